@@ -1,0 +1,120 @@
+package frame
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Sample is a stored sample: uint8 up to eight bits, uint16 above.
+type Sample interface{ uint8 | uint16 }
+
+// Plane is one plane of a frame; Stride is in bytes and may exceed the row.
+type Plane struct {
+	Width, Height, Stride int
+	Pix                   []byte
+}
+
+// Samples views p as an image of T, without copying. T's size must be the
+// format's Bytes, and 16-bit planes must have an even stride and an aligned
+// first byte, as every plane made or decoded here has.
+func Samples[T Sample](p Plane) Image[T] {
+	var t T
+	size := int(unsafe.Sizeof(t))
+	return Image[T]{
+		p.Width, p.Height, p.Stride / size,
+		unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(p.Pix))), len(p.Pix)/size),
+	}
+}
+
+// Frame is one picture. A frame is shared by reference: whoever keeps it
+// beyond the call that handed it over calls Retain, and everyone who holds it
+// calls Release once. Its samples are read-only once it has been handed over.
+type Frame struct {
+	Format        Format
+	Width, Height int
+	Planes        []Plane
+	// PTS and Duration are in the time base of the source or sink that the frame
+	// belongs to.
+	PTS, Duration int64
+	// Native is the decoder's own frame, if there is one; an encoder that knows
+	// it passes it on as it is.
+	Native any
+
+	refs atomic.Int32
+	free func(*Frame)
+}
+
+// Wrap returns a frame over existing planes with one reference; free, which
+// may be nil, runs when the last one is released.
+func Wrap(format Format, width, height int, planes []Plane, free func(*Frame)) *Frame {
+	f := &Frame{Format: format, Width: width, Height: height, Planes: planes, free: free}
+	f.refs.Store(1)
+	return f
+}
+
+// New returns a zeroed frame with one reference.
+func New(format Format, width, height int) *Frame {
+	planes := make([]Plane, format.Planes)
+	for i := range planes {
+		w, h := format.PlaneSize(i, width, height)
+		stride := (w*format.Bytes() + rowAlign - 1) &^ (rowAlign - 1)
+		// uint64 words, so that 16-bit views are aligned.
+		words := make([]uint64, stride*h/8)
+		planes[i] = Plane{w, h, stride, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), stride*h)}
+	}
+	return Wrap(format, width, height, planes, nil)
+}
+
+// rowAlign is the alignment of the rows that New lays out; encoders read them
+// with vector loads.
+const rowAlign = 64
+
+// Retain adds a reference and returns f.
+func (f *Frame) Retain() *Frame {
+	if f.refs.Add(1) <= 1 {
+		panic("frame: retained after its last release")
+	}
+	return f
+}
+
+// Release drops a reference. The frame must not be used afterwards by the
+// caller.
+func (f *Frame) Release() {
+	switch n := f.refs.Add(-1); {
+	case n < 0:
+		panic("frame: released more often than retained")
+	case n == 0 && f.free != nil:
+		f.free(f)
+	}
+}
+
+// Pool recycles frames of one format and size. It is safe for concurrent use.
+type Pool struct {
+	Format        Format
+	Width, Height int
+
+	mu   sync.Mutex
+	free []*Frame
+}
+
+// Get returns a frame with one reference and undefined samples; its last
+// Release gives it back to the pool.
+func (p *Pool) Get() *Frame {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.free); n > 0 {
+		f := p.free[n-1]
+		p.free = p.free[:n-1]
+		f.PTS, f.Duration, f.Native = 0, 0, nil
+		f.refs.Store(1)
+		return f
+	}
+	f := New(p.Format, p.Width, p.Height)
+	f.free = func(f *Frame) {
+		p.mu.Lock()
+		p.free = append(p.free, f)
+		p.mu.Unlock()
+	}
+	return f
+}

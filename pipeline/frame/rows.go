@@ -1,0 +1,57 @@
+package frame
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Workers shares rows of a picture among goroutines. The zero value uses as
+// many as there are processors; it holds no state and may be copied.
+type Workers struct {
+	// N is the number of goroutines, or 0 for runtime.GOMAXPROCS.
+	N int
+}
+
+// Count returns the number of goroutines used.
+func (w Workers) Count() int {
+	if w.N > 0 {
+		return w.N
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// minRows is the fewest rows worth handing to another goroutine.
+const minRows = 8
+
+// Rows calls f on disjoint bands [y0, y1) that cover [0, height), from several
+// goroutines at once, and returns when all are done. How the rows are cut
+// depends on the number of workers, so f's result must not.
+func (w Workers) Rows(height int, f func(y0, y1 int)) {
+	n := w.Count()
+	if n == 1 || height < 2*minRows {
+		if height > 0 {
+			f(0, height)
+		}
+		return
+	}
+	// Smaller bands than workers, so that a slow one does not hold up the rest.
+	band := max(minRows, (height+4*n-1)/(4*n))
+	bands := (height + band - 1) / band
+	var next atomic.Int32
+	run := func() {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= bands {
+				return
+			}
+			f(i*band, min(height, (i+1)*band))
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(n, bands) - 1 {
+		wg.Go(run)
+	}
+	run()
+	wg.Wait()
+}

@@ -1,0 +1,47 @@
+// Package fault sorts errors by what their reader can do about them, so that a
+// program can choose its exit code without knowing where they came from.
+package fault
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kind says what went wrong in the caller's terms. The values are the exit
+// codes that the retime command documents; those above 63 follow BSD's
+// sysexits.h.
+type Kind int
+
+const (
+	Internal    Kind = 1   // a defect in retime or in a library
+	Usage       Kind = 2   // options that make no sense, alone or together
+	BadData     Kind = 65  // the input is damaged, or is not what it should be
+	NoInput     Kind = 66  // the input is not there or cannot be opened
+	CannotWrite Kind = 73  // the output cannot be made, or a write failed
+	TryAgain    Kind = 75  // a resource was short; the same call may work later
+	Cancelled   Kind = 130 // stopped on request
+)
+
+// Error is an error with its kind.
+type Error struct {
+	Kind Kind
+	Err  error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// New formats an error of the given kind; the format may use %w.
+func New(kind Kind, format string, args ...any) error {
+	return &Error{kind, fmt.Errorf(format, args...)}
+}
+
+// KindOf returns the kind of the outermost Error in err's chain, and Internal
+// where there is none.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return Internal
+}

@@ -1,0 +1,424 @@
+// Package media reads and writes video files through FFmpeg's libraries: it
+// decodes one video stream into frames, encodes frames into another file, and
+// carries the other streams' packets across unchanged.
+package media
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"os"
+	"strings"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+)
+
+// MaxPixels and MaxSide bound the pictures that are accepted; within them no
+// accumulator can overflow.
+const (
+	MaxPixels = 1 << 26
+	MaxSide   = 1 << 15
+)
+
+// Video describes the video stream that is read.
+type Video struct {
+	Codec         string
+	Format        frame.Format // of the frames that Read returns
+	Width, Height int
+	// Source is FFmpeg's name of the sample format in the file; it differs from
+	// Format.Name where that is packed or semi-planar.
+	Source string
+	// TimeBase is the unit of PTS and Duration in seconds.
+	TimeBase *big.Rat
+	// Rate is the lowest frame rate whose grid holds all timestamps, as far as
+	// the first seconds tell, and Average the mean rate; nil where unknown.
+	Rate, Average *big.Rat
+	// Start is the time that counts as 0, in seconds: where the earliest of the
+	// file's streams begins.
+	Start *big.Rat
+	// Duration is what the container states in seconds; nil where it does not.
+	Duration *big.Rat
+	// Frames is the count that the container states, 0 where it does not.
+	Frames int64
+}
+
+// Damage counts what could not be read.
+type Damage struct {
+	Packets int // damaged or unreadable packets, of any stream that is used
+	Frames  int // frames that the decoder delivered with errors
+}
+
+// ReaderOptions say how to read.
+type ReaderOptions struct {
+	Format  string // container name; empty to probe
+	Threads int    // decoder threads; 0 for as many as there are processors
+	// From is where reading starts, in seconds after the file's start; nil for
+	// the beginning. The first frame is the last one at or before it.
+	From *big.Rat
+	// To is where reading may stop; nil for the end. The first frame at or after
+	// it is still returned.
+	To  *big.Rat
+	Log *slog.Logger
+}
+
+// Reader decodes the best video stream of a file. It is used by one goroutine.
+type Reader struct {
+	name  string
+	opt   ReaderOptions
+	log   *slog.Logger
+	video Video
+
+	input    *astiav.FormatContext
+	stop     func() bool
+	guard    astiav.IOInterrupter // FFmpeg keeps a pointer into it
+	ctx      context.Context
+	stream   *astiav.Stream
+	decoder  *astiav.CodecContext
+	packet   *astiav.Packet
+	convert  *converter
+	pending  *frame.Frame // decoded by Open
+	onPacket func(*astiav.Packet)
+	held     []*astiav.Packet // other streams' packets, before anyone asks
+
+	draining bool
+	ended    bool
+	readErr  error
+	lastPTS  int64
+	endTime  int64 // of the last frame, in the stream's time base
+	lastEnd  int64 // of the last packet of any stream, in microseconds
+	damage   Damage
+	changed  bool // a change of size or format was reported
+}
+
+// Open opens name, "-" for standard input, and decodes the first frame.
+// Cancelling ctx interrupts blocked reads.
+func Open(ctx context.Context, name string, opt ReaderOptions) (*Reader, error) {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &Reader{name: name, opt: opt, log: opt.Log, ctx: ctx, lastPTS: noTimestamp}
+	if err := r.open(); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Reader) open() error {
+	url, err := inputURL(r.name)
+	if err != nil {
+		return err
+	}
+	var format *astiav.InputFormat
+	if r.opt.Format != "" {
+		if format = astiav.FindInputFormat(r.opt.Format); format == nil {
+			return fault.New(fault.Usage, "input format %q is not in this FFmpeg build; see ffmpeg -demuxers", r.opt.Format)
+		}
+	}
+	r.input = astiav.AllocFormatContext()
+	r.guard = r.input.SetInterruptCallback()
+	r.stop = context.AfterFunc(r.ctx, r.guard.Interrupt)
+	message, err := withMessage(func() error { return r.input.OpenInput(url, format, nil) })
+	if err != nil {
+		if r.ctx.Err() != nil {
+			return r.ctx.Err()
+		}
+		kind := fault.NoInput
+		if errors.Is(err, astiav.ErrInvaliddata) {
+			kind = fault.BadData
+			err = errors.New("not a media file that this FFmpeg build reads, or damaged at its start")
+		}
+		return fault.New(kind, "open %q: %w%s", r.name, err, detail(message))
+	}
+	if err := r.input.FindStreamInfo(nil); err != nil {
+		return r.bad(fmt.Errorf("no stream could be read: %w", err))
+	}
+	if r.stream, err = r.pickStream(); err != nil {
+		return err
+	}
+	if err := r.openDecoder(); err != nil {
+		return err
+	}
+	if r.opt.From != nil && r.opt.From.Sign() > 0 {
+		r.seek()
+	}
+	r.packet = astiav.AllocPacket()
+	first, err := r.decode()
+	if err == io.EOF {
+		return r.bad(errors.New("no frame could be decoded"))
+	} else if err != nil {
+		return err
+	}
+	return r.begin(first)
+}
+
+// inputURL turns a file name into what FFmpeg opens, so that no file's name is
+// taken for a protocol.
+func inputURL(name string) (string, error) {
+	if name == "-" {
+		return "pipe:0", nil
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return "", fault.New(fault.NoInput, "open %q: is a directory; name a file", name)
+	case err == nil:
+		return "file:" + name, nil
+	case strings.Contains(name, "://") || strings.HasPrefix(name, "pipe:") || strings.Contains(name, "%"):
+		return name, nil
+	}
+	return "", fault.New(fault.NoInput, "open %w", err)
+}
+
+// bad makes an error about the input's content.
+func (r *Reader) bad(err error) error {
+	if r.ctx.Err() != nil {
+		return r.ctx.Err()
+	}
+	return fault.New(fault.BadData, "read %q: %w", r.name, err)
+}
+
+func detail(message string) string {
+	if message == "" {
+		return ""
+	}
+	return " (" + message + ")"
+}
+
+// pickStream chooses the video stream with the most pixels that is not a cover
+// picture.
+func (r *Reader) pickStream() (*astiav.Stream, error) {
+	var best *astiav.Stream
+	pixels := -1
+	for _, s := range r.input.Streams() {
+		p := s.CodecParameters()
+		if p.CodecType() != astiav.MediaTypeVideo || attachedPicture(s) {
+			continue
+		}
+		if n := p.Width() * p.Height(); n > pixels {
+			best, pixels = s, n
+		}
+	}
+	if best == nil {
+		return nil, r.bad(errors.New("no video stream"))
+	}
+	return best, r.checkSize(best.CodecParameters().Width(), best.CodecParameters().Height())
+}
+
+func (r *Reader) checkSize(w, h int) error {
+	if w <= 0 || h <= 0 {
+		return r.bad(fmt.Errorf("the video stream states no picture size (%dx%d)", w, h))
+	}
+	if w > MaxSide || h > MaxSide || w*h > MaxPixels {
+		return r.bad(fmt.Errorf("pictures of %dx%d are too large: at most %d pixels, %d a side", w, h, MaxPixels, MaxSide))
+	}
+	return nil
+}
+
+func (r *Reader) openDecoder() error {
+	p := r.stream.CodecParameters()
+	codec := astiav.FindDecoder(p.CodecID())
+	if codec == nil {
+		return r.bad(fmt.Errorf("stream %d: %s: no decoder in this FFmpeg build", r.stream.Index(), p.CodecID()))
+	}
+	r.decoder = astiav.AllocCodecContext(codec)
+	if err := p.ToCodecContext(r.decoder); err != nil {
+		return r.bad(err)
+	}
+	setPacketTimeBase(r.decoder, r.stream.TimeBase())
+	r.decoder.SetThreadCount(r.opt.Threads)
+	r.decoder.SetThreadType(astiav.ThreadTypeFrame | astiav.ThreadTypeSlice)
+	message, err := withMessage(func() error { return r.decoder.Open(codec, nil) })
+	if err != nil {
+		return r.bad(fmt.Errorf("stream %d: %s: %w%s", r.stream.Index(), codec.Name(), err, detail(message)))
+	}
+	return nil
+}
+
+// seek goes to a key frame at or before From; where the container cannot, it
+// reads from the beginning and drops what is too early.
+func (r *Reader) seek() {
+	us := new(big.Rat).Mul(r.opt.From, big.NewRat(1e6, 1))
+	t := new(big.Int).Div(us.Num(), us.Denom()).Int64() + startTime(r.input)
+	if err := r.input.SeekFrame(-1, t, astiav.NewSeekFlags(astiav.SeekFlagBackward)); err != nil {
+		r.log.Debug("cannot seek; reading from the start", "input", r.name, "error", err)
+	}
+}
+
+// begin fills in what the first frame tells.
+func (r *Reader) begin(first *astiav.Frame) error {
+	if err := r.checkSize(first.Width(), first.Height()); err != nil {
+		first.Free()
+		return err
+	}
+	source := first.PixelFormat()
+	twin, lossless, ok := planarTwin(source)
+	if !ok {
+		first.Free()
+		return r.bad(fmt.Errorf("sample format %s has no planar form", source))
+	}
+	if !lossless {
+		r.log.Warn("samples are rounded to 16 bits", "input", r.name, "format", source)
+	}
+	format, _ := planarFormat(twin)
+	r.convert = &converter{width: first.Width(), height: first.Height(), format: twin, planar: format}
+	r.video = Video{
+		Codec: r.stream.CodecParameters().CodecID().String(), Format: format, Source: source.Name(),
+		Width: first.Width(), Height: first.Height(),
+		TimeBase: rat(r.stream.TimeBase()), Rate: rat(r.stream.RFrameRate()), Average: rat(r.stream.AvgFrameRate()),
+		Start: big.NewRat(startTime(r.input), 1e6), Frames: r.stream.NbFrames(),
+	}
+	if d := r.stream.Duration(); d > 0 {
+		r.video.Duration = new(big.Rat).Mul(big.NewRat(d, 1), r.video.TimeBase)
+	} else if d := duration(r.input); d > 0 {
+		r.video.Duration = big.NewRat(d, 1e6)
+	}
+	var err error
+	r.pending, err = r.wrap(first)
+	return err
+}
+
+// rat returns nil for FFmpeg's 0/x and x/0.
+func rat(r astiav.Rational) *big.Rat {
+	if r.Num() <= 0 || r.Den() <= 0 {
+		return nil
+	}
+	return big.NewRat(int64(r.Num()), int64(r.Den()))
+}
+
+// Video describes the stream.
+func (r *Reader) Video() Video { return r.video }
+
+// Damage returns what could not be read so far.
+func (r *Reader) Damage() Damage { return r.damage }
+
+// Read returns the next frame in presentation order with one reference, and
+// after the last one io.EOF, or a fault.BadData error where the input ends
+// before it should.
+func (r *Reader) Read() (*frame.Frame, error) {
+	if f := r.pending; f != nil {
+		r.pending = nil
+		return f, nil
+	}
+	f, err := r.decode()
+	if err != nil {
+		return nil, err
+	}
+	return r.wrap(f)
+}
+
+// decode returns the next frame whose time is later than the last one's.
+func (r *Reader) decode() (*astiav.Frame, error) {
+	if r.ended {
+		return nil, r.end()
+	}
+	f := astiav.AllocFrame()
+	for failed := 0; ; {
+		if err := r.ctx.Err(); err != nil || r.ended {
+			f.Free()
+			return nil, cmp.Or(err, r.end())
+		}
+		err := r.decoder.ReceiveFrame(f)
+		switch {
+		case err == nil:
+			if r.settleTime(f) {
+				return f, nil
+			}
+			f.Unref()
+		case errors.Is(err, astiav.ErrEof):
+			r.ended = true
+			f.Free()
+			return nil, r.end()
+		case errors.Is(err, astiav.ErrEagain):
+			r.feed()
+		default:
+			r.damage.Packets++
+			r.log.Debug("frame could not be decoded", "input", r.name, "error", err)
+			if failed++; r.draining && failed == maxReadErrors {
+				r.ended = true
+			}
+		}
+	}
+}
+
+// settleTime gives f its time and length; false drops it.
+func (r *Reader) settleTime(f *astiav.Frame) bool {
+	t, d := frameTime(f), frameDuration(f)
+	if d <= 0 {
+		d = r.nominalDuration()
+	}
+	if t == noTimestamp {
+		t = r.endTime
+	}
+	if r.lastPTS != noTimestamp && t <= r.lastPTS {
+		r.log.Warn("frame dropped: its timestamp does not advance", "input", r.name, "pts", t)
+		return false
+	}
+	if frameDamaged(f) {
+		r.damage.Frames++
+	}
+	f.SetPts(t)
+	r.lastPTS, r.endTime = t, t+d
+	return true
+}
+
+func (r *Reader) nominalDuration() int64 {
+	rate, tb := rat(r.stream.AvgFrameRate()), rat(r.stream.TimeBase())
+	if rate == nil || tb == nil {
+		return 1
+	}
+	d := new(big.Rat).Mul(rate, tb)
+	n, _ := new(big.Rat).Inv(d).Float64()
+	return max(1, int64(n+0.5))
+}
+
+// wrap makes a frame of f, which it takes over.
+func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
+	if !r.changed && (f.Width() != r.video.Width || f.Height() != r.video.Height || f.PixelFormat().Name() != r.video.Source) {
+		r.changed = true
+		r.log.Warn("the stream changes; its frames are converted to what it began with", "input", r.name,
+			"from", fmt.Sprintf("%dx%d %s", r.video.Width, r.video.Height, r.video.Source),
+			"to", fmt.Sprintf("%dx%d %s", f.Width(), f.Height(), f.PixelFormat()))
+	}
+	out, err := r.convert.wrap(f, f.Pts(), r.endTime-f.Pts())
+	if err != nil {
+		return nil, r.bad(err)
+	}
+	return out, nil
+}
+
+// Close frees everything but the frames handed out.
+func (r *Reader) Close() {
+	if r.pending != nil {
+		r.pending.Release()
+		r.pending = nil
+	}
+	for _, p := range r.held {
+		p.Free()
+	}
+	r.held = nil
+	if r.packet != nil {
+		r.packet.Free()
+		r.packet = nil
+	}
+	if r.convert != nil {
+		r.convert.close()
+		r.convert = nil
+	}
+	if r.decoder != nil {
+		r.decoder.Free()
+		r.decoder = nil
+	}
+	if r.input != nil {
+		r.stop()
+		r.input.CloseInput()
+		r.input = nil
+	}
+}

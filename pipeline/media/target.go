@@ -1,0 +1,92 @@
+package media
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"retime/pipeline/fault"
+)
+
+// target is where an output goes: a file that is written beside its name and
+// then renamed, or a pipe or device that is written as it is.
+type target struct {
+	name string // as the user gave it
+	url  string // as FFmpeg opens it
+	temp string // the file behind url, "" where url is final
+}
+
+func newTarget(name, source string, overwrite bool) (target, error) {
+	if name == "" {
+		return target{}, fault.New(fault.Usage, "no output; name one with -o")
+	}
+	if name == "-" {
+		return target{name: "standard output", url: "pipe:1"}, nil
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return target{}, fault.New(fault.CannotWrite, "output %q is a directory; name a file in it", name)
+	case err == nil && sameFile(info, source):
+		return target{}, fault.New(fault.Usage, "output %q is the input; choose another name", name)
+	case err == nil && !info.Mode().IsRegular():
+		return target{name: name, url: "file:" + name}, nil
+	case err == nil && !overwrite:
+		return target{}, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", name)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return target{}, fault.New(fault.CannotWrite, "output %w", err)
+	case strings.Contains(name, "://"):
+		return target{name: name, url: name}, nil
+	}
+	dir, base := filepath.Split(name)
+	if info, err := os.Stat(filepath.Clean(dir + ".")); err != nil {
+		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
+	} else if !info.IsDir() {
+		return target{}, fault.New(fault.CannotWrite, "output %q: %s is not a directory", name, dir)
+	}
+	ext := filepath.Ext(base)
+	temp := filepath.Join(dir, "."+strings.TrimSuffix(base, ext)+"."+rand.Text()[:10]+".part"+ext)
+	return target{name: name, url: "file:" + temp, temp: temp}, nil
+}
+
+func sameFile(info fs.FileInfo, source string) bool {
+	other, err := os.Stat(source)
+	return err == nil && info.Mode().IsRegular() && os.SameFile(info, other)
+}
+
+// commit gives the written file its name, on disk.
+func (t *target) commit(partial bool) (string, error) {
+	if t.temp == "" {
+		return t.name, nil
+	}
+	name := t.name
+	if partial {
+		ext := filepath.Ext(name)
+		name = strings.TrimSuffix(name, ext) + ".partial" + ext
+	}
+	f, err := os.Open(t.temp)
+	if err != nil {
+		return "", err
+	}
+	err = f.Sync()
+	f.Close()
+	if err == nil {
+		err = os.Rename(t.temp, name)
+	}
+	if err != nil {
+		return "", err
+	}
+	t.temp = ""
+	return name, nil
+}
+
+// discard removes a file that was not committed.
+func (t *target) discard() {
+	if t.temp != "" {
+		os.Remove(t.temp)
+		t.temp = ""
+	}
+}

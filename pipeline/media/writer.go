@@ -1,0 +1,474 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+)
+
+// WriterOptions say what to write.
+type WriterOptions struct {
+	Format      string            // container name; empty to tell from the output's name
+	Codec       string            // encoder name; empty for libx264, or the container's own where it takes no H.264
+	CRF         int               // constant rate factor; negative for the encoder's own default
+	Options     map[string]string // further encoder options
+	PixelFormat string            // FFmpeg's name; empty for the source's, or what the encoder has nearest to it
+	Threads     int               // encoder threads; 0 for the encoder's choice
+	Overwrite   bool              // replace an existing file
+	Rate        *big.Rat          // frames per second; frame k stands at k/Rate after Start
+	Start       *big.Rat          // seconds from the output's zero to its first frame
+	// Zero is the time in the source, in seconds after its Start, that becomes 0
+	// in the output; copied packets before it, or at or after End, are left out.
+	Zero, End *big.Rat
+	// Copy carries the source's sound, subtitles and attachments across.
+	Copy bool
+	Log  *slog.Logger
+}
+
+// DefaultCRF is used where WriterOptions.CRF is negative and the encoder is
+// libx264, whose own default is coarser.
+const DefaultCRF = 16
+
+// Writer encodes frames into a file. WriteFrame and Finish are called by one
+// goroutine; copied packets may come from another.
+type Writer struct {
+	opt    WriterOptions
+	log    *slog.Logger
+	source *Reader
+	target target
+
+	encoder *astiav.CodecContext
+	packet  *astiav.Packet
+	video   *astiav.Stream
+	start   int64 // of the first frame, in the output stream's time base
+	scaler  *astiav.SoftwareScaleContext
+	scaled  scaleKey
+	frames  int64
+
+	mu     sync.Mutex // guards the muxer and what follows
+	output *astiav.FormatContext
+	file   *astiav.IOContext
+	copies map[int]*copied
+	err    error
+}
+
+// Create opens name, "-" for standard output, for frames like those of source.
+// A file is written under a temporary name beside it until Finish.
+func Create(ctx context.Context, name string, source *Reader, opt WriterOptions) (*Writer, error) {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	w := &Writer{opt: opt, log: opt.Log, source: source}
+	if err := w.open(name); err != nil {
+		w.Abort()
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		w.Abort()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *Writer) open(name string) (err error) {
+	if w.target, err = newTarget(name, w.source.name, w.opt.Overwrite); err != nil {
+		return err
+	}
+	format := w.opt.Format
+	if format == "" && name == "-" {
+		format = "nut"
+	}
+	w.output, err = astiav.AllocOutputFormatContext(nil, format, w.target.url)
+	if err != nil {
+		if format != "" {
+			return fault.New(fault.Usage, "output format %q is not in this FFmpeg build; see ffmpeg -muxers", format)
+		}
+		return fault.New(fault.Usage, "output %q: no container goes by that name; give one with --format", name)
+	}
+	codec, err := w.pickEncoder()
+	if err != nil {
+		return err
+	}
+	if err := w.openEncoder(codec); err != nil {
+		return err
+	}
+	return w.openMuxer()
+}
+
+// pickEncoder finds the encoder named, or one that suits the container.
+func (w *Writer) pickEncoder() (*astiav.Codec, error) {
+	if name := w.opt.Codec; name != "" {
+		codec := astiav.FindEncoderByName(name)
+		if codec == nil {
+			return nil, fault.New(fault.Usage, "encoder %q is not in this FFmpeg build; see ffmpeg -encoders", name)
+		}
+		if refuses(w.output, codec.ID()) {
+			return nil, fault.New(fault.Usage, "output %q: the %s container does not take %s; choose another --vcodec or file name",
+				w.target.name, w.output.OutputFormat().Name(), name)
+		}
+		return codec, nil
+	}
+	if codec := astiav.FindEncoderByName("libx264"); codec != nil && !refuses(w.output, codec.ID()) &&
+		defaultVideoCodec(w.output) != wrappedFrame {
+		return codec, nil
+	}
+	id := defaultVideoCodec(w.output)
+	if id == wrappedFrame {
+		id = astiav.CodecIDRawvideo
+	}
+	if codec := astiav.FindEncoder(id); codec != nil {
+		return codec, nil
+	}
+	return nil, fault.New(fault.Usage, "output %q: the %s container holds no video that this FFmpeg build encodes",
+		w.target.name, w.output.OutputFormat().Name())
+}
+
+func (w *Writer) openEncoder(codec *astiav.Codec) error {
+	v := w.source.Video()
+	format, err := w.pickFormat(codec)
+	if err != nil {
+		return err
+	}
+	num, den := w.opt.Rate.Num(), w.opt.Rate.Denom()
+	if !num.IsInt64() || !den.IsInt64() || num.Int64() > 1<<31-1 || den.Int64() > 1<<31-1 {
+		return fault.New(fault.Usage, "rate %s: numerator and denominator must be below 2^31", w.opt.Rate.RatString())
+	}
+	e := astiav.AllocCodecContext(codec)
+	w.encoder = e
+	e.SetWidth(v.Width)
+	e.SetHeight(v.Height)
+	e.SetPixelFormat(format)
+	e.SetTimeBase(astiav.NewRational(int(den.Int64()), int(num.Int64())))
+	e.SetFramerate(astiav.NewRational(int(num.Int64()), int(den.Int64())))
+	e.SetSampleAspectRatio(w.source.input.GuessSampleAspectRatio(w.source.stream, nil))
+	e.SetThreadCount(w.opt.Threads)
+	if globalHeader(w.output) {
+		e.SetFlags(e.Flags().Add(astiav.CodecContextFlagGlobalHeader))
+	}
+	options, err := w.encoderOptions(codec)
+	if err != nil {
+		return err
+	}
+	defer options.Free()
+	message, err := withMessage(func() error { return e.Open(codec, options) })
+	if err != nil {
+		return fault.New(fault.Usage, "encoder %s refuses %dx%d %s with these options: %w%s",
+			codec.Name(), v.Width, v.Height, format, err, detail(message))
+	}
+	if left := options.Get("", nil, astiav.NewDictionaryFlags(astiav.DictionaryFlagIgnoreSuffix)); left != nil {
+		return fault.New(fault.Usage, "encoder %s has no option %q", codec.Name(), left.Key())
+	}
+	return nil
+}
+
+// pickFormat chooses the encoder's sample format.
+func (w *Writer) pickFormat(codec *astiav.Codec) (astiav.PixelFormat, error) {
+	name := w.opt.PixelFormat
+	if name != "" {
+		p := astiav.FindPixelFormatByName(name)
+		if p == astiav.PixelFormatNone {
+			return 0, fault.New(fault.Usage, "sample format %q does not exist; see ffmpeg -pix_fmts", name)
+		}
+		if taken := codec.PixelFormats(); len(taken) > 0 && !slices.Contains(taken, p) {
+			return 0, fault.New(fault.Usage, "encoder %s does not take %s; it takes %s", codec.Name(), name, formatNames(taken))
+		}
+		return p, nil
+	}
+	source := astiav.FindPixelFormatByName(w.source.Video().Source)
+	p := nearestFormat(source, codec.PixelFormats())
+	if p != source {
+		w.log.Warn("the encoder does not take the source's sample format", "encoder", codec.Name(), "source", source, "written", p)
+	}
+	return p, nil
+}
+
+func formatNames(formats []astiav.PixelFormat) string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name()
+	}
+	return strings.Join(names, ", ")
+}
+
+func (w *Writer) encoderOptions(codec *astiav.Codec) (*astiav.Dictionary, error) {
+	d := w.source.decoder
+	set := map[string]string{
+		"color_primaries":        strconv.Itoa(int(d.ColorPrimaries())),
+		"color_trc":              strconv.Itoa(int(d.ColorTransferCharacteristic())),
+		"colorspace":             strconv.Itoa(int(d.ColorSpace())),
+		"color_range":            strconv.Itoa(int(d.ColorRange())),
+		"chroma_sample_location": strconv.Itoa(int(d.ChromaLocation())),
+	}
+	hasCRF := encoderHasOption(codec, "crf")
+	switch {
+	case w.opt.CRF >= 0 && !hasCRF:
+		return nil, fault.New(fault.Usage, "encoder %s has no constant rate factor; leave --crf out or set its quality with --vopt", codec.Name())
+	case w.opt.CRF >= 0:
+		set["crf"] = strconv.Itoa(w.opt.CRF)
+	case codec.Name() == "libx264":
+		set["crf"] = strconv.Itoa(DefaultCRF)
+	}
+	if _, own := w.opt.Options["qp"]; own && w.opt.CRF < 0 {
+		delete(set, "crf")
+	}
+	maps.Copy(set, w.opt.Options)
+	options := astiav.NewDictionary()
+	for _, k := range slices.Sorted(maps.Keys(set)) {
+		if err := options.Set(k, set[k], 0); err != nil {
+			return nil, fmt.Errorf("encoder option %s=%s: %w", k, set[k], err)
+		}
+	}
+	return options, nil
+}
+
+func (w *Writer) openMuxer() error {
+	w.video = w.output.NewStream(nil)
+	if err := w.encoder.ToCodecParameters(w.video.CodecParameters()); err != nil {
+		return w.cannot(err)
+	}
+	w.video.SetTimeBase(w.encoder.TimeBase())
+	w.video.SetAvgFrameRate(w.encoder.Framerate())
+	if err := copyStreamMetadata(w.video, w.source.stream); err != nil {
+		return w.cannot(err)
+	}
+	if err := copyMetadata(w.output, w.source.input); err != nil {
+		return w.cannot(err)
+	}
+	if w.opt.Copy {
+		if err := w.addCopies(); err != nil {
+			return w.cannot(err)
+		}
+	}
+	if !opensItself(w.output) {
+		file, err := astiav.OpenIOContext(w.target.url, astiav.NewIOContextFlags(astiav.IOContextFlagWrite))
+		if err != nil {
+			return w.cannot(err)
+		}
+		w.file = file
+		w.output.SetPb(file)
+	}
+	message, err := withMessage(func() error { return w.output.WriteHeader(nil) })
+	if err != nil {
+		return w.cannot(fmt.Errorf("%w%s", err, detail(message)))
+	}
+	w.packet = astiav.AllocPacket()
+	w.start = ticks(w.opt.Start, w.video.TimeBase())
+	if len(w.copies) > 0 {
+		w.source.forward(w.copyPacket)
+	}
+	return nil
+}
+
+// ticks converts t from seconds to units of tb, rounding to nearest.
+func ticks(t *big.Rat, tb astiav.Rational) int64 {
+	if t == nil {
+		return 0
+	}
+	v := new(big.Rat).Mul(t, big.NewRat(int64(tb.Den()), int64(tb.Num())))
+	v.Add(v, big.NewRat(1, 2))
+	return new(big.Int).Div(v.Num(), v.Denom()).Int64()
+}
+
+// cannot makes an error about the output.
+func (w *Writer) cannot(err error) error {
+	if e := (*fault.Error)(nil); errors.As(err, &e) {
+		return err
+	}
+	return fault.New(fault.CannotWrite, "write %q: %w", w.target.name, err)
+}
+
+// NewFrame returns a frame in the source's format with one reference and
+// undefined samples, which WriteFrame takes without copying. It describes its
+// picture as like does.
+func (w *Writer) NewFrame(like *frame.Frame) (*frame.Frame, error) {
+	f, err := allocFrame(like.Width, like.Height, astiav.FindPixelFormatByName(like.Format.Name))
+	if err != nil {
+		return nil, fault.New(fault.TryAgain, "%w", err)
+	}
+	if from, ok := like.Native.(*astiav.Frame); ok {
+		if err := copyProperties(f, from); err != nil {
+			f.Free()
+			return nil, err
+		}
+	}
+	planes, _ := framePlanes(f, like.Format)
+	out := frame.Wrap(like.Format, like.Width, like.Height, planes, func(*frame.Frame) { f.Free() })
+	out.Native = f
+	return out, nil
+}
+
+// WriteFrame encodes f as the next frame. f must come from the source or from
+// NewFrame; the caller keeps its reference.
+func (w *Writer) WriteFrame(f *frame.Frame) error {
+	picture, err := w.encodable(f)
+	if err != nil {
+		return w.cannot(err)
+	}
+	defer picture.Free()
+	picture.SetPts(w.frames)
+	resetPictureType(picture)
+	w.frames++
+	if err := w.encoder.SendFrame(picture); err != nil {
+		return w.cannot(fmt.Errorf("encode frame %d: %w", w.frames-1, err))
+	}
+	return w.drain()
+}
+
+// encodable returns a new reference to f's picture in the encoder's format.
+func (w *Writer) encodable(f *frame.Frame) (*astiav.Frame, error) {
+	picture, ok := f.Native.(*astiav.Frame)
+	if !ok {
+		return nil, errors.New("frame does not come from this writer or its source")
+	}
+	v, format := w.source.Video(), w.encoder.PixelFormat()
+	want := scaleKey{v.Width, v.Height, format}
+	have := scaleKey{picture.Width(), picture.Height(), picture.PixelFormat()}
+	if have == want {
+		if c := picture.Clone(); c != nil {
+			return c, nil
+		}
+		return nil, errors.New("out of memory")
+	}
+	if w.scaler == nil || w.scaled != have {
+		if w.scaler != nil {
+			w.scaler.Free()
+		}
+		var err error
+		if w.scaler, err = newScaler(have, want); err != nil {
+			return nil, err
+		}
+		w.scaled = have
+	}
+	return scaleFrame(w.scaler, picture, v.Width, v.Height, format)
+}
+
+// drain writes what the encoder has ready.
+func (w *Writer) drain() error {
+	for {
+		err := w.encoder.ReceivePacket(w.packet)
+		if errors.Is(err, astiav.ErrEagain) || errors.Is(err, astiav.ErrEof) {
+			return nil
+		} else if err != nil {
+			return w.cannot(fmt.Errorf("encode: %w", err))
+		}
+		if w.packet.Duration() == 0 {
+			w.packet.SetDuration(1)
+		}
+		w.packet.RescaleTs(w.encoder.TimeBase(), w.video.TimeBase())
+		shift(w.packet, w.start)
+		w.packet.SetStreamIndex(w.video.Index())
+		if err := w.mux(w.packet); err != nil {
+			return err
+		}
+	}
+}
+
+// shift moves p's timestamps by d.
+func shift(p *astiav.Packet, d int64) {
+	if t := p.Pts(); t != noTimestamp {
+		p.SetPts(t + d)
+	}
+	if t := p.Dts(); t != noTimestamp {
+		p.SetDts(t + d)
+	}
+}
+
+// mux writes p, which it empties. The first error stays.
+func (w *Writer) mux(p *astiav.Packet) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		if err := w.output.WriteInterleavedFrame(p); err != nil {
+			w.err = w.cannot(err)
+		} else if err := ioError(w.output); err != nil {
+			w.err = w.cannot(err)
+		}
+	}
+	p.Unref()
+	return w.err
+}
+
+// Name is where the output will be.
+func (w *Writer) Name() string { return w.target.name }
+
+// Finish writes what is left and gives the file its name. With partial set, as
+// after damage, it is named NAME.partial.EXT instead; the name is returned.
+func (w *Writer) Finish(partial bool) (string, error) {
+	defer w.Abort()
+	if err := w.encoder.SendFrame(nil); err != nil && !errors.Is(err, astiav.ErrEof) {
+		return "", w.cannot(fmt.Errorf("encode: %w", err))
+	}
+	if err := w.drain(); err != nil {
+		return "", err
+	}
+	w.source.forward(nil)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return "", w.err
+	}
+	if err := w.output.WriteTrailer(); err != nil {
+		return "", w.cannot(err)
+	}
+	if w.file != nil {
+		w.file.Flush()
+		err := ioError(w.output)
+		if e := w.file.Close(); err == nil {
+			err = e
+		}
+		w.file = nil
+		if err != nil {
+			return "", w.cannot(err)
+		}
+	}
+	name, err := w.target.commit(partial)
+	if err != nil {
+		return "", w.cannot(err)
+	}
+	return name, nil
+}
+
+// Abort frees everything and removes what was written, unless Finish has named
+// it. It may be called more than once.
+func (w *Writer) Abort() {
+	if w.source != nil {
+		w.source.forward(nil)
+	}
+	if w.file != nil {
+		_ = w.file.Close()
+		w.file = nil
+	}
+	if w.packet != nil {
+		w.packet.Free()
+		w.packet = nil
+	}
+	if w.scaler != nil {
+		w.scaler.Free()
+		w.scaler = nil
+	}
+	if w.encoder != nil {
+		w.encoder.Free()
+		w.encoder = nil
+	}
+	if w.output != nil {
+		w.output.Free()
+		w.output = nil
+	}
+	for _, c := range w.copies {
+		c.packet.Free()
+	}
+	w.copies = nil
+	w.target.discard()
+}

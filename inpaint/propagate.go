@@ -1,0 +1,160 @@
+package inpaint
+
+import (
+	"sync/atomic"
+
+	"retime/pipeline/frame"
+)
+
+// accumulator sums what reaches a hole pixel: one sample from each direction at
+// most, so that weight stays below 64*2^24 and sum below 64*2^24*2^16 = 2^46.
+type accumulator struct {
+	sum, weight uint64
+}
+
+// propagate replaces the hole pixels by the weighted mean of the border pixels
+// whose lines reach them.
+func propagate[T frame.Sample](p *Inpainter, img frame.Image[T]) {
+	r := &p.region
+	p.accum = resize(p.accum, r.pixels)
+	clear(p.accum)
+	p.samples = resize(p.samples, len(r.border))
+	for i, b := range r.border {
+		p.samples[i] = uint16(img.Pix[int(b.y)*img.Stride+int(b.x)])
+	}
+	// One direction after the other: its lines do not meet, so that no two workers
+	// write to the same pixel.
+	for i, d := range p.directions {
+		p.Workers.Rows(len(r.border), func(b0, b1 int) {
+			trace(r, p.accum, d, p.weights[i], r.border[b0:b1], p.samples[b0:b1])
+		})
+	}
+	var unreached atomic.Bool
+	p.Workers.Rows(len(r.runs), func(i0, i1 int) {
+		if !normalise(r.runs[i0:i1], img, p.accum) {
+			unreached.Store(true)
+		}
+	})
+	if unreached.Load() {
+		propagateRest(p, img)
+	}
+}
+
+// trace propagates the samples of border pixels along d, each until its line
+// leaves the hole.
+func trace(r *region, accum []accumulator, d Direction, weights []uint32, border []borderPixel, samples []uint16) {
+	index := r.index
+	major, minor := 1, r.stride
+	if d.Vertical {
+		major, minor = minor, major
+	}
+	major *= d.Sign
+	slope := d.Sign * d.Slope
+	weights = weights[1:]
+
+	var starts [startsSize]start
+	for len(border) > 0 {
+		tile := min(len(border), startsSize)
+		n := findStarts(&starts, r, d, border[:tile], samples[:tile])
+		border, samples = border[tile:], samples[tile:]
+		for _, s := range starts[:n] {
+			at, e := s.at, s.e
+			for _, w := range weights {
+				e += slope
+				at += major + (e>>slopeBits)*minor
+				e &= slopeOne - 1
+				i := index[at]
+				if i < 0 {
+					break
+				}
+				a := &accum[i]
+				a.sum += uint64(w) * s.sample
+				a.weight += uint64(w)
+			}
+		}
+	}
+}
+
+// startsSize is the number of border pixels examined at once, a power of two.
+const startsSize = 256
+
+// start is a line about to enter a hole: the border pixel's place in the index,
+// the error term there and the sample.
+type start struct {
+	at, e  int
+	sample uint64
+}
+
+// findStarts lists the lines along d whose first step goes from a border pixel
+// into a hole, and returns their number. About half do, in no order that a
+// processor could predict: so there is no branch on that.
+func findStarts(starts *[startsSize]start, r *region, d Direction, border []borderPixel, samples []uint16) int {
+	major, minor := 1, 3
+	if d.Vertical {
+		major, minor = minor, major
+	}
+	slope := d.Sign * d.Slope
+	samples = samples[:len(border)]
+	n := 0
+	for i := range border {
+		b := &border[i]
+		along := b.x
+		if d.Vertical {
+			along = b.y
+		}
+		e := (int(along)*d.Slope + slopeOne/2) & (slopeOne - 1)
+		first := 4 + major*d.Sign + (e+slope)>>slopeBits*minor
+		starts[n%startsSize] = start{r.at(int(b.x), int(b.y)), e, uint64(samples[i])}
+		n += int(b.holes >> (first & 31) & 1)
+	}
+	return n
+}
+
+// normalise stores the means, rounded half up. It reports whether every pixel
+// of the runs was reached.
+func normalise[T frame.Sample](runs []run, img frame.Image[T], accum []accumulator) bool {
+	all := true
+	for _, h := range runs {
+		row := img.Row(int(h.y))[h.x0:h.x1]
+		for i, a := range accum[h.first:][:len(row)] {
+			if a.weight == 0 {
+				all = false
+				continue
+			}
+			row[i] = T((a.sum + a.weight/2) / a.weight)
+		}
+	}
+	return all
+}
+
+// propagateRest fills the pixels that no line has reached, with those that were
+// reached as known. The axes are among the directions, so that every row and
+// every column with a known pixel has been filled: now each row has one, and
+// the second pass reaches everything.
+func propagateRest[T frame.Sample](p *Inpainter, img frame.Image[T]) {
+	if p.rest == nil {
+		p.rest = &Inpainter{directions: p.directions}
+	}
+	p.rest.Workers = p.Workers
+	p.restMask.Resize(img.Width, img.Height)
+	p.restMask.Clear()
+	for _, h := range p.region.runs {
+		row := p.restMask.Row(int(h.y))[h.x0:h.x1]
+		for i, a := range p.accum[h.first:][:len(row)] {
+			if a.weight == 0 {
+				row[i] = 255
+			}
+		}
+	}
+	p.rest.SetMask(p.restMask)
+	propagate(p.rest, img)
+}
+
+// resize returns a slice of n elements, undefined, over s's memory where that
+// is large enough.
+func resize[E any](s []E, n int) []E {
+	if cap(s) < n {
+		return make([]E, n)
+	}
+	return s[:n]
+}

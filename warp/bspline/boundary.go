@@ -1,0 +1,74 @@
+package bspline
+
+import "fmt"
+
+// Boundary says how a picture goes on beyond its edges (Briand and Davy,
+// table 2).
+type Boundary int
+
+const (
+	HalfSymmetric  Boundary = iota // cba|abcde|edc
+	WholeSymmetric                 // dcb|abcde|dcb
+	Periodic                       // cde|abcde|abc
+	Constant                       // aaa|abcde|eee
+)
+
+var boundaryNames = [...]string{"half", "whole", "periodic", "constant"}
+
+// Check returns an error unless b is one of the constants above.
+func (b Boundary) Check() error {
+	if b < 0 || int(b) >= len(boundaryNames) {
+		return fmt.Errorf("bspline: boundary %d: want half, whole, periodic or constant", int(b))
+	}
+	return nil
+}
+
+// String returns "half", "whole", "periodic" or "constant".
+func (b Boundary) String() string {
+	if b.Check() != nil {
+		return fmt.Sprintf("Boundary(%d)", int(b))
+	}
+	return boundaryNames[b]
+}
+
+// ParseBoundary is the inverse of String.
+func ParseBoundary(s string) (Boundary, error) {
+	for i, name := range boundaryNames {
+		if s == name {
+			return Boundary(i), nil
+		}
+	}
+	return 0, fmt.Errorf("bspline: boundary %q: want half, whole, periodic or constant", s)
+}
+
+// Index returns the index in [0, n) of the sample that stands at i in a
+// boundary-extended signal of n samples, n at least 1. The extension is
+// iterated as often as it takes.
+func (b Boundary) Index(i, n int) int {
+	if uint(i) < uint(n) {
+		return i
+	}
+	switch b {
+	case Constant:
+		return min(max(i, 0), n-1)
+	case Periodic:
+		return mod(i, n)
+	case WholeSymmetric:
+		if n == 1 {
+			return 0
+		}
+		i = mod(i, 2*n-2)
+		return min(i, 2*n-2-i)
+	default:
+		i = mod(i, 2*n)
+		return min(i, 2*n-1-i)
+	}
+}
+
+// mod returns i modulo n in [0, n).
+func mod(i, n int) int {
+	if i %= n; i < 0 {
+		i += n
+	}
+	return i
+}

@@ -1,0 +1,285 @@
+package bspline
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"retime/pipeline/frame"
+)
+
+// Region is the length of the subregions into which columns and rows are cut:
+// each is filtered from an initialisation of its own (Briand and Davy,
+// algorithm 7), so that several workers can share a column. Subregion k holds
+// the samples [k*Region, (k+1)*Region). It is part of the definition of the
+// result, for every backend.
+const Region = 256
+
+// Prefilter turns samples of type T into B-spline coefficients, computing in T.
+type Prefilter[T Float] = MixedPrefilter[T, T]
+
+// MixedPrefilter is a prefilter that stores its coefficients, between its
+// passes too, in S and computes its recursions in C. The two differ only where
+// the cost of rounding is studied; take [Prefilter] otherwise.
+//
+// It is safe for concurrent use.
+type MixedPrefilter[S, C Float] struct {
+	order    Order
+	boundary Boundary
+	poles    []pole[C]
+	margin   int
+
+	mu      sync.Mutex
+	scratch []*tile[S, C]
+}
+
+// pole is what the filters of one pole need.
+type pole[C Float] struct {
+	z C
+	// n is the truncation index.
+	n int
+	// border is the factor of table 3 for the anticausal initialisation at the
+	// end of a signal.
+	border C
+}
+
+// NewPrefilter returns the prefilter of a B-spline of the given order, at most
+// MaxOrder, under the given boundary. The coefficients define an image within
+// precision of the exact spline, relative to the largest absolute sample, as
+// far as T can hold it; precision must be positive. Orders 0 and 1 and
+// CatmullRom are accepted and need no filtering.
+func NewPrefilter[T Float](order Order, boundary Boundary, precision float64) (*Prefilter[T], error) {
+	return NewMixedPrefilter[T, T](order, boundary, precision)
+}
+
+// NewMixedPrefilter is NewPrefilter for different types of storage and
+// computation.
+func NewMixedPrefilter[S, C Float](order Order, boundary Boundary, precision float64) (*MixedPrefilter[S, C], error) {
+	if err := order.Check(); err != nil {
+		return nil, err
+	}
+	if err := boundary.Check(); err != nil {
+		return nil, err
+	}
+	if !(precision > 0) || math.IsInf(precision, 1) {
+		return nil, fmt.Errorf("bspline: precision %v: want a positive number, such as 1e-6", precision)
+	}
+	p := &MixedPrefilter[S, C]{order: order, boundary: boundary}
+	poles := Poles(order)
+	for i, n := range truncation(poles, precision) {
+		z := poles[i]
+		border := z / (z - 1)
+		if boundary == WholeSymmetric {
+			border = z / (z*z - 1)
+		}
+		p.poles = append(p.poles, pole[C]{C(z), n, C(border)})
+	}
+	if boundary == Constant && len(poles) > 0 {
+		p.margin = p.poles[0].n + int(order)/2
+	}
+	return p, nil
+}
+
+// Order returns the order that the prefilter was made for.
+func (p *MixedPrefilter[S, C]) Order() Order { return p.order }
+
+// Boundary returns the boundary that the prefilter was made for.
+func (p *MixedPrefilter[S, C]) Boundary() Boundary { return p.boundary }
+
+// Margin is the number of samples by which an image must be extended on each of
+// its four sides before Apply. It is 0 for the boundaries that pass through the
+// filters (the "exact domain" of Briand and Davy, section 2.2) and positive for
+// Constant, which does not, and is computed on an extended domain; see
+// [Extend].
+func (p *MixedPrefilter[S, C]) Margin() int { return p.margin }
+
+// TruncationIndices returns, for each pole in the order of [Poles], the number
+// of terms summed for an initialisation (Briand and Davy, equation 22).
+func (p *MixedPrefilter[S, C]) TruncationIndices() []int {
+	n := make([]int, len(p.poles))
+	for i := range n {
+		n[i] = p.poles[i].n
+	}
+	return n
+}
+
+// Apply replaces the samples of img by un-normalised B-spline coefficients, to
+// be scaled as [Gain] and [Normalization] say: columns first, then rows. For
+// Constant, img must include Margin samples on each side. Samples that are not
+// finite spread over their row and column; nothing is checked here. An empty
+// image is left alone. The error is about img's shape.
+func (p *MixedPrefilter[S, C]) Apply(workers frame.Workers, img frame.Image[S]) error {
+	if err := p.check(img); err != nil {
+		return err
+	}
+	p.columns(workers, img, nil)
+	p.rows(workers, img, nil)
+	return nil
+}
+
+// Cost is how the time of a prefilter divides, summed over its workers.
+type Cost struct {
+	Filter    time.Duration // recursions and initialisations
+	Transpose time.Duration // rows into columns of a tile and back
+	Copy      time.Duration // columns into a tile and back
+}
+
+// Profile is Apply, and tells where the time went.
+func (p *MixedPrefilter[S, C]) Profile(workers frame.Workers, img frame.Image[S]) (Cost, error) {
+	if err := p.check(img); err != nil {
+		return Cost{}, err
+	}
+	var c, r clock
+	p.columns(workers, img, &c)
+	p.rows(workers, img, &r)
+	return Cost{
+		Filter:    time.Duration(c.filter.Load() + r.filter.Load()),
+		Transpose: time.Duration(r.move.Load()),
+		Copy:      time.Duration(c.move.Load()),
+	}, nil
+}
+
+func (p *MixedPrefilter[S, C]) check(img frame.Image[S]) error {
+	if err := checkImage(img); err != nil {
+		return err
+	}
+	if m := p.margin; m > 0 && (img.Width <= 2*m || img.Height <= 2*m) {
+		return fmt.Errorf("bspline: image of %dx%d has no room for the constant boundary's margin of %d samples on each side: extend it first",
+			img.Width, img.Height, m)
+	}
+	return nil
+}
+
+// checkImage returns an error if img's shape does not match its samples.
+func checkImage[T any](img frame.Image[T]) error {
+	switch {
+	case img.Width < 0 || img.Height < 0:
+		return fmt.Errorf("bspline: image of %dx%d: negative size", img.Width, img.Height)
+	case img.Width == 0 || img.Height == 0:
+		return nil
+	case img.Stride < img.Width:
+		return fmt.Errorf("bspline: image of %dx%d: stride %d is less than the width", img.Width, img.Height, img.Stride)
+	case len(img.Pix) < img.Width || (len(img.Pix)-img.Width)/img.Stride < img.Height-1:
+		return fmt.Errorf("bspline: image of %dx%d with stride %d: only %d samples", img.Width, img.Height, img.Stride, len(img.Pix))
+	}
+	return nil
+}
+
+// columns filters along y.
+func (p *MixedPrefilter[S, C]) columns(workers frame.Workers, img frame.Image[S], clk *clock) {
+	p.tiles(workers, img.Width, img.Height, clk,
+		func(t *tile[S, C], x, n, y0, y1 int) { t.gatherColumns(img, x, n, y0, y1) },
+		func(t *tile[S, C], x, n, y0, y1 int) { t.scatterColumns(img, x, n, y0, y1) })
+}
+
+// rows filters along x, as columns of transposed tiles.
+func (p *MixedPrefilter[S, C]) rows(workers frame.Workers, img frame.Image[S], clk *clock) {
+	p.tiles(workers, img.Height, img.Width, clk,
+		func(t *tile[S, C], y, n, x0, x1 int) { t.gatherRows(img, y, n, x0, x1) },
+		func(t *tile[S, C], y, n, x0, x1 int) { t.scatterRows(img, y, n, x0, x1) })
+}
+
+// move copies samples [i0, i1) of n lines from line on between an image and a
+// tile.
+type move[S, C Float] func(t *tile[S, C], line, n, i0, i1 int)
+
+// tiles filters lines of the given length, lanes of them at a time. Workers
+// take a tile each, or, where there are more subregions in a line than tiles,
+// share every tile.
+func (p *MixedPrefilter[S, C]) tiles(workers frame.Workers, lines, length int, clk *clock, gather, scatter move[S, C]) {
+	if len(p.poles) == 0 || lines == 0 || length == 0 {
+		return
+	}
+	count := (lines + lanes - 1) / lanes
+	regions := (length + Region - 1) / Region
+	if count >= workers.Count() || count >= regions {
+		each(workers, count, func(i int) {
+			t := p.tile(length)
+			defer p.release(t)
+			line := i * lanes
+			n := min(lanes, lines-line)
+			lap := clk.start()
+			gather(t, line, n, 0, length)
+			lap = clk.moved(lap)
+			p.filter(t)
+			lap = clk.filtered(lap)
+			scatter(t, line, n, 0, length)
+			clk.moved(lap)
+		})
+		return
+	}
+	t := p.tile(length)
+	defer p.release(t)
+	for line := 0; line < lines; line += lanes {
+		n := min(lanes, lines-line)
+		lap := clk.start()
+		each(workers, regions, func(r int) { gather(t, line, n, r*Region, t.end(r)) })
+		lap = clk.moved(lap)
+		p.filterShared(workers, t)
+		lap = clk.filtered(lap)
+		each(workers, regions, func(r int) { scatter(t, line, n, r*Region, t.end(r)) })
+		clk.moved(lap)
+	}
+}
+
+// filter runs the exponential filters of every pole over a tile. All
+// initialisations of a pass are computed before it overwrites what they read.
+func (p *MixedPrefilter[S, C]) filter(t *tile[S, C]) {
+	for _, q := range p.poles {
+		for r := range t.carry {
+			t.initCausal(q, p.boundary, r)
+		}
+		for r := range t.carry {
+			t.causal(q, r)
+		}
+		for r := range t.carry {
+			t.initAnticausal(q, p.boundary, r)
+		}
+		for r := range t.carry {
+			t.anticausal(q, r)
+		}
+	}
+}
+
+// filterShared is filter by several workers.
+func (p *MixedPrefilter[S, C]) filterShared(workers frame.Workers, t *tile[S, C]) {
+	for _, q := range p.poles {
+		each(workers, len(t.carry), func(r int) { t.initCausal(q, p.boundary, r) })
+		each(workers, len(t.carry), func(r int) { t.causal(q, r) })
+		each(workers, len(t.carry), func(r int) { t.initAnticausal(q, p.boundary, r) })
+		each(workers, len(t.carry), func(r int) { t.anticausal(q, r) })
+	}
+}
+
+// tile returns a tile of the given length from those used before, if any.
+func (p *MixedPrefilter[S, C]) tile(length int) *tile[S, C] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var t *tile[S, C]
+	if n := len(p.scratch); n > 0 {
+		t, p.scratch = p.scratch[n-1], p.scratch[:n-1]
+	} else {
+		t = &tile[S, C]{}
+	}
+	t.resize(length)
+	return t
+}
+
+func (p *MixedPrefilter[S, C]) release(t *tile[S, C]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.scratch = append(p.scratch, t)
+}
+
+// each calls f on 0 to n-1, from several goroutines at once.
+func each(workers frame.Workers, n int, f func(i int)) {
+	// frame.Workers hands out no fewer rows than this at a time; one that is cut
+	// in two belongs to the band with its first row.
+	const grain = 8
+	workers.Rows(n*grain, func(y0, y1 int) {
+		for i := (y0 + grain - 1) / grain; i*grain < y1; i++ {
+			f(i)
+		}
+	})
+}

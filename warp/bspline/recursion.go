@@ -1,0 +1,168 @@
+package bspline
+
+// initCausal computes the output before subregion r, Σ z^i s(a-1-i) over the
+// truncation index's number of terms, a being the subregion's first sample
+// (Briand and Davy, equation 19). It sums from the far end, by the recursion
+// itself.
+func (t *tile[S, C]) initCausal(q pole[C], b Boundary, r int) {
+	t.carry[r] = [lanes]C{}
+	c := &t.carry[r]
+	i := r*Region - q.n
+	for length := t.length(); i < 0; i++ {
+		j := b.Index(i, length)
+		follow(t.samples(j, j+1), q.z, c)
+	}
+	follow(t.samples(i, r*Region), q.z, c)
+}
+
+// causal applies equation 15 to subregion r.
+func (t *tile[S, C]) causal(q pole[C], r int) {
+	causal(t.samples(r*Region, t.end(r)), q.z, &t.carry[r])
+}
+
+// initAnticausal computes the output after subregion r. Inside the signal that
+// is the recursion itself over the truncation index's number of samples,
+// starting from zero (equation 20, in terms of the causal filter's output);
+// where those would reach beyond the end it starts from the exact value there.
+// The last subregion gets its own last output.
+func (t *tile[S, C]) initAnticausal(q pole[C], b Boundary, r int) {
+	t.carry[r] = [lanes]C{}
+	c := &t.carry[r]
+	end, length := t.end(r), t.length()
+	if end+q.n < length {
+		followBack(t.samples(end, end+q.n), q.z, c)
+		return
+	}
+	t.borderAnticausal(q, b, c)
+	if end < length {
+		followBack(t.samples(end, length-1), q.z, c)
+	}
+}
+
+// borderAnticausal computes the last output of the signal (table 3).
+func (t *tile[S, C]) borderAnticausal(q pole[C], b Boundary, c *[lanes]C) {
+	length := t.length()
+	last := t.samples(length-1, length)
+	switch b {
+	case Periodic:
+		for i := q.n - 1; i >= 0; i-- {
+			j := i % length
+			follow(t.samples(j, j+1), q.z, c)
+		}
+		for j, s := range last {
+			c[j] = C(-q.z * C(C(s)+C(q.z*c[j])))
+		}
+	case WholeSymmetric:
+		before := last
+		if length > 1 {
+			before = t.samples(length-2, length-1)
+		}
+		for j, s := range last {
+			c[j] = C(q.border * C(C(s)+C(q.z*C(before[j]))))
+		}
+	default:
+		for j, s := range last {
+			c[j] = C(q.border * C(s))
+		}
+	}
+}
+
+// anticausal applies equation 18 to subregion r.
+func (t *tile[S, C]) anticausal(q pole[C], r int) {
+	end := t.end(r)
+	if end == t.length() {
+		end--
+		for j, h := range t.carry[r] {
+			t.pix[end*lanes+j] = S(h)
+		}
+	}
+	anticausal(t.samples(r*Region, end), q.z, &t.carry[r])
+}
+
+// The functions below are the recursions over consecutive samples of every
+// lane, eight lanes at a time in registers. Those that follow compute the last
+// output alone.
+
+// causal replaces s(i) by s(i) + z s(i-1), c standing for the sample before the
+// first.
+func causal[S, C Float](s []S, z C, c *[lanes]C) {
+	for k := 0; k < lanes; k += half {
+		c := (*[half]C)(c[k:])
+		c0, c1, c2, c3, c4, c5, c6, c7 := c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]
+		for i := k; i+half <= len(s); i += lanes {
+			v := (*[half]S)(s[i:])
+			c0 = C(v[0]) + C(z*c0)
+			c1 = C(v[1]) + C(z*c1)
+			c2 = C(v[2]) + C(z*c2)
+			c3 = C(v[3]) + C(z*c3)
+			c4 = C(v[4]) + C(z*c4)
+			c5 = C(v[5]) + C(z*c5)
+			c6 = C(v[6]) + C(z*c6)
+			c7 = C(v[7]) + C(z*c7)
+			v[0], v[1], v[2], v[3] = S(c0), S(c1), S(c2), S(c3)
+			v[4], v[5], v[6], v[7] = S(c4), S(c5), S(c6), S(c7)
+		}
+	}
+}
+
+// follow sets c to the last output that causal would write.
+func follow[S, C Float](s []S, z C, c *[lanes]C) {
+	for k := 0; k < lanes; k += half {
+		c := (*[half]C)(c[k:])
+		c0, c1, c2, c3, c4, c5, c6, c7 := c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]
+		for i := k; i+half <= len(s); i += lanes {
+			v := (*[half]S)(s[i:])
+			c0 = C(v[0]) + C(z*c0)
+			c1 = C(v[1]) + C(z*c1)
+			c2 = C(v[2]) + C(z*c2)
+			c3 = C(v[3]) + C(z*c3)
+			c4 = C(v[4]) + C(z*c4)
+			c5 = C(v[5]) + C(z*c5)
+			c6 = C(v[6]) + C(z*c6)
+			c7 = C(v[7]) + C(z*c7)
+		}
+		c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7] = c0, c1, c2, c3, c4, c5, c6, c7
+	}
+}
+
+// anticausal replaces s(i) by z (s(i+1) - s(i)), from the last sample to the
+// first, c standing for the sample after the last.
+func anticausal[S, C Float](s []S, z C, c *[lanes]C) {
+	for k := 0; k < lanes; k += half {
+		c := (*[half]C)(c[k:])
+		c0, c1, c2, c3, c4, c5, c6, c7 := c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]
+		for i := len(s) - lanes + k; i >= 0; i -= lanes {
+			v := (*[half]S)(s[i:])
+			c0 = z * C(c0-C(v[0]))
+			c1 = z * C(c1-C(v[1]))
+			c2 = z * C(c2-C(v[2]))
+			c3 = z * C(c3-C(v[3]))
+			c4 = z * C(c4-C(v[4]))
+			c5 = z * C(c5-C(v[5]))
+			c6 = z * C(c6-C(v[6]))
+			c7 = z * C(c7-C(v[7]))
+			v[0], v[1], v[2], v[3] = S(c0), S(c1), S(c2), S(c3)
+			v[4], v[5], v[6], v[7] = S(c4), S(c5), S(c6), S(c7)
+		}
+	}
+}
+
+// followBack sets c to the first output that anticausal would write.
+func followBack[S, C Float](s []S, z C, c *[lanes]C) {
+	for k := 0; k < lanes; k += half {
+		c := (*[half]C)(c[k:])
+		c0, c1, c2, c3, c4, c5, c6, c7 := c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]
+		for i := len(s) - lanes + k; i >= 0; i -= lanes {
+			v := (*[half]S)(s[i:])
+			c0 = z * C(c0-C(v[0]))
+			c1 = z * C(c1-C(v[1]))
+			c2 = z * C(c2-C(v[2]))
+			c3 = z * C(c3-C(v[3]))
+			c4 = z * C(c4-C(v[4]))
+			c5 = z * C(c5-C(v[5]))
+			c6 = z * C(c6-C(v[6]))
+			c7 = z * C(c7-C(v[7]))
+		}
+		c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7] = c0, c1, c2, c3, c4, c5, c6, c7
+	}
+}

@@ -1,0 +1,118 @@
+package bspline
+
+import "retime/pipeline/frame"
+
+// lanes is the number of lines that are filtered side by side; it hides the
+// latency of the recursion, and fills a cache line with float32.
+const lanes = 16
+
+// tile is a group of lines laid out so that sample i of lane j is
+// pix[i*lanes+j]: the columns of a picture, or its rows transposed. Lanes that
+// stand for no line hold anything.
+type tile[S, C Float] struct {
+	pix []S
+	// carry holds, per subregion, the output that precedes it in the current
+	// pass.
+	carry [][lanes]C
+}
+
+func (t *tile[S, C]) resize(length int) {
+	if n := length * lanes; cap(t.pix) < n {
+		t.pix = make([]S, n)
+	} else {
+		t.pix = t.pix[:n]
+	}
+	if n := (length + Region - 1) / Region; cap(t.carry) < n {
+		t.carry = make([][lanes]C, n)
+	} else {
+		t.carry = t.carry[:n]
+	}
+}
+
+// length is the number of samples of a line.
+func (t *tile[S, C]) length() int { return len(t.pix) / lanes }
+
+// end is the index after the last sample of subregion r.
+func (t *tile[S, C]) end(r int) int { return min((r+1)*Region, t.length()) }
+
+// samples returns samples [i0, i1) of every lane.
+func (t *tile[S, C]) samples(i0, i1 int) []S { return t.pix[i0*lanes : i1*lanes] }
+
+func (t *tile[S, C]) gatherColumns(img frame.Image[S], x, n, y0, y1 int) {
+	for y := y0; y < y1; y++ {
+		copy(t.samples(y, y+1), img.Row(y)[x:x+n])
+	}
+}
+
+func (t *tile[S, C]) scatterColumns(img frame.Image[S], x, n, y0, y1 int) {
+	for y := y0; y < y1; y++ {
+		copy(img.Row(y)[x:x+n], t.samples(y, y+1))
+	}
+}
+
+// half is the number of rows that are transposed together, a cursor each.
+const half = lanes / 2
+
+func (t *tile[S, C]) gatherRows(img frame.Image[S], y, n, x0, x1 int) {
+	d := t.samples(x0, x1)
+	for j := 0; j < n; j++ {
+		if j%half == 0 && n-j >= half {
+			transposeIn(d[j:], img, y+j, x0, x1)
+			j += half - 1
+			continue
+		}
+		for x, v := range img.Row(y + j)[x0:x1] {
+			d[x*lanes+j] = v
+		}
+	}
+}
+
+func (t *tile[S, C]) scatterRows(img frame.Image[S], y, n, x0, x1 int) {
+	d := t.samples(x0, x1)
+	for j := 0; j < n; j++ {
+		if j%half == 0 && n-j >= half {
+			transposeOut(d[j:], img, y+j, x0, x1)
+			j += half - 1
+			continue
+		}
+		row := img.Row(y + j)[x0:x1]
+		for x := range row {
+			row[x] = d[x*lanes+j]
+		}
+	}
+}
+
+// transposeIn writes columns [x0, x1) of eight rows from y on to every lanes-th
+// group of eight samples of d.
+func transposeIn[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
+	r0 := img.Row(y)[x0:x1]
+	r1 := img.Row(y + 1)[x0:x1][:len(r0)]
+	r2 := img.Row(y + 2)[x0:x1][:len(r0)]
+	r3 := img.Row(y + 3)[x0:x1][:len(r0)]
+	r4 := img.Row(y + 4)[x0:x1][:len(r0)]
+	r5 := img.Row(y + 5)[x0:x1][:len(r0)]
+	r6 := img.Row(y + 6)[x0:x1][:len(r0)]
+	r7 := img.Row(y + 7)[x0:x1][:len(r0)]
+	for x := range r0 {
+		c := (*[half]S)(d[x*lanes:])
+		c[0], c[1], c[2], c[3] = r0[x], r1[x], r2[x], r3[x]
+		c[4], c[5], c[6], c[7] = r4[x], r5[x], r6[x], r7[x]
+	}
+}
+
+// transposeOut is the inverse of transposeIn.
+func transposeOut[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
+	r0 := img.Row(y)[x0:x1]
+	r1 := img.Row(y + 1)[x0:x1][:len(r0)]
+	r2 := img.Row(y + 2)[x0:x1][:len(r0)]
+	r3 := img.Row(y + 3)[x0:x1][:len(r0)]
+	r4 := img.Row(y + 4)[x0:x1][:len(r0)]
+	r5 := img.Row(y + 5)[x0:x1][:len(r0)]
+	r6 := img.Row(y + 6)[x0:x1][:len(r0)]
+	r7 := img.Row(y + 7)[x0:x1][:len(r0)]
+	for x := range r0 {
+		c := (*[half]S)(d[x*lanes:])
+		r0[x], r1[x], r2[x], r3[x] = c[0], c[1], c[2], c[3]
+		r4[x], r5[x], r6[x], r7[x] = c[4], c[5], c[6], c[7]
+	}
+}

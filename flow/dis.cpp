@@ -1,0 +1,100 @@
+#include "dis.h"
+
+#include <cstring>
+#include <opencv2/core.hpp>
+#include <opencv2/core/utility.hpp>
+#include <opencv2/imgproc.hpp>
+#include <opencv2/video/tracking.hpp>
+#include <stdexcept>
+
+// cv::DISOpticalFlow remembers an initial flow for all later calls, whatever
+// their size, so calls with one have an algorithm of their own.
+struct flow_dis {
+	cv::Ptr<cv::DISOpticalFlow> plain, guided;
+	cv::Mat padded[2], upsampled[2], flow;
+};
+
+template <class F> static char *guarded(F f) {
+	try {
+		f();
+		return nullptr;
+	} catch (const std::exception &e) {
+		return strdup(e.what());
+	} catch (...) {
+		return strdup("unknown C++ exception");
+	}
+}
+
+static cv::Mat &mat(flow_mat m) { return *static_cast<cv::Mat *>(m); }
+
+// prepare returns src as DIS takes it: of the given size, upsampled if asked
+// for, and without gaps between its rows. It copies only where it must.
+static cv::Mat prepare(const cv::Mat &src, cv::Size size, bool upsample, cv::Mat &padded, cv::Mat &upsampled) {
+	cv::Mat m = src;
+	if (m.size() != size) {
+		cv::copyMakeBorder(m, padded, 0, size.height - m.rows, 0, size.width - m.cols,
+		                   cv::BORDER_REPLICATE | cv::BORDER_ISOLATED);
+		m = padded;
+	}
+	if (upsample) {
+		cv::resize(m, upsampled, size * 2, 0, 0, cv::INTER_CUBIC);
+		return upsampled;
+	}
+	if (!m.isContinuous()) {
+		m.copyTo(padded);
+		return padded;
+	}
+	return m;
+}
+
+static void configure(cv::DISOpticalFlow &dis, const flow_dis_options &o) {
+	dis.setFinestScale(o.finest_scale);
+	dis.setPatchSize(o.patch_size);
+	dis.setPatchStride(o.patch_stride);
+	dis.setGradientDescentIterations(o.gradient_descent_iterations);
+	dis.setVariationalRefinementIterations(o.variational_refinement_iterations);
+	dis.setVariationalRefinementAlpha(o.alpha);
+	dis.setVariationalRefinementGamma(o.gamma);
+	dis.setVariationalRefinementDelta(o.delta);
+	dis.setUseMeanNormalization(o.mean_normalization != 0);
+	dis.setUseSpatialPropagation(o.spatial_propagation != 0);
+}
+
+char *flow_dis_new(flow_dis **out) {
+	return guarded([&] {
+		*out = new flow_dis{cv::DISOpticalFlow::create(), cv::DISOpticalFlow::create(), {}, {}, {}};
+	});
+}
+
+void flow_dis_free(flow_dis *d) { delete d; }
+
+char *flow_dis_calc(flow_dis *d, const flow_dis_options *o, flow_mat a, flow_mat b,
+                    int width, int height, int initial, flow_mat flow) {
+	return guarded([&] {
+		cv::Size size(width, height);
+		cv::Mat first = prepare(mat(a), size, o->upsample, d->padded[0], d->upsampled[0]);
+		cv::Mat second = prepare(mat(b), size, o->upsample, d->padded[1], d->upsampled[1]);
+		cv::DISOpticalFlow &dis = initial ? *d->guided : *d->plain;
+		configure(dis, *o);
+		cv::Mat &result = o->upsample ? d->flow : mat(flow);
+		if (!initial)
+			result.release(); // DIS starts from whatever flow of the right size it is given
+		else if (o->upsample)
+			cv::resize(mat(flow) * 2, result, size * 2, 0, 0, cv::INTER_LINEAR);
+		dis.calc(first, second, result);
+		if (dis.getFinestScale() != o->finest_scale || dis.getPatchSize() != o->patch_size)
+			throw std::logic_error("the pyramid had no room for the parameters and OpenCV chose others");
+		if (o->upsample)
+			cv::resize(result, mat(flow), size, 0, 0, cv::INTER_AREA);
+	});
+}
+
+char *flow_view(flow_mat m, int width, int height, size_t stride, const uint8_t *pix) {
+	return guarded([&] {
+		mat(m) = pix ? cv::Mat(height, width, CV_8UC1, const_cast<uint8_t *>(pix), stride) : cv::Mat();
+	});
+}
+
+char *flow_set_threads(int n) {
+	return guarded([&] { cv::setNumThreads(n); });
+}

@@ -1,0 +1,118 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+
+	"gocv.io/x/gocv"
+
+	"retime/pipeline/frame"
+)
+
+// FarnebackOptions are the parameters of a Farneback estimator.
+type FarnebackOptions struct {
+	// PyramidScale is the size of a pyramid level over that of the finer one, above
+	// 0 and below 1.
+	PyramidScale float64
+	// Levels counts the pyramid levels besides full size; those of less than 32
+	// pixels in a side are left out.
+	Levels int
+	// WindowSize is the side in pixels of the window that displacements are
+	// averaged over, at least 1.
+	WindowSize int
+	// Iterations counts the iterations on each level, at least 1.
+	Iterations int
+	// PolyN is the side in pixels of the neighbourhood of a polynomial expansion
+	// and PolySigma the standard deviation of its weights; 5 goes with 1.1 and 7
+	// with 1.5.
+	PolyN     int
+	PolySigma float64
+	// Gaussian averages by a Gaussian window rather than a box: slower and more
+	// accurate.
+	Gaussian bool
+}
+
+// DefaultFarneback returns the defaults of OpenCV's cv::FarnebackOpticalFlow.
+func DefaultFarneback() FarnebackOptions {
+	return FarnebackOptions{PyramidScale: 0.5, Levels: 5, WindowSize: 13, Iterations: 10, PolyN: 5, PolySigma: 1.1}
+}
+
+func (o FarnebackOptions) check() error {
+	switch {
+	case !(o.PyramidScale > 0 && o.PyramidScale < 1):
+		return fmt.Errorf("pyramid scale %g is not between 0 and 1", o.PyramidScale)
+	case o.Levels < 0 || o.Levels > 32:
+		return fmt.Errorf("%d pyramid levels are not within 0 to 32", o.Levels)
+	case o.WindowSize < 1 || o.WindowSize > 1024:
+		return fmt.Errorf("window size %d is not within 1 to 1024", o.WindowSize)
+	case o.Iterations < 1 || o.Iterations > maxIterations:
+		return fmt.Errorf("%d iterations are not within 1 to %d", o.Iterations, maxIterations)
+	case o.PolyN < 3 || o.PolyN > 63:
+		return fmt.Errorf("polynomial neighbourhood %d is not within 3 to 63", o.PolyN)
+	case !(o.PolySigma > 0 && o.PolySigma <= 64):
+		return fmt.Errorf("polynomial sigma %g is not above 0 and up to 64", o.PolySigma)
+	}
+	return nil
+}
+
+// Farneback estimates flow by polynomial expansion (Farnebäck, "Two-Frame
+// Motion Estimation Based on Polynomial Expansion", SCIA 2003), as OpenCV's
+// cv::calcOpticalFlowFarneback does it.
+//
+// A Farneback is for one goroutine at a time; several may run at once.
+type Farneback struct {
+	opts   FarnebackOptions
+	lumas  pair
+	flow   gocv.Mat
+	closed bool
+}
+
+// NewFarneback returns an estimator, which must be closed.
+func NewFarneback(opts FarnebackOptions) (*Farneback, error) {
+	if err := opts.check(); err != nil {
+		return nil, fmt.Errorf("flow: Farneback: %w", err)
+	}
+	return &Farneback{opts: opts, lumas: newPair(), flow: gocv.NewMat()}, nil
+}
+
+// Estimate makes dst the flow from a to b, 8-bit luma of one size, from 1x1 up
+// to 32766 in a side. It reads a and b in place and reuses dst's memory; after an
+// error dst is undefined.
+func (e *Farneback) Estimate(a, b frame.Image[uint8], dst *Field) error {
+	if e.closed {
+		return errors.New("flow: Farneback is closed")
+	}
+	if err := e.run(a, b, dst); err != nil {
+		return fmt.Errorf("flow: Farneback: %w", err)
+	}
+	return nil
+}
+
+func (e *Farneback) run(a, b frame.Image[uint8], dst *Field) error {
+	// GoCV lets OpenCV's exceptions through, so what OpenCV would refuse is refused
+	// here.
+	if err := checkPair(a, b); err != nil {
+		return err
+	}
+	defer e.lumas.release()
+	if err := e.lumas.view(a, b); err != nil {
+		return err
+	}
+	flags := 0
+	if e.opts.Gaussian {
+		flags = gocv.OptflowFarnebackGaussian
+	}
+	gocv.CalcOpticalFlowFarneback(e.lumas.a, e.lumas.b, &e.flow, e.opts.PyramidScale, e.opts.Levels,
+		e.opts.WindowSize, e.opts.Iterations, e.opts.PolyN, e.opts.PolySigma, flags)
+	return store(dst, &e.flow, a.Width, a.Height, One)
+}
+
+// Close frees what e holds in OpenCV's memory. It may be called again.
+func (e *Farneback) Close() error {
+	if e.closed {
+		return nil
+	}
+	e.closed = true
+	e.lumas.close()
+	return e.flow.Close()
+}

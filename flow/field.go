@@ -1,0 +1,77 @@
+// Package flow estimates dense optical flow between two pictures and holds,
+// checks, stores and shows the fields.
+//
+// The flow from A to B says where A's pixels went: pixel p of A is found at
+// p + v(p) in B, x to the right and y down. Vectors are canonical: integers of
+// 1/256 pixel, so that everything computed from a field is exact and every
+// backend reads the same numbers.
+//
+// An estimator gives the same field every time on one machine, whatever the
+// number of threads. Another build of OpenCV, or a processor with other vector
+// instructions, may round its floats otherwise.
+package flow
+
+import (
+	"math"
+
+	"retime/pipeline/frame"
+)
+
+// One is a pixel in the units of a Vec.
+const One = 256
+
+// Vec is a displacement in 1/256 pixel.
+type Vec struct{ X, Y int32 }
+
+// Unknown marks a pixel whose flow is not known, such as one of a ground truth
+// file. No estimator makes it.
+var Unknown = Vec{math.MinInt32, math.MinInt32}
+
+// Known says whether v is other than Unknown.
+func (v Vec) Known() bool { return v != Vec{math.MinInt32, math.MinInt32} }
+
+// Field is a dense optical flow, one vector for each pixel of the first
+// picture.
+type Field struct{ frame.Image[Vec] }
+
+// NewField returns a field of zero vectors.
+func NewField(width, height int) Field {
+	return Field{frame.NewImage[Vec](width, height)}
+}
+
+// Limit returns the largest magnitude that a component of a canonical vector
+// can have: twice the longer side of the picture, in 1/256 pixel, or 2^29 if that
+// is less.
+func (f Field) Limit() int32 { return int32(min(2*One*max(f.Width, f.Height), 1<<29)) }
+
+// quantize makes vectors of src canonical. Components are multiplied by scale,
+// a power of two, rounded to the nearest integer with ties away from zero, and
+// clamped to ±limit; those that are not finite become 0.
+// src must be at least as long as dst and limit at most 2^29.
+func quantize(dst []Vec, src [][2]float32, scale float32, limit int32) {
+	src = src[:len(dst)]
+	const abs = 1<<31 - 1
+	// Positive floats are in the order of their bits, with NaN above all.
+	lim := math.Float32bits(2 * float32(limit))
+	for i := range dst {
+		x, y := src[i][0]*(2*scale), src[i][1]*(2*scale)
+		if math.Float32bits(x)&abs <= lim && math.Float32bits(y)&abs <= lim {
+			dst[i] = Vec{halve(int32(x)), halve(int32(y))}
+		} else {
+			dst[i] = Vec{settle(src[i][0], scale, limit), settle(src[i][1], scale, limit)}
+		}
+	}
+}
+
+// halve rounds half of n, which is twice a value without its fraction, to that
+// value's nearest integer, ties away from zero.
+func halve(n int32) int32 { return (n + (n>>31 | 1)) / 2 }
+
+// settle is quantize of a component of any size.
+func settle(v, scale float32, limit int32) int32 {
+	s := math.Round(float64(v) * float64(scale))
+	if math.IsNaN(s) || math.IsInf(s, 0) {
+		return 0
+	}
+	return int32(min(max(s, -float64(limit)), float64(limit)))
+}

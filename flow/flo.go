@@ -1,0 +1,142 @@
+package flow
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// The .flo file of the Middlebury database (Baker et al., "A Database and
+// Evaluation Methodology for Optical Flow", IJCV 2011), little-endian: the float
+// 202021.25, whose bytes read "PIEH", the width and the height as 32-bit
+// integers, then u and v of each pixel as 32-bit floats, row by row. A component
+// beyond ±1e9 says that the vector is unknown.
+const (
+	floTag     = "PIEH"
+	floHeader  = 12
+	floUnknown = 1e10
+	// floKnown is the largest magnitude of a known component.
+	floKnown = 1e9
+
+	// maxFloSide is the format's limit; maxFloPixels, 16 times 4K, bounds the
+	// memory for a field at 1 GiB.
+	maxFloSide   = 99999
+	maxFloPixels = 1 << 27
+
+	// floChunk is how many vectors are read or written at a time.
+	floChunk = 4096
+)
+
+// ReadFlo reads a Middlebury .flo file and nothing behind it. Vectors become
+// canonical: rounded to 1/256 pixel and clamped to the field's Limit. Those
+// marked unknown or not a number become Unknown. Sides are limited to 99999 and
+// the picture to 2^27 pixels; a file cut short is an error that is
+// io.ErrUnexpectedEOF, and memory grows only as data arrives.
+func ReadFlo(r io.Reader) (Field, error) {
+	f, err := readFlo(r)
+	if err != nil {
+		return Field{}, fmt.Errorf("flow: read .flo: %w", err)
+	}
+	return f, nil
+}
+
+func readFlo(r io.Reader) (Field, error) {
+	var header [floHeader]byte
+	if _, err := io.ReadFull(r, header[:]); err != nil {
+		return Field{}, fmt.Errorf("header: %w", noEOF(err))
+	}
+	if tag := string(header[:4]); tag != floTag {
+		return Field{}, fmt.Errorf("starts with %q, not %q: not a .flo file, or not little-endian", tag, floTag)
+	}
+	w := int(int32(binary.LittleEndian.Uint32(header[4:])))
+	h := int(int32(binary.LittleEndian.Uint32(header[8:])))
+	if err := checkFlo(w, h); err != nil {
+		return Field{}, err
+	}
+	f := Field{}
+	f.Width, f.Height, f.Stride = w, h, w
+	limit := f.Limit()
+	var (
+		bytes   [8 * floChunk]byte
+		vectors [floChunk][2]float32
+	)
+	for n := 0; n < w*h; {
+		chunk := vectors[:min(floChunk, w*h-n)]
+		raw := bytes[:8*len(chunk)]
+		if _, err := io.ReadFull(r, raw); err != nil {
+			return Field{}, fmt.Errorf("%dx%d: after vector %d: %w", w, h, n, noEOF(err))
+		}
+		for i := range chunk {
+			chunk[i] = [2]float32{
+				math.Float32frombits(binary.LittleEndian.Uint32(raw[8*i:])),
+				math.Float32frombits(binary.LittleEndian.Uint32(raw[8*i+4:])),
+			}
+		}
+		f.Pix = append(f.Pix, make([]Vec, len(chunk))...)
+		quantize(f.Pix[n:], chunk, One, limit)
+		for i, v := range chunk {
+			if !knownFlo(v[0]) || !knownFlo(v[1]) {
+				f.Pix[n+i] = Unknown
+			}
+		}
+		n += len(chunk)
+	}
+	return f, nil
+}
+
+// knownFlo is false for NaN.
+func knownFlo(v float32) bool { return v >= -floKnown && v <= floKnown }
+
+func checkFlo(w, h int) error {
+	if w < 1 || h < 1 || w > maxFloSide || h > maxFloSide || int64(w)*int64(h) > maxFloPixels {
+		return fmt.Errorf("size %dx%d is not within 1x1 to %d in a side and %d pixels", w, h, maxFloSide, maxFloPixels)
+	}
+	return nil
+}
+
+// noEOF makes the end of the input an unexpected one.
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// WriteFlo writes f as a Middlebury .flo file. Components up to 65536 pixels are
+// stored exactly; Unknown is stored as 1e10.
+func WriteFlo(w io.Writer, f Field) error {
+	if err := writeFlo(w, f); err != nil {
+		return fmt.Errorf("flow: write .flo: %w", err)
+	}
+	return nil
+}
+
+func writeFlo(w io.Writer, f Field) error {
+	if err := checkFlo(f.Width, f.Height); err != nil {
+		return err
+	}
+	buf := make([]byte, 0, 8*floChunk)
+	buf = append(buf, floTag...)
+	buf = binary.LittleEndian.AppendUint32(buf, uint32(f.Width))
+	buf = binary.LittleEndian.AppendUint32(buf, uint32(f.Height))
+	for y := range f.Height {
+		for _, v := range f.Row(y) {
+			if len(buf)+8 > cap(buf) {
+				if _, err := w.Write(buf); err != nil {
+					return err
+				}
+				buf = buf[:0]
+			}
+			x, y := float32(v.X)/One, float32(v.Y)/One
+			if !v.Known() {
+				x, y = floUnknown, floUnknown
+			}
+			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(x))
+			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(y))
+		}
+	}
+	_, err := w.Write(buf)
+	return err
+}

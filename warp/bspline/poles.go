@@ -77,7 +77,7 @@ func sign(p []*big.Float, x *big.Float) int {
 func bisect(p []*big.Float, lo, hi float64) float64 {
 	above := sign(p, big.NewFloat(hi))
 	for {
-		mid := lo + (hi-lo)/2
+		mid := (lo + hi) / 2
 		if mid <= lo || mid >= hi {
 			break
 		}

@@ -71,7 +71,7 @@ func NewMixedPrefilter[S, C Float](order Order, boundary Boundary, precision flo
 		z := poles[i]
 		border := z / (z - 1)
 		if boundary == WholeSymmetric {
-			border = z / (z*z - 1)
+			border = z / (float64(z*z) - 1)
 		}
 		p.poles = append(p.poles, pole[C]{C(z), n, C(border)})
 	}

@@ -25,11 +25,12 @@ func epsilon[T Float]() float64 {
 	return float64(e)
 }
 
-// floor is a bound on the relative error that rounding alone causes: it is
-// amplified as the samples are, by 1/ρ in each direction at the worst.
+// floor is a bound on the relative error that rounding alone causes. A picture
+// that alternates from sample to sample has coefficients that are larger by 1/ρ
+// in each direction, and as much is lost when they are summed.
 func floor[T Float](order Order) float64 {
 	rho := stability(Poles(order))
-	return 4 * epsilon[T]() / (rho * rho)
+	return epsilon[T]() * (4 + 1.5/float64(rho*rho))
 }
 
 // coefficients prefilters a copy of img.
@@ -140,7 +141,7 @@ func scalarFilter[T Float](order Order, b Boundary, precision float64, s []T) {
 		case HalfSymmetric:
 			border = T(poles[i]/(poles[i]-1)) * before[last]
 		case WholeSymmetric:
-			border = T(poles[i]/(poles[i]*poles[i]-1)) * (before[last] + T(z*before[max(0, last-1)]))
+			border = T(poles[i]/(float64(poles[i]*poles[i])-1)) * (before[last] + T(z*before[max(0, last-1)]))
 		case Periodic:
 			for j := n - 1; j >= 0; j-- {
 				border = before[j%len(s)] + T(z*border)

@@ -2,7 +2,6 @@ package bspline
 
 import (
 	"fmt"
-	"math"
 
 	"retime/pipeline/frame"
 )
@@ -108,66 +107,3 @@ func (s *Spline[T]) Size() (width, height int) { return s.width, s.height }
 // Coefficients returns the un-normalised coefficients and the margin that they
 // have around the picture. They must not be changed.
 func (s *Spline[T]) Coefficients() (coeff frame.Image[T], margin int) { return s.coeff, s.margin }
-
-// At returns the value at (x, y), by algorithm 8. Positions outside the picture
-// follow the boundary; the value at a position that is not finite, or too far
-// for a fraction to be left, is NaN.
-func (s *Spline[T]) At(x, y float64) T {
-	if !inRange(x) || !inRange(y) {
-		return T(math.NaN())
-	}
-	x0, tx := s.order.Locate(x + float64(s.margin))
-	y0, ty := s.order.Locate(y + float64(s.margin))
-	var wx, wy [maxSupport]T
-	Weights(s.order, T(tx), wx[:])
-	Weights(s.order, T(ty), wy[:])
-	return s.sum(x0, y0, &wx, &wy)
-}
-
-// Row sets dst[i] to the value at (xs[i], ys[i]), which At would return too. xs
-// and ys must be at least as long as dst.
-func (s *Spline[T]) Row(dst []T, xs, ys []float64) {
-	for i := range dst {
-		dst[i] = s.At(xs[i], ys[i])
-	}
-}
-
-// inRange says whether x is finite and has a fraction.
-func inRange(x float64) bool { return math.Abs(x) < 1<<51 }
-
-// sum adds up weighted coefficients from (x0, y0) on: along rows first, then
-// the rows, from small indices to large.
-func (s *Spline[T]) sum(x0, y0 int, wx, wy *[maxSupport]T) T {
-	n := s.order.Support()
-	var value T
-	if x0 >= 0 && y0 >= 0 && x0+n <= s.coeff.Width && y0+n <= s.coeff.Height {
-		for l, w := range wy[:n] {
-			o := (y0+l)*s.coeff.Stride + x0
-			value += T(w * dot(s.coeff.Pix[o:o+n], wx[:n]))
-		}
-		return T(value * s.gain)
-	}
-	var columns [maxSupport]int
-	for k := range n {
-		columns[k] = s.boundary.Index(x0+k, s.coeff.Width)
-	}
-	for l, w := range wy[:n] {
-		row := s.coeff.Row(s.boundary.Index(y0+l, s.coeff.Height))
-		var sum T
-		for k, c := range columns[:n] {
-			sum += T(wx[k] * row[c])
-		}
-		value += T(w * sum)
-	}
-	return T(value * s.gain)
-}
-
-// dot returns the sum of products, from the first on; c and w are of one
-// length.
-func dot[T Float](c, w []T) T {
-	var sum T
-	for k, v := range c {
-		sum += T(w[k] * v)
-	}
-	return sum
-}

@@ -2,8 +2,9 @@ package bspline
 
 import "math"
 
-// maxSupport is the largest Order.Support.
-const maxSupport = int(MaxOrder) + 1
+// maxSupport is the number of weights of the largest order that occurs: that of
+// the integral of a spline of order MaxOrder.
+const maxSupport = int(MaxOrder) + 2
 
 // Locate splits a position into the index of the first coefficient that its
 // value depends on, x0 of algorithm 4, and the fraction t in [0, 1) that
@@ -31,48 +32,61 @@ func (o Order) Locate(x float64) (first int, t float64) {
 // Order 0 has the single weight 1: at the tie half-way between two samples the
 // one above is taken, where definition 1 would take their mean.
 func Weights[T Float](o Order, t T, w []T) {
+	w = w[:o.Support()]
 	switch o {
-	case Cubic:
-		cubicWeights(t, (*[4]T)(w))
 	case CatmullRom:
-		catmullRomWeights(t, (*[4]T)(w))
+		w[0], w[1], w[2], w[3] = catmullRomWeights(t)
+	case 0:
+		w[0] = 1
+	case 1:
+		w[0], w[1] = 1-t, t
+	case 2:
+		u := 1 - t
+		w[0], w[1], w[2] = T(u*u), 1+T(2*T(t*u)), T(t*t)
 	default:
-		bsplineWeights(o, t, w)
+		w[0], w[1], w[2], w[3] = cubicWeights(t)
+		if o > 3 {
+			climb(t, w)
+		}
 	}
 }
 
-// bsplineWeights climbs from order 0 to n by the recurrence of B-splines, in
-// which nothing cancels:
-// w_k(n) = (k+1-t) w_k(n-1) + (n-k+t) w_(k-1)(n-1).
-func bsplineWeights[T Float](n Order, t T, w []T) {
-	w = w[:n+1]
-	w[0] = 1
-	for m := 1; m < len(w); m++ {
-		w[m] = T(t * w[m-1])
-		for k := m - 1; k > 0; k-- {
-			w[k] = T((T(k+1)-t)*w[k]) + T((T(m-k)+t)*w[k-1])
+// climb takes the weights of order 3 in w[:4] to order len(w)-1 by the
+// recurrence of B-splines, in which nothing cancels:
+// w_k(m) = (k+1-t) w_k(m-1) + (m-k+t) w_(k-1)(m-1).
+func climb[T Float](t T, w []T) {
+	// fall[k] is k+1-t and rise[k] is k+t.
+	var fall, rise [maxSupport]T
+	var c T
+	for k := range w {
+		rise[k] = c + t
+		c++
+		fall[k] = c - t
+	}
+	for m := 4; m < len(w); m++ {
+		f, r, v := fall[:m+1], rise[:m+1], w[:m+1]
+		below := v[0]
+		v[0] = T(f[0] * below)
+		for k := 1; k < m; k++ {
+			here := v[k]
+			v[k] = T(f[k]*here) + T(r[m-k]*below)
+			below = here
 		}
-		w[0] = T((1 - t) * w[0])
+		v[m] = T(r[0] * below)
 	}
 }
 
 // cubicWeights is equation 11 of Ruijters, ter Haar Romeny and Suetens,
 // "Accuracy of GPU-based B-spline Evaluation" (2008), times 3!.
-func cubicWeights[T Float](t T, w *[4]T) {
+func cubicWeights[T Float](t T) (w0, w1, w2, w3 T) {
 	u := 1 - t
 	t2, u2 := T(t*t), T(u*u)
-	w[0] = T(u2 * u)
-	w[1] = 4 - T(3*T(t2*(2-t)))
-	w[2] = 4 - T(3*T(u2*(1+t)))
-	w[3] = T(t2 * t)
+	return T(u2 * u), 4 - T(3*T(t2*(2-t))), 4 - T(3*T(u2*(1+t))), T(t2 * t)
 }
 
 // catmullRomWeights sums to 2.
-func catmullRomWeights[T Float](t T, w *[4]T) {
+func catmullRomWeights[T Float](t T) (w0, w1, w2, w3 T) {
 	u := 1 - t
 	tu := T(t * u)
-	w[0] = -T(tu * u)
-	w[1] = 2 - T(T(t*t)*(5-T(3*t)))
-	w[2] = 2 - T(T(u*u)*(5-T(3*u)))
-	w[3] = -T(tu * t)
+	return -T(tu * u), 2 - T(T(t*t)*(5-T(3*t))), 2 - T(T(u*u)*(5-T(3*u))), -T(tu * t)
 }

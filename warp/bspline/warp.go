@@ -1,0 +1,81 @@
+package bspline
+
+import (
+	"math"
+
+	"retime/pipeline/frame"
+)
+
+// Outside replaces the values of positions that are off the picture, instead of
+// following the boundary.
+type Outside[T Float] struct {
+	// X and Y say which coordinates count: those less than -1/2 or greater than
+	// the size less 1/2.
+	X, Y bool
+	// Value stands there, and wherever a position is not finite.
+	Value T
+}
+
+// Warp fills dst with the picture transformed by tr: dst(x, y) is the value at
+// tr's position for (x, y), exactly what At returns there. dst may have any
+// size and must not be the spline's own memory. The error is about dst's shape.
+func (s *Spline[T]) Warp(workers frame.Workers, dst frame.Image[T], tr Transform) error {
+	return s.WarpWithin(workers, dst, tr, Outside[T]{Value: T(math.NaN())})
+}
+
+// WarpWithin is Warp with outside for positions off the picture.
+func (s *Spline[T]) WarpWithin(workers frame.Workers, dst frame.Image[T], tr Transform, outside Outside[T]) error {
+	if err := checkImage(dst); err != nil {
+		return err
+	}
+	if dst.Width == 0 || dst.Height == 0 {
+		return nil
+	}
+	if p, ok := tr.(Projective); ok && p.separable() {
+		s.warpSeparable(workers, dst, p, outside)
+		return nil
+	}
+	replace := outside.X || outside.Y || outside.Value == outside.Value
+	workers.Rows(dst.Height, func(y0, y1 int) {
+		xs, ys := make([]float64, dst.Width), make([]float64, dst.Width)
+		for y := y0; y < y1; y++ {
+			tr.Positions(y, xs, ys)
+			row := dst.Row(y)
+			s.Row(row, xs, ys)
+			if replace {
+				s.replace(row, xs, ys, outside)
+			}
+		}
+	})
+	return nil
+}
+
+// replace sets the samples of row that are off the picture.
+func (s *Spline[T]) replace(row []T, xs, ys []float64, outside Outside[T]) {
+	width, height := s.limits(outside)
+	ys, xs = ys[:len(row)], xs[:len(row)]
+	for i := range row {
+		if !within(xs[i], width) || !within(ys[i], height) {
+			row[i] = outside.Value
+		}
+	}
+}
+
+// limits returns the sizes for within, which are unlimited where outside does
+// not care.
+func (s *Spline[T]) limits(outside Outside[T]) (width, height float64) {
+	width, height = math.Inf(1), math.Inf(1)
+	if outside.X {
+		width = float64(s.width)
+	}
+	if outside.Y {
+		height = float64(s.height)
+	}
+	return width, height
+}
+
+// within says whether x, at which there is a value, is on a picture of the
+// given size.
+func within(x, size float64) bool {
+	return inRange(x) && (x >= -0.5 || math.IsInf(size, 1)) && x <= size-0.5
+}

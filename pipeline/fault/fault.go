@@ -12,6 +12,7 @@ import (
 // sysexits.h.
 type Kind int
 
+// The kinds.
 const (
 	Internal    Kind = 1   // a defect in retime or in a library
 	Usage       Kind = 2   // options that make no sense, alone or together

@@ -4,7 +4,7 @@ package media
 
 /*
 #cgo pkg-config: libavformat libavcodec libavutil libswscale
-#include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <libavcodec/avcodec.h>
@@ -20,12 +20,31 @@ package media
 // more than the error code that follows it.
 static _Thread_local char last_message[512];
 
+// A reader's contexts carry a count of their errors, which their copies in the
+// decoder's threads share.
+struct error_count { atomic_int n; };
+
+static struct error_count *errors_of(void *avcl)
+{
+	const AVClass *class = avcl ? *(const AVClass **)avcl : NULL;
+	if (!class)
+		return NULL;
+	if (!strcmp(class->class_name, "AVCodecContext"))
+		return ((AVCodecContext *)avcl)->opaque;
+	if (!strcmp(class->class_name, "AVFormatContext"))
+		return ((AVFormatContext *)avcl)->opaque;
+	return NULL;
+}
+
 static void keep_message(void *avcl, int level, const char *fmt, va_list args)
 {
 	if (level > AV_LOG_ERROR)
 		return;
+	struct error_count *count = errors_of(avcl);
+	if (count)
+		atomic_fetch_add(&count->n, 1);
 	char line[sizeof last_message];
-	int prefix = 1;
+	int prefix = 0;
 	av_log_format_line2(avcl, level, fmt, args, line, sizeof line, &prefix);
 	size_t n = strlen(line);
 	while (n > 0 && (line[n-1] == '\n' || line[n-1] == ' '))
@@ -45,6 +64,11 @@ static int frame_damaged(const AVFrame *f)
 	return f->decode_error_flags != 0 || (f->flags & AV_FRAME_FLAG_CORRUPT) != 0;
 }
 static void frame_reset_type(AVFrame *f) { f->pict_type = AV_PICTURE_TYPE_NONE; f->key_frame = 0; }
+
+static struct error_count *new_count(void) { return calloc(1, sizeof(struct error_count)); }
+static int count_of(struct error_count *c) { return atomic_load(&c->n); }
+static void count_format(AVFormatContext *c, struct error_count *n) { c->opaque = n; }
+static void count_codec(AVCodecContext *c, struct error_count *n) { c->opaque = n; }
 
 static int stream_attached_picture(const AVStream *s)
 {
@@ -261,10 +285,28 @@ func setPacketTimeBase(c *astiav.CodecContext, tb astiav.Rational) {
 	native[C.AVCodecContext](c).pkt_timebase = C.AVRational{C.int(tb.Num()), C.int(tb.Den())}
 }
 
+func flushDecoder(c *astiav.CodecContext) { C.avcodec_flush_buffers(native[C.AVCodecContext](c)) }
+
 // keepColour makes s change layouts only, never range or matrix.
 func keepColour(s *astiav.SoftwareScaleContext) {
 	C.scale_keep_colour(*(**C.struct_SwsContext)(unsafe.Pointer(s)))
 }
+
+// errorCount counts the errors that FFmpeg reports about an input.
+type errorCount struct{ n *C.struct_error_count }
+
+func newErrorCount() errorCount { return errorCount{C.new_count()} }
+
+func (e errorCount) of(input *astiav.FormatContext) {
+	C.count_format(native[C.AVFormatContext](input), e.n)
+}
+
+func (e errorCount) ofDecoder(c *astiav.CodecContext) {
+	C.count_codec(native[C.AVCodecContext](c), e.n)
+}
+
+func (e errorCount) value() int { return int(C.count_of(e.n)) }
+func (e errorCount) free()      { C.free(unsafe.Pointer(e.n)) }
 
 // withMessage runs f, which calls into FFmpeg, on one thread and returns the
 // last error that FFmpeg logged there beside f's own.

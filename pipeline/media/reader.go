@@ -43,6 +43,9 @@ type Video struct {
 	// Start is the time that counts as 0, in seconds: where the earliest of the
 	// file's streams begins.
 	Start *big.Rat
+	// FirstPTS is the first frame's timestamp and StreamPTS the one that the
+	// stream begins with, which differ where reading does not start there.
+	FirstPTS, StreamPTS int64
 	// Duration is what the container states in seconds; nil where it does not.
 	Duration *big.Rat
 	// Frames is the count that the container states, 0 where it does not.
@@ -53,6 +56,7 @@ type Video struct {
 type Damage struct {
 	Packets int // damaged or unreadable packets, of any stream that is used
 	Frames  int // frames that the decoder delivered with errors
+	Errors  int // errors that FFmpeg reported while demuxing and decoding
 }
 
 // ReaderOptions say how to read.
@@ -83,7 +87,8 @@ type Reader struct {
 	decoder  *astiav.CodecContext
 	packet   *astiav.Packet
 	convert  *converter
-	pending  *frame.Frame // decoded by Open
+	pending  *frame.Frame  // decoded by Open
+	ahead    *astiav.Frame // the one after it, if that was decoded too
 	onPacket func(*astiav.Packet)
 	held     []*astiav.Packet // other streams' packets, before anyone asks
 
@@ -94,6 +99,7 @@ type Reader struct {
 	endTime  int64 // of the last frame, in the stream's time base
 	lastEnd  int64 // of the last packet of any stream, in microseconds
 	damage   Damage
+	errors   errorCount
 	changed  bool // a change of size or format was reported
 }
 
@@ -103,7 +109,7 @@ func Open(ctx context.Context, name string, opt ReaderOptions) (*Reader, error) 
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Reader{name: name, opt: opt, log: opt.Log, ctx: ctx, lastPTS: noTimestamp}
+	r := &Reader{name: name, opt: opt, log: opt.Log, ctx: ctx, lastPTS: noTimestamp, errors: newErrorCount()}
 	if err := r.open(); err != nil {
 		r.Close()
 		return nil, err
@@ -112,7 +118,7 @@ func Open(ctx context.Context, name string, opt ReaderOptions) (*Reader, error) 
 }
 
 func (r *Reader) open() error {
-	url, err := inputURL(r.name)
+	url, local, err := inputURL(r.name)
 	if err != nil {
 		return err
 	}
@@ -124,18 +130,23 @@ func (r *Reader) open() error {
 	}
 	r.input = astiav.AllocFormatContext()
 	r.guard = r.input.SetInterruptCallback()
+	r.errors.of(r.input)
 	r.stop = context.AfterFunc(r.ctx, r.guard.Interrupt)
 	message, err := withMessage(func() error { return r.input.OpenInput(url, format, nil) })
 	if err != nil {
+		r.stop()
+		r.input.Free() // FFmpeg has freed what is behind it
+		r.input = nil
 		if r.ctx.Err() != nil {
 			return r.ctx.Err()
 		}
-		kind := fault.NoInput
+		if !local {
+			return fault.New(fault.NoInput, "open %q: %w%s", r.name, err, detail(message))
+		}
 		if errors.Is(err, astiav.ErrInvaliddata) {
-			kind = fault.BadData
 			err = errors.New("not a media file that this FFmpeg build reads, or damaged at its start")
 		}
-		return fault.New(kind, "open %q: %w%s", r.name, err, detail(message))
+		return fault.New(fault.BadData, "open %q: %w%s", r.name, err, detail(message))
 	}
 	if err := r.input.FindStreamInfo(nil); err != nil {
 		return r.bad(fmt.Errorf("no stream could be read: %w", err))
@@ -146,12 +157,9 @@ func (r *Reader) open() error {
 	if err := r.openDecoder(); err != nil {
 		return err
 	}
-	if r.opt.From != nil && r.opt.From.Sign() > 0 {
-		r.seek()
-	}
 	r.packet = astiav.AllocPacket()
-	first, err := r.decode()
-	if err == io.EOF {
+	first, err := r.decodeFirst()
+	if errors.Is(err, io.EOF) {
 		return r.bad(errors.New("no frame could be decoded"))
 	} else if err != nil {
 		return err
@@ -160,21 +168,28 @@ func (r *Reader) open() error {
 }
 
 // inputURL turns a file name into what FFmpeg opens, so that no file's name is
-// taken for a protocol.
-func inputURL(name string) (string, error) {
+// taken for a protocol. local is set for a file that can be read.
+func inputURL(name string) (url string, local bool, err error) {
 	if name == "-" {
-		return "pipe:0", nil
+		return "pipe:0", false, nil
 	}
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
-		return "", fault.New(fault.NoInput, "open %q: is a directory; name a file", name)
+		return "", false, fault.New(fault.NoInput, "open %q: is a directory; name a file", name)
+	case err == nil && info.Mode().IsRegular():
+		f, err := os.Open(name)
+		if err != nil {
+			return "", false, fault.New(fault.NoInput, "%w", err)
+		}
+		f.Close()
+		return "file:" + name, true, nil
 	case err == nil:
-		return "file:" + name, nil
+		return "file:" + name, false, nil
 	case strings.Contains(name, "://") || strings.HasPrefix(name, "pipe:") || strings.Contains(name, "%"):
-		return name, nil
+		return name, false, nil
 	}
-	return "", fault.New(fault.NoInput, "open %w", err)
+	return "", false, fault.New(fault.NoInput, "input %w", err)
 }
 
 // bad makes an error about the input's content.
@@ -232,6 +247,7 @@ func (r *Reader) openDecoder() error {
 	if err := p.ToCodecContext(r.decoder); err != nil {
 		return r.bad(err)
 	}
+	r.errors.ofDecoder(r.decoder)
 	setPacketTimeBase(r.decoder, r.stream.TimeBase())
 	r.decoder.SetThreadCount(r.opt.Threads)
 	r.decoder.SetThreadType(astiav.ThreadTypeFrame | astiav.ThreadTypeSlice)
@@ -242,14 +258,50 @@ func (r *Reader) openDecoder() error {
 	return nil
 }
 
-// seek goes to a key frame at or before From; where the container cannot, it
-// reads from the beginning and drops what is too early.
-func (r *Reader) seek() {
-	us := new(big.Rat).Mul(r.opt.From, big.NewRat(1e6, 1))
-	t := new(big.Int).Div(us.Num(), us.Denom()).Int64() + startTime(r.input)
-	if err := r.input.SeekFrame(-1, t, astiav.NewSeekFlags(astiav.SeekFlagBackward)); err != nil {
-		r.log.Debug("cannot seek; reading from the start", "input", r.name, "error", err)
+// decodeFirst returns the first frame, or with From the last one at or before
+// it.
+func (r *Reader) decodeFirst() (*astiav.Frame, error) {
+	if r.opt.From == nil || r.opt.From.Sign() <= 0 {
+		return r.decode()
 	}
+	from := ticksBefore(new(big.Rat).Add(r.opt.From, big.NewRat(startTime(r.input), 1e6)), r.stream.TimeBase())
+	sought := r.input.SeekFrame(r.stream.Index(), from, astiav.NewSeekFlags(astiav.SeekFlagBackward)) == nil
+	first, err := r.decode()
+	if sought && (errors.Is(err, io.EOF) || err == nil && first.Pts() > from) {
+		// The container's index led astray.
+		if err == nil {
+			first.Free()
+		}
+		r.rewind()
+		first, err = r.decode()
+	}
+	for err == nil {
+		next, e := r.decode()
+		if errors.Is(e, io.EOF) {
+			return first, nil // From is within or behind the last frame
+		} else if e != nil {
+			first.Free()
+			return nil, e
+		}
+		if next.Pts() > from {
+			r.ahead = next
+			return first, nil
+		}
+		first.Free()
+		first = next
+	}
+	return nil, err
+}
+
+// rewind goes back to the beginning.
+func (r *Reader) rewind() {
+	_ = r.input.SeekFrame(r.stream.Index(), 0, astiav.NewSeekFlags(astiav.SeekFlagBackward, astiav.SeekFlagAny))
+	flushDecoder(r.decoder)
+	for _, p := range r.held {
+		p.Free()
+	}
+	r.held = nil
+	r.draining, r.ended, r.lastPTS = false, false, noTimestamp
 }
 
 // begin fills in what the first frame tells.
@@ -274,6 +326,10 @@ func (r *Reader) begin(first *astiav.Frame) error {
 		Width: first.Width(), Height: first.Height(),
 		TimeBase: rat(r.stream.TimeBase()), Rate: rat(r.stream.RFrameRate()), Average: rat(r.stream.AvgFrameRate()),
 		Start: big.NewRat(startTime(r.input), 1e6), Frames: r.stream.NbFrames(),
+		FirstPTS: first.Pts(), StreamPTS: first.Pts(),
+	}
+	if t := r.stream.StartTime(); t != noTimestamp {
+		r.video.StreamPTS = t
 	}
 	if d := r.stream.Duration(); d > 0 {
 		r.video.Duration = new(big.Rat).Mul(big.NewRat(d, 1), r.video.TimeBase)
@@ -297,7 +353,11 @@ func rat(r astiav.Rational) *big.Rat {
 func (r *Reader) Video() Video { return r.video }
 
 // Damage returns what could not be read so far.
-func (r *Reader) Damage() Damage { return r.damage }
+func (r *Reader) Damage() Damage {
+	d := r.damage
+	d.Errors = r.errors.value()
+	return d
+}
 
 // Read returns the next frame in presentation order with one reference, and
 // after the last one io.EOF, or a fault.BadData error where the input ends
@@ -306,6 +366,10 @@ func (r *Reader) Read() (*frame.Frame, error) {
 	if f := r.pending; f != nil {
 		r.pending = nil
 		return f, nil
+	}
+	if f := r.ahead; f != nil {
+		r.ahead = nil
+		return r.wrap(f)
 	}
 	f, err := r.decode()
 	if err != nil {
@@ -350,10 +414,7 @@ func (r *Reader) decode() (*astiav.Frame, error) {
 
 // settleTime gives f its time and length; false drops it.
 func (r *Reader) settleTime(f *astiav.Frame) bool {
-	t, d := frameTime(f), frameDuration(f)
-	if d <= 0 {
-		d = r.nominalDuration()
-	}
+	t, d := frameTime(f), r.lengthOf(f)
 	if t == noTimestamp {
 		t = r.endTime
 	}
@@ -367,6 +428,14 @@ func (r *Reader) settleTime(f *astiav.Frame) bool {
 	f.SetPts(t)
 	r.lastPTS, r.endTime = t, t+d
 	return true
+}
+
+// lengthOf is how long f is shown, in the stream's time base.
+func (r *Reader) lengthOf(f *astiav.Frame) int64 {
+	if d := frameDuration(f); d > 0 {
+		return d
+	}
+	return r.nominalDuration()
 }
 
 func (r *Reader) nominalDuration() int64 {
@@ -387,18 +456,22 @@ func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
 			"from", fmt.Sprintf("%dx%d %s", r.video.Width, r.video.Height, r.video.Source),
 			"to", fmt.Sprintf("%dx%d %s", f.Width(), f.Height(), f.PixelFormat()))
 	}
-	out, err := r.convert.wrap(f, f.Pts(), r.endTime-f.Pts())
+	out, err := r.convert.wrap(f, f.Pts(), r.lengthOf(f))
 	if err != nil {
 		return nil, r.bad(err)
 	}
 	return out, nil
 }
 
-// Close frees everything but the frames handed out.
+// Close frees everything but the frames handed out. It is called once.
 func (r *Reader) Close() {
 	if r.pending != nil {
 		r.pending.Release()
 		r.pending = nil
+	}
+	if r.ahead != nil {
+		r.ahead.Free()
+		r.ahead = nil
 	}
 	for _, p := range r.held {
 		p.Free()
@@ -421,4 +494,5 @@ func (r *Reader) Close() {
 		r.input.CloseInput()
 		r.input = nil
 	}
+	r.errors.free()
 }

@@ -271,13 +271,18 @@ func (w *Writer) openMuxer() error {
 	return nil
 }
 
-// ticks converts t from seconds to units of tb, rounding to nearest.
+// ticks converts t from seconds to units of tb, rounding to nearest; nil is 0.
 func ticks(t *big.Rat, tb astiav.Rational) int64 {
 	if t == nil {
 		return 0
 	}
+	half := big.NewRat(int64(tb.Num()), 2*int64(tb.Den()))
+	return ticksBefore(half.Add(half, t), tb)
+}
+
+// ticksBefore converts t from seconds to units of tb, rounding down.
+func ticksBefore(t *big.Rat, tb astiav.Rational) int64 {
 	v := new(big.Rat).Mul(t, big.NewRat(int64(tb.Den()), int64(tb.Num())))
-	v.Add(v, big.NewRat(1, 2))
 	return new(big.Int).Div(v.Num(), v.Denom()).Int64()
 }
 

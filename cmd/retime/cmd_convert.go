@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/warp"
+)
+
+// ConvertOptions are the flags of the conversion, as given.
+type ConvertOptions struct {
+	output, format, inputFormat string
+	fps, slow, from, to         string
+	mode, flow, preset, backend string
+	order, crf, threads         int
+	vcodec, pixelFormat         string
+	vopts                       []string
+	overwrite                   bool
+	progress                    string
+	quiet, verbose              bool
+}
+
+// AddFlags declares the flags.
+func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringVarP(&o.output, "output", "o", "", "output `FILE`, - for standard output")
+	f.StringVar(&o.fps, "fps", "", "output `RATE`: 60, 59.94, 60000/1001, or 2x (default the source's)")
+	f.StringVar(&o.slow, "slow", "1", "make it `N` times longer")
+	f.StringVar(&o.from, "from", "", "begin at `TIME`: seconds, mm:ss.frac or hh:mm:ss.frac")
+	f.StringVar(&o.to, "to", "", "end before `TIME`")
+	f.StringVar(&o.mode, "mode", "project", "how frames are made: project, splat, blend, nearest")
+	f.StringVar(&o.flow, "flow", "dis", "optical flow: dis, farneback")
+	f.StringVar(&o.preset, "preset", "balanced", "cost against quality: fast, balanced, best")
+	f.IntVar(&o.order, "order", 3, "B-spline order of the sampling: 0, 1, 3")
+	f.StringVar(&o.vcodec, "vcodec", "", "encoder `NAME` (default libx264, or what suits the container)")
+	f.IntVar(&o.crf, "crf", -1, "constant rate factor (default 16 for libx264)")
+	f.StringArrayVar(&o.vopts, "vopt", nil, "encoder option `KEY=VALUE`; may be repeated")
+	f.StringVar(&o.pixelFormat, "pix-fmt", "", "sample format `NAME` (default the source's)")
+	f.StringVarP(&o.format, "format", "f", "", "output container `NAME` (default from the file name, nut for -)")
+	f.StringVar(&o.inputFormat, "input-format", "", "input container `NAME` (default probed)")
+	f.IntVar(&o.threads, "threads", 0, "worker threads (default all processors)")
+	f.StringVar(&o.backend, "backend", "auto", "where frames are made: auto, cpu, cuda")
+	f.StringVar(&o.progress, "progress", "auto", "progress display: auto, bar, json, none")
+	f.BoolVarP(&o.overwrite, "overwrite", "y", false, "overwrite the output")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "only errors")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "details")
+}
+
+func newRootCommand() *cobra.Command {
+	var o ConvertOptions
+	cmd := &cobra.Command{
+		Use:   "retime INPUT -o OUTPUT [--fps RATE] [--slow N]",
+		Short: "Change the time of a video: make the frames that were never shot",
+		Long: `retime converts a clip to another frame rate or slows it down. The frames that
+the camera never shot are made from their neighbours along the optical flow;
+frames that were shot are passed through untouched.`,
+		Example: `  retime in.mp4 -o out.mp4 --fps 60
+  retime in.mp4 -o slow.mp4 --slow 4 --from 10 --to 12.5`,
+		Version:       version(),
+		Args:          convertArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runConvert(cmd.Context(), o, args[0], cmd.Flags().Changed("crf"), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	o.AddFlags(cmd.Flags())
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return fault.New(fault.Usage, "%w; see retime --help", err)
+	})
+	cmd.SetHelpTemplate(cmd.HelpTemplate() + exitCodes)
+	cmd.CompletionOptions.DisableDefaultCmd = true
+	return cmd
+}
+
+const exitCodes = `
+Exit codes:
+  0 done, 1 internal error, 2 usage, 65 bad data, 66 no input,
+  73 cannot write, 75 try again, 130 cancelled
+`
+
+func convertArgs(_ *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return fault.New(fault.Usage, "no input; retime INPUT -o OUTPUT --fps RATE, or see retime --help")
+	case 1:
+		return nil
+	}
+	return fault.New(fault.Usage, "one input at a time, not %q; see retime --help", args)
+}
+
+// options translates the flags.
+func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options, error) {
+	p := pipeline.Options{
+		Input: input, Output: o.output, InputFormat: o.inputFormat, OutputFormat: o.format,
+		Mode: warp.Mode(o.mode), Flow: pipeline.FlowMethod(o.flow), Preset: pipeline.Preset(o.preset), Order: &o.order,
+		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, VideoOptions: map[string]string{},
+		Threads: o.threads, Backend: pipeline.Backend(o.backend), Overwrite: o.overwrite,
+	}
+	if crfGiven {
+		p.CRF = &o.crf
+	}
+	var err error
+	if o.fps != "" {
+		if p.Rate, err = pipeline.ParseRate(o.fps); err != nil {
+			return p, err
+		}
+	}
+	if p.Slow, err = pipeline.ParseSlow(o.slow); err != nil {
+		return p, err
+	}
+	for _, t := range []struct {
+		text string
+		to   **big.Rat
+	}{{o.from, &p.From}, {o.to, &p.To}} {
+		if t.text == "" {
+			continue
+		}
+		if *t.to, err = pipeline.ParseTime(t.text); err != nil {
+			return p, err
+		}
+	}
+	for _, v := range o.vopts {
+		key, value, ok := strings.Cut(v, "=")
+		if !ok || key == "" {
+			return p, fault.New(fault.Usage, "--vopt %q: want key=value", v)
+		}
+		p.VideoOptions[key] = value
+	}
+	return p, nil
+}
+
+func runConvert(ctx context.Context, o ConvertOptions, input string, crfGiven bool, stdout, stderr io.Writer) error {
+	p, err := o.options(input, crfGiven)
+	if err != nil {
+		return err
+	}
+	p.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	progress, err := newProgress(o.progress, o.quiet, stderr)
+	if err != nil {
+		return err
+	}
+	p.Progress = progress.update
+	report, err := pipeline.Run(ctx, p)
+	progress.done()
+	if report != nil && !o.quiet {
+		out := stdout
+		if o.output == "-" {
+			out = stderr
+		}
+		summarise(out, report)
+	}
+	return err
+}
+
+func (o *ConvertOptions) logLevel() slog.Level {
+	switch {
+	case o.quiet:
+		return slog.LevelError
+	case o.verbose:
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// summarise prints what was made and where the time went.
+func summarise(w io.Writer, r *pipeline.Report) {
+	rate, _ := r.Rate.Float64()
+	fmt.Fprintf(w, "%s: %dx%d %s, %s fps (%.3f), %d frames, %d of them made from %d, on the %s\n",
+		r.Output, r.Width, r.Height, r.Format, r.Rate.RatString(), rate, r.Frames, r.Made, r.Sources, strings.ToUpper(string(r.Backend)))
+	if info, err := os.Stat(r.Output); err == nil && info.Mode().IsRegular() {
+		fmt.Fprintf(w, "size %.2f MB, ", float64(info.Size())/1e6)
+	}
+	s := r.Stages
+	fmt.Fprintf(w, "%s: decode %s, flow %s, synthesis %s, encode %s (overlapping)\n",
+		brief(r.Elapsed), brief(s.Decode), brief(s.Flow), brief(s.Synthesis), brief(s.Encode))
+}
+
+func brief(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+// logHandler prints records as "retime: warning: message (key value, ...)".
+type logHandler struct {
+	mu    *sync.Mutex
+	out   io.Writer
+	level slog.Level
+	attrs []slog.Attr
+}
+
+func newLogHandler(out io.Writer, level slog.Level) slog.Handler {
+	return &logHandler{mu: new(sync.Mutex), out: out, level: level}
+}
+
+func (h *logHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= h.level }
+
+func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
+	var details []string
+	add := func(a slog.Attr) bool {
+		details = append(details, fmt.Sprintf("%s %v", a.Key, a.Value))
+		return true
+	}
+	for _, a := range h.attrs {
+		add(a)
+	}
+	r.Attrs(add)
+	line := "retime: "
+	switch {
+	case r.Level >= slog.LevelError:
+		line += "error: "
+	case r.Level >= slog.LevelWarn:
+		line += "warning: "
+	}
+	line += r.Message
+	if len(details) > 0 {
+		line += " (" + strings.Join(details, ", ") + ")"
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, err := fmt.Fprintln(h.out, line)
+	return err
+}
+
+func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	c := *h
+	c.attrs = append(c.attrs[:len(c.attrs):len(c.attrs)], attrs...)
+	return &c
+}
+
+// WithGroup leaves the keys as they are: nothing here logs in groups.
+func (h *logHandler) WithGroup(string) slog.Handler { return h }

@@ -1,0 +1,353 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/big"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"retime/flow"
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/warp"
+)
+
+// conversion is one run of the stages.
+type conversion struct {
+	o      *Options
+	plan   *plan
+	source Source
+	sink   Sink
+	synth  Synthesizer
+
+	sources, frames, made int64
+	damage                error
+	times                 stageTimes
+}
+
+// picture is a source frame on its way. Its references are counted with the
+// frame's own.
+type picture struct {
+	*frame.Frame
+	guide frame.Image[uint8]
+	at    *big.Rat // on the source's clock
+}
+
+// interval is the time between two source frames and what is shown in it.
+type interval struct {
+	a, b  picture // b is empty behind the last frame
+	slots []slot
+	// Set before ready is closed.
+	forward, backward flow.Field
+	err               error
+	ready             chan struct{}
+}
+
+func (v *interval) retain() {
+	v.a.Retain()
+	v.b.Retain()
+}
+
+func (v *interval) release() {
+	v.a.Release()
+	if v.b.Frame != nil {
+		v.b.Release()
+	}
+}
+
+// makes says whether any frame of the interval must be made.
+func (v *interval) makes() bool {
+	for _, s := range v.slots {
+		if s.phase != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// output is a frame ready to be encoded.
+type output struct {
+	*frame.Frame
+	made bool
+}
+
+// decoded is how many frames wait between decoding and planning, and finished
+// how many between synthesis and encoding.
+const (
+	decodedQueue  = 2
+	finishedQueue = 2
+)
+
+// run converts everything. It returns the damage that ended the input early,
+// or else an error.
+func (c *conversion) run(ctx context.Context) (damage, err error) {
+	workers := c.o.flowWorkers()
+	group, ctx := errgroup.WithContext(ctx)
+	pictures := make(chan picture, decodedQueue)
+	estimates := make(chan *interval)        // to the flow workers
+	ordered := make(chan *interval, workers) // the same ones, in order
+	outputs := make(chan output, finishedQueue)
+
+	group.Go(func() error { return c.decode(ctx, pictures) })
+	group.Go(func() error { return c.place(ctx, pictures, estimates, ordered) })
+	for range workers {
+		group.Go(func() error { return c.estimate(ctx, estimates) })
+	}
+	group.Go(func() error { return c.synthesize(ctx, ordered, outputs) })
+	group.Go(func() error { return c.encode(ctx, outputs) })
+	err = group.Wait()
+
+	// After an error the queues still hold frames.
+	for p := range pictures {
+		p.Release()
+	}
+	for v := range ordered {
+		v.release()
+	}
+	for f := range outputs {
+		f.Release()
+	}
+	return c.damage, err
+}
+
+// send delivers v unless ctx ends first.
+func send[T any](ctx context.Context, to chan<- T, v T) error {
+	select {
+	case to <- v:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// decode reads the source to its end. Damage ends it early without an error.
+func (c *conversion) decode(ctx context.Context, to chan<- picture) error {
+	defer close(to)
+	for {
+		stop := c.times.decode.start()
+		f, err := c.source.Read()
+		stop()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && fault.KindOf(err) == fault.BadData:
+			c.damage = err
+			return nil
+		case err != nil:
+			return err
+		}
+		c.sources++
+		p := picture{f, c.guide(f), c.plan.clock.at(f.PTS)}
+		if err := send(ctx, to, p); err != nil {
+			f.Release()
+			return err
+		}
+		if t := c.plan.to; t != nil && p.at.Cmp(t) >= 0 {
+			return nil
+		}
+	}
+}
+
+// guide returns the picture that f's motion is estimated on.
+func (c *conversion) guide(f *frame.Frame) frame.Image[uint8] {
+	if !c.o.Mode.UsesFlow() {
+		return frame.Image[uint8]{}
+	}
+	g := warp.Luma(f)
+	for range c.o.Preset.level() {
+		g = warp.Halve(g)
+	}
+	return g
+}
+
+// place pairs neighbouring pictures and says which frames lie between them.
+func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, ordered chan<- *interval) error {
+	defer close(estimates)
+	defer close(ordered)
+	var last picture
+	for next := range from {
+		if last.Frame == nil {
+			last = next
+			continue
+		}
+		v := &interval{a: last, b: next, slots: c.plan.line.between(last.at, next.at), ready: make(chan struct{})}
+		last = next
+		if len(v.slots) == 0 {
+			v.a.Release()
+			continue
+		}
+		next.Retain()
+		if err := c.dispatch(ctx, v, estimates, ordered); err != nil {
+			last.Release()
+			return err
+		}
+	}
+	if last.Frame == nil {
+		return ctx.Err()
+	}
+	end := c.plan.clock.after(last.PTS, last.Duration)
+	v := &interval{a: last, slots: c.plan.line.between(last.at, end), ready: make(chan struct{})}
+	for i := range v.slots {
+		v.slots[i].phase = 0 // nothing follows: the last frame stays
+	}
+	return c.dispatch(ctx, v, estimates, ordered)
+}
+
+func (c *conversion) dispatch(ctx context.Context, v *interval, estimates, ordered chan<- *interval) error {
+	if !v.makes() || !c.o.Mode.UsesFlow() {
+		close(v.ready)
+		err := send(ctx, ordered, v)
+		if err != nil {
+			v.release()
+		}
+		return err
+	}
+	// A cancelled run drops v from the ordered queue while its flow is still
+	// being estimated, so either side holds references of its own.
+	v.retain()
+	if err := send(ctx, ordered, v); err != nil {
+		v.release()
+		v.release()
+		return err
+	}
+	if err := send(ctx, estimates, v); err != nil {
+		v.release()
+		return err
+	}
+	return nil
+}
+
+// estimate computes the flow of intervals, both ways at once.
+func (c *conversion) estimate(ctx context.Context, from <-chan *interval) error {
+	e, err := newEstimators(c.o)
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	for v := range from {
+		stop := c.times.flow.start()
+		v.err = e.both(v)
+		stop()
+		close(v.ready)
+		v.release()
+	}
+	return ctx.Err()
+}
+
+// synthesize makes the intervals' frames in order.
+func (c *conversion) synthesize(ctx context.Context, from <-chan *interval, to chan<- output) error {
+	defer close(to)
+	for v := range from {
+		err := c.fill(ctx, v, to)
+		v.release()
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func (c *conversion) fill(ctx context.Context, v *interval, to chan<- output) error {
+	select {
+	case <-v.ready:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if v.err != nil {
+		return v.err
+	}
+	begun := false
+	for _, s := range v.slots {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if s.phase == 0 {
+			if err := send(ctx, to, output{v.a.Retain(), false}); err != nil {
+				v.a.Release()
+				return err
+			}
+			continue
+		}
+		stop := c.times.synthesis.start()
+		f, err := c.make(v, s.phase, &begun)
+		stop()
+		if err != nil {
+			return err
+		}
+		if err := send(ctx, to, output{f, true}); err != nil {
+			f.Release()
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *conversion) make(v *interval, phase warp.Phase, begun *bool) (*frame.Frame, error) {
+	if c.o.Mode == warp.Nearest {
+		if phase < warp.PhaseOne/2 {
+			return v.a.Retain(), nil
+		}
+		return v.b.Retain(), nil
+	}
+	if !*begun {
+		in := warp.Interval{
+			A: v.a.Frame, B: v.b.Frame, GuideA: v.a.guide, GuideB: v.b.guide, Level: c.o.Preset.level(), Forward: v.forward, Backward: v.backward,
+		}
+		if err := c.synth.Begin(in); err != nil {
+			return nil, err
+		}
+		*begun = true
+	}
+	f, err := c.sink.NewFrame(v.a.Frame)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.synth.Make(f, phase); err != nil {
+		f.Release()
+		return nil, err
+	}
+	return f, nil
+}
+
+// encode writes the frames.
+func (c *conversion) encode(ctx context.Context, from <-chan output) error {
+	for f := range from {
+		stop := c.times.encode.start()
+		err := c.sink.WriteFrame(f.Frame)
+		stop()
+		f.Release()
+		if err != nil {
+			return err
+		}
+		c.frames++
+		if f.made {
+			c.made++
+		}
+		if c.o.Progress != nil {
+			c.o.Progress(Progress{c.frames, max(c.plan.total, c.frames)})
+		}
+	}
+	if c.frames == 0 && ctx.Err() == nil && c.damage == nil {
+		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(c.plan.line.origin), c.o.Input)
+	}
+	return ctx.Err()
+}
+
+// stageTimes adds up how long each stage was at work.
+type stageTimes struct{ decode, flow, synthesis, encode stopwatch }
+
+type stopwatch struct{ total atomic.Int64 }
+
+func (w *stopwatch) start() (stop func()) {
+	began := time.Now()
+	return func() { w.total.Add(int64(time.Since(began))) }
+}
+
+func (t *stageTimes) stages() Stages {
+	d := func(w *stopwatch) time.Duration { return time.Duration(w.total.Load()) }
+	return Stages{d(&t.decode), d(&t.flow), d(&t.synthesis), d(&t.encode)}
+}

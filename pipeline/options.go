@@ -1,0 +1,164 @@
+package pipeline
+
+import (
+	"fmt"
+	"log/slog"
+	"math/big"
+	"slices"
+
+	"retime/pipeline/fault"
+	"retime/warp"
+)
+
+// Options say what Run makes of which file. The zero value of a field means
+// what its comment says; Input and Output must be set.
+type Options struct {
+	Input, Output             string // file names, "-" for the standard streams
+	InputFormat, OutputFormat string // container names; empty to tell from the file
+
+	// Rate is the output's frame rate; zero for the source's.
+	Rate Rate
+	// Slow makes the output that many times longer; nil for 1.
+	Slow *big.Rat
+	// From and To choose a part of the input, in seconds; nil for its start and
+	// end. The part begins at From exactly, whether or not a frame lies there.
+	From, To *big.Rat
+
+	Mode   warp.Mode  // how frames are made; Project by default
+	Flow   FlowMethod // optical flow estimator; DIS by default
+	Preset Preset     // cost against quality; Balanced by default
+	// Order is the B-spline order of the sampling: 0, 1 or 3. Nil for 3.
+	Order *int
+
+	VideoCodec   string            // encoder; empty for libx264 where the container takes it
+	CRF          *int              // constant rate factor; nil for the encoder's default, 16 for libx264
+	VideoOptions map[string]string // further encoder options
+	PixelFormat  string            // sample format; empty for the source's
+
+	Threads   int     // worker threads; 0 for as many as there are processors
+	Backend   Backend // where frames are made
+	Overwrite bool    // replace an existing output
+
+	// Log receives warnings and details; nil for none.
+	Log *slog.Logger
+	// Progress is called from one goroutine after each written frame; nil for none.
+	Progress func(Progress)
+}
+
+// FlowMethod names an optical flow estimator.
+type FlowMethod string
+
+// The estimators.
+const (
+	DIS       FlowMethod = "dis"       // dense inverse search
+	Farneback FlowMethod = "farneback" // polynomial expansion
+)
+
+// Preset trades quality against time.
+type Preset string
+
+// The presets.
+const (
+	Fast     Preset = "fast"
+	Balanced Preset = "balanced"
+	Best     Preset = "best"
+)
+
+// Backend names what makes the frames.
+type Backend string
+
+// The backends.
+const (
+	Auto Backend = "auto" // CUDA where a device answers, else the CPU
+	CPU  Backend = "cpu"
+	CUDA Backend = "cuda"
+)
+
+// Progress is how far a run has come.
+type Progress struct {
+	Frames int64 // written
+	Total  int64 // expected, 0 where the input does not tell
+}
+
+// settle checks o and replaces what was left zero.
+func (o *Options) settle() error {
+	if o.Input == "" {
+		return fault.New(fault.Usage, "no input; name one")
+	}
+	if o.Output == "" {
+		return fault.New(fault.Usage, "no output; name one with -o")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Mode == "" {
+		o.Mode = warp.Project
+	}
+	if o.Flow == "" {
+		o.Flow = DIS
+	}
+	if o.Preset == "" {
+		o.Preset = Balanced
+	}
+	if o.Backend == "" {
+		o.Backend = Auto
+	}
+	if o.Order == nil {
+		cubic := 3
+		o.Order = &cubic
+	}
+	if o.Slow == nil {
+		o.Slow = big.NewRat(1, 1)
+	}
+	return o.check()
+}
+
+func (o *Options) check() error {
+	choices := []struct {
+		flag, value string
+		known       []string
+	}{
+		{"--mode", string(o.Mode), []string{string(warp.Project), string(warp.Splat), string(warp.Blend), string(warp.Nearest)}},
+		{"--flow", string(o.Flow), []string{string(DIS), string(Farneback)}},
+		{"--preset", string(o.Preset), []string{string(Fast), string(Balanced), string(Best)}},
+		{"--backend", string(o.Backend), []string{string(Auto), string(CPU), string(CUDA)}},
+		{"--order", fmt.Sprint(*o.Order), []string{"0", "1", "3"}},
+	}
+	for _, c := range choices {
+		if !slices.Contains(c.known, c.value) {
+			return fault.New(fault.Usage, "%s %s: choose from %v", c.flag, c.value, c.known)
+		}
+	}
+	switch {
+	case o.Backend == CUDA:
+		return fault.New(fault.Usage, "--backend cuda: this program is built without CUDA; use --backend cpu")
+	case o.Threads < 0 || o.Threads > 1024:
+		return fault.New(fault.Usage, "--threads %d: want 0 (all processors) to 1024", o.Threads)
+	case o.CRF != nil && *o.CRF < 0:
+		return fault.New(fault.Usage, "--crf %d: must not be negative", *o.CRF)
+	case o.Slow.Sign() <= 0:
+		return fault.New(fault.Usage, "--slow %s: must be positive", o.Slow.RatString())
+	case o.From != nil && o.To != nil && o.From.Cmp(o.To) >= 0:
+		return fault.New(fault.Usage, "--from %s is not before --to %s", seconds(o.From), seconds(o.To))
+	}
+	return nil
+}
+
+func seconds(t *big.Rat) string { return t.FloatString(3) + " s" }
+
+// outputRate returns the rate in frames per second.
+func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
+	switch {
+	case o.Rate.Value != nil && !o.Rate.Multiple:
+		return o.Rate.Value, nil
+	case source == nil:
+		return nil, fault.New(fault.Usage, "input %q states no frame rate; give one with --fps", o.Input)
+	case o.Rate.Value == nil:
+		return source, nil
+	}
+	rate := new(big.Rat).Mul(o.Rate.Value, source)
+	if rate.Cmp(big.NewRat(MaxRate, 1)) > 0 {
+		return nil, fault.New(fault.Usage, "--fps %sx of %s is above %d", o.Rate.Value.RatString(), source.RatString(), MaxRate)
+	}
+	return rate, nil
+}

@@ -1,0 +1,131 @@
+// Package pipeline changes the time of a video. Run decodes a clip, places the
+// frames of the output on the source's clock, makes those that were never shot
+// from their two neighbours, and encodes them.
+//
+// The stages run at the same time, joined by short queues: decoding, optical
+// flow, synthesis, encoding. Whatever the number of threads, the output's
+// samples are the same.
+package pipeline
+
+import (
+	"context"
+	"math/big"
+	"time"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+	"retime/warp"
+)
+
+// Source delivers frames in presentation order to one goroutine. Read returns
+// a frame with one reference, io.EOF after the last, and a fault.BadData error
+// where the rest of the input is lost.
+type Source interface {
+	Video() media.Video
+	Read() (*frame.Frame, error)
+}
+
+// Sink takes the output's frames in order, from one goroutine. NewFrame may be
+// called from another: it returns a frame to fill in that WriteFrame takes
+// without copying, described as like is. WriteFrame leaves the caller its
+// reference.
+type Sink interface {
+	NewFrame(like *frame.Frame) (*frame.Frame, error)
+	WriteFrame(f *frame.Frame) error
+}
+
+// Synthesizer makes frames between two others. Begin is called once for each
+// interval before its frames, in order of time; Make fills dst, whose format
+// and size are the sources', for a phase between them. All calls come from one
+// goroutine. Close frees what it holds.
+type Synthesizer interface {
+	Begin(in warp.Interval) error
+	Make(dst *frame.Frame, phase warp.Phase) error
+	Close()
+}
+
+// Stages are the seconds that the stages were at work. They overlap, so their
+// sum may exceed the run's time.
+type Stages struct {
+	Decode, Flow, Synthesis, Encode time.Duration
+}
+
+// Report is what a run did.
+type Report struct {
+	Output        string
+	Width, Height int
+	Format        string
+	Rate          *big.Rat
+	Sources       int64 // frames read
+	Frames        int64 // frames written
+	Made          int64 // of those, frames that no camera shot
+	Damage        media.Damage
+	Stages        Stages
+	Elapsed       time.Duration
+	Backend       Backend
+}
+
+// Run converts o.Input to o.Output. After damage that loses the rest of the
+// input, what could be made is kept beside the output as NAME.partial.EXT and
+// the error says so. Errors carry a fault.Kind. Cancelling ctx stops the run
+// and leaves nothing behind.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	report, err := run(ctx, o)
+	if err != nil && ctx.Err() != nil {
+		return report, fault.New(fault.Cancelled, "cancelled; nothing was written")
+	}
+	return report, err
+}
+
+func run(ctx context.Context, o Options) (*Report, error) {
+	began := time.Now()
+	if err := o.settle(); err != nil {
+		return nil, err
+	}
+	source, err := media.Open(ctx, o.Input, media.ReaderOptions{
+		Format: o.InputFormat, Threads: o.Threads, From: o.From, To: o.To, Log: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	video := source.Video()
+	plan, err := newPlan(&o, video)
+	if err != nil {
+		return nil, err
+	}
+	synth, err := newSynthesizer(&o)
+	if err != nil {
+		return nil, err
+	}
+	defer synth.Close()
+
+	writer, err := media.Create(ctx, o.Output, source, plan.writerOptions(&o))
+	if err != nil {
+		return nil, err
+	}
+	defer writer.Abort()
+
+	c := &conversion{o: &o, plan: plan, source: source, sink: writer, synth: synth}
+	damage, err := c.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name, err := writer.Finish(damage != nil)
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{
+		Output: name, Width: video.Width, Height: video.Height, Format: video.Source, Rate: plan.rate,
+		Sources: c.sources, Frames: c.frames, Made: c.made,
+		Damage: source.Damage(), Stages: c.times.stages(), Elapsed: time.Since(began), Backend: CPU,
+	}
+	if d := report.Damage; d != (media.Damage{}) {
+		o.Log.Warn("damage in the input", "input", o.Input, "packets", d.Packets, "frames", d.Frames, "errors", d.Errors)
+	}
+	if damage != nil {
+		return report, fault.New(fault.KindOf(damage), "%w; the %d frames before that are in %q", damage, c.frames, name)
+	}
+	return report, nil
+}

@@ -1,0 +1,570 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+	"retime/testdata/scene"
+	"retime/warp"
+)
+
+// writeScene makes a YUV4MPEG2 file of the test scene.
+func writeScene(t testing.TB, width, height, frames, num, den int) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "scene.y4m")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := scene.WriteY4M(f, width, height, frames, num, den); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// ffmpeg runs the ffmpeg program, which makes the inputs that YUV4MPEG2 cannot be.
+func ffmpeg(t testing.TB, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("ffmpeg", append([]string{"-v", "error", "-nostdin", "-y"}, args...)...)
+	out, err := cmd.CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("needs the ffmpeg program; make deps installs it")
+	}
+	if err != nil {
+		t.Fatalf("ffmpeg %q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// readAll decodes a file to copies of its frames.
+func readAll(t testing.TB, name string) (frames [][]byte, times []*big.Rat, v media.Video) {
+	t.Helper()
+	r, err := media.Open(context.Background(), name, media.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		f, err := r.Read()
+		if err == io.EOF {
+			return frames, times, r.Video()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		frames = append(frames, samples(f))
+		times = append(times, new(big.Rat).Mul(big.NewRat(f.PTS, 1), r.Video().TimeBase))
+		f.Release()
+	}
+}
+
+// samples returns f's samples without padding.
+func samples(f *frame.Frame) []byte {
+	var b []byte
+	for _, p := range f.Planes {
+		for y := range p.Height {
+			b = append(b, p.Pix[y*p.Stride:][:p.Width*f.Format.Bytes()]...)
+		}
+	}
+	return b
+}
+
+// lossless returns options that keep every sample.
+func lossless(t testing.TB, input string) Options {
+	return Options{
+		Input: input, Output: filepath.Join(t.TempDir(), "out.nut"), VideoCodec: "rawvideo", Overwrite: true,
+	}
+}
+
+func mustRun(t testing.TB, o Options) *Report {
+	t.Helper()
+	report, err := Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func TestFramesOnSourceTimesPassThrough(t *testing.T) {
+	input := writeScene(t, 97, 61, 9, 24, 1)
+	source, _, _ := readAll(t, input)
+	for _, c := range []struct {
+		fps   string
+		every int // source frame i is output frame every*i
+	}{{"48", 2}, {"2x", 2}, {"72", 3}, {"24", 1}} {
+		for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend, warp.Nearest} {
+			o := lossless(t, input)
+			o.Mode = mode
+			o.Rate, _ = ParseRate(c.fps)
+			report := mustRun(t, o)
+			got, times, _ := readAll(t, o.Output)
+			if len(got) != len(source)*c.every || int64(len(got)) != report.Frames {
+				t.Errorf("%s %s: %d frames, reported %d, want %d", mode, c.fps, len(got), report.Frames, len(source)*c.every)
+				continue
+			}
+			for i, want := range source {
+				if !bytes.Equal(got[i*c.every], want) {
+					t.Errorf("%s %s: source frame %d came through changed", mode, c.fps, i)
+				}
+			}
+			for k, at := range times {
+				if want := big.NewRat(int64(k), int64(24*c.every)); at.Cmp(want) != 0 {
+					t.Errorf("%s %s: frame %d at %s, want %s", mode, c.fps, k, at.RatString(), want.RatString())
+				}
+			}
+		}
+	}
+}
+
+func TestOutputCounts(t *testing.T) {
+	for _, c := range []struct {
+		frames, num, den int
+		set              func(*Options)
+		want             int64
+	}{
+		{24, 24, 1, func(o *Options) { o.Rate, _ = ParseRate("60") }, 60},
+		{12, 25, 1, func(o *Options) { o.Rate, _ = ParseRate("50") }, 24},
+		{30, 30000, 1001, func(o *Options) { o.Rate, _ = ParseRate("60") }, 61},
+		{24, 24000, 1001, func(o *Options) { o.Rate, _ = ParseRate("59.94") }, 60},
+		{30, 60, 1, func(o *Options) { o.Rate, _ = ParseRate("24") }, 12},
+		{6, 25, 1, func(o *Options) { o.Slow = big.NewRat(4, 1) }, 24},
+		{6, 24, 1, func(o *Options) { o.Slow = big.NewRat(5, 2) }, 15},
+		{6, 24, 1, func(o *Options) { o.Slow = big.NewRat(5, 2); o.Rate, _ = ParseRate("60") }, 38}, // 37.5
+		{24, 24, 1, func(o *Options) { o.From, o.To = big.NewRat(1, 4), big.NewRat(3, 4) }, 12},
+		{24, 24, 1, func(o *Options) { o.From = big.NewRat(1, 2) }, 12},
+		{24, 24, 1, func(o *Options) { o.To = big.NewRat(1, 100) }, 1},
+		{1, 24, 1, func(o *Options) { o.Rate, _ = ParseRate("48") }, 2},
+		{2, 24, 1, func(o *Options) { o.Rate, _ = ParseRate("48") }, 4},
+	} {
+		o := lossless(t, writeScene(t, 48, 32, c.frames, c.num, c.den))
+		o.Mode = warp.Blend
+		c.set(&o)
+		report := mustRun(t, o)
+		if got, _, _ := readAll(t, o.Output); report.Frames != c.want || int64(len(got)) != c.want {
+			t.Errorf("%d frames at %d/%d: wrote %d, reported %d, want %d", c.frames, c.num, c.den, len(got), report.Frames, c.want)
+		}
+	}
+}
+
+// A part that begins between two frames begins with a frame made for that time.
+func TestFromFallsBetweenFrames(t *testing.T) {
+	input := writeScene(t, 48, 32, 8, 24, 1)
+	whole := lossless(t, input)
+	whole.Mode, whole.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
+	mustRun(t, whole)
+	part := whole
+	part.Output = filepath.Join(t.TempDir(), "part.nut")
+	part.From = big.NewRat(5, 48)
+	mustRun(t, part)
+	all, _, _ := readAll(t, whole.Output)
+	got, times, _ := readAll(t, part.Output)
+	if len(got) != len(all)-5 {
+		t.Fatalf("%d frames, want %d", len(got), len(all)-5)
+	}
+	if times[0].Sign() != 0 {
+		t.Errorf("the part begins at %s", times[0])
+	}
+	for k := range got {
+		if !bytes.Equal(got[k], all[k+5]) {
+			t.Errorf("frame %d of the part is not frame %d of the whole", k, k+5)
+		}
+	}
+}
+
+func TestSameBytesWhateverTheThreads(t *testing.T) {
+	input := writeScene(t, 161, 93, 4, 25, 1)
+	for _, mode := range []warp.Mode{warp.Project, warp.Splat} {
+		var first []byte
+		for _, threads := range []int{1, 2, 8, 2} {
+			o := lossless(t, input)
+			o.Mode, o.Threads = mode, threads
+			o.Rate, _ = ParseRate("60")
+			mustRun(t, o)
+			got, err := os.ReadFile(o.Output)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = got
+			} else if !bytes.Equal(got, first) {
+				t.Errorf("%s: %d threads give other bytes than one", mode, threads)
+			}
+		}
+	}
+}
+
+// Made frames come closer to the truth than a blend of their neighbours.
+func TestMadeFramesAreCloseToTheScene(t *testing.T) {
+	const width, height = 320, 180
+	o := lossless(t, writeScene(t, width, height, 6, 12, 1))
+	o.Rate, _ = ParseRate("24")
+	for _, c := range []struct {
+		mode   warp.Mode
+		preset Preset
+		least  float64 // dB
+	}{{warp.Project, Fast, 30}, {warp.Project, Balanced, 30}, {warp.Project, Best, 30}, {warp.Splat, Balanced, 28}} {
+		o.Mode, o.Preset = c.mode, c.preset
+		mustRun(t, o)
+		got, _, _ := readAll(t, o.Output)
+		for k := 1; k < 10; k += 2 {
+			truth := scene.Draw(width, height, float64(k)/24).Y
+			if p := psnr(got[k][:width*height], truth); p < c.least {
+				t.Errorf("%s %s: frame %d: %.2f dB, want at least %.0f", c.mode, c.preset, k, p, c.least)
+			}
+		}
+	}
+}
+
+// psnr is the peak signal-to-noise ratio of 8-bit samples in dB.
+func psnr(a, b []byte) float64 {
+	var sum float64
+	for i := range a {
+		d := float64(a[i]) - float64(b[i])
+		sum += d * d
+	}
+	return 10 * math.Log10(255*255*float64(len(a))/sum)
+}
+
+func TestContainers(t *testing.T) {
+	input := writeScene(t, 64, 48, 12, 24, 1)
+	for _, c := range []struct {
+		name string
+		args []string
+	}{
+		{"bframes.mp4", []string{"-c:v", "libx264", "-bf", "3", "-qp", "0"}},
+		{"matroska.mkv", []string{"-c:v", "ffv1"}},
+		{"late.ts", []string{"-c:v", "libx264", "-qp", "0", "-output_ts_offset", "7"}},
+		{"late.mp4", []string{"-c:v", "libx264", "-qp", "0", "-vf", "setpts=PTS+2/TB"}},
+		{"open.avi", []string{"-c:v", "rawvideo", "-pix_fmt", "yuv420p"}},
+		{"ten.mkv", []string{"-c:v", "ffv1", "-pix_fmt", "yuv422p10le"}},
+		{"packed.nut", []string{"-c:v", "rawvideo", "-pix_fmt", "rgb24"}},
+		{"semi.nut", []string{"-c:v", "rawvideo", "-pix_fmt", "nv12"}},
+		{"gray.nut", []string{"-c:v", "rawvideo", "-pix_fmt", "gray16le"}},
+		{"alpha.mkv", []string{"-c:v", "ffv1", "-pix_fmt", "yuva444p"}},
+		{"gbr.mkv", []string{"-c:v", "ffv1", "-pix_fmt", "gbrp12le"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			clip := filepath.Join(t.TempDir(), c.name)
+			ffmpeg(t, append(append([]string{"-i", input}, c.args...), clip)...)
+			source, _, v := readAll(t, clip)
+			o := lossless(t, clip)
+			o.Rate, _ = ParseRate("2x")
+			report := mustRun(t, o)
+			got, times, w := readAll(t, o.Output)
+			if len(got) != 24 || report.Made != 11 {
+				t.Fatalf("%d frames, %d made; want 24 and 11", len(got), report.Made)
+			}
+			if w.Source != v.Source {
+				t.Errorf("sample format %s became %s", v.Source, w.Source)
+			}
+			for i, want := range source {
+				if !bytes.Equal(got[2*i], want) {
+					t.Errorf("source frame %d came through changed", i)
+				}
+			}
+			for k := 1; k < len(times); k++ {
+				if d := new(big.Rat).Sub(times[k], times[k-1]); d.Cmp(big.NewRat(1, 48)) != 0 {
+					t.Errorf("frame %d comes %s s after the last", k, d.RatString())
+				}
+			}
+		})
+	}
+}
+
+func TestSoundIsCopied(t *testing.T) {
+	dir := t.TempDir()
+	clip := filepath.Join(dir, "sound.mp4")
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 24, 1), "-f", "lavfi", "-i", "sine=duration=1", "-c:v", "libx264", "-c:a", "aac", clip)
+	o := Options{Input: clip, Output: filepath.Join(dir, "out.mp4"), Mode: warp.Blend, Rate: Rate{big.NewRat(60, 1), false}}
+	mustRun(t, o)
+	hash := func(name string) string {
+		return ffmpeg(t, "-i", name, "-map", "0:a", "-c", "copy", "-f", "framehash", "-")
+	}
+	if a, b := hash(clip), hash(o.Output); a != b {
+		t.Errorf("the sound's packets changed:\n%s\nbecame\n%s", a, b)
+	}
+	o.Slow, o.Overwrite = big.NewRat(2, 1), true
+	mustRun(t, o)
+	if out := ffmpeg(t, "-i", o.Output, "-map", "0:a?", "-f", "null", "-"); strings.Contains(out, "Stream") {
+		t.Errorf("slowed down, sound is still there: %s", out)
+	}
+}
+
+func TestVariableRate(t *testing.T) {
+	dir := t.TempDir()
+	clip := filepath.Join(dir, "vfr.mkv")
+	// Frames at 0, 1, 3, 4, 6, 7, ... 25ths.
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 25, 1), "-vf", "select='mod(n,3)-2'", "-vsync", "vfr", "-c:v", "ffv1", clip)
+	source, times, _ := readAll(t, clip)
+	o := lossless(t, clip)
+	o.Mode, o.Rate = warp.Blend, Rate{big.NewRat(25, 1), false}
+	mustRun(t, o)
+	got, _, _ := readAll(t, o.Output)
+	for i, at := range times {
+		k, _ := new(big.Rat).Mul(at, big.NewRat(25, 1)).Float64()
+		if n := int(k + 0.5); n >= len(got) || !bytes.Equal(got[n], source[i]) {
+			t.Errorf("source frame %d, at %s s, is not output frame %d", i, at.FloatString(3), n)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	clip := writeScene(t, 64, 48, 4, 24, 1)
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.mp4")
+	if err := os.WriteFile(text, []byte("this is not a film\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sound := filepath.Join(dir, "sound.wav")
+	ffmpeg(t, "-f", "lavfi", "-i", "sine=duration=1", sound)
+	huge := filepath.Join(dir, "huge.y4m")
+	if err := os.WriteFile(huge, []byte("YUV4MPEG2 W100000 H100000 F24:1 Ip A1:1 C420jpeg\nFRAME\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flat := filepath.Join(dir, "flat.y4m")
+	if err := os.WriteFile(flat, []byte("YUV4MPEG2 W0 H48 F24:1 Ip A1:1 C420jpeg\nFRAME\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	twelve := 12
+	for _, c := range []struct {
+		name string
+		set  func(*Options)
+		kind fault.Kind
+		says string
+	}{
+		{"no input", func(o *Options) { o.Input = filepath.Join(dir, "missing.mp4") }, fault.NoInput, "no such file"},
+		{"input is a directory", func(o *Options) { o.Input = dir }, fault.NoInput, "directory"},
+		{"not a video", func(o *Options) { o.Input = text }, fault.BadData, "not a media file"},
+		{"no video stream", func(o *Options) { o.Input = sound }, fault.BadData, "no video stream"},
+		{"huge pictures", func(o *Options) { o.Input = huge }, fault.BadData, "100000x100000"},
+		{"flat pictures", func(o *Options) { o.Input = flat }, fault.BadData, "flat.y4m"},
+		{"unknown encoder", func(o *Options) { o.VideoCodec = "libx999" }, fault.Usage, "libx999"},
+		{"unknown container", func(o *Options) { o.Output = filepath.Join(dir, "out.qqq") }, fault.Usage, "--format"},
+		{"unknown option", func(o *Options) { o.VideoCodec = "ffv1"; o.VideoOptions = map[string]string{"nonsense": "1"} }, fault.Usage, "nonsense"},
+		{"no crf", func(o *Options) { o.CRF = &twelve }, fault.Usage, "constant rate factor"},
+		{"wrong format", func(o *Options) { o.VideoCodec = "libx264"; o.PixelFormat = "rgb24" }, fault.Usage, "it takes"},
+		{"unknown format", func(o *Options) { o.PixelFormat = "yuv999" }, fault.Usage, "yuv999"},
+		{"order 12", func(o *Options) { o.Order = &twelve }, fault.Usage, "--order 12"},
+		{"mode", func(o *Options) { o.Mode = "magic" }, fault.Usage, "--mode magic"},
+		{"cuda", func(o *Options) { o.Backend = CUDA }, fault.Usage, "--backend cuda"},
+		{"output is input", func(o *Options) { o.Output = clip; o.Overwrite = true }, fault.Usage, "is the input"},
+		{"output exists", func(o *Options) { o.Output = text; o.Overwrite = false }, fault.CannotWrite, "-y"},
+		{"no such directory", func(o *Options) { o.Output = filepath.Join(dir, "no", "out.nut") }, fault.CannotWrite, "no"},
+		{"output is a directory", func(o *Options) { o.Output = dir }, fault.CannotWrite, "directory"},
+		{"full device", func(o *Options) { o.Output = "/dev/full"; o.OutputFormat = "nut" }, fault.CannotWrite, "No space left"},
+		{"from behind to", func(o *Options) { o.From, o.To = big.NewRat(2, 1), big.NewRat(1, 1) }, fault.Usage, "not before"},
+		{"from behind the end", func(o *Options) { o.From = big.NewRat(20, 1) }, fault.Usage, "holds no frame"},
+		{"codec and container", func(o *Options) { o.Output = filepath.Join(dir, "out.webm"); o.VideoCodec = "libx264" }, fault.Usage, "does not take"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := lossless(t, clip)
+			out := filepath.Dir(o.Output)
+			o.Mode = warp.Blend
+			c.set(&o)
+			_, err := Run(context.Background(), o)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if got := fault.KindOf(err); got != c.kind || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("kind %d: %v\nwant kind %d and %q", got, err, c.kind, c.says)
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than a line: %q", err)
+			}
+			wantEmpty(t, out)
+		})
+	}
+}
+
+// wantEmpty fails where a run has left a file behind.
+func wantEmpty(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		t.Errorf("left behind: %s", e.Name())
+	}
+}
+
+func TestTruncatedInput(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+	}{
+		{"cut.mkv", []string{"-c:v", "libx264", "-g", "12"}},
+		{"cut.mp4", []string{"-c:v", "libx264", "-g", "12", "-movflags", "+faststart"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			clip := filepath.Join(t.TempDir(), c.name)
+			ffmpeg(t, append(append([]string{"-i", writeScene(t, 160, 96, 72, 24, 1)}, c.args...), clip)...)
+			data, err := os.ReadFile(clip)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(clip, data[:len(data)*6/10], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o := lossless(t, clip)
+			o.Mode, o.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
+			report, err := Run(context.Background(), o)
+			if fault.KindOf(err) != fault.BadData || err == nil {
+				t.Fatalf("error %v, want bad data", err)
+			}
+			if _, err := os.Stat(o.Output); err == nil {
+				t.Error("half a film stands under the final name")
+			}
+			partial := strings.TrimSuffix(o.Output, ".nut") + ".partial.nut"
+			if report == nil || report.Output != partial || !strings.Contains(err.Error(), partial) {
+				t.Errorf("the part is not named: %v", err)
+			}
+			if got, _, _ := readAll(t, partial); len(got) < 40 || int64(len(got)) != report.Frames {
+				t.Errorf("the part has %d frames, reported %d", len(got), report.Frames)
+			}
+		})
+	}
+}
+
+func TestDamageInTheMiddle(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "damaged.mkv")
+	ffmpeg(t, "-i", writeScene(t, 160, 96, 48, 24, 1), "-c:v", "libx264", "-g", "6", clip)
+	data, err := os.ReadFile(clip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(data) * 4 / 10; i < len(data)*5/10; i += 7 {
+		data[i] ^= 0x5a
+	}
+	if err := os.WriteFile(clip, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := lossless(t, clip)
+	o.Mode, o.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
+	report := mustRun(t, o)
+	if report.Damage == (media.Damage{}) {
+		t.Error("no damage is counted")
+	}
+	if report.Frames != 96 {
+		t.Errorf("%d frames, want all 96", report.Frames)
+	}
+}
+
+func TestCancelLeavesNothing(t *testing.T) {
+	input := writeScene(t, 160, 96, 48, 24, 1)
+	for _, after := range []int64{0, 1, 20} {
+		ctx, cancel := context.WithCancel(context.Background())
+		o := lossless(t, input)
+		o.Rate, _ = ParseRate("120")
+		o.Progress = func(p Progress) {
+			if p.Frames >= after {
+				cancel()
+			}
+		}
+		if after == 0 {
+			cancel()
+		}
+		_, err := Run(ctx, o)
+		if fault.KindOf(err) != fault.Cancelled {
+			t.Errorf("cancelled after %d frames: %v", after, err)
+		}
+		wantEmpty(t, filepath.Dir(o.Output))
+		cancel()
+	}
+}
+
+// failingSink fails after some frames, as a full disk does.
+type failingSink struct {
+	Sink
+	left int
+}
+
+func (s *failingSink) WriteFrame(f *frame.Frame) error {
+	if s.left--; s.left < 0 {
+		return errors.New("disk full")
+	}
+	return s.Sink.WriteFrame(f)
+}
+
+type memorySink struct{ frames int }
+
+func (s *memorySink) NewFrame(like *frame.Frame) (*frame.Frame, error) {
+	return frame.New(like.Format, like.Width, like.Height), nil
+}
+
+func (s *memorySink) WriteFrame(*frame.Frame) error {
+	s.frames++
+	return nil
+}
+
+// countingSource counts how many of its frames are still held.
+type countingSource struct {
+	frames, read int
+	held         atomic.Int32
+}
+
+func (s *countingSource) Video() media.Video { return media.Video{} }
+
+func (s *countingSource) Read() (*frame.Frame, error) {
+	if s.read == s.frames {
+		return nil, io.EOF
+	}
+	format := frame.Format{Name: "gray", Depth: 8, Planes: 1}
+	plane := frame.New(format, 16, 16).Planes
+	f := frame.Wrap(format, 16, 16, plane, func(*frame.Frame) { s.held.Add(-1) })
+	s.held.Add(1)
+	f.PTS, f.Duration = int64(s.read), 1
+	s.read++
+	return f, nil
+}
+
+func TestEveryFrameIsReleased(t *testing.T) {
+	for _, left := range []int{-1, 0, 7, 1000} {
+		o := Options{Input: "a", Output: "b", Threads: 4}
+		if err := o.settle(); err != nil {
+			t.Fatal(err)
+		}
+		video := media.Video{TimeBase: big.NewRat(1, 24), Rate: big.NewRat(24, 1), Average: big.NewRat(24, 1), Start: new(big.Rat)}
+		o.Rate = Rate{big.NewRat(60, 1), false}
+		plan, err := newPlan(&o, video)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synth, err := newSynthesizer(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sink := &memorySink{}
+		source := &countingSource{frames: 20}
+		c := &conversion{o: &o, plan: plan, source: source, sink: &failingSink{sink, left}, synth: synth}
+		ctx, cancel := context.WithCancel(context.Background())
+		if left < 0 {
+			cancel()
+		}
+		_, err = c.run(ctx)
+		cancel()
+		synth.Close()
+		if (err == nil) != (left == 1000) {
+			t.Errorf("sink that takes %d: error %v", left, err)
+		}
+		if left == 1000 && sink.frames != 50 {
+			t.Errorf("%d frames, want 50", sink.frames)
+		}
+		if held := source.held.Load(); held != 0 {
+			t.Errorf("sink that takes %d: %d frames are still held", left, held)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+// Package scene draws a small moving picture whose content is known at every
+// time: a textured ground that pans and two textured discs that cross it, one
+// in front of the other. Tests compare made frames with it, and the demo clip
+// is drawn from it.
+package scene
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+)
+
+// Picture is a YUV 4:2:0 picture of 8 bits, limited range, rows without gaps.
+// Chroma planes round up.
+type Picture struct {
+	Width, Height int
+	Y, U, V       []uint8
+}
+
+// Draw returns the scene at t seconds. Motion is linear in t and about a
+// twentieth of the width per tenth of a second.
+func Draw(width, height int, t float64) Picture {
+	cw, ch := (width+1)/2, (height+1)/2
+	p := Picture{width, height, make([]uint8, width*height), make([]uint8, cw*ch), make([]uint8, cw*ch)}
+	for y := range height {
+		for x := range width {
+			l, _, _ := at(width, height, float64(x), float64(y), t)
+			p.Y[y*width+x] = l
+		}
+	}
+	for y := range ch {
+		for x := range cw {
+			_, u, v := at(width, height, 2*float64(x)+0.5, 2*float64(y)+0.5, t)
+			p.U[y*cw+x], p.V[y*cw+x] = u, v
+		}
+	}
+	return p
+}
+
+// disc is a moving disc; positions and speeds are in heights and heights per
+// second, the radius in heights.
+type disc struct {
+	x, y, vx, vy, r float64
+	u, v            uint8
+	seed            int
+}
+
+var discs = []disc{
+	{0.35, 0.6, 0.35, -0.08, 0.22, 100, 170, 7},
+	{1.35, 0.4, -0.25, 0.06, 0.16, 160, 100, 19},
+}
+
+func at(width, height int, px, py, t float64) (l, u, v uint8) {
+	h := float64(height)
+	x, y := px/h, py/h
+	for _, d := range discs {
+		dx, dy := x-d.x-d.vx*t, y-d.y-d.vy*t
+		if dx*dx+dy*dy < d.r*d.r {
+			return level(texture(dx*14, dy*14, d.seed)), d.u, d.v
+		}
+	}
+	gx, gy := x+0.12*t, y+0.02*t
+	return level(texture(gx*9, gy*9, 1)), uint8(128 + 20*math.Sin(3*gx)), uint8(128 + 20*math.Cos(2*gy))
+}
+
+func level(x float64) uint8 { return uint8(16 + 219*min(max(x, 0), 1)) }
+
+// texture is value noise of three octaves, in [0, 1].
+func texture(x, y float64, seed int) float64 {
+	return 0.5*noise(x, y, seed) + 0.3*noise(2.1*x, 2.1*y, seed+1) + 0.2*noise(4.3*x, 4.3*y, seed+2)
+}
+
+func noise(x, y float64, seed int) float64 {
+	x0, y0 := math.Floor(x), math.Floor(y)
+	fx, fy := fade(x-x0), fade(y-y0)
+	i, j := int(x0), int(y0)
+	top := lattice(i, j, seed)*(1-fx) + lattice(i+1, j, seed)*fx
+	bottom := lattice(i, j+1, seed)*(1-fx) + lattice(i+1, j+1, seed)*fx
+	return top*(1-fy) + bottom*fy
+}
+
+func fade(t float64) float64 { return t * t * (3 - 2*t) }
+
+// lattice hashes a point to [0, 1).
+func lattice(i, j, seed int) float64 {
+	h := uint32(i)*0x9e3779b1 ^ uint32(j)*0x85ebca6b ^ uint32(seed)*0xc2b2ae35
+	h ^= h >> 15
+	h *= 0x2c1b3c6d
+	h ^= h >> 12
+	h *= 0x297a2d39
+	h ^= h >> 15
+	return float64(h) / (1 << 32)
+}
+
+// WriteY4M writes frames of the scene as YUV4MPEG2 at num/den frames per second.
+func WriteY4M(w io.Writer, width, height, frames, num, den int) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 C420jpeg\n", width, height, num, den)
+	for k := range frames {
+		p := Draw(width, height, float64(k)*float64(den)/float64(num))
+		fmt.Fprint(b, "FRAME\n")
+		for _, plane := range [][]uint8{p.Y, p.U, p.V} {
+			if _, err := b.Write(plane); err != nil {
+				return err
+			}
+		}
+	}
+	return b.Flush()
+}

@@ -1,0 +1,94 @@
+package warp
+
+import (
+	"errors"
+
+	"retime/flow"
+	"retime/inpaint"
+	"retime/pipeline/frame"
+)
+
+// splatScratch is what splatting one neighbour's plane needs.
+type splatScratch struct {
+	flow   flow.Field
+	weight frame.Image[uint16]
+	holes  frame.Image[uint8]
+	moved8 frame.Image[uint8] // the plane, as far as it arrived
+	moved  frame.Image[uint16]
+}
+
+// splat makes a frame by moving both neighbours' colours forward. Where both
+// arrive they are blended by phase, where one does it is taken, and where none
+// does the frame is inpainted.
+func splat[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) error {
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	for i := range dst.Planes {
+		if err := splatPlane[T](s, dst, i, phase); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func splatPlane[T frame.Sample](s *Synthesizer, dst *frame.Frame, i int, phase Phase) error {
+	in, workers := &s.in, s.params.Workers
+	sx, sy := dst.Format.Subsampling(i)
+	out := frame.Samples[T](dst.Planes[i])
+	a := &s.splats[0]
+	b := &s.splats[1]
+	movedA := move[T](s, a, in.A.Planes[i], in.Forward, s.trustA, phase, sx-in.Level, sy-in.Level)
+	movedB := move[T](s, b, in.B.Planes[i], in.Backward, s.trustB, PhaseOne-phase, sx-in.Level, sy-in.Level)
+	mask := &s.holes
+	mask.Resize(out.Width, out.Height)
+	workers.Rows(out.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			row, hole := out.Row(y), mask.Row(y)
+			ra, rb, ha, hb := movedA.Row(y), movedB.Row(y), a.holes.Row(y), b.holes.Row(y)
+			for x := range row {
+				hole[x] = ha[x] & hb[x]
+				switch {
+				case ha[x] != 0:
+					row[x] = rb[x]
+				case hb[x] != 0:
+					row[x] = ra[x]
+				default:
+					row[x] = T((uint64(ra[x])*uint64(PhaseOne-phase) + uint64(rb[x])*uint64(phase) + PhaseOne/2) >> 16)
+				}
+			}
+		}
+	})
+	s.inpaint.SetMask(*mask)
+	err := inpaint.Fill(s.inpaint, out)
+	if errors.Is(err, inpaint.ErrNoBorder) {
+		// Nothing arrived from either: a cross-fade is the best guess left.
+		blendPlane(workers, out, frame.Samples[T](in.A.Planes[i]), frame.Samples[T](in.B.Planes[i]), phase)
+		return nil
+	}
+	return err
+}
+
+// move splats p along f, which is on the guides' grid: 2^sx by 2^sy of its
+// pixels make one of the plane's.
+func move[T frame.Sample](s *Synthesizer, c *splatScratch, p frame.Plane, f flow.Field, weight frame.Image[uint16], phase Phase, sx, sy int) frame.Image[T] {
+	src := frame.Samples[T](p)
+	c.flow.Resize(src.Width, src.Height)
+	c.weight.Resize(src.Width, src.Height)
+	c.holes.Resize(src.Width, src.Height)
+	ResampleFlow(s.params.Workers, c.flow, f, sx, sy)
+	ResampleWeights(s.params.Workers, c.weight, weight, sx, sy)
+	dst := c.arrived(src.Width, src.Height, T(0)).(frame.Image[T])
+	SplatPlane(&s.splatter, dst, c.holes, src, Motion{Flow: c.flow, Phase: phase, Weight: c.weight}, 1)
+	return dst
+}
+
+// arrived returns the scratch image for samples like sample.
+func (c *splatScratch) arrived(width, height int, sample any) any {
+	if _, ok := sample.(uint8); ok {
+		c.moved8.Resize(width, height)
+		return c.moved8
+	}
+	c.moved.Resize(width, height)
+	return c.moved
+}

@@ -1,0 +1,119 @@
+package warp
+
+import (
+	"retime/flow"
+	"retime/pipeline/frame"
+)
+
+// Differences between guides are in units of 1/differenceOne grey level.
+const differenceOne = 16
+
+// lookup returns img at (x, y), in 1/256 pixel, interpolated bilinearly and
+// times 65536. Positions outside are moved to the edge.
+func lookup(img frame.Image[uint8], x, y int32) uint32 {
+	ix, iy := int(x>>positionBits), int(y>>positionBits)
+	fx, fy := uint32(x&(positionOne-1)), uint32(y&(positionOne-1))
+	if uint(ix) >= uint(img.Width-1) {
+		if ix < 0 {
+			ix, fx = 0, 0
+		} else {
+			ix, fx = img.Width-1, 0
+		}
+	}
+	if uint(iy) >= uint(img.Height-1) {
+		if iy < 0 {
+			iy, fy = 0, 0
+		} else {
+			iy, fy = img.Height-1, 0
+		}
+	}
+	o := iy*img.Stride + ix
+	dx, dy := 1, img.Stride
+	if fx == 0 {
+		dx = 0
+	}
+	if fy == 0 {
+		dy = 0
+	}
+	top := uint32(img.Pix[o])*(positionOne-fx) + uint32(img.Pix[o+dx])*fx
+	bottom := uint32(img.Pix[o+dy])*(positionOne-fx) + uint32(img.Pix[o+dy+dx])*fx
+	return top*(positionOne-fy) + bottom*fy
+}
+
+// difference is |a - b| of two lookups in units of 1/differenceOne.
+func difference(a, b uint32) uint16 {
+	d := int32(a) - int32(b)
+	if d < 0 {
+		d = -d
+	}
+	return uint16((d + 1<<11) >> 12)
+}
+
+// warpError sets dst to the difference between a and b along f, a mean over
+// three by three pixels.
+func warpError(workers frame.Workers, dst, scratch *frame.Image[uint16], a, b frame.Image[uint8], f flow.Field) {
+	scratch.Resize(a.Width, a.Height)
+	workers.Rows(a.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			out, src, vec := scratch.Row(y), a.Row(y), f.Row(y)
+			for x := range out {
+				v := vec[x]
+				out[x] = difference(uint32(src[x])<<16, lookup(b, int32(x)<<positionBits+v.X, int32(y)<<positionBits+v.Y))
+			}
+		}
+	})
+	boxMean(workers, dst, *scratch, 1)
+}
+
+// boxMean sets dst to the mean of src over a square of 2*radius+1 pixels, as
+// far as it lies inside, rounded to nearest.
+func boxMean(workers frame.Workers, dst *frame.Image[uint16], src frame.Image[uint16], radius int) {
+	dst.Resize(src.Width, src.Height)
+	w, h := src.Width, src.Height
+	inverse := reciprocals(2*radius + 1)
+	workers.Rows(h, func(y0, y1 int) {
+		columns := make([]uint32, w)
+		for y := max(0, y0-radius); y < min(h, y0+radius); y++ {
+			for x, v := range src.Row(y) {
+				columns[x] += uint32(v)
+			}
+		}
+		for y := y0; y < y1; y++ {
+			if in := y + radius; in < h {
+				for x, v := range src.Row(in) {
+					columns[x] += uint32(v)
+				}
+			}
+			rows := min(h, y+radius+1) - max(0, y-radius)
+			out := dst.Row(y)
+			var sum uint32
+			for x := range min(w, radius) {
+				sum += columns[x]
+			}
+			for x := range out {
+				if in := x + radius; in < w {
+					sum += columns[in]
+				}
+				count := rows * (min(w, x+radius+1) - max(0, x-radius))
+				out[x] = uint16((uint64(sum)*inverse[count] + 1<<31) >> 32)
+				if gone := x - radius; gone >= 0 {
+					sum -= columns[gone]
+				}
+			}
+			if gone := y - radius; gone >= 0 {
+				for x, v := range src.Row(gone) {
+					columns[x] -= uint32(v)
+				}
+			}
+		}
+	})
+}
+
+// reciprocals returns 2^32/n, rounded, for n up to side squared.
+func reciprocals(side int) []uint64 {
+	r := make([]uint64, side*side+1)
+	for n := 1; n < len(r); n++ {
+		r[n] = (1<<32 + uint64(n)/2) / uint64(n)
+	}
+	return r
+}

@@ -1,0 +1,170 @@
+package warp
+
+import (
+	"math"
+
+	"retime/flow"
+	"retime/pipeline/frame"
+)
+
+// A hypothesis is one guess, for every pixel of the guides' grid, at the motion
+// through it from A to B at the time of the made frame.
+type hypothesis struct {
+	motion flow.Field          // from A to B, in 1/256 pixel of the guides
+	cost   frame.Image[uint16] // how far A and B disagree along it
+	weight frame.Image[uint16] // its share, not normalised
+}
+
+// toward returns how far v has gone at the phase, in the same units, rounded to
+// nearest with ties up.
+func toward(v int32, phase Phase) int32 {
+	return int32((int64(v)*int64(phase) + PhaseOne/2) >> 16)
+}
+
+// measure sets h.cost from the guides: the mean difference over a square.
+func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16], in *Interval, phase Phase, radius int) {
+	a, b := in.GuideA, in.GuideB
+	scratch.Resize(a.Width, a.Height)
+	workers.Rows(a.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			out, vec := scratch.Row(y), h.motion.Row(y)
+			for x := range out {
+				v := vec[x]
+				ax := int32(x)<<positionBits - toward(v.X, phase)
+				ay := int32(y)<<positionBits - toward(v.Y, phase)
+				out[x] = difference(lookup(a, ax, ay), lookup(b, ax+v.X, ay+v.Y))
+			}
+		}
+	})
+	boxMean(workers, &h.cost, *scratch, radius)
+}
+
+// Weights are integers; weightOne is the largest before the hypotheses' own
+// factors.
+const weightOne = 4096
+
+// decay is how fast weights fall with the difference, per grey level.
+const decay = 0.05
+
+// falloff is weightOne * exp(-decay*d) for differences d in their units, down
+// to the end of the table, where it has become 0.
+var falloff = func() []uint16 {
+	var t []uint16
+	for d := 0; ; d++ {
+		w := weightOne * math.Exp(-decay*float64(d)/differenceOne)
+		t = append(t, uint16(w+0.5))
+		if w < 0.5 {
+			return t
+		}
+	}
+}()
+
+func fallen(d int32) uint32 {
+	if int(d) < len(falloff) {
+		return uint32(falloff[d])
+	}
+	return 0
+}
+
+// gate is 256 * d^2/(d^2 + knee^2) for a difference d and a knee of that many
+// grey levels.
+func newGate(knee float64) []uint16 {
+	t := make([]uint16, 256*differenceOne)
+	for d := range t {
+		e := float64(d) / differenceOne
+		t[d] = uint16(256*e*e/(e*e+knee*knee) + 0.5)
+	}
+	return t
+}
+
+// The still hypothesis counts where the flow fails: its share grows with the
+// least difference that a flow leaves.
+const (
+	stillKnee   = 10 // grey levels
+	stillLead   = 20 // grey levels by which it may better the flow and gain from it
+	stillFactor = 1.5
+)
+
+var stillGate = newGate(stillKnee)
+
+// stillBonus is the factor exp(decay*lead), in 1/256, for leads up to
+// stillLead.
+var stillBonus = func() []uint32 {
+	t := make([]uint32, stillLead*differenceOne+1)
+	for d := range t {
+		t[d] = uint32(256*stillFactor*math.Exp(decay*float64(d)/differenceOne) + 0.5)
+	}
+	return t
+}()
+
+// share sets the hypotheses' weights from their costs. The last one is the
+// still one.
+func share(workers frame.Workers, hypotheses []*hypothesis) {
+	moving, still := hypotheses[:len(hypotheses)-1], hypotheses[len(hypotheses)-1]
+	first := hypotheses[0].cost
+	for _, h := range hypotheses {
+		h.weight.Resize(first.Width, first.Height)
+	}
+	workers.Rows(first.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			for x := range first.Width {
+				least := int32(math.MaxInt32)
+				for _, h := range moving {
+					least = min(least, int32(h.cost.Pix[y*first.Width+x]))
+				}
+				for _, h := range moving {
+					h.weight.Pix[y*first.Width+x] = uint16(fallen(int32(h.cost.Pix[y*first.Width+x]) - least))
+				}
+				still.weight.Pix[y*first.Width+x] = stillShare(int32(still.cost.Pix[y*first.Width+x]), least)
+			}
+		}
+	})
+}
+
+func stillShare(cost, least int32) uint16 {
+	gate := uint32(stillGate[min(int(least), len(stillGate)-1)])
+	if lead := least - cost; lead > 0 {
+		return uint16(weightOne * gate * stillBonus[min(int(lead), len(stillBonus)-1)] >> 16)
+	}
+	return uint16(fallen(cost-least) * gate * stillBonus[0] >> 16)
+}
+
+// smooth blurs w with the binomial kernel (1 4 6 4 1)/16 in both directions;
+// the edges are continued.
+func smooth(workers frame.Workers, w, scratch *frame.Image[uint16]) {
+	scratch.Resize(w.Width, w.Height)
+	workers.Rows(w.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			smoothRow(scratch.Row(y), w.Row(y))
+		}
+	})
+	last := w.Height - 1
+	workers.Rows(w.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			a, b, c := scratch.Row(max(y-2, 0)), scratch.Row(max(y-1, 0)), scratch.Row(y)
+			d, e, out := scratch.Row(min(y+1, last)), scratch.Row(min(y+2, last)), w.Row(y)
+			a, b, c, d, e = a[:len(out)], b[:len(out)], c[:len(out)], d[:len(out)], e[:len(out)]
+			for x := range out {
+				out[x] = uint16((uint32(a[x]) + uint32(e[x]) + 4*(uint32(b[x])+uint32(d[x])) + 6*uint32(c[x]) + 8) >> 4)
+			}
+		}
+	})
+}
+
+func smoothRow(dst, src []uint16) {
+	n := len(src)
+	at := func(i int) uint32 { return uint32(src[min(max(i, 0), n-1)]) }
+	tap := func(x int) uint16 {
+		return uint16((at(x-2) + at(x+2) + 4*(at(x-1)+at(x+1)) + 6*at(x) + 8) >> 4)
+	}
+	for x := range min(2, n) {
+		dst[x] = tap(x)
+	}
+	for x := 2; x < n-2; x++ {
+		s := src[x-2 : x+3 : x+3]
+		dst[x] = uint16((uint32(s[0]) + uint32(s[4]) + 4*(uint32(s[1])+uint32(s[3])) + 6*uint32(s[2]) + 8) >> 4)
+	}
+	for x := max(2, n-2); x < n; x++ {
+		dst[x] = tap(x)
+	}
+}

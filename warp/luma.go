@@ -1,0 +1,59 @@
+package warp
+
+import "retime/pipeline/frame"
+
+// Luma returns an 8-bit picture of f's brightness for optical flow: the luma
+// plane itself where f has one of 8 bits, its upper 8 bits where it has more,
+// and 0.299 R + 0.587 G + 0.114 B, in 8-bit fixed point, for RGB. It may share f's samples.
+func Luma(f *frame.Frame) frame.Image[uint8] {
+	if !f.Format.RGB && f.Format.Depth == 8 {
+		return frame.Samples[uint8](f.Planes[0])
+	}
+	out := frame.NewImage[uint8](f.Width, f.Height)
+	if f.Format.Depth == 8 {
+		luma[uint8](f, out)
+	} else {
+		luma[uint16](f, out)
+	}
+	return out
+}
+
+func luma[T frame.Sample](f *frame.Frame, out frame.Image[uint8]) {
+	shift := f.Format.Depth - 8
+	first := frame.Samples[T](f.Planes[0])
+	if !f.Format.RGB {
+		for y := range out.Height {
+			src, dst := first.Row(y), out.Row(y)
+			for x := range dst {
+				dst[x] = uint8(src[x] >> shift)
+			}
+		}
+		return
+	}
+	blue, red := frame.Samples[T](f.Planes[1]), frame.Samples[T](f.Planes[2])
+	for y := range out.Height {
+		g, b, r, dst := first.Row(y), blue.Row(y), red.Row(y), out.Row(y)
+		for x := range dst {
+			v := 77*uint32(r[x]) + 150*uint32(g[x]) + 29*uint32(b[x])
+			dst[x] = uint8((v>>shift + 128) >> 8)
+		}
+	}
+}
+
+// Halve averages blocks of two by two pixels; an odd last row or column is
+// averaged with itself.
+func Halve(src frame.Image[uint8]) frame.Image[uint8] {
+	out := frame.NewImage[uint8]((src.Width+1)/2, (src.Height+1)/2)
+	for y := range out.Height {
+		a, b := src.Row(2*y), src.Row(min(2*y+1, src.Height-1))
+		dst := out.Row(y)
+		whole := src.Width / 2
+		for x := range whole {
+			dst[x] = uint8((uint32(a[2*x]) + uint32(a[2*x+1]) + uint32(b[2*x]) + uint32(b[2*x+1]) + 2) >> 2)
+		}
+		if whole < out.Width {
+			dst[whole] = uint8((uint32(a[2*whole]) + uint32(b[2*whole]) + 1) >> 1)
+		}
+	}
+	return out
+}

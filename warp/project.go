@@ -1,0 +1,127 @@
+package warp
+
+import (
+	"errors"
+
+	"retime/flow"
+	"retime/inpaint"
+	"retime/pipeline/frame"
+)
+
+// renderer is what rendering the planes of one frame needs.
+type renderer struct {
+	workers    frame.Workers
+	taps       *taps
+	hypotheses []*hypothesis
+	gridWidth  int
+	phase      Phase
+	limit      int
+}
+
+// project makes a frame by sampling both neighbours along the motion at its
+// time.
+func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) error {
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	in, workers := &s.in, s.params.Workers
+	s.motion(phase)
+	hypotheses := []*hypothesis{&s.forward, &s.reverse, &s.still}
+	radius := 4 >> in.Level
+	for _, h := range hypotheses {
+		h.measure(workers, &s.scratch, in, phase, radius)
+	}
+	share(workers, hypotheses)
+	for _, h := range hypotheses {
+		smooth(workers, &h.weight, &s.scratch)
+	}
+	r := &renderer{workers, s.taps, hypotheses, in.GuideA.Width, phase, dst.Format.Max()}
+	for first := 0; first < len(dst.Planes); {
+		sx, sy := dst.Format.Subsampling(first)
+		n := first + 1
+		for n < len(dst.Planes) && sameSubsampling(dst.Format, first, n) {
+			n++
+		}
+		renderPlanes[T](s, r, dst, first, n, newGeometry(in.Level, sx, sy))
+		first = n
+	}
+	return s.fillHoles(dst)
+}
+
+func sameSubsampling(f frame.Format, i, j int) bool {
+	ix, iy := f.Subsampling(i)
+	jx, jy := f.Subsampling(j)
+	return ix == jx && iy == jy
+}
+
+// leastTrust is the weight below which a splat counts as a hole.
+const leastTrust = 4 * SplatOne
+
+// motion sets the hypotheses' motions at the phase.
+func (s *Synthesizer) motion(phase Phase) {
+	in := &s.in
+	w, h := in.GuideA.Width, in.GuideA.Height
+	s.holes.Resize(w, h)
+	s.forward.motion.Resize(w, h)
+	s.arrive(s.forward.motion, in.Forward, phase, s.trustA)
+	s.reverse.motion.Resize(w, h)
+	s.arrive(s.reverse.motion, in.Backward, PhaseOne-phase, s.trustB)
+	negate(s.params.Workers, s.reverse.motion)
+	if s.still.motion.Width != w || s.still.motion.Height != h {
+		s.still.motion = flow.NewField(w, h)
+	}
+}
+
+// arrive splats f along itself and fills what nothing reaches.
+func (s *Synthesizer) arrive(dst, f flow.Field, phase Phase, weight frame.Image[uint16]) {
+	s.splatter.Flow(dst, s.holes, f, Motion{Flow: f, Phase: phase, Weight: weight}, leastTrust)
+	s.filler.Nearest(dst, s.holes)
+}
+
+// negate reverses every vector.
+func negate(workers frame.Workers, f flow.Field) {
+	workers.Rows(f.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			row := f.Row(y)
+			for x, v := range row {
+				row[x] = flow.Vec{X: -v.X, Y: -v.Y}
+			}
+		}
+	})
+}
+
+func renderPlanes[T frame.Sample](s *Synthesizer, r *renderer, dst *frame.Frame, first, end int, g geometry) {
+	var out, a, b []frame.Image[T]
+	var ca, cb []*coefficients
+	for i := first; i < end; i++ {
+		out = append(out, frame.Samples[T](dst.Planes[i]))
+		a, b = append(a, frame.Samples[T](s.in.A.Planes[i])), append(b, frame.Samples[T](s.in.B.Planes[i]))
+		ca, cb = append(ca, &s.coeffA.planes[i]), append(cb, &s.coeffB.planes[i])
+	}
+	mask := &s.mask[min(first, 1)]
+	mask.Resize(out[0].Width, out[0].Height)
+	mask.Clear()
+	render(r, out, a, b, ca, cb, g, mask)
+}
+
+// fillHoles inpaints what is seen in neither neighbour.
+func (s *Synthesizer) fillHoles(dst *frame.Frame) error {
+	for i, p := range dst.Planes {
+		sx, sy := dst.Format.Subsampling(i)
+		mask := s.mask[0]
+		if sx != 0 || sy != 0 {
+			mask = s.mask[1]
+		}
+		s.inpaint.SetMask(mask)
+		var err error
+		if dst.Format.Bytes() == 1 {
+			err = inpaint.Fill(s.inpaint, frame.Samples[uint8](p))
+		} else {
+			err = inpaint.Fill(s.inpaint, frame.Samples[uint16](p))
+		}
+		if err != nil && !errors.Is(err, inpaint.ErrNoBorder) {
+			return err // without a border the clamped readings stay
+		}
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package warp
+
+import (
+	"retime/pipeline/frame"
+)
+
+// maxHypotheses bounds the guesses for one pixel.
+const maxHypotheses = 16
+
+// Shares below 1/leastShare of a pixel's total are left out, and motions that
+// differ by no more than sameMotion count as one.
+const (
+	leastShare = 64
+	sameMotion = positionOne / 8
+)
+
+// guess is a motion and its share.
+type guess struct {
+	x, y  int32
+	share uint32
+}
+
+// gather lists the motions that count at pixel i of the guides' grid.
+func gather(list *[maxHypotheses]guess, hypotheses []*hypothesis, i int) []guess {
+	n := 0
+	var total uint32
+next:
+	for _, h := range hypotheses {
+		w := uint32(h.weight.Pix[i])
+		if w == 0 {
+			continue
+		}
+		total += w
+		v := h.motion.Pix[i]
+		for k := range n {
+			if g := &list[k]; near(g.x, v.X) && near(g.y, v.Y) {
+				g.share += w
+				continue next
+			}
+		}
+		list[n] = guess{v.X, v.Y, w}
+		n++
+	}
+	kept := 0
+	for k := range n {
+		if list[k].share*leastShare >= total {
+			list[kept] = list[k]
+			kept++
+		}
+	}
+	return list[:kept]
+}
+
+func near(a, b int32) bool { return uint32(a-b+sameMotion) <= 2*sameMotion }
+
+// geometry is how a plane's samples lie on the guides' grid: a block of width
+// by height samples, both powers of two, shares the motion of a pixel.
+type geometry struct {
+	level, sx, sy int
+	width, height int
+}
+
+func newGeometry(level, sx, sy int) geometry {
+	return geometry{level, sx, sy, 1 << max(0, level-sx), 1 << max(0, level-sy)}
+}
+
+// cell returns the grid's coordinates of the block at sample (x, y). Where the
+// plane is coarser than the grid, that is the pixel at the sample's upper left.
+func (g geometry) cell(x, y int) (cx, cy int) { return x << g.sx >> g.level, y << g.sy >> g.level }
+
+// travel converts a motion on the grid to how far it goes at the phase, in 1/256
+// sample of the plane.
+func travel(v int32, phase Phase, level, s int) int32 {
+	shift := 16 + s - level
+	return int32((int64(v)*int64(phase) + 1<<(shift-1)) >> shift)
+}
+
+// sample is one reading of a neighbour: where, and its share of the result.
+type sample struct {
+	x, y   int32 // 1/256 sample of the plane
+	second bool
+	weight uint64
+}
+
+// A reading more than half a sample outside its picture counts for little
+// beside one that is inside.
+const (
+	insideFactor  = 100
+	outsideFactor = 1
+)
+
+// expand turns the motions at a block into readings of both neighbours. outside
+// is set where all of them leave their pictures.
+func (g geometry) expand(list *[2 * maxHypotheses]sample, guesses []guess, x, y, width, height int, phase Phase) (samples []sample, outside bool) {
+	outside = true
+	right, bottom := int32(width)<<positionBits-positionOne/2, int32(height)<<positionBits-positionOne/2
+	for k, v := range guesses {
+		a := sample{
+			x: int32(x)<<positionBits - travel(v.x, phase, g.level, g.sx),
+			y: int32(y)<<positionBits - travel(v.y, phase, g.level, g.sy),
+		}
+		b := sample{
+			x:      int32(x)<<positionBits + travel(v.x, PhaseOne-phase, g.level, g.sx),
+			y:      int32(y)<<positionBits + travel(v.y, PhaseOne-phase, g.level, g.sy),
+			second: true,
+		}
+		a.weight = uint64(v.share) * uint64(PhaseOne-phase) * outsideFactor
+		b.weight = uint64(v.share) * uint64(phase) * outsideFactor
+		if a.x >= -positionOne/2 && a.y >= -positionOne/2 && a.x <= right && a.y <= bottom {
+			a.weight *= insideFactor
+			outside = false
+		}
+		if b.x >= -positionOne/2 && b.y >= -positionOne/2 && b.x <= right && b.y <= bottom {
+			b.weight *= insideFactor
+			outside = false
+		}
+		list[2*k], list[2*k+1] = a, b
+	}
+	return list[:2*len(guesses)], outside
+}
+
+// render fills planes of one geometry. a and b are the neighbours' planes, and
+// mask, of the planes' size, is set to 255 where nothing can be seen in either.
+func render[T frame.Sample](r *renderer, dst, a, b []frame.Image[T], ca, cb []*coefficients, g geometry, mask *frame.Image[uint8]) {
+	width, height := dst[0].Width, dst[0].Height
+	limit := float32(r.limit)
+	blockRows := (height + g.height - 1) / g.height
+	r.workers.Rows(blockRows, func(b0, b1 int) {
+		var guesses [maxHypotheses]guess
+		var samples [2 * maxHypotheses]sample
+		var sums [16]float32
+		for row := b0; row < b1; row++ {
+			y := row * g.height
+			for x := 0; x < width; x += g.width {
+				cx, cy := g.cell(x, y)
+				list, outside := g.expand(&samples, gather(&guesses, r.hypotheses, cy*r.gridWidth+cx), x, y, width, height, r.phase)
+				if outside {
+					mark(*mask, x, y, g)
+				}
+				var total uint64
+				for i := range list {
+					total += list[i].weight
+				}
+				for p := range dst {
+					clear(sums[:g.width*g.height])
+					for i := range list {
+						s := &list[i]
+						w := float32(s.weight) / float32(total)
+						from, coeff := a[p], ca[p]
+						if s.second {
+							from, coeff = b[p], cb[p]
+						}
+						accumulate(sums[:], from, coeff, r.taps, s.x, s.y, w, g)
+					}
+					store(dst[p], sums[:], x, y, limit, g)
+				}
+			}
+		}
+	})
+}
+
+// accumulate adds w times the block at (x, y) to sums.
+func accumulate[T frame.Sample](sums []float32, from frame.Image[T], c *coefficients, t *taps, x, y int32, w float32, g geometry) {
+	if (x|y)&(positionOne-1) == 0 {
+		// On a sample the spline is the sample.
+		ix, iy := int(x>>positionBits), int(y>>positionBits)
+		if ix >= 0 && iy >= 0 && ix+g.width <= from.Width && iy+g.height <= from.Height {
+			for j := range g.height {
+				for i, v := range from.Row(iy + j)[ix : ix+g.width] {
+					sums[j*g.width+i] += float32(float32(v) * w)
+				}
+			}
+			return
+		}
+	}
+	index, fx, fy := c.place(x, y, max(g.width, g.height)-1)
+	wx, wy := &t[fx], &t[fy]
+	switch {
+	case g.width == 1 && g.height == 1:
+		c.one(index, wx, wy, w, &sums[0])
+	case g.width == 2 && g.height == 2:
+		c.four(index, wx, wy, w, (*[4]float32)(sums))
+	default:
+		for j := range g.height {
+			for i := range g.width {
+				c.one(index+j*c.Stride+i, wx, wy, w, &sums[j*g.width+i])
+			}
+		}
+	}
+}
+
+// store rounds a block's sums to samples.
+func store[T frame.Sample](dst frame.Image[T], sums []float32, x, y int, limit float32, g geometry) {
+	for j := range min(g.height, dst.Height-y) {
+		row := dst.Row(y + j)[x:min(x+g.width, dst.Width)]
+		for i := range row {
+			row[i] = T(int32(min(max(sums[j*g.width+i], 0), limit) + 0.5))
+		}
+	}
+}
+
+func mark(mask frame.Image[uint8], x, y int, g geometry) {
+	for j := range min(g.height, mask.Height-y) {
+		row := mask.Row(y + j)[x:min(x+g.width, mask.Width)]
+		for i := range row {
+			row[i] = 255
+		}
+	}
+}

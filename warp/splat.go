@@ -1,0 +1,246 @@
+package warp
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"retime/flow"
+	"retime/pipeline/frame"
+)
+
+// SplatOne is the weight that a pixel with a photometric weight of 1 spreads
+// over the four pixels around the place where it lands.
+const SplatOne = positionOne * positionOne
+
+// Motion says where the pixels of a picture go and how much each of them
+// counts. Its images have the size of that picture.
+type Motion struct {
+	// Flow is the way of each pixel and Phase the part of it that is travelled,
+	// at most PhaseOne. That part is rounded to 1/256 pixel, ties up.
+	Flow  flow.Field
+	Phase Phase
+	// Weight is the photometric weight of each pixel; those of weight 0 are left
+	// out. The empty image stands for 1 everywhere.
+	Weight frame.Image[uint16]
+}
+
+// A Splatter moves pixels forward: bilinear splatting with summation, section 4
+// of J. Rosner, H. Fassold, P. Schallauer and W. Bailer, "Fast GPU-based image
+// warping and inpainting for frame interpolation", GravisMa workshop, 2010.
+//
+// A pixel that lands at a fraction (fx, fy) of 1/256 beyond a pixel adds itself
+// to that pixel and the three to the right and below, with the weights
+//
+//	(256-fx)(256-fy), fx(256-fy), (256-fx)fy, fx fy
+//
+// times its photometric weight. What falls outside the picture is dropped. The
+// result at a pixel is the weighted mean of what it received, to the nearest
+// integer with ties away from zero, exactly: sums that might exceed 64 bits
+// are formed in 128. Where it received less than a given weight, or none, it is
+// a hole: it is set to 0 and its mask to 255, which is 0 elsewhere.
+//
+// The zero value is ready for use. A Splatter keeps its scratch memory from one
+// call to the next and is not safe for concurrent use.
+type Splatter struct {
+	Workers frame.Workers
+
+	targets targets
+	mu      sync.Mutex
+	free    []*band
+}
+
+// band is the memory to sum up some rows of the destination. A frame of one
+// pixel around them takes what falls just outside, so that no corner of a
+// splat needs a test of its own.
+type band struct {
+	width, y0, y1 int // columns, and rows [y0, y1)
+	samples       []sampleSum
+	vectors       []vectorSum
+	wide          []wideSum
+}
+
+// bandRows is the height of a band. The sums of a 1920 pixels wide one are
+// 0.8 MB.
+const bandRows = 32
+
+// bands calls f for bands that cover [0, height), from several goroutines.
+func (s *Splatter) bands(width, height int, f func(b *band)) {
+	s.Workers.Rows(height, func(y0, y1 int) {
+		b := s.take()
+		for ; y0 < y1; y0 += bandRows {
+			b.width, b.y0, b.y1 = width, y0, min(y0+bandRows, y1)
+			f(b)
+		}
+		s.give(b)
+	})
+}
+
+func (s *Splatter) take() *band {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.free)
+	if n == 0 {
+		return new(band)
+	}
+	b := s.free[n-1]
+	s.free = s.free[:n-1]
+	return b
+}
+
+func (s *Splatter) give(b *band) {
+	s.mu.Lock()
+	s.free = append(s.free, b)
+	s.mu.Unlock()
+}
+
+// stride is the distance between rows of sums, and size their number.
+func (b *band) stride() int { return b.width + 2 }
+func (b *band) size() int   { return b.stride() * (b.y1 - b.y0 + 2) }
+
+// row returns the sums of row y without the frame around them.
+func row[E any](b *band, sums []E, y int) []E {
+	o := (y-b.y0+1)*b.stride() + 1
+	return sums[o : o+b.width]
+}
+
+// landing is where a pixel lands: which pixel, the upper left one of its four
+// sums, and its weights in them from left to right and down.
+type landing struct {
+	x, at   int32
+	weights [4]uint32
+}
+
+// land lists those of columns [x0, x1) of row y, at most cellWidth, that land in
+// b.
+func (b *band) land(list *[cellWidth]landing, m *Motion, y, x0, x1 int) []landing {
+	vectors, weights := m.Flow.Row(y)[x0:x1], m.weightRow(y, x0, x1)
+	weights = weights[:len(vectors)]
+	width, height, stride, phase := uint64(b.width), uint64(b.y1-b.y0), int32(b.stride()), m.Phase
+	top := int64(y-b.y0+1) << positionBits
+	n := 0
+	for i, v := range vectors {
+		px := int64(x0+i+1)<<positionBits + int64(toward(v.X, phase))
+		py := top + int64(toward(v.Y, phase))
+		column, line := px>>positionBits, py>>positionBits
+		if uint64(column) > width || uint64(line) > height {
+			continue
+		}
+		p := &list[n%cellWidth]
+		n++
+		p.x, p.at = int32(x0+i), int32(line)*stride+int32(column)
+		fx, fy := uint32(px&(positionOne-1)), uint32(py&(positionOne-1))
+		left, right := uint32(weights[i])*(positionOne-fx), uint32(weights[i])*fx
+		p.weights[0] = left * (positionOne - fy)
+		p.weights[1] = right * (positionOne - fy)
+		p.weights[2] = left * fy
+		p.weights[3] = right * fy
+	}
+	return list[:n]
+}
+
+// weightRow returns the weights of columns [x0, x1) of row y.
+func (m *Motion) weightRow(y, x0, x1 int) []uint16 {
+	if m.Weight.Pix == nil {
+		return ones[:x1-x0]
+	}
+	return m.Weight.Row(y)[x0:x1]
+}
+
+var ones = func() (w [cellWidth]uint16) {
+	for i := range w {
+		w[i] = 1
+	}
+	return w
+}()
+
+// check panics unless all images have one size.
+func (m *Motion) check(src, dst, holes [2]int) {
+	size := [2]int{m.Flow.Width, m.Flow.Height}
+	weight := size
+	if m.Weight.Pix != nil {
+		weight = [2]int{m.Weight.Width, m.Weight.Height}
+	}
+	if src != size || dst != size || holes != size || weight != size {
+		panic(fmt.Sprintf("warp: splat: flow %v, weights %v, source %v, destination %v, holes %v differ in size",
+			size, weight, src, dst, holes))
+	}
+	if m.Phase > PhaseOne {
+		panic(fmt.Sprintf("warp: splat: phase %d of %d", m.Phase, PhaseOne))
+	}
+}
+
+// cellWidth is the number of neighbouring pixels of a row that are found
+// together.
+const cellWidth = 64
+
+// targets knows which rows the pixels of a picture may add to, so that a band is
+// summed up from few others. It depends on the motion alone.
+type targets struct {
+	width, height, columns int
+	rows                   []span
+	cells                  []span // columns for each row
+}
+
+// span is a range of rows from first to last.
+type span struct{ first, last int32 }
+
+func (s span) meets(y0, y1 int) bool { return int(s.first) < y1 && int(s.last) >= y0 }
+
+// find sets r for m.
+func (r *targets) find(workers frame.Workers, m *Motion) {
+	r.width, r.height = m.Flow.Width, m.Flow.Height
+	r.columns = (r.width + cellWidth - 1) / cellWidth
+	r.rows = resize(r.rows, r.height)
+	r.cells = resize(r.cells, r.height*r.columns)
+	workers.Rows(r.height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			vectors := m.Flow.Row(y)
+			all := span{math.MaxInt32, math.MinInt32}
+			for c := range r.columns {
+				low, high := int32(math.MaxInt32), int32(math.MinInt32)
+				for _, v := range vectors[c*cellWidth : min(r.width, (c+1)*cellWidth)] {
+					low, high = min(low, v.Y), max(high, v.Y)
+				}
+				// toward grows with the vector, so its extremes are those of the cell.
+				s := span{
+					r.clampRow(int64(y) + int64(toward(low, m.Phase)>>positionBits)),
+					r.clampRow(int64(y) + int64(toward(high, m.Phase)>>positionBits) + 1),
+				}
+				r.cells[y*r.columns+c] = s
+				all.first, all.last = min(all.first, s.first), max(all.last, s.last)
+			}
+			r.rows[y] = all
+		}
+	})
+}
+
+func (r *targets) clampRow(y int64) int32 { return int32(min(max(y, -1), int64(r.height))) }
+
+// visit calls f for the parts of rows, at most cellWidth long, that may add to
+// the rows of b. It goes down the columns of cells, so that the sums in use
+// stay in the nearest cache.
+func (r *targets) visit(b *band, f func(y, x0, x1 int)) {
+	first, last := r.height, -1
+	for y, s := range r.rows {
+		if s.meets(b.y0, b.y1) {
+			first, last = min(first, y), y
+		}
+	}
+	for c := range r.columns {
+		for y := first; y <= last; y++ {
+			if r.cells[y*r.columns+c].meets(b.y0, b.y1) {
+				f(y, c*cellWidth, min(r.width, (c+1)*cellWidth))
+			}
+		}
+	}
+}
+
+// resize returns a slice of n elements, undefined, over s's memory where that
+// is large enough.
+func resize[E any](s []E, n int) []E {
+	if cap(s) < n {
+		return make([]E, n)
+	}
+	return s[:n]
+}

@@ -1,0 +1,213 @@
+package warp
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"retime/flow"
+	"retime/pipeline/frame"
+)
+
+// A FlowFiller gives vectors to the holes of a flow, at a cost in proportion to
+// their area and one fast pass over the mask. The zero value is ready for use.
+// It keeps its scratch memory from one call to the next and is not safe for
+// concurrent use.
+type FlowFiller struct {
+	Workers frame.Workers
+
+	runs []holeRun
+	// above and below are the nearest rows with a vector in the column of each
+	// hole pixel, or -1 and the height.
+	above, below []int32
+	column       []int32
+	envelope     []parabola
+}
+
+// holeRun is a run of hole pixels, columns [x0, x1) of row y. Hole pixels are
+// numbered in raster order; first is the number of the one at x0.
+type holeRun struct{ y, x0, x1, first int }
+
+// Nearest replaces every vector of f whose mask in holes is not zero by the
+// nearest one whose is: least in Euclidean distance, of those the one furthest
+// left, of those the uppermost. Where all are holes they become zero.
+func (r *FlowFiller) Nearest(f flow.Field, holes frame.Image[uint8]) {
+	r.find(holes)
+	r.Workers.Rows(len(r.runs), func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			r.nearest(f, i)
+		}
+	})
+}
+
+// Background replaces every vector of f whose mask in holes is not zero by one
+// of the nearest to the left, to the right, above and below: the one that
+// differs least from background, by the sum of both components' differences.
+// Of equal ones it takes the nearer, then the first in that order. Pixels that
+// have none of the four are filled as by Nearest.
+//
+// Holes open where a foreground uncovers what is behind it, so they should
+// move as that does: background is the motion of the camera, zero if it stands
+// still.
+func (r *FlowFiller) Background(f flow.Field, holes frame.Image[uint8], background flow.Vec) {
+	r.find(holes)
+	r.Workers.Rows(len(r.runs), func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			if h := r.runs[i]; h.x0 == 0 && h.x1 == f.Width {
+				r.nearest(f, i)
+			}
+			r.background(f, i, background)
+		}
+	})
+}
+
+// find sets the runs of hole pixels and their nearest rows.
+func (r *FlowFiller) find(holes frame.Image[uint8]) {
+	r.runs = r.runs[:0]
+	count := 0
+	for y := range holes.Height {
+		mask := holes.Row(y)
+		for x := 0; ; {
+			x += knownPrefix(mask[x:])
+			if x == len(mask) {
+				break
+			}
+			n := bytes.IndexByte(mask[x:], 0)
+			if n < 0 {
+				n = len(mask) - x
+			}
+			r.runs = append(r.runs, holeRun{y, x, x + n, count})
+			count += n
+			x += n
+		}
+	}
+	r.above, r.below = resize(r.above, count), resize(r.below, count)
+	r.column = resize(r.column, holes.Width)
+	for _, h := range r.runs {
+		for x := h.x0; x < h.x1; x++ {
+			if h.y == 0 {
+				r.column[x] = -1
+			} else if holes.Pix[(h.y-1)*holes.Stride+x] == 0 {
+				r.column[x] = int32(h.y - 1)
+			}
+			r.above[h.first+x-h.x0] = r.column[x]
+		}
+	}
+	for i := len(r.runs) - 1; i >= 0; i-- {
+		h := r.runs[i]
+		for x := h.x0; x < h.x1; x++ {
+			if h.y == holes.Height-1 {
+				r.column[x] = int32(holes.Height)
+			} else if holes.Pix[(h.y+1)*holes.Stride+x] == 0 {
+				r.column[x] = int32(h.y + 1)
+			}
+			r.below[h.first+x-h.x0] = r.column[x]
+		}
+	}
+	// One for each column of a run and the two beside it.
+	r.envelope = resize(r.envelope, count+2*len(r.runs))
+}
+
+// knownPrefix counts the pixels before the first hole.
+func knownPrefix(mask []uint8) int {
+	i := 0
+	for i+8 <= len(mask) && binary.NativeEndian.Uint64(mask[i:]) == 0 {
+		i += 8
+	}
+	for i < len(mask) && mask[i] == 0 {
+		i++
+	}
+	return i
+}
+
+// parabola is the squared distance to the vector at (column, row) along a row:
+// (x-column)^2 + height^2. It is the least one from x = from on.
+type parabola struct{ from, column, row, height int32 }
+
+func (p *parabola) at(x int32) int32 { return (x-p.column)*(x-p.column) + p.height*p.height }
+
+// nearest fills a run by the lower envelope of the parabolas of its columns,
+// after A. Meijster, J. Roerdink and W. Hesselink, "A general algorithm for
+// computing distance transforms in linear time", Mathematical Morphology and
+// its Applications to Image and Signal Processing, 2000. The vectors at the
+// run's ends are nearer than any beyond them.
+func (r *FlowFiller) nearest(f flow.Field, i int) {
+	h := r.runs[i]
+	e := r.envelope[h.first+2*i:][:h.x1-h.x0+2]
+	n := 0
+	add := func(column, row, height int) {
+		p := parabola{int32(h.x0), int32(column), int32(row), int32(height)}
+		for n > 0 && e[n-1].at(e[n-1].from) > p.at(e[n-1].from) {
+			n--
+		}
+		if n > 0 {
+			// Beyond the last place where the one on the left is not further.
+			q := &e[n-1]
+			p.from = 1 + (p.at(0)-q.at(0))/(2*(p.column-q.column))
+		}
+		if int(p.from) < h.x1 {
+			e[n] = p
+			n++
+		}
+	}
+	if h.x0 > 0 {
+		add(h.x0-1, h.y, 0)
+	}
+	for x := h.x0; x < h.x1; x++ {
+		above, below := int(r.above[h.first+x-h.x0]), int(r.below[h.first+x-h.x0])
+		switch {
+		case above >= 0 && (below == f.Height || h.y-above <= below-h.y):
+			add(x, above, h.y-above)
+		case below < f.Height:
+			add(x, below, below-h.y)
+		}
+	}
+	if h.x1 < f.Width {
+		add(h.x1, h.y, 0)
+	}
+	row := f.Row(h.y)
+	if n == 0 {
+		clear(row[h.x0:h.x1])
+		return
+	}
+	for x := h.x1 - 1; x >= h.x0; x-- {
+		for int(e[n-1].from) > x {
+			n--
+		}
+		p := &e[n-1]
+		row[x] = f.Pix[int(p.row)*f.Stride+int(p.column)]
+	}
+}
+
+// background fills those pixels of a run that have a candidate.
+func (r *FlowFiller) background(f flow.Field, i int, background flow.Vec) {
+	h := r.runs[i]
+	row := f.Row(h.y)
+	for x := h.x0; x < h.x1; x++ {
+		above, below := int(r.above[h.first+x-h.x0]), int(r.below[h.first+x-h.x0])
+		var best flow.Vec
+		var least, distance int64 = -1, 0
+		try := func(v flow.Vec, d int) {
+			difference := magnitude(int64(v.X)-int64(background.X)) + magnitude(int64(v.Y)-int64(background.Y))
+			if least < 0 || difference < least || difference == least && int64(d) < distance {
+				best, least, distance = v, difference, int64(d)
+			}
+		}
+		if h.x0 > 0 {
+			try(row[h.x0-1], x-h.x0+1)
+		}
+		if h.x1 < f.Width {
+			try(row[h.x1], h.x1-x)
+		}
+		if above >= 0 {
+			try(f.Pix[above*f.Stride+x], h.y-above)
+		}
+		if below < f.Height {
+			try(f.Pix[below*f.Stride+x], below-h.y)
+		}
+		if least >= 0 {
+			row[x] = best
+		}
+	}
+}
+
+func magnitude(v int64) int64 { return max(v, -v) }

@@ -1,0 +1,89 @@
+package warp
+
+import (
+	"math"
+	"unsafe"
+
+	"retime/pipeline/frame"
+)
+
+// sampleSum is what a pixel received of a plane. From 8192x8192 = 2^26 pixels
+// weight is below 2^26 * 2^16 * 2^16 = 2^58. sum is exact as long as weight is
+// within sampleLimit, which it always is where the photometric weights are at
+// most 32.
+type sampleSum struct{ sum, weight uint64 }
+
+// sampleLimit is the largest weight with which a sum of T's is sure to stay
+// below 2^63.
+func sampleLimit[T frame.Sample]() uint64 {
+	var t T
+	return math.MaxInt64 >> (8 * unsafe.Sizeof(t))
+}
+
+// SplatPlane moves the samples of src along m. All images have one size, that
+// of the plane: ResampleFlow makes a flow fit it. Pixels that receive less than
+// least, in units in which a pixel spreads SplatOne times its photometric
+// weight, are holes. dst must not share memory with src.
+func SplatPlane[T frame.Sample](s *Splatter, dst frame.Image[T], holes frame.Image[uint8], src frame.Image[T], m Motion, least uint64) {
+	m.check([2]int{src.Width, src.Height}, [2]int{dst.Width, dst.Height}, [2]int{holes.Width, holes.Height})
+	s.targets.find(s.Workers, &m)
+	s.bands(src.Width, src.Height, func(b *band) {
+		b.samples = resize(b.samples, b.size())
+		clear(b.samples)
+		s.targets.visit(b, func(y, x0, x1 int) { addSamples(b, src, &m, y, x0, x1) })
+		if storeSamples(b, dst, holes, max(least, 1)) {
+			return
+		}
+		value := func(x, y int) int64 { return int64(src.Pix[y*src.Stride+x]) }
+		s.wideMeans(b, &m, value, func(x, y int, sum wideSum) {
+			if holes.Pix[y*holes.Stride+x] == 0 {
+				dst.Pix[y*dst.Stride+x] = T(sum.mean(row(b, b.samples, y)[x].weight))
+			}
+		})
+	})
+}
+
+// addSamples adds columns [x0, x1) of row y to b.
+func addSamples[T frame.Sample](b *band, src frame.Image[T], m *Motion, y, x0, x1 int) {
+	var list [cellWidth]landing
+	samples, sums, stride := src.Row(y), b.samples, b.stride()
+	landed := b.land(&list, m, y, x0, x1)
+	for i := range landed {
+		p := &landed[i]
+		v := uint64(samples[p.x])
+		upper, lower := sums[p.at:][:2], sums[int(p.at)+stride:][:2]
+		upper[0].add(v, uint64(p.weights[0]))
+		upper[1].add(v, uint64(p.weights[1]))
+		lower[0].add(v, uint64(p.weights[2]))
+		lower[1].add(v, uint64(p.weights[3]))
+	}
+}
+
+func (s *sampleSum) add(value, weight uint64) {
+	s.sum += value * weight
+	s.weight += weight
+}
+
+// storeSamples writes b's means and holes. It returns false, with the holes
+// written but not all means, where a sum may have overflowed.
+func storeSamples[T frame.Sample](b *band, dst frame.Image[T], holes frame.Image[uint8], least uint64) bool {
+	limit, exact := sampleLimit[T](), true
+	for y := b.y0; y < b.y1; y++ {
+		out, mask, sums := dst.Row(y), holes.Row(y), row(b, b.samples, y)
+		mask, sums = mask[:len(out)], sums[:len(out)]
+		for x := range out {
+			s := &sums[x]
+			if s.weight < least {
+				out[x], mask[x] = 0, 255
+				continue
+			}
+			mask[x] = 0
+			if s.weight > limit {
+				exact = false
+				continue
+			}
+			out[x] = T((s.sum + s.weight/2) / s.weight)
+		}
+	}
+	return exact
+}

@@ -1,0 +1,59 @@
+package warp
+
+import "math/bits"
+
+// wideSum is a sum in 128 bits, in two's complement.
+type wideSum struct{ high, low uint64 }
+
+// add adds value*weight, of which the magnitude must be below 2^64.
+func (s *wideSum) add(value int64, weight uint64) {
+	var carry uint64
+	if value < 0 {
+		s.low, carry = bits.Sub64(s.low, uint64(-value)*weight, 0)
+		s.high -= carry
+		return
+	}
+	s.low, carry = bits.Add64(s.low, uint64(value)*weight, 0)
+	s.high += carry
+}
+
+// mean returns s/weight to the nearest integer, ties away from zero. Its
+// magnitude must be below 2^63.
+func (s wideSum) mean(weight uint64) int64 {
+	negative := int64(s.high) < 0
+	if negative {
+		var borrow uint64
+		s.low, borrow = bits.Sub64(0, s.low, 0)
+		s.high, _ = bits.Sub64(0, s.high, borrow)
+	}
+	low, carry := bits.Add64(s.low, weight/2, 0)
+	magnitude, _ := bits.Div64(s.high+carry, low, weight)
+	if negative {
+		return -int64(magnitude)
+	}
+	return int64(magnitude)
+}
+
+// wideMeans sums value over what lands in b and calls store for each of its
+// pixels. It is for the rare band where thousands of pixels land on one spot
+// and 64 bits might not hold their sum.
+func (s *Splatter) wideMeans(b *band, m *Motion, value func(x, y int) int64, store func(x, y int, sum wideSum)) {
+	b.wide = resize(b.wide, b.size())
+	clear(b.wide)
+	s.targets.visit(b, func(y, x0, x1 int) {
+		var list [cellWidth]landing
+		for _, p := range b.land(&list, m, y, x0, x1) {
+			v := value(int(p.x), y)
+			upper, lower := b.wide[p.at:][:2], b.wide[int(p.at)+b.stride():][:2]
+			upper[0].add(v, uint64(p.weights[0]))
+			upper[1].add(v, uint64(p.weights[1]))
+			lower[0].add(v, uint64(p.weights[2]))
+			lower[1].add(v, uint64(p.weights[3]))
+		}
+	})
+	for y := b.y0; y < b.y1; y++ {
+		for x, sum := range row(b, b.wide, y) {
+			store(x, y, sum)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package warp
+
+import (
+	"fmt"
+	"math"
+
+	"retime/inpaint"
+	"retime/pipeline/frame"
+	"retime/warp/bspline"
+)
+
+// Params are what a Synthesizer is made with.
+type Params struct {
+	Mode       Mode
+	Order      bspline.Order // of the sampling in Project mode: 0, 1 or 3
+	Directions int           // of the inpainting, 4 to 64; 0 for 16
+	Workers    frame.Workers
+}
+
+// precision of the coefficients, relative to the largest sample.
+const precision = 1e-6
+
+// Synthesizer makes frames on the CPU. Its scratch memory is kept from frame to
+// frame. It is used by one goroutine; for each interval Begin, then Make for
+// each phase.
+type Synthesizer struct {
+	params   Params
+	filter   *bspline.Prefilter[float32]
+	taps     *taps
+	inpaint  *inpaint.Inpainter
+	splatter Splatter
+	filler   FlowFiller
+	splats   [2]splatScratch
+
+	in    Interval
+	ready bool // what does not depend on the phase is done
+
+	scratch          frame.Image[uint16]
+	errorA, errorB   frame.Image[uint16]
+	trustA, trustB   frame.Image[uint16]
+	holes            frame.Image[uint8]
+	forward, reverse hypothesis
+	still            hypothesis
+	mask             [2]frame.Image[uint8]
+	coeffA, coeffB   sourceCoefficients
+}
+
+// sourceCoefficients are a frame's, kept while it is a neighbour.
+type sourceCoefficients struct {
+	of     *frame.Frame
+	planes [4]coefficients
+}
+
+// NewSynthesizer checks p and returns a synthesizer.
+func NewSynthesizer(p Params) (*Synthesizer, error) {
+	if p.Directions == 0 {
+		p.Directions = 16
+	}
+	s := &Synthesizer{
+		params: p, taps: newTaps(p.Order),
+		splatter: Splatter{Workers: p.Workers}, filler: FlowFiller{Workers: p.Workers},
+	}
+	var err error
+	if s.inpaint, err = inpaint.New(p.Directions); err != nil {
+		return nil, err
+	}
+	s.inpaint.Workers = p.Workers
+	if s.filter, err = bspline.NewPrefilter[float32](p.Order, bspline.WholeSymmetric, precision); err != nil {
+		return nil, fmt.Errorf("sampling: %w", err)
+	}
+	return s, nil
+}
+
+// Close lets go of the last interval's frames.
+func (s *Synthesizer) Close() {
+	for _, c := range []*sourceCoefficients{&s.coeffA, &s.coeffB} {
+		if c.of != nil {
+			c.of.Release()
+			c.of = nil
+		}
+	}
+}
+
+// Begin sets the interval that Make works in.
+func (s *Synthesizer) Begin(in Interval) error {
+	s.in, s.ready = in, false
+	return nil
+}
+
+// Make fills dst with the frame at the phase.
+func (s *Synthesizer) Make(dst *frame.Frame, phase Phase) error {
+	if dst.Format.Bytes() == 1 {
+		return synthesize[uint8](s, dst, phase)
+	}
+	return synthesize[uint16](s, dst, phase)
+}
+
+func synthesize[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) error {
+	switch s.params.Mode {
+	case Blend:
+		blend[T](s.params.Workers, dst, s.in.A, s.in.B, phase)
+		return nil
+	case Splat:
+		return splat[T](s, dst, phase)
+	case Project:
+		return project[T](s, dst, phase)
+	}
+	return fmt.Errorf("mode %q makes no frames", s.params.Mode)
+}
+
+// blend cross-fades a and b.
+func blend[T frame.Sample](workers frame.Workers, dst, a, b *frame.Frame, phase Phase) {
+	for i, p := range dst.Planes {
+		blendPlane(workers, frame.Samples[T](p), frame.Samples[T](a.Planes[i]), frame.Samples[T](b.Planes[i]), phase)
+	}
+}
+
+// blendPlane cross-fades a and b, rounding to nearest.
+func blendPlane[T frame.Sample](workers frame.Workers, dst, a, b frame.Image[T], phase Phase) {
+	wa, wb := uint64(PhaseOne-phase), uint64(phase)
+	workers.Rows(dst.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			ra, rb, out := a.Row(y), b.Row(y), dst.Row(y)
+			for x := range out {
+				out[x] = T((uint64(ra[x])*wa + uint64(rb[x])*wb + PhaseOne/2) >> 16)
+			}
+		}
+	})
+}
+
+// prepare computes what all phases of the interval share.
+func (s *Synthesizer) prepare() error {
+	if s.ready {
+		return nil
+	}
+	in := &s.in
+	workers := s.params.Workers
+	warpError(workers, &s.errorA, &s.scratch, in.GuideA, in.GuideB, in.Forward)
+	warpError(workers, &s.errorB, &s.scratch, in.GuideB, in.GuideA, in.Backward)
+	trust(workers, &s.trustA, s.errorA)
+	trust(workers, &s.trustB, s.errorB)
+	if s.params.Mode == Project {
+		if s.coeffB.of == in.A {
+			s.coeffA, s.coeffB = s.coeffB, s.coeffA
+		}
+		if err := s.load(&s.coeffA, in.A); err != nil {
+			return err
+		}
+		if err := s.load(&s.coeffB, in.B); err != nil {
+			return err
+		}
+	}
+	s.ready = true
+	return nil
+}
+
+// load computes f's coefficients unless they are there.
+func (s *Synthesizer) load(c *sourceCoefficients, f *frame.Frame) error {
+	if c.of == f {
+		return nil
+	}
+	if c.of != nil {
+		c.of.Release()
+	}
+	c.of = f.Retain()
+	for i, p := range f.Planes {
+		var err error
+		if f.Format.Bytes() == 1 {
+			err = load(&c.planes[i], s.params.Workers, frame.Samples[uint8](p), s.filter)
+		} else {
+			err = load(&c.planes[i], s.params.Workers, frame.Samples[uint16](p), s.filter)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trustTable is the weight of a splat by the error along its motion:
+// 4096 exp(-error/10), the error in grey levels, and at least 1.
+var trustTable = func() []uint16 {
+	var t []uint16
+	for d := 0; ; d++ {
+		w := 4096 * math.Exp(-0.1*float64(d)/differenceOne)
+		t = append(t, uint16(max(w, 1)+0.5))
+		if w <= 1 {
+			return t
+		}
+	}
+}()
+
+// trust turns the error along a motion into the weight that its splat has.
+func trust(workers frame.Workers, dst *frame.Image[uint16], e frame.Image[uint16]) {
+	dst.Resize(e.Width, e.Height)
+	workers.Rows(e.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			out := dst.Row(y)
+			for x, d := range e.Row(y) {
+				out[x] = trustTable[min(int(d), len(trustTable)-1)]
+			}
+		}
+	})
+}

@@ -104,39 +104,36 @@ func row[E any](b *band, sums []E, y int) []E {
 	return sums[o : o+b.width]
 }
 
-// landing is where a pixel lands: which pixel, the upper left one of its four
-// sums, and its weights in them from left to right and down.
-type landing struct {
-	x, at   int32
-	weights [4]uint32
+// flight takes the pixels of a row to the sums of a band.
+type flight struct {
+	left, top      int64 // where the first pixel starts, in 1/256 pixel of the sums
+	columns, lines uint64
+	stride         int
+	phase          Phase
 }
 
-// land lists those of columns [x0, x1) of row y, at most cellWidth, that land in
-// b.
-func (b *band) land(list *[cellWidth]landing, m *Motion, y, x0, x1 int) []landing {
-	vectors, weights := m.Flow.Row(y)[x0:x1], m.weightRow(y, x0, x1)
-	weights = weights[:len(vectors)]
-	width, height, stride, phase := uint64(b.width), uint64(b.y1-b.y0), int32(b.stride()), m.Phase
-	top := int64(y-b.y0+1) << positionBits
-	n := 0
-	for i, v := range vectors {
-		px := int64(x0+i+1)<<positionBits + int64(toward(v.X, phase))
-		py := top + int64(toward(v.Y, phase))
-		column, line := px>>positionBits, py>>positionBits
-		if uint64(column) > width || uint64(line) > height {
-			continue
-		}
-		p := &list[n%cellWidth]
-		n++
-		p.x, p.at = int32(x0+i), int32(line)*stride+int32(column)
-		fx, fy := uint32(px&(positionOne-1)), uint32(py&(positionOne-1))
-		left, right := uint32(weights[i])*(positionOne-fx), uint32(weights[i])*fx
-		p.weights[0] = left * (positionOne - fy)
-		p.weights[1] = right * (positionOne - fy)
-		p.weights[2] = left * fy
-		p.weights[3] = right * fy
+func (b *band) flight(x, y int, phase Phase) flight {
+	return flight{
+		int64(x+1) << positionBits, int64(y-b.y0+1) << positionBits,
+		uint64(b.width), uint64(b.y1 - b.y0), b.stride(), phase,
 	}
-	return list[:n]
+}
+
+// land returns where pixel i of the row lands with vector v: the place of the
+// upper left one of four sums and the fractions beyond it in 1/256. It returns
+// false where that is outside the band.
+func (f *flight) land(i int, v flow.Vec) (at int, fx, fy uint64, ok bool) {
+	px := f.left + int64(i)<<positionBits + int64(toward(v.X, f.phase))
+	py := f.top + int64(toward(v.Y, f.phase))
+	column, line := uint64(px>>positionBits), uint64(py>>positionBits)
+	return int(line)*f.stride + int(column), uint64(px) % positionOne, uint64(py) % positionOne,
+		column <= f.columns && line <= f.lines
+}
+
+// spread divides weight by the fraction f/256.
+func spread(weight, f uint64) (near, far uint64) {
+	far = weight * f
+	return weight*positionOne - far, far
 }
 
 // weightRow returns the weights of columns [x0, x1) of row y.
@@ -218,18 +215,14 @@ func (r *targets) find(workers frame.Workers, m *Motion) {
 func (r *targets) clampRow(y int64) int32 { return int32(min(max(y, -1), int64(r.height))) }
 
 // visit calls f for the parts of rows, at most cellWidth long, that may add to
-// the rows of b. It goes down the columns of cells, so that the sums in use
-// stay in the nearest cache.
+// the rows of b.
 func (r *targets) visit(b *band, f func(y, x0, x1 int)) {
-	first, last := r.height, -1
 	for y, s := range r.rows {
-		if s.meets(b.y0, b.y1) {
-			first, last = min(first, y), y
+		if !s.meets(b.y0, b.y1) {
+			continue
 		}
-	}
-	for c := range r.columns {
-		for y := first; y <= last; y++ {
-			if r.cells[y*r.columns+c].meets(b.y0, b.y1) {
+		for c, s := range r.cells[y*r.columns : (y+1)*r.columns] {
+			if s.meets(b.y0, b.y1) {
 				f(y, c*cellWidth, min(r.width, (c+1)*cellWidth))
 			}
 		}

@@ -1,20 +1,21 @@
 package warp
 
 import (
-	"math"
-	"math/bits"
-
 	"retime/flow"
 	"retime/pipeline/frame"
 )
 
 // vectorSum is what a pixel received of a flow; weight is bounded as in
-// sampleSum. x and y are exact as long as weight times the largest component
-// stays below 2^63.
+// sampleSum. x and y are exact as long as weight is within vectorLimit, which
+// takes more than 2^16 photometric weight on one spot.
 type vectorSum struct {
 	x, y   int64
 	weight uint64
 }
+
+// vectorLimit is the largest weight with which no sum of components can leave
+// 64 bits: their magnitude is at most 2^31.
+const vectorLimit = 1 << 32
 
 // Flow moves the vectors of src, which may be those of m or any others, along
 // m. Images and least are as in SplatPlane. Mark the pixels of unknown flow
@@ -25,9 +26,8 @@ func (s *Splatter) Flow(dst flow.Field, holes frame.Image[uint8], src flow.Field
 	s.bands(src.Width, src.Height, func(b *band) {
 		b.vectors = resize(b.vectors, b.size())
 		clear(b.vectors)
-		var magnitude uint32
-		s.targets.visit(b, func(y, x0, x1 int) { magnitude |= addVectors(b, src, &m, y, x0, x1) })
-		if storeVectors(b, dst, holes, max(least, 1), vectorLimit(magnitude)) {
+		s.targets.visit(b, func(y, x0, x1 int) { addVectors(b, src, &m, y, x0, x1) })
+		if storeVectors(b, dst, holes, max(least, 1)) {
 			return
 		}
 		for component := range 2 {
@@ -49,28 +49,31 @@ func part(v *flow.Vec, component int) *int32 {
 	return &v.Y
 }
 
-// vectorLimit returns the largest weight with which a sum of components is sure
-// to stay below 2^63. magnitude is the union of the bits of their magnitudes,
-// with -1 - v for those below 0.
-func vectorLimit(magnitude uint32) uint64 { return math.MaxInt64 >> bits.Len32(magnitude) }
-
-// addVectors adds columns [x0, x1) of row y to b. It returns the union of the
-// bits of their magnitudes.
-func addVectors(b *band, src flow.Field, m *Motion, y, x0, x1 int) (magnitude uint32) {
-	var list [cellWidth]landing
-	vectors, sums, stride := src.Row(y), b.vectors, b.stride()
-	landed := b.land(&list, m, y, x0, x1)
-	for i := range landed {
-		p := &landed[i]
-		v := vectors[p.x]
-		magnitude |= uint32(v.X^v.X>>31) | uint32(v.Y^v.Y>>31)
-		upper, lower := sums[p.at:][:2], sums[int(p.at)+stride:][:2]
-		upper[0].add(v, uint64(p.weights[0]))
-		upper[1].add(v, uint64(p.weights[1]))
-		lower[0].add(v, uint64(p.weights[2]))
-		lower[1].add(v, uint64(p.weights[3]))
+// addVectors adds columns [x0, x1) of row y to b.
+func addVectors(b *band, src flow.Field, m *Motion, y, x0, x1 int) {
+	motion, vectors, weights := m.Flow.Row(y)[x0:x1], src.Row(y)[x0:x1], m.weightRow(y, x0, x1)
+	vectors, weights = vectors[:len(motion)], weights[:len(motion)]
+	f := b.flight(x0, y, m.Phase)
+	for i, v := range motion {
+		at, fx, fy, ok := f.land(i, v)
+		if !ok {
+			continue
+		}
+		upper, lower := spread(uint64(weights[i]), fy)
+		addVector(b.vectors[at:], vectors[i], upper, fx)
+		addVector(b.vectors[at+f.stride:], vectors[i], lower, fx)
 	}
-	return magnitude
+}
+
+// addVector adds v to the first two sums. Within the loop its values would not
+// fit the registers, which costs more than the call.
+//
+//go:noinline
+func addVector(sums []vectorSum, v flow.Vec, weight, fx uint64) {
+	left, right := spread(weight, fx)
+	_ = sums[1]
+	sums[0].add(v, left)
+	sums[1].add(v, right)
 }
 
 func (s *vectorSum) add(v flow.Vec, weight uint64) {
@@ -81,7 +84,7 @@ func (s *vectorSum) add(v flow.Vec, weight uint64) {
 
 // storeVectors writes b's means and holes. It returns false, with the holes
 // written but not all means, where a sum may have overflowed.
-func storeVectors(b *band, dst flow.Field, holes frame.Image[uint8], least, limit uint64) bool {
+func storeVectors(b *band, dst flow.Field, holes frame.Image[uint8], least uint64) bool {
 	exact := true
 	for y := b.y0; y < b.y1; y++ {
 		out, mask, sums := dst.Row(y), holes.Row(y), row(b, b.vectors, y)
@@ -93,7 +96,7 @@ func storeVectors(b *band, dst flow.Field, holes frame.Image[uint8], least, limi
 				continue
 			}
 			mask[x] = 0
-			if s.weight > limit {
+			if s.weight > vectorLimit {
 				exact = false
 				continue
 			}

@@ -1,7 +1,6 @@
 package warp
 
 import (
-	"math"
 	"unsafe"
 
 	"retime/pipeline/frame"
@@ -17,7 +16,7 @@ type sampleSum struct{ sum, weight uint64 }
 // below 2^63.
 func sampleLimit[T frame.Sample]() uint64 {
 	var t T
-	return math.MaxInt64 >> (8 * unsafe.Sizeof(t))
+	return 1 << (63 - 8*unsafe.Sizeof(t))
 }
 
 // SplatPlane moves the samples of src along m. All images have one size, that
@@ -45,18 +44,26 @@ func SplatPlane[T frame.Sample](s *Splatter, dst frame.Image[T], holes frame.Ima
 
 // addSamples adds columns [x0, x1) of row y to b.
 func addSamples[T frame.Sample](b *band, src frame.Image[T], m *Motion, y, x0, x1 int) {
-	var list [cellWidth]landing
-	samples, sums, stride := src.Row(y), b.samples, b.stride()
-	landed := b.land(&list, m, y, x0, x1)
-	for i := range landed {
-		p := &landed[i]
-		v := uint64(samples[p.x])
-		upper, lower := sums[p.at:][:2], sums[int(p.at)+stride:][:2]
-		upper[0].add(v, uint64(p.weights[0]))
-		upper[1].add(v, uint64(p.weights[1]))
-		lower[0].add(v, uint64(p.weights[2]))
-		lower[1].add(v, uint64(p.weights[3]))
+	motion, samples, weights := m.Flow.Row(y)[x0:x1], src.Row(y)[x0:x1], m.weightRow(y, x0, x1)
+	samples, weights = samples[:len(motion)], weights[:len(motion)]
+	f := b.flight(x0, y, m.Phase)
+	for i, v := range motion {
+		at, fx, fy, ok := f.land(i, v)
+		if !ok {
+			continue
+		}
+		upper, lower := spread(uint64(weights[i]), fy)
+		addSample(b.samples[at:], uint64(samples[i]), upper, fx)
+		addSample(b.samples[at+f.stride:], uint64(samples[i]), lower, fx)
 	}
+}
+
+// addSample adds value to the first two sums.
+func addSample(sums []sampleSum, value, weight, fx uint64) {
+	left, right := spread(weight, fx)
+	_ = sums[1]
+	sums[0].add(value, left)
+	sums[1].add(value, right)
 }
 
 func (s *sampleSum) add(value, weight uint64) {

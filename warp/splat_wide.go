@@ -41,14 +41,21 @@ func (s *Splatter) wideMeans(b *band, m *Motion, value func(x, y int) int64, sto
 	b.wide = resize(b.wide, b.size())
 	clear(b.wide)
 	s.targets.visit(b, func(y, x0, x1 int) {
-		var list [cellWidth]landing
-		for _, p := range b.land(&list, m, y, x0, x1) {
-			v := value(int(p.x), y)
-			upper, lower := b.wide[p.at:][:2], b.wide[int(p.at)+b.stride():][:2]
-			upper[0].add(v, uint64(p.weights[0]))
-			upper[1].add(v, uint64(p.weights[1]))
-			lower[0].add(v, uint64(p.weights[2]))
-			lower[1].add(v, uint64(p.weights[3]))
+		weights := m.weightRow(y, x0, x1)
+		f := b.flight(x0, y, m.Phase)
+		for i, v := range m.Flow.Row(y)[x0:x1] {
+			at, fx, fy, ok := f.land(i, v)
+			if !ok {
+				continue
+			}
+			value := value(x0+i, y)
+			upper, lower := spread(uint64(weights[i]), fy)
+			for _, weight := range [2]uint64{upper, lower} {
+				left, right := spread(weight, fx)
+				b.wide[at].add(value, left)
+				b.wide[at+1].add(value, right)
+				at += f.stride
+			}
 		}
 	})
 	for y := b.y0; y < b.y1; y++ {

@@ -21,6 +21,16 @@ func toward(v int32, phase Phase) int32 {
 	return int32((int64(v)*int64(phase) + PhaseOne/2) >> 16)
 }
 
+// unseen stands for the difference where only one of the neighbours shows the
+// place: it speaks neither for nor against the motion.
+const unseen = 4 * differenceOne
+
+// inside says whether (x, y), in 1/256 pixel, is at most half a pixel outside
+// img's outermost samples.
+func inside[T any](img frame.Image[T], x, y int32) bool {
+	return uint32(x+positionOne/2) <= uint32(img.Width)<<positionBits && uint32(y+positionOne/2) <= uint32(img.Height)<<positionBits
+}
+
 // measure sets h.cost from the guides: the mean difference over a square.
 func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16], in *Interval, phase Phase, radius int) {
 	a, b := in.GuideA, in.GuideB
@@ -32,7 +42,12 @@ func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16]
 				v := vec[x]
 				ax := int32(x)<<positionBits - toward(v.X, phase)
 				ay := int32(y)<<positionBits - toward(v.Y, phase)
-				out[x] = difference(lookup(a, ax, ay), lookup(b, ax+v.X, ay+v.Y))
+				bx, by := ax+v.X, ay+v.Y
+				if inside(a, ax, ay) != inside(b, bx, by) {
+					out[x] = unseen
+					continue
+				}
+				out[x] = difference(lookup(a, ax, ay), lookup(b, bx, by))
 			}
 		}
 	})

@@ -14,6 +14,10 @@ const (
 	sameMotion = positionOne / 8
 )
 
+// maxBlock is the most samples that share a motion: guides are halved at most
+// twice. It is a power of two.
+const maxBlock = 16
+
 // guess is a motion and its share.
 type guess struct {
 	x, y  int32
@@ -128,7 +132,7 @@ func render[T frame.Sample](r *renderer, dst, a, b []frame.Image[T], ca, cb []*c
 	r.workers.Rows(blockRows, func(b0, b1 int) {
 		var guesses [maxHypotheses]guess
 		var samples [2 * maxHypotheses]sample
-		var sums [16]float32
+		var sums [maxBlock]float32
 		for row := b0; row < b1; row++ {
 			y := row * g.height
 			for x := 0; x < width; x += g.width {
@@ -150,9 +154,9 @@ func render[T frame.Sample](r *renderer, dst, a, b []frame.Image[T], ca, cb []*c
 						if s.second {
 							from, coeff = b[p], cb[p]
 						}
-						accumulate(sums[:], from, coeff, r.taps, s.x, s.y, w, g)
+						accumulate(&sums, from, coeff, r.taps, s.x, s.y, w, g)
 					}
-					store(dst[p], sums[:], x, y, limit, g)
+					store(dst[p], &sums, x, y, limit, g)
 				}
 			}
 		}
@@ -160,13 +164,22 @@ func render[T frame.Sample](r *renderer, dst, a, b []frame.Image[T], ca, cb []*c
 }
 
 // accumulate adds w times the block at (x, y) to sums.
-func accumulate[T frame.Sample](sums []float32, from frame.Image[T], c *coefficients, t *taps, x, y int32, w float32, g geometry) {
+func accumulate[T frame.Sample](sums *[maxBlock]float32, from frame.Image[T], c *coefficients, t *taps, x, y int32, w float32, g geometry) {
 	if (x|y)&(positionOne-1) == 0 {
 		// On a sample the spline is the sample.
 		ix, iy := int(x>>positionBits), int(y>>positionBits)
 		if ix >= 0 && iy >= 0 && ix+g.width <= from.Width && iy+g.height <= from.Height {
+			at := iy*from.Stride + ix
+			if g.width == 2 && g.height == 2 {
+				upper, lower := from.Pix[at:at+2:at+2], from.Pix[at+from.Stride:at+from.Stride+2]
+				sums[0] += float32(float32(upper[0]) * w)
+				sums[1] += float32(float32(upper[1]) * w)
+				sums[2] += float32(float32(lower[0]) * w)
+				sums[3] += float32(float32(lower[1]) * w)
+				return
+			}
 			for j := range g.height {
-				for i, v := range from.Row(iy + j)[ix : ix+g.width] {
+				for i, v := range from.Pix[at+j*from.Stride:][:g.width] {
 					sums[j*g.width+i] += float32(float32(v) * w)
 				}
 			}
@@ -179,7 +192,7 @@ func accumulate[T frame.Sample](sums []float32, from frame.Image[T], c *coeffici
 	case g.width == 1 && g.height == 1:
 		c.one(index, wx, wy, w, &sums[0])
 	case g.width == 2 && g.height == 2:
-		c.four(index, wx, wy, w, (*[4]float32)(sums))
+		c.four(index, wx, wy, w, sums)
 	default:
 		for j := range g.height {
 			for i := range g.width {
@@ -190,13 +203,27 @@ func accumulate[T frame.Sample](sums []float32, from frame.Image[T], c *coeffici
 }
 
 // store rounds a block's sums to samples.
-func store[T frame.Sample](dst frame.Image[T], sums []float32, x, y int, limit float32, g geometry) {
+func store[T frame.Sample](dst frame.Image[T], sums *[maxBlock]float32, x, y int, limit float32, g geometry) {
+	width := min(g.width, dst.Width-x)
 	for j := range min(g.height, dst.Height-y) {
-		row := dst.Row(y + j)[x:min(x+g.width, dst.Width)]
+		at := (y+j)*dst.Stride + x
+		row := dst.Pix[at : at+width]
 		for i := range row {
-			row[i] = T(int32(min(max(sums[j*g.width+i], 0), limit) + 0.5))
+			row[i] = rounded[T](sums[(j*g.width+i)&(maxBlock-1)], limit)
 		}
 	}
+}
+
+// rounded returns the sample nearest to v within [0, limit].
+func rounded[T frame.Sample](v, limit float32) T {
+	v += 0.5
+	if v < 0 {
+		return 0
+	}
+	if v > limit {
+		v = limit
+	}
+	return T(int32(v))
 }
 
 func mark(mask frame.Image[uint8], x, y int, g geometry) {

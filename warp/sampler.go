@@ -127,7 +127,7 @@ func across(p []float32, w *[4]float32) float32 {
 
 // four adds w times a block of two by two samples, which share their fractions,
 // to sums.
-func (c *coefficients) four(index int, wx, wy *[4]float32, w float32, sums *[4]float32) {
+func (c *coefficients) four(index int, wx, wy *[4]float32, w float32, sums *[maxBlock]float32) {
 	s := c.Stride
 	p := c.Pix[index : index+4*s+5]
 	a0, b0 := across2(p, wx)

@@ -17,54 +17,91 @@ import (
 // with ties away from zero; where the old and new samples lie within a pixel
 // is not regarded. A finer pixel takes the vector of the one that it is part
 // of. The vectors change with the size of the pixel and are limited to 32 bits.
+//
+// The size of dst is that of src on the new grid, rounded up, or less.
 func ResampleFlow(workers frame.Workers, dst, src flow.Field, sx, sy int) {
-	blockX, blockY := max(sx, 0), max(sy, 0)
-	area := blockX + blockY
+	area := max(sx, 0) + max(sy, 0)
 	workers.Rows(dst.Height, func(y0, y1 int) {
+		var sums [gridTile]vectorTotal
 		for y := y0; y < y1; y++ {
-			for x, out := 0, dst.Row(y); x < len(out); x++ {
-				var sumX, sumY int64
-				for j := range 1 << blockY {
-					row := src.Row(min(scaleIndex(y, sy)+j, src.Height-1))
-					for i := range 1 << blockX {
-						v := row[min(scaleIndex(x, sx)+i, src.Width-1)]
-						sumX += int64(v.X)
-						sumY += int64(v.Y)
-					}
+			if sx == 0 && sy == 0 {
+				copy(dst.Row(y), src.Row(y))
+				continue
+			}
+			for x, out := 0, dst.Row(y); len(out) > 0; x += gridTile {
+				n := min(gridTile, len(out))
+				clear(sums[:n])
+				for first, v := covered(y, sy), 0; v < 1<<max(sy, 0); v++ {
+					addCovered(sums[:n], src.Row(min(first+v, src.Height-1)), x, sx)
 				}
-				out[x] = flow.Vec{X: shrink(sumX, area+sx), Y: shrink(sumY, area+sy)}
+				for i, s := range sums[:n] {
+					out[i] = flow.Vec{X: shrink(s.x, area+sx), Y: shrink(s.y, area+sy)}
+				}
+				out = out[n:]
 			}
 		}
 	})
+}
+
+// gridTile is the most pixels resampled at once.
+const gridTile = 256
+
+type vectorTotal struct{ x, y int64 }
+
+// addCovered adds the vectors of row that pixels x, x+1 and so on cover.
+func addCovered(sums []vectorTotal, row []flow.Vec, x, s int) {
+	n := 1 << max(s, 0)
+	for i := range sums {
+		first := covered(x+i, s)
+		for u := range n {
+			sums[i].add(row[min(first+u, len(row)-1)])
+		}
+	}
+}
+
+func (t *vectorTotal) add(v flow.Vec) {
+	t.x += int64(v.X)
+	t.y += int64(v.Y)
 }
 
 // ResampleWeights fits src to the grid of dst as ResampleFlow does; means are
 // rounded half up.
 func ResampleWeights(workers frame.Workers, dst, src frame.Image[uint16], sx, sy int) {
-	blockX, blockY := max(sx, 0), max(sy, 0)
-	area := blockX + blockY
+	area := max(sx, 0) + max(sy, 0)
 	workers.Rows(dst.Height, func(y0, y1 int) {
+		var sums [gridTile]uint32
 		for y := y0; y < y1; y++ {
-			for x, out := 0, dst.Row(y); x < len(out); x++ {
-				var sum uint32
-				for j := range 1 << blockY {
-					row := src.Row(min(scaleIndex(y, sy)+j, src.Height-1))
-					for i := range 1 << blockX {
-						sum += uint32(row[min(scaleIndex(x, sx)+i, src.Width-1)])
+			if sx == 0 && sy == 0 {
+				copy(dst.Row(y), src.Row(y))
+				continue
+			}
+			for x, out := 0, dst.Row(y); len(out) > 0; x += gridTile {
+				n := min(gridTile, len(out))
+				clear(sums[:n])
+				for first, v := covered(y, sy), 0; v < 1<<max(sy, 0); v++ {
+					row := src.Row(min(first+v, src.Height-1))
+					for i := range sums[:n] {
+						for first, u := covered(x+i, sx), 0; u < 1<<max(sx, 0); u++ {
+							sums[i] += uint32(row[min(first+u, len(row)-1)])
+						}
 					}
 				}
-				out[x] = uint16((sum + 1<<area>>1) >> area)
+				for i, s := range sums[:n] {
+					out[i] = uint16((s + 1<<area>>1) >> area)
+				}
+				out = out[n:]
 			}
 		}
 	})
 }
 
-// scaleIndex returns v * 2^s, rounded down.
-func scaleIndex(v, s int) int {
-	if s < 0 {
-		return v >> -s
+// covered returns the first old place that a new one covers, 2^s times as
+// large.
+func covered(i, s int) int {
+	if s <= 0 {
+		return i >> -s
 	}
-	return v << s
+	return i << s
 }
 
 // shrink returns v / 2^s to the nearest integer, ties away from zero, limited

@@ -107,9 +107,11 @@ func (w *Writer) open(name string) (err error) {
 	return w.openMuxer()
 }
 
-// pickEncoder finds the encoder named, or one that suits the container.
+// pickEncoder finds the encoder named, or one that suits the container. Those
+// for raw frames, such as YUV4MPEG2, take them wrapped.
 func (w *Writer) pickEncoder() (*astiav.Codec, error) {
-	if name := w.opt.Codec; name != "" {
+	wraps := defaultVideoCodec(w.output) == wrappedFrame
+	if name := w.opt.Codec; name != "" && !(wraps && name == "rawvideo") {
 		codec := astiav.FindEncoderByName(name)
 		if codec == nil {
 			return nil, fault.New(fault.Usage, "encoder %q is not in this FFmpeg build; see ffmpeg -encoders", name)
@@ -120,15 +122,10 @@ func (w *Writer) pickEncoder() (*astiav.Codec, error) {
 		}
 		return codec, nil
 	}
-	if codec := astiav.FindEncoderByName("libx264"); codec != nil && !refuses(w.output, codec.ID()) &&
-		defaultVideoCodec(w.output) != wrappedFrame {
+	if codec := astiav.FindEncoderByName("libx264"); codec != nil && !refuses(w.output, codec.ID()) && !wraps {
 		return codec, nil
 	}
-	id := defaultVideoCodec(w.output)
-	if id == wrappedFrame {
-		id = astiav.CodecIDRawvideo
-	}
-	if codec := astiav.FindEncoder(id); codec != nil {
+	if codec := astiav.FindEncoder(defaultVideoCodec(w.output)); codec != nil {
 		return codec, nil
 	}
 	return nil, fault.New(fault.Usage, "output %q: the %s container holds no video that this FFmpeg build encodes",

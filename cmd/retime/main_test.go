@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"retime/pipeline/fault"
+	"retime/testdata/scene"
+)
+
+// TestMain runs the program itself where a test asks for it, so that exit codes
+// and signals are tested as they are.
+func TestMain(m *testing.M) {
+	if os.Getenv("RETIME_TEST_MAIN") != "" {
+		main()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func program(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "RETIME_TEST_MAIN=1")
+	return cmd
+}
+
+func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := program(args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		if _, ok := err.(*exec.ExitError); !ok { //nolint:errorlint // Run returns it bare
+			t.Fatal(err)
+		}
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+func clip(t *testing.T, width, height, frames int) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "in.y4m")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := scene.WriteY4M(f, width, height, frames, 24, 1); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestConvert(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out.mp4")
+	stdout, stderr, code := run(t, clip(t, 64, 48, 12), "-o", out, "--fps", "60", "--progress", "json", "--vopt", "preset=ultrafast")
+	if code != 0 || !strings.Contains(stdout, "30 frames") || !strings.Contains(stdout, "64x48") {
+		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	var last struct{ Frames, Total int }
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Frames != 30 || last.Total != 30 {
+		t.Errorf("the last progress is %q", lines[len(lines)-1])
+	}
+	_, stderr, code = run(t, clip(t, 64, 48, 2), "-o", out)
+	if code != int(fault.CannotWrite) || !strings.Contains(stderr, "-y") {
+		t.Errorf("an existing output: exit code %d, %s", code, stderr)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	in := clip(t, 64, 48, 3)
+	out := filepath.Join(t.TempDir(), "out.nut")
+	for _, c := range []struct {
+		args []string
+		code fault.Kind
+	}{
+		{[]string{}, fault.Usage},
+		{[]string{in}, fault.Usage},
+		{[]string{in, "-o", out, "--nonsense"}, fault.Usage},
+		{[]string{in, in, "-o", out}, fault.Usage},
+		{[]string{in, "-o", out, "--fps", "0"}, fault.Usage},
+		{[]string{in, "-o", out, "--fps", "1e9"}, fault.Usage},
+		{[]string{in, "-o", out, "--slow", "0"}, fault.Usage},
+		{[]string{in, "-o", out, "--order", "12"}, fault.Usage},
+		{[]string{in, "-o", out, "--from", "soon"}, fault.Usage},
+		{[]string{in, "-o", out, "--vopt", "novalue"}, fault.Usage},
+		{[]string{in, "-o", out, "--progress", "magic"}, fault.Usage},
+		{[]string{in, "-o", out, "--backend", "cuda"}, fault.Usage},
+		{[]string{in, "-o", in, "-y"}, fault.Usage},
+		{[]string{"missing.mp4", "-o", out}, fault.NoInput},
+		{[]string{"main_test.go", "-o", out}, fault.BadData},
+		{[]string{in, "-o", "/nowhere/out.nut"}, fault.CannotWrite},
+		{[]string{in, "-o", "/dev/full", "-f", "nut", "--vcodec", "rawvideo"}, fault.CannotWrite},
+	} {
+		_, stderr, code := run(t, c.args...)
+		if code != int(c.code) || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "retime: ") {
+			t.Errorf("retime %s: exit code %d, want %d, and one line:\n%s", strings.Join(c.args, " "), code, c.code, stderr)
+		}
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("an output was left behind")
+	}
+}
+
+func TestPipes(t *testing.T) {
+	data, err := os.ReadFile(clip(t, 64, 48, 6))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"yuv4mpegpipe", "nut", "matroska"} {
+		args := []string{"-", "-o", "-", "--fps", "48", "-f", format}
+		if format == "matroska" {
+			args = append(args, "--vcodec", "ffv1")
+		} else {
+			args = append(args, "--vcodec", "rawvideo")
+		}
+		first := program(args...)
+		first.Stdin = bytes.NewReader(data)
+		var errs bytes.Buffer
+		first.Stderr = &errs
+		out, err := first.Output()
+		if err != nil || len(out) == 0 {
+			t.Fatalf("%s: %v\n%s", format, err, errs.String())
+		}
+		second := program("-", "-o", filepath.Join(t.TempDir(), "out.nut"), "--vcodec", "rawvideo", "--mode", "nearest")
+		second.Stdin = bytes.NewReader(out)
+		got, err := second.Output()
+		if err != nil || !strings.Contains(string(got), "12 frames") {
+			t.Errorf("%s: what was written reads as %q, %v", format, got, err)
+		}
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	in := clip(t, 320, 180, 48)
+	for _, signals := range []int{1, 2} {
+		dir := t.TempDir()
+		cmd := program(in, "-o", filepath.Join(dir, "out.nut"), "--fps", "1000", "--progress", "json")
+		progress, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := progress.Read(make([]byte, 1)); err != nil { // at work
+			t.Fatal(err)
+		}
+		for range signals {
+			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+		}
+		watchdog := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+		err = cmd.Wait()
+		if !watchdog.Stop() {
+			t.Fatal("it did not end")
+		}
+		if err == nil || cmd.ProcessState.ExitCode() != int(fault.Cancelled) {
+			t.Errorf("%d signals: exit code %d, want %d", signals, cmd.ProcessState.ExitCode(), fault.Cancelled)
+		}
+		if entries, err := os.ReadDir(dir); signals == 1 && (err != nil || len(entries) > 0) {
+			t.Errorf("left behind: %v, %v", entries, err)
+		}
+	}
+}
+
+// On a file system without space the run ends with one line and leaves nothing.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+		t.Skipf("cannot mount a small file system here: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
+	_, stderr, code := run(t, clip(t, 160, 96, 24), "-o", filepath.Join(dir, "out.nut"), "--vcodec", "rawvideo", "--mode", "blend", "--fps", "48")
+	if code != int(fault.CannotWrite) || !strings.Contains(stderr, "No space left") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	stdout, _, code := run(t, "--help")
+	if code != 0 || !strings.Contains(stdout, "Exit codes") || !strings.Contains(stdout, "--fps RATE") {
+		t.Errorf("--help: exit code %d\n%s", code, stdout)
+	}
+	if stdout, _, code := run(t, "--version"); code != 0 || !strings.HasPrefix(stdout, "retime version ") {
+		t.Errorf("--version: exit code %d\n%s", code, stdout)
+	}
+}

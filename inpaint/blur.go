@@ -67,12 +67,13 @@ func blur[T frame.Sample](p *Inpainter, img frame.Image[T]) {
 	r := &p.region
 	p.blurred = resize(p.blurred, r.pixels)
 	p.Workers.Rows(len(r.runs), func(i0, i1 int) {
+		var columns columnSums
 		for _, h := range r.runs[i0:i1] {
 			x0, x1 := int(h.x0), int(h.x1)
 			for x := x0; x < x1; x += blurTile {
 				first := int(h.first) + x - x0
 				n := min(blurTile, x1-x)
-				blurRow(p.blurred[first:][:n], p.distance[first:][:n], img, x, int(h.y))
+				blurRow(&columns, p.blurred[first:][:n], p.distance[first:][:n], img, x, int(h.y))
 			}
 		}
 	})
@@ -89,19 +90,21 @@ func blur[T frame.Sample](p *Inpainter, img frame.Image[T]) {
 // blurTile is the most pixels blurred at once.
 const blurTile = 256
 
+// columnSums holds, for each k, the sums of the rows within k of one.
+type columnSums [maxRadius + 1][blurTile + 2*maxRadius]uint32
+
 // blurRow stores the means of the boxes around the len(dst) pixels of img from
-// (x0, y) to the right, of which distance holds the distances.
-func blurRow[T frame.Sample](dst []uint16, distance []uint8, img frame.Image[T], x0, y int) {
+// (x0, y) to the right, of which distance holds the distances. columns is
+// scratch.
+func blurRow[T frame.Sample](columns *columnSums, dst []uint16, distance []uint8, img frame.Image[T], x0, y int) {
 	widest := 1
 	for _, d := range distance {
 		widest = max(widest, radius(d))
 	}
-	// columns[k] sums the rows within k of y, rows[k] counts them.
-	var columns [maxRadius + 1][blurTile + 2*maxRadius]uint32
-	var rows [maxRadius + 1]int
 	left, right := max(0, x0-widest), min(img.Width, x0+len(dst)+widest)
+	clear(columns[0][:right-left])
 	addRow(columns[0][:right-left], img.Row(y)[left:right])
-	rows[0] = 1
+	rows := [maxRadius + 1]int{1} // how many rows columns[k] has
 	for k := 1; k <= widest; k++ {
 		column := columns[k][:right-left]
 		copy(column, columns[k-1][:right-left])

@@ -80,14 +80,18 @@ type Progress struct {
 	Total  int64 // expected, 0 where the input does not tell
 }
 
-// settle checks o and replaces what was left zero.
-func (o *Options) settle() error {
+func (o *Options) checkFiles() error {
 	if o.Input == "" {
 		return fault.New(fault.Usage, "no input; name one")
 	}
 	if o.Output == "" {
 		return fault.New(fault.Usage, "no output; name one with -o")
 	}
+	return nil
+}
+
+// settle checks o and replaces what was left zero.
+func (o *Options) settle() error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -56,6 +56,17 @@ func newPlan(o *Options, v media.Video) (*plan, error) {
 	return p, nil
 }
 
+// newPlanAt is the plan of frames at given timestamps of the source.
+func newPlanAt(v media.Video, timestamps []int64) *plan {
+	p := &plan{clock: newClock(v), total: int64(len(timestamps))}
+	p.line.origin = p.clock.at(v.FirstPTS)
+	p.line.times = make([]*big.Rat, len(timestamps))
+	for i, t := range timestamps {
+		p.line.times[i] = p.clock.at(t)
+	}
+	return p
+}
+
 // nearly says whether two rates differ by less than 1 in 500, as a guessed one
 // and a mean over a file do where the rate is constant.
 func nearly(a, b *big.Rat) bool {

@@ -80,6 +80,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 func run(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
+	if err := o.checkFiles(); err != nil {
+		return nil, err
+	}
 	if err := o.settle(); err != nil {
 		return nil, err
 	}

@@ -15,15 +15,19 @@ type slot struct {
 }
 
 // timeline places output frames between source frames. Frame k stands at
-// origin + k*step on the source's clock, up to but not including end. All its
-// arithmetic is exact.
+// origin + k*step on the source's clock, up to but not including end, or at
+// times[k] where times are given. All its arithmetic is exact.
 type timeline struct {
 	origin, step *big.Rat
 	end          *big.Rat // nil until the source's end is known
-	next         int64    // first frame not yet placed
+	times        []*big.Rat
+	next         int64 // first frame not yet placed
 }
 
 func (t *timeline) at(k int64) *big.Rat {
+	if t.times != nil {
+		return new(big.Rat).Set(t.times[k])
+	}
 	v := new(big.Rat).Mul(t.step, new(big.Rat).SetInt64(k))
 	return v.Add(v, t.origin)
 }
@@ -36,10 +40,10 @@ func (t *timeline) between(a, b *big.Rat) []slot {
 	}
 	length := new(big.Rat).Sub(b, a)
 	var slots []slot
-	for ; ; t.next++ {
+	for ; t.times == nil || t.next < int64(len(t.times)); t.next++ {
 		at := t.at(t.next)
 		if at.Cmp(limit) >= 0 {
-			return slots
+			break
 		}
 		var phase warp.Phase
 		if d := at.Sub(at, a); d.Sign() > 0 {
@@ -47,6 +51,7 @@ func (t *timeline) between(a, b *big.Rat) []slot {
 		}
 		slots = append(slots, slot{t.next, phase})
 	}
+	return slots
 }
 
 // quantise rounds x, in (0, 1), to a Phase that is neither end.

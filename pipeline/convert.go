@@ -1,0 +1,52 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"retime/pipeline/fault"
+)
+
+// Convert makes one frame for each of the timestamps, from the two frames of
+// source around it, and writes them to sink in order. Timestamps are in source's
+// time base and ascend. One that is a frame's own is that frame; the first and the
+// last frame stand in where nothing comes before or after them, and timestamps
+// behind the last one's end get no frame.
+//
+// Of o only what says how frames are made counts (Mode, Flow, Preset, Order,
+// Backend, Threads), with Log, Progress, and Input for messages. Damage that
+// ends source early is returned as an error beside the report. Errors carry a
+// fault.Kind.
+func Convert(ctx context.Context, source Source, sink Sink, timestamps []int64, o Options) (*Report, error) {
+	report, err := convert(ctx, source, sink, timestamps, o)
+	if err != nil && ctx.Err() != nil {
+		return report, fault.New(fault.Cancelled, "cancelled")
+	}
+	return report, err
+}
+
+func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, o Options) (*Report, error) {
+	began := time.Now()
+	if err := o.settle(); err != nil {
+		return nil, err
+	}
+	if len(timestamps) == 0 || !slices.IsSorted(timestamps) {
+		return nil, fault.New(fault.Usage, "timestamps must be at least one and ascend")
+	}
+	synth, err := newSynthesizer(&o)
+	if err != nil {
+		return nil, err
+	}
+	defer synth.Close()
+	video := source.Video()
+	c := &conversion{o: &o, plan: newPlanAt(video, timestamps), source: source, sink: sink, synth: synth}
+	damage, err := c.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Report{
+		Width: video.Width, Height: video.Height, Format: video.Source, Sources: c.sources, Frames: c.frames, Made: c.made,
+		Stages: c.times.stages(), Elapsed: time.Since(began), Backend: CPU,
+	}, damage
+}

@@ -1,0 +1,89 @@
+package pipeline
+
+import (
+	"context"
+	"io"
+	"math/big"
+	"slices"
+	"testing"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+	"retime/warp"
+)
+
+// rampSource delivers gray frames whose samples all equal their timestamp.
+type rampSource struct{ times []int64 }
+
+func (s *rampSource) Video() media.Video {
+	return media.Video{Width: 16, Height: 16, TimeBase: big.NewRat(1, 100), Start: new(big.Rat), FirstPTS: s.times[0]}
+}
+
+func (s *rampSource) Read() (*frame.Frame, error) {
+	if len(s.times) == 0 {
+		return nil, io.EOF
+	}
+	f := frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, 16, 16)
+	for i := range f.Planes[0].Pix {
+		f.Planes[0].Pix[i] = uint8(s.times[0])
+	}
+	f.PTS, f.Duration = s.times[0], 1
+	s.times = s.times[1:]
+	return f, nil
+}
+
+// valueSink keeps the first sample of each frame.
+type valueSink struct {
+	memorySink
+	values []int
+}
+
+func (s *valueSink) WriteFrame(f *frame.Frame) error {
+	s.values = append(s.values, int(f.Planes[0].Pix[0]))
+	return nil
+}
+
+func TestConvertMakesFramesAtTimestamps(t *testing.T) {
+	for _, c := range []struct {
+		mode       warp.Mode
+		source, at []int64
+		want       []int
+	}{
+		{warp.Blend, []int64{0, 20, 40}, []int64{10, 30}, []int{10, 30}},
+		{warp.Blend, []int64{10, 20, 60, 100}, []int64{20, 25, 50, 99, 100}, []int{20, 25, 50, 99, 100}},
+		{warp.Blend, []int64{10, 20, 30}, []int64{5, 15, 15, 30, 45}, []int{10, 15, 15, 30}},
+		{warp.Nearest, []int64{0, 20, 40}, []int64{9, 11, 39}, []int{0, 20, 40}},
+	} {
+		sink := &valueSink{}
+		report, err := Convert(context.Background(), &rampSource{c.source}, sink, c.at, Options{Mode: c.mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(sink.values, c.want) || report.Frames != int64(len(c.want)) || report.Sources != int64(len(c.source)) {
+			t.Errorf("%s of frames at %v: frames of %v at %v, reported %d from %d; want %v",
+				c.mode, c.source, sink.values, c.at, report.Frames, report.Sources, c.want)
+		}
+	}
+}
+
+func TestConvertFaults(t *testing.T) {
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		ctx  context.Context
+		at   []int64
+		o    Options
+		kind fault.Kind
+	}{
+		{context.Background(), nil, Options{}, fault.Usage},
+		{context.Background(), []int64{2, 1}, Options{}, fault.Usage},
+		{context.Background(), []int64{1}, Options{Mode: "magic"}, fault.Usage},
+		{cancelled, []int64{1}, Options{Mode: warp.Blend}, fault.Cancelled},
+	} {
+		_, err := Convert(c.ctx, &rampSource{[]int64{0, 20}}, &valueSink{}, c.at, c.o)
+		if err == nil || fault.KindOf(err) != c.kind {
+			t.Errorf("timestamps %v, mode %q: error %v, want kind %d", c.at, c.o.Mode, err, c.kind)
+		}
+	}
+}

@@ -23,6 +23,7 @@ type conversion struct {
 	source Source
 	sink   Sink
 	synth  Synthesizer
+	level  int // of the guides
 
 	sources, frames, made int64
 	damage                error
@@ -91,6 +92,7 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	estimates := make(chan *interval)        // to the flow workers
 	ordered := make(chan *interval, workers) // the same ones, in order
 	outputs := make(chan output, finishedQueue)
+	c.level = c.o.Preset.level(c.source.Video().Width, c.source.Video().Height)
 
 	group.Go(func() error { return c.decode(ctx, pictures) })
 	group.Go(func() error { return c.place(ctx, pictures, estimates, ordered) })
@@ -158,7 +160,7 @@ func (c *conversion) guide(f *frame.Frame) frame.Image[uint8] {
 		return frame.Image[uint8]{}
 	}
 	g := warp.Luma(f)
-	for range c.o.Preset.level() {
+	for range c.level {
 		g = warp.Halve(g)
 	}
 	return g
@@ -295,7 +297,7 @@ func (c *conversion) make(v *interval, phase warp.Phase, begun *bool) (*frame.Fr
 	}
 	if !*begun {
 		in := warp.Interval{
-			A: v.a.Frame, B: v.b.Frame, GuideA: v.a.guide, GuideB: v.b.guide, Level: c.o.Preset.level(), Forward: v.forward, Backward: v.backward,
+			A: v.a.Frame, B: v.b.Frame, GuideA: v.a.guide, GuideB: v.b.guide, Level: c.level, Forward: v.forward, Backward: v.backward,
 		}
 		if err := c.synth.Begin(in); err != nil {
 			return nil, err

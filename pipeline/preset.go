@@ -25,14 +25,24 @@ func (p Preset) dis() flow.DISOptions {
 	return o
 }
 
-// level is how often the guides are halved: flow and visibility are settled on
-// that grid, colours are sampled at full size.
-func (p Preset) level() int {
+// level is how often the guides of a width by height picture are halved: flow
+// and visibility are settled on that grid, colours are sampled at full size.
+// Larger pictures have larger motion in pixels, not finer, and would need more
+// memory than a machine can be expected to have.
+func (p Preset) level(width, height int) int {
+	level := 1
 	if p == Best {
-		return 0
+		level = 0
 	}
-	return 1
+	if width*height > largePicture {
+		level++
+	}
+	return level
 }
+
+// largePicture is the size in pixels above which guides are halved once more:
+// half-way between 1920x1080 and 3840x2160.
+const largePicture = 4 << 20
 
 func newSynthesizer(o *Options) (Synthesizer, error) {
 	return warp.NewSynthesizer(warp.Params{

@@ -41,6 +41,10 @@ type WriterOptions struct {
 // libx264, whose own default is coarser.
 const DefaultCRF = 16
 
+// largePicture is the size in pixels above which libx264 looks 20 frames ahead
+// unless told otherwise: its usual 40 would take more than a gigabyte.
+const largePicture = 4 << 20
+
 // Writer encodes frames into a file. WriteFrame and Finish are called by one
 // goroutine; copied packets may come from another.
 type Writer struct {
@@ -217,6 +221,9 @@ func (w *Writer) encoderOptions(codec *astiav.Codec) (*astiav.Dictionary, error)
 	case codec.Name() == "libx264":
 		set["crf"] = strconv.Itoa(DefaultCRF)
 	}
+	if v := w.source.Video(); codec.Name() == "libx264" && v.Width*v.Height > largePicture {
+		set["rc-lookahead"] = "20"
+	}
 	if _, own := w.opt.Options["qp"]; own && w.opt.CRF < 0 {
 		delete(set, "crf")
 	}
@@ -291,25 +298,9 @@ func (w *Writer) cannot(err error) error {
 	return fault.New(fault.CannotWrite, "write %q: %w", w.target.name, err)
 }
 
-// NewFrame returns a frame in the source's format with one reference and
-// undefined samples, which WriteFrame takes without copying. It describes its
-// picture as like does.
-func (w *Writer) NewFrame(like *frame.Frame) (*frame.Frame, error) {
-	f, err := allocFrame(like.Width, like.Height, astiav.FindPixelFormatByName(like.Format.Name))
-	if err != nil {
-		return nil, fault.New(fault.TryAgain, "%w", err)
-	}
-	if from, ok := like.Native.(*astiav.Frame); ok {
-		if err := copyProperties(f, from); err != nil {
-			f.Free()
-			return nil, err
-		}
-	}
-	planes, _ := framePlanes(f, like.Format)
-	out := frame.Wrap(like.Format, like.Width, like.Height, planes, func(*frame.Frame) { f.Free() })
-	out.Native = f
-	return out, nil
-}
+// NewFrame returns a frame that WriteFrame takes without copying; see the
+// function of that name.
+func (w *Writer) NewFrame(like *frame.Frame) (*frame.Frame, error) { return NewFrame(like) }
 
 // WriteFrame encodes f as the next frame. f must come from the source or from
 // NewFrame; the caller keeps its reference.

@@ -1,0 +1,195 @@
+package media
+
+/*
+#cgo pkg-config: libavfilter libavutil
+#include <stdlib.h>
+#include <libavfilter/buffersink.h>
+#include <libavutil/dict.h>
+#include <libavutil/frame.h>
+
+static const char *frame_metadata(const AVFrame *f, const char *key)
+{
+	const AVDictionaryEntry *e = av_dict_get(f->metadata, key, NULL, 0);
+	return e ? e->value : NULL;
+}
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"strconv"
+	"unsafe"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+)
+
+// ErrMore is returned by Filter.Receive where the filters want more input
+// before their next frame.
+var ErrMore = errors.New("more input is wanted")
+
+// Filter runs frames through a graph of FFmpeg's video filters. It is used by
+// one goroutine.
+type Filter struct {
+	graph         *astiav.FilterGraph
+	inputs        []*astiav.FilterContext
+	output        *astiav.FilterContext
+	format        string
+	width, height int
+}
+
+// NewFilter builds a graph from FFmpeg's description of it, whose inputs are
+// labelled [in0], [in1], ... and whose output is [out]. Each input takes frames
+// like v's. Threads is 0 for as many as there are processors. A graph that
+// FFmpeg refuses is a fault.Usage error.
+func NewFilter(description string, inputs int, v Video, threads int) (*Filter, error) {
+	f := &Filter{graph: astiav.AllocFilterGraph(), format: v.Format.Name, width: v.Width, height: v.Height}
+	f.graph.SetThreadCount(threads)
+	message, err := withMessage(func() error { return f.configure(description, inputs, v.TimeBase) })
+	if err != nil {
+		f.Close()
+		return nil, fault.New(fault.Usage, "filters %q: %w%s", description, err, detail(message))
+	}
+	return f, nil
+}
+
+func (f *Filter) configure(description string, inputs int, timeBase *big.Rat) (err error) {
+	if f.output, err = f.graph.NewFilterContext(astiav.FindFilterByName("buffersink"), "out", nil); err != nil {
+		return err
+	}
+	sink := astiav.AllocFilterInOut()
+	sink.SetName("out")
+	sink.SetFilterContext(f.output)
+	defer sink.Free()
+
+	var sources *astiav.FilterInOut
+	for i := inputs - 1; i >= 0; i-- {
+		name := "in" + strconv.Itoa(i)
+		c, err := f.graph.NewFilterContext(astiav.FindFilterByName("buffer"), name, astiav.FilterArgs{
+			"width": strconv.Itoa(f.width), "height": strconv.Itoa(f.height), "pix_fmt": f.format, "time_base": timeBase.RatString(),
+		})
+		if err != nil {
+			return err
+		}
+		f.inputs = append([]*astiav.FilterContext{c}, f.inputs...)
+		source := astiav.AllocFilterInOut()
+		source.SetName(name)
+		source.SetFilterContext(c)
+		source.SetNext(sources)
+		sources = source
+	}
+	defer sources.Free()
+	if err := f.graph.Parse(description, sink, sources); err != nil {
+		return err
+	}
+	return f.graph.Configure()
+}
+
+// Send gives an input its next frame, at p.PTS in the time base of NewFilter's
+// v; nil ends the input. The caller keeps its reference.
+func (f *Filter) Send(input int, p *frame.Frame) error {
+	if p == nil {
+		return f.inputs[input].BuffersrcAddFrame(nil, 0)
+	}
+	picture, err := f.picture(p)
+	if err != nil {
+		return err
+	}
+	defer picture.Free()
+	picture.SetPts(p.PTS)
+	if err := f.inputs[input].BuffersrcAddFrame(picture, 0); err != nil {
+		return fmt.Errorf("filter a frame: %w", err)
+	}
+	return nil
+}
+
+// picture returns a new reference to p's samples as an FFmpeg frame.
+func (f *Filter) picture(p *frame.Frame) (*astiav.Frame, error) {
+	if p.Format.Name != f.format || p.Width != f.width || p.Height != f.height {
+		return nil, fmt.Errorf("filter a frame: it is %dx%d %s, not %dx%d %s", p.Width, p.Height, p.Format.Name, f.width, f.height, f.format)
+	}
+	native, ok := p.Native.(*astiav.Frame)
+	if !ok || native.PixelFormat().Name() != f.format || native.Width() != f.width || native.Height() != f.height {
+		c, err := NewFrame(p)
+		if err != nil {
+			return nil, err
+		}
+		defer c.Release()
+		for i, from := range p.Planes {
+			to, row := c.Planes[i], from.Width*p.Format.Bytes()
+			for y := range from.Height {
+				copy(to.Pix[y*to.Stride:][:row], from.Pix[y*from.Stride:])
+			}
+		}
+		native = c.Native.(*astiav.Frame)
+	}
+	if c := native.Clone(); c != nil {
+		return c, nil
+	}
+	return nil, fault.New(fault.TryAgain, "filter a frame: out of memory")
+}
+
+// Receive returns the next filtered frame with one reference, its PTS in
+// TimeBase; ErrMore where the filters want more input first, and io.EOF behind
+// the last frame. The frame's format must be planar.
+func (f *Filter) Receive() (*frame.Frame, error) {
+	picture := astiav.AllocFrame()
+	if err := f.output.BuffersinkGetFrame(picture, 0); err != nil {
+		picture.Free()
+		switch {
+		case errors.Is(err, astiav.ErrEagain):
+			return nil, ErrMore
+		case errors.Is(err, astiav.ErrEof):
+			return nil, io.EOF
+		}
+		return nil, fmt.Errorf("filter a frame: %w", err)
+	}
+	format, planar := planarFormat(picture.PixelFormat())
+	planes, ok := []frame.Plane(nil), false
+	if planar {
+		planes, ok = framePlanes(picture, format)
+	}
+	if !ok {
+		err := fmt.Errorf("filtered frames in %s have no planes", picture.PixelFormat())
+		picture.Free()
+		return nil, err
+	}
+	out := frame.Wrap(format, picture.Width(), picture.Height(), planes, func(*frame.Frame) { picture.Free() })
+	out.PTS, out.Native = picture.Pts(), picture
+	return out, nil
+}
+
+// TimeBase is the unit of the received frames' PTS in seconds.
+func (f *Filter) TimeBase() *big.Rat {
+	tb := C.av_buffersink_get_time_base(native[C.AVFilterContext](f.output))
+	return big.NewRat(int64(tb.num), int64(tb.den))
+}
+
+// Close frees everything but the frames handed out.
+func (f *Filter) Close() {
+	for _, c := range append(f.inputs, f.output) {
+		if c != nil {
+			c.Free()
+		}
+	}
+	f.inputs, f.output = nil, nil
+	f.graph.Free()
+}
+
+// Metadata returns what a filter has noted on f under key; ok is false where
+// there is nothing.
+func Metadata(f *frame.Frame, key string) (value string, ok bool) {
+	picture, ok := f.Native.(*astiav.Frame)
+	if !ok {
+		return "", false
+	}
+	k := C.CString(key)
+	defer C.free(unsafe.Pointer(k))
+	v := C.frame_metadata((*C.AVFrame)(picture.UnsafePointer()), k)
+	return C.GoString(v), v != nil
+}

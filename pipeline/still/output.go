@@ -1,0 +1,135 @@
+package still
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"retime/pipeline/fault"
+)
+
+// Output is a file to be written.
+type Output struct {
+	name    string
+	format  *format
+	regular bool // or a file to come: written beside its name and renamed
+}
+
+// NewOutput checks, before any work is done, that a picture can be written to
+// the named file, whose extension tells the format. source is the file that the
+// picture is made from, which must be another one. overwrite permits name to
+// exist.
+func NewOutput(name, source string, overwrite bool) (*Output, error) {
+	if name == "" {
+		return nil, fault.New(fault.Usage, "no output; name one with -o")
+	}
+	f, err := formatOf(name)
+	if err != nil {
+		return nil, err
+	}
+	o := &Output{name, f, true}
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, fault.New(fault.CannotWrite, "output %q is a directory; name a file in it", name)
+	case err == nil && sameFile(info, source):
+		return nil, fault.New(fault.Usage, "output %q is the input; choose another name", name)
+	case err == nil && !info.Mode().IsRegular():
+		o.regular = false
+		return o, nil
+	case err == nil && !overwrite:
+		return nil, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", name)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, fault.New(fault.CannotWrite, "output %w", err)
+	}
+	dir := filepath.Dir(name)
+	if info, err := os.Stat(dir); err != nil {
+		return nil, fault.New(fault.CannotWrite, "output %q: %w", name, err)
+	} else if !info.IsDir() {
+		return nil, fault.New(fault.CannotWrite, "output %q: %s is not a directory", name, dir)
+	}
+	return o, nil
+}
+
+func sameFile(info fs.FileInfo, source string) bool {
+	other, err := os.Stat(source)
+	return err == nil && os.SameFile(info, other)
+}
+
+// Check returns an error of the kind fault.Usage if the format cannot hold a
+// picture with the channels and samples of p.
+func (o *Output) Check(p *Picture) error {
+	if err := o.format.holds(p); err != nil {
+		return fault.New(fault.Usage, "output %q: %w", o.name, err)
+	}
+	return nil
+}
+
+// Dropped returns the names of the PNG chunks about p's colour space, density,
+// orientation and text that the output cannot hold. Of the other formats only
+// samples are read in the first place.
+func (o *Output) Dropped(p *Picture) []string {
+	if o.format.name == "PNG" {
+		return nil
+	}
+	var names []string
+	for _, c := range p.chunks {
+		names = append(names, c.kind())
+	}
+	return names
+}
+
+// Write writes p under another name and renames the file once it is whole and on
+// disk. Devices and pipes are written directly.
+//
+// Whole samples are rounded to the nearest, ties upwards, and clamped to what the
+// depth can hold: Max in PGM and PPM, and 255 or 65535 in PNG and TIFF, to which a
+// Max in between is scaled up. Floating-point samples are stored as they are,
+// rounded to float32 where the format or the picture has that; one that is
+// not finite then is an error.
+func (o *Output) Write(p *Picture) error {
+	if err := o.Check(p); err != nil {
+		return err
+	}
+	if err := o.write(p); err != nil {
+		return fault.New(fault.CannotWrite, "write %q: %w", o.name, err)
+	}
+	return nil
+}
+
+func (o *Output) write(p *Picture) error {
+	if !o.regular {
+		f, err := os.OpenFile(o.name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return o.fill(f, p)
+	}
+	dir, base := filepath.Split(o.name)
+	temp := filepath.Join(dir, "."+base+"."+rand.Text()[:10]+".part")
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	if err = o.fill(f, p); err == nil {
+		err = os.Rename(temp, o.name)
+	}
+	if err != nil {
+		os.Remove(temp)
+	}
+	return err
+}
+
+// fill writes p to f and closes it.
+func (o *Output) fill(f *os.File, p *Picture) error {
+	err := o.format.encode(f, p)
+	if err == nil && o.regular {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}

@@ -1,0 +1,121 @@
+package still
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+	"image/png"
+	"io"
+	"slices"
+)
+
+// pngChunk is a chunk of a PNG file: its length, type, contents and checksum.
+type pngChunk []byte
+
+func (c pngChunk) kind() string { return string(c[4:8]) }
+
+// pngKept are the chunks that go from one PNG file to another as they are:
+// colour space, density, orientation and text.
+var pngKept = []string{"cICP", "iCCP", "sRGB", "gAMA", "cHRM", "mDCV", "cLLI", "pHYs", "eXIf", "tEXt", "zTXt", "iTXt"}
+
+const (
+	pngSignature = 8
+	// pngIHDR is the size of the first chunk.
+	pngIHDR = 25
+)
+
+func decodePNG(data []byte) (*Picture, error) {
+	config, err := png.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return nil, unexpected(err)
+	}
+	if err := checkSize(config.Width, config.Height, configChannels(config)); err != nil {
+		return nil, err
+	}
+	m, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, unexpected(err)
+	}
+	p, err := fromGo(m)
+	if err != nil {
+		return nil, err
+	}
+	p.chunks = keptChunks(data)
+	return p, nil
+}
+
+// unexpected makes the end of the data an unexpected one.
+func unexpected(err error) error {
+	if err == io.EOF { //nolint:errorlint // io.ErrUnexpectedEOF stays itself
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// keptChunks finds the chunks of pngKept.
+func keptChunks(data []byte) (kept []pngChunk) {
+	const around = 12 // length, type and checksum
+	for data = data[pngSignature:]; len(data) >= around; {
+		size := uint64(binary.BigEndian.Uint32(data)) + around
+		if size > uint64(len(data)) {
+			break
+		}
+		if c := pngChunk(data[:size]); slices.Contains(pngKept, c.kind()) {
+			kept = append(kept, bytes.Clone(c))
+		}
+		data = data[size:]
+	}
+	return kept
+}
+
+func encodePNG(w io.Writer, p *Picture) error {
+	var buf bytes.Buffer
+	if err := png.Encode(&buf, p.goImage()); err != nil {
+		return err
+	}
+	parts := [][]byte{buf.Next(pngSignature + pngIHDR)}
+	for _, c := range p.chunks {
+		parts = append(parts, c)
+	}
+	for _, b := range append(parts, buf.Bytes()) {
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goImage returns the picture as the encoder takes it.
+func (p *Picture) goImage() image.Image {
+	width, height := p.Size()
+	r := image.Rect(0, 0, width, height)
+	pix := p.packed(p.deep(), false, true)
+	stride := len(pix) / height
+	switch {
+	case len(p.Channels) == 1 && p.deep():
+		return &image.Gray16{Pix: pix, Stride: stride, Rect: r}
+	case len(p.Channels) == 1:
+		return &image.Gray{Pix: pix, Stride: stride, Rect: r}
+	case p.deep():
+		return withAlpha(&image.NRGBA64{Pix: pix, Stride: stride, Rect: r}, len(p.Channels) == 4)
+	default:
+		return withAlpha(&image.NRGBA{Pix: pix, Stride: stride, Rect: r}, len(p.Channels) == 4)
+	}
+}
+
+// withAlpha makes sure that an alpha channel is written, if there is one to be
+// kept, even if it is opaque everywhere: then the encoder would leave it out.
+func withAlpha(m interface {
+	image.Image
+	Opaque() bool
+}, keep bool) image.Image {
+	if keep && m.Opaque() {
+		return translucent{m}
+	}
+	return m
+}
+
+// translucent is a picture that does not say it is opaque.
+type translucent struct{ image.Image }
+
+func (translucent) Opaque() bool { return false }

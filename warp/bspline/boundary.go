@@ -48,21 +48,46 @@ func (b Boundary) Index(i, n int) int {
 	if uint(i) < uint(n) {
 		return i
 	}
+	// Positions beyond the edges are mostly near them: divisions come last.
 	switch b {
 	case Constant:
 		return min(max(i, 0), n-1)
 	case Periodic:
+		switch {
+		case i < 0 && i >= -n:
+			return i + n
+		case i >= n && i < 2*n:
+			return i - n
+		}
 		return mod(i, n)
 	case WholeSymmetric:
 		if n == 1 {
 			return 0
 		}
-		i = mod(i, 2*n-2)
+		i = max(i, -i)
+		if i >= 2*n-1 {
+			i %= 2*n - 2
+		}
 		return min(i, 2*n-2-i)
 	default:
-		i = mod(i, 2*n)
+		i = max(i, -1-i)
+		if i >= 2*n {
+			i %= 2 * n
+		}
 		return min(i, 2*n-1-i)
 	}
+}
+
+// index4 returns Index of i to i+3.
+func (b Boundary) index4(i, n int) (i0, i1, i2, i3 int) {
+	i0, i3 = b.Index(i, n), b.Index(i+3, n)
+	switch {
+	case i3-i0 == 3:
+		return i0, i0 + 1, i0 + 2, i3
+	case i0-i3 == 3 && b != Periodic:
+		return i0, i0 - 1, i0 - 2, i3
+	}
+	return i0, b.Index(i+1, n), b.Index(i+2, n), i3
 }
 
 // mod returns i modulo n in [0, n).

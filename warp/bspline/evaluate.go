@@ -113,15 +113,16 @@ func dot4[T Float](pix []T, stride int, w []T) (d0, d1, d2, d3 T) {
 	return d0, d1, d2, d3
 }
 
-// split is the integer and fractional part of x, rounding down, where that is
-// within [0, limit); elsewhere the integer is out of that range.
+// split is the integer part of x, rounding down, and the fraction. It means
+// nothing where x is not inRange.
 func split(x float64) (int, float64) {
-	// The conversion rounds towards zero: what is negative is left to At.
 	i := int(x)
-	if x < 0 {
-		i = -1
+	f := float64(i)
+	if f > x {
+		i--
+		f--
 	}
-	return i, x - float64(i)
+	return i, x - f
 }
 
 // cubicRow is Row for the orders with four coefficients along an axis.
@@ -134,14 +135,7 @@ func (s *Spline[T]) cubicRow(dst []T, xs, ys []float64) {
 	for i := range dst {
 		x, fx := split(xs[i] + margin)
 		y, fy := split(ys[i] + margin)
-		if x--; uint(x) >= width {
-			dst[i] = s.At(xs[i], ys[i])
-			continue
-		}
-		if y--; uint(y) >= height {
-			dst[i] = s.At(xs[i], ys[i])
-			continue
-		}
+		x, y = x-1, y-1
 		var x0, x1, x2, x3, y0, y1, y2, y3 T
 		if catmullRom {
 			x0, x1, x2, x3 = catmullRomWeights(T(fx))
@@ -150,17 +144,42 @@ func (s *Spline[T]) cubicRow(dst []T, xs, ys []float64) {
 			x0, x1, x2, x3 = cubicWeights(T(fx))
 			y0, y1, y2, y3 = cubicWeights(T(fy))
 		}
+		if uint(x) >= width || uint(y) >= height {
+			if !inRange(xs[i]) || !inRange(ys[i]) {
+				dst[i] = T(math.NaN())
+				continue
+			}
+			dst[i] = s.cubicAcross(x, y, &[4]T{x0, x1, x2, x3}, &[4]T{y0, y1, y2, y3})
+			continue
+		}
+		// Slices cut to size on both sides take the fewest checks.
 		o := y*stride + x
-		a := (*[4]T)(pix[o:])
-		b := (*[4]T)(pix[o+stride:])
-		c := (*[4]T)(pix[o+2*stride:])
-		d := (*[4]T)(pix[o+3*stride:])
+		a := (*[4]T)(pix[o : o+4 : o+4])
+		o += stride
+		b := (*[4]T)(pix[o : o+4 : o+4])
+		o += stride
+		c := (*[4]T)(pix[o : o+4 : o+4])
+		o += stride
+		d := (*[4]T)(pix[o : o+4 : o+4])
 		v := T(y0 * (T(x0*a[0]) + T(x1*a[1]) + T(x2*a[2]) + T(x3*a[3])))
 		v += T(y1 * (T(x0*b[0]) + T(x1*b[1]) + T(x2*b[2]) + T(x3*b[3])))
 		v += T(y2 * (T(x0*c[0]) + T(x1*c[1]) + T(x2*c[2]) + T(x3*c[3])))
 		v += T(y3 * (T(x0*d[0]) + T(x1*d[1]) + T(x2*d[2]) + T(x3*d[3])))
 		dst[i] = T(v * s.gain)
 	}
+}
+
+// cubicAcross is sumAcross for four coefficients along an axis.
+func (s *Spline[T]) cubicAcross(x, y int, wx, wy *[4]T) T {
+	c0, c1, c2, c3 := s.boundary.index4(x, s.coeff.Width)
+	r0, r1, r2, r3 := s.boundary.index4(y, s.coeff.Height)
+	x0, x1, x2, x3 := wx[0], wx[1], wx[2], wx[3]
+	a, b, c, d := s.coeff.Row(r0), s.coeff.Row(r1), s.coeff.Row(r2), s.coeff.Row(r3)
+	value := T(wy[0] * (T(x0*a[c0]) + T(x1*a[c1]) + T(x2*a[c2]) + T(x3*a[c3])))
+	value += T(wy[1] * (T(x0*b[c0]) + T(x1*b[c1]) + T(x2*b[c2]) + T(x3*b[c3])))
+	value += T(wy[2] * (T(x0*c[c0]) + T(x1*c[c1]) + T(x2*c[c2]) + T(x3*c[c3])))
+	value += T(wy[3] * (T(x0*d[c0]) + T(x1*d[c1]) + T(x2*d[c2]) + T(x3*d[c3])))
+	return T(value * s.gain)
 }
 
 // linearRow is Row for order 1.
@@ -176,8 +195,9 @@ func (s *Spline[T]) linearRow(dst []T, xs, ys []float64) {
 		}
 		tx, ty := T(fx), T(fy)
 		o := y*stride + x
-		a := (*[2]T)(pix[o:])
-		b := (*[2]T)(pix[o+stride:])
+		a := (*[2]T)(pix[o : o+2 : o+2])
+		o += stride
+		b := (*[2]T)(pix[o : o+2 : o+2])
 		v := T((1 - ty) * (T((1-tx)*a[0]) + T(tx*a[1])))
 		dst[i] = v + T(ty*(T((1-tx)*b[0])+T(tx*b[1])))
 	}

@@ -172,3 +172,29 @@ func TestBoundaryIndex(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesOfOrdersAndBoundaries(t *testing.T) {
+	for o := CatmullRom; o <= MaxOrder; o++ {
+		if got, err := ParseOrder(o.String()); got != o || err != nil {
+			t.Errorf("%q: %v, %v", o.String(), got, err)
+		}
+	}
+	for _, b := range boundaries {
+		if got, err := ParseBoundary(b.String()); got != b || err != nil {
+			t.Errorf("%q: %v, %v", b.String(), got, err)
+		}
+	}
+	for _, s := range []string{"", "-1", "17", "3.0", "cubic", "Catmull-Rom"} {
+		if o, err := ParseOrder(s); err == nil {
+			t.Errorf("order %q: %v", s, o)
+		}
+	}
+	for _, s := range []string{"", "Half", "mirror", "0"} {
+		if b, err := ParseBoundary(s); err == nil {
+			t.Errorf("boundary %q: %v", s, b)
+		}
+	}
+	if got := Boundary(7).String(); got != "Boundary(7)" {
+		t.Error(got)
+	}
+}

@@ -44,11 +44,15 @@ type pole[C Float] struct {
 	border C
 }
 
+// finest is the least precision that counts.
+const finest = 1e-20
+
 // NewPrefilter returns the prefilter of a B-spline of the given order, at most
 // MaxOrder, under the given boundary. The coefficients define an image within
 // precision of the exact spline, relative to the largest absolute sample, as
-// far as T can hold it; precision must be positive. Orders 0 and 1 and
-// CatmullRom are accepted and need no filtering.
+// far as T can hold it. precision must be positive; below 1e-20, which is well
+// below the rounding of float64, nothing is gained and it counts as that. Orders
+// 0 and 1 and CatmullRom are accepted and need no filtering.
 func NewPrefilter[T Float](order Order, boundary Boundary, precision float64) (*Prefilter[T], error) {
 	return NewMixedPrefilter[T, T](order, boundary, precision)
 }
@@ -67,7 +71,7 @@ func NewMixedPrefilter[S, C Float](order Order, boundary Boundary, precision flo
 	}
 	p := &MixedPrefilter[S, C]{order: order, boundary: boundary}
 	poles := Poles(order)
-	for i, n := range truncation(poles, precision) {
+	for i, n := range truncation(poles, max(precision, finest)) {
 		z := poles[i]
 		border := z / (z - 1)
 		if boundary == WholeSymmetric {

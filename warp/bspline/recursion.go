@@ -90,7 +90,7 @@ func causal[S, C Float](s []S, z C, c *[lanes]C) {
 		c := (*[half]C)(c[k:])
 		c0, c1, c2, c3, c4, c5, c6, c7 := c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]
 		for i := k; i+half <= len(s); i += lanes {
-			v := (*[half]S)(s[i:])
+			v := (*[half]S)(s[i : i+half : i+half])
 			c0 = C(v[0]) + C(z*c0)
 			c1 = C(v[1]) + C(z*c1)
 			c2 = C(v[2]) + C(z*c2)
@@ -111,7 +111,7 @@ func follow[S, C Float](s []S, z C, c *[lanes]C) {
 		c := (*[half]C)(c[k:])
 		c0, c1, c2, c3, c4, c5, c6, c7 := c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]
 		for i := k; i+half <= len(s); i += lanes {
-			v := (*[half]S)(s[i:])
+			v := (*[half]S)(s[i : i+half : i+half])
 			c0 = C(v[0]) + C(z*c0)
 			c1 = C(v[1]) + C(z*c1)
 			c2 = C(v[2]) + C(z*c2)
@@ -132,7 +132,7 @@ func anticausal[S, C Float](s []S, z C, c *[lanes]C) {
 		c := (*[half]C)(c[k:])
 		c0, c1, c2, c3, c4, c5, c6, c7 := c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]
 		for i := len(s) - lanes + k; i >= 0; i -= lanes {
-			v := (*[half]S)(s[i:])
+			v := (*[half]S)(s[i : i+half : i+half])
 			c0 = z * C(c0-C(v[0]))
 			c1 = z * C(c1-C(v[1]))
 			c2 = z * C(c2-C(v[2]))
@@ -153,7 +153,7 @@ func followBack[S, C Float](s []S, z C, c *[lanes]C) {
 		c := (*[half]C)(c[k:])
 		c0, c1, c2, c3, c4, c5, c6, c7 := c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]
 		for i := len(s) - lanes + k; i >= 0; i -= lanes {
-			v := (*[half]S)(s[i:])
+			v := (*[half]S)(s[i : i+half : i+half])
 			c0 = z * C(c0-C(v[0]))
 			c1 = z * C(c1-C(v[1]))
 			c2 = z * C(c2-C(v[2]))

@@ -2,11 +2,38 @@ package bspline
 
 import "retime/pipeline/frame"
 
-// column is where a value's coefficients start in a row.
-type column struct {
-	first int
-	// valid says that there is a value, inside that no boundary is met.
-	valid, inside bool
+// columns is where the values of an output row lie along x, which is the same
+// in every row.
+type columns[T Float] struct {
+	first   []int // first coefficient of each column
+	weights []T   // of each column in turn
+	valid   []bool
+	// Columns [inside, outside) have all their coefficients in the image.
+	inside, outside int
+}
+
+// columns locates the columns of an output of the given width. The positions
+// ascend or descend, so those that meet no boundary are neighbours.
+func (s *Spline[T]) columns(width int, p Projective, limit float64) columns[T] {
+	n := s.order.Support()
+	xs, ys := make([]float64, width), make([]float64, width)
+	p.Positions(0, 0, xs, ys)
+	c := columns[T]{first: make([]int, width), weights: make([]T, width*n), valid: make([]bool, width)}
+	for i, x := range xs {
+		if !within(x, limit) {
+			continue
+		}
+		first, t := s.order.Locate(x + float64(s.margin))
+		Weights(s.order, T(t), c.weights[i*n:(i+1)*n])
+		c.first[i], c.valid[i] = first, true
+		if first >= 0 && first+n <= s.coeff.Width {
+			if c.outside == 0 {
+				c.inside = i
+			}
+			c.outside = i + 1
+		}
+	}
+	return c
 }
 
 // warpSeparable is Warp where columns map to columns and rows to rows. Along
@@ -15,28 +42,18 @@ type column struct {
 func (s *Spline[T]) warpSeparable(workers frame.Workers, dst frame.Image[T], p Projective, outside Outside[T]) {
 	n := s.order.Support()
 	width, height := s.limits(outside)
-	xs, unused := make([]float64, dst.Width), make([]float64, dst.Width)
-	p.Positions(0, xs, unused)
-	columns := make([]column, dst.Width)
-	weights := make([]T, dst.Width*n)
-	for i, x := range xs {
-		if !within(x, width) {
-			continue
-		}
-		first, t := s.order.Locate(x + float64(s.margin))
-		Weights(s.order, T(t), weights[i*n:(i+1)*n])
-		columns[i] = column{first, true, first >= 0 && first+n <= s.coeff.Width}
-	}
+	cols := s.columns(dst.Width, p, width)
 	workers.Rows(dst.Height, func(y0, y1 int) {
-		// rows[j mod n] holds coefficient row j, summed along x.
-		rows := make([]T, n*dst.Width)
+		// Slot j mod n holds coefficient row j, summed along x.
+		sums := frame.NewImage[T](dst.Width, n)
 		held := make([]int, n)
 		present := make([]bool, n)
+		rows := make([][]T, n)
 		var x, y [1]float64
 		var w [maxSupport]T
 		for row := y0; row < y1; row++ {
 			out := dst.Row(row)
-			p.Positions(row, x[:], y[:])
+			p.Positions(0, row, x[:], y[:])
 			if !within(y[0], height) {
 				for i := range out {
 					out[i] = outside.Value
@@ -46,22 +63,18 @@ func (s *Spline[T]) warpSeparable(workers frame.Workers, dst frame.Image[T], p P
 			first, t := s.order.Locate(y[0] + float64(s.margin))
 			Weights(s.order, T(t), w[:n])
 			for l := range n {
-				// A power of two: it may as well come first.
+				// The gain is a power of two: it may as well come first.
 				w[l] = T(w[l] * s.gain)
-			}
-			clear(out)
-			for l := range n {
-				j := first + l
-				slot := mod(j, n)
-				sums := rows[slot*dst.Width : (slot+1)*dst.Width]
-				if !present[slot] || held[slot] != j {
-					s.sumRow(sums, j, columns, weights)
-					held[slot], present[slot] = j, true
+				slot := mod(first+l, n)
+				rows[l] = sums.Row(slot)
+				if !present[slot] || held[slot] != first+l {
+					s.sumRow(rows[l], first+l, cols)
+					held[slot], present[slot] = first+l, true
 				}
 			}
-			s.combine(out, rows, first, w[:n])
-			for i := range columns {
-				if !columns[i].valid {
+			combine(out, rows, w[:n])
+			for i, valid := range cols.valid {
+				if !valid {
 					out[i] = outside.Value
 				}
 			}
@@ -70,39 +83,60 @@ func (s *Spline[T]) warpSeparable(workers frame.Workers, dst frame.Image[T], p P
 }
 
 // sumRow sets each of sums to its column's weighted sum over coefficient row j.
-func (s *Spline[T]) sumRow(sums []T, j int, columns []column, weights []T) {
+func (s *Spline[T]) sumRow(sums []T, j int, c columns[T]) {
 	n := s.order.Support()
 	row := s.coeff.Row(s.boundary.Index(j, s.coeff.Height))
-	columns = columns[:len(sums)]
-	for i := range sums {
-		c := columns[i]
-		w := weights[:n]
-		weights = weights[n:]
-		if c.inside {
-			sums[i] = dot(row[c.first:], w)
-			continue
+	for i := range c.inside {
+		sums[i] = s.sumColumn(row, c.first[i], c.weights[i*n:(i+1)*n])
+	}
+	for i := c.outside; i < len(sums); i++ {
+		sums[i] = s.sumColumn(row, c.first[i], c.weights[i*n:(i+1)*n])
+	}
+	sums, first, weights := sums[c.inside:c.outside], c.first[c.inside:c.outside], c.weights[c.inside*n:c.outside*n]
+	switch n {
+	case 1:
+		for i, f := range first {
+			sums[i] = T(weights[i] * row[f])
 		}
-		var sum T
-		for k, v := range w {
-			sum += T(v * row[s.boundary.Index(c.first+k, len(row))])
+	case 2:
+		for i, f := range first {
+			a, w := (*[2]T)(row[f:f+2:f+2]), (*[2]T)(weights[2*i:2*i+2:2*i+2])
+			sums[i] = T(w[0]*a[0]) + T(w[1]*a[1])
 		}
-		sums[i] = sum
+	case 4:
+		for i, f := range first {
+			a, w := (*[4]T)(row[f:f+4:f+4]), (*[4]T)(weights[4*i:4*i+4:4*i+4])
+			sums[i] = T(w[0]*a[0]) + T(w[1]*a[1]) + T(w[2]*a[2]) + T(w[3]*a[3])
+		}
+	default:
+		for i, f := range first {
+			sums[i] = dot(row[f:], weights[i*n:(i+1)*n])
+		}
 	}
 }
 
-// combine adds up the weighted rows from first on into out, which is zero.
-func (s *Spline[T]) combine(out, rows []T, first int, w []T) {
-	n := len(w)
-	row := func(l int) []T {
-		slot := mod(first+l, n)
-		return rows[slot*len(out) : (slot+1)*len(out)]
+// sumColumn sums along x where coefficients may be beyond the edges.
+func (s *Spline[T]) sumColumn(row []T, first int, w []T) T {
+	var sum T
+	for k, v := range w {
+		sum += T(v * row[s.boundary.Index(first+k, len(row))])
 	}
-	l := 0
-	for ; l+4 <= n; l += 4 {
-		add4(out, row(l), row(l+1), row(l+2), row(l+3), (*[4]T)(w[l:]))
+	return sum
+}
+
+// combine sets out to the weighted sum of rows.
+func combine[T Float](out []T, rows [][]T, w []T) {
+	clear(out)
+	for len(rows) >= 4 {
+		add4(out, rows[0], rows[1], rows[2], rows[3], (*[4]T)(w))
+		rows, w = rows[4:], w[4:]
 	}
-	for ; l < n; l++ {
-		add1(out, row(l), w[l])
+	if len(rows) >= 2 {
+		add2(out, rows[0], rows[1], w[0], w[1])
+		rows, w = rows[2:], w[2:]
+	}
+	if len(rows) == 1 {
+		add1(out, rows[0], w[0])
 	}
 }
 
@@ -113,14 +147,17 @@ func add1[T Float](out, a []T, w T) {
 	}
 }
 
+func add2[T Float](out, a, b []T, w0, w1 T) {
+	a, b = a[:len(out)], b[:len(out)]
+	for i, v := range out {
+		out[i] = v + T(w0*a[i]) + T(w1*b[i])
+	}
+}
+
 func add4[T Float](out, a, b, c, d []T, w *[4]T) {
 	a, b, c, d = a[:len(out)], b[:len(out)], c[:len(out)], d[:len(out)]
 	w0, w1, w2, w3 := w[0], w[1], w[2], w[3]
 	for i, v := range out {
-		v += T(w0 * a[i])
-		v += T(w1 * b[i])
-		v += T(w2 * c[i])
-		v += T(w3 * d[i])
-		out[i] = v
+		out[i] = v + T(w0*a[i]) + T(w1*b[i]) + T(w2*c[i]) + T(w3*d[i])
 	}
 }

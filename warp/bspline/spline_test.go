@@ -87,7 +87,7 @@ func TestPolynomialReproduction(t *testing.T) {
 				img.Row(y)[x] = f(float64(x), float64(y))
 			}
 		}
-		s, err := New(frame.Workers{}, img, order, WholeSymmetric, 1e-300)
+		s, err := New(frame.Workers{}, img, order, WholeSymmetric, 1e-16)
 		if err != nil {
 			t.Fatal(err)
 		}

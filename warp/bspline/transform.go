@@ -10,9 +10,9 @@ import (
 // Transform is a geometric transformation φ of a picture, given by its inverse:
 // the output sample at (x, y) is the input's value at φ⁻¹(x, y).
 type Transform interface {
-	// Positions sets (xs[x], ys[x]) to φ⁻¹(x, y) for every x in [0, len(xs)).
-	// xs and ys have one length. It is called from several goroutines at once.
-	Positions(y int, xs, ys []float64)
+	// Positions sets (xs[i], ys[i]) to φ⁻¹(x+i, y) for every i. xs and ys have
+	// one length. It is called from several goroutines at once.
+	Positions(x, y int, xs, ys []float64)
 }
 
 // Projective is a shift, zoom, rotation, affine map or homography. The zero
@@ -111,26 +111,26 @@ func (p Projective) Then(q Projective) Projective {
 
 // Positions implements [Transform]. On a homography's horizon they are not
 // finite.
-func (p Projective) Positions(y int, xs, ys []float64) {
+func (p Projective) Positions(x, y int, xs, ys []float64) {
 	m := &p.inverse
 	fy := float64(y)
 	x0 := float64(m[0][1]*fy) + m[0][2]
 	y0 := float64(m[1][1]*fy) + m[1][2]
 	ys = ys[:len(xs)]
 	if p.affine() {
-		for x := range xs {
-			fx := float64(x)
-			xs[x] = float64(m[0][0]*fx) + x0
-			ys[x] = float64(m[1][0]*fx) + y0
+		for i := range xs {
+			fx := float64(x + i)
+			xs[i] = float64(m[0][0]*fx) + x0
+			ys[i] = float64(m[1][0]*fx) + y0
 		}
 		return
 	}
 	z0 := float64(m[2][1]*fy) + m[2][2]
-	for x := range xs {
-		fx := float64(x)
+	for i := range xs {
+		fx := float64(x + i)
 		z := float64(m[2][0]*fx) + z0
-		xs[x] = (float64(m[0][0]*fx) + x0) / z
-		ys[x] = (float64(m[1][0]*fx) + y0) / z
+		xs[i] = (float64(m[0][0]*fx) + x0) / z
+		ys[i] = (float64(m[1][0]*fx) + y0) / z
 	}
 }
 
@@ -165,13 +165,13 @@ func NewFlow(u, v frame.Image[float32]) (Flow, error) {
 }
 
 // Positions implements [Transform].
-func (f Flow) Positions(y int, xs, ys []float64) {
+func (f Flow) Positions(x, y int, xs, ys []float64) {
 	row := Constant.Index(y, f.U.Height)
 	u, v := f.U.Row(row), f.V.Row(row)
-	for x := range xs {
-		i := Constant.Index(x, len(u))
-		xs[x] = float64(x) + float64(u[i])
-		ys[x] = float64(y) + float64(v[i])
+	for i := range xs {
+		j := Constant.Index(x+i, len(u))
+		xs[i] = float64(x+i) + float64(u[j])
+		ys[i] = float64(y) + float64(v[j])
 	}
 }
 
@@ -180,8 +180,8 @@ func (f Flow) Positions(y int, xs, ys []float64) {
 type Func func(x, y float64) (float64, float64)
 
 // Positions implements [Transform].
-func (f Func) Positions(y int, xs, ys []float64) {
-	for x := range xs {
-		xs[x], ys[x] = f(float64(x), float64(y))
+func (f Func) Positions(x, y int, xs, ys []float64) {
+	for i := range xs {
+		xs[i], ys[i] = f(float64(x+i), float64(y))
 	}
 }

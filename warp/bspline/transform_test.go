@@ -8,11 +8,11 @@ import (
 	"retime/pipeline/frame"
 )
 
-// positions returns φ⁻¹(x, y).
+// position returns φ⁻¹(x, y).
 func position(tr Transform, x, y int) (float64, float64) {
-	xs, ys := make([]float64, x+1), make([]float64, x+1)
-	tr.Positions(y, xs, ys)
-	return xs[x], ys[x]
+	var xs, ys [1]float64
+	tr.Positions(x, y, xs[:], ys[:])
+	return xs[0], ys[0]
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(b)) }

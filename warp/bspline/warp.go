@@ -37,18 +37,30 @@ func (s *Spline[T]) WarpWithin(workers frame.Workers, dst frame.Image[T], tr Tra
 	}
 	replace := outside.X || outside.Y || outside.Value == outside.Value
 	workers.Rows(dst.Height, func(y0, y1 int) {
-		xs, ys := make([]float64, dst.Width), make([]float64, dst.Width)
-		for y := y0; y < y1; y++ {
-			tr.Positions(y, xs, ys)
-			row := dst.Row(y)
-			s.Row(row, xs, ys)
-			if replace {
-				s.replace(row, xs, ys, outside)
+		var xs, ys [blockWidth]float64
+		for top := y0; top < y1; top += blockHeight {
+			for left := 0; left < dst.Width; left += blockWidth {
+				n := min(blockWidth, dst.Width-left)
+				for y := top; y < min(y1, top+blockHeight); y++ {
+					tr.Positions(left, y, xs[:n], ys[:n])
+					row := dst.Row(y)[left : left+n]
+					s.Row(row, xs[:n], ys[:n])
+					if replace {
+						s.replace(row, xs[:n], ys[:n], outside)
+					}
+				}
 			}
 		}
 	})
 	return nil
 }
+
+// Pictures are warped in blocks of this size, so that the coefficients under a
+// block stay in the cache whichever way it is turned.
+const (
+	blockWidth  = 64
+	blockHeight = 64
+)
 
 // replace sets the samples of row that are off the picture.
 func (s *Spline[T]) replace(row []T, xs, ys []float64, outside Outside[T]) {

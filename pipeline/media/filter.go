@@ -85,6 +85,7 @@ func (f *Filter) configure(description string, inputs int, timeBase *big.Rat) (e
 	}
 	defer sources.Free()
 	if err := f.graph.Parse(description, sink, sources); err != nil {
+		f.inputs, f.output = nil, nil // FFmpeg has freed every filter of the graph
 		return err
 	}
 	return f.graph.Configure()
@@ -113,8 +114,8 @@ func (f *Filter) picture(p *frame.Frame) (*astiav.Frame, error) {
 	if p.Format.Name != f.format || p.Width != f.width || p.Height != f.height {
 		return nil, fmt.Errorf("filter a frame: it is %dx%d %s, not %dx%d %s", p.Width, p.Height, p.Format.Name, f.width, f.height, f.format)
 	}
-	native, ok := p.Native.(*astiav.Frame)
-	if !ok || native.PixelFormat().Name() != f.format || native.Width() != f.width || native.Height() != f.height {
+	own, ok := p.Native.(*astiav.Frame)
+	if !ok || own.PixelFormat().Name() != f.format || own.Width() != f.width || own.Height() != f.height {
 		c, err := NewFrame(p)
 		if err != nil {
 			return nil, err
@@ -126,9 +127,9 @@ func (f *Filter) picture(p *frame.Frame) (*astiav.Frame, error) {
 				copy(to.Pix[y*to.Stride:][:row], from.Pix[y*from.Stride:])
 			}
 		}
-		native = c.Native.(*astiav.Frame)
+		own = c.Native.(*astiav.Frame)
 	}
-	if c := native.Clone(); c != nil {
+	if c := own.Clone(); c != nil {
 		return c, nil
 	}
 	return nil, fault.New(fault.TryAgain, "filter a frame: out of memory")

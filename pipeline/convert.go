@@ -5,7 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"retime/flow"
 	"retime/pipeline/fault"
+	"retime/pipeline/frame"
 )
 
 // Convert makes one frame for each of the timestamps, from the two frames of
@@ -49,4 +51,26 @@ func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 		Width: video.Width, Height: video.Height, Format: video.Source, Sources: c.sources, Frames: c.frames, Made: c.made,
 		Stages: c.times.stages(), Elapsed: time.Since(began), Backend: CPU,
 	}, damage
+}
+
+// EstimateFlow returns the optical flow between two frames of one size, both
+// ways, as Convert estimates it with the same options. The fields' grid is the
+// frames', halved (rounding up) as often as the preset does. Modes that use no
+// flow are a fault.Usage error.
+func EstimateFlow(a, b *frame.Frame, o Options) (forward, backward flow.Field, err error) {
+	if err := o.settle(); err != nil {
+		return forward, backward, err
+	}
+	if !o.Mode.UsesFlow() {
+		return forward, backward, fault.New(fault.Usage, "--mode %s uses no optical flow", o.Mode)
+	}
+	e, err := newEstimators(&o)
+	if err != nil {
+		return forward, backward, err
+	}
+	defer e.close()
+	c := &conversion{o: &o, level: o.Preset.level(a.Width, a.Height)}
+	v := &interval{a: picture{Frame: a, guide: c.guide(a)}, b: picture{Frame: b, guide: c.guide(b)}}
+	err = e.both(v)
+	return v.forward, v.backward, err
 }

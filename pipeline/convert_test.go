@@ -3,10 +3,12 @@ package pipeline
 import (
 	"context"
 	"io"
+	"math"
 	"math/big"
 	"slices"
 	"testing"
 
+	"retime/flow"
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
 	"retime/pipeline/media"
@@ -85,5 +87,42 @@ func TestConvertFaults(t *testing.T) {
 		if err == nil || fault.KindOf(err) != c.kind {
 			t.Errorf("timestamps %v, mode %q: error %v, want kind %d", c.at, c.o.Mode, err, c.kind)
 		}
+	}
+}
+
+func TestEstimateFlow(t *testing.T) {
+	// A texture that moves by 4 pixels to the right.
+	draw := func(shift int) *frame.Frame {
+		f := frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, 97, 65)
+		m := frame.Samples[uint8](f.Planes[0])
+		for y := range m.Height {
+			for x := range m.Row(y) {
+				u := float64(x - shift)
+				m.Row(y)[x] = uint8(128 + 50*math.Sin(u/5) + 50*math.Sin(float64(y)/4+u/9))
+			}
+		}
+		return f
+	}
+	for _, c := range []struct {
+		preset        Preset
+		width, height int
+		want          float64 // guide pixels
+	}{{Best, 97, 65, 4}, {Balanced, 49, 33, 2}} {
+		forward, backward, err := EstimateFlow(draw(0), draw(4), Options{Preset: c.preset})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if forward.Width != c.width || forward.Height != c.height {
+			t.Errorf("%s: the field is %dx%d, want %dx%d", c.preset, forward.Width, forward.Height, c.width, c.height)
+		}
+		for i, f := range []flow.Field{forward, backward} {
+			want := c.want * float64(1-2*i)
+			if got := float64(f.Row(c.height / 2)[c.width/2].X) / flow.One; math.Abs(got-want) > 0.25 {
+				t.Errorf("%s: motion %.2f at the centre, want %.2f", c.preset, got, want)
+			}
+		}
+	}
+	if _, _, err := EstimateFlow(draw(0), draw(4), Options{Mode: warp.Blend}); fault.KindOf(err) != fault.Usage {
+		t.Errorf("flow of a blend: %v", err)
 	}
 }

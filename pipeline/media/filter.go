@@ -91,23 +91,23 @@ func (f *Filter) configure(description string, inputs int, timeBase *big.Rat) (e
 	return f.graph.Configure()
 }
 
-// Send gives an input its next frame, at p.PTS in the time base of NewFilter's
-// v; nil ends the input. The caller keeps its reference.
-func (f *Filter) Send(input int, p *frame.Frame) error {
-	if p == nil {
-		return f.inputs[input].BuffersrcAddFrame(nil, 0)
-	}
+// Send gives an input its next frame, at pts in the time base of NewFilter's v,
+// whatever p.PTS. The caller keeps its reference.
+func (f *Filter) Send(input int, p *frame.Frame, pts int64) error {
 	picture, err := f.picture(p)
 	if err != nil {
 		return err
 	}
 	defer picture.Free()
-	picture.SetPts(p.PTS)
+	picture.SetPts(pts)
 	if err := f.inputs[input].BuffersrcAddFrame(picture, 0); err != nil {
 		return fmt.Errorf("filter a frame: %w", err)
 	}
 	return nil
 }
+
+// End says that an input gets no more frames.
+func (f *Filter) End(input int) error { return f.inputs[input].BuffersrcAddFrame(nil, 0) }
 
 // picture returns a new reference to p's samples as an FFmpeg frame.
 func (f *Filter) picture(p *frame.Frame) (*astiav.Frame, error) {

@@ -14,7 +14,7 @@ import (
 var gray = frame.Format{Name: "gray", Depth: 8, Planes: 1}
 
 // grayFrame returns a frame of one level that no decoder has made.
-func grayFrame(width, height int, level uint8, pts int64) *frame.Frame {
+func grayFrame(width, height int, level uint8) *frame.Frame {
 	f := frame.New(gray, width, height)
 	m := frame.Samples[uint8](f.Planes[0])
 	for y := range m.Height {
@@ -23,7 +23,6 @@ func grayFrame(width, height int, level uint8, pts int64) *frame.Frame {
 			row[x] = level
 		}
 	}
-	f.PTS = pts
 	return f
 }
 
@@ -41,8 +40,8 @@ func TestFilterPassesFrames(t *testing.T) {
 			t.Errorf("time base %s, want 1/25", f.TimeBase())
 		}
 		for i := range 3 {
-			in := grayFrame(size[0], size[1], uint8(50+i), int64(10*i))
-			if err := f.Send(0, in); err != nil {
+			in := grayFrame(size[0], size[1], uint8(50+i))
+			if err := f.Send(0, in, int64(10*i)); err != nil {
 				t.Fatal(err)
 			}
 			in.Release()
@@ -62,7 +61,7 @@ func TestFilterPassesFrames(t *testing.T) {
 				}
 			}
 			// Once through, a frame is FFmpeg's own and goes in without a copy.
-			if err := f.Send(0, out); err != nil {
+			if err := f.Send(0, out, int64(10*i+5)); err != nil {
 				t.Fatal(err)
 			}
 			out.Release()
@@ -78,7 +77,7 @@ func TestFilterPassesFrames(t *testing.T) {
 		if _, err := f.Receive(); !errors.Is(err, ErrMore) {
 			t.Errorf("without input: %v, want ErrMore", err)
 		}
-		if err := f.Send(0, nil); err != nil {
+		if err := f.End(0); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := f.Receive(); !errors.Is(err, io.EOF) {
@@ -95,7 +94,7 @@ func TestFilterOfTwoInputsNotesMetadata(t *testing.T) {
 	}
 	defer f.Close()
 	for i, level := range []uint8{100, 103} {
-		if err := f.Send(i, grayFrame(32, 16, level, 7)); err != nil {
+		if err := f.Send(i, grayFrame(32, 16, level), 7); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,7 +109,7 @@ func TestFilterOfTwoInputsNotesMetadata(t *testing.T) {
 	if v, ok := Metadata(out, "lavfi.nothing"); ok {
 		t.Errorf("a key that nobody set is %q", v)
 	}
-	if _, ok := Metadata(grayFrame(8, 8, 0, 0), "lavfi.psnr.mse_avg"); ok {
+	if _, ok := Metadata(grayFrame(8, 8, 0), "lavfi.psnr.mse_avg"); ok {
 		t.Error("a frame that no filter has seen has metadata")
 	}
 }
@@ -129,10 +128,10 @@ func TestFilterFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := f.Send(0, grayFrame(16, 15, 0, 0)); err == nil || !strings.Contains(err.Error(), "16x15") {
+	if err := f.Send(0, grayFrame(16, 15, 0), 0); err == nil || !strings.Contains(err.Error(), "16x15") {
 		t.Errorf("a frame of another size: %v", err)
 	}
-	if err := f.Send(0, grayFrame(16, 16, 0, 0)); err != nil {
+	if err := f.Send(0, grayFrame(16, 16, 0), 0); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Receive(); err == nil || !strings.Contains(err.Error(), "rgb24") {

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/pipeline/still"
+	"retime/warp/bspline"
+)
+
+// ResampleOptions are the flags of resample, as given.
+type ResampleOptions struct {
+	output                   string
+	transform                transformOptions
+	order, boundary, outside string
+	precision                float64
+	dtype, size              string
+	threads                  int
+	overwrite, quiet         bool
+}
+
+// AddFlags declares the flags.
+func (o *ResampleOptions) AddFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringVarP(&o.output, "output", "o", "", "output `FILE`: .pgm, .ppm, .png, .tif, .pfm, .npy")
+	o.transform.AddFlags(f)
+	f.StringVar(&o.order, "order", "3", fmt.Sprintf("`ORDER` of the B-spline, 0 to %d, or catmull-rom", bspline.MaxOrder))
+	f.StringVar(&o.boundary, "boundary", "half", "how the picture goes on beyond its edges, `EXTENSION`: half\n"+
+		"(cba|abcde|edc), whole (dcb|abcde|dcb), periodic (cde|abcde|abc),\nconstant (aaa|abcde|eee)")
+	f.StringVar(&o.outside, "outside", "extend", "`WHAT` is seen there: extend, the picture as --boundary has it, or\n"+
+		"black; extend,black extends it sideways only")
+	f.Float64Var(&o.precision, "precision", 1e-6, "largest `ERROR` of the prefilter, relative to the largest sample")
+	f.StringVar(&o.dtype, "dtype", "float64", "arithmetic in `TYPE` float32 or float64; float32 is exact enough for\nsamples of 8 bit up to order 11")
+	f.StringVar(&o.size, "size", "", "output size `WxH` (default the input's, or the flow's)")
+	f.IntVar(&o.threads, "threads", 0, "worker threads, `N` (default all processors)")
+	f.BoolVarP(&o.overwrite, "overwrite", "y", false, "overwrite the output")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "only errors")
+}
+
+func newResampleCommand() *cobra.Command {
+	var o ResampleOptions
+	cmd := &cobra.Command{
+		Use:   "resample INPUT -o OUTPUT TRANSFORM",
+		Short: "Transform a still picture by B-spline interpolation",
+		Long: `resample moves a still picture and interpolates it with a B-spline: the output
+at (k, l) is the input at φ⁻¹(k, l), and the numbers given are those of φ, which
+says where the picture goes. Positions are in samples, x to the right and y
+down, with (0, 0) at the centre of the first sample. Numbers may be fractions,
+as in 1/8. Nothing is filtered before a picture is made smaller.
+
+Pictures are PGM and PPM of any maximum, PNG and TIFF of 8 and 16 bit, PFM and
+two-dimensional .npy arrays of floats. Samples are taken as they are: without
+conversion of colour, and with alpha as one more channel. The output has the
+depth of the input, where its format can: whole samples are rounded to the
+nearest and clamped, others are not.`,
+		Example: `  Move a picture by half a sample to the right and up, with order 11:
+    retime resample in.png -o out.png --shift 0.5,-0.5 --order 11
+  Double its size:
+    retime resample in.png -o out.png --zoom 2 --size 1280x960
+  Look at what is 100 samples to the right of and below the centre of a picture
+  of 512x512, eight times as large, with linear interpolation:
+    retime resample in.pgm -o out.pgm --shift -100,-100 --zoom 8 --center 256,256 --order 1
+  Show it at half its size, with its edges drawn out to all sides, or drawn out
+  sideways and with black above and below:
+    retime resample in.pgm -o out.pgm --zoom 1/2 --center 256,256 --order 0 --boundary constant
+    retime resample in.pgm -o out.pgm --zoom 1/2 --center 256,256 --order 0 --boundary constant --outside extend,black`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fault.New(fault.Usage, "%d inputs: want one; see retime resample --help", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runResample(cmd.Context(), o, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	o.AddFlags(cmd.Flags())
+	return cmd
+}
+
+// resampling is what the flags ask for.
+type resampling struct {
+	mapping   mapping
+	order     bspline.Order
+	boundary  bspline.Boundary
+	precision float64
+	outside   [2]bool // sideways, up and down
+	double    bool    // arithmetic in float64
+	size      *size   // of the output
+	workers   frame.Workers
+}
+
+// parse translates the flags.
+func (o *ResampleOptions) parse() (r resampling, err error) {
+	if r.mapping, err = o.transform.parse(); err != nil {
+		return r, err
+	}
+	if r.order, err = bspline.ParseOrder(o.order); err != nil {
+		return r, fault.New(fault.Usage, "--order: %w", err)
+	}
+	if r.boundary, err = bspline.ParseBoundary(o.boundary); err != nil {
+		return r, fault.New(fault.Usage, "--boundary: %w", err)
+	}
+	if r.precision = o.precision; !(r.precision > 0) || math.IsInf(r.precision, 0) {
+		return r, fault.New(fault.Usage, "--precision %v: want a positive number, such as 1e-6", o.precision)
+	}
+	if r.outside, err = parseOutside(o.outside); err != nil {
+		return r, err
+	}
+	switch o.dtype {
+	case "float32":
+	case "float64":
+		r.double = true
+	default:
+		return r, fault.New(fault.Usage, "--dtype %s: choose float32 or float64", o.dtype)
+	}
+	if o.size != "" {
+		s, err := parseSize(o.size)
+		if err != nil {
+			return r, err
+		}
+		r.size = &s
+	}
+	if o.threads < 0 {
+		return r, fault.New(fault.Usage, "--threads %d: want 0 or more", o.threads)
+	}
+	r.workers.N = o.threads
+	return r, nil
+}
+
+// parseOutside says for each axis whether black is seen outside.
+func parseOutside(text string) (black [2]bool, err error) {
+	axes := strings.Split(text, ",")
+	if len(axes) == 1 {
+		axes = append(axes, axes[0])
+	}
+	for i, a := range axes {
+		if i >= len(black) || a != "extend" && a != "black" {
+			return black, fault.New(fault.Usage, "--outside %s: choose extend or black, for both directions or one each as in extend,black", text)
+		}
+		black[i] = a == "black"
+	}
+	return black, nil
+}
+
+// size is that of a picture in samples.
+type size struct{ width, height int }
+
+func parseSize(text string) (size, error) {
+	w, h, ok := strings.Cut(text, "x")
+	width, errW := strconv.ParseUint(w, 10, 31)
+	height, errH := strconv.ParseUint(h, 10, 31)
+	if !ok || errW != nil || errH != nil || width == 0 || height == 0 {
+		return size{}, fault.New(fault.Usage, "--size %q: want WIDTHxHEIGHT, as in 640x480", text)
+	}
+	return size{int(width), int(height)}, nil
+}
+
+func runResample(ctx context.Context, o ResampleOptions, input string, stdout, stderr io.Writer) error {
+	start := time.Now()
+	r, err := o.parse()
+	if err != nil {
+		return err
+	}
+	out, err := still.NewOutput(o.output, input, o.overwrite)
+	if err != nil {
+		return err
+	}
+	p, err := still.Read(input)
+	if err != nil {
+		return err
+	}
+	if err := out.Check(p); err != nil {
+		return err
+	}
+	if dropped := out.Dropped(p); len(dropped) > 0 && !o.quiet {
+		slog.New(newLogHandler(stderr, slog.LevelInfo)).Warn("the output's format has no place for all that the input says",
+			"dropped", strings.Join(dropped, " "))
+	}
+	if err := r.apply(ctx, p, input); err != nil {
+		return err
+	}
+	if err := out.Write(p); err != nil {
+		return err
+	}
+	if !o.quiet {
+		fmt.Fprintf(stdout, "%s: %v, order %v, %s\n", o.output, p, r.order, brief(time.Since(start)))
+	}
+	return nil
+}
+
+// apply transforms every channel of p; input names it in errors.
+func (r *resampling) apply(ctx context.Context, p *still.Picture, input string) error {
+	var in, out size
+	in.width, in.height = p.Size()
+	switch out = in; {
+	case r.mapping.size != nil && r.size != nil && *r.mapping.size != *r.size:
+		return fault.New(fault.Usage, "--size %dx%d: the flow has %dx%d vectors, one for each sample of the output; leave --size out",
+			r.size.width, r.size.height, r.mapping.size.width, r.mapping.size.height)
+	case r.mapping.size != nil:
+		out = *r.mapping.size
+	case r.size != nil:
+		out = *r.size
+	}
+	if samples := float64(out.width) * float64(out.height) * float64(len(p.Channels)); samples > still.MaxSamples {
+		return fault.New(fault.Usage, "an output of %dx%d in %d channels is beyond the limit of %d samples: make it smaller",
+			out.width, out.height, len(p.Channels), still.MaxSamples)
+	}
+	tr, err := r.mapping.transform(in, out)
+	if err != nil {
+		return err
+	}
+	channel := resampleChannel[float32]
+	if r.double {
+		channel = resampleChannel[float64]
+	}
+	for i, m := range p.Channels {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if p.Channels[i], err = channel(r, m, out, tr); err != nil {
+			return fault.New(fault.KindOf(err), "channel %d of %q: %w", i, input, err)
+		}
+	}
+	return nil
+}
+
+// resampleChannel computes in T.
+func resampleChannel[T bspline.Float](r *resampling, m frame.Image[float64], out size, tr bspline.Transform) (frame.Image[float64], error) {
+	var none frame.Image[float64]
+	prefilter, err := bspline.NewPrefilter[T](r.order, r.boundary, r.precision)
+	if err != nil {
+		return none, fault.New(fault.Usage, "%w", err)
+	}
+	margin := float64(prefilter.Margin())
+	if (float64(m.Width)+2*margin)*(float64(m.Height)+2*margin) > still.MaxSamples {
+		return none, fault.New(fault.Usage, "order %v with a precision of %v extends the constant boundary by %v samples to all sides, "+
+			"beyond the limit of %d: take a larger --precision or another --boundary", r.order, r.precision, margin, still.MaxSamples)
+	}
+	spline, err := bspline.New(r.workers, converted[T](r.workers, m), r.order, r.boundary, r.precision)
+	if err != nil {
+		return none, fault.New(fault.BadData, "%w", err)
+	}
+	dst := frame.NewImage[T](out.width, out.height)
+	if err := spline.WarpWithin(r.workers, dst, tr, bspline.Outside[T]{X: r.outside[0], Y: r.outside[1]}); err != nil {
+		return none, err
+	}
+	return converted[float64](r.workers, dst), nil
+}
+
+// converted returns m in another type; it may be m itself.
+func converted[D, S bspline.Float](workers frame.Workers, m frame.Image[S]) frame.Image[D] {
+	if same, ok := any(m).(frame.Image[D]); ok {
+		return same
+	}
+	out := frame.NewImage[D](m.Width, m.Height)
+	workers.Rows(m.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			dst := out.Row(y)
+			for x, v := range m.Row(y) {
+				dst[x] = D(v)
+			}
+		}
+	})
+	return out
+}

@@ -1,0 +1,421 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"retime/flow"
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/pipeline/still"
+	"retime/warp/bspline"
+)
+
+// resample runs retime resample in this process and returns its error.
+func resample(args ...string) (stdout string, err error) {
+	cmd := newRootCommand()
+	var out bytes.Buffer
+	cmd.SetArgs(append([]string{"resample"}, args...))
+	cmd.SetOut(&out)
+	cmd.SetErr(&out)
+	err = cmd.ExecuteContext(context.Background())
+	return out.String(), err
+}
+
+func mustResample(t *testing.T, args ...string) {
+	t.Helper()
+	if _, err := resample(args...); err != nil {
+		t.Fatalf("retime resample %s: %v", strings.Join(args, " "), err)
+	}
+}
+
+// picture writes a random picture of whole samples, or of floats if limit is 0,
+// and returns it as it is stored.
+func picture(t *testing.T, name string, width, height, channels, limit int) *still.Picture {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(width), uint64(limit)))
+	p := &still.Picture{Max: limit, FloatBits: 32}
+	for range channels {
+		m := frame.NewImage[float64](width, height)
+		for i := range m.Pix {
+			if limit > 0 {
+				m.Pix[i] = float64(r.IntN(limit + 1))
+			} else {
+				m.Pix[i] = float64(float32(r.NormFloat64()))
+			}
+		}
+		p.Channels = append(p.Channels, m)
+	}
+	o, err := still.NewOutput(name, "", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Write(p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func mustRead(t *testing.T, name string) *still.Picture {
+	t.Helper()
+	p, err := still.Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func sameFiles(t *testing.T, a, b string) bool {
+	t.Helper()
+	x, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := os.ReadFile(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Equal(x, y)
+}
+
+// compare calls want for every sample of a picture.
+func compare(t *testing.T, got *still.Picture, tolerance float64, want func(c, x, y int) float64) {
+	t.Helper()
+	for c, m := range got.Channels {
+		for y := range m.Height {
+			for x, v := range m.Row(y) {
+				if w := want(c, x, y); !(math.Abs(v-w) <= tolerance) {
+					t.Fatalf("sample (%d, %d) of channel %d is %v, want %v", x, y, c, v, w)
+				}
+			}
+		}
+	}
+}
+
+func orders() (names []string) {
+	for o := bspline.CatmullRom; o <= bspline.MaxOrder; o++ {
+		names = append(names, o.String())
+	}
+	return names
+}
+
+var boundaries = []bspline.Boundary{bspline.HalfSymmetric, bspline.WholeSymmetric, bspline.Periodic, bspline.Constant}
+
+// TestResampleIdentity: with whole samples the error of the prefilter is below
+// half a step, so that they come back exactly.
+func TestResampleIdentity(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		ext             string
+		channels, limit int
+	}{
+		{".pgm", 1, 1}, {".pgm", 1, 255}, {".pgm", 1, 1023}, {".pgm", 1, 65535}, {".ppm", 3, 255}, {".ppm", 3, 65535},
+		{".png", 1, 255}, {".png", 3, 65535}, {".png", 4, 255}, {".png", 4, 65535}, {".tif", 1, 65535}, {".tiff", 3, 255}, {".tif", 4, 255},
+	} {
+		in, out := filepath.Join(dir, "in"+c.ext), filepath.Join(dir, "out"+c.ext)
+		picture(t, in, 23, 17, c.channels, c.limit)
+		check := func(args ...string) {
+			t.Helper()
+			mustResample(t, append([]string{in, "-o", out, "-y", "--shift", "0,0"}, args...)...)
+			if !sameFiles(t, in, out) {
+				t.Errorf("%s of %d channels up to %d: %v changed it", c.ext, c.channels, c.limit, args)
+			}
+		}
+		check()
+		if c.ext == ".ppm" {
+			for _, order := range orders() {
+				for _, b := range boundaries {
+					check("--order", order, "--boundary", b.String())
+				}
+			}
+		}
+		if c.limit <= 255 {
+			check("--order", "11", "--dtype", "float32")
+		}
+	}
+	text := filepath.Join(dir, "text.pgm")
+	if err := os.WriteFile(text, []byte("P2\n3 2\n9\n1 2 3 4 5 6\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out.pgm")
+	mustResample(t, text, "-o", out, "-y", "--shift", "0,0")
+	if got, _ := os.ReadFile(out); string(got) != "P2\n3 2\n9\n1 2 3 4 5 6\n" {
+		t.Errorf("P2 came back as %q", got)
+	}
+}
+
+// TestResampleShift moves pictures by whole samples.
+func TestResampleShift(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.ppm"), filepath.Join(dir, "out.ppm")
+	p := picture(t, in, 19, 14, 3, 65535)
+	for _, order := range []string{"0", "1", "3", "5", "11", "catmull-rom"} {
+		for _, b := range boundaries {
+			mustResample(t, in, "-o", out, "-y", "--shift", "3,-2", "--order", order, "--boundary", b.String())
+			compare(t, mustRead(t, out), 0, func(c, x, y int) float64 {
+				return p.Channels[c].Row(b.Index(y+2, 14))[b.Index(x-3, 19)]
+			})
+		}
+	}
+	mustResample(t, in, "-o", out, "-y", "--shift", "3,-2", "--outside", "black", "--size", "25x10")
+	compare(t, mustRead(t, out), 0, func(c, x, y int) float64 {
+		if x-3 < 0 || x-3 >= 19 || y+2 >= 14 {
+			return 0
+		}
+		return p.Channels[c].Row(y + 2)[x-3]
+	})
+}
+
+// TestResampleDirections checks where each transform takes a ramp, which splines
+// of order 1 reproduce.
+func TestResampleDirections(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.npy"), filepath.Join(dir, "out.npy")
+	const width, height = 40, 30
+	ramp := &still.Picture{FloatBits: 64, Channels: []frame.Image[float64]{frame.NewImage[float64](width, height)}}
+	value := func(x, y float64) float64 { return 3*x + 100*y }
+	for y := range height {
+		for x := range width {
+			ramp.Channels[0].Row(y)[x] = value(float64(x), float64(y))
+		}
+	}
+	o, err := still.NewOutput(in, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Write(ramp); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args string
+		from func(x, y float64) (float64, float64)
+	}{
+		{"--shift 2.5,-1.25", func(x, y float64) (float64, float64) { return x - 2.5, y + 1.25 }},
+		{"--zoom 4 --center 10,20", func(x, y float64) (float64, float64) { return 10 + (x-10)/4, 20 + (y-20)/4 }},
+		{"--zoom 4", func(x, y float64) (float64, float64) { return 19.5 + (x-19.5)/4, 14.5 + (y-14.5)/4 }},
+		{"--zoom 2 --size 80x60", func(x, y float64) (float64, float64) { return (x - 0.5) / 2, (y - 0.5) / 2 }},
+		{"--zoom 1/2 --size 20x15", func(x, y float64) (float64, float64) { return 2*x + 0.5, 2*y + 0.5 }},
+		{"--shift -5,3 --zoom 8 --center 16,16", func(x, y float64) (float64, float64) { return 16 + (x-16)/8 + 5, 16 + (y-16)/8 - 3 }},
+		{"--rotate 90 --size 30x40", func(x, y float64) (float64, float64) { return y, 29 - x }},
+		{"--rotate 180 --center 20,10", func(x, y float64) (float64, float64) { return 40 - x, 20 - y }},
+		{"--affine 2,0,1,0,3,2", func(x, y float64) (float64, float64) { return (x - 1) / 2, (y - 2) / 3 }},
+		{"--affine 0,1,5,1,0,-4", func(x, y float64) (float64, float64) { return y + 4, x - 5 }},
+		{"--homography 2,0,2,0,2,4,0,0,2", func(x, y float64) (float64, float64) { return x - 1, y - 2 }},
+		{"--homography 1,0,0,0,1,0,0,0.01,1", func(x, y float64) (float64, float64) { return x / (1 - 0.01*y), y / (1 - 0.01*y) }},
+	} {
+		mustResample(t, append([]string{in, "-o", out, "-y", "--order", "1", "--outside", "black"}, strings.Fields(c.args)...)...)
+		seen := 0
+		got := mustRead(t, out)
+		compare(t, got, 1e-6, func(_, x, y int) float64 {
+			fx, fy := c.from(float64(x), float64(y))
+			// Extended by half a sample the ramp is flat.
+			if fx >= 0 && fx <= width-1 && fy >= 0 && fy <= height-1 {
+				seen++
+				return value(fx, fy)
+			}
+			return got.Channels[0].Row(y)[x]
+		})
+		if seen < 50 {
+			t.Errorf("%s: only %d samples compared", c.args, seen)
+		}
+	}
+}
+
+// TestResampleTexture types the examples of CUDA texture filtering: a sample at
+// ((x-c)s + c + t) with the nearest neighbour, clamped, or black on one axis.
+func TestResampleTexture(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.pgm"), filepath.Join(dir, "out.pgm")
+	const n, c = 64, 32
+	p := picture(t, in, n, n, 1, 255)
+	for _, e := range []struct {
+		args         string
+		scale, shift float64
+		black        bool
+	}{
+		{"--shift -13,-13 --zoom 8 --center 32,32", 1. / 8, 13, false},
+		{"--zoom 1/2 --center 32,32 --boundary constant", 2, 0, false},
+		{"--zoom 1/2 --center 32,32 --boundary constant --outside extend,black", 2, 0, true},
+	} {
+		mustResample(t, append([]string{in, "-o", out, "-y", "--order", "0"}, strings.Fields(e.args)...)...)
+		compare(t, mustRead(t, out), 0, func(_, x, y int) float64 {
+			at := func(i int) int { return int(math.Floor((float64(i)-c)*e.scale + c + e.shift + 0.5)) }
+			i, j := at(x), at(y)
+			if e.black && (j < 0 || j >= n) {
+				return 0
+			}
+			return p.Channels[0].Row(min(max(j, 0), n-1))[min(max(i, 0), n-1)]
+		})
+	}
+}
+
+func TestResampleFlow(t *testing.T) {
+	dir := t.TempDir()
+	in, out, flo := filepath.Join(dir, "in.pgm"), filepath.Join(dir, "out.pgm"), filepath.Join(dir, "f.flo")
+	p := picture(t, in, 12, 9, 1, 255)
+	field := flow.NewField(10, 11)
+	for i := range field.Pix {
+		field.Pix[i] = flow.Vec{X: int32(i%3) * flow.One, Y: -int32(i%2) * flow.One}
+	}
+	field.Row(4)[7] = flow.Unknown
+	var b bytes.Buffer
+	if err := flow.WriteFlo(&b, field); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(flo, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := resample(in, "-o", out, "--flow", flo)
+	if err != nil || !strings.Contains(stdout, "10x11, gray, 8 bit") {
+		t.Fatalf("%s%v", stdout, err)
+	}
+	compare(t, mustRead(t, out), 0, func(_, x, y int) float64 {
+		if v := field.Row(y)[x]; v.Known() {
+			sx, sy := x+int(v.X)/flow.One, y+int(v.Y)/flow.One
+			return p.Channels[0].Row(bspline.HalfSymmetric.Index(sy, 9))[bspline.HalfSymmetric.Index(sx, 12)]
+		}
+		return 0
+	})
+}
+
+// TestResampleWorkers: the number of threads cannot be seen, nor, to within their
+// precision, the type of the arithmetic.
+func TestResampleWorkers(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.pfm")
+	picture(t, in, 131, 90, 3, 0)
+	args := []string{in, "-y", "--rotate", "17", "--order", "5", "-o"}
+	one := filepath.Join(dir, "1.pfm")
+	mustResample(t, append(args, one, "--threads", "1")...)
+	for _, n := range []string{"2", "8"} {
+		out := filepath.Join(dir, n+".pfm")
+		mustResample(t, append(args, out, "--threads", n)...)
+		if !sameFiles(t, one, out) {
+			t.Errorf("%s threads make another picture than one", n)
+		}
+	}
+	single := filepath.Join(dir, "single.pfm")
+	mustResample(t, append(args, single, "--dtype", "float32")...)
+	want := mustRead(t, one)
+	compare(t, mustRead(t, single), 1e-4, func(c, x, y int) float64 { return want.Channels[c].Row(y)[x] })
+}
+
+func TestResampleErrors(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, data string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	in, floats, out := filepath.Join(dir, "in.pgm"), filepath.Join(dir, "in.npy"), filepath.Join(dir, "out.pgm")
+	picture(t, in, 8, 8, 1, 255)
+	picture(t, floats, 8, 8, 1, 0)
+	bits, err := os.ReadFile(floats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := append([]byte(nil), bits...)
+	copy(nan[len(nan)-4:], "\x00\x00\xc0\x7f")
+	infinite := append([]byte(nil), bits...)
+	copy(infinite[len(infinite)-4*9:], "\x00\x00\x80\xff")
+	short := file("short.pgm", "P5 9 9 255 abc")
+	huge := file("huge.pgm", "P5 99999 99999 255 ")
+	empty := file("empty.pgm", "P5 0 9 255 ")
+	flo := file("bad.flo", "PIEH\x02\x00\x00\x00\x02\x00\x00\x00")
+	var small bytes.Buffer
+	if err := flow.WriteFlo(&small, flow.NewField(2, 3)); err != nil {
+		t.Fatal(err)
+	}
+	goodFlo := file("good.flo", small.String())
+	npy := filepath.Join(dir, "out.npy")
+	for _, c := range []struct {
+		args string
+		kind fault.Kind
+		want string
+	}{
+		{"", fault.Usage, "0 inputs"},
+		{in + " " + in, fault.Usage, "2 inputs"},
+		{in + " --shift 1,1", fault.Usage, "-o"},
+		{in + " -o " + out, fault.Usage, "no transform"},
+		{in + " -o " + out + " --shift 1", fault.Usage, "1 numbers, want 2"},
+		{in + " -o " + out + " --shift 1,x", fault.Usage, `"x"`},
+		{in + " -o " + out + " --shift 1,NaN", fault.Usage, "finite"},
+		{in + " -o " + out + " --shift 1,1/0", fault.Usage, "finite"},
+		{in + " -o " + out + " --zoom 0", fault.Usage, "zoom by 0"},
+		{in + " -o " + out + " --zoom 2 --rotate 3", fault.Usage, "one transform"},
+		{in + " -o " + out + " --zoom 2 --center 3", fault.Usage, "want 2"},
+		{in + " -o " + out + " --rotate x", fault.Usage, `"x"`},
+		{in + " -o " + out + " --shift 1,1 --affine 1,0,0,0,1,0", fault.Usage, "--shift and --affine"},
+		{in + " -o " + out + " --shift 1,1 --center 1,1", fault.Usage, "--center"},
+		{in + " -o " + out + " --affine 1,2,3,2,4,6", fault.Usage, "singular"},
+		{in + " -o " + out + " --affine 1,2,3", fault.Usage, "want 6"},
+		{in + " -o " + out + " --homography 1,2,3,4,5,6,7,8,9", fault.Usage, "singular"},
+		{in + " -o " + out + " --homography 1,2,3", fault.Usage, "want 9"},
+		{in + " -o " + out + " --shift 1,1 --order 17", fault.Usage, "0 to 16"},
+		{in + " -o " + out + " --shift 1,1 --order -1", fault.Usage, "0 to 16"},
+		{in + " -o " + out + " --shift 1,1 --order cubic", fault.Usage, "catmull-rom"},
+		{in + " -o " + out + " --shift 1,1 --boundary mirror", fault.Usage, "half, whole"},
+		{in + " -o " + out + " --shift 1,1 --outside white", fault.Usage, "extend or black"},
+		{in + " -o " + out + " --shift 1,1 --outside black,black,black", fault.Usage, "extend or black"},
+		{in + " -o " + out + " --shift 1,1 --precision 0", fault.Usage, "positive"},
+		{in + " -o " + out + " --shift 1,1 --precision -1", fault.Usage, "positive"},
+		{in + " -o " + out + " --shift 1,1 --precision NaN", fault.Usage, "positive"},
+		{in + " -o " + out + " --shift 1,1 --dtype float16", fault.Usage, "float32 or float64"},
+		{in + " -o " + out + " --shift 1,1 --size 0x5", fault.Usage, "640x480"},
+		{in + " -o " + out + " --shift 1,1 --size 5", fault.Usage, "640x480"},
+		{in + " -o " + out + " --shift 1,1 --size 100000x100000", fault.Usage, "limit"},
+		{in + " -o " + out + " --shift 1,1 --threads -1", fault.Usage, "--threads"},
+		{in + " -o " + out + " --shift 1,1 --nonsense", fault.Usage, "nonsense"},
+		{in + " -o " + filepath.Join(dir, "out.jpg") + " --shift 1,1", fault.Usage, "extension"},
+		{in + " -o " + filepath.Join(dir, "out.ppm") + " --shift 1,1", fault.Usage, ".pgm"},
+		{floats + " -o " + out + " --shift 1,1", fault.Usage, ".npy"},
+		{in + " -o " + in + " -y --shift 1,1", fault.Usage, "is the input"},
+		{in + " -o " + out + " --flow " + goodFlo + " --size 8x8", fault.Usage, "2x3 vectors"},
+		{in + " -o " + out + " --flow " + filepath.Join(dir, "none.flo"), fault.NoInput, "none.flo"},
+		{in + " -o " + out + " --flow " + flo, fault.BadData, "EOF"},
+		{filepath.Join(dir, "none.pgm") + " -o " + out + " --shift 1,1", fault.NoInput, "none.pgm"},
+		{dir + " -o " + out + " --shift 1,1", fault.NoInput, "directory"},
+		{short + " -o " + out + " --shift 1,1", fault.BadData, "3 of 81 samples"},
+		{huge + " -o " + out + " --shift 1,1", fault.BadData, "limit"},
+		{empty + " -o " + out + " --shift 1,1", fault.BadData, "0x9"},
+		{"main.go -o " + out + " --shift 1,1", fault.BadData, "no picture"},
+		{file("nan.npy", string(nan)) + " -o " + npy + " --shift 1,1", fault.BadData, "sample (7, 7) is NaN"},
+		{file("inf.npy", string(infinite)) + " -o " + npy + " --shift 1,1", fault.BadData, "sample (7, 6) is -Inf"},
+		{in + " -o " + in + "2.pgm/out.pgm --shift 1,1", fault.CannotWrite, "no such"},
+		{in + " -o " + floats + " --shift 1,1", fault.CannotWrite, "-y"},
+	} {
+		_, err := resample(strings.Fields(c.args)...)
+		if err == nil || fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("retime resample %s: %v, want one line of kind %d about %s", c.args, err, c.kind, c.want)
+		}
+	}
+	for _, name := range []string{out, npy} {
+		if _, err := os.Stat(name); err == nil {
+			t.Errorf("%s was left behind", name)
+		}
+	}
+}
+
+// TestResampleProgram runs the program itself.
+func TestResampleProgram(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.png"), filepath.Join(dir, "out.png")
+	picture(t, in, 30, 20, 3, 255)
+	stdout, stderr, code := run(t, "resample", in, "-o", out, "--zoom", "2")
+	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, fmt.Sprintf("%s: 30x20, RGB, 8 bit, order 3, ", out)) {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	stdout, stderr, code = run(t, "resample", in, "-o", out, "-q", "--zoom", "2")
+	if code != int(fault.CannotWrite) || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "-y") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+}

@@ -70,6 +70,13 @@ func (v *interval) makes() bool {
 	return false
 }
 
+// rest shows the first picture throughout.
+func (v *interval) rest() {
+	for i := range v.slots {
+		v.slots[i].phase = 0
+	}
+}
+
 // output is a frame ready to be encoded.
 type output struct {
 	*frame.Frame
@@ -182,6 +189,9 @@ func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, 
 			v.a.Release()
 			continue
 		}
+		if v.makes() && frame.Equal(v.a.Frame, v.b.Frame) {
+			v.rest()
+		}
 		next.Retain()
 		if err := c.dispatch(ctx, v, estimates, ordered); err != nil {
 			last.Release()
@@ -193,9 +203,7 @@ func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, 
 	}
 	end := c.plan.clock.after(last.PTS, last.Duration)
 	v := &interval{a: last, slots: c.plan.line.between(last.at, end), ready: make(chan struct{})}
-	for i := range v.slots {
-		v.slots[i].phase = 0 // nothing follows: the last frame stays
-	}
+	v.rest() // nothing follows: the last frame stays
 	return c.dispatch(ctx, v, estimates, ordered)
 }
 

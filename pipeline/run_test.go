@@ -568,3 +568,21 @@ func TestEveryFrameIsReleased(t *testing.T) {
 		}
 	}
 }
+
+// Between equal frames nothing is made: the first is shown.
+func TestEqualFramesAreRepeated(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "still.nut")
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 1, 24, 1), "-vf", "loop=5:1", "-c:v", "rawvideo", clip)
+	o := lossless(t, clip)
+	o.Rate, _ = ParseRate("60")
+	report := mustRun(t, o)
+	got, _, _ := readAll(t, o.Output)
+	if report.Made != 0 || len(got) != 15 {
+		t.Errorf("%d frames, %d made; want 15 and none", len(got), report.Made)
+	}
+	for k := range got {
+		if !bytes.Equal(got[k], got[0]) {
+			t.Errorf("frame %d differs", k)
+		}
+	}
+}

@@ -5,10 +5,14 @@ import (
 	"retime/pipeline/frame"
 )
 
+// MaxLevel is how often guides may be halved.
+const MaxLevel = 2
+
 // Interval is two neighbouring frames and the motion between them.
 type Interval struct {
 	A, B *frame.Frame // of one format and size
-	// GuideA and GuideB are 8-bit luma pictures of A and B, halved Level times.
+	// GuideA and GuideB are 8-bit luma pictures of A and B, halved Level times, at
+	// most MaxLevel.
 	GuideA, GuideB frame.Image[uint8]
 	Level          int
 	// Forward is the flow from GuideA to GuideB and Backward that from GuideB to

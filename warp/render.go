@@ -14,9 +14,8 @@ const (
 	sameMotion = positionOne / 8
 )
 
-// maxBlock is the most samples that share a motion: guides are halved at most
-// twice. It is a power of two.
-const maxBlock = 16
+// maxBlock is the most samples that share a motion. It is a power of two.
+const maxBlock = 1 << (2 * MaxLevel)
 
 // guess is a motion and its share.
 type guess struct {
@@ -193,6 +192,8 @@ func accumulate[T frame.Sample](sums *[maxBlock]float32, from frame.Image[T], c 
 		c.one(index, wx, wy, w, &sums[0])
 	case g.width == 2 && g.height == 2:
 		c.four(index, wx, wy, w, sums)
+	case g.width == 4 && g.height == 4:
+		c.sixteen(index, wx, wy, w, sums)
 	default:
 		for j := range g.height {
 			for i := range g.width {

@@ -150,3 +150,26 @@ func across2(p []float32, w *[4]float32) (a, b float32) {
 	b = float32(p1*w0) + float32(p2*w1) + float32(p3*w2) + float32(p[4]*w3)
 	return a, b
 }
+
+// sixteen adds w times a block of four by four samples, which share their
+// fractions, to sums.
+func (c *coefficients) sixteen(index int, wx, wy *[4]float32, w float32, sums *[maxBlock]float32) {
+	var rows [7][4]float32
+	for j := range rows {
+		p := c.Pix[index+j*c.Stride:][:7:7]
+		w0, w1, w2, w3 := wx[0], wx[1], wx[2], wx[3]
+		r := &rows[j]
+		r[0] = float32(p[0]*w0) + float32(p[1]*w1) + float32(p[2]*w2) + float32(p[3]*w3)
+		r[1] = float32(p[1]*w0) + float32(p[2]*w1) + float32(p[3]*w2) + float32(p[4]*w3)
+		r[2] = float32(p[2]*w0) + float32(p[3]*w1) + float32(p[4]*w2) + float32(p[5]*w3)
+		r[3] = float32(p[3]*w0) + float32(p[4]*w1) + float32(p[5]*w2) + float32(p[6]*w3)
+	}
+	y0, y1, y2, y3 := wy[0], wy[1], wy[2], wy[3]
+	for j := range 4 {
+		a, b, c, d := &rows[j], &rows[j+1], &rows[j+2], &rows[j+3]
+		out := sums[4*j : 4*j+4 : 4*j+4]
+		for i := range out {
+			out[i] += float32((float32(a[i]*y0) + float32(b[i]*y1) + float32(c[i]*y2) + float32(d[i]*y3)) * w)
+		}
+	}
+}

@@ -1,7 +1,7 @@
 package frame
 
 import (
-	"sync"
+	"bytes"
 	"sync/atomic"
 	"unsafe"
 )
@@ -89,32 +89,19 @@ func (f *Frame) Release() {
 	}
 }
 
-// Pool recycles frames of one format and size. It is safe for concurrent use.
-type Pool struct {
-	Format        Format
-	Width, Height int
-
-	mu   sync.Mutex
-	free []*Frame
-}
-
-// Get returns a frame with one reference and undefined samples; its last
-// Release gives it back to the pool.
-func (p *Pool) Get() *Frame {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.free); n > 0 {
-		f := p.free[n-1]
-		p.free = p.free[:n-1]
-		f.PTS, f.Duration, f.Native = 0, 0, nil
-		f.refs.Store(1)
-		return f
+// Equal says whether a and b have the same format, size and samples.
+func Equal(a, b *Frame) bool {
+	if a.Format != b.Format || a.Width != b.Width || a.Height != b.Height {
+		return false
 	}
-	f := New(p.Format, p.Width, p.Height)
-	f.free = func(f *Frame) {
-		p.mu.Lock()
-		p.free = append(p.free, f)
-		p.mu.Unlock()
+	for i, p := range a.Planes {
+		q := b.Planes[i]
+		n := p.Width * a.Format.Bytes()
+		for y := range p.Height {
+			if !bytes.Equal(p.Pix[y*p.Stride:][:n], q.Pix[y*q.Stride:][:n]) {
+				return false
+			}
+		}
 	}
-	return f
+	return true
 }

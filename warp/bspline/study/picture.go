@@ -36,17 +36,21 @@ func Picture(width, height int) frame.Image[float64] {
 				value = base*v + float64(hash(x, y)%17) - 8
 			case 4: // blotches of two sizes
 				value = base + smooth(x, y, 4)*15 + smooth(x, y, 24)*40
-			default: // discs and bars with sharp edges
-				value = base - 40
-				if r := math.Hypot(u-0.35, v-0.4); r < 0.25 || u > 0.7 && int(v*24)%2 == 0 {
-					value = base + 50
-				}
+			default: // a disc and slanted bars
+				disc := edge((0.25 - math.Hypot(u-0.35, v-0.4)) * cell)
+				_, phase := math.Modf(10*v + u)
+				bars := edge((u-0.7)*cell) * edge((0.25-math.Abs(phase-0.5))*cell/10)
+				value = base - 40 + 80*max(disc, bars)
 			}
 			row[x] = math.Round(min(max(value, 0), 255))
 		}
 	}
 	return img
 }
+
+// edge is the share of a pixel that an edge covers whose distance from its
+// centre is d, positive inside.
+func edge(d float64) float64 { return min(max(d+0.5, 0), 1) }
 
 // hash scrambles a pair of coordinates.
 func hash(x, y int) uint32 {

@@ -81,7 +81,7 @@ frames that were shot are passed through untouched.`,
 	})
 	cmd.SetHelpTemplate(cmd.HelpTemplate() + exitCodes)
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.AddCommand(newResampleCommand())
+	cmd.AddCommand(newResampleCommand(), newBenchCommand())
 	return cmd
 }
 

@@ -66,6 +66,7 @@ func FromCoefficients[T Float](coeff frame.Image[T], order Order, boundary Bound
 // Extend returns a copy of img with margin more samples on each side, as the
 // Constant boundary has them.
 func Extend[T Float](workers frame.Workers, img frame.Image[T], margin int) frame.Image[T] {
+	margin = max(0, margin)
 	out := frame.NewImage[T](img.Width+2*margin, img.Height+2*margin)
 	if img.Width == 0 || img.Height == 0 {
 		return out

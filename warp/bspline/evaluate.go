@@ -28,7 +28,6 @@ func inRange(x float64) bool { return math.Abs(x) < 1<<51 }
 
 // Row sets dst[i] to the value at (xs[i], ys[i]), as At does. xs and ys must be at least as long as dst.
 func (s *Spline[T]) Row(dst []T, xs, ys []float64) {
-	xs, ys = xs[:len(dst)], ys[:len(dst)]
 	switch s.order {
 	case Nearest:
 		s.nearestRow(dst, xs, ys)
@@ -39,6 +38,7 @@ func (s *Spline[T]) Row(dst []T, xs, ys []float64) {
 	default:
 		var wx, wy [maxSupport]T
 		n := s.order.Support()
+		xs, ys = xs[:len(dst)], ys[:len(dst)]
 		for i := range dst {
 			dst[i] = s.at(xs[i], ys[i], wx[:n], wy[:n])
 		}
@@ -127,6 +127,7 @@ func split(x float64) (int, float64) {
 
 // cubicRow is Row for the orders with four coefficients along an axis.
 func (s *Spline[T]) cubicRow(dst []T, xs, ys []float64) {
+	xs, ys = xs[:len(dst)], ys[:len(dst)]
 	pix, stride := s.coeff.Pix, s.coeff.Stride
 	// First coefficients x0 with x0+4 <= width.
 	width, height := uint(max(0, s.coeff.Width-3)), uint(max(0, s.coeff.Height-3))
@@ -184,6 +185,7 @@ func (s *Spline[T]) cubicAcross(x, y int, wx, wy *[4]T) T {
 
 // linearRow is Row for order 1.
 func (s *Spline[T]) linearRow(dst []T, xs, ys []float64) {
+	xs, ys = xs[:len(dst)], ys[:len(dst)]
 	pix, stride := s.coeff.Pix, s.coeff.Stride
 	width, height := uint(max(0, s.coeff.Width-1)), uint(max(0, s.coeff.Height-1))
 	for i := range dst {
@@ -205,6 +207,7 @@ func (s *Spline[T]) linearRow(dst []T, xs, ys []float64) {
 
 // nearestRow is Row for order 0.
 func (s *Spline[T]) nearestRow(dst []T, xs, ys []float64) {
+	xs, ys = xs[:len(dst)], ys[:len(dst)]
 	pix, stride := s.coeff.Pix, s.coeff.Stride
 	width, height := uint(s.coeff.Width), uint(s.coeff.Height)
 	for i := range dst {

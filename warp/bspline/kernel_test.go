@@ -125,6 +125,21 @@ func TestWeightsAreTheKernel(t *testing.T) {
 	}
 }
 
+// Exact: the one is the other written out.
+func TestQuinticWeightsAreTheRecurrence(t *testing.T) {
+	for i := range 1000 {
+		x := float32(i) / 1000
+		var got [6]float32
+		Weights(5, x, got[:])
+		var want [6]float32
+		want[0], want[1], want[2], want[3] = cubicWeights(x)
+		climb(x, want[:])
+		if got != want {
+			t.Fatalf("at %v: %v, want %v", x, got, want)
+		}
+	}
+}
+
 func TestWeightsSum(t *testing.T) {
 	for n := CatmullRom; n <= MaxOrder; n++ {
 		want := 2.0

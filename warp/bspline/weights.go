@@ -43,11 +43,13 @@ func Weights[T Float](o Order, t T, w []T) {
 	case 2:
 		u := 1 - t
 		w[0], w[1], w[2] = T(u*u), 1+T(2*T(t*u)), T(t*t)
+	case 3:
+		w[0], w[1], w[2], w[3] = cubicWeights(t)
+	case 5:
+		quinticWeights(t, (*[6]T)(w))
 	default:
 		w[0], w[1], w[2], w[3] = cubicWeights(t)
-		if o > 3 {
-			climb(t, w)
-		}
+		climb(t, w)
 	}
 }
 
@@ -74,6 +76,24 @@ func climb[T Float](t T, w []T) {
 		}
 		v[m] = T(r[0] * below)
 	}
+}
+
+// quinticWeights is climb to order 5, written out.
+func quinticWeights[T Float](t T, w *[6]T) {
+	c0, c1, c2, c3 := cubicWeights(t)
+	f0, f1, f2, f3, f4 := 1-t, 2-t, 3-t, 4-t, 5-t
+	r1, r2, r3, r4 := 1+t, 2+t, 3+t, 4+t
+	q0 := T(f0 * c0)
+	q1 := T(f1*c1) + T(r3*c0)
+	q2 := T(f2*c2) + T(r2*c1)
+	q3 := T(f3*c3) + T(r1*c2)
+	q4 := T(t * c3)
+	w[0] = T(f0 * q0)
+	w[1] = T(f1*q1) + T(r4*q0)
+	w[2] = T(f2*q2) + T(r3*q1)
+	w[3] = T(f3*q3) + T(r2*q2)
+	w[4] = T(f4*q4) + T(r1*q3)
+	w[5] = T(t * q4)
 }
 
 // cubicWeights is equation 11 of Ruijters, ter Haar Romeny and Suetens,

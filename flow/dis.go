@@ -1,7 +1,7 @@
 package flow
 
 /*
-#include "dis.h"
+#include "opencv.h"
 */
 import "C"
 
@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"gocv.io/x/gocv"
 
 	"retime/pipeline/frame"
 )
@@ -138,10 +136,8 @@ func coarsest(w, h, patch int) int {
 // A DIS is for one goroutine at a time; several may run at once. It keeps its
 // buffers from call to call, about 200 bytes for each pixel of the finest level.
 type DIS struct {
-	opts  DISOptions
-	alg   *C.flow_dis
-	lumas pair
-	flow  gocv.Mat
+	opts DISOptions
+	alg  *C.flow_dis // nil once closed
 }
 
 // NewDIS returns an estimator, which must be closed.
@@ -153,7 +149,7 @@ func NewDIS(opts DISOptions) (*DIS, error) {
 	if err := failure(C.flow_dis_new(&alg)); err != nil {
 		return nil, fmt.Errorf("flow: new DIS: %w", err)
 	}
-	return &DIS{opts: opts, alg: alg, lumas: newPair(), flow: gocv.NewMat()}, nil
+	return &DIS{opts: opts, alg: alg}, nil
 }
 
 // Estimate makes dst the flow from a to b, 8-bit luma of one size, from 1x1 up
@@ -196,32 +192,30 @@ func (d *DIS) run(a, b frame.Image[uint8], initial, dst *Field) error {
 			return err
 		}
 	}
-	defer d.lumas.release()
-	if err := d.lumas.view(a, b); err != nil {
-		return err
-	}
-	opts := d.opts.native(finest)
-	if err := failure(C.flow_dis_calc(d.alg, &opts, C.flow_mat(d.lumas.a.Ptr()), C.flow_mat(d.lumas.b.Ptr()),
-		C.int(w), C.int(h), flag(initial != nil), C.flow_mat(d.flow.Ptr()))); err != nil {
+	f, err := d.calc(a, b, w, h, finest, initial != nil)
+	if err != nil {
 		return fmt.Errorf("%dx%d: %w", a.Width, a.Height, err)
 	}
 	scale := float32(One)
 	if d.opts.Upsample {
 		scale /= 2
 	}
-	return store(dst, &d.flow, a.Width, a.Height, scale)
+	return store(dst, f, a.Width, a.Height, scale)
 }
 
-// load puts a field, extended to w by h, into d.flow.
+func (d *DIS) calc(a, b frame.Image[uint8], width, height, finest int, guided bool) (f C.flow_field, err error) {
+	opts := d.opts.native(finest)
+	err = failure(C.flow_dis_calc(d.alg, &opts, luma(a), luma(b), C.int(width), C.int(height), flag(guided), &f))
+	return f, err
+}
+
+// load makes a field, extended to w by h, the initial flow of the next calc.
 func (d *DIS) load(f Field, w, h int) error {
-	if d.flow.Cols() != w || d.flow.Rows() != h {
-		d.flow.Close()
-		d.flow = gocv.NewMatWithSize(h, w, gocv.MatTypeCV32FC2)
+	var initial C.flow_field
+	if err := failure(C.flow_dis_initial(d.alg, C.int(w), C.int(h), &initial)); err != nil {
+		return fmt.Errorf("initial flow of %dx%d: %w", w, h, err)
 	}
-	dst, err := vectors(&d.flow)
-	if err != nil {
-		return err
-	}
+	dst := vectors(initial)
 	for y := range h {
 		src := f.Row(min(y, f.Height-1))
 		row := dst[y*w:][:w]
@@ -252,20 +246,9 @@ func (o DISOptions) native(finest int) C.flow_dis_options {
 	}
 }
 
-func flag(b bool) C.int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // Close frees what d holds in OpenCV's memory. It may be called again.
 func (d *DIS) Close() error {
-	if d.alg == nil {
-		return nil
-	}
 	C.flow_dis_free(d.alg)
 	d.alg = nil
-	d.lumas.close()
-	return d.flow.Close()
+	return nil
 }

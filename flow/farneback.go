@@ -1,10 +1,13 @@
 package flow
 
+/*
+#include "opencv.h"
+*/
+import "C"
+
 import (
 	"errors"
 	"fmt"
-
-	"gocv.io/x/gocv"
 
 	"retime/pipeline/frame"
 )
@@ -61,10 +64,8 @@ func (o FarnebackOptions) check() error {
 //
 // A Farneback is for one goroutine at a time; several may run at once.
 type Farneback struct {
-	opts   FarnebackOptions
-	lumas  pair
-	flow   gocv.Mat
-	closed bool
+	opts FarnebackOptions
+	alg  *C.flow_farneback // nil once closed
 }
 
 // NewFarneback returns an estimator, which must be closed.
@@ -72,14 +73,18 @@ func NewFarneback(opts FarnebackOptions) (*Farneback, error) {
 	if err := opts.check(); err != nil {
 		return nil, fmt.Errorf("flow: Farneback: %w", err)
 	}
-	return &Farneback{opts: opts, lumas: newPair(), flow: gocv.NewMat()}, nil
+	var alg *C.flow_farneback
+	if err := failure(C.flow_farneback_new(&alg)); err != nil {
+		return nil, fmt.Errorf("flow: new Farneback: %w", err)
+	}
+	return &Farneback{opts: opts, alg: alg}, nil
 }
 
 // Estimate makes dst the flow from a to b, 8-bit luma of one size, from 1x1 up
 // to 32766 in a side. It reads a and b in place and reuses dst's memory; after an
 // error dst is undefined.
 func (e *Farneback) Estimate(a, b frame.Image[uint8], dst *Field) error {
-	if e.closed {
+	if e.alg == nil {
 		return errors.New("flow: Farneback is closed")
 	}
 	if err := e.run(a, b, dst); err != nil {
@@ -89,30 +94,37 @@ func (e *Farneback) Estimate(a, b frame.Image[uint8], dst *Field) error {
 }
 
 func (e *Farneback) run(a, b frame.Image[uint8], dst *Field) error {
-	// GoCV lets OpenCV's exceptions through, so what OpenCV would refuse is refused
-	// here.
 	if err := checkPair(a, b); err != nil {
 		return err
 	}
-	defer e.lumas.release()
-	if err := e.lumas.view(a, b); err != nil {
-		return err
+	f, err := e.calc(a, b)
+	if err != nil {
+		return fmt.Errorf("%dx%d: %w", a.Width, a.Height, err)
 	}
-	flags := 0
-	if e.opts.Gaussian {
-		flags = gocv.OptflowFarnebackGaussian
+	return store(dst, f, a.Width, a.Height, One)
+}
+
+func (e *Farneback) calc(a, b frame.Image[uint8]) (f C.flow_field, err error) {
+	opts := e.opts.native()
+	err = failure(C.flow_farneback_calc(e.alg, &opts, luma(a), luma(b), &f))
+	return f, err
+}
+
+func (o FarnebackOptions) native() C.flow_farneback_options {
+	return C.flow_farneback_options{
+		pyramid_scale: C.double(o.PyramidScale),
+		levels:        C.int(o.Levels),
+		window_size:   C.int(o.WindowSize),
+		iterations:    C.int(o.Iterations),
+		poly_n:        C.int(o.PolyN),
+		poly_sigma:    C.double(o.PolySigma),
+		gaussian:      flag(o.Gaussian),
 	}
-	gocv.CalcOpticalFlowFarneback(e.lumas.a, e.lumas.b, &e.flow, e.opts.PyramidScale, e.opts.Levels,
-		e.opts.WindowSize, e.opts.Iterations, e.opts.PolyN, e.opts.PolySigma, flags)
-	return store(dst, &e.flow, a.Width, a.Height, One)
 }
 
 // Close frees what e holds in OpenCV's memory. It may be called again.
 func (e *Farneback) Close() error {
-	if e.closed {
-		return nil
-	}
-	e.closed = true
-	e.lumas.close()
-	return e.flow.Close()
+	C.flow_farneback_free(e.alg)
+	e.alg = nil
+	return nil
 }

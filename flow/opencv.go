@@ -1,10 +1,10 @@
 package flow
 
 /*
-#cgo pkg-config: opencv4
-#cgo CXXFLAGS: -std=c++11
+#cgo CXXFLAGS: -std=c++11 -I/usr/include/opencv4 -I/usr/local/include/opencv4
+#cgo LDFLAGS: -lopencv_video -lopencv_imgproc -lopencv_core -lstdc++
 #include <stdlib.h>
-#include "dis.h"
+#include "opencv.h"
 */
 import "C"
 
@@ -12,11 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"strings"
 	"unsafe"
-
-	"gocv.io/x/gocv"
 
 	"retime/pipeline/frame"
 )
@@ -41,13 +38,20 @@ func SetThreads(n int) error {
 	return nil
 }
 
-// failure makes an error of a message from dis.h and frees it.
+// failure makes an error of a message from opencv.h and frees it.
 func failure(msg *C.char) error {
 	if msg == nil {
 		return nil
 	}
 	defer C.free(unsafe.Pointer(msg))
 	return errors.New(strings.Join(strings.Fields(C.GoString(msg)), " "))
+}
+
+func flag(b bool) C.int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // checkPair says what keeps a and b from being two pictures of one size that an
@@ -69,65 +73,30 @@ func checkPair(a, b frame.Image[uint8]) error {
 	return nil
 }
 
-// pair is two of OpenCV's matrix headers over pictures in Go's or C's memory.
-type pair struct {
-	a, b gocv.Mat
-	pin  runtime.Pinner
-}
-
-func newPair() pair { return pair{a: gocv.NewMat(), b: gocv.NewMat()} }
-
-// view points the headers at a and b, which must have passed checkPair, until
-// release.
-func (p *pair) view(a, b frame.Image[uint8]) error {
-	if err := p.viewOne(&p.a, a); err != nil {
-		return err
+// luma points at the samples of m, which must have passed checkPair, for the
+// length of a call.
+func luma(m frame.Image[uint8]) C.flow_luma {
+	return C.flow_luma{
+		pix:    (*C.uint8_t)(unsafe.SliceData(m.Pix)),
+		width:  C.int(m.Width),
+		height: C.int(m.Height),
+		stride: C.size_t(m.Stride),
 	}
-	return p.viewOne(&p.b, b)
 }
 
-func (p *pair) viewOne(m *gocv.Mat, img frame.Image[uint8]) error {
-	pix := unsafe.SliceData(img.Pix)
-	p.pin.Pin(pix)
-	return failure(C.flow_view(C.flow_mat(m.Ptr()), C.int(img.Width), C.int(img.Height), C.size_t(img.Stride), (*C.uint8_t)(pix)))
-}
-
-// release lets go of the pictures.
-func (p *pair) release() {
-	for _, m := range []*gocv.Mat{&p.a, &p.b} {
-		C.free(unsafe.Pointer(C.flow_view(C.flow_mat(m.Ptr()), 0, 0, 0, nil)))
-	}
-	p.pin.Unpin()
-}
-
-func (p *pair) close() {
-	p.a.Close()
-	p.b.Close()
-}
-
-// vectors views a continuous CV_32FC2 matrix.
-func vectors(m *gocv.Mat) ([][2]float32, error) {
-	if m.Type() != gocv.MatTypeCV32FC2 {
-		return nil, fmt.Errorf("flow matrix has type %v, want 32-bit float with 2 channels", m.Type())
-	}
-	data, err := m.DataPtrFloat32()
-	if err != nil {
-		return nil, err
-	}
-	return unsafe.Slice((*[2]float32)(unsafe.Pointer(unsafe.SliceData(data))), len(data)/2), nil
+// vectors views f in OpenCV's memory.
+func vectors(f C.flow_field) [][2]float32 {
+	return unsafe.Slice((*[2]float32)(unsafe.Pointer(f.vectors)), int(f.width)*int(f.height))
 }
 
 // store makes dst the canonical form of the upper left width by height vectors
-// of m times scale/256.
-func store(dst *Field, m *gocv.Mat, width, height int, scale float32) error {
-	src, err := vectors(m)
-	if err != nil {
-		return err
+// of f times scale/256.
+func store(dst *Field, f C.flow_field, width, height int, scale float32) error {
+	stride := int(f.width)
+	if stride < width || int(f.height) < height {
+		return fmt.Errorf("flow of %dx%d for a picture of %dx%d", f.width, f.height, width, height)
 	}
-	stride := m.Cols()
-	if stride < width || len(src) < stride*height {
-		return fmt.Errorf("flow of %dx%d for a picture of %dx%d", stride, m.Rows(), width, height)
-	}
+	src := vectors(f)
 	dst.Resize(width, height)
 	limit := dst.Limit()
 	for y := range height {

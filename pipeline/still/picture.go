@@ -71,9 +71,9 @@ func checkSize(width, height, channels int) error {
 	if width < 1 || height < 1 {
 		return fmt.Errorf("%dx%d is no size: want at least 1x1", width, height)
 	}
-	if width > MaxSamples || height > MaxSamples || int64(width)*int64(height)*int64(channels) > MaxSamples {
-		return fmt.Errorf("%dx%d samples in %d channels are more than the limit of %d: cut the picture into parts",
-			width, height, channels, MaxSamples)
+	if samples := float64(width) * float64(height) * float64(channels); samples > MaxSamples {
+		return fmt.Errorf("%dx%d makes %.0f samples, more than the limit of %d: cut the picture into parts",
+			width, height, samples, MaxSamples)
 	}
 	return nil
 }

@@ -84,8 +84,8 @@ func TestGradientWithoutAValue(t *testing.T) {
 func TestIntegralIsTheQuadrature(t *testing.T) {
 	nodes, weights := gaussLegendre()
 	for _, b := range boundaries {
-		for _, s := range splines(t, 7, 5, b) {
-			for _, box := range [][4]float64{{-0.5, -0.5, 6.5, 4.5}, {1.2, 0.7, 1.3, 3.9}, {-4, 3.3, 9.25, 6}, {2, 2, 2, 4}} {
+		for _, s := range splines(t, 5, 4, b) {
+			for _, box := range [][4]float64{{-0.5, -0.5, 4.5, 3.5}, {1.2, 0.7, 1.3, 3.9}, {-4, 3.3, 1.25, 6}, {2, 2, 2, 4}} {
 				got, err := s.Integral(box[0], box[1], box[2], box[3])
 				if err != nil {
 					t.Fatal(err)

@@ -188,6 +188,21 @@ func TestBoundaryIndex(t *testing.T) {
 	}
 }
 
+func TestFourIndicesAtOnce(t *testing.T) {
+	for _, b := range boundaries {
+		for n := 1; n < 12; n++ {
+			for i := -30; i < 30; i++ {
+				i0, i1, i2, i3 := b.index4(i, n)
+				got := [4]int{i0, i1, i2, i3}
+				want := [4]int{b.Index(i, n), b.Index(i+1, n), b.Index(i+2, n), b.Index(i+3, n)}
+				if got != want {
+					t.Errorf("%v boundary of %d samples: %v from %d on, want %v", b, n, got, i, want)
+				}
+			}
+		}
+	}
+}
+
 func TestNamesOfOrdersAndBoundaries(t *testing.T) {
 	for o := CatmullRom; o <= MaxOrder; o++ {
 		if got, err := ParseOrder(o.String()); got != o || err != nil {

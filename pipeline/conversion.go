@@ -248,27 +248,59 @@ func (c *conversion) estimate(ctx context.Context, from <-chan *interval) error 
 	return ctx.Err()
 }
 
-// synthesize makes the intervals' frames in order.
+// synthesize makes the intervals' frames in order. It holds three intervals at
+// a time: motion that is not straight shows in the neighbouring ones.
 func (c *conversion) synthesize(ctx context.Context, from <-chan *interval, to chan<- output) error {
 	defer close(to)
+	var w window
+	defer w.release()
 	for v := range from {
-		err := c.fill(ctx, v, to)
-		v.release()
-		if err != nil {
+		w.push(v)
+		if err := w.after.wait(ctx); err != nil {
 			return err
 		}
+		if err := c.fill(ctx, &w, to); err != nil {
+			return err
+		}
+	}
+	w.push(nil)
+	if err := c.fill(ctx, &w, to); err != nil {
+		return err
 	}
 	return ctx.Err()
 }
 
-func (c *conversion) fill(ctx context.Context, v *interval, to chan<- output) error {
+// window is an interval between its neighbours, any of which may be nil.
+type window struct{ before, now, after *interval }
+
+func (w *window) push(v *interval) {
+	if w.before != nil {
+		w.before.release()
+	}
+	w.before, w.now, w.after = w.now, w.after, v
+}
+
+func (w *window) release() {
+	for range 3 {
+		w.push(nil)
+	}
+}
+
+// wait returns when v's flow is known or its estimation has failed.
+func (v *interval) wait(ctx context.Context) error {
 	select {
 	case <-v.ready:
+		return v.err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if v.err != nil {
-		return v.err
+}
+
+// fill makes the frames of the window's middle interval.
+func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) error {
+	v := w.now
+	if v == nil {
+		return nil
 	}
 	begun := false
 	for _, s := range v.slots {
@@ -283,7 +315,7 @@ func (c *conversion) fill(ctx context.Context, v *interval, to chan<- output) er
 			continue
 		}
 		stop := c.times.synthesis.start()
-		f, err := c.make(v, s.phase, &begun)
+		f, err := c.make(w, s.phase, &begun)
 		stop()
 		if err != nil {
 			return err
@@ -296,7 +328,8 @@ func (c *conversion) fill(ctx context.Context, v *interval, to chan<- output) er
 	return nil
 }
 
-func (c *conversion) make(v *interval, phase warp.Phase, begun *bool) (*frame.Frame, error) {
+func (c *conversion) make(w *window, phase warp.Phase, begun *bool) (*frame.Frame, error) {
+	v := w.now
 	if c.o.Mode == warp.Nearest {
 		if phase < warp.PhaseOne/2 {
 			return v.a.Retain(), nil
@@ -304,10 +337,7 @@ func (c *conversion) make(v *interval, phase warp.Phase, begun *bool) (*frame.Fr
 		return v.b.Retain(), nil
 	}
 	if !*begun {
-		in := warp.Interval{
-			A: v.a.Frame, B: v.b.Frame, GuideA: v.a.guide, GuideB: v.b.guide, Level: c.level, Forward: v.forward, Backward: v.backward,
-		}
-		if err := c.synth.Begin(in); err != nil {
+		if err := c.synth.Begin(w.describe(c.level)); err != nil {
 			return nil, err
 		}
 		*begun = true
@@ -322,6 +352,34 @@ func (c *conversion) make(v *interval, phase warp.Phase, begun *bool) (*frame.Fr
 	}
 	return f, nil
 }
+
+// describe returns what the synthesis of the middle interval sees.
+func (w *window) describe(level int) warp.Interval {
+	v := w.now
+	in := warp.Interval{
+		A: v.a.Frame, B: v.b.Frame, GuideA: v.a.guide, GuideB: v.b.guide, Level: level,
+		Forward: v.forward, Backward: v.backward,
+	}
+	if b := w.before; b != nil && b.flows() && asLong(b, v) {
+		in.Before = &warp.Outer{Guide: b.a.guide, Flow: b.backward}
+	}
+	if a := w.after; a != nil && a.flows() && asLong(a, v) {
+		in.After = &warp.Outer{Guide: a.b.guide, Flow: a.forward}
+	}
+	return in
+}
+
+// flows says whether v's flow was estimated.
+func (v *interval) flows() bool { return v.forward.Width > 0 }
+
+// asLong says whether two intervals differ in length by no more than an eighth.
+func asLong(a, b *interval) bool {
+	x, y := a.length(), b.length()
+	d := new(big.Rat).Sub(x, y)
+	return d.Abs(d).Mul(d, big.NewRat(8, 1)).Cmp(y) <= 0
+}
+
+func (v *interval) length() *big.Rat { return new(big.Rat).Sub(v.b.at, v.a.at) }
 
 // encode writes the frames.
 func (c *conversion) encode(ctx context.Context, from <-chan output) error {

@@ -6,22 +6,18 @@ import (
 	"retime/warp/bspline"
 )
 
-// dis returns the flow parameters of the preset.
+// dis returns the flow parameters of the preset. OpenCV's refinement of the
+// patches' flow is left out below Best: on halved guides a finer grid of patches
+// gives as much for a third of the time.
 func (p Preset) dis() flow.DISOptions {
-	o := flow.Medium.Options()
+	o := flow.UltraFast.Options()
 	switch p {
-	case Fast:
-		o = flow.UltraFast.Options()
-		o.FinestScale = 0
 	case Balanced:
-		// On a halved guide, three refinements in place of five and a coarser grid
-		// of patches lose 0.06 dB and save a third of the time.
-		o.FinestScale = 0
-		o.PatchStride, o.GradientDescentIterations = 4, 16
-		o.VariationalRefinementIterations = 3
+		o.PatchStride = 3
 	case Best:
-		o.FinestScale = 0
+		o = flow.Medium.Options()
 	}
+	o.FinestScale = 0
 	return o
 }
 
@@ -44,5 +40,6 @@ const largePicture = 4 << 20
 func newSynthesizer(o *Options) (Synthesizer, error) {
 	return warp.NewSynthesizer(warp.Params{
 		Mode: o.Mode, Order: bspline.Order(*o.Order), Workers: o.workers(),
+		Neighbours: o.Preset != Fast, Acceleration: o.Preset != Fast,
 	})
 }

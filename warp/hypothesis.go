@@ -10,10 +10,20 @@ import (
 // A hypothesis is one guess, for every pixel of the guides' grid, at the motion
 // through it from A to B at the time of the made frame.
 type hypothesis struct {
+	kind   kind
 	motion flow.Field          // from A to B, in 1/256 pixel of the guides
 	cost   frame.Image[uint16] // how far A and B disagree along it
 	weight frame.Image[uint16] // its share, not normalised
 }
+
+// kind is where a hypothesis comes from, which decides its share.
+type kind int
+
+const (
+	projected  kind = iota // a flow, splatted to the made frame's time
+	neighbour              // the mean of the flows some way off
+	stationary             // no motion
+)
 
 // toward returns how far v has gone at the phase, in the same units, rounded to
 // nearest with ties up.
@@ -32,16 +42,27 @@ func inside[T any](img frame.Image[T], x, y int32) bool {
 }
 
 // measure sets h.cost from the guides: the mean difference over a square.
-func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16], in *Interval, phase Phase, radius int) {
+func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16], in *Interval, phase Phase, bend flow.Field, radius int) {
 	a, b := in.GuideA, in.GuideB
+	if h.kind == stationary {
+		bend = flow.Field{}
+	}
 	scratch.Resize(a.Width, a.Height)
 	workers.Rows(a.Height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
 			out, vec := scratch.Row(y), h.motion.Row(y)
+			var bent []flow.Vec
+			if bend.Width > 0 {
+				bent = bend.Row(y)
+			}
 			for x := range out {
 				v := vec[x]
 				ax := int32(x)<<positionBits - toward(v.X, phase)
 				ay := int32(y)<<positionBits - toward(v.Y, phase)
+				if bent != nil {
+					ax -= bent[x].X
+					ay -= bent[x].Y
+				}
 				bx, by := ax+v.X, ay+v.Y
 				if inside(a, ax, ay) != inside(b, bx, by) {
 					out[x] = unseen
@@ -112,25 +133,36 @@ var stillBonus = func() []uint32 {
 	return t
 }()
 
-// share sets the hypotheses' weights from their costs. The last one is the
-// still one.
+// neighbourGate lets the motions of neighbours count where no flow fits.
+var neighbourGate = newGate(neighbourKnee)
+
+const neighbourKnee = 6 // grey levels
+
+// share sets the hypotheses' weights from their costs.
 func share(workers frame.Workers, hypotheses []*hypothesis) {
-	moving, still := hypotheses[:len(hypotheses)-1], hypotheses[len(hypotheses)-1]
 	first := hypotheses[0].cost
 	for _, h := range hypotheses {
 		h.weight.Resize(first.Width, first.Height)
 	}
 	workers.Rows(first.Height, func(y0, y1 int) {
-		for y := y0; y < y1; y++ {
-			for x := range first.Width {
-				least := int32(math.MaxInt32)
-				for _, h := range moving {
-					least = min(least, int32(h.cost.Pix[y*first.Width+x]))
+		for i := y0 * first.Width; i < y1*first.Width; i++ {
+			least := int32(math.MaxInt32)
+			for _, h := range hypotheses {
+				if h.kind == projected {
+					least = min(least, int32(h.cost.Pix[i]))
 				}
-				for _, h := range moving {
-					h.weight.Pix[y*first.Width+x] = uint16(fallen(int32(h.cost.Pix[y*first.Width+x]) - least))
+			}
+			for _, h := range hypotheses {
+				cost := int32(h.cost.Pix[i])
+				switch h.kind {
+				case projected:
+					h.weight.Pix[i] = uint16(fallen(cost - least))
+				case neighbour:
+					gate := uint32(neighbourGate[min(int(least), len(neighbourGate)-1)])
+					h.weight.Pix[i] = uint16(fallen(max(cost-least, 0)) * gate >> 8)
+				case stationary:
+					h.weight.Pix[i] = stillShare(cost, least)
 				}
-				still.weight.Pix[y*first.Width+x] = stillShare(int32(still.cost.Pix[y*first.Width+x]), least)
 			}
 		}
 	})

@@ -18,4 +18,14 @@ type Interval struct {
 	// Forward is the flow from GuideA to GuideB and Backward that from GuideB to
 	// GuideA, in units of 1/256 pixel of the guides.
 	Forward, Backward flow.Field
+	// Before and After tell how the motion changes, where the frames before A and
+	// after B are as far from them as B is from A; nil otherwise.
+	Before, After *Outer
+}
+
+// Outer is a frame beyond an interval and the flow to it from the nearer of the
+// interval's frames.
+type Outer struct {
+	Guide frame.Image[uint8]
+	Flow  flow.Field
 }

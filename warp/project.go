@@ -13,6 +13,7 @@ type renderer struct {
 	workers    frame.Workers
 	taps       *taps
 	hypotheses []*hypothesis
+	bend       flow.Field // how far the made frame's places lie off a straight line
 	gridWidth  int
 	phase      Phase
 	limit      int
@@ -27,15 +28,22 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	in, workers := &s.in, s.params.Workers
 	s.motion(phase)
 	hypotheses := []*hypothesis{&s.forward, &s.reverse, &s.still}
+	if s.params.Neighbours {
+		s.offset(&s.mean, overlap>>in.Level)
+		for i := range s.around {
+			hypotheses = append(hypotheses, &s.around[i])
+		}
+	}
+	bend := s.bend.at(s, phase)
 	radius := 4 >> in.Level
 	for _, h := range hypotheses {
-		h.measure(workers, &s.scratch, in, phase, radius)
+		h.measure(workers, &s.scratch, in, phase, bend, radius)
 	}
 	share(workers, hypotheses)
 	for _, h := range hypotheses {
 		smooth(workers, &h.weight, &s.scratch)
 	}
-	r := &renderer{workers, s.taps, hypotheses, in.GuideA.Width, phase, dst.Format.Max()}
+	r := &renderer{workers, s.taps, hypotheses, bend, in.GuideA.Width, phase, dst.Format.Max()}
 	for first := 0; first < len(dst.Planes); {
 		sx, sy := dst.Format.Subsampling(first)
 		n := first + 1
@@ -69,6 +77,36 @@ func (s *Synthesizer) motion(phase Phase) {
 	negate(s.params.Workers, s.reverse.motion)
 	if s.still.motion.Width != w || s.still.motion.Height != h {
 		s.still.motion = flow.NewField(w, h)
+	}
+}
+
+// overlap is how far off neighbours' motions are read, in pixels of the picture.
+const overlap = 10
+
+// offset sets the four neighbours' motions: the mean of the two projected flows
+// read distance pixels off along the diagonals.
+func (s *Synthesizer) offset(mean *flow.Field, distance int) {
+	a, b := s.forward.motion, s.reverse.motion
+	mean.Resize(a.Width, a.Height)
+	workers := s.params.Workers
+	workers.Rows(a.Height, func(y0, y1 int) {
+		for i := y0 * a.Width; i < y1*a.Width; i++ {
+			mean.Pix[i] = flow.Vec{X: (a.Pix[i].X + b.Pix[i].X) >> 1, Y: (a.Pix[i].Y + b.Pix[i].Y) >> 1}
+		}
+	})
+	for k := range s.around {
+		h := &s.around[k]
+		h.kind = neighbour
+		h.motion.Resize(a.Width, a.Height)
+		dx, dy := distance*(2*(k&1)-1), distance*(k&2-1)
+		workers.Rows(a.Height, func(y0, y1 int) {
+			for y := y0; y < y1; y++ {
+				src, dst := mean.Row(min(max(y+dy, 0), a.Height-1)), h.motion.Row(y)
+				for x := range dst {
+					dst[x] = src[min(max(x+dx, 0), a.Width-1)]
+				}
+			}
+		})
 	}
 }
 

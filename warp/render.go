@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"retime/flow"
 	"retime/pipeline/frame"
 )
 
@@ -10,8 +11,8 @@ const maxHypotheses = 16
 // Shares below 1/leastShare of a pixel's total are left out, and motions that
 // differ by no more than sameMotion count as one.
 const (
-	leastShare = 64
-	sameMotion = positionOne / 8
+	leastShare = 32
+	sameMotion = positionOne / 4
 )
 
 // maxBlock is the most samples that share a motion. It is a power of two.
@@ -20,15 +21,20 @@ const maxBlock = 1 << (2 * MaxLevel)
 // guess is a motion and its share.
 type guess struct {
 	x, y  int32
+	bend  flow.Vec // how far the place lies off the straight line
 	share uint32
 }
 
 // gather lists the motions that count at pixel i of the guides' grid.
-func gather(list *[maxHypotheses]guess, hypotheses []*hypothesis, i int) []guess {
+func (r *renderer) gather(list *[maxHypotheses]guess, i int) []guess {
 	n := 0
 	var total uint32
+	var bend flow.Vec
+	if r.bend.Width > 0 {
+		bend = r.bend.Pix[i]
+	}
 next:
-	for _, h := range hypotheses {
+	for _, h := range r.hypotheses {
 		w := uint32(h.weight.Pix[i])
 		if w == 0 {
 			continue
@@ -41,7 +47,10 @@ next:
 				continue next
 			}
 		}
-		list[n] = guess{v.X, v.Y, w}
+		list[n] = guess{v.X, v.Y, bend, w}
+		if h.kind == stationary {
+			list[n].bend = flow.Vec{}
+		}
 		n++
 	}
 	kept := 0
@@ -97,14 +106,13 @@ const (
 func (g geometry) expand(list *[2 * maxHypotheses]sample, guesses []guess, x, y, width, height int, phase Phase) (samples []sample, outside bool) {
 	outside = true
 	right, bottom := int32(width)<<positionBits-positionOne/2, int32(height)<<positionBits-positionOne/2
-	for k, v := range guesses {
-		a := sample{
-			x: int32(x)<<positionBits - travel(v.x, phase, g.level, g.sx),
-			y: int32(y)<<positionBits - travel(v.y, phase, g.level, g.sy),
-		}
+	for k := range guesses {
+		v := &guesses[k]
+		px := int32(x)<<positionBits - travel(v.bend.X, PhaseOne, g.level, g.sx)
+		py := int32(y)<<positionBits - travel(v.bend.Y, PhaseOne, g.level, g.sy)
+		a := sample{x: px - travel(v.x, phase, g.level, g.sx), y: py - travel(v.y, phase, g.level, g.sy)}
 		b := sample{
-			x:      int32(x)<<positionBits + travel(v.x, PhaseOne-phase, g.level, g.sx),
-			y:      int32(y)<<positionBits + travel(v.y, PhaseOne-phase, g.level, g.sy),
+			x: px + travel(v.x, PhaseOne-phase, g.level, g.sx), y: py + travel(v.y, PhaseOne-phase, g.level, g.sy),
 			second: true,
 		}
 		a.weight = uint64(v.share) * uint64(PhaseOne-phase) * outsideFactor
@@ -136,7 +144,7 @@ func render[T frame.Sample](r *renderer, dst, a, b []frame.Image[T], ca, cb []*c
 			y := row * g.height
 			for x := 0; x < width; x += g.width {
 				cx, cy := g.cell(x, y)
-				list, outside := g.expand(&samples, gather(&guesses, r.hypotheses, cy*r.gridWidth+cx), x, y, width, height, r.phase)
+				list, outside := g.expand(&samples, r.gather(&guesses, cy*r.gridWidth+cx), x, y, width, height, r.phase)
 				if outside {
 					mark(*mask, x, y, g)
 				}

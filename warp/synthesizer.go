@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"retime/flow"
 	"retime/inpaint"
 	"retime/pipeline/frame"
 	"retime/warp/bspline"
@@ -14,7 +15,13 @@ type Params struct {
 	Mode       Mode
 	Order      bspline.Order // of the sampling in Project mode: 0, 1 or 3
 	Directions int           // of the inpainting, 4 to 64; 0 for 16
-	Workers    frame.Workers
+	// Neighbours also tries the motions of each pixel's surroundings, as
+	// overlapped blocks do.
+	Neighbours bool
+	// Acceleration bends the motion where the frames before and after the interval
+	// tell how it changes.
+	Acceleration bool
+	Workers      frame.Workers
 }
 
 // precision of the coefficients, relative to the largest sample.
@@ -41,6 +48,9 @@ type Synthesizer struct {
 	holes            frame.Image[uint8]
 	forward, reverse hypothesis
 	still            hypothesis
+	around           [4]hypothesis
+	mean             flow.Field
+	bend             bend
 	mask             [2]frame.Image[uint8]
 	coeffA, coeffB   sourceCoefficients
 }
@@ -58,6 +68,7 @@ func NewSynthesizer(p Params) (*Synthesizer, error) {
 	}
 	s := &Synthesizer{
 		params: p, taps: newTaps(p.Order),
+		still:    hypothesis{kind: stationary},
 		splatter: Splatter{Workers: p.Workers}, filler: FlowFiller{Workers: p.Workers},
 	}
 	var err error
@@ -140,6 +151,7 @@ func (s *Synthesizer) prepare() error {
 	trust(workers, &s.trustA, s.errorA)
 	trust(workers, &s.trustB, s.errorB)
 	if s.params.Mode == Project {
+		s.bend.prepare(s)
 		if s.coeffB.of == in.A {
 			s.coeffA, s.coeffB = s.coeffB, s.coeffA
 		}

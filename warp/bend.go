@@ -1,0 +1,258 @@
+package warp
+
+import (
+	"retime/flow"
+	"retime/pipeline/frame"
+)
+
+// bend is how far moving things lie off the straight line between A and B.
+//
+// A point at x that moves with speed v and acceleration a is displaced by
+// v s + a s²/2 after s intervals, so the flows from one frame to the next and to
+// the one before sum to a, and at the phase t the point is -a t(1-t)/2 off the
+// line. That is averaged over wide surroundings, from both frames' points of
+// view, and counts as far as they agree.
+//
+// It works on cells of cellSize by cellSize pixels of the picture.
+type bend struct {
+	ready        bool
+	sideA, sideB bendSide
+	cells        frame.Image[[2]float32] // the bend of each cell, in pixels of the picture
+	field        flow.Field
+}
+
+// cellBits is log2 of cellSize.
+const (
+	cellBits = 3
+	cellSize = 1 << cellBits
+)
+
+// Where the flow's change exceeds largestChange pixels of the picture it is
+// taken for an error; errors along the flow of creditKnee grey levels halve its
+// credit.
+const (
+	largestChange = 48
+	creditKnee    = 6
+	creditOne     = 256
+)
+
+// creditTable is creditOne/(1 + (error/creditKnee)²) for errors in their units.
+var creditTable = func() []int64 {
+	var t []int64
+	for d := 0; ; d++ {
+		e := float64(d) / (creditKnee * differenceOne)
+		w := creditOne / (1 + e*e)
+		t = append(t, int64(w+0.5))
+		if w < 0.5 {
+			return t
+		}
+	}
+}()
+
+// change is a cell's sum of accelerations, in 1/256 pixel of the guides times
+// their credit, and of the credit.
+type change struct{ x, y, credit int64 }
+
+// bendSide is what one frame tells.
+type bendSide struct {
+	errors  frame.Image[uint16]     // along the flow to the frame beyond
+	motion  flow.Field              // a cell's mean flow within the interval
+	changes frame.Image[change]     // of the frame's cells
+	moved   frame.Image[change]     // the same at the made frame's time
+	means   frame.Image[[3]float32] // the same over wide surroundings, per pixel
+	scratch frame.Image[[3]float32]
+}
+
+// prepare computes what all phases of the interval share.
+func (b *bend) prepare(s *Synthesizer) {
+	in := &s.in
+	b.ready = s.params.Acceleration && in.Before != nil && in.After != nil
+	if !b.ready {
+		return
+	}
+	b.sideA.gather(s, in.GuideA, in.Forward, s.errorA, in.Before)
+	b.sideB.gather(s, in.GuideB, in.Backward, s.errorB, in.After)
+}
+
+// gather sums up the accelerations of a frame's cells. inner is its flow within
+// the interval and e the error along it.
+func (c *bendSide) gather(s *Synthesizer, guide frame.Image[uint8], inner flow.Field, e frame.Image[uint16], outer *Outer) {
+	workers, level := s.params.Workers, s.in.Level
+	warpError(workers, &c.errors, &s.scratch, guide, outer.Guide, outer.Flow)
+	size := cellSize >> level
+	w, h := (guide.Width+size-1)/size, (guide.Height+size-1)/size
+	c.changes.Resize(w, h)
+	c.motion.Resize(w, h)
+	limit := int32(largestChange<<positionBits) >> level
+	workers.Rows(h, func(y0, y1 int) {
+		for cy := y0; cy < y1; cy++ {
+			for cx := range w {
+				var sum change
+				var mx, my, n int64
+				for y := cy * size; y < min((cy+1)*size, guide.Height); y++ {
+					for i := y*guide.Width + cx*size; i < y*guide.Width+min((cx+1)*size, guide.Width); i++ {
+						u, v := inner.Pix[i], outer.Flow.Pix[i]
+						mx, my, n = mx+int64(u.X), my+int64(u.Y), n+1
+						x, y := u.X+v.X, u.Y+v.Y
+						worst := int(max(e.Pix[i], c.errors.Pix[i]))
+						if x >= limit || x <= -limit || y >= limit || y <= -limit || worst >= len(creditTable) {
+							continue
+						}
+						k := creditTable[worst]
+						sum.x, sum.y, sum.credit = sum.x+k*int64(x), sum.y+k*int64(y), sum.credit+k
+					}
+				}
+				c.changes.Pix[cy*w+cx] = sum
+				c.motion.Pix[cy*w+cx] = flow.Vec{X: int32(mx / n), Y: int32(my / n)}
+			}
+		}
+	})
+}
+
+// at returns the bend at the phase, in 1/256 pixel of the guides; empty where
+// there is none.
+func (b *bend) at(s *Synthesizer, phase Phase) flow.Field {
+	if !b.ready {
+		return flow.Field{}
+	}
+	b.sideA.average(s, phase)
+	b.sideB.average(s, PhaseOne-phase)
+	t := float32(phase) / PhaseOne
+	b.combine(float32(float32(-0.5*t) * (1 - t)))
+	b.spread(s.params.Workers, s.in.GuideA.Width, s.in.GuideA.Height, s.in.Level)
+	return b.field
+}
+
+// average moves the changes by the phase and averages them over a Gaussian of
+// about 12 pixels.
+func (c *bendSide) average(s *Synthesizer, phase Phase) {
+	w, h, level := c.changes.Width, c.changes.Height, s.in.Level
+	c.moved.Resize(w, h)
+	c.moved.Clear()
+	shift := cellBits - level
+	for y := range h {
+		for x := range w {
+			v, m := c.changes.Pix[y*w+x], c.motion.Pix[y*w+x]
+			if v.credit != 0 {
+				c.add(v, int32(x)<<positionBits+toward(m.X, phase)>>shift, int32(y)<<positionBits+toward(m.Y, phase)>>shift)
+			}
+		}
+	}
+	// Accelerations in pixels of the picture, credits from 0 to 1.
+	size := int64(cellSize >> level)
+	unit := 1 / float32(positionOne*positionOne*creditOne*size*size)
+	length := unit * float32(int64(1)<<level) / positionOne
+	c.means.Resize(w, h)
+	for i, v := range c.moved.Pix {
+		c.means.Pix[i] = [3]float32{float32(v.x) * length, float32(v.y) * length, float32(v.credit) * unit}
+	}
+	for range 2 {
+		c.blur()
+	}
+}
+
+// add shares v among the four cells around (x, y), in 1/256 cell.
+func (c *bendSide) add(v change, x, y int32) {
+	ix, iy := int(x>>positionBits), int(y>>positionBits)
+	fx, fy := int64(x&(positionOne-1)), int64(y&(positionOne-1))
+	for k, weight := range [4]int64{
+		(positionOne - fx) * (positionOne - fy), fx * (positionOne - fy), (positionOne - fx) * fy, fx * fy,
+	} {
+		cx, cy := ix+k&1, iy+k>>1
+		if cx < 0 || cy < 0 || cx >= c.moved.Width || cy >= c.moved.Height {
+			continue
+		}
+		p := &c.moved.Pix[cy*c.moved.Width+cx]
+		p.x, p.y, p.credit = p.x+weight*v.x, p.y+weight*v.y, p.credit+weight*v.credit
+	}
+}
+
+// blur applies the binomial kernel (1 4 6 4 1)/16 in both directions.
+func (c *bendSide) blur() {
+	w, h := c.means.Width, c.means.Height
+	c.scratch.Resize(w, h)
+	for y := range h {
+		row, out := c.means.Row(y), c.scratch.Row(y)
+		for x := range out {
+			out[x] = binomial(&row[max(x-2, 0)], &row[max(x-1, 0)], &row[x], &row[min(x+1, w-1)], &row[min(x+2, w-1)])
+		}
+	}
+	for y := range h {
+		a, b, m := c.scratch.Row(max(y-2, 0)), c.scratch.Row(max(y-1, 0)), c.scratch.Row(y)
+		d, e, out := c.scratch.Row(min(y+1, h-1)), c.scratch.Row(min(y+2, h-1)), c.means.Row(y)
+		for x := range out {
+			out[x] = binomial(&a[x], &b[x], &m[x], &d[x], &e[x])
+		}
+	}
+}
+
+func binomial(a, b, c, d, e *[3]float32) (out [3]float32) {
+	for i := range out {
+		out[i] = float32((float32(6*c[i]) + float32(4*(b[i]+d[i])) + (a[i] + e[i])) / 16)
+	}
+	return out
+}
+
+// combine sets the cells' bends: the mean of what the two frames tell, factor
+// times the acceleration, as far as they agree.
+func (b *bend) combine(factor float32) {
+	const doubt = 0.05 // credit without evidence
+	const noise = 0.01 // square pixels
+	b.cells.Resize(b.sideA.means.Width, b.sideA.means.Height)
+	for i := range b.cells.Pix {
+		p, q := &b.sideA.means.Pix[i], &b.sideB.means.Pix[i]
+		fp, fq := factor/(p[2]+doubt), factor/(q[2]+doubt)
+		px, py := float32(p[0]*fp), float32(p[1]*fp)
+		qx, qy := float32(q[0]*fq), float32(q[1]*fq)
+		mx, my := (px+qx)/2, (py+qy)/2
+		dx, dy := px-qx, py-qy
+		power := float32(mx*mx) + float32(my*my)
+		k := power / (power + (float32(dx*dx) + float32(dy*dy)) + noise)
+		k = float32(k * min(p[2], q[2], 1))
+		b.cells.Pix[i] = [2]float32{float32(mx * k), float32(my * k)}
+	}
+}
+
+// spread interpolates the cells' bends to the pixels of the guides.
+func (b *bend) spread(workers frame.Workers, width, height, level int) {
+	b.field.Resize(width, height)
+	size := cellSize >> level
+	scale := float32(positionOne) / float32(int(1)<<level)
+	w, h := b.cells.Width, b.cells.Height
+	workers.Rows(height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			cy, fy := cellBefore(y, size)
+			upper, lower := b.cells.Row(max(cy, 0)), b.cells.Row(min(cy+1, h-1))
+			for x, out := 0, b.field.Row(y); x < width; x++ {
+				cx, fx := cellBefore(x, size)
+				l, r := max(cx, 0), min(cx+1, w-1)
+				var v [2]int32
+				for k := range v {
+					top := upper[l][k] + float32(fx*(upper[r][k]-upper[l][k]))
+					bottom := lower[l][k] + float32(fx*(lower[r][k]-lower[l][k]))
+					v[k] = roundToInt(float32((top + float32(fy*(bottom-top))) * scale))
+				}
+				out[x] = flow.Vec{X: v[0], Y: v[1]}
+			}
+		}
+	})
+}
+
+// cellBefore returns the cell whose centre lies before pixel i, and how far i
+// lies from it towards the next.
+func cellBefore(i, size int) (cell int, f float32) {
+	twice := 2*i + 1 - size // twice the distance from the first centre
+	cell = twice / (2 * size)
+	if twice < 0 {
+		cell = -1
+	}
+	return cell, float32(twice-cell*2*size) / float32(2*size)
+}
+
+// roundToInt rounds to nearest, ties away from zero.
+func roundToInt(v float32) int32 {
+	if v < 0 {
+		return -int32(0.5 - v)
+	}
+	return int32(v + 0.5)
+}

@@ -46,6 +46,7 @@ type DISOptions struct {
 // Preset is one of OpenCV's choices of DIS parameters.
 type Preset int
 
+// OpenCV's presets, quickest first.
 const (
 	UltraFast Preset = iota
 	Fast

@@ -20,7 +20,7 @@ import (
 func floFile(tag float32, w, h int32, values ...float32) []byte {
 	var b bytes.Buffer
 	for _, v := range []any{tag, w, h, values} {
-		binary.Write(&b, binary.LittleEndian, v)
+		_ = binary.Write(&b, binary.LittleEndian, v) // to memory
 	}
 	return b.Bytes()
 }

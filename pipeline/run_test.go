@@ -60,7 +60,7 @@ func readAll(t testing.TB, name string) (frames [][]byte, times []*big.Rat, v me
 	defer r.Close()
 	for {
 		f, err := r.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return frames, times, r.Video()
 		} else if err != nil {
 			t.Fatal(err)

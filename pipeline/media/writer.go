@@ -115,7 +115,7 @@ func (w *Writer) open(name string) (err error) {
 // for raw frames, such as YUV4MPEG2, take them wrapped.
 func (w *Writer) pickEncoder() (*astiav.Codec, error) {
 	wraps := defaultVideoCodec(w.output) == wrappedFrame
-	if name := w.opt.Codec; name != "" && !(wraps && name == "rawvideo") {
+	if name := w.opt.Codec; name != "" && (!wraps || name != "rawvideo") {
 		codec := astiav.FindEncoderByName(name)
 		if codec == nil {
 			return nil, fault.New(fault.Usage, "encoder %q is not in this FFmpeg build; see ffmpeg -encoders", name)

@@ -6,6 +6,7 @@ import "fmt"
 // table 2).
 type Boundary int
 
+// The boundary conditions, with the samples abcde continued.
 const (
 	HalfSymmetric  Boundary = iota // cba|abcde|edc
 	WholeSymmetric                 // dcb|abcde|dcb

@@ -8,6 +8,7 @@ import (
 // Order is the degree of a B-spline, 0 to MaxOrder, or CatmullRom.
 type Order int
 
+// The orders that have a name.
 const (
 	// CatmullRom is the cubic Catmull-Rom kernel. It is no B-spline, but stands
 	// wherever an Order does: it interpolates the samples without a prefilter.

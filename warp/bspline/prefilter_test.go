@@ -224,7 +224,7 @@ func TestPrefilterReusesItsScratch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func() { p.Apply(frame.Workers{N: 1}, img) }
+	run := func() { _ = p.Apply(frame.Workers{N: 1}, img) }
 	run()
 	tiles := len(p.scratch)
 	allocs := testing.AllocsPerRun(5, run)

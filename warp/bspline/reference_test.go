@@ -86,16 +86,6 @@ func noise[T Float](rng *rand.Rand, width, height int) frame.Image[T] {
 	return img
 }
 
-func toFloat64[T Float](img frame.Image[T]) frame.Image[float64] {
-	out := frame.NewImage[float64](img.Width, img.Height)
-	for y := range img.Height {
-		for x, v := range img.Row(y) {
-			out.Row(y)[x] = float64(v)
-		}
-	}
-	return out
-}
-
 // referenceCoefficients returns normalised coefficients of an image.
 func referenceCoefficients(order Order, b Boundary, img frame.Image[float64]) frame.Image[float64] {
 	out := frame.NewImage[float64](img.Width, img.Height)

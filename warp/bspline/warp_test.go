@@ -65,7 +65,6 @@ func TestWarpIsAt(t *testing.T) {
 }
 
 func testWarpIsAt[T Float](t *testing.T) {
-	const canary = 4321
 	rng := rand.New(rand.NewPCG(19, 20))
 	for _, size := range [][2]int{{1, 1}, {2, 3}, {41, 29}} {
 		img := noise[T](rng, size[0], size[1])
@@ -250,7 +249,9 @@ func BenchmarkWarp(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/order=%v", name, order), func(b *testing.B) {
 				b.SetBytes(width * height * 4)
 				for b.Loop() {
-					s.Warp(frame.Workers{N: 1}, dst, tr)
+					if err := s.Warp(frame.Workers{N: 1}, dst, tr); err != nil {
+						b.Fatal(err)
+					}
 				}
 			})
 		}

@@ -26,6 +26,7 @@ type conversion struct {
 	level  int // of the guides
 
 	sources, frames, made int64
+	cuts                  []*big.Rat // times of the first frames of scenes
 	damage                error
 	times                 stageTimes
 }
@@ -44,8 +45,11 @@ type interval struct {
 	slots []slot
 	// Set before ready is closed.
 	forward, backward flow.Field
+	change            change
 	err               error
 	ready             chan struct{}
+	// Set by the synthesis.
+	cut bool
 }
 
 func (v *interval) retain() {
@@ -240,7 +244,9 @@ func (c *conversion) estimate(ctx context.Context, from <-chan *interval) error 
 	defer e.close()
 	for v := range from {
 		stop := c.times.flow.start()
-		v.err = e.both(v)
+		if v.err = e.both(v); v.err == nil {
+			v.change = measureChange(v.a.guide, v.b.guide, v.forward, v.backward)
+		}
 		stop()
 		close(v.ready)
 		v.release()
@@ -252,12 +258,17 @@ func (c *conversion) estimate(ctx context.Context, from <-chan *interval) error 
 // a time: motion that is not straight shows in the neighbouring ones.
 func (c *conversion) synthesize(ctx context.Context, from <-chan *interval, to chan<- output) error {
 	defer close(to)
+	cuts := newCuts(c.o)
 	var w window
 	defer w.release()
 	for v := range from {
 		w.push(v)
-		if err := w.after.wait(ctx); err != nil {
+		if err := v.wait(ctx); err != nil {
 			return err
+		}
+		if v.b.Frame != nil && cuts.within(v) {
+			v.cut = true
+			c.cuts = append(c.cuts, v.b.at)
 		}
 		if err := c.fill(ctx, &w, to); err != nil {
 			return err
@@ -320,7 +331,8 @@ func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) erro
 		if err != nil {
 			return err
 		}
-		if err := send(ctx, to, output{f, true}); err != nil {
+		made := f != v.a.Frame && f != v.b.Frame
+		if err := send(ctx, to, output{f, made}); err != nil {
 			f.Release()
 			return err
 		}
@@ -330,7 +342,7 @@ func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) erro
 
 func (c *conversion) make(w *window, phase warp.Phase, begun *bool) (*frame.Frame, error) {
 	v := w.now
-	if c.o.Mode == warp.Nearest {
+	if c.o.Mode == warp.Nearest || v.cut {
 		if phase < warp.PhaseOne/2 {
 			return v.a.Retain(), nil
 		}
@@ -369,8 +381,8 @@ func (w *window) describe(level int) warp.Interval {
 	return in
 }
 
-// flows says whether v's flow was estimated.
-func (v *interval) flows() bool { return v.forward.Width > 0 }
+// flows says whether v's flow was estimated and means something.
+func (v *interval) flows() bool { return v.forward.Width > 0 && !v.cut }
 
 // asLong says whether two intervals differ in length by no more than an eighth.
 func asLong(a, b *interval) bool {

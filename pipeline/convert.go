@@ -48,7 +48,7 @@ func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 		return nil, err
 	}
 	return &Report{
-		Width: video.Width, Height: video.Height, Format: video.Source, Sources: c.sources, Frames: c.frames, Made: c.made,
+		Width: video.Width, Height: video.Height, Format: video.Source, Sources: c.sources, Frames: c.frames, Made: c.made, Cuts: c.cuts,
 		Stages: c.times.stages(), Elapsed: time.Since(began), Backend: CPU,
 	}, damage
 }

@@ -30,6 +30,13 @@ type Options struct {
 	// Order is the B-spline order of the sampling: 0, 1 or 3. Nil for 3.
 	Order *int
 
+	// SceneThreshold is the score from 0 to 1 from which two frames belong to
+	// different scenes, between which the nearer one is shown; nil for
+	// DefaultSceneThreshold, above 1 for never. Scores need optical flow.
+	SceneThreshold *float64
+	// Scenes are the times at which scenes begin, in seconds; nil to detect them.
+	Scenes []*big.Rat
+
 	VideoCodec   string            // encoder; empty for libx264 where the container takes it
 	CRF          *int              // constant rate factor; nil for the encoder's default, 16 for libx264
 	VideoOptions map[string]string // further encoder options
@@ -138,6 +145,8 @@ func (o *Options) check() error {
 		return fault.New(fault.Usage, "--backend cuda: this program is built without CUDA; use --backend cpu")
 	case o.Threads < 0 || o.Threads > 1024:
 		return fault.New(fault.Usage, "--threads %d: want 0 (all processors) to 1024", o.Threads)
+	case o.SceneThreshold != nil && !(*o.SceneThreshold >= 0):
+		return fault.New(fault.Usage, "--scene-threshold %v: want a number from 0 to 1, above 1 for never", *o.SceneThreshold)
 	case o.CRF != nil && *o.CRF < 0:
 		return fault.New(fault.Usage, "--crf %d: must not be negative", *o.CRF)
 	case o.Slow.Sign() <= 0:

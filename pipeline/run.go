@@ -60,6 +60,8 @@ type Report struct {
 	Sources       int64 // frames read
 	Frames        int64 // frames written
 	Made          int64 // of those, frames that no camera shot
+	// Cuts are the times in the input at which scenes begin, in seconds.
+	Cuts []*big.Rat
 	Damage        media.Damage
 	Stages        Stages
 	Elapsed       time.Duration
@@ -121,7 +123,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	}
 	report := &Report{
 		Output: name, Width: video.Width, Height: video.Height, Format: video.Source, Rate: plan.rate,
-		Sources: c.sources, Frames: c.frames, Made: c.made,
+		Sources: c.sources, Frames: c.frames, Made: c.made, Cuts: c.cuts,
 		Damage: source.Damage(), Stages: c.times.stages(), Elapsed: time.Since(began), Backend: CPU,
 	}
 	if d := report.Damage; d != (media.Damage{}) {

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"math/big"
+	"os"
+	"strings"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+)
+
+// readScenes reads the times of scene cuts, one a line; blank lines and what
+// follows a # are passed over.
+func readScenes(name string) ([]*big.Rat, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fault.New(fault.NoInput, "--scenes: %w", err)
+	}
+	defer f.Close()
+	times := []*big.Rat{}
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		t, err := pipeline.ParseTime(text)
+		if err != nil {
+			return nil, fault.New(fault.BadData, "--scenes: %s, line %d: %w", name, n, err)
+		}
+		times = append(times, t)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fault.New(fault.BadData, "--scenes: %s: %w", name, err)
+	}
+	return times, nil
+}
+
+// writeScenes writes what readScenes reads.
+func writeScenes(name string, times []*big.Rat) error {
+	var b strings.Builder
+	for _, t := range times {
+		fmt.Fprintln(&b, t.FloatString(6))
+	}
+	if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
+		return fault.New(fault.CannotWrite, "--write-scenes: %w", err)
+	}
+	return nil
+}

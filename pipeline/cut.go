@@ -1,0 +1,116 @@
+package pipeline
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"retime/flow"
+	"retime/pipeline/frame"
+)
+
+// change is how much differs between two neighbouring pictures, from 0 to 1.
+type change struct {
+	unlike float64 // 1 less the correlation along the flow, or without it if that is more
+	lost   float64 // share of pixels whose forward and backward flows disagree
+}
+
+// cutScore says how surely the pictures belong to different scenes: the lesser
+// of how unlike they are and how much of the flow is lost. Either alone is high
+// without a cut, the first in a flash, the second in a crowd. Histograms are
+// left out: they change more in a flash or a fade than at many a cut.
+func (c change) cutScore() float64 { return min(c.unlike, c.lost) }
+
+// DefaultSceneThreshold lies between the scores of flashes and fast motion and
+// those of cuts; docs/quality.md has the figures.
+const DefaultSceneThreshold = 0.3
+
+// The parts are taken from every changeStep-th pixel of every changeStep-th row.
+const changeStep = 3
+
+// strayed is how far, in 1/256 pixel of the guides, forward and backward flow may
+// miss each other.
+const strayed = flow.One
+
+// measureChange compares two guides.
+func measureChange(a, b frame.Image[uint8], forward, backward flow.Field) change {
+	var along, still correlation
+	var lost, n int
+	for y := 0; y < a.Height; y += changeStep {
+		ra, rb, rf := a.Row(y), b.Row(y), forward.Row(y)
+		for x := 0; x < a.Width; x += changeStep {
+			n++
+			still.add(int(ra[x]), int(rb[x]))
+			v := rf[x]
+			tx, ty := x+int(v.X+flow.One/2)>>8, y+int(v.Y+flow.One/2)>>8
+			if tx < 0 || ty < 0 || tx >= b.Width || ty >= b.Height {
+				continue
+			}
+			along.add(int(ra[x]), int(b.Row(ty)[tx]))
+			w := backward.Row(ty)[tx]
+			if abs(int(v.X+w.X)) > strayed || abs(int(v.Y+w.Y)) > strayed {
+				lost++
+			}
+		}
+	}
+	return change{
+		unlike: 1 - max(along.value(), still.value(), 0),
+		lost:   float64(lost) / float64(max(n, 1)),
+	}
+}
+
+// correlation is Pearson's coefficient of pairs of grey levels.
+type correlation struct{ n, a, b, aa, bb, ab int }
+
+func (c *correlation) add(a, b int) {
+	c.n, c.a, c.b = c.n+1, c.a+a, c.b+b
+	c.aa, c.bb, c.ab = c.aa+a*a, c.bb+b*b, c.ab+a*b
+}
+
+// value is 1 for two flat pictures and 0 where one alone is flat.
+func (c *correlation) value() float64 {
+	va, vb := c.n*c.aa-c.a*c.a, c.n*c.bb-c.b*c.b
+	if va == 0 || vb == 0 {
+		if va == vb {
+			return 1
+		}
+		return 0
+	}
+	return float64(c.n*c.ab-c.a*c.b) / (math.Sqrt(float64(va)) * math.Sqrt(float64(vb)))
+}
+
+func abs(v int) int {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
+
+// cuts decides where scenes change, from a list of times or by score.
+type cuts struct {
+	threshold float64
+	listed    bool
+	times     []*big.Rat // ascending
+}
+
+// newCuts returns the rule of o.
+func newCuts(o *Options) cuts {
+	c := cuts{threshold: DefaultSceneThreshold, listed: o.Scenes != nil, times: slices.Clone(o.Scenes)}
+	if o.SceneThreshold != nil {
+		c.threshold = *o.SceneThreshold
+	}
+	slices.SortFunc(c.times, (*big.Rat).Cmp)
+	return c
+}
+
+// within says whether a scene begins after v's first picture, up to its second.
+func (c *cuts) within(v *interval) bool {
+	if !c.listed {
+		return v.change.cutScore() >= c.threshold
+	}
+	// Lists are written in microseconds.
+	slack := big.NewRat(1, 1_000_000)
+	from, to := new(big.Rat).Add(v.a.at, slack), new(big.Rat).Add(v.b.at, slack)
+	i, _ := slices.BinarySearchFunc(c.times, from, (*big.Rat).Cmp)
+	return i < len(c.times) && c.times[i].Cmp(to) <= 0
+}

@@ -1,0 +1,199 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"retime/flow"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+	"retime/testdata/scene"
+	"retime/warp"
+)
+
+// halfScenes makes a clip of n frames whose second half is another picture.
+func halfScenes(t *testing.T, width, height, n int) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "cut.y4m")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	fmt.Fprintf(f, "YUV4MPEG2 W%d H%d F24:1 Ip A1:1 C420jpeg\n", width, height)
+	for k := range n {
+		at := float64(k) / 24
+		if k >= n/2 {
+			at += 100 // the ground has moved on by many pictures
+		}
+		p := scene.Draw(width, height, at)
+		fmt.Fprintf(f, "FRAME\n%s%s%s", p.Y, p.U, p.V)
+	}
+	return name
+}
+
+func TestCutsShowTheNearerFrame(t *testing.T) {
+	input := halfScenes(t, 320, 180, 8)
+	source, _, _ := readAll(t, input)
+	o := lossless(t, input)
+	o.Rate, _ = ParseRate("120") // five frames an interval
+	report := mustRun(t, o)
+	if len(report.Cuts) != 1 || report.Cuts[0].Cmp(big.NewRat(4, 24)) != 0 {
+		t.Fatalf("cuts at %v, want one at 1/6", report.Cuts)
+	}
+	got, _, _ := readAll(t, o.Output)
+	for k, want := range map[int]int{15: 3, 16: 3, 17: 3, 18: 4, 19: 4, 20: 4} {
+		if !bytes.Equal(got[k], source[want]) {
+			t.Errorf("frame %d is not source frame %d", k, want)
+		}
+	}
+	if bytes.Equal(got[14], source[2]) || bytes.Equal(got[14], source[3]) {
+		t.Error("the frame before the cut's interval is not made")
+	}
+
+	// A list takes the place of detection, and may be empty.
+	never := 2.0
+	for _, c := range []struct {
+		set  func(*Options)
+		cuts int
+	}{
+		{func(o *Options) { o.Scenes = []*big.Rat{} }, 0},
+		{func(o *Options) { o.SceneThreshold = &never }, 0},
+		{func(o *Options) { o.Scenes = []*big.Rat{big.NewRat(166667, 1000000)} }, 1},
+		{func(o *Options) { o.Scenes = []*big.Rat{big.NewRat(5, 24), big.NewRat(1, 24)} }, 2},
+	} {
+		p := o
+		c.set(&p)
+		if report := mustRun(t, p); len(report.Cuts) != c.cuts {
+			t.Errorf("cuts at %v, want %d", report.Cuts, c.cuts)
+		}
+	}
+}
+
+// sharedClips returns the material kept beside the project, if it is there.
+func sharedClips(t *testing.T, pattern string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("..", "..", "shared", "clips", pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(names) == 0 {
+		t.Skip("needs the test clips beside the project, in ../shared/clips")
+	}
+	return names
+}
+
+// smallGuides returns every step-th frame's guide, at most 640 pixels wide.
+func smallGuides(t *testing.T, name string, step, most int) []frame.Image[uint8] {
+	t.Helper()
+	r, err := media.Open(context.Background(), name, media.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var guides []frame.Image[uint8]
+	for k := 0; len(guides) < most; k++ {
+		f, err := r.Read()
+		if err == io.EOF { //nolint:errorlint // documented
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if k%step == 0 {
+			g := warp.Halve(warp.Luma(f))
+			for g.Width > 480 {
+				g = warp.Halve(g)
+			}
+			guides = append(guides, g)
+		}
+		f.Release()
+	}
+	return guides
+}
+
+// fitted returns g in another size, nearest pixel.
+func fitted(g frame.Image[uint8], width, height int) frame.Image[uint8] {
+	out := frame.NewImage[uint8](width, height)
+	for y := range height {
+		for x := range width {
+			out.Row(y)[x] = g.Row(y * g.Height / height)[x*g.Width/width]
+		}
+	}
+	return out
+}
+
+func brightened(g frame.Image[uint8], gain, offset float64) frame.Image[uint8] {
+	out := frame.NewImage[uint8](g.Width, g.Height)
+	for y := range g.Height {
+		for x, v := range g.Row(y) {
+			out.Row(y)[x] = uint8(math.Min(255, float64(v)*gain+offset))
+		}
+	}
+	return out
+}
+
+// On cuts between real clips, and on motion, four frames' jumps, flashes and
+// fades within them, precision and recall are at least 0.95.
+func TestCutsOnRealClips(t *testing.T) {
+	var clips [][]frame.Image[uint8]
+	for _, name := range sharedClips(t, "d0[1-7]*") {
+		clips = append(clips, smallGuides(t, name, 3, 24))
+	}
+	estimate := map[bool]*flow.DIS{}
+	for _, way := range []bool{false, true} {
+		e, err := flow.NewDIS(Balanced.dis())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		estimate[way] = e
+	}
+	hits, misses, alarms, quiet := 0, 0, 0, 0
+	try := func(name string, a, b frame.Image[uint8], cut bool) {
+		var forward, backward flow.Field
+		if err := estimate[false].Estimate(a, b, &forward); err != nil {
+			t.Fatal(err)
+		}
+		if err := estimate[true].Estimate(b, a, &backward); err != nil {
+			t.Fatal(err)
+		}
+		score := measureChange(a, b, forward, backward).cutScore()
+		switch found := score >= DefaultSceneThreshold; {
+		case found && cut:
+			hits++
+		case found:
+			alarms++
+			t.Logf("false cut: %s, score %.3f", name, score)
+		case cut:
+			misses++
+			t.Logf("missed cut: %s, score %.3f", name, score)
+		default:
+			quiet++
+		}
+	}
+	for i, clip := range clips {
+		for k := 0; k+1 < len(clip); k += 6 {
+			try(fmt.Sprintf("clip %d, three frames' motion", i), clip[k], clip[k+1], false)
+			try(fmt.Sprintf("clip %d, flash", i), clip[k], brightened(clip[k+1], 1.4, 50), false)
+			try(fmt.Sprintf("clip %d, fade", i), brightened(clip[k], 0.8, 0), brightened(clip[k+1], 0.7, 0), false)
+		}
+		for j, other := range clips {
+			if i != j {
+				a := clip[len(clip)/2]
+				try(fmt.Sprintf("clip %d to %d", i, j), a, fitted(other[1], a.Width, a.Height), true)
+			}
+		}
+	}
+	precision, recall := float64(hits)/float64(hits+alarms), float64(hits)/float64(hits+misses)
+	t.Logf("%d cuts, %d others: precision %.3f, recall %.3f", hits+misses, alarms+quiet, precision, recall)
+	if hits+misses < 40 || alarms+quiet < 40 || precision < 0.95 || recall < 0.95 {
+		t.Errorf("precision %.3f and recall %.3f, want 0.95", precision, recall)
+	}
+}

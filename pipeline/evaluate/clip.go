@@ -1,0 +1,182 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/big"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+)
+
+// clip is the part of a video that is evaluated, as its first reading found it.
+type clip struct {
+	o *Options
+	// video describes the kept frames as the methods see them: on the grid of a
+	// constant rate where there is one, else as the file has them.
+	video  media.Video
+	source media.Video // as the file states it
+	rate   *big.Rat    // frames per second; the mean where the rate varies
+	grid   bool        // all frames lie on the grid of rate
+	frames []clipFrame
+	held   []int // the frames that are held out and have both neighbours
+	shots  int
+	damage error // what ended the part early
+}
+
+type clipFrame struct {
+	pts   int64 // in the file's time base
+	stamp int64 // in video's time base
+	shot  int
+}
+
+// holds says whether frame i is held out.
+func (c *clip) holds(i int) bool { return i%c.o.Every == c.o.Every-1 }
+
+// scan reads the part once.
+func scan(ctx context.Context, o *Options) (*clip, error) {
+	reader, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	c := &clip{o: o, source: reader.Video()}
+	var cuts cutDetector
+	for o.MaxFrames == 0 || len(c.frames) < o.MaxFrames {
+		f, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil && fault.KindOf(err) == fault.BadData && len(c.frames) > 0 {
+			c.damage = err
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		pts := f.PTS
+		if o.To != nil && since(c.source, pts).Cmp(o.To) >= 0 {
+			f.Release()
+			break
+		}
+		if cuts.before(f) {
+			c.shots++
+		}
+		c.frames = append(c.frames, clipFrame{pts: pts, stamp: pts, shot: c.shots})
+		f.Release()
+	}
+	c.shots++
+	for i := range c.frames {
+		if c.holds(i) && i+1 < len(c.frames) {
+			c.held = append(c.held, i)
+		}
+	}
+	if len(c.held) == 0 {
+		return nil, fault.New(fault.Usage, "input %q: the part has %d frames; to hold out one in %d takes at least %d",
+			o.Input, len(c.frames), o.Every, o.Every+1)
+	}
+	c.settleTimes()
+	return c, nil
+}
+
+func open(ctx context.Context, o *Options) (*media.Reader, error) {
+	return media.Open(ctx, o.Input, media.ReaderOptions{
+		Format: o.InputFormat, Threads: o.Threads, From: o.From, To: o.To, Log: o.Log,
+	})
+}
+
+// settleTimes puts the frames on the grid of their rate where every timestamp
+// lies within a tick of it, so that coarse time bases favour no method.
+func (c *clip) settleTimes() {
+	c.video = c.source
+	c.video.Frames, c.video.Duration = int64(len(c.frames)), nil
+	first, last := c.frames[0].pts, c.frames[len(c.frames)-1].pts
+	length := new(big.Rat).Mul(c.source.TimeBase, big.NewRat(last-first, 1))
+	c.rate = new(big.Rat).Quo(big.NewRat(int64(len(c.frames)-1), 1), length)
+
+	rate := c.source.Rate
+	if rate == nil || rate.Cmp(new(big.Rat).Mul(c.rate, big.NewRat(maxGridRatio, 1))) > 0 {
+		return
+	}
+	stamps := make([]int64, len(c.frames))
+	ticks := new(big.Rat).Mul(rate, c.source.TimeBase) // grid steps per tick
+	for i, f := range c.frames {
+		at := new(big.Rat).Mul(ticks, big.NewRat(f.pts-first, 1))
+		stamps[i] = nearest(at)
+		off := at.Sub(at, big.NewRat(stamps[i], 1))
+		if off.Abs(off).Cmp(ticks) > 0 || i > 0 && stamps[i] <= stamps[i-1] {
+			return
+		}
+	}
+	for i := range c.frames {
+		c.frames[i].stamp = stamps[i]
+	}
+	c.rate, c.grid = rate, true
+	c.video.Rate, c.video.Average = rate, rate
+	c.video.TimeBase = new(big.Rat).Inv(rate)
+	c.video.Start = new(big.Rat)
+	c.video.FirstPTS, c.video.StreamPTS = 0, 0
+}
+
+// maxGridRatio bounds how much finer than the frames the grid of a varying rate
+// may be.
+const maxGridRatio = 2
+
+// nearest rounds x, which is not negative, to the nearest integer.
+func nearest(x *big.Rat) int64 {
+	v := new(big.Rat).Add(x, big.NewRat(1, 2))
+	return new(big.Int).Div(v.Num(), v.Denom()).Int64()
+}
+
+// since is the time of pts in seconds after the file's start.
+func since(v media.Video, pts int64) *big.Rat {
+	t := new(big.Rat).Mul(v.TimeBase, big.NewRat(pts, 1))
+	return t.Sub(t, v.Start)
+}
+
+// seconds is the time of frame i after the file's start.
+func (c *clip) seconds(i int) float64 {
+	s, _ := since(c.source, c.frames[i].pts).Float64()
+	return s
+}
+
+// stamps are the times of the first n held-out frames.
+func (c *clip) stamps(n int) []int64 {
+	s := make([]int64, n)
+	for k, i := range c.held[:n] {
+		s[k] = c.frames[i].stamp
+	}
+	return s
+}
+
+// acrossCut says whether a cut lies between the neighbours of frame i.
+func (c *clip) acrossCut(i int) bool { return c.frames[i-1].shot != c.frames[i+1].shot }
+
+// head reads the kept frames at the part's beginning, as many as hold count
+// frames between them and fit into limit bytes, but at least two.
+func (c *clip) head(ctx context.Context, count, limit int) (kept []*frame.Frame, held int, err error) {
+	r, err := c.read(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer r.close()
+	for size := 0; held < min(count, len(c.held)) && (held == 0 || size < limit); {
+		f, err := r.Read()
+		if err != nil {
+			releaseAll(kept)
+			return nil, 0, err
+		}
+		kept = append(kept, f)
+		for _, p := range f.Planes {
+			size += len(p.Pix)
+		}
+		held = r.passed
+	}
+	return kept, held, nil
+}
+
+func releaseAll(frames []*frame.Frame) {
+	for _, f := range frames {
+		f.Release()
+	}
+}

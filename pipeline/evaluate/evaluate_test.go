@@ -1,0 +1,483 @@
+package evaluate
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/testdata/scene"
+	"retime/warp"
+)
+
+// writeScene makes a YUV4MPEG2 file of the test scene.
+func writeScene(t testing.TB, width, height, frames, rate int) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "scene.y4m")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := scene.WriteY4M(f, width, height, frames, rate, 1); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// writeCut makes a YUV4MPEG2 file of the test scene at 24 frames per second,
+// whose brightness is turned over from frame cut on.
+func writeCut(t testing.TB, width, height, frames, cut int) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "cut.y4m")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b := bufio.NewWriter(f)
+	fmt.Fprintf(b, "YUV4MPEG2 W%d H%d F24:1 Ip A1:1 C420jpeg\n", width, height)
+	for k := range frames {
+		p := scene.Draw(width, height, float64(k)/24)
+		for i, v := range p.Y {
+			if k >= cut {
+				p.Y[i] = 255 - v/2
+			}
+		}
+		fmt.Fprintf(b, "FRAME\n%s%s%s", p.Y, p.U, p.V)
+	}
+	if err := b.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// ffmpeg runs the ffmpeg program.
+func ffmpeg(t testing.TB, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("ffmpeg", append([]string{"-v", "info", "-nostdin", "-y"}, args...)...).CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("needs the ffmpeg program; make deps installs it")
+	}
+	if err != nil {
+		t.Fatalf("ffmpeg %q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func mustRun(t testing.TB, o Options) *Report {
+	t.Helper()
+	r, err := Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// quick are options whose one setting is a blend, which is quick.
+func quick(input string) Options {
+	return Options{Input: input, Settings: []Setting{{Name: "quick", Convert: pipeline.Options{Mode: warp.Blend}}}, NoVIF: true}
+}
+
+func TestHeldOutFrames(t *testing.T) {
+	clip := writeScene(t, 32, 24, 11, 24)
+	for _, c := range []struct {
+		set   func(*Options)
+		want  []int
+		times float64 // of the first
+	}{
+		{func(*Options) {}, []int{1, 3, 5, 7, 9}, 1. / 24},
+		{func(o *Options) { o.Every = 3 }, []int{2, 5, 8}, 2. / 24},
+		{func(o *Options) { o.Every = 10 }, []int{9}, 9. / 24},
+		{func(o *Options) { o.MaxFrames = 6 }, []int{1, 3}, 1. / 24},
+		{func(o *Options) { o.MaxFrames = 100 }, []int{1, 3, 5, 7, 9}, 1. / 24},
+		{func(o *Options) { o.From = big.NewRat(4, 24) }, []int{1, 3, 5}, 5. / 24},
+		{func(o *Options) { o.From, o.To = big.NewRat(4, 24), big.NewRat(8, 24) }, []int{1}, 5. / 24},
+		{func(o *Options) { o.To = big.NewRat(7, 24) }, []int{1, 3, 5}, 1. / 24},
+	} {
+		o := quick(clip)
+		c.set(&o)
+		r := mustRun(t, o)
+		var got []int
+		for _, f := range r.Frames {
+			got = append(got, f.Index)
+		}
+		if !slices.Equal(got, c.want) || math.Abs(float64(r.Frames[0].Time)-c.times) > 1e-6 {
+			t.Errorf("every %d from %v to %v, at most %d: held out %v, the first at %f s; want %v, %f s",
+				r.Every, o.From, o.To, o.MaxFrames, got, r.Frames[0].Time, c.want, c.times)
+		}
+		if m := r.Methods[0]; len(m.Frames.PSNRY) != len(c.want) || m.Total.Frames != len(c.want) {
+			t.Errorf("%d figures of %d frames", len(m.Frames.PSNRY), len(c.want))
+		}
+	}
+}
+
+// The figures are those that FFmpeg's filters give for the same pairs of frames.
+func TestFiguresAreFFmpegs(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ name, format string }{
+		{"eight.nut", "yuv420p"}, {"ten.nut", "yuv422p10le"}, {"rgb.nut", "gbrp"}, {"gray.nut", "gray"}, {"packed.nut", "nv12"},
+	} {
+		t.Run(c.format, func(t *testing.T) {
+			clip := filepath.Join(dir, c.name)
+			ffmpeg(t, "-i", writeScene(t, 99, 61, 7, 24), "-c:v", "rawvideo", "-pix_fmt", c.format, clip)
+			o := quick(clip)
+			o.NoVIF = false
+			o.Settings[0].Convert.Mode = warp.Nearest // the frame after the held-out one
+			m := mustRun(t, o).Methods[0]
+			planar := c.format
+			if planar == "nv12" {
+				planar = "yuv420p"
+			}
+			filter := func(name string) []map[string]string {
+				log := ffmpeg(t, "-i", clip, "-i", clip, "-lavfi",
+					"[0]format="+planar+",select='gte(n,2)*not(mod(n,2))',setpts=N[a];[1]format="+planar+",select='mod(n,2)',setpts=N[b];"+
+						"[a][b]"+name+",metadata=print:file=-", "-f", "null", "-")
+				var frames []map[string]string
+				for line := range strings.Lines(log) {
+					line = strings.TrimSpace(line)
+					if strings.HasPrefix(line, "frame:") && strings.Contains(line, "pts_time") {
+						frames = append(frames, map[string]string{})
+					} else if k, v, ok := strings.Cut(line, "="); ok && strings.HasPrefix(k, "lavfi.") && len(frames) > 0 {
+						frames[len(frames)-1][k] = v
+					}
+				}
+				return frames
+			}
+			first, plane := "y", "Y"
+			switch c.format {
+			case "gbrp":
+				first, plane = "g", "G"
+			}
+			check := func(what string, got float64, text string, tolerance float64) {
+				t.Helper()
+				var want float64
+				if n, err := fmt.Sscan(text, &want); n != 1 || err != nil || math.Abs(got-want) > tolerance {
+					t.Errorf("%s is %f, FFmpeg's %q", what, got, text)
+				}
+			}
+			psnrs, ssims, vifs := filter("psnr"), filter("ssim"), filter("vif")
+			if len(psnrs) != 3 || len(ssims) != 3 || len(vifs) != 3 {
+				t.Fatalf("FFmpeg compares %d, %d, %d frames", len(psnrs), len(ssims), len(vifs))
+			}
+			for k := range 3 {
+				check("PSNR of the first plane", float64(m.Frames.PSNRY[k]), psnrs[k]["lavfi.psnr.psnr."+first], 1e-5)
+				check("PSNR of all planes", float64(m.Frames.PSNR[k]), psnrs[k]["lavfi.psnr.psnr_avg"], 1e-5)
+				check("SSIM of the first plane", float64(m.Frames.SSIMY[k]), ssims[k]["lavfi.ssim."+plane], 1e-5)
+				check("SSIM of all planes", float64(m.Frames.SSIM[k]), ssims[k]["lavfi.ssim.All"], 1e-5)
+				sum := 0.0
+				for scale := range 4 {
+					var v float64
+					fmt.Sscan(vifs[k][fmt.Sprint("lavfi.vif.scale.", scale)], &v)
+					sum += v
+				}
+				check("VIF", float64(m.Frames.VIF[k]), fmt.Sprint(sum/4), 1e-5)
+			}
+		})
+	}
+}
+
+func TestMethodsCompare(t *testing.T) {
+	o := Options{Input: writeScene(t, 160, 96, 9, 12), Peers: []Peer{
+		{Name: "blend", Method: Blend}, {Name: "nearest", Method: Nearest}, {Name: "minterpolate", Method: Minterpolate},
+		{Name: "dup", Method: Minterpolate, Filter: "mi_mode=dup"},
+	}}
+	var last pipeline.Progress
+	o.Progress = func(p pipeline.Progress) {
+		if p.Frames != last.Frames+1 {
+			t.Errorf("progress jumps from %d to %d", last.Frames, p.Frames)
+		}
+		last = p
+	}
+	r := mustRun(t, o)
+	if last.Frames != last.Total || last.Total != 5*(4+4) {
+		t.Errorf("progress ends at %d of %d, want 40", last.Frames, last.Total)
+	}
+	by := map[string]Method{}
+	for _, m := range r.Methods {
+		by[m.Name] = m
+		if m.Total.Frames != 4 || m.TimedFrames != 4 || m.SecondsPerFrame <= 0 {
+			t.Errorf("%s: %d frames, %d timed at %f s", m.Name, m.Total.Frames, m.TimedFrames, m.SecondsPerFrame)
+		}
+	}
+	for _, pair := range [][2]string{{"balanced", "blend"}, {"minterpolate", "blend"}, {"blend", "nearest"}, {"blend", "dup"}} {
+		a, b := by[pair[0]].Total, by[pair[1]].Total
+		if a.PSNRY <= b.PSNRY || a.SSIMY <= b.SSIMY || a.VIF <= b.VIF {
+			t.Errorf("on linear motion %s (%.2f dB, %.3f, %.3f) is no better than %s (%.2f dB, %.3f, %.3f)",
+				pair[0], a.PSNRY, a.SSIMY, a.VIF, pair[1], b.PSNRY, b.SSIMY, b.VIF)
+		}
+	}
+	if len(r.Verdict) != 1 || !strings.Contains(r.Verdict[0], "above the best peer") {
+		t.Errorf("verdict %q", r.Verdict)
+	}
+	if !strings.Contains(r.Note, "pessimistic") {
+		t.Errorf("the note does not say that the figures are pessimistic: %q", r.Note)
+	}
+}
+
+// A still clip is made without error by every method, minterpolate's end
+// included.
+func TestStillClip(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "still.mkv")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24:d=0.05", "-vf", "loop=loop=8:size=1,setpts=N/24/TB", "-r", "24", "-c:v", "ffv1", "-pix_fmt", "yuv420p", clip)
+	o := Options{Input: clip, Worst: 3, Peers: []Peer{{Name: "m", Method: Minterpolate}, {Name: "b", Method: Blend}}}
+	r := mustRun(t, o)
+	if len(r.Frames) != 4 {
+		t.Fatalf("%d frames held out, want 4", len(r.Frames))
+	}
+	for _, m := range r.Methods {
+		s := m.Total
+		if !math.IsInf(float64(s.PSNRY), 1) || !math.IsInf(float64(s.PSNR), 1) || s.PSNRYMean != maxDecibel || s.SSIM != 1 || s.VIF != 1 {
+			t.Errorf("%s: %+v", m.Name, s)
+		}
+	}
+	var b strings.Builder
+	if err := r.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var decoded struct {
+		Methods []struct {
+			Total struct {
+				PSNRY *float64 `json:"psnr_y"`
+				SSIM  *float64
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(b.String()), &decoded); err != nil {
+		t.Fatal(err)
+	}
+	if got := decoded.Methods[0].Total; got.PSNRY != nil || got.SSIM == nil || *got.SSIM != 1 {
+		t.Errorf("infinity is written as %v, a similarity of 1 as %v", got.PSNRY, got.SSIM)
+	}
+}
+
+func TestShots(t *testing.T) {
+	for _, c := range []struct {
+		cut    int // the first frame after it
+		across []int
+		held   []int // of each shot
+	}{{6, []int{5}, []int{3, 2}}, {7, []int{7}, []int{3, 2}}, {100, nil, []int{5}}} {
+		r := mustRun(t, quick(writeCut(t, 64, 48, 11, c.cut)))
+		var across, held []int
+		for _, f := range r.Frames {
+			if f.AcrossCut {
+				across = append(across, f.Index)
+			}
+			if (f.Shot == 1) != (f.Index >= c.cut) {
+				t.Errorf("cut before %d: frame %d is in shot %d", c.cut, f.Index, f.Shot)
+			}
+		}
+		for i, s := range r.Shots {
+			held = append(held, s.Frames)
+			if got := r.Methods[0].Shots[i].Frames; got != s.Frames {
+				t.Errorf("cut before %d: figures of %d frames in shot %d, which has %d", c.cut, got, i, s.Frames)
+			}
+		}
+		if !slices.Equal(across, c.across) || !slices.Equal(held, c.held) {
+			t.Errorf("cut before %d: frames %v across it, %v held out of each shot; want %v and %v", c.cut, across, held, c.across, c.held)
+		}
+		if m := r.Methods[0]; len(c.across) > 0 && m.WithinShots.PSNRY <= m.Total.PSNRY+1 {
+			t.Errorf("cut before %d: %.2f dB within shots, %.2f dB in all", c.cut, m.WithinShots.PSNRY, m.Total.PSNRY)
+		}
+	}
+}
+
+// Frames of a varying rate are made for their own times.
+func TestVariableRate(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "vfr.mkv")
+	// Frames at 0, 1, 3, 4, 6, 7, ... 24ths: the second of two gaps is twice as long.
+	ffmpeg(t, "-i", writeScene(t, 160, 96, 24, 24), "-vf", "select='mod(n,3)-2'", "-vsync", "vfr", "-c:v", "ffv1", clip)
+	o := Options{Input: clip, NoVIF: true, Peers: []Peer{{Name: "minterpolate", Method: Minterpolate}, {Name: "blend", Method: Blend}}}
+	r := mustRun(t, o)
+	for i, f := range r.Frames {
+		if want := float64(1+3*i) / 24; math.Abs(float64(f.Time)-want) > 1e-3 {
+			t.Errorf("frame %d at %f s, want %f", f.Index, f.Time, want)
+		}
+	}
+	// Made half-way between its neighbours, no frame would come near the truth.
+	for _, m := range r.Methods[:2] {
+		if m.Total.PSNRY < 27 {
+			t.Errorf("%s: %.2f dB", m.Name, m.Total.PSNRY)
+		}
+	}
+}
+
+func TestWorstFrames(t *testing.T) {
+	o := quick(writeScene(t, 64, 48, 41, 24))
+	o.Worst = 3
+	r := mustRun(t, o)
+	if len(r.Worst) != 3 || len(r.exhibits) != 3 {
+		t.Fatalf("worst frames %v, %d exhibits; want 3", r.Worst, len(r.exhibits))
+	}
+	series := r.Methods[0].Frames.PSNRY
+	for i, k := range r.Worst {
+		if i > 0 && series[k] < series[r.Worst[i-1]] {
+			t.Errorf("worst frames %v are out of order", r.Worst)
+		}
+		for _, other := range r.Worst[:i] {
+			if d := k - other; d > -spacing && d < spacing {
+				t.Errorf("worst frames %v are neighbours", r.Worst)
+			}
+		}
+	}
+	if slices.Min(series) != series[r.Worst[0]] {
+		t.Errorf("frame %d is shown as the worst, at %.2f dB; one has %.2f dB", r.Worst[0], series[r.Worst[0]], slices.Min(series))
+	}
+}
+
+// The figures and pictures do not depend on the number of threads.
+func TestSameReportWhateverTheThreads(t *testing.T) {
+	input := writeCut(t, 161, 93, 9, 6)
+	var first string
+	for _, threads := range []int{1, 2, 8} {
+		r := mustRun(t, Options{Input: input, Threads: threads, Worst: 2, Peers: []Peer{{Name: "minterpolate", Method: Minterpolate}}})
+		r.Threads, r.Made, r.Verdict = 0, "", nil
+		for i := range r.Methods {
+			r.Methods[i].SecondsPerFrame = 0
+		}
+		var b strings.Builder
+		if err := r.WriteHTML(&b); err != nil {
+			t.Fatal(err)
+		}
+		if first == "" {
+			first = b.String()
+		} else if b.String() != first {
+			t.Errorf("%d threads give another report than one", threads)
+		}
+	}
+}
+
+func TestDamagedInput(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "cut.mkv")
+	ffmpeg(t, "-i", writeScene(t, 160, 96, 72, 24), "-c:v", "libx264", "-g", "12", clip)
+	data, err := os.ReadFile(clip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(clip, data[:len(data)*6/10], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := quick(clip)
+	o.Dir = t.TempDir()
+	r, err := Run(context.Background(), o)
+	if fault.KindOf(err) != fault.BadData || err == nil || !strings.Contains(err.Error(), "the report covers") {
+		t.Fatalf("error %v, want bad data", err)
+	}
+	if r == nil || r.Clip.Damage == "" || len(r.Frames) < 15 {
+		t.Fatalf("report %+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(o.Dir, pageName)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	clip := writeScene(t, 64, 48, 5, 24)
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, dataName), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		set  func(*Options)
+		kind fault.Kind
+		says string
+	}{
+		{"no input", func(o *Options) { o.Input = "" }, fault.Usage, "no input"},
+		{"standard input", func(o *Options) { o.Input = "-" }, fault.Usage, "name a file"},
+		{"missing input", func(o *Options) { o.Input = "missing.mp4" }, fault.NoInput, "missing.mp4"},
+		{"not a video", func(o *Options) { o.Input = "evaluate_test.go" }, fault.BadData, "evaluate_test.go"},
+		{"every frame", func(o *Options) { o.Every = 1 }, fault.Usage, "--every 1"},
+		{"too short", func(o *Options) { o.MaxFrames = 2 }, fault.Usage, "at least 3"},
+		{"from behind the end", func(o *Options) { o.From = big.NewRat(20, 1) }, fault.Usage, "at least 3"},
+		{"from behind to", func(o *Options) { o.From, o.To = big.NewRat(2, 1), big.NewRat(1, 1) }, fault.Usage, "not before"},
+		{"negative frames", func(o *Options) { o.MaxFrames = -1 }, fault.Usage, "--max-frames"},
+		{"too many worst", func(o *Options) { o.Worst = MaxWorst + 1 }, fault.Usage, "--worst"},
+		{"threads", func(o *Options) { o.Threads = -1 }, fault.Usage, "--threads"},
+		{"setting", func(o *Options) { o.Settings = []Setting{{Name: "a", Convert: pipeline.Options{Preset: "magic"}}} }, fault.Usage, `retime "a": --preset magic`},
+		{"names", func(o *Options) { o.Peers = []Peer{{Name: "quick", Method: Blend}} }, fault.Usage, `"quick"`},
+		{"peer", func(o *Options) { o.Peers = []Peer{{Name: "x", Method: "magic"}} }, fault.Usage, "magic"},
+		{"peer's options", func(o *Options) { o.Peers = []Peer{{Name: "x", Method: Minterpolate, Filter: "magic=1"}} }, fault.Usage, `peer "x"`},
+		{"report exists", func(o *Options) { o.Dir = full }, fault.CannotWrite, "-y"},
+		{"report is a file", func(o *Options) { o.Dir = clip }, fault.CannotWrite, "scene.y4m"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := quick(clip)
+			c.set(&o)
+			_, err := Run(context.Background(), o)
+			if err == nil || fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("kind %d: %v\nwant kind %d, %q, one line", fault.KindOf(err), err, c.kind, c.says)
+			}
+		})
+	}
+}
+
+func TestOverwrite(t *testing.T) {
+	o := quick(writeScene(t, 64, 48, 5, 24))
+	o.Dir = filepath.Join(t.TempDir(), "new", "folder")
+	mustRun(t, o)
+	o.Overwrite = true
+	mustRun(t, o)
+	entries, err := os.ReadDir(o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 2 {
+		t.Errorf("%d files, want the two reports: %v", len(entries), entries)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	for _, after := range []int64{0, 2, 9} {
+		ctx, cancel := context.WithCancel(context.Background())
+		o := Options{Input: writeScene(t, 96, 64, 13, 24), Worst: 2, Peers: []Peer{{Name: "m", Method: Minterpolate}}}
+		o.Dir = filepath.Join(t.TempDir(), "report")
+		o.Progress = func(p pipeline.Progress) {
+			if p.Frames >= after {
+				cancel()
+			}
+		}
+		if after == 0 {
+			cancel()
+		}
+		r, err := Run(ctx, o)
+		if r != nil || fault.KindOf(err) != fault.Cancelled {
+			t.Errorf("cancelled after %d frames: %v", after, err)
+		}
+		if _, err := os.Stat(o.Dir); err == nil {
+			t.Errorf("cancelled after %d frames, a folder is left behind", after)
+		}
+		cancel()
+	}
+}
+
+func TestParsePeer(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want Peer
+		ok   bool
+	}{
+		{"blend", Peer{Name: "blend", Method: Blend}, true},
+		{"nearest", Peer{Name: "nearest", Method: Nearest}, true},
+		{"minterpolate", Peer{Name: "minterpolate", Method: Minterpolate}, true},
+		{"minterpolate=mc_mode=aobmc:vsbmc=1", Peer{"minterpolate=mc_mode=aobmc:vsbmc=1", Minterpolate, "mc_mode=aobmc:vsbmc=1"}, true},
+		{"", Peer{}, false}, {"magic", Peer{}, false}, {"blend=1", Peer{}, false}, {"minterpolate=", Peer{}, false},
+		{"minterpolate=scd=none,negate", Peer{}, false}, {"minterpolate=a[out];[in0]null", Peer{}, false},
+	} {
+		got, err := ParsePeer(c.text)
+		if (err == nil) != c.ok || got != c.want || err != nil && fault.KindOf(err) != fault.Usage {
+			t.Errorf("%q: %+v, %v; want %+v", c.text, got, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+)
+
+// evaluation is one run.
+type evaluation struct {
+	o       *Options
+	clip    *clip
+	methods []method
+	meter   meter
+	gallery *gallery
+
+	timings []timing
+	scores  [][]Score // of each method, for each held-out frame
+	done    int64     // frames made, for progress
+	total   int64
+}
+
+func newEvaluation(o *Options, c *clip, methods []method) (*evaluation, error) {
+	e := &evaluation{o: o, clip: c, methods: methods, meter: meter{workers: o.workers()}}
+	if !o.NoVIF {
+		v, err := newVIF(c.video, o.Threads)
+		if err != nil {
+			o.Log.Warn("visual information fidelity is left out", "reason", err)
+		}
+		e.meter.vif = v
+	}
+	var err error
+	if e.gallery, err = newGallery(o.Worst, c.video, o.Threads); err != nil {
+		e.meter.close()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *evaluation) close() {
+	e.meter.close()
+	e.gallery.close()
+}
+
+func (e *evaluation) progress() {
+	e.done++
+	e.o.Progress(pipeline.Progress{Frames: e.done, Total: e.total})
+}
+
+const (
+	// timedFrames is how many frames each method makes against the clock, and
+	// timedBytes the memory that their neighbours may take.
+	timedFrames = 16
+	timedBytes  = 256 << 20
+)
+
+// timing is how long a method took for some frames that were decoded before,
+// with nothing compared.
+type timing struct {
+	frames  int
+	elapsed time.Duration
+}
+
+func (t timing) perFrame() float64 { return t.elapsed.Seconds() / float64(t.frames) }
+
+func (e *evaluation) timeAll(ctx context.Context) error {
+	kept, held, err := e.clip.head(ctx, timedFrames, timedBytes)
+	if err != nil {
+		return err
+	}
+	defer releaseAll(kept)
+	e.total = int64(len(e.methods) * (held + len(e.clip.held)))
+	for _, m := range e.methods {
+		sink := &timedSink{progress: e.progress}
+		began := time.Now()
+		if err := m.maker.make(ctx, &replay{e.clip.video, kept}, sink, e.clip.stamps(held)); err != nil {
+			return e.named(m, err)
+		}
+		if sink.frames != held {
+			return e.named(m, fmt.Errorf("made %d of %d frames", sink.frames, held))
+		}
+		e.timings = append(e.timings, timing{held, time.Since(began)})
+	}
+	return nil
+}
+
+// named says which method err is about.
+func (e *evaluation) named(m method, err error) error {
+	return fault.New(fault.KindOf(err), "%s %q: %w", m.kind, m.name, err)
+}
+
+// replay is a pipeline.Source of frames in memory.
+type replay struct {
+	video  media.Video
+	frames []*frame.Frame
+}
+
+func (r *replay) Video() media.Video { return r.video }
+
+func (r *replay) Read() (*frame.Frame, error) {
+	if len(r.frames) == 0 {
+		return nil, io.EOF
+	}
+	f := r.frames[0].Retain()
+	r.frames = r.frames[1:]
+	return f, nil
+}
+
+// timedSink is a pipeline.Sink that only counts.
+type timedSink struct {
+	frames   int
+	progress func()
+}
+
+func (*timedSink) NewFrame(like *frame.Frame) (*frame.Frame, error) { return media.NewFrame(like) }
+
+func (s *timedSink) WriteFrame(*frame.Frame) error {
+	s.frames++
+	s.progress()
+	return nil
+}
+
+func (e *evaluation) tryAll(ctx context.Context) error {
+	for i, m := range e.methods {
+		t := &trial{e: e, method: i}
+		if err := t.run(ctx); err != nil {
+			return e.named(m, err)
+		}
+		e.scores = append(e.scores, t.scores)
+		if i == 0 {
+			e.gallery.settle()
+		}
+	}
+	return nil
+}
+
+// trial is one method's pass over the clip. It is the pipeline.Sink that
+// compares what is made with the truth.
+type trial struct {
+	e       *evaluation
+	method  int
+	reading *reading
+	scores  []Score
+}
+
+func (t *trial) run(ctx context.Context) (err error) {
+	if t.reading, err = t.e.clip.read(ctx); err != nil {
+		return err
+	}
+	defer t.reading.close()
+	held := len(t.e.clip.held)
+	if err := t.e.methods[t.method].maker.make(ctx, t.reading, t, t.e.clip.stamps(held)); err != nil {
+		return err
+	}
+	if len(t.scores) != held {
+		return fmt.Errorf("made %d of %d frames", len(t.scores), held)
+	}
+	return nil
+}
+
+// NewFrame returns a frame for a method to fill in.
+func (*trial) NewFrame(like *frame.Frame) (*frame.Frame, error) { return media.NewFrame(like) }
+
+// WriteFrame compares the next held-out frame with what was made for it.
+func (t *trial) WriteFrame(made *frame.Frame) error {
+	h, err := t.reading.take()
+	if err != nil {
+		return err
+	}
+	defer h.release()
+	score, err := t.e.meter.score(h.truth, made)
+	if err != nil {
+		return err
+	}
+	if err := t.show(h, made, score); err != nil {
+		return err
+	}
+	t.scores = append(t.scores, score)
+	t.e.progress()
+	return nil
+}
+
+// show draws the frame where it is among the worst of the first method.
+func (t *trial) show(h heldOut, made *frame.Frame, score Score) error {
+	g, k := t.e.gallery, len(t.scores)
+	var x *exhibit
+	if t.method == 0 {
+		if !g.wants(k, score.MSEY) {
+			return nil
+		}
+		truth, err := g.painter.jpeg(h.truth)
+		if err != nil {
+			return err
+		}
+		x = &exhibit{held: k, mse: score.MSEY, truth: truth}
+		g.hang(x)
+	} else if x = g.find(k); x == nil {
+		return nil
+	}
+	v, err := g.painter.view(h, made, t.e.methods[t.method].flow)
+	if err != nil {
+		return err
+	}
+	x.views = append(x.views, v)
+	return nil
+}

@@ -1,0 +1,93 @@
+package evaluate
+
+import (
+	"cmp"
+	"slices"
+
+	"retime/pipeline/media"
+)
+
+// gallery keeps pictures of the frames that the first method makes worst.
+type gallery struct {
+	size     int
+	exhibits []*exhibit // the worst first
+	painter  *painter   // nil where size is 0
+}
+
+// exhibit is a held-out frame on show.
+type exhibit struct {
+	held  int // its place among the held-out frames
+	mse   float64
+	truth []byte // JPEG
+	views []view // by method
+}
+
+// spacing is how many held-out frames two exhibits lie apart at least: bad
+// frames come in runs, of which one is enough. While frames come in, the worst
+// of every so many is a candidate, and candidates times as many as will be
+// shown are kept.
+const (
+	spacing    = 4
+	candidates = 2
+)
+
+func newGallery(size int, v media.Video, threads int) (*gallery, error) {
+	g := &gallery{size: size}
+	if size == 0 {
+		return g, nil
+	}
+	var err error
+	g.painter, err = newPainter(v, threads)
+	return g, err
+}
+
+func (g *gallery) close() {
+	if g.painter != nil {
+		g.painter.close()
+	}
+}
+
+// wants says whether frame k is a candidate.
+func (g *gallery) wants(k int, mse float64) bool {
+	if g.size == 0 {
+		return false
+	}
+	for _, x := range g.exhibits {
+		if x.held/spacing == k/spacing {
+			return x.mse < mse
+		}
+	}
+	return len(g.exhibits) < candidates*g.size || g.exhibits[len(g.exhibits)-1].mse < mse
+}
+
+// hang adds x, which is wanted, in place of its neighbour or of the least.
+func (g *gallery) hang(x *exhibit) {
+	g.exhibits = slices.DeleteFunc(g.exhibits, func(y *exhibit) bool { return y.held/spacing == x.held/spacing })
+	if len(g.exhibits) == candidates*g.size {
+		g.exhibits = g.exhibits[:len(g.exhibits)-1]
+	}
+	g.exhibits = append(g.exhibits, x)
+	slices.SortStableFunc(g.exhibits, func(a, b *exhibit) int { return cmp.Compare(b.mse, a.mse) })
+}
+
+// settle leaves those to show: no two of them closer than spacing.
+func (g *gallery) settle() {
+	var kept []*exhibit
+	for _, x := range g.exhibits {
+		near := slices.ContainsFunc(kept, func(y *exhibit) bool { return max(x.held, y.held)-min(x.held, y.held) < spacing })
+		if !near && len(kept) < g.size {
+			kept = append(kept, x)
+		}
+	}
+	g.exhibits = kept
+}
+
+// find returns the exhibit of frame k, or nil.
+func (g *gallery) find(k int) *exhibit {
+	for _, x := range g.exhibits {
+		if x.held == k {
+			return x
+		}
+	}
+	return nil
+}

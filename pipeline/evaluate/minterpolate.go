@@ -1,0 +1,151 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+)
+
+// minterpolate makes frames with FFmpeg's filter of that name.
+type minterpolate struct {
+	options string
+	threads int
+}
+
+// padding is how many clones of the last frame follow it: the filter looks
+// ahead and would lose the end.
+const padding = 3
+
+func (m minterpolate) make(ctx context.Context, source pipeline.Source, sink pipeline.Sink, timestamps []int64) error {
+	v := source.Video()
+	filter, err := media.NewFilter(m.graph(v), 1, v, m.threads)
+	if err != nil {
+		return err
+	}
+	defer filter.Close()
+	pick := picker{sink: sink, times: timestamps, base: new(big.Rat).Quo(filter.TimeBase(), v.TimeBase)}
+	defer pick.close()
+
+	var last *frame.Frame
+	gap := int64(1)
+	for {
+		if err := ctx.Err(); err != nil {
+			return fault.New(fault.Cancelled, "cancelled")
+		}
+		f, err := source.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return err
+		}
+		if last != nil {
+			gap = f.PTS - last.PTS
+			last.Release()
+		}
+		last = f
+		if err := errors.Join(filter.Send(0, f, f.PTS), pick.drain(filter)); err != nil {
+			last.Release()
+			return err
+		}
+	}
+	if last == nil {
+		return errors.New("minterpolate: no frame to work on")
+	}
+	defer last.Release()
+	for i := range int64(padding) {
+		if err := filter.Send(0, last, last.PTS+(i+1)*gap); err != nil {
+			return err
+		}
+	}
+	if err := filter.End(0); err != nil {
+		return err
+	}
+	if err := pick.drain(filter); err != nil {
+		return err
+	}
+	return pick.finish()
+}
+
+// graph converts to the clip's rate and back to its sample format, which the
+// filter's eight bits may not hold.
+func (m minterpolate) graph(v media.Video) string {
+	options := "fps=" + v.Average.RatString()
+	if m.options != "" {
+		options += ":" + m.options
+	}
+	return fmt.Sprintf("[in0]minterpolate=%s,format=%s[out]", options, v.Format.Name)
+}
+
+// picker hands a sink the frame nearest to each of some times.
+type picker struct {
+	sink  pipeline.Sink
+	times []int64
+	base  *big.Rat // units of times per unit of the frames' PTS
+	last  *frame.Frame
+	at    *big.Rat // time of last
+}
+
+// drain takes what filter has ready.
+func (p *picker) drain(filter *media.Filter) error {
+	for {
+		f, err := filter.Receive()
+		if errors.Is(err, media.ErrMore) || errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := p.take(f); err != nil {
+			return err
+		}
+	}
+}
+
+// take settles the times up to f, which it takes over.
+func (p *picker) take(f *frame.Frame) error {
+	at := new(big.Rat).Mul(p.base, big.NewRat(f.PTS, 1))
+	for len(p.times) > 0 {
+		t := big.NewRat(p.times[0], 1)
+		if at.Cmp(t) < 0 {
+			break
+		}
+		best := f
+		if p.last != nil && new(big.Rat).Sub(t, p.at).Cmp(new(big.Rat).Sub(at, t)) < 0 {
+			best = p.last
+		}
+		if err := p.sink.WriteFrame(best); err != nil {
+			f.Release()
+			return err
+		}
+		p.times = p.times[1:]
+	}
+	p.close()
+	p.last, p.at = f, at
+	return nil
+}
+
+// finish settles the times behind the last frame.
+func (p *picker) finish() error {
+	if p.last == nil && len(p.times) > 0 {
+		return errors.New("minterpolate made no frame")
+	}
+	for range p.times {
+		if err := p.sink.WriteFrame(p.last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *picker) close() {
+	if p.last != nil {
+		p.last.Release()
+		p.last = nil
+	}
+}

@@ -1,0 +1,95 @@
+package evaluate
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"retime/pipeline/fault"
+)
+
+// The files of a report.
+const (
+	pageName = "report.html"
+	dataName = "report.json"
+)
+
+// output is the directory that reports go to; the zero value takes none.
+type output struct {
+	dir   string
+	fresh bool // dir was made here
+}
+
+// newOutput checks, before any work is done, that dir can take a report.
+func newOutput(dir string, overwrite bool) (output, error) {
+	if dir == "" {
+		return output{}, nil
+	}
+	_, err := os.Stat(dir)
+	o := output{dir, errors.Is(err, fs.ErrNotExist)}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return output{}, fault.New(fault.CannotWrite, "report: %w", err)
+	}
+	for _, name := range []string{pageName, dataName} {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		if err == nil && !overwrite {
+			return output{}, fault.New(fault.CannotWrite, "report %q exists; -y overwrites it", filepath.Join(dir, name))
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return output{}, fault.New(fault.CannotWrite, "report: %w", err)
+		}
+	}
+	f, err := os.CreateTemp(dir, ".report.*")
+	if err != nil {
+		return output{}, fault.New(fault.CannotWrite, "report: %w", err)
+	}
+	f.Close()
+	os.Remove(f.Name())
+	return o, nil
+}
+
+// abandon removes the directory where it was made for nothing.
+func (o output) abandon() {
+	if o.fresh {
+		os.Remove(o.dir) // keeps one that holds anything
+	}
+}
+
+// write writes both files, each under a temporary name until it is whole.
+func (o output) write(r *Report) error {
+	if o.dir == "" {
+		return nil
+	}
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{{dataName, r.WriteJSON}, {pageName, r.WriteHTML}} {
+		if err := replace(filepath.Join(o.dir, f.name), f.write); err != nil {
+			return fault.New(fault.CannotWrite, "report: %w", err)
+		}
+	}
+	return nil
+}
+
+func replace(name string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	b := bufio.NewWriter(f)
+	if err := errors.Join(write(b), b.Flush(), f.Chmod(0o644), f.Sync()); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

@@ -1,0 +1,136 @@
+package evaluate
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.css
+	pageCSS string
+	//go:embed page.js
+	pageJS string
+)
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"db":      func(d Decibel) string { return figure(float64(d), 2) },
+	"ratio":   func(r Ratio) string { return figure(float64(r), 4) },
+	"seconds": func(s Seconds) string { return figure(float64(s), 3) },
+	"cost": func(s float64) string {
+		if s < 0.0005 {
+			return "< 0.001"
+		}
+		return figure(s, 3)
+	},
+	"inc":    func(i int) int { return i + 1 },
+	"base":   filepath.Base,
+	"colour": func(i int) string { return fmt.Sprint("m", i%colours) },
+	"values": describeValues,
+	"plural": func(n int, one, many string) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return fmt.Sprint(n, " ", many)
+	},
+}).Parse(pageHTML))
+
+// colours is how many the page has for methods.
+const colours = 8
+
+// figure prints v; where nothing differs it is infinite, where nothing was
+// measured it is no number.
+func figure(v float64, decimals int) string {
+	switch {
+	case math.IsNaN(v):
+		return "–"
+	case math.IsInf(v, 0):
+		return "∞"
+	}
+	return fmt.Sprintf("%.*f", decimals, v)
+}
+
+func describeValues(values map[string]string) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		parts = append(parts, k+" "+values[k])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// pageData is what the page is filled with.
+type pageData struct {
+	*Report
+	Best           columns
+	Cuts           int // frames across a cut
+	CSS            template.CSS
+	JS             template.JS
+	Data, Pictures template.JS
+}
+
+// columns are the best figures among the methods.
+type columns struct {
+	PSNRY, PSNR, Within, Min Decibel
+	SSIMY, SSIM, VIF         Ratio
+	Seconds                  float64
+}
+
+func (r *Report) best() columns {
+	c := columns{Seconds: math.Inf(1)}
+	for _, m := range r.Methods {
+		t := m.Total
+		c.PSNRY, c.PSNR, c.Min = max(c.PSNRY, t.PSNRY), max(c.PSNR, t.PSNR), max(c.Min, t.PSNRYMin)
+		c.Within = max(c.Within, m.WithinShots.PSNRY)
+		c.SSIMY, c.SSIM, c.VIF = max(c.SSIMY, t.SSIMY), max(c.SSIM, t.SSIM), max(c.VIF, t.VIF)
+		c.Seconds = min(c.Seconds, m.SecondsPerFrame)
+	}
+	return c
+}
+
+// pictures are an exhibit's, in base64.
+type pictures struct {
+	Truth []byte         `json:"truth"`
+	Views []viewPictures `json:"views"`
+}
+
+type viewPictures struct {
+	Made    []byte  `json:"made"`
+	Error   []byte  `json:"error"`
+	Flow    []byte  `json:"flow,omitempty"`
+	Longest float64 `json:"longest,omitempty"`
+}
+
+// WriteHTML writes the report as one page that needs nothing else.
+func (r *Report) WriteHTML(w io.Writer) error {
+	shown := make([]pictures, len(r.exhibits))
+	for i, x := range r.exhibits {
+		shown[i].Truth = x.truth
+		for _, v := range x.views {
+			shown[i].Views = append(shown[i].Views, viewPictures{v.made, v.err, v.flow, v.longest})
+		}
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	images, err := json.Marshal(shown)
+	if err != nil {
+		return err
+	}
+	cuts := 0
+	for _, f := range r.Frames {
+		if f.AcrossCut {
+			cuts++
+		}
+	}
+	return page.Execute(w, pageData{r, r.best(), cuts, template.CSS(pageCSS), template.JS(pageJS), template.JS(data), template.JS(images)})
+}

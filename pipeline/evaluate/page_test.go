@@ -1,0 +1,273 @@
+package evaluate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// browser opens a page in headless Chromium and fails the test for every error
+// on its console and every request that leaves the machine.
+func browser(t *testing.T, page string) context.Context {
+	t.Helper()
+	var path string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			path = p
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("needs Chromium; apt-get install chromium")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.WindowSize(1200, 1000), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	// chromedp knows fewer events than the browser has, and would say so.
+	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(cancel)
+
+	var mu sync.Mutex
+	var complaints []string
+	complain := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		complaints = append(complaints, fmt.Sprintf(format, args...))
+	}
+	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range complaints {
+			t.Error(c)
+		}
+	})
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			complain("exception: %v", e.ExceptionDetails)
+		case *runtime.EventConsoleAPICalled:
+			for _, a := range e.Args {
+				complain("console: %s: %s %s", e.Type, a.Value, a.Description)
+			}
+		case *log.EventEntryAdded:
+			complain("browser: %s: %s", e.Entry.Level, e.Entry.Text)
+		case *network.EventRequestWillBeSent:
+			if u := e.Request.URL; !strings.HasPrefix(u, "file:") && !strings.HasPrefix(u, "data:") {
+				complain("the page asks for %s", u)
+			}
+		}
+	})
+	do(t, ctx, network.Enable(), log.Enable(), chromedp.Navigate("file://"+page))
+	return ctx
+}
+
+func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// js evaluates an expression in the page.
+func js[T any](t *testing.T, ctx context.Context, expression string) (v T) {
+	t.Helper()
+	do(t, ctx, chromedp.Evaluate(expression, &v))
+	return v
+}
+
+func TestPageInBrowser(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Input: writeCut(t, 96, 64, 32, 9), Dir: dir, Worst: 2, Peers: []Peer{{Name: "blend", Method: Blend}, {Name: "nearest", Method: Nearest}}}
+	report := mustRun(t, o)
+	ctx := browser(t, filepath.Join(dir, pageName))
+
+	t.Run("plots", func(t *testing.T) {
+		type curve struct {
+			Measure, Path string
+			Width, Height float64
+		}
+		curves := js[[]curve](t, ctx, `[...document.querySelectorAll("#plots svg path.curve")].map((p) => ({measure: p.closest("svg").dataset.measure,
+			path: p.getAttribute("d"), width: p.getBoundingClientRect().width, height: p.closest("svg").getBoundingClientRect().height}))`)
+		if len(curves) != 9 {
+			t.Fatalf("%d curves, want 3 measures of 3 methods", len(curves))
+		}
+		for _, c := range curves {
+			// Two shots, so two runs; as many points as frames.
+			if m, l := strings.Count(c.Path, "M"), strings.Count(c.Path, "L"); m != 2 || m+l != len(report.Frames) || strings.Contains(c.Path, "NaN") {
+				t.Errorf("%s: %d runs of %d points: %q", c.Measure, m, m+l, c.Path)
+			}
+			if c.Width < 500 || c.Height < 100 {
+				t.Errorf("%s: a curve %.0f pixels wide in a plot %.0f high", c.Measure, c.Width, c.Height)
+			}
+		}
+		if n := js[int](t, ctx, `document.querySelectorAll("#plots a.flag").length`); n != 2 {
+			t.Errorf("%d worst frames are flagged, want 2", n)
+		}
+		do(t, ctx, chromedp.Click(`#legend label:nth-of-type(2) input`))
+		if n := js[int](t, ctx, `document.querySelectorAll("#plots path.curve").length`); n != 6 {
+			t.Errorf("%d curves with one method hidden, want 6", n)
+		}
+		do(t, ctx, chromedp.Click(`#legend label:nth-of-type(2) input`))
+	})
+
+	t.Run("readout", func(t *testing.T) {
+		do(t, ctx, chromedp.Focus(`#plots`), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+		got := js[string](t, ctx, `document.getElementById("readout").textContent`)
+		want := fmt.Sprintf("Frame %d, %.3f s", report.Frames[1].Index, report.Frames[1].Time)
+		value := fmt.Sprintf("%.2f dB balanced", report.Methods[0].Frames.PSNRY[1])
+		if !strings.HasPrefix(got, want) || !strings.Contains(got, value) {
+			t.Errorf("read out %q, want %q and %q", got, want, value)
+		}
+		do(t, ctx, chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.ArrowRight))
+		if got, want := js[string](t, ctx, `document.getElementById("readout").textContent`), fmt.Sprintf("Frame %d,", report.Frames[len(report.Frames)-1].Index); !strings.HasPrefix(got, want) {
+			t.Errorf("at the end, read out %q, want %q", got, want)
+		}
+	})
+
+	t.Run("slider", func(t *testing.T) {
+		const slider = `#worst-1 input[type="range"]`
+		state := func() (s struct {
+			Value string
+			Clip  string
+			Text  string
+		}) {
+			do(t, ctx, chromedp.Evaluate(fmt.Sprintf(`(() => { const s = document.querySelector('%s');
+				return {value: s.value, clip: getComputedStyle(s.parentElement.querySelector(".truth")).clipPath, text: s.getAttribute("aria-valuetext")}; })()`, slider), &s))
+			return s
+		}
+		before := state()
+		do(t, ctx, chromedp.Focus(slider), chromedp.KeyEvent(strings.Repeat(kb.ArrowRight, 20)))
+		right := state()
+		if before.Value != "50" || right.Value != "60" || right.Clip == before.Clip || right.Text != "60 % truth" {
+			t.Errorf("20 times right: from %+v to %+v", before, right)
+		}
+		do(t, ctx, chromedp.ScrollIntoView(slider))
+		box := js[[4]float64](t, ctx, fmt.Sprintf(`(() => { const r = document.querySelector('%s').getBoundingClientRect(); return [r.x, r.y, r.width, r.height]; })()`, slider))
+		do(t, ctx, chromedp.MouseClickXY(box[0]+box[2]/4, box[1]+box[3]/2))
+		clicked := state()
+		if clicked.Value != "25" || clicked.Clip == right.Clip {
+			t.Errorf("a click at a quarter: from %+v to %+v", right, clicked)
+		}
+	})
+
+	t.Run("pictures", func(t *testing.T) {
+		do(t, ctx, chromedp.Poll(`[...document.querySelectorAll(".exhibit img")].filter((i) => i.src).every((i) => i.complete)`, nil))
+		type picture struct {
+			Alt           string
+			Width, Height int
+		}
+		for _, p := range js[[]picture](t, ctx, `[...document.querySelectorAll(".exhibit figure:not([hidden]) img, .stage img")].map((i) => ({alt: i.alt, width: i.naturalWidth, height: i.naturalHeight}))`) {
+			flow := strings.HasPrefix(p.Alt, "Optical flow")
+			if p.Alt == "" || !flow && (p.Width != 96 || p.Height != 64) || flow && p.Width == 0 {
+				t.Errorf("picture %q is %dx%d", p.Alt, p.Width, p.Height)
+			}
+		}
+		made := js[string](t, ctx, `document.querySelector("#worst-1 .stage .made").src`)
+		do(t, ctx, chromedp.Click(`#worst-1 .picker tbody tr:nth-child(2) input`))
+		if js[string](t, ctx, `document.querySelector("#worst-1 .stage .made").src`) == made {
+			t.Error("another method shows the same picture")
+		}
+		if name := js[string](t, ctx, `document.querySelector("#worst-1 .corner.right").textContent`); name != "blend" {
+			t.Errorf("the picture is labelled %q, want blend", name)
+		}
+		if !js[bool](t, ctx, `document.querySelector('#worst-1 [data-picture="flow"]').closest("figure").hidden`) {
+			t.Error("a blend shows optical flow")
+		}
+		do(t, ctx, chromedp.Click(`#worst-1 [data-picture="error"]`))
+		if !js[bool](t, ctx, `document.getElementById("enlarged").open`) {
+			t.Error("a picture does not open")
+		}
+		do(t, ctx, chromedp.KeyEvent(kb.Escape))
+		if js[bool](t, ctx, `document.getElementById("enlarged").open`) {
+			t.Error("Escape does not close a picture")
+		}
+	})
+
+	t.Run("access", func(t *testing.T) {
+		if bad := js[[]string](t, ctx, `[...document.querySelectorAll("input, button")].filter((e) => {
+			const name = e.getAttribute("aria-label") || (e.labels && e.labels.length && e.labels[0].textContent) || (e.querySelector("img") && e.querySelector("img").alt);
+			return !name && !e.closest("[hidden]");
+		}).map((e) => e.outerHTML)`); len(bad) > 0 {
+			t.Errorf("controls without a name: %q", bad)
+		}
+		do(t, ctx, emulation.SetDeviceMetricsOverride(360, 800, 1, true))
+		if w := js[int](t, ctx, `document.documentElement.scrollWidth`); w > 360 {
+			t.Errorf("on a screen 360 pixels wide the page is %d wide", w)
+		}
+		ground := `getComputedStyle(document.body).backgroundColor`
+		var colours []string
+		for _, scheme := range []string{"light", "dark"} {
+			do(t, ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+			colours = append(colours, js[string](t, ctx, ground))
+		}
+		if colours[0] == colours[1] {
+			t.Errorf("light and dark are both %s", colours[0])
+		}
+	})
+}
+
+// Without pictures, peers or VIF, and with names that are markup, the page
+// still stands.
+func TestPageOfLittle(t *testing.T) {
+	dir := t.TempDir()
+	const name = `</script><b>&"'`
+	o := Options{Input: writeScene(t, 32, 24, 3, 24), Dir: dir, NoVIF: true, Settings: []Setting{{Name: name, Values: map[string]string{"mode": name}}}}
+	mustRun(t, o)
+	ctx := browser(t, filepath.Join(dir, pageName))
+	if n := js[int](t, ctx, `document.querySelectorAll("#plots svg").length`); n != 2 {
+		t.Errorf("%d plots, want those of PSNR and SSIM", n)
+	}
+	if got := js[string](t, ctx, `document.querySelector("tbody th").textContent`); got != name {
+		t.Errorf("the name %q shows as %q", name, got)
+	}
+	if n := js[int](t, ctx, `document.querySelectorAll(".exhibit, noscript b, b b").length`); n != 0 {
+		t.Errorf("%d elements that should not be there", n)
+	}
+}
+
+func TestPageNeedsNothingElse(t *testing.T) {
+	dir := t.TempDir()
+	mustRun(t, Options{Input: writeScene(t, 32, 24, 5, 24), Dir: dir, Worst: 1})
+	page, err := os.ReadFile(filepath.Join(dir, pageName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{"http://", "https://", "src=\"", "@import", "url("} {
+		if strings.Contains(strings.ReplaceAll(string(page), "http://www.w3.org/2000/svg", ""), s) {
+			t.Errorf("the page has %q", s)
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(dir, dataName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inPage, inFile any
+	_, rest, _ := strings.Cut(string(page), `id="data">`)
+	embedded, _, _ := strings.Cut(rest, "</script>")
+	if err := json.Unmarshal([]byte(embedded), &inPage); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &inFile); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(inPage) != fmt.Sprint(inFile) {
+		t.Error("the page's numbers are not those of report.json")
+	}
+}

@@ -1,0 +1,165 @@
+package evaluate
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math"
+	"slices"
+
+	"retime/flow"
+	"retime/pipeline"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+	"retime/warp"
+)
+
+// painter turns frames into pictures to look at, at most maxWidth wide, errors
+// at most maxErrorWidth.
+type painter struct {
+	filter *media.Filter
+	frames int64
+	errors image.Rectangle
+}
+
+// view is what a method made of a frame, as JPEG.
+type view struct {
+	made, err []byte
+	flow      []byte  // nil where the method uses none
+	longest   float64 // pixels of motion that the flow's full colour stands for
+}
+
+const (
+	maxWidth       = 1280
+	maxErrorWidth  = 640
+	pictureQuality = 85
+	// errorGain is how much brighter an error is shown than it is.
+	errorGain = 4
+)
+
+func newPainter(v media.Video, threads int) (*painter, error) {
+	p := &painter{errors: fit(v, maxErrorWidth)}
+	size := fit(v, maxWidth)
+	var err error
+	p.filter, err = media.NewFilter(fmt.Sprintf("[in0]scale=w=%d:h=%d:flags=area+accurate_rnd+full_chroma_int,format=gbrp[out]",
+		size.Dx(), size.Dy()), 1, v, threads)
+	return p, err
+}
+
+// fit is the size of v's pictures at most so wide.
+func fit(v media.Video, width int) image.Rectangle {
+	if v.Width <= width {
+		return image.Rect(0, 0, v.Width, v.Height)
+	}
+	return image.Rect(0, 0, width, max(1, (v.Height*width+v.Width/2)/v.Width))
+}
+
+func (p *painter) close() { p.filter.Close() }
+
+// jpeg draws f in colour.
+func (p *painter) jpeg(f *frame.Frame) ([]byte, error) {
+	if err := p.filter.Send(0, f, p.frames); err != nil {
+		return nil, err
+	}
+	p.frames++
+	rgb, err := p.filter.Receive()
+	if err != nil {
+		return nil, fmt.Errorf("draw a frame: %w", err)
+	}
+	defer rgb.Release()
+	m := image.NewRGBA(image.Rect(0, 0, rgb.Width, rgb.Height))
+	green, blue, red := frame.Samples[uint8](rgb.Planes[0]), frame.Samples[uint8](rgb.Planes[1]), frame.Samples[uint8](rgb.Planes[2])
+	for y := range rgb.Height {
+		g, b, r, row := green.Row(y), blue.Row(y), red.Row(y), m.Pix[y*m.Stride:]
+		for x := range g {
+			row[4*x], row[4*x+1], row[4*x+2], row[4*x+3] = r[x], g[x], b[x], 255
+		}
+	}
+	return encode(m)
+}
+
+func encode(m image.Image) ([]byte, error) {
+	var b bytes.Buffer
+	err := jpeg.Encode(&b, m, &jpeg.Options{Quality: pictureQuality})
+	return b.Bytes(), err
+}
+
+// view draws what was made of h, its error, and the flow that options estimate
+// between its neighbours, nil for none.
+func (p *painter) view(h heldOut, made *frame.Frame, options *pipeline.Options) (v view, err error) {
+	if v.made, err = p.jpeg(made); err != nil {
+		return v, err
+	}
+	if v.err, err = encode(drawError(warp.Luma(h.truth), warp.Luma(made), p.errors)); err != nil || options == nil {
+		return v, err
+	}
+	field, _, err := pipeline.EstimateFlow(h.before, h.after, *options)
+	if err != nil {
+		return v, err
+	}
+	longest := usualLength(field)
+	v.longest = longest * math.Round(float64(h.truth.Width)/float64(field.Width))
+	v.flow, err = encode(flow.ColorWheel(field, longest))
+	return v, err
+}
+
+// drawError draws the mean absolute difference of brightness over each element
+// of a picture that is at most as large.
+func drawError(a, b frame.Image[uint8], size image.Rectangle) image.Image {
+	m := image.NewPaletted(size, heat)
+	width, height := size.Dx(), size.Dy()
+	sums, counts := make([]int, width), make([]int, width)
+	for y := range height {
+		clear(sums)
+		clear(counts)
+		for sy := y * a.Height / height; sy < (y+1)*a.Height/height; sy++ {
+			r, q := a.Row(sy), b.Row(sy)
+			for sx, v := range r {
+				x := sx * width / a.Width
+				sums[x] += max(int(v), int(q[sx])) - min(int(v), int(q[sx]))
+				counts[x]++
+			}
+		}
+		for x, n := range counts {
+			m.Pix[y*m.Stride+x] = uint8(min(255, errorGain*sums[x]/max(n, 1)))
+		}
+	}
+	return m
+}
+
+// heat runs from black over violet and orange to white, ever brighter.
+var heat = func() color.Palette {
+	stops := []color.RGBA{{0, 0, 0, 255}, {74, 12, 107, 255}, {187, 55, 84, 255}, {249, 142, 9, 255}, {255, 255, 230, 255}}
+	p := make(color.Palette, 256)
+	for i := range p {
+		at := i * (len(stops) - 1)
+		k, t := min(at/255, len(stops)-2), at%255
+		if k < at/255 {
+			t = 255
+		}
+		mix := func(a, b uint8) uint8 { return uint8((int(a)*(255-t) + int(b)*t) / 255) }
+		a, b := stops[k], stops[k+1]
+		p[i] = color.RGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 255}
+	}
+	return p
+}()
+
+// usualLength is the length in the field's pixels that one vector in fifty
+// exceeds.
+func usualLength(f flow.Field) float64 {
+	var lengths []float64
+	for y := range f.Height {
+		for _, v := range f.Row(y) {
+			if v.Known() {
+				lengths = append(lengths, math.Hypot(float64(v.X), float64(v.Y)))
+			}
+		}
+	}
+	if len(lengths) == 0 {
+		return 1
+	}
+	slices.Sort(lengths)
+	return max(lengths[(len(lengths)-1)*49/50]/flow.One, 1./4)
+}

@@ -1,0 +1,124 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+)
+
+// reading is one pass over the clip. As a pipeline.Source it delivers the kept
+// frames; the held-out ones wait in a queue until they are asked for. Read and
+// take may be called by different goroutines.
+type reading struct {
+	clip   *clip
+	reader *media.Reader
+	next   int // frame to be read
+	passed int // held-out frames that have both neighbours
+
+	mu    sync.Mutex
+	last  *frame.Frame // the newest kept frame
+	queue []heldOut
+}
+
+// heldOut is a frame that a method must make, with the kept frames around it.
+type heldOut struct {
+	index                int
+	truth, before, after *frame.Frame
+}
+
+func (h heldOut) release() {
+	h.truth.Release()
+	h.before.Release()
+	if h.after != nil {
+		h.after.Release()
+	}
+}
+
+// read begins a pass.
+func (c *clip) read(ctx context.Context) (*reading, error) {
+	reader, err := open(ctx, c.o)
+	if err != nil {
+		return nil, err
+	}
+	return &reading{clip: c, reader: reader}, nil
+}
+
+// Video describes the kept frames.
+func (r *reading) Video() media.Video { return r.clip.video }
+
+// Read returns the next kept frame, its PTS on the clip's grid.
+func (r *reading) Read() (*frame.Frame, error) {
+	for r.next < len(r.clip.frames) {
+		f, err := r.reader.Read()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		at := r.clip.frames[r.next]
+		if err != nil || f.PTS != at.pts {
+			if err == nil {
+				f.Release()
+			}
+			return nil, fault.New(fault.BadData, "read %q: frame %d is not the one it was; does the file change?", r.clip.o.Input, r.next)
+		}
+		f.PTS = at.stamp
+		if r.clip.grid {
+			f.Duration = 1
+		}
+		i := r.next
+		r.next++
+		if r.sort(i, f) {
+			return f, nil
+		}
+	}
+	return nil, io.EOF
+}
+
+// sort keeps f or holds it out. A kept frame is the caller's too.
+func (r *reading) sort(i int, f *frame.Frame) (kept bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.clip.holds(i) {
+		r.queue = append(r.queue, heldOut{index: i, truth: f, before: r.last.Retain()})
+		return false
+	}
+	if n := len(r.queue); n > 0 && r.queue[n-1].index == i-1 {
+		r.queue[n-1].after = f.Retain()
+	}
+	if i > 0 && r.clip.holds(i-1) {
+		r.passed++
+	}
+	if r.last != nil {
+		r.last.Release()
+	}
+	r.last = f.Retain()
+	return true
+}
+
+// take returns the earliest frame held out and not yet taken, whose neighbours
+// have both been read. The caller releases it.
+func (r *reading) take() (heldOut, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.queue) == 0 || r.queue[0].after == nil {
+		return heldOut{}, errors.New("a frame was made before both its neighbours were read")
+	}
+	h := r.queue[0]
+	r.queue = r.queue[1:]
+	return h, nil
+}
+
+// close ends the pass and releases what was not taken.
+func (r *reading) close() {
+	for _, h := range r.queue {
+		h.release()
+	}
+	if r.last != nil {
+		r.last.Release()
+	}
+	r.reader.Close()
+}

@@ -26,6 +26,8 @@ type ConvertOptions struct {
 	order, crf, threads         int
 	vcodec, pixelFormat         string
 	vopts                       []string
+	sceneThreshold              float64
+	scenes, writeScenes         string
 	overwrite                   bool
 	progress                    string
 	quiet, verbose              bool
@@ -43,6 +45,9 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.flow, "flow", "dis", "optical flow: dis, farneback")
 	f.StringVar(&o.preset, "preset", "balanced", "cost against quality: fast, balanced, best")
 	f.IntVar(&o.order, "order", 3, "B-spline order of the sampling: 0, 1, 3")
+	f.Float64Var(&o.sceneThreshold, "scene-threshold", pipeline.DefaultSceneThreshold, "score from 0 to 1 that makes a scene cut; above 1 for never")
+	f.StringVar(&o.scenes, "scenes", "", "read the times of scene cuts from `LIST`, one a line")
+	f.StringVar(&o.writeScenes, "write-scenes", "", "write the times of scene cuts to `LIST`")
 	f.StringVar(&o.vcodec, "vcodec", "", "encoder `NAME` (default libx264, or what suits the container)")
 	f.IntVar(&o.crf, "crf", -1, "constant rate factor (default 16 for libx264)")
 	f.StringArrayVar(&o.vopts, "vopt", nil, "encoder option `KEY=VALUE`; may be repeated")
@@ -81,7 +86,7 @@ frames that were shot are passed through untouched.`,
 	})
 	cmd.SetHelpTemplate(cmd.HelpTemplate() + exitCodes)
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.AddCommand(newResampleCommand(), newBenchCommand())
+	cmd.AddCommand(newResampleCommand(), newEvaluateCommand(), newBenchCommand())
 	return cmd
 }
 
@@ -107,7 +112,8 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		Input: input, Output: o.output, InputFormat: o.inputFormat, OutputFormat: o.format,
 		Mode: warp.Mode(o.mode), Flow: pipeline.FlowMethod(o.flow), Preset: pipeline.Preset(o.preset), Order: &o.order,
 		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, VideoOptions: map[string]string{},
-		Threads: o.threads, Backend: pipeline.Backend(o.backend), Overwrite: o.overwrite,
+		SceneThreshold: &o.sceneThreshold,
+		Threads:        o.threads, Backend: pipeline.Backend(o.backend), Overwrite: o.overwrite,
 	}
 	if crfGiven {
 		p.CRF = &o.crf
@@ -129,6 +135,11 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 			continue
 		}
 		if *t.to, err = pipeline.ParseTime(t.text); err != nil {
+			return p, err
+		}
+	}
+	if o.scenes != "" {
+		if p.Scenes, err = readScenes(o.scenes); err != nil {
 			return p, err
 		}
 	}
@@ -155,6 +166,9 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, crfGiven bo
 	p.Progress = progress.update
 	report, err := pipeline.Run(ctx, p)
 	progress.done()
+	if err == nil && o.writeScenes != "" {
+		err = writeScenes(o.writeScenes, report.Cuts)
+	}
 	if report != nil && !o.quiet {
 		out := stdout
 		if o.output == "-" {

@@ -338,6 +338,7 @@ func TestFaults(t *testing.T) {
 	if err := os.WriteFile(flat, []byte("YUV4MPEG2 W0 H48 F24:1 Ip A1:1 C420jpeg\nFRAME\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	odd := writeScene(t, 63, 47, 2, 24, 1)
 	twelve := 12
 	for _, c := range []struct {
 		name string
@@ -356,6 +357,7 @@ func TestFaults(t *testing.T) {
 		{"unknown option", func(o *Options) { o.VideoCodec = "ffv1"; o.VideoOptions = map[string]string{"nonsense": "1"} }, fault.Usage, "nonsense"},
 		{"no crf", func(o *Options) { o.CRF = &twelve }, fault.Usage, "constant rate factor"},
 		{"wrong format", func(o *Options) { o.VideoCodec = "libx264"; o.PixelFormat = "rgb24" }, fault.Usage, "it takes"},
+		{"odd size", func(o *Options) { o.Input = odd; o.VideoCodec = "libx264" }, fault.Usage, "yuv444p"},
 		{"unknown format", func(o *Options) { o.PixelFormat = "yuv999" }, fault.Usage, "yuv999"},
 		{"order 12", func(o *Options) { o.Order = &twelve }, fault.Usage, "--order 12"},
 		{"mode", func(o *Options) { o.Mode = "magic" }, fault.Usage, "--mode magic"},

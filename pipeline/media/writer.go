@@ -165,13 +165,22 @@ func (w *Writer) openEncoder(codec *astiav.Codec) error {
 	defer options.Free()
 	message, err := withMessage(func() error { return e.Open(codec, options) })
 	if err != nil {
-		return fault.New(fault.Usage, "encoder %s refuses %dx%d %s with these options: %w%s",
-			codec.Name(), v.Width, v.Height, format, err, detail(message))
+		return fault.New(fault.Usage, "encoder %s refuses %dx%d %s with these options: %w%s%s",
+			codec.Name(), v.Width, v.Height, format, err, detail(message), oddSizeHint(v, format))
 	}
 	if left := options.Get("", nil, astiav.NewDictionaryFlags(astiav.DictionaryFlagIgnoreSuffix)); left != nil {
 		return fault.New(fault.Usage, "encoder %s has no option %q", codec.Name(), left.Key())
 	}
 	return nil
+}
+
+// oddSizeHint says what helps where an encoder takes even sizes only.
+func oddSizeHint(v Video, format astiav.PixelFormat) string {
+	f, ok := planarFormat(format)
+	if !ok || v.Width&(1<<f.ChromaX-1) == 0 && v.Height&(1<<f.ChromaY-1) == 0 {
+		return ""
+	}
+	return "; the size is odd: --pix-fmt yuv444p or another --vcodec, such as libvpx-vp9, keeps every pixel"
 }
 
 // pickFormat chooses the encoder's sample format.

@@ -58,19 +58,38 @@ func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 // frames', halved (rounding up) as often as the preset does. Modes that use no
 // flow are a fault.Usage error.
 func EstimateFlow(a, b *frame.Frame, o Options) (forward, backward flow.Field, err error) {
-	if err := o.settle(); err != nil {
+	v, err := estimatePair(a, b, o)
+	if err != nil {
 		return forward, backward, err
 	}
+	return v.forward, v.backward, nil
+}
+
+// CutScore says from 0 to 1 how surely a scene cut lies between two frames of
+// one size, as Convert judges it with the same options: it is one from
+// DefaultSceneThreshold on. Modes that use no flow are a fault.Usage error.
+func CutScore(a, b *frame.Frame, o Options) (float64, error) {
+	v, err := estimatePair(a, b, o)
+	if err != nil {
+		return 0, err
+	}
+	return measureChange(v.a.guide, v.b.guide, v.forward, v.backward).cutScore(), nil
+}
+
+// estimatePair returns the interval between two frames with its flow.
+func estimatePair(a, b *frame.Frame, o Options) (*interval, error) {
+	if err := o.settle(); err != nil {
+		return nil, err
+	}
 	if !o.Mode.UsesFlow() {
-		return forward, backward, fault.New(fault.Usage, "--mode %s uses no optical flow", o.Mode)
+		return nil, fault.New(fault.Usage, "--mode %s uses no optical flow", o.Mode)
 	}
 	e, err := newEstimators(&o)
 	if err != nil {
-		return forward, backward, err
+		return nil, err
 	}
 	defer e.close()
 	c := &conversion{o: &o, level: o.Preset.level(a.Width, a.Height)}
 	v := &interval{a: picture{Frame: a, guide: c.guide(a)}, b: picture{Frame: b, guide: c.guide(b)}}
-	err = e.both(v)
-	return v.forward, v.backward, err
+	return v, e.both(v)
 }

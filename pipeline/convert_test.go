@@ -12,6 +12,7 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
 	"retime/pipeline/media"
+	"retime/testdata/scene"
 	"retime/warp"
 )
 
@@ -124,5 +125,27 @@ func TestEstimateFlow(t *testing.T) {
 	}
 	if _, _, err := EstimateFlow(draw(0), draw(4), Options{Mode: warp.Blend}); fault.KindOf(err) != fault.Usage {
 		t.Errorf("flow of a blend: %v", err)
+	}
+}
+
+func TestCutScore(t *testing.T) {
+	// Another scene's texture is another one's at a time far off.
+	draw := func(at float64) *frame.Frame {
+		p := scene.Draw(160, 96, at)
+		f := frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, 160, 96)
+		m := frame.Samples[uint8](f.Planes[0])
+		for y := range m.Height {
+			copy(m.Row(y), p.Y[y*160:])
+		}
+		return f
+	}
+	for _, c := range []struct {
+		at  float64
+		cut bool
+	}{{0, false}, {1. / 24, false}, {1. / 12, false}, {100, true}} {
+		score, err := CutScore(draw(0), draw(c.at), Options{Preset: Fast})
+		if err != nil || (score >= DefaultSceneThreshold) != c.cut {
+			t.Errorf("the scene at 0 and %.3f s: score %.2f, %v; cut: %t", c.at, score, err, c.cut)
+		}
 	}
 }

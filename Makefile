@@ -41,7 +41,7 @@ demo: build ## convert a small clip from 24 to 60 frames per second
 
 .PHONY: test
 test: deps ## run every test, with the race detector
-	$(GO) vet ./... ./testdata/...
+	$(GO) vet ./... ./testdata/scene ./testdata/makeclip
 	$(GO) test -race ./...
 
 .PHONY: bench

@@ -27,6 +27,7 @@ type conversion struct {
 
 	sources, frames, made int64
 	cuts                  []*big.Rat // times of the first frames of scenes
+	repeats               int64      // source frames left out as repeats
 	damage                error
 	times                 stageTimes
 }
@@ -37,6 +38,7 @@ type picture struct {
 	*frame.Frame
 	guide frame.Image[uint8]
 	at    *big.Rat // on the source's clock
+	shown *big.Rat // when its last repeat was shown, nil where it has none
 }
 
 // interval is the time between two source frames and what is shown in it.
@@ -48,6 +50,7 @@ type interval struct {
 	change            change
 	err               error
 	ready             chan struct{}
+	hold              warp.Phase // how long the first picture stands where none is made
 	// Set by the synthesis.
 	cut bool
 }
@@ -106,7 +109,12 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	c.level = c.o.Preset.level(c.source.Video().Width, c.source.Video().Height)
 
 	group.Go(func() error { return c.decode(ctx, pictures) })
-	group.Go(func() error { return c.place(ctx, pictures, estimates, ordered) })
+	distinct := pictures
+	if c.o.Duplicates == RetimeDuplicates {
+		distinct = make(chan picture)
+		group.Go(func() error { return c.dropRepeats(ctx, pictures, distinct) })
+	}
+	group.Go(func() error { return c.place(ctx, distinct, estimates, ordered) })
 	for range workers {
 		group.Go(func() error { return c.estimate(ctx, estimates) })
 	}
@@ -116,6 +124,9 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 
 	// After an error the queues still hold frames.
 	for p := range pictures {
+		p.Release()
+	}
+	for p := range distinct {
 		p.Release()
 	}
 	for v := range ordered {
@@ -154,7 +165,7 @@ func (c *conversion) decode(ctx context.Context, to chan<- picture) error {
 			return err
 		}
 		c.sources++
-		p := picture{f, c.guide(f), c.plan.clock.at(f.PTS)}
+		p := picture{Frame: f, guide: c.guide(f), at: c.plan.clock.at(f.PTS)}
 		if err := send(ctx, to, p); err != nil {
 			f.Release()
 			return err
@@ -167,7 +178,7 @@ func (c *conversion) decode(ctx context.Context, to chan<- picture) error {
 
 // guide returns the picture that f's motion is estimated on.
 func (c *conversion) guide(f *frame.Frame) frame.Image[uint8] {
-	if !c.o.Mode.UsesFlow() {
+	if !c.o.Mode.UsesFlow() && c.o.Duplicates == KeepDuplicates {
 		return frame.Image[uint8]{}
 	}
 	g := warp.Luma(f)
@@ -189,6 +200,7 @@ func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, 
 		}
 		v := &interval{a: last, b: next, slots: c.plan.line.between(last.at, next.at), ready: make(chan struct{})}
 		last = next
+		v.hold = v.turn()
 		if len(v.slots) == 0 {
 			v.a.Release()
 			continue
@@ -343,7 +355,7 @@ func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) erro
 func (c *conversion) make(w *window, phase warp.Phase, begun *bool) (*frame.Frame, error) {
 	v := w.now
 	if c.o.Mode == warp.Nearest || v.cut {
-		if phase < warp.PhaseOne/2 {
+		if phase < v.hold {
 			return v.a.Retain(), nil
 		}
 		return v.b.Retain(), nil

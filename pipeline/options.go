@@ -37,6 +37,10 @@ type Options struct {
 	// Scenes are the times at which scenes begin, in seconds; nil to detect them.
 	Scenes []*big.Rat
 
+	// Duplicates says what becomes of frames that repeat the one before, as in
+	// animation on twos and telecined film; KeepDuplicates by default.
+	Duplicates Duplicates
+
 	VideoCodec   string            // encoder; empty for libx264 where the container takes it
 	CRF          *int              // constant rate factor; nil for the encoder's default, 16 for libx264
 	VideoOptions map[string]string // further encoder options
@@ -114,6 +118,9 @@ func (o *Options) settle() error {
 	if o.Backend == "" {
 		o.Backend = Auto
 	}
+	if o.Duplicates == "" {
+		o.Duplicates = KeepDuplicates
+	}
 	if o.Order == nil {
 		cubic := 3
 		o.Order = &cubic
@@ -132,6 +139,7 @@ func (o *Options) check() error {
 		{"--mode", string(o.Mode), []string{string(warp.Project), string(warp.Splat), string(warp.Blend), string(warp.Nearest)}},
 		{"--flow", string(o.Flow), []string{string(DIS), string(Farneback)}},
 		{"--preset", string(o.Preset), []string{string(Fast), string(Balanced), string(Best)}},
+		{"--duplicates", string(o.Duplicates), []string{string(KeepDuplicates), string(RetimeDuplicates)}},
 		{"--backend", string(o.Backend), []string{string(Auto), string(CPU), string(CUDA)}},
 		{"--order", fmt.Sprint(*o.Order), []string{"0", "1", "3"}},
 	}

@@ -60,12 +60,13 @@ type Report struct {
 	Sources       int64 // frames read
 	Frames        int64 // frames written
 	Made          int64 // of those, frames that no camera shot
+	Repeats       int64 // source frames left out as repeats of the one before
 	// Cuts are the times in the input at which scenes begin, in seconds.
-	Cuts []*big.Rat
-	Damage        media.Damage
-	Stages        Stages
-	Elapsed       time.Duration
-	Backend       Backend
+	Cuts    []*big.Rat
+	Damage  media.Damage
+	Stages  Stages
+	Elapsed time.Duration
+	Backend Backend
 }
 
 // Run converts o.Input to o.Output. After damage that loses the rest of the
@@ -123,7 +124,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	}
 	report := &Report{
 		Output: name, Width: video.Width, Height: video.Height, Format: video.Source, Rate: plan.rate,
-		Sources: c.sources, Frames: c.frames, Made: c.made, Cuts: c.cuts,
+		Sources: c.sources, Frames: c.frames, Made: c.made, Cuts: c.cuts, Repeats: c.repeats,
 		Damage: source.Damage(), Stages: c.times.stages(), Elapsed: time.Since(began), Backend: CPU,
 	}
 	if d := report.Damage; d != (media.Damage{}) {

@@ -26,6 +26,7 @@ type ConvertOptions struct {
 	order, crf, threads         int
 	vcodec, pixelFormat         string
 	vopts                       []string
+	duplicates                  string
 	sceneThreshold              float64
 	scenes, writeScenes         string
 	overwrite                   bool
@@ -45,6 +46,7 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.flow, "flow", "dis", "optical flow: dis, farneback")
 	f.StringVar(&o.preset, "preset", "balanced", "cost against quality: fast, balanced, best")
 	f.IntVar(&o.order, "order", 3, "B-spline order of the sampling: 0, 1, 3")
+	f.StringVar(&o.duplicates, "duplicates", "keep", "repeated frames: keep them, or retime so that motion runs through them")
 	f.Float64Var(&o.sceneThreshold, "scene-threshold", pipeline.DefaultSceneThreshold, "score from 0 to 1 that makes a scene cut; above 1 for never")
 	f.StringVar(&o.scenes, "scenes", "", "read the times of scene cuts from `LIST`, one a line")
 	f.StringVar(&o.writeScenes, "write-scenes", "", "write the times of scene cuts to `LIST`")
@@ -112,8 +114,8 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		Input: input, Output: o.output, InputFormat: o.inputFormat, OutputFormat: o.format,
 		Mode: warp.Mode(o.mode), Flow: pipeline.FlowMethod(o.flow), Preset: pipeline.Preset(o.preset), Order: &o.order,
 		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, VideoOptions: map[string]string{},
-		SceneThreshold: &o.sceneThreshold,
-		Threads:        o.threads, Backend: pipeline.Backend(o.backend), Overwrite: o.overwrite,
+		Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
+		Threads: o.threads, Backend: pipeline.Backend(o.backend), Overwrite: o.overwrite,
 	}
 	if crfGiven {
 		p.CRF = &o.crf
@@ -194,6 +196,9 @@ func summarise(w io.Writer, r *pipeline.Report) {
 	rate, _ := r.Rate.Float64()
 	fmt.Fprintf(w, "%s: %dx%d %s, %s fps (%.3f), %d frames, %d of them made from %d, on the %s\n",
 		r.Output, r.Width, r.Height, r.Format, r.Rate.RatString(), rate, r.Frames, r.Made, r.Sources, strings.ToUpper(string(r.Backend)))
+	if len(r.Cuts) > 0 || r.Repeats > 0 {
+		fmt.Fprintf(w, "%d scene cuts, %d repeated frames retimed\n", len(r.Cuts), r.Repeats)
+	}
 	if info, err := os.Stat(r.Output); err == nil && info.Mode().IsRegular() {
 		fmt.Fprintf(w, "size %.2f MB, ", float64(info.Size())/1e6)
 	}

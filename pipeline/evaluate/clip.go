@@ -22,7 +22,6 @@ type clip struct {
 	grid   bool        // all frames lie on the grid of rate
 	frames []clipFrame
 	held   []int // the frames that are held out and have both neighbours
-	shots  int
 	damage error // what ended the part early
 }
 
@@ -43,7 +42,9 @@ func scan(ctx context.Context, o *Options) (*clip, error) {
 	}
 	defer reader.Close()
 	c := &clip{o: o, source: reader.Video()}
-	var cuts cutDetector
+	shot := 0
+	cuts := cutFinder{threads: o.Threads}
+	defer cuts.close()
 	for o.MaxFrames == 0 || len(c.frames) < o.MaxFrames {
 		f, err := reader.Read()
 		if errors.Is(err, io.EOF) {
@@ -59,13 +60,16 @@ func scan(ctx context.Context, o *Options) (*clip, error) {
 			f.Release()
 			break
 		}
-		if cuts.before(f) {
-			c.shots++
-		}
-		c.frames = append(c.frames, clipFrame{pts: pts, stamp: pts, shot: c.shots})
+		cut, err := cuts.before(f)
 		f.Release()
+		if err != nil {
+			return nil, err
+		}
+		if cut {
+			shot++
+		}
+		c.frames = append(c.frames, clipFrame{pts: pts, stamp: pts, shot: shot})
 	}
-	c.shots++
 	for i := range c.frames {
 		if c.holds(i) && i+1 < len(c.frames) {
 			c.held = append(c.held, i)
@@ -114,7 +118,8 @@ func (c *clip) settleTimes() {
 	c.rate, c.grid = rate, true
 	c.video.Rate, c.video.Average = rate, rate
 	c.video.TimeBase = new(big.Rat).Inv(rate)
-	c.video.Start = new(big.Rat)
+	start := since(c.source, first)
+	c.video.Start = start.Neg(start) // the first frame keeps its time
 	c.video.FirstPTS, c.video.StreamPTS = 0, 0
 }
 

@@ -19,7 +19,8 @@ type clip struct {
 	video  media.Video
 	source media.Video // as the file states it
 	rate   *big.Rat    // frames per second; the mean where the rate varies
-	grid   bool        // all frames lie on the grid of rate
+	varies bool        // frames do not follow each other at rate
+	grid   bool        // all frames lie on the grid of video.Rate
 	frames []clipFrame
 	held   []int // the frames that are held out and have both neighbours
 	damage error // what ended the part early
@@ -92,30 +93,33 @@ func open(ctx context.Context, o *Options) (*media.Reader, error) {
 // settleTimes puts the frames on the grid of their rate where every timestamp
 // lies within a tick of it, so that coarse time bases favour no method.
 func (c *clip) settleTimes() {
-	c.video = c.source
-	c.video.Frames, c.video.Duration = int64(len(c.frames)), nil
 	first, last := c.frames[0].pts, c.frames[len(c.frames)-1].pts
 	length := new(big.Rat).Mul(c.source.TimeBase, big.NewRat(last-first, 1))
-	c.rate = new(big.Rat).Quo(big.NewRat(int64(len(c.frames)-1), 1), length)
+	c.rate, c.varies = length.Quo(big.NewRat(int64(len(c.frames)-1), 1), length), true
+	c.video = c.source
+	c.video.Average, c.video.Frames, c.video.Duration = c.rate, int64(len(c.frames)), nil
 
 	rate := c.source.Rate
 	if rate == nil || rate.Cmp(new(big.Rat).Mul(c.rate, big.NewRat(maxGridRatio, 1))) > 0 {
 		return
 	}
 	stamps := make([]int64, len(c.frames))
-	ticks := new(big.Rat).Mul(rate, c.source.TimeBase) // grid steps per tick
+	step := new(big.Rat).Mul(rate, c.source.TimeBase) // of the grid per tick
 	for i, f := range c.frames {
-		at := new(big.Rat).Mul(ticks, big.NewRat(f.pts-first, 1))
+		at := new(big.Rat).Mul(step, big.NewRat(f.pts-first, 1))
 		stamps[i] = nearest(at)
 		off := at.Sub(at, big.NewRat(stamps[i], 1))
-		if off.Abs(off).Cmp(ticks) > 0 || i > 0 && stamps[i] <= stamps[i-1] {
+		if off.Abs(off).Cmp(step) > 0 || i > 0 && stamps[i] <= stamps[i-1] {
 			return
 		}
 	}
 	for i := range c.frames {
 		c.frames[i].stamp = stamps[i]
 	}
-	c.rate, c.grid = rate, true
+	c.grid = true
+	if int(stamps[len(stamps)-1]) == len(stamps)-1 {
+		c.rate, c.varies = rate, false
+	}
 	c.video.Rate, c.video.Average = rate, rate
 	c.video.TimeBase = new(big.Rat).Inv(rate)
 	start := since(c.source, first)

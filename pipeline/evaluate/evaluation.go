@@ -57,7 +57,7 @@ const (
 	// timedFrames is how many frames each method makes against the clock, and
 	// timedBytes the memory that their neighbours may take.
 	timedFrames = 16
-	timedBytes  = 256 << 20
+	timedBytes  = 128 << 20
 )
 
 // timing is how long a method took for some frames that were decoded before,

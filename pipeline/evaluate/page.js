@@ -124,8 +124,10 @@
     return svg;
   }
 
+  const room = () => Math.max(320, plots.clientWidth - 24);
+
   function draw() {
-    width = Math.max(320, plots.clientWidth - 24);
+    width = room();
     cursors = [];
     const focused = plots.contains(document.activeElement) && document.activeElement.getAttribute("href");
     plots.replaceChildren(...measures.map((m, i) => panel(m, i === measures.length - 1)));
@@ -172,8 +174,9 @@
     shown[Number(e.target.dataset.method)] = e.target.checked;
     draw();
   });
+  draw();
   new ResizeObserver(() => {
-    if (Math.max(320, plots.clientWidth - 24) !== width) draw();
+    if (room() !== width) draw();
   }).observe(plots);
 
   // The worst frames.

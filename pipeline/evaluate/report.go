@@ -191,7 +191,7 @@ func (c *clip) describe() Clip {
 	fps, _ := c.rate.Float64()
 	d := Clip{
 		Input: c.o.Input, Codec: c.source.Codec, Width: c.video.Width, Height: c.video.Height, Format: c.source.Source, Plane: "luma",
-		Rate: c.rate.RatString(), FPS: fps, Varies: !c.grid,
+		Rate: c.rate.RatString(), FPS: fps, Varies: c.varies,
 		From: Seconds(c.seconds(0)), To: Seconds(c.seconds(len(c.frames) - 1)), Frames: len(c.frames),
 	}
 	switch f := c.video.Format; {

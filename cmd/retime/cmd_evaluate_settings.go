@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/spf13/pflag"
@@ -88,15 +90,16 @@ type yamlEntry struct {
 // yamlEntries reads a mapping of scalars.
 func yamlEntries(data []byte) (entries []yamlEntry, err error) {
 	file, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n") // the rest draws the place
-		return nil, fmt.Errorf("not YAML: %s", first)
+	if e := (yaml.Error)(nil); errors.As(err, &e) {
+		return nil, fmt.Errorf("line %d: %s", e.GetToken().Position.Line, e.GetMessage())
+	} else if err != nil {
+		return nil, err
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		return nil, nil
 	}
 	if len(file.Docs) > 1 {
-		return nil, fmt.Errorf("line %d: want one document", file.Docs[1].GetToken().Position.Line)
+		return nil, fmt.Errorf("%d documents: want one", len(file.Docs))
 	}
 	var values []*ast.MappingValueNode
 	switch body := file.Docs[0].Body.(type) {

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"retime/pipeline/fault"
+)
+
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestEvaluate(t *testing.T) {
+	dir := t.TempDir()
+	quick := writeFile(t, filepath.Join(dir, "quick.yaml"), "# cheap\nmode: blend\n")
+	slow := writeFile(t, filepath.Join(dir, "slow.yml"), "preset: fast\norder: 1\n")
+	report := filepath.Join(dir, "report")
+	stdout, stderr, code := run(t, "evaluate", clip(t, 64, 48, 9), "--report", report, "--settings", quick+","+slow,
+		"--peer", "nearest", "--every", "3", "--worst", "1", "--progress", "json")
+	if code != 0 || !strings.Contains(stdout, "pessimistic") || !strings.Contains(stdout, "report.html") {
+		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	var last struct{ Frames, Total int }
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Frames != 12 || last.Total != 12 {
+		t.Errorf("the last progress is %q", lines[len(lines)-1])
+	}
+	data, err := os.ReadFile(filepath.Join(report, "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Every   int
+		Frames  []struct{ Index int }
+		Worst   []int
+		Methods []struct {
+			Name, Kind string
+			Values     map[string]string
+		}
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Every != 3 || len(r.Frames) != 2 || r.Frames[1].Index != 5 || len(r.Worst) != 1 {
+		t.Errorf("every %d, frames %v, worst %v", r.Every, r.Frames, r.Worst)
+	}
+	var names []string
+	for _, m := range r.Methods {
+		names = append(names, m.Kind+" "+m.Name)
+	}
+	if want := []string{"retime quick", "retime slow", "peer nearest"}; !slices.Equal(names, want) {
+		t.Fatalf("methods %q, want %q", names, want)
+	}
+	if v := r.Methods[1].Values; v["preset"] != "fast" || v["order"] != "1" || v["mode"] != "project" || v["output"] != "" {
+		t.Errorf("settings %v", v)
+	}
+
+	_, stderr, code = run(t, "evaluate", clip(t, 64, 48, 3), "--report", report)
+	if code != int(fault.CannotWrite) || !strings.Contains(stderr, "-y") {
+		t.Errorf("an existing report: exit code %d, %s", code, stderr)
+	}
+}
+
+func TestEvaluateExitCodes(t *testing.T) {
+	in, dir := clip(t, 64, 48, 5), t.TempDir()
+	report := filepath.Join(dir, "report")
+	bad := writeFile(t, filepath.Join(dir, "bad.yaml"), "presset: best\n")
+	for _, c := range []struct {
+		args []string
+		code fault.Kind
+	}{
+		{[]string{"--report", report}, fault.Usage},
+		{[]string{in}, fault.Usage},
+		{[]string{in, in, "--report", report}, fault.Usage},
+		{[]string{"-", "--report", report}, fault.Usage},
+		{[]string{in, "--report", report, "--every", "0"}, fault.Usage},
+		{[]string{in, "--report", report, "--every", "20"}, fault.Usage},
+		{[]string{in, "--report", report, "--peer", "magic"}, fault.Usage},
+		{[]string{in, "--report", report, "--peer", "blend", "--peer", "blend"}, fault.Usage},
+		{[]string{in, "--report", report, "--peer", "minterpolate=magic=1"}, fault.Usage},
+		{[]string{in, "--report", report, "--settings", bad}, fault.Usage},
+		{[]string{in, "--report", report, "--settings", "missing.yaml"}, fault.NoInput},
+		{[]string{in, "--report", report, "--from", "soon"}, fault.Usage},
+		{[]string{in, "--report", report, "--progress", "magic"}, fault.Usage},
+		{[]string{"missing.mp4", "--report", report}, fault.NoInput},
+		{[]string{"main_test.go", "--report", report}, fault.BadData},
+		{[]string{in, "--report", "/proc/report"}, fault.CannotWrite},
+	} {
+		_, stderr, code := run(t, append([]string{"evaluate"}, c.args...)...)
+		if code != int(c.code) || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "retime: ") {
+			t.Errorf("retime evaluate %s: exit code %d, want %d, and one line:\n%s", strings.Join(c.args, " "), code, c.code, stderr)
+		}
+	}
+	if _, err := os.Stat(report); err == nil {
+		t.Error("a report was left behind")
+	}
+}
+
+func TestParseSetting(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want map[string]string // beside the defaults
+		says string            // of the error
+	}{
+		{text: ""},
+		{text: "# nothing\n"},
+		{text: "---\npreset: best\n...\n", want: map[string]string{"preset": "best"}},
+		{text: "preset: best\nmode: 'splat'\nthreads: 2\n", want: map[string]string{"preset": "best", "mode": "splat", "threads": "2"}},
+		{text: "{order: 1, flow: farneback}", want: map[string]string{"order": "1", "flow": "farneback"}},
+		{text: "preset: best\n\npresset: fast\n", says: `line 3: no setting "presset"; choose from mode, flow, preset`},
+		{text: "output: x.mp4\n", says: `line 1: no setting "output"`},
+		{text: "preset: best\npreset: fast\n", says: `line 2: `},
+		{text: "order: three\n", says: `line 1: order: "three"`},
+		{text: "preset: [best]\n", says: "line 1: preset: want a word or a number"},
+		{text: "preset:\n", says: "line 1: preset: want a word or a number"},
+		{text: "\n- best\n", says: "line 2: want settings"},
+		{text: "best\n", says: "line 1: want settings"},
+		{text: "preset: best\n---\npreset: fast\n", says: "2 documents: want one"},
+		{text: "preset: \"best\n", says: "line 1: "},
+	} {
+		s, err := parseSetting([]byte(c.text))
+		if c.says != "" {
+			if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q: error %v, want one line with %q", c.text, err, c.says)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%q: %v", c.text, err)
+			continue
+		}
+		plain, err := parseSetting(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := plain.Values
+		maps.Copy(want, c.want)
+		if !maps.Equal(s.Values, want) {
+			t.Errorf("%q: settings %v, want %v", c.text, s.Values, want)
+		}
+	}
+	s, err := parseSetting([]byte("preset: best\nmode: splat\norder: 1\nthreads: 3\n"))
+	if o := s.Convert; err != nil || o.Preset != "best" || o.Mode != "splat" || *o.Order != 1 || o.Threads != 3 {
+		t.Errorf("options %+v, %v", o, err)
+	}
+}
+
+// What is no setting is a flag all the same.
+func TestNotSettings(t *testing.T) {
+	var o ConvertOptions
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	o.AddFlags(flags)
+	for _, name := range notSettings {
+		if flags.Lookup(name) == nil {
+			t.Errorf("the conversion has no flag --%s", name)
+		}
+	}
+}
+
+func FuzzParseSetting(f *testing.F) {
+	for _, s := range []string{"preset: best\n", "{order: 1}", "a: &b c\nd: *b\n", "? x\n: y\n", "- 1", "\"", "!!int 3: 4", "<<: {preset: best}", "1\n---"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := parseSetting(data)
+		if err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: more than a line: %q", data, err)
+		}
+		if err == nil && s.Convert.Preset == "" && s.Values["preset"] != "" {
+			t.Errorf("%q: options %+v, shown as %v", data, s.Convert, s.Values)
+		}
+	})
+}

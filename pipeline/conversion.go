@@ -36,9 +36,10 @@ type conversion struct {
 // frame's own.
 type picture struct {
 	*frame.Frame
-	guide frame.Image[uint8]
-	at    *big.Rat // on the source's clock
-	shown *big.Rat // when its last repeat was shown, nil where it has none
+	number int64 // from 0 at the first one read
+	guide  frame.Image[uint8]
+	at     *big.Rat // on the source's clock
+	shown  *big.Rat // when its last repeat was shown, nil where it has none
 }
 
 // interval is the time between two source frames and what is shown in it.
@@ -87,7 +88,7 @@ func (v *interval) rest() {
 // output is a frame ready to be encoded.
 type output struct {
 	*frame.Frame
-	made bool
+	record Record
 }
 
 // decoded is how many frames wait between decoding and planning, and finished
@@ -164,8 +165,8 @@ func (c *conversion) decode(ctx context.Context, to chan<- picture) error {
 		case err != nil:
 			return err
 		}
+		p := picture{Frame: f, number: c.sources, guide: c.guide(f), at: c.plan.clock.at(f.PTS)}
 		c.sources++
-		p := picture{Frame: f, guide: c.guide(f), at: c.plan.clock.at(f.PTS)}
 		if err := send(ctx, to, p); err != nil {
 			f.Release()
 			return err
@@ -330,51 +331,57 @@ func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) erro
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if s.phase == 0 {
-			if err := send(ctx, to, output{v.a.Retain(), false}); err != nil {
-				v.a.Release()
-				return err
-			}
-			continue
-		}
-		stop := c.times.synthesis.start()
-		f, err := c.make(w, s.phase, &begun)
-		stop()
+		out, err := c.show(w, s, &begun)
 		if err != nil {
 			return err
 		}
-		made := f != v.a.Frame && f != v.b.Frame
-		if err := send(ctx, to, output{f, made}); err != nil {
-			f.Release()
+		if err := send(ctx, to, out); err != nil {
+			out.Release()
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *conversion) make(w *window, phase warp.Phase, begun *bool) (*frame.Frame, error) {
+// show returns the frame of slot s in the window's middle interval.
+func (c *conversion) show(w *window, s slot, begun *bool) (output, error) {
 	v := w.now
-	if c.o.Mode == warp.Nearest || v.cut {
-		if phase < v.hold {
-			return v.a.Retain(), nil
+	at := c.plan.shown(s.index)
+	switch {
+	case s.phase == 0:
+		return output{v.a.Retain(), v.record(s, at, FromSource, warp.Made{})}, nil
+	case c.o.Mode == warp.Nearest || v.cut:
+		nearest := v.a
+		if s.phase >= v.hold {
+			nearest = v.b
 		}
-		return v.b.Retain(), nil
+		return output{nearest.Retain(), v.record(s, at, Nearest, warp.Made{})}, nil
 	}
+	defer c.times.synthesis.start()()
+	f, made, err := c.make(w, s.phase, begun)
+	if err != nil {
+		return output{}, err
+	}
+	return output{f, v.record(s, at, Interpolated, made)}, nil
+}
+
+func (c *conversion) make(w *window, phase warp.Phase, begun *bool) (*frame.Frame, warp.Made, error) {
 	if !*begun {
 		if err := c.synth.Begin(w.describe(c.level)); err != nil {
-			return nil, err
+			return nil, warp.Made{}, err
 		}
 		*begun = true
 	}
-	f, err := c.sink.NewFrame(v.a.Frame)
+	f, err := c.sink.NewFrame(w.now.a.Frame)
 	if err != nil {
-		return nil, err
+		return nil, warp.Made{}, err
 	}
-	if err := c.synth.Make(f, phase); err != nil {
+	made, err := c.synth.Make(f, phase)
+	if err != nil {
 		f.Release()
-		return nil, err
+		return nil, warp.Made{}, err
 	}
-	return f, nil
+	return f, made, nil
 }
 
 // describe returns what the synthesis of the middle interval sees.
@@ -416,8 +423,11 @@ func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 			return err
 		}
 		c.frames++
-		if f.made {
+		if f.record.Method == Interpolated {
 			c.made++
+		}
+		if c.o.Record != nil {
+			c.o.Record(f.record)
 		}
 		if c.o.Progress != nil {
 			c.o.Progress(Progress{c.frames, max(c.plan.total, c.frames)})

@@ -52,6 +52,9 @@ type Options struct {
 
 	// Log receives warnings and details; nil for none.
 	Log *slog.Logger
+	// Record is called from one goroutine for each written frame, in order; nil for
+	// none.
+	Record func(Record)
 	// Progress is called from one goroutine after each written frame; nil for none.
 	Progress func(Progress)
 }

@@ -75,6 +75,17 @@ func nearly(a, b *big.Rat) bool {
 	return x > y*0.998 && x < y*1.002
 }
 
+// shown is the time of output frame k in seconds: in the output where that has a
+// rate, else on the source's clock.
+func (p *plan) shown(k int64) float64 {
+	t := p.line.at(k)
+	if p.rate != nil {
+		t = t.Quo(new(big.Rat).SetInt64(k), p.rate)
+	}
+	seconds, _ := t.Float64()
+	return seconds
+}
+
 func (p *plan) writerOptions(o *Options) media.WriterOptions {
 	w := media.WriterOptions{
 		Format: o.OutputFormat, Codec: o.VideoCodec, CRF: -1, Options: o.VideoOptions, PixelFormat: o.PixelFormat,

@@ -37,11 +37,12 @@ type Sink interface {
 
 // Synthesizer makes frames between two others. Begin is called once for each
 // interval before its frames, in order of time; Make fills dst, whose format
-// and size are the sources', for a phase between them. All calls come from one
+// and size are the sources', for a phase between them, and says how well they
+// support it. All calls come from one
 // goroutine. Close frees what it holds.
 type Synthesizer interface {
 	Begin(in warp.Interval) error
-	Make(dst *frame.Frame, phase warp.Phase) error
+	Make(dst *frame.Frame, phase warp.Phase) (warp.Made, error)
 	Close()
 }
 

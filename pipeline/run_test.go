@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -585,6 +586,45 @@ func TestEqualFramesAreRepeated(t *testing.T) {
 	for k := range got {
 		if !bytes.Equal(got[k], got[0]) {
 			t.Errorf("frame %d differs", k)
+		}
+	}
+}
+
+func TestRecords(t *testing.T) {
+	input := halfScenes(t, 192, 108, 6)
+	var first []Record
+	for _, threads := range []int{1, 2, 8} {
+		var records []Record
+		o := lossless(t, input)
+		o.Rate, _ = ParseRate("48")
+		o.Threads = threads
+		o.Record = func(r Record) { records = append(records, r) }
+		mustRun(t, o)
+		if len(records) != 12 {
+			t.Fatalf("%d records of 12 frames", len(records))
+		}
+		for k, r := range records {
+			want := Interpolated
+			switch {
+			case k%2 == 0 || k == 11:
+				want = FromSource
+			case k == 5:
+				want = Nearest
+			}
+			if r.Frame != int64(k) || r.Time != float64(k)/48 || r.Method != want || r.Sources[0] != int64(k/2) {
+				t.Errorf("frame %d: %+v, want %s from %d", k, r, want, k/2)
+			}
+			if r.Cut != (k == 4 || k == 5) {
+				t.Errorf("frame %d: cut %v, score %v", k, r.Cut, r.CutScore)
+			}
+			if r.Confidence <= 0 || r.Confidence > 1 || want == Interpolated && (r.Confidence == 1 || r.Phase != 0.5) {
+				t.Errorf("frame %d: confidence %v, phase %v", k, r.Confidence, r.Phase)
+			}
+		}
+		if first == nil {
+			first = records
+		} else if !reflect.DeepEqual(records, first) {
+			t.Errorf("%d threads give other records than one", threads)
 		}
 	}
 }

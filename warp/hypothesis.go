@@ -2,6 +2,7 @@ package warp
 
 import (
 	"math"
+	"sync/atomic"
 
 	"retime/flow"
 	"retime/pipeline/frame"
@@ -138,13 +139,17 @@ var neighbourGate = newGate(neighbourKnee)
 
 const neighbourKnee = 6 // grey levels
 
-// share sets the hypotheses' weights from their costs.
-func share(workers frame.Workers, hypotheses []*hypothesis) {
+// share sets the hypotheses' weights from their costs. It returns the sum of the
+// least cost of a flow over all pixels.
+func share(workers frame.Workers, hypotheses []*hypothesis) int64 {
+	var total atomic.Int64
 	first := hypotheses[0].cost
 	for _, h := range hypotheses {
 		h.weight.Resize(first.Width, first.Height)
 	}
 	workers.Rows(first.Height, func(y0, y1 int) {
+		var sum int64
+		defer func() { total.Add(sum) }()
 		for i := y0 * first.Width; i < y1*first.Width; i++ {
 			least := int32(math.MaxInt32)
 			for _, h := range hypotheses {
@@ -152,6 +157,7 @@ func share(workers frame.Workers, hypotheses []*hypothesis) {
 					least = min(least, int32(h.cost.Pix[i]))
 				}
 			}
+			sum += int64(least)
 			for _, h := range hypotheses {
 				cost := int32(h.cost.Pix[i])
 				switch h.kind {
@@ -166,6 +172,7 @@ func share(workers frame.Workers, hypotheses []*hypothesis) {
 			}
 		}
 	})
+	return total.Load()
 }
 
 func stillShare(cost, least int32) uint16 {

@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"bytes"
 	"errors"
 
 	"retime/flow"
@@ -39,7 +40,9 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	for _, h := range hypotheses {
 		h.measure(workers, &s.scratch, in, phase, bend, radius)
 	}
-	share(workers, hypotheses)
+	least := share(workers, hypotheses)
+	pixels := float64(in.GuideA.Width * in.GuideA.Height)
+	s.made = Made{Residual: float64(least) / (pixels * differenceOne), Holes: s.made.Holes}
 	for _, h := range hypotheses {
 		smooth(workers, &h.weight, &s.scratch)
 	}
@@ -69,6 +72,7 @@ const leastTrust = 4 * SplatOne
 func (s *Synthesizer) motion(phase Phase) {
 	in := &s.in
 	w, h := in.GuideA.Width, in.GuideA.Height
+	s.made = Made{}
 	s.holes.Resize(w, h)
 	s.forward.motion.Resize(w, h)
 	s.arrive(s.forward.motion, in.Forward, phase, s.trustA)
@@ -114,6 +118,17 @@ func (s *Synthesizer) offset(mean *flow.Field, distance int) {
 func (s *Synthesizer) arrive(dst, f flow.Field, phase Phase, weight frame.Image[uint16]) {
 	s.splatter.Flow(dst, s.holes, f, Motion{Flow: f, Phase: phase, Weight: weight}, leastTrust)
 	s.filler.Nearest(dst, s.holes)
+	s.made.Holes += holeShare(s.holes) / 2
+}
+
+// holeShare is the part of a mask that is set.
+func holeShare(mask frame.Image[uint8]) float64 {
+	set := 0
+	for y := range mask.Height {
+		row := mask.Row(y)
+		set += len(row) - bytes.Count(row, []byte{0})
+	}
+	return float64(set) / float64(max(1, mask.Width*mask.Height))
 }
 
 // negate reverses every vector.

@@ -39,6 +39,7 @@ type Synthesizer struct {
 	filler   FlowFiller
 	splats   [2]splatScratch
 
+	made  Made
 	in    Interval
 	ready bool // what does not depend on the phase is done
 
@@ -98,12 +99,27 @@ func (s *Synthesizer) Begin(in Interval) error {
 	return nil
 }
 
+// Made says how well the neighbours support a made frame. It is zero for modes
+// without flow.
+type Made struct {
+	// Residual is how far the neighbours disagree along the better of the two
+	// flows, in grey levels of 8 bits, mean over the frame.
+	Residual float64
+	// Holes is the share of pixels that a neighbour's flow does not reach, mean of
+	// both neighbours, from 0 to 1.
+	Holes float64
+}
+
 // Make fills dst with the frame at the phase.
-func (s *Synthesizer) Make(dst *frame.Frame, phase Phase) error {
+func (s *Synthesizer) Make(dst *frame.Frame, phase Phase) (Made, error) {
+	s.made = Made{}
+	var err error
 	if dst.Format.Bytes() == 1 {
-		return synthesize[uint8](s, dst, phase)
+		err = synthesize[uint8](s, dst, phase)
+	} else {
+		err = synthesize[uint16](s, dst, phase)
 	}
-	return synthesize[uint16](s, dst, phase)
+	return s.made, err
 }
 
 func synthesize[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) error {

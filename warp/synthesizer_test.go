@@ -86,7 +86,7 @@ func makeFrame(t *testing.T, p Params, in Interval, phase Phase) *frame.Frame {
 		t.Fatal(err)
 	}
 	dst := frame.New(in.A.Format, in.A.Width, in.A.Height)
-	if err := s.Make(dst, phase); err != nil {
+	if _, err := s.Make(dst, phase); err != nil {
 		t.Fatal(err)
 	}
 	return dst
@@ -205,7 +205,7 @@ func TestWorkersAndCanaries(t *testing.T) {
 						p.Pix[i] = 0xa5
 					}
 				}
-				if err := s.Make(dst, 20000); err != nil {
+				if _, err := s.Make(dst, 20000); err != nil {
 					t.Fatal(err)
 				}
 				for i, p := range dst.Planes {

@@ -29,6 +29,7 @@ type ConvertOptions struct {
 	duplicates                  string
 	sceneThreshold              float64
 	scenes, writeScenes         string
+	sidecar                     string
 	overwrite                   bool
 	progress                    string
 	quiet, verbose              bool
@@ -50,6 +51,7 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.Float64Var(&o.sceneThreshold, "scene-threshold", pipeline.DefaultSceneThreshold, "score from 0 to 1 that makes a scene cut; above 1 for never")
 	f.StringVar(&o.scenes, "scenes", "", "read the times of scene cuts from `LIST`, one a line")
 	f.StringVar(&o.writeScenes, "write-scenes", "", "write the times of scene cuts to `LIST`")
+	f.StringVar(&o.sidecar, "sidecar", "", "write how each frame came about to `FILE`, a JSON object a line")
 	f.StringVar(&o.vcodec, "vcodec", "", "encoder `NAME` (default libx264, or what suits the container)")
 	f.IntVar(&o.crf, "crf", -1, "constant rate factor (default 16 for libx264)")
 	f.StringArrayVar(&o.vopts, "vopt", nil, "encoder option `KEY=VALUE`; may be repeated")
@@ -166,8 +168,16 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, crfGiven bo
 		return err
 	}
 	p.Progress = progress.update
+	sidecar, err := newSidecar(o.sidecar)
+	if err != nil {
+		return err
+	}
+	p.Record = sidecar.record
 	report, err := pipeline.Run(ctx, p)
 	progress.done()
+	if e := sidecar.close(report != nil); err == nil {
+		err = e
+	}
 	if err == nil && o.writeScenes != "" {
 		err = writeScenes(o.writeScenes, report.Cuts)
 	}

@@ -198,3 +198,57 @@ func TestHelpAndVersion(t *testing.T) {
 		t.Errorf("--version: exit code %d\n%s", code, stdout)
 	}
 }
+
+func TestSidecar(t *testing.T) {
+	dir := t.TempDir()
+	in, name := clip(t, 64, 48, 4), filepath.Join(dir, "out.jsonl")
+	_, stderr, code := run(t, in, "-o", filepath.Join(dir, "out.nut"), "--fps", "48", "--sidecar", name)
+	data, err := os.ReadFile(name)
+	if code != 0 || err != nil {
+		t.Fatalf("exit code %d, %v\n%s", code, err, stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	if len(lines) != 8 {
+		t.Fatalf("%d lines of 8 frames", len(lines))
+	}
+	for k, line := range lines {
+		var r struct {
+			Frame  int
+			Method string
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Frame != k || r.Method == "" {
+			t.Errorf("line %d: %q, %v", k, line, err)
+		}
+	}
+	// A run that fails leaves no sidecar.
+	bad := filepath.Join(dir, "bad.jsonl")
+	if _, _, code := run(t, "missing.mp4", "-o", filepath.Join(dir, "x.nut"), "--sidecar", bad); code != int(fault.NoInput) {
+		t.Errorf("exit code %d", code)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+func TestScenes(t *testing.T) {
+	dir := t.TempDir()
+	in, list := clip(t, 64, 48, 6), filepath.Join(dir, "cuts.txt")
+	if err := os.WriteFile(list, []byte("# by hand\n0.083333\n\n0:00.166667 # the second\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	written := filepath.Join(dir, "written.txt")
+	stdout, stderr, code := run(t, in, "-o", filepath.Join(dir, "out.nut"), "--fps", "48", "--scenes", list, "--write-scenes", written)
+	if code != 0 || !strings.Contains(stdout, "2 scene cuts") {
+		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if got, err := os.ReadFile(written); err != nil || string(got) != "0.083333\n0.166667\n" {
+		t.Errorf("written: %q, %v", got, err)
+	}
+	if err := os.WriteFile(list, []byte("soon\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := run(t, in, "-o", filepath.Join(dir, "x.nut"), "--scenes", list); code != int(fault.BadData) || !strings.Contains(stderr, "line 1") {
+		t.Errorf("a list that is none: exit code %d, %s", code, stderr)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+)
+
+// sidecar writes how each frame came about, a JSON object a line, beside its
+// name until it is whole.
+type sidecar struct {
+	name   string
+	file   *os.File // nil for no sidecar
+	buffer *bufio.Writer
+	lines  *json.Encoder
+	err    error
+}
+
+func newSidecar(name string) (*sidecar, error) {
+	if name == "" {
+		return &sidecar{}, nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.part")
+	if err != nil {
+		return nil, fault.New(fault.CannotWrite, "--sidecar: %w", err)
+	}
+	b := bufio.NewWriter(f)
+	return &sidecar{name: name, file: f, buffer: b, lines: json.NewEncoder(b)}, nil
+}
+
+func (s *sidecar) record(r pipeline.Record) {
+	if s.file != nil && s.err == nil {
+		s.err = s.lines.Encode(r)
+	}
+}
+
+// close gives the file its name if keep is set and all was written, and removes
+// it otherwise.
+func (s *sidecar) close(keep bool) error {
+	if s.file == nil {
+		return nil
+	}
+	err := s.err
+	if err == nil {
+		err = s.buffer.Flush()
+	}
+	if e := s.file.Chmod(0o644); err == nil {
+		err = e
+	}
+	if e := s.file.Close(); err == nil {
+		err = e
+	}
+	if keep && err == nil {
+		err = os.Rename(s.file.Name(), s.name)
+	}
+	if !keep || err != nil {
+		os.Remove(s.file.Name())
+	}
+	if err != nil {
+		return fault.New(fault.CannotWrite, "--sidecar: %w", err)
+	}
+	return nil
+}

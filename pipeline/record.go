@@ -1,0 +1,71 @@
+package pipeline
+
+import (
+	"math"
+
+	"retime/warp"
+)
+
+// Method is how an output frame came about.
+type Method string
+
+// The methods.
+const (
+	FromSource   Method = "source"       // a source frame, on its time or held
+	Interpolated Method = "interpolated" // made from its neighbours
+	Nearest      Method = "nearest"      // the nearer source frame, where nothing should be made
+)
+
+// Record says how one output frame came about.
+type Record struct {
+	Frame int64   `json:"frame"` // number in the output, from 0
+	Time  float64 `json:"time"`  // in the output, in seconds; from Convert, on the source's clock
+	// Sources are the numbers, from 0 at the first frame read, of the source frames
+	// that it lies between or is.
+	Sources []int64 `json:"sources"`
+	Phase   float64 `json:"phase"` // from 0 at the first of them to 1 at the second
+	Method  Method  `json:"method"`
+	// Holes is the share of pixels that the flow from a neighbour does not reach, in
+	// per cent, mean of both neighbours.
+	Holes float64 `json:"holes"`
+	// Error is how far the neighbours disagree along the flow, in grey levels.
+	Error float64 `json:"error"`
+	// Lost is the share of pixels whose forward and backward flows disagree by more
+	// than a pixel of the guides, in per cent.
+	Lost float64 `json:"lost"`
+	// CutScore is how surely the two source frames belong to different scenes, from
+	// 0 to 1, and Cut whether they were taken for that.
+	CutScore float64 `json:"cut_score"`
+	Cut      bool    `json:"cut"`
+	// Confidence is from 0 to 1; 1 for source frames.
+	Confidence float64 `json:"confidence"`
+}
+
+// errorScale is the error in grey levels that divides confidence by e.
+const errorScale = 16
+
+// confidence weighs error, lost flow and holes.
+func confidence(made warp.Made, c change) float64 {
+	return math.Exp(-made.Residual/errorScale) * math.Sqrt(1-c.lost) * (1 - made.Holes)
+}
+
+// record describes the frame of slot s in v, shown at a time in seconds.
+func (v *interval) record(s slot, at float64, method Method, made warp.Made) Record {
+	r := Record{
+		Frame: s.index, Time: at, Sources: []int64{v.a.number}, Method: method, Confidence: 1,
+		CutScore: rounded(v.change.cutScore()), Lost: rounded(100 * v.change.lost), Cut: v.cut,
+	}
+	if s.phase == 0 {
+		return r
+	}
+	r.Sources = append(r.Sources, v.b.number)
+	r.Phase = rounded(float64(s.phase) / warp.PhaseOne)
+	if method == Interpolated {
+		r.Holes, r.Error = rounded(100*made.Holes), rounded(made.Residual)
+		r.Confidence = rounded(confidence(made, v.change))
+	}
+	return r
+}
+
+// rounded keeps six decimals, more than the numbers mean.
+func rounded(v float64) float64 { return math.Round(v*1e6) / 1e6 }

@@ -8,7 +8,7 @@ import (
 	"math"
 	"math/big"
 	"path/filepath"
-	"text/tabwriter"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -148,17 +148,21 @@ func runEvaluate(ctx context.Context, o EvaluateOptions, input string, stdout, s
 
 // printReport prints a table of the methods and the verdict.
 func printReport(w io.Writer, r *evaluate.Report) {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "method\tPSNR %s\tPSNR all\tSSIM %s\tSSIM all\tVIF\ts/frame\t\n", r.Clip.Plane, r.Clip.Plane)
+	wide := len("method")
 	for _, m := range r.Methods {
-		vif := "-"
-		if v := float64(m.Total.VIF); !math.IsNaN(v) {
-			vif = fmt.Sprintf("%.4f", v)
-		}
-		s := m.Total
-		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%.4f\t%.4f\t%s\t%.3f\t\n", m.Name, s.PSNRY, s.PSNR, s.SSIMY, s.SSIM, vif, m.SecondsPerFrame)
+		wide = max(wide, len(m.Name))
 	}
-	t.Flush()
+	const row = "%-*s  %10s  %8s  %10s  %8s  %6s  %7s\n"
+	fmt.Fprintf(w, row, wide, "method", "PSNR "+r.Clip.Plane, "PSNR all", "SSIM "+r.Clip.Plane, "SSIM all", "VIF", "s/frame")
+	number := func(v float64, decimals int) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
+	for _, m := range r.Methods {
+		s, vif := m.Total, "-"
+		if v := float64(s.VIF); !math.IsNaN(v) {
+			vif = number(v, 4)
+		}
+		fmt.Fprintf(w, row, wide, m.Name, number(float64(s.PSNRY), 2), number(float64(s.PSNR), 2),
+			number(float64(s.SSIMY), 4), number(float64(s.SSIM), 4), vif, number(m.SecondsPerFrame, 3))
+	}
 	for _, line := range r.Verdict {
 		fmt.Fprintln(w, line)
 	}

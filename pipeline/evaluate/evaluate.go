@@ -52,8 +52,8 @@ type Options struct {
 
 	// Log receives warnings and details; nil for none.
 	Log *slog.Logger
-	// Progress is called from one goroutine after each frame that a method has
-	// made; nil for none.
+	// Progress is called after each frame that a method has made, by one goroutine
+	// at a time; nil for none.
 	Progress func(pipeline.Progress)
 }
 

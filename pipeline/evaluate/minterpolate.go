@@ -19,8 +19,8 @@ type minterpolate struct {
 	threads int
 }
 
-// padding is how many clones of the last frame follow it: the filter looks
-// ahead and would lose the end.
+// padding is how many clones of the last frame follow it at most: the filter
+// looks ahead and would lose the end.
 const padding = 3
 
 func (m minterpolate) make(ctx context.Context, source pipeline.Source, sink pipeline.Sink, timestamps []int64) error {
@@ -50,7 +50,7 @@ func (m minterpolate) make(ctx context.Context, source pipeline.Source, sink pip
 			last.Release()
 		}
 		last = f
-		if err := errors.Join(filter.Send(0, f, f.PTS), pick.drain(filter)); err != nil {
+		if err := pick.through(filter, f, f.PTS); err != nil {
 			last.Release()
 			return err
 		}
@@ -59,18 +59,12 @@ func (m minterpolate) make(ctx context.Context, source pipeline.Source, sink pip
 		return errors.New("minterpolate: no frame to work on")
 	}
 	defer last.Release()
-	for i := range int64(padding) {
-		if err := filter.Send(0, last, last.PTS+(i+1)*gap); err != nil {
+	for i := int64(1); i <= padding && len(pick.times) > 0; i++ {
+		if err := pick.through(filter, last, last.PTS+i*gap); err != nil {
 			return err
 		}
 	}
-	if err := filter.End(0); err != nil {
-		return err
-	}
-	if err := pick.drain(filter); err != nil {
-		return err
-	}
-	return pick.finish()
+	return pick.finish(filter)
 }
 
 // graph converts to the clip's rate and back to its sample format, which the
@@ -92,7 +86,14 @@ type picker struct {
 	at    *big.Rat // time of last
 }
 
-// drain takes what filter has ready.
+// through sends f through filter and takes what is ready.
+func (p *picker) through(filter *media.Filter, f *frame.Frame, pts int64) error {
+	if err := filter.Send(0, f, pts); err != nil {
+		return err
+	}
+	return p.drain(filter)
+}
+
 func (p *picker) drain(filter *media.Filter) error {
 	for {
 		f, err := filter.Receive()
@@ -130,9 +131,18 @@ func (p *picker) take(f *frame.Frame) error {
 	return nil
 }
 
-// finish settles the times behind the last frame.
-func (p *picker) finish() error {
-	if p.last == nil && len(p.times) > 0 {
+// finish ends filter's input and settles the times that are left.
+func (p *picker) finish(filter *media.Filter) error {
+	if len(p.times) == 0 {
+		return nil
+	}
+	if err := filter.End(0); err != nil {
+		return err
+	}
+	if err := p.drain(filter); err != nil {
+		return err
+	}
+	if p.last == nil {
 		return errors.New("minterpolate made no frame")
 	}
 	for range p.times {

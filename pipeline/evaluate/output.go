@@ -85,11 +85,13 @@ func replace(name string, write func(io.Writer) error) (err error) {
 		}
 	}()
 	b := bufio.NewWriter(f)
-	if err := errors.Join(write(b), b.Flush(), f.Chmod(0o644), f.Sync()); err != nil {
-		return err
+	for _, step := range []func() error{
+		func() error { return write(b) }, b.Flush, func() error { return f.Chmod(0o644) }, f.Sync, f.Close,
+		func() error { return os.Rename(f.Name(), name) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return nil
 }

@@ -297,6 +297,28 @@ func TestShots(t *testing.T) {
 	}
 }
 
+// retime's own judgement of each frame is in the report.
+func TestConfidence(t *testing.T) {
+	o := Options{Input: writeCut(t, 160, 96, 11, 6), NoVIF: true, Peers: []Peer{{Name: "blend", Method: Blend}}}
+	r := mustRun(t, o)
+	f := r.Methods[0].Frames
+	if len(f.Confidence) != len(r.Frames) || len(f.How) != len(r.Frames) {
+		t.Fatalf("%d confidences, %d methods of %d frames", len(f.Confidence), len(f.How), len(r.Frames))
+	}
+	for k, frame := range r.Frames {
+		want := pipeline.Interpolated
+		if frame.AcrossCut {
+			want = pipeline.Nearest
+		}
+		if f.How[k] != want || f.Confidence[k] < 0 || f.Confidence[k] > 1 {
+			t.Errorf("frame %d: %s with confidence %f, want %s", frame.Index, f.How[k], f.Confidence[k], want)
+		}
+	}
+	if b := r.Methods[1].Frames; b.Confidence != nil || b.How != nil {
+		t.Errorf("a blend has confidence %v", b.Confidence)
+	}
+}
+
 // Frames of a varying rate are made for their own times.
 func TestVariableRate(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "vfr.mkv")

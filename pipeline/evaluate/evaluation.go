@@ -21,8 +21,9 @@ type evaluation struct {
 	gallery *gallery
 
 	timings []timing
-	scores  [][]Score // of each method, for each held-out frame
-	done    int64     // frames made, for progress
+	scores  [][]Score           // of each method, for each held-out frame
+	records [][]pipeline.Record // the same, of methods that record
+	done    int64               // frames made, for progress
 	total   int64
 }
 
@@ -132,7 +133,7 @@ func (e *evaluation) tryAll(ctx context.Context) error {
 		if err := t.run(ctx); err != nil {
 			return e.named(m, err)
 		}
-		e.scores = append(e.scores, t.scores)
+		e.scores, e.records = append(e.scores, t.scores), append(e.records, t.records)
 		if i == 0 {
 			e.gallery.settle()
 		}
@@ -147,6 +148,7 @@ type trial struct {
 	method  int
 	reading *reading
 	scores  []Score
+	records []pipeline.Record
 }
 
 func (t *trial) run(ctx context.Context) (err error) {
@@ -185,6 +187,9 @@ func (t *trial) WriteFrame(made *frame.Frame) error {
 	t.e.progress()
 	return nil
 }
+
+// record notes how the last frame came about.
+func (t *trial) record(r pipeline.Record) { t.records = append(t.records, r) }
 
 // show draws the frame where it is among the worst of the first method.
 func (t *trial) show(h heldOut, made *frame.Frame, score Score) error {

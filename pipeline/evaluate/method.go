@@ -113,7 +113,7 @@ func (o *Options) methods() ([]method, error) {
 
 // convert fills in what holds for all of a run.
 func (o *Options) convert(p pipeline.Options) pipeline.Options {
-	p.Input, p.Log, p.Progress = o.Input, o.Log, nil
+	p.Input, p.Log, p.Progress, p.Record = o.Input, o.Log, nil, nil
 	if p.Threads == 0 {
 		p.Threads = o.Threads
 	}
@@ -123,7 +123,13 @@ func (o *Options) convert(p pipeline.Options) pipeline.Options {
 // conversion makes frames with the pipeline.
 type conversion struct{ options pipeline.Options }
 
+// recorder is a sink that wants to know how each frame came about.
+type recorder interface{ record(pipeline.Record) }
+
 func (c conversion) make(ctx context.Context, source pipeline.Source, sink pipeline.Sink, timestamps []int64) error {
+	if r, ok := sink.(recorder); ok {
+		c.options.Record = r.record
+	}
 	_, err := pipeline.Convert(ctx, source, sink, timestamps, c.options)
 	return err
 }

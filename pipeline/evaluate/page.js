@@ -8,10 +8,11 @@
   // Plots: one panel for each measure, over a common axis of time.
 
   const measures = [
-    { key: "psnr_y", title: `PSNR of ${report.clip.plane}, dB`, height: 240, digits: 2 },
-    { key: "ssim_y", title: `SSIM of ${report.clip.plane}`, height: 150, digits: 4 },
-    { key: "vif", title: `VIF of ${report.clip.plane}`, height: 150, digits: 4 },
-  ].filter((m) => methods.some((x) => x.per_frame[m.key].some((v) => v !== null)));
+    { key: "psnr_y", title: `PSNR of ${report.clip.plane}, dB`, height: 240 },
+    { key: "ssim_y", title: `SSIM of ${report.clip.plane}`, height: 150 },
+    { key: "vif", title: `VIF of ${report.clip.plane}`, height: 150 },
+    { key: "confidence", title: "Confidence of retime", height: 150 },
+  ].filter((m) => methods.some((x) => (x.per_frame[m.key] || []).some((v) => v !== null)));
   const plots = document.getElementById("plots");
   const readout = document.getElementById("readout");
   const shown = methods.map(() => true);
@@ -74,7 +75,7 @@
   function panel(measure, last) {
     const bottom = last ? margin.bottom : 10;
     const height = measure.height, top = measure === measures[0] ? margin.top + 14 : margin.top - 12;
-    const finite = methods.flatMap((m, i) => (shown[i] ? m.per_frame[measure.key].filter((v) => v !== null) : []));
+    const finite = methods.flatMap((m, i) => (shown[i] ? (m.per_frame[measure.key] || []).filter((v) => v !== null) : []));
     let low = finite.reduce((a, b) => Math.min(a, b), Infinity), high = finite.reduce((a, b) => Math.max(a, b), -Infinity);
     if (!finite.length) [low, high] = [0, 1];
     const pad = (high - low) * 0.06 || 0.5;
@@ -100,8 +101,8 @@
     svg.append(node("text", { class: "title", x: margin.left, y: 18 }, measure.title));
 
     methods.forEach((m, i) => {
-      if (!shown[i]) return;
       const values = m.per_frame[measure.key], colour = `m${i % colours}`;
+      if (!shown[i] || !values) return;
       svg.append(node("path", { class: `curve ${m.kind} ${colour}`, d: path(values, y, top), "data-method": i }));
       if (m.kind === "retime" && frames.length < width / 8) {
         frames.forEach((f, k) => svg.append(node("circle", { class: `dot ${colour}`, cx: across(f.time), cy: values[k] === null ? top : y(values[k]), r: 2.5 })));

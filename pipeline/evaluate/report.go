@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"retime/pipeline"
 )
 
 // Schema is the version of report.json, which docs/evaluate.md describes.
@@ -98,6 +100,10 @@ type Series struct {
 	SSIMY []Ratio   `json:"ssim_y"`
 	SSIM  []Ratio   `json:"ssim"`
 	VIF   []Ratio   `json:"vif"`
+	// Confidence is what retime itself expects of each frame, from 0 to 1, and How
+	// is pipeline.Record's method; only of settings that estimate optical flow.
+	Confidence []Ratio           `json:"confidence,omitempty"`
+	How        []pipeline.Method `json:"how,omitempty"`
 }
 
 // Decibel is written with three decimals, and as null where it is infinite.
@@ -178,6 +184,12 @@ func (e *evaluation) result(i int, r *Report) Method {
 		f.PSNRY, f.PSNR = append(f.PSNRY, psnr(s.MSEY, peak)), append(f.PSNR, psnr(s.MSE, peak))
 		f.SSIMY, f.SSIM = append(f.SSIMY, Ratio(s.SSIMY)), append(f.SSIM, Ratio(s.SSIM))
 		f.VIF = append(f.VIF, Ratio(s.VIF))
+	}
+	if m.flow != nil {
+		for _, record := range e.records[i] {
+			out.Frames.Confidence = append(out.Frames.Confidence, Ratio(record.Confidence))
+			out.Frames.How = append(out.Frames.How, record.Method)
+		}
 	}
 	out.WithinShots = summarise(within, peak)
 	for _, shot := range r.Shots {

@@ -9,6 +9,9 @@ PACKAGES := gcc g++ pkg-config ffmpeg \
 	libavcodec-dev libavformat-dev libavfilter-dev libavdevice-dev \
 	libswscale-dev libswresample-dev libavutil-dev libopencv-dev
 
+# The tests of the evaluation's page drive a browser.
+TEST_PACKAGES := chromium
+
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 LINTER   := build/golangci-lint-2.5.0
 DEMO     := build/demo-60fps.mp4
@@ -19,16 +22,21 @@ help: ## list the targets
 
 .PHONY: deps
 deps: ## install the Debian packages that are missing
-	@mkdir -p build; missing=""; for p in $(PACKAGES); do \
-		dpkg-query -W -f '$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || missing="$$missing $$p"; \
-	done; \
-	[ -z "$$missing" ] && exit 0; \
-	command -v apt-get >/dev/null || { echo "retime needs:$$missing (Debian names); install them and run again" >&2; exit 1; }; \
-	$(SUDO) apt-get update -qq && \
-	echo "installing:$$missing" && \
-	{ apt-get install --no-install-recommends --assume-no $$missing 2>/dev/null | grep -E '^(Need to get|After this)' || true; } && \
-	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >build/apt.log 2>&1 || \
-	{ cat build/apt.log >&2; exit 1; }
+	@$(call install,$(PACKAGES))
+
+# install PACKAGES: those that are missing, saying which and how much.
+define install
+mkdir -p build; missing=""; for p in $(1); do \
+	dpkg-query -W -f '$${db:Status-Status}' $$p 2>/dev/null | grep -qx installed || missing="$$missing $$p"; \
+done; \
+[ -z "$$missing" ] && exit 0; \
+command -v apt-get >/dev/null || { echo "retime needs:$$missing (Debian names); install them and run again" >&2; exit 1; }; \
+$(SUDO) apt-get update -qq && \
+echo "installing:$$missing" && \
+{ apt-get install --no-install-recommends --assume-no $$missing 2>/dev/null | grep -E '^(Need to get|After this)' || true; } && \
+$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >build/apt.log 2>&1 || \
+{ cat build/apt.log >&2; exit 1; }
+endef
 
 .PHONY: build
 build: deps ## build bin/retime
@@ -41,6 +49,7 @@ demo: build ## convert a small clip from 24 to 60 frames per second
 
 .PHONY: test
 test: deps ## run every test, with the race detector
+	@$(call install,$(TEST_PACKAGES))
 	$(GO) vet ./... ./testdata/scene ./testdata/makeclip
 	$(GO) test -race ./...
 

@@ -23,7 +23,7 @@ func (c change) cutScore() float64 { return min(c.unlike, c.lost) }
 
 // DefaultSceneThreshold lies between the scores of flashes and fast motion and
 // those of cuts; docs/quality.md has the figures.
-const DefaultSceneThreshold = 0.3
+const DefaultSceneThreshold = 0.35
 
 // The parts are taken from every changeStep-th pixel of every changeStep-th row.
 const changeStep = 3

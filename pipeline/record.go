@@ -37,7 +37,8 @@ type Record struct {
 	// 0 to 1, and Cut whether they were taken for that.
 	CutScore float64 `json:"cut_score"`
 	Cut      bool    `json:"cut"`
-	// Confidence is from 0 to 1; 1 for source frames.
+	// Confidence is from 0 to 1: 1 for a source frame on its time, 0 for one that
+	// stands in for a frame that was not made.
 	Confidence float64 `json:"confidence"`
 }
 
@@ -60,7 +61,10 @@ func (v *interval) record(s slot, at float64, method Method, made warp.Made) Rec
 	}
 	r.Sources = append(r.Sources, v.b.number)
 	r.Phase = rounded(float64(s.phase) / warp.PhaseOne)
-	if method == Interpolated {
+	switch method {
+	case Nearest:
+		r.Confidence = 0
+	case Interpolated:
 		r.Holes, r.Error = rounded(100*made.Holes), rounded(made.Residual)
 		r.Confidence = rounded(confidence(made, v.change))
 	}

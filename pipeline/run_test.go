@@ -617,7 +617,9 @@ func TestRecords(t *testing.T) {
 			if r.Cut != (k == 4 || k == 5) {
 				t.Errorf("frame %d: cut %v, score %v", k, r.Cut, r.CutScore)
 			}
-			if r.Confidence <= 0 || r.Confidence > 1 || want == Interpolated && (r.Confidence == 1 || r.Phase != 0.5) {
+			switch {
+			case want == FromSource && r.Confidence != 1, want == Nearest && r.Confidence != 0,
+				want == Interpolated && (r.Confidence <= 0 || r.Confidence >= 1 || r.Phase != 0.5):
 				t.Errorf("frame %d: confidence %v, phase %v", k, r.Confidence, r.Phase)
 			}
 		}

@@ -1,0 +1,65 @@
+package media
+
+import (
+	"testing"
+
+	"github.com/asticode/go-astiav"
+)
+
+func TestPlanarTwin(t *testing.T) {
+	for _, c := range []struct {
+		name, twin string
+		lossless   bool
+	}{
+		{"yuv420p", "yuv420p", true}, {"yuvj422p", "yuvj422p", true}, {"gray10le", "gray10le", true},
+		{"yuva444p16le", "yuva444p16le", true}, {"gbrp12le", "gbrp12le", true}, {"yuv411p", "yuv411p", true},
+		{"nv12", "yuv420p", true}, {"nv24", "yuv444p", true}, {"yuyv422", "yuv422p", true},
+		{"p010le", "yuv420p10le", true}, {"p016le", "yuv420p16le", true}, {"yuv420p10be", "yuv420p10le", true},
+		{"rgb24", "gbrp", true}, {"bgra", "gbrap", true}, {"rgb48be", "gbrp16le", true}, {"rgb565le", "gbrp", true},
+		{"x2rgb10le", "gbrp10le", true}, {"pal8", "gbrap", true}, {"monow", "gray", true}, {"gray16be", "gray16le", true},
+		{"ya8", "yuva444p", true}, {"gbrpf32le", "gbrp16le", false},
+	} {
+		twin, lossless, ok := planarTwin(astiav.FindPixelFormatByName(c.name))
+		if !ok || twin.Name() != c.twin || lossless != c.lossless {
+			t.Errorf("%s: %s, lossless %v, %v; want %s, %v", c.name, twin.Name(), lossless, ok, c.twin, c.lossless)
+		}
+	}
+	if _, _, ok := planarTwin(astiav.FindPixelFormatByName("cuda")); ok {
+		t.Error("a hardware format has a planar twin")
+	}
+}
+
+func TestPlanarFormats(t *testing.T) {
+	f, ok := planarFormat(astiav.FindPixelFormatByName("yuva420p10le"))
+	if !ok || f.Depth != 10 || f.Planes != 4 || f.ChromaX != 1 || f.ChromaY != 1 || f.RGB || !f.Alpha() || f.Max() != 1023 {
+		t.Errorf("yuva420p10le: %+v, %v", f, ok)
+	}
+	f, ok = planarFormat(astiav.FindPixelFormatByName("gbrp14le"))
+	if !ok || f.Depth != 14 || f.Planes != 3 || !f.RGB || f.Alpha() {
+		t.Errorf("gbrp14le: %+v, %v", f, ok)
+	}
+}
+
+func TestNearestFormat(t *testing.T) {
+	of := func(names ...string) []astiav.PixelFormat {
+		var out []astiav.PixelFormat
+		for _, n := range names {
+			out = append(out, astiav.FindPixelFormatByName(n))
+		}
+		return out
+	}
+	for _, c := range []struct {
+		source, want string
+		taken        []string
+	}{
+		{"yuv420p10le", "yuv420p10le", nil},
+		{"yuv422p", "yuv422p", []string{"yuv420p", "yuv422p", "yuv444p"}},
+		{"yuv422p12le", "yuv444p16le", []string{"yuv420p", "yuv444p16le"}},
+		{"gbrp", "yuv444p", []string{"yuv420p", "yuv444p"}},
+	} {
+		got := nearestFormat(of(c.source)[0], of(c.taken...))
+		if got.Name() != c.want {
+			t.Errorf("%s of %v: %s, want %s", c.source, c.taken, got.Name(), c.want)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package pipeline
+
+import (
+	"context"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/warp"
+)
+
+func TestFaults(t *testing.T) {
+	clip := writeScene(t, 64, 48, 4, 24, 1)
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.mp4")
+	if err := os.WriteFile(text, []byte("this is not a film\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sound := filepath.Join(dir, "sound.wav")
+	ffmpeg(t, "-f", "lavfi", "-i", "sine=duration=1", sound)
+	huge := filepath.Join(dir, "huge.y4m")
+	if err := os.WriteFile(huge, []byte("YUV4MPEG2 W100000 H100000 F24:1 Ip A1:1 C420jpeg\nFRAME\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flat := filepath.Join(dir, "flat.y4m")
+	if err := os.WriteFile(flat, []byte("YUV4MPEG2 W0 H48 F24:1 Ip A1:1 C420jpeg\nFRAME\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	odd := writeScene(t, 63, 47, 2, 24, 1)
+	twelve := 12
+	for _, c := range []struct {
+		name string
+		set  func(*Options)
+		kind fault.Kind
+		says string
+	}{
+		{"no input", func(o *Options) { o.Input = filepath.Join(dir, "missing.mp4") }, fault.NoInput, "no such file"},
+		{"input is a directory", func(o *Options) { o.Input = dir }, fault.NoInput, "directory"},
+		{"not a video", func(o *Options) { o.Input = text }, fault.BadData, "not a media file"},
+		{"no video stream", func(o *Options) { o.Input = sound }, fault.BadData, "no video stream"},
+		{"huge pictures", func(o *Options) { o.Input = huge }, fault.BadData, "100000x100000"},
+		{"flat pictures", func(o *Options) { o.Input = flat }, fault.BadData, "flat.y4m"},
+		{"unknown encoder", func(o *Options) { o.VideoCodec = "libx999" }, fault.Usage, "libx999"},
+		{"unknown container", func(o *Options) { o.Output = filepath.Join(dir, "out.qqq") }, fault.Usage, "--format"},
+		{"unknown option", func(o *Options) { o.VideoCodec = "ffv1"; o.VideoOptions = map[string]string{"nonsense": "1"} }, fault.Usage, "nonsense"},
+		{"no crf", func(o *Options) { o.CRF = &twelve }, fault.Usage, "constant rate factor"},
+		{"wrong format", func(o *Options) { o.VideoCodec = "libx264"; o.PixelFormat = "rgb24" }, fault.Usage, "it takes"},
+		{"odd size", func(o *Options) { o.Input = odd; o.VideoCodec = "libx264" }, fault.Usage, "yuv444p"},
+		{"unknown format", func(o *Options) { o.PixelFormat = "yuv999" }, fault.Usage, "yuv999"},
+		{"order 12", func(o *Options) { o.Order = &twelve }, fault.Usage, "--order 12"},
+		{"mode", func(o *Options) { o.Mode = "magic" }, fault.Usage, "--mode magic"},
+		{"cuda", func(o *Options) { o.Backend = CUDA }, fault.Usage, "--backend cuda"},
+		{"output is input", func(o *Options) { o.Output = clip; o.Overwrite = true }, fault.Usage, "is the input"},
+		{"output exists", func(o *Options) { o.Output = text; o.Overwrite = false }, fault.CannotWrite, "-y"},
+		{"no such directory", func(o *Options) { o.Output = filepath.Join(dir, "no", "out.nut") }, fault.CannotWrite, "no"},
+		{"output is a directory", func(o *Options) { o.Output = dir }, fault.CannotWrite, "directory"},
+		{"full device", func(o *Options) { o.Output = "/dev/full"; o.OutputFormat = "nut" }, fault.CannotWrite, "No space left"},
+		{"from behind to", func(o *Options) { o.From, o.To = big.NewRat(2, 1), big.NewRat(1, 1) }, fault.Usage, "not before"},
+		{"from behind the end", func(o *Options) { o.From = big.NewRat(20, 1) }, fault.Usage, "holds no frame"},
+		{"codec and container", func(o *Options) { o.Output = filepath.Join(dir, "out.webm"); o.VideoCodec = "libx264" }, fault.Usage, "does not take"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := lossless(t, clip)
+			out := filepath.Dir(o.Output)
+			o.Mode = warp.Blend
+			c.set(&o)
+			_, err := Run(context.Background(), o)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if got := fault.KindOf(err); got != c.kind || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("kind %d: %v\nwant kind %d and %q", got, err, c.kind, c.says)
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than a line: %q", err)
+			}
+			wantEmpty(t, out)
+		})
+	}
+}
+
+// wantEmpty fails where a run has left a file behind.
+func wantEmpty(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		t.Errorf("left behind: %s", e.Name())
+	}
+}
+
+func TestTruncatedInput(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+	}{
+		{"cut.mkv", []string{"-c:v", "libx264", "-g", "12"}},
+		{"cut.mp4", []string{"-c:v", "libx264", "-g", "12", "-movflags", "+faststart"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			clip := filepath.Join(t.TempDir(), c.name)
+			ffmpeg(t, append(append([]string{"-i", writeScene(t, 160, 96, 72, 24, 1)}, c.args...), clip)...)
+			data, err := os.ReadFile(clip)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(clip, data[:len(data)*6/10], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o := lossless(t, clip)
+			o.Mode, o.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
+			report, err := Run(context.Background(), o)
+			if fault.KindOf(err) != fault.BadData || err == nil {
+				t.Fatalf("error %v, want bad data", err)
+			}
+			if _, err := os.Stat(o.Output); err == nil {
+				t.Error("half a film stands under the final name")
+			}
+			partial := strings.TrimSuffix(o.Output, ".nut") + ".partial.nut"
+			if report == nil || report.Output != partial || !strings.Contains(err.Error(), partial) {
+				t.Errorf("the part is not named: %v", err)
+			}
+			if got, _, _ := readAll(t, partial); len(got) < 40 || int64(len(got)) != report.Frames {
+				t.Errorf("the part has %d frames, reported %d", len(got), report.Frames)
+			}
+		})
+	}
+}
+
+func TestDamageInTheMiddle(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "damaged.mkv")
+	ffmpeg(t, "-i", writeScene(t, 160, 96, 48, 24, 1), "-c:v", "libx264", "-g", "6", clip)
+	data, err := os.ReadFile(clip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(data) * 4 / 10; i < len(data)*5/10; i += 7 {
+		data[i] ^= 0x5a
+	}
+	if err := os.WriteFile(clip, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := lossless(t, clip)
+	o.Mode, o.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
+	report := mustRun(t, o)
+	if report.Damage == (media.Damage{}) {
+		t.Error("no damage is counted")
+	}
+	if report.Frames != 96 {
+		t.Errorf("%d frames, want all 96", report.Frames)
+	}
+}
+
+func TestCancelLeavesNothing(t *testing.T) {
+	input := writeScene(t, 160, 96, 48, 24, 1)
+	for _, after := range []int64{0, 1, 20} {
+		ctx, cancel := context.WithCancel(context.Background())
+		o := lossless(t, input)
+		o.Rate, _ = ParseRate("120")
+		o.Progress = func(p Progress) {
+			if p.Frames >= after {
+				cancel()
+			}
+		}
+		if after == 0 {
+			cancel()
+		}
+		_, err := Run(ctx, o)
+		if fault.KindOf(err) != fault.Cancelled {
+			t.Errorf("cancelled after %d frames: %v", after, err)
+		}
+		wantEmpty(t, filepath.Dir(o.Output))
+		cancel()
+	}
+}

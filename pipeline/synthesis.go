@@ -1,0 +1,154 @@
+package pipeline
+
+import (
+	"context"
+	"math/big"
+
+	"retime/pipeline/frame"
+	"retime/warp"
+)
+
+// synthesize makes the intervals' frames in order. It holds three intervals at
+// a time: motion that is not straight shows in the neighbouring ones.
+func (c *conversion) synthesize(ctx context.Context, from <-chan *interval, to chan<- output) error {
+	defer close(to)
+	cuts := newCuts(c.o)
+	var w window
+	defer w.release()
+	for v := range from {
+		w.push(v)
+		if err := v.wait(ctx); err != nil {
+			return err
+		}
+		if v.b.Frame != nil && cuts.within(v) {
+			v.cut = true
+			c.cuts = append(c.cuts, v.b.at)
+		}
+		if err := c.fill(ctx, &w, to); err != nil {
+			return err
+		}
+	}
+	w.push(nil)
+	if err := c.fill(ctx, &w, to); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// window is an interval between its neighbours, any of which may be nil.
+type window struct{ before, now, after *interval }
+
+func (w *window) push(v *interval) {
+	if w.before != nil {
+		w.before.release()
+	}
+	w.before, w.now, w.after = w.now, w.after, v
+}
+
+func (w *window) release() {
+	for range 3 {
+		w.push(nil)
+	}
+}
+
+// wait returns when v's flow is known or its estimation has failed.
+func (v *interval) wait(ctx context.Context) error {
+	select {
+	case <-v.ready:
+		return v.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// fill makes the frames of the window's middle interval.
+func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) error {
+	v := w.now
+	if v == nil {
+		return nil
+	}
+	begun := false
+	for _, s := range v.slots {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		out, err := c.show(w, s, &begun)
+		if err != nil {
+			return err
+		}
+		if err := send(ctx, to, out); err != nil {
+			out.Release()
+			return err
+		}
+	}
+	return nil
+}
+
+// show returns the frame of slot s in the window's middle interval.
+func (c *conversion) show(w *window, s slot, begun *bool) (output, error) {
+	v := w.now
+	at := c.plan.shown(s.index)
+	switch {
+	case s.phase == 0:
+		return output{v.a.Retain(), v.record(s, at, FromSource, warp.Made{})}, nil
+	case c.o.Mode == warp.Nearest || v.cut:
+		nearest := v.a
+		if s.phase >= v.hold {
+			nearest = v.b
+		}
+		return output{nearest.Retain(), v.record(s, at, Nearest, warp.Made{})}, nil
+	}
+	defer c.times.synthesis.start()()
+	f, made, err := c.make(w, s.phase, begun)
+	if err != nil {
+		return output{}, err
+	}
+	return output{f, v.record(s, at, Interpolated, made)}, nil
+}
+
+func (c *conversion) make(w *window, phase warp.Phase, begun *bool) (*frame.Frame, warp.Made, error) {
+	if !*begun {
+		if err := c.synth.Begin(w.describe(c.level)); err != nil {
+			return nil, warp.Made{}, err
+		}
+		*begun = true
+	}
+	f, err := c.sink.NewFrame(w.now.a.Frame)
+	if err != nil {
+		return nil, warp.Made{}, err
+	}
+	made, err := c.synth.Make(f, phase)
+	if err != nil {
+		f.Release()
+		return nil, warp.Made{}, err
+	}
+	return f, made, nil
+}
+
+// describe returns what the synthesis of the middle interval sees.
+func (w *window) describe(level int) warp.Interval {
+	v := w.now
+	in := warp.Interval{
+		A: v.a.Frame, B: v.b.Frame, GuideA: v.a.guide, GuideB: v.b.guide, Level: level,
+		Forward: v.forward, Backward: v.backward,
+	}
+	if b := w.before; b != nil && b.flows() && asLong(b, v) {
+		in.Before = &warp.Outer{Guide: b.a.guide, Flow: b.backward}
+	}
+	if a := w.after; a != nil && a.flows() && asLong(a, v) {
+		in.After = &warp.Outer{Guide: a.b.guide, Flow: a.forward}
+	}
+	return in
+}
+
+// flows says whether v's flow was estimated and means something.
+func (v *interval) flows() bool { return v.forward.Width > 0 && !v.cut }
+
+// asLong says whether two intervals differ in length by no more than an eighth.
+func asLong(a, b *interval) bool {
+	x, y := a.length(), b.length()
+	d := new(big.Rat).Sub(x, y)
+	return d.Abs(d).Mul(d, big.NewRat(8, 1)).Cmp(y) <= 0
+}
+
+func (v *interval) length() *big.Rat { return new(big.Rat).Sub(v.b.at, v.a.at) }

@@ -91,8 +91,8 @@ type output struct {
 	record Record
 }
 
-// decoded is how many frames wait between decoding and planning, and finished
-// how many between synthesis and encoding.
+// decodedQueue is how many frames wait between decoding and planning, and
+// finishedQueue how many between synthesis and encoding.
 const (
 	decodedQueue  = 2
 	finishedQueue = 2

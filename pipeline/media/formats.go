@@ -108,7 +108,3 @@ func nearestFormat(p astiav.PixelFormat, taken []astiav.PixelFormat) astiav.Pixe
 	}
 	return best
 }
-
-// fullRangeName reports FFmpeg's deprecated full-range twins, whose layout is
-// that of the plain format.
-func fullRangeName(p astiav.PixelFormat) bool { return strings.HasPrefix(p.Name(), "yuvj") }

@@ -12,6 +12,10 @@ PACKAGES := gcc g++ pkg-config ffmpeg \
 # The tests of the evaluation's page drive a browser.
 TEST_PACKAGES := chromium
 
+# CUDA 11.8, from Debian's contrib and non-free; 1.6 GB to fetch. gcc-11 is the
+# newest that it works with.
+CUDA_PACKAGES := nvidia-cuda-toolkit gcc-11 g++-11
+
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 LINTER   := build/golangci-lint-2.5.0
 DEMO     := build/demo-60fps.mp4
@@ -41,6 +45,52 @@ endef
 .PHONY: build
 build: deps ## build bin/retime
 	@$(GO) build -o bin/retime ./cmd/retime
+
+# One file of kernels a source, for every architecture from Volta to Hopper and as
+# PTX for later ones. Products and sums are not fused, so that floats are the CPU's.
+CUDA_ARCHS := 70 75 80 86 89 90
+NVCCFLAGS  := -O3 -std=c++14 -fmad=false -t 2 \
+	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
+FATBINS    := $(patsubst cuda/kernels/%.cu,cuda/fatbin/%.fatbin,$(wildcard cuda/kernels/*.cu))
+# The driver's library is linked where there is no driver, too.
+CUDA_ENV   := CGO_LDFLAGS="$${CGO_LDFLAGS:--O2 -g} -L/usr/lib/x86_64-linux-gnu/stubs"
+
+.PHONY: cuda
+cuda: build kernels ## build bin/retime-cuda, for NVIDIA GPUs
+	@$(CUDA_ENV) $(GO) build -tags cuda -o bin/retime-cuda ./cmd/retime
+
+.PHONY: kernels
+kernels: cuda-deps
+	@$(MAKE) --no-print-directory fatbins
+
+.DELETE_ON_ERROR:
+
+.PHONY: fatbins
+fatbins: $(FATBINS)
+	@for f in cuda/fatbin/*.fatbin; do n=$${f##*/}; [ -e cuda/kernels/$${n%.fatbin}.cu ] || rm $$f; done
+
+cuda/fatbin/%.fatbin: cuda/kernels/%.cu
+	@mkdir -p cuda/fatbin build
+	@echo "nvcc $<"
+	@nvcc -fatbin $(NVCCFLAGS) -MD -MF build/$*.d -MT $@ -o $@ $<
+
+-include $(wildcard build/*.d)
+
+.PHONY: cuda-deps
+cuda-deps: deps
+	@command -v nvcc >/dev/null && exit 0; \
+	command -v apt-get >/dev/null || { echo "retime needs CUDA's compiler, nvcc 11.8 or later; install it and run again" >&2; exit 1; }; \
+	apt-cache policy nvidia-cuda-toolkit | grep -q 'Candidate: [0-9]' || { \
+		. /etc/os-release; list=/etc/apt/sources.list.d/retime-cuda.list; key=/usr/share/keyrings/debian-archive-keyring.gpg; \
+		grep -qs "Signed-By: *$$key" /etc/apt/sources.list.d/debian.sources && by="[signed-by=$$key] " || by=; \
+		echo "adding Debian's contrib and non-free to apt ($$list)"; \
+		echo "deb $${by}http://deb.debian.org/debian $$VERSION_CODENAME contrib non-free" | $(SUDO) tee $$list >/dev/null; }; \
+	echo "CUDA's toolkit is 1.6 GB to fetch and takes 5 GB"; \
+	$(call install,$(CUDA_PACKAGES))
+
+.PHONY: test-cuda
+test-cuda: kernels ## run the CUDA tests; needs an NVIDIA GPU
+	$(CUDA_ENV) $(GO) test -tags cuda -count=1 ./cuda/...
 
 .PHONY: demo
 demo: build ## convert a small clip from 24 to 60 frames per second
@@ -75,4 +125,4 @@ install: build ## install to PREFIX (default /usr/local)
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin build
+	rm -rf bin build dist cuda/fatbin

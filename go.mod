@@ -13,6 +13,7 @@ require (
 	golang.org/x/image v0.41.0
 	golang.org/x/sync v0.17.0
 	golang.org/x/term v0.28.0
+	gorgonia.org/cu v0.9.6
 )
 
 require (
@@ -22,8 +23,10 @@ require (
 	github.com/gobwas/httphead v0.1.0 // indirect
 	github.com/gobwas/pool v0.2.1 // indirect
 	github.com/gobwas/ws v1.4.0 // indirect
+	github.com/google/uuid v1.1.1 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
+	github.com/pkg/errors v0.9.1 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	golang.org/x/sys v0.34.0 // indirect
 )

@@ -1,0 +1,177 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"sync"
+
+	"retime/pipeline/fault"
+)
+
+// ErrOutOfMemory is in the chain of errors about device memory that was not to
+// be had.
+var ErrOutOfMemory = errors.New("out of memory")
+
+const (
+	// arenaAlign is the alignment of what an arena hands out.
+	arenaAlign = 256
+	// arenaChunk is the least that it takes from the driver at a time.
+	arenaChunk = 64 << 20
+)
+
+// arena hands out parts of large allocations. Memory that is given back is used
+// again and returns to the driver when the arena is closed. Whoever frees memory
+// makes sure that no stream still uses it.
+type arena struct {
+	driver Driver
+
+	mu     sync.Mutex
+	chunks []span
+	free   []span // by address, never adjacent within a chunk
+	used   map[uintptr]span
+}
+
+// span is a range of device memory in a chunk.
+type span struct {
+	address uintptr
+	bytes   int64
+	chunk   uintptr
+}
+
+func (s span) end() uintptr { return s.address + uintptr(s.bytes) }
+
+// alloc returns memory of that many bytes, which are undefined.
+func (a *arena) alloc(bytes int64) (uintptr, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	bytes = (max(bytes, 1) + arenaAlign - 1) &^ (arenaAlign - 1)
+	best := a.fit(bytes)
+	if best < 0 {
+		if err := a.grow(bytes); err != nil {
+			return 0, err
+		}
+		best = a.fit(bytes)
+	}
+	s := a.free[best]
+	if s.bytes == bytes {
+		a.free = slices.Delete(a.free, best, best+1)
+	} else {
+		a.free[best] = span{s.address + uintptr(bytes), s.bytes - bytes, s.chunk}
+		s.bytes = bytes
+	}
+	if a.used == nil {
+		a.used = map[uintptr]span{}
+	}
+	a.used[s.address] = s
+	return s.address, nil
+}
+
+// fit returns the smallest free span that holds bytes, or -1.
+func (a *arena) fit(bytes int64) int {
+	best := -1
+	for i, s := range a.free {
+		if s.bytes >= bytes && (best < 0 || s.bytes < a.free[best].bytes) {
+			best = i
+		}
+	}
+	return best
+}
+
+// grow adds a chunk, of just bytes where a whole one is not to be had.
+func (a *arena) grow(bytes int64) error {
+	size := max(bytes, arenaChunk)
+	address, err := a.driver.Alloc(size)
+	if errors.Is(err, ErrOutOfMemory) && size > bytes {
+		size = bytes
+		address, err = a.driver.Alloc(size)
+	}
+	if err != nil {
+		if !errors.Is(err, ErrOutOfMemory) {
+			return err
+		}
+		free, total, e := a.driver.MemoryInfo()
+		if e != nil {
+			return err
+		}
+		return fault.New(fault.TryAgain, "%s of device memory wanted, %s of %s are free: %w",
+			Bytes(bytes), Bytes(free), Bytes(total), err)
+	}
+	s := span{address, size, address}
+	a.chunks = append(a.chunks, s)
+	a.insert(s)
+	return nil
+}
+
+// insert adds a free span and joins it to its neighbours.
+func (a *arena) insert(s span) {
+	i := sort.Search(len(a.free), func(i int) bool { return a.free[i].address > s.address })
+	if i < len(a.free) && a.free[i].chunk == s.chunk && a.free[i].address == s.end() {
+		s.bytes += a.free[i].bytes
+		a.free = slices.Delete(a.free, i, i+1)
+	}
+	if i > 0 && a.free[i-1].chunk == s.chunk && a.free[i-1].end() == s.address {
+		a.free[i-1].bytes += s.bytes
+		return
+	}
+	a.free = slices.Insert(a.free, i, s)
+}
+
+// release takes memory back; address 0 is none.
+func (a *arena) release(address uintptr) {
+	if address == 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s, ok := a.used[address]
+	if !ok {
+		panic(fmt.Sprintf("cuda: device memory %#x freed twice", address))
+	}
+	delete(a.used, address)
+	a.insert(s)
+}
+
+// held is how many bytes the arena has from the driver, and how many of them are
+// handed out.
+func (a *arena) held() (taken, used int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range a.chunks {
+		taken += c.bytes
+	}
+	used = taken
+	for _, s := range a.free {
+		used -= s.bytes
+	}
+	return taken, used
+}
+
+func (a *arena) close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var first error
+	for _, c := range a.chunks {
+		if err := a.driver.Free(c.address); err != nil && first == nil {
+			first = err
+		}
+	}
+	a.chunks, a.free, a.used = nil, nil, nil
+	return first
+}
+
+// Bytes is a size that prints in binary units.
+type Bytes int64
+
+func (b Bytes) String() string {
+	switch {
+	case b >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(b)/(1<<30))
+	case b >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(b)/(1<<20))
+	case b >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(b)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", int64(b))
+}

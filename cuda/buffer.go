@@ -1,0 +1,209 @@
+package cuda
+
+import (
+	"fmt"
+	"unsafe"
+
+	"retime/pipeline/frame"
+)
+
+// Buffer is an array of N values in device memory, of a type that holds no
+// pointers and has the same layout in C. The zero value holds none.
+type Buffer[T any] struct {
+	N       int
+	address uintptr
+	room    int // values that fit
+	device  *Device
+}
+
+func sizeOf[T any]() int {
+	var t T
+	return int(unsafe.Sizeof(t))
+}
+
+// Resize makes b an array of n values, reusing its memory where that is large
+// enough. The contents are undefined afterwards. No stream may still use b.
+func (b *Buffer[T]) Resize(d *Device, n int) error {
+	if n > b.room || b.device != d {
+		b.Free()
+		address, err := d.arena.alloc(int64(n) * int64(sizeOf[T]()))
+		if err != nil {
+			return err
+		}
+		b.address, b.room, b.device = address, n, d
+	}
+	b.N = n
+	return nil
+}
+
+// Free gives b's memory back; b then holds none. No stream may still use it.
+func (b *Buffer[T]) Free() {
+	if b.device != nil {
+		b.device.arena.release(b.address)
+	}
+	*b = Buffer[T]{}
+}
+
+// Arg is b's address as an argument, 0 where b holds none.
+func (b Buffer[T]) Arg() Arg { return Arg{uint64(b.address)} }
+
+// Upload queues a copy of src to the start of b.
+func (b Buffer[T]) Upload(s *Stream, src []T) error {
+	if len(src) > b.N {
+		return fmt.Errorf("%d values do not fit in a device buffer of %d", len(src), b.N)
+	}
+	n := len(src) * sizeOf[T]()
+	if n == 0 {
+		return nil
+	}
+	return s.device.driver.CopyToDevice(s.handle, b.address, n, unsafe.Pointer(unsafe.SliceData(src)), n, n, 1)
+}
+
+// Download queues a copy of the start of b to dst.
+func (b Buffer[T]) Download(s *Stream, dst []T) error {
+	if len(dst) > b.N {
+		return fmt.Errorf("%d values wanted of a device buffer of %d", len(dst), b.N)
+	}
+	n := len(dst) * sizeOf[T]()
+	if n == 0 {
+		return nil
+	}
+	return s.device.driver.CopyToHost(s.handle, unsafe.Pointer(unsafe.SliceData(dst)), n, b.address, n, n, 1)
+}
+
+// Clear queues setting b to zero bytes.
+func (b Buffer[T]) Clear(s *Stream) error { return b.Fill(s, 0) }
+
+// Fill queues setting each byte of b.
+func (b Buffer[T]) Fill(s *Stream, value byte) error {
+	if b.N == 0 {
+		return nil
+	}
+	return s.device.driver.Fill(s.handle, b.address, value, int64(b.N)*int64(sizeOf[T]()))
+}
+
+// Image is a two-dimensional array in device memory: row y begins Stride values
+// after row y-1. The zero value holds none.
+type Image[T any] struct {
+	Width, Height, Stride int
+	buffer                Buffer[T]
+	offset                int // of the first value in buffer
+}
+
+// rowBytes is the alignment of the rows that Resize lays out.
+const rowBytes = 128
+
+// Resize makes m width by height, reusing its memory where that is large enough.
+// Rows begin at multiples of 128 bytes where a value's size divides that. The
+// contents are undefined afterwards. No stream may still use m.
+func (m *Image[T]) Resize(d *Device, width, height int) error {
+	per := max(1, rowBytes/sizeOf[T]())
+	stride := ceilDiv(width, per) * per
+	if err := m.buffer.Resize(d, stride*height); err != nil {
+		return err
+	}
+	m.Width, m.Height, m.Stride, m.offset = width, height, stride, 0
+	return nil
+}
+
+// Free gives m's memory back. Parts of it must not be used any more.
+func (m *Image[T]) Free() {
+	m.buffer.Free()
+	*m = Image[T]{}
+}
+
+// Part returns the width by height rectangle of m at (x, y), which shares m's
+// memory and must not be freed.
+func (m Image[T]) Part(x, y, width, height int) Image[T] {
+	if x < 0 || y < 0 || width < 0 || height < 0 || x+width > m.Width || y+height > m.Height {
+		panic(fmt.Sprintf("cuda: part %dx%d at (%d, %d) of an image of %dx%d", width, height, x, y, m.Width, m.Height))
+	}
+	m.offset += y*m.Stride + x
+	m.Width, m.Height = width, height
+	return m
+}
+
+func (m Image[T]) address() uintptr { return m.buffer.address + uintptr(m.offset*sizeOf[T]()) }
+
+// Arg is the address of m's first value as an argument, 0 where m holds none.
+// Kernels take it with the stride, in values.
+func (m Image[T]) Arg() Arg { return Arg{uint64(m.address())} }
+
+// Upload queues a copy of src, which has m's size.
+func (m Image[T]) Upload(s *Stream, src frame.Image[T]) error {
+	if err := m.same(src); err != nil || m.Width*m.Height == 0 {
+		return err
+	}
+	size := sizeOf[T]()
+	return s.device.driver.CopyToDevice(s.handle, m.address(), m.Stride*size,
+		unsafe.Pointer(unsafe.SliceData(src.Pix)), src.Stride*size, m.Width*size, m.Height)
+}
+
+// Download queues a copy of m to dst, which has m's size.
+func (m Image[T]) Download(s *Stream, dst frame.Image[T]) error {
+	if err := m.same(dst); err != nil || m.Width*m.Height == 0 {
+		return err
+	}
+	size := sizeOf[T]()
+	return s.device.driver.CopyToHost(s.handle, unsafe.Pointer(unsafe.SliceData(dst.Pix)), dst.Stride*size,
+		m.address(), m.Stride*size, m.Width*size, m.Height)
+}
+
+// CopyFrom queues a copy of src, which has m's size and is on its device.
+func (m Image[T]) CopyFrom(s *Stream, src Image[T]) error {
+	if m.Width != src.Width || m.Height != src.Height {
+		return fmt.Errorf("device image %dx%d copied to %dx%d", src.Width, src.Height, m.Width, m.Height)
+	}
+	if m.Width*m.Height == 0 {
+		return nil
+	}
+	size := sizeOf[T]()
+	return s.device.driver.Copy(s.handle, m.address(), m.Stride*size, src.address(), src.Stride*size, m.Width*size, m.Height)
+}
+
+// Clear queues setting all of m's memory to zero bytes, that between its rows
+// included. m must not be a part.
+func (m Image[T]) Clear(s *Stream) error { return m.buffer.Clear(s) }
+
+func (m Image[T]) same(h frame.Image[T]) error {
+	if m.Width != h.Width || m.Height != h.Height {
+		return fmt.Errorf("host image %dx%d for a device image of %dx%d", h.Width, h.Height, m.Width, m.Height)
+	}
+	return nil
+}
+
+// Pinned is page-locked host memory, from and to which the device copies
+// directly while the host goes on. The zero value holds none.
+type Pinned[T any] struct {
+	Values []T
+	device *Device
+	room   int
+}
+
+// Resize makes p hold n values, reusing its memory where that is large enough.
+// The contents are undefined afterwards. No stream may still use p.
+func (p *Pinned[T]) Resize(d *Device, n int) error {
+	if n > p.room || p.device != d {
+		if err := p.Free(); err != nil {
+			return err
+		}
+		bytes := int64(max(n, 1)) * int64(sizeOf[T]())
+		at, err := d.driver.AllocHost(bytes)
+		if err != nil {
+			return fmt.Errorf("%s of page-locked memory: %w", Bytes(bytes), err)
+		}
+		p.Values, p.device, p.room = unsafe.Slice((*T)(at), max(n, 1)), d, max(n, 1)
+	}
+	p.Values = p.Values[:n]
+	return nil
+}
+
+// Free gives p's memory back. No stream may still use it.
+func (p *Pinned[T]) Free() error {
+	if p.device == nil {
+		return nil
+	}
+	err := p.device.driver.FreeHost(unsafe.Pointer(unsafe.SliceData(p.Values)))
+	*p = Pinned[T]{}
+	return err
+}

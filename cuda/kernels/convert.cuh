@@ -1,0 +1,10 @@
+#pragma once
+
+#include "host_device.cuh"
+
+// rounded returns the sample nearest to v within [0, limit], as warp's does.
+HOST_DEVICE int rounded(float v, float limit) {
+	v += 0.5f;
+	if (!(v >= 0)) return 0; // NaN too
+	return (int)(v > limit ? limit : v);
+}

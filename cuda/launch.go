@@ -1,0 +1,29 @@
+package cuda
+
+import "math"
+
+// Arg is an argument of a kernel: a scalar or an address, in the low bytes of
+// eight, which is what the driver's binding copies for each.
+type Arg struct{ bits uint64 }
+
+// Int is an argument of type int.
+func Int(v int) Arg { return Arg{uint64(uint32(int32(v)))} }
+
+// Uint is an argument of type uint32_t.
+func Uint(v uint32) Arg { return Arg{uint64(v)} }
+
+// Long is an argument of type int64_t, uint64_t or size_t.
+func Long(v int64) Arg { return Arg{uint64(v)} }
+
+// Float is an argument of type float.
+func Float(v float32) Arg { return Arg{uint64(math.Float32bits(v))} }
+
+// Double is an argument of type double.
+func Double(v float64) Arg { return Arg{math.Float64bits(v)} }
+
+// Cover returns the grid whose blocks cover width by height by 1 items.
+func Cover(width, height int, block Dim) Dim {
+	return Dim{ceilDiv(width, block.X), ceilDiv(height, max(block.Y, 1)), 1}
+}
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }

@@ -1,0 +1,208 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"gorgonia.org/cu"
+)
+
+// nvidia is the driver of one GPU.
+type nvidia struct {
+	info    Info
+	context cu.CUContext
+	modules modules
+}
+
+// Devices lists the GPUs that answer.
+func Devices() ([]Info, error) {
+	if err := initialized(); err != nil {
+		return nil, err
+	}
+	n, err := cu.NumDevices()
+	if err != nil {
+		return nil, &Error{"cuDeviceGetCount", err}
+	}
+	list := make([]Info, n)
+	for i := range list {
+		if list[i], err = describe(i); err != nil {
+			return nil, fmt.Errorf("CUDA device %d: %w", i, err)
+		}
+	}
+	return list, nil
+}
+
+func describe(ordinal int) (Info, error) {
+	in := Info{Ordinal: ordinal}
+	d, err := cu.GetDevice(ordinal)
+	if err != nil {
+		return in, &Error{"cuDeviceGet", err}
+	}
+	if in.Name, err = d.Name(); err != nil {
+		return in, &Error{"cuDeviceGetName", err}
+	}
+	if in.Memory, err = d.TotalMem(); err != nil {
+		return in, &Error{"cuDeviceTotalMem", err}
+	}
+	for _, a := range []struct {
+		attribute cu.DeviceAttribute
+		value     *int
+	}{
+		{cu.ComputeCapabilityMajor, &in.Major},
+		{cu.ComputeCapabilityMinor, &in.Minor},
+		{cu.MultiprocessorCount, &in.Multiprocessors},
+		{cu.L2CacheSize, &in.L2},
+		{maxSharedMemoryOptin, &in.SharedMemory},
+	} {
+		if *a.value, err = d.Attribute(a.attribute); err != nil {
+			return in, &Error{"cuDeviceGetAttribute", err}
+		}
+	}
+	return in, nil
+}
+
+func openDriver(ordinal int) (Driver, error) {
+	if err := initialized(); err != nil {
+		return nil, err
+	}
+	info, err := describe(ordinal)
+	if err != nil {
+		return nil, err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	// Waiting threads sleep: the processor has other frames to decode and encode.
+	context, err := cu.Device(ordinal).MakeContext(cu.SchedBlockingSync)
+	if err != nil {
+		return nil, &Error{"cuCtxCreate", err}
+	}
+	// Making a context leaves it current; Do sets it where it is wanted.
+	if _, err := cu.PopCurrentCtx(); err != nil {
+		return nil, &Error{"cuCtxPopCurrent", err}
+	}
+	return &nvidia{info: info, context: context}, nil
+}
+
+func (n *nvidia) Info() Info { return n.info }
+
+func (n *nvidia) Do(f func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cu.PushCurrentCtx(n.context); err != nil {
+		return &Error{"cuCtxPushCurrent", err}
+	}
+	err := f()
+	if _, e := cu.PopCurrentCtx(); err == nil && e != nil {
+		err = &Error{"cuCtxPopCurrent", e}
+	}
+	return err
+}
+
+func (n *nvidia) Close() error { return call("cuCtxDestroy", n.context.Destroy()) }
+
+// call names the call that an error came from.
+func call(name string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, cu.OutOfMemory):
+		return &Error{name, ErrOutOfMemory}
+	}
+	return &Error{name, err}
+}
+
+func (n *nvidia) MemoryInfo() (free, total int64, err error) {
+	free, total, err = cu.MemInfo()
+	return free, total, call("cuMemGetInfo", err)
+}
+
+func (n *nvidia) Alloc(bytes int64) (uintptr, error) {
+	p, err := cu.MemAlloc(bytes)
+	return uintptr(p), call("cuMemAlloc", err)
+}
+
+func (n *nvidia) Free(address uintptr) error {
+	return call("cuMemFree", cu.MemFree(cu.DevicePtr(address)))
+}
+
+func (n *nvidia) FreeHost(p unsafe.Pointer) error { return call("cuMemFreeHost", cu.MemFreeHost(p)) }
+
+// nvidiaStream keeps what a launch needs, so that launching allocates nothing.
+type nvidiaStream struct {
+	cu.Stream
+	params []unsafe.Pointer
+}
+
+func (n *nvidia) NewStream() (any, error) {
+	s, err := cu.MakeStream(cu.NonBlocking)
+	return &nvidiaStream{Stream: s}, call("cuStreamCreate", err)
+}
+
+func (n *nvidia) DestroyStream(stream any) error {
+	return call("cuStreamDestroy", stream.(*nvidiaStream).Destroy())
+}
+
+func (n *nvidia) Synchronize(stream any) error {
+	return call("cuStreamSynchronize", stream.(*nvidiaStream).Synchronize())
+}
+
+func (n *nvidia) NewEvent(timed bool) (any, error) {
+	flags := cu.BlockingSyncEvent
+	if !timed {
+		flags |= cu.DisableTiming
+	}
+	e, err := cu.MakeEvent(flags)
+	return e, call("cuEventCreate", err)
+}
+
+func (n *nvidia) DestroyEvent(event any) error {
+	e := event.(cu.Event)
+	return call("cuEventDestroy", cu.DestroyEvent(&e))
+}
+
+func (n *nvidia) Record(event, stream any) error {
+	return call("cuEventRecord", event.(cu.Event).Record(stream.(*nvidiaStream).Stream))
+}
+
+func (n *nvidia) WaitEvent(stream, event any) error {
+	return call("cuStreamWaitEvent", stream.(*nvidiaStream).Wait(event.(cu.Event), 0))
+}
+
+func (n *nvidia) SynchronizeEvent(event any) error {
+	return call("cuEventSynchronize", event.(cu.Event).Synchronize())
+}
+
+func (n *nvidia) Elapsed(from, to any) (float64, error) {
+	ms, err := from.(cu.Event).Elapsed(to.(cu.Event))
+	return ms / 1000, call("cuEventElapsedTime", err)
+}
+
+func (n *nvidia) Fill(stream any, dst uintptr, value byte, bytes int64) error {
+	return call("cuMemsetD8Async", cu.MemsetD8Async(cu.DevicePtr(dst), value, bytes, stream.(*nvidiaStream).Stream))
+}
+
+func (n *nvidia) Kernel(module, name string) (any, error) {
+	m, err := n.modules.load(module)
+	if err != nil {
+		return nil, err
+	}
+	f, err := m.Function(name)
+	if err != nil {
+		return nil, &Error{"cuModuleGetFunction", err}
+	}
+	return f, call("cuFuncSetAttribute", allowSharedMemory(f, n.info.SharedMemory))
+}
+
+func (n *nvidia) Launch(stream, kernel any, grid, block Dim, shared int, args []uint64) error {
+	s := stream.(*nvidiaStream)
+	s.params = s.params[:0]
+	for i := range args {
+		s.params = append(s.params, unsafe.Pointer(&args[i]))
+	}
+	return call("cuLaunchKernel", kernel.(cu.Function).Launch(
+		grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, shared, s.Stream, s.params))
+}

@@ -1,0 +1,121 @@
+//go:build cuda
+
+package cuda
+
+// What gorgonia.org/cu does not bind, or binds without an error.
+
+/*
+#include <cuda.h>
+
+CUresult retime_cuda_init_result(void);
+
+static CUresult alloc_host(void **p, size_t bytes) { return cuMemHostAlloc(p, bytes, CU_MEMHOSTALLOC_PORTABLE); }
+
+static CUresult copy(CUmemorytype to, CUdeviceptr dst, size_t dst_pitch, CUmemorytype from, CUdeviceptr src, size_t src_pitch,
+	size_t width, size_t height, CUstream stream) {
+	CUDA_MEMCPY2D c = {0};
+	c.srcMemoryType = from;
+	c.srcPitch = src_pitch;
+	if (from == CU_MEMORYTYPE_HOST) c.srcHost = (const void *)src; else c.srcDevice = src;
+	c.dstMemoryType = to;
+	c.dstPitch = dst_pitch;
+	if (to == CU_MEMORYTYPE_HOST) c.dstHost = (void *)dst; else c.dstDevice = dst;
+	c.WidthInBytes = width;
+	c.Height = height;
+	return cuMemcpy2DAsync(&c, stream);
+}
+
+static CUresult copy_to_device(CUdeviceptr dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height, void *stream) {
+	if (height == 1) return cuMemcpyHtoDAsync(dst, src, width, stream);
+	return copy(CU_MEMORYTYPE_DEVICE, dst, dst_pitch, CU_MEMORYTYPE_HOST, (CUdeviceptr)src, src_pitch, width, height, stream);
+}
+
+static CUresult copy_to_host(void *dst, size_t dst_pitch, CUdeviceptr src, size_t src_pitch, size_t width, size_t height, void *stream) {
+	if (height == 1) return cuMemcpyDtoHAsync(dst, src, width, stream);
+	return copy(CU_MEMORYTYPE_HOST, (CUdeviceptr)dst, dst_pitch, CU_MEMORYTYPE_DEVICE, src, src_pitch, width, height, stream);
+}
+
+static CUresult copy_on_device(CUdeviceptr dst, size_t dst_pitch, CUdeviceptr src, size_t src_pitch, size_t width, size_t height, void *stream) {
+	if (height == 1) return cuMemcpyDtoDAsync(dst, src, width, stream);
+	return copy(CU_MEMORYTYPE_DEVICE, dst, dst_pitch, CU_MEMORYTYPE_DEVICE, src, src_pitch, width, height, stream);
+}
+
+static CUresult allow_shared(void *f, int bytes) {
+	int fixed = 0;
+	CUresult r = cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f);
+	if (r != CUDA_SUCCESS) return r;
+	return cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes - fixed);
+}
+
+static const char *error_name(CUresult r) {
+	const char *s = 0;
+	return cuGetErrorString(r, &s) == CUDA_SUCCESS ? s : "unknown error";
+}
+*/
+import "C"
+
+import (
+	"errors"
+	"unsafe"
+
+	"gorgonia.org/cu"
+)
+
+const maxSharedMemoryOptin = cu.DeviceAttribute(C.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+
+// result turns a driver's code into an error.
+func result(name string, r C.CUresult) error {
+	switch r {
+	case C.CUDA_SUCCESS:
+		return nil
+	case C.CUDA_ERROR_OUT_OF_MEMORY:
+		return &Error{name, ErrOutOfMemory}
+	}
+	return &Error{name, errors.New(C.GoString(C.error_name(r)))}
+}
+
+// initialized says how the driver's initialization went, which the binding does
+// when the program starts.
+func initialized() error { return result("cuInit", C.retime_cuda_init_result()) }
+
+// DriverVersion is the newest version of CUDA that the driver knows.
+func DriverVersion() (major, minor int, err error) {
+	if err := initialized(); err != nil {
+		return 0, 0, err
+	}
+	v := cu.Version()
+	return v / 1000, v % 1000 / 10, nil
+}
+
+// handle is the driver's own value of a stream or function, which the binding
+// keeps as its only field.
+func handle[T cu.Stream | cu.Function](v T) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Pointer(&v))
+}
+
+// allowSharedMemory lets f be launched with all the shared memory that a block
+// may have.
+func allowSharedMemory(f cu.Function, bytes int) error {
+	return result("cuFuncSetAttribute", C.allow_shared(handle(f), C.int(bytes)))
+}
+
+func (n *nvidia) AllocHost(bytes int64) (unsafe.Pointer, error) {
+	var p unsafe.Pointer
+	err := result("cuMemHostAlloc", C.alloc_host(&p, C.size_t(bytes)))
+	return p, err
+}
+
+func (n *nvidia) CopyToDevice(stream any, dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
+	return result("cuMemcpyHtoDAsync", C.copy_to_device(C.CUdeviceptr(dst), C.size_t(dstStride), src, C.size_t(srcStride),
+		C.size_t(width), C.size_t(height), handle(stream.(*nvidiaStream).Stream)))
+}
+
+func (n *nvidia) CopyToHost(stream any, dst unsafe.Pointer, dstStride int, src uintptr, srcStride, width, height int) error {
+	return result("cuMemcpyDtoHAsync", C.copy_to_host(dst, C.size_t(dstStride), C.CUdeviceptr(src), C.size_t(srcStride),
+		C.size_t(width), C.size_t(height), handle(stream.(*nvidiaStream).Stream)))
+}
+
+func (n *nvidia) Copy(stream any, dst uintptr, dstStride int, src uintptr, srcStride, width, height int) error {
+	return result("cuMemcpyDtoDAsync", C.copy_on_device(C.CUdeviceptr(dst), C.size_t(dstStride), C.CUdeviceptr(src), C.size_t(srcStride),
+		C.size_t(width), C.size_t(height), handle(stream.(*nvidiaStream).Stream)))
+}

@@ -1,0 +1,56 @@
+package cuda
+
+/*
+#cgo LDFLAGS: -ldl
+#include <dlfcn.h>
+
+// The driver's calls, by name: a program that links the library does not start
+// where it is missing.
+static int probe(int *count, int *version, const char **call) {
+	*count = *version = 0;
+	*call = "libcuda.so.1";
+	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!library) return -1;
+	int (*init)(unsigned) = (int (*)(unsigned))dlsym(library, "cuInit");
+	int (*get_version)(int *) = (int (*)(int *))dlsym(library, "cuDriverGetVersion");
+	int (*get_count)(int *) = (int (*)(int *))dlsym(library, "cuDeviceGetCount");
+	if (!init || !get_version || !get_count) return -1;
+	int r;
+	*call = "cuDriverGetVersion";
+	if ((r = get_version(version))) return r;
+	*call = "cuInit";
+	if ((r = init(0))) return r;
+	*call = "cuDeviceGetCount";
+	return get_count(count);
+}
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNoDriver is the error of Probe on a machine without NVIDIA's driver.
+var ErrNoDriver = errors.New("no NVIDIA driver (libcuda.so.1 cannot be loaded)")
+
+// codeNoDevice is CUDA_ERROR_NO_DEVICE.
+const codeNoDevice = 100
+
+// Probe asks the driver for the number of its devices and for the newest version
+// of CUDA that it knows, as 1000 major + 10 minor. It needs no CUDA in this
+// program: the library is loaded by name. Where there is a driver and no device,
+// the number is 0.
+func Probe() (devices, version int, err error) {
+	var n, v C.int
+	var name *C.char
+	switch r := C.probe(&n, &v, &name); {
+	case r < 0:
+		return 0, 0, ErrNoDriver
+	case r == codeNoDevice:
+		return 0, int(v), nil
+	case r != 0:
+		return 0, int(v), &Error{C.GoString(name), fmt.Errorf("code %d", int(r))}
+	}
+	return int(n), int(v), nil
+}

@@ -1,0 +1,84 @@
+package cuda
+
+import "fmt"
+
+// Stream is a queue of copies and kernels, done in order. It is used by one
+// goroutine at a time.
+type Stream struct {
+	device *Device
+	handle any
+	args   []uint64
+}
+
+// NewStream returns a stream that waits for no other.
+func (d *Device) NewStream() (*Stream, error) {
+	h, err := d.driver.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	return &Stream{device: d, handle: h}, nil
+}
+
+// Device returns the stream's device.
+func (s *Stream) Device() *Device { return s.device }
+
+// Close destroys the stream, whose work must be done.
+func (s *Stream) Close() error { return s.device.driver.DestroyStream(s.handle) }
+
+// Synchronize returns when all that was queued is done, with the first error
+// that came of it.
+func (s *Stream) Synchronize() error { return s.device.driver.Synchronize(s.handle) }
+
+// Event is a point in a stream's work.
+type Event struct {
+	device *Device
+	handle any
+}
+
+// NewEvent returns an event to order streams by.
+func (d *Device) NewEvent() (*Event, error) { return d.newEvent(false) }
+
+// NewTimedEvent returns an event that also notes the time.
+func (d *Device) NewTimedEvent() (*Event, error) { return d.newEvent(true) }
+
+func (d *Device) newEvent(timed bool) (*Event, error) {
+	h, err := d.driver.NewEvent(timed)
+	if err != nil {
+		return nil, err
+	}
+	return &Event{d, h}, nil
+}
+
+// Close destroys the event.
+func (e *Event) Close() error { return e.device.driver.DestroyEvent(e.handle) }
+
+// Synchronize returns when the event has happened; at once where it was never
+// recorded.
+func (e *Event) Synchronize() error { return e.device.driver.SynchronizeEvent(e.handle) }
+
+// Since returns the seconds from an earlier event to e; both must be timed and
+// have happened.
+func (e *Event) Since(from *Event) (float64, error) {
+	return e.device.driver.Elapsed(from.handle, e.handle)
+}
+
+// Record makes e happen when what was queued so far is done.
+func (s *Stream) Record(e *Event) error { return s.device.driver.Record(e.handle, s.handle) }
+
+// WaitFor makes what is queued from now on wait for e, which may have been
+// recorded on another stream.
+func (s *Stream) WaitFor(e *Event) error { return s.device.driver.WaitEvent(s.handle, e.handle) }
+
+// Launch queues a kernel over grid blocks of block threads, with shared bytes of
+// dynamic shared memory. The arguments must be those that the kernel declares,
+// in number and type.
+func (s *Stream) Launch(k *Kernel, grid, block Dim, shared int, args ...Arg) error {
+	s.args = s.args[:0]
+	for _, a := range args {
+		s.args = append(s.args, a.bits)
+	}
+	if err := s.device.driver.Launch(s.handle, k.handle, grid, block, shared, s.args); err != nil {
+		return fmt.Errorf("kernel %s of %s.cu: %w", k.name, k.module, err)
+	}
+	return nil
+}

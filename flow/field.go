@@ -1,14 +1,10 @@
-// Package flow estimates dense optical flow between two pictures and holds,
-// checks, stores and shows the fields.
+// Package flow holds, checks, stores and shows dense optical flow between two
+// pictures. Package flow/opencv estimates it.
 //
 // The flow from A to B says where A's pixels went: pixel p of A is found at
 // p + v(p) in B, x to the right and y down. Vectors are canonical: integers of
 // 1/256 pixel, so that everything computed from a field is exact and every
 // backend reads the same numbers.
-//
-// An estimator gives the same field every time on one machine, whatever the
-// number of threads. Another build of OpenCV, or a processor with other vector
-// instructions, may round its floats otherwise.
 package flow
 
 import (
@@ -44,11 +40,11 @@ func NewField(width, height int) Field {
 // is less.
 func (f Field) Limit() int32 { return int32(min(2*One*max(f.Width, f.Height), 1<<29)) }
 
-// quantize makes vectors of src canonical. Components are multiplied by scale,
+// Quantize makes vectors of src canonical. Components are multiplied by scale,
 // a power of two, rounded to the nearest integer with ties away from zero, and
 // clamped to ±limit; those that are not finite become 0.
 // src must be at least as long as dst and limit at most 2^29.
-func quantize(dst []Vec, src [][2]float32, scale float32, limit int32) {
+func Quantize(dst []Vec, src [][2]float32, scale float32, limit int32) {
 	src = src[:len(dst)]
 	const abs = 1<<31 - 1
 	// Positive floats are in the order of their bits, with NaN above all.
@@ -67,7 +63,7 @@ func quantize(dst []Vec, src [][2]float32, scale float32, limit int32) {
 // value's nearest integer, ties away from zero.
 func halve(n int32) int32 { return (n + (n>>31 | 1)) / 2 }
 
-// settle is quantize of a component of any size.
+// settle is Quantize for a component of any size.
 func settle(v, scale float32, limit int32) int32 {
 	s := math.Round(float64(v) * float64(scale))
 	if math.IsNaN(s) || math.IsInf(s, 0) {

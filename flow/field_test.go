@@ -36,9 +36,9 @@ func TestQuantize(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got [1]Vec
-		quantize(got[:], [][2]float32{{tt.in, -tt.in}}, tt.scale, limit)
+		Quantize(got[:], [][2]float32{{tt.in, -tt.in}}, tt.scale, limit)
 		if want := (Vec{tt.want, -tt.want}); got[0] != want {
-			t.Errorf("quantize(±%g, scale %g) = %v, want %v", tt.in, tt.scale, got[0], want)
+			t.Errorf("Quantize(±%g, scale %g) = %v, want %v", tt.in, tt.scale, got[0], want)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestQuantizeAgainstRound(t *testing.T) {
 		dst := make([]Vec, len(src)+2)
 		canary := Vec{77, -77}
 		dst[0], dst[len(dst)-1] = canary, canary
-		quantize(dst[1:len(dst)-1], src, One, limit)
+		Quantize(dst[1:len(dst)-1], src, One, limit)
 		want := func(v float32) int32 {
 			s := math.Round(float64(v) * One)
 			if math.IsNaN(s) || math.IsInf(s, 0) {
@@ -75,11 +75,11 @@ func TestQuantizeAgainstRound(t *testing.T) {
 		}
 		for i, v := range src {
 			if w := (Vec{want(v[0]), want(v[1])}); dst[i+1] != w {
-				t.Fatalf("limit %d, vector %d: quantize(%g) = %v, want %v", limit, i, v, dst[i+1], w)
+				t.Fatalf("limit %d, vector %d: Quantize(%g) = %v, want %v", limit, i, v, dst[i+1], w)
 			}
 		}
 		if dst[0] != canary || dst[len(dst)-1] != canary {
-			t.Error("quantize wrote beyond its destination")
+			t.Error("Quantize wrote beyond its destination")
 		}
 	}
 }
@@ -110,6 +110,6 @@ func BenchmarkQuantize1080p(b *testing.B) {
 	dst := NewField(1920, 1080)
 	b.SetBytes(int64(8 * len(src)))
 	for b.Loop() {
-		quantize(dst.Pix, src, One, dst.Limit())
+		Quantize(dst.Pix, src, One, dst.Limit())
 	}
 }

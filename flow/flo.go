@@ -75,7 +75,7 @@ func readFlo(r io.Reader) (Field, error) {
 			}
 		}
 		f.Pix = append(f.Pix, make([]Vec, len(chunk))...)
-		quantize(f.Pix[n:], chunk, One, limit)
+		Quantize(f.Pix[n:], chunk, One, limit)
 		for i, v := range chunk {
 			if !knownFlo(v[0]) || !knownFlo(v[1]) {
 				f.Pix[n+i] = Unknown

@@ -14,7 +14,7 @@ import (
 // vector of f.
 func ColorWheel(f Field, longest float64) *image.NRGBA {
 	if !(longest > 0) {
-		longest = max(f.longest(), 1./One)
+		longest = max(f.Longest(), 1./One)
 	}
 	m := image.NewNRGBA(image.Rect(0, 0, f.Width, f.Height))
 	for y := range f.Height {
@@ -25,8 +25,8 @@ func ColorWheel(f Field, longest float64) *image.NRGBA {
 	return m
 }
 
-// longest returns the length in pixels of the longest known vector.
-func (f Field) longest() float64 {
+// Longest returns the length in pixels of the longest known vector.
+func (f Field) Longest() float64 {
 	longest := 0.0
 	for y := range f.Height {
 		for _, v := range f.Row(y) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"retime/flow"
+	"retime/flow/opencv"
 	"retime/pipeline/frame"
 	"retime/pipeline/media"
 	"retime/testdata/scene"
@@ -146,9 +147,9 @@ func TestCutsOnRealClips(t *testing.T) {
 	for _, name := range sharedClips(t, "d0[1-7]*") {
 		clips = append(clips, smallGuides(t, name, 3, 24))
 	}
-	estimate := map[bool]*flow.DIS{}
+	estimate := map[bool]*opencv.DIS{}
 	for _, way := range []bool{false, true} {
-		e, err := flow.NewDIS(Balanced.dis())
+		e, err := opencv.NewDIS(Balanced.dis())
 		if err != nil {
 			t.Fatal(err)
 		}

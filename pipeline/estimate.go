@@ -4,6 +4,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"retime/flow"
+	"retime/flow/opencv"
 	"retime/pipeline/frame"
 )
 
@@ -43,9 +44,9 @@ func newEstimators(o *Options) (*estimators, error) {
 
 func newEstimator(o *Options) (Estimator, error) {
 	if o.Flow == Farneback {
-		return flow.NewFarneback(flow.DefaultFarneback())
+		return opencv.NewFarneback(opencv.DefaultFarneback())
 	}
-	return flow.NewDIS(o.Preset.dis())
+	return opencv.NewDIS(o.Preset.dis())
 }
 
 func (e *estimators) close() {

@@ -1,15 +1,15 @@
 package pipeline
 
 import (
-	"retime/flow"
+	"retime/flow/opencv"
 	"retime/warp"
 	"retime/warp/bspline"
 )
 
 // dis returns the flow parameters of the preset. OpenCV's variational refinement
 // is left out: a finer grid of patches gives as much in half the time.
-func (p Preset) dis() flow.DISOptions {
-	o := flow.UltraFast.Options()
+func (p Preset) dis() opencv.DISOptions {
+	o := opencv.UltraFast.Options()
 	o.FinestScale = 0
 	if p != Fast {
 		o.PatchStride = 3

@@ -1,4 +1,4 @@
-package flow
+package opencv
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"retime/flow"
 )
 
 func TestDISOptions(t *testing.T) {
@@ -120,11 +122,11 @@ func TestEstimateFrom(t *testing.T) {
 	// Too far for the pyramid of so small a picture to find.
 	const w, h, dx, dy = 96, 80, 30, -21
 	a, b := texture(w, h, 0, 0), texture(w, h, dx, dy)
-	initial := NewField(w, h)
+	initial := flow.NewField(w, h)
 	for i := range initial.Pix {
-		initial.Pix[i] = Vec{dx*One + 100, dy*One - 100}
+		initial.Pix[i] = flow.Vec{X: dx*flow.One + 100, Y: dy*flow.One - 100}
 	}
-	initial.Pix[0] = Unknown
+	initial.Pix[0] = flow.Unknown
 	for _, upsample := range []bool{false, true} {
 		o := Medium.Options()
 		o.FinestScale, o.Upsample = 0, upsample
@@ -133,11 +135,11 @@ func TestEstimateFrom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer d.Close()
-		count := func(f Field) (good int) {
+		count := func(f flow.Field) (good int) {
 			for y := 30; y < h-10; y++ {
 				for x := 10; x < w-dx-10; x++ {
 					v := f.Row(y)[x]
-					if math.Hypot(float64(v.X)/One-dx, float64(v.Y)/One-dy) < 0.2 {
+					if math.Hypot(float64(v.X)/flow.One-dx, float64(v.Y)/flow.One-dy) < 0.2 {
 						good++
 					}
 				}
@@ -148,19 +150,19 @@ func TestEstimateFrom(t *testing.T) {
 		if n := count(estimate(t, d, a, b)); n > all/2 {
 			t.Fatalf("upsample %v: %d of %d vectors found without help: the case proves nothing", upsample, n, all)
 		}
-		var got Field
+		var got flow.Field
 		if err := d.EstimateFrom(a, b, initial, &got); err != nil {
 			t.Fatal(err)
 		}
 		if n := count(got); n < all*9/10 {
 			t.Errorf("upsample %v: %d of %d vectors found from the initial flow", upsample, n, all)
 		}
-		same := Field{initial.Image}
+		same := flow.Field{Image: initial.Image}
 		same.Pix = slices.Clone(initial.Pix)
 		if err := d.EstimateFrom(a, b, same, &same); err != nil || !slices.Equal(same.Pix, got.Pix) {
 			t.Errorf("upsample %v: initial flow as destination: error %v, or another result", upsample, err)
 		}
-		if err := d.EstimateFrom(a, b, NewField(w, h+1), &got); err == nil {
+		if err := d.EstimateFrom(a, b, flow.NewField(w, h+1), &got); err == nil {
 			t.Error("an initial flow of another size was taken")
 		}
 	}
@@ -212,7 +214,7 @@ func BenchmarkDIS720p(b *testing.B) {
 					b.Fatal(err)
 				}
 				defer d.Close()
-				var f Field
+				var f flow.Field
 				for b.Loop() {
 					if err := d.Estimate(first, second, &f); err != nil {
 						b.Fatal(err)
@@ -232,7 +234,7 @@ func BenchmarkFarneback720p(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer e.Close()
-	var f Field
+	var f flow.Field
 	for b.Loop() {
 		if err := e.Estimate(first, second, &f); err != nil {
 			b.Fatal(err)

@@ -1,4 +1,4 @@
-package flow
+package opencv
 
 /*
 #include "opencv.h"
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 
+	"retime/flow"
 	"retime/pipeline/frame"
 )
 
@@ -157,17 +158,17 @@ func NewDIS(opts DISOptions) (*DIS, error) {
 // to 32766 in a side, half that with Upsample. Pictures too small for the
 // pyramid are extended by repeating their borders. It reads a and b in place and
 // reuses dst's memory; after an error dst is undefined.
-func (d *DIS) Estimate(a, b frame.Image[uint8], dst *Field) error {
+func (d *DIS) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
 	return d.estimate(a, b, nil, dst)
 }
 
 // EstimateFrom is Estimate with an initial flow of a's size, whose vectors are
 // tried for every patch on every level. dst may be the same field.
-func (d *DIS) EstimateFrom(a, b frame.Image[uint8], initial Field, dst *Field) error {
+func (d *DIS) EstimateFrom(a, b frame.Image[uint8], initial flow.Field, dst *flow.Field) error {
 	return d.estimate(a, b, &initial, dst)
 }
 
-func (d *DIS) estimate(a, b frame.Image[uint8], initial, dst *Field) error {
+func (d *DIS) estimate(a, b frame.Image[uint8], initial, dst *flow.Field) error {
 	if d.alg == nil {
 		return errors.New("flow: DIS is closed")
 	}
@@ -177,7 +178,7 @@ func (d *DIS) estimate(a, b frame.Image[uint8], initial, dst *Field) error {
 	return nil
 }
 
-func (d *DIS) run(a, b frame.Image[uint8], initial, dst *Field) error {
+func (d *DIS) run(a, b frame.Image[uint8], initial, dst *flow.Field) error {
 	if err := checkPair(a, b); err != nil {
 		return err
 	}
@@ -197,7 +198,7 @@ func (d *DIS) run(a, b frame.Image[uint8], initial, dst *Field) error {
 	if err != nil {
 		return fmt.Errorf("%dx%d: %w", a.Width, a.Height, err)
 	}
-	scale := float32(One)
+	scale := float32(flow.One)
 	if d.opts.Upsample {
 		scale /= 2
 	}
@@ -211,7 +212,7 @@ func (d *DIS) calc(a, b frame.Image[uint8], width, height, finest int, guided bo
 }
 
 // load makes a field, extended to w by h, the initial flow of the next calc.
-func (d *DIS) load(f Field, w, h int) error {
+func (d *DIS) load(f flow.Field, w, h int) error {
 	var initial C.flow_field
 	if err := failure(C.flow_dis_initial(d.alg, C.int(w), C.int(h), &initial)); err != nil {
 		return fmt.Errorf("initial flow of %dx%d: %w", w, h, err)
@@ -223,9 +224,9 @@ func (d *DIS) load(f Field, w, h int) error {
 		for x := range row {
 			v := src[min(x, len(src)-1)]
 			if !v.Known() {
-				v = Vec{}
+				v = flow.Vec{}
 			}
-			row[x] = [2]float32{float32(v.X) / One, float32(v.Y) / One}
+			row[x] = [2]float32{float32(v.X) / flow.One, float32(v.Y) / flow.One}
 		}
 	}
 	return nil

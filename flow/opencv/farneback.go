@@ -1,4 +1,4 @@
-package flow
+package opencv
 
 /*
 #include "opencv.h"
@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"retime/flow"
 	"retime/pipeline/frame"
 )
 
@@ -83,7 +84,7 @@ func NewFarneback(opts FarnebackOptions) (*Farneback, error) {
 // Estimate makes dst the flow from a to b, 8-bit luma of one size, from 1x1 up
 // to 32766 in a side. It reads a and b in place and reuses dst's memory; after an
 // error dst is undefined.
-func (e *Farneback) Estimate(a, b frame.Image[uint8], dst *Field) error {
+func (e *Farneback) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
 	if e.alg == nil {
 		return errors.New("flow: Farneback is closed")
 	}
@@ -93,7 +94,7 @@ func (e *Farneback) Estimate(a, b frame.Image[uint8], dst *Field) error {
 	return nil
 }
 
-func (e *Farneback) run(a, b frame.Image[uint8], dst *Field) error {
+func (e *Farneback) run(a, b frame.Image[uint8], dst *flow.Field) error {
 	if err := checkPair(a, b); err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (e *Farneback) run(a, b frame.Image[uint8], dst *Field) error {
 	if err != nil {
 		return fmt.Errorf("%dx%d: %w", a.Width, a.Height, err)
 	}
-	return store(dst, f, a.Width, a.Height, One)
+	return store(dst, f, a.Width, a.Height, flow.One)
 }
 
 func (e *Farneback) calc(a, b frame.Image[uint8]) (f C.flow_field, err error) {

@@ -1,9 +1,11 @@
-package flow
+package opencv
 
 import (
 	"fmt"
 	"os"
 	"testing"
+
+	"retime/flow"
 )
 
 // resident returns the memory that the process has in use, in bytes.
@@ -26,7 +28,7 @@ func TestLeaks(t *testing.T) {
 	const w, h, passes, bound = 320, 180, 40, 4 << 20
 	a, b := texture(w, h, 0, 0), texture(w, h, 2, 1)
 	small, moved := texture(30, 20, 0, 0), texture(30, 20, 1, 0)
-	var f Field
+	var f flow.Field
 	pass := func(v variant) {
 		e, err := v.open()
 		if err != nil {

@@ -1,4 +1,4 @@
-package flow
+package opencv
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/flow"
 	"retime/pipeline/frame"
 )
 
@@ -59,7 +60,7 @@ func restride(m frame.Image[uint8], stride int, canary uint8) frame.Image[uint8]
 }
 
 type estimator interface {
-	Estimate(a, b frame.Image[uint8], dst *Field) error
+	Estimate(a, b frame.Image[uint8], dst *flow.Field) error
 	Close() error
 }
 
@@ -115,9 +116,9 @@ func open(t testing.TB, v variant) estimator {
 	return e
 }
 
-func estimate(t testing.TB, e estimator, a, b frame.Image[uint8]) Field {
+func estimate(t testing.TB, e estimator, a, b frame.Image[uint8]) flow.Field {
 	t.Helper()
-	var f Field
+	var f flow.Field
 	if err := e.Estimate(a, b, &f); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,7 @@ func TestEstimateShift(t *testing.T) {
 				for y := margin; y < tt.h-margin; y++ {
 					for x := margin; x < tt.w-margin; x++ {
 						v := f.Row(y)[x]
-						if d := math.Hypot(float64(v.X)/One-tt.dx, float64(v.Y)/One-tt.dy); d > worst {
+						if d := math.Hypot(float64(v.X)/flow.One-tt.dx, float64(v.Y)/flow.One-tt.dy); d > worst {
 							worst, at = d, fmt.Sprintf("(%d,%d): %v", x, y, v)
 						}
 					}
@@ -162,7 +163,7 @@ func TestEstimateConstant(t *testing.T) {
 			e := open(t, v)
 			for _, level := range []uint8{0, 77, 255} {
 				f := estimate(t, e, constant(97, 65, level), constant(97, 65, level))
-				if i := slices.IndexFunc(f.Pix, func(v Vec) bool { return v != Vec{} }); i >= 0 {
+				if i := slices.IndexFunc(f.Pix, func(v flow.Vec) bool { return v != flow.Vec{} }); i >= 0 {
 					t.Errorf("level %d: vector %d is %v", level, i, f.Pix[i])
 				}
 			}
@@ -183,7 +184,7 @@ func TestEstimateSizes(t *testing.T) {
 				}
 				a := texture(s[0], s[1], 0, 0)
 				f := estimate(t, e, a, restride(a, s[0]+3, 200))
-				if l := f.longest(); l > v.still {
+				if l := f.Longest(); l > v.still {
 					t.Errorf("%dx%d: a still picture moved by %g pixels", s[0], s[1], l)
 				}
 				f = estimate(t, e, a, texture(s[0], s[1], 40, 9))
@@ -210,9 +211,9 @@ func TestEstimateRepeats(t *testing.T) {
 			estimate(t, e, big, texture(210, 150, 9, 9))
 			estimate(t, e, b, a)
 			if d, ok := e.(*DIS); ok {
-				f := NewField(210, 150)
+				f := flow.NewField(210, 150)
 				for i := range f.Pix {
-					f.Pix[i] = Vec{5000, -9000}
+					f.Pix[i] = flow.Vec{X: 5000, Y: -9000}
 				}
 				if err := d.EstimateFrom(big, big, f, &f); err != nil {
 					t.Fatal(err)
@@ -264,7 +265,7 @@ func TestEstimateParallel(t *testing.T) {
 	for _, v := range []variant{variants[3], variants[4], variants[8]} {
 		t.Run(v.name, func(t *testing.T) {
 			e := open(t, v)
-			want := [2]Field{estimate(t, e, a, b), estimate(t, e, b, a)}
+			want := [2]flow.Field{estimate(t, e, a, b), estimate(t, e, b, a)}
 			done := make(chan error)
 			for g := range 4 {
 				go func() {
@@ -278,7 +279,7 @@ func TestEstimateParallel(t *testing.T) {
 						if g%2 == 1 {
 							first, second = b, a
 						}
-						var f Field
+						var f flow.Field
 						for range 3 {
 							if err := e.Estimate(first, second, &f); err != nil {
 								return err
@@ -332,7 +333,7 @@ func TestEstimateErrors(t *testing.T) {
 	for _, v := range variants {
 		e := open(t, v)
 		for _, tt := range tests {
-			var f Field
+			var f flow.Field
 			if err := e.Estimate(tt.a, tt.b, &f); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s, %s: error %v, want %q", v.name, tt.name, err, tt.want)
 			}
@@ -343,7 +344,7 @@ func TestEstimateErrors(t *testing.T) {
 				t.Errorf("%s: close: %v", v.name, err)
 			}
 		}
-		if err := e.Estimate(ok, ok, &Field{}); err == nil || !strings.Contains(err.Error(), "closed") {
+		if err := e.Estimate(ok, ok, &flow.Field{}); err == nil || !strings.Contains(err.Error(), "closed") {
 			t.Errorf("%s: closed: error %v", v.name, err)
 		}
 	}

@@ -1,4 +1,10 @@
-package flow
+// Package opencv estimates dense optical flow between two pictures by OpenCV's
+// methods.
+//
+// An estimator gives the same field every time on one machine, whatever the
+// number of threads. Another build of OpenCV, or a processor with other vector
+// instructions, may round its floats otherwise.
+package opencv
 
 /*
 #cgo CXXFLAGS: -std=c++11 -I/usr/include/opencv4 -I/usr/local/include/opencv4
@@ -15,6 +21,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"retime/flow"
 	"retime/pipeline/frame"
 )
 
@@ -91,7 +98,7 @@ func vectors(f C.flow_field) [][2]float32 {
 
 // store makes dst the canonical form of the upper left width by height vectors
 // of f times scale/256.
-func store(dst *Field, f C.flow_field, width, height int, scale float32) error {
+func store(dst *flow.Field, f C.flow_field, width, height int, scale float32) error {
 	stride := int(f.width)
 	if stride < width || int(f.height) < height {
 		return fmt.Errorf("flow of %dx%d for a picture of %dx%d", f.width, f.height, width, height)
@@ -100,7 +107,7 @@ func store(dst *Field, f C.flow_field, width, height int, scale float32) error {
 	dst.Resize(width, height)
 	limit := dst.Limit()
 	for y := range height {
-		quantize(dst.Row(y), src[y*stride:], scale, limit)
+		flow.Quantize(dst.Row(y), src[y*stride:], scale, limit)
 	}
 	return nil
 }

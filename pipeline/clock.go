@@ -30,7 +30,7 @@ func ParseTime(s string) (*big.Rat, error) {
 	return total, nil
 }
 
-// MaxSlow bounds the slow-down.
+// MaxSlow bounds the slow-down, and the speed-up.
 const MaxSlow = 1000
 
 // ParseSlow reads a slow-down as "4", "2.5" or "5/2", from 1 to MaxSlow.
@@ -40,4 +40,14 @@ func ParseSlow(s string) (*big.Rat, error) {
 		return nil, fault.New(fault.Usage, "slow-down %q: want a factor from 1 to %d, as 4, 2.5 or 5/2", s, MaxSlow)
 	}
 	return v, nil
+}
+
+// ParseSpeed reads a speed as "2", "1.5" or "3/2", from 1/MaxSlow to MaxSlow, and
+// returns the slow-down that it is: 1/2 for 2.
+func ParseSpeed(s string) (*big.Rat, error) {
+	v, err := parseRational(s)
+	if err != nil || v.Cmp(big.NewRat(1, MaxSlow)) < 0 || v.Cmp(big.NewRat(MaxSlow, 1)) > 0 {
+		return nil, fault.New(fault.Usage, "speed %q: want a factor from 1/%d to %d, as 2, 1.5 or 3/2", s, MaxSlow, MaxSlow)
+	}
+	return v.Inv(v), nil
 }

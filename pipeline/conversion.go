@@ -20,6 +20,7 @@ import (
 type conversion struct {
 	o      *Options
 	plan   *plan
+	line   *timeline // of the pass that is under way
 	source Source
 	sink   Sink
 	synth  Synthesizer
@@ -108,6 +109,7 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	ordered := make(chan *interval, workers) // the same ones, in order
 	outputs := make(chan output, finishedQueue)
 	c.level = c.o.Preset.level(c.source.Video().Width, c.source.Video().Height)
+	c.line = &c.plan.lines[0]
 
 	group.Go(func() error { return c.decode(ctx, pictures) })
 	distinct := pictures
@@ -194,13 +196,15 @@ func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, 
 	defer close(estimates)
 	defer close(ordered)
 	var last picture
+	var placed int64
 	for next := range from {
 		if last.Frame == nil {
 			last = next
 			continue
 		}
-		v := &interval{a: last, b: next, slots: c.plan.line.between(last.at, next.at), ready: make(chan struct{})}
+		v := &interval{a: last, b: next, slots: c.line.between(placed, last.at, next.at), ready: make(chan struct{})}
 		last = next
+		placed += int64(len(v.slots))
 		v.hold = v.turn()
 		if len(v.slots) == 0 {
 			v.a.Release()
@@ -219,7 +223,7 @@ func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, 
 		return ctx.Err()
 	}
 	end := c.plan.clock.after(last.PTS, last.Duration)
-	v := &interval{a: last, slots: c.plan.line.between(last.at, end), ready: make(chan struct{})}
+	v := &interval{a: last, slots: c.line.between(placed, last.at, end), ready: make(chan struct{})}
 	v.rest() // nothing follows: the last frame stays
 	return c.dispatch(ctx, v, estimates, ordered)
 }
@@ -289,7 +293,7 @@ func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 		}
 	}
 	if c.frames == 0 && ctx.Err() == nil && c.damage == nil {
-		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(c.plan.line.origin), c.o.Input)
+		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(c.line.at(0)), c.o.Input)
 	}
 	return ctx.Err()
 }

@@ -18,8 +18,11 @@ type Options struct {
 
 	// Rate is the output's frame rate; zero for the source's.
 	Rate Rate
-	// Slow makes the output that many times longer; nil for 1.
+	// Slow makes the output that many times longer, below 1 shorter; nil for 1.
 	Slow *big.Rat
+	// Fit is the length in seconds that the output is slowed down or speeded up to,
+	// in place of Slow; nil for none. The input must state its duration.
+	Fit *big.Rat
 	// From and To choose a part of the input, in seconds; nil for its start and
 	// end. The part begins at From exactly, whether or not a frame lies there.
 	From, To *big.Rat
@@ -128,6 +131,9 @@ func (o *Options) settle() error {
 		cubic := 3
 		o.Order = &cubic
 	}
+	if o.Slow != nil && o.Fit != nil {
+		return fault.New(fault.Usage, "--fit says how long the output is; leave out --slow and --speed")
+	}
 	if o.Slow == nil {
 		o.Slow = big.NewRat(1, 1)
 	}
@@ -162,6 +168,8 @@ func (o *Options) check() error {
 		return fault.New(fault.Usage, "--crf %d: must not be negative", *o.CRF)
 	case o.Slow.Sign() <= 0:
 		return fault.New(fault.Usage, "--slow %s: must be positive", o.Slow.RatString())
+	case o.Fit != nil && o.Fit.Sign() <= 0:
+		return fault.New(fault.Usage, "--fit %s: must be positive", o.Fit.RatString())
 	case o.From != nil && o.To != nil && o.From.Cmp(o.To) >= 0:
 		return fault.New(fault.Usage, "--from %s is not before --to %s", seconds(o.From), seconds(o.To))
 	}

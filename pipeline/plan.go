@@ -3,6 +3,7 @@ package pipeline
 import (
 	"math/big"
 
+	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 )
@@ -11,11 +12,10 @@ import (
 type plan struct {
 	rate  *big.Rat // of the output
 	clock *clock
-	line  timeline
-	to    *big.Rat // where the part ends on the source's clock; nil for the end
-	start *big.Rat // time of the first frame in the output
-	zero  *big.Rat // time on the source's clock that is the output's 0
-	total int64    // frames expected; 0 where the source states no duration
+	curve *curve.Curve // from output time to the source's clock; nil for frames at given times
+	lines []timeline   // one for each run of the curve
+	to    *big.Rat     // where the part ends on the source's clock; nil for the end
+	total int64        // frames expected; 0 where the source states no duration
 }
 
 func newPlan(o *Options, v media.Video) (*plan, error) {
@@ -27,43 +27,74 @@ func newPlan(o *Options, v media.Video) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{rate: rate, clock: newClock(v), to: o.To, zero: new(big.Rat)}
-	first := p.clock.at(v.FirstPTS)
-	origin := first
-	if o.From != nil {
-		p.zero = o.From
-		if o.From.Cmp(first) > 0 {
-			origin = o.From
-		}
+	p := &plan{rate: rate, clock: newClock(v), to: o.To}
+	origin := p.clock.at(v.FirstPTS)
+	if o.From != nil && o.From.Cmp(origin) > 0 {
+		origin = o.From
 	}
 	if o.To != nil && o.To.Cmp(origin) <= 0 {
 		return nil, fault.New(fault.Usage, "--to %s: the video begins at %s", seconds(o.To), seconds(origin))
 	}
-	step := new(big.Rat).Mul(rate, o.Slow)
-	p.line = timeline{origin: origin, step: step.Inv(step), end: o.To}
-	p.start = new(big.Rat).Sub(origin, p.zero)
-	p.start.Mul(p.start, o.Slow)
-
+	end := o.To
 	if v.Duration != nil {
-		end := new(big.Rat).Add(p.clock.at(v.StreamPTS), v.Duration)
-		if o.To != nil && o.To.Cmp(end) < 0 {
-			end = o.To
+		if e := new(big.Rat).Add(p.clock.at(v.StreamPTS), v.Duration); end == nil || e.Cmp(end) < 0 {
+			end = e
 		}
-		p.total = p.line.count(end)
-	} else if o.To != nil {
-		p.total = p.line.count(o.To)
 	}
+	if p.curve, err = o.curve(end); err != nil {
+		return nil, err
+	}
+	p.place(origin, end)
 	return p, nil
+}
+
+// curve returns what o asks of a source that ends at a time, nil where that is
+// not known.
+func (o *Options) curve(end *big.Rat) (*curve.Curve, error) {
+	from, slow := new(big.Rat), o.Slow
+	if o.From != nil {
+		from = o.From
+	}
+	if o.Fit != nil {
+		if end == nil {
+			return nil, fault.New(fault.Usage, "--fit: input %q states no duration; give --slow or --to", o.Input)
+		}
+		length := new(big.Rat).Sub(end, from)
+		if length.Sign() <= 0 {
+			return nil, fault.New(fault.Usage, "--from %s: the video ends at %s", seconds(from), seconds(end))
+		}
+		if slow = new(big.Rat).Quo(o.Fit, length); slow.Cmp(big.NewRat(MaxSlow, 1)) > 0 || slow.Cmp(big.NewRat(1, MaxSlow)) < 0 {
+			return nil, fault.New(fault.Usage, "--fit %s: %s would play at 1/%d or %d times its speed, or beyond", seconds(o.Fit), seconds(length), MaxSlow, MaxSlow)
+		}
+	}
+	return curve.Constant(from, slow), nil
+}
+
+// place lays the output's frames: the first at origin on the source's clock, the
+// last before end, where the source's end is known.
+func (p *plan) place(origin, end *big.Rat) {
+	for _, run := range p.curve.Runs() {
+		line := timeline{run: run, step: new(big.Rat).Inv(p.rate), frames: endless}
+		line.start = line.run.Output(origin)
+		if p.to != nil {
+			line.frames = line.from(p.to)
+		}
+		p.lines = append(p.lines, line)
+	}
+	if end != nil {
+		p.total = p.lines[len(p.lines)-1].from(end)
+	}
 }
 
 // newPlanAt is the plan of frames at given timestamps of the source.
 func newPlanAt(v media.Video, timestamps []int64) *plan {
 	p := &plan{clock: newClock(v), total: int64(len(timestamps))}
-	p.line.origin = p.clock.at(v.FirstPTS)
-	p.line.times = make([]*big.Rat, len(timestamps))
+	p.clock.at(v.FirstPTS) // the grid stands on the first frame
+	times := make([]*big.Rat, len(timestamps))
 	for i, t := range timestamps {
-		p.line.times[i] = p.clock.at(t)
+		times[i] = p.clock.at(t)
 	}
+	p.lines = []timeline{{times: times, frames: p.total}}
 	return p
 }
 
@@ -75,12 +106,14 @@ func nearly(a, b *big.Rat) bool {
 	return x > y*0.998 && x < y*1.002
 }
 
-// shown is the time of output frame k in seconds: in the output where that has a
-// rate, else on the source's clock.
+// shown is the time of output frame k in seconds: after the first frame where the
+// output has a rate, else on the source's clock.
 func (p *plan) shown(k int64) float64 {
-	t := p.line.at(k)
+	var t *big.Rat
 	if p.rate != nil {
-		t = t.Quo(new(big.Rat).SetInt64(k), p.rate)
+		t = new(big.Rat).Quo(new(big.Rat).SetInt64(k), p.rate)
+	} else {
+		t = p.lines[0].at(k)
 	}
 	seconds, _ := t.Float64()
 	return seconds
@@ -89,8 +122,8 @@ func (p *plan) shown(k int64) float64 {
 func (p *plan) writerOptions(o *Options) media.WriterOptions {
 	w := media.WriterOptions{
 		Format: o.OutputFormat, Codec: o.VideoCodec, CRF: -1, Options: o.VideoOptions, PixelFormat: o.PixelFormat,
-		Threads: o.Threads, Overwrite: o.Overwrite, Rate: p.rate, Start: p.start, Zero: p.zero, End: p.to,
-		Copy: o.Slow.Cmp(big.NewRat(1, 1)) == 0, Log: o.Log,
+		Threads: o.Threads, Overwrite: o.Overwrite, Rate: p.rate, Start: p.lines[0].start, Curve: p.curve, End: p.to,
+		Log: o.Log,
 	}
 	if o.CRF != nil {
 		w.CRF = *o.CRF

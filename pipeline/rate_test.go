@@ -63,6 +63,19 @@ func TestParseSlow(t *testing.T) {
 	}
 }
 
+func TestParseSpeed(t *testing.T) {
+	for text, want := range map[string]string{"1": "1", "2": "1/2", "2.5": "2/5", "1/4": "4", "0.001": "1000"} {
+		if got, err := ParseSpeed(text); err != nil || got.RatString() != want {
+			t.Errorf("ParseSpeed(%q) = %v, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "0", "0.0009", "1001", "-2", "2x"} {
+		if got, err := ParseSpeed(text); err == nil {
+			t.Errorf("ParseSpeed(%q) = %v, want an error", text, got)
+		}
+	}
+}
+
 func FuzzParseRate(f *testing.F) {
 	for _, s := range []string{"60", "59.94", "60000/1001", "2x", "0.001", "1.5/2", "999999999999999999"} {
 		f.Add(s)

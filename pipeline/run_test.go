@@ -142,6 +142,9 @@ func TestOutputCounts(t *testing.T) {
 		{30, 60, 1, func(o *Options) { o.Rate, _ = ParseRate("24") }, 12},
 		{6, 25, 1, func(o *Options) { o.Slow = big.NewRat(4, 1) }, 24},
 		{6, 24, 1, func(o *Options) { o.Slow = big.NewRat(5, 2) }, 15},
+		{24, 24, 1, func(o *Options) { o.Slow = big.NewRat(2, 5) }, 10}, // 9.6
+		{24, 24, 1, func(o *Options) { o.Fit = big.NewRat(3, 2) }, 36},
+		{24, 24, 1, func(o *Options) { o.Fit, o.From = big.NewRat(1, 4), big.NewRat(1, 2) }, 6},
 		{6, 24, 1, func(o *Options) { o.Slow = big.NewRat(5, 2); o.Rate, _ = ParseRate("60") }, 38}, // 37.5
 		{24, 24, 1, func(o *Options) { o.From, o.To = big.NewRat(1, 4), big.NewRat(3, 4) }, 12},
 		{24, 24, 1, func(o *Options) { o.From = big.NewRat(1, 2) }, 12},

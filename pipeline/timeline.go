@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"math/big"
+	"slices"
 
+	"retime/pipeline/curve"
 	"retime/pipeline/media"
 	"retime/warp"
 )
@@ -15,43 +17,79 @@ type slot struct {
 }
 
 // timeline places output frames between source frames. Frame k stands at
-// origin + k*step on the source's clock, up to but not including end, or at
-// times[k] where times are given. All its arithmetic is exact.
+// start + k*step in the output and shows what the run shows then, or the source's
+// moment times[k] where times are given. All its arithmetic is exact and depends
+// on nothing but the arguments. Moments of a run that plays backward are negated,
+// so that they rise with k.
 type timeline struct {
-	origin, step *big.Rat
-	end          *big.Rat // nil until the source's end is known
-	times        []*big.Rat
-	next         int64 // first frame not yet placed
+	run         curve.Run
+	start, step *big.Rat // seconds in the output
+	frames      int64    // frames before this number only; endless where that is not known
+	times       []*big.Rat
 }
 
+// endless is more frames than any output has.
+const endless = 1<<62 - 1
+
+// shown is the time of frame k in the output.
+func (t *timeline) shown(k int64) *big.Rat {
+	v := new(big.Rat).Mul(t.step, new(big.Rat).SetInt64(k))
+	return v.Add(v, t.start)
+}
+
+// at is the moment that frame k shows.
 func (t *timeline) at(k int64) *big.Rat {
 	if t.times != nil {
 		return new(big.Rat).Set(t.times[k])
 	}
-	v := new(big.Rat).Mul(t.step, new(big.Rat).SetInt64(k))
-	return v.Add(v, t.origin)
+	v := t.run.Source(t.shown(k))
+	if t.run.Backward {
+		v.Neg(v)
+	}
+	return v
 }
 
-// between returns the frames in [a, b). Each call begins where the last ended.
-func (t *timeline) between(a, b *big.Rat) []slot {
-	limit := b
-	if t.end != nil && t.end.Cmp(b) < 0 {
-		limit = t.end
+// from returns the first frame that shows moment m or a later one.
+func (t *timeline) from(m *big.Rat) int64 {
+	if t.times != nil {
+		i, _ := slices.BinarySearchFunc(t.times, m, (*big.Rat).Cmp)
+		return int64(i)
 	}
+	if t.run.Backward {
+		m = new(big.Rat).Neg(m)
+	}
+	v := t.run.Output(m)
+	k := min(max(ceil(v.Quo(v.Sub(v, t.start), t.step)), 0), t.frames)
+	for k < t.frames && t.before(k, m) { // the inverse of a curve is a little early
+		k++
+	}
+	return k
+}
+
+// before says whether frame k shows what comes before m in the run's direction.
+func (t *timeline) before(k int64, m *big.Rat) bool {
+	c := t.run.Source(t.shown(k)).Cmp(m)
+	return t.run.Backward && c > 0 || !t.run.Backward && c < 0
+}
+
+// between returns the frames from number k on that lie before b, for pictures
+// shown at a and b. Those before a show the first of the two.
+func (t *timeline) between(k int64, a, b *big.Rat) []slot {
 	length := new(big.Rat).Sub(b, a)
 	var slots []slot
-	for ; t.times == nil || t.next < int64(len(t.times)); t.next++ {
-		at := t.at(t.next)
-		if at.Cmp(limit) >= 0 {
-			break
-		}
-		var phase warp.Phase
-		if d := at.Sub(at, a); d.Sign() > 0 {
-			phase = quantise(d.Quo(d, length))
-		}
-		slots = append(slots, slot{t.next, phase})
+	for end := t.from(b); k < end; k++ {
+		slots = append(slots, t.slot(k, a, length))
 	}
 	return slots
+}
+
+// slot places frame k in an interval of that length from a on.
+func (t *timeline) slot(k int64, a, length *big.Rat) slot {
+	var phase warp.Phase
+	if d := t.at(k); d.Sub(d, a).Sign() > 0 {
+		phase = quantise(d.Quo(d, length))
+	}
+	return slot{k, phase}
 }
 
 // quantise rounds x, in (0, 1), to a Phase that is neither end.
@@ -62,18 +100,14 @@ func quantise(x *big.Rat) warp.Phase {
 	return warp.Phase(min(max(p, 1), warp.PhaseOne-1))
 }
 
-// count returns how many frames lie in [origin, end).
-func (t *timeline) count(end *big.Rat) int64 {
-	d := new(big.Rat).Sub(end, t.origin)
-	if d.Sign() <= 0 {
-		return 0
+// ceil rounds v up.
+func ceil(v *big.Rat) int64 {
+	n := new(big.Int).Add(v.Num(), v.Denom())
+	n.Sub(n, big.NewInt(1))
+	if n.Div(n, v.Denom()); !n.IsInt64() {
+		return endless
 	}
-	d.Quo(d, t.step)
-	q, r := new(big.Int).QuoRem(d.Num(), d.Denom(), new(big.Int))
-	if r.Sign() > 0 {
-		q.Add(q, big.NewInt(1))
-	}
-	return q.Int64()
+	return n.Int64()
 }
 
 // clock turns timestamps into exact times. Containers with a coarse time base

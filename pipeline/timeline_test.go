@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"testing"
 
+	"retime/pipeline/curve"
 	"retime/pipeline/media"
 	"retime/warp"
 )
@@ -17,13 +18,18 @@ func ratio(s string) *big.Rat {
 	return r
 }
 
+// lineOf is the timeline of a constant slow-down.
+func lineOf(rate, slow string) timeline {
+	run := curve.Constant(new(big.Rat), ratio(slow)).Runs()[0]
+	return timeline{run: run, start: new(big.Rat), step: new(big.Rat).Inv(ratio(rate)), frames: endless}
+}
+
 // walk places all output frames of n source frames at the given rate.
 func walk(n int, source, rate, slow string) (slots []slot, intervals []int) {
-	step := new(big.Rat).Mul(ratio(rate), ratio(slow))
-	line := timeline{origin: new(big.Rat), step: step.Inv(step)}
+	line := lineOf(rate, slow)
 	at := func(i int) *big.Rat { return new(big.Rat).Quo(big.NewRat(int64(i), 1), ratio(source)) }
 	for i := range n {
-		for _, s := range line.between(at(i), at(i+1)) {
+		for _, s := range line.between(int64(len(slots)), at(i), at(i+1)) {
 			slots, intervals = append(slots, s), append(intervals, i)
 		}
 	}
@@ -57,15 +63,15 @@ func TestFrameCounts(t *testing.T) {
 			t.Errorf("%s: %d frames, want %d", name, len(slots), c.want)
 		}
 		step := new(big.Rat).Mul(ratio(c.rate), ratio(c.slow))
-		line := timeline{origin: new(big.Rat), step: step.Inv(step)}
+		line := lineOf(c.rate, c.slow)
 		end := new(big.Rat).Quo(big.NewRat(int64(c.n), 1), ratio(c.source))
-		if got := line.count(end); got != int64(c.want) {
+		if got := line.from(end); got != int64(c.want) {
 			t.Errorf("%s: count %d, want %d", name, got, c.want)
 		}
 		if slots[0].phase != 0 || intervals[0] != 0 {
 			t.Errorf("%s: the first frame is not the source's", name)
 		}
-		if last := intervals[len(intervals)-1]; step.Cmp(ratio(c.source)) <= 0 && last != c.n-1 && ratio(c.rate).Cmp(ratio(c.source)) >= 0 {
+		if last := intervals[len(intervals)-1]; step.Cmp(ratio(c.source)) >= 0 && last != c.n-1 && ratio(c.rate).Cmp(ratio(c.source)) >= 0 {
 			t.Errorf("%s: the last source frame is not reached, only %d", name, last)
 		}
 		for k, s := range slots {

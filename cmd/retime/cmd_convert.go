@@ -21,7 +21,8 @@ import (
 // ConvertOptions are the flags of the conversion, as given.
 type ConvertOptions struct {
 	output, format, inputFormat string
-	fps, slow, from, to         string
+	fps, from, to               string
+	slow, speed, fit            string
 	mode, flow, preset, backend string
 	order, crf, threads         int
 	vcodec, pixelFormat         string
@@ -40,7 +41,9 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVarP(&o.output, "output", "o", "", "output `FILE`, - for standard output")
 	f.StringVar(&o.fps, "fps", "", "output `RATE`: 60, 59.94, 60000/1001, or 2x (default the source's)")
-	f.StringVar(&o.slow, "slow", "1", "make it `N` times longer")
+	f.StringVar(&o.slow, "slow", "", "make it `N` times longer")
+	f.StringVar(&o.speed, "speed", "", "play it `N` times as fast")
+	f.StringVar(&o.fit, "fit", "", "slow down or speed up to last `TIME`")
 	f.StringVar(&o.from, "from", "", "begin at `TIME`: seconds, mm:ss.frac or hh:mm:ss.frac")
 	f.StringVar(&o.to, "to", "", "end before `TIME`")
 	f.StringVar(&o.mode, "mode", "project", "how frames are made: project, splat, blend, nearest")
@@ -128,13 +131,23 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 			return p, err
 		}
 	}
-	if p.Slow, err = pipeline.ParseSlow(o.slow); err != nil {
-		return p, err
+	if o.slow != "" && o.speed != "" {
+		return p, fault.New(fault.Usage, "--slow and --speed exclude each other")
+	}
+	if o.slow != "" {
+		if p.Slow, err = pipeline.ParseSlow(o.slow); err != nil {
+			return p, err
+		}
+	}
+	if o.speed != "" {
+		if p.Slow, err = pipeline.ParseSpeed(o.speed); err != nil {
+			return p, err
+		}
 	}
 	for _, t := range []struct {
 		text string
 		to   **big.Rat
-	}{{o.from, &p.From}, {o.to, &p.To}} {
+	}{{o.from, &p.From}, {o.to, &p.To}, {o.fit, &p.Fit}} {
 		if t.text == "" {
 			continue
 		}

@@ -15,6 +15,12 @@ type copied struct {
 	cut       bool // packets before zero are left out
 }
 
+// keepsTime says whether the output plays as fast as the source.
+func (w *Writer) keepsTime() bool {
+	slow := w.opt.Curve.Line()
+	return slow != nil && slow.Cmp(big.NewRat(1, 1)) == 0
+}
+
 // addCopies adds the streams that the container holds and names the others
 // once.
 func (w *Writer) addCopies() error {
@@ -46,8 +52,8 @@ func (w *Writer) addCopies() error {
 		c := &copied{in: in, out: out, packet: astiav.AllocPacket(), end: 1<<63 - 1}
 		start := w.source.Video().Start
 		c.zero = ticks(start, in.TimeBase())
-		if w.opt.Zero != nil && w.opt.Zero.Sign() > 0 {
-			c.zero, c.cut = ticks(new(big.Rat).Add(start, w.opt.Zero), in.TimeBase()), true
+		if zero := w.opt.Curve.Source(new(big.Rat)); zero.Sign() > 0 {
+			c.zero, c.cut = ticks(new(big.Rat).Add(start, zero), in.TimeBase()), true
 		}
 		if w.opt.End != nil {
 			c.end = ticks(new(big.Rat).Add(start, w.opt.End), in.TimeBase())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
 )
@@ -29,12 +30,12 @@ type WriterOptions struct {
 	Overwrite   bool              // replace an existing file
 	Rate        *big.Rat          // frames per second; frame k stands at k/Rate after Start
 	Start       *big.Rat          // seconds from the output's zero to its first frame
-	// Zero is the time in the source, in seconds after its Start, that becomes 0
-	// in the output; copied packets before it, or at or after End, are left out.
-	Zero, End *big.Rat
-	// Copy carries the source's sound, subtitles and attachments across.
-	Copy bool
-	Log  *slog.Logger
+	// Curve says which moment of the source, in seconds after its Start, the output
+	// shows when. Sound and subtitles before its begin, or at or after End, are left
+	// out.
+	Curve *curve.Curve
+	End   *big.Rat
+	Log   *slog.Logger
 }
 
 // DefaultCRF is used where WriterOptions.CRF is negative and the encoder is
@@ -259,7 +260,7 @@ func (w *Writer) openMuxer() error {
 	if err := copyMetadata(w.output, w.source.input); err != nil {
 		return w.cannot(err)
 	}
-	if w.opt.Copy {
+	if w.keepsTime() {
 		if err := w.addCopies(); err != nil {
 			return w.cannot(err)
 		}

@@ -165,6 +165,9 @@ func (m Image[T]) CopyFrom(s *Stream, src Image[T]) error {
 // included. m must not be a part.
 func (m Image[T]) Clear(s *Stream) error { return m.buffer.Clear(s) }
 
+// Fill queues setting each byte of m's memory, as Clear does.
+func (m Image[T]) Fill(s *Stream, value byte) error { return m.buffer.Fill(s, value) }
+
 func (m Image[T]) same(h frame.Image[T]) error {
 	if m.Width != h.Width || m.Height != h.Height {
 		return fmt.Errorf("host image %dx%d for a device image of %dx%d", h.Width, h.Height, m.Width, m.Height)

@@ -63,6 +63,10 @@ func (d *Device) Close() error {
 	return err
 }
 
+// MemoryHeld is how many bytes of device memory were taken from the driver, and
+// how many of them are in use.
+func (d *Device) MemoryHeld() (taken, used int64) { return d.arena.held() }
+
 // Kernel is a function of the device.
 type Kernel struct {
 	kernelName

@@ -9,3 +9,8 @@
 #else
 #define HOST_DEVICE static inline
 #endif
+
+// DYNAMIC_SHARED declares the shared memory that a launch sizes as an array.
+#ifdef __CUDACC__
+#define DYNAMIC_SHARED(T, name) extern __shared__ __align__(16) unsigned char name##_bytes[]; T *const name = (T *)name##_bytes
+#endif

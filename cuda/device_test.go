@@ -1,0 +1,50 @@
+package cuda_test
+
+import (
+	"testing"
+
+	"retime/cuda"
+	"retime/cuda/kernels"
+)
+
+// onDevices runs test on the emulator and, in a build with the tag cuda, on each
+// kind of GPU that answers. It checks that all memory is given back.
+func onDevices(t *testing.T, test func(t *testing.T, d *cuda.Device)) {
+	t.Run("emulator", func(t *testing.T) { run(t, cuda.NewDevice(kernels.NewEmulator()), test) })
+	t.Run("gpu", func(t *testing.T) {
+		list, err := cuda.Devices()
+		if err != nil || len(list) == 0 {
+			t.Skip("no GPU: ", err)
+		}
+		d, err := cuda.Open(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log(d.Info().Name)
+		run(t, d, test)
+	})
+}
+
+func run(t *testing.T, d *cuda.Device, test func(t *testing.T, d *cuda.Device)) {
+	err := d.Do(func() error {
+		test(t, d)
+		return nil
+	})
+	if _, used := d.MemoryHeld(); used != 0 {
+		t.Errorf("%d bytes of device memory were not given back", used)
+	}
+	if e := d.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// must ends the test at an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

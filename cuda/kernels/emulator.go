@@ -1,0 +1,265 @@
+// Package kernels holds the CUDA kernels, one operator a file, and an emulator
+// that runs them on the CPU, so that they are tested where there is no GPU.
+//
+// The emulator compiles the kernels' own files as C++. It runs threads one at a
+// time and blocks in an order that changes from launch to launch, so a result
+// that depends on the order shows. It knows what emulator.h declares.
+package kernels
+
+/*
+#cgo CXXFLAGS: -std=c++14 -O2 -Wall -Wno-unused-function
+#include <stdlib.h>
+#include "emulator_run.h"
+*/
+import "C"
+
+import (
+	"embed"
+	"fmt"
+	"sync"
+	"time"
+	"unsafe"
+
+	"retime/cuda"
+)
+
+// Sources are the files of the kernels. That they are embedded makes the Go tool
+// build the emulator anew when one of them changes.
+//
+//go:embed *.cu *.cuh
+var Sources embed.FS
+
+// Emulator is a cuda.Driver that runs kernels on the CPU. What is queued on its
+// streams is done at once.
+type Emulator struct {
+	// Memory is how much device memory there is, in bytes.
+	Memory int64
+	// Fail is called before each launch, with the kernel's name, if it is set; the
+	// launch fails with what it returns.
+	Fail func(kernel string) error
+
+	mu     sync.Mutex
+	allocs map[uintptr]int64
+	hosts  map[unsafe.Pointer]bool
+	taken  int64
+}
+
+// NewEmulator returns a device of 4 GiB.
+func NewEmulator() *Emulator {
+	return &Emulator{Memory: 4 << 30, allocs: map[uintptr]int64{}, hosts: map[unsafe.Pointer]bool{}}
+}
+
+// running guards the emulator's state in C++, launches the order of their
+// threads.
+var (
+	running  sync.Mutex
+	launches int
+)
+
+// Info describes a device with the limits of every real one.
+func (e *Emulator) Info() cuda.Info {
+	return cuda.Info{
+		Name: "emulator", Major: 7, Memory: e.Memory, Multiprocessors: 1, L2: 1 << 20, SharedMemory: 96 << 10,
+	}
+}
+
+// Do calls f.
+func (e *Emulator) Do(f func() error) error { return f() }
+
+// Close reports what was not freed.
+func (e *Emulator) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n, h := len(e.allocs), len(e.hosts); n+h > 0 {
+		return fmt.Errorf("%d allocations of device memory and %d of page-locked memory are left", n, h)
+	}
+	return nil
+}
+
+// MemoryInfo returns how much of Memory is free.
+func (e *Emulator) MemoryInfo() (free, total int64, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.Memory - e.taken, e.Memory, nil
+}
+
+// allocAlign is the alignment of device memory.
+const allocAlign = 256
+
+// Alloc returns memory filled with a pattern that no kernel should see.
+func (e *Emulator) Alloc(bytes int64) (uintptr, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.taken+bytes > e.Memory {
+		return 0, &cuda.Error{Call: "Alloc", Err: cuda.ErrOutOfMemory}
+	}
+	var p unsafe.Pointer
+	if C.posix_memalign(&p, allocAlign, C.size_t(bytes)) != 0 {
+		return 0, &cuda.Error{Call: "Alloc", Err: cuda.ErrOutOfMemory}
+	}
+	fill(unsafe.Slice((*byte)(p), bytes), 0xcd)
+	e.allocs[uintptr(p)] = bytes
+	e.taken += bytes
+	return uintptr(p), nil
+}
+
+func fill(b []byte, v byte) {
+	for i := range b {
+		b[i] = v
+	}
+}
+
+// at is the memory at a device address.
+func at(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
+
+// Free gives memory back.
+func (e *Emulator) Free(address uintptr) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	bytes, ok := e.allocs[address]
+	if !ok {
+		return fmt.Errorf("Free: nothing was allocated at %#x", address)
+	}
+	C.free(at(address))
+	delete(e.allocs, address)
+	e.taken -= bytes
+	return nil
+}
+
+// AllocHost returns memory of the host.
+func (e *Emulator) AllocHost(bytes int64) (unsafe.Pointer, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := C.malloc(C.size_t(bytes))
+	e.hosts[p] = true
+	return p, nil
+}
+
+// FreeHost gives it back.
+func (e *Emulator) FreeHost(p unsafe.Pointer) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.hosts[p] {
+		return fmt.Errorf("FreeHost: nothing was allocated at %p", p)
+	}
+	delete(e.hosts, p)
+	C.free(p)
+	return nil
+}
+
+// NewStream returns a stream.
+func (e *Emulator) NewStream() (any, error) { return new(struct{}), nil }
+
+// DestroyStream does nothing.
+func (e *Emulator) DestroyStream(any) error { return nil }
+
+// Synchronize does nothing.
+func (e *Emulator) Synchronize(any) error { return nil }
+
+// event is when it was recorded.
+type event struct{ at time.Time }
+
+// NewEvent returns an event.
+func (e *Emulator) NewEvent(bool) (any, error) { return new(event), nil }
+
+// DestroyEvent does nothing.
+func (e *Emulator) DestroyEvent(any) error { return nil }
+
+// Record notes the time.
+func (e *Emulator) Record(ev, _ any) error {
+	ev.(*event).at = time.Now()
+	return nil
+}
+
+// WaitEvent does nothing.
+func (e *Emulator) WaitEvent(_, _ any) error { return nil }
+
+// SynchronizeEvent does nothing.
+func (e *Emulator) SynchronizeEvent(any) error { return nil }
+
+// Elapsed is the time between two events in seconds.
+func (e *Emulator) Elapsed(from, to any) (float64, error) {
+	return to.(*event).at.Sub(from.(*event).at).Seconds(), nil
+}
+
+func copyRows(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
+	for y := range height {
+		copy(unsafe.Slice((*byte)(unsafe.Add(dst, y*dstStride)), width), unsafe.Slice((*byte)(unsafe.Add(src, y*srcStride)), width))
+	}
+	return nil
+}
+
+// CopyToDevice copies at once.
+func (e *Emulator) CopyToDevice(_ any, dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
+	return copyRows(at(dst), dstStride, src, srcStride, width, height)
+}
+
+// CopyToHost copies at once.
+func (e *Emulator) CopyToHost(_ any, dst unsafe.Pointer, dstStride int, src uintptr, srcStride, width, height int) error {
+	return copyRows(dst, dstStride, at(src), srcStride, width, height)
+}
+
+// Copy copies at once.
+func (e *Emulator) Copy(_ any, dst uintptr, dstStride int, src uintptr, srcStride, width, height int) error {
+	return copyRows(at(dst), dstStride, at(src), srcStride, width, height)
+}
+
+// Fill sets bytes at once.
+func (e *Emulator) Fill(_ any, dst uintptr, value byte, bytes int64) error {
+	fill(unsafe.Slice((*byte)(at(dst)), bytes), value)
+	return nil
+}
+
+// kernel is a function and the number of its parameters.
+type kernel struct {
+	name string
+	at   unsafe.Pointer
+	args int
+}
+
+// Kernel returns a kernel that a NAME.cpp lists.
+func (e *Emulator) Kernel(module, name string) (any, error) {
+	m, n := C.CString(module), C.CString(name)
+	defer C.free(unsafe.Pointer(m))
+	defer C.free(unsafe.Pointer(n))
+	var args C.int
+	p := C.retime_kernel(m, n, &args)
+	if p == nil {
+		return nil, fmt.Errorf("%s.cpp does not list it", module)
+	}
+	return kernel{name, unsafe.Pointer(p), int(args)}, nil
+}
+
+// Launch runs a kernel to its end, within the limits that real devices have.
+func (e *Emulator) Launch(_, k any, grid, block cuda.Dim, shared int, args []uint64) error {
+	f := k.(kernel)
+	if e.Fail != nil {
+		if err := e.Fail(f.name); err != nil {
+			return err
+		}
+	}
+	threads := block.X * block.Y * block.Z
+	switch {
+	case len(args) != f.args:
+		return fmt.Errorf("%d arguments for %d parameters", len(args), f.args)
+	case grid.X < 1 || grid.Y < 1 || grid.Z < 1 || grid.X > 1<<31-1 || grid.Y > 65535 || grid.Z > 65535:
+		return fmt.Errorf("grid of %d by %d by %d blocks", grid.X, grid.Y, grid.Z)
+	case block.X < 1 || block.Y < 1 || block.Z < 1 || threads > 1024:
+		return fmt.Errorf("block of %d by %d by %d threads", block.X, block.Y, block.Z)
+	case shared > e.Info().SharedMemory:
+		return fmt.Errorf("%d bytes of shared memory", shared)
+	}
+	running.Lock()
+	defer running.Unlock()
+	launches++
+	g := [3]C.int{C.int(grid.X), C.int(grid.Y), C.int(grid.Z)}
+	b := [3]C.int{C.int(block.X), C.int(block.Y), C.int(block.Z)}
+	var first *C.uint64_t
+	if len(args) > 0 {
+		first = (*C.uint64_t)(unsafe.Pointer(&args[0]))
+	}
+	if wrong := C.retime_launch(f.at, &g[0], &b[0], C.int(shared), C.int(launches&1), first); wrong != nil {
+		return fmt.Errorf("%s", C.GoString(wrong))
+	}
+	return nil
+}

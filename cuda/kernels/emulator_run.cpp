@@ -1,0 +1,180 @@
+// Runs a grid: one block after the other, the threads of a block in turns. A
+// thread runs until its end or until it waits for others. Each has a stack of its
+// own while it waits; those that never wait share one.
+
+#include "emulator_run.h"
+
+#include <ucontext.h>
+
+#include <memory>
+#include <vector>
+
+#include "emulator.h"
+
+uint3 threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+
+namespace emulator {
+
+void *dynamic_shared;
+uint64_t words[1024];
+
+static const Kernel *kernels;
+
+Kernel::Kernel(const char *module, const char *name, int args, Invoke invoke)
+	: module(module), name(name), args(args), invoke(invoke), next(kernels) {
+	kernels = this;
+}
+
+namespace {
+
+enum State { idle, running, at_block, at_warp };
+
+const size_t stack_bytes = 256 << 10;
+
+struct Fiber {
+	ucontext_t context;
+	std::unique_ptr<char[]> stack{new char[stack_bytes]};
+	State state = idle;
+	int thread = 0;
+	unsigned mask = 0;
+};
+
+struct Block {
+	Invoke invoke;
+	const uint64_t *args;
+	bool backwards;
+	int threads, started, finished;
+	std::vector<std::unique_ptr<Fiber>> fibers;
+	Fiber *current;
+	ucontext_t scheduler;
+
+	void enter(int thread) {
+		current->thread = thread;
+		threadIdx.x = thread % blockDim.x;
+		threadIdx.y = thread / blockDim.x % blockDim.y;
+		threadIdx.z = thread / (blockDim.x * blockDim.y);
+	}
+
+	// work runs threads that have not begun.
+	void work() {
+		while (started < threads) {
+			int n = started++;
+			enter(backwards ? threads - 1 - n : n);
+			invoke(args);
+			finished++;
+		}
+		current->state = idle;
+	}
+
+	void resume(Fiber *f) {
+		current = f;
+		if (f->state != idle) enter(f->thread);
+		f->state = running;
+		swapcontext(&scheduler, &f->context);
+	}
+
+	void wait(State s, unsigned mask) {
+		Fiber *f = current;
+		f->state = s;
+		f->mask = mask;
+		swapcontext(&f->context, &scheduler);
+	}
+
+	const char *run();
+	bool release();
+	bool complete(const Fiber *f) const;
+} block;
+
+void start() {
+	block.work();
+	setcontext(&block.scheduler);
+}
+
+const char *Block::run() {
+	started = finished = 0;
+	while (finished < threads) {
+		while (started < threads) {
+			Fiber *f = nullptr;
+			for (auto &g : fibers)
+				if (g->state == idle) f = g.get();
+			if (!f) {
+				fibers.emplace_back(new Fiber);
+				f = fibers.back().get();
+			}
+			getcontext(&f->context);
+			f->context.uc_stack.ss_sp = f->stack.get();
+			f->context.uc_stack.ss_size = stack_bytes;
+			f->context.uc_link = nullptr;
+			makecontext(&f->context, start, 0);
+			resume(f);
+		}
+		if (finished < threads && !release()) {
+			for (auto &f : fibers) f->state = idle;
+			return "threads wait at a barrier that others of them do not reach";
+		}
+	}
+	return nullptr;
+}
+
+// complete says whether all that f waits for wait for it.
+bool Block::complete(const Fiber *f) const {
+	unsigned there = 0;
+	for (auto &g : fibers)
+		if (g->state == at_warp && g->thread / 32 == f->thread / 32 && g->mask == f->mask) there |= 1u << g->thread % 32;
+	unsigned exists = threads - (f->thread & ~31) >= 32 ? ~0u : (1u << (threads & 31)) - 1;
+	return there == (f->mask & exists);
+}
+
+// release resumes those whose barrier is complete.
+bool Block::release() {
+	std::vector<Fiber *> go;
+	int waiting = 0;
+	for (auto &f : fibers) {
+		if (f->state == at_block) waiting++;
+		if (f->state == at_warp && complete(f.get())) go.push_back(f.get());
+	}
+	if (waiting == threads)
+		for (auto &f : fibers)
+			if (f->state == at_block) go.push_back(f.get());
+	for (auto *f : go) resume(f);
+	return !go.empty();
+}
+
+}
+
+int rank() { return block.current->thread; }
+void wait_block() { block.wait(at_block, 0); }
+void wait_warp(unsigned mask) { block.wait(at_warp, mask); }
+
+}
+
+using namespace emulator;
+
+const void *retime_kernel(const char *module, const char *name, int *args) {
+	for (const Kernel *k = kernels; k; k = k->next)
+		if (!strcmp(k->module, module) && !strcmp(k->name, name)) {
+			*args = k->args;
+			return k;
+		}
+	return nullptr;
+}
+
+const char *retime_launch(const void *kernel, const int *grid, const int *size, int shared, int backwards, const uint64_t *args) {
+	gridDim = {unsigned(grid[0]), unsigned(grid[1]), unsigned(grid[2])};
+	blockDim = {unsigned(size[0]), unsigned(size[1]), unsigned(size[2])};
+	block.invoke = static_cast<const Kernel *>(kernel)->invoke;
+	block.args = args;
+	block.backwards = backwards;
+	block.threads = size[0] * size[1] * size[2];
+	std::vector<uint64_t> memory((shared + 15) / 8 + 1);
+	dynamic_shared = (void *)(((uintptr_t)memory.data() + 15) & ~(uintptr_t)15);
+	int64_t blocks = (int64_t)grid[0] * grid[1] * grid[2];
+	for (int64_t i = 0; i < blocks; i++) {
+		int64_t b = backwards ? blocks - 1 - i : i;
+		blockIdx = {unsigned(b % grid[0]), unsigned(b / grid[0] % grid[1]), unsigned(b / grid[0] / grid[1])};
+		memset(memory.data(), 0xa5, memory.size() * 8);
+		if (const char *wrong = block.run()) return wrong;
+	}
+	return nullptr;
+}

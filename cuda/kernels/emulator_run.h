@@ -1,0 +1,20 @@
+// What Go calls.
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// retime_kernel returns a kernel and the number of its parameters, or null.
+const void *retime_kernel(const char *module, const char *name, int *args);
+
+// retime_launch runs a kernel to its end and returns null or what went wrong.
+// Blocks, and the threads in them, run in descending order where backwards is
+// set.
+const char *retime_launch(const void *kernel, const int *grid, const int *block, int shared, int backwards, const uint64_t *args);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,33 @@
+package kernels
+
+import (
+	"io/fs"
+	"regexp"
+	"testing"
+)
+
+var global = regexp.MustCompile(`extern "C" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(`)
+
+// Every kernel of every file can be run by the emulator.
+func TestAllKernelsAreListed(t *testing.T) {
+	files, err := fs.Glob(Sources, "*.cu")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no kernels: ", err)
+	}
+	e := NewEmulator()
+	for _, name := range files {
+		text, err := fs.ReadFile(Sources, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := global.FindAllStringSubmatch(string(text), -1)
+		if len(found) == 0 {
+			t.Errorf("%s: no kernels", name)
+		}
+		for _, m := range found {
+			if _, err := e.Kernel(name[:len(name)-len(".cu")], m[1]); err != nil {
+				t.Errorf("%s: %s: %v", name, m[1], err)
+			}
+		}
+	}
+}

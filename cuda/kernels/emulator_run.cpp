@@ -46,6 +46,7 @@ struct Block {
 	bool backwards;
 	int threads, started, finished;
 	std::vector<std::unique_ptr<Fiber>> fibers;
+	std::vector<Fiber *> spare;
 	Fiber *current;
 	ucontext_t scheduler;
 
@@ -65,6 +66,17 @@ struct Block {
 			finished++;
 		}
 		current->state = idle;
+		spare.push_back(current);
+	}
+
+	Fiber *take() {
+		if (spare.empty()) {
+			fibers.emplace_back(new Fiber);
+			spare.push_back(fibers.back().get());
+		}
+		Fiber *f = spare.back();
+		spare.pop_back();
+		return f;
 	}
 
 	void resume(Fiber *f) {
@@ -83,7 +95,6 @@ struct Block {
 
 	const char *run();
 	bool release();
-	bool complete(const Fiber *f) const;
 } block;
 
 void start() {
@@ -95,13 +106,7 @@ const char *Block::run() {
 	started = finished = 0;
 	while (finished < threads) {
 		while (started < threads) {
-			Fiber *f = nullptr;
-			for (auto &g : fibers)
-				if (g->state == idle) f = g.get();
-			if (!f) {
-				fibers.emplace_back(new Fiber);
-				f = fibers.back().get();
-			}
+			Fiber *f = take();
 			getcontext(&f->context);
 			f->context.uc_stack.ss_sp = f->stack.get();
 			f->context.uc_stack.ss_size = stack_bytes;
@@ -110,33 +115,33 @@ const char *Block::run() {
 			resume(f);
 		}
 		if (finished < threads && !release()) {
-			for (auto &f : fibers) f->state = idle;
+			spare.clear();
+			for (auto &f : fibers) {
+				f->state = idle;
+				spare.push_back(f.get());
+			}
 			return "threads wait at a barrier that others of them do not reach";
 		}
 	}
 	return nullptr;
 }
 
-// complete says whether all that f waits for wait for it.
-bool Block::complete(const Fiber *f) const {
-	unsigned there = 0;
-	for (auto &g : fibers)
-		if (g->state == at_warp && g->thread / 32 == f->thread / 32 && g->mask == f->mask) there |= 1u << g->thread % 32;
-	unsigned exists = threads - (f->thread & ~31) >= 32 ? ~0u : (1u << (threads & 31)) - 1;
-	return there == (f->mask & exists);
-}
-
 // release resumes those whose barrier is complete.
 bool Block::release() {
-	std::vector<Fiber *> go;
-	int waiting = 0;
+	int in_block = 0;
+	unsigned in_warp[32] = {};
 	for (auto &f : fibers) {
-		if (f->state == at_block) waiting++;
-		if (f->state == at_warp && complete(f.get())) go.push_back(f.get());
+		if (f->state == at_block) in_block++;
+		if (f->state == at_warp) in_warp[f->thread / 32] |= 1u << f->thread % 32;
 	}
-	if (waiting == threads)
-		for (auto &f : fibers)
-			if (f->state == at_block) go.push_back(f.get());
+	std::vector<Fiber *> go;
+	for (auto &f : fibers) {
+		int first = f->thread & ~31;
+		unsigned exist = threads - first >= 32 ? ~0u : (1u << (threads - first)) - 1;
+		unsigned wanted = f->mask & exist;
+		if (f->state == at_warp && (in_warp[f->thread / 32] & wanted) == wanted) go.push_back(f.get());
+		if (f->state == at_block && in_block == threads) go.push_back(f.get());
+	}
 	for (auto *f : go) resume(f);
 	return !go.empty();
 }

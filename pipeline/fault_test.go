@@ -49,7 +49,7 @@ func TestFaults(t *testing.T) {
 		{"unknown option", func(o *Options) { o.VideoCodec = "ffv1"; o.VideoOptions = map[string]string{"nonsense": "1"} }, fault.Usage, "nonsense"},
 		{"no crf", func(o *Options) { o.CRF = &twelve }, fault.Usage, "constant rate factor"},
 		{"wrong format", func(o *Options) { o.VideoCodec = "libx264"; o.PixelFormat = "rgb24" }, fault.Usage, "it takes"},
-		{"odd size", func(o *Options) { o.Input = odd; o.VideoCodec = "libx264" }, fault.Usage, "yuv444p"},
+		{"odd size", func(o *Options) { o.Input = odd; o.VideoCodec, o.PixelFormat = "libx264", "yuv420p" }, fault.Usage, "yuv444p"},
 		{"unknown format", func(o *Options) { o.PixelFormat = "yuv999" }, fault.Usage, "yuv999"},
 		{"order 12", func(o *Options) { o.Order = &twelve }, fault.Usage, "--order 12"},
 		{"mode", func(o *Options) { o.Mode = "magic" }, fault.Usage, "--mode magic"},

@@ -151,21 +151,24 @@ func renderPlanes[T frame.Sample](s *Synthesizer, r *renderer, dst *frame.Frame,
 		a, b = append(a, frame.Samples[T](s.in.A.Planes[i])), append(b, frame.Samples[T](s.in.B.Planes[i]))
 		ca, cb = append(ca, &s.coeffA.planes[i]), append(cb, &s.coeffB.planes[i])
 	}
-	mask := &s.mask[min(first, 1)]
+	mask := s.maskOf(dst.Format, first)
 	mask.Resize(out[0].Width, out[0].Height)
 	mask.Clear()
 	render(r, out, a, b, ca, cb, g, mask)
 }
 
+// maskOf returns the mask of plane i's holes; planes of one size share theirs.
+func (s *Synthesizer) maskOf(format frame.Format, i int) *frame.Image[uint8] {
+	if sx, sy := format.Subsampling(i); sx != 0 || sy != 0 {
+		return &s.mask[1]
+	}
+	return &s.mask[0]
+}
+
 // fillHoles inpaints what is seen in neither neighbour.
 func (s *Synthesizer) fillHoles(dst *frame.Frame) error {
 	for i, p := range dst.Planes {
-		sx, sy := dst.Format.Subsampling(i)
-		mask := s.mask[0]
-		if sx != 0 || sy != 0 {
-			mask = s.mask[1]
-		}
-		s.inpaint.SetMask(mask)
+		s.inpaint.SetMask(*s.maskOf(dst.Format, i))
 		var err error
 		if dst.Format.Bytes() == 1 {
 			err = inpaint.Fill(s.inpaint, frame.Samples[uint8](p))

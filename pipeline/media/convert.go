@@ -9,101 +9,107 @@ import (
 	"retime/pipeline/frame"
 )
 
-// converter presents decoded frames in one planar format and size.
-type converter struct {
-	width, height int
-	format        astiav.PixelFormat
-	planar        frame.Format
-
-	scale  *astiav.SoftwareScaleContext
-	scaled scaleKey
-}
-
-type scaleKey struct {
-	width, height int
-	format        astiav.PixelFormat
+// planes presents decoded pictures in one planar format and size.
+type planes struct {
+	format frame.Format
+	colour colour
+	repack repacker
+	// only is set where pictures cannot go back to the format that they came in.
+	only bool
 }
 
 // wrap makes a frame of f, which it takes over. The samples are f's own where
 // its layout allows.
-func (c *converter) wrap(f *astiav.Frame, pts, duration int64) (*frame.Frame, error) {
+func (c *planes) wrap(f *astiav.Frame, pts, duration int64) (*frame.Frame, error) {
+	to := c.repack.to
 	view := f
-	planes, ok := []frame.Plane(nil), false
-	if f.PixelFormat() == c.format && f.Width() == c.width && f.Height() == c.height {
-		planes, ok = framePlanes(f, c.planar)
+	views, ok := []frame.Plane(nil), false
+	if f.PixelFormat() == to.format && f.Width() == to.width && f.Height() == to.height {
+		views, ok = framePlanes(f, c.format)
 	}
 	if !ok {
 		var err error
-		if view, err = c.converted(f); err != nil {
+		if view, err = c.repack.convert(f, c.colour.layout(f.Width(), f.Height(), f.PixelFormat())); err != nil {
 			f.Free()
 			return nil, err
 		}
-		if planes, ok = framePlanes(view, c.planar); !ok {
+		if views, ok = framePlanes(view, c.format); !ok {
 			view.Free()
 			f.Free()
-			return nil, fmt.Errorf("unexpected plane layout of %s", c.format)
+			return nil, fmt.Errorf("unexpected plane layout of %s", to.format)
 		}
 	}
-	out := frame.Wrap(c.planar, c.width, c.height, planes, func(*frame.Frame) {
+	out := frame.Wrap(c.format, to.width, to.height, views, func(*frame.Frame) {
 		f.Free()
 		if view != f {
 			view.Free()
 		}
 	})
 	out.PTS, out.Duration, out.Native = pts, duration, f
+	if c.only {
+		out.Native = view
+	}
 	return out, nil
 }
 
-func (c *converter) converted(f *astiav.Frame) (*astiav.Frame, error) {
-	key := scaleKey{f.Width(), f.Height(), f.PixelFormat()}
-	if c.scale == nil || c.scaled != key {
-		if c.scale != nil {
-			c.scale.Free()
-			c.scale = nil
-		}
-		s, err := newScaler(key, scaleKey{c.width, c.height, c.format})
-		if err != nil {
-			return nil, err
-		}
-		c.scale, c.scaled = s, key
-	}
-	return scaleFrame(c.scale, f, c.width, c.height, c.format)
+// repacker converts pictures to one layout: by moving samples where the layout
+// holds them all, else through swscale.
+type repacker struct {
+	to    layout
+	twin  bool   // pictures come from or go to their planar twin
+	from  layout // of scale
+	scale *astiav.SoftwareScaleContext
 }
 
-func (c *converter) close() {
-	if c.scale != nil {
-		c.scale.Free()
-		c.scale = nil
-	}
-}
-
-// newScaler converts between layouts exactly where both hold the same samples,
-// and resizes with a bicubic filter where the sizes differ.
-func newScaler(from, to scaleKey) (*astiav.SoftwareScaleContext, error) {
-	flags := astiav.NewSoftwareScaleContextFlags(astiav.SoftwareScaleContextFlagBicubic) | exactScale
-	s, err := astiav.CreateSoftwareScaleContext(from.width, from.height, from.format, to.width, to.height, to.format, flags)
-	if err != nil {
-		return nil, fmt.Errorf("convert %s to %s: %w", from.format, to.format, err)
-	}
-	keepColour(s)
-	return s, nil
-}
-
-// scaleFrame returns src in another layout, with its properties.
-func scaleFrame(s *astiav.SoftwareScaleContext, src *astiav.Frame, width, height int, format astiav.PixelFormat) (*astiav.Frame, error) {
-	dst, err := allocFrame(width, height, format)
+// convert returns src, laid out as from says, in r's layout with src's
+// properties.
+func (r *repacker) convert(src *astiav.Frame, from layout) (*astiav.Frame, error) {
+	dst, err := allocFrame(r.to.width, r.to.height, r.to.format)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ScaleFrame(src, dst); err != nil {
+	if r.moves(from) {
+		moveSamples(dst, src)
+	} else if err := r.rescale(dst, src, from); err != nil {
 		dst.Free()
-		return nil, fmt.Errorf("convert %s to %s: %w", src.PixelFormat(), format, err)
+		return nil, fmt.Errorf("convert %s to %s: %w", from.format, r.to.format, err)
 	}
 	if err := copyAllProperties(dst, src); err != nil {
 		dst.Free()
 		return nil, err
 	}
 	return dst, nil
+}
+
+// moves says whether pictures like from need no arithmetic.
+func (r *repacker) moves(from layout) bool {
+	holds, _ := holdsAll(r.to.format, from.format)
+	if r.twin {
+		holds = restores(r.to.format, from.format)
+	}
+	return holds && from.width == r.to.width && from.height == r.to.height && (from.full == r.to.full || isRGB(describe(from.format)))
+}
+
+// rescale converts through swscale, with a bicubic filter where sizes differ.
+func (r *repacker) rescale(dst, src *astiav.Frame, from layout) error {
+	if r.scale == nil || r.from != from {
+		r.close()
+		flags := astiav.NewSoftwareScaleContextFlags(astiav.SoftwareScaleContextFlagBicubic) | exactScale
+		s, err := astiav.CreateSoftwareScaleContext(from.width, from.height, from.format, r.to.width, r.to.height, r.to.format, flags)
+		if err != nil {
+			return err
+		}
+		setScalerColour(s, from, r.to)
+		r.scale, r.from = s, from
+	}
+	return r.scale.ScaleFrame(src, dst)
+}
+
+func (r *repacker) close() {
+	if r.scale != nil {
+		r.scale.Free()
+		r.scale = nil
+	}
 }
 
 func allocFrame(width, height int, format astiav.PixelFormat) (*astiav.Frame, error) {
@@ -131,8 +137,8 @@ func NewFrame(like *frame.Frame) (*frame.Frame, error) {
 			return nil, err
 		}
 	}
-	planes, _ := framePlanes(f, like.Format)
-	out := frame.Wrap(like.Format, like.Width, like.Height, planes, func(*frame.Frame) { f.Free() })
+	views, _ := framePlanes(f, like.Format)
+	out := frame.Wrap(like.Format, like.Width, like.Height, views, func(*frame.Frame) { f.Free() })
 	out.Native = f
 	return out, nil
 }

@@ -17,7 +17,7 @@ func TestPlanarTwin(t *testing.T) {
 		{"p010le", "yuv420p10le", true}, {"p016le", "yuv420p16le", true}, {"yuv420p10be", "yuv420p10le", true},
 		{"rgb24", "gbrp", true}, {"bgra", "gbrap", true}, {"rgb48be", "gbrp16le", true}, {"rgb565le", "gbrp", true},
 		{"x2rgb10le", "gbrp10le", true}, {"pal8", "gbrap", true}, {"monow", "gray", true}, {"gray16be", "gray16le", true},
-		{"ya8", "yuva444p", true}, {"gbrpf32le", "gbrp16le", false},
+		{"ya8", "yuva420p", true}, {"gbrpf32le", "gbrp16le", false},
 	} {
 		twin, lossless, ok := planarTwin(astiav.FindPixelFormatByName(c.name))
 		if !ok || twin.Name() != c.twin || lossless != c.lossless {
@@ -49,17 +49,34 @@ func TestNearestFormat(t *testing.T) {
 		return out
 	}
 	for _, c := range []struct {
-		source, want string
-		taken        []string
+		source, want, lost string
+		taken              []string
 	}{
-		{"yuv420p10le", "yuv420p10le", nil},
-		{"yuv422p", "yuv422p", []string{"yuv420p", "yuv422p", "yuv444p"}},
-		{"yuv422p12le", "yuv444p16le", []string{"yuv420p", "yuv444p16le"}},
-		{"gbrp", "yuv444p", []string{"yuv420p", "yuv444p"}},
+		{"yuv420p10le", "yuv420p10le", "nothing", nil},
+		{"yuv422p", "yuv422p", "nothing", []string{"yuv420p", "yuv422p", "yuv444p"}},
+		{"yuv422p12le", "yuv444p16le", "nothing", []string{"yuv420p", "yuv444p16le"}},
+		{"gbrp", "yuv444p", "2 bits of depth", []string{"yuv420p", "yuv444p"}},
+		{"rgb24", "yuv444p10le", "nothing", []string{"yuv420p", "yuv444p", "yuv420p10le", "yuv444p10le", "yuv444p12le"}},
+		{"rgb24", "bgr0", "nothing", []string{"yuv444p10le", "gbrp16le", "bgr0"}},
+		{"nv12", "yuv420p", "nothing", []string{"yuvj420p", "yuv422p", "yuv420p"}},
+		{"yuvj420p", "yuv420p", "nothing", []string{"yuv420p", "yuv444p"}},
+		{"gray", "gray10le", "nothing", []string{"yuv420p", "gray10le"}},
+		{"gray12le", "yuv420p12le", "nothing", []string{"gray", "gray10le", "yuv420p12le", "yuv444p12le"}},
+		{"yuva420p", "rgba", "nothing", []string{"yuv420p", "rgb24", "rgba"}},
+		{"yuva444p10le", "yuv444p10le", "alpha", []string{"yuv420p10le", "yuv444p10le", "yuv444p12le"}},
+		{"yuv420p12le", "yuv420p10le", "2 bits of depth", []string{"yuv420p", "yuv420p10le", "yuv444p10le"}},
+		{"yuv444p", "yuv420p", "chroma resolution", []string{"gray", "yuv420p", "nv12"}},
+		{"rgb24", "gray", "colour", []string{"gray", "monob"}},
 	} {
-		got := nearestFormat(of(c.source)[0], of(c.taken...))
-		if got.Name() != c.want {
-			t.Errorf("%s of %v: %s, want %s", c.source, c.taken, got.Name(), c.want)
+		got, lost, ok := nearestFormat(of(c.source)[0], of(c.taken...), anySize)
+		if got.Name() != c.want || lost.String() != c.lost || !ok {
+			t.Errorf("%s of %v: %s, which loses %s; want %s, %s", c.source, c.taken, got.Name(), lost, c.want, c.lost)
 		}
+	}
+	if got, _, _ := nearestFormat(of("yuv420p")[0], of("yuv420p", "yuv422p", "yuv444p"), wholeBlocks(64, 47)); got.Name() != "yuv422p" {
+		t.Errorf("64x47 goes in %s", got)
+	}
+	if _, _, ok := nearestFormat(of("yuv420p")[0], of("yuv420p"), wholeBlocks(63, 48)); ok {
+		t.Error("63x48 goes in blocks of 2")
 	}
 }

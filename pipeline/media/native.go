@@ -123,15 +123,6 @@ static int encoder_has_option(const AVCodec *c, const char *name)
 }
 static int metadata_copy(AVDictionary **dst, const AVDictionary *src) { return av_dict_copy(dst, src, 0); }
 static int context_metadata(AVFormatContext *dst, const AVFormatContext *src) { return metadata_copy(&dst->metadata, src->metadata); }
-
-// Same sample range and matrix on both sides: a change of layout only.
-static int scale_keep_colour(struct SwsContext *c)
-{
-	int *inv, *tab, from, to, b, k, s;
-	if (sws_getColorspaceDetails(c, &inv, &from, &tab, &to, &b, &k, &s) < 0)
-		return 0; // not a conversion between YUV and RGB
-	return sws_setColorspaceDetails(c, tab, from, tab, from, b, k, s);
-}
 */
 import "C"
 
@@ -286,11 +277,6 @@ func setPacketTimeBase(c *astiav.CodecContext, tb astiav.Rational) {
 }
 
 func flushDecoder(c *astiav.CodecContext) { C.avcodec_flush_buffers(native[C.AVCodecContext](c)) }
-
-// keepColour makes s change layouts only, never range or matrix.
-func keepColour(s *astiav.SoftwareScaleContext) {
-	C.scale_keep_colour(*(**C.struct_SwsContext)(unsafe.Pointer(s)))
-}
 
 // errorCount counts the errors that FFmpeg reports about an input.
 type errorCount struct{ n *C.struct_error_count }

@@ -86,7 +86,8 @@ type Reader struct {
 	stream   *astiav.Stream
 	decoder  *astiav.CodecContext
 	packet   *astiav.Packet
-	convert  *converter
+	planes   *planes
+	colour   colour
 	pending  *frame.Frame  // decoded by Open
 	ahead    *astiav.Frame // the one after it, if that was decoded too
 	onPacket func(*astiav.Packet)
@@ -317,10 +318,13 @@ func (r *Reader) begin(first *astiav.Frame) error {
 		return r.bad(fmt.Errorf("sample format %s has no planar form", source))
 	}
 	if !lossless {
-		r.log.Warn("samples are rounded to 16 bits", "input", r.name, "format", source)
+		r.log.Warn("made frames have their samples rounded to 16 bits", "input", r.name, "format", source)
 	}
 	format, _ := planarFormat(twin)
-	r.convert = &converter{width: first.Width(), height: first.Height(), format: twin, planar: format}
+	r.colour = colourOf(first, r.decoder)
+	r.planes = &planes{format: format, colour: r.colour, only: !restores(source, twin)}
+	r.planes.repack = repacker{to: r.colour.layout(first.Width(), first.Height(), twin), twin: true}
+	r.planes.repack.to.full = r.colour.full(source)
 	r.video = Video{
 		Codec: r.stream.CodecParameters().CodecID().String(), Format: format, Source: source.Name(),
 		Width: first.Width(), Height: first.Height(),
@@ -456,7 +460,7 @@ func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
 			"from", fmt.Sprintf("%dx%d %s", r.video.Width, r.video.Height, r.video.Source),
 			"to", fmt.Sprintf("%dx%d %s", f.Width(), f.Height(), f.PixelFormat()))
 	}
-	out, err := r.convert.wrap(f, f.Pts(), r.lengthOf(f))
+	out, err := r.planes.wrap(f, f.Pts(), r.lengthOf(f))
 	if err != nil {
 		return nil, r.bad(err)
 	}
@@ -481,9 +485,9 @@ func (r *Reader) Close() {
 		r.packet.Free()
 		r.packet = nil
 	}
-	if r.convert != nil {
-		r.convert.close()
-		r.convert = nil
+	if r.planes != nil {
+		r.planes.repack.close()
+		r.planes = nil
 	}
 	if r.decoder != nil {
 		r.decoder.Free()

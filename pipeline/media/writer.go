@@ -5,11 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math/big"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/asticode/go-astiav"
@@ -57,9 +53,10 @@ type Writer struct {
 	encoder *astiav.CodecContext
 	packet  *astiav.Packet
 	video   *astiav.Stream
-	start   int64 // of the first frame, in the output stream's time base
-	scaler  *astiav.SoftwareScaleContext
-	scaled  scaleKey
+	start   int64    // of the first frame, in the output stream's time base
+	colour  colour   // of what is written
+	restore repacker // planar frames to the source's own format
+	repack  repacker // to the encoder's
 	frames  int64
 
 	mu     sync.Mutex // guards the muxer and what follows
@@ -102,6 +99,7 @@ func (w *Writer) open(name string) (err error) {
 		}
 		return fault.New(fault.Usage, "output %q: no container goes by that name; give one with --format", name)
 	}
+	w.output.SetStrictStdCompliance(astiav.StrictStdComplianceUnofficial) // YUV4MPEG2 of more than 8 bits, spherical video in MP4
 	codec, err := w.pickEncoder()
 	if err != nil {
 		return err
@@ -110,141 +108,6 @@ func (w *Writer) open(name string) (err error) {
 		return err
 	}
 	return w.openMuxer()
-}
-
-// pickEncoder finds the encoder named, or one that suits the container. Those
-// for raw frames, such as YUV4MPEG2, take them wrapped.
-func (w *Writer) pickEncoder() (*astiav.Codec, error) {
-	wraps := defaultVideoCodec(w.output) == wrappedFrame
-	if name := w.opt.Codec; name != "" && (!wraps || name != "rawvideo") {
-		codec := astiav.FindEncoderByName(name)
-		if codec == nil {
-			return nil, fault.New(fault.Usage, "encoder %q is not in this FFmpeg build; see ffmpeg -encoders", name)
-		}
-		if refuses(w.output, codec.ID()) {
-			return nil, fault.New(fault.Usage, "output %q: the %s container does not take %s; choose another --vcodec or file name",
-				w.target.name, w.output.OutputFormat().Name(), name)
-		}
-		return codec, nil
-	}
-	if codec := astiav.FindEncoderByName("libx264"); codec != nil && !refuses(w.output, codec.ID()) && !wraps {
-		return codec, nil
-	}
-	if codec := astiav.FindEncoder(defaultVideoCodec(w.output)); codec != nil {
-		return codec, nil
-	}
-	return nil, fault.New(fault.Usage, "output %q: the %s container holds no video that this FFmpeg build encodes",
-		w.target.name, w.output.OutputFormat().Name())
-}
-
-func (w *Writer) openEncoder(codec *astiav.Codec) error {
-	v := w.source.Video()
-	format, err := w.pickFormat(codec)
-	if err != nil {
-		return err
-	}
-	num, den := w.opt.Rate.Num(), w.opt.Rate.Denom()
-	if !num.IsInt64() || !den.IsInt64() || num.Int64() > 1<<31-1 || den.Int64() > 1<<31-1 {
-		return fault.New(fault.Usage, "rate %s: numerator and denominator must be below 2^31", w.opt.Rate.RatString())
-	}
-	e := astiav.AllocCodecContext(codec)
-	w.encoder = e
-	e.SetWidth(v.Width)
-	e.SetHeight(v.Height)
-	e.SetPixelFormat(format)
-	e.SetTimeBase(astiav.NewRational(int(den.Int64()), int(num.Int64())))
-	e.SetFramerate(astiav.NewRational(int(num.Int64()), int(den.Int64())))
-	e.SetSampleAspectRatio(w.source.input.GuessSampleAspectRatio(w.source.stream, nil))
-	e.SetThreadCount(w.opt.Threads)
-	if globalHeader(w.output) {
-		e.SetFlags(e.Flags().Add(astiav.CodecContextFlagGlobalHeader))
-	}
-	options, err := w.encoderOptions(codec)
-	if err != nil {
-		return err
-	}
-	defer options.Free()
-	message, err := withMessage(func() error { return e.Open(codec, options) })
-	if err != nil {
-		return fault.New(fault.Usage, "encoder %s refuses %dx%d %s with these options: %w%s%s",
-			codec.Name(), v.Width, v.Height, format, err, detail(message), oddSizeHint(v, format))
-	}
-	if left := options.Get("", nil, astiav.NewDictionaryFlags(astiav.DictionaryFlagIgnoreSuffix)); left != nil {
-		return fault.New(fault.Usage, "encoder %s has no option %q", codec.Name(), left.Key())
-	}
-	return nil
-}
-
-// oddSizeHint says what helps where an encoder takes even sizes only.
-func oddSizeHint(v Video, format astiav.PixelFormat) string {
-	f, ok := planarFormat(format)
-	if !ok || v.Width&(1<<f.ChromaX-1) == 0 && v.Height&(1<<f.ChromaY-1) == 0 {
-		return ""
-	}
-	return "; the size is odd: --pix-fmt yuv444p or another --vcodec, such as libvpx-vp9, keeps every pixel"
-}
-
-// pickFormat chooses the encoder's sample format.
-func (w *Writer) pickFormat(codec *astiav.Codec) (astiav.PixelFormat, error) {
-	name := w.opt.PixelFormat
-	if name != "" {
-		p := astiav.FindPixelFormatByName(name)
-		if p == astiav.PixelFormatNone {
-			return 0, fault.New(fault.Usage, "sample format %q does not exist; see ffmpeg -pix_fmts", name)
-		}
-		if taken := codec.PixelFormats(); len(taken) > 0 && !slices.Contains(taken, p) {
-			return 0, fault.New(fault.Usage, "encoder %s does not take %s; it takes %s", codec.Name(), name, formatNames(taken))
-		}
-		return p, nil
-	}
-	source := astiav.FindPixelFormatByName(w.source.Video().Source)
-	p := nearestFormat(source, codec.PixelFormats())
-	if p != source {
-		w.log.Warn("the encoder does not take the source's sample format", "encoder", codec.Name(), "source", source, "written", p)
-	}
-	return p, nil
-}
-
-func formatNames(formats []astiav.PixelFormat) string {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		names[i] = f.Name()
-	}
-	return strings.Join(names, ", ")
-}
-
-func (w *Writer) encoderOptions(codec *astiav.Codec) (*astiav.Dictionary, error) {
-	d := w.source.decoder
-	set := map[string]string{
-		"color_primaries":        strconv.Itoa(int(d.ColorPrimaries())),
-		"color_trc":              strconv.Itoa(int(d.ColorTransferCharacteristic())),
-		"colorspace":             strconv.Itoa(int(d.ColorSpace())),
-		"color_range":            strconv.Itoa(int(d.ColorRange())),
-		"chroma_sample_location": strconv.Itoa(int(d.ChromaLocation())),
-	}
-	hasCRF := encoderHasOption(codec, "crf")
-	switch {
-	case w.opt.CRF >= 0 && !hasCRF:
-		return nil, fault.New(fault.Usage, "encoder %s has no constant rate factor; leave --crf out or set its quality with --vopt", codec.Name())
-	case w.opt.CRF >= 0:
-		set["crf"] = strconv.Itoa(w.opt.CRF)
-	case codec.Name() == "libx264":
-		set["crf"] = strconv.Itoa(DefaultCRF)
-	}
-	if v := w.source.Video(); codec.Name() == "libx264" && v.Width*v.Height > largePicture {
-		set["rc-lookahead"] = "20"
-	}
-	if _, own := w.opt.Options["qp"]; own && w.opt.CRF < 0 {
-		delete(set, "crf")
-	}
-	maps.Copy(set, w.opt.Options)
-	options := astiav.NewDictionary()
-	for _, k := range slices.Sorted(maps.Keys(set)) {
-		if err := options.Set(k, set[k], 0); err != nil {
-			return nil, fmt.Errorf("encoder option %s=%s: %w", k, set[k], err)
-		}
-	}
-	return options, nil
 }
 
 func (w *Writer) openMuxer() error {
@@ -327,34 +190,6 @@ func (w *Writer) WriteFrame(f *frame.Frame) error {
 		return w.cannot(fmt.Errorf("encode frame %d: %w", w.frames-1, err))
 	}
 	return w.drain()
-}
-
-// encodable returns a new reference to f's picture in the encoder's format.
-func (w *Writer) encodable(f *frame.Frame) (*astiav.Frame, error) {
-	picture, ok := f.Native.(*astiav.Frame)
-	if !ok {
-		return nil, errors.New("frame does not come from this writer or its source")
-	}
-	v, format := w.source.Video(), w.encoder.PixelFormat()
-	want := scaleKey{v.Width, v.Height, format}
-	have := scaleKey{picture.Width(), picture.Height(), picture.PixelFormat()}
-	if have == want {
-		if c := picture.Clone(); c != nil {
-			return c, nil
-		}
-		return nil, errors.New("out of memory")
-	}
-	if w.scaler == nil || w.scaled != have {
-		if w.scaler != nil {
-			w.scaler.Free()
-		}
-		var err error
-		if w.scaler, err = newScaler(have, want); err != nil {
-			return nil, err
-		}
-		w.scaled = have
-	}
-	return scaleFrame(w.scaler, picture, v.Width, v.Height, format)
 }
 
 // drain writes what the encoder has ready.
@@ -457,10 +292,8 @@ func (w *Writer) Abort() {
 		w.packet.Free()
 		w.packet = nil
 	}
-	if w.scaler != nil {
-		w.scaler.Free()
-		w.scaler = nil
-	}
+	w.restore.close()
+	w.repack.close()
 	if w.encoder != nil {
 		w.encoder.Free()
 		w.encoder = nil

@@ -86,10 +86,22 @@ func (v *interval) rest() {
 	}
 }
 
-// output is a frame ready to be encoded.
+// output is a frame to be encoded, which may still be in the making. finish is
+// called once; it returns when the frame is there, with its record.
 type output struct {
 	*frame.Frame
-	record Record
+	finish func() (Record, error)
+}
+
+// ready is the output of a frame that is there.
+func ready(f *frame.Frame, r Record) output {
+	return output{f, func() (Record, error) { return r, nil }}
+}
+
+// discard lets go of a frame that nobody wants any more.
+func (f output) discard() {
+	f.finish() // its error goes the way of the frame
+	f.Release()
 }
 
 // decodedQueue is how many frames wait between decoding and planning, and
@@ -136,7 +148,7 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 		v.release()
 	}
 	for f := range outputs {
-		f.Release()
+		f.discard()
 	}
 	return c.damage, err
 }
@@ -274,19 +286,22 @@ func (c *conversion) estimate(ctx context.Context, from <-chan *interval) error 
 // encode writes the frames.
 func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 	for f := range from {
-		stop := c.times.encode.start()
-		err := c.sink.WriteFrame(f.Frame)
-		stop()
+		record, err := f.finish()
+		if err == nil {
+			stop := c.times.encode.start()
+			err = c.sink.WriteFrame(f.Frame)
+			stop()
+		}
 		f.Release()
 		if err != nil {
 			return err
 		}
 		c.frames++
-		if f.record.Method == Interpolated {
+		if record.Method == Interpolated {
 			c.made++
 		}
 		if c.o.Record != nil {
-			c.o.Record(f.record)
+			c.o.Record(record)
 		}
 		if c.o.Progress != nil {
 			c.o.Progress(Progress{c.frames, max(c.plan.total, c.frames)})

@@ -47,10 +47,12 @@ func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 	if err != nil {
 		return nil, err
 	}
-	return &Report{
+	report := &Report{
 		Width: video.Width, Height: video.Height, Format: video.Source, Sources: c.sources, Frames: c.frames, Made: c.made, Cuts: c.cuts,
-		Stages: c.times.stages(), Elapsed: time.Since(began), Backend: CPU,
-	}, damage
+		Stages: c.times.stages(), Elapsed: time.Since(began),
+	}
+	describeBackend(report, synth)
+	return report, damage
 }
 
 // EstimateFlow returns the optical flow between two frames of one size, both

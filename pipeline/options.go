@@ -49,9 +49,14 @@ type Options struct {
 	VideoOptions map[string]string // further encoder options
 	PixelFormat  string            // sample format; empty for the source's
 
-	Threads   int     // worker threads; 0 for as many as there are processors
-	Backend   Backend // where frames are made
-	Overwrite bool    // replace an existing output
+	Threads int     // worker threads; 0 for as many as there are processors
+	Backend Backend // where frames are made
+	// Devices are the numbers of the CUDA devices to use; nil for the first.
+	Devices []int
+	// FaultPolicy says what becomes of frames that a device fails to make;
+	// RemakeOnCPU by default.
+	FaultPolicy FaultPolicy
+	Overwrite   bool // replace an existing output
 
 	// Log receives warnings and details; nil for none.
 	Log *slog.Logger
@@ -124,6 +129,9 @@ func (o *Options) settle() error {
 	if o.Backend == "" {
 		o.Backend = Auto
 	}
+	if o.FaultPolicy == "" {
+		o.FaultPolicy = RemakeOnCPU
+	}
 	if o.Duplicates == "" {
 		o.Duplicates = KeepDuplicates
 	}
@@ -150,6 +158,7 @@ func (o *Options) check() error {
 		{"--preset", string(o.Preset), []string{string(Fast), string(Balanced), string(Best)}},
 		{"--duplicates", string(o.Duplicates), []string{string(KeepDuplicates), string(RetimeDuplicates)}},
 		{"--backend", string(o.Backend), []string{string(Auto), string(CPU), string(CUDA)}},
+		{"--gpu-fault", string(o.FaultPolicy), []string{string(RemakeOnCPU), string(StopAtFault)}},
 		{"--order", fmt.Sprint(*o.Order), []string{"0", "1", "3"}},
 	}
 	for _, c := range choices {
@@ -158,8 +167,6 @@ func (o *Options) check() error {
 		}
 	}
 	switch {
-	case o.Backend == CUDA:
-		return fault.New(fault.Usage, "--backend cuda: this program is built without CUDA; use --backend cpu")
 	case o.Threads < 0 || o.Threads > 1024:
 		return fault.New(fault.Usage, "--threads %d: want 0 (all processors) to 1024", o.Threads)
 	case o.SceneThreshold != nil && !(*o.SceneThreshold >= 0):

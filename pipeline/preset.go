@@ -33,9 +33,12 @@ func (p Preset) level(width, height int) int {
 // half-way between 1920x1080 and 3840x2160.
 const largePicture = 4 << 20
 
-func newSynthesizer(o *Options) (Synthesizer, error) {
-	return warp.NewSynthesizer(warp.Params{
+// params say how frames are made, by whatever makes them.
+func (o *Options) params() warp.Params {
+	return warp.Params{
 		Mode: o.Mode, Order: bspline.Order(*o.Order), Workers: o.workers(),
 		Neighbours: o.Preset != Fast, Acceleration: o.Preset != Fast,
-	})
+	}
 }
+
+func newCPUSynthesizer(o *Options) (Synthesizer, error) { return warp.NewSynthesizer(o.params()) }

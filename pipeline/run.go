@@ -68,6 +68,8 @@ type Report struct {
 	Stages  Stages
 	Elapsed time.Duration
 	Backend Backend
+	Devices []string // names of the devices that made frames, in the order of their use
+	Remade  int64    // frames that a device failed to make and the CPU made again
 }
 
 // Run converts o.Input to o.Output. After damage that loses the rest of the
@@ -126,8 +128,9 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	report := &Report{
 		Output: name, Width: video.Width, Height: video.Height, Format: video.Source, Rate: plan.rate,
 		Sources: c.sources, Frames: c.frames, Made: c.made, Cuts: c.cuts, Repeats: c.repeats,
-		Damage: source.Damage(), Stages: c.times.stages(), Elapsed: time.Since(began), Backend: CPU,
+		Damage: source.Damage(), Stages: c.times.stages(), Elapsed: time.Since(began),
 	}
+	describeBackend(report, synth)
 	if d := report.Damage; d != (media.Damage{}) {
 		o.Log.Warn("damage in the input", "input", o.Input, "packets", d.Packets, "frames", d.Frames, "errors", d.Errors)
 	}

@@ -77,7 +77,7 @@ func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) erro
 			return err
 		}
 		if err := send(ctx, to, out); err != nil {
-			out.Release()
+			out.discard()
 			return err
 		}
 	}
@@ -90,39 +90,56 @@ func (c *conversion) show(w *window, s slot, begun *bool) (output, error) {
 	at := c.plan.shown(s.index)
 	switch {
 	case s.phase == 0:
-		return output{v.a.Retain(), v.record(s, at, FromSource, warp.Made{})}, nil
+		return ready(v.a.Retain(), v.record(s, at, FromSource, warp.Made{})), nil
 	case c.o.Mode == warp.Nearest || v.cut:
 		nearest := v.a
 		if s.phase >= v.hold {
 			nearest = v.b
 		}
-		return output{nearest.Retain(), v.record(s, at, Nearest, warp.Made{})}, nil
+		return ready(nearest.Retain(), v.record(s, at, Nearest, warp.Made{})), nil
 	}
-	defer c.times.synthesis.start()()
-	f, made, err := c.make(w, s.phase, begun)
+	f, finish, err := c.make(w, s.phase, begun)
 	if err != nil {
 		return output{}, err
 	}
-	return output{f, v.record(s, at, Interpolated, made)}, nil
+	return output{f, func() (Record, error) {
+		made, err := finish()
+		return v.record(s, at, Interpolated, made), err
+	}}, nil
 }
 
-func (c *conversion) make(w *window, phase warp.Phase, begun *bool) (*frame.Frame, warp.Made, error) {
+// make begins to make a frame.
+func (c *conversion) make(w *window, phase warp.Phase, begun *bool) (f *frame.Frame, finish func() (warp.Made, error), err error) {
+	defer c.times.synthesis.start()()
 	if !*begun {
 		if err := c.synth.Begin(w.describe(c.level)); err != nil {
-			return nil, warp.Made{}, err
+			return nil, nil, err
 		}
 		*begun = true
 	}
-	f, err := c.sink.NewFrame(w.now.a.Frame)
-	if err != nil {
-		return nil, warp.Made{}, err
+	if f, err = c.sink.NewFrame(w.now.a.Frame); err != nil {
+		return nil, nil, err
 	}
-	made, err := c.synth.Make(f, phase)
-	if err != nil {
-		f.Release()
-		return nil, warp.Made{}, err
+	if s, ok := c.synth.(Starter); ok {
+		if finish, err = s.Start(f, phase); err == nil {
+			return f, c.timed(finish), nil
+		}
+	} else {
+		var made warp.Made
+		if made, err = c.synth.Make(f, phase); err == nil {
+			return f, func() (warp.Made, error) { return made, nil }, nil
+		}
 	}
-	return f, made, nil
+	f.Release()
+	return nil, nil, err
+}
+
+// timed adds the time that finish takes to the synthesis's.
+func (c *conversion) timed(finish func() (warp.Made, error)) func() (warp.Made, error) {
+	return func() (warp.Made, error) {
+		defer c.times.synthesis.start()()
+		return finish()
+	}
 }
 
 // describe returns what the synthesis of the middle interval sees.

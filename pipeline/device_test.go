@@ -1,0 +1,276 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"retime/cuda"
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+	"retime/warp"
+)
+
+// fakeDevice makes frames on the CPU when they are finished, with the intervals
+// that were current when they were started, and fails where it is told to.
+type fakeDevice struct {
+	t      *testing.T
+	fail   func(call string) error
+	in     warp.Interval
+	begun  int
+	closed bool
+
+	started, finished atomic.Int32
+}
+
+var errBroken = errors.New("an illegal memory access was encountered")
+
+func (d *fakeDevice) Begin(in warp.Interval) error {
+	d.in = in
+	d.begun++
+	return d.fail("begin")
+}
+
+func (d *fakeDevice) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Made, error), error) {
+	if err := d.fail("start"); err != nil {
+		return nil, err
+	}
+	in := d.in
+	if open := d.started.Add(1) - d.finished.Load(); open > maxStarted {
+		d.t.Errorf("%d frames are unfinished", open)
+	}
+	return func() (warp.Made, error) {
+		d.finished.Add(1)
+		if err := d.fail("finish"); err != nil {
+			clear(dst.Planes[0].Pix)
+			return warp.Made{}, err
+		}
+		cpu := mustCPU(d.t)
+		defer cpu.Close()
+		if err := cpu.Begin(in); err != nil {
+			return warp.Made{}, err
+		}
+		return cpu.Make(dst, phase)
+	}, nil
+}
+
+func (d *fakeDevice) Make(*frame.Frame, warp.Phase) (warp.Made, error) {
+	d.t.Error("Make of a device that can start frames")
+	return warp.Made{}, nil
+}
+
+func (d *fakeDevice) Close() {
+	if s, f := d.started.Load(), d.finished.Load(); s != f {
+		d.t.Errorf("%d frames were started and %d finished", s, f)
+	}
+	d.closed = true
+}
+
+func fading() *Options {
+	o := &Options{Input: "a", Output: "b", Mode: warp.Blend, Threads: 1}
+	if err := o.settle(); err != nil {
+		panic(err)
+	}
+	return o
+}
+
+func mustCPU(t *testing.T) Synthesizer {
+	s, err := newCPUSynthesizer(fading())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// nth fails in the calls with these numbers, from 1, among those of one kind.
+func nth(kind string, err error, numbers ...int) func(string) error {
+	var n atomic.Int32
+	return func(call string) error {
+		if call == kind && slices.Contains(numbers, int(n.Add(1))) {
+			return err
+		}
+		return nil
+	}
+}
+
+func never(string) error { return nil }
+
+// fade converts a fade of 20 frames, four times as many, and returns the first
+// sample of each.
+func fade(t *testing.T, synth Synthesizer, sink Sink) error {
+	t.Helper()
+	times := make([]int64, 20)
+	for i := range times {
+		times[i] = int64(12 * i)
+	}
+	source := &rampSource{times}
+	at := make([]int64, 77)
+	for i := range at {
+		at[i] = int64(3 * i)
+	}
+	o := fading()
+	c := &conversion{o: o, plan: newPlanAt(source.Video(), at), source: source, sink: sink, synth: synth}
+	_, err := c.run(context.Background())
+	return err
+}
+
+func TestFramesAreRemadeAfterFaults(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		fail   func(string) error
+		remade int64
+		warned int
+		lost   bool
+	}{
+		{"no fault", never, 0, 0, false},
+		{"a finish", nth("finish", errBroken, 5), 1, 1, false},
+		{"a start", nth("start", errBroken, 4), 3, 1, false}, // the rest of its interval, too
+		{"a begin", nth("begin", errBroken, 2), 3, 1, false}, // its interval
+		{"two finishes apart", nth("finish", errBroken, 5, 30), 2, 2, false},
+		{"every finish", func(call string) error {
+			if call == "finish" {
+				return errBroken
+			}
+			return nil
+		}, 57, 2, true},
+		{"every call", func(string) error { return errBroken }, 57, 2, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var log bytes.Buffer
+			o := fading()
+			o.Log = slog.New(slog.NewTextHandler(&log, nil))
+			device := &fakeDevice{t: t, fail: c.fail}
+			r := newRescuer(device, "fake", o)
+			sink := &valueSink{}
+			if err := fade(t, r, sink); err != nil {
+				t.Fatal(err)
+			}
+			r.Close()
+			for k, v := range sink.values {
+				if v != 3*k {
+					t.Fatalf("frame %d is %d, want %d", k, v, 3*k)
+				}
+			}
+			if len(sink.values) != 77 {
+				t.Errorf("%d frames, want 77", len(sink.values))
+			}
+			if n := r.remade.Load(); n != c.remade {
+				t.Errorf("%d frames were made again, want %d", n, c.remade)
+			}
+			if n := strings.Count(log.String(), "level=WARN"); n != c.warned {
+				t.Errorf("%d warnings, want %d:\n%s", n, c.warned, log.String())
+			}
+			if r.lost() != c.lost || !device.closed {
+				t.Errorf("lost %v, closed %v", r.lost(), device.closed)
+			}
+		})
+	}
+}
+
+func TestFaultsThatEndTheJob(t *testing.T) {
+	short := fault.New(fault.TryAgain, "2.0 GiB of device memory wanted: %w", cuda.ErrOutOfMemory)
+	for _, c := range []struct {
+		policy FaultPolicy
+		err    error
+		kind   fault.Kind
+		says   string
+	}{
+		{StopAtFault, errBroken, fault.Internal, "illegal memory access"},
+		{StopAtFault, short, fault.TryAgain, "2.0 GiB"},
+		{RemakeOnCPU, short, fault.TryAgain, "2.0 GiB"},
+	} {
+		for _, call := range []string{"begin", "start", "finish"} {
+			t.Run(fmt.Sprintf("%s/%v/%s", c.policy, c.kind, call), func(t *testing.T) {
+				o := fading()
+				o.FaultPolicy = c.policy
+				r := newRescuer(&fakeDevice{t: t, fail: nth(call, c.err, 7)}, "fake", o)
+				err := fade(t, r, &valueSink{})
+				r.Close()
+				if err == nil || fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("error %v, want kind %d that says %q", err, c.kind, c.says)
+				}
+			})
+		}
+	}
+}
+
+// changingSource is a countingSource whose frames differ, two ticks apart.
+type changingSource struct{ countingSource }
+
+func (s *changingSource) Read() (*frame.Frame, error) {
+	f, err := s.countingSource.Read()
+	if err == nil {
+		f.Planes[0].Pix[0] = uint8(f.PTS)
+		f.PTS, f.Duration = 2*f.PTS, 2
+	}
+	return f, err
+}
+
+// Frames that were started are finished and released when the sink fails.
+func TestStartedFramesAreReleased(t *testing.T) {
+	for _, left := range []int{0, 1, 9} {
+		source := &changingSource{countingSource{frames: 20}}
+		o := fading()
+		device := &fakeDevice{t: t, fail: nth("finish", errBroken, 1, 4)}
+		r := newRescuer(device, "fake", o)
+		at := make([]int64, 38)
+		for i := range at {
+			at[i] = int64(i)
+		}
+		video := media.Video{TimeBase: ratio("1/24"), Start: ratio("0")}
+		c := &conversion{o: o, plan: newPlanAt(video, at), source: source, sink: &failingSink{&memorySink{}, left}, synth: r}
+		_, err := c.run(context.Background())
+		r.Close()
+		if err == nil {
+			t.Errorf("sink that takes %d: no error", left)
+		}
+		if held := source.held.Load(); held != 0 {
+			t.Errorf("sink that takes %d: %d frames are still held", left, held)
+		}
+		if device.started.Load() == 0 {
+			t.Errorf("sink that takes %d: no frame was started", left)
+		}
+	}
+}
+
+func TestIntervalsAreSharedAmongDevices(t *testing.T) {
+	for _, broken := range []bool{false, true} {
+		var fakes []*fakeDevice
+		all := new(devices)
+		for i := range 3 {
+			f := &fakeDevice{t: t, fail: never}
+			if broken && i == 1 {
+				f.fail = func(string) error { return errBroken }
+			}
+			fakes = append(fakes, f)
+			all.list = append(all.list, newRescuer(f, fmt.Sprint("fake ", i), fading()))
+		}
+		sink := &valueSink{}
+		if err := fade(t, all, sink); err != nil {
+			t.Fatal(err)
+		}
+		all.Close()
+		for k, v := range sink.values {
+			if v != 3*k {
+				t.Fatalf("frame %d is %d, want %d", k, v, 3*k)
+			}
+		}
+		var report Report
+		describeBackend(&report, all)
+		begun := []int{fakes[0].begun, fakes[1].begun, fakes[2].begun}
+		want, remade := []int{6, 7, 6}, int64(0)
+		if broken {
+			want, remade = []int{8, 3, 8}, 3*3
+		}
+		if !slices.Equal(begun, want) || report.Remade != remade || len(report.Devices) != 3 || report.Backend != CUDA {
+			t.Errorf("intervals of the devices %v, want %v; report %+v", begun, want, report)
+		}
+	}
+}

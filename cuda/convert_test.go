@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"retime/cuda"
@@ -118,4 +119,34 @@ func disturbed(rng *rand.Rand, v float32, limit int) float32 {
 func nearest[T frame.Sample](v float32, limit int) T {
 	v += 0.5
 	return T(min(max(math.Floor(float64(v)), 0), float64(limit)))
+}
+
+func TestCopyVectors(t *testing.T) {
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		k, err := d.Kernel("copy", "copy_vectors")
+		must(t, err)
+		s, err := d.NewStream()
+		must(t, err)
+		defer s.Close()
+		for _, n := range []int{1, 31, 128, 1000, 4099} {
+			src, got := make([][4]uint32, n), make([][4]uint32, n+1)
+			for i := range src {
+				src[i] = [4]uint32{uint32(i), uint32(n), ^uint32(i), 7}
+			}
+			var from, to cuda.Buffer[[4]uint32]
+			defer from.Free()
+			defer to.Free()
+			must(t, from.Resize(d, n))
+			must(t, to.Resize(d, n+1))
+			must(t, to.Clear(s))
+			must(t, from.Upload(s, src))
+			block := cuda.Dim{X: 64, Y: 1, Z: 1}
+			must(t, s.Launch(k, cuda.Cover((n+3)/4, 1, block), block, 0, from.Arg(), to.Arg(), cuda.Long(int64(n))))
+			must(t, to.Download(s, got))
+			must(t, s.Synchronize())
+			if !slices.Equal(got[:n], src) || got[n] != [4]uint32{} {
+				t.Errorf("%d vectors: the copy differs", n)
+			}
+		}
+	})
 }

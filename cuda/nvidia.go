@@ -11,6 +11,9 @@ import (
 	"gorgonia.org/cu"
 )
 
+// Built says whether this program is built with CUDA.
+const Built = true
+
 // nvidia is the driver of one GPU.
 type nvidia struct {
 	info    Info

@@ -31,8 +31,11 @@ import (
 	"fmt"
 )
 
-// ErrNoDriver is the error of Probe on a machine without NVIDIA's driver.
-var ErrNoDriver = errors.New("no NVIDIA driver (libcuda.so.1 cannot be loaded)")
+// Why there may be no device.
+var (
+	ErrNoDriver = errors.New("no NVIDIA driver (libcuda.so.1 cannot be loaded)")
+	ErrNoDevice = errors.New("no CUDA device answers")
+)
 
 // codeNoDevice is CUDA_ERROR_NO_DEVICE.
 const codeNoDevice = 100

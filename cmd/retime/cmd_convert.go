@@ -24,6 +24,7 @@ type ConvertOptions struct {
 	fps, from, to               string
 	slow, speed, fit            string
 	mode, flow, preset, backend string
+	device, gpuFault            string
 	order, crf, threads         int
 	vcodec, pixelFormat         string
 	vopts                       []string
@@ -63,6 +64,8 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.inputFormat, "input-format", "", "input container `NAME` (default probed)")
 	f.IntVar(&o.threads, "threads", 0, "worker threads (default all processors)")
 	f.StringVar(&o.backend, "backend", "auto", "where frames are made: auto, cpu, cuda")
+	f.StringVar(&o.device, "device", "0", "CUDA devices to use, as `NUMBERS`: 0,1")
+	f.StringVar(&o.gpuFault, "gpu-fault", "cpu", "a frame that a device fails to make: on the cpu again, or fail")
 	f.StringVar(&o.progress, "progress", "auto", "progress display: auto, bar, json, none")
 	f.BoolVarP(&o.overwrite, "overwrite", "y", false, "overwrite the output")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "only errors")
@@ -120,12 +123,15 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		Mode: warp.Mode(o.mode), Flow: pipeline.FlowMethod(o.flow), Preset: pipeline.Preset(o.preset), Order: &o.order,
 		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, VideoOptions: map[string]string{},
 		Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
-		Threads: o.threads, Backend: pipeline.Backend(o.backend), Overwrite: o.overwrite,
+		Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault), Overwrite: o.overwrite,
 	}
 	if crfGiven {
 		p.CRF = &o.crf
 	}
 	var err error
+	if p.Devices, err = parseDevices(o.device); err != nil {
+		return p, err
+	}
 	if o.fps != "" {
 		if p.Rate, err = pipeline.ParseRate(o.fps); err != nil {
 			return p, err
@@ -175,6 +181,10 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, crfGiven bo
 	if err != nil {
 		return err
 	}
+	whyCPU, err := chooseProgram(p.Backend)
+	if err != nil {
+		return err
+	}
 	p.Log = slog.New(newLogHandler(stderr, o.logLevel()))
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
@@ -199,7 +209,7 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, crfGiven bo
 		if o.output == "-" {
 			out = stderr
 		}
-		summarise(out, report)
+		summarise(out, report, whyCPU)
 	}
 	return err
 }
@@ -215,10 +225,10 @@ func (o *ConvertOptions) logLevel() slog.Level {
 }
 
 // summarise prints what was made and where the time went.
-func summarise(w io.Writer, r *pipeline.Report) {
+func summarise(w io.Writer, r *pipeline.Report, whyCPU string) {
 	rate, _ := r.Rate.Float64()
-	fmt.Fprintf(w, "%s: %dx%d %s, %s fps (%.3f), %d frames, %d of them made from %d, on the %s\n",
-		r.Output, r.Width, r.Height, r.Format, r.Rate.RatString(), rate, r.Frames, r.Made, r.Sources, strings.ToUpper(string(r.Backend)))
+	fmt.Fprintf(w, "%s: %dx%d %s, %s fps (%.3f), %d frames, %d of them made from %d, %s\n",
+		r.Output, r.Width, r.Height, r.Format, r.Rate.RatString(), rate, r.Frames, r.Made, r.Sources, where(r, whyCPU))
 	if len(r.Cuts) > 0 || r.Repeats > 0 {
 		fmt.Fprintf(w, "%d scene cuts, %d repeated frames retimed\n", len(r.Cuts), r.Repeats)
 	}
@@ -228,6 +238,20 @@ func summarise(w io.Writer, r *pipeline.Report) {
 	s := r.Stages
 	fmt.Fprintf(w, "%s: decode %s, flow %s, synthesis %s, encode %s (overlapping)\n",
 		brief(r.Elapsed), brief(s.Decode), brief(s.Flow), brief(s.Synthesis), brief(s.Encode))
+}
+
+// where says what made the frames, and why it was the CPU where a device was
+// looked for.
+func where(r *pipeline.Report, whyCPU string) string {
+	switch {
+	case r.Backend == pipeline.CUDA && r.Remade > 0:
+		return fmt.Sprintf("on %s, %d of them on the CPU after faults", strings.Join(r.Devices, " and "), r.Remade)
+	case r.Backend == pipeline.CUDA:
+		return "on " + strings.Join(r.Devices, " and ")
+	case whyCPU != "":
+		return "on the CPU: " + whyCPU
+	}
+	return "on the CPU"
 }
 
 func brief(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

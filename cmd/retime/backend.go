@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"retime/cuda"
+	"retime/pipeline"
+	"retime/pipeline/fault"
+)
+
+// cudaProgram is the name of the same program built with CUDA, beside this one.
+const cudaProgram = "retime-cuda"
+
+// chooseProgram replaces this program by the one built with CUDA where the
+// backend asks for it and a device answers. Where it returns without an error,
+// this program goes on, and why says why auto means the CPU.
+func chooseProgram(b pipeline.Backend) (why string, err error) {
+	switch b {
+	case pipeline.CUDA:
+		if err := replaceByCUDA(); err != nil {
+			return "", fault.New(fault.TryAgain, "--backend cuda: %w; use --backend cpu", err)
+		}
+	case pipeline.Auto:
+		if err := replaceByCUDA(); err != nil {
+			return err.Error(), nil
+		}
+	}
+	return "", nil
+}
+
+// replaceByCUDA replaces this program by the one built with CUDA, unless it is
+// that already. Its error says why that could not be.
+func replaceByCUDA() error {
+	if cuda.Built {
+		return nil
+	}
+	n, _, err := cuda.Probe()
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return cuda.ErrNoDevice
+	}
+	program, err := findCUDAProgram()
+	if err != nil {
+		return fmt.Errorf("a CUDA device answers, but %w", err)
+	}
+	err = syscall.Exec(program, append([]string{program}, os.Args[1:]...), os.Environ())
+	return fmt.Errorf("start %s: %w", program, err)
+}
+
+func findCUDAProgram() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(self); err == nil {
+		self = real
+	}
+	program := filepath.Join(filepath.Dir(self), cudaProgram)
+	if _, err := os.Stat(program); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", errors.New(program + " is not there (make cuda builds it)")
+		}
+		return "", err
+	}
+	return program, nil
+}
+
+// parseDevices reads numbers of devices, separated by commas.
+func parseDevices(list string) ([]int, error) {
+	var devices []int
+	for field := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(field))
+		if err != nil || n < 0 || slices.Contains(devices, n) {
+			return nil, fault.New(fault.Usage, "--device %q: want different numbers from 0, such as 0,1", list)
+		}
+		devices = append(devices, n)
+	}
+	return devices, nil
+}

@@ -1,0 +1,8 @@
+#include "emulator.h"
+
+namespace copy {
+#include "copy.cu"
+}
+
+KERNEL(copy, copy_vectors)
+KERNEL(copy, nothing)

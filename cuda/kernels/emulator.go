@@ -7,7 +7,7 @@
 package kernels
 
 /*
-#cgo CXXFLAGS: -std=c++14 -O2 -Wall -Wno-unused-function
+#cgo CXXFLAGS: -std=c++14 -O2 -Wall -Wno-unused-function -Wno-unknown-pragmas
 #include <stdlib.h>
 #include "emulator_run.h"
 */

@@ -6,8 +6,10 @@
 
 #ifdef __CUDACC__
 #define HOST_DEVICE __host__ __device__ __forceinline__
+#define HOST_DEVICE_CALL __host__ __device__ __noinline__ // rare paths
 #else
 #define HOST_DEVICE static inline
+#define HOST_DEVICE_CALL static
 #endif
 
 // DYNAMIC_SHARED declares the shared memory that a launch sizes as an array.

@@ -27,21 +27,21 @@ type Prefilter[T Float] = MixedPrefilter[T, T]
 type MixedPrefilter[S, C Float] struct {
 	order    Order
 	boundary Boundary
-	poles    []pole[C]
+	poles    []PoleFilter[C]
 	margin   int
 
 	mu      sync.Mutex
 	scratch []*tile[S, C]
 }
 
-// pole is what the filters of one pole need.
-type pole[C Float] struct {
-	z C
-	// n is the truncation index.
-	n int
-	// border is the factor of table 3 for the anticausal initialisation at the
+// PoleFilter is what the filters of one pole need.
+type PoleFilter[C Float] struct {
+	Z C // the pole
+	// N is the truncation index, at most Region.
+	N int
+	// Border is the factor of table 3 for the anticausal initialisation at the
 	// end of a signal.
-	border C
+	Border C
 }
 
 // finest is the least precision that counts.
@@ -77,10 +77,10 @@ func NewMixedPrefilter[S, C Float](order Order, boundary Boundary, precision flo
 		if boundary == WholeSymmetric {
 			border = z / (float64(z*z) - 1)
 		}
-		p.poles = append(p.poles, pole[C]{C(z), n, C(border)})
+		p.poles = append(p.poles, PoleFilter[C]{C(z), n, C(border)})
 	}
 	if boundary == Constant && len(poles) > 0 {
-		p.margin = p.poles[0].n + int(order)/2
+		p.margin = p.poles[0].N + int(order)/2
 	}
 	return p, nil
 }
@@ -103,9 +103,15 @@ func (p *MixedPrefilter[S, C]) Margin() int { return p.margin }
 func (p *MixedPrefilter[S, C]) TruncationIndices() []int {
 	n := make([]int, len(p.poles))
 	for i := range n {
-		n[i] = p.poles[i].n
+		n[i] = p.poles[i].N
 	}
 	return n
+}
+
+// Filters returns the filters of each pole in the order in which Apply runs them,
+// for other implementations of it.
+func (p *MixedPrefilter[S, C]) Filters() []PoleFilter[C] {
+	return append([]PoleFilter[C](nil), p.poles...)
 }
 
 // Apply replaces the samples of img by un-normalised B-spline coefficients, to

@@ -4,20 +4,20 @@ package bspline
 // truncation index's number of terms, a being the subregion's first sample
 // (Briand and Davy, equation 19). It sums from the far end, by the recursion
 // itself.
-func (t *tile[S, C]) initCausal(q pole[C], b Boundary, r int) {
+func (t *tile[S, C]) initCausal(q PoleFilter[C], b Boundary, r int) {
 	t.carry[r] = [lanes]C{}
 	c := &t.carry[r]
-	i := r*Region - q.n
+	i := r*Region - q.N
 	for length := t.length(); i < 0; i++ {
 		j := b.Index(i, length)
-		follow(t.samples(j, j+1), q.z, c)
+		follow(t.samples(j, j+1), q.Z, c)
 	}
-	follow(t.samples(i, r*Region), q.z, c)
+	follow(t.samples(i, r*Region), q.Z, c)
 }
 
 // causal applies equation 15 to subregion r.
-func (t *tile[S, C]) causal(q pole[C], r int) {
-	causal(t.samples(r*Region, t.end(r)), q.z, &t.carry[r])
+func (t *tile[S, C]) causal(q PoleFilter[C], r int) {
+	causal(t.samples(r*Region, t.end(r)), q.Z, &t.carry[r])
 }
 
 // initAnticausal computes the output after subregion r. Inside the signal that
@@ -25,32 +25,32 @@ func (t *tile[S, C]) causal(q pole[C], r int) {
 // starting from zero (equation 20, in terms of the causal filter's output);
 // where those would reach beyond the end it starts from the exact value there.
 // The last subregion gets its own last output.
-func (t *tile[S, C]) initAnticausal(q pole[C], b Boundary, r int) {
+func (t *tile[S, C]) initAnticausal(q PoleFilter[C], b Boundary, r int) {
 	t.carry[r] = [lanes]C{}
 	c := &t.carry[r]
 	end, length := t.end(r), t.length()
-	if end+q.n < length {
-		followBack(t.samples(end, end+q.n), q.z, c)
+	if end+q.N < length {
+		followBack(t.samples(end, end+q.N), q.Z, c)
 		return
 	}
 	t.borderAnticausal(q, b, c)
 	if end < length {
-		followBack(t.samples(end, length-1), q.z, c)
+		followBack(t.samples(end, length-1), q.Z, c)
 	}
 }
 
 // borderAnticausal computes the last output of the signal (table 3).
-func (t *tile[S, C]) borderAnticausal(q pole[C], b Boundary, c *[lanes]C) {
+func (t *tile[S, C]) borderAnticausal(q PoleFilter[C], b Boundary, c *[lanes]C) {
 	length := t.length()
 	last := t.samples(length-1, length)
 	switch b {
 	case Periodic:
-		for i := q.n - 1; i >= 0; i-- {
+		for i := q.N - 1; i >= 0; i-- {
 			j := i % length
-			follow(t.samples(j, j+1), q.z, c)
+			follow(t.samples(j, j+1), q.Z, c)
 		}
 		for j, s := range last {
-			c[j] = C(-q.z * C(C(s)+C(q.z*c[j])))
+			c[j] = C(-q.Z * C(C(s)+C(q.Z*c[j])))
 		}
 	case WholeSymmetric:
 		before := last
@@ -58,17 +58,17 @@ func (t *tile[S, C]) borderAnticausal(q pole[C], b Boundary, c *[lanes]C) {
 			before = t.samples(length-2, length-1)
 		}
 		for j, s := range last {
-			c[j] = C(q.border * C(C(s)+C(q.z*C(before[j]))))
+			c[j] = C(q.Border * C(C(s)+C(q.Z*C(before[j]))))
 		}
 	default:
 		for j, s := range last {
-			c[j] = C(q.border * C(s))
+			c[j] = C(q.Border * C(s))
 		}
 	}
 }
 
 // anticausal applies equation 18 to subregion r.
-func (t *tile[S, C]) anticausal(q pole[C], r int) {
+func (t *tile[S, C]) anticausal(q PoleFilter[C], r int) {
 	end := t.end(r)
 	if end == t.length() {
 		end--
@@ -76,7 +76,7 @@ func (t *tile[S, C]) anticausal(q pole[C], r int) {
 			t.pix[end*lanes+j] = S(h)
 		}
 	}
-	anticausal(t.samples(r*Region, end), q.z, &t.carry[r])
+	anticausal(t.samples(r*Region, end), q.Z, &t.carry[r])
 }
 
 // The functions below are the recursions over consecutive samples of every

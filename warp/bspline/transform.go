@@ -134,11 +134,15 @@ func (p Projective) Positions(x, y int, xs, ys []float64) {
 	}
 }
 
+// Inverse returns φ⁻¹ as a matrix of homogeneous coordinates. That of an affine
+// map ends in (0, 0, 1).
+func (p Projective) Inverse() [3][3]float64 { return p.inverse }
+
 func (p Projective) affine() bool { return p.inverse[2] == [3]float64{0, 0, 1} }
 
-// separable says whether the input's x depends on the output's x alone, and y
+// Separable says whether the input's x depends on the output's x alone, and y
 // on y.
-func (p Projective) separable() bool {
+func (p Projective) Separable() bool {
 	return p.affine() && p.inverse[0][1] == 0 && p.inverse[1][0] == 0
 }
 

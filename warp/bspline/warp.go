@@ -31,7 +31,7 @@ func (s *Spline[T]) WarpWithin(workers frame.Workers, dst frame.Image[T], tr Tra
 	if dst.Width == 0 || dst.Height == 0 {
 		return nil
 	}
-	if p, ok := tr.(Projective); ok && p.separable() {
+	if p, ok := tr.(Projective); ok && p.Separable() {
 		s.warpSeparable(workers, dst, p, outside)
 		return nil
 	}

@@ -1,0 +1,30 @@
+#include "emulator.h"
+
+namespace evaluate {
+#include "evaluate.cu"
+}
+
+#define ORDER_KERNELS(NAME) \
+	KERNEL(evaluate, separable_##NAME##_f32) \
+	KERNEL(evaluate, separable_##NAME##_f64) \
+	KERNEL(evaluate, scattered_##NAME##_f32) \
+	KERNEL(evaluate, scattered_##NAME##_f64)
+
+ORDER_KERNELS(catmull_rom)
+ORDER_KERNELS(0)
+ORDER_KERNELS(1)
+ORDER_KERNELS(2)
+ORDER_KERNELS(3)
+ORDER_KERNELS(4)
+ORDER_KERNELS(5)
+ORDER_KERNELS(6)
+ORDER_KERNELS(7)
+ORDER_KERNELS(8)
+ORDER_KERNELS(9)
+ORDER_KERNELS(10)
+ORDER_KERNELS(11)
+ORDER_KERNELS(12)
+ORDER_KERNELS(13)
+ORDER_KERNELS(14)
+ORDER_KERNELS(15)
+ORDER_KERNELS(16)

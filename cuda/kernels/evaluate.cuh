@@ -1,0 +1,126 @@
+// The value of a B-spline at a position (Briand and Davy, algorithm 8), and the
+// positions of transforms, with the operations of package warp/bspline in its
+// order.
+#pragma once
+
+#include "boundary.cuh"
+#include "weights.cuh"
+
+// Coefficients are un-normalised ones of a picture with margin more on each side.
+template <typename T>
+struct Coefficients {
+	const T *at;
+	int stride, width, height; // with the margin
+	int margin, boundary;
+	T gain;
+};
+
+template <typename T>
+HOST_DEVICE const T *row_of(const Coefficients<T> &c, int64_t y) {
+	return c.at + boundary_index<int64_t>(c.boundary, y, c.height) * c.stride;
+}
+
+// Transform is the inverse of a transform: a matrix, or a flow added to the
+// position where u is not null.
+struct Transform {
+	double m[9];
+	const float *u, *v;
+	int u_stride, v_stride, width, height;
+};
+
+// position sets (px, py) to where the output sample (x, y) comes from.
+HOST_DEVICE void position(const Transform &t, int x, int y, double &px, double &py) {
+	if (t.u) {
+		int i = boundary_index<int>(kConstant, x, t.width), j = boundary_index<int>(kConstant, y, t.height);
+		px = (double)x + (double)t.u[(int64_t)j * t.u_stride + i];
+		py = (double)y + (double)t.v[(int64_t)j * t.v_stride + i];
+		return;
+	}
+	const double *m = t.m;
+	double fx = x, fy = y;
+	double x0 = m[1] * fy + m[2], y0 = m[4] * fy + m[5];
+	px = m[0] * fx + x0;
+	py = m[3] * fx + y0;
+	if (!(m[6] == 0 && m[7] == 0 && m[8] == 1)) {
+		double z = m[6] * fx + (m[7] * fy + m[8]);
+		px /= z;
+		py /= z;
+	}
+}
+
+// within says whether x, at which there is a value, is on a picture of the given
+// size; that of an axis without limit is infinite.
+HOST_DEVICE bool within(double x, double size) {
+	return in_range(x) && (x >= -0.5 || isinf(size)) && x <= size - 0.5;
+}
+
+// accumulate returns the sum of the products of w and c. Whether the sum begins
+// at 0 or at the first product tells apart zeros alone.
+template <int N, bool FROM_ZERO, typename T, typename C>
+HOST_DEVICE T accumulate(const T *w, C c) {
+	T sum = w[0] * c(0);
+	if (FROM_ZERO) sum = 0 + sum;
+#pragma unroll
+	for (int k = 1; k < N; k++) sum += w[k] * c(k);
+	return sum;
+}
+
+// across_edges is the sum along x of n coefficients of a row, from first on, some
+// of which are beyond the edges.
+template <typename T>
+HOST_DEVICE_CALL T across_edges(const T *row, int width, int boundary, int64_t first, int n, const T *w, bool from_zero) {
+	T sum = from_zero ? (T)0 : (T)-0.0;
+	for (int k = 0; k < n; k++) sum += w[k] * row[boundary_index<int64_t>(boundary, first + k, width)];
+	return sum;
+}
+
+// evaluate_edges is evaluate where coefficients are beyond the edges.
+template <typename T>
+HOST_DEVICE_CALL T evaluate_edges(const Coefficients<T> &c, int64_t x0, int64_t y0, int n, const T *wx, const T *wy, bool from_zero) {
+	T value = from_zero ? (T)0 : (T)-0.0;
+	for (int l = 0; l < n; l++) value += wy[l] * across_edges(row_of(c, y0 + l), c.width, c.boundary, x0, n, wx, from_zero);
+	return value * c.gain;
+}
+
+// evaluate returns the value at (px, py), which is in range.
+template <int ORDER, typename T>
+HOST_DEVICE T evaluate(const Coefficients<T> &c, double px, double py) {
+	const int N = Support<ORDER>::value;
+	const bool kZero = N != 4;
+	double tx, ty;
+	int64_t x0 = locate<ORDER>(px + (double)c.margin, tx), y0 = locate<ORDER>(py + (double)c.margin, ty);
+	T wx[Support<ORDER>::room], wy[Support<ORDER>::room];
+	weights<ORDER>((T)tx, wx);
+	weights<ORDER>((T)ty, wy);
+	if (x0 < 0 || y0 < 0 || x0 + N > c.width || y0 + N > c.height) {
+		// Copies, so that the weights proper can stay in registers.
+		T ex[N], ey[N];
+#pragma unroll
+		for (int k = 0; k < N; k++) ex[k] = wx[k], ey[k] = wy[k];
+		return evaluate_edges(c, x0, y0, N, ex, ey, kZero);
+	}
+	const T *at = c.at + y0 * c.stride + x0;
+	if (ORDER == 0) return *at;
+	if (ORDER == 1) {
+		return wy[0] * (wx[0] * at[0] + wx[1] * at[1]) + wy[1] * (wx[0] * at[c.stride] + wx[1] * at[c.stride + 1]);
+	}
+	T value = accumulate<N, kZero>(wy, [&](int l) {
+		const T *row = at + (int64_t)l * c.stride;
+		return accumulate<N, kZero>(wx, [&](int k) { return row[k]; });
+	});
+	return value * c.gain;
+}
+
+// across returns the weighted sum of coefficients first to first+N-1 of a row.
+template <int N, typename T>
+HOST_DEVICE T across(const Coefficients<T> &c, int64_t y, int64_t first, const T *w) {
+	const T *row = row_of(c, y);
+	if (first < 0 || first + N > c.width) {
+		T e[N];
+#pragma unroll
+		for (int k = 0; k < N; k++) e[k] = w[k];
+		return across_edges(row, c.width, c.boundary, first, N, e, true);
+	}
+	row += first;
+	return accumulate<N, N != 1 && N != 2 && N != 4>(w, [&](int k) { return row[k]; });
+}

@@ -4,26 +4,40 @@ import "retime/pipeline/frame"
 
 // Luma returns an 8-bit picture of f's brightness for optical flow: the luma
 // plane itself where f has one of 8 bits, its upper 8 bits where it has more,
-// and 0.299 R + 0.587 G + 0.114 B, in 8-bit fixed point, for RGB. It may share f's samples.
+// and 0.299 R + 0.587 G + 0.114 B, in 8-bit fixed point, for RGB. HDR signals
+// are tone-mapped. It may share f's samples.
 func Luma(f *frame.Frame) frame.Image[uint8] {
-	if !f.Format.RGB && f.Format.Depth == 8 {
+	hdr := f.Transfer != frame.SDR
+	if !f.Format.RGB && f.Format.Depth == 8 && !hdr {
 		return frame.Samples[uint8](f.Planes[0])
 	}
 	out := frame.NewImage[uint8](f.Width, f.Height)
+	var tone []uint8
+	if hdr {
+		tone = toneTable(toneKey{f.Transfer, f.Format.Depth, f.FullRange || f.Format.RGB})
+	}
 	if f.Format.Depth == 8 {
-		luma[uint8](f, out)
+		luma[uint8](f, out, tone)
 	} else {
-		luma[uint16](f, out)
+		luma[uint16](f, out, tone)
 	}
 	return out
 }
 
-func luma[T frame.Sample](f *frame.Frame, out frame.Image[uint8]) {
+// luma fills out through the tone table, or by dropping bits where that is nil.
+func luma[T frame.Sample](f *frame.Frame, out frame.Image[uint8], tone []uint8) {
 	shift := f.Format.Depth - 8
+	mask := T(f.Format.Max())
 	first := frame.Samples[T](f.Planes[0])
 	if !f.Format.RGB {
 		for y := range out.Height {
 			src, dst := first.Row(y), out.Row(y)
+			if tone != nil {
+				for x := range dst {
+					dst[x] = tone[src[x]&mask]
+				}
+				continue
+			}
 			for x := range dst {
 				dst[x] = uint8(src[x] >> shift)
 			}
@@ -35,7 +49,11 @@ func luma[T frame.Sample](f *frame.Frame, out frame.Image[uint8]) {
 		g, b, r, dst := first.Row(y), blue.Row(y), red.Row(y), out.Row(y)
 		for x := range dst {
 			v := 77*uint32(r[x]) + 150*uint32(g[x]) + 29*uint32(b[x])
-			dst[x] = uint8((v>>shift + 128) >> 8)
+			if tone != nil {
+				dst[x] = tone[T((v+128)>>8)&mask]
+			} else {
+				dst[x] = uint8((v>>shift + 128) >> 8)
+			}
 		}
 	}
 }

@@ -50,3 +50,23 @@ func (f Format) PlaneSize(i, width, height int) (w, h int) {
 func (f Format) String() string {
 	return fmt.Sprintf("%s (%d planes, %d bit)", f.Name, f.Planes, f.Depth)
 }
+
+// Transfer says which kind of curve leads from samples to light.
+type Transfer uint8
+
+// The kinds of curves.
+const (
+	SDR Transfer = iota // a gamma of about two, or none
+	PQ                  // SMPTE ST 2084, the perceptual quantiser
+	HLG                 // ARIB STD-B67, hybrid log-gamma
+)
+
+func (t Transfer) String() string {
+	switch t {
+	case PQ:
+		return "PQ"
+	case HLG:
+		return "HLG"
+	}
+	return "SDR"
+}

@@ -34,6 +34,10 @@ type Frame struct {
 	Format        Format
 	Width, Height int
 	Planes        []Plane
+	// Transfer and FullRange say how luma stands for light, for those who look at
+	// the picture; whoever makes frames leaves them to the sink.
+	Transfer  Transfer
+	FullRange bool
 	// PTS and Duration are in the time base of the source or sink that the frame
 	// belongs to.
 	PTS, Duration int64

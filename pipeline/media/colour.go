@@ -19,6 +19,8 @@ import (
 	"unsafe"
 
 	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/frame"
 )
 
 // colour says what samples stand for, in the code points of ITU-T H.273 as
@@ -59,6 +61,17 @@ func (c colour) full(p astiav.PixelFormat) bool {
 	}
 	d := describe(p)
 	return c.extent == C.AVCOL_RANGE_UNSPECIFIED && (isRGB(d) || isXYZ(d) || colours(d) == 1)
+}
+
+// curve sorts c's transfer characteristics.
+func (c colour) curve() frame.Transfer {
+	switch c.transfer {
+	case C.AVCOL_TRC_SMPTE2084:
+		return frame.PQ
+	case C.AVCOL_TRC_ARIB_STD_B67:
+		return frame.HLG
+	}
+	return frame.SDR
 }
 
 // coefficients returns the matrix between RGB and YUV: c's own, or else what

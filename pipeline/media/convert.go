@@ -46,6 +46,7 @@ func (c *planes) wrap(f *astiav.Frame, pts, duration int64) (*frame.Frame, error
 		}
 	})
 	out.PTS, out.Duration, out.Native = pts, duration, f
+	out.Transfer, out.FullRange = c.colour.curve(), to.full
 	if c.only {
 		out.Native = view
 	}

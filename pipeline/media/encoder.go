@@ -114,7 +114,7 @@ func (w *Writer) tryEncoder(codec *astiav.Codec, format astiav.PixelFormat) erro
 		e.Free()
 		return err
 	}
-	w.encoder = e
+	w.encoder, w.codec = e, codec
 	return nil
 }
 
@@ -205,9 +205,13 @@ func (w *Writer) encoderOptions(codec *astiav.Codec) (*astiav.Dictionary, error)
 		delete(set, "crf")
 	}
 	maps.Copy(set, w.opt.Options)
+	// The user's own parameters come behind, so that they prevail.
+	prepend := func(key, value string) { set[key] = strings.TrimSuffix(value+":"+set[key], ":") }
+	if key, value := hdrOption(codec.Name(), w.source); key != "" {
+		prepend(key, value)
+	}
 	if codec.Name() == "libx265" {
-		// It would write to standard error past FFmpeg's log.
-		set["x265-params"] = strings.TrimSuffix("log-level=error:"+set["x265-params"], ":")
+		prepend("x265-params", "log-level=error") // it would write to standard error past FFmpeg's log
 	}
 	options := astiav.NewDictionary()
 	for _, k := range slices.Sorted(maps.Keys(set)) {

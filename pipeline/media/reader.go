@@ -79,19 +79,22 @@ type Reader struct {
 	log   *slog.Logger
 	video Video
 
-	input    *astiav.FormatContext
-	stop     func() bool
-	guard    astiav.IOInterrupter // FFmpeg keeps a pointer into it
-	ctx      context.Context
-	stream   *astiav.Stream
-	decoder  *astiav.CodecContext
-	packet   *astiav.Packet
-	planes   *planes
-	colour   colour
-	pending  *frame.Frame  // decoded by Open
-	ahead    *astiav.Frame // the one after it, if that was decoded too
-	onPacket func(*astiav.Packet)
-	held     []*astiav.Packet // other streams' packets, before anyone asks
+	input   *astiav.FormatContext
+	stop    func() bool
+	guard   astiav.IOInterrupter // FFmpeg keeps a pointer into it
+	ctx     context.Context
+	stream  *astiav.Stream
+	decoder *astiav.CodecContext
+	packet  *astiav.Packet
+	planes  *planes
+	colour  colour
+	// Side data: what holds for all pictures, and what changes but is not written.
+	properties map[uint32][]byte
+	dynamicHDR string
+	pending    *frame.Frame  // decoded by Open
+	ahead      *astiav.Frame // the one after it, if that was decoded too
+	onPacket   func(*astiav.Packet)
+	held       []*astiav.Packet // other streams' packets, before anyone asks
 
 	draining bool
 	ended    bool
@@ -250,6 +253,7 @@ func (r *Reader) openDecoder() error {
 	}
 	r.errors.ofDecoder(r.decoder)
 	setPacketTimeBase(r.decoder, r.stream.TimeBase())
+	r.decoder.SetFlags(r.decoder.Flags().Add(astiav.CodecContextFlagUnaligned)) // else cropping is rounded
 	r.decoder.SetThreadCount(r.opt.Threads)
 	r.decoder.SetThreadType(astiav.ThreadTypeFrame | astiav.ThreadTypeSlice)
 	message, err := withMessage(func() error { return r.decoder.Open(codec, nil) })
@@ -322,6 +326,7 @@ func (r *Reader) begin(first *astiav.Frame) error {
 	}
 	format, _ := planarFormat(twin)
 	r.colour = colourOf(first, r.decoder)
+	r.properties, r.dynamicHDR = readProperties(r.stream, first), dynamicHDR(first)
 	r.planes = &planes{format: format, colour: r.colour, only: !restores(source, twin)}
 	r.planes.repack = repacker{to: r.colour.layout(first.Width(), first.Height(), twin), twin: true}
 	r.planes.repack.to.full = r.colour.full(source)

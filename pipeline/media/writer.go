@@ -50,6 +50,7 @@ type Writer struct {
 	source *Reader
 	target target
 
+	codec   *astiav.Codec
 	encoder *astiav.CodecContext
 	packet  *astiav.Packet
 	video   *astiav.Stream
@@ -120,6 +121,9 @@ func (w *Writer) openMuxer() error {
 	if err := copyStreamMetadata(w.video, w.source.stream); err != nil {
 		return w.cannot(err)
 	}
+	if err := w.writeProperties(); err != nil {
+		return w.cannot(err)
+	}
 	if err := copyMetadata(w.output, w.source.input); err != nil {
 		return w.cannot(err)
 	}
@@ -136,7 +140,14 @@ func (w *Writer) openMuxer() error {
 		w.file = file
 		w.output.SetPb(file)
 	}
-	message, err := withMessage(func() error { return w.output.WriteHeader(nil) })
+	options := astiav.NewDictionary()
+	defer options.Free()
+	if w.hasProfile() {
+		if err := options.Set("movflags", "prefer_icc", 0); err != nil {
+			return w.cannot(err)
+		}
+	}
+	message, err := withMessage(func() error { return w.output.WriteHeader(options) })
 	if err != nil {
 		return w.cannot(fmt.Errorf("%w%s", err, detail(message)))
 	}

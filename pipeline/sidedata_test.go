@@ -1,0 +1,192 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/warp"
+)
+
+// iccProfile is AV_PKT_DATA_ICC_PROFILE of FFmpeg 5.1, which go-astiav does not
+// name.
+const iccProfile = astiav.PacketSideDataType(28)
+
+// words packs what FFmpeg holds as a C struct of 32-bit fields.
+func words(v ...int32) []byte {
+	var b []byte
+	for _, w := range v {
+		b = binary.NativeEndian.AppendUint32(b, uint32(w))
+	}
+	return b
+}
+
+// sideData are descriptions of a stream's pictures, as FFmpeg 5.1 lays them out.
+var sideData = map[string]struct {
+	kind astiav.PacketSideDataType
+	data []byte
+}{
+	"rotation":  {astiav.PacketSideDataTypeDisplaymatrix, words(0, 65536, 0, -65536, 0, 0, 0, 0, 1<<30)},
+	"stereo":    {astiav.PacketSideDataTypeStereo3D, words(1, 0, 0)}, // side by side
+	"spherical": {astiav.PacketSideDataTypeSpherical, words(0, 30<<16, 0, 0, 0, 0, 0, 0, 0)},
+	"light":     {astiav.PacketSideDataTypeContentLightLevel, words(1000, 400)},
+	"icc":       {iccProfile, bytes.Repeat([]byte("profile "), 20)},
+}
+
+// describe writes the first stream of in to out with side data of its own.
+func describe(t *testing.T, in, out string, names ...string) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	source := astiav.AllocFormatContext()
+	defer source.Free()
+	must(source.OpenInput(in, nil, nil))
+	defer source.CloseInput()
+	must(source.FindStreamInfo(nil))
+	target, err := astiav.AllocOutputFormatContext(nil, "", out)
+	must(err)
+	defer target.Free()
+	target.SetStrictStdCompliance(astiav.StrictStdComplianceUnofficial)
+	from, to := source.Streams()[0], target.NewStream(nil)
+	must(from.CodecParameters().Copy(to.CodecParameters()))
+	to.CodecParameters().SetCodecTag(0)
+	to.SetTimeBase(from.TimeBase())
+	for _, name := range names {
+		must(to.AddSideData(sideData[name].kind, sideData[name].data))
+	}
+	file, err := astiav.OpenIOContext(out, astiav.NewIOContextFlags(astiav.IOContextFlagWrite))
+	must(err)
+	target.SetPb(file)
+	options := astiav.NewDictionary()
+	defer options.Free()
+	if strings.HasSuffix(out, ".mp4") {
+		must(options.Set("movflags", "prefer_icc", 0))
+	}
+	must(target.WriteHeader(options))
+	packet := astiav.AllocPacket()
+	defer packet.Free()
+	for {
+		if err := source.ReadFrame(packet); errors.Is(err, astiav.ErrEof) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packet.RescaleTs(from.TimeBase(), to.TimeBase())
+		packet.SetStreamIndex(0)
+		must(target.WriteInterleavedFrame(packet))
+	}
+	must(target.WriteTrailer())
+	must(file.Close())
+}
+
+// described is what ffprobe shows of a stream's side data, a line each.
+func described(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "stream_side_data", "-of", "compact", name).Output()
+	if err != nil {
+		t.Skipf("ffprobe: %v", err)
+	}
+	// CPB properties belong to one encoder; matrices are shown with line numbers.
+	return regexp.MustCompile(`(?m)side_data_type=CPB[^\n]*`).ReplaceAllString(string(out), "")
+}
+
+func TestSideData(t *testing.T) {
+	scene := writeScene(t, 64, 48, 4, 24, 1)
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "plain.mkv")
+	ffmpeg(t, "-i", scene, "-c:v", "libx264", "-color_primaries", "bt709", "-color_trc", "bt709", "-colorspace", "bt709", plain)
+	for _, c := range []struct {
+		name, from string
+		kept, lost []string // containers
+	}{
+		{"rotation", ".mp4", []string{".mp4", ".mov"}, []string{".mkv", ".nut"}},
+		{"stereo", ".mkv", []string{".mp4", ".mkv", ".webm"}, []string{".mov", ".nut"}},
+		{"spherical", ".mkv", []string{".mp4", ".mkv"}, []string{".mov", ".avi"}},
+		{"light", ".mkv", []string{".mp4", ".mkv", ".mov"}, nil},
+		{"icc", ".mp4", []string{".mp4", ".mov"}, []string{".mkv"}},
+	} {
+		input := filepath.Join(dir, c.name+c.from)
+		describe(t, plain, input, c.name)
+		want := described(t, input)
+		if !strings.Contains(want, "side_data_type") {
+			t.Fatalf("%s is not in the input: %s", c.name, want)
+		}
+		for i, ext := range append(append([]string{}, c.kept...), c.lost...) {
+			var said strings.Builder
+			o := Options{Input: input, Output: filepath.Join(dir, "out"+ext), Overwrite: true, Mode: warp.Blend, Rate: Rate{big.NewRat(2, 1), true}}
+			o.Log = slog.New(slog.NewTextHandler(&said, nil))
+			mustRun(t, o)
+			got := described(t, o.Output)
+			kept := i < len(c.kept)
+			if kept && got != want {
+				t.Errorf("%s in %s:\n%sbecame\n%s", c.name, ext, want, got)
+			}
+			if warned := strings.Count(said.String(), "picture's description"); kept && warned != 0 || !kept && warned != 1 {
+				t.Errorf("%s in %s: %d warnings: %s", c.name, ext, warned, said.String())
+			}
+		}
+	}
+}
+
+// Static HDR10 metadata go on, through the container and through encoders that
+// write them themselves.
+func TestHDR10(t *testing.T) {
+	dir := t.TempDir()
+	input := filepath.Join(dir, "hdr.mp4")
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 4, 24, 1), "-pix_fmt", "yuv420p10le", "-c:v", "libx265",
+		"-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc", "-x265-params",
+		"log-level=error:master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):max-cll=1000,400", input)
+	for _, c := range []struct{ name, codec string }{{"out.mp4", "libx265"}, {"out.mp4", "libx264"}, {"out.mkv", "ffv1"}, {"raw.hevc", "libx265"}} {
+		o := Options{Input: input, Output: filepath.Join(dir, c.name), VideoCodec: c.codec, Overwrite: true, Mode: warp.Blend}
+		mustRun(t, o)
+		out, err := exec.Command("ffprobe", "-v", "error", "-read_intervals", "%+#1", "-show_frames", "-show_streams", "-of", "flat", o.Output).Output()
+		if err != nil {
+			t.Skipf("ffprobe: %v", err)
+		}
+		for _, want := range []string{`max_content=1000`, `max_average=400`, `max_luminance="(10000000/10000|1000/1)"`, `min_luminance="(50/10000|1/200)"`, `green_y="(34500/50000|69/100)"`} {
+			if !regexp.MustCompile(want).Match(out) {
+				t.Errorf("%s by %s: no %s", c.name, c.codec, want)
+			}
+		}
+	}
+}
+
+// Pictures are cropped as the codec says, to the pixel.
+func TestCropping(t *testing.T) {
+	dir := t.TempDir()
+	whole, cropped, want := filepath.Join(dir, "whole.mp4"), filepath.Join(dir, "cropped.mp4"), filepath.Join(dir, "want.nut")
+	ffmpeg(t, "-i", writeScene(t, 96, 64, 3, 24, 1), "-c:v", "libx264", whole)
+	for _, c := range [][4]int{{6, 2, 0, 0}, {2, 4, 10, 6}, {0, 0, 2, 2}} {
+		left, top, right, bottom := c[0], c[1], c[2], c[3]
+		ffmpeg(t, "-i", whole, "-c", "copy", "-bsf:v",
+			fmt.Sprintf("h264_metadata=crop_left=%d:crop_top=%d:crop_right=%d:crop_bottom=%d", left, top, right, bottom), cropped)
+		ffmpeg(t, "-i", whole, "-vf", fmt.Sprintf("crop=%d:%d:%d:%d:exact=1", 96-left-right, 64-top-bottom, left, top), "-c:v", "rawvideo", want)
+		o := lossless(t, cropped)
+		o.Mode = warp.Blend
+		if _, err := Run(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+		a, _, _ := readAll(t, want)
+		b, _, v := readAll(t, o.Output)
+		for i := range a {
+			if !bytes.Equal(a[i], b[i]) {
+				t.Errorf("crop %v: frame %d, %dx%d, differs from what the codec shows", c, i, v.Width, v.Height)
+			}
+		}
+	}
+}

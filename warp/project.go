@@ -36,7 +36,7 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 		}
 	}
 	bend := s.bend.at(s, phase)
-	radius := 4 >> in.Level
+	radius := costRadius >> in.Level
 	for _, h := range hypotheses {
 		h.measure(workers, &s.scratch, in, phase, bend, radius)
 	}
@@ -64,6 +64,10 @@ func sameSubsampling(f frame.Format, i, j int) bool {
 	jx, jy := f.Subsampling(j)
 	return ix == jx && iy == jy
 }
+
+// costRadius is that of the square over which costs are means, in pixels of the
+// picture.
+const costRadius = 4
 
 // leastTrust is the weight below which a splat counts as a hole.
 const leastTrust = 4 * SplatOne

@@ -1,0 +1,98 @@
+package cuda
+
+import (
+	"math/bits"
+
+	"retime/inpaint"
+)
+
+// holes are the pixels of a group of planes that nothing is known of: a mask and a
+// list in any order.
+type holes struct {
+	mask    Image[byte]
+	list    Buffer[uint32]
+	blurred Buffer[byte]
+	// count is the address of the length of the list and rest of a flag for the
+	// inpainting.
+	count, rest Arg
+}
+
+func (h *holes) resize(d *Device, g group, bytes int) error {
+	pixels := g.width * g.height
+	// The mask has no gaps.
+	if err := h.mask.buffer.Resize(d, pixels); err != nil {
+		return err
+	}
+	h.mask.Width, h.mask.Height, h.mask.Stride = g.width, g.height, g.width
+	if err := h.list.Resize(d, pixels); err != nil {
+		return err
+	}
+	return h.blurred.Resize(d, (g.end-g.first)*pixels*bytes)
+}
+
+func (h *holes) free() {
+	h.mask.Free()
+	h.list.Free()
+	h.blurred.Free()
+}
+
+// inpainter fills holes as package inpaint does.
+type inpainter struct {
+	propagate, blur, store [2]*Kernel // by bytes of a sample
+
+	directions Buffer[[4]int32]
+	group      int // threads that share a pixel
+	blocks     int
+}
+
+func newInpainter(s *Stream, directions int) (p inpainter, err error) {
+	for i, suffix := range []string{"u8", "u16"} {
+		err := s.device.Kernels("inpaint", map[string]**Kernel{
+			"propagate_" + suffix: &p.propagate[i], "blur_" + suffix: &p.blur[i], "store_" + suffix: &p.store[i],
+		})
+		if err != nil {
+			return p, err
+		}
+	}
+	list, err := inpaint.Directions(directions)
+	if err != nil {
+		return p, err
+	}
+	lines := make([][4]int32, len(list))
+	for i, d := range list {
+		lines[i] = [4]int32{0, int32(d.Sign), int32(d.Slope), int32(d.Step)}
+		if d.Vertical {
+			lines[i][0] = 1
+		}
+	}
+	p.group = min(32, 1<<bits.Len(uint(len(lines)-1)))
+	p.blocks = 8 * max(1, s.device.Info().Multiprocessors)
+	return p, upload(s, &p.directions, lines)
+}
+
+func (p *inpainter) free() { p.directions.Free() }
+
+// inpaintBlock is the threads of a block.
+var inpaintBlock = Dim{128, 1, 1}
+
+// fill queues filling the holes of a group's planes. It changes nothing where all
+// pixels are holes.
+func (p *inpainter) fill(s *Stream, dst *planes, g group, h *holes) error {
+	bytes := dst.format.Bytes() - 1
+	grid := Dim{min(p.blocks, ceilDiv(g.width*g.height*p.group, inpaintBlock.X)), 1, 1}
+	args := dst.args(nil, g.first, g.end)
+	args = append(args, Int(g.end-g.first), Int(dst.stride(g.first)), h.list.Arg(), h.count)
+	region := append(args[:len(args):len(args)], h.mask.Arg(), Int(h.mask.Stride), Int(g.width), Int(g.height))
+	for second := range 2 {
+		a := append(region[:len(region):len(region)], p.directions.Arg(), Int(p.directions.N), Int(p.group), Int(second), h.rest)
+		if err := s.Launch(p.propagate[bytes], grid, inpaintBlock, 0, a...); err != nil {
+			return err
+		}
+	}
+	blurred := []Arg{h.blurred.Arg(), Int(g.width * g.height)}
+	if err := s.Launch(p.blur[bytes], grid, inpaintBlock, 0, append(region[:len(region):len(region)], blurred...)...); err != nil {
+		return err
+	}
+	args = append(args, Int(g.width), Int(g.height))
+	return s.Launch(p.store[bytes], grid, inpaintBlock, 0, append(args, blurred...)...)
+}

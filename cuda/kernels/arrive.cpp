@@ -1,0 +1,7 @@
+#include "emulator.h"
+
+namespace arrive {
+#include "arrive.cu"
+}
+
+KERNEL(arrive, arrive_flow)

@@ -1,0 +1,61 @@
+// What arrived of a splatted flow: its means, and where nothing did.
+
+#include "splat.cuh"
+
+enum { tile = 32, rows = 8 };
+
+typedef unsigned long long Sum; // as atomicAdd has it
+
+// Means of the sums of flow z; of odd ones, which lead backward, they are negated.
+// Where a pixel received less than least it is a hole. known has a bit for each
+// pixel that is none: bit y%32 of word (y/32, x). holes[z] counts them. The sums
+// are zero afterwards. Blocks are 32 by 8 threads for tiles of 32 by 32 pixels.
+extern "C" __global__ void arrive_flow(Sum *sums, uint32_t *carries, Vec *motions, uint32_t *known, Sum *holes,
+                                       int width, int height, Sum least, uint32_t bias) {
+	__shared__ uint32_t bits[tile];
+	__shared__ int missing;
+	size_t size = (size_t)width * height, z = blockIdx.z;
+	sums += 3 * z * size;
+	carries += 2 * z * size;
+	int x = blockIdx.x * tile + threadIdx.x;
+	if (threadIdx.y == 0) bits[threadIdx.x] = 0;
+	if (threadIdx.x + threadIdx.y == 0) missing = 0;
+	__syncthreads();
+	uint32_t mine = 0;
+	int gone = 0;
+	for (int row = threadIdx.y; row < tile; row += rows) {
+		int y = blockIdx.y * tile + row;
+		if (x >= width || y >= height) continue;
+		size_t at = (size_t)y * width + x;
+		uint64_t weight = sums[at];
+		if (weight == 0) {
+			gone++;
+			continue;
+		}
+		sums[at] = 0;
+		uint64_t low[2] = {sums[size + at], sums[2 * size + at]}, high[2] = {0, 0};
+		sums[size + at] = sums[2 * size + at] = 0;
+		if (weight > VECTOR_LIMIT)
+			for (int n = 0; n < 2; n++) {
+				high[n] = carries[n * size + at];
+				carries[n * size + at] = 0;
+			}
+		if (weight < least) {
+			gone++;
+			continue;
+		}
+		Wide sx = {high[0], low[0]}, sy = {high[1], low[1]};
+		Vec v = {mean_component(sx, weight, bias), mean_component(sy, weight, bias)};
+		if (z & 1) {
+			v.x = -v.x;
+			v.y = -v.y;
+		}
+		motions[z * size + at] = v;
+		mine |= 1u << row;
+	}
+	atomicOr(&bits[threadIdx.x], mine);
+	if (gone) atomicAdd(&missing, gone);
+	__syncthreads();
+	if (threadIdx.y == 0 && x < width) known[(z * gridDim.y + blockIdx.y) * width + x] = bits[threadIdx.x];
+	if (threadIdx.x + threadIdx.y == 0 && missing) atomicAdd(&holes[z], (Sum)missing);
+}

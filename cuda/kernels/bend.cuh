@@ -1,0 +1,54 @@
+// How motion that is not straight bends, with package warp's bits. Floats are
+// summed in a stated order.
+#pragma once
+
+#include "motion.cuh"
+
+// binomial_float applies the kernel (1 4 6 4 1)/16.
+HOST_DEVICE float binomial_float(float a, float b, float c, float d, float e) {
+	return ((6 * c + 4 * (b + d)) + (a + e)) / 16;
+}
+
+// A Means is what one frame tells of a cell: its mean acceleration in pixels of the
+// picture times their credit, and the credit from 0 to 1.
+struct Means {
+	float x, y, credit;
+};
+
+struct Bend {
+	float x, y;
+};
+
+// combined returns the bend that two frames tell of, factor times the acceleration,
+// as far as they agree.
+HOST_DEVICE Bend combined(Means p, Means q, float factor) {
+	const float doubt = 0.05f; // credit without evidence
+	const float noise = 0.01f; // square pixels
+	float fp = factor / (p.credit + doubt), fq = factor / (q.credit + doubt);
+	float px = p.x * fp, py = p.y * fp, qx = q.x * fq, qy = q.y * fq;
+	float mx = (px + qx) / 2, my = (py + qy) / 2, dx = px - qx, dy = py - qy;
+	float power = mx * mx + my * my;
+	float k = power / (power + (dx * dx + dy * dy) + noise);
+	float credit = p.credit < q.credit ? p.credit : q.credit;
+	k = k * (credit < 1 ? credit : 1.0f);
+	Bend b = {mx * k, my * k};
+	return b;
+}
+
+// cell_before returns the cell whose centre lies before pixel i, and how far i lies
+// from it towards the next.
+HOST_DEVICE int cell_before(int i, int size, float *f) {
+	int twice = 2 * i + 1 - size; // twice the distance from the first centre
+	int c = twice < 0 ? -1 : twice / (2 * size);
+	*f = (float)(twice - c * 2 * size) / (float)(2 * size);
+	return c;
+}
+
+// round_to_int rounds to nearest, ties away from zero.
+HOST_DEVICE int32_t round_to_int(float v) { return v < 0 ? -(int32_t)(0.5f - v) : (int32_t)(v + 0.5f); }
+
+// between interpolates four corners.
+HOST_DEVICE int32_t between(float a, float b, float c, float d, float fx, float fy, float scale) {
+	float top = a + fx * (b - a), bottom = c + fx * (d - c);
+	return round_to_int((top + fy * (bottom - top)) * scale);
+}

@@ -1,0 +1,7 @@
+#include "emulator.h"
+
+namespace error {
+#include "error.cu"
+}
+
+KERNEL(error, warp_error)

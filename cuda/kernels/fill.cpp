@@ -1,0 +1,7 @@
+#include "emulator.h"
+
+namespace fill {
+#include "fill.cu"
+}
+
+KERNEL(fill, fill_nearest)

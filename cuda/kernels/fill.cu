@@ -1,0 +1,40 @@
+// Holes of a flow get the nearest vector that is known.
+
+#include "fill.cuh"
+#include "motion.cuh"
+
+// Vectors of motion z whose bit in known is not set become the nearest one whose
+// is: least in Euclidean distance, of those the one furthest left, of those the
+// uppermost; zero where none is known. Bits are as arrive_flow leaves them.
+//
+// A thread looks at its own column, then at those one pixel further off to both
+// sides, as long as any in them could be as near as what it found.
+extern "C" __global__ void fill_nearest(Vec *motions, const uint32_t *known, int width, int height) {
+	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+	if (x >= width || y >= height) return;
+	motions += (size_t)blockIdx.z * width * height;
+	known += (size_t)blockIdx.z * ((height + 31) / 32) * width;
+	if (known[(size_t)(y >> 5) * width + x] >> (y & 31) & 1) return;
+	int64_t least = INT64_MAX;
+	int column = -1, row = -1;
+	for (int k = 0; (int64_t)k * k <= least; k++) {
+		if (x - k < 0 && x + k >= width) break;
+		for (int side = -1; side <= 1; side += 2) {
+			int c = x + side * k;
+			if (c < 0 || c >= width || (k == 0 && side > 0)) continue;
+			// Rows further off than that cannot win.
+			int reach = least == INT64_MAX ? height : (int)sqrtf((float)(least - (int64_t)k * k)) + 1;
+			int r = nearest_row(known, width, height, c, y, reach);
+			if (r < 0) continue;
+			int64_t d = (int64_t)k * k + (int64_t)(r - y) * (r - y);
+			if (d < least || (d == least && (c < column || (c == column && r < row)))) {
+				least = d;
+				column = c;
+				row = r;
+			}
+		}
+	}
+	Vec v = {0, 0};
+	if (column >= 0) v = motions[(size_t)row * width + column];
+	motions[(size_t)y * width + x] = v;
+}

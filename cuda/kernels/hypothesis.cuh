@@ -1,0 +1,67 @@
+// Hypotheses about the motion through each pixel of the guides, with package
+// warp's bits.
+#pragma once
+
+#include "motion.cuh"
+
+// Where a hypothesis comes from.
+enum { projected = 0, neighbour = 1, stationary = 2 };
+
+enum { max_hypotheses = 16 };
+
+// A Hypothesis is a description of one motion for every pixel: the projected flow
+// first, or the mean of first and second where that is not negative, read (dx, dy)
+// pixels off. A stationary one moves nowhere.
+struct alignas(8) Hypothesis {
+	int32_t kind, first, second, dx, dy, unused;
+};
+
+HOST_DEVICE Vec motion_of(const Hypothesis &h, const Vec *motions, int width, int height, int x, int y) {
+	Vec v = {0, 0};
+	if (h.kind == stationary) return v;
+	size_t size = (size_t)width * height;
+	size_t at = (size_t)clamp_to(y + h.dy, 0, height - 1) * width + clamp_to(x + h.dx, 0, width - 1);
+	v = motions[h.first * size + at];
+	if (h.second >= 0) {
+		Vec w = motions[h.second * size + at];
+		v.x = (v.x + w.x) >> 1;
+		v.y = (v.y + w.y) >> 1;
+	}
+	return v;
+}
+
+// unseen stands for the difference where only one of the neighbours shows the
+// place.
+enum { unseen = 4 * difference_one };
+
+// disagreement is how far the guides differ along v through pixel (x, y), which
+// lies bend off the straight line.
+HOST_DEVICE uint16_t disagreement(const uint8_t *a, const uint8_t *b, int width, int height, int x, int y, Vec v, Vec bend, int32_t phase) {
+	int32_t ax = (x << position_bits) - toward(v.x, phase) - bend.x;
+	int32_t ay = (y << position_bits) - toward(v.y, phase) - bend.y;
+	int32_t bx = ax + v.x, by = ay + v.y;
+	if (inside(width, height, ax, ay) != inside(width, height, bx, by)) return unseen;
+	return difference(lookup(a, width, height, ax, ay), lookup(b, width, height, bx, by));
+}
+
+// ShareTables are package warp's tables: falloff by the difference, gates by the
+// least difference that a flow leaves, bonus by the lead over it.
+struct ShareTables {
+	const uint16_t *falloff, *neighbour_gate, *still_gate;
+	const uint32_t *still_bonus;
+	int falloff_entries, gate_entries, bonus_entries;
+};
+
+HOST_DEVICE uint32_t fallen(const ShareTables &t, int32_t d) { return d < t.falloff_entries ? t.falloff[d] : 0; }
+
+// share_of returns the share of a hypothesis of the given cost where the best of
+// the projected ones has the cost least.
+HOST_DEVICE uint16_t share_of(const ShareTables &t, int kind, int32_t cost, int32_t least) {
+	int g = least < t.gate_entries ? least : t.gate_entries - 1;
+	if (kind == projected) return (uint16_t)fallen(t, cost - least);
+	if (kind == neighbour) return (uint16_t)(fallen(t, cost > least ? cost - least : 0) * t.neighbour_gate[g] >> 8);
+	uint32_t gate = t.still_gate[g];
+	int32_t lead = least - cost;
+	if (lead > 0) return (uint16_t)(4096 * gate * t.still_bonus[lead < t.bonus_entries ? lead : t.bonus_entries - 1] >> 16);
+	return (uint16_t)(fallen(t, -lead) * gate * t.still_bonus[0] >> 16);
+}

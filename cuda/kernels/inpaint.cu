@@ -1,0 +1,173 @@
+// Holes are filled from their borders, as package inpaint does it.
+//
+// J. Rosner, H. Fassold, P. Schallauer and W. Bailer, "Fast GPU-based image warping
+// and inpainting for frame interpolation", GravisMa workshop, 2010, section 6,
+// trace from each border pixel into the hole, one kernel for each direction. Lines
+// of a direction never meet, so a hole pixel receives at most one sample from each:
+// that of the border pixel where its line, followed backward, leaves the hole. Here
+// each hole pixel fetches those, which needs neither sums in global memory nor more
+// than one launch.
+//
+// The hole pixels are listed as y*width + x, in any order. mask is 0 for known
+// pixels, hole for others, unreached for those that no line has reached. Up to
+// four planes of one size and stride share it.
+
+#include "inpaint.cuh"
+
+enum { hole = 255, unreached = 254 };
+
+typedef unsigned long long Sum; // as shuffles have it
+
+template <typename T>
+struct Planes {
+	T *plane[4];
+	int n, stride;
+};
+
+// A Region is a plane's holes.
+struct Region {
+	const uint32_t *list;
+	uint8_t *mask;
+	int mask_stride, width, height;
+};
+
+// blocked says whether p is to be walked through: in the first pass any hole
+// pixel, in the second only those that the first did not reach.
+__device__ bool blocked(const Region &r, int x, int y, bool second) {
+	uint8_t m = r.mask[(size_t)y * r.mask_stride + x];
+	return second ? m == unreached : m != 0;
+}
+
+// propagate lets groups of threads fill a pixel each: they share the directions.
+// group is a power of two up to 32.
+template <typename T>
+__device__ void propagate(const Region &r, uint32_t count, const Planes<T> &p, const Direction *directions, int n, int group, bool second,
+                          uint32_t *rest) {
+	int thread = blockIdx.x * blockDim.x + threadIdx.x, lane = thread & (group - 1);
+	int groups = gridDim.x * blockDim.x / group, first = thread / group;
+	// All threads of a warp go round as often, as they shuffle together.
+	int rounds = (count + groups - 1) / groups;
+	for (int i = 0; i < rounds; i++) {
+		uint32_t number = first + (uint32_t)i * groups;
+		bool here = number < count;
+		int x = 0, y = 0;
+		if (here) {
+			uint32_t at = r.list[number];
+			x = at % r.width;
+			y = at / r.width;
+			here = !second || r.mask[(size_t)y * r.mask_stride + x] == unreached;
+		}
+		Sum sums[4] = {0, 0, 0, 0}, weight = 0;
+		for (int d = lane; here && d < n; d += group) {
+			Direction line = directions[d];
+			int major = line.vertical ? y : x, minor = line.vertical ? x : y;
+			int majors = line.vertical ? r.height : r.width, minors = line.vertical ? r.width : r.height;
+			int origin = minor - minor_offset(major, line.slope);
+			for (int steps = 1;; steps++) {
+				int a = major - line.sign * steps, b = origin + minor_offset(a, line.slope);
+				if ((unsigned)a >= (unsigned)majors || (unsigned)b >= (unsigned)minors) break;
+				int px = line.vertical ? b : a, py = line.vertical ? a : b;
+				if (blocked(r, px, py, second)) continue;
+				uint32_t w = travel_weight(steps, line.step);
+				weight += w;
+				for (int k = 0; k < 4; k++)
+					if (k < p.n) sums[k] += (Sum)w * p.plane[k][(size_t)py * p.stride + px];
+				break;
+			}
+		}
+		for (int step = group >> 1; step; step >>= 1) {
+			weight += __shfl_xor_sync(0xffffffff, weight, step);
+			for (int k = 0; k < 4; k++)
+				if (k < p.n) sums[k] += __shfl_xor_sync(0xffffffff, sums[k], step);
+		}
+		if (!here || lane != 0) continue;
+		if (weight == 0) {
+			if (!second) {
+				r.mask[(size_t)y * r.mask_stride + x] = unreached;
+				*rest = 1;
+			}
+			continue;
+		}
+		for (int k = 0; k < 4; k++)
+			if (k < p.n) p.plane[k][(size_t)y * p.stride + x] = (T)((sums[k] + weight / 2) / weight);
+	}
+}
+
+// distance returns a hole pixel's to the nearest known one, at most max_distance.
+__device__ int distance(const Region &r, int x, int y) {
+	int least = max_distance;
+	for (int ring = 1; 3 * ring < least; ring++)
+		for (int dy = -ring; dy <= ring; dy++) {
+			int py = y + dy;
+			if (py < 0 || py >= r.height) continue;
+			int step = dy == -ring || dy == ring ? 1 : 2 * ring;
+			for (int dx = -ring; dx <= ring; dx += step) {
+				int px = x + dx;
+				if (px < 0 || px >= r.width || r.mask[(size_t)py * r.mask_stride + px]) continue;
+				least = min(least, chamfer(dx, dy));
+			}
+		}
+	return least;
+}
+
+// blur sets the mean of the box around each hole pixel, rounded half up; planes of
+// blurred are capacity apart.
+template <typename T>
+__device__ void blur(const Region &r, uint32_t count, const Planes<T> &p, T *blurred, int capacity) {
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+		int x = r.list[i] % r.width, y = r.list[i] / r.width;
+		int radius = blur_radius(distance(r, x, y));
+		int left = max(0, x - radius), right = min(r.width - 1, x + radius);
+		int top = max(0, y - radius), bottom = min(r.height - 1, y + radius);
+		uint32_t n = (right - left + 1) * (bottom - top + 1);
+		for (int k = 0; k < p.n; k++) {
+			const T *plane = k == 0 ? p.plane[0] : k == 1 ? p.plane[1] : k == 2 ? p.plane[2] : p.plane[3];
+			uint32_t sum = 0;
+			for (int py = top; py <= bottom; py++)
+				for (int px = left; px <= right; px++) sum += plane[(size_t)py * p.stride + px];
+			blurred[(size_t)k * capacity + i] = (T)((sum + n / 2) / n);
+		}
+	}
+}
+
+template <typename T>
+__device__ void store(const Region &r, uint32_t count, const Planes<T> &p, const T *blurred, int capacity) {
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+		int x = r.list[i] % r.width, y = r.list[i] / r.width;
+		for (int k = 0; k < 4; k++)
+			if (k < p.n) p.plane[k][(size_t)y * p.stride + x] = blurred[(size_t)k * capacity + i];
+	}
+}
+
+// The three kernels run one after the other, the first of them twice. They do
+// nothing where there is no hole, or nothing but holes. rest is set to 1 in the
+// first pass where a second one has something to do; it must be 0 before.
+#define INPAINT(suffix, T)                                                                                             \
+	extern "C" __global__ void propagate_##suffix(T *p0, T *p1, T *p2, T *p3, int planes, int stride,                 \
+	                                              const uint32_t *list, const uint32_t *count, uint8_t *mask,         \
+	                                              int mask_stride, int width, int height, const Direction *directions, \
+	                                              int n, int group, int second, uint32_t *rest) {                     \
+		if (*count == 0 || *count == (uint32_t)width * height || (second && *rest == 0)) return;                      \
+		Planes<T> p = {{p0, p1, p2, p3}, planes, stride};                                                             \
+		Region r = {list, mask, mask_stride, width, height};                                                          \
+		propagate(r, *count, p, directions, n, group, second != 0, rest);                                             \
+	}                                                                                                                  \
+	extern "C" __global__ void blur_##suffix(T *p0, T *p1, T *p2, T *p3, int planes, int stride, const uint32_t *list, \
+	                                         const uint32_t *count, uint8_t *mask, int mask_stride, int width,        \
+	                                         int height, T *blurred, int capacity) {                                  \
+		if (*count == (uint32_t)width * height) return;                                                               \
+		Planes<T> p = {{p0, p1, p2, p3}, planes, stride};                                                             \
+		Region r = {list, mask, mask_stride, width, height};                                                          \
+		blur(r, *count, p, blurred, capacity);                                                                        \
+	}                                                                                                                  \
+	extern "C" __global__ void store_##suffix(T *p0, T *p1, T *p2, T *p3, int planes, int stride, const uint32_t *list, \
+	                                          const uint32_t *count, int width, int height, const T *blurred,         \
+	                                          int capacity) {                                                         \
+		if (*count == (uint32_t)width * height) return;                                                               \
+		Planes<T> p = {{p0, p1, p2, p3}, planes, stride};                                                             \
+		Region r = {list, nullptr, 0, width, height};                                                                 \
+		store(r, *count, p, blurred, capacity);                                                                       \
+	}
+
+INPAINT(u8, uint8_t)
+INPAINT(u16, uint16_t)

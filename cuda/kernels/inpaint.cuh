@@ -1,0 +1,33 @@
+// Directions and distances of package inpaint.
+#pragma once
+
+#include "host_device.cuh"
+
+// A Direction is one of propagation; its fields are those of inpaint.Direction.
+struct alignas(16) Direction {
+	int32_t vertical, sign, slope, step;
+};
+
+// minor_offset returns floor((major*slope + 1/2*65536) / 65536): the minor
+// coordinate of the line through the origin.
+HOST_DEVICE int minor_offset(int major, int slope) { return (int)(((int64_t)major * slope + (1 << 15)) >> 16); }
+
+// travel_weight is the weight of a sample after that many steps.
+HOST_DEVICE uint32_t travel_weight(int steps, int step) {
+	uint64_t distance = (uint64_t)steps * step;
+	return (uint32_t)(((1ull << 32) + distance / 2) / distance);
+}
+
+enum { max_radius = 4, max_distance = 4 * max_radius };
+
+// chamfer is the distance of a pixel to one (dx, dy) off, in thirds of a pixel
+// (G. Borgefors, "Distance transformations in digital images", Computer Vision,
+// Graphics, and Image Processing 34, 1986).
+HOST_DEVICE int chamfer(int dx, int dy) {
+	dx = dx < 0 ? -dx : dx;
+	dy = dy < 0 ? -dy : dy;
+	return dx > dy ? 3 * dx + dy : 3 * dy + dx;
+}
+
+// blur_radius is that of the box at a distance.
+HOST_DEVICE int blur_radius(int distance) { return distance < 8 ? 1 : distance / 4; }

@@ -1,0 +1,7 @@
+#include "emulator.h"
+
+namespace margin {
+#include "margin.cu"
+}
+
+KERNEL(margin, extend_margin)

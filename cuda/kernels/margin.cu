@@ -1,0 +1,25 @@
+// Coefficients beyond the edges of their plane, which continues whole-symmetrically.
+
+#include "sampler.cuh"
+
+// mirror maps i into [0, n) by reflection about the first and last sample.
+HOST_DEVICE int mirror(int i, int n) {
+	if (n == 1) return 0;
+	int period = 2 * (n - 1);
+	i %= period;
+	if (i < 0) i += period;
+	return i < period - i ? i : period - i;
+}
+
+// pixels points to the first coefficient of a plane of width by height; those of
+// the margin around it are set. A thread for each: y counts the rows with the
+// margin, x the columns, of which those of the plane are left out in its rows.
+extern "C" __global__ void extend_margin(float *coefficients, int stride, int width, int height) {
+	int y = (int)(blockIdx.y * blockDim.y + threadIdx.y) - coefficient_margin;
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	bool beside = y >= 0 && y < height;
+	if (y >= height + coefficient_margin || i >= (beside ? 2 * coefficient_margin : width + 2 * coefficient_margin)) return;
+	int x = beside && i >= coefficient_margin ? width + i - coefficient_margin : i - coefficient_margin;
+	// Rows above and below are copies, margins included.
+	coefficients[(ptrdiff_t)y * stride + x] = coefficients[(ptrdiff_t)mirror(y, height) * stride + mirror(x, width)];
+}

@@ -1,0 +1,71 @@
+// Positions, motions and differences between guides, with package warp's bits.
+#pragma once
+
+#include "host_device.cuh"
+
+// Positions are fixed-point numbers of 1/256 sample, phases of 1/65536 interval.
+enum { position_bits = 8, position_one = 1 << position_bits, phase_one = 1 << 16 };
+
+// A Vec is a motion in 1/256 pixel.
+struct alignas(8) Vec {
+	int32_t x, y;
+};
+
+// toward returns how far v has gone at the phase, rounded to nearest with ties up.
+HOST_DEVICE int32_t toward(int32_t v, int32_t phase) {
+	return (int32_t)(((int64_t)v * phase + phase_one / 2) >> 16);
+}
+
+HOST_DEVICE int clamp_to(int v, int low, int high) { return v < low ? low : v > high ? high : v; }
+
+// inside says whether (x, y), in 1/256 pixel, is at most half a pixel outside the
+// outermost samples.
+HOST_DEVICE bool inside(int width, int height, int32_t x, int32_t y) {
+	return (uint32_t)(x + position_one / 2) <= (uint32_t)width << position_bits &&
+	       (uint32_t)(y + position_one / 2) <= (uint32_t)height << position_bits;
+}
+
+// settle splits a position into an index and a fraction and moves what is outside
+// to the edge; step is the distance to the next sample, 0 where it has no weight.
+HOST_DEVICE void settle(int32_t position, int n, int *index, uint32_t *fraction, int *step) {
+	int i = position >> position_bits;
+	uint32_t f = position & (position_one - 1);
+	if ((uint32_t)i >= (uint32_t)(n - 1)) {
+		i = i < 0 ? 0 : n - 1;
+		f = 0;
+	}
+	*index = i;
+	*fraction = f;
+	*step = f != 0;
+}
+
+// lookup returns the picture at (x, y), in 1/256 pixel, interpolated bilinearly
+// and times 65536.
+HOST_DEVICE uint32_t lookup(const uint8_t *pix, int width, int height, int32_t x, int32_t y) {
+	int ix, iy, dx, dy;
+	uint32_t fx, fy;
+	settle(x, width, &ix, &fx, &dx);
+	settle(y, height, &iy, &fy, &dy);
+	const uint8_t *p = pix + (size_t)iy * width + ix, *q = p + (dy ? width : 0);
+	uint32_t top = p[0] * (position_one - fx) + p[dx] * fx;
+	uint32_t bottom = q[0] * (position_one - fx) + q[dx] * fx;
+	return top * (position_one - fy) + bottom * fy;
+}
+
+// Differences are in units of 1/difference_one grey level.
+enum { difference_one = 16 };
+
+// difference is |a - b| of two lookups.
+HOST_DEVICE uint16_t difference(uint32_t a, uint32_t b) {
+	int32_t d = (int32_t)a - (int32_t)b;
+	if (d < 0) d = -d;
+	return (uint16_t)((d + (1 << 11)) >> 12);
+}
+
+// box_mean is sum/count rounded as warp's boxMean rounds it.
+HOST_DEVICE uint16_t box_mean(uint32_t sum, uint64_t reciprocal) {
+	return (uint16_t)((sum * reciprocal + (1ull << 31)) >> 32);
+}
+
+// reciprocal returns 2^32/n, rounded.
+HOST_DEVICE uint64_t reciprocal(uint32_t n) { return ((1ull << 32) + n / 2) / n; }

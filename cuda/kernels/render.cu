@@ -1,0 +1,224 @@
+// The samples of a made frame: both neighbours are read along the motions that
+// count at each pixel of the guides and blended by phase and share.
+
+#include "convert.cuh"
+#include "hypothesis.cuh"
+#include "sampler.cuh"
+
+// Shares below 1/least_share of a pixel's total are left out, and motions that
+// differ by no more than same_motion count as one.
+enum { least_share = 32, same_motion = position_one / 4 };
+
+// A reading more than half a sample outside its picture counts for little beside
+// one that is inside.
+enum { inside_factor = 100 };
+
+__device__ bool same(int32_t a, int32_t b) { return (uint32_t)(a - b + same_motion) <= 2 * same_motion; }
+
+// A Guess is a motion, its share and whether it has the bend.
+struct Guess {
+	Vec v;
+	uint32_t share;
+	bool bent;
+};
+
+enum { threads = 128 };
+
+// Guesses are those of a block's threads, in shared memory.
+struct Guesses {
+	Vec *motions;
+	uint32_t *shares; // twice the share, plus 1 where bent
+
+	__device__ Guess get(int k) const {
+		Guess g = {motions[k * threads + threadIdx.x], shares[k * threads + threadIdx.x] >> 1, (shares[k * threads + threadIdx.x] & 1) != 0};
+		return g;
+	}
+	__device__ void set(int k, Guess g) const {
+		motions[k * threads + threadIdx.x] = g.v;
+		shares[k * threads + threadIdx.x] = g.share << 1 | g.bent;
+	}
+};
+
+// A Grid is the guides' with what is known there.
+struct Grid {
+	const Vec *motions, *bends;
+	const Hypothesis *list;
+	const uint16_t *weights;
+	int hypotheses, width, height, level;
+};
+
+// gather lists the motions that count at a pixel and returns their number.
+__device__ int gather(const Grid &g, const Guesses &guesses, int x, int y) {
+	size_t size = (size_t)g.width * g.height, at = (size_t)y * g.width + x;
+	uint32_t total = 0;
+	int n = 0;
+	for (int h = 0; h < g.hypotheses; h++) {
+		uint32_t w = g.weights[h * size + at];
+		if (w == 0) continue;
+		total += w;
+		Hypothesis hypothesis = g.list[h];
+		Vec v = motion_of(hypothesis, g.motions, g.width, g.height, x, y);
+		int k = 0;
+		while (k < n) {
+			Guess o = guesses.get(k);
+			if (same(o.v.x, v.x) && same(o.v.y, v.y)) {
+				o.share += w;
+				guesses.set(k, o);
+				break;
+			}
+			k++;
+		}
+		if (k == n) {
+			Guess o = {v, w, hypothesis.kind != stationary};
+			guesses.set(n++, o);
+		}
+	}
+	int kept = 0;
+	for (int k = 0; k < n; k++) {
+		Guess o = guesses.get(k);
+		if (o.share * least_share >= total) guesses.set(kept++, o);
+	}
+	return kept;
+}
+
+// A Plane is one of the made frame and its neighbours', with their coefficients,
+// margin included.
+template <typename T>
+struct Plane {
+	T *out;
+	const T *a, *b;
+	const float *coefficients_a, *coefficients_b;
+};
+
+// A Reading is where a neighbour is read, in 1/256 sample.
+struct Reading {
+	int32_t x, y;
+};
+
+__device__ bool within(Reading r, int width, int height) {
+	return r.x >= -position_one / 2 && r.y >= -position_one / 2 && r.x <= (width << position_bits) - position_one / 2 &&
+	       r.y <= (height << position_bits) - position_one / 2;
+}
+
+// A Layout is how a plane's samples lie on the guides' grid.
+struct Layout {
+	int width, height, stride, coefficient_stride, sx, sy;
+};
+
+// accumulate adds w times the block of samples at r.
+template <typename T, int bw, int bh>
+__device__ void accumulate(float *sums, const T *from, const float *coefficients, const Layout &l, const float4 *taps, Reading r, float w) {
+	if (((r.x | r.y) & (position_one - 1)) == 0) {
+		// On a sample the spline is the sample.
+		int ix = r.x >> position_bits, iy = r.y >> position_bits;
+		if (ix >= 0 && iy >= 0 && ix + bw <= l.width && iy + bh <= l.height) {
+			const T *p = from + (size_t)iy * l.stride + ix;
+			for (int j = 0; j < bh; j++)
+				for (int i = 0; i < bw; i++) sums[j * bw + i] += (float)p[(size_t)j * l.stride + i] * w;
+			return;
+		}
+	}
+	const int more = (bw > bh ? bw : bh) - 1;
+	uint32_t fx, fy;
+	int x = place_along(r.x, l.width, more, &fx), y = place_along(r.y, l.height, more, &fy);
+	float4 tx = taps[fx], ty = taps[fy];
+	float wx[4] = {tx.x, tx.y, tx.z, tx.w}, wy[4] = {ty.x, ty.y, ty.z, ty.w};
+	add_block<bw, bh>(sums, coefficients + (size_t)y * l.coefficient_stride + x, l.coefficient_stride, wx, wy, w);
+}
+
+// read returns where a guess leads in the neighbours.
+__device__ void read(const Guess &g, Vec bend, const Grid &grid, const Layout &l, int x, int y, int32_t phase, Reading *a, Reading *b) {
+	int px = x << position_bits, py = y << position_bits;
+	if (g.bent) {
+		px -= travel(bend.x, phase_one, grid.level, l.sx);
+		py -= travel(bend.y, phase_one, grid.level, l.sy);
+	}
+	a->x = px - travel(g.v.x, phase, grid.level, l.sx);
+	a->y = py - travel(g.v.y, phase, grid.level, l.sy);
+	b->x = px + travel(g.v.x, phase_one - phase, grid.level, l.sx);
+	b->y = py + travel(g.v.y, phase_one - phase, grid.level, l.sy);
+}
+
+// render makes the block of bw by bh samples of this thread. Where all readings
+// leave their pictures it sets mask and lists the samples.
+template <typename T, int bw, int bh>
+__device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes, int n, const Guesses &guesses, const float4 *taps,
+                       int32_t phase, float limit, uint8_t *mask, uint32_t *list, uint32_t *count) {
+	int x = (blockIdx.x * threads + threadIdx.x) * bw, y = blockIdx.y * bh;
+	if (x >= l.width) return;
+	int cx = x << l.sx >> grid.level, cy = y << l.sy >> grid.level;
+	Vec bend = {0, 0};
+	if (grid.bends) bend = grid.bends[(size_t)cy * grid.width + cx];
+	int kept = gather(grid, guesses, cx, cy);
+
+	uint64_t total = 0;
+	bool outside = true;
+	for (int k = 0; k < kept; k++) {
+		Guess g = guesses.get(k);
+		Reading a, b;
+		read(g, bend, grid, l, x, y, phase, &a, &b);
+		bool in_a = within(a, l.width, l.height), in_b = within(b, l.width, l.height);
+		outside = outside && !in_a && !in_b;
+		total += (uint64_t)g.share * (phase_one - phase) * (in_a ? inside_factor : 1) + (uint64_t)g.share * phase * (in_b ? inside_factor : 1);
+	}
+	int columns = min(bw, l.width - x), lines = min(bh, l.height - y);
+	for (int j = 0; j < lines; j++)
+		for (int i = 0; i < columns; i++) {
+			uint32_t at = (y + j) * l.width + x + i;
+			mask[at] = outside ? 255 : 0;
+			if (outside) list[atomicAdd(count, 1u)] = at;
+		}
+	for (int p = 0; p < 4; p++) {
+		if (p >= n) break;
+		float sums[bw * bh];
+		for (int i = 0; i < bw * bh; i++) sums[i] = 0;
+		for (int k = 0; k < kept; k++) {
+			Guess g = guesses.get(k);
+			Reading a, b;
+			read(g, bend, grid, l, x, y, phase, &a, &b);
+			uint64_t wa = (uint64_t)g.share * (phase_one - phase), wb = (uint64_t)g.share * phase;
+			if (within(a, l.width, l.height)) wa *= inside_factor;
+			if (within(b, l.width, l.height)) wb *= inside_factor;
+			accumulate<T, bw, bh>(sums, planes[p].a, planes[p].coefficients_a, l, taps, a, (float)wa / (float)total);
+			accumulate<T, bw, bh>(sums, planes[p].b, planes[p].coefficients_b, l, taps, b, (float)wb / (float)total);
+		}
+		for (int j = 0; j < bh; j++)
+			for (int i = 0; i < bw; i++)
+				if (j < lines && i < columns) planes[p].out[(size_t)(y + j) * l.stride + x + i] = (T)rounded(sums[j * bw + i], limit);
+	}
+}
+
+// Renders up to four planes of one size whose blocks, of as many samples as share a
+// pixel of the guides, are width by height. Planes are given by the addresses of
+// their samples in the made frame and in both neighbours and of their
+// coefficients, planes of 4 pointers each. Blocks are 128 by 1 threads, with shared
+// memory for a motion and a share for each thread and hypothesis.
+#define RENDER(name, T, bw, bh)                                                                                              \
+	extern "C" __global__ void __launch_bounds__(threads) name(                                                             \
+		T *o0, T *o1, T *o2, T *o3, const T *a0, const T *a1, const T *a2, const T *a3, const T *b0, const T *b1,            \
+		const T *b2, const T *b3, const float *ca0, const float *ca1, const float *ca2, const float *ca3, const float *cb0,  \
+		const float *cb1, const float *cb2, const float *cb3, int planes, int width, int height, int stride,                 \
+		int coefficient_stride, int sx, int sy, const Vec *motions, const Vec *bends, const Hypothesis *hypotheses,          \
+		int count, const uint16_t *weights, int guide_width, int guide_height, int level, const float4 *taps, int32_t phase, \
+		float limit, uint8_t *mask, uint32_t *list, uint32_t *listed) {                                                      \
+		DYNAMIC_SHARED(Vec, shared);                                                                                        \
+		Guesses guesses = {shared, (uint32_t *)(shared + count * threads)};                                                 \
+		Grid grid = {motions, bends, hypotheses, weights, count, guide_width, guide_height, level};                          \
+		Layout l = {width, height, stride, coefficient_stride, sx, sy};                                                      \
+		Plane<T> p[4] = {{o0, a0, b0, ca0, cb0}, {o1, a1, b1, ca1, cb1}, {o2, a2, b2, ca2, cb2}, {o3, a3, b3, ca3, cb3}};    \
+		render<T, bw, bh>(grid, l, p, planes, guesses, taps, phase, limit, mask, list, listed);                              \
+	}
+
+#define RENDER_SIZES(suffix, T)          \
+	RENDER(render_1x1_##suffix, T, 1, 1) \
+	RENDER(render_1x2_##suffix, T, 1, 2) \
+	RENDER(render_1x4_##suffix, T, 1, 4) \
+	RENDER(render_2x1_##suffix, T, 2, 1) \
+	RENDER(render_2x2_##suffix, T, 2, 2) \
+	RENDER(render_2x4_##suffix, T, 2, 4) \
+	RENDER(render_4x1_##suffix, T, 4, 1) \
+	RENDER(render_4x2_##suffix, T, 4, 2) \
+	RENDER(render_4x4_##suffix, T, 4, 4)
+
+RENDER_SIZES(u8, uint8_t)
+RENDER_SIZES(u16, uint16_t)

@@ -1,0 +1,7 @@
+#include "emulator.h"
+
+namespace share {
+#include "share.cu"
+}
+
+KERNEL(share, share_weights)

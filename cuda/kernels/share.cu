@@ -1,0 +1,90 @@
+// The costs of the hypotheses and the shares that follow from them.
+
+#include "hypothesis.cuh"
+
+enum {
+	tile_width = 32,
+	tile_height = 16,
+	rows = 8,
+	threads = tile_width * rows,
+	pixels = tile_height / rows,
+	max_radius = 4,
+	halo_width = tile_width + 2 * max_radius,
+	halo_height = tile_height + 2 * max_radius,
+	max_count = (2 * max_radius + 1) * (2 * max_radius + 1)
+};
+
+// Weight h is the share of hypothesis h; its cost is the mean disagreement over a
+// square of 2*radius+1 pixels, as far as it lies inside. The two guides, the
+// motions and the weights are one after the other. bends may be null. total grows
+// by the least cost of a projected flow at each pixel. Blocks are 32 by 8 threads
+// for tiles of 32 by 16 pixels, with shared memory for a uint16_t for each pixel
+// and hypothesis.
+extern "C" __global__ void share_weights(const uint8_t *guides, const Vec *motions, const Vec *bends, const Hypothesis *list,
+                                         int hypotheses, uint16_t *weights, int width, int height, int32_t phase, int radius,
+                                         const uint16_t *falloff, int falloff_entries, const uint16_t *neighbour_gate,
+                                         const uint16_t *still_gate, int gate_entries, const uint32_t *still_bonus,
+                                         int bonus_entries, unsigned long long *total) {
+	DYNAMIC_SHARED(uint16_t, costs); // by hypothesis, then pixel
+	__shared__ uint16_t differences[halo_height][halo_width];
+	__shared__ uint32_t columns[tile_height][halo_width];
+	__shared__ uint64_t reciprocals[max_count + 1];
+	__shared__ unsigned long long sum;
+	int thread = threadIdx.y * tile_width + threadIdx.x;
+	int side = 2 * radius + 1, across = tile_width + 2 * radius, down = tile_height + 2 * radius;
+	for (int n = thread; n <= side * side; n += threads) reciprocals[n] = n ? reciprocal(n) : 0;
+	if (thread == 0) sum = 0;
+
+	size_t size = (size_t)width * height;
+	const uint8_t *a = guides, *b = guides + size;
+	int left = blockIdx.x * tile_width, top = blockIdx.y * tile_height;
+	int x = left + threadIdx.x;
+	int wide = min(width, x + radius + 1) - max(0, x - radius);
+	for (int h = 0; h < hypotheses; h++) {
+		Hypothesis hypothesis = list[h];
+		for (int i = thread; i < across * down; i += threads) {
+			int hx = i % across, hy = i / across, px = left + hx - radius, py = top + hy - radius;
+			uint16_t d = 0;
+			if (px >= 0 && py >= 0 && px < width && py < height) {
+				Vec v = motion_of(hypothesis, motions, width, height, px, py), bend = {0, 0};
+				if (bends && hypothesis.kind != stationary) bend = bends[(size_t)py * width + px];
+				d = disagreement(a, b, width, height, px, py, v, bend, phase);
+			}
+			differences[hy][hx] = d;
+		}
+		__syncthreads();
+		for (int i = thread; i < across * tile_height; i += threads) {
+			int cx = i % across, cy = i / across;
+			uint32_t s = 0;
+			for (int j = 0; j < side; j++) s += differences[cy + j][cx];
+			columns[cy][cx] = s;
+		}
+		__syncthreads();
+		for (int p = 0; p < pixels; p++) {
+			int row = threadIdx.y + p * rows, y = top + row;
+			uint32_t s = 0;
+			for (int i = 0; i < side; i++) s += columns[row][threadIdx.x + i];
+			int high = min(height, y + radius + 1) - max(0, y - radius);
+			if (x < width && y < height)
+				costs[(h * pixels + p) * threads + thread] = box_mean(s, reciprocals[high * wide]);
+		}
+	}
+
+	ShareTables tables = {falloff, neighbour_gate, still_gate, still_bonus, falloff_entries, gate_entries, bonus_entries};
+	unsigned long long mine = 0;
+	for (int p = 0; p < pixels; p++) {
+		int y = top + threadIdx.y + p * rows;
+		if (x >= width || y >= height) continue;
+		int32_t least = INT32_MAX;
+		for (int h = 0; h < hypotheses; h++)
+			if (list[h].kind == projected) least = min(least, (int32_t)costs[(h * pixels + p) * threads + thread]);
+		mine += least;
+		for (int h = 0; h < hypotheses; h++)
+			weights[h * size + (size_t)y * width + x] =
+				share_of(tables, list[h].kind, costs[(h * pixels + p) * threads + thread], least);
+	}
+	for (int step = 16; step; step >>= 1) mine += __shfl_xor_sync(0xffffffff, mine, step);
+	if (threadIdx.x == 0 && mine) atomicAdd(&sum, mine);
+	__syncthreads();
+	if (thread == 0) atomicAdd(total, sum);
+}

@@ -1,0 +1,223 @@
+// Forward splatting of flow and colour: section 6 of J. Rosner, H. Fassold, P.
+// Schallauer and W. Bailer, "Fast GPU-based image warping and inpainting for frame
+// interpolation", GravisMa workshop, 2010.
+//
+// A block sums up what its tile of pixels adds to a window of the destination in
+// shared memory, and adds that to the sums in global memory at the end. Pixels
+// that land outside the window add to global memory at once. Sums are integers, so
+// that their order does not matter.
+//
+// Sums lie one quantity after the other: the weight, then the values. Sums of
+// values that may exceed 64 bits have a second half, a carry of 32 bits for each.
+
+#include "resample.cuh"
+#include "splat.cuh"
+
+enum {
+	tile_width = 32,
+	tile_height = 16,
+	rows = 8,
+	threads = tile_width * rows,
+	window_width = tile_width + 8,
+	window_height = tile_height + 8,
+	window = window_width * window_height,
+	window_margin = 4
+};
+
+// The window holds 64-bit sums as two halves, as shared memory adds 32 bits at a
+// time.
+__device__ void add_shared(uint32_t *low, uint32_t *high, uint64_t v) {
+	uint32_t l = (uint32_t)v, h = (uint32_t)(v >> 32);
+	uint32_t old = atomicAdd(low, l);
+	h += old + l < old;
+	if (h) atomicAdd(high, h);
+}
+
+typedef unsigned long long Sum; // as atomicAdd has it
+
+__device__ void add_global(Sum *sum, uint32_t *carry, uint64_t v) {
+	if (!carry) {
+		atomicAdd(sum, (Sum)v);
+		return;
+	}
+	Sum old = atomicAdd(sum, (Sum)v);
+	if (old + v < old) atomicAdd(carry, 1u);
+}
+
+// Where a block's window begins.
+struct Corner {
+	int x, y;
+};
+
+// place_window puts the window over all landings of the block where it holds them,
+// else around that of the pixel in the middle of the tile.
+__device__ Corner place_window(const Landing *l, const bool *present, int n, Landing middle) {
+	__shared__ int least[2], most[2];
+	int thread = threadIdx.y * tile_width + threadIdx.x;
+	if (thread < 2) {
+		least[thread] = INT32_MAX;
+		most[thread] = INT32_MIN;
+	}
+	__syncthreads();
+	for (int i = 0; i < n; i++) {
+		if (!present[i]) continue;
+		atomicMin(&least[0], l[i].x);
+		atomicMin(&least[1], l[i].y);
+		atomicMax(&most[0], l[i].x);
+		atomicMax(&most[1], l[i].y);
+	}
+	__syncthreads();
+	Corner c = {least[0], least[1]};
+	if ((int64_t)most[0] - least[0] > window_width - 2) c.x = middle.x - tile_width / 2 - window_margin;
+	if ((int64_t)most[1] - least[1] > window_height - 2) c.y = middle.y - tile_height / 2 - window_margin;
+	return c;
+}
+
+// splat adds a tile. Source s has s.at(x, y, &motion, &weight), which returns
+// false for pixels outside the picture, and s.value(x, y, k) for values 0 to
+// N-1.
+template <int N, bool carries, typename Source>
+__device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, int height, int32_t phase) {
+	DYNAMIC_SHARED(uint32_t, halves);
+	uint32_t *low = halves, *high = halves + (N + 1) * window;
+	const int pixels = tile_height / rows;
+	int thread = threadIdx.y * tile_width + threadIdx.x;
+	for (int i = thread; i < 2 * (N + 1) * window; i += threads) halves[i] = 0;
+
+	int x = blockIdx.x * tile_width + threadIdx.x, top = blockIdx.y * tile_height;
+	Landing l[pixels];
+	uint32_t weight[pixels];
+	bool present[pixels];
+	for (int i = 0; i < pixels; i++) {
+		int y = top + threadIdx.y + i * rows;
+		Vec v;
+		present[i] = s.at(x, y, &v, &weight[i]) && weight[i] != 0;
+		if (!present[i]) continue;
+		l[i] = land(x, y, v, phase);
+		// Pixels that land beside the picture are left out.
+		present[i] = l[i].x >= -1 && l[i].y >= -1 && l[i].x < width && l[i].y < height;
+	}
+	int mx = min(width - 1, (int)blockIdx.x * tile_width + tile_width / 2), my = min(height - 1, top + tile_height / 2);
+	Vec v = {0, 0};
+	uint32_t w;
+	s.at(mx, my, &v, &w);
+	Corner corner = place_window(l, present, pixels, land(mx, my, v, phase));
+
+	size_t size = (size_t)width * height;
+	for (int i = 0; i < pixels; i++) {
+		if (!present[i]) continue;
+		int y = top + threadIdx.y + i * rows;
+		uint32_t values[N];
+		for (int n = 0; n < N; n++) values[n] = s.value(x, y, n);
+		uint32_t wx = l[i].x - corner.x, wy = l[i].y - corner.y;
+		bool here = wx < window_width - 1 && wy < window_height - 1;
+		for (int k = 0; k < 4; k++) {
+			uint32_t part = share(l[i], weight[i], k);
+			if (!part) continue;
+			if (here) {
+				int at = (wy + (k >> 1)) * window_width + wx + (k & 1);
+				add_shared(&low[at], &high[at], part);
+				for (int n = 0; n < N; n++)
+					add_shared(&low[(n + 1) * window + at], &high[(n + 1) * window + at], (uint64_t)values[n] * part);
+				continue;
+			}
+			int px = l[i].x + (k & 1), py = l[i].y + (k >> 1);
+			if (px < 0 || py < 0 || px >= width || py >= height) continue;
+			size_t at = (size_t)py * width + px;
+			add_global(&sums[at], nullptr, part);
+			for (int n = 0; n < N; n++)
+				add_global(&sums[(n + 1) * size + at], carries ? &carry[n * size + at] : nullptr, (uint64_t)values[n] * part);
+		}
+	}
+	__syncthreads();
+
+	for (int i = thread; i < window; i += threads) {
+		uint64_t part = (uint64_t)high[i] << 32 | low[i];
+		int px = corner.x + i % window_width, py = corner.y + i / window_width;
+		if (!part || px < 0 || py < 0 || px >= width || py >= height) continue;
+		size_t at = (size_t)py * width + px;
+		add_global(&sums[at], nullptr, part);
+		for (int n = 0; n < N; n++) {
+			int half = (n + 1) * window + i;
+			add_global(&sums[(n + 1) * size + at], carries ? &carry[n * size + at] : nullptr,
+			           (uint64_t)high[half] << 32 | low[half]);
+		}
+	}
+}
+
+// FlowSource is a flow that moves along itself. Its components are biased so that
+// none is negative.
+struct FlowSource {
+	const Vec *flow;
+	const uint16_t *weights;
+	int width, height;
+	int32_t bias;
+
+	__device__ bool at(int x, int y, Vec *v, uint32_t *weight) const {
+		if (x >= width || y >= height) return false;
+		*v = flow[(size_t)y * width + x];
+		*weight = weights[(size_t)y * width + x];
+		return true;
+	}
+	__device__ uint32_t value(int x, int y, int n) const {
+		Vec v = flow[(size_t)y * width + x];
+		return (uint32_t)((n ? v.y : v.x) + bias);
+	}
+};
+
+// Flow z moves by phase, or phase_one - phase where z is odd, with the weights
+// of trust z; sums and carries of flow z are the z-th. Components are at most bias
+// in magnitude.
+extern "C" __global__ void splat_flow(const Vec *flows, const uint16_t *trust, Sum *sums, uint32_t *carries,
+                                      int width, int height, int32_t phase, int32_t bias) {
+	size_t size = (size_t)width * height, z = blockIdx.z;
+	FlowSource s = {flows + z * size, trust + z * size, width, height, bias};
+	splat<2, true>(s, sums + 3 * z * size, carries + 2 * z * size, width, height, z & 1 ? phase_one - phase : phase);
+}
+
+// PlaneSource is up to four planes of one size that move along a flow on another
+// grid.
+template <typename T>
+struct PlaneSource {
+	const T *planes[4];
+	int stride, width, height;
+	Guide guide;
+
+	__device__ bool at(int x, int y, Vec *v, uint32_t *weight) const {
+		if (x >= width || y >= height) return false;
+		*v = motion_at(guide, x, y);
+		*weight = weight_at(guide, x, y);
+		return true;
+	}
+	__device__ uint32_t value(int x, int y, int n) const { return planes[n][(size_t)y * stride + x]; }
+};
+
+template <int N, typename T>
+__device__ void splat_planes(const PlaneSource<T> *s, Sum *sums, uint32_t *carries, int width, int height, int32_t phase) {
+	size_t size = (size_t)width * height, z = blockIdx.z;
+	splat<N, sizeof(T) == 2>(*s, sums + (N + 1) * z * size, carries + N * z * size, width, height, z ? phase_one - phase : phase);
+}
+
+// The planes of the first picture, a, move along flow 0 by phase, those of the
+// second, b, along flow 1 by phase_one - phase; sums and carries of the second come
+// after those of the first. 2^sx columns and 2^sy rows of the flows' grid make one
+// of the planes.
+#define SPLAT_PLANES(name, N, T)                                                                                   \
+	extern "C" __global__ void name(const T *a0, const T *a1, const T *a2, const T *a3, const T *b0, const T *b1, \
+	                                const T *b2, const T *b3, int stride, int width, int height, const Vec *flows, \
+	                                const uint16_t *trust, int guide_width, int guide_height, int sx, int sy,      \
+	                                Sum *sums, uint32_t *carries, int32_t phase) {                                \
+		size_t size = (size_t)guide_width * guide_height, z = blockIdx.z;                                         \
+		Guide g = {flows + z * size, trust + z * size, guide_width, guide_height, sx, sy};                        \
+		PlaneSource<T> s = {{z ? b0 : a0, z ? b1 : a1, z ? b2 : a2, z ? b3 : a3}, stride, width, height, g};      \
+		splat_planes<N>(&s, sums, carries, width, height, phase);                                                 \
+	}
+
+SPLAT_PLANES(splat_1_u8, 1, uint8_t)
+SPLAT_PLANES(splat_2_u8, 2, uint8_t)
+SPLAT_PLANES(splat_3_u8, 3, uint8_t)
+SPLAT_PLANES(splat_4_u8, 4, uint8_t)
+SPLAT_PLANES(splat_1_u16, 1, uint16_t)
+SPLAT_PLANES(splat_2_u16, 2, uint16_t)
+SPLAT_PLANES(splat_3_u16, 3, uint16_t)
+SPLAT_PLANES(splat_4_u16, 4, uint16_t)

@@ -1,0 +1,77 @@
+// Forward splatting with package warp's bits: bilinear weights from the fractions
+// of 1/256 pixel, times a photometric weight, summed exactly.
+#pragma once
+
+#include "motion.cuh"
+
+// A Landing is where a pixel arrives: the upper left one of four pixels, which may
+// be outside the picture, and the fractions beyond it.
+struct Landing {
+	int32_t x, y;
+	uint32_t fx, fy;
+};
+
+HOST_DEVICE Landing land(int x, int y, Vec v, int32_t phase) {
+	int32_t px = (int32_t)((uint32_t)x << position_bits) + toward(v.x, phase);
+	int32_t py = (int32_t)((uint32_t)y << position_bits) + toward(v.y, phase);
+	Landing l = {px >> position_bits, py >> position_bits, (uint32_t)px % position_one, (uint32_t)py % position_one};
+	return l;
+}
+
+// share is the weight that corner k of a landing receives; bit 0 of k is set for
+// the right ones, bit 1 for the lower ones. At most 65536 times weight.
+HOST_DEVICE uint32_t share(const Landing &l, uint32_t weight, int k) {
+	uint32_t x = k & 1 ? l.fx : position_one - l.fx, y = k >> 1 ? l.fy : position_one - l.fy;
+	return weight * y * x;
+}
+
+// A Wide is an unsigned sum that may exceed 64 bits.
+struct Wide {
+	uint64_t high, low;
+};
+
+HOST_DEVICE uint64_t high_product(uint64_t a, uint64_t b) {
+	uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+	uint64_t middle = a1 * b0 + (a0 * b0 >> 32), cross = a0 * b1 + (uint32_t)middle;
+	return a1 * b1 + (middle >> 32) + (cross >> 32);
+}
+
+// mean_magnitude returns s/weight to the nearest integer, ties up, for a quotient
+// below 2^63.
+HOST_DEVICE uint64_t mean_magnitude(Wide s, uint64_t weight) {
+	uint64_t low = s.low + weight / 2;
+	uint64_t rest = s.high + (low < s.low), quotient = 0;
+	if (rest == 0) return low / weight;
+	for (int bit = 63; bit >= 0; bit--) {
+		uint64_t carry = rest >> 63;
+		rest = rest << 1 | low >> 63;
+		low <<= 1;
+		quotient <<= 1;
+		if (carry || rest >= weight) {
+			rest -= weight;
+			quotient |= 1;
+		}
+	}
+	return quotient;
+}
+
+// The weights up to which sums of components and of 16-bit samples surely fit 64
+// bits. Those of 8-bit samples always do.
+#define VECTOR_LIMIT (1ull << 32)
+#define SAMPLE_LIMIT_U16 (1ull << 47)
+
+// mean_component returns sum/weight - bias to the nearest integer, ties away from
+// zero. sum is of components that bias was added to, so that none was negative.
+HOST_DEVICE int32_t mean_component(Wide sum, uint64_t weight, uint32_t bias) {
+	if (weight <= VECTOR_LIMIT) {
+		int64_t s = (int64_t)(sum.low - weight * bias);
+		int64_t m = (int64_t)(((uint64_t)(s < 0 ? -s : s) + weight / 2) / weight);
+		return (int32_t)(s < 0 ? -m : m);
+	}
+	Wide b = {high_product(weight, bias), weight * bias};
+	bool negative = sum.high < b.high || (sum.high == b.high && sum.low < b.low);
+	Wide more = negative ? b : sum, less = negative ? sum : b;
+	Wide d = {more.high - less.high - (more.low < less.low), more.low - less.low};
+	int64_t m = (int64_t)mean_magnitude(d, weight);
+	return (int32_t)(negative ? -m : m);
+}

@@ -1,0 +1,79 @@
+package cuda
+
+import "retime/pipeline/frame"
+
+// planes are those of a frame in device memory, as bytes.
+type planes struct {
+	format frame.Format
+	images [4]Image[byte]
+}
+
+// resize makes p hold the planes of a width by height picture. No stream may
+// still use p.
+func (p *planes) resize(d *Device, format frame.Format, width, height int) error {
+	p.format = format
+	for i := range format.Planes {
+		w, h := format.PlaneSize(i, width, height)
+		if err := p.images[i].Resize(d, w*format.Bytes(), h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *planes) free() {
+	for i := range p.images {
+		p.images[i].Free()
+	}
+}
+
+// upload queues copies of f's planes.
+func (p *planes) upload(s *Stream, f *frame.Frame) error {
+	for i, src := range f.Planes {
+		m := frame.Image[byte]{Width: src.Width * f.Format.Bytes(), Height: src.Height, Stride: src.Stride, Pix: src.Pix}
+		if err := p.images[i].Upload(s, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stride is that of plane i in samples.
+func (p *planes) stride(i int) int { return p.images[i].Stride / p.format.Bytes() }
+
+// args appends the addresses of planes first to end, and zeros up to four.
+func (p *planes) args(to []Arg, first, end int) []Arg {
+	for i := first; i < first+4; i++ {
+		if i < end {
+			to = append(to, p.images[i].Arg())
+		} else {
+			to = append(to, Arg{})
+		}
+	}
+	return to
+}
+
+// group is neighbouring planes of one subsampling, which share their holes.
+type group struct {
+	first, end    int
+	sx, sy        int
+	width, height int
+}
+
+// groups divides a frame's planes.
+func groups(format frame.Format, width, height int) []group {
+	var list []group
+	for i := range format.Planes {
+		sx, sy := format.Subsampling(i)
+		if n := len(list); n > 0 && list[n-1].sx == sx && list[n-1].sy == sy {
+			list[n-1].end++
+			continue
+		}
+		w, h := format.PlaneSize(i, width, height)
+		list = append(list, group{i, i + 1, sx, sy, w, h})
+	}
+	return list
+}
+
+// maxGroups is the most groups that a frame has: luma, chroma and alpha.
+const maxGroups = 3

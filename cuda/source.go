@@ -1,0 +1,135 @@
+package cuda
+
+import (
+	"fmt"
+
+	"retime/pipeline/frame"
+	"retime/warp"
+	"retime/warp/bspline"
+)
+
+// source is a frame of the clip in device memory, kept while it is a neighbour, and
+// the spline coefficients of its planes with their margins.
+type source struct {
+	of           *frame.Frame
+	planes       planes
+	filtered     bool // the coefficients are those of the frame
+	coefficients [4]Image[float32]
+}
+
+// args appends the addresses of the coefficients of planes first to end, without
+// their margins' first ones, and zeros up to four.
+func (c *source) args(to []Arg, first, end int) []Arg {
+	for i := first; i < first+4; i++ {
+		if i < end {
+			to = append(to, c.coefficients[i].Arg())
+		} else {
+			to = append(to, Arg{})
+		}
+	}
+	return to
+}
+
+func (c *source) resize(d *Device, format frame.Format, width, height int, filtered bool) error {
+	if err := c.planes.resize(d, format, width, height); err != nil || !filtered {
+		return err
+	}
+	margin := warp.Constants().CoefficientMargin
+	for i := range format.Planes {
+		w, h := format.PlaneSize(i, width, height)
+		if err := c.coefficients[i].Resize(d, w+2*margin, h+2*margin); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release lets go of the frame.
+func (c *source) release() {
+	if c.of != nil {
+		c.of.Release()
+	}
+	c.of, c.filtered = nil, false
+}
+
+func (c *source) free() {
+	c.release()
+	c.planes.free()
+	for i := range c.coefficients {
+		c.coefficients[i].Free()
+	}
+}
+
+// loader brings frames to the device.
+type loader struct {
+	convert *Converter
+	filter  *bspline.Prefilter[float32]
+	margin  *Kernel
+	host    frame.Image[float32]
+}
+
+func newLoader(d *Device, order bspline.Order) (l loader, err error) {
+	if l.convert, err = NewConverter(d); err != nil {
+		return l, err
+	}
+	if l.filter, err = bspline.NewPrefilter[float32](order, bspline.WholeSymmetric, warp.Constants().Precision); err != nil {
+		return l, fmt.Errorf("sampling: %w", err)
+	}
+	l.margin, err = d.Kernel("margin", "extend_margin")
+	return l, err
+}
+
+// load queues a copy of f's planes unless c has them.
+func (l *loader) load(s *Stream, c *source, f *frame.Frame) error {
+	if c.of == f {
+		return nil
+	}
+	c.release()
+	if err := c.planes.upload(s, f); err != nil {
+		return err
+	}
+	c.of = f.Retain()
+	return nil
+}
+
+// prefilter queues the coefficients of c's frame unless c has them.
+func (l *loader) prefilter(s *Stream, c *source) error {
+	if c.filtered {
+		return nil
+	}
+	margin := warp.Constants().CoefficientMargin
+	for i, p := range c.of.Planes {
+		inner := c.coefficients[i].Part(margin, margin, p.Width, p.Height)
+		l.host.Resize(p.Width, p.Height)
+		if c.of.Format.Bytes() == 1 {
+			toFloat(l.host, frame.Samples[uint8](p))
+		} else {
+			toFloat(l.host, frame.Samples[uint16](p))
+		}
+		if err := l.filter.Apply(frame.Workers{}, l.host); err != nil {
+			return err
+		}
+		if err := inner.Upload(s, l.host); err != nil {
+			return err
+		}
+		if err := s.Synchronize(); err != nil {
+			return err
+		}
+		err := s.Launch(l.margin, Cover(p.Width+2*margin, p.Height+2*margin, wideBlock), wideBlock, 0,
+			inner.Arg(), Int(inner.Stride), Int(p.Width), Int(p.Height))
+		if err != nil {
+			return err
+		}
+	}
+	c.filtered = true
+	return nil
+}
+
+func toFloat[T frame.Sample](dst frame.Image[float32], src frame.Image[T]) {
+	for y := range dst.Height {
+		row := dst.Row(y)
+		for x, v := range src.Row(y) {
+			row[x] = float32(v)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package cuda
+
+import (
+	"fmt"
+
+	"retime/flow"
+	"retime/warp"
+)
+
+// Tiles of the kernels over the guides' grid.
+var (
+	wideBlock = Dim{32, 8, 1}
+	wideTile  = Dim{32, 16, 1}
+	wholeTile = Dim{32, 32, 1}
+)
+
+// over returns the grid of n layers of tiles.
+func over(width, height, n int, tile Dim) Dim {
+	g := Cover(width, height, tile)
+	g.Z = n
+	return g
+}
+
+// splatWindow is the bytes of shared memory that one quantity takes in the window
+// of splat.cu.
+const splatWindow = 40 * 24 * 8
+
+// sums are the accumulators of splatted pictures. They are zero between frames.
+type sums struct {
+	values  Buffer[uint64]
+	carries Buffer[uint32]
+}
+
+// resize makes room for n pictures of values quantities and a weight each, for
+// pixels pixels.
+func (a *sums) resize(s *Stream, pixels, n, values int) error {
+	if err := a.values.Resize(s.device, n*(values+1)*pixels); err != nil {
+		return err
+	}
+	return a.carries.Resize(s.device, n*values*pixels)
+}
+
+func (a *sums) clear(s *Stream) error {
+	if err := a.values.Clear(s); err != nil {
+		return err
+	}
+	return a.carries.Clear(s)
+}
+
+func (a *sums) free() {
+	a.values.Free()
+	a.carries.Free()
+}
+
+// projection splats an interval's two flows to the time of a made frame and fills
+// what they do not reach.
+type projection struct {
+	splat, arrive, fill *Kernel
+
+	sums    sums
+	known   Buffer[uint32]
+	motions Buffer[flow.Vec] // from A to B, after the forward and the backward flow
+}
+
+func newProjection(d *Device) (p projection, err error) {
+	if p.splat, err = d.Kernel("splat", "splat_flow"); err != nil {
+		return p, err
+	}
+	if p.arrive, err = d.Kernel("arrive", "arrive_flow"); err != nil {
+		return p, err
+	}
+	p.fill, err = d.Kernel("fill", "fill_nearest")
+	return p, err
+}
+
+func (p *projection) resize(s *Stream, width, height int) error {
+	pixels := width * height
+	if err := p.sums.resize(s, pixels, 2, 2); err != nil {
+		return err
+	}
+	if err := p.known.Resize(s.device, 2*ceilDiv(height, 32)*width); err != nil {
+		return err
+	}
+	return p.motions.Resize(s.device, 2*pixels)
+}
+
+func (p *projection) free() {
+	p.sums.free()
+	p.known.Free()
+	p.motions.Free()
+}
+
+// make queues setting motions from the flows and their weights; holes, two
+// numbers, grow by the pixels that each flow does not reach.
+func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) error {
+	limit := int(flow.Field{Image: g.shape()}.Limit())
+	err := s.Launch(p.splat, over(g.width, g.height, 2, wideTile), wideBlock, 3*splatWindow,
+		g.flows.Arg(), g.trust.Arg(), p.sums.values.Arg(), p.sums.carries.Arg(),
+		Int(g.width), Int(g.height), Int(int(phase)), Int(limit))
+	if err != nil {
+		return err
+	}
+	err = s.Launch(p.arrive, over(g.width, g.height, 2, wholeTile), wideBlock, 0,
+		p.sums.values.Arg(), p.sums.carries.Arg(), p.motions.Arg(), p.known.Arg(), holes,
+		Int(g.width), Int(g.height), Long(int64(warp.Constants().LeastTrust)), Int(limit))
+	if err != nil {
+		return err
+	}
+	return s.Launch(p.fill, over(g.width, g.height, 2, wideBlock), wideBlock, 0,
+		p.motions.Arg(), p.known.Arg(), Int(g.width), Int(g.height))
+}
+
+// colours splats the planes of both neighbours forward.
+type colours struct {
+	splat [2][4]*Kernel // by bytes of a sample, then planes
+	meet  [2]*Kernel
+	fade  [2]*Kernel
+
+	sums [maxGroups]sums
+}
+
+func newColours(d *Device) (c colours, err error) {
+	for i, suffix := range []string{"u8", "u16"} {
+		for n := range c.splat[i] {
+			if c.splat[i][n], err = d.Kernel("splat", fmt.Sprintf("splat_%d_%s", n+1, suffix)); err != nil {
+				return c, err
+			}
+		}
+		if err = d.Kernels("blend", map[string]**Kernel{"meet_" + suffix: &c.meet[i], "fade_" + suffix: &c.fade[i]}); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func (c *colours) free() {
+	for i := range c.sums {
+		c.sums[i].free()
+	}
+}
+
+// make queues the planes of group i from those of a and b: moved forward, blended
+// where they meet, with the pixels that nothing reaches listed in h.
+func (c *colours) make(s *Stream, i int, gr group, dst, a, b *planes, g *guides, phase warp.Phase, h *holes) error {
+	n, stride := gr.end-gr.first, dst.stride(gr.first)
+	bytes := dst.format.Bytes() - 1
+	args := a.args(nil, gr.first, gr.end)
+	args = b.args(args, gr.first, gr.end)
+	args = append(args, Int(stride), Int(gr.width), Int(gr.height), g.flows.Arg(), g.trust.Arg(), Int(g.width), Int(g.height),
+		Int(gr.sx-g.level), Int(gr.sy-g.level), c.sums[i].values.Arg(), c.sums[i].carries.Arg(), Int(int(phase)))
+	if err := s.Launch(c.splat[bytes][n-1], over(gr.width, gr.height, 2, wideTile), wideBlock, (n+1)*splatWindow, args...); err != nil {
+		return err
+	}
+	args = dst.args(nil, gr.first, gr.end)
+	args = append(args, Int(n), Int(stride), Int(gr.width), Int(gr.height), c.sums[i].values.Arg(), c.sums[i].carries.Arg(),
+		Int(int(phase)), h.mask.Arg(), h.list.Arg(), h.count)
+	return s.Launch(c.meet[bytes], Cover(gr.width, gr.height, wideBlock), wideBlock, 0, args...)
+}
+
+// crossFade queues the planes of a group as the blend of a and b; where count is
+// not 0, only if it is the address of the number of a plane's samples.
+func (c *colours) crossFade(s *Stream, gr group, dst, a, b *planes, phase warp.Phase, count Arg) error {
+	for i := gr.first; i < gr.end; i++ {
+		err := s.Launch(c.fade[dst.format.Bytes()-1], Cover(gr.width, gr.height, wideBlock), wideBlock, 0,
+			dst.images[i].Arg(), a.images[i].Arg(), b.images[i].Arg(), Int(dst.stride(i)), Int(gr.width), Int(gr.height),
+			Int(int(phase)), count)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,521 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"retime/pipeline/frame"
+	"retime/warp"
+)
+
+// Synthesizer makes frames on a device, with the bits of warp.Synthesizer. All its
+// memory is kept from frame to frame.
+//
+// Begin and Start are called by one goroutine; for each interval Begin, then Start
+// for each phase.
+type Synthesizer struct {
+	device *Device
+	params warp.Params
+
+	work, copies *Stream // kernels and uploads; downloads
+	loader       loader
+	guides       guides
+	projection   projection
+	bend         bend
+	shares       shares
+	renderer     renderer
+	colours      colours
+	inpainter    inpainter
+	sources      [2]source
+	holes        [maxGroups]holes
+	counters     Buffer[uint64]
+
+	layout layout
+	in     warp.Interval
+	ready  bool // what does not depend on the phase is queued
+	clean  bool // accumulators are zero
+
+	mu    sync.Mutex
+	slots []*slot // free ones
+	all   []*slot
+}
+
+// layout is what the memory is sized for.
+type layout struct {
+	format                         frame.Format
+	width, height                  int
+	guideWidth, guideHeight, level int
+	groups                         [maxGroups]group
+	count                          int // of groups
+}
+
+// The counters of a made frame: pixels that the two flows do not reach, the sum of
+// the least costs, and for each group the length of its list of holes and a flag.
+const (
+	holesCounter = iota
+	_
+	costCounter
+	groupCounter
+	counters = groupCounter + maxGroups
+)
+
+// slot is a frame under way.
+type slot struct {
+	planes   planes
+	made     *Event // the planes and counters are there
+	done     *Event // so are the host's
+	host     Pinned[byte]
+	counters Pinned[uint64]
+}
+
+// NewSynthesizer checks p and returns a synthesizer on d, which must be closed
+// before d.
+func NewSynthesizer(d *Device, p warp.Params) (*Synthesizer, error) {
+	if p.Directions == 0 {
+		p.Directions = 16
+	}
+	if p.Mode != warp.Project && p.Mode != warp.Splat && p.Mode != warp.Blend {
+		return nil, fmt.Errorf("mode %q makes no frames on a GPU: %w", p.Mode, errors.ErrUnsupported)
+	}
+	s := &Synthesizer{device: d, params: p}
+	err := d.Do(s.open)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Synthesizer) open() (err error) {
+	d, p := s.device, s.params
+	if s.work, err = d.NewStream(); err != nil {
+		return err
+	}
+	if s.copies, err = d.NewStream(); err != nil {
+		return err
+	}
+	if s.colours, err = newColours(d); err != nil {
+		return err
+	}
+	if p.Mode == warp.Blend {
+		return nil
+	}
+	if s.guides, err = newGuides(s.work); err != nil {
+		return err
+	}
+	if s.inpainter, err = newInpainter(s.work, p.Directions); err != nil {
+		return err
+	}
+	if p.Mode == warp.Splat {
+		return nil
+	}
+	if s.loader, err = newLoader(d, p.Order); err != nil {
+		return err
+	}
+	if s.projection, err = newProjection(d); err != nil {
+		return err
+	}
+	if s.bend, err = newBend(s.work); err != nil {
+		return err
+	}
+	if s.shares, err = newShares(s.work); err != nil {
+		return err
+	}
+	s.renderer, err = newRenderer(s.work, p.Order)
+	return err
+}
+
+// Close waits for what is under way and frees everything.
+func (s *Synthesizer) Close() {
+	// After a fault there is nothing to be done about errors.
+	_ = s.device.Do(func() error {
+		for _, stream := range []*Stream{s.work, s.copies} {
+			if stream != nil {
+				_ = stream.Synchronize()
+				_ = stream.Close()
+			}
+		}
+		for _, t := range s.all {
+			t.free()
+		}
+		return nil
+	})
+	s.guides.free()
+	s.projection.free()
+	s.bend.free()
+	s.shares.free()
+	s.renderer.free()
+	s.colours.free()
+	s.inpainter.free()
+	s.counters.Free()
+	for i := range s.sources {
+		s.sources[i].free()
+	}
+	for i := range s.holes {
+		s.holes[i].free()
+	}
+}
+
+// Begin sets the interval that Start works in.
+func (s *Synthesizer) Begin(in warp.Interval) error {
+	s.in, s.ready = in, false
+	return nil
+}
+
+// Make fills dst with the frame at the phase.
+func (s *Synthesizer) Make(dst *frame.Frame, phase warp.Phase) (warp.Made, error) {
+	finish, err := s.Start(dst, phase)
+	if err != nil {
+		return warp.Made{}, err
+	}
+	return finish()
+}
+
+// Start queues the frame at the phase. dst is filled when finish returns, which is
+// called once for each Start, in their order, from any goroutine, also after the
+// next Begin.
+func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error) {
+	var t *slot
+	err = s.device.Do(func() error {
+		if err := s.fit(); err != nil {
+			return err
+		}
+		if t, err = s.take(); err != nil {
+			return err
+		}
+		if err := s.queue(t, phase); err != nil {
+			s.clean = false
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		if t != nil {
+			s.give(t)
+		}
+		return nil, err
+	}
+	l := s.layout
+	return func() (made warp.Made, err error) {
+		defer s.give(t)
+		err = s.device.Do(t.done.Synchronize)
+		if err == nil {
+			t.fetch(dst)
+			made = s.made(t.counters.Values, l)
+		}
+		return made, err
+	}, nil
+}
+
+// made reads a frame's counters.
+func (s *Synthesizer) made(counters []uint64, l layout) warp.Made {
+	if s.params.Mode != warp.Project {
+		return warp.Made{}
+	}
+	pixels := l.guideWidth * l.guideHeight
+	var made warp.Made
+	made.Residual = float64(int64(counters[costCounter])) / (float64(pixels) * differenceOne)
+	for i := range 2 {
+		made.Holes += float64(counters[holesCounter+i]) / float64(max(1, pixels)) / 2
+	}
+	return made
+}
+
+// differenceOne is a grey level in the units of costs.
+const differenceOne = 16
+
+// queue queues a frame: what its interval needs, the frame, and its way back.
+func (s *Synthesizer) queue(t *slot, phase warp.Phase) error {
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	if err := s.counters.Clear(s.work); err != nil {
+		return err
+	}
+	var err error
+	switch s.params.Mode {
+	case warp.Project:
+		err = s.project(&t.planes, phase)
+	case warp.Splat:
+		err = s.splat(&t.planes, phase)
+	default:
+		for _, g := range s.layout.groups[:s.layout.count] {
+			if err = s.colours.crossFade(s.work, g, &t.planes, &s.sources[0].planes, &s.sources[1].planes, phase, Arg{}); err != nil {
+				break
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.counters.Download(s.work, t.counters.Values); err != nil {
+		return err
+	}
+	if err := s.work.Record(t.made); err != nil {
+		return err
+	}
+	if err := s.copies.WaitFor(t.made); err != nil {
+		return err
+	}
+	if err := t.send(s.copies); err != nil {
+		return err
+	}
+	return s.copies.Record(t.done)
+}
+
+// fit makes the memory fit the interval.
+func (s *Synthesizer) fit() error {
+	in := &s.in
+	l := layout{format: in.A.Format, width: in.A.Width, height: in.A.Height}
+	if s.params.Mode != warp.Blend {
+		l.guideWidth, l.guideHeight, l.level = in.GuideA.Width, in.GuideA.Height, in.Level
+	}
+	l.count = copy(l.groups[:], groups(l.format, l.width, l.height))
+	if l != s.layout {
+		// Nothing may use what is about to be freed.
+		if err := s.work.Synchronize(); err != nil {
+			return err
+		}
+		if err := s.copies.Synchronize(); err != nil {
+			return err
+		}
+		s.layout, s.clean = layout{}, false
+		if err := s.resize(l); err != nil {
+			return err
+		}
+		s.layout = l
+	}
+	if s.clean {
+		return nil
+	}
+	if err := s.clear(); err != nil {
+		return err
+	}
+	s.clean = true
+	return nil
+}
+
+func (s *Synthesizer) resize(l layout) error {
+	d, mode := s.device, s.params.Mode
+	for i := range s.sources {
+		s.sources[i].release()
+		if err := s.sources[i].resize(d, l.format, l.width, l.height, mode == warp.Project); err != nil {
+			return err
+		}
+	}
+	if err := s.counters.Resize(d, counters); err != nil {
+		return err
+	}
+	if mode == warp.Blend {
+		return nil
+	}
+	for i, g := range l.groups[:l.count] {
+		h := &s.holes[i]
+		if err := h.resize(d, g, l.format.Bytes()); err != nil {
+			return err
+		}
+		at := s.counters.Arg().bits + uint64(8*(groupCounter+i))
+		h.count, h.rest = Arg{at}, Arg{at + 4}
+		if mode == warp.Splat {
+			if err := s.colours.sums[i].resize(s.work, g.width*g.height, 2, g.end-g.first); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.guides.resize(d, l.guideWidth, l.guideHeight); err != nil {
+		return err
+	}
+	if mode == warp.Splat {
+		return nil
+	}
+	if err := s.projection.resize(s.work, l.guideWidth, l.guideHeight); err != nil {
+		return err
+	}
+	if s.params.Acceleration {
+		if err := s.bend.resize(d, l.guideWidth, l.guideHeight, l.level); err != nil {
+			return err
+		}
+	}
+	return s.shares.resize(s.work, l.guideWidth, l.guideHeight, hypotheses(s.params.Neighbours, l.level))
+}
+
+// clear queues setting what must be zero between frames.
+func (s *Synthesizer) clear() error {
+	for i := range s.layout.groups[:s.layout.count] {
+		if err := s.colours.sums[i].clear(s.work); err != nil {
+			return err
+		}
+	}
+	if err := s.bend.moved.Clear(s.work); err != nil {
+		return err
+	}
+	return s.projection.sums.clear(s.work)
+}
+
+// prepare queues what all phases of the interval share.
+func (s *Synthesizer) prepare() error {
+	if s.ready {
+		return nil
+	}
+	in := &s.in
+	if s.sources[1].of == in.A {
+		s.sources[0], s.sources[1] = s.sources[1], s.sources[0]
+	}
+	for i, f := range []*frame.Frame{in.A, in.B} {
+		if err := s.loader.load(s.work, &s.sources[i], f); err != nil {
+			return err
+		}
+		if s.params.Mode == warp.Project {
+			if err := s.loader.prefilter(s.work, &s.sources[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if s.params.Mode != warp.Blend {
+		if err := s.guides.load(s.work, in, s.params.Acceleration && s.params.Mode == warp.Project); err != nil {
+			return err
+		}
+	}
+	if s.guides.beyond {
+		if err := s.bend.prepare(s.work, &s.guides); err != nil {
+			return err
+		}
+	}
+	s.ready = true
+	return nil
+}
+
+// project queues sampling both neighbours along the motion at the frame's time.
+func (s *Synthesizer) project(dst *planes, phase warp.Phase) error {
+	at := s.counters.Arg().bits
+	if err := s.projection.make(s.work, &s.guides, phase, Arg{at + 8*holesCounter}); err != nil {
+		return err
+	}
+	var bends Arg
+	if s.guides.beyond {
+		if err := s.bend.make(s.work, &s.guides, phase); err != nil {
+			return err
+		}
+		bends = s.bend.field.Arg()
+	}
+	if err := s.shares.make(s.work, &s.guides, &s.projection, bends, phase, Arg{at + 8*costCounter}); err != nil {
+		return err
+	}
+	a, b := &s.sources[0], &s.sources[1]
+	for i, g := range s.layout.groups[:s.layout.count] {
+		if err := s.renderer.make(s.work, g, dst, a, b, &s.guides, &s.projection, &s.shares, bends, phase, &s.holes[i]); err != nil {
+			return err
+		}
+		if err := s.inpainter.fill(s.work, dst, g, &s.holes[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// splat queues moving both neighbours' colours forward.
+func (s *Synthesizer) splat(dst *planes, phase warp.Phase) error {
+	a, b := &s.sources[0].planes, &s.sources[1].planes
+	for i, g := range s.layout.groups[:s.layout.count] {
+		h := &s.holes[i]
+		if err := s.colours.make(s.work, i, g, dst, a, b, &s.guides, phase, h); err != nil {
+			return err
+		}
+		if err := s.inpainter.fill(s.work, dst, g, h); err != nil {
+			return err
+		}
+		// Where nothing arrived at all a cross-fade is the best guess left.
+		if err := s.colours.crossFade(s.work, g, dst, a, b, phase, h.count); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take returns a slot that fits the layout.
+func (s *Synthesizer) take() (*slot, error) {
+	s.mu.Lock()
+	var t *slot
+	if n := len(s.slots); n > 0 {
+		t, s.slots = s.slots[n-1], s.slots[:n-1]
+	}
+	s.mu.Unlock()
+	if t == nil {
+		t = new(slot)
+		s.all = append(s.all, t)
+	}
+	return t, t.fit(s.device, &s.layout)
+}
+
+func (s *Synthesizer) give(t *slot) {
+	s.mu.Lock()
+	s.slots = append(s.slots, t)
+	s.mu.Unlock()
+}
+
+func (t *slot) fit(d *Device, l *layout) (err error) {
+	if t.made == nil {
+		if t.made, err = d.NewEvent(); err != nil {
+			return err
+		}
+	}
+	if t.done == nil {
+		if t.done, err = d.NewEvent(); err != nil {
+			return err
+		}
+	}
+	if err := t.planes.resize(d, l.format, l.width, l.height); err != nil {
+		return err
+	}
+	n := 0
+	for _, m := range t.planes.images[:l.format.Planes] {
+		n += m.Width * m.Height
+	}
+	if err := t.host.Resize(d, n); err != nil {
+		return err
+	}
+	return t.counters.Resize(d, counters)
+}
+
+// rows are the host's planes, without gaps.
+func (t *slot) rows() []frame.Image[byte] {
+	list := make([]frame.Image[byte], 0, 4)
+	pix := t.host.Values
+	for _, m := range t.planes.images[:t.planes.format.Planes] {
+		list = append(list, frame.Image[byte]{Width: m.Width, Height: m.Height, Stride: m.Width, Pix: pix[:m.Width*m.Height]})
+		pix = pix[m.Width*m.Height:]
+	}
+	return list
+}
+
+// send queues copies of the planes to the host.
+func (t *slot) send(s *Stream) error {
+	for i, m := range t.rows() {
+		if err := t.planes.images[i].Download(s, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetch copies the planes to dst.
+func (t *slot) fetch(dst *frame.Frame) {
+	for i, m := range t.rows() {
+		p := &dst.Planes[i]
+		for y := range m.Height {
+			copy(p.Pix[y*p.Stride:][:m.Width], m.Row(y))
+		}
+	}
+}
+
+func (t *slot) free() {
+	t.planes.free()
+	_ = t.host.Free()
+	_ = t.counters.Free()
+	for _, e := range []*Event{t.made, t.done} {
+		if e != nil {
+			_ = e.Close()
+		}
+	}
+}

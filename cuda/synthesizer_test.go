@@ -1,0 +1,232 @@
+package cuda_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"retime/cuda"
+	"retime/flow"
+	"retime/pipeline/frame"
+	"retime/warp"
+	"retime/warp/bspline"
+)
+
+var formats = []frame.Format{
+	{Name: "gray", Depth: 8, Planes: 1},
+	{Name: "yuv420p", Depth: 8, Planes: 3, ChromaX: 1, ChromaY: 1},
+	{Name: "yuv422p10", Depth: 10, Planes: 3, ChromaX: 1},
+	{Name: "yuv440p", Depth: 8, Planes: 3, ChromaY: 1},
+	{Name: "yuv411p", Depth: 8, Planes: 3, ChromaX: 2},
+	{Name: "yuv410p", Depth: 8, Planes: 3, ChromaX: 2, ChromaY: 2},
+	{Name: "yuva420p", Depth: 8, Planes: 4, ChromaX: 1, ChromaY: 1},
+	{Name: "yuva444p16", Depth: 16, Planes: 4},
+	{Name: "ya8", Depth: 8, Planes: 2},
+	{Name: "gbrp12", Depth: 12, Planes: 3, RGB: true},
+}
+
+// scene is a picture of waves and noise that a motion displaces.
+func scene(rng *rand.Rand, format frame.Format, width, height int) *frame.Frame {
+	f := frame.New(format, width, height)
+	limit := format.Max()
+	for i, p := range f.Planes {
+		step := 1 + rng.IntN(7)
+		for y := range p.Height {
+			for x := range p.Width {
+				v := (x*step + y*(i+2) + x*y/5) * limit / 64 % (limit + 1)
+				if rng.IntN(8) == 0 {
+					v = rng.IntN(limit + 1)
+				}
+				if format.Bytes() == 1 {
+					frame.Samples[uint8](p).Row(y)[x] = uint8(v)
+				} else {
+					frame.Samples[uint16](p).Row(y)[x] = uint16(v)
+				}
+			}
+		}
+	}
+	return f
+}
+
+func guide(f *frame.Frame, level int) frame.Image[uint8] {
+	g := warp.Luma(f)
+	for range level {
+		g = warp.Halve(g)
+	}
+	return g
+}
+
+// motion is a kind of flow.
+type motion struct {
+	name string
+	at   func(rng *rand.Rand, x, y int, limit int32) flow.Vec
+}
+
+var motions = []motion{
+	{"still", func(*rand.Rand, int, int, int32) flow.Vec { return flow.Vec{} }},
+	{"shift", func(*rand.Rand, int, int, int32) flow.Vec { return flow.Vec{X: 700, Y: -300} }},
+	{"zoom", func(_ *rand.Rand, x, y int, _ int32) flow.Vec {
+		return flow.Vec{X: int32(x-20) * 60, Y: int32(y-15) * 40}
+	}},
+	{"shrink", func(_ *rand.Rand, x, y int, _ int32) flow.Vec {
+		return flow.Vec{X: int32(20-x) * 200, Y: int32(15-y) * 220}
+	}},
+	{"rough", func(rng *rand.Rand, _, _ int, _ int32) flow.Vec {
+		return flow.Vec{X: int32(rng.IntN(4001) - 2000), Y: int32(rng.IntN(4001) - 2000)}
+	}},
+	{"layers", func(_ *rand.Rand, x, y int, _ int32) flow.Vec {
+		if (x/9+y/7)%2 == 0 {
+			return flow.Vec{X: 2500, Y: 100}
+		}
+		return flow.Vec{X: -900, Y: 600}
+	}},
+	{"huge", func(rng *rand.Rand, x, y int, limit int32) flow.Vec {
+		return flow.Vec{X: limit * int32(rng.IntN(3)-1), Y: -limit + int32(x+y)}
+	}},
+	{"point", func(_ *rand.Rand, x, y int, _ int32) flow.Vec {
+		return flow.Vec{X: int32(3-x) * 512, Y: int32(2-y) * 512}
+	}},
+}
+
+func (m motion) field(rng *rand.Rand, width, height int, sign int32) flow.Field {
+	f := flow.NewField(width, height)
+	for y := range height {
+		for x := range width {
+			v := m.at(rng, x, y, f.Limit())
+			f.Row(y)[x] = flow.Vec{X: sign * v.X, Y: sign * v.Y}
+		}
+	}
+	return f
+}
+
+// interval returns two frames with motion between them and around.
+func interval(rng *rand.Rand, format frame.Format, width, height, level int, m motion, outer bool) warp.Interval {
+	a, b := scene(rng, format, width, height), scene(rng, format, width, height)
+	in := warp.Interval{A: a, B: b, GuideA: guide(a, level), GuideB: guide(b, level), Level: level}
+	w, h := in.GuideA.Width, in.GuideA.Height
+	in.Forward, in.Backward = m.field(rng, w, h, 1), m.field(rng, w, h, -1)
+	if outer {
+		before, after := m.field(rng, w, h, -1), m.field(rng, w, h, 1)
+		for i := range before.Pix {
+			before.Pix[i].X += int32(rng.IntN(300))
+			after.Pix[i].Y -= int32(rng.IntN(200))
+		}
+		in.Before = &warp.Outer{Guide: guide(scene(rng, format, width, height), level), Flow: before}
+		in.After = &warp.Outer{Guide: guide(a, level), Flow: after}
+	}
+	return in
+}
+
+// maker is a backend.
+type maker interface {
+	Begin(in warp.Interval) error
+	Make(dst *frame.Frame, phase warp.Phase) (warp.Made, error)
+	Close()
+}
+
+var phases = []warp.Phase{1, 20000, warp.PhaseOne / 2, warp.PhaseOne - 1}
+
+// compare makes frames of an interval by both backends. Exact.
+func compare(t *testing.T, want, got maker, in warp.Interval, phases []warp.Phase) {
+	t.Helper()
+	must(t, want.Begin(in))
+	must(t, got.Begin(in))
+	for _, phase := range phases {
+		// What lies behind the rows must stay.
+		a, b := frame.New(in.A.Format, in.A.Width, in.A.Height), frame.New(in.A.Format, in.A.Width, in.A.Height)
+		for i := range a.Planes {
+			for j := range a.Planes[i].Pix {
+				a.Planes[i].Pix[j], b.Planes[i].Pix[j] = 0xa5, 0xa5
+			}
+		}
+		madeA, err := want.Make(a, phase)
+		must(t, err)
+		madeB, err := got.Make(b, phase)
+		must(t, err)
+		for i, p := range a.Planes {
+			q := b.Planes[i]
+			if bytes.Equal(p.Pix, q.Pix) {
+				continue
+			}
+			differ := 0
+			first := ""
+			for y := range p.Height {
+				for x := range p.Width * in.A.Format.Bytes() {
+					if g, w := q.Pix[y*q.Stride+x], p.Pix[y*p.Stride+x]; g != w {
+						if differ++; first == "" {
+							first = fmt.Sprintf("byte (%d, %d) is %d, want %d", x, y, g, w)
+						}
+					}
+				}
+			}
+			t.Errorf("phase %d, plane %d: %d bytes differ: %s", phase, i, differ, first)
+		}
+		if madeA != madeB {
+			t.Errorf("phase %d: made %+v, want %+v", phase, madeB, madeA)
+		}
+	}
+}
+
+// backends returns both for p.
+func backends(t *testing.T, d *cuda.Device, p warp.Params) (cpu, gpu maker) {
+	t.Helper()
+	c, err := warp.NewSynthesizer(p)
+	must(t, err)
+	t.Cleanup(c.Close)
+	g, err := cuda.NewSynthesizer(d, p)
+	must(t, err)
+	return c, g
+}
+
+// Every mode, order, format, level and kind of motion, at sizes from one sample to
+// several tiles. Exact.
+func TestSynthesizer(t *testing.T) {
+	const seed = 5
+	t.Logf("seed %d", seed)
+	sizes := [][2]int{{53, 37}, {1, 1}, {2, 3}, {17, 5}, {70, 41}}
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		n := 0
+		for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
+			for _, format := range formats {
+				for level := range warp.MaxLevel + 1 {
+					if mode == warp.Blend && level > 0 {
+						continue
+					}
+					// Sizes and orders go round, so that their pairs come up.
+					n++
+					order := []bspline.Order{3, 1, 0}[n%3]
+					p := warp.Params{Mode: mode, Order: order, Neighbours: n%4 != 0, Acceleration: n%2 == 0}
+					t.Run(fmt.Sprintf("%s/%s/level %d", mode, format.Name, level), func(t *testing.T) {
+						cpu, gpu := backends(t, d, p)
+						defer gpu.Close()
+						for i, size := range sizes {
+							rng := rand.New(rand.NewPCG(seed, uint64(n)))
+							m := motions[(n+i)%len(motions)]
+							in := interval(rng, format, size[0], size[1], level, m, i%2 == 0)
+							compare(t, cpu, gpu, in, phases[(n+i)%2:][:2])
+						}
+					})
+				}
+			}
+		}
+	})
+}
+
+// Every kind of motion with the settings that count most. Exact.
+func TestSynthesizerMotions(t *testing.T) {
+	const seed = 6
+	t.Logf("seed %d", seed)
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		for _, mode := range []warp.Mode{warp.Project, warp.Splat} {
+			cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 3, Neighbours: true, Acceleration: true})
+			for _, m := range motions {
+				t.Run(fmt.Sprintf("%s/%s", mode, m.name), func(t *testing.T) {
+					rng := rand.New(rand.NewPCG(seed, 0))
+					compare(t, cpu, gpu, interval(rng, formats[1], 83, 61, 1, m, true), phases)
+				})
+			}
+			gpu.Close()
+		}
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 	"retime/warp"
 )
 
@@ -26,6 +27,10 @@ type Options struct {
 	// From and To choose a part of the input, in seconds; nil for its start and
 	// end. The part begins at From exactly, whether or not a frame lies there.
 	From, To *big.Rat
+
+	// Audio says what becomes of sound where the time changes; StretchAudio by
+	// default.
+	Audio media.Audio
 
 	Mode   warp.Mode  // how frames are made; Project by default
 	Flow   FlowMethod // optical flow estimator; DIS by default
@@ -132,6 +137,9 @@ func (o *Options) settle() error {
 	if o.FaultPolicy == "" {
 		o.FaultPolicy = RemakeOnCPU
 	}
+	if o.Audio == "" {
+		o.Audio = media.StretchAudio
+	}
 	if o.Duplicates == "" {
 		o.Duplicates = KeepDuplicates
 	}
@@ -157,6 +165,7 @@ func (o *Options) check() error {
 		{"--flow", string(o.Flow), []string{string(DIS), string(Farneback)}},
 		{"--preset", string(o.Preset), []string{string(Fast), string(Balanced), string(Best)}},
 		{"--duplicates", string(o.Duplicates), []string{string(KeepDuplicates), string(RetimeDuplicates)}},
+		{"--audio", string(o.Audio), []string{string(media.StretchAudio), string(media.KeepAudio), string(media.DropAudio)}},
 		{"--backend", string(o.Backend), []string{string(Auto), string(CPU), string(CUDA)}},
 		{"--gpu-fault", string(o.FaultPolicy), []string{string(RemakeOnCPU), string(StopAtFault)}},
 		{"--order", fmt.Sprint(*o.Order), []string{"0", "1", "3"}},

@@ -123,7 +123,7 @@ func (p *plan) writerOptions(o *Options) media.WriterOptions {
 	w := media.WriterOptions{
 		Format: o.OutputFormat, Codec: o.VideoCodec, CRF: -1, Options: o.VideoOptions, PixelFormat: o.PixelFormat,
 		Threads: o.Threads, Overwrite: o.Overwrite, Rate: p.rate, Start: p.lines[0].start, Curve: p.curve, End: p.to,
-		Log: o.Log,
+		Audio: o.Audio, Log: o.Log,
 	}
 	if o.CRF != nil {
 		w.CRF = *o.CRF

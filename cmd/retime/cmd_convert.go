@@ -15,6 +15,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 	"retime/warp"
 )
 
@@ -22,7 +23,7 @@ import (
 type ConvertOptions struct {
 	output, format, inputFormat string
 	fps, from, to               string
-	slow, speed, fit            string
+	slow, speed, fit, audio     string
 	mode, flow, preset, backend string
 	device, gpuFault            string
 	order, crf, threads         int
@@ -45,6 +46,7 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.slow, "slow", "", "make it `N` times longer")
 	f.StringVar(&o.speed, "speed", "", "play it `N` times as fast")
 	f.StringVar(&o.fit, "fit", "", "slow down or speed up to last `TIME`")
+	f.StringVar(&o.audio, "audio", "stretch", "sound where the time changes: stretch it at its pitch, keep it as it is, drop it")
 	f.StringVar(&o.from, "from", "", "begin at `TIME`: seconds, mm:ss.frac or hh:mm:ss.frac")
 	f.StringVar(&o.to, "to", "", "end before `TIME`")
 	f.StringVar(&o.mode, "mode", "project", "how frames are made: project, splat, blend, nearest")
@@ -122,7 +124,7 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		Input: input, Output: o.output, InputFormat: o.inputFormat, OutputFormat: o.format,
 		Mode: warp.Mode(o.mode), Flow: pipeline.FlowMethod(o.flow), Preset: pipeline.Preset(o.preset), Order: &o.order,
 		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, VideoOptions: map[string]string{},
-		Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
+		Audio: media.Audio(o.audio), Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
 		Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault), Overwrite: o.overwrite,
 	}
 	if crfGiven {

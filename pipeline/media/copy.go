@@ -6,13 +6,23 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// copied is a stream whose packets go across unchanged.
-type copied struct {
-	in, out *astiav.Stream
-	packet  *astiav.Packet
-	// In the input's time base: what becomes 0, and the first time left out.
-	zero, end int64
-	cut       bool // packets before zero are left out
+// Audio says what becomes of sound where the time changes.
+type Audio string
+
+// What becomes of it.
+const (
+	StretchAudio Audio = "stretch" // it lasts as long as the picture, at its pitch
+	KeepAudio    Audio = "keep"    // it is copied as it is and ends when it ends
+	DropAudio    Audio = "drop"    // it is left out, whether the time changes or not
+)
+
+// carrier takes one stream of the source to the output.
+type carrier interface {
+	// take gets each packet of the stream, which it must not keep.
+	take(p *astiav.Packet) error
+	// finish is called once, behind the last packet.
+	finish() error
+	free()
 }
 
 // keepsTime says whether the output plays as fast as the source.
@@ -24,63 +34,106 @@ func (w *Writer) keepsTime() bool {
 // addCopies adds the streams that the container holds and names the others
 // once.
 func (w *Writer) addCopies() error {
-	w.copies = map[int]*copied{}
+	w.copies = map[int]carrier{}
 	for _, in := range w.source.input.Streams() {
 		p := in.CodecParameters()
 		if in.Index() == w.source.stream.Index() {
 			continue
 		}
+		stretched := false
 		switch p.CodecType() {
-		case astiav.MediaTypeAudio, astiav.MediaTypeSubtitle, astiav.MediaTypeAttachment:
+		case astiav.MediaTypeAudio:
+			if w.opt.Audio == DropAudio {
+				continue
+			}
+			stretched = w.opt.Audio != KeepAudio && !w.keepsTime()
+		case astiav.MediaTypeSubtitle:
+			if !w.keepsTime() {
+				continue
+			}
+		case astiav.MediaTypeAttachment:
 		default:
 			continue
 		}
-		if !holds(w.output, p) {
+		var err error
+		switch {
+		case stretched:
+			if s, e := w.newSound(in); e != nil {
+				w.log.Warn("sound left out: it cannot be stretched", "stream", in.Index(), "codec", p.CodecID(), "reason", e)
+			} else {
+				w.copies[in.Index()] = s
+			}
+		case !holds(w.output, p):
 			w.log.Warn("stream left out: the container does not take it", "stream", in.Index(),
 				"codec", p.CodecID(), "container", w.output.OutputFormat().Name())
-			continue
+		default:
+			w.copies[in.Index()], err = w.newCopy(in)
 		}
-		out := w.output.NewStream(nil)
-		if err := p.Copy(out.CodecParameters()); err != nil {
+		if err != nil {
 			return err
 		}
-		out.CodecParameters().SetCodecTag(0)
-		out.SetTimeBase(in.TimeBase())
-		if err := copyStreamMetadata(out, in); err != nil {
-			return err
-		}
-		c := &copied{in: in, out: out, packet: astiav.AllocPacket(), end: 1<<63 - 1}
-		start := w.source.Video().Start
-		c.zero = ticks(start, in.TimeBase())
-		if zero := w.opt.Curve.Source(new(big.Rat)); zero.Sign() > 0 {
-			c.zero, c.cut = ticks(new(big.Rat).Add(start, zero), in.TimeBase()), true
-		}
-		if w.opt.End != nil {
-			c.end = ticks(new(big.Rat).Add(start, w.opt.End), in.TimeBase())
-		}
-		w.copies[in.Index()] = c
 	}
 	return nil
 }
 
-// copyPacket writes p, read from the source, where its stream is copied.
-func (w *Writer) copyPacket(p *astiav.Packet) {
-	c := w.copies[p.StreamIndex()]
-	if c == nil {
-		return
+// copied is a stream whose packets go across unchanged.
+type copied struct {
+	w       *Writer
+	in, out *astiav.Stream
+	packet  *astiav.Packet
+	// In the input's time base: what becomes 0, and the first time left out.
+	zero, end int64
+	cut       bool // packets before zero are left out
+}
+
+func (w *Writer) newCopy(in *astiav.Stream) (*copied, error) {
+	out := w.output.NewStream(nil)
+	if err := in.CodecParameters().Copy(out.CodecParameters()); err != nil {
+		return nil, err
 	}
+	out.CodecParameters().SetCodecTag(0)
+	out.SetTimeBase(in.TimeBase())
+	if err := copyStreamMetadata(out, in); err != nil {
+		return nil, err
+	}
+	c := &copied{w: w, in: in, out: out, packet: astiav.AllocPacket(), end: 1<<63 - 1}
+	start := w.source.Video().Start
+	c.zero = ticks(start, in.TimeBase())
+	if zero := w.opt.Curve.Source(new(big.Rat)); zero.Sign() > 0 {
+		c.zero, c.cut = ticks(new(big.Rat).Add(start, zero), in.TimeBase()), true
+	}
+	if w.opt.End != nil {
+		c.end = ticks(new(big.Rat).Add(start, w.opt.End), in.TimeBase())
+	}
+	return c, nil
+}
+
+func (c *copied) take(p *astiav.Packet) error {
 	if t := p.Pts(); t != noTimestamp && (c.cut && t < c.zero || t >= c.end) {
-		return
+		return nil
 	}
 	if err := c.packet.Ref(p); err != nil {
-		w.fail(err)
-		return
+		return err
 	}
 	shift(c.packet, -c.zero)
 	c.packet.RescaleTs(c.in.TimeBase(), c.out.TimeBase())
+	shift(c.packet, delayLeftOut(c.w.output, c.out))
 	c.packet.SetStreamIndex(c.out.Index())
 	c.packet.SetPos(-1)
-	_ = w.mux(c.packet) // kept in w.err, which the video's next packet returns
+	return c.w.mux(c.packet)
+}
+
+func (c *copied) finish() error { return nil }
+func (c *copied) free()         { c.packet.Free() }
+
+// copyPacket carries p, read from the source, where its stream is carried. Errors
+// are kept for the video's next packet.
+func (w *Writer) copyPacket(p *astiav.Packet) {
+	if c := w.copies[p.StreamIndex()]; c != nil {
+		if err := c.take(p); err != nil {
+			w.fail(err)
+		}
+	}
 }
 
 func (w *Writer) fail(err error) {
@@ -89,4 +142,16 @@ func (w *Writer) fail(err error) {
 	if w.err == nil {
 		w.err = w.cannot(err)
 	}
+}
+
+// finishCopies puts out what the carriers still hold.
+func (w *Writer) finishCopies() error {
+	for _, in := range w.source.input.Streams() {
+		if c := w.copies[in.Index()]; c != nil {
+			if err := c.finish(); err != nil {
+				return w.cannot(err)
+			}
+		}
+	}
+	return nil
 }

@@ -31,6 +31,7 @@ type WriterOptions struct {
 	// out.
 	Curve *curve.Curve
 	End   *big.Rat
+	Audio Audio // what becomes of sound; StretchAudio where empty
 	Log   *slog.Logger
 }
 
@@ -63,7 +64,7 @@ type Writer struct {
 	mu     sync.Mutex // guards the muxer and what follows
 	output *astiav.FormatContext
 	file   *astiav.IOContext
-	copies map[int]*copied
+	copies map[int]carrier
 	err    error
 }
 
@@ -127,10 +128,8 @@ func (w *Writer) openMuxer() error {
 	if err := copyMetadata(w.output, w.source.input); err != nil {
 		return w.cannot(err)
 	}
-	if w.keepsTime() {
-		if err := w.addCopies(); err != nil {
-			return w.cannot(err)
-		}
+	if err := w.addCopies(); err != nil {
+		return w.cannot(err)
 	}
 	if !opensItself(w.output) {
 		file, err := astiav.OpenIOContext(w.target.url, astiav.NewIOContextFlags(astiav.IOContextFlagWrite))
@@ -263,6 +262,9 @@ func (w *Writer) Finish(partial bool) (string, error) {
 		return "", err
 	}
 	w.source.forward(nil)
+	if err := w.finishCopies(); err != nil {
+		return "", err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -314,7 +316,7 @@ func (w *Writer) Abort() {
 		w.output = nil
 	}
 	for _, c := range w.copies {
-		c.packet.Free()
+		c.free()
 	}
 	w.copies = nil
 	w.target.discard()

@@ -1,0 +1,213 @@
+package pipeline
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"retime/pipeline/media"
+	"retime/warp"
+)
+
+// The picture of a clock clip is one level of grey, clockStep times the number of
+// its frame modulo clockTurn, so that a blend of two frames tells its time.
+const (
+	clockStep = 1000
+	clockTurn = 64
+)
+
+// clockClip makes a clip of a clock and a click every second or so.
+func clockClip(t *testing.T, name string, seconds, rate int, args ...string) (clip string, clicks []int) {
+	t.Helper()
+	dir := t.TempDir()
+	frames := seconds * 24000 / 1001
+	var video []byte
+	for i := range frames {
+		for range 16 * 16 {
+			video = binary.LittleEndian.AppendUint16(video, uint16(i%clockTurn*clockStep))
+		}
+	}
+	sound := make([]byte, 2*(frames*1001*rate/24000))
+	for i := 0; ; i++ {
+		at := rate/3 + i*rate + i%7*rate/30
+		if 2*(at+rate/5) > len(sound) {
+			break
+		}
+		clicks = append(clicks, at)
+		for j := range rate / 1000 {
+			v := int16(30000 * math.Exp(-float64(j)/8) * math.Cos(0.9*float64(j)))
+			binary.LittleEndian.PutUint16(sound[2*(at+j):], uint16(v))
+		}
+	}
+	for file, data := range map[string][]byte{"video": video, "sound": sound} {
+		if err := os.WriteFile(filepath.Join(dir, file), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clip = filepath.Join(dir, name)
+	ffmpeg(t, append(append([]string{
+		"-f", "rawvideo", "-pix_fmt", "gray16le", "-s", "16x16", "-r", "24000/1001", "-i", filepath.Join(dir, "video"),
+		"-f", "s16le", "-ar", fmt.Sprint(rate), "-ac", "1", "-i", filepath.Join(dir, "sound")}, args...), clip)...)
+	return clip, clicks
+}
+
+// heard decodes a file's sound from its time 0 on.
+func heard(t *testing.T, name string, rate int) []float32 {
+	t.Helper()
+	raw := filepath.Join(t.TempDir(), "sound.f32")
+	ffmpeg(t, "-copyts", "-i", name, "-map", "0:a:0", "-af", "aresample=async=1:first_pts=0", "-ac", "1", "-ar", fmt.Sprint(rate), "-f", "f32le", raw)
+	b, err := os.ReadFile(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := make([]float32, len(b)/4)
+	for i := range x {
+		x[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return x
+}
+
+// clickNear returns the strongest sample within 50 ms of at.
+func clickNear(x []float32, at, rate int) int {
+	best := at
+	for i := max(at-rate/20, 0); i < min(at+rate/20, len(x)); i++ {
+		if best >= len(x) || math.Abs(float64(x[i])) > math.Abs(float64(x[best])) {
+			best = i
+		}
+	}
+	return best
+}
+
+// clockDrift returns the greatest distance in seconds of the output between a
+// click and the moment that the picture shows then.
+func clockDrift(t *testing.T, name string, clicks []int, rate int, slow *big.Rat) (drift float64) {
+	t.Helper()
+	frames, times, _ := readAll(t, name)
+	factor, _ := slow.Float64()
+	x := heard(t, name, rate)
+	seconds := func(k int) float64 { s, _ := times[k].Float64(); return s }
+	k := 0
+	for _, c := range clicks {
+		source := float64(c) / float64(rate)
+		// Encoders' delays move picture and sound alike.
+		at := clickNear(x, int(math.Round((seconds(0)+source*factor)*float64(rate))), rate)
+		now := float64(at) / float64(rate)
+		for k+1 < len(times)-1 && seconds(k+1) <= now {
+			k++
+		}
+		level := func(k int) float64 { return float64(binary.LittleEndian.Uint16(frames[k])) / clockStep }
+		// What it shows, in source frames, modulo clockTurn.
+		part := (now - seconds(k)) / (seconds(k+1) - seconds(k))
+		a, b := level(k), level(k+1)
+		if b < a {
+			continue // the clock turns over
+		}
+		want := math.Mod(source*24000/1001, clockTurn)
+		off := math.Abs(a+(b-a)*part-want) * 1001 / 24000 * factor
+		drift = max(drift, min(off, float64(clockTurn)*1001/24000*factor-off))
+	}
+	return drift
+}
+
+// Clicks and pictures stay together, whatever becomes of the time.
+func TestSoundDoesNotDrift(t *testing.T) {
+	length := 12
+	if os.Getenv("RETIME_LONG_TESTS") != "" {
+		length = 600
+	}
+	for _, c := range []struct {
+		name, out, slow, fps string
+		rate                 int
+		args                 []string
+	}{
+		{"pcm.mkv", "out.mkv", "1", "60", 48000, []string{"-c:v", "ffv1", "-c:a", "pcm_s16le"}},
+		{"pcm.mkv", "out.mkv", "5/2", "24000/1001", 8000, []string{"-c:v", "ffv1", "-c:a", "pcm_s16le"}},
+		{"pcm.mkv", "out.mkv", "2/5", "60", 8000, []string{"-c:v", "ffv1", "-c:a", "flac"}},
+		{"aac.mkv", "out.mkv", "5/2", "60", 44100, []string{"-c:v", "ffv1", "-c:a", "aac"}},
+		{"opus.nut", "out.nut", "5/4", "30", 48000, []string{"-c:v", "ffv1", "-c:a", "libopus"}},
+	} {
+		t.Run(c.name+" "+c.slow, func(t *testing.T) {
+			clip, clicks := clockClip(t, c.name, length, c.rate, c.args...)
+			o := Options{
+				Input: clip, Output: filepath.Join(t.TempDir(), c.out), Mode: warp.Blend, VideoCodec: "ffv1",
+				Rate: Rate{ratio(c.fps), false}, Slow: ratio(c.slow),
+			}
+			mustRun(t, o)
+			drift := clockDrift(t, o.Output, clicks, c.rate, o.Slow)
+			t.Logf("%d s from 23.976 to %s, slow %s: %d clicks, drift at most %.3f ms, of the source %.3f", length, c.fps, c.slow, len(clicks), 1000*drift, 1000*clockDrift(t, clip, clicks, c.rate, ratio("1")))
+			if drift > 0.001 {
+				t.Errorf("drift of %.3f ms, want 1 at most", 1000*drift)
+			}
+		})
+	}
+}
+
+// Stretched sound has the length that the arithmetic says, to the sample.
+func TestSoundLength(t *testing.T) {
+	clip, _ := clockClip(t, "clip.nut", 3, 44100, "-c:v", "ffv1", "-c:a", "pcm_s16le")
+	samples := len(heard(t, clip, 44100))
+	for _, c := range []struct {
+		slow     string
+		from, to *big.Rat
+		want     int
+	}{
+		{"5/2", nil, nil, samples * 5 / 2},
+		{"1/3", nil, nil, (samples + 1) / 3},
+		{"3", big.NewRat(1, 2), big.NewRat(3, 2), 3 * 44100},
+		{"7/3", big.NewRat(1001, 1000), nil, int(math.Round((float64(samples) - 44100*1.001) * 7 / 3))},
+	} {
+		o := lossless(t, clip)
+		o.Mode, o.Slow, o.From, o.To = warp.Nearest, ratio(c.slow), c.from, c.to
+		mustRun(t, o)
+		if got := len(heard(t, o.Output, 44100)); got != c.want {
+			t.Errorf("slow %s from %v to %v: %d samples, want %d", c.slow, c.from, c.to, got, c.want)
+		}
+	}
+}
+
+// Every stream of sound is carried, with its channels, language and disposition.
+func TestSoundStreams(t *testing.T) {
+	dir := t.TempDir()
+	clip := filepath.Join(dir, "many.mkv")
+	ffmpeg(t, "-i", writeScene(t, 32, 32, 48, 24, 1),
+		"-f", "lavfi", "-i", "sine=duration=2:sample_rate=48000", "-f", "lavfi", "-i", "aevalsrc=0.1*sin(3000*t)|0.1*sin(2000*t)|0|0.1|0|0.1:c=5.1:s=44100:d=2",
+		"-map", "0:v", "-map", "1:a", "-map", "2:a", "-c:v", "ffv1", "-c:a:0", "flac", "-c:a:1", "pcm_s16le",
+		"-metadata:s:a:0", "language=deu", "-metadata:s:a:1", "language=fra", "-disposition:a:0", "0", "-disposition:a:1", "default+dub", clip)
+	probe := func(name string) string {
+		return program(t, "ffprobe", "-v", "error", "-select_streams", "a", "-show_entries",
+			"stream=codec_name,sample_rate,channel_layout:stream_disposition=default,dub:stream_tags=language", "-of", "compact", name)
+	}
+	for _, c := range []struct {
+		audio media.Audio
+		slow  int64
+		want  string
+	}{
+		{media.StretchAudio, 2, probe(clip)},
+		{media.StretchAudio, 1, probe(clip)},
+		{media.KeepAudio, 2, probe(clip)},
+		{media.DropAudio, 2, ""},
+		{media.DropAudio, 1, ""},
+	} {
+		o := lossless(t, clip)
+		o.Output = filepath.Join(dir, "out.mkv")
+		o.Mode, o.Slow, o.Audio = warp.Nearest, big.NewRat(c.slow, 1), c.audio
+		mustRun(t, o)
+		if got := probe(o.Output); got != c.want {
+			t.Errorf("%s, %d times slower:\n%s\nwant\n%s", c.audio, c.slow, got, c.want)
+		}
+		if c.want == "" {
+			continue
+		}
+		want := 96000
+		if c.audio == media.StretchAudio {
+			want *= int(c.slow)
+		}
+		if got := len(heard(t, o.Output, 48000)); got != want {
+			t.Errorf("%s, %d times slower: %d samples, want %d", c.audio, c.slow, got, want)
+		}
+	}
+}

@@ -31,49 +31,61 @@ func (w *Writer) keepsTime() bool {
 	return slow != nil && slow.Cmp(big.NewRat(1, 1)) == 0
 }
 
+// whole says whether all of the source is kept.
+func (w *Writer) whole() bool {
+	return w.opt.End == nil && w.opt.Curve.Source(new(big.Rat)).Sign() == 0
+}
+
 // addCopies adds the streams that the container holds and names the others
 // once.
 func (w *Writer) addCopies() error {
 	w.copies = map[int]carrier{}
 	for _, in := range w.source.input.Streams() {
-		p := in.CodecParameters()
 		if in.Index() == w.source.stream.Index() {
 			continue
 		}
-		stretched := false
-		switch p.CodecType() {
-		case astiav.MediaTypeAudio:
-			if w.opt.Audio == DropAudio {
-				continue
-			}
-			stretched = w.opt.Audio != KeepAudio && !w.keepsTime()
-		case astiav.MediaTypeSubtitle:
-			if !w.keepsTime() {
-				continue
-			}
-		case astiav.MediaTypeAttachment:
-		default:
-			continue
-		}
-		var err error
-		switch {
-		case stretched:
-			if s, e := w.newSound(in); e != nil {
-				w.log.Warn("sound left out: it cannot be stretched", "stream", in.Index(), "codec", p.CodecID(), "reason", e)
-			} else {
-				w.copies[in.Index()] = s
-			}
-		case !holds(w.output, p):
-			w.log.Warn("stream left out: the container does not take it", "stream", in.Index(),
-				"codec", p.CodecID(), "container", w.output.OutputFormat().Name())
-		default:
-			w.copies[in.Index()], err = w.newCopy(in)
-		}
+		c, err := w.carry(in)
 		if err != nil {
 			return err
 		}
+		if c != nil {
+			w.copies[in.Index()] = c
+		}
 	}
-	return nil
+	return w.addChapters()
+}
+
+// carry returns what carries a stream, nil for a stream that is left out.
+func (w *Writer) carry(in *astiav.Stream) (carrier, error) {
+	p := in.CodecParameters()
+	kind := p.CodecType()
+	switch kind {
+	case astiav.MediaTypeAudio:
+		if w.opt.Audio == DropAudio {
+			return nil, nil
+		}
+		if w.opt.Audio == KeepAudio || w.keepsTime() {
+			break
+		}
+		s, err := w.newSound(in)
+		if err != nil {
+			w.log.Warn("sound left out: it cannot be stretched", "stream", in.Index(), "codec", p.CodecID(), "reason", err)
+			return nil, nil
+		}
+		return s, nil
+	case astiav.MediaTypeSubtitle, astiav.MediaTypeAttachment:
+	default:
+		return nil, nil
+	}
+	if !holds(w.output, p) {
+		w.log.Warn("stream left out: the container does not take it", "stream", in.Index(),
+			"codec", p.CodecID(), "container", w.output.OutputFormat().Name())
+		return nil, nil
+	}
+	if kind == astiav.MediaTypeSubtitle && !(w.keepsTime() && w.whole()) {
+		return w.newSubtitle(in)
+	}
+	return w.newCopy(in)
 }
 
 // copied is a stream whose packets go across unchanged.
@@ -86,14 +98,20 @@ type copied struct {
 	cut       bool // packets before zero are left out
 }
 
-func (w *Writer) newCopy(in *astiav.Stream) (*copied, error) {
+// twin adds a stream like in to the output.
+func (w *Writer) twin(in *astiav.Stream) (*astiav.Stream, error) {
 	out := w.output.NewStream(nil)
 	if err := in.CodecParameters().Copy(out.CodecParameters()); err != nil {
 		return nil, err
 	}
 	out.CodecParameters().SetCodecTag(0)
 	out.SetTimeBase(in.TimeBase())
-	if err := copyStreamMetadata(out, in); err != nil {
+	return out, copyStreamMetadata(out, in)
+}
+
+func (w *Writer) newCopy(in *astiav.Stream) (*copied, error) {
+	out, err := w.twin(in)
+	if err != nil {
 		return nil, err
 	}
 	c := &copied{w: w, in: in, out: out, packet: astiav.AllocPacket(), end: 1<<63 - 1}

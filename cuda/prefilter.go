@@ -10,20 +10,32 @@ import (
 // Prefilter turns samples into the B-spline coefficients that package bspline's
 // prefilter makes of them, with the same bits. It serves one stream at a time.
 type Prefilter[T bspline.Float] struct {
-	of            *bspline.Prefilter[T]
-	device        *Device
-	converter     *Converter
-	columns, rows map[int]*Kernel // by lanes
-	columns8      *Kernel
-	columns16     *Kernel
-	extend        *Kernel
-	scratch       Image[T]
+	of        *bspline.Prefilter[T]
+	device    *Device
+	converter *Converter
+
+	columns, rows       axis
+	columns8, columns16 *Kernel
+	extend              *Kernel
+	poles               Buffer[T] // as filter_line of prefilter.cu takes them
+	half, scratch       Image[T]
 }
 
-// The number of lines that a block filters: all threads of a warp, or fewer where
-// shared memory is scarce.
+// axis is what filters along one axis.
+type axis struct {
+	// wide and narrow filter by one pole: as many lines in a block as a warp has
+	// threads, or fewer where shared memory is scarce.
+	wide, narrow *Kernel
+	// whole filters by all poles, lines of them in a block.
+	whole *Kernel
+	lines int
+	// chunk is the number of samples to which lines in shared memory are aligned,
+	// 0 for columns, which are side by side there.
+	chunk int
+}
+
 const (
-	lanes       = 32
+	wideLanes   = 32
 	narrowLanes = 8
 )
 
@@ -37,19 +49,48 @@ func NewPrefilter[T bspline.Float](d *Device, order bspline.Order, boundary bspl
 	if p.converter, err = NewConverter(d); err != nil {
 		return nil, err
 	}
-	var columns, rows, narrowColumns, narrowRows *Kernel
-	kernels := map[string]**Kernel{
-		"columns_u8_f32": &p.columns8, "columns_u16_f32": &p.columns16,
-		"columns_" + suffix[T](): &columns, "columns_narrow_" + suffix[T](): &narrowColumns,
-		"rows_" + suffix[T](): &rows, "rows_narrow_" + suffix[T](): &narrowRows,
-		"extend_" + suffix[T](): &p.extend,
+	chunk := 16 / sizeOf[T]()
+	p.columns.lines, p.rows.lines, p.rows.chunk = 2*chunk, chunk, chunk
+	kernels := map[string]**Kernel{"columns_u8_f32": &p.columns8, "columns_u16_f32": &p.columns16, "extend_" + suffix[T](): &p.extend}
+	for name, a := range map[string]*axis{"columns_": &p.columns, "rows_": &p.rows} {
+		kernels[name+suffix[T]()] = &a.wide
+		kernels[name+"narrow_"+suffix[T]()] = &a.narrow
+		kernels["whole_"+name+suffix[T]()] = &a.whole
 	}
 	if err := d.Kernels("prefilter", kernels); err != nil {
 		return nil, err
 	}
-	p.columns = map[int]*Kernel{lanes: columns, narrowLanes: narrowColumns}
-	p.rows = map[int]*Kernel{lanes: rows, narrowLanes: narrowRows}
+	if err := p.loadPoles(); err != nil {
+		p.Free()
+		return nil, err
+	}
 	return p, nil
+}
+
+// loadPoles brings the poles to the device.
+func (p *Prefilter[T]) loadPoles() error {
+	var values []T
+	for _, q := range p.of.Filters() {
+		values = append(values, q.Z, q.Border, T(q.N))
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	if err := p.poles.Resize(p.device, len(values)); err != nil {
+		return err
+	}
+	s, err := p.device.NewStream()
+	if err != nil {
+		return err
+	}
+	err = p.poles.Upload(s, values)
+	if e := s.Synchronize(); err == nil {
+		err = e
+	}
+	if e := s.Close(); err == nil {
+		err = e
+	}
+	return err
 }
 
 // suffix is how the names of kernels for T end.
@@ -68,8 +109,12 @@ func value[T bspline.Float](v T) Arg {
 	return Float(float32(v))
 }
 
-// Free gives the scratch memory back. No stream may still use p.
-func (p *Prefilter[T]) Free() { p.scratch.Free() }
+// Free gives p's memory back. No stream may still use p.
+func (p *Prefilter[T]) Free() {
+	p.poles.Free()
+	p.half.Free()
+	p.scratch.Free()
+}
 
 // Margin is the number of coefficients that Apply makes beyond each edge, as
 // bspline's.
@@ -77,10 +122,7 @@ func (p *Prefilter[T]) Margin() int { return p.of.Margin() }
 
 // Apply queues the coefficients of src: columns first, then rows. dst is larger
 // than src by Margin on each side. It may be src where the margin is 0.
-func (p *Prefilter[T]) Apply(s *Stream, dst, src Image[T]) error { return p.apply(s, dst, src, nil) }
-
-// apply is Apply, which records half after the columns unless it is nil.
-func (p *Prefilter[T]) apply(s *Stream, dst, src Image[T], half *Event) error {
+func (p *Prefilter[T]) Apply(s *Stream, dst, src Image[T]) error {
 	m := p.Margin()
 	if dst.Width != src.Width+2*m || dst.Height != src.Height+2*m {
 		return fmt.Errorf("coefficients of %dx%d for an image of %dx%d and a margin of %d", dst.Width, dst.Height, src.Width, src.Height, m)
@@ -96,47 +138,65 @@ func (p *Prefilter[T]) apply(s *Stream, dst, src Image[T], half *Event) error {
 		}
 		src = dst
 	}
-	filters := p.of.Filters()
-	if len(filters) == 0 {
+	if p.poles.N == 0 {
 		if src == dst {
 			return nil
 		}
 		return dst.CopyFrom(s, src)
 	}
-	// The passes go to and fro between the scratch image and dst, where the last
-	// one ends.
-	if err := p.scratch.Resize(p.device, dst.Width, dst.Height); err != nil {
+	if err := p.half.Resize(p.device, dst.Width, dst.Height); err != nil {
 		return err
 	}
-	next, other := p.scratch, dst
-	for _, q := range filters {
-		k, n, shared, err := p.tile(p.columns, q, 0)
-		if err != nil {
-			return err
-		}
-		if err := p.pass(s, k, Dim{ceilDiv(src.Width, n), ceilDiv(src.Height, bspline.Region), 1}, n, shared,
-			src.Arg(), src.Stride, next, q); err != nil {
-			return err
-		}
-		src, next, other = next, other, next
+	if err := p.Columns(s, p.half, src); err != nil {
+		return err
 	}
-	if half != nil {
-		if err := s.Record(half); err != nil {
-			return err
-		}
-	}
-	return p.alongRows(s, src, next, other)
+	return p.Rows(s, dst, p.half)
 }
 
-// alongRows filters along x, from src to next, to other, and so on.
-func (p *Prefilter[T]) alongRows(s *Stream, src, next, other Image[T]) error {
-	for _, q := range p.of.Filters() {
-		k, n, shared, err := p.tile(p.rows, q, sizeOf[T]())
-		if err != nil {
+// Columns queues the first half of Apply: the filters along y, without the
+// extension. dst has src's size and does not overlap it. There must be poles.
+func (p *Prefilter[T]) Columns(s *Stream, dst, src Image[T]) error {
+	return p.filter(s, p.columns, dst, src, src.Width, src.Height)
+}
+
+// Rows queues the second half of Apply, as Columns.
+func (p *Prefilter[T]) Rows(s *Stream, dst, src Image[T]) error {
+	return p.filter(s, p.rows, dst, src, src.Height, src.Width)
+}
+
+// filter filters count lines of the given length.
+func (p *Prefilter[T]) filter(s *Stream, a axis, dst, src Image[T], count, length int) error {
+	filters := p.of.Filters()
+	if len(filters) > 1 {
+		regions := ceilDiv(length, bspline.Region)
+		stride := length + regions
+		if a.chunk > 0 {
+			// Lines begin in different banks; see whole_rows of prefilter.cu.
+			banks := 8 / a.lines
+			stride = a.chunk * (ceilDiv(ceilDiv(length, a.chunk)+regions-banks, 8)*8 + banks)
+		}
+		shared := a.lines * stride * sizeOf[T]()
+		if shared <= p.device.Info().SharedMemory && a.lines*regions <= maxThreads {
+			args := []Arg{src.Arg(), Int(src.Stride), dst.Arg(), Int(dst.Stride), Int(dst.Width), Int(dst.Height),
+				p.poles.Arg(), Int(len(filters)), Int(int(p.of.Boundary()))}
+			if a.chunk > 0 {
+				args = append(args, Int(stride))
+			}
+			return s.Launch(a.whole, Dim{ceilDiv(count, a.lines), 1, 1}, Dim{a.lines * regions, 1, 1}, shared, args...)
+		}
+	}
+	next, other := dst, Image[T]{}
+	if len(filters) > 1 {
+		// The passes go to and fro, and end in dst.
+		if err := p.scratch.Resize(p.device, dst.Width, dst.Height); err != nil {
 			return err
 		}
-		if err := p.pass(s, k, Dim{ceilDiv(src.Height, n), ceilDiv(src.Width, bspline.Region), 1}, n, shared,
-			src.Arg(), src.Stride, next, q); err != nil {
+		if other = p.scratch; len(filters)%2 == 0 {
+			next, other = other, next
+		}
+	}
+	for _, q := range filters {
+		if err := p.pass(s, a, a.wide, next, src.Arg(), src.Stride, q, count, length); err != nil {
 			return err
 		}
 		src, next, other = next, other, next
@@ -144,38 +204,26 @@ func (p *Prefilter[T]) alongRows(s *Stream, src, next, other Image[T]) error {
 	return nil
 }
 
-// tiling is the shared memory of a block: a tile, and from value spare on the room
-// that a periodic line needs.
-type tiling struct{ spare, bytes int }
+const maxThreads = 1024 // of a block
 
-// tile chooses the kernel for a pole by the shared memory that it needs.
-// rowSample is the size of a sample where lines are rows, which have space between
-// them, and 0 where they are columns.
-func (p *Prefilter[T]) tile(kernels map[int]*Kernel, q bspline.PoleFilter[T], rowSample int) (*Kernel, int, tiling, error) {
-	length := bspline.Region + 2*q.N
-	if rowSample > 0 {
-		// An odd number of chunks of 16 bytes, the first of which may begin early.
-		chunk := 16 / rowSample
-		length = (ceilDiv(length+chunk-1, chunk) | 1) * chunk
+// pass filters by one pole. wide is a's kernel of that name or its like.
+func (p *Prefilter[T]) pass(s *Stream, a axis, wide *Kernel, dst Image[T], src Arg, stride int, q bspline.PoleFilter[T], count, length int) error {
+	tile := bspline.Region + 2*q.N
+	if a.chunk > 0 {
+		// An odd number of chunks, the first of which may begin early.
+		tile = a.chunk * (ceilDiv(tile+a.chunk-1, a.chunk) | 1)
 	}
 	period := 0
 	if p.of.Boundary() == bspline.Periodic {
 		period = q.N
 	}
-	var t tiling
-	for _, n := range []int{lanes, narrowLanes} {
-		t = tiling{n * length, n * (length + period) * sizeOf[T]()}
-		if t.bytes <= p.device.Info().SharedMemory {
-			return kernels[n], n, t, nil
-		}
+	k, n := wide, wideLanes
+	if n*(tile+period)*sizeOf[T]() > p.device.Info().SharedMemory {
+		k, n = a.narrow, narrowLanes
 	}
-	return nil, 0, t, fmt.Errorf("prefilter of order %v: %s of shared memory wanted, a block of %s has %s",
-		p.of.Order(), Bytes(t.bytes), p.device.Info().Name, Bytes(p.device.Info().SharedMemory))
-}
-
-func (p *Prefilter[T]) pass(s *Stream, k *Kernel, grid Dim, n int, shared tiling, src Arg, stride int, dst Image[T], q bspline.PoleFilter[T]) error {
-	return s.Launch(k, grid, Dim{n, 1, 1}, shared.bytes, src, Int(stride), dst.Arg(), Int(dst.Stride),
-		Int(dst.Width), Int(dst.Height), value(q.Z), value(q.Border), Int(q.N), Int(int(p.of.Boundary())), Int(shared.spare))
+	return s.Launch(k, Dim{ceilDiv(count, n), ceilDiv(length, bspline.Region), 1}, Dim{n, 1, 1}, n*(tile+period)*sizeOf[T](),
+		src, Int(stride), dst.Arg(), Int(dst.Stride), Int(dst.Width), Int(dst.Height),
+		value(q.Z), value(q.Border), Int(q.N), Int(int(p.of.Boundary())), Int(n*tile))
 }
 
 // FromSamples queues the coefficients of src, which has dst's size, as Apply does
@@ -194,21 +242,15 @@ func FromSamples[S frame.Sample](s *Stream, p *Prefilter[float32], dst Image[flo
 	if src.Width*src.Height == 0 {
 		return nil
 	}
-	if err := p.scratch.Resize(p.device, dst.Width, dst.Height); err != nil {
+	if err := p.half.Resize(p.device, dst.Width, dst.Height); err != nil {
 		return err
 	}
 	k := p.columns8
 	if sizeOf[S]() == 2 {
 		k = p.columns16
 	}
-	q := filters[0]
-	_, n, shared, err := p.tile(map[int]*Kernel{lanes: k}, q, 0)
-	if err != nil {
+	if err := p.pass(s, p.columns, k, p.half, src.Arg(), src.Stride, filters[0], src.Width, src.Height); err != nil {
 		return err
 	}
-	if err := p.pass(s, k, Dim{ceilDiv(src.Width, n), ceilDiv(src.Height, bspline.Region), 1}, n, shared,
-		src.Arg(), src.Stride, p.scratch, q); err != nil {
-		return err
-	}
-	return p.alongRows(s, p.scratch, dst, p.scratch)
+	return p.Rows(s, dst, p.half)
 }

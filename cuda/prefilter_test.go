@@ -39,6 +39,11 @@ func TestPrefilter(t *testing.T) {
 			for _, b := range boundaries {
 				prefilter[float64](t, d, bspline.MaxOrder, b, 1e-20, 300, 20)
 				prefilter[float32](t, d, bspline.MaxOrder, b, 1e-20, 20, 300)
+				// Longer lines than shared memory holds.
+				for _, order := range []bspline.Order{4, 7} {
+					prefilter[float32](t, d, order, b, 1e-6, 8000, 3)
+					prefilter[float64](t, d, order, b, 1e-6, 3, 8000)
+				}
 			}
 		})
 	})

@@ -1,10 +1,16 @@
-// B-spline coefficients: the filter of one pole along columns or rows. A block
-// takes one subregion of LANES lines into shared memory, with what it needs of
-// its neighbours, and a thread filters a line of it in both directions, so that a
-// sample is read and written once.
+// B-spline coefficients, by filters along columns and rows that read and write each
+// sample once. There are two kinds:
 //
-// src and dst must not overlap. Strides are in samples. spare is where, in values,
-// the room of a periodic line begins in shared memory.
+// columns and rows filter by one pole. A block takes a subregion of LANES lines
+// into shared memory, with what it needs of its neighbours, and a thread filters
+// one line of it. src and dst must not overlap. spare is where, in values, the room
+// of a periodic line begins in shared memory.
+//
+// whole_columns and whole_rows filter by all poles, where whole lines fit in shared
+// memory. A thread filters a subregion of a line, and the block waits where one
+// subregion needs the results of another.
+//
+// Strides are in samples.
 
 #include "prefilter.cuh"
 
@@ -204,6 +210,145 @@ __device__ void rows(const T *src, int src_stride, T *dst, int dst_stride, int w
 	});
 }
 
+// WholeColumn is a Line whose tile has all samples of LANES lines, and a sample's
+// room after each subregion, so that threads that are subregions apart use
+// different banks.
+template <typename T, int LANES>
+struct WholeColumn {
+	int lo, hi;
+	T *tile;
+
+	__device__ T *at(int i) const { return tile + (i + i / kRegion) * LANES; }
+	__device__ T read(int i) const { return *at(i); }
+	__device__ void write(int i, T v) { *at(i) = v; }
+	__device__ void read(int i, T v[kGroup]) const {
+		const T *p = at(i);
+#pragma unroll
+		for (int k = 0; k < kGroup; k++) v[k] = p[k * LANES];
+	}
+	__device__ void write(int i, const T v[kGroup]) {
+		T *p = at(i);
+#pragma unroll
+		for (int k = 0; k < kGroup; k++) p[k * LANES] = v[k];
+	}
+	__device__ void put(int i, T v) { write(i, v); }
+	__device__ void put(int i, const T v[kGroup]) { write(i, v); }
+	__device__ T source(int i) const { return read(i); }
+};
+
+// WholeRow is the same for rows, with a chunk's room after each subregion.
+template <typename T>
+struct WholeRow {
+	int lo, hi;
+	T *tile;
+
+	static __device__ int place(int i) { return i + i / kRegion * Chunk<T>::kSamples; }
+	__device__ RowLine<T> near(int i) const { return {i, 0, tile + place(i), NULL}; }
+	__device__ T read(int i) const { return tile[place(i)]; }
+	__device__ void write(int i, T v) { tile[place(i)] = v; }
+	__device__ void read(int i, T v[kGroup]) const { near(i).read(i, v); }
+	__device__ void write(int i, const T v[kGroup]) { near(i).write(i, v); }
+	__device__ void put(int i, T v) { write(i, v); }
+	__device__ void put(int i, const T v[kGroup]) { write(i, v); }
+	__device__ T source(int i) const { return read(i); }
+};
+
+// filter_line filters a line by all poles, a subregion a thread. poles has z, the
+// border factor and the truncation index of each.
+template <typename T, typename Line>
+__device__ void filter_line(Line &line, bool active, const T *poles, int count, int boundary, int length, int region) {
+	int a = region * kRegion, b = min(a + kRegion, length);
+	for (int i = 0; i < count; i++) {
+		Pole<T> q = {poles[3 * i], poles[3 * i + 1], (int)poles[3 * i + 2]};
+		T c = 0;
+		if (active) c = causal_start(line, q, boundary, length, a);
+		__syncthreads();
+		if (active) causal_run(line, q.z, c, a, b);
+		__syncthreads();
+		if (active) {
+			T before = 0, period = 0;
+			if (b + q.n >= length) {
+				if (boundary == kPeriodic) period = period_start([&](int i) { return line.read(i); }, q, length);
+				if (length > 1) before = line.read(length - 2);
+			}
+			c = anticausal_start(line, q, boundary, length, b, before, period);
+		}
+		__syncthreads();
+		if (active) anticausal_region(line, q, length, a, b, c);
+		__syncthreads();
+	}
+}
+
+// whole_columns filters LANES columns by all poles. A block has a thread for each
+// subregion of each; src may be dst.
+template <typename T, int LANES>
+__device__ void whole_columns(const T *src, int src_stride, T *dst, int dst_stride, int width, int height,
+	const T *poles, int count, int boundary) {
+	DYNAMIC_SHARED(T, tile);
+	const int kSamples = Chunk<T>::kSamples, kAcross = LANES / kSamples;
+	int x0 = blockIdx.x * LANES, t = threadIdx.x, rows = blockDim.x / kAcross;
+	int i = t % kAcross * kSamples, x = x0 + i;
+	bool whole = x + kSamples <= width;
+	WholeColumn<T, LANES> all = {0, height, tile};
+	if (is_aligned(src, src_stride, 16) && whole) {
+		for (int y = t / kAcross; y < height; y += rows) fetch(all.at(y) + i, src + (size_t)y * src_stride + x);
+	} else {
+		for (int y = t / kAcross; y < height; y += rows)
+			for (int k = 0; k < kSamples && x + k < width; k++) all.at(y)[i + k] = src[(size_t)y * src_stride + x + k];
+	}
+	fetched();
+
+	WholeColumn<T, LANES> line = {0, height, tile + t % LANES};
+	filter_line(line, x0 + t % LANES < width, poles, count, boundary, height, t / LANES);
+
+	if (is_aligned(dst, dst_stride, 16) && whole) {
+		for (int y = t / kAcross; y < height; y += rows)
+			*(Chunk<T> *)(dst + (size_t)y * dst_stride + x) = *(const Chunk<T> *)(all.at(y) + i);
+	} else {
+		for (int y = t / kAcross; y < height; y += rows)
+			for (int k = 0; k < kSamples && x + k < width; k++) dst[(size_t)y * dst_stride + x + k] = all.at(y)[i + k];
+	}
+}
+
+// whole_rows is the same for rows, which lie stride values apart in the tile: a
+// number of chunks that is 8 / LANES modulo 8, for the sake of the banks.
+template <typename T, int LANES>
+__device__ void whole_rows(const T *src, int src_stride, T *dst, int dst_stride, int width, int height,
+	const T *poles, int count, int boundary, int stride) {
+	DYNAMIC_SHARED(T, tile);
+	const int kSamples = Chunk<T>::kSamples;
+	int y0 = blockIdx.x * LANES, t = threadIdx.x, rows = min(LANES, height - y0);
+	bool aligned = is_aligned(src, src_stride, 16);
+	for (int y = 0; y < rows; y++) {
+		const T *from = src + (size_t)(y0 + y) * src_stride;
+		for (int x = t * kSamples; x < width; x += blockDim.x * kSamples) {
+			T *to = tile + y * stride + WholeRow<T>::place(x);
+			if (aligned && x + kSamples <= width) {
+				fetch(to, from + x);
+			} else {
+				for (int k = 0; k < kSamples && x + k < width; k++) to[k] = from[x + k];
+			}
+		}
+	}
+	fetched();
+
+	WholeRow<T> line = {0, width, tile + t % LANES * stride};
+	filter_line(line, t % LANES < rows, poles, count, boundary, width, t / LANES);
+
+	aligned = is_aligned(dst, dst_stride, 16);
+	for (int y = 0; y < rows; y++) {
+		T *to = dst + (size_t)(y0 + y) * dst_stride;
+		for (int x = t * kSamples; x < width; x += blockDim.x * kSamples) {
+			const T *from = tile + y * stride + WholeRow<T>::place(x);
+			if (aligned && x + kSamples <= width) {
+				*(Chunk<T> *)(to + x) = *(const Chunk<T> *)from;
+			} else {
+				for (int k = 0; k < kSamples && x + k < width; k++) to[x + k] = from[k];
+			}
+		}
+	}
+}
+
 #define COLUMNS(NAME, IN, T, LANES) \
 	extern "C" __global__ void __launch_bounds__(LANES) NAME(const IN *src, int src_stride, T *dst, int dst_stride, \
 		int width, int height, T z, T border, int n, int boundary, int spare) { \
@@ -227,6 +372,24 @@ ROWS(rows_f32, float, 32)
 ROWS(rows_f64, double, 32)
 ROWS(rows_narrow_f32, float, 8)
 ROWS(rows_narrow_f64, double, 8)
+
+#define WHOLE_COLUMNS(NAME, T, LANES) \
+	extern "C" __global__ void NAME(const T *src, int src_stride, T *dst, int dst_stride, int width, int height, \
+		const T *poles, int count, int boundary) { \
+		whole_columns<T, LANES>(src, src_stride, dst, dst_stride, width, height, poles, count, boundary); \
+	}
+
+WHOLE_COLUMNS(whole_columns_f32, float, 8)
+WHOLE_COLUMNS(whole_columns_f64, double, 4)
+
+#define WHOLE_ROWS(NAME, T, LANES) \
+	extern "C" __global__ void NAME(const T *src, int src_stride, T *dst, int dst_stride, int width, int height, \
+		const T *poles, int count, int boundary, int stride) { \
+		whole_rows<T, LANES>(src, src_stride, dst, dst_stride, width, height, poles, count, boundary, stride); \
+	}
+
+WHOLE_ROWS(whole_rows_f32, float, 4)
+WHOLE_ROWS(whole_rows_f64, double, 2)
 
 // extend copies a picture and continues its edges by margin samples.
 template <typename T>

@@ -96,64 +96,68 @@ HOST_DEVICE void anticausal_run(Line &line, T z, T c, int begin, int end) {
 }
 
 // period_start is the sum over the causal outputs that follow the end of a
-// periodic line, which are those from its beginning on. spare holds the causal
-// outputs of the first min(q.n, length) samples, STEP apart.
-template <int STEP, typename T>
-HOST_DEVICE T period_start(const T *spare, const Pole<T> &q, int length) {
+// periodic line, which are those from its beginning on: first(i) for i less than
+// q.n and length.
+template <typename T, typename First>
+HOST_DEVICE T period_start(First first, const Pole<T> &q, int length) {
 	T c = 0;
-	for (int i = q.n - 1; i >= 0; i--) c = causal(q.z, c, spare[i % length * STEP]);
+	for (int i = q.n - 1; i >= 0; i--) c = causal(q.z, c, first(i % length));
 	return c;
 }
 
-// border_start returns the last coefficient of a line from its last two causal
-// outputs (table 3); for a periodic line from the last one and period_start.
-template <typename T>
-HOST_DEVICE T border_start(const Pole<T> &q, int boundary, T before, T last, T period) {
-	switch (boundary) {
-	case kPeriodic:
-		return -q.z * (last + q.z * period);
-	case kWholeSymmetric:
-		return q.border * (last + q.z * before);
-	default:
-		return q.border * last;
+// anticausal_start returns the coefficient after subregion [a, b), or the last one
+// of the line if b ends it, while the tile holds causal outputs from b-1 on
+// (equation 20). Those of sample length-2, if a line has one, and of period_start
+// come from elsewhere; they count only near the end (table 3).
+template <typename T, typename Line>
+HOST_DEVICE T anticausal_start(const Line &line, const Pole<T> &q, int boundary, int length, int b, T before, T period) {
+	T c = 0;
+	if (b + q.n < length) {
+		for (int i = b + q.n - 1; i >= b; i--) c = anticausal(q.z, c, line.read(i));
+		return c;
 	}
+	T last = line.read(length - 1);
+	if (boundary == kPeriodic) {
+		c = -q.z * (last + q.z * period);
+	} else if (boundary == kWholeSymmetric) {
+		c = q.border * (last + q.z * (length == 1 ? last : before));
+	} else {
+		c = q.border * last;
+	}
+	for (int i = length - 2; i >= b; i--) c = anticausal(q.z, c, line.read(i));
+	return c;
 }
 
-// filter_region puts the coefficients of the subregion [a, b) of a line. The
-// tile reaches from max(a-n, 0) or before to min(b+n, length). spare has room for
-// q.n values, STEP apart, where the boundary is periodic.
+// anticausal_region puts the coefficients of subregion [a, b) by what
+// anticausal_start returned.
+template <typename T, typename Line>
+HOST_DEVICE void anticausal_region(Line &line, const Pole<T> &q, int length, int a, int b, T c) {
+	if (b == length) line.put(--b, c);
+	anticausal_run(line, q.z, c, a, b);
+}
+
+// filter_region puts the coefficients of subregion [a, b). The tile reaches from
+// max(a-n, 0) or before to min(b+n, length). spare has room for q.n values, STEP
+// apart, where the boundary is periodic.
 template <int STEP, typename T, typename Line>
 HOST_DEVICE void filter_region(Line &line, const Pole<T> &q, int boundary, int length, int a, int b, T *spare) {
 	int hi = b + q.n < length ? b + q.n : length;
 	T own = causal_start(line, q, boundary, length, a), next = 0, period = 0, before = 0;
 	if (b < hi) next = causal_start(line, q, boundary, length, b);
-	if (hi == length && boundary == kPeriodic) {
-		T c = 0;
-		for (int i = -q.n; i < 0; i++) c = causal(q.z, c, line.source(boundary_index(boundary, i, length)));
-		for (int i = 0; i < q.n && i < length; i++) spare[i * STEP] = c = causal(q.z, c, line.source(i));
-		period = period_start<STEP>(spare, q, length);
-	}
-	if (boundary == kWholeSymmetric && a == length - 1) {
-		// The last sample but one is of the subregion before.
-		for (int i = a - kRegion - q.n; i < a; i++) before = causal(q.z, before, line.source(boundary_index(boundary, i, length)));
+	if (b + q.n >= length) {
+		// The causal outputs of other subregions that the end of the line needs.
+		if (boundary == kPeriodic) {
+			T c = 0;
+			for (int i = -q.n; i < 0; i++) c = causal(q.z, c, line.source(boundary_index(boundary, i, length)));
+			for (int i = 0; i < q.n && i < length; i++) spare[i * STEP] = c = causal(q.z, c, line.source(i));
+			period = period_start([&](int i) { return spare[i * STEP]; }, q, length);
+		}
+		if (boundary == kWholeSymmetric && a == length - 1) {
+			for (int i = a - kRegion - q.n; i < a; i++) before = causal(q.z, before, line.source(boundary_index(boundary, i, length)));
+		}
 	}
 	causal_run(line, q.z, next, b, hi);
 	causal_run(line, q.z, own, a, b);
-	if (hi < length) {
-		T c = 0;
-		for (int i = hi - 1; i >= b; i--) c = anticausal(q.z, c, line.read(i));
-		anticausal_run(line, q.z, c, a, b);
-		return;
-	}
-	T last = line.read(length - 1);
-	if (length - 2 >= a) before = line.read(length - 2);
-	if (length == 1) before = last;
-	T c = border_start(q, boundary, before, last, period);
-	if (b == length) {
-		line.put(length - 1, c);
-		anticausal_run(line, q.z, c, a, length - 1);
-		return;
-	}
-	for (int i = length - 2; i >= b; i--) c = anticausal(q.z, c, line.read(i));
-	anticausal_run(line, q.z, c, a, b);
+	if (hi == length && length - 2 >= a) before = line.read(length - 2);
+	anticausal_region(line, q, length, a, b, anticausal_start(line, q, boundary, length, b, before, period));
 }

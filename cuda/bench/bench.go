@@ -21,6 +21,7 @@ type Study struct {
 // Studies are all there are, in the order in which they are printed.
 var Studies = []Study{
 	{"convert", "planes to float and back", convert},
+	{"spline", "B-splines of every order: prefilter and evaluation", splines},
 }
 
 // Bench is one run on one device.

@@ -123,6 +123,10 @@ fmt: ## format the code
 install: build ## install to PREFIX (default /usr/local)
 	install -D bin/retime $(DESTDIR)$(PREFIX)/bin/retime
 
+.PHONY: dist
+dist: cuda ## make a tarball that runs on Linux machines with nothing but a driver
+	@.ci/dist
+
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf bin build dist cuda/fatbin

@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 
 	"retime/cuda"
@@ -34,11 +36,83 @@ const (
 	StopAtFault FaultPolicy = "fail" // the job fails
 )
 
+// newSynthesizer returns what makes the frames: devices, or else the CPU.
 func newSynthesizer(o *Options) (Synthesizer, error) {
-	if o.Backend == CUDA {
-		return nil, fault.New(fault.Usage, "--backend cuda: this program is built without CUDA; use --backend cpu")
+	if o.Backend == CPU || o.Mode == warp.Nearest {
+		return newCPUSynthesizer(o)
 	}
-	return newCPUSynthesizer(o)
+	found, err := cuda.Devices()
+	if o.Backend == CUDA {
+		switch {
+		case errors.Is(err, cuda.ErrNotBuilt):
+			return nil, fault.New(fault.Usage, "--backend cuda: %w; run retime-cuda, or use --backend cpu", err)
+		case err != nil:
+			return nil, fault.New(fault.TryAgain, "--backend cuda: %w; use --backend cpu", err)
+		case len(found) == 0:
+			return nil, fault.New(fault.TryAgain, "--backend cuda: no CUDA device answers; use --backend cpu")
+		}
+	} else if err != nil || len(found) == 0 {
+		return newCPUSynthesizer(o)
+	}
+	s, err := openDevices(o, len(found))
+	if errors.Is(err, errors.ErrUnsupported) && o.Backend == Auto {
+		o.Log.Debug("on the CPU", "because", err)
+		return newCPUSynthesizer(o)
+	}
+	return s, err
+}
+
+// openDevices returns a synthesizer on the devices that o names, of count that
+// there are.
+func openDevices(o *Options, count int) (Synthesizer, error) {
+	ordinals := o.Devices
+	if len(ordinals) == 0 {
+		ordinals = []int{0}
+	}
+	s := new(devices)
+	for i, n := range ordinals {
+		if n < 0 || n >= count || slices.Contains(ordinals[:i], n) {
+			s.Close()
+			return nil, fault.New(fault.Usage, "--device %v: want different numbers from 0 to %d", ordinals, count-1)
+		}
+		d, err := openDevice(o, n)
+		if err != nil {
+			s.Close()
+			return nil, err
+		}
+		s.list = append(s.list, newRescuer(d, d.name, o))
+	}
+	return s, nil
+}
+
+// device is a synthesizer that owns its device.
+type device struct {
+	Starter
+	gpu  *cuda.Device
+	name string
+}
+
+func openDevice(o *Options, ordinal int) (*device, error) {
+	gpu, err := cuda.Open(ordinal)
+	if err != nil {
+		return nil, err
+	}
+	return newDevice(o, gpu)
+}
+
+func newDevice(o *Options, gpu *cuda.Device) (*device, error) {
+	s, err := cuda.NewSynthesizer(gpu, o.params())
+	if err != nil {
+		gpu.Close()
+		return nil, fmt.Errorf("%s: %w", gpu.Info().Name, err)
+	}
+	return &device{s, gpu, gpu.Info().Name}, nil
+}
+
+// Close frees all that the device holds.
+func (d *device) Close() {
+	d.Starter.Close()
+	d.gpu.Close() // after a fault this fails too, and nothing depends on it
 }
 
 // devices hands intervals to several devices in turn.

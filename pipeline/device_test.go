@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"retime/cuda"
+	"retime/cuda/kernels"
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
 	"retime/pipeline/media"
@@ -272,5 +273,110 @@ func TestIntervalsAreSharedAmongDevices(t *testing.T) {
 		if !slices.Equal(begun, want) || report.Remade != remade || len(report.Devices) != 3 || report.Backend != CUDA {
 			t.Errorf("intervals of the devices %v, want %v; report %+v", begun, want, report)
 		}
+	}
+}
+
+// emulated is a device that the CPU emulates.
+func emulated(t *testing.T, o *Options, e *kernels.Emulator) *devices {
+	t.Helper()
+	d, err := newDevice(o, cuda.NewDevice(e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &devices{list: []*rescuer{newRescuer(d, d.name, o)}}
+}
+
+// collectingSink keeps the samples of all frames.
+type collectingSink struct {
+	memorySink
+	frames [][]byte
+}
+
+func (s *collectingSink) WriteFrame(f *frame.Frame) error {
+	s.frames = append(s.frames, samples(f))
+	return nil
+}
+
+// throughSynthesizer converts a clip of the test scene to twice the rate.
+func throughSynthesizer(t *testing.T, o *Options, synth Synthesizer) ([][]byte, error) {
+	t.Helper()
+	source, err := media.Open(context.Background(), writeScene(t, 72, 50, 4, 24, 1), media.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	plan, err := newPlan(o, source.Video())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink := &collectingSink{}
+	c := &conversion{o: o, plan: plan, source: source, sink: sink, synth: synth}
+	_, err = c.run(context.Background())
+	return sink.frames, err
+}
+
+func doubling() *Options {
+	o := &Options{Input: "a", Output: "b", Rate: Rate{ratio("2"), true}, Threads: 2}
+	if err := o.settle(); err != nil {
+		panic(err)
+	}
+	return o
+}
+
+// The kernels make the frames that the CPU makes, also where a launch fails now
+// and then.
+func TestDeviceMakesTheFramesOfTheCPU(t *testing.T) {
+	o := doubling()
+	cpu, err := newCPUSynthesizer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := throughSynthesizer(t, o, cpu)
+	cpu.Close()
+	if err != nil || len(want) != 8 {
+		t.Fatalf("%d frames: %v", len(want), err)
+	}
+	for _, every := range []int{0, 40} {
+		e := kernels.NewEmulator()
+		launches := 0
+		if every > 0 {
+			e.Fail = func(string) error {
+				if launches++; launches%every == 0 {
+					return errBroken
+				}
+				return nil
+			}
+		}
+		d := emulated(t, o, e)
+		got, err := throughSynthesizer(t, o, d)
+		d.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r Report
+		describeBackend(&r, d)
+		if (r.Remade > 0) != (every > 0) {
+			t.Errorf("%d frames were made again; a fault in every %d launches", r.Remade, every)
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%d frames, want %d", len(got), len(want))
+		}
+		for k := range want {
+			if !bytes.Equal(got[k], want[k]) {
+				t.Errorf("frame %d differs; a fault in every %d launches", k, every)
+			}
+		}
+	}
+}
+
+func TestDeviceWithoutMemory(t *testing.T) {
+	o := doubling()
+	e := kernels.NewEmulator()
+	e.Memory = 300 << 10
+	d := emulated(t, o, e)
+	_, err := throughSynthesizer(t, o, d)
+	d.Close()
+	if fault.KindOf(err) != fault.TryAgain || !errors.Is(err, cuda.ErrOutOfMemory) || !strings.Contains(err.Error(), "of 300.0 KiB are free") {
+		t.Errorf("error %v", err)
 	}
 }

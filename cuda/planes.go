@@ -53,6 +53,14 @@ func (p *planes) args(to []Arg, first, end int) []Arg {
 	return to
 }
 
+// samples views bytes as samples of T, which are aligned in every image of whole
+// rows.
+func samples[T frame.Sample](m Image[byte]) Image[T] {
+	n := sizeOf[T]()
+	b := Buffer[T]{m.buffer.N / n, m.buffer.address, m.buffer.room / n, m.buffer.device}
+	return Image[T]{m.Width / n, m.Height, m.Stride / n, b, m.offset / n}
+}
+
 // group is neighbouring planes of one subsampling, which share their holes.
 type group struct {
 	first, end    int

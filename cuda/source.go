@@ -62,21 +62,22 @@ func (c *source) free() {
 
 // loader brings frames to the device.
 type loader struct {
-	convert *Converter
-	filter  *bspline.Prefilter[float32]
-	margin  *Kernel
-	host    frame.Image[float32]
+	filter *Prefilter[float32]
+	margin *Kernel
 }
 
 func newLoader(d *Device, order bspline.Order) (l loader, err error) {
-	if l.convert, err = NewConverter(d); err != nil {
-		return l, err
-	}
-	if l.filter, err = bspline.NewPrefilter[float32](order, bspline.WholeSymmetric, warp.Constants().Precision); err != nil {
+	if l.filter, err = NewPrefilter[float32](d, order, bspline.WholeSymmetric, warp.Constants().Precision); err != nil {
 		return l, fmt.Errorf("sampling: %w", err)
 	}
 	l.margin, err = d.Kernel("margin", "extend_margin")
 	return l, err
+}
+
+func (l *loader) free() {
+	if l.filter != nil {
+		l.filter.Free()
+	}
 }
 
 // load queues a copy of f's planes unless c has them.
@@ -100,22 +101,16 @@ func (l *loader) prefilter(s *Stream, c *source) error {
 	margin := warp.Constants().CoefficientMargin
 	for i, p := range c.of.Planes {
 		inner := c.coefficients[i].Part(margin, margin, p.Width, p.Height)
-		l.host.Resize(p.Width, p.Height)
+		var err error
 		if c.of.Format.Bytes() == 1 {
-			toFloat(l.host, frame.Samples[uint8](p))
+			err = FromSamples(s, l.filter, inner, samples[uint8](c.planes.images[i]))
 		} else {
-			toFloat(l.host, frame.Samples[uint16](p))
+			err = FromSamples(s, l.filter, inner, samples[uint16](c.planes.images[i]))
 		}
-		if err := l.filter.Apply(frame.Workers{}, l.host); err != nil {
+		if err != nil {
 			return err
 		}
-		if err := inner.Upload(s, l.host); err != nil {
-			return err
-		}
-		if err := s.Synchronize(); err != nil {
-			return err
-		}
-		err := s.Launch(l.margin, Cover(p.Width+2*margin, p.Height+2*margin, wideBlock), wideBlock, 0,
+		err = s.Launch(l.margin, Cover(p.Width+2*margin, p.Height+2*margin, wideBlock), wideBlock, 0,
 			inner.Arg(), Int(inner.Stride), Int(p.Width), Int(p.Height))
 		if err != nil {
 			return err
@@ -123,13 +118,4 @@ func (l *loader) prefilter(s *Stream, c *source) error {
 	}
 	c.filtered = true
 	return nil
-}
-
-func toFloat[T frame.Sample](dst frame.Image[float32], src frame.Image[T]) {
-	for y := range dst.Height {
-		row := dst.Row(y)
-		for x, v := range src.Row(y) {
-			row[x] = float32(v)
-		}
-	}
 }

@@ -141,6 +141,7 @@ func (s *Synthesizer) Close() {
 		}
 		return nil
 	})
+	s.loader.free()
 	s.guides.free()
 	s.projection.free()
 	s.bend.free()

@@ -44,6 +44,14 @@ func (b *Buffer[T]) Free() {
 	*b = Buffer[T]{}
 }
 
+// part is n values of b from the first-th on, which share b's memory and must not be
+// resized nor freed.
+func (b Buffer[T]) part(first, n int) Buffer[T] {
+	b.address += uintptr(first * sizeOf[T]())
+	b.N, b.room = n, n
+	return b
+}
+
 // Arg is b's address as an argument, 0 where b holds none.
 func (b Buffer[T]) Arg() Arg { return Arg{uint64(b.address)} }
 

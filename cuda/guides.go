@@ -67,7 +67,7 @@ func (g *guides) resize(d *Device, width, height int) error {
 	return g.trust.Resize(d, 2*pixels)
 }
 
-// load queues copies of in's guides and flows and the errors along them.
+// load queues copies of in's guides and flows.
 // Acceleration says whether those beyond are wanted.
 func (g *guides) load(s *Stream, in *warp.Interval, acceleration bool) error {
 	g.level = in.Level
@@ -86,7 +86,16 @@ func (g *guides) load(s *Stream, in *warp.Interval, acceleration bool) error {
 			return fmt.Errorf("flow %d: %w", i, err)
 		}
 	}
-	return s.Launch(g.errorKernel, over(g.width, g.height, len(pictures), wideTile), wideBlock, 0,
+	return nil
+}
+
+// measure queues the errors along the flows and the trust in them.
+func (g *guides) measure(s *Stream) error {
+	n := 2
+	if g.beyond {
+		n = 4
+	}
+	return s.Launch(g.errorKernel, over(g.width, g.height, n, wideTile), wideBlock, 0,
 		g.pictures.Arg(), g.flows.Arg(), g.errors.Arg(), g.trust.Arg(), g.table.Arg(), Int(g.table.N), Int(g.width), Int(g.height))
 }
 

@@ -13,9 +13,13 @@ type holes struct {
 	list    Buffer[uint32]
 	blurred Buffer[byte]
 	// count is the address of the length of the list and rest of a flag for the
-	// inpainting.
+	// inpainting: the halves of a counter.
 	count, rest Arg
+	counter     Buffer[uint64]
 }
+
+// clear queues emptying the list. Its mask is set with it.
+func (h *holes) clear(s *Stream) error { return h.counter.Clear(s) }
 
 func (h *holes) resize(d *Device, g group, bytes int) error {
 	pixels := g.width * g.height

@@ -1,6 +1,10 @@
 package cuda
 
-import "retime/pipeline/frame"
+import (
+	"fmt"
+
+	"retime/pipeline/frame"
+)
 
 // planes are those of a frame in device memory, as bytes.
 type planes struct {
@@ -66,6 +70,14 @@ type group struct {
 	first, end    int
 	sx, sy        int
 	width, height int
+}
+
+// String names the planes.
+func (g group) String() string {
+	if g.end == g.first+1 {
+		return fmt.Sprintf("plane %d", g.first)
+	}
+	return fmt.Sprintf("planes %d to %d", g.first, g.end-1)
 }
 
 // groups divides a frame's planes.

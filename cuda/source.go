@@ -93,11 +93,8 @@ func (l *loader) load(s *Stream, c *source, f *frame.Frame) error {
 	return nil
 }
 
-// prefilter queues the coefficients of c's frame unless c has them.
+// prefilter queues the coefficients of c's frame.
 func (l *loader) prefilter(s *Stream, c *source) error {
-	if c.filtered {
-		return nil
-	}
 	margin := warp.Constants().CoefficientMargin
 	for i, p := range c.of.Planes {
 		inner := c.coefficients[i].Part(margin, margin, p.Width, p.Height)
@@ -116,6 +113,5 @@ func (l *loader) prefilter(s *Stream, c *source) error {
 			return err
 		}
 	}
-	c.filtered = true
 	return nil
 }

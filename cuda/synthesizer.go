@@ -231,24 +231,10 @@ func (s *Synthesizer) queue(t *slot, phase warp.Phase) error {
 	if err := s.prepare(); err != nil {
 		return err
 	}
-	if err := s.counters.Clear(s.work); err != nil {
-		return err
-	}
-	var err error
-	switch s.params.Mode {
-	case warp.Project:
-		err = s.project(&t.planes, phase)
-	case warp.Splat:
-		err = s.splat(&t.planes, phase)
-	default:
-		for _, g := range s.layout.groups[:s.layout.count] {
-			if err = s.colours.crossFade(s.work, g, &t.planes, &s.sources[0].planes, &s.sources[1].planes, phase, Arg{}); err != nil {
-				break
-			}
+	for _, step := range s.steps(&t.planes, phase) {
+		if err := step.queue(); err != nil {
+			return err
 		}
-	}
-	if err != nil {
-		return err
 	}
 	if err := s.counters.Download(s.work, t.counters.Values); err != nil {
 		return err
@@ -316,7 +302,8 @@ func (s *Synthesizer) resize(l layout) error {
 		if err := h.resize(d, g, l.format.Bytes()); err != nil {
 			return err
 		}
-		at := s.counters.Arg().bits + uint64(8*(groupCounter+i))
+		h.counter = s.counters.part(groupCounter+i, 1)
+		at := h.counter.Arg().bits
 		h.count, h.rest = Arg{at}, Arg{at + 4}
 		if mode == warp.Splat {
 			if err := s.colours.sums[i].resize(s.work, g.width*g.height, 2, g.end-g.first); err != nil {
@@ -352,86 +339,6 @@ func (s *Synthesizer) clear() error {
 		return err
 	}
 	return s.projection.sums.clear(s.work)
-}
-
-// prepare queues what all phases of the interval share.
-func (s *Synthesizer) prepare() error {
-	if s.ready {
-		return nil
-	}
-	in := &s.in
-	if s.sources[1].of == in.A {
-		s.sources[0], s.sources[1] = s.sources[1], s.sources[0]
-	}
-	for i, f := range []*frame.Frame{in.A, in.B} {
-		if err := s.loader.load(s.work, &s.sources[i], f); err != nil {
-			return err
-		}
-		if s.params.Mode == warp.Project {
-			if err := s.loader.prefilter(s.work, &s.sources[i]); err != nil {
-				return err
-			}
-		}
-	}
-	if s.params.Mode != warp.Blend {
-		if err := s.guides.load(s.work, in, s.params.Acceleration && s.params.Mode == warp.Project); err != nil {
-			return err
-		}
-	}
-	if s.guides.beyond {
-		if err := s.bend.prepare(s.work, &s.guides); err != nil {
-			return err
-		}
-	}
-	s.ready = true
-	return nil
-}
-
-// project queues sampling both neighbours along the motion at the frame's time.
-func (s *Synthesizer) project(dst *planes, phase warp.Phase) error {
-	at := s.counters.Arg().bits
-	if err := s.projection.make(s.work, &s.guides, phase, Arg{at + 8*holesCounter}); err != nil {
-		return err
-	}
-	var bends Arg
-	if s.guides.beyond {
-		if err := s.bend.make(s.work, &s.guides, phase); err != nil {
-			return err
-		}
-		bends = s.bend.field.Arg()
-	}
-	if err := s.shares.make(s.work, &s.guides, &s.projection, bends, phase, Arg{at + 8*costCounter}); err != nil {
-		return err
-	}
-	a, b := &s.sources[0], &s.sources[1]
-	for i, g := range s.layout.groups[:s.layout.count] {
-		if err := s.renderer.make(s.work, g, dst, a, b, &s.guides, &s.projection, &s.shares, bends, phase, &s.holes[i]); err != nil {
-			return err
-		}
-		if err := s.inpainter.fill(s.work, dst, g, &s.holes[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// splat queues moving both neighbours' colours forward.
-func (s *Synthesizer) splat(dst *planes, phase warp.Phase) error {
-	a, b := &s.sources[0].planes, &s.sources[1].planes
-	for i, g := range s.layout.groups[:s.layout.count] {
-		h := &s.holes[i]
-		if err := s.colours.make(s.work, i, g, dst, a, b, &s.guides, phase, h); err != nil {
-			return err
-		}
-		if err := s.inpainter.fill(s.work, dst, g, h); err != nil {
-			return err
-		}
-		// Where nothing arrived at all a cross-fade is the best guess left.
-		if err := s.colours.crossFade(s.work, g, dst, a, b, phase, h.count); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // take returns a slot that fits the layout.

@@ -22,6 +22,8 @@ type Study struct {
 var Studies = []Study{
 	{"convert", "planes to float and back", convert},
 	{"spline", "B-splines of every order: prefilter and evaluation", splines},
+	{"frame", "the kernels of one made frame", synthesis},
+	{"splat", "warping and inpainting against the CPU", rosner},
 }
 
 // Bench is one run on one device.

@@ -2,11 +2,14 @@ package cuda_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"retime/cuda"
+	"retime/cuda/kernels"
 	"retime/flow"
 	"retime/pipeline/frame"
 	"retime/warp"
@@ -200,11 +203,12 @@ func TestSynthesizer(t *testing.T) {
 					t.Run(fmt.Sprintf("%s/%s/level %d", mode, format.Name, level), func(t *testing.T) {
 						cpu, gpu := backends(t, d, p)
 						defer gpu.Close()
-						for i, size := range sizes {
+						for i := range 3 {
+							size := sizes[(n+i)%len(sizes)]
 							rng := rand.New(rand.NewPCG(seed, uint64(n)))
 							m := motions[(n+i)%len(motions)]
 							in := interval(rng, format, size[0], size[1], level, m, i%2 == 0)
-							compare(t, cpu, gpu, in, phases[(n+i)%2:][:2])
+							compare(t, cpu, gpu, in, phases[(n+i)%4:][:1])
 						}
 					})
 				}
@@ -223,10 +227,136 @@ func TestSynthesizerMotions(t *testing.T) {
 			for _, m := range motions {
 				t.Run(fmt.Sprintf("%s/%s", mode, m.name), func(t *testing.T) {
 					rng := rand.New(rand.NewPCG(seed, 0))
-					compare(t, cpu, gpu, interval(rng, formats[1], 83, 61, 1, m, true), phases)
+					compare(t, cpu, gpu, interval(rng, formats[1], 83, 61, 1, m, true), phases[1:3])
 				})
 			}
 			gpu.Close()
+		}
+	})
+}
+
+// Frames under way do not disturb each other, nor does the next interval disturb
+// those of the last.
+func TestSynthesizerUnderWay(t *testing.T) {
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		cpu, gpu := backends(t, d, warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true})
+		s := gpu.(*cuda.Synthesizer)
+		defer s.Close()
+		type result struct {
+			want, got *frame.Frame
+			made      warp.Made
+			finish    func() (warp.Made, error)
+		}
+		var list []result
+		rng := rand.New(rand.NewPCG(7, 7))
+		for i := range 2 {
+			in := interval(rng, formats[1], 61, 43, 1, motions[1+i], true)
+			must(t, cpu.Begin(in))
+			must(t, s.Begin(in))
+			for _, phase := range phases[:2] {
+				r := result{want: frame.New(in.A.Format, 61, 43), got: frame.New(in.A.Format, 61, 43)}
+				var err error
+				r.made, err = cpu.Make(r.want, phase)
+				must(t, err)
+				r.finish, err = s.Start(r.got, phase)
+				must(t, err)
+				list = append(list, r)
+			}
+		}
+		done := make(chan error)
+		go func() {
+			defer close(done)
+			for i, r := range list {
+				made, err := r.finish()
+				switch {
+				case err != nil:
+					done <- err
+				case made != r.made || !frame.Equal(r.got, r.want):
+					done <- fmt.Errorf("frame %d differs: made %+v, want %+v", i, made, r.made)
+				}
+			}
+		}()
+		for err := range done {
+			t.Error(err)
+		}
+	})
+}
+
+// Another size, format or level in the middle is a new beginning. Exact.
+func TestSynthesizerChangesSize(t *testing.T) {
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		for _, mode := range []warp.Mode{warp.Project, warp.Splat} {
+			cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 3, Acceleration: true})
+			rng := rand.New(rand.NewPCG(8, 8))
+			for i, size := range [][2]int{{20, 30}, {41, 33}, {9, 9}, {41, 33}} {
+				compare(t, cpu, gpu, interval(rng, formats[i], size[0], size[1], i%3, motions[i], true), phases[1:2])
+			}
+			gpu.Close()
+		}
+	})
+}
+
+// After a launch that failed the next frame is as it should be.
+func TestSynthesizerAfterFault(t *testing.T) {
+	for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
+		for _, kernel := range []string{"splat", "arrive_flow", "fill_nearest", "bend_average", "share_weights", "render", "meet", "blur", "fade"} {
+			e := kernels.NewEmulator()
+			run(t, cuda.NewDevice(e), func(t *testing.T, d *cuda.Device) {
+				cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 1, Acceleration: true})
+				defer gpu.Close()
+				in := interval(rand.New(rand.NewPCG(9, 9)), formats[1], 23, 19, 1, motions[4], true)
+				broken := errors.New("broken")
+				hit := false
+				e.Fail = func(name string) error {
+					if hit || !strings.HasPrefix(name, kernel) {
+						return nil
+					}
+					hit = true
+					return broken
+				}
+				must(t, gpu.Begin(in))
+				_, err := gpu.Make(frame.New(in.A.Format, in.A.Width, in.A.Height), 30000)
+				if hit != (err != nil) || hit && !errors.Is(err, broken) {
+					t.Fatalf("%s, %s: hit %v, error %v", mode, kernel, hit, err)
+				}
+				compare(t, cpu, gpu, in, phases[1:2])
+			})
+		}
+	}
+}
+
+// Too little memory is an error that says so, and leaves nothing behind.
+func TestSynthesizerOutOfMemory(t *testing.T) {
+	for memory := int64(1 << 10); ; memory *= 4 {
+		e := kernels.NewEmulator()
+		e.Memory = memory
+		var err error
+		run(t, cuda.NewDevice(e), func(t *testing.T, d *cuda.Device) {
+			in := interval(rand.New(rand.NewPCG(1, 9)), formats[1], 64, 48, 0, motions[1], true)
+			var s *cuda.Synthesizer
+			if s, err = cuda.NewSynthesizer(d, warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true}); err != nil {
+				return
+			}
+			defer s.Close()
+			must(t, s.Begin(in))
+			_, err = s.Make(frame.New(in.A.Format, in.A.Width, in.A.Height), 30000)
+		})
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, cuda.ErrOutOfMemory) {
+			t.Fatalf("%d bytes: %v", memory, err)
+		}
+	}
+}
+
+func TestSynthesizerModes(t *testing.T) {
+	run(t, cuda.NewDevice(kernels.NewEmulator()), func(t *testing.T, d *cuda.Device) {
+		if _, err := cuda.NewSynthesizer(d, warp.Params{Mode: warp.Nearest}); !errors.Is(err, errors.ErrUnsupported) {
+			t.Error("nearest:", err)
+		}
+		if _, err := cuda.NewSynthesizer(d, warp.Params{Mode: warp.Splat, Directions: 5}); err == nil {
+			t.Error("5 directions are taken")
 		}
 	})
 }

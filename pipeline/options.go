@@ -49,6 +49,12 @@ type Options struct {
 	// animation on twos and telecined film; KeepDuplicates by default.
 	Duplicates Duplicates
 
+	// Map chooses the input's streams as ffmpeg's -map does, such as "0:v:1" or
+	// "-0:s"; empty for all that the output holds.
+	Map []string
+	// Deinterlace says what becomes of interlaced input; RefuseFields by default.
+	Deinterlace Deinterlace
+
 	VideoCodec   string            // encoder; empty for libx264 where the container takes it
 	CRF          *int              // constant rate factor; nil for the encoder's default, 16 for libx264
 	VideoOptions map[string]string // further encoder options
@@ -79,6 +85,19 @@ type FlowMethod string
 const (
 	DIS       FlowMethod = "dis"       // dense inverse search
 	Farneback FlowMethod = "farneback" // polynomial expansion
+)
+
+// Deinterlace says what becomes of interlaced input.
+type Deinterlace string
+
+// What becomes of it. Only what the decoder calls interlaced is refused; pictures
+// that merely look so get a warning.
+const (
+	RefuseFields    Deinterlace = ""
+	IgnoreFields    Deinterlace = "off"      // take pictures as they are
+	EachField       Deinterlace = "field"    // make a picture of each field, at twice the rate
+	EachFrame       Deinterlace = "frame"    // make a picture of each pair of fields
+	InverseTelecine Deinterlace = "telecine" // find the frames of film in 3:2 pulldown
 )
 
 // Preset trades quality against time.
@@ -166,6 +185,7 @@ func (o *Options) check() error {
 		{"--preset", string(o.Preset), []string{string(Fast), string(Balanced), string(Best)}},
 		{"--duplicates", string(o.Duplicates), []string{string(KeepDuplicates), string(RetimeDuplicates)}},
 		{"--audio", string(o.Audio), []string{string(media.StretchAudio), string(media.KeepAudio), string(media.DropAudio)}},
+		{"--deinterlace", string(o.Deinterlace), []string{string(EachField), string(EachFrame), string(IgnoreFields), string(InverseTelecine), ""}},
 		{"--backend", string(o.Backend), []string{string(Auto), string(CPU), string(CUDA)}},
 		{"--gpu-fault", string(o.FaultPolicy), []string{string(RemakeOnCPU), string(StopAtFault)}},
 		{"--order", fmt.Sprint(*o.Order), []string{"0", "1", "3"}},
@@ -209,4 +229,25 @@ func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
 		return nil, fault.New(fault.Usage, "--fps %sx of %s is above %d", o.Rate.Value.RatString(), source.RatString(), MaxRate)
 	}
 	return rate, nil
+}
+
+// readerOptions says how to read o.Input.
+func (o *Options) readerOptions() media.ReaderOptions {
+	r := media.ReaderOptions{
+		Format: o.InputFormat, Threads: o.Threads, From: o.From, To: o.To, Map: o.Map, Log: o.Log,
+		ProbeFields: o.Deinterlace == RefuseFields,
+	}
+	if o.Deinterlace != IgnoreFields {
+		r.Deinterlace = media.Deinterlace(o.Deinterlace)
+	}
+	return r
+}
+
+// checkFields refuses interlaced input where nothing says what becomes of it.
+func (o *Options) checkFields(v media.Video) error {
+	if !v.Interlaced || o.Deinterlace != RefuseFields {
+		return nil
+	}
+	return fault.New(fault.Usage, "input %q is interlaced, and fields of different times in one picture cannot move as one: "+
+		"--deinterlace makes a picture of each field, --inverse-telecine finds film's frames in 3:2 pulldown, --deinterlace=off takes pictures as they are", o.Input)
 }

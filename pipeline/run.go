@@ -92,14 +92,15 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.settle(); err != nil {
 		return nil, err
 	}
-	source, err := media.Open(ctx, o.Input, media.ReaderOptions{
-		Format: o.InputFormat, Threads: o.Threads, From: o.From, To: o.To, Log: o.Log,
-	})
+	source, err := media.Open(ctx, o.Input, o.readerOptions())
 	if err != nil {
 		return nil, err
 	}
 	defer source.Close()
 	video := source.Video()
+	if err := o.checkFields(video); err != nil {
+		return nil, err
+	}
 	plan, err := newPlan(&o, video)
 	if err != nil {
 		return nil, err

@@ -33,6 +33,9 @@ type ConvertOptions struct {
 	sceneThreshold              float64
 	scenes, writeScenes         string
 	sidecar                     string
+	deinterlace                 string
+	inverseTelecine             bool
+	maps                        []string
 	overwrite                   bool
 	progress                    string
 	quiet, verbose              bool
@@ -58,6 +61,10 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.scenes, "scenes", "", "read the times of scene cuts from `LIST`, one a line")
 	f.StringVar(&o.writeScenes, "write-scenes", "", "write the times of scene cuts to `LIST`")
 	f.StringVar(&o.sidecar, "sidecar", "", "write how each frame came about to `FILE`, a JSON object a line")
+	f.StringVar(&o.deinterlace, "deinterlace", "", "interlaced input: a picture of each `field` (the default value), of each frame, or off to take it as it is")
+	f.Lookup("deinterlace").NoOptDefVal = string(pipeline.EachField)
+	f.BoolVar(&o.inverseTelecine, "inverse-telecine", false, "find the frames of film in 3:2 pulldown")
+	f.StringArrayVar(&o.maps, "map", nil, "choose streams as ffmpeg does: `[-]0[:STREAMS][?]`; may be repeated (default all)")
 	f.StringVar(&o.vcodec, "vcodec", "", "encoder `NAME` (default libx264, or what suits the container)")
 	f.IntVar(&o.crf, "crf", -1, "constant rate factor (default 16 for libx264)")
 	f.StringArrayVar(&o.vopts, "vopt", nil, "encoder option `KEY=VALUE`; may be repeated")
@@ -126,6 +133,13 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, VideoOptions: map[string]string{},
 		Audio: media.Audio(o.audio), Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
 		Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault), Overwrite: o.overwrite,
+	}
+	p.Map, p.Deinterlace = o.maps, pipeline.Deinterlace(o.deinterlace)
+	if o.inverseTelecine {
+		if o.deinterlace != "" {
+			return p, fault.New(fault.Usage, "--deinterlace and --inverse-telecine exclude each other")
+		}
+		p.Deinterlace = pipeline.InverseTelecine
 	}
 	if crfGiven {
 		p.CRF = &o.crf

@@ -50,7 +50,7 @@ type Filter struct {
 func NewFilter(description string, inputs int, v Video, threads int) (*Filter, error) {
 	f := &Filter{graph: astiav.AllocFilterGraph(), format: v.Format.Name, width: v.Width, height: v.Height}
 	f.graph.SetThreadCount(threads)
-	message, err := withMessage(func() error { return f.configure(description, inputs, v.TimeBase) })
+	message, err := withMessage(func() error { return f.configure(description, inputs, v) })
 	if err != nil {
 		f.Close()
 		return nil, fault.New(fault.Usage, "filters %q: %w%s", description, err, detail(message))
@@ -58,7 +58,7 @@ func NewFilter(description string, inputs int, v Video, threads int) (*Filter, e
 	return f, nil
 }
 
-func (f *Filter) configure(description string, inputs int, timeBase *big.Rat) (err error) {
+func (f *Filter) configure(description string, inputs int, v Video) (err error) {
 	if f.output, err = f.graph.NewFilterContext(astiav.FindFilterByName("buffersink"), "out", nil); err != nil {
 		return err
 	}
@@ -70,9 +70,13 @@ func (f *Filter) configure(description string, inputs int, timeBase *big.Rat) (e
 	var sources *astiav.FilterInOut
 	for i := inputs - 1; i >= 0; i-- {
 		name := "in" + strconv.Itoa(i)
-		c, err := f.graph.NewFilterContext(astiav.FindFilterByName("buffer"), name, astiav.FilterArgs{
-			"width": strconv.Itoa(f.width), "height": strconv.Itoa(f.height), "pix_fmt": f.format, "time_base": timeBase.RatString(),
-		})
+		args := astiav.FilterArgs{
+			"width": strconv.Itoa(f.width), "height": strconv.Itoa(f.height), "pix_fmt": f.format, "time_base": v.TimeBase.RatString(),
+		}
+		if v.Rate != nil {
+			args["frame_rate"] = v.Rate.RatString()
+		}
+		c, err := f.graph.NewFilterContext(astiav.FindFilterByName("buffer"), name, args)
 		if err != nil {
 			return err
 		}

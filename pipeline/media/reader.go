@@ -50,6 +50,8 @@ type Video struct {
 	Duration *big.Rat
 	// Frames is the count that the container states, 0 where it does not.
 	Frames int64
+	// Interlaced is set where the first picture is called so.
+	Interlaced bool
 }
 
 // Damage counts what could not be read.
@@ -68,8 +70,15 @@ type ReaderOptions struct {
 	From *big.Rat
 	// To is where reading may stop; nil for the end. The first frame at or after
 	// it is still returned.
-	To  *big.Rat
-	Log *slog.Logger
+	To *big.Rat
+	// Map chooses streams by ffmpeg's rules, such as "0:v:0" and "-0:s"; empty for
+	// all.
+	Map []string
+	// Deinterlace makes progressive pictures of fields.
+	Deinterlace Deinterlace
+	// ProbeFields looks for interlacing in what is read and warns of it.
+	ProbeFields bool
+	Log         *slog.Logger
 }
 
 // Reader decodes the best video stream of a file. It is used by one goroutine.
@@ -84,6 +93,7 @@ type Reader struct {
 	guard   astiav.IOInterrupter // FFmpeg keeps a pointer into it
 	ctx     context.Context
 	stream  *astiav.Stream
+	chosen  map[int]bool // indices of the streams that are used
 	decoder *astiav.CodecContext
 	packet  *astiav.Packet
 	planes  *planes
@@ -91,6 +101,8 @@ type Reader struct {
 	// Side data: what holds for all pictures, and what changes but is not written.
 	properties map[uint32][]byte
 	dynamicHDR string
+	fields     *fieldFilter // nil where pictures are taken as they are
+	probe      *fieldProbe
 	pending    *frame.Frame  // decoded by Open
 	ahead      *astiav.Frame // the one after it, if that was decoded too
 	onPacket   func(*astiav.Packet)
@@ -155,6 +167,9 @@ func (r *Reader) open() error {
 	if err := r.input.FindStreamInfo(nil); err != nil {
 		return r.bad(fmt.Errorf("no stream could be read: %w", err))
 	}
+	if r.chosen, err = chooseStreams(r.input, r.opt.Map); err != nil {
+		return err
+	}
 	if r.stream, err = r.pickStream(); err != nil {
 		return err
 	}
@@ -211,21 +226,23 @@ func detail(message string) string {
 	return " (" + message + ")"
 }
 
-// pickStream chooses the video stream with the most pixels that is not a cover
-// picture.
+// pickStream returns the chosen video stream that has the most pixels and is not
+// a cover picture.
 func (r *Reader) pickStream() (*astiav.Stream, error) {
 	var best *astiav.Stream
 	pixels := -1
 	for _, s := range r.input.Streams() {
 		p := s.CodecParameters()
-		if p.CodecType() != astiav.MediaTypeVideo || attachedPicture(s) {
+		if p.CodecType() != astiav.MediaTypeVideo || attachedPicture(s) || !r.chosen[s.Index()] {
 			continue
 		}
 		if n := p.Width() * p.Height(); n > pixels {
 			best, pixels = s, n
 		}
 	}
-	if best == nil {
+	if best == nil && len(r.opt.Map) > 0 {
+		return nil, fault.New(fault.Usage, "--map chooses no video stream of %q; it has %s", r.name, listStreams(r.input))
+	} else if best == nil {
 		return nil, r.bad(errors.New("no video stream"))
 	}
 	return best, r.checkSize(best.CodecParameters().Width(), best.CodecParameters().Height())
@@ -335,7 +352,7 @@ func (r *Reader) begin(first *astiav.Frame) error {
 		Width: first.Width(), Height: first.Height(),
 		TimeBase: rat(r.stream.TimeBase()), Rate: rat(r.stream.RFrameRate()), Average: rat(r.stream.AvgFrameRate()),
 		Start: big.NewRat(startTime(r.input), 1e6), Frames: r.stream.NbFrames(),
-		FirstPTS: first.Pts(), StreamPTS: first.Pts(),
+		FirstPTS: first.Pts(), StreamPTS: first.Pts(), Interlaced: interlacedFlag(first),
 	}
 	if t := r.stream.StartTime(); t != noTimestamp {
 		r.video.StreamPTS = t
@@ -345,8 +362,17 @@ func (r *Reader) begin(first *astiav.Frame) error {
 	} else if d := duration(r.input); d > 0 {
 		r.video.Duration = big.NewRat(d, 1e6)
 	}
+	decoded := r.video
 	var err error
-	r.pending, err = r.wrap(first)
+	if r.pending, err = r.wrap(first); err != nil {
+		return err
+	}
+	switch {
+	case r.opt.Deinterlace != KeepFields:
+		r.fields, err = newFieldFilter(r.opt.Deinterlace, &r.video, r.opt.Threads, r.readDecoded)
+	case r.opt.ProbeFields && !decoded.Interlaced:
+		r.probe = newFieldProbe(decoded, r.opt.Threads)
+	}
 	return err
 }
 
@@ -372,6 +398,30 @@ func (r *Reader) Damage() Damage {
 // after the last one io.EOF, or a fault.BadData error where the input ends
 // before it should.
 func (r *Reader) Read() (*frame.Frame, error) {
+	if r.fields != nil {
+		return r.fields.read()
+	}
+	f, err := r.readDecoded()
+	if r.probe != nil && (err != nil || !r.probe.look(f)) {
+		r.endProbe()
+	}
+	return f, err
+}
+
+// endProbe says what the probe has found.
+func (r *Reader) endProbe() {
+	switch interlaced, telecined := r.probe.verdict(); {
+	case telecined:
+		r.log.Warn("the pictures look telecined; --inverse-telecine finds the film's own", "input", r.name)
+	case interlaced:
+		r.log.Warn("the pictures look interlaced, though the input does not say so; --deinterlace makes one of each field", "input", r.name)
+	}
+	r.probe.filter.Close()
+	r.probe = nil
+}
+
+// readDecoded returns the next picture as the decoder shows it.
+func (r *Reader) readDecoded() (*frame.Frame, error) {
 	if f := r.pending; f != nil {
 		r.pending = nil
 		return f, nil
@@ -474,6 +524,14 @@ func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
 
 // Close frees everything but the frames handed out. It is called once.
 func (r *Reader) Close() {
+	if r.fields != nil {
+		r.fields.filter.Close()
+		r.fields = nil
+	}
+	if r.probe != nil {
+		r.probe.filter.Close()
+		r.probe = nil
+	}
 	if r.pending != nil {
 		r.pending.Release()
 		r.pending = nil

@@ -1,0 +1,114 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"math/big"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"retime/pipeline/fault"
+	"retime/warp"
+)
+
+// interlacedClip weaves fields of the moving scene, called interlaced or not.
+func interlacedClip(t *testing.T, flagged bool) string {
+	t.Helper()
+	clip := filepath.Join(t.TempDir(), "fields.mkv")
+	graph := "tinterlace=mode=interleave_top,setfield=tff"
+	if !flagged {
+		graph += ",setfield=prog"
+	}
+	ffmpeg(t, "-i", writeScene(t, 192, 108, 48, 60, 1), "-vf", graph, "-c:v", "ffv1", "-field_order", map[bool]string{true: "tt", false: "progressive"}[flagged], clip)
+	return clip
+}
+
+func TestInterlacedInput(t *testing.T) {
+	flagged, plain := interlacedClip(t, true), interlacedClip(t, false)
+	for _, c := range []struct {
+		input string
+		how   Deinterlace
+		says  string // "" for nothing
+		fails bool
+		rate  int64
+	}{
+		{flagged, RefuseFields, "--deinterlace", true, 0},
+		{flagged, IgnoreFields, "", false, 30},
+		{flagged, EachField, "", false, 60},
+		{flagged, EachFrame, "", false, 30},
+		{plain, RefuseFields, "look interlaced", false, 30},
+		{plain, IgnoreFields, "", false, 30},
+		{plain, EachField, "", false, 60},
+	} {
+		var said strings.Builder
+		o := lossless(t, c.input)
+		o.Mode, o.Deinterlace, o.Log = warp.Nearest, c.how, slog.New(slog.NewTextHandler(&said, nil))
+		report, err := Run(context.Background(), o)
+		if c.fails {
+			if err == nil || fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%q: %v, want a refusal that names %s", c.how, err, c.says)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.Rate.Cmp(big.NewRat(c.rate, 1)) != 0 || report.Frames != 24*c.rate/30 {
+			t.Errorf("%q: %d frames at %s, want %d at %d", c.how, report.Frames, report.Rate.RatString(), 24*c.rate/30, c.rate)
+		}
+		if got := said.String(); c.says == "" && got != "" || !strings.Contains(got, c.says) {
+			t.Errorf("%q: said %q, want %q", c.how, got, c.says)
+		}
+	}
+}
+
+// Each field's picture is close to the frame that the field was taken from.
+func TestEachField(t *testing.T) {
+	want, _, _ := readAll(t, writeScene(t, 192, 108, 48, 60, 1))
+	o := lossless(t, interlacedClip(t, true))
+	o.Mode, o.Deinterlace = warp.Nearest, EachField
+	mustRun(t, o)
+	got, times, _ := readAll(t, o.Output)
+	for k := 4; k < len(got)-4; k++ {
+		if p := psnr(got[k][:192*108], want[k][:192*108]); p < 26 {
+			t.Errorf("field %d: %.1f dB off its frame", k, p)
+		}
+		if at := big.NewRat(int64(k), 60); times[k].Cmp(at) != 0 {
+			t.Errorf("field %d stands at %s", k, times[k].RatString())
+		}
+	}
+}
+
+// Film comes back from 3:2 pulldown frame for frame.
+func TestInverseTelecine(t *testing.T) {
+	film := writeScene(t, 192, 108, 32, 24, 1)
+	clip := filepath.Join(t.TempDir(), "telecined.mkv")
+	ffmpeg(t, "-i", film, "-vf", "telecine=pattern=23,settb=1001/30000,setpts=N,fps=30000/1001,setfield=prog", "-c:v", "ffv1", clip)
+	var said strings.Builder
+	o := lossless(t, clip)
+	o.Mode, o.Log = warp.Nearest, slog.New(slog.NewTextHandler(&said, nil))
+	mustRun(t, o)
+	if !strings.Contains(said.String(), "look telecined") {
+		t.Errorf("telecined pictures go unnoticed: %q", said.String())
+	}
+	o.Deinterlace = InverseTelecine
+	report := mustRun(t, o)
+	if report.Rate.Cmp(big.NewRat(24000, 1001)) != 0 || report.Frames != 32 {
+		t.Errorf("%d frames at %s, want 32 at 24000/1001", report.Frames, report.Rate.RatString())
+	}
+	want, _, _ := readAll(t, film)
+	got, _, _ := readAll(t, o.Output)
+	for k := range got {
+		if !bytes.Equal(got[k], want[k]) {
+			t.Errorf("frame %d of the film came back changed", k)
+		}
+	}
+	ten := filepath.Join(t.TempDir(), "ten.mkv")
+	ffmpeg(t, "-i", clip, "-pix_fmt", "yuv420p10le", "-c:v", "ffv1", ten)
+	o.Input = ten
+	if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "yuv420p10le") {
+		t.Errorf("film of 10 bits: %v", err)
+	}
+}

@@ -1,79 +1,175 @@
 package pipeline
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
 	"math/big"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"retime/pipeline/fault"
 	"retime/warp"
 )
 
-// subtitled makes a clip of 4 seconds with three subtitles and two chapters.
-func subtitled(t *testing.T, name, codec string) string {
+// richClip is a Matroska file with everything in it: two sounds, subtitles, a
+// font, a cover, chapters, tags, languages, dispositions.
+func richClip(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for file, text := range map[string]string{
-		"s.srt": "1\n00:00:00,500 --> 00:00:01,500\none\n\n2\n00:00:01,750 --> 00:00:02,250\ntwo\n\n3\n00:00:03,000 --> 00:00:03,500\nthree\n",
-		"c.txt": ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=2000\ntitle=first\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=2000\nEND=4000\ntitle=second\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+	write := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		return name
 	}
-	clip := filepath.Join(dir, name)
-	ffmpeg(t, "-i", writeScene(t, 32, 32, 96, 24, 1), "-i", filepath.Join(dir, "s.srt"), "-i", filepath.Join(dir, "c.txt"),
-		"-map", "0:v", "-map", "1:s", "-map_chapters", "2", "-metadata:s:s:0", "language=deu",
-		"-c:v", "libx264", "-pix_fmt", "yuv420p", "-bf", "0", "-c:s", codec, clip)
+	subtitles := write("s.srt", "1\n00:00:00,200 --> 00:00:00,700\nhello\n\n")
+	tags := write("tags.txt", ";FFMETADATA1\ntitle=The Film\nartist=Someone\ncustomkey=value\n"+
+		"[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=500\ntitle=One\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=500\nEND=1000\ntitle=Two\n")
+	font := write("font.ttf", strings.Repeat("glyphs ", 100))
+	cover, clip := filepath.Join(dir, "cover.jpg"), filepath.Join(dir, "rich.mkv")
+	ffmpeg(t, "-f", "lavfi", "-i", "color=red:s=40x40", "-frames:v", "1", cover)
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 24, 1), "-f", "lavfi", "-i", "sine=d=1", "-f", "lavfi", "-i", "sine=f=600:d=1", "-i", subtitles, "-i", tags,
+		"-map", "0", "-map", "1", "-map", "2", "-map", "3", "-map_metadata", "4", "-c:v", "ffv1", "-c:a", "flac", "-c:s", "srt",
+		"-metadata:s:a:0", "language=eng", "-metadata:s:a:1", "language=fra", "-metadata:s:a:1", "title=Commentaire",
+		"-disposition:a:0", "default", "-disposition:a:1", "comment", "-metadata:s:s:0", "language=deu", "-disposition:s:0", "forced",
+		"-attach", font, "-metadata:s:t:0", "mimetype=font/ttf", "-attach", cover, "-metadata:s:t:1", "mimetype=image/jpeg", "-metadata:s:t:1", "filename=cover.jpg", clip)
 	return clip
 }
 
-// Subtitles and chapters last as long as what they were shown over.
-func TestSubtitlesAndChaptersFollowTheTime(t *testing.T) {
-	for _, c := range []struct {
-		slow                int64
-		from, to            *big.Rat
-		subtitles, chapters string
-	}{
-		{1, nil, nil, "0.500000,1.000000 1.750000,0.500000 3.000000,0.500000", "0.000000,2.000000,first 2.000000,4.000000,second"},
-		{2, nil, nil, "1.000000,2.000000 3.500000,1.000000 6.000000,1.000000", "0.000000,4.000000,first 4.000000,8.000000,second"},
-		{1, big.NewRat(1, 1), big.NewRat(2, 1), "0.000000,0.500000 0.750000,0.250000", "0.000000,1.000000,first"},
-		{3, big.NewRat(1, 1), nil, "0.000000,1.500000 2.250000,1.500000 6.000000,1.500000", "0.000000,3.000000,first 3.000000,9.000000,second"},
-	} {
-		for name, codec := range map[string]string{"clip.mkv": "subrip", "clip.mp4": "mov_text"} {
-			clip := subtitled(t, name, codec)
-			o := Options{
-				Input: clip, Output: filepath.Join(t.TempDir(), name), Mode: warp.Nearest,
-				Slow: big.NewRat(c.slow, 1), From: c.from, To: c.to,
-			}
-			mustRun(t, o)
-			got := program(t, "ffprobe", "-v", "error", "-select_streams", "s", "-show_entries", "packet=pts_time,duration_time,size", "-of", "csv=p=0", o.Output)
-			if got := texts(got); got != c.subtitles {
-				t.Errorf("%s %d times slower from %v to %v: subtitles\n%s, want\n%s", name, c.slow, c.from, c.to, got, c.subtitles)
-			}
-			got = program(t, "ffprobe", "-v", "error", "-show_chapters", "-show_entries", "chapter=start_time,end_time:chapter_tags=title", "-of", "csv=p=0", o.Output)
-			if got := spaced(got); got != c.chapters {
-				t.Errorf("%s %d times slower from %v to %v: chapters\n%s, want\n%s", name, c.slow, c.from, c.to, got, c.chapters)
-			}
-			got = program(t, "ffprobe", "-v", "error", "-select_streams", "s", "-show_entries", "stream_tags=language", "-of", "csv=p=0", o.Output)
-			if spaced(got) != "deu" {
-				t.Errorf("%s: the subtitles' language is %q", name, got)
-			}
+// inventory lists a file's streams with their tags and dispositions, its chapters
+// and its own tags, without what tells of the muxer.
+func inventory(t *testing.T, name string) []string {
+	t.Helper()
+	out, err := exec.Command("ffprobe", "-v", "error", "-show_chapters", "-of", "compact", "-show_entries",
+		"stream=codec_name,codec_type:stream_disposition=default,forced,comment,attached_pic:stream_tags:format_tags:chapter_tags:chapter=start_time,end_time", name).Output()
+	if err != nil {
+		t.Skipf("ffprobe: %v", err)
+	}
+	out = regexp.MustCompile(`(?i)\|(tag:(encoder|duration|major_brand|minor_version|compatible_brands|handler_name|vendor_id)|id|start|end|time_base)=[^|\n]*`).ReplaceAll(out, nil)
+	lines := slices.DeleteFunc(strings.Split(string(out), "\n"), func(s string) bool { return s == "" })
+	for i, line := range lines {
+		parts := strings.Split(line, "|")
+		slices.Sort(parts[1:]) // tags come in any order
+		lines[i] = strings.Join(parts, "|")
+	}
+	return lines
+}
+
+func TestEveryStreamGoesThrough(t *testing.T) {
+	input := richClip(t)
+	want := inventory(t, input)
+	if len(want) != 9 { // six streams, two chapters, the file
+		t.Fatalf("the input has %d entries:\n%s", len(want), strings.Join(want, "\n"))
+	}
+	o := Options{Input: input, Output: filepath.Join(t.TempDir(), "out.mkv"), Mode: warp.Blend, VideoCodec: "ffv1", Rate: Rate{big.NewRat(2, 1), true}}
+	var said strings.Builder
+	o.Log = slog.New(slog.NewTextHandler(&said, nil))
+	mustRun(t, o)
+	if got := inventory(t, o.Output); !slices.Equal(got, want) || said.String() != "" {
+		t.Errorf("the output has\n%s\nwant\n%s\nsaid %q", strings.Join(got, "\n"), strings.Join(want, "\n"), said.String())
+	}
+	for _, args := range [][]string{{"-map", "0:a", "-c", "copy"}, {"-map", "0:s", "-c", "copy"}, {"-map", "0:v:1", "-c", "copy"}} {
+		hash := func(name string) string {
+			return ffmpeg(t, append(append([]string{"-i", name}, args...), "-f", "streamhash", "-")...)
+		}
+		if a, b := hash(input), hash(o.Output); a != b {
+			t.Errorf("%v: packets changed: %s became %s", args, a, b)
 		}
 	}
 }
 
-// spaced puts lines on one.
-func spaced(lines string) string { return strings.Join(strings.Fields(lines), " ") }
-
-// texts leaves out the empty texts that fill the gaps in MP4, of 2 bytes.
-func texts(lines string) string {
-	var kept []string
-	for _, l := range strings.Fields(lines) {
-		if f := strings.Split(l, ","); len(f) > 2 && f[2] != "2" {
-			kept = append(kept, f[0]+","+f[1])
+// What a container cannot hold is said in a line for each stream.
+func TestLeftOutIsSaid(t *testing.T) {
+	input := richClip(t)
+	for _, c := range []struct {
+		name          string
+		streams, also int // left out, and lines about other things
+	}{{"out.mp4", 2, 1}, {"out.avi", 3, 1}, {"out.webm", 5, 0}, {"out.ts", 5, 1}, {"out.y4m", 5, 1}} {
+		var said strings.Builder
+		o := Options{Input: input, Output: filepath.Join(t.TempDir(), c.name), Mode: warp.Blend}
+		o.Log = slog.New(slog.NewTextHandler(&said, nil))
+		mustRun(t, o)
+		if n := strings.Count(said.String(), "stream left out"); n != c.streams || strings.Count(said.String(), "\n") != n+c.also {
+			t.Errorf("%s: %d streams named, want %d and %d lines more:\n%s", c.name, n, c.streams, c.also, said.String())
+		}
+		if c.name == "out.mp4" && !strings.Contains(strings.Join(inventory(t, o.Output), "\n"), "attached_pic=1") {
+			t.Error("the cover is not in the MP4 file")
 		}
 	}
-	return strings.Join(kept, " ")
+}
+
+func TestMap(t *testing.T) {
+	input := richClip(t)
+	for _, c := range []struct {
+		maps []string
+		want []string // kinds of streams in the output
+	}{
+		{[]string{"0:v:0"}, []string{"video"}},
+		{[]string{"0:v:0", "0:a:1"}, []string{"video", "audio"}},
+		{[]string{"0", "-0:s", "-0:t", "-0:v:1"}, []string{"video", "audio", "audio"}},
+		{[]string{"-0:a"}, []string{"video", "subtitle", "attachment", "video"}},
+		{[]string{"0:V", "0:a:m:language:fra", "0:s?", "0:d?"}, []string{"video", "audio", "subtitle"}},
+		{[]string{"0:0"}, []string{"video"}},
+	} {
+		o := Options{Input: input, Output: filepath.Join(t.TempDir(), "out.mkv"), Mode: warp.Blend, VideoCodec: "ffv1", Map: c.maps}
+		mustRun(t, o)
+		var got []string
+		for _, line := range inventory(t, o.Output) {
+			if m := regexp.MustCompile(`codec_type=(\w+)`).FindStringSubmatch(line); m != nil {
+				got = append(got, m[1])
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("--map %v: streams %v, want %v", c.maps, got, c.want)
+		}
+	}
+	for _, c := range []struct{ maps, says string }{
+		{"1:v", "number 0"}, {"0:a", "no video stream"}, {"0:d", "matches no stream"}, {"0:v:7", "0:1 (audio, flac)"}, {"0:xyz", "specifier"}, {"", "want"},
+	} {
+		o := Options{Input: input, Output: filepath.Join(t.TempDir(), "out.mkv"), Map: []string{c.maps}}
+		if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(fmt.Sprint(err), c.says) {
+			t.Errorf("--map %q: %v, want %q", c.maps, err, c.says)
+		}
+	}
+}
+
+// The video stream that --map chooses is the one that is converted; others are
+// copied.
+func TestSecondVideo(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "two.mkv")
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 6, 24, 1), "-i", writeScene(t, 32, 24, 6, 24, 1), "-map", "0", "-map", "1", "-c:v", "ffv1", clip)
+	for _, c := range []struct {
+		maps   []string
+		width  int
+		frames string
+	}{{nil, 64, "12,6"}, {[]string{"0:v:1"}, 32, "12"}} {
+		o := Options{Input: clip, Output: filepath.Join(t.TempDir(), "out.mkv"), Mode: warp.Blend, VideoCodec: "ffv1", Map: c.maps, Rate: Rate{big.NewRat(2, 1), true}}
+		if report := mustRun(t, o); report.Width != c.width {
+			t.Errorf("--map %v: converted the stream of width %d", c.maps, report.Width)
+		}
+		out, err := exec.Command("ffprobe", "-v", "error", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", o.Output).Output()
+		if got := strings.Join(strings.Fields(string(out)), ","); err != nil || got != c.frames {
+			t.Errorf("--map %v: packets %q, want %q", c.maps, got, c.frames)
+		}
+	}
+}
+
+// Names of programs go from transport stream to transport stream.
+func TestPrograms(t *testing.T) {
+	dir := t.TempDir()
+	clip := filepath.Join(dir, "in.ts")
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 6, 24, 1), "-c:v", "libx264", "-metadata", "service_name=Channel", "-metadata", "service_provider=Someone", clip)
+	o := Options{Input: clip, Output: filepath.Join(dir, "out.ts"), Mode: warp.Blend}
+	mustRun(t, o)
+	out, err := exec.Command("ffprobe", "-v", "error", "-show_programs", o.Output).Output()
+	if err != nil || !strings.Contains(string(out), "service_name=Channel") || !strings.Contains(string(out), "service_provider=Someone") {
+		t.Errorf("programs (%v):\n%s", err, out)
+	}
 }

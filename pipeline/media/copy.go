@@ -36,21 +36,35 @@ func (w *Writer) whole() bool {
 	return w.opt.End == nil && w.opt.Curve.Source(new(big.Rat)).Sign() == 0
 }
 
-// addCopies adds the streams that the container holds and names the others
+// addCopies adds the chosen streams that the container holds and names the others
 // once.
 func (w *Writer) addCopies() error {
 	w.copies = map[int]carrier{}
-	for _, in := range w.source.input.Streams() {
-		if in.Index() == w.source.stream.Index() {
+	streams := w.source.input.Streams()
+	outputs := make([]outputIndex, len(streams))
+	for i, in := range streams {
+		outputs[i] = -1
+		if i == w.source.stream.Index() {
+			outputs[i] = outputIndex(w.video.Index())
 			continue
 		}
+		if !w.source.chosen[i] {
+			continue
+		}
+		added := w.output.NbStreams()
 		c, err := w.carry(in)
 		if err != nil {
 			return err
 		}
 		if c != nil {
-			w.copies[in.Index()] = c
+			w.copies[i] = c
 		}
+		if w.output.NbStreams() > added {
+			outputs[i] = outputIndex(added)
+		}
+	}
+	if err := w.addPrograms(outputs); err != nil {
+		return err
 	}
 	return w.addChapters()
 }
@@ -73,13 +87,19 @@ func (w *Writer) carry(in *astiav.Stream) (carrier, error) {
 			return nil, nil
 		}
 		return s, nil
-	case astiav.MediaTypeSubtitle, astiav.MediaTypeAttachment:
+	case astiav.MediaTypeSubtitle:
+	case astiav.MediaTypeAttachment:
+		return w.carryAttachment(in)
+	case astiav.MediaTypeVideo:
+		return w.carryVideo(in)
+	case astiav.MediaTypeData:
+		return w.carryData(in)
 	default:
+		w.leaveOut(in, "it is of no known kind")
 		return nil, nil
 	}
 	if !holds(w.output, p) {
-		w.log.Warn("stream left out: the container does not take it", "stream", in.Index(),
-			"codec", p.CodecID(), "container", w.output.OutputFormat().Name())
+		w.leaveOut(in, "the container does not take it")
 		return nil, nil
 	}
 	if kind == astiav.MediaTypeSubtitle && !(w.keepsTime() && w.whole()) {

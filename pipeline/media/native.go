@@ -82,11 +82,32 @@ static int64_t context_start(const AVFormatContext *c) { return c->start_time; }
 static int context_io_error(const AVFormatContext *c) { return c->pb ? c->pb->error : 0; }
 static int format_global_header(const AVFormatContext *c) { return c->oformat->flags & AVFMT_GLOBALHEADER; }
 static int format_no_file(const AVFormatContext *c) { return c->oformat->flags & AVFMT_NOFILE; }
+// FFmpeg writes anything to transport streams, much of it as private data that
+// nobody reads.
+static int mpegts_holds(enum AVCodecID id)
+{
+	switch (id) {
+	case AV_CODEC_ID_MPEG1VIDEO: case AV_CODEC_ID_MPEG2VIDEO: case AV_CODEC_ID_MPEG4: case AV_CODEC_ID_H264: case AV_CODEC_ID_HEVC:
+	case AV_CODEC_ID_CAVS: case AV_CODEC_ID_DIRAC: case AV_CODEC_ID_VC1:
+	case AV_CODEC_ID_MP1: case AV_CODEC_ID_MP2: case AV_CODEC_ID_MP3: case AV_CODEC_ID_AAC: case AV_CODEC_ID_AAC_LATM: case AV_CODEC_ID_AC3:
+	case AV_CODEC_ID_EAC3: case AV_CODEC_ID_DTS: case AV_CODEC_ID_TRUEHD: case AV_CODEC_ID_OPUS: case AV_CODEC_ID_S302M:
+	case AV_CODEC_ID_DVB_SUBTITLE: case AV_CODEC_ID_DVB_TELETEXT: case AV_CODEC_ID_HDMV_PGS_SUBTITLE:
+	case AV_CODEC_ID_SMPTE_KLV: case AV_CODEC_ID_TIMED_ID3:
+		return 1;
+	default:
+		return 0;
+	}
+}
+// 1, 0, or negative where FFmpeg does not know.
+static int format_holds_id(const AVFormatContext *c, enum AVCodecID id)
+{
+	return strcmp(c->oformat->name, "mpegts") ? avformat_query_codec(c->oformat, id, FF_COMPLIANCE_NORMAL) : mpegts_holds(id);
+}
 // A container that has no default codec for a kind of stream holds none of it.
 static int format_holds(const AVFormatContext *c, const AVCodecParameters *p)
 {
 	const AVOutputFormat *f = c->oformat;
-	int known = avformat_query_codec(f, p->codec_id, FF_COMPLIANCE_NORMAL);
+	int known = format_holds_id(c, p->codec_id);
 	if (known >= 0)
 		return known;
 	switch (p->codec_type) {
@@ -95,10 +116,6 @@ static int format_holds(const AVFormatContext *c, const AVCodecParameters *p)
 	case AVMEDIA_TYPE_SUBTITLE: return f->subtitle_codec != AV_CODEC_ID_NONE;
 	default:                    return 0;
 	}
-}
-static int format_holds_id(const AVFormatContext *c, enum AVCodecID id)
-{
-	return avformat_query_codec(c->oformat, id, FF_COMPLIANCE_NORMAL);
 }
 static enum AVCodecID format_default_video(const AVFormatContext *c)
 {

@@ -101,7 +101,9 @@ func (w *Writer) open(name string) (err error) {
 		}
 		return fault.New(fault.Usage, "output %q: no container goes by that name; give one with --format", name)
 	}
-	w.output.SetStrictStdCompliance(astiav.StrictStdComplianceUnofficial) // YUV4MPEG2 of more than 8 bits, spherical video in MP4
+	// YUV4MPEG2 of more than 8 bits, spherical video and FLAC in MP4 are not in all
+	// readers' standards.
+	w.output.SetStrictStdCompliance(astiav.StrictStdComplianceExperimental)
 	codec, err := w.pickEncoder()
 	if err != nil {
 		return err
@@ -128,6 +130,7 @@ func (w *Writer) openMuxer() error {
 	if err := copyMetadata(w.output, w.source.input); err != nil {
 		return w.cannot(err)
 	}
+	w.renewTags()
 	if err := w.addCopies(); err != nil {
 		return w.cannot(err)
 	}
@@ -152,6 +155,13 @@ func (w *Writer) openMuxer() error {
 	}
 	w.packet = astiav.AllocPacket()
 	w.start = ticks(w.opt.Start, w.video.TimeBase())
+	for _, in := range w.source.input.Streams() {
+		if c, ok := w.copies[in.Index()].(*cover); ok {
+			if err := c.begin(); err != nil {
+				return err
+			}
+		}
+	}
 	if len(w.copies) > 0 {
 		w.source.forward(w.copyPacket)
 	}

@@ -38,18 +38,12 @@ HOST_DEVICE float across(const float *p, const float *w) { return p[0] * w[0] + 
 template <int width, int height>
 HOST_DEVICE void add_block(float *sums, const float *p, int stride, const float *wx, const float *wy, float w) {
 	float v[width * height] = {0};
-#ifdef __CUDACC__
 #pragma unroll
-#endif
 	for (int row = 0; row < height + 3; row++) {
-#ifdef __CUDACC__
 #pragma unroll
-#endif
 		for (int i = 0; i < width; i++) {
 			float a = across(p + i, wx);
-#ifdef __CUDACC__
 #pragma unroll
-#endif
 			for (int k = 0; k < 4; k++) {
 				int j = row - k;
 				if (j < 0 || j >= height) continue;
@@ -59,8 +53,6 @@ HOST_DEVICE void add_block(float *sums, const float *p, int stride, const float 
 		}
 		p += stride;
 	}
-#ifdef __CUDACC__
 #pragma unroll
-#endif
 	for (int i = 0; i < width * height; i++) sums[i] += v[i] * w;
 }

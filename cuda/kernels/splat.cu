@@ -33,6 +33,8 @@ __device__ void add_shared(uint32_t *low, uint32_t *high, uint64_t v) {
 	if (h) atomicAdd(high, h);
 }
 
+__device__ uint64_t sum_at(const uint32_t *low, const uint32_t *high, int i) { return (uint64_t)high[i] << 32 | low[i]; }
+
 typedef unsigned long long Sum; // as atomicAdd has it
 
 __device__ void add_global(Sum *sum, uint32_t *carry, uint64_t v) {
@@ -131,17 +133,16 @@ __device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, in
 	}
 	__syncthreads();
 
+	// Not unrolled, as nvcc 11.8 then reads some sums from the wrong place.
+#pragma unroll 1
 	for (int i = thread; i < window; i += threads) {
-		uint64_t part = (uint64_t)high[i] << 32 | low[i];
+		uint64_t part = sum_at(low, high, i);
 		int px = corner.x + i % window_width, py = corner.y + i / window_width;
 		if (!part || px < 0 || py < 0 || px >= width || py >= height) continue;
 		size_t at = (size_t)py * width + px;
 		add_global(&sums[at], nullptr, part);
-		for (int n = 0; n < N; n++) {
-			int half = (n + 1) * window + i;
-			add_global(&sums[(n + 1) * size + at], carries ? &carry[n * size + at] : nullptr,
-			           (uint64_t)high[half] << 32 | low[half]);
-		}
+		for (int n = 0; n < N; n++)
+			add_global(&sums[(n + 1) * size + at], carries ? &carry[n * size + at] : nullptr, sum_at(low, high, (n + 1) * window + i));
 	}
 }
 

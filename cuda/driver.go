@@ -49,6 +49,11 @@ type Driver interface {
 	// Fill sets bytes.
 	Fill(stream any, dst uintptr, value byte, bytes int64) error
 
+	// NewTexture queues a copy of rows of texels, stride bytes apart, to a texture,
+	// and returns it and its object, as kernels take it.
+	NewTexture(stream any, l TextureLayout, src uintptr, stride int) (texture any, object uint64, err error)
+	DestroyTexture(texture any) error
+
 	// Kernel returns function name of the kernels/MODULE.cu.
 	Kernel(module, name string) (any, error)
 	// Launch starts a kernel with shared bytes of dynamic shared memory. Each

@@ -22,6 +22,7 @@ type Study struct {
 var Studies = []Study{
 	{"convert", "planes to float and back", convert},
 	{"spline", "B-splines of every order: prefilter and evaluation", splines},
+	{"texture", "cubic interpolation by textures: errors and time", textures},
 	{"frame", "the kernels of one made frame", synthesis},
 	{"splat", "warping and inpainting against the CPU", rosner},
 }

@@ -217,6 +217,31 @@ type kernel struct {
 	args int
 }
 
+// NewTexture copies the texels.
+func (e *Emulator) NewTexture(_ any, l cuda.TextureLayout, src uintptr, stride int) (any, uint64, error) {
+	size := l.Texel.Bytes()
+	t := (*C.retime_texture)(C.calloc(1, C.sizeof_retime_texture))
+	t.texels = C.malloc(C.size_t(max(1, l.Width*l.Height*size)))
+	t.width, t.height, t.address = C.int(l.Width), C.int(l.Height), C.int(l.Address)
+	t.fractions, t.linear, t.normalized = cInt(l.Texel == cuda.TexelFractions), cInt(l.Linear), cInt(l.Normalized)
+	return t, uint64(uintptr(unsafe.Pointer(t))), copyRows(unsafe.Pointer(t.texels), l.Width*size, at(src), stride, l.Width*size, l.Height)
+}
+
+// DestroyTexture frees the texels.
+func (e *Emulator) DestroyTexture(texture any) error {
+	t := texture.(*C.retime_texture)
+	C.free(unsafe.Pointer(t.texels))
+	C.free(unsafe.Pointer(t))
+	return nil
+}
+
+func cInt(b bool) C.int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // Kernel returns a kernel that a NAME.cpp lists.
 func (e *Emulator) Kernel(module, name string) (any, error) {
 	m, n := C.CString(module), C.CString(name)

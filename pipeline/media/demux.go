@@ -50,6 +50,7 @@ func (r *Reader) use(p *astiav.Packet) bool {
 	if p.StreamIndex() >= len(streams) {
 		return false // a stream that appeared after the header
 	}
+	r.times.join(p, streams[p.StreamIndex()])
 	if t := p.Pts(); t != noTimestamp {
 		r.lastEnd = max(r.lastEnd, microseconds(t+p.Duration(), streams[p.StreamIndex()].TimeBase()))
 	}
@@ -108,7 +109,7 @@ func (r *Reader) end() error {
 	if r.readErr != nil {
 		return r.bad(fmt.Errorf("reading stopped after %s: %w", r.position(), r.readErr))
 	}
-	if r.opt.To != nil {
+	if r.opt.To != nil || r.times.joined() {
 		return io.EOF
 	}
 	// The stream's own duration tells most; containers that have none state one

@@ -228,10 +228,14 @@ func startTime(c *astiav.FormatContext) int64 {
 // duration returns c's duration in microseconds, 0 where nothing but the bit
 // rate tells it.
 func duration(c *astiav.FormatContext) int64 {
-	if d := c.Duration(); d > 0 && C.context_duration_guessed(native[C.AVFormatContext](c)) == 0 {
-		return d
+	d := c.Duration()
+	if d <= 0 || C.context_duration_guessed(native[C.AVFormatContext](c)) != 0 {
+		return 0
 	}
-	return 0
+	if c.InputFormat().Name() == "nut" {
+		d -= startTime(c) // FFmpeg gives the time of the end
+	}
+	return max(d, 0)
 }
 
 // ioError is what the last failed read or write of c's file said.

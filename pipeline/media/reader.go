@@ -106,12 +106,15 @@ type Reader struct {
 	pending    *frame.Frame  // decoded by Open
 	ahead      *astiav.Frame // the one after it, if that was decoded too
 	onPacket   func(*astiav.Packet)
+	times      timestamps
 	held       []*astiav.Packet // other streams' packets, before anyone asks
 
 	draining bool
 	ended    bool
 	readErr  error
 	lastPTS  int64
+	step     int64 // from the last frame but one to the last
+	late     int   // frames dropped because their timestamps do not advance
 	endTime  int64 // of the last frame, in the stream's time base
 	lastEnd  int64 // of the last packet of any stream, in microseconds
 	damage   Damage
@@ -177,6 +180,7 @@ func (r *Reader) open() error {
 		return err
 	}
 	r.packet = astiav.AllocPacket()
+	r.times = newTimestamps(r.name, r.input, r.log)
 	first, err := r.decodeFirst()
 	if errors.Is(err, io.EOF) {
 		return r.bad(errors.New("no frame could be decoded"))
@@ -324,6 +328,7 @@ func (r *Reader) rewind() {
 	}
 	r.held = nil
 	r.draining, r.ended, r.lastPTS = false, false, noTimestamp
+	r.times.restart()
 }
 
 // begin fills in what the first frame tells.
@@ -475,16 +480,23 @@ func (r *Reader) decode() (*astiav.Frame, error) {
 func (r *Reader) settleTime(f *astiav.Frame) bool {
 	t, d := frameTime(f), r.lengthOf(f)
 	if t == noTimestamp {
-		t = r.endTime
+		if t = r.endTime; r.step > 0 {
+			t = r.lastPTS + r.step
+		}
 	}
 	if r.lastPTS != noTimestamp && t <= r.lastPTS {
-		r.log.Warn("frame dropped: its timestamp does not advance", "input", r.name, "pts", t)
+		if r.late++; r.late == 1 {
+			r.log.Warn("frames are dropped whose timestamps do not advance", "input", r.name, "first", t)
+		}
 		return false
 	}
 	if frameDamaged(f) {
 		r.damage.Frames++
 	}
 	f.SetPts(t)
+	if r.lastPTS != noTimestamp {
+		r.step = t - r.lastPTS
+	}
 	r.lastPTS, r.endTime = t, t+d
 	return true
 }

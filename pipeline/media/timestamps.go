@@ -1,0 +1,128 @@
+package media
+
+/*
+#cgo pkg-config: libavformat
+#include <libavformat/avformat.h>
+
+static int may_jump(const AVFormatContext *c) { return (c->iformat->flags & AVFMT_TS_DISCONT) != 0; }
+*/
+import "C"
+
+import (
+	"log/slog"
+	"math"
+	"math/big"
+
+	"github.com/asticode/go-astiav"
+)
+
+// In microseconds of decoding time: how far a stream may fall back before its
+// clock counts as set anew, and how far it may leap ahead in containers made of
+// broadcasts, or behind the stated end in others.
+const (
+	maxFallback = 500_000
+	maxLeap     = 10_000_000
+)
+
+// timestamps joins the clocks of an input whose timestamps jump, as recordings
+// that were interrupted or put together have them: where one stream is set anew,
+// its time goes on without a gap, and the others follow by the same distance, so
+// that sound and picture stay together.
+type timestamps struct {
+	name    string
+	log     *slog.Logger
+	leaps   bool  // the container allows for leaps ahead
+	end     int64 // stated, 0 where it is not
+	streams map[int]*streamClock
+	offsets []int64 // of each clock that was met, to the first
+	warned  bool
+}
+
+// streamClock is how far a stream has come, in microseconds.
+type streamClock struct {
+	clock int   // index into offsets
+	last  int64 // decoding time on the joined clock
+	next  int64 // when its last packet ends
+}
+
+func newTimestamps(name string, input *astiav.FormatContext, log *slog.Logger) timestamps {
+	t := timestamps{
+		name: name, log: log, leaps: C.may_jump(native[C.AVFormatContext](input)) != 0,
+		streams: map[int]*streamClock{}, offsets: []int64{0},
+	}
+	if d := duration(input); d > 0 {
+		t.end = startTime(input) + d
+	}
+	return t
+}
+
+// joined says whether timestamps have jumped.
+func (t *timestamps) joined() bool { return len(t.offsets) > 1 }
+
+// restart forgets how far the streams have come, as after a seek.
+func (t *timestamps) restart() {
+	clear(t.streams)
+	t.offsets = t.offsets[:1]
+}
+
+// join moves p to the joined clock.
+func (t *timestamps) join(p *astiav.Packet, stream *astiav.Stream) {
+	tb := stream.TimeBase()
+	if k := stream.CodecParameters().CodecType(); k != astiav.MediaTypeVideo && k != astiav.MediaTypeAudio {
+		// Nothing is said by a long time without subtitles.
+		if d := t.offsets[len(t.offsets)-1]; d != 0 {
+			shift(p, ticks(big.NewRat(d, 1e6), tb))
+		}
+		return
+	}
+	at := p.Dts()
+	if at == noTimestamp {
+		at = p.Pts()
+	}
+	if at == noTimestamp || tb.Den() == 0 {
+		return
+	}
+	now := microseconds(at, tb)
+	s := t.streams[p.StreamIndex()]
+	if s == nil {
+		s = &streamClock{clock: len(t.offsets) - 1, last: math.MinInt64, next: now + t.offsets[len(t.offsets)-1]}
+		t.streams[p.StreamIndex()] = s
+	}
+	if t.jumps(s, now+t.offsets[s.clock]) {
+		// The clock of a stream that has jumped before, or else a new one.
+		s.clock = len(t.offsets) - 1
+		if d := s.next - now - t.offsets[s.clock]; d > 0 && d < maxFallback {
+			t.offsets[s.clock] += d // none of this stream is lost
+		}
+		if t.jumps(s, now+t.offsets[s.clock]) {
+			t.offsets = append(t.offsets, s.next-now)
+			s.clock++
+			if !t.warned {
+				t.warned = true
+				t.log.Warn("timestamps jump; what follows is joined to what came before", "input", t.name,
+					"at", float64(s.next)/1e6, "by", float64(now+t.offsets[s.clock-1]-s.next)/1e6)
+			}
+		}
+	}
+	d := t.offsets[s.clock]
+	if now += d; now > s.last {
+		s.last = now
+	}
+	s.next = max(s.next, now+max(microseconds(p.Duration(), tb), 0))
+	if d != 0 {
+		shift(p, ticks(big.NewRat(d, 1e6), tb))
+	}
+}
+
+// jumps says whether a decoding time cannot follow s's last.
+func (t *timestamps) jumps(s *streamClock, now int64) bool {
+	switch {
+	case s.last == math.MinInt64:
+		return false
+	case now < s.last-maxFallback:
+		return true
+	case t.leaps:
+		return now > s.next+maxLeap
+	}
+	return t.end > 0 && now > s.next+maxLeap && now > t.end+maxLeap
+}

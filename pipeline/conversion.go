@@ -27,6 +27,7 @@ type conversion struct {
 	level  int // of the guides
 
 	sources, frames, made int64
+	gaps                  int64
 	cuts                  []*big.Rat // times of the first frames of scenes
 	repeats               int64      // source frames left out as repeats
 	damage                error
@@ -53,6 +54,7 @@ type interval struct {
 	err               error
 	ready             chan struct{}
 	hold              warp.Phase // how long the first picture stands where none is made
+	gap               bool       // too long for motion to run through
 	// Set by the synthesis.
 	cut bool
 }
@@ -90,12 +92,13 @@ func (v *interval) rest() {
 // called once; it returns when the frame is there, with its record.
 type output struct {
 	*frame.Frame
-	finish func() (Record, error)
+	finish   func() (Record, error)
+	from, to *big.Rat // as the slot's
 }
 
 // ready is the output of a frame that is there.
 func ready(f *frame.Frame, r Record) output {
-	return output{f, func() (Record, error) { return r, nil }}
+	return output{Frame: f, finish: func() (Record, error) { return r, nil }}
 }
 
 // discard lets go of a frame that nobody wants any more.
@@ -214,10 +217,14 @@ func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, 
 			last = next
 			continue
 		}
-		v := &interval{a: last, b: next, slots: c.line.between(placed, last.at, next.at), ready: make(chan struct{})}
+		v := &interval{a: last, b: next, slots: c.slots(placed, last.at, next.at), ready: make(chan struct{})}
 		last = next
 		placed += int64(len(v.slots))
 		v.hold = v.turn()
+		if g := c.plan.gap; g != nil && v.length().Cmp(g) > 0 {
+			v.gap, v.hold = true, warp.PhaseOne
+			c.warnOfGap(v)
+		}
 		if len(v.slots) == 0 {
 			v.a.Release()
 			continue
@@ -235,13 +242,27 @@ func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, 
 		return ctx.Err()
 	}
 	end := c.plan.clock.after(last.PTS, last.Duration)
-	v := &interval{a: last, slots: c.line.between(placed, last.at, end), ready: make(chan struct{})}
+	v := &interval{a: last, slots: c.slots(placed, last.at, end), ready: make(chan struct{})}
 	v.rest() // nothing follows: the last frame stays
 	return c.dispatch(ctx, v, estimates, ordered)
 }
 
+// slots places frames between pictures shown at a and b.
+func (c *conversion) slots(placed int64, a, b *big.Rat) []slot {
+	if c.plan.unit != nil {
+		return c.line.divide(placed, a, b)
+	}
+	return c.line.between(placed, a, b)
+}
+
+func (c *conversion) warnOfGap(v *interval) {
+	if c.gaps++; c.gaps == 1 {
+		c.o.Log.Warn("the source has gaps, in which the frame before stands", "first", seconds(v.a.at), "length", seconds(v.length()))
+	}
+}
+
 func (c *conversion) dispatch(ctx context.Context, v *interval, estimates, ordered chan<- *interval) error {
-	if !v.makes() || !c.o.Mode.UsesFlow() {
+	if !v.makes() || v.gap || !c.o.Mode.UsesFlow() {
 		close(v.ready)
 		err := send(ctx, ordered, v)
 		if err != nil {
@@ -289,7 +310,7 @@ func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 		record, err := f.finish()
 		if err == nil {
 			stop := c.times.encode.start()
-			err = c.sink.WriteFrame(f.Frame)
+			err = c.write(f)
 			stop()
 		}
 		f.Release()
@@ -311,6 +332,14 @@ func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(c.line.at(0)), c.o.Input)
 	}
 	return ctx.Err()
+}
+
+// write hands f to the sink.
+func (c *conversion) write(f output) error {
+	if f.from == nil {
+		return c.sink.WriteFrame(f.Frame)
+	}
+	return c.sink.(TimedSink).WriteFrameAt(f.Frame, f.from, f.to)
 }
 
 // stageTimes adds up how long each stage was at work.

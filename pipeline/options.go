@@ -28,6 +28,10 @@ type Options struct {
 	// end. The part begins at From exactly, whether or not a frame lies there.
 	From, To *big.Rat
 
+	// KeepTimestamps keeps the times of the source's frames, scaled, in place of a
+	// constant rate; as many frames are made between two as Rate, or else the
+	// source's, makes of their distance.
+	KeepTimestamps bool
 	// Audio says what becomes of sound where the time changes; StretchAudio by
 	// default.
 	Audio media.Audio

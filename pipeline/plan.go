@@ -15,11 +15,42 @@ type plan struct {
 	curve *curve.Curve // from output time to the source's clock; nil for frames at given times
 	lines []timeline   // one for each run of the curve
 	to    *big.Rat     // where the part ends on the source's clock; nil for the end
-	total int64        // frames expected; 0 where the source states no duration
+	total int64        // frames expected; 0 where the source does not tell
+	gap   *big.Rat     // no motion runs through intervals that are longer; nil for none
+	unit  *big.Rat     // of the output's timestamps where the source's are kept, else nil
+}
+
+// gapFrames is how many frames long, at the source's mean rate, an interval may
+// be before it counts as a gap, if it lasts for half a second.
+const gapFrames = 8
+
+func longest(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) > 0 {
+		return a
+	}
+	return b
+}
+
+// timestampUnit is a unit of time that scaled timestamps of the source are whole
+// multiples of, and that is at most a 90000th of a second, where that can be had.
+func timestampUnit(base, slow *big.Rat) *big.Rat {
+	unit := base
+	if slow != nil {
+		unit = new(big.Rat).Mul(base, slow)
+	}
+	fine := new(big.Rat).Mul(unit, big.NewRat(90_000, 1))
+	unit = new(big.Rat).Quo(unit, big.NewRat(max(ceil(fine), 1), 1))
+	if unit.Num().BitLen() > 31 || unit.Denom().BitLen() > 31 {
+		return big.NewRat(1, 1_000_000)
+	}
+	return unit
 }
 
 func newPlan(o *Options, v media.Video) (*plan, error) {
 	source := v.Average
+	if o.KeepTimestamps && v.Rate != nil {
+		source = v.Rate // of the frames that are there
+	}
 	if v.Rate != nil && (source == nil || nearly(v.Rate, source)) {
 		source = v.Rate
 	}
@@ -44,7 +75,16 @@ func newPlan(o *Options, v media.Video) (*plan, error) {
 	if p.curve, err = o.curve(end); err != nil {
 		return nil, err
 	}
+	if source != nil {
+		p.gap = longest(new(big.Rat).Quo(big.NewRat(gapFrames, 1), source), big.NewRat(1, 2))
+	}
+	if o.KeepTimestamps {
+		p.unit = timestampUnit(v.TimeBase, p.curve.Line())
+	}
 	p.place(origin, end)
+	if o.KeepTimestamps {
+		p.total = 0
+	}
 	return p, nil
 }
 
@@ -74,10 +114,10 @@ func (o *Options) curve(end *big.Rat) (*curve.Curve, error) {
 // last before end, where the source's end is known.
 func (p *plan) place(origin, end *big.Rat) {
 	for _, run := range p.curve.Runs() {
-		line := timeline{run: run, step: new(big.Rat).Inv(p.rate), frames: endless}
+		line := timeline{run: run, step: new(big.Rat).Inv(p.rate), frames: endless, slow: p.curve.Line()}
 		line.start = line.run.Output(origin)
 		if p.to != nil {
-			line.frames = line.from(p.to)
+			line.frames, line.end = line.from(p.to), line.run.Output(p.to)
 		}
 		p.lines = append(p.lines, line)
 	}
@@ -106,14 +146,18 @@ func nearly(a, b *big.Rat) bool {
 	return x > y*0.998 && x < y*1.002
 }
 
-// shown is the time of output frame k in seconds: after the first frame where the
-// output has a rate, else on the source's clock.
-func (p *plan) shown(k int64) float64 {
+// shown is the time of an output frame in seconds: after the first frame where the
+// output has a constant rate, else from its 0, or on the source's clock for frames
+// at given times.
+func (p *plan) shown(s slot) float64 {
 	var t *big.Rat
-	if p.rate != nil {
-		t = new(big.Rat).Quo(new(big.Rat).SetInt64(k), p.rate)
-	} else {
-		t = p.lines[0].at(k)
+	switch {
+	case s.from != nil:
+		t = s.from
+	case p.rate != nil:
+		t = new(big.Rat).Quo(new(big.Rat).SetInt64(s.index), p.rate)
+	default:
+		t = p.lines[0].at(s.index)
 	}
 	seconds, _ := t.Float64()
 	return seconds
@@ -122,8 +166,11 @@ func (p *plan) shown(k int64) float64 {
 func (p *plan) writerOptions(o *Options) media.WriterOptions {
 	w := media.WriterOptions{
 		Format: o.OutputFormat, Codec: o.VideoCodec, CRF: -1, Options: o.VideoOptions, PixelFormat: o.PixelFormat,
-		Threads: o.Threads, Overwrite: o.Overwrite, Rate: p.rate, Start: p.lines[0].start, Curve: p.curve, End: p.to,
+		Threads: o.Threads, Overwrite: o.Overwrite, Rate: p.rate, Start: p.lines[0].start, Unit: p.unit, Curve: p.curve, End: p.to,
 		Audio: o.Audio, Log: o.Log,
+	}
+	if p.unit != nil {
+		w.Start = nil // the frames' times count from the output's 0
 	}
 	if o.CRF != nil {
 		w.CRF = *o.CRF

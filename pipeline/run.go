@@ -35,6 +35,13 @@ type Sink interface {
 	WriteFrame(f *frame.Frame) error
 }
 
+// TimedSink takes frames that last from one time of the output to another, in
+// seconds, as they come where the source's timestamps are kept.
+type TimedSink interface {
+	Sink
+	WriteFrameAt(f *frame.Frame, from, to *big.Rat) error
+}
+
 // Synthesizer makes frames between two others. Begin is called once for each
 // interval before its frames, in order of time; Make fills dst, whose format
 // and size are the sources', for a phase between them, and says how well they

@@ -76,6 +76,7 @@ func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) erro
 		if err != nil {
 			return err
 		}
+		out.from, out.to = s.from, s.to
 		if err := send(ctx, to, out); err != nil {
 			out.discard()
 			return err
@@ -87,11 +88,11 @@ func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) erro
 // show returns the frame of slot s in the window's middle interval.
 func (c *conversion) show(w *window, s slot, begun *bool) (output, error) {
 	v := w.now
-	at := c.plan.shown(s.index)
+	at := c.plan.shown(s)
 	switch {
 	case s.phase == 0:
 		return ready(v.a.Retain(), v.record(s, at, FromSource, warp.Made{})), nil
-	case c.o.Mode == warp.Nearest || v.cut:
+	case c.o.Mode == warp.Nearest || v.cut || v.gap:
 		nearest := v.a
 		if s.phase >= v.hold {
 			nearest = v.b
@@ -102,7 +103,7 @@ func (c *conversion) show(w *window, s slot, begun *bool) (output, error) {
 	if err != nil {
 		return output{}, err
 	}
-	return output{f, func() (Record, error) {
+	return output{Frame: f, finish: func() (Record, error) {
 		made, err := finish()
 		return v.record(s, at, Interpolated, made), err
 	}}, nil

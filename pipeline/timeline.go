@@ -12,8 +12,9 @@ import (
 // slot is one output frame: its number and where it lies between the two
 // source frames of its interval.
 type slot struct {
-	index int64
-	phase warp.Phase // 0 at the first of the two
+	index    int64
+	phase    warp.Phase // 0 at the first of the two
+	from, to *big.Rat   // when it is shown in the output; nil where that follows from index
 }
 
 // timeline places output frames between source frames. Frame k stands at
@@ -25,6 +26,8 @@ type timeline struct {
 	run         curve.Run
 	start, step *big.Rat // seconds in the output
 	frames      int64    // frames before this number only; endless where that is not known
+	end         *big.Rat // of the part in the output, nil where that is not known
+	slow        *big.Rat // of a run of one speed, else nil
 	times       []*big.Rat
 }
 
@@ -89,7 +92,35 @@ func (t *timeline) slot(k int64, a, length *big.Rat) slot {
 	if d := t.at(k); d.Sub(d, a).Sign() > 0 {
 		phase = quantise(d.Quo(d, length))
 	}
-	return slot{k, phase}
+	return slot{index: k, phase: phase}
+}
+
+// divide returns, for a run of one speed, the frames from number k on for pictures shown at a and b, where
+// the pictures keep their times: as many, evenly spread over the time that the
+// output takes from a to b, as rate makes of it, rounded, and at least one.
+func (t *timeline) divide(k int64, a, b *big.Rat) []slot {
+	from, length := t.run.Output(a), new(big.Rat)
+	if d := new(big.Rat).Sub(t.run.From, a); d.Sign() > 0 { // a lies before the part
+		from.Sub(from, d.Mul(d, t.slow))
+	}
+	length.Sub(t.run.Output(b), from)
+	n := max(round(new(big.Rat).Quo(length, t.step)), 1)
+	at := func(j int64) *big.Rat {
+		v := new(big.Rat).Mul(length, big.NewRat(j, n))
+		return v.Add(v, from)
+	}
+	var slots []slot
+	for j := range n {
+		s := slot{index: k, phase: quantise(big.NewRat(j, n)), from: at(j), to: at(j + 1)}
+		if j == 0 {
+			s.phase = 0
+		}
+		if s.from.Cmp(t.start) >= 0 && (t.end == nil || s.from.Cmp(t.end) < 0) {
+			slots = append(slots, s)
+			k++
+		}
+	}
+	return slots
 }
 
 // quantise rounds x, in (0, 1), to a Phase that is neither end.
@@ -99,6 +130,9 @@ func quantise(x *big.Rat) warp.Phase {
 	p := new(big.Int).Div(v.Num(), v.Denom()).Int64()
 	return warp.Phase(min(max(p, 1), warp.PhaseOne-1))
 }
+
+// round rounds v to nearest.
+func round(v *big.Rat) int64 { return ceil(new(big.Rat).Sub(v, big.NewRat(1, 2))) }
 
 // ceil rounds v up.
 func ceil(v *big.Rat) int64 {

@@ -2,13 +2,17 @@ package pipeline
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
+	"math"
 	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"retime/pipeline/media"
+	"retime/testdata/scene"
 	"retime/warp"
 )
 
@@ -133,6 +137,175 @@ func TestOddTimestamps(t *testing.T) {
 		}
 		if times[0].Sign() != 0 && c.name != "late.nut" {
 			t.Errorf("%s: begins at %s", c.name, times[0].RatString())
+		}
+	}
+}
+
+// planned runs o's plan over source with a sink that keeps nothing, and returns
+// the records.
+func planned(t *testing.T, source Source, o Options) (records []Record, sink *valueSink) {
+	t.Helper()
+	o.Input, o.Output = "in", "out"
+	o.Record = func(r Record) { records = append(records, r) }
+	if err := o.settle(); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := newPlan(&o, source.Video())
+	if err != nil {
+		t.Fatal(err)
+	}
+	synth, err := newSynthesizer(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer synth.Close()
+	sink = &valueSink{}
+	c := &conversion{o: &o, plan: plan, source: source, sink: sink, synth: synth}
+	if _, err := c.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return records, sink
+}
+
+// Each frame of a real clip of variable rate shows its moment within half an
+// output period.
+func TestVariableRateClip(t *testing.T) {
+	const clip = "../../shared/clips/d10_coffee_vfr_720p.mp4"
+	if _, err := os.Stat(clip); err != nil {
+		t.Skip("the clip is not here")
+	}
+	_, times, _ := readAll(t, clip)
+	for _, c := range []struct {
+		fps  string
+		slow *big.Rat
+	}{{"60", big.NewRat(1, 1)}, {"30000/1001", big.NewRat(1, 1)}, {"24", big.NewRat(5, 2)}} {
+		r, err := media.Open(context.Background(), clip, media.ReaderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		records, _ := planned(t, r, Options{Mode: warp.Nearest, Rate: Rate{ratio(c.fps), false}, Slow: c.slow})
+		r.Close()
+		factor, _ := new(big.Rat).Mul(ratio(c.fps), c.slow).Float64()
+		worst := 0.0
+		for _, rec := range records {
+			at := func(i int) float64 { s, _ := times[rec.Sources[i]].Float64(); return s }
+			moment := at(0)
+			if len(rec.Sources) > 1 {
+				moment += rec.Phase * (at(1) - at(0))
+			} else if next := rec.Sources[0] + 1; next == int64(len(times)) {
+				continue // the last frame stays
+			}
+			worst = max(worst, math.Abs(moment*factor-float64(rec.Frame)))
+		}
+		t.Logf("%s, slow %s: %d frames, off by at most %.5f periods", c.fps, c.slow.RatString(), len(records), worst)
+		if worst > 0.5 {
+			t.Errorf("%s, slow %s: a frame is off by %.3f periods", c.fps, c.slow.RatString(), worst)
+		}
+	}
+}
+
+// What moves evenly in a clip of variable rate moves evenly in the output.
+func TestVariableRateMovesEvenly(t *testing.T) {
+	records, sink := planned(t, &rampSource{[]int64{0, 4, 8, 20, 24, 40, 44, 48, 60, 100}}, Options{Mode: warp.Blend, Rate: Rate{big.NewRat(50, 1), false}})
+	if len(records) != 51 {
+		t.Fatalf("%d frames, want 51", len(records))
+	}
+	for k, v := range sink.values {
+		if v != 2*k {
+			t.Errorf("frame %d shows what is at %d/100 s, want %d/100", k, v, 2*k)
+		}
+	}
+	// The same with motion of pixels: the scene at the frames' true times.
+	const width, height = 320, 180
+	clip := filepath.Join(t.TempDir(), "vfr.nut")
+	ffmpeg(t, "-i", writeScene(t, width, height, 16, 24, 1), "-vf", "select='not(eq(mod(n,5),2))'", "-vsync", "vfr", "-c:v", "rawvideo", clip)
+	o := lossless(t, clip)
+	o.Rate = Rate{big.NewRat(24, 1), false}
+	mustRun(t, o)
+	got, _, _ := readAll(t, o.Output)
+	for k := range got {
+		if p := psnr(got[k][:width*height], scene.Draw(width, height, float64(k)/24).Y); p < 30 {
+			t.Errorf("frame %d: %.2f dB from the scene at its time", k, p)
+		}
+	}
+}
+
+// In a gap the frame before it stands, and that is said once.
+func TestGaps(t *testing.T) {
+	var log bytes.Buffer
+	var times []int64
+	for i := range int64(40) {
+		times = append(times, 4*i+200*(i/15))
+	}
+	source := &rampSource{times}
+	o := Options{Mode: warp.Blend, Rate: Rate{big.NewRat(100, 1), false}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	video := source.Video()
+	video.Average = big.NewRat(25, 1)
+	_, sink := planned(t, &describedSource{source, video}, o)
+	for k, v := range sink.values {
+		want := k
+		for _, gap := range [][2]int{{56, 260}, {316, 520}} {
+			if k >= gap[0] && k < gap[1] {
+				want = gap[0]
+			}
+		}
+		if want = min(want, int(times[39])); v != want&255 {
+			t.Fatalf("frame %d shows %d, want %d", k, v, want&255)
+		}
+	}
+	if n := strings.Count(log.String(), "gap"); n != 1 {
+		t.Errorf("said %d times:\n%s", n, log.String())
+	}
+}
+
+// describedSource is a source that says other things of itself.
+type describedSource struct {
+	Source
+	video media.Video
+}
+
+func (s *describedSource) Video() media.Video { return s.video }
+
+// The source's frames keep their times, scaled, and what lies between is spread
+// evenly.
+func TestKeepTimestamps(t *testing.T) {
+	dir := t.TempDir()
+	clip := filepath.Join(dir, "vfr.nut")
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 24, 1), "-vf", "select='not(eq(mod(n,5),2))*not(eq(n,8))'", "-vsync", "vfr", "-c:v", "rawvideo", clip)
+	source, at, _ := readAll(t, clip)
+	for _, c := range []struct {
+		out  string
+		slow *big.Rat
+		each int64 // frames in a 24th of a second
+	}{{"out.nut", big.NewRat(4, 1), 4}, {"out.nut", big.NewRat(5, 2), 0}, {"out.nut", big.NewRat(1, 1), 1}, {"out.mp4", big.NewRat(4, 1), 4}} {
+		o := Options{Input: clip, Output: filepath.Join(dir, c.out), Overwrite: true, Mode: warp.Blend, Slow: c.slow, KeepTimestamps: true}
+		if c.out == "out.nut" {
+			o.VideoCodec = "rawvideo"
+		}
+		mustRun(t, o)
+		got, times, _ := readAll(t, o.Output)
+		k := 0
+		for i, want := range source {
+			for k < len(got)-1 && times[k].Cmp(new(big.Rat).Mul(at[i], c.slow)) < 0 {
+				k++
+			}
+			if times[k].Cmp(new(big.Rat).Mul(at[i], c.slow)) != 0 || c.out == "out.nut" && !bytes.Equal(got[k], want) {
+				t.Errorf("%s: source frame %d is not at %s times its time", c.out, i, c.slow.RatString())
+			}
+			if i+1 == len(source) {
+				break
+			}
+			length := new(big.Rat).Sub(at[i+1], at[i])
+			n := round(length.Mul(length, big.NewRat(24*c.each, 1)))
+			step := new(big.Rat).Sub(times[k+1], times[k])
+			for j := int64(1); j < n; j++ {
+				if d := new(big.Rat).Sub(times[k+int(j)], times[k+int(j)-1]); d.Cmp(step) != 0 {
+					t.Errorf("%s: frame %d comes %s s after the last, not %s", c.out, k+int(j), d.RatString(), step.RatString())
+				}
+			}
+			if c.each > 0 && times[k+int(n)].Cmp(new(big.Rat).Mul(at[i+1], c.slow)) != 0 {
+				t.Errorf("%s: behind source frame %d come other than %d frames", c.out, i, n-1)
+			}
 		}
 	}
 }

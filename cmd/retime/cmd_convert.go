@@ -36,7 +36,7 @@ type ConvertOptions struct {
 	deinterlace                 string
 	inverseTelecine             bool
 	maps                        []string
-	overwrite                   bool
+	keepTimestamps, overwrite   bool
 	progress                    string
 	quiet, verbose              bool
 }
@@ -49,6 +49,7 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.slow, "slow", "", "make it `N` times longer")
 	f.StringVar(&o.speed, "speed", "", "play it `N` times as fast")
 	f.StringVar(&o.fit, "fit", "", "slow down or speed up to last `TIME`")
+	f.BoolVar(&o.keepTimestamps, "keep-timestamps", false, "keep the times of the source's frames, scaled: variable rate in, variable rate out")
 	f.StringVar(&o.audio, "audio", "stretch", "sound where the time changes: stretch it at its pitch, keep it as it is, drop it")
 	f.StringVar(&o.from, "from", "", "begin at `TIME`: seconds, mm:ss.frac or hh:mm:ss.frac")
 	f.StringVar(&o.to, "to", "", "end before `TIME`")
@@ -131,7 +132,7 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		Input: input, Output: o.output, InputFormat: o.inputFormat, OutputFormat: o.format,
 		Mode: warp.Mode(o.mode), Flow: pipeline.FlowMethod(o.flow), Preset: pipeline.Preset(o.preset), Order: &o.order,
 		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, VideoOptions: map[string]string{},
-		Audio: media.Audio(o.audio), Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
+		KeepTimestamps: o.keepTimestamps, Audio: media.Audio(o.audio), Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
 		Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault), Overwrite: o.overwrite,
 	}
 	p.Map, p.Deinterlace = o.maps, pipeline.Deinterlace(o.deinterlace)

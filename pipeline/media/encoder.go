@@ -91,6 +91,9 @@ func (w *Writer) tryEncoder(codec *astiav.Codec, format astiav.PixelFormat) erro
 	e.SetHeight(v.Height)
 	e.SetPixelFormat(format)
 	e.SetTimeBase(astiav.NewRational(int(den.Int64()), int(num.Int64())))
+	if u := w.opt.Unit; u != nil {
+		e.SetTimeBase(astiav.NewRational(int(u.Num().Int64()), int(u.Denom().Int64())))
+	}
 	e.SetFramerate(astiav.NewRational(int(num.Int64()), int(den.Int64())))
 	e.SetSampleAspectRatio(w.source.input.GuessSampleAspectRatio(w.source.stream, nil))
 	e.SetThreadCount(w.opt.Threads)

@@ -26,6 +26,10 @@ type WriterOptions struct {
 	Overwrite   bool              // replace an existing file
 	Rate        *big.Rat          // frames per second; frame k stands at k/Rate after Start
 	Start       *big.Rat          // seconds from the output's zero to its first frame
+	// Unit is the unit of time, in seconds, of frames that are written by
+	// WriteFrameAt; nil where they come by WriteFrame, at Rate. Numerator and
+	// denominator are below 2^31.
+	Unit *big.Rat
 	// Curve says which moment of the source, in seconds after its Start, the output
 	// shows when. Sound and subtitles before its begin, or at or after End, are left
 	// out.
@@ -60,6 +64,8 @@ type Writer struct {
 	restore repacker // planar frames to the source's own format
 	repack  repacker // to the encoder's
 	frames  int64
+	last    int64           // time of the last frame by WriteFrameAt, in the encoder\'s time base
+	lengths map[int64]int64 // of the frames in the encoder, by their times
 
 	mu     sync.Mutex // guards the muxer and what follows
 	output *astiav.FormatContext
@@ -74,7 +80,7 @@ func Create(ctx context.Context, name string, source *Reader, opt WriterOptions)
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	w := &Writer{opt: opt, log: opt.Log, source: source}
+	w := &Writer{lengths: map[int64]int64{}, last: -1 << 62, opt: opt, log: opt.Log, source: source}
 	if err := w.open(name); err != nil {
 		w.Abort()
 		return nil, err
@@ -197,13 +203,24 @@ func (w *Writer) NewFrame(like *frame.Frame) (*frame.Frame, error) { return NewF
 
 // WriteFrame encodes f as the next frame. f must come from the source or from
 // NewFrame; the caller keeps its reference.
-func (w *Writer) WriteFrame(f *frame.Frame) error {
+func (w *Writer) WriteFrame(f *frame.Frame) error { return w.encode(f, w.frames) }
+
+// WriteFrameAt encodes f as the frame from one time of the output to another, in
+// seconds. Times rise.
+func (w *Writer) WriteFrameAt(f *frame.Frame, from, to *big.Rat) error {
+	t := max(ticks(from, w.encoder.TimeBase()), w.last+1)
+	w.last = t
+	w.lengths[t] = max(ticks(to, w.encoder.TimeBase())-t, 1)
+	return w.encode(f, t)
+}
+
+func (w *Writer) encode(f *frame.Frame, pts int64) error {
 	picture, err := w.encodable(f)
 	if err != nil {
 		return w.cannot(err)
 	}
 	defer picture.Free()
-	picture.SetPts(w.frames)
+	picture.SetPts(pts)
 	resetPictureType(picture)
 	w.frames++
 	if err := w.encoder.SendFrame(picture); err != nil {
@@ -221,7 +238,10 @@ func (w *Writer) drain() error {
 		} else if err != nil {
 			return w.cannot(fmt.Errorf("encode: %w", err))
 		}
-		if w.packet.Duration() == 0 {
+		if d, ok := w.lengths[w.packet.Pts()]; ok {
+			w.packet.SetDuration(d)
+			delete(w.lengths, w.packet.Pts())
+		} else if w.packet.Duration() == 0 {
 			w.packet.SetDuration(1)
 		}
 		w.packet.RescaleTs(w.encoder.TimeBase(), w.video.TimeBase())

@@ -148,16 +148,17 @@ func TestSoundDoesNotDrift(t *testing.T) {
 
 // Stretched sound has the length that the arithmetic says, to the sample.
 func TestSoundLength(t *testing.T) {
-	clip, _ := clockClip(t, "clip.nut", 3, 44100, "-c:v", "ffv1", "-c:a", "pcm_s16le")
+	clip, _ := clockClip(t, "clip.nut", 8, 44100, "-c:v", "ffv1", "-c:a", "pcm_s16le")
 	samples := len(heard(t, clip, 44100))
 	for _, c := range []struct {
 		slow     string
 		from, to *big.Rat
 		want     int
 	}{
-		{"5/2", nil, nil, samples * 5 / 2},
+		{"5/2", nil, nil, (samples*5 + 1) / 2},
 		{"1/3", nil, nil, (samples + 1) / 3},
 		{"3", big.NewRat(1, 2), big.NewRat(3, 2), 3 * 44100},
+		{"2", big.NewRat(1, 2), big.NewRat(1, 1), 44100},
 		{"7/3", big.NewRat(1001, 1000), nil, int(math.Round((float64(samples) - 44100*1.001) * 7 / 3))},
 	} {
 		o := lossless(t, clip)

@@ -291,7 +291,9 @@ func (r *Reader) decodeFirst() (*astiav.Frame, error) {
 		return r.decode()
 	}
 	from := ticksBefore(new(big.Rat).Add(r.opt.From, big.NewRat(startTime(r.input), 1e6)), r.stream.TimeBase())
-	sought := r.input.SeekFrame(r.stream.Index(), from, astiav.NewSeekFlags(astiav.SeekFlagBackward)) == nil
+	// Sound decoders need a packet or two before the first that is whole.
+	lead := ticks(big.NewRat(1, 10), r.stream.TimeBase())
+	sought := r.input.SeekFrame(r.stream.Index(), from-lead, astiav.NewSeekFlags(astiav.SeekFlagBackward)) == nil
 	first, err := r.decode()
 	if sought && (errors.Is(err, io.EOF) || err == nil && first.Pts() > from) {
 		// The container's index led astray.

@@ -171,11 +171,11 @@ func (s *sound) add(f *astiav.Frame) error {
 	if err := s.unpack.floats(s.floats, f, s.rate); err != nil {
 		return err
 	}
-	if d := at - s.position; s.stretch == nil || math.Abs(float64(d)) > maxJitter*float64(s.rate) {
-		s.position = at
+	if d := at - s.position; s.stretch != nil && math.Abs(float64(d)) <= maxJitter*float64(s.rate) {
+		at = s.position
 	}
 	samples := floatPlanes(s.floats, s.channels)
-	if over := s.position + int64(len(samples[0])) - s.end; over > 0 {
+	if over := at + int64(len(samples[0])) - s.end; over > 0 {
 		for c := range samples {
 			samples[c] = samples[c][:max(int64(len(samples[c]))-over, 0)]
 		}
@@ -183,6 +183,7 @@ func (s *sound) add(f *astiav.Frame) error {
 	if len(samples[0]) == 0 {
 		return nil
 	}
+	s.position = at
 	if s.stretch == nil {
 		s.put = s.heard(s.position)
 		s.stretch = stretch.New(s.channels, s.rate, s.run, s.put, math.MaxInt64)

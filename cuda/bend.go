@@ -68,7 +68,7 @@ func (b *bend) resize(d *Device, width, height, level int) error {
 func (b *bend) prepare(s *Stream, g *guides) error {
 	limit := warp.Constants().LargestChange * flow.One >> g.level
 	return s.Launch(b.gather, over(b.columns, b.lines, 2, wideBlock), wideBlock, 0,
-		g.flows.Arg(), g.errors.Arg(), b.changes.Arg(), b.motions.Arg(), Int(g.width), Int(g.height),
+		g.flows.Arg(), g.errors.Arg(), Int(g.inner), b.changes.Arg(), b.motions.Arg(), Int(g.width), Int(g.height),
 		Int(b.columns), Int(b.lines), Int(cellSize(g.level)), Int(limit), b.credits.Arg(), Int(b.credits.N))
 }
 

@@ -11,13 +11,14 @@ import (
 // guides are an interval's pictures and flows in device memory, each of width by
 // height without gaps, one after the other, and the errors along the flows.
 //
-// The pictures are A, B and those before and after; the flows lead from A to B,
-// from B to A and from them to the pictures beyond.
+// The pictures are A, B and those before and after; the flows lead from A to B and
+// from B to A, in turn, then from them to the pictures beyond.
 type guides struct {
 	errorKernel *Kernel
 	table       Buffer[uint16]
 
 	width, height, level int
+	inner                int  // flows between A and B
 	beyond               bool // whether there are pictures before and after
 	pictures             Buffer[byte]
 	flows                Buffer[flow.Vec]
@@ -52,19 +53,19 @@ func (g *guides) shape() frame.Image[flow.Vec] {
 	return frame.Image[flow.Vec]{Width: g.width, Height: g.height}
 }
 
-func (g *guides) resize(d *Device, width, height int) error {
+func (g *guides) resize(d *Device, width, height, inner int) error {
 	pixels := width * height
-	g.width, g.height = width, height
+	g.width, g.height, g.inner = width, height, inner
 	if err := g.pictures.Resize(d, 4*pixels); err != nil {
 		return err
 	}
-	if err := g.flows.Resize(d, 4*pixels); err != nil {
+	if err := g.flows.Resize(d, (inner+2)*pixels); err != nil {
 		return err
 	}
-	if err := g.errors.Resize(d, 4*pixels); err != nil {
+	if err := g.errors.Resize(d, (inner+2)*pixels); err != nil {
 		return err
 	}
-	return g.trust.Resize(d, 2*pixels)
+	return g.trust.Resize(d, inner*pixels)
 }
 
 // load queues copies of in's guides and flows.
@@ -78,11 +79,13 @@ func (g *guides) load(s *Stream, in *warp.Interval, acceleration bool) error {
 		pictures = append(pictures, in.Before.Guide, in.After.Guide)
 		flows = append(flows, in.Before.Flow, in.After.Flow)
 	}
-	for i := range pictures {
-		if err := uploadAt(s, g.pictures, i, g.width, g.height, pictures[i]); err != nil {
+	for i, p := range pictures {
+		if err := uploadAt(s, g.pictures, i, g.width, g.height, p); err != nil {
 			return fmt.Errorf("guide %d: %w", i, err)
 		}
-		if err := uploadAt(s, g.flows, i, g.width, g.height, flows[i].Image); err != nil {
+	}
+	for i, f := range flows {
+		if err := uploadAt(s, g.flows, i, g.width, g.height, f.Image); err != nil {
 			return fmt.Errorf("flow %d: %w", i, err)
 		}
 	}
@@ -91,12 +94,12 @@ func (g *guides) load(s *Stream, in *warp.Interval, acceleration bool) error {
 
 // measure queues the errors along the flows and the trust in them.
 func (g *guides) measure(s *Stream) error {
-	n := 2
+	n := g.inner
 	if g.beyond {
-		n = 4
+		n += 2
 	}
 	return s.Launch(g.errorKernel, over(g.width, g.height, n, wideTile), wideBlock, 0,
-		g.pictures.Arg(), g.flows.Arg(), g.errors.Arg(), g.trust.Arg(), g.table.Arg(), Int(g.table.N), Int(g.width), Int(g.height))
+		g.pictures.Arg(), g.flows.Arg(), Int(g.inner), g.errors.Arg(), g.trust.Arg(), g.table.Arg(), Int(g.table.N), Int(g.width), Int(g.height))
 }
 
 // uploadAt queues a copy of m, which is width by height, to the i-th such image of

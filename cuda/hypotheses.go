@@ -5,10 +5,10 @@ import "retime/warp"
 // hypothesis describes one motion for every pixel of the guides, as
 // hypothesis.cuh does.
 type hypothesis struct {
-	kind          int32
-	first, second int32 // the projected flows of which it is the mean; second -1 for none
-	dx, dy        int32 // how far off they are read
-	_             int32
+	kind       int32
+	first, log int32 // the 1<<log projected flows from the first on of which it is the mean
+	dx, dy     int32 // how far off they are read
+	_          int32
 }
 
 // The kinds of hypotheses.
@@ -18,17 +18,18 @@ const (
 	stationary
 )
 
-// hypotheses lists the guesses of a pixel's motion in package warp's order.
-func hypotheses(neighbours bool, level int) []hypothesis {
-	list := []hypothesis{
-		{kind: projected, first: 0, second: -1},
-		{kind: projected, first: 1, second: -1},
-		{kind: stationary, second: -1},
+// hypotheses lists the guesses of a pixel's motion in package warp's order, for that
+// many flows.
+func hypotheses(flows int, neighbours bool, level int) []hypothesis {
+	var list []hypothesis
+	for i := range flows {
+		list = append(list, hypothesis{kind: projected, first: int32(i)})
 	}
+	list = append(list, hypothesis{kind: stationary})
 	if neighbours {
 		off := int32(warp.Constants().Overlap >> level)
 		for k := range int32(4) {
-			list = append(list, hypothesis{kind: neighbour, first: 0, second: 1, dx: off * (2*(k&1) - 1), dy: off * (k&2 - 1)})
+			list = append(list, hypothesis{kind: neighbour, log: 1, dx: off * (2*(k&1) - 1), dy: off * (k&2 - 1)})
 		}
 	}
 	return list

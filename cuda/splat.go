@@ -52,14 +52,14 @@ func (a *sums) free() {
 	a.carries.Free()
 }
 
-// projection splats an interval's two flows to the time of a made frame and fills
-// what they do not reach.
+// projection splats an interval's flows to the time of a made frame and fills what
+// they do not reach.
 type projection struct {
 	splat, arrive, fill *Kernel
 
 	sums    sums
 	known   Buffer[uint32]
-	motions Buffer[flow.Vec] // from A to B, after the forward and the backward flow
+	motions Buffer[flow.Vec] // from A to B, after each flow
 }
 
 func newProjection(d *Device) (p projection, err error) {
@@ -73,15 +73,15 @@ func newProjection(d *Device) (p projection, err error) {
 	return p, err
 }
 
-func (p *projection) resize(s *Stream, width, height int) error {
+func (p *projection) resize(s *Stream, width, height, flows int) error {
 	pixels := width * height
-	if err := p.sums.resize(s, pixels, 2, 2); err != nil {
+	if err := p.sums.resize(s, pixels, flows, 2); err != nil {
 		return err
 	}
-	if err := p.known.Resize(s.device, 2*ceilDiv(height, 32)*width); err != nil {
+	if err := p.known.Resize(s.device, flows*ceilDiv(height, 32)*width); err != nil {
 		return err
 	}
-	return p.motions.Resize(s.device, 2*pixels)
+	return p.motions.Resize(s.device, flows*pixels)
 }
 
 func (p *projection) free() {
@@ -90,23 +90,23 @@ func (p *projection) free() {
 	p.motions.Free()
 }
 
-// make queues setting motions from the flows and their weights; holes, two
-// numbers, grow by the pixels that each flow does not reach.
+// make queues setting motions from the flows and their weights; holes, a number for
+// each, grow by the pixels that it does not reach.
 func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) error {
 	limit := int(flow.Field{Image: g.shape()}.Limit())
-	err := s.Launch(p.splat, over(g.width, g.height, 2, wideTile), wideBlock, 3*splatWindow,
+	err := s.Launch(p.splat, over(g.width, g.height, g.inner, wideTile), wideBlock, 3*splatWindow,
 		g.flows.Arg(), g.trust.Arg(), p.sums.values.Arg(), p.sums.carries.Arg(),
 		Int(g.width), Int(g.height), Int(int(phase)), Int(limit))
 	if err != nil {
 		return err
 	}
-	err = s.Launch(p.arrive, over(g.width, g.height, 2, wholeTile), wideBlock, 0,
+	err = s.Launch(p.arrive, over(g.width, g.height, g.inner, wholeTile), wideBlock, 0,
 		p.sums.values.Arg(), p.sums.carries.Arg(), p.motions.Arg(), p.known.Arg(), holes,
 		Int(g.width), Int(g.height), Long(int64(warp.Constants().LeastTrust)), Int(limit))
 	if err != nil {
 		return err
 	}
-	return s.Launch(p.fill, over(g.width, g.height, 2, wideBlock), wideBlock, 0,
+	return s.Launch(p.fill, over(g.width, g.height, g.inner, wideBlock), wideBlock, 0,
 		p.motions.Arg(), p.known.Arg(), Int(g.width), Int(g.height))
 }
 

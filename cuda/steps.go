@@ -85,7 +85,7 @@ func (s *Synthesizer) project(dst *planes, phase warp.Phase) []step {
 		if err := s.counters.Clear(s.work); err != nil {
 			return err
 		}
-		return s.projection.make(s.work, &s.guides, phase, s.counters.part(holesCounter, 2).Arg())
+		return s.projection.make(s.work, &s.guides, phase, s.counters.part(holesCounter, maxFlows).Arg())
 	}}}
 	if s.guides.beyond {
 		bends = s.bend.field.Arg()

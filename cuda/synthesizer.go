@@ -48,16 +48,17 @@ type layout struct {
 	guideWidth, guideHeight, level int
 	groups                         [maxGroups]group
 	count                          int // of groups
+	flows                          int // between the neighbours
 }
 
-// The counters of a made frame: pixels that the two flows do not reach, the sum of
-// the least costs, and for each group the length of its list of holes and a flag.
+// The counters of a made frame: pixels that each flow does not reach, the sum of the
+// least costs, and for each group the length of its list of holes and a flag.
 const (
-	holesCounter = iota
-	_
-	costCounter
-	groupCounter
-	counters = groupCounter + maxGroups
+	maxFlows     = 4
+	holesCounter = 0
+	costCounter  = holesCounter + maxFlows
+	groupCounter = costCounter + 1
+	counters     = groupCounter + maxGroups
 )
 
 // slot is a frame under way.
@@ -217,8 +218,8 @@ func (s *Synthesizer) made(counters []uint64, l layout) warp.Made {
 	pixels := l.guideWidth * l.guideHeight
 	var made warp.Made
 	made.Residual = float64(int64(counters[costCounter])) / (float64(pixels) * differenceOne)
-	for i := range 2 {
-		made.Holes += float64(counters[holesCounter+i]) / float64(max(1, pixels)) / 2
+	for i := range l.flows {
+		made.Holes += float64(counters[holesCounter+i]) / float64(max(1, pixels)) / float64(l.flows)
 	}
 	return made
 }
@@ -257,6 +258,7 @@ func (s *Synthesizer) fit() error {
 	l := layout{format: in.A.Format, width: in.A.Width, height: in.A.Height}
 	if s.params.Mode != warp.Blend {
 		l.guideWidth, l.guideHeight, l.level = in.GuideA.Width, in.GuideA.Height, in.Level
+		l.flows = 2
 	}
 	l.count = copy(l.groups[:], groups(l.format, l.width, l.height))
 	if l != s.layout {
@@ -311,13 +313,13 @@ func (s *Synthesizer) resize(l layout) error {
 			}
 		}
 	}
-	if err := s.guides.resize(d, l.guideWidth, l.guideHeight); err != nil {
+	if err := s.guides.resize(d, l.guideWidth, l.guideHeight, l.flows); err != nil {
 		return err
 	}
 	if mode == warp.Splat {
 		return nil
 	}
-	if err := s.projection.resize(s.work, l.guideWidth, l.guideHeight); err != nil {
+	if err := s.projection.resize(s.work, l.guideWidth, l.guideHeight, l.flows); err != nil {
 		return err
 	}
 	if s.params.Acceleration {
@@ -325,11 +327,14 @@ func (s *Synthesizer) resize(l layout) error {
 			return err
 		}
 	}
-	return s.shares.resize(s.work, l.guideWidth, l.guideHeight, hypotheses(s.params.Neighbours, l.level))
+	return s.shares.resize(s.work, l.guideWidth, l.guideHeight, hypotheses(l.flows, s.params.Neighbours, l.level))
 }
 
 // clear queues setting what must be zero between frames.
 func (s *Synthesizer) clear() error {
+	if err := s.counters.Clear(s.work); err != nil {
+		return err
+	}
 	for i := range s.layout.groups[:s.layout.count] {
 		if err := s.colours.sums[i].clear(s.work); err != nil {
 			return err

@@ -9,15 +9,15 @@
 typedef unsigned long long Sum; // as atomicAdd has it
 
 // Sums up the accelerations of the cells of size by size pixels of frame z: flow z
-// leads to the other frame of the interval, flow 2+z to the one beyond, and errors
-// are those along them.
-extern "C" __global__ void bend_gather(const Vec *flows, const uint16_t *errors, Sum *changes, Vec *motions, int width, int height,
+// leads to the other frame of the interval, flow beyond+z to the one beyond, and
+// errors are those along them.
+extern "C" __global__ void bend_gather(const Vec *flows, const uint16_t *errors, int beyond, Sum *changes, Vec *motions, int width, int height,
                                        int columns, int lines, int size, int limit, const uint16_t *credits, int entries) {
 	int cx = blockIdx.x * blockDim.x + threadIdx.x, cy = blockIdx.y * blockDim.y + threadIdx.y, z = blockIdx.z;
 	if (cx >= columns || cy >= lines) return;
 	size_t all = (size_t)width * height, cells = (size_t)columns * lines;
-	const Vec *inner = flows + z * all, *outer = flows + (2 + z) * all;
-	const uint16_t *e = errors + z * all, *f = errors + (2 + z) * all;
+	const Vec *inner = flows + z * all, *outer = flows + (beyond + z) * all;
+	const uint16_t *e = errors + z * all, *f = errors + (beyond + z) * all;
 	int64_t x = 0, y = 0, credit = 0, mx = 0, my = 0, n = 0;
 	for (int py = cy * size; py < min((cy + 1) * size, height); py++)
 		for (int px = cx * size; px < min((cx + 1) * size, width); px++) {

@@ -7,13 +7,14 @@
 enum { tile_width = 32, tile_height = 16, rows = 8, halo_width = tile_width + 2, halo_height = tile_height + 2 };
 
 // The pictures and flows are one after the other, each width by height without
-// gaps. Pictures 0 and 1 are an interval's, 2 and 3 those before and after it;
-// flows 0 and 1 lead to the other one of the first two, 2 and 3 to the pictures
-// beyond. Error z is that along flow z. trust is made of the first two.
-extern "C" __global__ void warp_error(const uint8_t *pictures, const Vec *flows, uint16_t *errors, uint16_t *trust,
+// gaps. Pictures 0 and 1 are an interval's, 2 and 3 those before and after it. Even
+// flows begin at picture 0, odd ones at 1; the first inner ones lead to the other of
+// the two, those after them to the picture beyond. Error z is that along flow z.
+// trust is made of the inner ones.
+extern "C" __global__ void warp_error(const uint8_t *pictures, const Vec *flows, int inner, uint16_t *errors, uint16_t *trust,
                                       const uint16_t *trust_table, int trust_entries, int width, int height) {
 	__shared__ uint16_t differences[halo_height][halo_width];
-	int z = blockIdx.z, from = z & 1, to = z < 2 ? 1 - z : z;
+	int z = blockIdx.z, from = z & 1, to = z < inner ? 1 - from : 2 + from;
 	size_t size = (size_t)width * height;
 	const uint8_t *a = pictures + from * size, *b = pictures + to * size;
 	const Vec *flow = flows + z * size;
@@ -43,6 +44,6 @@ extern "C" __global__ void warp_error(const uint8_t *pictures, const Vec *flows,
 		uint16_t e = box_mean(sum, reciprocal(lines * columns));
 		size_t at = (size_t)y * width + x;
 		errors[z * size + at] = e;
-		if (z < 2) trust[z * size + at] = trust_table[min((int)e, trust_entries - 1)];
+		if (z < inner) trust[z * size + at] = trust_table[min((int)e, trust_entries - 1)];
 	}
 }

@@ -9,11 +9,11 @@ enum { projected = 0, neighbour = 1, stationary = 2 };
 
 enum { max_hypotheses = 16 };
 
-// A Hypothesis is a description of one motion for every pixel: the projected flow
-// first, or the mean of first and second where that is not negative, read (dx, dy)
-// pixels off. A stationary one moves nowhere.
+// A Hypothesis is a description of one motion for every pixel: the mean of 1<<log
+// projected flows from the first one on, read (dx, dy) pixels off. A stationary one
+// moves nowhere.
 struct alignas(8) Hypothesis {
-	int32_t kind, first, second, dx, dy, unused;
+	int32_t kind, first, log, dx, dy, unused;
 };
 
 HOST_DEVICE Vec motion_of(const Hypothesis &h, const Vec *motions, int width, int height, int x, int y) {
@@ -21,12 +21,13 @@ HOST_DEVICE Vec motion_of(const Hypothesis &h, const Vec *motions, int width, in
 	if (h.kind == stationary) return v;
 	size_t size = (size_t)width * height;
 	size_t at = (size_t)clamp_to(y + h.dy, 0, height - 1) * width + clamp_to(x + h.dx, 0, width - 1);
-	v = motions[h.first * size + at];
-	if (h.second >= 0) {
-		Vec w = motions[h.second * size + at];
-		v.x = (v.x + w.x) >> 1;
-		v.y = (v.y + w.y) >> 1;
+	for (int k = 0; k < 1 << h.log; k++) {
+		Vec w = motions[(h.first + k) * size + at];
+		v.x += w.x;
+		v.y += w.y;
 	}
+	v.x >>= h.log;
+	v.y >>= h.log;
 	return v;
 }
 

@@ -21,7 +21,7 @@ func TestConvert(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
 		for _, s := range shapes {
 			for _, depth := range []int{8, 10, 16} {
-				t.Run(fmt.Sprintf("%dx%d/%d", s.width, s.height, depth), func(t *testing.T) {
+				subtest(t, d, fmt.Sprintf("%dx%d/%d", s.width, s.height, depth), func(t *testing.T) {
 					// With the smaller margin no row of floats is aligned, with the larger
 					// one all are.
 					for _, margin := range []int{3, 4} {

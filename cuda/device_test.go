@@ -41,6 +41,17 @@ func run(t *testing.T, d *cuda.Device, test func(t *testing.T, d *cuda.Device)) 
 	}
 }
 
+// subtest runs test within d.Do: t.Run alone would leave the thread that run chose.
+func subtest(t *testing.T, d *cuda.Device, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		must(t, d.Do(func() error {
+			test(t)
+			return nil
+		}))
+	})
+}
+
 // must ends the test at an error.
 func must(t *testing.T, err error) {
 	t.Helper()

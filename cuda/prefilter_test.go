@@ -23,7 +23,7 @@ func TestPrefilter(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
 		for _, b := range boundaries {
 			for order := bspline.CatmullRom; order <= bspline.MaxOrder; order++ {
-				t.Run(fmt.Sprintf("%v/%v", b, order), func(t *testing.T) {
+				subtest(t, d, fmt.Sprintf("%v/%v", b, order), func(t *testing.T) {
 					for i, s := range prefilterShapes {
 						// Every order meets every shape in one of the types, at one precision.
 						if (i+int(order))%2 == 0 {
@@ -35,7 +35,7 @@ func TestPrefilter(t *testing.T) {
 				})
 			}
 		}
-		t.Run("finest", func(t *testing.T) {
+		subtest(t, d, "finest", func(t *testing.T) {
 			for _, b := range boundaries {
 				prefilter[float64](t, d, bspline.MaxOrder, b, 1e-20, 300, 20)
 				prefilter[float32](t, d, bspline.MaxOrder, b, 1e-20, 20, 300)

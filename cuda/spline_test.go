@@ -35,7 +35,7 @@ func TestSpline(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
 		for _, b := range boundaries {
 			for order := bspline.CatmullRom; order <= bspline.MaxOrder; order++ {
-				t.Run(fmt.Sprintf("%v/%v", b, order), func(t *testing.T) {
+				subtest(t, d, fmt.Sprintf("%v/%v", b, order), func(t *testing.T) {
 					for i, s := range []struct{ width, height int }{{1, 1}, {2, 7}, {5, 3}, {37, 41}, {140, 35}} {
 						if (i+int(order))%2 == 0 {
 							spline[float32](t, d, order, b, s.width, s.height)

@@ -90,8 +90,8 @@ func (p *projection) free() {
 	p.motions.Free()
 }
 
-// make queues setting motions from the flows and their weights; holes, a number for
-// each, grow by the pixels that it does not reach.
+// make queues setting motions from the flows and their weights, and adding to holes,
+// a number for each, which must be 0, the pixels that it does not reach.
 func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) error {
 	limit := int(flow.Field{Image: g.shape()}.Limit())
 	err := s.Launch(p.splat, over(g.width, g.height, g.inner, wideTile), wideBlock, 3*splatWindow,
@@ -107,7 +107,7 @@ func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) err
 		return err
 	}
 	return s.Launch(p.fill, over(g.width, g.height, g.inner, wideBlock), wideBlock, 0,
-		p.motions.Arg(), p.known.Arg(), Int(g.width), Int(g.height))
+		p.motions.Arg(), p.known.Arg(), holes, Int(g.width), Int(g.height))
 }
 
 // colours splats the planes of both neighbours forward.

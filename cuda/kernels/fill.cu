@@ -5,16 +5,22 @@
 
 // Vectors of motion z whose bit in known is not set become the nearest one whose
 // is: least in Euclidean distance, of those the one furthest left, of those the
-// uppermost; zero where none is known. Bits are as arrive_flow leaves them.
+// uppermost; zero where none is known. Bits and holes, the number of those that are
+// not set, are as arrive_flow leaves them.
 //
 // A thread looks at its own column, then at those one pixel further off to both
 // sides, as long as any in them could be as near as what it found.
-extern "C" __global__ void fill_nearest(Vec *motions, const uint32_t *known, int width, int height) {
+extern "C" __global__ void fill_nearest(Vec *motions, const uint32_t *known, const unsigned long long *holes, int width, int height) {
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
 	if (x >= width || y >= height) return;
 	motions += (size_t)blockIdx.z * width * height;
 	known += (size_t)blockIdx.z * ((height + 31) / 32) * width;
 	if (known[(size_t)(y >> 5) * width + x] >> (y & 31) & 1) return;
+	if (holes[blockIdx.z] == (unsigned long long)width * height) {
+		Vec zero = {0, 0};
+		motions[(size_t)y * width + x] = zero;
+		return;
+	}
 	int64_t least = INT64_MAX;
 	int column = -1, row = -1;
 	for (int k = 0; (int64_t)k * k <= least; k++) {
@@ -34,7 +40,5 @@ extern "C" __global__ void fill_nearest(Vec *motions, const uint32_t *known, int
 			}
 		}
 	}
-	Vec v = {0, 0};
-	if (column >= 0) v = motions[(size_t)row * width + column];
-	motions[(size_t)y * width + x] = v;
+	motions[(size_t)y * width + x] = motions[(size_t)row * width + column];
 }

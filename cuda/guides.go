@@ -21,6 +21,8 @@ type guides struct {
 	inner                int  // flows between A and B
 	beyond               bool // whether there are pictures before and after
 	pictures             Buffer[byte]
+	fixed                bool // whether anything lies still over the picture
+	still                Buffer[byte]
 	flows                Buffer[flow.Vec]
 	errors, trust        Buffer[uint16]
 }
@@ -43,6 +45,7 @@ func upload[T any](s *Stream, b *Buffer[T], values []T) error {
 func (g *guides) free() {
 	g.table.Free()
 	g.pictures.Free()
+	g.still.Free()
 	g.flows.Free()
 	g.errors.Free()
 	g.trust.Free()
@@ -57,6 +60,9 @@ func (g *guides) resize(d *Device, width, height, inner int) error {
 	pixels := width * height
 	g.width, g.height, g.inner = width, height, inner
 	if err := g.pictures.Resize(d, 4*pixels); err != nil {
+		return err
+	}
+	if err := g.still.Resize(d, pixels); err != nil {
 		return err
 	}
 	if err := g.flows.Resize(d, (inner+2)*pixels); err != nil {
@@ -87,6 +93,11 @@ func (g *guides) load(s *Stream, in *warp.Interval, acceleration bool) error {
 	for i, f := range flows {
 		if err := uploadAt(s, g.flows, i, g.width, g.height, f.Image); err != nil {
 			return fmt.Errorf("flow %d: %w", i, err)
+		}
+	}
+	if g.fixed = in.Static.Width > 0; g.fixed {
+		if err := uploadAt(s, g.still, 0, g.width, g.height, in.Static); err != nil {
+			return fmt.Errorf("static mask: %w", err)
 		}
 	}
 	return nil

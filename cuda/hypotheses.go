@@ -99,6 +99,10 @@ func (h *shares) make(s *Stream, g *guides, p *projection, bends Arg, phase warp
 	if err != nil {
 		return err
 	}
+	var fixed Arg
+	if g.fixed {
+		fixed = g.still.Arg()
+	}
 	return s.Launch(h.smooth, over(g.width, g.height, h.n, wholeTile), wideBlock, 0,
-		h.weights.Arg(), h.scratch.Arg(), Int(g.width), Int(g.height))
+		h.weights.Arg(), h.scratch.Arg(), h.list.Arg(), fixed, Int(g.width), Int(g.height))
 }

@@ -117,6 +117,10 @@ func interval(rng *rand.Rand, format frame.Format, width, height, level int, m m
 		}
 		in.Before = &warp.Outer{Guide: guide(scene(rng, format, width, height), level), Flow: before}
 		in.After = &warp.Outer{Guide: guide(a, level), Flow: after}
+		in.Static = frame.NewImage[uint8](w, h)
+		for i := range in.Static.Pix {
+			in.Static.Pix[i] = uint8(rng.IntN(256)*rng.IntN(2) | rng.IntN(8)/7*255)
+		}
 	}
 	return in
 }

@@ -25,6 +25,7 @@ type conversion struct {
 	sink   Sink
 	synth  Synthesizer
 	level  int // of the guides
+	still  overlays
 
 	sources, frames, made int64
 	gaps                  int64
@@ -125,6 +126,9 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	outputs := make(chan output, finishedQueue)
 	c.level = c.o.Preset.level(c.source.Video().Width, c.source.Video().Height)
 	c.line = &c.plan.lines[0]
+	if c.still, err = newOverlays(c.o, c.source.Video(), c.level); err != nil {
+		return nil, err
+	}
 
 	group.Go(func() error { return c.decode(ctx, pictures) })
 	distinct := pictures

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"retime/pipeline/fault"
+	"retime/pipeline/frame"
 	"retime/pipeline/media"
 	"retime/warp"
 )
@@ -59,6 +60,14 @@ type Options struct {
 	// Deinterlace says what becomes of interlaced input; RefuseFields by default.
 	Deinterlace Deinterlace
 
+	// Static says whether overlays that lie still over a moving picture are looked
+	// for, so that they are not carried along; StaticAuto by default. It counts in
+	// mode Project.
+	Static Static
+	// StaticMask is of the picture's size and 255 where nothing ever moves, whatever
+	// Static says; empty for nowhere.
+	StaticMask frame.Image[uint8]
+
 	VideoCodec   string            // encoder; empty for libx264 where the container takes it
 	CRF          *int              // constant rate factor; nil for the encoder's default, 16 for libx264
 	VideoOptions map[string]string // further encoder options
@@ -81,6 +90,15 @@ type Options struct {
 	// Progress is called from one goroutine after each written frame; nil for none.
 	Progress func(Progress)
 }
+
+// Static says whether still overlays are looked for.
+type Static string
+
+// The choices.
+const (
+	StaticAuto Static = "auto"
+	StaticOff  Static = "off"
+)
 
 // FlowMethod names an optical flow estimator.
 type FlowMethod string
@@ -163,6 +181,9 @@ func (o *Options) settle() error {
 	if o.Audio == "" {
 		o.Audio = media.StretchAudio
 	}
+	if o.Static == "" {
+		o.Static = StaticAuto
+	}
 	if o.Duplicates == "" {
 		o.Duplicates = KeepDuplicates
 	}
@@ -188,6 +209,7 @@ func (o *Options) check() error {
 		{"--flow", string(o.Flow), []string{string(DIS), string(Farneback)}},
 		{"--preset", string(o.Preset), []string{string(Fast), string(Balanced), string(Best)}},
 		{"--duplicates", string(o.Duplicates), []string{string(KeepDuplicates), string(RetimeDuplicates)}},
+		{"--static", string(o.Static), []string{string(StaticAuto), string(StaticOff)}},
 		{"--audio", string(o.Audio), []string{string(media.StretchAudio), string(media.KeepAudio), string(media.DropAudio)}},
 		{"--deinterlace", string(o.Deinterlace), []string{string(EachField), string(EachFrame), string(IgnoreFields), string(InverseTelecine), ""}},
 		{"--backend", string(o.Backend), []string{string(Auto), string(CPU), string(CUDA)}},

@@ -113,7 +113,11 @@ func (c *conversion) show(w *window, s slot, begun *bool) (output, error) {
 func (c *conversion) make(w *window, phase warp.Phase, begun *bool) (f *frame.Frame, finish func() (warp.Made, error), err error) {
 	defer c.times.synthesis.start()()
 	if !*begun {
-		if err := c.synth.Begin(w.describe(c.level)); err != nil {
+		in := w.describe(c.level)
+		if c.o.Mode == warp.Project {
+			c.still.mark(&in)
+		}
+		if err := c.synth.Begin(in); err != nil {
 			return nil, nil, err
 		}
 		*begun = true

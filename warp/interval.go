@@ -21,6 +21,10 @@ type Interval struct {
 	// Before and After tell how the motion changes, where the frames before A and
 	// after B are as far from them as B is from A; nil otherwise.
 	Before, After *Outer
+	// Static says how surely a pixel of the guides' grid belongs to something that
+	// lies still over the picture, from 0 to 255; empty for nowhere. Project mode makes
+	// such pixels without motion.
+	Static frame.Image[uint8]
 }
 
 // Outer is a frame beyond an interval and the flow to it from the nearer of the

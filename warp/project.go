@@ -46,6 +46,7 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	for _, h := range hypotheses {
 		smooth(workers, &h.weight, &s.scratch)
 	}
+	cover(workers, hypotheses, in.Static)
 	r := &renderer{workers, s.taps, hypotheses, bend, in.GuideA.Width, phase, dst.Format.Max()}
 	for first := 0; first < len(dst.Planes); {
 		sx, sy := dst.Format.Subsampling(first)

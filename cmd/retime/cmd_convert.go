@@ -32,6 +32,7 @@ type ConvertOptions struct {
 	duplicates                  string
 	sceneThreshold              float64
 	scenes, writeScenes         string
+	static, staticMask          string
 	sidecar                     string
 	deinterlace                 string
 	inverseTelecine             bool
@@ -61,6 +62,8 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.Float64Var(&o.sceneThreshold, "scene-threshold", pipeline.DefaultSceneThreshold, "score from 0 to 1 that makes a scene cut; above 1 for never")
 	f.StringVar(&o.scenes, "scenes", "", "read the times of scene cuts from `LIST`, one a line")
 	f.StringVar(&o.writeScenes, "write-scenes", "", "write the times of scene cuts to `LIST`")
+	f.StringVar(&o.static, "static", "auto", "overlays that lie still over the moving picture: auto to find and keep them still, off")
+	f.StringVar(&o.staticMask, "static-mask", "", "keep still what is white in the picture `FILE`")
 	f.StringVar(&o.sidecar, "sidecar", "", "write how each frame came about to `FILE`, a JSON object a line")
 	f.StringVar(&o.deinterlace, "deinterlace", "", "interlaced input: a picture of each `field` (the default value), of each frame, or off to take it as it is")
 	f.Lookup("deinterlace").NoOptDefVal = string(pipeline.EachField)
@@ -133,6 +136,7 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		Mode: warp.Mode(o.mode), Flow: pipeline.FlowMethod(o.flow), Preset: pipeline.Preset(o.preset), Order: &o.order,
 		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, VideoOptions: map[string]string{},
 		KeepTimestamps: o.keepTimestamps, Audio: media.Audio(o.audio), Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
+		Static:  pipeline.Static(o.static),
 		Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault), Overwrite: o.overwrite,
 	}
 	p.Map, p.Deinterlace = o.maps, pipeline.Deinterlace(o.deinterlace)
@@ -180,6 +184,11 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 	}
 	if o.scenes != "" {
 		if p.Scenes, err = readScenes(o.scenes); err != nil {
+			return p, err
+		}
+	}
+	if o.staticMask != "" {
+		if p.StaticMask, err = readMask(o.staticMask); err != nil {
 			return p, err
 		}
 	}

@@ -1,7 +1,7 @@
 // The binomial kernel (1 4 6 4 1)/16 in both directions, on integers; the edges
 // are continued.
 
-#include "motion.cuh"
+#include "hypothesis.cuh"
 
 enum { tile_width = 32, tile_height = 32, rows = 8, reach = 2 };
 
@@ -10,9 +10,12 @@ __device__ uint32_t binomial(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uin
 }
 
 // Plane z of dst becomes that of src, smoothed along x, then along y, rounded
-// after each. Planes are one after the other. Blocks are 32 by 8 threads for tiles
+// after each. Planes are one after the other; z is the hypothesis of list whose
+// weights they are. Where fixed, which may be null, is not 0, the weights go to the
+// stationary one: all of them at 255. Blocks are 32 by 8 threads for tiles
 // of 32 by 32 pixels.
-extern "C" __global__ void smooth_weights(uint16_t *dst, const uint16_t *src, int width, int height) {
+extern "C" __global__ void smooth_weights(uint16_t *dst, const uint16_t *src, const Hypothesis *list,
+                                          const uint8_t *fixed, int width, int height) {
 	__shared__ uint16_t across[tile_height + 2 * reach][tile_width];
 	size_t size = (size_t)width * height;
 	src += blockIdx.z * size;
@@ -27,8 +30,13 @@ extern "C" __global__ void smooth_weights(uint16_t *dst, const uint16_t *src, in
 	__syncthreads();
 	for (int row = threadIdx.y; row < tile_height; row += rows) {
 		int y = top + row, i = threadIdx.x;
-		if (x < width && y < height)
-			dst[(size_t)y * width + x] = (uint16_t)binomial(across[row][i], across[row + 1][i], across[row + 2][i],
-			                                                across[row + 3][i], across[row + 4][i]);
+		if (x >= width || y >= height) continue;
+		size_t at = (size_t)y * width + x;
+		uint32_t w = (uint16_t)binomial(across[row][i], across[row + 1][i], across[row + 2][i], across[row + 3][i], across[row + 4][i]);
+		if (fixed && fixed[at]) {
+			uint32_t covered = fixed[at] + (fixed[at] >> 7); // 255 becomes 256
+			w = (w * (256 - covered) + (list[blockIdx.z].kind == stationary ? 4096 * covered : 0)) >> 8;
+		}
+		dst[at] = (uint16_t)w;
 	}
 }

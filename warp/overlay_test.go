@@ -1,0 +1,232 @@
+package warp
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"retime/flow"
+	"retime/pipeline/frame"
+)
+
+// ground is a texture of about four pixels' grain.
+func ground(seed uint64) func(x, y int) uint8 {
+	r := rand.New(rand.NewPCG(seed, 2))
+	var grain [64][64]int
+	for i := range grain {
+		for j := range grain[i] {
+			grain[i][j] = 40 + r.IntN(120)
+		}
+	}
+	return func(x, y int) uint8 {
+		cx, cy, fx, fy := x>>2&63, y>>2&63, x&3, y&3
+		top := grain[cy][cx]*(4-fx) + grain[cy][(cx+1)&63]*fx
+		bottom := grain[(cy+1)&63][cx]*(4-fx) + grain[(cy+1)&63][(cx+1)&63]*fx
+		return uint8((top*(4-fy) + bottom*fy) / 16)
+	}
+}
+
+// letters covers a band in the middle with broken strokes four pixels wide.
+func letters(width, height, x, y int) bool {
+	if y < height/2-12 || y >= height/2+12 || x < 24 || x >= width-24 {
+		return false
+	}
+	return x%11 < 4 && (x/11*5+y/8*3+x/33)%4 < 3
+}
+
+// panned returns an interval whose ground moves by (dx, dy) a frame under what
+// covers it.
+func panned(width, height, dx, dy int, at func(x, y int) uint8, covered func(x, y int) bool) Interval {
+	guide := func(n int) frame.Image[uint8] {
+		g := frame.NewImage[uint8](width, height)
+		for y := range height {
+			for x := range width {
+				v := at(x-n*dx+1024, y-n*dy+1024)
+				if covered(x, y) {
+					v = 235
+				}
+				g.Row(y)[x] = v
+			}
+		}
+		return g
+	}
+	field := func(s int) flow.Field {
+		f := flow.NewField(width, height)
+		for y := range height {
+			for x := range width {
+				if !covered(x, y) {
+					f.Row(y)[x] = flow.Vec{X: int32(s * dx * flow.One), Y: int32(s * dy * flow.One)}
+				}
+			}
+		}
+		return f
+	}
+	return Interval{
+		GuideA: guide(0), GuideB: guide(1), Forward: field(1), Backward: field(-1),
+		Before: &Outer{guide(-1), field(-1)}, After: &Outer{guide(2), field(1)},
+	}
+}
+
+func found(in Interval) frame.Image[uint8] {
+	var f OverlayFinder
+	f.Find(&in)
+	return in.Static
+}
+
+func TestOverlayIsFound(t *testing.T) {
+	const width, height = 160, 120
+	over := func(x, y int) bool { return letters(width, height, x, y) }
+	for _, v := range [][2]int{{6, 0}, {5, -2}, {-7, 3}} {
+		mask := found(panned(width, height, v[0], v[1], ground(5), over))
+		if mask.Width == 0 {
+			t.Fatalf("motion %v: nothing found", v)
+		}
+		var on, hit, off, wrong int
+		for y := range height {
+			for x := range width {
+				switch m := mask.Row(y)[x]; {
+				case over(x, y):
+					on++
+					if m >= 192 {
+						hit++
+					}
+				case y < height/2-20 || y > height/2+20:
+					off++
+					if m > 0 {
+						wrong++
+					}
+				}
+			}
+		}
+		if hit*100 < on*75 || wrong*100 > off {
+			t.Errorf("motion %v: %d of %d covered pixels found, %d of %d others taken for such", v, hit, on, wrong, off)
+		}
+	}
+}
+
+// What looks still although it moves, or may well be still, is no overlay.
+func TestNoOverlay(t *testing.T) {
+	const width, height = 96, 80
+	nothing := func(int, int) bool { return false }
+	stripes := func(x, _ int) uint8 { return uint8(60 + 100*(x>>3&1)) }
+	lattice := func(x, y int) uint8 { return uint8(60 + 60*(x>>2&1) + 60*(y>>2&1)) }
+	text := func(x, y int) bool { return letters(width, height, x, y) }
+	few := panned(width, height, 5, 1, ground(3), text)
+	few.Before, few.After = nil, nil
+	for name, in := range map[string]Interval{
+		"moving texture":               panned(width, height, 5, 1, ground(3), nothing),
+		"still texture":                panned(width, height, 0, 0, ground(3), nothing),
+		"still picture with text":      panned(width, height, 0, 0, ground(3), text),
+		"stripes along the motion":     panned(width, height, 0, 4, stripes, nothing),
+		"lattice that moves a period":  panned(width, height, 8, 0, lattice, nothing),
+		"flat":                         panned(width, height, 3, 0, func(int, int) uint8 { return 90 }, nothing),
+		"two frames only":              few,
+		"one pixel":                    panned(1, 1, 3, 0, ground(1), nothing),
+		"something still but no edges": panned(width, height, 9, 0, func(int, int) uint8 { return 90 }, nothing),
+	} {
+		if mask := found(in); mask.Width != 0 {
+			set := len(mask.Pix) - bytes.Count(mask.Pix, []byte{0})
+			if set > 0 {
+				t.Errorf("%s: %d pixels taken for an overlay", name, set)
+			}
+		}
+	}
+}
+
+func TestOverlayFinderWorkers(t *testing.T) {
+	in := panned(131, 97, 7, -2, ground(9), func(x, y int) bool { return letters(131, 97, x, y) })
+	in.Static = frame.NewImage[uint8](131, 97)
+	in.Static.Row(3)[5] = 77
+	given := bytes.Clone(in.Static.Pix)
+	var first []uint8
+	for _, n := range []int{1, 2, 8} {
+		f, copied := OverlayFinder{Workers: frame.Workers{N: n}}, in
+		f.Find(&copied)
+		if first == nil {
+			first = copied.Static.Pix
+		}
+		if !bytes.Equal(copied.Static.Pix, first) {
+			t.Errorf("%d workers find another mask", n)
+		}
+		if copied.Static.Row(3)[5] < 77 {
+			t.Error("the mask that was given is lost")
+		}
+	}
+	if !bytes.Equal(in.Static.Pix, given) {
+		t.Error("the mask that was given has changed")
+	}
+}
+
+// Covered pixels are those of the sources; others move.
+func TestCoveredPixelsStayStill(t *testing.T) {
+	const width, height = 96, 80
+	over := func(x, y int) bool { return letters(width, height, x, y) }
+	for _, format := range formats {
+		for level := range MaxLevel + 1 {
+			at := ground(4)
+			picture := func(n int) *frame.Frame {
+				return fillFrame(format, width, height, func(i, x, y int) int {
+					sx, sy := format.Subsampling(i)
+					if over(x<<sx, y<<sy) {
+						return format.Max()
+					}
+					return int(at(x<<sx-8*n+512, y<<sy+512)) * format.Max() / 255
+				})
+			}
+			a, b := picture(0), picture(1)
+			in := between(a, b, level, 8, 0)
+			mask := frame.NewImage[uint8](width, height)
+			for y := range height {
+				for x := range width {
+					if over(x, y) {
+						mask.Row(y)[x] = 255
+					}
+				}
+			}
+			in.Static = StaticMask(mask, level)
+			got := makeFrame(t, Params{Mode: Project, Order: 3, Neighbours: true}, in, PhaseOne/2)
+			still := makeFrame(t, Params{Mode: Blend}, in, PhaseOne/2)
+			moved := false
+			for i, p := range got.Planes {
+				sx, sy := format.Subsampling(i)
+				for y := range p.Height {
+					for x := range p.Width {
+						g, w := getSample(got, i, x, y), getSample(still, i, x, y)
+						if over(x<<sx, y<<sy) && g != w {
+							t.Fatalf("%s level %d plane %d (%d,%d): %d, want %d as without motion", format.Name, level, i, x, y, g, w)
+						}
+						moved = moved || g != w
+					}
+				}
+			}
+			if !moved {
+				t.Errorf("%s level %d: nothing moved", format.Name, level)
+			}
+		}
+	}
+}
+
+func TestStaticMaskSizes(t *testing.T) {
+	for _, size := range [][2]int{{1, 1}, {2, 3}, {7, 5}, {64, 33}} {
+		for level := range MaxLevel + 1 {
+			white := frame.NewImage[uint8](size[0], size[1])
+			for i := range white.Pix {
+				white.Pix[i] = 255
+			}
+			m := StaticMask(white, level)
+			w, h := size[0], size[1]
+			for range level {
+				w, h = (w+1)/2, (h+1)/2
+			}
+			if m.Width != w || m.Height != h || bytes.Count(m.Pix, []byte{255}) != w*h {
+				t.Errorf("%v at level %d: %dx%d, %v", size, level, m.Width, m.Height, m.Pix)
+			}
+		}
+	}
+	one := frame.NewImage[uint8](40, 40)
+	one.Row(20)[20] = 255
+	m := StaticMask(one, 1)
+	if m.Row(10)[10] != 255 || m.Row(10)[11] == 0 || m.Row(10)[11] == 255 || m.Row(10)[14] != 0 {
+		t.Errorf("around a white pixel: %v", m.Row(10)[8:14])
+	}
+}

@@ -49,7 +49,7 @@ build: deps ## build bin/retime
 # One file of kernels a source, for every architecture from Volta to Hopper and as
 # PTX for later ones. Products and sums are not fused, so that floats are the CPU's.
 CUDA_ARCHS := 70 75 80 86 89 90
-NVCCFLAGS  := -O3 -std=c++14 -fmad=false -t 2 \
+NVCCFLAGS  := -O3 -std=c++14 -fmad=false -t 2 -Xfatbin=-compress-all \
 	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
 FATBINS    := $(patsubst cuda/kernels/%.cu,cuda/fatbin/%.fatbin,$(wildcard cuda/kernels/*.cu))
 # The driver's library is linked where there is no driver, too.

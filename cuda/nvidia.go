@@ -92,17 +92,18 @@ func openDriver(ordinal int) (Driver, error) {
 
 func (n *nvidia) Info() Info { return n.info }
 
-func (n *nvidia) Do(f func() error) error {
+func (n *nvidia) Do(f func() error) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := cu.PushCurrentCtx(n.context); err != nil {
 		return &Error{"cuCtxPushCurrent", err}
 	}
-	err := f()
-	if _, e := cu.PopCurrentCtx(); err == nil && e != nil {
-		err = &Error{"cuCtxPopCurrent", e}
-	}
-	return err
+	defer func() {
+		if _, e := cu.PopCurrentCtx(); err == nil && e != nil {
+			err = &Error{"cuCtxPopCurrent", e}
+		}
+	}()
+	return f()
 }
 
 func (n *nvidia) Close() error { return call("cuCtxDestroy", n.context.Destroy()) }

@@ -364,3 +364,30 @@ func TestSynthesizerModes(t *testing.T) {
 		}
 	})
 }
+
+// Everything lands on one spot with full trust, so that sums are wide: on a GPU more
+// than 64 bits. Exact.
+func TestSynthesizerOneSpot(t *testing.T) {
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		width, height := 61, 47
+		if d.Info().Name != "emulator" {
+			width, height = 1009, 701
+		}
+		for _, mode := range []warp.Mode{warp.Project, warp.Splat} {
+			for _, format := range []frame.Format{formats[0], {Name: "gray16", Depth: 16, Planes: 1}} {
+				rng := rand.New(rand.NewPCG(3, 4))
+				in := interval(rng, format, width, height, 0, motions[0], false)
+				in.GuideA, in.GuideB = frame.NewImage[uint8](width, height), frame.NewImage[uint8](width, height)
+				for y := range height {
+					for x := range width {
+						v := flow.Vec{X: int32(40-x) * 512, Y: int32(30-y) * 512}
+						in.Forward.Row(y)[x], in.Backward.Row(y)[x] = v, v
+					}
+				}
+				cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 1})
+				compare(t, cpu, gpu, in, phases[2:3])
+				gpu.Close()
+			}
+		}
+	})
+}

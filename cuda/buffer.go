@@ -64,7 +64,7 @@ func (b Buffer[T]) Upload(s *Stream, src []T) error {
 	if n == 0 {
 		return nil
 	}
-	return s.device.driver.CopyToDevice(s.handle, b.address, n, unsafe.Pointer(unsafe.SliceData(src)), n, n, 1)
+	return s.upload(b.address, n, unsafe.Pointer(unsafe.SliceData(src)), n, n, 1)
 }
 
 // Download queues a copy of the start of b to dst.
@@ -143,7 +143,7 @@ func (m Image[T]) Upload(s *Stream, src frame.Image[T]) error {
 		return err
 	}
 	size := sizeOf[T]()
-	return s.device.driver.CopyToDevice(s.handle, m.address(), m.Stride*size,
+	return s.upload(m.address(), m.Stride*size,
 		unsafe.Pointer(unsafe.SliceData(src.Pix)), src.Stride*size, m.Width*size, m.Height)
 }
 

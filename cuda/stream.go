@@ -8,6 +8,8 @@ type Stream struct {
 	device *Device
 	handle any
 	args   []uint64
+
+	staging *staging // nil where uploads go directly
 }
 
 // NewStream returns a stream that waits for no other.
@@ -23,7 +25,12 @@ func (d *Device) NewStream() (*Stream, error) {
 func (s *Stream) Device() *Device { return s.device }
 
 // Close destroys the stream, whose work must be done.
-func (s *Stream) Close() error { return s.device.driver.DestroyStream(s.handle) }
+func (s *Stream) Close() error {
+	if s.staging != nil {
+		s.staging.free()
+	}
+	return s.device.driver.DestroyStream(s.handle)
+}
 
 // Synchronize returns when all that was queued is done, with the first error
 // that came of it.

@@ -93,6 +93,9 @@ func (s *Synthesizer) open() (err error) {
 	if s.work, err = d.NewStream(); err != nil {
 		return err
 	}
+	if err = s.work.StageUploads(); err != nil {
+		return err
+	}
 	if s.copies, err = d.NewStream(); err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (s *Spline[T]) WarpWithin(on *Stream, dst Image[T], tr bspline.Projective, 
 	if tr.Separable() {
 		return s.launch(on, s.separable, separableGrid(dst.Width, dst.Height), separableBlock, dst, tr.Inverse(), Flow{}, outside)
 	}
-	return s.launch(on, s.scattered, Cover(dst.Width, dst.Height, scatteredBlock), scatteredBlock, dst, tr.Inverse(), Flow{}, outside)
+	return s.launch(on, s.scattered, scatteredGrid(dst.Width, dst.Height), scatteredBlock, dst, tr.Inverse(), Flow{}, outside)
 }
 
 // WarpFlow is Warp by a flow, which must not be empty.
@@ -74,18 +74,21 @@ func (s *Spline[T]) WarpFlowWithin(on *Stream, dst Image[T], f Flow, outside bsp
 	if f.U.Width != f.V.Width || f.U.Height != f.V.Height || f.U.Width*f.U.Height == 0 {
 		return fmt.Errorf("flow of %dx%d and %dx%d vectors: want two fields of one size", f.U.Width, f.U.Height, f.V.Width, f.V.Height)
 	}
-	return s.launch(on, s.scattered, Cover(dst.Width, dst.Height, scatteredBlock), scatteredBlock, dst, [3][3]float64{}, f, outside)
+	return s.launch(on, s.scattered, scatteredGrid(dst.Width, dst.Height), scatteredBlock, dst, [3][3]float64{}, f, outside)
 }
 
-// The blocks of evaluate.cu. A thread of the first takes a column of several rows.
+// The blocks of evaluate.cu. A thread takes several samples of a column.
 var (
 	separableBlock = Dim{128, 1, 1}
 	scatteredBlock = Dim{32, 8, 1}
 )
 
 func separableGrid(width, height int) Dim {
-	const rows = 32
-	return Dim{ceilDiv(width, separableBlock.X), ceilDiv(height, rows), 1}
+	return Dim{ceilDiv(width, separableBlock.X), ceilDiv(height, 64), 1}
+}
+
+func scatteredGrid(width, height int) Dim {
+	return Dim{ceilDiv(width, scatteredBlock.X), ceilDiv(height, 32), 1}
 }
 
 func (s *Spline[T]) launch(on *Stream, k *Kernel, grid, block Dim, dst Image[T], m [3][3]float64, f Flow, outside bspline.Outside[T]) error {

@@ -178,7 +178,8 @@ func (p *TextureSampler) Warp(s *Stream, dst Image[float32], t *Texture, by Look
 	if t.layout.Normalized {
 		scaleX, scaleY = 1/float32(t.layout.Width), 1/float32(t.layout.Height)
 	}
-	return s.Launch(p.kernels[by], Cover(dst.Width, dst.Height, scatteredBlock), scatteredBlock, 0,
+	block := Dim{32, 8, 1}
+	return s.Launch(p.kernels[by], Cover(dst.Width, dst.Height, block), block, 0,
 		Long(int64(t.object)), Float(scaleX), Float(scaleY), Long(int64(p.table.object)),
 		Double(m[0][0]), Double(m[0][1]), Double(m[0][2]), Double(m[1][0]), Double(m[1][1]), Double(m[1][2]),
 		dst.Arg(), Int(dst.Stride), Int(dst.Width), Int(dst.Height))

@@ -5,80 +5,122 @@
 
 // Where columns map to columns and rows to rows, a thread takes a column of
 // kRows samples. It sums each row of coefficients once, for all the samples that
-// need it; samples of neighbouring rows mostly share all but one.
-const int kColumns = 128, kRows = 32;
+// need it.
+const int kColumns = 128, kRows = 64;
+
+// Row is what the threads of a block share about an output row.
+template <int N, typename T>
+struct Row {
+	__align__(16) T weights[N]; // times the gain
+	int64_t first;              // row of coefficients
+	bool valid;
+};
 
 template <int ORDER, typename T>
 __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int width, int height, const Transform &tr,
 	double limit_x, double limit_y, T outside) {
 	const int N = Support<ORDER>::value;
-	__shared__ T row_weights[kRows][N];
-	__shared__ int64_t row_first[kRows];
-	__shared__ bool row_valid[kRows];
+	__shared__ Row<N, T> all[kRows];
 	int top = blockIdx.y * kRows, rows = min(kRows, height - top), i = threadIdx.x;
+	T w[Support<ORDER>::room];
+	double px, py, t = 0, first = 0;
 	if (i < rows) {
-		double px, py, t;
 		position(tr, 0, top + i, px, py);
-		row_valid[i] = within(py, limit_y);
-		if (row_valid[i]) {
-			T w[Support<ORDER>::room];
-			row_first[i] = locate<ORDER>(py + (double)c.margin, t);
+		all[i].valid = within(py, limit_y);
+		if (all[i].valid) {
+			all[i].first = (int64_t)locate<ORDER>(py + (double)c.margin, t);
 			weights<ORDER>((T)t, w);
 #pragma unroll
-			for (int k = 0; k < N; k++) row_weights[i][k] = w[k] * c.gain;
+			for (int k = 0; k < N; k++) all[i].weights[k] = w[k] * c.gain;
 		}
 	}
 	__syncthreads();
+	// Whether each row needs the coefficients after those of the last, and all of
+	// them exist.
+	bool steady = __syncthreads_and(i >= rows || (all[i].valid && all[i].first == all[0].first + i &&
+		all[i].first >= 0 && all[i].first + N <= c.height));
 
-	int x = blockIdx.x * kColumns + threadIdx.x;
+	int x = blockIdx.x * kColumns + i;
 	if (x >= width) return;
-	double px, py, t = 0;
 	position(tr, x, 0, px, py);
 	bool valid = within(px, limit_x);
-	int64_t first = 0, held = INT64_MIN / 2; // the first row that sums has
+	t = 0;
 	if (valid) first = locate<ORDER>(px + (double)c.margin, t);
-	T w[Support<ORDER>::room], sums[N] = {};
 	weights<ORDER>((T)t, w);
+	bool inside = first >= 0 && first + N <= c.width;
+	T sums[N] = {};
 	dst += (size_t)top * dst_stride + x;
+
+	if (valid && inside && steady) {
+		const T *at = c.at + all[0].first * c.stride + (int)first;
+#pragma unroll
+		for (int l = 1; l < N; l++, at += c.stride) sums[l] = across<N>(at, w);
+#pragma unroll 4
+		for (i = 0; i < rows; i++, at += c.stride, dst += dst_stride) {
+#pragma unroll
+			for (int l = 0; l + 1 < N; l++) sums[l] = sums[l + 1];
+			sums[N - 1] = across<N>(at, w);
+			*dst = accumulate<N, true>(all[i].weights, [&](int l) { return sums[l]; });
+		}
+		return;
+	}
+
+	T edge[N]; // a copy, so that the weights proper can stay in registers
+#pragma unroll
+	for (int k = 0; k < N; k++) edge[k] = w[k];
+	int64_t held = INT64_MIN / 2; // the first row that sums has
 	for (i = 0; i < rows; i++, dst += dst_stride) {
-		if (!valid || !row_valid[i]) {
+		if (!valid || !all[i].valid) {
 			*dst = outside;
 			continue;
 		}
-		int64_t y = row_first[i];
 		// Of the N rows from y on, the last ones are not held yet.
-		int64_t missing = held <= y && y < held + N ? y - held : N;
+		int64_t y = all[i].first, missing = held <= y && y < held + N ? y - held : N;
 		for (int l = N - (int)missing; l < N; l++) {
 #pragma unroll
 			for (int k = 0; k + 1 < N; k++) sums[k] = sums[k + 1];
-			sums[N - 1] = across<N>(c, y + l, first, w);
+			const T *row = row_of(c, y + l);
+			sums[N - 1] = inside ? across<N>(row + (int)first, w) : across_edges(row, c.width, c.boundary, (int64_t)first, N, edge, true);
 		}
 		held = y;
-		*dst = accumulate<N, true>(row_weights[i], [&](int l) { return sums[l]; });
+		*dst = accumulate<N, true>(all[i].weights, [&](int l) { return sums[l]; });
 	}
 }
+
+// Elsewhere a thread takes kDown samples of a column that is kTile high, with the
+// other threads of its block between them.
+const int kDown = 4, kTile = 32;
 
 template <int ORDER, typename T>
 __device__ void scattered(const Coefficients<T> &c, T *dst, int dst_stride, int width, int height, const Transform &tr,
 	double limit_x, double limit_y, T outside) {
-	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-	if (x >= width || y >= height) return;
-	double px, py;
-	position(tr, x, y, px, py);
-	T value = outside;
-	if (within(px, limit_x) && within(py, limit_y)) value = evaluate<ORDER>(c, px, py);
-	dst[(size_t)y * dst_stride + x] = value;
+	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * kTile + threadIdx.y;
+	if (x >= width) return;
+#pragma unroll 1
+	for (int i = 0; i < kDown && y < height; i++, y += kTile / kDown) {
+		double px, py;
+		position(tr, x, y, px, py);
+		T value = outside;
+		if (within(px, limit_x) && within(py, limit_y)) value = evaluate<ORDER>(c, px, py);
+		dst[(size_t)y * dst_stride + x] = value;
+	}
 }
 
+// Registers for so many blocks on a multiprocessor, so that enough loads are under
+// way: the lower orders need few.
 #define EVALUATE(KIND, NAME, ORDER, T) \
-	extern "C" __global__ void KIND##_##NAME(const T *coeff, int stride, int coeff_width, int coeff_height, int margin, \
-		int boundary, T gain, T *dst, int dst_stride, int width, int height, double m0, double m1, double m2, double m3, \
-		double m4, double m5, double m6, double m7, double m8, const float *u, int u_stride, const float *v, int v_stride, \
+	extern "C" __global__ void __launch_bounds__(KIND##_threads, KIND##_blocks(ORDER, sizeof(T))) KIND##_##NAME(const T *__restrict__ coeff, int stride, int coeff_width, int coeff_height, int margin, \
+		int boundary, T gain, T *__restrict__ dst, int dst_stride, int width, int height, double m0, double m1, double m2, double m3, \
+		double m4, double m5, double m6, double m7, double m8, const float *__restrict__ u, int u_stride, const float *__restrict__ v, int v_stride, \
 		int flow_width, int flow_height, double limit_x, double limit_y, T outside) { \
 		Coefficients<T> c = {coeff, stride, coeff_width, coeff_height, margin, boundary, gain}; \
 		Transform t = {{m0, m1, m2, m3, m4, m5, m6, m7, m8}, u, v, u_stride, v_stride, flow_width, flow_height}; \
 		KIND<ORDER>(c, dst, dst_stride, width, height, t, limit_x, limit_y, outside); \
 	}
+
+const int separable_threads = kColumns, scattered_threads = kTile / kDown * 32;
+constexpr int separable_blocks(int order, int bytes) { return order <= 3 && bytes == 4 ? 8 : order <= 11 && bytes == 4 ? 5 : 3; }
+constexpr int scattered_blocks(int order, int bytes) { return order <= 5 && bytes == 4 ? 3 : 2; }
 
 #define EVALUATE_ORDER(NAME, ORDER) \
 	EVALUATE(separable, NAME##_f32, ORDER, float) \

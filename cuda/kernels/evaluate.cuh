@@ -87,22 +87,23 @@ template <int ORDER, typename T>
 HOST_DEVICE T evaluate(const Coefficients<T> &c, double px, double py) {
 	const int N = Support<ORDER>::value;
 	const bool kZero = N != 4;
-	double tx, ty;
-	int64_t x0 = locate<ORDER>(px + (double)c.margin, tx), y0 = locate<ORDER>(py + (double)c.margin, ty);
+	double tx, ty, fx = locate<ORDER>(px + (double)c.margin, tx), fy = locate<ORDER>(py + (double)c.margin, ty);
 	T wx[Support<ORDER>::room], wy[Support<ORDER>::room];
 	weights<ORDER>((T)tx, wx);
 	weights<ORDER>((T)ty, wy);
-	if (x0 < 0 || y0 < 0 || x0 + N > c.width || y0 + N > c.height) {
+	if (!(fx >= 0 && fy >= 0 && fx + N <= c.width && fy + N <= c.height)) {
 		// Copies, so that the weights proper can stay in registers.
 		T ex[N], ey[N];
 #pragma unroll
 		for (int k = 0; k < N; k++) ex[k] = wx[k], ey[k] = wy[k];
-		return evaluate_edges(c, x0, y0, N, ex, ey, kZero);
+		return evaluate_edges(c, (int64_t)fx, (int64_t)fy, N, ex, ey, kZero);
 	}
-	const T *at = c.at + y0 * c.stride + x0;
-	if (ORDER == 0) return *at;
+	const T *at = c.at + (int64_t)(int)fy * c.stride + (int)fx;
+	if (ORDER == 0) return at[0];
 	if (ORDER == 1) {
-		return wy[0] * (wx[0] * at[0] + wx[1] * at[1]) + wy[1] * (wx[0] * at[c.stride] + wx[1] * at[c.stride + 1]);
+		T top = wx[0] * at[0] + wx[1] * at[1];
+		at += c.stride;
+		return wy[0] * top + wy[1] * (wx[0] * at[0] + wx[1] * at[1]);
 	}
 	T value = accumulate<N, kZero>(wy, [&](int l) {
 		const T *row = at + (int64_t)l * c.stride;
@@ -111,16 +112,8 @@ HOST_DEVICE T evaluate(const Coefficients<T> &c, double px, double py) {
 	return value * c.gain;
 }
 
-// across returns the weighted sum of coefficients first to first+N-1 of a row.
+// across returns the weighted sum of the N coefficients from at on.
 template <int N, typename T>
-HOST_DEVICE T across(const Coefficients<T> &c, int64_t y, int64_t first, const T *w) {
-	const T *row = row_of(c, y);
-	if (first < 0 || first + N > c.width) {
-		T e[N];
-#pragma unroll
-		for (int k = 0; k < N; k++) e[k] = w[k];
-		return across_edges(row, c.width, c.boundary, first, N, e, true);
-	}
-	row += first;
-	return accumulate<N, N != 1 && N != 2 && N != 4>(w, [&](int k) { return row[k]; });
+HOST_DEVICE T across(const T *at, const T *w) {
+	return accumulate<N, N != 1 && N != 2 && N != 4>(w, [&](int k) { return at[k]; });
 }

@@ -153,15 +153,13 @@ struct RowLine {
 	__device__ T source(int i) const { return src[i]; }
 };
 
-// each_chunk calls f(y, x) for the chunks of samples [lo, hi) of LANES rows, a
-// thread at a time.
+// each_chunk calls f(y, x) for the chunks of samples [lo, hi) of count rows. A
+// thread takes the same ones of every row.
 template <int LANES, int SAMPLES, typename F>
-__device__ void each_chunk(int lo, int hi, F f) {
-	int across = (hi - lo + SAMPLES - 1) / SAMPLES;
-	int y = threadIdx.x / across, i = threadIdx.x % across;
-	while (y < LANES) {
-		f(y, lo + i * SAMPLES);
-		for (i += LANES; i >= across; i -= across) y++;
+__device__ void each_chunk(int lo, int hi, int count, F f) {
+	for (int x = lo + threadIdx.x * SAMPLES; x < hi; x += LANES * SAMPLES) {
+#pragma unroll 8
+		for (int y = 0; y < count; y++) f(y, x);
 	}
 }
 
@@ -177,8 +175,7 @@ __device__ void rows(const T *src, int src_stride, T *dst, int dst_stride, int w
 
 	src += (size_t)y0 * src_stride;
 	bool aligned = is_aligned(src, src_stride, 16);
-	each_chunk<LANES, kSamples>(lo, hi, [&](int y, int x) {
-		if (y >= count) return;
+	each_chunk<LANES, kSamples>(lo, hi, count, [&](int y, int x) {
 		T *to = tile + y * stride + x - lo;
 		const T *from = src + (size_t)y * src_stride + x;
 		if (aligned && x + kSamples <= hi) {
@@ -198,8 +195,7 @@ __device__ void rows(const T *src, int src_stride, T *dst, int dst_stride, int w
 
 	dst += (size_t)y0 * dst_stride;
 	aligned = is_aligned(dst, dst_stride, 16);
-	each_chunk<LANES, kSamples>(a, b, [&](int y, int x) {
-		if (y >= count) return;
+	each_chunk<LANES, kSamples>(a, b, count, [&](int y, int x) {
 		const T *from = tile + y * stride + x - lo;
 		T *to = dst + (size_t)y * dst_stride + x;
 		if (aligned && x + kSamples <= b) {

@@ -35,36 +35,64 @@ HOST_DEVICE T anticausal(T z, T after, T s) { return z * (after - s); }
 //   void put(int i, T v), void put(int i, T v[kGroup])  a coefficient
 //   T source(int i)           a sample of the whole line, never overwritten
 
+// follow returns the output after n samples i, i+step, ... that read returns.
+template <typename T, typename Read>
+HOST_DEVICE T follow(Read read, T z, T c, int i, int step, int n) {
+#pragma unroll 8
+	for (int k = 0; k < n; k++, i += step) c = causal(z, c, read(i));
+	return c;
+}
+
+// follow_back is the same for coefficients.
+template <typename T, typename Read>
+HOST_DEVICE T follow_back(Read read, T z, T c, int i, int n) {
+#pragma unroll 8
+	for (int k = 0; k < n; k++, i--) c = anticausal(z, c, read(i));
+	return c;
+}
+
+// causal_start_before returns the output before the first sample, of n samples
+// that precede it by the boundary.
+template <typename T, typename Read>
+HOST_DEVICE T causal_start_before(Read read, T z, int n, int boundary, int length) {
+	int from = boundary_index(boundary, -n, length), step = boundary_index(boundary, 1 - n, length) - from;
+	if (n < length) return follow(read, z, (T)0, from, step, n);
+	T c = 0;
+	for (int i = -n; i < 0; i++) c = causal(z, c, read(boundary_index(boundary, i, length)));
+	return c;
+}
+
 // causal_start returns the output before sample a, the first of a subregion
 // (equation 19), while the tile holds samples alone.
 template <typename T, typename Line>
 HOST_DEVICE T causal_start(const Line &line, const Pole<T> &q, int boundary, int length, int a) {
-	T c = 0;
-	int i = a - q.n;
-	for (; i < 0; i++) {
-		int j = boundary_index(boundary, i, length);
-		c = causal(q.z, c, line.lo <= j && j < line.hi ? line.read(j) : line.source(j));
-	}
-	for (; i < a; i++) c = causal(q.z, c, line.read(i));
-	return c;
+	auto tile = [&](int i) { return line.read(i); };
+	if (a > 0) return follow(tile, q.z, (T)0, a - q.n, 1, q.n);
+	if (line.hi == length || (q.n < line.hi && boundary != kPeriodic)) return causal_start_before(tile, q.z, q.n, boundary, length);
+	return causal_start_before([&](int i) { return line.source(i); }, q.z, q.n, boundary, length);
 }
 
 // causal_run filters samples [i, end), c standing for the one before them.
 // i is a multiple of kGroup.
 template <typename T, typename Line>
 HOST_DEVICE void causal_run(Line &line, T z, T c, int i, int end) {
-	T v[kGroup], next[kGroup];
-	if (i + kGroup <= end) line.read(i, v);
-	for (; i + kGroup <= end; i += kGroup) {
-		bool more = i + 2 * kGroup <= end;
-		if (more) line.read(i + kGroup, next);
+	T v[kGroup], w[kGroup];
+	int groups = (end - i) / kGroup;
+	if (groups > 0) line.read(i, v);
+	// While a group is filtered the next one is read.
+	for (; groups > 0; groups -= 2, i += 2 * kGroup) {
+		if (groups > 1) line.read(i + kGroup, w);
 #pragma unroll
 		for (int k = 0; k < kGroup; k++) v[k] = c = causal(z, c, v[k]);
 		line.write(i, v);
-		if (more) {
-#pragma unroll
-			for (int k = 0; k < kGroup; k++) v[k] = next[k];
+		if (groups == 1) {
+			i += kGroup;
+			break;
 		}
+		if (groups > 2) line.read(i + 2 * kGroup, v);
+#pragma unroll
+		for (int k = 0; k < kGroup; k++) w[k] = c = causal(z, c, w[k]);
+		line.write(i + kGroup, w);
 	}
 	for (; i < end; i++) {
 		c = causal(z, c, line.read(i));
@@ -76,22 +104,23 @@ HOST_DEVICE void causal_run(Line &line, T z, T c, int i, int end) {
 // the one after them. begin is a multiple of kGroup.
 template <typename T, typename Line>
 HOST_DEVICE void anticausal_run(Line &line, T z, T c, int begin, int end) {
-	for (; end % kGroup != 0 && end > begin; end--) {
+	for (; (end - begin) % kGroup != 0; end--) {
 		c = anticausal(z, c, line.read(end - 1));
 		line.put(end - 1, c);
 	}
-	T v[kGroup], next[kGroup];
-	if (end > begin) line.read(end - kGroup, v);
-	for (; end > begin; end -= kGroup) {
-		bool more = end - kGroup > begin;
-		if (more) line.read(end - 2 * kGroup, next);
+	T v[kGroup], w[kGroup];
+	int groups = (end - begin) / kGroup;
+	if (groups > 0) line.read(end - kGroup, v);
+	for (; groups > 0; groups -= 2, end -= 2 * kGroup) {
+		if (groups > 1) line.read(end - 2 * kGroup, w);
 #pragma unroll
 		for (int k = kGroup - 1; k >= 0; k--) v[k] = c = anticausal(z, c, v[k]);
 		line.put(end - kGroup, v);
-		if (more) {
+		if (groups == 1) break;
+		if (groups > 2) line.read(end - 3 * kGroup, v);
 #pragma unroll
-			for (int k = 0; k < kGroup; k++) v[k] = next[k];
-		}
+		for (int k = kGroup - 1; k >= 0; k--) w[k] = c = anticausal(z, c, w[k]);
+		line.put(end - 2 * kGroup, w);
 	}
 }
 
@@ -101,6 +130,7 @@ HOST_DEVICE void anticausal_run(Line &line, T z, T c, int begin, int end) {
 template <typename T, typename First>
 HOST_DEVICE T period_start(First first, const Pole<T> &q, int length) {
 	T c = 0;
+	if (q.n <= length) return follow(first, q.z, c, q.n - 1, -1, q.n);
 	for (int i = q.n - 1; i >= 0; i--) c = causal(q.z, c, first(i % length));
 	return c;
 }
@@ -111,12 +141,9 @@ HOST_DEVICE T period_start(First first, const Pole<T> &q, int length) {
 // come from elsewhere; they count only near the end (table 3).
 template <typename T, typename Line>
 HOST_DEVICE T anticausal_start(const Line &line, const Pole<T> &q, int boundary, int length, int b, T before, T period) {
-	T c = 0;
-	if (b + q.n < length) {
-		for (int i = b + q.n - 1; i >= b; i--) c = anticausal(q.z, c, line.read(i));
-		return c;
-	}
-	T last = line.read(length - 1);
+	auto tile = [&](int i) { return line.read(i); };
+	if (b + q.n < length) return follow_back(tile, q.z, (T)0, b + q.n - 1, q.n);
+	T c, last = line.read(length - 1);
 	if (boundary == kPeriodic) {
 		c = -q.z * (last + q.z * period);
 	} else if (boundary == kWholeSymmetric) {
@@ -124,8 +151,7 @@ HOST_DEVICE T anticausal_start(const Line &line, const Pole<T> &q, int boundary,
 	} else {
 		c = q.border * last;
 	}
-	for (int i = length - 2; i >= b; i--) c = anticausal(q.z, c, line.read(i));
-	return c;
+	return follow_back(tile, q.z, c, length - 2, length - 1 - b);
 }
 
 // anticausal_region puts the coefficients of subregion [a, b) by what
@@ -147,8 +173,8 @@ HOST_DEVICE void filter_region(Line &line, const Pole<T> &q, int boundary, int l
 	if (b + q.n >= length) {
 		// The causal outputs of other subregions that the end of the line needs.
 		if (boundary == kPeriodic) {
-			T c = 0;
-			for (int i = -q.n; i < 0; i++) c = causal(q.z, c, line.source(boundary_index(boundary, i, length)));
+			auto source = [&](int i) { return line.source(i); };
+			T c = causal_start_before(source, q.z, q.n, boundary, length);
 			for (int i = 0; i < q.n && i < length; i++) spare[i * STEP] = c = causal(q.z, c, line.source(i));
 			period = period_start([&](int i) { return spare[i * STEP]; }, q, length);
 		}

@@ -16,13 +16,13 @@ struct Support {
 HOST_DEVICE bool in_range(double x) { return fabs(x) < (double)(1LL << 51); }
 
 // locate splits a position that is in range into the first coefficient that its
-// value depends on and the fraction t in [0, 1).
+// value depends on, a whole number, and the fraction t in [0, 1).
 template <int ORDER>
-HOST_DEVICE int64_t locate(double x, double &t) {
+HOST_DEVICE double locate(double x, double &t) {
 	if (ORDER != kCatmullRom && ORDER % 2 == 0) x += 0.5;
 	double f = floor(x);
 	t = x - f;
-	return (int64_t)f - (ORDER == kCatmullRom ? 1 : ORDER / 2);
+	return f - (ORDER == kCatmullRom ? 1 : ORDER / 2);
 }
 
 // Ruijters, ter Haar Romeny and Suetens, equation 11, times 3!.

@@ -125,7 +125,9 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	ordered := make(chan *interval, workers) // the same ones, in order
 	outputs := make(chan output, finishedQueue)
 	c.level = c.o.Preset.level(c.source.Video().Width, c.source.Video().Height)
-	c.line = &c.plan.lines[0]
+	if c.line == nil {
+		c.line = &c.plan.lines[0]
+	}
 	if c.still, err = newOverlays(c.o, c.source.Video(), c.level); err != nil {
 		return nil, err
 	}
@@ -186,16 +188,37 @@ func (c *conversion) decode(ctx context.Context, to chan<- picture) error {
 		case err != nil:
 			return err
 		}
-		p := picture{Frame: f, number: c.sources, guide: c.guide(f), at: c.plan.clock.at(f.PTS)}
+		p := picture{Frame: f, number: c.sources, guide: c.guide(f), at: c.moment(f.PTS)}
 		c.sources++
 		if err := send(ctx, to, p); err != nil {
 			f.Release()
 			return err
 		}
-		if t := c.plan.to; t != nil && p.at.Cmp(t) >= 0 {
+		if t := c.stop(); t != nil && p.at.Cmp(t) >= 0 {
 			return nil
 		}
 	}
+}
+
+// moment is the time of a frame on the clock of the run, which rises.
+func (c *conversion) moment(pts int64) *big.Rat {
+	t := c.plan.clock.at(pts)
+	if c.line.run.Backward {
+		t.Neg(t)
+	}
+	return t
+}
+
+// stop is the moment from which on no frame is wanted; nil for the source's end.
+func (c *conversion) stop() *big.Rat {
+	t := c.line.run.To
+	if t == nil {
+		return c.plan.to
+	}
+	if c.line.run.Backward {
+		return new(big.Rat).Neg(t)
+	}
+	return t
 }
 
 // guide returns the picture that f's motion is estimated on.
@@ -215,7 +238,7 @@ func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, 
 	defer close(estimates)
 	defer close(ordered)
 	var last picture
-	var placed int64
+	placed := c.line.first
 	for next := range from {
 		if last.Frame == nil {
 			last = next
@@ -245,8 +268,7 @@ func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, 
 	if last.Frame == nil {
 		return ctx.Err()
 	}
-	end := c.plan.clock.after(last.PTS, last.Duration)
-	v := &interval{a: last, slots: c.slots(placed, last.at, end), ready: make(chan struct{})}
+	v := &interval{a: last, slots: c.lastSlots(placed, last), ready: make(chan struct{})}
 	v.rest() // nothing follows: the last frame stays
 	return c.dispatch(ctx, v, estimates, ordered)
 }
@@ -257,6 +279,18 @@ func (c *conversion) slots(placed int64, a, b *big.Rat) []slot {
 		return c.line.divide(placed, a, b)
 	}
 	return c.line.between(placed, a, b)
+}
+
+// lastSlots are those of the last picture: until it ends, or to the end of a run
+// that has one.
+func (c *conversion) lastSlots(placed int64, last picture) (slots []slot) {
+	if c.line.run.End == nil {
+		return c.slots(placed, last.at, c.plan.clock.after(last.PTS, last.Duration))
+	}
+	for ; placed < c.line.frames; placed++ {
+		slots = append(slots, slot{index: placed})
+	}
+	return slots
 }
 
 func (c *conversion) warnOfGap(v *interval) {
@@ -332,7 +366,7 @@ func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 			c.o.Progress(Progress{c.frames, max(c.plan.total, c.frames)})
 		}
 	}
-	if c.frames == 0 && ctx.Err() == nil && c.damage == nil {
+	if c.frames == 0 && ctx.Err() == nil && c.damage == nil && c.line.run.End == nil {
 		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(c.line.at(0)), c.o.Input)
 	}
 	return ctx.Err()

@@ -104,13 +104,14 @@ func newCuts(o *Options) cuts {
 }
 
 // within says whether a scene begins after v's first picture, up to its second.
-func (c *cuts) within(v *interval) bool {
+func (c *cuts) within(v *interval, backward bool) bool {
 	if !c.listed {
 		return v.change.cutScore() >= c.threshold
 	}
 	// Lists are written in microseconds.
 	slack := big.NewRat(1, 1_000_000)
-	from, to := new(big.Rat).Add(v.a.at, slack), new(big.Rat).Add(v.b.at, slack)
+	from, to := v.span(backward)
+	from, to = new(big.Rat).Add(from, slack), new(big.Rat).Add(to, slack)
 	i, _ := slices.BinarySearchFunc(c.times, from, (*big.Rat).Cmp)
 	return i < len(c.times) && c.times[i].Cmp(to) <= 0
 }

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
 	"retime/pipeline/media"
@@ -29,6 +30,11 @@ type Options struct {
 	// end. The part begins at From exactly, whether or not a frame lies there.
 	From, To *big.Rat
 
+	// Curve says by keyframes which moment is shown when; nil for a constant speed.
+	// A Source of nil is the input's end. It excludes Slow, From, To and
+	// KeepTimestamps, and needs an input that can be read again where it does not
+	// play on from the start.
+	Curve []curve.Keyframe
 	// KeepTimestamps keeps the times of the source's frames, scaled, in place of a
 	// constant rate; as many frames are made between two as Rate, or else the
 	// source's, makes of their distance.
@@ -193,6 +199,12 @@ func (o *Options) settle() error {
 	}
 	if o.Slow != nil && o.Fit != nil {
 		return fault.New(fault.Usage, "--fit says how long the output is; leave out --slow and --speed")
+	}
+	if o.Curve != nil && (o.Slow != nil || o.From != nil || o.To != nil || o.KeepTimestamps) {
+		return fault.New(fault.Usage, "--curve says what is shown when; leave out --slow, --speed, --from, --to and --keep-timestamps")
+	}
+	if o.Curve != nil && o.Audio == media.KeepAudio {
+		return fault.New(fault.Usage, "--audio keep: sound cannot stay as it is along a curve; choose stretch or drop")
 	}
 	if o.Slow == nil {
 		o.Slow = big.NewRat(1, 1)

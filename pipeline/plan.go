@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math/big"
+	"slices"
 
 	"retime/pipeline/curve"
 	"retime/pipeline/fault"
@@ -91,6 +92,9 @@ func newPlan(o *Options, v media.Video) (*plan, error) {
 // curve returns what o asks of a source that ends at a time, nil where that is
 // not known.
 func (o *Options) curve(end *big.Rat) (*curve.Curve, error) {
+	if o.Curve != nil {
+		return o.bend(end)
+	}
 	from, slow := new(big.Rat), o.Slow
 	if o.From != nil {
 		from = o.From
@@ -110,19 +114,59 @@ func (o *Options) curve(end *big.Rat) (*curve.Curve, error) {
 	return curve.Constant(from, slow), nil
 }
 
+// bend joins o's keyframes for a source that ends at a time.
+func (o *Options) bend(end *big.Rat) (*curve.Curve, error) {
+	keys := slices.Clone(o.Curve)
+	for i := range keys {
+		k := &keys[i]
+		switch {
+		case k.Source == nil && end == nil:
+			return nil, fault.New(fault.Usage, "--curve: input %q states no duration; give a time instead of \"end\"", o.Input)
+		case k.Source == nil:
+			k.Source = end
+		case end != nil && k.Source.Cmp(end) > 0:
+			return nil, fault.New(fault.Usage, "--curve: keyframe %d is at %s, the source ends at %s", i+1, seconds(k.Source), seconds(end))
+		}
+	}
+	c, err := curve.New(keys)
+	if err != nil {
+		return nil, fault.New(fault.Usage, "--curve: %w", err)
+	}
+	if o.Fit != nil {
+		c = c.Stretch(new(big.Rat).Quo(o.Fit, c.Duration()))
+	}
+	return c, nil
+}
+
+// reopens says whether runs need the source opened anew: all but one that plays
+// on from the source's start.
+func (p *plan) reopens() bool {
+	run := &p.lines[0].run
+	return len(p.lines) > 1 || run.End != nil && (run.Backward || run.From.Sign() > 0)
+}
+
 // place lays the output's frames: the first at origin on the source's clock, the
 // last before end, where the source's end is known.
 func (p *plan) place(origin, end *big.Rat) {
+	var first int64
 	for _, run := range p.curve.Runs() {
-		line := timeline{run: run, step: new(big.Rat).Inv(p.rate), frames: endless, slow: p.curve.Line()}
-		line.start = line.run.Output(origin)
+		line := timeline{run: run, first: first, step: new(big.Rat).Inv(p.rate), frames: endless, slow: p.curve.Line()}
+		if run.End == nil {
+			line.start = line.run.Output(origin)
+		} else {
+			line.start = new(big.Rat) // a curve's frames count from its begin
+			first = ceil(new(big.Rat).Mul(run.End, p.rate))
+			line.frames = first
+		}
 		if p.to != nil {
 			line.frames, line.end = line.from(p.to), line.run.Output(p.to)
 		}
 		p.lines = append(p.lines, line)
 	}
-	if end != nil {
-		p.total = p.lines[len(p.lines)-1].from(end)
+	if last := &p.lines[len(p.lines)-1]; last.run.End != nil {
+		p.total = last.frames
+	} else if end != nil {
+		p.total = last.from(end)
 	}
 }
 
@@ -166,7 +210,7 @@ func (p *plan) shown(s slot) float64 {
 func (p *plan) writerOptions(o *Options) media.WriterOptions {
 	w := media.WriterOptions{
 		Format: o.OutputFormat, Codec: o.VideoCodec, CRF: -1, Options: o.VideoOptions, PixelFormat: o.PixelFormat,
-		Threads: o.Threads, Overwrite: o.Overwrite, Rate: p.rate, Start: p.lines[0].start, Unit: p.unit, Curve: p.curve, End: p.to,
+		Threads: o.Threads, Overwrite: o.Overwrite, Rate: p.rate, Start: p.lines[0].start, Unit: p.unit, Curve: p.curve, End: p.to, Passes: p.reopens(),
 		Audio: o.Audio, Log: o.Log,
 	}
 	if p.unit != nil {

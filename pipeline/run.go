@@ -112,6 +112,9 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if plan.reopens() && !media.Seekable(o.Input) {
+		return nil, fault.New(fault.Usage, "--curve that does not play on from the start: input %q cannot be read again; give a file", o.Input)
+	}
 	synth, err := newSynthesizer(&o)
 	if err != nil {
 		return nil, err
@@ -125,7 +128,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	defer writer.Abort()
 
 	c := &conversion{o: &o, plan: plan, source: source, sink: writer, synth: synth}
-	damage, err := c.run(ctx)
+	damage, err := c.passes(ctx, writer)
 	if err != nil {
 		return nil, err
 	}

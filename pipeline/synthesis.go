@@ -20,9 +20,10 @@ func (c *conversion) synthesize(ctx context.Context, from <-chan *interval, to c
 		if err := v.wait(ctx); err != nil {
 			return err
 		}
-		if v.b.Frame != nil && cuts.within(v) {
+		if v.b.Frame != nil && cuts.within(v, c.line.run.Backward) {
 			v.cut = true
-			c.cuts = append(c.cuts, v.b.at)
+			_, at := v.span(c.line.run.Backward)
+			c.cuts = append(c.cuts, at)
 		}
 		if err := c.fill(ctx, &w, to); err != nil {
 			return err
@@ -171,6 +172,14 @@ func asLong(a, b *interval) bool {
 	x, y := a.length(), b.length()
 	d := new(big.Rat).Sub(x, y)
 	return d.Abs(d).Mul(d, big.NewRat(8, 1)).Cmp(y) <= 0
+}
+
+// span is the time of v in the source.
+func (v *interval) span(backward bool) (from, to *big.Rat) {
+	if backward {
+		return new(big.Rat).Neg(v.b.at), new(big.Rat).Neg(v.a.at)
+	}
+	return v.a.at, v.b.at
 }
 
 func (v *interval) length() *big.Rat { return new(big.Rat).Sub(v.b.at, v.a.at) }

@@ -25,6 +25,7 @@ type slot struct {
 type timeline struct {
 	run         curve.Run
 	start, step *big.Rat // seconds in the output
+	first       int64    // frames from this number on
 	frames      int64    // frames before this number only; endless where that is not known
 	end         *big.Rat // of the part in the output, nil where that is not known
 	slow        *big.Rat // of a run of one speed, else nil
@@ -62,7 +63,7 @@ func (t *timeline) from(m *big.Rat) int64 {
 		m = new(big.Rat).Neg(m)
 	}
 	v := t.run.Output(m)
-	k := min(max(ceil(v.Quo(v.Sub(v, t.start), t.step)), 0), t.frames)
+	k := min(max(ceil(v.Quo(v.Sub(v, t.start), t.step)), t.first), t.frames)
 	for k < t.frames && t.before(k, m) { // the inverse of a curve is a little early
 		k++
 	}

@@ -24,6 +24,7 @@ type ConvertOptions struct {
 	output, format, inputFormat string
 	fps, from, to               string
 	slow, speed, fit, audio     string
+	curve                       string
 	mode, flow, preset, backend string
 	device, gpuFault            string
 	order, crf, threads         int
@@ -50,6 +51,7 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.slow, "slow", "", "make it `N` times longer")
 	f.StringVar(&o.speed, "speed", "", "play it `N` times as fast")
 	f.StringVar(&o.fit, "fit", "", "slow down or speed up to last `TIME`")
+	f.StringVar(&o.curve, "curve", "", "change speed along the keyframes in `FILE`: docs/time.md")
 	f.BoolVar(&o.keepTimestamps, "keep-timestamps", false, "keep the times of the source's frames, scaled: variable rate in, variable rate out")
 	f.StringVar(&o.audio, "audio", "stretch", "sound where the time changes: stretch it at its pitch, keep it as it is, drop it")
 	f.StringVar(&o.from, "from", "", "begin at `TIME`: seconds, mm:ss.frac or hh:mm:ss.frac")
@@ -179,6 +181,11 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 			continue
 		}
 		if *t.to, err = pipeline.ParseTime(t.text); err != nil {
+			return p, err
+		}
+	}
+	if o.curve != "" {
+		if p.Curve, err = readCurve(o.curve); err != nil {
 			return p, err
 		}
 	}

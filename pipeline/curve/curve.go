@@ -60,10 +60,9 @@ func (p *piece) direction() int {
 	return p.last().Cmp(p.c[0])
 }
 
-// Line returns the constant slow-down of a curve of one straight piece that plays
-// forward, nil for any other curve.
+// Line returns the slow-down of a Constant curve, nil for any other.
 func (c *Curve) Line() (slow *big.Rat) {
-	if p := c.pieces[0]; len(c.pieces) == 1 && len(p.c) == 2 && p.c[1].Sign() > 0 {
+	if p := c.pieces[0]; len(c.pieces) == 1 && p.end == nil {
 		return new(big.Rat).Inv(p.c[1])
 	}
 	return nil
@@ -124,6 +123,23 @@ func (c *Curve) Runs() []Run {
 		}
 	}
 	return runs
+}
+
+// Mirror returns the run that plays a source whose time is negated: one that plays
+// backward turns into one that plays forward.
+func (r *Run) Mirror() Run {
+	m := Run{Begin: r.Begin, End: r.End, From: new(big.Rat).Neg(r.From), Backward: !r.Backward}
+	if r.To != nil {
+		m.To = new(big.Rat).Neg(r.To)
+	}
+	for _, p := range r.pieces {
+		q := piece{begin: p.begin, end: p.end, c: make([]*big.Rat, len(p.c))}
+		for i, v := range p.c {
+			q.c[i] = new(big.Rat).Neg(v)
+		}
+		m.pieces = append(m.pieces, q)
+	}
+	return m
 }
 
 // Source returns what is shown at a time of the output, as Curve.Source does.

@@ -4,6 +4,8 @@ import (
 	"math/big"
 
 	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/curve"
 )
 
 // Audio says what becomes of sound where the time changes.
@@ -15,6 +17,48 @@ const (
 	KeepAudio    Audio = "keep"    // it is copied as it is and ends when it ends
 	DropAudio    Audio = "drop"    // it is left out, whether the time changes or not
 )
+
+// runner is a carrier that is told of the curve's runs.
+type runner interface {
+	// begin is called before the packets of a run come.
+	begin(r *curve.Run)
+	// end is called behind them.
+	end() error
+}
+
+// Follow carries the streams of r, which reads what run i of the curve plays, from
+// here on.
+func (w *Writer) Follow(r *Reader, i int) error {
+	w.source.forward(nil)
+	if err := w.endRun(); err != nil {
+		return err
+	}
+	runs := w.opt.Curve.Runs()
+	for _, c := range w.copies {
+		if c, ok := c.(runner); ok {
+			c.begin(&runs[i])
+		}
+	}
+	w.following = true
+	r.forward(w.copyPacket)
+	return nil
+}
+
+// endRun ends the run that is followed, if any.
+func (w *Writer) endRun() error {
+	if !w.following {
+		return nil
+	}
+	for _, in := range w.source.input.Streams() {
+		if c, ok := w.copies[in.Index()].(runner); ok {
+			if err := c.end(); err != nil {
+				return w.cannot(err)
+			}
+		}
+	}
+	w.following = false
+	return nil
+}
 
 // carrier takes one stream of the source to the output.
 type carrier interface {
@@ -184,6 +228,9 @@ func (w *Writer) fail(err error) {
 
 // finishCopies puts out what the carriers still hold.
 func (w *Writer) finishCopies() error {
+	if err := w.endRun(); err != nil {
+		return err
+	}
 	for _, in := range w.source.input.Streams() {
 		if c := w.copies[in.Index()]; c != nil {
 			if err := c.finish(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"os"
 
 	"github.com/asticode/go-astiav"
 )
@@ -89,6 +90,42 @@ func (r *Reader) pass(p *astiav.Packet) {
 	} else if r.video.Codec == "" { // still in Open
 		r.held = append(r.held, p.Clone())
 	}
+}
+
+// Skim reads what is left without decoding pictures, for the sake of the other
+// streams.
+func (r *Reader) Skim() error {
+	for failed := 0; failed < maxReadErrors; {
+		r.packet.Unref()
+		err := r.input.ReadFrame(r.packet)
+		switch {
+		case r.ctx.Err() != nil:
+			return r.ctx.Err()
+		case errors.Is(err, astiav.ErrEof):
+			return nil
+		case err != nil:
+			failed++
+			continue
+		}
+		streams := r.input.Streams()
+		i := r.packet.StreamIndex()
+		if i >= len(streams) {
+			continue
+		}
+		r.times.join(r.packet, streams[i])
+		if i != r.stream.Index() {
+			r.pass(r.packet)
+		} else if r.pastEnd(r.packet) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Seekable says whether an input can be opened and read more than once: a file.
+func Seekable(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // forward sends the packets of every stream but the video's to f, which must

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/asticode/go-astiav"
 
@@ -28,12 +29,22 @@ type sound struct {
 	packet                         *astiav.Packet
 	unpack, repack                 resampler
 
-	stretch  *stretch.Stretcher // nil until the first sample is there
+	stretch  *stretch.Stretcher // of the run, nil until its first sample is there
 	position int64              // of the next sample in the source
-	put      int64              // of the next sample in the output
-	end      int64              // no sample at or behind it, in the source
+	stop     int64              // no sample at or behind it, in the source
+	put      int64              // of the chunk's first sample in the output
 	filled   int                // samples in chunk
+	begun    bool               // put is settled
+	// Of a run that plays backward: all of its samples, by channel, and where the
+	// first one lies in the source.
+	held [][]float32
+	from int64
+	long bool // it was too long, which was said
 }
+
+// maxBackward is how many samples of a channel are held to be played backward: 20
+// minutes at 48 kHz.
+const maxBackward = 20 * 60 * 48_000
 
 // maxJitter is how far, in seconds, timestamps may stray from the count of
 // samples before the samples follow them.
@@ -45,7 +56,7 @@ const minBitRate = 64_000
 // newSound prepares a stream; an error says why it cannot be kept.
 func (w *Writer) newSound(in *astiav.Stream) (s *sound, err error) {
 	s = &sound{
-		w: w, in: in, run: w.opt.Curve.Runs()[0], start: w.source.Video().Start, end: math.MaxInt64,
+		w: w, in: in, run: w.opt.Curve.Runs()[0], start: w.source.Video().Start, stop: math.MaxInt64,
 		decoded: astiav.AllocFrame(), floats: astiav.AllocFrame(), chunk: astiav.AllocFrame(), packed: astiav.AllocFrame(),
 		packet: astiav.AllocPacket(), unpack: newResampler(), repack: newResampler(),
 	}
@@ -71,7 +82,7 @@ func (w *Writer) newSound(in *astiav.Stream) (s *sound, err error) {
 		return s, err
 	}
 	if w.opt.End != nil {
-		s.end = s.sample(w.opt.End)
+		s.stop = s.sample(w.opt.End)
 	}
 	s.out = w.output.NewStream(nil)
 	if err := s.encoder.ToCodecParameters(s.out.CodecParameters()); err != nil {
@@ -175,7 +186,7 @@ func (s *sound) add(f *astiav.Frame) error {
 		at = s.position
 	}
 	samples := floatPlanes(s.floats, s.channels)
-	if over := at + int64(len(samples[0])) - s.end; over > 0 {
+	if over := at + int64(len(samples[0])) - s.stop; over > 0 {
 		for c := range samples {
 			samples[c] = samples[c][:max(int64(len(samples[c]))-over, 0)]
 		}
@@ -183,13 +194,135 @@ func (s *sound) add(f *astiav.Frame) error {
 	if len(samples[0]) == 0 {
 		return nil
 	}
+	if s.run.Backward {
+		s.hold(samples, at)
+		return nil
+	}
 	s.position = at
 	if s.stretch == nil {
-		s.put = s.heard(s.position)
-		s.stretch = stretch.New(s.channels, s.rate, s.run, s.put, math.MaxInt64)
+		if err := s.open(s.run, s.heard(s.position)); err != nil {
+			return err
+		}
 	}
 	s.stretch.Write(samples, s.position)
 	s.position += int64(len(samples[0]))
+	return nil
+}
+
+// open begins to stretch what run plays, heard from a position of the output on.
+// What is missing since the last run is silent.
+func (s *sound) open(run curve.Run, from int64) error {
+	if s.begun {
+		for gap := from - s.put - int64(s.filled); gap > 0; {
+			n := min(gap, int64(s.frameSize-s.filled))
+			rest, err := s.room()
+			if err != nil {
+				return err
+			}
+			for c := range rest {
+				clear(rest[c][:n])
+			}
+			gap -= n
+			if s.filled += int(n); s.filled == s.frameSize {
+				if err := s.encode(); err != nil {
+					return err
+				}
+			}
+		}
+	} else {
+		s.begun, s.put = true, from
+	}
+	end := int64(math.MaxInt64)
+	if run.End != nil {
+		end = s.sample(run.End)
+	}
+	s.stretch = stretch.New(s.channels, s.rate, run, s.put+int64(s.filled), end)
+	return nil
+}
+
+// room is what is left of the chunk.
+func (s *sound) room() ([][]float32, error) {
+	if s.chunk.NbSamples() == 0 {
+		if err := newSamples(s.chunk, s.encoder, s.frameSize); err != nil {
+			return nil, err
+		}
+	}
+	rest := floatPlanes(s.chunk, s.channels)
+	for c := range rest {
+		rest[c] = rest[c][s.filled:]
+	}
+	return rest, nil
+}
+
+// hold keeps samples of a run that plays backward.
+func (s *sound) hold(samples [][]float32, at int64) {
+	if s.held == nil {
+		s.held, s.from = make([][]float32, s.channels), at
+	}
+	have := int64(len(s.held[0]))
+	gap := at - s.from - have
+	if have+max(gap, 0)+int64(len(samples[0])) > maxBackward {
+		if !s.long {
+			s.long = true
+			s.w.log.Warn("sound that plays backward is too long to be held; the rest of it is silent", "stream", s.in.Index(), "seconds", maxBackward/s.rate)
+		}
+		return
+	}
+	skip := min(max(-gap, 0), int64(len(samples[0])))
+	for c := range s.held {
+		s.held[c] = append(append(s.held[c], make([]float32, max(gap, 0))...), samples[c][skip:]...)
+	}
+}
+
+// playHeld stretches the held samples from the last to the first.
+func (s *sound) playHeld() error {
+	if s.held == nil || len(s.held[0]) == 0 {
+		return nil
+	}
+	end := s.from + int64(len(s.held[0])) // which is where it begins to play
+	for c := range s.held {
+		slices.Reverse(s.held[c])
+	}
+	run := s.run.Mirror()
+	if err := s.open(run, s.sample(run.Output(s.time(-end)))); err != nil {
+		return err
+	}
+	s.stretch.Write(s.held, -end)
+	s.run, s.position = run, -s.from
+	s.held = nil
+	return nil
+}
+
+func (s *sound) begin(r *curve.Run) {
+	s.run, s.stop = *r, math.MaxInt64
+	if end := r.To; end != nil {
+		if r.Backward {
+			end = r.From
+		}
+		s.stop = s.sample(end)
+	}
+	flushDecoder(s.decoder)
+	s.unpack.free()
+	s.unpack = newResampler()
+}
+
+// end puts out the rest of the run.
+func (s *sound) end() error {
+	if err := s.take(nil); err != nil {
+		return err
+	}
+	if s.run.Backward {
+		if err := s.playHeld(); err != nil {
+			return err
+		}
+	}
+	if s.stretch != nil {
+		s.stretch.Close(s.heard(s.position))
+		if err := s.encodeReady(); err != nil {
+			return err
+		}
+		s.stretch = nil
+	}
 	return nil
 }
 
@@ -199,14 +332,9 @@ func (s *sound) heard(position int64) int64 { return s.sample(s.run.Output(s.tim
 // encodeReady encodes all full frames that the stretcher has ready.
 func (s *sound) encodeReady() error {
 	for s.stretch != nil {
-		if s.chunk.NbSamples() == 0 {
-			if err := newSamples(s.chunk, s.encoder, s.frameSize); err != nil {
-				return err
-			}
-		}
-		rest := floatPlanes(s.chunk, s.channels)
-		for c := range rest {
-			rest[c] = rest[c][s.filled:]
+		rest, err := s.room()
+		if err != nil {
+			return err
 		}
 		s.filled += s.stretch.Read(rest)
 		if s.filled < s.frameSize {
@@ -260,18 +388,14 @@ func (s *sound) drain() error {
 
 // finish puts out the rest.
 func (s *sound) finish() error {
-	if err := s.take(nil); err != nil {
-		return err
-	}
-	if s.stretch != nil {
-		s.stretch.Close(s.heard(s.position))
-		if err := s.encodeReady(); err != nil {
+	if !s.w.opt.Passes {
+		if err := s.end(); err != nil {
 			return err
 		}
-		if s.filled > 0 {
-			if err := s.encode(); err != nil {
-				return err
-			}
+	}
+	if s.filled > 0 {
+		if err := s.encode(); err != nil {
+			return err
 		}
 	}
 	if err := s.encoder.SendFrame(nil); err != nil && !errors.Is(err, astiav.ErrEof) {

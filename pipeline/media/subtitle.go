@@ -59,8 +59,10 @@ func (s *subtitle) take(p *astiav.Packet) error {
 	return s.w.mux(s.packet)
 }
 
-func (s *subtitle) finish() error { return nil }
-func (s *subtitle) free()         { s.packet.Free() }
+func (s *subtitle) begin(r *curve.Run) { s.run = *r }
+func (s *subtitle) end() error         { return nil }
+func (s *subtitle) finish() error      { return nil }
+func (s *subtitle) free()              { s.packet.Free() }
 
 // shown is when the output shows what the source shows from begin to end, within a
 // run that plays forward; false where it does not.

@@ -35,8 +35,11 @@ type WriterOptions struct {
 	// out.
 	Curve *curve.Curve
 	End   *big.Rat
-	Audio Audio // what becomes of sound; StretchAudio where empty
-	Log   *slog.Logger
+	// Passes is set where Follow says which reader each run of the curve has; else
+	// the source is read for the one run.
+	Passes bool
+	Audio  Audio // what becomes of sound; StretchAudio where empty
+	Log    *slog.Logger
 }
 
 // DefaultCRF is used where WriterOptions.CRF is negative and the encoder is
@@ -67,11 +70,12 @@ type Writer struct {
 	last    int64           // time of the last frame by WriteFrameAt, in the encoder\'s time base
 	lengths map[int64]int64 // of the frames in the encoder, by their times
 
-	mu     sync.Mutex // guards the muxer and what follows
-	output *astiav.FormatContext
-	file   *astiav.IOContext
-	copies map[int]carrier
-	err    error
+	mu        sync.Mutex // guards the muxer and what follows
+	output    *astiav.FormatContext
+	file      *astiav.IOContext
+	copies    map[int]carrier
+	following bool // a run, by Follow
+	err       error
 }
 
 // Create opens name, "-" for standard output, for frames like those of source.
@@ -168,7 +172,7 @@ func (w *Writer) openMuxer() error {
 			}
 		}
 	}
-	if len(w.copies) > 0 {
+	if len(w.copies) > 0 && !w.opt.Passes {
 		w.source.forward(w.copyPacket)
 	}
 	return nil

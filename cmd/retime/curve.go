@@ -1,0 +1,23 @@
+package main
+
+import (
+	"os"
+
+	"retime/pipeline"
+	"retime/pipeline/curve"
+	"retime/pipeline/fault"
+)
+
+// readCurve reads the file that --curve names.
+func readCurve(name string) ([]curve.Keyframe, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fault.New(fault.NoInput, "--curve: %w", err)
+	}
+	defer f.Close()
+	keys, err := pipeline.ParseKeyframes(f)
+	if err != nil {
+		return nil, fault.New(fault.Usage, "--curve %s: %w", name, err)
+	}
+	return keys, nil
+}

@@ -1,0 +1,161 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/big"
+	"slices"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+)
+
+// passes converts what each run of the curve plays, one behind the other. A run
+// that plays on from the source's start needs no reader of its own.
+func (c *conversion) passes(ctx context.Context, writer *media.Writer) (damage, err error) {
+	if !c.plan.reopens() {
+		return c.run(ctx)
+	}
+	for i := range c.plan.lines {
+		c.line = &c.plan.lines[i]
+		if damage, err = c.pass(ctx, writer, i); damage != nil || err != nil {
+			return damage, err
+		}
+	}
+	if c.frames == 0 {
+		return nil, fault.New(fault.Usage, "--curve: it lasts for no frame of the output")
+	}
+	return nil, nil
+}
+
+// pass reads the part of the source that run i plays.
+func (c *conversion) pass(ctx context.Context, writer *media.Writer, i int) (damage, err error) {
+	run := &c.line.run
+	from, to := run.From, run.To
+	if run.Backward {
+		from, to = to, from
+	}
+	open := func(from, to *big.Rat) (*media.Reader, error) {
+		o := c.o.readerOptions()
+		o.From, o.To = from, to
+		return media.Open(ctx, c.o.Input, o)
+	}
+	reader, err := open(from, to)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	if err := writer.Follow(reader, i); err != nil {
+		return nil, err
+	}
+	if !run.Backward {
+		c.source = reader
+		return c.run(ctx)
+	}
+	if err := reader.Skim(); err != nil {
+		return nil, err
+	}
+	b := newBackward(open, c.source.Video(), c.plan.clock, from, to)
+	defer b.release()
+	c.source = b
+	return c.run(ctx)
+}
+
+// backwardBytes bounds the pictures that wait to be shown backward.
+const backwardBytes = 256 << 20
+
+// backward is a source whose frames come in the order of falling timestamps. It
+// reads a stretch at a time from its end: as many frames as backwardBytes hold,
+// at least minBackward, however far key frames are apart.
+type backward struct {
+	open  func(from, to *big.Rat) (*media.Reader, error)
+	video media.Video
+	clock *clock
+	from  *big.Rat // no frame is wanted before the one at or before this
+	next  *big.Rat // what is read next ends here
+	begun bool     // a frame at or behind next is wanted no more
+	room  int      // how many frames are read at a time
+	ahead []*frame.Frame
+	ended bool
+}
+
+// minBackward is how many frames are read at a time at least.
+const minBackward = 4
+
+func newBackward(open func(from, to *big.Rat) (*media.Reader, error), v media.Video, c *clock, from, to *big.Rat) *backward {
+	size := v.Width * v.Height * v.Format.Bytes() * v.Format.Planes
+	return &backward{open: open, video: v, clock: c, from: from, next: to, room: max(backwardBytes/max(size, 1), minBackward)}
+}
+
+func (b *backward) Video() media.Video { return b.video }
+
+func (b *backward) Read() (*frame.Frame, error) {
+	if len(b.ahead) == 0 && !b.ended {
+		if err := b.fill(); err != nil {
+			return nil, err
+		}
+	}
+	if len(b.ahead) == 0 {
+		return nil, io.EOF
+	}
+	f := b.ahead[len(b.ahead)-1]
+	b.ahead = b.ahead[:len(b.ahead)-1]
+	return f, nil
+}
+
+// fill reads the stretch that ends at next.
+func (b *backward) fill() error {
+	rate := b.video.Average
+	if rate == nil {
+		rate = big.NewRat(25, 1)
+	}
+	begin := new(big.Rat).Sub(b.next, new(big.Rat).Quo(new(big.Rat).SetInt64(int64(b.room)), rate))
+	if begin.Cmp(b.from) < 0 {
+		begin = b.from
+	}
+	r, err := b.open(begin, b.next)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for {
+		f, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return err
+		}
+		at := b.clock.at(f.PTS)
+		late := at.Cmp(b.next) >= 0
+		if late && b.begun {
+			f.Release()
+			break
+		}
+		b.ahead = append(b.ahead, f)
+		if len(b.ahead) > b.room {
+			b.ahead[0].Release()
+			b.ahead = slices.Delete(b.ahead, 0, 1)
+		}
+		if late {
+			break
+		}
+	}
+	b.begun = true
+	if len(b.ahead) == 0 {
+		b.ended = true
+		return nil
+	}
+	earliest := b.clock.at(b.ahead[0].PTS)
+	b.ended = earliest.Cmp(b.from) <= 0 || earliest.Cmp(b.next) >= 0
+	b.next = earliest
+	return nil
+}
+
+func (b *backward) release() {
+	for _, f := range b.ahead {
+		f.Release()
+	}
+	b.ahead = nil
+}

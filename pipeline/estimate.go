@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"fmt"
+
 	"golang.org/x/sync/errgroup"
 
 	"retime/flow"
@@ -43,10 +45,24 @@ func newEstimators(o *Options) (*estimators, error) {
 }
 
 func newEstimator(o *Options) (Estimator, error) {
-	if o.Flow == Farneback {
-		return opencv.NewFarneback(opencv.DefaultFarneback())
+	e, method, err := o.estimator()
+	if err != nil || o.FlowCache == "" {
+		return e, err
 	}
-	return opencv.NewDIS(o.Preset.dis())
+	return newFlowCache(e, o.FlowCache, method)
+}
+
+// estimator returns what o chooses, and a name that says how its fields differ
+// from another's.
+func (o *Options) estimator() (e Estimator, method string, err error) {
+	if o.Flow == Farneback {
+		p := opencv.DefaultFarneback()
+		e, err = opencv.NewFarneback(p)
+		return e, fmt.Sprintf("farneback %+v", p), err
+	}
+	p := o.Preset.dis()
+	e, err = opencv.NewDIS(p)
+	return e, fmt.Sprintf("dis %+v", p), err
 }
 
 func (e *estimators) close() {

@@ -46,6 +46,9 @@ type Options struct {
 	Mode   warp.Mode  // how frames are made; Project by default
 	Flow   FlowMethod // optical flow estimator; DIS by default
 	Preset Preset     // cost against quality; Balanced by default
+	// FlowCache is a directory in which optical flow is kept, and from which it is
+	// read where it is there; empty for none.
+	FlowCache string
 	// Order is the B-spline order of the sampling: 0, 1 or 3. Nil for 3.
 	Order *int
 

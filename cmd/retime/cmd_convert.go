@@ -26,7 +26,7 @@ type ConvertOptions struct {
 	slow, speed, fit, audio     string
 	curve                       string
 	mode, flow, preset, backend string
-	device, gpuFault            string
+	device, gpuFault, flowCache string
 	order, crf, threads         int
 	vcodec, pixelFormat         string
 	vopts                       []string
@@ -58,6 +58,7 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.to, "to", "", "end before `TIME`")
 	f.StringVar(&o.mode, "mode", "project", "how frames are made: project, splat, blend, nearest")
 	f.StringVar(&o.flow, "flow", "dis", "optical flow: dis, farneback")
+	f.StringVar(&o.flowCache, "flow-cache", "", "keep optical flow in `DIR`, and read what is there")
 	f.StringVar(&o.preset, "preset", "balanced", "cost against quality: fast, balanced, best")
 	f.IntVar(&o.order, "order", 3, "B-spline order of the sampling: 0, 1, 3")
 	f.StringVar(&o.duplicates, "duplicates", "keep", "repeated frames: keep them, or retime so that motion runs through them")
@@ -139,7 +140,7 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, VideoOptions: map[string]string{},
 		KeepTimestamps: o.keepTimestamps, Audio: media.Audio(o.audio), Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
 		Static:  pipeline.Static(o.static),
-		Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault), Overwrite: o.overwrite,
+		Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault), FlowCache: o.flowCache, Overwrite: o.overwrite,
 	}
 	p.Map, p.Deinterlace = o.maps, pipeline.Deinterlace(o.deinterlace)
 	if o.inverseTelecine {

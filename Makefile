@@ -69,8 +69,15 @@ kernels: cuda-deps
 fatbins: $(FATBINS)
 	@for f in cuda/fatbin/*.fatbin; do n=$${f##*/}; [ -e cuda/kernels/$${n%.fatbin}.cu ] || rm $$f; done
 
-cuda/fatbin/%.fatbin: cuda/kernels/%.cu
-	@mkdir -p cuda/fatbin build
+# What the kernels are compiled for, which retime info prints. Another choice
+# compiles them again.
+cuda/fatbin/architectures: always
+	@mkdir -p $(@D); now="$(CUDA_ARCHS:%=sm_%) and PTX 9.0"; [ "$$(cat $@ 2>/dev/null)" = "$$now" ] || echo "$$now" >$@
+
+.PHONY: always
+
+cuda/fatbin/%.fatbin: cuda/kernels/%.cu cuda/fatbin/architectures
+	@mkdir -p build
 	@echo "nvcc $<"
 	@nvcc -fatbin $(NVCCFLAGS) -MD -MF build/$*.d -MT $@ -o $@ $<
 

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"strings"
 	"sync"
 
 	"gorgonia.org/cu"
@@ -16,6 +17,13 @@ import (
 //
 //go:embed fatbin/*.fatbin
 var fatbins embed.FS
+
+//go:embed fatbin/architectures
+var architectures string
+
+// Architectures says what the kernels in this program are compiled for, such as
+// "sm_80 sm_90 and PTX 9.0".
+func Architectures() string { return strings.TrimSpace(architectures) }
 
 // modules are those that a context has loaded.
 type modules struct {

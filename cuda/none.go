@@ -9,3 +9,6 @@ func Devices() ([]Info, error) { return nil, ErrNotBuilt }
 const Built = false
 
 func openDriver(int) (Driver, error) { return nil, ErrNotBuilt }
+
+// Architectures says what the kernels in this program are compiled for.
+func Architectures() string { return "" }

@@ -112,7 +112,7 @@ frames that were shot are passed through untouched.`,
 	})
 	cmd.SetHelpTemplate(cmd.HelpTemplate() + exitCodes)
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.AddCommand(newResampleCommand(), newEvaluateCommand(), newBenchCommand())
+	cmd.AddCommand(newResampleCommand(), newEvaluateCommand(), newBenchCommand(), newInfoCommand())
 	return cmd
 }
 

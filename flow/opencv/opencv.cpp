@@ -18,6 +18,11 @@ struct flow_farneback {
 	cv::Mat flow;
 };
 
+const char *flow_opencv_version(void) {
+	static const std::string version = cv::getVersionString();
+	return version.c_str();
+}
+
 template <class F> static char *guarded(F f) {
 	try {
 		f();

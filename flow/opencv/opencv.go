@@ -32,6 +32,9 @@ const (
 	maxIterations = 10000
 )
 
+// Version is OpenCV's own, such as "4.6.0".
+func Version() string { return C.GoString(C.flow_opencv_version()) }
+
 // SetThreads sets how many threads OpenCV shares its loops among, in the whole
 // process; 0 leaves it to OpenCV. No result depends on it. It must not be called
 // while an estimator runs.

@@ -11,6 +11,9 @@
 extern "C" {
 #endif
 
+// flow_opencv_version returns OpenCV's version, such as "4.6.0".
+const char *flow_opencv_version(void);
+
 // flow_luma is 8-bit luma, rows stride bytes apart, read in place for the length
 // of a call.
 typedef struct {

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"retime/cuda"
+	"retime/pipeline"
+	"retime/pipeline/fault"
+)
+
+func TestParseDevices(t *testing.T) {
+	for _, c := range []struct {
+		list string
+		want []int
+	}{
+		{"0", []int{0}}, {"1,0", []int{1, 0}}, {" 2 , 3", []int{2, 3}},
+		{"", nil}, {"-1", nil}, {"0,", nil}, {"a", nil}, {"1,1", nil}, {"0;1", nil},
+	} {
+		got, err := parseDevices(c.list)
+		if !slices.Equal(got, c.want) || (err == nil) != (c.want != nil) || err != nil && fault.KindOf(err) != fault.Usage {
+			t.Errorf("%q: %v, %v; want %v", c.list, got, err, c.want)
+		}
+	}
+}
+
+func TestInfo(t *testing.T) {
+	stdout, stderr, code := run(t, "info")
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	for _, want := range []string{"retime ", "FFmpeg 5.1", "libavcodec 59.", "OpenCV 4.6", "ffv1", "CUDA: "} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is missing in\n%s", want, stdout)
+		}
+	}
+	if _, _, code := run(t, "info", "more"); code != int(fault.Usage) {
+		t.Errorf("an argument: exit code %d", code)
+	}
+}
+
+// Where no device answers, auto is the CPU and says why; cuda is an error.
+func TestBackendWithoutDevice(t *testing.T) {
+	if n, _, _ := cuda.Probe(); n > 0 {
+		t.Skip("a device answers")
+	}
+	in, out := clip(t, 64, 48, 3), t.TempDir()+"/out.nut"
+	stdout, stderr, code := run(t, in, "-o", out, "--fps", "48", "--vcodec", "rawvideo", "--backend", "cuda")
+	if code != int(fault.TryAgain) || !strings.Contains(stderr, "--backend cpu") {
+		t.Errorf("cuda: exit code %d, %s%s", code, stdout, stderr)
+	}
+	for _, backend := range []pipeline.Backend{pipeline.Auto, pipeline.CPU} {
+		stdout, stderr, code = run(t, in, "-o", out, "--fps", "48", "--vcodec", "rawvideo", "--backend", string(backend), "-y")
+		if code != 0 || !strings.Contains(stdout, "on the CPU") || strings.Contains(stdout, "on the CPU: ") != (backend == pipeline.Auto) {
+			t.Errorf("%s: exit code %d, %s%s", backend, code, stdout, stderr)
+		}
+	}
+	if _, stderr, code = run(t, "bench", "cuda"); code != int(fault.TryAgain) || stderr == "" {
+		t.Errorf("bench cuda: exit code %d, %s", code, stderr)
+	}
+}

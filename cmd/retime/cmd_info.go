@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"retime/cuda"
+	"retime/flow/opencv"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+)
+
+func newInfoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "info",
+		Short: "Say what retime runs with: libraries, encoders, GPUs, and what is missing",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fault.New(fault.Usage, "%q: info takes no arguments", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// The program with CUDA knows more, where there is a device for it.
+			why := replaceByCUDA()
+			info(cmd.OutOrStdout(), why)
+			return nil
+		},
+	}
+}
+
+// encoders are those worth knowing about, by what they make.
+var encoders = []struct {
+	kind  string
+	names []string
+}{
+	{"H.264", []string{"libx264", "h264_nvenc", "h264_vaapi", "h264_qsv"}},
+	{"HEVC", []string{"libx265", "hevc_nvenc", "hevc_vaapi", "hevc_qsv"}},
+	{"AV1", []string{"libsvtav1", "libaom-av1", "av1_nvenc"}},
+	{"VP9", []string{"libvpx-vp9"}},
+	{"ProRes, DNxHR", []string{"prores_ks", "dnxhd"}},
+	{"lossless", []string{"ffv1", "huffyuv", "rawvideo"}},
+}
+
+// info prints what the program runs with. noCUDA is why this program was not
+// replaced by the one built with CUDA.
+func info(w io.Writer, noCUDA error) {
+	fmt.Fprintf(w, "retime %s, %s, %s/%s, %d processors\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	b := media.FFmpeg()
+	fmt.Fprintf(w, "FFmpeg %s: %s; %s\n", b.Version, strings.Join(b.Libraries, ", "), b.Licence)
+	fmt.Fprintf(w, "OpenCV %s\n", opencv.Version())
+	fmt.Fprintf(w, "encoders\n")
+	for _, e := range encoders {
+		var have, miss []string
+		for _, name := range e.names {
+			if media.HasEncoder(name) {
+				have = append(have, name)
+			} else {
+				miss = append(miss, name)
+			}
+		}
+		line := strings.Join(have, " ")
+		if len(miss) > 0 {
+			line = strings.TrimSpace(line + " (missing: " + strings.Join(miss, " ") + ")")
+		}
+		fmt.Fprintf(w, "  %-14s %s\n", e.kind, line)
+	}
+	infoCUDA(w, noCUDA)
+}
+
+func infoCUDA(w io.Writer, noCUDA error) {
+	count, version, err := cuda.Probe()
+	switch {
+	case errors.Is(err, cuda.ErrNoDriver):
+		fmt.Fprintf(w, "CUDA: %v\n", err)
+	case err != nil:
+		fmt.Fprintf(w, "CUDA: driver for CUDA %d.%d: %v\n", version/1000, version%1000/10, err)
+	default:
+		fmt.Fprintf(w, "CUDA: driver for CUDA %d.%d, %d devices\n", version/1000, version%1000/10, count)
+	}
+	if !cuda.Built {
+		if count > 0 {
+			fmt.Fprintf(w, "  not used: %v\n", noCUDA)
+		}
+		return
+	}
+	fmt.Fprintf(w, "  kernels for %s\n", cuda.Architectures())
+	if count == 0 {
+		return
+	}
+	devices, err := cuda.Devices()
+	if err != nil {
+		fmt.Fprintf(w, "  %v\n", err)
+	}
+	for _, d := range devices {
+		fmt.Fprintf(w, "  %d: %s, compute capability %d.%d, %v, %d multiprocessors, %v of L2\n",
+			d.Ordinal, d.Name, d.Major, d.Minor, cuda.Bytes(d.Memory), d.Multiprocessors, cuda.Bytes(d.L2))
+	}
+}

@@ -57,7 +57,8 @@ type interval struct {
 	hold              warp.Phase // how long the first picture stands where none is made
 	gap               bool       // too long for motion to run through
 	// Set by the synthesis.
-	cut bool
+	cut   bool
+	scene int // of its first picture
 }
 
 func (v *interval) retain() {
@@ -95,6 +96,7 @@ type output struct {
 	*frame.Frame
 	finish   func() (Record, error)
 	from, to *big.Rat // as the slot's
+	scene    int      // which it belongs to, from 0
 }
 
 // ready is the output of a frame that is there.
@@ -143,7 +145,12 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 		group.Go(func() error { return c.estimate(ctx, estimates) })
 	}
 	group.Go(func() error { return c.synthesize(ctx, ordered, outputs) })
-	group.Go(func() error { return c.encode(ctx, outputs) })
+	finished := outputs
+	if c.line.moments() > 1 {
+		finished = make(chan output)
+		group.Go(func() error { return c.expose(ctx, outputs, finished) })
+	}
+	group.Go(func() error { return c.encode(ctx, finished) })
 	err = group.Wait()
 
 	// After an error the queues still hold frames.
@@ -157,6 +164,9 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 		v.release()
 	}
 	for f := range outputs {
+		f.discard()
+	}
+	for f := range finished {
 		f.discard()
 	}
 	return c.damage, err
@@ -284,10 +294,15 @@ func (c *conversion) slots(placed int64, a, b *big.Rat) []slot {
 // lastSlots are those of the last picture: until it ends, or to the end of a run
 // that has one.
 func (c *conversion) lastSlots(placed int64, last picture) (slots []slot) {
+	frames := c.line.frames
 	if c.line.run.End == nil {
-		return c.slots(placed, last.at, c.plan.clock.after(last.PTS, last.Duration))
+		end := c.plan.clock.after(last.PTS, last.Duration)
+		if c.line.exposure == nil {
+			return c.slots(placed, last.at, end)
+		}
+		frames = min(frames, c.line.count(end)*c.line.moments())
 	}
-	for ; placed < c.line.frames; placed++ {
+	for ; placed < frames; placed++ {
 		slots = append(slots, slot{index: placed})
 	}
 	return slots
@@ -356,7 +371,7 @@ func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 			return err
 		}
 		c.frames++
-		if record.Method == Interpolated {
+		if record.Method == Interpolated || record.Method == Exposed {
 			c.made++
 		}
 		if c.o.Record != nil {

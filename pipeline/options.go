@@ -39,6 +39,10 @@ type Options struct {
 	// constant rate; as many frames are made between two as Rate, or else the
 	// source's, makes of their distance.
 	KeepTimestamps bool
+	// Shutter is the share of an output frame's time, from 0 to 1, for which its
+	// shutter is open: the frame is the mean of what is shown then, around its time.
+	// Nil or 0 for frames of one moment.
+	Shutter *big.Rat
 	// Audio says what becomes of sound where the time changes; StretchAudio by
 	// default.
 	Audio media.Audio
@@ -245,6 +249,10 @@ func (o *Options) check() error {
 		return fault.New(fault.Usage, "--crf %d: must not be negative", *o.CRF)
 	case o.Slow.Sign() <= 0:
 		return fault.New(fault.Usage, "--slow %s: must be positive", o.Slow.RatString())
+	case o.Shutter != nil && (o.Shutter.Sign() < 0 || o.Shutter.Cmp(big.NewRat(1, 1)) > 0):
+		return fault.New(fault.Usage, "--shutter: want an angle from 0 to %d", maxAngle)
+	case o.Shutter != nil && o.Shutter.Sign() > 0 && o.KeepTimestamps:
+		return fault.New(fault.Usage, "--shutter needs frames of one length; leave out --keep-timestamps")
 	case o.Fit != nil && o.Fit.Sign() <= 0:
 		return fault.New(fault.Usage, "--fit %s: must be positive", o.Fit.RatString())
 	case o.From != nil && o.To != nil && o.From.Cmp(o.To) >= 0:

@@ -82,7 +82,10 @@ func newPlan(o *Options, v media.Video) (*plan, error) {
 	if o.KeepTimestamps {
 		p.unit = timestampUnit(v.TimeBase, p.curve.Line())
 	}
-	p.place(origin, end)
+	if source == nil {
+		source = p.rate
+	}
+	p.place(origin, end, o.Shutter, source)
 	if o.KeepTimestamps {
 		p.total = 0
 	}
@@ -147,26 +150,34 @@ func (p *plan) reopens() bool {
 
 // place lays the output's frames: the first at origin on the source's clock, the
 // last before end, where the source's end is known.
-func (p *plan) place(origin, end *big.Rat) {
+func (p *plan) place(origin, end, shutter, source *big.Rat) {
 	var first int64
 	for _, run := range p.curve.Runs() {
 		line := timeline{run: run, first: first, step: new(big.Rat).Inv(p.rate), frames: endless, slow: p.curve.Line()}
+		if shutter != nil && shutter.Sign() > 0 {
+			line.exposure = new(big.Rat).Quo(shutter, p.rate)
+			open := line.exposure
+			if line.slow != nil {
+				open = new(big.Rat).Quo(open, line.slow)
+			}
+			line.each = subFrames(open, source)
+		}
 		if run.End == nil {
 			line.start = line.run.Output(origin)
 		} else {
 			line.start = new(big.Rat) // a curve's frames count from its begin
-			first = ceil(new(big.Rat).Mul(run.End, p.rate))
-			line.frames = first
+			first = ceil(new(big.Rat).Mul(run.End, p.rate)) * line.moments()
+			line.frames, line.end = first, run.End
 		}
 		if p.to != nil {
-			line.frames, line.end = line.from(p.to), line.run.Output(p.to)
+			line.frames, line.end = line.count(p.to)*line.moments(), line.run.Output(p.to)
 		}
 		p.lines = append(p.lines, line)
 	}
 	if last := &p.lines[len(p.lines)-1]; last.run.End != nil {
-		p.total = last.frames
+		p.total = last.frames / last.moments()
 	} else if end != nil {
-		p.total = last.from(end)
+		p.total = min(last.count(end), last.frames/last.moments())
 	}
 }
 
@@ -199,7 +210,7 @@ func (p *plan) shown(s slot) float64 {
 	case s.from != nil:
 		t = s.from
 	case p.rate != nil:
-		t = new(big.Rat).Quo(new(big.Rat).SetInt64(s.index), p.rate)
+		t = new(big.Rat).Quo(new(big.Rat).SetInt64(s.index/p.lines[0].moments()), p.rate)
 	default:
 		t = p.lines[0].at(s.index)
 	}

@@ -33,6 +33,16 @@ func ParseRate(s string) (Rate, error) {
 	return Rate{v, multiple}, nil
 }
 
+// ParseShutter reads the angle of a shutter from 0 to 360 degrees and returns its
+// share of the circle.
+func ParseShutter(s string) (*big.Rat, error) {
+	v, err := parseRational(s)
+	if err != nil || v.Cmp(big.NewRat(maxAngle, 1)) > 0 {
+		return nil, fault.New(fault.Usage, "shutter %q: want an angle from 0 to %d", s, maxAngle)
+	}
+	return v.Quo(v, big.NewRat(maxAngle, 1)), nil
+}
+
 // maxDigits bounds numbers on the command line, so that none takes long to
 // read or compute with.
 const maxDigits = 18

@@ -13,6 +13,7 @@ type Method string
 const (
 	FromSource   Method = "source"       // a source frame, on its time or held
 	Interpolated Method = "interpolated" // made from its neighbours
+	Exposed      Method = "exposed"      // the mean of what is shown while the shutter is open
 	Nearest      Method = "nearest"      // the nearer source frame, where nothing should be made
 )
 

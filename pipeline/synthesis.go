@@ -15,13 +15,16 @@ func (c *conversion) synthesize(ctx context.Context, from <-chan *interval, to c
 	cuts := newCuts(c.o)
 	var w window
 	defer w.release()
+	scene := 0
 	for v := range from {
 		w.push(v)
 		if err := v.wait(ctx); err != nil {
 			return err
 		}
+		v.scene = scene
 		if v.b.Frame != nil && cuts.within(v, c.line.run.Backward) {
 			v.cut = true
+			scene++
 			_, at := v.span(c.line.run.Backward)
 			c.cuts = append(c.cuts, at)
 		}
@@ -77,7 +80,10 @@ func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) erro
 		if err != nil {
 			return err
 		}
-		out.from, out.to = s.from, s.to
+		out.from, out.to, out.scene = s.from, s.to, v.scene
+		if v.cut && s.phase >= v.hold {
+			out.scene++
+		}
 		if err := send(ctx, to, out); err != nil {
 			out.discard()
 			return err

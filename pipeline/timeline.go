@@ -3,6 +3,7 @@ package pipeline
 import (
 	"math/big"
 	"slices"
+	"sort"
 
 	"retime/pipeline/curve"
 	"retime/pipeline/media"
@@ -12,14 +13,15 @@ import (
 // slot is one output frame: its number and where it lies between the two
 // source frames of its interval.
 type slot struct {
-	index    int64
+	index    int64      // of the moment, where frames consist of several
 	phase    warp.Phase // 0 at the first of the two
 	from, to *big.Rat   // when it is shown in the output; nil where that follows from index
 }
 
 // timeline places output frames between source frames. Frame k stands at
 // start + k*step in the output and shows what the run shows then, or the source's
-// moment times[k] where times are given. All its arithmetic is exact and depends
+// moment times[k] where times are given. With an exposure, frames consist of
+// several moments around their time, and it is those that k counts. All its arithmetic is exact and depends
 // on nothing but the arguments. Moments of a run that plays backward are negated,
 // so that they rise with k.
 type timeline struct {
@@ -30,15 +32,32 @@ type timeline struct {
 	end         *big.Rat // of the part in the output, nil where that is not known
 	slow        *big.Rat // of a run of one speed, else nil
 	times       []*big.Rat
+	exposure    *big.Rat // how long the shutter is open; nil for frames of one moment
+	each        int64    // moments of a frame then
 }
+
+// moments is how many moments a frame consists of.
+func (t *timeline) moments() int64 { return max(t.each, 1) }
 
 // endless is more frames than any output has.
 const endless = 1<<62 - 1
 
 // shown is the time of frame k in the output.
 func (t *timeline) shown(k int64) *big.Rat {
-	v := new(big.Rat).Mul(t.step, new(big.Rat).SetInt64(k))
-	return v.Add(v, t.start)
+	v := new(big.Rat).Mul(t.step, new(big.Rat).SetInt64(k/t.moments()))
+	v.Add(v, t.start)
+	if t.exposure == nil {
+		return v
+	}
+	// (2j + 1 - n) / 2n of the exposure, j of n.
+	v.Add(v, new(big.Rat).Mul(t.exposure, big.NewRat(2*(k%t.each)+1-t.each, 2*t.each)))
+	if begin := longest(t.start, t.run.Begin); v.Cmp(begin) < 0 {
+		v.Set(begin)
+	}
+	if t.end != nil && v.Cmp(t.end) > 0 {
+		v.Set(t.end)
+	}
+	return v
 }
 
 // at is the moment that frame k shows.
@@ -62,12 +81,16 @@ func (t *timeline) from(m *big.Rat) int64 {
 	if t.run.Backward {
 		m = new(big.Rat).Neg(m)
 	}
+	// Moments are less than a frame off, and the inverse of a curve is a little early.
+	k := min(max((t.count(m)-1)*t.moments(), t.first), t.frames)
+	n := min(3*t.moments()+1, t.frames-k)
+	return k + int64(sort.Search(int(n), func(i int) bool { return !t.before(k+int64(i), m) }))
+}
+
+// count is how many frames begin before the run shows m.
+func (t *timeline) count(m *big.Rat) int64 {
 	v := t.run.Output(m)
-	k := min(max(ceil(v.Quo(v.Sub(v, t.start), t.step)), t.first), t.frames)
-	for k < t.frames && t.before(k, m) { // the inverse of a curve is a little early
-		k++
-	}
-	return k
+	return ceil(v.Quo(v.Sub(v, t.start), t.step))
 }
 
 // before says whether frame k shows what comes before m in the run's direction.
@@ -96,9 +119,9 @@ func (t *timeline) slot(k int64, a, length *big.Rat) slot {
 	return slot{index: k, phase: phase}
 }
 
-// divide returns, for a run of one speed, the frames from number k on for pictures shown at a and b, where
-// the pictures keep their times: as many, evenly spread over the time that the
-// output takes from a to b, as rate makes of it, rounded, and at least one.
+// divide returns, for a run of one speed, the frames from number k on for pictures
+// shown at a and b that keep their times: as many, evenly spread over the time that
+// the output takes from a to b, as the rate makes of it, rounded, at least one.
 func (t *timeline) divide(k int64, a, b *big.Rat) []slot {
 	from, length := t.run.Output(a), new(big.Rat)
 	if d := new(big.Rat).Sub(t.run.From, a); d.Sign() > 0 { // a lies before the part

@@ -24,7 +24,7 @@ type ConvertOptions struct {
 	output, format, inputFormat string
 	fps, from, to               string
 	slow, speed, fit, audio     string
-	curve                       string
+	curve, shutter              string
 	mode, flow, preset, backend string
 	device, gpuFault, flowCache string
 	order, crf, threads         int
@@ -53,6 +53,7 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.fit, "fit", "", "slow down or speed up to last `TIME`")
 	f.StringVar(&o.curve, "curve", "", "change speed along the keyframes in `FILE`: docs/time.md")
 	f.BoolVar(&o.keepTimestamps, "keep-timestamps", false, "keep the times of the source's frames, scaled: variable rate in, variable rate out")
+	f.StringVar(&o.shutter, "shutter", "", "motion blur of a shutter open for `ANGLE` of 360 degrees of a frame")
 	f.StringVar(&o.audio, "audio", "stretch", "sound where the time changes: stretch it at its pitch, keep it as it is, drop it")
 	f.StringVar(&o.from, "from", "", "begin at `TIME`: seconds, mm:ss.frac or hh:mm:ss.frac")
 	f.StringVar(&o.to, "to", "", "end before `TIME`")
@@ -182,6 +183,11 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 			continue
 		}
 		if *t.to, err = pipeline.ParseTime(t.text); err != nil {
+			return p, err
+		}
+	}
+	if o.shutter != "" {
+		if p.Shutter, err = pipeline.ParseShutter(o.shutter); err != nil {
 			return p, err
 		}
 	}

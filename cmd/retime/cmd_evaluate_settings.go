@@ -20,7 +20,7 @@ import (
 // notSettings are the flags of the conversion that say what is read, written or
 // shown rather than how frames are made.
 var notSettings = []string{
-	"output", "format", "input-format", "fps", "slow", "speed", "fit", "curve", "keep-timestamps", "audio", "from", "to", "vcodec", "crf", "vopt", "pix-fmt", "progress",
+	"output", "format", "input-format", "fps", "slow", "speed", "fit", "curve", "shutter", "keep-timestamps", "audio", "from", "to", "vcodec", "crf", "vopt", "pix-fmt", "progress",
 	"write-scenes", "sidecar", "overwrite", "quiet", "verbose",
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"os"
 
@@ -172,11 +173,19 @@ func (r *Reader) position() string {
 	return fmt.Sprintf("%.3f s", float64(microseconds(r.endTime, r.stream.TimeBase())-startTime(r.input))/1e6)
 }
 
-// microseconds converts t from units of tb, rounding to nearest.
+// microseconds converts t from units of tb, rounding to nearest; what is beyond
+// 64 bits becomes the nearest that is not.
 func microseconds(t int64, tb astiav.Rational) int64 {
 	if tb.Den() == 0 {
 		return 0
 	}
 	v := new(big.Int).Mul(big.NewInt(t), big.NewInt(int64(tb.Num())*1_000_000))
-	return new(big.Int).Div(v.Add(v, big.NewInt(int64(tb.Den())/2)), big.NewInt(int64(tb.Den()))).Int64()
+	v.Div(v.Add(v, big.NewInt(int64(tb.Den())/2)), big.NewInt(int64(tb.Den())))
+	switch {
+	case v.IsInt64():
+		return v.Int64()
+	case v.Sign() < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
 }

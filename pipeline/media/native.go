@@ -81,6 +81,7 @@ static int context_duration_guessed(const AVFormatContext *c)
 static int64_t context_start(const AVFormatContext *c) { return c->start_time; }
 static int context_io_error(const AVFormatContext *c) { return c->pb ? c->pb->error : 0; }
 static int format_global_header(const AVFormatContext *c) { return c->oformat->flags & AVFMT_GLOBALHEADER; }
+static int format_repeats(const AVFormatContext *c) { return c->oformat->flags & AVFMT_TS_NONSTRICT; }
 static int format_no_file(const AVFormatContext *c) { return c->oformat->flags & AVFMT_NOFILE; }
 // FFmpeg writes anything to transport streams, much of it as private data that
 // nobody reads.
@@ -252,6 +253,11 @@ func globalHeader(c *astiav.FormatContext) bool {
 
 func opensItself(c *astiav.FormatContext) bool {
 	return C.format_no_file(native[C.AVFormatContext](c)) != 0
+}
+
+// mayRepeat says whether packets of a stream may share a decoding time.
+func mayRepeat(c *astiav.FormatContext) bool {
+	return C.format_repeats(native[C.AVFormatContext](c)) != 0
 }
 
 // holds says whether c's container takes the stream; where FFmpeg does not

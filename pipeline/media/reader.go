@@ -4,7 +4,6 @@
 package media
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,6 +119,7 @@ type Reader struct {
 	damage   Damage
 	errors   errorCount
 	changed  bool // a change of size or format was reported
+	leapt    bool // so was a timestamp too far ahead
 }
 
 // Open opens name, "-" for standard input, and decodes the first frame.
@@ -442,98 +442,6 @@ func (r *Reader) readDecoded() (*frame.Frame, error) {
 		return nil, err
 	}
 	return r.wrap(f)
-}
-
-// decode returns the next frame whose time is later than the last one's.
-func (r *Reader) decode() (*astiav.Frame, error) {
-	if r.ended {
-		return nil, r.end()
-	}
-	f := astiav.AllocFrame()
-	for failed := 0; ; {
-		if err := r.ctx.Err(); err != nil || r.ended {
-			f.Free()
-			return nil, cmp.Or(err, r.end())
-		}
-		err := r.decoder.ReceiveFrame(f)
-		switch {
-		case err == nil:
-			if r.settleTime(f) {
-				return f, nil
-			}
-			f.Unref()
-		case errors.Is(err, astiav.ErrEof):
-			r.ended = true
-			f.Free()
-			return nil, r.end()
-		case errors.Is(err, astiav.ErrEagain):
-			r.feed()
-		default:
-			r.damage.Packets++
-			r.log.Debug("frame could not be decoded", "input", r.name, "error", err)
-			if failed++; r.draining && failed == maxReadErrors {
-				r.ended = true
-			}
-		}
-	}
-}
-
-// settleTime gives f its time and length; false drops it.
-func (r *Reader) settleTime(f *astiav.Frame) bool {
-	t, d := frameTime(f), r.lengthOf(f)
-	if t == noTimestamp {
-		if t = r.endTime; r.step > 0 {
-			t = r.lastPTS + r.step
-		}
-	}
-	if r.lastPTS != noTimestamp && t <= r.lastPTS {
-		if r.late++; r.late == 1 {
-			r.log.Warn("frames are dropped whose timestamps do not advance", "input", r.name, "first", t)
-		}
-		return false
-	}
-	if frameDamaged(f) {
-		r.damage.Frames++
-	}
-	f.SetPts(t)
-	if r.lastPTS != noTimestamp {
-		r.step = t - r.lastPTS
-	}
-	r.lastPTS, r.endTime = t, t+d
-	return true
-}
-
-// lengthOf is how long f is shown, in the stream's time base.
-func (r *Reader) lengthOf(f *astiav.Frame) int64 {
-	if d := frameDuration(f); d > 0 {
-		return d
-	}
-	return r.nominalDuration()
-}
-
-func (r *Reader) nominalDuration() int64 {
-	rate, tb := rat(r.stream.AvgFrameRate()), rat(r.stream.TimeBase())
-	if rate == nil || tb == nil {
-		return 1
-	}
-	d := new(big.Rat).Mul(rate, tb)
-	n, _ := new(big.Rat).Inv(d).Float64()
-	return max(1, int64(n+0.5))
-}
-
-// wrap makes a frame of f, which it takes over.
-func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
-	if !r.changed && (f.Width() != r.video.Width || f.Height() != r.video.Height || f.PixelFormat().Name() != r.video.Source) {
-		r.changed = true
-		r.log.Warn("the stream changes; its frames are converted to what it began with", "input", r.name,
-			"from", fmt.Sprintf("%dx%d %s", r.video.Width, r.video.Height, r.video.Source),
-			"to", fmt.Sprintf("%dx%d %s", f.Width(), f.Height(), f.PixelFormat()))
-	}
-	out, err := r.planes.wrap(f, f.Pts(), r.lengthOf(f))
-	if err != nil {
-		return nil, r.bad(err)
-	}
-	return out, nil
 }
 
 // Close frees everything but the frames handed out. It is called once.

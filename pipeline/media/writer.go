@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/big"
 	"sync"
 
@@ -74,7 +75,8 @@ type Writer struct {
 	output    *astiav.FormatContext
 	file      *astiav.IOContext
 	copies    map[int]carrier
-	following bool // a run, by Follow
+	decoding  map[int]int64 // last decoding time of each of the output's streams
+	following bool          // a run, by Follow
 	err       error
 }
 
@@ -84,7 +86,7 @@ func Create(ctx context.Context, name string, source *Reader, opt WriterOptions)
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	w := &Writer{lengths: map[int64]int64{}, last: -1 << 62, opt: opt, log: opt.Log, source: source}
+	w := &Writer{lengths: map[int64]int64{}, decoding: map[int]int64{}, last: -1 << 62, opt: opt, log: opt.Log, source: source}
 	if err := w.open(name); err != nil {
 		w.Abort()
 		return nil, err
@@ -272,14 +274,34 @@ func (w *Writer) mux(p *astiav.Packet) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil {
-		if err := w.output.WriteInterleavedFrame(p); err != nil {
-			w.err = w.cannot(err)
+		w.advance(p)
+		if message, err := withMessage(func() error { return w.output.WriteInterleavedFrame(p) }); err != nil {
+			w.err = w.cannot(fmt.Errorf("%w%s", err, detail(message)))
 		} else if err := ioError(w.output); err != nil {
 			w.err = w.cannot(err)
 		}
 	}
 	p.Unref()
 	return w.err
+}
+
+// advance moves p behind the packet that its stream had last, as muxers want it,
+// where damage or overlapping parts have put it before.
+func (w *Writer) advance(p *astiav.Packet) {
+	dts := p.Dts()
+	if dts == noTimestamp {
+		return
+	}
+	if last, ok := w.decoding[p.StreamIndex()]; ok && dts <= last && last < math.MaxInt64 {
+		if dts = last; !mayRepeat(w.output) {
+			dts++
+		}
+		p.SetDts(dts)
+	}
+	if t := p.Pts(); t != noTimestamp && t < dts {
+		p.SetPts(dts)
+	}
+	w.decoding[p.StreamIndex()] = dts
 }
 
 // Name is where the output will be.

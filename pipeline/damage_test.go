@@ -1,0 +1,218 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/warp"
+)
+
+// damagedKinds are containers with what they usually hold.
+var damagedKinds = []struct {
+	name string
+	args []string
+}{
+	{"a.mp4", []string{"-c:v", "libx264", "-g", "6", "-c:a", "aac"}},
+	{"frag.mp4", []string{"-c:v", "libx264", "-g", "6", "-movflags", "frag_keyframe+empty_moov", "-c:a", "aac"}},
+	{"a.mov", []string{"-c:v", "prores_ks", "-c:a", "pcm_s16le"}},
+	{"a.mkv", []string{"-c:v", "libx264", "-g", "6", "-c:a", "flac"}},
+	{"b.mkv", []string{"-c:v", "ffv1", "-c:a", "libopus", "-ar", "48000"}},
+	{"a.webm", []string{"-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-c:a", "libopus", "-ar", "48000"}},
+	{"a.ts", []string{"-c:v", "libx264", "-g", "6", "-c:a", "aac"}},
+	{"a.mpg", []string{"-c:v", "mpeg2video", "-g", "6", "-c:a", "mp2"}},
+	{"a.avi", []string{"-c:v", "mpeg4", "-g", "6", "-c:a", "libmp3lame"}},
+	{"a.flv", []string{"-c:v", "flv1", "-g", "6", "-ar", "44100"}},
+	{"a.ogv", []string{"-c:v", "libtheora", "-g", "6", "-c:a", "libvorbis"}},
+	{"a.mxf", []string{"-c:v", "mpeg2video", "-g", "6", "-ar", "48000"}},
+	{"a.asf", []string{"-c:v", "wmv2", "-g", "6", "-c:a", "wmav2"}},
+	{"a.nut", []string{"-c:v", "rawvideo", "-c:a", "pcm_s16le"}},
+	{"a.y4m", nil},
+	{"a.gif", nil},
+	{"a.h264", []string{"-c:v", "libx264", "-g", "6"}},
+	{"a.hevc", []string{"-c:v", "libx265", "-x265-params", "log-level=error:keyint=6"}},
+	{"a.ivf", []string{"-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8"}},
+	{"a.mjpeg", []string{"-c:v", "mjpeg"}},
+}
+
+// spoil returns data with damage that the seed tells, and what it is.
+func spoil(data []byte, seed uint64) ([]byte, string) {
+	r := rand.New(rand.NewPCG(seed, 6))
+	data = slices.Clone(data)
+	at := func() int { return r.IntN(len(data)) }
+	switch seed % 5 {
+	case 0:
+		n := len(data)/10 + r.IntN(len(data)*8/10)
+		return data[:n], fmt.Sprintf("cut at %d", n)
+	case 1:
+		for range 1 + r.IntN(3) {
+			data[at()] ^= 1 << r.IntN(8)
+		}
+		return data, "a few bits"
+	case 2:
+		for range len(data) / 200 {
+			data[at()] = byte(r.Uint32())
+		}
+		return data, "a byte in 200"
+	case 3:
+		i := at()
+		clear(data[i:min(len(data), i+len(data)/20+1)])
+		return data, fmt.Sprintf("zeros at %d", i)
+	}
+	i, j := at(), at()
+	return slices.Delete(data, min(i, j), min(max(i, j), min(i, j)+len(data)/4)), fmt.Sprintf("a hole at %d", min(i, j))
+}
+
+func TestDamagedInputs(t *testing.T) {
+	each := 10
+	if testing.Short() {
+		each = 3
+	}
+	dir := t.TempDir()
+	clip := writeScene(t, 48, 32, 36, 24, 1)
+	for _, k := range damagedKinds {
+		args := append([]string{"-i", clip, "-f", "lavfi", "-i", "sine=d=1.5", "-map", "0:v"}, k.args...)
+		if slices.Contains(k.args, "-c:a") || slices.Contains(k.args, "-ar") {
+			args = append(args, "-map", "1:a")
+		}
+		ffmpeg(t, append(args, filepath.Join(dir, k.name))...)
+	}
+	handles, routines := openFiles(t), runtime.NumGoroutine()
+	cuts, kept := 0, 0
+	for i, k := range damagedKinds {
+		whole, err := os.ReadFile(filepath.Join(dir, k.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range each {
+			seed := uint64(1000*i + j)
+			data, what := spoil(whole, seed)
+			frames, err := convertDamaged(t, k.name, data, fmt.Sprintf("%s, seed %d, %s", k.name, seed, what))
+			if share := float64(len(data)) / float64(len(whole)); strings.HasPrefix(what, "cut") && share > 0.5 && readableCut[k.name] {
+				cuts++
+				if float64(frames) > share*36*2*0.4 {
+					kept++
+				} else {
+					t.Logf("%s, seed %d, %s: %d of 72 frames from %.0f %% of the file: %v", k.name, seed, what, frames, 100*share, err)
+				}
+			}
+		}
+	}
+	if kept < cuts*9/10 {
+		t.Errorf("of %d cut inputs %d kept their good part", cuts, kept)
+	}
+	if n := openFiles(t); n > handles {
+		t.Errorf("%d files are open, %d before", n, handles)
+	}
+	for range 100 { // goroutines that have been told to end may still be at it
+		if runtime.NumGoroutine() <= routines {
+			break
+		}
+		runtime.Gosched()
+	}
+	if n := runtime.NumGoroutine(); n > routines {
+		t.Errorf("%d goroutines are left, %d before", n, routines)
+	}
+}
+
+// readableCut are the containers that need nothing at their ends to be read.
+var readableCut = map[string]bool{
+	"frag.mp4": true, "a.mkv": true, "b.mkv": true, "a.webm": true, "a.ts": true, "a.mpg": true, "a.avi": true, "a.flv": true,
+	"a.nut": true, "a.y4m": true, "a.h264": true, "a.hevc": true, "a.ivf": true, "a.mjpeg": true, "a.asf": true,
+}
+
+// convertDamaged converts damaged data and checks all that must hold whatever the
+// damage. It returns how many frames are in the output.
+func convertDamaged(t *testing.T, name string, data []byte, what string) (frames int64, err error) {
+	t.Helper()
+	in, out := t.TempDir(), t.TempDir()
+	input := filepath.Join(in, name)
+	if err := os.WriteFile(input, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	o := Options{
+		Input: input, Output: filepath.Join(out, "out.nut"), VideoCodec: "rawvideo", Mode: warp.Blend, Deinterlace: IgnoreFields,
+		Rate: Rate{big.NewRat(48, 1), false}, Threads: 2, Log: slog.New(slog.DiscardHandler),
+	}
+	began := time.Now()
+	report, err := Run(ctx, o)
+	if d := time.Since(began); d > 2*time.Second {
+		t.Logf("%s: took %s", what, d)
+	}
+	if ctx.Err() != nil {
+		t.Errorf("%s: hangs", what)
+		return 0, err
+	}
+	if err != nil {
+		if kind := fault.KindOf(err); kind != fault.BadData {
+			t.Errorf("%s: kind %d: %v", what, kind, err)
+		}
+		if strings.Contains(err.Error(), "\n") || len(err.Error()) > 600 {
+			t.Errorf("%s: the message is no line: %q", what, err)
+		}
+	}
+	entries, _ := os.ReadDir(out)
+	switch {
+	case report == nil:
+		if err == nil || len(entries) != 0 {
+			t.Errorf("%s: %d files are left without a report, error %v", what, len(entries), err)
+		}
+		return 0, err
+	case len(entries) != 1 || filepath.Base(report.Output) != entries[0].Name():
+		t.Errorf("%s: reported %s beside %v", what, report.Output, entries)
+		return 0, err
+	}
+	if partial := strings.Contains(report.Output, ".partial."); partial != (err != nil) {
+		t.Errorf("%s: %s with error %v", what, report.Output, err)
+	}
+	if n, readErr := countFrames(report.Output); readErr != nil || n != report.Frames {
+		t.Errorf("%s: %d frames can be read of the %d reported: %v", what, n, report.Frames, readErr)
+	}
+	return report.Frames, err
+}
+
+// countFrames decodes a file.
+func countFrames(name string) (n int64, err error) {
+	r, err := media.Open(context.Background(), name, media.ReaderOptions{})
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	for {
+		f, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		} else if err != nil {
+			return n, err
+		}
+		f.Release()
+		n++
+	}
+}
+
+// openFiles counts this process's file handles.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("needs /proc to count open files")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}

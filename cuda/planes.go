@@ -80,6 +80,10 @@ func (g group) String() string {
 	return fmt.Sprintf("planes %d to %d", g.first, g.end-1)
 }
 
+// samples is the number of the planes' samples, bytes what they take.
+func (g group) samples() int                  { return (g.end - g.first) * g.width * g.height }
+func (g group) bytes(format frame.Format) int { return g.samples() * format.Bytes() }
+
 // groups divides a frame's planes.
 func groups(format frame.Format, width, height int) []group {
 	var list []group

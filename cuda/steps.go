@@ -9,9 +9,18 @@ import (
 
 // step is a part of the work on an interval or on a frame. It may be queued again.
 type step struct {
-	name  string
+	name string
+	// bytes is what it must at least read and write, each value once; 0 where that
+	// depends on the picture.
+	bytes int
 	queue func() error
 }
+
+// The sizes of values on the guides' grid.
+const (
+	vectorBytes = 8
+	weightBytes = 2 // of weights and of errors
+)
 
 // prepare queues what all phases of the interval share.
 func (s *Synthesizer) prepare() error {
@@ -53,9 +62,16 @@ func (s *Synthesizer) preparation() []step {
 	if s.params.Mode == warp.Blend {
 		return nil
 	}
-	list := []step{{"errors along the flows", func() error { return s.guides.measure(s.work) }}}
-	if s.guides.beyond {
-		list = append(list, step{"accelerations", func() error { return s.bend.prepare(s.work, &s.guides) }})
+	g := &s.guides
+	pixels, pictures, n := g.width*g.height, 2, g.inner
+	if g.beyond {
+		pictures, n = pictures+2, n+2
+	}
+	bytes := pixels * (pictures + n*(vectorBytes+weightBytes) + g.inner*weightBytes)
+	list := []step{{"errors along the flows", bytes, func() error { return g.measure(s.work) }}}
+	if g.beyond {
+		bytes = pixels * 4 * (vectorBytes + weightBytes)
+		list = append(list, step{"accelerations", bytes, func() error { return s.bend.prepare(s.work, g) }})
 	}
 	return list
 }
@@ -70,7 +86,7 @@ func (s *Synthesizer) steps(dst *planes, phase warp.Phase) []step {
 	}
 	var list []step
 	for _, g := range s.layout.groups[:s.layout.count] {
-		list = append(list, step{"cross-fade of " + g.String(), func() error {
+		list = append(list, step{"cross-fade of " + g.String(), 3 * g.bytes(dst.format), func() error {
 			return s.colours.crossFade(s.work, g, dst, &s.sources[0].planes, &s.sources[1].planes, phase, Arg{})
 		}})
 	}
@@ -80,8 +96,9 @@ func (s *Synthesizer) steps(dst *planes, phase warp.Phase) []step {
 // project samples both neighbours along the motion at the frame's time.
 func (s *Synthesizer) project(dst *planes, phase warp.Phase) []step {
 	a, b := &s.sources[0], &s.sources[1]
+	pixels, inner := s.guides.width*s.guides.height, s.guides.inner
 	var bends Arg
-	list := []step{{"projection of the flows", func() error {
+	list := []step{{"projection of the flows", pixels * inner * (2*vectorBytes + weightBytes), func() error {
 		if err := s.counters.Clear(s.work); err != nil {
 			return err
 		}
@@ -89,19 +106,25 @@ func (s *Synthesizer) project(dst *planes, phase warp.Phase) []step {
 	}}}
 	if s.guides.beyond {
 		bends = s.bend.field.Arg()
-		list = append(list, step{"bend", func() error { return s.bend.make(s.work, &s.guides, phase) }})
+		list = append(list, step{"bend", pixels * vectorBytes, func() error { return s.bend.make(s.work, &s.guides, phase) }})
 	}
-	list = append(list, step{"costs and shares", func() error {
+	// What the costs and the samples read of the motion, besides the weights.
+	read := pixels * inner * vectorBytes
+	if s.guides.beyond {
+		read += pixels * vectorBytes
+	}
+	weights := pixels * s.shares.n * weightBytes
+	list = append(list, step{"costs and shares", 2*pixels + read + weights, func() error {
 		return s.shares.make(s.work, &s.guides, &s.projection, bends, phase, s.counters.part(costCounter, 1).Arg())
 	}})
 	for i, g := range s.layout.groups[:s.layout.count] {
 		h := &s.holes[i]
-		list = append(list, step{"samples of " + g.String(), func() error {
+		list = append(list, step{"samples of " + g.String(), read + weights + 2*g.samples()*coefficientBytes + g.bytes(dst.format), func() error {
 			if err := h.clear(s.work); err != nil {
 				return err
 			}
 			return s.renderer.make(s.work, g, dst, a, b, &s.guides, &s.projection, &s.shares, bends, phase, h)
-		}}, step{"inpainting of " + g.String(), func() error {
+		}}, step{"inpainting of " + g.String(), 0, func() error {
 			return s.inpainter.fill(s.work, dst, g, h)
 		}})
 	}
@@ -114,12 +137,12 @@ func (s *Synthesizer) splat(dst *planes, phase warp.Phase) []step {
 	var list []step
 	for i, g := range s.layout.groups[:s.layout.count] {
 		h := &s.holes[i]
-		list = append(list, step{"warping of " + g.String(), func() error {
+		list = append(list, step{"warping of " + g.String(), 2*s.guides.width*s.guides.height*(vectorBytes+weightBytes) + 3*g.bytes(dst.format), func() error {
 			if err := h.clear(s.work); err != nil {
 				return err
 			}
 			return s.colours.make(s.work, i, g, dst, a, b, &s.guides, phase, h)
-		}}, step{"inpainting of " + g.String(), func() error {
+		}}, step{"inpainting of " + g.String(), 0, func() error {
 			if err := s.inpainter.fill(s.work, dst, g, h); err != nil {
 				return err
 			}
@@ -130,10 +153,14 @@ func (s *Synthesizer) splat(dst *planes, phase warp.Phase) []step {
 	return list
 }
 
+// coefficientBytes is the size of a coefficient.
+const coefficientBytes = 4
+
 // Profile calls measure for each step of making the frame of the interval at the
-// phase, and for all of them together as "frame": queue queues it on the stream,
-// as often as it is called. The names say what the steps do.
-func (s *Synthesizer) Profile(phase warp.Phase, measure func(name string, stream *Stream, queue func() error) error) error {
+// phase, and for all those of the frame together as "frame": queue queues it on the
+// stream, as often as it is called. bytes is what the step must at least read and
+// write, each value once, or 0 where that depends on the picture.
+func (s *Synthesizer) Profile(phase warp.Phase, measure func(name string, bytes int, stream *Stream, queue func() error) error) error {
 	return s.device.Do(func() error {
 		if err := s.fit(); err != nil {
 			return err
@@ -148,14 +175,22 @@ func (s *Synthesizer) Profile(phase warp.Phase, measure func(name string, stream
 		}
 		var list []step
 		if s.params.Mode == warp.Project {
-			list = append(list, step{"prefilter of a source frame", func() error {
+			bytes := 0
+			for _, g := range s.layout.groups[:s.layout.count] {
+				bytes += g.bytes(s.layout.format) + g.samples()*coefficientBytes
+			}
+			list = append(list, step{"prefilter of a source frame", bytes, func() error {
 				return s.loader.prefilter(s.work, &s.sources[0])
 			}})
 		}
 		list = append(list, s.preparation()...)
 		frame := s.steps(&t.planes, phase)
 		list = append(list, frame...)
-		list = append(list, step{"frame", func() error {
+		bytes := 0
+		for _, f := range frame {
+			bytes += f.bytes
+		}
+		list = append(list, step{"frame", bytes, func() error {
 			for _, f := range frame {
 				if err := f.queue(); err != nil {
 					return err
@@ -164,7 +199,7 @@ func (s *Synthesizer) Profile(phase warp.Phase, measure func(name string, stream
 			return nil
 		}})
 		for _, m := range list {
-			if err := measure(m.name, s.work, m.queue); err != nil {
+			if err := measure(m.name, m.bytes, s.work, m.queue); err != nil {
 				return fmt.Errorf("%s: %w", m.name, err)
 			}
 		}

@@ -391,3 +391,28 @@ func TestSynthesizerOneSpot(t *testing.T) {
 		}
 	})
 }
+
+// Steps may be queued again and again; frames made afterwards are as ever. Exact.
+func TestProfile(t *testing.T) {
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
+			cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 3, Acceleration: true})
+			in := interval(rand.New(rand.NewPCG(2, 2)), formats[1], 40, 30, 1, motions[4], true)
+			must(t, gpu.Begin(in))
+			names := map[string]bool{}
+			err := gpu.(*cuda.Synthesizer).Profile(phases[0], func(name string, bytes int, _ *cuda.Stream, queue func() error) error {
+				if names[name] || bytes < 0 {
+					t.Errorf("%s: step %q moves %d bytes, seen before: %v", mode, name, bytes, names[name])
+				}
+				names[name] = true
+				return errors.Join(queue(), queue(), queue())
+			})
+			must(t, err)
+			if !names["frame"] {
+				t.Errorf("%s: steps are %v, without the frame", mode, names)
+			}
+			compare(t, cpu, gpu, in, phases[1:2])
+			gpu.Close()
+		}
+	})
+}

@@ -28,9 +28,9 @@ func synthesis(b *Bench) error {
 			return err
 		}
 		t := b.NewTable(fmt.Sprintf("a made frame of %dx%d", size.width, size.height), 30)
-		err = s.Profile(warp.PhaseOne/2, func(name string, stream *cuda.Stream, queue func() error) error {
+		err = s.Profile(warp.PhaseOne/2, func(name string, bytes int, stream *cuda.Stream, queue func() error) error {
 			seconds, err := b.timeOn(stream, queue)
-			t.Row(name, seconds, 0)
+			t.Row(name, seconds, int64(bytes))
 			return err
 		})
 		if err != nil {
@@ -112,12 +112,12 @@ func rosner(b *Bench) error {
 			return err
 		}
 		n := 0
-		err = s.Profile(warp.PhaseOne/2, func(name string, stream *cuda.Stream, queue func() error) error {
+		err = s.Profile(warp.PhaseOne/2, func(name string, bytes int, stream *cuda.Stream, queue func() error) error {
 			seconds, err := b.timeOn(stream, queue)
 			if name == "errors along the flows" || name == "frame" {
 				return err
 			}
-			t.Row(size.name+" "+name, seconds, 0, fmt.Sprintf("%.3f", 1e3*times[n]), fmt.Sprintf("%.1f", times[n]/seconds),
+			t.Row(size.name+" "+name, seconds, int64(bytes), fmt.Sprintf("%.3f", 1e3*times[n]), fmt.Sprintf("%.1f", times[n]/seconds),
 				fmt.Sprintf("%.2f %%", 100*cpu.share()))
 			n++
 			return err

@@ -1,21 +1,26 @@
 package cuda
 
 import (
+	"errors"
 	"unsafe"
 
 	"retime/pipeline/frame"
 )
 
 // staging is page-locked memory through which a stream's uploads go: a ring of
-// chunks, each in use until its event happens.
+// chunks. A chunk goes to the device on a stream of its own, while the other one
+// works, and from there to its place.
 type staging struct {
+	stream *Stream
 	chunks [stagingChunks]stagingChunk
 	next   int
 }
 
 type stagingChunk struct {
-	host Pinned[byte]
-	sent *Event // nil before the first use
+	host   Pinned[byte]
+	device Buffer[byte]
+	// Nil before the first use: the host's part is free again, the device's is.
+	sent, placed *Event
 }
 
 const (
@@ -24,13 +29,26 @@ const (
 )
 
 // StageUploads makes uploads on s go through page-locked memory that s keeps. They
-// then return once the values are copied there, whatever else is queued, as long as
-// 32 MiB hold what the device has not fetched yet.
+// then return once the values are copied there, and reach the device while it
+// still does what was queued on s before, as long as 32 MiB hold what the device
+// has not placed yet. Where there is too little device memory for that, uploads go
+// as before.
 func (s *Stream) StageUploads() error {
-	g := new(staging)
+	up, err := s.device.NewStream()
+	if err != nil {
+		return err
+	}
+	g := &staging{stream: up}
 	for i := range g.chunks {
-		if err := g.chunks[i].host.Resize(s.device, stagingBytes); err != nil {
+		c := &g.chunks[i]
+		if err = c.host.Resize(s.device, stagingBytes); err == nil {
+			err = c.device.Resize(s.device, stagingBytes)
+		}
+		if err != nil {
 			g.free()
+			if errors.Is(err, ErrOutOfMemory) {
+				return nil
+			}
 			return err
 		}
 	}
@@ -39,11 +57,15 @@ func (s *Stream) StageUploads() error {
 }
 
 func (g *staging) free() {
+	_ = g.stream.Close()
 	for i := range g.chunks {
 		c := &g.chunks[i]
 		_ = c.host.Free()
-		if c.sent != nil {
-			_ = c.sent.Close()
+		c.device.Free()
+		for _, e := range []*Event{c.sent, c.placed} {
+			if e != nil {
+				_ = e.Close()
+			}
 		}
 	}
 }
@@ -78,15 +100,11 @@ func (s *Stream) send(dst uintptr, dstStride int, src unsafe.Pointer, srcStride,
 		rows = min(rows, height)
 		c := &s.staging.chunks[s.staging.next]
 		s.staging.next = (s.staging.next + 1) % stagingChunks
-		if err := c.take(s); err != nil {
+		if err := c.take(s.staging.stream); err != nil {
 			return err
 		}
 		gather(c.host.Values, src, srcStride, width, rows)
-		err := s.device.driver.CopyToDevice(s.handle, dst, dstStride, unsafe.Pointer(unsafe.SliceData(c.host.Values)), width, width, rows)
-		if err != nil {
-			return err
-		}
-		if err := s.Record(c.sent); err != nil {
+		if err := c.place(s, dst, dstStride, width, rows); err != nil {
 			return err
 		}
 		dst, src = dst+uintptr(rows*dstStride), unsafe.Add(src, rows*srcStride)
@@ -94,13 +112,42 @@ func (s *Stream) send(dst uintptr, dstStride int, src unsafe.Pointer, srcStride,
 	return nil
 }
 
-// take waits until the device has fetched what c holds.
-func (c *stagingChunk) take(s *Stream) (err error) {
+// take waits until the host may write c, and makes up wait until the device may.
+func (c *stagingChunk) take(up *Stream) (err error) {
 	if c.sent == nil {
-		c.sent, err = s.device.NewEvent()
+		c.sent, err = up.device.NewEvent()
 		return err
 	}
-	return c.sent.Synchronize()
+	if err := c.sent.Synchronize(); err != nil {
+		return err
+	}
+	if c.placed == nil {
+		return nil
+	}
+	return up.WaitFor(c.placed)
+}
+
+// place sends what c holds to the device, and makes s copy it to dst.
+func (c *stagingChunk) place(s *Stream, dst uintptr, dstStride, width, rows int) (err error) {
+	up := s.staging.stream
+	if err := c.device.Upload(up, c.host.Values[:width*rows]); err != nil {
+		return err
+	}
+	if err := up.Record(c.sent); err != nil {
+		return err
+	}
+	if err := s.WaitFor(c.sent); err != nil {
+		return err
+	}
+	if err := s.device.driver.Copy(s.handle, dst, dstStride, c.device.address, width, width, rows); err != nil {
+		return err
+	}
+	if c.placed == nil {
+		if c.placed, err = s.device.NewEvent(); err != nil {
+			return err
+		}
+	}
+	return s.Record(c.placed)
 }
 
 // gatherRow is the most bytes that a worker copies at a time.

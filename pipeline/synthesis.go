@@ -159,7 +159,7 @@ func (w *window) describe(level int) warp.Interval {
 	v := w.now
 	in := warp.Interval{
 		A: v.a.Frame, B: v.b.Frame, GuideA: v.a.guide, GuideB: v.b.guide, Level: level,
-		Forward: v.forward, Backward: v.backward,
+		Flows: []warp.FlowPair{{Forward: v.forward, Backward: v.backward}},
 	}
 	if b := w.before; b != nil && b.flows() && asLong(b, v) {
 		in.Before = &warp.Outer{Guide: b.a.guide, Flow: b.backward}

@@ -70,8 +70,8 @@ func (b *bend) prepare(s *Synthesizer) {
 	if !b.ready {
 		return
 	}
-	b.sideA.gather(s, in.GuideA, in.Forward, s.errorA, in.Before)
-	b.sideB.gather(s, in.GuideB, in.Backward, s.errorB, in.After)
+	b.sideA.gather(s, in.GuideA, in.Flows[0].Forward, s.estimates[0].errorA, in.Before)
+	b.sideB.gather(s, in.GuideB, in.Flows[0].Backward, s.estimates[0].errorB, in.After)
 }
 
 // gather sums up the accelerations of a frame's cells. inner is its flow within

@@ -38,8 +38,8 @@ func splatPlane[T frame.Sample](s *Synthesizer, dst *frame.Frame, i int, phase P
 	out := frame.Samples[T](dst.Planes[i])
 	a := &s.splats[0]
 	b := &s.splats[1]
-	movedA := move[T](s, a, in.A.Planes[i], in.Forward, s.trustA, phase, sx-in.Level, sy-in.Level)
-	movedB := move[T](s, b, in.B.Planes[i], in.Backward, s.trustB, PhaseOne-phase, sx-in.Level, sy-in.Level)
+	movedA := move[T](s, a, in.A.Planes[i], in.Flows[0].Forward, s.estimates[0].trustA, phase, sx-in.Level, sy-in.Level)
+	movedB := move[T](s, b, in.B.Planes[i], in.Flows[0].Backward, s.estimates[0].trustB, PhaseOne-phase, sx-in.Level, sy-in.Level)
 	mask := &s.holes
 	mask.Resize(out.Width, out.Height)
 	workers.Rows(out.Height, func(y0, y1 int) {

@@ -15,9 +15,9 @@ type Interval struct {
 	// most MaxLevel.
 	GuideA, GuideB frame.Image[uint8]
 	Level          int
-	// Forward is the flow from GuideA to GuideB and Backward that from GuideB to
-	// GuideA, in units of 1/256 pixel of the guides.
-	Forward, Backward flow.Field
+	// Flows are one or more estimates of the motion. Acceleration and what moves
+	// around a pixel are taken from the first.
+	Flows []FlowPair
 	// Before and After tell how the motion changes, where the frames before A and
 	// after B are as far from them as B is from A; nil otherwise.
 	Before, After *Outer
@@ -26,6 +26,11 @@ type Interval struct {
 	// such pixels without motion.
 	Static frame.Image[uint8]
 }
+
+// FlowPair is an estimate of the motion between two frames: Forward from GuideA
+// to GuideB and Backward from GuideB to GuideA, in units of 1/256 pixel of the
+// guides.
+type FlowPair struct{ Forward, Backward flow.Field }
 
 // Outer is a frame beyond an interval and the flow to it from the nearer of the
 // interval's frames.

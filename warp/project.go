@@ -28,7 +28,11 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	}
 	in, workers := &s.in, s.params.Workers
 	s.motion(phase)
-	hypotheses := []*hypothesis{&s.forward, &s.reverse, &s.still}
+	var hypotheses []*hypothesis
+	for i := range s.estimates {
+		hypotheses = append(hypotheses, &s.estimates[i].forward, &s.estimates[i].reverse)
+	}
+	hypotheses = append(hypotheses, &s.still)
 	if s.params.Neighbours {
 		s.offset(&s.mean, overlap>>in.Level)
 		for i := range s.around {
@@ -79,11 +83,14 @@ func (s *Synthesizer) motion(phase Phase) {
 	w, h := in.GuideA.Width, in.GuideA.Height
 	s.made = Made{}
 	s.holes.Resize(w, h)
-	s.forward.motion.Resize(w, h)
-	s.arrive(s.forward.motion, in.Forward, phase, s.trustA)
-	s.reverse.motion.Resize(w, h)
-	s.arrive(s.reverse.motion, in.Backward, PhaseOne-phase, s.trustB)
-	negate(s.params.Workers, s.reverse.motion)
+	for i, f := range in.Flows {
+		e := &s.estimates[i]
+		e.forward.motion.Resize(w, h)
+		s.arrive(e.forward.motion, f.Forward, phase, e.trustA)
+		e.reverse.motion.Resize(w, h)
+		s.arrive(e.reverse.motion, f.Backward, PhaseOne-phase, e.trustB)
+		negate(s.params.Workers, e.reverse.motion)
+	}
 	if s.still.motion.Width != w || s.still.motion.Height != h {
 		s.still.motion = flow.NewField(w, h)
 	}
@@ -92,16 +99,14 @@ func (s *Synthesizer) motion(phase Phase) {
 // overlap is how far off neighbours' motions are read, in pixels of the picture.
 const overlap = 10
 
-// offset sets the four neighbours' motions: the mean of the two projected flows
-// read distance pixels off along the diagonals.
+// offset sets the four neighbours' motions: the mean of the projected flows read
+// distance pixels off along the diagonals.
 func (s *Synthesizer) offset(mean *flow.Field, distance int) {
-	a, b := s.forward.motion, s.reverse.motion
-	mean.Resize(a.Width, a.Height)
 	workers := s.params.Workers
+	a := s.estimates[0].forward.motion
+	mean.Resize(a.Width, a.Height)
 	workers.Rows(a.Height, func(y0, y1 int) {
-		for i := y0 * a.Width; i < y1*a.Width; i++ {
-			mean.Pix[i] = flow.Vec{X: (a.Pix[i].X + b.Pix[i].X) >> 1, Y: (a.Pix[i].Y + b.Pix[i].Y) >> 1}
-		}
+		average(*mean, s.estimates, y0*a.Width, y1*a.Width)
 	})
 	for k := range s.around {
 		h := &s.around[k]
@@ -119,11 +124,27 @@ func (s *Synthesizer) offset(mean *flow.Field, distance int) {
 	}
 }
 
+// average sets mean's vectors from i0 to i1 to the estimates' mean.
+func average(mean flow.Field, estimates []estimate, i0, i1 int) {
+	shift := 0
+	for 1<<shift < 2*len(estimates) {
+		shift++
+	}
+	for i := i0; i < i1; i++ {
+		var sum flow.Vec
+		for k := range estimates {
+			f, b := estimates[k].forward.motion.Pix[i], estimates[k].reverse.motion.Pix[i]
+			sum.X, sum.Y = sum.X+f.X+b.X, sum.Y+f.Y+b.Y
+		}
+		mean.Pix[i] = flow.Vec{X: sum.X >> shift, Y: sum.Y >> shift}
+	}
+}
+
 // arrive splats f along itself and fills what nothing reaches.
 func (s *Synthesizer) arrive(dst, f flow.Field, phase Phase, weight frame.Image[uint16]) {
 	s.splatter.Flow(dst, s.holes, f, Motion{Flow: f, Phase: phase, Weight: weight}, leastTrust)
 	s.filler.Nearest(dst, s.holes)
-	s.made.Holes += holeShare(s.holes) / 2
+	s.made.Holes += holeShare(s.holes) / float64(2*len(s.in.Flows))
 }
 
 // holeShare is the part of a mask that is set.

@@ -43,17 +43,22 @@ type Synthesizer struct {
 	in    Interval
 	ready bool // what does not depend on the phase is done
 
-	scratch          frame.Image[uint16]
-	errorA, errorB   frame.Image[uint16]
+	scratch        frame.Image[uint16]
+	estimates      []estimate // one for each of the interval's flows
+	holes          frame.Image[uint8]
+	still          hypothesis
+	around         [4]hypothesis
+	mean           flow.Field
+	bend           bend
+	mask           [2]frame.Image[uint8]
+	coeffA, coeffB sourceCoefficients
+}
+
+// estimate is what one pair of flows tells.
+type estimate struct {
+	errorA, errorB   frame.Image[uint16] // along the flow from either neighbour
 	trustA, trustB   frame.Image[uint16]
-	holes            frame.Image[uint8]
 	forward, reverse hypothesis
-	still            hypothesis
-	around           [4]hypothesis
-	mean             flow.Field
-	bend             bend
-	mask             [2]frame.Image[uint8]
-	coeffA, coeffB   sourceCoefficients
 }
 
 // sourceCoefficients are a frame's, kept while it is a neighbour.
@@ -162,10 +167,17 @@ func (s *Synthesizer) prepare() error {
 	}
 	in := &s.in
 	workers := s.params.Workers
-	warpError(workers, &s.errorA, &s.scratch, in.GuideA, in.GuideB, in.Forward)
-	warpError(workers, &s.errorB, &s.scratch, in.GuideB, in.GuideA, in.Backward)
-	trust(workers, &s.trustA, s.errorA)
-	trust(workers, &s.trustB, s.errorB)
+	for len(s.estimates) < len(in.Flows) {
+		s.estimates = append(s.estimates, estimate{})
+	}
+	s.estimates = s.estimates[:len(in.Flows)]
+	for i, f := range in.Flows {
+		e := &s.estimates[i]
+		warpError(workers, &e.errorA, &s.scratch, in.GuideA, in.GuideB, f.Forward)
+		warpError(workers, &e.errorB, &s.scratch, in.GuideB, in.GuideA, f.Backward)
+		trust(workers, &e.trustA, e.errorA)
+		trust(workers, &e.trustB, e.errorB)
+	}
 	if s.params.Mode == Project {
 		s.bend.prepare(s)
 		if s.coeffB.of == in.A {

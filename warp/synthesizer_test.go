@@ -71,7 +71,7 @@ func between(a, b *frame.Frame, level, dx, dy int) Interval {
 		}
 		return f
 	}
-	in.Forward, in.Backward = field(1), field(-1)
+	in.Flows = []FlowPair{{field(1), field(-1)}}
 	return in
 }
 
@@ -126,9 +126,9 @@ func TestConstantStaysConstant(t *testing.T) {
 		a := fillFrame(format, width, height, value)
 		in := between(a, a, level, 0, 0)
 		r := rand.New(rand.NewPCG(7, 7))
-		for i := range in.Forward.Pix {
-			in.Forward.Pix[i] = flow.Vec{X: int32(r.IntN(6000) - 3000), Y: int32(r.IntN(6000) - 3000)}
-			in.Backward.Pix[i] = flow.Vec{X: int32(r.IntN(6000) - 3000), Y: int32(r.IntN(6000) - 3000)}
+		for i := range in.Flows[0].Forward.Pix {
+			in.Flows[0].Forward.Pix[i] = flow.Vec{X: int32(r.IntN(6000) - 3000), Y: int32(r.IntN(6000) - 3000)}
+			in.Flows[0].Backward.Pix[i] = flow.Vec{X: int32(r.IntN(6000) - 3000), Y: int32(r.IntN(6000) - 3000)}
 		}
 		got := makeFrame(t, p, in, PhaseOne/5)
 		for i, plane := range got.Planes {
@@ -184,9 +184,9 @@ func TestWorkersAndCanaries(t *testing.T) {
 	a, b := noiseFrame(1, format, width, height), noiseFrame(2, format, width, height)
 	in := between(a, b, 1, 0, 0)
 	r := rand.New(rand.NewPCG(5, 5))
-	for i := range in.Forward.Pix {
-		in.Forward.Pix[i] = flow.Vec{X: int32(r.IntN(4000) - 2000), Y: int32(r.IntN(4000) - 2000)}
-		in.Backward.Pix[i] = flow.Vec{X: int32(r.IntN(4000) - 2000), Y: int32(r.IntN(4000) - 2000)}
+	for i := range in.Flows[0].Forward.Pix {
+		in.Flows[0].Forward.Pix[i] = flow.Vec{X: int32(r.IntN(4000) - 2000), Y: int32(r.IntN(4000) - 2000)}
+		in.Flows[0].Backward.Pix[i] = flow.Vec{X: int32(r.IntN(4000) - 2000), Y: int32(r.IntN(4000) - 2000)}
 	}
 	for _, mode := range []Mode{Project, Splat, Blend} {
 		var first *frame.Frame
@@ -237,10 +237,10 @@ func TestExtremeMotion(t *testing.T) {
 		for level := range 3 {
 			a, b := noiseFrame(1, formats[1], 40, 30), noiseFrame(2, formats[1], 40, 30)
 			in := between(a, b, level, 0, 0)
-			limit := in.Forward.Limit()
-			for i := range in.Forward.Pix {
-				in.Forward.Pix[i] = flow.Vec{X: limit, Y: -limit}
-				in.Backward.Pix[i] = flow.Vec{X: limit * int32(i%3-1), Y: limit}
+			limit := in.Flows[0].Forward.Limit()
+			for i := range in.Flows[0].Forward.Pix {
+				in.Flows[0].Forward.Pix[i] = flow.Vec{X: limit, Y: -limit}
+				in.Flows[0].Backward.Pix[i] = flow.Vec{X: limit * int32(i%3-1), Y: limit}
 			}
 			makeFrame(t, Params{Mode: mode, Order: 3}, in, 1)
 			makeFrame(t, Params{Mode: mode, Order: 3}, in, PhaseOne-1)

@@ -80,7 +80,10 @@ func (g *guides) load(s *Stream, in *warp.Interval, acceleration bool) error {
 	g.level = in.Level
 	g.beyond = acceleration && in.Before != nil && in.After != nil
 	pictures := []frame.Image[uint8]{in.GuideA, in.GuideB}
-	flows := []flow.Field{in.Forward, in.Backward}
+	var flows []flow.Field
+	for _, f := range in.Flows {
+		flows = append(flows, f.Forward, f.Backward)
+	}
 	if g.beyond {
 		pictures = append(pictures, in.Before.Guide, in.After.Guide)
 		flows = append(flows, in.Before.Flow, in.After.Flow)

@@ -261,7 +261,7 @@ func (s *Synthesizer) fit() error {
 	l := layout{format: in.A.Format, width: in.A.Width, height: in.A.Height}
 	if s.params.Mode != warp.Blend {
 		l.guideWidth, l.guideHeight, l.level = in.GuideA.Width, in.GuideA.Height, in.Level
-		l.flows = 2
+		l.flows = 2 * len(in.Flows)
 	}
 	l.count = copy(l.groups[:], groups(l.format, l.width, l.height))
 	if l != s.layout {

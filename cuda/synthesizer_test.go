@@ -108,7 +108,9 @@ func interval(rng *rand.Rand, format frame.Format, width, height, level int, m m
 	a, b := scene(rng, format, width, height), scene(rng, format, width, height)
 	in := warp.Interval{A: a, B: b, GuideA: guide(a, level), GuideB: guide(b, level), Level: level}
 	w, h := in.GuideA.Width, in.GuideA.Height
-	in.Forward, in.Backward = m.field(rng, w, h, 1), m.field(rng, w, h, -1)
+	for range 1 + rng.IntN(2) {
+		in.Flows = append(in.Flows, warp.FlowPair{Forward: m.field(rng, w, h, 1), Backward: m.field(rng, w, h, -1)})
+	}
 	if outer {
 		before, after := m.field(rng, w, h, -1), m.field(rng, w, h, 1)
 		for i := range before.Pix {

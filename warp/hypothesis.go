@@ -99,10 +99,10 @@ var falloff = func() []uint16 {
 // keenness stretches the differences between hypotheses before they decay: by
 // 256ths, from the least difference that a flow leaves. Where one fits well, small
 // differences tell; where none does, they say little.
-var keenness = func() []int32 {
-	t := make([]int32, 256*differenceOne)
+var keenness = func() []uint16 {
+	t := make([]uint16, 256*differenceOne)
 	for d := range t {
-		t[d] = int32(256/(decay*(8+0.75*float64(d)/differenceOne)) + 0.5)
+		t[d] = uint16(256/(decay*(8+0.75*float64(d)/differenceOne)) + 0.5)
 	}
 	return t
 }()
@@ -169,7 +169,7 @@ func share(workers frame.Workers, hypotheses []*hypothesis) int64 {
 				}
 			}
 			sum += int64(least)
-			keen := keenness[min(int(least), len(keenness)-1)]
+			keen := int32(keenness[min(int(least), len(keenness)-1)])
 			for _, h := range hypotheses {
 				cost := int32(h.cost.Pix[i])
 				switch h.kind {
@@ -177,7 +177,7 @@ func share(workers frame.Workers, hypotheses []*hypothesis) int64 {
 					h.weight.Pix[i] = uint16(fallen((cost - least) * keen >> 8))
 				case neighbour:
 					gate := uint32(neighbourGate[min(int(least), len(neighbourGate)-1)])
-					h.weight.Pix[i] = uint16(fallen(max(cost-least, 0) * keen >> 8) * gate >> 8)
+					h.weight.Pix[i] = uint16(fallen(max(cost-least, 0)*keen>>8) * gate >> 8)
 				case stationary:
 					h.weight.Pix[i] = stillShare(cost, least)
 				}

@@ -15,8 +15,8 @@ type Interval struct {
 	// most MaxLevel.
 	GuideA, GuideB frame.Image[uint8]
 	Level          int
-	// Flows are one or more estimates of the motion. Acceleration and what moves
-	// around a pixel are taken from the first.
+	// Flows are one or two estimates of the motion. Acceleration is taken from the
+	// first.
 	Flows []FlowPair
 	// Before and After tell how the motion changes, where the frames before A and
 	// after B are as far from them as B is from A; nil otherwise.

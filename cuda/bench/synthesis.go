@@ -18,7 +18,7 @@ func synthesis(b *Bench) error {
 	for _, size := range []struct{ width, height, level int }{{1920, 1080, 1}, {3840, 2160, 2}} {
 		in := interval(frame.Format{Name: "yuv420p", Depth: 8, Planes: 3, ChromaX: 1, ChromaY: 1}, size.width, size.height, size.level)
 		outer := func(g frame.Image[uint8], f flow.Field) *warp.Outer { return &warp.Outer{Guide: g, Flow: f} }
-		in.Before, in.After = outer(in.GuideB, in.Backward), outer(in.GuideA, in.Forward)
+		in.Before, in.After = outer(in.GuideB, in.Flows[0].Backward), outer(in.GuideA, in.Flows[0].Forward)
 		s, err := cuda.NewSynthesizer(b.Device, warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true})
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func interval(format frame.Format, width, height, level int) warp.Interval {
 	}
 	in.GuideA, in.GuideB = guide(in.A), guide(in.B)
 	w, h := in.GuideA.Width, in.GuideA.Height
-	in.Forward = flow.NewField(w, h)
+	f := flow.NewField(w, h)
 	for y := range h {
 		for x := range w {
 			// A zoom of 1 in 64 in front of which the disc moves.
@@ -83,10 +83,10 @@ func interval(format frame.Format, width, height, level int) warp.Interval {
 			if dx, dy := x-w/3, y-h/2; dx*dx+dy*dy < h*h/16 {
 				v = flow.Vec{X: int32(w * flow.One / 19), Y: int32(dx)}
 			}
-			in.Forward.Row(y)[x] = v
+			f.Row(y)[x] = v
 		}
 	}
-	in.Backward = in.Forward
+	in.Flows = []warp.FlowPair{{Forward: f, Backward: f}}
 	return in
 }
 
@@ -174,7 +174,7 @@ func (r *reference) warp() {
 	for k, side := range []struct {
 		f    *frame.Frame
 		flow flow.Field
-	}{{r.in.A, r.in.Forward}, {r.in.B, r.in.Backward}} {
+	}{{r.in.A, r.in.Flows[0].Forward}, {r.in.B, r.in.Flows[0].Backward}} {
 		m := warp.Motion{Flow: side.flow, Phase: warp.PhaseOne / 2, Weight: r.weights}
 		for i, p := range side.f.Planes {
 			warp.SplatPlane(&r.splatter, r.moved[k][i], r.holes[k], frame.Samples[uint8](p), m, 1)

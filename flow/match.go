@@ -1,0 +1,191 @@
+package flow
+
+import (
+	"fmt"
+
+	"retime/pipeline/frame"
+)
+
+// A Matcher finds, by exhaustive block matching, motion too large or too small in
+// extent for a pyramid: blocks that fit badly along a given flow are compared with
+// all within a window of the other picture, and what fits there much better is a
+// suggestion for estimating the flow once more. The zero value is ready for use. It
+// keeps its memory from call to call and is for one goroutine at a time.
+type Matcher struct {
+	Workers frame.Workers
+
+	toB, toA []match
+}
+
+// match is where a block's content lies in the other picture, in pixels of the
+// halved pictures, if it was found.
+type match struct {
+	x, y  int32
+	found bool
+}
+
+// Blocks of matchBlock pixels of the halved pictures in a side, matchStride apart,
+// are compared up to matchReach pixels off.
+const (
+	matchBlock  = 8
+	matchStride = 4
+	matchReach  = 24
+)
+
+// A block is sought where its mean difference along the flow is matchFault grey
+// levels or more. A match has to halve that, after matchToll grey levels, summed over
+// the block, for each pixel of its length; and the motion back from where it was
+// found has to lead to within matchSlack pixels.
+const (
+	matchFault = 8
+	matchToll  = 2
+	matchSlack = 2
+)
+
+// Suggest sets toB and toA to initial flows from a to b and from b to a: the motion
+// of blocks that were found, and zero elsewhere. a and b are 8-bit luma pictures of
+// one size, halved once (rounding up) from the size of the flows between them,
+// forward and backward. It says whether any block was found.
+func (m *Matcher) Suggest(a, b frame.Image[uint8], forward, backward Field, toB, toA *Field) (found bool, err error) {
+	if a.Width != b.Width || a.Height != b.Height {
+		return false, fmt.Errorf("flow: block matching: pictures of %dx%d and %dx%d", a.Width, a.Height, b.Width, b.Height)
+	}
+	for _, f := range []Field{forward, backward} {
+		if (f.Width+1)/2 != a.Width || (f.Height+1)/2 != a.Height {
+			return false, fmt.Errorf("flow: block matching: flow of %dx%d for halved pictures of %dx%d", f.Width, f.Height, a.Width, a.Height)
+		}
+	}
+	columns, rows := blocks(a.Width), blocks(a.Height)
+	m.toB, m.toA = grow(m.toB, columns*rows), grow(m.toA, columns*rows)
+	m.search(m.toB, columns, a, b, forward)
+	m.search(m.toA, columns, b, a, backward)
+	toB.Resize(forward.Width, forward.Height)
+	toA.Resize(forward.Width, forward.Height)
+	there := paint(*toB, columns, m.toB, m.toA, backward)
+	back := paint(*toA, columns, m.toA, m.toB, forward)
+	return there || back, nil
+}
+
+// blocks is how many fit in a side of n pixels.
+func blocks(n int) int { return max(0, (n-matchBlock)/matchStride+1) }
+
+func grow(s []match, n int) []match {
+	if cap(s) < n {
+		return make([]match, n)
+	}
+	return s[:n]
+}
+
+// search looks for the blocks of a in b.
+func (m *Matcher) search(found []match, columns int, a, b frame.Image[uint8], f Field) {
+	if columns == 0 {
+		return
+	}
+	m.Workers.Rows(len(found)/columns, func(r0, r1 int) {
+		for r := r0; r < r1; r++ {
+			for c := range columns {
+				found[r*columns+c] = seek(a, b, c*matchStride, r*matchStride, f)
+			}
+		}
+	})
+}
+
+// seek looks for the block of a at (x, y).
+func seek(a, b frame.Image[uint8], x, y int, f Field) match {
+	v := halved(f, x+matchBlock/2, y+matchBlock/2)
+	fit := never
+	for _, d := range [...][2]int{{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}} {
+		fit = min(fit, blockDifference(a, b, x, y, int(v.X)+d[0], int(v.Y)+d[1], fit))
+	}
+	if fit < matchFault*matchBlock*matchBlock {
+		return match{}
+	}
+	best, u, w := fit, 0, 0
+	try := func(du, dw int) {
+		toll := matchToll * max(du, -du, dw, -dw)
+		if d := blockDifference(a, b, x, y, du, dw, best-toll); d+toll < best {
+			best, u, w = d+toll, du, dw
+		}
+	}
+	for dw := -matchReach; dw <= matchReach; dw += 2 {
+		for du := -matchReach; du <= matchReach; du += 2 {
+			try(du, dw)
+		}
+	}
+	cu, cw := u, w
+	for dw := cw - 1; dw <= cw+1; dw++ {
+		for du := cu - 1; du <= cu+1; du++ {
+			try(du, dw)
+		}
+	}
+	if 2*best > fit {
+		return match{}
+	}
+	return match{int32(u), int32(w), true}
+}
+
+// halvedBits is log2 of a pixel of the halved pictures in the units of a Vec.
+const halvedBits = 9
+
+// halved returns f at a pixel of the halved pictures, rounded to theirs.
+func halved(f Field, x, y int) Vec {
+	v := f.Pix[min(2*y, f.Height-1)*f.Stride+min(2*x, f.Width-1)]
+	return Vec{X: (v.X + One) >> halvedBits, Y: (v.Y + One) >> halvedBits}
+}
+
+// never is above every difference of blocks.
+const never = 256 * matchBlock * matchBlock
+
+// blockDifference is the sum of absolute differences between the block of a at
+// (x, y) and that of b displaced by (u, v), or some number of at least limit if it
+// is not below that.
+func blockDifference(a, b frame.Image[uint8], x, y, u, v, limit int) int {
+	bx, by := x+u, y+v
+	if bx < 0 || by < 0 || bx+matchBlock > b.Width || by+matchBlock > b.Height {
+		return never
+	}
+	sum := 0
+	for j := range matchBlock {
+		p := (*[matchBlock]uint8)(a.Pix[(y+j)*a.Stride+x:])
+		q := (*[matchBlock]uint8)(b.Pix[(by+j)*b.Stride+bx:])
+		for i := range p {
+			d := int(p[i]) - int(q[i])
+			sum += max(d, -d)
+		}
+		if sum >= limit {
+			break
+		}
+	}
+	return sum
+}
+
+// paint sets dst to the matches that the matches or the flow back confirm, and to
+// zero elsewhere.
+func paint(dst Field, columns int, there, back []match, f Field) (any bool) {
+	dst.Clear()
+	const core = matchStride // of the halved pictures' pixels, in the block's middle
+	for k, m := range there {
+		if !m.found {
+			continue
+		}
+		x, y := k%columns*matchStride, k/columns*matchStride
+		cx, cy := x+matchBlock/2+int(m.x), y+matchBlock/2+int(m.y)
+		v := halved(f, cx, cy)
+		c, r := max(0, cx-core/2)/matchStride, max(0, cy-core/2)/matchStride
+		if i := min(r, len(back)/columns-1)*columns + min(c, columns-1); back[i].found {
+			v = Vec{X: back[i].x, Y: back[i].y}
+		}
+		if dx, dy := v.X+m.x, v.Y+m.y; max(dx, -dx, dy, -dy) > matchSlack {
+			continue
+		}
+		any = true
+		x, y = 2*x+core, 2*y+core
+		for j := y; j < min(y+2*core, dst.Height); j++ {
+			row := dst.Row(j)[x:min(x+2*core, dst.Width)]
+			for i := range row {
+				row[i] = Vec{X: 2 * One * m.x, Y: 2 * One * m.y}
+			}
+		}
+	}
+	return any
+}

@@ -45,14 +45,14 @@ const (
 // Suggest sets toB and toA to initial flows from a to b and from b to a: the motion
 // of blocks that were found, and zero elsewhere. a and b are 8-bit luma pictures of
 // one size, halved once (rounding up) from the size of the flows between them,
-// forward and backward. It says whether any block was found.
-func (m *Matcher) Suggest(a, b frame.Image[uint8], forward, backward Field, toB, toA *Field) (found bool, err error) {
+// forward and backward.
+func (m *Matcher) Suggest(a, b frame.Image[uint8], forward, backward Field, toB, toA *Field) error {
 	if a.Width != b.Width || a.Height != b.Height {
-		return false, fmt.Errorf("flow: block matching: pictures of %dx%d and %dx%d", a.Width, a.Height, b.Width, b.Height)
+		return fmt.Errorf("flow: block matching: pictures of %dx%d and %dx%d", a.Width, a.Height, b.Width, b.Height)
 	}
 	for _, f := range []Field{forward, backward} {
 		if (f.Width+1)/2 != a.Width || (f.Height+1)/2 != a.Height {
-			return false, fmt.Errorf("flow: block matching: flow of %dx%d for halved pictures of %dx%d", f.Width, f.Height, a.Width, a.Height)
+			return fmt.Errorf("flow: block matching: flow of %dx%d for halved pictures of %dx%d", f.Width, f.Height, a.Width, a.Height)
 		}
 	}
 	columns, rows := blocks(a.Width), blocks(a.Height)
@@ -61,9 +61,9 @@ func (m *Matcher) Suggest(a, b frame.Image[uint8], forward, backward Field, toB,
 	m.search(m.toA, columns, b, a, backward)
 	toB.Resize(forward.Width, forward.Height)
 	toA.Resize(forward.Width, forward.Height)
-	there := paint(*toB, columns, m.toB, m.toA, backward)
-	back := paint(*toA, columns, m.toA, m.toB, forward)
-	return there || back, nil
+	paint(*toB, columns, m.toB, m.toA, backward)
+	paint(*toA, columns, m.toA, m.toB, forward)
+	return nil
 }
 
 // blocks is how many fit in a side of n pixels.
@@ -161,7 +161,7 @@ func blockDifference(a, b frame.Image[uint8], x, y, u, v, limit int) int {
 
 // paint sets dst to the matches that the matches or the flow back confirm, and to
 // zero elsewhere.
-func paint(dst Field, columns int, there, back []match, f Field) (any bool) {
+func paint(dst Field, columns int, there, back []match, f Field) {
 	dst.Clear()
 	const core = matchStride // of the halved pictures' pixels, in the block's middle
 	for k, m := range there {
@@ -178,7 +178,6 @@ func paint(dst Field, columns int, there, back []match, f Field) (any bool) {
 		if dx, dy := v.X+m.x, v.Y+m.y; max(dx, -dx, dy, -dy) > matchSlack {
 			continue
 		}
-		any = true
 		x, y = 2*x+core, 2*y+core
 		for j := y; j < min(y+2*core, dst.Height); j++ {
 			row := dst.Row(j)[x:min(x+2*core, dst.Width)]
@@ -187,5 +186,4 @@ func paint(dst Field, columns int, there, back []match, f Field) (any bool) {
 			}
 		}
 	}
-	return any
 }

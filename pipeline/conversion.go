@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"retime/flow"
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
 	"retime/warp"
@@ -50,12 +49,12 @@ type interval struct {
 	a, b  picture // b is empty behind the last frame
 	slots []slot
 	// Set before ready is closed.
-	forward, backward flow.Field
-	change            change
-	err               error
-	ready             chan struct{}
-	hold              warp.Phase // how long the first picture stands where none is made
-	gap               bool       // too long for motion to run through
+	flows  []warp.FlowPair
+	change change
+	err    error
+	ready  chan struct{}
+	hold   warp.Phase // how long the first picture stands where none is made
+	gap    bool       // too long for motion to run through
 	// Set by the synthesis.
 	cut   bool
 	scene int // of its first picture
@@ -347,8 +346,8 @@ func (c *conversion) estimate(ctx context.Context, from <-chan *interval) error 
 	defer e.close()
 	for v := range from {
 		stop := c.times.flow.start()
-		if v.err = e.both(v); v.err == nil {
-			v.change = measureChange(v.a.guide, v.b.guide, v.forward, v.backward)
+		if v.err = e.estimate(v); v.err == nil {
+			v.change = measureChange(v.a.guide, v.b.guide, v.flows[0])
 		}
 		stop()
 		close(v.ready)

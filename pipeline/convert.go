@@ -64,7 +64,7 @@ func EstimateFlow(a, b *frame.Frame, o Options) (forward, backward flow.Field, e
 	if err != nil {
 		return forward, backward, err
 	}
-	return v.forward, v.backward, nil
+	return v.flows[0].Forward, v.flows[0].Backward, nil
 }
 
 // CutScore says from 0 to 1 how surely a scene cut lies between two frames of
@@ -75,7 +75,7 @@ func CutScore(a, b *frame.Frame, o Options) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return measureChange(v.a.guide, v.b.guide, v.forward, v.backward).cutScore(), nil
+	return measureChange(v.a.guide, v.b.guide, v.flows[0]).cutScore(), nil
 }
 
 // estimatePair returns the interval between two frames with its flow.
@@ -93,5 +93,5 @@ func estimatePair(a, b *frame.Frame, o Options) (*interval, error) {
 	defer e.close()
 	c := &conversion{o: &o, level: o.Preset.level(a.Width, a.Height)}
 	v := &interval{a: picture{Frame: a, guide: c.guide(a)}, b: picture{Frame: b, guide: c.guide(b)}}
-	return v, e.both(v)
+	return v, e.estimate(v)
 }

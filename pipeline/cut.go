@@ -7,6 +7,7 @@ import (
 
 	"retime/flow"
 	"retime/pipeline/frame"
+	"retime/warp"
 )
 
 // change is how much differs between two neighbouring pictures, from 0 to 1.
@@ -33,11 +34,11 @@ const changeStep = 3
 const strayed = flow.One
 
 // measureChange compares two guides.
-func measureChange(a, b frame.Image[uint8], forward, backward flow.Field) change {
+func measureChange(a, b frame.Image[uint8], f warp.FlowPair) change {
 	var along, still correlation
 	var lost, n int
 	for y := 0; y < a.Height; y += changeStep {
-		ra, rb, rf := a.Row(y), b.Row(y), forward.Row(y)
+		ra, rb, rf := a.Row(y), b.Row(y), f.Forward.Row(y)
 		for x := 0; x < a.Width; x += changeStep {
 			n++
 			still.add(int(ra[x]), int(rb[x]))
@@ -47,7 +48,7 @@ func measureChange(a, b frame.Image[uint8], forward, backward flow.Field) change
 				continue
 			}
 			along.add(int(ra[x]), int(b.Row(ty)[tx]))
-			w := backward.Row(ty)[tx]
+			w := f.Backward.Row(ty)[tx]
 			if abs(int(v.X+w.X)) > strayed || abs(int(v.Y+w.Y)) > strayed {
 				lost++
 			}

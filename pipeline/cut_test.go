@@ -165,7 +165,7 @@ func TestCutsOnRealClips(t *testing.T) {
 		if err := estimate[true].Estimate(b, a, &backward); err != nil {
 			t.Fatal(err)
 		}
-		score := measureChange(a, b, forward, backward).cutScore()
+		score := measureChange(a, b, warp.FlowPair{Forward: forward, Backward: backward}).cutScore()
 		switch found := score >= DefaultSceneThreshold; {
 		case found && cut:
 			hits++

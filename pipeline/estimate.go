@@ -8,6 +8,7 @@ import (
 	"retime/flow"
 	"retime/flow/opencv"
 	"retime/pipeline/frame"
+	"retime/warp"
 )
 
 // Estimator computes the optical flow from a to b, luma pictures of one size,
@@ -15,6 +16,13 @@ import (
 type Estimator interface {
 	Estimate(a, b frame.Image[uint8], dst *flow.Field) error
 	Close() error
+}
+
+// startedEstimator is an estimator that also tries the vectors of an initial flow
+// of a's size.
+type startedEstimator interface {
+	Estimator
+	EstimateFrom(a, b frame.Image[uint8], initial flow.Field, dst *flow.Field) error
 }
 
 // flowWorkers is how many intervals' flows are estimated at once. Each takes
@@ -28,52 +36,126 @@ const maxFlowWorkers = 8
 
 func (o *Options) workers() frame.Workers { return frame.Workers{N: o.Threads} }
 
-// estimators are a pair for the two directions.
-type estimators struct{ forward, backward Estimator }
-
-func newEstimators(o *Options) (*estimators, error) {
-	f, err := newEstimator(o)
-	if err != nil {
-		return nil, err
-	}
-	b, err := newEstimator(o)
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return &estimators{f, b}, nil
+// estimators are what one goroutine estimates flows with.
+type estimators struct {
+	first pair
+	// second, where the preset asks for one, differs in its faults and starts from
+	// what block matching found.
+	second *secondEstimate
 }
 
-func newEstimator(o *Options) (Estimator, error) {
-	e, method, err := o.estimator()
-	if err != nil || o.FlowCache == "" {
-		return e, err
+// pair is two estimators, one for either direction.
+type pair struct{ forward, backward Estimator }
+
+func (p pair) close() {
+	for _, e := range []Estimator{p.forward, p.backward} {
+		if e != nil {
+			e.Close()
+		}
+	}
+}
+
+// secondEstimate is another pair of estimators.
+type secondEstimate struct {
+	forward, backward startedEstimator
+	matcher           flow.Matcher
+	toB, toA          flow.Field
+}
+
+func newEstimators(o *Options) (*estimators, error) {
+	e := &estimators{}
+	if err := e.open(o); err != nil {
+		e.close()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *estimators) open(o *Options) (err error) {
+	for _, to := range []*Estimator{&e.first.forward, &e.first.backward} {
+		if *to, err = newEstimator(o); err != nil {
+			return err
+		}
+	}
+	if o.Flow == Farneback || o.Preset != Best {
+		return nil
+	}
+	e.second = &secondEstimate{matcher: flow.Matcher{Workers: o.workers()}}
+	for _, to := range []*startedEstimator{&e.second.forward, &e.second.backward} {
+		if *to, err = newStartedEstimator(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newEstimator(o *Options) (e Estimator, err error) {
+	var method string
+	if o.Flow == Farneback {
+		p := opencv.DefaultFarneback()
+		e, err = opencv.NewFarneback(p)
+		method = fmt.Sprintf("farneback %+v", p)
+	} else {
+		p := o.Preset.dis()
+		e, err = opencv.NewDIS(p)
+		method = fmt.Sprintf("dis %+v", p)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case o.FlowCache == "":
+		return e, nil
 	}
 	return newFlowCache(e, o.FlowCache, method)
 }
 
-// estimator returns what o chooses, and a name that says how its fields differ
-// from another's.
-func (o *Options) estimator() (e Estimator, method string, err error) {
-	if o.Flow == Farneback {
-		p := opencv.DefaultFarneback()
-		e, err = opencv.NewFarneback(p)
-		return e, fmt.Sprintf("farneback %+v", p), err
+func newStartedEstimator(o *Options) (startedEstimator, error) {
+	p := o.Preset.secondDIS()
+	e, err := opencv.NewDIS(p)
+	switch {
+	case err != nil:
+		return nil, err
+	case o.FlowCache == "":
+		return e, nil
 	}
-	p := o.Preset.dis()
-	e, err = opencv.NewDIS(p)
-	return e, fmt.Sprintf("dis %+v", p), err
+	return newStartedFlowCache(e, o.FlowCache, fmt.Sprintf("dis %+v", p))
 }
 
 func (e *estimators) close() {
-	e.forward.Close()
-	e.backward.Close()
+	e.first.close()
+	if e.second != nil {
+		pair{e.second.forward, e.second.backward}.close()
+	}
 }
 
-// both estimates v's flow in both directions.
-func (e *estimators) both(v *interval) error {
+// estimate sets v's flows, both directions at once.
+func (e *estimators) estimate(v *interval) error {
+	a, b := v.a.guide, v.b.guide
+	v.flows = make([]warp.FlowPair, 1, 2)
+	first := &v.flows[0]
+	err := together(
+		func() error { return e.first.forward.Estimate(a, b, &first.Forward) },
+		func() error { return e.first.backward.Estimate(b, a, &first.Backward) },
+	)
+	if err != nil || e.second == nil {
+		return err
+	}
+	s := e.second
+	if err := s.matcher.Suggest(warp.Halve(a), warp.Halve(b), first.Forward, first.Backward, &s.toB, &s.toA); err != nil {
+		return err
+	}
+	v.flows = v.flows[:2]
+	second := &v.flows[1]
+	return together(
+		func() error { return s.forward.EstimateFrom(a, b, s.toB, &second.Forward) },
+		func() error { return s.backward.EstimateFrom(b, a, s.toA, &second.Backward) },
+	)
+}
+
+// together runs both at once.
+func together(f, g func() error) error {
 	var group errgroup.Group
-	group.Go(func() error { return e.forward.Estimate(v.a.guide, v.b.guide, &v.forward) })
-	group.Go(func() error { return e.backward.Estimate(v.b.guide, v.a.guide, &v.backward) })
+	group.Go(f)
+	group.Go(g)
 	return group.Wait()
 }

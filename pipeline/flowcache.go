@@ -30,15 +30,38 @@ func newFlowCache(e Estimator, dir, method string) (*flowCache, error) {
 	return &flowCache{e, dir, method}, nil
 }
 
+// startedFlowCache is a flowCache of an estimator that takes an initial flow.
+type startedFlowCache struct {
+	*flowCache
+	from startedEstimator
+}
+
+func newStartedFlowCache(e startedEstimator, dir, method string) (*startedFlowCache, error) {
+	c, err := newFlowCache(e, dir, method)
+	if err != nil {
+		return nil, err
+	}
+	return &startedFlowCache{c, e}, nil
+}
+
+func (c *startedFlowCache) EstimateFrom(a, b frame.Image[uint8], initial flow.Field, dst *flow.Field) error {
+	return c.keep(c.key(a, b, initial), a, dst, func() error { return c.from.EstimateFrom(a, b, initial, dst) })
+}
+
 func (c *flowCache) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
-	name := filepath.Join(c.dir, c.key(a, b)+".flo")
+	return c.keep(c.key(a, b, flow.Field{}), a, dst, func() error { return c.Estimator.Estimate(a, b, dst) })
+}
+
+// keep reads the field called key, or else estimates and writes it.
+func (c *flowCache) keep(key string, a frame.Image[uint8], dst *flow.Field, estimate func() error) error {
+	name := filepath.Join(c.dir, key+".flo")
 	switch err := readCached(name, a, dst); {
 	case err == nil:
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return fault.New(fault.BadData, "--flow-cache: %q: %w; delete it", name, err)
 	}
-	if err := c.Estimator.Estimate(a, b, dst); err != nil {
+	if err := estimate(); err != nil {
 		return err
 	}
 	if err := writeCached(name, *dst); err != nil {
@@ -47,8 +70,9 @@ func (c *flowCache) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
 	return nil
 }
 
-// key names the flow from a to b.
-func (c *flowCache) key(a, b frame.Image[uint8]) string {
+// key names the flow from a to b that starts from an initial one, which may be
+// empty.
+func (c *flowCache) key(a, b frame.Image[uint8], initial flow.Field) string {
 	h := sha256.New()
 	h.Write([]byte(c.method))
 	for _, m := range []frame.Image[uint8]{a, b} {
@@ -58,6 +82,14 @@ func (c *flowCache) key(a, b frame.Image[uint8]) string {
 		h.Write(size[:])
 		for y := range m.Height {
 			h.Write(m.Row(y))
+		}
+	}
+	for y := range initial.Height {
+		for _, v := range initial.Row(y) {
+			var vec [8]byte
+			binary.LittleEndian.PutUint32(vec[:], uint32(v.X))
+			binary.LittleEndian.PutUint32(vec[4:], uint32(v.Y))
+			h.Write(vec[:])
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])

@@ -67,6 +67,37 @@ func TestFlowCache(t *testing.T) {
 	}
 }
 
+func (e *countingEstimator) EstimateFrom(a, b frame.Image[uint8], initial flow.Field, dst *flow.Field) error {
+	err := e.Estimate(a, b, dst)
+	dst.Pix[0] = initial.Pix[0]
+	return err
+}
+
+// A field that started elsewhere is another.
+func TestFlowCacheStarts(t *testing.T) {
+	dir := t.TempDir()
+	a := grey(7, 5, 1)
+	e := &countingEstimator{}
+	c, err := newStartedFlowCache(e, dir, "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := flow.NewField(7, 5), flow.NewField(7, 5)
+	second.Pix[0] = flow.Vec{X: 1, Y: 2}
+	for i, initial := range []flow.Field{first, second, first, second} {
+		var got flow.Field
+		if err := c.EstimateFrom(a, a, initial, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Pix[0] != initial.Pix[0] {
+			t.Errorf("%d: %v from %v", i, got.Pix[0], initial.Pix[0])
+		}
+	}
+	if e.calls != 2 {
+		t.Errorf("estimated %d times, want twice", e.calls)
+	}
+}
+
 func TestFlowCacheFaults(t *testing.T) {
 	dir := t.TempDir()
 	a := grey(7, 5, 1)
@@ -75,7 +106,7 @@ func TestFlowCacheFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	var field flow.Field
-	name := filepath.Join(dir, c.key(a, a)+".flo")
+	name := filepath.Join(dir, c.key(a, a, flow.Field{})+".flo")
 	if err := os.WriteFile(name, []byte("PIEH"), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -159,19 +159,19 @@ func (w *window) describe(level int) warp.Interval {
 	v := w.now
 	in := warp.Interval{
 		A: v.a.Frame, B: v.b.Frame, GuideA: v.a.guide, GuideB: v.b.guide, Level: level,
-		Flows: []warp.FlowPair{{Forward: v.forward, Backward: v.backward}},
+		Flows: v.flows,
 	}
-	if b := w.before; b != nil && b.flows() && asLong(b, v) {
-		in.Before = &warp.Outer{Guide: b.a.guide, Flow: b.backward}
+	if b := w.before; b != nil && b.moves() && asLong(b, v) {
+		in.Before = &warp.Outer{Guide: b.a.guide, Flow: b.flows[0].Backward}
 	}
-	if a := w.after; a != nil && a.flows() && asLong(a, v) {
-		in.After = &warp.Outer{Guide: a.b.guide, Flow: a.forward}
+	if a := w.after; a != nil && a.moves() && asLong(a, v) {
+		in.After = &warp.Outer{Guide: a.b.guide, Flow: a.flows[0].Forward}
 	}
 	return in
 }
 
-// flows says whether v's flow was estimated and means something.
-func (v *interval) flows() bool { return v.forward.Width > 0 && !v.cut }
+// moves says whether v's flow was estimated and means something.
+func (v *interval) moves() bool { return len(v.flows) > 0 && !v.cut }
 
 // asLong says whether two intervals differ in length by no more than an eighth.
 func asLong(a, b *interval) bool {

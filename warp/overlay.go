@@ -132,7 +132,7 @@ func (p *probes) misfit(in *Interval, x, y int) bool {
 	votes := 0
 	for _, o := range p {
 		px, py := min(max(x+o[0], 0), in.GuideA.Width-1), min(max(y+o[1], 0), in.GuideA.Height-1)
-		v := in.Forward.Row(py)[px]
+		v := in.Flows[0].Forward.Row(py)[px]
 		if max(v.X, -v.X, v.Y, -v.Y) < overlayMotion {
 			continue
 		}

@@ -62,7 +62,7 @@ func panned(width, height, dx, dy int, at func(x, y int) uint8, covered func(x, 
 		return f
 	}
 	return Interval{
-		GuideA: guide(0), GuideB: guide(1), Forward: field(1), Backward: field(-1),
+		GuideA: guide(0), GuideB: guide(1), Flows: []FlowPair{{field(1), field(-1)}},
 		Before: &Outer{guide(-1), field(-1)}, After: &Outer{guide(2), field(1)},
 	}
 }

@@ -383,7 +383,9 @@ func TestSynthesizerOneSpot(t *testing.T) {
 				for y := range height {
 					for x := range width {
 						v := flow.Vec{X: int32(40-x) * 512, Y: int32(30-y) * 512}
-						in.Forward.Row(y)[x], in.Backward.Row(y)[x] = v, v
+						for _, f := range in.Flows {
+							f.Forward.Row(y)[x], f.Backward.Row(y)[x] = v, v
+						}
 					}
 				}
 				cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 1})

@@ -107,14 +107,8 @@ func seek(a, b frame.Image[uint8], x, y int, f Field) match {
 			best, u, w = d+toll, du, dw
 		}
 	}
-	for dw := -matchReach; dw <= matchReach; dw += 2 {
-		for du := -matchReach; du <= matchReach; du += 2 {
-			try(du, dw)
-		}
-	}
-	cu, cw := u, w
-	for dw := cw - 1; dw <= cw+1; dw++ {
-		for du := cu - 1; du <= cu+1; du++ {
+	for dw := -matchReach; dw <= matchReach; dw++ {
+		for du := -matchReach; du <= matchReach; du++ {
 			try(du, dw)
 		}
 	}

@@ -67,6 +67,9 @@ type Options struct {
 	// animation on twos and telecined film; KeepDuplicates by default.
 	Duplicates Duplicates
 
+	// InputRate is the frames per second of input that has no timestamps, such as an
+	// image sequence; nil for its default.
+	InputRate *big.Rat
 	// Map chooses the input's streams as ffmpeg's -map does, such as "0:v:1" or
 	// "-0:s"; empty for all that the output holds.
 	Map []string
@@ -283,7 +286,7 @@ func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
 // readerOptions says how to read o.Input.
 func (o *Options) readerOptions() media.ReaderOptions {
 	r := media.ReaderOptions{
-		Format: o.InputFormat, Threads: o.Threads, From: o.From, To: o.To, Map: o.Map, Log: o.Log,
+		Format: o.InputFormat, Rate: o.InputRate, Threads: o.Threads, From: o.From, To: o.To, Map: o.Map, Log: o.Log,
 		ProbeFields: o.Deinterlace == RefuseFields,
 	}
 	if o.Deinterlace != IgnoreFields {

@@ -38,6 +38,7 @@ type ConvertOptions struct {
 	deinterlace                 string
 	inverseTelecine             bool
 	maps                        []string
+	inFPS                       string
 	keepTimestamps, overwrite   bool
 	progress                    string
 	quiet, verbose              bool
@@ -72,6 +73,7 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.deinterlace, "deinterlace", "", "interlaced input: a picture of each `field` (the default value), of each frame, or off to take it as it is")
 	f.Lookup("deinterlace").NoOptDefVal = string(pipeline.EachField)
 	f.BoolVar(&o.inverseTelecine, "inverse-telecine", false, "find the frames of film in 3:2 pulldown")
+	f.StringVar(&o.inFPS, "in-fps", "", "`RATE` of input without timestamps, such as frames/%05d.png (default 25)")
 	f.StringArrayVar(&o.maps, "map", nil, "choose streams as ffmpeg does: `[-]0[:STREAMS][?]`; may be repeated (default all)")
 	f.StringVar(&o.vcodec, "vcodec", "", "encoder `NAME` (default libx264, or what suits the container)")
 	f.IntVar(&o.crf, "crf", -1, "constant rate factor (default 16 for libx264)")
@@ -142,6 +144,13 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		KeepTimestamps: o.keepTimestamps, Audio: media.Audio(o.audio), Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
 		Static:  pipeline.Static(o.static),
 		Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault), FlowCache: o.flowCache, Overwrite: o.overwrite,
+	}
+	if o.inFPS != "" {
+		r, err := pipeline.ParseRate(o.inFPS)
+		if err != nil || r.Multiple {
+			return p, fault.New(fault.Usage, "--in-fps %q: want frames per second as 24 or 24000/1001", o.inFPS)
+		}
+		p.InputRate = r.Value
 	}
 	p.Map, p.Deinterlace = o.maps, pipeline.Deinterlace(o.deinterlace)
 	if o.inverseTelecine {

@@ -29,7 +29,8 @@ func (w *Writer) pickEncoder() (*astiav.Codec, error) {
 		}
 		return codec, nil
 	}
-	if codec := astiav.FindEncoderByName("libx264"); codec != nil && !refuses(w.output, codec.ID()) && !wraps {
+	pictures := w.isContainer("image2,image2pipe,gif,apng,webp,webp_anim,avif")
+	if codec := astiav.FindEncoderByName("libx264"); codec != nil && !refuses(w.output, codec.ID()) && !wraps && !pictures {
 		return codec, nil
 	}
 	if codec := astiav.FindEncoder(defaultVideoCodec(w.output)); codec != nil {
@@ -171,6 +172,8 @@ func (w *Writer) formats(codec *astiav.Codec) []astiav.PixelFormat {
 		return filterFormats(yuv4mpegHolds)
 	case codec.Name() == "rawvideo":
 		return filterFormats(hasRawTag)
+	case codec.Name() == "mjpeg":
+		return slices.DeleteFunc(codec.PixelFormats(), func(p astiav.PixelFormat) bool { return !alwaysFull(p) }) // as JPEG is
 	}
 	return codec.PixelFormats()
 }

@@ -134,6 +134,9 @@ func lossBetween(p, t astiav.PixelFormat) loss {
 		return loss{}
 	}
 	need := depthOf(from)
+	if has(to, C.AV_PIX_FMT_FLAG_PAL) {
+		need += 8 // too few colours
+	}
 	if isRGB(from) && !isRGB(to) && colours(to) > 1 {
 		need += 2
 	}

@@ -62,8 +62,11 @@ type Damage struct {
 
 // ReaderOptions say how to read.
 type ReaderOptions struct {
-	Format  string // container name; empty to probe
-	Threads int    // decoder threads; 0 for as many as there are processors
+	Format string // container name; empty to probe
+	// Rate is the frames per second of what has no timestamps, such as an image
+	// sequence (named by a pattern, frames/%05d.png); nil for its default.
+	Rate    *big.Rat
+	Threads int // decoder threads; 0 for as many as there are processors
 	// From is where reading starts, in seconds after the file's start; nil for
 	// the beginning. The first frame is the last one at or before it.
 	From *big.Rat
@@ -151,7 +154,15 @@ func (r *Reader) open() error {
 	r.guard = r.input.SetInterruptCallback()
 	r.errors.of(r.input)
 	r.stop = context.AfterFunc(r.ctx, r.guard.Interrupt)
-	message, err := withMessage(func() error { return r.input.OpenInput(url, format, nil) })
+	options, err := r.inputOptions()
+	if err != nil {
+		r.stop()
+		r.input.Free()
+		r.input = nil
+		return err
+	}
+	defer options.Free()
+	message, err := withMessage(func() error { return r.input.OpenInput(url, format, options) })
 	if err != nil {
 		r.stop()
 		r.input.Free() // FFmpeg has freed what is behind it
@@ -166,6 +177,9 @@ func (r *Reader) open() error {
 			err = errors.New("not a media file that this FFmpeg build reads, or damaged at its start")
 		}
 		return fault.New(fault.BadData, "open %q: %w%s", r.name, err, detail(message))
+	}
+	if err := r.checkRate(options); err != nil {
+		return err
 	}
 	if err := r.input.FindStreamInfo(nil); err != nil {
 		return r.bad(fmt.Errorf("no stream could be read: %w", err))

@@ -17,6 +17,8 @@ type target struct {
 	name string // as the user gave it
 	url  string // as FFmpeg opens it
 	temp string // the file behind url, "" where url is final
+	// sequence is set where files are numbered; temp is then a directory.
+	sequence *sequence
 }
 
 func newTarget(name, source string, overwrite bool) (target, error) {
@@ -27,6 +29,9 @@ func newTarget(name, source string, overwrite bool) (target, error) {
 		return target{name: "standard output", url: "pipe:1"}, nil
 	}
 	info, err := os.Stat(name)
+	if s, ok := newSequence(name); ok && err != nil {
+		return sequenceTarget(name, s, overwrite)
+	}
 	switch {
 	case err == nil && info.IsDir():
 		return target{}, fault.New(fault.CannotWrite, "output %q is a directory; name a file in it", name)
@@ -59,13 +64,15 @@ func sameFile(info fs.FileInfo, source string) bool {
 
 // commit gives the written file its name, on disk.
 func (t *target) commit(partial bool) (string, error) {
-	if t.temp == "" {
+	switch {
+	case t.temp == "":
 		return t.name, nil
+	case t.sequence != nil:
+		return t.commitSequence(partial)
 	}
 	name := t.name
 	if partial {
-		ext := filepath.Ext(name)
-		name = strings.TrimSuffix(name, ext) + ".partial" + ext
+		name = partialName(name)
 	}
 	f, err := os.Open(t.temp)
 	if err != nil {
@@ -83,10 +90,16 @@ func (t *target) commit(partial bool) (string, error) {
 	return name, nil
 }
 
+// partialName is the name of what could be made of name.
+func partialName(name string) string {
+	ext := filepath.Ext(name)
+	return strings.TrimSuffix(name, ext) + ".partial" + ext
+}
+
 // discard removes a file that was not committed.
 func (t *target) discard() {
 	if t.temp != "" {
-		os.Remove(t.temp)
+		os.RemoveAll(t.temp)
 		t.temp = ""
 	}
 }

@@ -106,6 +106,9 @@ func (w *Writer) open(name string) (err error) {
 	if format == "" && name == "-" {
 		format = "nut"
 	}
+	if format == "" && w.target.sequence != nil {
+		format = "image2"
+	}
 	w.output, err = astiav.AllocOutputFormatContext(nil, format, w.target.url)
 	if err != nil {
 		if format != "" {
@@ -116,6 +119,9 @@ func (w *Writer) open(name string) (err error) {
 	// YUV4MPEG2 of more than 8 bits, spherical video and FLAC in MP4 are not in all
 	// readers' standards.
 	w.output.SetStrictStdCompliance(astiav.StrictStdComplianceExperimental)
+	if w.isContainer("image2") && w.target.sequence == nil {
+		return fault.New(fault.Usage, "output %q is the name of one picture; name a pattern for all, such as out/%%05d.png", w.target.name)
+	}
 	codec, err := w.pickEncoder()
 	if err != nil {
 		return err

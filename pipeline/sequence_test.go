@@ -1,0 +1,157 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"retime/pipeline/fault"
+	"retime/warp"
+)
+
+// Pictures go in and come out as numbered files, those that were shot unchanged.
+func TestImageSequences(t *testing.T) {
+	for _, c := range []struct{ ext, format string }{
+		{"png", "rgb24"}, {"png", "rgb48be"}, {"png", "gray16be"}, {"png", "rgba"}, {"tiff", "rgb48le"}, {"tiff", "yuv422p"},
+		{"dpx", "gbrp10be"}, {"dpx", "rgb48le"}, {"exr", "gbrpf32le"}, {"bmp", "bgr24"}, {"jpg", "yuvj444p"},
+	} {
+		in, out := t.TempDir(), t.TempDir()
+		ffmpeg(t, "-i", writeScene(t, 64, 48, 3, 24, 1), "-pix_fmt", c.format, "-start_number", "37", filepath.Join(in, "f%04d."+c.ext))
+		o := Options{
+			Input: filepath.Join(in, "f%04d."+c.ext), Output: filepath.Join(out, "%03d."+c.ext), InputRate: big.NewRat(24, 1),
+			Mode: warp.Blend, Rate: Rate{big.NewRat(2, 1), true},
+		}
+		report := mustRun(t, o)
+		if report.Frames != 6 || report.Rate.Cmp(big.NewRat(48, 1)) != 0 || report.Output != o.Output {
+			t.Errorf("%s: %d frames at %s in %s", c.ext, report.Frames, report.Rate.RatString(), report.Output)
+		}
+		entries, _ := os.ReadDir(out)
+		if len(entries) != 6 {
+			t.Fatalf("%s: %d files, want 6: %v", c.ext, len(entries), entries)
+		}
+		if c.ext == "jpg" {
+			continue // which loses
+		}
+		for i := range 3 {
+			want, _, v := readAll(t, filepath.Join(in, fmt.Sprintf("f%04d.%s", 37+i, c.ext)))
+			got, _, w := readAll(t, filepath.Join(out, fmt.Sprintf("%03d.%s", 1+2*i, c.ext)))
+			if v.Source != w.Source || !bytes.Equal(want[0], got[0]) {
+				t.Errorf("%s, %s: picture %d came through changed, in %s", c.ext, v.Source, i, w.Source)
+			}
+		}
+	}
+}
+
+func TestSequenceFaults(t *testing.T) {
+	dir := t.TempDir()
+	pattern := filepath.Join(dir, "f%02d.png")
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 6, 24, 1), pattern)
+	var said strings.Builder
+	o := Options{Input: pattern, Output: filepath.Join(dir, "out.nut"), Mode: warp.Blend, Log: slog.New(slog.NewTextHandler(&said, nil))}
+	if report := mustRun(t, o); report.Rate.Cmp(big.NewRat(25, 1)) != 0 || !strings.Contains(said.String(), "--in-fps") {
+		t.Errorf("without a rate: %s; said %q", report.Rate.RatString(), said.String())
+	}
+	if err := os.Remove(filepath.Join(dir, "f04.png")); err != nil {
+		t.Fatal(err)
+	}
+	clip := writeScene(t, 64, 48, 3, 24, 1)
+	for _, c := range []struct {
+		input, output string
+		rate          *big.Rat
+		kind          fault.Kind
+		says          string
+	}{
+		{pattern, filepath.Join(dir, "x.nut"), nil, fault.BadData, "number 4 is missing"},
+		{filepath.Join(dir, "g%02d.png"), filepath.Join(dir, "x.nut"), nil, fault.NoInput, "no file"},
+		{filepath.Join(dir, "no", "%02d.png"), filepath.Join(dir, "x.nut"), nil, fault.NoInput, "no file"},
+		{o.Output, filepath.Join(dir, "x.nut"), big.NewRat(24, 1), fault.Usage, "timestamps of its own"},
+		{clip, pattern, nil, fault.CannotWrite, "-y"},
+		{clip, filepath.Join(dir, "no", "%02d.png"), nil, fault.CannotWrite, "no"},
+		{clip, filepath.Join(dir, "one.png"), nil, fault.Usage, "%05d"},
+	} {
+		_, err := Run(context.Background(), Options{Input: c.input, Output: c.output, InputRate: c.rate, Mode: warp.Blend})
+		if fault.KindOf(err) != c.kind || !strings.Contains(fmt.Sprint(err), c.says) {
+			t.Errorf("%s to %s: %v, want kind %d and %q", c.input, c.output, err, c.kind, c.says)
+		}
+	}
+	out := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	_, err := Run(ctx, Options{
+		Input: clip, Output: filepath.Join(out, "%d.png"), Mode: warp.Blend, Rate: Rate{big.NewRat(96, 1), false},
+		Progress: func(p Progress) {
+			if p.Frames == 2 {
+				cancel()
+			}
+		},
+	})
+	if fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("cancelled: %v", err)
+	}
+	wantEmpty(t, out)
+}
+
+// Streams go through pipes, which cannot seek.
+func TestPipes(t *testing.T) {
+	for _, format := range []string{"yuv4mpegpipe", "nut", "matroska"} {
+		clip := filepath.Join(t.TempDir(), "in."+format)
+		args := []string{"-i", writeScene(t, 64, 48, 6, 24, 1), "-f", format}
+		if format != "yuv4mpegpipe" {
+			args = append(args, "-c:v", "ffv1")
+		}
+		ffmpeg(t, append(args, clip)...)
+		data, err := os.ReadFile(clip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inRead, inWrite, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		outRead, outWrite, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			_, _ = inWrite.Write(data)
+			inWrite.Close()
+		}()
+		received := make(chan []byte)
+		go func() {
+			all, _ := io.ReadAll(outRead)
+			received <- all
+		}()
+		o := Options{
+			Input: fmt.Sprintf("pipe:%d", inRead.Fd()), Output: fmt.Sprintf("/dev/fd/%d", outWrite.Fd()), OutputFormat: format,
+			Mode: warp.Blend, Rate: Rate{big.NewRat(2, 1), true},
+		}
+		if format != "yuv4mpegpipe" {
+			o.VideoCodec = "ffv1"
+		}
+		mustRun(t, o)
+		outWrite.Close()
+		back := filepath.Join(t.TempDir(), "back")
+		if err := os.WriteFile(back, <-received, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		inRead.Close()
+		outRead.Close()
+		want, _, _ := readAll(t, clip)
+		got, _, _ := readAll(t, back)
+		if len(got) != 12 {
+			t.Fatalf("%s: %d frames, want 12", format, len(got))
+		}
+		for i := range want {
+			if !bytes.Equal(want[i], got[2*i]) {
+				t.Errorf("%s: frame %d came through changed", format, i)
+			}
+		}
+	}
+}

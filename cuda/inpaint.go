@@ -1,8 +1,6 @@
 package cuda
 
 import (
-	"math/bits"
-
 	"retime/inpaint"
 )
 
@@ -45,7 +43,6 @@ type inpainter struct {
 	propagate, blur, store [2]*Kernel // by bytes of a sample
 
 	directions Buffer[[4]int32]
-	group      int // threads that share a pixel
 	blocks     int
 }
 
@@ -69,30 +66,34 @@ func newInpainter(s *Stream, directions int) (p inpainter, err error) {
 			lines[i][0] = 1
 		}
 	}
-	p.group = min(32, 1<<bits.Len(uint(len(lines)-1)))
 	p.blocks = 8 * max(1, s.device.Info().Multiprocessors)
 	return p, upload(s, &p.directions, lines)
 }
 
 func (p *inpainter) free() { p.directions.Free() }
 
-// inpaintBlock is the threads of a block.
-var inpaintBlock = Dim{128, 1, 1}
+// inpaintBlock is the threads of a block, lineBlock those where rows of them share the
+// directions.
+var (
+	inpaintBlock = Dim{128, 1, 1}
+	lineBlock    = Dim{32, 16, 1}
+)
 
 // fill queues filling the holes of a group's planes. It changes nothing where all
 // pixels are holes.
 func (p *inpainter) fill(s *Stream, dst *planes, g group, h *holes) error {
-	bytes := dst.format.Bytes() - 1
-	grid := Dim{min(p.blocks, ceilDiv(g.width*g.height*p.group, inpaintBlock.X)), 1, 1}
+	bytes, n := dst.format.Bytes()-1, g.end-g.first
 	args := dst.args(nil, g.first, g.end)
-	args = append(args, Int(g.end-g.first), Int(dst.stride(g.first)), h.list.Arg(), h.count)
+	args = append(args, Int(n), Int(dst.stride(g.first)), h.list.Arg(), h.count)
 	region := append(args[:len(args):len(args)], h.mask.Arg(), Int(h.mask.Stride), Int(g.width), Int(g.height))
+	grid := Dim{min(p.blocks, ceilDiv(g.width*g.height, lineBlock.X)), 1, 1}
 	for second := range 2 {
-		a := append(region[:len(region):len(region)], p.directions.Arg(), Int(p.directions.N), Int(p.group), Int(second), h.rest)
-		if err := s.Launch(p.propagate[bytes], grid, inpaintBlock, 0, a...); err != nil {
+		a := append(region[:len(region):len(region)], p.directions.Arg(), Int(p.directions.N), Int(second), h.rest)
+		if err := s.Launch(p.propagate[bytes], grid, lineBlock, (n+1)*lineBlock.X*lineBlock.Y*8, a...); err != nil {
 			return err
 		}
 	}
+	grid = Dim{min(p.blocks, ceilDiv(n*g.width*g.height, inpaintBlock.X)), 1, 1}
 	blurred := []Arg{h.blurred.Arg(), Int(g.width * g.height)}
 	if err := s.Launch(p.blur[bytes], grid, inpaintBlock, 0, append(region[:len(region):len(region)], blurred...)...); err != nil {
 		return err

@@ -160,8 +160,13 @@ func (c *colours) make(s *Stream, i int, gr group, dst, a, b *planes, g *guides,
 // crossFade queues the planes of a group as the blend of a and b; where count is
 // not 0, only if it is the address of the number of a plane's samples.
 func (c *colours) crossFade(s *Stream, gr group, dst, a, b *planes, phase warp.Phase, count Arg) error {
+	grid := Cover(gr.width, gr.height, wideBlock)
+	if count != (Arg{}) {
+		// Hardly ever: a grid that is soon done with nothing.
+		grid.Y = min(grid.Y, 8)
+	}
 	for i := gr.first; i < gr.end; i++ {
-		err := s.Launch(c.fade[dst.format.Bytes()-1], Cover(gr.width, gr.height, wideBlock), wideBlock, 0,
+		err := s.Launch(c.fade[dst.format.Bytes()-1], grid, wideBlock, 0,
 			dst.images[i].Arg(), a.images[i].Arg(), b.images[i].Arg(), Int(dst.stride(i)), Int(gr.width), Int(gr.height),
 			Int(int(phase)), count)
 		if err != nil {

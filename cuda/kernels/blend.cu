@@ -12,10 +12,12 @@ __device__ uint32_t faded(uint32_t a, uint32_t b, int32_t phase) {
 // it is the number of the plane's samples.
 template <typename T>
 __device__ void fade(T *dst, const T *a, const T *b, int stride, int width, int height, int32_t phase, const uint32_t *only_if) {
-	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-	if (x >= width || y >= height || (only_if && *only_if != (uint32_t)width * height)) return;
-	size_t at = (size_t)y * stride + x;
-	dst[at] = (T)faded(a[at], b[at], phase);
+	int x = blockIdx.x * blockDim.x + threadIdx.x;
+	if (x >= width || (only_if && *only_if != (uint32_t)width * height)) return;
+	for (int y = blockIdx.y * blockDim.y + threadIdx.y; y < height; y += gridDim.y * blockDim.y) {
+		size_t at = (size_t)y * stride + x;
+		dst[at] = (T)faded(a[at], b[at], phase);
+	}
 }
 
 extern "C" __global__ void fade_u8(uint8_t *dst, const uint8_t *a, const uint8_t *b, int stride, int width, int height, int32_t phase, const uint32_t *only_if) {

@@ -13,10 +13,11 @@
 // four planes of one size and stride share it.
 
 #include "inpaint.cuh"
+#include "divide.cuh"
 
 enum { hole = 255, unreached = 254 };
 
-typedef unsigned long long Sum; // as shuffles have it
+typedef unsigned long long Sum;
 
 template <typename T>
 struct Planes {
@@ -38,17 +39,16 @@ __device__ bool blocked(const Region &r, int x, int y, bool second) {
 	return second ? m == unreached : m != 0;
 }
 
-// propagate lets groups of threads fill a pixel each: they share the directions.
-// group is a power of two up to 32.
+// propagate fills 32 pixels in a block of as many columns, whose lines share the
+// directions. Neighbouring threads so follow parallel lines, which are about as long.
+// partial has a weight and the planes' sums for each thread.
 template <typename T>
-__device__ void propagate(const Region &r, uint32_t count, const Planes<T> &p, const Direction *directions, int n, int group, bool second,
+__device__ void propagate(const Region &r, uint32_t count, const Planes<T> &p, const Direction *directions, int n, bool second,
                           uint32_t *rest) {
-	int thread = blockIdx.x * blockDim.x + threadIdx.x, lane = thread & (group - 1);
-	int groups = gridDim.x * blockDim.x / group, first = thread / group;
-	// All threads of a warp go round as often, as they shuffle together.
-	int rounds = (count + groups - 1) / groups;
-	for (int i = 0; i < rounds; i++) {
-		uint32_t number = first + (uint32_t)i * groups;
+	DYNAMIC_SHARED(Sum, partial);
+	int threads = blockDim.x * blockDim.y, thread = threadIdx.y * blockDim.x + threadIdx.x;
+	for (uint32_t base = blockIdx.x * blockDim.x; base < count; base += gridDim.x * blockDim.x) {
+		uint32_t number = base + threadIdx.x;
 		bool here = number < count;
 		int x = 0, y = 0;
 		if (here) {
@@ -58,7 +58,7 @@ __device__ void propagate(const Region &r, uint32_t count, const Planes<T> &p, c
 			here = !second || r.mask[(size_t)y * r.mask_stride + x] == unreached;
 		}
 		Sum sums[4] = {0, 0, 0, 0}, weight = 0;
-		for (int d = lane; here && d < n; d += group) {
+		for (int d = threadIdx.y; here && d < n; d += blockDim.y) {
 			Direction line = directions[d];
 			int major = line.vertical ? y : x, minor = line.vertical ? x : y;
 			int majors = line.vertical ? r.height : r.width, minors = line.vertical ? r.width : r.height;
@@ -75,21 +75,28 @@ __device__ void propagate(const Region &r, uint32_t count, const Planes<T> &p, c
 				break;
 			}
 		}
-		for (int step = group >> 1; step; step >>= 1) {
-			weight += __shfl_xor_sync(0xffffffff, weight, step);
-			for (int k = 0; k < 4; k++)
-				if (k < p.n) sums[k] += __shfl_xor_sync(0xffffffff, sums[k], step);
-		}
-		if (!here || lane != 0) continue;
-		if (weight == 0) {
-			if (!second) {
-				r.mask[(size_t)y * r.mask_stride + x] = unreached;
-				*rest = 1;
-			}
-			continue;
-		}
+		partial[thread] = weight;
 		for (int k = 0; k < 4; k++)
-			if (k < p.n) p.plane[k][(size_t)y * p.stride + x] = (T)((sums[k] + weight / 2) / weight);
+			if (k < p.n) partial[(k + 1) * threads + thread] = sums[k];
+		__syncthreads();
+		if (here && threadIdx.y == 0) {
+			for (int d = 1; d < (int)blockDim.y; d++) {
+				int other = d * blockDim.x + threadIdx.x;
+				weight += partial[other];
+				for (int k = 0; k < 4; k++)
+					if (k < p.n) sums[k] += partial[(k + 1) * threads + other];
+			}
+			if (weight == 0) {
+				if (!second) {
+					r.mask[(size_t)y * r.mask_stride + x] = unreached;
+					*rest = 1;
+				}
+			} else {
+				for (int k = 0; k < 4; k++)
+					if (k < p.n) p.plane[k][(size_t)y * p.stride + x] = (T)divided(sums[k] + weight / 2, weight);
+			}
+		}
+		__syncthreads();
 	}
 }
 
@@ -111,22 +118,20 @@ __device__ int distance(const Region &r, int x, int y) {
 }
 
 // blur sets the mean of the box around each hole pixel, rounded half up; planes of
-// blurred are capacity apart.
+// blurred are capacity apart. A thread takes one pixel of one plane.
 template <typename T>
 __device__ void blur(const Region &r, uint32_t count, const Planes<T> &p, T *blurred, int capacity) {
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+	for (uint64_t t = blockIdx.x * blockDim.x + threadIdx.x; t < (uint64_t)count * p.n; t += gridDim.x * blockDim.x) {
+		uint32_t k = t / count, i = t % count;
+		const T *plane = k == 0 ? p.plane[0] : k == 1 ? p.plane[1] : k == 2 ? p.plane[2] : p.plane[3];
 		int x = r.list[i] % r.width, y = r.list[i] / r.width;
 		int radius = blur_radius(distance(r, x, y));
 		int left = max(0, x - radius), right = min(r.width - 1, x + radius);
 		int top = max(0, y - radius), bottom = min(r.height - 1, y + radius);
-		uint32_t n = (right - left + 1) * (bottom - top + 1);
-		for (int k = 0; k < p.n; k++) {
-			const T *plane = k == 0 ? p.plane[0] : k == 1 ? p.plane[1] : k == 2 ? p.plane[2] : p.plane[3];
-			uint32_t sum = 0;
-			for (int py = top; py <= bottom; py++)
-				for (int px = left; px <= right; px++) sum += plane[(size_t)py * p.stride + px];
-			blurred[(size_t)k * capacity + i] = (T)((sum + n / 2) / n);
-		}
+		uint32_t n = (right - left + 1) * (bottom - top + 1), sum = 0;
+		for (int py = top; py <= bottom; py++)
+			for (int px = left; px <= right; px++) sum += plane[(size_t)py * p.stride + px];
+		blurred[(size_t)k * capacity + i] = (T)((sum + n / 2) / n);
 	}
 }
 
@@ -139,18 +144,19 @@ __device__ void store(const Region &r, uint32_t count, const Planes<T> &p, const
 	}
 }
 
-// The three kernels run one after the other, the first of them twice. They do
+// The three kernels run one after the other, the first of them twice, in blocks of
+// 32 columns and shared memory for a sum and planes more for each thread. They do
 // nothing where there is no hole, or nothing but holes. rest is set to 1 in the
 // first pass where a second one has something to do; it must be 0 before.
 #define INPAINT(suffix, T)                                                                                             \
 	extern "C" __global__ void propagate_##suffix(T *p0, T *p1, T *p2, T *p3, int planes, int stride,                 \
 	                                              const uint32_t *list, const uint32_t *count, uint8_t *mask,         \
 	                                              int mask_stride, int width, int height, const Direction *directions, \
-	                                              int n, int group, int second, uint32_t *rest) {                     \
+	                                              int n, int second, uint32_t *rest) {                     \
 		if (*count == 0 || *count == (uint32_t)width * height || (second && *rest == 0)) return;                      \
 		Planes<T> p = {{p0, p1, p2, p3}, planes, stride};                                                             \
 		Region r = {list, mask, mask_stride, width, height};                                                          \
-		propagate(r, *count, p, directions, n, group, second != 0, rest);                                             \
+		propagate(r, *count, p, directions, n, second != 0, rest);                                             \
 	}                                                                                                                  \
 	extern "C" __global__ void blur_##suffix(T *p0, T *p1, T *p2, T *p3, int planes, int stride, const uint32_t *list, \
 	                                         const uint32_t *count, uint8_t *mask, int mask_stride, int width,        \

@@ -33,6 +33,8 @@ extern "C" __global__ void share_weights(const uint8_t *guides, const Vec *motio
 	int thread = threadIdx.y * tile_width + threadIdx.x;
 	int side = 2 * radius + 1, across = tile_width + 2 * radius, down = tile_height + 2 * radius;
 	for (int n = thread; n <= side * side; n += threads) reciprocals[n] = n ? reciprocal(n) : 0;
+	// Indices divided by across by way of it are exact.
+	float inverse = 1.0f / across;
 	if (thread == 0) sum = 0;
 
 	size_t size = (size_t)width * height;
@@ -43,7 +45,7 @@ extern "C" __global__ void share_weights(const uint8_t *guides, const Vec *motio
 	for (int h = 0; h < hypotheses; h++) {
 		Hypothesis hypothesis = list[h];
 		for (int i = thread; i < across * down; i += threads) {
-			int hx = i % across, hy = i / across, px = left + hx - radius, py = top + hy - radius;
+			int hy = (int)((i + 0.5f) * inverse), hx = i - hy * across, px = left + hx - radius, py = top + hy - radius;
 			uint16_t d = 0;
 			if (px >= 0 && py >= 0 && px < width && py < height) {
 				Vec v = motion_of(hypothesis, motions, width, height, px, py), bend = {0, 0};
@@ -54,7 +56,7 @@ extern "C" __global__ void share_weights(const uint8_t *guides, const Vec *motio
 		}
 		__syncthreads();
 		for (int i = thread; i < across * tile_height; i += threads) {
-			int cx = i % across, cy = i / across;
+			int cy = (int)((i + 0.5f) * inverse), cx = i - cy * across;
 			uint32_t s = 0;
 			for (int j = 0; j < side; j++) s += differences[cy + j][cx];
 			columns[cy][cx] = s;

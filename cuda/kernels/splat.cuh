@@ -3,6 +3,7 @@
 #pragma once
 
 #include "motion.cuh"
+#include "divide.cuh"
 
 // A Landing is where a pixel arrives: the upper left one of four pixels, which may
 // be outside the picture, and the fractions beyond it.
@@ -41,7 +42,7 @@ HOST_DEVICE uint64_t high_product(uint64_t a, uint64_t b) {
 HOST_DEVICE uint64_t mean_magnitude(Wide s, uint64_t weight) {
 	uint64_t low = s.low + weight / 2;
 	uint64_t rest = s.high + (low < s.low), quotient = 0;
-	if (rest == 0) return low / weight;
+	if (rest == 0 && low >> 63 == 0) return divided(low, weight);
 	for (int bit = 63; bit >= 0; bit--) {
 		uint64_t carry = rest >> 63;
 		rest = rest << 1 | low >> 63;
@@ -65,7 +66,7 @@ HOST_DEVICE uint64_t mean_magnitude(Wide s, uint64_t weight) {
 HOST_DEVICE int32_t mean_component(Wide sum, uint64_t weight, uint32_t bias) {
 	if (weight <= VECTOR_LIMIT) {
 		int64_t s = (int64_t)(sum.low - weight * bias);
-		int64_t m = (int64_t)(((uint64_t)(s < 0 ? -s : s) + weight / 2) / weight);
+		int64_t m = (int64_t)divided((uint64_t)(s < 0 ? -s : s) + weight / 2, weight);
 		return (int32_t)(s < 0 ? -m : m);
 	}
 	Wide b = {high_product(weight, bias), weight * bias};

@@ -25,6 +25,9 @@ type conversion struct {
 	synth  Synthesizer
 	level  int // of the guides
 	still  overlays
+	ladder ladder
+	assess assessor
+	wishes decisions
 
 	sources, frames, made int64
 	gaps                  int64
@@ -93,14 +96,14 @@ func (v *interval) rest() {
 // called once; it returns when the frame is there, with its record.
 type output struct {
 	*frame.Frame
-	finish   func() (Record, error)
+	finish   func() (result, error)
 	from, to *big.Rat // as the slot's
 	scene    int      // which it belongs to, from 0
 }
 
 // ready is the output of a frame that is there.
 func ready(f *frame.Frame, r Record) output {
-	return output{Frame: f, finish: func() (Record, error) { return r, nil }}
+	return output{Frame: f, finish: func() (result, error) { return result{Record: r}, nil }}
 }
 
 // discard lets go of a frame that nobody wants any more.
@@ -129,6 +132,8 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	if c.line == nil {
 		c.line = &c.plan.lines[0]
 	}
+	c.ladder, c.wishes = newLadder(c.o), newDecisions(c.o.Decisions)
+	c.assess.Workers = c.o.workers()
 	if c.still, err = newOverlays(c.o, c.source.Video(), c.level); err != nil {
 		return nil, err
 	}
@@ -151,6 +156,9 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	}
 	group.Go(func() error { return c.encode(ctx, finished) })
 	err = group.Wait()
+	if err == nil {
+		c.wishes.warn(c.o.Log)
+	}
 
 	// After an error the queues still hold frames.
 	for p := range pictures {
@@ -370,11 +378,16 @@ func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 			return err
 		}
 		c.frames++
-		if record.Method == Interpolated || record.Method == Exposed {
+		if record.Method == Interpolated || record.Method == Blended || record.Method == Exposed {
 			c.made++
 		}
 		if c.o.Record != nil {
-			c.o.Record(record)
+			c.o.Record(record.Record)
+		}
+		if c.o.ConfidenceMap != nil && record.confidence.Width > 0 {
+			if err := c.o.ConfidenceMap(record.Frame, record.confidence); err != nil {
+				return err
+			}
 		}
 		if c.o.Progress != nil {
 			c.o.Progress(Progress{c.frames, max(c.plan.total, c.frames)})

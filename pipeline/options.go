@@ -63,6 +63,13 @@ type Options struct {
 	// Scenes are the times at which scenes begin, in seconds; nil to detect them.
 	Scenes []*big.Rat
 
+	// BlendBelow is the confidence below which a made frame is cross-faded where it
+	// cannot be trusted, and NearestBelow that below which the nearer source frame is
+	// shown in its place; nil for DefaultBlendBelow and DefaultNearestBelow.
+	BlendBelow, NearestBelow *float64
+	// Decisions, which ReadDecisions reads, say how frames are made; nil for none.
+	Decisions []Decision
+
 	// Duplicates says what becomes of frames that repeat the one before, as in
 	// animation on twos and telecined film; KeepDuplicates by default.
 	Duplicates Duplicates
@@ -103,6 +110,10 @@ type Options struct {
 	// Record is called from one goroutine for each written frame, in order; nil for
 	// none.
 	Record func(Record)
+	// ConfidenceMap is called after Record for each made frame, with its number and
+	// how far each pixel of the guides' grid can be trusted, from 0 to 255; nil for
+	// none. An error ends the run. Maps need optical flow.
+	ConfidenceMap func(frame int64, confidence frame.Image[uint8]) error
 	// Progress is called from one goroutine after each written frame; nil for none.
 	Progress func(Progress)
 }
@@ -248,6 +259,14 @@ func (o *Options) check() error {
 		return fault.New(fault.Usage, "--threads %d: want 0 (all processors) to 1024", o.Threads)
 	case o.SceneThreshold != nil && !(*o.SceneThreshold >= 0):
 		return fault.New(fault.Usage, "--scene-threshold %v: want a number from 0 to 1, above 1 for never", *o.SceneThreshold)
+	case o.BlendBelow != nil && !(*o.BlendBelow >= 0 && *o.BlendBelow <= 1):
+		return fault.New(fault.Usage, "--blend-below %v: want a confidence from 0 to 1", *o.BlendBelow)
+	case o.NearestBelow != nil && !(*o.NearestBelow >= 0 && *o.NearestBelow <= 1):
+		return fault.New(fault.Usage, "--nearest-below %v: want a confidence from 0 to 1", *o.NearestBelow)
+	case o.Shutter != nil && o.Shutter.Sign() != 0 && (o.Decisions != nil || o.ConfidenceMap != nil):
+		return fault.New(fault.Usage, "--decisions and --confidence-maps are about single moments; leave out --shutter")
+	case o.ConfidenceMap != nil && !o.Mode.UsesFlow():
+		return fault.New(fault.Usage, "--confidence-maps: --mode %s uses no optical flow", o.Mode)
 	case o.CRF != nil && *o.CRF < 0:
 		return fault.New(fault.Usage, "--crf %d: must not be negative", *o.CRF)
 	case o.Slow.Sign() <= 0:

@@ -12,7 +12,8 @@ type Method string
 // The methods.
 const (
 	FromSource   Method = "source"       // a source frame, on its time or held
-	Interpolated Method = "interpolated" // made from its neighbours
+	Interpolated Method = "interpolated" // made from its neighbours along their motion
+	Blended      Method = "blend"        // the same, cross-faded where that cannot be trusted
 	Exposed      Method = "exposed"      // the mean of what is shown while the shutter is open
 	Nearest      Method = "nearest"      // the nearer source frame, where nothing should be made
 )
@@ -63,9 +64,9 @@ func (v *interval) record(s slot, at float64, method Method, made warp.Made) Rec
 	r.Sources = append(r.Sources, v.b.number)
 	r.Phase = rounded(float64(s.phase) / warp.PhaseOne)
 	switch method {
-	case Nearest:
+	case FromSource, Nearest:
 		r.Confidence = 0
-	case Interpolated:
+	case Interpolated, Blended:
 		r.Holes, r.Error = rounded(100*made.Holes), rounded(made.Residual)
 		r.Confidence = rounded(confidence(made, v.change))
 	}

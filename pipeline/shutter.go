@@ -55,7 +55,7 @@ func (c *conversion) exposure(moments []output) (output, error) {
 	var err error
 	for _, m := range moments {
 		r, e := m.finish()
-		if records = append(records, r); e != nil {
+		if records = append(records, r.Record); e != nil {
 			err = e
 		}
 	}

@@ -22,8 +22,11 @@ func (c *conversion) synthesize(ctx context.Context, from <-chan *interval, to c
 			return err
 		}
 		v.scene = scene
-		if v.b.Frame != nil && cuts.within(v, c.line.run.Backward) {
-			v.cut = true
+		v.cut = v.b.Frame != nil && cuts.within(v, c.line.run.Backward)
+		if err := c.wishes.settle(v, c.plan, c.o.Mode); err != nil {
+			return err
+		}
+		if v.cut {
 			scene++
 			_, at := v.span(c.line.run.Backward)
 			c.cuts = append(c.cuts, at)
@@ -96,23 +99,25 @@ func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) erro
 func (c *conversion) show(w *window, s slot, begun *bool) (output, error) {
 	v := w.now
 	at := c.plan.shown(s)
+	stands := c.o.Mode == warp.Nearest || v.cut || v.gap // in whose place nothing is made
 	switch {
-	case s.phase == 0:
+	case s.phase == 0, s.wish == FromSource:
 		return ready(v.a.Retain(), v.record(s, at, FromSource, warp.Made{})), nil
-	case c.o.Mode == warp.Nearest || v.cut || v.gap:
-		nearest := v.a
-		if s.phase >= v.hold {
-			nearest = v.b
-		}
-		return ready(nearest.Retain(), v.record(s, at, Nearest, warp.Made{})), nil
+	case s.wish == Nearest, s.wish == "" && stands:
+		return ready(v.nearest(s).Retain(), v.record(s, at, Nearest, warp.Made{})), nil
 	}
 	f, finish, err := c.make(w, s.phase, begun)
 	if err != nil {
 		return output{}, err
 	}
-	return output{Frame: f, finish: func() (Record, error) {
+	v.retain()
+	return output{Frame: f, finish: func() (result, error) {
+		defer v.release()
 		made, err := finish()
-		return v.record(s, at, Interpolated, made), err
+		if err != nil {
+			return result{}, err
+		}
+		return c.settle(v, s, f, made), nil
 	}}, nil
 }
 

@@ -16,6 +16,7 @@ type slot struct {
 	index    int64      // of the moment, where frames consist of several
 	phase    warp.Phase // 0 at the first of the two
 	from, to *big.Rat   // when it is shown in the output; nil where that follows from index
+	wish     Method     // how the user wants it made; empty for no wish
 }
 
 // timeline places output frames between source frames. Frame k stands at

@@ -34,7 +34,9 @@ type ConvertOptions struct {
 	sceneThreshold              float64
 	scenes, writeScenes         string
 	static, staticMask          string
-	sidecar                     string
+	sidecar, decisions          string
+	confidenceMaps              string
+	blendBelow, nearestBelow    float64
 	deinterlace                 string
 	inverseTelecine             bool
 	maps                        []string
@@ -70,6 +72,10 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.static, "static", "auto", "overlays that lie still over the moving picture: auto to find and keep them still, off")
 	f.StringVar(&o.staticMask, "static-mask", "", "keep still what is white in the picture `FILE`")
 	f.StringVar(&o.sidecar, "sidecar", "", "write how each frame came about to `FILE`, a JSON object a line")
+	f.StringVar(&o.decisions, "decisions", "", "obey the methods and cuts in an edited sidecar `FILE`")
+	f.Float64Var(&o.blendBelow, "blend-below", pipeline.DefaultBlendBelow, "confidence below which a frame is cross-faded where motion fails")
+	f.Float64Var(&o.nearestBelow, "nearest-below", pipeline.DefaultNearestBelow, "confidence below which the nearer source frame is shown")
+	f.StringVar(&o.confidenceMaps, "confidence-maps", "", "write how far each pixel can be trusted as PNG files into `DIR`")
 	f.StringVar(&o.deinterlace, "deinterlace", "", "interlaced input: a picture of each `field` (the default value), of each frame, or off to take it as it is")
 	f.Lookup("deinterlace").NoOptDefVal = string(pipeline.EachField)
 	f.BoolVar(&o.inverseTelecine, "inverse-telecine", false, "find the frames of film in 3:2 pulldown")
@@ -210,6 +216,11 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 			return p, err
 		}
 	}
+	if o.decisions != "" {
+		if p.Decisions, err = readDecisions(o.decisions); err != nil {
+			return p, err
+		}
+	}
 	if o.staticMask != "" {
 		if p.StaticMask, err = readMask(o.staticMask); err != nil {
 			return p, err
@@ -245,6 +256,13 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, crfGiven bo
 		return err
 	}
 	p.Record = sidecar.record
+	maps, err := newConfidenceMaps(o.confidenceMaps, o.overwrite)
+	if err != nil {
+		return err
+	}
+	if maps != nil {
+		p.ConfidenceMap = maps.write
+	}
 	report, err := pipeline.Run(ctx, p)
 	progress.done()
 	if e := sidecar.close(report != nil); err == nil {

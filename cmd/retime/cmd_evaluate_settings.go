@@ -21,7 +21,7 @@ import (
 // shown rather than how frames are made.
 var notSettings = []string{
 	"output", "format", "input-format", "fps", "slow", "speed", "fit", "curve", "shutter", "keep-timestamps", "audio", "from", "to", "vcodec", "crf", "vopt", "pix-fmt", "progress",
-	"write-scenes", "sidecar", "overwrite", "quiet", "verbose",
+	"write-scenes", "sidecar", "decisions", "confidence-maps", "overwrite", "quiet", "verbose",
 }
 
 // readSetting reads a YAML file of flags by their names. The file's name

@@ -65,3 +65,17 @@ func (s *sidecar) close(keep bool) error {
 	}
 	return nil
 }
+
+// readDecisions reads a sidecar that the user has edited.
+func readDecisions(name string) ([]pipeline.Decision, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fault.New(fault.NoInput, "--decisions: %w", err)
+	}
+	defer f.Close()
+	list, err := pipeline.ReadDecisions(f)
+	if err != nil {
+		return nil, fault.New(fault.KindOf(err), "--decisions: %s, %w", name, err)
+	}
+	return list, nil
+}

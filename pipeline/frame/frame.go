@@ -109,3 +109,14 @@ func Equal(a, b *Frame) bool {
 	}
 	return true
 }
+
+// Copy copies src's samples to dst, which has the same format and size.
+func Copy(dst, src *Frame) {
+	for i, p := range src.Planes {
+		q := dst.Planes[i]
+		n := p.Width * src.Format.Bytes()
+		for y := range p.Height {
+			copy(q.Pix[y*q.Stride:][:n], p.Pix[y*p.Stride:])
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+)
+
+// confidenceMaps writes pictures of how far the pixels of made frames can be
+// trusted into a directory, by the numbers of the frames.
+type confidenceMaps struct{ dir string }
+
+// newConfidenceMaps makes the directory, which must be empty unless overwrite is
+// set. It returns nil for no directory.
+func newConfidenceMaps(dir string, overwrite bool) (*confidenceMaps, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fault.New(fault.CannotWrite, "--confidence-maps: %w", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil {
+		return nil, fault.New(fault.CannotWrite, "--confidence-maps: %w", err)
+	} else if len(entries) > 0 && !overwrite {
+		return nil, fault.New(fault.CannotWrite, "--confidence-maps: %q is not empty; name another directory, or give -y to write into it", dir)
+	}
+	return &confidenceMaps{dir}, nil
+}
+
+func (m *confidenceMaps) write(number int64, confidence frame.Image[uint8]) error {
+	name := filepath.Join(m.dir, fmt.Sprintf("%06d.png", number))
+	f, err := os.Create(name)
+	if err != nil {
+		return fault.New(fault.CannotWrite, "--confidence-maps: %w", err)
+	}
+	gray := &image.Gray{Pix: confidence.Pix, Stride: confidence.Stride, Rect: image.Rect(0, 0, confidence.Width, confidence.Height)}
+	err = png.Encode(f, gray)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		os.Remove(name)
+		return fault.New(fault.CannotWrite, "--confidence-maps: %w", err)
+	}
+	return nil
+}

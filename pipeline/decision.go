@@ -1,0 +1,132 @@
+package pipeline
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+
+	"retime/pipeline/fault"
+	"retime/warp"
+)
+
+// Decision is what a line of an edited sidecar says of an output frame.
+type Decision struct {
+	Frame  int64    `json:"frame"`
+	Time   *float64 `json:"time"`   // as in Record; nil to leave it unchecked
+	Method Method   `json:"method"` // empty for no wish
+	// Cut says whether the two source frames around belong to different scenes; nil
+	// for no wish.
+	Cut  *bool `json:"cut"`
+	Line int   `json:"-"` // in the file, from 1
+}
+
+// maxDecision is the longest line that is read, in bytes.
+const maxDecision = 1 << 20
+
+// ReadDecisions reads a sidecar, edited or not: a JSON object with the keys of
+// Record a line, of which frame is needed, time is checked, and method and cut are
+// obeyed. Other keys and blank lines are passed over. Errors name the line.
+func ReadDecisions(r io.Reader) ([]Decision, error) {
+	var list []Decision
+	known := map[int64]int{}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxDecision)
+	n := 0
+	for lines.Scan() {
+		n++
+		text := bytes.TrimSpace(lines.Bytes())
+		if len(text) == 0 {
+			continue
+		}
+		d := Decision{Frame: -1, Line: n}
+		var mistyped *json.UnmarshalTypeError
+		if err := json.Unmarshal(text, &d); errors.As(err, &mistyped) && mistyped.Field != "" {
+			return nil, fault.New(fault.BadData, "line %d: %q cannot be a %s", n, mistyped.Field, mistyped.Value)
+		} else if err != nil {
+			return nil, fault.New(fault.BadData, "line %d: want a JSON object as --sidecar writes it: %w", n, err)
+		}
+		switch d.Method {
+		case "", FromSource, Interpolated, Blended, Nearest:
+		default:
+			return nil, fault.New(fault.BadData, "line %d: no method %q; choose from %s, %s, %s, %s",
+				n, d.Method, Interpolated, Blended, Nearest, FromSource)
+		}
+		if d.Frame < 0 {
+			return nil, fault.New(fault.BadData, "line %d: want the number of a frame, 0 or more, as \"frame\"", n)
+		}
+		if other, ok := known[d.Frame]; ok {
+			return nil, fault.New(fault.BadData, "line %d: frame %d stands in line %d already", n, d.Frame, other)
+		}
+		known[d.Frame] = n
+		list = append(list, d)
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fault.New(fault.BadData, "line %d: longer than %d bytes", n+1, maxDecision)
+	} else if err != nil {
+		return nil, fault.New(fault.NoInput, "line %d: %w", n+1, err)
+	}
+	return list, nil
+}
+
+// decisions are looked up by the frame's number.
+type decisions struct {
+	of   map[int64]Decision
+	used int
+}
+
+func newDecisions(list []Decision) decisions {
+	d := decisions{of: make(map[int64]Decision, len(list))}
+	for _, v := range list {
+		d.of[v.Frame] = v
+	}
+	return d
+}
+
+// slack is how far a decision's time may lie off its frame's, in seconds.
+const slack = 1e-3
+
+// settle applies what is decided on v, in which cut says whether a cut was found.
+// A line that says what would happen anyway says nothing, so that a changed cut is
+// not held up by the methods beside it.
+func (d *decisions) settle(v *interval, plan *plan, mode warp.Mode) error {
+	found := v.cut
+	for _, s := range v.slots {
+		line, ok := d.of[s.index]
+		if !ok {
+			continue
+		}
+		d.used++
+		if at := plan.shown(s); line.Time != nil && !(math.Abs(*line.Time-at) <= slack) {
+			return fault.New(fault.Usage, "--decisions: line %d: frame %d is shown at %.6f s here, not at %.6f s; give the flags that the sidecar was written with",
+				line.Line, s.index, at, *line.Time)
+		}
+		if line.Cut != nil && *line.Cut != found && v.b.Frame != nil {
+			v.cut = *line.Cut
+		}
+	}
+	edited := v.cut != found
+	for i := range v.slots {
+		s := &v.slots[i]
+		line := d.of[s.index]
+		s.wish = line.Method
+		makes := s.wish == Interpolated || s.wish == Blended
+		if edited && (v.cut && makes || !v.cut && s.wish == Nearest) {
+			s.wish, makes = "", false
+		}
+		if s.phase != 0 && (makes && (v.gap || mode == warp.Nearest) || s.wish == Interpolated && mode == warp.Blend) {
+			return fault.New(fault.Usage, "--decisions: line %d: frame %d cannot be %s: no motion is estimated there", line.Line, s.index, s.wish)
+		}
+	}
+	return nil
+}
+
+// warn says how many decisions were about frames that the output does not have.
+func (d *decisions) warn(log *slog.Logger) {
+	if n := len(d.of) - d.used; n > 0 {
+		log.Warn("--decisions has lines for frames that the output does not have", "lines", n)
+	}
+}

@@ -1,0 +1,203 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/warp"
+)
+
+func TestReadDecisions(t *testing.T) {
+	list, err := ReadDecisions(strings.NewReader("\n" + `{"frame":3,"time":0.125,"method":"nearest","cut":true,"note":[1,{}]}` + "\r\n  \n" + `{"frame":0}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, cut := 0.125, true
+	want := []Decision{{Frame: 3, Time: &at, Method: Nearest, Cut: &cut, Line: 2}, {Frame: 0, Line: 4}}
+	if !reflect.DeepEqual(list, want) {
+		t.Errorf("read %+v, want %+v", list, want)
+	}
+	for _, c := range []struct{ text, want string }{
+		{`{"frame":1}` + "\n" + `{"frame":2,"method":"warp"}`, `line 2: no method "warp"`},
+		{`{"frame":1,"method":"Nearest"}`, `line 1: no method "Nearest"`},
+		{`{"method":"nearest"}`, "line 1: want the number of a frame"},
+		{`{"frame":-4}`, "line 1: want the number of a frame"},
+		{`{"frame":1.5}`, `line 1: "frame" cannot be a number 1.5`},
+		{`{"frame":1,"cut":"yes"}`, `line 1: "cut" cannot be a string`},
+		{"\n\n[1]", "line 3: want a JSON object"},
+		{"\n{\"frame\":1", "line 2: want a JSON object"},
+		{`{"frame":1} {"frame":2}`, "line 1: want a JSON object"},
+		{`{"frame":7}` + "\n\n" + `{"frame":7}`, "line 3: frame 7 stands in line 1 already"},
+		{"\n" + strings.Repeat("x", maxDecision+1), "line 2: longer than"},
+	} {
+		if _, err := ReadDecisions(strings.NewReader(c.text)); err == nil || fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.40q: %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+func FuzzReadDecisions(f *testing.F) {
+	f.Add([]byte(`{"frame":3,"time":0.125,"method":"nearest","cut":true}`))
+	f.Add([]byte("{\"frame\":0}\n\n{\"frame\":1e3,\"cut\":null}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, err := ReadDecisions(bytes.NewReader(data))
+		if err != nil && (list != nil || fault.KindOf(err) != fault.BadData) {
+			t.Errorf("%d decisions beside %v", len(list), err)
+		}
+		for _, d := range list {
+			if d.Frame < 0 || d.Line < 1 {
+				t.Errorf("%+v", d)
+			}
+		}
+	})
+}
+
+// decided runs o and returns what it wrote, frame by frame, with the records.
+func decided(t *testing.T, o Options, list []Decision) (frames [][]byte, records []Record, report *Report) {
+	t.Helper()
+	o.Decisions = list
+	o.Record = func(r Record) { records = append(records, r) }
+	report = mustRun(t, o)
+	frames, _, _ = readAll(t, o.Output)
+	return frames, records, report
+}
+
+// given turns records into the decisions that their sidecar holds.
+func given(t *testing.T, records []Record) []Decision {
+	t.Helper()
+	var b bytes.Buffer
+	for _, r := range records {
+		if err := json.NewEncoder(&b).Encode(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := ReadDecisions(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// The clip's frames 0 to 2 and 3 to 5 are two scenes; odd output frames lie
+// half-way between source frames.
+func TestDecisions(t *testing.T) {
+	o := lossless(t, halfScenes(t, 192, 108, 6))
+	o.Rate, _ = ParseRate("48")
+	plain, records, report := decided(t, o, nil)
+	if len(report.Cuts) != 1 || records[5].Method != Nearest {
+		t.Fatalf("cuts %v, frame 5 %s", report.Cuts, records[5].Method)
+	}
+
+	same, again, _ := decided(t, o, given(t, records))
+	if !reflect.DeepEqual(same, plain) || !reflect.DeepEqual(again, records) {
+		t.Error("an unedited sidecar changes the output")
+	}
+
+	yes, no := true, false
+	edits := func(change func(list []Decision)) ([][]byte, []Record, *Report) {
+		list := given(t, records)
+		change(list)
+		return decided(t, o, list)
+	}
+	frames, got, _ := edits(func(l []Decision) { l[1].Method = Nearest; l[3].Method = FromSource; l[7].Method = Blended })
+	if got[1].Method != Nearest || !bytes.Equal(frames[1], plain[2]) || got[1].Confidence != 0 {
+		t.Errorf("frame 1 is %s", got[1].Method)
+	}
+	if got[3].Method != FromSource || !bytes.Equal(frames[3], plain[2]) || got[3].Confidence != 0 {
+		t.Errorf("frame 3 is %s", got[3].Method)
+	}
+	if got[7].Method != Blended {
+		t.Errorf("frame 7 is %s", got[7].Method)
+	}
+	if !bytes.Equal(frames[9], plain[9]) {
+		t.Error("frame 9, of which nothing was said, has changed")
+	}
+
+	// A cut that is denied: the frame across it is made. Any line of the interval says so.
+	for _, k := range []int{4, 5} {
+		frames, got, report = edits(func(l []Decision) { l[k].Cut = &no })
+		if got[5].Cut || got[5].Method == Nearest || len(report.Cuts) != 0 || bytes.Equal(frames[5], plain[5]) {
+			t.Errorf("cut denied in line %d: frame 5 is %s, cuts %v", k, got[5].Method, report.Cuts)
+		}
+	}
+	// The frame alone is made; the cut stays.
+	_, got, report = edits(func(l []Decision) { l[5].Method = Interpolated })
+	if !got[5].Cut || got[5].Method != Interpolated || len(report.Cuts) != 1 {
+		t.Errorf("frame 5 is %s, cuts %v", got[5].Method, report.Cuts)
+	}
+	// A cut that was missed.
+	frames, got, report = edits(func(l []Decision) { l[1].Cut = &yes })
+	if !got[1].Cut || !got[0].Cut || got[1].Method != Nearest || len(report.Cuts) != 2 || !bytes.Equal(frames[1], plain[2]) {
+		t.Errorf("frame 1 is %s, cuts %v", got[1].Method, report.Cuts)
+	}
+}
+
+func TestDecisionsThatCannotBeObeyed(t *testing.T) {
+	o := lossless(t, writeScene(t, 64, 48, 3, 24, 1))
+	o.Rate, _ = ParseRate("48")
+	late := 0.5
+	for _, c := range []struct {
+		mode warp.Mode
+		d    Decision
+		want string
+	}{
+		{warp.Project, Decision{Frame: 1, Time: &late, Line: 9}, "line 9: frame 1 is shown at 0.020833 s here, not at 0.5"},
+		{warp.Nearest, Decision{Frame: 1, Method: Interpolated, Line: 2}, "line 2: frame 1 cannot be interpolated"},
+		{warp.Nearest, Decision{Frame: 1, Method: Blended, Line: 2}, "line 2: frame 1 cannot be blend"},
+		{warp.Blend, Decision{Frame: 1, Method: Interpolated, Line: 2}, "line 2: frame 1 cannot be interpolated"},
+	} {
+		o := o
+		o.Mode, o.Decisions = c.mode, []Decision{c.d}
+		if _, err := Run(context.Background(), o); err == nil || fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %+v: %v, want %q", c.mode, c.d, err, c.want)
+		}
+	}
+}
+
+// Each made frame steps down as its confidence says, and has a map.
+func TestLadder(t *testing.T) {
+	o := lossless(t, writeScene(t, 97, 61, 4, 24, 1))
+	o.Rate, _ = ParseRate("48")
+	one, zero := 1.0, 0.0
+	run := func(blend, nearest *float64) ([][]byte, []Record, map[int64]frame.Image[uint8]) {
+		maps := map[int64]frame.Image[uint8]{}
+		o := o
+		o.BlendBelow, o.NearestBelow = blend, nearest
+		o.ConfidenceMap = func(n int64, m frame.Image[uint8]) error { maps[n] = m; return nil }
+		frames, records, _ := decided(t, o, nil)
+		return frames, records, maps
+	}
+	full, _, fullMaps := run(&zero, &zero)
+	blended, _, maps := run(&one, &zero)
+	nearest, _, none := run(&one, &one)
+	for _, k := range []int64{1, 3, 5} {
+		if !bytes.Equal(nearest[k], full[k+1]) {
+			t.Errorf("frame %d is not the nearer one", k)
+		}
+		if !reflect.DeepEqual(maps[k], fullMaps[k]) || maps[k].Width != 49 || maps[k].Height != 31 {
+			t.Errorf("frame %d: confidence map of %dx%d", k, maps[k].Width, maps[k].Height)
+		}
+		if bytes.Equal(blended[k], nearest[k]) {
+			t.Errorf("frame %d is not blended", k)
+		}
+	}
+	if len(maps) != 3 || len(none) != 0 {
+		t.Errorf("%d maps and %d, want 3 and none", len(maps), len(none))
+	}
+	if _, records, _ := run(&one, &zero); records[1].Method != Blended || records[1].Confidence == 0 {
+		t.Errorf("frame 1: %+v", records[1])
+	}
+	for _, bad := range []float64{-0.1, 1.5} {
+		o := o
+		o.BlendBelow = &bad
+		if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage {
+			t.Errorf("--blend-below %v: %v", bad, err)
+		}
+	}
+}

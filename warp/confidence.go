@@ -1,0 +1,140 @@
+package warp
+
+import (
+	"math"
+
+	"retime/flow"
+	"retime/pipeline/frame"
+)
+
+// Assessor says for each pixel of made frames how far to trust it. Its scratch
+// memory is kept; it is used by one goroutine.
+type Assessor struct {
+	Workers frame.Workers
+
+	splatter Splatter
+	filler   FlowFiller
+	in       Interval
+
+	scratch, trust   [2]frame.Image[uint16]
+	holes            [2]frame.Image[uint8]
+	forward, reverse hypothesis
+}
+
+// Begin sets the interval.
+func (a *Assessor) Begin(in Interval) {
+	a.in = in
+	a.splatter.Workers, a.filler.Workers = a.Workers, a.Workers
+	var e frame.Image[uint16]
+	warpError(a.Workers, &e, &a.scratch[0], in.GuideA, in.GuideB, in.Flows[0].Forward)
+	trust(a.Workers, &a.trust[0], e)
+	warpError(a.Workers, &e, &a.scratch[0], in.GuideB, in.GuideA, in.Flows[0].Backward)
+	trust(a.Workers, &a.trust[1], e)
+}
+
+// Where the two flows' motions at the made frame's time lie doubtfulMotion pixels of
+// the picture apart, confidence is halved; where a flow does not reach, as well.
+const doubtfulMotion = 8
+
+// errorConfidence is 255 exp(-error/16) of the error in its units, down to 0.
+var errorConfidence = func() []uint8 {
+	var t []uint8
+	for d := 0; ; d++ {
+		v := uint8(255*math.Exp(-float64(d)/(16*differenceOne)) + 0.5)
+		t = append(t, v)
+		if v == 0 {
+			return t
+		}
+	}
+}()
+
+// motionConfidence is 256/(1 + (d/doubtfulMotion)²) of the distance in quarters of
+// a pixel.
+var motionConfidence = func() (t [256]uint32) {
+	for d := range t {
+		v := float64(d) / (4 * doubtfulMotion)
+		t[d] = uint32(256/(1+v*v) + 0.5)
+	}
+	return t
+}()
+
+// Confidence returns the confidence in the frame at the phase, on the guides' grid,
+// from 0 for none to 255: how far the neighbours agree along the better of the two
+// flows of the first estimate, how far these agree, and whether both reach the
+// pixel.
+func (a *Assessor) Confidence(phase Phase) frame.Image[uint8] {
+	in := &a.in
+	w, h := in.GuideA.Width, in.GuideA.Height
+	for i, f := range [2]flow.Field{in.Flows[0].Forward, in.Flows[0].Backward} {
+		hypothesis, part := &a.forward, phase
+		if i == 1 {
+			hypothesis, part = &a.reverse, PhaseOne-phase
+		}
+		hypothesis.motion.Resize(w, h)
+		a.holes[i].Resize(w, h)
+		a.splatter.Flow(hypothesis.motion, a.holes[i], f, Motion{Flow: f, Phase: part, Weight: a.trust[i]}, leastTrust)
+		a.filler.Nearest(hypothesis.motion, a.holes[i])
+	}
+	negate(a.Workers, a.reverse.motion)
+	a.forward.measure(a.Workers, &a.scratch[0], in, phase, flow.Field{}, costRadius>>in.Level)
+	a.reverse.measure(a.Workers, &a.scratch[0], in, phase, flow.Field{}, costRadius>>in.Level)
+	out := frame.NewImage[uint8](w, h)
+	a.Workers.Rows(h, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			row, p, q := out.Row(y), a.forward.motion.Row(y), a.reverse.motion.Row(y)
+			cp, cq, hp, hq := a.forward.cost.Row(y), a.reverse.cost.Row(y), a.holes[0].Row(y), a.holes[1].Row(y)
+			for x := range row {
+				cost := min(int(min(cp[x], cq[x])), len(errorConfidence)-1)
+				dx, dy := p[x].X-q[x].X, p[x].Y-q[x].Y
+				apart := min(max(dx, -dx, dy, -dy)<<in.Level>>(positionBits-2), int32(len(motionConfidence)-1))
+				v := uint32(errorConfidence[cost]) * motionConfidence[apart] >> 8
+				row[x] = uint8(v >> (hp[x]&1 + hq[x]&1))
+			}
+		}
+	})
+	return out
+}
+
+// Masked blend: below blendKnee the confidence in a pixel gives way to a
+// cross-fade, wholly at half of it.
+const blendKnee = 64
+
+// MaskedBlend cross-fades a and b in dst where confidence, on the grid of guides
+// halved level times, is low; the mask's edges are soft.
+func MaskedBlend(workers frame.Workers, dst, a, b *frame.Frame, phase Phase, confidence frame.Image[uint8], level int) {
+	var mask, scratch frame.Image[uint16]
+	mask.Resize(confidence.Width, confidence.Height)
+	for y := range mask.Height {
+		out := mask.Row(y)
+		for x, v := range confidence.Row(y) {
+			out[x] = uint16(min(max(blendKnee-int(v), 0)*512/blendKnee, 256))
+		}
+	}
+	smooth(workers, &mask, &scratch)
+	for i := range dst.Planes {
+		sx, sy := dst.Format.Subsampling(i)
+		if dst.Format.Bytes() == 1 {
+			maskedBlend[uint8](workers, dst.Planes[i], a.Planes[i], b.Planes[i], phase, mask, newGeometry(level, sx, sy))
+		} else {
+			maskedBlend[uint16](workers, dst.Planes[i], a.Planes[i], b.Planes[i], phase, mask, newGeometry(level, sx, sy))
+		}
+	}
+}
+
+func maskedBlend[T frame.Sample](workers frame.Workers, dst, a, b frame.Plane, phase Phase, mask frame.Image[uint16], g geometry) {
+	out, from, to := frame.Samples[T](dst), frame.Samples[T](a), frame.Samples[T](b)
+	wa, wb := uint64(PhaseOne-phase), uint64(phase)
+	workers.Rows(out.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			_, cy := g.cell(0, y)
+			row, p, q, m := out.Row(y), from.Row(y), to.Row(y), mask.Row(cy)
+			for x := range row {
+				cx, _ := g.cell(x, 0)
+				if k := uint64(m[cx]); k != 0 {
+					faded := (uint64(p[x])*wa + uint64(q[x])*wb + PhaseOne/2) >> 16
+					row[x] = T((uint64(row[x])*(256-k) + faded*k + 128) >> 8)
+				}
+			}
+		}
+	})
+}

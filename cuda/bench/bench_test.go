@@ -52,3 +52,28 @@ func TestDeviceIsMeasured(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The studies of splines run on the emulator with small pictures.
+func TestSplineStudies(t *testing.T) {
+	d := cuda.NewDevice(kernels.NewEmulator())
+	var out bytes.Buffer
+	err := Run(context.Background(), d, &out, 1, []Study{{Name: "small", Run: func(b *Bench) error {
+		for _, study := range []func(b *Bench, width, height int) error{splineTable[float32], splineTable[float64], textureTable} {
+			if err := study(b, 20, 12); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, row := range []string{"float32 20x12", "float64 20x12", "order 11", "16 look-ups"} {
+		if !strings.Contains(out.String(), row) {
+			t.Errorf("no %q in\n%s", row, out.String())
+		}
+	}
+}

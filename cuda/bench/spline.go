@@ -10,40 +10,36 @@ import (
 	"retime/warp/bspline"
 )
 
-// The picture of Briand and Davy's tables 6 to 8, and what they do with it.
-const (
-	splineWidth, splineHeight = 4608, 3456
-	splinePrecision           = 1e-6
-)
+// The picture of Briand and Davy's tables 6 to 8.
+const splineWidth, splineHeight = 4608, 3456
 
-// splineOrders are those of the tables.
-const splineOrders = 12
-
-// splines times the shift of a picture by (0.5, 0.5), half-symmetric: tables 6 to 8
-// of Briand and Davy.
+// splines times the shift of a picture by (0.5, 0.5), half-symmetric, to a
+// precision of 1e-6: tables 6 to 8 of Briand and Davy.
 func splines(b *Bench) error {
-	if err := splineTable[float32](b); err != nil {
+	if err := splineTable[float32](b, splineWidth, splineHeight); err != nil {
 		return err
 	}
 	b.Printf("\n")
-	return splineTable[float64](b)
+	return splineTable[float64](b, splineWidth, splineHeight)
 }
 
-// splineTable makes the rows of one type.
-func splineTable[T bspline.Float](b *Bench) error {
+// splineTable makes the rows of one type. The columns after the total are
+// milliseconds; the last is the total in times of copying the picture three times.
+func splineTable[T bspline.Float](b *Bench, width, height int) error {
+	const precision, orders = 1e-6, 12
 	var sample T
-	title := fmt.Sprintf("%T %dx%d shifted by (0.5, 0.5), half-symmetric, precision %v, in milliseconds;\n"+
-		"scattered is the evaluation at positions that come one by one", sample, splineWidth, splineHeight, splinePrecision)
-	t := b.NewTable(title, 10, "columns", "rows", "evaluation", "scattered", "3 copies x")
+	t := b.NewTable(fmt.Sprintf("%T %dx%d shifted by (0.5, 0.5), half-symmetric, precision %v, of which ms;\n"+
+		"scattered: instead, positions that come one by one", sample, width, height, precision),
+		10, "columns", "rows", "evaluation", "scattered", "of 3 copies")
 	rng := rand.New(rand.NewPCG(3, 4))
-	host := frame.NewImage[T](splineWidth, splineHeight)
+	host := frame.NewImage[T](width, height)
 	for i := range host.Pix {
 		host.Pix[i] = T(rng.IntN(256))
 	}
 	var src, half, coeff, dst cuda.Image[T]
 	for _, m := range []*cuda.Image[T]{&src, &half, &coeff, &dst} {
 		defer m.Free()
-		if err := m.Resize(b.Device, splineWidth, splineHeight); err != nil {
+		if err := m.Resize(b.Device, width, height); err != nil {
 			return err
 		}
 	}
@@ -56,8 +52,8 @@ func splineTable[T bspline.Float](b *Bench) error {
 		return err
 	}
 	t.Row("copy", one, 2*bytes)
-	for order := range bspline.Order(splineOrders) {
-		p, err := cuda.NewPrefilter[T](b.Device, order, bspline.HalfSymmetric, splinePrecision)
+	for order := range bspline.Order(orders) {
+		p, err := cuda.NewPrefilter[T](b.Device, order, bspline.HalfSymmetric, precision)
 		if err != nil {
 			return err
 		}

@@ -12,8 +12,11 @@ import (
 // textures makes table 1 of Ruijters, ter Haar Romeny and Suetens, "Accuracy of
 // GPU-based B-spline Evaluation" (2008), which has 7.68e-4 with a table of weights
 // and 5.83e-4 without: errors of cubic interpolation against float64 on the CPU,
-// of samples from 0 to 1, for 256 by 256 values. Times are for more of them.
-func textures(b *Bench) error {
+// of samples from 0 to 1, for 256 by 256 values. Times are for more values.
+func textures(b *Bench) error { return textureTable(b, splineWidth, splineHeight) }
+
+// textureTable times width by height values.
+func textureTable(b *Bench, width, height int) error {
 	const size = 256
 	img := study.Picture(size, size)
 	for i := range img.Pix {
@@ -56,7 +59,7 @@ func textures(b *Bench) error {
 	if err := out.Resize(b.Device, size, size); err != nil {
 		return err
 	}
-	if err := large.Resize(b.Device, splineWidth, splineHeight); err != nil {
+	if err := large.Resize(b.Device, width, height); err != nil {
 		return err
 	}
 	linear, err := cuda.NewTexture(b.Stream, small, cuda.AddressClamp, true)
@@ -79,12 +82,12 @@ func textures(b *Bench) error {
 		return err
 	}
 
-	zoom, err := bspline.Zoom(float64(splineWidth)/size, 0, 0)
+	zoom, err := bspline.Zoom(float64(width)/size, 0, 0)
 	if err != nil {
 		return err
 	}
 	turned := zoom.Then(bspline.Rotation(1e-3, 0, 0))
-	t := b.NewTable(fmt.Sprintf("cubic interpolation: time for %dx%d values, squared errors of %dx%d", splineWidth, splineHeight, size, size), 34, "error²")
+	t := b.NewTable(fmt.Sprintf("cubic interpolation: time for %dx%d values, squared errors of %dx%d", width, height, size, size), 34, "error²")
 	for _, m := range []struct {
 		name string
 		warp func(dst cuda.Image[float32], tr bspline.Projective) error
@@ -118,7 +121,7 @@ func textures(b *Bench) error {
 		if err != nil {
 			return err
 		}
-		t.Row(m.name, seconds, 4*splineWidth*splineHeight, fmt.Sprintf("%.2e", sum))
+		t.Row(m.name, seconds, int64(4*width*height), fmt.Sprintf("%.2e", sum))
 	}
 	return nil
 }

@@ -20,7 +20,9 @@ template <int ORDER, typename T>
 __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int width, int height, const Transform &tr,
 	double limit_x, double limit_y, T outside) {
 	const int N = Support<ORDER>::value;
+	const bool kZero = N != 1 && N != 2 && N != 4;
 	__shared__ Row<N, T> all[kRows];
+	__shared__ int coeff_rows[kRows + N - 1]; // from the first row's first on
 	int top = blockIdx.y * kRows, rows = min(kRows, height - top), i = threadIdx.x;
 	T w[Support<ORDER>::room];
 	double px, py, t = 0, first = 0;
@@ -35,10 +37,9 @@ __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int 
 		}
 	}
 	__syncthreads();
-	// Whether each row needs the coefficients after those of the last, and all of
-	// them exist.
-	bool steady = __syncthreads_and(i >= rows || (all[i].valid && all[i].first == all[0].first + i &&
-		all[i].first >= 0 && all[i].first + N <= c.height));
+	if (i < kRows + N - 1 && all[0].valid) coeff_rows[i] = (int)boundary_index<int64_t>(c.boundary, all[0].first + i, c.height);
+	// Whether each row needs the coefficients after those of the last.
+	bool steady = __syncthreads_and(i >= rows || (all[i].valid && all[i].first == all[0].first + i));
 
 	int x = blockIdx.x * kColumns + i;
 	if (x >= width) return;
@@ -52,23 +53,28 @@ __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int 
 	dst += (size_t)top * dst_stride + x;
 
 	if (valid && inside && steady) {
-		const T *at = c.at + all[0].first * c.stride + (int)first;
+		const T *at = c.at + (int)first;
+		auto across = [&](int y) {
+			const T *row = at + (int64_t)y * c.stride;
+			return accumulate<N, kZero>(w, [&](int k) { return row[k]; });
+		};
 #pragma unroll
-		for (int l = 1; l < N; l++, at += c.stride) sums[l] = across<N>(at, w);
+		for (int l = 1; l < N; l++) sums[l] = across(coeff_rows[l - 1]);
 #pragma unroll 4
-		for (i = 0; i < rows; i++, at += c.stride, dst += dst_stride) {
+		for (i = 0; i < rows; i++, dst += dst_stride) {
 #pragma unroll
 			for (int l = 0; l + 1 < N; l++) sums[l] = sums[l + 1];
-			sums[N - 1] = across<N>(at, w);
+			sums[N - 1] = across(coeff_rows[i + N - 1]);
 			*dst = accumulate<N, true>(all[i].weights, [&](int l) { return sums[l]; });
 		}
 		return;
 	}
 
-	T edge[N]; // a copy, so that the weights proper can stay in registers
+	int columns[N];
 #pragma unroll
-	for (int k = 0; k < N; k++) edge[k] = w[k];
+	for (int k = 0; k < N; k++) columns[k] = inside ? (int)first + k : (int)boundary_index<int64_t>(c.boundary, (int64_t)first + k, c.width);
 	int64_t held = INT64_MIN / 2; // the first row that sums has
+#pragma unroll 1
 	for (i = 0; i < rows; i++, dst += dst_stride) {
 		if (!valid || !all[i].valid) {
 			*dst = outside;
@@ -76,11 +82,13 @@ __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int 
 		}
 		// Of the N rows from y on, the last ones are not held yet.
 		int64_t y = all[i].first, missing = held <= y && y < held + N ? y - held : N;
+#pragma unroll 1
 		for (int l = N - (int)missing; l < N; l++) {
 #pragma unroll
 			for (int k = 0; k + 1 < N; k++) sums[k] = sums[k + 1];
-			const T *row = row_of(c, y + l);
-			sums[N - 1] = inside ? across<N>(row + (int)first, w) : across_edges(row, c.width, c.boundary, (int64_t)first, N, edge, true);
+			const T *row = c.at + (steady ? coeff_rows[i + l] : boundary_index<int64_t>(c.boundary, y + l, c.height)) * c.stride;
+			sums[N - 1] = inside ? accumulate<N, kZero>(w, [&](int k) { return row[columns[k]]; })
+				: accumulate<N, true>(w, [&](int k) { return row[columns[k]]; });
 		}
 		held = y;
 		*dst = accumulate<N, true>(all[i].weights, [&](int l) { return sums[l]; });

@@ -15,11 +15,6 @@ struct Coefficients {
 	T gain;
 };
 
-template <typename T>
-HOST_DEVICE const T *row_of(const Coefficients<T> &c, int64_t y) {
-	return c.at + boundary_index<int64_t>(c.boundary, y, c.height) * c.stride;
-}
-
 // Transform is the inverse of a transform: a matrix, or a flow added to the
 // position where u is not null.
 struct Transform {
@@ -65,20 +60,19 @@ HOST_DEVICE T accumulate(const T *w, C c) {
 	return sum;
 }
 
-// across_edges is the sum along x of n coefficients of a row, from first on, some
-// of which are beyond the edges.
-template <typename T>
-HOST_DEVICE_CALL T across_edges(const T *row, int width, int boundary, int64_t first, int n, const T *w, bool from_zero) {
-	T sum = from_zero ? (T)0 : (T)-0.0;
-	for (int k = 0; k < n; k++) sum += w[k] * row[boundary_index<int64_t>(boundary, first + k, width)];
-	return sum;
-}
-
-// evaluate_edges is evaluate where coefficients are beyond the edges.
+// evaluate_edges is evaluate where coefficients are beyond the edges, n along each
+// axis.
 template <typename T>
 HOST_DEVICE_CALL T evaluate_edges(const Coefficients<T> &c, int64_t x0, int64_t y0, int n, const T *wx, const T *wy, bool from_zero) {
+	int columns[kMaxSupport];
+	for (int k = 0; k < n; k++) columns[k] = (int)boundary_index<int64_t>(c.boundary, x0 + k, c.width);
 	T value = from_zero ? (T)0 : (T)-0.0;
-	for (int l = 0; l < n; l++) value += wy[l] * across_edges(row_of(c, y0 + l), c.width, c.boundary, x0, n, wx, from_zero);
+	for (int l = 0; l < n; l++) {
+		const T *row = c.at + boundary_index<int64_t>(c.boundary, y0 + l, c.height) * c.stride;
+		T sum = from_zero ? (T)0 : (T)-0.0;
+		for (int k = 0; k < n; k++) sum += wx[k] * row[columns[k]];
+		value += wy[l] * sum;
+	}
 	return value * c.gain;
 }
 
@@ -110,10 +104,4 @@ HOST_DEVICE T evaluate(const Coefficients<T> &c, double px, double py) {
 		return accumulate<N, kZero>(wx, [&](int k) { return row[k]; });
 	});
 	return value * c.gain;
-}
-
-// across returns the weighted sum of the N coefficients from at on.
-template <int N, typename T>
-HOST_DEVICE T across(const T *at, const T *w) {
-	return accumulate<N, N != 1 && N != 2 && N != 4>(w, [&](int k) { return at[k]; });
 }

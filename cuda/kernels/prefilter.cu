@@ -101,13 +101,16 @@ __device__ void columns(const In *src, int src_stride, T *dst, int dst_stride, i
 
 	const int kSamples = Chunk<T>::kSamples, kAcross = LANES / kSamples, kDown = LANES / kAcross;
 	int x = x0 + lane % kAcross * kSamples;
+	int y = lo + lane / kAcross;
+	const In *from = src + (size_t)y * src_stride + x;
+	T *to = tile + (y - lo) * LANES + x - x0;
 	if (is_aligned(src, src_stride, kSamples * sizeof(In)) && x + kSamples <= width) {
-		for (int y = lo + lane / kAcross; y < hi; y += kDown)
-			fetch(tile + (y - lo) * LANES + x - x0, src + (size_t)y * src_stride + x);
+#pragma unroll 8
+		for (; y < hi; y += kDown, from += (size_t)kDown * src_stride, to += kDown * LANES) fetch(to, from);
 	} else {
-		for (int y = lo + lane / kAcross; y < hi; y += kDown)
-			for (int k = 0; k < kSamples && x + k < width; k++)
-				tile[(y - lo) * LANES + x - x0 + k] = src[(size_t)y * src_stride + x + k];
+#pragma unroll 1
+		for (; y < hi; y += kDown, from += (size_t)kDown * src_stride, to += kDown * LANES)
+			for (int k = 0; k < kSamples && x + k < width; k++) to[k] = from[k];
 	}
 	fetched();
 
@@ -153,13 +156,43 @@ struct RowLine {
 	__device__ T source(int i) const { return src[i]; }
 };
 
-// each_chunk calls f(y, x) for the chunks of samples [lo, hi) of count rows. A
-// thread takes the same ones of every row.
-template <int LANES, int SAMPLES, typename F>
-__device__ void each_chunk(int lo, int hi, int count, F f) {
-	for (int x = lo + threadIdx.x * SAMPLES; x < hi; x += LANES * SAMPLES) {
+// load_rows fetches samples [lo, hi) of count rows from src on. Sample x goes to
+// place(x) of the tile, whose rows lie stride values apart. A thread takes the same
+// chunks of every row.
+template <typename T, typename Place>
+__device__ void load_rows(T *tile, int stride, Place place, const T *src, int src_stride, int lo, int hi, int count) {
+	const int kSamples = Chunk<T>::kSamples;
+	bool aligned = is_aligned(src, src_stride, 16);
+	for (int x = lo + threadIdx.x * kSamples; x < hi; x += blockDim.x * kSamples) {
+		T *to = tile + place(x);
+		const T *from = src + x;
+		if (aligned && x + kSamples <= hi) {
 #pragma unroll 8
-		for (int y = 0; y < count; y++) f(y, x);
+			for (int y = 0; y < count; y++, to += stride, from += src_stride) fetch(to, from);
+		} else {
+#pragma unroll 1
+			for (int y = 0; y < count; y++, to += stride, from += src_stride)
+				for (int k = 0; k < kSamples && x + k < hi; k++) to[k] = from[k];
+		}
+	}
+}
+
+// store_rows is the inverse of load_rows.
+template <typename T, typename Place>
+__device__ void store_rows(const T *tile, int stride, Place place, T *dst, int dst_stride, int lo, int hi, int count) {
+	const int kSamples = Chunk<T>::kSamples;
+	bool aligned = is_aligned(dst, dst_stride, 16);
+	for (int x = lo + threadIdx.x * kSamples; x < hi; x += blockDim.x * kSamples) {
+		const T *from = tile + place(x);
+		T *to = dst + x;
+		if (aligned && x + kSamples <= hi) {
+#pragma unroll 8
+			for (int y = 0; y < count; y++, from += stride, to += dst_stride) *(Chunk<T> *)to = *(const Chunk<T> *)from;
+		} else {
+#pragma unroll 1
+			for (int y = 0; y < count; y++, from += stride, to += dst_stride)
+				for (int k = 0; k < kSamples && x + k < hi; k++) to[k] = from[k];
+		}
 	}
 }
 
@@ -174,16 +207,8 @@ __device__ void rows(const T *src, int src_stride, T *dst, int dst_stride, int w
 	int stride = spare / LANES;
 
 	src += (size_t)y0 * src_stride;
-	bool aligned = is_aligned(src, src_stride, 16);
-	each_chunk<LANES, kSamples>(lo, hi, count, [&](int y, int x) {
-		T *to = tile + y * stride + x - lo;
-		const T *from = src + (size_t)y * src_stride + x;
-		if (aligned && x + kSamples <= hi) {
-			fetch(to, from);
-		} else {
-			for (int k = 0; k < kSamples && x + k < hi; k++) to[k] = from[k];
-		}
-	});
+	auto place = [&](int x) { return x - lo; };
+	load_rows(tile, stride, place, src, src_stride, lo, hi, count);
 	fetched();
 
 	if (lane < count) {
@@ -193,17 +218,7 @@ __device__ void rows(const T *src, int src_stride, T *dst, int dst_stride, int w
 	}
 	__syncthreads();
 
-	dst += (size_t)y0 * dst_stride;
-	aligned = is_aligned(dst, dst_stride, 16);
-	each_chunk<LANES, kSamples>(a, b, count, [&](int y, int x) {
-		const T *from = tile + y * stride + x - lo;
-		T *to = dst + (size_t)y * dst_stride + x;
-		if (aligned && x + kSamples <= b) {
-			*(Chunk<T> *)to = *(const Chunk<T> *)from;
-		} else {
-			for (int k = 0; k < kSamples && x + k < b; k++) to[k] = from[k];
-		}
-	});
+	store_rows(tile, stride, place, dst + (size_t)y0 * dst_stride, dst_stride, a, b, count);
 }
 
 // WholeColumn is a Line whose tile has all samples of LANES lines, and a sample's
@@ -285,24 +300,30 @@ __device__ void whole_columns(const T *src, int src_stride, T *dst, int dst_stri
 	int x0 = blockIdx.x * LANES, t = threadIdx.x, rows = blockDim.x / kAcross;
 	int i = t % kAcross * kSamples, x = x0 + i;
 	bool whole = x + kSamples <= width;
-	WholeColumn<T, LANES> all = {0, height, tile};
+	WholeColumn<T, LANES> all = {0, height, tile + i};
+	const T *from = src + (size_t)(t / kAcross) * src_stride + x;
 	if (is_aligned(src, src_stride, 16) && whole) {
-		for (int y = t / kAcross; y < height; y += rows) fetch(all.at(y) + i, src + (size_t)y * src_stride + x);
+#pragma unroll 4
+		for (int y = t / kAcross; y < height; y += rows, from += (size_t)rows * src_stride) fetch(all.at(y), from);
 	} else {
-		for (int y = t / kAcross; y < height; y += rows)
-			for (int k = 0; k < kSamples && x + k < width; k++) all.at(y)[i + k] = src[(size_t)y * src_stride + x + k];
+#pragma unroll 1
+		for (int y = t / kAcross; y < height; y += rows, from += (size_t)rows * src_stride)
+			for (int k = 0; k < kSamples && x + k < width; k++) all.at(y)[k] = from[k];
 	}
 	fetched();
 
 	WholeColumn<T, LANES> line = {0, height, tile + t % LANES};
 	filter_line(line, x0 + t % LANES < width, poles, count, boundary, height, t / LANES);
 
+	T *to = dst + (size_t)(t / kAcross) * dst_stride + x;
 	if (is_aligned(dst, dst_stride, 16) && whole) {
-		for (int y = t / kAcross; y < height; y += rows)
-			*(Chunk<T> *)(dst + (size_t)y * dst_stride + x) = *(const Chunk<T> *)(all.at(y) + i);
+#pragma unroll 4
+		for (int y = t / kAcross; y < height; y += rows, to += (size_t)rows * dst_stride)
+			*(Chunk<T> *)to = *(const Chunk<T> *)all.at(y);
 	} else {
-		for (int y = t / kAcross; y < height; y += rows)
-			for (int k = 0; k < kSamples && x + k < width; k++) dst[(size_t)y * dst_stride + x + k] = all.at(y)[i + k];
+#pragma unroll 1
+		for (int y = t / kAcross; y < height; y += rows, to += (size_t)rows * dst_stride)
+			for (int k = 0; k < kSamples && x + k < width; k++) to[k] = all.at(y)[k];
 	}
 }
 
@@ -312,37 +333,15 @@ template <typename T, int LANES>
 __device__ void whole_rows(const T *src, int src_stride, T *dst, int dst_stride, int width, int height,
 	const T *poles, int count, int boundary, int stride) {
 	DYNAMIC_SHARED(T, tile);
-	const int kSamples = Chunk<T>::kSamples;
 	int y0 = blockIdx.x * LANES, t = threadIdx.x, rows = min(LANES, height - y0);
-	bool aligned = is_aligned(src, src_stride, 16);
-	for (int y = 0; y < rows; y++) {
-		const T *from = src + (size_t)(y0 + y) * src_stride;
-		for (int x = t * kSamples; x < width; x += blockDim.x * kSamples) {
-			T *to = tile + y * stride + WholeRow<T>::place(x);
-			if (aligned && x + kSamples <= width) {
-				fetch(to, from + x);
-			} else {
-				for (int k = 0; k < kSamples && x + k < width; k++) to[k] = from[x + k];
-			}
-		}
-	}
+	auto place = [](int x) { return WholeRow<T>::place(x); };
+	load_rows(tile, stride, place, src + (size_t)y0 * src_stride, src_stride, 0, width, rows);
 	fetched();
 
 	WholeRow<T> line = {0, width, tile + t % LANES * stride};
 	filter_line(line, t % LANES < rows, poles, count, boundary, width, t / LANES);
 
-	aligned = is_aligned(dst, dst_stride, 16);
-	for (int y = 0; y < rows; y++) {
-		T *to = dst + (size_t)(y0 + y) * dst_stride;
-		for (int x = t * kSamples; x < width; x += blockDim.x * kSamples) {
-			const T *from = tile + y * stride + WholeRow<T>::place(x);
-			if (aligned && x + kSamples <= width) {
-				*(Chunk<T> *)(to + x) = *(const Chunk<T> *)from;
-			} else {
-				for (int k = 0; k < kSamples && x + k < width; k++) to[x + k] = from[k];
-			}
-		}
-	}
+	store_rows(tile, stride, place, dst + (size_t)y0 * dst_stride, dst_stride, 0, width, rows);
 }
 
 #define COLUMNS(NAME, IN, T, LANES) \

@@ -6,6 +6,9 @@
 
 const int kCatmullRom = -1;
 
+// kMaxSupport is that of the largest order, 16.
+const int kMaxSupport = 17;
+
 template <int ORDER>
 struct Support {
 	static const int value = ORDER == kCatmullRom ? 4 : ORDER + 1;

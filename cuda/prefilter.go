@@ -26,9 +26,10 @@ type axis struct {
 	// wide and narrow filter by one pole: as many lines in a block as a warp has
 	// threads, or fewer where shared memory is scarce.
 	wide, narrow *Kernel
-	// whole filters by all poles, lines of them in a block.
-	whole *Kernel
-	lines int
+	// whole filters by all poles, lines of them in a block; it is faster from
+	// several poles on.
+	whole          *Kernel
+	lines, several int
 	// chunk is the number of samples to which lines in shared memory are aligned,
 	// 0 for columns, which are side by side there.
 	chunk int
@@ -50,7 +51,8 @@ func NewPrefilter[T bspline.Float](d *Device, order bspline.Order, boundary bspl
 		return nil, err
 	}
 	chunk := 16 / sizeOf[T]()
-	p.columns.lines, p.rows.lines, p.rows.chunk = 2*chunk, chunk, chunk
+	p.columns.lines, p.columns.several = 2*chunk, 3
+	p.rows.lines, p.rows.several, p.rows.chunk = chunk, 2, chunk
 	kernels := map[string]**Kernel{"columns_u8_f32": &p.columns8, "columns_u16_f32": &p.columns16, "extend_" + suffix[T](): &p.extend}
 	for name, a := range map[string]*axis{"columns_": &p.columns, "rows_": &p.rows} {
 		kernels[name+suffix[T]()] = &a.wide
@@ -167,7 +169,7 @@ func (p *Prefilter[T]) Rows(s *Stream, dst, src Image[T]) error {
 // filter filters count lines of the given length.
 func (p *Prefilter[T]) filter(s *Stream, a axis, dst, src Image[T], count, length int) error {
 	filters := p.of.Filters()
-	if len(filters) > 1 {
+	if len(filters) >= a.several {
 		regions := ceilDiv(length, bspline.Region)
 		stride := length + regions
 		if a.chunk > 0 {

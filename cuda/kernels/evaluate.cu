@@ -16,6 +16,23 @@ struct Row {
 	bool valid;
 };
 
+// steady_column sets a column where each row needs the coefficients after those of
+// the last. across(y) is the sum along row y of coefficients.
+template <int N, typename T, typename Across>
+__device__ void steady_column(const Row<N, T> *all, const int *coeff_rows, int rows, T *dst, int dst_stride, Across across) {
+	T sums[N];
+	sums[0] = 0;
+#pragma unroll
+	for (int l = 1; l < N; l++) sums[l] = across(coeff_rows[l - 1]);
+#pragma unroll 4
+	for (int i = 0; i < rows; i++, dst += dst_stride) {
+#pragma unroll
+		for (int l = 0; l + 1 < N; l++) sums[l] = sums[l + 1];
+		sums[N - 1] = across(coeff_rows[i + N - 1]);
+		*dst = accumulate<N, true>(all[i].weights, [&](int l) { return sums[l]; });
+	}
+}
+
 template <int ORDER, typename T>
 __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int width, int height, const Transform &tr,
 	double limit_x, double limit_y, T outside) {
@@ -49,30 +66,28 @@ __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int 
 	if (valid) first = locate<ORDER>(px + (double)c.margin, t);
 	weights<ORDER>((T)t, w);
 	bool inside = first >= 0 && first + N <= c.width;
-	T sums[N] = {};
 	dst += (size_t)top * dst_stride + x;
 
 	if (valid && inside && steady) {
 		const T *at = c.at + (int)first;
-		auto across = [&](int y) {
+		steady_column<N>(all, coeff_rows, rows, dst, dst_stride, [&](int y) {
 			const T *row = at + (int64_t)y * c.stride;
 			return accumulate<N, kZero>(w, [&](int k) { return row[k]; });
-		};
-#pragma unroll
-		for (int l = 1; l < N; l++) sums[l] = across(coeff_rows[l - 1]);
-#pragma unroll 4
-		for (i = 0; i < rows; i++, dst += dst_stride) {
-#pragma unroll
-			for (int l = 0; l + 1 < N; l++) sums[l] = sums[l + 1];
-			sums[N - 1] = across(coeff_rows[i + N - 1]);
-			*dst = accumulate<N, true>(all[i].weights, [&](int l) { return sums[l]; });
-		}
+		});
 		return;
 	}
-
 	int columns[N];
 #pragma unroll
 	for (int k = 0; k < N; k++) columns[k] = inside ? (int)first + k : (int)boundary_index<int64_t>(c.boundary, (int64_t)first + k, c.width);
+	if (valid && steady) {
+		steady_column<N>(all, coeff_rows, rows, dst, dst_stride, [&](int y) {
+			const T *row = c.at + (int64_t)y * c.stride;
+			return accumulate<N, true>(w, [&](int k) { return row[columns[k]]; });
+		});
+		return;
+	}
+
+	T sums[N] = {};
 	int64_t held = INT64_MIN / 2; // the first row that sums has
 #pragma unroll 1
 	for (i = 0; i < rows; i++, dst += dst_stride) {
@@ -86,7 +101,7 @@ __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int 
 		for (int l = N - (int)missing; l < N; l++) {
 #pragma unroll
 			for (int k = 0; k + 1 < N; k++) sums[k] = sums[k + 1];
-			const T *row = c.at + (steady ? coeff_rows[i + l] : boundary_index<int64_t>(c.boundary, y + l, c.height)) * c.stride;
+			const T *row = c.at + boundary_index<int64_t>(c.boundary, y + l, c.height) * c.stride;
 			sums[N - 1] = inside ? accumulate<N, kZero>(w, [&](int k) { return row[columns[k]]; })
 				: accumulate<N, true>(w, [&](int k) { return row[columns[k]]; });
 		}

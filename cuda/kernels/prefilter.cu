@@ -156,42 +156,50 @@ struct RowLine {
 	__device__ T source(int i) const { return src[i]; }
 };
 
-// load_rows fetches samples [lo, hi) of count rows from src on. Sample x goes to
-// place(x) of the tile, whose rows lie stride values apart. A thread takes the same
-// chunks of every row.
+// load_rows fetches samples [lo, hi) of count rows of the given width, and what is
+// in the last one's chunk. Sample x goes to place(x) of the tile, whose rows lie
+// stride values apart. A thread takes the same chunks of every row.
 template <typename T, typename Place>
-__device__ void load_rows(T *tile, int stride, Place place, const T *src, int src_stride, int lo, int hi, int count) {
+__device__ void load_rows(T *tile, int stride, Place place, const T *src, int src_stride, int lo, int hi, int width, int count) {
 	const int kSamples = Chunk<T>::kSamples;
 	bool aligned = is_aligned(src, src_stride, 16);
 	for (int x = lo + threadIdx.x * kSamples; x < hi; x += blockDim.x * kSamples) {
-		T *to = tile + place(x);
-		const T *from = src + x;
-		if (aligned && x + kSamples <= hi) {
+		if (aligned && x + kSamples <= width) {
+			T *to = tile + place(x);
+			const T *from = src + x;
 #pragma unroll 8
 			for (int y = 0; y < count; y++, to += stride, from += src_stride) fetch(to, from);
-		} else {
+			continue;
+		}
 #pragma unroll 1
-			for (int y = 0; y < count; y++, to += stride, from += src_stride)
-				for (int k = 0; k < kSamples && x + k < hi; k++) to[k] = from[k];
+		for (int k = 0; k < kSamples && x + k < width; k++) {
+			T *to = tile + place(x) + k;
+			const T *from = src + x + k;
+#pragma unroll 8
+			for (int y = 0; y < count; y++, to += stride, from += src_stride) *to = *from;
 		}
 	}
 }
 
-// store_rows is the inverse of load_rows.
+// store_rows is the inverse of load_rows, for samples [lo, hi) alone.
 template <typename T, typename Place>
 __device__ void store_rows(const T *tile, int stride, Place place, T *dst, int dst_stride, int lo, int hi, int count) {
 	const int kSamples = Chunk<T>::kSamples;
 	bool aligned = is_aligned(dst, dst_stride, 16);
 	for (int x = lo + threadIdx.x * kSamples; x < hi; x += blockDim.x * kSamples) {
-		const T *from = tile + place(x);
-		T *to = dst + x;
 		if (aligned && x + kSamples <= hi) {
+			const T *from = tile + place(x);
+			T *to = dst + x;
 #pragma unroll 8
 			for (int y = 0; y < count; y++, from += stride, to += dst_stride) *(Chunk<T> *)to = *(const Chunk<T> *)from;
-		} else {
+			continue;
+		}
 #pragma unroll 1
-			for (int y = 0; y < count; y++, from += stride, to += dst_stride)
-				for (int k = 0; k < kSamples && x + k < hi; k++) to[k] = from[k];
+		for (int k = 0; k < kSamples && x + k < hi; k++) {
+			const T *from = tile + place(x) + k;
+			T *to = dst + x + k;
+#pragma unroll 8
+			for (int y = 0; y < count; y++, from += stride, to += dst_stride) *to = *from;
 		}
 	}
 }
@@ -208,7 +216,7 @@ __device__ void rows(const T *src, int src_stride, T *dst, int dst_stride, int w
 
 	src += (size_t)y0 * src_stride;
 	auto place = [&](int x) { return x - lo; };
-	load_rows(tile, stride, place, src, src_stride, lo, hi, count);
+	load_rows(tile, stride, place, src, src_stride, lo, hi, width, count);
 	fetched();
 
 	if (lane < count) {
@@ -335,7 +343,7 @@ __device__ void whole_rows(const T *src, int src_stride, T *dst, int dst_stride,
 	DYNAMIC_SHARED(T, tile);
 	int y0 = blockIdx.x * LANES, t = threadIdx.x, rows = min(LANES, height - y0);
 	auto place = [](int x) { return WholeRow<T>::place(x); };
-	load_rows(tile, stride, place, src + (size_t)y0 * src_stride, src_stride, 0, width, rows);
+	load_rows(tile, stride, place, src + (size_t)y0 * src_stride, src_stride, 0, width, width, rows);
 	fetched();
 
 	WholeRow<T> line = {0, width, tile + t % LANES * stride};

@@ -99,6 +99,12 @@ cuda-deps: deps
 test-cuda: kernels ## run the CUDA tests; needs an NVIDIA GPU
 	$(CUDA_ENV) $(GO) test -tags cuda -count=1 ./cuda/...
 
+.PHONY: check-cuda
+check-cuda: cuda ## build the CUDA program and its tests, which takes no GPU
+	$(CUDA_ENV) $(GO) vet -tags cuda ./cuda/... ./pipeline ./cmd/...
+	@for p in cuda cuda/bench cuda/kernels; do echo "compiling the tests of $$p"; \
+		$(CUDA_ENV) $(GO) test -tags cuda -c -o build/$$(basename $$p).test ./$$p || exit 1; done
+
 .PHONY: demo
 demo: build ## convert a small clip from 24 to 60 frames per second
 	@mkdir -p build

@@ -104,6 +104,7 @@ type Options struct {
 	// RemakeOnCPU by default.
 	FaultPolicy FaultPolicy
 	Overwrite   bool // replace an existing output
+	NoVerify    bool // do not read a file again once it is written
 
 	// Log receives warnings and details; nil for none.
 	Log *slog.Logger

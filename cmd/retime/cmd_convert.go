@@ -42,6 +42,7 @@ type ConvertOptions struct {
 	maps                        []string
 	inFPS                       string
 	keepTimestamps, overwrite   bool
+	noVerify                    bool
 	progress                    string
 	quiet, verbose              bool
 }
@@ -92,6 +93,7 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.device, "device", "0", "CUDA devices to use, as `NUMBERS`: 0,1")
 	f.StringVar(&o.gpuFault, "gpu-fault", "cpu", "a frame that a device fails to make: on the cpu again, or fail")
 	f.StringVar(&o.progress, "progress", "auto", "progress display: auto, bar, json, none")
+	f.BoolVar(&o.noVerify, "no-verify", false, "do not check the file that was written")
 	f.BoolVarP(&o.overwrite, "overwrite", "y", false, "overwrite the output")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "only errors")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "details")
@@ -128,7 +130,8 @@ frames that were shot are passed through untouched.`,
 const exitCodes = `
 Exit codes:
   0 done, 1 internal error, 2 usage, 65 bad data, 66 no input,
-  73 cannot write, 75 try again, 130 cancelled
+  73 cannot write, 75 try again, 76 output fails its check,
+  130 cancelled
 `
 
 func convertArgs(_ *cobra.Command, args []string) error {
@@ -147,7 +150,7 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		Input: input, Output: o.output, InputFormat: o.inputFormat, OutputFormat: o.format,
 		Mode: warp.Mode(o.mode), Flow: pipeline.FlowMethod(o.flow), Preset: pipeline.Preset(o.preset), Order: &o.order,
 		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, VideoOptions: map[string]string{},
-		KeepTimestamps: o.keepTimestamps, Audio: media.Audio(o.audio), Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
+		KeepTimestamps: o.keepTimestamps, NoVerify: o.noVerify, Audio: media.Audio(o.audio), Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
 		Static:  pipeline.Static(o.static),
 		Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault), FlowCache: o.flowCache, Overwrite: o.overwrite,
 	}

@@ -20,8 +20,9 @@ import (
 // notSettings are the flags of the conversion that say what is read, written or
 // shown rather than how frames are made.
 var notSettings = []string{
-	"output", "format", "input-format", "fps", "slow", "speed", "fit", "curve", "shutter", "keep-timestamps", "audio", "from", "to", "vcodec", "crf", "vopt", "pix-fmt", "progress",
-	"write-scenes", "sidecar", "decisions", "confidence-maps", "overwrite", "quiet", "verbose",
+	"output", "format", "input-format", "fps", "slow", "speed", "fit", "curve", "shutter", "keep-timestamps", "audio", "from", "to",
+	"vcodec", "crf", "vopt", "pix-fmt", "progress", "write-scenes", "sidecar", "decisions", "confidence-maps", "no-verify",
+	"overwrite", "quiet", "verbose",
 }
 
 // readSetting reads a YAML file of flags by their names. The file's name

@@ -20,6 +20,7 @@ const (
 	NoInput     Kind = 66  // the input is not there or cannot be opened
 	CannotWrite Kind = 73  // the output cannot be made, or a write failed
 	TryAgain    Kind = 75  // a resource was short; the same call may work later
+	Mismatch    Kind = 76  // the file that was written is not what it should be
 	Cancelled   Kind = 130 // stopped on request
 )
 

@@ -95,9 +95,12 @@ func (w *Writer) newSound(in *astiav.Stream) (s *sound, err error) {
 // openSoundEncoder opens the source's own codec again, or else the container's
 // usual one.
 func (w *Writer) openSoundEncoder(s *sound) error {
-	source := s.in.CodecParameters().CodecID()
+	source, usual := s.in.CodecParameters().CodecID(), defaultAudioCodec(w.output)
+	if usual == astiav.CodecIDNone {
+		return fmt.Errorf("the %s container takes no sound", w.output.OutputFormat().Name())
+	}
 	var failed error
-	for _, id := range []astiav.CodecID{source, defaultAudioCodec(w.output)} {
+	for _, id := range []astiav.CodecID{source, usual} {
 		codec := astiav.FindEncoder(id)
 		if codec == nil || refuses(w.output, id) {
 			continue

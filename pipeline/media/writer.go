@@ -39,6 +39,9 @@ type WriterOptions struct {
 	// Passes is set where Follow says which reader each run of the curve has; else
 	// the source is read for the one run.
 	Passes bool
+	// Verify reads a file again once it is written; what is not as it should be is a
+	// fault.Mismatch error, and the file is named as a partial one.
+	Verify bool
 	Audio  Audio // what becomes of sound; StretchAudio where empty
 	Log    *slog.Logger
 }
@@ -54,6 +57,7 @@ const largePicture = 4 << 20
 // Writer encodes frames into a file. WriteFrame and Finish are called by one
 // goroutine; copied packets may come from another.
 type Writer struct {
+	ctx    context.Context
 	opt    WriterOptions
 	log    *slog.Logger
 	source *Reader
@@ -75,8 +79,9 @@ type Writer struct {
 	output    *astiav.FormatContext
 	file      *astiav.IOContext
 	copies    map[int]carrier
-	decoding  map[int]int64 // last decoding time of each of the output's streams
-	following bool          // a run, by Follow
+	decoding  map[int]int64    // last decoding time of each of the output's streams
+	muxed     map[int]*written // by the index of their streams
+	following bool             // a run, by Follow
 	err       error
 }
 
@@ -86,7 +91,10 @@ func Create(ctx context.Context, name string, source *Reader, opt WriterOptions)
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	w := &Writer{lengths: map[int64]int64{}, decoding: map[int]int64{}, last: -1 << 62, opt: opt, log: opt.Log, source: source}
+	w := &Writer{
+		ctx: ctx, muxed: map[int]*written{}, lengths: map[int64]int64{}, decoding: map[int]int64{}, last: -1 << 62,
+		opt: opt, log: opt.Log, source: source,
+	}
 	if err := w.open(name); err != nil {
 		w.Abort()
 		return nil, err
@@ -281,6 +289,11 @@ func (w *Writer) mux(p *astiav.Packet) error {
 	defer w.mu.Unlock()
 	if w.err == nil {
 		w.advance(p)
+		i := p.StreamIndex()
+		if w.muxed[i] == nil {
+			w.muxed[i] = &written{}
+		}
+		w.muxed[i].note(p, rat(w.output.Streams()[i].TimeBase()))
 		if message, err := withMessage(func() error { return w.output.WriteInterleavedFrame(p) }); err != nil {
 			w.err = w.cannot(fmt.Errorf("%w%s", err, detail(message)))
 		} else if err := ioError(w.output); err != nil {
@@ -346,9 +359,18 @@ func (w *Writer) Finish(partial bool) (string, error) {
 			return "", w.cannot(err)
 		}
 	}
-	name, err := w.target.commit(partial)
+	var mismatch error
+	if w.opt.Verify {
+		if mismatch = w.verify(); mismatch != nil && fault.KindOf(mismatch) != fault.Mismatch {
+			return "", mismatch
+		}
+	}
+	name, err := w.target.commit(partial || mismatch != nil)
 	if err != nil {
 		return "", w.cannot(err)
+	}
+	if mismatch != nil {
+		return name, unverified(mismatch, name)
 	}
 	return name, nil
 }

@@ -74,8 +74,8 @@ func (g *guides) resize(d *Device, width, height, inner int) error {
 	return g.trust.Resize(d, inner*pixels)
 }
 
-// load queues copies of in's guides and flows.
-// Acceleration says whether those beyond are wanted.
+// load queues copies of in's guides and flows. acceleration says whether those
+// beyond are wanted.
 func (g *guides) load(s *Stream, in *warp.Interval, acceleration bool) error {
 	g.level = in.Level
 	g.beyond = acceleration && in.Before != nil && in.After != nil

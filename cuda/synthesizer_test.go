@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -363,6 +364,18 @@ func TestSynthesizerModes(t *testing.T) {
 		}
 		if _, err := cuda.NewSynthesizer(d, warp.Params{Mode: warp.Splat, Directions: 5}); err == nil {
 			t.Error("5 directions are taken")
+		}
+		s, err := cuda.NewSynthesizer(d, warp.Params{Mode: warp.Project, Order: 1})
+		must(t, err)
+		defer s.Close()
+		in := interval(rand.New(rand.NewPCG(1, 1)), formats[0], 8, 8, 0, motions[0], false)
+		pair := in.Flows[:1]
+		for _, n := range []int{0, 3} {
+			in.Flows = slices.Repeat(pair, n)
+			must(t, s.Begin(in))
+			if _, err := s.Make(frame.New(in.A.Format, 8, 8), 1); err == nil {
+				t.Errorf("%d estimates of the motion are taken", n)
+			}
 		}
 	})
 }

@@ -1,0 +1,99 @@
+package cuda
+
+import "retime/pipeline/frame"
+
+// slot is a frame under way.
+type slot struct {
+	planes   planes
+	made     *Event // the planes and counters are there
+	done     *Event // so are the host's
+	host     Pinned[byte]
+	counters Pinned[uint64]
+}
+
+// take returns a slot that fits the layout.
+func (s *Synthesizer) take() (*slot, error) {
+	s.mu.Lock()
+	var t *slot
+	if n := len(s.slots); n > 0 {
+		t, s.slots = s.slots[n-1], s.slots[:n-1]
+	}
+	s.mu.Unlock()
+	if t == nil {
+		t = new(slot)
+		s.all = append(s.all, t)
+	}
+	return t, t.fit(s.device, &s.layout)
+}
+
+func (s *Synthesizer) give(t *slot) {
+	s.mu.Lock()
+	s.slots = append(s.slots, t)
+	s.mu.Unlock()
+}
+
+func (t *slot) fit(d *Device, l *layout) (err error) {
+	if t.made == nil {
+		if t.made, err = d.NewEvent(); err != nil {
+			return err
+		}
+	}
+	if t.done == nil {
+		if t.done, err = d.NewEvent(); err != nil {
+			return err
+		}
+	}
+	if err := t.planes.resize(d, l.format, l.width, l.height); err != nil {
+		return err
+	}
+	n := 0
+	for _, m := range t.planes.images[:l.format.Planes] {
+		n += m.Width * m.Height
+	}
+	if err := t.host.Resize(d, n); err != nil {
+		return err
+	}
+	return t.counters.Resize(d, counters)
+}
+
+// rows are the host's planes, without gaps.
+func (t *slot) rows() []frame.Image[byte] {
+	list := make([]frame.Image[byte], 0, 4)
+	pix := t.host.Values
+	for _, m := range t.planes.images[:t.planes.format.Planes] {
+		list = append(list, frame.Image[byte]{Width: m.Width, Height: m.Height, Stride: m.Width, Pix: pix[:m.Width*m.Height]})
+		pix = pix[m.Width*m.Height:]
+	}
+	return list
+}
+
+// send queues copies of the planes to the host.
+func (t *slot) send(s *Stream) error {
+	for i, m := range t.rows() {
+		if err := t.planes.images[i].Download(s, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetch copies the planes to dst.
+func (t *slot) fetch(dst *frame.Frame) {
+	for i, m := range t.rows() {
+		p := &dst.Planes[i]
+		for y := range m.Height {
+			copy(p.Pix[y*p.Stride:][:m.Width], m.Row(y))
+		}
+	}
+}
+
+func (t *slot) free() {
+	t.planes.free()
+	_ = t.host.Free()
+	_ = t.counters.Free()
+	for _, e := range []*Event{t.made, t.done} {
+		if e != nil {
+			_ = e.Close()
+		}
+	}
+}

@@ -95,6 +95,10 @@ func (a *Assessor) Confidence(phase Phase) frame.Image[uint8] {
 	return out
 }
 
+// Holes returns where the flow from A and that from B do not reach, 255 there, for
+// the last Confidence; they are valid until the next one.
+func (a *Assessor) Holes() [2]frame.Image[uint8] { return a.holes }
+
 // Masked blend: below blendKnee the confidence in a pixel gives way to a
 // cross-fade, wholly at half of it.
 const blendKnee = 64

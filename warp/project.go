@@ -28,17 +28,10 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	}
 	in, workers := &s.in, s.params.Workers
 	s.motion(phase)
-	var hypotheses []*hypothesis
-	for i := range s.estimates {
-		hypotheses = append(hypotheses, &s.estimates[i].forward, &s.estimates[i].reverse)
-	}
-	hypotheses = append(hypotheses, &s.still)
 	if s.params.Neighbours {
 		s.offset(&s.mean, overlap>>in.Level)
-		for i := range s.around {
-			hypotheses = append(hypotheses, &s.around[i])
-		}
 	}
+	hypotheses := s.hypotheses()
 	bend := s.bend.at(s, phase)
 	radius := costRadius >> in.Level
 	for _, h := range hypotheses {
@@ -62,6 +55,20 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 		first = n
 	}
 	return s.fillHoles(dst)
+}
+
+// hypotheses lists the guesses in the order in which shares are summed.
+func (s *Synthesizer) hypotheses() (list []*hypothesis) {
+	for i := range s.estimates {
+		list = append(list, &s.estimates[i].forward, &s.estimates[i].reverse)
+	}
+	list = append(list, &s.still)
+	if s.params.Neighbours {
+		for i := range s.around {
+			list = append(list, &s.around[i])
+		}
+	}
+	return list
 }
 
 func sameSubsampling(f frame.Format, i, j int) bool {

@@ -123,7 +123,7 @@ frames that were shot are passed through untouched.`,
 	})
 	cmd.SetHelpTemplate(cmd.HelpTemplate() + exitCodes)
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.AddCommand(newResampleCommand(), newEvaluateCommand(), newBenchCommand(), newInfoCommand())
+	cmd.AddCommand(newResampleCommand(), newEvaluateCommand(), newDebugCommand(), newBenchCommand(), newInfoCommand())
 	return cmd
 }
 

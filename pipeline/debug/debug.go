@@ -1,0 +1,170 @@
+// Package debug writes pictures of how one frame was made, for people to look at.
+package debug
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+)
+
+// drawing is one file of the folder.
+type drawing struct {
+	name, about string
+	picture     image.Image
+}
+
+// textName and dataName are the files that are no pictures.
+const (
+	textName = "README.txt"
+	dataName = "numbers.json"
+)
+
+// Write draws d into files in dir, which is made where it does not exist. Files
+// that are there already are an error unless overwrite is set.
+func Write(dir string, d *pipeline.Dissection, overwrite bool) error {
+	drawings, err := pictures(d)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fault.New(fault.CannotWrite, "debug: %w", err)
+	}
+	if !overwrite {
+		for _, name := range append(names(drawings), textName, dataName) {
+			if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+				return fault.New(fault.CannotWrite, "debug: %q exists; -y overwrites it", filepath.Join(dir, name))
+			}
+		}
+	}
+	for _, p := range drawings {
+		if err := writePicture(filepath.Join(dir, p.name), p.picture); err != nil {
+			return fault.New(fault.CannotWrite, "debug: %w", err)
+		}
+	}
+	data, err := json.MarshalIndent(newNumbers(d), "", "  ")
+	if err != nil {
+		return err
+	}
+	for name, text := range map[string][]byte{textName: []byte(describe(d, drawings)), dataName: append(data, '\n')} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+			return fault.New(fault.CannotWrite, "debug: %w", err)
+		}
+	}
+	return nil
+}
+
+func names(drawings []drawing) (list []string) {
+	for _, p := range drawings {
+		list = append(list, p.name)
+	}
+	return list
+}
+
+func writePicture(name string, m image.Image) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	err = png.Encode(f, m)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// numbers are what the folder says in figures.
+type numbers struct {
+	At         float64             `json:"at"` // seconds of the input
+	First      float64             `json:"first"`
+	Second     float64             `json:"second"`
+	Phase      float64             `json:"phase"`
+	Width      int                 `json:"width"`
+	Height     int                 `json:"height"`
+	GridWidth  int                 `json:"grid_width"` // of the maps
+	GridHeight int                 `json:"grid_height"`
+	Confidence float64             `json:"confidence"`
+	Error      float64             `json:"error"` // grey levels
+	Holes      float64             `json:"holes"` // per cent
+	Lost       float64             `json:"lost"`  // per cent
+	CutScore   float64             `json:"cut_score"`
+	CutFrom    float64             `json:"cut_from"`
+	Method     pipeline.Method     `json:"method"`
+	Outer      int                 `json:"outer_frames"`
+	Inpainted  float64             `json:"inpainted"` // per cent of the luma samples
+	Overlay    float64             `json:"overlay"`   // per cent of the grid
+	Hypotheses []hypothesisNumbers `json:"hypotheses"`
+}
+
+type hypothesisNumbers struct {
+	Name  string  `json:"name"`
+	Color string  `json:"color"` // in hypotheses.png
+	Wins  float64 `json:"wins"`  // per cent of the grid where it has the largest share
+	Share float64 `json:"share"` // per cent, mean over the grid
+	Cost  float64 `json:"cost"`  // grey levels, mean over the grid
+}
+
+func newNumbers(d *pipeline.Dissection) numbers {
+	at, _ := d.At.Float64()
+	first, _ := d.FirstAt.Float64()
+	second, _ := d.SecondAt.Float64()
+	r := d.Record
+	n := numbers{
+		At: at, First: first, Second: second, Phase: r.Phase, Width: d.Made.Width, Height: d.Made.Height,
+		GridWidth: d.Confidence.Width, GridHeight: d.Confidence.Height,
+		Confidence: r.Confidence, Error: r.Error, Holes: r.Holes, Lost: r.Lost,
+		CutScore: d.CutScore, CutFrom: d.CutFrom, Method: r.Method, Outer: d.Outer,
+		Inpainted: percent(d.Inspection.Unseen.Pix), Overlay: percent(d.Interval.Static.Pix),
+	}
+	n.Hypotheses = hypothesisShares(d)
+	return n
+}
+
+// percent is how many elements are not 0.
+func percent(values []uint8) float64 {
+	set := 0
+	for _, v := range values {
+		if v != 0 {
+			set++
+		}
+	}
+	return rounded(100 * float64(set) / float64(max(len(values), 1)))
+}
+
+// describe is the text that explains the folder.
+func describe(d *pipeline.Dissection, drawings []drawing) string {
+	n := newNumbers(d)
+	var b strings.Builder
+	fmt.Fprintf(&b, "How retime makes the frame at %.6f s: %.1f %% of the way from the source frame at %.6f s\nto the one at %.6f s.\n\n",
+		n.At, 100*n.Phase, n.First, n.Second)
+	fmt.Fprintf(&b, "method      %s, confidence %.3f (1 is best)\n", n.Method, n.Confidence)
+	fmt.Fprintf(&b, "error       %.2f grey levels of 255 by which the source frames differ along the motion\n", n.Error)
+	fmt.Fprintf(&b, "holes       %.2f %% of the pixels that the flow from a source frame does not reach\n", n.Holes)
+	fmt.Fprintf(&b, "lost        %.2f %% of the pixels whose flows there and back miss each other\n", n.Lost)
+	fmt.Fprintf(&b, "cut score   %.3f; from %.2f on this is a scene cut", n.CutScore, n.CutFrom)
+	if n.CutScore >= n.CutFrom {
+		b.WriteString(": a conversion shows the nearer source frame here")
+	}
+	fmt.Fprintf(&b, "\noverlay     %.2f %% of the picture is taken for something that lies still over it\n", n.Overlay)
+	fmt.Fprintf(&b, "inpainted   %.2f %% of the picture is seen in neither source frame\n", n.Inpainted)
+	fmt.Fprintf(&b, "curvature   %s\n\n", map[bool]string{true: "from the frames before and after", false: "not known: a frame before or after is missing"}[n.Outer == 2])
+	fmt.Fprintf(&b, "Motion is settled on a grid of %dx%d; the maps are that large, the frames %dx%d.\n\n", n.GridWidth, n.GridHeight, n.Width, n.Height)
+	for _, p := range drawings {
+		fmt.Fprintf(&b, "%-24s %s\n", p.name, p.about)
+	}
+	fmt.Fprintf(&b, "%-24s %s\n\n", dataName, "the figures above and below, for programs")
+	b.WriteString("For each pixel several motions are tried, and their samples averaged by how well the source frames\nagree along them:\n\n")
+	fmt.Fprintf(&b, "%-42s %-10s %8s %8s %12s\n", "motion", "colour", "wins %", "share %", "mean error")
+	for _, h := range n.Hypotheses {
+		fmt.Fprintf(&b, "%-42s %-10s %8.2f %8.2f %12.2f\n", h.Name, h.Color, h.Wins, h.Share, h.Cost)
+	}
+	return b.String()
+}

@@ -1,0 +1,288 @@
+package debug
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"math"
+	"slices"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/basicfont"
+	"golang.org/x/image/math/fixed"
+
+	"retime/flow"
+	"retime/pipeline"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+	"retime/warp"
+)
+
+// hues tell hypotheses and sources apart.
+var hues = []struct {
+	name string
+	color.RGBA
+}{
+	{"red", color.RGBA{214, 39, 40, 255}}, {"blue", color.RGBA{31, 119, 220, 255}},
+	{"orange", color.RGBA{255, 150, 30, 255}}, {"cyan", color.RGBA{60, 200, 220, 255}},
+	{"white", color.RGBA{245, 245, 245, 255}}, {"green", color.RGBA{44, 160, 44, 255}},
+	{"yellow", color.RGBA{230, 220, 50, 255}}, {"violet", color.RGBA{148, 80, 200, 255}},
+	{"pink", color.RGBA{240, 130, 190, 255}},
+}
+
+// hue is that of the i-th of n hypotheses: motions from flows come before the one
+// without motion, which is white.
+func hue(d *pipeline.Dissection, i int) int {
+	flows := 2 * len(d.Interval.Flows)
+	if i >= flows {
+		return min(4+i-flows, len(hues)-1)
+	}
+	return i % 4
+}
+
+// sources draws the frames in colour.
+func sources(d *pipeline.Dissection) ([]drawing, error) {
+	filter, err := media.NewFilter("[in0]format=gbrp[out]", 1, d.Video, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer filter.Close()
+	var list []drawing
+	for i, s := range []struct {
+		name, about string
+		f           *frame.Frame
+	}{
+		{"1-first.png", "the source frame before", d.First},
+		{"2-made.png", "the frame that was made", d.Made},
+		{"3-second.png", "the source frame after", d.Second},
+	} {
+		if err := filter.Send(0, s.f, int64(i)); err != nil {
+			return nil, err
+		}
+		rgb, err := filter.Receive()
+		if err != nil {
+			return nil, fmt.Errorf("draw a frame: %w", err)
+		}
+		list = append(list, drawing{s.name, s.about, picture(rgb)})
+		rgb.Release()
+	}
+	return list, nil
+}
+
+// picture copies a frame of G, B and R planes.
+func picture(rgb *frame.Frame) image.Image {
+	m := image.NewRGBA(image.Rect(0, 0, rgb.Width, rgb.Height))
+	green, blue, red := frame.Samples[uint8](rgb.Planes[0]), frame.Samples[uint8](rgb.Planes[1]), frame.Samples[uint8](rgb.Planes[2])
+	for y := range rgb.Height {
+		g, b, r, row := green.Row(y), blue.Row(y), red.Row(y), m.Pix[y*m.Stride:]
+		for x := range g {
+			row[4*x], row[4*x+1], row[4*x+2], row[4*x+3] = r[x], g[x], b[x], 255
+		}
+	}
+	return m
+}
+
+// pictures draws everything.
+func pictures(d *pipeline.Dissection) ([]drawing, error) {
+	list, err := sources(d)
+	if err != nil {
+		return nil, err
+	}
+	pair, guesses := d.Interval.Flows[0], d.Inspection.Guesses
+	longest := usualLength(pair.Forward)
+	wheel := fmt.Sprintf("hue is the direction (red right, yellow down, cyan left, violet up), full colour %.1f pixels of the frames",
+		longest*float64(int(1)<<d.Interval.Level))
+	list = append(list,
+		drawing{"flow-forward.png", "motion from the first frame to the second: " + wheel, flow.ColorWheel(pair.Forward, longest)},
+		drawing{"flow-backward.png", "motion from the second frame to the first, in the same colours", flow.ColorWheel(pair.Backward, longest)},
+		drawing{"flow-projected.png", "the forward motion where it passes at the frame's time, holes filled", flow.ColorWheel(guesses[0].Motion, longest)},
+		drawing{"holes.png", "what the flows do not reach at the frame's time", holes(d)},
+		drawing{"visibility.png", "which source frame shows the place that the winning motion leads to", visibility(d)},
+		drawing{"hypotheses.png", "which motion has the largest share; where red and blue mix, both flows agree", winners(d)},
+		drawing{"costs.png", fmt.Sprintf("error along the best motion: black none, white %d grey levels", costWhite), costs(guesses)},
+		drawing{"shares.png", "share of the winning motion: white all, black as much as the others", shares(guesses)},
+		drawing{"confidence.png", "how far to trust each pixel: white fully, black not at all", gray(d.Confidence)},
+		drawing{"overlay.png", "what is taken for lying still over the picture: white", gray(static(d))},
+	)
+	return list, nil
+}
+
+// usualLength is the length in the field's pixels that one vector in fifty exceeds.
+func usualLength(f flow.Field) float64 {
+	lengths := make([]float64, 0, len(f.Pix))
+	for y := range f.Height {
+		for _, v := range f.Row(y) {
+			lengths = append(lengths, math.Hypot(float64(v.X), float64(v.Y)))
+		}
+	}
+	slices.Sort(lengths)
+	return max(lengths[(len(lengths)-1)*49/50]/flow.One, 0.25)
+}
+
+func gray(m frame.Image[uint8]) image.Image {
+	return &image.Gray{Pix: m.Pix, Stride: m.Stride, Rect: image.Rect(0, 0, m.Width, m.Height)}
+}
+
+// static is the overlay mask, black where there is none.
+func static(d *pipeline.Dissection) frame.Image[uint8] {
+	if m := d.Interval.Static; m.Width > 0 {
+		return m
+	}
+	return frame.NewImage[uint8](d.Confidence.Width, d.Confidence.Height)
+}
+
+// key is a colour's meaning.
+type key struct {
+	color.RGBA
+	text string
+}
+
+// legend is the height of a line of keys.
+const legend = 18
+
+// paint draws a picture with a key below it; at returns a pixel's colour, over the
+// dimmed picture that the motion was estimated on where its alpha is below 255.
+func paint(d *pipeline.Dissection, keys []key, at func(x, y int) color.RGBA) image.Image {
+	w, h := d.Confidence.Width, d.Confidence.Height
+	m := image.NewRGBA(image.Rect(0, 0, max(w, 360), h+legend*len(keys)))
+	draw.Draw(m, m.Rect, image.NewUniform(color.RGBA{24, 24, 24, 255}), image.Point{}, draw.Src)
+	for y := range h {
+		guide := d.Interval.GuideA.Row(y)
+		for x := range w {
+			c := at(x, y)
+			back := uint32(guide[x]) / 2
+			mix := func(v uint8) uint8 { return uint8((uint32(v)*uint32(c.A) + back*(255-uint32(c.A))) / 255) }
+			m.SetRGBA(x, y, color.RGBA{mix(c.R), mix(c.G), mix(c.B), 255})
+		}
+	}
+	for i, k := range keys {
+		y := h + legend*i
+		draw.Draw(m, image.Rect(4, y+3, 20, y+legend-3), image.NewUniform(k.RGBA), image.Point{}, draw.Src)
+		text := font.Drawer{Dst: m, Src: image.White, Face: basicfont.Face7x13, Dot: fixed.P(26, y+legend-5)}
+		text.DrawString(k.text)
+	}
+	return m
+}
+
+// ground lets the picture show.
+var ground = color.RGBA{}
+
+func holes(d *pipeline.Dissection) image.Image {
+	first, second, both := hues[0].RGBA, hues[1].RGBA, hues[4].RGBA
+	return paint(d, []key{{first, "not reached from the first frame"}, {second, "not reached from the second"}, {both, "reached from neither"}},
+		func(x, y int) color.RGBA {
+			a, b := d.Holes[0].Row(y)[x] != 0, d.Holes[1].Row(y)[x] != 0
+			switch {
+			case a && b:
+				return both
+			case a:
+				return first
+			case b:
+				return second
+			}
+			return ground
+		})
+}
+
+func visibility(d *pipeline.Dissection) image.Image {
+	first, second, neither := hues[0].RGBA, hues[1].RGBA, hues[4].RGBA
+	return paint(d, []key{{color.RGBA{60, 60, 60, 255}, "seen in both (no colour)"}, {first, "in the first frame only"}, {second, "in the second only"}, {neither, "in neither: inpainted"}},
+		func(x, y int) color.RGBA {
+			i, _, _ := winner(d.Inspection.Guesses, x, y)
+			switch d.Inspection.Guesses[i].Visible(x, y, d.Phase) {
+			case warp.SeenInFirst:
+				return first
+			case warp.SeenInSecond:
+				return second
+			case warp.SeenInNeither:
+				return neither
+			}
+			return ground
+		})
+}
+
+func winners(d *pipeline.Dissection) image.Image {
+	var keys []key
+	for i, g := range d.Inspection.Guesses {
+		keys = append(keys, key{hues[hue(d, i)].RGBA, g.Name})
+	}
+	return paint(d, keys, func(x, y int) color.RGBA {
+		i, _, _ := winner(d.Inspection.Guesses, x, y)
+		c := keys[i].RGBA
+		c.A = 200
+		return c
+	})
+}
+
+// winner returns the hypothesis with the largest share at a pixel, its share and
+// that of all.
+func winner(guesses []warp.Guess, x, y int) (index int, share, all uint32) {
+	for i := range guesses {
+		w := uint32(guesses[i].Share.Row(y)[x])
+		all += w
+		if w > share {
+			index, share = i, w
+		}
+	}
+	return index, share, all
+}
+
+// costWhite is the error in grey levels that is drawn white.
+const costWhite = 32
+
+func costs(guesses []warp.Guess) image.Image {
+	m := frame.NewImage[uint8](guesses[0].Cost.Width, guesses[0].Cost.Height)
+	for y := range m.Height {
+		row := m.Row(y)
+		for x := range row {
+			least := guesses[0].Cost.Row(y)[x]
+			for i := range guesses {
+				least = min(least, guesses[i].Cost.Row(y)[x])
+			}
+			row[x] = uint8(min(int(least)*255/(costWhite*16), 255))
+		}
+	}
+	return gray(m)
+}
+
+func shares(guesses []warp.Guess) image.Image {
+	m := frame.NewImage[uint8](guesses[0].Cost.Width, guesses[0].Cost.Height)
+	for y := range m.Height {
+		row := m.Row(y)
+		for x := range row {
+			_, share, all := winner(guesses, x, y)
+			n := uint32(len(guesses))
+			if all > 0 && n > 1 {
+				row[x] = uint8(255 * (n*share - all) / ((n - 1) * all))
+			}
+		}
+	}
+	return gray(m)
+}
+
+// hypothesisShares sums up the hypotheses.
+func hypothesisShares(d *pipeline.Dissection) []hypothesisNumbers {
+	guesses := d.Inspection.Guesses
+	list := make([]hypothesisNumbers, len(guesses))
+	w, h := d.Confidence.Width, d.Confidence.Height
+	for y := range h {
+		for x := range w {
+			i, _, all := winner(guesses, x, y)
+			list[i].Wins++
+			for k := range guesses {
+				list[k].Cost += float64(guesses[k].Cost.Row(y)[x]) / 16
+				list[k].Share += float64(guesses[k].Share.Row(y)[x]) / float64(max(all, 1))
+			}
+		}
+	}
+	n := float64(w * h)
+	for k := range list {
+		l := &list[k]
+		l.Name, l.Color = guesses[k].Name, hues[hue(d, k)].name
+		l.Wins, l.Share, l.Cost = rounded(100*l.Wins/n), rounded(100*l.Share/n), rounded(l.Cost/n)
+	}
+	return list
+}
+
+func rounded(v float64) float64 { return math.Round(v*1e4) / 1e4 }

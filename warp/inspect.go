@@ -1,0 +1,81 @@
+package warp
+
+import (
+	"fmt"
+	"slices"
+
+	"retime/flow"
+	"retime/pipeline/frame"
+)
+
+// Guess is one hypothesis about the motion through every pixel of the guides' grid.
+type Guess struct {
+	Name   string
+	Motion flow.Field          // from A to B
+	Cost   frame.Image[uint16] // how far A and B disagree along it, in 1/16 grey level
+	Share  frame.Image[uint16] // its weight beside the others'
+}
+
+// Inspection is how the frame made last came about.
+type Inspection struct {
+	Guesses []Guess
+	// Unseen is 255 at the samples of the first plane that neither neighbour shows,
+	// which were inpainted.
+	Unseen frame.Image[uint8]
+}
+
+// Inspect returns how the last frame that Make made in mode Project came about. It
+// is valid until the next call of Begin or Make.
+func (s *Synthesizer) Inspect() Inspection {
+	var names []string
+	for i := range s.estimates {
+		which := ""
+		if len(s.estimates) > 1 {
+			which = fmt.Sprintf(", estimate %d", i+1)
+		}
+		names = append(names, "flow from the first frame"+which, "flow from the second frame"+which)
+	}
+	names = append(names, "no motion", "surroundings, up left", "surroundings, up right", "surroundings, down left", "surroundings, down right")
+	in := Inspection{Unseen: s.mask[0]}
+	for i, h := range s.hypotheses() {
+		in.Guesses = append(in.Guesses, Guess{names[i], h.motion, h.cost, h.weight})
+	}
+	return in
+}
+
+// Clone returns a copy that stays valid.
+func (in Inspection) Clone() Inspection {
+	in.Unseen.Pix = slices.Clone(in.Unseen.Pix)
+	in.Guesses = slices.Clone(in.Guesses)
+	for i := range in.Guesses {
+		g := &in.Guesses[i]
+		g.Motion.Pix, g.Cost.Pix, g.Share.Pix = slices.Clone(g.Motion.Pix), slices.Clone(g.Cost.Pix), slices.Clone(g.Share.Pix)
+	}
+	return in
+}
+
+// Seen is which of the neighbours show what lies at a pixel.
+type Seen uint8
+
+// The neighbours that show it.
+const (
+	SeenInNeither Seen = iota
+	SeenInFirst
+	SeenInSecond
+	SeenInBoth
+)
+
+// Visible says which neighbours show pixel (x, y) of the guides' grid at the phase,
+// along the guess's motion.
+func (g *Guess) Visible(x, y int, phase Phase) Seen {
+	v := g.Motion.Row(y)[x]
+	ax, ay := int32(x)<<positionBits-toward(v.X, phase), int32(y)<<positionBits-toward(v.Y, phase)
+	seen := SeenInNeither
+	if inside(g.Cost, ax, ay) {
+		seen |= SeenInFirst
+	}
+	if inside(g.Cost, ax+v.X, ay+v.Y) {
+		seen |= SeenInSecond
+	}
+	return seen
+}

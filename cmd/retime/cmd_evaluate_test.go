@@ -119,7 +119,7 @@ func TestParseSetting(t *testing.T) {
 		{text: "---\npreset: best\n...\n", want: map[string]string{"preset": "best"}},
 		{text: "preset: best\nmode: 'splat'\nthreads: 2\n", want: map[string]string{"preset": "best", "mode": "splat", "threads": "2"}},
 		{text: "{order: 1, flow: farneback}", want: map[string]string{"order": "1", "flow": "farneback"}},
-		{text: "preset: best\n\npresset: fast\n", says: `line 3: no setting "presset"; choose from mode, flow, preset`},
+		{text: "preset: best\n\npresset: fast\n", says: `line 3: no setting "presset"; choose from mode, flow`},
 		{text: "output: x.mp4\n", says: `line 1: no setting "output"`},
 		{text: "preset: best\npreset: fast\n", says: `line 2: `},
 		{text: "order: three\n", says: `line 1: order: "three"`},

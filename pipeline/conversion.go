@@ -108,7 +108,7 @@ func ready(f *frame.Frame, r Record) output {
 
 // discard lets go of a frame that nobody wants any more.
 func (f output) discard() {
-	f.finish() // its error goes the way of the frame
+	_, _ = f.finish() // its error goes the way of the frame
 	f.Release()
 }
 

@@ -146,7 +146,7 @@ func (w *Writer) carry(in *astiav.Stream) (carrier, error) {
 		w.leaveOut(in, "the container does not take it")
 		return nil, nil
 	}
-	if kind == astiav.MediaTypeSubtitle && !(w.keepsTime() && w.whole()) {
+	if kind == astiav.MediaTypeSubtitle && (!w.keepsTime() || !w.whole()) {
 		return w.newSubtitle(in)
 	}
 	return w.newCopy(in)

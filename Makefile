@@ -135,6 +135,7 @@ fmt: ## format the code
 .PHONY: install
 install: build ## install to PREFIX (default /usr/local)
 	install -D bin/retime $(DESTDIR)$(PREFIX)/bin/retime
+	[ ! -x bin/retime-cuda ] || install -D bin/retime-cuda $(DESTDIR)$(PREFIX)/bin/retime-cuda
 
 .PHONY: dist
 dist: cuda ## make a tarball that runs on Linux machines with nothing but a driver

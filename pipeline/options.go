@@ -74,6 +74,8 @@ type Options struct {
 	// animation on twos and telecined film; KeepDuplicates by default.
 	Duplicates Duplicates
 
+	// HWDec lets a device decode; media.HWNone by default.
+	HWDec media.HWDec
 	// InputRate is the frames per second of input that has no timestamps, such as an
 	// image sequence; nil for its default.
 	InputRate *big.Rat
@@ -306,7 +308,7 @@ func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
 // readerOptions says how to read o.Input.
 func (o *Options) readerOptions() media.ReaderOptions {
 	r := media.ReaderOptions{
-		Format: o.InputFormat, Rate: o.InputRate, Threads: o.Threads, From: o.From, To: o.To, Map: o.Map, Log: o.Log,
+		Format: o.InputFormat, Rate: o.InputRate, HWDec: o.HWDec, Threads: o.Threads, From: o.From, To: o.To, Map: o.Map, Log: o.Log,
 		ProbeFields: o.Deinterlace == RefuseFields,
 	}
 	if o.Deinterlace != IgnoreFields {

@@ -40,7 +40,7 @@ type ConvertOptions struct {
 	deinterlace                 string
 	inverseTelecine             bool
 	maps                        []string
-	inFPS                       string
+	inFPS, hwdec                string
 	keepTimestamps, overwrite   bool
 	noVerify                    bool
 	progress                    string
@@ -80,6 +80,7 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.deinterlace, "deinterlace", "", "interlaced input: a picture of each `field` (the default value), of each frame, or off to take it as it is")
 	f.Lookup("deinterlace").NoOptDefVal = string(pipeline.EachField)
 	f.BoolVar(&o.inverseTelecine, "inverse-telecine", false, "find the frames of film in 3:2 pulldown")
+	f.StringVar(&o.hwdec, "hwdec", "none", "what decodes: none (the processor), auto, cuda, vaapi")
 	f.StringVar(&o.inFPS, "in-fps", "", "`RATE` of input without timestamps, such as frames/%05d.png (default 25)")
 	f.StringArrayVar(&o.maps, "map", nil, "choose streams as ffmpeg does: `[-]0[:STREAMS][?]`; may be repeated (default all)")
 	f.StringVar(&o.vcodec, "vcodec", "", "encoder `NAME` (default libx264, or what suits the container)")
@@ -161,6 +162,7 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		}
 		p.InputRate = r.Value
 	}
+	p.HWDec = media.HWDec(o.hwdec)
 	p.Map, p.Deinterlace = o.maps, pipeline.Deinterlace(o.deinterlace)
 	if o.inverseTelecine {
 		if o.deinterlace != "" {

@@ -25,6 +25,9 @@ func (r *Reader) decode() (*astiav.Frame, error) {
 		err := r.decoder.ReceiveFrame(f)
 		switch {
 		case err == nil:
+			if f, err = download(f); err != nil {
+				return nil, r.bad(err)
+			}
 			if r.settleTime(f) {
 				return f, nil
 			}

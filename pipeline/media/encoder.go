@@ -21,7 +21,7 @@ func (w *Writer) pickEncoder() (*astiav.Codec, error) {
 	if name := w.opt.Codec; name != "" && (!wraps || name != "rawvideo") {
 		codec := astiav.FindEncoderByName(name)
 		if codec == nil {
-			return nil, fault.New(fault.Usage, "encoder %q is not in this FFmpeg build; see ffmpeg -encoders", name)
+			return nil, fault.New(fault.Usage, "encoder %q is not in this FFmpeg build%s; see ffmpeg -encoders", name, insteadOf(name))
 		}
 		if refuses(w.output, codec.ID()) {
 			return nil, fault.New(fault.Usage, "output %q: the %s container does not take %s; choose another --vcodec or file name",
@@ -107,11 +107,17 @@ func (w *Writer) tryEncoder(codec *astiav.Codec, format astiav.PixelFormat) erro
 		return err
 	}
 	defer options.Free()
-	message, err := withMessage(func() error { return e.Open(codec, options) })
+	var message string
+	if onlyOnDevice(codec) {
+		message, err = prepareUpload(e, codec, format)
+	}
+	if err == nil {
+		message, err = withMessage(func() error { return e.Open(codec, options) })
+	}
 	if err != nil {
 		e.Free()
-		return fault.New(fault.Usage, "encoder %s refuses %dx%d %s with these options: %w%s%s",
-			codec.Name(), v.Width, v.Height, format, err, detail(message), oddSizeHint(v, format))
+		return fault.New(fault.Usage, "encoder %s refuses %dx%d %s with these options: %w%s%s%s",
+			codec.Name(), v.Width, v.Height, format, err, detail(message), oddSizeHint(v, format), insteadOf(codec.Name()))
 	}
 	if left := options.Get("", nil, astiav.NewDictionaryFlags(astiav.DictionaryFlagIgnoreSuffix)); left != nil {
 		err := fault.New(fault.Usage, "encoder %s has no option %q", codec.Name(), left.Key())
@@ -175,7 +181,10 @@ func (w *Writer) formats(codec *astiav.Codec) []astiav.PixelFormat {
 	case codec.Name() == "mjpeg":
 		return slices.DeleteFunc(codec.PixelFormats(), func(p astiav.PixelFormat) bool { return !alwaysFull(p) }) // as JPEG is
 	}
-	return codec.PixelFormats()
+	if onlyOnDevice(codec) {
+		return filterFormats(func(p astiav.PixelFormat) bool { return slices.Contains(uploadable, p.Name()) })
+	}
+	return inMemory(codec.PixelFormats())
 }
 
 func formatNames(formats []astiav.PixelFormat) string {

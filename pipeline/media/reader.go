@@ -76,6 +76,8 @@ type ReaderOptions struct {
 	// Map chooses streams by ffmpeg's rules, such as "0:v:0" and "-0:s"; empty for
 	// all.
 	Map []string
+	// HWDec lets a device decode; HWNone by default.
+	HWDec HWDec
 	// Deinterlace makes progressive pictures of fields.
 	Deinterlace Deinterlace
 	// ProbeFields looks for interlacing in what is read and warns of it.
@@ -291,6 +293,9 @@ func (r *Reader) openDecoder() error {
 	r.decoder.SetFlags(r.decoder.Flags().Add(astiav.CodecContextFlagUnaligned)) // else cropping is rounded
 	r.decoder.SetThreadCount(r.opt.Threads)
 	r.decoder.SetThreadType(astiav.ThreadTypeFrame | astiav.ThreadTypeSlice)
+	if err := r.useDevice(codec); err != nil {
+		return err
+	}
 	message, err := withMessage(func() error { return r.decoder.Open(codec, nil) })
 	if err != nil {
 		return r.bad(fmt.Errorf("stream %d: %s: %w%s", r.stream.Index(), codec.Name(), err, detail(message)))

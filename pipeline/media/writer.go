@@ -236,6 +236,9 @@ func (w *Writer) WriteFrameAt(f *frame.Frame, from, to *big.Rat) error {
 
 func (w *Writer) encode(f *frame.Frame, pts int64) error {
 	picture, err := w.encodable(f)
+	if err == nil {
+		picture, err = w.upload(picture)
+	}
 	if err != nil {
 		return w.cannot(err)
 	}

@@ -1,0 +1,45 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/warp"
+)
+
+// Where a device does not answer, a name is an error that says what there is, and
+// auto goes on without.
+func TestDevices(t *testing.T) {
+	clip := writeScene(t, 320, 240, 3, 24, 1)
+	for _, codec := range []string{"h264_nvenc", "h264_vaapi", "h264_qsv"} {
+		o := lossless(t, clip)
+		o.VideoCodec, o.Mode = codec, warp.Blend
+		switch _, err := Run(context.Background(), o); {
+		case err == nil:
+			if n, err := countFrames(o.Output); err != nil || n != 3 {
+				t.Errorf("%s: %d frames, %v", codec, n, err)
+			}
+		case fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "this build and machine have libx264"):
+			t.Errorf("%s: %v, want a list of encoders", codec, err)
+		}
+	}
+	o := lossless(t, clip)
+	o.VideoCodec = "av1_nvenc" // which FFmpeg 5.1 has not
+	if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(fmt.Sprint(err), "av1") {
+		t.Errorf("av1_nvenc: %v", err)
+	}
+	for _, c := range []struct {
+		device media.HWDec
+		kind   fault.Kind
+	}{{media.HWNone, 0}, {media.HWAuto, 0}, {media.HWCUDA, fault.TryAgain}, {media.HWVAAPI, fault.TryAgain}, {"abacus", fault.Usage}} {
+		o := lossless(t, clip)
+		o.HWDec, o.Mode = c.device, warp.Blend
+		if _, err := Run(context.Background(), o); err != nil && fault.KindOf(err) != c.kind || err == nil && c.kind == fault.Usage {
+			t.Errorf("--hwdec %s: %v, want kind %d or none", c.device, err, c.kind)
+		}
+	}
+}

@@ -22,9 +22,11 @@ type flowCache struct {
 	dir, method string
 }
 
-// newFlowCache returns e with a cache in dir, which is made if it is not there.
+// newFlowCache returns e with a cache in dir, which is made if it is not there. It
+// closes e where that fails.
 func newFlowCache(e Estimator, dir, method string) (*flowCache, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
+		e.Close()
 		return nil, fault.New(fault.CannotWrite, "--flow-cache: %w", err)
 	}
 	return &flowCache{e, dir, method}, nil

@@ -45,6 +45,24 @@ type picture struct {
 	guide  frame.Image[uint8]
 	at     *big.Rat // on the source's clock
 	shown  *big.Rat // when its last repeat was shown, nil where it has none
+	lost   []lost   // pictures behind it that are made anew
+	stands bool     // for the first of the lost ones, as none comes before them
+}
+
+// Retain adds a reference to the frame and to what is kept of lost ones.
+func (p picture) Retain() {
+	p.Frame.Retain()
+	for _, l := range p.lost {
+		l.retain()
+	}
+}
+
+// Release drops a reference to both.
+func (p picture) Release() {
+	p.Frame.Release()
+	for _, l := range p.lost {
+		l.release()
+	}
 }
 
 // interval is the time between two source frames and what is shown in it.
@@ -143,6 +161,10 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	if c.o.Duplicates == RetimeDuplicates {
 		distinct = make(chan picture)
 		group.Go(func() error { return c.dropRepeats(ctx, pictures, distinct) })
+	}
+	if c.o.Repairs != nil {
+		distinct = make(chan picture)
+		group.Go(func() error { return c.leaveOut(ctx, pictures, distinct) })
 	}
 	group.Go(func() error { return c.place(ctx, distinct, estimates, ordered) })
 	for range workers {
@@ -261,7 +283,7 @@ func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, 
 			last = next
 			continue
 		}
-		v := &interval{a: last, b: next, slots: c.slots(placed, last.at, next.at), ready: make(chan struct{})}
+		v := &interval{a: last, b: next, slots: c.slots(placed, last, next), ready: make(chan struct{})}
 		last = next
 		placed += int64(len(v.slots))
 		v.hold = v.turn()
@@ -290,12 +312,15 @@ func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, 
 	return c.dispatch(ctx, v, estimates, ordered)
 }
 
-// slots places frames between pictures shown at a and b.
-func (c *conversion) slots(placed int64, a, b *big.Rat) []slot {
-	if c.plan.unit != nil {
-		return c.line.divide(placed, a, b)
+// slots places frames from picture a to b.
+func (c *conversion) slots(placed int64, a, b picture) []slot {
+	switch {
+	case c.o.Repairs != nil:
+		return c.repairs(placed, a, b.at, c.plan.clock.exact(b.PTS))
+	case c.plan.unit != nil:
+		return c.line.divide(placed, a.at, b.at)
 	}
-	return c.line.between(placed, a, b)
+	return c.line.between(placed, a.at, b.at)
 }
 
 // lastSlots are those of the last picture: until it ends, or to the end of a run
@@ -304,8 +329,13 @@ func (c *conversion) lastSlots(placed int64, last picture) (slots []slot) {
 	frames := c.line.frames
 	if c.line.run.End == nil {
 		end := c.plan.clock.after(last.PTS, last.Duration)
-		if c.line.exposure == nil {
-			return c.slots(placed, last.at, end)
+		switch {
+		case c.o.Repairs != nil:
+			return c.repairs(placed, last, end, end)
+		case c.plan.unit != nil:
+			return c.line.divide(placed, last.at, end)
+		case c.line.exposure == nil:
+			return c.line.between(placed, last.at, end)
 		}
 		frames = min(frames, c.line.count(end)*c.line.moments())
 	}

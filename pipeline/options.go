@@ -79,6 +79,11 @@ type Options struct {
 	// InputRate is the frames per second of input that has no timestamps, such as an
 	// image sequence; nil for its default.
 	InputRate *big.Rat
+	// Repairs are the frames to be made anew, all others staying as they are with
+	// their timestamps; nil to convert. It excludes all that changes the time, and
+	// sets KeepTimestamps.
+	Repairs *Repairs
+
 	// Map chooses the input's streams as ffmpeg's -map does, such as "0:v:1" or
 	// "-0:s"; empty for all that the output holds.
 	Map []string
@@ -229,6 +234,9 @@ func (o *Options) settle() error {
 	}
 	if o.Curve != nil && o.Audio == media.KeepAudio {
 		return fault.New(fault.Usage, "--audio keep: sound cannot stay as it is along a curve; choose stretch or drop")
+	}
+	if err := o.settleRepairs(); err != nil {
+		return err
 	}
 	if o.Slow == nil {
 		o.Slow = big.NewRat(1, 1)

@@ -86,7 +86,10 @@ func newPlan(o *Options, v media.Video) (*plan, error) {
 		source = p.rate
 	}
 	p.place(origin, end, o.Shutter, source)
-	if o.KeepTimestamps {
+	switch {
+	case o.Repairs != nil:
+		p.total, p.gap = v.Frames, nil // what is lost may be long
+	case o.KeepTimestamps:
 		p.total = 0
 	}
 	return p, nil

@@ -59,6 +59,9 @@ func (v *interval) record(s slot, at float64, method Method, made warp.Made) Rec
 		CutScore: rounded(v.change.cutScore()), Lost: rounded(100 * v.change.lost), Cut: v.cut,
 	}
 	if s.phase == 0 {
+		if s.lost != nil && (v.b.Frame == nil || v.a.stands) {
+			r.Method, r.Confidence = Nearest, 0
+		}
 		return r
 	}
 	r.Sources = append(r.Sources, v.b.number)

@@ -108,6 +108,11 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.checkFields(video); err != nil {
 		return nil, err
 	}
+	if o.Repairs != nil {
+		if err := o.Repairs.check(video); err != nil {
+			return nil, err
+		}
+	}
 	plan, err := newPlan(&o, video)
 	if err != nil {
 		return nil, err

@@ -83,6 +83,11 @@ func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) erro
 		if err != nil {
 			return err
 		}
+		if s.lost != nil && s.lost.frame != nil {
+			if out, err = c.patch(out, s.lost); err != nil {
+				return err
+			}
+		}
 		out.from, out.to, out.scene = s.from, s.to, v.scene
 		if v.cut && s.phase >= v.hold {
 			out.scene++
@@ -102,9 +107,9 @@ func (c *conversion) show(w *window, s slot, begun *bool) (output, error) {
 	stands := c.o.Mode == warp.Nearest || v.cut || v.gap // in whose place nothing is made
 	switch {
 	case s.phase == 0, s.wish == FromSource:
-		return ready(v.a.Retain(), v.record(s, at, FromSource, warp.Made{})), nil
+		return ready(v.a.Frame.Retain(), v.record(s, at, FromSource, warp.Made{})), nil
 	case s.wish == Nearest, s.wish == "" && stands:
-		return ready(v.nearest(s).Retain(), v.record(s, at, Nearest, warp.Made{})), nil
+		return ready(v.nearest(s).Frame.Retain(), v.record(s, at, Nearest, warp.Made{})), nil
 	}
 	f, finish, err := c.make(w, s.phase, begun)
 	if err != nil {

@@ -17,6 +17,7 @@ type slot struct {
 	phase    warp.Phase // 0 at the first of the two
 	from, to *big.Rat   // when it is shown in the output; nil where that follows from index
 	wish     Method     // how the user wants it made; empty for no wish
+	lost     *lost      // what is made anew; nil for none
 }
 
 // timeline places output frames between source frames. Frame k stands at
@@ -207,6 +208,12 @@ func (c *clock) at(pts int64) *big.Rat {
 	if c.grid != nil {
 		t = c.snap(t, c.ticks(*c.first))
 	}
+	return t.Sub(t, c.zero)
+}
+
+// exact returns the time of pts in seconds as it stands, off the grid.
+func (c *clock) exact(pts int64) *big.Rat {
+	t := c.ticks(pts)
 	return t.Sub(t, c.zero)
 }
 

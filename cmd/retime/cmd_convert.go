@@ -124,7 +124,7 @@ frames that were shot are passed through untouched.`,
 	})
 	cmd.SetHelpTemplate(cmd.HelpTemplate() + exitCodes)
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.AddCommand(newResampleCommand(), newEvaluateCommand(), newDebugCommand(), newBenchCommand(), newInfoCommand())
+	cmd.AddCommand(newRestoreCommand(), newResampleCommand(), newEvaluateCommand(), newDebugCommand(), newBenchCommand(), newInfoCommand())
 	return cmd
 }
 
@@ -227,7 +227,7 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		}
 	}
 	if o.staticMask != "" {
-		if p.StaticMask, err = readMask(o.staticMask); err != nil {
+		if p.StaticMask, err = readMask("--static-mask", o.staticMask); err != nil {
 			return p, err
 		}
 	}
@@ -256,7 +256,7 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, crfGiven bo
 		return err
 	}
 	p.Progress = progress.update
-	sidecar, err := newSidecar(o.sidecar)
+	sidecar, err := newSidecar("--sidecar", o.sidecar)
 	if err != nil {
 		return err
 	}

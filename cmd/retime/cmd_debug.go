@@ -80,7 +80,7 @@ func runDebug(ctx context.Context, o DebugOptions, input string, stdout, stderr 
 		Log: slog.New(newLogHandler(stderr, (&ConvertOptions{quiet: o.quiet, verbose: o.verbose}).logLevel())),
 	}
 	if o.staticMask != "" {
-		if p.StaticMask, err = readMask(o.staticMask); err != nil {
+		if p.StaticMask, err = readMask("--static-mask", o.staticMask); err != nil {
 			return err
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"retime/pipeline/still"
 )
 
-// readMask reads a picture as a mask: 255 where it is white, the mean of its
+// readMask reads a picture for a flag as a mask: 255 where it is white, the mean of its
 // colours elsewhere.
-func readMask(name string) (frame.Image[uint8], error) {
+func readMask(flag, name string) (frame.Image[uint8], error) {
 	p, err := still.Read(name)
 	if err != nil {
-		return frame.Image[uint8]{}, fault.New(fault.KindOf(err), "--static-mask: %w", err)
+		return frame.Image[uint8]{}, fault.New(fault.KindOf(err), "%s: %w", flag, err)
 	}
 	white := float64(p.Max)
 	if p.Max == 0 {

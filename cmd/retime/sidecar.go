@@ -13,6 +13,7 @@ import (
 // sidecar writes how each frame came about, a JSON object a line, beside its
 // name until it is whole.
 type sidecar struct {
+	flag   string // that asks for it
 	name   string
 	file   *os.File // nil for no sidecar
 	buffer *bufio.Writer
@@ -20,21 +21,24 @@ type sidecar struct {
 	err    error
 }
 
-func newSidecar(name string) (*sidecar, error) {
+func newSidecar(flag, name string) (*sidecar, error) {
 	if name == "" {
 		return &sidecar{}, nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.part")
 	if err != nil {
-		return nil, fault.New(fault.CannotWrite, "--sidecar: %w", err)
+		return nil, fault.New(fault.CannotWrite, "%s: %w", flag, err)
 	}
 	b := bufio.NewWriter(f)
-	return &sidecar{name: name, file: f, buffer: b, lines: json.NewEncoder(b)}, nil
+	return &sidecar{flag: flag, name: name, file: f, buffer: b, lines: json.NewEncoder(b)}, nil
 }
 
-func (s *sidecar) record(r pipeline.Record) {
+func (s *sidecar) record(r pipeline.Record) { s.write(r) }
+
+// write adds a line.
+func (s *sidecar) write(v any) {
 	if s.file != nil && s.err == nil {
-		s.err = s.lines.Encode(r)
+		s.err = s.lines.Encode(v)
 	}
 }
 
@@ -61,7 +65,7 @@ func (s *sidecar) close(keep bool) error {
 		os.Remove(s.file.Name())
 	}
 	if err != nil {
-		return fault.New(fault.CannotWrite, "--sidecar: %w", err)
+		return fault.New(fault.CannotWrite, "%s: %w", s.flag, err)
 	}
 	return nil
 }

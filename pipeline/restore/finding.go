@@ -1,0 +1,197 @@
+package restore
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+)
+
+// Kind is what is wrong with a frame.
+type Kind string
+
+// The kinds.
+const (
+	Listed      Kind = "listed"       // someone says so
+	Repeated    Kind = "repeated"     // it shows what the frame before shows, in the midst of motion
+	Black       Kind = "black"        // dark all over, between frames that are not
+	White       Kind = "white"        // bright all over, between frames that are not
+	Garbled     Kind = "garbled"      // unlike the frames on either side, which are alike
+	Flash       Kind = "flash"        // much brighter or darker than the frames on either side
+	DecodeError Kind = "decode-error" // the decoder met errors in it
+	Gap         Kind = "gap"          // the time to the next frame is too long: frames are missing
+	Jump        Kind = "jump"         // the motion to the next frame is too large
+)
+
+var kinds = []Kind{Listed, Repeated, Black, White, Garbled, Flash, DecodeError, Gap, Jump}
+
+// Place names a frame by its number, from 0, or as the one that is shown at a
+// time, in seconds.
+type Place struct {
+	Number int64
+	Time   *big.Rat // nil for a number
+}
+
+// ParsePlace reads a number, or a time as "12.5", "mm:ss.frac" or "hh:mm:ss.frac";
+// what holds neither point nor colon is a number.
+func ParsePlace(s string) (Place, error) {
+	if strings.ContainsAny(s, ".:") {
+		t, err := pipeline.ParseTime(s)
+		return Place{Time: t}, err
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 || n > maxNumber || strings.HasPrefix(s, "+") {
+		return Place{}, fault.New(fault.Usage, "frame %q: want a number from 0, or a time as 12.5 or mm:ss.frac", s)
+	}
+	return Place{Number: n}, nil
+}
+
+// maxNumber bounds frame numbers: a thousand years of video.
+const maxNumber = 1 << 42
+
+func (p Place) String() string {
+	if p.Time != nil {
+		return p.Time.FloatString(6)
+	}
+	return strconv.FormatInt(p.Number, 10)
+}
+
+// Finding is damage to frames that follow each other.
+type Finding struct {
+	First, Last Place
+	Kind        Kind
+	// Score is how sure it is, from 0 to 1.
+	Score float64
+	// Time is when the first frame is shown, in seconds after the file's start.
+	Time float64
+	// Region is the part of the pictures that is damaged; nil for all.
+	Region *Region
+	// Insert is how many frames are missing behind Last; those that are there are
+	// sound then.
+	Insert int
+}
+
+// parseSpan reads "120", "133-135", or the same with times.
+func parseSpan(s string) (first, last Place, err error) {
+	a, b, several := strings.Cut(s, "-")
+	if first, err = ParsePlace(a); err != nil || !several {
+		return first, first, err
+	}
+	if last, err = ParsePlace(b); err != nil {
+		return first, last, err
+	}
+	if (first.Time == nil) != (last.Time == nil) {
+		return first, last, fault.New(fault.Usage, "%q: both ends are numbers, or both are times", s)
+	}
+	if first.Time == nil && first.Number > last.Number || first.Time != nil && first.Time.Cmp(last.Time) > 0 {
+		return first, last, fault.New(fault.Usage, "%q: the end comes before the beginning", s)
+	}
+	return first, last, nil
+}
+
+// ParseFrames reads frames that are to be replaced, such as "120,133-135".
+func ParseFrames(s string) ([]Finding, error) {
+	var all []Finding
+	for part := range strings.SplitSeq(s, ",") {
+		first, last, err := parseSpan(strings.TrimSpace(part))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Finding{First: first, Last: last, Kind: Listed, Score: 1})
+	}
+	return all, nil
+}
+
+// ParseInsert reads "120:2", two frames missing behind frame 120, and lists of
+// such. The frame may be a time.
+func ParseInsert(s string) ([]Finding, error) {
+	var all []Finding
+	for part := range strings.SplitSeq(s, ",") {
+		at := strings.LastIndex(part, ":")
+		if at < 0 {
+			return nil, fault.New(fault.Usage, "%q: want FRAME:COUNT, as 120:2", part)
+		}
+		p, err := ParsePlace(strings.TrimSpace(part[:at]))
+		if err != nil {
+			return nil, err
+		}
+		n, err := parseCount(part[at+1:])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Finding{First: p, Last: p, Kind: Gap, Score: 1, Insert: n})
+	}
+	return all, nil
+}
+
+// maxInsert bounds how many frames are put in at one place.
+const maxInsert = 10_000
+
+func parseCount(s string) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil || n < 1 || n > maxInsert {
+		return 0, fault.New(fault.Usage, "%q frames: want a number from 1 to %d", s, maxInsert)
+	}
+	return n, nil
+}
+
+// ParseRegion reads "x,y,w,h@FRAMES": the part of the pictures of one frame or of
+// several that is damaged.
+func ParseRegion(s string) (Finding, error) {
+	text, where, ok := strings.Cut(s, "@")
+	if !ok {
+		return Finding{}, fault.New(fault.Usage, "%q: want x,y,w,h@FRAME, as 10,20,100,50@120", s)
+	}
+	r, err := parseRectangle(text)
+	if err != nil {
+		return Finding{}, err
+	}
+	first, last, err := parseSpan(where)
+	return Finding{First: first, Last: last, Kind: Listed, Score: 1, Region: r}, err
+}
+
+func parseRectangle(s string) (*Region, error) {
+	bad := fault.New(fault.Usage, "region %q: want x,y,w,h in pixels, as 10,20,100,50", s)
+	var v [4]int
+	parts := strings.Split(s, ",")
+	if len(parts) != len(v) {
+		return nil, bad
+	}
+	for i, p := range parts {
+		n, err := strconv.ParseUint(strings.TrimSpace(p), 10, 16)
+		if err != nil {
+			return nil, bad
+		}
+		v[i] = int(n)
+	}
+	if v[2] == 0 || v[3] == 0 {
+		return nil, bad
+	}
+	return &Region{X: v[0], Y: v[1], Width: v[2], Height: v[3]}, nil
+}
+
+// String is the finding's line in a list, without its end.
+func (f Finding) String() string {
+	where := f.First.String()
+	if f.Last != f.First {
+		where += "-" + f.Last.String()
+	}
+	line := fmt.Sprintf("%-11s %-12s %.3f  %.6f", where, f.Kind, f.Score, f.Time)
+	if f.Region != nil && f.Region.Mask.Width == 0 {
+		r := f.Region
+		line += fmt.Sprintf("  region=%d,%d,%d,%d", r.X, r.Y, r.Width, r.Height)
+	}
+	if f.Insert > 0 {
+		line += fmt.Sprintf("  insert=%d", f.Insert)
+	}
+	return line
+}
+
+// repairs says whether anything is made for f.
+func (f Finding) repairs() bool { return f.Insert > 0 || f.Kind != Gap && f.Kind != Jump }
+
+func knownKind(k Kind) bool { return slices.Contains(kinds, k) }

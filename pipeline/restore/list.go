@@ -1,0 +1,117 @@
+package restore
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"retime/pipeline/fault"
+)
+
+// ListHeader explains a list to whoever edits it.
+const ListHeader = `# frames    kind         score  time      and perhaps region=x,y,w,h or insert=N
+# Delete a line to leave its frames as they are; add lines for others. Only the
+# first column is needed: a number from 0, a time, or two of them with a dash.
+`
+
+// WriteList writes findings, one a line, as ParseList reads them.
+func WriteList(w io.Writer, findings []Finding) error {
+	b := bufio.NewWriter(w)
+	b.WriteString(ListHeader)
+	for _, f := range findings {
+		fmt.Fprintln(b, f)
+	}
+	return b.Flush()
+}
+
+// ParseList reads a list of damage:
+//
+//	# frames   kind      score  time      options
+//	120        black     0.980  5.000000
+//	133-135    repeated
+//	0:06.25    garbled                    region=10,20,100,50
+//	200        gap       1.000  8.333333  insert=2
+//
+// The first column names a frame, or the first and the last of several, by number
+// from 0 or by time; the others may be left out. Score and time are for the reader.
+// With insert, frames are put in behind the one named, which stays. Gaps and jumps
+// without it are not repaired. Blank lines and what follows # are passed over.
+// Errors are fault.BadData and name the line.
+func ParseList(r io.Reader) ([]Finding, error) {
+	var all []Finding
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		fields := strings.Fields(text)
+		if len(fields) == 0 {
+			continue
+		}
+		f, err := parseLine(fields)
+		if err != nil {
+			return nil, fault.New(fault.BadData, "line %d: %w", n, err)
+		}
+		all = append(all, f)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fault.New(fault.BadData, "%w", err)
+	}
+	return all, nil
+}
+
+func parseLine(fields []string) (f Finding, err error) {
+	f = Finding{Kind: Listed, Score: 1}
+	if f.First, f.Last, err = parseSpan(fields[0]); err != nil {
+		return f, err
+	}
+	column := 0
+	for _, text := range fields[1:] {
+		if key, value, ok := strings.Cut(text, "="); ok {
+			if err = f.set(key, value); err != nil {
+				return f, err
+			}
+			continue
+		}
+		switch column++; column {
+		case 1:
+			if f.Kind = Kind(text); !knownKind(f.Kind) {
+				return f, fmt.Errorf("kind %q: choose from %v", text, kinds)
+			}
+		case 2:
+			if f.Score, err = parseNumber("score", text, 1); err != nil {
+				return f, err
+			}
+		case 3:
+			if f.Time, err = parseNumber("time", text, maxNumber); err != nil {
+				return f, err
+			}
+		default:
+			return f, fmt.Errorf("%q: want frames, kind, score, time, and region= or insert=", text)
+		}
+	}
+	if f.Insert > 0 && f.Region != nil {
+		return f, fmt.Errorf("insert=%d: a frame that is put in has no region", f.Insert)
+	}
+	return f, nil
+}
+
+func (f *Finding) set(key, value string) (err error) {
+	switch key {
+	case "region":
+		f.Region, err = parseRectangle(value)
+	case "insert":
+		f.Insert, err = parseCount(value)
+	default:
+		err = fmt.Errorf("%q: want region= or insert=", key)
+	}
+	return err
+}
+
+func parseNumber(name, text string, limit float64) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= 0 && v <= limit) {
+		return 0, fmt.Errorf("%s %q: want a number from 0 to %.0f", name, text, limit)
+	}
+	return v, nil
+}

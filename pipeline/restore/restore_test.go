@@ -1,0 +1,368 @@
+package restore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+	"retime/testdata/scene"
+	"retime/warp"
+)
+
+// writeScene makes a YUV4MPEG2 file of the test scene, and spoils some frames:
+// those for which spoil says so are replaced by what it returns.
+func writeScene(t testing.TB, width, height, frames int) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "scene.y4m")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := scene.WriteY4M(f, width, height, frames, 24, 1); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// blacken makes frames of a YUV4MPEG2 file of 4:2:0 black.
+func blacken(t testing.TB, name string, width, height int, frames ...int) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	luma := width * height
+	size := luma + 2*((width+1)/2)*((height+1)/2)
+	at := bytes.IndexByte(data, '\n') + 1
+	for _, n := range frames {
+		f := data[at+n*(size+len("FRAME\n"))+len("FRAME\n"):][:size]
+		for i := range f {
+			if f[i] = 128; i < luma {
+				f[i] = 16
+			}
+		}
+	}
+	out := filepath.Join(t.TempDir(), "damaged.y4m")
+	if err := os.WriteFile(out, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func readAll(t testing.TB, name string) (frames []*frame.Frame, stamps []int64) {
+	t.Helper()
+	r, err := media.Open(context.Background(), name, media.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		f, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return frames, stamps
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		frames, stamps = append(frames, f), append(stamps, f.PTS)
+	}
+}
+
+// psnr of luma in dB.
+func psnr(a, b *frame.Frame) float64 {
+	p, q := frame.Samples[uint8](a.Planes[0]), frame.Samples[uint8](b.Planes[0])
+	sum := 0.0
+	for y := range p.Height {
+		rp, rq := p.Row(y), q.Row(y)
+		for x := range rp {
+			d := float64(rp[x]) - float64(rq[x])
+			sum += d * d
+		}
+	}
+	return 10 * math.Log10(255*255*float64(p.Width*p.Height)/sum)
+}
+
+// options are those of a lossless restoration.
+func options(t testing.TB, input string) Options {
+	return Options{Convert: pipeline.Options{
+		Input: input, Output: filepath.Join(t.TempDir(), "out.nut"), VideoCodec: "rawvideo", Preset: pipeline.Fast, Backend: pipeline.CPU,
+	}}
+}
+
+func frames(t testing.TB, text string) []Finding {
+	t.Helper()
+	f, err := ParseFrames(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func mustRun(t testing.TB, o Options) *Report {
+	t.Helper()
+	r, err := Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Listed frames come back close to what they were; all others are untouched.
+func TestListedFrames(t *testing.T) {
+	const width, height, count = 97, 61, 20
+	whole := writeScene(t, width, height, count)
+	truth, _ := readAll(t, whole)
+	for _, c := range []struct {
+		list   string
+		bad    []int
+		within float64 // dB
+	}{
+		{"5", []int{5}, 27}, {"3,9-11", []int{3, 9, 10, 11}, 22}, {"0:00.21", []int{5}, 27}, {"0-1", []int{0, 1}, 0}, {"18-19", []int{18, 19}, 0},
+	} {
+		input := blacken(t, whole, width, height, c.bad...)
+		_, stamps := readAll(t, input)
+		o := options(t, input)
+		o.Damage = frames(t, c.list)
+		var log []Entry
+		o.Log = func(e Entry) { log = append(log, e) }
+		report := mustRun(t, o)
+		got, times := readAll(t, o.Convert.Output)
+		if len(got) != count || report.Made != int64(len(c.bad)) || len(log) != len(c.bad) {
+			t.Fatalf("%s: %d frames, %d made, %d in the log", c.list, len(got), report.Made, len(log))
+		}
+		if len(times) != len(stamps) {
+			t.Fatalf("%s: %d timestamps of %d", c.list, len(times), len(stamps))
+		}
+		for i := range got {
+			if slices.Contains(c.bad, i) {
+				if db := psnr(got[i], truth[i]); db < c.within {
+					t.Errorf("%s: frame %d is %.1f dB off, want %.0f", c.list, i, db, c.within)
+				}
+			} else if !frame.Equal(got[i], truth[i]) {
+				t.Errorf("%s: frame %d, which is sound, is touched", c.list, i)
+			}
+		}
+		for k, e := range log {
+			if e.Frame != int64(c.bad[k]) || e.Source != int64(c.bad[k]) || e.Kind != Listed {
+				t.Errorf("%s: log %+v of frame %d", c.list, e, c.bad[k])
+			}
+			for _, n := range e.Neighbours {
+				if slices.Contains(c.bad, int(n)) {
+					t.Errorf("%s: frame %d is made from %d, which is damaged", c.list, c.bad[k], n)
+				}
+			}
+			if edge := c.within == 0; edge != (e.Method == pipeline.Nearest) || edge != (e.Confidence == 0) {
+				t.Errorf("%s: frame %d: %s, confidence %.2f", c.list, c.bad[k], e.Method, e.Confidence)
+			}
+		}
+	}
+}
+
+// At a scene cut in the gap each side shows its own scene.
+func TestGapOverACut(t *testing.T) {
+	const width, height = 160, 96
+	name := filepath.Join(t.TempDir(), "cut.y4m")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := scene.WriteY4M(f, width, height, 8, 24, 1); err != nil {
+		t.Fatal(err)
+	}
+	p := scene.Draw(width, height, 100) // another texture
+	for range 8 {
+		f.WriteString("FRAME\n")
+		for _, plane := range [][]byte{p.Y, p.U, p.V} {
+			f.Write(plane)
+		}
+	}
+	f.Close()
+	o := options(t, name)
+	o.Damage = frames(t, "6-9")
+	mustRun(t, o)
+	truth, _ := readAll(t, name)
+	got, _ := readAll(t, o.Convert.Output)
+	for i, want := range map[int]int{6: 5, 7: 5, 8: 10, 9: 10} {
+		if !frame.Equal(got[i], truth[want]) {
+			t.Errorf("frame %d is not frame %d, the nearer one", i, want)
+		}
+	}
+}
+
+// Frames that are put in lie evenly in the gap.
+func TestInsert(t *testing.T) {
+	whole := writeScene(t, 96, 64, 12)
+	gappy := filepath.Join(t.TempDir(), "gap.nut")
+	ffmpeg(t, "-i", whole, "-vf", "select='not(between(n,5,6))'", "-fps_mode", "passthrough", "-c:v", "rawvideo", gappy)
+	truth, stamps := readAll(t, whole)
+	o := options(t, gappy)
+	var err error
+	if o.Damage, err = ParseInsert("4:2"); err != nil {
+		t.Fatal(err)
+	}
+	var log []Entry
+	o.Log = func(e Entry) { log = append(log, e) }
+	mustRun(t, o)
+	got, times := readAll(t, o.Convert.Output)
+	if len(got) != len(truth) {
+		t.Fatalf("%d frames, want %d", len(got), len(truth))
+	}
+	unit := times[1] - times[0]
+	for i := range got {
+		if times[i] != stamps[i]*unit {
+			t.Errorf("frame %d at %d, want %d", i, times[i], stamps[i]*unit)
+		}
+		if made := i == 5 || i == 6; !made && !frame.Equal(got[i], truth[i]) {
+			t.Errorf("frame %d is touched", i)
+		} else if db := psnr(got[i], truth[i]); made && db < 22 {
+			t.Errorf("frame %d is %.1f dB off", i, db)
+		}
+	}
+	if len(log) != 2 || log[0].Frame != 5 || log[0].Source != -1 || !slices.Equal(log[1].Neighbours, []int64{4, 5}) {
+		t.Errorf("log %+v", log)
+	}
+}
+
+// Variable timestamps stay as they are, to the tick.
+func TestTimestampsStay(t *testing.T) {
+	vfr := filepath.Join(t.TempDir(), "vfr.mkv")
+	ffmpeg(t, "-i", writeScene(t, 96, 64, 14), "-vf", "setpts='(N*N*3+40*N)*1001/30000/50/TB'", "-fps_mode", "passthrough", "-enc_time_base", "1/1000", "-c:v", "ffv1", vfr)
+	truth, stamps := readAll(t, vfr)
+	o := options(t, vfr)
+	o.Convert.Output, o.Convert.VideoCodec = filepath.Join(t.TempDir(), "out.mkv"), "ffv1"
+	o.Damage = frames(t, "3,7-8")
+	mustRun(t, o)
+	got, times := readAll(t, o.Convert.Output)
+	if !slices.Equal(times, stamps) {
+		t.Errorf("timestamps %v, want %v", times, stamps)
+	}
+	for i := range got {
+		if made := i == 3 || i == 7 || i == 8; made == frame.Equal(got[i], truth[i]) {
+			t.Errorf("frame %d: made %t", i, made)
+		}
+	}
+}
+
+// Of a frame with a region the rest stays, and the seam is soft.
+func TestRegion(t *testing.T) {
+	const width, height = 97, 61
+	whole := writeScene(t, width, height, 9)
+	input := blacken(t, whole, width, height, 4)
+	truth, _ := readAll(t, whole)
+	o := options(t, input)
+	f, err := ParseRegion("30,20,25,15@4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Damage = []Finding{f}
+	mustRun(t, o)
+	got, _ := readAll(t, o.Convert.Output)
+	m, w := frame.Samples[uint8](got[4].Planes[0]), frame.Samples[uint8](truth[4].Planes[0])
+	sum, n := 0.0, 0
+	for y := range height {
+		for x := range width {
+			dx, dy := max(30-x, x-54, 0), max(20-y, y-34, 0)
+			switch v := m.Row(y)[x]; {
+			case dx+dy == 0:
+				d := float64(v) - float64(w.Row(y)[x])
+				sum, n = sum+d*d, n+1
+			case dx+dy > seam && v != 16:
+				t.Fatalf("%d, %d outside the region is %d, not what it was", x, y, v)
+			case dx+dy == seam/2 && (v == 16) != (w.Row(y)[x] <= 17):
+				t.Errorf("%d, %d in the seam is %d of %d", x, y, v, w.Row(y)[x])
+			}
+		}
+	}
+	if db := 10 * math.Log10(255*255*float64(n)/sum); db < 25 {
+		t.Errorf("the region is %.1f dB off", db)
+	}
+}
+
+func TestLongRunsStay(t *testing.T) {
+	input := writeScene(t, 64, 48, 16)
+	o := options(t, input)
+	o.Convert.Mode = warp.Blend
+	o.Damage = frames(t, "2,5-8,12-13")
+	o.MaxRun = 2
+	report := mustRun(t, o)
+	truth, _ := readAll(t, input)
+	got, _ := readAll(t, o.Convert.Output)
+	if len(report.Left) != 1 || report.Left[0].First.Number != 5 || report.Left[0].Last.Number != 8 || report.Made != 3 {
+		t.Errorf("left %v, made %d", report.Left, report.Made)
+	}
+	for i := 5; i <= 8; i++ {
+		if !frame.Equal(got[i], truth[i]) {
+			t.Errorf("frame %d is touched", i)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	input := writeScene(t, 64, 48, 6)
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		name   string
+		ctx    context.Context
+		change func(*Options)
+		kind   fault.Kind
+	}{
+		{"nothing to do", context.Background(), func(o *Options) { o.Damage = nil }, fault.Usage},
+		{"behind the end", context.Background(), func(o *Options) { o.Damage = frames(t, "6") }, fault.Usage},
+		{"a time behind the end", context.Background(), func(o *Options) { o.Damage = frames(t, "0:07") }, fault.Usage},
+		{"all frames", context.Background(), func(o *Options) { o.Damage = frames(t, "0-5") }, fault.Usage},
+		{"put in behind the last", context.Background(), func(o *Options) { o.Damage, _ = ParseInsert("5:1") }, fault.Usage},
+		{"a region outside", context.Background(), func(o *Options) {
+			f, _ := ParseRegion("64,0,4,4@2")
+			o.Damage = []Finding{f}
+		}, fault.Usage},
+		{"max run", context.Background(), func(o *Options) { o.MaxRun = -1 }, fault.Usage},
+		{"a rate", context.Background(), func(o *Options) { o.Convert.Rate, _ = pipeline.ParseRate("60") }, fault.Usage},
+		{"no input", context.Background(), func(o *Options) { o.Convert.Input = "missing.mp4" }, fault.NoInput},
+		{"cancelled", cancelled, func(*Options) {}, fault.Cancelled},
+	} {
+		o := options(t, input)
+		o.Damage = frames(t, "3")
+		c.change(&o)
+		if _, err := Run(c.ctx, o); err == nil || fault.KindOf(err) != c.kind {
+			t.Errorf("%s: error %v, want kind %d", c.name, err, c.kind)
+		}
+		if left, _ := filepath.Glob(filepath.Dir(o.Convert.Output) + "/*"); len(left) > 0 {
+			t.Errorf("%s: left behind %v", c.name, left)
+		}
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	o := options(t, writeScene(t, 64, 48, 6))
+	o.Damage, o.DryRun, o.Convert.Output = frames(t, "0:00.125"), true, ""
+	var found []Finding
+	o.Found = func(f []Finding) error { found = f; return nil }
+	report := mustRun(t, o)
+	if report.Conversion != nil || len(found) != 1 || found[0].First.Number != 3 || found[0].Time != 0.125 {
+		t.Errorf("found %v, %+v", found, report)
+	}
+}
+
+func ffmpeg(t testing.TB, args ...string) {
+	t.Helper()
+	out, err := exec.Command("ffmpeg", append([]string{"-v", "error", "-nostdin", "-y"}, args...)...).CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("needs the ffmpeg program; make deps installs it")
+	}
+	if err != nil {
+		t.Fatalf("ffmpeg %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}

@@ -22,7 +22,7 @@ func (p Preset) dis() opencv.DISOptions {
 // out of the patches it fails elsewhere.
 func (p Preset) secondDIS() opencv.DISOptions {
 	o := p.dis()
-	o.MeanNormalization = false
+	o.PatchStride, o.MeanNormalization = 3, false
 	return o
 }
 

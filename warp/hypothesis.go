@@ -102,7 +102,7 @@ var falloff = func() []uint16 {
 var keenness = func() []uint16 {
 	t := make([]uint16, 256*differenceOne)
 	for d := range t {
-		t[d] = uint16(256/(decay*(8+0.75*float64(d)/differenceOne)) + 0.5)
+		t[d] = uint16(256/(decay*(7+0.5*float64(d)/differenceOne)) + 0.5)
 	}
 	return t
 }()

@@ -152,7 +152,7 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		Mode: warp.Mode(o.mode), Flow: pipeline.FlowMethod(o.flow), Preset: pipeline.Preset(o.preset), Order: &o.order,
 		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, VideoOptions: map[string]string{},
 		KeepTimestamps: o.keepTimestamps, NoVerify: o.noVerify, Audio: media.Audio(o.audio), Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
-		Static:  pipeline.Static(o.static),
+		Static: pipeline.Static(o.static), BlendBelow: &o.blendBelow, NearestBelow: &o.nearestBelow,
 		Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault), FlowCache: o.flowCache, Overwrite: o.overwrite,
 	}
 	if o.inFPS != "" {

@@ -231,6 +231,52 @@ func TestSidecar(t *testing.T) {
 	}
 }
 
+// The flags that say what stands in for frames reach the conversion.
+func TestLadderFlags(t *testing.T) {
+	dir := t.TempDir()
+	in, name, maps := clip(t, 64, 48, 4), filepath.Join(dir, "out.jsonl"), filepath.Join(dir, "maps")
+	methods := func(args ...string) string {
+		t.Helper()
+		_, stderr, code := run(t, append([]string{in, "-o", filepath.Join(dir, "out.nut"), "-y", "--fps", "48", "--sidecar", name}, args...)...)
+		data, err := os.ReadFile(name)
+		if code != 0 || err != nil {
+			t.Fatalf("%v: exit code %d, %v\n%s", args, code, err, stderr)
+		}
+		var list []string
+		for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
+			var r struct{ Method string }
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, r.Method)
+		}
+		return strings.Join(list[1:4], " ")
+	}
+	edited := filepath.Join(dir, "edited.jsonl")
+	if err := os.WriteFile(edited, []byte(`{"frame":1,"method":"nearest"}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"interpolated source interpolated", []string{"--blend-below", "0", "--confidence-maps", maps}},
+		{"blend source blend", []string{"--blend-below", "1"}},
+		{"nearest source nearest", []string{"--nearest-below", "1"}},
+		{"nearest source interpolated", []string{"--decisions", edited}},
+	} {
+		if got := methods(c.args...); got != c.want {
+			t.Errorf("%v: frames 1 to 3 are %s, want %s", c.args, got, c.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(maps, "000001.png")); err != nil {
+		t.Error(err)
+	}
+	if _, _, code := run(t, in, "-o", filepath.Join(dir, "x.nut"), "--fps", "48", "--confidence-maps", maps); code != int(fault.CannotWrite) {
+		t.Errorf("maps over others: exit code %d", code)
+	}
+}
+
 func TestScenes(t *testing.T) {
 	dir := t.TempDir()
 	in, list := clip(t, 64, 48, 6), filepath.Join(dir, "cuts.txt")

@@ -19,6 +19,7 @@ import (
 type conversion struct {
 	o      *Options
 	plan   *plan
+	part   *part     // nil for the whole
 	line   *timeline // of the pass that is under way
 	source Source
 	sink   Sink
@@ -35,6 +36,7 @@ type conversion struct {
 	repeats               int64      // source frames left out as repeats
 	damage                error
 	times                 stageTimes
+	enough                atomic.Bool // what is read now is not wanted
 }
 
 // picture is a source frame on its way. Its references are counted with the
@@ -178,7 +180,7 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	}
 	group.Go(func() error { return c.encode(ctx, finished) })
 	err = group.Wait()
-	if err == nil {
+	if err == nil && c.part == nil {
 		c.wishes.warn(c.o.Log)
 	}
 
@@ -233,7 +235,7 @@ func (c *conversion) decode(ctx context.Context, to chan<- picture) error {
 			f.Release()
 			return err
 		}
-		if t := c.stop(); t != nil && p.at.Cmp(t) >= 0 {
+		if t := c.stop(); t != nil && p.at.Cmp(t) >= 0 || c.enough.Load() {
 			return nil
 		}
 	}
@@ -277,10 +279,22 @@ func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, 
 	defer close(estimates)
 	defer close(ordered)
 	var last picture
+	var context *interval // the one before the part's first
+	defer func() {
+		if context != nil {
+			context.release()
+		}
+	}()
 	placed := c.line.first
 	for next := range from {
 		if last.Frame == nil {
 			last = next
+			if c.part != nil && c.part.cold {
+				if placed = c.line.from(last.at); placed > c.part.first {
+					last.Release()
+					return errContext
+				}
+			}
 			continue
 		}
 		v := &interval{a: last, b: next, slots: c.slots(placed, last, next), ready: make(chan struct{})}
@@ -299,13 +313,45 @@ func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, 
 			v.rest()
 		}
 		next.Retain()
+		if c.part != nil && placed <= c.part.first {
+			if context != nil {
+				context.release()
+			}
+			context = v
+			continue
+		}
+		if context != nil {
+			u := context
+			context = nil
+			if err := c.dispatch(ctx, u, estimates, ordered); err != nil {
+				v.release()
+				last.Release()
+				return err
+			}
+		}
 		if err := c.dispatch(ctx, v, estimates, ordered); err != nil {
 			last.Release()
 			return err
 		}
+		if c.part != nil && v.slots[0].index >= c.part.end {
+			last.Release()
+			c.enough.Store(true)
+			for p := range from {
+				p.Release()
+			}
+			return ctx.Err()
+		}
 	}
 	if last.Frame == nil {
 		return ctx.Err()
+	}
+	if context != nil {
+		u := context
+		context = nil
+		if err := c.dispatch(ctx, u, estimates, ordered); err != nil {
+			last.Release()
+			return err
+		}
 	}
 	v := &interval{a: last, slots: c.lastSlots(placed, last), ready: make(chan struct{})}
 	v.rest() // nothing follows: the last frame stays
@@ -400,6 +446,9 @@ func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 		record, err := f.finish()
 		if err == nil {
 			stop := c.times.encode.start()
+			if c.o.Digest != nil {
+				c.o.Digest(c.number(), digest(f.Frame))
+			}
 			err = c.write(f)
 			stop()
 		}
@@ -423,10 +472,18 @@ func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 			c.o.Progress(Progress{c.frames, max(c.plan.total, c.frames)})
 		}
 	}
-	if c.frames == 0 && ctx.Err() == nil && c.damage == nil && c.line.run.End == nil {
+	if c.frames == 0 && ctx.Err() == nil && c.damage == nil && c.line.run.End == nil && c.part == nil {
 		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(c.line.at(0)), c.o.Input)
 	}
 	return ctx.Err()
+}
+
+// number is that of the frame that is written next.
+func (c *conversion) number() int64 {
+	if c.part == nil {
+		return c.frames
+	}
+	return c.part.first/c.line.moments() + c.frames
 }
 
 // write hands f to the sink.

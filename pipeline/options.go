@@ -113,17 +113,20 @@ type Options struct {
 	Overwrite   bool // replace an existing output
 	NoVerify    bool // do not read a file again once it is written
 
+	// Digest is called from one goroutine for each frame before it is encoded, in
+	// order, with its number in the output; nil for none.
+	Digest func(frame int64, d Digest) `json:"-"`
 	// Log receives warnings and details; nil for none.
-	Log *slog.Logger
+	Log *slog.Logger `json:"-"`
 	// Record is called from one goroutine for each written frame, in order; nil for
 	// none.
-	Record func(Record)
+	Record func(Record) `json:"-"`
 	// ConfidenceMap is called after Record for each made frame, with its number and
 	// how far each pixel of the guides' grid can be trusted, from 0 to 255; nil for
 	// none. An error ends the run. Maps need optical flow.
-	ConfidenceMap func(frame int64, confidence frame.Image[uint8]) error
+	ConfidenceMap func(frame int64, confidence frame.Image[uint8]) error `json:"-"`
 	// Progress is called from one goroutine after each written frame; nil for none.
-	Progress func(Progress)
+	Progress func(Progress) `json:"-"`
 }
 
 // Static says whether still overlays are looked for.

@@ -79,6 +79,12 @@ func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) erro
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if !c.part.holds(s.index) {
+			continue
+		}
+		if c.part != nil && c.part.cold && s.index == c.part.first && w.before == nil {
+			return errContext
+		}
 		out, err := c.show(w, s, &begun)
 		if err != nil {
 			return err

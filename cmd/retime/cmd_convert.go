@@ -43,6 +43,7 @@ type ConvertOptions struct {
 	inFPS, hwdec                string
 	keepTimestamps, overwrite   bool
 	noVerify                    bool
+	segmentSeconds              string
 	progress                    string
 	quiet, verbose              bool
 }
@@ -124,7 +125,8 @@ frames that were shot are passed through untouched.`,
 	})
 	cmd.SetHelpTemplate(cmd.HelpTemplate() + exitCodes)
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.AddCommand(newRestoreCommand(), newResampleCommand(), newEvaluateCommand(), newDebugCommand(), newBenchCommand(), newInfoCommand())
+	cmd.AddCommand(newRestoreCommand(), newResampleCommand(), newEvaluateCommand(), newDebugCommand(), newBenchCommand(), newInfoCommand(),
+		newPlanCommand(), newSegmentCommand(), newStatusCommand(), newVerifyCommand(), newJoinCommand())
 	return cmd
 }
 

@@ -113,6 +113,8 @@ type Reader struct {
 	times      timestamps
 	held       []*astiav.Packet // other streams' packets, before anyone asks
 
+	skimDTS  int64 // how far SkimTo has come
+	skimmed  bool  // to the end
 	draining bool
 	ended    bool
 	readErr  error
@@ -133,7 +135,7 @@ func Open(ctx context.Context, name string, opt ReaderOptions) (*Reader, error) 
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Reader{name: name, opt: opt, log: opt.Log, ctx: ctx, lastPTS: noTimestamp, errors: newErrorCount()}
+	r := &Reader{name: name, opt: opt, log: opt.Log, ctx: ctx, lastPTS: noTimestamp, skimDTS: noTimestamp, errors: newErrorCount()}
 	if err := r.open(); err != nil {
 		r.Close()
 		return nil, err

@@ -83,6 +83,9 @@ type Writer struct {
 	muxed     map[int]*written // by the index of their streams
 	following bool             // a run, by Follow
 	err       error
+
+	put    func(Packet) error // gets the packets in place of a file; nil for a file
+	joined bool               // packets came by WritePacket
 }
 
 // Create opens name, "-" for standard output, for frames like those of source.
@@ -110,6 +113,21 @@ func (w *Writer) open(name string) (err error) {
 	if w.target, err = newTarget(name, w.source.name, w.opt.Overwrite); err != nil {
 		return err
 	}
+	if err := w.openFormat(name); err != nil {
+		return err
+	}
+	codec, err := w.pickEncoder()
+	if err != nil {
+		return err
+	}
+	if err := w.openEncoder(codec); err != nil {
+		return err
+	}
+	return w.openMuxer()
+}
+
+// openFormat chooses the container.
+func (w *Writer) openFormat(name string) (err error) {
 	format := w.opt.Format
 	if format == "" && name == "-" {
 		format = "nut"
@@ -130,14 +148,7 @@ func (w *Writer) open(name string) (err error) {
 	if w.isContainer("image2") && w.target.sequence == nil {
 		return fault.New(fault.Usage, "output %q is the name of one picture; name a pattern for all, such as out/%%05d.png", w.target.name)
 	}
-	codec, err := w.pickEncoder()
-	if err != nil {
-		return err
-	}
-	if err := w.openEncoder(codec); err != nil {
-		return err
-	}
-	return w.openMuxer()
+	return nil
 }
 
 func (w *Writer) openMuxer() error {
@@ -267,13 +278,23 @@ func (w *Writer) drain() error {
 		} else if w.packet.Duration() == 0 {
 			w.packet.SetDuration(1)
 		}
-		w.packet.RescaleTs(w.encoder.TimeBase(), w.video.TimeBase())
-		shift(w.packet, w.start)
-		w.packet.SetStreamIndex(w.video.Index())
-		if err := w.mux(w.packet); err != nil {
+		if w.put != nil {
+			err = w.hand()
+		} else {
+			err = w.deliver()
+		}
+		if err != nil {
 			return err
 		}
 	}
+}
+
+// deliver writes the encoder's packet to the file.
+func (w *Writer) deliver() error {
+	w.packet.RescaleTs(w.encoder.TimeBase(), w.video.TimeBase())
+	shift(w.packet, w.start)
+	w.packet.SetStreamIndex(w.video.Index())
+	return w.mux(w.packet)
 }
 
 // shift moves p's timestamps by d.
@@ -333,11 +354,16 @@ func (w *Writer) Name() string { return w.target.name }
 // after damage, it is named NAME.partial.EXT instead; the name is returned.
 func (w *Writer) Finish(partial bool) (string, error) {
 	defer w.Abort()
-	if err := w.encoder.SendFrame(nil); err != nil && !errors.Is(err, astiav.ErrEof) {
-		return "", w.cannot(fmt.Errorf("encode: %w", err))
+	if !w.joined {
+		if err := w.encoder.SendFrame(nil); err != nil && !errors.Is(err, astiav.ErrEof) {
+			return "", w.cannot(fmt.Errorf("encode: %w", err))
+		}
+		if err := w.drain(); err != nil {
+			return "", err
+		}
 	}
-	if err := w.drain(); err != nil {
-		return "", err
+	if w.put != nil {
+		return "", nil
 	}
 	w.source.forward(nil)
 	if err := w.finishCopies(); err != nil {

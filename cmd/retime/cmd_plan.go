@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/segment"
+)
+
+func newPlanCommand() *cobra.Command {
+	var o ConvertOptions
+	cmd := &cobra.Command{
+		Use:   "plan INPUT -o PLAN [--fps RATE] [--slow N] [--segment-seconds TIME]",
+		Short: "Cut a conversion into parts that can be made anywhere",
+		Long: `plan writes what retime segment, status, verify and join need to make a conversion
+in parts, on one machine or many: the settings, the ranges of frames and the hash
+of the input. It takes the flags of a conversion. The segments go into a
+directory beside the plan: docs/clusters.md.`,
+		Example: `  retime plan in.mp4 -o plan.json --fps 60
+  retime segment --plan plan.json --index 0
+  retime join --plan plan.json -o out.mp4`,
+		Args: convertArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runPlan(cmd.Context(), o, args[0], cmd.Flags().Changed("crf"), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	o.AddFlags(cmd.Flags())
+	cmd.Flags().StringVar(&o.segmentSeconds, "segment-seconds", "30", "cut the output into parts of about `TIME`")
+	cmd.Flags().Lookup("output").Usage = "write the plan to `FILE`"
+	cmd.Flags().Lookup("format").Usage = "container `NAME` of the joined output, or of one like it"
+	cmd.Flags().Lookup("format").DefValue = "matroska"
+	return cmd
+}
+
+func runPlan(ctx context.Context, o ConvertOptions, input string, crfGiven bool, stdout, stderr io.Writer) error {
+	if o.output == "" || o.output == "-" {
+		return fault.New(fault.Usage, "no file for the plan; name one with -o")
+	}
+	if err := o.checkParts(); err != nil {
+		return err
+	}
+	length, err := pipeline.ParseTime(o.segmentSeconds)
+	if err != nil {
+		return fault.New(fault.Usage, "--segment-seconds: %w", err)
+	}
+	p, err := o.options(input, crfGiven)
+	if err != nil {
+		return err
+	}
+	p.Output = ""
+	if p.OutputFormat == "" {
+		p.OutputFormat = "matroska"
+	}
+	p.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	plan, err := segment.New(ctx, p, length, version())
+	if err != nil {
+		return err
+	}
+	if err := plan.Write(o.output); err != nil {
+		return err
+	}
+	if !o.quiet {
+		fmt.Fprintf(stdout, "%s: %d frames in %d segments, 0 to %d\n", o.output, plan.Whole.Frames, len(plan.Ranges), len(plan.Ranges)-1)
+	}
+	return nil
+}
+
+// checkParts refuses what is not written for a conversion in parts.
+func (o *ConvertOptions) checkParts() error {
+	for _, f := range []struct{ name, value string }{
+		{"--sidecar", o.sidecar}, {"--write-scenes", o.writeScenes}, {"--confidence-maps", o.confidenceMaps},
+	} {
+		if f.value != "" {
+			return fault.New(fault.Usage, "%s is written by a conversion in one run only", f.name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/segment"
+)
+
+func newStatusCommand() *cobra.Command {
+	var o WorkOptions
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status --plan PLAN",
+		Short: "Say which parts of a planned conversion are done",
+		Long: `status says which segments of a plan are done. Its exit code is 0 where all are, 75
+where some are missing, 65 where some are damaged.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			plan, dir, err := o.read()
+			if err != nil {
+				return err
+			}
+			s := plan.Status(dir, false)
+			if err := printStatus(cmd.OutOrStdout(), s, asJSON, false); err != nil {
+				return err
+			}
+			return s.Err()
+		},
+	}
+	o.addPlan(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	return cmd
+}
+
+func newVerifyCommand() *cobra.Command {
+	var o WorkOptions
+	var asJSON, all bool
+	var sample int
+	cmd := &cobra.Command{
+		Use:   "verify --plan PLAN [--all]",
+		Short: "Make frames of a planned conversion again and compare",
+		Long: `verify reads the segments through and makes a sample of their frames again, here
+and now, to compare them by hash. Its exit code is 0 where all is done and right, 75
+where segments are missing, 65 where something is wrong.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if all {
+				sample = -1
+			} else if sample < 0 {
+				return fault.New(fault.Usage, "--sample %d: must not be negative", sample)
+			}
+			return runVerify(cmd.Context(), o, sample, asJSON, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	o.AddFlags(cmd.Flags())
+	cmd.Flags().IntVar(&sample, "sample", 16, "how many frames are made again")
+	cmd.Flags().BoolVar(&all, "all", false, "make all frames again")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	return cmd
+}
+
+func runVerify(ctx context.Context, o WorkOptions, sample int, asJSON bool, stdout, stderr io.Writer) error {
+	plan, dir, err := o.read()
+	if err != nil {
+		return err
+	}
+	local, show, err := o.local(stderr)
+	if err != nil {
+		return err
+	}
+	s, err := plan.Verify(ctx, dir, sample, local)
+	show.done()
+	if s != nil {
+		if e := printStatus(stdout, s, asJSON, o.quiet); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+func printStatus(w io.Writer, s *segment.Status, asJSON, quiet bool) error {
+	var err error
+	switch {
+	case asJSON:
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		err = e.Encode(s)
+	case !quiet:
+		_, err = fmt.Fprint(w, s)
+	}
+	if err != nil {
+		return fault.New(fault.CannotWrite, "%w", err)
+	}
+	return nil
+}

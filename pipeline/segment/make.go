@@ -1,0 +1,102 @@
+package segment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+)
+
+// apply adds to the plan's settings what may differ between those who work on it.
+func (p *Plan) apply(local pipeline.Options) pipeline.Options {
+	o := p.Settings
+	o.Threads, o.Backend, o.Devices, o.FaultPolicy, o.FlowCache = local.Threads, local.Backend, local.Devices, local.FaultPolicy, local.FlowCache
+	o.Log, o.Progress = local.Log, local.Progress
+	return o
+}
+
+// Make makes range i in dir, unless it is there and whole; made says which. Of
+// local only Threads, Backend, Devices, FaultPolicy, FlowCache, Log and Progress
+// count. Several may make one range at once.
+func (p *Plan) Make(ctx context.Context, dir string, i int, local pipeline.Options) (m *Manifest, made bool, err error) {
+	if i < 0 || i >= len(p.Ranges) {
+		return nil, false, fault.New(fault.Usage, "--index %d: the plan has ranges 0 to %d", i, len(p.Ranges)-1)
+	}
+	if err := p.checkInput(ctx, false); err != nil {
+		return nil, false, err
+	}
+	if m, err := p.check(dir, i, true); err == nil {
+		return m, false, nil
+	} else if local.Log != nil && !errors.Is(err, errMissing) {
+		local.Log.Warn("a segment is made again", "index", i, "reason", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, false, fault.New(fault.CannotWrite, "segments: %w", err)
+	}
+	sweep(dir)
+	m, err = p.make(ctx, dir, i, local)
+	return m, err == nil, err
+}
+
+func (p *Plan) make(ctx context.Context, dir string, i int, local pipeline.Options) (*Manifest, error) {
+	cannot := func(err error) error { return fault.New(fault.CannotWrite, "segment %d: %w", i, err) }
+	file, err := newTemporary(manifestName(dir, i))
+	if err != nil {
+		return nil, cannot(err)
+	}
+	kept := false
+	defer func() {
+		if !kept {
+			file.discard()
+		}
+	}()
+	want := p.Ranges[i]
+	m := &Manifest{Plan: p.ID(), Index: i, First: want.First}
+	o := p.apply(local)
+	o.Digest = func(_ int64, d pipeline.Digest) { m.Digests = append(m.Digests, Hash(d)) }
+	w := newPacketWriter(file)
+	put := func(packet media.Packet) error {
+		if err := w.write(packet); err != nil {
+			return cannot(err)
+		}
+		return nil
+	}
+	report, err := pipeline.RunPart(ctx, o, &p.Whole, want.First, want.End, put)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.close(); err != nil {
+		return nil, cannot(err)
+	}
+	m.Frames, m.Bytes, m.SHA256, m.Digest = report.Frames, w.bytes, w.hex(), Sum(m.Digests)
+	m.File = packetsName(i, m.SHA256)
+	kept = true
+	if err := file.commit(filepath.Join(dir, m.File)); err != nil {
+		return nil, cannot(err)
+	}
+	return p.publish(dir, m)
+}
+
+// publish writes m, unless another worker was faster: then that one's stands.
+func (p *Plan) publish(dir string, m *Manifest) (*Manifest, error) {
+	other, err := p.check(dir, m.Index, false)
+	if err == nil {
+		if other.File != m.File {
+			os.Remove(filepath.Join(dir, m.File))
+		}
+		return other, nil
+	}
+	b, err := json.Marshal(m)
+	if err == nil {
+		err = writeWhole(manifestName(dir, m.Index), append(b, '\n'))
+	}
+	if err != nil {
+		return nil, fault.New(fault.CannotWrite, "segment %d: %w", m.Index, err)
+	}
+	return m, nil
+}

@@ -1,0 +1,117 @@
+package segment
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"retime/pipeline"
+)
+
+// Manifest says what a segment's file holds. It is written behind the file, so
+// where it is, the file was whole.
+type Manifest struct {
+	Plan    string `json:"plan"` // its ID
+	Index   int    `json:"index"`
+	First   int64  `json:"first"` // number of the first frame
+	Frames  int64  `json:"frames"`
+	File    string `json:"file"` // of packets, beside the manifest
+	Bytes   int64  `json:"bytes"`
+	SHA256  string `json:"sha256"`
+	Digest  string `json:"digest"`  // SHA-256 of the frames' digests in order
+	Digests []Hash `json:"digests"` // of the frames before they were encoded
+}
+
+// Hash is a frame's digest, in JSON as hexadecimal digits.
+type Hash pipeline.Digest
+
+// MarshalText writes hexadecimal digits.
+func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
+
+// UnmarshalText reads them.
+func (h *Hash) UnmarshalText(b []byte) error {
+	if hex.DecodedLen(len(b)) != len(h) {
+		return fmt.Errorf("%q is no SHA-256", b)
+	}
+	_, err := hex.Decode(h[:], b)
+	return err
+}
+
+// Sum is the SHA-256 of frames' digests in order, in hexadecimal digits: of all
+// segments' together it is that of the whole, however it was cut.
+func Sum(parts ...[]Hash) string {
+	h := sha256.New()
+	for _, digests := range parts {
+		for _, d := range digests {
+			h.Write(d[:])
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// manifestName is where the manifest of range i is.
+func manifestName(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("%06d.json", i)) }
+
+// packetsName is where packets of that SHA-256 are: workers whose encoders differ
+// do not write over each other.
+func packetsName(i int, sum string) string { return fmt.Sprintf("%06d-%.16s.packets", i, sum) }
+
+// maxManifest bounds a manifest's file, in bytes.
+const maxManifest = 1 << 30
+
+// errMissing says that a range was not made yet.
+var errMissing = errors.New("not made yet")
+
+// check reads the manifest of range i and compares it with the plan and, as far as
+// their sizes tell or, with all set, byte by byte, with the packets.
+func (p *Plan) check(dir string, i int, all bool) (*Manifest, error) {
+	f, err := os.Open(manifestName(dir, i))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errMissing
+	} else if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m := new(Manifest)
+	if err := json.NewDecoder(io.LimitReader(f, maxManifest)).Decode(m); err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	want := p.Ranges[i]
+	last := i == len(p.Ranges)-1
+	switch {
+	case m.Plan != p.ID():
+		return nil, errors.New("made for another plan")
+	case m.Index != i || m.First != want.First || m.Frames != want.End-want.First && !last || m.Frames != int64(len(m.Digests)):
+		return nil, fmt.Errorf("holds frames %d to %d, not %d to %d", m.First, m.First+m.Frames, want.First, want.End)
+	case m.File != packetsName(i, m.SHA256) || m.Digest != Sum(m.Digests):
+		return nil, errors.New("the manifest contradicts itself")
+	}
+	packets, err := os.Open(filepath.Join(dir, m.File))
+	if err != nil {
+		return nil, err
+	}
+	defer packets.Close()
+	info, err := packets.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() != m.Bytes {
+		return nil, fmt.Errorf("%s has %d bytes, not %d", m.File, info.Size(), m.Bytes)
+	}
+	if all {
+		h := sha256.New()
+		if _, err := io.Copy(h, packets); err != nil {
+			return nil, err
+		}
+		if hex.EncodeToString(h.Sum(nil)) != m.SHA256 {
+			return nil, fmt.Errorf("%s is damaged", m.File)
+		}
+	}
+	return m, nil
+}

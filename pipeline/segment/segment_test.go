@@ -1,0 +1,351 @@
+package segment
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"retime/pipeline"
+	"retime/pipeline/curve"
+	"retime/pipeline/fault"
+)
+
+func ffmpeg(t testing.TB, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("ffmpeg", append([]string{"-v", "error", "-nostdin", "-y"}, args...)...).CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("needs the ffmpeg program; make deps installs it")
+	}
+	if err != nil {
+		t.Fatalf("ffmpeg %q: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// clip makes 4 seconds of moving picture with sound, in groups of pictures of
+// uneven lengths with B-frames.
+func clip(t testing.TB) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "clip.mp4")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=4", "-f", "lavfi", "-i", "sine=duration=4",
+		"-c:v", "libx264", "-g", "17", "-bf", "3", "-preset", "veryfast", "-c:a", "aac", name)
+	return name
+}
+
+func options(input string) pipeline.Options {
+	rate, _ := pipeline.ParseRate("50")
+	return pipeline.Options{Input: input, OutputFormat: "matroska", Rate: rate, Preset: pipeline.Fast, VideoCodec: "ffv1", Threads: 2}
+}
+
+// whole runs o in one piece and returns the hash of its frames.
+func whole(t testing.TB, o pipeline.Options, output string) string {
+	t.Helper()
+	var digests []Hash
+	o.Output, o.Overwrite = output, true
+	o.Digest = func(k int64, d pipeline.Digest) {
+		if k != int64(len(digests)) {
+			t.Errorf("frame %d comes as number %d", k, len(digests))
+		}
+		digests = append(digests, Hash(d))
+	}
+	if _, err := pipeline.Run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	return Sum(digests)
+}
+
+// parts is a length of segments, in seconds, that makes so many of a whole.
+func parts(t testing.TB, p *Plan, n int64) *big.Rat {
+	t.Helper()
+	return new(big.Rat).Quo(big.NewRat(p.Whole.Frames, n), p.Whole.Rate)
+}
+
+func newPlan(t testing.TB, o pipeline.Options, n int64) *Plan {
+	t.Helper()
+	p, err := New(context.Background(), o, big.NewRat(1e6, 1), "test")
+	if err == nil && n > 1 {
+		p, err = New(context.Background(), o, parts(t, p, n), "test")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(len(p.Ranges)) != n {
+		t.Fatalf("%d ranges, want %d", len(p.Ranges), n)
+	}
+	return p
+}
+
+func makeAll(t testing.TB, p *Plan, dir string, order []int) {
+	t.Helper()
+	for n, i := range order {
+		if _, _, err := p.Make(context.Background(), dir, i, pipeline.Options{Threads: 1 + n%3}); err != nil {
+			t.Fatalf("segment %d: %v", i, err)
+		}
+	}
+}
+
+func rats(v ...int64) (out []*big.Rat) {
+	for _, x := range v {
+		out = append(out, big.NewRat(x, 1000))
+	}
+	return out
+}
+
+func TestSegmentsMakeTheFramesOfOneRun(t *testing.T) {
+	input := clip(t)
+	half := big.NewRat(1, 2)
+	for _, test := range []struct {
+		name  string
+		parts []int64
+		set   func(o *pipeline.Options)
+	}{
+		{"rate", []int64{1, 3, 17}, func(*pipeline.Options) {}},
+		{"slow part", []int64{5}, func(o *pipeline.Options) {
+			o.Slow, o.From, o.To = big.NewRat(5, 2), big.NewRat(1, 3), big.NewRat(29, 10)
+		}},
+		{"fewer frames", []int64{4}, func(o *pipeline.Options) { o.Rate, _ = pipeline.ParseRate("9") }},
+		{"shutter", []int64{3}, func(o *pipeline.Options) { o.Shutter, o.Rate = half, pipeline.Rate{Value: big.NewRat(12, 1)} }},
+		{"scenes", []int64{4}, func(o *pipeline.Options) { o.Scenes = rats(1010, 1500, 3210) }},
+		{"repeats", []int64{4}, func(o *pipeline.Options) { o.Duplicates = pipeline.RetimeDuplicates }},
+		{"fields", []int64{3}, func(o *pipeline.Options) { o.Deinterlace = pipeline.EachFrame }},
+		{"ramp", []int64{4}, func(o *pipeline.Options) {
+			o.Curve = []curve.Keyframe{
+				{Source: new(big.Rat), Output: new(big.Rat), Shape: curve.Linear},
+				{Source: big.NewRat(1, 1), Output: big.NewRat(2, 1), Shape: curve.Linear},
+				{Source: big.NewRat(1, 1), Output: big.NewRat(3, 1), Shape: curve.Linear},
+				{Output: big.NewRat(4, 1), Shape: curve.Linear}, // the end
+			}
+		}},
+		{"blend", []int64{3}, func(o *pipeline.Options) { o.Mode = "blend" }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := options(input)
+			test.set(&o)
+			output := filepath.Join(t.TempDir(), "whole.mkv")
+			want := whole(t, o, output)
+			for _, n := range test.parts {
+				p := newPlan(t, o, n)
+				dir := filepath.Join(t.TempDir(), "segments")
+				random := rand.New(rand.NewPCG(1, uint64(n)))
+				order := random.Perm(len(p.Ranges))
+				makeAll(t, p, dir, append(order, order[:(n+2)/3]...))
+				s := p.Status(dir, true)
+				if s.Digest != want {
+					t.Errorf("%d segments: the frames are not those of one run", n)
+				}
+				joined := filepath.Join(t.TempDir(), "joined.mkv")
+				if _, err := p.Join(context.Background(), dir, pipeline.Options{Output: joined}); err != nil {
+					t.Fatal(err)
+				}
+				a, b := content(t, output), content(t, joined)
+				for i := range max(len(a), len(b)) {
+					if i >= len(a) || i >= len(b) || a[i] != b[i] {
+						t.Errorf("%d segments: the file holds %d lines of packets and pictures, of one run %d; they differ from %d on, %q",
+							n, len(b), len(a), i, b[min(i, len(b)-1)])
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
+// content is the hashes of a file's pictures and packets of sound with their times.
+func content(t testing.TB, name string) []string {
+	t.Helper()
+	return strings.Split(ffmpeg(t, "-i", name, "-map", "0:v", "-f", "framemd5", "-")+
+		ffmpeg(t, "-i", name, "-map", "0:a", "-c", "copy", "-f", "framemd5", "-"), "\n")
+}
+
+func TestJoinKeepsWhatOneRunWrites(t *testing.T) {
+	o := options(clip(t))
+	o.VideoCodec, o.OutputFormat = "libx264", "mp4"
+	p := newPlan(t, o, 5)
+	dir := t.TempDir()
+	makeAll(t, p, dir, []int{0, 1, 2, 3, 4})
+	joined := filepath.Join(t.TempDir(), "joined.mp4")
+	if _, err := p.Join(context.Background(), dir, pipeline.Options{Output: joined}); err != nil {
+		t.Fatal(err)
+	}
+	entries := func(name string) string {
+		out, err := exec.Command("ffprobe", "-v", "error", "-show_entries",
+			"stream=codec_name,nb_frames,duration,start_time,has_b_frames,avg_frame_rate", "-of", "compact", name).CombinedOutput()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	one := filepath.Join(t.TempDir(), "whole.mp4")
+	whole(t, o, one)
+	if a, b := entries(one), entries(joined); a != b {
+		t.Errorf("joined:\n%s\none run:\n%s", b, a)
+	}
+	// A file that plays has every picture at its time, and no complaint.
+	times := ffmpeg(t, "-xerror", "-i", joined, "-map", "0:v", "-f", "framemd5", "-")
+	if n := strings.Count(times, "\n0,"); n != 200 {
+		t.Errorf("%d pictures play, want 200", n)
+	}
+	_, err := p.Join(context.Background(), dir, pipeline.Options{Output: filepath.Join(t.TempDir(), "joined.ts")})
+	if fault.KindOf(err) != fault.Usage {
+		t.Errorf("joining MP4's stream into a transport stream: %v", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	input := clip(t)
+	back := []curve.Keyframe{{Source: big.NewRat(1, 1), Output: new(big.Rat), Shape: curve.Linear}, {Source: new(big.Rat), Output: big.NewRat(1, 1), Shape: curve.Linear}}
+	for _, test := range []struct {
+		name string
+		set  func(o *pipeline.Options)
+		want string
+	}{
+		{"backward", func(o *pipeline.Options) { o.Curve, o.Rate = back, pipeline.Rate{} }, "--curve"},
+		{"times kept", func(o *pipeline.Options) { o.KeepTimestamps = true }, "--keep-timestamps"},
+		{"standard input", func(o *pipeline.Options) { o.Input = "-" }, "cannot be read in parts"},
+		{"wrapped frames", func(o *pipeline.Options) { o.OutputFormat, o.VideoCodec = "yuv4mpegpipe", "" }, "--format"},
+		{"no such container", func(o *pipeline.Options) { o.OutputFormat = "none" }, "none"},
+	} {
+		o := options(input)
+		test.set(&o)
+		_, err := New(context.Background(), o, big.NewRat(1, 1), "test")
+		if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want a usage error with %q", test.name, err, test.want)
+		}
+	}
+}
+
+func TestChangedInputIsRefused(t *testing.T) {
+	input := clip(t)
+	p := newPlan(t, options(input), 2)
+	dir := t.TempDir()
+	b, err := os.ReadFile(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	makeAll(t, p, dir, []int{0, 1})
+	b[len(b)/2]++
+	if err := os.WriteFile(input, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := p.Make(context.Background(), dir, 0, pipeline.Options{}); fault.KindOf(err) != fault.BadData {
+		t.Errorf("segment: %v, want bad data", err)
+	}
+	// Whoever sets the time back is found out by what reads all.
+	if err := os.Chtimes(input, p.Input.Modified, p.Input.Modified); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Join(context.Background(), dir, pipeline.Options{Output: filepath.Join(t.TempDir(), "out.mkv")}); fault.KindOf(err) != fault.BadData {
+		t.Errorf("join: %v, want bad data", err)
+	}
+	if _, err := p.Verify(context.Background(), dir, 1, pipeline.Options{}); fault.KindOf(err) != fault.BadData {
+		t.Errorf("verify: %v, want bad data", err)
+	}
+}
+
+func TestPlansAreReadBack(t *testing.T) {
+	o := options(clip(t))
+	o.Scenes, o.Curve = rats(900), nil
+	crf := 20
+	o.CRF, o.VideoOptions = &crf, map[string]string{"level": "3"}
+	o.VideoCodec = "libx264"
+	p := newPlan(t, o, 3)
+	name := filepath.Join(t.TempDir(), "plan.json")
+	if err := p.Write(name); err != nil {
+		t.Fatal(err)
+	}
+	q, err := ReadPlan(name, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.ID() != q.ID() || !reflect.DeepEqual(p.Ranges, q.Ranges) {
+		t.Errorf("read %+v, wrote %+v", q, p)
+	}
+	if _, err := ReadPlan(name, "another"); fault.KindOf(err) != fault.BadData {
+		t.Errorf("another version: %v, want bad data", err)
+	}
+	if _, err := ReadPlan(name+"x", "test"); fault.KindOf(err) != fault.NoInput {
+		t.Errorf("no plan: %v, want no input", err)
+	}
+	text, _ := os.ReadFile(name)
+	for _, change := range [][2]string{
+		{`"retime plan 1"`, `"retime plan 2"`}, {`"first": 0`, `"first": 1`}, {`"ranges"`, `"rangers"`}, {`"rate": "50"`, `"rate": "0"`},
+		{"}", ""},
+	} {
+		if _, err := parsePlan(bytes.Replace(text, []byte(change[0]), []byte(change[1]), 1)); err == nil {
+			t.Errorf("a plan with %s for %s is accepted", change[1], change[0])
+		}
+	}
+}
+
+func TestDivide(t *testing.T) {
+	for _, test := range []struct {
+		frames, count int64
+		scenes        []int64
+		want          []int64 // ends
+	}{
+		{10, 1, nil, []int64{10}},
+		{10, 3, nil, []int64{3, 6, 10}},
+		{100, 4, []int64{20, 24, 51, 70, 99}, []int64{24, 51, 70, 100}},
+		{100, 4, []int64{1, 10, 40, 60, 90}, []int64{25, 50, 75, 100}},
+	} {
+		var ends []int64
+		at := int64(0)
+		for _, r := range divide(test.frames, test.count, test.scenes) {
+			if r.First != at {
+				t.Errorf("%+v: a range begins at %d, not %d", test, r.First, at)
+			}
+			at = r.End
+			ends = append(ends, at)
+		}
+		if !slices.Equal(ends, test.want) {
+			t.Errorf("%d in %d at %d: ends %d, want %d", test.frames, test.count, test.scenes, ends, test.want)
+		}
+	}
+}
+
+func TestVerifyFindsWhatDiffers(t *testing.T) {
+	p := newPlan(t, options(clip(t)), 3)
+	dir := t.TempDir()
+	makeAll(t, p, dir, []int{0, 2})
+	s, err := p.Verify(context.Background(), dir, 5, pipeline.Options{})
+	if fault.KindOf(err) != fault.TryAgain || s.Missing != 1 {
+		t.Errorf("a segment is missing: %v", err)
+	}
+	makeAll(t, p, dir, []int{1})
+	if s, err = p.Verify(context.Background(), dir, -1, pipeline.Options{Threads: 3}); err != nil {
+		t.Fatal(err)
+	}
+	checked := int64(0)
+	for _, at := range s.Segments {
+		checked += at.Checked
+	}
+	if checked != 200 {
+		t.Errorf("%d frames checked, want all 200", checked)
+	}
+	// A forged manifest agrees with itself, but not with the frames.
+	m, err := p.check(dir, 1, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Digests[7][3] ^= 1
+	m.Digest = Sum(m.Digests)
+	if err := os.Remove(manifestName(dir, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.publish(dir, m); err != nil {
+		t.Fatal(err)
+	}
+	s, err = p.Verify(context.Background(), dir, -1, pipeline.Options{})
+	if fault.KindOf(err) != fault.BadData || s.Segments[1].Wrong != 1 {
+		t.Errorf("forged: %v, %+v", err, s.Segments[1])
+	}
+}

@@ -58,16 +58,9 @@ func BenchmarkFlowFiller(b *testing.B) {
 	s := &Splatter{Workers: frame.Workers{N: 1}}
 	s.Flow(dst, holes, m.Flow, m, SplatOne)
 	fill := FlowFiller{Workers: frame.Workers{N: 1}}
-	b.Run("nearest", func(b *testing.B) {
-		for b.Loop() {
-			fill.Nearest(dst, holes)
-		}
-	})
-	b.Run("background", func(b *testing.B) {
-		for b.Loop() {
-			fill.Background(dst, holes, flow.Vec{})
-		}
-	})
+	for b.Loop() {
+		fill.Nearest(dst, holes)
+	}
 }
 
 func BenchmarkResampleFlow(b *testing.B) {

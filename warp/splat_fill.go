@@ -39,27 +39,6 @@ func (r *FlowFiller) Nearest(f flow.Field, holes frame.Image[uint8]) {
 	})
 }
 
-// Background replaces every vector of f whose mask in holes is not zero by one
-// of the nearest to the left, to the right, above and below: the one that
-// differs least from background, by the sum of both components' differences.
-// Of equal ones it takes the nearer, then the first in that order. Pixels that
-// have none of the four are filled as by Nearest.
-//
-// Holes open where a foreground uncovers what is behind it, so they should
-// move as that does: background is the motion of the camera, zero if it stands
-// still.
-func (r *FlowFiller) Background(f flow.Field, holes frame.Image[uint8], background flow.Vec) {
-	r.find(holes)
-	r.Workers.Rows(len(r.runs), func(i0, i1 int) {
-		for i := i0; i < i1; i++ {
-			if h := r.runs[i]; h.x0 == 0 && h.x1 == f.Width {
-				r.nearest(f, i)
-			}
-			r.background(f, i, background)
-		}
-	})
-}
-
 // find sets the runs of hole pixels and their nearest rows.
 func (r *FlowFiller) find(holes frame.Image[uint8]) {
 	r.runs = r.runs[:0]
@@ -177,37 +156,3 @@ func (r *FlowFiller) nearest(f flow.Field, i int) {
 		row[x] = f.Pix[int(p.row)*f.Stride+int(p.column)]
 	}
 }
-
-// background fills those pixels of a run that have a candidate.
-func (r *FlowFiller) background(f flow.Field, i int, background flow.Vec) {
-	h := r.runs[i]
-	row := f.Row(h.y)
-	for x := h.x0; x < h.x1; x++ {
-		above, below := int(r.above[h.first+x-h.x0]), int(r.below[h.first+x-h.x0])
-		var best flow.Vec
-		var least, distance int64 = -1, 0
-		try := func(v flow.Vec, d int) {
-			difference := magnitude(int64(v.X)-int64(background.X)) + magnitude(int64(v.Y)-int64(background.Y))
-			if least < 0 || difference < least || difference == least && int64(d) < distance {
-				best, least, distance = v, difference, int64(d)
-			}
-		}
-		if h.x0 > 0 {
-			try(row[h.x0-1], x-h.x0+1)
-		}
-		if h.x1 < f.Width {
-			try(row[h.x1], h.x1-x)
-		}
-		if above >= 0 {
-			try(f.Pix[above*f.Stride+x], h.y-above)
-		}
-		if below < f.Height {
-			try(f.Pix[below*f.Stride+x], below-h.y)
-		}
-		if least >= 0 {
-			row[x] = best
-		}
-	}
-}
-
-func magnitude(v int64) int64 { return max(v, -v) }

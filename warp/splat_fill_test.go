@@ -48,21 +48,18 @@ func TestFlowFillerMatchesReference(t *testing.T) {
 			src := randomMotion(r, []string{"extremes", "fractions"}[round%2], width, height, 0).Flow
 			holes, holesIntact := guardedImage[uint8](width, height, 7)
 			randomHoles(r, holes)
-			background := flow.Vec{X: int32(r.Uint32()) >> r.IntN(32), Y: math.MinInt32 >> r.IntN(32)}
-			nearest, other := flow.NewField(width, height), flow.NewField(width, height)
+			nearest := flow.NewField(width, height)
 			for y := range height {
 				for x := range width {
-					nearest.Row(y)[x], other.Row(y)[x] = src.Row(y)[x], src.Row(y)[x]
+					nearest.Row(y)[x] = src.Row(y)[x]
 					if holes.Row(y)[x] != 0 {
 						nearest.Row(y)[x] = referenceNearest(src, holes, x, y)
-						other.Row(y)[x] = referenceBackground(src, holes, x, y, background)
 					}
 				}
 			}
 			for _, f := range fillers {
 				name := fmt.Sprintf("seed %d, %dx%d, round %d, %d workers", seed, width, height, round, f.Workers.N)
-				checkFill(t, name+", nearest", src, nearest, func(v flow.Field) { f.Nearest(v, holes) })
-				checkFill(t, name+", background", src, other, func(v flow.Field) { f.Background(v, holes, background) })
+				checkFill(t, name, src, nearest, func(v flow.Field) { f.Nearest(v, holes) })
 			}
 			if !holesIntact() {
 				t.Fatal("wrote to the mask")
@@ -88,47 +85,17 @@ func checkFill(t *testing.T, name string, src, want flow.Field, fill func(flow.F
 	}
 }
 
-// A hole between a still background and a moving foreground becomes background,
-// whichever is nearer.
-func TestFlowFillerBackground(t *testing.T) {
-	still, moving := flow.Vec{X: 3}, flow.Vec{X: 900, Y: -20}
-	f := flow.Field{Image: frame.Image[flow.Vec]{Width: 6, Height: 1, Stride: 6,
-		Pix: []flow.Vec{still, {}, {}, {}, moving, moving}}}
-	holes := frame.Image[uint8]{Width: 6, Height: 1, Stride: 6, Pix: []uint8{0, 255, 255, 255, 0, 0}}
-	var filler FlowFiller
-	filler.Nearest(f, holes)
-	if want := [3]flow.Vec{still, still, moving}; [3]flow.Vec(f.Pix[1:4]) != want {
-		t.Errorf("nearest: %v, want %v", f.Pix[1:4], want)
-	}
-	filler.Background(f, holes, flow.Vec{})
-	if want := [3]flow.Vec{still, still, still}; [3]flow.Vec(f.Pix[1:4]) != want {
-		t.Errorf("still camera: %v, want %v", f.Pix[1:4], want)
-	}
-	filler.Background(f, holes, flow.Vec{X: 800})
-	if want := [3]flow.Vec{moving, moving, moving}; [3]flow.Vec(f.Pix[1:4]) != want {
-		t.Errorf("camera follows: %v, want %v", f.Pix[1:4], want)
-	}
-}
-
 func TestFlowFillerAllHoles(t *testing.T) {
 	f := randomMotion(rand.New(rand.NewPCG(2, 0)), "extremes", 12, 9, 0).Flow
 	holes := frame.NewImage[uint8](12, 9)
 	for i := range holes.Pix {
 		holes.Pix[i] = 255
 	}
-	for name, fill := range map[string]func(){
-		"nearest":    func() { new(FlowFiller).Nearest(f, holes) },
-		"background": func() { new(FlowFiller).Background(f, holes, flow.Vec{X: 5}) },
-	} {
-		for y := range f.Height {
-			f.Row(y)[y] = flow.Vec{X: 1, Y: 1}
-		}
-		fill()
-		for y := range f.Height {
-			for x, v := range f.Row(y) {
-				if v != (flow.Vec{}) {
-					t.Fatalf("%s: vector (%d, %d) is %v", name, x, y, v)
-				}
+	new(FlowFiller).Nearest(f, holes)
+	for y := range f.Height {
+		for x, v := range f.Row(y) {
+			if v != (flow.Vec{}) {
+				t.Fatalf("vector (%d, %d) is %v", x, y, v)
 			}
 		}
 	}

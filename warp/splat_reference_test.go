@@ -84,36 +84,3 @@ func referenceNearest(f flow.Field, holes frame.Image[uint8], x, y int) flow.Vec
 	}
 	return best
 }
-
-// referenceBackground looks left, right, up and down from (x, y).
-func referenceBackground(f flow.Field, holes frame.Image[uint8], x, y int, background flow.Vec) flow.Vec {
-	type candidate struct {
-		difference float64
-		distance   int
-	}
-	var best flow.Vec
-	var least *candidate
-	for _, step := range [][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
-		for d := 1; ; d++ {
-			u, v := x+d*step[0], y+d*step[1]
-			if u < 0 || v < 0 || u >= f.Width || v >= f.Height {
-				break
-			}
-			if holes.Row(v)[u] != 0 {
-				continue
-			}
-			vec := f.Row(v)[u]
-			dx, dy := float64(vec.X)-float64(background.X), float64(vec.Y)-float64(background.Y)
-			c := candidate{max(dx, -dx) + max(dy, -dy), d}
-			if least == nil || c.difference < least.difference ||
-				c.difference == least.difference && c.distance < least.distance {
-				best, least = vec, &c
-			}
-			break
-		}
-	}
-	if least == nil {
-		return referenceNearest(f, holes, x, y)
-	}
-	return best
-}

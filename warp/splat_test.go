@@ -382,7 +382,6 @@ func TestSplatKeepsItsMemory(t *testing.T) {
 		SplatPlane(s, dst, holes, src, m, 1)
 		s.Flow(vectors, holes, m.Flow, m, SplatOne)
 		fill.Nearest(vectors, holes)
-		fill.Background(vectors, holes, flow.Vec{})
 	}); n > 60 {
 		t.Errorf("%v allocations", n)
 	}

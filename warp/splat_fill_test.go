@@ -2,7 +2,6 @@ package warp
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"testing"
 

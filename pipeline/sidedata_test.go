@@ -66,6 +66,7 @@ func describe(t *testing.T, in, out string, names ...string) {
 	must(from.CodecParameters().Copy(to.CodecParameters()))
 	to.CodecParameters().SetCodecTag(0)
 	to.SetTimeBase(from.TimeBase())
+	to.SetAvgFrameRate(from.AvgFrameRate())
 	for _, name := range names {
 		must(to.AddSideData(sideData[name].kind, sideData[name].data))
 	}

@@ -70,7 +70,8 @@ func (r *repacker) convert(src *astiav.Frame, from layout) (*astiav.Frame, error
 		return nil, err
 	}
 	if r.moves(from) {
-		moveSamples(dst, src)
+		d := describe(from.format)
+		moveSamples(dst, src, from.full || isRGB(d) || depthOf(d) < 8)
 	} else if err := r.rescale(dst, src, from); err != nil {
 		dst.Free()
 		return nil, fmt.Errorf("convert %s to %s: %w", from.format, r.to.format, err)
@@ -87,6 +88,9 @@ func (r *repacker) moves(from layout) bool {
 	holds, _ := holdsAll(r.to.format, from.format)
 	if r.twin {
 		holds = restores(r.to.format, from.format)
+	}
+	if d := describe(r.to.format); colours(d) > 1 && !isRGB(d) && from.full && depthOf(d) != depthOf(describe(from.format)) {
+		return false // chroma's middle is not in proportion
 	}
 	return holds && from.width == r.to.width && from.height == r.to.height && (from.full == r.to.full || isRGB(describe(from.format)))
 }

@@ -78,13 +78,21 @@ static int component_depth(const AVPixFmtDescriptor *d, int c)
 	return d->flags & AV_PIX_FMT_FLAG_PAL ? 8 : d->comp[c].depth;
 }
 
-// Between depths the largest values correspond; up and down again is exact.
-static void rescale_row(uint16_t *row, int w, int from, int to)
+// Between depths the largest values correspond in full range, and whole steps in
+// limited range; up and down again is exact.
+static void rescale_row(uint16_t *row, int w, int from, int to, int full)
 {
 	uint32_t a = (1u << from) - 1, b = (1u << to) - 1;
-	if (from != to)
-		for (int x = 0; x < w; x++)
+	if (from == to)
+		return;
+	for (int x = 0; x < w; x++) {
+		if (full)
 			row[x] = ((uint64_t)row[x] * b + a / 2) / a;
+		else if (from < to)
+			row[x] <<= to - from;
+		else
+			row[x] = FFMIN((row[x] + (1u << (from - to - 1))) >> (from - to), b);
+	}
 }
 
 static void clear_planes(AVFrame *f)
@@ -97,7 +105,7 @@ static void clear_planes(AVFrame *f)
 }
 
 // Components that src lacks are opaque, or without colour.
-static void relayout(AVFrame *dst, const AVFrame *src)
+static void relayout(AVFrame *dst, const AVFrame *src, int full)
 {
 	const AVPixFmtDescriptor *to = av_pix_fmt_desc_get(dst->format), *from = av_pix_fmt_desc_get(src->format);
 	uint16_t row[MAX_SIDE];
@@ -113,7 +121,7 @@ static void relayout(AVFrame *dst, const AVFrame *src)
 		for (int y = 0; y < h; y++) {
 			if (s >= 0) {
 				read_row(row, src, from, s, y, w);
-				rescale_row(row, w, component_depth(from, s), depth);
+				rescale_row(row, w, component_depth(from, s), depth, full || c == alpha);
 			}
 			if (to->flags & AV_PIX_FMT_FLAG_FLOAT)
 				write_floats(row, dst, to, c, y, w);
@@ -207,4 +215,7 @@ func hasPlaces(to, from astiav.PixelFormat) (holds, exact bool) {
 }
 
 // moveSamples fills dst with what it has places for of src, which is of its size.
-func moveSamples(dst, src *astiav.Frame) { C.relayout(rawFrame(dst), rawFrame(src)) }
+// full says whether samples use their whole range, which matters between depths.
+func moveSamples(dst, src *astiav.Frame, full bool) {
+	C.relayout(rawFrame(dst), rawFrame(src), C.int(rank(full)))
+}

@@ -141,3 +141,40 @@ func TestLayoutOfKnownSamples(t *testing.T) {
 		f.Free()
 	}
 }
+
+// Levels mean the same at another depth.
+func TestDepths(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		full     bool
+		in, out  []byte
+	}{
+		{"yuv444p", "yuv444p16le", false, []byte{235, 16, 128}, []byte{0, 235, 0, 16, 0, 128}},
+		{"yuva444p", "yuva444p16le", false, []byte{16, 128, 128, 255}, []byte{0, 16, 0, 128, 0, 128, 255, 255}},
+		{"gray", "gray16le", true, []byte{255}, []byte{255, 255}},
+		{"gbrp", "gbrp10le", true, []byte{255, 0, 128}, []byte{0xff, 3, 0, 0, 2, 2}},
+	} {
+		from, to := astiav.FindPixelFormatByName(c.from), astiav.FindPixelFormatByName(c.to)
+		f, err := allocFrame(1, 1, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, b := range c.in {
+			*(*byte)(unsafe.Pointer(rawFrame(f).data[i])) = b
+		}
+		r := repacker{to: layout{1, 1, to, 1, c.full}}
+		out, err := r.convert(f, layout{1, 1, from, 1, c.full})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(t, out); !bytes.Equal(got, c.out) || r.scale != nil {
+			t.Errorf("%s to %s: % x became % x, want % x", c.from, c.to, c.in, got, c.out)
+		}
+		out.Free()
+		f.Free()
+	}
+	r := repacker{to: layout{1, 1, astiav.FindPixelFormatByName("yuv444p10le"), 1, true}}
+	if r.moves(layout{1, 1, astiav.FindPixelFormatByName("yuv444p"), 1, true}) {
+		t.Error("chroma of full range is moved between depths")
+	}
+}

@@ -150,12 +150,12 @@ func (r *Reader) useDevice(codec *astiav.Codec) error {
 		}
 		reasons = append(reasons, fmt.Sprintf("%s: %v%s", name, err, detail(message)))
 	}
-	if why := strings.Join(reasons, "; "); r.opt.HWDec == HWAuto {
+	why := strings.Join(reasons, "; ")
+	if r.opt.HWDec == HWAuto {
 		r.log.Info("no device decodes this; the processor does", "why", why)
 		return nil
-	} else {
-		return fault.New(fault.TryAgain, "--hwdec %s; --hwdec none decodes on the processor", why)
 	}
+	return fault.New(fault.TryAgain, "--hwdec %s; --hwdec none decodes on the processor", why)
 }
 
 // download returns f, or a copy of it in memory where it lies on a device. It

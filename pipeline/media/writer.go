@@ -390,7 +390,8 @@ func (w *Writer) Finish(partial bool) (string, error) {
 	}
 	var mismatch error
 	if w.opt.Verify {
-		if mismatch = w.verify(); mismatch != nil && fault.KindOf(mismatch) != fault.Mismatch {
+		damaged := partial || w.source.Damage() != (Damage{}) || w.source.leapt || w.source.times.joined()
+		if mismatch = w.verify(damaged); mismatch != nil && fault.KindOf(mismatch) != fault.Mismatch {
 			return "", mismatch
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/segment"
 	"retime/warp"
 )
 
@@ -43,6 +44,7 @@ type ConvertOptions struct {
 	inFPS, hwdec                string
 	keepTimestamps, overwrite   bool
 	noVerify                    bool
+	resume                      bool
 	segmentSeconds              string
 	progress                    string
 	quiet, verbose              bool
@@ -96,6 +98,8 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.gpuFault, "gpu-fault", "cpu", "a frame that a device fails to make: on the cpu again, or fail")
 	f.StringVar(&o.progress, "progress", "auto", "progress display: auto, bar, json, none")
 	f.BoolVar(&o.noVerify, "no-verify", false, "do not check the file that was written")
+	f.BoolVar(&o.resume, "resume", false, "keep what is made in .OUTPUT.resume, and go on there after a kill")
+	f.StringVar(&o.segmentSeconds, "segment-seconds", "30", "length of the parts that are kept, as `TIME`")
 	f.BoolVarP(&o.overwrite, "overwrite", "y", false, "overwrite the output")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "only errors")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "details")
@@ -244,6 +248,11 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 }
 
 func runConvert(ctx context.Context, o ConvertOptions, input string, crfGiven bool, stdout, stderr io.Writer) error {
+	if o.resume {
+		if err := o.checkParts(); err != nil {
+			return err
+		}
+	}
 	p, err := o.options(input, crfGiven)
 	if err != nil {
 		return err
@@ -270,7 +279,7 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, crfGiven bo
 	if maps != nil {
 		p.ConfidenceMap = maps.write
 	}
-	report, err := pipeline.Run(ctx, p)
+	report, err := o.run(ctx, p)
 	progress.done()
 	if e := sidecar.close(report != nil); err == nil {
 		err = e
@@ -286,6 +295,18 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, crfGiven bo
 		summarise(out, report, whyCPU)
 	}
 	return err
+}
+
+// run converts in one go or in parts that are kept.
+func (o *ConvertOptions) run(ctx context.Context, p pipeline.Options) (*pipeline.Report, error) {
+	if !o.resume {
+		return pipeline.Run(ctx, p)
+	}
+	length, err := o.segmentLength()
+	if err != nil {
+		return nil, err
+	}
+	return segment.Convert(ctx, p, length, version())
 }
 
 func (o *ConvertOptions) logLevel() slog.Level {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/big"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +32,9 @@ directory beside the plan: docs/clusters.md.`,
 		},
 	}
 	o.AddFlags(cmd.Flags())
-	cmd.Flags().StringVar(&o.segmentSeconds, "segment-seconds", "30", "cut the output into parts of about `TIME`")
+	for _, none := range []string{"resume", "no-verify", "overwrite"} {
+		_ = cmd.Flags().MarkHidden(none) // they are about an output
+	}
 	cmd.Flags().Lookup("output").Usage = "write the plan to `FILE`"
 	cmd.Flags().Lookup("format").Usage = "container `NAME` of the joined output, or of one like it"
 	cmd.Flags().Lookup("format").DefValue = "matroska"
@@ -45,9 +48,9 @@ func runPlan(ctx context.Context, o ConvertOptions, input string, crfGiven bool,
 	if err := o.checkParts(); err != nil {
 		return err
 	}
-	length, err := pipeline.ParseTime(o.segmentSeconds)
+	length, err := o.segmentLength()
 	if err != nil {
-		return fault.New(fault.Usage, "--segment-seconds: %w", err)
+		return err
 	}
 	p, err := o.options(input, crfGiven)
 	if err != nil {
@@ -69,6 +72,15 @@ func runPlan(ctx context.Context, o ConvertOptions, input string, crfGiven bool,
 		fmt.Fprintf(stdout, "%s: %d frames in %d segments, 0 to %d\n", o.output, plan.Whole.Frames, len(plan.Ranges), len(plan.Ranges)-1)
 	}
 	return nil
+}
+
+// segmentLength is how long parts are, in seconds.
+func (o *ConvertOptions) segmentLength() (*big.Rat, error) {
+	length, err := pipeline.ParseTime(o.segmentSeconds)
+	if err != nil {
+		return nil, fault.New(fault.Usage, "--segment-seconds: %w", err)
+	}
+	return length, nil
 }
 
 // checkParts refuses what is not written for a conversion in parts.

@@ -30,56 +30,64 @@ func (p *Plan) Make(ctx context.Context, dir string, i int, local pipeline.Optio
 	if err := p.checkInput(ctx, false); err != nil {
 		return nil, false, err
 	}
-	if m, err := p.check(dir, i, true); err == nil {
-		return m, false, nil
-	} else if local.Log != nil && !errors.Is(err, errMissing) {
-		local.Log.Warn("a segment is made again", "index", i, "reason", err)
-	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, false, fault.New(fault.CannotWrite, "segments: %w", err)
 	}
 	sweep(dir)
-	m, err = p.make(ctx, dir, i, local)
-	return m, err == nil, err
+	m, report, err := p.make(ctx, dir, i, local)
+	return m, report != nil, err
 }
 
-func (p *Plan) make(ctx context.Context, dir string, i int, local pipeline.Options) (*Manifest, error) {
+// make makes range i, with a report, unless it is there and whole.
+func (p *Plan) make(ctx context.Context, dir string, i int, local pipeline.Options) (*Manifest, *pipeline.Report, error) {
+	m, err := p.check(dir, i, true)
+	if err == nil {
+		return m, nil, nil
+	}
+	if local.Log != nil && !errors.Is(err, errMissing) {
+		local.Log.Warn("a segment is made again", "index", i, "reason", err)
+	}
+	m, report, err := p.write(ctx, dir, i, local)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err = p.publish(dir, m)
+	return m, report, err
+}
+
+// write makes range i's file of packets, and says what is in it.
+func (p *Plan) write(ctx context.Context, dir string, i int, local pipeline.Options) (*Manifest, *pipeline.Report, error) {
 	cannot := func(err error) error { return fault.New(fault.CannotWrite, "segment %d: %w", i, err) }
 	file, err := newTemporary(manifestName(dir, i))
 	if err != nil {
-		return nil, cannot(err)
+		return nil, nil, cannot(err)
 	}
-	kept := false
-	defer func() {
-		if !kept {
-			file.discard()
-		}
-	}()
 	want := p.Ranges[i]
 	m := &Manifest{Plan: p.ID(), Index: i, First: want.First}
 	o := p.apply(local)
 	o.Digest = func(_ int64, d pipeline.Digest) { m.Digests = append(m.Digests, Hash(d)) }
 	w := newPacketWriter(file)
-	put := func(packet media.Packet) error {
+	report, err := pipeline.RunPart(ctx, o, &p.Whole, want.First, want.End, func(packet media.Packet) error {
 		if err := w.write(packet); err != nil {
 			return cannot(err)
 		}
 		return nil
+	})
+	if err == nil {
+		if err = w.close(); err != nil {
+			err = cannot(err)
+		}
 	}
-	report, err := pipeline.RunPart(ctx, o, &p.Whole, want.First, want.End, put)
 	if err != nil {
-		return nil, err
-	}
-	if err := w.close(); err != nil {
-		return nil, cannot(err)
+		file.discard()
+		return nil, nil, err
 	}
 	m.Frames, m.Bytes, m.SHA256, m.Digest = report.Frames, w.bytes, w.hex(), Sum(m.Digests)
 	m.File = packetsName(i, m.SHA256)
-	kept = true
 	if err := file.commit(filepath.Join(dir, m.File)); err != nil {
-		return nil, cannot(err)
+		return nil, nil, cannot(err)
 	}
-	return p.publish(dir, m)
+	return m, report, nil
 }
 
 // publish writes m, unless another worker was faster: then that one's stands.

@@ -44,7 +44,7 @@ type packetWriter struct {
 func newPacketWriter(w io.Writer) *packetWriter {
 	p := &packetWriter{sum: sha256.New()}
 	p.out = bufio.NewWriterSize(io.MultiWriter(w, p.sum, (*counter)(&p.bytes)), 1<<20)
-	p.out.WriteString(packetsMagic) // its error stays for Flush
+	_, _ = p.out.WriteString(packetsMagic) // its error stays for Flush
 	return p
 }
 
@@ -80,8 +80,9 @@ func (w *packetWriter) write(p media.Packet) error {
 
 // close writes the end; sum and bytes are then those of the file.
 func (w *packetWriter) close() error {
-	w.out.WriteByte(0)
-	w.out.Write(binary.AppendUvarint(nil, w.count))
+	if _, err := w.out.Write(binary.AppendUvarint([]byte{0}, w.count)); err != nil {
+		return err
+	}
 	return w.out.Flush()
 }
 

@@ -91,7 +91,9 @@ func New(ctx context.Context, o pipeline.Options, length *big.Rat, program strin
 
 // settings are those of o that say what is made, for an input at path.
 func settings(o pipeline.Options, path string) pipeline.Options {
-	o.Input = path
+	if o.Input = path; o.Output != "" {
+		o.Output = filepath.Base(o.Output) // for its container
+	}
 	o.Threads, o.Backend, o.Devices, o.FaultPolicy, o.FlowCache = 0, "", nil, "", ""
 	o.Overwrite, o.NoVerify = false, false
 	o.Digest, o.Log, o.Record, o.ConfidenceMap, o.Progress = nil, nil, nil, nil, nil

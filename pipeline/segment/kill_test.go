@@ -1,0 +1,318 @@
+package segment
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+)
+
+// left lists what is in a directory.
+func left(t testing.TB, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestCancelledSegmentsLeaveNothing(t *testing.T) {
+	p := newPlan(t, options(clip(t)), 3)
+	dir := filepath.Join(t.TempDir(), "segments")
+	for _, frames := range []int64{0, 1, 5, 30, 60} {
+		ctx, cancel := context.WithCancel(context.Background())
+		local := pipeline.Options{Progress: func(at pipeline.Progress) {
+			if at.Frames == frames {
+				cancel()
+			}
+		}}
+		if frames == 0 {
+			cancel()
+		}
+		if _, _, err := p.Make(ctx, dir, 1, local); fault.KindOf(err) != fault.Cancelled {
+			t.Errorf("cancelled after %d frames: %v", frames, err)
+		}
+		if names := left(t, dir); len(names) > 0 {
+			t.Errorf("cancelled after %d frames: %q is left", frames, names)
+		}
+		cancel()
+	}
+}
+
+func TestResumedConversionsEndAsOneRun(t *testing.T) {
+	input := clip(t)
+	o := options(input)
+	o.OutputFormat = ""
+	one := filepath.Join(t.TempDir(), "whole.mkv")
+	whole(t, o, one)
+	want := strings.Join(content(t, one), "\n")
+	dir := t.TempDir()
+	o.Output = filepath.Join(dir, "out.mkv")
+	second := big.NewRat(1, 1)
+	random := rand.New(rand.NewPCG(7, 7))
+	last := int64(0)
+	for stop := int64(1); stop < 200; stop = last + random.Int64N(60) {
+		ctx, cancel := context.WithCancel(context.Background())
+		o.Progress = func(at pipeline.Progress) {
+			if last = at.Frames; at.Frames >= stop {
+				cancel()
+			}
+		}
+		_, err := Convert(ctx, o, second, "test")
+		cancel()
+		if fault.KindOf(err) != fault.Cancelled {
+			t.Fatalf("stopped at frame %d: %v", stop, err)
+		}
+		// What a kill leaves behind.
+		for _, name := range []string{".000002.json.77.part", ".joined.AB.part.mkv", "joined.mkv"} {
+			if err := os.WriteFile(filepath.Join(StateDir(o.Output), name), []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if names := left(t, dir); len(names) != 1 || names[0] != ".out.mkv.resume" {
+			t.Fatalf("stopped at frame %d: %q are left", stop, names)
+		}
+	}
+	other := o
+	other.Rate, other.Progress = pipeline.Rate{Value: big.NewRat(60, 1)}, nil
+	if _, err := Convert(context.Background(), other, second, "test"); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Rate") {
+		t.Errorf("other settings: %v", err)
+	}
+	o.Progress = nil
+	report, err := Convert(context.Background(), o, second, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Frames != 200 || report.Output != o.Output {
+		t.Errorf("report %+v", report)
+	}
+	if names := left(t, dir); len(names) != 1 || names[0] != "out.mkv" {
+		t.Errorf("%q are left, want out.mkv", names)
+	}
+	if strings.Join(content(t, o.Output), "\n") != want {
+		t.Error("the output is not that of one run")
+	}
+	if _, err := Convert(context.Background(), o, second, "test"); fault.KindOf(err) != fault.CannotWrite {
+		t.Errorf("an output that exists: %v", err)
+	}
+}
+
+func TestWorkersOnOneRange(t *testing.T) {
+	o := options(clip(t))
+	o.VideoCodec = "libx264" // whose packets name its threads
+	p := newPlan(t, o, 2)
+	dir := t.TempDir()
+	var group sync.WaitGroup
+	for n := range 4 {
+		group.Go(func() {
+			for _, i := range []int{n % 2, 1 - n%2} {
+				if _, _, err := p.Make(context.Background(), dir, i, pipeline.Options{Threads: 1 + n}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := p.Status(dir, true).Err(); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.Join(context.Background(), dir, pipeline.Options{Output: filepath.Join(t.TempDir(), "out.mp4")}); err != nil {
+		t.Error(err)
+	}
+	for _, name := range left(t, dir) {
+		if strings.HasSuffix(name, partSuffix) {
+			t.Errorf("%s is left", name)
+		}
+	}
+}
+
+func TestDamagedSegmentsAreMadeAgain(t *testing.T) {
+	p := newPlan(t, options(clip(t)), 2)
+	dir := t.TempDir()
+	makeAll(t, p, dir, []int{0, 1})
+	want := p.Status(dir, true).Digest
+	m, err := p.check(dir, 0, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packets := filepath.Join(dir, m.File)
+	good, err := os.ReadFile(packets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(good)
+	flipped[len(flipped)/2] ^= 1
+	for name, damage := range map[string]func() error{
+		"shortened":   func() error { return os.WriteFile(packets, good[:len(good)-1], 0o644) },
+		"flipped":     func() error { return os.WriteFile(packets, flipped, 0o644) },
+		"gone":        func() error { return os.Remove(packets) },
+		"no manifest": func() error { return os.Remove(manifestName(dir, 0)) },
+		"half":        func() error { return os.WriteFile(manifestName(dir, 0), []byte(`{"plan": "`), 0o644) },
+		"another's":   func() error { return os.WriteFile(manifestName(dir, 0), []byte(`{"plan": "x"}`), 0o644) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Status(dir, true).Err(); err == nil {
+			t.Errorf("%s: the status says that all is well", name)
+		}
+		_, err := p.Join(context.Background(), dir, pipeline.Options{Output: filepath.Join(t.TempDir(), "out.mkv")})
+		if k := fault.KindOf(err); k != fault.BadData && k != fault.TryAgain {
+			t.Errorf("%s: joined: %v", name, err)
+		}
+		if _, made, err := p.Make(context.Background(), dir, 0, pipeline.Options{}); err != nil || !made {
+			t.Errorf("%s: made again %v: %v", name, made, err)
+		}
+		if s := p.Status(dir, true); s.Digest != want {
+			t.Errorf("%s: %s", name, s)
+		}
+	}
+}
+
+func TestPacketsAreReadBack(t *testing.T) {
+	list := []media.Packet{
+		{PTS: 0, DTS: -1 << 63, Duration: 1, Flags: 1, Data: []byte("picture")},
+		{PTS: -7, DTS: 1 << 40, Data: []byte{}, Side: []media.PacketSide{{Kind: 15, Data: []byte("alpha")}, {Kind: 0, Data: []byte{0}}}},
+	}
+	var b bytes.Buffer
+	w := newPacketWriter(&b)
+	for _, p := range list {
+		if err := w.write(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.close(); err != nil || w.bytes != int64(b.Len()) {
+		t.Fatalf("%d bytes written, %d counted: %v", b.Len(), w.bytes, err)
+	}
+	r := newPacketReader(bytes.NewReader(b.Bytes()))
+	for i, want := range list {
+		got, err := r.next()
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("packet %d: %v, %v, want %v", i, got, err, want)
+		}
+	}
+	if _, err := r.next(); !errors.Is(err, io.EOF) || r.hex() != w.hex() {
+		t.Errorf("end: %v", err)
+	}
+	for n := range b.Len() {
+		r := newPacketReader(bytes.NewReader(b.Bytes()[:n]))
+		var err error
+		for err == nil {
+			_, err = r.next()
+		}
+		if errors.Is(err, io.EOF) {
+			t.Errorf("the first %d of %d bytes are taken for the whole", n, b.Len())
+		}
+	}
+}
+
+func FuzzPackets(f *testing.F) {
+	f.Add([]byte(packetsMagic + "\x01\x00\x00\x01\x01\x00\x03abc\x00\x01"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := newPacketReader(bytes.NewReader(b))
+		for n := 0; ; n++ {
+			if _, err := r.next(); err != nil {
+				return
+			}
+			if n > len(b) {
+				t.Fatal("more packets than bytes")
+			}
+		}
+	})
+}
+
+func FuzzPlan(f *testing.F) {
+	f.Add([]byte(`{"format":"retime plan 1","whole":{"frames":2,"rate":"25"},"ranges":[{"first":0,"end":2}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := parsePlan(b)
+		if err == nil && p.holding(p.Whole.Frames-1) != len(p.Ranges)-1 {
+			t.Errorf("the last frame is in range %d of %d", p.holding(p.Whole.Frames-1), len(p.Ranges))
+		}
+	})
+}
+
+// childEnv names the output, between a colon and the input, of a process that
+// TestKilledConversionsGoOn starts.
+const childEnv = "RETIME_TEST_CONVERT"
+
+// TestConvertChild is that process: it converts, and prints each frame's number.
+func TestConvertChild(t *testing.T) {
+	input, output, ok := strings.Cut(os.Getenv(childEnv), ":")
+	if !ok {
+		t.Skip("only in a process of TestKilledConversionsGoOn")
+	}
+	o := options(input)
+	o.Output, o.OutputFormat = output, ""
+	o.Progress = func(at pipeline.Progress) { fmt.Println(at.Frames) }
+	if _, err := Convert(context.Background(), o, big.NewRat(1, 2), "test"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestKilledConversionsGoOn(t *testing.T) {
+	input := clip(t)
+	o := options(input)
+	o.OutputFormat = ""
+	one := filepath.Join(t.TempDir(), "whole.mkv")
+	whole(t, o, one)
+	dir := t.TempDir()
+	output := filepath.Join(dir, "out.mkv")
+	child := func(stop int) {
+		c := exec.Command(os.Args[0], "-test.run=^TestConvertChild$")
+		c.Env = append(os.Environ(), childEnv+"="+input+":"+output)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if n, err := strconv.Atoi(lines.Text()); err == nil && n >= stop {
+				_ = c.Process.Kill() // it may have ended
+				break
+			}
+		}
+		_, _ = io.Copy(io.Discard, out)
+		if err := c.Wait(); err != nil && stop > 200 {
+			t.Fatal(err)
+		}
+	}
+	for _, stop := range []int{1, 40, 63, 130, 200, 200} {
+		child(stop)
+		if names := left(t, dir); len(names) != 1 {
+			t.Fatalf("killed at frame %d: %q are left", stop, names)
+		}
+		if _, err := os.Stat(output); err == nil {
+			break // the join was faster than the kill
+		}
+	}
+	if _, err := os.Stat(output); err != nil {
+		child(201)
+	}
+	if names := left(t, dir); len(names) != 1 || names[0] != "out.mkv" {
+		t.Errorf("%q are left, want out.mkv", names)
+	}
+	if strings.Join(content(t, output), "\n") != strings.Join(content(t, one), "\n") {
+		t.Error("the output is not that of one run")
+	}
+}

@@ -1,0 +1,168 @@
+package segment
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+)
+
+// StateDir is where Convert keeps what it has made so far of an output.
+func StateDir(output string) string {
+	dir, base := filepath.Split(output)
+	return filepath.Join(dir, "."+base+".resume")
+}
+
+// Convert makes o.Output as pipeline.Run does, in segments of about a length in
+// seconds of the output that it keeps in StateDir: where a run was killed or
+// cancelled, the next one goes on behind the last whole segment. It refuses to go on
+// with other settings or another input. When the output is whole the directory
+// goes.
+func Convert(ctx context.Context, o pipeline.Options, length *big.Rat, program string) (*pipeline.Report, error) {
+	began := time.Now()
+	if o.Output == "" || o.Output == "-" {
+		return nil, fault.New(fault.Usage, "--resume: no output file to go on with; name one with -o")
+	}
+	if _, err := os.Stat(o.Output); err == nil && !o.Overwrite {
+		return nil, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", o.Output)
+	}
+	dir := StateDir(o.Output)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fault.New(fault.CannotWrite, "--resume: %w", err)
+	}
+	lock, err := os.Open(dir)
+	if err != nil {
+		return nil, fault.New(fault.CannotWrite, "--resume: %w", err)
+	}
+	defer lock.Close()
+	if errors.Is(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+		return nil, fault.New(fault.TryAgain, "another retime makes %q; wait for it", o.Output)
+	}
+	plan, err := resumed(ctx, dir, o, length, program)
+	if err != nil {
+		os.Remove(dir) // where nothing is in it
+		return nil, err
+	}
+	sum, err := plan.makeRest(ctx, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	// The file is made beside the segments, so that all that a kill leaves is there.
+	for _, old := range globParts(dir) {
+		os.Remove(old)
+	}
+	local := o
+	local.OutputFormat, local.Progress = plan.Settings.OutputFormat, nil
+	local.Output, local.Overwrite = filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output)), true
+	report, err := plan.Join(ctx, dir, local)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Rename(report.Output, o.Output); err != nil {
+		return nil, fault.New(fault.CannotWrite, "output: %w", err)
+	}
+	if err := syncDir(filepath.Dir(o.Output)); err != nil {
+		return nil, fault.New(fault.CannotWrite, "output: %w", err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, fault.New(fault.CannotWrite, "--resume: %w", err)
+	}
+	report.Output, report.Elapsed = o.Output, time.Since(began)
+	report.Sources, report.Made, report.Repeats, report.Stages = sum.Sources, sum.Made, sum.Repeats, sum.Stages
+	report.Backend, report.Devices, report.Remade = sum.Backend, sum.Devices, sum.Remade
+	return report, nil
+}
+
+// joinedPrefix begins the names of the joined file and of what it is before that.
+const joinedPrefix = "joined"
+
+// globParts are the files of a join that was killed.
+func globParts(dir string) []string {
+	list, _ := filepath.Glob(filepath.Join(dir, ".*"+joinedPrefix+"*"))
+	return list
+}
+
+// resumed returns the plan that is in dir, if it is o's, or makes it.
+func resumed(ctx context.Context, dir string, o pipeline.Options, length *big.Rat, program string) (*Plan, error) {
+	name := filepath.Join(dir, "plan.json")
+	sweep(dir)
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		p, err := New(ctx, o, length, program)
+		if err != nil {
+			return nil, err
+		}
+		return p, p.Write(name)
+	}
+	p, err := ReadPlan(name, program)
+	if err != nil {
+		return nil, fault.New(fault.KindOf(err), "%w; remove %s to begin anew", err, dir)
+	}
+	path, err := filepath.Abs(o.Input)
+	if err != nil {
+		return nil, fault.New(fault.NoInput, "%w", err)
+	}
+	if changed := differences(p.Settings, settings(o, path)); len(changed) > 0 {
+		return nil, fault.New(fault.Usage, "%q was begun with other settings (%s); give those, or remove %s to begin anew",
+			o.Output, strings.Join(changed, ", "), dir)
+	}
+	return p, p.checkInput(ctx, true)
+}
+
+// differences names the settings that a and b do not share.
+func differences(a, b pipeline.Options) []string {
+	var in [2]map[string]json.RawMessage
+	for i, o := range []pipeline.Options{a, b} {
+		text, err := json.Marshal(o)
+		if err == nil {
+			err = json.Unmarshal(text, &in[i])
+		}
+		if err != nil {
+			return []string{err.Error()}
+		}
+	}
+	var names []string
+	for _, k := range slices.Sorted(maps.Keys(in[0])) {
+		if !bytes.Equal(in[0][k], in[1][k]) {
+			names = append(names, fmt.Sprintf("%s %s, now %s", k, in[0][k], in[1][k]))
+		}
+	}
+	return names
+}
+
+// makeRest makes the segments that are missing, and adds up what was done.
+func (p *Plan) makeRest(ctx context.Context, dir string, o pipeline.Options) (*pipeline.Report, error) {
+	sum := &pipeline.Report{}
+	local := o
+	for i, r := range p.Ranges {
+		if show := o.Progress; show != nil {
+			local.Progress = func(at pipeline.Progress) {
+				show(pipeline.Progress{Frames: r.First + at.Frames, Total: p.Whole.Frames})
+			}
+		}
+		_, report, err := p.make(ctx, dir, i, local)
+		if err != nil {
+			return nil, err
+		}
+		if report == nil {
+			continue
+		}
+		sum.Sources, sum.Made, sum.Repeats = sum.Sources+report.Sources, sum.Made+report.Made, sum.Repeats+report.Repeats
+		s, t := &sum.Stages, report.Stages
+		s.Decode, s.Flow, s.Synthesis, s.Encode = s.Decode+t.Decode, s.Flow+t.Flow, s.Synthesis+t.Synthesis, s.Encode+t.Encode
+		sum.Backend, sum.Devices, sum.Remade = report.Backend, report.Devices, sum.Remade+report.Remade
+	}
+	return sum, nil
+}

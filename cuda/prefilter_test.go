@@ -25,7 +25,10 @@ func TestPrefilter(t *testing.T) {
 			for order := bspline.CatmullRom; order <= bspline.MaxOrder; order++ {
 				subtest(t, d, fmt.Sprintf("%v/%v", b, order), func(t *testing.T) {
 					for i, s := range prefilterShapes {
-						// Every order meets every shape in one of the types, at one precision.
+						// A third of the shapes for an order and boundary, in one type.
+						if (i+int(order)+int(b))%3 != 0 {
+							continue
+						}
 						if (i+int(order))%2 == 0 {
 							prefilter[float32](t, d, order, b, 1e-6, s.width, s.height)
 						} else {

@@ -37,7 +37,11 @@ func TestSpline(t *testing.T) {
 			for order := bspline.CatmullRom; order <= bspline.MaxOrder; order++ {
 				subtest(t, d, fmt.Sprintf("%v/%v", b, order), func(t *testing.T) {
 					for i, s := range []struct{ width, height int }{{1, 1}, {2, 7}, {5, 3}, {37, 41}, {140, 35}} {
-						if (i+int(order))%2 == 0 {
+						// Two or three of the shapes for an order and boundary.
+						if (i+int(order)+int(b))%2 != 0 {
+							continue
+						}
+						if (i/2+int(order))%2 == 0 {
 							spline[float32](t, d, order, b, s.width, s.height)
 						} else {
 							spline[float64](t, d, order, b, s.width, s.height)
@@ -77,7 +81,10 @@ func spline[T bspline.Float](t *testing.T, d *cuda.Device, order bspline.Order, 
 	outsides := []bspline.Outside[T]{{Value: T(math.NaN())}, {X: true, Value: 7}, {X: true, Y: true, Value: -1}}
 	check := func(name string, tr bspline.Transform, warp func(o bspline.Outside[T]) error) {
 		t.Helper()
-		for _, o := range outsides {
+		for i, o := range outsides {
+			if i > 0 && name != "half" && name != "affine" && name != "flow" {
+				continue
+			}
 			must(t, of.WarpWithin(frame.Workers{}, want, tr, o))
 			must(t, out.Fill(s, 0x5a))
 			must(t, warp(o))

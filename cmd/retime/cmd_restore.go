@@ -19,7 +19,7 @@ import (
 type RestoreOptions struct {
 	frames, list, writeList, log string
 	inserts, regions, masks      []string
-	dryRun                       bool
+	detect, dryRun               bool
 	maxRun                       int
 	convert                      ConvertOptions
 }
@@ -36,6 +36,7 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.frames, "frames", "", "replace `FRAMES`: 120,133-135; numbers from 0, or times")
 	f.StringVar(&o.list, "list", "", "replace the frames in the list `FILE`: docs/restoration.md")
+	f.BoolVar(&o.detect, "detect", false, "look for damage and replace what is found")
 	f.StringVar(&o.writeList, "write-list", "", "write all damage to the list `FILE`")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what is damaged, and write nothing else")
 	f.StringArrayVar(&o.inserts, "insert", nil, "put in frames missing in a gap: `FRAME:COUNT` behind that frame; may be repeated")
@@ -55,7 +56,7 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 func newRestoreCommand() *cobra.Command {
 	var o RestoreOptions
 	cmd := &cobra.Command{
-		Use:   "restore INPUT -o OUTPUT --frames LIST | --list FILE",
+		Use:   "restore INPUT -o OUTPUT --frames LIST | --list FILE | --detect",
 		Short: "Make missing and damaged frames anew from the sound ones around them",
 		Long: `restore replaces frames that are damaged by frames made from the nearest sound
 ones on either side, at their own time, and puts in frames that are missing. All
@@ -63,7 +64,7 @@ others enter the encoder bit for bit and keep their timestamps; sound, subtitles
 and the rest are copied. To keep them bit for bit in the output as well, choose a
 lossless encoder: --vcodec ffv1, or --vopt qp=0 with libx264.`,
 		Example: `  retime restore in.mp4 -o out.mp4 --frames 120,133-135
-  retime restore in.mp4 --frames 0:05.2 --dry-run --write-list damage.txt
+  retime restore in.mp4 --detect --dry-run --write-list damage.txt
   retime restore in.mp4 -o out.mkv --list damage.txt --vcodec ffv1 --log made.jsonl
   retime restore in.mp4 -o out.mp4 --region 10,20,100,50@120`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -85,7 +86,7 @@ func (o *RestoreOptions) options(input string, crfGiven bool) (r restore.Options
 	if r.Convert, err = o.convert.options(input, crfGiven); err != nil {
 		return r, err
 	}
-	r.DryRun, r.MaxRun = o.dryRun, o.maxRun
+	r.Detect, r.DryRun, r.MaxRun = o.detect, o.dryRun, o.maxRun
 	if o.maxRun < 1 { // to the library, 0 is the default
 		return r, fault.New(fault.Usage, "--max-run %d: want 1 or more", o.maxRun)
 	}

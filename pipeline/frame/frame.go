@@ -38,6 +38,8 @@ type Frame struct {
 	// the picture; whoever makes frames leaves them to the sink.
 	Transfer  Transfer
 	FullRange bool
+	// Damaged is set where the decoder met errors in it.
+	Damaged bool
 	// PTS and Duration are in the time base of the source or sink that the frame
 	// belongs to.
 	PTS, Duration int64

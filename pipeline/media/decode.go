@@ -131,9 +131,11 @@ func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
 			"from", fmt.Sprintf("%dx%d %s", r.video.Width, r.video.Height, r.video.Source),
 			"to", fmt.Sprintf("%dx%d %s", f.Width(), f.Height(), f.PixelFormat()))
 	}
+	damaged := frameDamaged(f)
 	out, err := r.planes.wrap(f, f.Pts(), r.lengthOf(f))
 	if err != nil {
 		return nil, r.bad(err)
 	}
+	out.Damaged = damaged
 	return out, nil
 }

@@ -1,4 +1,4 @@
-// Package restore takes frames of a video that are damaged or missing and makes
+// Package restore finds frames of a video that are damaged or missing and makes
 // them anew from the nearest frames on either side that are sound. All other
 // frames, their timestamps, and the other streams stay as they are.
 package restore
@@ -25,8 +25,9 @@ type Options struct {
 	// Convert says from where to where, how frames are made and how they are
 	// written. What changes the time must be left out.
 	Convert pipeline.Options
-	// Damage is what is known.
+	// Damage is what is known; Detect looks for more.
 	Damage []Finding
+	Detect bool
 	// MaxRun is how many frames in a row may be made; longer runs stay as they are.
 	// 0 for DefaultMaxRun.
 	MaxRun int
@@ -88,8 +89,8 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if o.Convert.Log == nil {
 		o.Convert.Log = slog.New(slog.DiscardHandler)
 	}
-	if len(o.Damage) == 0 {
-		return nil, fault.New(fault.Usage, "nothing to restore; name frames")
+	if len(o.Damage) == 0 && !o.Detect {
+		return nil, fault.New(fault.Usage, "nothing to restore; name frames, or have damage looked for")
 	}
 	s, err := scan(ctx, &o)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/big"
+	"slices"
 
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
@@ -29,18 +30,29 @@ func scan(ctx context.Context, o *Options) (*survey, error) {
 	if !media.Seekable(c.Input) {
 		return nil, fault.New(fault.Usage, "input %q cannot be read twice; give a file", c.Input)
 	}
-	s := &survey{video: r.Video(), findings: o.Damage}
+	s := &survey{video: r.Video(), findings: slices.Clone(o.Damage)}
+	var d *detector
+	if o.Detect {
+		d = newDetector(o)
+	}
 	for {
 		f, err := r.Read()
 		if errors.Is(err, io.EOF) || fault.KindOf(err) == fault.BadData && len(s.stamps) > 0 {
-			return s, nil // the second reading says what damage ends the input
+			break // the second reading says what damage ends the input
 		} else if err != nil {
 			return nil, err
 		}
 		s.stamps = append(s.stamps, f.PTS)
 		s.length = f.Duration
+		if d != nil {
+			d.add(f)
+		}
 		f.Release()
 	}
+	if d != nil {
+		s.findings = append(s.findings, d.finish(s.stamps)...)
+	}
+	return s, nil
 }
 
 // time is when frame n is shown, in seconds after the file's start.

@@ -1,0 +1,140 @@
+package restore
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"retime/testdata/scene"
+)
+
+// clip writes pictures of the scene, each at a time in frames, after spoiling some.
+func writeClip(t *testing.T, width, height int, times []float64, spoil map[int]func(*scene.Picture)) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "clip.y4m")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	fmt.Fprintf(f, "YUV4MPEG2 W%d H%d F24:1 C420jpeg\n", width, height)
+	for i, at := range times {
+		p := scene.Draw(width, height, at/24)
+		if s := spoil[i]; s != nil {
+			s(&p)
+		}
+		f.WriteString("FRAME\n")
+		for _, plane := range [][]byte{p.Y, p.U, p.V} {
+			f.Write(plane)
+		}
+	}
+	return name
+}
+
+func fill(v byte) func(*scene.Picture) {
+	return func(p *scene.Picture) {
+		for i := range p.Y {
+			p.Y[i] = v
+		}
+		for i := range p.U {
+			p.U[i], p.V[i] = 128, 128
+		}
+	}
+}
+
+// reverse puts the rows of the lower half upside down and inverts them.
+func reverse(p *scene.Picture) {
+	half := p.Y[len(p.Y)/2:]
+	slices.Reverse(half)
+	for i := range half {
+		half[i] = 255 - half[i]
+	}
+}
+
+func brighten(p *scene.Picture) {
+	for i, v := range p.Y {
+		p.Y[i] = uint8(min(int(v)+70, 255))
+	}
+}
+
+// steady is n times from 0 on.
+func steady(n int) []float64 {
+	times := make([]float64, n)
+	for i := range times {
+		times[i] = float64(i)
+	}
+	return times
+}
+
+func held(times []float64, at ...int) []float64 {
+	for _, i := range at {
+		times[i] = times[i-1]
+	}
+	return times
+}
+
+func TestDetect(t *testing.T) {
+	const width, height = 192, 108
+	twos := steady(48)
+	for i := range twos {
+		twos[i] = float64(i / 2 * 2)
+	}
+	pause := steady(48)
+	for i := 10; i < 48; i++ {
+		pause[i] = float64(max(10, i-12))
+	}
+	type spoil = map[int]func(*scene.Picture)
+	for _, c := range []struct {
+		name  string
+		times []float64
+		spoil spoil
+		want  []string
+	}{
+		{"sound", steady(48), nil, nil},
+		{"black and white", steady(48), spoil{5: fill(16), 20: fill(16), 21: fill(16), 22: fill(16), 30: fill(235)}, []string{"black 5-5", "black 20-22", "white 30-30"}},
+		{"garbled", steady(48), spoil{5: reverse, 20: reverse, 21: reverse}, []string{"garbled 5-5", "garbled 20-21"}},
+		{"two kinds in a row", steady(48), spoil{20: reverse, 21: fill(16)}, []string{"garbled 20-20", "black 21-21"}},
+		{"a flash", steady(48), spoil{9: brighten}, []string{"flash 9-9"}},
+		{"black too long", steady(48), spoil{20: fill(16), 21: fill(16), 22: fill(16), 23: fill(16), 24: fill(16), 25: fill(16), 26: fill(16)}, nil},
+		{"repeats", held(steady(48), 7, 20, 21, 33, 34, 35), nil, []string{"repeated 7-7", "repeated 20-21", "repeated 33-35"}},
+		{"on twos", twos, nil, nil},
+		{"a pause", pause, nil, nil},
+		{"every fifth", held(steady(48), 4, 9, 14, 19, 24, 29, 34, 39, 44), nil, nil},
+	} {
+		o := options(t, writeClip(t, width, height, c.times, c.spoil))
+		o.Detect, o.DryRun = true, true
+		var got []string
+		for _, f := range mustRun(t, o).Findings {
+			got = append(got, fmt.Sprintf("%s %v-%v", f.Kind, f.First, f.Last))
+			if !(f.Score > 0 && f.Score <= 1) {
+				t.Errorf("%s: score of %v", c.name, f)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: found %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestGaps(t *testing.T) {
+	for _, c := range []struct {
+		stamps []int64
+		want   []string
+	}{
+		{[]int64{0}, nil},
+		{[]int64{0, 10, 20, 30, 40}, nil},
+		{[]int64{0, 10, 20, 50, 60, 70, 80, 90, 111, 120, 130, 140, 150}, []string{"2+2", "7+1"}},
+		{[]int64{0, 10, 30, 40, 60, 70, 100, 110, 170, 180, 190, 200, 210, 220}, []string{"7+5"}}, // a rate that varies
+		{[]int64{0, 1, 2, 3, 1 << 60}, []string{"3+9999"}},
+	} {
+		var got []string
+		for _, f := range gaps(c.stamps) {
+			got = append(got, fmt.Sprintf("%v+%d", f.First, f.Insert))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("timestamps %v: %q, want %q", c.stamps, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,274 @@
+package restore
+
+import (
+	"math"
+
+	"retime/pipeline/frame"
+	"retime/warp"
+)
+
+// Pictures are compared by a coarse grid of cells, so that what moves a little
+// makes no difference.
+const (
+	cellsX = 32
+	cellsY = 18
+)
+
+// What is measured in a cell, in grey levels of 8 bits.
+const (
+	level   = iota // mean of luma
+	texture        // mean difference of luma between neighbours in a row
+	blue           // mean of chroma
+	red
+	channels
+)
+
+// likeness is a picture in little: for each cell the value of each channel, and
+// the range of the values in the cells around it, itself included; and its luma,
+// reduced.
+type likeness struct {
+	value, low, high [channels][cellsY][cellsX]uint8
+	small            frame.Image[uint8]
+}
+
+// smallWidth bounds the width of reduced luma.
+const smallWidth = 480
+
+// newLikeness measures f, whose luma is given.
+func newLikeness(f *frame.Frame, luma frame.Image[uint8]) *likeness {
+	l := &likeness{small: luma}
+	for l.small.Width > smallWidth {
+		l.small = warp.Halve(l.small)
+	}
+	measureLuma(l, luma)
+	if !f.Format.RGB && f.Format.Planes >= 3 {
+		for i, c := range []int{blue, red} {
+			if f.Format.Bytes() == 2 {
+				measurePlane(&l.value[c], frame.Samples[uint16](f.Planes[1+i]), f.Format.Depth-8)
+			} else {
+				measurePlane(&l.value[c], frame.Samples[uint8](f.Planes[1+i]), 0)
+			}
+		}
+	}
+	for c := range channels {
+		for y := range cellsY {
+			for x := range cellsX {
+				l.low[c][y][x], l.high[c][y][x] = around(&l.value[c], x, y)
+			}
+		}
+	}
+	return l
+}
+
+// around is the range of the values within a cell of x, y.
+func around(v *[cellsY][cellsX]uint8, x, y int) (low, high uint8) {
+	low, high = v[y][x], v[y][x]
+	for j := max(y-1, 0); j <= min(y+1, cellsY-1); j++ {
+		for i := max(x-1, 0); i <= min(x+1, cellsX-1); i++ {
+			low, high = min(low, v[j][i]), max(high, v[j][i])
+		}
+	}
+	return low, high
+}
+
+// measurePlane takes the mean of each cell. Planes smaller than the grid repeat
+// their samples.
+func measurePlane[T frame.Sample](to *[cellsY][cellsX]uint8, m frame.Image[T], shift int) {
+	for cy := range cellsY {
+		y0, y1 := cell(cy, cellsY, m.Height)
+		for cx := range cellsX {
+			x0, x1 := cell(cx, cellsX, m.Width)
+			sum := 0
+			for y := y0; y < y1; y++ {
+				for _, v := range m.Row(y)[x0:x1] {
+					sum += int(v)
+				}
+			}
+			to[cy][cx] = uint8(min(sum/((y1-y0)*(x1-x0))>>shift, 255))
+		}
+	}
+}
+
+func measureLuma(l *likeness, m frame.Image[uint8]) {
+	measurePlane(&l.value[level], m, 0)
+	for cy := range cellsY {
+		y0, y1 := cell(cy, cellsY, m.Height)
+		for cx := range cellsX {
+			x0, x1 := cell(cx, cellsX, m.Width)
+			sum := 0
+			for y := y0; y < y1; y++ {
+				row := m.Row(y)[x0:x1]
+				for x := 1; x < len(row); x++ {
+					sum += abs(int(row[x]) - int(row[x-1]))
+				}
+			}
+			l.value[texture][cy][cx] = uint8(min(sum/((y1-y0)*max(x1-x0-1, 1)), 255))
+		}
+	}
+}
+
+// cell is the range of samples, at least one, of cell i of n.
+func cell(i, n, size int) (from, to int) {
+	from = min(i*size/n, size-1)
+	return from, max((i+1)*size/n, from+1)
+}
+
+func abs(v int) int {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
+
+// A cell strays where a value misses the range of either neighbour's by more than
+// odd levels, or where its pixels differ from both neighbours' by more than odd
+// levels and timesApart times as much as those differ from each other. A picture is
+// spoilt where that share of its cells strays.
+const (
+	odd        = 10
+	timesApart = 2.5
+	spoilt     = 0.06
+)
+
+// strays is the share of cells in which f fits neither a nor b although those fit
+// each other.
+//
+// moved is how much the cells before a differed, so that shaking cameras that come
+// back to where they were do not count.
+func strays(a, f, b *likeness, moved *distance) float64 {
+	n := 0
+	fa, fb, ab := distances(f.small, a.small), distances(f.small, b.small), distances(a.small, b.small)
+	for y := range cellsY {
+		for x := range cellsX {
+			if off := min(fa[y][x], fb[y][x]); off > odd && off > timesApart*max(ab[y][x], moved[y][x]) || f.misses(a, b, x, y) {
+				n++
+			}
+		}
+	}
+	return float64(n) / (cellsX * cellsY)
+}
+
+func (l *likeness) misses(a, b *likeness, x, y int) bool {
+	for c := range channels {
+		if min(l.beyond(a, c, x, y), l.beyond(b, c, x, y))-b.beyond(a, c, x, y) > odd {
+			return true
+		}
+	}
+	return false
+}
+
+// distance is the mean difference of each cell's pixels, in grey levels.
+type distance [cellsY][cellsX]float64
+
+func distances(a, b frame.Image[uint8]) *distance {
+	var d distance
+	for cy := range cellsY {
+		y0, y1 := cell(cy, cellsY, a.Height)
+		for cx := range cellsX {
+			x0, x1 := cell(cx, cellsX, a.Width)
+			sum := 0
+			for y := y0; y < y1; y++ {
+				ra, rb := a.Row(y)[x0:x1], b.Row(y)[x0:x1]
+				for x, v := range ra {
+					sum += abs(int(v) - int(rb[x]))
+				}
+			}
+			d[cy][cx] = float64(sum) / float64((y1-y0)*(x1-x0))
+		}
+	}
+	return &d
+}
+
+// beyond is how far f's value lies outside the range that a has around it.
+func (l *likeness) beyond(a *likeness, c, x, y int) int {
+	v := int(l.value[c][y][x])
+	return max(v-int(a.high[c][y][x]), int(a.low[c][y][x])-v, 0)
+}
+
+// Luma at which a picture that is flat is black or white.
+const (
+	darkest   = 40
+	brightest = 200
+)
+
+// flat says whether a picture shows nothing.
+func (l *likeness) flat() bool {
+	_, spread := moments(&l.value[level])
+	grain, _ := moments(&l.value[texture])
+	return spread < 6 && grain < 4
+}
+
+// kind says what is wrong with a picture that strays from a.
+func (l *likeness) kind(a *likeness) Kind {
+	mean, _ := moments(&l.value[level])
+	before, _ := moments(&a.value[level])
+	switch {
+	case mean < darkest && l.flat():
+		return Black
+	case mean > brightest && l.flat():
+		return White
+	case math.Abs(mean-before) > odd && correlation(&l.value[level], &a.value[level]) > 0.9:
+		return Flash
+	}
+	return Garbled
+}
+
+// moments are the mean and the standard deviation of a channel.
+func moments(v *[cellsY][cellsX]uint8) (mean, spread float64) {
+	const n = cellsX * cellsY
+	sum, squares := 0, 0
+	for _, row := range v {
+		for _, w := range row {
+			sum += int(w)
+			squares += int(w) * int(w)
+		}
+	}
+	mean = float64(sum) / n
+	return mean, math.Sqrt(max(float64(squares)/n-mean*mean, 0))
+}
+
+// correlation is Pearson's coefficient, 0 where either channel is flat.
+func correlation(a, b *[cellsY][cellsX]uint8) float64 {
+	ma, sa := moments(a)
+	mb, sb := moments(b)
+	if sa == 0 || sb == 0 {
+		return 0
+	}
+	sum := 0
+	for y := range a {
+		for x := range a[y] {
+			sum += int(a[y][x]) * int(b[y][x])
+		}
+	}
+	return (float64(sum)/(cellsX*cellsY) - ma*mb) / (sa * sb)
+}
+
+// difference is the mean difference of two pictures of one size, in grey levels.
+func difference(workers frame.Workers, a, b frame.Image[uint8]) float64 {
+	rows := make([]int, a.Height)
+	workers.Rows(a.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			ra, rb := a.Row(y), b.Row(y)
+			sum := 0
+			for x, v := range ra {
+				sum += abs(int(v) - int(rb[x]))
+			}
+			rows[y] = sum
+		}
+	})
+	sum := 0
+	for _, v := range rows {
+		sum += v
+	}
+	return float64(sum) / float64(a.Width*a.Height)
+}
+
+// luma is what pictures are compared by, in memory of its own.
+func luma(f *frame.Frame) frame.Image[uint8] {
+	of := warp.Luma(f)
+	m := frame.NewImage[uint8](of.Width, of.Height)
+	for y := range m.Height {
+		copy(m.Row(y), of.Row(y))
+	}
+	return m
+}

@@ -116,6 +116,41 @@ func TestResumedConversionsEndAsOneRun(t *testing.T) {
 	}
 }
 
+func TestLastStepsAreTakenAgain(t *testing.T) {
+	o := options(clip(t))
+	dir := t.TempDir()
+	o.Output, o.OutputFormat = filepath.Join(dir, "out.mkv"), ""
+	state := StateDir(o.Output)
+	p := newPlan(t, o, 1)
+	for _, test := range []struct{ name, joined, output, want string }{
+		{"before the file has its name", "new", "", "new"},
+		{"behind it", "", "new", "new"},
+	} {
+		if err := os.MkdirAll(state, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Write(filepath.Join(state, wholeName)); err != nil {
+			t.Fatal(err)
+		}
+		for name, content := range map[string]string{filepath.Join(state, "joined.mkv"): test.joined, o.Output: test.output} {
+			os.Remove(name)
+			if content == "" {
+				continue
+			}
+			if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Convert(context.Background(), o, big.NewRat(1, 1), "test"); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		got, _ := os.ReadFile(o.Output)
+		if names := left(t, dir); len(names) != 1 || string(got) != test.want {
+			t.Errorf("%s: %q are left, and the output is %q", test.name, names, got)
+		}
+	}
+}
+
 func TestWorkersOnOneRange(t *testing.T) {
 	o := options(clip(t))
 	o.VideoCodec = "libx264" // whose packets name its threads

@@ -36,9 +36,6 @@ func Convert(ctx context.Context, o pipeline.Options, length *big.Rat, program s
 	if o.Output == "" || o.Output == "-" {
 		return nil, fault.New(fault.Usage, "--resume: no output file to go on with; name one with -o")
 	}
-	if _, err := os.Stat(o.Output); err == nil && !o.Overwrite {
-		return nil, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", o.Output)
-	}
 	dir := StateDir(o.Output)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fault.New(fault.CannotWrite, "--resume: %w", err)
@@ -50,6 +47,13 @@ func Convert(ctx context.Context, o pipeline.Options, length *big.Rat, program s
 	defer lock.Close()
 	if errors.Is(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
 		return nil, fault.New(fault.TryAgain, "another retime makes %q; wait for it", o.Output)
+	}
+	if plan, err := ReadPlan(filepath.Join(dir, wholeName), program); err == nil {
+		return plan.deliver(dir, o) // the last run was killed on its last steps
+	}
+	if _, err := os.Stat(o.Output); err == nil && !o.Overwrite {
+		os.Remove(dir) // where nothing is in it
+		return nil, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", o.Output)
 	}
 	plan, err := resumed(ctx, dir, o, length, program)
 	if err != nil {
@@ -71,19 +75,58 @@ func Convert(ctx context.Context, o pipeline.Options, length *big.Rat, program s
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Rename(report.Output, o.Output); err != nil {
-		return nil, fault.New(fault.CannotWrite, "output: %w", err)
-	}
-	if err := syncDir(filepath.Dir(o.Output)); err != nil {
-		return nil, fault.New(fault.CannotWrite, "output: %w", err)
-	}
-	if err := os.RemoveAll(dir); err != nil {
+	if err := os.Rename(filepath.Join(dir, planName), filepath.Join(dir, wholeName)); err != nil {
 		return nil, fault.New(fault.CannotWrite, "--resume: %w", err)
+	}
+	if _, err := plan.deliver(dir, o); err != nil {
+		return nil, err
 	}
 	report.Output, report.Elapsed = o.Output, time.Since(began)
 	report.Sources, report.Made, report.Repeats, report.Stages = sum.Sources, sum.Made, sum.Repeats, sum.Stages
 	report.Backend, report.Devices, report.Remade = sum.Backend, sum.Devices, sum.Remade
 	return report, nil
+}
+
+// planName is the plan's in StateDir, and wholeName what it is renamed to once the
+// joined file is whole.
+const (
+	planName  = "plan.json"
+	wholeName = "whole.json"
+)
+
+// deliver gives the joined file its name, unless that was done, and removes dir, the
+// plan last.
+func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error) {
+	cannot := func(err error) error { return fault.New(fault.CannotWrite, "--resume: %w", err) }
+	joined := filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output))
+	if _, err := os.Stat(joined); err == nil {
+		if _, err := os.Stat(o.Output); err == nil && !o.Overwrite {
+			return nil, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", o.Output)
+		}
+		if err := os.Rename(joined, o.Output); err != nil {
+			return nil, cannot(err)
+		}
+		if err := syncDir(filepath.Dir(o.Output)); err != nil {
+			return nil, cannot(err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, cannot(err)
+	}
+	for _, e := range entries {
+		if e.Name() == wholeName {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+			return nil, cannot(err)
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, cannot(err)
+	}
+	v := p.Whole.Parameters
+	return &pipeline.Report{Output: o.Output, Width: v.Width, Height: v.Height, Format: v.PixelFormat, Rate: p.Whole.Rate, Frames: p.Whole.Frames}, nil
 }
 
 // joinedPrefix begins the names of the joined file and of what it is before that.
@@ -97,7 +140,7 @@ func globParts(dir string) []string {
 
 // resumed returns the plan that is in dir, if it is o's, or makes it.
 func resumed(ctx context.Context, dir string, o pipeline.Options, length *big.Rat, program string) (*Plan, error) {
-	name := filepath.Join(dir, "plan.json")
+	name := filepath.Join(dir, planName)
 	sweep(dir)
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		p, err := New(ctx, o, length, program)

@@ -196,6 +196,14 @@ func (o *Options) checkFiles() error {
 	return nil
 }
 
+// Check says what Run would say of o's choices and numbers before it opens a file.
+func (o Options) Check() error {
+	if err := o.checkFiles(); err != nil {
+		return err
+	}
+	return o.settle()
+}
+
 // settle checks o and replaces what was left zero.
 func (o *Options) settle() error {
 	if o.Log == nil {

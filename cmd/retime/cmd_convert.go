@@ -129,6 +129,7 @@ frames that were shot are passed through untouched.`,
 	})
 	cmd.SetHelpTemplate(cmd.HelpTemplate() + exitCodes)
 	cmd.CompletionOptions.DisableDefaultCmd = true
+	cmd.AddCommand(newBatchCommand())
 	cmd.AddCommand(newRestoreCommand(), newResampleCommand(), newEvaluateCommand(), newDebugCommand(), newBenchCommand(), newInfoCommand(),
 		newPlanCommand(), newSegmentCommand(), newStatusCommand(), newVerifyCommand(), newJoinCommand())
 	return cmd
@@ -267,26 +268,8 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, crfGiven bo
 		return err
 	}
 	p.Progress = progress.update
-	sidecar, err := newSidecar("--sidecar", o.sidecar)
-	if err != nil {
-		return err
-	}
-	p.Record = sidecar.record
-	maps, err := newConfidenceMaps(o.confidenceMaps, o.overwrite)
-	if err != nil {
-		return err
-	}
-	if maps != nil {
-		p.ConfidenceMap = maps.write
-	}
-	report, err := o.run(ctx, p)
+	report, err := o.convert(ctx, p)
 	progress.done()
-	if e := sidecar.close(report != nil); err == nil {
-		err = e
-	}
-	if err == nil && o.writeScenes != "" {
-		err = writeScenes(o.writeScenes, report.Cuts)
-	}
 	if report != nil && !o.quiet {
 		out := stdout
 		if o.output == "-" {
@@ -307,6 +290,31 @@ func (o *ConvertOptions) run(ctx context.Context, p pipeline.Options) (*pipeline
 		return nil, err
 	}
 	return segment.Convert(ctx, p, length, version())
+}
+
+// convert runs p and writes the files that o asks for beside the output.
+func (o *ConvertOptions) convert(ctx context.Context, p pipeline.Options) (*pipeline.Report, error) {
+	sidecar, err := newSidecar("--sidecar", o.sidecar)
+	if err != nil {
+		return nil, err
+	}
+	p.Record = sidecar.record
+	maps, err := newConfidenceMaps(o.confidenceMaps, p.Overwrite)
+	if err != nil {
+		_ = sidecar.close(false)
+		return nil, err
+	}
+	if maps != nil {
+		p.ConfidenceMap = maps.write
+	}
+	report, err := o.run(ctx, p)
+	if e := sidecar.close(report != nil); err == nil {
+		err = e
+	}
+	if err == nil && o.writeScenes != "" {
+		err = writeScenes(o.writeScenes, report.Cuts)
+	}
+	return report, err
 }
 
 func (o *ConvertOptions) logLevel() slog.Level {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
@@ -66,6 +67,26 @@ func (s *sidecar) close(keep bool) error {
 	}
 	if err != nil {
 		return fault.New(fault.CannotWrite, "%s: %w", s.flag, err)
+	}
+	return nil
+}
+
+// removeUnfinishedSidecar removes what killed runs have left of a sidecar that
+// they would have called name.
+func removeUnfinishedSidecar(name string) error {
+	entries, err := os.ReadDir(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		mark, first := strings.CutPrefix(e.Name(), "."+filepath.Base(name)+".")
+		mark, last := strings.CutSuffix(mark, ".part")
+		if !first || !last || mark == "" || strings.Trim(mark, "0123456789") != "" {
+			continue
+		}
+		if err := os.Remove(filepath.Join(filepath.Dir(name), e.Name())); err != nil {
+			return err
+		}
 	}
 	return nil
 }

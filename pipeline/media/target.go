@@ -52,9 +52,44 @@ func newTarget(name, source string, overwrite bool) (target, error) {
 	} else if !info.IsDir() {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %s is not a directory", name, dir)
 	}
-	ext := filepath.Ext(base)
-	temp := filepath.Join(dir, "."+strings.TrimSuffix(base, ext)+"."+rand.Text()[:10]+".part"+ext)
+	temp := filepath.Join(dir, unfinished(base, rand.Text()[:markLength]))
 	return target{name: name, url: "file:" + temp, temp: temp}, nil
+}
+
+// markLength is how many letters and digits tell unfinished files apart.
+const markLength = 10
+
+// unfinished is what a file is called while it is being written.
+func unfinished(base, mark string) string {
+	ext := filepath.Ext(base)
+	return "." + strings.TrimSuffix(base, ext) + "." + mark + ".part" + ext
+}
+
+// RemoveUnfinished removes what killed runs have left of a file that they would
+// have called name. No other run may be writing it.
+func RemoveUnfinished(name string) error {
+	dir, base := filepath.Split(name)
+	dir = filepath.Clean(dir + ".")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	first := len("." + strings.TrimSuffix(base, filepath.Ext(base)) + ".")
+	for _, e := range entries {
+		n := e.Name()
+		if len(n) < first+markLength || n != unfinished(base, n[first:first+markLength]) || !isMark(n[first:first+markLength]) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// isMark says whether text is of the letters and digits of rand.Text.
+func isMark(text string) bool {
+	return strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
 func sameFile(info fs.FileInfo, source string) bool {

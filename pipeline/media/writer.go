@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 	"sync"
+	"syscall"
 
 	"github.com/asticode/go-astiav"
 
@@ -224,6 +225,10 @@ func ticksBefore(t *big.Rat, tb astiav.Rational) int64 {
 func (w *Writer) cannot(err error) error {
 	if e := (*fault.Error)(nil); errors.As(err, &e) {
 		return err
+	}
+	// FFmpeg's own codes lie far below the system's.
+	if e := astiav.Error(0); errors.As(err, &e) && -4096 < e && e < 0 {
+		err = syscall.Errno(-e)
 	}
 	return fault.New(fault.CannotWrite, "write %q: %w", w.target.name, err)
 }

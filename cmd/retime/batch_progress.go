@@ -1,0 +1,253 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/term"
+
+	"retime/pipeline"
+	"retime/pipeline/batch"
+	"retime/pipeline/fault"
+)
+
+// batchProgress shows how far a batch is. Its methods are called one at a time.
+type batchProgress struct {
+	out  io.Writer
+	jobs []batch.Job
+	show func(batch.Event) // nil to show nothing
+
+	began   time.Time
+	shown   time.Time
+	weights []float64 // of the clips, which their sizes stand for
+	states  []batch.State
+	skipped []bool
+	frames  []pipeline.Progress
+	starts  []time.Time
+	lines   int // on the terminal, to be drawn over
+	width   func() int
+}
+
+func newBatchProgress(kind string, quiet bool, jobs []batch.Job, out io.Writer) (*batchProgress, error) {
+	p := &batchProgress{
+		out: out, jobs: jobs, began: time.Now(), weights: make([]float64, len(jobs)), states: make([]batch.State, len(jobs)),
+		skipped: make([]bool, len(jobs)), frames: make([]pipeline.Progress, len(jobs)), starts: make([]time.Time, len(jobs)),
+		width: func() int { return 80 },
+	}
+	for i, j := range jobs {
+		p.weights[i] = 1 // of an image sequence, too
+		if info, err := os.Stat(j.Input); err == nil {
+			p.weights[i] = float64(1 + info.Size())
+		}
+		p.states[i] = batch.Pending
+	}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.width = func() int {
+			if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+				return w
+			}
+			return 80
+		}
+		if kind == "auto" {
+			kind = "bar"
+		}
+	}
+	if quiet && kind != "json" {
+		kind = "none"
+	}
+	switch kind {
+	case "none":
+	case "auto", "lines":
+		p.show = p.line
+	case "bar":
+		p.show = p.bar
+	case "json":
+		p.show = p.json
+	default:
+		return nil, fault.New(fault.Usage, "--progress %s: choose from auto, bar, lines, json, none", kind)
+	}
+	return p, nil
+}
+
+func (p *batchProgress) event(e batch.Event) {
+	began := e.State == batch.Running && p.states[e.Job] != batch.Running
+	p.states[e.Job], p.skipped[e.Job] = e.State, e.Skipped
+	if began {
+		p.starts[e.Job] = time.Now()
+	}
+	if e.Outcome == nil {
+		p.frames[e.Job] = e.Progress
+		if !began && time.Since(p.shown) < refresh {
+			return
+		}
+	}
+	if p.show != nil {
+		p.show(e)
+		p.shown = time.Now()
+	}
+}
+
+// done ends the display.
+func (p *batchProgress) done() { p.erase() }
+
+// count returns how many clips are in a state; the skipped count as done.
+func (p *batchProgress) count(s batch.State) (n int) {
+	for _, t := range p.states {
+		if s == t {
+			n++
+		}
+	}
+	return n
+}
+
+// left estimates how long the batch will take, as if clips took as long as they
+// are large; ok is false where nothing tells.
+func (p *batchProgress) left() (d time.Duration, ok bool) {
+	var done, all float64
+	for i, w := range p.weights {
+		if p.skipped[i] {
+			continue
+		}
+		all += w
+		switch f := p.frames[i]; {
+		case p.states[i] == batch.Done || p.states[i] == batch.Failed:
+			done += w
+		case f.Total > 0:
+			done += w * float64(f.Frames) / float64(f.Total)
+		}
+	}
+	if done == 0 {
+		return 0, false
+	}
+	return time.Duration(float64(time.Since(p.began)) * (all - done) / done), true
+}
+
+// whole is the state of the batch in a line.
+func (p *batchProgress) whole() string {
+	text := fmt.Sprintf("%d of %d clips done", p.count(batch.Done), len(p.jobs))
+	if n := p.count(batch.Failed); n > 0 {
+		text += fmt.Sprintf(", %d failed", n)
+	}
+	if n := p.count(batch.Running); n > 0 {
+		text += fmt.Sprintf(", %d running", n)
+	}
+	if d, ok := p.left(); ok && d > 0 {
+		text += ", " + clock(d) + " left"
+	}
+	return text
+}
+
+// line prints the clips that end.
+func (p *batchProgress) line(e batch.Event) {
+	if e.Outcome == nil || e.Skipped {
+		return
+	}
+	name, o := printable(p.jobs[e.Job].Output), e.Outcome
+	switch o.State {
+	case batch.Done:
+		fmt.Fprintf(p.out, "done: %s: %d frames in %s", name, o.Frames, clock(o.Elapsed))
+	case batch.Failed:
+		fmt.Fprintf(p.out, "failed: %s: %s", name, printable(o.Err.Error()))
+	default:
+		fmt.Fprintf(p.out, "stopped: %s", name)
+	}
+	fmt.Fprintf(p.out, " (%s)\n", p.whole())
+}
+
+// bar prints the clips that end, and under them a line for each that runs and one
+// for the whole.
+func (p *batchProgress) bar(e batch.Event) {
+	p.erase()
+	p.line(e)
+	width := p.width() - 1
+	draw := func(text string) {
+		if r := []rune(text); len(r) > width {
+			text = string(r[:width])
+		}
+		fmt.Fprintln(p.out, text)
+		p.lines++
+	}
+	for i, s := range p.states {
+		if s != batch.Running {
+			continue
+		}
+		f, text := p.frames[i], ""
+		if f.Total > 0 {
+			const cells = 20
+			full := int(cells * f.Frames / f.Total)
+			text = fmt.Sprintf("[%s%s] %3d%% ", strings.Repeat("=", full), strings.Repeat(" ", cells-full), 100*f.Frames/f.Total)
+		}
+		text += fmt.Sprintf("%d frames", f.Frames)
+		if f.Frames > 0 && f.Total > f.Frames {
+			text += ", " + clock(time.Duration(float64(time.Since(p.starts[i]))*float64(f.Total-f.Frames)/float64(f.Frames))) + " left"
+		}
+		draw("  " + text + "  " + printable(filepath.Base(p.jobs[i].Output)))
+	}
+	draw(p.whole())
+}
+
+// erase removes the lines that bar drew.
+func (p *batchProgress) erase() {
+	if p.lines > 0 {
+		fmt.Fprintf(p.out, "\x1b[%dA\x1b[J", p.lines)
+		p.lines = 0
+	}
+}
+
+// json prints an object for what happened to a clip, and one for the whole.
+func (p *batchProgress) json(e batch.Event) {
+	f := p.frames[e.Job]
+	clip := struct {
+		Clip  int   `json:"clip"`
+		Total int64 `json:"total"`
+		clipJSON
+	}{e.Job, f.Total, clipJSON{
+		Input: p.jobs[e.Job].Input, Output: p.jobs[e.Job].Output, State: string(e.State), Skipped: e.Skipped, Frames: f.Frames,
+	}}
+	if o := e.Outcome; o != nil {
+		clip.Frames, clip.Made, clip.Seconds, clip.Log = o.Frames, o.Made, o.Elapsed.Seconds(), o.Log
+		clip.fail(o.Err)
+	} else {
+		clip.Seconds = time.Since(p.starts[e.Job]).Seconds()
+	}
+	whole := struct {
+		Clips   int      `json:"clips"`
+		Done    int      `json:"done"`
+		Failed  int      `json:"failed"`
+		Running int      `json:"running"`
+		Seconds float64  `json:"seconds"`
+		Left    *float64 `json:"left"` // null where nothing tells
+	}{len(p.jobs), p.count(batch.Done), p.count(batch.Failed), p.count(batch.Running), time.Since(p.began).Seconds(), nil}
+	if d, ok := p.left(); ok {
+		s := d.Seconds()
+		whole.Left = &s
+	}
+	out := json.NewEncoder(p.out)
+	out.SetEscapeHTML(false)
+	_ = out.Encode(clip) // a display that fails must not stop the work
+	_ = out.Encode(whole)
+}
+
+// printable is text without what would move the cursor.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// clock is d as people read it.
+func clock(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}

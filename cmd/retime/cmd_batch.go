@@ -1,0 +1,292 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"retime/pipeline"
+	"retime/pipeline/batch"
+	"retime/pipeline/fault"
+)
+
+// BatchOptions are the flags of batch, as given.
+type BatchOptions struct {
+	ConvertOptions
+	globs        []string
+	parallel     int
+	state        string
+	status, json bool
+}
+
+// AddFlags declares the flags.
+func (o *BatchOptions) AddFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.IntVarP(&o.parallel, "jobs", "j", 0, "clips at a time, `N` (default one for each four threads)")
+	f.BoolVar(&o.status, "status", false, "say how far the batch is, and do nothing")
+	f.BoolVar(&o.json, "json", false, "the summary or the status as JSON")
+	f.StringArrayVar(&o.globs, "glob", nil, "of a directory, the files that match `PATTERN`; may be repeated")
+	f.StringVar(&o.state, "state", "", "keep state and logs in `DIR` (default jobs.retime beside jobs.yaml, or OUTDIR/.retime)")
+	o.ConvertOptions.AddFlags(f)
+	f.Lookup("output").Usage = "output `DIR`, for a directory of clips"
+	f.Lookup("threads").Usage = "worker threads of all clips together (default all processors)"
+	f.Lookup("progress").Usage = "progress display: auto, bar, lines, json, none"
+	f.Lookup("resume").Usage = "go on: pass over what is done and has not changed"
+	_ = f.MarkHidden("segment-seconds") // a clip is begun again as a whole
+	f.Lookup("overwrite").Usage = "overwrite outputs, and begin again where a batch was begun"
+}
+
+// batchFlags are those that go with a job file, too.
+var batchFlags = []string{"jobs", "resume", "status", "json", "state", "threads", "progress", "overwrite", "quiet", "verbose", "help"}
+
+func newBatchCommand() *cobra.Command {
+	var o BatchOptions
+	cmd := &cobra.Command{
+		Use:   "batch JOBS.yaml | DIR --glob PATTERN -o OUTDIR",
+		Short: "Convert many clips, several at a time, and go on after a stop",
+		Long: `batch converts the clips of a job file, or those in a directory that match a
+pattern. A clip that fails does not stop the others. What is done is kept:
+after Ctrl-C, a kill or a full disk, --resume goes on where it was.
+
+A job file names clips with settings, which are the flags of the conversion:
+
+  defaults:
+    slow: 4
+    output: slow/{name}.mp4
+  clips:
+    - input: a.mp4
+    - input: b.mp4
+      preset: best
+
+Of a directory every clip gets the flags of the command line.`,
+		Example: `  retime batch jobs.yaml --jobs 2
+  retime batch jobs.yaml --status
+  retime batch clips --glob '*.mp4' --slow 4 -o slow --resume`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fault.New(fault.Usage, "want a job file or a directory, not %d; see retime batch --help", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runBatch(cmd.Context(), o, args[0], cmd.Flags(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	o.AddFlags(cmd.Flags())
+	return cmd
+}
+
+// clips reads what is to be done, and says where its state is kept by default.
+func (o *BatchOptions) clips(name string, flags *pflag.FlagSet) (clips []*batchClip, jobs []batch.Job, state string, err error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, nil, "", fault.New(fault.NoInput, "batch: %w", err)
+	}
+	if info.IsDir() {
+		switch {
+		case len(o.globs) == 0:
+			return nil, nil, "", fault.New(fault.Usage, "which files of %q? give --glob '*.mp4'", name)
+		case o.output == "":
+			return nil, nil, "", fault.New(fault.Usage, "no output; name a directory with -o")
+		}
+		c := o.ConvertOptions
+		c.threads, c.resume = 0, false // they are the batch's
+		clips, jobs, err = readDir(name, o.globs, c, flags)
+		return clips, jobs, filepath.Join(o.output, ".retime"), err
+	}
+	flags.Visit(func(f *pflag.Flag) {
+		if err == nil && !slices.Contains(batchFlags, f.Name) {
+			err = fault.New(fault.Usage, "--%s does not go with a job file; write it into its defaults", f.Name)
+		}
+	})
+	if err != nil {
+		return nil, nil, "", err
+	}
+	clips, jobs, err = readJobFile(name)
+	return clips, jobs, strings.TrimSuffix(name, filepath.Ext(name)) + ".retime", err
+}
+
+func runBatch(ctx context.Context, o BatchOptions, name string, flags *pflag.FlagSet, stdout, stderr io.Writer) error {
+	clips, jobs, state, err := o.clips(name, flags)
+	if err != nil {
+		return err
+	}
+	if o.state != "" {
+		state = o.state
+	}
+	b := batch.Options{Jobs: jobs, Dir: state, Parallel: o.parallel, Threads: o.threads, Resume: o.resume, Overwrite: o.overwrite}
+	if o.status {
+		status, err := batch.ReadStatus(b)
+		if err != nil {
+			return err
+		}
+		return printBatchStatus(stdout, jobs, status, o.json)
+	}
+	whyCPU := ""
+	for _, backend := range []pipeline.Backend{pipeline.CUDA, pipeline.Auto} {
+		if !slices.ContainsFunc(clips, func(c *batchClip) bool { return c.backend == string(backend) }) {
+			continue
+		}
+		if whyCPU, err = chooseProgram(backend); err != nil {
+			return err
+		}
+	}
+	for _, c := range clips {
+		c.verbose, c.whyCPU = o.verbose, whyCPU
+	}
+	display, err := newBatchProgress(o.progress, o.quiet, jobs, stderr)
+	if err != nil {
+		return err
+	}
+	b.Event = display.event
+	summary, err := batch.Run(ctx, b)
+	display.done()
+	if summary == nil {
+		return err
+	}
+	if o.json {
+		if e := printBatchJSON(stdout, jobs, summary); err == nil {
+			err = e
+		}
+	} else if !o.quiet {
+		printBatch(stdout, jobs, summary)
+	}
+	if err == nil && summary.Failed > 0 {
+		err = failure(summary)
+	}
+	return err
+}
+
+// failure is the error of a batch with failed clips, of the first one's kind.
+func failure(s *batch.Summary) error {
+	i := slices.IndexFunc(s.Outcomes, func(o batch.Outcome) bool { return o.State == batch.Failed })
+	return fault.New(fault.KindOf(s.Outcomes[i].Err), "%d of %d clips failed", s.Failed, len(s.Outcomes))
+}
+
+// printBatch prints what failed and how many were done.
+func printBatch(w io.Writer, jobs []batch.Job, s *batch.Summary) {
+	for i, o := range s.Outcomes {
+		if o.State == batch.Failed {
+			fmt.Fprintf(w, "failed: %s: %v\n  log: %s\n", jobs[i].Input, o.Err, o.Log)
+		}
+	}
+	fmt.Fprintf(w, "%d of %d clips done in %s", s.Done, len(jobs), clock(s.Elapsed))
+	for _, n := range []struct {
+		count int
+		what  string
+	}{{s.Skipped, "done before"}, {s.Failed, "failed"}, {s.Pending, "left to do"}} {
+		if n.count > 0 {
+			fmt.Fprintf(w, ", %d %s", n.count, n.what)
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// clipJSON is a clip in a summary, a status and progress. docs/batch.md
+// describes it.
+type clipJSON struct {
+	Input   string  `json:"input"`
+	Output  string  `json:"output"`
+	State   string  `json:"state"`
+	Skipped bool    `json:"skipped,omitempty"`
+	Changed bool    `json:"changed,omitempty"`
+	Frames  int64   `json:"frames"`
+	Made    int64   `json:"made"`
+	Seconds float64 `json:"seconds"`
+	Error   string  `json:"error,omitempty"`
+	Code    int     `json:"code,omitempty"`
+	Log     string  `json:"log,omitempty"`
+}
+
+func (c *clipJSON) fail(err error) {
+	if err != nil {
+		c.Error, c.Code = err.Error(), int(fault.KindOf(err))
+	}
+}
+
+type batchJSON struct {
+	Clips   int        `json:"clips"`
+	Done    int        `json:"done"`
+	Failed  int        `json:"failed"`
+	Pending int        `json:"pending"`
+	Running int        `json:"running"`
+	Active  bool       `json:"active"`
+	List    []clipJSON `json:"list"`
+}
+
+func (b *batchJSON) add(c clipJSON) {
+	b.Clips++
+	switch batch.State(c.State) {
+	case batch.Done:
+		b.Done++
+	case batch.Failed:
+		b.Failed++
+	case batch.Running:
+		b.Running++
+	default:
+		b.Pending++
+	}
+	b.List = append(b.List, c)
+}
+
+func printBatchJSON(w io.Writer, jobs []batch.Job, s *batch.Summary) error {
+	var b batchJSON
+	for i, o := range s.Outcomes {
+		c := clipJSON{
+			Input: jobs[i].Input, Output: jobs[i].Output, State: string(o.State), Skipped: o.Skipped,
+			Frames: o.Frames, Made: o.Made, Seconds: o.Elapsed.Seconds(), Log: o.Log,
+		}
+		c.fail(o.Err)
+		b.add(c)
+	}
+	return indented(w, b)
+}
+
+func printBatchStatus(w io.Writer, jobs []batch.Job, s *batch.Status, asJSON bool) error {
+	b := batchJSON{Active: s.Active}
+	for i, j := range s.Jobs {
+		c := clipJSON{
+			Input: jobs[i].Input, Output: jobs[i].Output, State: string(j.State), Changed: j.Changed,
+			Frames: j.Frames, Made: j.Made, Seconds: j.Seconds, Log: j.Log,
+		}
+		c.fail(j.Err)
+		b.add(c)
+	}
+	if asJSON {
+		return indented(w, b)
+	}
+	for _, c := range b.List {
+		fmt.Fprintf(w, "%-8s %s", c.State, c.Output)
+		switch {
+		case c.Changed:
+			fmt.Fprint(w, " (changed since, to be done again)")
+		case c.Error != "":
+			fmt.Fprintf(w, ": %s\n         log: %s", c.Error, c.Log)
+		case c.State == string(batch.Done):
+			fmt.Fprintf(w, " (%d frames, %s)", c.Frames, clock(time.Duration(c.Seconds*float64(time.Second))))
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "%d clips: %d done, %d failed, %d running, %d pending", b.Clips, b.Done, b.Failed, b.Running, b.Pending)
+	if !s.Active {
+		fmt.Fprint(w, "; no process works on it")
+	}
+	fmt.Fprintln(w)
+	return nil
+}
+
+func indented(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

@@ -1,0 +1,78 @@
+package batch
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseFile(t *testing.T) {
+	yaml := `# two clips
+defaults:
+  slow: 4
+  fps: 23.976
+  vopt: [preset=slow, tune=film]
+clips:
+  - input: "päth with space/a b.mp4"
+    slow: 2
+  - {input: c.mp4, map: ['0:v', '0:a:1']}
+`
+	json := "{\n\t\"defaults\": {\"slow\": 4, \"fps\": 23.976, \"vopt\": [\"preset=slow\", \"tune=film\"]},\n" +
+		"\t\"clips\": [\n\t\t{\"input\": \"p\\u00e4th with space/a b.mp4\", \"slow\": 2},\n\t\t{\"input\": \"c.mp4\", \"map\": [\"0:v\", \"0:a:1\"]}]}"
+	for _, text := range []string{yaml, json} {
+		clips, err := ParseFile([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range clips {
+			line := ""
+			for _, s := range c.Settings {
+				line += s.Name + "=" + strings.Join(s.Values, ",") + ";"
+			}
+			got = append(got, line)
+		}
+		want := "input=päth with space/a b.mp4;slow=2;fps=23.976;vopt=preset=slow,tune=film;\n" +
+			"input=c.mp4;map=0:v,0:a:1;slow=4;fps=23.976;vopt=preset=slow,tune=film;"
+		if strings.Join(got, "\n") != want {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
+		}
+	}
+}
+
+func TestParseFileErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                       "line 1:",
+		"defaults:\n  slow: 4\n": "no clips",
+		"clips: []\n":            "no clips",
+		"clips:\n":               "line 1: clips",
+		"clips: a.mp4\n":         "line 1: clips",
+		"- a.mp4\n":              "line 1: want clips",
+		"clip:\n  - input: a\n":  `line 1: no "clip"`,
+		"clips:\n  - a.mp4\n":    "line 2: want settings",
+		"clips:\n  - input: a\n    slow: 2\n    slow: 3": "line 4:",
+		"clips:\n  - input: a\n    slow:\n":              "line 3: slow",
+		"clips:\n  - input: a\n    slow: {a: b}\n":       "line 3: slow",
+		"clips:\n  - input: a\n    map: [[a]]\n":         "line 3: map",
+		"defaults: 4\nclips:\n  - input: a\n":            "line 1: want settings",
+		"clips:\n  - input: \"a\n":                       "line 2",
+		"clips:\n  - input: a\n---\nclips:\n":            "one document",
+		"clips: [{input: a}\n":                           "line 1",
+	} {
+		_, err := ParseFile([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func FuzzParseFile(f *testing.F) {
+	f.Add([]byte("defaults:\n  slow: 4\nclips:\n  - input: a.mp4\n  - {input: b, map: [x, y]}\n"))
+	f.Add([]byte("clips: [*a, &b {c: d}, <<: *e]"))
+	f.Add([]byte("{\"clips\":\n\t[{\"input\": \"a\"}]}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		clips, err := ParseFile(data)
+		if err == nil && len(clips) == 0 {
+			t.Error("neither clips nor an error")
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package batch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"retime/pipeline/fault"
+)
+
+// stamp tells versions of a file apart.
+type stamp struct {
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified"`
+}
+
+// stampOf returns the zero stamp where there is no such file.
+func stampOf(name string) stamp {
+	info, err := os.Stat(name)
+	if err != nil {
+		if info, err = os.Lstat(name); err != nil { // a link to nowhere is there, too
+			return stamp{}
+		}
+	}
+	return stamp{info.Size(), info.ModTime().UTC()}
+}
+
+func (s stamp) exists() bool { return !s.Modified.IsZero() }
+
+func (s stamp) equal(t stamp) bool { return s.Size == t.Size && s.Modified.Equal(t.Modified) }
+
+var numberVerb = regexp.MustCompile(`%(0\d+)?d`)
+
+// inputs is a hash of the sizes and times of the files that j reads. Of an image
+// sequence it covers every picture.
+func (j *Job) inputs() string {
+	h := sha256.New()
+	add := func(name string) {
+		s := stampOf(name)
+		if full, err := canonical(name); err == nil {
+			name = full
+		}
+		fmt.Fprintf(h, "%q %d %d\n", name, s.Size, s.Modified.UnixNano())
+	}
+	for _, name := range append([]string{j.Input}, j.Reads...) {
+		add(name)
+		dir, base := filepath.Split(name)
+		at := numberVerb.FindStringIndex(base)
+		if at == nil || stampOf(name).exists() {
+			continue
+		}
+		entries, _ := os.ReadDir(filepath.Clean(dir + ".")) // what cannot be read fails in the conversion
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), base[:at[0]]) && strings.HasSuffix(e.Name(), base[at[1]:]) {
+				add(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (j *Job) settings() string {
+	h := sha256.Sum256([]byte(j.Settings))
+	return hex.EncodeToString(h[:])
+}
+
+// canonical returns one name for a file, whatever links lead to it. The file
+// itself need not exist.
+func canonical(name string) (string, error) {
+	full, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	rest := ""
+	for at := full; ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if at == filepath.Dir(at) {
+			return full, nil
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// fileID is the same for all hard links to a file.
+type fileID struct{ device, inode uint64 }
+
+func identify(name string) (fileID, bool) {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return fileID{}, false
+	}
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fileID{}, false
+	}
+	return fileID{uint64(s.Dev), s.Ino}, true
+}
+
+// checkFiles refuses jobs of which two write one file, or one writes what any of
+// them reads. It returns the canonical names of the outputs.
+func checkFiles(jobs []Job) ([]string, error) {
+	read, readIDs := map[string]int{}, map[fileID]int{}
+	for i := range jobs {
+		for _, name := range append([]string{jobs[i].Input}, jobs[i].Reads...) {
+			full, err := canonical(name)
+			if err != nil {
+				return nil, fault.New(fault.NoInput, "input %q: %w", name, err)
+			}
+			read[full] = i
+			if id, ok := identify(name); ok {
+				readIDs[id] = i
+			}
+		}
+	}
+	keys, written := make([]string, len(jobs)), map[string]int{}
+	for i := range jobs {
+		for n, name := range append([]string{jobs[i].Output}, jobs[i].Writes...) {
+			if name == "" {
+				return nil, fault.New(fault.Usage, "no output for %q", jobs[i].Input)
+			}
+			full, err := canonical(name)
+			if err != nil {
+				return nil, fault.New(fault.CannotWrite, "output %q: %w", name, err)
+			}
+			if n == 0 {
+				keys[i] = full
+			}
+			other, clash := read[full]
+			if id, ok := identify(name); !clash && ok {
+				other, clash = readIDs[id]
+			}
+			if clash {
+				return nil, fault.New(fault.Usage, "%q, which is made from %q, is what %q is made from; choose another name", name, jobs[i].Input, jobs[other].Output)
+			}
+			if other, clash = written[full]; clash {
+				return nil, fault.New(fault.Usage, "%q would be written twice, from %q and from %q; choose different names", name, jobs[other].Input, jobs[i].Input)
+			}
+			written[full] = i
+		}
+	}
+	return keys, nil
+}

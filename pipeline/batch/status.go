@@ -1,0 +1,58 @@
+package batch
+
+import (
+	"errors"
+	"time"
+
+	"retime/pipeline/fault"
+)
+
+// Status is what is known of a batch.
+type Status struct {
+	Active bool // a process works on it
+	Jobs   []JobStatus
+}
+
+// JobStatus is what is known of a job. The numbers are those of its last run.
+type JobStatus struct {
+	State    State
+	Changed  bool // its input, its settings or its output changed since, or its output is gone
+	Err      error
+	Log      string
+	Frames   int64
+	Made     int64
+	Seconds  float64
+	Started  time.Time
+	Finished time.Time
+}
+
+// ReadStatus reads what is known of o.Jobs in o.Dir, while they run or not.
+func ReadStatus(o Options) (*Status, error) {
+	keys, err := o.settle()
+	if err != nil {
+		return nil, err
+	}
+	s := &Status{Active: locked(o.Dir)}
+	records, err := readRecords(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for i, key := range keys {
+		r, ok := records[key]
+		j := JobStatus{
+			State: r.State, Log: logName(o.Dir, key), Frames: r.Frames, Made: r.Made, Seconds: r.Seconds, Started: r.Started, Finished: r.Finished,
+		}
+		switch {
+		case !ok:
+			j.State, j.Log = Pending, ""
+		case r.State == Done:
+			j.Changed = !r.upToDate(&o.Jobs[i])
+		case r.State == Running && !s.Active:
+			j.State = Pending // it was killed
+		case r.State == Failed:
+			j.Err = &fault.Error{Kind: fault.Kind(r.Code), Err: errors.New(r.Error)}
+		}
+		s.Jobs = append(s.Jobs, j)
+	}
+	return s, nil
+}

@@ -25,9 +25,11 @@ func writeClip(t *testing.T, width, height int, times []float64, spoil map[int]f
 		if s := spoil[i]; s != nil {
 			s(&p)
 		}
-		f.WriteString("FRAME\n")
-		for _, plane := range [][]byte{p.Y, p.U, p.V} {
-			f.Write(plane)
+		planes := [][]byte{[]byte("FRAME\n"), p.Y, p.U, p.V}
+		for _, plane := range planes {
+			if _, err := f.Write(plane); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	return name

@@ -19,7 +19,7 @@ const ListHeader = `# frames    kind         score  time      and perhaps region
 // WriteList writes findings, one a line, as ParseList reads them.
 func WriteList(w io.Writer, findings []Finding) error {
 	b := bufio.NewWriter(w)
-	b.WriteString(ListHeader)
+	fmt.Fprint(b, ListHeader) // the first error stays until Flush
 	for _, f := range findings {
 		fmt.Fprintln(b, f)
 	}

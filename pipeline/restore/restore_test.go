@@ -183,9 +183,11 @@ func TestGapOverACut(t *testing.T) {
 	}
 	p := scene.Draw(width, height, 100) // another texture
 	for range 8 {
-		f.WriteString("FRAME\n")
-		for _, plane := range [][]byte{p.Y, p.U, p.V} {
-			f.Write(plane)
+		planes := [][]byte{[]byte("FRAME\n"), p.Y, p.U, p.V}
+		for _, plane := range planes {
+			if _, err := f.Write(plane); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	f.Close()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var global = regexp.MustCompile(`extern "C" __global__ void\s+(?:__launch_bounds__\((?:[^()]|\([^()]*\))*\)\s+)?(\w+)\(`)
+var global = regexp.MustCompile(`extern "C" __global__ void\s+(?:__launch_bounds__\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s+)?(\w+)\(`)
 
 // Every kernel of every file can be run by the emulator.
 func TestAllKernelsAreListed(t *testing.T) {

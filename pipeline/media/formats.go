@@ -102,6 +102,7 @@ type loss struct {
 	alpha, colour bool // gone altogether
 	bits          int  // of depth
 	chroma        bool // resolution
+	exact         bool // values, which are rounded from YUV to RGB
 }
 
 func (l loss) String() string {
@@ -118,12 +119,15 @@ func (l loss) String() string {
 	if l.chroma {
 		parts = append(parts, "chroma resolution")
 	}
+	if l.exact {
+		parts = append(parts, "exact values")
+	}
 	return cmp.Or(strings.Join(parts, ", "), "nothing")
 }
 
 func (l loss) compare(m loss) int {
 	return cmp.Or(cmp.Compare(rank(l.alpha), rank(m.alpha)), cmp.Compare(rank(l.colour), rank(m.colour)),
-		cmp.Compare(l.bits, m.bits), cmp.Compare(rank(l.chroma), rank(m.chroma)))
+		cmp.Compare(l.bits, m.bits), cmp.Compare(rank(l.chroma), rank(m.chroma)), cmp.Compare(rank(l.exact), rank(m.exact)))
 }
 
 // lossBetween says what pictures in p lose when they become t. RGB keeps its
@@ -145,6 +149,7 @@ func lossBetween(p, t astiav.PixelFormat) loss {
 		colour: colours(from) > 1 && colours(to) == 1,
 		bits:   max(0, need-depthOf(to)),
 		chroma: colours(from) > 1 && (to.log2_chroma_w > from.log2_chroma_w || to.log2_chroma_h > from.log2_chroma_h),
+		exact:  isRGB(to) && !isRGB(from),
 	}
 }
 

@@ -62,7 +62,7 @@ func TestNearestFormat(t *testing.T) {
 		{"yuvj420p", "yuv420p", "nothing", []string{"yuv420p", "yuv444p"}},
 		{"gray", "gray10le", "nothing", []string{"yuv420p", "gray10le"}},
 		{"gray12le", "yuv420p12le", "nothing", []string{"gray", "gray10le", "yuv420p12le", "yuv444p12le"}},
-		{"yuva420p", "rgba", "nothing", []string{"yuv420p", "rgb24", "rgba"}},
+		{"yuva420p", "rgba", "exact values", []string{"yuv420p", "rgb24", "rgba"}},
 		{"yuva444p10le", "yuv444p10le", "alpha", []string{"yuv420p10le", "yuv444p10le", "yuv444p12le"}},
 		{"yuv420p12le", "yuv420p10le", "2 bits of depth", []string{"yuv420p", "yuv420p10le", "yuv444p10le"}},
 		{"yuv444p", "yuv420p", "chroma resolution", []string{"gray", "yuv420p", "nv12"}},

@@ -275,6 +275,9 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 		now.State, now.Error, now.Code = Failed, err.Error(), int(fault.KindOf(err))
 		out.Err = err
 	}
+	if now.State != Done && now.Owned {
+		now.Output = stampOf(job.Output) // of a run before this one
+	}
 	out.State = now.State
 	return b.keep(key, now, out)
 }

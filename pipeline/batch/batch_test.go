@@ -171,24 +171,24 @@ func TestOutputsOfOthersAreKept(t *testing.T) {
 	}
 	f.write("a.out", "edited by hand")
 	f.Resume = true
-	f.run(t.Context(), 0, Summary{Failed: 2})
+	_, _ = f.run(t.Context(), 0, Summary{Failed: 2})
 	for name, want := range map[string]string{"a.out": "edited by hand", "b.out": "precious"} {
 		if got, _ := os.ReadFile(f.path(name)); string(got) != want {
 			t.Errorf("%s is now %q", name, got)
 		}
 	}
 	f.Overwrite = true
-	f.run(t.Context(), 2, Summary{Done: 2})
+	_, _ = f.run(t.Context(), 2, Summary{Done: 2})
 }
 
 func TestBeginAgain(t *testing.T) {
 	f := newFixture(t, "a", "b")
-	f.run(t.Context(), 2, Summary{Done: 2})
+	_, _ = f.run(t.Context(), 2, Summary{Done: 2})
 	if _, err := Run(t.Context(), f.Options); fault.KindOf(err) != fault.Usage {
 		t.Errorf("begun twice: %v", err)
 	}
 	f.Overwrite = true
-	f.run(t.Context(), 2, Summary{Done: 2})
+	_, _ = f.run(t.Context(), 2, Summary{Done: 2})
 }
 
 // TestKilled leaves the state as a kill would at each step of a job.
@@ -199,7 +199,7 @@ func TestKilled(t *testing.T) {
 	}{{"while converting", false}, {"before the state was kept", true}} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture(t, "a", "b")
-			f.run(t.Context(), 2, Summary{Done: 2})
+			_, _ = f.run(t.Context(), 2, Summary{Done: 2})
 			keys, err := checkFiles(f.Jobs)
 			if err != nil {
 				t.Fatal(err)
@@ -221,12 +221,18 @@ func TestKilled(t *testing.T) {
 			if !c.output {
 				os.Remove(f.Jobs[1].Output)
 			}
+			// A run that is stopped before it gets anywhere changes nothing.
 			inner, told := f.Jobs[1].Convert, false
-			f.Jobs[1].Convert = func(ctx context.Context, r Resources) (*pipeline.Report, error) {
-				told = r.Interrupted
-				return inner(ctx, r)
-			}
 			f.Resume = true
+			ctx, cancel := context.WithCancel(t.Context())
+			f.Jobs[1].Convert = func(_ context.Context, r Resources) (*pipeline.Report, error) {
+				f.runs.Add(1)
+				told = r.Interrupted
+				cancel()
+				return nil, fault.New(fault.Cancelled, "cancelled")
+			}
+			_, _ = f.run(ctx, 1, Summary{Skipped: 1, Pending: 1})
+			f.Jobs[1].Convert = inner
 			if _, err := f.run(t.Context(), 1, Summary{Done: 1, Skipped: 1}); err != nil || !told {
 				t.Errorf("told that it was interrupted: %v; %v", told, err)
 			}
@@ -364,7 +370,7 @@ func TestRunningTwice(t *testing.T) {
 
 func TestDamagedState(t *testing.T) {
 	f := newFixture(t, names(30)...)
-	f.run(t.Context(), 30, Summary{Done: 30})
+	_, _ = f.run(t.Context(), 30, Summary{Done: 30})
 	name := filepath.Join(f.Dir, stateFile)
 	sound, err := os.ReadFile(name)
 	if err != nil {

@@ -44,8 +44,8 @@ func hypotheses(flows int, neighbours bool, level int) []hypothesis {
 type shares struct {
 	share, smooth *Kernel
 
-	falloff, keenness, neighbourGate, stillGate Buffer[uint16]
-	stillBonus                                  Buffer[uint32]
+	falloff, neighbourGate, stillGate Buffer[uint16]
+	stillBonus                        Buffer[uint32]
 
 	n                int
 	list             Buffer[hypothesis]
@@ -63,7 +63,7 @@ func newShares(s *Stream) (h shares, err error) {
 	for _, t := range []struct {
 		b      *Buffer[uint16]
 		values []uint16
-	}{{&h.falloff, c.Falloff}, {&h.keenness, c.Keenness}, {&h.neighbourGate, c.NeighbourGate}, {&h.stillGate, c.StillGate}} {
+	}{{&h.falloff, c.Falloff}, {&h.neighbourGate, c.NeighbourGate}, {&h.stillGate, c.StillGate}} {
 		if err := upload(s, t.b, t.values); err != nil {
 			return h, err
 		}
@@ -73,7 +73,6 @@ func newShares(s *Stream) (h shares, err error) {
 
 func (h *shares) free() {
 	h.falloff.Free()
-	h.keenness.Free()
 	h.neighbourGate.Free()
 	h.stillGate.Free()
 	h.stillBonus.Free()
@@ -100,7 +99,7 @@ func (h *shares) make(s *Stream, g *guides, p *projection, bends Arg, phase warp
 	err := s.Launch(h.share, Cover(g.width, g.height, wideTile), wideBlock, h.n*pixels*2,
 		g.pictures.Arg(), p.motions.Arg(), bends, h.list.Arg(), Int(h.n), h.scratch.Arg(), Int(g.width), Int(g.height),
 		Int(int(phase)), Int(warp.Constants().CostRadius>>g.level),
-		h.falloff.Arg(), Int(h.falloff.N), h.keenness.Arg(), h.neighbourGate.Arg(), h.stillGate.Arg(), Int(h.stillGate.N),
+		h.falloff.Arg(), Int(h.falloff.N), h.neighbourGate.Arg(), h.stillGate.Arg(), Int(h.stillGate.N),
 		h.stillBonus.Arg(), Int(h.stillBonus.N), total)
 	if err != nil {
 		return err

@@ -12,10 +12,9 @@ type Backend struct {
 	// Falloff is a hypothesis's share by how much its cost exceeds the least one; 0
 	// beyond.
 	Falloff []uint16
-	// Keenness stretches that excess, in 256ths, and NeighbourGate and StillGate, all
-	// of one length, scale the shares of neighbours' motions and of none, by the least
-	// cost; the last entry is for all beyond.
-	Keenness, NeighbourGate, StillGate []uint16
+	// NeighbourGate and StillGate, of one length, scale the shares of neighbours'
+	// motions and of none by the least cost; the last entry is for all beyond.
+	NeighbourGate, StillGate []uint16
 	// StillBonus scales the share of no motion by its lead over the least cost; the
 	// last entry is for all beyond.
 	StillBonus []uint32
@@ -44,7 +43,7 @@ func Constants() Backend {
 		credit[i] = uint16(c)
 	}
 	return Backend{
-		Trust: trustTable, Falloff: falloff, Keenness: keenness, NeighbourGate: neighbourGate, StillGate: stillGate,
+		Trust: trustTable, Falloff: falloff, NeighbourGate: neighbourGate, StillGate: stillGate,
 		StillBonus: stillBonus, Credit: credit, LeastTrust: leastTrust, Overlap: overlap,
 		CostRadius: costRadius, CellBits: cellBits, LargestChange: largestChange,
 		Precision: precision, CoefficientMargin: margin,

@@ -96,17 +96,6 @@ var falloff = func() []uint16 {
 	}
 }()
 
-// keenness stretches the differences between hypotheses before they decay: by
-// 256ths, from the least difference that a flow leaves. Where one fits well, small
-// differences tell; where none does, they say little.
-var keenness = func() []uint16 {
-	t := make([]uint16, 256*differenceOne)
-	for d := range t {
-		t[d] = uint16(256/(decay*(7+0.5*float64(d)/differenceOne)) + 0.5)
-	}
-	return t
-}()
-
 func fallen(d int32) uint32 {
 	if int(d) < len(falloff) {
 		return uint32(falloff[d])
@@ -169,15 +158,14 @@ func share(workers frame.Workers, hypotheses []*hypothesis) int64 {
 				}
 			}
 			sum += int64(least)
-			keen := int32(keenness[min(int(least), len(keenness)-1)])
 			for _, h := range hypotheses {
 				cost := int32(h.cost.Pix[i])
 				switch h.kind {
 				case projected:
-					h.weight.Pix[i] = uint16(fallen((cost - least) * keen >> 8))
+					h.weight.Pix[i] = uint16(fallen(cost - least))
 				case neighbour:
 					gate := uint32(neighbourGate[min(int(least), len(neighbourGate)-1)])
-					h.weight.Pix[i] = uint16(fallen(max(cost-least, 0)*keen>>8) * gate >> 8)
+					h.weight.Pix[i] = uint16(fallen(max(cost-least, 0)) * gate >> 8)
 				case stationary:
 					h.weight.Pix[i] = stillShare(cost, least)
 				}

@@ -45,10 +45,10 @@ HOST_DEVICE uint16_t disagreement(const uint8_t *a, const uint8_t *b, int width,
 	return difference(lookup(a, width, height, ax, ay), lookup(b, width, height, bx, by));
 }
 
-// ShareTables are package warp's tables: falloff by the difference, keenness and
-// gates by the least difference that a flow leaves, bonus by the lead over it.
+// ShareTables are package warp's tables: falloff by the difference, gates by the
+// least difference that a flow leaves, bonus by the lead over it.
 struct ShareTables {
-	const uint16_t *falloff, *keenness, *neighbour_gate, *still_gate;
+	const uint16_t *falloff, *neighbour_gate, *still_gate;
 	const uint32_t *still_bonus;
 	int falloff_entries, gate_entries, bonus_entries;
 };
@@ -59,9 +59,8 @@ HOST_DEVICE uint32_t fallen(const ShareTables &t, int32_t d) { return d < t.fall
 // the projected ones has the cost least.
 HOST_DEVICE uint16_t share_of(const ShareTables &t, int kind, int32_t cost, int32_t least) {
 	int g = least < t.gate_entries ? least : t.gate_entries - 1;
-	int32_t keen = t.keenness[g];
-	if (kind == projected) return (uint16_t)fallen(t, (cost - least) * keen >> 8);
-	if (kind == neighbour) return (uint16_t)(fallen(t, (cost > least ? cost - least : 0) * keen >> 8) * t.neighbour_gate[g] >> 8);
+	if (kind == projected) return (uint16_t)fallen(t, cost - least);
+	if (kind == neighbour) return (uint16_t)(fallen(t, cost > least ? cost - least : 0) * t.neighbour_gate[g] >> 8);
 	uint32_t gate = t.still_gate[g];
 	int32_t lead = least - cost;
 	if (lead > 0) return (uint16_t)(4096 * gate * t.still_bonus[lead < t.bonus_entries ? lead : t.bonus_entries - 1] >> 16);

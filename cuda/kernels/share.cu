@@ -22,8 +22,8 @@ enum {
 // and hypothesis.
 extern "C" __global__ void share_weights(const uint8_t *guides, const Vec *motions, const Vec *bends, const Hypothesis *list,
                                          int hypotheses, uint16_t *weights, int width, int height, int32_t phase, int radius,
-                                         const uint16_t *falloff, int falloff_entries, const uint16_t *keenness,
-                                         const uint16_t *neighbour_gate, const uint16_t *still_gate, int gate_entries, const uint32_t *still_bonus,
+                                         const uint16_t *falloff, int falloff_entries, const uint16_t *neighbour_gate,
+                                         const uint16_t *still_gate, int gate_entries, const uint32_t *still_bonus,
                                          int bonus_entries, unsigned long long *total) {
 	DYNAMIC_SHARED(uint16_t, costs); // by hypothesis, then pixel
 	__shared__ uint16_t differences[halo_height][halo_width];
@@ -72,7 +72,7 @@ extern "C" __global__ void share_weights(const uint8_t *guides, const Vec *motio
 		}
 	}
 
-	ShareTables tables = {falloff, keenness, neighbour_gate, still_gate, still_bonus, falloff_entries, gate_entries, bonus_entries};
+	ShareTables tables = {falloff, neighbour_gate, still_gate, still_bonus, falloff_entries, gate_entries, bonus_entries};
 	unsigned long long mine = 0;
 	for (int p = 0; p < pixels; p++) {
 		int y = top + threadIdx.y + p * rows;

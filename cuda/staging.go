@@ -82,13 +82,13 @@ func (s *Stream) upload(dst uintptr, dstStride int, src unsafe.Pointer, srcStrid
 				return err
 			}
 			done := whole * stagingBytes
+			if done == width*height {
+				return nil
+			}
 			dst, src = dst+uintptr(done), unsafe.Add(src, done)
 			width, height = width*height-done, 1
 		} else {
 			width, height = width*height, 1
-		}
-		if width == 0 {
-			return nil
 		}
 	}
 	return s.send(dst, dstStride, src, srcStride, width, height)
@@ -96,18 +96,18 @@ func (s *Stream) upload(dst uintptr, dstStride int, src unsafe.Pointer, srcStrid
 
 // send copies rows by way of the chunks.
 func (s *Stream) send(dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
-	for rows := stagingBytes / width; height > 0; height -= rows {
-		rows = min(rows, height)
+	for y := 0; y < height; {
+		rows := min(stagingBytes/width, height-y)
 		c := &s.staging.chunks[s.staging.next]
 		s.staging.next = (s.staging.next + 1) % stagingChunks
 		if err := c.take(s.staging.stream); err != nil {
 			return err
 		}
-		gather(c.host.Values, src, srcStride, width, rows)
-		if err := c.place(s, dst, dstStride, width, rows); err != nil {
+		gather(c.host.Values, unsafe.Add(src, y*srcStride), srcStride, width, rows)
+		if err := c.place(s, dst+uintptr(y*dstStride), dstStride, width, rows); err != nil {
 			return err
 		}
-		dst, src = dst+uintptr(rows*dstStride), unsafe.Add(src, rows*srcStride)
+		y += rows
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
 	_, stderr, code := run(t, clip(t, 160, 96, 24), "-o", filepath.Join(dir, "out.nut"), "--vcodec", "rawvideo", "--mode", "blend", "--fps", "48")
-	if code != int(fault.CannotWrite) || !strings.Contains(stderr, "No space left") {
+	if code != int(fault.CannotWrite) || !strings.Contains(stderr, "no space left") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {

@@ -1,6 +1,8 @@
 package segment
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,13 +18,20 @@ const partSuffix = ".part"
 
 func newTemporary(name string) (temporary, error) {
 	dir, base := filepath.Split(name)
-	f, err := os.CreateTemp(filepath.Clean(dir+"."), "."+base+".*"+partSuffix)
-	if err != nil {
-		return temporary{}, err
+	for {
+		f, err := os.CreateTemp(filepath.Clean(dir+"."), "."+base+".*"+partSuffix)
+		if err != nil {
+			return temporary{}, err
+		}
+		// Where files cannot be locked nobody takes them for left behind. Before it
+		// is locked another process may sweep it.
+		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		if _, err := os.Lstat(f.Name()); errors.Is(err, fs.ErrNotExist) {
+			f.Close()
+			continue
+		}
+		return temporary{f}, nil
 	}
-	// Where files cannot be locked nobody takes them for left behind.
-	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	return temporary{f}, nil
 }
 
 // commit gives the file its name, on disk.

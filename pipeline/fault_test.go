@@ -58,7 +58,7 @@ func TestFaults(t *testing.T) {
 		{"output exists", func(o *Options) { o.Output = text; o.Overwrite = false }, fault.CannotWrite, "-y"},
 		{"no such directory", func(o *Options) { o.Output = filepath.Join(dir, "no", "out.nut") }, fault.CannotWrite, "no"},
 		{"output is a directory", func(o *Options) { o.Output = dir }, fault.CannotWrite, "directory"},
-		{"full device", func(o *Options) { o.Output = "/dev/full"; o.OutputFormat = "nut" }, fault.CannotWrite, "No space left"},
+		{"full device", func(o *Options) { o.Output = "/dev/full"; o.OutputFormat = "nut" }, fault.CannotWrite, "no space left"},
 		{"from behind to", func(o *Options) { o.From, o.To = big.NewRat(2, 1), big.NewRat(1, 1) }, fault.Usage, "not before"},
 		{"from behind the end", func(o *Options) { o.From = big.NewRat(20, 1) }, fault.Usage, "holds no frame"},
 		{"codec and container", func(o *Options) { o.Output = filepath.Join(dir, "out.webm"); o.VideoCodec = "libx264" }, fault.Usage, "does not take"},

@@ -12,9 +12,6 @@ import (
 func (p Preset) dis() opencv.DISOptions {
 	o := opencv.UltraFast.Options()
 	o.FinestScale = 0
-	if p == Balanced {
-		o.PatchStride = 3
-	}
 	return o
 }
 

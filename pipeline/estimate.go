@@ -38,7 +38,8 @@ func (o *Options) workers() frame.Workers { return frame.Workers{N: o.Threads} }
 
 // estimators are what one goroutine estimates flows with.
 type estimators struct {
-	first pair
+	workers frame.Workers
+	first   pair
 	// second, where the preset asks for one, differs in its faults and starts from
 	// what block matching found.
 	second *secondEstimate
@@ -63,7 +64,7 @@ type secondEstimate struct {
 }
 
 func newEstimators(o *Options) (*estimators, error) {
-	e := &estimators{}
+	e := &estimators{workers: o.workers()}
 	if err := e.open(o); err != nil {
 		e.close()
 		return nil, err
@@ -80,7 +81,7 @@ func (e *estimators) open(o *Options) (err error) {
 	if o.Flow == Farneback || o.Preset != Best {
 		return nil
 	}
-	e.second = &secondEstimate{matcher: flow.Matcher{Workers: o.workers()}}
+	e.second = &secondEstimate{matcher: flow.Matcher{Workers: e.workers}}
 	for _, to := range []*startedEstimator{&e.second.forward, &e.second.backward} {
 		if *to, err = newStartedEstimator(o); err != nil {
 			return err
@@ -137,7 +138,10 @@ func (e *estimators) estimate(v *interval) error {
 		func() error { return e.first.forward.Estimate(a, b, &first.Forward) },
 		func() error { return e.first.backward.Estimate(b, a, &first.Backward) },
 	)
-	if err != nil || e.second == nil {
+	if err != nil {
+		return err
+	}
+	if err := e.keepStill(a, b, first); err != nil || e.second == nil {
 		return err
 	}
 	s := e.second
@@ -146,10 +150,18 @@ func (e *estimators) estimate(v *interval) error {
 	}
 	v.flows = v.flows[:2]
 	second := &v.flows[1]
-	return together(
+	err = together(
 		func() error { return s.forward.EstimateFrom(a, b, s.toB, &second.Forward) },
 		func() error { return s.backward.EstimateFrom(b, a, s.toA, &second.Backward) },
 	)
+	if err != nil {
+		return err
+	}
+	return e.keepStill(a, b, second)
+}
+
+func (e *estimators) keepStill(a, b frame.Image[uint8], p *warp.FlowPair) error {
+	return flow.KeepStill(a, b, e.workers, p.Forward, p.Backward)
 }
 
 // together runs both at once.

@@ -9,8 +9,6 @@ type Arg struct{ bits uint64 }
 // Int is an argument of type int.
 func Int(v int) Arg { return Arg{uint64(uint32(int32(v)))} }
 
-// Uint is an argument of type uint32_t.
-func Uint(v uint32) Arg { return Arg{uint64(v)} }
 
 // Long is an argument of type int64_t, uint64_t or size_t.
 func Long(v int64) Arg { return Arg{uint64(v)} }

@@ -64,12 +64,7 @@ func (s *Spline[T]) WarpWithin(on *Stream, dst Image[T], tr bspline.Projective, 
 	return s.launch(on, s.scattered, scatteredGrid(dst.Width, dst.Height), scatteredBlock, dst, tr.Inverse(), Flow{}, outside)
 }
 
-// WarpFlow is Warp by a flow, which must not be empty.
-func (s *Spline[T]) WarpFlow(on *Stream, dst Image[T], f Flow) error {
-	return s.WarpFlowWithin(on, dst, f, bspline.Outside[T]{Value: T(math.NaN())})
-}
-
-// WarpFlowWithin is WarpFlow with outside for positions off the picture.
+// WarpFlowWithin is WarpWithin by a flow, which must not be empty.
 func (s *Spline[T]) WarpFlowWithin(on *Stream, dst Image[T], f Flow, outside bspline.Outside[T]) error {
 	if f.U.Width != f.V.Width || f.U.Height != f.V.Height || f.U.Width*f.U.Height == 0 {
 		return fmt.Errorf("flow of %dx%d and %dx%d vectors: want two fields of one size", f.U.Width, f.U.Height, f.V.Width, f.V.Height)

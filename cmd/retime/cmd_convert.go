@@ -229,7 +229,7 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		}
 	}
 	if o.decisions != "" {
-		if p.Decisions, err = readDecisions(o.decisions); err != nil {
+		if p.Decisions, err = readList("--decisions", o.decisions, pipeline.ReadDecisions); err != nil {
 			return p, err
 		}
 	}

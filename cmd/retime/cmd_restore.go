@@ -122,7 +122,7 @@ func (o *RestoreOptions) options(input string, crfGiven bool) (r restore.Options
 		r.Damage = append(r.Damage, found...)
 	}
 	if o.list != "" {
-		found, err := readDamage(o.list)
+		found, err := readList("--list", o.list, restore.ParseList)
 		if err != nil {
 			return r, err
 		}
@@ -148,20 +148,7 @@ func parseMask(text string) ([]restore.Finding, error) {
 	return found, err
 }
 
-func readDamage(name string) ([]restore.Finding, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fault.New(fault.NoInput, "--list: %w", err)
-	}
-	defer f.Close()
-	found, err := restore.ParseList(f)
-	if err != nil {
-		return nil, fault.New(fault.KindOf(err), "--list: %s, %w", name, err)
-	}
-	return found, nil
-}
-
-// writeDamage writes what readDamage reads.
+// writeDamage writes what --list reads.
 func writeDamage(name string, found []restore.Finding) error {
 	var b strings.Builder
 	if err := restore.WriteList(&b, found); err != nil {

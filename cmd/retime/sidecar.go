@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,16 +92,16 @@ func removeUnfinishedSidecar(name string) error {
 	return nil
 }
 
-// readDecisions reads a sidecar that the user has edited.
-func readDecisions(name string) ([]pipeline.Decision, error) {
+// readList reads the file that a flag names by parse, whose errors name the line.
+func readList[T any](flag, name string, parse func(io.Reader) ([]T, error)) ([]T, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fault.New(fault.NoInput, "--decisions: %w", err)
+		return nil, fault.New(fault.NoInput, "%s: %w", flag, err)
 	}
 	defer f.Close()
-	list, err := pipeline.ReadDecisions(f)
+	list, err := parse(f)
 	if err != nil {
-		return nil, fault.New(fault.KindOf(err), "--decisions: %s, %w", name, err)
+		return nil, fault.New(fault.KindOf(err), "%s: %s, %w", flag, name, err)
 	}
 	return list, nil
 }

@@ -96,14 +96,31 @@ func (r *Reader) pass(p *astiav.Packet) {
 // Skim reads what is left without decoding pictures, for the sake of the other
 // streams.
 func (r *Reader) Skim() error {
-	for failed := 0; failed < maxReadErrors; {
+	if err := r.skimTo(math.MaxInt64); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// SkimTo is Skim until the video's packets reach a time in seconds after the file's
+// start. It says io.EOF at the end.
+func (r *Reader) SkimTo(t *big.Rat) error {
+	return r.skimTo(ticks(new(big.Rat).Add(t, r.video.Start), r.stream.TimeBase()))
+}
+
+func (r *Reader) skimTo(goal int64) error {
+	for failed := 0; failed < maxReadErrors && !r.skimmed; {
+		if r.skimDTS != noTimestamp && r.skimDTS >= goal {
+			return nil
+		}
 		r.packet.Unref()
 		err := r.input.ReadFrame(r.packet)
 		switch {
 		case r.ctx.Err() != nil:
 			return r.ctx.Err()
 		case errors.Is(err, astiav.ErrEof):
-			return nil
+			r.skimmed = true
+			continue
 		case err != nil:
 			failed++
 			continue
@@ -116,11 +133,12 @@ func (r *Reader) Skim() error {
 		r.times.join(r.packet, streams[i])
 		if i != r.stream.Index() {
 			r.pass(r.packet)
-		} else if r.pastEnd(r.packet) {
-			return nil
+			continue
 		}
+		r.skimDTS = r.packet.Dts()
+		r.skimmed = r.pastEnd(r.packet)
 	}
-	return nil
+	return io.EOF
 }
 
 // Seekable says whether an input can be opened and read more than once: a file.

@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/big"
 	"unsafe"
@@ -196,41 +195,4 @@ func (r *Reader) Scan() (Scan, error) {
 		s.End.Sub(s.End, r.video.Start)
 	}
 	return s, nil
-}
-
-// SkimTo reads on without decoding pictures, for the sake of the other streams,
-// until the video's packets reach a time in seconds after the file's start. It says
-// io.EOF at the end.
-func (r *Reader) SkimTo(t *big.Rat) error {
-	goal := ticks(new(big.Rat).Add(t, r.video.Start), r.stream.TimeBase())
-	for failed := 0; failed < maxReadErrors && !r.skimmed; {
-		if r.skimDTS != noTimestamp && r.skimDTS >= goal {
-			return nil
-		}
-		r.packet.Unref()
-		err := r.input.ReadFrame(r.packet)
-		switch {
-		case r.ctx.Err() != nil:
-			return r.ctx.Err()
-		case errors.Is(err, astiav.ErrEof):
-			r.skimmed = true
-			continue
-		case err != nil:
-			failed++
-			continue
-		}
-		streams := r.input.Streams()
-		i := r.packet.StreamIndex()
-		if i >= len(streams) {
-			continue
-		}
-		r.times.join(r.packet, streams[i])
-		if i != r.stream.Index() {
-			r.pass(r.packet)
-			continue
-		}
-		r.skimDTS = r.packet.Dts()
-		r.skimmed = r.pastEnd(r.packet)
-	}
-	return io.EOF
 }

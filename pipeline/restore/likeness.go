@@ -74,35 +74,36 @@ func around(v *[cellsY][cellsX]uint8, x, y int) (low, high uint8) {
 // measurePlane takes the mean of each cell. Planes smaller than the grid repeat
 // their samples.
 func measurePlane[T frame.Sample](to *[cellsY][cellsX]uint8, m frame.Image[T], shift int) {
-	for cy := range cellsY {
-		y0, y1 := cell(cy, cellsY, m.Height)
-		for cx := range cellsX {
-			x0, x1 := cell(cx, cellsX, m.Width)
-			sum := 0
-			for y := y0; y < y1; y++ {
-				for _, v := range m.Row(y)[x0:x1] {
-					sum += int(v)
-				}
-			}
-			to[cy][cx] = uint8(min(sum/((y1-y0)*(x1-x0))>>shift, 255))
+	measureCells(to, m, func(row []T) (sum, n int) {
+		for _, v := range row {
+			sum += int(v)
 		}
-	}
+		return sum, len(row)
+	}, shift)
 }
 
 func measureLuma(l *likeness, m frame.Image[uint8]) {
 	measurePlane(&l.value[level], m, 0)
+	measureCells(&l.value[texture], m, func(row []uint8) (sum, n int) {
+		for x := 1; x < len(row); x++ {
+			sum += abs(int(row[x]) - int(row[x-1]))
+		}
+		return sum, max(len(row)-1, 1)
+	}, 0)
+}
+
+// measureCells takes the mean of what of sums up and counts in each row of a cell.
+func measureCells[T frame.Sample](to *[cellsY][cellsX]uint8, m frame.Image[T], of func(row []T) (sum, n int), shift int) {
 	for cy := range cellsY {
 		y0, y1 := cell(cy, cellsY, m.Height)
 		for cx := range cellsX {
 			x0, x1 := cell(cx, cellsX, m.Width)
-			sum := 0
+			sum, count := 0, 0
 			for y := y0; y < y1; y++ {
-				row := m.Row(y)[x0:x1]
-				for x := 1; x < len(row); x++ {
-					sum += abs(int(row[x]) - int(row[x-1]))
-				}
+				s, n := of(m.Row(y)[x0:x1])
+				sum, count = sum+s, count+n
 			}
-			l.value[texture][cy][cx] = uint8(min(sum/((y1-y0)*max(x1-x0-1, 1)), 255))
+			to[cy][cx] = uint8(min(sum/count>>shift, 255))
 		}
 	}
 }

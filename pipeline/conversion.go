@@ -39,99 +39,6 @@ type conversion struct {
 	enough                atomic.Bool // what is read now is not wanted
 }
 
-// picture is a source frame on its way. Its references are counted with the
-// frame's own.
-type picture struct {
-	*frame.Frame
-	number int64 // from 0 at the first one read
-	guide  frame.Image[uint8]
-	at     *big.Rat // on the source's clock
-	shown  *big.Rat // when its last repeat was shown, nil where it has none
-	lost   []lost   // pictures behind it that are made anew
-	stands bool     // for the first of the lost ones, as none comes before them
-}
-
-// Retain adds a reference to the frame and to what is kept of lost ones.
-func (p picture) Retain() {
-	p.Frame.Retain()
-	for _, l := range p.lost {
-		l.retain()
-	}
-}
-
-// Release drops a reference to both.
-func (p picture) Release() {
-	p.Frame.Release()
-	for _, l := range p.lost {
-		l.release()
-	}
-}
-
-// interval is the time between two source frames and what is shown in it.
-type interval struct {
-	a, b  picture // b is empty behind the last frame
-	slots []slot
-	// Set before ready is closed.
-	flows  []warp.FlowPair
-	change change
-	err    error
-	ready  chan struct{}
-	hold   warp.Phase // how long the first picture stands where none is made
-	gap    bool       // too long for motion to run through
-	// Set by the synthesis.
-	cut   bool
-	scene int // of its first picture
-}
-
-func (v *interval) retain() {
-	v.a.Retain()
-	v.b.Retain()
-}
-
-func (v *interval) release() {
-	v.a.Release()
-	if v.b.Frame != nil {
-		v.b.Release()
-	}
-}
-
-// makes says whether any frame of the interval must be made.
-func (v *interval) makes() bool {
-	for _, s := range v.slots {
-		if s.phase != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// rest shows the first picture throughout.
-func (v *interval) rest() {
-	for i := range v.slots {
-		v.slots[i].phase = 0
-	}
-}
-
-// output is a frame to be encoded, which may still be in the making. finish is
-// called once; it returns when the frame is there, with its record.
-type output struct {
-	*frame.Frame
-	finish   func() (result, error)
-	from, to *big.Rat // as the slot's
-	scene    int      // which it belongs to, from 0
-}
-
-// ready is the output of a frame that is there.
-func ready(f *frame.Frame, r Record) output {
-	return output{Frame: f, finish: func() (result, error) { return result{Record: r}, nil }}
-}
-
-// discard lets go of a frame that nobody wants any more.
-func (f output) discard() {
-	_, _ = f.finish() // its error goes the way of the frame
-	f.Release()
-}
-
 // decodedQueue is how many frames wait between decoding and planning, and
 // finishedQueue how many between synthesis and encoding.
 const (
@@ -274,153 +181,6 @@ func (c *conversion) guide(f *frame.Frame) frame.Image[uint8] {
 	return g
 }
 
-// place pairs neighbouring pictures and says which frames lie between them.
-func (c *conversion) place(ctx context.Context, from <-chan picture, estimates, ordered chan<- *interval) error {
-	defer close(estimates)
-	defer close(ordered)
-	var last picture
-	var context *interval // the one before the part's first
-	defer func() {
-		if context != nil {
-			context.release()
-		}
-	}()
-	placed := c.line.first
-	for next := range from {
-		if last.Frame == nil {
-			last = next
-			if c.part != nil && c.part.cold {
-				if placed = c.line.from(last.at); placed > c.part.first {
-					last.Release()
-					return errContext
-				}
-			}
-			continue
-		}
-		v := &interval{a: last, b: next, slots: c.slots(placed, last, next), ready: make(chan struct{})}
-		last = next
-		placed += int64(len(v.slots))
-		v.hold = v.turn()
-		if g := c.plan.gap; g != nil && v.length().Cmp(g) > 0 {
-			v.gap, v.hold = true, warp.PhaseOne
-			c.warnOfGap(v)
-		}
-		if len(v.slots) == 0 {
-			v.a.Release()
-			continue
-		}
-		if v.makes() && frame.Equal(v.a.Frame, v.b.Frame) {
-			v.rest()
-		}
-		next.Retain()
-		if c.part != nil && placed <= c.part.first {
-			if context != nil {
-				context.release()
-			}
-			context = v
-			continue
-		}
-		if context != nil {
-			u := context
-			context = nil
-			if err := c.dispatch(ctx, u, estimates, ordered); err != nil {
-				v.release()
-				last.Release()
-				return err
-			}
-		}
-		if err := c.dispatch(ctx, v, estimates, ordered); err != nil {
-			last.Release()
-			return err
-		}
-		if c.part != nil && v.slots[0].index >= c.part.end {
-			last.Release()
-			c.enough.Store(true)
-			for p := range from {
-				p.Release()
-			}
-			return ctx.Err()
-		}
-	}
-	if last.Frame == nil {
-		return ctx.Err()
-	}
-	if context != nil {
-		u := context
-		context = nil
-		if err := c.dispatch(ctx, u, estimates, ordered); err != nil {
-			last.Release()
-			return err
-		}
-	}
-	v := &interval{a: last, slots: c.lastSlots(placed, last), ready: make(chan struct{})}
-	v.rest() // nothing follows: the last frame stays
-	return c.dispatch(ctx, v, estimates, ordered)
-}
-
-// slots places frames from picture a to b.
-func (c *conversion) slots(placed int64, a, b picture) []slot {
-	switch {
-	case c.o.Repairs != nil:
-		return c.repairs(placed, a, b.at, c.plan.clock.exact(b.PTS))
-	case c.plan.unit != nil:
-		return c.line.divide(placed, a.at, b.at)
-	}
-	return c.line.between(placed, a.at, b.at)
-}
-
-// lastSlots are those of the last picture: until it ends, or to the end of a run
-// that has one.
-func (c *conversion) lastSlots(placed int64, last picture) (slots []slot) {
-	frames := c.line.frames
-	if c.line.run.End == nil {
-		end := c.plan.clock.after(last.PTS, last.Duration)
-		switch {
-		case c.o.Repairs != nil:
-			return c.repairs(placed, last, end, end)
-		case c.plan.unit != nil:
-			return c.line.divide(placed, last.at, end)
-		case c.line.exposure == nil:
-			return c.line.between(placed, last.at, end)
-		}
-		frames = min(frames, c.line.count(end)*c.line.moments())
-	}
-	for ; placed < frames; placed++ {
-		slots = append(slots, slot{index: placed})
-	}
-	return slots
-}
-
-func (c *conversion) warnOfGap(v *interval) {
-	if c.gaps++; c.gaps == 1 {
-		c.o.Log.Warn("the source has gaps, in which the frame before stands", "first", seconds(v.a.at), "length", seconds(v.length()))
-	}
-}
-
-func (c *conversion) dispatch(ctx context.Context, v *interval, estimates, ordered chan<- *interval) error {
-	if !v.makes() || v.gap || !c.o.Mode.UsesFlow() {
-		close(v.ready)
-		err := send(ctx, ordered, v)
-		if err != nil {
-			v.release()
-		}
-		return err
-	}
-	// A cancelled run drops v from the ordered queue while its flow is still
-	// being estimated, so either side holds references of its own.
-	v.retain()
-	if err := send(ctx, ordered, v); err != nil {
-		v.release()
-		v.release()
-		return err
-	}
-	if err := send(ctx, estimates, v); err != nil {
-		v.release()
-		return err
-	}
-	return nil
-}
-
 // estimate computes the flow of intervals, both ways at once.
 func (c *conversion) estimate(ctx context.Context, from <-chan *interval) error {
 	e, err := newEstimators(c.o)
@@ -438,6 +198,26 @@ func (c *conversion) estimate(ctx context.Context, from <-chan *interval) error 
 		v.release()
 	}
 	return ctx.Err()
+}
+
+// output is a frame to be encoded, which may still be in the making. finish is
+// called once; it returns when the frame is there, with its record.
+type output struct {
+	*frame.Frame
+	finish   func() (result, error)
+	from, to *big.Rat // as the slot's
+	scene    int      // which it belongs to, from 0
+}
+
+// ready is the output of a frame that is there.
+func ready(f *frame.Frame, r Record) output {
+	return output{Frame: f, finish: func() (result, error) { return result{Record: r}, nil }}
+}
+
+// discard lets go of a frame that nobody wants any more.
+func (f output) discard() {
+	_, _ = f.finish() // its error goes the way of the frame
+	f.Release()
 }
 
 // encode writes the frames.

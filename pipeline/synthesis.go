@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"math/big"
 
 	"retime/pipeline/frame"
 	"retime/warp"
@@ -55,16 +54,6 @@ func (w *window) push(v *interval) {
 func (w *window) release() {
 	for range 3 {
 		w.push(nil)
-	}
-}
-
-// wait returns when v's flow is known or its estimation has failed.
-func (v *interval) wait(ctx context.Context) error {
-	select {
-	case <-v.ready:
-		return v.err
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
@@ -185,23 +174,3 @@ func (w *window) describe(level int) warp.Interval {
 	}
 	return in
 }
-
-// moves says whether v's flow was estimated and means something.
-func (v *interval) moves() bool { return len(v.flows) > 0 && !v.cut }
-
-// asLong says whether two intervals differ in length by no more than an eighth.
-func asLong(a, b *interval) bool {
-	x, y := a.length(), b.length()
-	d := new(big.Rat).Sub(x, y)
-	return d.Abs(d).Mul(d, big.NewRat(8, 1)).Cmp(y) <= 0
-}
-
-// span is the time of v in the source.
-func (v *interval) span(backward bool) (from, to *big.Rat) {
-	if backward {
-		return new(big.Rat).Neg(v.b.at), new(big.Rat).Neg(v.a.at)
-	}
-	return v.a.at, v.b.at
-}
-
-func (v *interval) length() *big.Rat { return new(big.Rat).Sub(v.b.at, v.a.at) }

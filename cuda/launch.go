@@ -9,7 +9,6 @@ type Arg struct{ bits uint64 }
 // Int is an argument of type int.
 func Int(v int) Arg { return Arg{uint64(uint32(int32(v)))} }
 
-
 // Long is an argument of type int64_t, uint64_t or size_t.
 func Long(v int64) Arg { return Arg{uint64(v)} }
 

@@ -42,48 +42,94 @@ func ReadFlo(r io.Reader) (Field, error) {
 	return f, nil
 }
 
+// ReadFloSized is ReadFlo for a file that must hold a field of dst's size. It reads
+// into dst's memory, whose contents are undefined after an error.
+func ReadFloSized(r io.Reader, dst Field) error {
+	w, h, err := readFloHeader(r)
+	if err == nil && (w != dst.Width || h != dst.Height) {
+		err = fmt.Errorf("%dx%d, want %dx%d", w, h, dst.Width, dst.Height)
+	}
+	if err != nil {
+		return fmt.Errorf("flow: read .flo: %w", err)
+	}
+	if dst.Stride == w { // one long row
+		w, h = w*h, 1
+	}
+	vectors := newFloReader(r, dst.Limit())
+	for y := range h {
+		row := dst.Pix[y*dst.Stride:][:w]
+		for x := 0; x < w; x += floChunk {
+			if err := vectors.read(row[x:min(x+floChunk, w)]); err != nil {
+				return fmt.Errorf("flow: read .flo: %dx%d: after vector %d: %w", dst.Width, dst.Height, y*w+x, err)
+			}
+		}
+	}
+	return nil
+}
+
 func readFlo(r io.Reader) (Field, error) {
-	var header [floHeader]byte
-	if _, err := io.ReadFull(r, header[:]); err != nil {
-		return Field{}, fmt.Errorf("header: %w", noEOF(err))
-	}
-	if tag := string(header[:4]); tag != floTag {
-		return Field{}, fmt.Errorf("starts with %q, not %q: not a .flo file, or not little-endian", tag, floTag)
-	}
-	w := int(int32(binary.LittleEndian.Uint32(header[4:])))
-	h := int(int32(binary.LittleEndian.Uint32(header[8:])))
-	if err := checkFlo(w, h); err != nil {
+	w, h, err := readFloHeader(r)
+	if err != nil {
 		return Field{}, err
 	}
 	f := Field{}
 	f.Width, f.Height, f.Stride = w, h, w
-	limit := f.Limit()
-	var (
-		bytes   [8 * floChunk]byte
-		vectors [floChunk][2]float32
-	)
-	for n := 0; n < w*h; {
-		chunk := vectors[:min(floChunk, w*h-n)]
-		raw := bytes[:8*len(chunk)]
-		if _, err := io.ReadFull(r, raw); err != nil {
-			return Field{}, fmt.Errorf("%dx%d: after vector %d: %w", w, h, n, noEOF(err))
+	vectors := newFloReader(r, f.Limit())
+	for n := 0; n < w*h; n = len(f.Pix) {
+		f.Pix = append(f.Pix, make([]Vec, min(floChunk, w*h-n))...)
+		if err := vectors.read(f.Pix[n:]); err != nil {
+			return Field{}, fmt.Errorf("%dx%d: after vector %d: %w", w, h, n, err)
 		}
-		for i := range chunk {
-			chunk[i] = [2]float32{
-				math.Float32frombits(binary.LittleEndian.Uint32(raw[8*i:])),
-				math.Float32frombits(binary.LittleEndian.Uint32(raw[8*i+4:])),
-			}
-		}
-		f.Pix = append(f.Pix, make([]Vec, len(chunk))...)
-		Quantize(f.Pix[n:], chunk, One, limit)
-		for i, v := range chunk {
-			if !knownFlo(v[0]) || !knownFlo(v[1]) {
-				f.Pix[n+i] = Unknown
-			}
-		}
-		n += len(chunk)
 	}
 	return f, nil
+}
+
+func readFloHeader(r io.Reader) (w, h int, err error) {
+	var header [floHeader]byte
+	if _, err := io.ReadFull(r, header[:]); err != nil {
+		return 0, 0, fmt.Errorf("header: %w", noEOF(err))
+	}
+	if tag := string(header[:4]); tag != floTag {
+		return 0, 0, fmt.Errorf("starts with %q, not %q: not a .flo file, or not little-endian", tag, floTag)
+	}
+	w = int(int32(binary.LittleEndian.Uint32(header[4:])))
+	h = int(int32(binary.LittleEndian.Uint32(header[8:])))
+	return w, h, checkFlo(w, h)
+}
+
+// floReader reads canonical vectors, up to floChunk at a time.
+type floReader struct {
+	r       io.Reader
+	limit   int32
+	bytes   [8 * floChunk]byte
+	vectors [floChunk][2]float32
+}
+
+func newFloReader(r io.Reader, limit int32) *floReader { return &floReader{r: r, limit: limit} }
+
+// read fills dst.
+func (f *floReader) read(dst []Vec) error {
+	raw, vectors := f.bytes[:8*len(dst)], f.vectors[:len(dst)]
+	if _, err := io.ReadFull(f.r, raw); err != nil {
+		return noEOF(err)
+	}
+	known := true
+	for i := range vectors {
+		both := binary.LittleEndian.Uint64(raw[8*i:])
+		x, y := math.Float32frombits(uint32(both)), math.Float32frombits(uint32(both>>32))
+		vectors[i] = [2]float32{x, y}
+		known = known && knownFlo(x) && knownFlo(y)
+	}
+	Quantize(dst, vectors, One, f.limit)
+	if known {
+		return nil
+	}
+	for i, v := range vectors {
+		if !knownFlo(v[0]) || !knownFlo(v[1]) {
+			dst[i] = Unknown
+		}
+	}
+	return nil
 }
 
 // knownFlo is false for NaN.

@@ -74,6 +74,14 @@ func TestReadFloDamaged(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", tt.name, err, tt.want)
 		}
 	}
+	for _, size := range [][2]int{{2, 1}, {1, 2}, {1, 1}} {
+		if err := ReadFloSized(bytes.NewReader(floFile(202021.25, 3, 4)), NewField(size[0], size[1])); err == nil || !strings.Contains(err.Error(), "3x4, want") {
+			t.Errorf("a field of %v: error %v", size, err)
+		}
+	}
+	if err := ReadFloSized(bytes.NewReader(floFile(202021.25, 1, 2, 5, 6)), NewField(1, 2)); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("cut short: error %v", err)
+	}
 	broken := errors.New("broken pipe")
 	if _, err := ReadFlo(io.MultiReader(bytes.NewReader(whole[:20]), iotest.ErrReader(broken))); !errors.Is(err, broken) {
 		t.Errorf("error %v, want the reader's", err)
@@ -116,13 +124,21 @@ func TestFloRoundTrip(t *testing.T) {
 		if want := 12 + 8*s[0]*s[1]; file.Len() != want {
 			t.Errorf("%dx%d: %d bytes, want %d", s[0], s[1], file.Len(), want)
 		}
-		g, err := ReadFlo(iotest.HalfReader(&file))
+		g, err := ReadFlo(iotest.HalfReader(bytes.NewReader(file.Bytes())))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for y := range s[1] {
-			if !slices.Equal(f.Row(y), g.Row(y)) {
-				t.Fatalf("%dx%d: row %d differs", s[0], s[1], y)
+		fields := []Field{g, NewField(s[0], s[1]), {frame.Image[Vec]{Width: s[0], Height: s[1], Stride: s[0] + 3, Pix: make([]Vec, (s[0]+3)*s[1])}}}
+		for _, g := range fields[1:] {
+			if err := ReadFloSized(iotest.HalfReader(bytes.NewReader(file.Bytes())), g); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, g := range fields {
+			for y := range s[1] {
+				if !slices.Equal(f.Row(y), g.Row(y)) {
+					t.Fatalf("%dx%d: row %d differs, way %d", s[0], s[1], y, i)
+				}
 			}
 		}
 	}

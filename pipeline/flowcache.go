@@ -97,18 +97,16 @@ func (c *flowCache) key(a, b frame.Image[uint8], initial flow.Field) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+// readCached sets dst, whose memory it does not reuse: fields are handed on.
 func readCached(name string, a frame.Image[uint8], dst *flow.Field) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	field, err := flow.ReadFlo(f)
-	if err != nil {
+	field := flow.NewField(a.Width, a.Height)
+	if err := flow.ReadFloSized(f, field); err != nil {
 		return err
-	}
-	if field.Width != a.Width || field.Height != a.Height {
-		return errors.New("a field of another size")
 	}
 	*dst = field
 	return nil

@@ -1,6 +1,10 @@
 package warp
 
-import "retime/pipeline/frame"
+import (
+	"encoding/binary"
+
+	"retime/pipeline/frame"
+)
 
 // Luma returns an 8-bit picture of f's brightness for optical flow: the luma
 // plane itself where f has one of 8 bits, its upper 8 bits where it has more,
@@ -66,7 +70,7 @@ func Halve(src frame.Image[uint8]) frame.Image[uint8] {
 		a, b := src.Row(2*y), src.Row(min(2*y+1, src.Height-1))
 		dst := out.Row(y)
 		whole := src.Width / 2
-		for x := range whole {
+		for x := halveWords(dst, a, b); x < whole; x++ {
 			dst[x] = uint8((uint32(a[2*x]) + uint32(a[2*x+1]) + uint32(b[2*x]) + uint32(b[2*x+1]) + 2) >> 2)
 		}
 		if whole < out.Width {
@@ -74,4 +78,19 @@ func Halve(src frame.Image[uint8]) frame.Image[uint8] {
 		}
 	}
 	return out
+}
+
+// halveWords averages what whole words of two rows hold, and returns how many
+// pixels of dst that makes.
+func halveWords(dst, a, b []uint8) int {
+	const low = 0x00ff00ff00ff00ff // every other pixel, in 16 bits each
+	n := 0
+	for len(a) >= 8 && len(b) >= 8 && len(dst) >= 4 {
+		u, v := binary.LittleEndian.Uint64(a), binary.LittleEndian.Uint64(b)
+		s := (u&low + u>>8&low + v&low + v>>8&low + 2*(low/0xff)) >> 2 & low
+		s = (s | s>>8) & 0x0000ffff0000ffff
+		binary.LittleEndian.PutUint32(dst, uint32(s|s>>16))
+		a, b, dst, n = a[8:], b[8:], dst[4:], n+4
+	}
+	return n
 }

@@ -68,15 +68,14 @@ func (o *OverlayFinder) Find(in *Interval) {
 // detect marks the pixels of overlays with 255, others with 0, and says whether
 // there are any.
 func (o *OverlayFinder) detect(in *Interval) bool {
-	frames := [4]frame.Image[uint8]{in.GuideA, in.GuideB}
-	n := 2
+	frames := make([]frame.Image[uint8], 0, 4)
+	frames = append(frames, in.GuideA, in.GuideB)
 	for _, outer := range []*Outer{in.Before, in.After} {
 		if outer != nil {
-			frames[n] = outer.Guide
-			n++
+			frames = append(frames, outer.Guide)
 		}
 	}
-	if n < overlayFrames {
+	if len(frames) < overlayFrames {
 		return false
 	}
 	width, height := in.GuideA.Width, in.GuideA.Height
@@ -85,27 +84,19 @@ func (o *OverlayFinder) detect(in *Interval) bool {
 	probes := newProbes(in.Level)
 	var any atomic.Bool
 	o.Workers.Rows(height, func(y0, y1 int) {
+		changes, least, most := make([]uint8, width), make([]uint8, width), make([]uint8, width)
 		for y := y0; y < y1; y++ {
-			upper, row, lower := in.GuideA.Row(max(y-span, 0)), in.GuideA.Row(y), in.GuideA.Row(min(y+span, height-1))
-			var rows [4][]uint8
-			for k := range n {
-				rows[k] = frames[k].Row(y)
-			}
+			changed(changes, frames, y)
+			extremes(least, most, in.GuideA.Row(max(y-span, 0)), in.GuideA.Row(y), in.GuideA.Row(min(y+span, height-1)))
 			out := o.marks.Row(y)
-			for x := range out {
-				out[x] = 0
-				l, r := max(x-span, 0), min(x+span, width-1)
-				least := min(upper[l], upper[x], upper[r], row[l], row[x], row[r], lower[l], lower[x], lower[r])
-				most := max(upper[l], upper[x], upper[r], row[l], row[x], row[r], lower[l], lower[x], lower[r])
-				contrast := most - least
-				if contrast < overlayContrast {
+			clear(out)
+			for x, change := range changes {
+				if change > mostChange {
 					continue
 				}
-				least, most = row[x], row[x]
-				for k := 1; k < n; k++ {
-					least, most = min(least, rows[k][x]), max(most, rows[k][x])
-				}
-				if most-least <= max(overlayNoise, contrast>>overlayCoding) && probes.misfit(in, x, y) {
+				l, r := max(x-span, 0), min(x+span, width-1)
+				contrast := max(most[l], most[x], most[r]) - min(least[l], least[x], least[r])
+				if contrast >= overlayContrast && change <= max(overlayNoise, contrast>>overlayCoding) && probes.misfit(in, x, y) {
 					out[x] = 255
 					any.Store(true)
 				}
@@ -113,6 +104,28 @@ func (o *OverlayFinder) detect(in *Interval) bool {
 		}
 	})
 	return any.Load()
+}
+
+// mostChange is the most that any pixel of an overlay changes.
+const mostChange = 255 >> overlayCoding
+
+// changed sets by how many grey levels the pixels of row y differ among three or
+// four frames.
+func changed(dst []uint8, frames []frame.Image[uint8], y int) {
+	a, b, c, d := frames[0].Row(y), frames[1].Row(y), frames[2].Row(y), frames[len(frames)-1].Row(y)
+	a, b, c, d = a[:len(dst)], b[:len(dst)], c[:len(dst)], d[:len(dst)]
+	for x := range dst {
+		dst[x] = max(a[x], b[x], c[x], d[x]) - min(a[x], b[x], c[x], d[x])
+	}
+}
+
+// extremes sets the least and the largest of each column of three rows.
+func extremes(least, most, a, b, c []uint8) {
+	most = most[:len(least)]
+	a, b, c = a[:len(least)], b[:len(least)], c[:len(least)]
+	for x := range least {
+		least[x], most[x] = min(a[x], b[x], c[x]), max(a[x], b[x], c[x])
+	}
 }
 
 // probes are the places around a pixel at which its surroundings' motion is

@@ -34,7 +34,7 @@ var restoreShares = []string{
 // AddFlags declares the flags.
 func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringVar(&o.frames, "frames", "", "replace `FRAMES`: 120,133-135; numbers from 0, or times")
+	f.StringVar(&o.frames, "frames", "", "replace `FRAMES`: 120,133-135; numbers from 0, times, or timecodes")
 	f.StringVar(&o.list, "list", "", "replace the frames in the list `FILE`: docs/restoration.md")
 	f.BoolVar(&o.detect, "detect", false, "look for damage and replace what is found")
 	f.StringVar(&o.writeList, "write-list", "", "write all damage to the list `FILE`")

@@ -70,6 +70,14 @@ static int count_of(struct error_count *c) { return atomic_load(&c->n); }
 static void count_format(AVFormatContext *c, struct error_count *n) { c->opaque = n; }
 static void count_codec(AVCodecContext *c, struct error_count *n) { c->opaque = n; }
 
+static const char *timecode_of(const AVFormatContext *c, const AVStream *s)
+{
+	const AVDictionaryEntry *e = av_dict_get(s->metadata, "timecode", NULL, 0);
+	if (!e)
+		e = av_dict_get(c->metadata, "timecode", NULL, 0);
+	return e ? e->value : NULL;
+}
+
 static int stream_attached_picture(const AVStream *s)
 {
 	return (s->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
@@ -297,6 +305,11 @@ func copyStreamMetadata(dst, src *astiav.Stream) error {
 		return astiav.Error(r)
 	}
 	return nil
+}
+
+// timecode is the container's for the first frame of s, empty for none.
+func timecode(c *astiav.FormatContext, s *astiav.Stream) string {
+	return C.GoString(C.timecode_of(native[C.AVFormatContext](c), native[C.AVStream](s)))
 }
 
 func setPacketTimeBase(c *astiav.CodecContext, tb astiav.Rational) {

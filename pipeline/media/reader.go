@@ -49,6 +49,10 @@ type Video struct {
 	Duration *big.Rat
 	// Frames is the count that the container states, 0 where it does not.
 	Frames int64
+	// Timecode is that of the first frame as the container states it, such as
+	// "01:00:00:00", or with a semicolon before the frames where numbers are dropped;
+	// empty where it does not.
+	Timecode string
 	// Interlaced is set where the first picture is called so.
 	Interlaced bool
 }
@@ -379,7 +383,7 @@ func (r *Reader) begin(first *astiav.Frame) error {
 		Codec: r.stream.CodecParameters().CodecID().String(), Format: format, Source: source.Name(),
 		Width: first.Width(), Height: first.Height(),
 		TimeBase: rat(r.stream.TimeBase()), Rate: rat(r.stream.RFrameRate()), Average: rat(r.stream.AvgFrameRate()),
-		Start: big.NewRat(startTime(r.input), 1e6), Frames: r.stream.NbFrames(),
+		Start: big.NewRat(startTime(r.input), 1e6), Frames: r.stream.NbFrames(), Timecode: timecode(r.input, r.stream),
 		FirstPTS: first.Pts(), StreamPTS: first.Pts(), Interlaced: interlacedFlag(first),
 	}
 	if t := r.stream.StartTime(); t != noTimestamp {

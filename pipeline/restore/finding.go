@@ -30,22 +30,28 @@ const (
 var kinds = []Kind{Listed, Repeated, Black, White, Garbled, Flash, DecodeError, Gap, Jump}
 
 // Place names a frame by its number, from 0, or as the one that is shown at a
-// time, in seconds.
+// time, in seconds, or at a timecode.
 type Place struct {
-	Number int64
-	Time   *big.Rat // nil for a number
+	Number   int64
+	Time     *big.Rat  // nil for a number or a timecode
+	Timecode *Timecode // nil for a number or a time
 }
 
-// ParsePlace reads a number, or a time as "12.5", "mm:ss.frac" or "hh:mm:ss.frac";
-// what holds neither point nor colon is a number.
+// ParsePlace reads a number, a time as "12.5", "mm:ss.frac" or "hh:mm:ss.frac", or a
+// timecode as "hh:mm:ss:ff" or "hh:mm:ss;ff"; what holds neither point nor colon is
+// a number.
 func ParsePlace(s string) (Place, error) {
+	if strings.Contains(s, ";") || strings.Count(s, ":") == 3 {
+		t, err := ParseTimecode(s)
+		return Place{Timecode: &t}, err
+	}
 	if strings.ContainsAny(s, ".:") {
 		t, err := pipeline.ParseTime(s)
 		return Place{Time: t}, err
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > maxNumber || strings.HasPrefix(s, "+") {
-		return Place{}, fault.New(fault.Usage, "frame %q: want a number from 0, or a time as 12.5 or mm:ss.frac", s)
+		return Place{}, fault.New(fault.Usage, "frame %q: want a number from 0, a time as 12.5 or mm:ss.frac, or a timecode as hh:mm:ss:ff", s)
 	}
 	return Place{Number: n}, nil
 }
@@ -54,6 +60,9 @@ func ParsePlace(s string) (Place, error) {
 const maxNumber = 1 << 42
 
 func (p Place) String() string {
+	if p.Timecode != nil {
+		return p.Timecode.String()
+	}
 	if p.Time != nil {
 		return p.Time.FloatString(6)
 	}
@@ -84,10 +93,10 @@ func parseSpan(s string) (first, last Place, err error) {
 	if last, err = ParsePlace(b); err != nil {
 		return first, last, err
 	}
-	if (first.Time == nil) != (last.Time == nil) {
-		return first, last, fault.New(fault.Usage, "%q: both ends are numbers, or both are times", s)
+	if (first.Time == nil) != (last.Time == nil) || (first.Timecode == nil) != (last.Timecode == nil) {
+		return first, last, fault.New(fault.Usage, "%q: both ends are numbers, or times, or timecodes", s)
 	}
-	if first.Time == nil && first.Number > last.Number || first.Time != nil && first.Time.Cmp(last.Time) > 0 {
+	if first.Number > last.Number || first.Time != nil && first.Time.Cmp(last.Time) > 0 {
 		return first, last, fault.New(fault.Usage, "%q: the end comes before the beginning", s)
 	}
 	return first, last, nil

@@ -13,7 +13,7 @@ import (
 // ListHeader explains a list to whoever edits it.
 const ListHeader = `# frames    kind         score  time      and perhaps region=x,y,w,h or insert=N
 # Delete a line to leave its frames as they are; add lines for others. Only the
-# first column is needed: a number from 0, a time, or two of them with a dash.
+# first column is needed: a number from 0, a time, a timecode, or two of them with a dash.
 `
 
 // WriteList writes findings, one a line, as ParseList reads them.
@@ -35,7 +35,7 @@ func WriteList(w io.Writer, findings []Finding) error {
 //	200        gap       1.000  8.333333  insert=2
 //
 // The first column names a frame, or the first and the last of several, by number
-// from 0 or by time; the others may be left out. Score and time are for the reader.
+// from 0, time or timecode; the others may be left out. Score and time are for the reader.
 // With insert, frames are put in behind the one named, which stays. Gaps and jumps
 // without it are not repaired. Blank lines and what follows # are passed over.
 // Errors are fault.BadData and name the line.

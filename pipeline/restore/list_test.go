@@ -14,14 +14,15 @@ func TestListRoundTrip(t *testing.T) {
   133-135 repeated 0.98 5.5 # a comment
 0:06.25 garbled region=10,20,100,50
 6.5-7.25 black 1
+01:00:00:12-01:00:01;03 flash
 200 gap 1.000 8.333333 insert=2
 `
 	found, err := ParseList(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found) != 5 || found[1].Last.Number != 135 || found[1].Kind != Repeated || found[1].Score != 0.98 ||
-		!reflect.DeepEqual(found[2].Region, &Region{X: 10, Y: 20, Width: 100, Height: 50}) || found[4].Insert != 2 {
+	if len(found) != 6 || found[1].Last.Number != 135 || found[1].Kind != Repeated || found[1].Score != 0.98 ||
+		!reflect.DeepEqual(found[2].Region, &Region{X: 10, Y: 20, Width: 100, Height: 50}) || found[4].Last.Timecode.String() != "01:00:01;03" || found[5].Insert != 2 {
 		t.Fatalf("read %+v", found)
 	}
 	var b strings.Builder
@@ -36,7 +37,7 @@ func TestListRoundTrip(t *testing.T) {
 
 func TestListFaults(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
-		{"x", `frame "x"`}, {"-5", `frame ""`}, {"5-3", "before the beginning"}, {"5-0:07", "both"}, {"1 purple", "purple"}, {"1 black 2", "score"},
+		{"x", `frame "x"`}, {"-5", `frame ""`}, {"5-3", "before the beginning"}, {"5-0:07", "both"}, {"5-0:0:0:7", "both"}, {"0:7-0:0:0:7", "both"}, {"0:0:0:7:1", "time"}, {"99:0:0;7", "timecode"}, {"1 purple", "purple"}, {"1 black 2", "score"},
 		{"1 black NaN", "score"}, {"1 black 1 -3", "time"}, {"1 black 1 1 1", "want frames"}, {"1 region=1,2,3", "region"}, {"1 region=1,2,0,4", "region"},
 		{"1 insert=0", "frames"}, {"1 size=3", "region= or insert="}, {"1 insert=1 region=0,0,1,1", "no region"}, {"99999999999999999999", "frame"},
 	} {
@@ -49,7 +50,7 @@ func TestListFaults(t *testing.T) {
 
 // What is read is written so that it reads the same.
 func FuzzParseList(f *testing.F) {
-	f.Add("120\n133-135 repeated 0.5 1.25 # x\n0:01.5 garbled region=1,2,3,4\n7 gap insert=2\n")
+	f.Add("120\n133-135 repeated 0.5 1.25 # x\n0:01.5 garbled region=1,2,3,4\n7 gap insert=2\n00:01:02:03-00:01:02;05\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		found, err := ParseList(strings.NewReader(text))
 		if err != nil {

@@ -264,6 +264,9 @@ func (s *survey) span(f *Finding) (first, last int64, err error) {
 	if last, err = s.number(f.Last); err != nil {
 		return first, last, err
 	}
+	if first > last { // timecodes may run past midnight, and so are not compared before
+		return first, last, fault.New(fault.Usage, "%v-%v: the end comes before the beginning", f.First, f.Last)
+	}
 	f.First, f.Last, f.Time = Place{Number: first}, Place{Number: last}, s.seconds(first)
 	return first, last, nil
 }
@@ -274,6 +277,13 @@ var slack = big.NewRat(1, 2000)
 // number finds a frame.
 func (s *survey) number(p Place) (int64, error) {
 	count := int64(len(s.stamps))
+	if p.Timecode != nil {
+		t, err := s.timecode(*p.Timecode)
+		if err != nil {
+			return 0, err
+		}
+		p.Time = t
+	}
 	if p.Time == nil {
 		if p.Number >= count {
 			return 0, fault.New(fault.Usage, "frame %d: the video has %d, from 0 to %d", p.Number, count, count-1)

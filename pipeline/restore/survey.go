@@ -58,6 +58,27 @@ func scan(ctx context.Context, o *Options) (*survey, error) {
 // time is when frame n is shown, in seconds after the file's start.
 func (s *survey) time(n int64) *big.Rat { return s.moment(s.stamps[n]) }
 
+// timecode is when t is shown, in seconds after the file's start. It counts from the
+// timecode that the file states for its first frame, else from 0.
+func (s *survey) timecode(t Timecode) (*big.Rat, error) {
+	rate := s.video.Rate
+	if a := s.video.Average; rate == nil || a != nil && rate.Cmp(new(big.Rat).Add(a, a)) > 0 {
+		rate = a // the frames' times lie on no grid
+	}
+	if rate == nil {
+		return nil, fault.New(fault.Usage, "timecode %v: the video states no frame rate; give numbers or times", t)
+	}
+	first, err := ParseTimecode(s.video.Timecode)
+	if err != nil {
+		first = Timecode{Drop: t.Drop}
+	}
+	at, err := t.after(first, rate)
+	if err != nil {
+		return nil, err
+	}
+	return at.Add(at, s.time(0)), nil
+}
+
 // end is when the last frame ends.
 func (s *survey) end() *big.Rat { return s.moment(s.stamps[len(s.stamps)-1] + s.length) }
 

@@ -314,5 +314,5 @@ and ` + "`TestPassThroughMatrix`" + ` holds retime to it with all of the matrix'
 Some things FFmpeg 5.1 cannot write, or not everywhere. They are named once when they
 are met: HDR10+ and Dolby Vision metadata (no encoder takes them), rotation outside MP4
 and MOV, ICC profiles outside MP4, MOV and pictures, tags of one's own in MP4, and
-streams that a container does not hold.
+streams that a container does not hold, unless they are text ([time.md](time.md)).
 `

@@ -2,6 +2,7 @@ package media
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/asticode/go-astiav"
 
@@ -142,12 +143,18 @@ func (w *Writer) carry(in *astiav.Stream) (carrier, error) {
 		w.leaveOut(in, "it is of no known kind")
 		return nil, nil
 	}
+	if kind == astiav.MediaTypeSubtitle && !holds(w.output, p) {
+		return w.carryText(in)
+	}
 	if !holds(w.output, p) {
 		w.leaveOut(in, "the container does not take it")
 		return nil, nil
 	}
+	if slices.Contains(texts, p.CodecID()) && w.isContainer("nut") {
+		w.log.Warn("the container does not say how long subtitles are shown", "stream", in.Index(), "container", "nut")
+	}
 	if kind == astiav.MediaTypeSubtitle && (!w.keepsTime() || !w.whole()) {
-		return w.newSubtitle(in)
+		return w.newCaption(in)
 	}
 	return w.newCopy(in)
 }
@@ -170,6 +177,9 @@ func (w *Writer) twin(in *astiav.Stream) (*astiav.Stream, error) {
 	}
 	out.CodecParameters().SetCodecTag(0)
 	out.SetTimeBase(in.TimeBase())
+	if in.CodecParameters().CodecID() == astiav.CodecIDMovText {
+		out.SetTimeBase(timedTextUnit(in.TimeBase()))
+	}
 	return out, copyStreamMetadata(out, in)
 }
 
@@ -213,6 +223,23 @@ func (c *copied) free()         { c.packet.Free() }
 func (w *Writer) copyPacket(p *astiav.Packet) {
 	if c := w.copies[p.StreamIndex()]; c != nil {
 		if err := c.take(p); err != nil {
+			w.fail(err)
+		}
+	}
+	if p.StreamIndex() == w.source.stream.Index() && p.Dts() != noTimestamp {
+		w.tellWaiters(p)
+	}
+}
+
+// tellWaiters says how far the source has been read by p, a packet of its video.
+func (w *Writer) tellWaiters(p *astiav.Packet) {
+	for _, c := range w.copies {
+		c, ok := c.(waiter)
+		if !ok {
+			continue
+		}
+		t := new(big.Rat).Mul(big.NewRat(p.Dts(), 1), rat(w.source.stream.TimeBase()))
+		if err := c.passed(t.Sub(t, w.source.Video().Start)); err != nil {
 			w.fail(err)
 		}
 	}

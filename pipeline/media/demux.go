@@ -15,8 +15,8 @@ import (
 // input counts as lost.
 const maxReadErrors = 64
 
-// feed gives the decoder its next packet, and other streams' packets to
-// whoever asked for them. At the end of the input it starts draining.
+// feed gives the decoder its next packet, and all packets to whoever asked for
+// them. At the end of the input it starts draining.
 func (r *Reader) feed() {
 	for failed := 0; !r.draining; {
 		r.packet.Unref()
@@ -59,6 +59,9 @@ func (r *Reader) use(p *astiav.Packet) bool {
 	if p.StreamIndex() != r.stream.Index() {
 		r.pass(p)
 		return false
+	}
+	if r.onPacket != nil {
+		r.onPacket(p)
 	}
 	if p.Flags().Has(astiav.PacketFlagCorrupt) {
 		r.damage.Packets++
@@ -147,8 +150,8 @@ func Seekable(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// forward sends the packets of every stream but the video's to f, which must
-// not keep them, beginning with those already read. A nil f drops them.
+// forward sends packets to f, which must not keep them, beginning with those of
+// other streams than the video's that were already read. A nil f drops them.
 func (r *Reader) forward(f func(*astiav.Packet)) {
 	r.onPacket = f
 	for _, p := range r.held {

@@ -279,6 +279,11 @@ func refuses(c *astiav.FormatContext, id astiav.CodecID) bool {
 	return C.format_holds_id(native[C.AVFormatContext](c), C.enum_AVCodecID(id)) == 0
 }
 
+// takes says whether c's container is known to take the codec.
+func takes(c *astiav.FormatContext, id astiav.CodecID) bool {
+	return C.format_holds_id(native[C.AVFormatContext](c), C.enum_AVCodecID(id)) == 1
+}
+
 // defaultVideoCodec is what the container is usually filled with.
 func defaultVideoCodec(c *astiav.FormatContext) astiav.CodecID {
 	return astiav.CodecID(C.format_default_video(native[C.AVFormatContext](c)))

@@ -110,12 +110,8 @@ func (w *Writer) Parameters() Parameters {
 // WritePacket writes p as if the encoder had made it. Frames and packets do not go
 // into one output.
 func (w *Writer) WritePacket(p Packet) error {
-	w.packet.Unref()
-	if err := w.packet.AllocPayload(len(p.Data)); err != nil {
+	if err := fill(w.packet, p.Data); err != nil {
 		return w.cannot(err)
-	}
-	if len(p.Data) > 0 {
-		C.set_packet_data(native[C.AVPacket](w.packet), unsafe.Pointer(&p.Data[0]), C.size_t(len(p.Data)))
 	}
 	for _, s := range p.Side {
 		if len(s.Data) == 0 {
@@ -131,6 +127,18 @@ func (w *Writer) WritePacket(p Packet) error {
 	w.packet.SetFlags(astiav.PacketFlags(p.Flags))
 	w.joined = true
 	return w.deliver()
+}
+
+// fill makes p a packet of data.
+func fill(p *astiav.Packet, data []byte) error {
+	p.Unref()
+	if err := p.AllocPayload(len(data)); err != nil {
+		return err
+	}
+	if len(data) > 0 {
+		C.set_packet_data(native[C.AVPacket](p), unsafe.Pointer(&data[0]), C.size_t(len(data)))
+	}
+	return nil
 }
 
 // hand gives the encoder's packet to put.

@@ -89,7 +89,11 @@ func (w *Writer) newSound(in *astiav.Stream) (s *sound, err error) {
 		return s, err
 	}
 	s.out.SetTimeBase(s.encoder.TimeBase())
-	return s, copyStreamMetadata(s.out, in)
+	if err := copyStreamMetadata(s.out, in); err != nil {
+		return s, err
+	}
+	dropPacketTags(s.out)
+	return s, nil
 }
 
 // openSoundEncoder opens the source's own codec again, or else the container's

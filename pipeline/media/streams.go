@@ -191,7 +191,7 @@ func (c *cover) free()         { c.packet.Free() }
 // container were.
 func (w *Writer) renewTags() {
 	video := native[C.AVStream](w.video)
-	C.drop_packet_tags(&video.metadata)
+	dropPacketTags(w.video)
 	C.drop_container_tags(&native[C.AVFormatContext](w.output).metadata)
 	key, value := C.CString("encoder"), C.CString(C.LIBAVCODEC_IDENT+" "+w.codec.Name())
 	C.set_tag(&video.metadata, key, value)
@@ -199,6 +199,10 @@ func (w *Writer) renewTags() {
 	C.free(unsafe.Pointer(value))
 	w.sayLostTags()
 }
+
+// dropPacketTags drops what the tags of a stream that is encoded again say of the
+// source's packets.
+func dropPacketTags(s *astiav.Stream) { C.drop_packet_tags(&native[C.AVStream](s).metadata) }
 
 // isoTags are the tags of a file that FFmpeg 5.1 writes to MP4 and its kin.
 var isoTags = []string{

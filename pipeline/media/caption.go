@@ -8,9 +8,9 @@ import (
 	"retime/pipeline/curve"
 )
 
-// subtitle is a stream of subtitles whose time changes. Each is shown while the
+// caption is a stream of subtitles whose time changes. Each is shown while the
 // output shows what it was shown over, so far as that is in the part.
-type subtitle struct {
+type caption struct {
 	w       *Writer
 	in, out *astiav.Stream
 	packet  *astiav.Packet
@@ -23,7 +23,7 @@ var ownClock = map[astiav.CodecID]bool{
 	astiav.CodecIDDvdSubtitle: true, astiav.CodecIDDvbSubtitle: true, astiav.CodecIDDvbTeletext: true,
 }
 
-func (w *Writer) newSubtitle(in *astiav.Stream) (*subtitle, error) {
+func (w *Writer) newCaption(in *astiav.Stream) (*caption, error) {
 	out, err := w.twin(in)
 	if err != nil {
 		return nil, err
@@ -31,38 +31,56 @@ func (w *Writer) newSubtitle(in *astiav.Stream) (*subtitle, error) {
 	if id := in.CodecParameters().CodecID(); ownClock[id] && !w.keepsTime() {
 		w.log.Warn("subtitles begin when they should but stay as long as in the source: their packets say how long", "stream", in.Index(), "codec", id)
 	}
-	return &subtitle{w: w, in: in, out: out, packet: astiav.AllocPacket(), run: w.opt.Curve.Runs()[0], zero: w.source.Video().Start}, nil
+	return w.captionTo(in, out), nil
 }
 
-func (s *subtitle) take(p *astiav.Packet) error {
+func (w *Writer) captionTo(in, out *astiav.Stream) *caption {
+	return &caption{w: w, in: in, out: out, packet: astiav.AllocPacket(), run: w.opt.Curve.Runs()[0], zero: w.source.Video().Start}
+}
+
+// times says when the output shows p, in its stream's time base; false for never.
+func (c *caption) times(p *astiav.Packet) (begin, end int64, ok bool) {
 	if p.Pts() == noTimestamp {
-		return nil
+		return 0, 0, false
 	}
-	tb := rat(s.in.TimeBase())
+	tb := rat(c.in.TimeBase())
 	at := func(t int64) *big.Rat {
 		v := new(big.Rat).Mul(big.NewRat(t, 1), tb)
-		return v.Sub(v, s.zero)
+		return v.Sub(v, c.zero)
 	}
-	begin, end, shown := s.w.shown(&s.run, at(p.Pts()), at(p.Pts()+p.Duration()))
+	from, to, shown := c.w.shown(&c.run, at(p.Pts()), at(p.Pts()+p.Duration()))
+	if !shown {
+		return 0, 0, false
+	}
+	begin = ticks(from, c.out.TimeBase())
+	return begin, max(ticks(to, c.out.TimeBase()), begin), true
+}
+
+func (c *caption) take(p *astiav.Packet) error {
+	begin, end, shown := c.times(p)
 	if !shown {
 		return nil
 	}
-	if err := s.packet.Ref(p); err != nil {
+	if err := c.packet.Ref(p); err != nil {
 		return err
 	}
-	t := ticks(begin, s.out.TimeBase())
-	s.packet.SetPts(t)
-	s.packet.SetDts(t)
-	s.packet.SetDuration(max(ticks(end, s.out.TimeBase())-t, 0))
-	s.packet.SetStreamIndex(s.out.Index())
-	s.packet.SetPos(-1)
-	return s.w.mux(s.packet)
+	return c.put(begin, end)
 }
 
-func (s *subtitle) begin(r *curve.Run) { s.run = *r }
-func (s *subtitle) end() error         { return nil }
-func (s *subtitle) finish() error      { return nil }
-func (s *subtitle) free()              { s.packet.Free() }
+// put writes the packet at its time.
+func (c *caption) put(begin, end int64) error {
+	c.packet.SetPts(begin)
+	c.packet.SetDts(begin)
+	c.packet.SetDuration(end - begin)
+	c.packet.SetStreamIndex(c.out.Index())
+	c.packet.SetPos(-1)
+	return c.w.mux(c.packet)
+}
+
+func (c *caption) begin(r *curve.Run) { c.run = *r }
+func (c *caption) end() error         { return nil }
+func (c *caption) finish() error      { return nil }
+func (c *caption) free()              { c.packet.Free() }
 
 // shown is when the output shows what the source shows from begin to end, within a
 // run that plays forward; false where it does not.

@@ -1,0 +1,310 @@
+// Package subtitle turns subtitles of text from one format into another. It reads
+// events of Advanced SubStation Alpha, which FFmpeg's decoders make of every text
+// format, and writes them as SubRip, WebVTT and 3GPP timed text (MP4's tx3g), with the
+// styling that these have.
+package subtitle
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Style is how text looks.
+type Style struct {
+	Bold, Italic, Underline, Strike bool
+	Colour                          Colour
+}
+
+// Colour is 0xRRGGBB, or Unset for the player's own.
+type Colour int32
+
+// Unset stands for the player's own colour.
+const Unset Colour = -1
+
+// Span is a stretch of text in one style. Its lines are separated by newlines.
+type Span struct {
+	Text string
+	Style
+}
+
+// Cue is what is shown at once.
+type Cue struct {
+	Spans []Span
+	// Place is the edge or corner of the picture that the text lies at, as on a
+	// numeric keypad: 2 for the middle of the lower edge; 0 where nothing is said.
+	Place int
+}
+
+// Loss is what is not carried over, as a set.
+type Loss uint8
+
+// What may be lost.
+const (
+	Colours Loss = 1 << iota
+	Strikes
+	Places
+	Fonts
+	Effects // movement, fading, karaoke, clipping, layers
+	Drawings
+)
+
+// String lists what is lost.
+func (l Loss) String() string {
+	var parts []string
+	for i, name := range []string{"colours", "struck-out text", "positions", "fonts", "effects", "drawings"} {
+		if l&(1<<i) != 0 {
+			parts = append(parts, name)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Script is the header of a stream of events.
+type Script struct {
+	styles   map[string]Style
+	authored bool
+}
+
+// NewScript reads a header: its section of styles, "[V4+ Styles]" or "[V4 Styles]".
+// In an authored one, which was not made up from another format, text in braces is a
+// comment and styles choose fonts.
+func NewScript(header string, authored bool) *Script {
+	s := &Script{styles: map[string]Style{}, authored: authored}
+	var columns []string
+	for line := range strings.Lines(header) {
+		key, value, _ := strings.Cut(line, ":")
+		switch strings.TrimSpace(key) {
+		case "Format":
+			if columns == nil { // the events have one, too
+				columns = strings.Split(value, ",")
+			}
+		case "Style":
+			s.addStyle(columns, strings.Split(value, ","))
+		}
+	}
+	return s
+}
+
+func (s *Script) addStyle(columns, values []string) {
+	style, name := Style{Colour: Unset}, ""
+	for i, c := range columns {
+		if i >= len(values) {
+			break
+		}
+		v := strings.TrimSpace(values[i])
+		set := v != "0" && v != ""
+		switch strings.ToLower(strings.TrimSpace(c)) {
+		case "name":
+			name = v
+		case "bold":
+			style.Bold = set
+		case "italic":
+			style.Italic = set
+		case "underline":
+			style.Underline = set
+		case "strikeout":
+			style.Strike = set
+		case "primarycolour":
+			style.Colour = parseColour(v)
+		}
+	}
+	s.styles[strings.TrimPrefix(name, "*")] = style
+}
+
+// parseColour reads "&HAABBGGRR" in hexadecimal or a decimal number. White is what
+// players show unasked.
+func parseColour(text string) Colour {
+	text = strings.TrimRight(strings.TrimLeft(text, "&Hh"), "&")
+	v, err := strconv.ParseUint(text, 16, 32)
+	if err != nil {
+		return Unset
+	}
+	if c := Colour(v&0xff<<16 | v&0xff00 | v>>16&0xff); c != 0xffffff {
+		return c
+	}
+	return Unset
+}
+
+// eventFields are those of an event before its text: ReadOrder, Layer, Style, Name,
+// three margins, Effect.
+const eventFields = 8
+
+// Parse reads an event as FFmpeg's decoders deliver it, and says what of it a Cue
+// has no place for. What is no event gives an empty cue.
+func (s *Script) Parse(event string) (Cue, Loss) {
+	fields := strings.SplitN(strings.TrimRight(event, "\r\n"), ",", eventFields+1)
+	if len(fields) <= eventFields {
+		return Cue{}, 0
+	}
+	p := parser{script: s, text: fields[eventFields]}
+	if s.authored {
+		p.lost = Fonts
+	}
+	if fields[7] != "" {
+		p.lost |= Effects
+	}
+	p.base = s.style(fields[2])
+	p.style = p.base
+	p.parse()
+	return p.cue, p.lost
+}
+
+// style is the style of a name.
+func (s *Script) style(name string) Style {
+	if style, ok := s.styles[strings.TrimPrefix(name, "*")]; ok {
+		return style
+	}
+	if style, ok := s.styles["Default"]; ok {
+		return style
+	}
+	return Style{Colour: Unset}
+}
+
+// parser reads the text of one event.
+type parser struct {
+	script      *Script
+	text        string
+	base, style Style
+	drawing     bool
+	run         strings.Builder // of text in one style
+	cue         Cue
+	lost        Loss
+}
+
+func (p *parser) parse() {
+	for t := p.text; t != ""; {
+		if t[0] == '{' && (p.script.authored || strings.HasPrefix(t, `{\`)) {
+			if block, rest, ok := strings.Cut(t[1:], "}"); ok {
+				p.override(block)
+				t = rest
+				continue
+			}
+		}
+		n := 1
+		switch {
+		case p.drawing:
+			p.lost |= Drawings
+		case strings.HasPrefix(t, `\N`), strings.HasPrefix(t, `\n`):
+			p.run.WriteByte('\n')
+			n = 2
+		case strings.HasPrefix(t, `\h`):
+			p.run.WriteString("\u00a0")
+			n = 2
+		case t[0] != '\r':
+			p.run.WriteByte(t[0])
+		}
+		t = t[n:]
+	}
+	p.flush()
+}
+
+// flush ends the run of text.
+func (p *parser) flush() {
+	if p.run.Len() == 0 {
+		return
+	}
+	p.cue.add(Span{strings.ToValidUTF8(p.run.String(), "\ufffd"), p.style})
+	p.run.Reset()
+}
+
+func (c *Cue) add(s Span) {
+	if n := len(c.Spans); n > 0 && c.Spans[n-1].Style == s.Style {
+		c.Spans[n-1].Text += s.Text
+		return
+	}
+	c.Spans = append(c.Spans, s)
+}
+
+// override obeys a block of tags, each behind a backslash.
+func (p *parser) override(block string) {
+	tags := strings.Split(block, `\`)
+	for i := 1; i < len(tags); i++ { // what stands before the first is a comment
+		tag := tags[i]
+		// The arguments of a tag may hold others: \t(0,500,\i1).
+		if strings.Contains(tag, "(") {
+			for !strings.Contains(tag, ")") && i+1 < len(tags) {
+				i++
+				tag += `\` + tags[i]
+			}
+		}
+		style := p.style
+		p.obey(strings.TrimSpace(tag), &style)
+		if style != p.style {
+			p.flush()
+			p.style = style
+		}
+	}
+}
+
+// obey changes style as a tag says.
+func (p *parser) obey(tag string, style *Style) {
+	name := strings.TrimRight(tag, "-0123456789.")
+	if c, _, ok := strings.Cut(tag, "&"); ok {
+		name = c
+	}
+	value := tag[len(name):]
+	on := func(base bool) bool { return value == "" && base || value != "" && value != "0" }
+	switch name {
+	case "b":
+		style.Bold = on(p.base.Bold)
+	case "i":
+		style.Italic = on(p.base.Italic)
+	case "u":
+		style.Underline = on(p.base.Underline)
+	case "s":
+		style.Strike = on(p.base.Strike)
+	case "c", "1c":
+		style.Colour = p.base.Colour
+		if value != "" {
+			style.Colour = parseColour(value)
+		}
+	case "an", "a":
+		if p.cue.Place == 0 { // the first counts
+			p.cue.Place = place(name, value)
+		}
+	case "p":
+		p.drawing = on(false)
+	case "q", "pbo":
+	default:
+		p.other(tag, style)
+	}
+}
+
+// other takes the tags that have more than a number behind their names, and notes
+// those that have no place in a Cue.
+func (p *parser) other(tag string, style *Style) {
+	switch {
+	case strings.HasPrefix(tag, "pos("), strings.HasPrefix(tag, "org("), strings.HasPrefix(tag, "move("):
+		p.lost |= Places
+	case strings.HasPrefix(tag, "fn"), strings.HasPrefix(tag, "fs"), strings.HasPrefix(tag, "fe"):
+		p.lost |= Fonts
+	case strings.HasPrefix(tag, "r"):
+		*style = p.base
+		if s, ok := p.script.styles[tag[1:]]; ok {
+			*style = s
+		}
+	case len(tag) > 1 && tag[1] == 'c' && '2' <= tag[0] && tag[0] <= '4': // of outlines and shadows
+		p.lost |= Colours
+	default:
+		p.lost |= Effects
+	}
+}
+
+// place reads the numbers of \an, which are a keypad's, and of \a, which count from
+// the left 1 to 3, with 4 more at the top and 8 more in the middle.
+func place(name, value string) int {
+	n, err := strconv.Atoi(value)
+	switch {
+	case err != nil || n < 1:
+		return 0
+	case name == "an":
+		return min(n, 10) % 10
+	case n <= 3:
+		return n
+	case n >= 5 && n <= 7:
+		return n + 2
+	case n >= 9 && n <= 11:
+		return n - 5
+	}
+	return 0
+}

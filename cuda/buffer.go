@@ -52,6 +52,24 @@ func (b Buffer[T]) part(first, n int) Buffer[T] {
 	return b
 }
 
+// bytes views b as bytes. The view must not be resized nor freed.
+func (b Buffer[T]) bytes() Buffer[byte] {
+	n := sizeOf[T]()
+	return Buffer[byte]{b.N * n, b.address, b.room * n, b.device}
+}
+
+// copyFrom queues a copy of src, which is on b's device, to the start of b.
+func (b Buffer[T]) copyFrom(s *Stream, src Buffer[T]) error {
+	n := src.N * sizeOf[T]()
+	if src.N > b.N {
+		return fmt.Errorf("%d values do not fit in a device buffer of %d", src.N, b.N)
+	}
+	if n == 0 {
+		return nil
+	}
+	return s.device.driver.Copy(s.handle, b.address, n, src.address, n, n, 1)
+}
+
 // Arg is b's address as an argument, 0 where b holds none.
 func (b Buffer[T]) Arg() Arg { return Arg{uint64(b.address)} }
 

@@ -74,33 +74,29 @@ func (g *guides) resize(d *Device, width, height, inner int) error {
 	return g.trust.Resize(d, inner*pixels)
 }
 
-// load queues copies of in's guides and flows. acceleration says whether those
-// beyond are wanted.
-func (g *guides) load(s *Stream, in *warp.Interval, acceleration bool) error {
-	g.level = in.Level
-	g.beyond = acceleration && in.Before != nil && in.After != nil
-	pictures := []frame.Image[uint8]{in.GuideA, in.GuideB}
-	var flows []flow.Field
-	for _, f := range in.Flows {
-		flows = append(flows, f.Forward, f.Backward)
+// load queues copies of what is on the device of in's guides, flows and mask, in the
+// order of imagesOf.
+func (g *guides) load(s *Stream, in *warp.Interval, beyond bool, images []*image) error {
+	g.level, g.beyond, g.fixed = in.Level, beyond, in.Static.Width > 0
+	pixels, pictures, flows := g.width*g.height, 2, g.inner
+	if beyond {
+		pictures, flows = pictures+2, flows+2
 	}
-	if g.beyond {
-		pictures = append(pictures, in.Before.Guide, in.After.Guide)
-		flows = append(flows, in.Before.Flow, in.After.Flow)
-	}
-	for i, p := range pictures {
-		if err := uploadAt(s, g.pictures, i, g.width, g.height, p); err != nil {
-			return fmt.Errorf("guide %d: %w", i, err)
+	for i, m := range images {
+		var to Buffer[byte]
+		switch {
+		case i < pictures:
+			to = g.pictures.part(i*pixels, pixels)
+		case i < pictures+flows:
+			to = g.flows.part((i-pictures)*pixels, pixels).bytes()
+		default:
+			to = g.still
 		}
-	}
-	for i, f := range flows {
-		if err := uploadAt(s, g.flows, i, g.width, g.height, f.Image); err != nil {
-			return fmt.Errorf("flow %d: %w", i, err)
+		if m.bytes.N != to.N {
+			return fmt.Errorf("image %d of the interval: %d bytes, want %d", i, m.bytes.N, to.N)
 		}
-	}
-	if g.fixed = in.Static.Width > 0; g.fixed {
-		if err := uploadAt(s, g.still, 0, g.width, g.height, in.Static); err != nil {
-			return fmt.Errorf("static mask: %w", err)
+		if err := to.copyFrom(s, m.bytes); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -114,10 +110,4 @@ func (g *guides) measure(s *Stream) error {
 	}
 	return s.Launch(g.errorKernel, over(g.width, g.height, n, wideTile), wideBlock, 0,
 		g.pictures.Arg(), g.flows.Arg(), Int(g.inner), g.errors.Arg(), g.trust.Arg(), g.table.Arg(), Int(g.table.N), Int(g.width), Int(g.height))
-}
-
-// uploadAt queues a copy of m, which is width by height, to the i-th such image of
-// b.
-func uploadAt[T any](s *Stream, b Buffer[T], i, width, height int, m frame.Image[T]) error {
-	return Image[T]{width, height, width, b, i * width * height}.Upload(s, m)
 }

@@ -8,14 +8,15 @@ import (
 
 // planes are those of a frame in device memory, as bytes.
 type planes struct {
-	format frame.Format
-	images [4]Image[byte]
+	format        frame.Format
+	width, height int
+	images        [4]Image[byte]
 }
 
 // resize makes p hold the planes of a width by height picture. No stream may
 // still use p.
 func (p *planes) resize(d *Device, format frame.Format, width, height int) error {
-	p.format = format
+	p.format, p.width, p.height = format, width, height
 	for i := range format.Planes {
 		w, h := format.PlaneSize(i, width, height)
 		if err := p.images[i].Resize(d, w*format.Bytes(), h); err != nil {

@@ -8,10 +8,10 @@ import (
 	"retime/warp/bspline"
 )
 
-// source is a frame of the clip in device memory, kept while it is a neighbour, and
-// the spline coefficients of its planes with their margins.
+// source is a frame of the clip in device memory and the spline coefficients of its
+// planes with their margins.
 type source struct {
-	of           *frame.Frame
+	resident
 	planes       planes
 	filtered     bool // the coefficients are those of the frame
 	coefficients [4]Image[float32]
@@ -44,23 +44,20 @@ func (c *source) resize(d *Device, format frame.Format, width, height int, filte
 	return nil
 }
 
-// release lets go of the frame.
-func (c *source) release() {
-	if c.of != nil {
-		c.of.Release()
-	}
-	c.of, c.filtered = nil, false
+// fits says whether resize for f leaves c's memory where it is.
+func (c *source) fits(f *frame.Frame) bool {
+	p := &c.planes
+	return p.format == f.Format && p.width == f.Width && p.height == f.Height
 }
 
 func (c *source) free() {
-	c.release()
 	c.planes.free()
 	for i := range c.coefficients {
 		c.coefficients[i].Free()
 	}
 }
 
-// loader brings frames to the device.
+// loader makes sources' coefficients.
 type loader struct {
 	filter *Prefilter[float32]
 	margin *Kernel
@@ -80,26 +77,13 @@ func (l *loader) free() {
 	}
 }
 
-// load queues a copy of f's planes unless c has them.
-func (l *loader) load(s *Stream, c *source, f *frame.Frame) error {
-	if c.of == f {
-		return nil
-	}
-	c.release()
-	if err := c.planes.upload(s, f); err != nil {
-		return err
-	}
-	c.of = f.Retain()
-	return nil
-}
-
 // prefilter queues the coefficients of c's frame.
 func (l *loader) prefilter(s *Stream, c *source) error {
 	margin := warp.Constants().CoefficientMargin
-	for i, p := range c.of.Planes {
+	for i, p := range c.owner.Planes {
 		inner := c.coefficients[i].Part(margin, margin, p.Width, p.Height)
 		var err error
-		if c.of.Format.Bytes() == 1 {
+		if c.owner.Format.Bytes() == 1 {
 			err = FromSamples(s, l.filter, inner, samples[uint8](c.planes.images[i]))
 		} else {
 			err = FromSamples(s, l.filter, inner, samples[uint16](c.planes.images[i]))

@@ -8,19 +8,15 @@ import (
 )
 
 // staging is page-locked memory through which a stream's uploads go: a ring of
-// chunks. A chunk goes to the device on a stream of its own, while the other one
-// works, and from there to its place.
+// chunks.
 type staging struct {
-	stream *Stream
 	chunks [stagingChunks]stagingChunk
 	next   int
 }
 
 type stagingChunk struct {
-	host   Pinned[byte]
-	device Buffer[byte]
-	// Nil before the first use: the host's part is free again, the device's is.
-	sent, placed *Event
+	Pinned[byte]
+	sent *Event // the device has it; nil before the first use
 }
 
 const (
@@ -29,22 +25,12 @@ const (
 )
 
 // StageUploads makes uploads on s go through page-locked memory that s keeps. They
-// then return once the values are copied there, and reach the device while it
-// still does what was queued on s before, as long as 32 MiB hold what the device
-// has not placed yet. Where there is too little device memory for that, uploads go
-// as before.
+// then return once the values are copied there, as long as its 32 MiB hold what is on
+// its way. Where there is too little memory for that, uploads go as before.
 func (s *Stream) StageUploads() error {
-	up, err := s.device.NewStream()
-	if err != nil {
-		return err
-	}
-	g := &staging{stream: up}
+	g := new(staging)
 	for i := range g.chunks {
-		c := &g.chunks[i]
-		if err = c.host.Resize(s.device, stagingBytes); err == nil {
-			err = c.device.Resize(s.device, stagingBytes)
-		}
-		if err != nil {
+		if err := g.chunks[i].Resize(s.device, stagingBytes); err != nil {
 			g.free()
 			if errors.Is(err, ErrOutOfMemory) {
 				return nil
@@ -57,15 +43,11 @@ func (s *Stream) StageUploads() error {
 }
 
 func (g *staging) free() {
-	_ = g.stream.Close()
 	for i := range g.chunks {
 		c := &g.chunks[i]
-		_ = c.host.Free()
-		c.device.Free()
-		for _, e := range []*Event{c.sent, c.placed} {
-			if e != nil {
-				_ = e.Close()
-			}
+		_ = c.Free()
+		if c.sent != nil {
+			_ = c.sent.Close()
 		}
 	}
 }
@@ -96,15 +78,20 @@ func (s *Stream) upload(dst uintptr, dstStride int, src unsafe.Pointer, srcStrid
 
 // send copies rows by way of the chunks.
 func (s *Stream) send(dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
+	g := s.staging
 	for y := 0; y < height; {
 		rows := min(stagingBytes/width, height-y)
-		c := &s.staging.chunks[s.staging.next]
-		s.staging.next = (s.staging.next + 1) % stagingChunks
-		if err := c.take(s.staging.stream); err != nil {
+		c := &g.chunks[g.next]
+		g.next = (g.next + 1) % stagingChunks
+		if err := c.take(s.device); err != nil {
 			return err
 		}
-		gather(c.host.Values, unsafe.Add(src, y*srcStride), srcStride, width, rows)
-		if err := c.place(s, dst+uintptr(y*dstStride), dstStride, width, rows); err != nil {
+		gather(c.Values, unsafe.Add(src, y*srcStride), srcStride, width, rows)
+		from := unsafe.Pointer(unsafe.SliceData(c.Values))
+		if err := s.device.driver.CopyToDevice(s.handle, dst+uintptr(y*dstStride), dstStride, from, width, width, rows); err != nil {
+			return err
+		}
+		if err := s.Record(c.sent); err != nil {
 			return err
 		}
 		y += rows
@@ -112,42 +99,13 @@ func (s *Stream) send(dst uintptr, dstStride int, src unsafe.Pointer, srcStride,
 	return nil
 }
 
-// take waits until the host may write c, and makes up wait until the device may.
-func (c *stagingChunk) take(up *Stream) (err error) {
+// take returns when c may be written.
+func (c *stagingChunk) take(d *Device) (err error) {
 	if c.sent == nil {
-		c.sent, err = up.device.NewEvent()
+		c.sent, err = d.NewEvent()
 		return err
 	}
-	if err := c.sent.Synchronize(); err != nil {
-		return err
-	}
-	if c.placed == nil {
-		return nil
-	}
-	return up.WaitFor(c.placed)
-}
-
-// place sends what c holds to the device, and makes s copy it to dst.
-func (c *stagingChunk) place(s *Stream, dst uintptr, dstStride, width, rows int) (err error) {
-	up := s.staging.stream
-	if err := c.device.Upload(up, c.host.Values[:width*rows]); err != nil {
-		return err
-	}
-	if err := up.Record(c.sent); err != nil {
-		return err
-	}
-	if err := s.WaitFor(c.sent); err != nil {
-		return err
-	}
-	if err := s.device.driver.Copy(s.handle, dst, dstStride, c.device.address, width, width, rows); err != nil {
-		return err
-	}
-	if c.placed == nil {
-		if c.placed, err = s.device.NewEvent(); err != nil {
-			return err
-		}
-	}
-	return s.Record(c.placed)
+	return c.sent.Synchronize()
 }
 
 // gatherRow is the most bytes that a worker copies at a time.

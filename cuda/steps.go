@@ -3,7 +3,6 @@ package cuda
 import (
 	"fmt"
 
-	"retime/pipeline/frame"
 	"retime/warp"
 )
 
@@ -28,23 +27,25 @@ func (s *Synthesizer) prepare() error {
 		return nil
 	}
 	in := &s.in
-	if s.sources[1].of == in.A {
-		s.sources[0], s.sources[1] = s.sources[1], s.sources[0]
+	images, beyond := s.images(in)
+	var list []*image
+	var err error
+	if s.a, s.b, list, err = s.residents.begin(s.work, in, images); err != nil {
+		return err
 	}
-	for i, f := range []*frame.Frame{in.A, in.B} {
-		if err := s.loader.load(s.work, &s.sources[i], f); err != nil {
-			return err
+	if s.params.Mode == warp.Project {
+		for _, f := range []*source{s.a, s.b} {
+			if f.filtered {
+				continue
+			}
+			if err := s.loader.prefilter(s.work, f); err != nil {
+				return err
+			}
+			f.filtered = true
 		}
-		if s.params.Mode != warp.Project || s.sources[i].filtered {
-			continue
-		}
-		if err := s.loader.prefilter(s.work, &s.sources[i]); err != nil {
-			return err
-		}
-		s.sources[i].filtered = true
 	}
 	if s.params.Mode != warp.Blend {
-		if err := s.guides.load(s.work, in, s.params.Acceleration && s.params.Mode == warp.Project); err != nil {
+		if err := s.guides.load(s.work, in, beyond, list); err != nil {
 			return err
 		}
 	}
@@ -55,6 +56,16 @@ func (s *Synthesizer) prepare() error {
 	}
 	s.ready = true
 	return nil
+}
+
+// images lists what an interval needs beside its frames, and says whether that
+// includes what lies beyond them.
+func (s *Synthesizer) images(in *warp.Interval) (list []rows, beyond bool) {
+	if s.params.Mode == warp.Blend {
+		return nil, false
+	}
+	beyond = s.params.Mode == warp.Project && s.params.Acceleration && in.Before != nil && in.After != nil
+	return imagesOf(in, beyond), beyond
 }
 
 // preparation is the work on an interval's guides and flows.
@@ -87,7 +98,7 @@ func (s *Synthesizer) steps(dst *planes, phase warp.Phase) []step {
 	var list []step
 	for _, g := range s.layout.groups[:s.layout.count] {
 		list = append(list, step{"cross-fade of " + g.String(), 3 * g.bytes(dst.format), func() error {
-			return s.colours.crossFade(s.work, g, dst, &s.sources[0].planes, &s.sources[1].planes, phase, Arg{})
+			return s.colours.crossFade(s.work, g, dst, &s.a.planes, &s.b.planes, phase, Arg{})
 		}})
 	}
 	return list
@@ -95,7 +106,7 @@ func (s *Synthesizer) steps(dst *planes, phase warp.Phase) []step {
 
 // project samples both neighbours along the motion at the frame's time.
 func (s *Synthesizer) project(dst *planes, phase warp.Phase) []step {
-	a, b := &s.sources[0], &s.sources[1]
+	a, b := s.a, s.b
 	pixels, inner := s.guides.width*s.guides.height, s.guides.inner
 	var bends Arg
 	list := []step{{"projection of the flows", pixels * inner * (2*vectorBytes + weightBytes), func() error {
@@ -133,7 +144,7 @@ func (s *Synthesizer) project(dst *planes, phase warp.Phase) []step {
 
 // splat moves both neighbours' colours forward.
 func (s *Synthesizer) splat(dst *planes, phase warp.Phase) []step {
-	a, b := &s.sources[0].planes, &s.sources[1].planes
+	a, b := &s.a.planes, &s.b.planes
 	var list []step
 	for i, g := range s.layout.groups[:s.layout.count] {
 		h := &s.holes[i]
@@ -180,7 +191,7 @@ func (s *Synthesizer) Profile(phase warp.Phase, measure func(name string, bytes 
 				bytes += g.bytes(s.layout.format) + g.samples()*coefficientBytes
 			}
 			list = append(list, step{"prefilter of a source frame", bytes, func() error {
-				return s.loader.prefilter(s.work, &s.sources[0])
+				return s.loader.prefilter(s.work, s.a)
 			}})
 		}
 		list = append(list, s.preparation()...)

@@ -13,12 +13,13 @@ import (
 // memory is kept from frame to frame.
 //
 // Begin and Start are called by one goroutine; for each interval Begin, then Start
-// for each phase.
+// for each phase. Load may be called by another one for the interval that comes next.
 type Synthesizer struct {
 	device *Device
 	params warp.Params
 
-	work, copies *Stream // kernels and uploads; downloads
+	work, copies *Stream // kernels; downloads
+	residents    residents
 	loader       loader
 	guides       guides
 	projection   projection
@@ -27,11 +28,11 @@ type Synthesizer struct {
 	renderer     renderer
 	colours      colours
 	inpainter    inpainter
-	sources      [2]source
 	holes        [maxGroups]holes
 	counters     Buffer[uint64]
 
 	layout layout
+	a, b   *source // of the interval
 	in     warp.Interval
 	ready  bool // what does not depend on the phase is queued
 	clean  bool // accumulators are zero
@@ -84,7 +85,7 @@ func (s *Synthesizer) open() (err error) {
 	if s.work, err = d.NewStream(); err != nil {
 		return err
 	}
-	if err = s.work.StageUploads(); err != nil {
+	if err = s.residents.open(d, p.Mode == warp.Project); err != nil {
 		return err
 	}
 	if s.copies, err = d.NewStream(); err != nil {
@@ -134,6 +135,7 @@ func (s *Synthesizer) Close() {
 		for _, t := range s.all {
 			t.free()
 		}
+		s.residents.close()
 		return nil
 	})
 	s.loader.free()
@@ -145,15 +147,21 @@ func (s *Synthesizer) Close() {
 	s.colours.free()
 	s.inpainter.free()
 	s.counters.Free()
-	for i := range s.sources {
-		s.sources[i].free()
-	}
 	for i := range s.holes {
 		s.holes[i].free()
 	}
 }
 
-// Begin sets the interval that Start works in.
+// Load brings the frames, guides and flows of an interval to the device, for its Begin
+// not to wait for them. It returns once they are read. Guides, flows and masks are told
+// apart by their memory, which must not be used for others as long as anything refers
+// to it; that of frames is held.
+func (s *Synthesizer) Load(in warp.Interval) error {
+	images, _ := s.images(&in)
+	return s.device.Do(func() error { return s.residents.load(&in, images, true) })
+}
+
+// Begin sets the interval that Start works in, which is loaded then if it was not.
 func (s *Synthesizer) Begin(in warp.Interval) error {
 	s.in, s.ready = in, false
 	return nil
@@ -284,12 +292,6 @@ func (s *Synthesizer) fit() error {
 
 func (s *Synthesizer) resize(l layout) error {
 	d, mode := s.device, s.params.Mode
-	for i := range s.sources {
-		s.sources[i].release()
-		if err := s.sources[i].resize(d, l.format, l.width, l.height, mode == warp.Project); err != nil {
-			return err
-		}
-	}
 	if err := s.counters.Resize(d, counters); err != nil {
 		return err
 	}

@@ -54,6 +54,7 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	pictures := make(chan picture, decodedQueue)
 	estimates := make(chan *interval)        // to the flow workers
 	ordered := make(chan *interval, workers) // the same ones, in order
+	tasks := make(chan *task)
 	outputs := make(chan output, finishedQueue)
 	c.level = c.o.Preset.level(c.source.Video().Width, c.source.Video().Height)
 	if c.line == nil {
@@ -79,7 +80,13 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	for range workers {
 		group.Go(func() error { return c.estimate(ctx, estimates) })
 	}
-	group.Go(func() error { return c.synthesize(ctx, ordered, outputs) })
+	group.Go(func() error { return c.relate(ctx, ordered, tasks) })
+	loaded := tasks
+	if s, ok := c.synth.(Starter); ok {
+		loaded = make(chan *task)
+		group.Go(func() error { return c.load(ctx, s, tasks, loaded) })
+	}
+	group.Go(func() error { return c.synthesize(ctx, loaded, outputs) })
 	finished := outputs
 	if c.line.moments() > 1 {
 		finished = make(chan output)
@@ -100,6 +107,12 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	}
 	for v := range ordered {
 		v.release()
+	}
+	for t := range tasks {
+		t.release()
+	}
+	for t := range loaded {
+		t.release()
 	}
 	for f := range outputs {
 		f.discard()
@@ -275,7 +288,7 @@ func (c *conversion) write(f output) error {
 }
 
 // stageTimes adds up how long each stage was at work.
-type stageTimes struct{ decode, flow, synthesis, encode stopwatch }
+type stageTimes struct{ decode, flow, overlays, load, synthesis, encode stopwatch }
 
 type stopwatch struct{ total atomic.Int64 }
 
@@ -286,5 +299,5 @@ func (w *stopwatch) start() (stop func()) {
 
 func (t *stageTimes) stages() Stages {
 	d := func(w *stopwatch) time.Duration { return time.Duration(w.total.Load()) }
-	return Stages{d(&t.decode), d(&t.flow), d(&t.synthesis), d(&t.encode)}
+	return Stages{d(&t.decode), d(&t.flow), d(&t.overlays), d(&t.load), d(&t.synthesis), d(&t.encode)}
 }

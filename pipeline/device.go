@@ -18,8 +18,13 @@ import (
 // again. finish, which is called once and perhaps from another goroutine, returns
 // when dst is filled; frames are finished in order unless the run ends early. No
 // more than maxStarted are unfinished at a time.
+//
+// Load takes what the interval that is begun next needs, from another goroutine than
+// Begin and Start. Intervals may be begun that were not loaded: a Load that fails is
+// of no account.
 type Starter interface {
 	Synthesizer
+	Load(in warp.Interval) error
 	Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error)
 }
 
@@ -119,17 +124,32 @@ func (d *device) Close() {
 type devices struct {
 	list []*rescuer
 	now  int // the one whose interval it is
+	next int // the one whose interval was loaded last
+}
+
+// after is the number of the next device behind i that works; where none does, that
+// of any.
+func (d *devices) after(i int) int {
+	for range d.list {
+		i = (i + 1) % len(d.list)
+		if !d.list[i].lost() {
+			break
+		}
+	}
+	return i
+}
+
+// Load passes the interval to the device that Begin is going to choose, unless one
+// fails before.
+func (d *devices) Load(in warp.Interval) error {
+	d.next = d.after(d.next)
+	return d.list[d.next].Load(in)
 }
 
 // Begin passes the interval to the next device that works, or to the CPU where
 // none does.
 func (d *devices) Begin(in warp.Interval) error {
-	for range d.list {
-		d.now = (d.now + 1) % len(d.list)
-		if !d.list[d.now].lost() {
-			break
-		}
-	}
+	d.now = d.after(d.now)
 	return d.list[d.now].Begin(in)
 }
 
@@ -198,6 +218,13 @@ func newRescuer(s Starter, name string, o *Options) *rescuer {
 // lost says whether the device is left alone.
 func (r *rescuer) lost() bool { return r.faults.Load() >= maxFaults }
 
+func (r *rescuer) Load(in warp.Interval) error {
+	if r.lost() {
+		return nil
+	}
+	return r.device.Load(in)
+}
+
 func (r *rescuer) Begin(in warp.Interval) error {
 	r.in, r.begun = in, false
 	if r.lost() {
@@ -215,11 +242,7 @@ func (r *rescuer) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Made, 
 	if r.begun {
 		finish, err := r.device.Start(dst, phase)
 		if err == nil {
-			in.A.Retain()
-			in.B.Retain()
 			return func() (warp.Made, error) {
-				defer in.A.Release()
-				defer in.B.Release()
 				made, err := finish()
 				if err == nil {
 					r.faults.Store(0)

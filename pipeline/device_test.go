@@ -28,10 +28,16 @@ type fakeDevice struct {
 	begun  int
 	closed bool
 
+	loaded            atomic.Pointer[frame.Frame] // the first one of the interval
 	started, finished atomic.Int32
 }
 
 var errBroken = errors.New("an illegal memory access was encountered")
+
+func (d *fakeDevice) Load(in warp.Interval) error {
+	d.loaded.Store(in.A)
+	return d.fail("load")
+}
 
 func (d *fakeDevice) Begin(in warp.Interval) error {
 	d.in = in

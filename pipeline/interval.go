@@ -54,7 +54,9 @@ type interval struct {
 
 func (v *interval) retain() {
 	v.a.Retain()
-	v.b.Retain()
+	if v.b.Frame != nil {
+		v.b.Retain()
+	}
 }
 
 func (v *interval) release() {

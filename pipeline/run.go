@@ -45,8 +45,9 @@ type TimedSink interface {
 // Synthesizer makes frames between two others. Begin is called once for each
 // interval before its frames, in order of time; Make fills dst, whose format
 // and size are the sources', for a phase between them, and says how well they
-// support it. All calls come from one
-// goroutine. Close frees what it holds.
+// support it. What the interval refers to is there until its frames are finished;
+// beyond that its frames may be held, and memory of guides and flows that is not
+// theirs. All calls come from one goroutine. Close frees what it holds.
 type Synthesizer interface {
 	Begin(in warp.Interval) error
 	Make(dst *frame.Frame, phase warp.Phase) (warp.Made, error)
@@ -56,7 +57,21 @@ type Synthesizer interface {
 // Stages are the seconds that the stages were at work. They overlap, so their
 // sum may exceed the run's time.
 type Stages struct {
-	Decode, Flow, Synthesis, Encode time.Duration
+	Decode, Flow time.Duration
+	Overlays     time.Duration // looking for what lies still
+	Load         time.Duration // bringing pictures and flows to a device
+	Synthesis    time.Duration
+	Encode       time.Duration
+}
+
+// Add adds those of another run.
+func (s *Stages) Add(t Stages) {
+	s.Decode += t.Decode
+	s.Flow += t.Flow
+	s.Overlays += t.Overlays
+	s.Load += t.Load
+	s.Synthesis += t.Synthesis
+	s.Encode += t.Encode
 }
 
 // Report is what a run did.

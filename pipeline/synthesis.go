@@ -7,9 +7,31 @@ import (
 	"retime/warp"
 )
 
-// synthesize makes the intervals' frames in order. It holds three intervals at
-// a time: motion that is not straight shows in the neighbouring ones.
-func (c *conversion) synthesize(ctx context.Context, from <-chan *interval, to chan<- output) error {
+// task is an interval with what its frames are made from.
+type task struct {
+	*interval
+	around []*interval   // those that in refers to, held
+	first  bool          // no interval is known before it
+	makes  bool          // frames are made, of in
+	in     warp.Interval // empty where none is
+}
+
+func (t *task) retain() {
+	for _, v := range t.around {
+		v.retain()
+	}
+}
+
+func (t *task) release() {
+	for _, v := range t.around {
+		v.release()
+	}
+}
+
+// relate settles in order what is shown in the intervals, and tells what their frames
+// are made from. It holds three intervals at a time: motion that is not straight
+// shows in the neighbouring ones.
+func (c *conversion) relate(ctx context.Context, from <-chan *interval, to chan<- *task) error {
 	defer close(to)
 	cuts := newCuts(c.o)
 	var w window
@@ -30,13 +52,74 @@ func (c *conversion) synthesize(ctx context.Context, from <-chan *interval, to c
 			_, at := v.span(c.line.run.Backward)
 			c.cuts = append(c.cuts, at)
 		}
-		if err := c.fill(ctx, &w, to); err != nil {
+		if err := c.assign(ctx, &w, to); err != nil {
 			return err
 		}
 	}
 	w.push(nil)
-	if err := c.fill(ctx, &w, to); err != nil {
+	if err := c.assign(ctx, &w, to); err != nil {
 		return err
+	}
+	return ctx.Err()
+}
+
+// assign sends the task of the window's middle interval.
+func (c *conversion) assign(ctx context.Context, w *window, to chan<- *task) error {
+	v := w.now
+	if v == nil {
+		return nil
+	}
+	t := &task{interval: v, first: w.before == nil}
+	for _, s := range v.slots {
+		t.makes = t.makes || c.part.holds(s.index) && c.method(v, s) == Interpolated
+	}
+	if t.makes {
+		stop := c.times.overlays.start()
+		t.in = w.describe(c.level)
+		if c.o.Mode == warp.Project {
+			c.still.mark(&t.in)
+		}
+		stop()
+	}
+	for _, v := range []*interval{w.before, v, w.after} {
+		if v != nil {
+			t.around = append(t.around, v)
+		}
+	}
+	t.retain()
+	if err := send(ctx, to, t); err != nil {
+		t.release()
+		return err
+	}
+	return nil
+}
+
+// load lets what makes the frames have each interval before its turn.
+func (c *conversion) load(ctx context.Context, s Starter, from <-chan *task, to chan<- *task) error {
+	defer close(to)
+	for t := range from {
+		if t.makes {
+			stop := c.times.load.start()
+			_ = s.Load(t.in) // Begin meets the error again
+			stop()
+		}
+		if err := send(ctx, to, t); err != nil {
+			t.release()
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// synthesize makes the intervals' frames in order.
+func (c *conversion) synthesize(ctx context.Context, from <-chan *task, to chan<- output) error {
+	defer close(to)
+	for t := range from {
+		err := c.fill(ctx, t, to)
+		t.release()
+		if err != nil {
+			return err
+		}
 	}
 	return ctx.Err()
 }
@@ -57,24 +140,20 @@ func (w *window) release() {
 	}
 }
 
-// fill makes the frames of the window's middle interval.
-func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) error {
-	v := w.now
-	if v == nil {
-		return nil
-	}
+// fill makes the frames of an interval.
+func (c *conversion) fill(ctx context.Context, t *task, to chan<- output) error {
 	begun := false
-	for _, s := range v.slots {
+	for _, s := range t.slots {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if !c.part.holds(s.index) {
 			continue
 		}
-		if c.part != nil && c.part.cold && s.index == c.part.first && w.before == nil {
+		if c.part != nil && c.part.cold && s.index == c.part.first && t.first {
 			return errContext
 		}
-		out, err := c.show(w, s, &begun)
+		out, err := c.show(t, s, &begun)
 		if err != nil {
 			return err
 		}
@@ -83,8 +162,8 @@ func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) erro
 				return err
 			}
 		}
-		out.from, out.to, out.scene = s.from, s.to, v.scene
-		if v.cut && s.phase >= v.hold {
+		out.from, out.to, out.scene = s.from, s.to, t.scene
+		if t.cut && s.phase >= t.hold {
 			out.scene++
 		}
 		if err := send(ctx, to, out); err != nil {
@@ -95,24 +174,36 @@ func (c *conversion) fill(ctx context.Context, w *window, to chan<- output) erro
 	return nil
 }
 
-// show returns the frame of slot s in the window's middle interval.
-func (c *conversion) show(w *window, s slot, begun *bool) (output, error) {
-	v := w.now
-	at := c.plan.shown(s)
+// method says how the frame of slot s in v is come by: it is there, as FromSource or
+// Nearest, or else made.
+func (c *conversion) method(v *interval, s slot) Method {
 	stands := c.o.Mode == warp.Nearest || v.cut || v.gap // in whose place nothing is made
 	switch {
 	case s.phase == 0, s.wish == FromSource:
-		return ready(v.a.Frame.Retain(), v.record(s, at, FromSource, warp.Made{})), nil
+		return FromSource
 	case s.wish == Nearest, s.wish == "" && stands:
+		return Nearest
+	}
+	return Interpolated
+}
+
+// show returns the frame of slot s.
+func (c *conversion) show(t *task, s slot, begun *bool) (output, error) {
+	v := t.interval
+	at := c.plan.shown(s)
+	switch c.method(v, s) {
+	case FromSource:
+		return ready(v.a.Frame.Retain(), v.record(s, at, FromSource, warp.Made{})), nil
+	case Nearest:
 		return ready(v.nearest(s).Frame.Retain(), v.record(s, at, Nearest, warp.Made{})), nil
 	}
-	f, finish, err := c.make(w, s.phase, begun)
+	f, finish, err := c.make(t, s.phase, begun)
 	if err != nil {
 		return output{}, err
 	}
-	v.retain()
+	t.retain()
 	return output{Frame: f, finish: func() (result, error) {
-		defer v.release()
+		defer t.release()
 		made, err := finish()
 		if err != nil {
 			return result{}, err
@@ -122,19 +213,15 @@ func (c *conversion) show(w *window, s slot, begun *bool) (output, error) {
 }
 
 // make begins to make a frame.
-func (c *conversion) make(w *window, phase warp.Phase, begun *bool) (f *frame.Frame, finish func() (warp.Made, error), err error) {
+func (c *conversion) make(t *task, phase warp.Phase, begun *bool) (f *frame.Frame, finish func() (warp.Made, error), err error) {
 	defer c.times.synthesis.start()()
 	if !*begun {
-		in := w.describe(c.level)
-		if c.o.Mode == warp.Project {
-			c.still.mark(&in)
-		}
-		if err := c.synth.Begin(in); err != nil {
+		if err := c.synth.Begin(t.in); err != nil {
 			return nil, nil, err
 		}
 		*begun = true
 	}
-	if f, err = c.sink.NewFrame(w.now.a.Frame); err != nil {
+	if f, err = c.sink.NewFrame(t.a.Frame); err != nil {
 		return nil, nil, err
 	}
 	if s, ok := c.synth.(Starter); ok {
@@ -167,10 +254,10 @@ func (w *window) describe(level int) warp.Interval {
 		Flows: v.flows,
 	}
 	if b := w.before; b != nil && b.moves() && asLong(b, v) {
-		in.Before = &warp.Outer{Guide: b.a.guide, Flow: b.flows[0].Backward}
+		in.Before = &warp.Outer{Guide: b.a.guide, Flow: b.flows[0].Backward, Frame: b.a.Frame}
 	}
 	if a := w.after; a != nil && a.moves() && asLong(a, v) {
-		in.After = &warp.Outer{Guide: a.b.guide, Flow: a.flows[0].Forward}
+		in.After = &warp.Outer{Guide: a.b.guide, Flow: a.flows[0].Forward, Frame: a.b.Frame}
 	}
 	return in
 }

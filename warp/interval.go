@@ -37,4 +37,6 @@ type FlowPair struct{ Forward, Backward flow.Field }
 type Outer struct {
 	Guide frame.Image[uint8]
 	Flow  flow.Field
+	// Frame is what the guide may share samples with; nil where it shares none.
+	Frame *frame.Frame
 }

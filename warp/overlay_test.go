@@ -63,7 +63,7 @@ func panned(width, height, dx, dy int, at func(x, y int) uint8, covered func(x, 
 	}
 	return Interval{
 		GuideA: guide(0), GuideB: guide(1), Flows: []FlowPair{{field(1), field(-1)}},
-		Before: &Outer{guide(-1), field(-1)}, After: &Outer{guide(2), field(1)},
+		Before: &Outer{Guide: guide(-1), Flow: field(-1)}, After: &Outer{Guide: guide(2), Flow: field(1)},
 	}
 }
 

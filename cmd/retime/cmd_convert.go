@@ -339,8 +339,12 @@ func summarise(w io.Writer, r *pipeline.Report, whyCPU string) {
 		fmt.Fprintf(w, "size %.2f MB, ", float64(info.Size())/1e6)
 	}
 	s := r.Stages
-	fmt.Fprintf(w, "%s: decode %s, flow %s, synthesis %s, encode %s (overlapping)\n",
-		brief(r.Elapsed), brief(s.Decode), brief(s.Flow), brief(s.Synthesis), brief(s.Encode))
+	load := ""
+	if r.Backend == pipeline.CUDA {
+		load = ", upload " + brief(s.Load)
+	}
+	fmt.Fprintf(w, "%s: decode %s, flow %s, overlays %s%s, synthesis %s, encode %s (overlapping)\n",
+		brief(r.Elapsed), brief(s.Decode), brief(s.Flow), brief(s.Overlays), load, brief(s.Synthesis), brief(s.Encode))
 }
 
 // where says what made the frames, and why it was the CPU where a device was

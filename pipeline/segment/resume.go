@@ -203,8 +203,7 @@ func (p *Plan) makeRest(ctx context.Context, dir string, o pipeline.Options) (*p
 			continue
 		}
 		sum.Sources, sum.Made, sum.Repeats = sum.Sources+report.Sources, sum.Made+report.Made, sum.Repeats+report.Repeats
-		s, t := &sum.Stages, report.Stages
-		s.Decode, s.Flow, s.Synthesis, s.Encode = s.Decode+t.Decode, s.Flow+t.Flow, s.Synthesis+t.Synthesis, s.Encode+t.Encode
+		sum.Stages.Add(report.Stages)
 		sum.Backend, sum.Devices, sum.Remade = report.Backend, report.Devices, sum.Remade+report.Remade
 	}
 	return sum, nil

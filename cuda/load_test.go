@@ -1,0 +1,103 @@
+package cuda_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"retime/cuda"
+	"retime/pipeline/frame"
+	"retime/warp"
+)
+
+// clip returns intervals that follow one another: each shares frames, guides and flows
+// with its neighbours, as those of the pipeline do. It counts the frames that are
+// released.
+func clip(rng *rand.Rand, format frame.Format, width, height, level, n int) (list []warp.Interval, released *atomic.Int32) {
+	var frames []*frame.Frame
+	var guides []frame.Image[uint8]
+	released = new(atomic.Int32)
+	for range n + 1 {
+		f := frame.Wrap(format, width, height, scene(rng, format, width, height).Planes, func(*frame.Frame) { released.Add(1) })
+		frames, guides = append(frames, f), append(guides, guide(f, level))
+	}
+	list = make([]warp.Interval, n)
+	for i := range list {
+		m := motions[rng.IntN(len(motions))]
+		w, h := guides[i].Width, guides[i].Height
+		list[i] = warp.Interval{
+			A: frames[i], B: frames[i+1], GuideA: guides[i], GuideB: guides[i+1], Level: level,
+			Flows: []warp.FlowPair{{Forward: m.field(rng, w, h, 1), Backward: m.field(rng, w, h, -1)}},
+		}
+		if i%3 == 1 {
+			list[i].Static = frame.NewImage[uint8](w, h)
+			for j := range list[i].Static.Pix {
+				list[i].Static.Pix[j] = uint8(rng.IntN(256))
+			}
+		}
+	}
+	for i := 1; i+1 < n; i++ {
+		list[i].Before = &warp.Outer{Guide: guides[i-1], Flow: list[i-1].Flows[0].Backward, Frame: frames[i-1]}
+		list[i].After = &warp.Outer{Guide: guides[i+2], Flow: list[i+1].Flows[0].Forward, Frame: frames[i+2]}
+	}
+	return list, released
+}
+
+// Intervals loaded one ahead by another goroutine, or not at all, or in vain, are made
+// as the CPU makes them. Exact. What they take does not grow with the clip, and no
+// frame is held in the end.
+func TestSynthesizerLoad(t *testing.T) {
+	const seed = 11
+	t.Logf("seed %d", seed)
+	params := warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true}
+	for _, c := range []struct {
+		name  string
+		loads func(i int) []int // what is loaded before interval i begins
+	}{
+		{"one ahead", func(i int) []int { return []int{i} }},
+		{"two ahead", func(i int) []int { return []int{i + 1} }},
+		{"never", func(int) []int { return nil }},
+		{"now and then", func(i int) []int { return []int{i}[:i%2] }},
+		{"others", func(i int) []int { return []int{7 - i} }},
+	} {
+		for level := range 2 {
+			t.Run(fmt.Sprint(c.name, " level ", level), func(t *testing.T) {
+				onDevices(t, func(t *testing.T, d *cuda.Device) {
+					rng := rand.New(rand.NewPCG(seed, uint64(level)))
+					list, released := clip(rng, formats[1], 37, 29, level, 8)
+					cpu, gpu := backends(t, d, params)
+					s := gpu.(*cuda.Synthesizer)
+					taken := make([]int64, len(list))
+					for i, in := range list {
+						var loaded chan error
+						for _, j := range c.loads(i) {
+							if j < 0 || j >= len(list) {
+								continue
+							}
+							loaded = make(chan error, 1)
+							go func() { loaded <- s.Load(list[j]) }()
+						}
+						compare(t, cpu, gpu, in, phases[1:3])
+						if loaded != nil {
+							must(t, <-loaded)
+						}
+						_, taken[i] = d.MemoryHeld()
+					}
+					if taken[7] > taken[3]*3/2 { // what is loaded when varies
+						t.Errorf("%d bytes of device memory after 4 intervals, %d after 8", taken[3], taken[7])
+					}
+					s.Close()
+					cpu.Close()
+					for _, in := range list {
+						in.A.Release()
+					}
+					list[len(list)-1].B.Release()
+					if n := int(released.Load()); n != len(list)+1 {
+						t.Errorf("%d of %d frames are held", len(list)+1-n, len(list)+1)
+					}
+				})
+			})
+		}
+	}
+}

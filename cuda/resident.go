@@ -1,0 +1,329 @@
+package cuda
+
+import (
+	"sync"
+	"unsafe"
+
+	"retime/flow"
+	"retime/pipeline/frame"
+	"retime/warp"
+)
+
+// residents are the pictures and flows that lie in device memory. Each is uploaded
+// once and kept for as long as intervals need it: a flow is that of one interval and
+// lies beyond both neighbours. They are uploaded on a stream of their own, for an
+// interval that has begun or for the next one.
+type residents struct {
+	device       *Device
+	coefficients bool
+
+	loading sync.Mutex // held by who uploads
+	up      *Stream
+	idle    *Event // what was queued before the last interval began is done
+
+	mu      sync.Mutex  // guards what follows, and what the lists hold says of itself
+	images  [2][]*image // guides and masks; flows
+	sources []*source
+	turn    uint64 // of the last load
+	begun   uint64 // of the interval that has begun
+}
+
+// resident says what some device memory holds.
+type resident struct {
+	of    any          // tells it from others; nil for nothing
+	owner *frame.Frame // held, as its memory may be that of what was uploaded; may be nil
+	turn  uint64       // of the last load that wanted it
+	there bool         // sent is recorded
+	sent  *Event
+}
+
+// image is a guide, a flow or a mask, its rows without gaps.
+type image struct {
+	resident
+	bytes Buffer[byte]
+}
+
+// rows is an image in host memory.
+type rows struct {
+	frame.Image[byte]
+	kind  int // of its list in residents
+	owner *frame.Frame
+}
+
+// rowsID tells images by their memory, which it holds.
+type rowsID struct {
+	first                 *byte
+	width, height, stride int
+}
+
+func (r rows) id() rowsID { return rowsID{unsafe.SliceData(r.Pix), r.Width, r.Height, r.Stride} }
+
+// rowsOf views m as bytes. owner, if it is not nil, must be held for m to be read.
+func rowsOf[T any](m frame.Image[T], owner *frame.Frame) rows {
+	n, kind := sizeOf[T](), 0
+	if n > 1 {
+		kind = 1
+	}
+	return rows{frame.Image[byte]{
+		Width: m.Width * n, Height: m.Height, Stride: m.Stride * n,
+		Pix: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(m.Pix))), len(m.Pix)*n),
+	}, kind, owner}
+}
+
+// imagesOf lists an interval's guides, flows and mask in the order in which guides
+// hold them. beyond says whether those of the neighbours are wanted.
+func imagesOf(in *warp.Interval, beyond bool) []rows {
+	list := []rows{rowsOf(in.GuideA, in.A), rowsOf(in.GuideB, in.B)}
+	if beyond {
+		list = append(list, rowsOf(in.Before.Guide, in.Before.Frame), rowsOf(in.After.Guide, in.After.Frame))
+	}
+	add := func(f flow.Field) { list = append(list, rowsOf(f.Image, nil)) }
+	for _, f := range in.Flows {
+		add(f.Forward)
+		add(f.Backward)
+	}
+	if beyond {
+		add(in.Before.Flow)
+		add(in.After.Flow)
+	}
+	if in.Static.Width > 0 {
+		list = append(list, rowsOf(in.Static, nil))
+	}
+	return list
+}
+
+// open makes r ready for use. coefficients says whether sources hold them.
+func (r *residents) open(d *Device, coefficients bool) (err error) {
+	r.device, r.coefficients, r.turn = d, coefficients, 1
+	if r.up, err = d.NewStream(); err != nil {
+		return err
+	}
+	if err = r.up.StageUploads(); err != nil {
+		return err
+	}
+	r.idle, err = d.NewEvent()
+	return err
+}
+
+// close waits for uploads and frees everything; nothing else may use it any more.
+func (r *residents) close() {
+	if r.up != nil {
+		_ = r.up.Synchronize()
+		_ = r.up.Close()
+	}
+	if r.idle != nil {
+		_ = r.idle.Close()
+	}
+	for _, list := range r.images {
+		for _, m := range list {
+			m.resident.free()
+			m.bytes.Free()
+		}
+	}
+	for _, s := range r.sources {
+		s.resident.free()
+		s.free()
+	}
+}
+
+func (h *resident) free() {
+	h.drop()
+	if h.sent != nil {
+		_ = h.sent.Close()
+	}
+}
+
+// drop makes h hold nothing.
+func (h *resident) drop() {
+	if h.owner != nil {
+		h.owner.Release()
+	}
+	h.of, h.owner, h.there = nil, nil, false
+}
+
+func (h *resident) head() *resident { return h }
+
+// load uploads what of an interval is not there: its frames and images. ahead is set
+// where it is the next one, so that what is there for the present one stays.
+func (r *residents) load(in *warp.Interval, images []rows, ahead bool) error {
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	r.mu.Lock()
+	if ahead || r.begun == r.turn {
+		r.turn++
+	}
+	r.mu.Unlock()
+	for _, f := range []*frame.Frame{in.A, in.B} {
+		if err := r.loadSource(f); err != nil {
+			return err
+		}
+	}
+	for _, m := range images {
+		if err := r.loadImage(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *residents) loadSource(f *frame.Frame) error {
+	s, there := claim(r, &r.sources, f, f, func() *source { return new(source) })
+	if there {
+		return nil
+	}
+	return r.fill(&s.resident, func() error {
+		if !s.fits(f) {
+			if err := r.settle(); err != nil {
+				return err
+			}
+		}
+		if err := s.resize(r.device, f.Format, f.Width, f.Height, r.coefficients); err != nil {
+			return err
+		}
+		s.filtered = false
+		return s.planes.upload(r.up, f)
+	})
+}
+
+func (r *residents) loadImage(m rows) error {
+	d, there := claim(r, &r.images[m.kind], any(m.id()), m.owner, func() *image { return new(image) })
+	if there {
+		return nil
+	}
+	return r.fill(&d.resident, func() error {
+		n := m.Width * m.Height
+		if n > d.bytes.room {
+			if err := r.settle(); err != nil {
+				return err
+			}
+		}
+		if err := d.bytes.Resize(r.device, n); err != nil {
+			return err
+		}
+		return Image[byte]{m.Width, m.Height, m.Width, d.bytes, 0}.Upload(r.up, m.Image)
+	})
+}
+
+// claim returns what holds id, or else what is needed no more, or something new. That
+// is to be filled.
+func claim[T interface{ head() *resident }](r *residents, list *[]T, id any, owner *frame.Frame, fresh func() T) (t T, there bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	free := -1
+	for i, t := range *list {
+		h := t.head()
+		if h.of == id {
+			h.turn = r.turn
+			return t, true
+		}
+		if h.of == nil || h.turn < r.begun {
+			free = i
+		}
+	}
+	if free < 0 {
+		free = len(*list)
+		*list = append(*list, fresh())
+	}
+	t = (*list)[free]
+	h := t.head()
+	h.drop()
+	if h.of, h.turn = id, r.turn; owner != nil {
+		h.owner = owner.Retain()
+	}
+	return t, false
+}
+
+// fill uploads what h is to hold, once what it held is used no more.
+func (r *residents) fill(h *resident, upload func() error) (err error) {
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if h.there = err == nil; err != nil {
+			h.drop()
+		}
+	}()
+	if h.sent == nil {
+		if h.sent, err = r.device.NewEvent(); err != nil {
+			return err
+		}
+	}
+	if err := r.up.WaitFor(r.idle); err != nil {
+		return err
+	}
+	if err := upload(); err != nil {
+		return err
+	}
+	return r.up.Record(h.sent)
+}
+
+// settle returns when the memory of what is needed no more may be freed.
+func (r *residents) settle() error {
+	if err := r.up.Synchronize(); err != nil {
+		return err
+	}
+	return r.idle.Synchronize()
+}
+
+// begin returns where an interval's frames and images are, and makes what is queued
+// on s from now on wait for them. What was queued on s before must be all that uses
+// those of earlier intervals.
+func (r *residents) begin(s *Stream, in *warp.Interval, images []rows) (a, b *source, list []*image, err error) {
+	a, b, list, err = r.find(s, in, images)
+	if list == nil && err == nil {
+		if err = r.load(in, images, false); err == nil {
+			a, b, list, err = r.find(s, in, images)
+		}
+	}
+	if err != nil {
+		return a, b, list, err
+	}
+	for _, h := range []*resident{&a.resident, &b.resident} {
+		if err := s.WaitFor(h.sent); err != nil {
+			return a, b, list, err
+		}
+	}
+	for _, m := range list {
+		if err := s.WaitFor(m.sent); err != nil {
+			return a, b, list, err
+		}
+	}
+	return a, b, list, nil
+}
+
+// find looks up what an interval needs, and begins it if all is there; else list is
+// nil.
+func (r *residents) find(s *Stream, in *warp.Interval, images []rows) (a, b *source, list []*image, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a, b = lookUp(r.sources, in.A), lookUp(r.sources, in.B)
+	if a == nil || b == nil {
+		return nil, nil, nil, nil
+	}
+	begun := min(a.turn, b.turn)
+	found := make([]*image, len(images))
+	for i, m := range images {
+		d := lookUp(r.images[m.kind], any(m.id()))
+		if d == nil {
+			return nil, nil, nil, nil
+		}
+		found[i], begun = d, min(begun, d.turn)
+	}
+	if err := s.Record(r.idle); err != nil {
+		return nil, nil, nil, err
+	}
+	r.begun = begun
+	return a, b, found, nil
+}
+
+// lookUp returns what holds id, or nil.
+func lookUp[T interface {
+	comparable
+	head() *resident
+}](list []T, id any) (none T) {
+	for _, t := range list {
+		if h := t.head(); h.there && h.of == id {
+			return t
+		}
+	}
+	return none
+}

@@ -102,6 +102,10 @@ type Options struct {
 	CRF          *int              // constant rate factor; nil for the encoder's default, 16 for libx264
 	VideoOptions map[string]string // further encoder options
 	PixelFormat  string            // sample format; empty for the source's
+	// AudioCodec is the encoder for all sound; where empty, sound is copied, or where
+	// it cannot be, encoded in its own codec or the container's usual one.
+	AudioCodec   string
+	AudioOptions map[string]string // further options of the sound's encoder
 
 	Threads int     // worker threads; 0 for as many as there are processors
 	Backend Backend // where frames are made
@@ -289,6 +293,8 @@ func (o *Options) check() error {
 		return fault.New(fault.Usage, "--decisions and --confidence-maps are about single moments; leave out --shutter")
 	case o.ConfidenceMap != nil && !o.Mode.UsesFlow():
 		return fault.New(fault.Usage, "--confidence-maps: --mode %s uses no optical flow", o.Mode)
+	case o.AudioCodec != "" && o.Audio != media.StretchAudio:
+		return fault.New(fault.Usage, "--acodec encodes sound, and --audio %s does not; leave out one of them", o.Audio)
 	case o.CRF != nil && *o.CRF < 0:
 		return fault.New(fault.Usage, "--crf %d: must not be negative", *o.CRF)
 	case o.Slow.Sign() <= 0:

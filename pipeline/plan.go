@@ -225,7 +225,7 @@ func (p *plan) writerOptions(o *Options) media.WriterOptions {
 	w := media.WriterOptions{
 		Format: o.OutputFormat, Codec: o.VideoCodec, CRF: -1, Options: o.VideoOptions, PixelFormat: o.PixelFormat,
 		Threads: o.Threads, Overwrite: o.Overwrite, Rate: p.rate, Start: p.lines[0].start, Unit: p.unit, Curve: p.curve, End: p.to, Passes: p.reopens(), Verify: !o.NoVerify,
-		Audio: o.Audio, Log: o.Log,
+		Audio: o.Audio, AudioCodec: o.AudioCodec, AudioOptions: o.AudioOptions, Log: o.Log,
 	}
 	if p.unit != nil {
 		w.Start = nil // the frames' times count from the output's 0

@@ -3,12 +3,16 @@ package pipeline
 import (
 	"encoding/binary"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/big"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/warp"
 )
@@ -209,6 +213,86 @@ func TestSoundStreams(t *testing.T) {
 		}
 		if got := len(heard(t, o.Output, 48000)); got != want {
 			t.Errorf("%s, %d times slower: %d samples, want %d", c.audio, c.slow, got, want)
+		}
+	}
+}
+
+// soundClip has a stereo stream of noise of a second in a codec, or of six channels.
+func soundClip(t *testing.T, codec, layout string) string {
+	t.Helper()
+	clip := filepath.Join(t.TempDir(), "in.mkv")
+	ffmpeg(t, "-i", writeScene(t, 32, 24, 24, 24, 1), "-f", "lavfi", "-i", "anoisesrc=d=1:r=48000:a=0.5:seed=7", "-map", "0", "-map", "1",
+		"-c:v", "copy", "-c:a", codec, "-channel_layout:a", layout, "-ac", map[bool]string{true: "2", false: "6"}[layout == "stereo"], "-metadata:s:a", "language=fin", clip)
+	return clip
+}
+
+// What the container does not take is encoded, what is asked for always.
+func TestAudioCodec(t *testing.T) {
+	for _, c := range []struct {
+		codec, layout, output, encoder string
+		options                        map[string]string
+		want, says                     string // codec and layout, and what is said
+	}{
+		{"pcm_s24le", "stereo", "out.mp4", "", nil, "aac,stereo", "in another codec"},
+		{"flac", "stereo", "out.webm", "", nil, "opus,stereo", "in another codec"},
+		{"flac", "stereo", "out.ts", "", nil, "aac,stereo", "in another codec"},
+		{"flac", "stereo", "out.mkv", "", nil, "flac,stereo", ""},
+		{"flac", "stereo", "out.mkv", "pcm_s16le", nil, "pcm_s16le,", ""},
+		{"aac", "stereo", "out.mkv", "libvorbis", map[string]string{"b": "96k"}, "vorbis,stereo", ""},
+		{"ac3", "5.1(side)", "out.webm", "", nil, "opus,5.1", "another name"},
+		{"ac3", "5.1(side)", "out.mp4", "aac", nil, "aac,5.1", "another name"},
+		{"ac3", "5.1(side)", "out.mkv", "flac", nil, "flac,5.1(side)", ""},
+	} {
+		var said strings.Builder
+		o := Options{Input: soundClip(t, c.codec, c.layout), Output: filepath.Join(t.TempDir(), c.output), Mode: warp.Blend, AudioCodec: c.encoder, AudioOptions: c.options}
+		if filepath.Ext(c.output) == ".webm" {
+			o.VideoCodec = "libvpx"
+		}
+		o.Log = slog.New(slog.NewTextHandler(&said, nil))
+		mustRun(t, o)
+		out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "a", "-show_entries", "stream=codec_name,channel_layout", "-of", "csv=p=0", o.Output).Output()
+		if got, _, _ := strings.Cut(string(out), "\n"); err != nil || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s to %s with %q: %q (%v), want %q", c.codec, c.output, c.encoder, got, err, c.want)
+		}
+		if !strings.Contains(said.String(), c.says) || (c.says == "") != (said.String() == "") {
+			t.Errorf("%s to %s with %q: said %q, want %q", c.codec, c.output, c.encoder, said.String(), c.says)
+		}
+	}
+}
+
+// Sound that is encoded again without a loss, at its own speed, has every sample.
+func TestEncodedSoundIsExact(t *testing.T) {
+	hash := func(name string) string {
+		return ffmpeg(t, "-i", name, "-map", "0:a", "-c", "pcm_s32le", "-f", "streamhash", "-")
+	}
+	for _, codec := range []string{"pcm_s16le", "pcm_s24le"} {
+		o := Options{Input: soundClip(t, codec, "stereo"), Output: filepath.Join(t.TempDir(), "out.mkv"), Mode: warp.Blend, AudioCodec: "flac"}
+		mustRun(t, o)
+		if a, b := hash(o.Input), hash(o.Output); a != b {
+			t.Errorf("%s: %s became %s", codec, a, b)
+		}
+	}
+}
+
+func TestAudioCodecIsRefused(t *testing.T) {
+	clip := soundClip(t, "flac", "stereo")
+	for _, c := range []struct {
+		output, encoder string
+		options         map[string]string
+		audio           media.Audio
+		says            string
+	}{
+		{"out.mkv", "nothing", nil, "", "it has aac, "},
+		{"out.mkv", "libx264", nil, "", "no encoder of sound"},
+		{"out.webm", "aac", nil, "", "libopus"},
+		{"out.mkv", "flac", map[string]string{"colour": "blue"}, "", "--aopt colour"},
+		{"out.mkv", "flac", map[string]string{"compression_level": "1000"}, "", "refuses 2 channels at 48000 Hz"},
+		{"out.mkv", "flac", nil, media.KeepAudio, "--audio keep"},
+		{"out.mkv", "flac", nil, media.DropAudio, "--audio drop"},
+	} {
+		o := Options{Input: clip, Output: filepath.Join(t.TempDir(), c.output), AudioCodec: c.encoder, AudioOptions: c.options, Audio: c.audio}
+		if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

@@ -30,7 +30,8 @@ type ConvertOptions struct {
 	device, gpuFault, flowCache string
 	order, crf, threads         int
 	vcodec, pixelFormat         string
-	vopts                       []string
+	acodec                      string
+	vopts, aopts                []string
 	duplicates                  string
 	sceneThreshold              float64
 	scenes, writeScenes         string
@@ -89,6 +90,8 @@ func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.vcodec, "vcodec", "", "encoder `NAME` (default libx264, or what suits the container)")
 	f.IntVar(&o.crf, "crf", -1, "constant rate factor (default 16 for libx264)")
 	f.StringArrayVar(&o.vopts, "vopt", nil, "encoder option `KEY=VALUE`; may be repeated")
+	f.StringVar(&o.acodec, "acodec", "", "encoder `NAME` for all sound (default copied, or where it cannot be, its own codec)")
+	f.StringArrayVar(&o.aopts, "aopt", nil, "option `KEY=VALUE` of the sound's encoder; may be repeated")
 	f.StringVar(&o.pixelFormat, "pix-fmt", "", "sample format `NAME` (default the source's)")
 	f.StringVarP(&o.format, "format", "f", "", "output container `NAME` (default from the file name, nut for -)")
 	f.StringVar(&o.inputFormat, "input-format", "", "input container `NAME` (default probed)")
@@ -157,7 +160,7 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 	p := pipeline.Options{
 		Input: input, Output: o.output, InputFormat: o.inputFormat, OutputFormat: o.format,
 		Mode: warp.Mode(o.mode), Flow: pipeline.FlowMethod(o.flow), Preset: pipeline.Preset(o.preset), Order: &o.order,
-		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, VideoOptions: map[string]string{},
+		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, AudioCodec: o.acodec,
 		KeepTimestamps: o.keepTimestamps, NoVerify: o.noVerify, Audio: media.Audio(o.audio), Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
 		Static: pipeline.Static(o.static), BlendBelow: &o.blendBelow, NearestBelow: &o.nearestBelow,
 		Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault), FlowCache: o.flowCache, Overwrite: o.overwrite,
@@ -238,14 +241,26 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 			return p, err
 		}
 	}
-	for _, v := range o.vopts {
-		key, value, ok := strings.Cut(v, "=")
-		if !ok || key == "" {
-			return p, fault.New(fault.Usage, "--vopt %q: want key=value", v)
-		}
-		p.VideoOptions[key] = value
+	if p.VideoOptions, err = parseEncoderOptions("--vopt", o.vopts); err != nil {
+		return p, err
+	}
+	if p.AudioOptions, err = parseEncoderOptions("--aopt", o.aopts); err != nil {
+		return p, err
 	}
 	return p, nil
+}
+
+// parseEncoderOptions reads what a flag was given.
+func parseEncoderOptions(flag string, list []string) (map[string]string, error) {
+	options := map[string]string{}
+	for _, v := range list {
+		key, value, ok := strings.Cut(v, "=")
+		if !ok || key == "" {
+			return nil, fault.New(fault.Usage, "%s %q: want key=value", flag, v)
+		}
+		options[key] = value
+	}
+	return options, nil
 }
 
 func runConvert(ctx context.Context, o ConvertOptions, input string, crfGiven bool, stdout, stderr io.Writer) error {

@@ -21,7 +21,7 @@ import (
 // shown rather than how frames are made.
 var notSettings = []string{
 	"output", "format", "input-format", "fps", "slow", "speed", "fit", "curve", "shutter", "keep-timestamps", "audio", "from", "to",
-	"vcodec", "crf", "vopt", "pix-fmt", "progress", "flow-cache", "in-fps", "map", "write-scenes", "sidecar", "decisions", "confidence-maps", "no-verify",
+	"vcodec", "crf", "vopt", "acodec", "aopt", "pix-fmt", "progress", "flow-cache", "in-fps", "map", "write-scenes", "sidecar", "decisions", "confidence-maps", "no-verify",
 	"overwrite", "quiet", "verbose",
 }
 

@@ -27,7 +27,7 @@ type RestoreOptions struct {
 // restoreShares are the flags that restore has in common with the conversion.
 var restoreShares = []string{
 	"output", "mode", "flow", "flow-cache", "preset", "order", "scene-threshold", "scenes", "blend-below", "nearest-below", "in-fps", "no-verify", "static", "static-mask", "deinterlace", "map",
-	"vcodec", "crf", "vopt", "pix-fmt", "format", "input-format", "threads", "backend", "device", "gpu-fault",
+	"vcodec", "crf", "vopt", "acodec", "aopt", "pix-fmt", "format", "input-format", "threads", "backend", "device", "gpu-fault",
 	"progress", "overwrite", "quiet", "verbose",
 }
 

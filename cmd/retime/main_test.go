@@ -92,6 +92,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{in, "-o", out, "--order", "12"}, fault.Usage},
 		{[]string{in, "-o", out, "--from", "soon"}, fault.Usage},
 		{[]string{in, "-o", out, "--vopt", "novalue"}, fault.Usage},
+		{[]string{in, "-o", out, "--aopt", "=x"}, fault.Usage},
 		{[]string{in, "-o", out, "--progress", "magic"}, fault.Usage},
 		{[]string{in, "-o", out, "--backend", "cuda"}, fault.TryAgain},
 		{[]string{in, "-o", in, "-y"}, fault.Usage},

@@ -7,6 +7,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/curve"
+	"retime/pipeline/fault"
 )
 
 // Audio says what becomes of sound where the time changes.
@@ -123,12 +124,18 @@ func (w *Writer) carry(in *astiav.Stream) (carrier, error) {
 		if w.opt.Audio == DropAudio {
 			return nil, nil
 		}
-		if w.opt.Audio == KeepAudio || w.keepsTime() {
+		if w.opt.Audio == KeepAudio && !w.keepsTime() || w.keepsTime() && w.opt.AudioCodec == "" && holds(w.output, p) {
 			break
 		}
+		if usualAudioCodec(w.output) == astiav.CodecIDNone {
+			w.leaveOut(in, "the container takes no sound")
+			return nil, nil
+		}
 		s, err := w.newSound(in)
-		if err != nil {
-			w.log.Warn("sound left out: it cannot be stretched", "stream", in.Index(), "codec", p.CodecID(), "reason", err)
+		if fault.KindOf(err) == fault.Usage {
+			return nil, err
+		} else if err != nil {
+			w.log.Warn("sound left out: it cannot be encoded again", "stream", in.Index(), "codec", p.CodecID(), "reason", err)
 			return nil, nil
 		}
 		return s, nil

@@ -73,10 +73,10 @@ static int pick_sample_rate(const AVCodec *c, int rate)
 	return best;
 }
 
-static int copy_sound(AVCodecContext *e, const AVCodecContext *d)
+static int copy_sound(AVCodecContext *e, const AVCodecContext *d, int usual)
 {
 	e->bits_per_raw_sample = d->bits_per_raw_sample;
-	if (d->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC) {
+	if (usual || d->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC) {
 		av_channel_layout_default(&e->ch_layout, d->ch_layout.nb_channels);
 		return 0;
 	}
@@ -108,10 +108,30 @@ static int lossless(enum AVCodecID id)
 	const AVCodecDescriptor *d = avcodec_descriptor_get(id);
 	return d && !(d->props & AV_CODEC_PROP_LOSSY);
 }
-static enum AVCodecID default_audio(const AVFormatContext *c)
+// In transport streams FFmpeg's usual one is MP2, which is worse than AAC.
+static enum AVCodecID usual_audio(const AVFormatContext *c)
 {
+	if (av_match_name(c->oformat->name, "mpegts"))
+		return AV_CODEC_ID_AAC;
 	return av_guess_codec(c->oformat, NULL, c->url, NULL, AVMEDIA_TYPE_AUDIO);
 }
+static int usual_layout(const AVCodecContext *c)
+{
+	AVChannelLayout usual = {0};
+	av_channel_layout_default(&usual, c->ch_layout.nb_channels);
+	int same = av_channel_layout_compare(&usual, &c->ch_layout) == 0;
+	av_channel_layout_uninit(&usual);
+	return same;
+}
+static const AVCodec *next_sound_encoder(void **state, const AVFormatContext *c)
+{
+	const AVCodec *e;
+	while ((e = av_codec_iterate(state)))
+		if (av_codec_is_encoder(e) && e->type == AVMEDIA_TYPE_AUDIO && avformat_query_codec(c->oformat, e->id, FF_COMPLIANCE_NORMAL) != 0)
+			return e;
+	return NULL;
+}
+static int encodes_sound(const AVCodec *c) { return av_codec_is_encoder(c) && c->type == AVMEDIA_TYPE_AUDIO; }
 static int channels(const AVCodecContext *c) { return c->ch_layout.nb_channels; }
 static uint8_t *plane(const AVFrame *f, int channel) { return f->extended_data[channel]; }
 static int any_frame_size(const AVCodec *c) { return (c->capabilities & AV_CODEC_CAP_VARIABLE_FRAME_SIZE) != 0; }
@@ -165,14 +185,35 @@ func pickSampleRate(codec *astiav.Codec, rate int) int {
 	return int(C.pick_sample_rate(native[C.AVCodec](codec), C.int(rate)))
 }
 
-// copySound gives an encoder the decoder's channels and depth.
-func copySound(encoder, decoder *astiav.CodecContext) error {
-	return status(C.copy_sound(native[C.AVCodecContext](encoder), native[C.AVCodecContext](decoder)))
+// copySound gives an encoder the decoder's channels, or the usual ones of that number,
+// and depth.
+func copySound(encoder, decoder *astiav.CodecContext, usual bool) error {
+	var u C.int
+	if usual {
+		u = 1
+	}
+	return status(C.copy_sound(native[C.AVCodecContext](encoder), native[C.AVCodecContext](decoder), u))
 }
 
-// defaultAudioCodec is what the container's sound is usually in.
-func defaultAudioCodec(c *astiav.FormatContext) astiav.CodecID {
-	return astiav.CodecID(C.default_audio(native[C.AVFormatContext](c)))
+// usualLayout says whether c's channels are those that are meant by their number.
+func usualLayout(c *astiav.CodecContext) bool {
+	return C.usual_layout(native[C.AVCodecContext](c)) != 0
+}
+
+// usualAudioCodec is what the container's sound is usually in.
+func usualAudioCodec(c *astiav.FormatContext) astiav.CodecID {
+	return astiav.CodecID(C.usual_audio(native[C.AVFormatContext](c)))
+}
+
+func encodesSound(c *astiav.Codec) bool { return C.encodes_sound(native[C.AVCodec](c)) != 0 }
+
+// soundEncoders names the encoders of sound that c's container may take.
+func soundEncoders(c *astiav.FormatContext) (names []string) {
+	var state unsafe.Pointer
+	for e := C.next_sound_encoder(&state, native[C.AVFormatContext](c)); e != nil; e = C.next_sound_encoder(&state, native[C.AVFormatContext](c)) {
+		names = append(names, C.GoString(e.name))
+	}
+	return names
 }
 
 // delayLeftOut is what must be added to a stream's timestamps, in its time base,

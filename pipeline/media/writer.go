@@ -44,7 +44,11 @@ type WriterOptions struct {
 	// fault.Mismatch error, and the file is named as a partial one.
 	Verify bool
 	Audio  Audio // what becomes of sound; StretchAudio where empty
-	Log    *slog.Logger
+	// AudioCodec is an encoder's name, for all sound; where empty, sound that cannot
+	// be copied is encoded in its own codec, or the container's usual one.
+	AudioCodec   string
+	AudioOptions map[string]string // further options of the sound's encoder
+	Log          *slog.Logger
 }
 
 // DefaultCRF is used where WriterOptions.CRF is negative and the encoder is

@@ -20,6 +20,11 @@ type Repairs struct {
 	// Insert is how many frames are put in between the one of that timestamp and
 	// the next, evenly spread.
 	Insert map[int64]int
+	// Stamps are the timestamps of all frames of the input, rising. Where they are
+	// given, packets that nothing of this changes are copied, and only those around
+	// that cannot do without are encoded again. Input or output that does not allow
+	// for that is a fault.Usage error. Nil to encode all frames.
+	Stamps []int64
 }
 
 // settleRepairs checks what goes with repairs.

@@ -84,6 +84,8 @@ type Report struct {
 	Frames        int64 // frames written
 	Made          int64 // of those, frames that no camera shot
 	Repeats       int64 // source frames left out as repeats of the one before
+	// Copied and Encoded count the video's packets where some are copied, see Repairs.
+	Copied, Encoded int64
 	// Cuts are the times in the input at which scenes begin, in seconds.
 	Cuts    []*big.Rat
 	Damage  media.Damage
@@ -114,7 +116,9 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.settle(); err != nil {
 		return nil, err
 	}
-	source, err := media.Open(ctx, o.Input, o.readerOptions())
+	reading := o.readerOptions()
+	reading.Packets = o.Repairs != nil && o.Repairs.Stamps != nil
+	source, err := media.Open(ctx, o.Input, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +144,9 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer synth.Close()
+	if reading.Packets {
+		return o.splice(ctx, source, plan, synth)
+	}
 
 	writer, err := media.Create(ctx, o.Output, source, plan.writerOptions(&o))
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 type RestoreOptions struct {
 	frames, list, writeList, log string
 	inserts, regions, masks      []string
-	detect, dryRun               bool
+	detect, dryRun, smartCopy    bool
 	maxRun                       int
 	convert                      ConvertOptions
 }
@@ -42,6 +42,7 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.inserts, "insert", nil, "put in frames missing in a gap: `FRAME:COUNT` behind that frame; may be repeated")
 	f.StringArrayVar(&o.regions, "region", nil, "replace a part only: `x,y,w,h@FRAMES`; may be repeated")
 	f.StringArrayVar(&o.masks, "mask", nil, "replace only what is white in a picture: `FILE@FRAMES`; may be repeated")
+	f.BoolVar(&o.smartCopy, "smart-copy", false, "copy the packets that can stay, encode only around what is made")
 	f.IntVar(&o.maxRun, "max-run", restore.DefaultMaxRun, "leave runs of more than `N` frames as they are")
 	f.StringVar(&o.log, "log", "", "write where each made frame came from to `FILE`, a JSON object a line")
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -86,7 +87,7 @@ func (o *RestoreOptions) options(input string, crfGiven bool) (r restore.Options
 	if r.Convert, err = o.convert.options(input, crfGiven); err != nil {
 		return r, err
 	}
-	r.Detect, r.DryRun, r.MaxRun = o.detect, o.dryRun, o.maxRun
+	r.Detect, r.DryRun, r.MaxRun, r.SmartCopy = o.detect, o.dryRun, o.maxRun, o.smartCopy
 	if o.maxRun < 1 { // to the library, 0 is the default
 		return r, fault.New(fault.Usage, "--max-run %d: want 1 or more", o.maxRun)
 	}
@@ -203,6 +204,9 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, crfGiven bo
 	}
 	if report != nil && !o.convert.quiet && (err == nil || written) {
 		fmt.Fprintf(out, "%d frames, %d findings, %d frames made anew, %d runs too long and left\n", report.Frames, len(report.Findings), report.Made, len(report.Left))
+		if written && o.smartCopy {
+			fmt.Fprintf(out, "%d packets copied, %d encoded\n", report.Conversion.Copied, report.Conversion.Encoded)
+		}
 		if written {
 			summarise(out, report.Conversion, whyCPU)
 		}

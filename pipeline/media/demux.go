@@ -66,6 +66,9 @@ func (r *Reader) use(p *astiav.Packet) bool {
 	if p.Flags().Has(astiav.PacketFlagCorrupt) {
 		r.damage.Packets++
 	}
+	if r.opt.Packets {
+		r.kept = append(r.kept, p.Clone())
+	}
 	if r.pastEnd(p) {
 		r.drain()
 		return true

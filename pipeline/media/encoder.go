@@ -98,7 +98,7 @@ func (w *Writer) tryEncoder(codec *astiav.Codec, format astiav.PixelFormat) erro
 	e.SetFramerate(astiav.NewRational(int(num.Int64()), int(den.Int64())))
 	e.SetSampleAspectRatio(w.source.input.GuessSampleAspectRatio(w.source.stream, nil))
 	e.SetThreadCount(w.opt.Threads)
-	if globalHeader(w.output) {
+	if globalHeader(w.output) || w.apart {
 		e.SetFlags(e.Flags().Add(astiav.CodecContextFlagGlobalHeader))
 	}
 	options, err := w.encoderOptions(codec)
@@ -124,7 +124,7 @@ func (w *Writer) tryEncoder(codec *astiav.Codec, format astiav.PixelFormat) erro
 		e.Free()
 		return err
 	}
-	w.encoder, w.codec = e, codec
+	w.encoder, w.codec, w.unit = e, codec, e.TimeBase()
 	return nil
 }
 

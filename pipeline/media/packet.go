@@ -16,7 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"io"
 	"math/big"
 	"unsafe"
 
@@ -26,7 +26,7 @@ import (
 )
 
 // Packet is an encoded picture between the encoder and a file. Its times are in
-// the encoder's time base.
+// the encoder's time base, or in the stream's of a reader that it comes from.
 type Packet struct {
 	PTS, DTS, Duration int64
 	Flags              int // FFmpeg's AV_PKT_FLAG_*
@@ -60,20 +60,17 @@ func (p Parameters) Equal(q Parameters) bool {
 // which may keep them, in place of a file: name, where opt.Format is empty, only says
 // which container they are for. The first frame is number first of the whole.
 func CreatePart(ctx context.Context, name string, source *Reader, opt WriterOptions, first int64, put func(Packet) error) (*Writer, error) {
-	if opt.Log == nil {
-		opt.Log = slog.New(slog.DiscardHandler)
-	}
-	w := &Writer{lengths: map[int64]int64{}, decoding: map[int]int64{}, last: -1 << 62, opt: opt, log: opt.Log, source: source,
-		target: target{name: name, url: name}, put: put, frames: first}
+	return createPart(ctx, name, source, opt, first, put, false)
+}
+
+func createPart(ctx context.Context, name string, source *Reader, opt WriterOptions, first int64, put func(Packet) error, apart bool) (*Writer, error) {
+	w := newWriter(ctx, source, opt)
+	w.target, w.put, w.frames, w.apart = target{name: name, url: name}, put, first, apart
 	err := w.openFormat(name)
 	if err == nil {
 		err = w.openPart()
 	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		w.Abort()
+	if err := w.begin(err); err != nil {
 		return nil, err
 	}
 	return w, nil
@@ -142,8 +139,10 @@ func fill(p *astiav.Packet, data []byte) error {
 }
 
 // hand gives the encoder's packet to put.
-func (w *Writer) hand() error {
-	p := w.packet
+func (w *Writer) hand() error { return w.put(takePacket(w.packet)) }
+
+// takePacket copies p, which it empties.
+func takePacket(p *astiav.Packet) Packet {
 	out := Packet{PTS: p.Pts(), DTS: p.Dts(), Duration: p.Duration(), Flags: int(p.Flags()), Data: p.Data()}
 	c := native[C.AVPacket](p)
 	for i := range C.packet_side_count(c) {
@@ -151,8 +150,48 @@ func (w *Writer) hand() error {
 		out.Side = append(out.Side, PacketSide{int(s._type), C.GoBytes(unsafe.Pointer(s.data), C.int(s.size))})
 	}
 	p.Unref()
-	return w.put(out)
+	return out
 }
+
+// NextPacket returns the stream's next packet as it is, in decoding order, of a
+// source that was opened with Packets, and io.EOF behind the last. Other streams'
+// packets on the way go where Read would send them.
+func (r *Reader) NextPacket() (Packet, error) {
+	if len(r.kept) > 0 {
+		p := r.kept[0]
+		r.kept = r.kept[1:]
+		defer p.Free()
+		return takePacket(p), nil
+	}
+	for failed := 0; failed < maxReadErrors; {
+		r.packet.Unref()
+		err := r.input.ReadFrame(r.packet)
+		switch {
+		case r.ctx.Err() != nil:
+			return Packet{}, r.ctx.Err()
+		case errors.Is(err, astiav.ErrEof):
+			return Packet{}, io.EOF
+		case err != nil:
+			failed++
+			r.damage.Packets++
+			continue
+		}
+		streams := r.input.Streams()
+		i := r.packet.StreamIndex()
+		if i >= len(streams) {
+			continue
+		}
+		r.times.join(r.packet, streams[i])
+		if i == r.stream.Index() {
+			return takePacket(r.packet), nil
+		}
+		r.pass(r.packet)
+	}
+	return Packet{}, io.EOF
+}
+
+// Joined says whether timestamps have jumped so far, and were joined.
+func (r *Reader) Joined() bool { return r.times.joined() }
 
 // Scan is what the packets of a video stream tell.
 type Scan struct {

@@ -84,6 +84,9 @@ type ReaderOptions struct {
 	HWDec HWDec
 	// Deinterlace makes progressive pictures of fields.
 	Deinterlace Deinterlace
+	// Packets keeps the stream's packets for NextPacket, which is called in place of
+	// Read.
+	Packets bool
 	// ProbeFields looks for interlacing in what is read and warns of it.
 	ProbeFields bool
 	Log         *slog.Logger
@@ -116,6 +119,7 @@ type Reader struct {
 	onPacket   func(*astiav.Packet)
 	times      timestamps
 	held       []*astiav.Packet // other streams' packets, before anyone asks
+	kept       []*astiav.Packet // the stream's own, where Packets is set
 
 	skimDTS  int64 // how far SkimTo has come
 	skimmed  bool  // to the end
@@ -487,10 +491,10 @@ func (r *Reader) Close() {
 		r.ahead.Free()
 		r.ahead = nil
 	}
-	for _, p := range r.held {
+	for _, p := range append(r.held, r.kept...) {
 		p.Free()
 	}
-	r.held = nil
+	r.held, r.kept = nil, nil
 	if r.packet != nil {
 		r.packet.Free()
 		r.packet = nil

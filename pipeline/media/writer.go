@@ -72,10 +72,12 @@ type Writer struct {
 	encoder *astiav.CodecContext
 	packet  *astiav.Packet
 	video   *astiav.Stream
-	start   int64    // of the first frame, in the output stream's time base
-	colour  colour   // of what is written
-	restore repacker // planar frames to the source's own format
-	repack  repacker // to the encoder's
+	unit    astiav.Rational // of packets' times, before they go into the file
+	zero    int64           // the output's 0 in that unit
+	start   int64           // of the first frame, in the output stream's time base
+	colour  colour          // of what is written
+	restore repacker        // planar frames to the source's own format
+	repack  repacker        // to the encoder's
 	frames  int64
 	last    int64           // time of the last frame by WriteFrameAt, in the encoder\'s time base
 	lengths map[int64]int64 // of the frames in the encoder, by their times
@@ -89,29 +91,41 @@ type Writer struct {
 	following bool             // a run, by Follow
 	err       error
 
-	put    func(Packet) error // gets the packets in place of a file; nil for a file
-	joined bool               // packets came by WritePacket
+	splicer *Splicer           // where the source's packets are copied
+	apart   bool               // parameter sets go beside the packets, whatever the container
+	put     func(Packet) error // gets the packets in place of a file; nil for a file
+	joined  bool               // packets came by WritePacket
 }
 
 // Create opens name, "-" for standard output, for frames like those of source.
 // A file is written under a temporary name beside it until Finish.
 func Create(ctx context.Context, name string, source *Reader, opt WriterOptions) (*Writer, error) {
-	if opt.Log == nil {
-		opt.Log = slog.New(slog.DiscardHandler)
-	}
-	w := &Writer{
-		ctx: ctx, muxed: map[int]*written{}, lengths: map[int64]int64{}, decoding: map[int]int64{}, last: -1 << 62,
-		opt: opt, log: opt.Log, source: source,
-	}
-	if err := w.open(name); err != nil {
-		w.Abort()
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		w.Abort()
+	w := newWriter(ctx, source, opt)
+	if err := w.begin(w.open(name)); err != nil {
 		return nil, err
 	}
 	return w, nil
+}
+
+func newWriter(ctx context.Context, source *Reader, opt WriterOptions) *Writer {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Writer{
+		ctx: ctx, muxed: map[int]*written{}, lengths: map[int64]int64{}, decoding: map[int]int64{}, last: -1 << 62,
+		opt: opt, log: opt.Log, source: source,
+	}
+}
+
+// begin closes a writer that could not be opened, or was cancelled.
+func (w *Writer) begin(err error) error {
+	if err == nil {
+		err = w.ctx.Err()
+	}
+	if err != nil {
+		w.Abort()
+	}
+	return err
 }
 
 func (w *Writer) open(name string) (err error) {
@@ -158,11 +172,9 @@ func (w *Writer) openFormat(name string) (err error) {
 
 func (w *Writer) openMuxer() error {
 	w.video = w.output.NewStream(nil)
-	if err := w.encoder.ToCodecParameters(w.video.CodecParameters()); err != nil {
+	if err := w.describeVideo(); err != nil {
 		return w.cannot(err)
 	}
-	w.video.SetTimeBase(w.encoder.TimeBase())
-	w.video.SetAvgFrameRate(w.encoder.Framerate())
 	if err := copyStreamMetadata(w.video, w.source.stream); err != nil {
 		return w.cannot(err)
 	}
@@ -208,6 +220,17 @@ func (w *Writer) openMuxer() error {
 		w.source.forward(w.copyPacket)
 	}
 	return nil
+}
+
+// describeVideo sets what the encoder, or the source, says of the video stream.
+func (w *Writer) describeVideo() error {
+	w.video.SetTimeBase(w.unit)
+	if w.splicer != nil {
+		w.video.SetAvgFrameRate(w.source.stream.AvgFrameRate())
+		return w.splicer.describe(w.video, w.output)
+	}
+	w.video.SetAvgFrameRate(w.encoder.Framerate())
+	return w.encoder.ToCodecParameters(w.video.CodecParameters())
 }
 
 // ticks converts t from seconds to units of tb, rounding to nearest; nil is 0.
@@ -300,7 +323,8 @@ func (w *Writer) drain() error {
 
 // deliver writes the encoder's packet to the file.
 func (w *Writer) deliver() error {
-	w.packet.RescaleTs(w.encoder.TimeBase(), w.video.TimeBase())
+	shift(w.packet, -w.zero)
+	w.packet.RescaleTs(w.unit, w.video.TimeBase())
 	shift(w.packet, w.start)
 	w.packet.SetStreamIndex(w.video.Index())
 	return w.mux(w.packet)
@@ -417,8 +441,8 @@ func (w *Writer) Finish(partial bool) (string, error) {
 // Abort frees everything and removes what was written, unless Finish has named
 // it. It may be called more than once.
 func (w *Writer) Abort() {
-	if w.source != nil {
-		w.source.forward(nil)
+	if w.source != nil && w.put == nil {
+		w.source.forward(nil) // a part takes the video only
 	}
 	if w.file != nil {
 		_ = w.file.Close()

@@ -31,6 +31,9 @@ type Options struct {
 	// MaxRun is how many frames in a row may be made; longer runs stay as they are.
 	// 0 for DefaultMaxRun.
 	MaxRun int
+	// SmartCopy copies the packets that can stay as they are, as pipeline.Repairs has
+	// it.
+	SmartCopy bool
 	// Found is called with all damage before anything is written; nil for none.
 	Found func([]Finding) error
 	// DryRun ends Run there.
@@ -115,6 +118,9 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	}
 	convert := o.Convert
 	convert.Repairs = &p.repairs
+	if o.SmartCopy {
+		p.repairs.Stamps = s.stamps
+	}
 	passed := convert.Record
 	convert.Record = func(r pipeline.Record) {
 		if passed != nil {

@@ -1,0 +1,283 @@
+package restore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+)
+
+// film makes four seconds of picture and sound.
+func film(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), name)
+	args = append([]string{"-f", "lavfi", "-i", "testsrc2=size=96x64:rate=25:duration=4", "-f", "lavfi", "-i", "sine=duration=4", "-c:a", "pcm_s16le"}, args...)
+	ffmpeg(t, append(args, name)...)
+	return name
+}
+
+func output(t testing.TB, program string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(program, append([]string{"-v", "error"}, args...)...).CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skipf("needs the %s program; make deps installs it", program)
+	}
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s", program, args, err, out)
+	}
+	return string(out)
+}
+
+// packets are the hashes of the video's packets by their timestamps in microseconds
+// after the first.
+func packets(t testing.TB, name string) map[int64]string {
+	t.Helper()
+	list := map[int64]string{}
+	var in struct {
+		Packets []struct {
+			Time string `json:"pts_time"`
+			Hash string `json:"data_hash"`
+		}
+	}
+	if err := json.Unmarshal([]byte(output(t, "ffprobe", "-select_streams", "v:0", "-show_packets", "-show_data_hash", "md5", "-of", "json", name)), &in); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range in.Packets {
+		at, err := strconv.ParseFloat(p.Time, 64)
+		if err != nil {
+			t.Fatalf("%s: a packet at %q", name, p.Time)
+		}
+		list[int64(math.Round(at*1e6))] = p.Hash
+	}
+	first := slices.Min(slices.Collect(maps.Keys(list)))
+	rest := map[int64]string{}
+	for at, hash := range list {
+		rest[at-first] = hash
+	}
+	return rest
+}
+
+// decoded are the hashes of a file's pictures by their timestamps in microseconds, as
+// ffmpeg shows them from a time on.
+func decoded(t testing.TB, name, from string) map[int64]string {
+	t.Helper()
+	list := map[int64]string{}
+	for _, line := range strings.Split(output(t, "ffmpeg", "-ss", from, "-copyts", "-start_at_zero", "-xerror", "-i", name,
+		"-map", "0:v", "-enc_time_base", "1/1000000", "-fps_mode", "passthrough", "-f", "framemd5", "-"), "\n") {
+		if f := strings.Split(line, ","); !strings.HasPrefix(line, "#") && len(f) > 5 {
+			at, err := strconv.ParseInt(strings.TrimSpace(f[2]), 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list[at] = strings.TrimSpace(f[5])
+		}
+	}
+	return list
+}
+
+// Packets that nothing changes are copied and decode as before, wherever decoding
+// begins; the others are where they were and hold what a restoration makes.
+func TestSmartCopy(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		file    string
+		args    []string
+		encoded int64 // at most
+	}{
+		{"FFV1", "a.mkv", []string{"-c:v", "ffv1", "-level", "3", "-g", "1", "-slices", "9"}, 3},
+		{"FFV1 groups", "a.mkv", []string{"-c:v", "ffv1", "-level", "3", "-g", "5", "-coder", "1", "-context", "1"}, 9},
+		{"FFV1 version 1", "a.avi", []string{"-c:v", "ffv1", "-level", "1", "-g", "1"}, 3},
+		{"HuffYUV", "a.avi", []string{"-c:v", "huffyuv", "-pix_fmt", "yuv422p"}, 3},
+		{"ProRes", "a.mov", []string{"-c:v", "prores_ks", "-profile:v", "2"}, 3},
+		{"MJPEG", "a.mov", []string{"-c:v", "mjpeg", "-q:v", "3"}, 3},
+		{"DNxHR", "a.mov", []string{"-c:v", "dnxhd", "-profile:v", "dnxhr_sq", "-vf", "scale=256:128", "-pix_fmt", "yuv422p"}, 3},
+		{"H.264", "a.mov", []string{"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p"}, 40},
+		{"H.264 in Matroska", "a.mkv", []string{"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p"}, 40},
+		{"H.264 without B-frames", "a.mov", []string{"-c:v", "libx264", "-g", "20", "-bf", "0", "-pix_fmt", "yuv420p"}, 37},
+		{"H.264 open", "a.mov", []string{"-c:v", "libx264", "-g", "20", "-x264-params", "open-gop=1", "-pix_fmt", "yuv420p"}, 75},
+		{"H.264 baseline", "a.mov", []string{"-c:v", "libx264", "-g", "20", "-profile:v", "baseline", "-pix_fmt", "yuv420p"}, 37},
+		{"H.264 of 10 bits", "a.mkv", []string{"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv422p10le"}, 40},
+		{"H.264 in a transport stream", "a.ts", []string{"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p", "-c:a", "mp2"}, 40},
+		{"HEVC", "a.mov", []string{"-c:v", "libx265", "-tag:v", "hvc1", "-x265-params", "log-level=error:keyint=20:open-gop=0"}, 40},
+		{"HEVC open", "a.mov", []string{"-c:v", "libx265", "-x265-params", "log-level=error:keyint=20"}, 75},
+		{"HEVC of 10 bits", "a.mkv", []string{"-c:v", "libx265", "-x265-params", "log-level=error:keyint=20:open-gop=0", "-pix_fmt", "yuv420p10le"}, 40},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			input := film(t, c.file, c.args...)
+			o := Options{Convert: pipeline.Options{Input: input, Preset: pipeline.Fast, Backend: pipeline.CPU}, SmartCopy: true}
+			o.Convert.Output = filepath.Join(t.TempDir(), "out"+filepath.Ext(c.file))
+			o.Damage = frames(t, "30,71-72")
+			report := mustRun(t, o)
+			r := report.Conversion
+			if report.Made != 3 || r.Made != 3 || r.Frames != 100 || r.Copied+r.Encoded != 100 || r.Encoded > c.encoded {
+				t.Errorf("%d frames made, %d packets copied, %d encoded, want at most %d", report.Made, r.Copied, r.Encoded, c.encoded)
+			}
+			checkCopied(t, input, o.Convert.Output, int(r.Copied))
+		})
+	}
+}
+
+// checkCopied compares an input with what was restored from it.
+func checkCopied(t testing.TB, input, name string, want int) {
+	t.Helper()
+	before, after := packets(t, input), packets(t, name)
+	if a, b := slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)); !slices.Equal(a, b) {
+		t.Fatalf("packets are at %v, want %v", b, a)
+	}
+	sound := func(name string) string {
+		return output(t, "ffmpeg", "-i", name, "-map", "0:a", "-c", "copy", "-f", "md5", "-")
+	}
+	if sound(input) != sound(name) {
+		t.Error("the sound differs")
+	}
+	was, is := decoded(t, input, "0"), decoded(t, name, "0")
+	if len(is) != len(before) {
+		t.Errorf("%d pictures play, want %d", len(is), len(before))
+	}
+	same := 0
+	for at, hash := range before {
+		if after[at] != hash {
+			continue
+		}
+		same++
+		if is[at] != was[at] {
+			t.Errorf("the picture at %d µs was copied and plays differently", at)
+		}
+	}
+	if same != want {
+		t.Errorf("%d packets are as they were, want %d", same, want)
+	}
+	for _, from := range []string{"1.3", "1.7"} {
+		for at, hash := range decoded(t, name, from) {
+			if is[at] != hash {
+				t.Errorf("the picture at %d µs plays differently from %s s on", at, from)
+			}
+		}
+	}
+}
+
+// In a lossless codec all frames are those of a restoration that copies nothing.
+func TestSmartCopyMakesTheSameFrames(t *testing.T) {
+	for _, list := range []string{"0", "1,99", "0-2,40,42,50-53", "98-99"} {
+		t.Run(list, func(t *testing.T) {
+			t.Parallel()
+			o := Options{Convert: pipeline.Options{Input: film(t, "a.mkv", "-c:v", "ffv1", "-g", "7", "-level", "3"), Preset: pipeline.Fast, Backend: pipeline.CPU}}
+			o.Damage = frames(t, list)
+			logs := map[bool][]Entry{}
+			run := func(smart bool) map[int64]string {
+				o.SmartCopy, o.Convert.Output, o.Convert.VideoCodec = smart, filepath.Join(t.TempDir(), "out.mkv"), "ffv1"
+				o.Log = func(e Entry) { logs[smart] = append(logs[smart], e) }
+				mustRun(t, o)
+				return decoded(t, o.Convert.Output, "0")
+			}
+			if plain, smart := run(false), run(true); !maps.Equal(plain, smart) {
+				t.Error("the frames differ")
+			}
+			if fmt.Sprint(logs[false]) != fmt.Sprint(logs[true]) {
+				t.Errorf("the logs differ:\n%v\n%v", logs[false], logs[true])
+			}
+		})
+	}
+}
+
+// Frames that are missing are put in between copied ones.
+func TestSmartCopyInserts(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		args       []string
+		encoded    int64
+	}{
+		{"MJPEG", "gap.mov", []string{"-c:v", "mjpeg"}, 2},
+		{"H.264", "gap.mov", []string{"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p"}, 22},
+		{"H.264 in Matroska", "gap.mkv", []string{"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p"}, 22},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			input := film(t, c.file, append([]string{"-vf", "select='not(between(n,50,51))'", "-fps_mode", "passthrough"}, c.args...)...)
+			o := Options{Convert: pipeline.Options{Input: input, Preset: pipeline.Fast, Backend: pipeline.CPU}, SmartCopy: true}
+			o.Convert.Output = filepath.Join(t.TempDir(), "out"+filepath.Ext(c.file))
+			var err error
+			if o.Damage, err = ParseInsert("49:2"); err != nil {
+				t.Fatal(err)
+			}
+			r := mustRun(t, o).Conversion
+			if r.Frames != 100 || r.Copied+r.Encoded != 100 || r.Encoded > c.encoded {
+				t.Errorf("%d frames, %d packets copied, %d encoded", r.Frames, r.Copied, r.Encoded)
+			}
+			after, is, was := packets(t, o.Convert.Output), decoded(t, o.Convert.Output, "0"), decoded(t, input, "0")
+			for n := range 100 {
+				if at := int64(n) * 40_000; after[at] == "" || is[at] == "" {
+					t.Errorf("no packet or no picture at %d µs", at)
+				}
+			}
+			for at, hash := range packets(t, input) {
+				if after[at] == hash && was[at] != is[at] {
+					t.Errorf("the picture at %d µs was copied and plays differently", at)
+				}
+			}
+		})
+	}
+}
+
+// What was restored once can be restored again.
+func TestSmartCopyTwice(t *testing.T) {
+	for _, args := range [][]string{
+		{"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p"},
+		{"-c:v", "libx265", "-x265-params", "log-level=error:keyint=20:open-gop=0"},
+	} {
+		input := film(t, "a.mov", args...)
+		for i, list := range []string{"30", "31,75", "5"} {
+			o := Options{Convert: pipeline.Options{Input: input, Preset: pipeline.Fast, Backend: pipeline.CPU}, SmartCopy: true}
+			if i == 2 {
+				o.Convert.VideoOptions = map[string]string{"refs": "1", "g": "3"} // other parameter sets
+			}
+			o.Damage, o.Convert.Output = frames(t, list), filepath.Join(t.TempDir(), "out.mov")
+			checkCopied(t, input, o.Convert.Output, int(mustRun(t, o).Conversion.Copied))
+			input = o.Convert.Output
+		}
+	}
+}
+
+func TestSmartCopyRefuses(t *testing.T) {
+	jpeg := []string{"-c:v", "mjpeg"}
+	for _, c := range []struct {
+		name   string
+		file   string
+		args   []string
+		change func(*pipeline.Options)
+		want   string
+	}{
+		{"another codec", "a.mkv", []string{"-c:v", "mpeg4"}, nil, "mpeg4"},
+		{"a decoder of 12 bits, an encoder of 10", "a.mkv", []string{"-c:v", "prores_ks", "-profile:v", "4", "-pix_fmt", "yuv444p10le"}, nil, "yuv444p12le"},
+		{"interlaced", "a.mov", []string{"-c:v", "prores_ks", "-flags", "+ildct", "-vf", "setfield=tff"}, func(o *pipeline.Options) { o.Deinterlace = pipeline.IgnoreFields }, "interlaced"},
+		{"sample format", "a.mov", jpeg, func(o *pipeline.Options) { o.PixelFormat = "yuv444p" }, "--pix-fmt yuv444p"},
+		{"encoder", "a.mov", jpeg, func(o *pipeline.Options) { o.VideoCodec = "libx264" }, "--vcodec libx264"},
+		{"container", "a.mov", jpeg, func(o *pipeline.Options) { o.Output = strings.TrimSuffix(o.Output, ".mov") + ".webm" }, "webm"},
+		{"header", "a.mkv", []string{"-c:v", "ffv1", "-level", "3"}, func(o *pipeline.Options) { o.VideoOptions = map[string]string{"slices": "42"} }, "header"},
+	} {
+		o := Options{Convert: pipeline.Options{Input: film(t, c.file, c.args...), Preset: pipeline.Fast, Backend: pipeline.CPU}, SmartCopy: true}
+		o.Convert.Output, o.Damage = filepath.Join(t.TempDir(), "out"+filepath.Ext(c.file)), frames(t, "30")
+		if c.change != nil {
+			c.change(&o.Convert)
+		}
+		_, err := Run(context.Background(), o)
+		if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "--smart-copy") || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "leave it out") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if left, _ := filepath.Glob(filepath.Dir(o.Convert.Output) + "/*"); len(left) > 0 {
+			t.Errorf("%s: left behind %v", c.name, left)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+)
+
+// packetsOf makes packets that are decoded in the order of the timestamps given, 10
+// ticks late for each by which they are reordered; R marks a restart.
+func packetsOf(text string, late int64) (index []media.PacketTime, stamps []int64) {
+	for i, field := range strings.Fields(text) {
+		pts, restart := strings.CutSuffix(field, "R")
+		p := media.PacketTime{DTS: int64(i)*10 - late, Duration: 10, Restart: restart}
+		if _, err := fmt.Sscan(pts, &p.PTS); err != nil {
+			panic(err)
+		}
+		p.PTS *= 10
+		index, stamps = append(index, p), append(stamps, p.PTS)
+	}
+	slices.Sort(stamps)
+	return index, stamps
+}
+
+func TestStretches(t *testing.T) {
+	const closed = "0R 3 1 2 4R 7 5 6 8R 11 9 10" // groups of four with B-frames
+	for _, c := range []struct {
+		name, packets string
+		late          int64
+		bad           []int64
+		insert        map[int64]int
+		want          string // first, end, from, to of each
+	}{
+		{"every packet alone", "0R 1R 2R 3R", 0, []int64{1, 3}, nil, "1-2:1-2 3-4:3-4"},
+		{"neighbours", "0R 1R 2R 3R", 0, []int64{1, 2}, nil, "1-3:1-3"},
+		{"a closed group", closed, 10, []int64{5}, nil, "5-8:5-8"},
+		{"its first", closed, 10, []int64{4}, nil, "4-8:4-8"},
+		{"the last packet", closed, 10, []int64{11}, nil, "9-12:9-12"},
+		{"all", closed, 10, []int64{0, 4, 8}, nil, "0-12:0-12"},
+		{"no restart behind", "0R 2 1 3 5 4", 10, []int64{1}, nil, "1-6:1-6"},
+		{"forward only", "0R 1 2 3 4R 5 6 7", 0, []int64{2}, nil, "2-4:2-4"},
+		{"an open group behind", "0R 2 1 3 5 4 6 7R 8", 10, []int64{1}, nil, "1-7:1-7"},
+		{"leading pictures that refer to nothing before", "0R 2 1 3 5R 4 6 7R 8", 10, []int64{1}, nil, "1-4:1-4"},
+		{"put in between restarts", "0R 1R 2R 3R", 0, nil, map[int64]int{1: 2}, "2-2:2-4"},
+		{"put in within a group", closed, 20, nil, map[int64]int{4: 1}, "5-8:5-9"},
+		{"put in behind what is bad", "0R 1R 2R 3R", 0, []int64{1}, map[int64]int{1: 1}, "1-2:1-3"},
+	} {
+		index, stamps := packetsOf(c.packets, c.late)
+		r := &Repairs{Frames: map[int64]frame.Image[uint8]{}, Insert: map[int64]int{}}
+		for _, n := range c.bad {
+			r.Frames[n*10] = frame.Image[uint8]{}
+		}
+		for n, k := range c.insert {
+			r.Insert[n*10] = k
+		}
+		s, err := newStretches(index, stamps, r)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var got []string
+		for _, a := range s.list {
+			got = append(got, fmt.Sprintf("%d-%d:%d-%d", a.first, a.end, a.from, a.to))
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %s, want %s", c.name, text, c.want)
+		}
+		// All decoding times rise, none behind its packet's time however late that is.
+		last := int64(media.NoTimestamp)
+		at := 0
+		rise := func(d int64) {
+			if d <= last {
+				t.Errorf("%s: decoding time %d behind %d", c.name, d, last)
+			}
+			last = d
+		}
+		for _, a := range s.list {
+			for ; at < a.first; at++ {
+				rise(index[at].DTS)
+			}
+			for j, d := range a.decoding {
+				rise(d)
+				if pts := s.shown[a.from+max(j-s.reorder, 0)].pts; d > pts {
+					t.Errorf("%s: decoding time %d behind timestamp %d", c.name, d, pts)
+				}
+				if len(c.insert) == 0 && d != index[a.first+j].DTS {
+					t.Errorf("%s: decoding time %d, was %d", c.name, d, index[a.first+j].DTS)
+				}
+			}
+			at = a.end
+		}
+	}
+}
+
+func TestStretchesRefuse(t *testing.T) {
+	for _, c := range []struct {
+		name, packets string
+		stamps        []int64
+		insert        int
+		want          string
+	}{
+		{"a time twice", "0R 1R 1R", []int64{0, 10}, 0, "two packets"},
+		{"a frame of no packet", "0R 1R 2R", []int64{0, 10, 15, 20}, 0, "no packet"},
+		{"no room", "0R 1R 2R", []int64{0, 10, 20}, 12, "no time"},
+	} {
+		index, _ := packetsOf(c.packets, 0)
+		r := &Repairs{Insert: map[int64]int{10: c.insert}}
+		if _, err := newStretches(index, c.stamps, r); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// A packet that gives no frame is not copied, and times that are missing are made.
+func TestStretchesOfIncompletePackets(t *testing.T) {
+	index, _ := packetsOf("0R 3 1 2 4R 5R", 0)
+	index[1].DTS = media.NoTimestamp
+	s, err := newStretches(index, []int64{0, 10, 20, 30, 50}, &Repairs{})
+	if err != nil || len(s.list) != 1 || s.list[0].first != 4 || s.list[0].end != 5 || s.list[0].from != s.list[0].to {
+		t.Fatalf("%+v: %v", s, err)
+	}
+	for i, want := range []int64{-10, 0, 10, 20, 30, 40} {
+		if index[i].DTS != want || index[i].DTS > index[i].PTS {
+			t.Errorf("packet %d: decoding time %d, want %d", i, index[i].DTS, want)
+		}
+	}
+}

@@ -229,15 +229,10 @@ func (s *Synthesizer) made(counters []uint64, l layout) warp.Made {
 // differenceOne is a grey level in the units of costs.
 const differenceOne = 16
 
-// queue queues a frame: what its interval needs, the frame, and its way back.
+// queue queues a frame and its way back.
 func (s *Synthesizer) queue(t *slot, phase warp.Phase) error {
-	if err := s.prepare(); err != nil {
+	if err := s.makeIn(t, phase); err != nil {
 		return err
-	}
-	for _, step := range s.steps(&t.planes, phase) {
-		if err := step.queue(); err != nil {
-			return err
-		}
 	}
 	if err := s.counters.Download(s.work, t.counters.Values); err != nil {
 		return err
@@ -252,6 +247,19 @@ func (s *Synthesizer) queue(t *slot, phase warp.Phase) error {
 		return err
 	}
 	return s.copies.Record(t.done)
+}
+
+// makeIn queues what the interval needs, if that is not done, and a frame.
+func (s *Synthesizer) makeIn(t *slot, phase warp.Phase) error {
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	for _, step := range s.steps(&t.planes, phase) {
+		if err := step.queue(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fit makes the memory fit the interval.

@@ -49,13 +49,51 @@ const (
 // run converts everything. It returns the damage that ended the input early,
 // or else an error.
 func (c *conversion) run(ctx context.Context) (damage, err error) {
-	workers := c.o.flowWorkers()
 	group, ctx := errgroup.WithContext(ctx)
+	tasks, drain, err := c.analyse(ctx, group)
+	if err != nil {
+		return nil, err
+	}
+	loaded := tasks
+	if s, ok := c.synth.(Starter); ok {
+		loaded = make(chan *task)
+		group.Go(func() error { return c.load(ctx, s, tasks, loaded) })
+	}
+	outputs := make(chan output, finishedQueue)
+	group.Go(func() error { return c.synthesize(ctx, loaded, outputs) })
+	finished := outputs
+	if c.line.moments() > 1 {
+		finished = make(chan output)
+		group.Go(func() error { return c.expose(ctx, outputs, finished) })
+	}
+	group.Go(func() error { return c.encode(ctx, finished) })
+	err = group.Wait()
+	if err == nil && c.part == nil {
+		c.wishes.warn(c.o.Log)
+	}
+
+	// After an error the queues still hold frames.
+	drain()
+	for t := range loaded {
+		t.release()
+	}
+	for f := range outputs {
+		f.discard()
+	}
+	for f := range finished {
+		f.discard()
+	}
+	return c.damage, err
+}
+
+// analyse starts the stages before the synthesis, which tell what is to be made of
+// what. drain is called when they have ended.
+func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks chan *task, drain func(), err error) {
+	workers := c.o.flowWorkers()
 	pictures := make(chan picture, decodedQueue)
 	estimates := make(chan *interval)        // to the flow workers
 	ordered := make(chan *interval, workers) // the same ones, in order
-	tasks := make(chan *task)
-	outputs := make(chan output, finishedQueue)
+	tasks = make(chan *task)
 	c.level = c.o.Preset.level(c.source.Video().Width, c.source.Video().Height)
 	if c.line == nil {
 		c.line = &c.plan.lines[0]
@@ -63,9 +101,8 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	c.ladder, c.wishes = newLadder(c.o), newDecisions(c.o.Decisions)
 	c.assess.Workers = c.o.workers()
 	if c.still, err = newOverlays(c.o, c.source.Video(), c.level); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-
 	group.Go(func() error { return c.decode(ctx, pictures) })
 	distinct := pictures
 	if c.o.Duplicates == RetimeDuplicates {
@@ -81,46 +118,20 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 		group.Go(func() error { return c.estimate(ctx, estimates) })
 	}
 	group.Go(func() error { return c.relate(ctx, ordered, tasks) })
-	loaded := tasks
-	if s, ok := c.synth.(Starter); ok {
-		loaded = make(chan *task)
-		group.Go(func() error { return c.load(ctx, s, tasks, loaded) })
-	}
-	group.Go(func() error { return c.synthesize(ctx, loaded, outputs) })
-	finished := outputs
-	if c.line.moments() > 1 {
-		finished = make(chan output)
-		group.Go(func() error { return c.expose(ctx, outputs, finished) })
-	}
-	group.Go(func() error { return c.encode(ctx, finished) })
-	err = group.Wait()
-	if err == nil && c.part == nil {
-		c.wishes.warn(c.o.Log)
-	}
-
-	// After an error the queues still hold frames.
-	for p := range pictures {
-		p.Release()
-	}
-	for p := range distinct {
-		p.Release()
-	}
-	for v := range ordered {
-		v.release()
-	}
-	for t := range tasks {
-		t.release()
-	}
-	for t := range loaded {
-		t.release()
-	}
-	for f := range outputs {
-		f.discard()
-	}
-	for f := range finished {
-		f.discard()
-	}
-	return c.damage, err
+	return tasks, func() {
+		for p := range pictures {
+			p.Release()
+		}
+		for p := range distinct {
+			p.Release()
+		}
+		for v := range ordered {
+			v.release()
+		}
+		for t := range tasks {
+			t.release()
+		}
+	}, nil
 }
 
 // send delivers v unless ctx ends first.

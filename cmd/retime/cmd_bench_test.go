@@ -74,3 +74,20 @@ func TestBenchErrors(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+func TestBenchStages(t *testing.T) {
+	out, err := bench(context.Background(), "stages", "../../testdata/demo.mp4", "--fps", "48", "--preset", "fast", "--backend", "cpu", "--to", "0.25")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"12 frames, 6 of them made, on the CPU", "\ndecode ", "\nflow, read ", "\noverlays ", "\nsynthesis ", " % of the slowest alone"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for _, args := range [][]string{{}, {"a", "b"}, {"a", "--fps", "fast"}, {"a", "--device", "x"}, {"a", "--preset", "slow", "--backend", "cpu"}} {
+		if _, err := bench(context.Background(), append([]string{"stages"}, args...)...); fault.KindOf(err) != fault.Usage {
+			t.Errorf("%v: error %v", args, err)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+)
+
+// BenchStagesOptions are the flags of bench stages, as given.
+type BenchStagesOptions struct {
+	fps, to, flowCache, preset, backend, device string
+	threads                                     int
+}
+
+// AddFlags declares the flags.
+func (o *BenchStagesOptions) AddFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringVar(&o.fps, "fps", "5x", "output `RATE`, as for a conversion")
+	f.StringVar(&o.to, "to", "", "end of the part that is measured, a `TIME`")
+	f.StringVar(&o.flowCache, "flow-cache", "", "keep optical flow in this `DIR` (default one that is removed)")
+	f.StringVar(&o.preset, "preset", string(pipeline.Balanced), "fast, balanced or best")
+	f.StringVar(&o.backend, "backend", string(pipeline.Auto), "cpu, cuda or auto")
+	f.StringVar(&o.device, "device", "", "CUDA devices, `NUMBERS` such as 0,1 (default the first)")
+	f.IntVar(&o.threads, "threads", 0, "worker threads, `N` (default all processors)")
+}
+
+func newBenchStagesCommand() *cobra.Command {
+	var o BenchStagesOptions
+	cmd := &cobra.Command{
+		Use:   "stages INPUT",
+		Short: "Measure the stages of a conversion, each alone and all together",
+		Long: `bench stages converts a clip to another rate, drops the frames, and measures the
+whole conversion and each of its stages alone, once everything has started: decoding
+with the pictures that motion is estimated on, optical flow read from files, overlays,
+and the synthesis, on a device in its three parts. The ratio of the slowest stage to
+the whole says how well the stages overlap.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fault.New(fault.Usage, "%d inputs; name one", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runBenchStages(cmd.Context(), o, args[0], cmd.OutOrStdout())
+		},
+	}
+	o.AddFlags(cmd.Flags())
+	return cmd
+}
+
+func runBenchStages(ctx context.Context, o BenchStagesOptions, input string, stdout io.Writer) (err error) {
+	p := pipeline.Options{
+		Input: input, Preset: pipeline.Preset(o.preset), Backend: pipeline.Backend(o.backend), Threads: o.threads, FlowCache: o.flowCache,
+	}
+	if p.Rate, err = pipeline.ParseRate(o.fps); err != nil {
+		return err
+	}
+	if o.to != "" {
+		if p.To, err = pipeline.ParseTime(o.to); err != nil {
+			return err
+		}
+	}
+	if o.device != "" {
+		if p.Devices, err = parseDevices(o.device); err != nil {
+			return err
+		}
+	}
+	if _, err := chooseProgram(p.Backend); err != nil {
+		return err
+	}
+	if p.FlowCache == "" {
+		if p.FlowCache, err = os.MkdirTemp("", "retime-flow-*"); err != nil {
+			return fault.New(fault.CannotWrite, "%w", err)
+		}
+		defer os.RemoveAll(p.FlowCache)
+	}
+	s, err := pipeline.StudyStages(ctx, p)
+	if err != nil {
+		return err
+	}
+	printStages(stdout, s)
+	return nil
+}
+
+func printStages(w io.Writer, s *pipeline.StageStudy) {
+	fmt.Fprintf(w, "%d frames, %d of them made, %s; the flow takes %s to estimate, over all workers\n",
+		s.Frames, s.Made, where(&pipeline.Report{Backend: s.Backend, Devices: s.Devices}, ""), brief(s.Flow))
+	fmt.Fprintf(w, "%-12s %10s %10s\n", "alone", "seconds", "frames/s")
+	row := func(name string, d time.Duration) {
+		fmt.Fprintf(w, "%-12s %10.3f %10.0f\n", name, d.Seconds(), float64(s.Frames)/d.Seconds())
+	}
+	for _, t := range s.Alone {
+		row(t.Name, t.Elapsed)
+	}
+	row("together", s.Whole)
+	slowest := s.Slowest()
+	fmt.Fprintf(w, "together: %.0f %% of the slowest alone, %s\n", 100*slowest.Elapsed.Seconds()/s.Whole.Seconds(), slowest.Name)
+}

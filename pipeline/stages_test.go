@@ -1,0 +1,62 @@
+package pipeline
+
+import (
+	"context"
+	"testing"
+
+	"retime/cuda/kernels"
+	"retime/pipeline/fault"
+)
+
+// Each stage of either backend is measured.
+func TestStudyStages(t *testing.T) {
+	o := Options{Input: writeScene(t, 72, 50, 5, 24, 1), Rate: Rate{ratio("3"), true}, Preset: Fast, Threads: 2, Backend: CPU, FlowCache: t.TempDir()}
+	onCPU, err := StudyStages(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Output = "-"
+	o.OutputFormat, o.VideoCodec = "null", "rawvideo"
+	if err := o.settle(); err != nil {
+		t.Fatal(err)
+	}
+	d := emulated(t, &o, kernels.NewEmulator())
+	defer d.Close()
+	onDevice, err := studyStages(context.Background(), &o, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		study  *StageStudy
+		stages []string
+	}{
+		{onCPU, []string{"decode", "flow, read", "overlays", "synthesis"}},
+		{onDevice, []string{"decode", "flow, read", "overlays", "upload", "kernels", "download"}},
+	} {
+		if c.study.Frames != 15 || c.study.Made != 8 || c.study.Whole <= 0 {
+			t.Errorf("%+v", c.study)
+		}
+		if len(c.study.Alone) != len(c.stages) {
+			t.Fatalf("stages %v, want %v", c.study.Alone, c.stages)
+		}
+		for i, s := range c.study.Alone {
+			if s.Name != c.stages[i] || s.Elapsed <= 0 || s.Elapsed > c.study.Slowest().Elapsed {
+				t.Errorf("stage %+v, want %s", s, c.stages[i])
+			}
+		}
+	}
+}
+
+func TestStudyStagesRefuses(t *testing.T) {
+	for name, o := range map[string]Options{
+		"no cache":   {Input: "a"},
+		"no flow":    {Input: "a", FlowCache: "b", Mode: "blend"},
+		"no input":   {Input: "nothing.mp4", FlowCache: t.TempDir(), Backend: CPU},
+		"no motion":  {Input: writeScene(t, 32, 32, 3, 24, 1), FlowCache: t.TempDir(), Backend: CPU},
+		"wrong mode": {Input: "a", FlowCache: "b", Mode: "other"},
+	} {
+		if _, err := StudyStages(context.Background(), o); fault.KindOf(err) != fault.Usage && fault.KindOf(err) != fault.NoInput {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}

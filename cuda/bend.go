@@ -66,10 +66,12 @@ func (b *bend) resize(d *Device, width, height, level int) error {
 
 // prepare queues what all phases of an interval share.
 func (b *bend) prepare(s *Stream, g *guides) error {
-	limit := warp.Constants().LargestChange * flow.One >> g.level
+	how := &g.bending
 	return s.Launch(b.gather, over(b.columns, b.lines, 2, wideBlock), wideBlock, 0,
 		g.flows.Arg(), g.errors.Arg(), Int(g.inner), b.changes.Arg(), b.motions.Arg(), Int(g.width), Int(g.height),
-		Int(b.columns), Int(b.lines), Int(cellSize(g.level)), Int(limit), b.credits.Arg(), Int(b.credits.N))
+		Int(b.columns), Int(b.lines), Int(cellSize(g.level)),
+		Int(int(how.Inner[0])), Int(int(how.Inner[1])), Int(int(how.Outer[0])), Int(int(how.Outer[1])), Int(int(how.Limit[0])), Int(int(how.Limit[1])),
+		b.credits.Arg(), Int(b.credits.N))
 }
 
 // creditOne and positionOne are the units of credit and of positions.
@@ -97,8 +99,10 @@ func (b *bend) make(s *Stream, g *guides, phase warp.Phase) error {
 	}
 	t := float32(phase) / warp.PhaseOne
 	factor := float32(float32(-0.5*t) * (1 - t))
+	shareA, shareB, dispute := g.bending.Weights(phase)
 	err = s.Launch(b.combine, Cover(b.columns, b.lines, wideBlock), wideBlock, 0,
-		b.means.Arg(), b.moved.Arg(), b.cells.Arg(), Int(b.columns), Int(b.lines), Float(factor))
+		b.means.Arg(), b.moved.Arg(), b.cells.Arg(), Int(b.columns), Int(b.lines), Float(factor),
+		Float(shareA), Float(shareB), Float(dispute))
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ type guides struct {
 	width, height, level int
 	inner                int  // flows between A and B
 	beyond               bool // whether there are pictures before and after
+	bending              warp.Bending
 	pictures             Buffer[byte]
 	fixed                bool // whether anything lies still over the picture
 	still                Buffer[byte]
@@ -81,6 +82,7 @@ func (g *guides) load(s *Stream, in *warp.Interval, beyond bool, images []*image
 	pixels, pictures, flows := g.width*g.height, 2, g.inner
 	if beyond {
 		pictures, flows = pictures+2, flows+2
+		g.bending = in.Bending()
 	}
 	for i, m := range images {
 		var to Buffer[byte]

@@ -120,6 +120,9 @@ func interval(rng *rand.Rand, format frame.Format, width, height, level int, m m
 		}
 		in.Before = &warp.Outer{Guide: guide(scene(rng, format, width, height), level), Flow: before}
 		in.After = &warp.Outer{Guide: guide(a, level), Flow: after}
+		if rng.IntN(2) > 0 { // frames were lost between A and B
+			in.Before.Span, in.After.Span = 1+warp.Phase(rng.IntN(warp.PhaseOne-1)), 1+warp.Phase(rng.IntN(warp.PhaseOne-1))
+		}
 		in.Static = frame.NewImage[uint8](w, h)
 		for i := range in.Static.Pix {
 			in.Static.Pix[i] = uint8(rng.IntN(256)*rng.IntN(2) | rng.IntN(8)/7*255)

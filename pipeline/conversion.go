@@ -111,7 +111,12 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 	}
 	if c.o.Repairs != nil {
 		distinct = make(chan picture)
-		group.Go(func() error { return c.leaveOut(ctx, pictures, distinct) })
+		whole := distinct
+		group.Go(func() error { return c.leaveOut(ctx, pictures, whole) })
+		if c.o.params().Acceleration {
+			distinct = make(chan picture)
+			group.Go(func() error { return c.lookAround(ctx, whole, distinct) })
+		}
 	}
 	group.Go(func() error { return c.place(ctx, distinct, estimates, ordered) })
 	for range workers {

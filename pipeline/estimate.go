@@ -141,7 +141,10 @@ func (e *estimators) estimate(v *interval) error {
 	if err != nil {
 		return err
 	}
-	if err := e.keepStill(a, b, first); err != nil || e.second == nil {
+	if err := e.keepStill(a, b, first); err != nil {
+		return err
+	}
+	if err := e.estimateOuter(v); err != nil || e.second == nil {
 		return err
 	}
 	s := e.second
@@ -158,6 +161,21 @@ func (e *estimators) estimate(v *interval) error {
 		return err
 	}
 	return e.keepStill(a, b, second)
+}
+
+// estimateOuter sets v's outer pictures' flows, where there are both.
+func (e *estimators) estimateOuter(v *interval) error {
+	before, after := v.a.outer[0], v.a.outer[1]
+	if before.Frame == nil || after.Frame == nil {
+		return nil
+	}
+	v.outer = [2]*warp.Outer{
+		{Guide: before.guide, Frame: before.Frame, Span: before.span}, {Guide: after.guide, Frame: after.Frame, Span: after.span},
+	}
+	return together(
+		func() error { return e.first.backward.Estimate(v.a.guide, before.guide, &v.outer[0].Flow) },
+		func() error { return e.first.forward.Estimate(v.b.guide, after.guide, &v.outer[1].Flow) },
+	)
 }
 
 func (e *estimators) keepStill(a, b frame.Image[uint8], p *warp.FlowPair) error {

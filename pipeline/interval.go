@@ -18,21 +18,28 @@ type picture struct {
 	shown  *big.Rat // when its last repeat was shown, nil where it has none
 	lost   []lost   // pictures behind it that are made anew
 	stands bool     // for the first of the lost ones, as none comes before them
+	outer  [2]outer // before it and behind the next one, where some are lost between
 }
 
-// Retain adds a reference to the frame and to what is kept of lost ones.
+// Retain adds a reference to the frame and to what is kept of others with it.
 func (p picture) Retain() {
 	p.Frame.Retain()
 	for _, l := range p.lost {
 		l.retain()
 	}
+	for _, o := range p.outer {
+		o.retain()
+	}
 }
 
-// Release drops a reference to both.
+// Release drops the references that Retain adds.
 func (p picture) Release() {
 	p.Frame.Release()
 	for _, l := range p.lost {
 		l.release()
+	}
+	for _, o := range p.outer {
+		o.release()
 	}
 }
 
@@ -42,6 +49,7 @@ type interval struct {
 	slots []slot
 	// Set before ready is closed.
 	flows  []warp.FlowPair
+	outer  [2]*warp.Outer // a's and b's; nil for those that the neighbouring intervals tell of
 	change change
 	err    error
 	ready  chan struct{}

@@ -27,9 +27,8 @@ type Backend struct {
 	// CostRadius is that of the square over which costs are means, in pixels of the
 	// picture.
 	CostRadius int
-	// CellBits is log2 of the side of a bend's cells in pixels of the picture, and
-	// LargestChange the change of motion, in those, from which it is an error.
-	CellBits, LargestChange int
+	// CellBits is log2 of the side of a bend's cells in pixels of the picture.
+	CellBits int
 	// Precision is that of the B-spline coefficients.
 	Precision float64
 	// CoefficientMargin is how many coefficients continue a plane beyond its edges.
@@ -45,7 +44,7 @@ func Constants() Backend {
 	return Backend{
 		Trust: trustTable, Falloff: falloff, NeighbourGate: neighbourGate, StillGate: stillGate,
 		StillBonus: stillBonus, Credit: credit, LeastTrust: leastTrust, Overlap: overlap,
-		CostRadius: costRadius, CellBits: cellBits, LargestChange: largestChange,
+		CostRadius: costRadius, CellBits: cellBits,
 		Precision: precision, CoefficientMargin: margin,
 	}
 }

@@ -11,11 +11,13 @@ import (
 // v s + a s²/2 after s intervals, so the flows from one frame to the next and to
 // the one before sum to a, and at the phase t the point is -a t(1-t)/2 off the
 // line. That is averaged over wide surroundings, from both frames' points of
-// view, and counts as far as they agree.
+// view, and counts as far as they agree. Bending has the case of frames that are
+// nearer than an interval.
 //
 // It works on cells of cellSize by cellSize pixels of the picture.
 type bend struct {
 	ready        bool
+	how          Bending
 	sideA, sideB bendSide
 	cells        frame.Image[[2]float32] // the bend of each cell, in pixels of the picture
 	field        flow.Field
@@ -70,20 +72,21 @@ func (b *bend) prepare(s *Synthesizer) {
 	if !b.ready {
 		return
 	}
-	b.sideA.gather(s, in.GuideA, in.Flows[0].Forward, s.estimates[0].errorA, in.Before)
-	b.sideB.gather(s, in.GuideB, in.Flows[0].Backward, s.estimates[0].errorB, in.After)
+	b.how = in.Bending()
+	b.sideA.gather(s, in.GuideA, in.Flows[0].Forward, s.estimates[0].errorA, in.Before, &b.how, 0)
+	b.sideB.gather(s, in.GuideB, in.Flows[0].Backward, s.estimates[0].errorB, in.After, &b.how, 1)
 }
 
-// gather sums up the accelerations of a frame's cells. inner is its flow within
+// gather sums up the accelerations of the cells of frame k. inner is its flow within
 // the interval and e the error along it.
-func (c *bendSide) gather(s *Synthesizer, guide frame.Image[uint8], inner flow.Field, e frame.Image[uint16], outer *Outer) {
+func (c *bendSide) gather(s *Synthesizer, guide frame.Image[uint8], inner flow.Field, e frame.Image[uint16], outer *Outer, how *Bending, k int) {
 	workers, level := s.params.Workers, s.in.Level
 	warpError(workers, &c.errors, &s.scratch, guide, outer.Guide, outer.Flow)
 	size := cellSize >> level
 	w, h := (guide.Width+size-1)/size, (guide.Height+size-1)/size
 	c.changes.Resize(w, h)
 	c.motion.Resize(w, h)
-	limit := int32(largestChange<<positionBits) >> level
+	ku, kv, limit := int64(how.Inner[k]), int64(how.Outer[k]), int64(how.Limit[k])
 	workers.Rows(h, func(y0, y1 int) {
 		for cy := y0; cy < y1; cy++ {
 			for cx := range w {
@@ -93,13 +96,14 @@ func (c *bendSide) gather(s *Synthesizer, guide frame.Image[uint8], inner flow.F
 					for i := y*guide.Width + cx*size; i < y*guide.Width+min((cx+1)*size, guide.Width); i++ {
 						u, v := inner.Pix[i], outer.Flow.Pix[i]
 						mx, my, n = mx+int64(u.X), my+int64(u.Y), n+1
-						x, y := u.X+v.X, u.Y+v.Y
+						x := (int64(u.X)*ku + int64(v.X)*kv + PhaseOne/2) >> 16
+						y := (int64(u.Y)*ku + int64(v.Y)*kv + PhaseOne/2) >> 16
 						worst := int(max(e.Pix[i], c.errors.Pix[i]))
 						if x >= limit || x <= -limit || y >= limit || y <= -limit || worst >= len(creditTable) {
 							continue
 						}
-						k := creditTable[worst]
-						sum.x, sum.y, sum.credit = sum.x+k*int64(x), sum.y+k*int64(y), sum.credit+k
+						credit := creditTable[worst]
+						sum.x, sum.y, sum.credit = sum.x+credit*x, sum.y+credit*y, sum.credit+credit
 					}
 				}
 				c.changes.Pix[cy*w+cx] = sum
@@ -118,7 +122,7 @@ func (b *bend) at(s *Synthesizer, phase Phase) flow.Field {
 	b.sideA.average(s, phase)
 	b.sideB.average(s, PhaseOne-phase)
 	t := float32(phase) / PhaseOne
-	b.combine(float32(float32(-0.5*t) * (1 - t)))
+	b.combine(float32(float32(-0.5*t)*(1-t)), phase)
 	b.spread(s.params.Workers, s.in.GuideA.Width, s.in.GuideA.Height, s.in.Level)
 	return b.field
 }
@@ -195,7 +199,8 @@ func binomial(a, b, c, d, e *[3]float32) (out [3]float32) {
 
 // combine sets the cells' bends: the mean of what the two frames tell, factor
 // times the acceleration, as far as they agree.
-func (b *bend) combine(factor float32) {
+func (b *bend) combine(factor float32, phase Phase) {
+	wp, wq, dispute := b.how.Weights(phase)
 	const doubt = 0.05 // credit without evidence
 	const noise = 0.01 // square pixels
 	b.cells.Resize(b.sideA.means.Width, b.sideA.means.Height)
@@ -204,10 +209,10 @@ func (b *bend) combine(factor float32) {
 		fp, fq := factor/(p[2]+doubt), factor/(q[2]+doubt)
 		px, py := float32(p[0]*fp), float32(p[1]*fp)
 		qx, qy := float32(q[0]*fq), float32(q[1]*fq)
-		mx, my := (px+qx)/2, (py+qy)/2
+		mx, my := float32(px*wp)+float32(qx*wq), float32(py*wp)+float32(qy*wq)
 		dx, dy := px-qx, py-qy
 		power := float32(mx*mx) + float32(my*my)
-		k := power / (power + (float32(dx*dx) + float32(dy*dy)) + noise)
+		k := power / (power + float32(dispute*(float32(dx*dx)+float32(dy*dy))) + noise)
 		k = float32(k * min(p[2], q[2], 1))
 		b.cells.Pix[i] = [2]float32{float32(mx * k), float32(my * k)}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/restore"
 )
@@ -50,6 +51,8 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	for _, name := range restoreShares {
 		f.AddFlag(all.Lookup(name))
 	}
+	o.convert.preset = string(pipeline.Best) // few frames are made
+	f.Lookup("preset").DefValue = o.convert.preset
 	f.Lookup("deinterlace").Usage = "interlaced input is refused unless `off` takes pictures as they are"
 	f.Lookup("deinterlace").NoOptDefVal = ""
 }

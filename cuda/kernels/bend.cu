@@ -10,14 +10,17 @@ typedef unsigned long long Sum; // as atomicAdd has it
 
 // Sums up the accelerations of the cells of size by size pixels of frame z: flow z
 // leads to the other frame of the interval, flow beyond+z to the one beyond, and
-// errors are those along them.
+// errors are those along them. Flows count as inner_scale and outer_scale say, in
+// 1/phase_one, and sums from limit on for errors; each is for A and for B.
 extern "C" __global__ void bend_gather(const Vec *flows, const uint16_t *errors, int beyond, Sum *changes, Vec *motions, int width, int height,
-                                       int columns, int lines, int size, int limit, const uint16_t *credits, int entries) {
+                                       int columns, int lines, int size, int inner_a, int inner_b, int outer_a, int outer_b, int limit_a, int limit_b,
+                                       const uint16_t *credits, int entries) {
 	int cx = blockIdx.x * blockDim.x + threadIdx.x, cy = blockIdx.y * blockDim.y + threadIdx.y, z = blockIdx.z;
 	if (cx >= columns || cy >= lines) return;
 	size_t all = (size_t)width * height, cells = (size_t)columns * lines;
 	const Vec *inner = flows + z * all, *outer = flows + (beyond + z) * all;
 	const uint16_t *e = errors + z * all, *f = errors + (beyond + z) * all;
+	int64_t inner_scale = z ? inner_b : inner_a, outer_scale = z ? outer_b : outer_a, limit = z ? limit_b : limit_a;
 	int64_t x = 0, y = 0, credit = 0, mx = 0, my = 0, n = 0;
 	for (int py = cy * size; py < min((cy + 1) * size, height); py++)
 		for (int px = cx * size; px < min((cx + 1) * size, width); px++) {
@@ -26,7 +29,8 @@ extern "C" __global__ void bend_gather(const Vec *flows, const uint16_t *errors,
 			mx += u.x;
 			my += u.y;
 			n++;
-			int32_t dx = u.x + v.x, dy = u.y + v.y;
+			int64_t dx = (u.x * inner_scale + v.x * outer_scale + phase_one / 2) >> 16;
+			int64_t dy = (u.y * inner_scale + v.y * outer_scale + phase_one / 2) >> 16;
 			int worst = max(e[i], f[i]);
 			if (dx >= limit || dx <= -limit || dy >= limit || dy <= -limit || worst >= entries) continue;
 			int64_t k = credits[worst];
@@ -121,14 +125,15 @@ extern "C" __global__ void bend_average(const Sum *moved, Means *means, int colu
 
 // Blurs the means once more and combines those of both frames. moved is zero
 // afterwards.
-extern "C" __global__ void bend_combine(const Means *means, Sum *moved, Bend *bends, int columns, int lines, float factor) {
+extern "C" __global__ void bend_combine(const Means *means, Sum *moved, Bend *bends, int columns, int lines, float factor,
+                                        float a_share, float b_share, float dispute) {
 	int x = blockIdx.x * tile_width + threadIdx.x, y = blockIdx.y * tile_height + threadIdx.y;
 	size_t cells = (size_t)columns * lines;
 	ReadMeans a = {means, columns}, b = {means + cells, columns};
 	Means p = average(a, columns, lines), q = average(b, columns, lines);
 	if (x >= columns || y >= lines) return;
 	size_t at = (size_t)y * columns + x;
-	bends[at] = combined(p, q, factor);
+	bends[at] = combined(p, q, factor, a_share, b_share, dispute);
 	for (int n = 0; n < 6; n++) moved[n * cells + at] = 0;
 }
 

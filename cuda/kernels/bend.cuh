@@ -20,15 +20,16 @@ struct Bend {
 };
 
 // combined returns the bend that two frames tell of, factor times the acceleration,
-// as far as they agree.
-HOST_DEVICE Bend combined(Means p, Means q, float factor) {
+// in which they count for p_share and q_share, as far as they agree; dispute says how
+// much their difference counts.
+HOST_DEVICE Bend combined(Means p, Means q, float factor, float p_share, float q_share, float dispute) {
 	const float doubt = 0.05f; // credit without evidence
 	const float noise = 0.01f; // square pixels
 	float fp = factor / (p.credit + doubt), fq = factor / (q.credit + doubt);
 	float px = p.x * fp, py = p.y * fp, qx = q.x * fq, qy = q.y * fq;
-	float mx = (px + qx) / 2, my = (py + qy) / 2, dx = px - qx, dy = py - qy;
+	float mx = px * p_share + qx * q_share, my = py * p_share + qy * q_share, dx = px - qx, dy = py - qy;
 	float power = mx * mx + my * my;
-	float k = power / (power + (dx * dx + dy * dy) + noise);
+	float k = power / (power + dispute * (dx * dx + dy * dy) + noise);
 	float credit = p.credit < q.credit ? p.credit : q.credit;
 	k = k * (credit < 1 ? credit : 1.0f);
 	Bend b = {mx * k, my * k};

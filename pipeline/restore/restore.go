@@ -23,7 +23,8 @@ const DefaultMaxRun = 6
 // Options say what Run restores.
 type Options struct {
 	// Convert says from where to where, how frames are made and how they are
-	// written. What changes the time must be left out.
+	// written. What changes the time must be left out. The preset is pipeline.Best
+	// where none is given: few frames are made.
 	Convert pipeline.Options
 	// Damage is what is known; Detect looks for more.
 	Damage []Finding
@@ -88,6 +89,9 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	}
 	if o.MaxRun < 0 {
 		return nil, fault.New(fault.Usage, "--max-run %d: want 1 or more", o.MaxRun)
+	}
+	if o.Convert.Preset == "" {
+		o.Convert.Preset = pipeline.Best
 	}
 	if o.Convert.Log == nil {
 		o.Convert.Log = slog.New(slog.DiscardHandler)

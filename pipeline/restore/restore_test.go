@@ -170,6 +170,37 @@ func TestListedFrames(t *testing.T) {
 	}
 }
 
+// Motion that is not straight goes on through a gap as it does on either side.
+func TestMotionThroughAGap(t *testing.T) {
+	const width, height = 192, 108
+	times := steady(20)
+	for i := range times {
+		times[i] = 12 + 9*math.Sin(float64(i)/3.2) // up to 2.8 frames' motion at a time
+	}
+	input := writeClip(t, width, height, times, nil)
+	truth, _ := readAll(t, input)
+	for _, c := range []struct {
+		list string
+		bad  []int
+		gain float64 // dB over straight motion
+	}{{"5", []int{5}, 1}, {"4-6,14-15", []int{4, 5, 6, 14, 15}, 2}} {
+		var db [2]float64
+		for k, preset := range []pipeline.Preset{pipeline.Fast, pipeline.Balanced} { // the first goes straight
+			o := options(t, input)
+			o.Convert.Preset, o.Damage = preset, frames(t, c.list)
+			mustRun(t, o)
+			got, _ := readAll(t, o.Convert.Output)
+			for _, n := range c.bad {
+				db[k] += psnr(got[n], truth[n]) / float64(len(c.bad))
+			}
+		}
+		t.Logf("%s: %.2f dB, %.2f dB", c.list, db[0], db[1])
+		if db[1] < db[0]+c.gain {
+			t.Errorf("%s: %.2f dB, %.2f dB straight; want %.0f more", c.list, db[1], db[0], c.gain)
+		}
+	}
+}
+
 // At a scene cut in the gap each side shows its own scene.
 func TestGapOverACut(t *testing.T) {
 	const width, height = 160, 96

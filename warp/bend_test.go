@@ -1,0 +1,102 @@
+package warp
+
+import (
+	"math"
+	"testing"
+
+	"retime/flow"
+	"retime/pipeline/frame"
+)
+
+// A smooth picture that moves along x(s): its bend is known, whether the frames
+// beyond the interval are as far off as its own or nearer.
+func TestBend(t *testing.T) {
+	const width, height = 160, 96
+	path := func(a, jerk float64) func(s float64) float64 {
+		return func(s float64) float64 { return 5*s + a*s*s/2 + jerk*s*s*s/6 }
+	}
+	for _, c := range []struct {
+		name   string
+		x      func(s float64) float64
+		span   Phase
+		within float64 // pixels
+		bends  bool    // a straight line would be off by more than that
+	}{
+		{"straight", path(0, 0), 0, 0.02, false},
+		{"straight, near", path(0, 0), PhaseOne / 3, 0.02, false},
+		{"accelerated", path(8, 0), 0, 0.06, true},
+		{"accelerated, as far", path(8, 0), PhaseOne, 0.06, true},
+		{"accelerated, near", path(8, 0), PhaseOne / 2, 0.06, true},
+		{"accelerated, nearer", path(-12, 0), PhaseOne / 4, 0.12, true},
+		{"changing", path(6, 8), PhaseOne / 4, 0.25, true},
+	} {
+		r := float64(c.span) / PhaseOne
+		if c.span == 0 {
+			r = 1
+		}
+		guide := func(s float64) frame.Image[uint8] {
+			m := frame.NewImage[uint8](width, height)
+			for y := range height {
+				for x := range width {
+					u := float64(x) - c.x(s)
+					m.Row(y)[x] = uint8(128 + 50*math.Sin(u/7)*math.Cos(float64(y)/9) + 40*math.Sin(u/23))
+				}
+			}
+			return m
+		}
+		steady := func(from, to float64) flow.Field {
+			f := flow.NewField(width, height)
+			v := flow.Vec{X: int32(math.Round(flow.One * (c.x(to) - c.x(from))))}
+			for i := range f.Pix {
+				f.Pix[i] = v
+			}
+			return f
+		}
+		s, err := NewSynthesizer(Params{Mode: Project, Order: 3, Acceleration: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := frame.New(formats[0], width, height), frame.New(formats[0], width, height)
+		in := Interval{
+			A: a, B: b, GuideA: guide(0), GuideB: guide(1), Flows: []FlowPair{{steady(0, 1), steady(1, 0)}},
+			Before: &Outer{Guide: guide(-r), Flow: steady(0, -r), Span: c.span}, After: &Outer{Guide: guide(1 + r), Flow: steady(1, 1+r), Span: c.span},
+		}
+		if err := s.Begin(in); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.prepare(); err != nil {
+			t.Fatal(err)
+		}
+		for _, phase := range []Phase{PhaseOne / 4, PhaseOne / 2, PhaseOne * 2 / 3} {
+			at := float64(phase) / PhaseOne
+			want := c.x(at) - at*c.x(1)
+			got := s.bend.at(s, phase).Row(height / 2)[width/2]
+			if off := float64(got.X)/flow.One - want; math.Abs(off) > c.within || got.Y != 0 {
+				t.Errorf("%s at %.2f: bent by %.2f, %d, want %.2f", c.name, at, float64(got.X)/flow.One, got.Y, want)
+			}
+			if c.bends && math.Abs(want) < 2*c.within {
+				t.Errorf("%s at %.2f: %.2f is too little to tell", c.name, at, want)
+			}
+		}
+		s.Close()
+	}
+}
+
+// Whatever the spans, scales stay in range and tell steady motion as none.
+func TestBending(t *testing.T) {
+	for _, span := range []Phase{0, 1, 7, 100, PhaseOne / 64, PhaseOne / 3, PhaseOne - 1, PhaseOne} {
+		in := Interval{Before: &Outer{Span: span}, After: &Outer{Span: PhaseOne / 2}, Level: 1}
+		b := in.Bending()
+		r := float64(span) / PhaseOne
+		if span == 0 {
+			r = 1
+		}
+		r = max(r, 1.0/64)
+		if off := float64(b.Inner[0]) - float64(b.Outer[0])*r; math.Abs(off) > 2 || b.Inner[0] <= 0 || b.Limit[0] <= 0 {
+			t.Errorf("span %d: %+v", span, b)
+		}
+		if p, q, dispute := b.Weights(PhaseOne / 4); p+q != 1 || (dispute == 1) != (span == 0 || span == PhaseOne) {
+			t.Errorf("span %d: weights %v, %v, %v", span, p, q, dispute)
+		}
+	}
+}

@@ -16,22 +16,25 @@ import (
 
 func newPlanCommand() *cobra.Command {
 	var o ConvertOptions
+	var even bool
 	cmd := &cobra.Command{
 		Use:   "plan INPUT -o PLAN [--fps RATE] [--slow N] [--segment-seconds TIME]",
 		Short: "Cut a conversion into parts that can be made anywhere",
 		Long: `plan writes what retime segment, status, verify and join need to make a conversion
 in parts, on one machine or many: the settings, the ranges of frames and the hash
-of the input. It takes the flags of a conversion. The segments go into a
-directory beside the plan: docs/clusters.md.`,
+of the input. Ranges begin with scenes where that is near, which are looked for
+unless --scenes lists them or --even is given. It takes the flags of a conversion.
+The segments go into a directory beside the plan: docs/clusters.md.`,
 		Example: `  retime plan in.mp4 -o plan.json --fps 60
   retime segment --plan plan.json --index 0
   retime join --plan plan.json -o out.mp4`,
 		Args: convertArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runPlan(cmd.Context(), o, args[0], cmd.Flags().Changed("crf"), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return runPlan(cmd.Context(), o, even, args[0], cmd.Flags().Changed("crf"), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	o.AddFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&even, "even", false, "ranges of one length; leave scene cuts unlooked for")
 	for _, none := range []string{"resume", "no-verify", "overwrite"} {
 		_ = cmd.Flags().MarkHidden(none) // they are about an output
 	}
@@ -41,7 +44,7 @@ directory beside the plan: docs/clusters.md.`,
 	return cmd
 }
 
-func runPlan(ctx context.Context, o ConvertOptions, input string, crfGiven bool, stdout, stderr io.Writer) error {
+func runPlan(ctx context.Context, o ConvertOptions, even bool, input string, crfGiven bool, stdout, stderr io.Writer) error {
 	if o.output == "" || o.output == "-" {
 		return fault.New(fault.Usage, "no file for the plan; name one with -o")
 	}
@@ -61,7 +64,13 @@ func runPlan(ctx context.Context, o ConvertOptions, input string, crfGiven bool,
 		p.OutputFormat = "matroska"
 	}
 	p.Log = slog.New(newLogHandler(stderr, o.logLevel()))
-	plan, err := segment.New(ctx, p, length, version())
+	progress, err := newProgress(o.progress, o.quiet, stderr)
+	if err != nil {
+		return err
+	}
+	p.Progress = progress.update
+	plan, err := segment.New(ctx, p, length, even, version())
+	progress.done()
 	if err != nil {
 		return err
 	}

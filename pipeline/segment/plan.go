@@ -61,9 +61,10 @@ const shortest = 8
 const maxRanges = 1 << 20
 
 // New plans the conversion that o describes, in ranges of about a length in seconds
-// of the output. Scenes that o lists begin ranges where that is near. program is the
-// version of the program that makes the parts; others refuse the plan.
-func New(ctx context.Context, o pipeline.Options, length *big.Rat, program string) (*Plan, error) {
+// of the output. Ranges begin with scenes where these are near, which o lists or else
+// are looked for; with even set, they are of one length. program is the version of the
+// program that makes the parts; others refuse the plan.
+func New(ctx context.Context, o pipeline.Options, length *big.Rat, even bool, program string) (*Plan, error) {
 	if length.Sign() <= 0 {
 		return nil, fault.New(fault.Usage, "--segment-seconds %s: must be positive", length.FloatString(3))
 	}
@@ -85,7 +86,16 @@ func New(ctx context.Context, o pipeline.Options, length *big.Rat, program strin
 	if count > maxRanges {
 		return nil, fault.New(fault.Usage, "--segment-seconds %s: makes %d ranges; at most %d", length.FloatString(3), count, maxRanges)
 	}
-	p.Ranges = divide(whole.Frames, count, whole.Scenes)
+	scenes, never := whole.Scenes, o.SceneThreshold != nil && *o.SceneThreshold > 1
+	switch {
+	case even:
+		scenes = nil
+	case o.Scenes == nil && !never && count > 1:
+		if scenes, err = pipeline.FindScenes(ctx, o, whole); err != nil {
+			return nil, err
+		}
+	}
+	p.Ranges = divide(whole.Frames, count, scenes)
 	return p, nil
 }
 

@@ -143,7 +143,7 @@ func resumed(ctx context.Context, dir string, o pipeline.Options, length *big.Ra
 	name := filepath.Join(dir, planName)
 	sweep(dir)
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		p, err := New(ctx, o, length, program)
+		p, err := New(ctx, o, length, true, program)
 		if err != nil {
 			return nil, err
 		}

@@ -71,9 +71,9 @@ func parts(t testing.TB, p *Plan, n int64) *big.Rat {
 
 func newPlan(t testing.TB, o pipeline.Options, n int64) *Plan {
 	t.Helper()
-	p, err := New(context.Background(), o, big.NewRat(1e6, 1), "test")
+	p, err := New(context.Background(), o, big.NewRat(1e6, 1), false, "test")
 	if err == nil && n > 1 {
-		p, err = New(context.Background(), o, parts(t, p, n), "test")
+		p, err = New(context.Background(), o, parts(t, p, n), false, "test")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		o := options(input)
 		test.set(&o)
-		_, err := New(context.Background(), o, big.NewRat(1, 1), "test")
+		_, err := New(context.Background(), o, big.NewRat(1, 1), false, "test")
 		if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want a usage error with %q", test.name, err, test.want)
 		}
@@ -308,6 +308,47 @@ func TestDivide(t *testing.T) {
 		}
 		if !slices.Equal(ends, test.want) {
 			t.Errorf("%d in %d at %d: ends %d, want %d", test.frames, test.count, test.scenes, ends, test.want)
+		}
+	}
+}
+
+// Ranges begin with scenes that are found near their cuts, unless they are to be of
+// one length; the frames are the same.
+func TestRangesBeginWithScenes(t *testing.T) {
+	input := filepath.Join(t.TempDir(), "cut.mkv")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=2.2", "-f", "lavfi", "-i", "mandelbrot=size=64x48:rate=25",
+		"-filter_complex", "[1]trim=duration=1.8[b];[0][b]concat", "-c:v", "ffv1", input)
+	o := options(input)
+	want := whole(t, o, filepath.Join(t.TempDir(), "whole.mkv"))
+	never := 2.0
+	for _, test := range []struct {
+		name string
+		even bool
+		set  func(*pipeline.Options)
+		cut  int64
+	}{
+		{"found", false, func(*pipeline.Options) {}, 110},
+		{"even", true, func(*pipeline.Options) {}, 100},
+		{"never", false, func(o *pipeline.Options) { o.SceneThreshold = &never }, 100},
+		{"listed", false, func(o *pipeline.Options) { o.Scenes = rats(1900) }, 95},
+		{"listed for nothing", true, func(o *pipeline.Options) { o.Scenes = rats(1900) }, 100},
+	} {
+		o := o
+		test.set(&o)
+		p, err := New(context.Background(), o, big.NewRat(2, 1), test.even, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Ranges) != 2 || p.Ranges[1].First != test.cut {
+			t.Errorf("%s: ranges %v, want a cut at %d", test.name, p.Ranges, test.cut)
+		}
+		if o.Scenes != nil || o.SceneThreshold != nil {
+			continue
+		}
+		dir := t.TempDir()
+		makeAll(t, p, dir, []int{1, 0})
+		if p.Status(dir, true).Digest != want {
+			t.Errorf("%s: the frames are not those of one run", test.name)
 		}
 	}
 }

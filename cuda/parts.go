@@ -107,7 +107,7 @@ func (s *Synthesizer) TimeDownloads(in warp.Interval, n, ahead int, to func() (*
 				if err != nil {
 					return err
 				}
-				t.fetch(f)
+				t.fetch(f, s.params.Workers)
 				done(f)
 			}
 			if i >= n {

@@ -116,17 +116,17 @@ func (r *residents) close() {
 	}
 	for _, list := range r.images {
 		for _, m := range list {
-			m.resident.free()
+			m.close()
 			m.bytes.Free()
 		}
 	}
 	for _, s := range r.sources {
-		s.resident.free()
+		s.close()
 		s.free()
 	}
 }
 
-func (h *resident) free() {
+func (h *resident) close() {
 	h.drop()
 	if h.sent != nil {
 		_ = h.sent.Close()

@@ -78,12 +78,14 @@ func (t *slot) send(s *Stream) error {
 }
 
 // fetch copies the planes to dst.
-func (t *slot) fetch(dst *frame.Frame) {
+func (t *slot) fetch(dst *frame.Frame, workers frame.Workers) {
 	for i, m := range t.rows() {
 		p := &dst.Planes[i]
-		for y := range m.Height {
-			copy(p.Pix[y*p.Stride:][:m.Width], m.Row(y))
-		}
+		workers.Rows(m.Height, func(y0, y1 int) {
+			for y := y0; y < y1; y++ {
+				copy(p.Pix[y*p.Stride:][:m.Width], m.Row(y))
+			}
+		})
 	}
 }
 

@@ -205,7 +205,7 @@ func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (
 		defer s.give(t)
 		err = s.device.Do(t.done.Synchronize)
 		if err == nil {
-			t.fetch(dst)
+			t.fetch(dst, s.params.Workers)
 			made = s.made(t.counters.Values, l)
 		}
 		return made, err

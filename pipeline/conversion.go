@@ -43,7 +43,7 @@ type conversion struct {
 // finishedQueue how many between synthesis and encoding.
 const (
 	decodedQueue  = 2
-	finishedQueue = 2
+	finishedQueue = 4
 )
 
 // run converts everything. It returns the damage that ended the input early,

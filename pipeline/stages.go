@@ -304,8 +304,10 @@ func (s *study) synthesis(ctx context.Context) error {
 		return err
 	}
 	s.note("kernels", share(took))
+	var pool media.FramePool
+	defer pool.Close()
 	took, err = gpu.TimeDownloads(clip[0], frames, maxStarted,
-		func() (*frame.Frame, error) { return media.NewFrame(like) }, (*frame.Frame).Release)
+		func() (*frame.Frame, error) { return pool.NewFrame(like) }, (*frame.Frame).Release)
 	s.note("download", s.all(took))
 	return err
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/fault"
 	"retime/pipeline/frame"
 )
 
@@ -127,23 +126,4 @@ func allocFrame(width, height int, format astiav.PixelFormat) (*astiav.Frame, er
 		return nil, fmt.Errorf("allocate a %dx%d %s frame: %w", width, height, format, err)
 	}
 	return f, nil
-}
-
-// NewFrame returns a frame of like's format and size with one reference and
-// undefined samples. It describes its picture as like does.
-func NewFrame(like *frame.Frame) (*frame.Frame, error) {
-	f, err := allocFrame(like.Width, like.Height, astiav.FindPixelFormatByName(like.Format.Name))
-	if err != nil {
-		return nil, fault.New(fault.TryAgain, "%w", err)
-	}
-	if from, ok := like.Native.(*astiav.Frame); ok {
-		if err := copyProperties(f, from); err != nil {
-			f.Free()
-			return nil, err
-		}
-	}
-	views, _ := framePlanes(f, like.Format)
-	out := frame.Wrap(like.Format, like.Width, like.Height, views, func(*frame.Frame) { f.Free() })
-	out.Native = f
-	return out, nil
 }

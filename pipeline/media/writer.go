@@ -78,6 +78,7 @@ type Writer struct {
 	colour  colour          // of what is written
 	restore repacker        // planar frames to the source's own format
 	repack  repacker        // to the encoder's
+	pool    FramePool
 	frames  int64
 	last    int64           // time of the last frame by WriteFrameAt, in the encoder\'s time base
 	lengths map[int64]int64 // of the frames in the encoder, by their times
@@ -260,9 +261,8 @@ func (w *Writer) cannot(err error) error {
 	return fault.New(fault.CannotWrite, "write %q: %w", w.target.name, err)
 }
 
-// NewFrame returns a frame that WriteFrame takes without copying; see the
-// function of that name.
-func (w *Writer) NewFrame(like *frame.Frame) (*frame.Frame, error) { return NewFrame(like) }
+// NewFrame returns a frame that WriteFrame takes without copying; see FramePool.
+func (w *Writer) NewFrame(like *frame.Frame) (*frame.Frame, error) { return w.pool.NewFrame(like) }
 
 // WriteFrame encodes f as the next frame. f must come from the source or from
 // NewFrame; the caller keeps its reference.
@@ -454,6 +454,7 @@ func (w *Writer) Abort() {
 	}
 	w.restore.close()
 	w.repack.close()
+	w.pool.Close()
 	if w.encoder != nil {
 		w.encoder.Free()
 		w.encoder = nil

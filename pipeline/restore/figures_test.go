@@ -30,6 +30,7 @@ var (
 	figuresClips  = flag.String("figures-clips", "d0[1-7]*", "which clips")
 	figuresKeep   = flag.String("figures-keep", "", "keep damaged clips and minterpolate's frames in `DIR`, and use what is there")
 	figuresSeed   = flag.Uint64("figures-seed", 1, "which frames are damaged, and how")
+	figuresRival  = flag.String("figures-rival", "", "further options of minterpolate, as :scd=none")
 	figuresPreset = flag.String("figures-preset", "", "preset of the restoration")
 )
 
@@ -240,7 +241,7 @@ func shuffle[T frame.Sample](random *rand.Rand, m frame.Image[T], from int) {
 
 // rival returns the PSNR of minterpolate's frames on the clip without the bad ones.
 func (d *damaged) rival(t *testing.T) (db []float64) {
-	cache := d.name + ".minterpolate.json"
+	cache := d.name + ".minterpolate" + *figuresRival + ".json"
 	if data, err := os.ReadFile(cache); err == nil && json.Unmarshal(data, &db) == nil {
 		return db
 	}
@@ -249,7 +250,7 @@ func (d *damaged) rival(t *testing.T) (db []float64) {
 	for _, n := range d.bad {
 		not = append(not, fmt.Sprintf("eq(n,%d)", n))
 	}
-	ffmpeg(t, "-i", d.name, "-an", "-vf", fmt.Sprintf("select='not(%s)',minterpolate=fps=%s", strings.Join(not, "+"), d.rate),
+	ffmpeg(t, "-i", d.name, "-an", "-vf", fmt.Sprintf("select='not(%s)',minterpolate=fps=%s%s", strings.Join(not, "+"), d.rate, *figuresRival),
 		"-fps_mode", "passthrough", "-c:v", "rawvideo", "-pix_fmt", d.truth[d.bad[0]].Format.Name, made)
 	defer os.Remove(made)
 	n := 0

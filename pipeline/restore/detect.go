@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"slices"
 
 	"retime/pipeline/frame"
@@ -16,6 +17,9 @@ type detector struct {
 	changes []float32       // mean difference of each frame to the one before, in grey levels
 	flat    []bool          // pictures that show nothing, and so no motion
 	verdict map[int]Finding // of single frames
+	jumps   *jumps
+	// likeness of the first frames and of the last ones
+	head, tail []*likeness
 }
 
 type numbered struct {
@@ -23,12 +27,18 @@ type numbered struct {
 	*likeness
 }
 
-func newDetector(o *Options) *detector {
-	return &detector{limit: o.MaxRun, workers: frame.Workers{N: o.Convert.Threads}, verdict: map[int]Finding{}}
+func newDetector(o *Options) (*detector, error) {
+	j, err := newJumps()
+	if err != nil {
+		return nil, err
+	}
+	return &detector{limit: o.MaxRun, workers: frame.Workers{N: o.Convert.Threads}, verdict: map[int]Finding{}, jumps: j}, nil
 }
 
+func (d *detector) close() { d.jumps.close() }
+
 // add takes the next frame.
-func (d *detector) add(f *frame.Frame) {
+func (d *detector) add(f *frame.Frame) error {
 	now := luma(f)
 	change := float32(0)
 	if len(d.changes) > 0 {
@@ -44,6 +54,13 @@ func (d *detector) add(f *frame.Frame) {
 	if len(d.window) == d.limit+2 {
 		d.look()
 	}
+	if len(d.head) < endFrames {
+		d.head = append(d.head, l)
+	}
+	if d.tail = append(d.tail, l); len(d.tail) > endFrames {
+		d.tail = d.tail[1:]
+	}
+	return d.jumps.add(now)
 }
 
 // look looks for a run of spoilt frames behind the first of the window, the
@@ -81,12 +98,13 @@ func (d *detector) spoils(n int) bool {
 	return true
 }
 
-// finish returns what was found: runs of frames with the same damage, and gaps
-// between the timestamps.
+// finish returns what was found, in order: runs of frames with the same damage, gaps
+// between the timestamps, and jumps in motion.
 func (d *detector) finish(stamps []int64) []Finding {
 	for len(d.window) > 2 {
 		d.look()
 	}
+	d.ends()
 	d.repeats()
 	var found []Finding
 	for n := range d.changes {
@@ -101,7 +119,79 @@ func (d *detector) finish(stamps []int64) []Finding {
 		}
 		found = append(found, f)
 	}
-	return append(found, gaps(stamps)...)
+	found = slices.Concat(found, gaps(stamps), d.jumped(stamps))
+	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.First.Number, b.First.Number) })
+	return found
+}
+
+// At the clip's ends a frame has sound ones on one side only: it is spoilt where part
+// of it fits neither of the next two although those fit each other. What differs all
+// over is taken for another scene's, and what is flat for a fade or a leader.
+const (
+	endFrames = 4
+	endSpoilt = 0.15 // of the cells
+	anotherAt = 0.8  // likewise
+)
+
+// ends notes the first and the last frame if they are spoilt.
+func (d *detector) ends() {
+	last := len(d.changes) - 1
+	if last < 2*endFrames {
+		return
+	}
+	slices.Reverse(d.tail)
+	d.end(0, d.head)
+	d.end(last, d.tail)
+}
+
+// end looks at frame n, an end, which is the first of those given.
+func (d *detector) end(n int, f []*likeness) {
+	if d.spoiltNear(n, endFrames-1) {
+		return
+	}
+	share := strays(f[1], f[0], f[2], distances(f[2].small, f[3].small))
+	if k := f[0].kind(f[1]); share >= endSpoilt && share < anotherAt && (k == Garbled || k == Flash) {
+		d.verdict[n] = Finding{Kind: k, Score: share}
+	}
+}
+
+// spoiltNear says whether a frame at most reach from n is spoilt or repeated.
+func (d *detector) spoiltNear(n, reach int) bool {
+	for i := n - reach; i <= n+reach; i++ {
+		if k := d.verdict[i].Kind; k != "" && k != DecodeError {
+			return true
+		}
+	}
+	return false
+}
+
+// jumped are the jumps in motion that neither damage nor the timestamps explain, nor a
+// cadence: some conversions leave out every n-th frame.
+func (d *detector) jumped(stamps []int64) []Finding {
+	var found []Finding
+	runs := make([][2]int, len(d.jumps.found))
+	for i, j := range d.jumps.found {
+		runs[i] = [2]int{j.number, j.number + 1}
+	}
+	for i, j := range d.jumps.found {
+		if d.spoiltNear(j.number, jumpWindow/2+1) || !evenly(stamps, j.number) || inCadence(runs, i, len(stamps)) {
+			continue
+		}
+		p := Place{Number: int64(j.number - 1)}
+		found = append(found, Finding{First: p, Last: p, Kind: Jump, Score: j.score, Missing: j.missing})
+	}
+	return found
+}
+
+// evenly says whether the frames of a jump's window before frame n last equally long.
+func evenly(stamps []int64, n int) bool {
+	step := stamps[n] - stamps[n-1]
+	for i := max(n-jumpWindow/2, 1); i <= min(n+jumpWindow/2, len(stamps)-1); i++ {
+		if d := stamps[i] - stamps[i-1] - step; 4*max(d, -d) > step {
+			return false
+		}
+	}
+	return true
 }
 
 // Frames repeat the one before in the midst of motion where they change by much
@@ -139,7 +229,7 @@ func (d *detector) repeats() {
 		n = next
 	}
 	for k, r := range runs {
-		if inCadence(runs, k) {
+		if inCadence(runs, k, len(d.changes)) {
 			continue
 		}
 		for n := r[0]; n < r[1]; n++ {
@@ -200,12 +290,12 @@ func (d *detector) usual(n int) float32 {
 // most maxCadence frames, cadence times in a row, or make up more than a third of
 // the frames.
 const (
-	maxCadence = 6
+	maxCadence = 30
 	cadence    = 3
 )
 
-// inCadence says whether run k is one of those.
-func inCadence(runs [][2]int, k int) bool {
+// inCadence says whether run k, in a clip of count frames, is one of those.
+func inCadence(runs [][2]int, k, count int) bool {
 	for i := max(k-cadence, 0); i <= k && i+cadence < len(runs); i++ {
 		step := runs[i+1][0] - runs[i][0]
 		even := step <= maxCadence
@@ -216,7 +306,7 @@ func inCadence(runs [][2]int, k int) bool {
 			return true
 		}
 	}
-	from, to := runs[k][0]-nearby, runs[k][0]+nearby
+	from, to := max(runs[k][0]-nearby, 0), min(runs[k][0]+nearby, count)
 	repeats := 0
 	for _, r := range runs {
 		if r[0] >= from && r[0] < to {

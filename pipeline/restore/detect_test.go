@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"retime/testdata/scene"
@@ -87,6 +88,25 @@ func TestDetect(t *testing.T) {
 	for i := 10; i < 48; i++ {
 		pause[i] = float64(max(10, i-12))
 	}
+	pulldown := steady(60) // frames of film for 2 and 3 pictures in turn
+	for i := range pulldown {
+		pulldown[i] = float64(i/5*2 + i%5/2)
+		if i%5 == 4 {
+			pulldown[i]--
+		}
+	}
+	faster := steady(90) // 24 to 25 frames a second
+	for i := range faster {
+		faster[i] -= float64(i / 15)
+	}
+	without := func(times []float64, missing ...float64) []float64 {
+		return slices.DeleteFunc(slices.Clone(times), func(t float64) bool { return slices.Contains(missing, t) })
+	}
+	slower := slices.DeleteFunc(steady(60), func(t float64) bool { return int(t)%5 == 3 }) // 30 to 24
+	rising := steady(48)
+	for i := range rising {
+		rising[i] = float64(i) * float64(i) / 20
+	}
 	type spoil = map[int]func(*scene.Picture)
 	for _, c := range []struct {
 		name  string
@@ -103,13 +123,24 @@ func TestDetect(t *testing.T) {
 		{"repeats", held(steady(48), 7, 20, 21, 33, 34, 35), nil, []string{"repeated 7-7", "repeated 20-21", "repeated 33-35"}},
 		{"on twos", twos, nil, nil},
 		{"a pause", pause, nil, nil},
+		{"2:3", pulldown, nil, nil},
+		{"one in 15", faster, nil, nil},
+		{"the ends", steady(48), spoil{0: reverse, 47: reverse}, []string{"garbled 0-0", "garbled 47-47"}},
+		{"black at the ends", steady(48), spoil{0: fill(16), 47: fill(16)}, nil},
+		{"jumps", without(steady(60), 10, 30, 31, 50), nil, []string{"jump 9-9 # insert=1", "jump 28-28 # insert=2", "jump 46-46 # insert=1"}},
+		{"one in five left out", slower, nil, nil},
+		{"acceleration", rising, nil, nil},
 		{"every fifth", held(steady(48), 4, 9, 14, 19, 24, 29, 34, 39, 44), nil, nil},
 	} {
 		o := options(t, writeClip(t, width, height, c.times, c.spoil))
 		o.Detect, o.DryRun = true, true
 		var got []string
 		for _, f := range mustRun(t, o).Findings {
-			got = append(got, fmt.Sprintf("%s %v-%v", f.Kind, f.First, f.Last))
+			text := fmt.Sprintf("%s %v-%v", f.Kind, f.First, f.Last)
+			if _, suggested, ok := strings.Cut(f.String(), "  # "); ok {
+				text += " # " + suggested
+			}
+			got = append(got, text)
 			if !(f.Score > 0 && f.Score <= 1) {
 				t.Errorf("%s: score of %v", c.name, f)
 			}

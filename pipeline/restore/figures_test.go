@@ -40,10 +40,7 @@ func TestFigures(t *testing.T) {
 	if !*figures {
 		t.Skip("takes minutes; -args -figures runs it")
 	}
-	clips, _ := filepath.Glob(filepath.Join("../../../shared/clips", *figuresClips+".*"))
-	if len(clips) == 0 {
-		t.Skip("needs ../shared/clips")
-	}
+	clips := figureClips(t)
 	dir := *figuresKeep
 	if dir == "" {
 		dir = t.TempDir()
@@ -72,6 +69,67 @@ func TestFigures(t *testing.T) {
 	if recall < 0.95 || precision < 0.95 {
 		t.Errorf("recall %.3f, precision %.3f, want 0.95", recall, precision)
 	}
+}
+
+// TestJumpFigures leaves out frames of the clips, closes the timestamps and prints how
+// many of the places are found as jumps, and how many others.
+func TestJumpFigures(t *testing.T) {
+	if !*figures {
+		t.Skip("takes minutes; -args -figures runs it")
+	}
+	const apart = 7 // frames
+	var dropped, right, wrong int
+	for _, clip := range figureClips(t) {
+		for round := range uint64(4) { // nothing is left out in the first
+			random := rand.New(rand.NewPCG(*figuresSeed, round))
+			missing := map[int]bool{}
+			for n := apart; round > 0 && n < 200; n += apart + random.IntN(2*apart) {
+				for k := range 1 + random.IntN(4)/3 {
+					missing[n+k] = true
+				}
+			}
+			d, err := newDetector(&Options{MaxRun: DefaultMaxRun})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			var stamps []int64
+			places := map[int64]bool{}
+			each(t, clip, func(f *frame.Frame) {
+				if n++; missing[n-1] {
+					places[int64(len(stamps))-1] = true
+				} else if err := d.add(f); err != nil {
+					t.Fatal(err)
+				} else {
+					stamps = append(stamps, int64(len(stamps)))
+				}
+			})
+			dropped += len(places)
+			for _, f := range d.finish(stamps) {
+				if places[f.First.Number] && f.Kind == Jump {
+					right++
+				} else {
+					wrong++
+					t.Logf("%s, round %d: found by mistake: %v", filepath.Base(clip), round, f)
+				}
+			}
+			d.close()
+		}
+	}
+	fmt.Printf("jumps: %d places, %d found, %d others: recall %.3f, precision %.3f\n",
+		dropped, right, wrong, float64(right)/float64(dropped), float64(right)/float64(right+wrong))
+	if float64(right) < 0.95*float64(right+wrong) {
+		t.Errorf("precision below 0.95")
+	}
+}
+
+// figureClips are the real clips to measure on.
+func figureClips(t *testing.T) []string {
+	clips, _ := filepath.Glob(filepath.Join("../../../shared/clips", *figuresClips+".*"))
+	if len(clips) == 0 {
+		t.Skip("needs ../shared/clips")
+	}
+	return clips
 }
 
 // damaged is a clip of which some frames are spoilt.

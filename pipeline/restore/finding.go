@@ -82,6 +82,9 @@ type Finding struct {
 	// Insert is how many frames are missing behind Last; those that are there are
 	// sound then.
 	Insert int
+	// Missing is how many frames seem to be missing behind Last, without any time for
+	// them: nothing is put in there unless Insert says so.
+	Missing int
 }
 
 // parseSpan reads "120", "133-135", or the same with times.
@@ -196,6 +199,8 @@ func (f Finding) String() string {
 	}
 	if f.Insert > 0 {
 		line += fmt.Sprintf("  insert=%d", f.Insert)
+	} else if f.Missing > 0 {
+		line += fmt.Sprintf("  # insert=%d", f.Missing)
 	}
 	return line
 }

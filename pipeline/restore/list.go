@@ -14,6 +14,7 @@ import (
 const ListHeader = `# frames    kind         score  time      and perhaps region=x,y,w,h or insert=N
 # Delete a line to leave its frames as they are; add lines for others. Only the
 # first column is needed: a number from 0, a time, a timecode, or two of them with a dash.
+# Behind a jump nothing is put in unless the # before insert= is deleted.
 `
 
 // WriteList writes findings, one a line, as ParseList reads them.

@@ -33,7 +33,10 @@ func scan(ctx context.Context, o *Options) (*survey, error) {
 	s := &survey{video: r.Video(), findings: slices.Clone(o.Damage)}
 	var d *detector
 	if o.Detect {
-		d = newDetector(o)
+		if d, err = newDetector(o); err != nil {
+			return nil, err
+		}
+		defer d.close()
 	}
 	for {
 		f, err := r.Read()
@@ -45,9 +48,12 @@ func scan(ctx context.Context, o *Options) (*survey, error) {
 		s.stamps = append(s.stamps, f.PTS)
 		s.length = f.Duration
 		if d != nil {
-			d.add(f)
+			err = d.add(f)
 		}
 		f.Release()
+		if err != nil {
+			return nil, err
+		}
 	}
 	if d != nil {
 		s.findings = append(s.findings, d.finish(s.stamps)...)

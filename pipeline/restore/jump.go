@@ -1,0 +1,151 @@
+package restore
+
+import (
+	"slices"
+
+	"retime/flow"
+	"retime/flow/opencv"
+	"retime/pipeline/frame"
+	"retime/warp"
+)
+
+// Motion is compared by the means of the flow in a coarse grid of cells.
+const (
+	motionX = 16
+	motionY = 9
+	// motionWidth bounds the width of the pictures whose flow is estimated.
+	motionWidth = 240
+)
+
+// motion is the mean flow in each cell from one frame to the next, in pixels of the
+// reduced picture.
+type motion [motionX * motionY][2]float64
+
+// jumps finds where motion is a multiple of what it is right before and behind: where
+// frames are missing although the timestamps have no gap.
+type jumps struct {
+	estimator *opencv.DIS
+	last      frame.Image[uint8]
+	field     flow.Field
+	window    []motion // to the last frames
+	count     int      // of frames
+	found     []jump
+}
+
+// jump is a frame before which others are missing.
+type jump struct {
+	number  int
+	missing int
+	score   float64 // share of the cells that jump
+}
+
+func newJumps() (*jumps, error) {
+	o := opencv.UltraFast.Options()
+	o.FinestScale = 0
+	e, err := opencv.NewDIS(o)
+	if err != nil {
+		return nil, err
+	}
+	return &jumps{estimator: e}, nil
+}
+
+// close frees the estimator.
+func (j *jumps) close() { _ = j.estimator.Close() } // never fails
+
+// add takes the next frame's luma.
+func (j *jumps) add(luma frame.Image[uint8]) error {
+	for luma.Width > motionWidth {
+		luma = warp.Halve(luma)
+	}
+	j.count++
+	before := j.last
+	j.last = luma
+	if j.count == 1 {
+		return nil
+	}
+	if err := j.estimator.Estimate(before, luma, &j.field); err != nil {
+		return err
+	}
+	if j.window = append(j.window, cellMeans(j.field)); len(j.window) > jumpWindow {
+		j.window = j.window[1:]
+	}
+	if len(j.window) == jumpWindow {
+		j.look()
+	}
+	return nil
+}
+
+func cellMeans(f flow.Field) (m motion) {
+	for cy := range motionY {
+		y0, y1 := cell(cy, motionY, f.Height)
+		for cx := range motionX {
+			x0, x1 := cell(cx, motionX, f.Width)
+			var sx, sy int64
+			for y := y0; y < y1; y++ {
+				for _, v := range f.Row(y)[x0:x1] {
+					sx, sy = sx+int64(v.X), sy+int64(v.Y)
+				}
+			}
+			n := float64((y1-y0)*(x1-x0)) * flow.One
+			m[cy*motionX+cx] = [2]float64{float64(sx) / n, float64(sy) / n}
+		}
+	}
+	return m
+}
+
+// jumpWindow is how many motions are compared: that of the jump, and two on either
+// side.
+const jumpWindow = 5
+
+// Motion jumps where most cells in which it is steady before and behind, at least
+// jumpCells of them, have a multiple of it between, the median of which is at least
+// jumpLeast. Cells are steady where none of the four motions differs from their mean
+// by more than a share of it.
+const (
+	jumpCells  = 8
+	jumpLeast  = 1.5
+	jumpMost   = 4.5
+	jumpMoving = 0.3 // pixels of the reduced picture, at least
+	jumpSteady = 0.5 // of the motion, at most
+)
+
+// look notes a jump in the window's middle.
+func (j *jumps) look() {
+	w := j.window
+	var factors []float64
+	for i, v := range w[jumpWindow/2] {
+		if m, ok := steadyCell(i, &w[0], &w[1], &w[3], &w[4]); ok {
+			factors = append(factors, (v[0]*m[0]+v[1]*m[1])/(m[0]*m[0]+m[1]*m[1]))
+		}
+	}
+	if len(factors) < jumpCells {
+		return
+	}
+	slices.Sort(factors)
+	median := factors[len(factors)/2]
+	if median < jumpLeast || median > jumpMost {
+		return
+	}
+	first, _ := slices.BinarySearch(factors, jumpLeast)
+	share := float64(len(factors)-first) / float64(len(factors))
+	j.found = append(j.found, jump{j.count - 1 - jumpWindow/2, max(int(median+0.5)-1, 1), share})
+}
+
+// steadyCell returns the mean of a cell's motions, if none is far from it.
+func steadyCell(i int, motions ...*motion) (mean [2]float64, ok bool) {
+	for _, m := range motions {
+		mean[0] += m[i][0] / float64(len(motions))
+		mean[1] += m[i][1] / float64(len(motions))
+	}
+	power := mean[0]*mean[0] + mean[1]*mean[1]
+	if power < jumpMoving*jumpMoving {
+		return mean, false
+	}
+	for _, m := range motions {
+		dx, dy := m[i][0]-mean[0], m[i][1]-mean[1]
+		if dx*dx+dy*dy > jumpSteady*jumpSteady*power {
+			return mean, false
+		}
+	}
+	return mean, true
+}

@@ -51,19 +51,19 @@ func TestSynthesizerLoad(t *testing.T) {
 	const seed = 11
 	t.Logf("seed %d", seed)
 	params := warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true}
-	for _, c := range []struct {
-		name  string
-		loads func(i int) []int // what is loaded before interval i begins
-	}{
-		{"one ahead", func(i int) []int { return []int{i} }},
-		{"two ahead", func(i int) []int { return []int{i + 1} }},
-		{"never", func(int) []int { return nil }},
-		{"now and then", func(i int) []int { return []int{i}[:i%2] }},
-		{"others", func(i int) []int { return []int{7 - i} }},
-	} {
-		for level := range 2 {
-			t.Run(fmt.Sprint(c.name, " level ", level), func(t *testing.T) {
-				onDevices(t, func(t *testing.T, d *cuda.Device) {
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		for _, c := range []struct {
+			name  string
+			loads func(i int) []int // what is loaded before interval i begins
+		}{
+			{"one ahead", func(i int) []int { return []int{i} }},
+			{"two ahead", func(i int) []int { return []int{i + 1} }},
+			{"never", func(int) []int { return nil }},
+			{"now and then", func(i int) []int { return []int{i}[:i%2] }},
+			{"others", func(i int) []int { return []int{7 - i} }},
+		} {
+			for level := range 2 {
+				subtest(t, d, fmt.Sprint(c.name, " level ", level), func(t *testing.T) {
 					rng := rand.New(rand.NewPCG(seed, uint64(level)))
 					list, released := clip(rng, formats[1], 37, 29, level, 8)
 					cpu, gpu := backends(t, d, params)
@@ -97,7 +97,7 @@ func TestSynthesizerLoad(t *testing.T) {
 						t.Errorf("%d of %d frames are held", len(list)+1-n, len(list)+1)
 					}
 				})
-			})
+			}
 		}
-	}
+	})
 }

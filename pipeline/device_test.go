@@ -282,14 +282,18 @@ func TestIntervalsAreSharedAmongDevices(t *testing.T) {
 	}
 }
 
-// emulated is a device that the CPU emulates.
-func emulated(t *testing.T, o *Options, e *kernels.Emulator) *devices {
+// emulated are devices that the CPU emulates.
+func emulated(t *testing.T, o *Options, emulators ...*kernels.Emulator) *devices {
 	t.Helper()
-	d, err := newDevice(o, cuda.NewDevice(e))
-	if err != nil {
-		t.Fatal(err)
+	all := new(devices)
+	for _, e := range emulators {
+		d, err := newDevice(o, cuda.NewDevice(e))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.list = append(all.list, newRescuer(d, d.name, o))
 	}
-	return &devices{list: []*rescuer{newRescuer(d, d.name, o)}}
+	return all
 }
 
 // collectingSink keeps the samples of all frames.
@@ -329,8 +333,8 @@ func doubling() *Options {
 	return o
 }
 
-// The kernels make the frames that the CPU makes, also where a launch fails now
-// and then.
+// The kernels make the frames that the CPU makes, on one device and on two, also where
+// a launch fails now and then.
 func TestDeviceMakesTheFramesOfTheCPU(t *testing.T) {
 	o := doubling()
 	cpu, err := newCPUSynthesizer(o)
@@ -342,18 +346,23 @@ func TestDeviceMakesTheFramesOfTheCPU(t *testing.T) {
 	if err != nil || len(want) != 8 {
 		t.Fatalf("%d frames: %v", len(want), err)
 	}
-	for _, every := range []int{0, 40} {
-		e := kernels.NewEmulator()
-		launches := 0
-		if every > 0 {
-			e.Fail = func(string) error {
-				if launches++; launches%every == 0 {
-					return errBroken
+	for _, c := range []struct{ devices, every int }{{1, 0}, {1, 40}, {2, 0}, {2, 40}} {
+		every := c.every
+		var emulators []*kernels.Emulator
+		for range c.devices {
+			e := kernels.NewEmulator()
+			launches := 0
+			if every > 0 {
+				e.Fail = func(string) error {
+					if launches++; launches%every == 0 {
+						return errBroken
+					}
+					return nil
 				}
-				return nil
 			}
+			emulators = append(emulators, e)
 		}
-		d := emulated(t, o, e)
+		d := emulated(t, o, emulators...)
 		got, err := throughSynthesizer(t, o, d)
 		d.Close()
 		if err != nil {
@@ -369,7 +378,7 @@ func TestDeviceMakesTheFramesOfTheCPU(t *testing.T) {
 		}
 		for k := range want {
 			if !bytes.Equal(got[k], want[k]) {
-				t.Errorf("frame %d differs; a fault in every %d launches", k, every)
+				t.Errorf("frame %d differs; %d devices, a fault in every %d launches", k, c.devices, every)
 			}
 		}
 	}

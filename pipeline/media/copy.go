@@ -1,6 +1,7 @@
 package media
 
 import (
+	"math"
 	"math/big"
 	"slices"
 
@@ -173,7 +174,9 @@ type copied struct {
 	packet  *astiav.Packet
 	// In the input's time base: what becomes 0, and the first time left out.
 	zero, end int64
-	cut       bool // packets before zero are left out
+	cut       bool  // packets before zero are left out
+	begun     bool  // a packet that decoding can begin at was there
+	last      int64 // timestamp of the last packet, of sound
 }
 
 // twin adds a stream like in to the output.
@@ -195,7 +198,7 @@ func (w *Writer) newCopy(in *astiav.Stream) (*copied, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &copied{w: w, in: in, out: out, packet: astiav.AllocPacket(), end: 1<<63 - 1}
+	c := &copied{w: w, in: in, out: out, packet: astiav.AllocPacket(), end: math.MaxInt64, last: noTimestamp}
 	start := w.source.Video().Start
 	c.zero = ticks(start, in.TimeBase())
 	if zero := w.opt.Curve.Source(new(big.Rat)); zero.Sign() > 0 {
@@ -211,8 +214,18 @@ func (c *copied) take(p *astiav.Packet) error {
 	if t := p.Pts(); t != noTimestamp && (c.cut && t < c.zero || t >= c.end) {
 		return nil
 	}
+	if c.begun = c.begun || !c.cut || p.Flags().Has(astiav.PacketFlagKey); !c.begun {
+		return nil
+	}
 	if err := c.packet.Ref(p); err != nil {
 		return err
+	}
+	if t := p.Pts(); t != noTimestamp && c.in.CodecParameters().CodecType() == astiav.MediaTypeAudio {
+		if p.Duration() == 0 && c.last != noTimestamp {
+			// Without it containers that state a track's length cut the last packet off.
+			c.packet.SetDuration(max(t-c.last, 0))
+		}
+		c.last = t
 	}
 	shift(c.packet, -c.zero)
 	c.packet.RescaleTs(c.in.TimeBase(), c.out.TimeBase())

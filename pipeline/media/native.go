@@ -9,6 +9,7 @@ package media
 #include <string.h>
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/avstring.h>
 #include <libavutil/avutil.h>
 #include <libavutil/log.h>
 #include <libavutil/mathematics.h>
@@ -107,9 +108,23 @@ static int mpegts_holds(enum AVCodecID id)
 		return 0;
 	}
 }
+// Containers whose muxers refuse, or in NUT garble, what their lists of codecs have.
+static int misstated(const AVFormatContext *c, enum AVCodecID id)
+{
+	switch (id) {
+	case AV_CODEC_ID_FLAC: case AV_CODEC_ID_OPUS: case AV_CODEC_ID_TRUEHD: case AV_CODEC_ID_VP9: case AV_CODEC_ID_AV1:
+		return av_match_name(c->oformat->name, "mov,3gp,3g2,psp,ipod,ismv,f4v");
+	case AV_CODEC_ID_MP3:
+		return !strcmp(c->oformat->name, "nut");
+	default:
+		return 0;
+	}
+}
 // 1, 0, or negative where FFmpeg does not know.
 static int format_holds_id(const AVFormatContext *c, enum AVCodecID id)
 {
+	if (misstated(c, id))
+		return 0;
 	return strcmp(c->oformat->name, "mpegts") ? avformat_query_codec(c->oformat, id, FF_COMPLIANCE_NORMAL) : mpegts_holds(id);
 }
 // A container that has no default codec for a kind of stream holds none of it.

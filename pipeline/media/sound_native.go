@@ -44,6 +44,8 @@ static int repack(SwrContext *s, AVFrame *dst, const AVFrame *src, enum AVSample
 	return swr_convert_frame(s, dst, src);
 }
 
+static int uncompressed(enum AVCodecID id) { return av_get_exact_bits_per_sample(id) > 0; }
+
 static enum AVSampleFormat pick_sample_format(const AVCodec *c, enum AVSampleFormat like)
 {
 	static const enum AVSampleFormat next[] = {
@@ -224,6 +226,9 @@ func delayLeftOut(c *astiav.FormatContext, s *astiav.Stream) int64 {
 
 // lossless says whether a codec never loses anything.
 func lossless(id astiav.CodecID) bool { return C.lossless(C.enum_AVCodecID(id)) != 0 }
+
+// uncompressed says whether each sample of a codec takes as many bits.
+func uncompressed(id astiav.CodecID) bool { return C.uncompressed(C.enum_AVCodecID(id)) != 0 }
 
 func channelCount(c *astiav.CodecContext) int { return int(C.channels(native[C.AVCodecContext](c))) }
 

@@ -11,33 +11,35 @@ import (
 	"retime/pipeline/fault"
 )
 
-// written is what the muxer was given of a stream.
+// written is what the muxer was given of a stream, or what was read of it.
 type written struct {
-	packets    int64
-	begin, end *big.Rat // seconds; nil before the first timestamp
+	packets, bytes int64
+	first, last    *big.Rat // timestamps in seconds; nil before the first
+	pts            []int64  // of pictures, in their stream's time base
 }
 
-// note adds a packet whose timestamps are in tb.
-func (s *written) note(p *astiav.Packet, tb *big.Rat) {
+// note adds a packet whose timestamps are in tb. Packets without data, with which
+// some encoders end, are none.
+func (s *written) note(p *astiav.Packet, tb *big.Rat, picture bool) {
+	if p.Size() == 0 {
+		return
+	}
 	s.packets++
+	s.bytes += int64(p.Size())
+	if picture {
+		s.pts = append(s.pts, p.Pts())
+		return
+	}
 	if p.Pts() == noTimestamp || tb == nil {
 		return
 	}
-	begin := new(big.Rat).Mul(big.NewRat(p.Pts(), 1), tb)
-	if s.begin == nil || begin.Cmp(s.begin) < 0 {
-		s.begin = begin
+	t := new(big.Rat).Mul(big.NewRat(p.Pts(), 1), tb)
+	if s.first == nil || t.Cmp(s.first) < 0 {
+		s.first = t
 	}
-	if end := new(big.Rat).Mul(big.NewRat(p.Pts()+max(p.Duration(), 0), 1), tb); s.end == nil || end.Cmp(s.end) > 0 {
-		s.end = end
+	if s.last == nil || t.Cmp(s.last) > 0 {
+		s.last = t
 	}
-}
-
-// length is 0 without timestamps.
-func (s *written) length() *big.Rat {
-	if s.begin == nil {
-		return new(big.Rat)
-	}
-	return new(big.Rat).Sub(s.end, s.begin)
 }
 
 // Containers that are read again, and those of them that keep every timestamp.
@@ -46,13 +48,13 @@ var (
 	timed    = []string{"matroska", "webm", "mp4", "mov", "ipod", "3gp", "3g2", "nut", "mpegts"}
 )
 
-// soundTolerance is how far, in seconds, the length of sound in the file may be off:
-// coders pad their first and last frames, and containers say so in their own ways.
-var soundTolerance = big.NewRat(1, 10)
+// editUnit is the coarsest unit, in seconds, of what containers say of where a stream
+// begins: MP4 and MOV have edit lists in milliseconds.
+var editUnit = big.NewRat(1, 1000)
 
 // verify reads the file that was written and compares its frames, their times and
-// the length of its sound with what they should be.
-// Of a damaged input only the picture's are compared.
+// its sound with what they should be. Of a damaged input only the picture's are
+// compared.
 func (w *Writer) verify(damaged bool) error {
 	name := w.output.OutputFormat().Name()
 	if w.target.temp == "" || !slices.Contains(verified, name) {
@@ -82,7 +84,6 @@ func (w *Writer) compare(timed, damaged bool) error {
 		return errors.New("the video is not in it")
 	}
 	found := make([]written, len(file.Streams()))
-	var frames []int64 // the pictures' timestamps
 	packet := astiav.AllocPacket()
 	defer packet.Free()
 	for {
@@ -96,68 +97,122 @@ func (w *Writer) compare(timed, damaged bool) error {
 			return err
 		}
 		if i := packet.StreamIndex(); i < len(found) {
-			found[i].note(packet, rat(file.Streams()[i].TimeBase()))
-			if i == video.Index() {
-				frames = append(frames, packet.Pts())
-			}
+			found[i].note(packet, rat(file.Streams()[i].TimeBase()), i == video.Index())
 		}
 		packet.Unref()
 	}
-	var n int64
+	pictures := &written{}
 	if m := w.muxed[w.video.Index()]; m != nil {
-		n = m.packets
+		pictures = m
 	}
-	if n < w.frames {
-		return fmt.Errorf("%d frames were encoded to %d pictures", w.frames, n)
+	got := &found[video.Index()]
+	if pictures.packets < w.frames {
+		return fmt.Errorf("%d frames were encoded to %d pictures", w.frames, pictures.packets)
 	}
-	if int64(len(frames)) != n {
-		return fmt.Errorf("it has %d pictures, %d were written", len(frames), n)
+	if got.packets != pictures.packets {
+		return fmt.Errorf("it has %d pictures, %d were written", got.packets, pictures.packets)
 	}
-	if timed {
-		if err := w.compareTimes(frames, rat(video.TimeBase())); err != nil {
-			return err
-		}
+	if !timed {
+		return nil
+	}
+	if err := w.compareTimes(got.pts, pictures.pts, rat(video.TimeBase())); err != nil {
+		return err
 	}
 	for _, out := range w.output.Streams() {
-		if out.CodecParameters().CodecType() != astiav.MediaTypeAudio || !timed || damaged {
+		if out.CodecParameters().CodecType() != astiav.MediaTypeAudio || damaged {
 			continue // damaged sound has packets of any length
 		}
 		in := nthOf(file, astiav.MediaTypeAudio, ordinal(w.output, out))
 		if in == nil {
 			return fmt.Errorf("the sound of stream %d is not in it", out.Index())
 		}
-		want := new(big.Rat)
-		if m := w.muxed[out.Index()]; m != nil {
-			want = m.length()
+		m := w.muxed[out.Index()]
+		if m == nil {
+			m = &written{}
 		}
-		got := found[in.Index()].length()
-		if d := new(big.Rat).Sub(got, want); d.Abs(d).Cmp(soundTolerance) > 0 {
-			return fmt.Errorf("its sound in stream %d lasts %s s, not %s", out.Index(), got.FloatString(3), want.FloatString(3))
+		g := &found[in.Index()]
+		if err := w.compareSound(m, g, out, in); err != nil {
+			return fmt.Errorf("its sound in stream %d %w", out.Index(), err)
+		}
+		if len(got.pts) == 0 || len(pictures.pts) == 0 || m.first == nil || g.first == nil {
+			continue
+		}
+		if err := w.compareSync(m, g, slices.Min(pictures.pts), slices.Min(got.pts), out, in, video); err != nil {
+			return fmt.Errorf("its sound in stream %d %w", out.Index(), err)
 		}
 	}
 	return nil
 }
 
-// compareTimes checks that pictures are at different times and, at a constant rate,
-// a frame's time apart, as nearly as the container's unit allows.
-func (w *Writer) compareTimes(pts []int64, unit *big.Rat) error {
-	slices.Sort(pts)
-	if len(pts) == 0 || pts[0] == noTimestamp || unit == nil {
-		return nil // the container has none
+// resplit are the codecs whose packets FFmpeg's readers may divide in another way.
+var resplit = []astiav.CodecID{astiav.CodecIDTruehd, astiav.CodecIDMlp}
+
+// compareSound checks that all samples are there: those of PCM by their bytes,
+// others by their packets.
+func (w *Writer) compareSound(want, got *written, out, in *astiav.Stream) error {
+	switch id := out.CodecParameters().CodecID(); {
+	case uncompressed(id):
+		if got.bytes != want.bytes && in.CodecParameters().CodecID() == id {
+			return fmt.Errorf("has %d bytes, %d were written", got.bytes, want.bytes)
+		}
+	case got.packets != want.packets && !slices.Contains(resplit, id):
+		return fmt.Errorf("has %d packets, %d were written", got.packets, want.packets)
 	}
-	for k := 1; k < len(pts); k++ {
-		if pts[k] == pts[k-1] {
-			return fmt.Errorf("two pictures are at %s s", new(big.Rat).Mul(big.NewRat(pts[k], 1), unit).FloatString(6))
+	return nil
+}
+
+// compareSync checks when the first and the last packet of sound come after the first
+// picture, within the units of both their timestamps.
+func (w *Writer) compareSync(want, got *written, wantPicture, gotPicture int64, out, in, video *astiav.Stream) error {
+	seconds := func(t int64, s *astiav.Stream) *big.Rat { return new(big.Rat).Mul(big.NewRat(t, 1), rat(s.TimeBase())) }
+	tolerance := new(big.Rat).Add(rat(in.TimeBase()), rat(video.TimeBase()))
+	if tolerance.Cmp(editUnit) < 0 {
+		tolerance = editUnit
+	}
+	delay := seconds(delayLeftOut(w.output, out), out)
+	for _, t := range []struct {
+		what      string
+		want, got *big.Rat
+	}{{"begins", want.first, got.first}, {"has its last packet", want.last, got.last}} {
+		if uncompressed(out.CodecParameters().CodecID()) && t.got == got.last {
+			continue // packets are of any length
+		}
+		a := new(big.Rat).Sub(t.want, seconds(wantPicture, w.video))
+		a.Sub(a, delay)
+		b := new(big.Rat).Sub(t.got, seconds(gotPicture, video))
+		if d := new(big.Rat).Sub(b, a); d.Abs(d).Cmp(tolerance) > 0 {
+			return fmt.Errorf("%s %s s behind the first picture, not %s", t.what, b.FloatString(6), a.FloatString(6))
 		}
 	}
-	if w.opt.Unit != nil || int64(len(pts)) != w.frames {
-		return nil // of variable rate, or with pictures that are not shown
+	return nil
+}
+
+// compareTimes checks that pictures are at different times, as far apart as they were
+// written and, at a constant rate, a frame's time apart, as nearly as the container's
+// unit allows.
+func (w *Writer) compareTimes(got, want []int64, unit *big.Rat) error {
+	slices.Sort(got)
+	slices.Sort(want)
+	if len(got) == 0 || got[0] == noTimestamp || unit == nil {
+		return nil // the container has none
 	}
-	for k, t := range pts {
-		at := new(big.Rat).Mul(big.NewRat(t-pts[0], 1), unit)
-		want := new(big.Rat).Quo(big.NewRat(int64(k), 1), w.opt.Rate)
-		if d := new(big.Rat).Sub(at, want); d.Abs(d).Cmp(unit) > 0 {
-			return fmt.Errorf("picture %d is %s s behind the first, not %s", k, at.FloatString(6), want.FloatString(6))
+	for k := 1; k < len(got); k++ {
+		if got[k] == got[k-1] {
+			return fmt.Errorf("two pictures are at %s s", new(big.Rat).Mul(big.NewRat(got[k], 1), unit).FloatString(6))
+		}
+	}
+	constant := w.opt.Unit == nil && int64(len(got)) == w.frames // else some are not shown
+	written := rat(w.video.TimeBase())
+	for k, t := range got {
+		at := new(big.Rat).Mul(big.NewRat(t-got[0], 1), unit)
+		moments := []*big.Rat{new(big.Rat).Mul(big.NewRat(want[k]-want[0], 1), written)}
+		if constant {
+			moments = append(moments, new(big.Rat).Quo(big.NewRat(int64(k), 1), w.opt.Rate))
+		}
+		for _, m := range moments {
+			if d := new(big.Rat).Sub(at, m); d.Abs(d).Cmp(unit) > 0 {
+				return fmt.Errorf("picture %d is %s s behind the first, not %s", k, at.FloatString(6), m.FloatString(6))
+			}
 		}
 	}
 	return nil

@@ -50,6 +50,16 @@ func copyDemo(t *testing.T, demo, name string, tamper func(*Writer)) (string, er
 	return w.Finish(false)
 }
 
+// soundOf is what was written of the sound.
+func soundOf(w *Writer) *written {
+	for i, m := range w.muxed {
+		if i != w.video.Index() {
+			return m
+		}
+	}
+	return nil
+}
+
 func TestVerify(t *testing.T) {
 	demo := filepath.Join(t.TempDir(), "demo.mkv")
 	cmd := exec.Command("ffmpeg", "-v", "error", "-i", "../../testdata/demo.mp4", "-f", "lavfi", "-i", "sine=duration=2", "-t", "2", "-c:v", "copy", "-c:a", "aac", demo)
@@ -66,13 +76,10 @@ func TestVerify(t *testing.T) {
 			{"", func(*Writer) {}},
 			{"frames were", func(w *Writer) { w.frames++ }},
 			{"behind the first", func(w *Writer) { w.opt.Rate = big.NewRat(25, 1) }},
-			{"sound", func(w *Writer) {
-				for i, m := range w.muxed {
-					if i != w.video.Index() {
-						m.end.Add(m.end, big.NewRat(1, 5))
-					}
-				}
-			}},
+			{"behind the first, not", func(w *Writer) { w.muxed[w.video.Index()].pts[5] += ticks(big.NewRat(1, 500), w.video.TimeBase()) }},
+			{"packets, ", func(w *Writer) { soundOf(w).packets++ }},
+			{"begins", func(w *Writer) { soundOf(w).first = new(big.Rat).Add(soundOf(w).first, big.NewRat(3, 1000)) }},
+			{"last packet", func(w *Writer) { soundOf(w).last = new(big.Rat).Sub(soundOf(w).last, big.NewRat(3, 1000)) }},
 			{"", func(w *Writer) { w.opt.Rate, w.opt.Verify = big.NewRat(25, 1), false }},
 		} {
 			name := filepath.Join(t.TempDir(), "out."+ext)

@@ -350,7 +350,7 @@ func (w *Writer) mux(p *astiav.Packet) error {
 		if w.muxed[i] == nil {
 			w.muxed[i] = &written{}
 		}
-		w.muxed[i].note(p, rat(w.output.Streams()[i].TimeBase()))
+		w.muxed[i].note(p, rat(w.output.Streams()[i].TimeBase()), i == w.video.Index())
 		if message, err := withMessage(func() error { return w.output.WriteInterleavedFrame(p) }); err != nil {
 			w.err = w.cannot(fmt.Errorf("%w%s", err, detail(message)))
 		} else if err := ioError(w.output); err != nil {

@@ -79,6 +79,9 @@ type Options struct {
 	// InputRate is the frames per second of input that has no timestamps, such as an
 	// image sequence; nil for its default.
 	InputRate *big.Rat
+	// SequenceGaps takes gaps in the numbering of an image sequence as gaps in its
+	// timestamps; otherwise they are an error.
+	SequenceGaps bool
 	// Repairs are the frames to be made anew, all others staying as they are with
 	// their timestamps; nil to convert. It excludes all that changes the time, and
 	// sets KeepTimestamps.
@@ -333,7 +336,7 @@ func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
 // readerOptions says how to read o.Input.
 func (o *Options) readerOptions() media.ReaderOptions {
 	r := media.ReaderOptions{
-		Format: o.InputFormat, Rate: o.InputRate, HWDec: o.HWDec, Threads: o.Threads, From: o.From, To: o.To, Map: o.Map, Log: o.Log,
+		Format: o.InputFormat, Rate: o.InputRate, SequenceGaps: o.SequenceGaps, HWDec: o.HWDec, Threads: o.Threads, From: o.From, To: o.To, Map: o.Map, Log: o.Log,
 		ProbeFields: o.Deinterlace == RefuseFields,
 	}
 	if o.Deinterlace != IgnoreFields {

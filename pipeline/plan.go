@@ -230,6 +230,9 @@ func (p *plan) writerOptions(o *Options) media.WriterOptions {
 	if p.unit != nil {
 		w.Start = nil // the frames' times count from the output's 0
 	}
+	if o.Repairs != nil {
+		w.Numbers = o.Repairs.Numbers
+	}
 	if o.CRF != nil {
 		w.CRF = *o.CRF
 	}

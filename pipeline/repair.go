@@ -21,6 +21,9 @@ type Repairs struct {
 	// Insert is how many frames are put in between the one of that timestamp and
 	// the next, evenly spread.
 	Insert map[int64]int
+	// Numbers are those of the output's frames, where it is an image sequence; nil to
+	// count from 1.
+	Numbers []int
 	// Stamps are the timestamps of all frames of the input, rising. Where they are
 	// given, packets that nothing of this changes are copied, and only those around
 	// that cannot do without are encoded again. Input or output that does not allow

@@ -21,6 +21,7 @@ type RestoreOptions struct {
 	frames, list, writeList, log string
 	inserts, regions, masks      []string
 	detect, dryRun, smartCopy    bool
+	missingFromNumbering         bool
 	maxRun                       int
 	convert                      ConvertOptions
 }
@@ -38,6 +39,7 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.frames, "frames", "", "replace `FRAMES`: 120,133-135; numbers from 0, times, or timecodes")
 	f.StringVar(&o.list, "list", "", "replace the frames in the list `FILE`: docs/restoration.md")
 	f.BoolVar(&o.detect, "detect", false, "look for damage and replace what is found")
+	f.BoolVar(&o.missingFromNumbering, "missing-from-numbering", false, "put in the frames whose numbers an image sequence lacks")
 	f.StringVar(&o.writeList, "write-list", "", "write all damage to the list `FILE`")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what is damaged, and write nothing else")
 	f.StringArrayVar(&o.inserts, "insert", nil, "put in frames missing in a gap: `FRAME:COUNT` behind that frame; may be repeated")
@@ -90,6 +92,7 @@ func (o *RestoreOptions) options(input string, crfGiven bool) (r restore.Options
 	if r.Convert, err = o.convert.options(input, crfGiven); err != nil {
 		return r, err
 	}
+	r.MissingFromNumbering = o.missingFromNumbering
 	r.Detect, r.DryRun, r.MaxRun, r.SmartCopy = o.detect, o.dryRun, o.maxRun, o.smartCopy
 	if o.maxRun < 1 { // to the library, 0 is the default
 		return r, fault.New(fault.Usage, "--max-run %d: want 1 or more", o.maxRun)

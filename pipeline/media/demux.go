@@ -52,6 +52,7 @@ func (r *Reader) use(p *astiav.Packet) bool {
 	if p.StreamIndex() >= len(streams) {
 		return false // a stream that appeared after the header
 	}
+	r.renumber(p)
 	r.times.join(p, streams[p.StreamIndex()])
 	if t := p.Pts(); t != noTimestamp {
 		r.lastEnd = max(r.lastEnd, microseconds(t+p.Duration(), streams[p.StreamIndex()].TimeBase()))

@@ -69,7 +69,11 @@ type ReaderOptions struct {
 	Format string // container name; empty to probe
 	// Rate is the frames per second of what has no timestamps, such as an image
 	// sequence (named by a pattern, frames/%05d.png); nil for its default.
-	Rate    *big.Rat
+	Rate *big.Rat
+	// SequenceGaps lets the numbering of an image sequence have gaps, which are then
+	// gaps in its timestamps; otherwise they are a fault.BadData error.
+	SequenceGaps bool
+
 	Threads int // decoder threads; 0 for as many as there are processors
 	// From is where reading starts, in seconds after the file's start; nil for
 	// the beginning. The first frame is the last one at or before it.
@@ -135,6 +139,9 @@ type Reader struct {
 	errors   errorCount
 	changed  bool // a change of size or format was reported
 	leapt    bool // so was a timestamp too far ahead
+
+	numbers []int  // of a sequence with gaps, else nil
+	links   string // the directory that its files are read from
 }
 
 // Open opens name, "-" for standard input, and decodes the first frame.
@@ -166,7 +173,7 @@ func (r *Reader) open() error {
 	r.guard = r.input.SetInterruptCallback()
 	r.errors.of(r.input)
 	r.stop = context.AfterFunc(r.ctx, r.guard.Interrupt)
-	options, err := r.inputOptions()
+	options, err := r.inputOptions(&url)
 	if err != nil {
 		r.stop()
 		r.input.Free()
@@ -398,6 +405,9 @@ func (r *Reader) begin(first *astiav.Frame) error {
 	} else if d := duration(r.input); d > 0 {
 		r.video.Duration = big.NewRat(d, 1e6)
 	}
+	if n := r.numbers; n != nil {
+		r.video.Duration = new(big.Rat).Mul(big.NewRat(int64(n[len(n)-1]-n[0]+1), 1), r.video.TimeBase)
+	}
 	decoded := r.video
 	var err error
 	if r.pending, err = r.wrap(first); err != nil {
@@ -475,6 +485,10 @@ func (r *Reader) readDecoded() (*frame.Frame, error) {
 
 // Close frees everything but the frames handed out. It is called once.
 func (r *Reader) Close() {
+	if r.links != "" {
+		os.RemoveAll(r.links)
+		r.links = ""
+	}
 	if r.fields != nil {
 		r.fields.filter.Close()
 		r.fields = nil

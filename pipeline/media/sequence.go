@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"os"
@@ -22,8 +23,10 @@ const DefaultSequenceRate = 25
 // sequence is a numbered run of picture files, named by a pattern such as
 // frames/%05d.png.
 type sequence struct {
-	dir   string
-	match *regexp.Regexp // of base names; the number is group 1
+	dir          string
+	match        *regexp.Regexp // of base names; the number is group 1
+	before, last string         // the base name around the number
+	width        int            // of the number, filled up with zeros
 }
 
 var numberVerb = regexp.MustCompile(`%(0\d+)?d`)
@@ -35,15 +38,38 @@ func newSequence(name string) (s sequence, ok bool) {
 	if at == nil || strings.Contains(dir, "%") || strings.Contains(base[:at[0]]+base[at[1]:], "%") {
 		return s, false
 	}
+	s = sequence{dir: filepath.Clean(dir + "."), before: base[:at[0]], last: base[at[1]:]}
 	digits := "[0-9]+"
 	if width := strings.Trim(base[at[0]:at[1]], "%d"); width != "" {
-		n, _ := strconv.Atoi(width)
-		digits = fmt.Sprintf("[0-9]{%d,}", min(n, 9))
+		s.width, _ = strconv.Atoi(width)
+		digits = fmt.Sprintf("[0-9]{%d,}", min(s.width, 9))
 	}
-	return sequence{
-		dir:   filepath.Clean(dir + "."),
-		match: regexp.MustCompile("^" + regexp.QuoteMeta(base[:at[0]]) + "(" + digits + ")" + regexp.QuoteMeta(base[at[1]:]) + "$"),
-	}, true
+	s.match = regexp.MustCompile("^" + regexp.QuoteMeta(s.before) + "(" + digits + ")" + regexp.QuoteMeta(s.last) + "$")
+	return s, true
+}
+
+// file is the base name of number n.
+func (s sequence) file(n int) string { return fmt.Sprintf("%s%0*d%s", s.before, s.width, n, s.last) }
+
+// number returns that of a file of s.
+func (s sequence) number(file string) (n int, ok bool) {
+	m := s.match.FindStringSubmatch(file)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(m[1])
+	return n, err == nil
+}
+
+// SequenceNumbers returns the numbers of an image sequence's files, ascending; nil
+// where name, such as frames/%05d.png, is the name of none.
+func SequenceNumbers(name string) []int {
+	s, ok := newSequence(name)
+	if !ok || exists(name) {
+		return nil
+	}
+	numbers, _ := s.numbers() // opening it says what is wrong
+	return numbers
 }
 
 // numbers returns the numbers of the files there are, ascending.
@@ -54,19 +80,47 @@ func (s sequence) numbers() ([]int, error) {
 	}
 	var out []int
 	for _, e := range entries {
-		if m := s.match.FindStringSubmatch(e.Name()); m != nil {
-			if n, err := strconv.Atoi(m[1]); err == nil {
-				out = append(out, n)
-			}
+		if n, ok := s.number(e.Name()); ok {
+			out = append(out, n)
 		}
 	}
 	slices.Sort(out)
 	return out, nil
 }
 
+// closeGaps lets url name the files of s without gaps in their numbers, which
+// renumber puts back into the timestamps.
+func (r *Reader) closeGaps(s sequence, numbers []int, url *string) error {
+	dir, err := filepath.Abs(s.dir)
+	if err != nil {
+		return err
+	}
+	if r.links, err = os.MkdirTemp("", "retime-sequence-*"); err != nil {
+		return fault.New(fault.CannotWrite, "links to the pictures of %q: %w", r.name, err)
+	}
+	ext := filepath.Ext(s.last)
+	for i, n := range numbers {
+		if err := os.Symlink(filepath.Join(dir, s.file(n)), filepath.Join(r.links, fmt.Sprintf("%09d%s", i, ext))); err != nil {
+			return fault.New(fault.CannotWrite, "links to the pictures of %q: %w", r.name, err)
+		}
+	}
+	r.numbers, *url = numbers, filepath.Join(r.links, "%09d"+ext)
+	return nil
+}
+
+// renumber lets p's time be that of its file's number.
+func (r *Reader) renumber(p *astiav.Packet) {
+	if i := p.Pts(); r.numbers != nil && i >= 0 && i < int64(len(r.numbers)) {
+		t := int64(r.numbers[i] - r.numbers[0])
+		p.SetPts(t)
+		p.SetDts(t)
+	}
+}
+
 // inputOptions returns the demuxer's options: an image sequence begins at its
-// lowest number, and what has no timestamps goes by the rate given.
-func (r *Reader) inputOptions() (*astiav.Dictionary, error) {
+// lowest number, and what has no timestamps goes by the rate given. url is what will
+// be opened.
+func (r *Reader) inputOptions(url *string) (*astiav.Dictionary, error) {
 	options := astiav.NewDictionary()
 	set := map[string]string{}
 	rate := r.opt.Rate
@@ -78,10 +132,19 @@ func (r *Reader) inputOptions() (*astiav.Dictionary, error) {
 		}
 		set["start_number"] = strconv.Itoa(numbers[0])
 		for i, n := range numbers[1:] {
-			if n > numbers[i]+1 {
-				options.Free()
-				return nil, fault.New(fault.BadData, "input %q: number %d is missing, and %d pictures come after it", r.name, numbers[i]+1, len(numbers)-1-i)
+			if n == numbers[i]+1 {
+				continue
 			}
+			err := fault.New(fault.BadData, "input %q: number %d is missing, and %d pictures come after it", r.name, numbers[i]+1, len(numbers)-1-i)
+			if r.opt.SequenceGaps {
+				err = r.closeGaps(s, numbers, url)
+				set["start_number"] = "0"
+			}
+			if err != nil {
+				options.Free()
+				return nil, err
+			}
+			break
 		}
 		if rate == nil {
 			rate = big.NewRat(DefaultSequenceRate, 1)
@@ -140,8 +203,16 @@ func (t *target) commitSequence(partial bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, e := range entries {
+	slices.SortFunc(entries, func(a, b os.DirEntry) int {
+		m, _ := t.sequence.number(a.Name())
+		n, _ := t.sequence.number(b.Name())
+		return cmp.Compare(m, n)
+	})
+	for k, e := range entries {
 		to := e.Name()
+		if k < len(t.numbers) {
+			to = t.sequence.file(t.numbers[k])
+		}
 		if partial {
 			to = partialName(to)
 		}

@@ -19,6 +19,7 @@ type target struct {
 	temp string // the file behind url, "" where url is final
 	// sequence is set where files are numbered; temp is then a directory.
 	sequence *sequence
+	numbers  []int // of the sequence's files; nil as FFmpeg numbers them
 }
 
 func newTarget(name, source string, overwrite bool) (target, error) {

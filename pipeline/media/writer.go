@@ -43,7 +43,9 @@ type WriterOptions struct {
 	// Verify reads a file again once it is written; what is not as it should be is a
 	// fault.Mismatch error, and the file is named as a partial one.
 	Verify bool
-	Audio  Audio // what becomes of sound; StretchAudio where empty
+	// Numbers are those of the files of an image sequence; nil to count from 1.
+	Numbers []int
+	Audio   Audio // what becomes of sound; StretchAudio where empty
 	// AudioCodec is an encoder's name, for all sound; where empty, sound that cannot
 	// be copied is encoded in its own codec, or the container's usual one.
 	AudioCodec   string
@@ -133,6 +135,7 @@ func (w *Writer) open(name string) (err error) {
 	if w.target, err = newTarget(name, w.source.name, w.opt.Overwrite); err != nil {
 		return err
 	}
+	w.target.numbers = w.opt.Numbers
 	if err := w.openFormat(name); err != nil {
 		return err
 	}

@@ -29,6 +29,9 @@ type Options struct {
 	// Damage is what is known; Detect looks for more.
 	Damage []Finding
 	Detect bool
+	// MissingFromNumbering takes gaps in the numbering of an image sequence for frames
+	// that are missing.
+	MissingFromNumbering bool
 	// MaxRun is how many frames in a row may be made; longer runs stay as they are.
 	// 0 for DefaultMaxRun.
 	MaxRun int
@@ -96,9 +99,10 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if o.Convert.Log == nil {
 		o.Convert.Log = slog.New(slog.DiscardHandler)
 	}
-	if len(o.Damage) == 0 && !o.Detect {
+	if len(o.Damage) == 0 && !o.Detect && !o.MissingFromNumbering {
 		return nil, fault.New(fault.Usage, "nothing to restore; name frames, or have damage looked for")
 	}
+	o.Convert.SequenceGaps = o.MissingFromNumbering
 	s, err := scan(ctx, &o)
 	if err != nil {
 		return nil, err
@@ -206,6 +210,7 @@ func (s *survey) plan(o *Options) (*plan, error) {
 	if len(bad) == len(s.stamps) {
 		return nil, fault.New(fault.Usage, "all %d frames are damaged; none is left to make them from", len(bad))
 	}
+	p.repairs.Numbers = s.outputNumbers(inserts)
 	var out int64
 	for n := range int64(len(s.stamps)) {
 		if f, ok := bad[n]; ok {

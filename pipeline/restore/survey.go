@@ -17,20 +17,27 @@ type survey struct {
 	stamps   []int64 // of the frames
 	length   int64   // of the last one, in the same unit
 	findings []Finding
+	numbers  []int // of an image sequence's files, else nil
 }
 
 // scan reads the input once.
 func scan(ctx context.Context, o *Options) (*survey, error) {
 	c := &o.Convert
-	r, err := media.Open(ctx, c.Input, media.ReaderOptions{Format: c.InputFormat, Rate: c.InputRate, Threads: c.Threads, Map: c.Map, Log: c.Log})
+	r, err := media.Open(ctx, c.Input, media.ReaderOptions{Format: c.InputFormat, Rate: c.InputRate, SequenceGaps: c.SequenceGaps, Threads: c.Threads, Map: c.Map, Log: c.Log})
+	if numbers := media.SequenceNumbers(c.Input); fault.KindOf(err) == fault.BadData && !c.SequenceGaps && len(missing(numbers)) > 0 {
+		return nil, fault.New(fault.BadData, "%w; --missing-from-numbering makes what is missing", err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	if !media.Seekable(c.Input) {
+	s := &survey{video: r.Video(), findings: slices.Clone(o.Damage), numbers: media.SequenceNumbers(c.Input)}
+	if s.numbers == nil && !media.Seekable(c.Input) {
 		return nil, fault.New(fault.Usage, "input %q cannot be read twice; give a file", c.Input)
 	}
-	s := &survey{video: r.Video(), findings: slices.Clone(o.Damage)}
+	if s.numbers == nil && o.MissingFromNumbering {
+		return nil, fault.New(fault.Usage, "--missing-from-numbering: input %q is no image sequence, such as frames/%%05d.dpx", c.Input)
+	}
 	var d *detector
 	if o.Detect {
 		if d, err = newDetector(o); err != nil {
@@ -55,10 +62,52 @@ func scan(ctx context.Context, o *Options) (*survey, error) {
 			return nil, err
 		}
 	}
+	if o.MissingFromNumbering {
+		s.findings = append(s.findings, missing(s.numbers)...)
+	}
 	if d != nil {
-		s.findings = append(s.findings, d.finish(s.stamps)...)
+		for _, f := range d.finish(s.stamps) {
+			if f.Kind != Gap || !o.MissingFromNumbering { // which the numbers tell of
+				s.findings = append(s.findings, f)
+			}
+		}
 	}
 	return s, nil
+}
+
+// missing are the gaps in an image sequence's numbers.
+func missing(numbers []int) (found []Finding) {
+	for i := 1; i < len(numbers); i++ {
+		if n := numbers[i] - numbers[i-1] - 1; n > 0 {
+			p := Place{Number: int64(i - 1)}
+			found = append(found, Finding{First: p, Last: p, Kind: Gap, Score: 1, Insert: n})
+		}
+	}
+	return found
+}
+
+// outputNumbers are those of the output's files, where the input is an image sequence:
+// the input's, and for what is put in those that are free there. Where they are not, all
+// count on from the first.
+func (s *survey) outputNumbers(inserts map[int64]Finding) (out []int) {
+	for i, n := range s.numbers {
+		out = append(out, n)
+		for k := range inserts[int64(i)].Insert {
+			out = append(out, n+1+k)
+		}
+		if i+1 < len(s.numbers) && out[len(out)-1] >= s.numbers[i+1] {
+			total := len(s.numbers)
+			for _, f := range inserts {
+				total += f.Insert
+			}
+			out = out[:0]
+			for k := range total {
+				out = append(out, s.numbers[0]+k)
+			}
+			return out
+		}
+	}
+	return out
 }
 
 // time is when frame n is shown, in seconds after the file's start.

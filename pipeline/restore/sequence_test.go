@@ -1,0 +1,123 @@
+package restore
+
+import (
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+)
+
+// writeSequence writes pictures of the scene, numbered from 37, but for some numbers.
+func writeSequence(t *testing.T, ext, format string, missing ...int) (pattern string) {
+	t.Helper()
+	pattern = filepath.Join(t.TempDir(), "f%04d."+ext)
+	ffmpeg(t, "-i", writeScene(t, 96, 64, 12), "-pix_fmt", format, "-start_number", "37", pattern)
+	for _, n := range missing {
+		if err := os.Remove(fmt.Sprintf(pattern, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pattern
+}
+
+func names(t *testing.T, pattern string) (list []string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
+}
+
+// Numbers that are missing are made, under those numbers; all other pictures stay,
+// whatever their depth.
+func TestMissingFromNumbering(t *testing.T) {
+	for _, c := range []struct{ ext, format string }{{"png", "rgb48be"}, {"png", "gray16be"}, {"tiff", "rgb48le"}, {"dpx", "gbrp10be"}, {"exr", "gbrpf32le"}} {
+		pattern := writeSequence(t, c.ext, c.format, 40, 44, 45)
+		o := options(t, pattern)
+		o.Convert.Output, o.Convert.VideoCodec, o.Convert.InputRate = filepath.Join(t.TempDir(), "g%05d."+c.ext), "", big.NewRat(24, 1)
+		o.MissingFromNumbering, o.Detect = true, true
+		var log []Entry
+		o.Log = func(e Entry) { log = append(log, e) }
+		report := mustRun(t, o)
+		if len(report.Findings) != 2 || report.Findings[1].Insert != 2 || report.Made != 3 || len(log) != 3 {
+			t.Fatalf("%s: found %v, made %d", c.format, report.Findings, report.Made)
+		}
+		var want []string
+		for n := 37; n < 49; n++ {
+			want = append(want, fmt.Sprintf("g%05d.%s", n, c.ext))
+		}
+		if got := names(t, o.Convert.Output); !slices.Equal(got, want) {
+			t.Fatalf("%s: wrote %q", c.format, got)
+		}
+		for n := 37; n < 49; n++ {
+			in, out := fmt.Sprintf(pattern, n), fmt.Sprintf(o.Convert.Output, n)
+			made, _ := readAll(t, out)
+			if shot, err := os.Stat(in); err == nil {
+				if source, _ := readAll(t, in); !frame.Equal(source[0], made[0]) {
+					t.Errorf("%s: %s is changed", c.format, shot.Name())
+				}
+			}
+		}
+		if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "retime-sequence-*")); len(left) > 0 {
+			t.Errorf("left behind: %q", left)
+		}
+	}
+}
+
+// Without gaps, or as video, and where something has no number of its own.
+func TestSequenceNumbers(t *testing.T) {
+	pattern := writeSequence(t, "png", "rgb24")
+	gappy := writeSequence(t, "png", "rgb24", 41)
+	for _, c := range []struct {
+		name   string
+		input  string
+		change func(*Options)
+		first  int
+		frames int
+	}{
+		{"damaged", pattern, func(o *Options) { o.Damage = frames(t, "3") }, 37, 12},
+		{"put in", pattern, func(o *Options) { o.Damage, _ = ParseInsert("3:2") }, 37, 14},
+		{"nothing missing", pattern, func(o *Options) { o.MissingFromNumbering = true }, 37, 12},
+		{"left", gappy, func(o *Options) { o.Damage, o.MissingFromNumbering, o.MaxRun = frames(t, "2-3"), true, 1 }, 37, 11},
+	} {
+		o := options(t, c.input)
+		o.Convert.Output, o.Convert.VideoCodec = filepath.Join(t.TempDir(), "%03d.png"), ""
+		c.change(&o)
+		mustRun(t, o)
+		got := names(t, o.Convert.Output)
+		if len(got) != c.frames || got[0] != fmt.Sprintf("%03d.png", c.first) {
+			t.Errorf("%s: wrote %q", c.name, got)
+		}
+		if c.name == "left" && slices.Contains(got, "041.png") {
+			t.Errorf("%s: wrote %q", c.name, got)
+		}
+	}
+
+	o := options(t, gappy)
+	o.MissingFromNumbering = true
+	mustRun(t, o)
+	if got, stamps := readAll(t, o.Convert.Output); len(got) != 12 || stamps[11] != 11*stamps[1] {
+		t.Errorf("as video: %d frames at %v", len(got), stamps)
+	}
+
+	for _, c := range []struct {
+		name, input string
+		gaps        bool
+		kind        fault.Kind
+	}{{"a gap", gappy, false, fault.BadData}, {"no sequence", writeScene(t, 64, 48, 3), true, fault.Usage}} {
+		o := options(t, c.input)
+		o.Damage, o.MissingFromNumbering = frames(t, "1"), c.gaps
+		if _, err := Run(t.Context(), o); fault.KindOf(err) != c.kind {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}

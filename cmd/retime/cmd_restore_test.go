@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -91,6 +92,70 @@ func TestRestoreList(t *testing.T) {
 	}
 	if want := "20 black false, 21 black false, 30 listed false, 31 listed false, 36 garbled true"; strings.Join(got, ", ") != want {
 		t.Errorf("made %q, want %s", got, want)
+	}
+}
+
+// Pipes are read to their end before anything is written.
+func TestRestorePipes(t *testing.T) {
+	in := clip(t, 64, 48, 12)
+	for _, format := range []string{"yuv4mpegpipe", "nut", "matroska"} {
+		dir := t.TempDir()
+		file, log := filepath.Join(dir, "in"), filepath.Join(dir, "made.jsonl")
+		codec := "ffv1"
+		if format == "yuv4mpegpipe" {
+			codec = "wrapped_avframe"
+		}
+		if _, stderr, code := run(t, in, "-o", file, "-f", format, "--vcodec", codec, "--no-verify"); code != 0 {
+			t.Fatal(stderr)
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := program("restore", "-", "-o", "-", "-f", format, "--vcodec", codec, "--frames", "4-5", "--preset", "fast", "--log", log)
+		temp := t.TempDir()
+		cmd.Env = append(cmd.Env, "TMPDIR="+temp)
+		var out, errs bytes.Buffer
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(data), &out, &errs
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%s: %v\n%s", format, err, errs.String())
+		}
+		back := write(t, filepath.Join(dir, "back"), out.String())
+		if stdout, stderr, code := run(t, "restore", back, "--detect", "--dry-run"); code != 0 || !strings.Contains(stdout, "12 frames, 0 findings") {
+			t.Errorf("%s: exit code %d\n%s%s", format, code, stdout, stderr)
+		}
+		if made := entries(t, log); len(made) != 2 || made[1].Source != 5 {
+			t.Errorf("%s: made %v", format, made)
+		}
+		if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {
+			t.Errorf("%s: left behind %v", format, left)
+		}
+	}
+}
+
+func TestRestorePipeInterrupted(t *testing.T) {
+	temp := t.TempDir()
+	cmd := program("restore", "-", "-o", filepath.Join(temp, "out.nut"), "--frames", "1")
+	cmd.Env = append(cmd.Env, "TMPDIR="+temp)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Write(make([]byte, 1<<20)); err != nil { // more than a pipe holds: it is being read
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != int(fault.Cancelled) {
+		t.Errorf("exit code %d", code)
+	}
+	if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {
+		t.Errorf("left behind %v", left)
 	}
 }
 

@@ -76,7 +76,8 @@ type Entry struct {
 	Cut        bool            `json:"cut"`
 }
 
-// Run restores o.Convert.Input, which is read twice, into o.Convert.Output. Errors
+// Run restores o.Convert.Input, which is read twice, into o.Convert.Output. Standard
+// input is kept in a temporary file meanwhile. Errors
 // carry a fault.Kind. Cancelling ctx stops the run and leaves nothing behind.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	report, err := run(ctx, o)
@@ -103,6 +104,14 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		return nil, fault.New(fault.Usage, "nothing to restore; name frames, or have damage looked for")
 	}
 	o.Convert.SequenceGaps = o.MissingFromNumbering
+	if o.Convert.Input == "-" {
+		name, remove, err := spool(ctx, o.Convert.Log)
+		if err != nil {
+			return nil, err
+		}
+		defer remove()
+		o.Convert.Input = name
+	}
 	s, err := scan(ctx, &o)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,52 @@
+package restore
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+)
+
+// standardInput is standard input as a file that can be opened again.
+const standardInput = "/dev/stdin"
+
+// spool makes standard input a file that can be read twice, and says how to remove it:
+// what comes through a pipe is copied to one.
+func spool(ctx context.Context, log *slog.Logger) (name string, remove func(), err error) {
+	if media.Seekable(standardInput) {
+		return standardInput, func() {}, nil
+	}
+	// Opened anew, a pipe's reads can be interrupted.
+	in, err := os.Open(standardInput)
+	if err != nil {
+		in = os.Stdin
+	} else {
+		defer in.Close()
+	}
+	to, err := os.CreateTemp("", "retime-input-*")
+	if err != nil {
+		return "", nil, fault.New(fault.CannotWrite, "keep standard input: %w", err)
+	}
+	remove = func() { os.Remove(to.Name()) }
+	log.Info("standard input is read twice, and kept meanwhile", "in", to.Name())
+	stop := context.AfterFunc(ctx, func() { _ = in.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	_, err = io.Copy(to, in)
+	if e := to.Close(); err == nil {
+		err = e
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	} else if err != nil {
+		err = fault.New(fault.CannotWrite, "keep standard input in %q: %w; TMPDIR names another place", to.Name(), err)
+	}
+	if err != nil {
+		remove()
+		return "", nil, err
+	}
+	return to.Name(), remove, nil
+}

@@ -14,6 +14,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/internal/heap"
 )
 
 // Job is one clip of a batch.
@@ -254,6 +255,7 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	log := b.store.createLog(key)
 	r.Log = log
 	report, err := job.Convert(ctx, r)
+	heap.Trim() // or a batch of many clips keeps a little more after each
 	log.finish(err)
 
 	now.Finished = time.Now()

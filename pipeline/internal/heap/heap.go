@@ -1,5 +1,5 @@
 // Package heap says what C code has allocated, so that tests can tell leaks from
-// what allocators keep for later.
+// what allocators keep for later, and has them give that back.
 package heap
 
 /*
@@ -12,6 +12,13 @@ static long long in_use(void)
 	return m.uordblks + m.hblkhd;
 #else
 	return -1;
+#endif
+}
+
+static void trim(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
 #endif
 }
 */
@@ -27,3 +34,7 @@ func InUse() (bytes int64, ok bool) {
 	n := int64(C.in_use())
 	return n, n >= 0
 }
+
+// Trim gives the system back what malloc keeps of freed memory, where it is glibc's:
+// each thread's share would else grow with what the thread happens to do.
+func Trim() { C.trim() }

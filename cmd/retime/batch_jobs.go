@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/batch"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
@@ -127,7 +128,7 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 func (c *batchClip) tidy() error {
 	err := media.RemoveUnfinished(c.output)
 	if c.sidecar != "" && err == nil {
-		err = removeUnfinishedSidecar(c.sidecar)
+		err = atomicfile.Sweep(c.sidecar)
 	}
 	if err != nil {
 		return fault.New(fault.CannotWrite, "what an interrupted run left of %q: %w", c.output, err)

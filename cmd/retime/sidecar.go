@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -17,7 +16,7 @@ import (
 type sidecar struct {
 	flag   string // that asks for it
 	name   string
-	file   *os.File // nil for no sidecar
+	file   *atomicfile.File // nil for no sidecar
 	buffer *bufio.Writer
 	lines  *json.Encoder
 	err    error
@@ -27,12 +26,12 @@ func newSidecar(flag, name string) (*sidecar, error) {
 	if name == "" {
 		return &sidecar{}, nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.part")
+	f, err := atomicfile.Create(name)
 	if err != nil {
 		return nil, fault.New(fault.CannotWrite, "%s: %w", flag, err)
 	}
 	b := bufio.NewWriter(f)
-	return &sidecar{flag: flag, name: name, file: f, buffer: b, lines: json.NewEncoder(b)}, nil
+	return &sidecar{flag: flag, name: name, file: &f, buffer: b, lines: json.NewEncoder(b)}, nil
 }
 
 func (s *sidecar) record(r pipeline.Record) { s.write(r) }
@@ -54,40 +53,13 @@ func (s *sidecar) close(keep bool) error {
 	if err == nil {
 		err = s.buffer.Flush()
 	}
-	if e := s.file.Chmod(0o644); err == nil {
-		err = e
-	}
-	if e := s.file.Close(); err == nil {
-		err = e
-	}
 	if keep && err == nil {
-		err = os.Rename(s.file.Name(), s.name)
-	}
-	if !keep || err != nil {
-		os.Remove(s.file.Name())
+		err = s.file.Commit(s.name)
+	} else {
+		s.file.Discard()
 	}
 	if err != nil {
 		return fault.New(fault.CannotWrite, "%s: %w", s.flag, err)
-	}
-	return nil
-}
-
-// removeUnfinishedSidecar removes what killed runs have left of a sidecar that
-// they would have called name.
-func removeUnfinishedSidecar(name string) error {
-	entries, err := os.ReadDir(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		mark, first := strings.CutPrefix(e.Name(), "."+filepath.Base(name)+".")
-		mark, last := strings.CutSuffix(mark, ".part")
-		if !first || !last || mark == "" || strings.Trim(mark, "0123456789") != "" {
-			continue
-		}
-		if err := os.Remove(filepath.Join(filepath.Dir(name), e.Name())); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -1,13 +1,13 @@
 package evaluate
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -66,31 +66,8 @@ func (o output) write(r *Report) error {
 		name  string
 		write func(io.Writer) error
 	}{{dataName, r.WriteJSON}, {pageName, r.WriteHTML}} {
-		if err := replace(filepath.Join(o.dir, f.name), f.write); err != nil {
+		if err := atomicfile.Write(filepath.Join(o.dir, f.name), f.write); err != nil {
 			return fault.New(fault.CannotWrite, "report: %w", err)
-		}
-	}
-	return nil
-}
-
-func replace(name string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	b := bufio.NewWriter(f)
-	for _, step := range []func() error{
-		func() error { return write(b) }, b.Flush, func() error { return f.Chmod(0o644) }, f.Sync, f.Close,
-		func() error { return os.Rename(f.Name(), name) },
-	} {
-		if err := step(); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -110,16 +111,7 @@ func (t *target) commit(partial bool) (string, error) {
 	if partial {
 		name = partialName(name)
 	}
-	f, err := os.Open(t.temp)
-	if err != nil {
-		return "", err
-	}
-	err = f.Sync()
-	f.Close()
-	if err == nil {
-		err = os.Rename(t.temp, name)
-	}
-	if err != nil {
+	if err := atomicfile.Rename(t.temp, name); err != nil {
 		return "", err
 	}
 	t.temp = ""

@@ -174,7 +174,7 @@ func TestWorkersOnOneRange(t *testing.T) {
 		t.Error(err)
 	}
 	for _, name := range left(t, dir) {
-		if strings.HasSuffix(name, partSuffix) {
+		if strings.HasSuffix(name, ".part") {
 			t.Errorf("%s is left", name)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 )
@@ -33,7 +34,9 @@ func (p *Plan) Make(ctx context.Context, dir string, i int, local pipeline.Optio
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, false, fault.New(fault.CannotWrite, "segments: %w", err)
 	}
-	sweep(dir)
+	if err := sweep(dir); err != nil {
+		return nil, false, fault.New(fault.CannotWrite, "segments: %w", err)
+	}
 	m, report, err := p.make(ctx, dir, i, local)
 	return m, report != nil, err
 }
@@ -58,7 +61,7 @@ func (p *Plan) make(ctx context.Context, dir string, i int, local pipeline.Optio
 // write makes range i's file of packets, and says what is in it.
 func (p *Plan) write(ctx context.Context, dir string, i int, local pipeline.Options) (*Manifest, *pipeline.Report, error) {
 	cannot := func(err error) error { return fault.New(fault.CannotWrite, "segment %d: %w", i, err) }
-	file, err := newTemporary(manifestName(dir, i))
+	file, err := atomicfile.Create(manifestName(dir, i))
 	if err != nil {
 		return nil, nil, cannot(err)
 	}
@@ -79,12 +82,12 @@ func (p *Plan) write(ctx context.Context, dir string, i int, local pipeline.Opti
 		}
 	}
 	if err != nil {
-		file.discard()
+		file.Discard()
 		return nil, nil, err
 	}
 	m.Frames, m.Bytes, m.SHA256, m.Digest = report.Frames, w.bytes, w.hex(), Sum(m.Digests)
 	m.File = packetsName(i, m.SHA256)
-	if err := file.commit(filepath.Join(dir, m.File)); err != nil {
+	if err := file.Commit(filepath.Join(dir, m.File)); err != nil {
 		return nil, nil, cannot(err)
 	}
 	return m, report, nil
@@ -101,7 +104,7 @@ func (p *Plan) publish(dir string, m *Manifest) (*Manifest, error) {
 	}
 	b, err := json.Marshal(m)
 	if err == nil {
-		err = writeWhole(manifestName(dir, m.Index), append(b, '\n'))
+		err = atomicfile.WriteFile(manifestName(dir, m.Index), append(b, '\n'))
 	}
 	if err != nil {
 		return nil, fault.New(fault.CannotWrite, "segment %d: %w", m.Index, err)

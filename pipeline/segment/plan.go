@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -209,7 +210,7 @@ func (p *Plan) ID() string {
 func (p *Plan) Write(name string) error {
 	b, err := json.MarshalIndent(p, "", "  ")
 	if err == nil {
-		err = writeWhole(name, append(b, '\n'))
+		err = atomicfile.WriteFile(name, append(b, '\n'))
 	}
 	if err != nil {
 		return fault.New(fault.CannotWrite, "plan: %w", err)

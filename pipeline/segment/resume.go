@@ -17,8 +17,12 @@ import (
 	"time"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
+
+// sweep removes the temporary files in dir that killed processes have left.
+func sweep(dir string) error { return atomicfile.Sweep(dir + string(filepath.Separator)) }
 
 // StateDir is where Convert keeps what it has made so far of an output.
 func StateDir(output string) string {
@@ -103,10 +107,7 @@ func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error)
 		if _, err := os.Stat(o.Output); err == nil && !o.Overwrite {
 			return nil, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", o.Output)
 		}
-		if err := os.Rename(joined, o.Output); err != nil {
-			return nil, cannot(err)
-		}
-		if err := syncDir(filepath.Dir(o.Output)); err != nil {
+		if err := atomicfile.Rename(joined, o.Output); err != nil {
 			return nil, cannot(err)
 		}
 	}
@@ -141,7 +142,9 @@ func globParts(dir string) []string {
 // resumed returns the plan that is in dir, if it is o's, or makes it.
 func resumed(ctx context.Context, dir string, o pipeline.Options, length *big.Rat, program string) (*Plan, error) {
 	name := filepath.Join(dir, planName)
-	sweep(dir)
+	if err := sweep(dir); err != nil {
+		return nil, fault.New(fault.CannotWrite, "--resume: %w", err)
+	}
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		p, err := New(ctx, o, length, true, program)
 		if err != nil {

@@ -1,0 +1,146 @@
+package atomicfile
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+)
+
+func names(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
+}
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+}
+
+func TestFilesAreWholeOrNotThere(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a.json")
+	if err := Write(name, text("one")); err != nil {
+		t.Fatal(err)
+	}
+	// A writer that fails, and one that does not come to its end, leave what was there.
+	fail := errors.New("fail")
+	if err := Write(name, func(w io.Writer) error { _, _ = io.WriteString(w, "two"); return fail }); !errors.Is(err, fail) {
+		t.Errorf("%v, want the writer's error", err)
+	}
+	f, err := Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("three"); err != nil {
+		t.Fatal(err)
+	}
+	if list := names(t, dir); len(list) != 2 || list[1] != "a.json" {
+		t.Errorf("%q while a file is written", list)
+	}
+	f.Discard()
+	if got, err := os.ReadFile(name); err != nil || string(got) != "one" {
+		t.Errorf("%q: %v", got, err)
+	}
+	if err := Write(name, text("four")); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(name)
+	if got, _ := os.ReadFile(name); err != nil || string(got) != "four" || info.Mode().Perm() != 0o644 {
+		t.Errorf("%q, %v: %v", got, info.Mode(), err)
+	}
+	other := filepath.Join(dir, "b.json")
+	if err := Rename(name, other); err != nil {
+		t.Fatal(err)
+	}
+	if list := names(t, dir); !slices.Equal(list, []string{"b.json"}) {
+		t.Errorf("%q, want b.json", list)
+	}
+}
+
+func TestErrorsLeaveNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := Write(filepath.Join(dir, "none", "a"), text("x")); err == nil {
+		t.Error("a file is written in a directory that is not there")
+	}
+	if err := os.Mkdir(filepath.Join(dir, "taken"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(filepath.Join(dir, "taken"), text("x")); err == nil {
+		t.Error("a file takes a directory's name")
+	}
+	if err := Rename(filepath.Join(dir, "absent"), filepath.Join(dir, "b")); err == nil {
+		t.Error("what is not there gets a name")
+	}
+	if list := names(t, dir); !slices.Equal(list, []string{"taken"}) {
+		t.Errorf("%q is left", list)
+	}
+}
+
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".a.1.part", ".a.b.22.part", ".c.3.part", "a.1.part", ".a.x.part", ".a.1.part2", ".part", "..part", ".4.part"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	live, err := Create(filepath.Join(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Sweep(filepath.Join(dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Base(live.Name())
+	want := []string{at, ".a.b.22.part", ".c.3.part", "a.1.part", ".a.x.part", ".a.1.part2", ".part", "..part", ".4.part"}
+	slices.Sort(want)
+	if list := names(t, dir); !slices.Equal(list, want) {
+		t.Errorf("%q, want %q", list, want)
+	}
+	if err := Sweep(dir + string(filepath.Separator)); err != nil {
+		t.Fatal(err)
+	}
+	want = []string{at, "a.1.part", ".a.x.part", ".a.1.part2", ".part", "..part", ".4.part"}
+	slices.Sort(want)
+	if list := names(t, dir); !slices.Equal(list, want) {
+		t.Errorf("%q, want %q", list, want)
+	}
+	if err := live.Commit(filepath.Join(dir, "z")); err != nil {
+		t.Errorf("a file that is being written was swept: %v", err)
+	}
+	if err := Sweep(filepath.Join(dir, "none", "a")); err == nil {
+		t.Error("a directory that is not there is swept")
+	}
+}
+
+// Files that are made while others sweep are not lost.
+func TestSweepWhileOthersWrite(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a")
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 50 {
+				if err := Sweep(name); err != nil {
+					t.Error(err)
+				}
+				if err := Write(name, text("whole")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if got, err := os.ReadFile(name); err != nil || string(got) != "whole" || len(names(t, dir)) != 1 {
+		t.Errorf("%q, %q: %v", got, names(t, dir), err)
+	}
+}

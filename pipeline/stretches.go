@@ -106,7 +106,7 @@ func (s *stretches) add(clean []bool, index []media.PacketTime, first, end int) 
 	for !clean[first] {
 		first--
 	}
-	for end < len(index) && !(clean[end] && index[end].Restart) {
+	for end < len(index) && (!clean[end] || !index[end].Restart) {
 		end++
 	}
 	s.list = append(s.list, stretch{first: first, end: end})

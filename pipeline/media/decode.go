@@ -131,6 +131,10 @@ func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
 			"from", fmt.Sprintf("%dx%d %s", r.video.Width, r.video.Height, r.video.Source),
 			"to", fmt.Sprintf("%dx%d %s", f.Width(), f.Height(), f.PixelFormat()))
 	}
+	if a := f.SampleAspectRatio(); !r.reshaped && a.Num() > 0 && r.aspect.Num() > 0 && a.Num()*r.aspect.Den() != a.Den()*r.aspect.Num() {
+		r.reshaped = true
+		r.log.Warn("the shape of pixels changes; all are written as they began", "input", r.name, "from", r.aspect, "to", a)
+	}
 	damaged := frameDamaged(f)
 	out, err := r.planes.wrap(f, f.Pts(), r.lengthOf(f))
 	if err != nil {

@@ -179,7 +179,10 @@ func (r *Reader) end() error {
 	// for the longest stream.
 	var missing int64
 	if d := r.stream.Duration(); d > 0 {
-		begin := max(r.stream.StartTime(), 0)
+		begin := r.stream.StartTime() // below 0 where a broadcast's clock has turned
+		if begin == noTimestamp {
+			begin = 0
+		}
 		missing = microseconds(begin+d-r.endTime, r.stream.TimeBase())
 	} else if d := duration(r.input); d > 0 {
 		missing = d - (r.lastEnd - startTime(r.input))

@@ -184,7 +184,7 @@ func (w *Writer) formats(codec *astiav.Codec) []astiav.PixelFormat {
 	if onlyOnDevice(codec) {
 		return filterFormats(func(p astiav.PixelFormat) bool { return slices.Contains(uploadable, p.Name()) })
 	}
-	return inMemory(codec.PixelFormats())
+	return slices.DeleteFunc(inMemory(codec.PixelFormats()), func(p astiav.PixelFormat) bool { return has(describe(p), paletted) })
 }
 
 func formatNames(formats []astiav.PixelFormat) string {

@@ -49,12 +49,12 @@ func newFieldFilter(how Deinterlace, v *Video, threads int, next func() (*frame.
 	rate := big.NewRat(1, 1)
 	switch how {
 	case EachField:
-		graph, rate = "[in0]bwdif=mode=send_field:parity=auto[out]", big.NewRat(2, 1)
+		graph, rate = "[in0]copy,bwdif=mode=send_field:parity=auto[out]", big.NewRat(2, 1)
 	case EachFrame:
-		graph = "[in0]bwdif=mode=send_frame:parity=auto[out]"
+		graph = "[in0]copy,bwdif=mode=send_frame:parity=auto[out]"
 	case Telecine:
 		// What stays combed is deinterlaced before the repeats are told apart.
-		graph, rate = "[in0]fieldmatch=order=auto:combmatch=full,bwdif=mode=send_frame:deint=interlaced,decimate[out]", big.NewRat(4, 5)
+		graph, rate = "[in0]copy,fieldmatch=order=auto:combmatch=full,bwdif=mode=send_frame:deint=interlaced,decimate[out]", big.NewRat(4, 5)
 	default:
 		return nil, fault.New(fault.Usage, "--deinterlace %s: choose field, frame or off", how)
 	}
@@ -145,7 +145,8 @@ func newFieldProbe(v Video, threads int) *fieldProbe {
 	if v.Height < 32 || v.Width < 32 {
 		return nil
 	}
-	filter, err := NewFilter("[in0]idet[out]", 1, v, threads)
+	// idet reads beyond rows of another length, as they have where the stream changes.
+	filter, err := NewFilter("[in0]copy,idet[out]", 1, v, threads)
 	if err != nil {
 		return nil
 	}

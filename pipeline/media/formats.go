@@ -18,6 +18,9 @@ import (
 	"retime/pipeline/frame"
 )
 
+// paletted marks formats of indices into a palette, which nothing here makes.
+const paletted = C.AV_PIX_FMT_FLAG_PAL
+
 // planarFormat describes p where its planes can be worked on as they are: one
 // component per plane, integer samples of one depth from 8 to 16 bits in the
 // machine's byte order.

@@ -120,11 +120,24 @@ static int misstated(const AVFormatContext *c, enum AVCodecID id)
 		return 0;
 	}
 }
+// Ogg's muxer does not tell what it takes.
+static int ogg_holds(enum AVCodecID id)
+{
+	switch (id) {
+	case AV_CODEC_ID_THEORA: case AV_CODEC_ID_VP8:
+	case AV_CODEC_ID_VORBIS: case AV_CODEC_ID_OPUS: case AV_CODEC_ID_FLAC: case AV_CODEC_ID_SPEEX:
+		return 1;
+	default:
+		return 0;
+	}
+}
 // 1, 0, or negative where FFmpeg does not know.
 static int format_holds_id(const AVFormatContext *c, enum AVCodecID id)
 {
 	if (misstated(c, id))
 		return 0;
+	if (av_match_name(c->oformat->name, "ogg,ogv,oga,opus,spx"))
+		return ogg_holds(id);
 	return strcmp(c->oformat->name, "mpegts") ? avformat_query_codec(c->oformat, id, FF_COMPLIANCE_NORMAL) : mpegts_holds(id);
 }
 // A container that has no default codec for a kind of stream holds none of it.

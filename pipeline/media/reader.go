@@ -137,8 +137,10 @@ type Reader struct {
 	lastEnd  int64 // of the last packet of any stream, in microseconds
 	damage   Damage
 	errors   errorCount
-	changed  bool // a change of size or format was reported
-	leapt    bool // so was a timestamp too far ahead
+	changed  bool            // a change of size or format was reported
+	leapt    bool            // so was a timestamp too far ahead
+	reshaped bool            // so was a change of aspect
+	aspect   astiav.Rational // of the first picture's samples
 
 	numbers []int  // of a sequence with gaps, else nil
 	links   string // the directory that its files are read from
@@ -408,6 +410,7 @@ func (r *Reader) begin(first *astiav.Frame) error {
 	if n := r.numbers; n != nil {
 		r.video.Duration = new(big.Rat).Mul(big.NewRat(int64(n[len(n)-1]-n[0]+1), 1), r.video.TimeBase)
 	}
+	r.aspect = first.SampleAspectRatio()
 	decoded := r.video
 	var err error
 	if r.pending, err = r.wrap(first); err != nil {

@@ -204,6 +204,36 @@ func (w *Writer) renewTags() {
 // source's packets.
 func dropPacketTags(s *astiav.Stream) { C.drop_packet_tags(&native[C.AVStream](s).metadata) }
 
+// quickTimeLanguages are the names that FFmpeg's MOV muxer has for some languages
+// whose ISO 639-2 codes it does not know.
+var quickTimeLanguages = map[string]string{
+	"fre": "fra", "deu": "ger", "nld": "dut", "swe": "sve", "ell": "gre", "isl": "ice", "hrv": "hr ", "zho": "chi", "fao": "fo ",
+	"sqi": "alb", "rum": "ron", "cze": "ces", "slo": "slk", "srp": "sr ", "mkd": "mac", "hye": "arm", "kat": "geo", "bod": "tib",
+	"mya": "bur", "msa": "may", "cym": "wel", "eus": "baq",
+}
+
+// nameLanguages gives the output's streams the names of languages that its container
+// has.
+func (w *Writer) nameLanguages() {
+	if !w.isContainer("mov") {
+		return
+	}
+	key := C.CString("language")
+	defer C.free(unsafe.Pointer(key))
+	for _, s := range w.output.Streams() {
+		tags := &native[C.AVStream](s).metadata
+		e := C.av_dict_get(*tags, key, nil, 0)
+		if e == nil {
+			continue
+		}
+		if name, ok := quickTimeLanguages[C.GoString(e.value)]; ok {
+			value := C.CString(name)
+			C.set_tag(tags, key, value)
+			C.free(unsafe.Pointer(value))
+		}
+	}
+}
+
 // isoTags are the tags of a file that FFmpeg 5.1 writes to MP4 and its kin.
 var isoTags = []string{
 	"title", "artist", "album_artist", "author", "composer", "album", "date", "comment", "genre", "copyright", "grouping", "lyrics",

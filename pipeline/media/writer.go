@@ -192,6 +192,7 @@ func (w *Writer) openMuxer() error {
 	if err := w.addCopies(); err != nil {
 		return w.cannot(err)
 	}
+	w.nameLanguages()
 	if !opensItself(w.output) {
 		file, err := astiav.OpenIOContext(w.target.url, astiav.NewIOContextFlags(astiav.IOContextFlagWrite))
 		if err != nil {

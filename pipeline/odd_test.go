@@ -1,0 +1,87 @@
+package pipeline
+
+import (
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"retime/warp"
+)
+
+// Inputs that are odd in ways that players cope with.
+func TestOddInputs(t *testing.T) {
+	dir := t.TempDir()
+	name := func(s string) string { return filepath.Join(dir, s) }
+	picture := func(size string, args ...string) []string {
+		return append([]string{"-f", "lavfi", "-i", "testsrc2=r=25:d=1:s=" + size}, args...)
+	}
+	join := func(out string, parts ...string) {
+		var all []byte
+		for _, p := range parts {
+			data, err := os.ReadFile(name(p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, data...)
+		}
+		if err := os.WriteFile(name(out), all, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ffmpeg(t, append(picture("64x48", "-c:v", "libx264"), name("small.ts"))...)
+	ffmpeg(t, append(picture("80x64", "-c:v", "libx264"), name("large.ts"))...)
+	join("sizes.ts", "small.ts", "large.ts")
+	ffmpeg(t, append(picture("64x48", "-vf", "setsar=4/3", "-c:v", "libx264"), name("narrow.ts"))...)
+	ffmpeg(t, append(picture("64x48", "-vf", "setsar=16/9", "-c:v", "libx264"), name("wide.ts"))...)
+	join("shapes.ts", "narrow.ts", "wide.ts")
+	// The 33 bits of a broadcast's clock turn within the clip.
+	ffmpeg(t, append(picture("64x48", "-f", "lavfi", "-i", "sine=d=1", "-c:v", "libx264", "-c:a", "mp2", "-output_ts_offset", "95442.2"), name("turn.ts"))...)
+	ffmpeg(t, append(picture("64x48"), name("a.gif"))...)
+	ffmpeg(t, append(picture("64x48", "-f", "lavfi", "-i", "sine=d=1", "-c:v", "libtheora", "-c:a", "libvorbis"), name("a.ogv"))...)
+	ffmpeg(t, append(picture("64x48", "-f", "lavfi", "-i", "sine=d=1", "-c:v", "libx264", "-c:a", "flac", "-metadata:s:a", "language=deu"), name("flac.mkv"))...)
+	ffmpeg(t, append(picture("64x48", "-frames:v", "1", "-c:v", "libx264"), name("one.mp4"))...)
+	ffmpeg(t, append(picture("64x48", "-f", "lavfi", "-i", "anullsrc=d=0.001", "-c:v", "libx264", "-c:a", "pcm_s16le"), name("short.mkv"))...)
+	ffmpeg(t, append(picture("64x48", "-f", "lavfi", "-i", "sine=d=1", "-c:v", "libx264", "-c:a", "aac", "-movflags", "frag_keyframe+empty_moov"), name("fragments.mp4"))...)
+	for _, c := range []struct {
+		input, output string
+		frames        int64
+		says          string   // empty for nothing
+		streams       []string // codecs, and languages where they are known
+	}{
+		{"sizes.ts", "out.ts", 50, "80x64", nil},
+		{"shapes.ts", "out.mkv", 50, "shape of pixels", nil},
+		{"turn.ts", "out.ts", 25, "", []string{"h264", "mp2"}},
+		{"a.gif", "out.gif", 25, "lost", []string{"gif"}},
+		{"a.ogv", "out.ogv", 25, "", []string{"theora", "vorbis"}},
+		{"flac.mkv", "out.mov", 25, "another codec", []string{"h264", "aac,ger"}},
+		{"flac.mkv", "out.mp4", 25, "", []string{"h264,und", "flac,deu"}},
+		{"one.mp4", "out.mp4", 1, "", []string{"h264,und"}},
+		{"short.mkv", "out.mkv", 25, "", []string{"h264", "pcm_s16le"}},
+		{"fragments.mp4", "out.mp4", 25, "", []string{"h264,und", "aac,und"}},
+	} {
+		var said strings.Builder
+		o := Options{Input: name(c.input), Output: filepath.Join(t.TempDir(), c.output), Mode: warp.Blend}
+		o.Log = slog.New(slog.NewTextHandler(&said, nil))
+		if report := mustRun(t, o); report.Frames != c.frames {
+			t.Errorf("%s to %s: %d frames, want %d", c.input, c.output, report.Frames, c.frames)
+		}
+		if !strings.Contains(said.String(), c.says) || (c.says == "") != (said.String() == "") {
+			t.Errorf("%s to %s: said %q, want %q", c.input, c.output, said.String(), c.says)
+		}
+		if c.streams == nil {
+			continue
+		}
+		out, err := exec.Command("ffprobe", "-v", "error", "-show_entries", "stream=codec_name:stream_tags=language", "-of", "csv=p=0", o.Output).Output()
+		got := strings.Fields(string(out))
+		if n := len(c.streams); filepath.Ext(c.output) == ".ts" && len(got) > n { // named once more by program
+			got = got[:n]
+		}
+		if err != nil || !slices.Equal(got, c.streams) {
+			t.Errorf("%s to %s: streams %q (%v), want %q", c.input, c.output, got, err, c.streams)
+		}
+	}
+}

@@ -172,8 +172,13 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if d := report.Damage; d != (media.Damage{}) {
 		o.Log.Warn("damage in the input", "input", o.Input, "packets", d.Packets, "frames", d.Frames, "errors", d.Errors)
 	}
-	if damage != nil {
-		return report, fault.New(fault.KindOf(damage), "%w; the %d frames before that are in %q", damage, c.frames, name)
+	return report, partial(damage, c.frames, name)
+}
+
+// partial says what is in a file where damage ended the input, nil for none.
+func partial(damage error, frames int64, name string) error {
+	if damage == nil {
+		return nil
 	}
-	return report, nil
+	return fault.New(fault.KindOf(damage), "%w; the %d frames before that are in %q", damage, frames, name)
 }

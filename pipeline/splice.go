@@ -21,6 +21,7 @@ type splice struct {
 	splicer *media.Splicer
 	writer  *media.Writer
 	index   []media.PacketTime
+	damage  error // that ends the input early
 	*stretches
 	at     int // of the source's next packet
 	done   int // frames that are written
@@ -62,13 +63,13 @@ func (o *Options) splice(ctx context.Context, source *media.Reader, plan *plan, 
 		return nil, err
 	}
 	r, v := s.report, source.Video()
-	if r.Output, err = s.writer.Finish(false); err != nil {
+	if r.Output, err = s.writer.Finish(s.damage != nil); err != nil {
 		return nil, err
 	}
 	r.Width, r.Height, r.Format, r.Rate, r.Frames = v.Width, v.Height, v.Source, plan.rate, int64(s.done)
 	r.Sources, r.Damage, r.Elapsed = int64(len(o.Repairs.Stamps)), source.Damage(), time.Since(began)
 	describeBackend(r, synth)
-	return r, nil
+	return r, partial(s.damage, r.Frames, r.Output)
 }
 
 // survey reads the packets once to see where they can be cut.
@@ -80,7 +81,7 @@ func (s *splice) survey(ctx context.Context) error {
 		return err
 	}
 	defer r.Close()
-	if s.index, err = r.Index(); err != nil {
+	if s.index, s.damage, err = r.Index(); err != nil {
 		return err
 	}
 	if s.stretches, err = newStretches(s.index, s.o.Repairs.Stamps, s.o.Repairs); err != nil {
@@ -217,10 +218,7 @@ func (s *splice) make(ctx context.Context, t *stretch, writer *media.Writer) err
 		return err
 	}
 	s.report.Made += c.made
-	s.report.Stages.Decode += time.Duration(c.times.decode.total.Load())
-	s.report.Stages.Flow += time.Duration(c.times.flow.total.Load())
-	s.report.Stages.Synthesis += time.Duration(c.times.synthesis.total.Load())
-	s.report.Stages.Encode += time.Duration(c.times.encode.total.Load())
+	s.report.Stages.Add(c.times.stages())
 	return damage
 }
 

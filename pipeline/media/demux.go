@@ -46,8 +46,8 @@ func (r *Reader) drain() {
 	_ = r.decoder.SendPacket(nil)
 }
 
-// use hands p on and says whether the decoder got it.
-func (r *Reader) use(p *astiav.Packet) bool {
+// admit settles the times of a packet that was read; false where nobody wants it.
+func (r *Reader) admit(p *astiav.Packet) bool {
 	streams := r.input.Streams()
 	if p.StreamIndex() >= len(streams) {
 		return false // a stream that appeared after the header
@@ -56,6 +56,14 @@ func (r *Reader) use(p *astiav.Packet) bool {
 	r.times.join(p, streams[p.StreamIndex()])
 	if t := p.Pts(); t != noTimestamp {
 		r.lastEnd = max(r.lastEnd, microseconds(t+p.Duration(), streams[p.StreamIndex()].TimeBase()))
+	}
+	return true
+}
+
+// use hands p on and says whether the decoder got it.
+func (r *Reader) use(p *astiav.Packet) bool {
+	if !r.admit(p) {
+		return false
 	}
 	if p.StreamIndex() != r.stream.Index() {
 		r.pass(p)

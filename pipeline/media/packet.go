@@ -66,6 +66,9 @@ func CreatePart(ctx context.Context, name string, source *Reader, opt WriterOpti
 func createPart(ctx context.Context, name string, source *Reader, opt WriterOptions, first int64, put func(Packet) error, apart bool) (*Writer, error) {
 	w := newWriter(ctx, source, opt)
 	w.target, w.put, w.frames, w.apart = target{name: name, url: name}, put, first, apart
+	if s, ok := newSequence(name); ok && apart {
+		w.target.sequence = &s
+	}
 	err := w.openFormat(name)
 	if err == nil {
 		err = w.openPart()
@@ -170,28 +173,22 @@ func (r *Reader) NextPacket() (Packet, error) {
 		case r.ctx.Err() != nil:
 			return Packet{}, r.ctx.Err()
 		case errors.Is(err, astiav.ErrEof):
+			r.readErr = nil
 			return Packet{}, io.EOF
 		case err != nil:
 			failed++
 			r.damage.Packets++
-			continue
-		}
-		streams := r.input.Streams()
-		i := r.packet.StreamIndex()
-		if i >= len(streams) {
-			continue
-		}
-		r.times.join(r.packet, streams[i])
-		if i == r.stream.Index() {
+			r.readErr = err
+		case !r.admit(r.packet):
+		case r.packet.StreamIndex() == r.stream.Index():
+			r.readErr = nil
 			return takePacket(r.packet), nil
+		default:
+			r.pass(r.packet)
 		}
-		r.pass(r.packet)
 	}
 	return Packet{}, io.EOF
 }
-
-// Joined says whether timestamps have jumped so far, and were joined.
-func (r *Reader) Joined() bool { return r.times.joined() }
 
 // Scan is what the packets of a video stream tell.
 type Scan struct {

@@ -28,6 +28,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -76,12 +77,15 @@ func (r *Reader) restarting() (func(Packet) bool, error) {
 			nals, err := splitNALs(p.Data, config.length)
 			return err == nil && isKey(p) && restarts(config.hevc, nals)
 		}, nil
-	case id == astiav.CodecIDFfv1, C.intra_only(C.enum_AVCodecID(id)) != 0:
+	case id == astiav.CodecIDFfv1, slices.Contains(stills, id), C.intra_only(C.enum_AVCodecID(id)) != 0:
 		return isKey, nil
 	default:
 		return nil, fmt.Errorf("input %q is %s; packets are copied of h264, hevc, ffv1 and codecs all of whose pictures stand alone", r.name, id)
 	}
 }
+
+// stills are the codecs of single pictures, which FFmpeg does not say so of.
+var stills = []astiav.CodecID{astiav.CodecIDPng, astiav.CodecIDTiff, astiav.CodecIDDpx, astiav.CodecIDExr, astiav.CodecIDBmp}
 
 // PacketTime is what an index says of a packet: its times, in the stream's time
 // base, and whether nothing behind it in decoding order refers to what comes before.
@@ -90,36 +94,38 @@ type PacketTime struct {
 	Restart            bool
 }
 
-// Index reads all packets of a source that was opened with Packets. What cannot be
-// spliced is a fault.Usage error.
-func (r *Reader) Index() ([]PacketTime, error) {
+// Index reads all packets of a source that was opened with Packets. damage says where
+// they end before they should. What cannot be spliced is a fault.Usage error.
+func (r *Reader) Index() (index []PacketTime, damage, err error) {
 	restart, err := r.restarting()
 	if err != nil {
-		return nil, unsuited(err)
+		return nil, nil, unsuited(err)
 	}
-	var index []PacketTime
 	for {
 		p, err := r.NextPacket()
-		if err != nil {
-			if r.ctx.Err() != nil {
-				return nil, r.ctx.Err()
-			}
+		if errors.Is(err, io.EOF) {
 			break
+		} else if err != nil {
+			return nil, nil, err
 		}
 		switch {
 		case p.PTS == noTimestamp:
-			return nil, unsuited(fmt.Errorf("packet %d of %q has no timestamp", len(index), r.name))
+			return nil, nil, unsuited(fmt.Errorf("packet %d of %q has no timestamp", len(index), r.name))
 		case slices.ContainsFunc(p.Side, func(s PacketSide) bool {
 			return s.Kind == C.AV_PKT_DATA_NEW_EXTRADATA || s.Kind == C.AV_PKT_DATA_PARAM_CHANGE
 		}):
-			return nil, unsuited(fmt.Errorf("the stream changes at packet %d of %q", len(index), r.name))
+			return nil, nil, unsuited(fmt.Errorf("the stream changes at packet %d of %q", len(index), r.name))
 		}
 		index = append(index, PacketTime{p.PTS, p.DTS, p.Duration, restart(p)})
+		r.lastPTS, r.endTime = max(r.lastPTS, p.PTS), max(r.endTime, p.PTS+max(p.Duration, 0))
 	}
 	if r.times.joined() {
-		return nil, unsuited(fmt.Errorf("timestamps of %q jump", r.name))
+		return nil, nil, unsuited(fmt.Errorf("timestamps of %q jump", r.name))
 	}
-	return index, nil
+	if damage = r.end(); errors.Is(damage, io.EOF) {
+		damage = nil
+	}
+	return index, damage, nil
 }
 
 // NoTimestamp stands for a time that a packet does not have.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -246,6 +247,67 @@ func TestSmartCopyTwice(t *testing.T) {
 			o.Damage, o.Convert.Output = frames(t, list), filepath.Join(t.TempDir(), "out.mov")
 			checkCopied(t, input, o.Convert.Output, int(mustRun(t, o).Conversion.Copied))
 			input = o.Convert.Output
+		}
+	}
+}
+
+// Of a file that ends early the frames that are there are kept, under another name.
+func TestSmartCopyOfATruncatedFile(t *testing.T) {
+	for _, args := range [][]string{{"-c:v", "ffv1", "-g", "1"}, {"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p"}} {
+		whole := film(t, "a.mkv", args...)
+		data, err := os.ReadFile(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		input := filepath.Join(t.TempDir(), "a.mkv")
+		if err := os.WriteFile(input, data[:len(data)*7/10], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Convert: pipeline.Options{Input: input, Preset: pipeline.Fast, Backend: pipeline.CPU}, SmartCopy: true}
+		o.Convert.Output, o.Damage = filepath.Join(t.TempDir(), "out.mkv"), frames(t, "30")
+		report, err := Run(context.Background(), o)
+		if fault.KindOf(err) != fault.BadData || report == nil || report.Conversion == nil {
+			t.Fatalf("%+v: %v", report, err)
+		}
+		r := report.Conversion
+		if r.Output != strings.TrimSuffix(o.Convert.Output, ".mkv")+".partial.mkv" || report.Made != 1 || r.Frames < 50 {
+			t.Errorf("%d frames in %q, %d made", r.Frames, r.Output, report.Made)
+		}
+		was, is := packets(t, whole), packets(t, r.Output)
+		same := 0
+		for at, hash := range is {
+			if was[at] == hash {
+				same++
+			}
+		}
+		if int64(len(is)) != r.Copied+r.Encoded || int64(same) != r.Copied {
+			t.Errorf("%d packets, %d as they were; %d copied, %d encoded", len(is), same, r.Copied, r.Encoded)
+		}
+	}
+}
+
+// Of a sequence of pictures all files but the damaged ones stay byte for byte.
+func TestSmartCopyOfSequences(t *testing.T) {
+	for _, c := range []struct{ ext, format string }{
+		{"png", "rgb24"}, {"tiff", "rgb48le"}, {"dpx", "gbrp10le"}, {"exr", "gbrpf32le"}, {"bmp", "bgr24"}, {"jpg", "yuvj444p"},
+	} {
+		dir := t.TempDir()
+		ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=24:duration=0.5", "-pix_fmt", c.format, filepath.Join(dir, "%04d."+c.ext))
+		out := filepath.Join(t.TempDir(), "%04d."+c.ext)
+		o := Options{Convert: pipeline.Options{Input: filepath.Join(dir, "%04d."+c.ext), Output: out, Preset: pipeline.Fast, Backend: pipeline.CPU}, SmartCopy: true}
+		o.Damage = frames(t, "4,7-8")
+		if r := mustRun(t, o).Conversion; r.Copied != 9 || r.Encoded != 3 {
+			t.Errorf("%s: %d copied, %d encoded", c.ext, r.Copied, r.Encoded)
+		}
+		for n := range 12 {
+			before, err := os.ReadFile(fmt.Sprintf(o.Convert.Input, n+1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, err := os.ReadFile(fmt.Sprintf(out, n+1))
+			if bad := n == 4 || n == 7 || n == 8; err != nil || bad == (string(before) == string(after)) {
+				t.Errorf("%s: picture %d, bad %v: the same %v, %v", c.ext, n, bad, string(before) == string(after), err)
+			}
 		}
 	}
 }

@@ -331,7 +331,11 @@ func (r *Reader) decodeFirst() (*astiav.Frame, error) {
 	from := ticksBefore(new(big.Rat).Add(r.opt.From, big.NewRat(startTime(r.input), 1e6)), r.stream.TimeBase())
 	// Sound decoders need a packet or two before the first that is whole.
 	lead := ticks(big.NewRat(1, 10), r.stream.TimeBase())
-	sought := r.input.SeekFrame(r.stream.Index(), from-lead, astiav.NewSeekFlags(astiav.SeekFlagBackward)) == nil
+	begin := from - lead
+	if t := r.stream.StartTime(); t != noTimestamp {
+		begin = max(begin, t) // demuxers may read to the end in search of what is before it
+	}
+	sought := r.input.SeekFrame(r.stream.Index(), begin, astiav.NewSeekFlags(astiav.SeekFlagBackward)) == nil
 	first, err := r.decode()
 	if sought && (errors.Is(err, io.EOF) || err == nil && first.Pts() > from) {
 		// The container's index led astray.

@@ -132,9 +132,10 @@ func TestSoundDoesNotDrift(t *testing.T) {
 		{"pcm.mkv", "out.mkv", "5/2", "24000/1001", 8000, []string{"-c:v", "ffv1", "-c:a", "pcm_s16le"}},
 		{"pcm.mkv", "out.mkv", "2/5", "60", 8000, []string{"-c:v", "ffv1", "-c:a", "flac"}},
 		{"aac.mkv", "out.mkv", "5/2", "60", 44100, []string{"-c:v", "ffv1", "-c:a", "aac"}},
+		{"opus.nut", "out.mkv", "5/4", "30", 48000, []string{"-c:v", "ffv1", "-c:a", "libopus"}},
 		{"opus.nut", "out.nut", "5/4", "30", 48000, []string{"-c:v", "ffv1", "-c:a", "libopus"}},
 	} {
-		t.Run(c.name+" "+c.slow, func(t *testing.T) {
+		t.Run(c.name+" to "+c.out+" "+c.slow, func(t *testing.T) {
 			clip, clicks := clockClip(t, c.name, length, c.rate, c.args...)
 			o := Options{
 				Input: clip, Output: filepath.Join(t.TempDir(), c.out), Mode: warp.Blend, VideoCodec: "ffv1",

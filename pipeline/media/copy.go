@@ -227,9 +227,8 @@ func (c *copied) take(p *astiav.Packet) error {
 		}
 		c.last = t
 	}
-	shift(c.packet, -c.zero)
+	shift(c.packet, delayLeftOut(c.w.output, c.out, c.in.TimeBase())-c.zero)
 	c.packet.RescaleTs(c.in.TimeBase(), c.out.TimeBase())
-	shift(c.packet, delayLeftOut(c.w.output, c.out))
 	c.packet.SetStreamIndex(c.out.Index())
 	c.packet.SetPos(-1)
 	return c.w.mux(c.packet)

@@ -322,8 +322,8 @@ func (s *sound) drain() error {
 		} else if err != nil {
 			return err
 		}
+		shift(s.packet, delayLeftOut(s.w.output, s.out, s.encoder.TimeBase()))
 		s.packet.RescaleTs(s.encoder.TimeBase(), s.out.TimeBase())
-		shift(s.packet, delayLeftOut(s.w.output, s.out))
 		s.packet.SetStreamIndex(s.out.Index())
 		if err := s.w.mux(s.packet); err != nil {
 			return err

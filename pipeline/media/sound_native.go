@@ -98,12 +98,12 @@ static int new_samples(AVFrame *f, const AVCodecContext *e, int n)
 
 // Matroska's timestamps of Opus stand behind its delay, which demuxers subtract;
 // the muxer states the delay but leaves the timestamps.
-static int64_t delay_left_out(const AVFormatContext *c, const AVStream *s)
+static int64_t delay_left_out(const AVFormatContext *c, const AVStream *s, AVRational unit)
 {
 	const AVCodecParameters *p = s->codecpar;
 	if (p->codec_id != AV_CODEC_ID_OPUS || !av_match_name(c->oformat->name, "matroska,webm"))
 		return 0;
-	return av_rescale_q(p->initial_padding, (AVRational){1, 48000}, s->time_base);
+	return av_rescale_q(p->initial_padding, (AVRational){1, 48000}, unit);
 }
 static int lossless(enum AVCodecID id)
 {
@@ -218,10 +218,10 @@ func soundEncoders(c *astiav.FormatContext) (names []string) {
 	return names
 }
 
-// delayLeftOut is what must be added to a stream's timestamps, in its time base,
-// because c's muxer states the coder's delay without it.
-func delayLeftOut(c *astiav.FormatContext, s *astiav.Stream) int64 {
-	return int64(C.delay_left_out(native[C.AVFormatContext](c), native[C.AVStream](s)))
+// delayLeftOut is what must be added to a stream's timestamps, in units of tb, because
+// c's muxer states the coder's delay without it.
+func delayLeftOut(c *astiav.FormatContext, s *astiav.Stream, tb astiav.Rational) int64 {
+	return int64(C.delay_left_out(native[C.AVFormatContext](c), native[C.AVStream](s), C.AVRational{C.int(tb.Num()), C.int(tb.Den())}))
 }
 
 // lossless says whether a codec never loses anything.

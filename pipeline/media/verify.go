@@ -169,7 +169,7 @@ func (w *Writer) compareSync(want, got *written, wantPicture, gotPicture int64, 
 	if tolerance.Cmp(editUnit) < 0 {
 		tolerance = editUnit
 	}
-	delay := seconds(delayLeftOut(w.output, out), out)
+	delay := seconds(delayLeftOut(w.output, out, out.TimeBase()), out)
 	for _, t := range []struct {
 		what      string
 		want, got *big.Rat

@@ -40,7 +40,7 @@ func (o *Options) splice(ctx context.Context, source *media.Reader, plan *plan, 
 	encoding := options
 	encoding.Unit = nil // frames go by their numbers
 	var err error
-	if s.splicer, err = media.NewSplicer(ctx, o.Output, source, encoding, s.reorder); err != nil {
+	if s.splicer, err = media.NewSplicer(ctx, o.Output, source, encoding, media.Grouping{Reorder: s.reorder, Longest: longestGroup(s.index)}); err != nil {
 		return nil, err
 	}
 	if s.writer, err = media.CreateSplice(ctx, o.Output, source, options, s.splicer); err != nil {

@@ -193,6 +193,22 @@ func delay(index []media.PacketTime, order []int64) (n int) {
 	return n
 }
 
+// usualGroup is how long encoders let groups be unless told otherwise.
+const usualGroup = 250
+
+// longestGroup is how many packets are from one key frame to the next at most, so
+// that players find their way as fast in what is encoded.
+func longestGroup(index []media.PacketTime) int {
+	longest, last := 1, 0
+	for i, p := range index {
+		if p.Key {
+			last = i
+		}
+		longest = max(longest, i+1-last)
+	}
+	return min(longest, usualGroup)
+}
+
 // fillDecoding gives all packets decoding times where one has none: their timestamps
 // in order, early enough for each to be decoded before it is shown.
 func fillDecoding(index []media.PacketTime, order []int64, delay int) {

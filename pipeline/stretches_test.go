@@ -96,6 +96,22 @@ func TestStretches(t *testing.T) {
 	}
 }
 
+func TestLongestGroup(t *testing.T) {
+	for _, c := range []struct {
+		keys []int
+		n    int
+		want int
+	}{{[]int{0, 1, 2}, 3, 1}, {[]int{0, 4, 6}, 9, 4}, {[]int{0}, 7, 7}, {nil, 5, 5}, {[]int{0, 600}, 601, usualGroup}} {
+		index := make([]media.PacketTime, c.n)
+		for _, k := range c.keys {
+			index[k].Key = true
+		}
+		if got := longestGroup(index); got != c.want {
+			t.Errorf("keys %v of %d: %d, want %d", c.keys, c.n, got, c.want)
+		}
+	}
+}
+
 func TestStretchesRefuse(t *testing.T) {
 	for _, c := range []struct {
 		name, packets string

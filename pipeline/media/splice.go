@@ -66,7 +66,6 @@ func unsuited(err error) error {
 // codec.
 func (r *Reader) restarting() (func(Packet) bool, error) {
 	p := r.stream.CodecParameters()
-	isKey := func(p Packet) bool { return astiav.PacketFlags(p.Flags).Has(astiav.PacketFlagKey) }
 	switch id := p.CodecID(); {
 	case id == astiav.CodecIDH264 || id == astiav.CodecIDHevc:
 		config, err := parseConfig(id == astiav.CodecIDHevc, p.ExtraData())
@@ -88,10 +87,20 @@ func (r *Reader) restarting() (func(Packet) bool, error) {
 var stills = []astiav.CodecID{astiav.CodecIDPng, astiav.CodecIDTiff, astiav.CodecIDDpx, astiav.CodecIDExr, astiav.CodecIDBmp}
 
 // PacketTime is what an index says of a packet: its times, in the stream's time
-// base, and whether nothing behind it in decoding order refers to what comes before.
+// base, whether it is a key frame, and whether nothing behind it in decoding order
+// refers to what comes before.
 type PacketTime struct {
 	PTS, DTS, Duration int64
-	Restart            bool
+	Key, Restart       bool
+}
+
+// isKey says whether a packet is a key frame.
+func isKey(p Packet) bool { return astiav.PacketFlags(p.Flags).Has(astiav.PacketFlagKey) }
+
+// Grouping is how frames may depend on each other.
+type Grouping struct {
+	Reorder int // how many packets late a frame comes out at most
+	Longest int // frames from one key frame to the next at most
 }
 
 // Index reads all packets of a source that was opened with Packets. damage says where
@@ -116,7 +125,7 @@ func (r *Reader) Index() (index []PacketTime, damage, err error) {
 		}):
 			return nil, nil, unsuited(fmt.Errorf("the stream changes at packet %d of %q", len(index), r.name))
 		}
-		index = append(index, PacketTime{p.PTS, p.DTS, p.Duration, restart(p)})
+		index = append(index, PacketTime{p.PTS, p.DTS, p.Duration, isKey(p), restart(p)})
 		r.lastPTS, r.endTime = max(r.lastPTS, p.PTS), max(r.endTime, p.PTS+max(p.Duration, 0))
 	}
 	if r.times.joined() {
@@ -132,20 +141,19 @@ func (r *Reader) Index() (index []PacketTime, damage, err error) {
 const NoTimestamp = noTimestamp
 
 // NewSplicer finds encoder and settings whose packets may stand among the source's in
-// the file called name. Frames come out in another order than they are shown in by
-// at most reorder packets. Where there are none, a fault.Usage error says why.
-func NewSplicer(ctx context.Context, name string, source *Reader, opt WriterOptions, reorder int) (*Splicer, error) {
+// the file called name. Where there are none, a fault.Usage error says why.
+func NewSplicer(ctx context.Context, name string, source *Reader, opt WriterOptions, g Grouping) (*Splicer, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Splicer{name: name, source: source, opt: opt}
-	if err := s.match(ctx, reorder); err != nil {
+	if err := s.match(ctx, g); err != nil {
 		return nil, unsuited(err)
 	}
 	return s, nil
 }
 
-func (s *Splicer) match(ctx context.Context, reorder int) (err error) {
+func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 	p, v := s.source.stream.CodecParameters(), s.source.Video()
 	if v.Interlaced {
 		return fmt.Errorf("input %q is interlaced", s.source.name)
@@ -175,7 +183,7 @@ func (s *Splicer) match(ctx context.Context, reorder int) (err error) {
 		}
 	}
 	own := s.opt.Options
-	for _, set := range s.candidates(reorder) {
+	for _, set := range s.candidates(g) {
 		for k, value := range own {
 			if k == "x265-params" && set[k] != "" {
 				value = set[k] + ":" + value
@@ -230,7 +238,7 @@ func (s *Splicer) try(ctx context.Context) error {
 }
 
 // candidates are the encoder's options to try.
-func (s *Splicer) candidates(reorder int) []map[string]string {
+func (s *Splicer) candidates(g Grouping) []map[string]string {
 	p := s.source.stream.CodecParameters()
 	profile, level := int(p.Profile()), int(p.Level())
 	set := map[string]string{}
@@ -242,7 +250,8 @@ func (s *Splicer) candidates(reorder int) []map[string]string {
 		if level > 0 {
 			set["level"] = strconv.Itoa(level)
 		}
-		switch reorder {
+		set["g"] = strconv.Itoa(g.Longest)
+		switch g.Reorder {
 		case 0:
 			set["bf"] = "0"
 		case 1:
@@ -250,7 +259,8 @@ func (s *Splicer) candidates(reorder int) []map[string]string {
 		}
 	case "libx265":
 		set["x265-params"] = "open-gop=0"
-		switch reorder {
+		set["g"] = strconv.Itoa(g.Longest)
+		switch g.Reorder {
 		case 0:
 			set["x265-params"] += ":bframes=0"
 		case 1:
@@ -344,7 +354,7 @@ func (s *Splicer) Encode(ctx context.Context, put func(Packet) error) (*Writer, 
 // adopt makes the encoder's packet one of the source's kind.
 func (s *Splicer) adopt(p *Packet) error {
 	var nals [][]byte
-	if key := astiav.PacketFlags(p.Flags).Has(astiav.PacketFlagKey); key && s.config.length == 0 {
+	if isKey(*p) && s.config.length == 0 {
 		nals = append(nals, s.sets...)
 	}
 	for _, nal := range splitStartCodes(p.Data) {

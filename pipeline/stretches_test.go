@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -93,6 +94,81 @@ func TestStretches(t *testing.T) {
 			}
 			at = a.end
 		}
+	}
+}
+
+// Whatever the groups and the repairs, all that must change is in a stretch, each
+// stretch ends where decoding restarts, and decoding times rise.
+func TestStretchesOfRandomGroups(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 4))
+	for round := range 2000 {
+		var index []media.PacketTime
+		var stamps []int64
+		late := int64(0)
+		if pyramid := random.IntN(3); pyramid > 0 {
+			late = int64(pyramid) * 10
+		}
+		for group := range 1 + random.IntN(6) {
+			first := int64(len(index))
+			size := 1 + random.Int64N(9)
+			order := []int64{}
+			for at := int64(0); at < size; { // a key or forward frame, and B-frames shown before it
+				run := int64(0)
+				if at > 0 && late > 0 {
+					run = min(random.Int64N(late/10+1), size-1-at)
+				}
+				order = append(order, at+run)
+				for b := range run {
+					order = append(order, at+b)
+				}
+				at += run + 1
+			}
+			open := group > 0 && random.IntN(3) == 0
+			for i, at := range order {
+				index = append(index, media.PacketTime{PTS: (first + at) * 10, DTS: int64(len(index))*10 - late, Duration: 10, Key: i == 0, Restart: i == 0 && !open})
+			}
+		}
+		for n := range index {
+			stamps = append(stamps, int64(n)*10)
+		}
+		r := &Repairs{Frames: map[int64]frame.Image[uint8]{}, Insert: map[int64]int{}}
+		for range random.IntN(4) {
+			r.Frames[stamps[random.IntN(len(stamps))]] = frame.Image[uint8]{}
+		}
+		if random.IntN(3) == 0 && len(stamps) > 1 && late == 0 {
+			r.Insert[stamps[random.IntN(len(stamps)-1)]] = 1 + random.IntN(3)
+		}
+		s, err := newStretches(index, stamps, r)
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		at, k, last := 0, 0, int64(media.NoTimestamp)
+		copyTo := func(end, to int) {
+			for ; at < end; at++ {
+				if _, bad := r.Frames[index[at].PTS]; bad || index[at].DTS <= last {
+					t.Fatalf("round %d: packet %d at %d, bad %v, is copied behind %d", round, at, index[at].PTS, bad, last)
+				}
+				last = index[at].DTS
+				k++
+			}
+			if k != to {
+				t.Fatalf("round %d: %d frames are written before packet %d, want %d", round, k, end, to)
+			}
+		}
+		for _, a := range s.list {
+			copyTo(a.first, a.from)
+			if a.end < len(index) && !index[a.end].Restart {
+				t.Fatalf("round %d: copying goes on at packet %d, which is no restart", round, a.end)
+			}
+			for j, d := range a.decoding {
+				if d <= last || d > s.shown[a.from+max(j-s.reorder, 0)].pts {
+					t.Fatalf("round %d: decoding time %d of %d behind %d", round, j, d, last)
+				}
+				last = d
+			}
+			at, k = a.end, a.to
+		}
+		copyTo(len(index), len(s.shown))
 	}
 }
 

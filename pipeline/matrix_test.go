@@ -311,8 +311,19 @@ The table is written by
 
 and ` + "`TestPassThroughMatrix`" + ` holds retime to it with all of the matrix's inputs.
 
-Some things FFmpeg 5.1 cannot write, or not everywhere. They are named once when they
-are met: HDR10+ and Dolby Vision metadata (no encoder takes them), rotation outside MP4
-and MOV, ICC profiles outside MP4, MOV and pictures, tags of one's own in MP4, and
-streams that a container does not hold, unless they are text ([time.md](time.md)).
+Pictures in floating point (OpenEXR) that were shot come through bit for bit. Made frames
+are made of signals of SMPTE ST 2084 in 16 bits, with 1 at the reference white of ITU-R
+BT.2408, so that they keep what is brighter than white: up to 49 times, in steps finer than
+those of half floats. Values below 0 become 0 in them.
+
+Some things cannot be written, or not everywhere. They are named once when they are met:
+
+| what | why |
+|---|---|
+| HDR10+ | FFmpeg 5.1 gives encoders no way to it, and Debian's x265 is built without it ("Enable HDR10_PLUS in cmake") |
+| Dolby Vision | its metadata must be written anew for every picture, which FFmpeg 5.1 does not; the pictures themselves, in HDR10 or HLG, come through |
+| rotation outside MP4 and MOV | FFmpeg 5.1's Matroska muxer writes a projection's roll for spherical video only, and its demuxer reads no other |
+| ICC profiles outside MP4, MOV and pictures | no place in the containers |
+| tags of one's own in MP4 | FFmpeg 5.1 writes those that have a name of their own |
+| streams that a container does not hold | sound is encoded and text converted for it ([time.md](time.md)), others have no equal |
 `

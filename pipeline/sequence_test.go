@@ -3,9 +3,11 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -45,6 +47,43 @@ func TestImageSequences(t *testing.T) {
 			if v.Source != w.Source || !bytes.Equal(want[0], got[0]) {
 				t.Errorf("%s, %s: picture %d came through changed, in %s", c.ext, v.Source, i, w.Source)
 			}
+		}
+	}
+}
+
+// Made frames of pictures in floating point keep what is brighter than white.
+func TestFloatSequence(t *testing.T) {
+	const w, h = 16, 16
+	in, out := t.TempDir(), t.TempDir()
+	var raw []byte
+	for _, light := range []float32{8, 4} { // on a ground of 0.25, beside white
+		for range 3 {
+			for i := range w * h {
+				v := [3]float32{0.25, 1, light}[i%w*3/w]
+				raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+			}
+		}
+	}
+	clip := filepath.Join(in, "raw")
+	if err := os.WriteFile(clip, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ffmpeg(t, "-f", "rawvideo", "-pix_fmt", "gbrpf32le", "-s", fmt.Sprintf("%dx%d", w, h), "-i", clip, filepath.Join(in, "%d.exr"))
+	o := Options{Input: filepath.Join(in, "%d.exr"), Output: filepath.Join(out, "%d.exr"), InputRate: big.NewRat(24, 1), Mode: warp.Blend, Rate: Rate{big.NewRat(2, 1), true}}
+	mustRun(t, o)
+	made := filepath.Join(out, "made")
+	ffmpeg(t, "-i", filepath.Join(out, "2.exr"), "-f", "rawvideo", "-pix_fmt", "gbrpf32le", made)
+	data, err := os.ReadFile(made)
+	if err != nil || len(data) != 3*4*w*h {
+		t.Fatalf("%d bytes, %v", len(data), err)
+	}
+	for _, c := range []struct {
+		x         int
+		low, high float32
+	}{{1, 0.2499, 0.2501}, {8, 1, 1}, {w - 1, 5, 6.5}} { // halfway between 4 and 8 to the eye
+		v := math.Float32frombits(binary.LittleEndian.Uint32(data[4*c.x:]))
+		if v < c.low || v > c.high {
+			t.Errorf("column %d of the made frame is %v, want %v to %v", c.x, v, c.low, c.high)
 		}
 	}
 }

@@ -15,6 +15,8 @@ type planes struct {
 	repack repacker
 	// only is set where pictures cannot go back to the format that they came in.
 	only bool
+	// light is set where the planes are signals for pictures in floating point.
+	light bool
 }
 
 // wrap makes a frame of f, which it takes over. The samples are f's own where
@@ -46,6 +48,9 @@ func (c *planes) wrap(f *astiav.Frame, pts, duration int64) (*frame.Frame, error
 	})
 	out.PTS, out.Duration, out.Native = pts, duration, f
 	out.Transfer, out.FullRange = c.colour.curve(), to.full
+	if c.light {
+		out.Transfer, out.FullRange = frame.PQ, true
+	}
 	if c.only {
 		out.Native = view
 	}
@@ -70,7 +75,8 @@ func (r *repacker) convert(src *astiav.Frame, from layout) (*astiav.Frame, error
 	}
 	if r.moves(from) {
 		d := describe(from.format)
-		moveSamples(dst, src, from.full || isRGB(d) || depthOf(d) < 8)
+		light := r.twin && holdsLight(from.format) != holdsLight(r.to.format)
+		moveSamples(dst, src, from.full || isRGB(d) || depthOf(d) < 8 || light, light)
 	} else if err := r.rescale(dst, src, from); err != nil {
 		dst.Free()
 		return nil, fmt.Errorf("convert %s to %s: %w", from.format, r.to.format, err)

@@ -244,7 +244,8 @@ func (w *Writer) encodable(f *frame.Frame) (*astiav.Frame, error) {
 		return nil, errors.New("frame does not come from this writer or its source")
 	}
 	want := w.repack.to
-	if picture.PixelFormat() == want.format && picture.Width() == want.width && picture.Height() == want.height {
+	made := w.source.planes.light && picture.PixelFormat() == w.source.planes.repack.to.format
+	if !made && picture.PixelFormat() == want.format && picture.Width() == want.width && picture.Height() == want.height {
 		if c := picture.Clone(); c != nil {
 			return c, nil
 		}
@@ -256,12 +257,16 @@ func (w *Writer) encodable(f *frame.Frame) (*astiav.Frame, error) {
 	}
 	// Frames that were made go the way that the source's do.
 	from.full = w.restore.to.full
-	if from.format == w.restore.to.format || w.repack.moves(from) && w.repack.moves(w.restore.to) {
+	if !made && (from.format == w.restore.to.format || w.repack.moves(from) && w.repack.moves(w.restore.to)) {
 		return w.repacked(picture, from)
 	}
 	restored, err := w.restore.convert(picture, from)
 	if err != nil {
 		return nil, err
+	}
+	if made && w.restore.to.format == want.format {
+		w.colour.tag(restored)
+		return restored, nil
 	}
 	defer restored.Free()
 	return w.repacked(restored, w.restore.to)

@@ -105,6 +105,7 @@ type loss struct {
 	alpha, colour bool // gone altogether
 	bits          int  // of depth
 	chroma        bool // resolution
+	bright        bool // values above 1
 	exact         bool // values, which are rounded from YUV to RGB
 }
 
@@ -122,6 +123,9 @@ func (l loss) String() string {
 	if l.chroma {
 		parts = append(parts, "chroma resolution")
 	}
+	if l.bright {
+		parts = append(parts, "what is brighter than white")
+	}
 	if l.exact {
 		parts = append(parts, "exact values")
 	}
@@ -130,7 +134,7 @@ func (l loss) String() string {
 
 func (l loss) compare(m loss) int {
 	return cmp.Or(cmp.Compare(rank(l.alpha), rank(m.alpha)), cmp.Compare(rank(l.colour), rank(m.colour)),
-		cmp.Compare(l.bits, m.bits), cmp.Compare(rank(l.chroma), rank(m.chroma)), cmp.Compare(rank(l.exact), rank(m.exact)))
+		cmp.Compare(l.bits, m.bits), cmp.Compare(rank(l.chroma), rank(m.chroma)), cmp.Compare(rank(l.bright), rank(m.bright)), cmp.Compare(rank(l.exact), rank(m.exact)))
 }
 
 // lossBetween says what pictures in p lose when they become t. RGB keeps its
@@ -152,6 +156,7 @@ func lossBetween(p, t astiav.PixelFormat) loss {
 		colour: colours(from) > 1 && colours(to) == 1,
 		bits:   max(0, need-depthOf(to)),
 		chroma: colours(from) > 1 && (to.log2_chroma_w > from.log2_chroma_w || to.log2_chroma_h > from.log2_chroma_h),
+		bright: has(from, C.AV_PIX_FMT_FLAG_FLOAT) && !has(to, C.AV_PIX_FMT_FLAG_FLOAT),
 		exact:  isRGB(to) && !isRGB(from),
 	}
 }

@@ -7,6 +7,7 @@ package media
 #include <libavutil/bswap.h>
 #include <libavutil/common.h>
 #include <libavutil/frame.h>
+#include <libavutil/intfloat.h>
 #include <libavutil/pixdesc.h>
 
 enum { MAX_SIDE = 1 << 15 };
@@ -27,35 +28,60 @@ static int matching_component(const AVPixFmtDescriptor *dst, int c, const AVPixF
 	return c < src->nb_components && c != alpha_component(src) ? c : -1;
 }
 
-static void read_floats(uint16_t *row, const AVFrame *f, const AVPixFmtDescriptor *d, int c, int y, int w)
+// Between light in floating point and signals of 16 bits; see light.go. NULL stands
+// for even steps from 0 to 1.
+struct light { const float *value; const uint16_t *guess; };
+
+// The signal whose value is nearest to v.
+static uint16_t signal_of(const struct light *l, union av_intfloat32 v)
+{
+	if (!(v.f > 0))
+		return 0;
+	if (v.f >= l->value[65535])
+		return 65535;
+	int low = l->guess[v.i >> 16], high = l->guess[(v.i >> 16) + 1] + 1;
+	while (high - low > 1) {
+		int middle = (low + high) / 2;
+		if (l->value[middle] <= v.f)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low < 65535 && l->value[low + 1] - v.f < v.f - l->value[low] ? low + 1 : low;
+}
+
+static void read_floats(uint16_t *row, const AVFrame *f, const AVPixFmtDescriptor *d, int c, int y, int w, const struct light *l)
 {
 	const AVComponentDescriptor *k = &d->comp[c];
 	const uint8_t *p = f->data[k->plane] + (ptrdiff_t)y * f->linesize[k->plane] + k->offset;
 	for (int x = 0; x < w; x++, p += k->step) {
-		union { uint32_t i; float f; } v;
+		union av_intfloat32 v;
 		memcpy(&v, p, sizeof v);
 		if (swapped(d))
 			v.i = av_bswap32(v.i);
-		row[x] = v.f > 0 ? v.f < 1 ? (uint16_t)(v.f * 65535.0f + 0.5f) : 65535 : 0;
+		if (l)
+			row[x] = signal_of(l, v);
+		else
+			row[x] = v.f > 0 ? v.f < 1 ? (uint16_t)(v.f * 65535.0f + 0.5f) : 65535 : 0;
 	}
 }
 
-static void write_floats(const uint16_t *row, AVFrame *f, const AVPixFmtDescriptor *d, int c, int y, int w)
+static void write_floats(const uint16_t *row, AVFrame *f, const AVPixFmtDescriptor *d, int c, int y, int w, const struct light *l)
 {
 	const AVComponentDescriptor *k = &d->comp[c];
 	uint8_t *p = f->data[k->plane] + (ptrdiff_t)y * f->linesize[k->plane] + k->offset;
 	for (int x = 0; x < w; x++, p += k->step) {
-		union { uint32_t i; float f; } v = { .f = row[x] / 65535.0f };
+		union av_intfloat32 v = { .f = l ? l->value[row[x]] : row[x] / 65535.0f };
 		if (swapped(d))
 			v.i = av_bswap32(v.i);
 		memcpy(p, &v, sizeof v);
 	}
 }
 
-static void read_row(uint16_t *row, const AVFrame *f, const AVPixFmtDescriptor *d, int c, int y, int w)
+static void read_row(uint16_t *row, const AVFrame *f, const AVPixFmtDescriptor *d, int c, int y, int w, const struct light *l)
 {
 	if (d->flags & AV_PIX_FMT_FLAG_FLOAT) {
-		read_floats(row, f, d, c, y, w);
+		read_floats(row, f, d, c, y, w, l);
 	} else if (d->flags & AV_PIX_FMT_FLAG_PAL) {
 		// A palette's entries are words of alpha, red, green, blue.
 		static const int bytes[2][4] = { { 2, 1, 0, 3 }, { 1, 2, 3, 0 } };
@@ -105,8 +131,9 @@ static void clear_planes(AVFrame *f)
 }
 
 // Components that src lacks are opaque, or without colour.
-static void relayout(AVFrame *dst, const AVFrame *src, int full)
+static void relayout(AVFrame *dst, const AVFrame *src, int full, const float *value, const uint16_t *guess)
 {
+	const struct light table = { value, guess }, *l = value ? &table : NULL;
 	const AVPixFmtDescriptor *to = av_pix_fmt_desc_get(dst->format), *from = av_pix_fmt_desc_get(src->format);
 	uint16_t row[MAX_SIDE];
 	int alpha = alpha_component(to);
@@ -120,11 +147,11 @@ static void relayout(AVFrame *dst, const AVFrame *src, int full)
 			row[x] = c == alpha ? (1u << depth) - 1 : 1u << (depth - 1);
 		for (int y = 0; y < h; y++) {
 			if (s >= 0) {
-				read_row(row, src, from, s, y, w);
+				read_row(row, src, from, s, y, w, l);
 				rescale_row(row, w, component_depth(from, s), depth, full || c == alpha);
 			}
 			if (to->flags & AV_PIX_FMT_FLAG_FLOAT)
-				write_floats(row, dst, to, c, y, w);
+				write_floats(row, dst, to, c, y, w, l);
 			else
 				av_write_image_line2(row, dst->data, dst->linesize, to, 0, y, c, w, sizeof *row);
 		}
@@ -135,6 +162,7 @@ import "C"
 
 import (
 	"strings"
+	"unsafe"
 
 	"github.com/asticode/go-astiav"
 )
@@ -215,7 +243,14 @@ func hasPlaces(to, from astiav.PixelFormat) (holds, exact bool) {
 }
 
 // moveSamples fills dst with what it has places for of src, which is of its size.
-// full says whether samples use their whole range, which matters between depths.
-func moveSamples(dst, src *astiav.Frame, full bool) {
-	C.relayout(rawFrame(dst), rawFrame(src), C.int(rank(full)))
+// full says whether samples use their whole range, which matters between depths, and
+// light whether integers are signals for the other's floating point.
+func moveSamples(dst, src *astiav.Frame, full, light bool) {
+	var value *C.float
+	var guess *C.uint16_t
+	if light {
+		s := lightSignals()
+		value, guess = (*C.float)(unsafe.Pointer(&s.value[0])), (*C.uint16_t)(unsafe.Pointer(&s.guess[0]))
+	}
+	C.relayout(rawFrame(dst), rawFrame(src), C.int(rank(full)), value, guess)
 }

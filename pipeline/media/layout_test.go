@@ -115,9 +115,9 @@ func TestLayoutOfKnownSamples(t *testing.T) {
 		{"monow", [][]byte{{0x80}}, []byte{0}},
 		{"monob", [][]byte{{0x80}}, []byte{255}},
 		{"ya8", [][]byte{{7, 9}}, []byte{7, 128, 128, 9}},
-		{"grayf32le", [][]byte{{0, 0, 0x80, 0x3f}}, []byte{255, 255}},
-		{"grayf32be", [][]byte{{0x40, 0, 0, 0}}, []byte{255, 255}},
-		{"grayf32le", [][]byte{{0, 0, 0xc0, 0xff}}, []byte{0, 0}}, // not a number
+		{"grayf32le", [][]byte{{0, 0, 0x80, 0x3f}}, []byte{0xa7, 0x94}}, // 1, which is 58.07 % of PQ
+		{"grayf32be", [][]byte{{0x42, 0x48, 0, 0}}, []byte{255, 255}},   // 50
+		{"grayf32le", [][]byte{{0, 0, 0xc0, 0xff}}, []byte{0, 0}},       // not a number
 		{"p010le", [][]byte{{0x40, 0}, {0x80, 0, 0xc0, 0}}, []byte{1, 0, 2, 0, 3, 0}},
 	} {
 		p := astiav.FindPixelFormatByName(c.format)

@@ -393,7 +393,7 @@ func (r *Reader) begin(first *astiav.Frame) error {
 	format, _ := planarFormat(twin)
 	r.colour = colourOf(first, r.decoder)
 	r.properties, r.dynamicHDR = readProperties(r.stream, first), dynamicHDR(first)
-	r.planes = &planes{format: format, colour: r.colour, only: !restores(source, twin)}
+	r.planes = &planes{format: format, colour: r.colour, only: !restores(source, twin), light: holdsLight(source)}
 	r.planes.repack = repacker{to: r.colour.layout(first.Width(), first.Height(), twin), twin: true}
 	r.planes.repack.to.full = r.colour.full(source)
 	r.video = Video{

@@ -40,7 +40,12 @@ func findScenes(ctx context.Context, o Options, whole *Outline) (scenes []int64,
 	}
 	defer estimators.close()
 	cuts, line := newCuts(&o), &plan.lines[0]
-	var last frame.Image[uint8]
+	var last picture // its guide may be the frame's own luma
+	defer func() {
+		if last.Frame != nil {
+			last.Release()
+		}
+	}()
 	for {
 		f, err := source.Read()
 		if errors.Is(err, io.EOF) || fault.KindOf(err) == fault.BadData && ctx.Err() == nil {
@@ -49,17 +54,21 @@ func findScenes(ctx context.Context, o Options, whole *Outline) (scenes []int64,
 			return nil, err
 		}
 		k := line.count(plan.clock.at(f.PTS))
-		now := smallGuide(f, source.Video())
-		f.Release()
-		if last.Width > 0 && k > 0 && k < whole.Frames {
-			v := &interval{a: picture{guide: last}, b: picture{guide: now}}
-			if cut, err := cuts.between(estimators, v); err != nil {
+		before := last
+		last = picture{Frame: f, guide: smallGuide(f, source.Video())}
+		if before.Frame != nil {
+			cut := false
+			if k > 0 && k < whole.Frames {
+				cut, err = cuts.between(estimators, &interval{a: before, b: last})
+			}
+			before.Release()
+			if err != nil {
 				return nil, err
-			} else if cut {
+			}
+			if cut {
 				scenes = append(scenes, k)
 			}
 		}
-		last = now
 		if o.Progress != nil {
 			o.Progress(Progress{min(max(k, 0), whole.Frames), whole.Frames})
 		}

@@ -85,3 +85,36 @@ func TestOddInputs(t *testing.T) {
 		}
 	}
 }
+
+// VP8 and VP9 hold alpha beside their pictures.
+func TestAlphaOfWebM(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ encoder, name string }{{"libvpx", "vp8.webm"}, {"libvpx-vp9", "vp9.webm"}} {
+		clip := filepath.Join(dir, c.name)
+		ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2,format=yuva420p,geq=lum='p(X,Y)':a='100+2*X'", "-c:v", c.encoder, "-auto-alt-ref", "0", clip)
+		frames := func(name string, decoder ...string) string {
+			return ffmpeg(t, append(decoder, "-i", name, "-pix_fmt", "yuva420p", "-f", "framemd5", "-")...)
+		}
+		o := Options{Input: clip, Output: filepath.Join(dir, "out.mkv"), VideoCodec: "ffv1", Mode: warp.Blend, Overwrite: true}
+		mustRun(t, o)
+		if want, got := frames(clip, "-c:v", c.encoder), frames(o.Output); hashes(want) != hashes(got) {
+			t.Errorf("%s: frames\n%s\nbecame\n%s", c.name, want, got)
+		}
+		o.Output, o.VideoCodec = filepath.Join(dir, "out.webm"), c.encoder
+		mustRun(t, o)
+		if _, _, v := readAll(t, o.Output); v.Source != "yuva420p" {
+			t.Errorf("%s: written in %s", c.name, v.Source)
+		}
+	}
+}
+
+// hashes are the last words of the lines of a list of frames.
+func hashes(list string) string {
+	var out []string
+	for line := range strings.Lines(list) {
+		if !strings.HasPrefix(line, "#") {
+			out = append(out, line[strings.LastIndex(line, ",")+1:])
+		}
+	}
+	return strings.Join(out, "")
+}

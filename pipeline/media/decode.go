@@ -105,6 +105,19 @@ func (r *Reader) leaps(gap int64) bool {
 	return true
 }
 
+// decoderOf returns the decoder for a stream's pictures, nil where there is none. Of
+// VP8 and VP9 with an alpha channel, FFmpeg's own decoders leave that out.
+func decoderOf(s *astiav.Stream) *astiav.Codec {
+	id := s.CodecParameters().CodecID()
+	name := map[astiav.CodecID]string{astiav.CodecIDVp8: "libvpx", astiav.CodecIDVp9: "libvpx-vp9"}[id]
+	if name != "" && streamTag(s, "alpha_mode") == "1" {
+		if c := astiav.FindDecoderByName(name); c != nil {
+			return c
+		}
+	}
+	return astiav.FindDecoder(id)
+}
+
 // lengthOf is how long f is shown, in the stream's time base.
 func (r *Reader) lengthOf(f *astiav.Frame) int64 {
 	if d := frameDuration(f); d > 0 && microseconds(d, r.stream.TimeBase()) <= longestUnknown {

@@ -216,6 +216,9 @@ func (w *Writer) encoderOptions(codec *astiav.Codec) (*astiav.Dictionary, error)
 	if v := w.source.Video(); codec.Name() == "libx264" && v.Width*v.Height > largePicture {
 		set["rc-lookahead"] = "20"
 	}
+	if codec.Name() == "libvpx" && hasAlpha(describe(w.repack.to.format)) {
+		set["auto-alt-ref"] = "0" // which VP8 has for pictures without alpha only
+	}
 	if _, own := w.opt.Options["qp"]; own && w.opt.CRF < 0 {
 		delete(set, "crf")
 	}

@@ -299,7 +299,7 @@ func (r *Reader) checkSize(w, h int) error {
 
 func (r *Reader) openDecoder() error {
 	p := r.stream.CodecParameters()
-	codec := astiav.FindDecoder(p.CodecID())
+	codec := decoderOf(r.stream)
 	if codec == nil {
 		return r.bad(fmt.Errorf("stream %d: %s: no decoder in this FFmpeg build", r.stream.Index(), p.CodecID()))
 	}

@@ -221,17 +221,22 @@ func (w *Writer) nameLanguages() {
 	key := C.CString("language")
 	defer C.free(unsafe.Pointer(key))
 	for _, s := range w.output.Streams() {
-		tags := &native[C.AVStream](s).metadata
-		e := C.av_dict_get(*tags, key, nil, 0)
-		if e == nil {
-			continue
-		}
-		if name, ok := quickTimeLanguages[C.GoString(e.value)]; ok {
+		if name, ok := quickTimeLanguages[streamTag(s, "language")]; ok {
 			value := C.CString(name)
-			C.set_tag(tags, key, value)
+			C.set_tag(&native[C.AVStream](s).metadata, key, value)
 			C.free(unsafe.Pointer(value))
 		}
 	}
+}
+
+// streamTag returns a tag of s, empty where it has none of that name.
+func streamTag(s *astiav.Stream, name string) string {
+	key := C.CString(name)
+	defer C.free(unsafe.Pointer(key))
+	if e := C.av_dict_get(native[C.AVStream](s).metadata, key, nil, 0); e != nil {
+		return C.GoString(e.value)
+	}
+	return ""
 }
 
 // isoTags are the tags of a file that FFmpeg 5.1 writes to MP4 and its kin.

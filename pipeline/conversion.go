@@ -113,7 +113,7 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 		distinct = make(chan picture)
 		whole := distinct
 		group.Go(func() error { return c.leaveOut(ctx, pictures, whole) })
-		if c.o.params().Acceleration {
+		if c.o.Mode.UsesFlow() {
 			distinct = make(chan picture)
 			group.Go(func() error { return c.lookAround(ctx, whole, distinct) })
 		}
@@ -219,7 +219,9 @@ func (c *conversion) estimate(ctx context.Context, from <-chan *interval) error 
 	defer e.close()
 	for v := range from {
 		stop := c.times.flow.start()
-		if v.err = e.estimate(v); v.err == nil {
+		if v.a.far.Frame != nil {
+			v.err = e.estimateContinued(v, newCuts(c.o).threshold)
+		} else if v.err = e.estimate(v); v.err == nil {
 			v.change = measureChange(v.a.guide, v.b.guide, v.flows[0])
 		}
 		stop()
@@ -266,7 +268,7 @@ func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 			return err
 		}
 		c.frames++
-		if record.Method == Interpolated || record.Method == Blended || record.Method == Exposed {
+		if record.Method == Interpolated || record.Method == Blended || record.Method == Exposed || record.Method == Extrapolated {
 			c.made++
 		}
 		if c.o.Record != nil {

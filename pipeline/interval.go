@@ -19,6 +19,7 @@ type picture struct {
 	lost   []lost   // pictures behind it that are made anew
 	stands bool     // for the first of the lost ones, as none comes before them
 	outer  [2]outer // before it and behind the next one, where some are lost between
+	far    outer    // the next one inward, where some are lost beyond it at the clip's end
 }
 
 // Retain adds a reference to the frame and to what is kept of others with it.
@@ -30,6 +31,7 @@ func (p picture) Retain() {
 	for _, o := range p.outer {
 		o.retain()
 	}
+	p.far.retain()
 }
 
 // Release drops the references that Retain adds.
@@ -41,6 +43,7 @@ func (p picture) Release() {
 	for _, o := range p.outer {
 		o.release()
 	}
+	p.far.release()
 }
 
 // interval is the time between two source frames and what is shown in it.
@@ -51,10 +54,12 @@ type interval struct {
 	flows  []warp.FlowPair
 	outer  [2]*warp.Outer // a's and b's; nil for those that the neighbouring intervals tell of
 	change change
-	err    error
-	ready  chan struct{}
-	hold   warp.Phase // how long the first picture stands where none is made
-	gap    bool       // too long for motion to run through
+	// continued is the motion beyond the clip's end; nil where that is not told.
+	continued *continued
+	err       error
+	ready     chan struct{}
+	hold      warp.Phase // how long the first picture stands where none is made
+	gap       bool       // too long for motion to run through
 	// Set by the synthesis.
 	cut   bool
 	scene int // of its first picture
@@ -77,7 +82,7 @@ func (v *interval) release() {
 // makes says whether any frame of the interval must be made.
 func (v *interval) makes() bool {
 	for _, s := range v.slots {
-		if s.phase != 0 {
+		if s.phase != 0 || s.beyond != 0 {
 			return true
 		}
 	}

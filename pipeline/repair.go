@@ -7,12 +7,11 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
 	"retime/pipeline/media"
-	"retime/warp"
 )
 
 // Repairs say which frames of the input are made anew, from the nearest frames
-// on either side that are not. At the clip's ends, and where a scene begins
-// between the two, the nearer one is shown.
+// on either side that are not. At the clip's ends motion is continued from the two
+// nearest. Where a scene begins between the two, the nearer one is shown.
 type Repairs struct {
 	// Frames are the frames to replace, by their timestamps in the stream's time
 	// base. The mask weighs what is replaced from 0 to 255 and is of the picture's
@@ -137,88 +136,6 @@ func (c *conversion) leaveOut(ctx context.Context, from <-chan picture, to chan<
 	return pass(final)
 }
 
-// outer is a picture beyond an interval, for its motion only; empty for none.
-type outer struct {
-	*frame.Frame
-	guide frame.Image[uint8]
-	span  warp.Phase // of the interval's length, that it is off
-}
-
-func (o outer) retain() {
-	if o.Frame != nil {
-		o.Retain()
-	}
-}
-
-func (o outer) release() {
-	if o.Frame != nil {
-		o.Release()
-	}
-}
-
-// lookAround passes pictures on. Those behind which frames were lost it gives their
-// outer pictures: the motion right before the gap and right behind it tells how it
-// went on in there.
-func (c *conversion) lookAround(ctx context.Context, from <-chan picture, to chan<- picture) error {
-	defer close(to)
-	var before picture
-	var ahead []picture // from the one to be passed on
-	defer func() {
-		if before.Frame != nil {
-			before.Frame.Release()
-		}
-		for _, p := range ahead {
-			p.Release()
-		}
-	}()
-	pass := func() error {
-		p := ahead[0]
-		ahead = ahead[1:]
-		p.surround(before, ahead)
-		if before.Frame != nil {
-			before.Frame.Release()
-		}
-		before = picture{Frame: p.Frame.Retain(), guide: p.guide, at: p.at}
-		err := send(ctx, to, p)
-		if err != nil {
-			p.Release()
-		}
-		return err
-	}
-	for p := range from {
-		ahead = append(ahead, p)
-		for len(ahead) > 2 || len(ahead) > 0 && len(ahead[0].lost) == 0 {
-			if err := pass(); err != nil {
-				return err
-			}
-		}
-	}
-	for len(ahead) > 0 {
-		if err := pass(); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// surround gives p its outer pictures, if some are lost behind it and both are
-// there and no further off than the next one.
-func (p *picture) surround(before picture, ahead []picture) {
-	if len(p.lost) == 0 || p.stands || before.Frame == nil || len(ahead) < 2 {
-		return
-	}
-	length := new(big.Rat).Sub(ahead[0].at, p.at)
-	off := [2]*big.Rat{new(big.Rat).Sub(p.at, before.at), new(big.Rat).Sub(ahead[1].at, ahead[0].at)}
-	for _, d := range off {
-		if d.Cmp(length) > 0 {
-			return
-		}
-	}
-	for i, q := range []picture{before, ahead[1]} {
-		p.outer[i] = outer{q.Frame.Retain(), q.guide, quantise(off[i].Quo(off[i], length))}
-	}
-}
-
 // inserted are the frames that are put in between two neighbours.
 func (c *conversion) inserted(before, after int64, a, b *big.Rat) []lost {
 	n := c.o.Repairs.Insert[before]
@@ -258,6 +175,13 @@ func (c *conversion) repairs(placed int64, a picture, end, exact *big.Rat) []slo
 		}
 		if d := new(big.Rat).Sub(l.at, a.at); d.Sign() > 0 {
 			s.phase = quantise(d.Quo(d, length))
+		}
+		if s.lost != nil && a.far.Frame != nil {
+			near := a.at
+			if a.stands {
+				near = end
+			}
+			s.beyond = a.far.beyond(near, l.at)
 		}
 		slots[i] = s
 	}

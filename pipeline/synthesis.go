@@ -175,10 +175,12 @@ func (c *conversion) fill(ctx context.Context, t *task, to chan<- output) error 
 }
 
 // method says how the frame of slot s in v is come by: it is there, as FromSource or
-// Nearest, or else made.
+// Nearest, Extrapolated, or else made.
 func (c *conversion) method(v *interval, s slot) Method {
 	stands := c.o.Mode == warp.Nearest || v.cut || v.gap // in whose place nothing is made
 	switch {
+	case s.beyond != 0 && v.continued != nil:
+		return Extrapolated
 	case s.phase == 0, s.wish == FromSource:
 		return FromSource
 	case s.wish == Nearest, s.wish == "" && stands:
@@ -192,6 +194,8 @@ func (c *conversion) show(t *task, s slot, begun *bool) (output, error) {
 	v := t.interval
 	at := c.plan.shown(s)
 	switch c.method(v, s) {
+	case Extrapolated:
+		return c.extrapolate(t, s)
 	case FromSource:
 		return ready(v.a.Frame.Retain(), v.record(s, at, FromSource, warp.Made{})), nil
 	case Nearest:

@@ -18,6 +18,7 @@ type slot struct {
 	from, to *big.Rat   // when it is shown in the output; nil where that follows from index
 	wish     Method     // how the user wants it made; empty for no wish
 	lost     *lost      // what is made anew; nil for none
+	beyond   warp.Phase // how far beyond the clip's end, in distances of its two pictures there; 0 for within
 }
 
 // timeline places output frames between source frames. Frame k stands at

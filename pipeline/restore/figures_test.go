@@ -308,7 +308,7 @@ func (d *damaged) rival(t *testing.T) (db []float64) {
 	for _, n := range d.bad {
 		not = append(not, fmt.Sprintf("eq(n,%d)", n))
 	}
-	ffmpeg(t, "-i", d.name, "-an", "-vf", fmt.Sprintf("select='not(%s)',minterpolate=fps=%s%s", strings.Join(not, "+"), d.rate, *figuresRival),
+	ffmpeg(t, "-i", d.name, "-an", "-vf", fmt.Sprintf("settb=1/(%s),setpts=N,select='not(%s)',minterpolate=fps=%s%s", d.rate, strings.Join(not, "+"), d.rate, *figuresRival),
 		"-fps_mode", "passthrough", "-c:v", "rawvideo", "-pix_fmt", d.truth[d.bad[0]].Format.Name, made)
 	defer os.Remove(made)
 	n := 0

@@ -129,7 +129,7 @@ func TestListedFrames(t *testing.T) {
 		bad    []int
 		within float64 // dB
 	}{
-		{"5", []int{5}, 27}, {"3,9-11", []int{3, 9, 10, 11}, 22}, {"0:00.21", []int{5}, 27}, {"0-1", []int{0, 1}, 0}, {"18-19", []int{18, 19}, 0},
+		{"5", []int{5}, 27}, {"3,9-11", []int{3, 9, 10, 11}, 22}, {"0:00.21", []int{5}, 27}, {"0-1", []int{0, 1}, 19}, {"18-19", []int{18, 19}, 19},
 	} {
 		input := blacken(t, whole, width, height, c.bad...)
 		_, stamps := readAll(t, input)
@@ -163,8 +163,11 @@ func TestListedFrames(t *testing.T) {
 					t.Errorf("%s: frame %d is made from %d, which is damaged", c.list, c.bad[k], n)
 				}
 			}
-			if edge := c.within == 0; edge != (e.Method == pipeline.Nearest) || edge != (e.Confidence == 0) {
+			if edge := c.bad[0] == 0 || c.bad[k] == count-1; edge && e.Method != pipeline.Extrapolated || !(e.Confidence > 0 && e.Confidence < 1) {
 				t.Errorf("%s: frame %d: %s, confidence %.2f", c.list, c.bad[k], e.Method, e.Confidence)
+			}
+			if e.Method == pipeline.Extrapolated && (e.Phase >= 0 && e.Phase <= 1 || len(e.Neighbours) != 2) {
+				t.Errorf("%s: frame %d: phase %v between %v", c.list, c.bad[k], e.Phase, e.Neighbours)
 			}
 		}
 	}

@@ -66,13 +66,18 @@ kernels: cuda-deps
 .DELETE_ON_ERROR:
 
 .PHONY: fatbins
-fatbins: $(FATBINS)
+fatbins: $(FATBINS) cuda/fatbin/sources
 	@for f in cuda/fatbin/*.fatbin; do n=$${f##*/}; [ -e cuda/kernels/$${n%.fatbin}.cu ] || rm $$f; done
 
 # What the kernels are compiled for, which retime info prints. Another choice
 # compiles them again.
 cuda/fatbin/architectures: always
 	@mkdir -p $(@D); now="$(CUDA_ARCHS:%=sm_%) and PTX 9.0"; [ "$$(cat $@ 2>/dev/null)" = "$$now" ] || echo "$$now" >$@
+
+# The checksum of what the kernels are compiled from, which the program compares with
+# its own sources.
+cuda/fatbin/sources: $(FATBINS) $(wildcard cuda/kernels/*.cuh)
+	@cat $(sort $(wildcard cuda/kernels/*.cu)) $(sort $(wildcard cuda/kernels/*.cuh)) | sha256sum | cut -c 1-64 >$@
 
 .PHONY: always
 

@@ -3,7 +3,10 @@
 package cuda
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -20,6 +23,37 @@ var fatbins embed.FS
 
 //go:embed fatbin/architectures
 var architectures string
+
+// sources are what the kernels are to be compiled from, compiledFrom the checksum of
+// what they were.
+//
+//go:embed kernels/*.cu kernels/*.cuh
+var sources embed.FS
+
+//go:embed fatbin/sources
+var compiledFrom string
+
+// checkSources returns an error if the kernels are those of other sources.
+var checkSources = sync.OnceValue(func() error {
+	sum := sha256.New()
+	for _, pattern := range []string{"kernels/*.cu", "kernels/*.cuh"} {
+		names, err := fs.Glob(sources, pattern)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			text, err := sources.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			sum.Write(text)
+		}
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != strings.TrimSpace(compiledFrom) {
+		return errors.New("the kernels in this program were compiled from other sources than the rest of it; build it with make cuda")
+	}
+	return nil
+})
 
 // Architectures says what the kernels in this program are compiled for, such as
 // "sm_80 sm_90 and PTX 9.0".

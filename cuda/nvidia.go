@@ -69,6 +69,9 @@ func describe(ordinal int) (Info, error) {
 }
 
 func openDriver(ordinal int) (Driver, error) {
+	if err := checkSources(); err != nil {
+		return nil, err
+	}
 	if err := initialized(); err != nil {
 		return nil, err
 	}

@@ -79,6 +79,7 @@ func (t *slot) send(s *Stream) error {
 
 // fetch copies the planes to dst.
 func (t *slot) fetch(dst *frame.Frame, workers frame.Workers) {
+	workers.N = min(workers.Count(), copiers)
 	for i, m := range t.rows() {
 		p := &dst.Planes[i]
 		workers.Rows(m.Height, func(y0, y1 int) {

@@ -108,6 +108,10 @@ func (c *stagingChunk) take(d *Device) (err error) {
 	return c.sent.Synchronize()
 }
 
+// copiers bounds how many threads copy between the host's memories. A few come near
+// what memory gives, and the stages beside them need the rest.
+const copiers = 4
+
 // gatherRow is the most bytes that a worker copies at a time.
 const gatherRow = 64 << 10
 
@@ -115,12 +119,12 @@ const gatherRow = 64 << 10
 func gather(dst []byte, src unsafe.Pointer, stride, width, rows int) {
 	if rows == 1 {
 		from := unsafe.Slice((*byte)(src), width)
-		frame.Workers{}.Rows((width+gatherRow-1)/gatherRow, func(y0, y1 int) {
+		frame.Workers{N: copiers}.Rows((width+gatherRow-1)/gatherRow, func(y0, y1 int) {
 			copy(dst[y0*gatherRow:min(width, y1*gatherRow)], from[y0*gatherRow:])
 		})
 		return
 	}
-	frame.Workers{}.Rows(rows, func(y0, y1 int) {
+	frame.Workers{N: copiers}.Rows(rows, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
 			copy(dst[y*width:][:width], unsafe.Slice((*byte)(unsafe.Add(src, y*stride)), width))
 		}

@@ -26,7 +26,7 @@ const (
 	maxFloPixels = 1 << 27
 
 	// floChunk is how many vectors are read or written at a time.
-	floChunk = 4096
+	floChunk = 1 << 14
 )
 
 // ReadFlo reads a Middlebury .flo file and nothing behind it. Vectors become
@@ -113,6 +113,9 @@ func (f *floReader) read(dst []Vec) error {
 	if _, err := io.ReadFull(f.r, raw); err != nil {
 		return noEOF(err)
 	}
+	if readCanonical(dst, raw, f.limit) {
+		return nil
+	}
 	known := true
 	for i := range vectors {
 		both := binary.LittleEndian.Uint64(raw[8*i:])
@@ -130,6 +133,22 @@ func (f *floReader) read(dst []Vec) error {
 		}
 	}
 	return nil
+}
+
+// readCanonical sets dst from a file's bytes if they hold canonical vectors up to
+// limit, as those that WriteFlo wrote; else dst is undefined.
+func readCanonical(dst []Vec, raw []byte, limit int32) bool {
+	raw = raw[:8*len(dst)]
+	for i := range dst {
+		both := binary.LittleEndian.Uint64(raw[8*i:])
+		x, y := math.Float32frombits(uint32(both))*One, math.Float32frombits(uint32(both>>32))*One
+		v := Vec{int32(x), int32(y)}
+		if float32(v.X) != x || float32(v.Y) != y || max(v.X, v.Y) > limit || min(v.X, v.Y) < -limit {
+			return false
+		}
+		dst[i] = v
+	}
+	return true
 }
 
 // knownFlo is false for NaN.

@@ -39,11 +39,13 @@ type conversion struct {
 	enough                atomic.Bool // what is read now is not wanted
 }
 
-// decodedQueue is how many frames wait between decoding and planning, and
-// finishedQueue how many between synthesis and encoding.
+// decodedQueue is how many frames wait between decoding and planning, finishedQueue
+// how many between synthesis and encoding, and startedQueue how many there where they
+// are still in the making.
 const (
 	decodedQueue  = 2
 	finishedQueue = 4
+	startedQueue  = 8
 )
 
 // run converts everything. It returns the damage that ended the input early,
@@ -54,12 +56,12 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	if err != nil {
 		return nil, err
 	}
-	loaded := tasks
+	loaded, queue := tasks, finishedQueue
 	if s, ok := c.synth.(Starter); ok {
-		loaded = make(chan *task)
+		loaded, queue = make(chan *task, 1), startedQueue
 		group.Go(func() error { return c.load(ctx, s, tasks, loaded) })
 	}
-	outputs := make(chan output, finishedQueue)
+	outputs := make(chan output, queue)
 	group.Go(func() error { return c.synthesize(ctx, loaded, outputs) })
 	finished := outputs
 	if c.line.moments() > 1 {
@@ -93,6 +95,8 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 	pictures := make(chan picture, decodedQueue)
 	estimates := make(chan *interval)        // to the flow workers
 	ordered := make(chan *interval, workers) // the same ones, in order
+	finding := make(chan *task)              // to those who look for overlays
+	related := make(chan *task, workers)     // the same ones and others, in order
 	tasks = make(chan *task)
 	c.level = c.o.Preset.level(c.source.Video().Width, c.source.Video().Height)
 	if c.line == nil {
@@ -122,7 +126,11 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 	for range workers {
 		group.Go(func() error { return c.estimate(ctx, estimates) })
 	}
-	group.Go(func() error { return c.relate(ctx, ordered, tasks) })
+	group.Go(func() error { return c.relate(ctx, ordered, finding, related) })
+	for range workers {
+		group.Go(func() error { return c.findOverlays(ctx, finding) })
+	}
+	group.Go(func() error { return searched(ctx, related, tasks) })
 	return tasks, func() {
 		for p := range pictures {
 			p.Release()
@@ -132,6 +140,9 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 		}
 		for v := range ordered {
 			v.release()
+		}
+		for t := range related {
+			t.release()
 		}
 		for t := range tasks {
 			t.release()

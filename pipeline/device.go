@@ -30,7 +30,7 @@ type Starter interface {
 
 // maxStarted is the most frames that are being made at a time: those in the queue
 // to the encoder, and one at either end of it.
-const maxStarted = finishedQueue + 2
+const maxStarted = startedQueue + 2
 
 // FaultPolicy says what becomes of a frame that a device fails to make.
 type FaultPolicy string

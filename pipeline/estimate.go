@@ -36,6 +36,11 @@ const maxFlowWorkers = 8
 
 func (o *Options) workers() frame.Workers { return frame.Workers{N: o.Threads} }
 
+// shared is what each of flowWorkers goroutines has of the workers.
+func (o *Options) shared() frame.Workers {
+	return frame.Workers{N: max(1, o.workers().Count()/o.flowWorkers())}
+}
+
 // estimators are what one goroutine estimates flows with.
 type estimators struct {
 	workers frame.Workers
@@ -64,7 +69,7 @@ type secondEstimate struct {
 }
 
 func newEstimators(o *Options) (*estimators, error) {
-	e := &estimators{workers: o.workers()}
+	e := &estimators{workers: o.shared()}
 	if err := e.open(o); err != nil {
 		e.close()
 		return nil, err

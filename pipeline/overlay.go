@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"context"
+
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
 	"retime/pipeline/media"
@@ -9,8 +11,8 @@ import (
 
 // overlays say what lies still over the picture.
 type overlays struct {
-	given  frame.Image[uint8]  // on the guides' grid; empty for none
-	finder *warp.OverlayFinder // nil where none are looked for
+	given frame.Image[uint8] // on the guides' grid; empty for none
+	found bool               // others are looked for
 }
 
 // newOverlays checks the options against the video.
@@ -24,16 +26,37 @@ func newOverlays(o *Options, v media.Video, level int) (overlays, error) {
 	default:
 		s.given = warp.StaticMask(m, level)
 	}
-	if o.Static == StaticAuto {
-		s.finder = &warp.OverlayFinder{Workers: o.workers()}
-	}
+	s.found = o.Static == StaticAuto && o.Mode == warp.Project
 	return s, nil
 }
 
-// mark sets what in says of overlays.
-func (s *overlays) mark(in *warp.Interval) {
-	in.Static = s.given
-	if s.finder != nil {
-		s.finder.Find(in)
+// findOverlays looks for overlays in the tasks.
+func (c *conversion) findOverlays(ctx context.Context, from <-chan *task) error {
+	finder := warp.OverlayFinder{Workers: c.o.shared()}
+	for t := range from {
+		stop := c.times.overlays.start()
+		finder.Find(&t.in)
+		stop()
+		close(t.searched)
+		t.release()
 	}
+	return ctx.Err()
+}
+
+// searched passes on each task once overlays have been looked for in it.
+func searched(ctx context.Context, from <-chan *task, to chan<- *task) error {
+	defer close(to)
+	for t := range from {
+		select {
+		case <-t.searched:
+		case <-ctx.Done():
+			t.release()
+			return ctx.Err()
+		}
+		if err := send(ctx, to, t); err != nil {
+			t.release()
+			return err
+		}
+	}
+	return ctx.Err()
 }

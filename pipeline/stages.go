@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,8 +48,9 @@ const studied = 48
 
 // StudyStages converts o.Input, drops the frames, and measures the stages. Flow is
 // estimated once and kept in o.FlowCache, which must be set; what is measured reads it
-// there. o must make frames by motion.
-func StudyStages(ctx context.Context, o Options) (*StageStudy, error) {
+// there. o must make frames by motion. watch, which may be nil, is called before the
+// last run of all stages, and what it returns behind it.
+func StudyStages(ctx context.Context, o Options, watch func() (stop func() error, err error)) (*StageStudy, error) {
 	o.Output, o.OutputFormat, o.VideoCodec, o.NoVerify = "-", "null", "rawvideo", true
 	if err := o.settle(); err != nil {
 		return nil, err
@@ -61,11 +63,11 @@ func StudyStages(ctx context.Context, o Options) (*StageStudy, error) {
 		return nil, err
 	}
 	defer synth.Close()
-	return studyStages(ctx, &o, synth)
+	return studyStages(ctx, &o, synth, watch)
 }
 
-func studyStages(ctx context.Context, o *Options, synth Synthesizer) (_ *StageStudy, err error) {
-	s := &study{o: o, synth: synth}
+func studyStages(ctx context.Context, o *Options, synth Synthesizer, watch func() (func() error, error)) (_ *StageStudy, err error) {
+	s := &study{o: o, synth: synth, watch: watch}
 	var report Report
 	describeBackend(&report, synth)
 	s.Backend, s.Devices = report.Backend, report.Devices
@@ -88,6 +90,7 @@ type study struct {
 	StageStudy
 	o      *Options
 	synth  Synthesizer
+	watch  func() (stop func() error, err error)
 	tasks  []*task
 	phases [][]warp.Phase
 	// intervals is how many of the clip's have frames made in them.
@@ -114,12 +117,18 @@ func (s *study) open(ctx context.Context) (*conversion, *media.Reader, error) {
 // then three times.
 func (s *study) whole(ctx context.Context) error {
 	var times []time.Duration
-	for i := range 4 {
+	const runs = 4
+	for i := range runs {
 		c, source, err := s.open(ctx)
 		if err != nil {
 			return err
 		}
-		took, err := s.run(ctx, c, source)
+		var took time.Duration
+		if i == runs-1 && s.watch != nil {
+			took, err = s.watched(ctx, c, source)
+		} else {
+			took, err = s.run(ctx, c, source)
+		}
 		source.Close()
 		if err != nil {
 			return err
@@ -133,6 +142,19 @@ func (s *study) whole(ctx context.Context) error {
 	slices.Sort(times)
 	s.Whole = times[len(times)/2]
 	return nil
+}
+
+// watched is run under watch.
+func (s *study) watched(ctx context.Context, c *conversion, source *media.Reader) (time.Duration, error) {
+	stop, err := s.watch()
+	if err != nil {
+		return 0, err
+	}
+	took, err := s.run(ctx, c, source)
+	if e := stop(); err == nil {
+		err = e
+	}
+	return took, err
 }
 
 func (s *study) run(ctx context.Context, c *conversion, source *media.Reader) (time.Duration, error) {
@@ -261,9 +283,9 @@ func (s *study) flow(ctx context.Context) error {
 	return err
 }
 
-// overlays looks for them in the kept intervals.
+// overlays looks for them in the kept intervals, with as many workers as a run has.
 func (s *study) overlays(context.Context) error {
-	if s.o.Mode != warp.Project {
+	if s.o.Mode != warp.Project || s.o.Static != StaticAuto {
 		return nil
 	}
 	video := s.tasks[0].a
@@ -271,11 +293,20 @@ func (s *study) overlays(context.Context) error {
 	if err != nil {
 		return err
 	}
+	var next atomic.Int64
+	var group sync.WaitGroup
 	start := time.Now()
-	for _, t := range s.tasks {
-		in := t.in
-		still.mark(&in)
+	for range s.o.flowWorkers() {
+		group.Go(func() {
+			finder := warp.OverlayFinder{Workers: s.o.shared()}
+			for i := int(next.Add(1)) - 1; i < len(s.tasks); i = int(next.Add(1)) - 1 {
+				in := s.tasks[i].in
+				in.Static = still.given
+				finder.Find(&in)
+			}
+		})
 	}
+	group.Wait()
 	s.note("overlays", s.all(time.Since(start)))
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // Each stage of either backend is measured.
 func TestStudyStages(t *testing.T) {
 	o := Options{Input: writeScene(t, 72, 50, 5, 24, 1), Rate: Rate{ratio("3"), true}, Preset: Fast, Threads: 2, Backend: CPU, FlowCache: t.TempDir()}
-	onCPU, err := StudyStages(context.Background(), o)
+	onCPU, err := StudyStages(context.Background(), o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func TestStudyStages(t *testing.T) {
 	}
 	d := emulated(t, &o, kernels.NewEmulator())
 	defer d.Close()
-	onDevice, err := studyStages(context.Background(), &o, d)
+	onDevice, err := studyStages(context.Background(), &o, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestStudyStagesRefuses(t *testing.T) {
 		"no motion":  {Input: writeScene(t, 32, 32, 3, 24, 1), FlowCache: t.TempDir(), Backend: CPU},
 		"wrong mode": {Input: "a", FlowCache: "b", Mode: "other"},
 	} {
-		if _, err := StudyStages(context.Background(), o); fault.KindOf(err) != fault.Usage && fault.KindOf(err) != fault.NoInput {
+		if _, err := StudyStages(context.Background(), o, nil); fault.KindOf(err) != fault.Usage && fault.KindOf(err) != fault.NoInput {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime/pprof"
+	"runtime/trace"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +20,7 @@ import (
 // BenchStagesOptions are the flags of bench stages, as given.
 type BenchStagesOptions struct {
 	fps, to, flowCache, preset, backend, device string
+	cpuProfile, trace                           string
 	threads                                     int
 }
 
@@ -30,6 +34,8 @@ func (o *BenchStagesOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.backend, "backend", string(pipeline.Auto), "cpu, cuda or auto")
 	f.StringVar(&o.device, "device", "", "CUDA devices, `NUMBERS` such as 0,1 (default the first)")
 	f.IntVar(&o.threads, "threads", 0, "worker threads, `N` (default all processors)")
+	f.StringVar(&o.cpuProfile, "cpu-profile", "", "write a profile of the last run of all stages to `FILE`, for go tool pprof")
+	f.StringVar(&o.trace, "trace", "", "write a trace of the last run of all stages to `FILE`, for go tool trace")
 }
 
 func newBenchStagesCommand() *cobra.Command {
@@ -82,12 +88,46 @@ func runBenchStages(ctx context.Context, o BenchStagesOptions, input string, std
 		}
 		defer os.RemoveAll(p.FlowCache)
 	}
-	s, err := pipeline.StudyStages(ctx, p)
+	s, err := pipeline.StudyStages(ctx, p, o.watch)
 	if err != nil {
 		return err
 	}
 	printStages(stdout, s)
 	return nil
+}
+
+// watch starts what is asked for of profiling.
+func (o *BenchStagesOptions) watch() (stop func() error, err error) {
+	var stops []func() error
+	stop = func() (err error) {
+		for _, f := range stops {
+			err = errors.Join(err, f())
+		}
+		return err
+	}
+	for _, w := range []struct {
+		name  string
+		start func(io.Writer) error
+		stop  func()
+	}{{o.cpuProfile, pprof.StartCPUProfile, pprof.StopCPUProfile}, {o.trace, trace.Start, trace.Stop}} {
+		if w.name == "" {
+			continue
+		}
+		file, err := os.Create(w.name)
+		if err == nil {
+			if err = w.start(file); err != nil {
+				file.Close()
+			}
+		}
+		if err != nil {
+			return nil, errors.Join(fault.New(fault.CannotWrite, "profiling: %w", err), stop())
+		}
+		stops = append(stops, func() error {
+			w.stop()
+			return file.Close()
+		})
+	}
+	return stop, nil
 }
 
 func printStages(w io.Writer, s *pipeline.StageStudy) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -76,13 +78,20 @@ func TestBenchErrors(t *testing.T) {
 }
 
 func TestBenchStages(t *testing.T) {
-	out, err := bench(context.Background(), "stages", "../../testdata/demo.mp4", "--fps", "48", "--preset", "fast", "--backend", "cpu", "--to", "0.25")
+	dir := t.TempDir()
+	out, err := bench(context.Background(), "stages", "../../testdata/demo.mp4", "--fps", "48", "--preset", "fast", "--backend", "cpu", "--to", "0.25",
+		"--cpu-profile", dir+"/cpu", "--trace", dir+"/trace")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, want := range []string{"12 frames, 6 of them made, on the CPU", "\ndecode ", "\nflow, read ", "\noverlays ", "\nsynthesis ", " % of the slowest alone"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for _, name := range []string{"cpu", "trace"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
 	for _, args := range [][]string{{}, {"a", "b"}, {"a", "--fps", "fast"}, {"a", "--device", "x"}, {"a", "--preset", "slow", "--backend", "cpu"}} {

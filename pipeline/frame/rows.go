@@ -39,6 +39,8 @@ func (w Workers) Rows(height int, f func(y0, y1 int)) {
 	band := max(minRows, (height+4*n-1)/(4*n))
 	bands := (height + band - 1) / band
 	var next atomic.Int32
+	var undone sync.WaitGroup // bands: a goroutine that starts late finds none left
+	undone.Add(bands)
 	run := func() {
 		for {
 			i := int(next.Add(1)) - 1
@@ -46,12 +48,12 @@ func (w Workers) Rows(height int, f func(y0, y1 int)) {
 				return
 			}
 			f(i*band, min(height, (i+1)*band))
+			undone.Done()
 		}
 	}
-	var wg sync.WaitGroup
 	for range min(n, bands) - 1 {
-		wg.Go(run)
+		go run()
 	}
 	run()
-	wg.Wait()
+	undone.Wait()
 }

@@ -320,8 +320,8 @@ Some things cannot be written, or not everywhere. They are named once when they 
 
 | what | why |
 |---|---|
-| HDR10+ | FFmpeg 5.1 gives encoders no way to it, and Debian's x265 is built without it ("Enable HDR10_PLUS in cmake") |
-| Dolby Vision | its metadata must be written anew for every picture, which FFmpeg 5.1 does not; the pictures themselves, in HDR10 or HLG, come through |
+| HDR10+, but with ` + "`" + `libx265` + "`" + ` | FFmpeg 5.1 gives encoders no way to it, and Debian's x265 is built without it ("Enable HDR10_PLUS in cmake"); retime puts it into HEVC's stream itself, for made frames that of the frame before |
+| Dolby Vision | FFmpeg 5.1 writes it nowhere, and no tool at hand could tell whether a made stream of it is right; the pictures themselves, in HDR10 or HLG, come through |
 | rotation outside MP4 and MOV | FFmpeg 5.1's Matroska muxer writes a projection's roll for spherical video only, and its demuxer reads no other |
 | ICC profiles outside MP4, MOV and pictures | no place in the containers |
 | tags of one's own in MP4 | FFmpeg 5.1 writes those that have a name of their own |

@@ -83,7 +83,7 @@ func (w *Writer) writeProperties() error {
 			lost = append(lost, p.name)
 		}
 	}
-	if w.source.dynamicHDR != "" {
+	if w.source.dynamicHDR != "" && !w.keepsHDR10Plus() {
 		lost = append(lost, w.source.dynamicHDR)
 	}
 	if len(lost) > 0 {
@@ -96,14 +96,14 @@ func (w *Writer) writeProperties() error {
 // hasProfile says whether an ICC profile tells more of the colours than their tags.
 func (w *Writer) hasProfile() bool { return len(w.source.properties[C.AV_PKT_DATA_ICC_PROFILE]) > 0 }
 
-// dynamicHDR names the metadata of f that changes with each picture and that no
-// encoder of FFmpeg 5.1 writes.
+// dynamicHDR names the metadata of f that changes with each picture, which no encoder
+// of FFmpeg 5.1 writes by itself.
 func dynamicHDR(f *astiav.Frame) string {
 	for _, d := range []struct {
 		kind C.enum_AVFrameSideDataType
 		name string
 	}{
-		{C.AV_FRAME_DATA_DYNAMIC_HDR_PLUS, "HDR10+ dynamic metadata"},
+		{C.AV_FRAME_DATA_DYNAMIC_HDR_PLUS, nameHDR10Plus},
 		{C.AV_FRAME_DATA_DOVI_METADATA, "Dolby Vision metadata"},
 		{C.AV_FRAME_DATA_DOVI_RPU_BUFFER, "Dolby Vision metadata"},
 		{C.AV_FRAME_DATA_DYNAMIC_HDR_VIVID, "HDR Vivid dynamic metadata"},

@@ -82,8 +82,9 @@ type Writer struct {
 	repack  repacker        // to the encoder's
 	pool    FramePool
 	frames  int64
-	last    int64           // time of the last frame by WriteFrameAt, in the encoder\'s time base
-	lengths map[int64]int64 // of the frames in the encoder, by their times
+	last    int64            // time of the last frame by WriteFrameAt, in the encoder\'s time base
+	lengths map[int64]int64  // of the frames in the encoder, by their times
+	light   map[int64][]byte // HDR10+ of the frames in the encoder, likewise
 
 	mu        sync.Mutex // guards the muxer and what follows
 	output    *astiav.FormatContext
@@ -115,7 +116,7 @@ func newWriter(ctx context.Context, source *Reader, opt WriterOptions) *Writer {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Writer{
-		ctx: ctx, muxed: map[int]*written{}, lengths: map[int64]int64{}, decoding: map[int]int64{}, last: -1 << 62,
+		ctx: ctx, muxed: map[int]*written{}, lengths: map[int64]int64{}, light: map[int64][]byte{}, decoding: map[int]int64{}, last: -1 << 62,
 		opt: opt, log: opt.Log, source: source,
 	}
 }
@@ -292,6 +293,9 @@ func (w *Writer) encode(f *frame.Frame, pts int64) error {
 	defer picture.Free()
 	picture.SetPts(pts)
 	resetPictureType(picture)
+	if w.keepsHDR10Plus() {
+		w.keepHDR10Plus(picture, pts)
+	}
 	w.frames++
 	if err := w.encoder.SendFrame(picture); err != nil {
 		return w.cannot(fmt.Errorf("encode frame %d: %w", w.frames-1, err))
@@ -313,6 +317,9 @@ func (w *Writer) drain() error {
 			delete(w.lengths, w.packet.Pts())
 		} else if w.packet.Duration() == 0 {
 			w.packet.SetDuration(1)
+		}
+		if err := w.addHDR10Plus(); err != nil {
+			return w.cannot(err)
 		}
 		if w.put != nil {
 			err = w.hand()

@@ -401,6 +401,7 @@ func (w *Writer) openSplice(name string) (err error) {
 	if w.target, err = newTarget(name, w.source.name, w.opt.Overwrite); err != nil {
 		return err
 	}
+	w.target.numbers = w.opt.Numbers
 	if err := w.openFormat(name); err != nil {
 		return err
 	}

@@ -381,6 +381,28 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// A run that is cancelled between its frames leaves nothing.
+func TestCancelled(t *testing.T) {
+	input := writeScene(t, 64, 48, 30)
+	for _, at := range []int64{1, 4, 9, 29} {
+		ctx, cancel := context.WithCancel(t.Context())
+		o := options(t, input)
+		o.Convert.Preset, o.Damage = pipeline.Balanced, frames(t, "0-1,5-7,9,28-29")
+		o.Convert.Progress = func(p pipeline.Progress) {
+			if p.Frames == at {
+				cancel()
+			}
+		}
+		if _, err := Run(ctx, o); fault.KindOf(err) != fault.Cancelled {
+			t.Errorf("at frame %d: %v", at, err)
+		}
+		if left, _ := filepath.Glob(filepath.Dir(o.Convert.Output) + "/*"); len(left) > 0 {
+			t.Errorf("at frame %d: left behind %v", at, left)
+		}
+		cancel()
+	}
+}
+
 func TestDryRun(t *testing.T) {
 	o := options(t, writeScene(t, 64, 48, 6))
 	o.Damage, o.DryRun, o.Convert.Output = frames(t, "0:00.125"), true, ""

@@ -40,11 +40,17 @@ func names(t *testing.T, pattern string) (list []string) {
 // Numbers that are missing are made, under those numbers; all other pictures stay,
 // whatever their depth.
 func TestMissingFromNumbering(t *testing.T) {
-	for _, c := range []struct{ ext, format string }{{"png", "rgb48be"}, {"png", "gray16be"}, {"tiff", "rgb48le"}, {"dpx", "gbrp10be"}, {"exr", "gbrpf32le"}} {
+	for _, c := range []struct {
+		ext, format string
+		copies      bool
+	}{
+		{"png", "rgb48be", false}, {"png", "gray16be", false}, {"tiff", "rgb48le", false}, {"dpx", "gbrp10be", false}, {"exr", "gbrpf32le", false},
+		{"png", "rgb48be", true},
+	} {
 		pattern := writeSequence(t, c.ext, c.format, 40, 44, 45)
 		o := options(t, pattern)
 		o.Convert.Output, o.Convert.VideoCodec, o.Convert.InputRate = filepath.Join(t.TempDir(), "g%05d."+c.ext), "", big.NewRat(24, 1)
-		o.MissingFromNumbering, o.Detect = true, true
+		o.MissingFromNumbering, o.Detect, o.SmartCopy = true, true, c.copies
 		var log []Entry
 		o.Log = func(e Entry) { log = append(log, e) }
 		report := mustRun(t, o)

@@ -48,10 +48,6 @@ var (
 	timed    = []string{"matroska", "webm", "mp4", "mov", "ipod", "3gp", "3g2", "nut", "mpegts"}
 )
 
-// editUnit is the coarsest unit, in seconds, of what containers say of where a stream
-// begins: MP4 and MOV have edit lists in milliseconds.
-var editUnit = big.NewRat(1, 1000)
-
 // verify reads the file that was written and compares its frames, their times and
 // its sound with what they should be. Of a damaged input only the picture's are
 // compared.
@@ -166,8 +162,8 @@ func (w *Writer) compareSound(want, got *written, out, in *astiav.Stream) error 
 func (w *Writer) compareSync(want, got *written, wantPicture, gotPicture int64, out, in, video *astiav.Stream) error {
 	seconds := func(t int64, s *astiav.Stream) *big.Rat { return new(big.Rat).Mul(big.NewRat(t, 1), rat(s.TimeBase())) }
 	tolerance := new(big.Rat).Add(rat(in.TimeBase()), rat(video.TimeBase()))
-	if tolerance.Cmp(editUnit) < 0 {
-		tolerance = editUnit
+	if slices.Contains(isoMuxers, w.output.OutputFormat().Name()) {
+		tolerance.Add(tolerance, big.NewRat(2, movieTimescale)) // one for the beginning of each
 	}
 	delay := seconds(delayLeftOut(w.output, out, out.TimeBase()), out)
 	for _, t := range []struct {

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"math"
 	"math/big"
+	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 
@@ -60,6 +62,10 @@ const DefaultCRF = 16
 // largePicture is the size in pixels above which libx264 looks 20 frames ahead
 // unless told otherwise: its usual 40 would take more than a gigabyte.
 const largePicture = 4 << 20
+
+// movieTimescale is the units of a second in which MP4 and MOV say when their streams
+// begin.
+const movieTimescale = 90_000
 
 // Writer encodes frames into a file. WriteFrame and Finish are called by one
 // goroutine; copied packets may come from another.
@@ -204,6 +210,12 @@ func (w *Writer) openMuxer() error {
 	}
 	options := astiav.NewDictionary()
 	defer options.Free()
+	if slices.Contains(isoMuxers, w.output.OutputFormat().Name()) {
+		// Edit lists say in it when a stream begins; FFmpeg's own choice is milliseconds.
+		if err := options.Set("movie_timescale", strconv.Itoa(movieTimescale), 0); err != nil {
+			return w.cannot(err)
+		}
+	}
 	if w.hasProfile() {
 		if err := options.Set("movflags", "prefer_icc", 0); err != nil {
 			return w.cannot(err)

@@ -72,7 +72,12 @@ func boxMean(workers frame.Workers, dst *frame.Image[uint16], src frame.Image[ui
 	w, h := src.Width, src.Height
 	inverse := reciprocals(2*radius + 1)
 	workers.Rows(h, func(y0, y1 int) {
-		columns := make([]uint32, w)
+		sums := make([]uint32, w+2*radius) // of the rows' columns, zero beyond the ends
+		columns := sums[radius:][:w]
+		across := make([]int32, w) // how many columns each square has
+		for x := range across {
+			across[x] = int32(min(w, x+radius+1) - max(0, x-radius))
+		}
 		for y := max(0, y0-radius); y < min(h, y0+radius); y++ {
 			for x, v := range src.Row(y) {
 				columns[x] += uint32(v)
@@ -84,21 +89,16 @@ func boxMean(workers frame.Workers, dst *frame.Image[uint16], src frame.Image[ui
 					columns[x] += uint32(v)
 				}
 			}
-			rows := min(h, y+radius+1) - max(0, y-radius)
-			out := dst.Row(y)
+			rows := int32(min(h, y+radius+1) - max(0, y-radius))
 			var sum uint32
-			for x := range min(w, radius) {
-				sum += columns[x]
+			for _, v := range sums[:2*radius] {
+				sum += v
 			}
-			for x := range out {
-				if in := x + radius; in < w {
-					sum += columns[in]
-				}
-				count := rows * (min(w, x+radius+1) - max(0, x-radius))
-				out[x] = uint16((uint64(sum)*inverse[count] + 1<<31) >> 32)
-				if gone := x - radius; gone >= 0 {
-					sum -= columns[gone]
-				}
+			out, ahead, behind := dst.Row(y)[:w], sums[2*radius:][:w], sums[:w]
+			for x, n := range across {
+				sum += ahead[x]
+				out[x] = uint16((uint64(sum)*inverse[rows*n] + 1<<31) >> 32)
+				sum -= behind[x]
 			}
 			if gone := y - radius; gone >= 0 {
 				for x, v := range src.Row(gone) {

@@ -1,6 +1,8 @@
 package warp
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"sync/atomic"
 
 	"retime/flow"
@@ -84,21 +86,23 @@ func (o *OverlayFinder) detect(in *Interval) bool {
 	probes := newProbes(in.Level)
 	var any atomic.Bool
 	o.Workers.Rows(height, func(y0, y1 int) {
-		changes, least, most := make([]uint8, width), make([]uint8, width), make([]uint8, width)
+		columns := newExtremes(width, span)
 		for y := y0; y < y1; y++ {
-			changed(changes, frames, y)
-			extremes(least, most, in.GuideA.Row(max(y-span, 0)), in.GuideA.Row(y), in.GuideA.Row(min(y+span, height-1)))
+			columns.set(in.GuideA.Row(max(y-span, 0)), in.GuideA.Row(y), in.GuideA.Row(min(y+span, height-1)))
+			a, b, c, d := frames[0].Row(y), frames[1].Row(y), frames[2].Row(y), frames[len(frames)-1].Row(y)
 			out := o.marks.Row(y)
 			clear(out)
-			for x, change := range changes {
-				if change > mostChange {
+			for x := 0; x < width; x += lanes {
+				change := changeAmong(loadLanes(a, x), loadLanes(b, x), loadLanes(c, x), loadLanes(d, x))
+				if atLeast(mostChange*eachLane, change) == 0 {
 					continue
 				}
-				l, r := max(x-span, 0), min(x+span, width-1)
-				contrast := max(most[l], most[x], most[r]) - min(least[l], least[x], least[r])
-				if contrast >= overlayContrast && change <= max(overlayNoise, contrast>>overlayCoding) && probes.misfit(in, x, y) {
-					out[x] = 255
-					any.Store(true)
+				for still := stillEdges(columns.contrast(x), change); still != 0; still &= still - 1 {
+					at := x + bits.TrailingZeros64(still)/8
+					if at < width && probes.misfit(in, at, y) {
+						out[at] = 255
+						any.Store(true)
+					}
 				}
 			}
 		}
@@ -107,25 +111,64 @@ func (o *OverlayFinder) detect(in *Interval) bool {
 }
 
 // mostChange is the most that any pixel of an overlay changes.
-const mostChange = 255 >> overlayCoding
+const mostChange = max(255>>overlayCoding, overlayNoise)
 
-// changed sets by how many grey levels the pixels of row y differ among three or
-// four frames.
-func changed(dst []uint8, frames []frame.Image[uint8], y int) {
-	a, b, c, d := frames[0].Row(y), frames[1].Row(y), frames[2].Row(y), frames[len(frames)-1].Row(y)
-	a, b, c, d = a[:len(dst)], b[:len(dst)], c[:len(dst)], d[:len(dst)]
-	for x := range dst {
-		dst[x] = max(a[x], b[x], c[x], d[x]) - min(a[x], b[x], c[x], d[x])
+// stillEdges sets the top bit of each pixel that has structure and does not change.
+func stillEdges(contrast, change uint64) uint64 {
+	_, allowed := order(contrast>>overlayCoding&(255>>overlayCoding*eachLane), overlayNoise*eachLane)
+	return atLeast(contrast, overlayContrast*eachLane) & atLeast(allowed, change)
+}
+
+// changeAmong is by how many grey levels the pixels of four frames differ.
+func changeAmong(a, b, c, d uint64) uint64 {
+	a, b = order(a, b)
+	c, d = order(c, d)
+	least, _ := order(a, c)
+	_, most := order(b, d)
+	return most - least // no pixel borrows of the next
+}
+
+// extremes are the least and the largest of each column of three rows, repeated
+// span pixels and more beyond the ends.
+type extremes struct {
+	least, most []uint8
+	width, span int
+}
+
+func newExtremes(width, span int) extremes {
+	n := (width+lanes-1)/lanes*lanes + 2*span
+	return extremes{make([]uint8, n), make([]uint8, n), width, span}
+}
+
+func (e *extremes) set(a, b, c []uint8) {
+	for x := 0; x < e.width; x += lanes {
+		less, more := order(loadLanes(a, x), loadLanes(b, x))
+		third := loadLanes(c, x)
+		less, _ = order(less, third)
+		_, more = order(more, third)
+		binary.LittleEndian.PutUint64(e.least[e.span+x:], less)
+		binary.LittleEndian.PutUint64(e.most[e.span+x:], more)
+	}
+	for _, row := range [][]uint8{e.least, e.most} {
+		first, last := row[e.span], row[e.span+e.width-1]
+		for x := range e.span {
+			row[x] = first
+		}
+		for x := e.span + e.width; x < len(row); x++ {
+			row[x] = last
+		}
 	}
 }
 
-// extremes sets the least and the largest of each column of three rows.
-func extremes(least, most, a, b, c []uint8) {
-	most = most[:len(least)]
-	a, b, c = a[:len(least)], b[:len(least)], c[:len(least)]
-	for x := range least {
-		least[x], most[x] = min(a[x], b[x], c[x]), max(a[x], b[x], c[x])
-	}
+// contrast is the grey levels among the columns of eight pixels from x on and
+// those span to their left and right.
+func (e *extremes) contrast(x int) uint64 {
+	l, m, r := x, x+e.span, x+2*e.span
+	least, _ := order(loadLanes(e.least, l), loadLanes(e.least, m))
+	least, _ = order(least, loadLanes(e.least, r))
+	_, most := order(loadLanes(e.most, l), loadLanes(e.most, m))
+	_, most = order(most, loadLanes(e.most, r))
+	return most - least
 }
 
 // probes are the places around a pixel at which its surroundings' motion is
@@ -143,7 +186,10 @@ func newProbes(level int) probes {
 func (p *probes) misfit(in *Interval, x, y int) bool {
 	here := uint32(in.GuideA.Row(y)[x]) << 16
 	votes := 0
-	for _, o := range p {
+	for i, o := range p {
+		if left := len(p) - i; votes+left < overlayVotes || votes-left >= overlayVotes {
+			break // the others cannot tell otherwise
+		}
 		px, py := min(max(x+o[0], 0), in.GuideA.Width-1), min(max(y+o[1], 0), in.GuideA.Height-1)
 		v := in.Flows[0].Forward.Row(py)[px]
 		if max(v.X, -v.X, v.Y, -v.Y) < overlayMotion {

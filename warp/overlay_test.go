@@ -157,6 +157,101 @@ func TestOverlayFinderWorkers(t *testing.T) {
 	}
 }
 
+// detect marks what comparing the pixels one by one does.
+func TestDetect(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 19))
+	for _, size := range [][2]int{{1, 1}, {2, 5}, {7, 3}, {8, 8}, {65, 40}, {90, 33}} {
+		for level := range 3 {
+			for _, frames := range []int{3, 4} {
+				w, h := size[0], size[1]
+				in := panned(w, h, 3, 1, ground(8), func(x, y int) bool { return (x/3+y/5)%4 == 0 })
+				in.Level = level
+				guides := []frame.Image[uint8]{in.GuideA, in.GuideB, in.Before.Guide, in.After.Guide}
+				if frames == 3 {
+					in.After, guides = nil, guides[:3]
+				}
+				for _, g := range guides {
+					for i := range g.Pix {
+						g.Pix[i] += uint8(r.IntN(9))
+					}
+				}
+				for i := range in.Flows[0].Forward.Pix {
+					in.Flows[0].Forward.Pix[i] = flow.Vec{X: int32(r.IntN(1600) - 800), Y: int32(r.IntN(1600) - 800)}
+				}
+				var f OverlayFinder
+				any := false
+				got := f.detect(&in)
+				for y := range h {
+					for x := range w {
+						want := uint16(0)
+						if stillAndMisfit(&in, guides, x, y) {
+							want, any = 255, true
+						}
+						if f.marks.Row(y)[x] != want {
+							t.Fatalf("%v level %d, %d frames: %d at %d,%d, want %d", size, level, frames, f.marks.Row(y)[x], x, y, want)
+						}
+					}
+				}
+				if got != any || w > 64 && !any {
+					t.Errorf("%v level %d, %d frames: any is %v, want %v", size, level, frames, got, any)
+				}
+			}
+		}
+	}
+}
+
+// stillAndMisfit judges one pixel.
+func stillAndMisfit(in *Interval, guides []frame.Image[uint8], x, y int) bool {
+	a, w, h := in.GuideA, in.GuideA.Width, in.GuideA.Height
+	at := func(m frame.Image[uint8], x, y int) int { return int(m.Row(min(max(y, 0), h-1))[min(max(x, 0), w-1)]) }
+	least, most := 255, 0
+	for _, g := range guides {
+		least, most = min(least, at(g, x, y)), max(most, at(g, x, y))
+	}
+	change := most - least
+	span := max(overlaySpan>>in.Level, 1)
+	least, most = 255, 0
+	for j := -span; j <= span; j += span {
+		for i := -span; i <= span; i += span {
+			least, most = min(least, at(a, x+i, y+j)), max(most, at(a, x+i, y+j))
+		}
+	}
+	contrast := most - least
+	if contrast < overlayContrast || change > max(overlayNoise, contrast>>overlayCoding) {
+		return false
+	}
+	votes := 0
+	for _, o := range newProbes(in.Level) {
+		v := in.Flows[0].Forward.Row(min(max(y+o[1], 0), h-1))[min(max(x+o[0], 0), w-1)]
+		tx, ty := int32(x)<<positionBits+v.X, int32(y)<<positionBits+v.Y
+		if max(v.X, -v.X, v.Y, -v.Y) < overlayMotion || !inside(in.GuideB, tx, ty) {
+			continue
+		}
+		if difference(uint32(at(a, x, y))<<16, lookup(in.GuideB, tx, ty)) > overlayMisfit*differenceOne {
+			votes++
+		} else {
+			votes--
+		}
+	}
+	return votes >= overlayVotes
+}
+
+func BenchmarkOverlayFinder(b *testing.B) {
+	in := panned(960, 540, 7, -2, ground(9), func(x, y int) bool { return letters(960, 540, x, y) })
+	in.Level = 1
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, g := range []frame.Image[uint8]{in.GuideA, in.GuideB, in.Before.Guide, in.After.Guide} {
+		for i := range g.Pix {
+			g.Pix[i] += uint8(r.IntN(5))
+		}
+	}
+	f := OverlayFinder{Workers: frame.Workers{N: 1}}
+	for b.Loop() {
+		in.Static = frame.Image[uint8]{}
+		f.Find(&in)
+	}
+}
+
 // Covered pixels are those of the sources; others move.
 func TestCoveredPixelsStayStill(t *testing.T) {
 	const width, height = 96, 80

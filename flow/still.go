@@ -1,7 +1,9 @@
 package flow
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 
 	"retime/pipeline/frame"
 )
@@ -25,26 +27,25 @@ func KeepStill(a, b frame.Image[uint8], workers frame.Workers, fields ...Field) 
 	}
 	workers.Rows(a.Height, func(y0, y1 int) {
 		// How many rows down to the present one a pixel's surroundings are the same
-		// in; rows beyond the picture count as the same.
-		rows := make([]int, a.Width)
+		// in, up to stillRows; rows beyond the picture count as the same.
+		rows := make([]uint8, a.Width)
 		for x := range rows {
 			rows[x] = stillRadius
 		}
 		for y := max(y0-stillRadius, 0); y < y1+stillRadius; y++ {
+			var any bool
 			if y < a.Height {
-				countStill(rows, a.Row(y), b.Row(y))
+				any = countStill(rows, a.Row(y), b.Row(y))
 			} else {
-				for x := range rows {
-					rows[x]++
-				}
+				any = countOn(rows)
 			}
-			if y < y0+stillRadius {
+			if y < y0+stillRadius || !any {
 				continue
 			}
 			for _, f := range fields {
 				row := f.Row(y - stillRadius)
 				for x, n := range rows {
-					if n > 2*stillRadius {
+					if n == stillRows {
 						row[x] = Vec{}
 					}
 				}
@@ -54,19 +55,60 @@ func KeepStill(a, b frame.Image[uint8], workers frame.Workers, fields ...Field) 
 	return nil
 }
 
-// countStill counts on in rows, for one row of each picture.
-func countStill(rows []int, a, b []uint8) {
-	a, b = a[:len(rows)], b[:len(rows)]
-	differed := -stillRadius - 1 // the last pixel that differed
-	for x := range len(rows) + stillRadius {
-		if x < len(rows) && a[x] != b[x] {
-			differed = x
+// stillRows is how many rows the surroundings have.
+const stillRows = 2*stillRadius + 1
+
+// countStill counts on in rows, for one row of each picture, and says whether any
+// pixel's surroundings are the same in all rows.
+func countStill(rows []uint8, a, b []uint8) bool {
+	width, any, done := len(rows), false, 0
+	differs := -stillRadius - 1 // the last pixel known to differ
+	for differs+stillRadius+1 < width {
+		// From behind: one that differs rules out all surroundings that start before it.
+		first, last := max(differs+1, 0), min(differs+stillRows, width-1)
+		for last >= first && a[last] == b[last] {
+			last--
 		}
-		if at := x - stillRadius; at >= 0 {
-			rows[at]++
-			if differed >= at-stillRadius {
-				rows[at] = 0
-			}
+		if last >= first {
+			differs = last
+			continue
+		}
+		start, next := differs+stillRadius+1, firstDifference(a, b, first)
+		end := next - stillRadius
+		if next == width {
+			end = width
+		}
+		clear(rows[done:start])
+		if countOn(rows[start:end]) {
+			any = true
+		}
+		done, differs = end, next
+	}
+	clear(rows[done:])
+	return any
+}
+
+// countOn adds a row, and says whether any pixel has them all.
+func countOn(rows []uint8) bool {
+	most := uint8(0)
+	for x, n := range rows {
+		n = min(n+1, stillRows)
+		rows[x] = n
+		most = max(most, n)
+	}
+	return most == stillRows
+}
+
+// firstDifference is the first pixel from x on in which a and b, of one length,
+// differ, or their length.
+func firstDifference(a, b []uint8, x int) int {
+	for ; x+8 <= len(a); x += 8 {
+		if d := binary.LittleEndian.Uint64(a[x:]) ^ binary.LittleEndian.Uint64(b[x:]); d != 0 {
+			return x + bits.TrailingZeros64(d)/8
 		}
 	}
+	for x < len(a) && a[x] == b[x] {
+		x++
+	}
+	return x
 }

@@ -65,3 +65,35 @@ func TestKeepStillSizes(t *testing.T) {
 		t.Error("a field of another size")
 	}
 }
+
+func BenchmarkKeepStill1080p(b *testing.B) {
+	const w, h = 1920, 1080
+	forward, backward := NewField(w, h), NewField(w, h)
+	r := rand.New(rand.NewPCG(7, 11))
+	first := frame.NewImage[uint8](w, h)
+	for i := range first.Pix {
+		first.Pix[i] = uint8(r.Uint32())
+	}
+	for name, differ := range map[string]func(x, y int) bool{
+		"still": func(int, int) bool { return false },
+		"noise": func(int, int) bool { return r.IntN(8) > 0 },
+		"half":  func(x, _ int) bool { return x < w/2 && r.IntN(8) > 0 },
+	} {
+		second := frame.NewImage[uint8](w, h)
+		for y := range h {
+			for x, v := range first.Row(y) {
+				if differ(x, y) {
+					v++
+				}
+				second.Row(y)[x] = v
+			}
+		}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := KeepStill(first, second, frame.Workers{N: 1}, forward, backward); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -102,21 +102,24 @@ type floReader struct {
 	r       io.Reader
 	limit   int32
 	bytes   [8 * floChunk]byte
-	vectors [floChunk][2]float32
+	vectors [][2]float32 // of a file that is not canonical
 }
 
 func newFloReader(r io.Reader, limit int32) *floReader { return &floReader{r: r, limit: limit} }
 
 // read fills dst.
 func (f *floReader) read(dst []Vec) error {
-	raw, vectors := f.bytes[:8*len(dst)], f.vectors[:len(dst)]
+	raw := f.bytes[:8*len(dst)]
 	if _, err := io.ReadFull(f.r, raw); err != nil {
 		return noEOF(err)
 	}
 	if readCanonical(dst, raw, f.limit) {
 		return nil
 	}
-	known := true
+	if f.vectors == nil {
+		f.vectors = make([][2]float32, floChunk)
+	}
+	vectors, known := f.vectors[:len(dst)], true
 	for i := range vectors {
 		both := binary.LittleEndian.Uint64(raw[8*i:])
 		x, y := math.Float32frombits(uint32(both)), math.Float32frombits(uint32(both>>32))
@@ -138,12 +141,15 @@ func (f *floReader) read(dst []Vec) error {
 // readCanonical sets dst from a file's bytes if they hold canonical vectors up to
 // limit, as those that WriteFlo wrote; else dst is undefined.
 func readCanonical(dst []Vec, raw []byte, limit int32) bool {
-	raw = raw[:8*len(dst)]
 	for i := range dst {
-		both := binary.LittleEndian.Uint64(raw[8*i:])
+		if len(raw) < 8 {
+			return false
+		}
+		both := binary.LittleEndian.Uint64(raw)
+		raw = raw[8:]
 		x, y := math.Float32frombits(uint32(both))*One, math.Float32frombits(uint32(both>>32))*One
 		v := Vec{int32(x), int32(y)}
-		if float32(v.X) != x || float32(v.Y) != y || max(v.X, v.Y) > limit || min(v.X, v.Y) < -limit {
+		if float32(v.X) != x || float32(v.Y) != y || uint32(v.X+limit) > uint32(2*limit) || uint32(v.Y+limit) > uint32(2*limit) {
 			return false
 		}
 		dst[i] = v

@@ -197,3 +197,21 @@ func FuzzReadFlo(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkReadFloSized(b *testing.B) {
+	f := NewField(960, 540)
+	r := rand.New(rand.NewPCG(4, 4))
+	for i := range f.Pix {
+		f.Pix[i] = Vec{int32(r.IntN(9000) - 4500), int32(r.IntN(9000) - 4500)}
+	}
+	var file bytes.Buffer
+	if err := WriteFlo(&file, f); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(file.Len()))
+	for b.Loop() {
+		if err := ReadFloSized(bytes.NewReader(file.Bytes()), f); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -29,7 +29,7 @@ type match struct {
 const (
 	matchBlock  = 8
 	matchStride = 4
-	matchReach  = 24
+	matchReach  = 48
 )
 
 // A block is sought where its mean difference along the flow is matchFault grey
@@ -97,6 +97,9 @@ func seek(a, b frame.Image[uint8], x, y int, f Field) match {
 	for _, d := range [...][2]int{{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}} {
 		fit = min(fit, blockDifference(a, b, x, y, int(v.X)+d[0], int(v.Y)+d[1], fit))
 	}
+	if fit >= matchFault*matchBlock*matchBlock {
+		fit = min(fit, blockError(a, b, x, y, f))
+	}
 	if fit < matchFault*matchBlock*matchBlock {
 		return match{}
 	}
@@ -148,6 +151,33 @@ func blockDifference(a, b frame.Image[uint8], x, y, u, v, limit int) int {
 		}
 		if sum >= limit {
 			break
+		}
+	}
+	return sum
+}
+
+// blockError is the sum of absolute differences between the block of a at (x, y)
+// and b along f at the block's middle, read bilinearly. Whole pixels alone would
+// let the next period of a fine pattern fit better than a flow that is right.
+func blockError(a, b frame.Image[uint8], x, y int, f Field) int {
+	v := f.Pix[min(2*(y+matchBlock/2), f.Height-1)*f.Stride+min(2*(x+matchBlock/2), f.Width-1)]
+	px, py := x<<halvedBits+int(v.X), y<<halvedBits+int(v.Y)
+	bx, by := px>>halvedBits, py>>halvedBits
+	if bx < 0 || by < 0 || bx+matchBlock+1 > b.Width || by+matchBlock+1 > b.Height {
+		return never
+	}
+	const unit = 1 << halvedBits
+	fx, fy := px&(unit-1), py&(unit-1)
+	sum := 0
+	for j := range matchBlock {
+		p := (*[matchBlock]uint8)(a.Pix[(y+j)*a.Stride+x:])
+		upper := (*[matchBlock + 1]uint8)(b.Pix[(by+j)*b.Stride+bx:])
+		lower := (*[matchBlock + 1]uint8)(b.Pix[(by+j+1)*b.Stride+bx:])
+		for i := range p {
+			u := int(upper[i])*(unit-fx) + int(upper[i+1])*fx
+			l := int(lower[i])*(unit-fx) + int(lower[i+1])*fx
+			d := int(p[i]) - (u*(unit-fy)+l*fy)>>(2*halvedBits)
+			sum += max(d, -d)
 		}
 	}
 	return sum

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -139,6 +140,33 @@ func TestMatcherSizes(t *testing.T) {
 		}
 		if err := m.Suggest(a, noise(9, a.Width+1, a.Height), f, f, &toB, &toA); err == nil {
 			t.Errorf("%dx%d: pictures of two sizes are accepted", w, h)
+		}
+	}
+}
+
+// A fine pattern moves by half a pixel: it fits well along its flow, read between the
+// pixels, and the next period is not suggested.
+func TestMatcherLeavesPeriodsAlone(t *testing.T) {
+	const width, height = 96, 64
+	a, b := frame.NewImage[uint8](width, height), frame.NewImage[uint8](width, height)
+	for y := range height {
+		for x := range width {
+			// Sixty-four halves of a pixel make five periods, so some whole step nearly fits.
+			wave := func(halves int) uint8 { return uint8(128 + 64*math.Sin(2*math.Pi*5*float64(halves)/64)) }
+			a.Row(y)[x], b.Row(y)[x] = wave(2*x), wave(2*x-1)
+		}
+	}
+	forward, backward := filled(2*width, 2*height, Vec{X: One}), filled(2*width, 2*height, Vec{X: -One})
+	var m Matcher
+	var toB, toA Field
+	if err := m.Suggest(a, b, forward, backward, &toB, &toA); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []Field{toB, toA} {
+		for i, v := range f.Pix {
+			if x := i % f.Width; v != (Vec{}) && x > 32 && x < f.Width-32 {
+				t.Fatalf("the suggestion is %v at %d", v, x)
+			}
 		}
 	}
 }

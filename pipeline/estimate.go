@@ -44,10 +44,8 @@ func (o *Options) shared() frame.Workers {
 // estimators are what one goroutine estimates flows with.
 type estimators struct {
 	workers frame.Workers
-	first   pair
-	// second, where the preset asks for one, differs in its faults and starts from
-	// what block matching found.
-	second *secondEstimate
+	plain   pair
+	started *startedEstimates // nil unless the preset asks for them
 }
 
 // pair is two estimators, one for either direction.
@@ -61,11 +59,32 @@ func (p pair) close() {
 	}
 }
 
-// secondEstimate is another pair of estimators.
-type secondEstimate struct {
-	forward, backward startedEstimator
-	matcher           flow.Matcher
-	toB, toA          flow.Field
+// startedEstimates are two estimates that differ in their faults, both started from
+// what block matching finds where a flow of halved guides fits badly.
+type startedEstimates struct {
+	first, second startedPair
+	matcher       flow.Matcher
+	coarse        warp.FlowPair // of the halved guides
+	along         warp.FlowPair // the same for the guides
+	found         warp.FlowPair
+}
+
+type startedPair struct{ forward, backward startedEstimator }
+
+// estimate sets dst to the flows between a and b, both directions at once.
+func (p startedPair) estimate(a, b frame.Image[uint8], from, dst *warp.FlowPair) error {
+	return together(
+		func() error { return p.forward.EstimateFrom(a, b, from.Forward, &dst.Forward) },
+		func() error { return p.backward.EstimateFrom(b, a, from.Backward, &dst.Backward) },
+	)
+}
+
+// estimate is that of startedPair without a flow to start from.
+func (p pair) estimate(a, b frame.Image[uint8], dst *warp.FlowPair) error {
+	return together(
+		func() error { return p.forward.Estimate(a, b, &dst.Forward) },
+		func() error { return p.backward.Estimate(b, a, &dst.Backward) },
+	)
 }
 
 func newEstimators(o *Options) (*estimators, error) {
@@ -78,7 +97,7 @@ func newEstimators(o *Options) (*estimators, error) {
 }
 
 func (e *estimators) open(o *Options) (err error) {
-	for _, to := range []*Estimator{&e.first.forward, &e.first.backward} {
+	for _, to := range []*Estimator{&e.plain.forward, &e.plain.backward} {
 		if *to, err = newEstimator(o); err != nil {
 			return err
 		}
@@ -86,9 +105,15 @@ func (e *estimators) open(o *Options) (err error) {
 	if o.Flow == Farneback || o.Preset != Best {
 		return nil
 	}
-	e.second = &secondEstimate{matcher: flow.Matcher{Workers: e.workers}}
-	for _, to := range []*startedEstimator{&e.second.forward, &e.second.backward} {
-		if *to, err = newStartedEstimator(o); err != nil {
+	e.started = &startedEstimates{matcher: flow.Matcher{Workers: e.workers}}
+	first, second := &e.started.first, &e.started.second
+	for _, to := range []*startedEstimator{&first.forward, &first.backward} {
+		if *to, err = newStartedEstimator(o, o.Preset.dis()); err != nil {
+			return err
+		}
+	}
+	for _, to := range []*startedEstimator{&second.forward, &second.backward} {
+		if *to, err = newStartedEstimator(o, o.Preset.secondDIS()); err != nil {
 			return err
 		}
 	}
@@ -115,8 +140,7 @@ func newEstimator(o *Options) (e Estimator, err error) {
 	return newFlowCache(e, o.FlowCache, method)
 }
 
-func newStartedEstimator(o *Options) (startedEstimator, error) {
-	p := o.Preset.secondDIS()
+func newStartedEstimator(o *Options, p opencv.DISOptions) (startedEstimator, error) {
 	e, err := opencv.NewDIS(p)
 	switch {
 	case err != nil:
@@ -128,44 +152,55 @@ func newStartedEstimator(o *Options) (startedEstimator, error) {
 }
 
 func (e *estimators) close() {
-	e.first.close()
-	if e.second != nil {
-		pair{e.second.forward, e.second.backward}.close()
+	e.plain.close()
+	if s := e.started; s != nil {
+		pair{s.first.forward, s.first.backward}.close()
+		pair{s.second.forward, s.second.backward}.close()
 	}
 }
 
-// estimate sets v's flows, both directions at once.
+// estimate sets v's flows.
 func (e *estimators) estimate(v *interval) error {
 	a, b := v.a.guide, v.b.guide
-	v.flows = make([]warp.FlowPair, 1, 2)
-	first := &v.flows[0]
-	err := together(
-		func() error { return e.first.forward.Estimate(a, b, &first.Forward) },
-		func() error { return e.first.backward.Estimate(b, a, &first.Backward) },
-	)
+	if e.started == nil {
+		v.flows = make([]warp.FlowPair, 1)
+		if err := e.plain.estimate(a, b, &v.flows[0]); err != nil {
+			return err
+		}
+	} else {
+		v.flows = make([]warp.FlowPair, 2)
+		if err := e.started.estimate(e.plain, a, b, v.flows); err != nil {
+			return err
+		}
+	}
+	for _, p := range v.flows {
+		if err := flow.KeepStill(a, b, e.workers, p.Forward, p.Backward); err != nil {
+			return err
+		}
+	}
+	return e.estimateOuter(v)
+}
+
+// estimate sets both flows of dst. Where no block was found, the first is started
+// from no motion and the second from the coarse flow.
+func (s *startedEstimates) estimate(plain pair, a, b frame.Image[uint8], dst []warp.FlowPair) error {
+	ha, hb := warp.Halve(a), warp.Halve(b)
+	if err := plain.estimate(ha, hb, &s.coarse); err != nil {
+		return err
+	}
+	flow.Double(&s.along.Forward, s.coarse.Forward, a.Width, a.Height)
+	flow.Double(&s.along.Backward, s.coarse.Backward, a.Width, a.Height)
+	found := &s.found
+	err := s.matcher.Suggest(ha, hb, s.along.Forward, s.along.Backward, &found.Forward, &found.Backward)
 	if err != nil {
 		return err
 	}
-	if err := e.keepStill(a, b, first); err != nil {
+	if err := s.first.estimate(a, b, found, &dst[0]); err != nil {
 		return err
 	}
-	if err := e.estimateOuter(v); err != nil || e.second == nil {
-		return err
-	}
-	s := e.second
-	if err := s.matcher.Suggest(warp.Halve(a), warp.Halve(b), first.Forward, first.Backward, &s.toB, &s.toA); err != nil {
-		return err
-	}
-	v.flows = v.flows[:2]
-	second := &v.flows[1]
-	err = together(
-		func() error { return s.forward.EstimateFrom(a, b, s.toB, &second.Forward) },
-		func() error { return s.backward.EstimateFrom(b, a, s.toA, &second.Backward) },
-	)
-	if err != nil {
-		return err
-	}
-	return e.keepStill(a, b, second)
+	found.Forward.Underlay(s.along.Forward)
+	found.Backward.Underlay(s.along.Backward)
+	return s.second.estimate(a, b, found, &dst[1])
 }
 
 // estimateOuter sets v's outer pictures' flows, where there are both.
@@ -178,13 +213,9 @@ func (e *estimators) estimateOuter(v *interval) error {
 		{Guide: before.guide, Frame: before.Frame, Span: before.span}, {Guide: after.guide, Frame: after.Frame, Span: after.span},
 	}
 	return together(
-		func() error { return e.first.backward.Estimate(v.a.guide, before.guide, &v.outer[0].Flow) },
-		func() error { return e.first.forward.Estimate(v.b.guide, after.guide, &v.outer[1].Flow) },
+		func() error { return e.plain.backward.Estimate(v.a.guide, before.guide, &v.outer[0].Flow) },
+		func() error { return e.plain.forward.Estimate(v.b.guide, after.guide, &v.outer[1].Flow) },
 	)
-}
-
-func (e *estimators) keepStill(a, b frame.Image[uint8], p *warp.FlowPair) error {
-	return flow.KeepStill(a, b, e.workers, p.Forward, p.Backward)
 }
 
 // together runs both at once.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 
+	"retime/flow"
 	"retime/pipeline/frame"
 	"retime/warp"
 )
@@ -139,14 +140,10 @@ func (m *continued) confidence(beyond warp.Phase) float64 {
 func (e *estimators) estimateContinued(v *interval, threshold float64) error {
 	near, far := v.a.guide, v.a.far.guide
 	m := &continued{}
-	err := together(
-		func() error { return e.first.forward.Estimate(near, far, &m.Forward) },
-		func() error { return e.first.backward.Estimate(far, near, &m.Backward) },
-	)
-	if err != nil {
+	if err := e.plain.estimate(near, far, &m.FlowPair); err != nil {
 		return err
 	}
-	if err := e.keepStill(near, far, &m.FlowPair); err != nil {
+	if err := flow.KeepStill(near, far, e.workers, m.Forward, m.Backward); err != nil {
 		return err
 	}
 	m.change = measureChange(near, far, m.FlowPair)

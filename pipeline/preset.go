@@ -19,7 +19,7 @@ func (p Preset) dis() opencv.DISOptions {
 // out of the patches it fails elsewhere.
 func (p Preset) secondDIS() opencv.DISOptions {
 	o := p.dis()
-	o.PatchStride, o.MeanNormalization = 3, false
+	o.MeanNormalization = false
 	return o
 }
 
@@ -28,12 +28,19 @@ func (p Preset) secondDIS() opencv.DISOptions {
 // Larger pictures have larger motion in pixels, not finer, and would need more
 // memory than a machine can be expected to have.
 func (p Preset) level(width, height int) int {
-	level := map[Preset]int{Fast: 2, Balanced: 1, Best: 0}[p]
-	if width*height > largePicture {
+	level := map[Preset]int{Fast: 2, Balanced: 1, Best: 1}[p]
+	switch {
+	case width*height > largePicture:
 		level++
+	case width*height <= smallPicture && p == Best:
+		level--
 	}
 	return min(level, warp.MaxLevel)
 }
+
+// smallPicture is the size in pixels up to which guides of full size give more than
+// they cost: a little above 960x540.
+const smallPicture = 600_000
 
 // largePicture is the size in pixels above which guides are halved once more:
 // half-way between 1920x1080 and 3840x2160.

@@ -81,7 +81,7 @@ func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16]
 const weightOne = 4096
 
 // decay is how fast weights fall with the difference, per grey level.
-const decay = 0.05
+const decay = 1.0 / 15
 
 // falloff is weightOne * exp(-decay*d) for differences d in their units, down
 // to the end of the table, where it has become 0.

@@ -64,23 +64,10 @@ func sources(d *pipeline.Dissection) ([]drawing, error) {
 		if err != nil {
 			return nil, fmt.Errorf("draw a frame: %w", err)
 		}
-		list = append(list, drawing{s.name, s.about, picture(rgb)})
+		list = append(list, drawing{s.name, s.about, frame.RGBA(rgb)})
 		rgb.Release()
 	}
 	return list, nil
-}
-
-// picture copies a frame of G, B and R planes.
-func picture(rgb *frame.Frame) image.Image {
-	m := image.NewRGBA(image.Rect(0, 0, rgb.Width, rgb.Height))
-	green, blue, red := frame.Samples[uint8](rgb.Planes[0]), frame.Samples[uint8](rgb.Planes[1]), frame.Samples[uint8](rgb.Planes[2])
-	for y := range rgb.Height {
-		g, b, r, row := green.Row(y), blue.Row(y), red.Row(y), m.Pix[y*m.Stride:]
-		for x := range g {
-			row[4*x], row[4*x+1], row[4*x+2], row[4*x+3] = r[x], g[x], b[x], 255
-		}
-	}
-	return m
 }
 
 // pictures draws everything.

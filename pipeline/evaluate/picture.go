@@ -69,15 +69,7 @@ func (p *painter) jpeg(f *frame.Frame) ([]byte, error) {
 		return nil, fmt.Errorf("draw a frame: %w", err)
 	}
 	defer rgb.Release()
-	m := image.NewRGBA(image.Rect(0, 0, rgb.Width, rgb.Height))
-	green, blue, red := frame.Samples[uint8](rgb.Planes[0]), frame.Samples[uint8](rgb.Planes[1]), frame.Samples[uint8](rgb.Planes[2])
-	for y := range rgb.Height {
-		g, b, r, row := green.Row(y), blue.Row(y), red.Row(y), m.Pix[y*m.Stride:]
-		for x := range g {
-			row[4*x], row[4*x+1], row[4*x+2], row[4*x+3] = r[x], g[x], b[x], 255
-		}
-	}
-	return encode(m)
+	return encode(frame.RGBA(rgb))
 }
 
 func encode(m image.Image) ([]byte, error) {

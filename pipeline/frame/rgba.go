@@ -1,0 +1,17 @@
+package frame
+
+import "image"
+
+// RGBA returns a copy of gbr, whose planes are green, blue and red in 8 bits, as an
+// opaque picture.
+func RGBA(gbr *Frame) *image.RGBA {
+	m := image.NewRGBA(image.Rect(0, 0, gbr.Width, gbr.Height))
+	green, blue, red := Samples[uint8](gbr.Planes[0]), Samples[uint8](gbr.Planes[1]), Samples[uint8](gbr.Planes[2])
+	for y := range gbr.Height {
+		g, b, r, row := green.Row(y), blue.Row(y), red.Row(y), m.Pix[y*m.Stride:]
+		for x := range g {
+			row[4*x], row[4*x+1], row[4*x+2], row[4*x+3] = r[x], g[x], b[x], 255
+		}
+	}
+	return m
+}

@@ -39,8 +39,8 @@ func (p Preset) level(width, height int) int {
 }
 
 // smallPicture is the size in pixels up to which guides of full size give more than
-// they cost: a little above 960x540.
-const smallPicture = 600_000
+// they cost: a little above 854x480.
+const smallPicture = 450_000
 
 // largePicture is the size in pixels above which guides are halved once more:
 // half-way between 1920x1080 and 3840x2160.

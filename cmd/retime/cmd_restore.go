@@ -209,7 +209,8 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, crfGiven bo
 		err = e
 	}
 	if report != nil && !o.convert.quiet && (err == nil || written) {
-		fmt.Fprintf(out, "%d frames, %d findings, %d frames made anew, %d runs too long and left\n", report.Frames, len(report.Findings), report.Made, len(report.Left))
+		fmt.Fprintf(out, "%s, %s, %s made anew, %s too long and left\n", counted(report.Frames, "frame"),
+			counted(int64(len(report.Findings)), "finding"), counted(report.Made, "frame"), counted(int64(len(report.Left)), "run"))
 		if written && o.smartCopy {
 			fmt.Fprintf(out, "%d packets copied, %d encoded\n", report.Conversion.Copied, report.Conversion.Encoded)
 		}
@@ -218,4 +219,12 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, crfGiven bo
 		}
 	}
 	return err
+}
+
+// counted is a number of things.
+func counted(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

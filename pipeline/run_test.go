@@ -24,12 +24,7 @@ import (
 func writeScene(t testing.TB, width, height, frames, num, den int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "scene.y4m")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := scene.WriteY4M(f, width, height, frames, num, den); err != nil {
+	if err := scene.CreateY4M(name, width, height, frames, num, den); err != nil {
 		t.Fatal(err)
 	}
 	return name

@@ -47,12 +47,7 @@ func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 func clip(t *testing.T, width, height, frames int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "in.y4m")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := scene.WriteY4M(f, width, height, frames, 24, 1); err != nil {
+	if err := scene.CreateY4M(name, width, height, frames, 24, 1); err != nil {
 		t.Fatal(err)
 	}
 	return name

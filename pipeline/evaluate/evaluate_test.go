@@ -26,12 +26,7 @@ import (
 func writeScene(t testing.TB, width, height, frames, rate int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "scene.y4m")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := scene.WriteY4M(f, width, height, frames, rate, 1); err != nil {
+	if err := scene.CreateY4M(name, width, height, frames, rate, 1); err != nil {
 		t.Fatal(err)
 	}
 	return name

@@ -422,7 +422,7 @@ func soundHash(t *testing.T, name string) string {
 }
 
 // each calls use with every frame of a file.
-func each(t *testing.T, name string, use func(*frame.Frame)) {
+func each(t testing.TB, name string, use func(*frame.Frame)) {
 	t.Helper()
 	r, err := media.Open(context.Background(), name, media.ReaderOptions{})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -16,22 +15,15 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
-	"retime/pipeline/media"
 	"retime/testdata/scene"
 	"retime/warp"
 )
 
-// writeScene makes a YUV4MPEG2 file of the test scene, and spoils some frames:
-// those for which spoil says so are replaced by what it returns.
+// writeScene makes a YUV4MPEG2 file of the test scene.
 func writeScene(t testing.TB, width, height, frames int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "scene.y4m")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := scene.WriteY4M(f, width, height, frames, 24, 1); err != nil {
+	if err := scene.CreateY4M(name, width, height, frames, 24, 1); err != nil {
 		t.Fatal(err)
 	}
 	return name
@@ -64,20 +56,10 @@ func blacken(t testing.TB, name string, width, height int, frames ...int) string
 
 func readAll(t testing.TB, name string) (frames []*frame.Frame, stamps []int64) {
 	t.Helper()
-	r, err := media.Open(context.Background(), name, media.ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for {
-		f, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return frames, stamps
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		frames, stamps = append(frames, f), append(stamps, f.PTS)
-	}
+	each(t, name, func(f *frame.Frame) {
+		frames, stamps = append(frames, f.Retain()), append(stamps, f.PTS)
+	})
+	return frames, stamps
 }
 
 // psnr of luma in dB.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 )
 
 // Picture is a YUV 4:2:0 picture of 8 bits, limited range, rows without gaps.
@@ -107,4 +108,14 @@ func WriteY4M(w io.Writer, width, height, frames, num, den int) error {
 		}
 	}
 	return b.Flush()
+}
+
+// CreateY4M writes WriteY4M's frames to a new file.
+func CreateY4M(name string, width, height, frames, num, den int) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return WriteY4M(f, width, height, frames, num, den)
 }

@@ -14,15 +14,16 @@ import (
 // The pictures are A, B and those before and after; the flows lead from A to B and
 // from B to A, in turn, then from them to the pictures beyond.
 type guides struct {
-	errorKernel *Kernel
-	table       Buffer[uint16]
+	errorKernel, overlayKernel *Kernel
+	table                      Buffer[uint16]
 
 	width, height, level int
-	inner                int  // flows between A and B
-	beyond               bool // whether there are pictures before and after
+	inner                int     // flows between A and B
+	beyond               bool    // whether there are flows to pictures before and after
+	outer                [2]bool // which of these pictures there are
 	bending              warp.Bending
 	pictures             Buffer[byte]
-	fixed                bool // whether anything lies still over the picture
+	fixed                bool // whether something may lie still over the picture
 	still                Buffer[byte]
 	flows                Buffer[flow.Vec]
 	errors, trust        Buffer[uint16]
@@ -30,6 +31,9 @@ type guides struct {
 
 func newGuides(s *Stream) (g guides, err error) {
 	if g.errorKernel, err = s.device.Kernel("error", "warp_error"); err != nil {
+		return g, err
+	}
+	if g.overlayKernel, err = s.device.Kernel("overlay", "overlay_mask"); err != nil {
 		return g, err
 	}
 	return g, upload(s, &g.table, warp.Constants().Trust)
@@ -60,7 +64,7 @@ func (g *guides) shape() frame.Image[flow.Vec] {
 func (g *guides) resize(d *Device, width, height, inner int) error {
 	pixels := width * height
 	g.width, g.height, g.inner = width, height, inner
-	if err := g.pictures.Resize(d, 4*pixels); err != nil {
+	if err := g.pictures.Resize(d, maxPictures*pixels); err != nil {
 		return err
 	}
 	if err := g.still.Resize(d, pixels); err != nil {
@@ -75,24 +79,29 @@ func (g *guides) resize(d *Device, width, height, inner int) error {
 	return g.trust.Resize(d, inner*pixels)
 }
 
-// load queues copies of what is on the device of in's guides, flows and mask, in the
-// order of imagesOf.
-func (g *guides) load(s *Stream, in *warp.Interval, beyond bool, images []*image) error {
-	g.level, g.beyond, g.fixed = in.Level, beyond, in.Static.Width > 0
-	pixels, pictures, flows := g.width*g.height, 2, g.inner
+// maxPictures is how many guides there are at most.
+const maxPictures = 4
+
+// load queues copies of what is on the device of in's guides, flows and mask. at says
+// what images are.
+func (g *guides) load(s *Stream, in *warp.Interval, beyond bool, at []rows, images []*image) error {
+	g.level, g.beyond, g.fixed, g.outer = in.Level, beyond, false, [2]bool{}
 	if beyond {
-		pictures, flows = pictures+2, flows+2
 		g.bending = in.Bending()
 	}
+	pixels := g.width * g.height
 	for i, m := range images {
 		var to Buffer[byte]
-		switch {
-		case i < pictures:
-			to = g.pictures.part(i*pixels, pixels)
-		case i < pictures+flows:
-			to = g.flows.part((i-pictures)*pixels, pixels).bytes()
+		switch place := at[i].place; {
+		case at[i].kind == flowKind:
+			to = g.flows.part(place*pixels, pixels).bytes()
+		case place == maskPlace:
+			to, g.fixed = g.still, true
 		default:
-			to = g.still
+			to = g.pictures.part(place*pixels, pixels)
+			if place >= 2 {
+				g.outer[place-2] = true
+			}
 		}
 		if m.bytes.N != to.N {
 			return fmt.Errorf("image %d of the interval: %d bytes, want %d", i, m.bytes.N, to.N)
@@ -102,6 +111,29 @@ func (g *guides) load(s *Stream, in *warp.Interval, beyond bool, images []*image
 		}
 	}
 	return nil
+}
+
+// findOverlays queues adding what lies still over the picture to the mask, if there
+// are pictures to tell it by.
+func (g *guides) findOverlays(s *Stream) error {
+	// One picture may stand for both.
+	third, fourth := 2, 3
+	switch {
+	case !g.outer[0] && !g.outer[1]:
+		return nil
+	case !g.outer[0]:
+		third = fourth
+	case !g.outer[1]:
+		fourth = third
+	}
+	var given Arg
+	if g.fixed {
+		given = g.still.Arg()
+	}
+	g.fixed = true
+	return s.Launch(g.overlayKernel, Cover(g.width, g.height, wideTile), wideBlock, 0,
+		g.still.Arg(), given, g.pictures.Arg(), Int(third), Int(fourth), g.flows.Arg(), Int(g.width), Int(g.height),
+		Int(g.level))
 }
 
 // measure queues the errors along the flows and the trust in them.

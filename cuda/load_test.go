@@ -50,7 +50,7 @@ func clip(rng *rand.Rand, format frame.Format, width, height, level, n int) (lis
 func TestSynthesizerLoad(t *testing.T) {
 	const seed = 11
 	t.Logf("seed %d", seed)
-	params := warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true}
+	params := warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true, Overlays: true}
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
 		for _, c := range []struct {
 			name  string

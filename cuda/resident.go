@@ -47,8 +47,16 @@ type image struct {
 type rows struct {
 	frame.Image[byte]
 	kind  int // of its list in residents
+	place int // among the pictures or flows of guides
 	owner *frame.Frame
 }
+
+// The kinds of images in residents, and where guides have a mask.
+const (
+	pictureKind = iota // guides and masks
+	flowKind
+	maskPlace = maxPictures
+)
 
 // rowsID tells images by their memory, which it holds.
 type rowsID struct {
@@ -59,35 +67,40 @@ type rowsID struct {
 func (r rows) id() rowsID { return rowsID{unsafe.SliceData(r.Pix), r.Width, r.Height, r.Stride} }
 
 // rowsOf views m as bytes. owner, if it is not nil, must be held for m to be read.
-func rowsOf[T any](m frame.Image[T], owner *frame.Frame) rows {
-	n, kind := sizeOf[T](), 0
-	if n > 1 {
-		kind = 1
-	}
+func rowsOf[T any](m frame.Image[T], kind, place int, owner *frame.Frame) rows {
+	n := sizeOf[T]()
 	return rows{frame.Image[byte]{
 		Width: m.Width * n, Height: m.Height, Stride: m.Stride * n,
 		Pix: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(m.Pix))), len(m.Pix)*n),
-	}, kind, owner}
+	}, kind, place, owner}
 }
 
-// imagesOf lists an interval's guides, flows and mask in the order in which guides
-// hold them. beyond says whether those of the neighbours are wanted.
-func imagesOf(in *warp.Interval, beyond bool) []rows {
-	list := []rows{rowsOf(in.GuideA, in.A), rowsOf(in.GuideB, in.B)}
-	if beyond {
-		list = append(list, rowsOf(in.Before.Guide, in.Before.Frame), rowsOf(in.After.Guide, in.After.Frame))
+// imagesOf lists an interval's guides, flows and mask. Of what lies beyond it the
+// guides are listed if they or the flows are wanted.
+func imagesOf(in *warp.Interval, guides, flows bool) []rows {
+	list := []rows{rowsOf(in.GuideA, pictureKind, 0, in.A), rowsOf(in.GuideB, pictureKind, 1, in.B)}
+	n := 0
+	add := func(f flow.Field) {
+		list = append(list, rowsOf(f.Image, flowKind, n, nil))
+		n++
 	}
-	add := func(f flow.Field) { list = append(list, rowsOf(f.Image, nil)) }
 	for _, f := range in.Flows {
 		add(f.Forward)
 		add(f.Backward)
 	}
-	if beyond {
-		add(in.Before.Flow)
-		add(in.After.Flow)
+	for i, o := range []*warp.Outer{in.Before, in.After} {
+		if o == nil {
+			continue
+		}
+		if guides || flows {
+			list = append(list, rowsOf(o.Guide, pictureKind, 2+i, o.Frame))
+		}
+		if flows {
+			add(o.Flow)
+		}
 	}
 	if in.Static.Width > 0 {
-		list = append(list, rowsOf(in.Static, nil))
+		list = append(list, rowsOf(in.Static, pictureKind, maskPlace, nil))
 	}
 	return list
 }

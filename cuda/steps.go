@@ -45,7 +45,7 @@ func (s *Synthesizer) prepare() error {
 		}
 	}
 	if s.params.Mode != warp.Blend {
-		if err := s.guides.load(s.work, in, beyond, list); err != nil {
+		if err := s.guides.load(s.work, in, beyond, images, list); err != nil {
 			return err
 		}
 	}
@@ -64,8 +64,9 @@ func (s *Synthesizer) images(in *warp.Interval) (list []rows, beyond bool) {
 	if s.params.Mode == warp.Blend {
 		return nil, false
 	}
-	beyond = s.params.Mode == warp.Project && s.params.Acceleration && in.Before != nil && in.After != nil
-	return imagesOf(in, beyond), beyond
+	project := s.params.Mode == warp.Project
+	beyond = project && s.params.Acceleration && in.Before != nil && in.After != nil
+	return imagesOf(in, project && s.params.Overlays, beyond), beyond
 }
 
 // preparation is the work on an interval's guides and flows.
@@ -80,6 +81,9 @@ func (s *Synthesizer) preparation() []step {
 	}
 	bytes := pixels * (pictures + n*(vectorBytes+weightBytes) + g.inner*weightBytes)
 	list := []step{{"errors along the flows", bytes, func() error { return g.measure(s.work) }}}
+	if s.params.Mode == warp.Project && s.params.Overlays {
+		list = append(list, step{"overlays", pixels * (maxPictures + 1), func() error { return g.findOverlays(s.work) }})
+	}
 	if g.beyond {
 		bytes = pixels * 4 * (vectorBytes + weightBytes)
 		list = append(list, step{"accelerations", bytes, func() error { return s.bend.prepare(s.work, g) }})

@@ -209,7 +209,7 @@ func TestSynthesizer(t *testing.T) {
 					// Sizes and orders go round, so that their pairs come up.
 					n++
 					order := []bspline.Order{3, 1, 0}[n%3]
-					p := warp.Params{Mode: mode, Order: order, Neighbours: n%4 != 0, Acceleration: n%2 == 0}
+					p := warp.Params{Mode: mode, Order: order, Neighbours: n%4 != 0, Acceleration: n%2 == 0, Overlays: n%3 != 0}
 					t.Run(fmt.Sprintf("%s/%s/level %d", mode, format.Name, level), func(t *testing.T) {
 						cpu, gpu := backends(t, d, p)
 						defer gpu.Close()
@@ -233,7 +233,7 @@ func TestSynthesizerMotions(t *testing.T) {
 	t.Logf("seed %d", seed)
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
 		for _, mode := range []warp.Mode{warp.Project, warp.Splat} {
-			cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 3, Neighbours: true, Acceleration: true})
+			cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 3, Neighbours: true, Acceleration: true, Overlays: true})
 			for _, m := range motions {
 				t.Run(fmt.Sprintf("%s/%s", mode, m.name), func(t *testing.T) {
 					rng := rand.New(rand.NewPCG(seed, 0))
@@ -249,7 +249,7 @@ func TestSynthesizerMotions(t *testing.T) {
 // those of the last.
 func TestSynthesizerUnderWay(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
-		cpu, gpu := backends(t, d, warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true})
+		cpu, gpu := backends(t, d, warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true, Overlays: true})
 		s := gpu.(*cuda.Synthesizer)
 		defer s.Close()
 		type result struct {

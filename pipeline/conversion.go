@@ -24,8 +24,8 @@ type conversion struct {
 	source Source
 	sink   Sink
 	synth  Synthesizer
-	level  int // of the guides
-	still  overlays
+	level  int                // of the guides
+	still  frame.Image[uint8] // where nothing ever moves, on the guides' grid; empty for nowhere
 	ladder ladder
 	assess assessor
 	wishes decisions
@@ -95,8 +95,6 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 	pictures := make(chan picture, decodedQueue)
 	estimates := make(chan *interval)        // to the flow workers
 	ordered := make(chan *interval, workers) // the same ones, in order
-	finding := make(chan *task)              // to those who look for overlays
-	related := make(chan *task, workers)     // the same ones and others, in order
 	tasks = make(chan *task)
 	c.level = c.o.Preset.level(c.source.Video().Width, c.source.Video().Height)
 	if c.line == nil {
@@ -104,7 +102,7 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 	}
 	c.ladder, c.wishes = newLadder(c.o), newDecisions(c.o.Decisions)
 	c.assess.Workers = c.o.workers()
-	if c.still, err = newOverlays(c.o, c.source.Video(), c.level); err != nil {
+	if c.still, err = staticMask(c.o, c.source.Video(), c.level); err != nil {
 		return nil, nil, err
 	}
 	group.Go(func() error { return c.decode(ctx, pictures) })
@@ -126,11 +124,7 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 	for range workers {
 		group.Go(func() error { return c.estimate(ctx, estimates) })
 	}
-	group.Go(func() error { return c.relate(ctx, ordered, finding, related) })
-	for range workers {
-		group.Go(func() error { return c.findOverlays(ctx, finding) })
-	}
-	group.Go(func() error { return searched(ctx, related, tasks) })
+	group.Go(func() error { return c.relate(ctx, ordered, tasks) })
 	return tasks, func() {
 		for p := range pictures {
 			p.Release()
@@ -140,9 +134,6 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 		}
 		for v := range ordered {
 			v.release()
-		}
-		for t := range related {
-			t.release()
 		}
 		for t := range tasks {
 			t.release()
@@ -317,7 +308,7 @@ func (c *conversion) write(f output) error {
 }
 
 // stageTimes adds up how long each stage was at work.
-type stageTimes struct{ decode, flow, overlays, load, synthesis, encode stopwatch }
+type stageTimes struct{ decode, flow, load, synthesis, encode stopwatch }
 
 type stopwatch struct{ total atomic.Int64 }
 
@@ -328,5 +319,5 @@ func (w *stopwatch) start() (stop func()) {
 
 func (t *stageTimes) stages() Stages {
 	d := func(w *stopwatch) time.Duration { return time.Duration(w.total.Load()) }
-	return Stages{d(&t.decode), d(&t.flow), d(&t.overlays), d(&t.load), d(&t.synthesis), d(&t.encode)}
+	return Stages{d(&t.decode), d(&t.flow), d(&t.load), d(&t.synthesis), d(&t.encode)}
 }

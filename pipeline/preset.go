@@ -50,7 +50,7 @@ const largePicture = 4 << 20
 func (o *Options) params() warp.Params {
 	return warp.Params{
 		Mode: o.Mode, Order: bspline.Order(*o.Order), Workers: o.workers(),
-		Neighbours: o.Preset != Fast, Acceleration: o.Preset != Fast,
+		Neighbours: o.Preset != Fast, Acceleration: o.Preset != Fast, Overlays: o.Static == StaticAuto,
 	}
 }
 

@@ -58,7 +58,6 @@ type Synthesizer interface {
 // sum may exceed the run's time.
 type Stages struct {
 	Decode, Flow time.Duration
-	Overlays     time.Duration // looking for what lies still
 	Load         time.Duration // bringing pictures and flows to a device
 	Synthesis    time.Duration
 	Encode       time.Duration
@@ -68,7 +67,6 @@ type Stages struct {
 func (s *Stages) Add(t Stages) {
 	s.Decode += t.Decode
 	s.Flow += t.Flow
-	s.Overlays += t.Overlays
 	s.Load += t.Load
 	s.Synthesis += t.Synthesis
 	s.Encode += t.Encode

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -71,7 +70,7 @@ func studyStages(ctx context.Context, o *Options, synth Synthesizer, watch func(
 	var report Report
 	describeBackend(&report, synth)
 	s.Backend, s.Devices = report.Backend, report.Devices
-	for _, measure := range []func(context.Context) error{s.whole, s.collect, s.decode, s.flow, s.overlays, s.synthesis} {
+	for _, measure := range []func(context.Context) error{s.whole, s.collect, s.decode, s.flow, s.synthesis} {
 		if err = measure(ctx); err == nil {
 			err = ctx.Err()
 		}
@@ -281,34 +280,6 @@ func (s *study) flow(ctx context.Context) error {
 	err := group.Wait()
 	s.note("flow, read", s.all(time.Since(start)))
 	return err
-}
-
-// overlays looks for them in the kept intervals, with as many workers as a run has.
-func (s *study) overlays(context.Context) error {
-	if s.o.Mode != warp.Project || s.o.Static != StaticAuto {
-		return nil
-	}
-	video := s.tasks[0].a
-	still, err := newOverlays(s.o, media.Video{Width: video.Width, Height: video.Height}, s.tasks[0].in.Level)
-	if err != nil {
-		return err
-	}
-	var next atomic.Int64
-	var group sync.WaitGroup
-	start := time.Now()
-	for range s.o.flowWorkers() {
-		group.Go(func() {
-			finder := warp.OverlayFinder{Workers: s.o.shared()}
-			for i := int(next.Add(1)) - 1; i < len(s.tasks); i = int(next.Add(1)) - 1 {
-				in := s.tasks[i].in
-				in.Static = still.given
-				finder.Find(&in)
-			}
-		})
-	}
-	group.Wait()
-	s.note("overlays", s.all(time.Since(start)))
-	return nil
 }
 
 // synthesis makes the frames of the kept intervals, on a device in three parts.

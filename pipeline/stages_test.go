@@ -30,8 +30,8 @@ func TestStudyStages(t *testing.T) {
 		study  *StageStudy
 		stages []string
 	}{
-		{onCPU, []string{"decode", "flow, read", "overlays", "synthesis"}},
-		{onDevice, []string{"decode", "flow, read", "overlays", "upload", "kernels", "download"}},
+		{onCPU, []string{"decode", "flow, read", "synthesis"}},
+		{onDevice, []string{"decode", "flow, read", "upload", "kernels", "download"}},
 	} {
 		if c.study.Frames != 15 || c.study.Made != 8 || c.study.Whole <= 0 {
 			t.Errorf("%+v", c.study)

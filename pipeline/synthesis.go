@@ -14,8 +14,6 @@ type task struct {
 	first  bool          // no interval is known before it
 	makes  bool          // frames are made, of in
 	in     warp.Interval // empty where none is
-	// searched is closed when all that in says of overlays is there.
-	searched chan struct{}
 }
 
 func (t *task) retain() {
@@ -32,11 +30,9 @@ func (t *task) release() {
 
 // relate settles in order what is shown in the intervals, and tells what their frames
 // are made from. It holds three intervals at a time: motion that is not straight
-// shows in the neighbouring ones. Tasks in which overlays are to be looked for go to
-// finding as well.
-func (c *conversion) relate(ctx context.Context, from <-chan *interval, finding, to chan<- *task) error {
+// shows in the neighbouring ones.
+func (c *conversion) relate(ctx context.Context, from <-chan *interval, to chan<- *task) error {
 	defer close(to)
-	defer close(finding)
 	cuts := newCuts(c.o)
 	var w window
 	defer w.release()
@@ -56,31 +52,31 @@ func (c *conversion) relate(ctx context.Context, from <-chan *interval, finding,
 			_, at := v.span(c.line.run.Backward)
 			c.cuts = append(c.cuts, at)
 		}
-		if err := c.assign(ctx, &w, finding, to); err != nil {
+		if err := c.assign(ctx, &w, to); err != nil {
 			return err
 		}
 	}
 	w.push(nil)
-	if err := c.assign(ctx, &w, finding, to); err != nil {
+	if err := c.assign(ctx, &w, to); err != nil {
 		return err
 	}
 	return ctx.Err()
 }
 
 // assign sends the task of the window's middle interval.
-func (c *conversion) assign(ctx context.Context, w *window, finding, to chan<- *task) error {
+func (c *conversion) assign(ctx context.Context, w *window, to chan<- *task) error {
 	v := w.now
 	if v == nil {
 		return nil
 	}
-	t := &task{interval: v, first: w.before == nil, searched: make(chan struct{})}
+	t := &task{interval: v, first: w.before == nil}
 	for _, s := range v.slots {
 		t.makes = t.makes || c.part.holds(s.index) && c.method(v, s) == Interpolated
 	}
 	if t.makes {
 		t.in = w.describe(c.level)
 		if c.o.Mode == warp.Project {
-			t.in.Static = c.still.given
+			t.in.Static = c.still
 		}
 	}
 	for _, v := range []*interval{w.before, v, w.after} {
@@ -89,24 +85,7 @@ func (c *conversion) assign(ctx context.Context, w *window, finding, to chan<- *
 		}
 	}
 	t.retain()
-	err := c.search(ctx, t, finding)
-	if err == nil {
-		err = send(ctx, to, t)
-	}
-	if err != nil {
-		t.release()
-	}
-	return err
-}
-
-// search has overlays looked for in t, if they are to be.
-func (c *conversion) search(ctx context.Context, t *task, finding chan<- *task) error {
-	if !t.makes || !c.still.found {
-		close(t.searched)
-		return nil
-	}
-	t.retain()
-	err := send(ctx, finding, t)
+	err := send(ctx, to, t)
 	if err != nil {
 		t.release()
 	}

@@ -22,6 +22,9 @@ type Inspection struct {
 	// Unseen is 255 at the samples of the first plane that neither neighbour shows,
 	// which were inpainted.
 	Unseen frame.Image[uint8]
+	// Overlay says how surely a pixel of the guides' grid lies still over the picture,
+	// from 0 to 255; empty for nowhere.
+	Overlay frame.Image[uint8]
 }
 
 // Inspect returns how the last frame that Make made in mode Project came about. It
@@ -36,7 +39,7 @@ func (s *Synthesizer) Inspect() Inspection {
 		names = append(names, "flow from the first frame"+which, "flow from the second frame"+which)
 	}
 	names = append(names, "no motion", "surroundings, up left", "surroundings, up right", "surroundings, down left", "surroundings, down right")
-	in := Inspection{Unseen: s.mask[0]}
+	in := Inspection{Unseen: s.mask[0], Overlay: s.in.Static}
 	for i, h := range s.hypotheses() {
 		in.Guesses = append(in.Guesses, Guess{names[i], h.motion, h.cost, h.weight})
 	}
@@ -45,7 +48,7 @@ func (s *Synthesizer) Inspect() Inspection {
 
 // Clone returns a copy that stays valid.
 func (in Inspection) Clone() Inspection {
-	in.Unseen.Pix = slices.Clone(in.Unseen.Pix)
+	in.Unseen.Pix, in.Overlay.Pix = slices.Clone(in.Unseen.Pix), slices.Clone(in.Overlay.Pix)
 	in.Guesses = slices.Clone(in.Guesses)
 	for i := range in.Guesses {
 		g := &in.Guesses[i]

@@ -23,7 +23,7 @@ type Interval struct {
 	Before, After *Outer
 	// Static says how surely a pixel of the guides' grid belongs to something that
 	// lies still over the picture, from 0 to 255; empty for nowhere. Project mode makes
-	// such pixels without motion.
+	// such pixels without motion. Params.Overlays adds to them.
 	Static frame.Image[uint8]
 }
 

@@ -9,13 +9,13 @@ import (
 	"retime/pipeline/frame"
 )
 
-// OverlayFinder finds what lies still over a moving picture: logos, burnt-in text,
-// the edges of a letterbox. Its scratch memory is kept from interval to interval; it
-// is used by one goroutine.
-type OverlayFinder struct {
-	Workers frame.Workers
+// overlayFinder finds what lies still over a moving picture: logos, burnt-in text,
+// the edges of a letterbox. It keeps its memory from interval to interval.
+type overlayFinder struct {
+	workers frame.Workers
 
 	marks, means frame.Image[uint16]
+	mask         frame.Image[uint8]
 }
 
 // A pixel belongs to an overlay if it has structure, does not change over at
@@ -44,16 +44,17 @@ const (
 // overlayRadius is the square's: 4 pixels of the picture, but 2 of the guides.
 func overlayRadius(level int) int { return max(4>>level, 2) }
 
-// Find adds what it finds to in.Static.
-func (o *OverlayFinder) Find(in *Interval) {
+// find returns in.Static with what it finds added, which is valid until the next
+// call.
+func (o *overlayFinder) find(in *Interval) frame.Image[uint8] {
 	if !o.detect(in) {
-		return
+		return in.Static
 	}
-	boxMean(o.Workers, &o.means, o.marks, overlayRadius(in.Level))
-	found := frame.NewImage[uint8](o.means.Width, o.means.Height)
-	o.Workers.Rows(found.Height, func(y0, y1 int) {
+	boxMean(o.workers, &o.means, o.marks, overlayRadius(in.Level))
+	o.mask.Resize(o.means.Width, o.means.Height)
+	o.workers.Rows(o.mask.Height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			out := found.Row(y)
+			out := o.mask.Row(y)
 			for x, v := range o.means.Row(y) {
 				out[x] = uint8(min(max(int(v)-overlayStray, 0)*overlayGain, 255))
 			}
@@ -64,12 +65,12 @@ func (o *OverlayFinder) Find(in *Interval) {
 			}
 		}
 	})
-	in.Static = found
+	return o.mask
 }
 
 // detect marks the pixels of overlays with 255, others with 0, and says whether
 // there are any.
-func (o *OverlayFinder) detect(in *Interval) bool {
+func (o *overlayFinder) detect(in *Interval) bool {
 	frames := make([]frame.Image[uint8], 0, 4)
 	frames = append(frames, in.GuideA, in.GuideB)
 	for _, outer := range []*Outer{in.Before, in.After} {
@@ -85,7 +86,7 @@ func (o *OverlayFinder) detect(in *Interval) bool {
 	span := max(overlaySpan>>in.Level, 1)
 	probes := newProbes(in.Level)
 	var any atomic.Bool
-	o.Workers.Rows(height, func(y0, y1 int) {
+	o.workers.Rows(height, func(y0, y1 int) {
 		columns := newExtremes(width, span)
 		for y := y0; y < y1; y++ {
 			columns.set(in.GuideA.Row(max(y-span, 0)), in.GuideA.Row(y), in.GuideA.Row(min(y+span, height-1)))

@@ -68,9 +68,8 @@ func panned(width, height, dx, dy int, at func(x, y int) uint8, covered func(x, 
 }
 
 func found(in Interval) frame.Image[uint8] {
-	var f OverlayFinder
-	f.Find(&in)
-	return in.Static
+	var f overlayFinder
+	return f.find(&in)
 }
 
 func TestOverlayIsFound(t *testing.T) {
@@ -140,15 +139,15 @@ func TestOverlayFinderWorkers(t *testing.T) {
 	given := bytes.Clone(in.Static.Pix)
 	var first []uint8
 	for _, n := range []int{1, 2, 8} {
-		f, copied := OverlayFinder{Workers: frame.Workers{N: n}}, in
-		f.Find(&copied)
+		f := overlayFinder{workers: frame.Workers{N: n}}
+		mask := f.find(&in)
 		if first == nil {
-			first = copied.Static.Pix
+			first = mask.Pix
 		}
-		if !bytes.Equal(copied.Static.Pix, first) {
+		if !bytes.Equal(mask.Pix, first) {
 			t.Errorf("%d workers find another mask", n)
 		}
-		if copied.Static.Row(3)[5] < 77 {
+		if mask.Row(3)[5] < 77 {
 			t.Error("the mask that was given is lost")
 		}
 	}
@@ -178,7 +177,7 @@ func TestDetect(t *testing.T) {
 				for i := range in.Flows[0].Forward.Pix {
 					in.Flows[0].Forward.Pix[i] = flow.Vec{X: int32(r.IntN(1600) - 800), Y: int32(r.IntN(1600) - 800)}
 				}
-				var f OverlayFinder
+				var f overlayFinder
 				any := false
 				got := f.detect(&in)
 				for y := range h {
@@ -245,10 +244,9 @@ func BenchmarkOverlayFinder(b *testing.B) {
 			g.Pix[i] += uint8(r.IntN(5))
 		}
 	}
-	f := OverlayFinder{Workers: frame.Workers{N: 1}}
+	f := overlayFinder{workers: frame.Workers{N: 1}}
 	for b.Loop() {
-		in.Static = frame.Image[uint8]{}
-		f.Find(&in)
+		f.find(&in)
 	}
 }
 

@@ -21,7 +21,10 @@ type Params struct {
 	// Acceleration bends the motion where the frames before and after the interval
 	// tell how it changes.
 	Acceleration bool
-	Workers      frame.Workers
+	// Overlays looks for what lies still over the picture in Project mode, besides
+	// what Interval.Static says.
+	Overlays bool
+	Workers  frame.Workers
 }
 
 // precision of the coefficients, relative to the largest sample.
@@ -37,6 +40,7 @@ type Synthesizer struct {
 	inpaint  *inpaint.Inpainter
 	splatter Splatter
 	filler   FlowFiller
+	overlays overlayFinder
 	splats   [2]splatScratch
 
 	made  Made
@@ -75,7 +79,7 @@ func NewSynthesizer(p Params) (*Synthesizer, error) {
 	s := &Synthesizer{
 		params: p, taps: newTaps(p.Order),
 		still:    hypothesis{kind: stationary},
-		splatter: Splatter{Workers: p.Workers}, filler: FlowFiller{Workers: p.Workers},
+		splatter: Splatter{Workers: p.Workers}, filler: FlowFiller{Workers: p.Workers}, overlays: overlayFinder{workers: p.Workers},
 	}
 	var err error
 	if s.inpaint, err = inpaint.New(p.Directions); err != nil {
@@ -179,6 +183,9 @@ func (s *Synthesizer) prepare() error {
 		trust(workers, &e.trustB, e.errorB)
 	}
 	if s.params.Mode == Project {
+		if s.params.Overlays {
+			in.Static = s.overlays.find(in)
+		}
 		s.bend.prepare(s)
 		if s.coeffB.of == in.A {
 			s.coeffA, s.coeffB = s.coeffB, s.coeffA

@@ -84,7 +84,7 @@ func TestBenchStages(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"12 frames, 6 of them made, on the CPU", "\ndecode ", "\nflow, read ", "\noverlays ", "\nsynthesis ", " % of the slowest alone"} {
+	for _, want := range []string{"12 frames, 6 of them made, on the CPU", "\ndecode ", "\nflow, read ", "\nsynthesis ", " % of the slowest alone"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -358,8 +358,8 @@ func summarise(w io.Writer, r *pipeline.Report, whyCPU string) {
 	if r.Backend == pipeline.CUDA {
 		load = ", upload " + brief(s.Load)
 	}
-	fmt.Fprintf(w, "%s: decode %s, flow %s, overlays %s%s, synthesis %s, encode %s (overlapping)\n",
-		brief(r.Elapsed), brief(s.Decode), brief(s.Flow), brief(s.Overlays), load, brief(s.Synthesis), brief(s.Encode))
+	fmt.Fprintf(w, "%s: decode %s, flow %s%s, synthesis %s, encode %s (overlapping)\n",
+		brief(r.Elapsed), brief(s.Decode), brief(s.Flow), load, brief(s.Synthesis), brief(s.Encode))
 }
 
 // where says what made the frames, and why it was the CPU where a device was

@@ -122,7 +122,7 @@ func newNumbers(d *pipeline.Dissection) numbers {
 		GridWidth: d.Confidence.Width, GridHeight: d.Confidence.Height,
 		Confidence: r.Confidence, Error: r.Error, Holes: r.Holes, Lost: r.Lost,
 		CutScore: d.CutScore, CutFrom: d.CutFrom, Method: r.Method, Outer: d.Outer,
-		Inpainted: percent(d.Inspection.Unseen.Pix), Overlay: percent(d.Interval.Static.Pix),
+		Inpainted: percent(d.Inspection.Unseen.Pix), Overlay: percent(d.Inspection.Overlay.Pix),
 	}
 	n.Hypotheses = hypothesisShares(d)
 	return n

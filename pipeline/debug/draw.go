@@ -113,7 +113,7 @@ func gray(m frame.Image[uint8]) image.Image {
 
 // static is the overlay mask, black where there is none.
 func static(d *pipeline.Dissection) frame.Image[uint8] {
-	if m := d.Interval.Static; m.Width > 0 {
+	if m := d.Inspection.Overlay; m.Width > 0 {
 		return m
 	}
 	return frame.NewImage[uint8](d.Confidence.Width, d.Confidence.Height)

@@ -1,0 +1,7 @@
+#include "emulator.h"
+
+namespace overlay {
+#include "overlay.cu"
+}
+
+KERNEL(overlay, overlay_mask)

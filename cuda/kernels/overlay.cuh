@@ -1,0 +1,73 @@
+// What lies still over a moving picture, with package warp's bits.
+#pragma once
+
+#include "motion.cuh"
+
+enum {
+	overlay_contrast = 24, // grey levels among the pixel and the eight
+	overlay_noise = 4,     // grey levels of change, or the contrast shifted right by
+	overlay_coding = 3,
+	overlay_reach = 32,               // pixels of the picture to the surroundings
+	overlay_motion = position_one / 2, // from which they move
+	overlay_misfit = 8 * difference_one,
+	overlay_votes = 2,
+	overlay_stray = 32, // of the share of marked pixels
+	overlay_gain = 5
+};
+
+// The guides of an interval and of two more frames, and the flow from a to b.
+struct OverlayGuides {
+	const uint8_t *a, *b, *c, *d;
+	const Vec *flow;
+	int width, height, level;
+};
+
+// overlay_radius is that of the square in which marked pixels count.
+HOST_DEVICE int overlay_radius(int level) { return level > 0 ? 2 : 4; }
+
+HOST_DEVICE int least_of(int a, int b) { return a < b ? a : b; }
+HOST_DEVICE int most_of(int a, int b) { return a > b ? a : b; }
+
+// still_edge says whether pixel (x, y) has structure and does not change.
+HOST_DEVICE bool still_edge(const OverlayGuides &g, int x, int y) {
+	size_t at = (size_t)y * g.width + x;
+	int a = g.a[at], b = g.b[at], c = g.c[at], d = g.d[at];
+	int change = most_of(most_of(a, b), most_of(c, d)) - least_of(least_of(a, b), least_of(c, d));
+	if (change > (255 >> overlay_coding)) return false;
+	int span = most_of(2 >> g.level, 1), least = a, most = a;
+	for (int j = -span; j <= span; j += span) {
+		const uint8_t *row = g.a + (size_t)clamp_to(y + j, 0, g.height - 1) * g.width;
+		for (int i = -span; i <= span; i += span) {
+			int v = row[clamp_to(x + i, 0, g.width - 1)];
+			least = least_of(least, v);
+			most = most_of(most, v);
+		}
+	}
+	int contrast = most - least;
+	return contrast >= overlay_contrast && most_of(contrast >> overlay_coding, overlay_noise) >= change;
+}
+
+// misfit says whether pixel (x, y) of a does not move as what is around it moves.
+HOST_DEVICE bool misfit(const OverlayGuides &g, int x, int y) {
+	int reach = overlay_reach >> g.level, near = 3 * reach / 4, votes = 0;
+	uint32_t here = (uint32_t)g.a[(size_t)y * g.width + x] << 16;
+	for (int i = 0; i < 8; i++) {
+		// Four along the axes, four along the diagonals.
+		int along = i & 1 ? -1 : 1, across = i & 2 ? -1 : 1, dx, dy;
+		if (i < 4) {
+			dx = i & 2 ? 0 : along * reach;
+			dy = i & 2 ? along * reach : 0;
+		} else {
+			dx = along * near;
+			dy = across * near;
+		}
+		int px = clamp_to(x + dx, 0, g.width - 1), py = clamp_to(y + dy, 0, g.height - 1);
+		Vec v = g.flow[(size_t)py * g.width + px];
+		if (v.x < overlay_motion && -v.x < overlay_motion && v.y < overlay_motion && -v.y < overlay_motion) continue;
+		int32_t tx = (x << position_bits) + v.x, ty = (y << position_bits) + v.y;
+		if (!inside(g.width, g.height, tx, ty)) continue;
+		bool fits = difference(here, lookup(g.b, g.width, g.height, tx, ty)) <= overlay_misfit;
+		votes += fits ? -1 : 1;
+	}
+	return votes >= overlay_votes;
+}

@@ -32,7 +32,8 @@ type residents struct {
 type resident struct {
 	of    any          // tells it from others; nil for nothing
 	owner *frame.Frame // held, as its memory may be that of what was uploaded; may be nil
-	turn  uint64       // of the last load that wanted it
+	turn  uint64       // of the last load that wanted it, or of one to come
+	users int          // estimates under way that read or write it
 	there bool         // sent is recorded
 	sent  *Event
 }
@@ -180,11 +181,11 @@ func (r *residents) load(in *warp.Interval, images []rows, ahead bool) error {
 }
 
 func (r *residents) loadSource(f *frame.Frame) error {
-	s, there := claim(r, &r.sources, f, f, func() *source { return new(source) })
+	s, there := claim(r, &r.sources, f, f, 0, func() *source { return new(source) })
 	if there {
 		return nil
 	}
-	return r.fill(&s.resident, func() error {
+	return r.fill(r.up, &s.resident, func() error {
 		if !s.fits(f) {
 			if err := r.settle(); err != nil {
 				return err
@@ -199,37 +200,51 @@ func (r *residents) loadSource(f *frame.Frame) error {
 }
 
 func (r *residents) loadImage(m rows) error {
-	d, there := claim(r, &r.images[m.kind], any(m.id()), m.owner, func() *image { return new(image) })
+	d, there := claim(r, &r.images[m.kind], any(m.id()), m.owner, 0, func() *image { return new(image) })
 	if there {
 		return nil
 	}
-	return r.fill(&d.resident, func() error {
-		n := m.Width * m.Height
-		if n > d.bytes.room {
-			if err := r.settle(); err != nil {
-				return err
-			}
-		}
-		if err := d.bytes.Resize(r.device, n); err != nil {
+	return r.uploadImage(d, m)
+}
+
+// uploadImage fills d with m.
+func (r *residents) uploadImage(d *image, m rows) error {
+	return r.fill(r.up, &d.resident, func() error {
+		if err := r.resizeImage(d, m); err != nil {
 			return err
 		}
-		return Image[byte]{m.Width, m.Height, m.Width, d.bytes, 0}.Upload(r.up, m.Image)
+		return d.view(m).Upload(r.up, m.Image)
 	})
 }
 
-// claim returns what holds id, or else what is needed no more, or something new. That
-// is to be filled.
-func claim[T interface{ head() *resident }](r *residents, list *[]T, id any, owner *frame.Frame, fresh func() T) (t T, there bool) {
+// resizeImage makes d large enough for m.
+func (r *residents) resizeImage(d *image, m rows) error {
+	n := m.Width * m.Height
+	if n > d.bytes.room {
+		if err := r.settle(); err != nil {
+			return err
+		}
+	}
+	return d.bytes.Resize(r.device, n)
+}
+
+// view is d as an image of m's size.
+func (d *image) view(m rows) Image[byte] { return Image[byte]{m.Width, m.Height, m.Width, d.bytes, 0} }
+
+// claim returns what holds id, or else what is needed no more, or something new, which
+// is to be filled. It is kept for as long as the next load's intervals need it, or
+// those of ahead more.
+func claim[T interface{ head() *resident }](r *residents, list *[]T, id any, owner *frame.Frame, ahead uint64, fresh func() T) (t T, there bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	free := -1
 	for i, t := range *list {
 		h := t.head()
 		if h.of == id {
-			h.turn = r.turn
+			h.turn = r.turn + ahead
 			return t, true
 		}
-		if h.of == nil || h.turn < r.begun {
+		if h.users == 0 && (h.of == nil || h.turn < r.begun) {
 			free = i
 		}
 	}
@@ -240,14 +255,14 @@ func claim[T interface{ head() *resident }](r *residents, list *[]T, id any, own
 	t = (*list)[free]
 	h := t.head()
 	h.drop()
-	if h.of, h.turn = id, r.turn; owner != nil {
+	if h.of, h.turn = id, r.turn+ahead; owner != nil {
 		h.owner = owner.Retain()
 	}
 	return t, false
 }
 
-// fill uploads what h is to hold, once what it held is used no more.
-func (r *residents) fill(h *resident, upload func() error) (err error) {
+// fill has what h is to hold queued on s, once what it held is used no more.
+func (r *residents) fill(s *Stream, h *resident, queue func() error) (err error) {
 	defer func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -260,13 +275,15 @@ func (r *residents) fill(h *resident, upload func() error) (err error) {
 			return err
 		}
 	}
-	if err := r.up.WaitFor(r.idle); err != nil {
+	for _, e := range []*Event{r.idle, h.sent} {
+		if err := s.WaitFor(e); err != nil {
+			return err
+		}
+	}
+	if err := queue(); err != nil {
 		return err
 	}
-	if err := upload(); err != nil {
-		return err
-	}
-	return r.up.Record(h.sent)
+	return s.Record(h.sent)
 }
 
 // settle returns when the memory of what is needed no more may be freed.

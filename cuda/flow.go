@@ -1,0 +1,100 @@
+package cuda
+
+import (
+	"cmp"
+
+	"retime/flow"
+	"retime/pipeline/frame"
+)
+
+// FlowEstimator is an estimator on a device. It queues its work on a stream of its
+// own; the images are valid until that is done.
+type FlowEstimator interface {
+	flow.Estimator[Image[byte], Image[flow.Vec]]
+	// Stream is where its work is queued.
+	Stream() *Stream
+}
+
+// Guide is a picture to estimate motion on, and the frame that it may share samples
+// with; nil where it shares none.
+type Guide struct {
+	frame.Image[uint8]
+	Frame *frame.Frame
+}
+
+// estimatedAhead is for how many intervals to come an estimated flow is kept on the
+// device. One that is wanted later is uploaded.
+const estimatedAhead = 16
+
+// EstimateFlow estimates the flow from a to b on the device, between pictures that are
+// uploaded only if they are not there, and leaves it there for the intervals that
+// refer to dst. It returns once dst is filled as well, for what looks at flows on the
+// processor: cuts, and frames that are made again there. dst is of the pictures' size;
+// as for Load, its memory must not be used for other flows. It may be called by several
+// goroutines, each with its own estimator, beside those that make frames.
+func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, dst flow.Field) error {
+	r := &s.residents
+	return s.device.Do(func() error {
+		field, done, err := r.estimate(e, a, b, dst)
+		defer done()
+		if err == nil {
+			err = field.Download(e.Stream(), dst.Image)
+		}
+		// After an error too, what is queued still reads.
+		return cmp.Or(err, e.Stream().Synchronize())
+	})
+}
+
+// estimate queues a flow, and returns where it is going to be. done lets go of what it
+// holds.
+func (r *residents) estimate(e FlowEstimator, a, b Guide, dst flow.Field) (field Image[flow.Vec], done func(), err error) {
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	var held []*resident
+	done = func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, h := range held {
+			h.users--
+		}
+	}
+	hold := func(m rows, fill func(*image) error) (*image, error) {
+		d, there := claim(r, &r.images[m.kind], any(m.id()), m.owner, estimatedAhead, func() *image { return new(image) })
+		r.mu.Lock()
+		d.users++
+		r.mu.Unlock()
+		held = append(held, &d.resident)
+		if there {
+			return d, nil
+		}
+		return d, fill(d)
+	}
+	var pictures [2]Image[byte]
+	for i, g := range []Guide{a, b} {
+		m := rowsOf(g.Image, pictureKind, i, g.Frame)
+		d, err := hold(m, func(d *image) error { return r.uploadImage(d, m) })
+		if err != nil {
+			return field, done, err
+		}
+		if err := e.Stream().WaitFor(d.sent); err != nil {
+			return field, done, err
+		}
+		pictures[i] = d.view(m)
+	}
+	m := rowsOf(dst.Image, flowKind, 0, nil)
+	d, err := hold(m, func(d *image) error {
+		return r.fill(e.Stream(), &d.resident, func() error {
+			if err := r.resizeImage(d, m); err != nil {
+				return err
+			}
+			return e.Estimate(pictures[0], pictures[1], d.vectors(dst))
+		})
+	})
+	return d.vectors(dst), done, err
+}
+
+// vectors views d as a field of f's size.
+func (d *image) vectors(f flow.Field) Image[flow.Vec] {
+	n := f.Width * f.Height
+	return Image[flow.Vec]{f.Width, f.Height, f.Width, Buffer[flow.Vec]{n, d.bytes.address, n, d.bytes.device}, 0}
+}

@@ -1,0 +1,140 @@
+package cuda_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"retime/cuda"
+	"retime/flow"
+	"retime/pipeline/frame"
+	"retime/warp"
+)
+
+// known is an estimator on a device that knows the flows between pictures.
+type known struct {
+	stream *cuda.Stream
+	fields map[string]flow.Field
+	memory cuda.Image[flow.Vec]
+}
+
+var errUnknown = errors.New("no such pictures")
+
+func (k *known) Stream() *cuda.Stream { return k.stream }
+
+func (k *known) Close() error {
+	k.memory.Free()
+	return k.stream.Close()
+}
+
+func (k *known) Estimate(a, b cuda.Image[byte], dst cuda.Image[flow.Vec]) error {
+	var pictures [2][]byte
+	for i, m := range []cuda.Image[byte]{a, b} {
+		got := frame.NewImage[byte](m.Width, m.Height)
+		if err := m.Download(k.stream, got); err != nil {
+			return err
+		}
+		pictures[i] = got.Pix
+	}
+	if err := k.stream.Synchronize(); err != nil {
+		return err
+	}
+	f, ok := k.fields[string(slices.Concat(pictures[0], pictures[1]))]
+	if !ok {
+		return errUnknown
+	}
+	if err := k.memory.Resize(k.stream.Device(), f.Width, f.Height); err != nil {
+		return err
+	}
+	if err := k.memory.Upload(k.stream, f.Image); err != nil {
+		return err
+	}
+	return dst.CopyFrom(k.stream, k.memory)
+}
+
+// learn makes k know the flow between two pictures.
+func (k *known) learn(a, b frame.Image[uint8], f flow.Field) {
+	k.fields[string(slices.Concat(a.Pix, b.Pix))] = f
+}
+
+// Flows that are estimated on the device serve the intervals that they belong to, as
+// those from the host do, estimated ahead or just in time, by several goroutines. Exact.
+func TestEstimateFlow(t *testing.T) {
+	const seed, n = 31, 24
+	t.Logf("seed %d", seed)
+	params := warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true, Overlays: true}
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		for _, ahead := range []int{1, 3, n} {
+			subtest(t, d, fmt.Sprint(ahead, " ahead"), func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(seed, uint64(ahead)))
+				list, released := clip(rng, formats[1], 37, 29, 1, n)
+				cpu, gpu := backends(t, d, params)
+				s := gpu.(*cuda.Synthesizer)
+				// What an estimator is to fill in, in the order of intervals.
+				given := make([]warp.Interval, n)
+				for i, in := range list {
+					given[i] = in
+					given[i].Flows = []warp.FlowPair{{Forward: flow.NewField(in.GuideA.Width, in.GuideA.Height), Backward: flow.NewField(in.GuideA.Width, in.GuideA.Height)}}
+				}
+				for i := range given {
+					if given[i].Before != nil {
+						b, a := *given[i].Before, *given[i].After
+						b.Flow, a.Flow = given[i-1].Flows[0].Backward, given[i+1].Flows[0].Forward
+						given[i].Before, given[i].After = &b, &a
+					}
+				}
+				estimators := make([]*known, 2)
+				for j := range estimators {
+					stream, err := d.NewStream()
+					must(t, err)
+					estimators[j] = &known{stream: stream, fields: map[string]flow.Field{}}
+					defer estimators[j].Close()
+					for _, in := range list {
+						estimators[j].learn(in.GuideA, in.GuideB, in.Flows[0].Forward)
+						estimators[j].learn(in.GuideB, in.GuideA, in.Flows[0].Backward)
+					}
+				}
+				estimate := func(i int) {
+					in := &given[i]
+					a, b := cuda.Guide{Image: in.GuideA, Frame: in.A}, cuda.Guide{Image: in.GuideB, Frame: in.B}
+					errs := make(chan error, 2)
+					go func() { errs <- s.EstimateFlow(estimators[0], a, b, in.Flows[0].Forward) }()
+					go func() { errs <- s.EstimateFlow(estimators[1], b, a, in.Flows[0].Backward) }()
+					must(t, errors.Join(<-errs, <-errs))
+					want := list[i].Flows[0]
+					if !slices.Equal(in.Flows[0].Forward.Pix, want.Forward.Pix) || !slices.Equal(in.Flows[0].Backward.Pix, want.Backward.Pix) {
+						t.Fatalf("interval %d: the host's flow differs", i)
+					}
+					if ahead < n { // the device's is still there, and is not uploaded
+						clear(in.Flows[0].Forward.Pix)
+						clear(in.Flows[0].Backward.Pix)
+					}
+				}
+				// An estimate that fails leaves nothing behind.
+				blank := cuda.Guide{Image: frame.NewImage[uint8](list[0].GuideA.Width, list[0].GuideA.Height)}
+				if err := s.EstimateFlow(estimators[0], blank, blank, given[0].Flows[0].Forward); !errors.Is(err, errUnknown) {
+					t.Errorf("unknown pictures: error %v", err)
+				}
+				next := 0
+				for i := range list {
+					for ; next <= min(i+ahead, n-1); next++ {
+						estimate(next)
+					}
+					must(t, s.Load(given[i]))
+					compareAs(t, cpu, gpu, list[i], given[i], phases[1:2])
+				}
+				s.Close()
+				cpu.Close()
+				for _, in := range list {
+					in.A.Release()
+				}
+				list[n-1].B.Release()
+				if r := int(released.Load()); r != n+1 {
+					t.Errorf("%d of %d frames are held", n+1-r, n+1)
+				}
+			})
+		}
+	})
+}

@@ -1,0 +1,193 @@
+package flow
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"slices"
+	"unsafe"
+)
+
+// A raw file holds canonical fields of one size as they lie in memory, to be read
+// again by the machine that wrote it: the tag, four 32-bit words, which are the
+// version of the format, how many fields there are, their width and their height,
+// then the fields' vectors row by row. All but the tag is in the machine's byte
+// order; the version tells it from the other.
+const (
+	rawTag     = "FLOW"
+	rawVersion = 1
+	rawHeader  = len(rawTag) + 4*4
+
+	// rawChunk is how many vectors are read before they are checked: as many as the
+	// cache still holds by then.
+	rawChunk = 1 << 14
+)
+
+// WriteFields writes one or more canonical fields of one size for ReadFields. A
+// vector beyond the fields' Limit, and Unknown is one, is an error.
+func WriteFields(w io.Writer, fields ...Field) error {
+	if err := writeFields(w, fields); err != nil {
+		return fmt.Errorf("flow: write fields: %w", err)
+	}
+	return nil
+}
+
+func writeFields(w io.Writer, fields []Field) error {
+	if len(fields) == 0 {
+		return errors.New("none are given")
+	}
+	width, height := fields[0].Width, fields[0].Height
+	for _, f := range fields {
+		if f.Width != width || f.Height != height {
+			return fmt.Errorf("%dx%d beside %dx%d", f.Width, f.Height, width, height)
+		}
+	}
+	header, err := newRawHeader(len(fields), width, height)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(header); err != nil {
+		return err
+	}
+	for _, f := range fields {
+		rows, limit := f.Image, f.Limit()
+		if f.Stride == width { // one long row
+			rows.Width, rows.Height = width*height, 1
+		}
+		for y := range rows.Height {
+			for part := range slices.Chunk(rows.Row(y), rawChunk) {
+				if !within(part, limit) {
+					return fmt.Errorf("%dx%d: a vector beyond ±%d/%d", width, height, limit, One)
+				}
+				if _, err := w.Write(rawBytes(part)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// ReadFields reads the n fields of width by height that WriteFields wrote, and that
+// nothing may follow. They share new memory. Anything else is an error, also what a
+// machine of another byte order wrote and vectors beyond the fields' Limit; of a file
+// cut short it is io.ErrUnexpectedEOF.
+func ReadFields(r io.Reader, n, width, height int) ([]Field, error) {
+	fields, err := readFields(r, n, width, height)
+	if err != nil {
+		return nil, fmt.Errorf("flow: read fields: %w", err)
+	}
+	return fields, nil
+}
+
+func readFields(r io.Reader, n, width, height int) ([]Field, error) {
+	want, err := newRawHeader(n, width, height)
+	if err != nil {
+		return nil, err
+	}
+	header := make([]byte, rawHeader)
+	if _, err := io.ReadFull(r, header); err != nil {
+		return nil, fmt.Errorf("header: %w", noEOF(err))
+	}
+	if err := compareRaw(header, want); err != nil {
+		return nil, err
+	}
+	size := width * height
+	all, fields := make([]Vec, n*size), make([]Field, n)
+	for i := range fields {
+		f := &fields[i]
+		f.Width, f.Height, f.Stride = width, height, width
+		f.Pix = all[i*size : (i+1)*size : (i+1)*size]
+	}
+	limit := fields[0].Limit()
+	for at := 0; at < len(all); at += rawChunk {
+		part := all[at:min(at+rawChunk, len(all))]
+		if _, err := io.ReadFull(r, rawBytes(part)); err != nil {
+			return nil, fmt.Errorf("%d of %dx%d: after vector %d: %w", n, width, height, at, noEOF(err))
+		}
+		if !within(part, limit) {
+			return nil, fmt.Errorf("%d of %dx%d: after vector %d: one beyond ±%d/%d", n, width, height, at, limit, One)
+		}
+	}
+	if _, err := io.ReadFull(r, header[:1]); err == nil {
+		return nil, fmt.Errorf("%d of %dx%d: something follows them", n, width, height)
+	} else if !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return fields, nil
+}
+
+func newRawHeader(n, width, height int) ([]byte, error) {
+	if n < 1 || width < 1 || height < 1 {
+		return nil, fmt.Errorf("%d of %dx%d", n, width, height)
+	}
+	h := append(make([]byte, 0, rawHeader), rawTag...)
+	for _, v := range [...]int{rawVersion, n, width, height} {
+		h = binary.NativeEndian.AppendUint32(h, uint32(v))
+	}
+	return h, nil
+}
+
+// compareRaw says in what a header is not the one that is wanted.
+func compareRaw(header, want []byte) error {
+	if tag := header[:len(rawTag)]; string(tag) != rawTag {
+		return fmt.Errorf("starts with %q, not %q: no fields", tag, rawTag)
+	}
+	var got, wanted [4]uint32
+	for i := range got {
+		got[i] = binary.NativeEndian.Uint32(header[len(rawTag)+4*i:])
+		wanted[i] = binary.NativeEndian.Uint32(want[len(rawTag)+4*i:])
+	}
+	switch {
+	case got[0] == rawVersion<<24:
+		return errors.New("from a machine of another byte order")
+	case got[0] != rawVersion:
+		return fmt.Errorf("version %d of the format, want %d", got[0], rawVersion)
+	case got != wanted:
+		return fmt.Errorf("%d of %dx%d, want %d of %dx%d", got[1], got[2], got[3], wanted[1], wanted[2], wanted[3])
+	}
+	return nil
+}
+
+// rawBytes is v's memory.
+func rawBytes(v []Vec) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(Vec{})))
+}
+
+// within says whether no component is beyond ±limit, which is positive.
+func within(v []Vec, limit int32) bool {
+	if short(rawBytes(v), bits.Len32(uint32(limit))-1) {
+		return true
+	}
+	most := uint32(0)
+	for _, u := range v {
+		most = max(most, uint32(u.X+limit), uint32(u.Y+limit))
+	}
+	return most <= uint32(2*limit)
+}
+
+// short says whether all components of vectors are from -2^n to 2^n-1: their bits
+// from n on are alike. That takes half the time of comparing each.
+func short(vectors []byte, n int) bool {
+	var a, b, c, d uint64
+	for ; len(vectors) >= 32; vectors = vectors[32:] {
+		a |= steps(vectors)
+		b |= steps(vectors[8:])
+		c |= steps(vectors[16:])
+		d |= steps(vectors[24:])
+	}
+	for ; len(vectors) >= 8; vectors = vectors[8:] {
+		a |= steps(vectors)
+	}
+	above := uint64(math.MaxUint32) &^ (1<<(n+1) - 1)
+	return (a|b|c|d)&(above|above<<32) == 0
+}
+
+// steps has a bit set where one of a vector is unlike the next lower.
+func steps(vector []byte) uint64 {
+	both := binary.NativeEndian.Uint64(vector)
+	return both ^ both<<1
+}

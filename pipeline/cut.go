@@ -35,28 +35,42 @@ const strayed = flow.One
 
 // measureChange compares two guides.
 func measureChange(a, b frame.Image[uint8], f warp.FlowPair) change {
-	var along, still correlation
-	var lost, n int
+	var along, still, outside correlation // outside has no b
+	lost := 0
 	for y := 0; y < a.Height; y += changeStep {
-		ra, rb, rf := a.Row(y), b.Row(y), f.Forward.Row(y)
-		for x := 0; x < a.Width; x += changeStep {
-			n++
-			still.add(int(ra[x]), int(rb[x]))
-			v := rf[x]
+		ra := a.Row(y)
+		rb, rf := b.Row(y)[:len(ra)], f.Forward.Row(y)[:len(ra)]
+		var sa, saa, sb, sbb, sab, st, stt, sat int // t for along the flow
+		for x := 0; x < len(ra); x += changeStep {
+			va, vb, v := int(ra[x]), int(rb[x]), rf[x]
+			sa += va
+			saa += va * va
+			sb += vb
+			sbb += vb * vb
+			sab += va * vb
 			tx, ty := x+int(v.X+flow.One/2)>>8, y+int(v.Y+flow.One/2)>>8
-			if tx < 0 || ty < 0 || tx >= b.Width || ty >= b.Height {
+			if uint(tx) >= uint(b.Width) || uint(ty) >= uint(b.Height) {
+				outside.n++
+				outside.a += va
+				outside.aa += va * va
 				continue
 			}
-			along.add(int(ra[x]), int(b.Row(ty)[tx]))
-			w := f.Backward.Row(ty)[tx]
-			if abs(int(v.X+w.X)) > strayed || abs(int(v.Y+w.Y)) > strayed {
+			vt, back := int(b.Pix[ty*b.Stride+tx]), f.Backward.Pix[ty*f.Backward.Stride+tx]
+			st += vt
+			stt += vt * vt
+			sat += va * vt
+			if uint32(v.X+back.X+strayed) > 2*strayed || uint32(v.Y+back.Y+strayed) > 2*strayed {
 				lost++
 			}
 		}
+		n := (len(ra) + changeStep - 1) / changeStep
+		still.join(correlation{n, sa, sb, saa, sbb, sab})
+		along.join(correlation{n, sa, st, saa, stt, sat})
 	}
+	along.n, along.a, along.aa = along.n-outside.n, along.a-outside.a, along.aa-outside.aa
 	return change{
 		unlike: 1 - max(along.value(), still.value(), 0),
-		lost:   float64(lost) / float64(max(n, 1)),
+		lost:   float64(lost) / float64(max(still.n, 1)),
 	}
 }
 
@@ -66,6 +80,12 @@ type correlation struct{ n, a, b, aa, bb, ab int }
 func (c *correlation) add(a, b int) {
 	c.n, c.a, c.b = c.n+1, c.a+a, c.b+b
 	c.aa, c.bb, c.ab = c.aa+a*a, c.bb+b*b, c.ab+a*b
+}
+
+// join adds d's pairs.
+func (c *correlation) join(d correlation) {
+	c.n, c.a, c.b = c.n+d.n, c.a+d.a, c.b+d.b
+	c.aa, c.bb, c.ab = c.aa+d.aa, c.bb+d.bb, c.ab+d.ab
 }
 
 // value is 1 for two flat pictures and 0 where one alone is flat.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -76,6 +77,61 @@ func TestCutsShowTheNearerFrame(t *testing.T) {
 			t.Errorf("cuts at %v, want %d", report.Cuts, c.cuts)
 		}
 	}
+}
+
+// The change is that of sums taken pair by pair.
+func TestMeasureChange(t *testing.T) {
+	const seed = 5
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, size := range [][2]int{{1, 1}, {2, 7}, {31, 1}, {64, 48}, {97, 61}} {
+		for _, reach := range []int{0, 200, 3000, 100_000} { // of the vectors
+			w, h := size[0], size[1]
+			a, b := frame.NewImage[uint8](w+2, h), frame.NewImage[uint8](w, h)
+			a.Width = w
+			p := warp.FlowPair{Forward: flow.NewField(w+1, h), Backward: flow.NewField(w+3, h)}
+			p.Forward.Width, p.Backward.Width = w, w
+			vector := func(reach int) flow.Vec {
+				return flow.Vec{X: int32(r.IntN(2*reach+1) - reach), Y: int32(r.IntN(2*reach+1) - reach)}
+			}
+			for i := range a.Pix {
+				a.Pix[i] = uint8(r.Uint32())
+			}
+			for i := range b.Pix {
+				b.Pix[i] = uint8(r.Uint32())
+			}
+			for i := range p.Forward.Pix {
+				p.Forward.Pix[i] = vector(reach)
+			}
+			for i := range p.Backward.Pix {
+				p.Backward.Pix[i] = vector(min(reach, 300))
+			}
+			if got, want := measureChange(a, b, p), plainChange(a, b, p); got != want {
+				t.Errorf("%dx%d, vectors of up to %d/256: %v, want %v", w, h, reach, got, want)
+			}
+		}
+	}
+}
+
+func plainChange(a, b frame.Image[uint8], f warp.FlowPair) change {
+	var along, still correlation
+	var lost, n float64
+	for y := 0; y < a.Height; y += changeStep {
+		for x := 0; x < a.Width; x += changeStep {
+			n++
+			still.add(int(a.Row(y)[x]), int(b.Row(y)[x]))
+			v := f.Forward.Row(y)[x]
+			tx, ty := (256*x+int(v.X)+128)>>8, (256*y+int(v.Y)+128)>>8
+			if tx < 0 || ty < 0 || tx >= a.Width || ty >= a.Height {
+				continue
+			}
+			along.add(int(a.Row(y)[x]), int(b.Row(ty)[tx]))
+			if w := f.Backward.Row(ty)[tx]; max(abs(int(v.X+w.X)), abs(int(v.Y+w.Y))) > 256 {
+				lost++
+			}
+		}
+	}
+	return change{1 - max(along.value(), still.value(), 0), lost / n}
 }
 
 // sharedClips returns the material kept beside the project, if it is there.

@@ -42,31 +42,6 @@ func ReadFlo(r io.Reader) (Field, error) {
 	return f, nil
 }
 
-// ReadFloSized is ReadFlo for a file that must hold a field of dst's size. It reads
-// into dst's memory, whose contents are undefined after an error.
-func ReadFloSized(r io.Reader, dst Field) error {
-	w, h, err := readFloHeader(r)
-	if err == nil && (w != dst.Width || h != dst.Height) {
-		err = fmt.Errorf("%dx%d, want %dx%d", w, h, dst.Width, dst.Height)
-	}
-	if err != nil {
-		return fmt.Errorf("flow: read .flo: %w", err)
-	}
-	if dst.Stride == w { // one long row
-		w, h = w*h, 1
-	}
-	vectors := newFloReader(r, dst.Limit())
-	for y := range h {
-		row := dst.Pix[y*dst.Stride:][:w]
-		for x := 0; x < w; x += floChunk {
-			if err := vectors.read(row[x:min(x+floChunk, w)]); err != nil {
-				return fmt.Errorf("flow: read .flo: %dx%d: after vector %d: %w", dst.Width, dst.Height, y*w+x, err)
-			}
-		}
-	}
-	return nil
-}
-
 func readFlo(r io.Reader) (Field, error) {
 	w, h, err := readFloHeader(r)
 	if err != nil {
@@ -74,7 +49,7 @@ func readFlo(r io.Reader) (Field, error) {
 	}
 	f := Field{}
 	f.Width, f.Height, f.Stride = w, h, w
-	vectors := newFloReader(r, f.Limit())
+	vectors := &floReader{r: r, limit: f.Limit()}
 	for n := 0; n < w*h; n = len(f.Pix) {
 		f.Pix = append(f.Pix, make([]Vec, min(floChunk, w*h-n))...)
 		if err := vectors.read(f.Pix[n:]); err != nil {
@@ -102,22 +77,14 @@ type floReader struct {
 	r       io.Reader
 	limit   int32
 	bytes   [8 * floChunk]byte
-	vectors [][2]float32 // of a file that is not canonical
+	vectors [floChunk][2]float32
 }
-
-func newFloReader(r io.Reader, limit int32) *floReader { return &floReader{r: r, limit: limit} }
 
 // read fills dst.
 func (f *floReader) read(dst []Vec) error {
 	raw := f.bytes[:8*len(dst)]
 	if _, err := io.ReadFull(f.r, raw); err != nil {
 		return noEOF(err)
-	}
-	if readCanonical(dst, raw, f.limit) {
-		return nil
-	}
-	if f.vectors == nil {
-		f.vectors = make([][2]float32, floChunk)
 	}
 	vectors, known := f.vectors[:len(dst)], true
 	for i := range vectors {
@@ -136,25 +103,6 @@ func (f *floReader) read(dst []Vec) error {
 		}
 	}
 	return nil
-}
-
-// readCanonical sets dst from a file's bytes if they hold canonical vectors up to
-// limit, as those that WriteFlo wrote; else dst is undefined.
-func readCanonical(dst []Vec, raw []byte, limit int32) bool {
-	for i := range dst {
-		if len(raw) < 8 {
-			return false
-		}
-		both := binary.LittleEndian.Uint64(raw)
-		raw = raw[8:]
-		x, y := math.Float32frombits(uint32(both))*One, math.Float32frombits(uint32(both>>32))*One
-		v := Vec{int32(x), int32(y)}
-		if float32(v.X) != x || float32(v.Y) != y || uint32(v.X+limit) > uint32(2*limit) || uint32(v.Y+limit) > uint32(2*limit) {
-			return false
-		}
-		dst[i] = v
-	}
-	return true
 }
 
 // knownFlo is false for NaN.

@@ -74,14 +74,6 @@ func TestReadFloDamaged(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", tt.name, err, tt.want)
 		}
 	}
-	for _, size := range [][2]int{{2, 1}, {1, 2}, {1, 1}} {
-		if err := ReadFloSized(bytes.NewReader(floFile(202021.25, 3, 4)), NewField(size[0], size[1])); err == nil || !strings.Contains(err.Error(), "3x4, want") {
-			t.Errorf("a field of %v: error %v", size, err)
-		}
-	}
-	if err := ReadFloSized(bytes.NewReader(floFile(202021.25, 1, 2, 5, 6)), NewField(1, 2)); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("cut short: error %v", err)
-	}
 	broken := errors.New("broken pipe")
 	if _, err := ReadFlo(io.MultiReader(bytes.NewReader(whole[:20]), iotest.ErrReader(broken))); !errors.Is(err, broken) {
 		t.Errorf("error %v, want the reader's", err)
@@ -128,17 +120,9 @@ func TestFloRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fields := []Field{g, NewField(s[0], s[1]), {frame.Image[Vec]{Width: s[0], Height: s[1], Stride: s[0] + 3, Pix: make([]Vec, (s[0]+3)*s[1])}}}
-		for _, g := range fields[1:] {
-			if err := ReadFloSized(iotest.HalfReader(bytes.NewReader(file.Bytes())), g); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for i, g := range fields {
-			for y := range s[1] {
-				if !slices.Equal(f.Row(y), g.Row(y)) {
-					t.Fatalf("%dx%d: row %d differs, way %d", s[0], s[1], y, i)
-				}
+		for y := range s[1] {
+			if !slices.Equal(f.Row(y), g.Row(y)) {
+				t.Fatalf("%dx%d: row %d differs", s[0], s[1], y)
 			}
 		}
 	}
@@ -196,22 +180,4 @@ func FuzzReadFlo(f *testing.F) {
 			t.Fatalf("what was read does not survive being written: error %v", err)
 		}
 	})
-}
-
-func BenchmarkReadFloSized(b *testing.B) {
-	f := NewField(960, 540)
-	r := rand.New(rand.NewPCG(4, 4))
-	for i := range f.Pix {
-		f.Pix[i] = Vec{int32(r.IntN(9000) - 4500), int32(r.IntN(9000) - 4500)}
-	}
-	var file bytes.Buffer
-	if err := WriteFlo(&file, f); err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(file.Len()))
-	for b.Loop() {
-		if err := ReadFloSized(bytes.NewReader(file.Bytes()), f); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -167,7 +167,7 @@ func (c *conversion) decode(ctx context.Context, to chan<- picture) error {
 		case err != nil:
 			return err
 		}
-		p := picture{Frame: f, number: c.sources, guide: c.guide(f), at: c.moment(f.PTS)}
+		p := picture{Frame: f, number: c.sources, view: newView(c.guide(f)), at: c.moment(f.PTS)}
 		c.sources++
 		if err := send(ctx, to, p); err != nil {
 			f.Release()

@@ -92,6 +92,6 @@ func estimatePair(a, b *frame.Frame, o Options) (*interval, error) {
 	}
 	defer e.close()
 	c := &conversion{o: &o, level: o.Preset.level(a.Width, a.Height)}
-	v := &interval{a: picture{Frame: a, guide: c.guide(a)}, b: picture{Frame: b, guide: c.guide(b)}}
+	v := &interval{a: picture{Frame: a, view: newView(c.guide(a))}, b: picture{Frame: b, view: newView(c.guide(b))}}
 	return v, e.estimate(v)
 }

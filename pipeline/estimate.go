@@ -44,12 +44,16 @@ func (o *Options) shared() frame.Workers {
 // estimators are what one goroutine estimates flows with.
 type estimators struct {
 	workers frame.Workers
+	cache   *flowCache
 	plain   pair
 	started *startedEstimates // nil unless the preset asks for them
 }
 
 // pair is two estimators, one for either direction.
-type pair struct{ forward, backward Estimator }
+type pair struct {
+	forward, backward Estimator
+	method            string // that they have in common
+}
 
 func (p pair) close() {
 	for _, e := range []Estimator{p.forward, p.backward} {
@@ -67,6 +71,7 @@ type startedEstimates struct {
 	coarse        warp.FlowPair // of the halved guides
 	along         warp.FlowPair // the same for the guides
 	found         warp.FlowPair
+	method        string
 }
 
 type startedPair struct{ forward, backward startedEstimator }
@@ -97,8 +102,11 @@ func newEstimators(o *Options) (*estimators, error) {
 }
 
 func (e *estimators) open(o *Options) (err error) {
+	if e.cache, err = newFlowCache(o.FlowCache); err != nil {
+		return err
+	}
 	for _, to := range []*Estimator{&e.plain.forward, &e.plain.backward} {
-		if *to, err = newEstimator(o); err != nil {
+		if *to, e.plain.method, err = newEstimator(o); err != nil {
 			return err
 		}
 	}
@@ -108,20 +116,21 @@ func (e *estimators) open(o *Options) (err error) {
 	e.started = &startedEstimates{matcher: flow.Matcher{Workers: e.workers}}
 	first, second := &e.started.first, &e.started.second
 	for _, to := range []*startedEstimator{&first.forward, &first.backward} {
-		if *to, err = newStartedEstimator(o, o.Preset.dis()); err != nil {
+		if *to, err = newStartedEstimator(o.Preset.dis()); err != nil {
 			return err
 		}
 	}
 	for _, to := range []*startedEstimator{&second.forward, &second.backward} {
-		if *to, err = newStartedEstimator(o, o.Preset.secondDIS()); err != nil {
+		if *to, err = newStartedEstimator(o.Preset.secondDIS()); err != nil {
 			return err
 		}
 	}
+	e.started.method = fmt.Sprintf("%s, started dis %+v and %+v", e.plain.method, o.Preset.dis(), o.Preset.secondDIS())
 	return nil
 }
 
-func newEstimator(o *Options) (e Estimator, err error) {
-	var method string
+// newEstimator returns that of o, and with which parameters.
+func newEstimator(o *Options) (e Estimator, method string, err error) {
 	if o.Flow == Farneback {
 		p := opencv.DefaultFarneback()
 		e, err = opencv.NewFarneback(p)
@@ -131,54 +140,68 @@ func newEstimator(o *Options) (e Estimator, err error) {
 		e, err = opencv.NewDIS(p)
 		method = fmt.Sprintf("dis %+v", p)
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case o.FlowCache == "":
-		return e, nil
+	if err != nil {
+		return nil, "", err // e is not nil
 	}
-	return newFlowCache(e, o.FlowCache, method)
+	return e, method, nil
 }
 
-func newStartedEstimator(o *Options, p opencv.DISOptions) (startedEstimator, error) {
+func newStartedEstimator(p opencv.DISOptions) (startedEstimator, error) {
 	e, err := opencv.NewDIS(p)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case o.FlowCache == "":
-		return e, nil
 	}
-	return newStartedFlowCache(e, o.FlowCache, fmt.Sprintf("dis %+v", p))
+	return e, nil
 }
 
 func (e *estimators) close() {
 	e.plain.close()
 	if s := e.started; s != nil {
-		pair{s.first.forward, s.first.backward}.close()
-		pair{s.second.forward, s.second.backward}.close()
+		pair{forward: s.first.forward, backward: s.first.backward}.close()
+		pair{forward: s.second.forward, backward: s.second.backward}.close()
 	}
 }
 
 // estimate sets v's flows.
 func (e *estimators) estimate(v *interval) error {
-	a, b := v.a.guide, v.b.guide
+	a, b := v.a.view, v.b.view
 	if e.started == nil {
 		v.flows = make([]warp.FlowPair, 1)
-		if err := e.plain.estimate(a, b, &v.flows[0]); err != nil {
+		if err := e.estimatePlain(a, b, v.flows); err != nil {
 			return err
 		}
 	} else {
 		v.flows = make([]warp.FlowPair, 2)
-		if err := e.started.estimate(e.plain, a, b, v.flows); err != nil {
-			return err
-		}
-	}
-	for _, p := range v.flows {
-		if err := flow.KeepStill(a, b, e.workers, p.Forward, p.Backward); err != nil {
+		if err := e.between(e.started.method, a, b, v.flows, func() error {
+			return e.started.estimate(e.plain, a.guide, b.guide, v.flows)
+		}); err != nil {
 			return err
 		}
 	}
 	return e.estimateOuter(v)
+}
+
+// estimatePlain sets dst, a single pair, to what the plain estimators find.
+func (e *estimators) estimatePlain(a, b view, dst []warp.FlowPair) error {
+	return e.between("both "+e.plain.method, a, b, dst, func() error {
+		return e.plain.estimate(a.guide, b.guide, &dst[0])
+	})
+}
+
+// between sets dst to the flows between a and b that the method makes, which is what
+// estimate does, with those of what stands still set to zero.
+func (e *estimators) between(method string, a, b view, dst []warp.FlowPair, estimate func() error) error {
+	return e.cache.pairs(method, a, b, dst, func() error {
+		if err := estimate(); err != nil {
+			return err
+		}
+		for _, p := range dst {
+			if err := flow.KeepStill(a.guide, b.guide, e.workers, p.Forward, p.Backward); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // estimate sets both flows of dst. Where no block was found, the first is started
@@ -213,9 +236,16 @@ func (e *estimators) estimateOuter(v *interval) error {
 		{Guide: before.guide, Frame: before.Frame, Span: before.span}, {Guide: after.guide, Frame: after.Frame, Span: after.span},
 	}
 	return together(
-		func() error { return e.plain.backward.Estimate(v.a.guide, before.guide, &v.outer[0].Flow) },
-		func() error { return e.plain.forward.Estimate(v.b.guide, after.guide, &v.outer[1].Flow) },
+		func() error { return e.estimateOne(e.plain.backward, v.a.view, before.view, &v.outer[0].Flow) },
+		func() error { return e.estimateOne(e.plain.forward, v.b.view, after.view, &v.outer[1].Flow) },
 	)
+}
+
+// estimateOne sets dst to the flow from a to b that one of the plain estimators finds.
+func (e *estimators) estimateOne(with Estimator, a, b view, dst *flow.Field) error {
+	return e.cache.fields("one "+e.plain.method, a, b, []*flow.Field{dst}, func() error {
+		return with.Estimate(a.guide, b.guide, dst)
+	})
 }
 
 // together runs both at once.

@@ -1,64 +1,103 @@
 package pipeline
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"retime/flow"
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
+	"retime/warp"
 )
 
-// flowCache is an Estimator that keeps fields in files of a directory, named after
-// the pictures and the method that they come from. A field that is read is the
-// one that was written, bit for bit.
-type flowCache struct {
-	Estimator
-	dir, method string
+// view is a picture as its motion is estimated on.
+type view struct {
+	guide  frame.Image[uint8]
+	digest func() pictureDigest // of guide; taken at the first call, which may come from any goroutine
 }
 
-// newFlowCache returns e with a cache in dir, which is made if it is not there. It
-// closes e where that fails.
-func newFlowCache(e Estimator, dir, method string) (*flowCache, error) {
+type pictureDigest [sha256.Size]byte
+
+func newView(guide frame.Image[uint8]) view {
+	return view{guide, sync.OnceValue(func() pictureDigest {
+		h := sha256.New()
+		var size [16]byte
+		binary.LittleEndian.PutUint64(size[:], uint64(guide.Width))
+		binary.LittleEndian.PutUint64(size[8:], uint64(guide.Height))
+		h.Write(size[:])
+		for y := range guide.Height {
+			h.Write(guide.Row(y))
+		}
+		return pictureDigest(h.Sum(nil))
+	})}
+}
+
+// flowCache keeps what is estimated from two pictures in files of a directory, named
+// after the method and the pictures. Fields that are read are those that were
+// written, bit for bit. A nil flowCache keeps nothing.
+type flowCache struct{ dir string }
+
+// cacheVersion is part of the files' names. It is to be raised when from the same
+// pictures, with the same parameters of the estimators, other fields come out: with
+// changes to estimates in this package, to warp.Halve, and to block matching, scaling
+// and KeepStill of package flow.
+const cacheVersion = 1
+
+// newFlowCache returns the cache in dir, which is made if it is not there; nil for
+// no name.
+func newFlowCache(dir string) (*flowCache, error) {
+	if dir == "" {
+		return nil, nil
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		e.Close()
 		return nil, fault.New(fault.CannotWrite, "--flow-cache: %w", err)
 	}
-	return &flowCache{e, dir, method}, nil
+	return &flowCache{dir}, nil
 }
 
-// startedFlowCache is a flowCache of an estimator that takes an initial flow.
-type startedFlowCache struct {
-	*flowCache
-	from startedEstimator
-}
-
-func newStartedFlowCache(e startedEstimator, dir, method string) (*startedFlowCache, error) {
-	c, err := newFlowCache(e, dir, method)
-	if err != nil {
-		return nil, err
+// pairs sets dst to the flows between a and b that the method makes, which estimate
+// does if they are not kept. They are the same ones between b and a, the other way
+// round.
+func (c *flowCache) pairs(method string, a, b view, dst []warp.FlowPair, estimate func() error) error {
+	if c == nil {
+		return estimate()
 	}
-	return &startedFlowCache{c, e}, nil
+	da, db := a.digest(), b.digest()
+	turned := bytes.Compare(da[:], db[:]) > 0
+	fields := make([]*flow.Field, 0, 2*len(dst))
+	for i := range dst {
+		there, back := &dst[i].Forward, &dst[i].Backward
+		if turned {
+			there, back = back, there
+		}
+		fields = append(fields, there, back)
+	}
+	if turned {
+		a, b = b, a
+	}
+	return c.fields(method, a, b, fields, estimate)
 }
 
-func (c *startedFlowCache) EstimateFrom(a, b frame.Image[uint8], initial flow.Field, dst *flow.Field) error {
-	return c.keep(c.key(a, b, initial), a, dst, func() error { return c.from.EstimateFrom(a, b, initial, dst) })
-}
-
-func (c *flowCache) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
-	return c.keep(c.key(a, b, flow.Field{}), a, dst, func() error { return c.Estimator.Estimate(a, b, dst) })
-}
-
-// keep reads the field called key, or else estimates and writes it.
-func (c *flowCache) keep(key string, a frame.Image[uint8], dst *flow.Field, estimate func() error) error {
-	name := filepath.Join(c.dir, key+".flo")
-	switch err := readCached(name, a, dst); {
+// fields sets dst to what the method makes of a and b, in this order. What it reads
+// is in new memory, as fields are handed on.
+func (c *flowCache) fields(method string, a, b view, dst []*flow.Field, estimate func() error) error {
+	if c == nil {
+		return estimate()
+	}
+	name := c.name(method, a, b)
+	switch fields, err := readFields(name, len(dst), a.guide); {
 	case err == nil:
+		for i, f := range fields {
+			*dst[i] = f
+		}
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return fault.New(fault.BadData, "--flow-cache: %q: %w; delete it", name, err)
@@ -66,60 +105,44 @@ func (c *flowCache) keep(key string, a frame.Image[uint8], dst *flow.Field, esti
 	if err := estimate(); err != nil {
 		return err
 	}
-	if err := writeCached(name, *dst); err != nil {
+	if err := writeFields(name, dst); err != nil {
 		return fault.New(fault.CannotWrite, "--flow-cache: %w", err)
 	}
 	return nil
 }
 
-// key names the flow from a to b that starts from an initial one, which may be
-// empty.
-func (c *flowCache) key(a, b frame.Image[uint8], initial flow.Field) string {
+// name is that of the file for two pictures.
+func (c *flowCache) name(method string, a, b view) string {
 	h := sha256.New()
-	h.Write([]byte(c.method))
-	for _, m := range []frame.Image[uint8]{a, b} {
-		var size [16]byte
-		binary.LittleEndian.PutUint64(size[:], uint64(m.Width))
-		binary.LittleEndian.PutUint64(size[8:], uint64(m.Height))
-		h.Write(size[:])
-		for y := range m.Height {
-			h.Write(m.Row(y))
-		}
+	fmt.Fprintf(h, "%d %s\n", cacheVersion, method)
+	for _, v := range []view{a, b} {
+		d := v.digest()
+		h.Write(d[:])
 	}
-	for y := range initial.Height {
-		for _, v := range initial.Row(y) {
-			var vec [8]byte
-			binary.LittleEndian.PutUint32(vec[:], uint32(v.X))
-			binary.LittleEndian.PutUint32(vec[4:], uint32(v.Y))
-			h.Write(vec[:])
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return filepath.Join(c.dir, hex.EncodeToString(h.Sum(nil)[:16])+".flow")
 }
 
-// readCached sets dst, whose memory it does not reuse: fields are handed on.
-func readCached(name string, a frame.Image[uint8], dst *flow.Field) error {
+func readFields(name string, n int, like frame.Image[uint8]) ([]flow.Field, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
-	field := flow.NewField(a.Width, a.Height)
-	if err := flow.ReadFloSized(f, field); err != nil {
-		return err
-	}
-	*dst = field
-	return nil
+	return flow.ReadFields(f, n, like.Width, like.Height)
 }
 
-// writeCached writes a file that is whole as soon as it has its name.
-func writeCached(name string, field flow.Field) error {
+// writeFields writes a file that is whole as soon as it has its name.
+func writeFields(name string, fields []*flow.Field) error {
 	f, err := os.CreateTemp(filepath.Dir(name), "*.tmp")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // gone by then where all went well
-	err = flow.WriteFlo(f, field)
+	list := make([]flow.Field, len(fields))
+	for i, field := range fields {
+		list[i] = *field
+	}
+	err = flow.WriteFields(f, list...)
 	if e := f.Close(); err == nil {
 		err = e
 	}

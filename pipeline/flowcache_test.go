@@ -2,118 +2,338 @@ package pipeline
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"retime/flow"
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
+	"retime/testdata/scene"
+	"retime/warp"
 )
 
-// countingEstimator makes fields that tell their pictures, and counts them.
-type countingEstimator struct{ calls int }
+// countingEstimate makes fields that tell their pictures, and counts them.
+type countingEstimate struct{ calls int }
 
-func (e *countingEstimator) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
-	e.calls++
-	*dst = flow.NewField(a.Width, a.Height)
+func (e *countingEstimate) field(a, b view, dst *flow.Field) {
+	*dst = flow.NewField(a.guide.Width, a.guide.Height)
 	for i := range dst.Pix {
 		// Up to the limit of so small a field.
-		dst.Pix[i] = flow.Vec{X: int32(a.Pix[0])*100 + int32(i), Y: -int32(b.Pix[0])*7 - int32(i)}
+		dst.Pix[i] = flow.Vec{X: int32(a.guide.Pix[0])*100 + int32(i), Y: -int32(b.guide.Pix[0])*7 - int32(i)}
 	}
-	return nil
 }
 
-func (e *countingEstimator) Close() error { return nil }
+func (e *countingEstimate) one(a, b view, dst *flow.Field) func() error {
+	return func() error {
+		e.calls++
+		e.field(a, b, dst)
+		return nil
+	}
+}
 
-func grey(width, height int, v uint8) frame.Image[uint8] {
+func (e *countingEstimate) pairs(a, b view, dst []warp.FlowPair) func() error {
+	return func() error {
+		e.calls++
+		for i := range dst {
+			e.field(a, b, &dst[i].Forward)
+			e.field(b, a, &dst[i].Backward)
+			dst[i].Forward.Pix[0].X, dst[i].Backward.Pix[0].X = int32(i), int32(-i)
+		}
+		return nil
+	}
+}
+
+func grey(width, height int, v uint8) view {
 	m := frame.NewImage[uint8](width, height)
 	m.Pix[0] = v
-	return m
+	return newView(m)
+}
+
+func mustCache(t testing.TB, dir string) *flowCache {
+	t.Helper()
+	c, err := newFlowCache(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func TestFlowCache(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "flows")
 	a, b, c := grey(7, 5, 1), grey(7, 5, 2), grey(5, 7, 1)
-	pairs := []struct {
-		a, b   frame.Image[uint8]
+	entries := []struct {
+		a, b   view
 		method string
 	}{{a, b, "one"}, {b, a, "one"}, {a, b, "two"}, {c, c, "one"}}
 	for pass, want := range []int{1, 0} {
-		for i, p := range pairs {
-			e := &countingEstimator{}
-			cached, err := newFlowCache(e, dir, p.method)
-			if err != nil {
-				t.Fatal(err)
-			}
+		for i, p := range entries {
+			e := &countingEstimate{}
+			cache := mustCache(t, dir)
 			var got, fresh flow.Field
-			if err := cached.Estimate(p.a, p.b, &got); err != nil {
+			if err := cache.fields(p.method, p.a, p.b, []*flow.Field{&got}, e.one(p.a, p.b, &got)); err != nil {
 				t.Fatal(err)
 			}
 			if e.calls != want {
-				t.Errorf("pass %d, pair %d: estimated %d times, want %d", pass, i, e.calls, want)
+				t.Errorf("pass %d, entry %d: estimated %d times, want %d", pass, i, e.calls, want)
 			}
-			_ = e.Estimate(p.a, p.b, &fresh)
+			e.field(p.a, p.b, &fresh)
 			if got.Width != fresh.Width || !slices.Equal(got.Pix, fresh.Pix) {
-				t.Errorf("pass %d, pair %d: the field differs", pass, i)
+				t.Errorf("pass %d, entry %d: the field differs", pass, i)
 			}
 		}
 	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*"))
-	if len(files) != len(pairs) {
-		t.Errorf("files %q, want %d", files, len(pairs))
+	wantFiles(t, dir, len(entries))
+}
+
+func wantFiles(t *testing.T, dir string, want int) {
+	t.Helper()
+	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != want {
+		t.Errorf("files %q, want %d", files, want)
 	}
 }
 
-func (e *countingEstimator) EstimateFrom(a, b frame.Image[uint8], initial flow.Field, dst *flow.Field) error {
-	err := e.Estimate(a, b, dst)
-	dst.Pix[0] = initial.Pix[0]
-	return err
-}
-
-// A field that started elsewhere is another.
-func TestFlowCacheStarts(t *testing.T) {
+// The flows between two pictures are kept once, for either order of them.
+func TestFlowCachePairs(t *testing.T) {
 	dir := t.TempDir()
-	a := grey(7, 5, 1)
-	e := &countingEstimator{}
-	c, err := newStartedFlowCache(e, dir, "m")
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, second := flow.NewField(7, 5), flow.NewField(7, 5)
-	second.Pix[0] = flow.Vec{X: 1, Y: 2}
-	for i, initial := range []flow.Field{first, second, first, second} {
-		var got flow.Field
-		if err := c.EstimateFrom(a, a, initial, &got); err != nil {
-			t.Fatal(err)
+	a, b := grey(7, 5, 1), grey(7, 5, 2)
+	for _, n := range []int{1, 2} {
+		method := fmt.Sprint(n, " pairs")
+		e := &countingEstimate{}
+		for i, order := range [][2]view{{a, b}, {b, a}, {b, a}, {a, b}, {a, a}, {a, a}} {
+			got, want := make([]warp.FlowPair, n), make([]warp.FlowPair, n)
+			cache := mustCache(t, dir)
+			if err := cache.pairs(method, order[0], order[1], got, e.pairs(order[0], order[1], got)); err != nil {
+				t.Fatal(err)
+			}
+			_ = (&countingEstimate{}).pairs(order[0], order[1], want)()
+			if i == 1 || i == 2 { // as they came to be
+				for k := range want {
+					want[k].Forward.Pix[0].X, want[k].Backward.Pix[0].X = int32(-k), int32(k)
+				}
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%d pairs, request %d: the fields differ", n, i)
+			}
 		}
-		if got.Pix[0] != initial.Pix[0] {
-			t.Errorf("%d: %v from %v", i, got.Pix[0], initial.Pix[0])
+		if e.calls != 2 {
+			t.Errorf("%d pairs: estimated %d times, want twice", n, e.calls)
 		}
 	}
-	if e.calls != 2 {
-		t.Errorf("estimated %d times, want twice", e.calls)
+	wantFiles(t, dir, 4)
+}
+
+// A picture's digest is that of its rows and its size.
+func TestViewDigest(t *testing.T) {
+	wide := frame.NewImage[uint8](9, 3)
+	for i := range wide.Pix {
+		wide.Pix[i] = uint8(i)
+	}
+	part := wide
+	part.Width = 6
+	tight := frame.NewImage[uint8](6, 3)
+	for y := range 3 {
+		copy(tight.Row(y), part.Row(y))
+	}
+	turned := frame.Image[uint8]{Width: 3, Height: 6, Stride: 3, Pix: tight.Pix}
+	v := newView(part)
+	if v.digest() != newView(tight).digest() {
+		t.Error("what lies beyond the rows counts")
+	}
+	if newView(tight).digest() == newView(turned).digest() {
+		t.Error("the size does not count")
+	}
+	before := newView(tight).digest()
+	tight.Pix[17]++
+	if newView(tight).digest() == before {
+		t.Error("the last sample does not count")
 	}
 }
 
 func TestFlowCacheFaults(t *testing.T) {
 	dir := t.TempDir()
-	a := grey(7, 5, 1)
-	c, err := newFlowCache(&countingEstimator{}, dir, "m")
+	a, b := grey(7, 5, 1), grey(7, 5, 2)
+	c := mustCache(t, dir)
+	name := c.name("m", a, b)
+	e := &countingEstimate{}
+	get := func() error {
+		var field flow.Field
+		return c.fields("m", a, b, []*flow.Field{&field}, e.one(a, b, &field))
+	}
+	if err := get(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var field flow.Field
-	name := filepath.Join(dir, c.key(a, a, flow.Field{})+".flo")
-	if err := os.WriteFile(name, []byte("PIEH"), 0o666); err != nil {
+	spoiled := map[string][]byte{"empty": nil, "header alone": whole[:20], "cut": whole[:len(whole)-1], "longer": append(slices.Clone(whole), 0), "another format": []byte("PIEH")}
+	for i := range 20 {
+		spoiled[fmt.Sprint("byte ", i)] = append(append(slices.Clone(whole[:i]), whole[i]^0x40), whole[i+1:]...)
+	}
+	spoiled["a vector of no such picture"] = append(append(slices.Clone(whole[:20]), 0x7f, 0x7f, 0x7f, 0x7f), whole[24:]...)
+	for what, data := range spoiled {
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := get(); fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "delete it") {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+	// Fields of another number, as those of another method would be.
+	if err := os.WriteFile(name, whole, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Estimate(a, a, &field); fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), name) {
-		t.Errorf("damaged file: error %v", err)
+	var two [2]flow.Field
+	if err := c.fields("m", a, b, []*flow.Field{&two[0], &two[1]}, e.one(a, b, &two[0])); fault.KindOf(err) != fault.BadData {
+		t.Errorf("one field for two: error %v", err)
 	}
-	if _, err := newFlowCache(&countingEstimator{}, name, "m"); fault.KindOf(err) != fault.CannotWrite || errors.Is(err, os.ErrNotExist) {
+	if e.calls != 1 {
+		t.Errorf("estimated %d times, want once", e.calls)
+	}
+
+	if _, err := newFlowCache(name); fault.KindOf(err) != fault.CannotWrite || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file for a directory: error %v", err)
+	}
+	gone := mustCache(t, filepath.Join(dir, "gone"))
+	if err := os.Remove(gone.dir); err != nil {
+		t.Fatal(err)
+	}
+	var field flow.Field
+	if err := gone.fields("m", a, b, []*flow.Field{&field}, e.one(a, b, &field)); fault.KindOf(err) != fault.CannotWrite {
+		t.Errorf("the directory is gone: error %v", err)
+	}
+	failed := errors.New("no flow")
+	if err := c.fields("other", a, b, []*flow.Field{&field}, func() error { return failed }); !errors.Is(err, failed) {
+		t.Errorf("the estimate fails: error %v", err)
+	}
+	wantFiles(t, dir, 1)
+}
+
+// Several write the same entries at once, as workers and processes do.
+func TestFlowCacheShared(t *testing.T) {
+	dir := t.TempDir()
+	a, b := grey(64, 48, 1), grey(64, 48, 2)
+	want := make([]warp.FlowPair, 2)
+	_ = (&countingEstimate{}).pairs(a, b, want)()
+	var group sync.WaitGroup
+	for range 8 {
+		c := mustCache(t, dir)
+		group.Go(func() {
+			for k := range 20 {
+				got := make([]warp.FlowPair, 2)
+				if err := c.pairs(fmt.Sprint(k), a, b, got, (&countingEstimate{}).pairs(a, b, got)); err != nil {
+					t.Error(err)
+				} else if !reflect.DeepEqual(got, want) {
+					t.Errorf("entry %d differs", k)
+				}
+			}
+		})
+	}
+	group.Wait()
+	wantFiles(t, dir, 20)
+}
+
+// Kept flows are those that are estimated, by every method, around what was lost and
+// beyond a clip's end, also where time runs backward; and nothing is estimated then.
+func TestKeptFlowIsTheEstimate(t *testing.T) {
+	guides := make([]frame.Image[uint8], 4)
+	for i := range guides {
+		m := scene.Draw(118, 74, float64(i)/24).Y
+		guides[i] = frame.Image[uint8]{Width: 118, Height: 74, Stride: 118, Pix: m}
+		for y := range 30 {
+			clear(guides[i].Row(y)[:40]) // stands still
+		}
+	}
+	for _, c := range []struct {
+		preset Preset
+		flow   FlowMethod
+		files  int // two pairs of pictures, two of outer ones, and at best one at the clip's end
+	}{{Fast, DIS, 4}, {Balanced, DIS, 4}, {Best, DIS, 5}, {Balanced, Farneback, 4}} {
+		dir := t.TempDir()
+		want := keptFields(t, guides, &Options{Preset: c.preset, Flow: c.flow}, false)
+		for pass, closed := range []bool{false, true} {
+			got := keptFields(t, guides, &Options{Preset: c.preset, Flow: c.flow, FlowCache: dir}, closed)
+			for i := range want {
+				for y := range want[i].Height {
+					if !slices.Equal(got[i].Row(y), want[i].Row(y)) {
+						t.Fatalf("%s, %s, pass %d: row %d of field %d differs", c.preset, c.flow, pass, y, i)
+					}
+				}
+			}
+		}
+		wantFiles(t, dir, c.files)
+	}
+}
+
+// keptFields are the flows between four pictures, by estimators that may be closed
+// beforehand.
+func keptFields(t *testing.T, guides []frame.Image[uint8], o *Options, closed bool) (fields []flow.Field) {
+	t.Helper()
+	o.Threads = 2
+	e, err := newEstimators(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	if closed {
+		e.close()
+	}
+	views := make([]view, len(guides))
+	for i, g := range guides {
+		views[i] = newView(g)
+	}
+	there := &frame.Frame{}
+	at := func(i int) picture { return picture{Frame: there, view: views[i]} }
+	beyond := func(i int) outer { return outer{Frame: there, view: views[i]} }
+	around := &interval{a: at(1), b: at(2)}
+	around.a.outer = [2]outer{beyond(0), beyond(3)}
+	for _, v := range []*interval{around, {a: at(2), b: at(1)}, {a: at(0), b: at(1)}, {a: at(1), b: at(0)}} {
+		if err := e.estimate(v); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range v.flows {
+			fields = append(fields, p.Forward, p.Backward)
+		}
+	}
+	end := &interval{a: at(0)}
+	end.a.far = beyond(1)
+	if err := e.estimateContinued(end, 2); err != nil {
+		t.Fatal(err)
+	}
+	if end.continued == nil {
+		t.Fatal("no motion to continue")
+	}
+	return append(fields, around.outer[0].Flow, around.outer[1].Flow, end.continued.Forward, end.continued.Backward)
+}
+
+// The flow of 1080p at balanced, read with one picture that was not seen before.
+func BenchmarkFlowCacheRead(b *testing.B) {
+	const width, height = 960, 540
+	var guides [2]frame.Image[uint8]
+	for i := range guides {
+		guides[i] = frame.Image[uint8]{Width: width, Height: height, Stride: width, Pix: scene.Draw(width, height, float64(i)/24).Y}
+	}
+	e, err := newEstimators(&Options{Preset: Balanced, Flow: DIS, Threads: 1, FlowCache: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.close()
+	seen := newView(guides[0])
+	read := func() {
+		v := &interval{a: picture{view: seen}, b: picture{view: newView(guides[1])}}
+		if err := e.estimate(v); err != nil {
+			b.Fatal(err)
+		}
+		v.change = measureChange(v.a.guide, v.b.guide, v.flows[0])
+	}
+	read() // estimates it
+	for b.Loop() {
+		read()
 	}
 }

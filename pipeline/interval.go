@@ -12,8 +12,8 @@ import (
 // frame's own.
 type picture struct {
 	*frame.Frame
-	number int64 // from 0 at the first one read
-	guide  frame.Image[uint8]
+	view
+	number int64    // from 0 at the first one read
 	at     *big.Rat // on the source's clock
 	shown  *big.Rat // when its last repeat was shown, nil where it has none
 	lost   []lost   // pictures behind it that are made anew

@@ -51,7 +51,8 @@ type Options struct {
 	Flow   FlowMethod // optical flow estimator; DIS by default
 	Preset Preset     // cost against quality; Balanced by default
 	// FlowCache is a directory in which optical flow is kept, and from which it is
-	// read where it is there; empty for none.
+	// read where it is there; empty for none. Conversions on machines of one byte order
+	// may share it.
 	FlowCache string
 	// Order is the B-spline order of the sampling: 0, 1 or 3. Nil for 3.
 	Order *int

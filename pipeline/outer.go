@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/big"
 
-	"retime/flow"
 	"retime/pipeline/frame"
 	"retime/warp"
 )
@@ -13,8 +12,8 @@ import (
 // only; empty for none.
 type outer struct {
 	*frame.Frame
+	view
 	number int64
-	guide  frame.Image[uint8]
 	at     *big.Rat
 	span   warp.Phase // of the interval's length, that it is off
 }
@@ -85,7 +84,7 @@ func (c *conversion) lookAround(ctx context.Context, from <-chan picture, to cha
 
 // beyond is p as an outer picture, with a reference of its own.
 func beyond(p picture) outer {
-	return outer{Frame: p.Frame.Retain(), number: p.number, guide: p.guide, at: p.at}
+	return outer{Frame: p.Frame.Retain(), view: p.view, number: p.number, at: p.at}
 }
 
 // surround gives p its outer pictures, if both are there and no further off than the
@@ -139,13 +138,11 @@ func (m *continued) confidence(beyond warp.Phase) float64 {
 // be told.
 func (e *estimators) estimateContinued(v *interval, threshold float64) error {
 	near, far := v.a.guide, v.a.far.guide
-	m := &continued{}
-	if err := e.plain.estimate(near, far, &m.FlowPair); err != nil {
+	flows := make([]warp.FlowPair, 1)
+	if err := e.estimatePlain(v.a.view, v.a.far.view, flows); err != nil {
 		return err
 	}
-	if err := flow.KeepStill(near, far, e.workers, m.Forward, m.Backward); err != nil {
-		return err
-	}
+	m := &continued{FlowPair: flows[0]}
 	m.change = measureChange(near, far, m.FlowPair)
 	m.residual = warp.MeanError(e.workers, near, far, m.Forward)
 	if m.change.cutScore() < threshold && confidence(warp.Made{Residual: m.residual}, m.change) >= DefaultBlendBelow {

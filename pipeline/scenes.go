@@ -55,7 +55,7 @@ func findScenes(ctx context.Context, o Options, whole *Outline) (scenes []int64,
 		}
 		k := line.count(plan.clock.at(f.PTS))
 		before := last
-		last = picture{Frame: f, guide: smallGuide(f, source.Video())}
+		last = picture{Frame: f, view: newView(smallGuide(f, source.Video()))}
 		if before.Frame != nil {
 			cut := false
 			if k > 0 && k < whole.Frames {

@@ -261,15 +261,25 @@ func (s *study) flow(ctx context.Context) error {
 		}
 		opened = append(opened, e)
 	}
+	// The pictures' digests are taken anew, once each.
+	intervals := make([]*interval, len(s.tasks))
+	for i, t := range s.tasks {
+		a, b := t.a, t.b
+		a.view, b.view = newView(a.guide), newView(b.guide)
+		if i > 0 && intervals[i-1].b.Frame == a.Frame {
+			a.view = intervals[i-1].b.view
+		}
+		intervals[i] = &interval{a: a, b: b}
+	}
 	start := time.Now()
 	for _, e := range opened {
 		group.Go(func() error {
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= len(s.tasks) || ctx.Err() != nil {
+				if i >= len(intervals) || ctx.Err() != nil {
 					return ctx.Err()
 				}
-				v := &interval{a: s.tasks[i].a, b: s.tasks[i].b}
+				v := intervals[i]
 				if err := e.estimate(v); err != nil {
 					return err
 				}

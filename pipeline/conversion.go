@@ -12,7 +12,6 @@ import (
 
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
-	"retime/warp"
 )
 
 // conversion is one run of the stages.
@@ -167,7 +166,7 @@ func (c *conversion) decode(ctx context.Context, to chan<- picture) error {
 		case err != nil:
 			return err
 		}
-		p := picture{Frame: f, number: c.sources, view: newView(c.guide(f)), at: c.moment(f.PTS)}
+		p := picture{Frame: f, number: c.sources, view: c.view(f), at: c.moment(f.PTS)}
 		c.sources++
 		if err := send(ctx, to, p); err != nil {
 			f.Release()
@@ -200,18 +199,6 @@ func (c *conversion) stop() *big.Rat {
 	return t
 }
 
-// guide returns the picture that f's motion is estimated on.
-func (c *conversion) guide(f *frame.Frame) frame.Image[uint8] {
-	if !c.o.Mode.UsesFlow() && c.o.Duplicates == KeepDuplicates {
-		return frame.Image[uint8]{}
-	}
-	g := warp.Luma(f)
-	for range c.level {
-		g = warp.Halve(g)
-	}
-	return g
-}
-
 // estimate computes the flow of intervals, both ways at once.
 func (c *conversion) estimate(ctx context.Context, from <-chan *interval) error {
 	e, err := newEstimators(c.o)
@@ -224,7 +211,7 @@ func (c *conversion) estimate(ctx context.Context, from <-chan *interval) error 
 		if v.a.far.Frame != nil {
 			v.err = e.estimateContinued(v, newCuts(c.o).threshold)
 		} else if v.err = e.estimate(v); v.err == nil {
-			v.change = measureChange(v.a.guide, v.b.guide, v.flows[0])
+			v.change = measureChange(v.a.guide(), v.b.guide(), v.flows[0])
 		}
 		stop()
 		close(v.ready)

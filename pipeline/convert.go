@@ -75,7 +75,7 @@ func CutScore(a, b *frame.Frame, o Options) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return measureChange(v.a.guide, v.b.guide, v.flows[0]).cutScore(), nil
+	return measureChange(v.a.guide(), v.b.guide(), v.flows[0]).cutScore(), nil
 }
 
 // estimatePair returns the interval between two frames with its flow.
@@ -92,6 +92,6 @@ func estimatePair(a, b *frame.Frame, o Options) (*interval, error) {
 	}
 	defer e.close()
 	c := &conversion{o: &o, level: o.Preset.level(a.Width, a.Height)}
-	v := &interval{a: picture{Frame: a, view: newView(c.guide(a))}, b: picture{Frame: b, view: newView(c.guide(b))}}
+	v := &interval{a: picture{Frame: a, view: c.view(a)}, b: picture{Frame: b, view: c.view(b)}}
 	return v, e.estimate(v)
 }

@@ -11,12 +11,9 @@ import (
 	"retime/warp"
 )
 
-// Estimator computes the optical flow from a to b, luma pictures of one size,
-// into dst, whose memory it reuses. It is used by one goroutine at a time.
-type Estimator interface {
-	Estimate(a, b frame.Image[uint8], dst *flow.Field) error
-	Close() error
-}
+// Estimator estimates between luma pictures in the host's memory, and reuses that of
+// the field.
+type Estimator = flow.Estimator[frame.Image[uint8], *flow.Field]
 
 // startedEstimator is an estimator that also tries the vectors of an initial flow
 // of a's size.
@@ -173,7 +170,7 @@ func (e *estimators) estimate(v *interval) error {
 	} else {
 		v.flows = make([]warp.FlowPair, 2)
 		if err := e.between(e.started.method, a, b, v.flows, func() error {
-			return e.started.estimate(e.plain, a.guide, b.guide, v.flows)
+			return e.started.estimate(e.plain, a, b, v.flows)
 		}); err != nil {
 			return err
 		}
@@ -184,7 +181,7 @@ func (e *estimators) estimate(v *interval) error {
 // estimatePlain sets dst, a single pair, to what the plain estimators find.
 func (e *estimators) estimatePlain(a, b view, dst []warp.FlowPair) error {
 	return e.between("both "+e.plain.method, a, b, dst, func() error {
-		return e.plain.estimate(a.guide, b.guide, &dst[0])
+		return e.plain.estimate(a.guide(), b.guide(), &dst[0])
 	})
 }
 
@@ -196,7 +193,7 @@ func (e *estimators) between(method string, a, b view, dst []warp.FlowPair, esti
 			return err
 		}
 		for _, p := range dst {
-			if err := flow.KeepStill(a.guide, b.guide, e.workers, p.Forward, p.Backward); err != nil {
+			if err := flow.KeepStill(a.guide(), b.guide(), e.workers, p.Forward, p.Backward); err != nil {
 				return err
 			}
 		}
@@ -206,8 +203,8 @@ func (e *estimators) between(method string, a, b view, dst []warp.FlowPair, esti
 
 // estimate sets both flows of dst. Where no block was found, the first is started
 // from no motion and the second from the coarse flow.
-func (s *startedEstimates) estimate(plain pair, a, b frame.Image[uint8], dst []warp.FlowPair) error {
-	ha, hb := warp.Halve(a), warp.Halve(b)
+func (s *startedEstimates) estimate(plain pair, from, to view, dst []warp.FlowPair) error {
+	a, b, ha, hb := from.guide(), to.guide(), from.half(), to.half()
 	if err := plain.estimate(ha, hb, &s.coarse); err != nil {
 		return err
 	}
@@ -233,7 +230,7 @@ func (e *estimators) estimateOuter(v *interval) error {
 		return nil
 	}
 	v.outer = [2]*warp.Outer{
-		{Guide: before.guide, Frame: before.Frame, Span: before.span}, {Guide: after.guide, Frame: after.Frame, Span: after.span},
+		{Guide: before.guide(), Frame: before.Frame, Span: before.span}, {Guide: after.guide(), Frame: after.Frame, Span: after.span},
 	}
 	return together(
 		func() error { return e.estimateOne(e.plain.backward, v.a.view, before.view, &v.outer[0].Flow) },
@@ -244,7 +241,7 @@ func (e *estimators) estimateOuter(v *interval) error {
 // estimateOne sets dst to the flow from a to b that one of the plain estimators finds.
 func (e *estimators) estimateOne(with Estimator, a, b view, dst *flow.Field) error {
 	return e.cache.fields("one "+e.plain.method, a, b, []*flow.Field{dst}, func() error {
-		return with.Estimate(a.guide, b.guide, dst)
+		return with.Estimate(a.guide(), b.guide(), dst)
 	})
 }
 

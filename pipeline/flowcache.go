@@ -3,42 +3,18 @@ package pipeline
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"retime/flow"
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
 	"retime/warp"
 )
-
-// view is a picture as its motion is estimated on.
-type view struct {
-	guide  frame.Image[uint8]
-	digest func() pictureDigest // of guide; taken at the first call, which may come from any goroutine
-}
-
-type pictureDigest [sha256.Size]byte
-
-func newView(guide frame.Image[uint8]) view {
-	return view{guide, sync.OnceValue(func() pictureDigest {
-		h := sha256.New()
-		var size [16]byte
-		binary.LittleEndian.PutUint64(size[:], uint64(guide.Width))
-		binary.LittleEndian.PutUint64(size[8:], uint64(guide.Height))
-		h.Write(size[:])
-		for y := range guide.Height {
-			h.Write(guide.Row(y))
-		}
-		return pictureDigest(h.Sum(nil))
-	})}
-}
 
 // flowCache keeps what is estimated from two pictures in files of a directory, named
 // after the method and the pictures. Fields that are read are those that were
@@ -93,7 +69,7 @@ func (c *flowCache) fields(method string, a, b view, dst []*flow.Field, estimate
 		return estimate()
 	}
 	name := c.name(method, a, b)
-	switch fields, err := readFields(name, len(dst), a.guide); {
+	switch fields, err := readFields(name, len(dst), a.guide()); {
 	case err == nil:
 		for i, f := range fields {
 			*dst[i] = f

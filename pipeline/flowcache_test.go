@@ -22,10 +22,10 @@ import (
 type countingEstimate struct{ calls int }
 
 func (e *countingEstimate) field(a, b view, dst *flow.Field) {
-	*dst = flow.NewField(a.guide.Width, a.guide.Height)
+	*dst = flow.NewField(a.guide().Width, a.guide().Height)
 	for i := range dst.Pix {
 		// Up to the limit of so small a field.
-		dst.Pix[i] = flow.Vec{X: int32(a.guide.Pix[0])*100 + int32(i), Y: -int32(b.guide.Pix[0])*7 - int32(i)}
+		dst.Pix[i] = flow.Vec{X: int32(a.guide().Pix[0])*100 + int32(i), Y: -int32(b.guide().Pix[0])*7 - int32(i)}
 	}
 }
 
@@ -52,7 +52,12 @@ func (e *countingEstimate) pairs(a, b view, dst []warp.FlowPair) func() error {
 func grey(width, height int, v uint8) view {
 	m := frame.NewImage[uint8](width, height)
 	m.Pix[0] = v
-	return newView(m)
+	return there(m)
+}
+
+// there is the view of a picture whose guide is m.
+func there(m frame.Image[uint8]) view {
+	return newView(func() frame.Image[uint8] { return m })
 }
 
 func mustCache(t testing.TB, dir string) *flowCache {
@@ -141,16 +146,15 @@ func TestViewDigest(t *testing.T) {
 		copy(tight.Row(y), part.Row(y))
 	}
 	turned := frame.Image[uint8]{Width: 3, Height: 6, Stride: 3, Pix: tight.Pix}
-	v := newView(part)
-	if v.digest() != newView(tight).digest() {
+	if digestOf(part) != digestOf(tight) {
 		t.Error("what lies beyond the rows counts")
 	}
-	if newView(tight).digest() == newView(turned).digest() {
+	if digestOf(tight) == digestOf(turned) {
 		t.Error("the size does not count")
 	}
-	before := newView(tight).digest()
+	before := digestOf(tight)
 	tight.Pix[17]++
-	if newView(tight).digest() == before {
+	if digestOf(tight) == before {
 		t.Error("the last sample does not count")
 	}
 }
@@ -286,7 +290,7 @@ func keptFields(t *testing.T, guides []frame.Image[uint8], o *Options, closed bo
 	}
 	views := make([]view, len(guides))
 	for i, g := range guides {
-		views[i] = newView(g)
+		views[i] = there(g)
 	}
 	there := &frame.Frame{}
 	at := func(i int) picture { return picture{Frame: there, view: views[i]} }
@@ -324,13 +328,13 @@ func BenchmarkFlowCacheRead(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer e.close()
-	seen := newView(guides[0])
+	seen := there(guides[0])
 	read := func() {
-		v := &interval{a: picture{view: seen}, b: picture{view: newView(guides[1])}}
+		v := &interval{a: picture{view: seen}, b: picture{view: there(guides[1])}}
 		if err := e.estimate(v); err != nil {
 			b.Fatal(err)
 		}
-		v.change = measureChange(v.a.guide, v.b.guide, v.flows[0])
+		v.change = measureChange(v.a.guide(), v.b.guide(), v.flows[0])
 	}
 	read() // estimates it
 	for b.Loop() {

@@ -73,7 +73,7 @@ func (c *conversion) settle(v *interval, s slot, f *frame.Frame, made warp.Made)
 	out := result{Record: v.record(s, at, method, made)}
 	if c.o.ConfidenceMap != nil || method == Blended {
 		in := warp.Interval{
-			A: v.a.Frame, B: v.b.Frame, GuideA: v.a.guide, GuideB: v.b.guide, Level: c.level,
+			A: v.a.Frame, B: v.b.Frame, GuideA: v.a.guide(), GuideB: v.b.guide(), Level: c.level,
 			Flows: v.flows,
 		}
 		out.confidence = c.assess.confidence(in, s.phase)

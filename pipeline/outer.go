@@ -137,7 +137,7 @@ func (m *continued) confidence(beyond warp.Phase) float64 {
 // estimateContinued sets the motion that is continued beyond v's end, unless it cannot
 // be told.
 func (e *estimators) estimateContinued(v *interval, threshold float64) error {
-	near, far := v.a.guide, v.a.far.guide
+	near, far := v.a.guide(), v.a.far.guide()
 	flows := make([]warp.FlowPair, 1)
 	if err := e.estimatePlain(v.a.view, v.a.far.view, flows); err != nil {
 		return err

@@ -62,7 +62,7 @@ func (c *conversion) dropRepeats(ctx context.Context, from <-chan picture, to ch
 		return nil
 	}
 	for p := range from {
-		if len(held) > 0 && !repeated(held[0].guide, p.guide) {
+		if len(held) > 0 && !repeated(held[0].guide(), p.guide()) {
 			if err := flush(pause); err != nil {
 				p.Release()
 				return err

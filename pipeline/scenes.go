@@ -55,7 +55,7 @@ func findScenes(ctx context.Context, o Options, whole *Outline) (scenes []int64,
 		}
 		k := line.count(plan.clock.at(f.PTS))
 		before := last
-		last = picture{Frame: f, view: newView(smallGuide(f, source.Video()))}
+		last = picture{Frame: f, view: newView(func() frame.Image[uint8] { return smallGuide(f, source.Video()) })}
 		if before.Frame != nil {
 			cut := false
 			if k > 0 && k < whole.Frames {
@@ -87,13 +87,13 @@ func smallGuide(f *frame.Frame, v media.Video) frame.Image[uint8] {
 // between says whether a scene begins with v's second guide. Motion is estimated
 // where the score may reach the threshold.
 func (c *cuts) between(e *estimators, v *interval) (bool, error) {
-	if 1-likeness(v.a.guide, v.b.guide) < c.threshold {
+	if 1-likeness(v.a.guide(), v.b.guide()) < c.threshold {
 		return false, nil
 	}
 	if err := e.estimate(v); err != nil {
 		return false, err
 	}
-	return measureChange(v.a.guide, v.b.guide, v.flows[0]).cutScore() >= c.threshold, nil
+	return measureChange(v.a.guide(), v.b.guide(), v.flows[0]).cutScore() >= c.threshold, nil
 }
 
 // likeness is the correlation of two pictures in their places, which measureChange

@@ -217,14 +217,13 @@ func (s *study) all(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * float64(s.intervals) / float64(len(s.tasks)))
 }
 
-// decode reads all frames, and makes the pictures that motion is estimated on.
+// decode reads all frames.
 func (s *study) decode(ctx context.Context) error {
 	c, source, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	c.level = s.o.Preset.level(source.Video().Width, source.Video().Height)
 	start := time.Now()
 	for {
 		f, err := source.Read()
@@ -233,7 +232,6 @@ func (s *study) decode(ctx context.Context) error {
 		} else if err != nil {
 			return err
 		}
-		c.guide(f)
 		f.Release()
 		if t := c.plan.to; t != nil && c.plan.clock.at(f.PTS).Cmp(t) >= 0 {
 			break
@@ -243,7 +241,8 @@ func (s *study) decode(ctx context.Context) error {
 	return nil
 }
 
-// flow reads the flow of the kept intervals, with as many workers as a run has.
+// flow makes the pictures that motion is estimated on and reads the flow of the kept
+// intervals, with as many workers as a run has.
 func (s *study) flow(ctx context.Context) error {
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -261,11 +260,12 @@ func (s *study) flow(ctx context.Context) error {
 		}
 		opened = append(opened, e)
 	}
-	// The pictures' digests are taken anew, once each.
+	// The pictures' views are made anew, once each.
+	c := &conversion{o: s.o, level: s.tasks[0].in.Level}
 	intervals := make([]*interval, len(s.tasks))
 	for i, t := range s.tasks {
 		a, b := t.a, t.b
-		a.view, b.view = newView(a.guide), newView(b.guide)
+		a.view, b.view = c.view(a.Frame), c.view(b.Frame)
 		if i > 0 && intervals[i-1].b.Frame == a.Frame {
 			a.view = intervals[i-1].b.view
 		}
@@ -283,7 +283,7 @@ func (s *study) flow(ctx context.Context) error {
 				if err := e.estimate(v); err != nil {
 					return err
 				}
-				v.change = measureChange(v.a.guide, v.b.guide, v.flows[0])
+				v.change = measureChange(v.a.guide(), v.b.guide(), v.flows[0])
 			}
 		})
 	}

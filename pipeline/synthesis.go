@@ -252,15 +252,15 @@ func (c *conversion) timed(finish func() (warp.Made, error)) func() (warp.Made, 
 func (w *window) describe(level int) warp.Interval {
 	v := w.now
 	in := warp.Interval{
-		A: v.a.Frame, B: v.b.Frame, GuideA: v.a.guide, GuideB: v.b.guide, Level: level,
+		A: v.a.Frame, B: v.b.Frame, GuideA: v.a.guide(), GuideB: v.b.guide(), Level: level,
 		Flows: v.flows,
 	}
 	in.Before, in.After = v.outer[0], v.outer[1]
 	if b := w.before; in.Before == nil && b != nil && b.moves() && asLong(b, v) {
-		in.Before = &warp.Outer{Guide: b.a.guide, Flow: b.flows[0].Backward, Frame: b.a.Frame}
+		in.Before = &warp.Outer{Guide: b.a.guide(), Flow: b.flows[0].Backward, Frame: b.a.Frame}
 	}
 	if a := w.after; in.After == nil && a != nil && a.moves() && asLong(a, v) {
-		in.After = &warp.Outer{Guide: a.b.guide, Flow: a.flows[0].Forward, Frame: a.b.Frame}
+		in.After = &warp.Outer{Guide: a.b.guide(), Flow: a.flows[0].Forward, Frame: a.b.Frame}
 	}
 	return in
 }

@@ -44,9 +44,9 @@ func newBenchStagesCommand() *cobra.Command {
 		Use:   "stages INPUT",
 		Short: "Measure the stages of a conversion, each alone and all together",
 		Long: `bench stages converts a clip to another rate, drops the frames, and measures the
-whole conversion and each of its stages alone, once everything has started: decoding
-with the pictures that motion is estimated on, optical flow read from files, and
-the synthesis, on a device in its three parts. The ratio of the slowest stage to the
+whole conversion and each of its stages alone, once everything has started: decoding,
+optical flow read from files with the pictures that it is estimated on, and the
+synthesis, on a device in its three parts. The ratio of the slowest stage to the
 whole says how well the stages overlap.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

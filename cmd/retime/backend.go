@@ -37,17 +37,17 @@ func chooseProgram(b pipeline.Backend) (why string, err error) {
 }
 
 // replaceByCUDA replaces this program by the one built with CUDA, unless it is
-// that already. Its error says why that could not be.
+// that already. Its error says why that could not be, or why neither can use a device.
 func replaceByCUDA() error {
-	if cuda.Built {
-		return nil
-	}
 	n, _, err := cuda.Probe()
 	if err != nil {
 		return err
 	}
 	if n == 0 {
 		return cuda.ErrNoDevice
+	}
+	if cuda.Built {
+		return nil
 	}
 	program, err := findCUDAProgram()
 	if err != nil {

@@ -80,8 +80,10 @@ func infoCUDA(w io.Writer, noCUDA error) {
 		fmt.Fprintf(w, "CUDA: %v\n", err)
 	case err != nil:
 		fmt.Fprintf(w, "CUDA: driver for CUDA %d.%d: %v\n", version/1000, version%1000/10, err)
+	case count == 0:
+		fmt.Fprintf(w, "CUDA: driver for CUDA %d.%d, %v\n", version/1000, version%1000/10, cuda.ErrNoDevice)
 	default:
-		fmt.Fprintf(w, "CUDA: driver for CUDA %d.%d, %d devices\n", version/1000, version%1000/10, count)
+		fmt.Fprintf(w, "CUDA: driver for CUDA %d.%d, devices: %d\n", version/1000, version%1000/10, count)
 	}
 	if !cuda.Built {
 		if count > 0 {

@@ -37,14 +37,14 @@ done; \
 command -v apt-get >/dev/null || { echo "retime needs:$$missing (Debian names); install them and run again" >&2; exit 1; }; \
 $(SUDO) apt-get update -qq && \
 echo "installing:$$missing" && \
-{ apt-get install --no-install-recommends --assume-no $$missing 2>/dev/null | grep -E '^(Need to get|After this)' || true; } && \
+{ $(SUDO) env LC_ALL=C apt-get install --no-install-recommends --assume-no $$missing 2>/dev/null | grep -E '^(Need to get|After this)' || true; } && \
 $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >build/apt.log 2>&1 || \
 { cat build/apt.log >&2; exit 1; }
 endef
 
 .PHONY: build
 build: deps ## build bin/retime
-	@$(GO) build -o bin/retime ./cmd/retime
+	@$(GO) build -trimpath -o bin/retime ./cmd/retime
 
 # One file of kernels a source, for every architecture from Volta to Hopper and as
 # PTX for later ones. Products and sums are not fused, so that floats are the CPU's.
@@ -52,15 +52,16 @@ CUDA_ARCHS := 70 75 80 86 89 90
 NVCCFLAGS  := -O3 -std=c++14 -fmad=false -t 2 -Xfatbin=-compress-all \
 	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
 FATBINS    := $(patsubst cuda/kernels/%.cu,cuda/fatbin/%.fatbin,$(wildcard cuda/kernels/*.cu))
-# The driver's library is linked where there is no driver, too.
-CUDA_ENV   := CGO_LDFLAGS="$${CGO_LDFLAGS:--O2 -g} -L/usr/lib/x86_64-linux-gnu/stubs"
+# The driver's library is linked where there is no driver, too. /usr/local/cuda is
+# where NVIDIA's own toolkit lies.
+CUDA_ENV   := CGO_LDFLAGS="$${CGO_LDFLAGS:--O2 -g} -L/usr/lib/x86_64-linux-gnu/stubs -L/usr/local/cuda/lib64/stubs"
 
 .PHONY: cuda
 cuda: build kernels ## build bin/retime-cuda, for NVIDIA GPUs
-	@$(CUDA_ENV) $(GO) build -tags cuda -o bin/retime-cuda ./cmd/retime
+	@$(CUDA_ENV) $(GO) build -trimpath -tags cuda -o bin/retime-cuda ./cmd/retime
 
 .PHONY: kernels
-kernels: cuda-deps
+kernels: cuda-deps ## compile the kernels; CUDA_ARCHS="80 90" for these GPUs only
 	@$(MAKE) --no-print-directory fatbins
 
 .DELETE_ON_ERROR:
@@ -88,20 +89,31 @@ cuda/fatbin/%.fatbin: cuda/kernels/%.cu cuda/fatbin/architectures
 
 -include $(wildcard build/*.d)
 
+# An nvcc that is there is taken. Debian's toolkit depends on Debian's driver library,
+# which takes the place of a driver that something other than apt installed, and then
+# no device answers.
 .PHONY: cuda-deps
 cuda-deps: deps
-	@command -v nvcc >/dev/null && exit 0; \
+	@if command -v nvcc >/dev/null; then \
+		[ "$$(nvcc --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')" -lt 13 ] || { \
+			echo "retime does not build with CUDA 13 or later ($$(command -v nvcc)); put the nvcc of CUDA 11.8 or 12 first in PATH" >&2; exit 1; }; \
+		exit 0; fi; \
 	command -v apt-get >/dev/null || { echo "retime needs CUDA's compiler, nvcc 11.8 or later; install it and run again" >&2; exit 1; }; \
+	! /sbin/ldconfig -p | grep -q 'libcuda\.so\.1 ' || dpkg-query -S '*/libcuda.so.1' >/dev/null 2>&1 || { \
+		echo "NVIDIA's driver is here, but not from apt: Debian's CUDA toolkit would put another in its place." >&2; \
+		echo "Run make dist where there is no driver and bring the tarball here, or install NVIDIA's own toolkit of CUDA 12 and run again with nvcc in PATH." >&2; exit 1; }; \
 	apt-cache policy nvidia-cuda-toolkit | grep -q 'Candidate: [0-9]' || { \
 		. /etc/os-release; list=/etc/apt/sources.list.d/retime-cuda.list; key=/usr/share/keyrings/debian-archive-keyring.gpg; \
 		grep -qs "Signed-By: *$$key" /etc/apt/sources.list.d/debian.sources && by="[signed-by=$$key] " || by=; \
 		echo "adding Debian's contrib and non-free to apt ($$list)"; \
 		echo "deb $${by}http://deb.debian.org/debian $$VERSION_CODENAME contrib non-free" | $(SUDO) tee $$list >/dev/null; }; \
-	echo "CUDA's toolkit is 1.6 GB to fetch and takes 5 GB"; \
 	$(call install,$(CUDA_PACKAGES))
 
 .PHONY: test-cuda
-test-cuda: kernels ## run the CUDA tests; needs an NVIDIA GPU
+test-cuda: build ## run the CUDA tests; needs an NVIDIA GPU
+	@cuda=$$(bin/retime info | grep ^CUDA); echo "$$cuda"; \
+	case $$cuda in *devices:*) ;; *) echo "make test-cuda needs an NVIDIA GPU; make check-cuda and make test do not" >&2; exit 1;; esac
+	@$(MAKE) --no-print-directory kernels
 	$(CUDA_ENV) $(GO) test -tags cuda -count=1 ./cuda/...
 
 .PHONY: check-cuda

@@ -5,6 +5,7 @@ package cuda
 // What gorgonia.org/cu does not bind, or binds without an error.
 
 /*
+#cgo CFLAGS: -I/usr/local/cuda/include
 #include <cuda.h>
 
 CUresult retime_cuda_init_result(void);

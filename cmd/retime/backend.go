@@ -47,7 +47,8 @@ func replaceByCUDA() error {
 		return cuda.ErrNoDevice
 	}
 	if cuda.Built {
-		return nil
+		_, err := cuda.Devices()
+		return err
 	}
 	program, err := findCUDAProgram()
 	if err != nil {

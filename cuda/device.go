@@ -12,6 +12,7 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -28,6 +29,8 @@ type Device struct {
 
 	mu      sync.Mutex
 	kernels map[kernelName]*Kernel
+	lent    int  // pieces of HostMemory that are not given back
+	closed  bool // but for those
 }
 
 type kernelName struct{ module, name string }
@@ -53,14 +56,17 @@ func (d *Device) Info() Info { return d.driver.Info() }
 // Calls may nest.
 func (d *Device) Do(f func() error) error { return d.driver.Do(f) }
 
-// Close frees the device's memory, kernels and context. Streams, events and
-// page-locked memory must be freed before.
+// Close frees the device's memory, kernels and context, these once nothing of
+// HostMemory is in use any more. Streams, events and other page-locked memory must be
+// freed before.
 func (d *Device) Close() error {
 	err := d.Do(d.arena.close)
-	if e := d.driver.Close(); err == nil {
-		err = e
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed = true; d.lent > 0 {
+		return err
 	}
-	return err
+	return cmp.Or(err, d.driver.Close())
 }
 
 // MemoryHeld is how many bytes of device memory were taken from the driver, and

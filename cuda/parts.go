@@ -46,7 +46,7 @@ func (s *Synthesizer) TimeKernels(clip []warp.Interval, phases [][]warp.Phase) (
 		if err := s.residents.up.Synchronize(); err != nil {
 			return err
 		}
-		t, err := s.begin(clip[0])
+		t, err := s.begin(clip[0], true)
 		if err != nil {
 			return err
 		}
@@ -71,49 +71,63 @@ func (s *Synthesizer) TimeKernels(clip []warp.Interval, phases [][]warp.Phase) (
 }
 
 // begin returns a slot for frames of an interval, which begins.
-func (s *Synthesizer) begin(in warp.Interval) (*slot, error) {
+func (s *Synthesizer) begin(in warp.Interval, direct bool) (*slot, error) {
 	if err := s.Begin(in); err != nil {
 		return nil, err
 	}
 	if err := s.fit(); err != nil {
 		return nil, err
 	}
-	return s.take()
+	return s.take(direct)
 }
 
 // TimeDownloads returns how long it takes to bring n frames like those of in to the
 // host, into frames that to returns and done gets. As many are on their way at a time as
 // ahead says.
 func (s *Synthesizer) TimeDownloads(in warp.Interval, n, ahead int, to func() (*frame.Frame, error), done func(*frame.Frame)) (time.Duration, error) {
+	type transfer struct {
+		*slot
+		dst *frame.Frame
+	}
 	var took time.Duration
 	err := s.device.Do(func() error {
-		slots := make([]*slot, ahead)
-		for i := range slots {
-			t, err := s.begin(in)
+		list := make([]transfer, ahead)
+		for i := range list {
+			t, err := s.begin(in, false)
 			if err != nil {
 				return err
 			}
 			defer s.give(t)
-			slots[i] = t
+			list[i].slot = t
 		}
+		defer func() { // of an error
+			_ = s.copies.Synchronize()
+			for _, t := range list {
+				if t.dst != nil {
+					done(t.dst)
+				}
+			}
+		}()
 		start := time.Now()
 		for i := range n + ahead {
-			t := slots[i%ahead]
-			if i >= ahead {
+			t := &list[i%ahead]
+			if t.dst != nil {
 				if err := t.done.Synchronize(); err != nil {
 					return err
 				}
-				f, err := to()
-				if err != nil {
-					return err
-				}
-				t.fetch(f, s.params.Workers)
-				done(f)
+				t.fetch(t.dst, s.params.Workers)
+				done(t.dst)
+				t.dst = nil
 			}
 			if i >= n {
 				continue
 			}
-			if err := t.send(s.copies); err != nil {
+			f, err := to()
+			if err != nil {
+				return err
+			}
+			t.dst = f
+			if err := t.send(s.copies, f); err != nil {
 				return err
 			}
 			if err := s.copies.Record(t.done); err != nil {

@@ -34,13 +34,28 @@ func (p *planes) free() {
 
 // upload queues copies of f's planes.
 func (p *planes) upload(s *Stream, f *frame.Frame) error {
-	for i, src := range f.Planes {
-		m := frame.Image[byte]{Width: src.Width * f.Format.Bytes(), Height: src.Height, Stride: src.Stride, Pix: src.Pix}
-		if err := p.images[i].Upload(s, m); err != nil {
+	for i := range f.Planes {
+		if err := p.images[i].Upload(s, planeBytes(f, i)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// download queues copies to f's planes.
+func (p *planes) download(s *Stream, f *frame.Frame) error {
+	for i := range f.Planes {
+		if err := p.images[i].Download(s, planeBytes(f, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// planeBytes views a plane of f as bytes.
+func planeBytes(f *frame.Frame, i int) frame.Image[byte] {
+	p := &f.Planes[i]
+	return frame.Image[byte]{Width: p.Width * f.Format.Bytes(), Height: p.Height, Stride: p.Stride, Pix: p.Pix}
 }
 
 // stride is that of plane i in samples.

@@ -5,14 +5,15 @@ import "retime/pipeline/frame"
 // slot is a frame under way.
 type slot struct {
 	planes   planes
-	made     *Event // the planes and counters are there
-	done     *Event // so are the host's
-	host     Pinned[byte]
+	made     *Event       // the planes and counters are there
+	done     *Event       // so are the host's
+	host     Pinned[byte] // where they go unless the frame takes them itself
 	counters Pinned[uint64]
 }
 
-// take returns a slot that fits the layout.
-func (s *Synthesizer) take() (*slot, error) {
+// take returns a slot that fits the layout, for a frame that is filled directly or by
+// way of the slot's memory.
+func (s *Synthesizer) take(direct bool) (*slot, error) {
 	s.mu.Lock()
 	var t *slot
 	if n := len(s.slots); n > 0 {
@@ -23,7 +24,7 @@ func (s *Synthesizer) take() (*slot, error) {
 		t = new(slot)
 		s.all = append(s.all, t)
 	}
-	return t, t.fit(s.device, &s.layout)
+	return t, t.fit(s.device, &s.layout, direct)
 }
 
 func (s *Synthesizer) give(t *slot) {
@@ -32,7 +33,7 @@ func (s *Synthesizer) give(t *slot) {
 	s.mu.Unlock()
 }
 
-func (t *slot) fit(d *Device, l *layout) (err error) {
+func (t *slot) fit(d *Device, l *layout, direct bool) (err error) {
 	if t.made == nil {
 		if t.made, err = d.NewEvent(); err != nil {
 			return err
@@ -46,12 +47,14 @@ func (t *slot) fit(d *Device, l *layout) (err error) {
 	if err := t.planes.resize(d, l.format, l.width, l.height); err != nil {
 		return err
 	}
-	n := 0
-	for _, m := range t.planes.images[:l.format.Planes] {
-		n += m.Width * m.Height
-	}
-	if err := t.host.Resize(d, n); err != nil {
-		return err
+	if !direct {
+		n := 0
+		for _, m := range t.planes.images[:l.format.Planes] {
+			n += m.Width * m.Height
+		}
+		if err := t.host.Resize(d, n); err != nil {
+			return err
+		}
 	}
 	return t.counters.Resize(d, counters)
 }
@@ -67,8 +70,12 @@ func (t *slot) rows() []frame.Image[byte] {
 	return list
 }
 
-// send queues copies of the planes to the host.
-func (t *slot) send(s *Stream) error {
+// send queues copies of the planes to the host: to dst if that is filled directly,
+// else to where fetch finds them.
+func (t *slot) send(s *Stream, dst *frame.Frame) error {
+	if direct(dst) {
+		return t.planes.download(s, dst)
+	}
 	for i, m := range t.rows() {
 		if err := t.planes.images[i].Download(s, m); err != nil {
 			return err
@@ -77,8 +84,11 @@ func (t *slot) send(s *Stream) error {
 	return nil
 }
 
-// fetch copies the planes to dst.
+// fetch copies the planes to dst unless they are there.
 func (t *slot) fetch(dst *frame.Frame, workers frame.Workers) {
+	if direct(dst) {
+		return
+	}
 	workers.N = min(workers.Count(), copiers)
 	for i, m := range t.rows() {
 		p := &dst.Planes[i]

@@ -180,7 +180,7 @@ func (s *Synthesizer) Profile(phase warp.Phase, measure func(name string, bytes 
 		if err := s.fit(); err != nil {
 			return err
 		}
-		t, err := s.take()
+		t, err := s.take(true)
 		if err != nil {
 			return err
 		}

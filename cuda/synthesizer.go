@@ -176,7 +176,8 @@ func (s *Synthesizer) Make(dst *frame.Frame, phase warp.Phase) (warp.Made, error
 	return finish()
 }
 
-// Start queues the frame at the phase. dst is filled when finish returns, which is
+// Start queues the frame at the phase. dst, which is filled directly if it lies in a
+// device's HostMemory, is there when finish returns, which is
 // called once for each Start, in their order, from any goroutine, also after the
 // next Begin.
 func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error) {
@@ -185,11 +186,13 @@ func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (
 		if err := s.fit(); err != nil {
 			return err
 		}
-		if t, err = s.take(); err != nil {
+		if t, err = s.take(direct(dst)); err != nil {
 			return err
 		}
-		if err := s.queue(t, phase); err != nil {
+		if err := s.queue(t, dst, phase); err != nil {
 			s.clean = false
+			// What is on its way to dst must not arrive after the return.
+			_ = s.copies.Synchronize()
 			return err
 		}
 		return nil
@@ -230,7 +233,7 @@ func (s *Synthesizer) made(counters []uint64, l layout) warp.Made {
 const differenceOne = 16
 
 // queue queues a frame and its way back.
-func (s *Synthesizer) queue(t *slot, phase warp.Phase) error {
+func (s *Synthesizer) queue(t *slot, dst *frame.Frame, phase warp.Phase) error {
 	if err := s.makeIn(t, phase); err != nil {
 		return err
 	}
@@ -243,7 +246,7 @@ func (s *Synthesizer) queue(t *slot, phase warp.Phase) error {
 	if err := s.copies.WaitFor(t.made); err != nil {
 		return err
 	}
-	if err := t.send(s.copies); err != nil {
+	if err := t.send(s.copies, dst); err != nil {
 		return err
 	}
 	return s.copies.Record(t.done)

@@ -120,6 +120,19 @@ func (d *device) Close() {
 	d.gpu.Close() // after a fault this fails too, and nothing depends on it
 }
 
+// HostMemory is the device's; see cuda.Device.
+func (d *device) HostMemory() frame.Memory { return d.gpu.HostMemory() }
+
+// memoryOf is where s would have the frames lie that it makes; nil for anywhere.
+func memoryOf(s Synthesizer) frame.Memory {
+	if d, ok := s.(*devices); ok {
+		if m, ok := d.list[0].device.(interface{ HostMemory() frame.Memory }); ok {
+			return m.HostMemory()
+		}
+	}
+	return nil
+}
+
 // devices hands intervals to several devices in turn.
 type devices struct {
 	list []*rescuer

@@ -71,7 +71,7 @@ func survey(ctx context.Context, o Options) (*Outline, error) {
 	if err := o.checkFields(source.Video()); err != nil {
 		return nil, err
 	}
-	part, err := media.CreatePart(ctx, o.Output, source, plan.writerOptions(&o), 0, func(media.Packet) error { return nil })
+	part, err := media.CreatePart(ctx, o.Output, source, plan.writerOptions(&o, nil), 0, func(media.Packet) error { return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func runPart(ctx context.Context, o Options, whole *Outline, first, end int64, p
 	var sink Sink = discard{}
 	var writer *media.Writer
 	if put != nil {
-		if writer, err = media.CreatePart(ctx, o.Output, source, plan.writerOptions(&o), first, put); err != nil {
+		if writer, err = media.CreatePart(ctx, o.Output, source, plan.writerOptions(&o, synth), first, put); err != nil {
 			return nil, err
 		}
 		defer writer.Abort()
@@ -273,7 +273,7 @@ func join(ctx context.Context, o Options, whole *Outline, next func() (media.Pac
 		return nil, err
 	}
 	defer source.Close()
-	writer, err := media.Create(ctx, o.Output, source, plan.writerOptions(&o))
+	writer, err := media.Create(ctx, o.Output, source, plan.writerOptions(&o, nil))
 	if err != nil {
 		return nil, err
 	}

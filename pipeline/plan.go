@@ -221,9 +221,9 @@ func (p *plan) shown(s slot) float64 {
 	return seconds
 }
 
-func (p *plan) writerOptions(o *Options) media.WriterOptions {
+func (p *plan) writerOptions(o *Options, synth Synthesizer) media.WriterOptions {
 	w := media.WriterOptions{
-		Format: o.OutputFormat, Codec: o.VideoCodec, CRF: -1, Options: o.VideoOptions, PixelFormat: o.PixelFormat,
+		Format: o.OutputFormat, Codec: o.VideoCodec, CRF: -1, Memory: memoryOf(synth), Options: o.VideoOptions, PixelFormat: o.PixelFormat,
 		Threads: o.Threads, Overwrite: o.Overwrite, Rate: p.rate, Start: p.lines[0].start, Unit: p.unit, Curve: p.curve, End: p.to, Passes: p.reopens(), Verify: !o.NoVerify,
 		Audio: o.Audio, AudioCodec: o.AudioCodec, AudioOptions: o.AudioOptions, Log: o.Log,
 	}

@@ -146,7 +146,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		return o.splice(ctx, source, plan, synth)
 	}
 
-	writer, err := media.Create(ctx, o.Output, source, plan.writerOptions(&o))
+	writer, err := media.Create(ctx, o.Output, source, plan.writerOptions(&o, synth))
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (o *Options) splice(ctx context.Context, source *media.Reader, plan *plan, 
 	if err := s.survey(ctx); err != nil {
 		return nil, err
 	}
-	options := plan.writerOptions(o)
+	options := plan.writerOptions(o, synth)
 	encoding := options
 	encoding.Unit = nil // frames go by their numbers
 	var err error

@@ -157,7 +157,7 @@ func (s *study) watched(ctx context.Context, c *conversion, source *media.Reader
 }
 
 func (s *study) run(ctx context.Context, c *conversion, source *media.Reader) (time.Duration, error) {
-	writer, err := media.Create(ctx, s.o.Output, source, c.plan.writerOptions(s.o))
+	writer, err := media.Create(ctx, s.o.Output, source, c.plan.writerOptions(s.o, s.synth))
 	if err != nil {
 		return 0, err
 	}
@@ -316,7 +316,7 @@ func (s *study) synthesis(ctx context.Context) error {
 		return err
 	}
 	s.note("kernels", share(took))
-	var pool media.FramePool
+	pool := media.FramePool{Memory: memoryOf(d)}
 	defer pool.Close()
 	took, err = gpu.TimeDownloads(clip[0], frames, maxStarted,
 		func() (*frame.Frame, error) { return pool.NewFrame(like) }, (*frame.Frame).Release)

@@ -27,6 +27,15 @@ func Samples[T Sample](p Plane) Image[T] {
 	}
 }
 
+// Memory is where the planes of frames come from. Its methods may be called from any
+// goroutine, and from threads of C.
+type Memory interface {
+	// Alloc returns memory outside of Go's, aligned to 64 bytes; nil where there is none
+	// to be had.
+	Alloc(bytes int) unsafe.Pointer
+	Free(memory unsafe.Pointer)
+}
+
 // Frame is one picture. A frame is shared by reference: whoever keeps it
 // beyond the call that handed it over calls Retain, and everyone who holds it
 // calls Release once. Its samples are read-only once it has been handed over.
@@ -46,6 +55,8 @@ type Frame struct {
 	// Native is the decoder's own frame, if there is one; an encoder that knows
 	// it passes it on as it is.
 	Native any
+	// Memory is where its planes come from, nil where that does not matter.
+	Memory Memory
 
 	refs atomic.Int32
 	free func(*Frame)

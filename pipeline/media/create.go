@@ -31,7 +31,7 @@ func newWriter(ctx context.Context, source *Reader, opt WriterOptions) *Writer {
 	}
 	return &Writer{
 		ctx: ctx, muxed: map[int]*written{}, lengths: map[int64]int64{}, light: map[int64][]byte{}, decoding: map[int]int64{}, last: -1 << 62,
-		opt: opt, log: opt.Log, source: source,
+		opt: opt, log: opt.Log, source: source, pool: FramePool{Memory: opt.Memory},
 	}
 }
 

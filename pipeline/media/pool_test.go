@@ -2,6 +2,8 @@ package media
 
 import (
 	"fmt"
+	"sync"
+	"syscall"
 	"testing"
 	"unsafe"
 
@@ -62,6 +64,79 @@ func TestFramePool(t *testing.T) {
 				paint(a, 7)
 				a.Release()
 			})
+		}
+	}
+}
+
+// lender is memory of which there is only so much, in pieces.
+type lender struct {
+	mu         sync.Mutex
+	room       int
+	taken      map[unsafe.Pointer][]byte
+	freed, bad int
+}
+
+func (l *lender) Alloc(bytes int) unsafe.Pointer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.taken) == l.room {
+		return nil
+	}
+	memory, err := syscall.Mmap(-1, 0, bytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		return nil
+	}
+	p := unsafe.Pointer(unsafe.SliceData(memory))
+	l.taken[p] = memory
+	return p
+}
+
+func (l *lender) Free(p unsafe.Pointer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if syscall.Munmap(l.taken[p]) != nil {
+		l.bad++
+	}
+	delete(l.taken, p)
+	l.freed++
+}
+
+// Frames of a pool lie in the memory that it is given, and in FFmpeg's own when that
+// has no room. All is given back once the pool is closed and the frames released, in
+// either order.
+func TestFramePoolMemory(t *testing.T) {
+	like := frame.New(frame.Format{Name: "yuv420p", Depth: 8, Planes: 3, ChromaX: 1, ChromaY: 1}, 33, 17)
+	for _, closedFirst := range []bool{false, true} {
+		l := &lender{room: 3, taken: map[unsafe.Pointer][]byte{}}
+		pool := FramePool{Memory: l}
+		var held []*frame.Frame
+		for i := range 5 {
+			f, err := pool.NewFrame(like)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inside := false
+			for p, m := range l.taken {
+				at := uintptr(unsafe.Pointer(unsafe.SliceData(f.Planes[0].Pix)))
+				inside = inside || at >= uintptr(p) && at < uintptr(p)+uintptr(len(m))
+			}
+			if inside != (i < 3) || (f.Memory != nil) != inside {
+				t.Errorf("frame %d of 5, with room for 3: in the memory: %v, and says so: %v", i, inside, f.Memory != nil)
+			}
+			for _, p := range f.Planes {
+				clear(p.Pix)
+			}
+			held = append(held, f)
+		}
+		if closedFirst {
+			pool.Close()
+		}
+		for _, f := range held {
+			f.Release()
+		}
+		pool.Close()
+		if l.freed != 3 || l.bad != 0 || len(l.taken) != 0 {
+			t.Errorf("%d pieces freed, %d of them unknown, %d left; want 3, 0, 0", l.freed, l.bad, len(l.taken))
 		}
 	}
 }

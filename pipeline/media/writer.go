@@ -24,6 +24,7 @@ type WriterOptions struct {
 	Options     map[string]string // further encoder options
 	PixelFormat string            // FFmpeg's name; empty for the source's, or what the encoder has nearest to it
 	Threads     int               // encoder threads; 0 for the encoder's choice
+	Memory      frame.Memory      // of the frames that NewFrame returns; nil for FFmpeg's own
 	Overwrite   bool              // replace an existing file
 	Rate        *big.Rat          // frames per second; frame k stands at k/Rate after Start
 	Start       *big.Rat          // seconds from the output's zero to its first frame

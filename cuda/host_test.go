@@ -1,0 +1,125 @@
+package cuda_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"retime/cuda"
+	"retime/cuda/kernels"
+	"retime/pipeline/frame"
+	"retime/warp"
+)
+
+// inHostMemory is a frame whose planes lie in m, with gaps between rows that hold 0xa5.
+func inHostMemory(t *testing.T, m frame.Memory, format frame.Format, width, height int) *frame.Frame {
+	t.Helper()
+	planes := make([]frame.Plane, format.Planes)
+	for i := range planes {
+		w, h := format.PlaneSize(i, width, height)
+		stride := w*format.Bytes() + 6
+		p := m.Alloc(stride * h)
+		if p == nil || uintptr(p)%16 != 0 {
+			t.Fatalf("%d bytes at %p", stride*h, p)
+		}
+		planes[i] = frame.Plane{Width: w, Height: h, Stride: stride, Pix: unsafe.Slice((*byte)(p), stride*h)}
+		for j := range planes[i].Pix {
+			planes[i].Pix[j] = 0xa5
+		}
+	}
+	f := frame.Wrap(format, width, height, planes, func(f *frame.Frame) {
+		for _, p := range f.Planes {
+			m.Free(unsafe.Pointer(unsafe.SliceData(p.Pix)))
+		}
+	})
+	f.Memory = m
+	return f
+}
+
+// Frames in page-locked memory hold what others hold, and nothing else is touched,
+// whichever of both kinds a slot had before. Exact.
+func TestSynthesizerHostMemory(t *testing.T) {
+	const seed = 41
+	t.Logf("seed %d", seed)
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
+			for _, format := range formats {
+				subtest(t, d, fmt.Sprintf("%s/%s", mode, format.Name), func(t *testing.T) {
+					rng := rand.New(rand.NewPCG(seed, 0))
+					cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 1})
+					defer gpu.Close()
+					in := interval(rng, format, 35, 23, 0, motions[1], false)
+					must(t, cpu.Begin(in))
+					must(t, gpu.Begin(in))
+					want := frame.New(format, 35, 23)
+					_, err := cpu.Make(want, phases[1])
+					must(t, err)
+					s := gpu.(*cuda.Synthesizer)
+					for i := range 4 {
+						got := frame.New(format, 35, 23)
+						if i%2 > 0 {
+							got = inHostMemory(t, d.HostMemory(), format, 35, 23)
+						}
+						finish, err := s.Start(got, phases[1])
+						must(t, err)
+						_, err = finish()
+						must(t, err)
+						if !frame.Equal(want, got) {
+							t.Errorf("frame %d differs", i)
+						}
+						if i%2 > 0 {
+							for _, p := range got.Planes {
+								for y := range p.Height {
+									for x := p.Width * format.Bytes(); x < p.Stride; x++ {
+										if p.Pix[y*p.Stride+x] != 0xa5 {
+											t.Fatalf("what lies behind row %d has changed", y)
+										}
+									}
+								}
+							}
+						}
+						got.Release()
+					}
+				})
+			}
+		}
+	})
+}
+
+// closing counts how often a driver is closed, and pieces of host memory.
+type closing struct {
+	cuda.Driver
+	closed, freed int
+}
+
+func (c *closing) Close() error { c.closed++; return c.Driver.Close() }
+func (c *closing) FreeHost(p unsafe.Pointer) error {
+	c.freed++
+	return c.Driver.FreeHost(p)
+}
+
+// Host memory that is still in use outlives the device's Close, and the context it.
+func TestHostMemoryOutlivesClose(t *testing.T) {
+	c := &closing{Driver: kernels.NewEmulator()}
+	d := cuda.NewDevice(c)
+	m := d.HostMemory()
+	a, b := m.Alloc(100), m.Alloc(200)
+	must(t, d.Close())
+	*(*byte)(a), *(*byte)(b) = 1, 2
+	m.Free(a)
+	if c.closed != 0 {
+		t.Fatal("closed while memory is in use")
+	}
+	m.Free(b)
+	if c.closed != 1 || c.freed != 2 {
+		t.Errorf("closed %d times, %d pieces freed; want 1 and 2", c.closed, c.freed)
+	}
+	c = &closing{Driver: kernels.NewEmulator()}
+	d = cuda.NewDevice(c)
+	d.HostMemory().Free(d.HostMemory().Alloc(8))
+	must(t, d.Close())
+	if c.closed != 1 {
+		t.Errorf("closed %d times, want once", c.closed)
+	}
+}

@@ -13,7 +13,7 @@ import (
 // memory is kept from frame to frame.
 //
 // Begin and Start are called by one goroutine; for each interval Begin, then Start
-// for each phase. Load may be called by another one for the interval that comes next.
+// for each phase. Load may be called by others for intervals that come soon.
 type Synthesizer struct {
 	device *Device
 	params warp.Params

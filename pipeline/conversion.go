@@ -39,8 +39,8 @@ type conversion struct {
 }
 
 // decodedQueue is how many frames wait between decoding and planning, finishedQueue
-// how many between synthesis and encoding, and startedQueue how many there where they
-// are still in the making.
+// how many between synthesis and encoding, and startedQueue how many there for each
+// device that is still making them.
 const (
 	decodedQueue  = 2
 	finishedQueue = 4
@@ -56,9 +56,10 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 		return nil, err
 	}
 	loaded, queue := tasks, finishedQueue
-	if s, ok := c.synth.(Starter); ok {
-		loaded, queue = make(chan *task, 1), startedQueue
-		group.Go(func() error { return c.load(ctx, s, tasks, loaded) })
+	if d, ok := c.synth.(*devices); ok {
+		n := len(d.list)
+		loaded, queue = make(chan *task, n), n*startedQueue
+		group.Go(func() error { return c.load(ctx, d, tasks, loaded) })
 	}
 	outputs := make(chan output, queue)
 	group.Go(func() error { return c.synthesize(ctx, loaded, outputs) })

@@ -19,7 +19,7 @@ import (
 // when dst is filled; frames are finished in order unless the run ends early. No
 // more than maxStarted are unfinished at a time.
 //
-// Load takes what the interval that is begun next needs, from another goroutine than
+// Load takes what an interval that is begun soon needs, from another goroutine than
 // Begin and Start. Intervals may be begun that were not loaded: a Load that fails is
 // of no account.
 type Starter interface {
@@ -28,9 +28,9 @@ type Starter interface {
 	Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error)
 }
 
-// maxStarted is the most frames that are being made at a time: those in the queue
-// to the encoder, and one at either end of it.
-const maxStarted = startedQueue + 2
+// maxStarted is the most frames that so many devices make at a time: those in the
+// queue to the encoder, and one at either end of it.
+func maxStarted(devices int) int { return devices*startedQueue + 2 }
 
 // FaultPolicy says what becomes of a frame that a device fails to make.
 type FaultPolicy string
@@ -133,11 +133,12 @@ func memoryOf(s Synthesizer) frame.Memory {
 	return nil
 }
 
-// devices hands intervals to several devices in turn.
+// devices hands intervals to several devices in turn. Frames that it starts are
+// finished as those of a Starter.
 type devices struct {
 	list []*rescuer
 	now  int // the one whose interval it is
-	next int // the one whose interval was loaded last
+	next int // the one that the last interval was loaded for
 }
 
 // after is the number of the next device behind i that works; where none does, that
@@ -152,11 +153,13 @@ func (d *devices) after(i int) int {
 	return i
 }
 
-// Load passes the interval to the device that Begin is going to choose, unless one
-// fails before.
-func (d *devices) Load(in warp.Interval) error {
+// Load chooses the device that Begin is going to choose, unless one fails before, and
+// returns what takes the interval there, from any goroutine. It is called in the order
+// of intervals.
+func (d *devices) Load(in warp.Interval) (load func() error) {
 	d.next = d.after(d.next)
-	return d.list[d.next].Load(in)
+	r := d.list[d.next]
+	return func() error { return r.Load(in) }
 }
 
 // Begin passes the interval to the next device that works, or to the CPU where

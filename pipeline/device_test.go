@@ -27,6 +27,8 @@ type fakeDevice struct {
 	in     warp.Interval
 	begun  int
 	closed bool
+	// devices is how many there are, 0 for this one alone.
+	devices int
 
 	loaded            atomic.Pointer[frame.Frame] // the first one of the interval
 	started, finished atomic.Int32
@@ -50,7 +52,7 @@ func (d *fakeDevice) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Mad
 		return nil, err
 	}
 	in := d.in
-	if open := d.started.Add(1) - d.finished.Load(); open > maxStarted {
+	if open := d.started.Add(1) - d.finished.Load(); int(open) > maxStarted(max(d.devices, 1)) {
 		d.t.Errorf("%d frames are unfinished", open)
 	}
 	return func() (warp.Made, error) {
@@ -156,7 +158,7 @@ func TestFramesAreRemadeAfterFaults(t *testing.T) {
 			device := &fakeDevice{t: t, fail: c.fail}
 			r := newRescuer(device, "fake", o)
 			sink := &valueSink{}
-			if err := fade(t, r, sink); err != nil {
+			if err := fade(t, &devices{list: []*rescuer{r}}, sink); err != nil {
 				t.Fatal(err)
 			}
 			r.Close()
@@ -198,7 +200,7 @@ func TestFaultsThatEndTheJob(t *testing.T) {
 				o := fading()
 				o.FaultPolicy = c.policy
 				r := newRescuer(&fakeDevice{t: t, fail: nth(call, c.err, 7)}, "fake", o)
-				err := fade(t, r, &valueSink{})
+				err := fade(t, &devices{list: []*rescuer{r}}, &valueSink{})
 				r.Close()
 				if err == nil || fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says) {
 					t.Errorf("error %v, want kind %d that says %q", err, c.kind, c.says)
@@ -232,7 +234,7 @@ func TestStartedFramesAreReleased(t *testing.T) {
 			at[i] = int64(i)
 		}
 		video := media.Video{TimeBase: ratio("1/24"), Start: ratio("0")}
-		c := &conversion{o: o, plan: newPlanAt(video, at), source: source, sink: &failingSink{&memorySink{}, left}, synth: r}
+		c := &conversion{o: o, plan: newPlanAt(video, at), source: source, sink: &failingSink{&memorySink{}, left}, synth: &devices{list: []*rescuer{r}}}
 		_, err := c.run(context.Background())
 		r.Close()
 		if err == nil {
@@ -252,7 +254,7 @@ func TestIntervalsAreSharedAmongDevices(t *testing.T) {
 		var fakes []*fakeDevice
 		all := new(devices)
 		for i := range 3 {
-			f := &fakeDevice{t: t, fail: never}
+			f := &fakeDevice{t: t, fail: never, devices: 3}
 			if broken && i == 1 {
 				f.fail = func(string) error { return errBroken }
 			}

@@ -306,19 +306,22 @@ func (s *study) synthesis(ctx context.Context) error {
 		return s.onCPU(ctx, clip)
 	}
 	gpu := d.list[0].device.(*device).Starter.(*cuda.Synthesizer)
-	share := func(took time.Duration) time.Duration { return s.all(took) / time.Duration(len(d.list)) }
-	took, err := gpu.TimeUploads(clip)
+	var turns []warp.Interval // of this device
+	for i := 0; i < len(clip); i += len(d.list) {
+		turns = append(turns, clip[i])
+	}
+	took, err := gpu.TimeUploads(turns)
 	if err != nil {
 		return err
 	}
-	s.note("upload", share(took))
+	s.note("upload", s.all(took))
 	if took, err = gpu.TimeKernels(clip, s.phases); err != nil {
 		return err
 	}
-	s.note("kernels", share(took))
+	s.note("kernels", s.all(took)/time.Duration(len(d.list)))
 	pool := media.FramePool{Memory: memoryOf(d)}
 	defer pool.Close()
-	took, err = gpu.TimeDownloads(clip[0], frames, maxStarted,
+	took, err = gpu.TimeDownloads(clip[0], frames, maxStarted(len(d.list)),
 		func() (*frame.Frame, error) { return pool.NewFrame(like) }, (*frame.Frame).Release)
 	s.note("download", s.all(took))
 	return err

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"context"
 
+	"golang.org/x/sync/errgroup"
+
 	"retime/pipeline/frame"
 	"retime/warp"
 )
@@ -14,6 +16,7 @@ type task struct {
 	first  bool          // no interval is known before it
 	makes  bool          // frames are made, of in
 	in     warp.Interval // empty where none is
+	loaded chan struct{} // closed when a device has been given in; nil where none is
 }
 
 func (t *task) retain() {
@@ -92,14 +95,25 @@ func (c *conversion) assign(ctx context.Context, w *window, to chan<- *task) err
 	return err
 }
 
-// load lets what makes the frames have each interval before its turn.
-func (c *conversion) load(ctx context.Context, s Starter, from <-chan *task, to chan<- *task) error {
+// load lets the devices have each interval before its turn, all at once.
+func (c *conversion) load(ctx context.Context, d *devices, from <-chan *task, to chan<- *task) error {
 	defer close(to)
+	var under errgroup.Group
+	under.SetLimit(len(d.list))
+	defer func() { _ = under.Wait() }()
 	for t := range from {
 		if t.makes {
-			stop := c.times.load.start()
-			_ = s.Load(t.in) // Begin meets the error again
-			stop()
+			load := d.Load(t.in)
+			t.loaded = make(chan struct{})
+			t.retain()
+			under.Go(func() error {
+				stop := c.times.load.start()
+				_ = load() // Begin meets the error again
+				stop()
+				close(t.loaded)
+				t.release()
+				return nil
+			})
 		}
 		if err := send(ctx, to, t); err != nil {
 			t.release()
@@ -113,6 +127,9 @@ func (c *conversion) load(ctx context.Context, s Starter, from <-chan *task, to 
 func (c *conversion) synthesize(ctx context.Context, from <-chan *task, to chan<- output) error {
 	defer close(to)
 	for t := range from {
+		if t.loaded != nil {
+			<-t.loaded
+		}
 		err := c.fill(ctx, t, to)
 		t.release()
 		if err != nil {
@@ -226,8 +243,8 @@ func (c *conversion) make(t *task, phase warp.Phase, begun *bool) (f *frame.Fram
 	if f, err = c.sink.NewFrame(t.a.Frame); err != nil {
 		return nil, nil, err
 	}
-	if s, ok := c.synth.(Starter); ok {
-		if finish, err = s.Start(f, phase); err == nil {
+	if d, ok := c.synth.(*devices); ok {
+		if finish, err = d.Start(f, phase); err == nil {
 			return f, c.timed(finish), nil
 		}
 	} else {

@@ -27,15 +27,19 @@ type Guide struct {
 const estimatedAhead = 16
 
 // EstimateFlow estimates the flow from a to b on the device, between pictures that are
-// uploaded only if they are not there, and leaves it there for the intervals that
-// refer to dst. It returns once dst is filled as well, for what looks at flows on the
-// processor: cuts, and frames that are made again there. dst is of the pictures' size;
+// uploaded only if they are not there, sets to zero what flow.KeepStill does, and leaves
+// it there for the intervals that refer to dst. It returns once dst is filled as well,
+// for what looks at flows on the processor: cuts, and frames that are made again there. dst is of the pictures' size;
 // as for Load, its memory must not be used for other flows. It may be called by several
 // goroutines, each with its own estimator, beside those that make frames.
 func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, dst flow.Field) error {
 	r := &s.residents
 	return s.device.Do(func() error {
-		field, done, err := r.estimate(e, a, b, dst)
+		still, err := s.device.Kernel("still", "keep_still")
+		if err != nil {
+			return err
+		}
+		field, done, err := r.estimate(e, still, a, b, dst)
 		defer done()
 		if err == nil {
 			err = field.Download(e.Stream(), dst.Image)
@@ -47,7 +51,7 @@ func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, dst flow.Field) 
 
 // estimate queues a flow, and returns where it is going to be. done lets go of what it
 // holds.
-func (r *residents) estimate(e FlowEstimator, a, b Guide, dst flow.Field) (field Image[flow.Vec], done func(), err error) {
+func (r *residents) estimate(e FlowEstimator, still *Kernel, a, b Guide, dst flow.Field) (field Image[flow.Vec], done func(), err error) {
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	var held []*resident
@@ -87,7 +91,11 @@ func (r *residents) estimate(e FlowEstimator, a, b Guide, dst flow.Field) (field
 			if err := r.resizeImage(d, m); err != nil {
 				return err
 			}
-			return e.Estimate(pictures[0], pictures[1], d.vectors(dst))
+			if err := e.Estimate(pictures[0], pictures[1], d.vectors(dst)); err != nil {
+				return err
+			}
+			return e.Stream().Launch(still, Cover(dst.Width, dst.Height, wideTile), wideBlock, 0,
+				d.vectors(dst).Arg(), pictures[0].Arg(), pictures[1].Arg(), Int(dst.Width), Int(dst.Height))
 		})
 	})
 	return d.vectors(dst), done, err

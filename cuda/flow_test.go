@@ -138,3 +138,52 @@ func TestEstimateFlow(t *testing.T) {
 		}
 	})
 }
+
+// Where pictures are the same, estimated flows are cleared as flow.KeepStill does it.
+// Exact.
+func TestEstimateFlowKeepsStill(t *testing.T) {
+	const seed = 37
+	t.Logf("seed %d", seed)
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		s, err := cuda.NewSynthesizer(d, warp.Params{Mode: warp.Project, Order: 1})
+		must(t, err)
+		defer s.Close()
+		stream, err := d.NewStream()
+		must(t, err)
+		e := &known{stream: stream, fields: map[string]flow.Field{}}
+		defer e.Close()
+		rng := rand.New(rand.NewPCG(seed, 0))
+		for _, size := range [][2]int{{1, 1}, {5, 3}, {17, 17}, {40, 37}, {131, 70}} {
+			cleared := 0
+			for changes := range 4 { // pixels that differ
+				w, h := size[0], size[1]
+				a, b := frame.NewImage[uint8](w, h), frame.NewImage[uint8](w, h)
+				for i := range a.Pix {
+					a.Pix[i] = uint8(rng.IntN(256))
+				}
+				copy(b.Pix, a.Pix)
+				for range changes {
+					b.Pix[rng.IntN(len(b.Pix))]++
+				}
+				want, got := motions[4].field(rng, w, h, 1), flow.NewField(w, h)
+				for i := range want.Pix {
+					want.Pix[i].X |= 1
+				}
+				e.learn(a, b, flow.Field{Image: frame.Image[flow.Vec]{Width: w, Height: h, Stride: want.Stride, Pix: slices.Clone(want.Pix)}})
+				must(t, flow.KeepStill(a, b, frame.Workers{}, want))
+				must(t, s.EstimateFlow(e, cuda.Guide{Image: a}, cuda.Guide{Image: b}, got))
+				if !slices.Equal(got.Pix, want.Pix) {
+					t.Errorf("%dx%d, %d pixels differ: the fields do too", w, h, changes)
+				}
+				for _, v := range got.Pix {
+					if v == (flow.Vec{}) {
+						cleared++
+					}
+				}
+			}
+			if cleared == 0 || size[0] > 40 && cleared == 4*size[0]*size[1] {
+				t.Errorf("%v: %d vectors cleared", size, cleared)
+			}
+		}
+	})
+}

@@ -232,8 +232,9 @@ func (r *residents) resizeImage(d *image, m rows) error {
 func (d *image) view(m rows) Image[byte] { return Image[byte]{m.Width, m.Height, m.Width, d.bytes, 0} }
 
 // claim returns what holds id, or else what is needed no more, or something new, which
-// is to be filled. It is kept for as long as the next load's intervals need it, or
-// those of ahead more.
+// is to be filled. It is kept for as long as the interval of this load needs it, or
+// those of ahead more: until one has begun whose needs are all of later loads. What the
+// interval that has begun needs is of its load or of later ones, so none of it goes.
 func claim[T interface{ head() *resident }](r *residents, list *[]T, id any, owner *frame.Frame, ahead uint64, fresh func() T) (t T, there bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -264,6 +265,9 @@ func claim[T interface{ head() *resident }](r *residents, list *[]T, id any, own
 // fill has what h is to hold queued on s, once what it held is used no more.
 func (r *residents) fill(s *Stream, h *resident, queue func() error) (err error) {
 	defer func() {
+		if err != nil {
+			_ = s.Synchronize() // part of it may be queued
+		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if h.there = err == nil; err != nil {

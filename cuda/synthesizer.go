@@ -206,7 +206,14 @@ func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (
 	l := s.layout
 	return func() (made warp.Made, err error) {
 		defer s.give(t)
-		err = s.device.Do(t.done.Synchronize)
+		err = s.device.Do(func() error {
+			err := t.done.Synchronize()
+			if err != nil {
+				// What is still on its way to dst must not arrive after the return.
+				_ = s.copies.Synchronize()
+			}
+			return err
+		})
 		if err == nil {
 			t.fetch(dst, s.params.Workers)
 			made = s.made(t.counters.Values, l)

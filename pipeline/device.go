@@ -138,7 +138,7 @@ func memoryOf(s Synthesizer) frame.Memory {
 type devices struct {
 	list []*rescuer
 	now  int // the one whose interval it is
-	next int // the one that the last interval was loaded for
+	last int // the one that the last interval was loaded for
 }
 
 // after is the number of the next device behind i that works; where none does, that
@@ -153,21 +153,24 @@ func (d *devices) after(i int) int {
 	return i
 }
 
-// Load chooses the device that Begin is going to choose, unless one fails before, and
-// returns what takes the interval there, from any goroutine. It is called in the order
-// of intervals.
-func (d *devices) Load(in warp.Interval) (load func() error) {
-	d.next = d.after(d.next)
-	r := d.list[d.next]
-	return func() error { return r.Load(in) }
+// choose returns the number of the device for the next interval. It may be called by
+// another goroutine than the other methods.
+func (d *devices) choose() int {
+	d.last = d.after(d.last)
+	return d.last
 }
 
-// Begin passes the interval to the next device that works, or to the CPU where
-// none does.
-func (d *devices) Begin(in warp.Interval) error {
-	d.now = d.after(d.now)
-	return d.list[d.now].Begin(in)
+// turnTo makes the device of that number, or another where it does not work, that of
+// the next interval.
+func (d *devices) turnTo(i int) {
+	if d.now = i; d.list[i].lost() {
+		d.now = d.after(i)
+	}
 }
+
+// Begin passes the interval to the device whose turn it is, or to the CPU where
+// none works.
+func (d *devices) Begin(in warp.Interval) error { return d.list[d.now].Begin(in) }
 
 func (d *devices) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Made, error), error) {
 	return d.list[d.now].Start(dst, phase)
@@ -214,6 +217,7 @@ type rescuer struct {
 
 	cpu    chan Synthesizer // one, or nil before it is needed; taking it locks it
 	faults atomic.Int32     // since a frame was last made on the device
+	left   atomic.Bool      // alone
 	remade atomic.Int64
 }
 
@@ -232,7 +236,7 @@ func newRescuer(s Starter, name string, o *Options) *rescuer {
 }
 
 // lost says whether the device is left alone.
-func (r *rescuer) lost() bool { return r.faults.Load() >= maxFaults }
+func (r *rescuer) lost() bool { return r.left.Load() }
 
 func (r *rescuer) Load(in warp.Interval) error {
 	if r.lost() {
@@ -301,6 +305,7 @@ func (r *rescuer) fault(err error) error {
 	case 1:
 		r.log.Warn("the device failed; frames that it does not make are made on the CPU", "device", r.name, "error", err)
 	case maxFaults:
+		r.left.Store(true)
 		r.log.Warn("the device keeps failing and is left alone", "device", r.name)
 	}
 	return nil

@@ -249,6 +249,48 @@ func TestStartedFramesAreReleased(t *testing.T) {
 	}
 }
 
+// A frame that was started before a device was left alone, and is finished behind that,
+// does not bring the device back.
+func TestLostDevicesStayLost(t *testing.T) {
+	starts := 0
+	r := newRescuer(&fakeDevice{t: t, fail: func(call string) error {
+		if call == "start" {
+			if starts++; starts > 1 {
+				return errBroken
+			}
+		}
+		return nil
+	}}, "fake", fading())
+	defer r.Close()
+	grey := func() *frame.Frame { return frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, 4, 4) }
+	in := warp.Interval{A: grey(), B: grey()}
+	begin := func() (finish func() (warp.Made, error)) {
+		if err := r.Begin(in); err != nil {
+			t.Fatal(err)
+		}
+		finish, err := r.Start(grey(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return finish
+	}
+	early := begin()
+	for range maxFaults {
+		if _, err := begin()(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !r.lost() {
+		t.Fatalf("%d faults, and the device is used", maxFaults)
+	}
+	if _, err := early(); err != nil {
+		t.Fatal(err)
+	}
+	if !r.lost() {
+		t.Error("the device is back")
+	}
+}
+
 func TestIntervalsAreSharedAmongDevices(t *testing.T) {
 	for _, broken := range []bool{false, true} {
 		var fakes []*fakeDevice

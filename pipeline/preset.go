@@ -54,4 +54,10 @@ func (o *Options) params() warp.Params {
 	}
 }
 
-func newCPUSynthesizer(o *Options) (Synthesizer, error) { return warp.NewSynthesizer(o.params()) }
+func newCPUSynthesizer(o *Options) (Synthesizer, error) {
+	s, err := warp.NewSynthesizer(o.params())
+	if err != nil {
+		return nil, err // s is not nil as a Synthesizer
+	}
+	return s, nil
+}

@@ -2,8 +2,7 @@ package pipeline
 
 import (
 	"context"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 
 	"retime/pipeline/frame"
 	"retime/warp"
@@ -16,7 +15,8 @@ type task struct {
 	first  bool          // no interval is known before it
 	makes  bool          // frames are made, of in
 	in     warp.Interval // empty where none is
-	loaded chan struct{} // closed when a device has been given in; nil where none is
+	device int           // that makes them
+	loaded chan struct{} // closed when the device has in; nil where none makes them
 }
 
 func (t *task) retain() {
@@ -95,25 +95,34 @@ func (c *conversion) assign(ctx context.Context, w *window, to chan<- *task) err
 	return err
 }
 
-// load lets the devices have each interval before its turn, all at once.
+// load lets the devices, which work at once, have each interval before its turn.
 func (c *conversion) load(ctx context.Context, d *devices, from <-chan *task, to chan<- *task) error {
 	defer close(to)
-	var under errgroup.Group
-	under.SetLimit(len(d.list))
-	defer func() { _ = under.Wait() }()
-	for t := range from {
-		if t.makes {
-			load := d.Load(t.in)
-			t.loaded = make(chan struct{})
-			t.retain()
-			under.Go(func() error {
+	var loaders sync.WaitGroup
+	defer loaders.Wait()
+	lanes := make([]chan *task, len(d.list))
+	for i := range lanes {
+		lanes[i] = make(chan *task)
+		defer close(lanes[i])
+		loaders.Go(func() {
+			for t := range lanes[i] {
 				stop := c.times.load.start()
-				_ = load() // Begin meets the error again
+				_ = d.list[i].Load(t.in) // Begin meets the error again
 				stop()
 				close(t.loaded)
 				t.release()
-				return nil
-			})
+			}
+		})
+	}
+	for t := range from {
+		if t.makes {
+			t.device, t.loaded = d.choose(), make(chan struct{})
+			t.retain()
+			if err := send(ctx, lanes[t.device], t); err != nil {
+				t.release()
+				t.release()
+				return err
+			}
 		}
 		if err := send(ctx, to, t); err != nil {
 			t.release()
@@ -234,7 +243,11 @@ func (c *conversion) show(t *task, s slot, begun *bool) (output, error) {
 // make begins to make a frame.
 func (c *conversion) make(t *task, phase warp.Phase, begun *bool) (f *frame.Frame, finish func() (warp.Made, error), err error) {
 	defer c.times.synthesis.start()()
+	d, ok := c.synth.(*devices)
 	if !*begun {
+		if ok {
+			d.turnTo(t.device)
+		}
 		if err := c.synth.Begin(t.in); err != nil {
 			return nil, nil, err
 		}
@@ -243,7 +256,7 @@ func (c *conversion) make(t *task, phase warp.Phase, begun *bool) (f *frame.Fram
 	if f, err = c.sink.NewFrame(t.a.Frame); err != nil {
 		return nil, nil, err
 	}
-	if d, ok := c.synth.(*devices); ok {
+	if ok {
 		if finish, err = d.Start(f, phase); err == nil {
 			return f, c.timed(finish), nil
 		}

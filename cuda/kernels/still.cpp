@@ -1,0 +1,7 @@
+#include "emulator.h"
+
+namespace still {
+#include "still.cu"
+}
+
+KERNEL(still, keep_still)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 	"math/bits"
@@ -14,17 +15,19 @@ import (
 // A raw file holds canonical fields of one size as they lie in memory, to be read
 // again by the machine that wrote it: the tag, four 32-bit words, which are the
 // version of the format, how many fields there are, their width and their height,
-// then the fields' vectors row by row. All but the tag is in the machine's byte
-// order; the version tells it from the other.
+// then the fields' vectors row by row, then a CRC-32C of all that. All but the tag is
+// in the machine's byte order; the version tells it from the other.
 const (
 	rawTag     = "FLOW"
-	rawVersion = 1
+	rawVersion = 2
 	rawHeader  = len(rawTag) + 4*4
 
 	// rawChunk is how many vectors are read before they are checked: as many as the
 	// cache still holds by then.
 	rawChunk = 1 << 14
 )
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // WriteFields writes one or more canonical fields of one size for ReadFields. A
 // vector beyond the fields' Limit, and Unknown is one, is an error.
@@ -52,6 +55,7 @@ func writeFields(w io.Writer, fields []Field) error {
 	if _, err := w.Write(header); err != nil {
 		return err
 	}
+	sum := crc32.Checksum(header, castagnoli)
 	for _, f := range fields {
 		rows, limit := f.Image, f.Limit()
 		if f.Stride == width { // one long row
@@ -62,19 +66,21 @@ func writeFields(w io.Writer, fields []Field) error {
 				if !within(part, limit) {
 					return fmt.Errorf("%dx%d: a vector beyond ±%d/%d", width, height, limit, One)
 				}
+				sum = crc32.Update(sum, castagnoli, rawBytes(part))
 				if _, err := w.Write(rawBytes(part)); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	return nil
+	_, err = w.Write(binary.NativeEndian.AppendUint32(nil, sum))
+	return err
 }
 
 // ReadFields reads the n fields of width by height that WriteFields wrote, and that
-// nothing may follow. They share new memory. Anything else is an error, also what a
-// machine of another byte order wrote and vectors beyond the fields' Limit; of a file
-// cut short it is io.ErrUnexpectedEOF.
+// nothing may follow. They share new memory. Anything else is an error, also a byte
+// that has changed, what a machine of another byte order wrote, and vectors beyond the
+// fields' Limit; of a file cut short it is io.ErrUnexpectedEOF.
 func ReadFields(r io.Reader, n, width, height int) ([]Field, error) {
 	fields, err := readFields(r, n, width, height)
 	if err != nil {
@@ -102,7 +108,7 @@ func readFields(r io.Reader, n, width, height int) ([]Field, error) {
 		f.Width, f.Height, f.Stride = width, height, width
 		f.Pix = all[i*size : (i+1)*size : (i+1)*size]
 	}
-	limit := fields[0].Limit()
+	limit, sum := fields[0].Limit(), crc32.Checksum(header, castagnoli)
 	for at := 0; at < len(all); at += rawChunk {
 		part := all[at:min(at+rawChunk, len(all))]
 		if _, err := io.ReadFull(r, rawBytes(part)); err != nil {
@@ -111,6 +117,13 @@ func readFields(r io.Reader, n, width, height int) ([]Field, error) {
 		if !within(part, limit) {
 			return nil, fmt.Errorf("%d of %dx%d: after vector %d: one beyond ±%d/%d", n, width, height, at, limit, One)
 		}
+		sum = crc32.Update(sum, castagnoli, rawBytes(part))
+	}
+	if _, err := io.ReadFull(r, header[:crc32.Size]); err != nil {
+		return nil, fmt.Errorf("%d of %dx%d: checksum: %w", n, width, height, noEOF(err))
+	}
+	if want := binary.NativeEndian.Uint32(header); sum != want {
+		return nil, fmt.Errorf("%d of %dx%d: checksum %08x, want %08x", n, width, height, sum, want)
 	}
 	if _, err := io.ReadFull(r, header[:1]); err == nil {
 		return nil, fmt.Errorf("%d of %dx%d: something follows them", n, width, height)

@@ -22,6 +22,19 @@ func rawFile(tag string, values ...int32) []byte {
 	return b.Bytes()
 }
 
+// checked is a file with its checksum, bit by bit: CRC-32C has the polynomial
+// 0x1edc6f41, here with its lowest bit first.
+func checked(file []byte) []byte {
+	sum := ^uint32(0)
+	for _, b := range file {
+		sum ^= uint32(b)
+		for range 8 {
+			sum = sum>>1 ^ 0x82f63b78*(sum&1)
+		}
+	}
+	return binary.NativeEndian.AppendUint32(slices.Clone(file), ^sum)
+}
+
 func TestWriteFields(t *testing.T) {
 	a, b := NewField(2, 1), NewField(2, 1)
 	a.Pix[0], b.Pix[1] = Vec{384, -One}, Vec{1, 1024}
@@ -29,7 +42,7 @@ func TestWriteFields(t *testing.T) {
 	if err := WriteFields(&file, a, b); err != nil {
 		t.Fatal(err)
 	}
-	if want := rawFile("FLOW", 1, 2, 2, 1, 384, -One, 0, 0, 0, 0, 1, 1024); !bytes.Equal(file.Bytes(), want) {
+	if want := checked(rawFile("FLOW", 2, 2, 2, 1, 384, -One, 0, 0, 0, 0, 1, 1024)); !bytes.Equal(file.Bytes(), want) {
 		t.Errorf("got % x, want % x", file.Bytes(), want)
 	}
 	beyond, unknown := NewField(2, 1), NewField(2, 1)
@@ -40,9 +53,25 @@ func TestWriteFields(t *testing.T) {
 		}
 	}
 	broken := errors.New("disk full")
-	if err := WriteFields(failing{broken}, a); !errors.Is(err, broken) {
-		t.Errorf("error %v, want the writer's", err)
+	for room := range file.Len() {
+		if err := WriteFields(&full{room, broken}, a, b); !errors.Is(err, broken) {
+			t.Errorf("room for %d bytes: error %v, want the writer's", room, err)
+		}
 	}
+}
+
+// full is a writer with room for so many bytes.
+type full struct {
+	room int
+	err  error
+}
+
+func (f *full) Write(b []byte) (int, error) {
+	if len(b) > f.room {
+		return f.room, f.err
+	}
+	f.room -= len(b)
+	return len(b), nil
 }
 
 func TestFieldsRoundTrip(t *testing.T) {
@@ -69,7 +98,7 @@ func TestFieldsRoundTrip(t *testing.T) {
 		if err := WriteFields(&file, fields...); err != nil {
 			t.Fatal(err)
 		}
-		if want := rawHeader + 8*s.n*s.width*s.height; file.Len() != want {
+		if want := rawHeader + 8*s.n*s.width*s.height + 4; file.Len() != want {
 			t.Errorf("%+v: %d bytes, want %d", s, file.Len(), want)
 		}
 		got, err := ReadFields(iotest.HalfReader(&file), s.n, s.width, s.height)
@@ -90,13 +119,20 @@ func TestFieldsRoundTrip(t *testing.T) {
 }
 
 func TestReadFieldsDamaged(t *testing.T) {
-	whole := rawFile("FLOW", 1, 2, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8)
+	whole := checked(rawFile("FLOW", 2, 2, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8))
 	if _, err := ReadFields(bytes.NewReader(whole), 2, 1, 2); err != nil {
 		t.Fatal(err)
 	}
 	for n := range whole {
 		if _, err := ReadFields(bytes.NewReader(whole[:n]), 2, 1, 2); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("cut to %d bytes: error %v, want unexpected EOF", n, err)
+		}
+	}
+	for i := range 8 * len(whole) {
+		spoiled := slices.Clone(whole)
+		spoiled[i/8] ^= 1 << (i % 8)
+		if _, err := ReadFields(bytes.NewReader(spoiled), 2, 1, 2); err == nil {
+			t.Errorf("bit %d turned: no error", i)
 		}
 	}
 	other := slices.Clone(whole)
@@ -109,16 +145,17 @@ func TestReadFieldsDamaged(t *testing.T) {
 		file []byte
 		want string
 	}{
-		{"tag", rawFile("PIEH", 1, 2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0), "no fields"},
-		{"version", rawFile("FLOW", 2, 2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0), "version 2"},
+		{"tag", rawFile("PIEH", 2, 2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0), "no fields"},
+		{"version", rawFile("FLOW", 1, 2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0), "version 1"},
 		{"byte order", other, "byte order"},
-		{"number", rawFile("FLOW", 1, 1, 1, 2, 0, 0, 0, 0), "1 of 1x2, want 2 of 1x2"},
-		{"size", rawFile("FLOW", 1, 2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0), "2 of 2x1, want"},
-		{"negative size", rawFile("FLOW", 1, 2, -1, math.MinInt32), "want"},
+		{"number", rawFile("FLOW", 2, 1, 1, 2, 0, 0, 0, 0), "1 of 1x2, want 2 of 1x2"},
+		{"size", rawFile("FLOW", 2, 2, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0), "2 of 2x1, want"},
+		{"negative size", rawFile("FLOW", 2, 2, -1, math.MinInt32), "want"},
+		{"checksum", append(slices.Clone(whole[:len(whole)-4]), 1, 2, 3, 4), "checksum"},
 		{"more", append(slices.Clone(whole), 0), "follows"},
-		{"first beyond", rawFile("FLOW", 1, 2, 1, 2, limit+1, 0, 0, 0, 0, 0, 0, 0), "beyond"},
-		{"last beyond", rawFile("FLOW", 1, 2, 1, 2, 0, 0, 0, 0, 0, 0, 0, -limit-1), "beyond"},
-		{"unknown", rawFile("FLOW", 1, 2, 1, 2, 0, 0, math.MinInt32, math.MinInt32, 0, 0, 0, 0), "beyond"},
+		{"first beyond", checked(rawFile("FLOW", 2, 2, 1, 2, limit+1, 0, 0, 0, 0, 0, 0, 0)), "beyond"},
+		{"last beyond", checked(rawFile("FLOW", 2, 2, 1, 2, 0, 0, 0, 0, 0, 0, 0, -limit-1)), "beyond"},
+		{"unknown", checked(rawFile("FLOW", 2, 2, 1, 2, 0, 0, math.MinInt32, math.MinInt32, 0, 0, 0, 0)), "beyond"},
 	} {
 		if _, err := ReadFields(bytes.NewReader(tt.file), 2, 1, 2); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %q", tt.name, err, tt.want)
@@ -164,12 +201,13 @@ func TestWithin(t *testing.T) {
 }
 
 func FuzzReadFields(f *testing.F) {
-	f.Add(rawFile("FLOW", 1, 2, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8), uint8(2), uint8(1), uint8(2))
-	f.Add(rawFile("FLOW", 1, 1, 3, 1, 1536, -1536, 0, 0, 700, -1), uint8(1), uint8(3), uint8(1))
-	f.Add(rawFile("FLOW", 1, 1, 1, 1, math.MinInt32, math.MaxInt32), uint8(1), uint8(1), uint8(1))
-	f.Add(rawFile("FLOW", 1, 0, 0, 0), uint8(0), uint8(0), uint8(0))
+	f.Add(rawFile("FLOW", 2, 2, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8), uint8(2), uint8(1), uint8(2))
+	f.Add(rawFile("FLOW", 2, 1, 3, 1, 1536, -1536, 0, 0, 700, -1), uint8(1), uint8(3), uint8(1))
+	f.Add(rawFile("FLOW", 2, 1, 1, 1, math.MinInt32, math.MaxInt32), uint8(1), uint8(1), uint8(1))
+	f.Add(rawFile("FLOW", 2, 0, 0, 0), uint8(0), uint8(0), uint8(0))
 	f.Add([]byte("FLOW"), uint8(1), uint8(255), uint8(255))
 	f.Fuzz(func(t *testing.T, file []byte, n, width, height uint8) {
+		file = checked(file) // or nothing would be read
 		fields, err := ReadFields(bytes.NewReader(file), int(n), int(width), int(height))
 		if err != nil {
 			return

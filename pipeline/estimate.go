@@ -90,7 +90,7 @@ func (p pair) estimate(a, b frame.Image[uint8], dst *warp.FlowPair) error {
 }
 
 func newEstimators(o *Options) (*estimators, error) {
-	e := &estimators{workers: o.shared()}
+	e := &estimators{workers: o.shared(), cache: o.flowCache}
 	if err := e.open(o); err != nil {
 		e.close()
 		return nil, err
@@ -99,7 +99,7 @@ func newEstimators(o *Options) (*estimators, error) {
 }
 
 func (e *estimators) open(o *Options) (err error) {
-	if e.cache, err = newFlowCache(o.FlowCache); err != nil {
+	if err := e.cache.open(); err != nil {
 		return err
 	}
 	for _, to := range []*Estimator{&e.plain.forward, &e.plain.backward} {

@@ -6,20 +6,35 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
+	"syscall"
 
 	"retime/flow"
+	"retime/flow/opencv"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/frame"
 	"retime/warp"
 )
 
 // flowCache keeps what is estimated from two pictures in files of a directory, named
-// after the method and the pictures. Fields that are read are those that were
-// written, bit for bit. A nil flowCache keeps nothing.
-type flowCache struct{ dir string }
+// after the method, the build of OpenCV and the pictures. Fields that are read are
+// those that were written, bit for bit. What cannot be read is estimated and written
+// again, what cannot be written is not kept; the first file of either is named in a
+// warning. It serves all goroutines of a run. A nil flowCache keeps nothing.
+type flowCache struct {
+	dir    string
+	opencv string // what the fields' bits depend on beside the method
+	log    *slog.Logger
+
+	opened             func() error // does it once
+	unreadable, unkept sync.Once
+}
 
 // cacheVersion is part of the files' names. It is to be raised when from the same
 // pictures, with the same parameters of the estimators, other fields come out: with
@@ -27,16 +42,36 @@ type flowCache struct{ dir string }
 // and KeepStill of package flow.
 const cacheVersion = 1
 
-// newFlowCache returns the cache in dir, which is made if it is not there; nil for
-// no name.
-func newFlowCache(dir string) (*flowCache, error) {
+// newFlowCache returns the cache in dir, to be opened; nil for no name.
+func newFlowCache(dir string, log *slog.Logger) *flowCache {
 	if dir == "" {
-		return nil, nil
+		return nil
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fault.New(fault.CannotWrite, "--flow-cache: %w", err)
+	c := &flowCache{dir: dir, opencv: opencv.Build(), log: log}
+	c.opened = sync.OnceValue(c.prepare)
+	return c
+}
+
+// open is called by each user before its first fields.
+func (c *flowCache) open() error {
+	if c == nil {
+		return nil
 	}
-	return &flowCache{dir}, nil
+	return c.opened()
+}
+
+// prepare makes the directory if it is not there, and removes what killed runs have
+// left in it of files that they were writing.
+func (c *flowCache) prepare() error {
+	if err := os.MkdirAll(c.dir, 0o777); errors.Is(err, syscall.ENOTDIR) {
+		return fault.New(fault.Usage, "--flow-cache %q: %w; name a directory", c.dir, err)
+	} else if err != nil {
+		return fault.New(fault.CannotWrite, "--flow-cache: %w", err)
+	}
+	if err := atomicfile.Sweep(c.dir + string(filepath.Separator)); err != nil {
+		c.log.Debug("unfinished files stay in the flow cache", "reason", err)
+	}
+	return nil
 }
 
 // pairs sets dst to the flows between a and b that the method makes, which estimate
@@ -76,13 +111,17 @@ func (c *flowCache) fields(method string, a, b view, dst []*flow.Field, estimate
 		}
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return fault.New(fault.BadData, "--flow-cache: %q: %w; delete it", name, err)
+		c.unreadable.Do(func() {
+			c.log.Warn("kept flow cannot be read and is estimated again; further files are not named", "file", name, "reason", err)
+		})
 	}
 	if err := estimate(); err != nil {
 		return err
 	}
 	if err := writeFields(name, dst); err != nil {
-		return fault.New(fault.CannotWrite, "--flow-cache: %w", err)
+		c.unkept.Do(func() {
+			c.log.Warn("flow cannot be kept; further files are not named", "file", name, "reason", err)
+		})
 	}
 	return nil
 }
@@ -90,7 +129,7 @@ func (c *flowCache) fields(method string, a, b view, dst []*flow.Field, estimate
 // name is that of the file for two pictures.
 func (c *flowCache) name(method string, a, b view) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %s\n", cacheVersion, method)
+	fmt.Fprintf(h, "%d %s\n%s\n", cacheVersion, method, c.opencv)
 	for _, v := range []view{a, b} {
 		d := v.digest()
 		h.Write(d[:])
@@ -107,23 +146,11 @@ func readFields(name string, n int, like frame.Image[uint8]) ([]flow.Field, erro
 	return flow.ReadFields(f, n, like.Width, like.Height)
 }
 
-// writeFields writes a file that is whole as soon as it has its name.
+// writeFields writes a file that is whole, and on disk, as soon as it has its name.
 func writeFields(name string, fields []*flow.Field) error {
-	f, err := os.CreateTemp(filepath.Dir(name), "*.tmp")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone by then where all went well
 	list := make([]flow.Field, len(fields))
 	for i, field := range fields {
 		list[i] = *field
 	}
-	err = flow.WriteFields(f, list...)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return atomicfile.Write(name, func(w io.Writer) error { return flow.WriteFields(w, list...) })
 }

@@ -1,18 +1,18 @@
 package pipeline
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
 	"retime/flow"
-	"retime/pipeline/fault"
 	"retime/pipeline/frame"
 	"retime/testdata/scene"
 	"retime/warp"
@@ -60,12 +60,15 @@ func there(m frame.Image[uint8]) view {
 	return newView(func() frame.Image[uint8] { return m })
 }
 
+// mustCache opens a cache that must have nothing to say.
 func mustCache(t testing.TB, dir string) *flowCache {
 	t.Helper()
-	c, err := newFlowCache(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, said := saidCache(t, dir)
+	t.Cleanup(func() {
+		if said.Len() > 0 {
+			t.Errorf("the cache says %s", said)
+		}
+	})
 	return c
 }
 
@@ -159,66 +162,6 @@ func TestViewDigest(t *testing.T) {
 	}
 }
 
-func TestFlowCacheFaults(t *testing.T) {
-	dir := t.TempDir()
-	a, b := grey(7, 5, 1), grey(7, 5, 2)
-	c := mustCache(t, dir)
-	name := c.name("m", a, b)
-	e := &countingEstimate{}
-	get := func() error {
-		var field flow.Field
-		return c.fields("m", a, b, []*flow.Field{&field}, e.one(a, b, &field))
-	}
-	if err := get(); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spoiled := map[string][]byte{"empty": nil, "header alone": whole[:20], "cut": whole[:len(whole)-1], "longer": append(slices.Clone(whole), 0), "another format": []byte("PIEH")}
-	for i := range 20 {
-		spoiled[fmt.Sprint("byte ", i)] = append(append(slices.Clone(whole[:i]), whole[i]^0x40), whole[i+1:]...)
-	}
-	spoiled["a vector of no such picture"] = append(append(slices.Clone(whole[:20]), 0x7f, 0x7f, 0x7f, 0x7f), whole[24:]...)
-	for what, data := range spoiled {
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := get(); fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "delete it") {
-			t.Errorf("%s: error %v", what, err)
-		}
-	}
-	// Fields of another number, as those of another method would be.
-	if err := os.WriteFile(name, whole, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	var two [2]flow.Field
-	if err := c.fields("m", a, b, []*flow.Field{&two[0], &two[1]}, e.one(a, b, &two[0])); fault.KindOf(err) != fault.BadData {
-		t.Errorf("one field for two: error %v", err)
-	}
-	if e.calls != 1 {
-		t.Errorf("estimated %d times, want once", e.calls)
-	}
-
-	if _, err := newFlowCache(name); fault.KindOf(err) != fault.CannotWrite || errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file for a directory: error %v", err)
-	}
-	gone := mustCache(t, filepath.Join(dir, "gone"))
-	if err := os.Remove(gone.dir); err != nil {
-		t.Fatal(err)
-	}
-	var field flow.Field
-	if err := gone.fields("m", a, b, []*flow.Field{&field}, e.one(a, b, &field)); fault.KindOf(err) != fault.CannotWrite {
-		t.Errorf("the directory is gone: error %v", err)
-	}
-	failed := errors.New("no flow")
-	if err := c.fields("other", a, b, []*flow.Field{&field}, func() error { return failed }); !errors.Is(err, failed) {
-		t.Errorf("the estimate fails: error %v", err)
-	}
-	wantFiles(t, dir, 1)
-}
-
 // Several write the same entries at once, as workers and processes do.
 func TestFlowCacheShared(t *testing.T) {
 	dir := t.TempDir()
@@ -241,6 +184,61 @@ func TestFlowCacheShared(t *testing.T) {
 	}
 	group.Wait()
 	wantFiles(t, dir, 20)
+}
+
+// cacheEnv names the directory of the cache that a second process works on.
+const cacheEnv = "RETIME_TEST_FLOW_CACHE"
+
+// replaceAndRead writes entries that are there anew, and reads them all the while,
+// which always finds them whole.
+func replaceAndRead(t *testing.T, dir string) {
+	c := mustCache(t, dir)
+	a, b := grey(64, 48, 1), grey(64, 48, 2)
+	want := flow.Field{}
+	(&countingEstimate{}).field(a, b, &want)
+	for k := range 4 {
+		method := fmt.Sprint(k)
+		if err := writeFields(c.name(method, a, b), []*flow.Field{&want}); err != nil {
+			t.Error(err)
+		}
+		for range 4 {
+			var got flow.Field
+			err := c.fields(method, a, b, []*flow.Field{&got}, func() error { return errors.New("not found") })
+			if err != nil || !slices.Equal(got.Pix, want.Pix) {
+				t.Errorf("entry %d differs: %v", k, err)
+			}
+		}
+	}
+}
+
+// Two processes share a cache, each replacing what the other reads.
+func TestFlowCacheOfTwoProcesses(t *testing.T) {
+	if dir := os.Getenv(cacheEnv); dir != "" {
+		for range 50 {
+			replaceAndRead(t, dir)
+		}
+		return
+	}
+	dir := t.TempDir()
+	other := exec.Command(os.Args[0], "-test.run=^TestFlowCacheOfTwoProcesses$")
+	other.Env = append(os.Environ(), cacheEnv+"="+dir)
+	var said bytes.Buffer
+	other.Stdout, other.Stderr = &said, &said
+	must(t, other.Start())
+	ended := make(chan error)
+	go func() { ended <- other.Wait() }()
+	for running := true; running; {
+		replaceAndRead(t, dir)
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("%v:\n%s", err, &said)
+			}
+			running = false
+		default:
+		}
+	}
+	wantFiles(t, dir, 4)
 }
 
 // Kept flows are those that are estimated, by every method, around what was lost and
@@ -280,6 +278,7 @@ func TestKeptFlowIsTheEstimate(t *testing.T) {
 func keptFields(t *testing.T, guides []frame.Image[uint8], o *Options, closed bool) (fields []flow.Field) {
 	t.Helper()
 	o.Threads = 2
+	must(t, o.settle())
 	e, err := newEstimators(o)
 	if err != nil {
 		t.Fatal(err)
@@ -323,7 +322,9 @@ func BenchmarkFlowCacheRead(b *testing.B) {
 	for i := range guides {
 		guides[i] = frame.Image[uint8]{Width: width, Height: height, Stride: width, Pix: scene.Draw(width, height, float64(i)/24).Y}
 	}
-	e, err := newEstimators(&Options{Preset: Balanced, Flow: DIS, Threads: 1, FlowCache: b.TempDir()})
+	o := Options{Preset: Balanced, Flow: DIS, Threads: 1, FlowCache: b.TempDir()}
+	must(b, o.settle())
+	e, err := newEstimators(&o)
 	if err != nil {
 		b.Fatal(err)
 	}

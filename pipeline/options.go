@@ -51,9 +51,11 @@ type Options struct {
 	Flow   FlowMethod // optical flow estimator; DIS by default
 	Preset Preset     // cost against quality; Balanced by default
 	// FlowCache is a directory in which optical flow is kept, and from which it is
-	// read where it is there; empty for none. Conversions on machines of one byte order
-	// may share it.
+	// read where it is there; empty for none. Any number of conversions may share it, on
+	// any machines. A directory that cannot be made is an error; what else fails with it
+	// is a warning, and the flow is estimated.
 	FlowCache string
+	flowCache *flowCache // of FlowCache, for all that one call starts; settle sets it
 	// Order is the B-spline order of the sampling: 0, 1 or 3. Nil for 3.
 	Order *int
 
@@ -217,6 +219,7 @@ func (o *Options) settle() error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.flowCache = newFlowCache(o.FlowCache, o.Log)
 	if o.Mode == "" {
 		o.Mode = warp.Project
 	}

@@ -28,12 +28,12 @@ func FindScenes(ctx context.Context, o Options, whole *Outline) ([]int64, error)
 }
 
 func findScenes(ctx context.Context, o Options, whole *Outline) (scenes []int64, err error) {
+	o.FlowCache = "" // small pictures do not come again
 	source, plan, err := o.openWhole(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer source.Close()
-	o.FlowCache = "" // small pictures do not come again
 	estimators, err := newEstimators(&o)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,11 @@ const char *flow_opencv_version(void) {
 	return version.c_str();
 }
 
+const char *flow_opencv_build(void) {
+	static const std::string build = cv::getBuildInformation() + cv::getCPUFeaturesLine();
+	return build.c_str();
+}
+
 template <class F> static char *guarded(F f) {
 	try {
 		f();

@@ -35,6 +35,10 @@ const (
 // Version is OpenCV's own, such as "4.6.0".
 func Version() string { return C.GoString(C.flow_opencv_version()) }
 
+// Build says what decides how estimators round, beside their parameters: how OpenCV
+// was built, and which of the vector instructions that it has code for it uses here.
+func Build() string { return C.GoString(C.flow_opencv_build()) }
+
 // SetThreads sets how many threads OpenCV shares its loops among, in the whole
 // process; 0 leaves it to OpenCV. No result depends on it. It must not be called
 // while an estimator runs.

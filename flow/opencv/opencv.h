@@ -14,6 +14,10 @@ extern "C" {
 // flow_opencv_version returns OpenCV's version, such as "4.6.0".
 const char *flow_opencv_version(void);
 
+// flow_opencv_build returns how OpenCV was built and, as its last line, the vector
+// instructions that it has code for, those missing here marked by a "?".
+const char *flow_opencv_build(void);
+
 // flow_luma is 8-bit luma, rows stride bytes apart, read in place for the length
 // of a call.
 typedef struct {

@@ -7,8 +7,10 @@ package atomicfile
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,12 +22,15 @@ type File struct{ *os.File }
 
 const suffix = ".part"
 
-// Create makes a file beside name.
+// Create makes a file beside name, with the permissions that os.Create gives.
 func Create(name string) (File, error) {
 	dir, base := filepath.Split(name)
 	for {
-		f, err := os.CreateTemp(filepath.Clean(dir+"."), "."+base+".*"+suffix)
-		if err != nil {
+		part := fmt.Sprintf("%s.%s.%d%s", dir, base, rand.Uint32(), suffix)
+		f, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		} else if err != nil {
 			return File{}, err
 		}
 		// Where files cannot be locked nobody takes them for left behind. Before it
@@ -42,10 +47,7 @@ func Create(name string) (File, error) {
 // Commit gives the file its name, in the directory that it was made in, in place of
 // a file that has it. After an error nothing is left of it.
 func (f File) Commit(name string) error {
-	err := f.Chmod(0o644)
-	if err == nil {
-		err = f.Sync()
-	}
+	err := f.Sync()
 	if err == nil {
 		err = os.Rename(f.Name(), name)
 	}
@@ -156,7 +158,7 @@ func isPart(name, base string) bool {
 // removeUnlocked removes a file that no process has locked. One that is gone, or
 // cannot be looked at, is none.
 func removeUnlocked(name string) error {
-	f, err := os.Open(name)
+	f, err := os.OpenFile(name, os.O_RDWR, 0) // NFS locks only what may be written
 	if err != nil {
 		return nil //nolint:nilerr // another process may have swept it
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -54,9 +55,8 @@ func TestFilesAreWholeOrNotThere(t *testing.T) {
 	if err := Write(name, text("four")); err != nil {
 		t.Fatal(err)
 	}
-	info, err := os.Stat(name)
-	if got, _ := os.ReadFile(name); err != nil || string(got) != "four" || info.Mode().Perm() != 0o644 {
-		t.Errorf("%q, %v: %v", got, info.Mode(), err)
+	if got, err := os.ReadFile(name); err != nil || string(got) != "four" {
+		t.Errorf("%q: %v", got, err)
 	}
 	other := filepath.Join(dir, "b.json")
 	if err := Rename(name, other); err != nil {
@@ -64,6 +64,30 @@ func TestFilesAreWholeOrNotThere(t *testing.T) {
 	}
 	if list := names(t, dir); !slices.Equal(list, []string{"b.json"}) {
 		t.Errorf("%q, want b.json", list)
+	}
+}
+
+// A file has the permissions that the process gives to files, already while it is
+// written.
+func TestPermissions(t *testing.T) {
+	old := syscall.Umask(0)
+	defer syscall.Umask(old)
+	for umask, want := range map[int]os.FileMode{0o077: 0o600, 0o022: 0o644, 0o002: 0o664} {
+		syscall.Umask(umask)
+		name := filepath.Join(t.TempDir(), "a")
+		f, err := Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := f.Stat(); err != nil || info.Mode() != want {
+			t.Errorf("umask %03o: %v while it is written, want %v: %v", umask, info.Mode(), want, err)
+		}
+		if err := f.Commit(name); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(name); err != nil || info.Mode() != want {
+			t.Errorf("umask %03o: %v, want %v: %v", umask, info.Mode(), want, err)
+		}
 	}
 }
 

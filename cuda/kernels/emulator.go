@@ -32,21 +32,31 @@ var Sources embed.FS
 // Emulator is a cuda.Driver that runs kernels on the CPU. What is queued on its
 // streams is done at once.
 type Emulator struct {
-	// Memory is how much device memory there is, in bytes.
-	Memory int64
-	// Fail is called before each launch, with the kernel's name, if it is set; the
-	// launch fails with what it returns.
-	Fail func(kernel string) error
+	// Memory is how much device memory there is, HostMemory how much memory of the
+	// host can be page-locked, in bytes.
+	Memory, HostMemory int64
+	// Fail, if it is set, is called for each allocation, copy, launch and
+	// synchronization with the name of the Driver's method, or else of the kernel. The
+	// call fails with what it returns.
+	Fail func(call string) error
 
-	mu     sync.Mutex
-	allocs map[uintptr]int64
-	hosts  map[unsafe.Pointer]bool
-	taken  int64
+	mu                sync.Mutex
+	allocs            map[uintptr]int64
+	hosts             map[unsafe.Pointer]int64
+	taken, hostsTaken int64
 }
 
-// NewEmulator returns a device of 4 GiB.
+// NewEmulator returns a device of 4 GiB, and as much memory of the host for it.
 func NewEmulator() *Emulator {
-	return &Emulator{Memory: 4 << 30, allocs: map[uintptr]int64{}, hosts: map[unsafe.Pointer]bool{}}
+	return &Emulator{Memory: 4 << 30, HostMemory: 4 << 30, allocs: map[uintptr]int64{}, hosts: map[unsafe.Pointer]int64{}}
+}
+
+// fails returns what Fail says of a call.
+func (e *Emulator) fails(call string) error {
+	if e.Fail == nil {
+		return nil
+	}
+	return e.Fail(call)
 }
 
 // running guards the emulator's state in C++, launches the order of their
@@ -83,11 +93,18 @@ func (e *Emulator) MemoryInfo() (free, total int64, err error) {
 	return e.Memory - e.taken, e.Memory, nil
 }
 
-// allocAlign is the alignment of device memory.
-const allocAlign = 256
+// The alignment of memory, in bytes: the device's as cuda.Driver has it, the host's as
+// frame.Memory promises it.
+const (
+	allocAlign = 256
+	hostAlign  = 64
+)
 
 // Alloc returns memory filled with a pattern that no kernel should see.
 func (e *Emulator) Alloc(bytes int64) (uintptr, error) {
+	if err := e.fails("Alloc"); err != nil {
+		return 0, err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.taken+bytes > e.Memory {
@@ -128,21 +145,42 @@ func (e *Emulator) Free(address uintptr) error {
 
 // AllocHost returns memory of the host.
 func (e *Emulator) AllocHost(bytes int64) (unsafe.Pointer, error) {
+	if err := e.fails("AllocHost"); err != nil {
+		return nil, err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	p := C.malloc(C.size_t(bytes))
-	e.hosts[p] = true
+	var p unsafe.Pointer
+	if e.hostsTaken+bytes > e.HostMemory || C.posix_memalign(&p, hostAlign, C.size_t(max(1, bytes))) != 0 {
+		return nil, &cuda.Error{Call: "AllocHost", Err: cuda.ErrOutOfMemory}
+	}
+	e.hosts[p] = bytes
+	e.hostsTaken += bytes
 	return p, nil
+}
+
+// locked returns where the page-locked memory begins that p lies in; nil for none.
+func (e *Emulator) locked(p unsafe.Pointer) unsafe.Pointer {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for first, bytes := range e.hosts {
+		if uintptr(p) >= uintptr(first) && uintptr(p) < uintptr(first)+uintptr(bytes) {
+			return first
+		}
+	}
+	return nil
 }
 
 // FreeHost gives it back.
 func (e *Emulator) FreeHost(p unsafe.Pointer) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.hosts[p] {
+	bytes, ok := e.hosts[p]
+	if !ok {
 		return fmt.Errorf("FreeHost: nothing was allocated at %p", p)
 	}
 	delete(e.hosts, p)
+	e.hostsTaken -= bytes
 	C.free(p)
 	return nil
 }
@@ -153,8 +191,8 @@ func (e *Emulator) NewStream() (any, error) { return new(struct{}), nil }
 // DestroyStream does nothing.
 func (e *Emulator) DestroyStream(any) error { return nil }
 
-// Synchronize does nothing.
-func (e *Emulator) Synchronize(any) error { return nil }
+// Synchronize has nothing to wait for.
+func (e *Emulator) Synchronize(any) error { return e.fails("Synchronize") }
 
 // event is when it was recorded.
 type event struct{ at time.Time }
@@ -174,38 +212,52 @@ func (e *Emulator) Record(ev, _ any) error {
 // WaitEvent does nothing.
 func (e *Emulator) WaitEvent(_, _ any) error { return nil }
 
-// SynchronizeEvent does nothing.
-func (e *Emulator) SynchronizeEvent(any) error { return nil }
+// SynchronizeEvent has nothing to wait for.
+func (e *Emulator) SynchronizeEvent(any) error { return e.fails("SynchronizeEvent") }
 
 // Elapsed is the time between two events in seconds.
 func (e *Emulator) Elapsed(from, to any) (float64, error) {
 	return to.(*event).at.Sub(from.(*event).at).Seconds(), nil
 }
 
-func copyRows(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
+func copyRows(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, width, height int) {
 	for y := range height {
 		copy(unsafe.Slice((*byte)(unsafe.Add(dst, y*dstStride)), width), unsafe.Slice((*byte)(unsafe.Add(src, y*srcStride)), width))
 	}
-	return nil
 }
 
 // CopyToDevice copies at once.
 func (e *Emulator) CopyToDevice(_ any, dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
-	return copyRows(at(dst), dstStride, src, srcStride, width, height)
+	if err := e.fails("CopyToDevice"); err != nil {
+		return err
+	}
+	copyRows(at(dst), dstStride, src, srcStride, width, height)
+	return nil
 }
 
 // CopyToHost copies at once.
 func (e *Emulator) CopyToHost(_ any, dst unsafe.Pointer, dstStride int, src uintptr, srcStride, width, height int) error {
-	return copyRows(dst, dstStride, at(src), srcStride, width, height)
+	if err := e.fails("CopyToHost"); err != nil {
+		return err
+	}
+	copyRows(dst, dstStride, at(src), srcStride, width, height)
+	return nil
 }
 
 // Copy copies at once.
 func (e *Emulator) Copy(_ any, dst uintptr, dstStride int, src uintptr, srcStride, width, height int) error {
-	return copyRows(at(dst), dstStride, at(src), srcStride, width, height)
+	if err := e.fails("Copy"); err != nil {
+		return err
+	}
+	copyRows(at(dst), dstStride, at(src), srcStride, width, height)
+	return nil
 }
 
 // Fill sets bytes at once.
 func (e *Emulator) Fill(_ any, dst uintptr, value byte, bytes int64) error {
+	if err := e.fails("Fill"); err != nil {
+		return err
+	}
 	fill(unsafe.Slice((*byte)(at(dst)), bytes), value)
 	return nil
 }
@@ -224,7 +276,8 @@ func (e *Emulator) NewTexture(_ any, l cuda.TextureLayout, src uintptr, stride i
 	t.texels = C.malloc(C.size_t(max(1, l.Width*l.Height*size)))
 	t.width, t.height, t.address = C.int(l.Width), C.int(l.Height), C.int(l.Address)
 	t.fractions, t.linear, t.normalized = cInt(l.Texel == cuda.TexelFractions), cInt(l.Linear), cInt(l.Normalized)
-	return t, uint64(uintptr(unsafe.Pointer(t))), copyRows(unsafe.Pointer(t.texels), l.Width*size, at(src), stride, l.Width*size, l.Height)
+	copyRows(unsafe.Pointer(t.texels), l.Width*size, at(src), stride, l.Width*size, l.Height)
+	return t, uint64(uintptr(unsafe.Pointer(t))), nil
 }
 
 // DestroyTexture frees the texels.
@@ -258,10 +311,16 @@ func (e *Emulator) Kernel(module, name string) (any, error) {
 // Launch runs a kernel to its end, within the limits that real devices have.
 func (e *Emulator) Launch(_, k any, grid, block cuda.Dim, shared int, args []uint64) error {
 	f := k.(kernel)
-	if e.Fail != nil {
-		if err := e.Fail(f.name); err != nil {
-			return err
-		}
+	if err := e.admit(f, grid, block, shared, args); err != nil {
+		return err
+	}
+	return f.run(grid, block, shared, args)
+}
+
+// admit says what is wrong with a launch before it is queued.
+func (e *Emulator) admit(f kernel, grid, block cuda.Dim, shared int, args []uint64) error {
+	if err := e.fails(f.name); err != nil {
+		return err
 	}
 	threads := block.X * block.Y * block.Z
 	switch {
@@ -274,6 +333,10 @@ func (e *Emulator) Launch(_, k any, grid, block cuda.Dim, shared int, args []uin
 	case shared > e.Info().SharedMemory:
 		return fmt.Errorf("%d bytes of shared memory", shared)
 	}
+	return nil
+}
+
+func (f kernel) run(grid, block cuda.Dim, shared int, args []uint64) error {
 	running.Lock()
 	defer running.Unlock()
 	launches++

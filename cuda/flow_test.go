@@ -59,50 +59,74 @@ func (k *known) learn(a, b frame.Image[uint8], f flow.Field) {
 	k.fields[string(slices.Concat(a.Pix, b.Pix))] = f
 }
 
+// unestimated is a clip whose flows are still to be filled in.
+func unestimated(list []warp.Interval) []warp.Interval {
+	given := slices.Clone(list)
+	for i, in := range list {
+		w, h := in.GuideA.Width, in.GuideA.Height
+		given[i].Flows = []warp.FlowPair{{Forward: flow.NewField(w, h), Backward: flow.NewField(w, h)}}
+	}
+	for i := range given {
+		if given[i].Before != nil {
+			b, a := *given[i].Before, *given[i].After
+			b.Flow, a.Flow = given[i-1].Flows[0].Backward, given[i+1].Flows[0].Forward
+			given[i].Before, given[i].After = &b, &a
+		}
+	}
+	return given
+}
+
+// knownPair are two estimators that know the flows of a clip.
+type knownPair [2]*known
+
+func estimatorPair(t *testing.T, d *cuda.Device, list []warp.Interval) (p knownPair) {
+	t.Helper()
+	for j := range p {
+		stream, err := d.NewStream()
+		must(t, err)
+		p[j] = &known{stream: stream, fields: map[string]flow.Field{}}
+		for _, in := range list {
+			p[j].learn(in.GuideA, in.GuideB, in.Flows[0].Forward)
+			p[j].learn(in.GuideB, in.GuideA, in.Flows[0].Backward)
+		}
+	}
+	return p
+}
+
+// estimate fills in both flows of an interval at once.
+func (p knownPair) estimate(s *cuda.Synthesizer, in *warp.Interval) error {
+	a, b := cuda.Guide{Image: in.GuideA, Frame: in.A}, cuda.Guide{Image: in.GuideB, Frame: in.B}
+	errs := make(chan error, 2)
+	go func() { errs <- s.EstimateFlow(p[0], a, b, in.Flows[0].Forward) }()
+	go func() { errs <- s.EstimateFlow(p[1], b, a, in.Flows[0].Backward) }()
+	return errors.Join(<-errs, <-errs)
+}
+
+func (p knownPair) close() {
+	for _, k := range p {
+		k.Close()
+	}
+}
+
 // Flows that are estimated on the device serve the intervals that they belong to, as
 // those from the host do, estimated ahead or just in time, by several goroutines. Exact.
 func TestEstimateFlow(t *testing.T) {
 	const seed, n = 31, 24
 	t.Logf("seed %d", seed)
 	params := warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true, Overlays: true}
-	onDevices(t, func(t *testing.T, d *cuda.Device) {
+	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
 		for _, ahead := range []int{1, 3, n} {
 			subtest(t, d, fmt.Sprint(ahead, " ahead"), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, uint64(ahead)))
 				list, released := clip(rng, formats[1], 37, 29, 1, n)
 				cpu, gpu := backends(t, d, params)
 				s := gpu.(*cuda.Synthesizer)
-				// What an estimator is to fill in, in the order of intervals.
-				given := make([]warp.Interval, n)
-				for i, in := range list {
-					given[i] = in
-					given[i].Flows = []warp.FlowPair{{Forward: flow.NewField(in.GuideA.Width, in.GuideA.Height), Backward: flow.NewField(in.GuideA.Width, in.GuideA.Height)}}
-				}
-				for i := range given {
-					if given[i].Before != nil {
-						b, a := *given[i].Before, *given[i].After
-						b.Flow, a.Flow = given[i-1].Flows[0].Backward, given[i+1].Flows[0].Forward
-						given[i].Before, given[i].After = &b, &a
-					}
-				}
-				estimators := make([]*known, 2)
-				for j := range estimators {
-					stream, err := d.NewStream()
-					must(t, err)
-					estimators[j] = &known{stream: stream, fields: map[string]flow.Field{}}
-					defer estimators[j].Close()
-					for _, in := range list {
-						estimators[j].learn(in.GuideA, in.GuideB, in.Flows[0].Forward)
-						estimators[j].learn(in.GuideB, in.GuideA, in.Flows[0].Backward)
-					}
-				}
+				given := unestimated(list)
+				estimators := estimatorPair(t, d, list)
+				defer estimators.close()
 				estimate := func(i int) {
 					in := &given[i]
-					a, b := cuda.Guide{Image: in.GuideA, Frame: in.A}, cuda.Guide{Image: in.GuideB, Frame: in.B}
-					errs := make(chan error, 2)
-					go func() { errs <- s.EstimateFlow(estimators[0], a, b, in.Flows[0].Forward) }()
-					go func() { errs <- s.EstimateFlow(estimators[1], b, a, in.Flows[0].Backward) }()
-					must(t, errors.Join(<-errs, <-errs))
+					must(t, estimators.estimate(s, in))
 					want := list[i].Flows[0]
 					if !slices.Equal(in.Flows[0].Forward.Pix, want.Forward.Pix) || !slices.Equal(in.Flows[0].Backward.Pix, want.Backward.Pix) {
 						t.Fatalf("interval %d: the host's flow differs", i)
@@ -127,13 +151,7 @@ func TestEstimateFlow(t *testing.T) {
 				}
 				s.Close()
 				cpu.Close()
-				for _, in := range list {
-					in.A.Release()
-				}
-				list[n-1].B.Release()
-				if r := int(released.Load()); r != n+1 {
-					t.Errorf("%d of %d frames are held", n+1-r, n+1)
-				}
+				release(t, list, released)
 			})
 		}
 	})

@@ -44,6 +44,18 @@ func clip(rng *rand.Rand, format frame.Format, width, height, level, n int) (lis
 	return list, released
 }
 
+// release lets go of the frames of a clip, and checks that nothing else holds them.
+func release(t *testing.T, list []warp.Interval, released *atomic.Int32) {
+	t.Helper()
+	for _, in := range list {
+		in.A.Release()
+	}
+	list[len(list)-1].B.Release()
+	if n := int(released.Load()); n != len(list)+1 {
+		t.Errorf("%d of %d frames are held", len(list)+1-n, len(list)+1)
+	}
+}
+
 // Intervals loaded one ahead by another goroutine, or not at all, or in vain, are made
 // as the CPU makes them. Exact. What they take does not grow with the clip, and no
 // frame is held in the end.
@@ -51,7 +63,7 @@ func TestSynthesizerLoad(t *testing.T) {
 	const seed = 11
 	t.Logf("seed %d", seed)
 	params := warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true, Overlays: true}
-	onDevices(t, func(t *testing.T, d *cuda.Device) {
+	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
 		for _, c := range []struct {
 			name  string
 			loads func(i int) []int // what is loaded before interval i begins
@@ -89,13 +101,7 @@ func TestSynthesizerLoad(t *testing.T) {
 					}
 					s.Close()
 					cpu.Close()
-					for _, in := range list {
-						in.A.Release()
-					}
-					list[len(list)-1].B.Release()
-					if n := int(released.Load()); n != len(list)+1 {
-						t.Errorf("%d of %d frames are held", len(list)+1-n, len(list)+1)
-					}
+					release(t, list, released)
 				})
 			}
 		}

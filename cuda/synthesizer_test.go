@@ -254,7 +254,7 @@ func TestSynthesizerMotions(t *testing.T) {
 // Frames under way do not disturb each other, nor does the next interval disturb
 // those of the last.
 func TestSynthesizerUnderWay(t *testing.T) {
-	onDevices(t, func(t *testing.T, d *cuda.Device) {
+	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
 		cpu, gpu := backends(t, d, warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true, Overlays: true})
 		s := gpu.(*cuda.Synthesizer)
 		defer s.Close()
@@ -300,7 +300,7 @@ func TestSynthesizerUnderWay(t *testing.T) {
 
 // Another size, format or level in the middle is a new beginning. Exact.
 func TestSynthesizerChangesSize(t *testing.T) {
-	onDevices(t, func(t *testing.T, d *cuda.Device) {
+	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
 		for _, mode := range []warp.Mode{warp.Project, warp.Splat} {
 			cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 3, Acceleration: true})
 			rng := rand.New(rand.NewPCG(8, 8))

@@ -99,14 +99,20 @@ func TestSynthesizerManyUnderWay(t *testing.T) {
 				estimators := estimatorPair(t, d, list)
 				defer estimators.close()
 				next := 0
+				estimate := func(end int) {
+					for ; next < min(end, n); next++ {
+						must(t, estimators.estimate(u.gpu, &given[next]))
+					}
+				}
+				if c.ahead > 0 {
+					estimate(c.ahead)
+				}
 				loaded := make(chan error, 1)
 				loaded <- nil
 				for i := range given {
 					if c.vain {
 						must(t, u.gpu.Load(others[i]))
-					}
-					for ; next < min(i+c.ahead, n); next++ {
-						must(t, estimators.estimate(u.gpu, &given[next]))
+						must(t, u.gpu.Load(given[i]))
 					}
 					must(t, <-loaded)
 					if c.loads && i+1 < n {
@@ -115,6 +121,9 @@ func TestSynthesizerManyUnderWay(t *testing.T) {
 						loaded <- nil
 					}
 					u.start(t, i, list[i], given[i], phases[i%2:][:2])
+					if c.ahead > 0 { // in place of what was needed no more, or never
+						estimate(i + 1 + c.ahead)
+					}
 					u.finish(t, open)
 				}
 				must(t, <-loaded)

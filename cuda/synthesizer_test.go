@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"retime/cuda"
@@ -312,30 +311,85 @@ func TestSynthesizerChangesSize(t *testing.T) {
 	})
 }
 
-// After a launch that failed the next frame is as it should be.
+// Whatever call to the device fails, loading or making a frame says so, and the next
+// frame is as it should be.
 func TestSynthesizerAfterFault(t *testing.T) {
+	broken := errors.New("broken")
 	for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
-		for _, kernel := range []string{"splat", "arrive_flow", "fill_nearest", "bend_average", "share_weights", "render", "meet", "blur", "fade"} {
-			e := kernels.NewEmulator()
-			run(t, cuda.NewDevice(e), func(t *testing.T, d *cuda.Device) {
-				cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 1, Acceleration: true})
+		t.Run(string(mode), func(t *testing.T) {
+			names := map[string]bool{}
+			// The call of that number, from 0, fails; -1 for none.
+			attempt := func(e *kernels.Emulator, d *cuda.Device, number int) (calls int) {
+				cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 1, Neighbours: true, Acceleration: true, Overlays: true})
 				defer gpu.Close()
-				in := interval(rand.New(rand.NewPCG(9, 9)), formats[1], 23, 19, 1, motions[4], true)
-				broken := errors.New("broken")
-				hit := false
-				e.Fail = func(name string) error {
-					if hit || !strings.HasPrefix(name, kernel) {
+				rng := rand.New(rand.NewPCG(9, 9))
+				in := interval(rng, formats[1], 23, 19, 1, motions[4], true)
+				name := ""
+				e.Fail = func(call string) error {
+					names[call] = true
+					if calls++; calls-1 != number {
 						return nil
 					}
-					hit = true
+					name = call
 					return broken
 				}
+				err := gpu.(*cuda.Synthesizer).Load(in)
 				must(t, gpu.Begin(in))
-				_, err := gpu.Make(frame.New(in.A.Format, in.A.Width, in.A.Height), 30000)
-				if hit != (err != nil) || hit && !errors.Is(err, broken) {
-					t.Fatalf("%s, %s: hit %v, error %v", mode, kernel, hit, err)
+				if err == nil {
+					_, err = gpu.Make(frame.New(in.A.Format, in.A.Width, in.A.Height), 30000)
+				}
+				e.Fail = nil
+				if (name != "") != (err != nil) || name != "" && !errors.Is(err, broken) {
+					t.Fatalf("call %d, %q: error %v", number, name, err)
 				}
 				compare(t, cpu, gpu, in, phases[1:2])
+				compare(t, cpu, gpu, interval(rng, formats[1], 23, 19, 1, motions[5], false), phases[1:2])
+				if t.Failed() {
+					t.Fatalf("after call %d, %q", number, name)
+				}
+				return calls
+			}
+			l := kernels.NewLate(1)
+			calls := 0
+			run(t, cuda.NewDevice(l), func(t *testing.T, d *cuda.Device) {
+				calls = attempt(l.Emulator, d, -1)
+				calls = attempt(l.Emulator, d, -1) // none for memory that the device has
+				for number := range calls {
+					attempt(l.Emulator, d, number)
+				}
+			})
+			for _, name := range []string{"AllocHost", "Copy", "CopyToDevice", "CopyToHost", "Fill", "SynchronizeEvent"} {
+				if !names[name] && !(mode == warp.Blend && (name == "Copy" || name == "Fill")) {
+					t.Errorf("%s is not among the calls", name)
+				}
+			}
+			t.Logf("%d calls, each failed once, of %d names", calls, len(names))
+		})
+	}
+}
+
+// A synthesizer that cannot be made for a fault leaves nothing behind.
+func TestNewSynthesizerFails(t *testing.T) {
+	broken := errors.New("broken")
+	for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
+		for number, calls := 0, 1; number < calls; number++ {
+			e := kernels.NewEmulator()
+			calls = 0
+			e.Fail = func(string) error {
+				if calls++; calls-1 == number {
+					return broken
+				}
+				return nil
+			}
+			run(t, cuda.NewDevice(e), func(t *testing.T, d *cuda.Device) {
+				s, err := cuda.NewSynthesizer(d, warp.Params{Mode: mode, Order: 3, Acceleration: true})
+				e.Fail = nil
+				if err == nil {
+					s.Close()
+				}
+				if failed := calls > number; failed != (err != nil) || failed && !errors.Is(err, broken) {
+					t.Errorf("%s, call %d: error %v", mode, number, err)
+				}
 			})
 		}
 	}

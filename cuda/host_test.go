@@ -1,8 +1,10 @@
 package cuda_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -20,7 +22,7 @@ func inHostMemory(t *testing.T, m frame.Memory, format frame.Format, width, heig
 		w, h := format.PlaneSize(i, width, height)
 		stride := w*format.Bytes() + 6
 		p := m.Alloc(stride * h)
-		if p == nil || uintptr(p)%16 != 0 {
+		if p == nil || uintptr(p)%64 != 0 {
 			t.Fatalf("%d bytes at %p", stride*h, p)
 		}
 		planes[i] = frame.Plane{Width: w, Height: h, Stride: stride, Pix: unsafe.Slice((*byte)(p), stride*h)}
@@ -121,5 +123,47 @@ func TestHostMemoryOutlivesClose(t *testing.T) {
 	must(t, d.Close())
 	if c.closed != 1 {
 		t.Errorf("closed %d times, want once", c.closed)
+	}
+}
+
+// Host memory that is not to be had is nil, and is not waited for.
+func TestHostMemoryRunsOut(t *testing.T) {
+	e := kernels.NewEmulator()
+	e.HostMemory = 1000
+	c := &closing{Driver: e}
+	d := cuda.NewDevice(c)
+	m := d.HostMemory()
+	a := m.Alloc(600)
+	if b := m.Alloc(600); a == nil || b != nil {
+		t.Fatalf("of 1000 bytes 600 are at %p and 600 at %p", a, b)
+	}
+	m.Free(a)
+	must(t, d.Close())
+	if c.closed != 1 || c.freed != 1 {
+		t.Errorf("closed %d times, %d pieces freed; want 1 and 1", c.closed, c.freed)
+	}
+}
+
+// Too little memory of the host for a frame is an error that says so. Where there is more
+// again the next one is made, and too little to stage uploads does not show. Exact.
+func TestSynthesizerOutOfHostMemory(t *testing.T) {
+	for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
+		e := kernels.NewEmulator()
+		run(t, cuda.NewDevice(e), func(t *testing.T, d *cuda.Device) {
+			e.HostMemory = 0
+			cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 1})
+			defer gpu.Close()
+			in := interval(rand.New(rand.NewPCG(43, 0)), formats[1], 35, 23, 0, motions[1], false)
+			must(t, gpu.Begin(in))
+			for _, memory := range []int64{0, 64, 35 * 23} {
+				e.HostMemory = memory
+				_, err := gpu.Make(frame.New(in.A.Format, 35, 23), phases[1])
+				if !errors.Is(err, cuda.ErrOutOfMemory) || !strings.Contains(err.Error(), "of page-locked memory") {
+					t.Errorf("%s, %d bytes: error %v", mode, memory, err)
+				}
+			}
+			e.HostMemory = 8 << 10
+			compare(t, cpu, gpu, in, phases[1:3])
+		})
 	}
 }

@@ -188,6 +188,36 @@ func TestSynthesizerGrows(t *testing.T) {
 	})
 }
 
+// A flow that is estimated in place of one that was loaded in vain is not overwritten by
+// that. Exact.
+func TestEstimateFlowInPlaceOfLoad(t *testing.T) {
+	const seed = 61
+	t.Logf("seed %d", seed)
+	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		list, released := clip(rng, formats[0], 42, 34, 1, 5)
+		vain, vainReleased := clip(rng, formats[0], 42, 34, 1, 1)
+		u := newUnderWay(t, d, everything)
+		estimators := estimatorPair(t, d, list)
+		must(t, u.gpu.Load(list[0]))
+		u.start(t, 0, list[0], list[0], phases[:1])
+		must(t, u.gpu.Load(list[1])) // the pictures, before what is in vain
+		must(t, u.gpu.Load(vain[0]))
+		must(t, u.gpu.Load(list[2]))
+		u.start(t, 2, list[2], list[2], phases[:1]) // and the vain is needed no more
+		given := list[1]
+		given.Flows = unestimated(list)[1].Flows
+		must(t, estimators.estimate(u.gpu, &given))
+		u.start(t, 1, list[1], given, phases[:1])
+		u.finish(t, 0)
+		estimators.close()
+		u.gpu.Close()
+		u.cpu.Close()
+		release(t, list, released)
+		release(t, vain, vainReleased)
+	})
+}
+
 // slowCopy is a driver whose copies to one place begin when they are let.
 type slowCopy struct {
 	cuda.Driver

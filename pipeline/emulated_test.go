@@ -1,0 +1,254 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"retime/cuda"
+	"retime/cuda/kernels"
+	"retime/pipeline/fault"
+	"retime/pipeline/frame"
+	"retime/pipeline/media"
+	"retime/warp"
+)
+
+// emulated are devices that the CPU emulates.
+func emulated(t *testing.T, o *Options, drivers ...cuda.Driver) *devices {
+	t.Helper()
+	all := new(devices)
+	for i, driver := range drivers {
+		d, err := newDevice(o, cuda.NewDevice(driver))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.list = append(all.list, newRescuer(d, fmt.Sprint(d.name, " ", i), o))
+	}
+	return all
+}
+
+// collectingSink keeps the samples of all frames, which lie in memory, or anywhere where
+// it is nil or has none.
+type collectingSink struct {
+	memorySink
+	memory frame.Memory
+	frames [][]byte
+	direct int // frames in memory
+}
+
+func (s *collectingSink) NewFrame(like *frame.Frame) (*frame.Frame, error) {
+	if s.memory == nil {
+		return s.memorySink.NewFrame(like)
+	}
+	var planes []frame.Plane
+	free := func(*frame.Frame) {
+		for _, p := range planes {
+			s.memory.Free(unsafe.Pointer(unsafe.SliceData(p.Pix)))
+		}
+	}
+	for i := range like.Format.Planes {
+		w, h := like.Format.PlaneSize(i, like.Width, like.Height)
+		stride := w*like.Format.Bytes() + 6
+		p := s.memory.Alloc(stride * h)
+		if p == nil {
+			free(nil)
+			return s.memorySink.NewFrame(like)
+		}
+		planes = append(planes, frame.Plane{Width: w, Height: h, Stride: stride, Pix: unsafe.Slice((*byte)(p), stride*h)})
+	}
+	f := frame.Wrap(like.Format, like.Width, like.Height, planes, free)
+	f.Memory = s.memory
+	s.direct++
+	return f, nil
+}
+
+func (s *collectingSink) WriteFrame(f *frame.Frame) error {
+	s.frames = append(s.frames, samples(f))
+	return nil
+}
+
+func (s *collectingSink) WriteFrameAt(f *frame.Frame, _, _ *big.Rat) error { return s.WriteFrame(f) }
+
+// throughSynthesizer converts a clip.
+func throughSynthesizer(t *testing.T, clip string, o *Options, synth Synthesizer) (*collectingSink, error) {
+	t.Helper()
+	source, err := media.Open(context.Background(), clip, media.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	plan, err := newPlan(o, source.Video())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink := &collectingSink{memory: memoryOf(synth)}
+	c := &conversion{o: o, plan: plan, source: source, sink: sink, synth: synth}
+	_, err = c.run(context.Background())
+	return sink, err
+}
+
+// closedDriver is a Late that keeps what Close says.
+type closedDriver struct {
+	*kernels.Late
+	closed bool
+	err    error
+}
+
+func (d *closedDriver) Close() error {
+	d.closed, d.err = true, d.Late.Close()
+	return d.err
+}
+
+// every fails in every nth call of that name, or of any where it is empty.
+func every(n int32, name string) func(string) error {
+	var calls atomic.Int32
+	return func(call string) error {
+		if (name == "" || call == name) && calls.Add(1)%n == 0 {
+			return errBroken
+		}
+		return nil
+	}
+}
+
+// The kernels make the frames that the CPU makes, in all ways, on one to three devices
+// that do late what is queued, also where calls fail now and then.
+func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
+	const width, height = 72, 50
+	clip := writeScene(t, width, height, 12, 24, 1)
+	mask := frame.NewImage[uint8](width, height)
+	for i := range mask.Pix {
+		mask.Pix[i] = uint8(i)
+	}
+	whole := frame.Image[uint8]{}
+	triple := Rate{ratio("3"), true}
+	for name, o := range map[string]Options{
+		"fast":     {Rate: triple, Preset: Fast},
+		"balanced": {Rate: triple, Preset: Balanced},
+		"best":     {Rate: triple, Preset: Best},
+		"splat":    {Rate: triple, Mode: warp.Splat},
+		"blend":    {Rate: triple, Mode: warp.Blend},
+		"shutter":  {Shutter: big.NewRat(1, 2)},
+		"mask":     {Rate: triple, StaticMask: mask},
+		"repairs": {Repairs: &Repairs{
+			Frames: map[int64]frame.Image[uint8]{0: whole, 3: whole, 4: mask, 7: mask, 11: whole}, Insert: map[int64]int{5: 2, 8: 1},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.Input, o.Output, o.Threads = "a", "b", 2
+			if err := o.settle(); err != nil {
+				t.Fatal(err)
+			}
+			cpu, err := newCPUSynthesizer(&o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := throughSynthesizer(t, clip, &o, cpu)
+			cpu.Close()
+			if err != nil || len(want.frames) < 12 {
+				t.Fatalf("%d frames: %v", len(want.frames), err)
+			}
+			remade := int64(0)
+			for _, c := range []struct {
+				devices int
+				fail    func() func(string) error
+			}{
+				{1, func() func(string) error { return every(97, "") }},
+				{2, func() func(string) error { return every(9, "CopyToHost") }},
+				{3, nil},
+				{3, func() func(string) error { return every(7, "SynchronizeEvent") }},
+			} {
+				var drivers []cuda.Driver
+				var lates []*closedDriver
+				for i := range c.devices {
+					l := &closedDriver{Late: kernels.NewLate(uint64(i))}
+					lates, drivers = append(lates, l), append(drivers, l)
+				}
+				d := emulated(t, &o, drivers...)
+				if c.fail != nil {
+					for _, l := range lates {
+						l.Fail = c.fail()
+					}
+				}
+				got, err := throughSynthesizer(t, clip, &o, d)
+				for _, l := range lates {
+					l.Fail = nil
+				}
+				d.Close()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, l := range lates {
+					if !l.closed || l.err != nil {
+						t.Errorf("device %d of %d: closed %v: %v", i, c.devices, l.closed, l.err)
+					}
+				}
+				var r Report
+				describeBackend(&r, d)
+				if c.fail == nil && r.Remade > 0 {
+					t.Errorf("%d devices: %d frames were made again", c.devices, r.Remade)
+				}
+				remade += r.Remade
+				if len(got.frames) != len(want.frames) || got.direct == 0 {
+					t.Fatalf("%d frames, want %d; %d in page-locked memory", len(got.frames), len(want.frames), got.direct)
+				}
+				for k := range want.frames {
+					if !bytes.Equal(got.frames[k], want.frames[k]) {
+						t.Errorf("%d devices: frame %d of %d differs; calls fail: %v", c.devices, k, len(want.frames), c.fail != nil)
+					}
+				}
+			}
+			if remade == 0 {
+				t.Error("no frame was made again")
+			}
+		})
+	}
+}
+
+func TestDeviceWithoutMemory(t *testing.T) {
+	o := &Options{Input: "a", Output: "b", Rate: Rate{ratio("2"), true}, Threads: 2}
+	if err := o.settle(); err != nil {
+		t.Fatal(err)
+	}
+	clip := writeScene(t, 72, 50, 4, 24, 1)
+	e := kernels.NewEmulator()
+	e.Memory = 300 << 10
+	d := emulated(t, o, e)
+	_, err := throughSynthesizer(t, clip, o, d)
+	d.Close()
+	if fault.KindOf(err) != fault.TryAgain || !errors.Is(err, cuda.ErrOutOfMemory) || !strings.Contains(err.Error(), "of 300.0 KiB are free") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Where page-locked memory does not do for staging uploads, they go without. Less than a
+// frame takes is an error that says so.
+func TestDeviceWithoutHostMemory(t *testing.T) {
+	o := fading()
+	o.Rate = Rate{ratio("2"), true}
+	clip := writeScene(t, 72, 50, 4, 24, 1)
+	for _, c := range []struct {
+		memory int64
+		direct bool // frames lie in page-locked memory
+		fails  bool
+	}{{1 << 20, true, false}, {5 << 10, false, true}, {0, false, true}} {
+		e := kernels.NewEmulator()
+		e.HostMemory = c.memory
+		d := emulated(t, o, e)
+		sink, err := throughSynthesizer(t, clip, o, d)
+		d.Close()
+		switch {
+		case c.fails:
+			if fault.KindOf(err) != fault.TryAgain || !errors.Is(err, cuda.ErrOutOfMemory) || !strings.Contains(err.Error(), "page-locked") {
+				t.Errorf("%d bytes: error %v", c.memory, err)
+			}
+		case err != nil || len(sink.frames) != 8 || (sink.direct > 0) != c.direct:
+			t.Errorf("%d bytes: %d frames, %d in page-locked memory: %v", c.memory, len(sink.frames), sink.direct, err)
+		}
+	}
+}

@@ -90,7 +90,7 @@ func TestSynthesizerLoad(t *testing.T) {
 							loaded = make(chan error, 1)
 							go func() { loaded <- s.Load(list[j]) }()
 						}
-						compare(t, cpu, gpu, in, phases[1:3])
+						compare(t, cpu, gpu, in, phases[i%2:][:1])
 						if loaded != nil {
 							must(t, <-loaded)
 						}

@@ -196,25 +196,33 @@ func TestEstimateFlowInPlaceOfLoad(t *testing.T) {
 	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		list, released := clip(rng, formats[0], 42, 34, 1, 5)
-		vain, vainReleased := clip(rng, formats[0], 42, 34, 1, 1)
+		others, othersReleased := clip(rng, formats[0], 42, 34, 1, 7)
 		u := newUnderWay(t, d, everything)
 		estimators := estimatorPair(t, d, list)
+		// To take new memory waits for uploads. These leave theirs, so that none is taken below.
+		for _, in := range others[1:] {
+			must(t, u.gpu.Load(in))
+		}
 		must(t, u.gpu.Load(list[0]))
 		u.start(t, 0, list[0], list[0], phases[:1])
 		must(t, u.gpu.Load(list[1])) // the pictures, before what is in vain
-		must(t, u.gpu.Load(vain[0]))
+		must(t, u.gpu.Load(others[0]))
 		must(t, u.gpu.Load(list[2]))
 		u.start(t, 2, list[2], list[2], phases[:1]) // and the vain is needed no more
-		given := list[1]
-		given.Flows = unestimated(list)[1].Flows
-		must(t, estimators.estimate(u.gpu, &given))
-		u.start(t, 1, list[1], given, phases[:1])
+		given := slices.Repeat(list[1:2], 5)
+		for i := range given { // so many that they take all places that are free
+			given[i].Flows = unestimated(list)[1].Flows
+			must(t, estimators.estimate(u.gpu, &given[i]))
+		}
+		for _, in := range given {
+			u.start(t, 1, list[1], in, phases[:1])
+		}
 		u.finish(t, 0)
 		estimators.close()
 		u.gpu.Close()
 		u.cpu.Close()
 		release(t, list, released)
-		release(t, vain, vainReleased)
+		release(t, others, othersReleased)
 	})
 }
 

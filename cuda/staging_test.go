@@ -13,7 +13,7 @@ import (
 // What goes through page-locked memory comes back, in all shapes, with more on the
 // way than it holds.
 func TestStageUploads(t *testing.T) {
-	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
 		s, err := d.NewStream()
 		must(t, err)
 		defer s.Close()

@@ -84,7 +84,7 @@ func openDriver(ordinal int) (Driver, error) {
 	// Waiting threads sleep: the processor has other frames to decode and encode.
 	context, err := cu.Device(ordinal).MakeContext(cu.SchedBlockingSync)
 	if err != nil {
-		return nil, &Error{"cuCtxCreate", err}
+		return nil, call("cuCtxCreate", err)
 	}
 	// Making a context leaves it current; Do sets it where it is wanted.
 	if _, err := cu.PopCurrentCtx(); err != nil {

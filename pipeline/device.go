@@ -49,11 +49,28 @@ func newSynthesizer(o *Options) (Synthesizer, error) {
 		return newCPUSynthesizer(o)
 	}
 	s, err := openDevices(o, len(found))
-	if errors.Is(err, errors.ErrUnsupported) && o.Backend == Auto {
-		o.Log.Debug("on the CPU", "because", err)
-		return newCPUSynthesizer(o)
+	if err != nil {
+		return withoutDevices(o, err)
 	}
-	return s, err
+	return s, nil
+}
+
+// withoutDevices returns what makes the frames where err came of opening devices: the
+// CPU, unless that is no choice.
+func withoutDevices(o *Options, err error) (Synthesizer, error) {
+	switch {
+	case fault.KindOf(err) == fault.Usage:
+		return nil, err
+	case o.Backend == CUDA && errors.Is(err, cuda.ErrOutOfMemory):
+		return nil, fault.New(fault.TryAgain, "%w; free some of the device's memory, or use --backend cpu", err)
+	case o.Backend == CUDA:
+		return nil, err
+	case errors.Is(err, errors.ErrUnsupported):
+		o.Log.Debug("on the CPU", "because", err)
+	default:
+		o.Log.Warn("the device cannot be used; frames are made on the CPU", "error", err)
+	}
+	return newCPUSynthesizer(o)
 }
 
 // openDevices returns a synthesizer on the devices that o names, of count that

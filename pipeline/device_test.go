@@ -332,3 +332,37 @@ func TestIntervalsAreSharedAmongDevices(t *testing.T) {
 		}
 	}
 }
+
+// A device that answers but cannot be used leaves a job to the CPU, and says so, unless
+// the device was asked for.
+func TestWithoutDevices(t *testing.T) {
+	short := fmt.Errorf("CUDA device 0: %w", cuda.ErrOutOfMemory)
+	for _, c := range []struct {
+		backend Backend
+		err     error
+		kind    fault.Kind // where the job ends
+		warned  int
+	}{
+		{Auto, short, 0, 1},
+		{Auto, errBroken, 0, 1},
+		{Auto, fmt.Errorf("mode: %w", errors.ErrUnsupported), 0, 0},
+		{Auto, fault.New(fault.Usage, "--device 7"), fault.Usage, 0},
+		{CUDA, short, fault.TryAgain, 0},
+		{CUDA, errBroken, fault.Internal, 0},
+		{CUDA, fault.New(fault.Usage, "--device 7"), fault.Usage, 0},
+	} {
+		var log bytes.Buffer
+		o := fading()
+		o.Backend, o.Log = c.backend, slog.New(slog.NewTextHandler(&log, nil))
+		s, err := withoutDevices(o, c.err)
+		if (err == nil) != (c.kind == 0) || err != nil && fault.KindOf(err) != c.kind || (s == nil) != (err != nil) {
+			t.Errorf("%s, %v: %v, error %v", c.backend, c.err, s, err)
+		}
+		if n := strings.Count(log.String(), "level=WARN"); n != c.warned {
+			t.Errorf("%s, %v: %d warnings, want %d", c.backend, c.err, n, c.warned)
+		}
+		if s != nil {
+			s.Close()
+		}
+	}
+}

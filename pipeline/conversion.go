@@ -51,7 +51,7 @@ const (
 // or else an error.
 func (c *conversion) run(ctx context.Context) (damage, err error) {
 	group, ctx := errgroup.WithContext(ctx)
-	tasks, drain, err := c.analyse(ctx, group)
+	tasks, leave, err := c.analyse(ctx, group)
 	if err != nil {
 		return nil, err
 	}
@@ -75,22 +75,16 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	}
 
 	// After an error the queues still hold frames.
-	drain()
-	for t := range loaded {
-		t.release()
-	}
-	for f := range outputs {
-		f.discard()
-	}
-	for f := range finished {
-		f.discard()
-	}
+	leave()
+	drain(loaded, (*task).release)
+	drain(outputs, output.discard)
+	drain(finished, output.discard)
 	return c.damage, err
 }
 
 // analyse starts the stages before the synthesis, which tell what is to be made of
-// what. drain is called when they have ended.
-func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks chan *task, drain func(), err error) {
+// what. leave is called when they have ended.
+func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks chan *task, leave func(), err error) {
 	workers := c.o.flowWorkers()
 	pictures := make(chan picture, decodedQueue)
 	estimates := make(chan *interval)        // to the flow workers
@@ -126,19 +120,18 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 	}
 	group.Go(func() error { return c.relate(ctx, ordered, tasks) })
 	return tasks, func() {
-		for p := range pictures {
-			p.Release()
-		}
-		for p := range distinct {
-			p.Release()
-		}
-		for v := range ordered {
-			v.release()
-		}
-		for t := range tasks {
-			t.release()
-		}
+		drain(pictures, picture.Release)
+		drain(distinct, picture.Release)
+		drain(ordered, (*interval).release)
+		drain(tasks, (*task).release)
 	}, nil
+}
+
+// drain lets go of what is left in a queue, which is closed.
+func drain[T any](queue <-chan T, drop func(T)) {
+	for v := range queue {
+		drop(v)
+	}
 }
 
 // send delivers v unless ctx ends first.

@@ -179,7 +179,7 @@ func (s *study) collect(ctx context.Context) error {
 	}
 	defer source.Close()
 	group, ctx := errgroup.WithContext(ctx)
-	tasks, drain, err := c.analyse(ctx, group)
+	tasks, leave, err := c.analyse(ctx, group)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (s *study) collect(ctx context.Context) error {
 		return ctx.Err()
 	})
 	err = group.Wait()
-	drain()
+	leave()
 	if err == nil && len(s.tasks) == 0 {
 		err = fault.New(fault.Usage, "no frame of %q is made; give another rate", s.o.Input)
 	}

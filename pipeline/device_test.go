@@ -323,12 +323,20 @@ func TestIntervalsAreSharedAmongDevices(t *testing.T) {
 		if strays := fakes[0].strays + fakes[1].strays + fakes[2].strays; !broken && strays > 0 {
 			t.Errorf("%d intervals were begun on another device than they were loaded on", strays)
 		}
-		want, remade := []int{6, 7, 6}, int64(0)
+		// The third of its intervals shows that a device is lost; those that were meant for
+		// it by then go to the next one.
+		least, most, remade := []int{6, 7, 6}, []int{6, 7, 6}, int64(0)
 		if broken {
-			want, remade = []int{8, 3, 8}, 3*3
+			least, most, remade = []int{6, 3, 8}, []int{8, 3, 10}, 3*3
 		}
-		if !slices.Equal(begun, want) || report.Remade != remade || len(report.Devices) != 3 || report.Backend != CUDA {
-			t.Errorf("intervals of the devices %v, want %v; report %+v", begun, want, report)
+		sum := 0
+		for i, n := range begun {
+			if sum += n; n < least[i] || n > most[i] {
+				t.Errorf("device %d has %d intervals, want %d to %d", i, n, least[i], most[i])
+			}
+		}
+		if sum != 19 || report.Remade != remade || len(report.Devices) != 3 || report.Backend != CUDA {
+			t.Errorf("intervals of the devices %v, want 19; report %+v", begun, report)
 		}
 	}
 }

@@ -29,9 +29,11 @@ const estimatedAhead = 16
 // EstimateFlow estimates the flow from a to b on the device, between pictures that are
 // uploaded only if they are not there, sets to zero what flow.KeepStill does, and leaves
 // it there for the intervals that refer to dst. It returns once dst is filled as well,
-// for what looks at flows on the processor: cuts, and frames that are made again there. dst is of the pictures' size;
-// as for Load, its memory must not be used for other flows. It may be called by several
-// goroutines, each with its own estimator, beside those that make frames.
+// for what looks at flows on the processor: cuts, and frames that are made again there.
+//
+// dst is of the pictures' size; as for Load, its memory must not be used for other flows.
+// EstimateFlow may be called by several goroutines, each with its own estimator, beside
+// those that make frames.
 func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, dst flow.Field) error {
 	r := &s.residents
 	return s.device.Do(func() error {

@@ -119,7 +119,7 @@ func (c *conversion) load(ctx context.Context, d *devices, from <-chan *task, to
 			t.device, t.loaded = d.choose(), make(chan struct{})
 			t.retain()
 			if err := send(ctx, lanes[t.device], t); err != nil {
-				t.release()
+				t.release() // the loader's
 				t.release()
 				return err
 			}

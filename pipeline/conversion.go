@@ -69,9 +69,8 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 		group.Go(func() error { return c.expose(ctx, outputs, finished) })
 	}
 	group.Go(func() error { return c.encode(ctx, finished) })
-	err = group.Wait()
-	if err == nil && c.part == nil {
-		c.wishes.warn(c.o.Log)
+	if err = group.Wait(); err == nil {
+		err = c.conclude()
 	}
 
 	// After an error the queues still hold frames.
@@ -80,6 +79,22 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	drain(outputs, output.discard)
 	drain(finished, output.discard)
 	return c.damage, err
+}
+
+// conclude judges what was written. No stage can, as a queue also ends where the
+// stage before it fails.
+func (c *conversion) conclude() error {
+	if c.part != nil {
+		return nil
+	}
+	if c.frames == 0 && c.damage == nil && c.line.run.End == nil {
+		if c.o.Repairs != nil && c.sources > 0 {
+			return fault.New(fault.Usage, "every frame of %q is to be made anew; none is left to make them from", c.o.Input)
+		}
+		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(c.line.at(0)), c.o.Input)
+	}
+	c.wishes.warn(c.o.Log)
+	return nil
 }
 
 // analyse starts the stages before the synthesis, which tell what is to be made of
@@ -265,9 +280,6 @@ func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 		if c.o.Progress != nil {
 			c.o.Progress(Progress{c.frames, max(c.plan.total, c.frames)})
 		}
-	}
-	if c.frames == 0 && ctx.Err() == nil && c.damage == nil && c.line.run.End == nil && c.part == nil {
-		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(c.line.at(0)), c.o.Input)
 	}
 	return ctx.Err()
 }

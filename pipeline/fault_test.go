@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"retime/pipeline/fault"
+	"retime/pipeline/frame"
 	"retime/pipeline/media"
 	"retime/warp"
 )
@@ -61,6 +62,10 @@ func TestFaults(t *testing.T) {
 		{"full device", func(o *Options) { o.Output = "/dev/full"; o.OutputFormat = "nut" }, fault.CannotWrite, "no space left"},
 		{"from behind to", func(o *Options) { o.From, o.To = big.NewRat(2, 1), big.NewRat(1, 1) }, fault.Usage, "not before"},
 		{"from behind the end", func(o *Options) { o.From = big.NewRat(20, 1) }, fault.Usage, "holds no frame"},
+		{"nothing to repair from", func(o *Options) {
+			o.Mode = warp.Project
+			o.Repairs = &Repairs{Frames: map[int64]frame.Image[uint8]{0: {}, 1: {}, 2: {}, 3: {}}}
+		}, fault.Usage, "none is left"},
 		{"codec and container", func(o *Options) { o.Output = filepath.Join(dir, "out.webm"); o.VideoCodec = "libx264" }, fault.Usage, "does not take"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -126,9 +126,6 @@ func (c *conversion) leaveOut(ctx context.Context, from <-chan picture, to chan<
 		}
 	}
 	if held.Frame == nil {
-		if began && ctx.Err() == nil {
-			return fault.New(fault.Usage, "every frame of %q is to be made anew; none is left to make them from", c.o.Input)
-		}
 		return ctx.Err()
 	}
 	final := held

@@ -362,6 +362,38 @@ func (s *countingSource) Read() (*frame.Frame, error) {
 	return f, nil
 }
 
+// brokenSource fails at once.
+type brokenSource struct{ countingSource }
+
+func (*brokenSource) Read() (*frame.Frame, error) { return nil, io.ErrNoProgress }
+
+// The stages behind one that fails see their queues end. What they make of that does
+// not hide the cause: each of many runs tells of it.
+func TestTheCauseIsTold(t *testing.T) {
+	for name, repairs := range map[string]*Repairs{"conversion": nil, "repairs": {Frames: map[int64]frame.Image[uint8]{}}} {
+		o := Options{Input: "a", Output: "b", Threads: 2, Repairs: repairs}
+		if err := o.settle(); err != nil {
+			t.Fatal(err)
+		}
+		synth, err := newSynthesizer(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3000 {
+			source := &brokenSource{}
+			plan, err := newPlan(&o, media.Video{TimeBase: big.NewRat(1, 24), Rate: big.NewRat(24, 1), Average: big.NewRat(24, 1), Start: new(big.Rat)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := &conversion{o: &o, plan: plan, source: source, sink: &memorySink{}, synth: synth}
+			if _, err := c.run(context.Background()); !errors.Is(err, io.ErrNoProgress) {
+				t.Fatalf("%s: %v, want %v", name, err, io.ErrNoProgress)
+			}
+		}
+		synth.Close()
+	}
+}
+
 func TestEveryFrameIsReleased(t *testing.T) {
 	for _, left := range []int{-1, 0, 7, 1000} {
 		o := Options{Input: "a", Output: "b", Threads: 4}

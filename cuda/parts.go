@@ -83,7 +83,7 @@ func (s *Synthesizer) begin(in warp.Interval, direct bool) (*slot, error) {
 
 // TimeDownloads returns how long it takes to bring n frames like those of in to the
 // host, into frames that to returns and done gets. As many are on their way at a time as
-// ahead says.
+// ahead says; that to makes them anew the first time does not count.
 func (s *Synthesizer) TimeDownloads(in warp.Interval, n, ahead int, to func() (*frame.Frame, error), done func(*frame.Frame)) (time.Duration, error) {
 	type transfer struct {
 		*slot
@@ -108,6 +108,17 @@ func (s *Synthesizer) TimeDownloads(in warp.Interval, n, ahead int, to func() (*
 				}
 			}
 		}()
+		for i := range list { // where to takes its frames from fills
+			f, err := to()
+			if err != nil {
+				return err
+			}
+			list[i].dst = f
+		}
+		for i := range list {
+			done(list[i].dst)
+			list[i].dst = nil
+		}
 		start := time.Now()
 		for i := range n + ahead {
 			t := &list[i%ahead]

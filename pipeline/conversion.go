@@ -38,13 +38,11 @@ type conversion struct {
 	enough                atomic.Bool // what is read now is not wanted
 }
 
-// decodedQueue is how many frames wait between decoding and planning, finishedQueue
-// how many between synthesis and encoding, and startedQueue how many there for each
-// device that is still making them.
+// decodedQueue is how many frames wait between decoding and planning, and finishedQueue
+// how many between synthesis and encoding.
 const (
 	decodedQueue  = 2
 	finishedQueue = 4
-	startedQueue  = 8
 )
 
 // run converts everything. It returns the damage that ended the input early,
@@ -58,7 +56,7 @@ func (c *conversion) run(ctx context.Context) (damage, err error) {
 	loaded, queue := tasks, finishedQueue
 	if d, ok := c.synth.(*devices); ok {
 		n := len(d.list)
-		loaded, queue = make(chan *task, n), n*startedQueue
+		loaded, queue = make(chan *task, loadedQueue(n)), startedQueue(n)
 		group.Go(func() error { return c.load(ctx, d, tasks, loaded) })
 	}
 	outputs := make(chan output, queue)

@@ -26,10 +26,6 @@ type Starter interface {
 	Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error)
 }
 
-// maxStarted is the most frames that so many devices make at a time: those in the
-// queue to the encoder, and one at either end of it.
-func maxStarted(devices int) int { return devices*startedQueue + 2 }
-
 // newSynthesizer returns what makes the frames: devices, or else the CPU.
 func newSynthesizer(o *Options) (Synthesizer, error) {
 	if o.Backend == CPU || o.Mode == warp.Nearest {
@@ -91,7 +87,11 @@ func openDevices(o *Options, count int) (Synthesizer, error) {
 			s.Close()
 			return nil, err
 		}
-		s.list = append(s.list, newRescuer(d, d.name, o))
+		name := d.name
+		if len(ordinals) > 1 {
+			name = fmt.Sprintf("%s (device %d)", name, n)
+		}
+		s.list = append(s.list, newRescuer(d, name, o))
 	}
 	return s, nil
 }

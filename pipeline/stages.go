@@ -185,7 +185,7 @@ func (s *study) collect(ctx context.Context) error {
 	}
 	group.Go(func() error {
 		for t := range tasks {
-			if !t.makes {
+			if t.made == 0 {
 				t.release()
 				continue
 			}
@@ -307,8 +307,12 @@ func (s *study) synthesis(ctx context.Context) error {
 	}
 	gpu := d.list[0].device.(*device).Starter.(*cuda.Synthesizer)
 	var turns []warp.Interval // of this device
-	for i := 0; i < len(clip); i += len(d.list) {
-		turns = append(turns, clip[i])
+	for i, phases := range s.phases {
+		for _, u := range d.share(len(phases)) {
+			if u.device == 0 {
+				turns = append(turns, clip[i])
+			}
+		}
 	}
 	took, err := gpu.TimeUploads(turns)
 	if err != nil {
@@ -321,7 +325,8 @@ func (s *study) synthesis(ctx context.Context) error {
 	s.note("kernels", s.all(took)/time.Duration(len(d.list)))
 	pool := media.FramePool{Memory: memoryOf(d)}
 	defer pool.Close()
-	took, err = gpu.TimeDownloads(clip[0], frames, maxStarted(len(d.list)),
+	share := func(n int) int { return (n + len(d.list) - 1) / len(d.list) }
+	took, err = gpu.TimeDownloads(clip[0], share(frames), share(maxStarted(len(d.list))),
 		func() (*frame.Frame, error) { return pool.NewFrame(like) }, (*frame.Frame).Release)
 	s.note("download", s.all(took))
 	return err

@@ -13,10 +13,10 @@ type task struct {
 	*interval
 	around []*interval   // those that in refers to, held
 	first  bool          // no interval is known before it
-	makes  bool          // frames are made, of in
+	made   int           // how many frames are, of in
 	in     warp.Interval // empty where none is
-	device int           // that makes them
-	loaded chan struct{} // closed when the device has in; nil where none makes them
+	turns  []turn        // of devices, those to come
+	left   int           // how many more frames are made before the next one
 }
 
 func (t *task) retain() {
@@ -74,9 +74,11 @@ func (c *conversion) assign(ctx context.Context, w *window, to chan<- *task) err
 	}
 	t := &task{interval: v, first: w.before == nil}
 	for _, s := range v.slots {
-		t.makes = t.makes || c.part.holds(s.index) && c.method(v, s) == Interpolated
+		if c.part.holds(s.index) && c.method(v, s) == Interpolated {
+			t.made++
+		}
 	}
-	if t.makes {
+	if t.made > 0 {
 		t.in = w.describe(c.level)
 		if c.o.Mode == warp.Project {
 			t.in.Static = c.still
@@ -98,27 +100,33 @@ func (c *conversion) assign(ctx context.Context, w *window, to chan<- *task) err
 // load lets the devices, which work at once, have each interval before its turn.
 func (c *conversion) load(ctx context.Context, d *devices, from <-chan *task, to chan<- *task) error {
 	defer close(to)
+	type load struct {
+		*task
+		done chan struct{}
+	}
 	var loaders sync.WaitGroup
 	defer loaders.Wait()
-	lanes := make([]chan *task, len(d.list))
+	lanes := make([]chan load, len(d.list))
 	for i := range lanes {
-		lanes[i] = make(chan *task)
+		lanes[i] = make(chan load, loadedQueue(len(d.list))-1)
 		defer close(lanes[i])
 		loaders.Go(func() {
-			for t := range lanes[i] {
-				stop := c.times.load.start()
-				_ = d.list[i].Load(t.in) // Begin meets the error again
-				stop()
-				close(t.loaded)
-				t.release()
+			for l := range lanes[i] {
+				if ctx.Err() == nil {
+					stop := c.times.load.start()
+					_ = d.list[i].Load(l.in) // Begin meets the error again
+					stop()
+				}
+				close(l.done)
+				l.release()
 			}
 		})
 	}
 	for t := range from {
-		if t.makes {
-			t.device, t.loaded = d.choose(), make(chan struct{})
+		t.turns = d.share(t.made)
+		for _, u := range t.turns {
 			t.retain()
-			if err := send(ctx, lanes[t.device], t); err != nil {
+			if err := send(ctx, lanes[u.device], load{t, u.loaded}); err != nil {
 				t.release() // the loader's
 				t.release()
 				return err
@@ -135,10 +143,10 @@ func (c *conversion) load(ctx context.Context, d *devices, from <-chan *task, to
 // synthesize makes the intervals' frames in order.
 func (c *conversion) synthesize(ctx context.Context, from <-chan *task, to chan<- output) error {
 	defer close(to)
+	if d, ok := c.synth.(*devices); ok {
+		defer d.open(ctx, &c.times.synthesis)()
+	}
 	for t := range from {
-		if t.loaded != nil {
-			<-t.loaded
-		}
 		err := c.fill(ctx, t, to)
 		t.release()
 		if err != nil {
@@ -166,7 +174,6 @@ func (w *window) release() {
 
 // fill makes the frames of an interval.
 func (c *conversion) fill(ctx context.Context, t *task, to chan<- output) error {
-	begun := false
 	for _, s := range t.slots {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -177,7 +184,7 @@ func (c *conversion) fill(ctx context.Context, t *task, to chan<- output) error 
 		if c.part != nil && c.part.cold && s.index == c.part.first && t.first {
 			return errContext
 		}
-		out, err := c.show(t, s, &begun)
+		out, err := c.show(t, s)
 		if err != nil {
 			return err
 		}
@@ -214,7 +221,7 @@ func (c *conversion) method(v *interval, s slot) Method {
 }
 
 // show returns the frame of slot s.
-func (c *conversion) show(t *task, s slot, begun *bool) (output, error) {
+func (c *conversion) show(t *task, s slot) (output, error) {
 	v := t.interval
 	at := c.plan.shown(s)
 	switch c.method(v, s) {
@@ -225,7 +232,7 @@ func (c *conversion) show(t *task, s slot, begun *bool) (output, error) {
 	case Nearest:
 		return ready(v.nearest(s).Frame.Retain(), v.record(s, at, Nearest, warp.Made{})), nil
 	}
-	f, finish, err := c.make(t, s.phase, begun)
+	f, finish, err := c.make(t, s.phase)
 	if err != nil {
 		return output{}, err
 	}
@@ -241,18 +248,21 @@ func (c *conversion) show(t *task, s slot, begun *bool) (output, error) {
 }
 
 // make begins to make a frame.
-func (c *conversion) make(t *task, phase warp.Phase, begun *bool) (f *frame.Frame, finish func() (warp.Made, error), err error) {
+func (c *conversion) make(t *task, phase warp.Phase) (f *frame.Frame, finish func() (warp.Made, error), err error) {
 	defer c.times.synthesis.start()()
 	d, ok := c.synth.(*devices)
-	if !*begun {
+	if t.left == 0 {
+		t.left = t.made
 		if ok {
-			d.turnTo(t.device)
+			t.left = t.turns[0].frames
+			d.turnTo(t.turns[0])
+			t.turns = t.turns[1:]
 		}
 		if err := c.synth.Begin(t.in); err != nil {
 			return nil, nil, err
 		}
-		*begun = true
 	}
+	t.left--
 	if f, err = c.sink.NewFrame(t.a.Frame); err != nil {
 		return nil, nil, err
 	}

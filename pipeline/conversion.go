@@ -91,7 +91,9 @@ func (c *conversion) conclude() error {
 		}
 		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(c.line.at(0)), c.o.Input)
 	}
-	c.wishes.warn(c.o.Log)
+	if c.line == &c.plan.lines[len(c.plan.lines)-1] {
+		c.wishes.warn(c.o.Log)
+	}
 	return nil
 }
 
@@ -107,7 +109,10 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 	if c.line == nil {
 		c.line = &c.plan.lines[0]
 	}
-	c.ladder, c.wishes = newLadder(c.o), newDecisions(c.o.Decisions)
+	c.ladder = newLadder(c.o)
+	if c.wishes.of == nil { // those of all passes
+		c.wishes = newDecisions(c.o.Decisions)
+	}
 	c.assess.Workers = c.o.workers()
 	if c.still, err = staticMask(c.o, c.source.Video(), c.level); err != nil {
 		return nil, nil, err

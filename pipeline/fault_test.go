@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"log/slog"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -136,6 +137,44 @@ func TestTruncatedInput(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A run that is cancelled when it has left a file tells of that.
+func TestPartialOutputOfCancelledRuns(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "cut.mkv")
+	ffmpeg(t, "-i", writeScene(t, 160, 96, 48, 24, 1), "-c:v", "libx264", "-g", "12", clip)
+	data, err := os.ReadFile(clip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(clip, data[:len(data)*6/10], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := lossless(t, clip)
+	o.Mode = warp.Nearest
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	o.Log = slog.New(cancelling{slog.DiscardHandler, cancel}) // of the damage, behind the last frame
+	report, err := Run(ctx, o)
+	if ctx.Err() == nil {
+		t.Fatal("nothing is said of the damage")
+	}
+	if report == nil || fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), ".partial.") {
+		t.Errorf("error %v, report %+v", err, report)
+	}
+}
+
+// cancelling cancels at the first message.
+type cancelling struct {
+	slog.Handler
+	cancel func()
+}
+
+func (cancelling) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h cancelling) Handle(context.Context, slog.Record) error {
+	h.cancel()
+	return nil
 }
 
 func TestDamageInTheMiddle(t *testing.T) {

@@ -187,10 +187,11 @@ func runPart(ctx context.Context, o Options, whole *Outline, first, end int64, p
 	}
 	c := &conversion{o: &o, plan: plan, part: &p, sink: sink, synth: synth}
 	damage, err := c.approach(ctx, source, whole.Steady)
-	if err == nil {
+	short := !p.last && c.frames < end-first
+	if err == nil && (p.last || short) { // else the damage lies behind the part
 		err = damage
 	}
-	if err == nil && !p.last && c.frames < end-first {
+	if err == nil && short {
 		err = fault.New(fault.BadData, "input %q ends with frame %d of the output; %d are planned", o.Input, first+c.frames, whole.Frames)
 	}
 	if err != nil {

@@ -100,8 +100,8 @@ type Report struct {
 // and leaves nothing behind.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	report, err := run(ctx, o)
-	if err != nil && ctx.Err() != nil {
-		return report, fault.New(fault.Cancelled, "cancelled; nothing was written")
+	if err != nil && ctx.Err() != nil && report == nil && fault.KindOf(err) != fault.Mismatch { // else a file is kept
+		return nil, fault.New(fault.Cancelled, "cancelled; nothing was written")
 	}
 	return report, err
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -366,6 +367,41 @@ func TestRunningTwice(t *testing.T) {
 	if _, err := Run(t.Context(), f.Options); fault.KindOf(err) != fault.TryAgain {
 		t.Errorf("a second run at the same time: %v", err)
 	}
+}
+
+// Who asks whether a batch is running does not keep it from it.
+func TestLooksDoNotLockOut(t *testing.T) {
+	f := newFixture(t, "a")
+	var looking sync.WaitGroup
+	var enough atomic.Bool
+	looking.Go(func() {
+		for !enough.Load() {
+			locked(f.Dir)
+		}
+	})
+	for range 2000 {
+		s, err := openStore(f.Dir)
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		s.close()
+	}
+	enough.Store(true)
+	looking.Wait()
+}
+
+// A process may be killed between making its file of state and writing to it.
+func TestEmptyState(t *testing.T) {
+	f := newFixture(t, "a", "b")
+	if err := os.Mkdir(f.Dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(f.Dir, stateFile), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f.Resume = true
+	_, _ = f.run(t.Context(), 2, Summary{Done: 2})
 }
 
 func TestDamagedState(t *testing.T) {

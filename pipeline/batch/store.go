@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -62,6 +63,9 @@ const patience = 10 * time.Second
 type store struct {
 	dir  string
 	lock *os.File
+	// mu is held by who writes: the database's own lock is asked for now and then, so
+	// that one of many jobs might wait for too long.
+	mu sync.Mutex
 }
 
 func openStore(dir string) (*store, error) {
@@ -72,14 +76,26 @@ func openStore(dir string) (*store, error) {
 	if err != nil {
 		return nil, fault.New(fault.CannotWrite, "state of the batch: %w", err)
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lockWhole(lock); err != nil {
 		lock.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fault.New(fault.TryAgain, "this batch is running already, with its state in %q; --status shows it", dir)
 		}
 		return nil, fault.New(fault.CannotWrite, "lock %q: %w", lock.Name(), err)
 	}
-	return &store{dir, lock}, nil
+	return &store{dir: dir, lock: lock}, nil
+}
+
+// lockWhole locks f for this process alone. What asks whether it is locked holds it for
+// a moment itself.
+func lockWhole(f *os.File) (err error) {
+	for range 20 {
+		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+			return err
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	return err
 }
 
 // locked says whether a process works on the batch in dir.
@@ -118,10 +134,11 @@ func database(dir string, readOnly bool, f func(*bbolt.DB) error) (err error) {
 	return f(db)
 }
 
-// readRecords returns all records in dir by key; none where there is no state.
+// readRecords returns all records in dir by key; none where there is no state, or a file
+// without anything, which it is for a moment when it is made.
 func readRecords(dir string) (map[string]record, error) {
 	records := map[string]record{}
-	if _, err := os.Stat(filepath.Join(dir, stateFile)); errors.Is(err, fs.ErrNotExist) {
+	if info, err := os.Stat(filepath.Join(dir, stateFile)); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return records, nil
 	}
 	err := database(dir, true, func(db *bbolt.DB) error {
@@ -151,6 +168,8 @@ func (s *store) put(key string, r record) error {
 	if err != nil {
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return database(s.dir, false, func(db *bbolt.DB) error {
 		return db.Update(func(tx *bbolt.Tx) error {
 			b, err := tx.CreateBucketIfNotExists(bucket)
@@ -164,6 +183,8 @@ func (s *store) put(key string, r record) error {
 
 // clear forgets all records.
 func (s *store) clear() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return database(s.dir, false, func(db *bbolt.DB) error {
 		return db.Update(func(tx *bbolt.Tx) error {
 			if tx.Bucket(bucket) == nil {

@@ -101,7 +101,7 @@ func (o *Options) workers() frame.Workers { return frame.Workers{N: o.Threads} }
 // ctx stops the run and writes no report.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	report, err := run(ctx, o)
-	if err != nil && ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil && report == nil {
 		return nil, fault.New(fault.Cancelled, "cancelled; no report was written")
 	}
 	return report, err

@@ -81,7 +81,8 @@ type Entry struct {
 // carry a fault.Kind. Cancelling ctx stops the run and leaves nothing behind.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	report, err := run(ctx, o)
-	if err != nil && ctx.Err() != nil {
+	kept := report != nil && report.Conversion != nil || fault.KindOf(err) == fault.Mismatch
+	if err != nil && ctx.Err() != nil && !kept {
 		return report, fault.New(fault.Cancelled, "cancelled; nothing was written")
 	}
 	return report, err

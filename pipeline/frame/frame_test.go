@@ -44,14 +44,16 @@ func TestReferences(t *testing.T) {
 	if freed != 1 {
 		t.Fatalf("freed %d times", freed)
 	}
-	for name, call := range map[string]func(){"Release": f.Release, "Retain": func() { f.Retain() }} {
+	for name, call := range map[string]func(*Frame){"Release": (*Frame).Release, "Retain": func(f *Frame) { f.Retain() }} {
 		func() {
+			f := Wrap(Format{Depth: 8, Planes: 1}, 1, 1, nil, nil)
+			f.Release()
 			defer func() {
 				if recover() == nil {
 					t.Errorf("%s after the last release goes unnoticed", name)
 				}
 			}()
-			call()
+			call(f)
 		}()
 	}
 }

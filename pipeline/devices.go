@@ -13,23 +13,27 @@ import (
 type devices struct {
 	list []*rescuer
 	// Of the goroutine that shares the frames:
-	last int // the device that the last one went to
-	left int // how many more go there
+	last            int // the device that the last one went to
+	left, intervals int // how many more may go there
 	// Of the goroutine that starts them, from open on:
 	lanes []*lane
 	now   int // whose turn it is
 }
 
-// stint is how many frames one of several devices makes at a stretch, whose intervals'
-// flows and pictures it then needs, and those of the neighbours.
-const stint = 16
+// turnFrames is how many frames one of several devices makes before it is another's
+// turn, and turnIntervals in how many intervals at most. It needs their flows and
+// pictures, and those of the two beside them.
+const (
+	turnFrames    = 16
+	turnIntervals = 4
+)
 
 // startedQueue is how many frames that so many devices are making wait for the encoder.
 func startedQueue(devices int) int {
 	if devices == 1 {
 		return 8
 	}
-	return devices * stint
+	return devices * turnFrames
 }
 
 // maxStarted is the most frames that so many devices make at a time: those in the
@@ -41,7 +45,7 @@ func loadedQueue(devices int) int {
 	if devices == 1 {
 		return 1
 	}
-	return devices * stint
+	return devices * turnIntervals
 }
 
 // turn is a run of an interval's frames that one device makes.
@@ -53,11 +57,11 @@ type turn struct {
 // share shares the next frames, so many of one interval, among the devices.
 func (d *devices) share(frames int) (turns []turn) {
 	for frames > 0 {
-		if d.left <= 0 || d.list[d.last].lost() {
-			d.last, d.left = d.after(d.last), stint
+		if d.left <= 0 || d.intervals == 0 || d.list[d.last].lost() {
+			d.last, d.left, d.intervals = d.after(d.last), turnFrames, turnIntervals
 		}
-		n := min(frames, stint)
-		frames, d.left = frames-n, d.left-n
+		n := min(frames, turnFrames)
+		frames, d.left, d.intervals = frames-n, d.left-n, d.intervals-1
 		if k := len(turns) - 1; k >= 0 && turns[k].device == d.last {
 			turns[k].frames += n
 			continue
@@ -95,7 +99,7 @@ func (d *devices) open(ctx context.Context, busy *stopwatch) (end func()) {
 	var running sync.WaitGroup
 	d.lanes = nil
 	for _, r := range d.list {
-		l := &lane{rescuer: r, busy: busy, calls: make(chan func(context.Context), 2*maxStarted(len(d.list)))}
+		l := &lane{rescuer: r, busy: busy, calls: make(chan func(context.Context), 3*maxStarted(len(d.list)))}
 		d.lanes = append(d.lanes, l)
 		running.Go(func() {
 			for call := range l.calls {

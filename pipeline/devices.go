@@ -86,10 +86,10 @@ func (d *devices) after(i int) int {
 // lane is a device and the goroutine that has it begin intervals and start frames, so
 // that none waits for what is queued on another.
 type lane struct {
-	*rescuer
-	calls chan func(context.Context)
-	busy  *stopwatch
-	err   error // of the last Begin
+	device *rescuer
+	calls  chan func(context.Context)
+	busy   *stopwatch
+	err    error // of the last Begin
 }
 
 // open starts the lanes, for Begin, Start and Make until end, which returns when all that
@@ -99,7 +99,7 @@ func (d *devices) open(ctx context.Context, busy *stopwatch) (end func()) {
 	var running sync.WaitGroup
 	d.lanes = nil
 	for _, r := range d.list {
-		l := &lane{rescuer: r, busy: busy, calls: make(chan func(context.Context), 3*maxStarted(len(d.list)))}
+		l := &lane{device: r, busy: busy, calls: make(chan func(context.Context), 3*maxStarted(len(d.list)))}
 		d.lanes = append(d.lanes, l)
 		running.Go(func() {
 			for call := range l.calls {
@@ -130,7 +130,7 @@ func (d *devices) Begin(in warp.Interval) error {
 	l := d.lanes[d.now]
 	l.calls <- func(context.Context) {
 		defer l.busy.start()()
-		l.err = l.rescuer.Begin(in)
+		l.err = l.device.Begin(in)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (d *devices) Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp
 		defer l.busy.start()()
 		s := start{err: cmp.Or(ctx.Err(), l.err)}
 		if s.err == nil {
-			s.finish, s.err = l.rescuer.Start(dst, phase)
+			s.finish, s.err = l.device.Start(dst, phase)
 		}
 		started <- s
 	}

@@ -177,9 +177,8 @@ func (s *Synthesizer) Make(dst *frame.Frame, phase warp.Phase) (warp.Made, error
 }
 
 // Start queues the frame at the phase. dst, which is filled directly if it lies in a
-// device's HostMemory, is there when finish returns, which is
-// called once for each Start, in their order, from any goroutine, also after the
-// next Begin.
+// device's HostMemory, is there when finish returns, which is called once for each
+// Start, in their order, from any goroutine, also after the next Begin.
 func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error) {
 	var t *slot
 	err = s.device.Do(func() error {

@@ -100,14 +100,6 @@ func (r *rescuer) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Made, 
 	return func() (warp.Made, error) { return made, err }, nil
 }
 
-func (r *rescuer) Make(dst *frame.Frame, phase warp.Phase) (warp.Made, error) {
-	finish, err := r.Start(dst, phase)
-	if err != nil {
-		return warp.Made{}, err
-	}
-	return finish()
-}
-
 // fault notes that the device failed. It returns an error where that ends the
 // job: memory that is short is no fault, and is not there for the next frame
 // either.

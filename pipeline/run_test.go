@@ -362,6 +362,9 @@ func (s *countingSource) Read() (*frame.Frame, error) {
 	return f, nil
 }
 
+// film is video of 24 frames a second, of which nothing else is known.
+var film = media.Video{TimeBase: big.NewRat(1, 24), Rate: big.NewRat(24, 1), Average: big.NewRat(24, 1), Start: new(big.Rat)}
+
 // brokenSource fails at once.
 type brokenSource struct{ countingSource }
 
@@ -379,13 +382,12 @@ func TestTheCauseIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		plan, err := newPlan(&o, film)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for range 3000 {
-			source := &brokenSource{}
-			plan, err := newPlan(&o, media.Video{TimeBase: big.NewRat(1, 24), Rate: big.NewRat(24, 1), Average: big.NewRat(24, 1), Start: new(big.Rat)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			c := &conversion{o: &o, plan: plan, source: source, sink: &memorySink{}, synth: synth}
+			c := &conversion{o: &o, plan: plan, source: &brokenSource{}, sink: &memorySink{}, synth: synth}
 			if _, err := c.run(context.Background()); !errors.Is(err, io.ErrNoProgress) {
 				t.Fatalf("%s: %v, want %v", name, err, io.ErrNoProgress)
 			}
@@ -400,9 +402,8 @@ func TestEveryFrameIsReleased(t *testing.T) {
 		if err := o.settle(); err != nil {
 			t.Fatal(err)
 		}
-		video := media.Video{TimeBase: big.NewRat(1, 24), Rate: big.NewRat(24, 1), Average: big.NewRat(24, 1), Start: new(big.Rat)}
 		o.Rate = Rate{big.NewRat(60, 1), false}
-		plan, err := newPlan(&o, video)
+		plan, err := newPlan(&o, film)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -106,12 +106,12 @@ func (c *conversion) load(ctx context.Context, d *devices, from <-chan *task, to
 	}
 	var loaders sync.WaitGroup
 	defer loaders.Wait()
-	lanes := make([]chan load, len(d.list))
-	for i := range lanes {
-		lanes[i] = make(chan load, loadedQueue(len(d.list))-1)
-		defer close(lanes[i])
+	queues := make([]chan load, len(d.list))
+	for i := range queues {
+		queues[i] = make(chan load, loadedQueue(len(d.list))-1)
+		defer close(queues[i])
 		loaders.Go(func() {
-			for l := range lanes[i] {
+			for l := range queues[i] {
 				if ctx.Err() == nil {
 					stop := c.times.load.start()
 					_ = d.list[i].Load(l.in) // Begin meets the error again
@@ -126,7 +126,7 @@ func (c *conversion) load(ctx context.Context, d *devices, from <-chan *task, to
 		t.turns = d.share(t.made)
 		for _, u := range t.turns {
 			t.retain()
-			if err := send(ctx, lanes[u.device], load{t, u.loaded}); err != nil {
+			if err := send(ctx, queues[u.device], load{t, u.loaded}); err != nil {
 				t.release() // the loader's
 				t.release()
 				return err

@@ -63,8 +63,8 @@ const patience = 10 * time.Second
 type store struct {
 	dir  string
 	lock *os.File
-	// mu is held by who writes: the database's own lock is asked for now and then, so
-	// that one of many jobs might wait for too long.
+	// mu is held by the job that writes. The database's own lock is tried now and then,
+	// in no order, and one of many jobs might find it taken until its patience ends.
 	mu sync.Mutex
 }
 

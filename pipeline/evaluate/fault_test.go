@@ -1,0 +1,117 @@
+package evaluate
+
+import (
+	"context"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+)
+
+func TestDamagedInput(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "cut.mkv")
+	ffmpeg(t, "-i", writeScene(t, 160, 96, 72, 24), "-c:v", "libx264", "-g", "12", clip)
+	data, err := os.ReadFile(clip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(clip, data[:len(data)*6/10], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := quick(clip)
+	o.Dir = t.TempDir()
+	r, err := Run(context.Background(), o)
+	if fault.KindOf(err) != fault.BadData || err == nil || !strings.Contains(err.Error(), "the report covers") {
+		t.Fatalf("error %v, want bad data", err)
+	}
+	if r == nil || r.Clip.Damage == "" || len(r.Frames) < 15 {
+		t.Fatalf("report %+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(o.Dir, pageName)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	clip := writeScene(t, 64, 48, 5, 24)
+	full := t.TempDir()
+	if err := os.WriteFile(filepath.Join(full, dataName), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		set  func(*Options)
+		kind fault.Kind
+		says string
+	}{
+		{"no input", func(o *Options) { o.Input = "" }, fault.Usage, "no input"},
+		{"standard input", func(o *Options) { o.Input = "-" }, fault.Usage, "name a file"},
+		{"missing input", func(o *Options) { o.Input = "missing.mp4" }, fault.NoInput, "missing.mp4"},
+		{"not a video", func(o *Options) { o.Input = "evaluate_test.go" }, fault.BadData, "evaluate_test.go"},
+		{"every frame", func(o *Options) { o.Every = 1 }, fault.Usage, "--every 1"},
+		{"too short", func(o *Options) { o.MaxFrames = 2 }, fault.Usage, "at least 3"},
+		{"from behind the end", func(o *Options) { o.From = big.NewRat(20, 1) }, fault.Usage, "at least 3"},
+		{"from behind to", func(o *Options) { o.From, o.To = big.NewRat(2, 1), big.NewRat(1, 1) }, fault.Usage, "not before"},
+		{"negative frames", func(o *Options) { o.MaxFrames = -1 }, fault.Usage, "--max-frames"},
+		{"too many worst", func(o *Options) { o.Worst = MaxWorst + 1 }, fault.Usage, "--worst"},
+		{"threads", func(o *Options) { o.Threads = -1 }, fault.Usage, "--threads"},
+		{"setting", func(o *Options) { o.Settings = []Setting{{Name: "a", Convert: pipeline.Options{Preset: "magic"}}} }, fault.Usage, `retime "a": --preset magic`},
+		{"names", func(o *Options) { o.Peers = []Peer{{Name: "quick", Method: Blend}} }, fault.Usage, `"quick"`},
+		{"peer", func(o *Options) { o.Peers = []Peer{{Name: "x", Method: "magic"}} }, fault.Usage, "magic"},
+		{"peer's options", func(o *Options) { o.Peers = []Peer{{Name: "x", Method: Minterpolate, Filter: "magic=1"}} }, fault.Usage, `peer "x"`},
+		{"report exists", func(o *Options) { o.Dir = full }, fault.CannotWrite, "-y"},
+		{"report is a file", func(o *Options) { o.Dir = clip }, fault.CannotWrite, "scene.y4m"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := quick(clip)
+			c.set(&o)
+			_, err := Run(context.Background(), o)
+			if err == nil || fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("kind %d: %v\nwant kind %d, %q, one line", fault.KindOf(err), err, c.kind, c.says)
+			}
+		})
+	}
+}
+
+func TestOverwrite(t *testing.T) {
+	o := quick(writeScene(t, 64, 48, 5, 24))
+	o.Dir = filepath.Join(t.TempDir(), "new", "folder")
+	mustRun(t, o)
+	o.Overwrite = true
+	mustRun(t, o)
+	entries, err := os.ReadDir(o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 2 {
+		t.Errorf("%d files, want the two reports: %v", len(entries), entries)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	for _, after := range []int64{0, 2, 9} {
+		ctx, cancel := context.WithCancel(context.Background())
+		o := Options{Input: writeScene(t, 96, 64, 13, 24), Worst: 2, Peers: []Peer{{Name: "m", Method: Minterpolate}}}
+		o.Dir = filepath.Join(t.TempDir(), "report")
+		o.Progress = func(p pipeline.Progress) {
+			if p.Frames >= after {
+				cancel()
+			}
+		}
+		if after == 0 {
+			cancel()
+		}
+		r, err := Run(ctx, o)
+		if r != nil || fault.KindOf(err) != fault.Cancelled {
+			t.Errorf("cancelled after %d frames: %v", after, err)
+		}
+		if _, err := os.Stat(o.Dir); err == nil {
+			t.Errorf("cancelled after %d frames, a folder is left behind", after)
+		}
+		cancel()
+	}
+}

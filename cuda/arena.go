@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sort"
 	"sync"
-
-	"retime/pipeline/fault"
 )
 
 // ErrOutOfMemory is in the chain of errors about device memory that was not to
@@ -95,7 +93,7 @@ func (a *arena) grow(bytes int64) error {
 		if e != nil {
 			return err
 		}
-		return fault.New(fault.TryAgain, "%s of device memory wanted, %s of %s are free: %w",
+		return fmt.Errorf("%s of device memory wanted, %s of %s are free: %w",
 			Bytes(bytes), Bytes(free), Bytes(total), err)
 	}
 	s := span{address, size, address}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Buffer is an array of N values in device memory, of a type that holds no

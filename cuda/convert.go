@@ -1,6 +1,6 @@
 package cuda
 
-import "retime/pipeline/frame"
+import "retime/frame"
 
 // Converter turns integer planes into float and back.
 type Converter struct {

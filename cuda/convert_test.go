@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"retime/cuda"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // shapes are sizes with strides on the host: one sample, odd sizes, more than one

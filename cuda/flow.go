@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // FlowEstimator is an estimator on a device. It queues its work on a stream of its

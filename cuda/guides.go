@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

@@ -3,7 +3,7 @@ package cuda
 import (
 	"unsafe"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // hostMemory is page-locked memory for frames.

@@ -10,7 +10,7 @@ import (
 
 	"retime/cuda"
 	"retime/cuda/kernels"
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"retime/cuda"
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"retime/cuda"
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

@@ -3,7 +3,7 @@ package cuda
 import (
 	"time"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

@@ -3,7 +3,7 @@ package cuda
 import (
 	"fmt"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // planes are those of a frame in device memory, as bytes.

@@ -3,7 +3,7 @@ package cuda
 import (
 	"fmt"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp/bspline"
 )
 

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

@@ -1,6 +1,6 @@
 package cuda
 
-import "retime/pipeline/frame"
+import "retime/frame"
 
 // slot is a frame under way.
 type slot struct {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"unsafe"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // staging is page-locked memory through which a stream's uploads go: a ring of

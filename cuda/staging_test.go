@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"retime/cuda"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // What goes through page-locked memory comes back, in all shapes, with more on the

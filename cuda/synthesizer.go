@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

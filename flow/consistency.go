@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Inconsistent is the Consistency of a pixel that leaves the picture, whose flow

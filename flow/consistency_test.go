@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 func filled(w, h int, v Vec) Field {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // EndpointError compares two fields of one size by the length in pixels of the

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 func TestEndpointError(t *testing.T) {

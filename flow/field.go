@@ -10,7 +10,7 @@ package flow
 import (
 	"math"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // One is a pixel in the units of a Vec.

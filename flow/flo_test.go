@@ -13,7 +13,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // floFile lays out a file by hand.

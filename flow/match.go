@@ -3,7 +3,7 @@ package flow
 import (
 	"fmt"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // A Matcher finds, by exhaustive block matching, motion too large or too small in

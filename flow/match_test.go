@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // noise is a picture of smooth bumps that is unlike itself anywhere else.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // rawFile lays out a file by hand.

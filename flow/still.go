@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // stillRadius is half the side of the surroundings that KeepStill compares. Those of

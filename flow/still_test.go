@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 func TestKeepStill(t *testing.T) {

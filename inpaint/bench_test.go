@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // BenchmarkFill fills three planes of 1920x1080 with 1.4 % of holes, the share

@@ -1,6 +1,6 @@
 package inpaint
 
-import "retime/pipeline/frame"
+import "retime/frame"
 
 const (
 	// The local distances of Borgefors' 3-4 chamfer, in thirds of a pixel.

@@ -17,7 +17,7 @@ import (
 	"errors"
 	"fmt"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // ErrNoBorder is returned where the holes leave no known pixel to fill from.

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // guarded returns an image with wide rows, and a function that says whether

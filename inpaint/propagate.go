@@ -3,7 +3,7 @@ package inpaint
 import (
 	"sync/atomic"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // accumulator sums what reaches a hole pixel: one sample from each direction at

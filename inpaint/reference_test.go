@@ -3,7 +3,7 @@ package inpaint
 import (
 	"math"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // reference fills the holes of img straight from the definition: no index, no

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Values of region.index that are not the number of a hole pixel.

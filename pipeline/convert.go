@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"retime/flow"
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 )
 
 // Convert makes one frame for each of the timestamps, from the two frames of

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"retime/flow"
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 	"retime/testdata/scene"
 	"retime/warp"

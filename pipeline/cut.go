@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"retime/flow"
 	"retime/flow/opencv"
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/pipeline/media"
 	"retime/testdata/scene"
 	"retime/warp"

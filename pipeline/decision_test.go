@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/warp"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"retime/cuda"
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/warp"
 )
 

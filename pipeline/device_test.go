@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"retime/cuda"
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 	"retime/warp"
 )

@@ -5,7 +5,7 @@ import (
 	"context"
 	"sync"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

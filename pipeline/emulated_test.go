@@ -13,8 +13,8 @@ import (
 
 	"retime/cuda"
 	"retime/cuda/kernels"
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 	"retime/warp"
 )

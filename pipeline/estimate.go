@@ -7,7 +7,7 @@ import (
 
 	"retime/flow"
 	"retime/flow/opencv"
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

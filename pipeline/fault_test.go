@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 	"retime/warp"
 )

@@ -16,9 +16,9 @@ import (
 
 	"retime/flow"
 	"retime/flow/opencv"
+	"retime/frame"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/warp"
 )
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/testdata/scene"
 	"retime/warp"
 )

@@ -3,7 +3,7 @@ package pipeline
 import (
 	"sync"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

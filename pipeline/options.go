@@ -6,9 +6,9 @@ import (
 	"math/big"
 	"slices"
 
+	"retime/frame"
 	"retime/pipeline/curve"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 	"retime/warp"
 )

@@ -3,7 +3,7 @@ package pipeline
 import (
 	"context"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"math/big"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 )
 

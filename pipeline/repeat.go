@@ -4,7 +4,7 @@ import (
 	"context"
 	"math/big"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

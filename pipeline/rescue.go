@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 
 	"retime/cuda"
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/warp"
 )
 

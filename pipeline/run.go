@@ -12,8 +12,8 @@ import (
 	"math/big"
 	"time"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 	"retime/warp"
 )

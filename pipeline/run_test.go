@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/pipeline/media"
 	"retime/testdata/scene"
 	"retime/warp"

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 	"retime/warp"
 )

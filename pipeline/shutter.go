@@ -4,7 +4,7 @@ import (
 	"context"
 	"math/big"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Shutter, the angle over 360 degrees, is the share of an output frame's time for

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/pipeline/media"
 	"retime/warp"
 )

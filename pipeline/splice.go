@@ -7,8 +7,8 @@ import (
 	"math/big"
 	"time"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 )
 

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"retime/cuda"
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 	"retime/warp"
 )

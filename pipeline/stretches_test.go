@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/pipeline/media"
 )
 

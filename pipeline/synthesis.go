@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

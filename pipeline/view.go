@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"sync"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

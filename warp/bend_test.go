@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // A smooth picture that moves along x(s): its bend is known, whether the frames

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"retime/flow"
+	"retime/frame"
 	"retime/inpaint"
-	"retime/pipeline/frame"
 )
 
 // splatScratch is what splatting one neighbour's plane needs.

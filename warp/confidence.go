@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Assessor says for each pixel of made frames how far to trust it. Its scratch

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Where the flows are right the confidence is full; where they lead to something

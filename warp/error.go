@@ -2,7 +2,7 @@ package warp
 
 import (
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Differences between guides are in units of 1/differenceOne grey level.

@@ -2,7 +2,7 @@ package warp
 
 import (
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Extrapolate fills dst with src moved on beyond the end of a clip: f is the flow from

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // A picture that pans by whole samples of every plane goes on panning.

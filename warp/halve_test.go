@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Sizes odd and even, around the eight pixels that are averaged at a time.

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // A hypothesis is one guess, for every pixel of the guides' grid, at the motion

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Guess is one hypothesis about the motion through every pixel of the guides' grid.

@@ -2,7 +2,7 @@ package warp
 
 import (
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // MaxLevel is how often guides may be halved.

@@ -3,7 +3,7 @@ package warp
 import (
 	"encoding/binary"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Luma returns an 8-bit picture of f's brightness for optical flow: the luma

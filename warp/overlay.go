@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // overlayFinder finds what lies still over a moving picture: logos, burnt-in text,

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // ground is a texture of about four pixels' grain.

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"retime/flow"
+	"retime/frame"
 	"retime/inpaint"
-	"retime/pipeline/frame"
 )
 
 // renderer is what rendering the planes of one frame needs.

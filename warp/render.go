@@ -2,7 +2,7 @@ package warp
 
 import (
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // maxHypotheses bounds the guesses for one pixel.

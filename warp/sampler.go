@@ -1,7 +1,7 @@
 package warp
 
 import (
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp/bspline"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // SplatOne is the weight that a pixel with a photometric weight of 1 spreads

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // realistic returns the motion of a slow zoom with a faster disc in front of

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // A FlowFiller gives vectors to the holes of a flow, at a cost in proportion to

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // randomHoles marks blobs, or almost everything.

@@ -2,7 +2,7 @@ package warp
 
 import (
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // vectorSum is what a pixel received of a flow; weight is bounded as in

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // ResampleFlow fits src to the grid of dst, of which a pixel is 2^sx columns

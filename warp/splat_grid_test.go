@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 func TestResampleMatchesReference(t *testing.T) {

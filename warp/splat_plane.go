@@ -3,7 +3,7 @@ package warp
 import (
 	"unsafe"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // sampleSum is what a pixel received of a plane. From 8192x8192 = 2^26 pixels

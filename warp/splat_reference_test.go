@@ -4,7 +4,7 @@ import (
 	"math/big"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // referenceSplat splats value by the definition in whole numbers of any size:

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // guardedImage returns an image with wide rows, and a function that says

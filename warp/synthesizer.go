@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"retime/flow"
+	"retime/frame"
 	"retime/inpaint"
-	"retime/pipeline/frame"
 	"retime/warp/bspline"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"sync"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // HDR signals leave what SDR shows to the lower half of their range, so their

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 func TestPQReferenceLevels(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"retime/flow"
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/still"
 	"retime/warp/bspline"
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"retime/flow"
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/warp/bspline"
 )
 

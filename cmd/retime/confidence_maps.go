@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 )
 
 // confidenceMaps writes pictures of how far the pixels of made frames can be

@@ -3,8 +3,8 @@ package main
 import (
 	"math"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/still"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"retime/cuda"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // convert times the conversion of 4K planes, in sets that no cache holds.

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"retime/cuda"
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp/bspline"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"retime/cuda"
 	"retime/flow"
+	"retime/frame"
 	"retime/inpaint"
-	"retime/pipeline/frame"
 	"retime/warp"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"retime/cuda"
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp/bspline"
 	"retime/warp/bspline/study"
 )

@@ -11,7 +11,7 @@ import (
 	"math"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // DISOptions are the parameters of a DIS estimator. Preset.Options gives

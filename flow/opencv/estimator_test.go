@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // texture returns samples of a fixed sum of waves that has moved by (dx, dy).

@@ -10,7 +10,7 @@ import (
 	"fmt"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // FarnebackOptions are the parameters of a Farneback estimator.

@@ -22,7 +22,7 @@ import (
 	"unsafe"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 const (

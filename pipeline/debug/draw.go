@@ -13,8 +13,8 @@ import (
 	"golang.org/x/image/math/fixed"
 
 	"retime/flow"
+	"retime/frame"
 	"retime/pipeline"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 	"retime/warp"
 )

@@ -6,8 +6,8 @@ import (
 	"io"
 	"math/big"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 )
 

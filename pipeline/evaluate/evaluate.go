@@ -16,9 +16,9 @@ import (
 	"math/big"
 	"time"
 
+	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 )
 
 // Options say what Run evaluates. The zero value of a field means what its

@@ -6,9 +6,9 @@ import (
 	"io"
 	"time"
 
+	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"sync/atomic"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Score compares a made frame with the truth. The first plane is luma, or green

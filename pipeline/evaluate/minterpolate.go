@@ -7,9 +7,9 @@ import (
 	"io"
 	"math/big"
 
+	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 )
 

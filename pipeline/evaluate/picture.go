@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"retime/flow"
+	"retime/frame"
 	"retime/pipeline"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 	"retime/warp"
 )

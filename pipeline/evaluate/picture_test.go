@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"retime/flow"
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/pipeline/media"
 )
 

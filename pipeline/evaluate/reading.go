@@ -6,8 +6,8 @@ import (
 	"io"
 	"sync"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 )
 

@@ -1,8 +1,8 @@
 package evaluate
 
 import (
+	"retime/frame"
 	"retime/pipeline"
-	"retime/pipeline/frame"
 )
 
 // cutFinder finds scene cuts, to group frames by shot. It judges as the pipeline

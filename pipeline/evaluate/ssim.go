@@ -1,6 +1,6 @@
 package evaluate
 
-import "retime/pipeline/frame"
+import "retime/frame"
 
 // ssim measures structural similarity (Wang, Bovik, Sheikh and Simoncelli,
 // "Image Quality Assessment: From Error Visibility to Structural Similarity",

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/pipeline/media"
 )
 

@@ -20,7 +20,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // colour says what samples stand for, in the code points of ITU-T H.273 as

@@ -5,7 +5,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // planes presents decoded pictures in one planar format and size.

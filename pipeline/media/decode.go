@@ -8,7 +8,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // decode returns the next frame whose time is later than the last one's.

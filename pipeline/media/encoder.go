@@ -10,8 +10,8 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 )
 
 // pickEncoder finds the encoder named, or one that suits the container. Those

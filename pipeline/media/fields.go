@@ -15,8 +15,8 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 )
 
 // Deinterlace says what becomes of interlaced pictures.

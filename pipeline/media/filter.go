@@ -25,8 +25,8 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 )
 
 // ErrMore is returned by Filter.Receive where the filters want more input

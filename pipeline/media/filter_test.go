@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 )
 
 var gray = frame.Format{Name: "gray", Depth: 8, Planes: 1}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // paletted marks formats of indices into a palette, which nothing here makes.

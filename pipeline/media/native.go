@@ -186,7 +186,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // exactScale are swscale's flags against shortcuts that change samples.

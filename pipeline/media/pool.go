@@ -59,8 +59,8 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 )
 
 // FramePool hands out frames as NewFrame does, whose memory serves again once they are

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Frames of a pool have whole planes of their own, and memory serves again.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // MaxPixels and MaxSide bound the pictures that are accepted; within them no

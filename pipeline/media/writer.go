@@ -11,9 +11,9 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/frame"
 	"retime/pipeline/curve"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 )
 
 // WriterOptions say what to write.

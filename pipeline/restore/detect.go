@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // detector finds damage in frames that come in order.

@@ -18,9 +18,9 @@ import (
 	"strings"
 	"testing"
 
+	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/curve"
-	"retime/pipeline/frame"
 	"retime/pipeline/media"
 )
 

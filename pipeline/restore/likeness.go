@@ -3,7 +3,7 @@ package restore
 import (
 	"math"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp"
 )
 

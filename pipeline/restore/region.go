@@ -1,8 +1,8 @@
 package restore
 
 import (
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 )
 
 // Region is a part of the picture: a rectangle in pixels, or what Mask says.

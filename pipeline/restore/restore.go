@@ -11,9 +11,9 @@ import (
 	"slices"
 	"sort"
 
+	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 )
 
 // DefaultMaxRun is how many frames in a row are made anew at most unless told

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 	"retime/testdata/scene"
 	"retime/warp"
 )

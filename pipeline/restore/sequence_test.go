@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 )
 
 // writeSequence writes pictures of the scene, numbered from 37, but for some numbers.

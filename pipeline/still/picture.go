@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"math"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // MaxSamples is the largest number of samples, over all channels, of a picture

@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/image/tiff"
 
+	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/frame"
 )
 
 // random returns a picture of whole numbers up to limit, or of floats where

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // splines returns a spline of every order over one random image.

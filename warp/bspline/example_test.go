@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp/bspline"
 )
 

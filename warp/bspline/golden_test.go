@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // TestAgreesWithSciPy compares with what testdata/bspline/scipy_golden.py

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Region is the length of the subregions into which columns and rows are cut:

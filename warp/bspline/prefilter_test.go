@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 var boundaries = []Boundary{HalfSymmetric, WholeSymmetric, Periodic, Constant}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // The reference computes everything the plain way: one sample at a time, in

@@ -1,6 +1,6 @@
 package bspline
 
-import "retime/pipeline/frame"
+import "retime/frame"
 
 // columns is where the values of an output row lie along x, which is the same
 // in every row.

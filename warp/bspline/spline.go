@@ -3,7 +3,7 @@ package bspline
 import (
 	"fmt"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Spline is a picture as a function of continuous coordinates (Briand and Davy,

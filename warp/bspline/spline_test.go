@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // patterns are images that bring out different faults: every frequency at once,

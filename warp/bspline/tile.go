@@ -1,6 +1,6 @@
 package bspline
 
-import "retime/pipeline/frame"
+import "retime/frame"
 
 // lanes is the number of lines that are filtered side by side; it hides the
 // latency of the recursion, and fills a cache line with float32.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Transform is a geometric transformation φ of a picture, given by its inverse:

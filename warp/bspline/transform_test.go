@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // position returns φ⁻¹(x, y).

@@ -3,7 +3,7 @@ package bspline
 import (
 	"math"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Outside replaces the values of positions that are off the picture, instead of

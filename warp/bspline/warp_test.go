@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 type namedTransform struct {

@@ -3,7 +3,7 @@ package study
 import (
 	"math"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp/bspline"
 )
 

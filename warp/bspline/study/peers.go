@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 //go:embed peers.py

@@ -3,7 +3,7 @@ package study
 import (
 	"math"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 )
 
 // Width and Height are the size of the picture that the tables are made on.

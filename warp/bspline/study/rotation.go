@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp/bspline"
 )
 

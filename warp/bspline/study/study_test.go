@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp/bspline"
 )
 

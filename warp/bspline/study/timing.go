@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp/bspline"
 )
 

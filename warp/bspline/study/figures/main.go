@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"retime/pipeline/frame"
+	"retime/frame"
 	"retime/warp/bspline"
 	"retime/warp/bspline/study"
 )

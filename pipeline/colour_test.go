@@ -55,9 +55,9 @@ func TestStaticGradient(t *testing.T) {
 		}
 		tried++
 		o := lossless(t, input)
-		o.Rate, _ = ParseRate("2x")
+		o.Timing.Rate, _ = ParseRate("2x")
 		report := mustRun(t, o)
-		got, _, w := readAll(t, o.Output)
+		got, _, w := readAll(t, o.Output.File)
 		if w.Source != f && f != "monow" { // its zero is white
 			t.Errorf("%s became %s", f, w.Source)
 		}
@@ -93,12 +93,12 @@ func TestRGBThroughYUV(t *testing.T) {
 	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24:d=0.25", "-pix_fmt", "rgb24", "-c:v", "rawvideo", input)
 	for _, height := range []int{64, 720} {
 		o := lossless(t, input)
-		o.Output, o.VideoCodec, o.VideoOptions = filepath.Join(t.TempDir(), "out.mkv"), "libx264", map[string]string{"qp": "0"}
+		o.Output.File, o.Output.VideoCodec, o.Output.VideoOptions = filepath.Join(t.TempDir(), "out.mkv"), "libx264", map[string]string{"qp": "0"}
 		if height == 720 {
 			ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x720:r=24:d=0.25", "-pix_fmt", "rgb24", "-c:v", "rawvideo", input)
 		}
 		mustRun(t, o)
-		ffmpeg(t, "-i", o.Output, "-pix_fmt", "rgb24", "-sws_flags", "accurate_rnd+full_chroma_int", "-c:v", "rawvideo", back)
+		ffmpeg(t, "-i", o.Output.File, "-pix_fmt", "rgb24", "-sws_flags", "accurate_rnd+full_chroma_int", "-c:v", "rawvideo", back)
 		want, _, _ := readAll(t, input)
 		got, _, _ := readAll(t, back)
 		for i := range want {
@@ -113,11 +113,11 @@ func TestRGBThroughYUV(t *testing.T) {
 func TestOddSizes(t *testing.T) {
 	for _, size := range [][2]int{{63, 47}, {64, 47}, {63, 48}} {
 		o := lossless(t, writeScene(t, size[0], size[1], 3, 24, 1))
-		o.Output, o.VideoCodec = filepath.Join(t.TempDir(), "out.mp4"), ""
+		o.Output.File, o.Output.VideoCodec = filepath.Join(t.TempDir(), "out.mp4"), ""
 		var said strings.Builder
-		o.Log = slog.New(slog.NewTextHandler(&said, nil))
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 		mustRun(t, o)
-		_, _, v := readAll(t, o.Output)
+		_, _, v := readAll(t, o.Output.File)
 		if v.Width != size[0] || v.Height != size[1] || strings.Count(said.String(), "sample format") != 1 {
 			t.Errorf("%v became %dx%d %s, with the words %q", size, v.Width, v.Height, v.Source, said.String())
 		}
@@ -141,15 +141,15 @@ func TestColourTags(t *testing.T) {
 		ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=24:d=0.25", "-vf", "format="+c.format, "-c:v", c.codec,
 			"-color_primaries", c.primaries, "-color_trc", c.transfer, "-colorspace", c.matrix, "-color_range", c.extent, input)
 		for _, ext := range []string{".mkv", ".mp4"} {
-			o := Options{Input: input, Output: filepath.Join(dir, "out"+ext), Overwrite: true, VideoCodec: c.codec, Rate: Rate{big.NewRat(2, 1), true}}
+			o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(dir, "out"+ext), Overwrite: true, VideoCodec: c.codec}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}}
 			if ext != ".mkv" && c.codec == "ffv1" {
-				if o.VideoCodec = "libx265"; c.matrix == "rgb" || c.extent == "unknown" { // which HEVC cannot say
+				if o.Output.VideoCodec = "libx265"; c.matrix == "rgb" || c.extent == "unknown" { // which HEVC cannot say
 					continue
 				}
 			}
 			mustRun(t, o)
 			entries := "stream=color_primaries,color_transfer,color_space,color_range"
-			want, got := ffprobe(t, input, entries), ffprobe(t, o.Output, entries)
+			want, got := ffprobe(t, input, entries), ffprobe(t, o.Output.File, entries)
 			if want != got {
 				t.Errorf("%s to %s:\n%sbecame\n%s", c.name, ext, want, got)
 			}

@@ -87,12 +87,12 @@ func (c *conversion) conclude() error {
 	}
 	if c.frames == 0 && c.damage == nil && c.line.run.End == nil {
 		if c.o.Repairs != nil && c.sources > 0 {
-			return fault.New(fault.Usage, "every frame of %q is to be made anew; none is left to make them from", c.o.Input)
+			return fault.New(fault.Usage, "every frame of %q is to be made anew; none is left to make them from", c.o.Input.File)
 		}
-		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(c.line.at(0)), c.o.Input)
+		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(c.line.at(0)), c.o.Input.File)
 	}
 	if c.line == &c.plan.lines[len(c.plan.lines)-1] {
-		c.wishes.warn(c.o.Log)
+		c.wishes.warn(c.o.Hooks.Log)
 	}
 	return nil
 }
@@ -105,13 +105,13 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 	estimates := make(chan *interval)        // to the flow workers
 	ordered := make(chan *interval, workers) // the same ones, in order
 	tasks = make(chan *task)
-	c.level = c.o.Preset.level(c.source.Video().Width, c.source.Video().Height)
+	c.level = c.o.Synthesis.Preset.level(c.source.Video().Width, c.source.Video().Height)
 	if c.line == nil {
 		c.line = &c.plan.lines[0]
 	}
 	c.ladder = newLadder(c.o)
 	if c.wishes.of == nil { // those of all passes
-		c.wishes = newDecisions(c.o.Decisions)
+		c.wishes = newDecisions(c.o.Synthesis.Decisions)
 	}
 	c.assess.Workers = c.o.workers()
 	if c.still, err = staticMask(c.o, c.source.Video(), c.level); err != nil {
@@ -119,7 +119,7 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 	}
 	group.Go(func() error { return c.decode(ctx, pictures) })
 	distinct := pictures
-	if c.o.Duplicates == RetimeDuplicates {
+	if c.o.Synthesis.Duplicates == RetimeDuplicates {
 		distinct = make(chan picture)
 		group.Go(func() error { return c.dropRepeats(ctx, pictures, distinct) })
 	}
@@ -127,7 +127,7 @@ func (c *conversion) analyse(ctx context.Context, group *errgroup.Group) (tasks 
 		distinct = make(chan picture)
 		whole := distinct
 		group.Go(func() error { return c.leaveOut(ctx, pictures, whole) })
-		if c.o.Mode.UsesFlow() {
+		if c.o.Synthesis.Mode.UsesFlow() {
 			distinct = make(chan picture)
 			group.Go(func() error { return c.lookAround(ctx, whole, distinct) })
 		}
@@ -258,8 +258,8 @@ func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 		record, err := f.finish()
 		if err == nil {
 			stop := c.times.encode.start()
-			if c.o.Digest != nil {
-				c.o.Digest(c.number(), digest(f.Frame))
+			if c.o.Hooks.Digest != nil {
+				c.o.Hooks.Digest(c.number(), digest(f.Frame))
 			}
 			err = c.write(f)
 			stop()
@@ -272,16 +272,16 @@ func (c *conversion) encode(ctx context.Context, from <-chan output) error {
 		if record.Method == Interpolated || record.Method == Blended || record.Method == Exposed || record.Method == Extrapolated {
 			c.made++
 		}
-		if c.o.Record != nil {
-			c.o.Record(record.Record)
+		if c.o.Hooks.Record != nil {
+			c.o.Hooks.Record(record.Record)
 		}
-		if c.o.ConfidenceMap != nil && record.confidence.Width > 0 {
-			if err := c.o.ConfidenceMap(record.Frame, record.confidence); err != nil {
+		if c.o.Hooks.ConfidenceMap != nil && record.confidence.Width > 0 {
+			if err := c.o.Hooks.ConfidenceMap(record.Frame, record.confidence); err != nil {
 				return err
 			}
 		}
-		if c.o.Progress != nil {
-			c.o.Progress(Progress{c.frames, max(c.plan.total, c.frames)})
+		if c.o.Hooks.Progress != nil {
+			c.o.Hooks.Progress(Progress{c.frames, max(c.plan.total, c.frames)})
 		}
 	}
 	return ctx.Err()

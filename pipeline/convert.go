@@ -23,7 +23,7 @@ import (
 func Convert(ctx context.Context, source Source, sink Sink, timestamps []int64, o Options) (*Report, error) {
 	report, err := convert(ctx, source, sink, timestamps, o)
 	if err != nil && ctx.Err() != nil {
-		return report, fault.New(fault.Cancelled, "cancelled")
+		return report, fault.Cancel(ctx, "cancelled")
 	}
 	return report, err
 }
@@ -83,15 +83,15 @@ func estimatePair(a, b *frame.Frame, o Options) (*interval, error) {
 	if err := o.settle(); err != nil {
 		return nil, err
 	}
-	if !o.Mode.UsesFlow() {
-		return nil, fault.New(fault.Usage, "--mode %s uses no optical flow", o.Mode)
+	if !o.Synthesis.Mode.UsesFlow() {
+		return nil, fault.New(fault.Usage, "Synthesis.Mode %s uses no optical flow", o.Synthesis.Mode)
 	}
 	e, err := newEstimators(&o)
 	if err != nil {
 		return nil, err
 	}
 	defer e.close()
-	c := &conversion{o: &o, level: o.Preset.level(a.Width, a.Height)}
+	c := &conversion{o: &o, level: o.Synthesis.Preset.level(a.Width, a.Height)}
 	v := &interval{a: picture{Frame: a, view: c.view(a)}, b: picture{Frame: b, view: c.view(b)}}
 	return v, e.estimate(v)
 }

@@ -59,7 +59,7 @@ func TestConvertMakesFramesAtTimestamps(t *testing.T) {
 		{warp.Nearest, []int64{0, 20, 40}, []int64{9, 11, 39}, []int{0, 20, 40}},
 	} {
 		sink := &valueSink{}
-		report, err := Convert(context.Background(), &rampSource{c.source}, sink, c.at, Options{Mode: c.mode})
+		report, err := Convert(context.Background(), &rampSource{c.source}, sink, c.at, Options{Synthesis: Synthesis{Mode: c.mode}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,12 +81,12 @@ func TestConvertFaults(t *testing.T) {
 	}{
 		{context.Background(), nil, Options{}, fault.Usage},
 		{context.Background(), []int64{2, 1}, Options{}, fault.Usage},
-		{context.Background(), []int64{1}, Options{Mode: "magic"}, fault.Usage},
-		{cancelled, []int64{1}, Options{Mode: warp.Blend}, fault.Cancelled},
+		{context.Background(), []int64{1}, Options{Synthesis: Synthesis{Mode: "magic"}}, fault.Usage},
+		{cancelled, []int64{1}, Options{Synthesis: Synthesis{Mode: warp.Blend}}, fault.Cancelled},
 	} {
 		_, err := Convert(c.ctx, &rampSource{[]int64{0, 20}}, &valueSink{}, c.at, c.o)
 		if err == nil || fault.KindOf(err) != c.kind {
-			t.Errorf("timestamps %v, mode %q: error %v, want kind %d", c.at, c.o.Mode, err, c.kind)
+			t.Errorf("timestamps %v, mode %q: error %v, want kind %d", c.at, c.o.Synthesis.Mode, err, c.kind)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestEstimateFlow(t *testing.T) {
 		width, height int
 		want          float64 // guide pixels
 	}{{Best, 97, 65, 4}, {Balanced, 49, 33, 2}} {
-		forward, backward, err := EstimateFlow(draw(0), draw(4), Options{Preset: c.preset})
+		forward, backward, err := EstimateFlow(draw(0), draw(4), Options{Synthesis: Synthesis{Preset: c.preset}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestEstimateFlow(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := EstimateFlow(draw(0), draw(4), Options{Mode: warp.Blend}); fault.KindOf(err) != fault.Usage {
+	if _, _, err := EstimateFlow(draw(0), draw(4), Options{Synthesis: Synthesis{Mode: warp.Blend}}); fault.KindOf(err) != fault.Usage {
 		t.Errorf("flow of a blend: %v", err)
 	}
 }
@@ -143,7 +143,7 @@ func TestCutScore(t *testing.T) {
 		at  float64
 		cut bool
 	}{{0, false}, {1. / 24, false}, {1. / 12, false}, {100, true}} {
-		score, err := CutScore(draw(0), draw(c.at), Options{Preset: Fast})
+		score, err := CutScore(draw(0), draw(c.at), Options{Synthesis: Synthesis{Preset: Fast}})
 		if err != nil || (score >= DefaultSceneThreshold) != c.cut {
 			t.Errorf("the scene at 0 and %.3f s: score %.2f, %v; cut: %t", c.at, score, err, c.cut)
 		}

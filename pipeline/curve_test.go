@@ -93,13 +93,13 @@ func TestCurve(t *testing.T) {
 		"source speed\n5 -50%\n1 -150%",
 	} {
 		o := lossless(t, clip)
-		o.Mode, o.Rate, o.Curve = warp.Blend, Rate{big.NewRat(30, 1), false}, mustParse(t, text)
-		c, err := curve.New(o.Curve)
+		o.Synthesis.Mode, o.Timing.Rate, o.Timing.Curve = warp.Blend, Rate{big.NewRat(30, 1), false}, mustParse(t, text)
+		c, err := curve.New(o.Timing.Curve)
 		if err != nil {
 			t.Fatal(err)
 		}
 		mustRun(t, o)
-		frames, times, _ := readAll(t, o.Output)
+		frames, times, _ := readAll(t, o.Output.File)
 		want := ceil(new(big.Rat).Mul(c.Duration(), big.NewRat(30, 1)))
 		if int64(len(frames)) != want {
 			t.Errorf("%q: %d frames, want %d", text, len(frames), want)
@@ -117,7 +117,7 @@ func TestCurve(t *testing.T) {
 				t.Fatalf("%q: frame %d shows frame %.4f, want %.4f", text, k, got, moment)
 			}
 		}
-		x := heard(t, o.Output, 16000)
+		x := heard(t, o.Output.File, 16000)
 		if want, _ := new(big.Rat).Mul(c.Duration(), big.NewRat(16000, 1)).Float64(); math.Abs(float64(len(x))-want) > 1 {
 			t.Errorf("%q: %d samples, want %.1f", text, len(x), want)
 		}
@@ -145,15 +145,15 @@ func TestBackwardShowsTheSameFrames(t *testing.T) {
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 48, 24, 1), "-c:v", "libx264", "-qp", "0", "-bf", "3", "-g", "20", clip)
 	source, _, _ := readAll(t, clip)
 	o := lossless(t, clip)
-	o.Curve = mustParse(t, "source output\n0 0\n1.5 1.5\n0 3")
+	o.Timing.Curve = mustParse(t, "source output\n0 0\n1.5 1.5\n0 3")
 	var log strings.Builder
-	o.Log = slog.New(slog.NewTextHandler(&log, nil))
-	o.Decisions = []Decision{{Frame: 2, Method: FromSource, Line: 1}, {Frame: 50, Method: FromSource, Line: 2}} // of either run
+	o.Hooks.Log = slog.New(slog.NewTextHandler(&log, nil))
+	o.Synthesis.Decisions = []Decision{{Frame: 2, Method: FromSource, Line: 1}, {Frame: 50, Method: FromSource, Line: 2}} // of either run
 	mustRun(t, o)
 	if log.Len() > 0 {
 		t.Error(log.String())
 	}
-	got, _, _ := readAll(t, o.Output)
+	got, _, _ := readAll(t, o.Output.File)
 	if len(got) != 72 {
 		t.Fatalf("%d frames, want 72", len(got))
 	}
@@ -214,21 +214,21 @@ func TestCurveFaults(t *testing.T) {
 		set  func(*Options)
 		want string
 	}{
-		{func(o *Options) { o.Curve = mustParse(t, "source output\n0 0\n5 1") }, "the source ends"},
-		{func(o *Options) { o.Curve = mustParse(t, "source speed\n0 0%\n1 0%") }, "never reached"},
-		{func(o *Options) { o.Slow = big.NewRat(2, 1) }, "leave out"},
-		{func(o *Options) { o.Audio = media.KeepAudio }, "--audio"},
-		{func(o *Options) { o.Input = "pipe:9" }, ""},
+		{func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n0 0\n5 1") }, "the source ends"},
+		{func(o *Options) { o.Timing.Curve = mustParse(t, "source speed\n0 0%\n1 0%") }, "never reached"},
+		{func(o *Options) { o.Timing.Slow = big.NewRat(2, 1) }, "leave out"},
+		{func(o *Options) { o.Timing.Audio = media.KeepAudio }, "Timing.Audio"},
+		{func(o *Options) { o.Input.File = "pipe:9" }, ""},
 	} {
 		o := lossless(t, clip)
-		o.Curve = mustParse(t, "source output\n0 0\n0.5 1")
+		o.Timing.Curve = mustParse(t, "source output\n0 0\n0.5 1")
 		c.set(&o)
 		if _, err := Run(context.Background(), o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
 	o := lossless(t, clip)
-	o.Curve, o.Fit = mustParse(t, "source speed\n0 100% smooth\nend 20%"), big.NewRat(3, 1)
+	o.Timing.Curve, o.Timing.Fit = mustParse(t, "source speed\n0 100% smooth\nend 20%"), big.NewRat(3, 1)
 	if report := mustRun(t, o); report.Frames != 72 {
 		t.Errorf("fitted to 3 s: %d frames, want 72", report.Frames)
 	}

@@ -116,9 +116,9 @@ type cuts struct {
 
 // newCuts returns the rule of o.
 func newCuts(o *Options) cuts {
-	c := cuts{threshold: DefaultSceneThreshold, listed: o.Scenes != nil, times: slices.Clone(o.Scenes)}
-	if o.SceneThreshold != nil {
-		c.threshold = *o.SceneThreshold
+	c := cuts{threshold: DefaultSceneThreshold, listed: o.Synthesis.Scenes != nil, times: slices.Clone(o.Synthesis.Scenes)}
+	if o.Synthesis.SceneThreshold != nil {
+		c.threshold = *o.Synthesis.SceneThreshold
 	}
 	slices.SortFunc(c.times, (*big.Rat).Cmp)
 	return c

@@ -45,12 +45,12 @@ func TestCutsShowTheNearerFrame(t *testing.T) {
 	input := halfScenes(t, 320, 180, 8)
 	source, _, _ := readAll(t, input)
 	o := lossless(t, input)
-	o.Rate, _ = ParseRate("120") // five frames an interval
+	o.Timing.Rate, _ = ParseRate("120") // five frames an interval
 	report := mustRun(t, o)
 	if len(report.Cuts) != 1 || report.Cuts[0].Cmp(big.NewRat(4, 24)) != 0 {
 		t.Fatalf("cuts at %v, want one at 1/6", report.Cuts)
 	}
-	got, _, _ := readAll(t, o.Output)
+	got, _, _ := readAll(t, o.Output.File)
 	for k, want := range map[int]int{15: 3, 16: 3, 17: 3, 18: 4, 19: 4, 20: 4} {
 		if !bytes.Equal(got[k], source[want]) {
 			t.Errorf("frame %d is not source frame %d", k, want)
@@ -66,10 +66,10 @@ func TestCutsShowTheNearerFrame(t *testing.T) {
 		set  func(*Options)
 		cuts int
 	}{
-		{func(o *Options) { o.Scenes = []*big.Rat{} }, 0},
-		{func(o *Options) { o.SceneThreshold = &never }, 0},
-		{func(o *Options) { o.Scenes = []*big.Rat{big.NewRat(166667, 1000000)} }, 1},
-		{func(o *Options) { o.Scenes = []*big.Rat{big.NewRat(5, 24), big.NewRat(1, 24)} }, 2},
+		{func(o *Options) { o.Synthesis.Scenes = []*big.Rat{} }, 0},
+		{func(o *Options) { o.Synthesis.SceneThreshold = &never }, 0},
+		{func(o *Options) { o.Synthesis.Scenes = []*big.Rat{big.NewRat(166667, 1000000)} }, 1},
+		{func(o *Options) { o.Synthesis.Scenes = []*big.Rat{big.NewRat(5, 24), big.NewRat(1, 24)} }, 2},
 	} {
 		p := o
 		c.set(&p)

@@ -151,8 +151,12 @@ func convertDamaged(t *testing.T, name string, data []byte, what string) (frames
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	o := Options{
-		Input: input, Output: filepath.Join(out, "out.nut"), VideoCodec: "rawvideo", Mode: warp.Blend, Deinterlace: IgnoreFields,
-		Rate: Rate{big.NewRat(48, 1), false}, Threads: 2, Log: slog.New(slog.DiscardHandler),
+		Input:     Input{File: input, Deinterlace: IgnoreFields},
+		Output:    Output{File: filepath.Join(out, "out.nut"), VideoCodec: "rawvideo"},
+		Synthesis: Synthesis{Mode: warp.Blend},
+		Timing:    Timing{Rate: Rate{big.NewRat(48, 1), false}},
+		Compute:   Compute{Threads: 2},
+		Hooks:     Hooks{Log: slog.New(slog.DiscardHandler)},
 	}
 	began := time.Now()
 	report, err := Run(ctx, o)

@@ -47,7 +47,7 @@ func ReadDecisions(r io.Reader) ([]Decision, error) {
 		if err := json.Unmarshal(text, &d); errors.As(err, &mistyped) && mistyped.Field != "" {
 			return nil, fault.New(fault.BadData, "line %d: %q cannot be a %s", n, mistyped.Field, mistyped.Value)
 		} else if err != nil {
-			return nil, fault.New(fault.BadData, "line %d: want a JSON object as --sidecar writes it: %w", n, err)
+			return nil, fault.New(fault.BadData, "line %d: want a JSON object as a sidecar has it: %w", n, err)
 		}
 		switch d.Method {
 		case "", FromSource, Interpolated, Blended, Nearest:
@@ -101,7 +101,7 @@ func (d *decisions) settle(v *interval, plan *plan, mode warp.Mode) error {
 		}
 		d.used++
 		if at := plan.shown(s); line.Time != nil && !(math.Abs(*line.Time-at) <= slack) {
-			return fault.New(fault.Usage, "--decisions: line %d: frame %d is shown at %.6f s here, not at %.6f s; give the flags that the sidecar was written with",
+			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d is shown at %.6f s here, not at %.6f s; give the flags that the sidecar was written with",
 				line.Line, s.index, at, *line.Time)
 		}
 		if line.Cut != nil && *line.Cut != found && v.b.Frame != nil {
@@ -118,7 +118,7 @@ func (d *decisions) settle(v *interval, plan *plan, mode warp.Mode) error {
 			s.wish, makes = "", false
 		}
 		if s.phase != 0 && (makes && (v.gap || mode == warp.Nearest) || s.wish == Interpolated && mode == warp.Blend) {
-			return fault.New(fault.Usage, "--decisions: line %d: frame %d cannot be %s: no motion is estimated there", line.Line, s.index, s.wish)
+			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d cannot be %s: no motion is estimated there", line.Line, s.index, s.wish)
 		}
 	}
 	return nil
@@ -127,6 +127,6 @@ func (d *decisions) settle(v *interval, plan *plan, mode warp.Mode) error {
 // warn says how many decisions were about frames that the output does not have.
 func (d *decisions) warn(log *slog.Logger) {
 	if n := len(d.of) - d.used; n > 0 {
-		log.Warn("--decisions has lines for frames that the output does not have", "lines", n)
+		log.Warn("Synthesis.Decisions has lines for frames that the output does not have", "lines", n)
 	}
 }

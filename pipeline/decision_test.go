@@ -61,10 +61,10 @@ func FuzzReadDecisions(f *testing.F) {
 // decided runs o and returns what it wrote, frame by frame, with the records.
 func decided(t *testing.T, o Options, list []Decision) (frames [][]byte, records []Record, report *Report) {
 	t.Helper()
-	o.Decisions = list
-	o.Record = func(r Record) { records = append(records, r) }
+	o.Synthesis.Decisions = list
+	o.Hooks.Record = func(r Record) { records = append(records, r) }
 	report = mustRun(t, o)
-	frames, _, _ = readAll(t, o.Output)
+	frames, _, _ = readAll(t, o.Output.File)
 	return frames, records, report
 }
 
@@ -88,7 +88,7 @@ func given(t *testing.T, records []Record) []Decision {
 // half-way between source frames.
 func TestDecisions(t *testing.T) {
 	o := lossless(t, halfScenes(t, 192, 108, 6))
-	o.Rate, _ = ParseRate("48")
+	o.Timing.Rate, _ = ParseRate("48")
 	plain, records, report := decided(t, o, nil)
 	if len(report.Cuts) != 1 || records[5].Method != Nearest {
 		t.Fatalf("cuts %v, frame 5 %s", report.Cuts, records[5].Method)
@@ -140,7 +140,7 @@ func TestDecisions(t *testing.T) {
 
 func TestDecisionsThatCannotBeObeyed(t *testing.T) {
 	o := lossless(t, writeScene(t, 64, 48, 3, 24, 1))
-	o.Rate, _ = ParseRate("48")
+	o.Timing.Rate, _ = ParseRate("48")
 	late := 0.5
 	for _, c := range []struct {
 		mode warp.Mode
@@ -153,7 +153,7 @@ func TestDecisionsThatCannotBeObeyed(t *testing.T) {
 		{warp.Blend, Decision{Frame: 1, Method: Interpolated, Line: 2}, "line 2: frame 1 cannot be interpolated"},
 	} {
 		o := o
-		o.Mode, o.Decisions = c.mode, []Decision{c.d}
+		o.Synthesis.Mode, o.Synthesis.Decisions = c.mode, []Decision{c.d}
 		if _, err := Run(context.Background(), o); err == nil || fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %+v: %v, want %q", c.mode, c.d, err, c.want)
 		}
@@ -163,13 +163,13 @@ func TestDecisionsThatCannotBeObeyed(t *testing.T) {
 // Each made frame steps down as its confidence says, and has a map.
 func TestLadder(t *testing.T) {
 	o := lossless(t, writeScene(t, 97, 61, 4, 24, 1))
-	o.Rate, _ = ParseRate("48")
+	o.Timing.Rate, _ = ParseRate("48")
 	one, zero := 1.0, 0.0
 	run := func(blend, nearest *float64) ([][]byte, []Record, map[int64]frame.Image[uint8]) {
 		maps := map[int64]frame.Image[uint8]{}
 		o := o
-		o.BlendBelow, o.NearestBelow = blend, nearest
-		o.ConfidenceMap = func(n int64, m frame.Image[uint8]) error { maps[n] = m; return nil }
+		o.Synthesis.BlendBelow, o.Synthesis.NearestBelow = blend, nearest
+		o.Hooks.ConfidenceMap = func(n int64, m frame.Image[uint8]) error { maps[n] = m; return nil }
 		frames, records, _ := decided(t, o, nil)
 		return frames, records, maps
 	}
@@ -195,9 +195,9 @@ func TestLadder(t *testing.T) {
 	}
 	for _, bad := range []float64{-0.1, 1.5} {
 		o := o
-		o.BlendBelow = &bad
+		o.Synthesis.BlendBelow = &bad
 		if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage {
-			t.Errorf("--blend-below %v: %v", bad, err)
+			t.Errorf("Synthesis.BlendBelow %v: %v", bad, err)
 		}
 	}
 }

@@ -28,18 +28,18 @@ type Starter interface {
 
 // newSynthesizer returns what makes the frames: devices, or else the CPU.
 func newSynthesizer(o *Options) (Synthesizer, error) {
-	if o.Backend == CPU || o.Mode == warp.Nearest {
+	if o.Compute.Backend == CPU || o.Synthesis.Mode == warp.Nearest {
 		return newCPUSynthesizer(o)
 	}
 	found, err := cuda.Devices()
-	if o.Backend == CUDA {
+	if o.Compute.Backend == CUDA {
 		switch {
 		case errors.Is(err, cuda.ErrNotBuilt):
-			return nil, fault.New(fault.Usage, "--backend cuda: %w; run retime-cuda, or use --backend cpu", err)
+			return nil, fault.New(fault.Usage, "Compute.Backend cuda: %w; run retime-cuda, or use Compute.Backend cpu", err)
 		case err != nil:
-			return nil, fault.New(fault.TryAgain, "--backend cuda: %w; use --backend cpu", err)
+			return nil, fault.New(fault.TryAgain, "Compute.Backend cuda: %w; use Compute.Backend cpu", err)
 		case len(found) == 0:
-			return nil, fault.New(fault.TryAgain, "--backend cuda: no CUDA device answers; use --backend cpu")
+			return nil, fault.New(fault.TryAgain, "Compute.Backend cuda: no CUDA device answers; use Compute.Backend cpu")
 		}
 	} else if err != nil || len(found) == 0 {
 		return newCPUSynthesizer(o)
@@ -57,14 +57,14 @@ func withoutDevices(o *Options, err error) (Synthesizer, error) {
 	switch {
 	case fault.KindOf(err) == fault.Usage:
 		return nil, err
-	case o.Backend == CUDA && errors.Is(err, cuda.ErrOutOfMemory):
-		return nil, fault.New(fault.TryAgain, "%w; free some of the device's memory, or use --backend cpu", err)
-	case o.Backend == CUDA:
+	case o.Compute.Backend == CUDA && errors.Is(err, cuda.ErrOutOfMemory):
+		return nil, fault.New(fault.TryAgain, "%w; free some of the device's memory, or use Compute.Backend cpu", err)
+	case o.Compute.Backend == CUDA:
 		return nil, err
 	case errors.Is(err, errors.ErrUnsupported):
-		o.Log.Debug("on the CPU", "because", err)
+		o.Hooks.Log.Debug("on the CPU", "because", err)
 	default:
-		o.Log.Warn("the device cannot be used; frames are made on the CPU", "error", err)
+		o.Hooks.Log.Warn("the device cannot be used; frames are made on the CPU", "error", err)
 	}
 	return newCPUSynthesizer(o)
 }
@@ -72,7 +72,7 @@ func withoutDevices(o *Options, err error) (Synthesizer, error) {
 // openDevices returns a synthesizer on the devices that o names, of count that
 // there are.
 func openDevices(o *Options, count int) (Synthesizer, error) {
-	ordinals := o.Devices
+	ordinals := o.Compute.Devices
 	if len(ordinals) == 0 {
 		ordinals = []int{0}
 	}
@@ -80,7 +80,7 @@ func openDevices(o *Options, count int) (Synthesizer, error) {
 	for i, n := range ordinals {
 		if n < 0 || n >= count || slices.Contains(ordinals[:i], n) {
 			s.Close()
-			return nil, fault.New(fault.Usage, "--device %v: want different numbers from 0 to %d", ordinals, count-1)
+			return nil, fault.New(fault.Usage, "Compute.Devices %v: want different numbers from 0 to %d", ordinals, count-1)
 		}
 		d, err := openDevice(o, n)
 		if err != nil {

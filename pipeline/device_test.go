@@ -87,7 +87,7 @@ func (d *fakeDevice) Close() {
 }
 
 func fading() *Options {
-	o := &Options{Input: "a", Output: "b", Mode: warp.Blend, Threads: 1}
+	o := &Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Synthesis: Synthesis{Mode: warp.Blend}, Compute: Compute{Threads: 1}}
 	if err := o.settle(); err != nil {
 		panic(err)
 	}
@@ -158,7 +158,7 @@ func TestFramesAreRemadeAfterFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var log bytes.Buffer
 			o := fading()
-			o.Log = slog.New(slog.NewTextHandler(&log, nil))
+			o.Hooks.Log = slog.New(slog.NewTextHandler(&log, nil))
 			device := &fakeDevice{t: t, fail: c.fail}
 			r := newRescuer(device, "fake", o)
 			sink := &valueSink{}
@@ -202,7 +202,7 @@ func TestFaultsThatEndTheJob(t *testing.T) {
 		for _, call := range []string{"begin", "start", "finish"} {
 			t.Run(fmt.Sprintf("%s/%v/%s", c.policy, c.kind, call), func(t *testing.T) {
 				o := fading()
-				o.FaultPolicy = c.policy
+				o.Compute.FaultPolicy = c.policy
 				r := newRescuer(&fakeDevice{t: t, fail: nth(call, c.err, 7)}, "fake", o)
 				err := fade(t, &devices{list: []*rescuer{r}}, &valueSink{})
 				r.Close()
@@ -415,14 +415,14 @@ func TestWithoutDevices(t *testing.T) {
 		{Auto, short, 0, 1},
 		{Auto, errBroken, 0, 1},
 		{Auto, fmt.Errorf("mode: %w", errors.ErrUnsupported), 0, 0},
-		{Auto, fault.New(fault.Usage, "--device 7"), fault.Usage, 0},
+		{Auto, fault.New(fault.Usage, "Compute.Devices 7"), fault.Usage, 0},
 		{CUDA, short, fault.TryAgain, 0},
 		{CUDA, errBroken, fault.Internal, 0},
-		{CUDA, fault.New(fault.Usage, "--device 7"), fault.Usage, 0},
+		{CUDA, fault.New(fault.Usage, "Compute.Devices 7"), fault.Usage, 0},
 	} {
 		var log bytes.Buffer
 		o := fading()
-		o.Backend, o.Log = c.backend, slog.New(slog.NewTextHandler(&log, nil))
+		o.Compute.Backend, o.Hooks.Log = c.backend, slog.New(slog.NewTextHandler(&log, nil))
 		s, err := withoutDevices(o, c.err)
 		if (err == nil) != (c.kind == 0) || err != nil && fault.KindOf(err) != c.kind || (s == nil) != (err != nil) {
 			t.Errorf("%s, %v: %v, error %v", c.backend, c.err, s, err)

@@ -56,7 +56,7 @@ const seekBack = 2
 func Dissect(ctx context.Context, o Options, at *big.Rat) (*Dissection, error) {
 	d, err := dissect(ctx, o, at)
 	if err != nil && ctx.Err() != nil {
-		return nil, fault.New(fault.Cancelled, "cancelled")
+		return nil, fault.Cancel(ctx, "cancelled")
 	}
 	return d, err
 }
@@ -64,10 +64,10 @@ func Dissect(ctx context.Context, o Options, at *big.Rat) (*Dissection, error) {
 func dissect(ctx context.Context, o Options, at *big.Rat) (_ *Dissection, err error) {
 	never := 2.0
 	threshold := DefaultSceneThreshold
-	if o.SceneThreshold != nil {
-		threshold = *o.SceneThreshold
+	if o.Synthesis.SceneThreshold != nil {
+		threshold = *o.Synthesis.SceneThreshold
 	}
-	o.Mode, o.SceneThreshold, o.Scenes, o.Shutter, o.Decisions, o.Duplicates = warp.Project, &never, nil, nil, nil, KeepDuplicates
+	o.Synthesis.Mode, o.Synthesis.SceneThreshold, o.Synthesis.Scenes, o.Timing.Shutter, o.Synthesis.Decisions, o.Synthesis.Duplicates = warp.Project, &never, nil, nil, nil, KeepDuplicates
 	if err := o.settle(); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func dissect(ctx context.Context, o Options, at *big.Rat) (_ *Dissection, err er
 	if from.Sign() < 0 {
 		from.SetInt64(0)
 	}
-	reader, err := media.Open(ctx, o.Input, media.ReaderOptions{Format: o.InputFormat, Threads: o.Threads, From: from, Log: o.Log})
+	reader, err := media.Open(ctx, o.Input.File, media.ReaderOptions{Format: o.Input.Format, Threads: o.Compute.Threads, From: from, Log: o.Hooks.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func dissect(ctx context.Context, o Options, at *big.Rat) (_ *Dissection, err er
 	}()
 	p := &plan{clock: newClock(d.Video)}
 	p.clock.at(d.Video.FirstPTS)
-	first, err := d.read(reader, p.clock, o.Input)
+	first, err := d.read(reader, p.clock, o.Input.File)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func dissect(ctx context.Context, o Options, at *big.Rat) (_ *Dissection, err er
 	p.lines = []timeline{{times: times, frames: p.total}}
 	watch := &watcher{Synthesizer: synth, d: d}
 	sink := &keeper{d: d, target: int64(target)}
-	o.Record = func(r Record) {
+	o.Hooks.Record = func(r Record) {
 		if r.Frame == sink.target {
 			d.Record, d.CutScore = r, r.CutScore
 		}
@@ -126,7 +126,7 @@ func dissect(ctx context.Context, o Options, at *big.Rat) (_ *Dissection, err er
 		return nil, err
 	}
 	if d.Interval.A == nil {
-		return nil, fault.New(fault.Usage, "--at %s: the frames around it, at %s and %s, are equal; nothing is made between them",
+		return nil, fault.New(fault.Usage, "moment %s: the frames around it, at %s and %s, are equal; nothing is made between them",
 			seconds(at), seconds(d.FirstAt), seconds(d.SecondAt))
 	}
 	a := warp.Assessor{Workers: o.workers()}
@@ -151,7 +151,7 @@ func (d *Dissection) read(r *media.Reader, clock *clock, input string) (first in
 		switch t.Cmp(d.At) {
 		case 0:
 			f.Release()
-			return 0, fault.New(fault.Usage, "--at %s: a source frame lies there, and nothing is made; choose a moment between two frames", seconds(d.At))
+			return 0, fault.New(fault.Usage, "moment %s: a source frame lies there, and nothing is made; choose a moment between two frames", seconds(d.At))
 		case 1:
 			beyond++
 		}
@@ -162,7 +162,7 @@ func (d *Dissection) read(r *media.Reader, clock *clock, input string) (first in
 		}
 	}
 	if first = len(d.frames) - beyond - 1; first < 0 || beyond == 0 {
-		return 0, fault.New(fault.Usage, "--at %s: no frame of %q lies before or after it", seconds(d.At), input)
+		return 0, fault.New(fault.Usage, "moment %s: no frame of %q lies before or after it", seconds(d.At), input)
 	}
 	return first, nil
 }

@@ -128,19 +128,21 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 	whole := frame.Image[uint8]{}
 	triple := Rate{ratio("3"), true}
 	for name, o := range map[string]Options{
-		"fast":     {Rate: triple, Preset: Fast},
-		"balanced": {Rate: triple, Preset: Balanced},
-		"best":     {Rate: triple, Preset: Best},
-		"splat":    {Rate: triple, Mode: warp.Splat},
-		"blend":    {Rate: triple, Mode: warp.Blend},
-		"shutter":  {Shutter: big.NewRat(1, 2)},
-		"mask":     {Rate: triple, StaticMask: mask},
-		"repairs": {Repairs: &Repairs{
-			Frames: map[int64]frame.Image[uint8]{0: whole, 3: whole, 4: mask, 7: mask, 11: whole}, Insert: map[int64]int{5: 2, 8: 1},
-		}},
+		"fast":     {Timing: Timing{Rate: triple}, Synthesis: Synthesis{Preset: Fast}},
+		"balanced": {Timing: Timing{Rate: triple}, Synthesis: Synthesis{Preset: Balanced}},
+		"best":     {Timing: Timing{Rate: triple}, Synthesis: Synthesis{Preset: Best}},
+		"splat":    {Timing: Timing{Rate: triple}, Synthesis: Synthesis{Mode: warp.Splat}},
+		"blend":    {Timing: Timing{Rate: triple}, Synthesis: Synthesis{Mode: warp.Blend}},
+		"shutter":  {Timing: Timing{Shutter: big.NewRat(1, 2)}},
+		"mask":     {Timing: Timing{Rate: triple}, Synthesis: Synthesis{StaticMask: mask}},
+		"repairs": {
+			Repairs: &Repairs{
+				Frames: map[int64]frame.Image[uint8]{0: whole, 3: whole, 4: mask, 7: mask, 11: whole}, Insert: map[int64]int{5: 2, 8: 1},
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.Input, o.Output, o.Threads = "a", "b", 2
+			o.Input.File, o.Output.File, o.Compute.Threads = "a", "b", 2
 			if err := o.settle(); err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +214,7 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 }
 
 func TestDeviceWithoutMemory(t *testing.T) {
-	o := &Options{Input: "a", Output: "b", Rate: Rate{ratio("2"), true}, Threads: 2}
+	o := &Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{ratio("2"), true}}, Compute: Compute{Threads: 2}}
 	if err := o.settle(); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +233,7 @@ func TestDeviceWithoutMemory(t *testing.T) {
 // frame takes is an error that says so.
 func TestDeviceWithoutHostMemory(t *testing.T) {
 	o := fading()
-	o.Rate = Rate{ratio("2"), true}
+	o.Timing.Rate = Rate{ratio("2"), true}
 	clip := writeScene(t, 72, 50, 4, 24, 1)
 	for _, c := range []struct {
 		memory int64

@@ -31,7 +31,7 @@ func (o *Options) flowWorkers() int {
 // maxFlowWorkers bounds the memory that estimators take.
 const maxFlowWorkers = 8
 
-func (o *Options) workers() frame.Workers { return frame.Workers{N: o.Threads} }
+func (o *Options) workers() frame.Workers { return frame.Workers{N: o.Compute.Threads} }
 
 // shared is what each of flowWorkers goroutines has of the workers.
 func (o *Options) shared() frame.Workers {
@@ -107,33 +107,33 @@ func (e *estimators) open(o *Options) (err error) {
 			return err
 		}
 	}
-	if o.Flow == Farneback || o.Preset != Best {
+	if o.Synthesis.Flow == Farneback || o.Synthesis.Preset != Best {
 		return nil
 	}
 	e.started = &startedEstimates{matcher: flow.Matcher{Workers: e.workers}}
 	first, second := &e.started.first, &e.started.second
 	for _, to := range []*startedEstimator{&first.forward, &first.backward} {
-		if *to, err = newStartedEstimator(o.Preset.dis()); err != nil {
+		if *to, err = newStartedEstimator(o.Synthesis.Preset.dis()); err != nil {
 			return err
 		}
 	}
 	for _, to := range []*startedEstimator{&second.forward, &second.backward} {
-		if *to, err = newStartedEstimator(o.Preset.secondDIS()); err != nil {
+		if *to, err = newStartedEstimator(o.Synthesis.Preset.secondDIS()); err != nil {
 			return err
 		}
 	}
-	e.started.method = fmt.Sprintf("%s, started dis %+v and %+v", e.plain.method, o.Preset.dis(), o.Preset.secondDIS())
+	e.started.method = fmt.Sprintf("%s, started dis %+v and %+v", e.plain.method, o.Synthesis.Preset.dis(), o.Synthesis.Preset.secondDIS())
 	return nil
 }
 
 // newEstimator returns that of o, and with which parameters.
 func newEstimator(o *Options) (e Estimator, method string, err error) {
-	if o.Flow == Farneback {
+	if o.Synthesis.Flow == Farneback {
 		p := opencv.DefaultFarneback()
 		e, err = opencv.NewFarneback(p)
 		method = fmt.Sprintf("farneback %+v", p)
 	} else {
-		p := o.Preset.dis()
+		p := o.Synthesis.Preset.dis()
 		e, err = opencv.NewDIS(p)
 		method = fmt.Sprintf("dis %+v", p)
 	}

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/big"
 	"os"
@@ -40,39 +41,42 @@ func TestFaults(t *testing.T) {
 		kind fault.Kind
 		says string
 	}{
-		{"no input", func(o *Options) { o.Input = filepath.Join(dir, "missing.mp4") }, fault.NoInput, "no such file"},
-		{"input is a directory", func(o *Options) { o.Input = dir }, fault.NoInput, "directory"},
-		{"not a video", func(o *Options) { o.Input = text }, fault.BadData, "not a media file"},
-		{"no video stream", func(o *Options) { o.Input = sound }, fault.BadData, "no video stream"},
-		{"huge pictures", func(o *Options) { o.Input = huge }, fault.BadData, "100000x100000"},
-		{"flat pictures", func(o *Options) { o.Input = flat }, fault.BadData, "flat.y4m"},
-		{"unknown encoder", func(o *Options) { o.VideoCodec = "libx999" }, fault.Usage, "libx999"},
-		{"unknown container", func(o *Options) { o.Output = filepath.Join(dir, "out.qqq") }, fault.Usage, "--format"},
-		{"unknown option", func(o *Options) { o.VideoCodec = "ffv1"; o.VideoOptions = map[string]string{"nonsense": "1"} }, fault.Usage, "nonsense"},
-		{"no crf", func(o *Options) { o.CRF = &twelve }, fault.Usage, "constant rate factor"},
-		{"wrong format", func(o *Options) { o.VideoCodec = "libx264"; o.PixelFormat = "rgb24" }, fault.Usage, "it takes"},
-		{"odd size", func(o *Options) { o.Input = odd; o.VideoCodec, o.PixelFormat = "libx264", "yuv420p" }, fault.Usage, "yuv444p"},
-		{"unknown format", func(o *Options) { o.PixelFormat = "yuv999" }, fault.Usage, "yuv999"},
-		{"order 12", func(o *Options) { o.Order = &twelve }, fault.Usage, "--order 12"},
-		{"mode", func(o *Options) { o.Mode = "magic" }, fault.Usage, "--mode magic"},
-		{"cuda", func(o *Options) { o.Backend = CUDA }, fault.Usage, "--backend cuda"},
-		{"output is input", func(o *Options) { o.Output = clip; o.Overwrite = true }, fault.Usage, "is the input"},
-		{"output exists", func(o *Options) { o.Output = text; o.Overwrite = false }, fault.CannotWrite, "-y"},
-		{"no such directory", func(o *Options) { o.Output = filepath.Join(dir, "no", "out.nut") }, fault.CannotWrite, "no"},
-		{"output is a directory", func(o *Options) { o.Output = dir }, fault.CannotWrite, "directory"},
-		{"full device", func(o *Options) { o.Output = "/dev/full"; o.OutputFormat = "nut" }, fault.CannotWrite, "no space left"},
-		{"from behind to", func(o *Options) { o.From, o.To = big.NewRat(2, 1), big.NewRat(1, 1) }, fault.Usage, "not before"},
-		{"from behind the end", func(o *Options) { o.From = big.NewRat(20, 1) }, fault.Usage, "holds no frame"},
+		{"no input", func(o *Options) { o.Input.File = filepath.Join(dir, "missing.mp4") }, fault.NoInput, "no such file"},
+		{"input is a directory", func(o *Options) { o.Input.File = dir }, fault.NoInput, "directory"},
+		{"not a video", func(o *Options) { o.Input.File = text }, fault.BadData, "not a media file"},
+		{"no video stream", func(o *Options) { o.Input.File = sound }, fault.BadData, "no video stream"},
+		{"huge pictures", func(o *Options) { o.Input.File = huge }, fault.BadData, "100000x100000"},
+		{"flat pictures", func(o *Options) { o.Input.File = flat }, fault.BadData, "flat.y4m"},
+		{"unknown encoder", func(o *Options) { o.Output.VideoCodec = "libx999" }, fault.Usage, "libx999"},
+		{"unknown container", func(o *Options) { o.Output.File = filepath.Join(dir, "out.qqq") }, fault.Usage, "Output.Format"},
+		{"unknown option", func(o *Options) {
+			o.Output.VideoCodec = "ffv1"
+			o.Output.VideoOptions = map[string]string{"nonsense": "1"}
+		}, fault.Usage, "nonsense"},
+		{"no crf", func(o *Options) { o.Output.CRF = &twelve }, fault.Usage, "constant rate factor"},
+		{"wrong format", func(o *Options) { o.Output.VideoCodec = "libx264"; o.Output.PixelFormat = "rgb24" }, fault.Usage, "it takes"},
+		{"odd size", func(o *Options) { o.Input.File = odd; o.Output.VideoCodec, o.Output.PixelFormat = "libx264", "yuv420p" }, fault.Usage, "yuv444p"},
+		{"unknown format", func(o *Options) { o.Output.PixelFormat = "yuv999" }, fault.Usage, "yuv999"},
+		{"order 12", func(o *Options) { o.Synthesis.Order = &twelve }, fault.Usage, "Synthesis.Order 12"},
+		{"mode", func(o *Options) { o.Synthesis.Mode = "magic" }, fault.Usage, "Synthesis.Mode magic"},
+		{"cuda", func(o *Options) { o.Compute.Backend = CUDA }, fault.Usage, "Compute.Backend cuda"},
+		{"output is input", func(o *Options) { o.Output.File = clip; o.Output.Overwrite = true }, fault.Usage, "is the input"},
+		{"output exists", func(o *Options) { o.Output.File = text; o.Output.Overwrite = false }, fault.CannotWrite, "-y"},
+		{"no such directory", func(o *Options) { o.Output.File = filepath.Join(dir, "no", "out.nut") }, fault.CannotWrite, "no"},
+		{"output is a directory", func(o *Options) { o.Output.File = dir }, fault.CannotWrite, "directory"},
+		{"full device", func(o *Options) { o.Output.File = "/dev/full"; o.Output.Format = "nut" }, fault.CannotWrite, "no space left"},
+		{"from behind to", func(o *Options) { o.Timing.From, o.Timing.To = big.NewRat(2, 1), big.NewRat(1, 1) }, fault.Usage, "not before"},
+		{"from behind the end", func(o *Options) { o.Timing.From = big.NewRat(20, 1) }, fault.Usage, "holds no frame"},
 		{"nothing to repair from", func(o *Options) {
-			o.Mode = warp.Project
+			o.Synthesis.Mode = warp.Project
 			o.Repairs = &Repairs{Frames: map[int64]frame.Image[uint8]{0: {}, 1: {}, 2: {}, 3: {}}}
 		}, fault.Usage, "none is left"},
-		{"codec and container", func(o *Options) { o.Output = filepath.Join(dir, "out.webm"); o.VideoCodec = "libx264" }, fault.Usage, "does not take"},
+		{"codec and container", func(o *Options) { o.Output.File = filepath.Join(dir, "out.webm"); o.Output.VideoCodec = "libx264" }, fault.Usage, "does not take"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := lossless(t, clip)
-			out := filepath.Dir(o.Output)
-			o.Mode = warp.Blend
+			out := filepath.Dir(o.Output.File)
+			o.Synthesis.Mode = warp.Blend
 			c.set(&o)
 			_, err := Run(context.Background(), o)
 			if err == nil {
@@ -126,15 +130,15 @@ func TestTruncatedInput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := lossless(t, truncated(t, c.name, 72, c.args...))
-			o.Mode, o.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
+			o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
 			report, err := Run(context.Background(), o)
 			if fault.KindOf(err) != fault.BadData || err == nil {
 				t.Fatalf("error %v, want bad data", err)
 			}
-			if _, err := os.Stat(o.Output); err == nil {
+			if _, err := os.Stat(o.Output.File); err == nil {
 				t.Error("half a film stands under the final name")
 			}
-			partial := strings.TrimSuffix(o.Output, ".nut") + ".partial.nut"
+			partial := strings.TrimSuffix(o.Output.File, ".nut") + ".partial.nut"
 			if report == nil || report.Output != partial || !strings.Contains(err.Error(), partial) {
 				t.Errorf("the part is not named: %v", err)
 			}
@@ -148,10 +152,10 @@ func TestTruncatedInput(t *testing.T) {
 // A run that is cancelled when it has left a file tells of that.
 func TestPartialOutputOfCancelledRuns(t *testing.T) {
 	o := lossless(t, truncated(t, "cut.mkv", 48))
-	o.Mode = warp.Nearest
+	o.Synthesis.Mode = warp.Nearest
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	o.Log = slog.New(cancelling{slog.DiscardHandler, cancel}) // of the damage, behind the last frame
+	o.Hooks.Log = slog.New(cancelling{slog.DiscardHandler, cancel}) // of the damage, behind the last frame
 	report, err := Run(ctx, o)
 	if ctx.Err() == nil {
 		t.Fatal("nothing is said of the damage")
@@ -188,7 +192,7 @@ func TestDamageInTheMiddle(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := lossless(t, clip)
-	o.Mode, o.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
+	o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
 	report := mustRun(t, o)
 	if report.Damage == (media.Damage{}) {
 		t.Error("no damage is counted")
@@ -203,8 +207,8 @@ func TestCancelLeavesNothing(t *testing.T) {
 	for _, after := range []int64{0, 1, 20} {
 		ctx, cancel := context.WithCancel(context.Background())
 		o := lossless(t, input)
-		o.Rate, _ = ParseRate("120")
-		o.Progress = func(p Progress) {
+		o.Timing.Rate, _ = ParseRate("120")
+		o.Hooks.Progress = func(p Progress) {
 			if p.Frames >= after {
 				cancel()
 			}
@@ -213,10 +217,10 @@ func TestCancelLeavesNothing(t *testing.T) {
 			cancel()
 		}
 		_, err := Run(ctx, o)
-		if fault.KindOf(err) != fault.Cancelled {
+		if fault.KindOf(err) != fault.Cancelled || !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled after %d frames: %v", after, err)
 		}
-		wantEmpty(t, filepath.Dir(o.Output))
+		wantEmpty(t, filepath.Dir(o.Output.File))
 		cancel()
 	}
 }

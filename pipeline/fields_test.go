@@ -34,7 +34,7 @@ func TestInterlacedInput(t *testing.T) {
 		fails bool
 		rate  int64
 	}{
-		{flagged, RefuseFields, "--deinterlace", true, 0},
+		{flagged, RefuseFields, "Input.Deinterlace", true, 0},
 		{flagged, IgnoreFields, "", false, 30},
 		{flagged, EachField, "", false, 60},
 		{flagged, EachFrame, "", false, 30},
@@ -44,7 +44,7 @@ func TestInterlacedInput(t *testing.T) {
 	} {
 		var said strings.Builder
 		o := lossless(t, c.input)
-		o.Mode, o.Deinterlace, o.Log = warp.Nearest, c.how, slog.New(slog.NewTextHandler(&said, nil))
+		o.Synthesis.Mode, o.Input.Deinterlace, o.Hooks.Log = warp.Nearest, c.how, slog.New(slog.NewTextHandler(&said, nil))
 		report, err := Run(context.Background(), o)
 		if c.fails {
 			if err == nil || fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
@@ -68,9 +68,9 @@ func TestInterlacedInput(t *testing.T) {
 func TestEachField(t *testing.T) {
 	want, _, _ := readAll(t, writeScene(t, 192, 108, 48, 60, 1))
 	o := lossless(t, interlacedClip(t, true))
-	o.Mode, o.Deinterlace = warp.Nearest, EachField
+	o.Synthesis.Mode, o.Input.Deinterlace = warp.Nearest, EachField
 	mustRun(t, o)
-	got, times, _ := readAll(t, o.Output)
+	got, times, _ := readAll(t, o.Output.File)
 	for k := 4; k < len(got)-4; k++ {
 		if p := psnr(got[k][:192*108], want[k][:192*108]); p < 26 {
 			t.Errorf("field %d: %.1f dB off its frame", k, p)
@@ -88,18 +88,18 @@ func TestInverseTelecine(t *testing.T) {
 	ffmpeg(t, "-i", film, "-vf", "telecine=pattern=23,settb=1001/30000,setpts=N,fps=30000/1001,setfield=prog", "-c:v", "ffv1", clip)
 	var said strings.Builder
 	o := lossless(t, clip)
-	o.Mode, o.Log = warp.Nearest, slog.New(slog.NewTextHandler(&said, nil))
+	o.Synthesis.Mode, o.Hooks.Log = warp.Nearest, slog.New(slog.NewTextHandler(&said, nil))
 	mustRun(t, o)
 	if !strings.Contains(said.String(), "look telecined") {
 		t.Errorf("telecined pictures go unnoticed: %q", said.String())
 	}
-	o.Deinterlace = InverseTelecine
+	o.Input.Deinterlace = InverseTelecine
 	report := mustRun(t, o)
 	if report.Rate.Cmp(big.NewRat(24000, 1001)) != 0 || report.Frames != 32 {
 		t.Errorf("%d frames at %s, want 32 at 24000/1001", report.Frames, report.Rate.RatString())
 	}
 	want, _, _ := readAll(t, film)
-	got, _, _ := readAll(t, o.Output)
+	got, _, _ := readAll(t, o.Output.File)
 	for k := range got {
 		if !bytes.Equal(got[k], want[k]) {
 			t.Errorf("frame %d of the film came back changed", k)
@@ -107,7 +107,7 @@ func TestInverseTelecine(t *testing.T) {
 	}
 	ten := filepath.Join(t.TempDir(), "ten.mkv")
 	ffmpeg(t, "-i", clip, "-pix_fmt", "yuv420p10le", "-c:v", "ffv1", ten)
-	o.Input = ten
+	o.Input.File = ten
 	if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "yuv420p10le") {
 		t.Errorf("film of 10 bits: %v", err)
 	}

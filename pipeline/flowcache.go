@@ -64,9 +64,9 @@ func (c *flowCache) open() error {
 // left in it of files that they were writing.
 func (c *flowCache) prepare() error {
 	if err := os.MkdirAll(c.dir, 0o777); errors.Is(err, syscall.ENOTDIR) {
-		return fault.New(fault.Usage, "--flow-cache %q: %w; name a directory", c.dir, err)
+		return fault.New(fault.Usage, "Synthesis.FlowCache %q: %w; name a directory", c.dir, err)
 	} else if err != nil {
-		return fault.New(fault.CannotWrite, "--flow-cache: %w", err)
+		return fault.New(fault.CannotWrite, "Synthesis.FlowCache: %w", err)
 	}
 	if err := atomicfile.Sweep(c.dir + string(filepath.Separator)); err != nil {
 		c.log.Debug("unfinished files stay in the flow cache", "reason", err)

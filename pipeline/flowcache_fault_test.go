@@ -184,14 +184,14 @@ func TestFlowCacheDirectory(t *testing.T) {
 	must(t, os.WriteFile(file, nil, 0o666))
 	must(t, os.Symlink(filepath.Join(dir, "nowhere"), link))
 	for name, want := range map[string]fault.Kind{file: fault.Usage, filepath.Join(file, "flows"): fault.Usage, link: fault.CannotWrite} {
-		o := Options{Input: "a", Output: "b", FlowCache: name}
+		o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Synthesis: Synthesis{FlowCache: name}}
 		must(t, o.settle())
 		for range 2 { // as two workers do
 			e, err := newEstimators(&o)
 			if err == nil {
 				e.close()
 			}
-			if fault.KindOf(err) != want || !strings.Contains(err.Error(), "--flow-cache") {
+			if fault.KindOf(err) != want || !strings.Contains(err.Error(), "Synthesis.FlowCache") {
 				t.Errorf("%q: error %v, want kind %d", name, err, want)
 			}
 		}
@@ -265,13 +265,16 @@ func TestDamagedFlowCacheInARun(t *testing.T) {
 	var said bytes.Buffer
 	var frames []Digest
 	o := Options{
-		Input: writeScene(t, 72, 50, 9, 24, 1), Output: "-", OutputFormat: "null", VideoCodec: "rawvideo",
-		Rate: Rate{ratio("2"), true}, Preset: Fast, Threads: 4, Backend: CPU,
-		Log: slog.New(slog.NewTextHandler(&said, nil)), Digest: func(_ int64, d Digest) { frames = append(frames, d) },
+		Input:     Input{File: writeScene(t, 72, 50, 9, 24, 1)},
+		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
+		Timing:    Timing{Rate: Rate{ratio("2"), true}},
+		Synthesis: Synthesis{Preset: Fast},
+		Compute:   Compute{Threads: 4, Backend: CPU},
+		Hooks:     Hooks{Log: slog.New(slog.NewTextHandler(&said, nil)), Digest: func(_ int64, d Digest) { frames = append(frames, d) }},
 	}
 	mustRun(t, o)
 	want := frames
-	o.FlowCache = dir
+	o.Synthesis.FlowCache = dir
 	run := func(what string, warnings ...string) {
 		t.Helper()
 		frames = nil
@@ -318,8 +321,12 @@ func TestFlowCacheWithoutRoom(t *testing.T) {
 	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: 1000}))
 	var said bytes.Buffer
 	mustRun(t, Options{
-		Input: input, Output: "-", OutputFormat: "null", VideoCodec: "rawvideo", Rate: Rate{ratio("2"), true}, Preset: Fast, Threads: 4,
-		Backend: CPU, FlowCache: dir, Log: slog.New(slog.NewTextHandler(&said, nil)),
+		Input:     Input{File: input},
+		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
+		Timing:    Timing{Rate: Rate{ratio("2"), true}},
+		Synthesis: Synthesis{Preset: Fast, FlowCache: dir},
+		Compute:   Compute{Threads: 4, Backend: CPU},
+		Hooks:     Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
 	})
 	wantWarnings(t, "no room", said.String(), "file too large")
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {

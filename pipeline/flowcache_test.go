@@ -258,9 +258,9 @@ func TestKeptFlowIsTheEstimate(t *testing.T) {
 		files  int // two pairs of pictures, two of outer ones, and at best one at the clip's end
 	}{{Fast, DIS, 4}, {Balanced, DIS, 4}, {Best, DIS, 5}, {Balanced, Farneback, 4}} {
 		dir := t.TempDir()
-		want := keptFields(t, guides, &Options{Preset: c.preset, Flow: c.flow}, false)
+		want := keptFields(t, guides, &Options{Synthesis: Synthesis{Preset: c.preset, Flow: c.flow}}, false)
 		for pass, closed := range []bool{false, true} {
-			got := keptFields(t, guides, &Options{Preset: c.preset, Flow: c.flow, FlowCache: dir}, closed)
+			got := keptFields(t, guides, &Options{Synthesis: Synthesis{Preset: c.preset, Flow: c.flow, FlowCache: dir}}, closed)
 			for i := range want {
 				for y := range want[i].Height {
 					if !slices.Equal(got[i].Row(y), want[i].Row(y)) {
@@ -277,7 +277,7 @@ func TestKeptFlowIsTheEstimate(t *testing.T) {
 // beforehand.
 func keptFields(t *testing.T, guides []frame.Image[uint8], o *Options, closed bool) (fields []flow.Field) {
 	t.Helper()
-	o.Threads = 2
+	o.Compute.Threads = 2
 	must(t, o.settle())
 	e, err := newEstimators(o)
 	if err != nil {
@@ -322,7 +322,7 @@ func BenchmarkFlowCacheRead(b *testing.B) {
 	for i := range guides {
 		guides[i] = frame.Image[uint8]{Width: width, Height: height, Stride: width, Pix: scene.Draw(width, height, float64(i)/24).Y}
 	}
-	o := Options{Preset: Balanced, Flow: DIS, Threads: 1, FlowCache: b.TempDir()}
+	o := Options{Synthesis: Synthesis{Preset: Balanced, Flow: DIS, FlowCache: b.TempDir()}, Compute: Compute{Threads: 1}}
 	must(b, o.settle())
 	e, err := newEstimators(&o)
 	if err != nil {

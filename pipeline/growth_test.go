@@ -91,17 +91,17 @@ func TestManyRuns(t *testing.T) {
 		if i == warm {
 			before = measure(t)
 		}
-		o := Options{Input: []string{plain, rich}[i%2], Output: filepath.Join(dir, "out.mkv"), Overwrite: true, Threads: 1, Rate: Rate{big.NewRat(2, 1), true}}
-		o.VideoCodec = []string{"ffv1", "rawvideo", "libx264"}[i%3]
+		o := Options{Input: Input{File: []string{plain, rich}[i%2]}, Output: Output{File: filepath.Join(dir, "out.mkv"), Overwrite: true}, Compute: Compute{Threads: 1}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}}
+		o.Output.VideoCodec = []string{"ffv1", "rawvideo", "libx264"}[i%3]
 		switch i % 10 {
 		case 5: // subtitles in another format
-			o.Output, o.VideoCodec = filepath.Join(dir, "out.mp4"), "mpeg4"
+			o.Output.File, o.Output.VideoCodec = filepath.Join(dir, "out.mp4"), "mpeg4"
 		case 7:
-			o.Input = broken
+			o.Input.File = broken
 		case 8:
-			o.Input, o.Slow, o.Rate = rich, big.NewRat(2, 1), Rate{}
+			o.Input.File, o.Timing.Slow, o.Timing.Rate = rich, big.NewRat(2, 1), Rate{}
 		case 9:
-			o.VideoCodec = "no such encoder"
+			o.Output.VideoCodec = "no such encoder"
 		}
 		_, err := Run(t.Context(), o)
 		if fails := i%10 == 9; i%10 != 7 && (err != nil) != fails { // half of so short a clip is not missed

@@ -17,10 +17,10 @@ func TestDevices(t *testing.T) {
 	clip := writeScene(t, 320, 240, 3, 24, 1)
 	for _, codec := range []string{"h264_nvenc", "h264_vaapi", "h264_qsv"} {
 		o := lossless(t, clip)
-		o.VideoCodec, o.Mode = codec, warp.Blend
+		o.Output.VideoCodec, o.Synthesis.Mode = codec, warp.Blend
 		switch _, err := Run(context.Background(), o); {
 		case err == nil:
-			if n, err := countFrames(o.Output); err != nil || n != 3 {
+			if n, err := countFrames(o.Output.File); err != nil || n != 3 {
 				t.Errorf("%s: %d frames, %v", codec, n, err)
 			}
 		case fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "this build and machine have libx264"):
@@ -28,7 +28,7 @@ func TestDevices(t *testing.T) {
 		}
 	}
 	o := lossless(t, clip)
-	o.VideoCodec = "av1_nvenc" // which FFmpeg 5.1 has not
+	o.Output.VideoCodec = "av1_nvenc" // which FFmpeg 5.1 has not
 	if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(fmt.Sprint(err), "av1") {
 		t.Errorf("av1_nvenc: %v", err)
 	}
@@ -37,9 +37,9 @@ func TestDevices(t *testing.T) {
 		kind   fault.Kind
 	}{{media.HWNone, 0}, {media.HWAuto, 0}, {media.HWCUDA, fault.TryAgain}, {media.HWVAAPI, fault.TryAgain}, {"abacus", fault.Usage}} {
 		o := lossless(t, clip)
-		o.HWDec, o.Mode = c.device, warp.Blend
+		o.Input.HWDec, o.Synthesis.Mode = c.device, warp.Blend
 		if _, err := Run(context.Background(), o); err != nil && fault.KindOf(err) != c.kind || err == nil && c.kind == fault.Usage {
-			t.Errorf("--hwdec %s: %v, want kind %d or none", c.device, err, c.kind)
+			t.Errorf("Input.HWDec %s: %v, want kind %d or none", c.device, err, c.kind)
 		}
 	}
 }

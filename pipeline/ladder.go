@@ -22,11 +22,11 @@ type ladder struct {
 
 func newLadder(o *Options) ladder {
 	l := ladder{DefaultBlendBelow, DefaultNearestBelow}
-	if o.BlendBelow != nil {
-		l.blend = *o.BlendBelow
+	if o.Synthesis.BlendBelow != nil {
+		l.blend = *o.Synthesis.BlendBelow
 	}
-	if o.NearestBelow != nil {
-		l.nearest = *o.NearestBelow
+	if o.Synthesis.NearestBelow != nil {
+		l.nearest = *o.Synthesis.NearestBelow
 	}
 	return l
 }
@@ -63,7 +63,7 @@ type result struct {
 // settle decides what becomes of a frame that was made in v, and does it.
 func (c *conversion) settle(v *interval, s slot, f *frame.Frame, made warp.Made) result {
 	at := c.plan.shown(s)
-	if c.o.Mode == warp.Blend {
+	if c.o.Synthesis.Mode == warp.Blend {
 		return result{Record: v.record(s, at, Blended, made)}
 	}
 	method := s.wish
@@ -71,7 +71,7 @@ func (c *conversion) settle(v *interval, s slot, f *frame.Frame, made warp.Made)
 		method = c.ladder.method(confidence(made, v.change))
 	}
 	out := result{Record: v.record(s, at, method, made)}
-	if c.o.ConfidenceMap != nil || method == Blended {
+	if c.o.Hooks.ConfidenceMap != nil || method == Blended {
 		in := warp.Interval{
 			A: v.a.Frame, B: v.b.Frame, GuideA: v.a.guide(), GuideB: v.b.guide(), Level: c.level,
 			Flows: v.flows,

@@ -192,11 +192,11 @@ func TestPassThroughMatrix(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			o := Options{Input: m.write(t, dir), Preset: Fast, Threads: 1, Rate: Rate{big.NewRat(2, 1), true}}
-			o.Output, o.VideoCodec, o.VideoOptions = m.lossless(dir)
+			o := Options{Input: Input{File: m.write(t, dir)}, Synthesis: Synthesis{Preset: Fast}, Compute: Compute{Threads: 1}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}}
+			o.Output.File, o.Output.VideoCodec, o.Output.VideoOptions = m.lossless(dir)
 			report := mustRun(t, o)
-			source, times, v := readAll(t, o.Input)
-			got, at, w := readAll(t, o.Output)
+			source, times, v := readAll(t, o.Input.File)
+			got, at, w := readAll(t, o.Output.File)
 			if len(got) != 2*len(source) || len(source) != matrixFrames || int64(len(got)) != report.Frames {
 				t.Fatalf("%d frames of %d", len(got), len(source))
 			}
@@ -216,8 +216,8 @@ func TestPassThroughMatrix(t *testing.T) {
 					t.Errorf("source frame %d is %s s off", i, d.FloatString(5))
 				}
 			}
-			lost := missing(probe(t, o.Input).traits(), probe(t, o.Output).traits())
-			if filepath.Ext(o.Output) == ".nut" { // which names no colours
+			lost := missing(probe(t, o.Input.File).traits(), probe(t, o.Output.File).traits())
+			if filepath.Ext(o.Output.File) == ".nut" { // which names no colours
 				lost = slices.DeleteFunc(lost, func(s string) bool { return strings.HasPrefix(s, "range") })
 			}
 			if len(lost) > 0 {
@@ -252,7 +252,7 @@ func TestFidelity(t *testing.T) {
 		dir := t.TempDir()
 		input := m.write(t, dir)
 		out, codec, _ := m.lossless(dir)
-		mustRun(t, Options{Input: input, Output: out, VideoCodec: codec, Rate: Rate{big.NewRat(2, 1), true}})
+		mustRun(t, Options{Input: Input{File: input}, Output: Output{File: out, VideoCodec: codec}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}})
 		peer := filepath.Join(dir, "peer"+filepath.Ext(out))
 		ffmpeg(t, "-i", input, "-map", "0", "-c", "copy", "-c:v", codec, "-vf", "minterpolate=fps=2*("+m.rate+"):mi_mode=mci", peer)
 		fmt.Fprintf(&rows, "| %s, %s | %s | %s |\n", m.name, m.format, verdict(t, input, out), verdict(t, input, peer))

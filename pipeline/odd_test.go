@@ -64,8 +64,8 @@ func TestOddInputs(t *testing.T) {
 		{"fragments.mp4", "out.mp4", 25, "", []string{"h264,und", "aac,und"}},
 	} {
 		var said strings.Builder
-		o := Options{Input: name(c.input), Output: filepath.Join(t.TempDir(), c.output), Mode: warp.Blend}
-		o.Log = slog.New(slog.NewTextHandler(&said, nil))
+		o := Options{Input: Input{File: name(c.input)}, Output: Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 		if report := mustRun(t, o); report.Frames != c.frames {
 			t.Errorf("%s to %s: %d frames, want %d", c.input, c.output, report.Frames, c.frames)
 		}
@@ -75,7 +75,7 @@ func TestOddInputs(t *testing.T) {
 		if c.streams == nil {
 			continue
 		}
-		out, err := exec.Command("ffprobe", "-v", "error", "-show_entries", "stream=codec_name:stream_tags=language", "-of", "csv=p=0", o.Output).Output()
+		out, err := exec.Command("ffprobe", "-v", "error", "-show_entries", "stream=codec_name:stream_tags=language", "-of", "csv=p=0", o.Output.File).Output()
 		got := strings.Fields(string(out))
 		if n := len(c.streams); filepath.Ext(c.output) == ".ts" && len(got) > n { // named once more by program
 			got = got[:n]
@@ -95,14 +95,14 @@ func TestAlphaOfWebM(t *testing.T) {
 		frames := func(name string, decoder ...string) string {
 			return ffmpeg(t, append(decoder, "-i", name, "-pix_fmt", "yuva420p", "-f", "framemd5", "-")...)
 		}
-		o := Options{Input: clip, Output: filepath.Join(dir, "out.mkv"), VideoCodec: "ffv1", Mode: warp.Blend, Overwrite: true}
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, "out.mkv"), VideoCodec: "ffv1", Overwrite: true}, Synthesis: Synthesis{Mode: warp.Blend}}
 		mustRun(t, o)
-		if want, got := frames(clip, "-c:v", c.encoder), frames(o.Output); hashes(want) != hashes(got) {
+		if want, got := frames(clip, "-c:v", c.encoder), frames(o.Output.File); hashes(want) != hashes(got) {
 			t.Errorf("%s: frames\n%s\nbecame\n%s", c.name, want, got)
 		}
-		o.Output, o.VideoCodec = filepath.Join(dir, "out.webm"), c.encoder
+		o.Output.File, o.Output.VideoCodec = filepath.Join(dir, "out.webm"), c.encoder
 		mustRun(t, o)
-		if _, _, v := readAll(t, o.Output); v.Source != "yuva420p" {
+		if _, _, v := readAll(t, o.Output.File); v.Source != "yuva420p" {
 			t.Errorf("%s: written in %s", c.name, v.Source)
 		}
 	}

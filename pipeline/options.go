@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"math/big"
@@ -13,12 +14,45 @@ import (
 	"retime/warp"
 )
 
-// Options say what Run makes of which file. The zero value of a field means
-// what its comment says; Input and Output must be set.
+// Options say what Run makes of which file. Input.File and Output.File must be set;
+// the zero value of every other field means what its comment says.
 type Options struct {
-	Input, Output             string // file names, "-" for the standard streams
-	InputFormat, OutputFormat string // container names; empty to tell from the file
+	Input     Input
+	Timing    Timing
+	Synthesis Synthesis
+	Output    Output
+	Compute   Compute
+	Hooks     Hooks `json:"-"`
 
+	// Repairs are the frames to be made anew, all others staying as they are with
+	// their timestamps; nil to convert. It excludes all that changes the time, and
+	// sets Timing.KeepTimestamps.
+	Repairs *Repairs
+
+	flowCache *flowCache // of Synthesis.FlowCache, for all that one call starts; settle sets it
+}
+
+// Input says what is read, and how.
+type Input struct {
+	File   string // name, "-" for standard input
+	Format string // container name; empty to tell from the file
+	// Rate is the frames per second of input that has no timestamps, such as an image
+	// sequence; nil for its default.
+	Rate *big.Rat
+	// SequenceGaps takes gaps in the numbering of an image sequence as gaps in its
+	// timestamps; otherwise they are an error.
+	SequenceGaps bool
+	// Map chooses the input's streams as ffmpeg's -map does, such as "0:v:1" or
+	// "-0:s"; empty for all that the output holds.
+	Map []string
+	// Deinterlace says what becomes of interlaced input; RefuseFields by default.
+	Deinterlace Deinterlace
+	// HWDec lets a device decode; media.HWNone by default.
+	HWDec media.HWDec
+}
+
+// Timing says which moment of the input is shown when.
+type Timing struct {
 	// Rate is the output's frame rate; zero for the source's.
 	Rate Rate
 	// Slow makes the output that many times longer, below 1 shorter; nil for 1.
@@ -29,11 +63,10 @@ type Options struct {
 	// From and To choose a part of the input, in seconds; nil for its start and
 	// end. The part begins at From exactly, whether or not a frame lies there.
 	From, To *big.Rat
-
 	// Curve says by keyframes which moment is shown when; nil for a constant speed.
 	// A Source of nil is the input's end. It excludes Slow, From, To and
-	// KeepTimestamps, and needs an input that can be read again where it does not
-	// play on from the start.
+	// KeepTimestamps. A curve that does not play on from the start needs an input that
+	// can be read again.
 	Curve []curve.Keyframe
 	// KeepTimestamps keeps the times of the source's frames, scaled, in place of a
 	// constant rate; as many frames are made between two as Rate, or else the
@@ -46,16 +79,18 @@ type Options struct {
 	// Audio says what becomes of sound where the time changes; StretchAudio by
 	// default.
 	Audio media.Audio
+}
 
+// Synthesis says how frames are made.
+type Synthesis struct {
 	Mode   warp.Mode  // how frames are made; Project by default
 	Flow   FlowMethod // optical flow estimator; DIS by default
 	Preset Preset     // cost against quality; Balanced by default
 	// FlowCache is a directory in which optical flow is kept, and from which it is
-	// read where it is there; empty for none. Any number of conversions may share it, on
+	// read if it is there; empty for none. Any number of conversions may share it, on
 	// any machines. A directory that cannot be made is an error; what else fails with it
 	// is a warning, and the flow is estimated.
 	FlowCache string
-	flowCache *flowCache // of FlowCache, for all that one call starts; settle sets it
 	// Order is the B-spline order of the sampling: 0, 1 or 3. Nil for 3.
 	Order *int
 
@@ -77,25 +112,6 @@ type Options struct {
 	// animation on twos and telecined film; KeepDuplicates by default.
 	Duplicates Duplicates
 
-	// HWDec lets a device decode; media.HWNone by default.
-	HWDec media.HWDec
-	// InputRate is the frames per second of input that has no timestamps, such as an
-	// image sequence; nil for its default.
-	InputRate *big.Rat
-	// SequenceGaps takes gaps in the numbering of an image sequence as gaps in its
-	// timestamps; otherwise they are an error.
-	SequenceGaps bool
-	// Repairs are the frames to be made anew, all others staying as they are with
-	// their timestamps; nil to convert. It excludes all that changes the time, and
-	// sets KeepTimestamps.
-	Repairs *Repairs
-
-	// Map chooses the input's streams as ffmpeg's -map does, such as "0:v:1" or
-	// "-0:s"; empty for all that the output holds.
-	Map []string
-	// Deinterlace says what becomes of interlaced input; RefuseFields by default.
-	Deinterlace Deinterlace
-
 	// Static says whether overlays that lie still over a moving picture are looked
 	// for, so that they are not carried along; StaticAuto by default. It counts in
 	// mode Project.
@@ -103,40 +119,52 @@ type Options struct {
 	// StaticMask is of the picture's size and 255 where nothing ever moves, whatever
 	// Static says; empty for nowhere.
 	StaticMask frame.Image[uint8]
+}
 
-	VideoCodec   string            // encoder; empty for libx264 where the container takes it
+// Output says what is written, and how it is encoded.
+type Output struct {
+	File   string // name, "-" for standard output
+	Format string // container name; empty to tell from File
+
+	VideoCodec   string            // encoder; empty for libx264 if the container takes it
 	CRF          *int              // constant rate factor; nil for the encoder's default, 16 for libx264
 	VideoOptions map[string]string // further encoder options
 	PixelFormat  string            // sample format; empty for the source's
-	// AudioCodec is the encoder for all sound; where empty, sound is copied, or where
+	// AudioCodec is the encoder for all sound. If it is empty, sound is copied, or if
 	// it cannot be, encoded in its own codec or the container's usual one.
 	AudioCodec   string
 	AudioOptions map[string]string // further options of the sound's encoder
 
+	Overwrite bool // replace an existing output
+	NoVerify  bool // do not read a file again once it is written
+}
+
+// Compute says where the work is done.
+type Compute struct {
 	Threads int     // worker threads; 0 for as many as there are processors
-	Backend Backend // where frames are made
+	Backend Backend // where frames are made; Auto by default
 	// Devices are the numbers of the CUDA devices to use; nil for the first.
 	Devices []int
 	// FaultPolicy says what becomes of frames that a device fails to make;
 	// RemakeOnCPU by default.
 	FaultPolicy FaultPolicy
-	Overwrite   bool // replace an existing output
-	NoVerify    bool // do not read a file again once it is written
+}
 
-	// Digest is called from one goroutine for each frame before it is encoded, in
-	// order, with its number in the output; nil for none.
-	Digest func(frame int64, d Digest) `json:"-"`
-	// Log receives warnings and details; nil for none.
-	Log *slog.Logger `json:"-"`
-	// Record is called from one goroutine for each written frame, in order; nil for
-	// none.
-	Record func(Record) `json:"-"`
+// Hooks are called while a conversion runs, each from one goroutine; nil for none.
+type Hooks struct {
+	// Log receives warnings and details.
+	Log *slog.Logger
+	// Progress is called after each written frame.
+	Progress func(Progress)
+	// Digest is called for each frame before it is encoded, in order, with its number
+	// in the output.
+	Digest func(frame int64, d Digest)
+	// Record is called for each written frame, in order.
+	Record func(Record)
 	// ConfidenceMap is called after Record for each made frame, with its number and
-	// how far each pixel of the guides' grid can be trusted, from 0 to 255; nil for
-	// none. An error ends the run. Maps need optical flow.
-	ConfidenceMap func(frame int64, confidence frame.Image[uint8]) error `json:"-"`
-	// Progress is called from one goroutine after each written frame; nil for none.
-	Progress func(Progress) `json:"-"`
+	// how far each pixel of the guides' grid can be trusted, from 0 to 255. An error
+	// ends the run. Maps need optical flow.
+	ConfidenceMap func(frame int64, confidence frame.Image[uint8]) error
 }
 
 // Static says whether still overlays are looked for.
@@ -197,10 +225,10 @@ type Progress struct {
 }
 
 func (o *Options) checkFiles() error {
-	if o.Input == "" {
+	if o.Input.File == "" {
 		return fault.New(fault.Usage, "no input; name one")
 	}
-	if o.Output == "" {
+	if o.Output.File == "" {
 		return fault.New(fault.Usage, "no output; name one with -o")
 	}
 	return nil
@@ -216,106 +244,139 @@ func (o Options) Check() error {
 
 // settle checks o and replaces what was left zero.
 func (o *Options) settle() error {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+	if o.Hooks.Log == nil {
+		o.Hooks.Log = slog.New(slog.DiscardHandler)
 	}
-	o.flowCache = newFlowCache(o.FlowCache, o.Log)
-	if o.Mode == "" {
-		o.Mode = warp.Project
-	}
-	if o.Flow == "" {
-		o.Flow = DIS
-	}
-	if o.Preset == "" {
-		o.Preset = Balanced
-	}
-	if o.Backend == "" {
-		o.Backend = Auto
-	}
-	if o.FaultPolicy == "" {
-		o.FaultPolicy = RemakeOnCPU
-	}
-	if o.Audio == "" {
-		o.Audio = media.StretchAudio
-	}
-	if o.Static == "" {
-		o.Static = StaticAuto
-	}
-	if o.Duplicates == "" {
-		o.Duplicates = KeepDuplicates
-	}
-	if o.Order == nil {
-		cubic := 3
-		o.Order = &cubic
-	}
-	if o.Slow != nil && o.Fit != nil {
-		return fault.New(fault.Usage, "--fit says how long the output is; leave out --slow and --speed")
-	}
-	if o.Curve != nil && (o.Slow != nil || o.From != nil || o.To != nil || o.KeepTimestamps) {
-		return fault.New(fault.Usage, "--curve says what is shown when; leave out --slow, --speed, --from, --to and --keep-timestamps")
-	}
-	if o.Curve != nil && o.Audio == media.KeepAudio {
-		return fault.New(fault.Usage, "--audio keep: sound cannot stay as it is along a curve; choose stretch or drop")
-	}
+	o.flowCache = newFlowCache(o.Synthesis.FlowCache, o.Hooks.Log)
 	if err := o.settleRepairs(); err != nil {
 		return err
 	}
-	if o.Slow == nil {
-		o.Slow = big.NewRat(1, 1)
-	}
-	return o.check()
-}
-
-func (o *Options) check() error {
-	choices := []struct {
-		flag, value string
-		known       []string
-	}{
-		{"--mode", string(o.Mode), []string{string(warp.Project), string(warp.Splat), string(warp.Blend), string(warp.Nearest)}},
-		{"--flow", string(o.Flow), []string{string(DIS), string(Farneback)}},
-		{"--preset", string(o.Preset), []string{string(Fast), string(Balanced), string(Best)}},
-		{"--duplicates", string(o.Duplicates), []string{string(KeepDuplicates), string(RetimeDuplicates)}},
-		{"--static", string(o.Static), []string{string(StaticAuto), string(StaticOff)}},
-		{"--audio", string(o.Audio), []string{string(media.StretchAudio), string(media.KeepAudio), string(media.DropAudio)}},
-		{"--deinterlace", string(o.Deinterlace), []string{string(EachField), string(EachFrame), string(IgnoreFields), string(InverseTelecine), ""}},
-		{"--backend", string(o.Backend), []string{string(Auto), string(CPU), string(CUDA)}},
-		{"--gpu-fault", string(o.FaultPolicy), []string{string(RemakeOnCPU), string(StopAtFault)}},
-		{"--order", fmt.Sprint(*o.Order), []string{"0", "1", "3"}},
-	}
-	for _, c := range choices {
-		if !slices.Contains(c.known, c.value) {
-			return fault.New(fault.Usage, "%s %s: choose from %v", c.flag, c.value, c.known)
+	o.Timing.settle()
+	o.Synthesis.settle()
+	o.Compute.settle()
+	for _, check := range []func() error{o.Input.check, o.Timing.check, o.Synthesis.check, o.Output.check, o.Compute.check} {
+		if err := check(); err != nil {
+			return err
 		}
 	}
-	switch {
-	case o.Threads < 0 || o.Threads > 1024:
-		return fault.New(fault.Usage, "--threads %d: want 0 (all processors) to 1024", o.Threads)
-	case o.SceneThreshold != nil && !(*o.SceneThreshold >= 0):
-		return fault.New(fault.Usage, "--scene-threshold %v: want a number from 0 to 1, above 1 for never", *o.SceneThreshold)
-	case o.BlendBelow != nil && !(*o.BlendBelow >= 0 && *o.BlendBelow <= 1):
-		return fault.New(fault.Usage, "--blend-below %v: want a confidence from 0 to 1", *o.BlendBelow)
-	case o.NearestBelow != nil && !(*o.NearestBelow >= 0 && *o.NearestBelow <= 1):
-		return fault.New(fault.Usage, "--nearest-below %v: want a confidence from 0 to 1", *o.NearestBelow)
-	case o.Shutter != nil && o.Shutter.Sign() != 0 && (o.Decisions != nil || o.ConfidenceMap != nil):
-		return fault.New(fault.Usage, "--decisions and --confidence-maps are about single moments; leave out --shutter")
-	case o.ConfidenceMap != nil && !o.Mode.UsesFlow():
-		return fault.New(fault.Usage, "--confidence-maps: --mode %s uses no optical flow", o.Mode)
-	case o.AudioCodec != "" && o.Audio != media.StretchAudio:
-		return fault.New(fault.Usage, "--acodec encodes sound, and --audio %s does not; leave out one of them", o.Audio)
-	case o.CRF != nil && *o.CRF < 0:
-		return fault.New(fault.Usage, "--crf %d: must not be negative", *o.CRF)
-	case o.Slow.Sign() <= 0:
-		return fault.New(fault.Usage, "--slow %s: must be positive", o.Slow.RatString())
-	case o.Shutter != nil && (o.Shutter.Sign() < 0 || o.Shutter.Cmp(big.NewRat(1, 1)) > 0):
-		return fault.New(fault.Usage, "--shutter: want an angle from 0 to %d", maxAngle)
-	case o.Shutter != nil && o.Shutter.Sign() > 0 && o.KeepTimestamps:
-		return fault.New(fault.Usage, "--shutter needs frames of one length; leave out --keep-timestamps")
-	case o.Fit != nil && o.Fit.Sign() <= 0:
-		return fault.New(fault.Usage, "--fit %s: must be positive", o.Fit.RatString())
-	case o.From != nil && o.To != nil && o.From.Cmp(o.To) >= 0:
-		return fault.New(fault.Usage, "--from %s is not before --to %s", seconds(o.From), seconds(o.To))
+	return o.checkTogether()
+}
+
+// checkTogether refuses what goes wrong only across groups.
+func (o *Options) checkTogether() error {
+	switch t, s := &o.Timing, &o.Synthesis; {
+	case t.blurs() && (s.Decisions != nil || o.Hooks.ConfidenceMap != nil):
+		return fault.New(fault.Usage, "Synthesis.Decisions and Hooks.ConfidenceMap are about single moments; leave out Timing.Shutter")
+	case o.Hooks.ConfidenceMap != nil && !s.Mode.UsesFlow():
+		return fault.New(fault.Usage, "Hooks.ConfidenceMap: Synthesis.Mode %s uses no optical flow", s.Mode)
+	case o.Output.AudioCodec != "" && t.Audio != media.StretchAudio:
+		return fault.New(fault.Usage, "Output.AudioCodec encodes sound, and Timing.Audio %s does not; leave out one of them", t.Audio)
 	}
 	return nil
+}
+
+// choice refuses a value that is none of those known.
+func choice[T ~string](option string, value T, known ...T) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	return fault.New(fault.Usage, "%s %s: choose from %v", option, value, known)
+}
+
+func (i *Input) check() error {
+	return choice("Input.Deinterlace", i.Deinterlace, EachField, EachFrame, IgnoreFields, InverseTelecine, RefuseFields)
+}
+
+func (t *Timing) settle() {
+	if t.Audio == "" {
+		t.Audio = media.StretchAudio
+	}
+	if t.Slow == nil && t.Fit == nil && t.Curve == nil {
+		t.Slow = big.NewRat(1, 1)
+	}
+}
+
+func (t *Timing) check() error {
+	if err := choice("Timing.Audio", t.Audio, media.StretchAudio, media.KeepAudio, media.DropAudio); err != nil {
+		return err
+	}
+	switch {
+	case t.Slow != nil && t.Fit != nil:
+		return fault.New(fault.Usage, "Timing.Fit says how long the output is; leave out Timing.Slow")
+	case t.Curve != nil && (t.Slow != nil || t.From != nil || t.To != nil || t.KeepTimestamps):
+		return fault.New(fault.Usage, "Timing.Curve says what is shown when; leave out Timing.Slow, Timing.From, Timing.To and Timing.KeepTimestamps")
+	case t.Curve != nil && t.Audio == media.KeepAudio:
+		return fault.New(fault.Usage, "Timing.Audio keep: sound cannot stay as it is along a curve; choose stretch or drop")
+	case t.Slow != nil && t.Slow.Sign() <= 0:
+		return fault.New(fault.Usage, "Timing.Slow %s: must be positive", t.Slow.RatString())
+	case t.Shutter != nil && (t.Shutter.Sign() < 0 || t.Shutter.Cmp(big.NewRat(1, 1)) > 0):
+		return fault.New(fault.Usage, "Timing.Shutter: want an angle from 0 to %d", maxAngle)
+	case t.blurs() && t.KeepTimestamps:
+		return fault.New(fault.Usage, "Timing.Shutter needs frames of one length; leave out Timing.KeepTimestamps")
+	case t.Fit != nil && t.Fit.Sign() <= 0:
+		return fault.New(fault.Usage, "Timing.Fit %s: must be positive", t.Fit.RatString())
+	case t.From != nil && t.To != nil && t.From.Cmp(t.To) >= 0:
+		return fault.New(fault.Usage, "Timing.From %s is not before Timing.To %s", seconds(t.From), seconds(t.To))
+	}
+	return nil
+}
+
+// blurs says whether frames are the mean of several moments.
+func (t *Timing) blurs() bool { return t.Shutter != nil && t.Shutter.Sign() > 0 }
+
+func (s *Synthesis) settle() {
+	s.Mode = cmp.Or(s.Mode, warp.Project)
+	s.Flow = cmp.Or(s.Flow, DIS)
+	s.Preset = cmp.Or(s.Preset, Balanced)
+	s.Static = cmp.Or(s.Static, StaticAuto)
+	s.Duplicates = cmp.Or(s.Duplicates, KeepDuplicates)
+	if s.Order == nil {
+		s.Order = new(3)
+	}
+}
+
+func (s *Synthesis) check() error {
+	if err := cmp.Or(
+		choice("Synthesis.Mode", s.Mode, warp.Project, warp.Splat, warp.Blend, warp.Nearest),
+		choice("Synthesis.Flow", s.Flow, DIS, Farneback),
+		choice("Synthesis.Preset", s.Preset, Fast, Balanced, Best),
+		choice("Synthesis.Duplicates", s.Duplicates, KeepDuplicates, RetimeDuplicates),
+		choice("Synthesis.Static", s.Static, StaticAuto, StaticOff),
+		choice("Synthesis.Order", fmt.Sprint(*s.Order), "0", "1", "3"),
+	); err != nil {
+		return err
+	}
+	switch t, b, n := s.SceneThreshold, s.BlendBelow, s.NearestBelow; {
+	case t != nil && !(*t >= 0):
+		return fault.New(fault.Usage, "Synthesis.SceneThreshold %v: want a number from 0 to 1, above 1 for never", *t)
+	case b != nil && !(*b >= 0 && *b <= 1):
+		return fault.New(fault.Usage, "Synthesis.BlendBelow %v: want a confidence from 0 to 1", *b)
+	case n != nil && !(*n >= 0 && *n <= 1):
+		return fault.New(fault.Usage, "Synthesis.NearestBelow %v: want a confidence from 0 to 1", *n)
+	}
+	return nil
+}
+
+func (o *Output) check() error {
+	if o.CRF != nil && *o.CRF < 0 {
+		return fault.New(fault.Usage, "Output.CRF %d: must not be negative", *o.CRF)
+	}
+	return nil
+}
+
+func (c *Compute) settle() {
+	c.Backend = cmp.Or(c.Backend, Auto)
+	c.FaultPolicy = cmp.Or(c.FaultPolicy, RemakeOnCPU)
+}
+
+func (c *Compute) check() error {
+	if c.Threads < 0 || c.Threads > 1024 {
+		return fault.New(fault.Usage, "Compute.Threads %d: want 0 (all processors) to 1024", c.Threads)
+	}
+	return cmp.Or(
+		choice("Compute.Backend", c.Backend, Auto, CPU, CUDA),
+		choice("Compute.FaultPolicy", c.FaultPolicy, RemakeOnCPU, StopAtFault),
+	)
 }
 
 func seconds(t *big.Rat) string { return t.FloatString(3) + " s" }
@@ -323,16 +384,16 @@ func seconds(t *big.Rat) string { return t.FloatString(3) + " s" }
 // outputRate returns the rate in frames per second.
 func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
 	switch {
-	case o.Rate.Value != nil && !o.Rate.Multiple:
-		return o.Rate.Value, nil
+	case o.Timing.Rate.Value != nil && !o.Timing.Rate.Multiple:
+		return o.Timing.Rate.Value, nil
 	case source == nil:
-		return nil, fault.New(fault.Usage, "input %q states no frame rate; give one with --fps", o.Input)
-	case o.Rate.Value == nil:
+		return nil, fault.New(fault.Usage, "input %q states no frame rate; give one with Timing.Rate", o.Input.File)
+	case o.Timing.Rate.Value == nil:
 		return source, nil
 	}
-	rate := new(big.Rat).Mul(o.Rate.Value, source)
+	rate := new(big.Rat).Mul(o.Timing.Rate.Value, source)
 	if rate.Cmp(big.NewRat(MaxRate, 1)) > 0 {
-		return nil, fault.New(fault.Usage, "--fps %sx of %s is above %d", o.Rate.Value.RatString(), source.RatString(), MaxRate)
+		return nil, fault.New(fault.Usage, "Timing.Rate %sx of %s is above %d", o.Timing.Rate.Value.RatString(), source.RatString(), MaxRate)
 	}
 	return rate, nil
 }
@@ -340,20 +401,20 @@ func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
 // readerOptions says how to read o.Input.
 func (o *Options) readerOptions() media.ReaderOptions {
 	r := media.ReaderOptions{
-		Format: o.InputFormat, Rate: o.InputRate, SequenceGaps: o.SequenceGaps, HWDec: o.HWDec, Threads: o.Threads, From: o.From, To: o.To, Map: o.Map, Log: o.Log,
-		ProbeFields: o.Deinterlace == RefuseFields,
+		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, HWDec: o.Input.HWDec, Threads: o.Compute.Threads, From: o.Timing.From, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
+		ProbeFields: o.Input.Deinterlace == RefuseFields,
 	}
-	if o.Deinterlace != IgnoreFields {
-		r.Deinterlace = media.Deinterlace(o.Deinterlace)
+	if o.Input.Deinterlace != IgnoreFields {
+		r.Deinterlace = media.Deinterlace(o.Input.Deinterlace)
 	}
 	return r
 }
 
 // checkFields refuses interlaced input where nothing says what becomes of it.
 func (o *Options) checkFields(v media.Video) error {
-	if !v.Interlaced || o.Deinterlace != RefuseFields {
+	if !v.Interlaced || o.Input.Deinterlace != RefuseFields {
 		return nil
 	}
 	return fault.New(fault.Usage, "input %q is interlaced, and fields of different times in one picture cannot move as one: "+
-		"--deinterlace makes a picture of each field, --inverse-telecine finds film's frames in 3:2 pulldown, --deinterlace=off takes pictures as they are", o.Input)
+		"Input.Deinterlace makes a picture of each field, Input.Deinterlace telecine finds film's frames in 3:2 pulldown, Input.Deinterlace off takes pictures as they are", o.Input.File)
 }

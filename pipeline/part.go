@@ -57,7 +57,7 @@ func Survey(ctx context.Context, o Options) (*Outline, error) {
 
 func cancelled(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
-		return fault.New(fault.Cancelled, "cancelled")
+		return fault.Cancel(ctx, "cancelled")
 	}
 	return err
 }
@@ -71,7 +71,7 @@ func survey(ctx context.Context, o Options) (*Outline, error) {
 	if err := o.checkFields(source.Video()); err != nil {
 		return nil, err
 	}
-	part, err := media.CreatePart(ctx, o.Output, source, plan.writerOptions(&o, nil), 0, func(media.Packet) error { return nil })
+	part, err := media.CreatePart(ctx, o.Output.File, source, plan.writerOptions(&o, nil), 0, func(media.Packet) error { return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func survey(ctx context.Context, o Options) (*Outline, error) {
 		return nil, err
 	}
 	line := &plan.lines[0]
-	s.Steady = scan.Steady && o.Duplicates == KeepDuplicates && (o.Deinterlace == RefuseFields || o.Deinterlace == IgnoreFields)
+	s.Steady = scan.Steady && o.Synthesis.Duplicates == KeepDuplicates && (o.Input.Deinterlace == RefuseFields || o.Input.Deinterlace == IgnoreFields)
 	if end := scan.End; end != nil && line.run.End == nil {
 		if plan.to != nil && plan.to.Cmp(end) < 0 {
 			end = plan.to
@@ -90,9 +90,9 @@ func survey(ctx context.Context, o Options) (*Outline, error) {
 		s.Frames = line.count(end)
 	}
 	if s.Frames <= 0 {
-		return nil, fault.New(fault.BadData, "input %q does not tell how long it is; convert it as a whole", o.Input)
+		return nil, fault.New(fault.BadData, "input %q does not tell how long it is; convert it as a whole", o.Input.File)
 	}
-	for _, t := range o.Scenes {
+	for _, t := range o.Synthesis.Scenes {
 		if k := line.count(t); k > 0 && k < s.Frames {
 			s.Scenes = append(s.Scenes, k)
 		}
@@ -106,20 +106,20 @@ func (o *Options) openWhole(ctx context.Context) (*media.Reader, *plan, error) {
 		return nil, nil, err
 	}
 	switch {
-	case o.Input == "":
+	case o.Input.File == "":
 		return nil, nil, fault.New(fault.Usage, "no input; name one")
-	case !media.Seekable(o.Input):
-		return nil, nil, fault.New(fault.Usage, "input %q cannot be read in parts; give a file", o.Input)
-	case o.KeepTimestamps:
-		return nil, nil, fault.New(fault.Usage, "--keep-timestamps makes frames that are known only once all before them are read; convert as a whole")
+	case !media.Seekable(o.Input.File):
+		return nil, nil, fault.New(fault.Usage, "input %q cannot be read in parts; give a file", o.Input.File)
+	case o.Timing.KeepTimestamps:
+		return nil, nil, fault.New(fault.Usage, "Timing.KeepTimestamps makes frames that are known only once all before them are read; convert as a whole")
 	}
-	source, err := media.Open(ctx, o.Input, o.readerOptions())
+	source, err := media.Open(ctx, o.Input.File, o.readerOptions())
 	if err != nil {
 		return nil, nil, err
 	}
 	plan, err := newPlan(o, source.Video())
 	if err == nil && plan.reopens() {
-		err = fault.New(fault.Usage, "--curve: only one that plays forward from the start can be converted in parts")
+		err = fault.New(fault.Usage, "Timing.Curve: only one that plays forward from the start can be converted in parts")
 	}
 	if err != nil {
 		source.Close()
@@ -170,7 +170,7 @@ func runPart(ctx context.Context, o Options, whole *Outline, first, end int64, p
 	var sink Sink = discard{}
 	var writer *media.Writer
 	if put != nil {
-		if writer, err = media.CreatePart(ctx, o.Output, source, plan.writerOptions(&o, synth), first, put); err != nil {
+		if writer, err = media.CreatePart(ctx, o.Output.File, source, plan.writerOptions(&o, synth), first, put); err != nil {
 			return nil, err
 		}
 		defer writer.Abort()
@@ -192,7 +192,7 @@ func runPart(ctx context.Context, o Options, whole *Outline, first, end int64, p
 		err = damage
 	}
 	if err == nil && short {
-		err = fault.New(fault.BadData, "input %q ends with frame %d of the output; %d are planned", o.Input, first+c.frames, whole.Frames)
+		err = fault.New(fault.BadData, "input %q ends with frame %d of the output; %d are planned", o.Input.File, first+c.frames, whole.Frames)
 	}
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (c *conversion) approach(ctx context.Context, whole *media.Reader, steady b
 		}
 		o := c.o.readerOptions()
 		o.From, o.ProbeFields = from, false
-		reader, err := media.Open(ctx, c.o.Input, o)
+		reader, err := media.Open(ctx, c.o.Input.File, o)
 		if err != nil {
 			return nil, err
 		}
@@ -268,20 +268,20 @@ func join(ctx context.Context, o Options, whole *Outline, next func() (media.Pac
 	if err := o.checkFiles(); err != nil {
 		return nil, err
 	}
-	o.VideoCodec = whole.Parameters.Encoder
+	o.Output.VideoCodec = whole.Parameters.Encoder
 	source, plan, err := o.openWhole(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer source.Close()
-	writer, err := media.Create(ctx, o.Output, source, plan.writerOptions(&o, nil))
+	writer, err := media.Create(ctx, o.Output.File, source, plan.writerOptions(&o, nil))
 	if err != nil {
 		return nil, err
 	}
 	defer writer.Abort()
 	if !writer.Parameters().Equal(whole.Parameters) {
-		return nil, fault.New(fault.Usage, "output %q wants the %s stream in another form than the plan's; plan with its --format, or name an output like it",
-			o.Output, whole.Parameters.Encoder)
+		return nil, fault.New(fault.Usage, "output %q wants the %s stream in another form than the plan's; plan with its Output.Format, or name an output like it",
+			o.Output.File, whole.Parameters.Encoder)
 	}
 	line := &plan.lines[0]
 	frames := int64(0)
@@ -299,8 +299,8 @@ func join(ctx context.Context, o Options, whole *Outline, next func() (media.Pac
 		if err := writer.WritePacket(p); err != nil {
 			return nil, err
 		}
-		if frames++; o.Progress != nil {
-			o.Progress(Progress{frames, max(whole.Frames, frames)})
+		if frames++; o.Hooks.Progress != nil {
+			o.Hooks.Progress(Progress{frames, max(whole.Frames, frames)})
 		}
 	}
 	if err := source.Skim(); err != nil {

@@ -25,7 +25,7 @@ func (c *conversion) passes(ctx context.Context, writer *media.Writer) (damage, 
 		}
 	}
 	if c.frames == 0 {
-		return nil, fault.New(fault.Usage, "--curve: it lasts for no frame of the output")
+		return nil, fault.New(fault.Usage, "Timing.Curve: it lasts for no frame of the output")
 	}
 	return nil, nil
 }
@@ -40,7 +40,7 @@ func (c *conversion) pass(ctx context.Context, writer *media.Writer, i int) (dam
 	open := func(from, to *big.Rat) (*media.Reader, error) {
 		o := c.o.readerOptions()
 		o.From, o.To = from, to
-		return media.Open(ctx, c.o.Input, o)
+		return media.Open(ctx, c.o.Input.File, o)
 	}
 	reader, err := open(from, to)
 	if err != nil {

@@ -119,14 +119,14 @@ func (c *conversion) lastSlots(placed int64, last picture) (slots []slot) {
 
 func (c *conversion) warnOfGap(v *interval) {
 	if c.gaps++; c.gaps == 1 {
-		c.o.Log.Warn("the source has gaps, in which the frame before stands", "first", seconds(v.a.at), "length", seconds(v.length()))
+		c.o.Hooks.Log.Warn("the source has gaps, in which the frame before stands", "first", seconds(v.a.at), "length", seconds(v.length()))
 	}
 }
 
 // dispatch sends v to the synthesis, and to be estimated where that is needed. It
 // takes v over.
 func (c *conversion) dispatch(ctx context.Context, v *interval, estimates, ordered chan<- *interval) error {
-	if !v.makes() || v.gap || !c.o.Mode.UsesFlow() {
+	if !v.makes() || v.gap || !c.o.Synthesis.Mode.UsesFlow() {
 		close(v.ready)
 		err := send(ctx, ordered, v)
 		if err != nil {

@@ -49,7 +49,7 @@ func timestampUnit(base, slow *big.Rat) *big.Rat {
 
 func newPlan(o *Options, v media.Video) (*plan, error) {
 	source := v.Average
-	if o.KeepTimestamps && v.Rate != nil {
+	if o.Timing.KeepTimestamps && v.Rate != nil {
 		source = v.Rate // of the frames that are there
 	}
 	if v.Rate != nil && (source == nil || nearly(v.Rate, source)) {
@@ -59,15 +59,15 @@ func newPlan(o *Options, v media.Video) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{rate: rate, clock: newClock(v), to: o.To}
+	p := &plan{rate: rate, clock: newClock(v), to: o.Timing.To}
 	origin := p.clock.at(v.FirstPTS)
-	if o.From != nil && o.From.Cmp(origin) > 0 {
-		origin = o.From
+	if o.Timing.From != nil && o.Timing.From.Cmp(origin) > 0 {
+		origin = o.Timing.From
 	}
-	if o.To != nil && o.To.Cmp(origin) <= 0 {
-		return nil, fault.New(fault.Usage, "--to %s: the video begins at %s", seconds(o.To), seconds(origin))
+	if o.Timing.To != nil && o.Timing.To.Cmp(origin) <= 0 {
+		return nil, fault.New(fault.Usage, "Timing.To %s: the video begins at %s", seconds(o.Timing.To), seconds(origin))
 	}
-	end := o.To
+	end := o.Timing.To
 	if v.Duration != nil {
 		if e := new(big.Rat).Add(p.clock.at(v.StreamPTS), v.Duration); end == nil || e.Cmp(end) < 0 {
 			end = e
@@ -79,17 +79,17 @@ func newPlan(o *Options, v media.Video) (*plan, error) {
 	if source != nil {
 		p.gap = longest(new(big.Rat).Quo(big.NewRat(gapFrames, 1), source), big.NewRat(1, 2))
 	}
-	if o.KeepTimestamps {
+	if o.Timing.KeepTimestamps {
 		p.unit = timestampUnit(v.TimeBase, p.curve.Line())
 	}
 	if source == nil {
 		source = p.rate
 	}
-	p.place(origin, end, o.Shutter, source)
+	p.place(origin, end, o.Timing.Shutter, source)
 	switch {
 	case o.Repairs != nil:
 		p.total, p.gap = v.Frames, nil // what is lost may be long
-	case o.KeepTimestamps:
+	case o.Timing.KeepTimestamps:
 		p.total = 0
 	}
 	return p, nil
@@ -98,23 +98,23 @@ func newPlan(o *Options, v media.Video) (*plan, error) {
 // curve returns what o asks of a source that ends at a time, nil where that is
 // not known.
 func (o *Options) curve(end *big.Rat) (*curve.Curve, error) {
-	if o.Curve != nil {
+	if o.Timing.Curve != nil {
 		return o.bend(end)
 	}
-	from, slow := new(big.Rat), o.Slow
-	if o.From != nil {
-		from = o.From
+	from, slow := new(big.Rat), o.Timing.Slow
+	if o.Timing.From != nil {
+		from = o.Timing.From
 	}
-	if o.Fit != nil {
+	if o.Timing.Fit != nil {
 		if end == nil {
-			return nil, fault.New(fault.Usage, "--fit: input %q states no duration; give --slow or --to", o.Input)
+			return nil, fault.New(fault.Usage, "Timing.Fit: input %q states no duration; give Timing.Slow or Timing.To", o.Input.File)
 		}
 		length := new(big.Rat).Sub(end, from)
 		if length.Sign() <= 0 {
-			return nil, fault.New(fault.Usage, "--from %s: the video ends at %s", seconds(from), seconds(end))
+			return nil, fault.New(fault.Usage, "Timing.From %s: the video ends at %s", seconds(from), seconds(end))
 		}
-		if slow = new(big.Rat).Quo(o.Fit, length); slow.Cmp(big.NewRat(MaxSlow, 1)) > 0 || slow.Cmp(big.NewRat(1, MaxSlow)) < 0 {
-			return nil, fault.New(fault.Usage, "--fit %s: %s would play at 1/%d or %d times its speed, or beyond", seconds(o.Fit), seconds(length), MaxSlow, MaxSlow)
+		if slow = new(big.Rat).Quo(o.Timing.Fit, length); slow.Cmp(big.NewRat(MaxSlow, 1)) > 0 || slow.Cmp(big.NewRat(1, MaxSlow)) < 0 {
+			return nil, fault.New(fault.Usage, "Timing.Fit %s: %s would play at 1/%d or %d times its speed, or beyond", seconds(o.Timing.Fit), seconds(length), MaxSlow, MaxSlow)
 		}
 	}
 	return curve.Constant(from, slow), nil
@@ -122,24 +122,24 @@ func (o *Options) curve(end *big.Rat) (*curve.Curve, error) {
 
 // bend joins o's keyframes for a source that ends at a time.
 func (o *Options) bend(end *big.Rat) (*curve.Curve, error) {
-	keys := slices.Clone(o.Curve)
+	keys := slices.Clone(o.Timing.Curve)
 	for i := range keys {
 		k := &keys[i]
 		switch {
 		case k.Source == nil && end == nil:
-			return nil, fault.New(fault.Usage, "--curve: input %q states no duration; give a time instead of \"end\"", o.Input)
+			return nil, fault.New(fault.Usage, "Timing.Curve: input %q states no duration; give a time instead of \"end\"", o.Input.File)
 		case k.Source == nil:
 			k.Source = end
 		case end != nil && k.Source.Cmp(end) > 0:
-			return nil, fault.New(fault.Usage, "--curve: keyframe %d is at %s, the source ends at %s", i+1, seconds(k.Source), seconds(end))
+			return nil, fault.New(fault.Usage, "Timing.Curve: keyframe %d is at %s, the source ends at %s", i+1, seconds(k.Source), seconds(end))
 		}
 	}
 	c, err := curve.New(keys)
 	if err != nil {
-		return nil, fault.New(fault.Usage, "--curve: %w", err)
+		return nil, fault.New(fault.Usage, "Timing.Curve: %w", err)
 	}
-	if o.Fit != nil {
-		c = c.Stretch(new(big.Rat).Quo(o.Fit, c.Duration()))
+	if o.Timing.Fit != nil {
+		c = c.Stretch(new(big.Rat).Quo(o.Timing.Fit, c.Duration()))
 	}
 	return c, nil
 }
@@ -223,9 +223,9 @@ func (p *plan) shown(s slot) float64 {
 
 func (p *plan) writerOptions(o *Options, synth Synthesizer) media.WriterOptions {
 	w := media.WriterOptions{
-		Format: o.OutputFormat, Codec: o.VideoCodec, CRF: -1, Memory: memoryOf(synth), Options: o.VideoOptions, PixelFormat: o.PixelFormat,
-		Threads: o.Threads, Overwrite: o.Overwrite, Rate: p.rate, Start: p.lines[0].start, Unit: p.unit, Curve: p.curve, End: p.to, Passes: p.reopens(), Verify: !o.NoVerify,
-		Audio: o.Audio, AudioCodec: o.AudioCodec, AudioOptions: o.AudioOptions, Log: o.Log,
+		Format: o.Output.Format, Codec: o.Output.VideoCodec, CRF: -1, Memory: memoryOf(synth), Options: o.Output.VideoOptions, PixelFormat: o.Output.PixelFormat,
+		Threads: o.Compute.Threads, Overwrite: o.Output.Overwrite, Rate: p.rate, Start: p.lines[0].start, Unit: p.unit, Curve: p.curve, End: p.to, Passes: p.reopens(), Verify: !o.Output.NoVerify,
+		Audio: o.Timing.Audio, AudioCodec: o.Output.AudioCodec, AudioOptions: o.Output.AudioOptions, Log: o.Hooks.Log,
 	}
 	if p.unit != nil {
 		w.Start = nil // the frames' times count from the output's 0
@@ -233,8 +233,8 @@ func (p *plan) writerOptions(o *Options, synth Synthesizer) media.WriterOptions 
 	if o.Repairs != nil {
 		w.Numbers = o.Repairs.Numbers
 	}
-	if o.CRF != nil {
-		w.CRF = *o.CRF
+	if o.Output.CRF != nil {
+		w.CRF = *o.Output.CRF
 	}
 	return w
 }

@@ -49,8 +49,8 @@ const largePicture = 4 << 20
 // params say how frames are made, by whatever makes them.
 func (o *Options) params() warp.Params {
 	return warp.Params{
-		Mode: o.Mode, Order: bspline.Order(*o.Order), Workers: o.workers(),
-		Neighbours: o.Preset != Fast, Acceleration: o.Preset != Fast, Overlays: o.Static == StaticAuto,
+		Mode: o.Synthesis.Mode, Order: bspline.Order(*o.Synthesis.Order), Workers: o.workers(),
+		Neighbours: o.Synthesis.Preset != Fast, Acceleration: o.Synthesis.Preset != Fast, Overlays: o.Synthesis.Static == StaticAuto,
 	}
 }
 

@@ -35,11 +35,11 @@ func (o *Options) settleRepairs() error {
 	switch {
 	case o.Repairs == nil:
 		return nil
-	case o.Rate.Value != nil || o.Slow != nil || o.Fit != nil || o.From != nil || o.To != nil || o.Curve != nil || o.Shutter != nil,
-		o.Duplicates == RetimeDuplicates, o.Deinterlace != RefuseFields && o.Deinterlace != IgnoreFields:
+	case o.Timing.Rate.Value != nil || o.Timing.Slow != nil || o.Timing.Fit != nil || o.Timing.From != nil || o.Timing.To != nil || o.Timing.Curve != nil || o.Timing.Shutter != nil,
+		o.Synthesis.Duplicates == RetimeDuplicates, o.Input.Deinterlace != RefuseFields && o.Input.Deinterlace != IgnoreFields:
 		return fault.New(fault.Usage, "repairs leave the time as it is; convert before or after")
 	}
-	o.KeepTimestamps = true
+	o.Timing.KeepTimestamps = true
 	return nil
 }
 

@@ -47,7 +47,7 @@ func TestDuplicates(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := lossless(t, onTwos(t, width, height, c.holds))
-			o.Duplicates = RetimeDuplicates
+			o.Synthesis.Duplicates = RetimeDuplicates
 			report := mustRun(t, o)
 			if report.Repeats != c.dropped {
 				t.Errorf("%d repeats retimed, want %d", report.Repeats, c.dropped)
@@ -58,7 +58,7 @@ func TestDuplicates(t *testing.T) {
 			if c.dropped == 0 {
 				return
 			}
-			got, _, _ := readAll(t, o.Output)
+			got, _, _ := readAll(t, o.Output.File)
 			last := len(got) - c.holds[len(c.holds)-1]
 			for k := range last {
 				truth := scene.Draw(width, height, float64(k)/24).Y
@@ -77,9 +77,9 @@ func TestDuplicatesBeforeACut(t *testing.T) {
 	ffmpeg(t, "-i", input, "-vf", "fps=48", "-c:v", "rawvideo", doubled)
 	o := lossless(t, doubled)
 	source, _, _ := readAll(t, doubled)
-	o.Duplicates = RetimeDuplicates
+	o.Synthesis.Duplicates = RetimeDuplicates
 	report := mustRun(t, o)
-	got, _, _ := readAll(t, o.Output)
+	got, _, _ := readAll(t, o.Output.File)
 	if report.Repeats == 0 || len(report.Cuts) != 1 || len(got) != len(source) {
 		t.Fatalf("%d repeats, cuts %v, %d frames", report.Repeats, report.Cuts, len(got))
 	}

@@ -44,7 +44,7 @@ const maxFaults = 3
 
 func newRescuer(s Starter, name string, o *Options) *rescuer {
 	r := &rescuer{
-		device: s, name: name, policy: o.FaultPolicy, log: o.Log,
+		device: s, name: name, policy: o.Compute.FaultPolicy, log: o.Hooks.Log,
 		newCPU: func() (Synthesizer, error) { return newCPUSynthesizer(o) },
 		cpu:    make(chan Synthesizer, 1),
 	}
@@ -106,9 +106,9 @@ func (r *rescuer) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Made, 
 func (r *rescuer) fault(err error) error {
 	switch {
 	case errors.Is(err, cuda.ErrOutOfMemory):
-		return fault.New(fault.TryAgain, "%s: %w; free some, or use --backend cpu", r.name, err)
+		return fault.New(fault.TryAgain, "%s: %w; free some, or use Compute.Backend cpu", r.name, err)
 	case r.policy == StopAtFault:
-		return fault.New(fault.Internal, "%s: %w; with --gpu-fault cpu the job would go on on the CPU", r.name, err)
+		return fault.New(fault.Internal, "%s: %w; with Compute.FaultPolicy cpu the job would go on on the CPU", r.name, err)
 	}
 	switch r.faults.Add(1) {
 	case 1:

@@ -101,7 +101,7 @@ type Report struct {
 func Run(ctx context.Context, o Options) (*Report, error) {
 	report, err := run(ctx, o)
 	if err != nil && ctx.Err() != nil && report == nil && fault.KindOf(err) != fault.Mismatch { // else a file is kept
-		return nil, fault.New(fault.Cancelled, "cancelled; nothing was written")
+		return nil, fault.Cancel(ctx, "cancelled; nothing was written")
 	}
 	return report, err
 }
@@ -116,7 +116,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	}
 	reading := o.readerOptions()
 	reading.Packets = o.Repairs != nil && o.Repairs.Stamps != nil
-	source, err := media.Open(ctx, o.Input, reading)
+	source, err := media.Open(ctx, o.Input.File, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +134,8 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if plan.reopens() && !media.Seekable(o.Input) {
-		return nil, fault.New(fault.Usage, "--curve that does not play on from the start: input %q cannot be read again; give a file", o.Input)
+	if plan.reopens() && !media.Seekable(o.Input.File) {
+		return nil, fault.New(fault.Usage, "Timing.Curve that does not play on from the start: input %q cannot be read again; give a file", o.Input.File)
 	}
 	synth, err := newSynthesizer(&o)
 	if err != nil {
@@ -146,7 +146,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		return o.splice(ctx, source, plan, synth)
 	}
 
-	writer, err := media.Create(ctx, o.Output, source, plan.writerOptions(&o, synth))
+	writer, err := media.Create(ctx, o.Output.File, source, plan.writerOptions(&o, synth))
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	}
 	describeBackend(report, synth)
 	if d := report.Damage; d != (media.Damage{}) {
-		o.Log.Warn("damage in the input", "input", o.Input, "packets", d.Packets, "frames", d.Frames, "errors", d.Errors)
+		o.Hooks.Log.Warn("damage in the input", "input", o.Input.File, "packets", d.Packets, "frames", d.Frames, "errors", d.Errors)
 	}
 	return report, partial(damage, c.frames, name)
 }

@@ -83,7 +83,8 @@ func samples(f *frame.Frame) []byte {
 // lossless returns options that keep every sample.
 func lossless(t testing.TB, input string) Options {
 	return Options{
-		Input: input, Output: filepath.Join(t.TempDir(), "out.nut"), VideoCodec: "rawvideo", Overwrite: true,
+		Input:  Input{File: input},
+		Output: Output{File: filepath.Join(t.TempDir(), "out.nut"), VideoCodec: "rawvideo", Overwrite: true},
 	}
 }
 
@@ -105,10 +106,10 @@ func TestFramesOnSourceTimesPassThrough(t *testing.T) {
 	}{{"48", 2}, {"2x", 2}, {"72", 3}, {"24", 1}} {
 		for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend, warp.Nearest} {
 			o := lossless(t, input)
-			o.Mode = mode
-			o.Rate, _ = ParseRate(c.fps)
+			o.Synthesis.Mode = mode
+			o.Timing.Rate, _ = ParseRate(c.fps)
 			report := mustRun(t, o)
-			got, times, _ := readAll(t, o.Output)
+			got, times, _ := readAll(t, o.Output.File)
 			if len(got) != len(source)*c.every || int64(len(got)) != report.Frames {
 				t.Errorf("%s %s: %d frames, reported %d, want %d", mode, c.fps, len(got), report.Frames, len(source)*c.every)
 				continue
@@ -133,28 +134,28 @@ func TestOutputCounts(t *testing.T) {
 		set              func(*Options)
 		want             int64
 	}{
-		{24, 24, 1, func(o *Options) { o.Rate, _ = ParseRate("60") }, 60},
-		{12, 25, 1, func(o *Options) { o.Rate, _ = ParseRate("50") }, 24},
-		{30, 30000, 1001, func(o *Options) { o.Rate, _ = ParseRate("60") }, 61},
-		{24, 24000, 1001, func(o *Options) { o.Rate, _ = ParseRate("59.94") }, 60},
-		{30, 60, 1, func(o *Options) { o.Rate, _ = ParseRate("24") }, 12},
-		{6, 25, 1, func(o *Options) { o.Slow = big.NewRat(4, 1) }, 24},
-		{6, 24, 1, func(o *Options) { o.Slow = big.NewRat(5, 2) }, 15},
-		{24, 24, 1, func(o *Options) { o.Slow = big.NewRat(2, 5) }, 10}, // 9.6
-		{24, 24, 1, func(o *Options) { o.Fit = big.NewRat(3, 2) }, 36},
-		{24, 24, 1, func(o *Options) { o.Fit, o.From = big.NewRat(1, 4), big.NewRat(1, 2) }, 6},
-		{6, 24, 1, func(o *Options) { o.Slow = big.NewRat(5, 2); o.Rate, _ = ParseRate("60") }, 38}, // 37.5
-		{24, 24, 1, func(o *Options) { o.From, o.To = big.NewRat(1, 4), big.NewRat(3, 4) }, 12},
-		{24, 24, 1, func(o *Options) { o.From = big.NewRat(1, 2) }, 12},
-		{24, 24, 1, func(o *Options) { o.To = big.NewRat(1, 100) }, 1},
-		{1, 24, 1, func(o *Options) { o.Rate, _ = ParseRate("48") }, 2},
-		{2, 24, 1, func(o *Options) { o.Rate, _ = ParseRate("48") }, 4},
+		{24, 24, 1, func(o *Options) { o.Timing.Rate, _ = ParseRate("60") }, 60},
+		{12, 25, 1, func(o *Options) { o.Timing.Rate, _ = ParseRate("50") }, 24},
+		{30, 30000, 1001, func(o *Options) { o.Timing.Rate, _ = ParseRate("60") }, 61},
+		{24, 24000, 1001, func(o *Options) { o.Timing.Rate, _ = ParseRate("59.94") }, 60},
+		{30, 60, 1, func(o *Options) { o.Timing.Rate, _ = ParseRate("24") }, 12},
+		{6, 25, 1, func(o *Options) { o.Timing.Slow = big.NewRat(4, 1) }, 24},
+		{6, 24, 1, func(o *Options) { o.Timing.Slow = big.NewRat(5, 2) }, 15},
+		{24, 24, 1, func(o *Options) { o.Timing.Slow = big.NewRat(2, 5) }, 10}, // 9.6
+		{24, 24, 1, func(o *Options) { o.Timing.Fit = big.NewRat(3, 2) }, 36},
+		{24, 24, 1, func(o *Options) { o.Timing.Fit, o.Timing.From = big.NewRat(1, 4), big.NewRat(1, 2) }, 6},
+		{6, 24, 1, func(o *Options) { o.Timing.Slow = big.NewRat(5, 2); o.Timing.Rate, _ = ParseRate("60") }, 38}, // 37.5
+		{24, 24, 1, func(o *Options) { o.Timing.From, o.Timing.To = big.NewRat(1, 4), big.NewRat(3, 4) }, 12},
+		{24, 24, 1, func(o *Options) { o.Timing.From = big.NewRat(1, 2) }, 12},
+		{24, 24, 1, func(o *Options) { o.Timing.To = big.NewRat(1, 100) }, 1},
+		{1, 24, 1, func(o *Options) { o.Timing.Rate, _ = ParseRate("48") }, 2},
+		{2, 24, 1, func(o *Options) { o.Timing.Rate, _ = ParseRate("48") }, 4},
 	} {
 		o := lossless(t, writeScene(t, 48, 32, c.frames, c.num, c.den))
-		o.Mode = warp.Blend
+		o.Synthesis.Mode = warp.Blend
 		c.set(&o)
 		report := mustRun(t, o)
-		if got, _, _ := readAll(t, o.Output); report.Frames != c.want || int64(len(got)) != c.want {
+		if got, _, _ := readAll(t, o.Output.File); report.Frames != c.want || int64(len(got)) != c.want {
 			t.Errorf("%d frames at %d/%d: wrote %d, reported %d, want %d", c.frames, c.num, c.den, len(got), report.Frames, c.want)
 		}
 	}
@@ -164,14 +165,14 @@ func TestOutputCounts(t *testing.T) {
 func TestFromFallsBetweenFrames(t *testing.T) {
 	input := writeScene(t, 48, 32, 8, 24, 1)
 	whole := lossless(t, input)
-	whole.Mode, whole.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
+	whole.Synthesis.Mode, whole.Timing.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
 	mustRun(t, whole)
 	part := whole
-	part.Output = filepath.Join(t.TempDir(), "part.nut")
-	part.From = big.NewRat(5, 48)
+	part.Output.File = filepath.Join(t.TempDir(), "part.nut")
+	part.Timing.From = big.NewRat(5, 48)
 	mustRun(t, part)
-	all, _, _ := readAll(t, whole.Output)
-	got, times, _ := readAll(t, part.Output)
+	all, _, _ := readAll(t, whole.Output.File)
+	got, times, _ := readAll(t, part.Output.File)
 	if len(got) != len(all)-5 {
 		t.Fatalf("%d frames, want %d", len(got), len(all)-5)
 	}
@@ -191,10 +192,10 @@ func TestSameBytesWhateverTheThreads(t *testing.T) {
 		var first []byte
 		for _, threads := range []int{1, 2, 8, 2} {
 			o := lossless(t, input)
-			o.Mode, o.Threads = mode, threads
-			o.Rate, _ = ParseRate("60")
+			o.Synthesis.Mode, o.Compute.Threads = mode, threads
+			o.Timing.Rate, _ = ParseRate("60")
 			mustRun(t, o)
-			got, err := os.ReadFile(o.Output)
+			got, err := os.ReadFile(o.Output.File)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -211,15 +212,15 @@ func TestSameBytesWhateverTheThreads(t *testing.T) {
 func TestMadeFramesAreCloseToTheScene(t *testing.T) {
 	const width, height = 320, 180
 	o := lossless(t, writeScene(t, width, height, 6, 12, 1))
-	o.Rate, _ = ParseRate("24")
+	o.Timing.Rate, _ = ParseRate("24")
 	for _, c := range []struct {
 		mode   warp.Mode
 		preset Preset
 		least  float64 // dB
 	}{{warp.Project, Fast, 30}, {warp.Project, Balanced, 30}, {warp.Project, Best, 30}, {warp.Splat, Balanced, 28}} {
-		o.Mode, o.Preset = c.mode, c.preset
+		o.Synthesis.Mode, o.Synthesis.Preset = c.mode, c.preset
 		mustRun(t, o)
-		got, _, _ := readAll(t, o.Output)
+		got, _, _ := readAll(t, o.Output.File)
 		for k := 1; k < 10; k += 2 {
 			truth := scene.Draw(width, height, float64(k)/24).Y
 			if p := psnr(got[k][:width*height], truth); p < c.least {
@@ -262,9 +263,9 @@ func TestContainers(t *testing.T) {
 			ffmpeg(t, append(append([]string{"-i", input}, c.args...), clip)...)
 			source, _, v := readAll(t, clip)
 			o := lossless(t, clip)
-			o.Rate, _ = ParseRate("2x")
+			o.Timing.Rate, _ = ParseRate("2x")
 			report := mustRun(t, o)
-			got, times, w := readAll(t, o.Output)
+			got, times, w := readAll(t, o.Output.File)
 			if len(got) != 24 || report.Made != 11 {
 				t.Fatalf("%d frames, %d made; want 24 and 11", len(got), report.Made)
 			}
@@ -289,12 +290,12 @@ func TestSoundIsCopied(t *testing.T) {
 	dir := t.TempDir()
 	clip := filepath.Join(dir, "sound.mp4")
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 24, 1), "-f", "lavfi", "-i", "sine=duration=1", "-c:v", "libx264", "-c:a", "aac", clip)
-	o := Options{Input: clip, Output: filepath.Join(dir, "out.mp4"), Mode: warp.Blend, Rate: Rate{big.NewRat(60, 1), false}}
+	o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, "out.mp4")}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{big.NewRat(60, 1), false}}}
 	mustRun(t, o)
 	hash := func(name string) string {
 		return ffmpeg(t, "-i", name, "-map", "0:a", "-c", "copy", "-f", "framehash", "-")
 	}
-	if a, b := hash(clip), hash(o.Output); a != b {
+	if a, b := hash(clip), hash(o.Output.File); a != b {
 		t.Errorf("the sound's packets changed:\n%s\nbecame\n%s", a, b)
 	}
 }
@@ -306,9 +307,9 @@ func TestVariableRate(t *testing.T) {
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 25, 1), "-vf", "select='mod(n,3)-2'", "-vsync", "vfr", "-c:v", "ffv1", clip)
 	source, times, _ := readAll(t, clip)
 	o := lossless(t, clip)
-	o.Mode, o.Rate = warp.Blend, Rate{big.NewRat(25, 1), false}
+	o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{big.NewRat(25, 1), false}
 	mustRun(t, o)
-	got, _, _ := readAll(t, o.Output)
+	got, _, _ := readAll(t, o.Output.File)
 	for i, at := range times {
 		k, _ := new(big.Rat).Mul(at, big.NewRat(25, 1)).Float64()
 		if n := int(k + 0.5); n >= len(got) || !bytes.Equal(got[n], source[i]) {
@@ -374,7 +375,7 @@ func (*brokenSource) Read() (*frame.Frame, error) { return nil, io.ErrNoProgress
 // not hide the cause: each of many runs tells of it.
 func TestTheCauseIsTold(t *testing.T) {
 	for name, repairs := range map[string]*Repairs{"conversion": nil, "repairs": {Frames: map[int64]frame.Image[uint8]{}}} {
-		o := Options{Input: "a", Output: "b", Threads: 2, Repairs: repairs}
+		o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Compute: Compute{Threads: 2}, Repairs: repairs}
 		if err := o.settle(); err != nil {
 			t.Fatal(err)
 		}
@@ -398,11 +399,11 @@ func TestTheCauseIsTold(t *testing.T) {
 
 func TestEveryFrameIsReleased(t *testing.T) {
 	for _, left := range []int{-1, 0, 7, 1000} {
-		o := Options{Input: "a", Output: "b", Threads: 4}
+		o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Compute: Compute{Threads: 4}}
 		if err := o.settle(); err != nil {
 			t.Fatal(err)
 		}
-		o.Rate = Rate{big.NewRat(60, 1), false}
+		o.Timing.Rate = Rate{big.NewRat(60, 1), false}
 		plan, err := newPlan(&o, film)
 		if err != nil {
 			t.Fatal(err)
@@ -438,9 +439,9 @@ func TestEqualFramesAreRepeated(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "still.nut")
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 1, 24, 1), "-vf", "loop=5:1", "-c:v", "rawvideo", clip)
 	o := lossless(t, clip)
-	o.Rate, _ = ParseRate("60")
+	o.Timing.Rate, _ = ParseRate("60")
 	report := mustRun(t, o)
-	got, _, _ := readAll(t, o.Output)
+	got, _, _ := readAll(t, o.Output.File)
 	if report.Made != 0 || len(got) != 15 {
 		t.Errorf("%d frames, %d made; want 15 and none", len(got), report.Made)
 	}
@@ -457,9 +458,9 @@ func TestRecords(t *testing.T) {
 	for _, threads := range []int{1, 2, 8} {
 		var records []Record
 		o := lossless(t, input)
-		o.Rate, _ = ParseRate("48")
-		o.Threads = threads
-		o.Record = func(r Record) { records = append(records, r) }
+		o.Timing.Rate, _ = ParseRate("48")
+		o.Compute.Threads = threads
+		o.Hooks.Record = func(r Record) { records = append(records, r) }
 		mustRun(t, o)
 		if len(records) != 12 {
 			t.Fatalf("%d records of 12 frames", len(records))

@@ -28,7 +28,7 @@ func FindScenes(ctx context.Context, o Options, whole *Outline) ([]int64, error)
 }
 
 func findScenes(ctx context.Context, o Options, whole *Outline) (scenes []int64, err error) {
-	o.FlowCache = "" // small pictures do not come again
+	o.Synthesis.FlowCache = "" // small pictures do not come again
 	source, plan, err := o.openWhole(ctx)
 	if err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func findScenes(ctx context.Context, o Options, whole *Outline) (scenes []int64,
 				scenes = append(scenes, k)
 			}
 		}
-		if o.Progress != nil {
-			o.Progress(Progress{min(max(k, 0), whole.Frames), whole.Frames})
+		if o.Hooks.Progress != nil {
+			o.Hooks.Progress(Progress{min(max(k, 0), whole.Frames), whole.Frames})
 		}
 	}
 }

@@ -16,13 +16,15 @@ func TestFindScenes(t *testing.T) {
 	}{
 		{"a cut", halfScenes(t, 320, 180, 8), func(*Options) {}, []int64{4}},
 		{"a tall picture", halfScenes(t, 181, 643, 8), func(*Options) {}, []int64{4}},
-		{"more frames", halfScenes(t, 320, 180, 8), func(o *Options) { o.Rate, _ = ParseRate("60") }, []int64{10}},
-		{"a slow part", halfScenes(t, 320, 180, 8), func(o *Options) { o.Slow, o.From, o.To = big.NewRat(3, 1), big.NewRat(1, 12), big.NewRat(7, 24) }, []int64{6}},
-		{"none in the part", halfScenes(t, 320, 180, 8), func(o *Options) { o.From = big.NewRat(4, 24) }, nil},
-		{"without flow", halfScenes(t, 320, 180, 8), func(o *Options) { o.Mode = "nearest" }, []int64{4}},
+		{"more frames", halfScenes(t, 320, 180, 8), func(o *Options) { o.Timing.Rate, _ = ParseRate("60") }, []int64{10}},
+		{"a slow part", halfScenes(t, 320, 180, 8), func(o *Options) {
+			o.Timing.Slow, o.Timing.From, o.Timing.To = big.NewRat(3, 1), big.NewRat(1, 12), big.NewRat(7, 24)
+		}, []int64{6}},
+		{"none in the part", halfScenes(t, 320, 180, 8), func(o *Options) { o.Timing.From = big.NewRat(4, 24) }, nil},
+		{"without flow", halfScenes(t, 320, 180, 8), func(o *Options) { o.Synthesis.Mode = "nearest" }, []int64{4}},
 		{"motion", writeScene(t, 96, 64, 12, 24, 1), func(*Options) {}, nil},
 	} {
-		o := Options{Input: c.input, OutputFormat: "nut", VideoCodec: "rawvideo", Preset: Fast}
+		o := Options{Input: Input{File: c.input}, Output: Output{Format: "nut", VideoCodec: "rawvideo"}, Synthesis: Synthesis{Preset: Fast}}
 		c.set(&o)
 		whole, err := Survey(context.Background(), o)
 		if err != nil {
@@ -36,13 +38,13 @@ func TestFindScenes(t *testing.T) {
 }
 
 func TestFindScenesStops(t *testing.T) {
-	o := Options{Input: halfScenes(t, 64, 48, 8), OutputFormat: "nut", VideoCodec: "rawvideo", Preset: Fast}
+	o := Options{Input: Input{File: halfScenes(t, 64, 48, 8)}, Output: Output{Format: "nut", VideoCodec: "rawvideo"}, Synthesis: Synthesis{Preset: Fast}}
 	whole, err := Survey(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	o.Progress = func(p Progress) {
+	o.Hooks.Progress = func(p Progress) {
 		if p.Frames == 3 {
 			cancel()
 		}

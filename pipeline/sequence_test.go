@@ -27,11 +27,13 @@ func TestImageSequences(t *testing.T) {
 		in, out := t.TempDir(), t.TempDir()
 		ffmpeg(t, "-i", writeScene(t, 64, 48, 3, 24, 1), "-pix_fmt", c.format, "-start_number", "37", filepath.Join(in, "f%04d."+c.ext))
 		o := Options{
-			Input: filepath.Join(in, "f%04d."+c.ext), Output: filepath.Join(out, "%03d."+c.ext), InputRate: big.NewRat(24, 1),
-			Mode: warp.Blend, Rate: Rate{big.NewRat(2, 1), true},
+			Input:     Input{File: filepath.Join(in, "f%04d."+c.ext), Rate: big.NewRat(24, 1)},
+			Output:    Output{File: filepath.Join(out, "%03d."+c.ext)},
+			Synthesis: Synthesis{Mode: warp.Blend},
+			Timing:    Timing{Rate: Rate{big.NewRat(2, 1), true}},
 		}
 		report := mustRun(t, o)
-		if report.Frames != 6 || report.Rate.Cmp(big.NewRat(48, 1)) != 0 || report.Output != o.Output {
+		if report.Frames != 6 || report.Rate.Cmp(big.NewRat(48, 1)) != 0 || report.Output != o.Output.File {
 			t.Errorf("%s: %d frames at %s in %s", c.ext, report.Frames, report.Rate.RatString(), report.Output)
 		}
 		entries, _ := os.ReadDir(out)
@@ -69,7 +71,7 @@ func TestFloatSequence(t *testing.T) {
 		t.Fatal(err)
 	}
 	ffmpeg(t, "-f", "rawvideo", "-pix_fmt", "gbrpf32le", "-s", fmt.Sprintf("%dx%d", w, h), "-i", clip, filepath.Join(in, "%d.exr"))
-	o := Options{Input: filepath.Join(in, "%d.exr"), Output: filepath.Join(out, "%d.exr"), InputRate: big.NewRat(24, 1), Mode: warp.Blend, Rate: Rate{big.NewRat(2, 1), true}}
+	o := Options{Input: Input{File: filepath.Join(in, "%d.exr"), Rate: big.NewRat(24, 1)}, Output: Output{File: filepath.Join(out, "%d.exr")}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}}
 	mustRun(t, o)
 	made := filepath.Join(out, "made")
 	ffmpeg(t, "-i", filepath.Join(out, "2.exr"), "-f", "rawvideo", "-pix_fmt", "gbrpf32le", made)
@@ -93,8 +95,8 @@ func TestSequenceFaults(t *testing.T) {
 	pattern := filepath.Join(dir, "f%02d.png")
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 6, 24, 1), pattern)
 	var said strings.Builder
-	o := Options{Input: pattern, Output: filepath.Join(dir, "out.nut"), Mode: warp.Blend, Log: slog.New(slog.NewTextHandler(&said, nil))}
-	if report := mustRun(t, o); report.Rate.Cmp(big.NewRat(25, 1)) != 0 || !strings.Contains(said.String(), "--in-fps") {
+	o := Options{Input: Input{File: pattern}, Output: Output{File: filepath.Join(dir, "out.nut")}, Synthesis: Synthesis{Mode: warp.Blend}, Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))}}
+	if report := mustRun(t, o); report.Rate.Cmp(big.NewRat(25, 1)) != 0 || !strings.Contains(said.String(), "Input.Rate") {
 		t.Errorf("without a rate: %s; said %q", report.Rate.RatString(), said.String())
 	}
 	if err := os.Remove(filepath.Join(dir, "f04.png")); err != nil {
@@ -110,12 +112,12 @@ func TestSequenceFaults(t *testing.T) {
 		{pattern, filepath.Join(dir, "x.nut"), nil, fault.BadData, "number 4 is missing"},
 		{filepath.Join(dir, "g%02d.png"), filepath.Join(dir, "x.nut"), nil, fault.NoInput, "no file"},
 		{filepath.Join(dir, "no", "%02d.png"), filepath.Join(dir, "x.nut"), nil, fault.NoInput, "no file"},
-		{o.Output, filepath.Join(dir, "x.nut"), big.NewRat(24, 1), fault.Usage, "timestamps of its own"},
+		{o.Output.File, filepath.Join(dir, "x.nut"), big.NewRat(24, 1), fault.Usage, "timestamps of its own"},
 		{clip, pattern, nil, fault.CannotWrite, "-y"},
 		{clip, filepath.Join(dir, "no", "%02d.png"), nil, fault.CannotWrite, "no"},
 		{clip, filepath.Join(dir, "one.png"), nil, fault.Usage, "%05d"},
 	} {
-		_, err := Run(context.Background(), Options{Input: c.input, Output: c.output, InputRate: c.rate, Mode: warp.Blend})
+		_, err := Run(context.Background(), Options{Input: Input{File: c.input, Rate: c.rate}, Output: Output{File: c.output}, Synthesis: Synthesis{Mode: warp.Blend}})
 		if fault.KindOf(err) != c.kind || !strings.Contains(fmt.Sprint(err), c.says) {
 			t.Errorf("%s to %s: %v, want kind %d and %q", c.input, c.output, err, c.kind, c.says)
 		}
@@ -124,12 +126,15 @@ func TestSequenceFaults(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	_, err := Run(ctx, Options{
-		Input: clip, Output: filepath.Join(out, "%d.png"), Mode: warp.Blend, Rate: Rate{big.NewRat(96, 1), false},
-		Progress: func(p Progress) {
+		Input:     Input{File: clip},
+		Output:    Output{File: filepath.Join(out, "%d.png")},
+		Synthesis: Synthesis{Mode: warp.Blend},
+		Timing:    Timing{Rate: Rate{big.NewRat(96, 1), false}},
+		Hooks: Hooks{Progress: func(p Progress) {
 			if p.Frames == 2 {
 				cancel()
 			}
-		},
+		}},
 	})
 	if fault.KindOf(err) != fault.Cancelled {
 		t.Errorf("cancelled: %v", err)
@@ -168,11 +173,13 @@ func TestPipes(t *testing.T) {
 			received <- all
 		}()
 		o := Options{
-			Input: fmt.Sprintf("pipe:%d", inRead.Fd()), Output: fmt.Sprintf("/dev/fd/%d", outWrite.Fd()), OutputFormat: format,
-			Mode: warp.Blend, Rate: Rate{big.NewRat(2, 1), true},
+			Input:     Input{File: fmt.Sprintf("pipe:%d", inRead.Fd())},
+			Output:    Output{File: fmt.Sprintf("/dev/fd/%d", outWrite.Fd()), Format: format},
+			Synthesis: Synthesis{Mode: warp.Blend},
+			Timing:    Timing{Rate: Rate{big.NewRat(2, 1), true}},
 		}
 		if format != "yuv4mpegpipe" {
-			o.VideoCodec = "ffv1"
+			o.Output.VideoCodec = "ffv1"
 		}
 		mustRun(t, o)
 		outWrite.Close()

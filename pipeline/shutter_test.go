@@ -54,7 +54,8 @@ func TestShutter(t *testing.T) {
 		angle int64
 	}{{25, big.NewRat(1, 1), 180}, {10, big.NewRat(1, 1), 360}, {24, big.NewRat(1, 1), 90}, {25, big.NewRat(1, 2), 360}, {50, big.NewRat(2, 1), 180}} {
 		records, sink := planned(t, &levelSource{levels: levels}, Options{
-			Mode: warp.Blend, Rate: Rate{big.NewRat(c.rate, 1), false}, Slow: c.slow, Shutter: big.NewRat(c.angle, 360),
+			Synthesis: Synthesis{Mode: warp.Blend},
+			Timing:    Timing{Rate: Rate{big.NewRat(c.rate, 1), false}, Slow: c.slow, Shutter: big.NewRat(c.angle, 360)},
 		})
 		slow, _ := c.slow.Float64()
 		if want := int(math.Ceil(0.6 * slow * float64(c.rate))); len(sink.values) != want || len(records) != want {
@@ -84,10 +85,10 @@ func TestShutterLeavesStillFrames(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "still.nut")
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 1, 24, 1), "-vf", "loop=11:1", "-c:v", "rawvideo", clip)
 	o := lossless(t, clip)
-	o.Rate, o.Shutter = Rate{big.NewRat(12, 1), false}, big.NewRat(1, 1)
+	o.Timing.Rate, o.Timing.Shutter = Rate{big.NewRat(12, 1), false}, big.NewRat(1, 1)
 	report := mustRun(t, o)
 	source, _, _ := readAll(t, clip)
-	got, _, _ := readAll(t, o.Output)
+	got, _, _ := readAll(t, o.Output.File)
 	if len(got) != 6 || report.Made != 0 {
 		t.Errorf("%d frames, %d made, want 6 and none", len(got), report.Made)
 	}
@@ -108,7 +109,8 @@ func TestShutterDoesNotMixScenes(t *testing.T) {
 		}
 	}
 	_, sink := planned(t, &levelSource{levels: levels}, Options{
-		Mode: warp.Blend, Rate: Rate{big.NewRat(10, 1), false}, Shutter: big.NewRat(1, 1), Scenes: []*big.Rat{big.NewRat(21, 100)},
+		Synthesis: Synthesis{Mode: warp.Blend, Scenes: []*big.Rat{big.NewRat(21, 100)}},
+		Timing:    Timing{Rate: Rate{big.NewRat(10, 1), false}, Shutter: big.NewRat(1, 1)},
 	})
 	if want := []int{10, 10, 10, 200}; len(sink.values) != 4 || sink.values[0] != want[0] || sink.values[1] != want[1] || sink.values[2] != want[2] || sink.values[3] != want[3] {
 		t.Errorf("levels %v, want %v", sink.values, want)

@@ -129,10 +129,10 @@ func TestSideData(t *testing.T) {
 		}
 		for i, ext := range append(append([]string{}, c.kept...), c.lost...) {
 			var said strings.Builder
-			o := Options{Input: input, Output: filepath.Join(dir, "out"+ext), Overwrite: true, Mode: warp.Blend, Rate: Rate{big.NewRat(2, 1), true}}
-			o.Log = slog.New(slog.NewTextHandler(&said, nil))
+			o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(dir, "out"+ext), Overwrite: true}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}}
+			o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 			mustRun(t, o)
-			got := described(t, o.Output)
+			got := described(t, o.Output.File)
 			kept := i < len(c.kept)
 			if kept && got != want {
 				t.Errorf("%s in %s:\n%sbecame\n%s", c.name, ext, want, got)
@@ -153,9 +153,9 @@ func TestHDR10(t *testing.T) {
 		"-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc", "-x265-params",
 		"log-level=error:master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):max-cll=1000,400", input)
 	for _, c := range []struct{ name, codec string }{{"out.mp4", "libx265"}, {"out.mp4", "libx264"}, {"out.mkv", "ffv1"}, {"raw.hevc", "libx265"}} {
-		o := Options{Input: input, Output: filepath.Join(dir, c.name), VideoCodec: c.codec, Overwrite: true, Mode: warp.Blend}
+		o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(dir, c.name), VideoCodec: c.codec, Overwrite: true}, Synthesis: Synthesis{Mode: warp.Blend}}
 		mustRun(t, o)
-		out, err := exec.Command("ffprobe", "-v", "error", "-read_intervals", "%+#1", "-show_frames", "-show_streams", "-of", "flat", o.Output).Output()
+		out, err := exec.Command("ffprobe", "-v", "error", "-read_intervals", "%+#1", "-show_frames", "-show_streams", "-of", "flat", o.Output.File).Output()
 		if err != nil {
 			t.Skipf("ffprobe: %v", err)
 		}
@@ -178,12 +178,12 @@ func TestCropping(t *testing.T) {
 			fmt.Sprintf("h264_metadata=crop_left=%d:crop_top=%d:crop_right=%d:crop_bottom=%d", left, top, right, bottom), cropped)
 		ffmpeg(t, "-i", whole, "-vf", fmt.Sprintf("crop=%d:%d:%d:%d:exact=1", 96-left-right, 64-top-bottom, left, top), "-c:v", "rawvideo", want)
 		o := lossless(t, cropped)
-		o.Mode = warp.Blend
+		o.Synthesis.Mode = warp.Blend
 		if _, err := Run(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
 		a, _, _ := readAll(t, want)
-		b, _, v := readAll(t, o.Output)
+		b, _, v := readAll(t, o.Output.File)
 		for i := range a {
 			if !bytes.Equal(a[i], b[i]) {
 				t.Errorf("crop %v: frame %d, %dx%d, differs from what the codec shows", c, i, v.Width, v.Height)

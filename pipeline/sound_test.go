@@ -138,11 +138,13 @@ func TestSoundDoesNotDrift(t *testing.T) {
 		t.Run(c.name+" to "+c.out+" "+c.slow, func(t *testing.T) {
 			clip, clicks := clockClip(t, c.name, length, c.rate, c.args...)
 			o := Options{
-				Input: clip, Output: filepath.Join(t.TempDir(), c.out), Mode: warp.Blend, VideoCodec: "ffv1",
-				Rate: Rate{ratio(c.fps), false}, Slow: ratio(c.slow),
+				Input:     Input{File: clip},
+				Output:    Output{File: filepath.Join(t.TempDir(), c.out), VideoCodec: "ffv1"},
+				Synthesis: Synthesis{Mode: warp.Blend},
+				Timing:    Timing{Rate: Rate{ratio(c.fps), false}, Slow: ratio(c.slow)},
 			}
 			mustRun(t, o)
-			drift := clockDrift(t, o.Output, clicks, c.rate, o.Slow)
+			drift := clockDrift(t, o.Output.File, clicks, c.rate, o.Timing.Slow)
 			t.Logf("%d s from 23.976 to %s, slow %s: %d clicks, drift at most %.3f ms, of the source %.3f", length, c.fps, c.slow, len(clicks), 1000*drift, 1000*clockDrift(t, clip, clicks, c.rate, ratio("1")))
 			if drift > 0.001 {
 				t.Errorf("drift of %.3f ms, want 1 at most", 1000*drift)
@@ -167,9 +169,9 @@ func TestSoundLength(t *testing.T) {
 		{"7/3", big.NewRat(1001, 1000), nil, int(math.Round((float64(samples) - 44100*1.001) * 7 / 3))},
 	} {
 		o := lossless(t, clip)
-		o.Mode, o.Slow, o.From, o.To = warp.Nearest, ratio(c.slow), c.from, c.to
+		o.Synthesis.Mode, o.Timing.Slow, o.Timing.From, o.Timing.To = warp.Nearest, ratio(c.slow), c.from, c.to
 		mustRun(t, o)
-		if got := len(heard(t, o.Output, 44100)); got != c.want {
+		if got := len(heard(t, o.Output.File, 44100)); got != c.want {
 			t.Errorf("slow %s from %v to %v: %d samples, want %d", c.slow, c.from, c.to, got, c.want)
 		}
 	}
@@ -199,10 +201,10 @@ func TestSoundStreams(t *testing.T) {
 		{media.DropAudio, 1, ""},
 	} {
 		o := lossless(t, clip)
-		o.Output = filepath.Join(dir, "out.mkv")
-		o.Mode, o.Slow, o.Audio = warp.Nearest, big.NewRat(c.slow, 1), c.audio
+		o.Output.File = filepath.Join(dir, "out.mkv")
+		o.Synthesis.Mode, o.Timing.Slow, o.Timing.Audio = warp.Nearest, big.NewRat(c.slow, 1), c.audio
 		mustRun(t, o)
-		if got := probe(o.Output); got != c.want {
+		if got := probe(o.Output.File); got != c.want {
 			t.Errorf("%s, %d times slower:\n%s\nwant\n%s", c.audio, c.slow, got, c.want)
 		}
 		if c.want == "" {
@@ -212,7 +214,7 @@ func TestSoundStreams(t *testing.T) {
 		if c.audio == media.StretchAudio {
 			want *= int(c.slow)
 		}
-		if got := len(heard(t, o.Output, 48000)); got != want {
+		if got := len(heard(t, o.Output.File, 48000)); got != want {
 			t.Errorf("%s, %d times slower: %d samples, want %d", c.audio, c.slow, got, want)
 		}
 	}
@@ -245,13 +247,13 @@ func TestAudioCodec(t *testing.T) {
 		{"ac3", "5.1(side)", "out.mkv", "flac", nil, "flac,5.1(side)", ""},
 	} {
 		var said strings.Builder
-		o := Options{Input: soundClip(t, c.codec, c.layout), Output: filepath.Join(t.TempDir(), c.output), Mode: warp.Blend, AudioCodec: c.encoder, AudioOptions: c.options}
+		o := Options{Input: Input{File: soundClip(t, c.codec, c.layout)}, Output: Output{File: filepath.Join(t.TempDir(), c.output), AudioCodec: c.encoder, AudioOptions: c.options}, Synthesis: Synthesis{Mode: warp.Blend}}
 		if filepath.Ext(c.output) == ".webm" {
-			o.VideoCodec = "libvpx"
+			o.Output.VideoCodec = "libvpx"
 		}
-		o.Log = slog.New(slog.NewTextHandler(&said, nil))
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 		mustRun(t, o)
-		out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "a", "-show_entries", "stream=codec_name,channel_layout", "-of", "csv=p=0", o.Output).Output()
+		out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "a", "-show_entries", "stream=codec_name,channel_layout", "-of", "csv=p=0", o.Output.File).Output()
 		if got, _, _ := strings.Cut(string(out), "\n"); err != nil || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s to %s with %q: %q (%v), want %q", c.codec, c.output, c.encoder, got, err, c.want)
 		}
@@ -267,9 +269,9 @@ func TestEncodedSoundIsExact(t *testing.T) {
 		return ffmpeg(t, "-i", name, "-map", "0:a", "-c", "pcm_s32le", "-f", "streamhash", "-")
 	}
 	for _, codec := range []string{"pcm_s16le", "pcm_s24le"} {
-		o := Options{Input: soundClip(t, codec, "stereo"), Output: filepath.Join(t.TempDir(), "out.mkv"), Mode: warp.Blend, AudioCodec: "flac"}
+		o := Options{Input: Input{File: soundClip(t, codec, "stereo")}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv"), AudioCodec: "flac"}, Synthesis: Synthesis{Mode: warp.Blend}}
 		mustRun(t, o)
-		if a, b := hash(o.Input), hash(o.Output); a != b {
+		if a, b := hash(o.Input.File), hash(o.Output.File); a != b {
 			t.Errorf("%s: %s became %s", codec, a, b)
 		}
 	}
@@ -286,12 +288,12 @@ func TestAudioCodecIsRefused(t *testing.T) {
 		{"out.mkv", "nothing", nil, "", "it has aac, "},
 		{"out.mkv", "libx264", nil, "", "no encoder of sound"},
 		{"out.webm", "aac", nil, "", "libopus"},
-		{"out.mkv", "flac", map[string]string{"colour": "blue"}, "", "--aopt colour"},
+		{"out.mkv", "flac", map[string]string{"colour": "blue"}, "", "Output.AudioOptions colour"},
 		{"out.mkv", "flac", map[string]string{"compression_level": "1000"}, "", "refuses 2 channels at 48000 Hz"},
-		{"out.mkv", "flac", nil, media.KeepAudio, "--audio keep"},
-		{"out.mkv", "flac", nil, media.DropAudio, "--audio drop"},
+		{"out.mkv", "flac", nil, media.KeepAudio, "Timing.Audio keep"},
+		{"out.mkv", "flac", nil, media.DropAudio, "Timing.Audio drop"},
 	} {
-		o := Options{Input: clip, Output: filepath.Join(t.TempDir(), c.output), AudioCodec: c.encoder, AudioOptions: c.options, Audio: c.audio}
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), c.output), AudioCodec: c.encoder, AudioOptions: c.options}, Timing: Timing{Audio: c.audio}}
 		if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v", c, err)
 		}

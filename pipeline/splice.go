@@ -40,10 +40,10 @@ func (o *Options) splice(ctx context.Context, source *media.Reader, plan *plan, 
 	encoding := options
 	encoding.Unit = nil // frames go by their numbers
 	var err error
-	if s.splicer, err = media.NewSplicer(ctx, o.Output, source, encoding, media.Grouping{Reorder: s.reorder, Longest: longestGroup(s.index)}); err != nil {
+	if s.splicer, err = media.NewSplicer(ctx, o.Output.File, source, encoding, media.Grouping{Reorder: s.reorder, Longest: longestGroup(s.index)}); err != nil {
 		return nil, err
 	}
-	if s.writer, err = media.CreateSplice(ctx, o.Output, source, options, s.splicer); err != nil {
+	if s.writer, err = media.CreateSplice(ctx, o.Output.File, source, options, s.splicer); err != nil {
 		return nil, err
 	}
 	defer s.writer.Abort()
@@ -76,7 +76,7 @@ func (o *Options) splice(ctx context.Context, source *media.Reader, plan *plan, 
 func (s *splice) survey(ctx context.Context) error {
 	ro := s.o.readerOptions()
 	ro.Packets, ro.ProbeFields = true, false
-	r, err := media.Open(ctx, s.o.Input, ro)
+	r, err := media.Open(ctx, s.o.Input.File, ro)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (s *splice) survey(ctx context.Context) error {
 		return err
 	}
 	if s.stretches, err = newStretches(s.index, s.o.Repairs.Stamps, s.o.Repairs); err != nil {
-		return fault.New(fault.Usage, "--smart-copy: %w; leave it out to encode all frames", err)
+		return fault.New(fault.Usage, "Options.SmartCopy: %w; leave it out to encode all frames", err)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (s *splice) next() (media.Packet, error) {
 		err = fmt.Errorf("packet %d has timestamp %d, and %d before", s.at, p.PTS, s.index[s.at].PTS)
 	}
 	if err != nil {
-		return p, fault.New(fault.BadData, "input %q does not read the same way twice: %w", s.o.Input, err)
+		return p, fault.New(fault.BadData, "input %q does not read the same way twice: %w", s.o.Input.File, err)
 	}
 	p.DTS = s.index[s.at].DTS
 	s.at++
@@ -122,8 +122,8 @@ func (s *splice) next() (media.Packet, error) {
 
 // step tells of a frame that is written.
 func (s *splice) step() {
-	if s.done++; s.o.Progress != nil {
-		s.o.Progress(Progress{int64(s.done), int64(len(s.shown))})
+	if s.done++; s.o.Hooks.Progress != nil {
+		s.o.Hooks.Progress(Progress{int64(s.done), int64(len(s.shown))})
 	}
 }
 
@@ -136,12 +136,12 @@ func (s *splice) remake(ctx context.Context, t *stretch) error {
 	encoded := 0
 	writer, err := s.splicer.Encode(ctx, func(p media.Packet) error {
 		if encoded == len(t.decoding) || p.PTS < 0 || p.PTS >= int64(len(t.decoding)) {
-			return fault.New(fault.Usage, "--smart-copy: the encoder makes packets without frames; leave it out to encode all frames")
+			return fault.New(fault.Usage, "Options.SmartCopy: the encoder makes packets without frames; leave it out to encode all frames")
 		}
 		f := s.shown[t.from+int(p.PTS)]
 		p.PTS, p.DTS, p.Duration = f.pts, t.decoding[encoded], f.duration
 		if p.DTS > p.PTS {
-			return fault.New(fault.Usage, "--smart-copy: the encoder reorders more frames than the input's decoding times allow; set fewer B-frames with --vopt")
+			return fault.New(fault.Usage, "Options.SmartCopy: the encoder reorders more frames than the input's decoding times allow; set fewer B-frames with Output.VideoOptions")
 		}
 		encoded++
 		for s.at < t.end && s.index[s.at].DTS <= p.DTS { // so that sound comes along
@@ -182,7 +182,7 @@ func (s *splice) make(ctx context.Context, t *stretch, writer *media.Writer) err
 	stamps := s.o.Repairs.Stamps
 	ro := s.o.readerOptions()
 	ro.From, ro.ProbeFields = s.plan.clock.exact(stamps[first]), false
-	reader, err := media.Open(ctx, s.o.Input, ro)
+	reader, err := media.Open(ctx, s.o.Input.File, ro)
 	if err != nil {
 		return err
 	}
@@ -192,15 +192,15 @@ func (s *splice) make(ctx context.Context, t *stretch, writer *media.Writer) err
 		base++
 	}
 	o := *s.o
-	o.Progress, o.Log = nil, s.o.Log
+	o.Hooks.Progress, o.Hooks.Log = nil, s.o.Hooks.Log
 	inside := func(k int64) bool { return k >= int64(t.from) && k < int64(t.to) }
-	o.Record = func(r Record) {
-		if s.o.Record != nil && inside(r.Frame) {
-			s.o.Record(r)
+	o.Hooks.Record = func(r Record) {
+		if s.o.Hooks.Record != nil && inside(r.Frame) {
+			s.o.Hooks.Record(r)
 		}
 	}
-	if digest := s.o.Digest; digest != nil {
-		o.Digest = func(k int64, d Digest) {
+	if digest := s.o.Hooks.Digest; digest != nil {
+		o.Hooks.Digest = func(k int64, d Digest) {
 			if k += int64(base); inside(k) {
 				digest(k, d)
 			}

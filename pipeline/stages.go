@@ -50,11 +50,11 @@ const studied = 48
 // there. o must make frames by motion. watch, which may be nil, is called before the
 // last run of all stages, and what it returns behind it.
 func StudyStages(ctx context.Context, o Options, watch func() (stop func() error, err error)) (*StageStudy, error) {
-	o.Output, o.OutputFormat, o.VideoCodec, o.NoVerify = "-", "null", "rawvideo", true
+	o.Output.File, o.Output.Format, o.Output.VideoCodec, o.Output.NoVerify = "-", "null", "rawvideo", true
 	if err := o.settle(); err != nil {
 		return nil, err
 	}
-	if !o.Mode.UsesFlow() || o.FlowCache == "" {
+	if !o.Synthesis.Mode.UsesFlow() || o.Synthesis.FlowCache == "" {
 		return nil, fault.New(fault.Usage, "measuring stages takes a mode with optical flow and a directory to keep that in")
 	}
 	synth, err := newSynthesizer(&o)
@@ -100,7 +100,7 @@ func (s *study) note(name string, d time.Duration) { s.Alone = append(s.Alone, S
 
 // open returns a conversion of the whole clip.
 func (s *study) open(ctx context.Context) (*conversion, *media.Reader, error) {
-	source, err := media.Open(ctx, s.o.Input, s.o.readerOptions())
+	source, err := media.Open(ctx, s.o.Input.File, s.o.readerOptions())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -157,7 +157,7 @@ func (s *study) watched(ctx context.Context, c *conversion, source *media.Reader
 }
 
 func (s *study) run(ctx context.Context, c *conversion, source *media.Reader) (time.Duration, error) {
-	writer, err := media.Create(ctx, s.o.Output, source, c.plan.writerOptions(s.o, s.synth))
+	writer, err := media.Create(ctx, s.o.Output.File, source, c.plan.writerOptions(s.o, s.synth))
 	if err != nil {
 		return 0, err
 	}
@@ -207,7 +207,7 @@ func (s *study) collect(ctx context.Context) error {
 	err = group.Wait()
 	leave()
 	if err == nil && len(s.tasks) == 0 {
-		err = fault.New(fault.Usage, "no frame of %q is made; give another rate", s.o.Input)
+		err = fault.New(fault.Usage, "no frame of %q is made; give another rate", s.o.Input.File)
 	}
 	return err
 }

@@ -10,13 +10,13 @@ import (
 
 // Each stage of either backend is measured.
 func TestStudyStages(t *testing.T) {
-	o := Options{Input: writeScene(t, 72, 50, 5, 24, 1), Rate: Rate{ratio("3"), true}, Preset: Fast, Threads: 2, Backend: CPU, FlowCache: t.TempDir()}
+	o := Options{Input: Input{File: writeScene(t, 72, 50, 5, 24, 1)}, Timing: Timing{Rate: Rate{ratio("3"), true}}, Synthesis: Synthesis{Preset: Fast, FlowCache: t.TempDir()}, Compute: Compute{Threads: 2, Backend: CPU}}
 	onCPU, err := StudyStages(context.Background(), o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Output = "-"
-	o.OutputFormat, o.VideoCodec = "null", "rawvideo"
+	o.Output.File = "-"
+	o.Output.Format, o.Output.VideoCodec = "null", "rawvideo"
 	if err := o.settle(); err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +49,11 @@ func TestStudyStages(t *testing.T) {
 
 func TestStudyStagesRefuses(t *testing.T) {
 	for name, o := range map[string]Options{
-		"no cache":   {Input: "a"},
-		"no flow":    {Input: "a", FlowCache: "b", Mode: "blend"},
-		"no input":   {Input: "nothing.mp4", FlowCache: t.TempDir(), Backend: CPU},
-		"no motion":  {Input: writeScene(t, 32, 32, 3, 24, 1), FlowCache: t.TempDir(), Backend: CPU},
-		"wrong mode": {Input: "a", FlowCache: "b", Mode: "other"},
+		"no cache":   {Input: Input{File: "a"}},
+		"no flow":    {Input: Input{File: "a"}, Synthesis: Synthesis{FlowCache: "b", Mode: "blend"}},
+		"no input":   {Input: Input{File: "nothing.mp4"}, Synthesis: Synthesis{FlowCache: t.TempDir()}, Compute: Compute{Backend: CPU}},
+		"no motion":  {Input: Input{File: writeScene(t, 32, 32, 3, 24, 1)}, Synthesis: Synthesis{FlowCache: t.TempDir()}, Compute: Compute{Backend: CPU}},
+		"wrong mode": {Input: Input{File: "a"}, Synthesis: Synthesis{FlowCache: "b", Mode: "other"}},
 	} {
 		if _, err := StudyStages(context.Background(), o, nil); fault.KindOf(err) != fault.Usage && fault.KindOf(err) != fault.NoInput {
 			t.Errorf("%s: error %v", name, err)

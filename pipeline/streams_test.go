@@ -68,18 +68,18 @@ func TestEveryStreamGoesThrough(t *testing.T) {
 	if len(want) != 9 { // six streams, two chapters, the file
 		t.Fatalf("the input has %d entries:\n%s", len(want), strings.Join(want, "\n"))
 	}
-	o := Options{Input: input, Output: filepath.Join(t.TempDir(), "out.mkv"), Mode: warp.Blend, VideoCodec: "ffv1", Rate: Rate{big.NewRat(2, 1), true}}
+	o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}}
 	var said strings.Builder
-	o.Log = slog.New(slog.NewTextHandler(&said, nil))
+	o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 	mustRun(t, o)
-	if got := inventory(t, o.Output); !slices.Equal(got, want) || said.String() != "" {
+	if got := inventory(t, o.Output.File); !slices.Equal(got, want) || said.String() != "" {
 		t.Errorf("the output has\n%s\nwant\n%s\nsaid %q", strings.Join(got, "\n"), strings.Join(want, "\n"), said.String())
 	}
 	for _, args := range [][]string{{"-map", "0:a", "-c", "copy"}, {"-map", "0:s", "-c", "copy"}, {"-map", "0:v:1", "-c", "copy"}} {
 		hash := func(name string) string {
 			return ffmpeg(t, append(append([]string{"-i", name}, args...), "-f", "streamhash", "-")...)
 		}
-		if a, b := hash(input), hash(o.Output); a != b {
+		if a, b := hash(input), hash(o.Output.File); a != b {
 			t.Errorf("%v: packets changed: %s became %s", args, a, b)
 		}
 	}
@@ -93,13 +93,13 @@ func TestLeftOutIsSaid(t *testing.T) {
 		streams, also int // left out, and lines about other things
 	}{{"out.mp4", 1, 2}, {"out.avi", 3, 1}, {"out.webm", 2, 3}, {"out.ts", 3, 3}, {"out.y4m", 5, 1}} {
 		var said strings.Builder
-		o := Options{Input: input, Output: filepath.Join(t.TempDir(), c.name), Mode: warp.Blend}
-		o.Log = slog.New(slog.NewTextHandler(&said, nil))
+		o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(t.TempDir(), c.name)}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 		mustRun(t, o)
 		if n := strings.Count(said.String(), "stream left out"); n != c.streams || strings.Count(said.String(), "\n") != n+c.also {
 			t.Errorf("%s: %d streams named, want %d and %d lines more:\n%s", c.name, n, c.streams, c.also, said.String())
 		}
-		if c.name == "out.mp4" && !strings.Contains(strings.Join(inventory(t, o.Output), "\n"), "attached_pic=1") {
+		if c.name == "out.mp4" && !strings.Contains(strings.Join(inventory(t, o.Output.File), "\n"), "attached_pic=1") {
 			t.Error("the cover is not in the MP4 file")
 		}
 	}
@@ -118,24 +118,24 @@ func TestMap(t *testing.T) {
 		{[]string{"0:V", "0:a:m:language:fra", "0:s?", "0:d?"}, []string{"video", "audio", "subtitle"}},
 		{[]string{"0:0"}, []string{"video"}},
 	} {
-		o := Options{Input: input, Output: filepath.Join(t.TempDir(), "out.mkv"), Mode: warp.Blend, VideoCodec: "ffv1", Map: c.maps}
+		o := Options{Input: Input{File: input, Map: c.maps}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}, Synthesis: Synthesis{Mode: warp.Blend}}
 		mustRun(t, o)
 		var got []string
-		for _, line := range inventory(t, o.Output) {
+		for _, line := range inventory(t, o.Output.File) {
 			if m := regexp.MustCompile(`codec_type=(\w+)`).FindStringSubmatch(line); m != nil {
 				got = append(got, m[1])
 			}
 		}
 		if !slices.Equal(got, c.want) {
-			t.Errorf("--map %v: streams %v, want %v", c.maps, got, c.want)
+			t.Errorf("Input.Map %v: streams %v, want %v", c.maps, got, c.want)
 		}
 	}
 	for _, c := range []struct{ maps, says string }{
 		{"1:v", "number 0"}, {"0:a", "no video stream"}, {"0:d", "matches no stream"}, {"0:v:7", "0:1 (audio, flac)"}, {"0:xyz", "specifier"}, {"", "want"},
 	} {
-		o := Options{Input: input, Output: filepath.Join(t.TempDir(), "out.mkv"), Map: []string{c.maps}}
+		o := Options{Input: Input{File: input, Map: []string{c.maps}}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv")}}
 		if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(fmt.Sprint(err), c.says) {
-			t.Errorf("--map %q: %v, want %q", c.maps, err, c.says)
+			t.Errorf("Input.Map %q: %v, want %q", c.maps, err, c.says)
 		}
 	}
 }
@@ -150,13 +150,13 @@ func TestSecondVideo(t *testing.T) {
 		width  int
 		frames string
 	}{{nil, 64, "12,6"}, {[]string{"0:v:1"}, 32, "12"}} {
-		o := Options{Input: clip, Output: filepath.Join(t.TempDir(), "out.mkv"), Mode: warp.Blend, VideoCodec: "ffv1", Map: c.maps, Rate: Rate{big.NewRat(2, 1), true}}
+		o := Options{Input: Input{File: clip, Map: c.maps}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}}
 		if report := mustRun(t, o); report.Width != c.width {
-			t.Errorf("--map %v: converted the stream of width %d", c.maps, report.Width)
+			t.Errorf("Input.Map %v: converted the stream of width %d", c.maps, report.Width)
 		}
-		out, err := exec.Command("ffprobe", "-v", "error", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", o.Output).Output()
+		out, err := exec.Command("ffprobe", "-v", "error", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", o.Output.File).Output()
 		if got := strings.Join(strings.Fields(string(out)), ","); err != nil || got != c.frames {
-			t.Errorf("--map %v: packets %q, want %q", c.maps, got, c.frames)
+			t.Errorf("Input.Map %v: packets %q, want %q", c.maps, got, c.frames)
 		}
 	}
 }
@@ -166,9 +166,9 @@ func TestPrograms(t *testing.T) {
 	dir := t.TempDir()
 	clip := filepath.Join(dir, "in.ts")
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 6, 24, 1), "-c:v", "libx264", "-metadata", "service_name=Channel", "-metadata", "service_provider=Someone", clip)
-	o := Options{Input: clip, Output: filepath.Join(dir, "out.ts"), Mode: warp.Blend}
+	o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, "out.ts")}, Synthesis: Synthesis{Mode: warp.Blend}}
 	mustRun(t, o)
-	out, err := exec.Command("ffprobe", "-v", "error", "-show_programs", o.Output).Output()
+	out, err := exec.Command("ffprobe", "-v", "error", "-show_programs", o.Output.File).Output()
 	if err != nil || !strings.Contains(string(out), "service_name=Channel") || !strings.Contains(string(out), "service_provider=Someone") {
 		t.Errorf("programs (%v):\n%s", err, out)
 	}

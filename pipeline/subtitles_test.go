@@ -99,19 +99,19 @@ func TestSubtitlesInAnotherFormat(t *testing.T) {
 		t.Run(c.codec+" to "+c.output+fmt.Sprint(" ", c.speed), func(t *testing.T) {
 			t.Parallel()
 			var said strings.Builder
-			o := Options{Input: subtitledClip(t, c.codec, c.container), Output: filepath.Join(t.TempDir(), c.output), Mode: warp.Blend, Slow: big.NewRat(1, c.speed)}
+			o := Options{Input: Input{File: subtitledClip(t, c.codec, c.container)}, Output: Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Slow: big.NewRat(1, c.speed)}}
 			if strings.HasSuffix(c.output, ".webm") {
-				o.VideoCodec = "libvpx"
+				o.Output.VideoCodec = "libvpx"
 			}
-			o.Log = slog.New(slog.NewTextHandler(&said, nil))
+			o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 			mustRun(t, o)
-			if got := cues(t, o.Output); !slices.Equal(got, c.want) {
+			if got := cues(t, o.Output.File); !slices.Equal(got, c.want) {
 				t.Errorf("got\n%q\nwant\n%q", got, c.want)
 			}
 			if n := strings.Count(said.String(), "another format"); n != 1 || !strings.Contains(said.String(), "written="+c.written) {
 				t.Errorf("said %d times:\n%s", n, said.String())
 			}
-			out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "s", "-show_entries", "stream=codec_name:stream_tags=language:stream_disposition=forced", "-of", "csv=p=0", o.Output).Output()
+			out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "s", "-show_entries", "stream=codec_name:stream_tags=language:stream_disposition=forced", "-of", "csv=p=0", o.Output.File).Output()
 			if got, want := strings.TrimSpace(string(out)), c.written+",1,fre"; err != nil || got != want && c.output != "out.mov" { // which says less
 				t.Errorf("the stream is %q (%v), want %q", got, err, want)
 			}
@@ -122,9 +122,9 @@ func TestSubtitlesInAnotherFormat(t *testing.T) {
 // No sample of timed text is empty and of no length, and none overlaps the next.
 func TestTimedTextSamples(t *testing.T) {
 	for _, codec := range []struct{ name, container string }{{"subrip", "mkv"}, {"mov_text", "mp4"}} {
-		o := Options{Input: subtitledClip(t, codec.name, codec.container), Output: filepath.Join(t.TempDir(), "out.mp4"), Mode: warp.Blend}
+		o := Options{Input: Input{File: subtitledClip(t, codec.name, codec.container)}, Output: Output{File: filepath.Join(t.TempDir(), "out.mp4")}, Synthesis: Synthesis{Mode: warp.Blend}}
 		mustRun(t, o)
-		out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "s", "-show_entries", "packet=pts_time,duration_time", "-of", "csv=p=0", o.Output).Output()
+		out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "s", "-show_entries", "packet=pts_time,duration_time", "-of", "csv=p=0", o.Output.File).Output()
 		if err != nil {
 			t.Skipf("ffprobe: %v", err)
 		}

@@ -47,7 +47,7 @@ func (c *conversion) relate(ctx context.Context, from <-chan *interval, to chan<
 		}
 		v.scene = scene
 		v.cut = v.b.Frame != nil && cuts.within(v, c.line.run.Backward)
-		if err := c.wishes.settle(v, c.plan, c.o.Mode); err != nil {
+		if err := c.wishes.settle(v, c.plan, c.o.Synthesis.Mode); err != nil {
 			return err
 		}
 		if v.cut {
@@ -80,7 +80,7 @@ func (c *conversion) assign(ctx context.Context, w *window, to chan<- *task) err
 	}
 	if t.made > 0 {
 		t.in = w.describe(c.level)
-		if c.o.Mode == warp.Project {
+		if c.o.Synthesis.Mode == warp.Project {
 			t.in.Static = c.still
 		}
 	}
@@ -208,7 +208,7 @@ func (c *conversion) fill(ctx context.Context, t *task, to chan<- output) error 
 // method says how the frame of slot s in v is come by: it is there, as FromSource or
 // Nearest, Extrapolated, or else made.
 func (c *conversion) method(v *interval, s slot) Method {
-	stands := c.o.Mode == warp.Nearest || v.cut || v.gap // in whose place nothing is made
+	stands := c.o.Synthesis.Mode == warp.Nearest || v.cut || v.gap // in whose place nothing is made
 	switch {
 	case s.beyond != 0 && v.continued != nil:
 		return Extrapolated

@@ -64,12 +64,12 @@ func TestJumpsAreJoined(t *testing.T) {
 		}
 		o := lossless(t, joined(t, "clip.ts", files...))
 		var log bytes.Buffer
-		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&log, nil))
 		mustRun(t, o)
-		got, times, _ := readAll(t, o.Output)
+		got, times, _ := readAll(t, o.Output.File)
 		if with {
 			// A part's sound lasts a little longer than its pictures, which wait for it.
-			if n := len(heard(t, o.Output, 48000)); n < 48000*len(files) || n > 50000*len(files) {
+			if n := len(heard(t, o.Output.File, 48000)); n < 48000*len(files) || n > 50000*len(files) {
 				t.Errorf("%s: %d samples of sound, want about %d", c.name, n, 48000*len(files))
 			}
 			if len(got) < 24*len(files) || len(got) > 25*len(files) {
@@ -122,9 +122,9 @@ func TestOddTimestamps(t *testing.T) {
 		}
 		ffmpeg(t, append(args, clip)...)
 		o := lossless(t, clip)
-		o.Mode, o.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
+		o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
 		mustRun(t, o)
-		got, times, _ := readAll(t, o.Output)
+		got, times, _ := readAll(t, o.Output.File)
 		if want := 2*(48-c.first) - c.short; len(got) != want {
 			t.Errorf("%s: %d frames, want %d", c.name, len(got), want)
 			continue
@@ -145,8 +145,8 @@ func TestOddTimestamps(t *testing.T) {
 // the records.
 func planned(t *testing.T, source Source, o Options) (records []Record, sink *valueSink) {
 	t.Helper()
-	o.Input, o.Output = "in", "out"
-	o.Record = func(r Record) { records = append(records, r) }
+	o.Input.File, o.Output.File = "in", "out"
+	o.Hooks.Record = func(r Record) { records = append(records, r) }
 	if err := o.settle(); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestVariableRateClip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		records, _ := planned(t, r, Options{Mode: warp.Nearest, Rate: Rate{ratio(c.fps), false}, Slow: c.slow})
+		records, _ := planned(t, r, Options{Synthesis: Synthesis{Mode: warp.Nearest}, Timing: Timing{Rate: Rate{ratio(c.fps), false}, Slow: c.slow}})
 		r.Close()
 		factor, _ := new(big.Rat).Mul(ratio(c.fps), c.slow).Float64()
 		worst := 0.0
@@ -206,7 +206,7 @@ func TestVariableRateClip(t *testing.T) {
 
 // What moves evenly in a clip of variable rate moves evenly in the output.
 func TestVariableRateMovesEvenly(t *testing.T) {
-	records, sink := planned(t, &rampSource{[]int64{0, 4, 8, 20, 24, 40, 44, 48, 60, 100}}, Options{Mode: warp.Blend, Rate: Rate{big.NewRat(50, 1), false}})
+	records, sink := planned(t, &rampSource{[]int64{0, 4, 8, 20, 24, 40, 44, 48, 60, 100}}, Options{Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{big.NewRat(50, 1), false}}})
 	if len(records) != 51 {
 		t.Fatalf("%d frames, want 51", len(records))
 	}
@@ -220,9 +220,9 @@ func TestVariableRateMovesEvenly(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "vfr.nut")
 	ffmpeg(t, "-i", writeScene(t, width, height, 16, 24, 1), "-vf", "select='not(eq(mod(n,5),2))'", "-vsync", "vfr", "-c:v", "rawvideo", clip)
 	o := lossless(t, clip)
-	o.Rate = Rate{big.NewRat(24, 1), false}
+	o.Timing.Rate = Rate{big.NewRat(24, 1), false}
 	mustRun(t, o)
-	got, _, _ := readAll(t, o.Output)
+	got, _, _ := readAll(t, o.Output.File)
 	for k := range got {
 		if p := psnr(got[k][:width*height], scene.Draw(width, height, float64(k)/24).Y); p < 30 {
 			t.Errorf("frame %d: %.2f dB from the scene at its time", k, p)
@@ -238,7 +238,7 @@ func TestGaps(t *testing.T) {
 		times = append(times, 4*i+200*(i/15))
 	}
 	source := &rampSource{times}
-	o := Options{Mode: warp.Blend, Rate: Rate{big.NewRat(100, 1), false}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	o := Options{Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{big.NewRat(100, 1), false}}, Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&log, nil))}}
 	video := source.Video()
 	video.Average = big.NewRat(25, 1)
 	_, sink := planned(t, &describedSource{source, video}, o)
@@ -278,12 +278,12 @@ func TestKeepTimestamps(t *testing.T) {
 		slow *big.Rat
 		each int64 // frames in a 24th of a second
 	}{{"out.nut", big.NewRat(4, 1), 4}, {"out.nut", big.NewRat(5, 2), 0}, {"out.nut", big.NewRat(1, 1), 1}, {"out.mp4", big.NewRat(4, 1), 4}} {
-		o := Options{Input: clip, Output: filepath.Join(dir, c.out), Overwrite: true, Mode: warp.Blend, Slow: c.slow, KeepTimestamps: true}
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, c.out), Overwrite: true}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Slow: c.slow, KeepTimestamps: true}}
 		if c.out == "out.nut" {
-			o.VideoCodec = "rawvideo"
+			o.Output.VideoCodec = "rawvideo"
 		}
 		mustRun(t, o)
-		got, times, _ := readAll(t, o.Output)
+		got, times, _ := readAll(t, o.Output.File)
 		k := 0
 		for i, want := range source {
 			for k < len(got)-1 && times[k].Cmp(new(big.Rat).Mul(at[i], c.slow)) < 0 {

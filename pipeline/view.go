@@ -31,7 +31,7 @@ func newView(guide func() frame.Image[uint8]) view {
 // view returns that of f, without a picture where none is wanted.
 func (c *conversion) view(f *frame.Frame) view {
 	return newView(func() frame.Image[uint8] {
-		if !c.o.Mode.UsesFlow() && c.o.Duplicates == KeepDuplicates {
+		if !c.o.Synthesis.Mode.UsesFlow() && c.o.Synthesis.Duplicates == KeepDuplicates {
 			return frame.Image[uint8]{}
 		}
 		g := warp.Luma(f)

@@ -104,9 +104,9 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 	if c.verbose {
 		level = slog.LevelDebug
 	}
-	p.Log, p.Progress = slog.New(newLogHandler(r.Log, level)), r.Progress
-	p.Threads, p.Devices, p.Overwrite = r.Threads, ownDevices(p.Devices, r.Slot, r.Slots), r.Overwrite
-	fmt.Fprintf(r.Log, "%s -> %s, %d threads\n%s", c.input, c.output, p.Threads, c.settings)
+	p.Hooks.Log, p.Hooks.Progress = slog.New(newLogHandler(r.Log, level)), r.Progress
+	p.Compute.Threads, p.Compute.Devices, p.Output.Overwrite = r.Threads, ownDevices(p.Compute.Devices, r.Slot, r.Slots), r.Overwrite
+	fmt.Fprintf(r.Log, "%s -> %s, %d threads\n%s", c.input, c.output, p.Compute.Threads, c.settings)
 	for _, name := range []string{c.output, c.sidecar, c.writeScenes} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			return nil, fault.New(fault.CannotWrite, "output %q: %w", name, err)

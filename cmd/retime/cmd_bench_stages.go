@@ -64,29 +64,31 @@ whole says how well the stages overlap.`,
 
 func runBenchStages(ctx context.Context, o BenchStagesOptions, input string, stdout io.Writer) (err error) {
 	p := pipeline.Options{
-		Input: input, Preset: pipeline.Preset(o.preset), Backend: pipeline.Backend(o.backend), Threads: o.threads, FlowCache: o.flowCache,
+		Input:     pipeline.Input{File: input},
+		Synthesis: pipeline.Synthesis{Preset: pipeline.Preset(o.preset), FlowCache: o.flowCache},
+		Compute:   pipeline.Compute{Backend: pipeline.Backend(o.backend), Threads: o.threads},
 	}
-	if p.Rate, err = pipeline.ParseRate(o.fps); err != nil {
+	if p.Timing.Rate, err = pipeline.ParseRate(o.fps); err != nil {
 		return err
 	}
 	if o.to != "" {
-		if p.To, err = pipeline.ParseTime(o.to); err != nil {
+		if p.Timing.To, err = pipeline.ParseTime(o.to); err != nil {
 			return err
 		}
 	}
 	if o.device != "" {
-		if p.Devices, err = parseDevices(o.device); err != nil {
+		if p.Compute.Devices, err = parseDevices(o.device); err != nil {
 			return err
 		}
 	}
-	if _, err := chooseProgram(p.Backend); err != nil {
+	if _, err := chooseProgram(p.Compute.Backend); err != nil {
 		return err
 	}
-	if p.FlowCache == "" {
-		if p.FlowCache, err = os.MkdirTemp("", "retime-flow-*"); err != nil {
+	if p.Synthesis.FlowCache == "" {
+		if p.Synthesis.FlowCache, err = os.MkdirTemp("", "retime-flow-*"); err != nil {
 			return fault.New(fault.CannotWrite, "%w", err)
 		}
-		defer os.RemoveAll(p.FlowCache)
+		defer os.RemoveAll(p.Synthesis.FlowCache)
 	}
 	s, err := pipeline.StudyStages(ctx, p, o.watch)
 	if err != nil {

@@ -158,37 +158,36 @@ func convertArgs(_ *cobra.Command, args []string) error {
 // options translates the flags.
 func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options, error) {
 	p := pipeline.Options{
-		Input: input, Output: o.output, InputFormat: o.inputFormat, OutputFormat: o.format,
-		Mode: warp.Mode(o.mode), Flow: pipeline.FlowMethod(o.flow), Preset: pipeline.Preset(o.preset), Order: &o.order,
-		VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, AudioCodec: o.acodec,
-		KeepTimestamps: o.keepTimestamps, NoVerify: o.noVerify, Audio: media.Audio(o.audio), Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold,
-		Static: pipeline.Static(o.static), BlendBelow: &o.blendBelow, NearestBelow: &o.nearestBelow,
-		Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault), FlowCache: o.flowCache, Overwrite: o.overwrite,
+		Input:     pipeline.Input{File: input, Format: o.inputFormat},
+		Output:    pipeline.Output{File: o.output, Format: o.format, VideoCodec: o.vcodec, PixelFormat: o.pixelFormat, AudioCodec: o.acodec, NoVerify: o.noVerify, Overwrite: o.overwrite},
+		Synthesis: pipeline.Synthesis{Mode: warp.Mode(o.mode), Flow: pipeline.FlowMethod(o.flow), Preset: pipeline.Preset(o.preset), Order: &o.order, Duplicates: pipeline.Duplicates(o.duplicates), SceneThreshold: &o.sceneThreshold, Static: pipeline.Static(o.static), BlendBelow: &o.blendBelow, NearestBelow: &o.nearestBelow, FlowCache: o.flowCache},
+		Timing:    pipeline.Timing{KeepTimestamps: o.keepTimestamps, Audio: media.Audio(o.audio)},
+		Compute:   pipeline.Compute{Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault)},
 	}
 	if o.inFPS != "" {
 		r, err := pipeline.ParseRate(o.inFPS)
 		if err != nil || r.Multiple {
 			return p, fault.New(fault.Usage, "--in-fps %q: want frames per second as 24 or 24000/1001", o.inFPS)
 		}
-		p.InputRate = r.Value
+		p.Input.Rate = r.Value
 	}
-	p.HWDec = media.HWDec(o.hwdec)
-	p.Map, p.Deinterlace = o.maps, pipeline.Deinterlace(o.deinterlace)
+	p.Input.HWDec = media.HWDec(o.hwdec)
+	p.Input.Map, p.Input.Deinterlace = o.maps, pipeline.Deinterlace(o.deinterlace)
 	if o.inverseTelecine {
 		if o.deinterlace != "" {
 			return p, fault.New(fault.Usage, "--deinterlace and --inverse-telecine exclude each other")
 		}
-		p.Deinterlace = pipeline.InverseTelecine
+		p.Input.Deinterlace = pipeline.InverseTelecine
 	}
 	if crfGiven {
-		p.CRF = &o.crf
+		p.Output.CRF = &o.crf
 	}
 	var err error
-	if p.Devices, err = parseDevices(o.device); err != nil {
+	if p.Compute.Devices, err = parseDevices(o.device); err != nil {
 		return p, err
 	}
 	if o.fps != "" {
-		if p.Rate, err = pipeline.ParseRate(o.fps); err != nil {
+		if p.Timing.Rate, err = pipeline.ParseRate(o.fps); err != nil {
 			return p, err
 		}
 	}
@@ -196,19 +195,19 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		return p, fault.New(fault.Usage, "--slow and --speed exclude each other")
 	}
 	if o.slow != "" {
-		if p.Slow, err = pipeline.ParseSlow(o.slow); err != nil {
+		if p.Timing.Slow, err = pipeline.ParseSlow(o.slow); err != nil {
 			return p, err
 		}
 	}
 	if o.speed != "" {
-		if p.Slow, err = pipeline.ParseSpeed(o.speed); err != nil {
+		if p.Timing.Slow, err = pipeline.ParseSpeed(o.speed); err != nil {
 			return p, err
 		}
 	}
 	for _, t := range []struct {
 		text string
 		to   **big.Rat
-	}{{o.from, &p.From}, {o.to, &p.To}, {o.fit, &p.Fit}} {
+	}{{o.from, &p.Timing.From}, {o.to, &p.Timing.To}, {o.fit, &p.Timing.Fit}} {
 		if t.text == "" {
 			continue
 		}
@@ -217,34 +216,34 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		}
 	}
 	if o.shutter != "" {
-		if p.Shutter, err = pipeline.ParseShutter(o.shutter); err != nil {
+		if p.Timing.Shutter, err = pipeline.ParseShutter(o.shutter); err != nil {
 			return p, err
 		}
 	}
 	if o.curve != "" {
-		if p.Curve, err = readCurve(o.curve); err != nil {
+		if p.Timing.Curve, err = readCurve(o.curve); err != nil {
 			return p, err
 		}
 	}
 	if o.scenes != "" {
-		if p.Scenes, err = readScenes(o.scenes); err != nil {
+		if p.Synthesis.Scenes, err = readScenes(o.scenes); err != nil {
 			return p, err
 		}
 	}
 	if o.decisions != "" {
-		if p.Decisions, err = readList("--decisions", o.decisions, pipeline.ReadDecisions); err != nil {
+		if p.Synthesis.Decisions, err = readList("--decisions", o.decisions, pipeline.ReadDecisions); err != nil {
 			return p, err
 		}
 	}
 	if o.staticMask != "" {
-		if p.StaticMask, err = readMask("--static-mask", o.staticMask); err != nil {
+		if p.Synthesis.StaticMask, err = readMask("--static-mask", o.staticMask); err != nil {
 			return p, err
 		}
 	}
-	if p.VideoOptions, err = parseEncoderOptions("--vopt", o.vopts); err != nil {
+	if p.Output.VideoOptions, err = parseEncoderOptions("--vopt", o.vopts); err != nil {
 		return p, err
 	}
-	if p.AudioOptions, err = parseEncoderOptions("--aopt", o.aopts); err != nil {
+	if p.Output.AudioOptions, err = parseEncoderOptions("--aopt", o.aopts); err != nil {
 		return p, err
 	}
 	return p, nil
@@ -273,16 +272,16 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, crfGiven bo
 	if err != nil {
 		return err
 	}
-	whyCPU, err := chooseProgram(p.Backend)
+	whyCPU, err := chooseProgram(p.Compute.Backend)
 	if err != nil {
 		return err
 	}
-	p.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	p.Hooks.Log = slog.New(newLogHandler(stderr, o.logLevel()))
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err
 	}
-	p.Progress = progress.update
+	p.Hooks.Progress = progress.update
 	report, err := o.convert(ctx, p)
 	progress.done()
 	if report != nil && !o.quiet {
@@ -313,14 +312,14 @@ func (o *ConvertOptions) convert(ctx context.Context, p pipeline.Options) (*pipe
 	if err != nil {
 		return nil, err
 	}
-	p.Record = sidecar.record
-	maps, err := newConfidenceMaps(o.confidenceMaps, p.Overwrite)
+	p.Hooks.Record = sidecar.record
+	maps, err := newConfidenceMaps(o.confidenceMaps, p.Output.Overwrite)
 	if err != nil {
 		_ = sidecar.close(false)
 		return nil, err
 	}
 	if maps != nil {
-		p.ConfidenceMap = maps.write
+		p.Hooks.ConfidenceMap = maps.write
 	}
 	report, err := o.run(ctx, p)
 	if e := sidecar.close(report != nil); err == nil {

@@ -75,12 +75,13 @@ func runDebug(ctx context.Context, o DebugOptions, input string, stdout, stderr 
 		return err
 	}
 	p := pipeline.Options{
-		Input: input, InputFormat: o.inputFormat, Preset: pipeline.Preset(o.preset), Flow: pipeline.FlowMethod(o.flow),
-		Order: &o.order, Static: pipeline.Static(o.static), Threads: o.threads, Backend: pipeline.CPU,
-		Log: slog.New(newLogHandler(stderr, (&ConvertOptions{quiet: o.quiet, verbose: o.verbose}).logLevel())),
+		Input:     pipeline.Input{File: input, Format: o.inputFormat},
+		Synthesis: pipeline.Synthesis{Preset: pipeline.Preset(o.preset), Flow: pipeline.FlowMethod(o.flow), Order: &o.order, Static: pipeline.Static(o.static)},
+		Compute:   pipeline.Compute{Threads: o.threads, Backend: pipeline.CPU},
+		Hooks:     pipeline.Hooks{Log: slog.New(newLogHandler(stderr, (&ConvertOptions{quiet: o.quiet, verbose: o.verbose}).logLevel()))},
 	}
 	if o.staticMask != "" {
-		if p.StaticMask, err = readMask("--static-mask", o.staticMask); err != nil {
+		if p.Synthesis.StaticMask, err = readMask("--static-mask", o.staticMask); err != nil {
 			return err
 		}
 	}

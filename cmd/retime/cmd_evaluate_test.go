@@ -152,7 +152,7 @@ func TestParseSetting(t *testing.T) {
 		}
 	}
 	s, err := parseSetting([]byte("preset: best\nmode: splat\norder: 1\nthreads: 3\n"))
-	if o := s.Convert; err != nil || o.Preset != "best" || o.Mode != "splat" || *o.Order != 1 || o.Threads != 3 {
+	if o := s.Convert; err != nil || o.Synthesis.Preset != "best" || o.Synthesis.Mode != "splat" || *o.Synthesis.Order != 1 || o.Compute.Threads != 3 {
 		t.Errorf("options %+v, %v", o, err)
 	}
 }
@@ -178,7 +178,7 @@ func FuzzParseSetting(f *testing.F) {
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: more than a line: %q", data, err)
 		}
-		if err == nil && s.Convert.Preset == "" && s.Values["preset"] != "" {
+		if err == nil && s.Convert.Synthesis.Preset == "" && s.Values["preset"] != "" {
 			t.Errorf("%q: options %+v, shown as %v", data, s.Convert, s.Values)
 		}
 	})

@@ -49,7 +49,7 @@ func runJoin(ctx context.Context, o WorkOptions, output, format string, overwrit
 	if err != nil {
 		return err
 	}
-	local.Output, local.OutputFormat, local.Overwrite = output, format, overwrite
+	local.Output.File, local.Output.Format, local.Output.Overwrite = output, format, overwrite
 	report, err := plan.Join(ctx, dir, local)
 	show.done()
 	if err != nil {

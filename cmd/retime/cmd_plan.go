@@ -59,16 +59,16 @@ func runPlan(ctx context.Context, o ConvertOptions, even bool, input string, crf
 	if err != nil {
 		return err
 	}
-	p.Output = ""
-	if p.OutputFormat == "" {
-		p.OutputFormat = "matroska"
+	p.Output.File = ""
+	if p.Output.Format == "" {
+		p.Output.Format = "matroska"
 	}
-	p.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	p.Hooks.Log = slog.New(newLogHandler(stderr, o.logLevel()))
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err
 	}
-	p.Progress = progress.update
+	p.Hooks.Progress = progress.update
 	plan, err := segment.New(ctx, p, length, even, version())
 	progress.done()
 	if err != nil {

@@ -97,7 +97,7 @@ func (o *RestoreOptions) options(input string, crfGiven bool) (r restore.Options
 	if o.maxRun < 1 { // to the library, 0 is the default
 		return r, fault.New(fault.Usage, "--max-run %d: want 1 or more", o.maxRun)
 	}
-	if r.Convert.Output == "" && !o.dryRun {
+	if r.Convert.Output.File == "" && !o.dryRun {
 		return r, fault.New(fault.Usage, "no output; name one with -o, or say --dry-run")
 	}
 	if o.frames != "" {
@@ -172,16 +172,16 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, crfGiven bo
 	if err != nil {
 		return err
 	}
-	whyCPU, err := chooseProgram(r.Convert.Backend)
+	whyCPU, err := chooseProgram(r.Convert.Compute.Backend)
 	if err != nil {
 		return err
 	}
-	r.Convert.Log = slog.New(newLogHandler(stderr, o.convert.logLevel()))
+	r.Convert.Hooks.Log = slog.New(newLogHandler(stderr, o.convert.logLevel()))
 	progress, err := newProgress(o.convert.progress, o.convert.quiet, stderr)
 	if err != nil {
 		return err
 	}
-	r.Convert.Progress = progress.update
+	r.Convert.Hooks.Progress = progress.update
 	log, err := newSidecar("--log", o.log)
 	if err != nil {
 		return err

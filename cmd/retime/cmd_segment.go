@@ -61,20 +61,21 @@ func (o *WorkOptions) read() (*segment.Plan, string, error) {
 // is replaced by the one with CUDA.
 func (o *WorkOptions) local(stderr io.Writer) (p pipeline.Options, show *progress, err error) {
 	p = pipeline.Options{
-		Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault), FlowCache: o.flowCache,
+		Compute:   pipeline.Compute{Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault)},
+		Synthesis: pipeline.Synthesis{FlowCache: o.flowCache},
 	}
-	if p.Devices, err = parseDevices(o.device); err != nil {
+	if p.Compute.Devices, err = parseDevices(o.device); err != nil {
 		return p, nil, err
 	}
-	if _, err := chooseProgram(p.Backend); err != nil {
+	if _, err := chooseProgram(p.Compute.Backend); err != nil {
 		return p, nil, err
 	}
 	level := ConvertOptions{quiet: o.quiet, verbose: o.verbose}
-	p.Log = slog.New(newLogHandler(stderr, level.logLevel()))
+	p.Hooks.Log = slog.New(newLogHandler(stderr, level.logLevel()))
 	if show, err = newProgress(o.progress, o.quiet, stderr); err != nil {
 		return p, nil, err
 	}
-	p.Progress = show.update
+	p.Hooks.Progress = show.update
 	return p, show, nil
 }
 

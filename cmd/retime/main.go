@@ -18,7 +18,7 @@ func main() {
 	err := newRootCommand().ExecuteContext(ctx)
 	cancel()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "retime:", err)
+		fmt.Fprintln(os.Stderr, "retime:", inFlags(err.Error()))
 		os.Exit(exitCode(err))
 	}
 }

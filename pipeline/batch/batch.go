@@ -152,7 +152,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return summary, cause
 	}
-	return summary, fault.New(fault.Cancelled, "cancelled with %d of %d clips left to do; --resume goes on", summary.Pending, len(o.Jobs))
+	return summary, fault.Cancel(ctx, "cancelled with %d of %d clips left to do; --resume goes on", summary.Pending, len(o.Jobs))
 }
 
 // settle checks o, replaces what was left zero and returns the jobs' keys.

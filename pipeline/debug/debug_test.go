@@ -46,7 +46,7 @@ func decode(t *testing.T, name string) image.Image {
 
 func TestWrite(t *testing.T) {
 	input := clip(t)
-	o := pipeline.Options{Input: input, Preset: pipeline.Balanced}
+	o := pipeline.Options{Input: pipeline.Input{File: input}, Synthesis: pipeline.Synthesis{Preset: pipeline.Balanced}}
 	d, err := pipeline.Dissect(context.Background(), o, big.NewRat(25, 100))
 	if err != nil {
 		t.Fatal(err)
@@ -122,15 +122,17 @@ func TestWrite(t *testing.T) {
 func TestDissectionIsTheConversion(t *testing.T) {
 	input := clip(t)
 	for _, at := range []*big.Rat{big.NewRat(5, 100), big.NewRat(25, 100), big.NewRat(45, 100)} {
-		d, err := pipeline.Dissect(context.Background(), pipeline.Options{Input: input}, at)
+		d, err := pipeline.Dissect(context.Background(), pipeline.Options{Input: pipeline.Input{File: input}}, at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		rate, _ := pipeline.ParseRate("20")
 		var records []pipeline.Record
 		o := pipeline.Options{
-			Input: input, Output: filepath.Join(t.TempDir(), "o.nut"), Rate: rate, VideoCodec: "rawvideo",
-			Record: func(r pipeline.Record) { records = append(records, r) },
+			Input:  pipeline.Input{File: input},
+			Output: pipeline.Output{File: filepath.Join(t.TempDir(), "o.nut"), VideoCodec: "rawvideo"},
+			Timing: pipeline.Timing{Rate: rate},
+			Hooks:  pipeline.Hooks{Record: func(r pipeline.Record) { records = append(records, r) }},
 		}
 		if _, err := pipeline.Run(context.Background(), o); err != nil {
 			t.Fatal(err)
@@ -154,7 +156,7 @@ func TestNothingToDissect(t *testing.T) {
 		{big.NewRat(55, 100), "no frame"},
 		{big.NewRat(100, 1), "no frame"},
 	} {
-		d, err := pipeline.Dissect(context.Background(), pipeline.Options{Input: input}, c.at)
+		d, err := pipeline.Dissect(context.Background(), pipeline.Options{Input: pipeline.Input{File: input}}, c.at)
 		if err == nil {
 			d.Release()
 		}

@@ -80,15 +80,15 @@ func (o *Options) settle() error {
 	case o.Input == "-":
 		return fault.New(fault.Usage, "standard input cannot be read more than once; name a file")
 	case o.Every < 2:
-		return fault.New(fault.Usage, "--every %d: want 2 or more, so that frames remain to make others from", o.Every)
+		return fault.New(fault.Usage, "Options.Every %d: want 2 or more, so that frames remain to make others from", o.Every)
 	case o.MaxFrames < 0:
-		return fault.New(fault.Usage, "--max-frames %d: must not be negative", o.MaxFrames)
+		return fault.New(fault.Usage, "Options.MaxFrames %d: must not be negative", o.MaxFrames)
 	case o.Worst < 0 || o.Worst > MaxWorst:
-		return fault.New(fault.Usage, "--worst %d: want 0 to %d", o.Worst, MaxWorst)
+		return fault.New(fault.Usage, "Options.Worst %d: want 0 to %d", o.Worst, MaxWorst)
 	case o.Threads < 0 || o.Threads > 1024:
-		return fault.New(fault.Usage, "--threads %d: want 0 (all processors) to 1024", o.Threads)
+		return fault.New(fault.Usage, "Options.Threads %d: want 0 (all processors) to 1024", o.Threads)
 	case o.From != nil && o.To != nil && o.From.Cmp(o.To) >= 0:
-		return fault.New(fault.Usage, "--from %s s is not before --to %s s", o.From.FloatString(3), o.To.FloatString(3))
+		return fault.New(fault.Usage, "Options.From %s s is not before Options.To %s s", o.From.FloatString(3), o.To.FloatString(3))
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (o *Options) workers() frame.Workers { return frame.Workers{N: o.Threads} }
 func Run(ctx context.Context, o Options) (*Report, error) {
 	report, err := run(ctx, o)
 	if err != nil && ctx.Err() != nil && report == nil {
-		return nil, fault.New(fault.Cancelled, "cancelled; no report was written")
+		return nil, fault.Cancel(ctx, "cancelled; no report was written")
 	}
 	return report, err
 }

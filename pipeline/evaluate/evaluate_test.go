@@ -83,7 +83,7 @@ func mustRun(t testing.TB, o Options) *Report {
 
 // quick are options whose one setting is a blend, which is quick.
 func quick(input string) Options {
-	return Options{Input: input, Settings: []Setting{{Name: "quick", Convert: pipeline.Options{Mode: warp.Blend}}}, NoVIF: true}
+	return Options{Input: input, Settings: []Setting{{Name: "quick", Convert: pipeline.Options{Synthesis: pipeline.Synthesis{Mode: warp.Blend}}}}, NoVIF: true}
 }
 
 func TestHeldOutFrames(t *testing.T) {
@@ -130,7 +130,7 @@ func TestFiguresAreFFmpegs(t *testing.T) {
 			ffmpeg(t, "-i", writeScene(t, 99, 61, 7, 24), "-c:v", "rawvideo", "-pix_fmt", c.format, clip)
 			o := quick(clip)
 			o.NoVIF = false
-			o.Settings[0].Convert.Mode = warp.Nearest // the frame after the held-out one
+			o.Settings[0].Convert.Synthesis.Mode = warp.Nearest // the frame after the held-out one
 			m := mustRun(t, o).Methods[0]
 			planar := c.format
 			if planar == "nv12" {

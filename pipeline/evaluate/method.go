@@ -79,7 +79,7 @@ func (o *Options) methods() ([]method, error) {
 	for _, s := range o.Settings {
 		p := o.convert(s.Convert)
 		m := method{name: s.Name, kind: kindRetime, values: s.Values, maker: conversion{p}}
-		if p.Mode == "" || p.Mode.UsesFlow() {
+		if p.Synthesis.Mode == "" || p.Synthesis.Mode.UsesFlow() {
 			m.flow = &p
 		}
 		methods = append(methods, m)
@@ -94,7 +94,7 @@ func (o *Options) methods() ([]method, error) {
 				m.values["options"] = p.Filter
 			}
 		case Blend, Nearest:
-			m.maker = conversion{o.convert(pipeline.Options{Mode: warp.Mode(p.Method)})}
+			m.maker = conversion{o.convert(pipeline.Options{Synthesis: pipeline.Synthesis{Mode: warp.Mode(p.Method)}})}
 			m.values = map[string]string{"mode": string(p.Method)}
 		default:
 			return nil, fault.New(fault.Usage, "peer %q: no method %q", p.Name, p.Method)
@@ -113,9 +113,9 @@ func (o *Options) methods() ([]method, error) {
 
 // convert fills in what holds for all of a run.
 func (o *Options) convert(p pipeline.Options) pipeline.Options {
-	p.Input, p.Log, p.Progress, p.Record = o.Input, o.Log, nil, nil
-	if p.Threads == 0 {
-		p.Threads = o.Threads
+	p.Input.File, p.Hooks.Log, p.Hooks.Progress, p.Hooks.Record = o.Input, o.Log, nil, nil
+	if p.Compute.Threads == 0 {
+		p.Compute.Threads = o.Threads
 	}
 	return p
 }
@@ -128,7 +128,7 @@ type recorder interface{ record(pipeline.Record) }
 
 func (c conversion) make(ctx context.Context, source pipeline.Source, sink pipeline.Sink, timestamps []int64) error {
 	if r, ok := sink.(recorder); ok {
-		c.options.Record = r.record
+		c.options.Hooks.Record = r.record
 	}
 	_, err := pipeline.Convert(ctx, source, sink, timestamps, c.options)
 	return err

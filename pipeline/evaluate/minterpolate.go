@@ -37,7 +37,7 @@ func (m minterpolate) make(ctx context.Context, source pipeline.Source, sink pip
 	gap := int64(1)
 	for {
 		if err := ctx.Err(); err != nil {
-			return fault.New(fault.Cancelled, "cancelled")
+			return fault.Cancel(ctx, "cancelled")
 		}
 		f, err := source.Read()
 		if errors.Is(err, io.EOF) {

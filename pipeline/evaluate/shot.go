@@ -21,7 +21,7 @@ func (c *cutFinder) before(f *frame.Frame) (bool, error) {
 		return false, nil
 	}
 	defer last.Release()
-	score, err := pipeline.CutScore(last, f, pipeline.Options{Preset: pipeline.Fast, Threads: c.threads})
+	score, err := pipeline.CutScore(last, f, pipeline.Options{Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Threads: c.threads}})
 	return score >= pipeline.DefaultSceneThreshold, err
 }
 

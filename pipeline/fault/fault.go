@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
@@ -38,8 +39,22 @@ func New(kind Kind, format string, args ...any) error {
 	return &Error{kind, fmt.Errorf(format, args...)}
 }
 
-// KindOf returns the kind of the outermost Error in err's chain, and Internal
-// where there is none.
+// Cancel formats an error of kind Cancelled whose chain holds ctx's error.
+func Cancel(ctx context.Context, format string, args ...any) error {
+	return &Error{Cancelled, &cancelled{fmt.Sprintf(format, args...), ctx.Err()}}
+}
+
+// cancelled is a cause in words of its own.
+type cancelled struct {
+	text  string
+	cause error
+}
+
+func (c *cancelled) Error() string { return c.text }
+func (c *cancelled) Unwrap() error { return c.cause }
+
+// KindOf returns the kind of the outermost Error in err's chain, or Internal if there is
+// none.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {

@@ -78,7 +78,7 @@ func (w *Writer) openFormat(name string) (err error) {
 		if format != "" {
 			return fault.New(fault.Usage, "output format %q is not in this FFmpeg build; see ffmpeg -muxers", format)
 		}
-		return fault.New(fault.Usage, "output %q: no container goes by that name; give one with --format", name)
+		return fault.New(fault.Usage, "output %q: no container goes by that name; give one with Output.Format", name)
 	}
 	// YUV4MPEG2 of more than 8 bits, spherical video and FLAC in MP4 are not in all
 	// readers' standards.

@@ -24,7 +24,7 @@ func (w *Writer) pickEncoder() (*astiav.Codec, error) {
 			return nil, fault.New(fault.Usage, "encoder %q is not in this FFmpeg build%s; see ffmpeg -encoders", name, insteadOf(name))
 		}
 		if refuses(w.output, codec.ID()) {
-			return nil, fault.New(fault.Usage, "output %q: the %s container does not take %s; choose another --vcodec or file name",
+			return nil, fault.New(fault.Usage, "output %q: the %s container does not take %s; choose another Output.VideoCodec or file name",
 				w.target.name, w.output.OutputFormat().Name(), name)
 		}
 		return codec, nil
@@ -142,7 +142,7 @@ func oddSizeHint(v Video, format astiav.PixelFormat) string {
 	if wholeBlocks(v.Width, v.Height)(format) {
 		return ""
 	}
-	return "; the size is odd: --pix-fmt yuv444p or another --vcodec, such as libvpx-vp9, keeps every pixel"
+	return "; the size is odd: Output.PixelFormat yuv444p or another Output.VideoCodec, such as libvpx-vp9, keeps every pixel"
 }
 
 // pickFormat chooses the encoder's sample format and says what is lost by it.
@@ -207,7 +207,7 @@ func (w *Writer) encoderOptions(codec *astiav.Codec) (*astiav.Dictionary, error)
 	hasCRF := encoderHasOption(codec, "crf")
 	switch {
 	case w.opt.CRF >= 0 && !hasCRF:
-		return nil, fault.New(fault.Usage, "encoder %s has no constant rate factor; leave --crf out or set its quality with --vopt", codec.Name())
+		return nil, fault.New(fault.Usage, "encoder %s has no constant rate factor; leave Output.CRF out or set its quality with Output.VideoOptions", codec.Name())
 	case w.opt.CRF >= 0:
 		set["crf"] = strconv.Itoa(w.opt.CRF)
 	case codec.Name() == "libx264":

@@ -56,7 +56,7 @@ func newFieldFilter(how Deinterlace, v *Video, threads int, next func() (*frame.
 		// What stays combed is deinterlaced before the repeats are told apart.
 		graph, rate = "[in0]copy,fieldmatch=order=auto:combmatch=full,bwdif=mode=send_frame:deint=interlaced,decimate[out]", big.NewRat(4, 5)
 	default:
-		return nil, fault.New(fault.Usage, "--deinterlace %s: choose field, frame or off", how)
+		return nil, fault.New(fault.Usage, "Input.Deinterlace %s: choose field, frame or off", how)
 	}
 	filter, err := NewFilter(graph, 1, *v, threads)
 	if err != nil {
@@ -64,7 +64,7 @@ func newFieldFilter(how Deinterlace, v *Video, threads int, next func() (*frame.
 	}
 	if got := filter.sampleFormat(); got != v.Format.Name {
 		filter.Close()
-		return nil, fault.New(fault.Usage, "FFmpeg's filters for --deinterlace %s take %s, not %s", how, got, v.Format.Name)
+		return nil, fault.New(fault.Usage, "FFmpeg's filters for Input.Deinterlace %s take %s, not %s", how, got, v.Format.Name)
 	}
 	ratio := new(big.Rat).Quo(v.TimeBase, filter.TimeBase())
 	ticks := func(t int64) int64 {

@@ -138,7 +138,7 @@ func (r *Reader) useDevice(codec *astiav.Codec) error {
 		kind, known := hwTypes[name]
 		switch {
 		case !known:
-			return fault.New(fault.Usage, "--hwdec %s: choose from auto, none, cuda, vaapi", name)
+			return fault.New(fault.Usage, "Input.HWDec %s: choose from auto, none, cuda, vaapi", name)
 		case C.decodes_on(native[C.AVCodec](codec), kind) == 0:
 			reasons = append(reasons, fmt.Sprintf("%s: %s is not decoded there", name, codec.Name()))
 			continue
@@ -155,7 +155,7 @@ func (r *Reader) useDevice(codec *astiav.Codec) error {
 		r.log.Info("no device decodes this; the processor does", "why", why)
 		return nil
 	}
-	return fault.New(fault.TryAgain, "--hwdec %s; --hwdec none decodes on the processor", why)
+	return fault.New(fault.TryAgain, "Input.HWDec %s; Input.HWDec none decodes on the processor", why)
 }
 
 // download returns f, or a copy of it in memory where it lies on a device. It

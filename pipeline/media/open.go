@@ -149,7 +149,7 @@ func (r *Reader) pickStream() (*astiav.Stream, error) {
 		}
 	}
 	if best == nil && len(r.opt.Map) > 0 {
-		return nil, fault.New(fault.Usage, "--map chooses no video stream of %q; it has %s", r.name, listStreams(r.input))
+		return nil, fault.New(fault.Usage, "Input.Map chooses no video stream of %q; it has %s", r.name, listStreams(r.input))
 	} else if best == nil {
 		return nil, r.bad(errors.New("no video stream"))
 	}

@@ -85,7 +85,7 @@ func (w *Writer) openPart() error {
 		return err
 	}
 	if codec.ID() == wrappedFrame {
-		return fault.New(fault.Usage, "the %s container takes frames as they are, which cannot be kept in parts; choose another --format", w.output.OutputFormat().Name())
+		return fault.New(fault.Usage, "the %s container takes frames as they are, which cannot be kept in parts; choose another Output.Format", w.output.OutputFormat().Name())
 	}
 	if err := w.openEncoder(codec); err != nil {
 		return err

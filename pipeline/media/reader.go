@@ -169,9 +169,9 @@ func (r *Reader) Read() (*frame.Frame, error) {
 func (r *Reader) endProbe() {
 	switch interlaced, telecined := r.probe.verdict(); {
 	case telecined:
-		r.log.Warn("the pictures look telecined; --inverse-telecine finds the film's own", "input", r.name)
+		r.log.Warn("the pictures look telecined; Input.Deinterlace telecine finds the film's own", "input", r.name)
 	case interlaced:
-		r.log.Warn("the pictures look interlaced, though the input does not say so; --deinterlace makes one of each field", "input", r.name)
+		r.log.Warn("the pictures look interlaced, though the input does not say so; Input.Deinterlace makes one of each field", "input", r.name)
 	}
 	r.probe.filter.Close()
 	r.probe = nil

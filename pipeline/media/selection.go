@@ -35,7 +35,7 @@ func parseChoices(list []string) ([]choice, error) {
 		rest, optional := strings.CutSuffix(rest, "?")
 		input, spec, _ := strings.Cut(rest, ":")
 		if input != "0" {
-			return nil, fault.New(fault.Usage, "--map %q: want [-]0[:STREAMS][?], such as 0:v:0, 0:a? or -0:s; the input is number 0", text)
+			return nil, fault.New(fault.Usage, "Input.Map %q: want [-]0[:STREAMS][?], such as 0:v:0, 0:a? or -0:s; the input is number 0", text)
 		}
 		c.spec, c.drop, c.optional = spec, drop, optional
 		out = append(out, c)
@@ -68,7 +68,7 @@ func chooseStreams(input *astiav.FormatContext, list []string) (map[int]bool, er
 			}
 		}
 		if !found && !rule.optional {
-			return nil, fault.New(fault.Usage, "--map %q matches no stream; the input has %s; a ? behind it makes it optional",
+			return nil, fault.New(fault.Usage, "Input.Map %q matches no stream; the input has %s; a ? behind it makes it optional",
 				rule.text, listStreams(input))
 		}
 	}
@@ -84,7 +84,7 @@ func (c choice) matches(input *astiav.FormatContext, s *astiav.Stream) (bool, er
 		return nil
 	})
 	if n < 0 {
-		return false, fault.New(fault.Usage, "--map %q: %q is no stream specifier%s", c.text, c.spec, detail(message))
+		return false, fault.New(fault.Usage, "Input.Map %q: %q is no stream specifier%s", c.text, c.spec, detail(message))
 	}
 	return n > 0, nil
 }

@@ -148,7 +148,7 @@ func (r *Reader) inputOptions(url *string) (*astiav.Dictionary, error) {
 		}
 		if rate == nil {
 			rate = big.NewRat(DefaultSequenceRate, 1)
-			r.log.Info("pictures have no rate; --in-fps gives it", "input", r.name, "assumed", rate.RatString())
+			r.log.Info("pictures have no rate; Input.Rate gives it", "input", r.name, "assumed", rate.RatString())
 		}
 	}
 	if rate != nil {
@@ -171,7 +171,7 @@ func exists(name string) bool {
 // checkRate fails where a rate was given to an input that has timestamps.
 func (r *Reader) checkRate(left *astiav.Dictionary) error {
 	if r.opt.Rate != nil && left.Get("framerate", nil, 0) != nil {
-		return fault.New(fault.Usage, "input %q has timestamps of its own; --in-fps is for image sequences and raw streams", r.name)
+		return fault.New(fault.Usage, "input %q has timestamps of its own; Input.Rate is for image sequences and raw streams", r.name)
 	}
 	return nil
 }

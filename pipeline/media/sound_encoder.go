@@ -59,7 +59,7 @@ func (w *Writer) pickSoundEncoder() (*astiav.Codec, error) {
 	codec := astiav.FindEncoderByName(name)
 	switch {
 	case codec == nil || !encodesSound(codec):
-		return nil, fault.New(fault.Usage, "--acodec %s: no encoder of sound goes by that name in this FFmpeg build; for the %s container it has %s",
+		return nil, fault.New(fault.Usage, "Output.AudioCodec %s: no encoder of sound goes by that name in this FFmpeg build; for the %s container it has %s",
 			name, w.output.OutputFormat().Name(), strings.Join(soundEncoders(w.output), ", "))
 	case refuses(w.output, codec.ID()):
 		return nil, fault.New(fault.Usage, "output %q: the %s container does not take %s; of this build's encoders it takes %s",
@@ -123,12 +123,12 @@ func (s *sound) tryEncoder(codec *astiav.Codec, usual bool) error {
 	message, err := withMessage(func() error { return e.Open(codec, options) })
 	switch {
 	case err != nil && s.w.opt.AudioCodec != "":
-		return fault.New(fault.Usage, "--acodec: encoder %s refuses %d channels at %d Hz with these options: %w%s", codec.Name(), s.channels, s.rate, err, detail(message))
+		return fault.New(fault.Usage, "Output.AudioCodec: encoder %s refuses %d channels at %d Hz with these options: %w%s", codec.Name(), s.channels, s.rate, err, detail(message))
 	case err != nil:
 		return fmt.Errorf("encoder %s: %w%s", codec.Name(), err, detail(message))
 	}
 	if left := options.Get("", nil, astiav.NewDictionaryFlags(astiav.DictionaryFlagIgnoreSuffix)); left != nil {
-		return fault.New(fault.Usage, "--aopt %s: encoder %s has no such option", left.Key(), codec.Name())
+		return fault.New(fault.Usage, "Output.AudioOptions %s: encoder %s has no such option", left.Key(), codec.Name())
 	}
 	opened = true
 	s.encoder, s.frameSize = e, e.FrameSize()

@@ -58,7 +58,7 @@ func unsuited(err error) error {
 	if k := fault.KindOf(err); k == fault.Cancelled || k == fault.CannotWrite {
 		return err
 	}
-	return fault.New(fault.Usage, "--smart-copy: %w; leave it out to encode all frames", err)
+	return fault.New(fault.Usage, "Options.SmartCopy: %w; leave it out to encode all frames", err)
 }
 
 // restarting returns what says of a packet of the stream whether nothing behind it,
@@ -159,7 +159,7 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 		return fmt.Errorf("input %q is interlaced", s.source.name)
 	}
 	if s.opt.PixelFormat != "" && s.opt.PixelFormat != v.Source {
-		return fmt.Errorf("--pix-fmt %s: the copied pictures are %s", s.opt.PixelFormat, v.Source)
+		return fmt.Errorf("Output.PixelFormat %s: the copied pictures are %s", s.opt.PixelFormat, v.Source)
 	}
 	s.opt.PixelFormat = v.Source
 	if s.opt.Codec == "" {
@@ -175,7 +175,7 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 		return fmt.Errorf("this FFmpeg build has no encoder %q for %s", s.opt.Codec, p.CodecID())
 	}
 	if s.codec.ID() != p.CodecID() {
-		return fmt.Errorf("--vcodec %s: the copied pictures are %s", s.opt.Codec, p.CodecID())
+		return fmt.Errorf("Output.VideoCodec %s: the copied pictures are %s", s.opt.Codec, p.CodecID())
 	}
 	if id := p.CodecID(); id == astiav.CodecIDH264 || id == astiav.CodecIDHevc {
 		if s.config, err = parseConfig(id == astiav.CodecIDHevc, p.ExtraData()); err != nil {
@@ -217,7 +217,7 @@ func (s *Splicer) try(ctx context.Context) error {
 	if s.config == nil {
 		// Some containers pad it to an even length.
 		if !slices.Contains(selfDescribing, p.CodecID()) && !bytes.Equal(bytes.TrimRight(s.want.Header, "\x00"), bytes.TrimRight(s.header, "\x00")) {
-			return fmt.Errorf("no settings of encoder %s that were tried give the input's header; name them with --vopt", s.opt.Codec)
+			return fmt.Errorf("no settings of encoder %s that were tried give the input's header; name them with Output.VideoOptions", s.opt.Codec)
 		}
 		return nil
 	}

@@ -108,7 +108,7 @@ func (w *Writer) carryVideo(in *astiav.Stream) (carrier, error) {
 		w.leaveOut(in, "the container does not take it")
 		return nil, nil
 	case !w.keepsTime():
-		w.leaveOut(in, "one video stream is converted at a time; --map chooses it")
+		w.leaveOut(in, "one video stream is converted at a time; Input.Map chooses it")
 		return nil, nil
 	}
 	return w.newCopy(in)

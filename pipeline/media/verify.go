@@ -243,5 +243,5 @@ func nthOf(c *astiav.FormatContext, kind astiav.MediaType, n int) *astiav.Stream
 
 // unverified names a file that failed verification.
 func unverified(err error, name string) error {
-	return fault.New(fault.Mismatch, "%w; it is kept as %q, and --no-verify leaves out the check", err, name)
+	return fault.New(fault.Mismatch, "%w; it is kept as %q, and Output.NoVerify leaves out the check", err, name)
 }

@@ -32,7 +32,7 @@ func newDetector(o *Options) (*detector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &detector{limit: o.MaxRun, workers: frame.Workers{N: o.Convert.Threads}, verdict: map[int]Finding{}, jumps: j}, nil
+	return &detector{limit: o.MaxRun, workers: frame.Workers{N: o.Convert.Compute.Threads}, verdict: map[int]Finding{}, jumps: j}, nil
 }
 
 func (d *detector) close() { d.jumps.close() }

@@ -353,7 +353,10 @@ type trial struct {
 func (d *damaged) restore(t *testing.T) *trial {
 	got := &trial{damaged: len(d.bad)}
 	o := Options{Detect: true, Convert: pipeline.Options{
-		Input: d.name, Output: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1", Backend: pipeline.CPU, Preset: pipeline.Preset(*figuresPreset),
+		Input:     pipeline.Input{File: d.name},
+		Output:    pipeline.Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"},
+		Compute:   pipeline.Compute{Backend: pipeline.CPU},
+		Synthesis: pipeline.Synthesis{Preset: pipeline.Preset(*figuresPreset)},
 	}}
 	o.Log = func(e Entry) {
 		got.methods = append(got.methods, fmt.Sprintf("%d %s %.2f %s %v", e.Source, e.Kind, e.Confidence, e.Method, e.Neighbours))
@@ -370,7 +373,7 @@ func (d *damaged) restore(t *testing.T) *trial {
 		}
 	}
 	n := 0
-	each(t, o.Convert.Output, func(f *frame.Frame) {
+	each(t, o.Convert.Output.File, func(f *frame.Frame) {
 		if want, bad := d.truth[n]; bad {
 			got.db = append(got.db, lumaPSNR(f, want))
 		} else if hash(f) != d.hashes[n] {
@@ -383,11 +386,11 @@ func (d *damaged) restore(t *testing.T) *trial {
 	}
 	got.sound = "none"
 	if before := soundHash(t, d.clip); before != "" {
-		if got.sound = "same"; soundHash(t, o.Convert.Output) != before {
+		if got.sound = "same"; soundHash(t, o.Convert.Output.File) != before {
 			got.sound = "changed"
 		}
 	}
-	os.Remove(o.Convert.Output)
+	os.Remove(o.Convert.Output.File)
 	return got
 }
 

@@ -83,7 +83,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	report, err := run(ctx, o)
 	kept := report != nil && report.Conversion != nil || fault.KindOf(err) == fault.Mismatch
 	if err != nil && ctx.Err() != nil && !kept {
-		return report, fault.New(fault.Cancelled, "cancelled; nothing was written")
+		return report, fault.Cancel(ctx, "cancelled; nothing was written")
 	}
 	return report, err
 }
@@ -93,25 +93,25 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		o.MaxRun = DefaultMaxRun
 	}
 	if o.MaxRun < 0 {
-		return nil, fault.New(fault.Usage, "--max-run %d: want 1 or more", o.MaxRun)
+		return nil, fault.New(fault.Usage, "Options.MaxRun %d: want 1 or more", o.MaxRun)
 	}
-	if o.Convert.Preset == "" {
-		o.Convert.Preset = pipeline.Best
+	if o.Convert.Synthesis.Preset == "" {
+		o.Convert.Synthesis.Preset = pipeline.Best
 	}
-	if o.Convert.Log == nil {
-		o.Convert.Log = slog.New(slog.DiscardHandler)
+	if o.Convert.Hooks.Log == nil {
+		o.Convert.Hooks.Log = slog.New(slog.DiscardHandler)
 	}
 	if len(o.Damage) == 0 && !o.Detect && !o.MissingFromNumbering {
 		return nil, fault.New(fault.Usage, "nothing to restore; name frames, or have damage looked for")
 	}
-	o.Convert.SequenceGaps = o.MissingFromNumbering
-	if o.Convert.Input == "-" {
-		name, remove, err := spool(ctx, o.Convert.Log)
+	o.Convert.Input.SequenceGaps = o.MissingFromNumbering
+	if o.Convert.Input.File == "-" {
+		name, remove, err := spool(ctx, o.Convert.Hooks.Log)
 		if err != nil {
 			return nil, err
 		}
 		defer remove()
-		o.Convert.Input = name
+		o.Convert.Input.File = name
 	}
 	s, err := scan(ctx, &o)
 	if err != nil {
@@ -132,15 +132,15 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		return report, nil
 	}
 	for _, f := range p.left {
-		o.Convert.Log.Warn("a run is too long to be made anew and stays as it is; --max-run allows for more", "frames", fmt.Sprintf("%v-%v", f.First, f.Last))
+		o.Convert.Hooks.Log.Warn("a run is too long to be made anew and stays as it is; Options.MaxRun allows for more", "frames", fmt.Sprintf("%v-%v", f.First, f.Last))
 	}
 	convert := o.Convert
 	convert.Repairs = &p.repairs
 	if o.SmartCopy {
 		p.repairs.Stamps = s.stamps
 	}
-	passed := convert.Record
-	convert.Record = func(r pipeline.Record) {
+	passed := convert.Hooks.Record
+	convert.Hooks.Record = func(r pipeline.Record) {
 		if passed != nil {
 			passed(r)
 		}

@@ -79,7 +79,10 @@ func psnr(a, b *frame.Frame) float64 {
 // options are those of a lossless restoration.
 func options(t testing.TB, input string) Options {
 	return Options{Convert: pipeline.Options{
-		Input: input, Output: filepath.Join(t.TempDir(), "out.nut"), VideoCodec: "rawvideo", Preset: pipeline.Fast, Backend: pipeline.CPU,
+		Input:     pipeline.Input{File: input},
+		Output:    pipeline.Output{File: filepath.Join(t.TempDir(), "out.nut"), VideoCodec: "rawvideo"},
+		Synthesis: pipeline.Synthesis{Preset: pipeline.Fast},
+		Compute:   pipeline.Compute{Backend: pipeline.CPU},
 	}}
 }
 
@@ -120,7 +123,7 @@ func TestListedFrames(t *testing.T) {
 		var log []Entry
 		o.Log = func(e Entry) { log = append(log, e) }
 		report := mustRun(t, o)
-		got, times := readAll(t, o.Convert.Output)
+		got, times := readAll(t, o.Convert.Output.File)
 		if len(got) != count || report.Made != int64(len(c.bad)) || len(log) != len(c.bad) {
 			t.Fatalf("%s: %d frames, %d made, %d in the log", c.list, len(got), report.Made, len(log))
 		}
@@ -172,9 +175,9 @@ func TestMotionThroughAGap(t *testing.T) {
 		var db [2]float64
 		for k, preset := range []pipeline.Preset{pipeline.Fast, pipeline.Balanced} { // the first goes straight
 			o := options(t, input)
-			o.Convert.Preset, o.Damage = preset, frames(t, c.list)
+			o.Convert.Synthesis.Preset, o.Damage = preset, frames(t, c.list)
 			mustRun(t, o)
-			got, _ := readAll(t, o.Convert.Output)
+			got, _ := readAll(t, o.Convert.Output.File)
 			for _, n := range c.bad {
 				db[k] += psnr(got[n], truth[n]) / float64(len(c.bad))
 			}
@@ -211,7 +214,7 @@ func TestGapOverACut(t *testing.T) {
 	o.Damage = frames(t, "6-9")
 	mustRun(t, o)
 	truth, _ := readAll(t, name)
-	got, _ := readAll(t, o.Convert.Output)
+	got, _ := readAll(t, o.Convert.Output.File)
 	for i, want := range map[int]int{6: 5, 7: 5, 8: 10, 9: 10} {
 		if !frame.Equal(got[i], truth[want]) {
 			t.Errorf("frame %d is not frame %d, the nearer one", i, want)
@@ -233,7 +236,7 @@ func TestInsert(t *testing.T) {
 	var log []Entry
 	o.Log = func(e Entry) { log = append(log, e) }
 	mustRun(t, o)
-	got, times := readAll(t, o.Convert.Output)
+	got, times := readAll(t, o.Convert.Output.File)
 	if len(got) != len(truth) {
 		t.Fatalf("%d frames, want %d", len(got), len(truth))
 	}
@@ -259,10 +262,10 @@ func TestTimestampsStay(t *testing.T) {
 	ffmpeg(t, "-i", writeScene(t, 96, 64, 14), "-vf", "setpts='(N*N*3+40*N)*1001/30000/50/TB'", "-fps_mode", "passthrough", "-enc_time_base", "1/1000", "-c:v", "ffv1", vfr)
 	truth, stamps := readAll(t, vfr)
 	o := options(t, vfr)
-	o.Convert.Output, o.Convert.VideoCodec = filepath.Join(t.TempDir(), "out.mkv"), "ffv1"
+	o.Convert.Output.File, o.Convert.Output.VideoCodec = filepath.Join(t.TempDir(), "out.mkv"), "ffv1"
 	o.Damage = frames(t, "3,7-8")
 	mustRun(t, o)
-	got, times := readAll(t, o.Convert.Output)
+	got, times := readAll(t, o.Convert.Output.File)
 	if !slices.Equal(times, stamps) {
 		t.Errorf("timestamps %v, want %v", times, stamps)
 	}
@@ -286,7 +289,7 @@ func TestRegion(t *testing.T) {
 	}
 	o.Damage = []Finding{f}
 	mustRun(t, o)
-	got, _ := readAll(t, o.Convert.Output)
+	got, _ := readAll(t, o.Convert.Output.File)
 	m, w := frame.Samples[uint8](got[4].Planes[0]), frame.Samples[uint8](truth[4].Planes[0])
 	sum, n := 0.0, 0
 	for y := range height {
@@ -311,12 +314,12 @@ func TestRegion(t *testing.T) {
 func TestLongRunsStay(t *testing.T) {
 	input := writeScene(t, 64, 48, 16)
 	o := options(t, input)
-	o.Convert.Mode = warp.Blend
+	o.Convert.Synthesis.Mode = warp.Blend
 	o.Damage = frames(t, "2,5-8,12-13")
 	o.MaxRun = 2
 	report := mustRun(t, o)
 	truth, _ := readAll(t, input)
-	got, _ := readAll(t, o.Convert.Output)
+	got, _ := readAll(t, o.Convert.Output.File)
 	if len(report.Left) != 1 || report.Left[0].First.Number != 5 || report.Left[0].Last.Number != 8 || report.Made != 3 {
 		t.Errorf("left %v, made %d", report.Left, report.Made)
 	}
@@ -347,8 +350,8 @@ func TestFaults(t *testing.T) {
 			o.Damage = []Finding{f}
 		}, fault.Usage},
 		{"max run", context.Background(), func(o *Options) { o.MaxRun = -1 }, fault.Usage},
-		{"a rate", context.Background(), func(o *Options) { o.Convert.Rate, _ = pipeline.ParseRate("60") }, fault.Usage},
-		{"no input", context.Background(), func(o *Options) { o.Convert.Input = "missing.mp4" }, fault.NoInput},
+		{"a rate", context.Background(), func(o *Options) { o.Convert.Timing.Rate, _ = pipeline.ParseRate("60") }, fault.Usage},
+		{"no input", context.Background(), func(o *Options) { o.Convert.Input.File = "missing.mp4" }, fault.NoInput},
 		{"cancelled", cancelled, func(*Options) {}, fault.Cancelled},
 	} {
 		o := options(t, input)
@@ -357,7 +360,7 @@ func TestFaults(t *testing.T) {
 		if _, err := Run(c.ctx, o); err == nil || fault.KindOf(err) != c.kind {
 			t.Errorf("%s: error %v, want kind %d", c.name, err, c.kind)
 		}
-		if left, _ := filepath.Glob(filepath.Dir(o.Convert.Output) + "/*"); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Dir(o.Convert.Output.File) + "/*"); len(left) > 0 {
 			t.Errorf("%s: left behind %v", c.name, left)
 		}
 	}
@@ -369,8 +372,8 @@ func TestCancelled(t *testing.T) {
 	for _, at := range []int64{1, 4, 9, 29} {
 		ctx, cancel := context.WithCancel(t.Context())
 		o := options(t, input)
-		o.Convert.Preset, o.Damage = pipeline.Balanced, frames(t, "0-1,5-7,9,28-29")
-		o.Convert.Progress = func(p pipeline.Progress) {
+		o.Convert.Synthesis.Preset, o.Damage = pipeline.Balanced, frames(t, "0-1,5-7,9,28-29")
+		o.Convert.Hooks.Progress = func(p pipeline.Progress) {
 			if p.Frames == at {
 				cancel()
 			}
@@ -378,7 +381,7 @@ func TestCancelled(t *testing.T) {
 		if _, err := Run(ctx, o); fault.KindOf(err) != fault.Cancelled {
 			t.Errorf("at frame %d: %v", at, err)
 		}
-		if left, _ := filepath.Glob(filepath.Dir(o.Convert.Output) + "/*"); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Dir(o.Convert.Output.File) + "/*"); len(left) > 0 {
 			t.Errorf("at frame %d: left behind %v", at, left)
 		}
 		cancel()
@@ -387,7 +390,7 @@ func TestCancelled(t *testing.T) {
 
 func TestDryRun(t *testing.T) {
 	o := options(t, writeScene(t, 64, 48, 6))
-	o.Damage, o.DryRun, o.Convert.Output = frames(t, "0:00.125"), true, ""
+	o.Damage, o.DryRun, o.Convert.Output.File = frames(t, "0:00.125"), true, ""
 	var found []Finding
 	o.Found = func(f []Finding) error { found = f; return nil }
 	report := mustRun(t, o)

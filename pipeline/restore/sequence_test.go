@@ -49,7 +49,7 @@ func TestMissingFromNumbering(t *testing.T) {
 	} {
 		pattern := writeSequence(t, c.ext, c.format, 40, 44, 45)
 		o := options(t, pattern)
-		o.Convert.Output, o.Convert.VideoCodec, o.Convert.InputRate = filepath.Join(t.TempDir(), "g%05d."+c.ext), "", big.NewRat(24, 1)
+		o.Convert.Output.File, o.Convert.Output.VideoCodec, o.Convert.Input.Rate = filepath.Join(t.TempDir(), "g%05d."+c.ext), "", big.NewRat(24, 1)
 		o.MissingFromNumbering, o.Detect, o.SmartCopy = true, true, c.copies
 		var log []Entry
 		o.Log = func(e Entry) { log = append(log, e) }
@@ -61,11 +61,11 @@ func TestMissingFromNumbering(t *testing.T) {
 		for n := 37; n < 49; n++ {
 			want = append(want, fmt.Sprintf("g%05d.%s", n, c.ext))
 		}
-		if got := names(t, o.Convert.Output); !slices.Equal(got, want) {
+		if got := names(t, o.Convert.Output.File); !slices.Equal(got, want) {
 			t.Fatalf("%s: wrote %q", c.format, got)
 		}
 		for n := 37; n < 49; n++ {
-			in, out := fmt.Sprintf(pattern, n), fmt.Sprintf(o.Convert.Output, n)
+			in, out := fmt.Sprintf(pattern, n), fmt.Sprintf(o.Convert.Output.File, n)
 			made, _ := readAll(t, out)
 			if shot, err := os.Stat(in); err == nil {
 				if source, _ := readAll(t, in); !frame.Equal(source[0], made[0]) {
@@ -96,10 +96,10 @@ func TestSequenceNumbers(t *testing.T) {
 		{"left", gappy, func(o *Options) { o.Damage, o.MissingFromNumbering, o.MaxRun = frames(t, "2-3"), true, 1 }, 37, 11},
 	} {
 		o := options(t, c.input)
-		o.Convert.Output, o.Convert.VideoCodec = filepath.Join(t.TempDir(), "%03d.png"), ""
+		o.Convert.Output.File, o.Convert.Output.VideoCodec = filepath.Join(t.TempDir(), "%03d.png"), ""
 		c.change(&o)
 		mustRun(t, o)
-		got := names(t, o.Convert.Output)
+		got := names(t, o.Convert.Output.File)
 		if len(got) != c.frames || got[0] != fmt.Sprintf("%03d.png", c.first) {
 			t.Errorf("%s: wrote %q", c.name, got)
 		}
@@ -111,7 +111,7 @@ func TestSequenceNumbers(t *testing.T) {
 	o := options(t, gappy)
 	o.MissingFromNumbering = true
 	mustRun(t, o)
-	if got, stamps := readAll(t, o.Convert.Output); len(got) != 12 || stamps[11] != 11*stamps[1] {
+	if got, stamps := readAll(t, o.Convert.Output.File); len(got) != 12 || stamps[11] != 11*stamps[1] {
 		t.Errorf("as video: %d frames at %v", len(got), stamps)
 	}
 

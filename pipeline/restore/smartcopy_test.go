@@ -117,15 +117,15 @@ func TestSmartCopy(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			input := film(t, c.file, c.args...)
-			o := Options{Convert: pipeline.Options{Input: input, Preset: pipeline.Fast, Backend: pipeline.CPU}, SmartCopy: true}
-			o.Convert.Output = filepath.Join(t.TempDir(), "out"+filepath.Ext(c.file))
+			o := Options{Convert: pipeline.Options{Input: pipeline.Input{File: input}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Backend: pipeline.CPU}}, SmartCopy: true}
+			o.Convert.Output.File = filepath.Join(t.TempDir(), "out"+filepath.Ext(c.file))
 			o.Damage = frames(t, "30,71-72")
 			report := mustRun(t, o)
 			r := report.Conversion
 			if report.Made != 3 || r.Made != 3 || r.Frames != 100 || r.Copied+r.Encoded != 100 || r.Encoded > c.encoded {
 				t.Errorf("%d frames made, %d packets copied, %d encoded, want at most %d", report.Made, r.Copied, r.Encoded, c.encoded)
 			}
-			checkCopied(t, input, o.Convert.Output, int(r.Copied))
+			checkCopied(t, input, o.Convert.Output.File, int(r.Copied))
 		})
 	}
 }
@@ -174,14 +174,14 @@ func TestSmartCopyMakesTheSameFrames(t *testing.T) {
 	for _, list := range []string{"0", "1,99", "0-2,40,42,50-53", "98-99"} {
 		t.Run(list, func(t *testing.T) {
 			t.Parallel()
-			o := Options{Convert: pipeline.Options{Input: film(t, "a.mkv", "-c:v", "ffv1", "-g", "7", "-level", "3"), Preset: pipeline.Fast, Backend: pipeline.CPU}}
+			o := Options{Convert: pipeline.Options{Input: pipeline.Input{File: film(t, "a.mkv", "-c:v", "ffv1", "-g", "7", "-level", "3")}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Backend: pipeline.CPU}}}
 			o.Damage = frames(t, list)
 			logs := map[bool][]Entry{}
 			run := func(smart bool) map[int64]string {
-				o.SmartCopy, o.Convert.Output, o.Convert.VideoCodec = smart, filepath.Join(t.TempDir(), "out.mkv"), "ffv1"
+				o.SmartCopy, o.Convert.Output.File, o.Convert.Output.VideoCodec = smart, filepath.Join(t.TempDir(), "out.mkv"), "ffv1"
 				o.Log = func(e Entry) { logs[smart] = append(logs[smart], e) }
 				mustRun(t, o)
-				return decoded(t, o.Convert.Output, "0")
+				return decoded(t, o.Convert.Output.File, "0")
 			}
 			if plain, smart := run(false), run(true); !maps.Equal(plain, smart) {
 				t.Error("the frames differ")
@@ -207,8 +207,8 @@ func TestSmartCopyInserts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			input := film(t, c.file, append([]string{"-vf", "select='not(between(n,50,51))'", "-fps_mode", "passthrough"}, c.args...)...)
-			o := Options{Convert: pipeline.Options{Input: input, Preset: pipeline.Fast, Backend: pipeline.CPU}, SmartCopy: true}
-			o.Convert.Output = filepath.Join(t.TempDir(), "out"+filepath.Ext(c.file))
+			o := Options{Convert: pipeline.Options{Input: pipeline.Input{File: input}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Backend: pipeline.CPU}}, SmartCopy: true}
+			o.Convert.Output.File = filepath.Join(t.TempDir(), "out"+filepath.Ext(c.file))
 			var err error
 			if o.Damage, err = ParseInsert("49:2"); err != nil {
 				t.Fatal(err)
@@ -217,7 +217,7 @@ func TestSmartCopyInserts(t *testing.T) {
 			if r.Frames != 100 || r.Copied+r.Encoded != 100 || r.Encoded > c.encoded {
 				t.Errorf("%d frames, %d packets copied, %d encoded", r.Frames, r.Copied, r.Encoded)
 			}
-			after, is, was := packets(t, o.Convert.Output), decoded(t, o.Convert.Output, "0"), decoded(t, input, "0")
+			after, is, was := packets(t, o.Convert.Output.File), decoded(t, o.Convert.Output.File, "0"), decoded(t, input, "0")
 			for n := range 100 {
 				if at := int64(n) * 40_000; after[at] == "" || is[at] == "" {
 					t.Errorf("no packet or no picture at %d µs", at)
@@ -240,13 +240,13 @@ func TestSmartCopyTwice(t *testing.T) {
 	} {
 		input := film(t, "a.mov", args...)
 		for i, list := range []string{"30", "31,75", "5"} {
-			o := Options{Convert: pipeline.Options{Input: input, Preset: pipeline.Fast, Backend: pipeline.CPU}, SmartCopy: true}
+			o := Options{Convert: pipeline.Options{Input: pipeline.Input{File: input}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Backend: pipeline.CPU}}, SmartCopy: true}
 			if i == 2 {
-				o.Convert.VideoOptions = map[string]string{"refs": "1", "g": "3"} // other parameter sets
+				o.Convert.Output.VideoOptions = map[string]string{"refs": "1", "g": "3"} // other parameter sets
 			}
-			o.Damage, o.Convert.Output = frames(t, list), filepath.Join(t.TempDir(), "out.mov")
-			checkCopied(t, input, o.Convert.Output, int(mustRun(t, o).Conversion.Copied))
-			input = o.Convert.Output
+			o.Damage, o.Convert.Output.File = frames(t, list), filepath.Join(t.TempDir(), "out.mov")
+			checkCopied(t, input, o.Convert.Output.File, int(mustRun(t, o).Conversion.Copied))
+			input = o.Convert.Output.File
 		}
 	}
 }
@@ -263,14 +263,14 @@ func TestSmartCopyOfATruncatedFile(t *testing.T) {
 		if err := os.WriteFile(input, data[:len(data)*7/10], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Convert: pipeline.Options{Input: input, Preset: pipeline.Fast, Backend: pipeline.CPU}, SmartCopy: true}
-		o.Convert.Output, o.Damage = filepath.Join(t.TempDir(), "out.mkv"), frames(t, "30")
+		o := Options{Convert: pipeline.Options{Input: pipeline.Input{File: input}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Backend: pipeline.CPU}}, SmartCopy: true}
+		o.Convert.Output.File, o.Damage = filepath.Join(t.TempDir(), "out.mkv"), frames(t, "30")
 		report, err := Run(context.Background(), o)
 		if fault.KindOf(err) != fault.BadData || report == nil || report.Conversion == nil {
 			t.Fatalf("%+v: %v", report, err)
 		}
 		r := report.Conversion
-		if r.Output != strings.TrimSuffix(o.Convert.Output, ".mkv")+".partial.mkv" || report.Made != 1 || r.Frames < 50 {
+		if r.Output != strings.TrimSuffix(o.Convert.Output.File, ".mkv")+".partial.mkv" || report.Made != 1 || r.Frames < 50 {
 			t.Errorf("%d frames in %q, %d made", r.Frames, r.Output, report.Made)
 		}
 		was, is := packets(t, whole), packets(t, r.Output)
@@ -294,13 +294,13 @@ func TestSmartCopyOfSequences(t *testing.T) {
 		dir := t.TempDir()
 		ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=24:duration=0.5", "-pix_fmt", c.format, filepath.Join(dir, "%04d."+c.ext))
 		out := filepath.Join(t.TempDir(), "%04d."+c.ext)
-		o := Options{Convert: pipeline.Options{Input: filepath.Join(dir, "%04d."+c.ext), Output: out, Preset: pipeline.Fast, Backend: pipeline.CPU}, SmartCopy: true}
+		o := Options{Convert: pipeline.Options{Input: pipeline.Input{File: filepath.Join(dir, "%04d."+c.ext)}, Output: pipeline.Output{File: out}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Backend: pipeline.CPU}}, SmartCopy: true}
 		o.Damage = frames(t, "4,7-8")
 		if r := mustRun(t, o).Conversion; r.Copied != 9 || r.Encoded != 3 {
 			t.Errorf("%s: %d copied, %d encoded", c.ext, r.Copied, r.Encoded)
 		}
 		for n := range 12 {
-			before, err := os.ReadFile(fmt.Sprintf(o.Convert.Input, n+1))
+			before, err := os.ReadFile(fmt.Sprintf(o.Convert.Input.File, n+1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -323,22 +323,22 @@ func TestSmartCopyRefuses(t *testing.T) {
 	}{
 		{"another codec", "a.mkv", []string{"-c:v", "mpeg4"}, nil, "mpeg4"},
 		{"a decoder of 12 bits, an encoder of 10", "a.mkv", []string{"-c:v", "prores_ks", "-profile:v", "4", "-pix_fmt", "yuv444p10le"}, nil, "yuv444p12le"},
-		{"interlaced", "a.mov", []string{"-c:v", "prores_ks", "-flags", "+ildct", "-vf", "setfield=tff"}, func(o *pipeline.Options) { o.Deinterlace = pipeline.IgnoreFields }, "interlaced"},
-		{"sample format", "a.mov", jpeg, func(o *pipeline.Options) { o.PixelFormat = "yuv444p" }, "--pix-fmt yuv444p"},
-		{"encoder", "a.mov", jpeg, func(o *pipeline.Options) { o.VideoCodec = "libx264" }, "--vcodec libx264"},
-		{"container", "a.mov", jpeg, func(o *pipeline.Options) { o.Output = strings.TrimSuffix(o.Output, ".mov") + ".webm" }, "webm"},
-		{"header", "a.mkv", []string{"-c:v", "ffv1", "-level", "3"}, func(o *pipeline.Options) { o.VideoOptions = map[string]string{"slices": "42"} }, "header"},
+		{"interlaced", "a.mov", []string{"-c:v", "prores_ks", "-flags", "+ildct", "-vf", "setfield=tff"}, func(o *pipeline.Options) { o.Input.Deinterlace = pipeline.IgnoreFields }, "interlaced"},
+		{"sample format", "a.mov", jpeg, func(o *pipeline.Options) { o.Output.PixelFormat = "yuv444p" }, "Output.PixelFormat yuv444p"},
+		{"encoder", "a.mov", jpeg, func(o *pipeline.Options) { o.Output.VideoCodec = "libx264" }, "Output.VideoCodec libx264"},
+		{"container", "a.mov", jpeg, func(o *pipeline.Options) { o.Output.File = strings.TrimSuffix(o.Output.File, ".mov") + ".webm" }, "webm"},
+		{"header", "a.mkv", []string{"-c:v", "ffv1", "-level", "3"}, func(o *pipeline.Options) { o.Output.VideoOptions = map[string]string{"slices": "42"} }, "header"},
 	} {
-		o := Options{Convert: pipeline.Options{Input: film(t, c.file, c.args...), Preset: pipeline.Fast, Backend: pipeline.CPU}, SmartCopy: true}
-		o.Convert.Output, o.Damage = filepath.Join(t.TempDir(), "out"+filepath.Ext(c.file)), frames(t, "30")
+		o := Options{Convert: pipeline.Options{Input: pipeline.Input{File: film(t, c.file, c.args...)}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Backend: pipeline.CPU}}, SmartCopy: true}
+		o.Convert.Output.File, o.Damage = filepath.Join(t.TempDir(), "out"+filepath.Ext(c.file)), frames(t, "30")
 		if c.change != nil {
 			c.change(&o.Convert)
 		}
 		_, err := Run(context.Background(), o)
-		if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "--smart-copy") || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "leave it out") {
+		if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Options.SmartCopy") || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "leave it out") {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if left, _ := filepath.Glob(filepath.Dir(o.Convert.Output) + "/*"); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Dir(o.Convert.Output.File) + "/*"); len(left) > 0 {
 			t.Errorf("%s: left behind %v", c.name, left)
 		}
 	}

@@ -23,20 +23,20 @@ type survey struct {
 // scan reads the input once.
 func scan(ctx context.Context, o *Options) (*survey, error) {
 	c := &o.Convert
-	r, err := media.Open(ctx, c.Input, media.ReaderOptions{Format: c.InputFormat, Rate: c.InputRate, SequenceGaps: c.SequenceGaps, Threads: c.Threads, Map: c.Map, Log: c.Log})
-	if numbers := media.SequenceNumbers(c.Input); fault.KindOf(err) == fault.BadData && !c.SequenceGaps && len(missing(numbers)) > 0 {
-		return nil, fault.New(fault.BadData, "%w; --missing-from-numbering makes what is missing", err)
+	r, err := media.Open(ctx, c.Input.File, media.ReaderOptions{Format: c.Input.Format, Rate: c.Input.Rate, SequenceGaps: c.Input.SequenceGaps, Threads: c.Compute.Threads, Map: c.Input.Map, Log: c.Hooks.Log})
+	if numbers := media.SequenceNumbers(c.Input.File); fault.KindOf(err) == fault.BadData && !c.Input.SequenceGaps && len(missing(numbers)) > 0 {
+		return nil, fault.New(fault.BadData, "%w; Options.MissingFromNumbering makes what is missing", err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	s := &survey{video: r.Video(), findings: slices.Clone(o.Damage), numbers: media.SequenceNumbers(c.Input)}
-	if s.numbers == nil && !media.Seekable(c.Input) {
-		return nil, fault.New(fault.Usage, "input %q cannot be read twice; give a file", c.Input)
+	s := &survey{video: r.Video(), findings: slices.Clone(o.Damage), numbers: media.SequenceNumbers(c.Input.File)}
+	if s.numbers == nil && !media.Seekable(c.Input.File) {
+		return nil, fault.New(fault.Usage, "input %q cannot be read twice; give a file", c.Input.File)
 	}
 	if s.numbers == nil && o.MissingFromNumbering {
-		return nil, fault.New(fault.Usage, "--missing-from-numbering: input %q is no image sequence, such as frames/%%05d.dpx", c.Input)
+		return nil, fault.New(fault.Usage, "Options.MissingFromNumbering: input %q is no image sequence, such as frames/%%05d.dpx", c.Input.File)
 	}
 	var d *detector
 	if o.Detect {

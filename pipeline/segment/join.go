@@ -36,7 +36,7 @@ func (p *Plan) Join(ctx context.Context, dir string, local pipeline.Options) (*p
 	}
 	defer j.close()
 	o := p.apply(local)
-	o.Output, o.OutputFormat, o.Overwrite = local.Output, local.OutputFormat, local.Overwrite
+	o.Output.File, o.Output.Format, o.Output.Overwrite = local.Output.File, local.Output.Format, local.Output.Overwrite
 	return pipeline.Join(ctx, o, &p.Whole, j.next)
 }
 

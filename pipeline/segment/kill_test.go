@@ -41,11 +41,13 @@ func TestCancelledSegmentsLeaveNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "segments")
 	for _, frames := range []int64{0, 1, 5, 30, 60} {
 		ctx, cancel := context.WithCancel(context.Background())
-		local := pipeline.Options{Progress: func(at pipeline.Progress) {
-			if at.Frames == frames {
-				cancel()
-			}
-		}}
+		local := pipeline.Options{
+			Hooks: pipeline.Hooks{Progress: func(at pipeline.Progress) {
+				if at.Frames == frames {
+					cancel()
+				}
+			}},
+		}
 		if frames == 0 {
 			cancel()
 		}
@@ -62,18 +64,18 @@ func TestCancelledSegmentsLeaveNothing(t *testing.T) {
 func TestResumedConversionsEndAsOneRun(t *testing.T) {
 	input := clip(t)
 	o := options(input)
-	o.OutputFormat = ""
+	o.Output.Format = ""
 	one := filepath.Join(t.TempDir(), "whole.mkv")
 	whole(t, o, one)
 	want := strings.Join(content(t, one), "\n")
 	dir := t.TempDir()
-	o.Output = filepath.Join(dir, "out.mkv")
+	o.Output.File = filepath.Join(dir, "out.mkv")
 	second := big.NewRat(1, 1)
 	random := rand.New(rand.NewPCG(7, 7))
 	last := int64(0)
 	for stop := int64(1); stop < 200; stop = last + random.Int64N(60) {
 		ctx, cancel := context.WithCancel(context.Background())
-		o.Progress = func(at pipeline.Progress) {
+		o.Hooks.Progress = func(at pipeline.Progress) {
 			if last = at.Frames; at.Frames >= stop {
 				cancel()
 			}
@@ -85,7 +87,7 @@ func TestResumedConversionsEndAsOneRun(t *testing.T) {
 		}
 		// What a kill leaves behind.
 		for _, name := range []string{".000002.json.77.part", ".joined.AB.part.mkv", "joined.mkv"} {
-			if err := os.WriteFile(filepath.Join(StateDir(o.Output), name), []byte("x"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(StateDir(o.Output.File), name), []byte("x"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -94,22 +96,22 @@ func TestResumedConversionsEndAsOneRun(t *testing.T) {
 		}
 	}
 	other := o
-	other.Rate, other.Progress = pipeline.Rate{Value: big.NewRat(60, 1)}, nil
+	other.Timing.Rate, other.Hooks.Progress = pipeline.Rate{Value: big.NewRat(60, 1)}, nil
 	if _, err := Convert(context.Background(), other, second, "test"); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Rate") {
 		t.Errorf("other settings: %v", err)
 	}
-	o.Progress = nil
+	o.Hooks.Progress = nil
 	report, err := Convert(context.Background(), o, second, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Frames != 200 || report.Output != o.Output {
+	if report.Frames != 200 || report.Output != o.Output.File {
 		t.Errorf("report %+v", report)
 	}
 	if names := left(t, dir); len(names) != 1 || names[0] != "out.mkv" {
 		t.Errorf("%q are left, want out.mkv", names)
 	}
-	if strings.Join(content(t, o.Output), "\n") != want {
+	if strings.Join(content(t, o.Output.File), "\n") != want {
 		t.Error("the output is not that of one run")
 	}
 	if _, err := Convert(context.Background(), o, second, "test"); fault.KindOf(err) != fault.CannotWrite {
@@ -120,8 +122,8 @@ func TestResumedConversionsEndAsOneRun(t *testing.T) {
 func TestLastStepsAreTakenAgain(t *testing.T) {
 	o := options(clip(t))
 	dir := t.TempDir()
-	o.Output, o.OutputFormat = filepath.Join(dir, "out.mkv"), ""
-	state := StateDir(o.Output)
+	o.Output.File, o.Output.Format = filepath.Join(dir, "out.mkv"), ""
+	state := StateDir(o.Output.File)
 	p := newPlan(t, o, 1)
 	for _, test := range []struct{ name, joined, output, want string }{
 		{"before the file has its name", "new", "", "new"},
@@ -133,7 +135,7 @@ func TestLastStepsAreTakenAgain(t *testing.T) {
 		if err := p.Write(filepath.Join(state, wholeName)); err != nil {
 			t.Fatal(err)
 		}
-		for name, content := range map[string]string{filepath.Join(state, "joined.mkv"): test.joined, o.Output: test.output} {
+		for name, content := range map[string]string{filepath.Join(state, "joined.mkv"): test.joined, o.Output.File: test.output} {
 			os.Remove(name)
 			if content == "" {
 				continue
@@ -145,7 +147,7 @@ func TestLastStepsAreTakenAgain(t *testing.T) {
 		if _, err := Convert(context.Background(), o, big.NewRat(1, 1), "test"); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		got, _ := os.ReadFile(o.Output)
+		got, _ := os.ReadFile(o.Output.File)
 		if names := left(t, dir); len(names) != 1 || string(got) != test.want {
 			t.Errorf("%s: %q are left, and the output is %q", test.name, names, got)
 		}
@@ -154,14 +156,14 @@ func TestLastStepsAreTakenAgain(t *testing.T) {
 
 func TestWorkersOnOneRange(t *testing.T) {
 	o := options(clip(t))
-	o.VideoCodec = "libx264" // whose packets name its threads
+	o.Output.VideoCodec = "libx264" // whose packets name its threads
 	p := newPlan(t, o, 2)
 	dir := t.TempDir()
 	var group sync.WaitGroup
 	for n := range 4 {
 		group.Go(func() {
 			for _, i := range []int{n % 2, 1 - n%2} {
-				if _, _, err := p.Make(context.Background(), dir, i, pipeline.Options{Threads: 1 + n}); err != nil {
+				if _, _, err := p.Make(context.Background(), dir, i, pipeline.Options{Compute: pipeline.Compute{Threads: 1 + n}}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -171,7 +173,7 @@ func TestWorkersOnOneRange(t *testing.T) {
 	if err := p.Status(dir, true).Err(); err != nil {
 		t.Error(err)
 	}
-	if _, err := p.Join(context.Background(), dir, pipeline.Options{Output: filepath.Join(t.TempDir(), "out.mp4")}); err != nil {
+	if _, err := p.Join(context.Background(), dir, pipeline.Options{Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.mp4")}}); err != nil {
 		t.Error(err)
 	}
 	for _, name := range left(t, dir) {
@@ -211,7 +213,7 @@ func TestDamagedSegmentsAreMadeAgain(t *testing.T) {
 		if err := p.Status(dir, true).Err(); err == nil {
 			t.Errorf("%s: the status says that all is well", name)
 		}
-		_, err := p.Join(context.Background(), dir, pipeline.Options{Output: filepath.Join(t.TempDir(), "out.mkv")})
+		_, err := p.Join(context.Background(), dir, pipeline.Options{Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.mkv")}})
 		if k := fault.KindOf(err); k != fault.BadData && k != fault.TryAgain {
 			t.Errorf("%s: joined: %v", name, err)
 		}
@@ -297,8 +299,8 @@ func TestConvertChild(t *testing.T) {
 		t.Skip("only in a process of TestKilledConversionsGoOn")
 	}
 	o := options(input)
-	o.Output, o.OutputFormat = output, ""
-	o.Progress = func(at pipeline.Progress) { fmt.Println(at.Frames) }
+	o.Output.File, o.Output.Format = output, ""
+	o.Hooks.Progress = func(at pipeline.Progress) { fmt.Println(at.Frames) }
 	if _, err := Convert(context.Background(), o, big.NewRat(1, 2), "test"); err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +309,7 @@ func TestConvertChild(t *testing.T) {
 func TestKilledConversionsGoOn(t *testing.T) {
 	input := clip(t)
 	o := options(input)
-	o.OutputFormat = ""
+	o.Output.Format = ""
 	one := filepath.Join(t.TempDir(), "whole.mkv")
 	whole(t, o, one)
 	dir := t.TempDir()

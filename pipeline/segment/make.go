@@ -16,8 +16,8 @@ import (
 // apply adds to the plan's settings what may differ between those who work on it.
 func (p *Plan) apply(local pipeline.Options) pipeline.Options {
 	o := p.Settings
-	o.Threads, o.Backend, o.Devices, o.FaultPolicy, o.FlowCache = local.Threads, local.Backend, local.Devices, local.FaultPolicy, local.FlowCache
-	o.Log, o.Progress = local.Log, local.Progress
+	o.Compute.Threads, o.Compute.Backend, o.Compute.Devices, o.Compute.FaultPolicy, o.Synthesis.FlowCache = local.Compute.Threads, local.Compute.Backend, local.Compute.Devices, local.Compute.FaultPolicy, local.Synthesis.FlowCache
+	o.Hooks.Log, o.Hooks.Progress = local.Hooks.Log, local.Hooks.Progress
 	return o
 }
 
@@ -47,8 +47,8 @@ func (p *Plan) make(ctx context.Context, dir string, i int, local pipeline.Optio
 	if err == nil {
 		return m, nil, nil
 	}
-	if local.Log != nil && !errors.Is(err, errMissing) {
-		local.Log.Warn("a segment is made again", "index", i, "reason", err)
+	if local.Hooks.Log != nil && !errors.Is(err, errMissing) {
+		local.Hooks.Log.Warn("a segment is made again", "index", i, "reason", err)
 	}
 	m, report, err := p.write(ctx, dir, i, local)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *Plan) write(ctx context.Context, dir string, i int, local pipeline.Opti
 	want := p.Ranges[i]
 	m := &Manifest{Plan: p.ID(), Index: i, First: want.First}
 	o := p.apply(local)
-	o.Digest = func(_ int64, d pipeline.Digest) { m.Digests = append(m.Digests, Hash(d)) }
+	o.Hooks.Digest = func(_ int64, d pipeline.Digest) { m.Digests = append(m.Digests, Hash(d)) }
 	w := newPacketWriter(file)
 	report, err := pipeline.RunPart(ctx, o, &p.Whole, want.First, want.End, func(packet media.Packet) error {
 		if err := w.write(packet); err != nil {

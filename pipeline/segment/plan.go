@@ -69,7 +69,7 @@ func New(ctx context.Context, o pipeline.Options, length *big.Rat, even bool, pr
 	if length.Sign() <= 0 {
 		return nil, fault.New(fault.Usage, "--segment-seconds %s: must be positive", length.FloatString(3))
 	}
-	path, err := filepath.Abs(o.Input)
+	path, err := filepath.Abs(o.Input.File)
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "%w", err)
 	}
@@ -87,11 +87,11 @@ func New(ctx context.Context, o pipeline.Options, length *big.Rat, even bool, pr
 	if count > maxRanges {
 		return nil, fault.New(fault.Usage, "--segment-seconds %s: makes %d ranges; at most %d", length.FloatString(3), count, maxRanges)
 	}
-	scenes, never := whole.Scenes, o.SceneThreshold != nil && *o.SceneThreshold > 1
+	scenes, never := whole.Scenes, o.Synthesis.SceneThreshold != nil && *o.Synthesis.SceneThreshold > 1
 	switch {
 	case even:
 		scenes = nil
-	case o.Scenes == nil && !never && count > 1:
+	case o.Synthesis.Scenes == nil && !never && count > 1:
 		if scenes, err = pipeline.FindScenes(ctx, o, whole); err != nil {
 			return nil, err
 		}
@@ -102,12 +102,12 @@ func New(ctx context.Context, o pipeline.Options, length *big.Rat, even bool, pr
 
 // settings are those of o that say what is made, for an input at path.
 func settings(o pipeline.Options, path string) pipeline.Options {
-	if o.Input = path; o.Output != "" {
-		o.Output = filepath.Base(o.Output) // for its container
+	if o.Input.File = path; o.Output.File != "" {
+		o.Output.File = filepath.Base(o.Output.File) // for its container
 	}
-	o.Threads, o.Backend, o.Devices, o.FaultPolicy, o.FlowCache = 0, "", nil, "", ""
-	o.Overwrite, o.NoVerify = false, false
-	o.Digest, o.Log, o.Record, o.ConfidenceMap, o.Progress = nil, nil, nil, nil, nil
+	o.Compute.Threads, o.Compute.Backend, o.Compute.Devices, o.Compute.FaultPolicy, o.Synthesis.FlowCache = 0, "", nil, "", ""
+	o.Output.Overwrite, o.Output.NoVerify = false, false
+	o.Hooks.Digest, o.Hooks.Log, o.Hooks.Record, o.Hooks.ConfidenceMap, o.Hooks.Progress = nil, nil, nil, nil, nil
 	return o
 }
 
@@ -155,7 +155,7 @@ func describe(ctx context.Context, path string) (in Input, err error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, reader{ctx, f}); err != nil {
 		if ctx.Err() != nil {
-			return in, fault.New(fault.Cancelled, "cancelled")
+			return in, fault.Cancel(ctx, "cancelled")
 		}
 		return in, fault.New(fault.NoInput, "%w", err)
 	}

@@ -37,10 +37,10 @@ func StateDir(output string) string {
 // goes.
 func Convert(ctx context.Context, o pipeline.Options, length *big.Rat, program string) (*pipeline.Report, error) {
 	began := time.Now()
-	if o.Output == "" || o.Output == "-" {
+	if o.Output.File == "" || o.Output.File == "-" {
 		return nil, fault.New(fault.Usage, "--resume: no output file to go on with; name one with -o")
 	}
-	dir := StateDir(o.Output)
+	dir := StateDir(o.Output.File)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fault.New(fault.CannotWrite, "--resume: %w", err)
 	}
@@ -50,14 +50,14 @@ func Convert(ctx context.Context, o pipeline.Options, length *big.Rat, program s
 	}
 	defer lock.Close()
 	if errors.Is(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
-		return nil, fault.New(fault.TryAgain, "another retime makes %q; wait for it", o.Output)
+		return nil, fault.New(fault.TryAgain, "another retime makes %q; wait for it", o.Output.File)
 	}
 	if plan, err := ReadPlan(filepath.Join(dir, wholeName), program); err == nil {
 		return plan.deliver(dir, o) // the last run was killed on its last steps
 	}
-	if _, err := os.Stat(o.Output); err == nil && !o.Overwrite {
+	if _, err := os.Stat(o.Output.File); err == nil && !o.Output.Overwrite {
 		os.Remove(dir) // where nothing is in it
-		return nil, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", o.Output)
+		return nil, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", o.Output.File)
 	}
 	plan, err := resumed(ctx, dir, o, length, program)
 	if err != nil {
@@ -73,8 +73,8 @@ func Convert(ctx context.Context, o pipeline.Options, length *big.Rat, program s
 		os.Remove(old)
 	}
 	local := o
-	local.OutputFormat, local.Progress = plan.Settings.OutputFormat, nil
-	local.Output, local.Overwrite = filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output)), true
+	local.Output.Format, local.Hooks.Progress = plan.Settings.Output.Format, nil
+	local.Output.File, local.Output.Overwrite = filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output.File)), true
 	report, err := plan.Join(ctx, dir, local)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func Convert(ctx context.Context, o pipeline.Options, length *big.Rat, program s
 	if _, err := plan.deliver(dir, o); err != nil {
 		return nil, err
 	}
-	report.Output, report.Elapsed = o.Output, time.Since(began)
+	report.Output, report.Elapsed = o.Output.File, time.Since(began)
 	report.Sources, report.Made, report.Repeats, report.Stages = sum.Sources, sum.Made, sum.Repeats, sum.Stages
 	report.Backend, report.Devices, report.Remade = sum.Backend, sum.Devices, sum.Remade
 	return report, nil
@@ -102,12 +102,12 @@ const (
 // plan last.
 func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error) {
 	cannot := func(err error) error { return fault.New(fault.CannotWrite, "--resume: %w", err) }
-	joined := filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output))
+	joined := filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output.File))
 	if _, err := os.Stat(joined); err == nil {
-		if _, err := os.Stat(o.Output); err == nil && !o.Overwrite {
-			return nil, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", o.Output)
+		if _, err := os.Stat(o.Output.File); err == nil && !o.Output.Overwrite {
+			return nil, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", o.Output.File)
 		}
-		if err := atomicfile.Rename(joined, o.Output); err != nil {
+		if err := atomicfile.Rename(joined, o.Output.File); err != nil {
 			return nil, cannot(err)
 		}
 	}
@@ -127,7 +127,7 @@ func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error)
 		return nil, cannot(err)
 	}
 	v := p.Whole.Parameters
-	return &pipeline.Report{Output: o.Output, Width: v.Width, Height: v.Height, Format: v.PixelFormat, Rate: p.Whole.Rate, Frames: p.Whole.Frames}, nil
+	return &pipeline.Report{Output: o.Output.File, Width: v.Width, Height: v.Height, Format: v.PixelFormat, Rate: p.Whole.Rate, Frames: p.Whole.Frames}, nil
 }
 
 // joinedPrefix begins the names of the joined file and of what it is before that.
@@ -156,13 +156,13 @@ func resumed(ctx context.Context, dir string, o pipeline.Options, length *big.Ra
 	if err != nil {
 		return nil, fault.New(fault.KindOf(err), "%w; remove %s to begin anew", err, dir)
 	}
-	path, err := filepath.Abs(o.Input)
+	path, err := filepath.Abs(o.Input.File)
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "%w", err)
 	}
 	if changed := differences(p.Settings, settings(o, path)); len(changed) > 0 {
 		return nil, fault.New(fault.Usage, "%q was begun with other settings (%s); give those, or remove %s to begin anew",
-			o.Output, strings.Join(changed, ", "), dir)
+			o.Output.File, strings.Join(changed, ", "), dir)
 	}
 	return p, p.checkInput(ctx, true)
 }
@@ -193,8 +193,8 @@ func (p *Plan) makeRest(ctx context.Context, dir string, o pipeline.Options) (*p
 	sum := &pipeline.Report{}
 	local := o
 	for i, r := range p.Ranges {
-		if show := o.Progress; show != nil {
-			local.Progress = func(at pipeline.Progress) {
+		if show := o.Hooks.Progress; show != nil {
+			local.Hooks.Progress = func(at pipeline.Progress) {
 				show(pipeline.Progress{Frames: r.First + at.Frames, Total: p.Whole.Frames})
 			}
 		}

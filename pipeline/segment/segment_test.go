@@ -43,15 +43,15 @@ func clip(t testing.TB) string {
 
 func options(input string) pipeline.Options {
 	rate, _ := pipeline.ParseRate("50")
-	return pipeline.Options{Input: input, OutputFormat: "matroska", Rate: rate, Preset: pipeline.Fast, VideoCodec: "ffv1", Threads: 2}
+	return pipeline.Options{Input: pipeline.Input{File: input}, Output: pipeline.Output{Format: "matroska", VideoCodec: "ffv1"}, Timing: pipeline.Timing{Rate: rate}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Threads: 2}}
 }
 
 // whole runs o in one piece and returns the hash of its frames.
 func whole(t testing.TB, o pipeline.Options, output string) string {
 	t.Helper()
 	var digests []Hash
-	o.Output, o.Overwrite = output, true
-	o.Digest = func(k int64, d pipeline.Digest) {
+	o.Output.File, o.Output.Overwrite = output, true
+	o.Hooks.Digest = func(k int64, d pipeline.Digest) {
 		if k != int64(len(digests)) {
 			t.Errorf("frame %d comes as number %d", k, len(digests))
 		}
@@ -87,7 +87,7 @@ func newPlan(t testing.TB, o pipeline.Options, n int64) *Plan {
 func makeAll(t testing.TB, p *Plan, dir string, order []int) {
 	t.Helper()
 	for n, i := range order {
-		if _, _, err := p.Make(context.Background(), dir, i, pipeline.Options{Threads: 1 + n%3}); err != nil {
+		if _, _, err := p.Make(context.Background(), dir, i, pipeline.Options{Compute: pipeline.Compute{Threads: 1 + n%3}}); err != nil {
 			t.Fatalf("segment %d: %v", i, err)
 		}
 	}
@@ -110,22 +110,24 @@ func TestSegmentsMakeTheFramesOfOneRun(t *testing.T) {
 	}{
 		{"rate", []int64{1, 3, 17}, func(*pipeline.Options) {}},
 		{"slow part", []int64{5}, func(o *pipeline.Options) {
-			o.Slow, o.From, o.To = big.NewRat(5, 2), big.NewRat(1, 3), big.NewRat(29, 10)
+			o.Timing.Slow, o.Timing.From, o.Timing.To = big.NewRat(5, 2), big.NewRat(1, 3), big.NewRat(29, 10)
 		}},
-		{"fewer frames", []int64{4}, func(o *pipeline.Options) { o.Rate, _ = pipeline.ParseRate("9") }},
-		{"shutter", []int64{3}, func(o *pipeline.Options) { o.Shutter, o.Rate = half, pipeline.Rate{Value: big.NewRat(12, 1)} }},
-		{"scenes", []int64{4}, func(o *pipeline.Options) { o.Scenes = rats(1010, 1500, 3210) }},
-		{"repeats", []int64{4}, func(o *pipeline.Options) { o.Duplicates = pipeline.RetimeDuplicates }},
-		{"fields", []int64{3}, func(o *pipeline.Options) { o.Deinterlace = pipeline.EachFrame }},
+		{"fewer frames", []int64{4}, func(o *pipeline.Options) { o.Timing.Rate, _ = pipeline.ParseRate("9") }},
+		{"shutter", []int64{3}, func(o *pipeline.Options) {
+			o.Timing.Shutter, o.Timing.Rate = half, pipeline.Rate{Value: big.NewRat(12, 1)}
+		}},
+		{"scenes", []int64{4}, func(o *pipeline.Options) { o.Synthesis.Scenes = rats(1010, 1500, 3210) }},
+		{"repeats", []int64{4}, func(o *pipeline.Options) { o.Synthesis.Duplicates = pipeline.RetimeDuplicates }},
+		{"fields", []int64{3}, func(o *pipeline.Options) { o.Input.Deinterlace = pipeline.EachFrame }},
 		{"ramp", []int64{4}, func(o *pipeline.Options) {
-			o.Curve = []curve.Keyframe{
+			o.Timing.Curve = []curve.Keyframe{
 				{Source: new(big.Rat), Output: new(big.Rat), Shape: curve.Linear},
 				{Source: big.NewRat(1, 1), Output: big.NewRat(2, 1), Shape: curve.Linear},
 				{Source: big.NewRat(1, 1), Output: big.NewRat(3, 1), Shape: curve.Linear},
 				{Output: big.NewRat(4, 1), Shape: curve.Linear}, // the end
 			}
 		}},
-		{"blend", []int64{3}, func(o *pipeline.Options) { o.Mode = "blend" }},
+		{"blend", []int64{3}, func(o *pipeline.Options) { o.Synthesis.Mode = "blend" }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := options(input)
@@ -143,7 +145,7 @@ func TestSegmentsMakeTheFramesOfOneRun(t *testing.T) {
 					t.Errorf("%d segments: the frames are not those of one run", n)
 				}
 				joined := filepath.Join(t.TempDir(), "joined.mkv")
-				if _, err := p.Join(context.Background(), dir, pipeline.Options{Output: joined}); err != nil {
+				if _, err := p.Join(context.Background(), dir, pipeline.Options{Output: pipeline.Output{File: joined}}); err != nil {
 					t.Fatal(err)
 				}
 				a, b := content(t, output), content(t, joined)
@@ -168,12 +170,12 @@ func content(t testing.TB, name string) []string {
 
 func TestJoinKeepsWhatOneRunWrites(t *testing.T) {
 	o := options(clip(t))
-	o.VideoCodec, o.OutputFormat = "libx264", "mp4"
+	o.Output.VideoCodec, o.Output.Format = "libx264", "mp4"
 	p := newPlan(t, o, 5)
 	dir := t.TempDir()
 	makeAll(t, p, dir, []int{0, 1, 2, 3, 4})
 	joined := filepath.Join(t.TempDir(), "joined.mp4")
-	if _, err := p.Join(context.Background(), dir, pipeline.Options{Output: joined}); err != nil {
+	if _, err := p.Join(context.Background(), dir, pipeline.Options{Output: pipeline.Output{File: joined}}); err != nil {
 		t.Fatal(err)
 	}
 	entries := func(name string) string {
@@ -194,7 +196,7 @@ func TestJoinKeepsWhatOneRunWrites(t *testing.T) {
 	if n := strings.Count(times, "\n0,"); n != 200 {
 		t.Errorf("%d pictures play, want 200", n)
 	}
-	_, err := p.Join(context.Background(), dir, pipeline.Options{Output: filepath.Join(t.TempDir(), "joined.ts")})
+	_, err := p.Join(context.Background(), dir, pipeline.Options{Output: pipeline.Output{File: filepath.Join(t.TempDir(), "joined.ts")}})
 	if fault.KindOf(err) != fault.Usage {
 		t.Errorf("joining MP4's stream into a transport stream: %v", err)
 	}
@@ -208,11 +210,11 @@ func TestRefusals(t *testing.T) {
 		set  func(o *pipeline.Options)
 		want string
 	}{
-		{"backward", func(o *pipeline.Options) { o.Curve, o.Rate = back, pipeline.Rate{} }, "--curve"},
-		{"times kept", func(o *pipeline.Options) { o.KeepTimestamps = true }, "--keep-timestamps"},
-		{"standard input", func(o *pipeline.Options) { o.Input = "-" }, "cannot be read in parts"},
-		{"wrapped frames", func(o *pipeline.Options) { o.OutputFormat, o.VideoCodec = "yuv4mpegpipe", "" }, "--format"},
-		{"no such container", func(o *pipeline.Options) { o.OutputFormat = "none" }, "none"},
+		{"backward", func(o *pipeline.Options) { o.Timing.Curve, o.Timing.Rate = back, pipeline.Rate{} }, "Timing.Curve"},
+		{"times kept", func(o *pipeline.Options) { o.Timing.KeepTimestamps = true }, "Timing.KeepTimestamps"},
+		{"standard input", func(o *pipeline.Options) { o.Input.File = "-" }, "cannot be read in parts"},
+		{"wrapped frames", func(o *pipeline.Options) { o.Output.Format, o.Output.VideoCodec = "yuv4mpegpipe", "" }, "Output.Format"},
+		{"no such container", func(o *pipeline.Options) { o.Output.Format = "none" }, "none"},
 	} {
 		o := options(input)
 		test.set(&o)
@@ -243,7 +245,7 @@ func TestChangedInputIsRefused(t *testing.T) {
 	if err := os.Chtimes(input, p.Input.Modified, p.Input.Modified); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Join(context.Background(), dir, pipeline.Options{Output: filepath.Join(t.TempDir(), "out.mkv")}); fault.KindOf(err) != fault.BadData {
+	if _, err := p.Join(context.Background(), dir, pipeline.Options{Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.mkv")}}); fault.KindOf(err) != fault.BadData {
 		t.Errorf("join: %v, want bad data", err)
 	}
 	if _, err := p.Verify(context.Background(), dir, 1, pipeline.Options{}); fault.KindOf(err) != fault.BadData {
@@ -253,10 +255,10 @@ func TestChangedInputIsRefused(t *testing.T) {
 
 func TestPlansAreReadBack(t *testing.T) {
 	o := options(clip(t))
-	o.Scenes, o.Curve = rats(900), nil
+	o.Synthesis.Scenes, o.Timing.Curve = rats(900), nil
 	crf := 20
-	o.CRF, o.VideoOptions = &crf, map[string]string{"level": "3"}
-	o.VideoCodec = "libx264"
+	o.Output.CRF, o.Output.VideoOptions = &crf, map[string]string{"level": "3"}
+	o.Output.VideoCodec = "libx264"
 	p := newPlan(t, o, 3)
 	name := filepath.Join(t.TempDir(), "plan.json")
 	if err := p.Write(name); err != nil {
@@ -329,9 +331,9 @@ func TestRangesBeginWithScenes(t *testing.T) {
 	}{
 		{"found", false, func(*pipeline.Options) {}, 110},
 		{"even", true, func(*pipeline.Options) {}, 100},
-		{"never", false, func(o *pipeline.Options) { o.SceneThreshold = &never }, 100},
-		{"listed", false, func(o *pipeline.Options) { o.Scenes = rats(1900) }, 95},
-		{"listed for nothing", true, func(o *pipeline.Options) { o.Scenes = rats(1900) }, 100},
+		{"never", false, func(o *pipeline.Options) { o.Synthesis.SceneThreshold = &never }, 100},
+		{"listed", false, func(o *pipeline.Options) { o.Synthesis.Scenes = rats(1900) }, 95},
+		{"listed for nothing", true, func(o *pipeline.Options) { o.Synthesis.Scenes = rats(1900) }, 100},
 	} {
 		o := o
 		test.set(&o)
@@ -342,7 +344,7 @@ func TestRangesBeginWithScenes(t *testing.T) {
 		if len(p.Ranges) != 2 || p.Ranges[1].First != test.cut {
 			t.Errorf("%s: ranges %v, want a cut at %d", test.name, p.Ranges, test.cut)
 		}
-		if o.Scenes != nil || o.SceneThreshold != nil {
+		if o.Synthesis.Scenes != nil || o.Synthesis.SceneThreshold != nil {
 			continue
 		}
 		dir := t.TempDir()
@@ -362,7 +364,7 @@ func TestVerifyFindsWhatDiffers(t *testing.T) {
 		t.Errorf("a segment is missing: %v", err)
 	}
 	makeAll(t, p, dir, []int{1})
-	if s, err = p.Verify(context.Background(), dir, -1, pipeline.Options{Threads: 3}); err != nil {
+	if s, err = p.Verify(context.Background(), dir, -1, pipeline.Options{Compute: pipeline.Compute{Threads: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	checked := int64(0)

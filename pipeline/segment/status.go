@@ -108,15 +108,15 @@ func (p *Plan) Verify(ctx context.Context, dir string, sample int, local pipelin
 		total += r.End - r.First
 	}
 	done := int64(0)
-	show := o.Progress
-	o.Progress = nil
+	show := o.Hooks.Progress
+	o.Hooks.Progress = nil
 	for _, r := range checks {
 		i := p.holding(r.First)
 		m, at := manifests[i], &s.Segments[i]
 		if m == nil {
 			continue
 		}
-		o.Digest = func(k int64, d pipeline.Digest) {
+		o.Hooks.Digest = func(k int64, d pipeline.Digest) {
 			at.Checked++
 			if k -= m.First; k >= m.Frames || m.Digests[k] != Hash(d) {
 				at.Wrong++

@@ -8,6 +8,9 @@ import (
 	"retime/flow"
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/pipeline/motion"
+	"retime/pipeline/timeline"
+	"retime/warp"
 )
 
 // Convert makes one frame for each of the timestamps, from the two frames of
@@ -22,37 +25,32 @@ import (
 // fault.Kind.
 func Convert(ctx context.Context, source Source, sink Sink, timestamps []int64, o Options) (*Report, error) {
 	report, err := convert(ctx, source, sink, timestamps, o)
-	if err != nil && ctx.Err() != nil {
-		return report, fault.Cancel(ctx, "cancelled")
-	}
-	return report, err
+	return report, Cancelled(ctx, err)
 }
 
 func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, o Options) (*Report, error) {
 	began := time.Now()
-	if err := o.settle(); err != nil {
+	if err := o.Settle(); err != nil {
 		return nil, err
 	}
 	if len(timestamps) == 0 || !slices.IsSorted(timestamps) {
 		return nil, fault.New(fault.Usage, "timestamps must be at least one and ascend")
 	}
-	synth, err := newSynthesizer(&o)
+	s, err := o.synthesizer()
 	if err != nil {
 		return nil, err
 	}
-	defer synth.Close()
-	video := source.Video()
-	c := &conversion{o: &o, plan: newPlanAt(video, timestamps), source: source, sink: sink, synth: synth}
-	damage, err := c.run(ctx)
-	if err != nil {
+	defer s.Close()
+	plan := timeline.NewPlanAt(source.Video(), timestamps)
+	line, pass := NewLine(&o, plan, sink, s), &plan.Passes[0]
+	if err := line.Run(ctx, source, pass, Whole()); err != nil {
 		return nil, err
 	}
-	report := &Report{
-		Width: video.Width, Height: video.Height, Format: video.Source, Sources: c.sources, Frames: c.frames, Made: c.made, Cuts: c.cuts,
-		Stages: c.times.stages(), Elapsed: time.Since(began),
+	if err := line.finish(pass); err != nil {
+		return nil, err
 	}
-	describeBackend(report, synth)
-	return report, damage
+	r := line.Result()
+	return newReport(r, s.Summary(), source.Video(), began), r.Damage
 }
 
 // EstimateFlow returns the optical flow between two frames of one size, both
@@ -60,38 +58,39 @@ func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 // frames', halved (rounding up) as often as the preset does. Modes that use no
 // flow are a fault.Usage error.
 func EstimateFlow(a, b *frame.Frame, o Options) (forward, backward flow.Field, err error) {
-	v, err := estimatePair(a, b, o)
-	if err != nil {
-		return forward, backward, err
-	}
-	return v.flows[0].Forward, v.flows[0].Backward, nil
+	flows, _, _, err := estimatePair(a, b, o)
+	return flows.Forward, flows.Backward, err
 }
 
 // CutScore says from 0 to 1 how surely a scene cut lies between two frames of
 // one size, as Convert judges it with the same options: it is one from
 // DefaultSceneThreshold on. Modes that use no flow are a fault.Usage error.
 func CutScore(a, b *frame.Frame, o Options) (float64, error) {
-	v, err := estimatePair(a, b, o)
+	flows, ga, gb, err := estimatePair(a, b, o)
 	if err != nil {
 		return 0, err
 	}
-	return measureChange(v.a.guide(), v.b.guide(), v.flows[0]).cutScore(), nil
+	return motion.Measure(ga, gb, flows).CutScore(), nil
 }
 
-// estimatePair returns the interval between two frames with its flow.
-func estimatePair(a, b *frame.Frame, o Options) (*interval, error) {
-	if err := o.settle(); err != nil {
-		return nil, err
+// estimatePair returns the flow between two frames and their guides.
+func estimatePair(a, b *frame.Frame, o Options) (flows warp.FlowPair, ga, gb motion.Guide, err error) {
+	if err := o.Settle(); err != nil {
+		return flows, ga, gb, err
 	}
 	if !o.Synthesis.Mode.UsesFlow() {
-		return nil, fault.New(fault.Usage, "Synthesis.Mode %s uses no optical flow", o.Synthesis.Mode)
+		return flows, ga, gb, fault.New(fault.Usage, "Synthesis.Mode %s uses no optical flow", o.Synthesis.Mode)
 	}
-	e, err := newEstimators(&o)
+	e, err := o.newEstimator()
 	if err != nil {
-		return nil, err
+		return flows, ga, gb, err
 	}
-	defer e.close()
-	c := &conversion{o: &o, level: o.Synthesis.Preset.level(a.Width, a.Height)}
-	v := &interval{a: picture{Frame: a, view: c.view(a)}, b: picture{Frame: b, view: c.view(b)}}
-	return v, e.estimate(v)
+	defer e.Close()
+	level := o.Synthesis.Preset.Level(a.Width, a.Height)
+	ga, gb = motion.NewGuide(a, level), motion.NewGuide(b, level)
+	list, err := e.Estimate(ga, gb)
+	if err != nil {
+		return flows, ga, gb, err
+	}
+	return list[0], ga, gb, nil
 }

@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"retime/pipeline/fault"
+	"retime/pipeline/timeline"
 	"retime/warp"
 )
 
@@ -92,33 +93,33 @@ const slack = 1e-3
 // settle applies what is decided on v, in which cut says whether a cut was found.
 // A line that says what would happen anyway says nothing, so that a changed cut is
 // not held up by the methods beside it.
-func (d *decisions) settle(v *interval, plan *plan, mode warp.Mode) error {
+func (d *decisions) settle(v *Interval, layout timeline.Layout, mode warp.Mode) error {
 	found := v.cut
-	for _, s := range v.slots {
-		line, ok := d.of[s.index]
+	for _, t := range v.Targets {
+		line, ok := d.of[t.Index]
 		if !ok {
 			continue
 		}
 		d.used++
-		if at := plan.shown(s); line.Time != nil && !(math.Abs(*line.Time-at) <= slack) {
-			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d is shown at %.6f s here, not at %.6f s; give the flags that the sidecar was written with",
-				line.Line, s.index, at, *line.Time)
+		at, _ := layout.Shown(t.Slot).Float64()
+		if line.Time != nil && !(math.Abs(*line.Time-at) <= slack) {
+			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d is shown at %.6f s here, not at %.6f s; give the options that the sidecar was written with",
+				line.Line, t.Index, at, *line.Time)
 		}
-		if line.Cut != nil && *line.Cut != found && v.b.Frame != nil {
+		if line.Cut != nil && *line.Cut != found && v.B != nil {
 			v.cut = *line.Cut
 		}
 	}
 	edited := v.cut != found
-	for i := range v.slots {
-		s := &v.slots[i]
-		line := d.of[s.index]
-		s.wish = line.Method
-		makes := s.wish == Interpolated || s.wish == Blended
-		if edited && (v.cut && makes || !v.cut && s.wish == Nearest) {
-			s.wish, makes = "", false
+	for _, t := range v.Targets {
+		line := d.of[t.Index]
+		t.wish = line.Method
+		makes := t.wish == Interpolated || t.wish == Blended
+		if edited && (v.cut && makes || !v.cut && t.wish == Nearest) {
+			t.wish, makes = "", false
 		}
-		if s.phase != 0 && (makes && (v.gap || mode == warp.Nearest) || s.wish == Interpolated && mode == warp.Blend) {
-			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d cannot be %s: no motion is estimated there", line.Line, s.index, s.wish)
+		if t.Phase != 0 && (makes && (v.Gap || mode == warp.Nearest) || t.wish == Interpolated && mode == warp.Blend) {
+			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d cannot be %s: no motion is estimated there", line.Line, t.Index, t.wish)
 		}
 	}
 	return nil

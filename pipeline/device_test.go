@@ -88,7 +88,7 @@ func (d *fakeDevice) Close() {
 
 func fading() *Options {
 	o := &Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Synthesis: Synthesis{Mode: warp.Blend}, Compute: Compute{Threads: 1}}
-	if err := o.settle(); err != nil {
+	if err := o.Settle(); err != nil {
 		panic(err)
 	}
 	return o

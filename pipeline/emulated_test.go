@@ -143,7 +143,7 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Input.File, o.Output.File, o.Compute.Threads = "a", "b", 2
-			if err := o.settle(); err != nil {
+			if err := o.Settle(); err != nil {
 				t.Fatal(err)
 			}
 			cpu, err := newCPUSynthesizer(&o)
@@ -215,7 +215,7 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 
 func TestDeviceWithoutMemory(t *testing.T) {
 	o := &Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{ratio("2"), true}}, Compute: Compute{Threads: 2}}
-	if err := o.settle(); err != nil {
+	if err := o.Settle(); err != nil {
 		t.Fatal(err)
 	}
 	clip := writeScene(t, 72, 50, 4, 24, 1)

@@ -1,25 +1,134 @@
 package pipeline
 
 import (
-	"fmt"
+	"context"
 
-	"golang.org/x/sync/errgroup"
-
-	"retime/flow"
-	"retime/flow/opencv"
 	"retime/frame"
+	"retime/pipeline/motion"
 	"retime/warp"
 )
 
-// Estimator estimates between luma pictures in the host's memory, and reuses that of
-// the field.
-type Estimator = flow.Estimator[frame.Image[uint8], *flow.Field]
+// estimate is an interval whose flow is being estimated.
+type estimate struct {
+	*Interval
+	done chan struct{}
+	err  error
+}
 
-// startedEstimator is an estimator that also tries the vectors of an initial flow
-// of a's size.
-type startedEstimator interface {
-	Estimator
-	EstimateFrom(a, b frame.Image[uint8], initial flow.Field, dst *flow.Field) error
+// wait returns when the interval's flow is known or its estimation has failed.
+func (e *estimate) wait(ctx context.Context) error {
+	select {
+	case <-e.done:
+		return e.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// estimate passes intervals on in order while workers estimate their flow.
+func (r *run) estimate(s *stages, from <-chan *Interval) func(context.Context, func(*estimate) error) error {
+	jobs := make(chan *estimate)
+	for range r.options.flowWorkers() {
+		s.start(func(context.Context) error { return r.estimateFlow(jobs) })
+	}
+	return func(ctx context.Context, emit func(*estimate) error) error {
+		defer close(jobs)
+		for v := range from {
+			e := &estimate{Interval: v, done: make(chan struct{})}
+			if !v.moves {
+				close(e.done)
+				if err := emit(e); err != nil {
+					return err
+				}
+				continue
+			}
+			v.retain() // for the worker
+			err := emit(e)
+			if err == nil {
+				select {
+				case jobs <- e:
+					continue
+				case <-ctx.Done():
+					err = ctx.Err()
+				}
+			}
+			v.Release()
+			return err
+		}
+		return nil
+	}
+}
+
+// estimateFlow estimates the flow of intervals, both ways at once.
+func (r *run) estimateFlow(jobs <-chan *estimate) error {
+	e, err := r.options.newEstimator()
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	for job := range jobs {
+		stop := r.times.flow.start()
+		job.err = estimateInterval(e, job.Interval, r.options)
+		stop()
+		close(job.done)
+		job.Interval.Release()
+	}
+	return nil
+}
+
+func estimateInterval(e *motion.Estimator, v *Interval, o *Options) (err error) {
+	if v.Extend != nil {
+		v.continued, err = estimateContinuation(e, v, o)
+		return err
+	}
+	if v.flows, err = e.Estimate(v.A.Guide, v.B.Guide); err != nil {
+		return err
+	}
+	v.change = motion.Measure(v.A.Guide, v.B.Guide, v.flows[0])
+	if len(v.Around) == 0 {
+		return nil
+	}
+	before, after := v.Around[0], v.Around[1]
+	toBefore, toAfter, err := e.Outward(v.A.Guide, before.Guide, v.B.Guide, after.Guide)
+	if err != nil {
+		return err
+	}
+	outer := func(c Context, f *warp.Outer) *warp.Outer {
+		f.Guide, f.Frame, f.Span = c.Guide.Picture(), c.Frame, c.Span
+		return f
+	}
+	v.outward = []*warp.Outer{outer(before, &warp.Outer{Flow: toBefore}), outer(after, &warp.Outer{Flow: toAfter})}
+	return nil
+}
+
+// continuation is the motion from the picture at a clip's end to the next one, along
+// which frames are made beyond the end.
+type continuation struct {
+	warp.FlowPair // from the end, and back
+	change        motion.Change
+	residual      float64 // grey levels
+}
+
+// confidence in the frame that lies so far beyond the end.
+func (m *continuation) confidence(beyond warp.Phase) float64 {
+	c := confidence(warp.Made{Residual: m.residual}, m.change)
+	return c / (1 + float64(beyond)/warp.PhaseOne)
+}
+
+// estimateContinuation returns the motion that goes on beyond v's end, or nil if it
+// cannot be told.
+func estimateContinuation(e *motion.Estimator, v *Interval, o *Options) (*continuation, error) {
+	near, far := v.A.Guide, v.Extend.Guide
+	flows, err := e.Plain(near, far)
+	if err != nil {
+		return nil, err
+	}
+	m := &continuation{FlowPair: flows, change: motion.Measure(near, far, flows)}
+	m.residual = warp.MeanError(o.sharedWorkers(), near.Picture(), far.Picture(), m.Forward)
+	if m.change.CutScore() >= newCuts(&o.Synthesis).threshold || confidence(warp.Made{Residual: m.residual}, m.change) < DefaultBlendBelow {
+		return nil, nil
+	}
+	return m, nil
 }
 
 // flowWorkers is how many intervals' flows are estimated at once. Each takes
@@ -31,224 +140,15 @@ func (o *Options) flowWorkers() int {
 // maxFlowWorkers bounds the memory that estimators take.
 const maxFlowWorkers = 8
 
-func (o *Options) workers() frame.Workers { return frame.Workers{N: o.Compute.Threads} }
+func (o *Options) workers() frame.Workers { return o.Compute.Workers() }
 
-// shared is what each of flowWorkers goroutines has of the workers.
-func (o *Options) shared() frame.Workers {
+// sharedWorkers is what each of flowWorkers goroutines has of the workers.
+func (o *Options) sharedWorkers() frame.Workers {
 	return frame.Workers{N: max(1, o.workers().Count()/o.flowWorkers())}
 }
 
-// estimators are what one goroutine estimates flows with.
-type estimators struct {
-	workers frame.Workers
-	cache   *flowCache
-	plain   pair
-	started *startedEstimates // nil unless the preset asks for them
-}
-
-// pair is two estimators, one for either direction.
-type pair struct {
-	forward, backward Estimator
-	method            string // that they have in common
-}
-
-func (p pair) close() {
-	for _, e := range []Estimator{p.forward, p.backward} {
-		if e != nil {
-			e.Close()
-		}
-	}
-}
-
-// startedEstimates are two estimates that differ in their faults, both started from
-// what block matching finds where a flow of halved guides fits badly.
-type startedEstimates struct {
-	first, second startedPair
-	matcher       flow.Matcher
-	coarse        warp.FlowPair // of the halved guides
-	along         warp.FlowPair // the same for the guides
-	found         warp.FlowPair
-	method        string
-}
-
-type startedPair struct{ forward, backward startedEstimator }
-
-// estimate sets dst to the flows between a and b, both directions at once.
-func (p startedPair) estimate(a, b frame.Image[uint8], from, dst *warp.FlowPair) error {
-	return together(
-		func() error { return p.forward.EstimateFrom(a, b, from.Forward, &dst.Forward) },
-		func() error { return p.backward.EstimateFrom(b, a, from.Backward, &dst.Backward) },
-	)
-}
-
-// estimate is that of startedPair without a flow to start from.
-func (p pair) estimate(a, b frame.Image[uint8], dst *warp.FlowPair) error {
-	return together(
-		func() error { return p.forward.Estimate(a, b, &dst.Forward) },
-		func() error { return p.backward.Estimate(b, a, &dst.Backward) },
-	)
-}
-
-func newEstimators(o *Options) (*estimators, error) {
-	e := &estimators{workers: o.shared(), cache: o.flowCache}
-	if err := e.open(o); err != nil {
-		e.close()
-		return nil, err
-	}
-	return e, nil
-}
-
-func (e *estimators) open(o *Options) (err error) {
-	if err := e.cache.open(); err != nil {
-		return err
-	}
-	for _, to := range []*Estimator{&e.plain.forward, &e.plain.backward} {
-		if *to, e.plain.method, err = newEstimator(o); err != nil {
-			return err
-		}
-	}
-	if o.Synthesis.Flow == Farneback || o.Synthesis.Preset != Best {
-		return nil
-	}
-	e.started = &startedEstimates{matcher: flow.Matcher{Workers: e.workers}}
-	first, second := &e.started.first, &e.started.second
-	for _, to := range []*startedEstimator{&first.forward, &first.backward} {
-		if *to, err = newStartedEstimator(o.Synthesis.Preset.dis()); err != nil {
-			return err
-		}
-	}
-	for _, to := range []*startedEstimator{&second.forward, &second.backward} {
-		if *to, err = newStartedEstimator(o.Synthesis.Preset.secondDIS()); err != nil {
-			return err
-		}
-	}
-	e.started.method = fmt.Sprintf("%s, started dis %+v and %+v", e.plain.method, o.Synthesis.Preset.dis(), o.Synthesis.Preset.secondDIS())
-	return nil
-}
-
-// newEstimator returns that of o, and with which parameters.
-func newEstimator(o *Options) (e Estimator, method string, err error) {
-	if o.Synthesis.Flow == Farneback {
-		p := opencv.DefaultFarneback()
-		e, err = opencv.NewFarneback(p)
-		method = fmt.Sprintf("farneback %+v", p)
-	} else {
-		p := o.Synthesis.Preset.dis()
-		e, err = opencv.NewDIS(p)
-		method = fmt.Sprintf("dis %+v", p)
-	}
-	if err != nil {
-		return nil, "", err // e is not nil
-	}
-	return e, method, nil
-}
-
-func newStartedEstimator(p opencv.DISOptions) (startedEstimator, error) {
-	e, err := opencv.NewDIS(p)
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
-}
-
-func (e *estimators) close() {
-	e.plain.close()
-	if s := e.started; s != nil {
-		pair{forward: s.first.forward, backward: s.first.backward}.close()
-		pair{forward: s.second.forward, backward: s.second.backward}.close()
-	}
-}
-
-// estimate sets v's flows.
-func (e *estimators) estimate(v *interval) error {
-	a, b := v.a.view, v.b.view
-	if e.started == nil {
-		v.flows = make([]warp.FlowPair, 1)
-		if err := e.estimatePlain(a, b, v.flows); err != nil {
-			return err
-		}
-	} else {
-		v.flows = make([]warp.FlowPair, 2)
-		if err := e.between(e.started.method, a, b, v.flows, func() error {
-			return e.started.estimate(e.plain, a, b, v.flows)
-		}); err != nil {
-			return err
-		}
-	}
-	return e.estimateOuter(v)
-}
-
-// estimatePlain sets dst, a single pair, to what the plain estimators find.
-func (e *estimators) estimatePlain(a, b view, dst []warp.FlowPair) error {
-	return e.between("both "+e.plain.method, a, b, dst, func() error {
-		return e.plain.estimate(a.guide(), b.guide(), &dst[0])
+func (o *Options) newEstimator() (*motion.Estimator, error) {
+	return motion.NewEstimator(motion.Params{
+		Method: o.Synthesis.Flow, Preset: o.Synthesis.Preset, Workers: o.sharedWorkers(), Cache: o.flowCache,
 	})
-}
-
-// between sets dst to the flows between a and b that the method makes, which is what
-// estimate does, with those of what stands still set to zero.
-func (e *estimators) between(method string, a, b view, dst []warp.FlowPair, estimate func() error) error {
-	return e.cache.pairs(method, a, b, dst, func() error {
-		if err := estimate(); err != nil {
-			return err
-		}
-		for _, p := range dst {
-			if err := flow.KeepStill(a.guide(), b.guide(), e.workers, p.Forward, p.Backward); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// estimate sets both flows of dst. Where no block was found, the first is started
-// from no motion and the second from the coarse flow.
-func (s *startedEstimates) estimate(plain pair, from, to view, dst []warp.FlowPair) error {
-	a, b, ha, hb := from.guide(), to.guide(), from.half(), to.half()
-	if err := plain.estimate(ha, hb, &s.coarse); err != nil {
-		return err
-	}
-	flow.Double(&s.along.Forward, s.coarse.Forward, a.Width, a.Height)
-	flow.Double(&s.along.Backward, s.coarse.Backward, a.Width, a.Height)
-	found := &s.found
-	err := s.matcher.Suggest(ha, hb, s.along.Forward, s.along.Backward, &found.Forward, &found.Backward)
-	if err != nil {
-		return err
-	}
-	if err := s.first.estimate(a, b, found, &dst[0]); err != nil {
-		return err
-	}
-	found.Forward.Underlay(s.along.Forward)
-	found.Backward.Underlay(s.along.Backward)
-	return s.second.estimate(a, b, found, &dst[1])
-}
-
-// estimateOuter sets v's outer pictures' flows, where there are both.
-func (e *estimators) estimateOuter(v *interval) error {
-	before, after := v.a.outer[0], v.a.outer[1]
-	if before.Frame == nil || after.Frame == nil {
-		return nil
-	}
-	v.outer = [2]*warp.Outer{
-		{Guide: before.guide(), Frame: before.Frame, Span: before.span}, {Guide: after.guide(), Frame: after.Frame, Span: after.span},
-	}
-	return together(
-		func() error { return e.estimateOne(e.plain.backward, v.a.view, before.view, &v.outer[0].Flow) },
-		func() error { return e.estimateOne(e.plain.forward, v.b.view, after.view, &v.outer[1].Flow) },
-	)
-}
-
-// estimateOne sets dst to the flow from a to b that one of the plain estimators finds.
-func (e *estimators) estimateOne(with Estimator, a, b view, dst *flow.Field) error {
-	return e.cache.fields("one "+e.plain.method, a, b, []*flow.Field{dst}, func() error {
-		return with.Estimate(a.guide(), b.guide(), dst)
-	})
-}
-
-// together runs both at once.
-func together(f, g func() error) error {
-	var group errgroup.Group
-	group.Go(f)
-	group.Go(g)
-	return group.Wait()
 }

@@ -11,6 +11,9 @@ import (
 	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/motion"
+	"retime/pipeline/synth"
+	"retime/pipeline/timeline"
 	"retime/warp"
 )
 
@@ -24,12 +27,7 @@ type Options struct {
 	Compute   Compute
 	Hooks     Hooks `json:"-"`
 
-	// Repairs are the frames to be made anew, all others staying as they are with
-	// their timestamps; nil to convert. It excludes all that changes the time, and
-	// sets Timing.KeepTimestamps.
-	Repairs *Repairs
-
-	flowCache *flowCache // of Synthesis.FlowCache, for all that one call starts; settle sets it
+	flowCache *motion.Cache // of Synthesis.FlowCache, for all that one call starts; settle sets it
 }
 
 // Input says what is read, and how.
@@ -176,15 +174,6 @@ const (
 	StaticOff  Static = "off"
 )
 
-// FlowMethod names an optical flow estimator.
-type FlowMethod string
-
-// The estimators.
-const (
-	DIS       FlowMethod = "dis"       // dense inverse search
-	Farneback FlowMethod = "farneback" // polynomial expansion
-)
-
 // Deinterlace says what becomes of interlaced input.
 type Deinterlace string
 
@@ -198,24 +187,27 @@ const (
 	InverseTelecine Deinterlace = "telecine" // find the frames of film in 3:2 pulldown
 )
 
-// Preset trades quality against time.
-type Preset string
-
-// The presets.
-const (
-	Fast     Preset = "fast"
-	Balanced Preset = "balanced"
-	Best     Preset = "best"
+// The choices of other packages, by the names that callers of this one use.
+type (
+	FlowMethod  = motion.Method
+	Preset      = motion.Preset
+	Backend     = synth.Backend
+	FaultPolicy = synth.FaultPolicy
+	Rate        = timeline.Rate
 )
 
-// Backend names what makes the frames.
-type Backend string
-
-// The backends.
+// The values of these choices.
 const (
-	Auto Backend = "auto" // CUDA where a device answers, else the CPU
-	CPU  Backend = "cpu"
-	CUDA Backend = "cuda"
+	DIS         = motion.DIS
+	Farneback   = motion.Farneback
+	Fast        = motion.Fast
+	Balanced    = motion.Balanced
+	Best        = motion.Best
+	Auto        = synth.Auto
+	CPU         = synth.CPU
+	CUDA        = synth.CUDA
+	RemakeOnCPU = synth.RemakeOnCPU
+	StopAtFault = synth.StopAtFault
 )
 
 // Progress is how far a run has come.
@@ -239,18 +231,15 @@ func (o Options) Check() error {
 	if err := o.checkFiles(); err != nil {
 		return err
 	}
-	return o.settle()
+	return o.Settle()
 }
 
-// settle checks o and replaces what was left zero.
-func (o *Options) settle() error {
+// Settle checks o and replaces what was left zero.
+func (o *Options) Settle() error {
 	if o.Hooks.Log == nil {
 		o.Hooks.Log = slog.New(slog.DiscardHandler)
 	}
-	o.flowCache = newFlowCache(o.Synthesis.FlowCache, o.Hooks.Log)
-	if err := o.settleRepairs(); err != nil {
-		return err
-	}
+	o.flowCache = motion.NewCache(o.Synthesis.FlowCache, o.Hooks.Log)
 	o.Timing.settle()
 	o.Synthesis.settle()
 	o.Compute.settle()
@@ -310,7 +299,7 @@ func (t *Timing) check() error {
 	case t.Slow != nil && t.Slow.Sign() <= 0:
 		return fault.New(fault.Usage, "Timing.Slow %s: must be positive", t.Slow.RatString())
 	case t.Shutter != nil && (t.Shutter.Sign() < 0 || t.Shutter.Cmp(big.NewRat(1, 1)) > 0):
-		return fault.New(fault.Usage, "Timing.Shutter: want an angle from 0 to %d", maxAngle)
+		return fault.New(fault.Usage, "Timing.Shutter: want an angle from 0 to %d", timeline.MaxAngle)
 	case t.blurs() && t.KeepTimestamps:
 		return fault.New(fault.Usage, "Timing.Shutter needs frames of one length; leave out Timing.KeepTimestamps")
 	case t.Fit != nil && t.Fit.Sign() <= 0:
@@ -364,6 +353,9 @@ func (o *Output) check() error {
 	return nil
 }
 
+// Workers are the threads that share the work on a frame.
+func (c *Compute) Workers() frame.Workers { return frame.Workers{N: c.Threads} }
+
 func (c *Compute) settle() {
 	c.Backend = cmp.Or(c.Backend, Auto)
 	c.FaultPolicy = cmp.Or(c.FaultPolicy, RemakeOnCPU)
@@ -392,8 +384,8 @@ func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
 		return source, nil
 	}
 	rate := new(big.Rat).Mul(o.Timing.Rate.Value, source)
-	if rate.Cmp(big.NewRat(MaxRate, 1)) > 0 {
-		return nil, fault.New(fault.Usage, "Timing.Rate %sx of %s is above %d", o.Timing.Rate.Value.RatString(), source.RatString(), MaxRate)
+	if rate.Cmp(big.NewRat(timeline.MaxRate, 1)) > 0 {
+		return nil, fault.New(fault.Usage, "Timing.Rate %sx of %s is above %d", o.Timing.Rate.Value.RatString(), source.RatString(), timeline.MaxRate)
 	}
 	return rate, nil
 }

@@ -10,57 +10,60 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/timeline"
 )
 
-// passes converts what each run of the curve plays, one behind the other. A run
+// play runs l over all passes of the clip's plan, one behind the other. A single pass
 // that plays on from the source's start needs no reader of its own.
-func (c *conversion) passes(ctx context.Context, writer *media.Writer) (damage, err error) {
-	if !c.plan.reopens() {
-		return c.run(ctx)
+func (c *Clip) play(ctx context.Context, l *Line, w *media.Writer) error {
+	if !c.Plan.Reopens() {
+		pass := &c.Plan.Passes[0]
+		if err := l.Run(ctx, c.Source, pass, Whole()); err != nil {
+			return err
+		}
+		return l.finish(pass)
 	}
-	for i := range c.plan.lines {
-		c.line = &c.plan.lines[i]
-		if damage, err = c.pass(ctx, writer, i); damage != nil || err != nil {
-			return damage, err
+	for i := range c.Plan.Passes {
+		if err := c.playPass(ctx, l, w, i); err != nil || l.result.Damage != nil {
+			return err
 		}
 	}
-	if c.frames == 0 {
-		return nil, fault.New(fault.Usage, "Timing.Curve: it lasts for no frame of the output")
+	if l.result.Frames == 0 {
+		return fault.New(fault.Usage, "Timing.Curve: it lasts for no frame of the output")
 	}
-	return nil, nil
+	l.wishes.warn(c.Options.Hooks.Log)
+	return nil
 }
 
-// pass reads the part of the source that run i plays.
-func (c *conversion) pass(ctx context.Context, writer *media.Writer, i int) (damage, err error) {
-	run := &c.line.run
-	from, to := run.From, run.To
-	if run.Backward {
+// playPass reads the part of the source that pass i plays.
+func (c *Clip) playPass(ctx context.Context, l *Line, w *media.Writer, i int) error {
+	pass := &c.Plan.Passes[i]
+	from, to := pass.From, pass.To
+	if pass.Backward {
 		from, to = to, from
 	}
 	open := func(from, to *big.Rat) (*media.Reader, error) {
-		o := c.o.readerOptions()
+		o := c.ReaderOptions()
 		o.From, o.To = from, to
-		return media.Open(ctx, c.o.Input.File, o)
+		return media.Open(ctx, c.Options.Input.File, o)
 	}
 	reader, err := open(from, to)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer reader.Close()
-	if err := writer.Follow(reader, i); err != nil {
-		return nil, err
+	if err := w.Follow(reader, i); err != nil {
+		return err
 	}
-	if !run.Backward {
-		c.source = reader
-		return c.run(ctx)
+	if !pass.Backward {
+		return l.Run(ctx, reader, pass, Whole())
 	}
 	if err := reader.Skim(); err != nil {
-		return nil, err
+		return err
 	}
-	b := newBackward(open, c.source.Video(), c.plan.clock, from, to)
+	b := newBackward(open, c.Source.Video(), c.Plan.Clock, from, to)
 	defer b.release()
-	c.source = b
-	return c.run(ctx)
+	return l.Run(ctx, b, pass, Whole())
 }
 
 // backwardBytes bounds the pictures that wait to be shown backward.
@@ -72,7 +75,7 @@ const backwardBytes = 256 << 20
 type backward struct {
 	open  func(from, to *big.Rat) (*media.Reader, error)
 	video media.Video
-	clock *clock
+	clock *timeline.Clock
 	from  *big.Rat // no frame is wanted before the one at or before this
 	next  *big.Rat // what is read next ends here
 	begun bool     // a frame at or behind next is wanted no more
@@ -84,7 +87,7 @@ type backward struct {
 // minBackward is how many frames are read at a time at least.
 const minBackward = 4
 
-func newBackward(open func(from, to *big.Rat) (*media.Reader, error), v media.Video, c *clock, from, to *big.Rat) *backward {
+func newBackward(open func(from, to *big.Rat) (*media.Reader, error), v media.Video, c *timeline.Clock, from, to *big.Rat) *backward {
 	size := v.Width * v.Height * v.Format.Bytes() * v.Format.Planes
 	return &backward{open: open, video: v, clock: c, from: from, next: to, room: max(backwardBytes/max(size, 1), minBackward)}
 }
@@ -127,7 +130,7 @@ func (b *backward) fill() error {
 		} else if err != nil {
 			return err
 		}
-		at := b.clock.at(f.PTS)
+		at := b.clock.At(f.PTS)
 		late := at.Cmp(b.next) >= 0
 		if late && b.begun {
 			f.Release()
@@ -147,7 +150,7 @@ func (b *backward) fill() error {
 		b.ended = true
 		return nil
 	}
-	earliest := b.clock.at(b.ahead[0].PTS)
+	earliest := b.clock.At(b.ahead[0].PTS)
 	b.ended = earliest.Cmp(b.from) <= 0 || earliest.Cmp(b.next) >= 0
 	b.next = earliest
 	return nil

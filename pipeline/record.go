@@ -2,7 +2,9 @@ package pipeline
 
 import (
 	"math"
+	"math/big"
 
+	"retime/pipeline/motion"
 	"retime/warp"
 )
 
@@ -49,30 +51,33 @@ type Record struct {
 const errorScale = 16
 
 // confidence weighs error, lost flow and holes.
-func confidence(made warp.Made, c change) float64 {
-	return math.Exp(-made.Residual/errorScale) * math.Sqrt(1-c.lost) * (1 - made.Holes)
+func confidence(made warp.Made, c motion.Change) float64 {
+	return math.Exp(-made.Residual/errorScale) * math.Sqrt(1-c.Lost) * (1 - made.Holes)
 }
 
-// record describes the frame of slot s in v, shown at a time in seconds.
-func (v *interval) record(s slot, at float64, method Method, made warp.Made) Record {
+// record describes the frame of t in v, shown at a time in seconds. What a made frame's
+// making tells is not in it yet.
+func (v *Interval) record(t *Target, at *big.Rat) Record {
 	r := Record{
-		Frame: s.index, Time: at, Sources: []int64{v.a.number}, Method: method, Confidence: 1,
-		CutScore: rounded(v.change.cutScore()), Lost: rounded(100 * v.change.lost), Cut: v.cut,
+		Frame: t.Index, Sources: []int64{v.A.Number}, Method: t.method, Confidence: 1,
+		CutScore: rounded(v.change.CutScore()), Lost: rounded(100 * v.change.Lost), Cut: v.cut,
 	}
-	if s.phase == 0 {
-		if s.lost != nil && (v.b.Frame == nil || v.a.stands) {
-			r.Method, r.Confidence = Nearest, 0
+	r.Time, _ = at.Float64()
+	switch {
+	case t.method == Extrapolated:
+		c, k := v.continued, float64(t.Beyond)/warp.PhaseOne
+		r.Confidence, r.Error, r.Lost = rounded(c.confidence(t.Beyond)), rounded(c.residual), rounded(100*c.change.Lost)
+		if v.Leading {
+			r.Sources, r.Phase = []int64{v.A.Number, v.Extend.Number}, rounded(-k)
+		} else {
+			r.Sources, r.Phase = []int64{v.Extend.Number, v.A.Number}, rounded(1+k)
 		}
-		return r
-	}
-	r.Sources = append(r.Sources, v.b.number)
-	r.Phase = rounded(float64(s.phase) / warp.PhaseOne)
-	switch method {
-	case FromSource, Nearest:
+	case t.Phase == 0 && t.Lost && (v.B == nil || v.Leading):
+		r.Method, r.Confidence = Nearest, 0
+	case t.Phase != 0:
+		r.Sources = append(r.Sources, v.B.Number)
+		r.Phase = rounded(float64(t.Phase) / warp.PhaseOne)
 		r.Confidence = 0
-	case Interpolated, Blended:
-		r.Holes, r.Error = rounded(100*made.Holes), rounded(made.Residual)
-		r.Confidence = rounded(confidence(made, v.change))
 	}
 	return r
 }

@@ -2,10 +2,8 @@ package pipeline
 
 import (
 	"context"
-	"math/big"
 
 	"retime/frame"
-	"retime/warp"
 )
 
 // Duplicates says what becomes of repeated frames.
@@ -33,54 +31,54 @@ const maxRepeats = 3
 // dropRepeats passes pictures on but for the repeats of the one before, so that
 // the frames between are made from pictures that differ. Longer pauses stay, and
 // so do repeats at the end.
-func (c *conversion) dropRepeats(ctx context.Context, from <-chan picture, to chan<- picture) (err error) {
-	defer close(to)
-	var held []picture // a picture, not yet passed on, and its repeats
-	pause := false     // there are more of them than held
-	defer func() {
-		for _, p := range held {
-			p.Release()
-		}
-	}()
-	flush := func(repeats bool) error {
-		if !repeats && len(held) > 1 {
-			held[0].shown = held[len(held)-1].at
-			for _, r := range held[1:] {
-				r.Release()
-				c.repeats++
+func (r *run) dropRepeats(from <-chan *Picture) func(context.Context, func(*Picture) error) error {
+	return func(_ context.Context, emit func(*Picture) error) error {
+		var held []*Picture // a picture, not yet passed on, and its repeats
+		pause := false      // there are more of them than held
+		defer func() {
+			for _, p := range held {
+				p.Release()
 			}
-			held = held[:1]
-		}
-		for len(held) > 0 {
+		}()
+		first := func() error {
 			p := held[0]
 			held = held[1:]
-			if err := send(ctx, to, p); err != nil {
-				p.Release()
-				return err
+			return emit(p)
+		}
+		flush := func(repeats bool) error {
+			if !repeats && len(held) > 1 {
+				held[0].Last = held[len(held)-1].At
+				for _, p := range held[1:] {
+					p.Release()
+					r.result.Repeats++
+				}
+				held = held[:1]
+			}
+			for len(held) > 0 {
+				if err := first(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		for p := range from {
+			if len(held) > 0 && !repeated(held[0].Guide.Picture(), p.Guide.Picture()) {
+				if err := flush(pause); err != nil {
+					p.Release()
+					return err
+				}
+				pause = false
+			}
+			held = append(held, p)
+			if len(held) > maxRepeats+1 {
+				pause = true
+				if err := first(); err != nil {
+					return err
+				}
 			}
 		}
-		return nil
+		return flush(true)
 	}
-	for p := range from {
-		if len(held) > 0 && !repeated(held[0].guide(), p.guide()) {
-			if err := flush(pause); err != nil {
-				p.Release()
-				return err
-			}
-			pause = false
-		}
-		held = append(held, p)
-		if len(held) > maxRepeats+1 {
-			pause = true
-			first := held[0]
-			held = held[1:]
-			if err := send(ctx, to, first); err != nil {
-				first.Release()
-				return err
-			}
-		}
-	}
-	return flush(true)
 }
 
 // repeated says whether b shows what a shows.
@@ -89,7 +87,8 @@ func repeated(a, b frame.Image[uint8]) bool {
 	for y := range a.Height {
 		ra, rb := a.Row(y), b.Row(y)
 		for x := range ra {
-			d := abs(int(ra[x]) - int(rb[x]))
+			d := int(ra[x]) - int(rb[x])
+			d = max(d, -d)
 			sum += d
 			if d > repeatPeak {
 				peaks++
@@ -98,17 +97,4 @@ func repeated(a, b frame.Image[uint8]) bool {
 	}
 	n := a.Width * a.Height
 	return float64(sum) < repeatMean*float64(n) && peaks*repeatShare <= n
-}
-
-// turn is the phase at which the first picture gives way to the second where
-// nothing is made between them: half-way between when it was last shown and the
-// second.
-func (v *interval) turn() warp.Phase {
-	last := v.a.at
-	if v.a.shown != nil {
-		last = v.a.shown
-	}
-	t := new(big.Rat).Add(last, v.b.at)
-	t.Quo(t, big.NewRat(2, 1))
-	return quantise(t.Quo(t.Sub(t, v.a.at), v.length()))
 }

@@ -376,7 +376,7 @@ func (*brokenSource) Read() (*frame.Frame, error) { return nil, io.ErrNoProgress
 func TestTheCauseIsTold(t *testing.T) {
 	for name, repairs := range map[string]*Repairs{"conversion": nil, "repairs": {Frames: map[int64]frame.Image[uint8]{}}} {
 		o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Compute: Compute{Threads: 2}, Repairs: repairs}
-		if err := o.settle(); err != nil {
+		if err := o.Settle(); err != nil {
 			t.Fatal(err)
 		}
 		synth, err := newSynthesizer(&o)
@@ -400,7 +400,7 @@ func TestTheCauseIsTold(t *testing.T) {
 func TestEveryFrameIsReleased(t *testing.T) {
 	for _, left := range []int{-1, 0, 7, 1000} {
 		o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Compute: Compute{Threads: 4}}
-		if err := o.settle(); err != nil {
+		if err := o.Settle(); err != nil {
 			t.Fatal(err)
 		}
 		o.Timing.Rate = Rate{big.NewRat(60, 1), false}

@@ -17,7 +17,7 @@ func TestStudyStages(t *testing.T) {
 	}
 	o.Output.File = "-"
 	o.Output.Format, o.Output.VideoCodec = "null", "rawvideo"
-	if err := o.settle(); err != nil {
+	if err := o.Settle(); err != nil {
 		t.Fatal(err)
 	}
 	d := emulated(t, &o, kernels.NewEmulator())

@@ -7,10 +7,10 @@ import (
 	"retime/warp"
 )
 
-// staticMask is o.StaticMask on the guides' grid, checked against the video; empty
-// where there is none.
-func staticMask(o *Options, v media.Video, level int) (frame.Image[uint8], error) {
-	switch m := o.Synthesis.StaticMask; {
+// staticMask returns s.StaticMask on the guides' grid, or an empty picture if there is
+// none, and refuses a mask of another size than the video's.
+func staticMask(s *Synthesis, v media.Video, level int) (frame.Image[uint8], error) {
+	switch m := s.StaticMask; {
 	case m.Width == 0:
 		return m, nil
 	case m.Width != v.Width || m.Height != v.Height:

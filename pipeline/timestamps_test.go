@@ -147,7 +147,7 @@ func planned(t *testing.T, source Source, o Options) (records []Record, sink *va
 	t.Helper()
 	o.Input.File, o.Output.File = "in", "out"
 	o.Hooks.Record = func(r Record) { records = append(records, r) }
-	if err := o.settle(); err != nil {
+	if err := o.Settle(); err != nil {
 		t.Fatal(err)
 	}
 	plan, err := newPlan(&o, source.Video())

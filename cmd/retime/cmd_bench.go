@@ -20,7 +20,7 @@ func newBenchCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchBsplineCommand(), newBenchStagesCommand(), newBenchCUDACommand())
+	cmd.AddCommand(newBenchBsplineCommand(), newBenchCUDACommand())
 	return cmd
 }
 

@@ -17,6 +17,7 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/segment"
+	"retime/pipeline/timeline"
 	"retime/warp"
 )
 
@@ -165,7 +166,7 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		Compute:   pipeline.Compute{Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault)},
 	}
 	if o.inFPS != "" {
-		r, err := pipeline.ParseRate(o.inFPS)
+		r, err := timeline.ParseRate(o.inFPS)
 		if err != nil || r.Multiple {
 			return p, fault.New(fault.Usage, "--in-fps %q: want frames per second as 24 or 24000/1001", o.inFPS)
 		}
@@ -187,7 +188,7 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		return p, err
 	}
 	if o.fps != "" {
-		if p.Timing.Rate, err = pipeline.ParseRate(o.fps); err != nil {
+		if p.Timing.Rate, err = timeline.ParseRate(o.fps); err != nil {
 			return p, err
 		}
 	}
@@ -195,12 +196,12 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		return p, fault.New(fault.Usage, "--slow and --speed exclude each other")
 	}
 	if o.slow != "" {
-		if p.Timing.Slow, err = pipeline.ParseSlow(o.slow); err != nil {
+		if p.Timing.Slow, err = timeline.ParseSlow(o.slow); err != nil {
 			return p, err
 		}
 	}
 	if o.speed != "" {
-		if p.Timing.Slow, err = pipeline.ParseSpeed(o.speed); err != nil {
+		if p.Timing.Slow, err = timeline.ParseSpeed(o.speed); err != nil {
 			return p, err
 		}
 	}
@@ -211,12 +212,12 @@ func (o *ConvertOptions) options(input string, crfGiven bool) (pipeline.Options,
 		if t.text == "" {
 			continue
 		}
-		if *t.to, err = pipeline.ParseTime(t.text); err != nil {
+		if *t.to, err = timeline.ParseTime(t.text); err != nil {
 			return p, err
 		}
 	}
 	if o.shutter != "" {
-		if p.Timing.Shutter, err = pipeline.ParseShutter(o.shutter); err != nil {
+		if p.Timing.Shutter, err = timeline.ParseShutter(o.shutter); err != nil {
 			return p, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/debug"
 	"retime/pipeline/fault"
+	"retime/pipeline/timeline"
 )
 
 // DebugOptions are the flags of debug, as given.
@@ -70,7 +71,7 @@ func runDebug(ctx context.Context, o DebugOptions, input string, stdout, stderr 
 	if o.at == "" || o.dir == "" {
 		return fault.New(fault.Usage, "want --at TIME and -o DIR; see retime debug --help")
 	}
-	at, err := pipeline.ParseTime(o.at)
+	at, err := timeline.ParseTime(o.at)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func runDebug(ctx context.Context, o DebugOptions, input string, stdout, stderr 
 			return err
 		}
 	}
-	d, err := pipeline.Dissect(ctx, p, at)
+	d, err := debug.Dissect(ctx, p, at)
 	if err != nil {
 		return err
 	}

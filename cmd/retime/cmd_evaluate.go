@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"retime/pipeline"
 	"retime/pipeline/evaluate"
 	"retime/pipeline/fault"
+	"retime/pipeline/timeline"
 )
 
 // EvaluateOptions are the flags of evaluate, as given.
@@ -119,7 +119,7 @@ func (o *EvaluateOptions) options(input string) (evaluate.Options, error) {
 			continue
 		}
 		var err error
-		if *t.to, err = pipeline.ParseTime(t.text); err != nil {
+		if *t.to, err = timeline.ParseTime(t.text); err != nil {
 			return e, err
 		}
 	}

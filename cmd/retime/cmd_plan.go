@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/segment"
+	"retime/pipeline/timeline"
 )
 
 func newPlanCommand() *cobra.Command {
@@ -85,7 +85,7 @@ func runPlan(ctx context.Context, o ConvertOptions, even bool, input string, crf
 
 // segmentLength is how long parts are, in seconds.
 func (o *ConvertOptions) segmentLength() (*big.Rat, error) {
-	length, err := pipeline.ParseTime(o.segmentSeconds)
+	length, err := timeline.ParseTime(o.segmentSeconds)
 	if err != nil {
 		return nil, fault.New(fault.Usage, "--segment-seconds: %w", err)
 	}

@@ -3,9 +3,9 @@ package main
 import (
 	"os"
 
-	"retime/pipeline"
 	"retime/pipeline/curve"
 	"retime/pipeline/fault"
+	"retime/pipeline/timeline"
 )
 
 // readCurve reads the file that --curve names.
@@ -15,7 +15,7 @@ func readCurve(name string) ([]curve.Keyframe, error) {
 		return nil, fault.New(fault.NoInput, "--curve: %w", err)
 	}
 	defer f.Close()
-	keys, err := pipeline.ParseKeyframes(f)
+	keys, err := timeline.ParseKeyframes(f)
 	if err != nil {
 		return nil, fault.New(fault.Usage, "--curve %s: %w", name, err)
 	}

@@ -7,8 +7,8 @@ import (
 	"os"
 	"strings"
 
-	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/timeline"
 )
 
 // readScenes reads the times of scene cuts, one a line; blank lines and what
@@ -26,7 +26,7 @@ func readScenes(name string) ([]*big.Rat, error) {
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		t, err := pipeline.ParseTime(text)
+		t, err := timeline.ParseTime(text)
 		if err != nil {
 			return nil, fault.New(fault.BadData, "--scenes: %s, line %d: %w", name, n, err)
 		}

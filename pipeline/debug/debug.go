@@ -30,7 +30,7 @@ const (
 
 // Write draws d into files in dir, which is made where it does not exist. Files
 // that are there already are an error unless overwrite is set.
-func Write(dir string, d *pipeline.Dissection, overwrite bool) error {
+func Write(dir string, d *Dissection, overwrite bool) error {
 	drawings, err := pictures(d)
 	if err != nil {
 		return err
@@ -112,16 +112,16 @@ type hypothesisNumbers struct {
 	Cost  float64 `json:"cost"`  // grey levels, mean over the grid
 }
 
-func newNumbers(d *pipeline.Dissection) numbers {
+func newNumbers(d *Dissection) numbers {
 	at, _ := d.At.Float64()
-	first, _ := d.FirstAt.Float64()
-	second, _ := d.SecondAt.Float64()
+	first, _ := d.First.At.Float64()
+	second, _ := d.Second.At.Float64()
 	r := d.Record
 	n := numbers{
 		At: at, First: first, Second: second, Phase: r.Phase, Width: d.Made.Width, Height: d.Made.Height,
 		GridWidth: d.Confidence.Width, GridHeight: d.Confidence.Height,
 		Confidence: r.Confidence, Error: r.Error, Holes: r.Holes, Lost: r.Lost,
-		CutScore: d.CutScore, CutFrom: d.CutFrom, Method: r.Method, Outer: d.Outer,
+		CutScore: d.Record.CutScore, CutFrom: d.CutFrom, Method: r.Method, Outer: d.Outer,
 		Inpainted: percent(d.Inspection.Unseen.Pix), Overlay: percent(d.Inspection.Overlay.Pix),
 	}
 	n.Hypotheses = hypothesisShares(d)
@@ -140,7 +140,7 @@ func percent(values []uint8) float64 {
 }
 
 // describe is the text that explains the folder.
-func describe(d *pipeline.Dissection, drawings []drawing) string {
+func describe(d *Dissection, drawings []drawing) string {
 	n := newNumbers(d)
 	var b strings.Builder
 	fmt.Fprintf(&b, "How retime makes the frame at %.6f s: %.1f %% of the way from the source frame at %.6f s\nto the one at %.6f s.\n\n",

@@ -15,6 +15,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/timeline"
 )
 
 // clip is a pattern that moves 4 pixels right a frame, 10 frames a second.
@@ -47,7 +48,7 @@ func decode(t *testing.T, name string) image.Image {
 func TestWrite(t *testing.T) {
 	input := clip(t)
 	o := pipeline.Options{Input: pipeline.Input{File: input}, Synthesis: pipeline.Synthesis{Preset: pipeline.Balanced}}
-	d, err := pipeline.Dissect(context.Background(), o, big.NewRat(25, 100))
+	d, err := Dissect(context.Background(), o, big.NewRat(25, 100))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,11 +123,11 @@ func TestWrite(t *testing.T) {
 func TestDissectionIsTheConversion(t *testing.T) {
 	input := clip(t)
 	for _, at := range []*big.Rat{big.NewRat(5, 100), big.NewRat(25, 100), big.NewRat(45, 100)} {
-		d, err := pipeline.Dissect(context.Background(), pipeline.Options{Input: pipeline.Input{File: input}}, at)
+		d, err := Dissect(context.Background(), pipeline.Options{Input: pipeline.Input{File: input}}, at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rate, _ := pipeline.ParseRate("20")
+		rate, _ := timeline.ParseRate("20")
 		var records []pipeline.Record
 		o := pipeline.Options{
 			Input:  pipeline.Input{File: input},
@@ -156,7 +157,7 @@ func TestNothingToDissect(t *testing.T) {
 		{big.NewRat(55, 100), "no frame"},
 		{big.NewRat(100, 1), "no frame"},
 	} {
-		d, err := pipeline.Dissect(context.Background(), pipeline.Options{Input: pipeline.Input{File: input}}, c.at)
+		d, err := Dissect(context.Background(), pipeline.Options{Input: pipeline.Input{File: input}}, c.at)
 		if err == nil {
 			d.Release()
 		}

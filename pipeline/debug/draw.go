@@ -14,7 +14,6 @@ import (
 
 	"retime/flow"
 	"retime/frame"
-	"retime/pipeline"
 	"retime/pipeline/media"
 	"retime/warp"
 )
@@ -33,7 +32,7 @@ var hues = []struct {
 
 // hue is that of the i-th of n hypotheses: motions from flows come before the one
 // without motion, which is white.
-func hue(d *pipeline.Dissection, i int) int {
+func hue(d *Dissection, i int) int {
 	flows := 2 * len(d.Interval.Flows)
 	if i >= flows {
 		return min(4+i-flows, len(hues)-1)
@@ -42,7 +41,7 @@ func hue(d *pipeline.Dissection, i int) int {
 }
 
 // sources draws the frames in colour.
-func sources(d *pipeline.Dissection) ([]drawing, error) {
+func sources(d *Dissection) ([]drawing, error) {
 	filter, err := media.NewFilter("[in0]format=gbrp[out]", 1, d.Video, 0)
 	if err != nil {
 		return nil, err
@@ -53,9 +52,9 @@ func sources(d *pipeline.Dissection) ([]drawing, error) {
 		name, about string
 		f           *frame.Frame
 	}{
-		{"1-first.png", "the source frame before", d.First},
+		{"1-first.png", "the source frame before", d.First.Frame},
 		{"2-made.png", "the frame that was made", d.Made},
-		{"3-second.png", "the source frame after", d.Second},
+		{"3-second.png", "the source frame after", d.Second.Frame},
 	} {
 		if err := filter.Send(0, s.f, int64(i)); err != nil {
 			return nil, err
@@ -71,7 +70,7 @@ func sources(d *pipeline.Dissection) ([]drawing, error) {
 }
 
 // pictures draws everything.
-func pictures(d *pipeline.Dissection) ([]drawing, error) {
+func pictures(d *Dissection) ([]drawing, error) {
 	list, err := sources(d)
 	if err != nil {
 		return nil, err
@@ -112,7 +111,7 @@ func gray(m frame.Image[uint8]) image.Image {
 }
 
 // static is the overlay mask, black where there is none.
-func static(d *pipeline.Dissection) frame.Image[uint8] {
+func static(d *Dissection) frame.Image[uint8] {
 	if m := d.Inspection.Overlay; m.Width > 0 {
 		return m
 	}
@@ -130,7 +129,7 @@ const legend = 18
 
 // paint draws a picture with a key below it; at returns a pixel's colour, over the
 // dimmed picture that the motion was estimated on where its alpha is below 255.
-func paint(d *pipeline.Dissection, keys []key, at func(x, y int) color.RGBA) image.Image {
+func paint(d *Dissection, keys []key, at func(x, y int) color.RGBA) image.Image {
 	w, h := d.Confidence.Width, d.Confidence.Height
 	m := image.NewRGBA(image.Rect(0, 0, max(w, 360), h+legend*len(keys)))
 	draw.Draw(m, m.Rect, image.NewUniform(color.RGBA{24, 24, 24, 255}), image.Point{}, draw.Src)
@@ -155,7 +154,7 @@ func paint(d *pipeline.Dissection, keys []key, at func(x, y int) color.RGBA) ima
 // ground lets the picture show.
 var ground = color.RGBA{}
 
-func holes(d *pipeline.Dissection) image.Image {
+func holes(d *Dissection) image.Image {
 	first, second, both := hues[0].RGBA, hues[1].RGBA, hues[4].RGBA
 	return paint(d, []key{{first, "not reached from the first frame"}, {second, "not reached from the second"}, {both, "reached from neither"}},
 		func(x, y int) color.RGBA {
@@ -172,7 +171,7 @@ func holes(d *pipeline.Dissection) image.Image {
 		})
 }
 
-func visibility(d *pipeline.Dissection) image.Image {
+func visibility(d *Dissection) image.Image {
 	first, second, neither := hues[0].RGBA, hues[1].RGBA, hues[4].RGBA
 	return paint(d, []key{{color.RGBA{60, 60, 60, 255}, "seen in both (no colour)"}, {first, "in the first frame only"}, {second, "in the second only"}, {neither, "in neither: inpainted"}},
 		func(x, y int) color.RGBA {
@@ -189,7 +188,7 @@ func visibility(d *pipeline.Dissection) image.Image {
 		})
 }
 
-func winners(d *pipeline.Dissection) image.Image {
+func winners(d *Dissection) image.Image {
 	var keys []key
 	for i, g := range d.Inspection.Guesses {
 		keys = append(keys, key{hues[hue(d, i)].RGBA, g.Name})
@@ -249,7 +248,7 @@ func shares(guesses []warp.Guess) image.Image {
 }
 
 // hypothesisShares sums up the hypotheses.
-func hypothesisShares(d *pipeline.Dissection) []hypothesisNumbers {
+func hypothesisShares(d *Dissection) []hypothesisNumbers {
 	guesses := d.Inspection.Guesses
 	list := make([]hypothesisNumbers, len(guesses))
 	w, h := d.Confidence.Width, d.Confidence.Height

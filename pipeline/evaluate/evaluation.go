@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/big"
 	"time"
 
 	"retime/frame"
@@ -121,7 +122,7 @@ type timedSink struct {
 
 func (*timedSink) NewFrame(like *frame.Frame) (*frame.Frame, error) { return media.NewFrame(like) }
 
-func (s *timedSink) WriteFrame(*frame.Frame) error {
+func (s *timedSink) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error {
 	s.frames++
 	s.progress()
 	return nil
@@ -170,7 +171,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 func (*trial) NewFrame(like *frame.Frame) (*frame.Frame, error) { return media.NewFrame(like) }
 
 // WriteFrame compares the next held-out frame with what was made for it.
-func (t *trial) WriteFrame(made *frame.Frame) error {
+func (t *trial) WriteFrame(made *frame.Frame, _, _ *big.Rat) error {
 	h, err := t.reading.take()
 	if err != nil {
 		return err

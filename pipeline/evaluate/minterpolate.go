@@ -120,7 +120,7 @@ func (p *picker) take(f *frame.Frame) error {
 		if p.last != nil && new(big.Rat).Sub(t, p.at).Cmp(new(big.Rat).Sub(at, t)) < 0 {
 			best = p.last
 		}
-		if err := p.sink.WriteFrame(best); err != nil {
+		if err := p.sink.WriteFrame(best, nil, nil); err != nil {
 			f.Release()
 			return err
 		}
@@ -146,7 +146,7 @@ func (p *picker) finish(filter *media.Filter) error {
 		return errors.New("minterpolate made no frame")
 	}
 	for range p.times {
-		if err := p.sink.WriteFrame(p.last); err != nil {
+		if err := p.sink.WriteFrame(p.last, nil, nil); err != nil {
 			return err
 		}
 	}

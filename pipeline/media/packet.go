@@ -198,6 +198,8 @@ type Scan struct {
 	// Steady is set where every packet has a timestamp and none jumps, so that
 	// reading may begin anywhere.
 	Steady bool
+	// Times are the timestamps of the video's packets, in decoding order.
+	Times []int64
 }
 
 // Scan reads what is left of the source without decoding it.
@@ -229,8 +231,11 @@ func (r *Reader) Scan() (Scan, error) {
 		packets++
 		if t := r.packet.Pts(); t == noTimestamp {
 			s.Steady = false
-		} else if d := max(r.packet.Duration(), 1); packets == 1 || t+d > end {
-			end = t + d
+		} else {
+			s.Times = append(s.Times, t)
+			if d := max(r.packet.Duration(), 1); packets == 1 || t+d > end {
+				end = t + d
+			}
 		}
 	}
 	s.Steady = s.Steady && packets > 0 && !r.times.joined()

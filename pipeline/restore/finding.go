@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/timeline"
 )
 
 // Kind is what is wrong with a frame.
@@ -46,7 +46,7 @@ func ParsePlace(s string) (Place, error) {
 		return Place{Timecode: &t}, err
 	}
 	if strings.ContainsAny(s, ".:") {
-		t, err := pipeline.ParseTime(s)
+		t, err := timeline.ParseTime(s)
 		return Place{Time: t}, err
 	}
 	n, err := strconv.ParseInt(s, 10, 64)

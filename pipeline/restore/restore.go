@@ -35,8 +35,9 @@ type Options struct {
 	// MaxRun is how many frames in a row may be made; longer runs stay as they are.
 	// 0 for DefaultMaxRun.
 	MaxRun int
-	// SmartCopy copies the packets that can stay as they are, as pipeline.Repairs has
-	// it.
+	// SmartCopy copies the packets that can stay as they are, and encodes only around the
+	// frames that are made. Input or output that does not allow for that is a fault.Usage
+	// error.
 	SmartCopy bool
 	// Found is called with all damage before anything is written; nil for none.
 	Found func([]Finding) error
@@ -135,10 +136,6 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		o.Convert.Hooks.Log.Warn("a run is too long to be made anew and stays as it is; Options.MaxRun allows for more", "frames", fmt.Sprintf("%v-%v", f.First, f.Last))
 	}
 	convert := o.Convert
-	convert.Repairs = &p.repairs
-	if o.SmartCopy {
-		p.repairs.Stamps = s.stamps
-	}
 	passed := convert.Hooks.Record
 	convert.Hooks.Record = func(r pipeline.Record) {
 		if passed != nil {
@@ -153,7 +150,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 			o.Log(m.entry(r))
 		}
 	}
-	report.Conversion, err = pipeline.Run(ctx, convert)
+	report.Conversion, err = restore(ctx, convert, &p.repairs, s.stamps, o.SmartCopy)
 	return report, err
 }
 
@@ -172,7 +169,7 @@ func (m made) entry(r pipeline.Record) Entry {
 
 // plan is what becomes of the findings.
 type plan struct {
-	repairs pipeline.Repairs
+	repairs repairs
 	made    map[int64]made // by number in the output
 	left    []Finding
 }
@@ -215,24 +212,24 @@ func (s *survey) plan(o *Options) (*plan, error) {
 			}
 		}
 	}
-	p := &plan{repairs: pipeline.Repairs{Frames: map[int64]frame.Image[uint8]{}, Insert: map[int64]int{}}, made: map[int64]made{}}
+	p := &plan{repairs: repairs{frames: map[int64]frame.Image[uint8]{}, insert: map[int64]int{}}, made: map[int64]made{}}
 	p.leave(bad, inserts, o.MaxRun)
 	if len(bad) == len(s.stamps) {
 		return nil, fault.New(fault.Usage, "all %d frames are damaged; none is left to make them from", len(bad))
 	}
-	p.repairs.Numbers = s.outputNumbers(inserts)
+	p.repairs.numbers = s.outputNumbers(inserts)
 	var out int64
 	for n := range int64(len(s.stamps)) {
 		if f, ok := bad[n]; ok {
 			p.made[out] = made{n, f}
-			p.repairs.Frames[s.stamps[n]] = frame.Image[uint8]{}
+			p.repairs.frames[s.stamps[n]] = frame.Image[uint8]{}
 			if f.Region != nil {
-				p.repairs.Frames[s.stamps[n]] = masks[n]
+				p.repairs.frames[s.stamps[n]] = masks[n]
 			}
 		}
 		out++
 		if f, ok := inserts[n]; ok {
-			p.repairs.Insert[s.stamps[n]] = f.Insert
+			p.repairs.insert[s.stamps[n]] = f.Insert
 			for range f.Insert {
 				p.made[out] = made{-1, f}
 				out++

@@ -15,6 +15,7 @@ import (
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/timeline"
 	"retime/testdata/scene"
 	"retime/warp"
 )
@@ -350,7 +351,7 @@ func TestFaults(t *testing.T) {
 			o.Damage = []Finding{f}
 		}, fault.Usage},
 		{"max run", context.Background(), func(o *Options) { o.MaxRun = -1 }, fault.Usage},
-		{"a rate", context.Background(), func(o *Options) { o.Convert.Timing.Rate, _ = pipeline.ParseRate("60") }, fault.Usage},
+		{"a rate", context.Background(), func(o *Options) { o.Convert.Timing.Rate, _ = timeline.ParseRate("60") }, fault.Usage},
 		{"no input", context.Background(), func(o *Options) { o.Convert.Input.File = "missing.mp4" }, fault.NoInput},
 		{"cancelled", cancelled, func(*Options) {}, fault.Cancelled},
 	} {

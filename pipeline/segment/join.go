@@ -37,7 +37,7 @@ func (p *Plan) Join(ctx context.Context, dir string, local pipeline.Options) (*p
 	defer j.close()
 	o := p.apply(local)
 	o.Output.File, o.Output.Format, o.Output.Overwrite = local.Output.File, local.Output.Format, local.Output.Overwrite
-	return pipeline.Join(ctx, o, &p.Whole, j.next)
+	return p.Whole.write(ctx, o, j.next)
 }
 
 // abridge lists the first few.

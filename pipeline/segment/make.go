@@ -70,7 +70,7 @@ func (p *Plan) write(ctx context.Context, dir string, i int, local pipeline.Opti
 	o := p.apply(local)
 	o.Hooks.Digest = func(_ int64, d pipeline.Digest) { m.Digests = append(m.Digests, Hash(d)) }
 	w := newPacketWriter(file)
-	report, err := pipeline.RunPart(ctx, o, &p.Whole, want.First, want.End, func(packet media.Packet) error {
+	report, err := runPart(ctx, o, &p.Whole, want, func(packet media.Packet) error {
 		if err := w.write(packet); err != nil {
 			return cannot(err)
 		}

@@ -31,6 +31,9 @@ import (
 type Range struct {
 	First int64 `json:"first"`
 	End   int64 `json:"end"`
+	// Start is the timestamp of the source's picture at which reading begins for the range;
+	// nil to read from the start.
+	Start *int64 `json:"start,omitempty"`
 }
 
 // Input is the file that is converted.
@@ -47,7 +50,7 @@ type Plan struct {
 	Program  string           `json:"program"` // the version that made it
 	Input    Input            `json:"input"`
 	Settings pipeline.Options `json:"settings"`
-	Whole    pipeline.Outline `json:"whole"`
+	Whole    Outline          `json:"whole"`
 	Ranges   []Range          `json:"ranges"`
 }
 
@@ -73,9 +76,9 @@ func New(ctx context.Context, o pipeline.Options, length *big.Rat, even bool, pr
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "%w", err)
 	}
-	whole, err := pipeline.Survey(ctx, o) // before the path is made absolute: it checks the name
+	whole, starts, err := survey(ctx, o) // before the path is made absolute: it checks the name
 	if err != nil {
-		return nil, err
+		return nil, pipeline.Cancelled(ctx, err)
 	}
 	p := &Plan{Format: planFormat, Program: program, Settings: settings(o, path), Whole: *whole}
 	if p.Input, err = describe(ctx, path); err != nil {
@@ -92,11 +95,14 @@ func New(ctx context.Context, o pipeline.Options, length *big.Rat, even bool, pr
 	case even:
 		scenes = nil
 	case o.Synthesis.Scenes == nil && !never && count > 1:
-		if scenes, err = pipeline.FindScenes(ctx, o, whole); err != nil {
+		if scenes, err = findScenes(ctx, o, whole); err != nil {
 			return nil, err
 		}
 	}
 	p.Ranges = divide(whole.Frames, count, scenes)
+	for i := range p.Ranges {
+		p.Ranges[i].Start = starts.before(p.Ranges[i].First)
+	}
 	return p, nil
 }
 
@@ -124,7 +130,7 @@ func divide(frames, count int64, scenes []int64) []Range {
 				end = nearest(scenes[j:], end)
 			}
 		}
-		ranges = append(ranges, Range{first, end})
+		ranges = append(ranges, Range{First: first, End: end})
 		first = end
 	}
 	return ranges

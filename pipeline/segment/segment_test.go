@@ -17,6 +17,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/curve"
 	"retime/pipeline/fault"
+	"retime/pipeline/timeline"
 )
 
 func ffmpeg(t testing.TB, args ...string) string {
@@ -42,7 +43,7 @@ func clip(t testing.TB) string {
 }
 
 func options(input string) pipeline.Options {
-	rate, _ := pipeline.ParseRate("50")
+	rate, _ := timeline.ParseRate("50")
 	return pipeline.Options{Input: pipeline.Input{File: input}, Output: pipeline.Output{Format: "matroska", VideoCodec: "ffv1"}, Timing: pipeline.Timing{Rate: rate}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Threads: 2}}
 }
 
@@ -112,7 +113,7 @@ func TestSegmentsMakeTheFramesOfOneRun(t *testing.T) {
 		{"slow part", []int64{5}, func(o *pipeline.Options) {
 			o.Timing.Slow, o.Timing.From, o.Timing.To = big.NewRat(5, 2), big.NewRat(1, 3), big.NewRat(29, 10)
 		}},
-		{"fewer frames", []int64{4}, func(o *pipeline.Options) { o.Timing.Rate, _ = pipeline.ParseRate("9") }},
+		{"fewer frames", []int64{4}, func(o *pipeline.Options) { o.Timing.Rate, _ = timeline.ParseRate("9") }},
 		{"shutter", []int64{3}, func(o *pipeline.Options) {
 			o.Timing.Shutter, o.Timing.Rate = half, pipeline.Rate{Value: big.NewRat(12, 1)}
 		}},

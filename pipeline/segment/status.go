@@ -102,6 +102,14 @@ func (p *Plan) Verify(ctx context.Context, dir string, sample int, local pipelin
 	checks := p.sample(manifests, sample, total)
 	if sample < 0 {
 		checks = p.Ranges
+	} else if len(checks) > 0 {
+		_, starts, err := survey(ctx, o)
+		if err != nil {
+			return s, pipeline.Cancelled(ctx, err)
+		}
+		for i := range checks {
+			checks[i].Start = starts.before(checks[i].First)
+		}
 	}
 	total = 0
 	for _, r := range checks {
@@ -126,7 +134,7 @@ func (p *Plan) Verify(ctx context.Context, dir string, sample int, local pipelin
 			}
 		}
 		before := at.Checked
-		if _, err := pipeline.RunPart(ctx, o, &p.Whole, r.First, r.End, nil); err != nil {
+		if _, err := runPart(ctx, o, &p.Whole, r, nil); err != nil {
 			return s, err
 		}
 		if at.Checked == before {
@@ -191,7 +199,7 @@ func (p *Plan) sample(manifests []*Manifest, n int, total int64) []Range {
 		}
 		for k := range m.Frames {
 			if chosen[before+k] && m.First+k < p.Whole.Frames {
-				out = append(out, Range{m.First + k, m.First + k + 1})
+				out = append(out, Range{First: m.First + k, End: m.First + k + 1})
 			}
 		}
 		before += m.Frames

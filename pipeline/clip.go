@@ -1,0 +1,231 @@
+package pipeline
+
+import (
+	"context"
+	"math/big"
+	"slices"
+	"time"
+
+	"retime/frame"
+	"retime/pipeline/curve"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/pipeline/motion"
+	"retime/pipeline/synth"
+	"retime/pipeline/timeline"
+	"retime/warp"
+	"retime/warp/bspline"
+)
+
+// Clip is an input that is open, and the plan of what options make of it.
+type Clip struct {
+	Options Options // checked, with their defaults in place
+	Source  *media.Reader
+	Plan    *timeline.Plan
+	opened  time.Time
+}
+
+// Open checks o, opens the input and plans its conversion. Errors carry a fault.Kind.
+func Open(ctx context.Context, o Options) (*Clip, error) { return OpenPackets(ctx, o, false) }
+
+// OpenPackets is Open, for a source of which packets are copied if packets is set.
+func OpenPackets(ctx context.Context, o Options, packets bool) (*Clip, error) {
+	if err := o.Settle(); err != nil {
+		return nil, err
+	}
+	if o.Input.File == "" {
+		return nil, fault.New(fault.Usage, "no input; name one")
+	}
+	c := &Clip{Options: o, opened: time.Now()}
+	var err error
+	reading := c.ReaderOptions()
+	reading.Packets = packets
+	if c.Source, err = media.Open(ctx, o.Input.File, reading); err != nil {
+		return nil, err
+	}
+	if err = o.checkFields(c.Source.Video()); err == nil {
+		c.Plan, err = newPlan(&o, c.Source.Video())
+	}
+	if err != nil {
+		c.Source.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close closes the input.
+func (c *Clip) Close() { c.Source.Close() }
+
+// ReaderOptions says how to read the input.
+func (c *Clip) ReaderOptions() media.ReaderOptions { return c.Options.readerOptions() }
+
+// Synthesizer opens what makes the frames.
+func (c *Clip) Synthesizer() (synth.Synthesizer, error) { return c.Options.synthesizer() }
+
+// WriterOptions says how to write the output, with frames that lie in a memory; nil for
+// anywhere.
+func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
+	o, p := &c.Options, c.Plan
+	w := media.WriterOptions{
+		Format: o.Output.Format, Codec: o.Output.VideoCodec, CRF: -1, Memory: memory, Options: o.Output.VideoOptions, PixelFormat: o.Output.PixelFormat,
+		Threads: o.Compute.Threads, Overwrite: o.Output.Overwrite, Rate: p.Rate, Start: p.Begin, Unit: p.Unit, Curve: p.Curve, End: p.To, Passes: p.Reopens(), Verify: !o.Output.NoVerify,
+		Audio: o.Timing.Audio, AudioCodec: o.Output.AudioCodec, AudioOptions: o.Output.AudioOptions, Log: o.Hooks.Log,
+	}
+	if o.Output.CRF != nil {
+		w.CRF = *o.Output.CRF
+	}
+	return w
+}
+
+// Line returns a line from the clip to sink.
+func (c *Clip) Line(sink Sink, s synth.Synthesizer) *Line {
+	return NewLine(&c.Options, c.Plan, sink, s)
+}
+
+// Estimator opens an estimator of the flow that frames are made along.
+func (c *Clip) Estimator() (*motion.Estimator, error) { return c.Options.newEstimator() }
+
+// Report says what a line and a synthesizer have done since the clip was opened. output
+// names the file that was written.
+func (c *Clip) Report(r Result, s synth.Summary, output string) *Report {
+	report := newReport(r, s, c.Source.Video(), c.opened)
+	report.Output, report.Rate, report.Damage = output, c.Plan.Rate, c.Source.Damage()
+	return report
+}
+
+// LogDamage warns if the input was damaged.
+func (c *Clip) LogDamage() {
+	if d := c.Source.Damage(); d != (media.Damage{}) {
+		c.Options.Hooks.Log.Warn("damage in the input", "input", c.Options.Input.File, "packets", d.Packets, "frames", d.Frames, "errors", d.Errors)
+	}
+}
+
+func newReport(r Result, s synth.Summary, v media.Video, began time.Time) *Report {
+	return &Report{
+		Width: v.Width, Height: v.Height, Format: v.Source,
+		Sources: r.Sources, Frames: r.Frames, Made: r.Made, Repeats: r.Repeats, Cuts: r.Cuts, Stages: r.Stages,
+		Elapsed: time.Since(began), Backend: s.Backend, Devices: s.Devices, Remade: s.Remade,
+	}
+}
+
+// Partial says what is in a file if damage ended the input, and returns nil if none did.
+func Partial(damage error, frames int64, name string) error {
+	if damage == nil {
+		return nil
+	}
+	return fault.New(fault.KindOf(damage), "%w; the %d frames before that are in %q", damage, frames, name)
+}
+
+// WarpParams returns how frames are made, by whatever makes them, of options with their
+// defaults in place.
+func (o *Options) WarpParams() warp.Params {
+	s := &o.Synthesis
+	return warp.Params{
+		Mode: s.Mode, Order: bspline.Order(*s.Order), Workers: o.workers(),
+		Neighbours: s.Preset != Fast, Acceleration: s.Preset != Fast, Overlays: s.Static == StaticAuto,
+	}
+}
+
+func (o *Options) synthesizer() (synth.Synthesizer, error) {
+	return synth.Open(synth.Params{
+		Warp: o.WarpParams(), Backend: o.Compute.Backend, Devices: o.Compute.Devices, Policy: o.Compute.FaultPolicy, Log: o.Hooks.Log,
+	})
+}
+
+// gapFrames is how many frames long, at the source's mean rate, an interval may
+// be before it counts as a gap, if it lasts for half a second.
+const gapFrames = 8
+
+func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
+	source := v.Average
+	if o.Timing.KeepTimestamps && v.Rate != nil {
+		source = v.Rate // of the frames that are there
+	}
+	if v.Rate != nil && (source == nil || nearly(v.Rate, source)) {
+		source = v.Rate
+	}
+	rate, err := o.outputRate(source)
+	if err != nil {
+		return nil, err
+	}
+	p := &timeline.Plan{Rate: rate, Clock: timeline.NewClock(v), To: o.Timing.To}
+	origin := p.Clock.At(v.FirstPTS)
+	if o.Timing.From != nil && o.Timing.From.Cmp(origin) > 0 {
+		origin = o.Timing.From
+	}
+	if o.Timing.To != nil && o.Timing.To.Cmp(origin) <= 0 {
+		return nil, fault.New(fault.Usage, "Timing.To %s: the video begins at %s", seconds(o.Timing.To), seconds(origin))
+	}
+	end := o.Timing.To
+	if v.Duration != nil {
+		if e := new(big.Rat).Add(p.Clock.At(v.StreamPTS), v.Duration); end == nil || e.Cmp(end) < 0 {
+			end = e
+		}
+	}
+	if p.Curve, err = o.curve(end); err != nil {
+		return nil, err
+	}
+	if source != nil {
+		p.Gap = timeline.Later(new(big.Rat).Quo(big.NewRat(gapFrames, 1), source), big.NewRat(1, 2))
+	} else {
+		source = p.Rate
+	}
+	p.Lay(timeline.Spacing{Origin: origin, End: end, Shutter: o.Timing.Shutter, Source: source, Keep: o.Timing.KeepTimestamps, TimeBase: v.TimeBase})
+	return p, nil
+}
+
+// curve returns what o asks of a source that ends at a time, nil if that is not known.
+func (o *Options) curve(end *big.Rat) (*curve.Curve, error) {
+	if o.Timing.Curve != nil {
+		return o.bend(end)
+	}
+	from, slow := new(big.Rat), o.Timing.Slow
+	if o.Timing.From != nil {
+		from = o.Timing.From
+	}
+	if o.Timing.Fit != nil {
+		if end == nil {
+			return nil, fault.New(fault.Usage, "Timing.Fit: input %q states no duration; give Timing.Slow or Timing.To", o.Input.File)
+		}
+		length := new(big.Rat).Sub(end, from)
+		if length.Sign() <= 0 {
+			return nil, fault.New(fault.Usage, "Timing.From %s: the video ends at %s", seconds(from), seconds(end))
+		}
+		if slow = new(big.Rat).Quo(o.Timing.Fit, length); slow.Cmp(big.NewRat(timeline.MaxSlow, 1)) > 0 || slow.Cmp(big.NewRat(1, timeline.MaxSlow)) < 0 {
+			return nil, fault.New(fault.Usage, "Timing.Fit %s: %s would play at 1/%d or %d times its speed, or beyond", seconds(o.Timing.Fit), seconds(length), timeline.MaxSlow, timeline.MaxSlow)
+		}
+	}
+	return curve.Constant(from, slow), nil
+}
+
+// bend joins o's keyframes for a source that ends at a time.
+func (o *Options) bend(end *big.Rat) (*curve.Curve, error) {
+	keys := slices.Clone(o.Timing.Curve)
+	for i := range keys {
+		k := &keys[i]
+		switch {
+		case k.Source == nil && end == nil:
+			return nil, fault.New(fault.Usage, "Timing.Curve: input %q states no duration; give a time instead of \"end\"", o.Input.File)
+		case k.Source == nil:
+			k.Source = end
+		case end != nil && k.Source.Cmp(end) > 0:
+			return nil, fault.New(fault.Usage, "Timing.Curve: keyframe %d is at %s, the source ends at %s", i+1, seconds(k.Source), seconds(end))
+		}
+	}
+	c, err := curve.New(keys)
+	if err != nil {
+		return nil, fault.New(fault.Usage, "Timing.Curve: %w", err)
+	}
+	if o.Timing.Fit != nil {
+		c = c.Stretch(new(big.Rat).Quo(o.Timing.Fit, c.Duration()))
+	}
+	return c, nil
+}
+
+// nearly says whether two rates differ by less than 1 in 500, as a guessed one
+// and a mean over a file do if the rate is constant.
+func nearly(a, b *big.Rat) bool {
+	x, _ := a.Float64()
+	y, _ := b.Float64()
+	return x > y*0.998 && x < y*1.002
+}

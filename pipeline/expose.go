@@ -1,0 +1,100 @@
+package pipeline
+
+import (
+	"context"
+
+	"retime/frame"
+)
+
+// expose passes on frames that are the means of their subframes.
+func (r *run) expose(from <-chan *Target) func(context.Context, func(*Target) error) error {
+	each := int(r.pass.Layout.Subframes())
+	return func(_ context.Context, emit func(*Target) error) error {
+		var subframes []*Target
+		defer func() {
+			for _, t := range subframes { // of a frame behind the end
+				t.Release()
+			}
+		}()
+		for t := range from {
+			if subframes = append(subframes, t); len(subframes) < each {
+				continue
+			}
+			out, err := r.exposure(subframes)
+			if err != nil {
+				return err
+			}
+			for _, t := range subframes {
+				if t != out {
+					t.Release()
+				}
+			}
+			subframes = subframes[:0]
+			if err := emit(out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// exposure returns the middle one of the subframes, showing the mean of those that belong
+// to its scene.
+func (r *run) exposure(subframes []*Target) (*Target, error) {
+	for _, t := range subframes {
+		if err := t.complete(); err != nil {
+			return nil, err
+		}
+	}
+	out := subframes[len(subframes)/2]
+	record := out.record
+	record.Frame /= int64(len(subframes))
+	var frames []*frame.Frame
+	still := true
+	for _, t := range subframes {
+		if t.scene != out.scene {
+			continue
+		}
+		frames = append(frames, t.frame)
+		still = still && (t.frame == out.frame || frame.Equal(t.frame, out.frame))
+		record.Confidence = min(record.Confidence, t.record.Confidence)
+	}
+	out.record, out.finish = record, func() error { return nil }
+	if still {
+		return out, nil
+	}
+	out.record.Method = Exposed
+	f, err := r.sink.NewFrame(out.frame)
+	if err != nil {
+		return nil, err
+	}
+	for i := range f.Planes {
+		if f.Format.Bytes() == 1 {
+			mean[uint8](f, frames, i)
+		} else {
+			mean[uint16](f, frames, i)
+		}
+	}
+	out.frame.Release()
+	out.frame = f
+	return out, nil
+}
+
+// mean makes plane i of dst the mean of the frames', rounded to nearest.
+func mean[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, i int) {
+	to := frame.Samples[T](dst.Planes[i])
+	sums := make([]uint32, to.Width)
+	n := uint32(len(frames))
+	for y := range to.Height {
+		clear(sums)
+		for _, f := range frames {
+			for x, v := range frame.Samples[T](f.Planes[i]).Row(y) {
+				sums[x] += uint32(v)
+			}
+		}
+		row := to.Row(y)
+		for x, v := range sums {
+			row[x] = T((v + n/2) / n)
+		}
+	}
+}

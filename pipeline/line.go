@@ -1,0 +1,216 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/big"
+	"sync/atomic"
+	"time"
+
+	"retime/frame"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/pipeline/motion"
+	"retime/pipeline/synth"
+	"retime/pipeline/timeline"
+)
+
+// Line makes frames from those of sources, and passes them to a sink. It runs once for
+// each pass of a plan, over all of which it counts.
+type Line struct {
+	options *Options
+	plan    *timeline.Plan
+	sink    Sink
+	synth   synth.Synthesizer
+
+	fallback fallback
+	wishes   decisions
+	gaps     gapWarning
+	result   Result
+	times    stageTimes
+}
+
+// Result is what a Line has done.
+type Result struct {
+	Sources int64 // pictures read
+	Frames  int64 // frames written
+	Made    int64 // of those, frames that no camera shot
+	Repeats int64 // pictures left out as repeats of the one before
+	// Cuts are the times in the input at which scenes begin, in seconds.
+	Cuts   []*big.Rat
+	Damage error // what ended the input early, with a fault.Kind; nil for nothing
+	Stages Stages
+}
+
+// NewLine returns a line for o, whose defaults must be in place; see Options.Settle.
+func NewLine(o *Options, plan *timeline.Plan, sink Sink, s synth.Synthesizer) *Line {
+	return &Line{
+		options: o, plan: plan, sink: sink, synth: s,
+		fallback: newFallback(&o.Synthesis), wishes: newDecisions(o.Synthesis.Decisions), gaps: gapWarning{log: o.Hooks.Log},
+	}
+}
+
+// CountFrom makes n the number of the picture that is read next.
+func (l *Line) CountFrom(n int64) { l.result.Sources = n }
+
+// Result returns what the line has done so far.
+func (l *Line) Result() Result {
+	r := l.result
+	s := l.synth.Summary()
+	r.Stages = l.times.stages()
+	r.Stages.Load += s.Load
+	r.Stages.Synthesis += s.Synthesis
+	return r
+}
+
+// Run makes the frames of a range that lie in a pass, from a source that delivers the
+// pictures of the pass.
+func (l *Line) Run(ctx context.Context, source Source, pass *timeline.Pass, want Range) error {
+	return l.RunSchedule(ctx, source, pass, &pairing{
+		layout: pass.Layout, clock: l.plan.Clock, gap: l.plan.Gap, gaps: &l.gaps, midway: want.Midway,
+	}, want)
+}
+
+// decodedAhead is how many pictures wait between decoding and scheduling.
+const decodedAhead = 2
+
+// RunSchedule is Run with the intervals of a schedule. After an error the sink may have
+// got some of the frames; damage that ends the source early is no error, and is part of
+// the Result.
+func (l *Line) RunSchedule(ctx context.Context, source Source, pass *timeline.Pass, schedule Schedule, want Range) error {
+	r, err := l.newRun(pass, source.Video())
+	if err != nil {
+		return err
+	}
+	preparedAhead, startedAhead := l.synth.Ahead()
+
+	s := newStages(ctx)
+	pictures := connect(s, decodedAhead, r.decode(source))
+	if l.options.Synthesis.Duplicates == RetimeDuplicates {
+		pictures = connect(s, 0, r.dropRepeats(pictures))
+	}
+	intervals := connect(s, 0, r.schedule(schedule, pictures))
+	if want != Whole() {
+		intervals = connect(s, 0, r.crop(want, intervals))
+	}
+	estimates := connect(s, l.options.flowWorkers(), r.estimate(s, intervals))
+	prepared := connect(s, preparedAhead, r.prepare(estimates))
+	targets := connect(s, startedAhead, r.synthesize(prepared))
+	if pass.Layout.Subframes() > 1 {
+		targets = connect(s, 0, r.expose(targets))
+	}
+	s.start(r.encode(want, targets))
+	return s.wait()
+}
+
+// run is a pass of a line that is under way.
+type run struct {
+	*Line
+	pass     *timeline.Pass
+	level    int                // how often the guides are halved
+	still    frame.Image[uint8] // where nothing ever moves, on the guides' grid; empty for nowhere
+	assessor assessor
+	enough   atomic.Bool // what is read now is not wanted
+}
+
+func (l *Line) newRun(pass *timeline.Pass, v media.Video) (*run, error) {
+	r := &run{Line: l, pass: pass, level: l.options.Synthesis.Preset.Level(v.Width, v.Height)}
+	r.assessor.Workers = l.options.workers()
+	var err error
+	r.still, err = staticMask(&l.options.Synthesis, v, r.level)
+	return r, err
+}
+
+// decode reads the source to its end, or to the pass's. Damage ends it early without an
+// error.
+func (r *run) decode(source Source) func(context.Context, func(*Picture) error) error {
+	return func(_ context.Context, emit func(*Picture) error) error {
+		for !r.enough.Load() {
+			stop := r.times.decode.start()
+			f, err := source.Read()
+			stop()
+			switch {
+			case errors.Is(err, io.EOF):
+				return nil
+			case err != nil && fault.KindOf(err) == fault.BadData:
+				r.result.Damage = err
+				return nil
+			case err != nil:
+				return err
+			}
+			at := r.pass.Moment(r.plan.Clock.At(f.PTS))
+			p := &Picture{Frame: f, Number: r.result.Sources, Guide: motion.NewGuide(f, r.level), At: at, Last: at}
+			r.result.Sources++
+			if err := emit(p); err != nil {
+				return err
+			}
+			if r.pass.Stop != nil && at.Cmp(r.pass.Stop) >= 0 {
+				return nil
+			}
+		}
+		return nil
+	}
+}
+
+// encode writes the frames.
+func (r *run) encode(want Range, from <-chan *Target) func(context.Context) error {
+	return func(context.Context) error {
+		for t := range from {
+			err := t.complete()
+			if err == nil {
+				stop := r.times.encode.start()
+				if hook := r.options.Hooks.Digest; hook != nil {
+					hook(want.First/r.pass.Layout.Subframes()+r.result.Frames, digest(t.frame))
+				}
+				err = r.sink.WriteFrame(t.frame, t.From, t.To)
+				stop()
+			}
+			if err == nil {
+				err = r.count(t)
+			}
+			t.Release()
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// count counts a frame that is written, and calls the hooks.
+func (r *run) count(t *Target) error {
+	r.result.Frames++
+	switch t.record.Method {
+	case Interpolated, Blended, Exposed, Extrapolated:
+		r.result.Made++
+	}
+	h := &r.options.Hooks
+	if h.Record != nil {
+		h.Record(t.record)
+	}
+	if h.ConfidenceMap != nil && t.confidence.Width > 0 {
+		if err := h.ConfidenceMap(t.record.Frame, t.confidence); err != nil {
+			return err
+		}
+	}
+	if h.Progress != nil {
+		h.Progress(Progress{r.result.Frames, max(r.plan.Total, r.result.Frames)})
+	}
+	return nil
+}
+
+// stageTimes adds up how long each stage was at work.
+type stageTimes struct{ decode, flow, synthesis, encode stopwatch }
+
+type stopwatch struct{ total atomic.Int64 }
+
+func (w *stopwatch) start() (stop func()) {
+	began := time.Now()
+	return func() { w.total.Add(int64(time.Since(began))) }
+}
+
+func (t *stageTimes) stages() Stages {
+	d := func(w *stopwatch) time.Duration { return time.Duration(w.total.Load()) }
+	return Stages{Decode: d(&t.decode), Flow: d(&t.flow), Synthesis: d(&t.synthesis), Encode: d(&t.encode)}
+}

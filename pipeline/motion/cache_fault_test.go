@@ -1,0 +1,335 @@
+package motion
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"retime/flow"
+	"retime/flow/opencv"
+	"retime/pipeline/atomicfile"
+	"retime/pipeline/fault"
+)
+
+// saidCache opens a cache, and keeps what it says.
+func saidCache(t testing.TB, dir string) (*Cache, *bytes.Buffer) {
+	t.Helper()
+	said := new(bytes.Buffer)
+	c := NewCache(dir, slog.New(slog.NewTextHandler(said, nil)))
+	if err := c.open(); err != nil {
+		t.Fatal(err)
+	}
+	return c, said
+}
+
+// wantWarnings says that there is one for each of the texts and no other.
+func wantWarnings(t testing.TB, what, said string, texts ...string) {
+	t.Helper()
+	if n := strings.Count(said, "level=WARN"); n != len(texts) {
+		t.Errorf("%s: %d warnings, want %d:\n%s", what, n, len(texts), said)
+	}
+	for _, text := range texts {
+		if !strings.Contains(said, text) {
+			t.Errorf("%s: no warning has %q:\n%s", what, text, said)
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An entry that is not what was written is estimated again and replaced, and the
+// first of them is named.
+func TestFlowCacheDamage(t *testing.T) {
+	dir := t.TempDir()
+	a, b := grey(7, 5, 1), grey(7, 5, 2)
+	methods := []string{"m", "n"}
+	e := &countingEstimate{}
+	get := func(c *Cache) (fields []flow.Field) {
+		t.Helper()
+		fields = make([]flow.Field, len(methods))
+		for i, method := range methods {
+			if err := c.fields(method, a, b, []*flow.Field{&fields[i]}, e.one(a, b, &fields[i])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return fields
+	}
+	c := mustCache(t, dir)
+	want := get(c)
+	name := c.name(methods[0], a, b)
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := new(bytes.Buffer)
+	if err := flow.WriteFields(two, want...); err != nil {
+		t.Fatal(err)
+	}
+	spoiled := map[string][]byte{"longer": append(slices.Clone(whole), 0), "another format": []byte("PIEH"), "zeros": make([]byte, len(whole)), "two fields": two.Bytes()}
+	for i := range whole {
+		spoiled[fmt.Sprint("cut to ", i)] = whole[:i]
+		spoiled[fmt.Sprint("byte ", i)] = append(append(slices.Clone(whole[:i]), whole[i]^0x40), whole[i+1:]...)
+	}
+	for what, data := range spoiled {
+		for _, method := range methods {
+			if err := os.WriteFile(c.name(method, a, b), data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e.calls = 0
+		c, said := saidCache(t, dir)
+		for pass := range 2 {
+			if got := get(c); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, pass %d: the fields differ", what, pass)
+			}
+		}
+		if e.calls != len(methods) {
+			t.Errorf("%s: estimated %d times, want once for each file", what, e.calls)
+		}
+		wantWarnings(t, what, said.String(), name)
+		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, whole) {
+			t.Errorf("%s: not replaced: %v", what, err)
+		}
+	}
+	wantFiles(t, dir, len(methods))
+}
+
+// What keeps a cache from being read or written does not end a run.
+func TestFlowCacheFaults(t *testing.T) {
+	a, b := grey(7, 5, 1), grey(7, 5, 2)
+	var fresh flow.Field
+	(&countingEstimate{}).field(a, b, &fresh)
+	asUser := func(t *testing.T) {
+		if os.Getuid() == 0 {
+			t.Skip("root may read and write everything; run as another user")
+		}
+	}
+	for _, tt := range []struct {
+		name     string
+		spoil    func(t *testing.T, dir, file string)
+		warnings []string
+	}{
+		{"directory gone", func(t *testing.T, dir, _ string) { must(t, os.RemoveAll(dir)) }, []string{"cannot be kept"}},
+		{"directory in place of the file", func(t *testing.T, _, file string) {
+			must(t, os.Remove(file))
+			must(t, os.Mkdir(file, 0o777))
+		}, []string{"cannot be read", "cannot be kept"}},
+		{"file of another's", func(t *testing.T, _, file string) {
+			asUser(t)
+			must(t, os.Chmod(file, 0))
+		}, []string{"permission denied"}},
+		{"read-only directory", func(t *testing.T, dir, file string) {
+			asUser(t)
+			must(t, os.Remove(file))
+			must(t, os.Chmod(dir, 0o555))
+		}, []string{"permission denied"}},
+		{"directory without any rights", func(t *testing.T, dir, _ string) {
+			asUser(t)
+			must(t, os.Chmod(dir, 0))
+		}, []string{"cannot be read", "cannot be kept"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "flows")
+			c, said := saidCache(t, dir)
+			e := &countingEstimate{}
+			get := func() {
+				t.Helper()
+				var got flow.Field
+				if err := c.fields("m", a, b, []*flow.Field{&got}, e.one(a, b, &got)); err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got.Pix, fresh.Pix) {
+					t.Error("the field differs")
+				}
+			}
+			get()
+			tt.spoil(t, dir, c.name("m", a, b))
+			defer func() { _ = os.Chmod(dir, 0o777) }() // it may be gone
+			get()
+			get()
+			if e.calls < 2 {
+				t.Errorf("estimated %d times", e.calls)
+			}
+			wantWarnings(t, tt.name, said.String(), tt.warnings...)
+			if list, _ := filepath.Glob(filepath.Join(dir, ".*.part")); list != nil {
+				t.Errorf("%q is left", list)
+			}
+		})
+	}
+	failed := errors.New("no flow")
+	var field flow.Field
+	if err := mustCache(t, t.TempDir()).fields("m", a, b, []*flow.Field{&field}, func() error { return failed }); !errors.Is(err, failed) {
+		t.Errorf("the estimate fails: error %v", err)
+	}
+}
+
+func TestFlowCacheDirectory(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	must(t, os.WriteFile(file, nil, 0o666))
+	must(t, os.Symlink(filepath.Join(dir, "nowhere"), link))
+	for name, want := range map[string]fault.Kind{file: fault.Usage, filepath.Join(file, "flows"): fault.Usage, link: fault.CannotWrite} {
+		o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Synthesis: Synthesis{FlowCache: name}}
+		must(t, o.settle())
+		for range 2 { // as two workers do
+			e, err := newEstimators(&o)
+			if err == nil {
+				e.close()
+			}
+			if fault.KindOf(err) != want || !strings.Contains(err.Error(), "Synthesis.FlowCache") {
+				t.Errorf("%q: error %v, want kind %d", name, err, want)
+			}
+		}
+	}
+}
+
+// Other users may read what the process lets them read.
+func TestFlowCachePermissions(t *testing.T) {
+	old := syscall.Umask(0)
+	defer syscall.Umask(old)
+	a := grey(7, 5, 1)
+	for umask, want := range map[int]os.FileMode{0o077: 0o600, 0o022: 0o644, 0o002: 0o664} {
+		syscall.Umask(umask)
+		dir := filepath.Join(t.TempDir(), "flows")
+		c := mustCache(t, dir)
+		var got flow.Field
+		must(t, c.fields("m", a, a, []*flow.Field{&got}, (&countingEstimate{}).one(a, a, &got)))
+		if info, err := os.Stat(c.name("m", a, a)); err != nil || info.Mode() != want {
+			t.Errorf("umask %03o: %v, want %v: %v", umask, info.Mode(), want, err)
+		}
+		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o777&^os.FileMode(umask) {
+			t.Errorf("umask %03o: directory %v: %v", umask, info.Mode(), err)
+		}
+	}
+}
+
+// What another build of OpenCV, or another processor, has estimated is not taken.
+func TestFlowCacheOfAnotherOpenCV(t *testing.T) {
+	dir := t.TempDir()
+	a, b := grey(7, 5, 1), grey(7, 5, 2)
+	e := &countingEstimate{}
+	for i, build := range []string{opencv.Build(), opencv.Build() + "?", opencv.Build()} {
+		c := mustCache(t, dir)
+		if c.opencv != opencv.Build() {
+			t.Errorf("of %q, want %q", c.opencv, opencv.Build())
+		}
+		c.opencv = build
+		var got flow.Field
+		must(t, c.fields("m", a, b, []*flow.Field{&got}, e.one(a, b, &got)))
+		if want := min(i+1, 2); e.calls != want {
+			t.Errorf("run %d: estimated %d times, want %d", i, e.calls, want)
+		}
+	}
+	wantFiles(t, dir, 2)
+}
+
+// Opening a cache removes what a killed run was writing, and leaves alone what one
+// that lives is.
+func TestFlowCacheLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	a := grey(7, 5, 1)
+	name := mustCache(t, dir).name("m", a, a)
+	live, err := atomicfile.Create(name)
+	must(t, err)
+	defer live.Discard()
+	killed := filepath.Join(dir, "."+filepath.Base(name)+".1.part")
+	must(t, os.WriteFile(killed, []byte("FLOW"), 0o666))
+	mustCache(t, dir)
+	if _, err := os.Stat(killed); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what was left is there: %v", err)
+	}
+	if _, err := os.Stat(live.Name()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A run whose cache is damaged throughout makes the same frames, and says so once for
+// all its workers.
+func TestDamagedFlowCacheInARun(t *testing.T) {
+	dir := t.TempDir()
+	var said bytes.Buffer
+	var frames []Digest
+	o := Options{
+		Input:     Input{File: writeScene(t, 72, 50, 9, 24, 1)},
+		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
+		Timing:    Timing{Rate: Rate{ratio("2"), true}},
+		Synthesis: Synthesis{Preset: Fast},
+		Compute:   Compute{Threads: 4, Backend: CPU},
+		Hooks:     Hooks{Log: slog.New(slog.NewTextHandler(&said, nil)), Digest: func(_ int64, d Digest) { frames = append(frames, d) }},
+	}
+	mustRun(t, o)
+	want := frames
+	o.Synthesis.FlowCache = dir
+	run := func(what string, warnings ...string) {
+		t.Helper()
+		frames = nil
+		said.Reset()
+		mustRun(t, o)
+		if !slices.Equal(frames, want) {
+			t.Errorf("%s: frames differ", what)
+		}
+		wantWarnings(t, what, said.String(), warnings...)
+	}
+	run("nothing kept")
+	files, err := filepath.Glob(filepath.Join(dir, "*.flow"))
+	if err != nil || len(files) < 8 {
+		t.Fatalf("files %q: %v", files, err)
+	}
+	for _, name := range files {
+		must(t, os.Truncate(name, 100))
+	}
+	run("cut", "estimated again")
+	run("replaced")
+	must(t, os.RemoveAll(dir))
+	must(t, os.Symlink("nowhere", dir))
+	if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.CannotWrite {
+		t.Errorf("no directory: error %v", err)
+	}
+}
+
+// roomEnv is set in a process that may write short files only.
+const roomEnv = "RETIME_TEST_SHORT_FILES"
+
+// A write that fails in the middle of a file, as on a full disk, leaves nothing, and
+// the run goes on.
+func TestFlowCacheWithoutRoom(t *testing.T) {
+	if os.Getenv(roomEnv) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestFlowCacheWithoutRoom$")
+		cmd.Env = append(os.Environ(), roomEnv+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v:\n%s", err, out)
+		}
+		return
+	}
+	dir, input := t.TempDir(), writeScene(t, 72, 50, 5, 24, 1)
+	signal.Ignore(syscall.SIGXFSZ)
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: 1000}))
+	var said bytes.Buffer
+	mustRun(t, Options{
+		Input:     Input{File: input},
+		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
+		Timing:    Timing{Rate: Rate{ratio("2"), true}},
+		Synthesis: Synthesis{Preset: Fast, FlowCache: dir},
+		Compute:   Compute{Threads: 4, Backend: CPU},
+		Hooks:     Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+	})
+	wantWarnings(t, "no room", said.String(), "file too large")
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("%v is left: %v", entries, err)
+	}
+}

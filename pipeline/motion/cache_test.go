@@ -1,0 +1,344 @@
+package motion
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"retime/flow"
+	"retime/frame"
+	"retime/testdata/scene"
+	"retime/warp"
+)
+
+// countingEstimate makes fields that tell their pictures, and counts them.
+type countingEstimate struct{ calls int }
+
+func (e *countingEstimate) field(a, b Guide, dst *flow.Field) {
+	*dst = flow.NewField(a.picture().Width, a.picture().Height)
+	for i := range dst.Pix {
+		// Up to the limit of so small a field.
+		dst.Pix[i] = flow.Vec{X: int32(a.picture().Pix[0])*100 + int32(i), Y: -int32(b.picture().Pix[0])*7 - int32(i)}
+	}
+}
+
+func (e *countingEstimate) one(a, b Guide, dst *flow.Field) func() error {
+	return func() error {
+		e.calls++
+		e.field(a, b, dst)
+		return nil
+	}
+}
+
+func (e *countingEstimate) pairs(a, b Guide, dst []warp.FlowPair) func() error {
+	return func() error {
+		e.calls++
+		for i := range dst {
+			e.field(a, b, &dst[i].Forward)
+			e.field(b, a, &dst[i].Backward)
+			dst[i].Forward.Pix[0].X, dst[i].Backward.Pix[0].X = int32(i), int32(-i)
+		}
+		return nil
+	}
+}
+
+func grey(width, height int, v uint8) Guide {
+	m := frame.NewImage[uint8](width, height)
+	m.Pix[0] = v
+	return there(m)
+}
+
+// there is the Guide of a picture whose guide is m.
+func there(m frame.Image[uint8]) Guide {
+	return GuideOf(func() frame.Image[uint8] { return m })
+}
+
+// mustCache opens a cache that must have nothing to say.
+func mustCache(t testing.TB, dir string) *Cache {
+	t.Helper()
+	c, said := saidCache(t, dir)
+	t.Cleanup(func() {
+		if said.Len() > 0 {
+			t.Errorf("the cache says %s", said)
+		}
+	})
+	return c
+}
+
+func TestFlowCache(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "flows")
+	a, b, c := grey(7, 5, 1), grey(7, 5, 2), grey(5, 7, 1)
+	entries := []struct {
+		a, b   Guide
+		method string
+	}{{a, b, "one"}, {b, a, "one"}, {a, b, "two"}, {c, c, "one"}}
+	for pass, want := range []int{1, 0} {
+		for i, p := range entries {
+			e := &countingEstimate{}
+			cache := mustCache(t, dir)
+			var got, fresh flow.Field
+			if err := cache.fields(p.method, p.a, p.b, []*flow.Field{&got}, e.one(p.a, p.b, &got)); err != nil {
+				t.Fatal(err)
+			}
+			if e.calls != want {
+				t.Errorf("pass %d, entry %d: estimated %d times, want %d", pass, i, e.calls, want)
+			}
+			e.field(p.a, p.b, &fresh)
+			if got.Width != fresh.Width || !slices.Equal(got.Pix, fresh.Pix) {
+				t.Errorf("pass %d, entry %d: the field differs", pass, i)
+			}
+		}
+	}
+	wantFiles(t, dir, len(entries))
+}
+
+func wantFiles(t *testing.T, dir string, want int) {
+	t.Helper()
+	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != want {
+		t.Errorf("files %q, want %d", files, want)
+	}
+}
+
+// The flows between two pictures are kept once, for either order of them.
+func TestFlowCachePairs(t *testing.T) {
+	dir := t.TempDir()
+	a, b := grey(7, 5, 1), grey(7, 5, 2)
+	for _, n := range []int{1, 2} {
+		method := fmt.Sprint(n, " pairs")
+		e := &countingEstimate{}
+		for i, order := range [][2]Guide{{a, b}, {b, a}, {b, a}, {a, b}, {a, a}, {a, a}} {
+			got, want := make([]warp.FlowPair, n), make([]warp.FlowPair, n)
+			cache := mustCache(t, dir)
+			if err := cache.pairs(method, order[0], order[1], got, e.pairs(order[0], order[1], got)); err != nil {
+				t.Fatal(err)
+			}
+			_ = (&countingEstimate{}).pairs(order[0], order[1], want)()
+			if i == 1 || i == 2 { // as they came to be
+				for k := range want {
+					want[k].Forward.Pix[0].X, want[k].Backward.Pix[0].X = int32(-k), int32(k)
+				}
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%d pairs, request %d: the fields differ", n, i)
+			}
+		}
+		if e.calls != 2 {
+			t.Errorf("%d pairs: estimated %d times, want twice", n, e.calls)
+		}
+	}
+	wantFiles(t, dir, 4)
+}
+
+// A picture's digest is that of its rows and its size.
+func TestViewDigest(t *testing.T) {
+	wide := frame.NewImage[uint8](9, 3)
+	for i := range wide.Pix {
+		wide.Pix[i] = uint8(i)
+	}
+	part := wide
+	part.Width = 6
+	tight := frame.NewImage[uint8](6, 3)
+	for y := range 3 {
+		copy(tight.Row(y), part.Row(y))
+	}
+	turned := frame.Image[uint8]{Width: 3, Height: 6, Stride: 3, Pix: tight.Pix}
+	if digestOf(part) != digestOf(tight) {
+		t.Error("what lies beyond the rows counts")
+	}
+	if digestOf(tight) == digestOf(turned) {
+		t.Error("the size does not count")
+	}
+	before := digestOf(tight)
+	tight.Pix[17]++
+	if digestOf(tight) == before {
+		t.Error("the last sample does not count")
+	}
+}
+
+// Several write the same entries at once, as workers and processes do.
+func TestFlowCacheShared(t *testing.T) {
+	dir := t.TempDir()
+	a, b := grey(64, 48, 1), grey(64, 48, 2)
+	want := make([]warp.FlowPair, 2)
+	_ = (&countingEstimate{}).pairs(a, b, want)()
+	var group sync.WaitGroup
+	for range 8 {
+		c := mustCache(t, dir)
+		group.Go(func() {
+			for k := range 20 {
+				got := make([]warp.FlowPair, 2)
+				if err := c.pairs(fmt.Sprint(k), a, b, got, (&countingEstimate{}).pairs(a, b, got)); err != nil {
+					t.Error(err)
+				} else if !reflect.DeepEqual(got, want) {
+					t.Errorf("entry %d differs", k)
+				}
+			}
+		})
+	}
+	group.Wait()
+	wantFiles(t, dir, 20)
+}
+
+// cacheEnv names the directory of the cache that a second process works on.
+const cacheEnv = "RETIME_TEST_FLOW_CACHE"
+
+// replaceAndRead writes entries that are there anew, and reads them all the while,
+// which always finds them whole.
+func replaceAndRead(t *testing.T, dir string) {
+	c := mustCache(t, dir)
+	a, b := grey(64, 48, 1), grey(64, 48, 2)
+	want := flow.Field{}
+	(&countingEstimate{}).field(a, b, &want)
+	for k := range 4 {
+		method := fmt.Sprint(k)
+		if err := writeFields(c.name(method, a, b), []*flow.Field{&want}); err != nil {
+			t.Error(err)
+		}
+		for range 4 {
+			var got flow.Field
+			err := c.fields(method, a, b, []*flow.Field{&got}, func() error { return errors.New("not found") })
+			if err != nil || !slices.Equal(got.Pix, want.Pix) {
+				t.Errorf("entry %d differs: %v", k, err)
+			}
+		}
+	}
+}
+
+// Two processes share a cache, each replacing what the other reads.
+func TestFlowCacheOfTwoProcesses(t *testing.T) {
+	if dir := os.Getenv(cacheEnv); dir != "" {
+		for range 50 {
+			replaceAndRead(t, dir)
+		}
+		return
+	}
+	dir := t.TempDir()
+	other := exec.Command(os.Args[0], "-test.run=^TestFlowCacheOfTwoProcesses$")
+	other.Env = append(os.Environ(), cacheEnv+"="+dir)
+	var said bytes.Buffer
+	other.Stdout, other.Stderr = &said, &said
+	must(t, other.Start())
+	ended := make(chan error)
+	go func() { ended <- other.Wait() }()
+	for running := true; running; {
+		replaceAndRead(t, dir)
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("%v:\n%s", err, &said)
+			}
+			running = false
+		default:
+		}
+	}
+	wantFiles(t, dir, 4)
+}
+
+// Kept flows are those that are estimated, by every method, around what was lost and
+// beyond a clip's end, also where time runs backward; and nothing is estimated then.
+func TestKeptFlowIsTheEstimate(t *testing.T) {
+	guides := make([]frame.Image[uint8], 4)
+	for i := range guides {
+		m := scene.Draw(118, 74, float64(i)/24).Y
+		guides[i] = frame.Image[uint8]{Width: 118, Height: 74, Stride: 118, Pix: m}
+		for y := range 30 {
+			clear(guides[i].Row(y)[:40]) // stands still
+		}
+	}
+	for _, c := range []struct {
+		preset Preset
+		flow   FlowMethod
+		files  int // two pairs of pictures, two of outer ones, and at best one at the clip's end
+	}{{Fast, DIS, 4}, {Balanced, DIS, 4}, {Best, DIS, 5}, {Balanced, Farneback, 4}} {
+		dir := t.TempDir()
+		want := keptFields(t, guides, &Options{Synthesis: Synthesis{Preset: c.preset, Flow: c.flow}}, false)
+		for pass, closed := range []bool{false, true} {
+			got := keptFields(t, guides, &Options{Synthesis: Synthesis{Preset: c.preset, Flow: c.flow, FlowCache: dir}}, closed)
+			for i := range want {
+				for y := range want[i].Height {
+					if !slices.Equal(got[i].Row(y), want[i].Row(y)) {
+						t.Fatalf("%s, %s, pass %d: row %d of field %d differs", c.preset, c.flow, pass, y, i)
+					}
+				}
+			}
+		}
+		wantFiles(t, dir, c.files)
+	}
+}
+
+// keptFields are the flows between four pictures, by estimators that may be closed
+// beforehand.
+func keptFields(t *testing.T, guides []frame.Image[uint8], o *Options, closed bool) (fields []flow.Field) {
+	t.Helper()
+	o.Compute.Threads = 2
+	must(t, o.settle())
+	e, err := newEstimators(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	if closed {
+		e.close()
+	}
+	views := make([]Guide, len(guides))
+	for i, g := range guides {
+		views[i] = there(g)
+	}
+	there := &frame.Frame{}
+	at := func(i int) picture { return picture{Frame: there, Guide: views[i]} }
+	beyond := func(i int) outer { return outer{Frame: there, Guide: views[i]} }
+	around := &interval{a: at(1), b: at(2)}
+	around.a.outer = [2]outer{beyond(0), beyond(3)}
+	for _, v := range []*interval{around, {a: at(2), b: at(1)}, {a: at(0), b: at(1)}, {a: at(1), b: at(0)}} {
+		if err := e.estimate(v); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range v.flows {
+			fields = append(fields, p.Forward, p.Backward)
+		}
+	}
+	end := &interval{a: at(0)}
+	end.a.far = beyond(1)
+	if err := e.estimateContinued(end, 2); err != nil {
+		t.Fatal(err)
+	}
+	if end.continued == nil {
+		t.Fatal("no motion to continue")
+	}
+	return append(fields, around.outer[0].Flow, around.outer[1].Flow, end.continued.Forward, end.continued.Backward)
+}
+
+// The flow of 1080p at balanced, read with one picture that was not seen before.
+func BenchmarkFlowCacheRead(b *testing.B) {
+	const width, height = 960, 540
+	var guides [2]frame.Image[uint8]
+	for i := range guides {
+		guides[i] = frame.Image[uint8]{Width: width, Height: height, Stride: width, Pix: scene.Draw(width, height, float64(i)/24).Y}
+	}
+	o := Options{Synthesis: Synthesis{Preset: Balanced, Flow: DIS, FlowCache: b.TempDir()}, Compute: Compute{Threads: 1}}
+	must(b, o.settle())
+	e, err := newEstimators(&o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.close()
+	seen := there(guides[0])
+	read := func() {
+		v := &interval{a: picture{Guide: seen}, b: picture{Guide: there(guides[1])}}
+		if err := e.estimate(v); err != nil {
+			b.Fatal(err)
+		}
+		v.change = measureChange(v.a.picture(), v.b.picture(), v.flows[0])
+	}
+	read() // estimates it
+	for b.Loop() {
+		read()
+	}
+}

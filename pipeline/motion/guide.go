@@ -1,0 +1,61 @@
+// Package motion tells how the picture moves between two source frames: it estimates
+// optical flow on guides, keeps flow in a cache, and measures how much of a picture the
+// flow explains, by which scene cuts are found.
+package motion
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"sync"
+
+	"retime/frame"
+	"retime/warp"
+)
+
+// Guide is the picture that the motion of a frame is estimated on: its luma in 8 bits,
+// halved so many times. It is computed at its first use, which may come from any
+// goroutine that holds the frame.
+type Guide struct {
+	picture func() frame.Image[uint8]
+	half    func() frame.Image[uint8]
+	digest  func() pictureDigest
+}
+
+type pictureDigest [sha256.Size]byte
+
+// NewGuide returns the guide of f, halved level times.
+func NewGuide(f *frame.Frame, level int) Guide {
+	return GuideOf(func() frame.Image[uint8] {
+		g := warp.Luma(f)
+		for range level {
+			g = warp.Halve(g)
+		}
+		return g
+	})
+}
+
+// GuideOf returns a guide that picture computes.
+func GuideOf(picture func() frame.Image[uint8]) Guide {
+	picture = sync.OnceValue(picture)
+	return Guide{
+		picture: picture,
+		half:    sync.OnceValue(func() frame.Image[uint8] { return warp.Halve(picture()) }),
+		digest:  sync.OnceValue(func() pictureDigest { return digestOf(picture()) }),
+	}
+}
+
+// Picture returns the guide's samples, which may be the frame's own.
+func (g Guide) Picture() frame.Image[uint8] { return g.picture() }
+
+// digestOf returns the hash of a picture's size and samples.
+func digestOf(m frame.Image[uint8]) pictureDigest {
+	h := sha256.New()
+	var size [16]byte
+	binary.LittleEndian.PutUint64(size[:], uint64(m.Width))
+	binary.LittleEndian.PutUint64(size[8:], uint64(m.Height))
+	h.Write(size[:])
+	for y := range m.Height {
+		h.Write(m.Row(y))
+	}
+	return pictureDigest(h.Sum(nil))
+}

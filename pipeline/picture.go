@@ -1,0 +1,185 @@
+package pipeline
+
+import (
+	"math/big"
+	"sync/atomic"
+
+	"retime/frame"
+	"retime/pipeline/motion"
+	"retime/pipeline/synth"
+	"retime/pipeline/timeline"
+	"retime/warp"
+)
+
+// Picture is a source frame on its way. Its references are the frame's.
+type Picture struct {
+	Frame  *frame.Frame
+	Guide  motion.Guide
+	Number int64    // from 0 at the first one read
+	At     *big.Rat // moment, which rises from picture to picture
+	Last   *big.Rat // moment of the last repeat of the picture; At if it has none
+}
+
+// Retain adds a reference and returns p.
+func (p *Picture) Retain() *Picture {
+	p.Frame.Retain()
+	return p
+}
+
+// Release drops a reference.
+func (p *Picture) Release() { p.Frame.Release() }
+
+// Interval is the time between two source pictures, with the output frames in it.
+type Interval struct {
+	A, B    *Picture // B is nil behind the last picture
+	Targets []*Target
+	// Around are pictures before A and behind B, two or none, whose motion tells how the
+	// motion between A and B changes. If there are none, the neighbouring intervals tell.
+	Around []Context
+	// Extend is the picture from which motion goes on through A, and beyond the clip's
+	// end; nil if nothing is made beyond the end.
+	Extend *Picture
+	// Leading is set if A stands for what comes before the first picture.
+	Leading bool
+	// Hold is the phase at which B takes the place of A if nothing is made in between.
+	Hold warp.Phase
+	// Gap is set if the interval is too long for motion to run through.
+	Gap bool
+
+	moves     bool // flow is to be estimated
+	flows     []warp.FlowPair
+	outward   []*warp.Outer // from A and B to the pictures Around
+	change    motion.Change
+	continued *continuation // the motion beyond the clip's end; nil if that cannot be told
+	cut       bool
+	scene     int // of A
+	job       synth.Job
+
+	holds []*Picture
+	refs  atomic.Int32
+}
+
+// Context is a picture beyond an interval, Span of the interval's length away from it.
+type Context struct {
+	*Picture
+	Span warp.Phase
+}
+
+// NewInterval returns the interval from a to b, which may be nil, with references of its
+// own.
+func NewInterval(a, b *Picture, targets []*Target) *Interval {
+	v := &Interval{A: a, B: b, Targets: targets}
+	v.refs.Store(1)
+	v.Keep(a)
+	if b != nil {
+		v.Keep(b)
+	}
+	return v
+}
+
+// Keep adds a reference to p that lasts as long as v.
+func (v *Interval) Keep(p *Picture) *Picture {
+	v.holds = append(v.holds, p.Retain())
+	return p
+}
+
+func (v *Interval) retain() { v.refs.Add(1) }
+
+// Release drops a reference to v. With the last one go those to all pictures.
+func (v *Interval) Release() {
+	if v.refs.Add(-1) > 0 {
+		return
+	}
+	if v.job != nil {
+		v.job.Close()
+	}
+	for _, p := range v.holds {
+		p.Release()
+	}
+}
+
+// makes says whether a frame of the interval must be made.
+func (v *Interval) makes() bool {
+	for _, t := range v.Targets {
+		if t.Phase != 0 || t.Beyond != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Rest shows the first picture throughout.
+func (v *Interval) Rest() {
+	for _, t := range v.Targets {
+		t.Phase = 0
+	}
+}
+
+// explained says whether v's flow was estimated and means something.
+func (v *Interval) explained() bool { return len(v.flows) > 0 && !v.cut }
+
+// asLong says whether two intervals differ in length by no more than an eighth.
+func asLong(a, b *Interval) bool {
+	x, y := a.length(), b.length()
+	d := new(big.Rat).Sub(x, y)
+	return d.Abs(d).Mul(d, big.NewRat(8, 1)).Cmp(y) <= 0
+}
+
+// span is the time of v in the source.
+func (v *Interval) span(backward bool) (from, to *big.Rat) {
+	if backward {
+		return new(big.Rat).Neg(v.B.At), new(big.Rat).Neg(v.A.At)
+	}
+	return v.A.At, v.B.At
+}
+
+func (v *Interval) length() *big.Rat { return new(big.Rat).Sub(v.B.At, v.A.At) }
+
+// nearest is the source frame that stands in for a frame at a phase.
+func (v *Interval) nearest(phase warp.Phase) *Picture {
+	if phase >= v.Hold {
+		return v.B
+	}
+	return v.A
+}
+
+// Target is a frame of the output, or one of its subframes, from when it is placed until
+// it is encoded.
+type Target struct {
+	timeline.Slot
+	// Lost is set if the frame stands for a source frame that is made anew.
+	Lost bool
+	// Beyond is how far beyond the clip's end the frame lies, in distances of the two
+	// pictures there; 0 for within.
+	Beyond warp.Phase
+	// Compose, if it is not nil, makes the frame that is shown, dst, from the one that
+	// was made.
+	Compose func(dst, made *frame.Frame)
+
+	wish   Method // how the caller wants it made; empty for no wish
+	method Method // how it is made
+	scene  int
+	frame  *frame.Frame
+	finish func() error // fills frame and record; called once
+	record Record
+	// confidence is that of the frame's pixels on the guides' grid; empty unless it was
+	// asked for.
+	confidence frame.Image[uint8]
+	interval   *Interval // of a started frame, with a reference
+}
+
+// complete waits for the frame.
+func (t *Target) complete() error {
+	finish := t.finish
+	t.finish = nil
+	return finish()
+}
+
+// Release lets go of a target that was started, and of its frame.
+func (t *Target) Release() {
+	if t.finish != nil {
+		_ = t.complete() // its error goes the way of the frame
+	}
+	t.frame.Release()
+	t.interval.Release()
+}

@@ -1,0 +1,127 @@
+package pipeline
+
+import (
+	"context"
+
+	"retime/warp"
+)
+
+// prepare settles in order what is shown in the intervals, and how each frame is made,
+// and announces to the synthesizer what its frames are made from. It holds three
+// intervals at a time: motion that is not straight shows in the neighbouring ones.
+func (r *run) prepare(from <-chan *estimate) func(context.Context, func(*Interval) error) error {
+	return func(ctx context.Context, emit func(*Interval) error) error {
+		cuts := newCuts(&r.options.Synthesis)
+		var w window
+		defer w.release()
+		scene := 0
+		next := func(v *Interval) error {
+			w.push(v)
+			if w.now == nil {
+				return nil
+			}
+			if err := r.announce(ctx, &w); err != nil {
+				return err
+			}
+			w.now.retain()
+			return emit(w.now)
+		}
+		for e := range from {
+			v := e.Interval
+			if err := e.wait(ctx); err != nil {
+				v.Release()
+				return err
+			}
+			v.scene = scene
+			v.cut = v.B != nil && cuts.within(v, r.pass.Backward)
+			if err := r.wishes.settle(v, r.pass.Layout, r.options.Synthesis.Mode); err != nil {
+				v.Release()
+				return err
+			}
+			if v.cut {
+				scene++
+				_, at := v.span(r.pass.Backward)
+				r.result.Cuts = append(r.result.Cuts, at)
+			}
+			if err := next(v); err != nil {
+				return err
+			}
+		}
+		return next(nil)
+	}
+}
+
+// announce decides how the targets of the window's middle interval are made, and
+// prepares those that the synthesizer makes.
+func (r *run) announce(ctx context.Context, w *window) (err error) {
+	v := w.now
+	made := 0
+	for _, t := range v.Targets {
+		if t.method = r.method(v, t); t.method == Interpolated {
+			made++
+		}
+	}
+	if made == 0 {
+		return nil
+	}
+	v.job, err = r.synth.Prepare(ctx, r.describe(w), made)
+	return err
+}
+
+// method says how a target is come by: it is there, as FromSource or Nearest, is
+// Extrapolated, or is made, as Interpolated.
+func (r *run) method(v *Interval, t *Target) Method {
+	stands := r.options.Synthesis.Mode == warp.Nearest || v.cut || v.Gap // in whose place nothing is made
+	switch {
+	case t.Beyond != 0 && v.continued != nil:
+		return Extrapolated
+	case t.Phase == 0, t.wish == FromSource:
+		return FromSource
+	case t.wish == Nearest, t.wish == "" && stands:
+		return Nearest
+	}
+	return Interpolated
+}
+
+// describe returns what the synthesis of the window's middle interval sees, and keeps it.
+func (r *run) describe(w *window) warp.Interval {
+	v := w.now
+	in := warp.Interval{A: v.A.Frame, B: v.B.Frame, Level: r.level, Flows: v.flows}
+	if r.options.Synthesis.Mode == warp.Project {
+		in.Static = r.still
+	}
+	if !r.options.Synthesis.Mode.UsesFlow() {
+		return in
+	}
+	in.GuideA, in.GuideB = v.A.Guide.Picture(), v.B.Guide.Picture()
+	if len(v.outward) > 0 {
+		in.Before, in.After = v.outward[0], v.outward[1]
+		return in
+	}
+	if b := w.before; b != nil && b.explained() && asLong(b, v) {
+		v.Keep(b.A)
+		in.Before = &warp.Outer{Guide: b.A.Guide.Picture(), Flow: b.flows[0].Backward, Frame: b.A.Frame}
+	}
+	if a := w.after; a != nil && a.explained() && asLong(a, v) {
+		v.Keep(a.B)
+		in.After = &warp.Outer{Guide: a.B.Guide.Picture(), Flow: a.flows[0].Forward, Frame: a.B.Frame}
+	}
+	return in
+}
+
+// window is an interval between its neighbours, any of which may be nil, with a
+// reference to each.
+type window struct{ before, now, after *Interval }
+
+func (w *window) push(v *Interval) {
+	if w.before != nil {
+		w.before.Release()
+	}
+	w.before, w.now, w.after = w.now, w.after, v
+}
+
+func (w *window) release() {
+	for range 3 {
+		w.push(nil)
+	}
+}

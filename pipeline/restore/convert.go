@@ -1,0 +1,90 @@
+package restore
+
+import (
+	"context"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/pipeline/synth"
+)
+
+// restoration is a clip in which frames are made anew.
+type restoration struct {
+	clip    *pipeline.Clip
+	repairs *repairs
+}
+
+// restore writes o's output, with the repairs, from an input whose frames are at the
+// given timestamps. smart copies the packets that can stay as they are.
+func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps []int64, smart bool) (*pipeline.Report, error) {
+	t := &o.Timing
+	switch {
+	case t.Rate.Value != nil || t.Slow != nil || t.Fit != nil || t.From != nil || t.To != nil || t.Curve != nil || t.Shutter != nil,
+		o.Synthesis.Duplicates == pipeline.RetimeDuplicates,
+		o.Input.Deinterlace != pipeline.RefuseFields && o.Input.Deinterlace != pipeline.IgnoreFields:
+		return nil, fault.New(fault.Usage, "repairs leave the time as it is; convert before or after")
+	case o.Output.File == "":
+		return nil, fault.New(fault.Usage, "no output; name one")
+	}
+	t.KeepTimestamps = true
+	clip, err := pipeline.OpenPackets(ctx, o, smart)
+	if err != nil {
+		return nil, err
+	}
+	defer clip.Close()
+	video := clip.Source.Video()
+	if err := repairs.check(video); err != nil {
+		return nil, err
+	}
+	clip.Plan.Total, clip.Plan.Gap = video.Frames, nil // what is lost may be long
+	s, err := clip.Synthesizer()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	r := &restoration{clip, repairs}
+	if smart {
+		return r.smartCopy(ctx, stamps, s)
+	}
+	return r.encode(ctx, s)
+}
+
+// encode encodes all frames.
+func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipeline.Report, error) {
+	o := &r.clip.Options
+	writer, err := media.Create(ctx, o.Output.File, r.clip.Source, r.writerOptions(s))
+	if err != nil {
+		return nil, err
+	}
+	defer writer.Abort()
+	line := r.clip.Line(pipeline.FileSink(writer), s)
+	if err := line.RunSchedule(ctx, r.clip.Source, &r.clip.Plan.Passes[0], r.schedule(0), pipeline.Whole()); err != nil {
+		return nil, err
+	}
+	result := line.Result()
+	if result.Frames == 0 && result.Damage == nil {
+		return nil, fault.New(fault.Usage, "every frame of %q is to be made anew; none is left to make them from", o.Input.File)
+	}
+	name, err := writer.Finish(result.Damage != nil)
+	if err != nil {
+		return nil, err
+	}
+	r.clip.LogDamage()
+	return r.clip.Report(result, s.Summary(), name), pipeline.Partial(result.Damage, result.Frames, name)
+}
+
+func (r *restoration) writerOptions(s synth.Synthesizer) media.WriterOptions {
+	w := r.clip.WriterOptions(s.Memory())
+	w.Numbers = r.repairs.numbers
+	return w
+}
+
+// schedule returns the schedule of the repairs whose first frame has a number.
+func (r *restoration) schedule(first int64) *schedule {
+	o := &r.clip.Options
+	return &schedule{
+		repairs: r.repairs, clock: r.clip.Plan.Clock, workers: o.Compute.Workers(), next: first,
+		motion: o.Synthesis.Mode.UsesFlow(), bends: o.Synthesis.Preset != pipeline.Fast,
+	}
+}

@@ -1,0 +1,287 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/big"
+
+	"retime/frame"
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/pipeline/restore/smartcopy"
+	"retime/pipeline/synth"
+)
+
+// smartCopy is a restoration that copies the packets that no repair touches.
+type smartCopy struct {
+	*restoration
+	stamps  []int64 // of the input's frames
+	synth   synth.Synthesizer
+	splicer *media.Splicer
+	writer  *media.Writer
+	index   []media.PacketTime
+	damage  error // that ends the input early
+	plan    *smartcopy.Plan
+	at      int // of the source's next packet
+	done    int // frames that are written
+	result  pipeline.Result
+	copied  int64 // packets
+	encoded int64
+}
+
+// smartCopy writes the input, whose frames are at the given timestamps, with its packets,
+// or with frames made anew for the repairs. Input or output that does not allow for that
+// is a fault.Usage error.
+func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Synthesizer) (*pipeline.Report, error) {
+	c := &smartCopy{restoration: r, stamps: stamps, synth: s}
+	if err := c.survey(ctx); err != nil {
+		return nil, err
+	}
+	options := r.writerOptions(s)
+	encoding := options
+	encoding.Unit = nil // frames go by their numbers
+	output, source := r.clip.Options.Output.File, r.clip.Source
+	var err error
+	grouping := media.Grouping{Reorder: c.plan.Reorder, Longest: smartcopy.LongestGroup(c.index)}
+	if c.splicer, err = media.NewSplicer(ctx, output, source, encoding, grouping); err != nil {
+		return nil, err
+	}
+	if c.writer, err = media.CreateSplice(ctx, output, source, options, c.splicer); err != nil {
+		return nil, err
+	}
+	defer c.writer.Abort()
+	for i := range c.plan.Ranges {
+		t := &c.plan.Ranges[i]
+		if err := c.copyTo(t.First); err != nil {
+			return nil, err
+		}
+		if err := c.remake(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.copyTo(len(c.index)); err != nil {
+		return nil, err
+	}
+	if err := source.Skim(); err != nil {
+		return nil, err
+	}
+	name, err := c.writer.Finish(c.damage != nil)
+	if err != nil {
+		return nil, err
+	}
+	c.result.Frames, c.result.Sources = int64(c.done), int64(len(stamps))
+	report := r.clip.Report(c.result, s.Summary(), name)
+	report.Copied, report.Encoded = c.copied, c.encoded
+	return report, pipeline.Partial(c.damage, report.Frames, name)
+}
+
+// survey reads the packets once to see where they can be cut.
+func (s *smartCopy) survey(ctx context.Context) error {
+	ro := s.clip.ReaderOptions()
+	ro.Packets, ro.ProbeFields = true, false
+	r, err := media.Open(ctx, s.clip.Options.Input.File, ro)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if s.index, s.damage, err = r.Index(); err != nil {
+		return err
+	}
+	if s.plan, err = smartcopy.NewPlan(s.index, s.stamps, s.repairs.bad, s.repairs.insert); err != nil {
+		return fault.New(fault.Usage, "Options.SmartCopy: %w; leave it out to encode all frames", err)
+	}
+	return nil
+}
+
+// copyTo copies packets before number end.
+func (s *smartCopy) copyTo(end int) error {
+	for s.at < end {
+		p, err := s.next()
+		if err != nil {
+			return err
+		}
+		if err := s.writer.WritePacket(p); err != nil {
+			return err
+		}
+		s.copied++
+		s.step()
+	}
+	return nil
+}
+
+// next is the source's next packet.
+func (s *smartCopy) next() (media.Packet, error) {
+	p, err := s.clip.Source.NextPacket()
+	if err == nil && p.PTS != s.index[s.at].PTS {
+		err = fmt.Errorf("packet %d has timestamp %d, and %d before", s.at, p.PTS, s.index[s.at].PTS)
+	}
+	if err != nil {
+		return p, fault.New(fault.BadData, "input %q does not read the same way twice: %w", s.clip.Options.Input.File, err)
+	}
+	p.DTS = s.index[s.at].DTS
+	s.at++
+	return p, nil
+}
+
+// step tells of a frame that is written.
+func (s *smartCopy) step() {
+	if s.done++; s.clip.Options.Hooks.Progress != nil {
+		s.clip.Options.Hooks.Progress(pipeline.Progress{Frames: int64(s.done), Total: int64(len(s.plan.Shown))})
+	}
+}
+
+// margin is how many sound frames are read on either side of a stretch: what is
+// made depends on the motion of the next interval, too.
+const margin = 2
+
+// remake encodes the frames of t and passes over the packets that they replace.
+func (s *smartCopy) remake(ctx context.Context, t *smartcopy.Range) error {
+	encoded := 0
+	writer, err := s.splicer.Encode(ctx, func(p media.Packet) error {
+		if encoded == len(t.Decoding) || p.PTS < 0 || p.PTS >= int64(len(t.Decoding)) {
+			return fault.New(fault.Usage, "Options.SmartCopy: the encoder makes packets without frames; leave it out to encode all frames")
+		}
+		f := s.plan.Shown[t.From+int(p.PTS)]
+		p.PTS, p.DTS, p.Duration = f.PTS, t.Decoding[encoded], f.Duration
+		if p.DTS > p.PTS {
+			return fault.New(fault.Usage, "Options.SmartCopy: the encoder reorders more frames than the input's decoding times allow; set fewer B-frames with Output.VideoOptions")
+		}
+		encoded++
+		for s.at < t.End && s.index[s.at].DTS <= p.DTS { // so that sound comes along
+			if _, err := s.next(); err != nil {
+				return err
+			}
+		}
+		s.encoded++
+		s.step()
+		return s.writer.WritePacket(p)
+	})
+	if err != nil {
+		return err
+	}
+	defer writer.Abort()
+	if t.From < t.To {
+		if err := s.make(ctx, t, writer); err != nil {
+			return err
+		}
+	}
+	if _, err := writer.Finish(false); err != nil {
+		return err
+	}
+	if encoded != len(t.Decoding) {
+		return fault.New(fault.BadData, "%d of %d frames from timestamp %d on could be encoded", encoded, len(t.Decoding), s.plan.Shown[t.From].PTS)
+	}
+	for s.at < t.End {
+		if _, err := s.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// make sends the frames of t, with what is made anew, to writer.
+func (s *smartCopy) make(ctx context.Context, t *smartcopy.Range, writer *media.Writer) error {
+	first, last := s.around(t)
+	ro := s.clip.ReaderOptions()
+	ro.From, ro.ProbeFields = s.clip.Plan.Clock.Exact(s.stamps[first]), false
+	reader, err := media.Open(ctx, s.clip.Options.Input.File, ro)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	base := 0 // number in the output of the frame that is read first
+	for s.plan.Shown[base].Source != first {
+		base++
+	}
+	o := s.clip.Options
+	o.Hooks.Progress = nil
+	inside := func(k int64) bool { return k >= int64(t.From) && k < int64(t.To) }
+	o.Hooks.Record = func(r pipeline.Record) {
+		if hook := s.clip.Options.Hooks.Record; hook != nil && inside(r.Frame) {
+			hook(r)
+		}
+	}
+	if hook := s.clip.Options.Hooks.Digest; hook != nil {
+		o.Hooks.Digest = func(k int64, d pipeline.Digest) {
+			if k += int64(base); inside(k) {
+				hook(k, d)
+			}
+		}
+	}
+	line := pipeline.NewLine(&o, s.clip.Plan, &rangeSink{Sink: pipeline.FileSink(writer), at: base, want: t}, s.synth)
+	line.CountFrom(int64(first))
+	source := &section{Reader: reader, from: s.stamps[first], to: s.stamps[last]}
+	if err := line.RunSchedule(ctx, source, &s.clip.Plan.Passes[0], s.schedule(int64(base)), pipeline.Whole()); err != nil {
+		return err
+	}
+	r := line.Result()
+	s.result.Made += r.Made
+	s.result.Stages.Add(r.Stages)
+	return r.Damage
+}
+
+// around is the input's frames that are read for t.
+func (s *smartCopy) around(t *smartcopy.Range) (first, last int) {
+	sound := func(n int) bool {
+		return !s.repairs.bad(s.stamps[n])
+	}
+	// The frames of t, or for those that are put in, those beside.
+	first, last = len(s.stamps), -1
+	for k := max(t.From-1, 0); k < min(t.To+1, len(s.plan.Shown)); k++ {
+		if n := s.plan.Shown[k].Source; n >= 0 {
+			first, last = min(first, n), max(last, n)
+		}
+	}
+	for left := margin; left > 0 && first > 0; {
+		if first--; sound(first) {
+			left--
+		}
+	}
+	for left := margin; left > 0 && last < len(s.stamps)-1; {
+		if last++; sound(last) {
+			left--
+		}
+	}
+	return first, last
+}
+
+// section is the frames of a source from one timestamp to another.
+type section struct {
+	*media.Reader
+	from, to int64
+	ended    bool
+}
+
+func (s *section) Read() (*frame.Frame, error) {
+	for !s.ended {
+		f, err := s.Reader.Read()
+		if err != nil {
+			return nil, err
+		}
+		if f.PTS < s.from {
+			f.Release()
+			continue
+		}
+		s.ended = f.PTS >= s.to
+		return f, nil
+	}
+	return nil, io.EOF
+}
+
+// rangeSink encodes those frames that are of a range, without times: they go by their
+// numbers.
+type rangeSink struct {
+	pipeline.Sink
+	at   int // number in the output
+	want *smartcopy.Range
+}
+
+func (s *rangeSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
+	k := s.at
+	if s.at++; k < s.want.From || k >= s.want.To {
+		return nil
+	}
+	return s.Sink.WriteFrame(f, nil, nil)
+}

@@ -1,0 +1,202 @@
+package pipeline
+
+import (
+	"context"
+	"log/slog"
+	"math/big"
+	"slices"
+
+	"retime/frame"
+	"retime/pipeline/fault"
+	"retime/pipeline/timeline"
+	"retime/warp"
+)
+
+// Schedule turns the pictures of a source into the intervals in which the output's
+// frames lie. One goroutine calls it.
+type Schedule interface {
+	// Next takes over the source's next picture and returns the intervals that are
+	// complete with it, in order. The caller owns them.
+	Next(p *Picture) []*Interval
+	// End returns the intervals that waited for a further picture.
+	End() []*Interval
+	// Close releases the pictures that are still held.
+	Close()
+}
+
+// pairing is the Schedule of frames that a layout places between neighbouring pictures.
+type pairing struct {
+	layout timeline.Layout
+	clock  *timeline.Clock
+	gap    *big.Rat // intervals that are longer are gaps; nil for none
+	gaps   *gapWarning
+	midway bool // the source is read from some picture on that is not its first
+	last   *Picture
+	next   int64 // number of the frame to be placed next
+}
+
+func (s *pairing) Next(p *Picture) []*Interval {
+	a := s.last
+	s.last = p
+	if a == nil {
+		if s.next = s.layout.First(); s.midway {
+			s.next = s.layout.FirstFrom(p.At)
+		}
+		return nil
+	}
+	defer a.Release()
+	slots := s.layout.Between(s.next, a.At, p.At)
+	if len(slots) == 0 {
+		return nil
+	}
+	s.next += int64(len(slots))
+	v := NewInterval(a, p, targets(slots))
+	v.Hold = v.Turn()
+	if s.gap != nil && v.length().Cmp(s.gap) > 0 {
+		v.Gap, v.Hold = true, warp.PhaseOne
+		s.gaps.warn(v)
+	}
+	return []*Interval{v}
+}
+
+func (s *pairing) End() []*Interval {
+	if s.last == nil {
+		return nil
+	}
+	end := s.clock.At(s.last.Frame.PTS + s.last.Frame.Duration)
+	slots := s.layout.After(s.next, s.last.At, end)
+	if len(slots) == 0 {
+		return nil
+	}
+	v := NewInterval(s.last, nil, targets(slots))
+	v.Rest() // nothing follows: the last frame stays
+	return []*Interval{v}
+}
+
+func (s *pairing) Close() {
+	if s.last != nil {
+		s.last.Release()
+	}
+}
+
+func targets(slots []timeline.Slot) []*Target {
+	list := make([]*Target, len(slots))
+	for i, s := range slots {
+		list[i] = &Target{Slot: s}
+	}
+	return list
+}
+
+// Turn returns the phase at which the first picture gives way to the second if nothing is made
+// between them: half-way between when the first was last shown and the second.
+func (v *Interval) Turn() warp.Phase {
+	t := new(big.Rat).Add(v.A.Last, v.B.At)
+	t.Quo(t, big.NewRat(2, 1))
+	return timeline.Quantise(t.Quo(t.Sub(t, v.A.At), v.length()))
+}
+
+// gapWarning warns of the first gap.
+type gapWarning struct {
+	log *slog.Logger
+	n   int64
+}
+
+func (w *gapWarning) warn(v *Interval) {
+	if w.n++; w.n == 1 {
+		w.log.Warn("the source has gaps, in which the frame before stands", "first", seconds(v.A.At), "length", seconds(v.length()))
+	}
+}
+
+// Range is frames of the output, from number First to before End, which consist of
+// subframes or not.
+type Range struct {
+	First, End int64
+	// Midway is set if the source is read from some picture on that is not its first.
+	Midway bool
+}
+
+// Whole is the range of all frames.
+func Whole() Range { return Range{End: timeline.Endless} }
+
+// schedule turns pictures into intervals, and says of which the flow is wanted.
+func (r *run) schedule(s Schedule, from <-chan *Picture) func(context.Context, func(*Interval) error) error {
+	return func(_ context.Context, emit func(*Interval) error) error {
+		defer s.Close()
+		pass := func(list []*Interval) error {
+			for i, v := range list {
+				if v.B != nil && v.makes() && frame.Equal(v.A.Frame, v.B.Frame) {
+					v.Rest()
+				}
+				v.moves = v.makes() && !v.Gap && r.options.Synthesis.Mode.UsesFlow()
+				if err := emit(v); err != nil {
+					for _, left := range list[i+1:] {
+						left.Release()
+					}
+					return err
+				}
+			}
+			return nil
+		}
+		for p := range from {
+			if err := pass(s.Next(p)); err != nil {
+				return err
+			}
+		}
+		return pass(s.End())
+	}
+}
+
+// crop passes on the intervals in which frames of a range lie, and the one before and the
+// one behind, whose motion tells how the motion in the range changes. Then the source is
+// read no further. The range counts subframes.
+func (r *run) crop(want Range, from <-chan *Interval) func(context.Context, func(*Interval) error) error {
+	return func(_ context.Context, emit func(*Interval) error) error {
+		var lead *Interval // the last one before the range
+		defer func() {
+			if lead != nil {
+				lead.Release()
+			}
+		}()
+		begun := false
+		for v := range from {
+			first, last := v.Targets[0].Index, v.Targets[len(v.Targets)-1].Index
+			switch {
+			case r.enough.Load():
+				v.Release()
+				continue
+			case last < want.First:
+				if lead != nil {
+					lead.Release()
+				}
+				lead = v.crop(want)
+				continue
+			case lead == nil && !begun && want.Midway:
+				v.Release()
+				return fault.New(fault.BadData, "input %q does not show the frame before number %d of the output; it is not the file that was planned",
+					r.options.Input.File, want.First)
+			}
+			if lead != nil {
+				before := lead
+				lead = nil
+				if err := emit(before); err != nil {
+					v.Release()
+					return err
+				}
+			}
+			begun = true
+			if first >= want.End {
+				r.enough.Store(true)
+			}
+			if err := emit(v.crop(want)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// crop leaves only the targets that lie in r.
+func (v *Interval) crop(r Range) *Interval {
+	v.Targets = slices.DeleteFunc(v.Targets, func(t *Target) bool { return t.Index < r.First || t.Index >= r.End })
+	return v
+}

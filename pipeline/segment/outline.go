@@ -1,0 +1,121 @@
+package segment
+
+import (
+	"context"
+	"math/big"
+	"slices"
+	"sort"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/pipeline/timeline"
+)
+
+// Outline is what the parts of a conversion need to know of the whole.
+type Outline struct {
+	// Frames is how many the output has, as far as the input tells; its last part
+	// ends where the input does.
+	Frames int64 `json:"frames"`
+	// Rate is the output's, in frames per second.
+	Rate *big.Rat `json:"rate"`
+	// Scenes are the first frames of the scenes that the options list.
+	Scenes []int64 `json:"scenes,omitempty"`
+	// Parameters are those of the encoder.
+	Parameters media.Parameters `json:"parameters"`
+}
+
+// open opens the input of o and plans the whole conversion. Conversions that cannot be
+// made in parts are a fault.Usage error.
+func open(ctx context.Context, o pipeline.Options) (*pipeline.Clip, error) {
+	switch {
+	case o.Input.File == "":
+		return nil, fault.New(fault.Usage, "no input; name one")
+	case !media.Seekable(o.Input.File):
+		return nil, fault.New(fault.Usage, "input %q cannot be read in parts; give a file", o.Input.File)
+	case o.Timing.KeepTimestamps:
+		return nil, fault.New(fault.Usage, "Timing.KeepTimestamps makes frames that are known only once all before them are read; convert as a whole")
+	}
+	clip, err := pipeline.Open(ctx, o)
+	if err == nil && clip.Plan.Reopens() {
+		clip.Close()
+		return nil, fault.New(fault.Usage, "Timing.Curve: only one that plays forward from the start can be converted in parts")
+	}
+	return clip, err
+}
+
+// survey reads the input of o through, without decoding all of it.
+func survey(ctx context.Context, o pipeline.Options) (*Outline, *starts, error) {
+	clip, err := open(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer clip.Close()
+	part, err := media.CreatePart(ctx, o.Output.File, clip.Source, clip.WriterOptions(nil), 0, func(media.Packet) error { return nil })
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &Outline{Rate: clip.Plan.Rate, Frames: clip.Plan.Total, Parameters: part.Parameters()}
+	part.Abort()
+	scan, err := clip.Source.Scan()
+	if err != nil {
+		return nil, nil, err
+	}
+	pass := &clip.Plan.Passes[0]
+	if end := scan.End; end != nil && pass.To == nil {
+		if to := clip.Plan.To; to != nil && to.Cmp(end) < 0 {
+			end = to
+		}
+		s.Frames = pass.Layout.Count(end)
+	}
+	if s.Frames <= 0 {
+		return nil, nil, fault.New(fault.BadData, "input %q does not tell how long it is; convert it as a whole", o.Input.File)
+	}
+	for _, t := range clip.Options.Synthesis.Scenes {
+		if k := pass.Layout.Count(t); k > 0 && k < s.Frames {
+			s.Scenes = append(s.Scenes, k)
+		}
+	}
+	return s, newStarts(clip, scan), nil
+}
+
+// starts tell where reading must begin for a frame of the output.
+type starts struct {
+	layout timeline.Layout
+	clock  *timeline.Clock
+	times  []int64 // timestamps of the source's pictures, rising; nil if it must be read from its start
+}
+
+// newStarts looks at the timestamps that a scan of the clip has found. Filters and repeats
+// make a picture depend on those long before it.
+func newStarts(clip *pipeline.Clip, scan media.Scan) *starts {
+	o := &clip.Options
+	s := &starts{layout: clip.Plan.Passes[0].Layout, clock: clip.Plan.Clock}
+	whole := o.Input.Deinterlace == pipeline.RefuseFields || o.Input.Deinterlace == pipeline.IgnoreFields
+	if scan.Steady && whole && o.Synthesis.Duplicates == pipeline.KeepDuplicates {
+		s.times = scan.Times
+		slices.Sort(s.times)
+	}
+	return s
+}
+
+// startMargin is how many pictures more are read than the arithmetic asks for: some packets
+// hold no picture that is shown.
+const startMargin = 8
+
+// before returns the timestamp of a picture from which on the source must be read for the
+// output's frame k, and for the frame before it, whose motion counts, too. It returns nil
+// if the source must be read from its start.
+func (s *starts) before(k int64) *int64 {
+	if k <= 0 || len(s.times) == 0 {
+		return nil
+	}
+	each := s.layout.Subframes()
+	last := k*each - 1 // the slot before
+	moment := s.layout.Moment(last)
+	i := sort.Search(len(s.times), func(i int) bool { return s.clock.At(s.times[i]).Cmp(moment) > 0 })
+	if i -= 1 + startMargin; i <= 0 {
+		return nil
+	}
+	return &s.times[i]
+}

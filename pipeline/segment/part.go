@@ -1,0 +1,110 @@
+package segment
+
+import (
+	"context"
+
+	"retime/frame"
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/pipeline/timeline"
+
+	"math/big"
+)
+
+// runPart makes the frames of a range of the conversion that o and whole describe, as one
+// run makes them, whatever the ranges are. From whole.Frames on they are all that the input
+// has. put receives the encoder's packets in their order; if it is nil, frames are made
+// and not encoded. Damage that ends the input early is an error.
+func runPart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, put func(media.Packet) error) (*pipeline.Report, error) {
+	report, err := makePart(ctx, o, whole, r, put)
+	return report, pipeline.Cancelled(ctx, err)
+}
+
+func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, put func(media.Packet) error) (*pipeline.Report, error) {
+	clip, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer clip.Close()
+	if r.First < 0 || r.First >= r.End || r.First >= whole.Frames {
+		return nil, fault.New(fault.Usage, "frames %d to %d of %d: no such range", r.First, r.End, whole.Frames)
+	}
+	s, err := clip.Synthesizer()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var sink pipeline.Sink = discard{}
+	finish := func() error { return nil }
+	if put != nil {
+		writer, err := media.CreatePart(ctx, o.Output.File, clip.Source, clip.WriterOptions(s.Memory()), r.First, put)
+		if err != nil {
+			return nil, err
+		}
+		defer writer.Abort()
+		if !writer.Parameters().Equal(whole.Parameters) {
+			return nil, fault.New(fault.BadData, "encoder %s is not set up as it was for the plan; use the same FFmpeg build everywhere", whole.Parameters.Encoder)
+		}
+		sink = pipeline.FileSink(writer)
+		finish = func() error {
+			_, err := writer.Finish(false)
+			return err
+		}
+	}
+	source, closeSource, err := openAt(ctx, clip, r.Start)
+	if err != nil {
+		return nil, err
+	}
+	defer closeSource()
+	pass := &clip.Plan.Passes[0]
+	each := pass.Layout.Subframes()
+	last := r.End >= whole.Frames
+	want := pipeline.Range{First: r.First * each, End: timeline.Endless, Midway: source.Video().FirstPTS != clip.Source.Video().FirstPTS}
+	clip.Plan.Total = whole.Frames - r.First
+	if !last {
+		want.End, clip.Plan.Total = r.End*each, r.End-r.First
+	}
+	line := clip.Line(sink, s)
+	if err := line.Run(ctx, source, pass, want); err != nil {
+		return nil, err
+	}
+	result := line.Result()
+	short := !last && result.Frames < r.End-r.First
+	switch {
+	case result.Damage != nil && (last || short): // else the damage lies behind the part
+		return nil, result.Damage
+	case short:
+		return nil, fault.New(fault.BadData, "input %q ends with frame %d of the output; %d are planned", o.Input.File, r.First+result.Frames, whole.Frames)
+	}
+	if err := finish(); err != nil {
+		return nil, err
+	}
+	return clip.Report(result, s.Summary(), ""), nil
+}
+
+// openAt opens the clip's input anew, to be read from a timestamp on, or returns the clip's
+// own reader for nil, and if the stream is of another kind there: its pictures are then
+// converted from the start on.
+func openAt(ctx context.Context, clip *pipeline.Clip, start *int64) (r *media.Reader, closeReader func(), err error) {
+	if start == nil {
+		return clip.Source, func() {}, nil
+	}
+	o := clip.ReaderOptions()
+	o.From, o.ProbeFields = clip.Plan.Clock.Exact(*start), false
+	if r, err = media.Open(ctx, clip.Options.Input.File, o); err != nil {
+		return nil, nil, err
+	}
+	a, b := r.Video(), clip.Source.Video()
+	if a.Width != b.Width || a.Height != b.Height || a.Source != b.Source || a.Format != b.Format {
+		r.Close()
+		return clip.Source, func() {}, nil
+	}
+	return r, r.Close, nil
+}
+
+// discard is a sink for frames that nobody keeps.
+type discard struct{}
+
+func (discard) NewFrame(like *frame.Frame) (*frame.Frame, error) { return media.NewFrame(like) }
+func (discard) WriteFrame(_ *frame.Frame, _, _ *big.Rat) error   { return nil }

@@ -1,0 +1,131 @@
+package synth
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"retime/cuda"
+	"retime/frame"
+	"retime/pipeline/fault"
+	"retime/warp"
+)
+
+// Open returns what makes the frames: CUDA devices, or else the CPU. Errors carry a
+// fault.Kind.
+func Open(p Params) (Synthesizer, error) {
+	if p.Backend == CPU || p.Warp.Mode == warp.Nearest {
+		return NewCPU(p.Warp)
+	}
+	found, err := cuda.Devices()
+	if p.Backend == CUDA {
+		switch {
+		case errors.Is(err, cuda.ErrNotBuilt):
+			return nil, fault.New(fault.Usage, "Compute.Backend cuda: %w; run retime-cuda, or use Compute.Backend cpu", err)
+		case err != nil:
+			return nil, fault.New(fault.TryAgain, "Compute.Backend cuda: %w; use Compute.Backend cpu", err)
+		case len(found) == 0:
+			return nil, fault.New(fault.TryAgain, "Compute.Backend cuda: no CUDA device answers; use Compute.Backend cpu")
+		}
+	} else if err != nil || len(found) == 0 {
+		return NewCPU(p.Warp)
+	}
+	s, err := openDevices(p, len(found))
+	if err != nil {
+		return withoutDevices(p, err)
+	}
+	return s, nil
+}
+
+// withoutDevices returns the CPU's synthesizer after devices could not be opened, or an
+// error if the caller asked for devices or named wrong ones.
+func withoutDevices(p Params, err error) (Synthesizer, error) {
+	switch {
+	case fault.KindOf(err) == fault.Usage:
+		return nil, err
+	case p.Backend == CUDA && errors.Is(err, cuda.ErrOutOfMemory):
+		return nil, fault.New(fault.TryAgain, "%w; free some of the device's memory, or use Compute.Backend cpu", err)
+	case p.Backend == CUDA:
+		return nil, err
+	case errors.Is(err, errors.ErrUnsupported):
+		p.Log.Debug("on the CPU", "because", err)
+	default:
+		p.Log.Warn("the device cannot be used; frames are made on the CPU", "error", err)
+	}
+	return NewCPU(p.Warp)
+}
+
+// openDevices returns a synthesizer on the devices that p names, of count that there are.
+func openDevices(p Params, count int) (Synthesizer, error) {
+	ordinals := p.Devices
+	if len(ordinals) == 0 {
+		ordinals = []int{0}
+	}
+	var list []Device
+	fail := func(err error) (Synthesizer, error) {
+		for _, d := range list {
+			d.Close()
+		}
+		return nil, err
+	}
+	for i, n := range ordinals {
+		if n < 0 || n >= count || slices.Contains(ordinals[:i], n) {
+			return fail(fault.New(fault.Usage, "Compute.Devices %v: want different numbers from 0 to %d", ordinals, count-1))
+		}
+		gpu, err := cuda.Open(n)
+		if err != nil {
+			return fail(err)
+		}
+		d, err := newCUDADevice(p.Warp, gpu)
+		if err != nil {
+			return fail(err)
+		}
+		if len(ordinals) > 1 {
+			d.name = fmt.Sprintf("%s (device %d)", d.name, n)
+		}
+		list = append(list, d)
+	}
+	return NewDevices(p, list...), nil
+}
+
+// Device makes frames of one interval after another. All calls but Load come from one
+// goroutine.
+type Device interface {
+	// Load brings an interval that is begun soon to the device, from another goroutine
+	// than Begin and Start. An interval may be begun without it.
+	Load(in warp.Interval) error
+	Begin(in warp.Interval) error
+	// Start begins to make a frame of the interval that was begun last, and returns; see
+	// Job.
+	Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error)
+	// HostMemory is where frames lie that the device writes without a copy; nil for
+	// none.
+	HostMemory() frame.Memory
+	Name() string
+	Close()
+}
+
+// cudaDevice is a cuda.Synthesizer that owns its device.
+type cudaDevice struct {
+	*cuda.Synthesizer
+	gpu  *cuda.Device
+	name string
+}
+
+func newCUDADevice(p warp.Params, gpu *cuda.Device) (*cudaDevice, error) {
+	s, err := cuda.NewSynthesizer(gpu, p)
+	if err != nil {
+		gpu.Close()
+		return nil, fmt.Errorf("%s: %w", gpu.Info().Name, err)
+	}
+	return &cudaDevice{s, gpu, gpu.Info().Name}, nil
+}
+
+func (d *cudaDevice) HostMemory() frame.Memory { return d.gpu.HostMemory() }
+func (d *cudaDevice) Name() string             { return d.name }
+
+// Close frees all that the device holds.
+func (d *cudaDevice) Close() {
+	d.Synthesizer.Close()
+	d.gpu.Close() // after a fault this fails too, and nothing depends on it
+}

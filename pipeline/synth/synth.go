@@ -1,0 +1,82 @@
+// Package synth makes frames between two others, on the CPU or on CUDA devices, with the
+// same samples. Frames are made asynchronously: a Job starts a frame and returns, and the
+// frame is finished later, so that a device has several in flight.
+package synth
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"retime/frame"
+	"retime/warp"
+)
+
+// Backend names what makes the frames.
+type Backend string
+
+// The backends.
+const (
+	Auto Backend = "auto" // CUDA if a device answers, else the CPU
+	CPU  Backend = "cpu"
+	CUDA Backend = "cuda"
+)
+
+// FaultPolicy says what becomes of a frame that a device fails to make.
+type FaultPolicy string
+
+// The policies.
+const (
+	RemakeOnCPU FaultPolicy = "cpu"  // the CPU makes it again, and the job goes on
+	StopAtFault FaultPolicy = "fail" // the job fails
+)
+
+// Params say where frames are made and how.
+type Params struct {
+	Warp    warp.Params
+	Backend Backend
+	// Devices are the numbers of the CUDA devices to use; nil for the first.
+	Devices []int
+	Policy  FaultPolicy
+	Log     *slog.Logger
+}
+
+// Synthesizer makes the frames of intervals. Prepare is called from one goroutine; the
+// jobs that it returns are used in the order of their intervals, from one goroutine that
+// may be another.
+type Synthesizer interface {
+	// Prepare announces an interval of which a number of frames are made, at least one,
+	// and may begin to bring it to a device. What the interval refers to must stay until
+	// the job is closed. Prepare blocks while enough other intervals wait.
+	Prepare(ctx context.Context, in warp.Interval, frames int) (Job, error)
+	// Ahead returns how many intervals may be prepared before their turn, and how many
+	// frames may be started before the first of them is finished.
+	Ahead() (intervals, frames int)
+	// Memory is where the frames to be filled best lie; nil for anywhere.
+	Memory() frame.Memory
+	// Summary tells what the synthesizer has done so far.
+	Summary() Summary
+	Close()
+}
+
+// Job makes the frames of one interval.
+type Job interface {
+	// Start begins to make the frame at a phase in dst, whose format and size are the
+	// sources'. finish is called once for each frame that was started, from any
+	// goroutine and in the order of the starts; it returns when dst is filled, and says
+	// how well the sources support the frame. Once ctx has ended nothing is started.
+	Start(ctx context.Context, dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error)
+	// Close waits until nothing that the interval refers to is read any more. All
+	// started frames must have been finished.
+	Close()
+}
+
+// Summary is what a synthesizer has done.
+type Summary struct {
+	Backend Backend  // CPU or CUDA
+	Devices []string // names of the devices that made frames, in the order of their use
+	Remade  int64    // frames that a device failed to make and the CPU made again
+	// Load is the time spent on bringing pictures and flows to devices, and Synthesis
+	// the time spent on making frames.
+	Load, Synthesis time.Duration
+}

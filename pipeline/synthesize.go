@@ -1,0 +1,200 @@
+package pipeline
+
+import (
+	"context"
+	"sync"
+
+	"retime/frame"
+	"retime/warp"
+)
+
+// synthesize starts the intervals' frames in order.
+func (r *run) synthesize(from <-chan *Interval) func(context.Context, func(*Target) error) error {
+	return func(ctx context.Context, emit func(*Target) error) error {
+		for v := range from {
+			err := r.startAll(ctx, v, emit)
+			v.Release()
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (r *run) startAll(ctx context.Context, v *Interval, emit func(*Target) error) error {
+	for _, t := range v.Targets {
+		if err := r.startTarget(ctx, v, t); err != nil {
+			return err
+		}
+		t.scene = v.scene
+		if v.cut && t.Phase >= v.Hold {
+			t.scene++
+		}
+		t.interval = v
+		v.retain()
+		if err := emit(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startTarget begins to make the frame of t, or takes it from v's pictures.
+func (r *run) startTarget(ctx context.Context, v *Interval, t *Target) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	t.record = v.record(t, r.pass.Layout.Shown(t.Slot))
+	switch t.method {
+	case Extrapolated:
+		err = r.extrapolate(v, t)
+	case FromSource:
+		t.take(v.A.Frame)
+	case Nearest:
+		t.take(v.nearest(t.Phase).Frame)
+	default:
+		err = r.startMade(ctx, v, t)
+	}
+	if err == nil && t.Compose != nil {
+		err = r.compose(t)
+	}
+	return err
+}
+
+// take shows a frame that is there.
+func (t *Target) take(f *frame.Frame) {
+	t.frame, t.finish = f.Retain(), func() error { return nil }
+}
+
+// startMade has the synthesizer begin to make the frame.
+func (r *run) startMade(ctx context.Context, v *Interval, t *Target) error {
+	f, err := r.sink.NewFrame(v.A.Frame)
+	if err != nil {
+		return err
+	}
+	finish, err := v.job.Start(ctx, f, t.Phase)
+	if err != nil {
+		f.Release()
+		return err
+	}
+	t.frame = f
+	t.finish = func() error {
+		made, err := finish()
+		if err == nil {
+			defer r.times.synthesis.start()()
+			r.resolve(v, t, made)
+		}
+		return err
+	}
+	return nil
+}
+
+// compose replaces t's frame by the one that Compose makes from it.
+func (r *run) compose(t *Target) error {
+	made, finish := t.frame, t.finish
+	f, err := r.sink.NewFrame(made)
+	if err != nil {
+		_ = t.complete()
+		made.Release()
+		return err
+	}
+	t.frame = f
+	t.finish = func() error {
+		err := finish()
+		if err == nil {
+			defer r.times.synthesis.start()()
+			t.Compose(f, made)
+		}
+		made.Release()
+		return err
+	}
+	return nil
+}
+
+// extrapolate makes the frame of t, beyond the clip's end.
+func (r *run) extrapolate(v *Interval, t *Target) error {
+	defer r.times.synthesis.start()()
+	f, err := r.sink.NewFrame(v.A.Frame)
+	if err != nil {
+		return err
+	}
+	warp.Extrapolate(r.options.workers(), f, v.A.Frame, v.continued.Forward, r.level, t.Beyond)
+	t.frame, t.finish = f, func() error { return nil }
+	return nil
+}
+
+// The confidences below which a frame is made in another way: cross-faded where motion
+// cannot be trusted, or replaced by the nearer source frame. docs/quality.md has the
+// figures.
+const (
+	DefaultBlendBelow   = 0.3
+	DefaultNearestBelow = 0.03
+)
+
+// fallback says how frames are made by how far they can be trusted.
+type fallback struct {
+	blend, nearest float64
+}
+
+func newFallback(s *Synthesis) fallback {
+	l := fallback{DefaultBlendBelow, DefaultNearestBelow}
+	if s.BlendBelow != nil {
+		l.blend = *s.BlendBelow
+	}
+	if s.NearestBelow != nil {
+		l.nearest = *s.NearestBelow
+	}
+	return l
+}
+
+func (l fallback) method(confidence float64) Method {
+	switch {
+	case confidence < l.nearest:
+		return Nearest
+	case confidence < l.blend:
+		return Blended
+	}
+	return Interpolated
+}
+
+// assessor shares a warp.Assessor among the goroutines that finish frames.
+type assessor struct {
+	warp.Assessor
+	sync.Mutex
+}
+
+func (a *assessor) confidence(in warp.Interval, phase warp.Phase) frame.Image[uint8] {
+	a.Lock()
+	defer a.Unlock()
+	a.Begin(in)
+	return a.Confidence(phase)
+}
+
+// resolve decides what becomes of a frame that was made in v, and does it.
+func (r *run) resolve(v *Interval, t *Target, made warp.Made) {
+	f, rec, trust := t.frame, &t.record, confidence(made, v.change)
+	rec.Holes, rec.Error, rec.Confidence = rounded(100*made.Holes), rounded(made.Residual), rounded(trust)
+	if r.options.Synthesis.Mode == warp.Blend {
+		rec.Method = Blended
+		return
+	}
+	if rec.Method = t.wish; rec.Method == "" {
+		rec.Method = r.fallback.method(trust)
+	}
+	if r.options.Hooks.ConfidenceMap != nil || rec.Method == Blended {
+		in := warp.Interval{
+			A: v.A.Frame, B: v.B.Frame, GuideA: v.A.Guide.Picture(), GuideB: v.B.Guide.Picture(), Level: r.level,
+			Flows: v.flows,
+		}
+		t.confidence = r.assessor.confidence(in, t.Phase)
+	}
+	switch rec.Method {
+	case Blended:
+		warp.MaskedBlend(r.options.workers(), f, v.A.Frame, v.B.Frame, t.Phase, t.confidence, r.level)
+	case Nearest:
+		rec.Holes, rec.Error, rec.Confidence = 0, 0, 0
+		frame.Copy(f, v.nearest(t.Phase).Frame)
+		t.confidence = frame.Image[uint8]{}
+	}
+}

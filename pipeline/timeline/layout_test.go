@@ -1,0 +1,129 @@
+package timeline
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+
+	"retime/pipeline/curve"
+	"retime/pipeline/media"
+	"retime/warp"
+)
+
+func ratio(s string) *big.Rat {
+	r, ok := new(big.Rat).SetString(s)
+	if !ok {
+		panic(s)
+	}
+	return r
+}
+
+// lineOf is the timeline of a constant slow-down.
+func lineOf(rate, slow string) timeline {
+	run := curve.Constant(new(big.Rat), ratio(slow)).Runs()[0]
+	return timeline{run: run, start: new(big.Rat), step: new(big.Rat).Inv(ratio(rate)), frames: endless}
+}
+
+// walk places all output frames of n source frames at the given rate.
+func walk(n int, source, rate, slow string) (slots []slot, intervals []int) {
+	line := lineOf(rate, slow)
+	at := func(i int) *big.Rat { return new(big.Rat).Quo(big.NewRat(int64(i), 1), ratio(source)) }
+	for i := range n {
+		for _, s := range line.between(int64(len(slots)), at(i), at(i+1)) {
+			slots, intervals = append(slots, s), append(intervals, i)
+		}
+	}
+	return slots, intervals
+}
+
+func TestFrameCounts(t *testing.T) {
+	for _, c := range []struct {
+		n                  int
+		source, rate, slow string
+		want               int // ceil(n / source * slow * rate)
+	}{
+		{24, "24", "60", "1", 60},
+		{25, "24", "60", "1", 63}, // 62.5
+		{50, "25", "50", "1", 100},
+		{30, "30000/1001", "60", "1", 61}, // 60.06
+		{24, "24000/1001", "60000/1001", "1", 60},
+		{60, "60", "24", "1", 24},
+		{61, "60", "24", "1", 25}, // 24.4
+		{10, "25", "25", "4", 40},
+		{10, "25", "25", "5/2", 25},
+		{10, "24", "60", "5/2", 63}, // 62.5
+		{1, "25", "50", "1", 2},
+		{2, "25", "50", "1", 4},
+		{1, "25", "25", "1", 1},
+		{100000, "24000/1001", "60000/1001", "1", 250000},
+	} {
+		name := fmt.Sprintf("%d at %s to %s, slow %s", c.n, c.source, c.rate, c.slow)
+		slots, intervals := walk(c.n, c.source, c.rate, c.slow)
+		if len(slots) != c.want {
+			t.Errorf("%s: %d frames, want %d", name, len(slots), c.want)
+		}
+		step := new(big.Rat).Mul(ratio(c.rate), ratio(c.slow))
+		line := lineOf(c.rate, c.slow)
+		end := new(big.Rat).Quo(big.NewRat(int64(c.n), 1), ratio(c.source))
+		if got := line.from(end); got != int64(c.want) {
+			t.Errorf("%s: count %d, want %d", name, got, c.want)
+		}
+		if slots[0].phase != 0 || intervals[0] != 0 {
+			t.Errorf("%s: the first frame is not the source's", name)
+		}
+		if last := intervals[len(intervals)-1]; step.Cmp(ratio(c.source)) >= 0 && last != c.n-1 && ratio(c.rate).Cmp(ratio(c.source)) >= 0 {
+			t.Errorf("%s: the last source frame is not reached, only %d", name, last)
+		}
+		for k, s := range slots {
+			if s.index != int64(k) {
+				t.Fatalf("%s: frame %d has index %d", name, k, s.index)
+			}
+		}
+	}
+}
+
+func TestPhases(t *testing.T) {
+	slots, _ := walk(4, "24", "60", "1")
+	const one = warp.PhaseOne
+	want := []warp.Phase{0, 26214, 52429, 13107, 39322, 0, 26214, 52429, 13107, 39322} // fifths of 65536
+	for k, s := range slots {
+		if s.phase != want[k] {
+			t.Errorf("frame %d: phase %d of %d, want %d", k, s.phase, one, want[k])
+		}
+	}
+	// However long the clip, a frame on a source frame has phase 0 exactly.
+	slots, intervals := walk(30001, "24000/1001", "48000/1001", "1")
+	for k, s := range slots {
+		if on := k%2 == 0; (s.phase == 0) != on || intervals[k] != k/2 {
+			t.Fatalf("frame %d: phase %d in interval %d", k, s.phase, intervals[k])
+		}
+	}
+}
+
+func TestPhaseNeverReachesANeighbour(t *testing.T) {
+	if p := quantise(big.NewRat(1, 1_000_000_000)); p != 1 {
+		t.Errorf("just after the first: %d", p)
+	}
+	if p := quantise(big.NewRat(999_999_999, 1_000_000_000)); p != warp.PhaseOne-1 {
+		t.Errorf("just before the second: %d", p)
+	}
+}
+
+func TestClockSnapsToTheGridOfAConstantRate(t *testing.T) {
+	v := media.Video{TimeBase: big.NewRat(1, 1000), Rate: big.NewRat(24, 1), Start: new(big.Rat)}
+	c := newClock(v)
+	for i, pts := range []int64{0, 42, 83, 125, 167, 208, 250} {
+		if got := c.at(pts); got.Cmp(big.NewRat(int64(i), 24)) != 0 {
+			t.Errorf("frame %d at %d ms: %s s, want %d/24", i, pts, got.RatString(), i)
+		}
+	}
+	// A time off the grid is what it is.
+	if got := c.at(300); got.Cmp(big.NewRat(3, 10)) != 0 {
+		t.Errorf("off the grid: %s", got.RatString())
+	}
+	// A grid finer than the time base can show is none.
+	v.Rate = big.NewRat(500, 1)
+	if c := newClock(v); c.grid != nil {
+		t.Errorf("grid of %s at a millisecond", c.grid)
+	}
+}

@@ -1,0 +1,140 @@
+package timeline
+
+import (
+	"math/big"
+
+	"retime/pipeline/curve"
+	"retime/pipeline/media"
+)
+
+// Plan is the arithmetic of one conversion.
+type Plan struct {
+	Clock *Clock
+	Rate  *big.Rat     // of the output, in frames per second
+	Curve *curve.Curve // from the output's time to the source's clock
+	// Passes are the runs of the curve, in the output's order.
+	Passes []Pass
+	To     *big.Rat // where the part ends on the source's clock; nil for the end
+	Total  int64    // frames expected; 0 if the source does not tell
+	Gap    *big.Rat // no motion runs through longer intervals; nil for no limit
+	Unit   *big.Rat // of the output's timestamps if the source's are kept, else nil
+	Begin  *big.Rat // time of the curve that the output begins with
+}
+
+// Pass is a part of the source that is played in one direction.
+type Pass struct {
+	Layout   Layout
+	Backward bool
+	// From and To are the source's times at the beginning and the end of the pass; To is
+	// nil if the pass lasts until the source ends.
+	From, To *big.Rat
+	// Stop is the moment from which on no picture is wanted; nil for the source's end.
+	Stop *big.Rat
+}
+
+// Moment returns the moment of a time on the source's clock.
+func (p *Pass) Moment(t *big.Rat) *big.Rat {
+	if p.Backward {
+		return t.Neg(t)
+	}
+	return t
+}
+
+// Spacing says how output frames are laid.
+type Spacing struct {
+	// Origin is when the first frame stands on the source's clock, and End when the
+	// source ends; nil if that is not known.
+	Origin, End *big.Rat
+	// Shutter is the share of a frame's time for which the shutter is open; nil or 0 for
+	// frames of one moment.
+	Shutter *big.Rat
+	Source  *big.Rat // the source's rate
+	// Keep keeps the source's timestamps, whose unit is TimeBase.
+	Keep     bool
+	TimeBase *big.Rat
+}
+
+// Lay sets the passes of p, whose clock, rate, curve and To are set, and its total.
+func (p *Plan) Lay(s Spacing) {
+	slow := p.Curve.Line()
+	var last *Constant
+	first := int64(0)
+	for _, run := range p.Curve.Runs() {
+		c := Constant{run: run, first: first, step: new(big.Rat).Inv(p.Rate), frames: Endless}
+		if run.End == nil {
+			c.start = run.Output(s.Origin)
+		} else {
+			c.start = new(big.Rat) // a curve's frames count from its begin
+			first = Ceil(new(big.Rat).Mul(run.End, p.Rate))
+			c.frames, c.end = first, run.End
+		}
+		if p.To != nil {
+			c.frames, c.end = c.Count(p.To), run.Output(p.To)
+		}
+		pass := Pass{Backward: run.Backward, From: run.From, To: run.To, Stop: p.To}
+		if run.To != nil {
+			pass.Stop = pass.Moment(new(big.Rat).Set(run.To))
+		}
+		last = &c
+		switch {
+		case s.Keep:
+			pass.Layout = &Kept{c, slow}
+		case s.Shutter != nil && s.Shutter.Sign() > 0:
+			open := new(big.Rat).Quo(s.Shutter, p.Rate)
+			spent := open
+			if slow != nil {
+				spent = new(big.Rat).Quo(open, slow)
+			}
+			pass.Layout = &Exposed{c, open, subframes(spent, s.Source)}
+		default:
+			pass.Layout = &c
+		}
+		p.Passes = append(p.Passes, pass)
+		if p.Begin == nil {
+			p.Begin = c.start
+		}
+	}
+	if last.run.End != nil {
+		p.Total = last.frames
+	} else if s.End != nil {
+		p.Total = min(last.Count(s.End), last.frames)
+	}
+	if s.Keep {
+		p.Unit = timestampUnit(s.TimeBase, slow)
+		p.Total = 0
+		p.Begin = nil // the frames' times count from the output's 0
+	}
+}
+
+// Reopens says whether the source must be opened anew for the passes: for all but one
+// that plays on from the source's start.
+func (p *Plan) Reopens() bool {
+	first := &p.Passes[0]
+	return len(p.Passes) > 1 || first.To != nil && (first.Backward || first.From.Sign() > 0)
+}
+
+// timestampUnit is a unit of time that scaled timestamps of the source are whole
+// multiples of, and that is at most a 90000th of a second, if that can be had.
+func timestampUnit(base, slow *big.Rat) *big.Rat {
+	unit := base
+	if slow != nil {
+		unit = new(big.Rat).Mul(base, slow)
+	}
+	fine := new(big.Rat).Mul(unit, big.NewRat(90_000, 1))
+	unit = new(big.Rat).Quo(unit, big.NewRat(max(Ceil(fine), 1), 1))
+	if unit.Num().BitLen() > 31 || unit.Denom().BitLen() > 31 {
+		return big.NewRat(1, 1_000_000)
+	}
+	return unit
+}
+
+// NewPlanAt returns the plan of frames at timestamps of the source, which ascend.
+func NewPlanAt(v media.Video, timestamps []int64) *Plan {
+	p := &Plan{Clock: NewClock(v), Total: int64(len(timestamps))}
+	times := make(Given, len(timestamps))
+	for i, t := range timestamps {
+		times[i] = p.Clock.At(t)
+	}
+	p.Passes = []Pass{{Layout: times}}
+	return p
+}

@@ -1,0 +1,91 @@
+package timeline
+
+import (
+	"math/big"
+	"strings"
+
+	"retime/pipeline/fault"
+)
+
+// Rate is a frame rate, or a multiple of the source's.
+type Rate struct {
+	Value    *big.Rat // frames per second, or the factor; nil for the source's rate
+	Multiple bool
+}
+
+// MaxRate bounds rates, in frames per second.
+const MaxRate = 10_000
+
+// ParseRate reads "60", "60000/1001", "59.94" or "2x". Decimals that round one
+// of the NTSC rates n*1000/1001, n a multiple of 12 or 15, mean that rate:
+// 59.94 is 60000/1001.
+func ParseRate(s string) (Rate, error) {
+	text, multiple := strings.CutSuffix(strings.TrimSpace(s), "x")
+	v, err := parseRational(text)
+	switch {
+	case err != nil:
+		return Rate{}, fault.New(fault.Usage, "rate %q: want frames per second as 60, 59.94 or 60000/1001, or 2x", s)
+	case v.Sign() <= 0 || v.Cmp(big.NewRat(MaxRate, 1)) > 0:
+		return Rate{}, fault.New(fault.Usage, "rate %q: must be above 0 and at most %d", s, MaxRate)
+	case !multiple && strings.Contains(text, "."):
+		v = ntsc(v, len(text)-strings.Index(text, ".")-1)
+	}
+	return Rate{v, multiple}, nil
+}
+
+// ParseShutter reads the angle of a shutter from 0 to 360 degrees and returns its
+// share of the circle.
+func ParseShutter(s string) (*big.Rat, error) {
+	v, err := parseRational(s)
+	if err != nil || v.Cmp(big.NewRat(MaxAngle, 1)) > 0 {
+		return nil, fault.New(fault.Usage, "shutter %q: want an angle from 0 to %d", s, MaxAngle)
+	}
+	return v.Quo(v, big.NewRat(MaxAngle, 1)), nil
+}
+
+// maxDigits bounds numbers on the command line, so that none takes long to
+// read or compute with.
+const maxDigits = 18
+
+// parseRational reads a decimal or a fraction of two integers, without sign or
+// exponent.
+func parseRational(s string) (*big.Rat, error) {
+	num, den, fraction := strings.Cut(s, "/")
+	for _, part := range []string{num, den} {
+		digits := strings.ReplaceAll(part, ".", "")
+		if strings.Count(part, ".") > 1 || len(part) > maxDigits || strings.Trim(part, "0123456789.") != "" {
+			return nil, errNumber
+		}
+		if digits == "" && (part != "" || !fraction && part == num || fraction) {
+			return nil, errNumber
+		}
+	}
+	if fraction && strings.Contains(s, ".") {
+		return nil, errNumber
+	}
+	v, ok := new(big.Rat).SetString(s)
+	if !ok {
+		return nil, errNumber
+	}
+	return v, nil
+}
+
+// ntsc returns the NTSC rate that v, given with that many decimals, rounds.
+func ntsc(v *big.Rat, decimals int) *big.Rat {
+	if decimals < 2 || v.IsInt() {
+		return v
+	}
+	up := new(big.Rat).Mul(v, big.NewRat(1001, 1000))
+	f, _ := up.Float64()
+	n := int64(f + 0.5)
+	if n == 0 || n%12 != 0 && n%15 != 0 {
+		return v
+	}
+	exact := big.NewRat(n*1000, 1001)
+	off := new(big.Rat).Sub(exact, v)
+	half := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Mul(big.NewInt(2), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)))
+	if off.Abs(off).Cmp(half) > 0 {
+		return v
+	}
+	return exact
+}

@@ -126,11 +126,12 @@ func (o *Options) WarpParams() warp.Params {
 	}
 }
 
-func (o *Options) synthesizer() (synth.Synthesizer, error) {
-	return synth.Open(synth.Params{
-		Warp: o.WarpParams(), Backend: o.Compute.Backend, Devices: o.Compute.Devices, Policy: o.Compute.FaultPolicy, Log: o.Hooks.Log,
-	})
+func (o *Options) synthParams() synth.Params {
+	c := &o.Compute
+	return synth.Params{Warp: o.WarpParams(), Backend: c.Backend, Devices: c.Devices, Policy: c.FaultPolicy, Log: o.Hooks.Log}
 }
+
+func (o *Options) synthesizer() (synth.Synthesizer, error) { return synth.Open(o.synthParams()) }
 
 // gapFrames is how many frames long, at the source's mean rate, an interval may
 // be before it counts as a gap, if it lasts for half a second.

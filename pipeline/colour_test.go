@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"retime/pipeline/timeline"
 )
 
 // rawFormats are the sample formats that go through raw video in NUT and come
@@ -55,7 +57,7 @@ func TestStaticGradient(t *testing.T) {
 		}
 		tried++
 		o := lossless(t, input)
-		o.Timing.Rate, _ = ParseRate("2x")
+		o.Timing.Rate, _ = timeline.ParseRate("2x")
 		report := mustRun(t, o)
 		got, _, w := readAll(t, o.Output.File)
 		if w.Source != f && f != "monow" { // its zero is white

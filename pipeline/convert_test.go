@@ -42,7 +42,7 @@ type valueSink struct {
 	values []int
 }
 
-func (s *valueSink) WriteFrame(f *frame.Frame) error {
+func (s *valueSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
 	s.values = append(s.values, int(f.Planes[0].Pix[0]))
 	return nil
 }

@@ -16,12 +16,13 @@ import (
 	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/timeline"
 	"retime/warp"
 )
 
 func mustParse(t *testing.T, text string) []curve.Keyframe {
 	t.Helper()
-	keys, err := ParseKeyframes(strings.NewReader(text))
+	keys, err := timeline.ParseKeyframes(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestParseKeyframes(t *testing.T) {
 		"source output\n0 0\nfirst 1": "line 3: time",
 		"source speed\n" + strings.Repeat("0 1x\n", curve.MaxKeyframes+1): "more than",
 	} {
-		if _, err := ParseKeyframes(strings.NewReader(text)); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), want) {
+		if _, err := timeline.ParseKeyframes(strings.NewReader(text)); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -58,7 +59,7 @@ func FuzzParseKeyframes(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		keys, err := ParseKeyframes(strings.NewReader(s))
+		keys, err := timeline.ParseKeyframes(strings.NewReader(s))
 		if err != nil {
 			return
 		}
@@ -100,7 +101,7 @@ func TestCurve(t *testing.T) {
 		}
 		mustRun(t, o)
 		frames, times, _ := readAll(t, o.Output.File)
-		want := ceil(new(big.Rat).Mul(c.Duration(), big.NewRat(30, 1)))
+		want := timeline.Ceil(new(big.Rat).Mul(c.Duration(), big.NewRat(30, 1)))
 		if int64(len(frames)) != want {
 			t.Errorf("%q: %d frames, want %d", text, len(frames), want)
 		}
@@ -180,8 +181,7 @@ func TestBackwardSource(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clock := newClock(r.Video())
-		clock.at(r.Video().FirstPTS)
+		clock := timeline.NewClock(r.Video())
 		b := newBackward(open, r.Video(), clock, big.NewRat(2*c.from+c.halves, 48), big.NewRat(2*c.to+c.halves, 48))
 		b.room = int(c.room)
 		r.Close()
@@ -193,7 +193,7 @@ func TestBackwardSource(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			if got := clock.at(f.PTS); got.Cmp(big.NewRat(want, 24)) != 0 {
+			if got := clock.At(f.PTS); got.Cmp(big.NewRat(want, 24)) != 0 {
 				t.Fatalf("%+v: a frame at %s, want %d/24", c, got.RatString(), want)
 			}
 			if len(b.ahead) > b.room {

@@ -3,11 +3,12 @@ package pipeline
 import (
 	"math/big"
 	"slices"
+
+	"retime/pipeline/motion"
 )
 
-// DefaultSceneThreshold lies between the scores of flashes and fast motion and
-// those of cuts; docs/quality.md has the figures.
-const DefaultSceneThreshold = 0.35
+// DefaultSceneThreshold is the score from which two frames belong to different scenes.
+const DefaultSceneThreshold = motion.CutThreshold
 
 // cuts decides where scenes change, from a list of times or by score.
 type cuts struct {

@@ -10,6 +10,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/pipeline/timeline"
 	"retime/warp"
 )
 
@@ -88,7 +89,7 @@ func given(t *testing.T, records []Record) []Decision {
 // half-way between source frames.
 func TestDecisions(t *testing.T) {
 	o := lossless(t, halfScenes(t, 192, 108, 6))
-	o.Timing.Rate, _ = ParseRate("48")
+	o.Timing.Rate, _ = timeline.ParseRate("48")
 	plain, records, report := decided(t, o, nil)
 	if len(report.Cuts) != 1 || records[5].Method != Nearest {
 		t.Fatalf("cuts %v, frame 5 %s", report.Cuts, records[5].Method)
@@ -140,7 +141,7 @@ func TestDecisions(t *testing.T) {
 
 func TestDecisionsThatCannotBeObeyed(t *testing.T) {
 	o := lossless(t, writeScene(t, 64, 48, 3, 24, 1))
-	o.Timing.Rate, _ = ParseRate("48")
+	o.Timing.Rate, _ = timeline.ParseRate("48")
 	late := 0.5
 	for _, c := range []struct {
 		mode warp.Mode
@@ -163,7 +164,7 @@ func TestDecisionsThatCannotBeObeyed(t *testing.T) {
 // Each made frame steps down as its confidence says, and has a map.
 func TestLadder(t *testing.T) {
 	o := lossless(t, writeScene(t, 97, 61, 4, 24, 1))
-	o.Timing.Rate, _ = ParseRate("48")
+	o.Timing.Rate, _ = timeline.ParseRate("48")
 	one, zero := 1.0, 0.0
 	run := func(blend, nearest *float64) ([][]byte, []Record, map[int64]frame.Image[uint8]) {
 		maps := map[int64]frame.Image[uint8]{}

@@ -16,7 +16,10 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/synth"
+	"retime/pipeline/timeline"
 	"retime/warp"
+	"retime/warp/bspline"
 )
 
 // fakeDevice makes frames on the CPU when they are finished, with the intervals
@@ -27,8 +30,7 @@ type fakeDevice struct {
 	in     warp.Interval
 	begun  int
 	closed bool
-	// devices is how many there are, 0 for this one alone.
-	devices int
+	most   int // frames that may be unfinished
 
 	loaded            sync.Map // first frames of intervals
 	strays            int      // intervals that were begun and not loaded
@@ -56,7 +58,7 @@ func (d *fakeDevice) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Mad
 		return nil, err
 	}
 	in := d.in
-	if open := d.started.Add(1) - d.finished.Load(); int(open) > maxStarted(max(d.devices, 1)) {
+	if open := d.started.Add(1) - d.finished.Load(); int(open) > d.most {
 		d.t.Errorf("%d frames are unfinished", open)
 	}
 	return func() (warp.Made, error) {
@@ -65,7 +67,10 @@ func (d *fakeDevice) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Mad
 			clear(dst.Planes[0].Pix)
 			return warp.Made{}, err
 		}
-		cpu := mustCPU(d.t)
+		cpu, err := warp.NewSynthesizer(warp.Params{Mode: warp.Blend, Order: bspline.Cubic, Workers: frame.Workers{N: 1}})
+		if err != nil {
+			return warp.Made{}, err
+		}
 		defer cpu.Close()
 		if err := cpu.Begin(in); err != nil {
 			return warp.Made{}, err
@@ -74,10 +79,8 @@ func (d *fakeDevice) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Mad
 	}, nil
 }
 
-func (d *fakeDevice) Make(*frame.Frame, warp.Phase) (warp.Made, error) {
-	d.t.Error("Make of a device that can start frames")
-	return warp.Made{}, nil
-}
+func (d *fakeDevice) HostMemory() frame.Memory { return nil }
+func (d *fakeDevice) Name() string             { return "fake" }
 
 func (d *fakeDevice) Close() {
 	if s, f := d.started.Load(), d.finished.Load(); s != f {
@@ -94,10 +97,16 @@ func fading() *Options {
 	return o
 }
 
-func mustCPU(t *testing.T) Synthesizer {
-	s, err := newCPUSynthesizer(fading())
-	if err != nil {
-		t.Fatal(err)
+// onFakes returns a synthesizer on fake devices.
+func onFakes(o *Options, fakes ...*fakeDevice) synth.Synthesizer {
+	list := make([]synth.Device, len(fakes))
+	for i, f := range fakes {
+		list[i] = f
+	}
+	s := synth.NewDevices(o.synthParams(), list...)
+	_, ahead := s.Ahead()
+	for _, f := range fakes {
+		f.most = ahead + 2
 	}
 	return s
 }
@@ -113,11 +122,17 @@ func nth(kind string, err error, numbers ...int) func(string) error {
 	}
 }
 
+// throughTimes makes frames at timestamps of a source.
+func throughTimes(source Source, v media.Video, o *Options, sink Sink, s synth.Synthesizer, at []int64) error {
+	plan := timeline.NewPlanAt(v, at)
+	return NewLine(o, plan, sink, s).Run(context.Background(), source, &plan.Passes[0], Whole())
+}
+
 func never(string) error { return nil }
 
 // fade converts a fade of 20 frames, four times as many, and returns the first
 // sample of each.
-func fade(t *testing.T, synth Synthesizer, sink Sink) error {
+func fade(t *testing.T, s synth.Synthesizer, sink Sink) error {
 	t.Helper()
 	times := make([]int64, 20)
 	for i := range times {
@@ -128,10 +143,7 @@ func fade(t *testing.T, synth Synthesizer, sink Sink) error {
 	for i := range at {
 		at[i] = int64(3 * i)
 	}
-	o := fading()
-	c := &conversion{o: o, plan: newPlanAt(source.Video(), at), source: source, sink: sink, synth: synth}
-	_, err := c.run(context.Background())
-	return err
+	return throughTimes(source, source.Video(), fading(), sink, s, at)
 }
 
 func TestFramesAreRemadeAfterFaults(t *testing.T) {
@@ -160,12 +172,11 @@ func TestFramesAreRemadeAfterFaults(t *testing.T) {
 			o := fading()
 			o.Hooks.Log = slog.New(slog.NewTextHandler(&log, nil))
 			device := &fakeDevice{t: t, fail: c.fail}
-			r := newRescuer(device, "fake", o)
-			sink := &valueSink{}
-			if err := fade(t, &devices{list: []*rescuer{r}}, sink); err != nil {
+			s, sink := onFakes(o, device), &valueSink{}
+			if err := fade(t, s, sink); err != nil {
 				t.Fatal(err)
 			}
-			r.Close()
+			s.Close()
 			for k, v := range sink.values {
 				if v != 3*k {
 					t.Fatalf("frame %d is %d, want %d", k, v, 3*k)
@@ -174,14 +185,14 @@ func TestFramesAreRemadeAfterFaults(t *testing.T) {
 			if len(sink.values) != 77 {
 				t.Errorf("%d frames, want 77", len(sink.values))
 			}
-			if n := r.remade.Load(); n != c.remade {
+			if n := s.Summary().Remade; n != c.remade {
 				t.Errorf("%d frames were made again, want %d", n, c.remade)
 			}
 			if n := strings.Count(log.String(), "level=WARN"); n != c.warned {
 				t.Errorf("%d warnings, want %d:\n%s", n, c.warned, log.String())
 			}
-			if r.lost() != c.lost || !device.closed {
-				t.Errorf("lost %v, closed %v", r.lost(), device.closed)
+			if lost := strings.Contains(log.String(), "left alone"); lost != c.lost || !device.closed {
+				t.Errorf("lost %v, closed %v", lost, device.closed)
 			}
 		})
 	}
@@ -203,9 +214,9 @@ func TestFaultsThatEndTheJob(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%v/%s", c.policy, c.kind, call), func(t *testing.T) {
 				o := fading()
 				o.Compute.FaultPolicy = c.policy
-				r := newRescuer(&fakeDevice{t: t, fail: nth(call, c.err, 7)}, "fake", o)
-				err := fade(t, &devices{list: []*rescuer{r}}, &valueSink{})
-				r.Close()
+				s := onFakes(o, &fakeDevice{t: t, fail: nth(call, c.err, 7)})
+				err := fade(t, s, &valueSink{})
+				s.Close()
 				if err == nil || fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says) {
 					t.Errorf("error %v, want kind %d that says %q", err, c.kind, c.says)
 				}
@@ -232,15 +243,14 @@ func TestStartedFramesAreReleased(t *testing.T) {
 		source := &changingSource{countingSource{frames: 20}}
 		o := fading()
 		device := &fakeDevice{t: t, fail: nth("finish", errBroken, 1, 4)}
-		r := newRescuer(device, "fake", o)
+		s := onFakes(o, device)
 		at := make([]int64, 38)
 		for i := range at {
 			at[i] = int64(i)
 		}
 		video := media.Video{TimeBase: ratio("1/24"), Start: ratio("0")}
-		c := &conversion{o: o, plan: newPlanAt(video, at), source: source, sink: &failingSink{&memorySink{}, left}, synth: &devices{list: []*rescuer{r}}}
-		_, err := c.run(context.Background())
-		r.Close()
+		err := throughTimes(source, video, o, &failingSink{&memorySink{}, left}, s, at)
+		s.Close()
 		if err == nil {
 			t.Errorf("sink that takes %d: no error", left)
 		}
@@ -253,60 +263,17 @@ func TestStartedFramesAreReleased(t *testing.T) {
 	}
 }
 
-// A frame that was started before a device was left alone, and is finished behind that,
-// does not bring the device back.
-func TestLostDevicesStayLost(t *testing.T) {
-	starts := 0
-	r := newRescuer(&fakeDevice{t: t, fail: func(call string) error {
-		if call == "start" {
-			if starts++; starts > 1 {
-				return errBroken
-			}
-		}
-		return nil
-	}}, "fake", fading())
-	defer r.Close()
-	grey := func() *frame.Frame { return frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, 4, 4) }
-	in := warp.Interval{A: grey(), B: grey()}
-	begin := func() (finish func() (warp.Made, error)) {
-		if err := r.Begin(in); err != nil {
-			t.Fatal(err)
-		}
-		finish, err := r.Start(grey(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return finish
-	}
-	early := begin()
-	for range maxFaults {
-		if _, err := begin()(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !r.lost() {
-		t.Fatalf("%d faults, and the device is used", maxFaults)
-	}
-	if _, err := early(); err != nil {
-		t.Fatal(err)
-	}
-	if !r.lost() {
-		t.Error("the device is back")
-	}
-}
-
 func TestIntervalsAreSharedAmongDevices(t *testing.T) {
 	for _, broken := range []bool{false, true} {
 		var fakes []*fakeDevice
-		all := new(devices)
 		for i := range 3 {
-			f := &fakeDevice{t: t, fail: never, devices: 3}
+			f := &fakeDevice{t: t, fail: never}
 			if broken && i == 1 {
 				f.fail = func(string) error { return errBroken }
 			}
 			fakes = append(fakes, f)
-			all.list = append(all.list, newRescuer(f, fmt.Sprint("fake ", i), fading()))
 		}
+		all := onFakes(fading(), fakes...)
 		sink := &valueSink{}
 		if err := fade(t, all, sink); err != nil {
 			t.Fatal(err)
@@ -317,17 +284,17 @@ func TestIntervalsAreSharedAmongDevices(t *testing.T) {
 				t.Fatalf("frame %d is %d, want %d", k, v, 3*k)
 			}
 		}
-		var report Report
-		describeBackend(&report, all)
+		report := all.Summary()
 		begun := []int{fakes[0].begun, fakes[1].begun, fakes[2].begun}
 		if strays := fakes[0].strays + fakes[1].strays + fakes[2].strays; !broken && strays > 0 {
 			t.Errorf("%d intervals were begun on another device than they were loaded on", strays)
 		}
 		// The third of its intervals shows that a device is lost. What it was given by then,
 		// at most two turns, is made on the CPU.
+		const faults = 3 // in a row
 		sum := begun[0] + begun[1] + begun[2]
 		if !broken && (!slices.Equal(begun, []int{4, 8, 7}) || report.Remade != 0) ||
-			broken && (begun[1] != maxFaults || report.Remade < 3*maxFaults || report.Remade > 3*8 || 3*sum+int(report.Remade) != 57+3*maxFaults) {
+			broken && (begun[1] != faults || report.Remade < 3*faults || report.Remade > 3*8 || 3*sum+int(report.Remade) != 57+3*faults) {
 			t.Errorf("broken %v: intervals of the devices %v; report %+v", broken, begun, report)
 		}
 		if len(report.Devices) != 3 || report.Backend != CUDA {
@@ -339,99 +306,24 @@ func TestIntervalsAreSharedAmongDevices(t *testing.T) {
 // What one device is told to do does not hold up another: here the first frame of each
 // waits for the other's.
 func TestDevicesStartAtTheSameTime(t *testing.T) {
-	all := new(devices)
 	var met sync.WaitGroup
 	met.Add(2)
-	for i := range 2 {
+	var fakes []*fakeDevice
+	for range 2 {
 		first := true
-		all.list = append(all.list, newRescuer(&fakeDevice{t: t, devices: 2, fail: func(call string) error {
+		fakes = append(fakes, &fakeDevice{t: t, fail: func(call string) error {
 			if call == "start" && first {
 				first = false
 				met.Done()
 				met.Wait()
 			}
 			return nil
-		}}, fmt.Sprint("fake ", i), fading()))
+		}})
 	}
+	all := onFakes(fading(), fakes...)
 	sink := &valueSink{}
 	if err := fade(t, all, sink); err != nil || len(sink.values) != 77 {
 		t.Errorf("%d frames, error %v", len(sink.values), err)
 	}
 	all.Close()
-}
-
-// Devices change after so many intervals, or frames. Many frames of one interval are
-// shared, few are not, and none goes to a device that is lost.
-func TestShares(t *testing.T) {
-	all := new(devices)
-	for i := range 2 {
-		all.list = append(all.list, newRescuer(&fakeDevice{t: t, fail: never}, fmt.Sprint("fake ", i), fading()))
-	}
-	defer all.Close()
-	type share struct{ device, frames int }
-	for _, c := range []struct {
-		frames int
-		lost   bool // the first device, from now on
-		want   []share
-	}{
-		{0, false, nil},
-		{4, false, []share{{1, 4}}},
-		{10, false, []share{{1, 10}}},
-		{0, false, nil},
-		{9, false, []share{{1, 9}}},
-		{1, false, []share{{0, 1}}},
-		{1, false, []share{{0, 1}}},
-		{1, false, []share{{0, 1}}},
-		{1, false, []share{{0, 1}}},
-		{1, false, []share{{1, 1}}},
-		{40, false, []share{{1, 16}, {0, 16}, {1, 8}}},
-		{1, false, []share{{1, 1}}},
-		{40, true, []share{{1, 40}}},
-		{1, false, []share{{1, 1}}},
-	} {
-		if c.lost {
-			all.list[0].left.Store(true)
-		}
-		var got []share
-		for _, u := range all.share(c.frames) {
-			got = append(got, share{u.device, u.frames})
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%d frames: %v, want %v", c.frames, got, c.want)
-		}
-	}
-}
-
-// A device that answers but cannot be used leaves a job to the CPU, and says so, unless
-// the device was asked for.
-func TestWithoutDevices(t *testing.T) {
-	short := fmt.Errorf("CUDA device 0: %w", cuda.ErrOutOfMemory)
-	for _, c := range []struct {
-		backend Backend
-		err     error
-		kind    fault.Kind // where the job ends
-		warned  int
-	}{
-		{Auto, short, 0, 1},
-		{Auto, errBroken, 0, 1},
-		{Auto, fmt.Errorf("mode: %w", errors.ErrUnsupported), 0, 0},
-		{Auto, fault.New(fault.Usage, "Compute.Devices 7"), fault.Usage, 0},
-		{CUDA, short, fault.TryAgain, 0},
-		{CUDA, errBroken, fault.Internal, 0},
-		{CUDA, fault.New(fault.Usage, "Compute.Devices 7"), fault.Usage, 0},
-	} {
-		var log bytes.Buffer
-		o := fading()
-		o.Compute.Backend, o.Hooks.Log = c.backend, slog.New(slog.NewTextHandler(&log, nil))
-		s, err := withoutDevices(o, c.err)
-		if (err == nil) != (c.kind == 0) || err != nil && fault.KindOf(err) != c.kind || (s == nil) != (err != nil) {
-			t.Errorf("%s, %v: %v, error %v", c.backend, c.err, s, err)
-		}
-		if n := strings.Count(log.String(), "level=WARN"); n != c.warned {
-			t.Errorf("%s, %v: %d warnings, want %d", c.backend, c.err, n, c.warned)
-		}
-		if s != nil {
-			s.Close()
-		}
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math/big"
 	"strings"
 	"sync/atomic"
@@ -16,21 +15,22 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/synth"
 	"retime/warp"
 )
 
-// emulated are devices that the CPU emulates.
-func emulated(t *testing.T, o *Options, drivers ...cuda.Driver) *devices {
+// emulated returns a synthesizer on devices that the CPU emulates.
+func emulated(t *testing.T, o *Options, drivers ...cuda.Driver) synth.Synthesizer {
 	t.Helper()
-	all := new(devices)
-	for i, driver := range drivers {
-		d, err := newDevice(o, cuda.NewDevice(driver))
+	var list []synth.Device
+	for _, driver := range drivers {
+		d, err := synth.OpenDevice(o.WarpParams(), cuda.NewDevice(driver))
 		if err != nil {
 			t.Fatal(err)
 		}
-		all.list = append(all.list, newRescuer(d, fmt.Sprint(d.name, " ", i), o))
+		list = append(list, d)
 	}
-	return all
+	return synth.NewDevices(o.synthParams(), list...)
 }
 
 // collectingSink keeps the samples of all frames, which lie in memory, or anywhere where
@@ -68,15 +68,13 @@ func (s *collectingSink) NewFrame(like *frame.Frame) (*frame.Frame, error) {
 	return f, nil
 }
 
-func (s *collectingSink) WriteFrame(f *frame.Frame) error {
+func (s *collectingSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
 	s.frames = append(s.frames, samples(f))
 	return nil
 }
 
-func (s *collectingSink) WriteFrameAt(f *frame.Frame, _, _ *big.Rat) error { return s.WriteFrame(f) }
-
 // throughSynthesizer converts a clip.
-func throughSynthesizer(t *testing.T, clip string, o *Options, synth Synthesizer) (*collectingSink, error) {
+func throughSynthesizer(t *testing.T, clip string, o *Options, s synth.Synthesizer) (*collectingSink, error) {
 	t.Helper()
 	source, err := media.Open(context.Background(), clip, media.ReaderOptions{})
 	if err != nil {
@@ -87,10 +85,8 @@ func throughSynthesizer(t *testing.T, clip string, o *Options, synth Synthesizer
 	if err != nil {
 		t.Fatal(err)
 	}
-	sink := &collectingSink{memory: memoryOf(synth)}
-	c := &conversion{o: o, plan: plan, source: source, sink: sink, synth: synth}
-	_, err = c.run(context.Background())
-	return sink, err
+	sink := &collectingSink{memory: s.Memory()}
+	return sink, NewLine(o, plan, sink, s).Run(context.Background(), source, &plan.Passes[0], Whole())
 }
 
 // closedDriver is a Late that keeps what Close says.
@@ -125,7 +121,6 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 	for i := range mask.Pix {
 		mask.Pix[i] = uint8(i)
 	}
-	whole := frame.Image[uint8]{}
 	triple := Rate{ratio("3"), true}
 	for name, o := range map[string]Options{
 		"fast":     {Timing: Timing{Rate: triple}, Synthesis: Synthesis{Preset: Fast}},
@@ -135,18 +130,13 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 		"blend":    {Timing: Timing{Rate: triple}, Synthesis: Synthesis{Mode: warp.Blend}},
 		"shutter":  {Timing: Timing{Shutter: big.NewRat(1, 2)}},
 		"mask":     {Timing: Timing{Rate: triple}, Synthesis: Synthesis{StaticMask: mask}},
-		"repairs": {
-			Repairs: &Repairs{
-				Frames: map[int64]frame.Image[uint8]{0: whole, 3: whole, 4: mask, 7: mask, 11: whole}, Insert: map[int64]int{5: 2, 8: 1},
-			},
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Input.File, o.Output.File, o.Compute.Threads = "a", "b", 2
 			if err := o.Settle(); err != nil {
 				t.Fatal(err)
 			}
-			cpu, err := newCPUSynthesizer(&o)
+			cpu, err := synth.NewCPU(o.WarpParams())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,8 +181,7 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 						t.Errorf("device %d of %d: closed %v: %v", i, c.devices, l.closed, l.err)
 					}
 				}
-				var r Report
-				describeBackend(&r, d)
+				r := d.Summary()
 				if c.fail == nil && r.Remade > 0 {
 					t.Errorf("%d devices: %d frames were made again", c.devices, r.Remade)
 				}

@@ -13,6 +13,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/timeline"
 	"retime/warp"
 )
 
@@ -67,10 +68,6 @@ func TestFaults(t *testing.T) {
 		{"full device", func(o *Options) { o.Output.File = "/dev/full"; o.Output.Format = "nut" }, fault.CannotWrite, "no space left"},
 		{"from behind to", func(o *Options) { o.Timing.From, o.Timing.To = big.NewRat(2, 1), big.NewRat(1, 1) }, fault.Usage, "not before"},
 		{"from behind the end", func(o *Options) { o.Timing.From = big.NewRat(20, 1) }, fault.Usage, "holds no frame"},
-		{"nothing to repair from", func(o *Options) {
-			o.Synthesis.Mode = warp.Project
-			o.Repairs = &Repairs{Frames: map[int64]frame.Image[uint8]{0: {}, 1: {}, 2: {}, 3: {}}}
-		}, fault.Usage, "none is left"},
 		{"codec and container", func(o *Options) { o.Output.File = filepath.Join(dir, "out.webm"); o.Output.VideoCodec = "libx264" }, fault.Usage, "does not take"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -207,7 +204,7 @@ func TestCancelLeavesNothing(t *testing.T) {
 	for _, after := range []int64{0, 1, 20} {
 		ctx, cancel := context.WithCancel(context.Background())
 		o := lossless(t, input)
-		o.Timing.Rate, _ = ParseRate("120")
+		o.Timing.Rate, _ = timeline.ParseRate("120")
 		o.Hooks.Progress = func(p Progress) {
 			if p.Frames >= after {
 				cancel()

@@ -16,6 +16,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/media"
+	"retime/pipeline/timeline"
 	"retime/testdata/scene"
 	"retime/warp"
 )
@@ -107,7 +108,7 @@ func TestFramesOnSourceTimesPassThrough(t *testing.T) {
 		for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend, warp.Nearest} {
 			o := lossless(t, input)
 			o.Synthesis.Mode = mode
-			o.Timing.Rate, _ = ParseRate(c.fps)
+			o.Timing.Rate, _ = timeline.ParseRate(c.fps)
 			report := mustRun(t, o)
 			got, times, _ := readAll(t, o.Output.File)
 			if len(got) != len(source)*c.every || int64(len(got)) != report.Frames {
@@ -134,22 +135,22 @@ func TestOutputCounts(t *testing.T) {
 		set              func(*Options)
 		want             int64
 	}{
-		{24, 24, 1, func(o *Options) { o.Timing.Rate, _ = ParseRate("60") }, 60},
-		{12, 25, 1, func(o *Options) { o.Timing.Rate, _ = ParseRate("50") }, 24},
-		{30, 30000, 1001, func(o *Options) { o.Timing.Rate, _ = ParseRate("60") }, 61},
-		{24, 24000, 1001, func(o *Options) { o.Timing.Rate, _ = ParseRate("59.94") }, 60},
-		{30, 60, 1, func(o *Options) { o.Timing.Rate, _ = ParseRate("24") }, 12},
+		{24, 24, 1, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("60") }, 60},
+		{12, 25, 1, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("50") }, 24},
+		{30, 30000, 1001, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("60") }, 61},
+		{24, 24000, 1001, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("59.94") }, 60},
+		{30, 60, 1, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("24") }, 12},
 		{6, 25, 1, func(o *Options) { o.Timing.Slow = big.NewRat(4, 1) }, 24},
 		{6, 24, 1, func(o *Options) { o.Timing.Slow = big.NewRat(5, 2) }, 15},
 		{24, 24, 1, func(o *Options) { o.Timing.Slow = big.NewRat(2, 5) }, 10}, // 9.6
 		{24, 24, 1, func(o *Options) { o.Timing.Fit = big.NewRat(3, 2) }, 36},
 		{24, 24, 1, func(o *Options) { o.Timing.Fit, o.Timing.From = big.NewRat(1, 4), big.NewRat(1, 2) }, 6},
-		{6, 24, 1, func(o *Options) { o.Timing.Slow = big.NewRat(5, 2); o.Timing.Rate, _ = ParseRate("60") }, 38}, // 37.5
+		{6, 24, 1, func(o *Options) { o.Timing.Slow = big.NewRat(5, 2); o.Timing.Rate, _ = timeline.ParseRate("60") }, 38}, // 37.5
 		{24, 24, 1, func(o *Options) { o.Timing.From, o.Timing.To = big.NewRat(1, 4), big.NewRat(3, 4) }, 12},
 		{24, 24, 1, func(o *Options) { o.Timing.From = big.NewRat(1, 2) }, 12},
 		{24, 24, 1, func(o *Options) { o.Timing.To = big.NewRat(1, 100) }, 1},
-		{1, 24, 1, func(o *Options) { o.Timing.Rate, _ = ParseRate("48") }, 2},
-		{2, 24, 1, func(o *Options) { o.Timing.Rate, _ = ParseRate("48") }, 4},
+		{1, 24, 1, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("48") }, 2},
+		{2, 24, 1, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("48") }, 4},
 	} {
 		o := lossless(t, writeScene(t, 48, 32, c.frames, c.num, c.den))
 		o.Synthesis.Mode = warp.Blend
@@ -193,7 +194,7 @@ func TestSameBytesWhateverTheThreads(t *testing.T) {
 		for _, threads := range []int{1, 2, 8, 2} {
 			o := lossless(t, input)
 			o.Synthesis.Mode, o.Compute.Threads = mode, threads
-			o.Timing.Rate, _ = ParseRate("60")
+			o.Timing.Rate, _ = timeline.ParseRate("60")
 			mustRun(t, o)
 			got, err := os.ReadFile(o.Output.File)
 			if err != nil {
@@ -212,7 +213,7 @@ func TestSameBytesWhateverTheThreads(t *testing.T) {
 func TestMadeFramesAreCloseToTheScene(t *testing.T) {
 	const width, height = 320, 180
 	o := lossless(t, writeScene(t, width, height, 6, 12, 1))
-	o.Timing.Rate, _ = ParseRate("24")
+	o.Timing.Rate, _ = timeline.ParseRate("24")
 	for _, c := range []struct {
 		mode   warp.Mode
 		preset Preset
@@ -263,7 +264,7 @@ func TestContainers(t *testing.T) {
 			ffmpeg(t, append(append([]string{"-i", input}, c.args...), clip)...)
 			source, _, v := readAll(t, clip)
 			o := lossless(t, clip)
-			o.Timing.Rate, _ = ParseRate("2x")
+			o.Timing.Rate, _ = timeline.ParseRate("2x")
 			report := mustRun(t, o)
 			got, times, w := readAll(t, o.Output.File)
 			if len(got) != 24 || report.Made != 11 {
@@ -324,11 +325,11 @@ type failingSink struct {
 	left int
 }
 
-func (s *failingSink) WriteFrame(f *frame.Frame) error {
+func (s *failingSink) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
 	if s.left--; s.left < 0 {
 		return errors.New("disk full")
 	}
-	return s.Sink.WriteFrame(f)
+	return s.Sink.WriteFrame(f, from, to)
 }
 
 type memorySink struct{ frames int }
@@ -337,7 +338,7 @@ func (s *memorySink) NewFrame(like *frame.Frame) (*frame.Frame, error) {
 	return frame.New(like.Format, like.Width, like.Height), nil
 }
 
-func (s *memorySink) WriteFrame(*frame.Frame) error {
+func (s *memorySink) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error {
 	s.frames++
 	return nil
 }
@@ -374,54 +375,43 @@ func (*brokenSource) Read() (*frame.Frame, error) { return nil, io.ErrNoProgress
 // The stages behind one that fails see their queues end. What they make of that does
 // not hide the cause: each of many runs tells of it.
 func TestTheCauseIsTold(t *testing.T) {
-	for name, repairs := range map[string]*Repairs{"conversion": nil, "repairs": {Frames: map[int64]frame.Image[uint8]{}}} {
-		o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Compute: Compute{Threads: 2}, Repairs: repairs}
-		if err := o.Settle(); err != nil {
-			t.Fatal(err)
+	o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Compute: Compute{Threads: 2}}
+	for range 3000 {
+		if err := throughPlan(t, t.Context(), &brokenSource{}, &o, &memorySink{}); !errors.Is(err, io.ErrNoProgress) {
+			t.Fatalf("%v, want %v", err, io.ErrNoProgress)
 		}
-		synth, err := newSynthesizer(&o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := newPlan(&o, film)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 3000 {
-			c := &conversion{o: &o, plan: plan, source: &brokenSource{}, sink: &memorySink{}, synth: synth}
-			if _, err := c.run(context.Background()); !errors.Is(err, io.ErrNoProgress) {
-				t.Fatalf("%s: %v, want %v", name, err, io.ErrNoProgress)
-			}
-		}
-		synth.Close()
 	}
+}
+
+// throughPlan converts source, a film, as o says.
+func throughPlan(t *testing.T, ctx context.Context, source Source, o *Options, sink Sink) error { //nolint:revive // t comes first in tests
+	t.Helper()
+	if err := o.Settle(); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := newPlan(o, source.Video())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.synthesizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	return NewLine(o, plan, sink, s).Run(ctx, source, &plan.Passes[0], Whole())
 }
 
 func TestEveryFrameIsReleased(t *testing.T) {
 	for _, left := range []int{-1, 0, 7, 1000} {
-		o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Compute: Compute{Threads: 4}}
-		if err := o.Settle(); err != nil {
-			t.Fatal(err)
-		}
-		o.Timing.Rate = Rate{big.NewRat(60, 1), false}
-		plan, err := newPlan(&o, film)
-		if err != nil {
-			t.Fatal(err)
-		}
-		synth, err := newSynthesizer(&o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: big.NewRat(60, 1)}}, Compute: Compute{Threads: 4}}
 		sink := &memorySink{}
 		source := &countingSource{frames: 20}
-		c := &conversion{o: &o, plan: plan, source: source, sink: &failingSink{sink, left}, synth: synth}
 		ctx, cancel := context.WithCancel(context.Background())
 		if left < 0 {
 			cancel()
 		}
-		_, err = c.run(ctx)
+		err := throughPlan(t, ctx, source, &o, &failingSink{sink, left})
 		cancel()
-		synth.Close()
 		if (err == nil) != (left == 1000) {
 			t.Errorf("sink that takes %d: error %v", left, err)
 		}
@@ -439,7 +429,7 @@ func TestEqualFramesAreRepeated(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "still.nut")
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 1, 24, 1), "-vf", "loop=5:1", "-c:v", "rawvideo", clip)
 	o := lossless(t, clip)
-	o.Timing.Rate, _ = ParseRate("60")
+	o.Timing.Rate, _ = timeline.ParseRate("60")
 	report := mustRun(t, o)
 	got, _, _ := readAll(t, o.Output.File)
 	if report.Made != 0 || len(got) != 15 {
@@ -458,7 +448,7 @@ func TestRecords(t *testing.T) {
 	for _, threads := range []int{1, 2, 8} {
 		var records []Record
 		o := lossless(t, input)
-		o.Timing.Rate, _ = ParseRate("48")
+		o.Timing.Rate, _ = timeline.ParseRate("48")
 		o.Compute.Threads = threads
 		o.Hooks.Record = func(r Record) { records = append(records, r) }
 		mustRun(t, o)
@@ -491,4 +481,12 @@ func TestRecords(t *testing.T) {
 			t.Errorf("%d threads give other records than one", threads)
 		}
 	}
+}
+
+func ratio(s string) *big.Rat {
+	r, ok := new(big.Rat).SetString(s)
+	if !ok {
+		panic(s)
+	}
+	return r
 }

@@ -10,6 +10,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/media"
+	"retime/pipeline/timeline"
 	"retime/warp"
 )
 
@@ -64,7 +65,7 @@ func TestShutter(t *testing.T) {
 		}
 		exact := new(big.Rat).Quo(big.NewRat(c.angle, 360*c.rate), c.slow)
 		open, _ := exact.Float64()
-		n := subFrames(exact, big.NewRat(100, 1))
+		n := timeline.Subframes(exact, big.NewRat(100, 1))
 		for k, v := range sink.values {
 			if records[k].Frame != int64(k) {
 				t.Errorf("%+v: record %d is of frame %d", c, k, records[k].Frame)
@@ -119,13 +120,13 @@ func TestShutterDoesNotMixScenes(t *testing.T) {
 
 func TestParseShutter(t *testing.T) {
 	for text, want := range map[string]string{"0": "0", "180": "1/2", "360": "1", "172.8": "12/25"} {
-		if got, err := ParseShutter(text); err != nil || got.RatString() != want {
-			t.Errorf("ParseShutter(%q) = %v, %v; want %s", text, got, err, want)
+		if got, err := timeline.ParseShutter(text); err != nil || got.RatString() != want {
+			t.Errorf("timeline.ParseShutter(%q) = %v, %v; want %s", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "361", "-1", "180deg"} {
-		if got, err := ParseShutter(text); err == nil {
-			t.Errorf("ParseShutter(%q) = %v, want an error", text, got)
+		if got, err := timeline.ParseShutter(text); err == nil {
+			t.Errorf("timeline.ParseShutter(%q) = %v, want an error", text, got)
 		}
 	}
 }

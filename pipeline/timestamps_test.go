@@ -147,21 +147,8 @@ func planned(t *testing.T, source Source, o Options) (records []Record, sink *va
 	t.Helper()
 	o.Input.File, o.Output.File = "in", "out"
 	o.Hooks.Record = func(r Record) { records = append(records, r) }
-	if err := o.Settle(); err != nil {
-		t.Fatal(err)
-	}
-	plan, err := newPlan(&o, source.Video())
-	if err != nil {
-		t.Fatal(err)
-	}
-	synth, err := newSynthesizer(&o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer synth.Close()
 	sink = &valueSink{}
-	c := &conversion{o: &o, plan: plan, source: source, sink: sink, synth: synth}
-	if _, err := c.run(context.Background()); err != nil {
+	if err := throughPlan(t, t.Context(), source, &o, sink); err != nil {
 		t.Fatal(err)
 	}
 	return records, sink

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -184,12 +182,11 @@ func TestFlowCacheDirectory(t *testing.T) {
 	must(t, os.WriteFile(file, nil, 0o666))
 	must(t, os.Symlink(filepath.Join(dir, "nowhere"), link))
 	for name, want := range map[string]fault.Kind{file: fault.Usage, filepath.Join(file, "flows"): fault.Usage, link: fault.CannotWrite} {
-		o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Synthesis: Synthesis{FlowCache: name}}
-		must(t, o.settle())
+		cache := NewCache(name, slog.New(slog.DiscardHandler))
 		for range 2 { // as two workers do
-			e, err := newEstimators(&o)
+			e, err := NewEstimator(Params{Method: DIS, Preset: Balanced, Cache: cache})
 			if err == nil {
-				e.close()
+				e.Close()
 			}
 			if fault.KindOf(err) != want || !strings.Contains(err.Error(), "Synthesis.FlowCache") {
 				t.Errorf("%q: error %v, want kind %d", name, err, want)
@@ -255,81 +252,5 @@ func TestFlowCacheLeftovers(t *testing.T) {
 	}
 	if _, err := os.Stat(live.Name()); err != nil {
 		t.Error(err)
-	}
-}
-
-// A run whose cache is damaged throughout makes the same frames, and says so once for
-// all its workers.
-func TestDamagedFlowCacheInARun(t *testing.T) {
-	dir := t.TempDir()
-	var said bytes.Buffer
-	var frames []Digest
-	o := Options{
-		Input:     Input{File: writeScene(t, 72, 50, 9, 24, 1)},
-		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
-		Timing:    Timing{Rate: Rate{ratio("2"), true}},
-		Synthesis: Synthesis{Preset: Fast},
-		Compute:   Compute{Threads: 4, Backend: CPU},
-		Hooks:     Hooks{Log: slog.New(slog.NewTextHandler(&said, nil)), Digest: func(_ int64, d Digest) { frames = append(frames, d) }},
-	}
-	mustRun(t, o)
-	want := frames
-	o.Synthesis.FlowCache = dir
-	run := func(what string, warnings ...string) {
-		t.Helper()
-		frames = nil
-		said.Reset()
-		mustRun(t, o)
-		if !slices.Equal(frames, want) {
-			t.Errorf("%s: frames differ", what)
-		}
-		wantWarnings(t, what, said.String(), warnings...)
-	}
-	run("nothing kept")
-	files, err := filepath.Glob(filepath.Join(dir, "*.flow"))
-	if err != nil || len(files) < 8 {
-		t.Fatalf("files %q: %v", files, err)
-	}
-	for _, name := range files {
-		must(t, os.Truncate(name, 100))
-	}
-	run("cut", "estimated again")
-	run("replaced")
-	must(t, os.RemoveAll(dir))
-	must(t, os.Symlink("nowhere", dir))
-	if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.CannotWrite {
-		t.Errorf("no directory: error %v", err)
-	}
-}
-
-// roomEnv is set in a process that may write short files only.
-const roomEnv = "RETIME_TEST_SHORT_FILES"
-
-// A write that fails in the middle of a file, as on a full disk, leaves nothing, and
-// the run goes on.
-func TestFlowCacheWithoutRoom(t *testing.T) {
-	if os.Getenv(roomEnv) == "" {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestFlowCacheWithoutRoom$")
-		cmd.Env = append(os.Environ(), roomEnv+"=1")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%v:\n%s", err, out)
-		}
-		return
-	}
-	dir, input := t.TempDir(), writeScene(t, 72, 50, 5, 24, 1)
-	signal.Ignore(syscall.SIGXFSZ)
-	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: 1000}))
-	var said bytes.Buffer
-	mustRun(t, Options{
-		Input:     Input{File: input},
-		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
-		Timing:    Timing{Rate: Rate{ratio("2"), true}},
-		Synthesis: Synthesis{Preset: Fast, FlowCache: dir},
-		Compute:   Compute{Threads: 4, Backend: CPU},
-		Hooks:     Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
-	})
-	wantWarnings(t, "no room", said.String(), "file too large")
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-		t.Errorf("%v is left: %v", entries, err)
 	}
 }

@@ -254,13 +254,13 @@ func TestKeptFlowIsTheEstimate(t *testing.T) {
 	}
 	for _, c := range []struct {
 		preset Preset
-		flow   FlowMethod
+		flow   Method
 		files  int // two pairs of pictures, two of outer ones, and at best one at the clip's end
 	}{{Fast, DIS, 4}, {Balanced, DIS, 4}, {Best, DIS, 5}, {Balanced, Farneback, 4}} {
 		dir := t.TempDir()
-		want := keptFields(t, guides, &Options{Synthesis: Synthesis{Preset: c.preset, Flow: c.flow}}, false)
+		want := keptFields(t, guides, Params{Preset: c.preset, Method: c.flow}, false)
 		for pass, closed := range []bool{false, true} {
-			got := keptFields(t, guides, &Options{Synthesis: Synthesis{Preset: c.preset, Flow: c.flow, FlowCache: dir}}, closed)
+			got := keptFields(t, guides, Params{Preset: c.preset, Method: c.flow, Cache: mustCache(t, dir)}, closed)
 			for i := range want {
 				for y := range want[i].Height {
 					if !slices.Equal(got[i].Row(y), want[i].Row(y)) {
@@ -273,46 +273,41 @@ func TestKeptFlowIsTheEstimate(t *testing.T) {
 	}
 }
 
-// keptFields are the flows between four pictures, by estimators that may be closed
+// keptFields are the flows between four pictures, by an estimator that may be closed
 // beforehand.
-func keptFields(t *testing.T, guides []frame.Image[uint8], o *Options, closed bool) (fields []flow.Field) {
+func keptFields(t *testing.T, pictures []frame.Image[uint8], p Params, closed bool) (fields []flow.Field) {
 	t.Helper()
-	o.Compute.Threads = 2
-	must(t, o.settle())
-	e, err := newEstimators(o)
+	p.Workers.N = 2
+	e, err := NewEstimator(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.close()
+	defer e.Close()
 	if closed {
-		e.close()
+		e.Close()
 	}
-	views := make([]Guide, len(guides))
-	for i, g := range guides {
-		views[i] = there(g)
+	g := make([]Guide, len(pictures))
+	for i, m := range pictures {
+		g[i] = there(m)
 	}
-	there := &frame.Frame{}
-	at := func(i int) picture { return picture{Frame: there, Guide: views[i]} }
-	beyond := func(i int) outer { return outer{Frame: there, Guide: views[i]} }
-	around := &interval{a: at(1), b: at(2)}
-	around.a.outer = [2]outer{beyond(0), beyond(3)}
-	for _, v := range []*interval{around, {a: at(2), b: at(1)}, {a: at(0), b: at(1)}, {a: at(1), b: at(0)}} {
-		if err := e.estimate(v); err != nil {
+	for _, pair := range [][2]Guide{{g[1], g[2]}, {g[2], g[1]}, {g[0], g[1]}, {g[1], g[0]}} {
+		flows, err := e.Estimate(pair[0], pair[1])
+		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range v.flows {
-			fields = append(fields, p.Forward, p.Backward)
+		for _, f := range flows {
+			fields = append(fields, f.Forward, f.Backward)
 		}
 	}
-	end := &interval{a: at(0)}
-	end.a.far = beyond(1)
-	if err := e.estimateContinued(end, 2); err != nil {
+	toBefore, toAfter, err := e.Outward(g[1], g[0], g[2], g[3])
+	if err != nil {
 		t.Fatal(err)
 	}
-	if end.continued == nil {
-		t.Fatal("no motion to continue")
+	end, err := e.Plain(g[0], g[1])
+	if err != nil {
+		t.Fatal(err)
 	}
-	return append(fields, around.outer[0].Flow, around.outer[1].Flow, end.continued.Forward, end.continued.Backward)
+	return append(fields, toBefore, toAfter, end.Forward, end.Backward)
 }
 
 // The flow of 1080p at balanced, read with one picture that was not seen before.
@@ -322,20 +317,19 @@ func BenchmarkFlowCacheRead(b *testing.B) {
 	for i := range guides {
 		guides[i] = frame.Image[uint8]{Width: width, Height: height, Stride: width, Pix: scene.Draw(width, height, float64(i)/24).Y}
 	}
-	o := Options{Synthesis: Synthesis{Preset: Balanced, Flow: DIS, FlowCache: b.TempDir()}, Compute: Compute{Threads: 1}}
-	must(b, o.settle())
-	e, err := newEstimators(&o)
+	e, err := NewEstimator(Params{Method: DIS, Preset: Balanced, Cache: mustCache(b, b.TempDir())})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer e.close()
+	defer e.Close()
 	seen := there(guides[0])
 	read := func() {
-		v := &interval{a: picture{Guide: seen}, b: picture{Guide: there(guides[1])}}
-		if err := e.estimate(v); err != nil {
+		other := there(guides[1])
+		flows, err := e.Estimate(seen, other)
+		if err != nil {
 			b.Fatal(err)
 		}
-		v.change = measureChange(v.a.picture(), v.b.picture(), v.flows[0])
+		Measure(seen, other, flows[0])
 	}
 	read() // estimates it
 	for b.Loop() {

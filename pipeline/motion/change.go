@@ -19,6 +19,10 @@ type Change struct {
 // left out: they change more in a flash or a fade than at many a cut.
 func (c Change) CutScore() float64 { return min(c.unlike, c.Lost) }
 
+// CutThreshold lies between the scores of flashes and fast motion and those of cuts;
+// docs/quality.md has the figures.
+const CutThreshold = 0.35
+
 // The parts are taken from every changeStep-th pixel of every changeStep-th row.
 const changeStep = 3
 

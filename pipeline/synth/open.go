@@ -76,7 +76,7 @@ func openDevices(p Params, count int) (Synthesizer, error) {
 		if err != nil {
 			return fail(err)
 		}
-		d, err := newCUDADevice(p.Warp, gpu)
+		d, err := openDevice(p.Warp, gpu)
 		if err != nil {
 			return fail(err)
 		}
@@ -112,7 +112,10 @@ type cudaDevice struct {
 	name string
 }
 
-func newCUDADevice(p warp.Params, gpu *cuda.Device) (*cudaDevice, error) {
+// OpenDevice returns the Device that makes frames on gpu, and takes gpu over.
+func OpenDevice(p warp.Params, gpu *cuda.Device) (Device, error) { return openDevice(p, gpu) }
+
+func openDevice(p warp.Params, gpu *cuda.Device) (*cudaDevice, error) {
 	s, err := cuda.NewSynthesizer(gpu, p)
 	if err != nil {
 		gpu.Close()

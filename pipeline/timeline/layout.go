@@ -155,10 +155,10 @@ type Exposed struct {
 // MaxAngle is a shutter that never closes, in degrees.
 const MaxAngle = 360
 
-// subframes is how many a frame is the mean of, for a shutter that is open for some
+// Subframes returns how many a frame is the mean of, for a shutter that is open for some
 // seconds of a source of that rate: four a source frame, so that what moves by 4 pixels
 // between two leaves no gaps.
-func subframes(open, rate *big.Rat) int64 {
+func Subframes(open, rate *big.Rat) int64 {
 	n := new(big.Rat).Mul(open, rate)
 	return min(max(Ceil(n.Mul(n, big.NewRat(4, 1))), 8), 64)
 }

@@ -18,18 +18,18 @@ func ratio(s string) *big.Rat {
 	return r
 }
 
-// lineOf is the timeline of a constant slow-down.
-func lineOf(rate, slow string) timeline {
+// lineOf is the layout of a constant slow-down.
+func lineOf(rate, slow string) *Constant {
 	run := curve.Constant(new(big.Rat), ratio(slow)).Runs()[0]
-	return timeline{run: run, start: new(big.Rat), step: new(big.Rat).Inv(ratio(rate)), frames: endless}
+	return &Constant{run: run, start: new(big.Rat), step: new(big.Rat).Inv(ratio(rate)), frames: Endless}
 }
 
 // walk places all output frames of n source frames at the given rate.
-func walk(n int, source, rate, slow string) (slots []slot, intervals []int) {
+func walk(n int, source, rate, slow string) (slots []Slot, intervals []int) {
 	line := lineOf(rate, slow)
 	at := func(i int) *big.Rat { return new(big.Rat).Quo(big.NewRat(int64(i), 1), ratio(source)) }
 	for i := range n {
-		for _, s := range line.between(int64(len(slots)), at(i), at(i+1)) {
+		for _, s := range line.Between(int64(len(slots)), at(i), at(i+1)) {
 			slots, intervals = append(slots, s), append(intervals, i)
 		}
 	}
@@ -40,7 +40,7 @@ func TestFrameCounts(t *testing.T) {
 	for _, c := range []struct {
 		n                  int
 		source, rate, slow string
-		want               int // ceil(n / source * slow * rate)
+		want               int // Ceil(n / source * slow * rate)
 	}{
 		{24, "24", "60", "1", 60},
 		{25, "24", "60", "1", 63}, // 62.5
@@ -65,18 +65,18 @@ func TestFrameCounts(t *testing.T) {
 		step := new(big.Rat).Mul(ratio(c.rate), ratio(c.slow))
 		line := lineOf(c.rate, c.slow)
 		end := new(big.Rat).Quo(big.NewRat(int64(c.n), 1), ratio(c.source))
-		if got := line.from(end); got != int64(c.want) {
+		if got := line.FirstFrom(end); got != int64(c.want) {
 			t.Errorf("%s: count %d, want %d", name, got, c.want)
 		}
-		if slots[0].phase != 0 || intervals[0] != 0 {
+		if slots[0].Phase != 0 || intervals[0] != 0 {
 			t.Errorf("%s: the first frame is not the source's", name)
 		}
 		if last := intervals[len(intervals)-1]; step.Cmp(ratio(c.source)) >= 0 && last != c.n-1 && ratio(c.rate).Cmp(ratio(c.source)) >= 0 {
 			t.Errorf("%s: the last source frame is not reached, only %d", name, last)
 		}
 		for k, s := range slots {
-			if s.index != int64(k) {
-				t.Fatalf("%s: frame %d has index %d", name, k, s.index)
+			if s.Index != int64(k) {
+				t.Fatalf("%s: frame %d has index %d", name, k, s.Index)
 			}
 		}
 	}
@@ -87,43 +87,43 @@ func TestPhases(t *testing.T) {
 	const one = warp.PhaseOne
 	want := []warp.Phase{0, 26214, 52429, 13107, 39322, 0, 26214, 52429, 13107, 39322} // fifths of 65536
 	for k, s := range slots {
-		if s.phase != want[k] {
-			t.Errorf("frame %d: phase %d of %d, want %d", k, s.phase, one, want[k])
+		if s.Phase != want[k] {
+			t.Errorf("frame %d: phase %d of %d, want %d", k, s.Phase, one, want[k])
 		}
 	}
 	// However long the clip, a frame on a source frame has phase 0 exactly.
 	slots, intervals := walk(30001, "24000/1001", "48000/1001", "1")
 	for k, s := range slots {
-		if on := k%2 == 0; (s.phase == 0) != on || intervals[k] != k/2 {
-			t.Fatalf("frame %d: phase %d in interval %d", k, s.phase, intervals[k])
+		if on := k%2 == 0; (s.Phase == 0) != on || intervals[k] != k/2 {
+			t.Fatalf("frame %d: phase %d in interval %d", k, s.Phase, intervals[k])
 		}
 	}
 }
 
 func TestPhaseNeverReachesANeighbour(t *testing.T) {
-	if p := quantise(big.NewRat(1, 1_000_000_000)); p != 1 {
+	if p := Quantise(big.NewRat(1, 1_000_000_000)); p != 1 {
 		t.Errorf("just after the first: %d", p)
 	}
-	if p := quantise(big.NewRat(999_999_999, 1_000_000_000)); p != warp.PhaseOne-1 {
+	if p := Quantise(big.NewRat(999_999_999, 1_000_000_000)); p != warp.PhaseOne-1 {
 		t.Errorf("just before the second: %d", p)
 	}
 }
 
 func TestClockSnapsToTheGridOfAConstantRate(t *testing.T) {
 	v := media.Video{TimeBase: big.NewRat(1, 1000), Rate: big.NewRat(24, 1), Start: new(big.Rat)}
-	c := newClock(v)
+	c := NewClock(v)
 	for i, pts := range []int64{0, 42, 83, 125, 167, 208, 250} {
-		if got := c.at(pts); got.Cmp(big.NewRat(int64(i), 24)) != 0 {
+		if got := c.At(pts); got.Cmp(big.NewRat(int64(i), 24)) != 0 {
 			t.Errorf("frame %d at %d ms: %s s, want %d/24", i, pts, got.RatString(), i)
 		}
 	}
 	// A time off the grid is what it is.
-	if got := c.at(300); got.Cmp(big.NewRat(3, 10)) != 0 {
+	if got := c.At(300); got.Cmp(big.NewRat(3, 10)) != 0 {
 		t.Errorf("off the grid: %s", got.RatString())
 	}
 	// A grid finer than the time base can show is none.
 	v.Rate = big.NewRat(500, 1)
-	if c := newClock(v); c.grid != nil {
+	if c := NewClock(v); c.grid != nil {
 		t.Errorf("grid of %s at a millisecond", c.grid)
 	}
 }

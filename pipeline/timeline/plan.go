@@ -85,7 +85,7 @@ func (p *Plan) Lay(s Spacing) {
 			if slow != nil {
 				spent = new(big.Rat).Quo(open, slow)
 			}
-			pass.Layout = &Exposed{c, open, subframes(spent, s.Source)}
+			pass.Layout = &Exposed{c, open, Subframes(spent, s.Source)}
 		default:
 			pass.Layout = &c
 		}

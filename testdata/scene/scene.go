@@ -119,3 +119,25 @@ func CreateY4M(name string, width, height, frames, num, den int) error {
 	defer f.Close()
 	return WriteY4M(f, width, height, frames, num, den)
 }
+
+// CreateCutY4M writes a file of frames whose second half is another picture, at 24 frames
+// a second.
+func CreateCutY4M(name string, width, height, frames int) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fmt.Fprintf(f, "YUV4MPEG2 W%d H%d F24:1 Ip A1:1 C420jpeg\n", width, height)
+	for k := range frames {
+		t := float64(k) / 24
+		if k >= frames/2 {
+			t += 100 // the ground has moved on by many pictures
+		}
+		p := Draw(width, height, t)
+		if _, err := fmt.Fprintf(f, "FRAME\n%s%s%s", p.Y, p.U, p.V); err != nil {
+			return err
+		}
+	}
+	return f.Close()
+}

@@ -2,23 +2,12 @@ package pipeline
 
 import (
 	"bytes"
-	"context"
-	"fmt"
-	"io"
-	"math"
 	"math/big"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
-	"retime/flow"
-	"retime/flow/opencv"
-	"retime/frame"
-	"retime/pipeline/media"
 	"retime/pipeline/timeline"
 	"retime/testdata/scene"
-	"retime/warp"
 )
 
 // halfScenes makes a clip of n frames whose second half is another picture.

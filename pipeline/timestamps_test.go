@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"retime/pipeline/media"
+	"retime/pipeline/timeline"
 	"retime/testdata/scene"
 	"retime/warp"
 )
@@ -283,7 +284,7 @@ func TestKeepTimestamps(t *testing.T) {
 				break
 			}
 			length := new(big.Rat).Sub(at[i+1], at[i])
-			n := round(length.Mul(length, big.NewRat(24*c.each, 1)))
+			n := timeline.Round(length.Mul(length, big.NewRat(24*c.each, 1)))
 			step := new(big.Rat).Sub(times[k+1], times[k])
 			for j := int64(1); j < n; j++ {
 				if d := new(big.Rat).Sub(times[k+int(j)], times[k+int(j)-1]); d.Cmp(step) != 0 {

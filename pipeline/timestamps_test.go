@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"retime/pipeline/media"
+	"retime/testdata/clips"
 	"retime/testdata/scene"
 	"retime/warp"
 )
@@ -170,10 +171,7 @@ func planned(t *testing.T, source Source, o Options) (records []Record, sink *va
 // Each frame of a real clip of variable rate shows its moment within half an
 // output period.
 func TestVariableRateClip(t *testing.T) {
-	const clip = "../../shared/clips/d10_coffee_vfr_720p.mp4"
-	if _, err := os.Stat(clip); err != nil {
-		t.Skip("the clip is not here")
-	}
+	clip := clips.Find(t, "d10_coffee_vfr_720p.mp4")[0]
 	_, times, _ := readAll(t, clip)
 	for _, c := range []struct {
 		fps  string

@@ -4,6 +4,8 @@ import (
 	"os"
 	"regexp"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -47,14 +49,21 @@ func TestVersionOf(t *testing.T) {
 	}
 }
 
-// The newest entry of the changelog is the release that this source becomes.
+// The changelog begins with what is unreleased, or with the release that this source
+// becomes; no earlier release has its version.
 func TestChangelogNamesTheRelease(t *testing.T) {
 	text, err := os.ReadFile("../../CHANGELOG.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := regexp.MustCompile(`(?m)^## \[(\d.*?)\] - \d{4}-\d\d-\d\d$`).FindSubmatch(text)
-	if m == nil || "v"+string(m[1]) != release {
-		t.Errorf("CHANGELOG.md begins with %q, the program says %s", m, release)
+	var headings []string
+	for _, m := range regexp.MustCompile(`(?m)^## \[(.*?)\](?: - \d{4}-\d\d-\d\d)?$`).FindAllStringSubmatch(string(text), -1) {
+		headings = append(headings, m[1])
+	}
+	if len(headings) == 0 || headings[0] != "Unreleased" && "v"+headings[0] != release {
+		t.Fatalf("CHANGELOG.md has the headings %q, the program says %s", headings, release)
+	}
+	if slices.Contains(headings[1:], strings.TrimPrefix(release, "v")) {
+		t.Errorf("%s is released already: %q", release, headings)
 	}
 }

@@ -96,7 +96,7 @@ func report(in io.Reader, out io.Writer, allowed []*allowance) (problems []strin
 			if e.Output != "PASS\n" {
 				fmt.Fprint(out, e.Output)
 			}
-		case e.Action == "output":
+		case e.Action == "output" && !strings.HasPrefix(e.Output, "=== RUN"):
 			said[t] += e.Output
 		case e.Action == "fail" && e.Test == "":
 			problems = append(problems, e.Package+" failed")
@@ -110,7 +110,7 @@ func report(in io.Reader, out io.Writer, allowed []*allowance) (problems []strin
 		case e.Action == "skip" && e.Test != "":
 			skipped++
 			if !allow(allowed, e.Test) {
-				problems = append(problems, fmt.Sprintf("%s: %s was skipped:\n%s", e.Package, e.Test, said[t]))
+				problems = append(problems, fmt.Sprintf("%s: %s was skipped, and .ci/skips does not list it:\n%s", e.Package, e.Test, said[t]))
 			}
 		}
 		switch e.Action {

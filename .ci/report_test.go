@@ -10,6 +10,7 @@ func TestReport(t *testing.T) {
 {"Action":"start","Package":"a"}
 {"Action":"output","Package":"a","Test":"TestGood","Output":"noise\n"}
 {"Action":"pass","Package":"a","Test":"TestGood"}
+{"Action":"output","Package":"a","Test":"TestGPU/one","Output":"=== RUN   TestGPU/one\n"}
 {"Action":"output","Package":"a","Test":"TestGPU/one","Output":"no GPU\n"}
 {"Action":"skip","Package":"a","Test":"TestGPU/one"}
 {"Action":"pass","Package":"a","Test":"TestGPU"}
@@ -31,8 +32,8 @@ func TestReport(t *testing.T) {
 		problems []string
 	}{
 		{"TestGPU/.* needs a GPU\n# TestX y\n\nTestQuiet needs a program\n", []string{"b failed"}},
-		{"TestGPU/.* needs a GPU", []string{"a: TestQuiet was skipped:\nno such program\n", "b failed"}},
-		{"TestGPU/.* needs a GPU\nQuiet part of a name", []string{"a: TestQuiet was skipped:\nno such program\n", "b failed", "no test has the name of this line: Quiet part of a name"}},
+		{"TestGPU/.* needs a GPU", []string{"a: TestQuiet was skipped, and .ci/skips does not list it:\nno such program\n", "b failed"}},
+		{"TestGPU/.* needs a GPU\nQuiet part of a name", []string{"a: TestQuiet was skipped, and .ci/skips does not list it:\nno such program\n", "b failed", "no test has the name of this line: Quiet part of a name"}},
 		{"Test.* all", []string{"b failed"}},
 	} {
 		allowed, err := parseSkips(c.list)

@@ -16,8 +16,8 @@ const release = "v0.1.0"
 //go:embed version.txt
 var archived string
 
-// version identifies the source that the program was built from. Machines that
-// share a plan compare it, so two commits never have the same version.
+// version names the release or the commit that the program was built from. Machines
+// that share a plan compare their versions.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -146,7 +146,7 @@ bench: deps ## run the benchmarks
 
 .PHONY: lint
 lint: deps $(LINTER) ## check style and the direction of imports
-	$(LINTER) run ./...
+	$(LINTER) run ./... $(TEST_PROGRAMS)
 
 $(LINTER):
 	@echo "building golangci-lint (a few minutes, once)"

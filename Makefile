@@ -9,8 +9,8 @@ PACKAGES := gcc g++ pkg-config ffmpeg \
 	libavcodec-dev libavformat-dev libavfilter-dev libavdevice-dev \
 	libswscale-dev libswresample-dev libavutil-dev libopencv-dev
 
-# The tests of the evaluation's page drive a browser.
-TEST_PACKAGES := chromium
+# make test-page drives this browser.
+PAGE_PACKAGES := chromium
 
 # CUDA 11.8, from Debian's contrib and non-free; 1.6 GB to fetch. gcc-11 is the
 # newest that it works with.
@@ -22,7 +22,7 @@ DEMO     := build/demo-60fps.mp4
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: deps
 deps: ## install the Debian packages that are missing
@@ -128,10 +128,17 @@ demo: build ## convert a small clip from 24 to 60 frames per second
 	bin/retime testdata/demo.mp4 -o $(DEMO) --fps 60 -y --progress bar
 
 .PHONY: test
-test: deps ## run every test, with the race detector
-	@$(call install,$(TEST_PACKAGES))
-	$(GO) vet ./... ./testdata/scene ./testdata/makeclip
-	$(GO) test -race -timeout 40m ./...
+test: deps ## run every test, with the race detector; TESTFLAGS=-v adds flags
+	$(GO) vet ./... $(TEST_PROGRAMS)
+	$(GO) test -race -timeout 40m $(TESTFLAGS) ./...
+
+# Wildcards leave directories called testdata out.
+TEST_PROGRAMS := $(sort $(patsubst %/,./%,$(dir $(wildcard testdata/*/*.go))))
+
+.PHONY: test-page
+test-page: deps ## test the report of retime evaluate in a browser; installs Chromium
+	@$(call install,$(PAGE_PACKAGES))
+	$(GO) test -count=1 $(TESTFLAGS) -run '^TestPage' ./pipeline/evaluate
 
 .PHONY: bench
 bench: deps ## run the benchmarks
@@ -139,7 +146,7 @@ bench: deps ## run the benchmarks
 
 .PHONY: lint
 lint: deps $(LINTER) ## check style and the direction of imports
-	$(LINTER) run ./...
+	$(LINTER) run ./... $(TEST_PROGRAMS)
 
 $(LINTER):
 	@echo "building golangci-lint (a few minutes, once)"
@@ -148,6 +155,10 @@ $(LINTER):
 .PHONY: fmt
 fmt: ## format the code
 	gofmt -w $$(git ls-files '*.go')
+
+.PHONY: rename
+rename: ## change the module path: make rename MODULE=example.org/you/retime
+	@.ci/rename "$(MODULE)"
 
 .PHONY: install
 install: build ## install to PREFIX (default /usr/local)

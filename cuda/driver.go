@@ -3,7 +3,7 @@ package cuda
 import "unsafe"
 
 // Driver is what a Device needs of CUDA's driver. The build tag cuda brings in
-// the real one; retime/cuda/kernels has one that runs the kernels on the CPU,
+// the real one; package kernels has one that runs the kernels on the CPU,
 // for tests.
 //
 // Addresses are device addresses. Streams, events and kernels are the driver's

@@ -94,7 +94,7 @@ func TestCurve(t *testing.T) {
 		"source speed\n5 -50%\n1 -150%",
 	} {
 		o := lossless(t, clip)
-		o.Synthesis.Mode, o.Timing.Rate, o.Timing.Curve = warp.Blend, Rate{big.NewRat(30, 1), false}, mustParse(t, text)
+		o.Synthesis.Mode, o.Timing.Rate, o.Timing.Curve = warp.Blend, Rate{Value: big.NewRat(30, 1)}, mustParse(t, text)
 		c, err := curve.New(o.Timing.Curve)
 		if err != nil {
 			t.Fatal(err)

@@ -154,7 +154,7 @@ func convertDamaged(t *testing.T, name string, data []byte, what string) (frames
 		Input:     Input{File: input, Deinterlace: IgnoreFields},
 		Output:    Output{File: filepath.Join(out, "out.nut"), VideoCodec: "rawvideo"},
 		Synthesis: Synthesis{Mode: warp.Blend},
-		Timing:    Timing{Rate: Rate{big.NewRat(48, 1), false}},
+		Timing:    Timing{Rate: Rate{Value: big.NewRat(48, 1)}},
 		Compute:   Compute{Threads: 2},
 		Hooks:     Hooks{Log: slog.New(slog.DiscardHandler)},
 	}

@@ -121,7 +121,7 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 	for i := range mask.Pix {
 		mask.Pix[i] = uint8(i)
 	}
-	triple := Rate{ratio("3"), true}
+	triple := Rate{Value: ratio("3"), Multiple: true}
 	for name, o := range map[string]Options{
 		"fast":     {Timing: Timing{Rate: triple}, Synthesis: Synthesis{Preset: Fast}},
 		"balanced": {Timing: Timing{Rate: triple}, Synthesis: Synthesis{Preset: Balanced}},
@@ -203,7 +203,7 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 }
 
 func TestDeviceWithoutMemory(t *testing.T) {
-	o := &Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{ratio("2"), true}}, Compute: Compute{Threads: 2}}
+	o := &Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}}, Compute: Compute{Threads: 2}}
 	if err := o.Settle(); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestDeviceWithoutMemory(t *testing.T) {
 // frame takes is an error that says so.
 func TestDeviceWithoutHostMemory(t *testing.T) {
 	o := fading()
-	o.Timing.Rate = Rate{ratio("2"), true}
+	o.Timing.Rate = Rate{Value: ratio("2"), Multiple: true}
 	clip := writeScene(t, 72, 50, 4, 24, 1)
 	for _, c := range []struct {
 		memory int64

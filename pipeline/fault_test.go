@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
@@ -127,7 +126,7 @@ func TestTruncatedInput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := lossless(t, truncated(t, c.name, 72, c.args...))
-			o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
+			o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{Value: big.NewRat(48, 1)}
 			report, err := Run(context.Background(), o)
 			if fault.KindOf(err) != fault.BadData || err == nil {
 				t.Fatalf("error %v, want bad data", err)
@@ -189,7 +188,7 @@ func TestDamageInTheMiddle(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := lossless(t, clip)
-	o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
+	o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{Value: big.NewRat(48, 1)}
 	report := mustRun(t, o)
 	if report.Damage == (media.Damage{}) {
 		t.Error("no damage is counted")

@@ -44,7 +44,7 @@ func TestDamagedFlowCacheInARun(t *testing.T) {
 	o := Options{
 		Input:     Input{File: writeScene(t, 72, 50, 9, 24, 1)},
 		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
-		Timing:    Timing{Rate: Rate{ratio("2"), true}},
+		Timing:    Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
 		Synthesis: Synthesis{Preset: Fast},
 		Compute:   Compute{Threads: 4, Backend: CPU},
 		Hooks:     Hooks{Log: slog.New(slog.NewTextHandler(&said, nil)), Digest: func(_ int64, d Digest) { frames = append(frames, d) }},
@@ -100,7 +100,7 @@ func TestFlowCacheWithoutRoom(t *testing.T) {
 	mustRun(t, Options{
 		Input:     Input{File: input},
 		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
-		Timing:    Timing{Rate: Rate{ratio("2"), true}},
+		Timing:    Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
 		Synthesis: Synthesis{Preset: Fast, FlowCache: dir},
 		Compute:   Compute{Threads: 4, Backend: CPU},
 		Hooks:     Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},

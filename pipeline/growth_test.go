@@ -91,7 +91,7 @@ func TestManyRuns(t *testing.T) {
 		if i == warm {
 			before = measure(t)
 		}
-		o := Options{Input: Input{File: []string{plain, rich}[i%2]}, Output: Output{File: filepath.Join(dir, "out.mkv"), Overwrite: true}, Compute: Compute{Threads: 1}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}}
+		o := Options{Input: Input{File: []string{plain, rich}[i%2]}, Output: Output{File: filepath.Join(dir, "out.mkv"), Overwrite: true}, Compute: Compute{Threads: 1}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 		o.Output.VideoCodec = []string{"ffv1", "rawvideo", "libx264"}[i%3]
 		switch i % 10 {
 		case 5: // subtitles in another format

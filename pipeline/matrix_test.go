@@ -192,7 +192,7 @@ func TestPassThroughMatrix(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			o := Options{Input: Input{File: m.write(t, dir)}, Synthesis: Synthesis{Preset: Fast}, Compute: Compute{Threads: 1}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}}
+			o := Options{Input: Input{File: m.write(t, dir)}, Synthesis: Synthesis{Preset: Fast}, Compute: Compute{Threads: 1}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 			o.Output.File, o.Output.VideoCodec, o.Output.VideoOptions = m.lossless(dir)
 			report := mustRun(t, o)
 			source, times, v := readAll(t, o.Input.File)
@@ -252,7 +252,7 @@ func TestFidelity(t *testing.T) {
 		dir := t.TempDir()
 		input := m.write(t, dir)
 		out, codec, _ := m.lossless(dir)
-		mustRun(t, Options{Input: Input{File: input}, Output: Output{File: out, VideoCodec: codec}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}})
+		mustRun(t, Options{Input: Input{File: input}, Output: Output{File: out, VideoCodec: codec}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}})
 		peer := filepath.Join(dir, "peer"+filepath.Ext(out))
 		ffmpeg(t, "-i", input, "-map", "0", "-c", "copy", "-c:v", codec, "-vf", "minterpolate=fps=2*("+m.rate+"):mi_mode=mci", peer)
 		fmt.Fprintf(&rows, "| %s, %s | %s | %s |\n", m.name, m.format, verdict(t, input, out), verdict(t, input, peer))

@@ -166,7 +166,7 @@ func TestOutputCounts(t *testing.T) {
 func TestFromFallsBetweenFrames(t *testing.T) {
 	input := writeScene(t, 48, 32, 8, 24, 1)
 	whole := lossless(t, input)
-	whole.Synthesis.Mode, whole.Timing.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
+	whole.Synthesis.Mode, whole.Timing.Rate = warp.Blend, Rate{Value: big.NewRat(48, 1)}
 	mustRun(t, whole)
 	part := whole
 	part.Output.File = filepath.Join(t.TempDir(), "part.nut")
@@ -291,7 +291,7 @@ func TestSoundIsCopied(t *testing.T) {
 	dir := t.TempDir()
 	clip := filepath.Join(dir, "sound.mp4")
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 24, 1), "-f", "lavfi", "-i", "sine=duration=1", "-c:v", "libx264", "-c:a", "aac", clip)
-	o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, "out.mp4")}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{big.NewRat(60, 1), false}}}
+	o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, "out.mp4")}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(60, 1)}}}
 	mustRun(t, o)
 	hash := func(name string) string {
 		return ffmpeg(t, "-i", name, "-map", "0:a", "-c", "copy", "-f", "framehash", "-")
@@ -308,7 +308,7 @@ func TestVariableRate(t *testing.T) {
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 25, 1), "-vf", "select='mod(n,3)-2'", "-vsync", "vfr", "-c:v", "ffv1", clip)
 	source, times, _ := readAll(t, clip)
 	o := lossless(t, clip)
-	o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{big.NewRat(25, 1), false}
+	o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{Value: big.NewRat(25, 1)}
 	mustRun(t, o)
 	got, _, _ := readAll(t, o.Output.File)
 	for i, at := range times {

@@ -30,7 +30,7 @@ func TestImageSequences(t *testing.T) {
 			Input:     Input{File: filepath.Join(in, "f%04d."+c.ext), Rate: big.NewRat(24, 1)},
 			Output:    Output{File: filepath.Join(out, "%03d."+c.ext)},
 			Synthesis: Synthesis{Mode: warp.Blend},
-			Timing:    Timing{Rate: Rate{big.NewRat(2, 1), true}},
+			Timing:    Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}},
 		}
 		report := mustRun(t, o)
 		if report.Frames != 6 || report.Rate.Cmp(big.NewRat(48, 1)) != 0 || report.Output != o.Output.File {
@@ -71,7 +71,7 @@ func TestFloatSequence(t *testing.T) {
 		t.Fatal(err)
 	}
 	ffmpeg(t, "-f", "rawvideo", "-pix_fmt", "gbrpf32le", "-s", fmt.Sprintf("%dx%d", w, h), "-i", clip, filepath.Join(in, "%d.exr"))
-	o := Options{Input: Input{File: filepath.Join(in, "%d.exr"), Rate: big.NewRat(24, 1)}, Output: Output{File: filepath.Join(out, "%d.exr")}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}}
+	o := Options{Input: Input{File: filepath.Join(in, "%d.exr"), Rate: big.NewRat(24, 1)}, Output: Output{File: filepath.Join(out, "%d.exr")}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 	mustRun(t, o)
 	made := filepath.Join(out, "made")
 	ffmpeg(t, "-i", filepath.Join(out, "2.exr"), "-f", "rawvideo", "-pix_fmt", "gbrpf32le", made)
@@ -129,7 +129,7 @@ func TestSequenceFaults(t *testing.T) {
 		Input:     Input{File: clip},
 		Output:    Output{File: filepath.Join(out, "%d.png")},
 		Synthesis: Synthesis{Mode: warp.Blend},
-		Timing:    Timing{Rate: Rate{big.NewRat(96, 1), false}},
+		Timing:    Timing{Rate: Rate{Value: big.NewRat(96, 1)}},
 		Hooks: Hooks{Progress: func(p Progress) {
 			if p.Frames == 2 {
 				cancel()
@@ -176,7 +176,7 @@ func TestPipes(t *testing.T) {
 			Input:     Input{File: fmt.Sprintf("pipe:%d", inRead.Fd())},
 			Output:    Output{File: fmt.Sprintf("/dev/fd/%d", outWrite.Fd()), Format: format},
 			Synthesis: Synthesis{Mode: warp.Blend},
-			Timing:    Timing{Rate: Rate{big.NewRat(2, 1), true}},
+			Timing:    Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}},
 		}
 		if format != "yuv4mpegpipe" {
 			o.Output.VideoCodec = "ffv1"

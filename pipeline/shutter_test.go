@@ -56,7 +56,7 @@ func TestShutter(t *testing.T) {
 	}{{25, big.NewRat(1, 1), 180}, {10, big.NewRat(1, 1), 360}, {24, big.NewRat(1, 1), 90}, {25, big.NewRat(1, 2), 360}, {50, big.NewRat(2, 1), 180}} {
 		records, sink := planned(t, &levelSource{levels: levels}, Options{
 			Synthesis: Synthesis{Mode: warp.Blend},
-			Timing:    Timing{Rate: Rate{big.NewRat(c.rate, 1), false}, Slow: c.slow, Shutter: big.NewRat(c.angle, 360)},
+			Timing:    Timing{Rate: Rate{Value: big.NewRat(c.rate, 1)}, Slow: c.slow, Shutter: big.NewRat(c.angle, 360)},
 		})
 		slow, _ := c.slow.Float64()
 		if want := int(math.Ceil(0.6 * slow * float64(c.rate))); len(sink.values) != want || len(records) != want {
@@ -86,7 +86,7 @@ func TestShutterLeavesStillFrames(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "still.nut")
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 1, 24, 1), "-vf", "loop=11:1", "-c:v", "rawvideo", clip)
 	o := lossless(t, clip)
-	o.Timing.Rate, o.Timing.Shutter = Rate{big.NewRat(12, 1), false}, big.NewRat(1, 1)
+	o.Timing.Rate, o.Timing.Shutter = Rate{Value: big.NewRat(12, 1)}, big.NewRat(1, 1)
 	report := mustRun(t, o)
 	source, _, _ := readAll(t, clip)
 	got, _, _ := readAll(t, o.Output.File)
@@ -111,7 +111,7 @@ func TestShutterDoesNotMixScenes(t *testing.T) {
 	}
 	_, sink := planned(t, &levelSource{levels: levels}, Options{
 		Synthesis: Synthesis{Mode: warp.Blend, Scenes: []*big.Rat{big.NewRat(21, 100)}},
-		Timing:    Timing{Rate: Rate{big.NewRat(10, 1), false}, Shutter: big.NewRat(1, 1)},
+		Timing:    Timing{Rate: Rate{Value: big.NewRat(10, 1)}, Shutter: big.NewRat(1, 1)},
 	})
 	if want := []int{10, 10, 10, 200}; len(sink.values) != 4 || sink.values[0] != want[0] || sink.values[1] != want[1] || sink.values[2] != want[2] || sink.values[3] != want[3] {
 		t.Errorf("levels %v, want %v", sink.values, want)

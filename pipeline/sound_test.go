@@ -141,7 +141,7 @@ func TestSoundDoesNotDrift(t *testing.T) {
 				Input:     Input{File: clip},
 				Output:    Output{File: filepath.Join(t.TempDir(), c.out), VideoCodec: "ffv1"},
 				Synthesis: Synthesis{Mode: warp.Blend},
-				Timing:    Timing{Rate: Rate{ratio(c.fps), false}, Slow: ratio(c.slow)},
+				Timing:    Timing{Rate: Rate{Value: ratio(c.fps)}, Slow: ratio(c.slow)},
 			}
 			mustRun(t, o)
 			drift := clockDrift(t, o.Output.File, clicks, c.rate, o.Timing.Slow)

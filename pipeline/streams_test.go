@@ -68,7 +68,7 @@ func TestEveryStreamGoesThrough(t *testing.T) {
 	if len(want) != 9 { // six streams, two chapters, the file
 		t.Fatalf("the input has %d entries:\n%s", len(want), strings.Join(want, "\n"))
 	}
-	o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}}
+	o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 	var said strings.Builder
 	o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 	mustRun(t, o)
@@ -150,7 +150,7 @@ func TestSecondVideo(t *testing.T) {
 		width  int
 		frames string
 	}{{nil, 64, "12,6"}, {[]string{"0:v:1"}, 32, "12"}} {
-		o := Options{Input: Input{File: clip, Map: c.maps}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{big.NewRat(2, 1), true}}}
+		o := Options{Input: Input{File: clip, Map: c.maps}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 		if report := mustRun(t, o); report.Width != c.width {
 			t.Errorf("Input.Map %v: converted the stream of width %d", c.maps, report.Width)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
+	"retime/testdata/clips"
 	"retime/testdata/scene"
 	"retime/warp"
 )
@@ -123,7 +124,7 @@ func TestOddTimestamps(t *testing.T) {
 		}
 		ffmpeg(t, append(args, clip)...)
 		o := lossless(t, clip)
-		o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{big.NewRat(48, 1), false}
+		o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{Value: big.NewRat(48, 1)}
 		mustRun(t, o)
 		got, times, _ := readAll(t, o.Output.File)
 		if want := 2*(48-c.first) - c.short; len(got) != want {
@@ -158,10 +159,7 @@ func planned(t *testing.T, source Source, o Options) (records []Record, sink *va
 // Each frame of a real clip of variable rate shows its moment within half an
 // output period.
 func TestVariableRateClip(t *testing.T) {
-	const clip = "../../shared/clips/d10_coffee_vfr_720p.mp4"
-	if _, err := os.Stat(clip); err != nil {
-		t.Skip("the clip is not here")
-	}
+	clip := clips.Find(t, "d10_coffee_vfr_720p.mp4")[0]
 	_, times, _ := readAll(t, clip)
 	for _, c := range []struct {
 		fps  string
@@ -171,7 +169,7 @@ func TestVariableRateClip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		records, _ := planned(t, r, Options{Synthesis: Synthesis{Mode: warp.Nearest}, Timing: Timing{Rate: Rate{ratio(c.fps), false}, Slow: c.slow}})
+		records, _ := planned(t, r, Options{Synthesis: Synthesis{Mode: warp.Nearest}, Timing: Timing{Rate: Rate{Value: ratio(c.fps)}, Slow: c.slow}})
 		r.Close()
 		factor, _ := new(big.Rat).Mul(ratio(c.fps), c.slow).Float64()
 		worst := 0.0
@@ -194,7 +192,7 @@ func TestVariableRateClip(t *testing.T) {
 
 // What moves evenly in a clip of variable rate moves evenly in the output.
 func TestVariableRateMovesEvenly(t *testing.T) {
-	records, sink := planned(t, &rampSource{[]int64{0, 4, 8, 20, 24, 40, 44, 48, 60, 100}}, Options{Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{big.NewRat(50, 1), false}}})
+	records, sink := planned(t, &rampSource{[]int64{0, 4, 8, 20, 24, 40, 44, 48, 60, 100}}, Options{Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(50, 1)}}})
 	if len(records) != 51 {
 		t.Fatalf("%d frames, want 51", len(records))
 	}
@@ -208,7 +206,7 @@ func TestVariableRateMovesEvenly(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "vfr.nut")
 	ffmpeg(t, "-i", writeScene(t, width, height, 16, 24, 1), "-vf", "select='not(eq(mod(n,5),2))'", "-vsync", "vfr", "-c:v", "rawvideo", clip)
 	o := lossless(t, clip)
-	o.Timing.Rate = Rate{big.NewRat(24, 1), false}
+	o.Timing.Rate = Rate{Value: big.NewRat(24, 1)}
 	mustRun(t, o)
 	got, _, _ := readAll(t, o.Output.File)
 	for k := range got {
@@ -226,7 +224,7 @@ func TestGaps(t *testing.T) {
 		times = append(times, 4*i+200*(i/15))
 	}
 	source := &rampSource{times}
-	o := Options{Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{big.NewRat(100, 1), false}}, Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&log, nil))}}
+	o := Options{Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(100, 1)}}, Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&log, nil))}}
 	video := source.Video()
 	video.Average = big.NewRat(25, 1)
 	_, sink := planned(t, &describedSource{source, video}, o)

@@ -190,7 +190,7 @@ func TestHelpAndVersion(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout, "Exit codes") || !strings.Contains(stdout, "--fps RATE") {
 		t.Errorf("--help: exit code %d\n%s", code, stdout)
 	}
-	if stdout, _, code := run(t, "--version"); code != 0 || !strings.HasPrefix(stdout, "retime version ") {
+	if stdout, _, code := run(t, "--version"); code != 0 || !strings.HasPrefix(stdout, "retime version "+release) {
 		t.Errorf("--version: exit code %d\n%s", code, stdout)
 	}
 }

@@ -32,7 +32,7 @@ func browser(t *testing.T, page string) context.Context {
 		}
 	}
 	if path == "" {
-		t.Skip("needs Chromium; apt-get install chromium")
+		t.Skip("needs Chromium; make test-page installs it and runs this test")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(3*time.Minute),
 		chromedp.WindowSize(1200, 1000), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))

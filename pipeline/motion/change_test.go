@@ -6,13 +6,13 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"testing"
 
 	"retime/flow"
 	"retime/flow/opencv"
 	"retime/frame"
 	"retime/pipeline/media"
+	"retime/testdata/clips"
 	"retime/warp"
 )
 
@@ -71,19 +71,6 @@ func plainChange(a, b frame.Image[uint8], f warp.FlowPair) Change {
 	return Change{1 - max(along.value(), still.value(), 0), lost / n}
 }
 
-// sharedClips returns the material kept beside the project, if it is there.
-func sharedClips(t *testing.T, pattern string) []string {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "clips", pattern))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(names) == 0 {
-		t.Skip("needs the test clips beside the project, in ../shared/clips")
-	}
-	return names
-}
-
 // smallGuides returns every step-th frame's guide, at most 640 pixels wide.
 func smallGuides(t *testing.T, name string, step, most int) []frame.Image[uint8] {
 	t.Helper()
@@ -136,9 +123,9 @@ func brightened(g frame.Image[uint8], gain, offset float64) frame.Image[uint8] {
 // On cuts between real clips, and on motion, four frames' jumps, flashes and
 // fades within them, precision and recall are at least 0.95.
 func TestCutsOnRealClips(t *testing.T) {
-	var clips [][]frame.Image[uint8]
-	for _, name := range sharedClips(t, "d0[1-7]*") {
-		clips = append(clips, smallGuides(t, name, 3, 24))
+	var material [][]frame.Image[uint8]
+	for _, name := range clips.Find(t, "d0[1-7]*") {
+		material = append(material, smallGuides(t, name, 3, 24))
 	}
 	estimate := map[bool]*opencv.DIS{}
 	for _, way := range []bool{false, true} {
@@ -172,13 +159,13 @@ func TestCutsOnRealClips(t *testing.T) {
 			quiet++
 		}
 	}
-	for i, clip := range clips {
+	for i, clip := range material {
 		for k := 0; k+1 < len(clip); k += 6 {
 			try(fmt.Sprintf("clip %d, three frames' motion", i), clip[k], clip[k+1], false)
 			try(fmt.Sprintf("clip %d, flash", i), clip[k], brightened(clip[k+1], 1.4, 50), false)
 			try(fmt.Sprintf("clip %d, fade", i), brightened(clip[k], 0.8, 0), brightened(clip[k+1], 0.7, 0), false)
 		}
-		for j, other := range clips {
+		for j, other := range material {
 			if i != j {
 				a := clip[len(clip)/2]
 				try(fmt.Sprintf("clip %d to %d", i, j), a, fitted(other[1], a.Width, a.Height), true)

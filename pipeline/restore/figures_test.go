@@ -22,6 +22,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/curve"
 	"retime/pipeline/media"
+	"retime/testdata/clips"
 )
 
 // go test ./pipeline/restore -run Figures -v -timeout 2h -args -figures
@@ -40,7 +41,7 @@ func TestFigures(t *testing.T) {
 	if !*figures {
 		t.Skip("takes minutes; -args -figures runs it")
 	}
-	clips := figureClips(t)
+	names := clips.Find(t, *figuresClips+".*")
 	dir := *figuresKeep
 	if dir == "" {
 		dir = t.TempDir()
@@ -48,7 +49,7 @@ func TestFigures(t *testing.T) {
 	fmt.Println("| clip | damaged | found | recall | precision | minterpolate | retime | others | sound |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|")
 	var all trial
-	for _, clip := range clips {
+	for _, clip := range names {
 		d := damageClip(t, clip, dir)
 		rival := d.rival(t)
 		got := d.restore(t)
@@ -79,7 +80,7 @@ func TestJumpFigures(t *testing.T) {
 	}
 	const apart = 7 // frames
 	var dropped, right, wrong int
-	for _, clip := range figureClips(t) {
+	for _, clip := range clips.Find(t, *figuresClips+".*") {
 		for round := range uint64(4) { // nothing is left out in the first
 			random := rand.New(rand.NewPCG(*figuresSeed, round))
 			missing := map[int]bool{}
@@ -121,15 +122,6 @@ func TestJumpFigures(t *testing.T) {
 	if float64(right) < 0.95*float64(right+wrong) {
 		t.Errorf("precision below 0.95")
 	}
-}
-
-// figureClips are the real clips to measure on.
-func figureClips(t *testing.T) []string {
-	clips, _ := filepath.Glob(filepath.Join("../../../shared/clips", *figuresClips+".*"))
-	if len(clips) == 0 {
-		t.Skip("needs ../shared/clips")
-	}
-	return clips
 }
 
 // damaged is a clip of which some frames are spoilt.

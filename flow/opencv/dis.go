@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"math"
 
+	"gocv.io/x/gocv"
+
 	"retime/flow"
 	"retime/frame"
 )
@@ -140,6 +142,7 @@ func coarsest(w, h, patch int) int {
 type DIS struct {
 	opts DISOptions
 	alg  *C.flow_dis // nil once closed
+	flow gocv.Mat
 }
 
 // NewDIS returns an estimator, which must be closed.
@@ -151,7 +154,7 @@ func NewDIS(opts DISOptions) (*DIS, error) {
 	if err := failure(C.flow_dis_new(&alg)); err != nil {
 		return nil, fmt.Errorf("flow: new DIS: %w", err)
 	}
-	return &DIS{opts: opts, alg: alg}, nil
+	return &DIS{opts: opts, alg: alg, flow: gocv.NewMat()}, nil
 }
 
 // Estimate makes dst the flow from a to b, 8-bit luma of one size, from 1x1 up
@@ -207,14 +210,15 @@ func (d *DIS) run(a, b frame.Image[uint8], initial, dst *flow.Field) error {
 
 func (d *DIS) calc(a, b frame.Image[uint8], width, height, finest int, guided bool) (f C.flow_field, err error) {
 	opts := d.opts.native(finest)
-	err = failure(C.flow_dis_calc(d.alg, &opts, luma(a), luma(b), C.int(width), C.int(height), flag(guided), &f))
+	err = failure(C.flow_dis_calc(d.alg, &opts, luma(a), luma(b), C.int(width), C.int(height), flag(guided),
+		C.flow_mat(d.flow.Ptr()), &f))
 	return f, err
 }
 
 // load makes a field, extended to w by h, the initial flow of the next calc.
 func (d *DIS) load(f flow.Field, w, h int) error {
 	var initial C.flow_field
-	if err := failure(C.flow_dis_initial(d.alg, C.int(w), C.int(h), &initial)); err != nil {
+	if err := failure(C.flow_create(C.flow_mat(d.flow.Ptr()), C.int(w), C.int(h), &initial)); err != nil {
 		return fmt.Errorf("initial flow of %dx%d: %w", w, h, err)
 	}
 	dst := vectors(initial)
@@ -252,5 +256,5 @@ func (o DISOptions) native(finest int) C.flow_dis_options {
 func (d *DIS) Close() error {
 	C.flow_dis_free(d.alg)
 	d.alg = nil
-	return nil
+	return d.flow.Close()
 }

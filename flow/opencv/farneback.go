@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 
+	"gocv.io/x/gocv"
+
 	"retime/flow"
 	"retime/frame"
 )
@@ -65,8 +67,9 @@ func (o FarnebackOptions) check() error {
 //
 // A Farneback is for one goroutine at a time; several may run at once.
 type Farneback struct {
-	opts FarnebackOptions
-	alg  *C.flow_farneback // nil once closed
+	opts   FarnebackOptions
+	flow   gocv.Mat
+	closed bool
 }
 
 // NewFarneback returns an estimator, which must be closed.
@@ -74,18 +77,14 @@ func NewFarneback(opts FarnebackOptions) (*Farneback, error) {
 	if err := opts.check(); err != nil {
 		return nil, fmt.Errorf("flow: Farneback: %w", err)
 	}
-	var alg *C.flow_farneback
-	if err := failure(C.flow_farneback_new(&alg)); err != nil {
-		return nil, fmt.Errorf("flow: new Farneback: %w", err)
-	}
-	return &Farneback{opts: opts, alg: alg}, nil
+	return &Farneback{opts: opts, flow: gocv.NewMat()}, nil
 }
 
 // Estimate makes dst the flow from a to b, 8-bit luma of one size, from 1x1 up
 // to 32766 in a side. It reads a and b in place and reuses dst's memory; after an
 // error dst is undefined.
 func (e *Farneback) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
-	if e.alg == nil {
+	if e.closed {
 		return errors.New("flow: Farneback is closed")
 	}
 	if err := e.run(a, b, dst); err != nil {
@@ -107,7 +106,7 @@ func (e *Farneback) run(a, b frame.Image[uint8], dst *flow.Field) error {
 
 func (e *Farneback) calc(a, b frame.Image[uint8]) (f C.flow_field, err error) {
 	opts := e.opts.native()
-	err = failure(C.flow_farneback_calc(e.alg, &opts, luma(a), luma(b), &f))
+	err = failure(C.flow_farneback(&opts, luma(a), luma(b), C.flow_mat(e.flow.Ptr()), &f))
 	return f, err
 }
 
@@ -125,7 +124,6 @@ func (o FarnebackOptions) native() C.flow_farneback_options {
 
 // Close frees what e holds in OpenCV's memory. It may be called again.
 func (e *Farneback) Close() error {
-	C.flow_farneback_free(e.alg)
-	e.alg = nil
-	return nil
+	e.closed = true
+	return e.flow.Close()
 }

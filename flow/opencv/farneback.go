@@ -17,14 +17,14 @@ import (
 
 // FarnebackOptions are the parameters of a Farneback estimator.
 type FarnebackOptions struct {
-	// PyramidScale is the size of a pyramid level over that of the finer one, above
-	// 0 and below 1.
+	// PyramidScale is the size of a pyramid level divided by the size of the next
+	// finer level, above 0 and below 1.
 	PyramidScale float64
-	// Levels counts the pyramid levels besides full size; those of less than 32
-	// pixels in a side are left out.
+	// Levels counts the pyramid levels besides full size. OpenCV leaves out levels
+	// of less than 32 pixels in a side.
 	Levels int
-	// WindowSize is the side in pixels of the window that displacements are
-	// averaged over, at least 1.
+	// WindowSize is the side in pixels of the window over which OpenCV averages
+	// displacements, at least 1.
 	WindowSize int
 	// Iterations counts the iterations on each level, at least 1.
 	Iterations int
@@ -33,7 +33,7 @@ type FarnebackOptions struct {
 	// with 1.5.
 	PolyN     int
 	PolySigma float64
-	// Gaussian averages by a Gaussian window rather than a box: slower and more
+	// Gaussian selects a Gaussian window instead of a box, which is slower and more
 	// accurate.
 	Gaussian bool
 }
@@ -62,17 +62,18 @@ func (o FarnebackOptions) check() error {
 }
 
 // Farneback estimates flow by polynomial expansion (Farnebäck, "Two-Frame
-// Motion Estimation Based on Polynomial Expansion", SCIA 2003), as OpenCV's
-// cv::calcOpticalFlowFarneback does it.
+// Motion Estimation Based on Polynomial Expansion", SCIA 2003), by OpenCV's
+// cv::calcOpticalFlowFarneback.
 //
-// A Farneback is for one goroutine at a time; several may run at once.
+// Only one goroutine may use a Farneback at a time; several may run at once.
 type Farneback struct {
 	opts   FarnebackOptions
 	flow   gocv.Mat
 	closed bool
 }
 
-// NewFarneback returns an estimator, which must be closed.
+// NewFarneback returns an estimator, which the caller must close, or an error if
+// opts are out of range.
 func NewFarneback(opts FarnebackOptions) (*Farneback, error) {
 	if err := opts.check(); err != nil {
 		return nil, fmt.Errorf("flow: Farneback: %w", err)
@@ -80,7 +81,7 @@ func NewFarneback(opts FarnebackOptions) (*Farneback, error) {
 	return &Farneback{opts: opts, flow: gocv.NewMat()}, nil
 }
 
-// Estimate makes dst the flow from a to b, 8-bit luma of one size, from 1x1 up
+// Estimate sets dst to the flow from a to b, 8-bit luma of one size, from 1x1 up
 // to 32766 in a side. It reads a and b in place and reuses dst's memory; after an
 // error dst is undefined.
 func (e *Farneback) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
@@ -122,7 +123,7 @@ func (o FarnebackOptions) native() C.flow_farneback_options {
 	}
 }
 
-// Close frees what e holds in OpenCV's memory. It may be called again.
+// Close frees e's memory in OpenCV. Further calls do nothing.
 func (e *Farneback) Close() error {
 	e.closed = true
 	return e.flow.Close()

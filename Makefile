@@ -20,6 +20,17 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 LINTER   := build/golangci-lint-2.5.0
 DEMO     := build/demo-60fps.mp4
 
+# GoCV takes what pkg-config lists for OpenCV: every module, with GUI toolkits and GDAL,
+# a hundred shared libraries more than retime needs. GoCV's tag customenv leaves the
+# headers and libraries to these lines, and --gc-sections drops the parts of GoCV that
+# retime does not call, so the program links few modules. The linker wants the modules
+# named here because OpenCV's video module loads them. A bare go build links everything
+# and works, too. All of this touches the link only: no target compiles GoCV again.
+TAGS := customenv
+export GOFLAGS := $(GOFLAGS) -trimpath -tags=$(TAGS) \
+	-ldflags=-extldflags=-Wl,--gc-sections,--as-needed,-lopencv_dnn,-lopencv_calib3d,-lopencv_features2d,-lopencv_flann
+export CPLUS_INCLUDE_PATH := /usr/include/opencv4:/usr/local/include/opencv4$(CPLUS_INCLUDE_PATH:%=:%)
+
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,7 +55,7 @@ endef
 
 .PHONY: build
 build: deps ## build bin/retime
-	@$(GO) build -trimpath -o bin/retime ./cmd/retime
+	@$(GO) build -o bin/retime ./cmd/retime
 
 # One file of kernels a source, for every architecture from Volta to Hopper and as
 # PTX for later ones. Products and sums are not fused, so that floats are the CPU's.
@@ -53,12 +64,13 @@ NVCCFLAGS  := -O3 -std=c++14 -fmad=false -t 2 -Xfatbin=-compress-all \
 	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
 FATBINS    := $(patsubst cuda/kernels/%.cu,cuda/fatbin/%.fatbin,$(wildcard cuda/kernels/*.cu))
 # The driver's library is linked where there is no driver, too. /usr/local/cuda is
-# where NVIDIA's own toolkit lies.
-CUDA_ENV   := CGO_LDFLAGS="$${CGO_LDFLAGS:--O2 -g} -L/usr/lib/x86_64-linux-gnu/stubs -L/usr/local/cuda/lib64/stubs"
+# where NVIDIA's own toolkit lies. LIBRARY_PATH, unlike CGO_LDFLAGS, is no reason for
+# Go to compile every C package again.
+CUDA_ENV   := LIBRARY_PATH="$${LIBRARY_PATH:+$$LIBRARY_PATH:}/usr/lib/x86_64-linux-gnu/stubs:/usr/local/cuda/lib64/stubs"
 
 .PHONY: cuda
 cuda: build kernels ## build bin/retime-cuda, for NVIDIA GPUs
-	@$(CUDA_ENV) $(GO) build -trimpath -tags cuda -o bin/retime-cuda ./cmd/retime
+	@$(CUDA_ENV) $(GO) build -tags $(TAGS),cuda -o bin/retime-cuda ./cmd/retime
 
 .PHONY: kernels
 kernels: cuda-deps ## compile the kernels; CUDA_ARCHS="80 90" for these GPUs only
@@ -114,13 +126,13 @@ test-cuda: build ## run the CUDA tests; needs an NVIDIA GPU
 	@cuda=$$(bin/retime info | grep ^CUDA); echo "$$cuda"; \
 	case $$cuda in *devices:*) ;; *) echo "make test-cuda needs an NVIDIA GPU; make check-cuda and make test do not" >&2; exit 1;; esac
 	@$(MAKE) --no-print-directory kernels
-	$(CUDA_ENV) $(GO) test -tags cuda -count=1 ./cuda/...
+	$(CUDA_ENV) $(GO) test -tags $(TAGS),cuda -count=1 ./cuda/...
 
 .PHONY: check-cuda
 check-cuda: cuda ## build the CUDA program and its tests, which takes no GPU
-	$(CUDA_ENV) $(GO) vet -tags cuda ./cuda/... ./pipeline ./cmd/...
+	$(CUDA_ENV) $(GO) vet -tags $(TAGS),cuda ./cuda/... ./pipeline ./cmd/...
 	@for p in cuda cuda/bench cuda/kernels; do echo "compiling the tests of $$p"; \
-		$(CUDA_ENV) $(GO) test -tags cuda -c -o build/$$(basename $$p).test ./$$p || exit 1; done
+		$(CUDA_ENV) $(GO) test -tags $(TAGS),cuda -c -o build/$$(basename $$p).test ./$$p || exit 1; done
 
 .PHONY: demo
 demo: build ## convert a small clip from 24 to 60 frames per second
@@ -150,7 +162,7 @@ lint: deps $(LINTER) ## check style and the direction of imports
 
 $(LINTER):
 	@echo "building golangci-lint (a few minutes, once)"
-	@GOBIN=$(CURDIR)/build $(GO) install $(GOLANGCI) && mv build/golangci-lint $@
+	@GOFLAGS= GOBIN=$(CURDIR)/build $(GO) install $(GOLANGCI) && mv build/golangci-lint $@
 
 .PHONY: fmt
 fmt: ## format the code

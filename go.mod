@@ -11,6 +11,7 @@ require (
 	github.com/spf13/cobra v1.9.1
 	github.com/spf13/pflag v1.0.6
 	go.etcd.io/bbolt v1.4.3
+	gocv.io/x/gocv v0.32.0
 	golang.org/x/image v0.41.0
 	golang.org/x/sync v0.17.0
 	golang.org/x/term v0.28.0

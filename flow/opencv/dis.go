@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"math"
 
+	"gocv.io/x/gocv"
+
 	"retime/flow"
 	"retime/frame"
 )
@@ -18,29 +20,29 @@ import (
 // complete ones to start from.
 type DISOptions struct {
 	// FinestScale is the pyramid level on which the search ends, 0 for full size;
-	// the result is scaled up bilinearly from there. A picture too small for it is
-	// searched down to the coarsest level that it has.
+	// OpenCV scales the result up bilinearly from there. If a picture is too small
+	// to have that level, the search ends on the coarsest level that it has.
 	FinestScale int
-	// PatchSize is the side of a patch in pixels, 4 to 16. OpenCV vectorises 8
-	// alone.
+	// PatchSize is the side of a patch in pixels, 4 to 16. OpenCV has vector code
+	// for 8 only.
 	PatchSize int
 	// PatchStride is the distance between patches in pixels, 1 to PatchSize.
 	PatchStride int
 	// GradientDescentIterations bounds the inverse search of a patch, at least 1.
 	GradientDescentIterations int
 	// VariationalRefinementIterations counts the fixed-point iterations on each
-	// level; 0 leaves the refinement out.
+	// level; 0 turns the refinement off.
 	VariationalRefinementIterations int
 	// Alpha, Gamma and Delta weight smoothness, gradient constancy and intensity
 	// constancy in the refinement. None may be negative.
 	Alpha, Gamma, Delta float32
-	// MeanNormalization compares patches less their means, against changes of
-	// brightness.
+	// MeanNormalization subtracts the mean of each patch before patches are
+	// compared, so that changes of brightness do no harm.
 	MeanNormalization bool
-	// SpatialPropagation tries the vectors of neighbouring patches.
+	// SpatialPropagation also tries the vectors of neighbouring patches.
 	SpatialPropagation bool
-	// Upsample estimates between pictures upsampled twofold by cubic interpolation,
-	// whose level 0 FinestScale then counts from, and averages the result down.
+	// Upsample doubles the pictures' size by cubic interpolation, estimates between
+	// the results and averages the flow down. FinestScale 0 then is the doubled size.
 	Upsample bool
 }
 
@@ -97,9 +99,9 @@ func (o DISOptions) check() error {
 const maxLevel = 9
 
 // plan returns the size to pad a picture to and its finest scale. OpenCV's
-// coarsest level has to exist and to be no finer than the finest one, or OpenCV
-// puts other parameters in place of those asked for. The padded size is a
-// multiple of 1<<finest, so that vectors scale by exactly that.
+// coarsest level has to exist and to be no finer than the finest one; otherwise
+// OpenCV replaces the parameters by others. The padded size is a multiple of
+// 1<<finest, so that vectors scale by exactly that factor.
 func (o DISOptions) plan(width, height int) (w, h, finest int, err error) {
 	zoom := 1
 	if o.Upsample {
@@ -133,16 +135,19 @@ func coarsest(w, h, patch int) int {
 
 // DIS estimates flow by dense inverse search with variational refinement
 // (Kroeger, Timofte, Dai and Van Gool, "Fast Optical Flow using Dense Inverse
-// Search", ECCV 2016), as OpenCV's cv::DISOpticalFlow does it.
+// Search", ECCV 2016), by OpenCV's cv::DISOpticalFlow.
 //
-// A DIS is for one goroutine at a time; several may run at once. It keeps its
-// buffers from call to call, about 200 bytes for each pixel of the finest level.
+// Only one goroutine may use a DIS at a time; several DIS may run at once. A DIS
+// keeps its buffers from call to call, about 200 bytes for each pixel of the finest
+// level.
 type DIS struct {
 	opts DISOptions
 	alg  *C.flow_dis // nil once closed
+	flow gocv.Mat
 }
 
-// NewDIS returns an estimator, which must be closed.
+// NewDIS returns an estimator, which the caller must close, or an error if opts are
+// out of range.
 func NewDIS(opts DISOptions) (*DIS, error) {
 	if err := opts.check(); err != nil {
 		return nil, fmt.Errorf("flow: DIS: %w", err)
@@ -151,19 +156,19 @@ func NewDIS(opts DISOptions) (*DIS, error) {
 	if err := failure(C.flow_dis_new(&alg)); err != nil {
 		return nil, fmt.Errorf("flow: new DIS: %w", err)
 	}
-	return &DIS{opts: opts, alg: alg}, nil
+	return &DIS{opts: opts, alg: alg, flow: gocv.NewMat()}, nil
 }
 
-// Estimate makes dst the flow from a to b, 8-bit luma of one size, from 1x1 up
-// to 32766 in a side, half that with Upsample. Pictures too small for the
-// pyramid are extended by repeating their borders. It reads a and b in place and
-// reuses dst's memory; after an error dst is undefined.
+// Estimate sets dst to the flow from a to b, 8-bit luma of one size, from 1x1 up
+// to 32766 in a side, half that with Upsample. It extends pictures too small for
+// the pyramid by repeating their borders. It reads a and b in place and reuses
+// dst's memory; after an error dst is undefined.
 func (d *DIS) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
 	return d.estimate(a, b, nil, dst)
 }
 
-// EstimateFrom is Estimate with an initial flow of a's size, whose vectors are
-// tried for every patch on every level. dst may be the same field.
+// EstimateFrom estimates as Estimate does, and tries the vectors of an initial flow
+// of a's size for every patch on every level. dst may be the initial flow.
 func (d *DIS) EstimateFrom(a, b frame.Image[uint8], initial flow.Field, dst *flow.Field) error {
 	return d.estimate(a, b, &initial, dst)
 }
@@ -207,14 +212,15 @@ func (d *DIS) run(a, b frame.Image[uint8], initial, dst *flow.Field) error {
 
 func (d *DIS) calc(a, b frame.Image[uint8], width, height, finest int, guided bool) (f C.flow_field, err error) {
 	opts := d.opts.native(finest)
-	err = failure(C.flow_dis_calc(d.alg, &opts, luma(a), luma(b), C.int(width), C.int(height), flag(guided), &f))
+	err = failure(C.flow_dis_calc(d.alg, &opts, luma(a), luma(b), C.int(width), C.int(height), flag(guided),
+		C.flow_mat(d.flow.Ptr()), &f))
 	return f, err
 }
 
-// load makes a field, extended to w by h, the initial flow of the next calc.
+// load extends f to w by h and stores it as the initial flow of the next calc.
 func (d *DIS) load(f flow.Field, w, h int) error {
 	var initial C.flow_field
-	if err := failure(C.flow_dis_initial(d.alg, C.int(w), C.int(h), &initial)); err != nil {
+	if err := failure(C.flow_create(C.flow_mat(d.flow.Ptr()), C.int(w), C.int(h), &initial)); err != nil {
 		return fmt.Errorf("initial flow of %dx%d: %w", w, h, err)
 	}
 	dst := vectors(initial)
@@ -248,9 +254,9 @@ func (o DISOptions) native(finest int) C.flow_dis_options {
 	}
 }
 
-// Close frees what d holds in OpenCV's memory. It may be called again.
+// Close frees d's memory in OpenCV. Further calls do nothing.
 func (d *DIS) Close() error {
 	C.flow_dis_free(d.alg)
 	d.alg = nil
-	return nil
+	return d.flow.Close()
 }

@@ -9,20 +9,22 @@ import (
 	"errors"
 	"fmt"
 
+	"gocv.io/x/gocv"
+
 	"retime/flow"
 	"retime/frame"
 )
 
 // FarnebackOptions are the parameters of a Farneback estimator.
 type FarnebackOptions struct {
-	// PyramidScale is the size of a pyramid level over that of the finer one, above
-	// 0 and below 1.
+	// PyramidScale is the size of a pyramid level divided by the size of the next
+	// finer level, above 0 and below 1.
 	PyramidScale float64
-	// Levels counts the pyramid levels besides full size; those of less than 32
-	// pixels in a side are left out.
+	// Levels counts the pyramid levels besides full size. OpenCV leaves out levels
+	// of less than 32 pixels in a side.
 	Levels int
-	// WindowSize is the side in pixels of the window that displacements are
-	// averaged over, at least 1.
+	// WindowSize is the side in pixels of the window over which OpenCV averages
+	// displacements, at least 1.
 	WindowSize int
 	// Iterations counts the iterations on each level, at least 1.
 	Iterations int
@@ -31,7 +33,7 @@ type FarnebackOptions struct {
 	// with 1.5.
 	PolyN     int
 	PolySigma float64
-	// Gaussian averages by a Gaussian window rather than a box: slower and more
+	// Gaussian selects a Gaussian window instead of a box, which is slower and more
 	// accurate.
 	Gaussian bool
 }
@@ -60,32 +62,30 @@ func (o FarnebackOptions) check() error {
 }
 
 // Farneback estimates flow by polynomial expansion (Farnebäck, "Two-Frame
-// Motion Estimation Based on Polynomial Expansion", SCIA 2003), as OpenCV's
-// cv::calcOpticalFlowFarneback does it.
+// Motion Estimation Based on Polynomial Expansion", SCIA 2003), by OpenCV's
+// cv::calcOpticalFlowFarneback.
 //
-// A Farneback is for one goroutine at a time; several may run at once.
+// Only one goroutine may use a Farneback at a time; several may run at once.
 type Farneback struct {
-	opts FarnebackOptions
-	alg  *C.flow_farneback // nil once closed
+	opts   FarnebackOptions
+	flow   gocv.Mat
+	closed bool
 }
 
-// NewFarneback returns an estimator, which must be closed.
+// NewFarneback returns an estimator, which the caller must close, or an error if
+// opts are out of range.
 func NewFarneback(opts FarnebackOptions) (*Farneback, error) {
 	if err := opts.check(); err != nil {
 		return nil, fmt.Errorf("flow: Farneback: %w", err)
 	}
-	var alg *C.flow_farneback
-	if err := failure(C.flow_farneback_new(&alg)); err != nil {
-		return nil, fmt.Errorf("flow: new Farneback: %w", err)
-	}
-	return &Farneback{opts: opts, alg: alg}, nil
+	return &Farneback{opts: opts, flow: gocv.NewMat()}, nil
 }
 
-// Estimate makes dst the flow from a to b, 8-bit luma of one size, from 1x1 up
+// Estimate sets dst to the flow from a to b, 8-bit luma of one size, from 1x1 up
 // to 32766 in a side. It reads a and b in place and reuses dst's memory; after an
 // error dst is undefined.
 func (e *Farneback) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
-	if e.alg == nil {
+	if e.closed {
 		return errors.New("flow: Farneback is closed")
 	}
 	if err := e.run(a, b, dst); err != nil {
@@ -107,7 +107,7 @@ func (e *Farneback) run(a, b frame.Image[uint8], dst *flow.Field) error {
 
 func (e *Farneback) calc(a, b frame.Image[uint8]) (f C.flow_field, err error) {
 	opts := e.opts.native()
-	err = failure(C.flow_farneback_calc(e.alg, &opts, luma(a), luma(b), &f))
+	err = failure(C.flow_farneback(&opts, luma(a), luma(b), C.flow_mat(e.flow.Ptr()), &f))
 	return f, err
 }
 
@@ -123,9 +123,8 @@ func (o FarnebackOptions) native() C.flow_farneback_options {
 	}
 }
 
-// Close frees what e holds in OpenCV's memory. It may be called again.
+// Close frees e's memory in OpenCV. Further calls do nothing.
 func (e *Farneback) Close() error {
-	C.flow_farneback_free(e.alg)
-	e.alg = nil
-	return nil
+	e.closed = true
+	return e.flow.Close()
 }

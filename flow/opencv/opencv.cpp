@@ -8,14 +8,10 @@
 #include <stdexcept>
 
 // cv::DISOpticalFlow remembers an initial flow for all later calls, whatever
-// their size, so calls with one have an algorithm of their own.
+// their size. So calls with an initial flow have an algorithm of their own.
 struct flow_dis {
 	cv::Ptr<cv::DISOpticalFlow> plain, guided;
-	cv::Mat padded[2], upsampled[2], upsampled_flow, flow;
-};
-
-struct flow_farneback {
-	cv::Mat flow;
+	cv::Mat padded[2], upsampled[2], upsampled_flow;
 };
 
 const char *flow_opencv_version(void) {
@@ -44,13 +40,15 @@ static cv::Mat view(flow_luma m) {
 	return cv::Mat(m.height, m.width, CV_8UC1, const_cast<uint8_t *>(m.pix), m.stride);
 }
 
-static flow_field field(cv::Mat &m) {
+static cv::Mat &mat(flow_mat m) { return *static_cast<cv::Mat *>(m); }
+
+static flow_field view(cv::Mat &m) {
 	CV_Assert(m.type() == CV_32FC2 && m.isContinuous());
 	return flow_field{m.ptr<float>(), m.cols, m.rows};
 }
 
-// prepare returns src as DIS takes it: of the given size, upsampled if asked
-// for, and without gaps between its rows. It copies only where it must.
+// prepare returns src as DIS takes it: of the given size, upsampled if upsample is
+// set, and without gaps between its rows. It copies only if it must.
 static cv::Mat prepare(const cv::Mat &src, cv::Size size, bool upsample, cv::Mat &padded, cv::Mat &upsampled) {
 	cv::Mat m = src;
 	if (m.size() != size) {
@@ -84,54 +82,48 @@ static void configure(cv::DISOpticalFlow &dis, const flow_dis_options &o) {
 
 char *flow_dis_new(flow_dis **out) {
 	return guarded([&] {
-		*out = new flow_dis{cv::DISOpticalFlow::create(), cv::DISOpticalFlow::create(), {}, {}, {}, {}};
+		*out = new flow_dis{cv::DISOpticalFlow::create(), cv::DISOpticalFlow::create(), {}, {}, {}};
 	});
 }
 
 void flow_dis_free(flow_dis *d) { delete d; }
 
-char *flow_dis_initial(flow_dis *d, int width, int height, flow_field *initial) {
-	return guarded([&] {
-		d->flow.create(height, width, CV_32FC2);
-		*initial = field(d->flow);
-	});
-}
-
 char *flow_dis_calc(flow_dis *d, const flow_dis_options *o, flow_luma a, flow_luma b,
-                    int width, int height, int guided, flow_field *flow) {
+                    int width, int height, int guided, flow_mat flow, flow_field *field) {
 	return guarded([&] {
 		cv::Size size(width, height);
 		cv::Mat first = prepare(view(a), size, o->upsample, d->padded[0], d->upsampled[0]);
 		cv::Mat second = prepare(view(b), size, o->upsample, d->padded[1], d->upsampled[1]);
 		cv::DISOpticalFlow &dis = guided ? *d->guided : *d->plain;
 		configure(dis, *o);
-		cv::Mat &result = o->upsample ? d->upsampled_flow : d->flow;
+		cv::Mat &result = o->upsample ? d->upsampled_flow : mat(flow);
 		if (!guided)
 			result.release(); // DIS starts from whatever flow of the right size it is given
 		else if (o->upsample)
-			cv::resize(d->flow * 2, result, size * 2, 0, 0, cv::INTER_LINEAR);
+			cv::resize(mat(flow) * 2, result, size * 2, 0, 0, cv::INTER_LINEAR);
 		dis.calc(first, second, result);
 		if (dis.getFinestScale() != o->finest_scale || dis.getPatchSize() != o->patch_size)
 			throw std::logic_error("the pyramid had no room for the parameters and OpenCV chose others");
 		if (o->upsample)
-			cv::resize(result, d->flow, size, 0, 0, cv::INTER_AREA);
-		*flow = field(d->flow);
+			cv::resize(result, mat(flow), size, 0, 0, cv::INTER_AREA);
+		*field = view(mat(flow));
 	});
 }
 
-char *flow_farneback_new(flow_farneback **out) {
-	return guarded([&] { *out = new flow_farneback; });
-}
-
-void flow_farneback_free(flow_farneback *e) { delete e; }
-
-char *flow_farneback_calc(flow_farneback *e, const flow_farneback_options *o,
-                          flow_luma a, flow_luma b, flow_field *flow) {
+char *flow_farneback(const flow_farneback_options *o, flow_luma a, flow_luma b,
+                     flow_mat flow, flow_field *field) {
 	return guarded([&] {
-		cv::calcOpticalFlowFarneback(view(a), view(b), e->flow, o->pyramid_scale, o->levels, o->window_size,
+		cv::calcOpticalFlowFarneback(view(a), view(b), mat(flow), o->pyramid_scale, o->levels, o->window_size,
 		                             o->iterations, o->poly_n, o->poly_sigma,
 		                             o->gaussian ? cv::OPTFLOW_FARNEBACK_GAUSSIAN : 0);
-		*flow = field(e->flow);
+		*field = view(mat(flow));
+	});
+}
+
+char *flow_create(flow_mat m, int width, int height, flow_field *field) {
+	return guarded([&] {
+		mat(m).create(height, width, CV_32FC2);
+		*field = view(mat(m));
 	});
 }
 

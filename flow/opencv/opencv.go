@@ -1,9 +1,11 @@
 // Package opencv estimates dense optical flow between two pictures by OpenCV's
-// methods.
+// methods. GoCV binds OpenCV: an estimator keeps its flow in a GoCV Mat. A small
+// C++ file adds cv::DISOpticalFlow, which GoCV lacks, and turns C++ exceptions,
+// which GoCV lets through, into errors.
 //
 // An estimator gives the same field every time on one machine, whatever the
 // number of threads. Another build of OpenCV, or a processor with other vector
-// instructions, may round its floats otherwise.
+// instructions, may round floats differently.
 package opencv
 
 /*
@@ -32,16 +34,17 @@ const (
 	maxIterations = 10000
 )
 
-// Version is OpenCV's own, such as "4.6.0".
+// Version returns the version of OpenCV, such as "4.6.0".
 func Version() string { return C.GoString(C.flow_opencv_version()) }
 
-// Build says what decides how estimators round, beside their parameters: how OpenCV
-// was built, and which of the vector instructions that it has code for it uses here.
+// Build returns what decides, besides an estimator's parameters, how it rounds:
+// OpenCV's description of its build and, as the last line, the vector instructions
+// that OpenCV has code for, with a "?" after those that this processor lacks.
 func Build() string { return C.GoString(C.flow_opencv_build()) }
 
-// SetThreads sets how many threads OpenCV shares its loops among, in the whole
-// process; 0 leaves it to OpenCV. No result depends on it. It must not be called
-// while an estimator runs.
+// SetThreads sets how many threads OpenCV divides its loops among, in the whole
+// process; 0 lets OpenCV choose. No result depends on the number. No estimator may
+// run during the call.
 func SetThreads(n int) error {
 	if n <= 0 {
 		n = -1
@@ -52,7 +55,7 @@ func SetThreads(n int) error {
 	return nil
 }
 
-// failure makes an error of a message from opencv.h and frees it.
+// failure returns a message from opencv.h as an error and frees the message.
 func failure(msg *C.char) error {
 	if msg == nil {
 		return nil
@@ -68,8 +71,8 @@ func flag(b bool) C.int {
 	return 0
 }
 
-// checkPair says what keeps a and b from being two pictures of one size that an
-// estimator takes.
+// checkPair returns an error unless a and b are complete pictures of one size that
+// an estimator takes.
 func checkPair(a, b frame.Image[uint8]) error {
 	switch {
 	case a.Width != b.Width || a.Height != b.Height:
@@ -87,8 +90,8 @@ func checkPair(a, b frame.Image[uint8]) error {
 	return nil
 }
 
-// luma points at the samples of m, which must have passed checkPair, for the
-// length of a call.
+// luma points at the samples of m, for one call into C. m must have passed
+// checkPair.
 func luma(m frame.Image[uint8]) C.flow_luma {
 	return C.flow_luma{
 		pix:    (*C.uint8_t)(unsafe.SliceData(m.Pix)),
@@ -98,13 +101,13 @@ func luma(m frame.Image[uint8]) C.flow_luma {
 	}
 }
 
-// vectors views f in OpenCV's memory.
+// vectors returns the vectors of f, in OpenCV's memory.
 func vectors(f C.flow_field) [][2]float32 {
 	return unsafe.Slice((*[2]float32)(unsafe.Pointer(f.vectors)), int(f.width)*int(f.height))
 }
 
-// store makes dst the canonical form of the upper left width by height vectors
-// of f times scale/256.
+// store scales the upper left width by height vectors of f by scale/256 and sets
+// dst to their canonical form.
 func store(dst *flow.Field, f C.flow_field, width, height int, scale float32) error {
 	stride := int(f.width)
 	if stride < width || int(f.height) < height {

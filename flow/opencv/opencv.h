@@ -1,6 +1,7 @@
-// The C face of OpenCV's cv::DISOpticalFlow and cv::calcOpticalFlowFarneback.
-// Functions that return a char * return NULL, or what OpenCV said, to be freed
-// by the caller; none lets an exception out.
+// The C face of what GoCV does not bind, or does not guard: cv::DISOpticalFlow,
+// cv::calcOpticalFlowFarneback and the settings of the process. Functions that
+// return a char * return NULL or OpenCV's message, which the caller frees. No
+// function lets an exception out.
 #ifndef RETIME_FLOW_OPENCV_H
 #define RETIME_FLOW_OPENCV_H
 
@@ -14,20 +15,26 @@ extern "C" {
 // flow_opencv_version returns OpenCV's version, such as "4.6.0".
 const char *flow_opencv_version(void);
 
-// flow_opencv_build returns how OpenCV was built and, as its last line, the vector
-// instructions that it has code for, those missing here marked by a "?".
+// flow_opencv_build returns OpenCV's description of its build. The last line lists
+// the vector instructions that OpenCV has code for; a "?" marks those that this
+// processor lacks.
 const char *flow_opencv_build(void);
 
-// flow_luma is 8-bit luma, rows stride bytes apart, read in place for the length
-// of a call.
+// flow_luma is 8-bit luma, rows stride bytes apart. A function reads it in place
+// and keeps no pointer to it: GoCV has no Mat with a stride, and C may not keep
+// Go's memory between calls.
 typedef struct {
 	const uint8_t *pix;
 	int width, height;
 	size_t stride;
 } flow_luma;
 
-// flow_field is a flow, pairs of x and y in pixels without gaps between the
-// rows. It is the estimator's and valid until its next call.
+// flow_mat is the pointer that a GoCV Mat holds, a cv::Mat *.
+typedef void *flow_mat;
+
+// flow_field views the vectors of a Mat: pairs of x and y in pixels, without gaps
+// between the rows. It is valid until a function changes or frees the Mat. GoCV's
+// own view counts bytes in an int, which overflows beyond 2 GiB.
 typedef struct {
 	float *vectors;
 	int width, height;
@@ -46,18 +53,13 @@ typedef struct {
 char *flow_dis_new(flow_dis **out);
 void flow_dis_free(flow_dis *d);
 
-// flow_dis_initial returns the field that holds the initial flow of the next
-// flow_dis_calc of that size, for the caller to fill.
-char *flow_dis_initial(flow_dis *d, int width, int height, flow_field *initial);
-
 // flow_dis_calc estimates the flow from a to b, which it extends to width x
-// height by repeating their right and lower borders. If guided is set, it starts
-// from the initial flow. If o->upsample is set, vectors come out in pixels of
-// the upsampled pictures.
+// height by repeating their right and lower borders, and stores it in flow. If
+// guided is set, the estimate starts from the vectors that flow holds, which must
+// have that size. If o->upsample is set, the result is in pixels of the upsampled
+// pictures.
 char *flow_dis_calc(flow_dis *d, const flow_dis_options *o, flow_luma a, flow_luma b,
-                    int width, int height, int guided, flow_field *flow);
-
-typedef struct flow_farneback flow_farneback;
+                    int width, int height, int guided, flow_mat flow, flow_field *field);
 
 typedef struct {
 	double pyramid_scale;
@@ -66,12 +68,14 @@ typedef struct {
 	int gaussian;
 } flow_farneback_options;
 
-char *flow_farneback_new(flow_farneback **out);
-void flow_farneback_free(flow_farneback *e);
+// flow_farneback estimates the flow from a to b and stores it in flow. GoCV binds
+// the same function without a guard: there an exception, such as OpenCV's for
+// memory that it cannot get, aborts the process.
+char *flow_farneback(const flow_farneback_options *o, flow_luma a, flow_luma b,
+                     flow_mat flow, flow_field *field);
 
-// flow_farneback_calc estimates the flow from a to b.
-char *flow_farneback_calc(flow_farneback *e, const flow_farneback_options *o,
-                          flow_luma a, flow_luma b, flow_field *flow);
+// flow_create makes m a field of the given size with arbitrary vectors.
+char *flow_create(flow_mat m, int width, int height, flow_field *field);
 
 char *flow_set_threads(int n);
 

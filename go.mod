@@ -10,9 +10,9 @@ require (
 	github.com/schollz/progressbar/v3 v3.18.0
 	github.com/spf13/cobra v1.9.1
 	github.com/spf13/pflag v1.0.6
-	go.etcd.io/bbolt v1.4.3
 	golang.org/x/image v0.41.0
 	golang.org/x/sync v0.17.0
+	golang.org/x/sys v0.34.0
 	golang.org/x/term v0.28.0
 	gorgonia.org/cu v0.9.6
 )
@@ -29,5 +29,4 @@ require (
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
-	golang.org/x/sys v0.34.0 // indirect
 )

@@ -121,7 +121,10 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 	if report != nil {
 		summarise(r.Log, report, c.whyCPU)
 	}
-	return report, err
+	if err != nil {
+		return report, flagError{err} // which goes into the log, too
+	}
+	return report, nil
 }
 
 // tidy removes what a killed run left unfinished.

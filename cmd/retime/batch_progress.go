@@ -153,7 +153,7 @@ func (p *batchProgress) line(e batch.Event) {
 	case batch.Done:
 		fmt.Fprintf(p.out, "done: %s: %d frames in %s", name, o.Frames, clock(o.Elapsed))
 	case batch.Failed:
-		fmt.Fprintf(p.out, "failed: %s: %s", name, printable(o.Err.Error()))
+		fmt.Fprintf(p.out, "failed: %s: %s", name, printable(inFlags(o.Err.Error())))
 	default:
 		fmt.Fprintf(p.out, "stopped: %s", name)
 	}

@@ -1,6 +1,6 @@
-// Package batch converts many clips on one machine, several at a time. What is
-// done is kept in a small database, so that a batch that was stopped or killed
-// goes on where it was.
+// Package batch converts many clips on one machine, several at a time. It keeps a
+// record of each clip, so that a batch that was stopped or killed goes on from
+// there.
 package batch
 
 import (
@@ -122,18 +122,14 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 		return nil, err
 	}
 	defer s.close()
-	records, err := s.read()
-	if err != nil {
-		return nil, err
-	}
-	if len(records) > 0 && !o.Resume {
-		if !o.Overwrite {
-			return nil, fault.New(fault.Usage, "a batch was begun here, and its state is in %q: --resume goes on with it, -y begins again", o.Dir)
-		}
-		if err := s.clear(); err != nil {
+	if !o.Resume {
+		if err := s.begin(o.Overwrite); err != nil {
 			return nil, err
 		}
-		records = nil
+	}
+	records, err := readRecords(o.Dir, keys)
+	if err != nil {
+		return nil, err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -152,7 +148,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return summary, cause
 	}
-	return summary, fault.Cancel(ctx, "cancelled with %d of %d clips left to do; --resume goes on", summary.Pending, len(o.Jobs))
+	return summary, fault.Cancel(ctx, "cancelled with %d of %d clips left to do; Options.Resume goes on", summary.Pending, len(o.Jobs))
 }
 
 // settle checks o, replaces what was left zero and returns the jobs' keys.
@@ -161,9 +157,9 @@ func (o *Options) settle() ([]string, error) {
 	case len(o.Jobs) == 0:
 		return nil, fault.New(fault.Usage, "no clips to convert")
 	case o.Parallel < 0 || o.Parallel > 1024:
-		return nil, fault.New(fault.Usage, "--jobs %d: want 0 (one for each four threads) to 1024", o.Parallel)
+		return nil, fault.New(fault.Usage, "Options.Parallel %d: want 0 (one for each four threads) to 1024", o.Parallel)
 	case o.Threads < 0 || o.Threads > 1024:
-		return nil, fault.New(fault.Usage, "--threads %d: want 0 (all processors) to 1024", o.Threads)
+		return nil, fault.New(fault.Usage, "Options.Threads %d: want 0 (all processors) to 1024", o.Threads)
 	}
 	if o.Threads == 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -178,7 +174,7 @@ func (o *Options) settle() ([]string, error) {
 func (b *batch) sort() {
 	for i := range b.o.Jobs {
 		r := b.records[b.keys[i]]
-		b.outcomes[i] = Outcome{State: Pending, Log: b.store.logName(b.keys[i])}
+		b.outcomes[i] = Outcome{State: Pending, Log: logName(b.o.Dir, b.keys[i])}
 		if !r.upToDate(&b.o.Jobs[i]) {
 			b.queue = append(b.queue, i)
 			continue
@@ -237,13 +233,13 @@ func (b *batch) tell(e Event) {
 // convert does job i and keeps its state.
 func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	job, key := &b.o.Jobs[i], b.keys[i]
-	out := Outcome{State: Pending, Log: b.store.logName(key)}
+	out := Outcome{State: Pending, Log: logName(b.o.Dir, key)}
 	was := b.records[key]
 	exists := stampOf(job.Output).exists()
 	own := was.owns(job)
 	now := record{State: Running, Inputs: job.inputs(), Settings: job.settings(), Output: was.Output, Owned: !exists || own, Started: time.Now()}
 	if exists && !own && !b.o.Overwrite {
-		out.State, out.Err = Failed, fault.New(fault.CannotWrite, "output %q exists, and this batch did not write it as it is; -y overwrites it", job.Output)
+		out.State, out.Err = Failed, fault.New(fault.CannotWrite, "output %q exists, and this batch did not write it as it is; Options.Overwrite replaces it", job.Output)
 		now.State, now.Error, now.Code = Failed, out.Err.Error(), int(fault.CannotWrite)
 		return b.keep(key, now, out)
 	}
@@ -301,7 +297,7 @@ func (b *batch) keep(key string, r record, out Outcome) Outcome {
 }
 
 func (b *batch) stopFull(err error) {
-	b.stop(fault.New(fault.CannotWrite, "the disk is full, and all clips were stopped: %w; make space, and --resume goes on", err))
+	b.stop(fault.New(fault.CannotWrite, "the disk is full, and all clips were stopped: %w; make space, and Options.Resume goes on", err))
 }
 
 func diskFull(err error) bool {

@@ -33,7 +33,7 @@ func ReadStatus(o Options) (*Status, error) {
 		return nil, err
 	}
 	s := &Status{Active: locked(o.Dir)}
-	records, err := readRecords(o.Dir)
+	records, err := readRecords(o.Dir, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -153,7 +153,7 @@ func (p *batchProgress) line(e batch.Event) {
 	case batch.Done:
 		fmt.Fprintf(p.out, "done: %s: %d frames in %s", name, o.Frames, clock(o.Elapsed))
 	case batch.Failed:
-		fmt.Fprintf(p.out, "failed: %s: %s", name, printable(inFlags(o.Err.Error())))
+		fmt.Fprintf(p.out, "failed: %s: %s", name, printable(said(o.Err)))
 	default:
 		fmt.Fprintf(p.out, "stopped: %s", name)
 	}
@@ -233,6 +233,9 @@ func (p *batchProgress) json(e batch.Event) {
 	_ = out.Encode(clip) // a display that fails must not stop the work
 	_ = out.Encode(whole)
 }
+
+// said is an error of a job in terms of flags.
+func said(err error) string { return inFlags(err.Error()) }
 
 // printable is text without what would move the cursor.
 func printable(text string) string {

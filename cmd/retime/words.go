@@ -25,12 +25,6 @@ var flagOf = map[string]string{
 	"Options.From": "from", "Options.To": "to",
 }
 
-// flagError is an error of the library in terms of flags.
-type flagError struct{ error }
-
-func (e flagError) Error() string { return inFlags(e.error.Error()) }
-func (e flagError) Unwrap() error { return e.error }
-
 // inFlags says a message of the library in terms of flags.
 func inFlags(message string) string {
 	return optionNames.ReplaceAllStringFunc(message, func(name string) string {

@@ -199,4 +199,3 @@ func TestDamagedState(t *testing.T) {
 	f.Overwrite = true
 	_, _ = f.run(t.Context(), 1, Summary{Done: 1, Skipped: 29})
 }
-

@@ -96,7 +96,7 @@ func (p *batchProgress) count(s batch.State) (n int) {
 }
 
 // left estimates how long the batch will take, as if clips took as long as they
-// are large; ok is false where nothing tells.
+// are large; ok is false if nothing tells.
 func (p *batchProgress) left() (d time.Duration, ok bool) {
 	var done, all float64
 	for i, w := range p.weights {
@@ -194,7 +194,7 @@ func (p *batchProgress) json(e batch.Event) {
 		Failed  int      `json:"failed"`
 		Running int      `json:"running"`
 		Seconds float64  `json:"seconds"`
-		Left    *float64 `json:"left"` // null where nothing tells
+		Left    *float64 `json:"left"` // null if nothing tells
 	}{len(p.jobs), p.count(batch.Done), p.count(batch.Failed), p.count(batch.Running), p.now().Sub(p.began).Seconds(), nil}
 	if d, ok := p.left(); ok {
 		s := d.Seconds()

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 )
 
@@ -198,4 +200,35 @@ func TestDamagedState(t *testing.T) {
 	_, _ = f.run(t.Context(), 0, Summary{Skipped: 29, Failed: 1})
 	f.Overwrite = true
 	_, _ = f.run(t.Context(), 1, Summary{Done: 1, Skipped: 29})
+}
+
+// A record that cannot be written stops the batch before the job begins.
+func TestRecordThatCannotBeWritten(t *testing.T) {
+	f := newFixture(t, names(4)...)
+	f.Parallel = 1
+	keys, err := checkFiles(f.Jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, first := recordName(f.Dir, keys[1]), f.Jobs[0].Convert
+	f.Jobs[0].Convert = func(ctx context.Context, r Resources) (*pipeline.Report, error) {
+		if err := os.Mkdir(name, 0o777); err != nil {
+			t.Error(err)
+		}
+		return first(ctx, r)
+	}
+	s, err := f.run(t.Context(), 1, Summary{Done: 1, Pending: 3})
+	if fault.KindOf(err) != fault.CannotWrite || !strings.Contains(err.Error(), name) {
+		t.Errorf("the error is %v", err)
+	}
+	if s.Outcomes[1].State != Pending || s.Outcomes[1].Err == nil {
+		t.Errorf("the second clip is %+v", s.Outcomes[1])
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	f.Jobs[0].Convert, f.Resume = first, true
+	if _, err := f.run(t.Context(), 3, Summary{Done: 3, Skipped: 1}); err != nil {
+		t.Error(err)
+	}
 }

@@ -32,7 +32,7 @@ type Span struct {
 type Cue struct {
 	Spans []Span
 	// Place is the edge or corner of the picture that the text lies at, as on a
-	// numeric keypad: 2 for the middle of the lower edge; 0 where nothing is said.
+	// numeric keypad: 2 for the middle of the lower edge; 0 if nothing says.
 	Place int
 }
 

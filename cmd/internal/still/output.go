@@ -88,8 +88,8 @@ func (o *Output) Dropped(p *Picture) []string {
 // Whole samples are rounded to the nearest, ties upwards, and clamped to what the
 // depth can hold: Max in PGM and PPM, and 255 or 65535 in PNG and TIFF, to which a
 // Max in between is scaled up. Floating-point samples are stored as they are,
-// rounded to float32 where the format or the picture has that; one that is
-// not finite then is an error.
+// rounded to float32 if the format or the picture has that; one that is not
+// finite then is an error.
 func (o *Output) Write(p *Picture) error {
 	if err := o.Check(p); err != nil {
 		return err

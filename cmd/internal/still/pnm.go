@@ -156,7 +156,7 @@ func (s *scanner) endHeader() error {
 
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// encodePNM writes P5 or P6, or P2 or P3 where p.Text is set.
+// encodePNM writes P5 or P6, or P2 or P3 if p.Text is set.
 func encodePNM(w io.Writer, p *Picture) error {
 	kind := 5
 	if len(p.Channels) == 3 {

@@ -411,7 +411,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// TestWriteFails leaves nothing behind where a picture cannot be written.
+// TestWriteFails checks that a picture that cannot be written leaves nothing behind.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a.pfm")

@@ -4,6 +4,7 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"slices"
 )
 
 // ColorWheel draws f in Middlebury's colour coding (Baker et al., "A Database
@@ -36,6 +37,25 @@ func (f Field) Longest() float64 {
 		}
 	}
 	return longest / One
+}
+
+// UsualLength returns the length in pixels that one known vector in fifty exceeds, at
+// least 1/4, as ColorWheel's longest: single vectors that went astray do not pale the
+// others. It is 1 for a field without known vectors.
+func (f Field) UsualLength() float64 {
+	var lengths []float64
+	for y := range f.Height {
+		for _, v := range f.Row(y) {
+			if v.Known() {
+				lengths = append(lengths, math.Hypot(float64(v.X), float64(v.Y)))
+			}
+		}
+	}
+	if len(lengths) == 0 {
+		return 1
+	}
+	slices.Sort(lengths)
+	return max(lengths[(len(lengths)-1)*49/50]/One, 1./4)
 }
 
 // wheel holds the hues in the order of their angles, from right over down and

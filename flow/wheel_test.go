@@ -61,3 +61,23 @@ func TestColorWheelScale(t *testing.T) {
 		t.Errorf("picture of an empty field is %v", got.Rect)
 	}
 }
+
+func TestUsualLength(t *testing.T) {
+	f := NewField(10, 10)
+	for i := range f.Pix {
+		f.Pix[i] = Vec{X: 3 * One, Y: 4 * One}
+	}
+	f.Pix[17] = Vec{X: 1000 * One}
+	f.Pix[18] = Unknown
+	if got := f.UsualLength(); got != 5 {
+		t.Errorf("usual length %f, want 5", got)
+	}
+	if got := NewField(4, 4).UsualLength(); got != 0.25 {
+		t.Errorf("usual length %f of a still picture, want 0.25", got)
+	}
+	f = NewField(1, 1)
+	f.Pix[0] = Unknown
+	if got := f.UsualLength(); got != 1 {
+		t.Errorf("usual length %f without known vectors, want 1", got)
+	}
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"retime/cmd/internal/settings"
 	"retime/pipeline"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/batch"
@@ -160,7 +161,7 @@ func readJobFile(name string) ([]*batchClip, []batch.Job, error) {
 	if err != nil {
 		return nil, nil, fault.New(fault.NoInput, "job file: %w", err)
 	}
-	entries, err := batch.ParseFile(data)
+	entries, err := settings.ParseJobs(data)
 	if err != nil {
 		return nil, nil, fault.New(fault.Usage, "job file %q: %w", name, err)
 	}
@@ -177,7 +178,7 @@ func readJobFile(name string) ([]*batchClip, []batch.Job, error) {
 }
 
 // clipOf turns an entry of a job file in dir into a conversion.
-func clipOf(entry batch.Clip, dir string) (*batchClip, batch.Job, error) {
+func clipOf(entry settings.Clip, dir string) (*batchClip, batch.Job, error) {
 	var o ConvertOptions
 	flags := pflag.NewFlagSet("clip", pflag.ContinueOnError)
 	o.AddFlags(flags)
@@ -216,7 +217,7 @@ func clipOf(entry batch.Clip, dir string) (*batchClip, batch.Job, error) {
 
 // blame returns the line of the setting that is wrong by itself, and else the
 // clip's.
-func blame(entry batch.Clip, dir string) int {
+func blame(entry settings.Clip, dir string) int {
 	for _, s := range entry.Settings {
 		var o ConvertOptions
 		flags := pflag.NewFlagSet("clip", pflag.ContinueOnError)

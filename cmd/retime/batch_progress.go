@@ -10,8 +10,6 @@ import (
 	"time"
 	"unicode"
 
-	"golang.org/x/term"
-
 	"retime/pipeline"
 	"retime/pipeline/batch"
 	"retime/pipeline/fault"
@@ -19,9 +17,11 @@ import (
 
 // batchProgress shows how far a batch is. Its methods are called one at a time.
 type batchProgress struct {
-	out  io.Writer
-	jobs []batch.Job
-	show func(batch.Event) // nil to show nothing
+	out    io.Writer
+	screen *screen
+	now    func() time.Time
+	jobs   []batch.Job
+	show   func(batch.Event) // nil to show nothing
 
 	began   time.Time
 	shown   time.Time
@@ -30,15 +30,12 @@ type batchProgress struct {
 	skipped []bool
 	frames  []pipeline.Progress
 	starts  []time.Time
-	lines   int // on the terminal, to be drawn over
-	width   func() int
 }
 
 func newBatchProgress(kind string, quiet bool, jobs []batch.Job, out io.Writer) (*batchProgress, error) {
 	p := &batchProgress{
-		out: out, jobs: jobs, began: time.Now(), weights: make([]float64, len(jobs)), states: make([]batch.State, len(jobs)),
+		out: out, screen: newScreen(out), now: time.Now, jobs: jobs, began: time.Now(), weights: make([]float64, len(jobs)), states: make([]batch.State, len(jobs)),
 		skipped: make([]bool, len(jobs)), frames: make([]pipeline.Progress, len(jobs)), starts: make([]time.Time, len(jobs)),
-		width: func() int { return 80 },
 	}
 	for i, j := range jobs {
 		p.weights[i] = 1 // of an image sequence, too
@@ -47,16 +44,8 @@ func newBatchProgress(kind string, quiet bool, jobs []batch.Job, out io.Writer) 
 		}
 		p.states[i] = batch.Pending
 	}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.width = func() int {
-			if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-				return w
-			}
-			return 80
-		}
-		if kind == "auto" {
-			kind = "bar"
-		}
+	if kind == "auto" && isTerminal(out) {
+		kind = "bar"
 	}
 	if quiet && kind != "json" {
 		kind = "none"
@@ -79,22 +68,22 @@ func (p *batchProgress) event(e batch.Event) {
 	began := e.State == batch.Running && p.states[e.Job] != batch.Running
 	p.states[e.Job], p.skipped[e.Job] = e.State, e.Skipped
 	if began {
-		p.starts[e.Job] = time.Now()
+		p.starts[e.Job] = p.now()
 	}
 	if e.Outcome == nil {
 		p.frames[e.Job] = e.Progress
-		if !began && time.Since(p.shown) < refresh {
+		if !began && p.now().Sub(p.shown) < refresh {
 			return
 		}
 	}
 	if p.show != nil {
 		p.show(e)
-		p.shown = time.Now()
+		p.shown = p.now()
 	}
 }
 
 // done ends the display.
-func (p *batchProgress) done() { p.erase() }
+func (p *batchProgress) done() { p.screen.erase() }
 
 // count returns how many clips are in a state; the skipped count as done.
 func (p *batchProgress) count(s batch.State) (n int) {
@@ -107,7 +96,7 @@ func (p *batchProgress) count(s batch.State) (n int) {
 }
 
 // left estimates how long the batch will take, as if clips took as long as they
-// are large; ok is false where nothing tells.
+// are large; ok is false if nothing tells.
 func (p *batchProgress) left() (d time.Duration, ok bool) {
 	var done, all float64
 	for i, w := range p.weights {
@@ -125,7 +114,7 @@ func (p *batchProgress) left() (d time.Duration, ok bool) {
 	if done == 0 {
 		return 0, false
 	}
-	return time.Duration(float64(time.Since(p.began)) * (all - done) / done), true
+	return time.Duration(float64(p.now().Sub(p.began)) * (all - done) / done), true
 }
 
 // whole is the state of the batch in a line.
@@ -153,7 +142,7 @@ func (p *batchProgress) line(e batch.Event) {
 	case batch.Done:
 		fmt.Fprintf(p.out, "done: %s: %d frames in %s", name, o.Frames, clock(o.Elapsed))
 	case batch.Failed:
-		fmt.Fprintf(p.out, "failed: %s: %s", name, printable(o.Err.Error()))
+		fmt.Fprintf(p.out, "failed: %s: %s", name, printable(said(o.Err)))
 	default:
 		fmt.Fprintf(p.out, "stopped: %s", name)
 	}
@@ -163,41 +152,24 @@ func (p *batchProgress) line(e batch.Event) {
 // bar prints the clips that end, and under them a line for each that runs and one
 // for the whole.
 func (p *batchProgress) bar(e batch.Event) {
-	p.erase()
+	p.screen.erase()
 	p.line(e)
-	width := p.width() - 1
-	draw := func(text string) {
-		if r := []rune(text); len(r) > width {
-			text = string(r[:width])
-		}
-		fmt.Fprintln(p.out, text)
-		p.lines++
-	}
+	var lines []string
 	for i, s := range p.states {
 		if s != batch.Running {
 			continue
 		}
-		f, text := p.frames[i], ""
+		f, text := p.frames[i], "  "
 		if f.Total > 0 {
-			const cells = 20
-			full := int(cells * f.Frames / f.Total)
-			text = fmt.Sprintf("[%s%s] %3d%% ", strings.Repeat("=", full), strings.Repeat(" ", cells-full), 100*f.Frames/f.Total)
+			text += fmt.Sprintf("[%s] %3d%% ", cells(f, 20, "="), 100*f.Frames/f.Total)
 		}
 		text += fmt.Sprintf("%d frames", f.Frames)
-		if f.Frames > 0 && f.Total > f.Frames {
-			text += ", " + clock(time.Duration(float64(time.Since(p.starts[i]))*float64(f.Total-f.Frames)/float64(f.Frames))) + " left"
+		if left, ok := remaining(f, p.now().Sub(p.starts[i])); ok {
+			text += ", " + clock(left) + " left"
 		}
-		draw("  " + text + "  " + printable(filepath.Base(p.jobs[i].Output)))
+		lines = append(lines, text+"  "+printable(filepath.Base(p.jobs[i].Output)))
 	}
-	draw(p.whole())
-}
-
-// erase removes the lines that bar drew.
-func (p *batchProgress) erase() {
-	if p.lines > 0 {
-		fmt.Fprintf(p.out, "\x1b[%dA\x1b[J", p.lines)
-		p.lines = 0
-	}
+	p.screen.draw(append(lines, p.whole())...)
 }
 
 // json prints an object for what happened to a clip, and one for the whole.
@@ -214,7 +186,7 @@ func (p *batchProgress) json(e batch.Event) {
 		clip.Frames, clip.Made, clip.Seconds, clip.Log = o.Frames, o.Made, o.Elapsed.Seconds(), o.Log
 		clip.fail(o.Err)
 	} else {
-		clip.Seconds = time.Since(p.starts[e.Job]).Seconds()
+		clip.Seconds = p.now().Sub(p.starts[e.Job]).Seconds()
 	}
 	whole := struct {
 		Clips   int      `json:"clips"`
@@ -222,8 +194,8 @@ func (p *batchProgress) json(e batch.Event) {
 		Failed  int      `json:"failed"`
 		Running int      `json:"running"`
 		Seconds float64  `json:"seconds"`
-		Left    *float64 `json:"left"` // null where nothing tells
-	}{len(p.jobs), p.count(batch.Done), p.count(batch.Failed), p.count(batch.Running), time.Since(p.began).Seconds(), nil}
+		Left    *float64 `json:"left"` // null if nothing tells
+	}{len(p.jobs), p.count(batch.Done), p.count(batch.Failed), p.count(batch.Running), p.now().Sub(p.began).Seconds(), nil}
 	if d, ok := p.left(); ok {
 		s := d.Seconds()
 		whole.Left = &s
@@ -233,6 +205,9 @@ func (p *batchProgress) json(e batch.Event) {
 	_ = out.Encode(clip) // a display that fails must not stop the work
 	_ = out.Encode(whole)
 }
+
+// said is an error of a job in terms of flags.
+func said(err error) string { return inFlags(err.Error()) }
 
 // printable is text without what would move the cursor.
 func printable(text string) string {

@@ -151,6 +151,9 @@ func runBatch(ctx context.Context, o BatchOptions, name string, flags *pflag.Fla
 	summary, err := batch.Run(ctx, b)
 	display.done()
 	if summary == nil {
+		if fault.KindOf(err) == fault.TryAgain {
+			return fmt.Errorf("%w; --status shows it", err)
+		}
 		return err
 	}
 	if o.json {
@@ -176,7 +179,7 @@ func failure(s *batch.Summary) error {
 func printBatch(w io.Writer, jobs []batch.Job, s *batch.Summary) {
 	for i, o := range s.Outcomes {
 		if o.State == batch.Failed {
-			fmt.Fprintf(w, "failed: %s: %v\n  log: %s\n", jobs[i].Input, o.Err, o.Log)
+			fmt.Fprintf(w, "failed: %s: %s\n  log: %s\n", jobs[i].Input, said(o.Err), o.Log)
 		}
 	}
 	fmt.Fprintf(w, "%d of %d clips done in %s", s.Done, len(jobs), clock(s.Elapsed))
@@ -209,7 +212,7 @@ type clipJSON struct {
 
 func (c *clipJSON) fail(err error) {
 	if err != nil {
-		c.Error, c.Code = err.Error(), int(fault.KindOf(err))
+		c.Error, c.Code = said(err), int(fault.KindOf(err))
 	}
 }
 

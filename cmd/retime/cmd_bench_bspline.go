@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"retime/cmd/internal/still"
 	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/still"
 	"retime/warp/bspline"
 	"retime/warp/bspline/study"
 )

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/spf13/pflag"
 
+	"retime/cmd/internal/settings"
 	"retime/pipeline/evaluate"
 	"retime/pipeline/fault"
 )
@@ -90,35 +87,12 @@ type yamlEntry struct {
 
 // yamlEntries reads a mapping of scalars.
 func yamlEntries(data []byte) (entries []yamlEntry, err error) {
-	file, err := parser.ParseBytes(data, 0)
-	if e := (yaml.Error)(nil); errors.As(err, &e) {
-		return nil, fmt.Errorf("line %d: %s", e.GetToken().Position.Line, e.GetMessage())
-	} else if err != nil {
-		return nil, err
-	}
-	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
-		return nil, nil
-	}
-	if len(file.Docs) > 1 {
-		return nil, fmt.Errorf("%d documents: want one", len(file.Docs))
-	}
-	var values []*ast.MappingValueNode
-	switch body := file.Docs[0].Body.(type) {
-	case *ast.MappingNode:
-		values = body.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{body}
-	default:
-		return nil, fmt.Errorf("line %d: want settings as name: value", body.GetToken().Position.Line)
-	}
-	for _, v := range values {
-		key := v.Key.GetToken()
-		switch v.Value.(type) {
-		case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-			entries = append(entries, yamlEntry{key.Value, v.Value.GetToken().Value, key.Position.Line})
-		default:
-			return nil, fmt.Errorf("line %d: %s: want a word or a number", key.Position.Line, key.Value)
+	list, err := settings.Parse(data)
+	for _, s := range list {
+		if s.List {
+			return nil, fmt.Errorf("line %d: %s: want a word or a number", s.Line, s.Name)
 		}
+		entries = append(entries, yamlEntry{s.Name, s.Values[0], s.Line})
 	}
-	return entries, nil
+	return entries, err
 }

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"retime/cmd/internal/still"
 	"retime/flow"
 	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/still"
 	"retime/warp/bspline"
 )
 

@@ -68,7 +68,7 @@ func TestKills(t *testing.T) {
 		},
 		{
 			name: "batch", job: batch, again: append(slices.Clone(batch), "--resume"), outputs: []string{"out/0.y4m", "out/1.y4m", "out/2.y4m"},
-			state: []string{"out/.retime/state.db", "out/.retime/lock", "out/.retime/logs/*.log"},
+			state: []string{"out/.retime/jobs/*.json", "out/.retime/lock", "out/.retime/logs/*.log"},
 		},
 	} {
 		t.Run(k.name, func(t *testing.T) {

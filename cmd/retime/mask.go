@@ -3,9 +3,9 @@ package main
 import (
 	"math"
 
+	"retime/cmd/internal/still"
 	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/still"
 )
 
 // readMask reads a picture for a flag as a mask: 255 where it is white, the mean of its

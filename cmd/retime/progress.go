@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
+	"math"
 	"os"
+	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"retime/pipeline"
@@ -23,62 +25,160 @@ type progress struct {
 const refresh = 200 * time.Millisecond
 
 func newProgress(kind string, quiet bool, out io.Writer) (*progress, error) {
+	return progressAt(time.Now, kind, quiet, out)
+}
+
+func progressAt(now func() time.Time, kind string, quiet bool, out io.Writer) (*progress, error) {
 	if kind == "auto" {
 		kind = "none"
-		if f, ok := out.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
+		if !quiet && isTerminal(out) {
 			kind = "bar"
 		}
 	}
+	m := &meter{out: out, now: now, began: now(), screen: newScreen(out)}
 	switch kind {
 	case "none":
 		return &progress{func(pipeline.Progress) {}, func() {}}, nil
 	case "bar":
-		return barProgress(out), nil
+		m.bar()
+		return &progress{m.throttled(m.bar), func() {
+			m.bar()
+			m.screen.leave()
+		}}, nil
 	case "json":
-		return jsonProgress(out), nil
+		return &progress{m.throttled(m.json), m.json}, nil
 	}
 	return nil, fault.New(fault.Usage, "--progress %s: choose from auto, bar, json, none", kind)
 }
 
-func barProgress(out io.Writer) *progress {
-	bar := progressbar.NewOptions64(-1,
-		progressbar.OptionSetWriter(out), progressbar.OptionSetDescription("frames"),
-		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("frame"),
-		progressbar.OptionThrottle(refresh), progressbar.OptionSetWidth(30), progressbar.OptionSetRenderBlankState(true))
-	return &progress{
-		update: func(p pipeline.Progress) {
-			if p.Total > 0 && bar.GetMax64() != p.Total {
-				bar.ChangeMax64(p.Total)
-			}
-			_ = bar.Set64(p.Frames) // a display that fails must not stop the work
-		},
-		done: func() {
-			_ = bar.Exit()
-			_, _ = io.WriteString(out, "\n")
-		},
+// meter shows the progress of one conversion.
+type meter struct {
+	out    io.Writer
+	screen *screen
+	now    func() time.Time
+	began  time.Time
+	shown  time.Time
+	draws  int
+	last   pipeline.Progress
+}
+
+// throttled returns a function that keeps the progress and, if the last display is old
+// enough, calls show.
+func (m *meter) throttled(show func()) func(pipeline.Progress) {
+	return func(p pipeline.Progress) {
+		m.last = p
+		if m.now().Sub(m.shown) >= refresh {
+			m.shown = m.now()
+			show()
+		}
 	}
 }
 
-// jsonProgress writes one object a line: frames, total (0 if unknown), and
-// seconds since the start.
-func jsonProgress(out io.Writer) *progress {
-	began, shown := time.Now(), time.Time{}
-	var last pipeline.Progress
-	show := func() {
-		shown = time.Now()
-		_ = json.NewEncoder(out).Encode(struct {
-			Frames  int64   `json:"frames"`
-			Total   int64   `json:"total"`
-			Seconds float64 `json:"seconds"`
-		}{last.Frames, last.Total, time.Since(began).Seconds()})
+// json writes one object a line: frames, total (0 if unknown), and seconds since the
+// start.
+func (m *meter) json() {
+	_ = json.NewEncoder(m.out).Encode(struct { // a display that fails must not stop the work
+		Frames  int64   `json:"frames"`
+		Total   int64   `json:"total"`
+		Seconds float64 `json:"seconds"`
+	}{m.last.Frames, m.last.Total, m.now().Sub(m.began).Seconds()})
+}
+
+// bar draws a line with the share that is done, frames, their rate, and the times so
+// far and to come. A narrow terminal has a shorter bar.
+func (m *meter) bar() {
+	p, elapsed := m.last, m.now().Sub(m.began)
+	rate := perTime(float64(p.Frames) / max(elapsed.Seconds(), 1e-3))
+	if p.Total <= 0 {
+		m.screen.draw(fmt.Sprintf("%c frames (%d/-, %s) [%v]", `|/-\`[m.draws%4], p.Frames, rate, elapsed.Truncate(time.Second)))
+		m.draws++
+		return
 	}
-	return &progress{
-		update: func(p pipeline.Progress) {
-			last = p
-			if time.Since(shown) >= refresh {
-				show()
+	share, rest := fmt.Sprintf("frames %3d%% ", 100*p.Frames/p.Total), fmt.Sprintf(" (%d/%d, %s)", p.Frames, p.Total, rate)
+	if left, ok := remaining(p, elapsed); ok {
+		rest += fmt.Sprintf(" [%v:%v]", elapsed.Truncate(time.Second), left.Truncate(time.Second))
+	}
+	room := m.screen.width() - len(share) - len("||") - len(rest) - 1
+	m.screen.draw(share + "|" + cells(p, min(max(room, 0), 30), "█") + "|" + rest)
+}
+
+// perTime is a rate of frames per second in the largest unit that gives 1 or more.
+func perTime(rate float64) string {
+	for _, unit := range []string{"s", "min"} {
+		if rate >= 1 {
+			return fmt.Sprintf("%.0f frame/%s", rate, unit)
+		}
+		rate *= 60
+	}
+	return fmt.Sprintf("%.0f frame/hr", rate)
+}
+
+// cells is a bar of n cells, as many of them full as p says; p has a total.
+func cells(p pipeline.Progress, n int, full string) string {
+	k := int(int64(n) * min(p.Frames, p.Total) / p.Total)
+	return strings.Repeat(full, k) + strings.Repeat(" ", n-k)
+}
+
+// remaining estimates how long the rest of p takes; ok is false if nothing tells.
+func remaining(p pipeline.Progress, elapsed time.Duration) (left time.Duration, ok bool) {
+	if p.Frames <= 0 || p.Total <= p.Frames {
+		return 0, false
+	}
+	return time.Duration(min(float64(elapsed)*float64(p.Total-p.Frames)/float64(p.Frames), math.MaxInt64/2)), true
+}
+
+// screen draws lines on a terminal over those that it drew before. The cursor stays
+// behind the last line, so that messages of others come under it.
+type screen struct {
+	out   io.Writer
+	width func() int // of the terminal, in characters
+	lines int        // drawn
+}
+
+func newScreen(out io.Writer) *screen {
+	return &screen{out: out, width: func() int {
+		if f, ok := out.(*os.File); ok {
+			if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+				return w
 			}
-		},
-		done: show,
+		}
+		return 80
+	}}
+}
+
+func isTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// draw replaces what is shown by lines, each cut at the terminal's edge.
+func (s *screen) draw(lines ...string) {
+	s.erase()
+	width := s.width() - 1
+	for i, line := range lines {
+		if r := []rune(line); len(r) > width {
+			lines[i] = string(r[:width])
+		}
 	}
+	fmt.Fprint(s.out, strings.Join(lines, "\n"))
+	s.lines = len(lines)
+}
+
+// erase removes the lines that were drawn.
+func (s *screen) erase() {
+	if s.lines > 1 {
+		fmt.Fprintf(s.out, "\x1b[%dA", s.lines-1)
+	}
+	if s.lines > 0 {
+		fmt.Fprint(s.out, "\r\x1b[J")
+	}
+	s.lines = 0
+}
+
+// leave keeps what was drawn and goes on below it.
+func (s *screen) leave() {
+	if s.lines > 0 {
+		fmt.Fprintln(s.out)
+	}
+	s.lines = 0
 }

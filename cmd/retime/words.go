@@ -20,7 +20,9 @@ var flagOf = map[string]string{
 	"Compute.Threads": "threads", "Compute.Backend": "backend", "Compute.Devices": "device", "Compute.FaultPolicy": "gpu-fault",
 	"Hooks.ConfidenceMap": "confidence-maps",
 	"Options.SmartCopy":   "smart-copy", "Options.MaxRun": "max-run", "Options.MissingFromNumbering": "missing-from-numbering",
-	"Options.Every": "every", "Options.MaxFrames": "max-frames", "Options.Worst": "worst", "Options.Threads": "threads", "Options.From": "from", "Options.To": "to",
+	"Options.Every": "every", "Options.MaxFrames": "max-frames", "Options.Worst": "worst", "Options.Threads": "threads",
+	"Options.Parallel": "jobs", "Options.Resume": "resume", "Options.Overwrite": "overwrite",
+	"Options.From": "from", "Options.To": "to",
 }
 
 // inFlags says a message of the library in terms of flags.

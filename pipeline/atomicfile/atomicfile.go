@@ -33,8 +33,8 @@ func Create(name string) (File, error) {
 		} else if err != nil {
 			return File{}, err
 		}
-		// Where files cannot be locked nobody takes them for left behind. Before it
-		// is locked another process may sweep it.
+		// If files cannot be locked, Sweep takes none for left behind. Before this one
+		// is locked, another process may sweep it.
 		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
 		if _, err := os.Lstat(f.Name()); errors.Is(err, fs.ErrNotExist) {
 			f.Close()
@@ -107,7 +107,7 @@ func Rename(from, to string) error {
 	return syncDir(to)
 }
 
-// syncDir puts a name on disk, where the file system and its rights allow for that.
+// syncDir puts a name on disk, if the file system and its rights allow for that.
 func syncDir(name string) error {
 	d, err := os.Open(filepath.Dir(name))
 	if errors.Is(err, fs.ErrPermission) {
@@ -142,8 +142,8 @@ func Sweep(name string) error {
 	return failed
 }
 
-// isPart says whether Create gave that name to a file for base, or for any where that
-// is empty.
+// isPart says whether Create gave that name to a file for base, or, if base is empty,
+// for any.
 func isPart(name, base string) bool {
 	name, first := strings.CutPrefix(name, ".")
 	name, last := strings.CutSuffix(name, suffix)

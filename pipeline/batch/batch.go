@@ -1,6 +1,6 @@
-// Package batch converts many clips on one machine, several at a time. What is
-// done is kept in a small database, so that a batch that was stopped or killed
-// goes on where it was.
+// Package batch converts many clips on one machine, several at a time. It keeps a
+// record of each clip, so that a batch that was stopped or killed goes on from
+// there.
 package batch
 
 import (
@@ -21,36 +21,36 @@ import (
 type Job struct {
 	Input, Output string   // file names
 	Reads         []string // further files that decide the output
-	Writes        []string // further files and directories that it writes
+	Writes        []string // further files and directories that Convert writes
 	Settings      string   // all else that decides the output, as text
-	Threads       int      // the most worker threads that it takes; 0 for its share
-	// Convert makes the output, which is whole when it returns nil and absent
-	// otherwise. Errors carry a fault.Kind. It is called from one goroutine, at
-	// most once a run.
+	Threads       int      // the most worker threads that the job takes; 0 for its share
+	// Convert makes the output. If it returns nil the output is whole, and otherwise
+	// absent. Its errors carry a fault.Kind. Run calls it from one goroutine, at most
+	// once.
 	Convert func(context.Context, Resources) (*pipeline.Report, error)
 }
 
 // Resources are what a job may use while it runs.
 type Resources struct {
 	Threads     int                     // worker threads, 1 or more
-	Slot, Slots int                     // which of how many jobs at a time it is
+	Slot, Slots int                     // the job's place among the jobs at a time, from 0, and their number
 	Overwrite   bool                    // replace an output that exists
 	Interrupted bool                    // a killed run may have left unfinished files
 	Log         io.Writer               // receives the job's messages
-	Progress    func(pipeline.Progress) // takes how far it is
+	Progress    func(pipeline.Progress) // receives how far the job is
 }
 
-// Options say how Run goes about it.
+// Options say what Run does.
 type Options struct {
 	Jobs     []Job
-	Dir      string // where the state and the logs are kept; made where it does not exist
-	Parallel int    // jobs at a time; 0 for one for each four threads
-	Threads  int    // worker threads of all jobs together; 0 for as many as there are processors
-	Resume   bool   // go on with what Dir says, passing over what is done
-	// Overwrite replaces outputs that exist, and without Resume begins again where
-	// Dir holds the state of a batch.
+	Dir      string // keeps the state and the logs; Run makes it if it does not exist
+	Parallel int    // jobs at a time, to 1024; 0 for one for each four threads
+	Threads  int    // worker threads of all jobs together, to 1024; 0 for as many as there are processors
+	Resume   bool   // go on with the state in Dir, passing over what is done
+	// Overwrite replaces outputs that exist. Without Resume it also begins again if Dir
+	// holds the state of a batch.
 	Overwrite bool
-	// Event is called for what happens, one call at a time; nil for none.
+	// Run calls Event for what happens, one call at a time, unless it is nil.
 	Event func(Event)
 }
 
@@ -60,26 +60,26 @@ type State string
 // The states.
 const (
 	Pending State = "pending" // to be done
-	Running State = "running" // under way or, where nothing runs, interrupted by a kill
+	Running State = "running" // under way or, if nothing runs, interrupted by a kill
 	Done    State = "done"
 	Failed  State = "failed"
 )
 
 // Event is something that happened to a job.
 type Event struct {
-	Job      int   // its index
-	State    State // Pending where it was stopped
-	Skipped  bool  // Done before
+	Job      int   // index in Options.Jobs
+	State    State // Pending if the job was stopped
+	Skipped  bool  // the job was Done before this run
 	Progress pipeline.Progress
-	Outcome  *Outcome // set where the job has ended
+	Outcome  *Outcome // set once the job has ended
 }
 
 // Outcome is what became of a job.
 type Outcome struct {
 	State   State
-	Skipped bool   // Done before, and passed over
+	Skipped bool   // the job was Done before this run, which passed over it
 	Err     error  // of a failed job
-	Log     string // file name; of a job that was skipped, it may not be there any more
+	Log     string // file name; the log of a skipped job may be gone
 	Frames  int64  // written
 	Made    int64  // of those, frames that no camera shot
 	Elapsed time.Duration
@@ -107,10 +107,10 @@ type batch struct {
 	outcomes []Outcome
 }
 
-// Run does all jobs. One that fails does not stop the others; that is in the
-// summary, and is no error here. A full disk stops all, as does ctx; both leave
-// a state that Resume goes on from. Nothing runs where two jobs write one file,
-// or one writes what another reads.
+// Run does all jobs. A job that fails does not stop the others; the summary has its
+// error, and Run returns none for it. A full disk stops all jobs, and so does ctx;
+// both leave a state that Resume goes on from. Run does nothing if two jobs write one
+// file, or one writes what another reads.
 func Run(ctx context.Context, o Options) (*Summary, error) {
 	began := time.Now()
 	keys, err := o.settle()
@@ -122,18 +122,14 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 		return nil, err
 	}
 	defer s.close()
-	records, err := s.read()
-	if err != nil {
-		return nil, err
-	}
-	if len(records) > 0 && !o.Resume {
-		if !o.Overwrite {
-			return nil, fault.New(fault.Usage, "a batch was begun here, and its state is in %q: --resume goes on with it, -y begins again", o.Dir)
-		}
-		if err := s.clear(); err != nil {
+	if !o.Resume {
+		if err := s.begin(o.Overwrite); err != nil {
 			return nil, err
 		}
-		records = nil
+	}
+	records, err := readRecords(o.Dir, keys)
+	if err != nil {
+		return nil, err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -152,18 +148,18 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return summary, cause
 	}
-	return summary, fault.Cancel(ctx, "cancelled with %d of %d clips left to do; --resume goes on", summary.Pending, len(o.Jobs))
+	return summary, fault.Cancel(ctx, "cancelled with %d of %d clips left to do; Options.Resume goes on", summary.Pending, len(o.Jobs))
 }
 
-// settle checks o, replaces what was left zero and returns the jobs' keys.
+// settle checks o, fills in defaults and returns the jobs' keys.
 func (o *Options) settle() ([]string, error) {
 	switch {
 	case len(o.Jobs) == 0:
 		return nil, fault.New(fault.Usage, "no clips to convert")
 	case o.Parallel < 0 || o.Parallel > 1024:
-		return nil, fault.New(fault.Usage, "--jobs %d: want 0 (one for each four threads) to 1024", o.Parallel)
+		return nil, fault.New(fault.Usage, "Options.Parallel %d: want 0 (one for each four threads) to 1024", o.Parallel)
 	case o.Threads < 0 || o.Threads > 1024:
-		return nil, fault.New(fault.Usage, "--threads %d: want 0 (all processors) to 1024", o.Threads)
+		return nil, fault.New(fault.Usage, "Options.Threads %d: want 0 (all processors) to 1024", o.Threads)
 	}
 	if o.Threads == 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -174,11 +170,11 @@ func (o *Options) settle() ([]string, error) {
 	return checkFiles(o.Jobs)
 }
 
-// sort finds what is done and queues the rest.
+// sort passes over the jobs that are done and queues the others.
 func (b *batch) sort() {
 	for i := range b.o.Jobs {
 		r := b.records[b.keys[i]]
-		b.outcomes[i] = Outcome{State: Pending, Log: b.store.logName(b.keys[i])}
+		b.outcomes[i] = Outcome{State: Pending, Log: logName(b.o.Dir, b.keys[i])}
 		if !r.upToDate(&b.o.Jobs[i]) {
 			b.queue = append(b.queue, i)
 			continue
@@ -234,16 +230,16 @@ func (b *batch) tell(e Event) {
 	}
 }
 
-// convert does job i and keeps its state.
+// convert runs job i and keeps its record.
 func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	job, key := &b.o.Jobs[i], b.keys[i]
-	out := Outcome{State: Pending, Log: b.store.logName(key)}
+	out := Outcome{State: Pending, Log: logName(b.o.Dir, key)}
 	was := b.records[key]
 	exists := stampOf(job.Output).exists()
 	own := was.owns(job)
 	now := record{State: Running, Inputs: job.inputs(), Settings: job.settings(), Output: was.Output, Owned: !exists || own, Started: time.Now()}
 	if exists && !own && !b.o.Overwrite {
-		out.State, out.Err = Failed, fault.New(fault.CannotWrite, "output %q exists, and this batch did not write it as it is; -y overwrites it", job.Output)
+		out.State, out.Err = Failed, fault.New(fault.CannotWrite, "output %q exists, and this batch did not write it as it is; Options.Overwrite replaces it", job.Output)
 		now.State, now.Error, now.Code = Failed, out.Err.Error(), int(fault.CannotWrite)
 		return b.keep(key, now, out)
 	}
@@ -284,8 +280,7 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	return b.keep(key, now, out)
 }
 
-// keep writes r, and stops the batch where that fails: the state would no longer
-// be true.
+// keep writes r. If that fails it stops the batch, whose state would no longer be true.
 func (b *batch) keep(key string, r record, out Outcome) Outcome {
 	err := b.store.put(key, r)
 	switch {
@@ -301,7 +296,7 @@ func (b *batch) keep(key string, r record, out Outcome) Outcome {
 }
 
 func (b *batch) stopFull(err error) {
-	b.stop(fault.New(fault.CannotWrite, "the disk is full, and all clips were stopped: %w; make space, and --resume goes on", err))
+	b.stop(fault.New(fault.CannotWrite, "the disk is full, and all clips were stopped: %w; make space, and Options.Resume goes on", err))
 }
 
 func diskFull(err error) bool {

@@ -275,7 +275,7 @@ func TestFullDisk(t *testing.T) {
 		return nil, fault.New(fault.CannotWrite, "write: %w", syscall.ENOSPC)
 	}
 	_, err := f.run(t.Context(), 2, Summary{Pending: 6})
-	if !errors.Is(err, syscall.ENOSPC) || fault.KindOf(err) != fault.CannotWrite || !strings.Contains(err.Error(), "--resume") {
+	if !errors.Is(err, syscall.ENOSPC) || fault.KindOf(err) != fault.CannotWrite || !strings.Contains(err.Error(), "Options.Resume") {
 		t.Errorf("the error is %v", err)
 	}
 	f.Jobs[0].Convert, f.Jobs[1].Convert, f.Resume = f.copies(0), f.copies(1), true
@@ -389,40 +389,4 @@ func TestLooksDoNotLockOut(t *testing.T) {
 	}
 	enough.Store(true)
 	looking.Wait()
-}
-
-// A process may be killed between making its file of state and writing to it.
-func TestEmptyState(t *testing.T) {
-	f := newFixture(t, "a", "b")
-	if err := os.Mkdir(f.Dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(f.Dir, stateFile), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	f.Resume = true
-	_, _ = f.run(t.Context(), 2, Summary{Done: 2})
-}
-
-func TestDamagedState(t *testing.T) {
-	f := newFixture(t, names(30)...)
-	_, _ = f.run(t.Context(), 30, Summary{Done: 30})
-	name := filepath.Join(f.Dir, stateFile)
-	sound, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.Resume = true
-	spoilt := slices.Clone(sound)
-	for i := 8192; i < len(spoilt); i++ { // behind the meta pages
-		spoilt[i] ^= 0x55
-	}
-	for _, data := range [][]byte{[]byte("no database"), spoilt, sound[:8192]} {
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Run(t.Context(), f.Options); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%d bytes: %v", len(data), err)
-		}
-	}
 }

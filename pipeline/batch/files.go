@@ -20,7 +20,7 @@ type stamp struct {
 	Modified time.Time `json:"modified"`
 }
 
-// stampOf returns the zero stamp where there is no such file.
+// stampOf returns the zero stamp if there is no such file.
 func stampOf(name string) stamp {
 	info, err := os.Stat(name)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 
 // Status is what is known of a batch.
 type Status struct {
-	Active bool // a process works on it
+	Active bool // a process works on the batch
 	Jobs   []JobStatus
 }
 
 // JobStatus is what is known of a job. The numbers are those of its last run.
 type JobStatus struct {
 	State    State
-	Changed  bool // its input, its settings or its output changed since, or its output is gone
+	Changed  bool // the job is Done, but its input, settings or output changed since, or its output is gone
 	Err      error
 	Log      string
 	Frames   int64
@@ -26,14 +26,15 @@ type JobStatus struct {
 	Finished time.Time
 }
 
-// ReadStatus reads what is known of o.Jobs in o.Dir, while they run or not.
+// ReadStatus reads what is known of o.Jobs in o.Dir, whether they run or not. It
+// changes nothing there.
 func ReadStatus(o Options) (*Status, error) {
 	keys, err := o.settle()
 	if err != nil {
 		return nil, err
 	}
 	s := &Status{Active: locked(o.Dir)}
-	records, err := readRecords(o.Dir)
+	records, err := readRecords(o.Dir, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -1,31 +1,33 @@
 package batch
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
-	"go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
 
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
-// record is what is kept of a job, under its output's canonical name.
+// record is what a store keeps of a job.
 type record struct {
+	Version  int       `json:"version"` // recordVersion
+	Key      string    `json:"key"`     // the canonical name of the job's output
 	State    State     `json:"state"`
 	Inputs   string    `json:"inputs"`   // Job.inputs when it began
 	Settings string    `json:"settings"` // Job.settings
-	Output   stamp     `json:"output"`   // as it was written last
-	Owned    bool      `json:"owned"`    // whatever is at the output's name was written by the batch
+	Output   stamp     `json:"output"`   // as the batch wrote it last
+	Owned    bool      `json:"owned"`    // the batch wrote whatever is at the output's name
 	Error    string    `json:"error,omitempty"`
 	Code     int       `json:"code,omitempty"` // a fault.Kind
 	Frames   int64     `json:"frames"`
@@ -35,182 +37,172 @@ type record struct {
 	Finished time.Time `json:"finished"`
 }
 
+const recordVersion = 1
+
 // upToDate says whether j is done, and would come out the same.
 func (r *record) upToDate(j *Job) bool {
 	return r.State == Done && r.Inputs == j.inputs() && r.Settings == j.settings() && r.Output.equal(stampOf(j.Output))
 }
 
-// owns says whether the output that is there was written by the batch: it is as
-// it was written, or came while a job ran that was then killed.
+// owns says whether the batch wrote the output that is there: the file is as the
+// batch left it, or it appeared while a job ran that was then killed.
 func (r *record) owns(j *Job) bool {
 	return r.State == Running && r.Owned || r.Output.exists() && r.Output.equal(stampOf(j.Output))
 }
 
+// The files of a store: its lock, and a record and a log for each job.
 const (
-	stateFile = "state.db"
 	lockFile  = "lock"
+	recordDir = "jobs"
 	logDir    = "logs"
 )
 
-// bucket holds the records. Its name is the schema's.
-var bucket = []byte("retime.batch/1")
-
-// patience is how long to wait for another process that reads or writes a record.
-const patience = 10 * time.Second
-
-// store keeps records in a database that is open only while it is read or
-// written, so that others can look at it. Its lock is held throughout.
+// store keeps a record of each job, in a file of its own that is replaced as a
+// whole, so that other processes can read it at any time. The store holds its
+// lock until it is closed.
 type store struct {
 	dir  string
 	lock *os.File
-	// mu is held by the job that writes. The database's own lock is tried now and then,
-	// in no order, and one of many jobs might find it taken until its patience ends.
-	mu sync.Mutex
 }
 
+// openStore makes and locks the store in dir, and removes what killed processes
+// left there.
 func openStore(dir string) (*store, error) {
-	if err := os.MkdirAll(filepath.Join(dir, logDir), 0o777); err != nil {
-		return nil, fault.New(fault.CannotWrite, "state of the batch: %w", err)
+	failed := func(err error) error { return fault.New(fault.CannotWrite, "state of the batch: %w", err) }
+	for _, sub := range []string{recordDir, logDir} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
+			return nil, failed(err)
+		}
 	}
 	lock, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
-		return nil, fault.New(fault.CannotWrite, "state of the batch: %w", err)
+		return nil, failed(err)
 	}
-	if err := lockWhole(lock); err != nil {
+	switch err := unix.FcntlFlock(lock.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}); {
+	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES):
 		lock.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fault.New(fault.TryAgain, "this batch is running already, with its state in %q; --status shows it", dir)
-		}
+		return nil, fault.New(fault.TryAgain, "this batch is running already, with its state in %q", dir)
+	case err != nil:
+		lock.Close()
 		return nil, fault.New(fault.CannotWrite, "lock %q: %w", lock.Name(), err)
+	}
+	if err := atomicfile.Sweep(filepath.Join(dir, recordDir) + string(filepath.Separator)); err != nil {
+		lock.Close()
+		return nil, failed(err)
 	}
 	return &store{dir: dir, lock: lock}, nil
 }
 
-// lockWhole locks f for this process alone. What asks whether it is locked holds it for
-// a moment itself.
-func lockWhole(f *os.File) (err error) {
-	for range 20 {
-		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
-			return err
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	return err
-}
-
-// locked says whether a process works on the batch in dir.
+// locked says whether a process works on the batch in dir. Asking takes no lock,
+// so it keeps nobody from one.
 func locked(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, lockFile))
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+	l := unix.Flock_t{Type: unix.F_WRLCK}
+	return unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &l) == nil && l.Type != unix.F_UNLCK
 }
 
 func (s *store) close() { s.lock.Close() }
 
-// database opens the state in dir for f.
-func database(dir string, readOnly bool, f func(*bbolt.DB) error) (err error) {
-	name := filepath.Join(dir, stateFile)
-	kind := fault.CannotWrite
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil { // bbolt takes what it reads to be sound
-			err, kind = fmt.Errorf("the file is damaged: %v", p), fault.BadData
-		}
-		if err != nil {
-			err = fault.New(kind, "state of the batch in %q: %w", name, err)
-		}
-	}()
-	db, err := bbolt.Open(name, 0o666, &bbolt.Options{Timeout: patience, ReadOnly: readOnly})
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) && readOnly {
-			return nil
-		}
-		return err
-	}
-	defer db.Close()
-	return f(db)
-}
-
-// readRecords returns all records in dir by key; none where there is no state, or a file
-// without anything, which it is for a moment when it is made.
-func readRecords(dir string) (map[string]record, error) {
+// readRecords returns the records in dir of the jobs with those keys; jobs that
+// never began have none. It looks each file up by its name, because a directory
+// that is listed while records are replaced may leave some out.
+func readRecords(dir string, keys []string) (map[string]record, error) {
 	records := map[string]record{}
-	if info, err := os.Stat(filepath.Join(dir, stateFile)); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		return records, nil
+	for _, key := range keys {
+		name := recordName(dir, key)
+		data, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return nil, fault.New(fault.CannotWrite, "state of the batch: %w", err)
+		}
+		r, err := decodeRecord(data, key)
+		if err != nil {
+			return nil, fault.New(fault.BadData, "state of the batch in %q: %w; remove the file to begin that clip again", name, err)
+		}
+		records[key] = r
 	}
-	err := database(dir, true, func(db *bbolt.DB) error {
-		return db.View(func(tx *bbolt.Tx) error {
-			b := tx.Bucket(bucket)
-			if b == nil {
-				return nil
-			}
-			return b.ForEach(func(k, v []byte) error {
-				var r record
-				if err := json.Unmarshal(v, &r); err != nil {
-					return fmt.Errorf("record of %q: %w", k, err)
-				}
-				records[string(k)] = r
-				return nil
-			})
-		})
-	})
-	return records, err
+	return records, nil
 }
 
-func (s *store) read() (map[string]record, error) { return readRecords(s.dir) }
+// decodeRecord reads the record of the job with that key.
+func decodeRecord(data []byte, key string) (r record, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err = d.Decode(&r); err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("something follows the record")
+		}
+	}
+	switch {
+	case err != nil:
+		return r, fmt.Errorf("the file is damaged: %w", err)
+	case r.Version != recordVersion:
+		return r, fmt.Errorf("its version is %d, and not %d", r.Version, recordVersion)
+	case r.Key != key:
+		return r, fmt.Errorf("the file is damaged: it is about %q", r.Key)
+	}
+	switch r.State {
+	case Pending, Running, Done, Failed:
+		return r, nil
+	}
+	return r, fmt.Errorf("the file is damaged: there is no state %q", r.State)
+}
 
-// put keeps r for good once it returns nil.
-func (s *store) put(key string, r record) error {
-	value, err := json.Marshal(r)
+// begin makes sure that the store has no records, of jobs of another list neither.
+// With overwrite it removes them.
+func (s *store) begin(overwrite bool) error {
+	entries, err := os.ReadDir(filepath.Join(s.dir, recordDir))
 	if err != nil {
-		return err
+		return fault.New(fault.CannotWrite, "state of the batch: %w", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return database(s.dir, false, func(db *bbolt.DB) error {
-		return db.Update(func(tx *bbolt.Tx) error {
-			b, err := tx.CreateBucketIfNotExists(bucket)
-			if err != nil {
-				return err
-			}
-			return b.Put([]byte(key), value)
-		})
-	})
+	if len(entries) > 0 && !overwrite {
+		return fault.New(fault.Usage, "a batch was begun here, and its state is in %q: Options.Resume goes on with it, Options.Overwrite begins again", s.dir)
+	}
+	for _, e := range entries {
+		if err := os.Remove(filepath.Join(s.dir, recordDir, e.Name())); err != nil {
+			return fault.New(fault.CannotWrite, "state of the batch: %w", err)
+		}
+	}
+	return nil
 }
 
-// clear forgets all records.
-func (s *store) clear() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return database(s.dir, false, func(db *bbolt.DB) error {
-		return db.Update(func(tx *bbolt.Tx) error {
-			if tx.Bucket(bucket) == nil {
-				return nil
-			}
-			return tx.DeleteBucket(bucket)
-		})
-	})
+// put keeps r. Once it returns nil, r survives a kill and a loss of power; before
+// that, the record that was there does.
+func (s *store) put(key string, r record) error {
+	r.Version, r.Key = recordVersion, key
+	data, err := json.Marshal(r)
+	if err == nil {
+		err = atomicfile.WriteFile(recordName(s.dir, key), append(data, '\n'))
+	}
+	if err != nil {
+		return fault.New(fault.CannotWrite, "state of the batch: %w", err)
+	}
+	return nil
 }
 
-// logName is the file for the messages of the job with that key.
-func (s *store) logName(key string) string { return logName(s.dir, key) }
+func recordName(dir, key string) string { return fileName(dir, recordDir, key, ".json") }
 
-func logName(dir, key string) string {
+func logName(dir, key string) string { return fileName(dir, logDir, key, ".log") }
+
+// fileName is the name in a directory of the store of a file about the job with
+// that key.
+func fileName(dir, sub, key, suffix string) string {
 	base := filepath.Base(key)
 	for len(base) > 200 { // file names are at most 255 bytes long
 		base = strings.ToValidUTF8(base[:200], "")
 	}
-	return filepath.Join(dir, logDir, fmt.Sprintf("%s-%.8x.log", base, sha256.Sum256([]byte(key))))
+	return filepath.Join(dir, sub, fmt.Sprintf("%s-%.8x%s", base, sha256.Sum256([]byte(key)), suffix))
 }
 
 // log is a job's messages. A log that cannot be written must not stop the work.
 type log struct{ file *os.File }
 
 func (s *store) createLog(key string) log {
-	f, _ := os.Create(s.logName(key))
+	f, _ := os.Create(logName(s.dir, key))
 	return log{f}
 }
 

@@ -6,7 +6,6 @@ import (
 	"image/color"
 	"image/draw"
 	"math"
-	"slices"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/basicfont"
@@ -76,7 +75,7 @@ func pictures(d *Dissection) ([]drawing, error) {
 		return nil, err
 	}
 	pair, guesses := d.Interval.Flows[0], d.Inspection.Guesses
-	longest := usualLength(pair.Forward)
+	longest := pair.Forward.UsualLength()
 	wheel := fmt.Sprintf("hue is the direction (red right, yellow down, cyan left, violet up), full colour %.1f pixels of the frames",
 		longest*float64(int(1)<<d.Interval.Level))
 	list = append(list,
@@ -92,18 +91,6 @@ func pictures(d *Dissection) ([]drawing, error) {
 		drawing{"overlay.png", "what is taken for lying still over the picture: white", gray(static(d))},
 	)
 	return list, nil
-}
-
-// usualLength is the length in the field's pixels that one vector in fifty exceeds.
-func usualLength(f flow.Field) float64 {
-	lengths := make([]float64, 0, len(f.Pix))
-	for y := range f.Height {
-		for _, v := range f.Row(y) {
-			lengths = append(lengths, math.Hypot(float64(v.X), float64(v.Y)))
-		}
-	}
-	slices.Sort(lengths)
-	return max(lengths[(len(lengths)-1)*49/50]/flow.One, 0.25)
 }
 
 func gray(m frame.Image[uint8]) image.Image {

@@ -7,7 +7,6 @@ import (
 	"image/color"
 	"image/jpeg"
 	"math"
-	"slices"
 
 	"retime/flow"
 	"retime/frame"
@@ -91,7 +90,7 @@ func (p *painter) view(h heldOut, made *frame.Frame, options *pipeline.Options) 
 	if err != nil {
 		return v, err
 	}
-	longest := usualLength(field)
+	longest := field.UsualLength()
 	v.longest = longest * math.Round(float64(h.truth.Width)/float64(field.Width))
 	v.flow, err = encode(flow.ColorWheel(field, longest))
 	return v, err
@@ -137,21 +136,3 @@ var heat = func() color.Palette {
 	}
 	return p
 }()
-
-// usualLength is the length in the field's pixels that one vector in fifty
-// exceeds.
-func usualLength(f flow.Field) float64 {
-	var lengths []float64
-	for y := range f.Height {
-		for _, v := range f.Row(y) {
-			if v.Known() {
-				lengths = append(lengths, math.Hypot(float64(v.X), float64(v.Y)))
-			}
-		}
-	}
-	if len(lengths) == 0 {
-		return 1
-	}
-	slices.Sort(lengths)
-	return max(lengths[(len(lengths)-1)*49/50]/flow.One, 1./4)
-}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	"retime/flow"
 	"retime/frame"
 	"retime/pipeline/media"
 )
@@ -90,21 +89,6 @@ func TestHeatBrightens(t *testing.T) {
 		} else {
 			last = l
 		}
-	}
-}
-
-func TestUsualLength(t *testing.T) {
-	f := flow.NewField(10, 10)
-	for i := range f.Pix {
-		f.Pix[i] = flow.Vec{X: 3 * flow.One, Y: 4 * flow.One}
-	}
-	f.Pix[17] = flow.Vec{X: 1000 * flow.One}
-	f.Pix[18] = flow.Vec{X: -1 << 31, Y: -1 << 31} // unknown
-	if got := usualLength(f); got != 5 {
-		t.Errorf("usual length %f, want 5", got)
-	}
-	if got := usualLength(flow.NewField(4, 4)); got <= 0 {
-		t.Errorf("usual length %f of a still picture", got)
 	}
 }
 

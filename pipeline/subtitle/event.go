@@ -1,7 +1,8 @@
 // Package subtitle turns subtitles of text from one format into another. It reads
 // events of Advanced SubStation Alpha, which FFmpeg's decoders make of every text
 // format, and writes them as SubRip, WebVTT and 3GPP timed text (MP4's tx3g), with the
-// styling that these have.
+// styling that these have. FFmpeg's own encoders lose more, and in silence:
+// docs/fidelity.md compares them.
 package subtitle
 
 import (
@@ -31,7 +32,7 @@ type Span struct {
 type Cue struct {
 	Spans []Span
 	// Place is the edge or corner of the picture that the text lies at, as on a
-	// numeric keypad: 2 for the middle of the lower edge; 0 where nothing is said.
+	// numeric keypad: 2 for the middle of the lower edge; 0 if nothing says.
 	Place int
 }
 

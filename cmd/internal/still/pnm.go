@@ -10,6 +10,11 @@ import (
 // maxPNM is the largest maximum of the formats.
 const maxPNM = 1<<16 - 1
 
+// PGM and PPM are read and written here because neither Go's libraries nor FFmpeg's
+// keep their maximum. Of 48 files (P2, P3, P5 and P6, each with 12 maxima from 1 to
+// 65535), FFmpeg 5.1 returned the samples of 8, those with a maximum of 255 or 65535.
+// It scaled the others, and turned white into black in raw ones with 254 or 65534.
+
 // decodePNM reads the portable gray and pixel maps of Netpbm, plain (P2, P3) or
 // raw (P5, P6). Comments run from # to the end of a line; as in Netpbm's own
 // reader they may stand wherever white space may, in the numbers of a plain
@@ -151,7 +156,7 @@ func (s *scanner) endHeader() error {
 
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// encodePNM writes P5 or P6, or P2 or P3 where p.Text is set.
+// encodePNM writes P5 or P6, or P2 or P3 if p.Text is set.
 func encodePNM(w io.Writer, p *Picture) error {
 	kind := 5
 	if len(p.Channels) == 3 {

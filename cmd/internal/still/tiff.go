@@ -39,9 +39,9 @@ const (
 	tiffShort, tiffLong = 3, 4 // types
 )
 
-// encodeTIFF writes a little-endian file without compression in one strip. It is
-// written here because golang.org/x/image/tiff gives every colour picture an
-// alpha channel.
+// encodeTIFF writes a little-endian file without compression in one strip. The
+// encoder of golang.org/x/image/tiff gives every colour picture a fourth sample: an
+// opaque RGB picture would grow by a third and come back with an alpha channel.
 func encodeTIFF(w io.Writer, p *Picture) error {
 	width, height := p.Size()
 	channels := len(p.Channels)

@@ -212,7 +212,7 @@ func (d *pyDict) tuple() (values []int, err error) {
 	return values, nil
 }
 
-// encodeNPY writes version 1.0, little-endian: float64 where p has it, else
+// encodeNPY writes version 1.0, little-endian: float64 if p has it, else
 // float32.
 func encodeNPY(w io.Writer, p *Picture) error {
 	bits := 32

@@ -1,12 +1,13 @@
 package still
 
 import (
-	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -87,8 +88,8 @@ func (o *Output) Dropped(p *Picture) []string {
 // Whole samples are rounded to the nearest, ties upwards, and clamped to what the
 // depth can hold: Max in PGM and PPM, and 255 or 65535 in PNG and TIFF, to which a
 // Max in between is scaled up. Floating-point samples are stored as they are,
-// rounded to float32 where the format or the picture has that; one that is
-// not finite then is an error.
+// rounded to float32 if the format or the picture has that; one that is not
+// finite then is an error.
 func (o *Output) Write(p *Picture) error {
 	if err := o.Check(p); err != nil {
 		return err
@@ -100,34 +101,15 @@ func (o *Output) Write(p *Picture) error {
 }
 
 func (o *Output) write(p *Picture) error {
-	if !o.regular {
-		f, err := os.OpenFile(o.name, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return o.fill(f, p)
+	if o.regular {
+		_ = atomicfile.Sweep(o.name) // what stays of a killed run is in nobody's way
+		return atomicfile.Write(o.name, func(w io.Writer) error { return o.format.encode(w, p) })
 	}
-	dir, base := filepath.Split(o.name)
-	temp := filepath.Join(dir, "."+base+"."+rand.Text()[:10]+".part")
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	f, err := os.OpenFile(o.name, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	if err = o.fill(f, p); err == nil {
-		err = os.Rename(temp, o.name)
-	}
-	if err != nil {
-		os.Remove(temp)
-	}
-	return err
-}
-
-// fill writes p to f and closes it.
-func (o *Output) fill(f *os.File, p *Picture) error {
-	err := o.format.encode(f, p)
-	if err == nil && o.regular {
-		err = f.Sync()
-	}
+	err = o.format.encode(f, p)
 	if e := f.Close(); err == nil {
 		err = e
 	}

@@ -21,14 +21,14 @@ const MaxSamples = 1 << 28
 
 // Picture is a still picture.
 type Picture struct {
-	// Channels are gray; or red, green and blue; and a last one for alpha where
+	// Channels are gray; or red, green and blue; and a last one for alpha if
 	// there are four. All have one size.
 	Channels []frame.Image[float64]
-	// Max is the value of white where samples are whole numbers, 1 to 65535, and 0
-	// where they are floating-point numbers.
+	// Max is the value of white if samples are whole numbers, 1 to 65535, and 0 if
+	// they are floating-point numbers.
 	Max int
 	// FloatBits is the size of a stored floating-point sample, 32 or 64. It
-	// counts only where Max is 0.
+	// counts only if Max is 0.
 	FloatBits int
 	// Text says that PGM and PPM are written as decimal numbers (P2 and P3).
 	Text bool

@@ -13,7 +13,7 @@ import (
 
 // decodePFM reads a portable float map: Pf (gray) or PF (RGB), the width, the
 // height and a scale in text, then float32 samples with the bottom row first,
-// little-endian where the scale is negative. The scale's magnitude, the unit of
+// little-endian if the scale is negative. The scale's magnitude, the unit of
 // the samples, is kept and not applied.
 func decodePFM(data []byte) (*Picture, error) {
 	channels := 1

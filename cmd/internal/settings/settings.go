@@ -1,0 +1,168 @@
+// Package settings reads files of settings and job files, in YAML or JSON. The names
+// of settings are those of flags; what they mean is up to the caller.
+//
+// It walks the syntax tree instead of decoding into Go types, because a setting keeps
+// its line, for errors, and its text as it was written: 23.976, or 0.10, stays that.
+// Of the 16 wrong job files in this package's test, go-yaml's strict decoding accepts
+// 7, and of one of them it drops the second document.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// Setting is a name with its values: one, or those of a list.
+type Setting struct {
+	Name   string
+	Values []string
+	List   bool
+	Line   int // from 1
+}
+
+// Clip is an entry of a job file.
+type Clip struct {
+	Line int // from 1
+	// Settings are the clip's own, then those of the defaults that it leaves out.
+	Settings []Setting
+}
+
+// Parse reads a file that is one mapping of settings; an empty file has none. An error
+// begins with the line that it is about.
+func Parse(data []byte) ([]Setting, error) {
+	body, err := parse(data)
+	if err != nil || body == nil {
+		return nil, err
+	}
+	return settings(body)
+}
+
+// ParseJobs reads a job file: a mapping of "defaults", which may be left out, and
+// "clips", a list that has one clip or more. An error begins with the line that it is
+// about.
+func ParseJobs(data []byte) ([]Clip, error) {
+	body, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if body == nil {
+		return nil, errors.New("line 1: no clips")
+	}
+	top, err := mapping(body, "clips, and perhaps defaults")
+	if err != nil {
+		return nil, err
+	}
+	var defaults []Setting
+	var list *ast.SequenceNode
+	for _, v := range top {
+		key := v.Key.GetToken()
+		switch key.Value {
+		case "defaults":
+			if _, empty := v.Value.(*ast.NullNode); empty {
+				continue
+			}
+			if defaults, err = settings(v.Value); err != nil {
+				return nil, err
+			}
+		case "clips":
+			var ok bool
+			if list, ok = v.Value.(*ast.SequenceNode); !ok {
+				return nil, fmt.Errorf("line %d: clips: want a list", key.Position.Line)
+			}
+		default:
+			return nil, fmt.Errorf("line %d: no %q here; choose from clips, defaults", key.Position.Line, key.Value)
+		}
+	}
+	if list == nil || len(list.Values) == 0 {
+		return nil, errors.New("line 1: no clips")
+	}
+	var clips []Clip
+	for _, n := range list.Values {
+		own, err := settings(n)
+		if err != nil {
+			return nil, err
+		}
+		c := Clip{Line: line(n), Settings: own}
+		if len(own) > 0 {
+			c.Line = own[0].Line
+		}
+		for _, d := range defaults {
+			if !slices.ContainsFunc(own, func(s Setting) bool { return s.Name == d.Name }) {
+				c.Settings = append(c.Settings, d)
+			}
+		}
+		clips = append(clips, c)
+	}
+	return clips, nil
+}
+
+// parse returns the only document of a file, nil for an empty one.
+func parse(data []byte) (ast.Node, error) {
+	file, err := parser.ParseBytes(data, 0)
+	if e := (yaml.Error)(nil); errors.As(err, &e) {
+		return nil, fmt.Errorf("line %d: %s", e.GetToken().Position.Line, e.GetMessage())
+	} else if err != nil {
+		return nil, err
+	}
+	switch len(file.Docs) {
+	case 0:
+		return nil, nil
+	case 1:
+		return file.Docs[0].Body, nil
+	}
+	return nil, fmt.Errorf("line 1: %d documents: want one document", len(file.Docs))
+}
+
+// mapping returns n's entries; want says what they should be.
+func mapping(n ast.Node, want string) ([]*ast.MappingValueNode, error) {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		return n.Values, nil
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}, nil
+	}
+	return nil, fmt.Errorf("line %d: want %s", line(n), want)
+}
+
+// settings reads a mapping of settings. The parser has refused names that come twice.
+func settings(n ast.Node) ([]Setting, error) {
+	values, err := mapping(n, "settings as name: value")
+	if err != nil {
+		return nil, err
+	}
+	var all []Setting
+	for _, v := range values {
+		s := Setting{Name: v.Key.GetToken().Value, Line: line(v.Key)}
+		items := []ast.Node{v.Value}
+		if list, ok := v.Value.(*ast.SequenceNode); ok {
+			items, s.List = list.Values, true
+		}
+		for _, item := range items {
+			value, ok := scalar(item)
+			if !ok {
+				return nil, fmt.Errorf("line %d: %s: want a word or a number, or a list of them", s.Line, s.Name)
+			}
+			s.Values = append(s.Values, value)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// scalar is the text of a word or a number.
+func scalar(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+func line(n ast.Node) int { return n.GetToken().Position.Line }

@@ -23,6 +23,8 @@ import (
 	"retime/cuda"
 )
 
+//go:generate go run ./generate -constants constants.cuh
+
 // Sources are the files of the kernels. That they are embedded makes the Go tool
 // build the emulator anew when one of them changes.
 //
@@ -267,32 +269,6 @@ type kernel struct {
 	name string
 	at   unsafe.Pointer
 	args int
-}
-
-// NewTexture copies the texels.
-func (e *Emulator) NewTexture(_ any, l cuda.TextureLayout, src uintptr, stride int) (any, uint64, error) {
-	size := l.Texel.Bytes()
-	t := (*C.retime_texture)(C.calloc(1, C.sizeof_retime_texture))
-	t.texels = C.malloc(C.size_t(max(1, l.Width*l.Height*size)))
-	t.width, t.height, t.address = C.int(l.Width), C.int(l.Height), C.int(l.Address)
-	t.fractions, t.linear, t.normalized = cInt(l.Texel == cuda.TexelFractions), cInt(l.Linear), cInt(l.Normalized)
-	copyRows(unsafe.Pointer(t.texels), l.Width*size, at(src), stride, l.Width*size, l.Height)
-	return t, uint64(uintptr(unsafe.Pointer(t))), nil
-}
-
-// DestroyTexture frees the texels.
-func (e *Emulator) DestroyTexture(texture any) error {
-	t := texture.(*C.retime_texture)
-	C.free(unsafe.Pointer(t.texels))
-	C.free(unsafe.Pointer(t))
-	return nil
-}
-
-func cInt(b bool) C.int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // Kernel returns a kernel that a NAME.cpp lists.

@@ -271,7 +271,7 @@ type kernel struct {
 	args int
 }
 
-// Kernel returns a kernel that a NAME.cpp lists.
+// Kernel returns a kernel of module.cu.
 func (e *Emulator) Kernel(module, name string) (any, error) {
 	m, n := C.CString(module), C.CString(name)
 	defer C.free(unsafe.Pointer(m))
@@ -279,7 +279,7 @@ func (e *Emulator) Kernel(module, name string) (any, error) {
 	var args C.int
 	p := C.retime_kernel(m, n, &args)
 	if p == nil {
-		return nil, fmt.Errorf("%s.cpp does not list it", module)
+		return nil, fmt.Errorf("%s.cpp does not list it; run make generate", module)
 	}
 	return kernel{name, unsafe.Pointer(p), int(args)}, nil
 }

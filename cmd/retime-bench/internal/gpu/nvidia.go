@@ -26,6 +26,8 @@ static CUresult new_texture(CUarray *array, CUtexObject *object, const void *src
 	copy.WidthInBytes = width * (fractions ? 8 : 4);
 	copy.Height = height;
 	r = cuMemcpy2D(&copy);
+	// A copy from pageable memory may still be on its way, and other streams do not wait.
+	if (r == CUDA_SUCCESS) r = cuStreamSynchronize(0);
 	if (r == CUDA_SUCCESS) {
 		CUDA_RESOURCE_DESC resource = {0};
 		resource.resType = CU_RESOURCE_TYPE_ARRAY;

@@ -1,5 +1,6 @@
-// CUDA C++ as far as the kernels use it, for the CPU. Each NAME.cpp includes this
-// file, then NAME.cu in a namespace of its own, and lists its kernels with KERNEL.
+// CUDA C++ as far as the kernels use it, for the CPU. Each NAME.cpp, which
+// generate writes, includes this file, then NAME.cu in a namespace of its own, and lists
+// its kernels with KERNEL.
 #pragma once
 
 // Products and sums are not fused, on any machine.

@@ -63,6 +63,9 @@ CUDA_ARCHS := 70 75 80 86 89 90
 NVCCFLAGS  := -O3 -std=c++14 -fmad=false -t 2 -Xfatbin=-compress-all \
 	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
 FATBINS    := $(patsubst cuda/kernels/%.cu,cuda/fatbin/%.fatbin,$(wildcard cuda/kernels/*.cu))
+# Kernels that only the benchmarks run; these may include the others' headers.
+GPU        := cmd/retime-bench/internal/gpu
+GPUBINS    := $(patsubst $(GPU)/kernels/%.cu,$(GPU)/fatbin/%.fatbin,$(wildcard $(GPU)/kernels/*.cu))
 # The driver's library is linked where there is no driver, too. /usr/local/cuda is
 # where NVIDIA's own toolkit lies. LIBRARY_PATH, unlike CGO_LDFLAGS, is no reason for
 # Go to compile every C package again.
@@ -82,6 +85,14 @@ kernels: cuda-deps ## compile the kernels; CUDA_ARCHS="80 90" for these GPUs onl
 fatbins: $(FATBINS) cuda/fatbin/sources
 	@for f in cuda/fatbin/*.fatbin; do n=$${f##*/}; [ -e cuda/kernels/$${n%.fatbin}.cu ] || rm $$f; done
 
+.PHONY: bench-kernels
+bench-kernels: kernels
+	@$(MAKE) --no-print-directory $(GPUBINS)
+
+.PHONY: generate
+generate: ## write what the kernels share with Go code again
+	$(GO) generate ./cuda/... ./$(GPU)/...
+
 # What the kernels are compiled for, which retime info prints. Another choice
 # compiles them again.
 cuda/fatbin/architectures: always
@@ -98,6 +109,11 @@ cuda/fatbin/%.fatbin: cuda/kernels/%.cu cuda/fatbin/architectures
 	@mkdir -p build
 	@echo "nvcc $<"
 	@nvcc -fatbin $(NVCCFLAGS) -MD -MF build/$*.d -MT $@ -o $@ $<
+
+$(GPU)/fatbin/%.fatbin: $(GPU)/kernels/%.cu cuda/fatbin/architectures
+	@mkdir -p build $(@D)
+	@echo "nvcc $<"
+	@nvcc -fatbin $(NVCCFLAGS) -Icuda/kernels -MD -MF build/bench-$*.d -MT $@ -o $@ $<
 
 -include $(wildcard build/*.d)
 
@@ -125,13 +141,13 @@ cuda-deps: deps
 test-cuda: build ## run the CUDA tests; needs an NVIDIA GPU
 	@cuda=$$(bin/retime info | grep ^CUDA); echo "$$cuda"; \
 	case $$cuda in *devices:*) ;; *) echo "make test-cuda needs an NVIDIA GPU; make check-cuda and make test do not" >&2; exit 1;; esac
-	@$(MAKE) --no-print-directory kernels
-	$(CUDA_ENV) $(GO) test -tags $(TAGS),cuda -count=1 ./cuda/...
+	@$(MAKE) --no-print-directory bench-kernels
+	$(CUDA_ENV) $(GO) test -tags $(TAGS),cuda -count=1 ./cuda/... ./$(GPU)/...
 
 .PHONY: check-cuda
-check-cuda: cuda ## build the CUDA program and its tests, which takes no GPU
+check-cuda: cuda bin/retime-bench-cuda ## build the CUDA programs and their tests, which takes no GPU
 	$(CUDA_ENV) $(GO) vet -tags $(TAGS),cuda ./cuda/... ./pipeline ./cmd/...
-	@for p in cuda cuda/bench cuda/kernels; do echo "compiling the tests of $$p"; \
+	@for p in cuda cuda/kernels $(GPU); do echo "compiling the tests of $$p"; \
 		$(CUDA_ENV) $(GO) test -tags $(TAGS),cuda -c -o build/$$(basename $$p).test ./$$p || exit 1; done
 
 .PHONY: demo
@@ -152,8 +168,35 @@ test-page: deps ## test the report of retime evaluate in a browser; installs Chr
 	@$(call install,$(PAGE_PACKAGES))
 	$(GO) test -count=1 $(TESTFLAGS) -run '^TestPage' ./pipeline/evaluate
 
+# The benchmarks: make bench-bspline ARGS=--scaling, make bench-stages CLIP=clip.mp4.
+CLIP := testdata/demo.mp4
+
 .PHONY: bench
-bench: deps ## run the benchmarks
+bench: deps ## build bin/retime-bench, whose measurements follow
+	@$(GO) build -o bin/retime-bench ./cmd/retime-bench
+
+.PHONY: bench-bspline
+bench-bspline: bench ## measure B-splines: speed, accuracy, scaling, peers
+	bin/retime-bench bspline $(ARGS)
+
+.PHONY: bench-stages
+bench-stages: bench ## measure the stages of converting CLIP
+	bin/retime-bench stages $(CLIP) $(ARGS)
+
+.PHONY: bench-restore
+bench-restore: bench ## measure restoration on real clips; takes minutes
+	bin/retime-bench restore $(ARGS)
+
+.PHONY: bench-cuda
+bench-cuda: bin/retime-bench-cuda ## measure the kernels; needs an NVIDIA GPU
+	bin/retime-bench-cuda cuda $(ARGS)
+
+.PHONY: bin/retime-bench-cuda
+bin/retime-bench-cuda: bench-kernels
+	@$(CUDA_ENV) $(GO) build -tags $(TAGS),cuda -o $@ ./cmd/retime-bench
+
+.PHONY: bench-go
+bench-go: deps ## run the benchmarks of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: lint
@@ -183,4 +226,4 @@ dist: cuda ## make a tarball that runs on Linux machines with nothing but a driv
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin build dist cuda/fatbin
+	rm -rf bin build dist cuda/fatbin $(GPU)/fatbin

@@ -74,12 +74,6 @@ func (b *bend) prepare(s *Stream, g *guides) error {
 		b.credits.Arg(), Int(b.credits.N))
 }
 
-// creditOne and positionOne are the units of credit and of positions.
-const (
-	creditOne   = 256
-	positionOne = 256
-)
-
 // make queues setting field to the bend at the phase.
 func (b *bend) make(s *Stream, g *guides, phase warp.Phase) error {
 	level := g.level
@@ -90,8 +84,8 @@ func (b *bend) make(s *Stream, g *guides, phase warp.Phase) error {
 		return err
 	}
 	size := int64(cellSize(level))
-	unit := 1 / float32(positionOne*positionOne*creditOne*size*size)
-	length := unit * float32(int64(1)<<level) / positionOne
+	unit := 1 / float32(flow.One*flow.One*warp.Constants().CreditOne*size*size)
+	length := unit * float32(int64(1)<<level) / flow.One
 	err = s.Launch(b.average, over(b.columns, b.lines, 2, wideBlock), wideBlock, 0,
 		b.moved.Arg(), b.means.Arg(), Int(b.columns), Int(b.lines), Float(length), Float(unit))
 	if err != nil {
@@ -108,5 +102,5 @@ func (b *bend) make(s *Stream, g *guides, phase warp.Phase) error {
 	}
 	return s.Launch(b.spread, Cover(g.width, g.height, wideBlock), wideBlock, 0,
 		b.cells.Arg(), b.field.Arg(), Int(g.width), Int(g.height), Int(b.columns), Int(b.lines),
-		Int(int(size)), Float(float32(positionOne)/float32(int(1)<<level)))
+		Int(int(size)), Float(float32(flow.One)/float32(int(1)<<level)))
 }

@@ -37,9 +37,9 @@ type kernelName struct{ module, name string }
 
 // Open returns the device of that number, from 0, as [Devices] lists them.
 func Open(ordinal int) (*Device, error) {
-	driver, err := openDriver(ordinal)
+	driver, err := OpenDriver(ordinal)
 	if err != nil {
-		return nil, fmt.Errorf("CUDA device %d: %w", ordinal, err)
+		return nil, err
 	}
 	return NewDevice(driver), nil
 }

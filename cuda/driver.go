@@ -1,6 +1,9 @@
 package cuda
 
-import "unsafe"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // Driver is what a Device needs of CUDA's driver. The build tag cuda brings in
 // the real one; package kernels has one that runs the kernels on the CPU,
@@ -49,16 +52,22 @@ type Driver interface {
 	// Fill sets bytes.
 	Fill(stream any, dst uintptr, value byte, bytes int64) error
 
-	// NewTexture queues a copy of rows of texels, stride bytes apart, to a texture,
-	// and returns it and its object, as kernels take it.
-	NewTexture(stream any, l TextureLayout, src uintptr, stride int) (texture any, object uint64, err error)
-	DestroyTexture(texture any) error
-
-	// Kernel returns function name of the kernels/MODULE.cu.
+	// Kernel returns function name of kernels/MODULE.cu.
 	Kernel(module, name string) (any, error)
 	// Launch starts a kernel with shared bytes of dynamic shared memory. Each
 	// argument is the parameter's bytes, padded to 8.
 	Launch(stream, kernel any, grid, block Dim, shared int, args []uint64) error
+}
+
+// OpenDriver returns the driver of the device of that number, from 0, as [Devices]
+// lists them, for a driver that adds to it; [Open] is for all others. Its kernels are
+// values of gorgonia.org/cu's type Function.
+func OpenDriver(ordinal int) (Driver, error) {
+	driver, err := openDriver(ordinal)
+	if err != nil {
+		return nil, fmt.Errorf("CUDA device %d: %w", ordinal, err)
+	}
+	return driver, nil
 }
 
 // Info describes a device.

@@ -9,32 +9,26 @@ import (
 // hypothesis describes one motion for every pixel of the guides, as
 // hypothesis.cuh does.
 type hypothesis struct {
-	kind       int32
+	kind       int32 // as package warp numbers them
 	first, log int32 // the 1<<log projected flows from the first on of which it is the mean
 	dx, dy     int32 // how far off they are read
 	_          int32
 }
 
-// The kinds of hypotheses.
-const (
-	projected = iota
-	neighbour
-	stationary
-)
-
 // hypotheses lists the guesses of a pixel's motion in package warp's order, for that
 // many flows.
 func hypotheses(flows int, neighbours bool, level int) []hypothesis {
+	c := warp.Constants()
 	var list []hypothesis
 	for i := range flows {
-		list = append(list, hypothesis{kind: projected, first: int32(i)})
+		list = append(list, hypothesis{kind: c.Projected, first: int32(i)})
 	}
-	list = append(list, hypothesis{kind: stationary})
+	list = append(list, hypothesis{kind: c.Stationary})
 	if neighbours {
 		log := int32(bits.Len(uint(flows)) - 1) // flows is a power of two
-		off := int32(warp.Constants().Overlap >> level)
+		off := int32(c.Overlap >> level)
 		for k := range int32(4) {
-			list = append(list, hypothesis{kind: neighbour, log: log, dx: off * (2*(k&1) - 1), dy: off * (k&2 - 1)})
+			list = append(list, hypothesis{kind: c.Neighbour, log: log, dx: off * (2*(k&1) - 1), dy: off * (k&2 - 1)})
 		}
 	}
 	return list

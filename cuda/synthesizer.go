@@ -228,15 +228,12 @@ func (s *Synthesizer) made(counters []uint64, l layout) warp.Made {
 	}
 	pixels := l.guideWidth * l.guideHeight
 	var made warp.Made
-	made.Residual = float64(int64(counters[costCounter])) / (float64(pixels) * differenceOne)
+	made.Residual = float64(int64(counters[costCounter])) / (float64(pixels) * float64(warp.Constants().DifferenceOne))
 	for i := range l.flows {
 		made.Holes += float64(counters[holesCounter+i]) / float64(max(1, pixels)) / float64(l.flows)
 	}
 	return made
 }
-
-// differenceOne is a grey level in the units of costs.
-const differenceOne = 16
 
 // queue queues a frame and its way back.
 func (s *Synthesizer) queue(t *slot, dst *frame.Frame, phase warp.Phase) error {

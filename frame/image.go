@@ -30,11 +30,16 @@ func (m Image[T]) Row(y int) []T {
 // Resize makes m width by height with Stride == Width, reusing its memory
 // where that is large enough. The contents are undefined afterwards.
 func (m *Image[T]) Resize(width, height int) {
-	n := width * height
-	if cap(m.Pix) < n {
-		m.Pix = make([]T, n)
+	m.Width, m.Height, m.Stride, m.Pix = width, height, width, Resize(m.Pix, width*height)
+}
+
+// Resize returns a slice of n elements over s's memory where that is large enough. The
+// contents are undefined.
+func Resize[E any](s []E, n int) []E {
+	if cap(s) < n {
+		return make([]E, n)
 	}
-	m.Width, m.Height, m.Stride, m.Pix = width, height, width, m.Pix[:n]
+	return s[:n]
 }
 
 // Clear sets every element, padding included, to the zero value.

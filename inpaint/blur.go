@@ -25,7 +25,7 @@ func radius(distance uint8) int {
 // Borgefors, "Distance transformations in digital images", Computer Vision,
 // Graphics, and Image Processing 34, 1986. It reuses the memory of distance.
 func (r *region) chamfer(distance []uint8) []uint8 {
-	distance = resize(distance, r.pixels)
+	distance = frame.Resize(distance, r.pixels)
 	from := func(at int) uint8 {
 		switch i := r.index[at]; {
 		case i >= 0:
@@ -65,7 +65,7 @@ func (r *region) chamfer(distance []uint8) []uint8 {
 // up. The parts of a box outside the plane are left out.
 func blur[T frame.Sample](p *Inpainter, img frame.Image[T]) {
 	r := &p.region
-	p.blurred = resize(p.blurred, r.pixels)
+	p.blurred = frame.Resize(p.blurred, r.pixels)
 	p.Workers.Rows(len(r.runs), func(i0, i1 int) {
 		var columns columnSums
 		for _, h := range r.runs[i0:i1] {

@@ -16,9 +16,9 @@ type accumulator struct {
 // whose lines reach them.
 func propagate[T frame.Sample](p *Inpainter, img frame.Image[T]) {
 	r := &p.region
-	p.accum = resize(p.accum, r.pixels)
+	p.accum = frame.Resize(p.accum, r.pixels)
 	clear(p.accum)
-	p.samples = resize(p.samples, len(r.border))
+	p.samples = frame.Resize(p.samples, len(r.border))
 	for i, b := range r.border {
 		p.samples[i] = uint16(img.Pix[int(b.y)*img.Stride+int(b.x)])
 	}
@@ -148,13 +148,4 @@ func propagateRest[T frame.Sample](p *Inpainter, img frame.Image[T]) {
 	}
 	p.rest.SetMask(p.restMask)
 	propagate(p.rest, img)
-}
-
-// resize returns a slice of n elements, undefined, over s's memory where that
-// is large enough.
-func resize[E any](s []E, n int) []E {
-	if cap(s) < n {
-		return make([]E, n)
-	}
-	return s[:n]
 }

@@ -2,7 +2,6 @@ package inpaint
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"retime/frame"
 )
@@ -92,7 +91,7 @@ func (r *region) row(y, x0, x1 int) []int32 {
 // addRow appends the runs of row y.
 func (r *region) addRow(mask []uint8, y int) {
 	for x0 := 0; ; {
-		x0 += leadingZeros(mask[x0:])
+		x0 += frame.LeadingZeros(mask[x0:])
 		if x0 == len(mask) {
 			return
 		}
@@ -108,18 +107,6 @@ func (r *region) addRow(mask []uint8, y int) {
 		r.pixels += x1 - x0
 		x0 = x1
 	}
-}
-
-// leadingZeros counts the zeros at the start of b.
-func leadingZeros(b []uint8) int {
-	i := 0
-	for i+8 <= len(b) && binary.NativeEndian.Uint64(b[i:]) == 0 {
-		i += 8
-	}
-	for i < len(b) && b[i] == 0 {
-		i++
-	}
-	return i
 }
 
 // findBorder collects the pixels that a 3x3 dilation adds to the holes.

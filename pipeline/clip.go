@@ -10,11 +10,8 @@ import (
 	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
-	"retime/pipeline/motion"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
-	"retime/warp"
-	"retime/warp/bspline"
 )
 
 // Clip is an input that is open, and the plan of what options make of it.
@@ -59,9 +56,6 @@ func (c *Clip) Close() { c.Source.Close() }
 // ReaderOptions says how to read the input.
 func (c *Clip) ReaderOptions() media.ReaderOptions { return c.Options.readerOptions() }
 
-// Synthesizer opens what makes the frames.
-func (c *Clip) Synthesizer() (synth.Synthesizer, error) { return c.Options.synthesizer() }
-
 // WriterOptions says how to write the output, with frames that lie in a memory; nil for
 // anywhere.
 func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
@@ -81,9 +75,6 @@ func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 func (c *Clip) Line(sink Sink, s synth.Synthesizer) *Line {
 	return NewLine(&c.Options, c.Plan, sink, s)
 }
-
-// Estimator opens an estimator of the flow that frames are made along.
-func (c *Clip) Estimator() (*motion.Estimator, error) { return c.Options.newEstimator() }
 
 // Report says what a line and a synthesizer have done since the clip was opened. output
 // names the file that was written.
@@ -115,23 +106,6 @@ func Partial(damage error, frames int64, name string) error {
 	}
 	return fault.New(fault.KindOf(damage), "%w; the %d frames before that are in %q", damage, frames, name)
 }
-
-// WarpParams returns how frames are made, by whatever makes them, of options with their
-// defaults in place.
-func (o *Options) WarpParams() warp.Params {
-	s := &o.Synthesis
-	return warp.Params{
-		Mode: s.Mode, Order: bspline.Order(*s.Order), Workers: o.workers(),
-		Neighbours: s.Preset != Fast, Acceleration: s.Preset != Fast, Overlays: s.Static == StaticAuto,
-	}
-}
-
-func (o *Options) synthParams() synth.Params {
-	c := &o.Compute
-	return synth.Params{Warp: o.WarpParams(), Backend: c.Backend, Devices: c.Devices, Policy: c.FaultPolicy, Log: o.Hooks.Log}
-}
-
-func (o *Options) synthesizer() (synth.Synthesizer, error) { return synth.Open(o.synthParams()) }
 
 // gapFrames is how many frames long, at the source's mean rate, an interval may
 // be before it counts as a gap, if it lasts for half a second.

@@ -36,7 +36,7 @@ func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 	if len(timestamps) == 0 || !slices.IsSorted(timestamps) {
 		return nil, fault.New(fault.Usage, "timestamps must be at least one and ascend")
 	}
-	s, err := o.synthesizer()
+	s, err := o.Synthesizer()
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func estimatePair(a, b *frame.Frame, o Options) (flows warp.FlowPair, ga, gb mot
 	if !o.Synthesis.Mode.UsesFlow() {
 		return flows, ga, gb, fault.New(fault.Usage, "Synthesis.Mode %s uses no optical flow", o.Synthesis.Mode)
 	}
-	e, err := o.newEstimator()
+	e, err := o.Estimator()
 	if err != nil {
 		return flows, ga, gb, err
 	}

@@ -103,7 +103,7 @@ func onFakes(o *Options, fakes ...*fakeDevice) synth.Synthesizer {
 	for i, f := range fakes {
 		list[i] = f
 	}
-	s := synth.NewDevices(o.synthParams(), list...)
+	s := synth.NewDevices(o.SynthParams(), list...)
 	_, ahead := s.Ahead()
 	for _, f := range fakes {
 		f.most = ahead + 2

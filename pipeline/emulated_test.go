@@ -30,7 +30,7 @@ func emulated(t *testing.T, o *Options, drivers ...cuda.Driver) synth.Synthesize
 		}
 		list = append(list, d)
 	}
-	return synth.NewDevices(o.synthParams(), list...)
+	return synth.NewDevices(o.SynthParams(), list...)
 }
 
 // collectingSink keeps the samples of all frames, which lie in memory, or anywhere where

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 
-	"retime/frame"
 	"retime/pipeline/motion"
 	"retime/warp"
 )
@@ -28,7 +27,7 @@ func (e *estimate) wait(ctx context.Context) error {
 // estimate passes intervals on in order while workers estimate their flow.
 func (r *run) estimate(s *stages, from <-chan *Interval) func(context.Context, func(*estimate) error) error {
 	jobs := make(chan *estimate)
-	for range r.options.flowWorkers() {
+	for range r.options.FlowWorkers() {
 		s.start(func(context.Context) error { return r.estimateFlow(jobs) })
 	}
 	return func(ctx context.Context, emit func(*estimate) error) error {
@@ -61,7 +60,7 @@ func (r *run) estimate(s *stages, from <-chan *Interval) func(context.Context, f
 
 // estimateFlow estimates the flow of intervals, both ways at once.
 func (r *run) estimateFlow(jobs <-chan *estimate) error {
-	e, err := r.options.newEstimator()
+	e, err := r.options.Estimator()
 	if err != nil {
 		return err
 	}
@@ -129,26 +128,4 @@ func estimateContinuation(e *motion.Estimator, v *Interval, o *Options) (*contin
 		return nil, nil
 	}
 	return m, nil
-}
-
-// flowWorkers is how many intervals' flows are estimated at once. Each takes
-// two threads, one for either direction.
-func (o *Options) flowWorkers() int {
-	return max(1, min(o.workers().Count()/2, maxFlowWorkers))
-}
-
-// maxFlowWorkers bounds the memory that estimators take.
-const maxFlowWorkers = 8
-
-func (o *Options) workers() frame.Workers { return o.Compute.Workers() }
-
-// sharedWorkers is what each of flowWorkers goroutines has of the workers.
-func (o *Options) sharedWorkers() frame.Workers {
-	return frame.Workers{N: max(1, o.workers().Count()/o.flowWorkers())}
-}
-
-func (o *Options) newEstimator() (*motion.Estimator, error) {
-	return motion.NewEstimator(motion.Params{
-		Method: o.Synthesis.Flow, Preset: o.Synthesis.Preset, Workers: o.sharedWorkers(), Cache: o.flowCache,
-	})
 }

@@ -94,7 +94,7 @@ func (l *Line) RunSchedule(ctx context.Context, source Source, pass *timeline.Pa
 	if want != Whole() {
 		intervals = connect(s, 0, r.crop(want, intervals))
 	}
-	estimates := connect(s, l.options.flowWorkers(), r.estimate(s, intervals))
+	estimates := connect(s, l.options.FlowWorkers(), r.estimate(s, intervals))
 	prepared := connect(s, preparedAhead, r.prepare(estimates))
 	targets := connect(s, startedAhead, r.synthesize(prepared))
 	if pass.Layout.Subframes() > 1 {

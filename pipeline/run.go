@@ -113,7 +113,7 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 	if clip.Plan.Reopens() && !media.Seekable(o.Input.File) {
 		return nil, fault.New(fault.Usage, "Timing.Curve that does not play on from the start: input %q cannot be read again; give a file", o.Input.File)
 	}
-	s, err := clip.Synthesizer()
+	s, err := clip.Options.Synthesizer()
 	if err != nil {
 		return nil, err
 	}

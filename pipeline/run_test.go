@@ -393,7 +393,7 @@ func throughPlan(t *testing.T, ctx context.Context, source Source, o *Options, s
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := o.synthesizer()
+	s, err := o.Synthesizer()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package warp
 
-import "retime/warp/bspline"
+import (
+	"sync"
+
+	"retime/warp/bspline"
+)
 
 // Backend is what decides the bits of made frames besides their code: the tables
 // and constants that another implementation of the synthesis needs to come to the
@@ -20,6 +24,11 @@ type Backend struct {
 	StillBonus []uint32
 	// Credit is that of a change of motion by the error along it; 0 beyond.
 	Credit []uint16
+	// CreditOne is full credit, and DifferenceOne a grey level in the units of errors
+	// and costs.
+	CreditOne, DifferenceOne int64
+	// Projected, Neighbour and Stationary number the kinds of hypotheses.
+	Projected, Neighbour, Stationary int32
 	// LeastTrust is the weight below which a splatted flow has a hole.
 	LeastTrust uint64
 	// Overlap is how far off neighbours' motions are read, in pixels of the picture.
@@ -35,19 +44,23 @@ type Backend struct {
 	CoefficientMargin int
 }
 
-// Constants returns them.
-func Constants() Backend {
+// Constants returns the tables and constants of this package.
+func Constants() Backend { return backend() }
+
+var backend = sync.OnceValue(func() Backend {
 	credit := make([]uint16, len(creditTable))
 	for i, c := range creditTable {
 		credit[i] = uint16(c)
 	}
 	return Backend{
 		Trust: trustTable, Falloff: falloff, NeighbourGate: neighbourGate, StillGate: stillGate,
-		StillBonus: stillBonus, Credit: credit, LeastTrust: leastTrust, Overlap: overlap,
+		StillBonus: stillBonus, Credit: credit, CreditOne: creditOne, DifferenceOne: differenceOne,
+		Projected: int32(projected), Neighbour: int32(neighbour), Stationary: int32(stationary),
+		LeastTrust: leastTrust, Overlap: overlap,
 		CostRadius: costRadius, CellBits: cellBits,
 		Precision: precision, CoefficientMargin: margin,
 	}
-}
+})
 
 // Taps returns the four weights of a sample of the order's spline for each
 // fraction of a position, in 1/256 sample. They apply to the coefficients at -1, 0,

@@ -197,22 +197,26 @@ func binomial(a, b, c, d, e *[3]float32) (out [3]float32) {
 	return out
 }
 
+// Credit without evidence, and the square pixels that count as noise.
+const (
+	bendDoubt = 0.05
+	bendNoise = 0.01
+)
+
 // combine sets the cells' bends: the mean of what the two frames tell, factor
 // times the acceleration, as far as they agree.
 func (b *bend) combine(factor float32, phase Phase) {
 	wp, wq, dispute := b.how.Weights(phase)
-	const doubt = 0.05 // credit without evidence
-	const noise = 0.01 // square pixels
 	b.cells.Resize(b.sideA.means.Width, b.sideA.means.Height)
 	for i := range b.cells.Pix {
 		p, q := &b.sideA.means.Pix[i], &b.sideB.means.Pix[i]
-		fp, fq := factor/(p[2]+doubt), factor/(q[2]+doubt)
+		fp, fq := factor/(p[2]+bendDoubt), factor/(q[2]+bendDoubt)
 		px, py := float32(p[0]*fp), float32(p[1]*fp)
 		qx, qy := float32(q[0]*fq), float32(q[1]*fq)
 		mx, my := float32(px*wp)+float32(qx*wq), float32(py*wp)+float32(qy*wq)
 		dx, dy := px-qx, py-qy
 		power := float32(mx*mx) + float32(my*my)
-		k := power / (power + float32(dispute*(float32(dx*dx)+float32(dy*dy))) + noise)
+		k := power / (power + float32(dispute*(float32(dx*dx)+float32(dy*dy))) + bendNoise)
 		k = float32(k * min(p[2], q[2], 1))
 		b.cells.Pix[i] = [2]float32{float32(mx * k), float32(my * k)}
 	}

@@ -37,12 +37,13 @@ const (
 // The mask is the share of marked pixels in a square around each, less overlayStray,
 // times overlayGain, so that strays vanish and edges are soft.
 const (
-	overlayStray = 32
-	overlayGain  = 5
+	overlayStray       = 32
+	overlayGain        = 5
+	overlaySquare      = 4 // the square's radius in pixels of the picture,
+	overlayLeastSquare = 2 // but at least in pixels of the guides
 )
 
-// overlayRadius is the square's: 4 pixels of the picture, but 2 of the guides.
-func overlayRadius(level int) int { return max(4>>level, 2) }
+func overlayRadius(level int) int { return max(overlaySquare>>level, overlayLeastSquare) }
 
 // find returns in.Static with what it finds added, which is valid until the next
 // call.

@@ -188,8 +188,8 @@ func (s span) meets(y0, y1 int) bool { return int(s.first) < y1 && int(s.last) >
 func (r *targets) find(workers frame.Workers, m *Motion) {
 	r.width, r.height = m.Flow.Width, m.Flow.Height
 	r.columns = (r.width + cellWidth - 1) / cellWidth
-	r.rows = resize(r.rows, r.height)
-	r.cells = resize(r.cells, r.height*r.columns)
+	r.rows = frame.Resize(r.rows, r.height)
+	r.cells = frame.Resize(r.cells, r.height*r.columns)
 	workers.Rows(r.height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
 			vectors := m.Flow.Row(y)
@@ -227,13 +227,4 @@ func (r *targets) visit(b *band, f func(y, x0, x1 int)) {
 			}
 		}
 	}
-}
-
-// resize returns a slice of n elements, undefined, over s's memory where that
-// is large enough.
-func resize[E any](s []E, n int) []E {
-	if cap(s) < n {
-		return make([]E, n)
-	}
-	return s[:n]
 }

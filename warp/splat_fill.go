@@ -2,7 +2,6 @@ package warp
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"retime/flow"
 	"retime/frame"
@@ -46,7 +45,7 @@ func (r *FlowFiller) find(holes frame.Image[uint8]) {
 	for y := range holes.Height {
 		mask := holes.Row(y)
 		for x := 0; ; {
-			x += knownPrefix(mask[x:])
+			x += frame.LeadingZeros(mask[x:])
 			if x == len(mask) {
 				break
 			}
@@ -59,8 +58,8 @@ func (r *FlowFiller) find(holes frame.Image[uint8]) {
 			x += n
 		}
 	}
-	r.above, r.below = resize(r.above, count), resize(r.below, count)
-	r.column = resize(r.column, holes.Width)
+	r.above, r.below = frame.Resize(r.above, count), frame.Resize(r.below, count)
+	r.column = frame.Resize(r.column, holes.Width)
 	for _, h := range r.runs {
 		for x := h.x0; x < h.x1; x++ {
 			if h.y == 0 {
@@ -83,19 +82,7 @@ func (r *FlowFiller) find(holes frame.Image[uint8]) {
 		}
 	}
 	// One for each column of a run and the two beside it.
-	r.envelope = resize(r.envelope, count+2*len(r.runs))
-}
-
-// knownPrefix counts the pixels before the first hole.
-func knownPrefix(mask []uint8) int {
-	i := 0
-	for i+8 <= len(mask) && binary.NativeEndian.Uint64(mask[i:]) == 0 {
-		i += 8
-	}
-	for i < len(mask) && mask[i] == 0 {
-		i++
-	}
-	return i
+	r.envelope = frame.Resize(r.envelope, count+2*len(r.runs))
 }
 
 // parabola is the squared distance to the vector at (column, row) along a row:

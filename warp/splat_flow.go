@@ -24,7 +24,7 @@ func (s *Splatter) Flow(dst flow.Field, holes frame.Image[uint8], src flow.Field
 	m.check([2]int{src.Width, src.Height}, [2]int{dst.Width, dst.Height}, [2]int{holes.Width, holes.Height})
 	s.targets.find(s.Workers, &m)
 	s.bands(src.Width, src.Height, func(b *band) {
-		b.vectors = resize(b.vectors, b.size())
+		b.vectors = frame.Resize(b.vectors, b.size())
 		clear(b.vectors)
 		s.targets.visit(b, func(y, x0, x1 int) { addVectors(b, src, &m, y, x0, x1) })
 		if storeVectors(b, dst, holes, max(least, 1)) {

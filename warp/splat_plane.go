@@ -16,8 +16,16 @@ type sampleSum struct{ sum, weight uint64 }
 // below 2^63.
 func sampleLimit[T frame.Sample]() uint64 {
 	var t T
-	return 1 << (63 - 8*unsafe.Sizeof(t))
+	if unsafe.Sizeof(t) == 1 {
+		return sampleLimit8
+	}
+	return sampleLimit16
 }
+
+const (
+	sampleLimit8  = 1 << (63 - 8)
+	sampleLimit16 = 1 << (63 - 16)
+)
 
 // SplatPlane moves the samples of src along m. All images have one size, that
 // of the plane: ResampleFlow makes a flow fit it. Pixels that receive less than
@@ -27,7 +35,7 @@ func SplatPlane[T frame.Sample](s *Splatter, dst frame.Image[T], holes frame.Ima
 	m.check([2]int{src.Width, src.Height}, [2]int{dst.Width, dst.Height}, [2]int{holes.Width, holes.Height})
 	s.targets.find(s.Workers, &m)
 	s.bands(src.Width, src.Height, func(b *band) {
-		b.samples = resize(b.samples, b.size())
+		b.samples = frame.Resize(b.samples, b.size())
 		clear(b.samples)
 		s.targets.visit(b, func(y, x0, x1 int) { addSamples(b, src, &m, y, x0, x1) })
 		if storeSamples(b, dst, holes, max(least, 1)) {

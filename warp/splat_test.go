@@ -250,7 +250,7 @@ func TestSplatConservesWeight(t *testing.T) {
 	var total uint64
 	s.targets.find(s.Workers, &m)
 	s.bands(width, height, func(b *band) {
-		b.samples = resize(b.samples, b.size())
+		b.samples = frame.Resize(b.samples, b.size())
 		clear(b.samples)
 		s.targets.visit(b, func(y, x0, x1 int) { addSamples(b, src, &m, y, x0, x1) })
 		for y := b.y0; y < b.y1; y++ {

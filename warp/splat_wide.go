@@ -1,6 +1,10 @@
 package warp
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"retime/frame"
+)
 
 // wideSum is a sum in 128 bits, in two's complement.
 type wideSum struct{ high, low uint64 }
@@ -38,7 +42,7 @@ func (s wideSum) mean(weight uint64) int64 {
 // pixels. It is for the rare band where thousands of pixels land on one spot
 // and 64 bits might not hold their sum.
 func (s *Splatter) wideMeans(b *band, m *Motion, value func(x, y int) int64, store func(x, y int, sum wideSum)) {
-	b.wide = resize(b.wide, b.size())
+	b.wide = frame.Resize(b.wide, b.size())
 	clear(b.wide)
 	s.targets.visit(b, func(y, x0, x1 int) {
 		weights := m.weightRow(y, x0, x1)

@@ -58,13 +58,8 @@ func guideLevel(t frame.Transfer, e float64) float64 {
 	return e / most
 }
 
-// pqSignal is the inverse EOTF of SMPTE ST 2084 for a luminance in cd/m².
-func pqSignal(luminance float64) float64 {
-	const m1, m2 = 2610. / 16384, 2523. / 4096 * 128
-	const c1, c2, c3 = 3424. / 4096, 2413. / 4096 * 32, 2392. / 4096 * 32
-	y := math.Pow(luminance/10000, m1)
-	return math.Pow((c1+c2*y)/(1+c3*y), m2)
-}
+// pqSignal returns the signal of SMPTE ST 2084 for a luminance in cd/m².
+func pqSignal(luminance float64) float64 { return frame.PQSignal(luminance / frame.PQPeak) }
 
 // hlgPeak is the luminance in cd/m² of a display for HLG of system gamma 1.2.
 const hlgPeak = 1000

@@ -134,7 +134,7 @@ frames that were shot are passed through untouched.`,
 	cmd.SetHelpTemplate(cmd.HelpTemplate() + exitCodes)
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddCommand(newBatchCommand())
-	cmd.AddCommand(newRestoreCommand(), newResampleCommand(), newEvaluateCommand(), newDebugCommand(), newBenchCommand(), newInfoCommand(),
+	cmd.AddCommand(newRestoreCommand(), newResampleCommand(), newEvaluateCommand(), newDebugCommand(), newInfoCommand(),
 		newPlanCommand(), newSegmentCommand(), newStatusCommand(), newVerifyCommand(), newJoinCommand())
 	return cmd
 }

@@ -35,7 +35,7 @@ extern "C" __global__ void arrive_flow(Sum *sums, uint32_t *carries, Vec *motion
 		sums[at] = 0;
 		uint64_t low[2] = {sums[size + at], sums[2 * size + at]}, high[2] = {0, 0};
 		sums[size + at] = sums[2 * size + at] = 0;
-		if (weight > VECTOR_LIMIT)
+		if (weight > vector_limit)
 			for (int n = 0; n < 2; n++) {
 				high[n] = carries[n * size + at];
 				carries[n * size + at] = 0;

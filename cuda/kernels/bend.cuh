@@ -23,13 +23,11 @@ struct Bend {
 // in which they count for p_share and q_share, as far as they agree; dispute says how
 // much their difference counts.
 HOST_DEVICE Bend combined(Means p, Means q, float factor, float p_share, float q_share, float dispute) {
-	const float doubt = 0.05f; // credit without evidence
-	const float noise = 0.01f; // square pixels
-	float fp = factor / (p.credit + doubt), fq = factor / (q.credit + doubt);
+	float fp = factor / (p.credit + bend_doubt), fq = factor / (q.credit + bend_doubt);
 	float px = p.x * fp, py = p.y * fp, qx = q.x * fq, qy = q.y * fq;
 	float mx = px * p_share + qx * q_share, my = py * p_share + qy * q_share, dx = px - qx, dy = py - qy;
 	float power = mx * mx + my * my;
-	float k = power / (power + dispute * (dx * dx + dy * dy) + noise);
+	float k = power / (power + dispute * (dx * dx + dy * dy) + bend_noise);
 	float credit = p.credit < q.credit ? p.credit : q.credit;
 	k = k * (credit < 1 ? credit : 1.0f);
 	Bend b = {mx * k, my * k};

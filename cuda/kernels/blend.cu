@@ -33,7 +33,7 @@ template <bool carries>
 __device__ uint32_t take(Sum *sums, uint32_t *carry, size_t size, size_t at, int n, uint64_t weight) {
 	Wide s = {0, sums[(n + 1) * size + at]};
 	sums[(n + 1) * size + at] = 0;
-	if (carries && weight > SAMPLE_LIMIT_U16) {
+	if (carries && weight > sample_limit16) {
 		s.high = carry[n * size + at];
 		carry[n * size + at] = 0;
 	}

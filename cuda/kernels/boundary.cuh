@@ -1,9 +1,7 @@
 #pragma once
 
+#include "constants.cuh"
 #include "host_device.cuh"
-
-// The boundary conditions of package warp/bspline, by its numbers.
-enum Boundary { kHalfSymmetric, kWholeSymmetric, kPeriodic, kConstant };
 
 // boundary_index returns the index in [0, n) of the sample that stands at i in a
 // boundary-extended signal of n samples, as Boundary.Index does.

@@ -23,6 +23,8 @@ import (
 	"retime/cuda"
 )
 
+//go:generate go run ./generate -constants constants.cuh
+
 // Sources are the files of the kernels. That they are embedded makes the Go tool
 // build the emulator anew when one of them changes.
 //
@@ -269,33 +271,7 @@ type kernel struct {
 	args int
 }
 
-// NewTexture copies the texels.
-func (e *Emulator) NewTexture(_ any, l cuda.TextureLayout, src uintptr, stride int) (any, uint64, error) {
-	size := l.Texel.Bytes()
-	t := (*C.retime_texture)(C.calloc(1, C.sizeof_retime_texture))
-	t.texels = C.malloc(C.size_t(max(1, l.Width*l.Height*size)))
-	t.width, t.height, t.address = C.int(l.Width), C.int(l.Height), C.int(l.Address)
-	t.fractions, t.linear, t.normalized = cInt(l.Texel == cuda.TexelFractions), cInt(l.Linear), cInt(l.Normalized)
-	copyRows(unsafe.Pointer(t.texels), l.Width*size, at(src), stride, l.Width*size, l.Height)
-	return t, uint64(uintptr(unsafe.Pointer(t))), nil
-}
-
-// DestroyTexture frees the texels.
-func (e *Emulator) DestroyTexture(texture any) error {
-	t := texture.(*C.retime_texture)
-	C.free(unsafe.Pointer(t.texels))
-	C.free(unsafe.Pointer(t))
-	return nil
-}
-
-func cInt(b bool) C.int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// Kernel returns a kernel that a NAME.cpp lists.
+// Kernel returns a kernel of module.cu.
 func (e *Emulator) Kernel(module, name string) (any, error) {
 	m, n := C.CString(module), C.CString(name)
 	defer C.free(unsafe.Pointer(m))
@@ -303,7 +279,7 @@ func (e *Emulator) Kernel(module, name string) (any, error) {
 	var args C.int
 	p := C.retime_kernel(m, n, &args)
 	if p == nil {
-		return nil, fmt.Errorf("%s.cpp does not list it", module)
+		return nil, fmt.Errorf("%s.cpp does not list it; run make generate", module)
 	}
 	return kernel{name, unsafe.Pointer(p), int(args)}, nil
 }

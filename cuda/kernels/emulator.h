@@ -1,5 +1,6 @@
-// CUDA C++ as far as the kernels use it, for the CPU. Each NAME.cpp includes this
-// file, then NAME.cu in a namespace of its own, and lists its kernels with KERNEL.
+// CUDA C++ as far as the kernels use it, for the CPU. Each NAME.cpp, which
+// generate writes, includes this file, then NAME.cu in a namespace of its own, and lists
+// its kernels with KERNEL.
 #pragma once
 
 // Products and sums are not fused, on any machine.
@@ -109,22 +110,6 @@ void call(void (*f)(A...), const uint64_t *args) {
 
 template <typename... A>
 constexpr int count(void (*)(A...)) { return sizeof...(A); }
-
-// texture_channel returns a channel's value at (x, y) of what a texture object
-// points to.
-float texture_channel(const retime_texture &t, float x, float y, int channel);
-}
-
-typedef unsigned long long cudaTextureObject_t;
-
-template <typename T> T tex2D(cudaTextureObject_t object, float x, float y);
-template <> inline float tex2D(cudaTextureObject_t object, float x, float y) {
-	return emulator::texture_channel(*(const retime_texture *)object, x, y, 0);
-}
-template <> inline float4 tex2D(cudaTextureObject_t object, float x, float y) {
-	const retime_texture &t = *(const retime_texture *)object;
-	return make_float4(emulator::texture_channel(t, x, y, 0), emulator::texture_channel(t, x, y, 1),
-		emulator::texture_channel(t, x, y, 2), emulator::texture_channel(t, x, y, 3));
 }
 
 #define KERNEL(module, name) \

@@ -281,25 +281,6 @@ func (l *Late) Fill(stream any, dst uintptr, value byte, bytes int64) error {
 	}})
 }
 
-// NewTexture copies the texels once what is queued is done.
-func (l *Late) NewTexture(stream any, t cuda.TextureLayout, src uintptr, stride int) (any, uint64, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := stream.(*lateStream)
-	if err := l.wait(s, s.end()); err != nil {
-		return nil, 0, err
-	}
-	return l.Emulator.NewTexture(nil, t, src, stride)
-}
-
-// DestroyTexture frees the texels, which nothing may need that is queued.
-func (l *Late) DestroyTexture(texture any) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.settle("DestroyTexture")
-	return l.Emulator.DestroyTexture(texture)
-}
-
 // Launch queues a launch within the limits.
 func (l *Late) Launch(stream, k any, grid, block cuda.Dim, shared int, args []uint64) error {
 	f := k.(kernel)

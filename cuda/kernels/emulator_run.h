@@ -7,15 +7,6 @@
 extern "C" {
 #endif
 
-// retime_texture is what a texture object points to: rows of texels of one float, or
-// of four fractions of one in 16 bits.
-typedef struct {
-	const void *texels;
-	int width, height, fractions;
-	int address; // a number of cuda.AddressMode
-	int linear, normalized;
-} retime_texture;
-
 // retime_kernel returns a kernel and the number of its parameters, or null.
 const void *retime_kernel(const char *module, const char *name, int *args);
 

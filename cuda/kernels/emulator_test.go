@@ -33,3 +33,11 @@ func TestAllKernelsAreListed(t *testing.T) {
 		}
 	}
 }
+
+// The constants are those of the Go code, and the lists those of the kernels.
+func TestGeneratedFilesAreCurrent(t *testing.T) {
+	out, err := exec.Command("go", "run", "./generate", "-constants", "constants.cuh", "-check").CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

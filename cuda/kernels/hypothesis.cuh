@@ -4,14 +4,9 @@
 
 #include "motion.cuh"
 
-// Where a hypothesis comes from.
-enum { projected = 0, neighbour = 1, stationary = 2 };
-
-enum { max_hypotheses = 16 };
-
 // A Hypothesis is a description of one motion for every pixel: the mean of 1<<log
-// projected flows from the first one on, read (dx, dy) pixels off. A stationary one
-// moves nowhere.
+// projected flows from the first one on, read (dx, dy) pixels off. kind says where it
+// comes from: projected, neighbour, or stationary, which moves nowhere.
 struct alignas(8) Hypothesis {
 	int32_t kind, first, log, dx, dy, unused;
 };
@@ -31,12 +26,8 @@ HOST_DEVICE Vec motion_of(const Hypothesis &h, const Vec *motions, int width, in
 	return v;
 }
 
-// unseen stands for the difference where only one of the neighbours shows the
-// place.
-enum { unseen = 4 * difference_one };
-
 // disagreement is how far the guides differ along v through pixel (x, y), which
-// lies bend off the straight line.
+// lies bend off the straight line; unseen if only one of them shows the place.
 HOST_DEVICE uint16_t disagreement(const uint8_t *a, const uint8_t *b, int width, int height, int x, int y, Vec v, Vec bend, int32_t phase) {
 	int32_t ax = (x << position_bits) - toward(v.x, phase) - bend.x;
 	int32_t ay = (y << position_bits) - toward(v.y, phase) - bend.y;
@@ -63,6 +54,6 @@ HOST_DEVICE uint16_t share_of(const ShareTables &t, int kind, int32_t cost, int3
 	if (kind == neighbour) return (uint16_t)(fallen(t, cost > least ? cost - least : 0) * t.neighbour_gate[g] >> 8);
 	uint32_t gate = t.still_gate[g];
 	int32_t lead = least - cost;
-	if (lead > 0) return (uint16_t)(4096 * gate * t.still_bonus[lead < t.bonus_entries ? lead : t.bonus_entries - 1] >> 16);
+	if (lead > 0) return (uint16_t)(weight_one * gate * t.still_bonus[lead < t.bonus_entries ? lead : t.bonus_entries - 1] >> 16);
 	return (uint16_t)(fallen(t, -lead) * gate * t.still_bonus[0] >> 16);
 }

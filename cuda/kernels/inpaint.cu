@@ -103,7 +103,7 @@ __device__ void propagate(const Region &r, uint32_t count, const Planes<T> &p, c
 // distance returns a hole pixel's to the nearest known one, at most max_distance.
 __device__ int distance(const Region &r, int x, int y) {
 	int least = max_distance;
-	for (int ring = 1; 3 * ring < least; ring++)
+	for (int ring = 1; chamfer_axial * ring < least; ring++)
 		for (int dy = -ring; dy <= ring; dy++) {
 			int py = y + dy;
 			if (py < 0 || py >= r.height) continue;

@@ -1,6 +1,7 @@
 // Directions and distances of package inpaint.
 #pragma once
 
+#include "constants.cuh"
 #include "host_device.cuh"
 
 // A Direction is one of propagation; its fields are those of inpaint.Direction.
@@ -18,16 +19,15 @@ HOST_DEVICE uint32_t travel_weight(int steps, int step) {
 	return (uint32_t)(((1ull << 32) + distance / 2) / distance);
 }
 
-enum { max_radius = 4, max_distance = 4 * max_radius };
-
 // chamfer is the distance of a pixel to one (dx, dy) off, in thirds of a pixel
 // (G. Borgefors, "Distance transformations in digital images", Computer Vision,
 // Graphics, and Image Processing 34, 1986).
 HOST_DEVICE int chamfer(int dx, int dy) {
 	dx = dx < 0 ? -dx : dx;
 	dy = dy < 0 ? -dy : dy;
-	return dx > dy ? 3 * dx + dy : 3 * dy + dx;
+	int most = dx > dy ? dx : dy, least = dx > dy ? dy : dx;
+	return chamfer_axial * (most - least) + chamfer_diagonal * least;
 }
 
 // blur_radius is that of the box at a distance.
-HOST_DEVICE int blur_radius(int distance) { return distance < 8 ? 1 : distance / 4; }
+HOST_DEVICE int blur_radius(int distance) { return distance < 2 * chamfer_diagonal ? 1 : distance / chamfer_diagonal; }

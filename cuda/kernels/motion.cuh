@@ -1,10 +1,11 @@
 // Positions, motions and differences between guides, with package warp's bits.
 #pragma once
 
+#include "constants.cuh"
 #include "host_device.cuh"
 
-// Positions are fixed-point numbers of 1/256 sample, phases of 1/65536 interval.
-enum { position_bits = 8, position_one = 1 << position_bits, phase_one = 1 << 16 };
+// Positions are fixed-point numbers of 1/position_one sample, phases of 1/phase_one
+// interval, differences between guides of 1/difference_one grey level.
 
 // A Vec is a motion in 1/256 pixel.
 struct alignas(8) Vec {
@@ -51,9 +52,6 @@ HOST_DEVICE uint32_t lookup(const uint8_t *pix, int width, int height, int32_t x
 	uint32_t bottom = q[0] * (position_one - fx) + q[dx] * fx;
 	return top * (position_one - fy) + bottom * fy;
 }
-
-// Differences are in units of 1/difference_one grey level.
-enum { difference_one = 16 };
 
 // difference is |a - b| of two lookups.
 HOST_DEVICE uint16_t difference(uint32_t a, uint32_t b) {

@@ -7,9 +7,8 @@ enum {
 	tile_height = 16,
 	rows = 8,
 	threads = tile_width * rows,
-	max_radius = 4,
-	halo_width = tile_width + 2 * max_radius,
-	halo_height = tile_height + 2 * max_radius
+	halo_width = tile_width + 2 * overlay_square,
+	halo_height = tile_height + 2 * overlay_square
 };
 
 // mask is how surely each pixel belongs to an overlay, at least what given, which

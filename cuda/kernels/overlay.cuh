@@ -3,18 +3,6 @@
 
 #include "motion.cuh"
 
-enum {
-	overlay_contrast = 24, // grey levels among the pixel and the eight
-	overlay_noise = 4,     // grey levels of change, or the contrast shifted right by
-	overlay_coding = 3,
-	overlay_reach = 32,               // pixels of the picture to the surroundings
-	overlay_motion = position_one / 2, // from which they move
-	overlay_misfit = 8 * difference_one,
-	overlay_votes = 2,
-	overlay_stray = 32, // of the share of marked pixels
-	overlay_gain = 5
-};
-
 // The guides of an interval and of two more frames, and the flow from a to b.
 struct OverlayGuides {
 	const uint8_t *a, *b, *c, *d;
@@ -22,11 +10,11 @@ struct OverlayGuides {
 	int width, height, level;
 };
 
-// overlay_radius is that of the square in which marked pixels count.
-HOST_DEVICE int overlay_radius(int level) { return level > 0 ? 2 : 4; }
-
 HOST_DEVICE int least_of(int a, int b) { return a < b ? a : b; }
 HOST_DEVICE int most_of(int a, int b) { return a > b ? a : b; }
+
+// overlay_radius is that of the square in which marked pixels count.
+HOST_DEVICE int overlay_radius(int level) { return most_of(overlay_square >> level, overlay_least_square); }
 
 // still_edge says whether pixel (x, y) has structure and does not change.
 HOST_DEVICE bool still_edge(const OverlayGuides &g, int x, int y) {
@@ -34,7 +22,7 @@ HOST_DEVICE bool still_edge(const OverlayGuides &g, int x, int y) {
 	int a = g.a[at], b = g.b[at], c = g.c[at], d = g.d[at];
 	int change = most_of(most_of(a, b), most_of(c, d)) - least_of(least_of(a, b), least_of(c, d));
 	if (change > (255 >> overlay_coding)) return false;
-	int span = most_of(2 >> g.level, 1), least = a, most = a;
+	int span = most_of(overlay_span >> g.level, 1), least = a, most = a;
 	for (int j = -span; j <= span; j += span) {
 		const uint8_t *row = g.a + (size_t)clamp_to(y + j, 0, g.height - 1) * g.width;
 		for (int i = -span; i <= span; i += span) {
@@ -66,7 +54,7 @@ HOST_DEVICE bool misfit(const OverlayGuides &g, int x, int y) {
 		if (v.x < overlay_motion && -v.x < overlay_motion && v.y < overlay_motion && -v.y < overlay_motion) continue;
 		int32_t tx = (x << position_bits) + v.x, ty = (y << position_bits) + v.y;
 		if (!inside(g.width, g.height, tx, ty)) continue;
-		bool fits = difference(here, lookup(g.b, g.width, g.height, tx, ty)) <= overlay_misfit;
+		bool fits = difference(here, lookup(g.b, g.width, g.height, tx, ty)) <= overlay_misfit * difference_one;
 		votes += fits ? -1 : 1;
 	}
 	return votes >= overlay_votes;

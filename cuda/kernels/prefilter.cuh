@@ -5,7 +5,6 @@
 #include "boundary.cuh"
 
 // kRegion is the length of a subregion, and no truncation index is larger.
-const int kRegion = 256;
 
 // kGroup is how many samples are loaded before the first is used.
 const int kGroup = 16;

@@ -5,14 +5,6 @@
 #include "hypothesis.cuh"
 #include "sampler.cuh"
 
-// Shares below 1/least_share of a pixel's total are left out, and motions that
-// differ by no more than same_motion count as one.
-enum { least_share = 32, same_motion = position_one / 4 };
-
-// A reading more than half a sample outside its picture counts for little beside
-// one that is inside.
-enum { inside_factor = 100 };
-
 __device__ bool same(int32_t a, int32_t b) { return (uint32_t)(a - b + same_motion) <= 2 * same_motion; }
 
 // A Guess is a motion, its share and whether it has the bend.
@@ -47,7 +39,9 @@ struct Grid {
 	int hypotheses, width, height, level;
 };
 
-// gather lists the motions that count at a pixel and returns their number.
+// gather lists the motions that count at a pixel and returns their number: those that
+// differ by no more than same_motion as one, without shares below 1/least_share of the
+// pixel's total.
 __device__ int gather(const Grid &g, const Guesses &guesses, int x, int y) {
 	size_t size = (size_t)g.width * g.height, at = (size_t)y * g.width + x;
 	uint32_t total = 0;
@@ -139,8 +133,9 @@ __device__ void read(const Guess &g, Vec bend, const Grid &grid, const Layout &l
 	b->y = py + travel(g.v.y, phase_one - phase, grid.level, l.sy);
 }
 
-// render makes the block of bw by bh samples of this thread. Where all readings
-// leave their pictures it sets mask and lists the samples.
+// render makes the block of bw by bh samples of this thread. A reading inside its
+// picture counts inside_factor times as much as one more than half a sample outside.
+// Where all readings leave their pictures it sets mask and lists the samples.
 template <typename T, int bw, int bh>
 __device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes, int n, const Guesses &guesses, const float4 *taps,
                        int32_t phase, float limit, uint8_t *mask, uint32_t *list, uint32_t *count) {

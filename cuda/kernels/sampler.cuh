@@ -3,8 +3,7 @@
 
 #include "motion.cuh"
 
-// Coefficients are continued by that many beyond the edges of their plane.
-enum { coefficient_margin = 8 };
+// Coefficients are continued by coefficient_margin beyond the edges of their plane.
 
 // travel converts a motion on the guides' grid, of which 2^level columns make one
 // of the picture's and 2^s one of the plane's, to how far it goes at the phase in

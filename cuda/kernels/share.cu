@@ -8,10 +8,9 @@ enum {
 	rows = 8,
 	threads = tile_width * rows,
 	pixels = tile_height / rows,
-	max_radius = 4,
-	halo_width = tile_width + 2 * max_radius,
-	halo_height = tile_height + 2 * max_radius,
-	max_count = (2 * max_radius + 1) * (2 * max_radius + 1)
+	halo_width = tile_width + 2 * cost_radius,
+	halo_height = tile_height + 2 * cost_radius,
+	max_count = (2 * cost_radius + 1) * (2 * cost_radius + 1)
 };
 
 // Weight h is the share of hypothesis h; its cost is the mean disagreement over a

@@ -35,7 +35,7 @@ extern "C" __global__ void smooth_weights(uint16_t *dst, const uint16_t *src, co
 		uint32_t w = (uint16_t)binomial(across[row][i], across[row + 1][i], across[row + 2][i], across[row + 3][i], across[row + 4][i]);
 		if (fixed && fixed[at]) {
 			uint32_t covered = fixed[at] + (fixed[at] >> 7); // 255 becomes 256
-			w = (w * (256 - covered) + (list[blockIdx.z].kind == stationary ? 4096 * covered : 0)) >> 8;
+			w = (w * (256 - covered) + (list[blockIdx.z].kind == stationary ? weight_one * covered : 0)) >> 8;
 		}
 		dst[at] = (uint16_t)w;
 	}

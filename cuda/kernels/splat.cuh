@@ -56,15 +56,13 @@ HOST_DEVICE uint64_t mean_magnitude(Wide s, uint64_t weight) {
 	return quotient;
 }
 
-// The weights up to which sums of components and of 16-bit samples surely fit 64
-// bits. Those of 8-bit samples always do.
-#define VECTOR_LIMIT (1ull << 32)
-#define SAMPLE_LIMIT_U16 (1ull << 47)
+// Up to weights of vector_limit sums of components surely fit 64 bits, up to
+// sample_limit16 those of 16-bit samples. Those of 8-bit samples always do.
 
 // mean_component returns sum/weight - bias to the nearest integer, ties away from
 // zero. sum is of components that bias was added to, so that none was negative.
 HOST_DEVICE int32_t mean_component(Wide sum, uint64_t weight, uint32_t bias) {
-	if (weight <= VECTOR_LIMIT) {
+	if (weight <= vector_limit) {
 		int64_t s = (int64_t)(sum.low - weight * bias);
 		int64_t m = (int64_t)divided((uint64_t)(s < 0 ? -s : s) + weight / 2, weight);
 		return (int32_t)(s < 0 ? -m : m);

@@ -38,7 +38,7 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 		return nil, err
 	}
 	clip.Plan.Total, clip.Plan.Gap = video.Frames, nil // what is lost may be long
-	s, err := clip.Synthesizer()
+	s, err := clip.Options.Synthesizer()
 	if err != nil {
 		return nil, err
 	}

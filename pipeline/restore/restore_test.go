@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 	"retime/pipeline/timeline"
 	"retime/testdata/scene"
 	"retime/warp"
@@ -408,5 +410,25 @@ func ffmpeg(t testing.TB, args ...string) {
 	}
 	if err != nil {
 		t.Fatalf("ffmpeg %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// each calls use with every frame of a file.
+func each(t testing.TB, name string, use func(*frame.Frame)) {
+	t.Helper()
+	r, err := media.Open(context.Background(), name, media.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		f, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		use(f)
+		f.Release()
 	}
 }

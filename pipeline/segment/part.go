@@ -30,7 +30,7 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 	if r.First < 0 || r.First >= r.End || r.First >= whole.Frames {
 		return nil, fault.New(fault.Usage, "frames %d to %d of %d: no such range", r.First, r.End, whole.Frames)
 	}
-	s, err := clip.Synthesizer()
+	s, err := clip.Options.Synthesizer()
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (sce
 		return nil, err
 	}
 	defer clip.Close()
-	e, err := clip.Estimator()
+	e, err := clip.Options.Estimator()
 	if err != nil {
 		return nil, err
 	}

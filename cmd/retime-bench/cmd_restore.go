@@ -1,0 +1,40 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"retime/cmd/retime-bench/internal/restoration"
+)
+
+// RestoreOptions are the flags of restore, as given.
+type RestoreOptions struct{ restoration.Options }
+
+// AddFlags declares the flags.
+func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringVar(&o.Clips, "clips", "../shared/clips/d0[1-7]*", "the clips, as a `PATTERN` of file names")
+	f.StringVar(&o.Keep, "keep", "", "keep damaged clips and minterpolate's figures in `DIR`, and use what is there")
+	f.Uint64Var(&o.Seed, "seed", 1, "`NUMBER` that decides which frames are damaged, and how")
+	f.StringVar(&o.Rival, "minterpolate", "", "further `OPTIONS` of minterpolate, as :scd=none")
+	f.StringVar((*string)(&o.Preset), "preset", "", "preset of the restoration (default best)")
+	f.BoolVar(&o.Verbose, "verbose", false, "print each damaged frame as well")
+}
+
+func newRestoreCommand() *cobra.Command {
+	var o RestoreOptions
+	cmd := &cobra.Command{
+		Use:   "restore",
+		Short: "Measure the restoration of clips, beside FFmpeg's minterpolate",
+		Long: `restore spoils one frame in ten of each clip, lets them be found and restored, and
+prints the table of docs/restoration.md: recall, precision, and PSNR in dB beside
+minterpolate's. Then it leaves frames out and counts how many of the gaps are found.
+It takes minutes, and fails if the figures are worse than they should be.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return restoration.Run(cmd.Context(), cmd.OutOrStdout(), o.Options)
+		},
+	}
+	o.AddFlags(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,10 @@
+package gpu
+
+import "retime/warp/bspline"
+
+// SplineTable and TextureTable are the studies for pictures of any size.
+func SplineTable[T bspline.Float](b *Bench, width, height int) error {
+	return splineTable[T](b, width, height)
+}
+
+func TextureTable(b *Bench, width, height int) error { return textureTable(b, width, height) }

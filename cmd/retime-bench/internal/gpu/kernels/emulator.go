@@ -1,0 +1,61 @@
+// Package kernels holds the CUDA kernels of package gpu, and an emulator that runs
+// them on the CPU. They include what they share with the product's from cuda/kernels.
+package kernels
+
+/*
+#cgo CXXFLAGS: -std=c++14 -O2 -Wall -Wno-unused-function -Wno-unknown-pragmas -I${SRCDIR}/../../../../../cuda/kernels
+#include <stdlib.h>
+#include "emulator_texture.h"
+*/
+import "C"
+
+import (
+	"embed"
+	"unsafe"
+
+	"retime/cmd/retime-bench/internal/gpu"
+	"retime/cuda/kernels"
+)
+
+//go:generate go run ../../../../../cuda/kernels/generate -emulator emulator_texture.h -include ../../../../../cuda/kernels
+
+// Sources are the files of the kernels. That they are embedded makes the Go tool
+// build the emulator anew when one of them changes.
+//
+//go:embed *.cu *.cuh
+var Sources embed.FS
+
+// Emulator is the emulator of retime/cuda/kernels with textures.
+type Emulator struct{ *kernels.Emulator }
+
+// NewEmulator returns a device as that of retime/cuda/kernels.
+func NewEmulator() *Emulator { return &Emulator{kernels.NewEmulator()} }
+
+// NewTexture copies the texels.
+func (e *Emulator) NewTexture(l gpu.TextureLayout, texels unsafe.Pointer, stride int) (any, uint64, error) {
+	width := l.Width * l.Texel.Bytes()
+	t := (*C.retime_texture)(C.calloc(1, C.sizeof_retime_texture))
+	t.texels = C.malloc(C.size_t(width * l.Height))
+	t.width, t.height, t.address = C.int(l.Width), C.int(l.Height), C.int(l.Address)
+	t.fractions, t.linear, t.normalized = cInt(l.Texel == gpu.TexelFractions), cInt(l.Linear), cInt(l.Normalized)
+	for y := range l.Height {
+		row := unsafe.Slice((*byte)(unsafe.Add(texels, y*stride)), width)
+		copy(unsafe.Slice((*byte)(unsafe.Add(t.texels, y*width)), width), row)
+	}
+	return t, uint64(uintptr(unsafe.Pointer(t))), nil
+}
+
+// DestroyTexture frees the texels.
+func (e *Emulator) DestroyTexture(texture any) error {
+	t := texture.(*C.retime_texture)
+	C.free(unsafe.Pointer(t.texels))
+	C.free(unsafe.Pointer(t))
+	return nil
+}
+
+func cInt(b bool) C.int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,32 @@
+// Textures, on top of what emulator.h knows of CUDA.
+#pragma once
+
+// retime_texture is what a texture object points to: rows of texels of one float, or
+// of four fractions of one in 16 bits.
+typedef struct {
+	const void *texels;
+	int width, height, fractions;
+	int address; // a number of gpu.AddressMode
+	int linear, normalized;
+} retime_texture;
+
+#ifdef __cplusplus
+#include "emulator.h"
+
+typedef unsigned long long cudaTextureObject_t;
+
+namespace emulator {
+// texture_channel returns a channel's value at (x, y).
+float texture_channel(const retime_texture &t, float x, float y, int channel);
+}
+
+template <typename T> T tex2D(cudaTextureObject_t object, float x, float y);
+template <> inline float tex2D(cudaTextureObject_t object, float x, float y) {
+	return emulator::texture_channel(*(const retime_texture *)object, x, y, 0);
+}
+template <> inline float4 tex2D(cudaTextureObject_t object, float x, float y) {
+	const retime_texture &t = *(const retime_texture *)object;
+	return make_float4(emulator::texture_channel(t, x, y, 0), emulator::texture_channel(t, x, y, 1),
+		emulator::texture_channel(t, x, y, 2), emulator::texture_channel(t, x, y, 3));
+}
+#endif

@@ -1,0 +1,76 @@
+package stages
+
+import (
+	"context"
+	"math/big"
+
+	"retime/frame"
+
+	"retime/pipeline/media"
+	"retime/pipeline/synth"
+	"retime/warp"
+)
+
+// sample is a Synthesizer that makes nothing: it keeps the first intervals, with their
+// frames and the phases that are asked for.
+type sample struct {
+	seen      int64 // intervals
+	intervals []warp.Interval
+	phases    [][]warp.Phase
+	held      []*frame.Frame
+}
+
+func (s *sample) Prepare(_ context.Context, in warp.Interval, _ int) (synth.Job, error) {
+	if s.seen++; len(s.intervals) == sampled {
+		return skipped{}, nil
+	}
+	for _, f := range []*frame.Frame{in.A, in.B} {
+		s.held = append(s.held, f.Retain())
+	}
+	for _, o := range []*warp.Outer{in.Before, in.After} {
+		if o != nil {
+			s.held = append(s.held, o.Frame.Retain())
+		}
+	}
+	s.intervals, s.phases = append(s.intervals, in), append(s.phases, nil)
+	return &kept{s, len(s.phases) - 1}, nil
+}
+
+func (s *sample) Ahead() (intervals, frames int) { return 0, 1 }
+func (s *sample) Memory() frame.Memory           { return nil }
+func (s *sample) Summary() synth.Summary         { return synth.Summary{} }
+func (s *sample) Close()                         {}
+
+func (s *sample) release() {
+	for _, f := range s.held {
+		f.Release()
+	}
+}
+
+// skipped is the Job of an interval that is not kept.
+type skipped struct{}
+
+func (skipped) Start(context.Context, *frame.Frame, warp.Phase) (func() (warp.Made, error), error) {
+	return func() (warp.Made, error) { return warp.Made{}, nil }, nil
+}
+
+func (skipped) Close() {}
+
+// kept is the Job of an interval that is kept.
+type kept struct {
+	s     *sample
+	index int
+}
+
+func (k *kept) Start(_ context.Context, _ *frame.Frame, phase warp.Phase) (func() (warp.Made, error), error) {
+	k.s.phases[k.index] = append(k.s.phases[k.index], phase)
+	return func() (warp.Made, error) { return warp.Made{}, nil }, nil
+}
+
+func (k *kept) Close() {}
+
+// discard is a sink for frames that nobody keeps.
+type discard struct{}
+
+func (discard) NewFrame(like *frame.Frame) (*frame.Frame, error)  { return media.NewFrame(like) }
+func (discard) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error { return nil }

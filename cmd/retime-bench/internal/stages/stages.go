@@ -1,0 +1,328 @@
+// Package stages measures the stages of a conversion, each alone and all together.
+package stages
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"retime/cuda"
+	"retime/frame"
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+
+	"retime/pipeline/motion"
+	"retime/pipeline/synth"
+	"retime/warp"
+)
+
+// Time is how long a part of a conversion takes if nothing else runs.
+type Time struct {
+	Name    string
+	Elapsed time.Duration // for the whole clip
+}
+
+// Report is how long the stages of a conversion take, once everything has started.
+type Report struct {
+	Frames, Made int64 // of the output, and those of them that are made
+	Alone        []Time
+	// Flow is how long the flow takes to estimate, over all workers.
+	Flow    time.Duration
+	Whole   time.Duration // the median of three runs
+	Backend synth.Backend
+	Devices []string
+}
+
+// Slowest is the stage that takes longest alone.
+func (r *Report) Slowest() Time {
+	return slices.MaxFunc(r.Alone, func(a, b Time) int { return int(a.Elapsed - b.Elapsed) })
+}
+
+// sampled is from how many intervals the times of stages are taken that need them in
+// memory.
+const sampled = 48
+
+// Measure converts o.Input, drops the frames, and measures the stages. Flow is estimated
+// once and kept in o.Synthesis.FlowCache, which must be set; what is measured reads it
+// there. o must make frames by motion. watch, which may be nil, is called before the last
+// run of all stages, and what it returns after that run.
+func Measure(ctx context.Context, o pipeline.Options, watch func() (stop func() error, err error)) (*Report, error) {
+	o.Output = pipeline.Output{File: "-", Format: "null", VideoCodec: "rawvideo", NoVerify: true}
+	if err := o.Settle(); err != nil {
+		return nil, err
+	}
+	if !o.Synthesis.Mode.UsesFlow() || o.Synthesis.FlowCache == "" {
+		return nil, fault.New(fault.Usage, "measuring stages takes a mode with optical flow and a directory to keep that in")
+	}
+	s, err := o.Synthesizer()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	first := 0
+	if len(o.Compute.Devices) > 0 {
+		first = o.Compute.Devices[0]
+	}
+	return measure(ctx, &o, s, func() (*cuda.Device, error) { return cuda.Open(first) }, watch)
+}
+
+func measure(ctx context.Context, o *pipeline.Options, s synth.Synthesizer, openGPU func() (*cuda.Device, error), watch func() (func() error, error)) (*Report, error) {
+	m := &measurement{o: o, synth: s, openGPU: openGPU, watch: watch}
+	summary := s.Summary()
+	m.Backend, m.Devices = summary.Backend, summary.Devices
+	defer m.sample.release()
+	for _, step := range []func(context.Context) error{m.whole, m.collect, m.decode, m.flow, m.synthesis} {
+		err := step(ctx)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, pipeline.Cancelled(ctx, err)
+		}
+	}
+	return &m.Report, nil
+}
+
+// measurement is a Report in the making.
+type measurement struct {
+	Report
+	o       *pipeline.Options
+	synth   synth.Synthesizer
+	openGPU func() (*cuda.Device, error)
+	watch   func() (stop func() error, err error)
+	sample  sample
+}
+
+func (m *measurement) note(name string, d time.Duration) { m.Alone = append(m.Alone, Time{name, d}) }
+
+// all is d, which the sampled intervals took, for all of the clip.
+func (m *measurement) all(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * float64(m.sample.seen) / float64(len(m.sample.intervals)))
+}
+
+// whole runs all stages together: once to estimate the flow and to start what must,
+// then three times.
+func (m *measurement) whole(ctx context.Context) error {
+	var times []time.Duration
+	const runs = 4
+	for i := range runs {
+		watch := m.watch
+		if i < runs-1 {
+			watch = nil
+		}
+		r, took, err := m.run(ctx, watch)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			m.Frames, m.Made, m.Flow = r.Frames, r.Made, r.Stages.Flow
+			continue
+		}
+		times = append(times, took)
+	}
+	slices.Sort(times)
+	m.Whole = times[len(times)/2]
+	return nil
+}
+
+// run converts the clip under watch, which may be nil.
+func (m *measurement) run(ctx context.Context, watch func() (func() error, error)) (r pipeline.Result, took time.Duration, err error) {
+	clip, err := pipeline.Open(ctx, *m.o)
+	if err != nil {
+		return r, 0, err
+	}
+	defer clip.Close()
+	writer, err := media.Create(ctx, m.o.Output.File, clip.Source, clip.WriterOptions(m.synth.Memory()))
+	if err != nil {
+		return r, 0, err
+	}
+	defer writer.Abort()
+	if watch != nil {
+		stop, err := watch()
+		if err != nil {
+			return r, 0, err
+		}
+		defer func() {
+			if e := stop(); err == nil {
+				err = e
+			}
+		}()
+	}
+	line := clip.Line(pipeline.FileSink(writer), m.synth)
+	start := time.Now()
+	err = line.Run(ctx, clip.Source, &clip.Plan.Passes[0], pipeline.Whole())
+	r = line.Result()
+	if err == nil {
+		err = r.Damage
+	}
+	return r, time.Since(start), err
+}
+
+// collect keeps the first intervals in which frames are made.
+func (m *measurement) collect(ctx context.Context) error {
+	clip, err := pipeline.Open(ctx, *m.o)
+	if err != nil {
+		return err
+	}
+	defer clip.Close()
+	line := clip.Line(discard{}, &m.sample)
+	if err := line.Run(ctx, clip.Source, &clip.Plan.Passes[0], pipeline.Whole()); err != nil {
+		return err
+	}
+	if len(m.sample.intervals) == 0 {
+		return fault.New(fault.Usage, "no frame of %q is made; give another rate", m.o.Input.File)
+	}
+	return nil
+}
+
+// decode reads all frames.
+func (m *measurement) decode(ctx context.Context) error {
+	clip, err := pipeline.Open(ctx, *m.o)
+	if err != nil {
+		return err
+	}
+	defer clip.Close()
+	start := time.Now()
+	for {
+		f, err := clip.Source.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return err
+		}
+		at := clip.Plan.Clock.At(f.PTS)
+		f.Release()
+		if t := clip.Plan.To; t != nil && at.Cmp(t) >= 0 {
+			break
+		}
+	}
+	m.note("decode", time.Since(start))
+	return nil
+}
+
+// flow makes the pictures that motion is estimated on and reads the flow of the sampled
+// intervals, with as many workers as a run has.
+func (m *measurement) flow(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	var opened []*motion.Estimator
+	defer func() {
+		for _, e := range opened {
+			e.Close()
+		}
+	}()
+	for range m.o.FlowWorkers() {
+		e, err := m.o.Estimator()
+		if err != nil {
+			return err
+		}
+		opened = append(opened, e)
+	}
+	guides := map[*frame.Frame]motion.Guide{}
+	for _, in := range m.sample.intervals {
+		for _, f := range []*frame.Frame{in.A, in.B} {
+			if _, ok := guides[f]; !ok {
+				guides[f] = motion.NewGuide(f, in.Level)
+			}
+		}
+	}
+	var next atomic.Int64
+	start := time.Now()
+	for _, e := range opened {
+		group.Go(func() error {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(m.sample.intervals) || ctx.Err() != nil {
+					return ctx.Err()
+				}
+				a, b := guides[m.sample.intervals[i].A], guides[m.sample.intervals[i].B]
+				flows, err := e.Estimate(a, b)
+				if err != nil {
+					return err
+				}
+				motion.Measure(a, b, flows[0])
+			}
+		})
+	}
+	err := group.Wait()
+	m.note("flow, read", m.all(time.Since(start)))
+	return err
+}
+
+// synthesis makes the frames of the sampled intervals, on a device in three parts.
+func (m *measurement) synthesis(ctx context.Context) error {
+	if m.Backend == synth.CUDA {
+		return m.onDevice()
+	}
+	start := time.Now()
+	for i, in := range m.sample.intervals {
+		job, err := m.synth.Prepare(ctx, in, len(m.sample.phases[i]))
+		if err != nil {
+			return err
+		}
+		for _, phase := range m.sample.phases[i] {
+			f, err := media.NewFrame(in.A)
+			if err != nil {
+				return err
+			}
+			finish, err := job.Start(ctx, f, phase)
+			if err == nil {
+				_, err = finish()
+			}
+			f.Release()
+			if err != nil {
+				return err
+			}
+		}
+		job.Close()
+	}
+	m.note("synthesis", m.all(time.Since(start)))
+	return nil
+}
+
+// onDevice measures uploads, kernels and downloads on the first device. If there are
+// several, each takes its share of them.
+func (m *measurement) onDevice() error {
+	device, err := m.openGPU()
+	if err != nil {
+		return err
+	}
+	defer device.Close()
+	gpu, err := cuda.NewSynthesizer(device, m.o.WarpParams())
+	if err != nil {
+		return err
+	}
+	defer gpu.Close()
+	n := len(m.Devices)
+	var uploaded []warp.Interval // to the first device: four in a row, as work is assigned
+	frames := 0
+	for i, in := range m.sample.intervals {
+		if i/4%n == 0 {
+			uploaded = append(uploaded, in)
+		}
+		frames += len(m.sample.phases[i])
+	}
+	took, err := gpu.TimeUploads(uploaded)
+	if err != nil {
+		return err
+	}
+	m.note("upload", m.all(took))
+	if took, err = gpu.TimeKernels(m.sample.intervals, m.sample.phases); err != nil {
+		return err
+	}
+	m.note("kernels", m.all(took)/time.Duration(n))
+	pool := media.FramePool{Memory: device.HostMemory()}
+	defer pool.Close()
+	_, ahead := m.synth.Ahead()
+	share := func(k int) int { return (k + n - 1) / n }
+	like := m.sample.intervals[0].A
+	took, err = gpu.TimeDownloads(m.sample.intervals[0], share(frames), share(ahead+2),
+		func() (*frame.Frame, error) { return pool.NewFrame(like) }, (*frame.Frame).Release)
+	m.note("download", m.all(took))
+	return err
+}

@@ -1,0 +1,86 @@
+// Command retime-bench measures parts of retime on this machine, and makes the tables
+// and pictures of docs again. Nothing imports it, and retime does without it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"retime/pipeline/fault"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	err := newRootCommand().ExecuteContext(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "retime-bench:", err)
+		os.Exit(exitCode(err))
+	}
+}
+
+// exitCode maps err to retime's exit codes.
+func exitCode(err error) int {
+	if errors.Is(err, context.Canceled) {
+		return int(fault.Cancelled)
+	}
+	return int(fault.KindOf(err))
+}
+
+func newRootCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:           "retime-bench",
+		Short:         "Measure parts of retime on this machine",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fault.New(fault.Usage, "nothing called %q to measure; see retime-bench --help", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fault.New(fault.Usage, "%w; see %s --help", err, cmd.CommandPath())
+	})
+	cmd.CompletionOptions.DisableDefaultCmd = true
+	cmd.AddCommand(newBsplineCommand(), newStagesCommand(), newCUDACommand(), newRestoreCommand())
+	return cmd
+}
+
+// noArguments refuses arguments.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fault.New(fault.Usage, "%q: %s takes no arguments", args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
+// await returns what f does, or ctx's error as soon as that is done: f then goes
+// on, for as long as the program does.
+func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := f()
+		done <- result{v, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}

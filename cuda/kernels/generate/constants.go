@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"math"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"retime/warp"
+)
+
+// shared are the constants, by the Go package that declares them. A kernel's name for
+// one is Go's in snake case, unless it follows a colon.
+var shared = []struct{ directory, names string }{
+	{"warp", `
+		positionBits positionOne PhaseOne differenceOne unseen
+		projected neighbour stationary weightOne costRadius
+		leastShare sameMotion insideFactor
+		overlayContrast overlaySpan overlayNoise overlayCoding overlayReach overlayMotion overlayMisfit overlayVotes
+		overlaySquare overlayLeastSquare overlayStray overlayGain
+		bendDoubt bendNoise
+		margin:coefficient_margin
+		vectorLimit sampleLimit16`},
+	{"inpaint", `
+		chamferAxial chamferDiagonal maxDistance`},
+	{"warp/bspline", `
+		Region:kRegion CatmullRom:kCatmullRom MaxOrder:kMaxOrder
+		HalfSymmetric:kHalfSymmetric WholeSymmetric:kWholeSymmetric Periodic:kPeriodic Constant:kConstant`},
+}
+
+// root is the module's, from the directory that go generate runs this in.
+const root = "../.."
+
+// constantsHeader returns the header.
+func constantsHeader() ([]byte, error) {
+	in := module{
+		path:   strings.TrimSuffix(reflect.TypeFor[warp.Params]().PkgPath(), "/warp"),
+		loaded: map[string]*types.Package{},
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s// The constants that the kernels share with Go code, by the package that declares them.\n#pragma once\n\n#include <stdint.h>\n", header)
+	for _, s := range shared {
+		p, err := in.Import(in.path + "/" + s.directory)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "\n// %s\n", s.directory)
+		for _, entry := range strings.Fields(s.names) {
+			name, as, renamed := strings.Cut(entry, ":")
+			if !renamed {
+				as = snake(name)
+			}
+			c, ok := p.Scope().Lookup(name).(*types.Const)
+			if !ok {
+				return nil, fmt.Errorf("package %s declares no constant %s", s.directory, name)
+			}
+			text, err := declare(as, c.Val())
+			if err != nil {
+				return nil, fmt.Errorf("%s.%s: %w", p.Name(), name, err)
+			}
+			fmt.Fprintln(&b, text)
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// module imports the module's packages from their sources, for the values of constants,
+// exported or not. Other packages do not matter to those.
+type module struct {
+	path   string
+	loaded map[string]*types.Package
+}
+
+// Import implements types.Importer.
+func (m module) Import(path string) (*types.Package, error) {
+	directory, ok := strings.CutPrefix(path, m.path+"/")
+	if !ok {
+		return nil, fmt.Errorf("%s is not of the module", path)
+	}
+	if p := m.loaded[path]; p != nil {
+		return p, nil
+	}
+	directory = filepath.Join(root, directory)
+	listed, err := build.ImportDir(directory, 0)
+	if err != nil {
+		return nil, err
+	}
+	set := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range listed.GoFiles {
+		f, err := parser.ParseFile(set, filepath.Join(directory, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	c := types.Config{Importer: m, IgnoreFuncBodies: true, Error: func(error) {}}
+	// What other packages declare is missing; a constant that needs it has no value.
+	m.loaded[path], _ = c.Check(path, set, files, nil)
+	return m.loaded[path], nil
+}
+
+// declare returns the declaration of a constant: an int, a wider integer where an int
+// does not hold the value, or a float.
+func declare(name string, v constant.Value) (string, error) {
+	if n, exact := constant.Int64Val(constant.ToInt(v)); exact && v.Kind() == constant.Int {
+		if n > math.MaxInt32 {
+			return fmt.Sprintf("const uint64_t %s = %dull;", name, n), nil
+		}
+		if n >= math.MinInt32 {
+			return fmt.Sprintf("const int %s = %d;", name, n), nil
+		}
+	}
+	if f, _ := constant.Float32Val(v); v.Kind() == constant.Float {
+		return fmt.Sprintf("const float %s = %gf;", name, f), nil
+	}
+	return "", fmt.Errorf("%v is no constant for a kernel", v)
+}
+
+var capital = regexp.MustCompile(`[A-Z]`)
+
+// snake returns a Go name as C names are written here: weightOne as weight_one.
+func snake(name string) string {
+	return strings.ToLower(strings.TrimPrefix(capital.ReplaceAllString(name, "_$0"), "_"))
+}

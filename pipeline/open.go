@@ -1,0 +1,52 @@
+package pipeline
+
+import (
+	"retime/frame"
+	"retime/pipeline/motion"
+	"retime/pipeline/synth"
+	"retime/warp"
+	"retime/warp/bspline"
+)
+
+// These methods open what a conversion works with, for options that are settled.
+
+// Synthesizer opens what makes the frames. Errors carry a fault.Kind.
+func (o *Options) Synthesizer() (synth.Synthesizer, error) { return synth.Open(o.SynthParams()) }
+
+// SynthParams says where and how frames are made.
+func (o *Options) SynthParams() synth.Params {
+	c := &o.Compute
+	return synth.Params{Warp: o.WarpParams(), Backend: c.Backend, Devices: c.Devices, Policy: c.FaultPolicy, Log: o.Hooks.Log}
+}
+
+// WarpParams says how frames are made, by whatever makes them.
+func (o *Options) WarpParams() warp.Params {
+	s := &o.Synthesis
+	return warp.Params{
+		Mode: s.Mode, Order: bspline.Order(*s.Order), Workers: o.workers(),
+		Neighbours: s.Preset != Fast, Acceleration: s.Preset != Fast, Overlays: s.Static == StaticAuto,
+	}
+}
+
+// Estimator opens one of FlowWorkers estimators of the flow that frames are made along.
+func (o *Options) Estimator() (*motion.Estimator, error) {
+	return motion.NewEstimator(motion.Params{
+		Method: o.Synthesis.Flow, Preset: o.Synthesis.Preset, Workers: o.sharedWorkers(), Cache: o.flowCache,
+	})
+}
+
+// FlowWorkers is how many intervals' flows are estimated at once. Each takes two threads,
+// one for either direction.
+func (o *Options) FlowWorkers() int {
+	return max(1, min(o.workers().Count()/2, maxFlowWorkers))
+}
+
+// maxFlowWorkers bounds the memory that estimators take.
+const maxFlowWorkers = 8
+
+func (o *Options) workers() frame.Workers { return o.Compute.Workers() }
+
+// sharedWorkers is what each of FlowWorkers goroutines has of the workers.
+func (o *Options) sharedWorkers() frame.Workers {
+	return frame.Workers{N: max(1, o.workers().Count()/o.FlowWorkers())}
+}

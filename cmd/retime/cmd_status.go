@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"retime/pipeline/fault"
 	"retime/pipeline/segment"
@@ -34,14 +35,19 @@ where some are missing, 65 where some are damaged.`,
 		},
 	}
 	o.addPlan(cmd.Flags())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	addJSON(cmd.Flags(), &asJSON)
 	return cmd
+}
+
+// addJSON declares --json.
+func addJSON(f *pflag.FlagSet, to *bool) {
+	declare(f, []flag{{name: "json", usage: "print a JSON object", heading: displayHeading, Value: boolean(to)}})
 }
 
 func newVerifyCommand() *cobra.Command {
 	var o WorkOptions
 	var asJSON, all bool
-	var sample int
+	sample := 16
 	cmd := &cobra.Command{
 		Use:   "verify --plan PLAN [--all]",
 		Short: "Make frames of a planned conversion again and compare",
@@ -59,9 +65,11 @@ where segments are missing, 65 where something is wrong.`,
 		},
 	}
 	o.AddFlags(cmd.Flags())
-	cmd.Flags().IntVar(&sample, "sample", 16, "how many frames are made again")
-	cmd.Flags().BoolVar(&all, "all", false, "make all frames again")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	declare(cmd.Flags(), []flag{
+		{name: "sample", arg: "N", usage: "how many frames are made again", heading: planHeading, Value: integer(&sample)},
+		{name: "all", usage: "make all frames again", heading: planHeading, Value: boolean(&all)},
+	})
+	addJSON(cmd.Flags(), &asJSON)
 	return cmd
 }
 

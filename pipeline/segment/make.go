@@ -26,7 +26,7 @@ func (p *Plan) apply(local pipeline.Options) pipeline.Options {
 // count. Several may make one range at once.
 func (p *Plan) Make(ctx context.Context, dir string, i int, local pipeline.Options) (m *Manifest, made bool, err error) {
 	if i < 0 || i >= len(p.Ranges) {
-		return nil, false, fault.New(fault.Usage, "--index %d: the plan has ranges 0 to %d", i, len(p.Ranges)-1)
+		return nil, false, fault.New(fault.Usage, "range %d: the plan has ranges 0 to %d", i, len(p.Ranges)-1)
 	}
 	if err := p.checkInput(ctx, false); err != nil {
 		return nil, false, err

@@ -29,13 +29,13 @@ func newManCommand() *cobra.Command {
 // man(7).
 func writeMan(w io.Writer, root *cobra.Command) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, ".TH RETIME 1 \"\" \"retime %s\" \"User Commands\"\n", roff(root.Version))
+	fmt.Fprintf(&b, ".TH RETIME 1 \"\" \"retime %s\" \"User Commands\"\n.ad l\n", roff(root.Version))
 	fmt.Fprintf(&b, ".SH NAME\nretime \\- %s\n", roff(lowerFirst(root.Short)))
-	fmt.Fprintf(&b, ".SH SYNOPSIS\n.nf\n%s\n", roff(root.UseLine()))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n.nf\n%s\n", roff(useLine(root)))
 	groups := verbGroups(root)
 	for _, g := range groups {
 		for _, v := range g.verbs {
-			fmt.Fprintf(&b, "%s\n", roff(v.UseLine()))
+			fmt.Fprintf(&b, "%s\n", roff(useLine(v)))
 		}
 	}
 	b.WriteString(".fi\n.SH DESCRIPTION\n")
@@ -60,7 +60,7 @@ func writeMan(w io.Writer, root *cobra.Command) error {
 
 // manVerb writes about a verb and the verbs under it.
 func manVerb(b *bytes.Buffer, v *cobra.Command) {
-	fmt.Fprintf(b, ".SS %s\n", roff(v.UseLine()))
+	fmt.Fprintf(b, ".SS %s\n", roff(useLine(v)))
 	if v.Long == "" {
 		manText(b, v.Short+".")
 	}
@@ -77,6 +77,13 @@ func manVerb(b *bytes.Buffer, v *cobra.Command) {
 			manVerb(b, sub)
 		}
 	}
+}
+
+// useLine is how a verb is called. Cobra leaves out the word flags before the verb has
+// --help.
+func useLine(v *cobra.Command) string {
+	v.InitDefaultHelpFlag()
+	return v.UseLine()
 }
 
 // manFlags writes a paragraph for each flag.

@@ -13,7 +13,7 @@ import (
 // printUsage prints how cmd is used: its verbs and its flags, under their headings.
 func printUsage(cmd *cobra.Command) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())
+	fmt.Fprintf(&b, "Usage:\n  %s\n", useLine(cmd))
 	if cmd.HasExample() {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
 	}

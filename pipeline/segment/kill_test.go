@@ -278,16 +278,6 @@ func FuzzPackets(f *testing.F) {
 	})
 }
 
-func FuzzPlan(f *testing.F) {
-	f.Add([]byte(`{"format":"retime plan 1","whole":{"frames":2,"rate":"25"},"ranges":[{"first":0,"end":2}]}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := parsePlan(b)
-		if err == nil && p.holding(p.Whole.Frames-1) != len(p.Ranges)-1 {
-			t.Errorf("the last frame is in range %d of %d", p.holding(p.Whole.Frames-1), len(p.Ranges))
-		}
-	})
-}
-
 // childEnv names the output, between a colon and the input, of a process that
 // TestKilledConversionsGoOn starts.
 const childEnv = "RETIME_TEST_CONVERT"

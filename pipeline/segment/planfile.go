@@ -55,10 +55,10 @@ type stream struct {
 
 // file returns p as it stands in a file.
 func (p *Plan) file() *planFile {
-	w, v := &p.Whole, &p.Whole.Parameters
+	w := &p.Whole
 	return &planFile{
 		Format: planFormat, Program: p.Program, Input: p.Input, Settings: store(&p.Settings), Ranges: p.Ranges,
-		Whole: outline{w.Frames, (*rational)(w.Rate), w.Steady, w.Scenes, stream{v.Encoder, v.Width, v.Height, v.PixelFormat, v.TimeBase, v.Header}},
+		Whole: outline{w.Frames, (*rational)(w.Rate), w.Steady, w.Scenes, stream(w.Parameters)},
 	}
 }
 
@@ -71,14 +71,12 @@ func (f *planFile) plan() (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its settings: %w", err)
 	}
-	w, v := &f.Whole, &f.Whole.Stream
-	return &Plan{
-		Program: f.Program, Input: f.Input, Settings: o, Ranges: f.Ranges,
-		Whole: pipeline.Outline{
-			Frames: w.Frames, Rate: (*big.Rat)(w.Rate), Steady: w.Steady, Scenes: w.Scenes,
-			Parameters: media.Parameters{Encoder: v.Encoder, Width: v.Width, Height: v.Height, PixelFormat: v.PixelFormat, TimeBase: v.TimeBase, Header: v.Header},
-		},
-	}, nil
+	return &Plan{Program: f.Program, Input: f.Input, Settings: o, Whole: f.Whole.outline(), Ranges: f.Ranges}, nil
+}
+
+// outline returns what w stores.
+func (w *outline) outline() pipeline.Outline {
+	return pipeline.Outline{Frames: w.Frames, Rate: (*big.Rat)(w.Rate), Steady: w.Steady, Scenes: w.Scenes, Parameters: media.Parameters(w.Stream)}
 }
 
 func (in *Input) check() error {

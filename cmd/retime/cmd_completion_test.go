@@ -136,8 +136,17 @@ func TestManPage(t *testing.T) {
 		cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "MANPAGER=cat", "MANWIDTH=100")
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
-		if err := cmd.Run(); err != nil || errs.Len() > 0 {
-			t.Errorf("%s: %v: %s", lint[0], err, errs.String())
+		err = cmd.Run()
+		complaints := errs.String()
+		if lint[0] == "mandoc" {
+			for line := range strings.Lines(out.String()) {
+				if !strings.Contains(line, "missing date") { // the same source makes the same page
+					complaints += line
+				}
+			}
+		}
+		if err != nil && lint[0] == "man" || complaints != "" {
+			t.Errorf("%s: %v: %s", lint[0], err, complaints)
 		}
 		if lint[0] == "man" && !strings.Contains(out.String(), "--segment-seconds TIME") {
 			t.Error("the page that man shows lacks --segment-seconds TIME")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -51,9 +52,9 @@ func writeMan(w io.Writer, root *cobra.Command) error {
 		}
 	}
 	manSection(&b, "Exit codes")
-	b.WriteString(".nf\n" + roff(strings.TrimPrefix(strings.TrimSpace(exitCodes), "Exit codes:\n")) + "\n.fi\n")
+	manLines(&b, strings.TrimPrefix(strings.TrimSpace(exitCodes), "Exit codes:\n"))
 	manSection(&b, "Examples")
-	manExample(&b, root.Example)
+	manLines(&b, root.Example)
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -61,16 +62,13 @@ func writeMan(w io.Writer, root *cobra.Command) error {
 // manVerb writes about a verb and the verbs under it.
 func manVerb(b *bytes.Buffer, v *cobra.Command) {
 	fmt.Fprintf(b, ".SS %s\n", roff(useLine(v)))
-	if v.Long == "" {
-		manText(b, v.Short+".")
-	}
-	manText(b, v.Long)
+	manText(b, cmp.Or(v.Long, v.Short+"."))
 	for _, g := range flagGroups(v) {
 		manFlags(b, g)
 	}
 	if v.HasExample() {
-		b.WriteString(".PP\nExamples:\n")
-		manExample(b, v.Example)
+		b.WriteString(".PP\nExamples:\n.PP\n")
+		manLines(b, v.Example)
 	}
 	for _, sub := range v.Commands() {
 		if sub.IsAvailableCommand() {
@@ -99,17 +97,20 @@ func manSection(b *bytes.Buffer, title string) {
 
 // manText writes paragraphs. Indented lines keep their breaks.
 func manText(b *bytes.Buffer, text string) {
-	for paragraph := range strings.SplitSeq(text, "\n\n") {
-		if strings.HasPrefix(paragraph, " ") {
-			manExample(b, paragraph)
-			continue
+	for i, paragraph := range strings.Split(text, "\n\n") {
+		if i > 0 {
+			b.WriteString(".PP\n")
 		}
-		fmt.Fprintf(b, ".PP\n%s\n", roff(paragraph))
+		if strings.HasPrefix(paragraph, " ") {
+			manLines(b, paragraph)
+		} else {
+			b.WriteString(roff(paragraph) + "\n")
+		}
 	}
 }
 
-// manExample writes lines as they stand.
-func manExample(b *bytes.Buffer, text string) { fmt.Fprintf(b, ".PP\n.nf\n%s\n.fi\n", roff(text)) }
+// manLines writes lines as they stand.
+func manLines(b *bytes.Buffer, text string) { fmt.Fprintf(b, ".nf\n%s\n.fi\n", roff(text)) }
 
 // roff is text in which nothing is a command of roff.
 func roff(text string) string {

@@ -33,7 +33,7 @@ The segments go into a directory beside the plan: docs/clusters.md.`,
 	}
 	f := cmd.Flags()
 	o.addFlags(f, planVerb)
-	declare(f, []flag{{name: "even", usage: "make ranges of one length, and do not look for scene cuts", heading: planHeading, option: "Options.Even", Value: boolean(&even)}})
+	declare(f, []flag{{name: "even", usage: "make ranges of one length, and do not look for scene cuts", heading: planHeading, Value: boolean(&even)}})
 	f.Lookup("output").Usage = "write the plan"
 	f.Lookup("segment-seconds").Usage = "length of the ranges, about"
 	definition(f.Lookup("segment-seconds")).heading = planHeading

@@ -86,7 +86,7 @@ at once. Exit code 65 means that trying again is of no use, 75 that it may help.
 	}
 	o.AddFlags(cmd.Flags())
 	declare(cmd.Flags(), []flag{
-		{name: "index", arg: "K", usage: "number of the range, from 0", heading: planHeading, option: "Options.Index", Value: integer(&o.index)},
+		{name: "index", arg: "K", usage: "number of the range, from 0", heading: planHeading, Value: integer(&o.index)},
 		{name: "stride", arg: "N", usage: "go on with every N-th range behind it", heading: planHeading, Value: integer(&o.stride)},
 	})
 	return cmd
@@ -103,6 +103,9 @@ func runSegment(ctx context.Context, o WorkOptions, stdout, stderr io.Writer) er
 	plan, dir, err := o.read()
 	if err != nil {
 		return err
+	}
+	if o.index < 0 || o.index >= len(plan.Ranges) {
+		return fault.New(fault.Usage, "--index %d: the plan has ranges 0 to %d", o.index, len(plan.Ranges)-1)
 	}
 	if o.stride < 0 {
 		return fault.New(fault.Usage, "--stride %d: must not be negative", o.stride)

@@ -232,7 +232,7 @@ func TestMessagesNameFlags(t *testing.T) {
 		"--device 0,0":                       "retime: --device \"0,0\": want different numbers from 0, such as 0,1\n",
 		"--in-fps 2x":                        "retime: --in-fps \"2x\": want frames per second as 24 or 24000/1001\n",
 		"--resume --segment-seconds soon":    "retime: --segment-seconds: time \"soon\": want seconds, mm:ss.frac or hh:mm:ss.frac\n",
-		"--resume --segment-seconds 0":       "retime: --segment-seconds must be positive\n",
+		"--resume --segment-seconds 0":       "retime: --segment-seconds 0.000: must be positive\n",
 		"--resume --sidecar x":               "retime: --sidecar is written by a conversion in one run only\n",
 		"--crf many":                         "retime: invalid argument \"many\" for \"--crf\" flag: strconv.ParseInt: parsing \"many\": invalid syntax; see retime --help\n",
 		"--shutter 180 --keep-timestamps":    "retime: --shutter needs frames of one length; leave out --keep-timestamps\n",

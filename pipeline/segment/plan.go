@@ -63,8 +63,11 @@ const maxRanges = 1 << 20
 
 // New plans the conversion that o describes.
 func New(ctx context.Context, o pipeline.Options, cut Options) (*Plan, error) {
-	if cut.Length == nil || cut.Length.Sign() <= 0 {
-		return nil, fault.New(fault.Usage, "Options.Length must be positive")
+	if cut.Length == nil {
+		return nil, fault.New(fault.Usage, "Options.Length is not set")
+	}
+	if cut.Length.Sign() <= 0 {
+		return nil, fault.New(fault.Usage, "Options.Length %s: must be positive", cut.Length.FloatString(3))
 	}
 	path, err := filepath.Abs(o.Input.File)
 	if err != nil {

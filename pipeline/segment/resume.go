@@ -31,7 +31,7 @@ func StateDir(output string) string {
 func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Report, error) {
 	began := time.Now()
 	if o.Output.File == "" || o.Output.File == "-" {
-		return nil, fault.New(fault.Usage, "segments are kept beside the output, which has no name; Output.File gives it one")
+		return nil, fault.New(fault.Usage, "a conversion that can go on after a stop needs an output file; name one with Output.File")
 	}
 	dir := StateDir(o.Output.File)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -166,8 +166,8 @@ func ownDevices(all []int, slot, slots int) (own []int) {
 	return own
 }
 
-// readJobFile returns the clips of a job file. Names in it start from where it
-// lies.
+// readJobFile returns the clips of a job file. Names in it start from its
+// directory.
 func readJobFile(name string) ([]*batchClip, []batch.Job, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {

@@ -213,7 +213,7 @@ func summarise(w io.Writer, r *pipeline.Report, whyCPU string) {
 		brief(r.Elapsed), brief(s.Decode), brief(s.Flow), load, brief(s.Synthesis), brief(s.Encode))
 }
 
-// where says what made the frames, and why it was the CPU where a device was
+// where says what made the frames, and why it was the CPU if a device was
 // looked for.
 func where(r *pipeline.Report, whyCPU string) string {
 	switch {

@@ -20,7 +20,7 @@ func newPlanCommand() *cobra.Command {
 		Short: "Cut a conversion into parts that can be made anywhere",
 		Long: `plan writes what retime segment, status, verify and join need to make a conversion
 in parts, on one machine or many: the settings, the ranges of frames and the hash
-of the input. Ranges begin with scenes where that is near, which are looked for
+of the input. Ranges begin with scenes if these are near. plan looks for scenes
 unless --scenes lists them or --even is given. It takes the flags of a conversion.
 The segments go into a directory beside the plan: docs/clusters.md.`,
 		Example: `  retime plan in.mp4 -o plan.json --fps 60

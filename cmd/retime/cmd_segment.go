@@ -16,8 +16,8 @@ import (
 	"retime/pipeline/segment"
 )
 
-// WorkOptions are the flags of those who work on a plan, and those that they share with
-// the conversion.
+// WorkOptions are the flags of the verbs that work on a plan, and those that they share
+// with the conversion.
 type WorkOptions struct {
 	ConvertOptions
 	plan, dir     string

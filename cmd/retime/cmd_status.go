@@ -19,8 +19,8 @@ func newStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status --plan PLAN",
 		Short: "Say which parts of a planned conversion are done",
-		Long: `status says which segments of a plan are done. Its exit code is 0 where all are, 75
-where some are missing, 65 where some are damaged.`,
+		Long: `status says which segments of a plan are done. Its exit code is 0 if all are, 75
+if some are missing, 65 if some are damaged.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			plan, dir, err := o.read()
@@ -52,8 +52,8 @@ func newVerifyCommand() *cobra.Command {
 		Use:   "verify --plan PLAN [--all]",
 		Short: "Make frames of a planned conversion again and compare",
 		Long: `verify reads the segments through and makes a sample of their frames again, here
-and now, to compare them by hash. Its exit code is 0 where all is done and right, 75
-where segments are missing, 65 where something is wrong.`,
+and now, to compare them by hash. Its exit code is 0 if all is done and right, 75
+if segments are missing, 65 if something is wrong.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all {

@@ -77,24 +77,26 @@ type heading string
 
 // The headings, in the order of --help.
 const (
-	commonHeading   heading = "Common flags"
-	damageHeading   heading = "Damage"
-	compareHeading  heading = "Comparison"
-	planHeading     heading = "Plan"
-	batchHeading    heading = "Batch"
-	timeHeading     heading = "Speed and time"
-	methodHeading   heading = "How frames are made"
-	inputHeading    heading = "Input"
-	outputHeading   heading = "Output and encoding"
-	reportHeading   heading = "Reports"
-	machineHeading  heading = "Processors and GPUs"
-	resumeHeading   heading = "Going on after a kill"
-	displayHeading  heading = "Messages"
-	unsortedHeading heading = "Flags"
+	commonHeading    heading = "Common flags"
+	transformHeading heading = "Transform"
+	samplingHeading  heading = "Sampling"
+	damageHeading    heading = "Damage"
+	compareHeading   heading = "Comparison"
+	planHeading      heading = "Plan"
+	batchHeading     heading = "Batch"
+	timeHeading      heading = "Speed and time"
+	methodHeading    heading = "How frames are made"
+	inputHeading     heading = "Input"
+	outputHeading    heading = "Output and encoding"
+	reportHeading    heading = "Reports"
+	machineHeading   heading = "Processors and GPUs"
+	resumeHeading    heading = "Going on after a kill"
+	displayHeading   heading = "Messages"
+	unsortedHeading  heading = "Flags"
 )
 
 var headings = []heading{
-	commonHeading, damageHeading, compareHeading, planHeading, batchHeading, unsortedHeading, timeHeading, methodHeading, inputHeading,
+	commonHeading, transformHeading, samplingHeading, damageHeading, compareHeading, planHeading, batchHeading, unsortedHeading, timeHeading, methodHeading, inputHeading,
 	outputHeading, reportHeading, machineHeading, resumeHeading, displayHeading,
 }
 

@@ -54,7 +54,7 @@ type Options struct {
 	Program string
 }
 
-// shortest is how many frames a range has at least, where there are as many:
+// shortest is how many frames a range has at least, if there are as many:
 // encoders look ahead further than that at some cost.
 const shortest = 8
 

@@ -49,12 +49,12 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 		return plan.deliver(dir, o) // the last run was killed on its last steps
 	}
 	if _, err := os.Stat(o.Output.File); err == nil && !o.Output.Overwrite {
-		os.Remove(dir) // where nothing is in it
+		os.Remove(dir) // fails if something is in it
 		return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite replaces it", o.Output.File)
 	}
 	plan, err := resumed(ctx, dir, o, cut)
 	if err != nil {
-		os.Remove(dir) // where nothing is in it
+		os.Remove(dir) // fails if something is in it
 		return nil, err
 	}
 	sum, err := plan.makeRest(ctx, dir, o)

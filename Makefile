@@ -219,6 +219,12 @@ rename: ## change the module path: make rename MODULE=example.org/you/retime
 install: build ## install to PREFIX (default /usr/local)
 	install -D bin/retime $(DESTDIR)$(PREFIX)/bin/retime
 	[ ! -x bin/retime-cuda ] || install -D bin/retime-cuda $(DESTDIR)$(PREFIX)/bin/retime-cuda
+	@mkdir -p build && bin/retime completion bash >build/retime.bash && bin/retime completion zsh >build/_retime && \
+	bin/retime completion fish >build/retime.fish && bin/retime man >build/retime.1
+	install -D -m 644 build/retime.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/retime
+	install -D -m 644 build/_retime $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_retime
+	install -D -m 644 build/retime.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/retime.fish
+	install -D -m 644 build/retime.1 $(DESTDIR)$(PREFIX)/share/man/man1/retime.1
 
 .PHONY: dist
 dist: cuda ## make a tarball that runs on Linux machines with nothing but a driver

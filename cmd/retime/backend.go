@@ -19,9 +19,9 @@ import (
 // cudaProgram is the name of the same program built with CUDA, beside this one.
 const cudaProgram = "retime-cuda"
 
-// chooseProgram replaces this program by the one built with CUDA where the
-// backend asks for it and a device answers. Where it returns without an error,
-// this program goes on, and why says why auto means the CPU.
+// chooseProgram replaces this program by the one built with CUDA if the backend
+// asks for it and a device answers. If it returns without an error, this program
+// goes on, and why says why auto means the CPU.
 func chooseProgram(b pipeline.Backend) (why string, err error) {
 	switch b {
 	case pipeline.CUDA:

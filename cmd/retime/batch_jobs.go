@@ -22,31 +22,22 @@ import (
 	"retime/pipeline/media"
 )
 
-// notOfClips are the flags of the conversion that belong to a batch as a whole.
-var notOfClips = []string{"progress", "overwrite", "resume", "segment-seconds", "quiet", "verbose"}
-
-// sameResult are the flags of the conversion that do not change what it writes.
-var sameResult = []string{"output", "threads", "backend", "device", "gpu-fault", "flow-cache", "no-verify"}
-
 // batchClip is a conversion of a batch.
 type batchClip struct {
 	ConvertOptions
 	input    string
-	crfGiven bool
-	settings string // the flags that decide the output
-	verbose  bool
+	given    *pflag.FlagSet // the flags that say so
+	settings string         // those that decide the output
 	whyCPU   string
 }
 
 // newBatchClip returns the conversion that flags, which o's were declared in, say.
 func newBatchClip(input string, o ConvertOptions, flags *pflag.FlagSet) *batchClip {
-	c := &batchClip{ConvertOptions: o, input: input, crfGiven: flags.Changed("crf")}
+	c := &batchClip{ConvertOptions: o, input: input, given: flags}
 	c.place()
-	own := pflag.NewFlagSet("", pflag.ContinueOnError)
-	new(ConvertOptions).AddFlags(own)
 	var b strings.Builder
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Changed && own.Lookup(f.Name) != nil && !slices.Contains(notOfClips, f.Name) && !slices.Contains(sameResult, f.Name) {
+		if d := definition(f); d != nil && f.Changed && !d.role.sameOutput() {
 			fmt.Fprintf(&b, "%s=%s\n", f.Name, f.Value)
 		}
 	})
@@ -54,50 +45,69 @@ func newBatchClip(input string, o ConvertOptions, flags *pflag.FlagSet) *batchCl
 	return c
 }
 
+// paths are the names of the files of which one of uses says what becomes of them.
+func (c *batchClip) paths(uses ...fileUse) (names []*string) {
+	for _, d := range c.flags() {
+		if d.path != nil && slices.Contains(uses, d.use) {
+			names = append(names, d.path)
+		}
+	}
+	return names
+}
+
 // place puts the input's name into the names of what is written.
 func (c *batchClip) place() {
 	base := filepath.Base(c.input)
 	ext := filepath.Ext(base)
 	r := strings.NewReplacer("{name}", strings.TrimSuffix(base, ext), "{ext}", strings.TrimPrefix(ext, "."))
-	for _, name := range []*string{&c.output, &c.writeScenes, &c.sidecar, &c.confidenceMaps} {
+	for _, name := range c.paths(outputFile, writesFile) {
 		*name = r.Replace(*name)
 	}
 }
 
 // startFrom makes relative names start from dir.
 func (c *batchClip) startFrom(dir string) {
-	for _, name := range []*string{&c.input, &c.output, &c.curve, &c.scenes, &c.writeScenes, &c.staticMask, &c.sidecar, &c.decisions, &c.confidenceMaps, &c.flowCache} {
+	for _, name := range append(c.paths(outputFile, readsFile, writesFile, keepsFiles), &c.input) {
 		if *name != "" && *name != "-" && !filepath.IsAbs(*name) && !strings.Contains(*name, "://") {
 			*name = filepath.Join(dir, *name)
 		}
 	}
 }
 
+// named are the names of files that are used so.
+func (c *batchClip) named(use fileUse) (names []string) {
+	for _, name := range c.paths(use) {
+		if *name != "" {
+			names = append(names, *name)
+		}
+	}
+	return names
+}
+
 // job checks the settings and returns what converts the clip.
 func (c *batchClip) job() (batch.Job, error) {
-	p, err := c.options(c.input, c.crfGiven)
+	p, err := c.options(c.input)
 	if err == nil {
 		err = p.Check()
 	}
 	if err != nil {
-		return batch.Job{}, err
+		return batch.Job{}, c.inFlags(err)
 	}
-	if c.input == "-" || c.output == "-" {
+	if c.input == "-" || c.Output.File == "-" {
 		return batch.Job{}, fault.New(fault.Usage, "a batch has no standard input and output; name files")
 	}
-	named := func(names ...string) []string {
-		return slices.DeleteFunc(names, func(n string) bool { return n == "" })
-	}
 	return batch.Job{
-		Input: c.input, Output: c.output, Settings: c.settings, Threads: c.threads, Convert: c.run,
-		Reads:  named(c.curve, c.scenes, c.decisions, c.staticMask),
-		Writes: named(c.writeScenes, c.sidecar, c.confidenceMaps),
+		Input: c.input, Output: c.Output.File, Settings: c.settings, Threads: c.Compute.Threads, Convert: c.run,
+		Reads: c.named(readsFile), Writes: c.named(writesFile),
 	}, nil
 }
 
+// inFlags is err in terms of the flags that were given.
+func (c *batchClip) inFlags(err error) error { return &flagsError{err, inFlags(err.Error(), c.given)} }
+
 // run converts the clip.
 func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Report, error) {
-	p, err := c.options(c.input, c.crfGiven)
+	p, err := c.options(c.input)
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +117,8 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 	}
 	p.Hooks.Log, p.Hooks.Progress = slog.New(newLogHandler(r.Log, level)), r.Progress
 	p.Compute.Threads, p.Compute.Devices, p.Output.Overwrite = r.Threads, ownDevices(p.Compute.Devices, r.Slot, r.Slots), r.Overwrite
-	fmt.Fprintf(r.Log, "%s -> %s, %d threads\n%s", c.input, c.output, p.Compute.Threads, c.settings)
-	for _, name := range []string{c.output, c.sidecar, c.writeScenes} {
+	fmt.Fprintf(r.Log, "%s -> %s, %d threads\n%s", c.input, c.Output.File, p.Compute.Threads, c.settings)
+	for _, name := range append(c.named(writesFile), c.Output.File) {
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			return nil, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 		}
@@ -122,17 +132,20 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 	if report != nil {
 		summarise(r.Log, report, c.whyCPU)
 	}
+	if err != nil {
+		err = c.inFlags(err)
+	}
 	return report, err
 }
 
 // tidy removes what a killed run left unfinished.
 func (c *batchClip) tidy() error {
-	err := media.RemoveUnfinished(c.output)
+	err := media.RemoveUnfinished(c.Output.File)
 	if c.sidecar != "" && err == nil {
 		err = atomicfile.Sweep(c.sidecar)
 	}
 	if err != nil {
-		return fault.New(fault.CannotWrite, "what an interrupted run left of %q: %w", c.output, err)
+		return fault.New(fault.CannotWrite, "what an interrupted run left of %q: %w", c.Output.File, err)
 	}
 	return nil
 }
@@ -154,8 +167,8 @@ func ownDevices(all []int, slot, slots int) (own []int) {
 	return own
 }
 
-// readJobFile returns the clips of a job file. Names in it start from where it
-// lies.
+// readJobFile returns the clips of a job file. Names in it start from its
+// directory.
 func readJobFile(name string) ([]*batchClip, []batch.Job, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -189,21 +202,24 @@ func clipOf(entry settings.Clip, dir string) (*batchClip, batch.Job, error) {
 		case s.Name == "input" && !s.List:
 			input = s.Values[0]
 			continue
-		case f == nil && s.Name != "input" || slices.Contains(notOfClips, s.Name):
+		case f == nil && s.Name != "input" || f != nil && definition(f).role == roleProgram:
 			return nil, batch.Job{}, fmt.Errorf("line %d: no setting %q; the names are those of retime's flags, and input", s.Line, s.Name)
-		case s.List && (f == nil || f.Value.Type() != "stringArray"):
+		case s.List && (f == nil || !isRepeatable(f)):
 			return nil, batch.Job{}, fmt.Errorf("line %d: %s: want one value", s.Line, s.Name)
 		}
 		for _, v := range s.Values {
-			if err := flags.Set(s.Name, v); err != nil {
-				return nil, batch.Job{}, fmt.Errorf("line %d: %s: %q is no value of that kind", s.Line, s.Name, v)
+			if err := setFlag(flags, s.Name, v); err != nil {
+				return nil, batch.Job{}, fmt.Errorf("line %d: %w", s.Line, err)
 			}
 		}
+	}
+	if err := checkExclusive(flags); err != nil {
+		return nil, batch.Job{}, fmt.Errorf("line %d: %w", entry.Line, err)
 	}
 	if input == "" {
 		return nil, batch.Job{}, fmt.Errorf("line %d: no input", entry.Line)
 	}
-	if o.output == "" {
+	if o.Output.File == "" {
 		return nil, batch.Job{}, fmt.Errorf("line %d: no output for %q, and none in defaults", entry.Line, input)
 	}
 	c := newBatchClip(input, o, flags)
@@ -226,8 +242,8 @@ func blame(entry settings.Clip, dir string) int {
 			_ = flags.Set(s.Name, v) // it has been set once
 		}
 		c := newBatchClip("input", o, flags)
-		if c.output == "" {
-			c.output = "output"
+		if c.Output.File == "" {
+			c.Output.File = "output"
 		}
 		c.startFrom(dir)
 		if _, err := c.job(); err != nil {
@@ -238,7 +254,7 @@ func blame(entry settings.Clip, dir string) int {
 }
 
 // readDir returns a clip for each file in dir that a glob matches, to be written
-// under its name into o.output.
+// under its name into o.Output.File.
 func readDir(dir string, globs []string, o ConvertOptions, flags *pflag.FlagSet) ([]*batchClip, []batch.Job, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -265,7 +281,7 @@ func readDir(dir string, globs []string, o ConvertOptions, flags *pflag.FlagSet)
 			continue
 		}
 		one := o
-		one.output = filepath.Join(o.output, e.Name())
+		one.Output.File = filepath.Join(o.Output.File, e.Name())
 		c := newBatchClip(name, one, flags)
 		j, err := c.job()
 		if err != nil {

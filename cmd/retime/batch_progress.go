@@ -207,7 +207,7 @@ func (p *batchProgress) json(e batch.Event) {
 }
 
 // said is an error of a job in terms of flags.
-func said(err error) string { return inFlags(err.Error()) }
+func said(err error) string { return inFlags(err.Error(), nil) }
 
 // printable is text without what would move the cursor.
 func printable(text string) string {

@@ -28,25 +28,29 @@ type BatchOptions struct {
 	status, json bool
 }
 
-// AddFlags declares the flags.
+// AddFlags declares the flags: those of a batch, and those of its clips.
 func (o *BatchOptions) AddFlags(f *pflag.FlagSet) {
-	f.SortFlags = false
-	f.IntVarP(&o.parallel, "jobs", "j", 0, "clips at a time, `N` (default one for each four threads)")
-	f.BoolVar(&o.status, "status", false, "say how far the batch is, and do nothing")
-	f.BoolVar(&o.json, "json", false, "the summary or the status as JSON")
-	f.StringArrayVar(&o.globs, "glob", nil, "of a directory, the files that match `PATTERN`; may be repeated")
-	f.StringVar(&o.state, "state", "", "keep state and logs in `DIR` (default jobs.retime beside jobs.yaml, or OUTDIR/.retime)")
-	o.ConvertOptions.AddFlags(f)
-	f.Lookup("output").Usage = "output `DIR`, for a directory of clips"
-	f.Lookup("threads").Usage = "worker threads of all clips together (default all processors)"
-	f.Lookup("progress").Usage = "progress display: auto, bar, lines, json, none"
-	f.Lookup("resume").Usage = "go on: pass over what is done and has not changed"
-	_ = f.MarkHidden("segment-seconds") // a clip is begun again as a whole
-	f.Lookup("overwrite").Usage = "overwrite outputs, and begin again where a batch was begun"
+	o.setDefaults()
+	out := &o.Output
+	declare(f, []flag{
+		{name: "jobs", short: "j", arg: "N", usage: "clips at a time (default one for each four threads)", heading: batchHeading, option: "Options.Parallel",
+			role: roleProgram, Value: integer(&o.parallel)},
+		{name: "status", usage: "say how far the batch is, and do nothing", heading: batchHeading, role: roleProgram, Value: boolean(&o.status)},
+		{name: "json", usage: "print the summary or the status as JSON", heading: batchHeading, role: roleProgram, Value: boolean(&o.json)},
+		{name: "glob", arg: "PATTERN", usage: "files of the directory to convert; repeatable", heading: batchHeading, role: roleFiles, Value: texts(&o.globs)},
+		{name: "state", arg: "DIR", usage: "state and logs (default jobs.retime beside jobs.yaml, or OUTDIR/.retime)", heading: batchHeading,
+			option: "Options.Dir", role: roleProgram, Value: word(&o.state)},
+		{name: "resume", usage: "go on: pass over what is done and has not changed", heading: batchHeading, option: "Options.Resume", role: roleProgram, Value: boolean(&o.resume)},
+		{name: "output", short: "o", arg: "DIR", usage: "output, for a directory of clips", heading: commonHeading, option: "Output.File", role: roleFiles, Value: word(&out.File)},
+		{name: "threads", arg: "N", usage: "worker threads of all clips together (default all processors)", heading: machineHeading, option: "Options.Threads",
+			role: roleProgram, Value: integer(&o.Compute.Threads)},
+		{name: "progress", arg: "HOW", usage: "progress display: auto, bar, lines, json, none", heading: displayHeading, role: roleProgram,
+			values: []string{"auto", "bar", "lines", "json", "none"}, Value: word(&o.progress)},
+		{name: "overwrite", short: "y", usage: "overwrite outputs, and begin again if a batch was begun", heading: commonHeading, option: "Options.Overwrite",
+			role: roleProgram, Value: boolean(&out.Overwrite)},
+	})
+	o.addFlags(f, batchVerb)
 }
-
-// batchFlags are those that go with a job file, too.
-var batchFlags = []string{"jobs", "resume", "status", "json", "state", "threads", "progress", "overwrite", "quiet", "verbose", "help"}
 
 func newBatchCommand() *cobra.Command {
 	var o BatchOptions
@@ -95,16 +99,16 @@ func (o *BatchOptions) clips(name string, flags *pflag.FlagSet) (clips []*batchC
 		switch {
 		case len(o.globs) == 0:
 			return nil, nil, "", fault.New(fault.Usage, "which files of %q? give --glob '*.mp4'", name)
-		case o.output == "":
+		case o.Output.File == "":
 			return nil, nil, "", fault.New(fault.Usage, "no output; name a directory with -o")
 		}
 		c := o.ConvertOptions
-		c.threads, c.resume = 0, false // they are the batch's
+		c.Compute.Threads, c.resume = 0, false // they are the batch's
 		clips, jobs, err = readDir(name, o.globs, c, flags)
-		return clips, jobs, filepath.Join(o.output, ".retime"), err
+		return clips, jobs, filepath.Join(o.Output.File, ".retime"), err
 	}
 	flags.Visit(func(f *pflag.Flag) {
-		if err == nil && !slices.Contains(batchFlags, f.Name) {
+		if d := definition(f); err == nil && d != nil && d.role != roleProgram {
 			err = fault.New(fault.Usage, "--%s does not go with a job file; write it into its defaults", f.Name)
 		}
 	})
@@ -123,7 +127,7 @@ func runBatch(ctx context.Context, o BatchOptions, name string, flags *pflag.Fla
 	if o.state != "" {
 		state = o.state
 	}
-	b := batch.Options{Jobs: jobs, Dir: state, Parallel: o.parallel, Threads: o.threads, Resume: o.resume, Overwrite: o.overwrite}
+	b := batch.Options{Jobs: jobs, Dir: state, Parallel: o.parallel, Threads: o.Compute.Threads, Resume: o.resume, Overwrite: o.Output.Overwrite}
 	if o.status {
 		status, err := batch.ReadStatus(b)
 		if err != nil {
@@ -133,7 +137,7 @@ func runBatch(ctx context.Context, o BatchOptions, name string, flags *pflag.Fla
 	}
 	whyCPU := ""
 	for _, backend := range []pipeline.Backend{pipeline.CUDA, pipeline.Auto} {
-		if !slices.ContainsFunc(clips, func(c *batchClip) bool { return c.backend == string(backend) }) {
+		if !slices.ContainsFunc(clips, func(c *batchClip) bool { return c.Compute.Backend == backend }) {
 			continue
 		}
 		if whyCPU, err = chooseProgram(backend); err != nil {

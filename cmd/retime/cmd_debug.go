@@ -15,31 +15,20 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// DebugOptions are the flags of debug, as given.
+// DebugOptions are the flags of debug, and those that it shares with the conversion.
 type DebugOptions struct {
-	at, dir, inputFormat string
-	preset, flow         string
-	order, threads       int
-	static, staticMask   string
-	overwrite            bool
-	quiet, verbose       bool
+	ConvertOptions
+	at, dir string
 }
 
 // AddFlags declares the flags.
 func (o *DebugOptions) AddFlags(f *pflag.FlagSet) {
-	f.SortFlags = false
-	f.StringVar(&o.at, "at", "", "make the frame at `TIME` of the input: seconds, mm:ss.frac or hh:mm:ss.frac")
-	f.StringVarP(&o.dir, "output", "o", "", "write pictures, README.txt and numbers.json into `DIR`")
-	f.StringVar(&o.preset, "preset", "balanced", "cost against quality: fast, balanced, best")
-	f.StringVar(&o.flow, "flow", "dis", "optical flow: dis, farneback")
-	f.IntVar(&o.order, "order", 3, "B-spline order of the sampling: 0, 1, 3")
-	f.StringVar(&o.static, "static", "auto", "overlays that lie still over the moving picture: auto, off")
-	f.StringVar(&o.staticMask, "static-mask", "", "keep still what is white in the picture `FILE`")
-	f.StringVar(&o.inputFormat, "input-format", "", "input container `NAME` (default probed)")
-	f.IntVar(&o.threads, "threads", 0, "worker threads (default all processors)")
-	f.BoolVarP(&o.overwrite, "overwrite", "y", false, "overwrite what is in DIR")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "only errors")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "details")
+	declare(f, []flag{
+		{name: "at", arg: "TIME", usage: "moment of the input to look at: seconds, mm:ss.frac or hh:mm:ss.frac", heading: commonHeading, Value: word(&o.at)},
+		{name: "output", short: "o", arg: "DIR", usage: "write pictures, README.txt and numbers.json", heading: commonHeading, Value: word(&o.dir)},
+	})
+	o.addFlags(f, debugVerb)
+	f.Lookup("overwrite").Usage = "overwrite what is in DIR"
 }
 
 func newDebugCommand() *cobra.Command {
@@ -75,23 +64,17 @@ func runDebug(ctx context.Context, o DebugOptions, input string, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	p := pipeline.Options{
-		Input:     pipeline.Input{File: input, Format: o.inputFormat},
-		Synthesis: pipeline.Synthesis{Preset: pipeline.Preset(o.preset), Flow: pipeline.FlowMethod(o.flow), Order: &o.order, Static: pipeline.Static(o.static)},
-		Compute:   pipeline.Compute{Threads: o.threads, Backend: pipeline.CPU},
-		Hooks:     pipeline.Hooks{Log: slog.New(newLogHandler(stderr, (&ConvertOptions{quiet: o.quiet, verbose: o.verbose}).logLevel()))},
+	p, err := o.ConvertOptions.options(input)
+	if err != nil {
+		return err
 	}
-	if o.staticMask != "" {
-		if p.Synthesis.StaticMask, err = readMask("--static-mask", o.staticMask); err != nil {
-			return err
-		}
-	}
+	p.Compute.Backend, p.Hooks.Log = pipeline.CPU, slog.New(newLogHandler(stderr, o.logLevel()))
 	d, err := debug.Dissect(ctx, p, at)
 	if err != nil {
 		return err
 	}
 	defer d.Release()
-	if err := debug.Write(o.dir, d, o.overwrite); err != nil {
+	if err := debug.Write(o.dir, d, o.Output.Overwrite); err != nil {
 		return err
 	}
 	if !o.quiet {

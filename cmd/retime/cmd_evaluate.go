@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"math"
-	"math/big"
 	"path/filepath"
 	"strconv"
 
@@ -15,41 +14,35 @@ import (
 
 	"retime/pipeline/evaluate"
 	"retime/pipeline/fault"
-	"retime/pipeline/timeline"
 )
 
-// EvaluateOptions are the flags of evaluate, as given.
+// EvaluateOptions are the flags of evaluate, and those that it shares with the
+// conversion.
 type EvaluateOptions struct {
-	report, inputFormat     string
-	peers, settings         []string
-	every, maxFrames, worst int
-	from, to                string
-	noVIF                   bool
-	threads                 int
-	progress                string
-	overwrite               bool
-	quiet, verbose          bool
+	ConvertOptions
+	evaluate        evaluate.Options
+	peers, settings []string
 }
 
 // AddFlags declares the flags.
 func (o *EvaluateOptions) AddFlags(f *pflag.FlagSet) {
-	f.SortFlags = false
-	f.StringVar(&o.report, "report", "", "write report.html and report.json into `DIR`")
-	f.StringSliceVar(&o.settings, "settings", nil, "compare the settings in these YAML `FILES` (default the balanced preset)")
-	f.StringArrayVar(&o.peers, "peer", []string{"blend", "nearest", "minterpolate"}, "compare with `PEER`: blend, nearest, minterpolate,\n"+
-		"minterpolate=OPTIONS as FFmpeg writes them, or none; may be repeated")
-	f.IntVar(&o.every, "every", 2, "hold out every `N`-th frame")
-	f.StringVar(&o.from, "from", "", "begin at `TIME`: seconds, mm:ss.frac or hh:mm:ss.frac")
-	f.StringVar(&o.to, "to", "", "end before `TIME`")
-	f.IntVar(&o.maxFrames, "max-frames", 0, "end after `N` frames (default all)")
-	f.IntVar(&o.worst, "worst", 6, "show the `N` worst frames")
-	f.BoolVar(&o.noVIF, "no-vif", false, "leave out visual information fidelity, which takes longest to measure")
-	f.StringVar(&o.inputFormat, "input-format", "", "input container `NAME` (default probed)")
-	f.IntVar(&o.threads, "threads", 0, "worker threads (default all processors)")
-	f.StringVar(&o.progress, "progress", "auto", "progress display: auto, bar, json, none")
-	f.BoolVarP(&o.overwrite, "overwrite", "y", false, "overwrite the report")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "only errors")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "details")
+	e := &o.evaluate
+	e.Every, e.Worst = 2, 6
+	o.peers = []string{"blend", "nearest", "minterpolate"}
+	declare(f, []flag{
+		{name: "report", arg: "DIR", usage: "write report.html and report.json", heading: commonHeading, option: "Options.Dir", Value: word(&e.Dir)},
+		{name: "settings", arg: "FILES", usage: "YAML files of settings to compare (default the balanced preset)", heading: compareHeading, Value: commaSeparated(&o.settings)},
+		{name: "peer", arg: "PEER", usage: "blend, nearest, minterpolate[=OPTIONS] (default these three), none; repeatable", heading: compareHeading,
+			values: []string{"blend", "nearest", "minterpolate", "none"}, Value: texts(&o.peers)},
+		{name: "every", arg: "N", usage: "hold out every N-th frame", heading: compareHeading, option: "Options.Every", Value: integer(&e.Every)},
+	})
+	o.addFlags(f, evaluateVerb)
+	declare(f, []flag{
+		{name: "max-frames", arg: "N", usage: "end after N frames (default all)", heading: compareHeading, option: "Options.MaxFrames", Value: integer(&e.MaxFrames)},
+		{name: "worst", arg: "N", usage: "show the N worst frames", heading: compareHeading, option: "Options.Worst", Value: integer(&e.Worst)},
+		{name: "no-vif", usage: "leave out visual information fidelity, which takes longest", heading: compareHeading, Value: boolean(&e.NoVIF)},
+	})
+	f.Lookup("overwrite").Usage = "overwrite the report"
 }
 
 func newEvaluateCommand() *cobra.Command {
@@ -83,17 +76,16 @@ A settings file holds flags of the conversion by name, one a line, such as
 	return cmd
 }
 
-// options translates the flags.
+// options returns the options of the library.
 func (o *EvaluateOptions) options(input string) (evaluate.Options, error) {
-	e := evaluate.Options{
-		Input: input, InputFormat: o.inputFormat, Every: o.every, MaxFrames: o.maxFrames, Worst: o.worst, NoVIF: o.noVIF,
-		Threads: o.threads, Dir: o.report, Overwrite: o.overwrite,
-	}
-	if o.report == "" {
+	e := o.evaluate
+	e.Input, e.InputFormat, e.Threads, e.Overwrite = input, o.Input.Format, o.Compute.Threads, o.Output.Overwrite
+	e.From, e.To = o.Timing.From, o.Timing.To
+	if e.Dir == "" {
 		return e, fault.New(fault.Usage, "no report; name a directory with --report")
 	}
-	if o.every < 2 { // to the library, 0 is the default
-		return e, fault.New(fault.Usage, "--every %d: want 2 or more, so that frames remain to make others from", o.every)
+	if e.Every < 2 { // to the library, 0 is the default
+		return e, fault.New(fault.Usage, "--every %d: want 2 or more, so that frames remain to make others from", e.Every)
 	}
 	for _, name := range o.settings {
 		s, err := readSetting(name)
@@ -111,18 +103,6 @@ func (o *EvaluateOptions) options(input string) (evaluate.Options, error) {
 			e.Peers = append(e.Peers, p)
 		}
 	}
-	for _, t := range []struct {
-		text string
-		to   **big.Rat
-	}{{o.from, &e.From}, {o.to, &e.To}} {
-		if t.text == "" {
-			continue
-		}
-		var err error
-		if *t.to, err = timeline.ParseTime(t.text); err != nil {
-			return e, err
-		}
-	}
 	return e, nil
 }
 
@@ -131,7 +111,7 @@ func runEvaluate(ctx context.Context, o EvaluateOptions, input string, stdout, s
 	if err != nil {
 		return err
 	}
-	e.Log = slog.New(newLogHandler(stderr, (&ConvertOptions{quiet: o.quiet, verbose: o.verbose}).logLevel()))
+	e.Log = slog.New(newLogHandler(stderr, o.logLevel()))
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err
@@ -141,7 +121,7 @@ func runEvaluate(ctx context.Context, o EvaluateOptions, input string, stdout, s
 	progress.done()
 	if report != nil && !o.quiet {
 		printReport(stdout, report)
-		fmt.Fprintln(stdout, "report:", filepath.Join(o.report, "report.html"))
+		fmt.Fprintln(stdout, "report:", filepath.Join(e.Dir, "report.html"))
 	}
 	return err
 }

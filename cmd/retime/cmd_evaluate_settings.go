@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -14,12 +13,11 @@ import (
 	"retime/pipeline/fault"
 )
 
-// notSettings are the flags of the conversion that say what is read, written or
-// shown rather than how frames are made.
-var notSettings = []string{
-	"output", "format", "input-format", "fps", "slow", "speed", "fit", "curve", "shutter", "keep-timestamps", "audio", "from", "to",
-	"vcodec", "crf", "vopt", "acodec", "aopt", "pix-fmt", "progress", "flow-cache", "in-fps", "map", "write-scenes", "sidecar", "decisions", "confidence-maps", "no-verify",
-	"overwrite", "quiet", "verbose",
+// isSetting says whether a settings file may hold f: how frames are made and by what,
+// rather than what is read, written or shown.
+func isSetting(f *pflag.Flag) bool {
+	d := definition(f)
+	return d != nil && (d.role == roleMethod || d.role == roleMachine)
 }
 
 // readSetting reads a YAML file of flags by their names. The file's name
@@ -50,16 +48,19 @@ func parseSetting(data []byte) (evaluate.Setting, error) {
 	for _, e := range entries {
 		f := flags.Lookup(e.key)
 		switch {
-		case f == nil || slices.Contains(notSettings, e.key):
+		case f == nil || !isSetting(f):
 			return s, fmt.Errorf("line %d: no setting %q; choose from %s", e.line, e.key, strings.Join(settingNames(flags), ", "))
 		case f.Changed:
 			return s, fmt.Errorf("line %d: %s is given twice", e.line, e.key)
 		}
-		if err := flags.Set(e.key, e.value); err != nil {
-			return s, fmt.Errorf("line %d: %s: %q is no value of that kind", e.line, e.key, e.value)
+		if err := setFlag(flags, e.key, e.value); err != nil {
+			return s, fmt.Errorf("line %d: %w", e.line, err)
 		}
 	}
-	if s.Convert, err = o.options("", false); err != nil {
+	if err := checkExclusive(flags); err != nil {
+		return s, err
+	}
+	if s.Convert, err = o.options(""); err != nil {
 		return s, err
 	}
 	s.Values = map[string]string{}
@@ -73,7 +74,7 @@ func parseSetting(data []byte) (evaluate.Setting, error) {
 
 func settingNames(flags *pflag.FlagSet) (names []string) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(notSettings, f.Name) {
+		if isSetting(f) {
 			names = append(names, f.Name)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +122,8 @@ func TestParseSetting(t *testing.T) {
 		{text: "{order: 1, flow: farneback}", want: map[string]string{"order": "1", "flow": "farneback"}},
 		{text: "preset: best\n\npresset: fast\n", says: `line 3: no setting "presset"; choose from mode, flow`},
 		{text: "output: x.mp4\n", says: `line 1: no setting "output"`},
+		{text: "resume: true\n", says: `line 1: no setting "resume"`},
+		{text: "preset: best\nsegment-seconds: 3\n", says: `line 2: no setting "segment-seconds"`},
 		{text: "preset: best\npreset: fast\n", says: `line 2: `},
 		{text: "order: three\n", says: `line 1: order: "three"`},
 		{text: "preset: [best]\n", says: "line 1: preset: want a word or a number"},
@@ -157,15 +160,44 @@ func TestParseSetting(t *testing.T) {
 	}
 }
 
-// What is no setting is a flag all the same.
-func TestNotSettings(t *testing.T) {
+// Whatever is accepted as a setting changes what the frames are made with; nothing else
+// is listed in reports.
+func TestSettingsAreOptions(t *testing.T) {
+	dir := t.TempDir()
+	scenes, mask := writeFile(t, filepath.Join(dir, "scenes.txt"), "1\n"), writeFile(t, filepath.Join(dir, "mask.pgm"), "P5 1 1 255 x")
+	other := map[string]string{
+		"scene-threshold": "0.5", "scenes": scenes, "static-mask": mask, "blend-below": "0.5", "nearest-below": "0.5", "inverse-telecine": "true",
+		"threads": "2", "device": "1",
+	}
+	plain, err := parseSetting(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var o ConvertOptions
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	o.AddFlags(flags)
-	for _, name := range notSettings {
-		if flags.Lookup(name) == nil {
-			t.Errorf("the conversion has no flag --%s", name)
+	for _, name := range settingNames(flags) {
+		f := flags.Lookup(name)
+		value := other[name]
+		for _, v := range definition(f).values {
+			if v != f.DefValue {
+				value = v
+			}
 		}
+		s, err := parseSetting([]byte(name + ": " + value))
+		if err != nil || reflect.DeepEqual(s.Convert, plain.Convert) {
+			t.Errorf("%s: %q changes no option: %v", name, value, err)
+		}
+		if s.Values[name] != value {
+			t.Errorf("%s: %q is reported as %q", name, value, s.Values[name])
+		}
+	}
+	want := []string{
+		"backend", "blend-below", "device", "duplicates", "flow", "gpu-fault", "hwdec", "inverse-telecine", "mode", "nearest-below", "order", "preset",
+		"scene-threshold", "static", "threads",
+	}
+	if got := slices.Sorted(maps.Keys(plain.Values)); !slices.Equal(got, want) {
+		t.Errorf("a report lists %q, want %q", got, want)
 	}
 }
 

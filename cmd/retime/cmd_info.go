@@ -26,7 +26,7 @@ func newInfoCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// The program with CUDA knows more, where there is a device for it.
+			// The program with CUDA knows more if there is a device for it.
 			why := replaceByCUDA()
 			info(cmd.OutOrStdout(), why)
 			return nil

@@ -7,13 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 )
 
 func newJoinCommand() *cobra.Command {
 	var o WorkOptions
-	var output, format string
-	var overwrite bool
 	cmd := &cobra.Command{
 		Use:   "join --plan PLAN -o OUTPUT",
 		Short: "Put the parts of a planned conversion together",
@@ -22,34 +21,29 @@ they were encoded, and everything else from the input, as a conversion in one ru
 does.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runJoin(cmd.Context(), o, output, format, overwrite, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return runJoin(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&output, "output", "o", "", "output `FILE`, - for standard output")
 	o.addPlan(f)
-	f.StringVarP(&format, "format", "f", "", "output container `NAME` (default from the file name)")
-	f.StringVar(&o.progress, "progress", "auto", "progress display: auto, bar, json, none")
-	f.BoolVarP(&overwrite, "overwrite", "y", false, "overwrite the output")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "only errors")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "details")
+	o.addFlags(f, joinVerb)
+	f.Lookup("format").Usage = "container (default from the file's name)"
 	return cmd
 }
 
-func runJoin(ctx context.Context, o WorkOptions, output, format string, overwrite bool, stdout, stderr io.Writer) error {
-	if output == "" {
+func runJoin(ctx context.Context, o WorkOptions, stdout, stderr io.Writer) error {
+	if o.Output.File == "" {
 		return fault.New(fault.Usage, "no output; name one with -o")
 	}
 	plan, dir, err := o.read()
 	if err != nil {
 		return err
 	}
-	o.backend, o.device = "cpu", "0" // no frame is made
+	o.Compute.Backend = pipeline.CPU // no frame is made
 	local, show, err := o.local(stderr)
 	if err != nil {
 		return err
 	}
-	local.Output.File, local.Output.Format, local.Output.Overwrite = output, format, overwrite
 	report, err := plan.Join(ctx, dir, local)
 	show.done()
 	if err != nil {
@@ -57,7 +51,7 @@ func runJoin(ctx context.Context, o WorkOptions, output, format string, overwrit
 	}
 	if !o.quiet {
 		out := stdout
-		if output == "-" {
+		if o.Output.File == "-" {
 			out = stderr
 		}
 		fmt.Fprintf(out, "%s: %dx%d %s, %s fps, %d frames from %d segments\n",

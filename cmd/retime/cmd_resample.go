@@ -32,20 +32,23 @@ type ResampleOptions struct {
 
 // AddFlags declares the flags.
 func (o *ResampleOptions) AddFlags(f *pflag.FlagSet) {
-	f.SortFlags = false
-	f.StringVarP(&o.output, "output", "o", "", "output `FILE`: .pgm, .ppm, .png, .tif, .pfm, .npy")
-	o.transform.AddFlags(f)
-	f.StringVar(&o.order, "order", "3", fmt.Sprintf("`ORDER` of the B-spline, 0 to %d, or catmull-rom", bspline.MaxOrder))
-	f.StringVar(&o.boundary, "boundary", "half", "how the picture goes on beyond its edges, `EXTENSION`: half\n"+
-		"(cba|abcde|edc), whole (dcb|abcde|dcb), periodic (cde|abcde|abc),\nconstant (aaa|abcde|eee)")
-	f.StringVar(&o.outside, "outside", "extend", "`WHAT` is seen there: extend, the picture as --boundary has it, or\n"+
-		"black; extend,black extends it sideways only")
-	f.Float64Var(&o.precision, "precision", 1e-6, "largest `ERROR` of the prefilter, relative to the largest sample")
-	f.StringVar(&o.dtype, "dtype", "float64", "arithmetic in `TYPE` float32 or float64; float32 is exact enough for\nsamples of 8 bit up to order 11")
-	f.StringVar(&o.size, "size", "", "output size `WxH` (default the input's, or the flow's)")
-	f.IntVar(&o.threads, "threads", 0, "worker threads, `N` (default all processors)")
-	f.BoolVarP(&o.overwrite, "overwrite", "y", false, "overwrite the output")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "only errors")
+	o.order, o.boundary, o.outside, o.precision, o.dtype = "3", "half", "extend", 1e-6, "float64"
+	declare(f, append([]flag{
+		{name: "output", short: "o", arg: "FILE", usage: "output: .pgm, .ppm, .png, .tif, .pfm, .npy", heading: commonHeading, Value: word(&o.output)},
+		{name: "size", arg: "WxH", usage: "output size (default the input's, or the flow's)", heading: commonHeading, Value: word(&o.size)},
+		{name: "overwrite", short: "y", usage: "overwrite the output", heading: commonHeading, Value: boolean(&o.overwrite)},
+		{name: "order", arg: "ORDER", usage: fmt.Sprintf("order of the B-spline, 0 to %d, or catmull-rom", bspline.MaxOrder), heading: samplingHeading, Value: word(&o.order)},
+		{name: "boundary", arg: "EXTENSION", usage: "the picture beyond its edges: half, whole, periodic, constant", heading: samplingHeading,
+			values: []string{"half", "whole", "periodic", "constant"}, Value: word(&o.boundary)},
+		{name: "outside", arg: "WHAT", usage: "what is seen there: extend (by --boundary), black, extend,black", heading: samplingHeading,
+			values: []string{"extend", "black", "extend,black", "black,extend"}, Value: word(&o.outside)},
+		{name: "precision", arg: "ERROR", usage: "largest error of the prefilter, relative to the largest sample", heading: samplingHeading,
+			Value: parsed(&o.precision, "1e-06", parseFloat)},
+		{name: "dtype", arg: "TYPE", usage: "arithmetic: float32 (does for 8 bits up to order 11), float64", heading: samplingHeading,
+			values: []string{"float32", "float64"}, Value: word(&o.dtype)},
+		{name: "threads", arg: "N", usage: "worker threads (default all processors)", heading: machineHeading, Value: integer(&o.threads)},
+		{name: "quiet", short: "q", usage: "print errors only", heading: displayHeading, Value: boolean(&o.quiet)},
+	}, o.transform.flags()...))
 }
 
 func newResampleCommand() *cobra.Command {
@@ -57,12 +60,17 @@ func newResampleCommand() *cobra.Command {
 at (k, l) is the input at φ⁻¹(k, l), and the numbers given are those of φ, which
 says where the picture goes. Positions are in samples, x to the right and y
 down, with (0, 0) at the centre of the first sample. Numbers may be fractions,
-as in 1/8. Nothing is filtered before a picture is made smaller.
+as in 1/8. Nothing is filtered before a picture is made smaller. A flow shows at
+(x, y) what is at (x+u, y+v); its vectors are rounded to 1/256.
+
+Beyond its edges a picture abcde goes on as cba|abcde|edc (half), dcb|abcde|dcb
+(whole), cde|abcde|abc (periodic) or aaa|abcde|eee (constant). With --outside
+black nothing of that is seen; extend,black shows it sideways only.
 
 Pictures are PGM and PPM of any maximum, PNG and TIFF of 8 and 16 bit, PFM and
 two-dimensional .npy arrays of floats. Samples are taken as they are: without
 conversion of colour, and with alpha as one more channel. The output has the
-depth of the input, where its format can: whole samples are rounded to the
+depth of the input if its format can have that: whole samples are rounded to the
 nearest and clamped, others are not.`,
 		Example: `  Move a picture by half a sample to the right and up, with order 11:
     retime resample in.png -o out.png --shift 0.5,-0.5 --order 11

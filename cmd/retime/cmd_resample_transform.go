@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"retime/flow"
 	"retime/frame"
 	"retime/pipeline/fault"
@@ -22,15 +20,17 @@ type transformOptions struct {
 	shift, zoom, rotate, center, affine, homography, flow string
 }
 
-// AddFlags declares the flags.
-func (o *transformOptions) AddFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.shift, "shift", "", "move the picture by `DX,DY` samples to the right and down; goes with\n--zoom and --rotate too, and comes first")
-	f.StringVar(&o.zoom, "zoom", "", "magnify it `S` times")
-	f.StringVar(&o.rotate, "rotate", "", "turn it clockwise by `DEGREES`")
-	f.StringVar(&o.center, "center", "", "the point `X,Y` that --zoom and --rotate leave in its place (default:\nthe middle of the input goes to the middle of the output)")
-	f.StringVar(&o.affine, "affine", "", "move what is at (x, y) to (ax+by+c, dx+ey+f), of `a,b,c,d,e,f`")
-	f.StringVar(&o.homography, "homography", "", "move what is at (x, y) to (X/Z, Y/Z), where (X, Y, Z) is the matrix\n`h11,...,h33`, row by row, times (x, y, 1)")
-	f.StringVar(&o.flow, "flow", "", "show at (x, y) what is at (x+u, y+v), of the vectors (u, v) in a\nMiddlebury `FILE`.flo, which are rounded to 1/256; black where unknown")
+// flags defines them.
+func (o *transformOptions) flags() []flag {
+	return []flag{
+		{name: "shift", arg: "DX,DY", usage: "move right and down, in samples; before --zoom or --rotate if both are given", heading: transformHeading, Value: word(&o.shift)},
+		{name: "zoom", arg: "S", usage: "magnify S times", heading: transformHeading, Value: word(&o.zoom)},
+		{name: "rotate", arg: "DEGREES", usage: "turn clockwise", heading: transformHeading, Value: word(&o.rotate)},
+		{name: "center", arg: "X,Y", usage: "the point that --zoom and --rotate leave in its place (default the middle)", heading: transformHeading, Value: word(&o.center)},
+		{name: "affine", arg: "a,b,c,d,e,f", usage: "move (x, y) to (ax+by+c, dx+ey+f)", heading: transformHeading, Value: word(&o.affine)},
+		{name: "homography", arg: "h11,...,h33", usage: "move (x, y) to (X/Z, Y/Z), (X, Y, Z) being this matrix times (x, y, 1)", heading: transformHeading, Value: word(&o.homography)},
+		{name: "flow", arg: "FILE", usage: "move along the vectors in a Middlebury .flo file; black if unknown", heading: transformHeading, Value: word(&o.flow)},
+	}
 }
 
 // mapping is a transform that may depend on the sizes of input and output.

@@ -16,47 +16,40 @@ import (
 	"retime/pipeline/restore"
 )
 
-// RestoreOptions are the flags of restore, as given.
+// RestoreOptions are the flags of restore, and those that it shares with the
+// conversion.
 type RestoreOptions struct {
+	ConvertOptions
+	restore                      restore.Options
 	frames, list, writeList, log string
 	inserts, regions, masks      []string
-	detect, dryRun, smartCopy    bool
-	missingFromNumbering         bool
-	maxRun                       int
-	convert                      ConvertOptions
-}
-
-// restoreShares are the flags that restore has in common with the conversion.
-var restoreShares = []string{
-	"output", "mode", "flow", "flow-cache", "preset", "order", "scene-threshold", "scenes", "blend-below", "nearest-below", "in-fps", "no-verify", "static", "static-mask", "deinterlace", "map",
-	"vcodec", "crf", "vopt", "acodec", "aopt", "pix-fmt", "format", "input-format", "threads", "backend", "device", "gpu-fault",
-	"progress", "overwrite", "quiet", "verbose",
 }
 
 // AddFlags declares the flags.
 func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
-	f.SortFlags = false
-	f.StringVar(&o.frames, "frames", "", "replace `FRAMES`: 120,133-135; numbers from 0, times, or timecodes")
-	f.StringVar(&o.list, "list", "", "replace the frames in the list `FILE`: docs/restoration.md")
-	f.BoolVar(&o.detect, "detect", false, "look for damage and replace what is found")
-	f.BoolVar(&o.missingFromNumbering, "missing-from-numbering", false, "put in the frames whose numbers an image sequence lacks")
-	f.StringVar(&o.writeList, "write-list", "", "write all damage to the list `FILE`")
-	f.BoolVar(&o.dryRun, "dry-run", false, "say what is damaged, and write nothing else")
-	f.StringArrayVar(&o.inserts, "insert", nil, "put in frames missing in a gap: `FRAME:COUNT` behind that frame; may be repeated")
-	f.StringArrayVar(&o.regions, "region", nil, "replace a part only: `x,y,w,h@FRAMES`; may be repeated")
-	f.StringArrayVar(&o.masks, "mask", nil, "replace only what is white in a picture: `FILE@FRAMES`; may be repeated")
-	f.BoolVar(&o.smartCopy, "smart-copy", false, "copy the packets that can stay, encode only around what is made")
-	f.IntVar(&o.maxRun, "max-run", restore.DefaultMaxRun, "leave runs of more than `N` frames as they are")
-	f.StringVar(&o.log, "log", "", "write where each made frame came from to `FILE`, a JSON object a line")
-	all := pflag.NewFlagSet("", pflag.ContinueOnError)
-	o.convert.AddFlags(all)
-	for _, name := range restoreShares {
-		f.AddFlag(all.Lookup(name))
-	}
-	o.convert.preset = string(pipeline.Best) // few frames are made
-	f.Lookup("preset").DefValue = o.convert.preset
-	f.Lookup("deinterlace").Usage = "interlaced input is refused unless `off` takes pictures as they are"
-	f.Lookup("deinterlace").NoOptDefVal = ""
+	r := &o.restore
+	r.MaxRun = restore.DefaultMaxRun
+	declare(f, []flag{
+		{name: "frames", arg: "FRAMES", usage: "replace frames: 120,133-135; numbers from 0, times, or timecodes", heading: damageHeading, Value: word(&o.frames)},
+		{name: "list", arg: "FILE", usage: "replace the frames in this list: docs/restoration.md", heading: damageHeading, Value: word(&o.list)},
+		{name: "detect", usage: "look for damage and replace what is found", heading: damageHeading, Value: boolean(&r.Detect)},
+		{name: "missing-from-numbering", usage: "put in the frames whose numbers an image sequence lacks", heading: damageHeading,
+			option: "Options.MissingFromNumbering", Value: boolean(&r.MissingFromNumbering)},
+		{name: "write-list", arg: "FILE", usage: "write all damage to this list", heading: damageHeading, Value: word(&o.writeList)},
+		{name: "dry-run", usage: "say what is damaged, and write nothing else", heading: damageHeading, Value: boolean(&r.DryRun)},
+		{name: "insert", arg: "FRAME:COUNT", usage: "put COUNT frames into the gap behind FRAME; repeatable", heading: damageHeading, Value: texts(&o.inserts)},
+		{name: "region", arg: "x,y,w,h@FRAMES", usage: "replace a rectangle of frames only; repeatable", heading: damageHeading, Value: texts(&o.regions)},
+		{name: "mask", arg: "FILE@FRAMES", usage: "replace only what is white in a picture; repeatable", heading: damageHeading, Value: texts(&o.masks)},
+		{name: "smart-copy", usage: "copy the packets that can stay, encode only around what is made", heading: damageHeading,
+			option: "Options.SmartCopy", Value: boolean(&r.SmartCopy)},
+		{name: "max-run", arg: "N", usage: "leave runs of more than N frames as they are", heading: damageHeading, option: "Options.MaxRun", Value: integer(&r.MaxRun)},
+		{name: "log", arg: "FILE", usage: "write where each made frame came from, a JSON object a line", heading: reportHeading, Value: word(&o.log)},
+	})
+	o.addFlags(f, restoreVerb)
+	setDefault(f, "preset", string(pipeline.Best)) // few frames are made
+	fields := f.Lookup("deinterlace")
+	fields.Usage, fields.NoOptDefVal = "off takes interlaced input as it is (default refused)", ""
+	definition(fields).values = []string{"off"}
 }
 
 func newRestoreCommand() *cobra.Command {
@@ -80,24 +73,23 @@ lossless encoder: --vcodec ffv1, or --vopt qp=0 with libx264.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runRestore(cmd.Context(), o, args[0], cmd.Flags().Changed("crf"), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return runRestore(cmd.Context(), o, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	o.AddFlags(cmd.Flags())
 	return cmd
 }
 
-// options translates the flags.
-func (o *RestoreOptions) options(input string, crfGiven bool) (r restore.Options, err error) {
-	if r.Convert, err = o.convert.options(input, crfGiven); err != nil {
+// options returns the options of the library.
+func (o *RestoreOptions) options(input string) (r restore.Options, err error) {
+	r = o.restore
+	if r.Convert, err = o.ConvertOptions.options(input); err != nil {
 		return r, err
 	}
-	r.MissingFromNumbering = o.missingFromNumbering
-	r.Detect, r.DryRun, r.MaxRun, r.SmartCopy = o.detect, o.dryRun, o.maxRun, o.smartCopy
-	if o.maxRun < 1 { // to the library, 0 is the default
-		return r, fault.New(fault.Usage, "--max-run %d: want 1 or more", o.maxRun)
+	if r.MaxRun < 1 { // to the library, 0 is the default
+		return r, fault.New(fault.Usage, "--max-run %d: want 1 or more", r.MaxRun)
 	}
-	if r.Convert.Output.File == "" && !o.dryRun {
+	if r.Convert.Output.File == "" && !r.DryRun {
 		return r, fault.New(fault.Usage, "no output; name one with -o, or say --dry-run")
 	}
 	if o.frames != "" {
@@ -167,8 +159,8 @@ func writeDamage(name string, found []restore.Finding) error {
 	return nil
 }
 
-func runRestore(ctx context.Context, o RestoreOptions, input string, crfGiven bool, stdout, stderr io.Writer) error {
-	r, err := o.options(input, crfGiven)
+func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, stderr io.Writer) error {
+	r, err := o.options(input)
 	if err != nil {
 		return err
 	}
@@ -176,8 +168,8 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, crfGiven bo
 	if err != nil {
 		return err
 	}
-	r.Convert.Hooks.Log = slog.New(newLogHandler(stderr, o.convert.logLevel()))
-	progress, err := newProgress(o.convert.progress, o.convert.quiet, stderr)
+	r.Convert.Hooks.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err
 	}
@@ -188,11 +180,11 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, crfGiven bo
 	}
 	r.Log = func(e restore.Entry) { log.write(e) }
 	out := stdout
-	if o.convert.output == "-" {
+	if o.Output.File == "-" {
 		out = stderr
 	}
 	r.Found = func(found []restore.Finding) error {
-		if o.dryRun && !o.convert.quiet {
+		if r.DryRun && !o.quiet {
 			if err := restore.WriteList(out, found); err != nil {
 				return fault.New(fault.CannotWrite, "write the findings: %w", err)
 			}
@@ -208,10 +200,10 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, crfGiven bo
 	if e := log.close(written); err == nil {
 		err = e
 	}
-	if report != nil && !o.convert.quiet && (err == nil || written) {
+	if report != nil && !o.quiet && (err == nil || written) {
 		fmt.Fprintf(out, "%s, %s, %s made anew, %s too long and left\n", counted(report.Frames, "frame"),
 			counted(int64(len(report.Findings)), "finding"), counted(report.Made, "frame"), counted(int64(len(report.Left)), "run"))
-		if written && o.smartCopy {
+		if written && r.SmartCopy {
 			fmt.Fprintf(out, "%d packets copied, %d encoded\n", report.Conversion.Copied, report.Conversion.Encoded)
 		}
 		if written {

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -14,35 +16,26 @@ import (
 	"retime/pipeline/segment"
 )
 
-// WorkOptions are the flags of those who work on a plan.
+// WorkOptions are the flags of the verbs that work on a plan, and those that they share
+// with the conversion.
 type WorkOptions struct {
-	plan, dir           string
-	threads             int
-	backend, device     string
-	gpuFault, flowCache string
-	progress            string
-	quiet, verbose      bool
-	index, stride       int
+	ConvertOptions
+	plan, dir     string
+	index, stride int
 }
 
-// AddFlags declares them.
+// AddFlags declares the flags that segment and verify have in common.
 func (o *WorkOptions) AddFlags(f *pflag.FlagSet) {
-	f.SortFlags = false
 	o.addPlan(f)
-	f.IntVar(&o.threads, "threads", 0, "worker threads (default all processors)")
-	f.StringVar(&o.backend, "backend", "auto", "where frames are made: auto, cpu, cuda")
-	f.StringVar(&o.device, "device", "0", "CUDA devices to use, as `NUMBERS`: 0,1")
-	f.StringVar(&o.gpuFault, "gpu-fault", "cpu", "a frame that a device fails to make: on the cpu again, or fail")
-	f.StringVar(&o.flowCache, "flow-cache", "", "keep optical flow in `DIR`, and read what is there")
-	f.StringVar(&o.progress, "progress", "auto", "progress display: auto, bar, json, none")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "only errors")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "details")
+	o.addFlags(f, workVerb)
 }
 
 // addPlan declares what every command about a plan has.
 func (o *WorkOptions) addPlan(f *pflag.FlagSet) {
-	f.StringVar(&o.plan, "plan", "", "the plan's `FILE`")
-	f.StringVar(&o.dir, "dir", "", "`DIR` of the segments (default beside the plan, plan.segments for plan.json)")
+	declare(f, []flag{
+		{name: "plan", arg: "FILE", usage: "the plan", heading: planHeading, Value: word(&o.plan)},
+		{name: "dir", arg: "DIR", usage: "the segments (default beside the plan, plan.segments for plan.json)", heading: planHeading, Value: word(&o.dir)},
+	})
 }
 
 // read returns the plan and the segments' directory.
@@ -51,27 +44,23 @@ func (o *WorkOptions) read() (*segment.Plan, string, error) {
 		return nil, "", fault.New(fault.Usage, "no plan; name one with --plan")
 	}
 	p, err := segment.ReadPlan(o.plan, version())
+	if fault.KindOf(err) == fault.NoInput && errors.Is(err, fs.ErrNotExist) {
+		err = fault.New(fault.NoInput, "%w; retime plan makes it", err)
+	}
 	if o.dir == "" {
 		o.dir = segment.Dir(o.plan)
 	}
 	return p, o.dir, err
 }
 
-// local are the options of this machine. Where the backend asks for it the program
+// local are the options of this machine. If the backend asks for it, the program
 // is replaced by the one with CUDA.
 func (o *WorkOptions) local(stderr io.Writer) (p pipeline.Options, show *progress, err error) {
-	p = pipeline.Options{
-		Compute:   pipeline.Compute{Threads: o.threads, Backend: pipeline.Backend(o.backend), FaultPolicy: pipeline.FaultPolicy(o.gpuFault)},
-		Synthesis: pipeline.Synthesis{FlowCache: o.flowCache},
-	}
-	if p.Compute.Devices, err = parseDevices(o.device); err != nil {
-		return p, nil, err
-	}
+	p = o.Options
 	if _, err := chooseProgram(p.Compute.Backend); err != nil {
 		return p, nil, err
 	}
-	level := ConvertOptions{quiet: o.quiet, verbose: o.verbose}
-	p.Hooks.Log = slog.New(newLogHandler(stderr, level.logLevel()))
+	p.Hooks.Log = slog.New(newLogHandler(stderr, o.logLevel()))
 	if show, err = newProgress(o.progress, o.quiet, stderr); err != nil {
 		return p, nil, err
 	}
@@ -96,8 +85,10 @@ at once. Exit code 65 means that trying again is of no use, 75 that it may help.
 		},
 	}
 	o.AddFlags(cmd.Flags())
-	cmd.Flags().IntVar(&o.index, "index", 0, "number of the range, from 0")
-	cmd.Flags().IntVar(&o.stride, "stride", 0, "go on with every `N`th range behind it")
+	declare(cmd.Flags(), []flag{
+		{name: "index", arg: "K", usage: "number of the range, from 0", heading: planHeading, Value: integer(&o.index)},
+		{name: "stride", arg: "N", usage: "go on with every N-th range behind it", heading: planHeading, Value: integer(&o.stride)},
+	})
 	return cmd
 }
 
@@ -112,6 +103,9 @@ func runSegment(ctx context.Context, o WorkOptions, stdout, stderr io.Writer) er
 	plan, dir, err := o.read()
 	if err != nil {
 		return err
+	}
+	if o.index < 0 || o.index >= len(plan.Ranges) {
+		return fault.New(fault.Usage, "--index %d: the plan has ranges 0 to %d", o.index, len(plan.Ranges)-1)
 	}
 	if o.stride < 0 {
 		return fault.New(fault.Usage, "--stride %d: must not be negative", o.stride)

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"retime/pipeline/fault"
 	"retime/pipeline/segment"
@@ -18,8 +19,8 @@ func newStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status --plan PLAN",
 		Short: "Say which parts of a planned conversion are done",
-		Long: `status says which segments of a plan are done. Its exit code is 0 where all are, 75
-where some are missing, 65 where some are damaged.`,
+		Long: `status says which segments of a plan are done. Its exit code is 0 if all are, 75
+if some are missing, 65 if some are damaged.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			plan, dir, err := o.read()
@@ -34,20 +35,25 @@ where some are missing, 65 where some are damaged.`,
 		},
 	}
 	o.addPlan(cmd.Flags())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	addJSON(cmd.Flags(), &asJSON)
 	return cmd
+}
+
+// addJSON declares --json.
+func addJSON(f *pflag.FlagSet, to *bool) {
+	declare(f, []flag{{name: "json", usage: "print a JSON object", heading: displayHeading, Value: boolean(to)}})
 }
 
 func newVerifyCommand() *cobra.Command {
 	var o WorkOptions
 	var asJSON, all bool
-	var sample int
+	sample := 16
 	cmd := &cobra.Command{
 		Use:   "verify --plan PLAN [--all]",
 		Short: "Make frames of a planned conversion again and compare",
 		Long: `verify reads the segments through and makes a sample of their frames again, here
-and now, to compare them by hash. Its exit code is 0 where all is done and right, 75
-where segments are missing, 65 where something is wrong.`,
+and now, to compare them by hash. Its exit code is 0 if all is done and right, 75
+if segments are missing, 65 if something is wrong.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all {
@@ -59,9 +65,11 @@ where segments are missing, 65 where something is wrong.`,
 		},
 	}
 	o.AddFlags(cmd.Flags())
-	cmd.Flags().IntVar(&sample, "sample", 16, "how many frames are made again")
-	cmd.Flags().BoolVar(&all, "all", false, "make all frames again")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	declare(cmd.Flags(), []flag{
+		{name: "sample", arg: "N", usage: "how many frames are made again", heading: planHeading, Value: integer(&sample)},
+		{name: "all", usage: "make all frames again", heading: planHeading, Value: boolean(&all)},
+	})
+	addJSON(cmd.Flags(), &asJSON)
 	return cmd
 }
 

@@ -46,7 +46,7 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	_, err := fmt.Fprintln(h.out, inFlags(line))
+	_, err := fmt.Fprintln(h.out, inFlags(line, nil))
 	return err
 }
 

@@ -15,10 +15,10 @@ import (
 
 func main() {
 	ctx, cancel := signalContext()
-	err := newRootCommand().ExecuteContext(ctx)
+	cmd, err := newRootCommand().ExecuteContextC(ctx)
 	cancel()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "retime:", inFlags(err.Error()))
+		fmt.Fprintln(os.Stderr, "retime:", inFlags(err.Error(), cmd.Flags()))
 		os.Exit(exitCode(err))
 	}
 }

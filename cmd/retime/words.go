@@ -2,35 +2,79 @@ package main
 
 import (
 	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
 )
 
 // optionNames finds the options that the library's messages name.
 var optionNames = regexp.MustCompile(`\b(Input|Timing|Synthesis|Output|Compute|Hooks|Options)\.[A-Z][A-Za-z]+\b`)
 
-// flagOf is the flag that sets an option of the library.
-var flagOf = map[string]string{
-	"Input.Format": "input-format", "Input.Rate": "in-fps", "Input.Map": "map", "Input.Deinterlace": "deinterlace", "Input.HWDec": "hwdec",
-	"Timing.Rate": "fps", "Timing.Slow": "slow", "Timing.Fit": "fit", "Timing.From": "from", "Timing.To": "to", "Timing.Curve": "curve",
-	"Timing.KeepTimestamps": "keep-timestamps", "Timing.Shutter": "shutter", "Timing.Audio": "audio",
-	"Synthesis.Mode": "mode", "Synthesis.Flow": "flow", "Synthesis.Preset": "preset", "Synthesis.FlowCache": "flow-cache", "Synthesis.Order": "order",
-	"Synthesis.SceneThreshold": "scene-threshold", "Synthesis.Scenes": "scenes", "Synthesis.BlendBelow": "blend-below", "Synthesis.NearestBelow": "nearest-below",
-	"Synthesis.Decisions": "decisions", "Synthesis.Duplicates": "duplicates", "Synthesis.Static": "static", "Synthesis.StaticMask": "static-mask",
-	"Output.Format": "format", "Output.VideoCodec": "vcodec", "Output.CRF": "crf", "Output.VideoOptions": "vopt", "Output.PixelFormat": "pix-fmt",
-	"Output.AudioCodec": "acodec", "Output.AudioOptions": "aopt", "Output.Overwrite": "overwrite", "Output.NoVerify": "no-verify",
-	"Compute.Threads": "threads", "Compute.Backend": "backend", "Compute.Devices": "device", "Compute.FaultPolicy": "gpu-fault",
-	"Hooks.ConfidenceMap": "confidence-maps",
-	"Options.SmartCopy":   "smart-copy", "Options.MaxRun": "max-run", "Options.MissingFromNumbering": "missing-from-numbering",
-	"Options.Every": "every", "Options.MaxFrames": "max-frames", "Options.Worst": "worst", "Options.Threads": "threads",
-	"Options.Parallel": "jobs", "Options.Resume": "resume", "Options.Overwrite": "overwrite",
-	"Options.From": "from", "Options.To": "to",
+// flagsOf are the names of the flags that set each option of the library.
+var flagsOf = sync.OnceValue(func() map[string][]string {
+	names := map[string][]string{}
+	add := func(option, name string) {
+		if !slices.Contains(names[option], name) {
+			names[option] = append(names[option], name)
+		}
+	}
+	for _, declare := range []func(*pflag.FlagSet){
+		new(ConvertOptions).AddFlags, new(BatchOptions).AddFlags, new(RestoreOptions).AddFlags, new(EvaluateOptions).AddFlags,
+	} {
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		declare(flags)
+		flags.VisitAll(func(f *pflag.Flag) {
+			if d := definition(f); d.option != "" {
+				add(d.option, d.name)
+			}
+		})
+	}
+	return names
+})
+
+// flagOf is the flag that sets an option: the one in given, if that has one that was
+// given. Options is what several packages call options of their own, some of which one
+// flag sets as in pipeline.Options.
+func flagOf(option string, given *pflag.FlagSet) (name string, ok bool) {
+	names := flagsOf()[option]
+	if own, is := strings.CutPrefix(option, "Options."); is && names == nil {
+		for _, group := range []string{"Input.", "Timing.", "Synthesis.", "Output.", "Compute."} {
+			if names = flagsOf()[group+own]; names != nil {
+				break
+			}
+		}
+	}
+	if names == nil {
+		return "", false
+	}
+	if given != nil {
+		for _, name := range names {
+			if given.Changed(name) {
+				return name, true
+			}
+		}
+	}
+	return names[0], true
 }
 
-// inFlags says a message of the library in terms of flags.
-func inFlags(message string) string {
-	return optionNames.ReplaceAllStringFunc(message, func(name string) string {
-		if flag, ok := flagOf[name]; ok {
-			return "--" + flag
+// inFlags says a message of the library in terms of flags; given are those that were
+// given, or nil.
+func inFlags(message string, given *pflag.FlagSet) string {
+	return optionNames.ReplaceAllStringFunc(message, func(option string) string {
+		if name, ok := flagOf(option, given); ok {
+			return "--" + name
 		}
-		return name
+		return option
 	})
 }
+
+// flagsError is an error whose text is in terms of flags.
+type flagsError struct {
+	error
+	text string
+}
+
+func (e *flagsError) Error() string { return e.text }
+func (e *flagsError) Unwrap() error { return e.error }

@@ -14,8 +14,8 @@ import (
 	"retime/pipeline/media"
 )
 
-// Join writes the output from the segments in dir. Of local Output, OutputFormat
-// (empty to tell from the name), Overwrite and what counts in Make do.
+// Join writes the output from the segments in dir. Of local it heeds Output.File,
+// Output.Format (empty to tell from the name), Output.Overwrite and what Make heeds.
 func (p *Plan) Join(ctx context.Context, dir string, local pipeline.Options) (*pipeline.Report, error) {
 	if err := p.checkInput(ctx, true); err != nil {
 		return nil, err

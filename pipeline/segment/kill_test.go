@@ -80,7 +80,7 @@ func TestResumedConversionsEndAsOneRun(t *testing.T) {
 				cancel()
 			}
 		}
-		_, err := Convert(ctx, o, second, "test")
+		_, err := Convert(ctx, o, Options{Length: second, Program: "test"})
 		cancel()
 		if fault.KindOf(err) != fault.Cancelled {
 			t.Fatalf("stopped at frame %d: %v", stop, err)
@@ -97,11 +97,11 @@ func TestResumedConversionsEndAsOneRun(t *testing.T) {
 	}
 	other := o
 	other.Timing.Rate, other.Hooks.Progress = pipeline.Rate{Value: big.NewRat(60, 1)}, nil
-	if _, err := Convert(context.Background(), other, second, "test"); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Rate") {
+	if _, err := Convert(context.Background(), other, Options{Length: second, Program: "test"}); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Rate") {
 		t.Errorf("other settings: %v", err)
 	}
 	o.Hooks.Progress = nil
-	report, err := Convert(context.Background(), o, second, "test")
+	report, err := Convert(context.Background(), o, Options{Length: second, Program: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestResumedConversionsEndAsOneRun(t *testing.T) {
 	if strings.Join(content(t, o.Output.File), "\n") != want {
 		t.Error("the output is not that of one run")
 	}
-	if _, err := Convert(context.Background(), o, second, "test"); fault.KindOf(err) != fault.CannotWrite {
+	if _, err := Convert(context.Background(), o, Options{Length: second, Program: "test"}); fault.KindOf(err) != fault.CannotWrite {
 		t.Errorf("an output that exists: %v", err)
 	}
 }
@@ -144,7 +144,7 @@ func TestLastStepsAreTakenAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := Convert(context.Background(), o, big.NewRat(1, 1), "test"); err != nil {
+		if _, err := Convert(context.Background(), o, Options{Length: big.NewRat(1, 1), Program: "test"}); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
 		got, _ := os.ReadFile(o.Output.File)
@@ -278,16 +278,6 @@ func FuzzPackets(f *testing.F) {
 	})
 }
 
-func FuzzPlan(f *testing.F) {
-	f.Add([]byte(`{"format":"retime plan 1","whole":{"frames":2,"rate":"25"},"ranges":[{"first":0,"end":2}]}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := parsePlan(b)
-		if err == nil && p.holding(p.Whole.Frames-1) != len(p.Ranges)-1 {
-			t.Errorf("the last frame is in range %d of %d", p.holding(p.Whole.Frames-1), len(p.Ranges))
-		}
-	})
-}
-
 // childEnv names the output, between a colon and the input, of a process that
 // TestKilledConversionsGoOn starts.
 const childEnv = "RETIME_TEST_CONVERT"
@@ -301,7 +291,7 @@ func TestConvertChild(t *testing.T) {
 	o := options(input)
 	o.Output.File, o.Output.Format = output, ""
 	o.Hooks.Progress = func(at pipeline.Progress) { fmt.Println(at.Frames) }
-	if _, err := Convert(context.Background(), o, big.NewRat(1, 2), "test"); err != nil {
+	if _, err := Convert(context.Background(), o, Options{Length: big.NewRat(1, 2), Program: "test"}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -13,20 +13,20 @@ import (
 	"retime/pipeline/media"
 )
 
-// apply adds to the plan's settings what may differ between those who work on it.
+// apply adds to the plan's settings what may differ between its workers.
 func (p *Plan) apply(local pipeline.Options) pipeline.Options {
 	o := p.Settings
-	o.Compute.Threads, o.Compute.Backend, o.Compute.Devices, o.Compute.FaultPolicy, o.Synthesis.FlowCache = local.Compute.Threads, local.Compute.Backend, local.Compute.Devices, local.Compute.FaultPolicy, local.Synthesis.FlowCache
+	o.Compute, o.Synthesis.FlowCache = local.Compute, local.Synthesis.FlowCache
 	o.Hooks.Log, o.Hooks.Progress = local.Hooks.Log, local.Hooks.Progress
 	return o
 }
 
-// Make makes range i in dir, unless it is there and whole; made says which. Of
-// local only Threads, Backend, Devices, FaultPolicy, FlowCache, Log and Progress
-// count. Several may make one range at once.
+// Make makes range i in dir, unless it is there and whole; made says which. It heeds
+// Compute, Synthesis.FlowCache, Hooks.Log and Hooks.Progress of local, and nothing else.
+// Several processes may make one range at once.
 func (p *Plan) Make(ctx context.Context, dir string, i int, local pipeline.Options) (m *Manifest, made bool, err error) {
 	if i < 0 || i >= len(p.Ranges) {
-		return nil, false, fault.New(fault.Usage, "--index %d: the plan has ranges 0 to %d", i, len(p.Ranges)-1)
+		return nil, false, fault.New(fault.Usage, "range %d: the plan has ranges 0 to %d", i, len(p.Ranges)-1)
 	}
 	if err := p.checkInput(ctx, false); err != nil {
 		return nil, false, err

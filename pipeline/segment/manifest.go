@@ -15,7 +15,7 @@ import (
 )
 
 // Manifest says what a segment's file holds. It is written behind the file, so
-// where it is, the file was whole.
+// if it is there, the file was whole.
 type Manifest struct {
 	Plan    string `json:"plan"` // its ID
 	Index   int    `json:"index"`

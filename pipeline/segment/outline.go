@@ -16,13 +16,13 @@ import (
 type Outline struct {
 	// Frames is how many the output has, as far as the input tells; its last part
 	// ends where the input does.
-	Frames int64 `json:"frames"`
+	Frames int64
 	// Rate is the output's, in frames per second.
-	Rate *big.Rat `json:"rate"`
+	Rate *big.Rat
 	// Scenes are the first frames of the scenes that the options list.
-	Scenes []int64 `json:"scenes,omitempty"`
+	Scenes []int64
 	// Parameters are those of the encoder.
-	Parameters media.Parameters `json:"parameters"`
+	Parameters media.Parameters
 }
 
 // open opens the input of o and plans the whole conversion. Conversions that cannot be

@@ -6,24 +6,17 @@
 package segment
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"retime/pipeline"
-	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -46,31 +39,38 @@ type Input struct {
 
 // Plan says how a conversion is cut into ranges.
 type Plan struct {
-	Format   string           `json:"format"`
-	Program  string           `json:"program"` // the version that made it
-	Input    Input            `json:"input"`
-	Settings pipeline.Options `json:"settings"`
-	Whole    Outline          `json:"whole"`
-	Ranges   []Range          `json:"ranges"`
+	Program  string // the version that made it
+	Input    Input
+	Settings pipeline.Options // those that say what is made
+	Whole    Outline
+	Ranges   []Range
 }
 
-// planFormat names what ReadPlan reads.
-const planFormat = "retime plan 1"
+// Options say how New cuts a conversion.
+type Options struct {
+	// Length is the length of a range in seconds of the output, about.
+	Length *big.Rat
+	// Even makes all ranges of one length. Otherwise they begin with scenes if these are
+	// near, which Synthesis.Scenes lists or New looks for.
+	Even bool
+	// Program is the version of the program that makes the ranges; others refuse the plan.
+	Program string
+}
 
-// shortest is how many frames a range has at least, where there are as many:
+// shortest is how many frames a range has at least, if there are as many:
 // encoders look ahead further than that at some cost.
 const shortest = 8
 
 // maxRanges bounds a plan.
 const maxRanges = 1 << 20
 
-// New plans the conversion that o describes, in ranges of about a length in seconds
-// of the output. Ranges begin with scenes where these are near, which o lists or else
-// are looked for; with even set, they are of one length. program is the version of the
-// program that makes the parts; others refuse the plan.
-func New(ctx context.Context, o pipeline.Options, length *big.Rat, even bool, program string) (*Plan, error) {
-	if length.Sign() <= 0 {
-		return nil, fault.New(fault.Usage, "--segment-seconds %s: must be positive", length.FloatString(3))
+// New plans the conversion that o describes.
+func New(ctx context.Context, o pipeline.Options, cut Options) (*Plan, error) {
+	if cut.Length == nil {
+		return nil, fault.New(fault.Usage, "Options.Length is not set")
+	}
+	if cut.Length.Sign() <= 0 {
+		return nil, fault.New(fault.Usage, "Options.Length %s: must be positive", cut.Length.FloatString(3))
 	}
 	path, err := filepath.Abs(o.Input.File)
 	if err != nil {
@@ -80,19 +80,23 @@ func New(ctx context.Context, o pipeline.Options, length *big.Rat, even bool, pr
 	if err != nil {
 		return nil, pipeline.Cancelled(ctx, err)
 	}
-	p := &Plan{Format: planFormat, Program: program, Settings: settings(o, path), Whole: *whole}
+	p := &Plan{Program: cut.Program, Whole: *whole}
+	stored := store(&o)
+	if p.Settings, err = stored.options(path); err != nil {
+		return nil, fault.New(fault.Usage, "%w", err)
+	}
 	if p.Input, err = describe(ctx, path); err != nil {
 		return nil, err
 	}
-	each := new(big.Rat).Mul(length, whole.Rate)
+	each := new(big.Rat).Mul(cut.Length, whole.Rate)
 	n, _ := new(big.Rat).Quo(new(big.Rat).SetInt64(whole.Frames), each).Float64()
 	count := min(max(int64(n+0.5), 1), max(whole.Frames/shortest, 1))
 	if count > maxRanges {
-		return nil, fault.New(fault.Usage, "--segment-seconds %s: makes %d ranges; at most %d", length.FloatString(3), count, maxRanges)
+		return nil, fault.New(fault.Usage, "Options.Length %s: makes %d ranges; at most %d", cut.Length.FloatString(3), count, maxRanges)
 	}
 	scenes, never := whole.Scenes, o.Synthesis.SceneThreshold != nil && *o.Synthesis.SceneThreshold > 1
 	switch {
-	case even:
+	case cut.Even:
 		scenes = nil
 	case o.Synthesis.Scenes == nil && !never && count > 1:
 		if scenes, err = findScenes(ctx, o, whole); err != nil {
@@ -104,17 +108,6 @@ func New(ctx context.Context, o pipeline.Options, length *big.Rat, even bool, pr
 		p.Ranges[i].Start = starts.before(p.Ranges[i].First)
 	}
 	return p, nil
-}
-
-// settings are those of o that say what is made, for an input at path.
-func settings(o pipeline.Options, path string) pipeline.Options {
-	if o.Input.File = path; o.Output.File != "" {
-		o.Output.File = filepath.Base(o.Output.File) // for its container
-	}
-	o.Compute.Threads, o.Compute.Backend, o.Compute.Devices, o.Compute.FaultPolicy, o.Synthesis.FlowCache = 0, "", nil, "", ""
-	o.Output.Overwrite, o.Output.NoVerify = false, false
-	o.Hooks.Digest, o.Hooks.Log, o.Hooks.Record, o.Hooks.ConfidenceMap, o.Hooks.Progress = nil, nil, nil, nil, nil
-	return o
 }
 
 // divide cuts frames into count ranges of nearly one length. A scene that begins
@@ -201,82 +194,3 @@ func (p *Plan) checkInput(ctx context.Context, all bool) error {
 	}
 	return err
 }
-
-// ID is the hash of all that the plan says.
-func (p *Plan) ID() string {
-	b, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // it was read or made from what has JSON
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
-
-// Write writes p to a file that is there whole or not at all.
-func (p *Plan) Write(name string) error {
-	b, err := json.MarshalIndent(p, "", "  ")
-	if err == nil {
-		err = atomicfile.WriteFile(name, append(b, '\n'))
-	}
-	if err != nil {
-		return fault.New(fault.CannotWrite, "plan: %w", err)
-	}
-	return nil
-}
-
-// maxPlan bounds the file of a plan, in bytes.
-const maxPlan = 1 << 28
-
-// ReadPlan reads what Write wrote, and refuses the plan of another version of the
-// program.
-func ReadPlan(name, program string) (*Plan, error) {
-	f, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.NoInput, "plan: %w; retime plan makes it", err)
-	} else if err != nil {
-		return nil, fault.New(fault.NoInput, "plan: %w", err)
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxPlan))
-	if err != nil {
-		return nil, fault.New(fault.NoInput, "plan: %w", err)
-	}
-	p, err := parsePlan(b)
-	if err != nil {
-		return nil, fault.New(fault.BadData, "plan %q: %w", name, err)
-	}
-	if p.Program != program {
-		return nil, fault.New(fault.BadData, "plan %q was made by %s, this is %s; plan again, or use the same program everywhere", name, p.Program, program)
-	}
-	return p, nil
-}
-
-func parsePlan(b []byte) (*Plan, error) {
-	p := new(Plan)
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(p); err != nil {
-		return nil, err
-	}
-	if p.Format != planFormat {
-		return nil, fmt.Errorf("its format is %q, not %q", p.Format, planFormat)
-	}
-	if len(p.Ranges) == 0 || p.Whole.Rate == nil || p.Whole.Rate.Sign() <= 0 {
-		return nil, errors.New("it has no ranges or no rate")
-	}
-	at := int64(0)
-	for i, r := range p.Ranges {
-		if r.First != at || r.End <= r.First {
-			return nil, fmt.Errorf("range %d, from %d to %d, does not follow %d", i, r.First, r.End, at)
-		}
-		at = r.End
-	}
-	if at != p.Whole.Frames {
-		return nil, fmt.Errorf("its ranges have %d frames of %d", at, p.Whole.Frames)
-	}
-	return p, nil
-}
-
-// Dir is where the segments of the plan in a file go: beside it, plan.segments for
-// plan.json.
-func Dir(plan string) string { return strings.TrimSuffix(plan, ".json") + ".segments" }

@@ -1,17 +1,11 @@
 package segment
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"maps"
-	"math/big"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -30,38 +24,37 @@ func StateDir(output string) string {
 	return filepath.Join(dir, "."+base+".resume")
 }
 
-// Convert makes o.Output as pipeline.Run does, in segments of about a length in
-// seconds of the output that it keeps in StateDir: where a run was killed or
-// cancelled, the next one goes on behind the last whole segment. It refuses to go on
-// with other settings or another input. When the output is whole the directory
-// goes.
-func Convert(ctx context.Context, o pipeline.Options, length *big.Rat, program string) (*pipeline.Report, error) {
+// Convert makes o.Output as pipeline.Run does, in segments of one length that it keeps
+// in StateDir: if a run is killed or cancelled, the next one goes on behind the last
+// whole segment. Convert refuses to go on with other settings or another input. It
+// removes the directory when the output is whole.
+func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Report, error) {
 	began := time.Now()
 	if o.Output.File == "" || o.Output.File == "-" {
-		return nil, fault.New(fault.Usage, "--resume: no output file to go on with; name one with -o")
+		return nil, fault.New(fault.Usage, "a conversion that can go on after a stop needs an output file; name one with Output.File")
 	}
 	dir := StateDir(o.Output.File)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fault.New(fault.CannotWrite, "--resume: %w", err)
+		return nil, fault.New(fault.CannotWrite, "segments: %w", err)
 	}
 	lock, err := os.Open(dir)
 	if err != nil {
-		return nil, fault.New(fault.CannotWrite, "--resume: %w", err)
+		return nil, fault.New(fault.CannotWrite, "segments: %w", err)
 	}
 	defer lock.Close()
 	if errors.Is(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
 		return nil, fault.New(fault.TryAgain, "another retime makes %q; wait for it", o.Output.File)
 	}
-	if plan, err := ReadPlan(filepath.Join(dir, wholeName), program); err == nil {
+	if plan, err := ReadPlan(filepath.Join(dir, wholeName), cut.Program); err == nil {
 		return plan.deliver(dir, o) // the last run was killed on its last steps
 	}
 	if _, err := os.Stat(o.Output.File); err == nil && !o.Output.Overwrite {
-		os.Remove(dir) // where nothing is in it
-		return nil, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", o.Output.File)
+		os.Remove(dir) // fails if something is in it
+		return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite replaces it", o.Output.File)
 	}
-	plan, err := resumed(ctx, dir, o, length, program)
+	plan, err := resumed(ctx, dir, o, cut)
 	if err != nil {
-		os.Remove(dir) // where nothing is in it
+		os.Remove(dir) // fails if something is in it
 		return nil, err
 	}
 	sum, err := plan.makeRest(ctx, dir, o)
@@ -80,7 +73,7 @@ func Convert(ctx context.Context, o pipeline.Options, length *big.Rat, program s
 		return nil, err
 	}
 	if err := os.Rename(filepath.Join(dir, planName), filepath.Join(dir, wholeName)); err != nil {
-		return nil, fault.New(fault.CannotWrite, "--resume: %w", err)
+		return nil, fault.New(fault.CannotWrite, "segments: %w", err)
 	}
 	if _, err := plan.deliver(dir, o); err != nil {
 		return nil, err
@@ -101,11 +94,11 @@ const (
 // deliver gives the joined file its name, unless that was done, and removes dir, the
 // plan last.
 func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error) {
-	cannot := func(err error) error { return fault.New(fault.CannotWrite, "--resume: %w", err) }
+	cannot := func(err error) error { return fault.New(fault.CannotWrite, "segments: %w", err) }
 	joined := filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output.File))
 	if _, err := os.Stat(joined); err == nil {
 		if _, err := os.Stat(o.Output.File); err == nil && !o.Output.Overwrite {
-			return nil, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", o.Output.File)
+			return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite replaces it", o.Output.File)
 		}
 		if err := atomicfile.Rename(joined, o.Output.File); err != nil {
 			return nil, cannot(err)
@@ -140,19 +133,20 @@ func globParts(dir string) []string {
 }
 
 // resumed returns the plan that is in dir, if it is o's, or makes it.
-func resumed(ctx context.Context, dir string, o pipeline.Options, length *big.Rat, program string) (*Plan, error) {
+func resumed(ctx context.Context, dir string, o pipeline.Options, cut Options) (*Plan, error) {
 	name := filepath.Join(dir, planName)
 	if err := sweep(dir); err != nil {
-		return nil, fault.New(fault.CannotWrite, "--resume: %w", err)
+		return nil, fault.New(fault.CannotWrite, "segments: %w", err)
 	}
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		p, err := New(ctx, o, length, true, program)
+		cut.Even = true
+		p, err := New(ctx, o, cut)
 		if err != nil {
 			return nil, err
 		}
 		return p, p.Write(name)
 	}
-	p, err := ReadPlan(name, program)
+	p, err := ReadPlan(name, cut.Program)
 	if err != nil {
 		return nil, fault.New(fault.KindOf(err), "%w; remove %s to begin anew", err, dir)
 	}
@@ -160,32 +154,15 @@ func resumed(ctx context.Context, dir string, o pipeline.Options, length *big.Ra
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "%w", err)
 	}
-	if changed := differences(p.Settings, settings(o, path)); len(changed) > 0 {
+	if path != p.Input.Path {
+		return nil, fault.New(fault.Usage, "%q was begun with the input %q; give that, or remove %s to begin anew", o.Output.File, p.Input.Path, dir)
+	}
+	was, is := store(&p.Settings), store(&o)
+	if changed := differences(&was, &is); len(changed) > 0 {
 		return nil, fault.New(fault.Usage, "%q was begun with other settings (%s); give those, or remove %s to begin anew",
 			o.Output.File, strings.Join(changed, ", "), dir)
 	}
 	return p, p.checkInput(ctx, true)
-}
-
-// differences names the settings that a and b do not share.
-func differences(a, b pipeline.Options) []string {
-	var in [2]map[string]json.RawMessage
-	for i, o := range []pipeline.Options{a, b} {
-		text, err := json.Marshal(o)
-		if err == nil {
-			err = json.Unmarshal(text, &in[i])
-		}
-		if err != nil {
-			return []string{err.Error()}
-		}
-	}
-	var names []string
-	for _, k := range slices.Sorted(maps.Keys(in[0])) {
-		if !bytes.Equal(in[0][k], in[1][k]) {
-			names = append(names, fmt.Sprintf("%s %s, now %s", k, in[0][k], in[1][k]))
-		}
-	}
-	return names
 }
 
 // makeRest makes the segments that are missing, and adds up what was done.

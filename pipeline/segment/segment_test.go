@@ -72,9 +72,9 @@ func parts(t testing.TB, p *Plan, n int64) *big.Rat {
 
 func newPlan(t testing.TB, o pipeline.Options, n int64) *Plan {
 	t.Helper()
-	p, err := New(context.Background(), o, big.NewRat(1e6, 1), false, "test")
+	p, err := New(context.Background(), o, Options{Length: big.NewRat(1e6, 1), Program: "test"})
 	if err == nil && n > 1 {
-		p, err = New(context.Background(), o, parts(t, p, n), false, "test")
+		p, err = New(context.Background(), o, Options{Length: parts(t, p, n), Program: "test"})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +219,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		o := options(input)
 		test.set(&o)
-		_, err := New(context.Background(), o, big.NewRat(1, 1), false, "test")
+		_, err := New(context.Background(), o, Options{Length: big.NewRat(1, 1), Program: "test"})
 		if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want a usage error with %q", test.name, err, test.want)
 		}
@@ -280,7 +280,7 @@ func TestPlansAreReadBack(t *testing.T) {
 	}
 	text, _ := os.ReadFile(name)
 	for _, change := range [][2]string{
-		{`"retime plan 1"`, `"retime plan 2"`}, {`"first": 0`, `"first": 1`}, {`"ranges"`, `"rangers"`}, {`"rate": "50"`, `"rate": "0"`},
+		{`"retime plan 2"`, `"retime plan 3"`}, {`"first": 0`, `"first": 1`}, {`"ranges"`, `"rangers"`}, {`"rate": "50"`, `"rate": "0"`},
 		{"}", ""},
 	} {
 		if _, err := parsePlan(bytes.Replace(text, []byte(change[0]), []byte(change[1]), 1)); err == nil {
@@ -338,7 +338,7 @@ func TestRangesBeginWithScenes(t *testing.T) {
 	} {
 		o := o
 		test.set(&o)
-		p, err := New(context.Background(), o, big.NewRat(2, 1), test.even, "test")
+		p, err := New(context.Background(), o, Options{Length: big.NewRat(2, 1), Even: test.even, Program: "test"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ type Standing struct {
 	First  int64  `json:"first"`
 	Frames int64  `json:"frames"`
 	State  State  `json:"state"`
-	Reason string `json:"reason,omitempty"` // where it is damaged
+	Reason string `json:"reason,omitempty"` // why it is damaged
 	Bytes  int64  `json:"bytes,omitempty"`
 	Digest string `json:"digest,omitempty"`
 	// Checked and Wrong count frames that Verify made again, and that came out
@@ -44,7 +44,7 @@ type Status struct {
 	Missing  int        `json:"missing"`
 	Damaged  int        `json:"damaged"`
 	Segments []Standing `json:"segments"`
-	// Digest is that of all frames, where every segment is done: it does not depend
+	// Digest is that of all frames if every segment is done: it does not depend
 	// on how many there are.
 	Digest string `json:"digest,omitempty"`
 }
@@ -84,7 +84,7 @@ func (p *Plan) status(dir string, all bool) (*Status, []*Manifest) {
 }
 
 // Verify reads all segments in dir through and makes frames of those that are done
-// again to compare: sample of them, spread by a fixed rule, or all where sample is
+// again to compare: sample of them, spread by a fixed rule, or all if sample is
 // negative. The error says what is wrong; the status has it by range. Of local what
 // counts in Make does.
 func (p *Plan) Verify(ctx context.Context, dir string, sample int, local pipeline.Options) (*Status, error) {
@@ -164,8 +164,8 @@ func (s *Status) verdict() error {
 	return nil
 }
 
-// Err is nil where all is done, a fault.BadData error where segments are damaged,
-// and fault.TryAgain where some are missing.
+// Err returns nil if all is done, a fault.BadData error if segments are damaged, and
+// a fault.TryAgain error if some are missing.
 func (s *Status) Err() error { return s.verdict() }
 
 // holding is the range that frame k belongs to.

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"math/big"
+
+	"github.com/spf13/pflag"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/pipeline/timeline"
+	"retime/warp"
+)
+
+// ConvertOptions are the options of the library and what the program adds to them.
+type ConvertOptions struct {
+	pipeline.Options
+	files
+	display
+	resume        bool
+	segmentLength *big.Rat // in seconds
+}
+
+// files are the names of files beside input and output.
+type files struct {
+	curve, scenes, staticMask, decisions string // to read
+	writeScenes, sidecar, confidenceMaps string // to write
+}
+
+// display says what a run prints.
+type display struct {
+	progress       string
+	quiet, verbose bool
+}
+
+// setDefaults makes o what it is without flags.
+func (o *ConvertOptions) setDefaults() {
+	*o = ConvertOptions{
+		Options: pipeline.Options{
+			Input:  pipeline.Input{HWDec: media.HWNone},
+			Timing: pipeline.Timing{Audio: media.StretchAudio},
+			Synthesis: pipeline.Synthesis{
+				Mode: warp.Project, Flow: pipeline.DIS, Preset: pipeline.Balanced, Order: new(3),
+				SceneThreshold: new(pipeline.DefaultSceneThreshold), BlendBelow: new(pipeline.DefaultBlendBelow), NearestBelow: new(pipeline.DefaultNearestBelow),
+				Duplicates: pipeline.KeepDuplicates, Static: pipeline.StaticAuto,
+			},
+			Compute: pipeline.Compute{Backend: pipeline.Auto, FaultPolicy: pipeline.RemakeOnCPU},
+		},
+		display:       display{progress: "auto"},
+		segmentLength: big.NewRat(30, 1),
+	}
+}
+
+// AddFlags declares the flags of a conversion.
+func (o *ConvertOptions) AddFlags(f *pflag.FlagSet) { o.addFlags(f, convertVerb) }
+
+// addFlags sets o to its defaults and declares the flags that v shares with the
+// conversion.
+func (o *ConvertOptions) addFlags(f *pflag.FlagSet, v verb) {
+	o.setDefaults()
+	var shared []flag
+	for _, d := range o.flags() {
+		if d.verbs&v != 0 {
+			shared = append(shared, d)
+		}
+	}
+	declare(f, shared)
+	for _, d := range shared {
+		f.Lookup(d.name).Hidden = d.hidden&v != 0
+	}
+}
+
+// flags defines the flags of the conversion. Their values write into o.
+func (o *ConvertOptions) flags() []flag {
+	in, t, s, out, c, fs := &o.Input, &o.Timing, &o.Synthesis, &o.Output, &o.Compute, &o.files
+	return []flag{
+		{name: "output", short: "o", arg: "FILE", usage: "output; - for standard output", heading: commonHeading, option: "Output.File",
+			role: roleFiles, verbs: conversions | restoreVerb | joinVerb, use: outputFile, path: &out.File, Value: word(&out.File)},
+		{name: "fps", arg: "RATE", usage: "frame rate: 60, 59.94 (60000/1001), 24000/1001, 2x (default the source's)", heading: commonHeading,
+			option: "Timing.Rate", verbs: conversions, Value: optional(&t.Rate, timeline.ParseRate)},
+		{name: "slow", arg: "N", usage: "slow motion: slow down N times", heading: commonHeading, option: "Timing.Slow", verbs: conversions,
+			Value: optional(&t.Slow, timeline.ParseSlow)},
+		{name: "speed", arg: "N", usage: "fast motion: speed up N times", heading: commonHeading, option: "Timing.Slow", verbs: conversions,
+			Value: optional(&t.Slow, timeline.ParseSpeed)},
+		{name: "fit", arg: "TIME", usage: "slow down or speed up to this length", heading: timeHeading, option: "Timing.Fit", verbs: conversions,
+			Value: optional(&t.Fit, timeline.ParseTime)},
+		{name: "curve", arg: "FILE", usage: "time remapping by keyframes: speed ramps, freeze frames, reverse", heading: timeHeading,
+			option: "Timing.Curve", verbs: conversions, use: readsFile, path: &fs.curve, Value: word(&fs.curve)},
+		{name: "keep-timestamps", usage: "keep a variable frame rate: the source's frames at their times, scaled", heading: timeHeading,
+			option: "Timing.KeepTimestamps", verbs: conversions, Value: boolean(&t.KeepTimestamps)},
+		{name: "shutter", arg: "ANGLE", usage: "motion blur of a shutter with this opening angle, such as 180", heading: timeHeading,
+			option: "Timing.Shutter", verbs: conversions, Value: optional(&t.Shutter, timeline.ParseShutter)},
+		{name: "audio", arg: "HOW", usage: "sound at another speed: stretch (at its pitch), keep, drop", heading: timeHeading, option: "Timing.Audio",
+			verbs: conversions, values: []string{"stretch", "keep", "drop"}, Value: word(&t.Audio)},
+		{name: "from", arg: "TIME", usage: "trim: begin here; seconds, mm:ss.frac or hh:mm:ss.frac", heading: commonHeading, option: "Timing.From",
+			verbs: conversions | evaluateVerb, Value: optional(&t.From, timeline.ParseTime)},
+		{name: "to", arg: "TIME", usage: "trim: end before this time", heading: commonHeading, option: "Timing.To", verbs: conversions | evaluateVerb,
+			Value: optional(&t.To, timeline.ParseTime)},
+		{name: "mode", arg: "MODE", usage: "project (follows motion), splat, blend (cross-fade), nearest", heading: methodHeading,
+			option: "Synthesis.Mode", role: roleMethod, verbs: conversions | restoreVerb, values: []string{"project", "splat", "blend", "nearest"}, Value: word(&s.Mode)},
+		{name: "flow", arg: "METHOD", usage: "optical flow: dis, farneback", heading: methodHeading, option: "Synthesis.Flow", role: roleMethod,
+			verbs: conversions | restoreVerb | debugVerb, values: []string{"dis", "farneback"}, Value: word(&s.Flow)},
+		{name: "flow-cache", arg: "DIR", usage: "keep optical flow here, and use what is there; many may share it", heading: machineHeading, option: "Synthesis.FlowCache",
+			role: roleFiles, verbs: conversions | restoreVerb | workVerb, use: keepsFiles, path: &s.FlowCache, Value: word(&s.FlowCache)},
+		{name: "preset", arg: "PRESET", usage: "speed against quality: fast, balanced, best", heading: commonHeading, option: "Synthesis.Preset", role: roleMethod,
+			verbs: conversions | restoreVerb | debugVerb, values: []string{"fast", "balanced", "best"}, Value: word(&s.Preset)},
+		{name: "order", arg: "N", usage: "B-spline order of the sampling: 0 (nearest), 1 (linear), 3 (cubic)", heading: methodHeading, option: "Synthesis.Order",
+			role: roleMethod, verbs: conversions | restoreVerb | debugVerb, values: []string{"0", "1", "3"}, Value: pointed(&s.Order, parseInt)},
+		{name: "duplicates", arg: "HOW", usage: "repeated frames, as in anime on twos: keep, retime (smooth)", heading: methodHeading,
+			option: "Synthesis.Duplicates", role: roleMethod, verbs: conversions, values: []string{"keep", "retime"}, Value: word(&s.Duplicates)},
+		{name: "scene-threshold", arg: "X", usage: "score that makes a scene cut, 0 to 1; above 1 for none", heading: methodHeading,
+			option: "Synthesis.SceneThreshold", role: roleMethod, verbs: conversions | restoreVerb, Value: pointed(&s.SceneThreshold, parseFloat)},
+		{name: "scenes", arg: "LIST", usage: "read the times of scene cuts from this file, one a line", heading: methodHeading, option: "Synthesis.Scenes",
+			role: roleMethod, verbs: conversions | restoreVerb, use: readsFile, path: &fs.scenes, Value: word(&fs.scenes)},
+		{name: "write-scenes", arg: "LIST", usage: "write the times of the scene cuts", heading: reportHeading, verbs: conversions,
+			use: writesFile, path: &fs.writeScenes, Value: word(&fs.writeScenes)},
+		{name: "static", arg: "HOW", usage: "logos and burnt-in text: auto (found and kept still), off", heading: methodHeading, option: "Synthesis.Static",
+			role: roleMethod, verbs: conversions | restoreVerb | debugVerb, values: []string{"auto", "off"}, Value: word(&s.Static)},
+		{name: "static-mask", arg: "FILE", usage: "keep still what is white in this picture", heading: methodHeading, option: "Synthesis.StaticMask",
+			role: roleMethod, verbs: conversions | restoreVerb | debugVerb, use: readsFile, path: &fs.staticMask, Value: word(&fs.staticMask)},
+		{name: "sidecar", arg: "FILE", usage: "write how each frame was made, a JSON object a line", heading: reportHeading, option: "Hooks.Record",
+			verbs: conversions, use: writesFile, path: &fs.sidecar, Value: word(&fs.sidecar)},
+		{name: "decisions", arg: "FILE", usage: "obey the methods and cuts in a sidecar that you edited", heading: methodHeading, option: "Synthesis.Decisions",
+			verbs: conversions, use: readsFile, path: &fs.decisions, Value: word(&fs.decisions)},
+		{name: "blend-below", arg: "X", usage: "cross-fade frames below this confidence in their motion, 0 to 1", heading: methodHeading, option: "Synthesis.BlendBelow",
+			role: roleMethod, verbs: conversions | restoreVerb, Value: pointed(&s.BlendBelow, parseFloat)},
+		{name: "nearest-below", arg: "X", usage: "show the nearer source frame below this confidence", heading: methodHeading, option: "Synthesis.NearestBelow",
+			role: roleMethod, verbs: conversions | restoreVerb, Value: pointed(&s.NearestBelow, parseFloat)},
+		{name: "confidence-maps", arg: "DIR", usage: "write how far each pixel can be trusted, a PNG for each made frame", heading: reportHeading, option: "Hooks.ConfidenceMap",
+			verbs: conversions, use: writesFile, path: &fs.confidenceMaps, Value: word(&fs.confidenceMaps)},
+		{name: "deinterlace", arg: "HOW", usage: "interlaced input: field (a picture of each), frame, off (as it is)", heading: inputHeading,
+			option: "Input.Deinterlace", role: roleMethod, verbs: conversions | restoreVerb, bare: string(pipeline.EachField), values: []string{"field", "frame", "off"}, Value: word(&in.Deinterlace)},
+		{name: "inverse-telecine", usage: "find the frames of film in 3:2 pulldown", heading: inputHeading, option: "Input.Deinterlace", role: roleMethod,
+			verbs: conversions, Value: choose(&in.Deinterlace, pipeline.InverseTelecine)},
+		{name: "hwdec", arg: "DEVICE", usage: "decode on none (the processor), auto, cuda, vaapi", heading: inputHeading, option: "Input.HWDec", role: roleMethod,
+			verbs: conversions, values: []string{"none", "auto", "cuda", "vaapi"}, Value: word(&in.HWDec)},
+		{name: "in-fps", arg: "RATE", usage: "frame rate of input without timestamps: frames/%05d.png (default 25)", heading: inputHeading, option: "Input.Rate",
+			verbs: conversions | restoreVerb, Value: optional(&in.Rate, parseInputRate)},
+		{name: "map", arg: "SPEC", usage: "streams as ffmpeg chooses them: 0:v:1, -0:s; repeatable (default all)", heading: inputHeading, option: "Input.Map",
+			verbs: conversions | restoreVerb, Value: texts(&in.Map)},
+		{name: "vcodec", arg: "NAME", usage: "video encoder (default libx264, or what suits the container)", heading: outputHeading, option: "Output.VideoCodec",
+			verbs: conversions | restoreVerb, Value: word(&out.VideoCodec)},
+		{name: "crf", arg: "N", usage: "constant rate factor: lower is better and larger (default 16 for libx264)", heading: commonHeading, option: "Output.CRF",
+			verbs: conversions | restoreVerb, Value: pointed(&out.CRF, parseInt)},
+		{name: "vopt", arg: "KEY=VALUE", usage: "option of the video encoder, such as preset=slow; repeatable", heading: outputHeading, option: "Output.VideoOptions",
+			verbs: conversions | restoreVerb, Value: &pairs{&out.VideoOptions, "--vopt"}},
+		{name: "acodec", arg: "NAME", usage: "sound encoder (default copy, or if it cannot be copied, its own codec)", heading: outputHeading, option: "Output.AudioCodec",
+			verbs: conversions | restoreVerb, Value: word(&out.AudioCodec)},
+		{name: "aopt", arg: "KEY=VALUE", usage: "option of the sound encoder, such as b=192k; repeatable", heading: outputHeading, option: "Output.AudioOptions",
+			verbs: conversions | restoreVerb, Value: &pairs{&out.AudioOptions, "--aopt"}},
+		{name: "pix-fmt", arg: "NAME", usage: "pixel format, such as yuv420p10le (default the source's)", heading: outputHeading, option: "Output.PixelFormat",
+			verbs: conversions | restoreVerb, Value: word(&out.PixelFormat)},
+		{name: "format", short: "f", arg: "NAME", usage: "container (default from the file's name, nut for -)", heading: outputHeading, option: "Output.Format",
+			verbs: conversions | restoreVerb | joinVerb, Value: word(&out.Format)},
+		{name: "input-format", arg: "NAME", usage: "container of the input (default probed)", heading: inputHeading, option: "Input.Format",
+			verbs: conversions | restoreVerb | evaluateVerb | debugVerb, Value: word(&in.Format)},
+		{name: "threads", arg: "N", usage: "worker threads (default all processors)", heading: machineHeading, option: "Compute.Threads", role: roleMachine,
+			verbs: conversions | restoreVerb | evaluateVerb | debugVerb | workVerb, Value: integer(&c.Threads)},
+		{name: "backend", arg: "WHAT", usage: "where frames are made: auto (a GPU if there is one), cpu, cuda", heading: machineHeading, option: "Compute.Backend", role: roleMachine,
+			verbs: conversions | restoreVerb | workVerb, values: []string{"auto", "cpu", "cuda"}, Value: word(&c.Backend)},
+		{name: "device", arg: "NUMBERS", usage: "CUDA devices to use, such as 0,1 (default 0)", heading: machineHeading, option: "Compute.Devices", role: roleMachine,
+			verbs: conversions | restoreVerb | workVerb, Value: parsed(&c.Devices, "0", parseDevices)},
+		{name: "gpu-fault", arg: "HOW", usage: "frames that a GPU fails to make: cpu (made there), fail", heading: machineHeading, option: "Compute.FaultPolicy", role: roleMachine,
+			verbs: conversions | restoreVerb | workVerb, values: []string{"cpu", "fail"}, Value: word(&c.FaultPolicy)},
+		{name: "progress", arg: "HOW", usage: "progress display: auto, bar, json, none", heading: displayHeading, role: roleProgram,
+			verbs: ^verb(0) &^ debugVerb, values: []string{"auto", "bar", "json", "none"}, Value: word(&o.progress)},
+		{name: "no-verify", usage: "do not read the output again to check its frames, times and sound", heading: outputHeading, option: "Output.NoVerify", role: roleFiles,
+			verbs: conversions | restoreVerb, hidden: planVerb, Value: boolean(&out.NoVerify)},
+		{name: "resume", usage: "keep what is done in .OUTPUT.resume, and go on from there after a kill", heading: resumeHeading, role: roleProgram,
+			verbs: conversions, hidden: planVerb, Value: boolean(&o.resume)},
+		{name: "segment-seconds", arg: "TIME", usage: "length of the parts that are kept", heading: resumeHeading, option: "Options.Length", role: roleProgram,
+			verbs: convertVerb | planVerb, Value: parsed(&o.segmentLength, "30", parseSegmentLength)},
+		{name: "overwrite", short: "y", usage: "overwrite the output", heading: commonHeading, option: "Output.Overwrite", role: roleProgram,
+			verbs: ^verb(0) &^ workVerb, hidden: planVerb, Value: boolean(&out.Overwrite)},
+		{name: "quiet", short: "q", usage: "print errors only", heading: displayHeading, role: roleProgram, verbs: ^verb(0), Value: boolean(&o.quiet)},
+		{name: "verbose", short: "v", usage: "print details", heading: displayHeading, role: roleProgram, verbs: ^verb(0), Value: boolean(&o.verbose)},
+	}
+}
+
+// parseInputRate reads the rate of input that has no timestamps.
+func parseInputRate(text string) (*big.Rat, error) {
+	r, err := timeline.ParseRate(text)
+	if err != nil || r.Multiple {
+		return nil, fault.New(fault.Usage, "--in-fps %q: want frames per second as 24 or 24000/1001", text)
+	}
+	return r.Value, nil
+}
+
+func parseSegmentLength(text string) (*big.Rat, error) {
+	length, err := timeline.ParseTime(text)
+	if err != nil {
+		return nil, fault.New(fault.Usage, "--segment-seconds: %w", err)
+	}
+	return length, nil
+}

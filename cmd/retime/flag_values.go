@@ -1,0 +1,184 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"retime/pipeline/fault"
+)
+
+// typed is a flag's value of type T, written where it belongs as it is read.
+type typed[T any] struct {
+	to    *T
+	parse func(string) (T, error)
+	text  string // as it was given, or the default
+	kind  string
+}
+
+// Set reads text.
+func (v *typed[T]) Set(text string) error {
+	t, err := v.parse(text)
+	if err != nil {
+		return err
+	}
+	*v.to, v.text = t, text
+	return nil
+}
+
+// String returns the text that was given, or the default.
+func (v *typed[T]) String() string { return v.text }
+
+// Type names the type for messages.
+func (v *typed[T]) Type() string { return v.kind }
+
+// parsed is a value that parse reads. text is what the value is before that.
+func parsed[T any](to *T, text string, parse func(string) (T, error)) pflag.Value {
+	return &typed[T]{to, parse, text, "value"}
+}
+
+// optional is a value that parse reads. Empty text leaves it unset.
+func optional[T any](to *T, parse func(string) (T, error)) pflag.Value {
+	return parsed(to, "", func(text string) (T, error) {
+		if text == "" {
+			var none T
+			return none, nil
+		}
+		return parse(text)
+	})
+}
+
+// word is a name, which the library checks.
+func word[T ~string](to *T) pflag.Value {
+	return parsed(to, string(*to), func(text string) (T, error) { return T(text), nil })
+}
+
+// integer is a whole number.
+func integer(to *int) pflag.Value { return parsed(to, strconv.Itoa(*to), parseInt) }
+
+// pointed is a number that the library takes by its address, nil for a default of
+// its own.
+func pointed[T any](to **T, parse func(string) (T, error)) pflag.Value {
+	text := ""
+	if *to != nil {
+		text = fmt.Sprint(**to)
+	}
+	return parsed(to, text, func(text string) (*T, error) {
+		v, err := parse(text)
+		return &v, err
+	})
+}
+
+func parseInt(text string) (int, error) {
+	n, err := strconv.ParseInt(text, 0, strconv.IntSize)
+	return int(n), err
+}
+
+func parseFloat(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+
+// boolean is a flag that stands without a value.
+func boolean(to *bool) pflag.Value {
+	return &typed[bool]{to, strconv.ParseBool, strconv.FormatBool(*to), "bool"}
+}
+
+// choose is a flag without a value that chooses one of several values of an option.
+func choose[T comparable](to *T, value T) pflag.Value {
+	return &typed[T]{to, func(text string) (T, error) {
+		var none T
+		switch on, err := strconv.ParseBool(text); {
+		case on || err != nil:
+			return value, err
+		case *to == value:
+			return none, nil
+		}
+		return *to, nil
+	}, "false", "bool"}
+}
+
+// repeatable is the type of flags that may be given several times, by the name from
+// which cobra tells that.
+const repeatable = "stringArray"
+
+// list is a flag that may be given several times.
+type list struct {
+	to      *[]string
+	split   func(string) ([]string, error)
+	changed bool // the default is replaced
+}
+
+// texts gathers what is given, as it stands.
+func texts(to *[]string) pflag.Value {
+	return &list{to: to, split: func(text string) ([]string, error) { return []string{text}, nil }}
+}
+
+// commaSeparated gathers what stands between commas.
+func commaSeparated(to *[]string) pflag.Value {
+	return &list{to: to, split: func(text string) ([]string, error) {
+		if text == "" {
+			return nil, nil
+		}
+		return csv.NewReader(strings.NewReader(text)).Read()
+	}}
+}
+
+// Set adds to the list.
+func (v *list) Set(text string) error {
+	more, err := v.split(text)
+	if err != nil {
+		return err
+	}
+	if !v.changed {
+		*v.to, v.changed = nil, true
+	}
+	*v.to = append(*v.to, more...)
+	return nil
+}
+
+// String returns the list in brackets, empty for an empty list.
+func (v *list) String() string { return bracketed(*v.to) }
+
+// Type names the type for messages.
+func (v *list) Type() string { return repeatable }
+
+// pairs gathers options of an encoder.
+type pairs struct {
+	to   *map[string]string
+	flag string
+}
+
+// Set adds a pair.
+func (v *pairs) Set(text string) error {
+	key, value, ok := strings.Cut(text, "=")
+	if !ok || key == "" {
+		return fault.New(fault.Usage, "%s %q: want key=value", v.flag, text)
+	}
+	if *v.to == nil {
+		*v.to = map[string]string{}
+	}
+	(*v.to)[key] = value
+	return nil
+}
+
+// String returns the pairs in brackets, by their keys.
+func (v *pairs) String() string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(*v.to)) {
+		all = append(all, key+"="+(*v.to)[key])
+	}
+	return bracketed(all)
+}
+
+// Type names the type for messages.
+func (v *pairs) Type() string { return repeatable }
+
+func bracketed(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(all, ",") + "]"
+}

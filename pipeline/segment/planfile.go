@@ -1,0 +1,202 @@
+package segment
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"retime/pipeline/atomicfile"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+)
+
+// planFormat names what ReadPlan reads.
+const planFormat = "retime plan 2"
+
+// planFile is a plan as it stands in a file. The format's number changes with any of
+// its fields.
+type planFile struct {
+	Format   string   `json:"format"`
+	Program  string   `json:"program"`
+	Input    Input    `json:"input"`
+	Settings settings `json:"settings"`
+	Whole    outline  `json:"whole"`
+	Ranges   []Range  `json:"ranges"`
+}
+
+// outline is how a plan stores an Outline.
+type outline struct {
+	Frames int64     `json:"frames"`
+	Rate   *rational `json:"rate"`
+	Scenes []int64   `json:"scenes,omitempty"`
+	Stream stream    `json:"stream"`
+}
+
+// stream is how a plan stores media.Parameters.
+type stream struct {
+	Encoder     string `json:"encoder"`
+	Width       int    `json:"width"`
+	Height      int    `json:"height"`
+	PixelFormat string `json:"pixel_format"`
+	TimeBase    [2]int `json:"time_base"`
+	Header      []byte `json:"header"`
+}
+
+// file returns p as it stands in a file.
+func (p *Plan) file() *planFile {
+	w := &p.Whole
+	return &planFile{
+		Format: planFormat, Program: p.Program, Input: p.Input, Settings: store(&p.Settings), Ranges: p.Ranges,
+		Whole: outline{w.Frames, (*rational)(w.Rate), w.Scenes, stream(w.Parameters)},
+	}
+}
+
+// plan returns the plan that f holds, if every field of it makes sense.
+func (f *planFile) plan() (*Plan, error) {
+	if err := errors.Join(f.Input.check(), f.Whole.check(), f.checkRanges()); err != nil {
+		return nil, err
+	}
+	o, err := f.Settings.options(f.Input.Path)
+	if err != nil {
+		return nil, fmt.Errorf("its settings: %w", err)
+	}
+	return &Plan{Program: f.Program, Input: f.Input, Settings: o, Whole: f.Whole.outline(), Ranges: f.Ranges}, nil
+}
+
+// outline returns what w stores.
+func (w *outline) outline() Outline {
+	return Outline{Frames: w.Frames, Rate: (*big.Rat)(w.Rate), Scenes: w.Scenes, Parameters: media.Parameters(w.Stream)}
+}
+
+func (in *Input) check() error {
+	sum, err := hex.DecodeString(in.SHA256)
+	switch {
+	case !filepath.IsAbs(in.Path):
+		return fmt.Errorf("the input's path %q is not absolute", in.Path)
+	case in.Size < 0:
+		return fmt.Errorf("the input's size is %d", in.Size)
+	case err != nil || len(sum) != sha256.Size:
+		return fmt.Errorf("the input's hash %.80q is no SHA-256", in.SHA256)
+	}
+	return nil
+}
+
+func (w *outline) check() error {
+	side := func(n int) bool { return n >= 1 && n <= media.MaxSide }
+	switch rate := (*big.Rat)(w.Rate); {
+	case rate == nil || rate.Sign() <= 0:
+		return errors.New("it has no rate")
+	case !slices.IsSorted(w.Scenes) || len(w.Scenes) > 0 && (w.Scenes[0] < 0 || w.Scenes[len(w.Scenes)-1] >= w.Frames):
+		return errors.New("its scenes are not frames in rising order")
+	case !side(w.Stream.Width) || !side(w.Stream.Height):
+		return fmt.Errorf("its pictures are of %dx%d", w.Stream.Width, w.Stream.Height)
+	case w.Stream.TimeBase[0] <= 0 || w.Stream.TimeBase[1] <= 0:
+		return fmt.Errorf("its time base is %d/%d", w.Stream.TimeBase[0], w.Stream.TimeBase[1])
+	}
+	return nil
+}
+
+func (f *planFile) checkRanges() error {
+	if len(f.Ranges) == 0 || len(f.Ranges) > maxRanges {
+		return fmt.Errorf("it has %d ranges; want 1 to %d", len(f.Ranges), maxRanges)
+	}
+	at, start := int64(0), int64(math.MinInt64)
+	for i, r := range f.Ranges {
+		if r.First != at || r.End <= r.First {
+			return fmt.Errorf("range %d, from %d to %d, does not follow %d", i, r.First, r.End, at)
+		}
+		at = r.End
+		if r.Start == nil {
+			continue
+		}
+		if *r.Start < start {
+			return fmt.Errorf("range %d is read from timestamp %d, the one before it from %d", i, *r.Start, start)
+		}
+		start = *r.Start
+	}
+	if at != f.Whole.Frames {
+		return fmt.Errorf("its ranges have %d frames of %d", at, f.Whole.Frames)
+	}
+	return nil
+}
+
+// ID returns the hash of all that the plan says.
+func (p *Plan) ID() string {
+	b, err := json.Marshal(p.file())
+	if err != nil {
+		panic(err) // every field has JSON
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Write writes p to a file that is there whole or not at all.
+func (p *Plan) Write(name string) error {
+	b, err := json.MarshalIndent(p.file(), "", "  ")
+	if err == nil {
+		err = atomicfile.WriteFile(name, append(b, '\n'))
+	}
+	if err != nil {
+		return fault.New(fault.CannotWrite, "plan: %w", err)
+	}
+	return nil
+}
+
+// maxPlan bounds the file of a plan, in bytes.
+const maxPlan = 1 << 28
+
+// ReadPlan reads what Write wrote, and refuses the plan of another version of the
+// program. The error for a file that does not exist is of kind fault.NoInput and wraps
+// fs.ErrNotExist.
+func ReadPlan(name, program string) (*Plan, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fault.New(fault.NoInput, "plan: %w", err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxPlan))
+	if err != nil {
+		return nil, fault.New(fault.NoInput, "plan: %w", err)
+	}
+	p, err := parsePlan(b)
+	if err != nil {
+		return nil, fault.New(fault.BadData, "plan %q: %w", name, err)
+	}
+	if p.Program != program {
+		return nil, fault.New(fault.BadData, "plan %q was made by %s, this is %s; plan again, or use the same program everywhere", name, p.Program, program)
+	}
+	return p, nil
+}
+
+func parsePlan(b []byte) (*Plan, error) {
+	var head struct {
+		Format string `json:"format"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, err
+	}
+	if head.Format != planFormat {
+		return nil, fmt.Errorf("its format is %q, and this version reads %q; plan again", head.Format, planFormat)
+	}
+	f := new(planFile)
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(f); err != nil {
+		return nil, err
+	}
+	return f.plan()
+}
+
+// Dir is where the segments of the plan in a file go: beside it, plan.segments for
+// plan.json.
+func Dir(plan string) string { return strings.TrimSuffix(plan, ".json") + ".segments" }

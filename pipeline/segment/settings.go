@@ -1,0 +1,292 @@
+package segment
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strconv"
+
+	"retime/frame"
+	"retime/pipeline"
+	"retime/pipeline/curve"
+	"retime/pipeline/media"
+	"retime/pipeline/timeline"
+	"retime/warp"
+)
+
+// settings is how a plan stores the options that say what is made. Groups and fields
+// have the names that they have in pipeline.Options.
+type settings struct {
+	Input     inputSettings     `json:"input"`
+	Timing    timingSettings    `json:"timing"`
+	Synthesis synthesisSettings `json:"synthesis"`
+	Output    outputSettings    `json:"output"`
+}
+
+type inputSettings struct {
+	Format       string               `json:"format"`
+	Rate         *rational            `json:"rate"`
+	SequenceGaps bool                 `json:"sequence_gaps"`
+	Map          []string             `json:"map"`
+	Deinterlace  pipeline.Deinterlace `json:"deinterlace"`
+	HWDec        media.HWDec          `json:"hwdec"`
+}
+
+type timingSettings struct {
+	Rate           rate        `json:"rate"`
+	Slow           *rational   `json:"slow"`
+	Fit            *rational   `json:"fit"`
+	From           *rational   `json:"from"`
+	To             *rational   `json:"to"`
+	Curve          []keyframe  `json:"curve"`
+	KeepTimestamps bool        `json:"keep_timestamps"`
+	Shutter        *rational   `json:"shutter"`
+	Audio          media.Audio `json:"audio"`
+}
+
+type rate struct {
+	Value    *rational `json:"value"`
+	Multiple bool      `json:"multiple"`
+}
+
+type keyframe struct {
+	Source *rational   `json:"source"`
+	Output *rational   `json:"output"`
+	Speed  *rational   `json:"speed"`
+	Shape  curve.Shape `json:"shape"`
+}
+
+type synthesisSettings struct {
+	Mode           warp.Mode           `json:"mode"`
+	Flow           pipeline.FlowMethod `json:"flow"`
+	Preset         pipeline.Preset     `json:"preset"`
+	Order          *int                `json:"order"`
+	SceneThreshold *number             `json:"scene_threshold"`
+	Scenes         []*rational         `json:"scenes"`
+	BlendBelow     *number             `json:"blend_below"`
+	NearestBelow   *number             `json:"nearest_below"`
+	Decisions      []decision          `json:"decisions"`
+	Duplicates     pipeline.Duplicates `json:"duplicates"`
+	Static         pipeline.Static     `json:"static"`
+	StaticMask     *mask               `json:"static_mask"`
+}
+
+type decision struct {
+	Frame  int64           `json:"frame"`
+	Time   *number         `json:"time"`
+	Method pipeline.Method `json:"method"`
+	Cut    *bool           `json:"cut"`
+	Line   int             `json:"line"`
+}
+
+// mask is a picture of a byte a sample, row by row.
+type mask struct {
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+	Data   []byte `json:"data"`
+}
+
+type outputSettings struct {
+	File         string            `json:"file"` // its name, for the container
+	Format       string            `json:"format"`
+	VideoCodec   string            `json:"video_codec"`
+	CRF          *int              `json:"crf"`
+	VideoOptions map[string]string `json:"video_options"`
+	PixelFormat  string            `json:"pixel_format"`
+	AudioCodec   string            `json:"audio_codec"`
+	AudioOptions map[string]string `json:"audio_options"`
+}
+
+// store returns the form of o in a plan.
+func store(o *pipeline.Options) settings {
+	in, t, s, out := &o.Input, &o.Timing, &o.Synthesis, &o.Output
+	stored := settings{
+		Input: inputSettings{in.Format, (*rational)(in.Rate), in.SequenceGaps, in.Map, in.Deinterlace, in.HWDec},
+		Timing: timingSettings{
+			Rate: rate{(*rational)(t.Rate.Value), t.Rate.Multiple}, Slow: (*rational)(t.Slow), Fit: (*rational)(t.Fit),
+			From: (*rational)(t.From), To: (*rational)(t.To), KeepTimestamps: t.KeepTimestamps, Shutter: (*rational)(t.Shutter), Audio: t.Audio,
+			Curve: each(t.Curve, func(k curve.Keyframe) keyframe {
+				return keyframe{(*rational)(k.Source), (*rational)(k.Output), (*rational)(k.Speed), k.Shape}
+			}),
+		},
+		Synthesis: synthesisSettings{
+			Mode: s.Mode, Flow: s.Flow, Preset: s.Preset, Order: s.Order, SceneThreshold: (*number)(s.SceneThreshold),
+			Scenes:     each(s.Scenes, func(t *big.Rat) *rational { return (*rational)(t) }),
+			BlendBelow: (*number)(s.BlendBelow), NearestBelow: (*number)(s.NearestBelow), Duplicates: s.Duplicates, Static: s.Static,
+			Decisions: each(s.Decisions, func(d pipeline.Decision) decision {
+				return decision{d.Frame, (*number)(d.Time), d.Method, d.Cut, d.Line}
+			}),
+		},
+		Output: outputSettings{out.File, out.Format, out.VideoCodec, out.CRF, out.VideoOptions, out.PixelFormat, out.AudioCodec, out.AudioOptions},
+	}
+	if out.File != "" {
+		stored.Output.File = filepath.Base(out.File)
+	}
+	if m := s.StaticMask; m.Width > 0 && m.Height > 0 {
+		rows := &mask{Width: m.Width, Height: m.Height}
+		for y := range m.Height {
+			rows.Data = append(rows.Data, m.Row(y)...)
+		}
+		stored.Synthesis.StaticMask = rows
+	}
+	return stored
+}
+
+// options returns the options that s stores, for an input at path.
+func (s *settings) options(path string) (pipeline.Options, error) {
+	in, t, y, out := &s.Input, &s.Timing, &s.Synthesis, &s.Output
+	o := pipeline.Options{
+		Input: pipeline.Input{
+			File: path, Format: in.Format, Rate: (*big.Rat)(in.Rate), SequenceGaps: in.SequenceGaps, Map: in.Map, Deinterlace: in.Deinterlace, HWDec: in.HWDec,
+		},
+		Timing: pipeline.Timing{
+			Rate: pipeline.Rate{Value: (*big.Rat)(t.Rate.Value), Multiple: t.Rate.Multiple}, Slow: (*big.Rat)(t.Slow), Fit: (*big.Rat)(t.Fit),
+			From: (*big.Rat)(t.From), To: (*big.Rat)(t.To), KeepTimestamps: t.KeepTimestamps, Shutter: (*big.Rat)(t.Shutter), Audio: t.Audio,
+			Curve: each(t.Curve, func(k keyframe) curve.Keyframe {
+				return curve.Keyframe{Source: (*big.Rat)(k.Source), Output: (*big.Rat)(k.Output), Speed: (*big.Rat)(k.Speed), Shape: k.Shape}
+			}),
+		},
+		Synthesis: pipeline.Synthesis{
+			Mode: y.Mode, Flow: y.Flow, Preset: y.Preset, Order: y.Order, SceneThreshold: (*float64)(y.SceneThreshold),
+			Scenes:     each(y.Scenes, func(t *rational) *big.Rat { return (*big.Rat)(t) }),
+			BlendBelow: (*float64)(y.BlendBelow), NearestBelow: (*float64)(y.NearestBelow), Duplicates: y.Duplicates, Static: y.Static,
+			Decisions: each(y.Decisions, func(d decision) pipeline.Decision {
+				return pipeline.Decision{Frame: d.Frame, Time: (*float64)(d.Time), Method: d.Method, Cut: d.Cut, Line: d.Line}
+			}),
+		},
+		Output: pipeline.Output{
+			File: out.File, Format: out.Format, VideoCodec: out.VideoCodec, CRF: out.CRF, VideoOptions: out.VideoOptions,
+			PixelFormat: out.PixelFormat, AudioCodec: out.AudioCodec, AudioOptions: out.AudioOptions,
+		},
+	}
+	if m := y.StaticMask; m != nil {
+		o.Synthesis.StaticMask = frame.Image[uint8]{Width: m.Width, Height: m.Height, Stride: m.Width, Pix: m.Data}
+	}
+	if err := s.check(); err != nil {
+		return o, err
+	}
+	named := o
+	if named.Output.File == "" {
+		named.Output.File = "output" // Check wants a name
+	}
+	return o, named.Check()
+}
+
+// check refuses what Options.Check does not look at.
+func (s *settings) check() error {
+	if f := s.Output.File; f != "" && filepath.Base(f) != f {
+		return fmt.Errorf("the output's name %q is a path", f)
+	}
+	for _, r := range []struct {
+		name  string
+		value *rational
+	}{{"input.rate", s.Input.Rate}, {"timing.rate", s.Timing.Rate.Value}} {
+		if v := (*big.Rat)(r.value); v != nil && (v.Sign() <= 0 || v.Cmp(big.NewRat(timeline.MaxRate, 1)) > 0) {
+			return fmt.Errorf("%s %s: want a rate above 0 and at most %d", r.name, v.RatString(), timeline.MaxRate)
+		}
+	}
+	if n := len(s.Timing.Curve); s.Timing.Curve != nil && (n < 2 || n > curve.MaxKeyframes) {
+		return fmt.Errorf("timing.curve has %d keyframes; want 2 to %d", n, curve.MaxKeyframes)
+	}
+	for i, k := range s.Timing.Curve {
+		if (k.Output == nil) == (k.Speed == nil) || k.Shape != curve.Linear && k.Shape != curve.Smooth && k.Shape != curve.Hold {
+			return fmt.Errorf("timing.curve: keyframe %d wants an output time or a speed, and the shape %s, %s or %s", i+1, curve.Linear, curve.Smooth, curve.Hold)
+		}
+	}
+	for i, t := range s.Synthesis.Scenes {
+		if t == nil {
+			return fmt.Errorf("synthesis.scenes: the time of scene %d is missing", i+1)
+		}
+	}
+	for _, d := range s.Synthesis.Decisions {
+		switch d.Method {
+		case "", pipeline.FromSource, pipeline.Interpolated, pipeline.Blended, pipeline.Nearest:
+		default:
+			return fmt.Errorf("synthesis.decisions: frame %d wants the method %q, which there is not", d.Frame, d.Method)
+		}
+		if d.Frame < 0 {
+			return fmt.Errorf("synthesis.decisions: there is no frame %d", d.Frame)
+		}
+	}
+	if m := s.Synthesis.StaticMask; m != nil {
+		side := func(n int) bool { return n >= 1 && n <= media.MaxSide }
+		if !side(m.Width) || !side(m.Height) || m.Width*m.Height != len(m.Data) {
+			return fmt.Errorf("synthesis.static_mask: %d samples are not %d x %d", len(m.Data), m.Width, m.Height)
+		}
+	}
+	return nil
+}
+
+// differences names the options that a and b do not share, with both values.
+func differences(a, b *settings) (names []string) {
+	va, vb := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
+	for g := range va.NumField() {
+		group := va.Type().Field(g)
+		for f := range group.Type.NumField() {
+			was, errA := json.Marshal(va.Field(g).Field(f).Interface())
+			is, errB := json.Marshal(vb.Field(g).Field(f).Interface())
+			if err := errors.Join(errA, errB); err != nil {
+				panic(err) // settings have JSON
+			}
+			if !bytes.Equal(was, is) {
+				names = append(names, fmt.Sprintf("%s.%s %s, now %s", group.Name, group.Type.Field(f).Name, was, is))
+			}
+		}
+	}
+	return names
+}
+
+// each converts a list; nil stays nil.
+func each[A, B any](list []A, convert func(A) B) []B {
+	if list == nil {
+		return nil
+	}
+	out := make([]B, len(list))
+	for i, v := range list {
+		out[i] = convert(v)
+	}
+	return out
+}
+
+// rational is a big.Rat that a plan stores as "3" or "60000/1001".
+type rational big.Rat
+
+// rationals are the texts that are read: no exponents, whose values may be of any size.
+var rationals = regexp.MustCompile(`^-?[0-9]{1,500}(/[0-9]{1,500})?$`)
+
+// MarshalText writes r exactly.
+func (r *rational) MarshalText() ([]byte, error) { return []byte((*big.Rat)(r).RatString()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (r *rational) UnmarshalText(text []byte) error {
+	if rationals.Match(text) {
+		if _, ok := (*big.Rat)(r).SetString(string(text)); ok {
+			return nil
+		}
+	}
+	return fmt.Errorf("%.40q is no number such as 3 or 60000/1001", text)
+}
+
+// number is a float64 that a plan stores exactly, as text, infinity included.
+type number float64
+
+// MarshalText writes n.
+func (n number) MarshalText() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(n), 'g', -1, 64), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (n *number) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || math.IsNaN(v) {
+		return fmt.Errorf("%.40q is no number", text)
+	}
+	*n = number(v)
+	return nil
+}

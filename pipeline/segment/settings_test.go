@@ -1,0 +1,289 @@
+package segment
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"retime/frame"
+	"retime/pipeline"
+	"retime/pipeline/curve"
+	"retime/pipeline/media"
+)
+
+// local are the options that a plan does not have, and why.
+var local = map[string]string{
+	"Input.File":          "stands beside the settings, with its hash",
+	"Synthesis.FlowCache": "does not change what is made",
+	"Output.Overwrite":    "concerns the joined file, which is named later",
+	"Output.NoVerify":     "concerns the joined file, which is named later",
+	"Compute":             "is each worker's own",
+	"Hooks":               "are functions",
+	"Repairs":             "are refused by Survey",
+}
+
+// fill sets v to what is neither zero nor what a setting of another kind would be.
+func fill(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch p := v.Addr().Interface().(type) {
+	case *frame.Image[uint8]:
+		*p = frame.Image[uint8]{Width: 2, Height: 3, Stride: 2, Pix: []byte{0, 1, 2, 3, 4, 255}}
+		return
+	case **big.Rat:
+		*p = big.NewRat(30000, 1001)
+		return
+	case *curve.Shape:
+		*p = curve.Smooth
+		return
+	case *pipeline.Method:
+		*p = pipeline.Blended
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("text")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(3)
+	case reflect.Uint8:
+		v.SetUint(3)
+	case reflect.Float64:
+		v.SetFloat(1. / 3)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem())
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(t, v.Index(i))
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(t, v.Index(0))
+		fill(t, v.Index(1))
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(t, key)
+		fill(t, value)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(t, v.Field(i))
+		}
+	default:
+		t.Fatalf("no value for a %v", v.Type())
+	}
+}
+
+// Every option is in a plan and comes back from it as it was, or is listed above. Who
+// adds one decides.
+func TestEveryOptionIsPlannedOrLocal(t *testing.T) {
+	seen := map[string]bool{}
+	whole := reflect.TypeFor[pipeline.Options]()
+	for g := range whole.NumField() {
+		group := whole.Field(g)
+		if !group.IsExported() {
+			continue
+		}
+		if local[group.Name] != "" {
+			seen[group.Name] = true
+			continue
+		}
+		for f := range group.Type.NumField() {
+			name := group.Name + "." + group.Type.Field(f).Name
+			seen[name] = true
+			var o pipeline.Options
+			field := reflect.ValueOf(&o).Elem().Field(g).Field(f)
+			fill(t, field)
+			stored := store(&o)
+			text, err := json.Marshal(stored)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var read settings
+			if err := json.Unmarshal(text, &read); err != nil {
+				t.Fatal(err)
+			}
+			back, _ := read.options("") // these values are not checked here
+			got := reflect.ValueOf(&back).Elem().Field(g).Field(f)
+			if same := reflect.DeepEqual(got.Interface(), field.Interface()); same == (local[name] != "") {
+				t.Errorf("%s comes back from a plan: %v. Add it to settings, or to the options that are local, with the reason", name, same)
+			}
+			none := store(new(pipeline.Options))
+			if changed := differences(&none, &stored); (len(changed) == 1 && strings.HasPrefix(changed[0], name+" ")) == (local[name] != "") {
+				t.Errorf("%s: the differences are %q", name, changed)
+			}
+		}
+	}
+	for name := range local {
+		if !seen[name] {
+			t.Errorf("there is no option %s", name)
+		}
+	}
+}
+
+// So is all that Survey tells of the whole.
+func TestTheWholeOutlineIsPlanned(t *testing.T) {
+	var p Plan
+	fill(t, reflect.ValueOf(&p.Whole).Elem())
+	if whole := p.file().Whole.outline(); !reflect.DeepEqual(whole, p.Whole) {
+		t.Errorf("%+v comes back as %+v", p.Whole, whole)
+	}
+}
+
+// full is a plan with all that a plan can have.
+func full(t testing.TB) *Plan {
+	t.Helper()
+	third := big.NewRat(1, 3)
+	p := &Plan{
+		Program: "test",
+		Input:   Input{"/in.mp4", 7, time.Unix(1e9, 5).UTC(), strings.Repeat("0f", 32)},
+		Settings: pipeline.Options{
+			Input: pipeline.Input{File: "/in.mp4", Format: "mov", Rate: big.NewRat(24, 1), SequenceGaps: true, Map: []string{"0:v"}, Deinterlace: pipeline.IgnoreFields, HWDec: media.HWNone},
+			Timing: pipeline.Timing{
+				Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}, Shutter: third, Audio: media.DropAudio,
+				Curve: []curve.Keyframe{{Source: new(big.Rat), Speed: big.NewRat(1, 7), Shape: curve.Hold}, {Speed: big.NewRat(2, 1), Shape: curve.Linear}},
+			},
+			Synthesis: pipeline.Synthesis{
+				Mode: "splat", Flow: pipeline.Farneback, Preset: pipeline.Best, Order: new(1), SceneThreshold: new(math.Inf(1)), Scenes: []*big.Rat{third},
+				BlendBelow: new(0.1), NearestBelow: new(1. / 3), Duplicates: pipeline.KeepDuplicates, Static: pipeline.StaticOff,
+				StaticMask: frame.Image[uint8]{Width: 3, Height: 2, Stride: 3, Pix: []byte{0, 255, 1, 2, 3, 4}},
+			},
+			Output: pipeline.Output{
+				File: "out.mp4", Format: "mp4", VideoCodec: "libx264", CRF: new(20), VideoOptions: map[string]string{"preset": "fast"}, PixelFormat: "gray",
+				AudioOptions: map[string]string{},
+			},
+		},
+		Whole: Outline{
+			Frames: 20, Rate: big.NewRat(60000, 1001), Scenes: []int64{3, 9},
+			Parameters: media.Parameters{Encoder: "libx264", Width: 3, Height: 2, PixelFormat: "gray", TimeBase: [2]int{1001, 60000}, Header: []byte{1, 2}},
+		},
+		Ranges: []Range{{First: 0, End: 9}, {First: 9, End: 20, Start: new(int64(-3))}},
+	}
+	return p
+}
+
+// text is the file of a plan.
+func text(t testing.TB, p *Plan) string {
+	t.Helper()
+	b, err := json.Marshal(p.file())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestWholePlanIsReadBack(t *testing.T) {
+	p := full(t)
+	q, err := parsePlan([]byte(text(t, p)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.ID() != q.ID() {
+		t.Errorf("read %+v\nwrote %+v", q, p)
+	}
+	p.Settings.Synthesis.Scenes = []*big.Rat{} // none, while nil looks for them
+	p.Settings.Synthesis.StaticMask.Stride, p.Settings.Synthesis.StaticMask.Pix = 4, []byte{0, 255, 1, 99, 2, 3, 4, 99}
+	q, err = parsePlan([]byte(text(t, p)))
+	if err != nil || q.Settings.Synthesis.Scenes == nil || !bytes.Equal(q.Settings.Synthesis.StaticMask.Pix, []byte{0, 255, 1, 2, 3, 4}) {
+		t.Errorf("read %+v, %v", q.Settings.Synthesis, err)
+	}
+}
+
+// A plan that no program wrote is refused, and says where.
+func TestHostilePlans(t *testing.T) {
+	good := text(t, full(t))
+	for _, c := range []struct{ old, new, says string }{
+		{`"retime plan 2"`, `"retime plan 1"`, `its format is "retime plan 1", and this version reads "retime plan 2"; plan again`},
+		{`"path":"/in.mp4"`, `"path":"in.mp4"`, "not absolute"},
+		{`"size":7`, `"size":-7`, "size is -7"},
+		{`0f0f`, `0f`, "SHA-256"},
+		{`"data":"AP8BAgME"`, `"data":"AP8B"`, "3 samples are not 3 x 2"},
+		{`"static_mask":{"width":3,"height":2`, `"static_mask":{"width":-3,"height":-2`, "-3 x -2"},
+		{`"static_mask":{"width":3,"height":2`, `"static_mask":{"width":4294967299,"height":4294967298`, "samples are not"},
+		{`"shutter":"1/3"`, `"shutter":"1/0"`, `"1/0"`},
+		{`"shutter":"1/3"`, `"shutter":"1e999999999"`, `"1e999999999"`},
+		{`"shutter":"1/3"`, `"shutter":"4/3"`, "Timing.Shutter"},
+		{`"rate":"24"`, `"rate":"-24"`, "input.rate -24"},
+		{`"value":"2"`, `"value":"20000"`, "timing.rate 20000"},
+		{`"scenes":["1/3"]`, `"scenes":[null]`, "scene 1 is missing"},
+		{`"shape":"hold"`, `"shape":"round"`, "keyframe 1"},
+		{`"speed":"1/7"`, `"speed":null`, "keyframe 1"},
+		{`{"source":"0","output":null,"speed":"1/7","shape":"hold"},`, ``, "1 keyframes"},
+		{`"decisions":null`, `"decisions":[{"frame":1,"method":"magic"}]`, `"magic"`},
+		{`"decisions":null`, `"decisions":[{"frame":-1}]`, "no frame -1"},
+		{`"nearest_below":"0.3333333333333333"`, `"nearest_below":"NaN"`, "NaN"},
+		{`"nearest_below":"0.3333333333333333"`, `"nearest_below":"7"`, "Synthesis.NearestBelow"},
+		{`"mode":"splat"`, `"mode":"magic"`, "Synthesis.Mode magic"},
+		{`"order":1`, `"order":12`, "Synthesis.Order 12"},
+		{`"crf":20`, `"crf":-20`, "Output.CRF"},
+		{`"file":"out.mp4"`, `"file":"../out.mp4"`, "is a path"},
+		{`"rate":"60000/1001"`, `"rate":"0"`, "no rate"},
+		{`"scenes":[3,9]`, `"scenes":[9,3]`, "rising order"},
+		{`"scenes":[3,9]`, `"scenes":[3,20]`, "rising order"},
+		{`"stream":{"encoder":"libx264","width":3`, `"stream":{"encoder":"libx264","width":0`, "0x2"},
+		{`"time_base":[1001,60000]`, `"time_base":[1001,0]`, "1001/0"},
+		{`"ranges":[{"first":0,"end":9}`, `"ranges":[{"first":0,"end":8}`, "does not follow 8"},
+		{`"frames":20`, `"frames":21`, "20 frames of 21"},
+		{`"ranges":[{"first":0,"end":9},{"first":9,"end":20}]`, `"ranges":[]`, "0 ranges"},
+		{`"flow":"farneback"`, `"flow":"farneback","threads":3`, "threads"},
+	} {
+		bad := strings.Replace(good, c.old, c.new, 1)
+		if bad == good {
+			t.Fatalf("the plan has no %s:\n%s", c.old, good)
+		}
+		if _, err := parsePlan([]byte(bad)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", c.new, err, c.says)
+		}
+	}
+}
+
+func FuzzPlan(f *testing.F) {
+	good := text(f, full(f))
+	f.Add([]byte(good))
+	f.Add([]byte(`{"format":"retime plan 1","whole":{"frames":2,"rate":"25"},"ranges":[{"first":0,"end":2}]}`))
+	f.Add([]byte(`{"format":"retime plan 2"}`))
+	for _, field := range []string{`"width":3`, `"height":2`, `"frames":20`, `"end":9`, `"order":1`} {
+		name, _, _ := strings.Cut(field, ":")
+		for _, value := range []string{"-1", "0", "9223372036854775807", "null", "{}"} {
+			f.Add([]byte(strings.ReplaceAll(good, field, fmt.Sprint(name, ":", value))))
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := parsePlan(b)
+		if err != nil {
+			return
+		}
+		if p.holding(p.Whole.Frames-1) != len(p.Ranges)-1 {
+			t.Errorf("the last frame is in range %d of %d", p.holding(p.Whole.Frames-1), len(p.Ranges))
+		}
+		m := p.Settings.Synthesis.StaticMask
+		for y := range m.Height {
+			_ = m.Row(y)
+		}
+		again, err := parsePlan([]byte(text(t, p)))
+		if err != nil || again.ID() != p.ID() {
+			t.Errorf("a plan that was read cannot be read again: %v", err)
+		}
+	})
+}
+
+// What other settings are is said by the names of options, with both values.
+func TestDifferences(t *testing.T) {
+	a, b := store(&full(t).Settings), store(&full(t).Settings)
+	if got := differences(&a, &b); got != nil {
+		t.Errorf("%q", got)
+	}
+	b.Timing.Shutter, b.Output.CRF = nil, new(21)
+	if got, want := differences(&a, &b), []string{`Timing.Shutter "1/3", now null`, "Output.CRF 20, now 21"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -41,7 +41,8 @@ func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 		return nil, err
 	}
 	defer s.Close()
-	plan := timeline.NewPlanAt(source.Video(), timestamps)
+	video := source.Video()
+	plan := timeline.NewPlanAt(video, timestamps)
 	line, pass := NewLine(&o, plan, sink, s), &plan.Passes[0]
 	if err := line.Run(ctx, source, pass, Whole()); err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 		return nil, err
 	}
 	r := line.Result()
-	return newReport(r, s.Summary(), source.Video(), began), r.Damage
+	return newReport(r, s.Summary(), video, began), r.Damage
 }
 
 // EstimateFlow returns the optical flow between two frames of one size, both

@@ -349,7 +349,7 @@ type countingSource struct {
 	held         atomic.Int32
 }
 
-func (s *countingSource) Video() media.Video { return media.Video{} }
+func (s *countingSource) Video() media.Video { return film }
 
 func (s *countingSource) Read() (*frame.Frame, error) {
 	if s.read == s.frames {

@@ -166,7 +166,7 @@ func full(t testing.TB) *Plan {
 			Frames: 20, Rate: big.NewRat(60000, 1001), Scenes: []int64{3, 9},
 			Parameters: media.Parameters{Encoder: "libx264", Width: 3, Height: 2, PixelFormat: "gray", TimeBase: [2]int{1001, 60000}, Header: []byte{1, 2}},
 		},
-		Ranges: []Range{{First: 0, End: 9}, {First: 9, End: 20, Start: new(int64(-3))}},
+		Ranges: []Range{{First: 0, End: 9, Start: new(int64(-9))}, {First: 9, End: 20, Start: new(int64(-3))}},
 	}
 	return p
 }
@@ -231,9 +231,10 @@ func TestHostilePlans(t *testing.T) {
 		{`"scenes":[3,9]`, `"scenes":[3,20]`, "rising order"},
 		{`"stream":{"encoder":"libx264","width":3`, `"stream":{"encoder":"libx264","width":0`, "0x2"},
 		{`"time_base":[1001,60000]`, `"time_base":[1001,0]`, "1001/0"},
-		{`"ranges":[{"first":0,"end":9}`, `"ranges":[{"first":0,"end":8}`, "does not follow 8"},
+		{`"ranges":[{"first":0,"end":9,`, `"ranges":[{"first":0,"end":8,`, "does not follow 8"},
 		{`"frames":20`, `"frames":21`, "20 frames of 21"},
-		{`"ranges":[{"first":0,"end":9},{"first":9,"end":20}]`, `"ranges":[]`, "0 ranges"},
+		{`"start":-3`, `"start":-10`, "the one before it from -9"},
+		{`"ranges":[{"first":0,"end":9,"start":-9},{"first":9,"end":20,"start":-3}]`, `"ranges":[]`, "0 ranges"},
 		{`"flow":"farneback"`, `"flow":"farneback","threads":3`, "threads"},
 	} {
 		bad := strings.Replace(good, c.old, c.new, 1)

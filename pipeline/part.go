@@ -12,6 +12,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/media/pixel"
 )
 
 // Digest is the SHA-256 of a frame's size, sample format and samples, plane by
@@ -71,7 +72,7 @@ func survey(ctx context.Context, o Options) (*Outline, error) {
 	if err := o.checkFields(source.Video()); err != nil {
 		return nil, err
 	}
-	part, err := media.CreatePart(ctx, o.Output.File, source, plan.writerOptions(&o, nil), 0, func(media.Packet) error { return nil })
+	part, err := media.NewEncoder(ctx, o.Output.File, source, plan.writerOptions(&o, nil), 0, func(media.Packet) error { return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -168,9 +169,9 @@ func runPart(ctx context.Context, o Options, whole *Outline, first, end int64, p
 	}
 	defer synth.Close()
 	var sink Sink = discard{}
-	var writer *media.Writer
+	var writer *media.Encoder
 	if put != nil {
-		if writer, err = media.CreatePart(ctx, o.Output.File, source, plan.writerOptions(&o, synth), first, put); err != nil {
+		if writer, err = media.NewEncoder(ctx, o.Output.File, source, plan.writerOptions(&o, synth), first, put); err != nil {
 			return nil, err
 		}
 		defer writer.Abort()
@@ -198,7 +199,7 @@ func runPart(ctx context.Context, o Options, whole *Outline, first, end int64, p
 		return nil, err
 	}
 	if writer != nil {
-		if _, err := writer.Finish(false); err != nil {
+		if err := writer.Finish(); err != nil {
 			return nil, err
 		}
 	}
@@ -250,7 +251,7 @@ func (c *conversion) approach(ctx context.Context, whole *media.Reader, steady b
 // discard is a sink for frames that nobody keeps.
 type discard struct{}
 
-func (discard) NewFrame(like *frame.Frame) (*frame.Frame, error) { return media.NewFrame(like) }
+func (discard) NewFrame(like *frame.Frame) (*frame.Frame, error) { return pixel.NewFrame(like) }
 func (discard) WriteFrame(*frame.Frame) error                    { return nil }
 
 // Join writes o.Output from the packets of all parts, in order, as next delivers

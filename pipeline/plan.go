@@ -223,9 +223,13 @@ func (p *plan) shown(s slot) float64 {
 
 func (p *plan) writerOptions(o *Options, synth Synthesizer) media.WriterOptions {
 	w := media.WriterOptions{
-		Format: o.Output.Format, Codec: o.Output.VideoCodec, CRF: -1, Memory: memoryOf(synth), Options: o.Output.VideoOptions, PixelFormat: o.Output.PixelFormat,
-		Threads: o.Compute.Threads, Overwrite: o.Output.Overwrite, Rate: p.rate, Start: p.lines[0].start, Unit: p.unit, Curve: p.curve, End: p.to, Passes: p.reopens(), Verify: !o.Output.NoVerify,
-		Audio: o.Timing.Audio, AudioCodec: o.Output.AudioCodec, AudioOptions: o.Output.AudioOptions, Log: o.Hooks.Log,
+		Format: o.Output.Format,
+		Encoder: media.EncoderOptions{
+			Codec: o.Output.VideoCodec, CRF: -1, Options: o.Output.VideoOptions, PixelFormat: o.Output.PixelFormat, Threads: o.Compute.Threads,
+		},
+		Memory: memoryOf(synth), Overwrite: o.Output.Overwrite, Verify: !o.Output.NoVerify,
+		Rate: p.rate, Start: p.lines[0].start, Unit: p.unit, Curve: p.curve, End: p.to, Passes: p.reopens(),
+		Sound: media.SoundOptions{Mode: o.Timing.Audio, Codec: o.Output.AudioCodec, Options: o.Output.AudioOptions}, Log: o.Hooks.Log,
 	}
 	if p.unit != nil {
 		w.Start = nil // the frames' times count from the output's 0
@@ -234,7 +238,7 @@ func (p *plan) writerOptions(o *Options, synth Synthesizer) media.WriterOptions 
 		w.Numbers = o.Repairs.Numbers
 	}
 	if o.Output.CRF != nil {
-		w.CRF = *o.Output.CRF
+		w.Encoder.CRF = *o.Output.CRF
 	}
 	return w
 }

@@ -10,6 +10,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/restore/smartcopy"
 )
 
 // splice is a run that copies the packets that no repair touches.
@@ -18,9 +19,9 @@ type splice struct {
 	plan    *plan
 	source  *media.Reader
 	synth   Synthesizer
-	splicer *media.Splicer
-	writer  *media.Writer
-	index   []media.PacketTime
+	splicer *smartcopy.Splicer
+	writer  *media.Output
+	index   []smartcopy.PacketTime
 	damage  error // that ends the input early
 	*stretches
 	at     int // of the source's next packet
@@ -40,10 +41,10 @@ func (o *Options) splice(ctx context.Context, source *media.Reader, plan *plan, 
 	encoding := options
 	encoding.Unit = nil // frames go by their numbers
 	var err error
-	if s.splicer, err = media.NewSplicer(ctx, o.Output.File, source, encoding, media.Grouping{Reorder: s.reorder, Longest: longestGroup(s.index)}); err != nil {
+	if s.splicer, err = smartcopy.NewSplicer(ctx, o.Output.File, source, encoding, smartcopy.Grouping{Reorder: s.reorder, Longest: longestGroup(s.index)}); err != nil {
 		return nil, err
 	}
-	if s.writer, err = media.CreateSplice(ctx, o.Output.File, source, options, s.splicer); err != nil {
+	if s.writer, err = s.splicer.Create(ctx, options); err != nil {
 		return nil, err
 	}
 	defer s.writer.Abort()
@@ -81,7 +82,7 @@ func (s *splice) survey(ctx context.Context) error {
 		return err
 	}
 	defer r.Close()
-	if s.index, s.damage, err = r.Index(); err != nil {
+	if s.index, s.damage, err = smartcopy.Index(r); err != nil {
 		return err
 	}
 	if s.stretches, err = newStretches(s.index, s.o.Repairs.Stamps, s.o.Repairs); err != nil {
@@ -162,7 +163,7 @@ func (s *splice) remake(ctx context.Context, t *stretch) error {
 			return err
 		}
 	}
-	if _, err := writer.Finish(false); err != nil {
+	if err := writer.Finish(); err != nil {
 		return err
 	}
 	if encoded != len(t.decoding) {
@@ -177,7 +178,7 @@ func (s *splice) remake(ctx context.Context, t *stretch) error {
 }
 
 // make sends the frames of t, with what is made anew, to writer.
-func (s *splice) make(ctx context.Context, t *stretch, writer *media.Writer) error {
+func (s *splice) make(ctx context.Context, t *stretch, writer *media.Encoder) error {
 	first, last := s.around(t)
 	stamps := s.o.Repairs.Stamps
 	ro := s.o.readerOptions()
@@ -211,7 +212,7 @@ func (s *splice) make(ctx context.Context, t *stretch, writer *media.Writer) err
 	c := &conversion{
 		o: &o, plan: s.plan, line: &line, synth: s.synth, sources: int64(first),
 		source: &section{Reader: reader, from: stamps[first], to: stamps[last]},
-		sink:   &spliceSink{Writer: writer, at: base, stretch: t},
+		sink:   &spliceSink{Encoder: writer, at: base, stretch: t},
 	}
 	damage, err := c.run(ctx)
 	if err != nil {
@@ -274,7 +275,7 @@ func (s *section) Read() (*frame.Frame, error) {
 
 // spliceSink encodes those frames that are of a stretch.
 type spliceSink struct {
-	*media.Writer
+	*media.Encoder
 	at      int // number in the output
 	stretch *stretch
 }

@@ -15,6 +15,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/media/pixel"
 	"retime/warp"
 )
 
@@ -323,7 +324,7 @@ func (s *study) synthesis(ctx context.Context) error {
 		return err
 	}
 	s.note("kernels", s.all(took)/time.Duration(len(d.list)))
-	pool := media.FramePool{Memory: memoryOf(d)}
+	pool := pixel.Pool{Memory: memoryOf(d)}
 	defer pool.Close()
 	share := func(n int) int { return (n + len(d.list) - 1) / len(d.list) }
 	took, err = gpu.TimeDownloads(clip[0], share(frames), share(maxStarted(len(d.list))),
@@ -339,7 +340,7 @@ func (s *study) onCPU(ctx context.Context, clip []warp.Interval) error {
 			return err
 		}
 		for _, phase := range s.phases[i] {
-			f, err := media.NewFrame(in.A)
+			f, err := pixel.NewFrame(in.A)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"retime/pipeline/media"
+	"retime/pipeline/restore/smartcopy"
 )
 
 // showing is a frame of the output among copied packets.
@@ -35,7 +36,7 @@ type stretches struct {
 // at the given timestamps. A stretch begins at any packet before which all that was
 // decoded was also shown, since nothing before it refers to what follows; it ends
 // where decoding restarts. index gets decoding times where it has none.
-func newStretches(index []media.PacketTime, stamps []int64, r *Repairs) (*stretches, error) {
+func newStretches(index []smartcopy.PacketTime, stamps []int64, r *Repairs) (*stretches, error) {
 	order := make([]int64, len(index)) // of the packets' timestamps
 	for i, p := range index {
 		order[i] = p.PTS
@@ -73,7 +74,7 @@ func newStretches(index []media.PacketTime, stamps []int64, r *Repairs) (*stretc
 		}
 	}
 	s.merge()
-	last := index[slices.IndexFunc(index, func(p media.PacketTime) bool { return p.PTS == order[len(order)-1] })]
+	last := index[slices.IndexFunc(index, func(p smartcopy.PacketTime) bool { return p.PTS == order[len(order)-1] })]
 	for k := range s.shown {
 		if f := &s.shown[k]; k+1 < len(s.shown) {
 			if f.duration = s.shown[k+1].pts - f.pts; f.duration <= 0 {
@@ -89,7 +90,7 @@ func newStretches(index []media.PacketTime, stamps []int64, r *Repairs) (*stretc
 // cleanCuts says of each place between packets whether all that is decoded before it
 // is also shown before what follows; the same packets then come before it in both
 // orders.
-func cleanCuts(index []media.PacketTime, order []int64) []bool {
+func cleanCuts(index []smartcopy.PacketTime, order []int64) []bool {
 	clean := make([]bool, len(index)+1)
 	clean[0] = true
 	latest := int64(media.NoTimestamp)
@@ -102,7 +103,7 @@ func cleanCuts(index []media.PacketTime, order []int64) []bool {
 
 // add makes a stretch of what must change from packet first to end, in the order in
 // which they are shown.
-func (s *stretches) add(clean []bool, index []media.PacketTime, first, end int) {
+func (s *stretches) add(clean []bool, index []smartcopy.PacketTime, first, end int) {
 	for !clean[first] {
 		first--
 	}
@@ -128,7 +129,7 @@ func (s *stretches) merge() {
 
 // place gives the stretches their frames, and these decoding times. Packets come no
 // later than they do in the source, by delay.
-func (s *stretches) place(index []media.PacketTime, order []int64, delay int) error {
+func (s *stretches) place(index []smartcopy.PacketTime, order []int64, delay int) error {
 	k := 0
 	for i := range s.list {
 		t := &s.list[i]
@@ -156,7 +157,7 @@ func (s *stretches) place(index []media.PacketTime, order []int64, delay int) er
 
 // decode finds decoding times for the packets of t that rise from those of the
 // packets before to those behind, and of which none is behind its packet's time.
-func (s *stretches) decode(t *stretch, index []media.PacketTime) bool {
+func (s *stretches) decode(t *stretch, index []smartcopy.PacketTime) bool {
 	n, old := t.to-t.from, index[t.first:t.end]
 	t.decoding = make([]int64, n)
 	limit := int64(1<<63 - 1)
@@ -185,7 +186,7 @@ func (s *stretches) decode(t *stretch, index []media.PacketTime) bool {
 }
 
 // delay is how many packets late a packet is decoded at most.
-func delay(index []media.PacketTime, order []int64) (n int) {
+func delay(index []smartcopy.PacketTime, order []int64) (n int) {
 	for i, p := range index {
 		at, _ := slices.BinarySearch(order, p.PTS)
 		n = max(n, i-at)
@@ -198,7 +199,7 @@ const usualGroup = 250
 
 // longestGroup is how many packets are from one key frame to the next at most, so
 // that players find their way as fast in what is encoded.
-func longestGroup(index []media.PacketTime) int {
+func longestGroup(index []smartcopy.PacketTime) int {
 	longest, last := 1, 0
 	for i, p := range index {
 		if p.Key {
@@ -211,8 +212,8 @@ func longestGroup(index []media.PacketTime) int {
 
 // fillDecoding gives all packets decoding times where one has none: their timestamps
 // in order, early enough for each to be decoded before it is shown.
-func fillDecoding(index []media.PacketTime, order []int64, delay int) {
-	if !slices.ContainsFunc(index, func(p media.PacketTime) bool { return p.DTS == media.NoTimestamp }) {
+func fillDecoding(index []smartcopy.PacketTime, order []int64, delay int) {
+	if !slices.ContainsFunc(index, func(p smartcopy.PacketTime) bool { return p.DTS == media.NoTimestamp }) {
 		return
 	}
 	step := int64(1)

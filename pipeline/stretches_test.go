@@ -9,14 +9,15 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/media"
+	"retime/pipeline/restore/smartcopy"
 )
 
 // packetsOf makes packets that are decoded in the order of the timestamps given, 10
 // ticks late for each by which they are reordered; R marks a restart.
-func packetsOf(text string, late int64) (index []media.PacketTime, stamps []int64) {
+func packetsOf(text string, late int64) (index []smartcopy.PacketTime, stamps []int64) {
 	for i, field := range strings.Fields(text) {
 		pts, restart := strings.CutSuffix(field, "R")
-		p := media.PacketTime{DTS: int64(i)*10 - late, Duration: 10, Restart: restart}
+		p := smartcopy.PacketTime{DTS: int64(i)*10 - late, Duration: 10, Restart: restart}
 		if _, err := fmt.Sscan(pts, &p.PTS); err != nil {
 			panic(err)
 		}
@@ -102,7 +103,7 @@ func TestStretches(t *testing.T) {
 func TestStretchesOfRandomGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 4))
 	for round := range 2000 {
-		var index []media.PacketTime
+		var index []smartcopy.PacketTime
 		var stamps []int64
 		late := int64(0)
 		if pyramid := random.IntN(3); pyramid > 0 {
@@ -125,7 +126,7 @@ func TestStretchesOfRandomGroups(t *testing.T) {
 			}
 			open := group > 0 && random.IntN(3) == 0
 			for i, at := range order {
-				index = append(index, media.PacketTime{PTS: (first + at) * 10, DTS: int64(len(index))*10 - late, Duration: 10, Key: i == 0, Restart: i == 0 && !open})
+				index = append(index, smartcopy.PacketTime{PTS: (first + at) * 10, DTS: int64(len(index))*10 - late, Duration: 10, Key: i == 0, Restart: i == 0 && !open})
 			}
 		}
 		for n := range index {
@@ -178,7 +179,7 @@ func TestLongestGroup(t *testing.T) {
 		n    int
 		want int
 	}{{[]int{0, 1, 2}, 3, 1}, {[]int{0, 4, 6}, 9, 4}, {[]int{0}, 7, 7}, {nil, 5, 5}, {[]int{0, 600}, 601, usualGroup}} {
-		index := make([]media.PacketTime, c.n)
+		index := make([]smartcopy.PacketTime, c.n)
 		for _, k := range c.keys {
 			index[k].Key = true
 		}

@@ -1,19 +1,10 @@
 package media
 
-/*
-#cgo pkg-config: libavfilter libavutil
-#include <libavfilter/buffersink.h>
-#include <libavutil/frame.h>
-*/
-import "C"
-
 import (
 	"errors"
 	"io"
 	"math/big"
 	"strconv"
-
-	"github.com/asticode/go-astiav"
 
 	"retime/frame"
 	"retime/pipeline/fault"
@@ -118,14 +109,6 @@ func (f *fieldFilter) feed() error {
 	}
 	return f.filter.Send(0, in, in.PTS)
 }
-
-// sampleFormat is the name of the received frames' format.
-func (f *Filter) sampleFormat() string {
-	return astiav.PixelFormat(C.av_buffersink_get_format(native[C.AVFilterContext](f.output))).Name()
-}
-
-// interlacedFlag says whether f's decoder calls it interlaced.
-func interlacedFlag(f *astiav.Frame) bool { return rawFrame(f).interlaced_frame != 0 }
 
 // probedFrames is how many frames are looked at for interlacing.
 const probedFrames = 60

@@ -88,72 +88,77 @@ func (s sequence) numbers() ([]int, error) {
 	return out, nil
 }
 
-// closeGaps lets url name the files of s without gaps in their numbers, which
-// renumber puts back into the timestamps.
-func (r *Reader) closeGaps(s sequence, numbers []int, url *string) error {
+// numbering is the gaps in the numbers of an image sequence that is read without them.
+type numbering struct {
+	list  []int  // numbers of the files; nil if there are no gaps
+	links string // the directory that the files are read from
+}
+
+// closeGaps returns a pattern that names the files of s without gaps in their numbers,
+// which renumber puts back into the timestamps.
+func (n *numbering) closeGaps(s sequence, numbers []int) (url string, err error) {
 	dir, err := filepath.Abs(s.dir)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if r.links, err = os.MkdirTemp("", "retime-sequence-*"); err != nil {
-		return fault.New(fault.CannotWrite, "links to the pictures of %q: %w", r.name, err)
+	if n.links, err = os.MkdirTemp("", "retime-sequence-*"); err != nil {
+		return "", err
 	}
 	ext := filepath.Ext(s.last)
-	for i, n := range numbers {
-		if err := os.Symlink(filepath.Join(dir, s.file(n)), filepath.Join(r.links, fmt.Sprintf("%09d%s", i, ext))); err != nil {
-			return fault.New(fault.CannotWrite, "links to the pictures of %q: %w", r.name, err)
+	for i, k := range numbers {
+		if err := os.Symlink(filepath.Join(dir, s.file(k)), filepath.Join(n.links, fmt.Sprintf("%09d%s", i, ext))); err != nil {
+			return "", err
 		}
 	}
-	r.numbers, *url = numbers, filepath.Join(r.links, "%09d"+ext)
-	return nil
+	n.list = numbers
+	return filepath.Join(n.links, "%09d"+ext), nil
 }
 
 // renumber lets p's time be that of its file's number.
-func (r *Reader) renumber(p *astiav.Packet) {
-	if i := p.Pts(); r.numbers != nil && i >= 0 && i < int64(len(r.numbers)) {
-		t := int64(r.numbers[i] - r.numbers[0])
+func (n *numbering) renumber(p *astiav.Packet) {
+	if i := p.Pts(); n.list != nil && i >= 0 && i < int64(len(n.list)) {
+		t := int64(n.list[i] - n.list[0])
 		p.SetPts(t)
 		p.SetDts(t)
 	}
 }
 
-// inputOptions returns the demuxer's options: an image sequence begins at its
-// lowest number, and what has no timestamps goes by the rate given. url is what will
-// be opened.
-func (r *Reader) inputOptions(url *string) (*astiav.Dictionary, error) {
-	options := astiav.NewDictionary()
+func (n *numbering) close() {
+	if n.links != "" {
+		os.RemoveAll(n.links)
+	}
+}
+
+// options returns FFmpeg's: an image sequence begins at its lowest number, and what has
+// no timestamps goes by the rate given. url is what will be opened.
+func (d *demuxer) options(url *string, opt *ReaderOptions) (*astiav.Dictionary, error) {
 	set := map[string]string{}
-	rate := r.opt.Rate
-	if s, ok := newSequence(r.name); ok && !exists(r.name) {
+	rate := opt.Rate
+	if s, ok := newSequence(d.name); ok && !exists(d.name) {
 		numbers, err := s.numbers()
 		if err != nil || len(numbers) == 0 {
-			options.Free()
-			return nil, fault.New(fault.NoInput, "input %q: no file goes by that pattern", r.name)
+			return nil, fault.New(fault.NoInput, "input %q: no file goes by that pattern", d.name)
 		}
-		set["start_number"] = strconv.Itoa(numbers[0])
-		for i, n := range numbers[1:] {
-			if n == numbers[i]+1 {
-				continue
+		first := numbers[0]
+		if gap := firstGap(numbers); gap > 0 {
+			if !opt.SequenceGaps {
+				return nil, fault.New(fault.BadData, "input %q: number %d is missing, and %d pictures come after it", d.name, numbers[gap-1]+1, len(numbers)-gap)
 			}
-			err := fault.New(fault.BadData, "input %q: number %d is missing, and %d pictures come after it", r.name, numbers[i]+1, len(numbers)-1-i)
-			if r.opt.SequenceGaps {
-				err = r.closeGaps(s, numbers, url)
-				set["start_number"] = "0"
+			if *url, err = d.numbers.closeGaps(s, numbers); err != nil {
+				return nil, fault.New(fault.CannotWrite, "links to the pictures of %q: %w", d.name, err)
 			}
-			if err != nil {
-				options.Free()
-				return nil, err
-			}
-			break
+			first = 0
 		}
+		set["start_number"] = strconv.Itoa(first)
 		if rate == nil {
 			rate = big.NewRat(DefaultSequenceRate, 1)
-			r.log.Info("pictures have no rate; Input.Rate gives it", "input", r.name, "assumed", rate.RatString())
+			opt.Log.Info("pictures have no rate; Input.Rate gives it", "input", d.name, "assumed", rate.RatString())
 		}
 	}
 	if rate != nil {
 		set["framerate"] = rate.RatString()
 	}
+	options := astiav.NewDictionary()
 	for k, v := range set {
 		if err := options.Set(k, v, 0); err != nil {
 			options.Free()
@@ -163,17 +168,19 @@ func (r *Reader) inputOptions(url *string) (*astiav.Dictionary, error) {
 	return options, nil
 }
 
+// firstGap is the index behind the first gap in ascending numbers, 0 for none.
+func firstGap(numbers []int) int {
+	for i := 1; i < len(numbers); i++ {
+		if numbers[i] != numbers[i-1]+1 {
+			return i
+		}
+	}
+	return 0
+}
+
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
-}
-
-// checkRate fails where a rate was given to an input that has timestamps.
-func (r *Reader) checkRate(left *astiav.Dictionary) error {
-	if r.opt.Rate != nil && left.Get("framerate", nil, 0) != nil {
-		return fault.New(fault.Usage, "input %q has timestamps of its own; Input.Rate is for image sequences and raw streams", r.name)
-	}
-	return nil
 }
 
 // sequenceTarget is the target of an image sequence: a directory of its own until

@@ -158,7 +158,7 @@ func damageClip(t *testing.T, clip, dir string) *damaged {
 	v := r.Video()
 	d.rate = v.Rate.RatString()
 	os.Remove(d.name)
-	w, err := media.Create(t.Context(), d.name, r, media.WriterOptions{Codec: "ffv1", CRF: -1, Rate: v.Rate, Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1))})
+	w, err := media.Create(t.Context(), d.name, r, media.WriterOptions{Encoder: media.EncoderOptions{Codec: "ffv1", CRF: -1}, Rate: v.Rate, Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1))})
 	if err != nil {
 		t.Fatal(err)
 	}

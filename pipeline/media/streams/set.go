@@ -174,6 +174,8 @@ func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
 	switch {
 	case opt.Mode == DropAudio:
 		return nil, nil
+	case p.SampleRate() <= 0 || p.Channels() <= 0: // damage may look like a stream
+		return s.leaveOut(in, "it states no sample rate or no channels")
 	case opt.Mode == KeepAudio && !s.keepsTime() || s.keepsTime() && opt.Codec == "" && container.Holds(s.out, p):
 		if !container.Holds(s.out, p) {
 			return s.leaveOut(in, "the container does not take it")

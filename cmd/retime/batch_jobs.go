@@ -18,7 +18,6 @@ import (
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/batch"
 	"retime/pipeline/fault"
-	"retime/pipeline/media"
 )
 
 // notOfClips are the flags of the conversion that belong to a batch as a whole.
@@ -126,7 +125,7 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 
 // tidy removes what a killed run left unfinished.
 func (c *batchClip) tidy() error {
-	err := media.RemoveUnfinished(c.output)
+	err := atomicfile.Sweep(c.output)
 	if c.sidecar != "" && err == nil {
 		err = atomicfile.Sweep(c.sidecar)
 	}

@@ -10,19 +10,19 @@ import (
 	"retime/pipeline/fault"
 )
 
-// Deinterlace says what becomes of interlaced pictures.
-type Deinterlace string
+// FieldMode says what becomes of interlaced pictures.
+type FieldMode string
 
 // What becomes of them.
 const (
 	// KeepFields takes pictures as they are.
-	KeepFields Deinterlace = ""
+	KeepFields FieldMode = ""
 	// EachField makes a picture of each field, at twice the rate.
-	EachField Deinterlace = "field"
+	EachField FieldMode = "field"
 	// EachFrame makes a picture of each pair of fields.
-	EachFrame Deinterlace = "frame"
+	EachFrame FieldMode = "frame"
 	// Telecine finds the film's frames in 3:2 pulldown and drops the repeats.
-	Telecine Deinterlace = "telecine"
+	Telecine FieldMode = "telecine"
 )
 
 // fieldFilter makes progressive pictures of a reader's.
@@ -35,7 +35,7 @@ type fieldFilter struct {
 }
 
 // newFieldFilter changes v to what the filter's pictures are.
-func newFieldFilter(how Deinterlace, v *Video, threads int, next func() (*frame.Frame, error)) (*fieldFilter, error) {
+func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Frame, error)) (*fieldFilter, error) {
 	var graph string
 	rate := big.NewRat(1, 1)
 	switch how {

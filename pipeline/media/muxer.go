@@ -26,13 +26,14 @@ func newContainer(name, url, format string) (*astiav.FormatContext, error) {
 		format = "nut"
 	case numbered:
 		format = "image2"
+	default: // by the name, which url may hide
+		if format = av.GuessMuxer(name); format == "" {
+			return nil, fault.New(fault.Usage, "output %q: no container goes by that name; give one with Output.Format", name)
+		}
 	}
 	output, err := astiav.AllocOutputFormatContext(nil, format, url)
-	switch {
-	case err != nil && format != "":
+	if err != nil {
 		return nil, fault.New(fault.Usage, "output format %q is not in this FFmpeg build; see ffmpeg -muxers", format)
-	case err != nil:
-		return nil, fault.New(fault.Usage, "output %q: no container goes by that name; give one with Output.Format", name)
 	}
 	// YUV4MPEG2 of more than 8 bits, spherical video and FLAC in MP4 are not in all
 	// readers' standards.

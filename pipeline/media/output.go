@@ -64,10 +64,9 @@ func newOutput(ctx context.Context, name string, source *Reader, opt WriterOptio
 }
 
 func (o *Output) open(name string) (err error) {
-	if o.target, err = newTarget(name, o.source.Source().Name, o.opt.Overwrite); err != nil {
+	if o.target, err = newTarget(name, o.source.Source().Name, o.opt.Overwrite, o.opt.Numbers); err != nil {
 		return err
 	}
-	o.target.numbers = o.opt.Numbers
 	output, err := newContainer(name, o.target.url, o.opt.Format)
 	if err == nil {
 		o.muxer = newMuxer(o.target.name, output)
@@ -198,7 +197,7 @@ func (o *Output) finish(partial bool, frames int64) (string, error) {
 		return "", err
 	}
 	var mismatch error
-	if o.opt.Verify && o.target.temp != "" && container.IsRereadable(o.muxer.output) {
+	if o.opt.Verify && o.target.reread() && container.IsRereadable(o.muxer.output) {
 		mismatch = o.check(partial, frames)
 		if err := o.ctx.Err(); err != nil && mismatch != nil {
 			return "", err
@@ -253,7 +252,9 @@ func (o *Output) Abort() {
 	if o.muxer != nil {
 		o.muxer.close()
 	}
-	o.target.discard()
+	if o.target.destination != nil {
+		o.target.discard()
+	}
 }
 
 // CodecError says that a container does not take a codec.

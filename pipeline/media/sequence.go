@@ -183,9 +183,18 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// sequenceTarget is the target of an image sequence: a directory of its own until
-// the files get their names.
-func sequenceTarget(name string, s sequence, overwrite bool) (target, error) {
+// sequenceFiles are the files of an image sequence, which are in a directory of their own
+// until they get their names.
+type sequenceFiles struct {
+	name     string
+	dir      string // empty once they have them
+	sequence sequence
+	numbers  []int // of the files; nil as FFmpeg numbers them
+}
+
+// sequenceTarget is the target of an image sequence. Its directory is no business of
+// package atomicfile, which knows of files only; it is named like what that writes.
+func sequenceTarget(name string, s sequence, overwrite bool, numbers []int) (target, error) {
 	there, err := s.numbers()
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
@@ -193,46 +202,55 @@ func sequenceTarget(name string, s sequence, overwrite bool) (target, error) {
 	if len(there) > 0 && !overwrite {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %d such files exist; -y overwrites them", name, len(there))
 	}
-	temp, err := os.MkdirTemp(s.dir, ".sequence.*.part")
+	dir, err := os.MkdirTemp(s.dir, ".sequence.*.part")
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	}
-	if strings.Contains(temp, "%") {
-		os.Remove(temp)
+	if strings.Contains(dir, "%") {
+		os.Remove(dir)
 		return target{}, fault.New(fault.CannotWrite, "output %q: the directory's name must not contain %%", name)
 	}
-	return target{name: name, url: "file:" + filepath.Join(temp, filepath.Base(name)), temp: temp, sequence: &s}, nil
+	return target{name, "file:" + filepath.Join(dir, filepath.Base(name)), &sequenceFiles{name, dir, s, numbers}}, nil
 }
 
-// commitSequence moves the files to where they belong.
-func (t *target) commitSequence(partial bool) (string, error) {
-	entries, err := os.ReadDir(t.temp)
+// commit moves the files to where they belong.
+func (q *sequenceFiles) commit(partial bool) (string, error) {
+	entries, err := os.ReadDir(q.dir)
 	if err != nil {
 		return "", err
 	}
 	slices.SortFunc(entries, func(a, b os.DirEntry) int {
-		m, _ := t.sequence.number(a.Name())
-		n, _ := t.sequence.number(b.Name())
+		m, _ := q.sequence.number(a.Name())
+		n, _ := q.sequence.number(b.Name())
 		return cmp.Compare(m, n)
 	})
 	for k, e := range entries {
 		to := e.Name()
-		if k < len(t.numbers) {
-			to = t.sequence.file(t.numbers[k])
+		if k < len(q.numbers) {
+			to = q.sequence.file(q.numbers[k])
 		}
 		if partial {
 			to = partialName(to)
 		}
-		if err := os.Rename(filepath.Join(t.temp, e.Name()), filepath.Join(t.sequence.dir, to)); err != nil {
+		if err := os.Rename(filepath.Join(q.dir, e.Name()), filepath.Join(q.sequence.dir, to)); err != nil {
 			return "", err
 		}
 	}
-	if err := os.Remove(t.temp); err != nil {
+	if err := os.Remove(q.dir); err != nil {
 		return "", err
 	}
-	t.temp = ""
+	q.dir = ""
 	if partial {
-		return partialName(t.name), nil
+		return partialName(q.name), nil
 	}
-	return t.name, nil
+	return q.name, nil
 }
+
+func (q *sequenceFiles) discard() {
+	if q.dir != "" {
+		os.RemoveAll(q.dir)
+		q.dir = ""
+	}
+}
+
+func (*sequenceFiles) reread() bool { return false }

@@ -83,7 +83,7 @@ type ReaderOptions struct {
 	// HWDec lets a device decode; HWNone by default.
 	HWDec HWDec
 	// Deinterlace makes progressive pictures of fields.
-	Deinterlace Deinterlace
+	Deinterlace FieldMode
 	// Packets keeps the stream's packets for NextPacket, which is called in place of
 	// Read.
 	Packets bool

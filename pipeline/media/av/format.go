@@ -115,6 +115,16 @@ func IsMuxer(output *astiav.FormatContext, names string) bool {
 	return withString(names, func(n *C.char) C.int { return C.av_match_name(context(output).oformat.name, n) }) != 0
 }
 
+// GuessMuxer returns the name of the muxer that suits a file's name, empty for none
+// (av_guess_format).
+func GuessMuxer(file string) string {
+	f := withString(file, func(n *C.char) *C.AVOutputFormat { return C.av_guess_format(nil, n, nil) })
+	if f == nil {
+		return ""
+	}
+	return C.GoString(f.name)
+}
+
 // QueryCodec asks an output's container whether it takes a codec: 1, 0, or negative if
 // FFmpeg does not know (avformat_query_codec).
 func QueryCodec(output *astiav.FormatContext, id astiav.CodecID) int {

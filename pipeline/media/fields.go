@@ -123,12 +123,12 @@ type fieldProbe struct {
 	progressive int
 }
 
-// newFieldProbe returns nil where FFmpeg cannot look at such frames.
+// newFieldProbe returns nil if FFmpeg cannot look at such frames.
 func newFieldProbe(v Video, threads int) *fieldProbe {
 	if v.Height < 32 || v.Width < 32 {
 		return nil
 	}
-	// idet reads beyond rows of another length, as they have where the stream changes.
+	// idet reads beyond rows of another length, which frames have once the stream changes.
 	filter, err := NewFilter("[in0]copy,idet[out]", 1, v, threads)
 	if err != nil {
 		return nil

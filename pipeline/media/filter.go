@@ -15,7 +15,7 @@ import (
 	"retime/pipeline/media/pixel"
 )
 
-// ErrMore is returned by Filter.Receive where the filters want more input
+// ErrMore is returned by Filter.Receive if the filters want more input
 // before their next frame.
 var ErrMore = errors.New("more input is wanted")
 
@@ -126,7 +126,7 @@ func (f *Filter) picture(p *frame.Frame) (*astiav.Frame, error) {
 }
 
 // Receive returns the next filtered frame with one reference, its PTS in
-// TimeBase; ErrMore where the filters want more input first, and io.EOF behind
+// TimeBase; ErrMore if the filters want more input first, and io.EOF behind
 // the last frame. The frame's format must be planar.
 func (f *Filter) Receive() (*frame.Frame, error) {
 	picture := astiav.AllocFrame()
@@ -175,7 +175,7 @@ func (f *Filter) Close() {
 	f.graph.Free()
 }
 
-// Metadata returns what a filter has noted on f under key; ok is false where
+// Metadata returns what a filter has noted on f under key; ok is false if
 // there is nothing.
 func Metadata(f *frame.Frame, key string) (value string, ok bool) {
 	picture, ok := f.Native.(*astiav.Frame)

@@ -80,7 +80,7 @@ func download(f *astiav.Frame) (*astiav.Frame, error) {
 
 // insteadOf says which encoders there are for the codec of one that is not to be
 // had: those of this build that open on this machine. name may be of none, such as
-// "av1_nvenc". It is empty where that is no help.
+// "av1_nvenc". It is empty if that is no help.
 func insteadOf(name string) string {
 	id := astiav.CodecIDNone
 	if c := astiav.FindEncoderByName(name); c != nil {

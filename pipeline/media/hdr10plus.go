@@ -82,7 +82,7 @@ func seiUnit(data []byte) []byte {
 }
 
 // withUnit returns an access unit of start codes and NAL units with one more before
-// the first part of its picture; nil where there is no picture.
+// the first part of its picture; nil if there is no picture.
 func withUnit(access, unit []byte) []byte {
 	for at := 0; ; {
 		i := bytes.Index(access[at:], []byte{0, 0, 1})

@@ -38,7 +38,7 @@ func parseChoices(list []string) ([]choice, error) {
 }
 
 // chooseStreams returns the indices of the streams that the rules choose, in
-// order: all of them without rules, or where the first one leaves streams out.
+// order: all of them without rules, or if the first one leaves streams out.
 func chooseStreams(input *astiav.FormatContext, list []string) (map[int]bool, error) {
 	rules, err := parseChoices(list)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// DefaultSequenceRate is the rate of image sequences where ReaderOptions.Rate is
+// DefaultSequenceRate is the rate of image sequences if ReaderOptions.Rate is
 // nil, as FFmpeg's.
 const DefaultSequenceRate = 25
 
@@ -31,7 +31,7 @@ type sequence struct {
 
 var numberVerb = regexp.MustCompile(`%(0\d+)?d`)
 
-// newSequence reads a pattern; ok is false where name is none.
+// newSequence reads a pattern; ok is false if name is none.
 func newSequence(name string) (s sequence, ok bool) {
 	dir, base := filepath.Split(name)
 	at := numberVerb.FindStringIndex(base)
@@ -62,7 +62,7 @@ func (s sequence) number(file string) (n int, ok bool) {
 }
 
 // SequenceNumbers returns the numbers of an image sequence's files, ascending; nil
-// where name, such as frames/%05d.png, is the name of none.
+// if name, such as frames/%05d.png, is the name of none.
 func SequenceNumbers(name string) []int {
 	s, ok := newSequence(name)
 	if !ok || exists(name) {

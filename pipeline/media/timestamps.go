@@ -20,14 +20,14 @@ const (
 )
 
 // timestamps joins the clocks of an input whose timestamps jump, as recordings
-// that were interrupted or put together have them: where one stream is set anew,
+// that were interrupted or put together have them: if one stream is set anew,
 // its time goes on without a gap, and the others follow by the same distance, so
 // that sound and picture stay together.
 type timestamps struct {
 	name    string
 	log     *slog.Logger
 	leaps   bool  // the container allows for leaps ahead
-	end     int64 // stated, 0 where it is not
+	end     int64 // stated, 0 if it is not
 	streams map[int]*streamClock
 	offsets []int64 // of each clock that was met, to the first
 	warned  bool

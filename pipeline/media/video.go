@@ -28,28 +28,28 @@ type Video struct {
 	Format        frame.Format // of the frames that Read returns
 	Width, Height int
 	// Source is FFmpeg's name of the sample format in the file; it differs from
-	// Format.Name where that is packed or semi-planar.
+	// Format.Name if that is packed or semi-planar.
 	Source string
 	// TimeBase is the unit of PTS and Duration in seconds.
 	TimeBase *big.Rat
 	// Rate is the lowest frame rate whose grid holds all timestamps, as far as
-	// the first seconds tell, and Average the mean rate; nil where unknown.
+	// the first seconds tell, and Average the mean rate; nil if unknown.
 	Rate, Average *big.Rat
 	// Start is the time that counts as 0, in seconds: where the earliest of the
 	// file's streams begins.
 	Start *big.Rat
 	// FirstPTS is the first frame's timestamp and StreamPTS the one that the
-	// stream begins with, which differ where reading does not start there.
+	// stream begins with, which differ unless reading starts there.
 	FirstPTS, StreamPTS int64
-	// Duration is what the container states in seconds; nil where it does not.
+	// Duration is what the container states in seconds; nil if it does not.
 	Duration *big.Rat
-	// Frames is the count that the container states, 0 where it does not.
+	// Frames is the count that the container states, 0 if it does not.
 	Frames int64
 	// Timecode is that of the first frame as the container states it, such as
-	// "01:00:00:00", or with a semicolon before the frames where numbers are dropped;
-	// empty where it does not.
+	// "01:00:00:00", or with a semicolon before the frames if numbers are dropped;
+	// empty if it does not.
 	Timecode string
-	// Interlaced is set where the first picture is called so.
+	// Interlaced is set if the first picture is called so.
 	Interlaced bool
 }
 

@@ -36,7 +36,7 @@ static void put_peaks(struct bits *b, int flag, int rows, int columns, const AVR
 
 // Writes the user data of SMPTE ST 2094-40 (section 8 and annex of registered user
 // data by ITU-T T.35) for pictures of one window into data, which is zeroed. It
-// returns their size, 0 where f has none.
+// returns their size, 0 if f has none.
 static int hdr10plus(const AVFrame *f, uint8_t *data, int size)
 {
 	const AVFrameSideData *sd = av_frame_get_side_data(f, AV_FRAME_DATA_DYNAMIC_HDR_PLUS);

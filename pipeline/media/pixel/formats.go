@@ -40,7 +40,7 @@ func PlanarFormat(p astiav.PixelFormat) (frame.Format, bool) {
 }
 
 // PlanarTwin returns the smallest planar format that holds every sample of p: p
-// itself where that is planar. lossless is false where samples are rounded, as
+// itself if that is planar. lossless is false if samples are rounded, as
 // floating point ones are.
 func PlanarTwin(p astiav.PixelFormat) (twin astiav.PixelFormat, lossless, ok bool) {
 	if _, planar := PlanarFormat(p); planar {
@@ -86,7 +86,7 @@ var hostBigEndian = func() bool {
 	return *(*byte)(unsafe.Pointer(&word)) == 0
 }()
 
-// Loss is what becomes less where samples change their format, the gravest
+// Loss is what becomes less if samples change their format, the gravest
 // first; the zero value is nothing.
 type Loss struct {
 	alpha, colour bool // gone altogether
@@ -149,8 +149,8 @@ func LossBetween(p, t astiav.PixelFormat) Loss {
 }
 
 // Nearest returns the format among those the encoder takes, and that fit,
-// in which pictures in p lose least, the smallest of equals; p itself where the
-// encoder takes it or does not say. ok is false where none fits.
+// in which pictures in p lose least, the smallest of equals; p itself if the
+// encoder takes it or does not say. ok is false if none fits.
 func Nearest(p astiav.PixelFormat, taken []astiav.PixelFormat, fits func(astiav.PixelFormat) bool) (best astiav.PixelFormat, least Loss, ok bool) {
 	if len(taken) == 0 {
 		return p, Loss{}, fits(p)

@@ -50,7 +50,7 @@ func (s *Splicer) candidates(g Grouping) []map[string]string {
 	return []map[string]string{set}
 }
 
-// smartCRF is libx265's constant rate factor where none is given: its own is coarser
+// smartCRF is libx265's constant rate factor if none is given: its own is coarser
 // than what frames among others should be.
 const smartCRF = 18
 

@@ -1,7 +1,6 @@
 package pixel
 
 import (
-	"encoding/binary"
 	"math"
 	"math/bits"
 	"strings"
@@ -217,49 +216,51 @@ func rescaleRow(row []uint16, from, to int, full bool) {
 	}
 }
 
-// floatOrder is the byte order of d's samples.
-func floatOrder(d *av.PixelDescription) binary.ByteOrder {
-	if d.Has(av.PixelBigEndian) {
-		return binary.BigEndian
-	}
-	return binary.LittleEndian
+// floatRow views the floats of component c in row y, as words of the machine's byte order
+// if swapped is false; step is how many words are from one to the next.
+func floatRow(f *astiav.Frame, d *av.PixelDescription, c, y, n int) (words []uint32, step int, swapped bool) {
+	k := d.Components[c]
+	row := planeRow(f, k.Plane, y, k.Offset+(n-1)*k.Step+4)[k.Offset:]
+	words = unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(row))), len(row)/4)
+	return words, k.Step / 4, d.Has(av.PixelBigEndian) != hostBigEndian
 }
 
 // readFloats is readRow in floating point. Without a table the signals are even steps
 // from 0 to 1.
 func readFloats(row []uint16, f *astiav.Frame, d *av.PixelDescription, c, y int, table *signals) {
-	k := d.Components[c]
-	big := d.Has(av.PixelBigEndian)
-	p := planeRow(f, k.Plane, y, k.Offset+(len(row)-1)*k.Step+4)[k.Offset:]
+	words, step, swapped := floatRow(f, d, c, y, len(row))
 	for x := range row {
-		word := binary.LittleEndian.Uint32(p[x*k.Step:])
-		if big {
+		word := words[x*step]
+		if swapped {
 			word = bits.ReverseBytes32(word)
 		}
-		v := math.Float32frombits(word)
-		switch {
-		case table != nil:
-			row[x] = table.nearest(v)
-		case !(v > 0): //nolint:staticcheck // not a number is no light
-			row[x] = 0
-		case v < 1:
-			row[x] = uint16(float32(v*65535) + 0.5)
-		default:
+		if table != nil {
+			row[x] = table.nearest(word)
+			continue
+		}
+		switch v := math.Float32frombits(word); {
+		case v >= 1:
 			row[x] = 65535
+		case v > 0:
+			row[x] = uint16(float32(v*65535) + 0.5)
+		default: // also what is not a number
+			row[x] = 0
 		}
 	}
 }
 
 // writeFloats is the inverse of readFloats.
 func writeFloats(row []uint16, f *astiav.Frame, d *av.PixelDescription, c, y int, table *signals) {
-	k := d.Components[c]
-	order := floatOrder(d)
-	p := planeRow(f, k.Plane, y, k.Offset+(len(row)-1)*k.Step+4)[k.Offset:]
+	words, step, swapped := floatRow(f, d, c, y, len(row))
 	for x, s := range row {
 		v := float32(s) / 65535
 		if table != nil {
 			v = table.value[s]
 		}
-		order.PutUint32(p[x*k.Step:], math.Float32bits(v))
+		word := math.Float32bits(v)
+		if swapped {
+			word = bits.ReverseBytes32(word)
+		}
+		words[x*step] = word
 	}
 }

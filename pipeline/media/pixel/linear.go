@@ -67,15 +67,18 @@ func eotf2084(e float64) float64 {
 	return math.Pow(max(p-c1, 0)/(c2-c3*p), 1/n2084)
 }
 
-// nearest is the signal whose value is nearest to v.
-func (s *signals) nearest(v float32) uint16 {
+// nearest is the signal whose value is nearest to that of a float's bits. Negative values
+// and what is not a number are no light.
+func (s *signals) nearest(word uint32) uint16 {
+	const infinity = 0x7f800000
+	v := math.Float32frombits(word)
 	switch {
-	case !(v > 0): //nolint:staticcheck // not a number is no light
+	case word == 0 || word > infinity:
 		return 0
 	case v >= s.value[len(s.value)-1]:
 		return uint16(len(s.value) - 1)
 	}
-	upper := math.Float32bits(v) >> 16
+	upper := word >> 16
 	low, high := int(s.guess[upper]), int(s.guess[upper+1])+1
 	for high-low > 1 {
 		middle := (low + high) / 2

@@ -61,12 +61,16 @@ func (c *Clip) ReaderOptions() media.ReaderOptions { return c.Options.readerOpti
 func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 	o, p := &c.Options, c.Plan
 	w := media.WriterOptions{
-		Format: o.Output.Format, Codec: o.Output.VideoCodec, CRF: -1, Memory: memory, Options: o.Output.VideoOptions, PixelFormat: o.Output.PixelFormat,
-		Threads: o.Compute.Threads, Overwrite: o.Output.Overwrite, Rate: p.Rate, Start: p.Begin, Unit: p.Unit, Curve: p.Curve, End: p.To, Passes: p.Reopens(), Verify: !o.Output.NoVerify,
-		Audio: o.Timing.Audio, AudioCodec: o.Output.AudioCodec, AudioOptions: o.Output.AudioOptions, Log: o.Hooks.Log,
+		Format: o.Output.Format,
+		Encoder: media.EncoderOptions{
+			Codec: o.Output.VideoCodec, CRF: -1, Options: o.Output.VideoOptions, PixelFormat: o.Output.PixelFormat, Threads: o.Compute.Threads,
+		},
+		Memory: memory, Overwrite: o.Output.Overwrite, Verify: !o.Output.NoVerify,
+		Rate: p.Rate, Start: p.Begin, Unit: p.Unit, Curve: p.Curve, End: p.To, Passes: p.Reopens(),
+		Sound: media.SoundOptions{Mode: o.Timing.Audio, Codec: o.Output.AudioCodec, Options: o.Output.AudioOptions}, Log: o.Hooks.Log,
 	}
 	if o.Output.CRF != nil {
-		w.CRF = *o.Output.CRF
+		w.Encoder.CRF = *o.Output.CRF
 	}
 	return w
 }

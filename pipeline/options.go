@@ -397,7 +397,7 @@ func (o *Options) readerOptions() media.ReaderOptions {
 		ProbeFields: o.Input.Deinterlace == RefuseFields,
 	}
 	if o.Input.Deinterlace != IgnoreFields {
-		r.Deinterlace = media.Deinterlace(o.Input.Deinterlace)
+		r.Deinterlace = media.FieldMode(o.Input.Deinterlace)
 	}
 	return r
 }

@@ -35,15 +35,15 @@ type Sink interface {
 	WriteFrame(f *frame.Frame, from, to *big.Rat) error
 }
 
-// fileSink writes a file.
-type fileSink struct{ *media.Writer }
+// encoderSink encodes frames.
+type encoderSink struct{ *media.Encoder }
 
-// FileSink returns the Sink that encodes frames into w.
-func FileSink(w *media.Writer) Sink { return fileSink{w} }
+// EncoderSink returns the Sink that encodes frames by e.
+func EncoderSink(e *media.Encoder) Sink { return encoderSink{e} }
 
-func (s fileSink) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
+func (s encoderSink) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
 	if from == nil {
-		return s.Writer.WriteFrame(f)
+		return s.Encoder.WriteFrame(f)
 	}
 	return s.WriteFrameAt(f, from, to)
 }
@@ -124,7 +124,7 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 	}
 	defer writer.Abort()
 
-	line := clip.Line(FileSink(writer), s)
+	line := clip.Line(EncoderSink(writer.Encoder), s)
 	if err := clip.play(ctx, line, writer); err != nil {
 		return nil, err
 	}

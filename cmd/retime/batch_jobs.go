@@ -19,7 +19,6 @@ import (
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/batch"
 	"retime/pipeline/fault"
-	"retime/pipeline/media"
 )
 
 // batchClip is a conversion of a batch.
@@ -140,7 +139,7 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 
 // tidy removes what a killed run left unfinished.
 func (c *batchClip) tidy() error {
-	err := media.RemoveUnfinished(c.Output.File)
+	err := atomicfile.Sweep(c.Output.File)
 	if c.sidecar != "" && err == nil {
 		err = atomicfile.Sweep(c.sidecar)
 	}

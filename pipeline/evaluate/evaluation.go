@@ -11,6 +11,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/media/pixel"
 )
 
 // evaluation is one run.
@@ -120,7 +121,7 @@ type timedSink struct {
 	progress func()
 }
 
-func (*timedSink) NewFrame(like *frame.Frame) (*frame.Frame, error) { return media.NewFrame(like) }
+func (*timedSink) NewFrame(like *frame.Frame) (*frame.Frame, error) { return pixel.NewFrame(like) }
 
 func (s *timedSink) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error {
 	s.frames++
@@ -168,7 +169,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 }
 
 // NewFrame returns a frame for a method to fill in.
-func (*trial) NewFrame(like *frame.Frame) (*frame.Frame, error) { return media.NewFrame(like) }
+func (*trial) NewFrame(like *frame.Frame) (*frame.Frame, error) { return pixel.NewFrame(like) }
 
 // WriteFrame compares the next held-out frame with what was made for it.
 func (t *trial) WriteFrame(made *frame.Frame, _, _ *big.Rat) error {

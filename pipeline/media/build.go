@@ -1,17 +1,9 @@
 package media
 
-/*
-#cgo pkg-config: libavformat libavcodec libavutil
-#include <libavcodec/avcodec.h>
-#include <libavformat/avformat.h>
-#include <libavutil/avutil.h>
-*/
-import "C"
-
 import (
-	"fmt"
-
 	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/av"
 )
 
 // Build describes the FFmpeg libraries that the program runs with.
@@ -24,18 +16,8 @@ type Build struct {
 
 // FFmpeg returns the build at hand.
 func FFmpeg() Build {
-	b := Build{Version: C.GoString(C.av_version_info()), Licence: C.GoString(C.avutil_license())}
-	for _, l := range []struct {
-		name    string
-		version C.unsigned
-	}{
-		{"libavcodec", C.avcodec_version()},
-		{"libavformat", C.avformat_version()},
-		{"libavutil", C.avutil_version()},
-	} {
-		b.Libraries = append(b.Libraries, fmt.Sprintf("%s %d.%d.%d", l.name, l.version>>16, l.version>>8&0xff, l.version&0xff))
-	}
-	return b
+	version, licence := av.Version()
+	return Build{Version: version, Licence: licence, Libraries: av.Libraries()}
 }
 
 // HasEncoder says whether FFmpeg has an encoder of that name. Those that need

@@ -1,284 +1,294 @@
 package media
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
+	"log/slog"
+	"math/big"
 
 	"github.com/asticode/go-astiav"
 
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/container"
+	"retime/pipeline/media/pixel"
+	"retime/pipeline/media/timebase"
 )
 
-// pickEncoder finds the encoder named, or one that suits the container. Those
-// for raw frames, such as YUV4MPEG2, take them wrapped.
-func (w *Writer) pickEncoder() (*astiav.Codec, error) {
-	wraps := defaultVideoCodec(w.output) == wrappedFrame
-	if name := w.opt.Codec; name != "" && (!wraps || name != "rawvideo") {
-		codec := astiav.FindEncoderByName(name)
-		if codec == nil {
-			return nil, fault.New(fault.Usage, "encoder %q is not in this FFmpeg build%s; see ffmpeg -encoders", name, insteadOf(name))
-		}
-		if refuses(w.output, codec.ID()) {
-			return nil, fault.New(fault.Usage, "output %q: the %s container does not take %s; choose another Output.VideoCodec or file name",
-				w.target.name, w.output.OutputFormat().Name(), name)
-		}
-		return codec, nil
-	}
-	pictures := w.isContainer("image2,image2pipe,gif,apng,webp,webp_anim,avif")
-	if codec := astiav.FindEncoderByName("libx264"); codec != nil && !refuses(w.output, codec.ID()) && !wraps && !pictures {
-		return codec, nil
-	}
-	if codec := astiav.FindEncoder(defaultVideoCodec(w.output)); codec != nil {
-		return codec, nil
-	}
-	return nil, fault.New(fault.Usage, "output %q: the %s container holds no video that this FFmpeg build encodes",
-		w.target.name, w.output.OutputFormat().Name())
+// Encoder makes packets of frames. It is used by one goroutine.
+type Encoder struct {
+	log     *slog.Logger
+	file    string // that packets are for, in messages
+	source  *Source
+	codec   *astiav.Codec
+	context *astiav.CodecContext
+	packer  *pixel.Packer
+	pool    pixel.Pool
+	packet  *astiav.Packet
+	put     func(*astiav.Packet) error // gets each packet, which it may empty
+	times   frameTimes
+	hdr     hdr10Plus
 }
 
-// openEncoder opens codec with the sample format that suits it.
-func (w *Writer) openEncoder(codec *astiav.Codec) error {
-	v, source := w.source.Video(), w.carried()
-	format, lost, err := w.pickFormat(codec, source)
-	if err != nil {
-		return err
-	}
-	err = w.tryEncoder(codec, format)
-	if whole := wholeBlocks(v.Width, v.Height); err != nil && w.opt.PixelFormat == "" && !whole(format) {
-		// Some take only sizes that are whole blocks of chroma samples.
-		if other, l, ok := nearestFormat(source, w.formats(codec), whole); ok && w.tryEncoder(codec, other) == nil {
-			format, lost, err = other, l, nil
-		}
-	}
-	if err != nil {
-		return err
-	}
-	switch {
-	case format == source || w.opt.PixelFormat != "":
-	case lost == loss{}:
-		w.log.Info("the encoder does not take such pictures in the source's sample format; another one holds all of it",
-			"encoder", codec.Name(), "source", source, "written", format)
-	default:
-		w.log.Warn("the encoder takes no sample format that holds all of the source",
-			"encoder", codec.Name(), "source", source, "written", format, "lost", lost)
-	}
-	return nil
+// frameTimes are the times of the frames that went to an encoder, in its time base.
+type frameTimes struct {
+	first   int64           // number of the first frame
+	frames  int64           // that came
+	last    int64           // time of the last frame by WriteFrameAt
+	lengths map[int64]int64 // of frames in the encoder, by their times
 }
 
-// wholeBlocks says of a format whether each chroma sample of such pictures
-// stands for a whole block.
-func wholeBlocks(width, height int) func(astiav.PixelFormat) bool {
-	return func(p astiav.PixelFormat) bool {
-		d := describe(p)
-		return width&(1<<d.log2_chroma_w-1) == 0 && height&(1<<d.log2_chroma_h-1) == 0
+// NewEncoder opens an encoder as Create does for a file called name, but gives its
+// packets to put, which may keep them; no file is made. opt.Format says which container
+// they are for, or if it is empty name does. The first frame is number first of the
+// whole.
+func NewEncoder(ctx context.Context, name string, source *Reader, opt WriterOptions, first int64, put func(Packet) error) (*Encoder, error) {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
 	}
-}
-
-func anySize(astiav.PixelFormat) bool { return true }
-
-func (w *Writer) tryEncoder(codec *astiav.Codec, format astiav.PixelFormat) error {
-	v := w.source.Video()
-	num, den := w.opt.Rate.Num(), w.opt.Rate.Denom()
-	if !num.IsInt64() || !den.IsInt64() || num.Int64() > 1<<31-1 || den.Int64() > 1<<31-1 {
-		return fault.New(fault.Usage, "rate %s: numerator and denominator must be below 2^31", w.opt.Rate.RatString())
-	}
-	w.describeSamples(format)
-	e := astiav.AllocCodecContext(codec)
-	e.SetWidth(v.Width)
-	e.SetHeight(v.Height)
-	e.SetPixelFormat(format)
-	e.SetTimeBase(astiav.NewRational(int(den.Int64()), int(num.Int64())))
-	if u := w.opt.Unit; u != nil {
-		e.SetTimeBase(astiav.NewRational(int(u.Num().Int64()), int(u.Denom().Int64())))
-	}
-	e.SetFramerate(astiav.NewRational(int(num.Int64()), int(den.Int64())))
-	e.SetSampleAspectRatio(w.source.input.GuessSampleAspectRatio(w.source.stream, nil))
-	e.SetThreadCount(w.opt.Threads)
-	if globalHeader(w.output) || w.apart {
-		e.SetFlags(e.Flags().Add(astiav.CodecContextFlagGlobalHeader))
-	}
-	options, err := w.encoderOptions(codec)
-	if err != nil {
-		e.Free()
-		return err
-	}
-	defer options.Free()
-	var message string
-	if onlyOnDevice(codec) {
-		message, err = prepareUpload(e, codec, format)
-	}
-	if err == nil {
-		message, err = withMessage(func() error { return e.Open(codec, options) })
-	}
-	if err != nil {
-		e.Free()
-		return fault.New(fault.Usage, "encoder %s refuses %dx%d %s with these options: %w%s%s%s",
-			codec.Name(), v.Width, v.Height, format, err, detail(message), oddSizeHint(v, format), insteadOf(codec.Name()))
-	}
-	if left := options.Get("", nil, astiav.NewDictionaryFlags(astiav.DictionaryFlagIgnoreSuffix)); left != nil {
-		err := fault.New(fault.Usage, "encoder %s has no option %q", codec.Name(), left.Key())
-		e.Free()
-		return err
-	}
-	w.encoder, w.codec, w.unit = e, codec, e.TimeBase()
-	return nil
-}
-
-// describeSamples settles how pictures go to an encoder that takes them in
-// format, and what their samples stand for there.
-func (w *Writer) describeSamples(format astiav.PixelFormat) {
-	v, source, c := w.source.Video(), w.carried(), w.source.colour
-	w.colour = c.in(format, source, v.Height)
-	w.repack.to = w.colour.layout(v.Width, v.Height, format)
-	w.restore = repacker{to: c.layout(v.Width, v.Height, source), twin: true}
-}
-
-// oddSizeHint says what helps where an encoder takes even sizes only.
-func oddSizeHint(v Video, format astiav.PixelFormat) string {
-	if wholeBlocks(v.Width, v.Height)(format) {
-		return ""
-	}
-	return "; the size is odd: Output.PixelFormat yuv444p or another Output.VideoCodec, such as libvpx-vp9, keeps every pixel"
-}
-
-// pickFormat chooses the encoder's sample format and says what is lost by it.
-func (w *Writer) pickFormat(codec *astiav.Codec, source astiav.PixelFormat) (astiav.PixelFormat, loss, error) {
-	name := w.opt.PixelFormat
-	if name != "" {
-		p := astiav.FindPixelFormatByName(name)
-		if p == astiav.PixelFormatNone {
-			return 0, loss{}, fault.New(fault.Usage, "sample format %q does not exist; see ffmpeg -pix_fmts", name)
-		}
-		if taken := w.formats(codec); len(taken) > 0 && !slices.Contains(taken, p) {
-			return 0, loss{}, fault.New(fault.Usage, "encoder %s does not take %s; it takes %s", codec.Name(), name, formatNames(taken))
-		}
-		return p, lossBetween(source, p), nil
-	}
-	best, lost, _ := nearestFormat(source, w.formats(codec), anySize)
-	return best, lost, nil
-}
-
-// carried is the source's sample format, or the planar one that stands for it
-// where frames cannot be made in it.
-func (w *Writer) carried() astiav.PixelFormat {
-	if w.source.planes.only {
-		return w.source.planes.repack.to.format
-	}
-	return astiav.FindPixelFormatByName(w.source.Video().Source)
-}
-
-// formats are the sample formats that an encoder takes; empty where it takes all.
-func (w *Writer) formats(codec *astiav.Codec) []astiav.PixelFormat {
-	switch {
-	case codec.ID() == wrappedFrame:
-		return filterFormats(yuv4mpegHolds)
-	case codec.Name() == "rawvideo":
-		return filterFormats(hasRawTag)
-	case codec.Name() == "mjpeg":
-		return slices.DeleteFunc(codec.PixelFormats(), func(p astiav.PixelFormat) bool { return !alwaysFull(p) }) // as JPEG is
-	}
-	if onlyOnDevice(codec) {
-		return filterFormats(func(p astiav.PixelFormat) bool { return slices.Contains(uploadable, p.Name()) })
-	}
-	return slices.DeleteFunc(inMemory(codec.PixelFormats()), func(p astiav.PixelFormat) bool { return has(describe(p), paletted) })
-}
-
-func formatNames(formats []astiav.PixelFormat) string {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		names[i] = f.Name()
-	}
-	return strings.Join(names, ", ")
-}
-
-func (w *Writer) encoderOptions(codec *astiav.Codec) (*astiav.Dictionary, error) {
-	c := w.colour
-	set := map[string]string{
-		"color_primaries":        strconv.Itoa(int(c.primaries)),
-		"color_trc":              strconv.Itoa(int(c.transfer)),
-		"colorspace":             strconv.Itoa(int(c.matrix)),
-		"color_range":            strconv.Itoa(int(c.extent)),
-		"chroma_sample_location": strconv.Itoa(int(c.chroma)),
-	}
-	hasCRF := encoderHasOption(codec, "crf")
-	switch {
-	case w.opt.CRF >= 0 && !hasCRF:
-		return nil, fault.New(fault.Usage, "encoder %s has no constant rate factor; leave Output.CRF out or set its quality with Output.VideoOptions", codec.Name())
-	case w.opt.CRF >= 0:
-		set["crf"] = strconv.Itoa(w.opt.CRF)
-	case codec.Name() == "libx264":
-		set["crf"] = strconv.Itoa(DefaultCRF)
-	}
-	if v := w.source.Video(); codec.Name() == "libx264" && v.Width*v.Height > largePicture {
-		set["rc-lookahead"] = "20"
-	}
-	if codec.Name() == "libvpx" && hasAlpha(describe(w.repack.to.format)) {
-		set["auto-alt-ref"] = "0" // which VP8 has for pictures without alpha only
-	}
-	if _, own := w.opt.Options["qp"]; own && w.opt.CRF < 0 {
-		delete(set, "crf")
-	}
-	maps.Copy(set, w.opt.Options)
-	// The user's own parameters come behind, so that they prevail.
-	prepend := func(key, value string) { set[key] = strings.TrimSuffix(value+":"+set[key], ":") }
-	if key, value := hdrOption(codec.Name(), w.source); key != "" {
-		prepend(key, value)
-	}
-	if codec.Name() == "libx265" {
-		prepend("x265-params", "log-level=error") // it would write to standard error past FFmpeg's log
-	}
-	options := astiav.NewDictionary()
-	for _, k := range slices.Sorted(maps.Keys(set)) {
-		if err := options.Set(k, set[k], 0); err != nil {
-			return nil, fmt.Errorf("encoder option %s=%s: %w", k, set[k], err)
-		}
-	}
-	return options, nil
-}
-
-// encodable returns a new reference to f's picture in the encoder's format.
-func (w *Writer) encodable(f *frame.Frame) (*astiav.Frame, error) {
-	picture, ok := f.Native.(*astiav.Frame)
-	if !ok {
-		return nil, errors.New("frame does not come from this writer or its source")
-	}
-	want := w.repack.to
-	made := w.source.planes.light && picture.PixelFormat() == w.source.planes.repack.to.format
-	if !made && picture.PixelFormat() == want.format && picture.Width() == want.width && picture.Height() == want.height {
-		if c := picture.Clone(); c != nil {
-			return c, nil
-		}
-		return nil, errors.New("out of memory")
-	}
-	from := w.source.colour.layout(picture.Width(), picture.Height(), picture.PixelFormat())
-	if from.format != w.source.planes.repack.to.format {
-		return w.repacked(picture, from)
-	}
-	// Frames that were made go the way that the source's do.
-	from.full = w.restore.to.full
-	if !made && (from.format == w.restore.to.format || w.repack.moves(from) && w.repack.moves(w.restore.to)) {
-		return w.repacked(picture, from)
-	}
-	restored, err := w.restore.convert(picture, from)
+	output, err := newContainer(name, name, opt.Format)
 	if err != nil {
 		return nil, err
 	}
-	if made && w.restore.to.format == want.format {
-		w.colour.tag(restored)
-		return restored, nil
+	defer output.Free()
+	e, err := newEncoder(output, name, source.Source(), &opt, func(p *astiav.Packet) error { return put(takePacket(p)) })
+	if err != nil {
+		return nil, err
 	}
-	defer restored.Free()
-	return w.repacked(restored, w.restore.to)
+	e.times.first = first
+	if e.codec.ID() == av.CodecIDWrapped {
+		err = fault.New(fault.Usage, "the %s container takes frames as they are, which cannot be kept in parts; choose another Output.Format", container.Name(output))
+	} else {
+		err = ctx.Err()
+	}
+	if err != nil {
+		e.Abort()
+		return nil, err
+	}
+	return e, nil
 }
 
-func (w *Writer) repacked(picture *astiav.Frame, from layout) (*astiav.Frame, error) {
-	out, err := w.repack.convert(picture, from)
-	if err == nil {
-		w.colour.tag(out)
+// newEncoder opens the encoder of an output's video.
+func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *WriterOptions, put func(*astiav.Packet) error) (*Encoder, error) {
+	codec, err := pickEncoder(output, file, opt.Encoder.Codec)
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	e := &Encoder{
+		log: opt.Log, file: file, source: source, codec: codec, pool: pixel.Pool{Memory: opt.Memory}, packet: astiav.AllocPacket(), put: put,
+		times: frameTimes{last: -1 << 62, lengths: map[int64]int64{}},
+	}
+	if writesHDR10Plus(source, codec.Name()) {
+		e.hdr = hdr10Plus{}
+	}
+	if err := e.open(opt, opt.Encoder.GlobalHeader || av.WantsGlobalHeader(output)); err != nil {
+		e.Abort()
+		return nil, err
+	}
+	return e, nil
+}
+
+// open opens the encoder with the sample format that suits it.
+func (e *Encoder) open(opt *WriterOptions, globalHeader bool) error {
+	try := func(format astiav.PixelFormat) error { return e.try(format, opt, globalHeader) }
+	if name := opt.Encoder.PixelFormat; name != "" {
+		format, err := namedFormat(e.codec, name)
+		if err != nil {
+			return err
+		}
+		return try(format)
+	}
+	v, source := &e.source.Video, e.source.Pixels.Carried()
+	taken := encoderFormats(e.codec)
+	format, lost, _ := pixel.Nearest(source, taken, pixel.AnySize)
+	err := try(format)
+	if whole := pixel.WholeBlocks(v.Width, v.Height); err != nil && !whole(format) {
+		// Some take only sizes that are whole blocks of chroma samples.
+		if other, l, ok := pixel.Nearest(source, taken, whole); ok && try(other) == nil {
+			format, lost, err = other, l, nil
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case format == source:
+	case lost == pixel.Loss{}:
+		e.log.Info("the encoder does not take such pictures in the source's sample format; another one holds all of it",
+			"encoder", e.codec.Name(), "source", source, "written", format)
+	default:
+		e.log.Warn("the encoder takes no sample format that holds all of the source",
+			"encoder", e.codec.Name(), "source", source, "written", format, "lost", lost)
+	}
+	return nil
+}
+
+// try opens the encoder for pictures in format.
+func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeader bool) error {
+	v := &e.source.Video
+	num, den := opt.Rate.Num(), opt.Rate.Denom()
+	if !num.IsInt64() || !den.IsInt64() || num.Int64() > 1<<31-1 || den.Int64() > 1<<31-1 {
+		return fault.New(fault.Usage, "rate %s: numerator and denominator must be below 2^31", opt.Rate.RatString())
+	}
+	packer := pixel.NewPacker(e.source.Pixels, format)
+	c := astiav.AllocCodecContext(e.codec)
+	c.SetWidth(v.Width)
+	c.SetHeight(v.Height)
+	c.SetPixelFormat(format)
+	c.SetTimeBase(astiav.NewRational(int(den.Int64()), int(num.Int64())))
+	if u := opt.Unit; u != nil {
+		c.SetTimeBase(astiav.NewRational(int(u.Num().Int64()), int(u.Denom().Int64())))
+	}
+	c.SetFramerate(astiav.NewRational(int(num.Int64()), int(den.Int64())))
+	c.SetSampleAspectRatio(e.source.Aspect)
+	c.SetThreadCount(opt.Encoder.Threads)
+	if globalHeader {
+		c.SetFlags(c.Flags().Add(astiav.CodecContextFlagGlobalHeader))
+	}
+	options, err := encoderSettings(e.codec, &opt.Encoder, e.source, format, packer.Colour())
+	if err != nil {
+		c.Free()
+		return err
+	}
+	defer options.Free()
+	message, err := av.WithMessage(func() error {
+		if onlyOnDevice(e.codec) {
+			if err := av.PrepareUpload(c, e.codec, format); err != nil {
+				return err
+			}
+		}
+		return c.Open(e.codec, options)
+	})
+	if err != nil {
+		c.Free()
+		return fault.New(fault.Usage, "encoder %s refuses %dx%d %s with these options: %w%s%s%s",
+			e.codec.Name(), v.Width, v.Height, format, err, detail(message), oddSizeHint(v, format), insteadOf(e.codec.Name()))
+	}
+	if left := options.Get("", nil, astiav.NewDictionaryFlags(astiav.DictionaryFlagIgnoreSuffix)); left != nil {
+		c.Free()
+		return fault.New(fault.Usage, "encoder %s has no option %q", e.codec.Name(), left.Key())
+	}
+	e.context, e.packer = c, packer
+	return nil
+}
+
+// Parameters are those of the encoder.
+func (e *Encoder) Parameters() Parameters {
+	c := e.context
+	return Parameters{
+		Encoder: e.codec.Name(), Width: c.Width(), Height: c.Height(), PixelFormat: c.PixelFormat().Name(),
+		TimeBase: [2]int{c.TimeBase().Num(), c.TimeBase().Den()}, Header: av.Header(c),
+	}
+}
+
+// NewFrame returns a frame that WriteFrame takes without copying; see pixel.Pool. It may
+// be called from several goroutines.
+func (e *Encoder) NewFrame(like *frame.Frame) (*frame.Frame, error) { return e.pool.NewFrame(like) }
+
+// WriteFrame encodes f as the next frame. f must come from the source or from
+// NewFrame; the caller keeps its reference.
+func (e *Encoder) WriteFrame(f *frame.Frame) error { return e.encode(f, e.number()) }
+
+// number is the next frame's.
+func (e *Encoder) number() int64 { return e.times.first + e.times.frames }
+
+// WriteFrameAt encodes f as the frame from one time of the output to another, in
+// seconds. Times rise.
+func (e *Encoder) WriteFrameAt(f *frame.Frame, from, to *big.Rat) error {
+	tb := e.context.TimeBase()
+	t := max(timebase.Ticks(from, tb), e.times.last+1)
+	e.times.last = t
+	e.times.lengths[t] = max(timebase.Ticks(to, tb)-t, 1)
+	return e.encode(f, t)
+}
+
+func (e *Encoder) encode(f *frame.Frame, pts int64) error {
+	picture, err := e.packer.Pack(f)
+	if err == nil {
+		picture, err = e.upload(picture)
+	}
+	if err != nil {
+		return cannotWrite(e.file, err)
+	}
+	defer picture.Free()
+	picture.SetPts(pts)
+	av.ResetPictureType(picture)
+	if e.hdr != nil {
+		e.hdr.note(picture, pts)
+	}
+	number := e.number()
+	e.times.frames++
+	if err := e.context.SendFrame(picture); err != nil {
+		return cannotWrite(e.file, fmt.Errorf("encode frame %d: %w", number, err))
+	}
+	return e.drain()
+}
+
+// upload returns a copy of f on the encoder's device, if it has one. It takes f over.
+func (e *Encoder) upload(f *astiav.Frame) (*astiav.Frame, error) {
+	if !av.WantsUpload(e.context) {
+		return f, nil
+	}
+	defer f.Free()
+	out := astiav.AllocFrame()
+	if err := av.Upload(e.context, out, f); err != nil {
+		out.Free()
+		return nil, fmt.Errorf("upload a picture to the device: %w", err)
+	}
+	return out, nil
+}
+
+// drain puts out what the encoder has ready.
+func (e *Encoder) drain() error {
+	for {
+		err := e.context.ReceivePacket(e.packet)
+		if errors.Is(err, astiav.ErrEagain) || errors.Is(err, astiav.ErrEof) {
+			return nil
+		} else if err != nil {
+			return cannotWrite(e.file, fmt.Errorf("encode: %w", err))
+		}
+		if d, ok := e.times.lengths[e.packet.Pts()]; ok {
+			e.packet.SetDuration(d)
+			delete(e.times.lengths, e.packet.Pts())
+		} else if e.packet.Duration() == 0 {
+			e.packet.SetDuration(1)
+		}
+		if e.hdr != nil {
+			if err := e.hdr.add(e.packet); err != nil {
+				return cannotWrite(e.file, err)
+			}
+		}
+		if err := e.put(e.packet); err != nil {
+			return err
+		}
+	}
+}
+
+// Finish puts out what the encoder still holds. An encoder that got no frames holds
+// nothing.
+func (e *Encoder) Finish() error {
+	if e.times.frames == 0 {
+		return nil
+	}
+	if err := e.context.SendFrame(nil); err != nil && !errors.Is(err, astiav.ErrEof) {
+		return cannotWrite(e.file, fmt.Errorf("encode: %w", err))
+	}
+	return e.drain()
+}
+
+// Abort frees everything but the frames handed out. It may be called more than once.
+func (e *Encoder) Abort() {
+	if e.packet != nil {
+		e.packet.Free()
+		e.packet = nil
+	}
+	if e.packer != nil {
+		e.packer.Close()
+	}
+	e.pool.Close()
+	if e.context != nil {
+		e.context.Free()
+		e.context = nil
+	}
 }

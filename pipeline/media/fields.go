@@ -1,37 +1,28 @@
 package media
 
-/*
-#cgo pkg-config: libavfilter libavutil
-#include <libavfilter/buffersink.h>
-#include <libavutil/frame.h>
-*/
-import "C"
-
 import (
 	"errors"
 	"io"
 	"math/big"
 	"strconv"
 
-	"github.com/asticode/go-astiav"
-
 	"retime/frame"
 	"retime/pipeline/fault"
 )
 
-// Deinterlace says what becomes of interlaced pictures.
-type Deinterlace string
+// FieldMode says what becomes of interlaced pictures.
+type FieldMode string
 
 // What becomes of them.
 const (
 	// KeepFields takes pictures as they are.
-	KeepFields Deinterlace = ""
+	KeepFields FieldMode = ""
 	// EachField makes a picture of each field, at twice the rate.
-	EachField Deinterlace = "field"
+	EachField FieldMode = "field"
 	// EachFrame makes a picture of each pair of fields.
-	EachFrame Deinterlace = "frame"
+	EachFrame FieldMode = "frame"
 	// Telecine finds the film's frames in 3:2 pulldown and drops the repeats.
-	Telecine Deinterlace = "telecine"
+	Telecine FieldMode = "telecine"
 )
 
 // fieldFilter makes progressive pictures of a reader's.
@@ -44,7 +35,7 @@ type fieldFilter struct {
 }
 
 // newFieldFilter changes v to what the filter's pictures are.
-func newFieldFilter(how Deinterlace, v *Video, threads int, next func() (*frame.Frame, error)) (*fieldFilter, error) {
+func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Frame, error)) (*fieldFilter, error) {
 	var graph string
 	rate := big.NewRat(1, 1)
 	switch how {
@@ -119,14 +110,6 @@ func (f *fieldFilter) feed() error {
 	return f.filter.Send(0, in, in.PTS)
 }
 
-// sampleFormat is the name of the received frames' format.
-func (f *Filter) sampleFormat() string {
-	return astiav.PixelFormat(C.av_buffersink_get_format(native[C.AVFilterContext](f.output))).Name()
-}
-
-// interlacedFlag says whether f's decoder calls it interlaced.
-func interlacedFlag(f *astiav.Frame) bool { return rawFrame(f).interlaced_frame != 0 }
-
 // probedFrames is how many frames are looked at for interlacing.
 const probedFrames = 60
 
@@ -140,12 +123,12 @@ type fieldProbe struct {
 	progressive int
 }
 
-// newFieldProbe returns nil where FFmpeg cannot look at such frames.
+// newFieldProbe returns nil if FFmpeg cannot look at such frames.
 func newFieldProbe(v Video, threads int) *fieldProbe {
 	if v.Height < 32 || v.Width < 32 {
 		return nil
 	}
-	// idet reads beyond rows of another length, as they have where the stream changes.
+	// idet reads beyond rows of another length, which frames have once the stream changes.
 	filter, err := NewFilter("[in0]copy,idet[out]", 1, v, threads)
 	if err != nil {
 		return nil

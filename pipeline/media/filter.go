@@ -1,35 +1,21 @@
 package media
 
-/*
-#cgo pkg-config: libavfilter libavutil
-#include <stdlib.h>
-#include <libavfilter/buffersink.h>
-#include <libavutil/dict.h>
-#include <libavutil/frame.h>
-
-static const char *frame_metadata(const AVFrame *f, const char *key)
-{
-	const AVDictionaryEntry *e = av_dict_get(f->metadata, key, NULL, 0);
-	return e ? e->value : NULL;
-}
-*/
-import "C"
-
 import (
 	"errors"
 	"fmt"
 	"io"
 	"math/big"
 	"strconv"
-	"unsafe"
 
 	"github.com/asticode/go-astiav"
 
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/pixel"
 )
 
-// ErrMore is returned by Filter.Receive where the filters want more input
+// ErrMore is returned by Filter.Receive if the filters want more input
 // before their next frame.
 var ErrMore = errors.New("more input is wanted")
 
@@ -50,7 +36,7 @@ type Filter struct {
 func NewFilter(description string, inputs int, v Video, threads int) (*Filter, error) {
 	f := &Filter{graph: astiav.AllocFilterGraph(), format: v.Format.Name, width: v.Width, height: v.Height}
 	f.graph.SetThreadCount(threads)
-	message, err := withMessage(func() error { return f.configure(description, inputs, v) })
+	message, err := av.WithMessage(func() error { return f.configure(description, inputs, v) })
 	if err != nil {
 		f.Close()
 		return nil, fault.New(fault.Usage, "filters %q: %w%s", description, err, detail(message))
@@ -120,7 +106,7 @@ func (f *Filter) picture(p *frame.Frame) (*astiav.Frame, error) {
 	}
 	own, ok := p.Native.(*astiav.Frame)
 	if !ok || own.PixelFormat().Name() != f.format || own.Width() != f.width || own.Height() != f.height {
-		c, err := NewFrame(p)
+		c, err := pixel.NewFrame(p)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +126,7 @@ func (f *Filter) picture(p *frame.Frame) (*astiav.Frame, error) {
 }
 
 // Receive returns the next filtered frame with one reference, its PTS in
-// TimeBase; ErrMore where the filters want more input first, and io.EOF behind
+// TimeBase; ErrMore if the filters want more input first, and io.EOF behind
 // the last frame. The frame's format must be planar.
 func (f *Filter) Receive() (*frame.Frame, error) {
 	picture := astiav.AllocFrame()
@@ -154,10 +140,10 @@ func (f *Filter) Receive() (*frame.Frame, error) {
 		}
 		return nil, fmt.Errorf("filter a frame: %w", err)
 	}
-	format, planar := planarFormat(picture.PixelFormat())
+	format, planar := pixel.PlanarFormat(picture.PixelFormat())
 	planes, ok := []frame.Plane(nil), false
 	if planar {
-		planes, ok = framePlanes(picture, format)
+		planes, ok = pixel.Planes(picture, format)
 	}
 	if !ok {
 		err := fmt.Errorf("filtered frames in %s have no planes", picture.PixelFormat())
@@ -171,9 +157,12 @@ func (f *Filter) Receive() (*frame.Frame, error) {
 
 // TimeBase is the unit of the received frames' PTS in seconds.
 func (f *Filter) TimeBase() *big.Rat {
-	tb := C.av_buffersink_get_time_base(native[C.AVFilterContext](f.output))
-	return big.NewRat(int64(tb.num), int64(tb.den))
+	tb := av.SinkTimeBase(f.output)
+	return big.NewRat(int64(tb.Num()), int64(tb.Den()))
 }
+
+// sampleFormat is the name of the received frames' format.
+func (f *Filter) sampleFormat() string { return av.SinkFormat(f.output).Name() }
 
 // Close frees everything but the frames handed out.
 func (f *Filter) Close() {
@@ -186,15 +175,12 @@ func (f *Filter) Close() {
 	f.graph.Free()
 }
 
-// Metadata returns what a filter has noted on f under key; ok is false where
+// Metadata returns what a filter has noted on f under key; ok is false if
 // there is nothing.
 func Metadata(f *frame.Frame, key string) (value string, ok bool) {
 	picture, ok := f.Native.(*astiav.Frame)
 	if !ok {
 		return "", false
 	}
-	k := C.CString(key)
-	defer C.free(unsafe.Pointer(k))
-	v := C.frame_metadata((*C.AVFrame)(picture.UnsafePointer()), k)
-	return C.GoString(v), v != nil
+	return av.FrameMetadata(picture, key)
 }

@@ -100,7 +100,7 @@ func TestHDR10Plus(t *testing.T) {
 		}
 		out := filepath.Join(t.TempDir(), name)
 		w, err := Create(ctx, out, source, WriterOptions{
-			Codec: "libx265", CRF: 40, Rate: big.NewRat(24, 1), Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1)), Verify: true,
+			Encoder: EncoderOptions{Codec: "libx265", CRF: 40}, Rate: big.NewRat(24, 1), Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1)), Verify: true,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -1,20 +1,14 @@
 package media
 
-/*
-#cgo pkg-config: libavformat
-#include <stdlib.h>
-#include <libavformat/avformat.h>
-*/
-import "C"
-
 import (
+	"errors"
 	"fmt"
 	"strings"
-	"unsafe"
 
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/fault"
+	"retime/pipeline/media/av"
 )
 
 // choice is one rule of a selection of streams, after ffmpeg's -map.
@@ -44,7 +38,7 @@ func parseChoices(list []string) ([]choice, error) {
 }
 
 // chooseStreams returns the indices of the streams that the rules choose, in
-// order: all of them without rules, or where the first one leaves streams out.
+// order: all of them without rules, or if the first one leaves streams out.
 func chooseStreams(input *astiav.FormatContext, list []string) (map[int]bool, error) {
 	rules, err := parseChoices(list)
 	if err != nil {
@@ -75,18 +69,16 @@ func chooseStreams(input *astiav.FormatContext, list []string) (map[int]bool, er
 	return chosen, nil
 }
 
-func (c choice) matches(input *astiav.FormatContext, s *astiav.Stream) (bool, error) {
-	spec := C.CString(c.spec)
-	defer C.free(unsafe.Pointer(spec))
-	var n C.int
-	message, _ := withMessage(func() error {
-		n = C.avformat_match_stream_specifier(native[C.AVFormatContext](input), native[C.AVStream](s), spec)
+func (c choice) matches(input *astiav.FormatContext, s *astiav.Stream) (match bool, err error) {
+	var ok bool
+	message, _ := av.WithMessage(func() error {
+		match, ok = av.MatchStream(input, s, c.spec)
 		return nil
 	})
-	if n < 0 {
+	if !ok {
 		return false, fault.New(fault.Usage, "Input.Map %q: %q is no stream specifier%s", c.text, c.spec, detail(message))
 	}
-	return n > 0, nil
+	return match, nil
 }
 
 // listStreams names the input's streams for messages.
@@ -97,4 +89,40 @@ func listStreams(input *astiav.FormatContext) string {
 		parts = append(parts, fmt.Sprintf("0:%d (%s, %s)", s.Index(), p.MediaType(), p.CodecID()))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// choose finds the streams that the rules choose, and among them the video: the one that
+// has the most pixels and is not a cover picture.
+func (d *demuxer) choose(rules []string) (err error) {
+	if d.chosen, err = chooseStreams(d.input, rules); err != nil {
+		return err
+	}
+	pixels := -1
+	for _, s := range d.input.Streams() {
+		p := s.CodecParameters()
+		if p.CodecType() != astiav.MediaTypeVideo || av.IsAttachedPicture(s) || !d.chosen[s.Index()] {
+			continue
+		}
+		if n := p.Width() * p.Height(); n > pixels {
+			d.video, pixels = s, n
+		}
+	}
+	switch {
+	case d.video != nil:
+		p := d.video.CodecParameters()
+		return d.checkSize(p.Width(), p.Height())
+	case len(rules) > 0:
+		return fault.New(fault.Usage, "Input.Map chooses no video stream of %q; it has %s", d.name, listStreams(d.input))
+	}
+	return d.bad(errors.New("no video stream"))
+}
+
+func (d *demuxer) checkSize(w, h int) error {
+	if w <= 0 || h <= 0 {
+		return d.bad(fmt.Errorf("the video stream states no picture size (%dx%d)", w, h))
+	}
+	if w > MaxSide || h > MaxSide || w*h > MaxPixels {
+		return d.bad(fmt.Errorf("pictures of %dx%d are too large: at most %d pixels, %d a side", w, h, MaxPixels, MaxSide))
+	}
+	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// DefaultSequenceRate is the rate of image sequences where ReaderOptions.Rate is
+// DefaultSequenceRate is the rate of image sequences if ReaderOptions.Rate is
 // nil, as FFmpeg's.
 const DefaultSequenceRate = 25
 
@@ -31,7 +31,7 @@ type sequence struct {
 
 var numberVerb = regexp.MustCompile(`%(0\d+)?d`)
 
-// newSequence reads a pattern; ok is false where name is none.
+// newSequence reads a pattern; ok is false if name is none.
 func newSequence(name string) (s sequence, ok bool) {
 	dir, base := filepath.Split(name)
 	at := numberVerb.FindStringIndex(base)
@@ -62,7 +62,7 @@ func (s sequence) number(file string) (n int, ok bool) {
 }
 
 // SequenceNumbers returns the numbers of an image sequence's files, ascending; nil
-// where name, such as frames/%05d.png, is the name of none.
+// if name, such as frames/%05d.png, is the name of none.
 func SequenceNumbers(name string) []int {
 	s, ok := newSequence(name)
 	if !ok || exists(name) {
@@ -88,72 +88,77 @@ func (s sequence) numbers() ([]int, error) {
 	return out, nil
 }
 
-// closeGaps lets url name the files of s without gaps in their numbers, which
-// renumber puts back into the timestamps.
-func (r *Reader) closeGaps(s sequence, numbers []int, url *string) error {
+// numbering is the gaps in the numbers of an image sequence that is read without them.
+type numbering struct {
+	list  []int  // numbers of the files; nil if there are no gaps
+	links string // the directory that the files are read from
+}
+
+// closeGaps returns a pattern that names the files of s without gaps in their numbers,
+// which renumber puts back into the timestamps.
+func (n *numbering) closeGaps(s sequence, numbers []int) (url string, err error) {
 	dir, err := filepath.Abs(s.dir)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if r.links, err = os.MkdirTemp("", "retime-sequence-*"); err != nil {
-		return fault.New(fault.CannotWrite, "links to the pictures of %q: %w", r.name, err)
+	if n.links, err = os.MkdirTemp("", "retime-sequence-*"); err != nil {
+		return "", err
 	}
 	ext := filepath.Ext(s.last)
-	for i, n := range numbers {
-		if err := os.Symlink(filepath.Join(dir, s.file(n)), filepath.Join(r.links, fmt.Sprintf("%09d%s", i, ext))); err != nil {
-			return fault.New(fault.CannotWrite, "links to the pictures of %q: %w", r.name, err)
+	for i, k := range numbers {
+		if err := os.Symlink(filepath.Join(dir, s.file(k)), filepath.Join(n.links, fmt.Sprintf("%09d%s", i, ext))); err != nil {
+			return "", err
 		}
 	}
-	r.numbers, *url = numbers, filepath.Join(r.links, "%09d"+ext)
-	return nil
+	n.list = numbers
+	return filepath.Join(n.links, "%09d"+ext), nil
 }
 
 // renumber lets p's time be that of its file's number.
-func (r *Reader) renumber(p *astiav.Packet) {
-	if i := p.Pts(); r.numbers != nil && i >= 0 && i < int64(len(r.numbers)) {
-		t := int64(r.numbers[i] - r.numbers[0])
+func (n *numbering) renumber(p *astiav.Packet) {
+	if i := p.Pts(); n.list != nil && i >= 0 && i < int64(len(n.list)) {
+		t := int64(n.list[i] - n.list[0])
 		p.SetPts(t)
 		p.SetDts(t)
 	}
 }
 
-// inputOptions returns the demuxer's options: an image sequence begins at its
-// lowest number, and what has no timestamps goes by the rate given. url is what will
-// be opened.
-func (r *Reader) inputOptions(url *string) (*astiav.Dictionary, error) {
-	options := astiav.NewDictionary()
+func (n *numbering) close() {
+	if n.links != "" {
+		os.RemoveAll(n.links)
+	}
+}
+
+// options returns FFmpeg's: an image sequence begins at its lowest number, and what has
+// no timestamps goes by the rate given. url is what will be opened.
+func (d *demuxer) options(url *string, opt *ReaderOptions) (*astiav.Dictionary, error) {
 	set := map[string]string{}
-	rate := r.opt.Rate
-	if s, ok := newSequence(r.name); ok && !exists(r.name) {
+	rate := opt.Rate
+	if s, ok := newSequence(d.name); ok && !exists(d.name) {
 		numbers, err := s.numbers()
 		if err != nil || len(numbers) == 0 {
-			options.Free()
-			return nil, fault.New(fault.NoInput, "input %q: no file goes by that pattern", r.name)
+			return nil, fault.New(fault.NoInput, "input %q: no file goes by that pattern", d.name)
 		}
-		set["start_number"] = strconv.Itoa(numbers[0])
-		for i, n := range numbers[1:] {
-			if n == numbers[i]+1 {
-				continue
+		first := numbers[0]
+		if gap := firstGap(numbers); gap > 0 {
+			if !opt.SequenceGaps {
+				return nil, fault.New(fault.BadData, "input %q: number %d is missing, and %d pictures come after it", d.name, numbers[gap-1]+1, len(numbers)-gap)
 			}
-			err := fault.New(fault.BadData, "input %q: number %d is missing, and %d pictures come after it", r.name, numbers[i]+1, len(numbers)-1-i)
-			if r.opt.SequenceGaps {
-				err = r.closeGaps(s, numbers, url)
-				set["start_number"] = "0"
+			if *url, err = d.numbers.closeGaps(s, numbers); err != nil {
+				return nil, fault.New(fault.CannotWrite, "links to the pictures of %q: %w", d.name, err)
 			}
-			if err != nil {
-				options.Free()
-				return nil, err
-			}
-			break
+			first = 0
 		}
+		set["start_number"] = strconv.Itoa(first)
 		if rate == nil {
 			rate = big.NewRat(DefaultSequenceRate, 1)
-			r.log.Info("pictures have no rate; Input.Rate gives it", "input", r.name, "assumed", rate.RatString())
+			opt.Log.Info("pictures have no rate; Input.Rate gives it", "input", d.name, "assumed", rate.RatString())
 		}
 	}
 	if rate != nil {
 		set["framerate"] = rate.RatString()
 	}
+	options := astiav.NewDictionary()
 	for k, v := range set {
 		if err := options.Set(k, v, 0); err != nil {
 			options.Free()
@@ -163,22 +168,33 @@ func (r *Reader) inputOptions(url *string) (*astiav.Dictionary, error) {
 	return options, nil
 }
 
+// firstGap is the index behind the first gap in ascending numbers, 0 for none.
+func firstGap(numbers []int) int {
+	for i := 1; i < len(numbers); i++ {
+		if numbers[i] != numbers[i-1]+1 {
+			return i
+		}
+	}
+	return 0
+}
+
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }
 
-// checkRate fails where a rate was given to an input that has timestamps.
-func (r *Reader) checkRate(left *astiav.Dictionary) error {
-	if r.opt.Rate != nil && left.Get("framerate", nil, 0) != nil {
-		return fault.New(fault.Usage, "input %q has timestamps of its own; Input.Rate is for image sequences and raw streams", r.name)
-	}
-	return nil
+// sequenceFiles are the files of an image sequence, which are in a directory of their own
+// until they get their names.
+type sequenceFiles struct {
+	name     string
+	dir      string // empty once they have them
+	sequence sequence
+	numbers  []int // of the files; nil as FFmpeg numbers them
 }
 
-// sequenceTarget is the target of an image sequence: a directory of its own until
-// the files get their names.
-func sequenceTarget(name string, s sequence, overwrite bool) (target, error) {
+// sequenceTarget is the target of an image sequence. Its directory is no business of
+// package atomicfile, which knows of files only; it is named like what that writes.
+func sequenceTarget(name string, s sequence, overwrite bool, numbers []int) (target, error) {
 	there, err := s.numbers()
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
@@ -186,46 +202,55 @@ func sequenceTarget(name string, s sequence, overwrite bool) (target, error) {
 	if len(there) > 0 && !overwrite {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %d such files exist; -y overwrites them", name, len(there))
 	}
-	temp, err := os.MkdirTemp(s.dir, ".sequence.*.part")
+	dir, err := os.MkdirTemp(s.dir, ".sequence.*.part")
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	}
-	if strings.Contains(temp, "%") {
-		os.Remove(temp)
+	if strings.Contains(dir, "%") {
+		os.Remove(dir)
 		return target{}, fault.New(fault.CannotWrite, "output %q: the directory's name must not contain %%", name)
 	}
-	return target{name: name, url: "file:" + filepath.Join(temp, filepath.Base(name)), temp: temp, sequence: &s}, nil
+	return target{name, "file:" + filepath.Join(dir, filepath.Base(name)), &sequenceFiles{name, dir, s, numbers}}, nil
 }
 
-// commitSequence moves the files to where they belong.
-func (t *target) commitSequence(partial bool) (string, error) {
-	entries, err := os.ReadDir(t.temp)
+// commit moves the files to where they belong.
+func (q *sequenceFiles) commit(partial bool) (string, error) {
+	entries, err := os.ReadDir(q.dir)
 	if err != nil {
 		return "", err
 	}
 	slices.SortFunc(entries, func(a, b os.DirEntry) int {
-		m, _ := t.sequence.number(a.Name())
-		n, _ := t.sequence.number(b.Name())
+		m, _ := q.sequence.number(a.Name())
+		n, _ := q.sequence.number(b.Name())
 		return cmp.Compare(m, n)
 	})
 	for k, e := range entries {
 		to := e.Name()
-		if k < len(t.numbers) {
-			to = t.sequence.file(t.numbers[k])
+		if k < len(q.numbers) {
+			to = q.sequence.file(q.numbers[k])
 		}
 		if partial {
 			to = partialName(to)
 		}
-		if err := os.Rename(filepath.Join(t.temp, e.Name()), filepath.Join(t.sequence.dir, to)); err != nil {
+		if err := os.Rename(filepath.Join(q.dir, e.Name()), filepath.Join(q.sequence.dir, to)); err != nil {
 			return "", err
 		}
 	}
-	if err := os.Remove(t.temp); err != nil {
+	if err := os.Remove(q.dir); err != nil {
 		return "", err
 	}
-	t.temp = ""
+	q.dir = ""
 	if partial {
-		return partialName(t.name), nil
+		return partialName(q.name), nil
 	}
-	return t.name, nil
+	return q.name, nil
 }
+
+func (q *sequenceFiles) discard() {
+	if q.dir != "" {
+		os.RemoveAll(q.dir)
+		q.dir = ""
+	}
+}
+
+func (*sequenceFiles) reread() bool { return false }

@@ -3,36 +3,140 @@ package media
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+
+	"retime/pipeline/atomicfile"
+	"retime/pipeline/fault"
 )
 
-func TestRemoveUnfinished(t *testing.T) {
+func namesIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// A file has its name when it is whole, or that of a partial one; before that Sweep takes
+// it for unfinished once its process has ended, and until then does not.
+func TestFileTarget(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a b.mkv")
-	for i := range 2 {
-		target, err := newTarget(name, "in.mkv", false)
+	for _, c := range []struct {
+		partial bool
+		want    string
+	}{{false, "a b.mkv"}, {true, "a b.partial.mkv"}} {
+		target, err := newTarget(name, "in.mkv", true, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(target.temp, []byte{byte(i)}, 0o666); err != nil {
+		at := strings.TrimPrefix(target.url, "file:")
+		if err := os.WriteFile(at, []byte("whole"), 0o666); err != nil || filepath.Dir(at) != dir || !target.reread() {
+			t.Fatalf("%s: %v", at, err)
+		}
+		if err := atomicfile.Sweep(name); err != nil {
 			t.Fatal(err)
 		}
-	}
-	others := []string{"a b.mkv", ".a b.ABCDEFGHIJ.part.mp4", ".a.ABCDEFGHIJ.part.mkv", ".a b.abcdefghij.part.mkv", ".a b.ABC.part.mkv", ".a b.part.mkv"}
-	for _, n := range others {
-		if err := os.WriteFile(filepath.Join(dir, n), nil, 0o666); err != nil {
-			t.Fatal(err)
+		got, err := target.commit(c.partial)
+		if err != nil || got != filepath.Join(dir, c.want) {
+			t.Errorf("%q: %v", got, err)
+		}
+		target.discard() // what has its name stays
+		if text, err := os.ReadFile(got); err != nil || string(text) != "whole" {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if err := RemoveUnfinished(name); err != nil {
+	target, err := newTarget(name, "in.mkv", true, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range others {
-		if _, err := os.Stat(filepath.Join(dir, n)); err != nil {
-			t.Errorf("%q is gone", n)
+	target.discard()
+	target.discard()
+	if got := namesIn(t, dir); !slices.Equal(got, []string{"a b.mkv", "a b.partial.mkv"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestSequenceTarget(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		partial bool
+		numbers []int
+		want    []string
+	}{
+		{false, nil, []string{"001.png", "002.png"}},
+		{false, []int{7, 9}, []string{"001.png", "002.png", "007.png", "009.png"}},
+		{true, []int{3}, []string{"001.png", "002.partial.png", "002.png", "003.partial.png", "007.png", "009.png"}},
+	} {
+		target, err := newTarget(filepath.Join(dir, "%03d.png"), "in.mkv", true, c.numbers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := filepath.Dir(strings.TrimPrefix(target.url, "file:"))
+		for _, n := range []string{"001.png", "002.png"} {
+			if err := os.WriteFile(filepath.Join(at, n), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := target.commit(c.partial); err != nil || target.reread() {
+			t.Fatal(err)
+		}
+		target.discard()
+		if got := namesIn(t, dir); !slices.Equal(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != len(others) {
-		t.Errorf("%v, %v", entries, err)
+	target, err := newTarget(filepath.Join(dir, "%03d.png"), "in.mkv", true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.discard()
+	if got := namesIn(t, dir); len(got) != 6 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestTargets(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there.mkv")
+	if err := os.WriteFile(there, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, source string
+		overwrite    bool
+		want         fault.Kind // 0 for a URL
+		url          string
+	}{
+		{"", "", false, fault.Usage, ""},
+		{"-", "", false, 0, "pipe:1"},
+		{dir, "", true, fault.CannotWrite, ""},
+		{there, "", false, fault.CannotWrite, ""},
+		{there, there, true, fault.Usage, ""},
+		{"/dev/null", "", false, 0, "file:/dev/null"},
+		{"tcp://127.0.0.1:9", "", false, 0, "tcp://127.0.0.1:9"},
+		{filepath.Join(dir, "none", "a.mkv"), "", false, fault.CannotWrite, ""},
+		{filepath.Join(there, "a.mkv"), "", false, fault.CannotWrite, ""},
+	} {
+		target, err := newTarget(c.name, c.source, c.overwrite, nil)
+		if c.want != 0 {
+			if fault.KindOf(err) != c.want {
+				t.Errorf("%q: %v", c.name, err)
+			}
+			continue
+		}
+		if err != nil || target.url != c.url || target.reread() {
+			t.Errorf("%q: %q, %v", c.name, target.url, err)
+			continue
+		}
+		if name, err := target.commit(true); err != nil || name != target.name {
+			t.Errorf("%q: %q, %v", c.name, name, err)
+		}
 	}
 }

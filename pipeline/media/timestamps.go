@@ -1,19 +1,14 @@
 package media
 
-/*
-#cgo pkg-config: libavformat
-#include <libavformat/avformat.h>
-
-static int may_jump(const AVFormatContext *c) { return (c->iformat->flags & AVFMT_TS_DISCONT) != 0; }
-*/
-import "C"
-
 import (
 	"log/slog"
 	"math"
 	"math/big"
 
 	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/timebase"
 )
 
 // In microseconds of decoding time: how far a stream may fall back before its
@@ -25,14 +20,14 @@ const (
 )
 
 // timestamps joins the clocks of an input whose timestamps jump, as recordings
-// that were interrupted or put together have them: where one stream is set anew,
+// that were interrupted or put together have them: if one stream is set anew,
 // its time goes on without a gap, and the others follow by the same distance, so
 // that sound and picture stay together.
 type timestamps struct {
 	name    string
 	log     *slog.Logger
 	leaps   bool  // the container allows for leaps ahead
-	end     int64 // stated, 0 where it is not
+	end     int64 // stated, 0 if it is not
 	streams map[int]*streamClock
 	offsets []int64 // of each clock that was met, to the first
 	warned  bool
@@ -47,10 +42,10 @@ type streamClock struct {
 
 func newTimestamps(name string, input *astiav.FormatContext, log *slog.Logger) timestamps {
 	t := timestamps{
-		name: name, log: log, leaps: C.may_jump(native[C.AVFormatContext](input)) != 0,
+		name: name, log: log, leaps: av.MayJump(input),
 		streams: map[int]*streamClock{}, offsets: []int64{0},
 	}
-	if d := duration(input); d > 0 {
+	if d := statedDuration(input); d > 0 {
 		t.end = startTime(input) + d
 	}
 	return t
@@ -71,18 +66,18 @@ func (t *timestamps) join(p *astiav.Packet, stream *astiav.Stream) {
 	if k := stream.CodecParameters().CodecType(); k != astiav.MediaTypeVideo && k != astiav.MediaTypeAudio {
 		// Nothing is said by a long time without subtitles.
 		if d := t.offsets[len(t.offsets)-1]; d != 0 {
-			shift(p, ticks(big.NewRat(d, 1e6), tb))
+			timebase.Shift(p, timebase.Ticks(big.NewRat(d, 1e6), tb))
 		}
 		return
 	}
 	at := p.Dts()
-	if at == noTimestamp {
+	if at == av.NoTimestamp {
 		at = p.Pts()
 	}
-	if at == noTimestamp || tb.Den() == 0 {
+	if at == av.NoTimestamp || tb.Den() == 0 {
 		return
 	}
-	now := microseconds(at, tb)
+	now := timebase.Microseconds(at, tb)
 	s := t.streams[p.StreamIndex()]
 	if s == nil {
 		s = &streamClock{clock: len(t.offsets) - 1, last: math.MinInt64, next: now + t.offsets[len(t.offsets)-1]}
@@ -108,9 +103,9 @@ func (t *timestamps) join(p *astiav.Packet, stream *astiav.Stream) {
 	if now += d; now > s.last {
 		s.last = now
 	}
-	s.next = max(s.next, now+max(microseconds(p.Duration(), tb), 0))
+	s.next = max(s.next, now+max(timebase.Microseconds(p.Duration(), tb), 0))
 	if d != 0 {
-		shift(p, ticks(big.NewRat(d, 1e6), tb))
+		timebase.Shift(p, timebase.Ticks(big.NewRat(d, 1e6), tb))
 	}
 }
 

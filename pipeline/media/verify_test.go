@@ -13,6 +13,8 @@ import (
 
 	"retime/pipeline/curve"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/timebase"
+	"retime/pipeline/media/verify"
 )
 
 // copyDemo encodes the demo clip again with its sound; tamper may change what the
@@ -26,8 +28,8 @@ func copyDemo(t *testing.T, demo, name string, tamper func(*Writer)) (string, er
 	}
 	defer source.Close()
 	w, err := Create(ctx, name, source, WriterOptions{
-		CRF: 40, Rate: big.NewRat(24, 1), Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1)), End: big.NewRat(1, 1),
-		Options: map[string]string{"preset": "ultrafast"}, Verify: true,
+		Encoder: EncoderOptions{CRF: 40, Options: map[string]string{"preset": "ultrafast"}},
+		Rate:    big.NewRat(24, 1), Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1)), End: big.NewRat(1, 1), Verify: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -51,9 +53,9 @@ func copyDemo(t *testing.T, demo, name string, tamper func(*Writer)) (string, er
 }
 
 // soundOf is what was written of the sound.
-func soundOf(w *Writer) *written {
-	for i, m := range w.muxed {
-		if i != w.video.Index() {
+func soundOf(w *Writer) *verify.Record {
+	for i, m := range w.muxer.records {
+		if i != w.muxer.video.Index() {
 			return m
 		}
 	}
@@ -74,12 +76,14 @@ func TestVerify(t *testing.T) {
 			tamper func(*Writer)
 		}{
 			{"", func(*Writer) {}},
-			{"frames were", func(w *Writer) { w.frames++ }},
+			{"frames were", func(w *Writer) { w.times.frames++ }},
 			{"behind the first", func(w *Writer) { w.opt.Rate = big.NewRat(25, 1) }},
-			{"behind the first, not", func(w *Writer) { w.muxed[w.video.Index()].pts[5] += ticks(big.NewRat(1, 500), w.video.TimeBase()) }},
-			{"packets, ", func(w *Writer) { soundOf(w).packets++ }},
-			{"begins", func(w *Writer) { soundOf(w).first = new(big.Rat).Add(soundOf(w).first, big.NewRat(3, 1000)) }},
-			{"last packet", func(w *Writer) { soundOf(w).last = new(big.Rat).Sub(soundOf(w).last, big.NewRat(3, 1000)) }},
+			{"behind the first, not", func(w *Writer) {
+				w.muxer.records[w.muxer.video.Index()].PTS[5] += timebase.Ticks(big.NewRat(1, 500), w.muxer.video.TimeBase())
+			}},
+			{"packets, ", func(w *Writer) { soundOf(w).Packets++ }},
+			{"begins", func(w *Writer) { soundOf(w).First = new(big.Rat).Add(soundOf(w).First, big.NewRat(3, 1000)) }},
+			{"last packet", func(w *Writer) { soundOf(w).Last = new(big.Rat).Sub(soundOf(w).Last, big.NewRat(3, 1000)) }},
 			{"", func(w *Writer) { w.opt.Rate, w.opt.Verify = big.NewRat(25, 1), false }},
 		} {
 			name := filepath.Join(t.TempDir(), "out."+ext)

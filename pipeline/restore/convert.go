@@ -58,7 +58,7 @@ func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipelin
 		return nil, err
 	}
 	defer writer.Abort()
-	line := r.clip.Line(pipeline.FileSink(writer), s)
+	line := r.clip.Line(pipeline.EncoderSink(writer.Encoder), s)
 	if err := line.RunSchedule(ctx, r.clip.Source, &r.clip.Plan.Passes[0], r.schedule(0), pipeline.Whole()); err != nil {
 		return nil, err
 	}

@@ -19,9 +19,9 @@ type smartCopy struct {
 	*restoration
 	stamps  []int64 // of the input's frames
 	synth   synth.Synthesizer
-	splicer *media.Splicer
-	writer  *media.Writer
-	index   []media.PacketTime
+	splicer *smartcopy.Splicer
+	writer  *media.Output
+	index   []smartcopy.PacketTime
 	damage  error // that ends the input early
 	plan    *smartcopy.Plan
 	at      int // of the source's next packet
@@ -44,11 +44,11 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 	encoding.Unit = nil // frames go by their numbers
 	output, source := r.clip.Options.Output.File, r.clip.Source
 	var err error
-	grouping := media.Grouping{Reorder: c.plan.Reorder, Longest: smartcopy.LongestGroup(c.index)}
-	if c.splicer, err = media.NewSplicer(ctx, output, source, encoding, grouping); err != nil {
+	grouping := smartcopy.Grouping{Reorder: c.plan.Reorder, Longest: smartcopy.LongestGroup(c.index)}
+	if c.splicer, err = smartcopy.NewSplicer(ctx, output, source, encoding, grouping); err != nil {
 		return nil, err
 	}
-	if c.writer, err = media.CreateSplice(ctx, output, source, options, c.splicer); err != nil {
+	if c.writer, err = c.splicer.Create(ctx, options); err != nil {
 		return nil, err
 	}
 	defer c.writer.Abort()
@@ -86,7 +86,7 @@ func (s *smartCopy) survey(ctx context.Context) error {
 		return err
 	}
 	defer r.Close()
-	if s.index, s.damage, err = r.Index(); err != nil {
+	if s.index, s.damage, err = smartcopy.Index(r); err != nil {
 		return err
 	}
 	if s.plan, err = smartcopy.NewPlan(s.index, s.stamps, s.repairs.bad, s.repairs.insert); err != nil {
@@ -167,7 +167,7 @@ func (s *smartCopy) remake(ctx context.Context, t *smartcopy.Range) error {
 			return err
 		}
 	}
-	if _, err := writer.Finish(false); err != nil {
+	if err := writer.Finish(); err != nil {
 		return err
 	}
 	if encoded != len(t.Decoding) {
@@ -182,7 +182,7 @@ func (s *smartCopy) remake(ctx context.Context, t *smartcopy.Range) error {
 }
 
 // make sends the frames of t, with what is made anew, to writer.
-func (s *smartCopy) make(ctx context.Context, t *smartcopy.Range, writer *media.Writer) error {
+func (s *smartCopy) make(ctx context.Context, t *smartcopy.Range, writer *media.Encoder) error {
 	first, last := s.around(t)
 	ro := s.clip.ReaderOptions()
 	ro.From, ro.ProbeFields = s.clip.Plan.Clock.Exact(s.stamps[first]), false
@@ -210,7 +210,7 @@ func (s *smartCopy) make(ctx context.Context, t *smartcopy.Range, writer *media.
 			}
 		}
 	}
-	line := pipeline.NewLine(&o, s.clip.Plan, &rangeSink{Sink: pipeline.FileSink(writer), at: base, want: t}, s.synth)
+	line := pipeline.NewLine(&o, s.clip.Plan, &rangeSink{Sink: pipeline.EncoderSink(writer), at: base, want: t}, s.synth)
 	line.CountFrom(int64(first))
 	source := &section{Reader: reader, from: s.stamps[first], to: s.stamps[last]}
 	if err := line.RunSchedule(ctx, source, &s.clip.Plan.Passes[0], s.schedule(int64(base)), pipeline.Whole()); err != nil {

@@ -51,7 +51,7 @@ func survey(ctx context.Context, o pipeline.Options) (*Outline, *starts, error) 
 		return nil, nil, err
 	}
 	defer clip.Close()
-	part, err := media.CreatePart(ctx, o.Output.File, clip.Source, clip.WriterOptions(nil), 0, func(media.Packet) error { return nil })
+	part, err := media.NewEncoder(ctx, o.Output.File, clip.Source, clip.WriterOptions(nil), 0, func(media.Packet) error { return nil })
 	if err != nil {
 		return nil, nil, err
 	}

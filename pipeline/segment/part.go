@@ -2,14 +2,14 @@ package segment
 
 import (
 	"context"
+	"math/big"
 
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/media/pixel"
 	"retime/pipeline/timeline"
-
-	"math/big"
 )
 
 // runPart makes the frames of a range of the conversion that o and whole describe, as one
@@ -38,7 +38,7 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 	var sink pipeline.Sink = discard{}
 	finish := func() error { return nil }
 	if put != nil {
-		writer, err := media.CreatePart(ctx, o.Output.File, clip.Source, clip.WriterOptions(s.Memory()), r.First, put)
+		writer, err := media.NewEncoder(ctx, o.Output.File, clip.Source, clip.WriterOptions(s.Memory()), r.First, put)
 		if err != nil {
 			return nil, err
 		}
@@ -46,11 +46,8 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 		if !writer.Parameters().Equal(whole.Parameters) {
 			return nil, fault.New(fault.BadData, "encoder %s is not set up as it was for the plan; use the same FFmpeg build everywhere", whole.Parameters.Encoder)
 		}
-		sink = pipeline.FileSink(writer)
-		finish = func() error {
-			_, err := writer.Finish(false)
-			return err
-		}
+		sink = pipeline.EncoderSink(writer)
+		finish = writer.Finish
 	}
 	source, closeSource, err := openAt(ctx, clip, r.Start)
 	if err != nil {
@@ -106,5 +103,5 @@ func openAt(ctx context.Context, clip *pipeline.Clip, start *int64) (r *media.Re
 // discard is a sink for frames that nobody keeps.
 type discard struct{}
 
-func (discard) NewFrame(like *frame.Frame) (*frame.Frame, error) { return media.NewFrame(like) }
+func (discard) NewFrame(like *frame.Frame) (*frame.Frame, error) { return pixel.NewFrame(like) }
 func (discard) WriteFrame(_ *frame.Frame, _, _ *big.Rat) error   { return nil }

@@ -37,7 +37,7 @@ type Plan struct {
 // are the timestamps of all frames of the input, rising. A range begins at any packet
 // before which all that was decoded was also shown, since nothing before it refers to
 // what follows; it ends where decoding restarts. index gets decoding times if it has none.
-func NewPlan(index []media.PacketTime, stamps []int64, bad func(stamp int64) bool, insert map[int64]int) (*Plan, error) {
+func NewPlan(index []PacketTime, stamps []int64, bad func(stamp int64) bool, insert map[int64]int) (*Plan, error) {
 	order := make([]int64, len(index)) // of the packets' timestamps
 	for i, p := range index {
 		order[i] = p.PTS
@@ -75,7 +75,7 @@ func NewPlan(index []media.PacketTime, stamps []int64, bad func(stamp int64) boo
 		}
 	}
 	s.merge()
-	last := index[slices.IndexFunc(index, func(p media.PacketTime) bool { return p.PTS == order[len(order)-1] })]
+	last := index[slices.IndexFunc(index, func(p PacketTime) bool { return p.PTS == order[len(order)-1] })]
 	for k := range s.Shown {
 		if f := &s.Shown[k]; k+1 < len(s.Shown) {
 			if f.Duration = s.Shown[k+1].PTS - f.PTS; f.Duration <= 0 {
@@ -91,7 +91,7 @@ func NewPlan(index []media.PacketTime, stamps []int64, bad func(stamp int64) boo
 // cleanCuts says of each place between packets whether all that is decoded before it
 // is also shown before what follows; the same packets then come before it in both
 // orders.
-func cleanCuts(index []media.PacketTime, order []int64) []bool {
+func cleanCuts(index []PacketTime, order []int64) []bool {
 	clean := make([]bool, len(index)+1)
 	clean[0] = true
 	latest := int64(media.NoTimestamp)
@@ -104,7 +104,7 @@ func cleanCuts(index []media.PacketTime, order []int64) []bool {
 
 // add makes a stretch of what must change from packet first to end, in the order in
 // which they are shown.
-func (s *Plan) add(clean []bool, index []media.PacketTime, first, end int) {
+func (s *Plan) add(clean []bool, index []PacketTime, first, end int) {
 	for !clean[first] {
 		first--
 	}
@@ -130,7 +130,7 @@ func (s *Plan) merge() {
 
 // place gives the stretches their frames, and these decoding times. Packets come no
 // later than they do in the source, by delay.
-func (s *Plan) place(index []media.PacketTime, order []int64, delay int) error {
+func (s *Plan) place(index []PacketTime, order []int64, delay int) error {
 	k := 0
 	for i := range s.Ranges {
 		t := &s.Ranges[i]
@@ -158,7 +158,7 @@ func (s *Plan) place(index []media.PacketTime, order []int64, delay int) error {
 
 // decode finds decoding times for the packets of t that rise from those of the
 // packets before to those behind, and of which none is behind its packet's time.
-func (s *Plan) decode(t *Range, index []media.PacketTime) bool {
+func (s *Plan) decode(t *Range, index []PacketTime) bool {
 	n, old := t.To-t.From, index[t.First:t.End]
 	t.Decoding = make([]int64, n)
 	limit := int64(1<<63 - 1)
@@ -187,7 +187,7 @@ func (s *Plan) decode(t *Range, index []media.PacketTime) bool {
 }
 
 // delay is how many packets late a packet is decoded at most.
-func delay(index []media.PacketTime, order []int64) (n int) {
+func delay(index []PacketTime, order []int64) (n int) {
 	for i, p := range index {
 		at, _ := slices.BinarySearch(order, p.PTS)
 		n = max(n, i-at)
@@ -200,7 +200,7 @@ const usualGroup = 250
 
 // LongestGroup returns how many packets are from one key frame to the next at most, so
 // that players find their way as fast in what is encoded.
-func LongestGroup(index []media.PacketTime) int {
+func LongestGroup(index []PacketTime) int {
 	longest, last := 1, 0
 	for i, p := range index {
 		if p.Key {
@@ -213,8 +213,8 @@ func LongestGroup(index []media.PacketTime) int {
 
 // fillDecoding gives all packets decoding times where one has none: their timestamps
 // in order, early enough for each to be decoded before it is shown.
-func fillDecoding(index []media.PacketTime, order []int64, delay int) {
-	if !slices.ContainsFunc(index, func(p media.PacketTime) bool { return p.DTS == media.NoTimestamp }) {
+func fillDecoding(index []PacketTime, order []int64, delay int) {
+	if !slices.ContainsFunc(index, func(p PacketTime) bool { return p.DTS == media.NoTimestamp }) {
 		return
 	}
 	step := int64(1)

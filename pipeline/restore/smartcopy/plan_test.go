@@ -12,10 +12,10 @@ import (
 
 // packetsOf makes packets that are decoded in the order of the timestamps given, 10
 // ticks late for each by which they are reordered; R marks a restart.
-func packetsOf(text string, late int64) (index []media.PacketTime, stamps []int64) {
+func packetsOf(text string, late int64) (index []PacketTime, stamps []int64) {
 	for i, field := range strings.Fields(text) {
 		pts, restart := strings.CutSuffix(field, "R")
-		p := media.PacketTime{DTS: int64(i)*10 - late, Duration: 10, Restart: restart}
+		p := PacketTime{DTS: int64(i)*10 - late, Duration: 10, Restart: restart}
 		if _, err := fmt.Sscan(pts, &p.PTS); err != nil {
 			panic(err)
 		}
@@ -32,7 +32,7 @@ type changes struct {
 	insert map[int64]int
 }
 
-func (c changes) plan(index []media.PacketTime, stamps []int64) (*Plan, error) {
+func (c changes) plan(index []PacketTime, stamps []int64) (*Plan, error) {
 	return NewPlan(index, stamps, func(stamp int64) bool { return c.bad[stamp] }, c.insert)
 }
 
@@ -111,7 +111,7 @@ func TestPlan(t *testing.T) {
 func TestPlanOfRandomGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 4))
 	for round := range 2000 {
-		var index []media.PacketTime
+		var index []PacketTime
 		var stamps []int64
 		late := int64(0)
 		if pyramid := random.IntN(3); pyramid > 0 {
@@ -134,7 +134,7 @@ func TestPlanOfRandomGroups(t *testing.T) {
 			}
 			open := group > 0 && random.IntN(3) == 0
 			for i, at := range order {
-				index = append(index, media.PacketTime{PTS: (first + at) * 10, DTS: int64(len(index))*10 - late, Duration: 10, Key: i == 0, Restart: i == 0 && !open})
+				index = append(index, PacketTime{PTS: (first + at) * 10, DTS: int64(len(index))*10 - late, Duration: 10, Key: i == 0, Restart: i == 0 && !open})
 			}
 		}
 		for n := range index {
@@ -187,7 +187,7 @@ func TestLongestGroup(t *testing.T) {
 		n    int
 		want int
 	}{{[]int{0, 1, 2}, 3, 1}, {[]int{0, 4, 6}, 9, 4}, {[]int{0}, 7, 7}, {nil, 5, 5}, {[]int{0, 600}, 601, usualGroup}} {
-		index := make([]media.PacketTime, c.n)
+		index := make([]PacketTime, c.n)
 		for _, k := range c.keys {
 			index[k].Key = true
 		}

@@ -6,7 +6,7 @@ import (
 
 	"retime/frame"
 
-	"retime/pipeline/media"
+	"retime/pipeline/media/pixel"
 	"retime/pipeline/synth"
 	"retime/warp"
 )
@@ -72,5 +72,5 @@ func (k *kept) Close() {}
 // discard is a sink for frames that nobody keeps.
 type discard struct{}
 
-func (discard) NewFrame(like *frame.Frame) (*frame.Frame, error)  { return media.NewFrame(like) }
+func (discard) NewFrame(like *frame.Frame) (*frame.Frame, error)  { return pixel.NewFrame(like) }
 func (discard) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error { return nil }

@@ -16,6 +16,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/media/pixel"
 
 	"retime/pipeline/motion"
 	"retime/pipeline/synth"
@@ -154,7 +155,7 @@ func (m *measurement) run(ctx context.Context, watch func() (func() error, error
 			}
 		}()
 	}
-	line := clip.Line(pipeline.FileSink(writer), m.synth)
+	line := clip.Line(pipeline.EncoderSink(writer.Encoder), m.synth)
 	start := time.Now()
 	err = line.Run(ctx, clip.Source, &clip.Plan.Passes[0], pipeline.Whole())
 	r = line.Result()
@@ -266,7 +267,7 @@ func (m *measurement) synthesis(ctx context.Context) error {
 			return err
 		}
 		for _, phase := range m.sample.phases[i] {
-			f, err := media.NewFrame(in.A)
+			f, err := pixel.NewFrame(in.A)
 			if err != nil {
 				return err
 			}
@@ -316,7 +317,7 @@ func (m *measurement) onDevice() error {
 		return err
 	}
 	m.note("kernels", m.all(took)/time.Duration(n))
-	pool := media.FramePool{Memory: device.HostMemory()}
+	pool := pixel.Pool{Memory: device.HostMemory()}
 	defer pool.Close()
 	_, ahead := m.synth.Ahead()
 	share := func(k int) int { return (k + n - 1) / n }

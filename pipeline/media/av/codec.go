@@ -1,0 +1,113 @@
+package av
+
+/*
+#cgo pkg-config: libavcodec libavutil
+#include <stdlib.h>
+#include <libavutil/opt.h>
+#include "compat.h"
+
+static int has_option(const AVCodec *c, const char *name)
+{
+	return c->priv_class && av_opt_find((void *)&c->priv_class, name, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ) != NULL;
+}
+static int props(enum AVCodecID id)
+{
+	const AVCodecDescriptor *d = avcodec_descriptor_get(id);
+	return d ? d->props : -1;
+}
+static enum AVCodecID codec_by_name(const char *name)
+{
+	const AVCodecDescriptor *d = avcodec_descriptor_get_by_name(name);
+	return d ? d->id : AV_CODEC_ID_NONE;
+}
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/asticode/go-astiav"
+)
+
+// CodecIDWrapped is AV_CODEC_ID_WRAPPED_AVFRAME, the codec of containers that take
+// frames as they are.
+const CodecIDWrapped = astiav.CodecID(C.AV_CODEC_ID_WRAPPED_AVFRAME)
+
+// CodecIDAV1 is AV_CODEC_ID_AV1.
+const CodecIDAV1 = astiav.CodecID(C.AV_CODEC_ID_AV1)
+
+// LambdaPerQuantiser is FF_QP2LAMBDA: what AVCodecContext.global_quality counts a
+// quantiser's step by.
+const LambdaPerQuantiser = C.FF_QP2LAMBDA
+
+// HasOption says whether an encoder has a private option (av_opt_find).
+func HasOption(c *astiav.Codec, name string) bool {
+	return withString(name, func(n *C.char) C.int { return C.has_option(codec(c), n) }) != 0
+}
+
+// CodecNamed returns the codec of a name such as "h264" (avcodec_descriptor_get_by_name),
+// AV_CODEC_ID_NONE if there is none.
+func CodecNamed(name string) astiav.CodecID {
+	return astiav.CodecID(withString(name, func(n *C.char) C.enum_AVCodecID { return C.codec_by_name(n) }))
+}
+
+// CodecName returns the name of a codec (avcodec_get_name).
+func CodecName(id astiav.CodecID) string { return C.GoString(C.avcodec_get_name(C.enum_AVCodecID(id))) }
+
+// IsLossless says whether a codec never loses anything (AV_CODEC_PROP_LOSSY is not set).
+func IsLossless(id astiav.CodecID) bool {
+	p := C.props(C.enum_AVCodecID(id))
+	return p >= 0 && p&C.AV_CODEC_PROP_LOSSY == 0
+}
+
+// IsIntraOnly says whether each picture of a codec stands alone
+// (AV_CODEC_PROP_INTRA_ONLY).
+func IsIntraOnly(id astiav.CodecID) bool {
+	p := C.props(C.enum_AVCodecID(id))
+	return p >= 0 && p&C.AV_CODEC_PROP_INTRA_ONLY != 0
+}
+
+// ExactBits returns how many bits each sample of an uncompressed codec takes, 0 for
+// others (av_get_exact_bits_per_sample).
+func ExactBits(id astiav.CodecID) int {
+	return int(C.av_get_exact_bits_per_sample(C.enum_AVCodecID(id)))
+}
+
+// Encoders returns all encoders of a codec, or of all codecs for AV_CODEC_ID_NONE, in
+// FFmpeg's order (av_codec_iterate).
+func Encoders(id astiav.CodecID) (list []*astiav.Codec) {
+	for _, c := range astiav.Codecs() {
+		if c.IsEncoder() && (id == astiav.CodecIDNone || c.ID() == id) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// EncodesSound says whether c is an encoder of sound (AVCodec.type).
+func EncodesSound(c *astiav.Codec) bool {
+	return c.IsEncoder() && codec(c)._type == C.AVMEDIA_TYPE_AUDIO
+}
+
+// TakesAnySize says whether an encoder takes frames of any number of samples
+// (AV_CODEC_CAP_VARIABLE_FRAME_SIZE).
+func TakesAnySize(c *astiav.Codec) bool {
+	return codec(c).capabilities&C.AV_CODEC_CAP_VARIABLE_FRAME_SIZE != 0
+}
+
+// Header returns AVCodecContext.extradata: what a codec says once of all packets.
+func Header(c *astiav.CodecContext) []byte {
+	p := coder(c)
+	if p.extradata_size <= 0 {
+		return nil
+	}
+	return C.GoBytes(unsafe.Pointer(p.extradata), p.extradata_size)
+}
+
+// SetPacketTimeBase sets AVCodecContext.pkt_timebase, the unit of packets' times.
+func SetPacketTimeBase(c *astiav.CodecContext, tb astiav.Rational) {
+	coder(c).pkt_timebase = rational(tb)
+}
+
+// FlushCoder forgets what a decoder holds (avcodec_flush_buffers).
+func FlushCoder(c *astiav.CodecContext) { C.avcodec_flush_buffers(coder(c)) }

@@ -1,0 +1,182 @@
+package av
+
+/*
+#cgo pkg-config: libavcodec libavutil
+#include <string.h>
+#include <libavutil/buffer.h>
+#include <libavutil/hwcontext.h>
+#include <libavutil/pixdesc.h>
+#include "compat.h"
+
+static int is_for_device(const AVCodec *c)
+{
+	return c->capabilities & (AV_CODEC_CAP_HARDWARE | AV_CODEC_CAP_HYBRID) || (c->wrapper_name && !strcmp(c->wrapper_name, "omx"));
+}
+
+static int is_hardware(enum AVPixelFormat p)
+{
+	const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(p);
+	return d && (d->flags & AV_PIX_FMT_FLAG_HWACCEL);
+}
+
+// The device's own format if the decoder offers it, else the first in memory.
+static enum AVPixelFormat choose_format(AVCodecContext *c, const enum AVPixelFormat *offered)
+{
+	enum AVHWDeviceType type = ((AVHWDeviceContext *)c->hw_device_ctx->data)->type;
+	for (int i = 0;; i++) {
+		const AVCodecHWConfig *config = avcodec_get_hw_config(c->codec, i);
+		if (!config)
+			break;
+		if (config->device_type == type && (config->methods & AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX))
+			for (const enum AVPixelFormat *p = offered; *p != AV_PIX_FMT_NONE; p++)
+				if (*p == config->pix_fmt)
+					return *p;
+	}
+	return avcodec_default_get_format(c, offered);
+}
+
+static int decodes_on(const AVCodec *codec, enum AVHWDeviceType type)
+{
+	for (int i = 0;; i++) {
+		const AVCodecHWConfig *config = avcodec_get_hw_config(codec, i);
+		if (!config)
+			return 0;
+		if (config->device_type == type && (config->methods & AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX))
+			return 1;
+	}
+}
+
+// The context owns the device from then on.
+static int use_device(AVCodecContext *c, enum AVHWDeviceType type)
+{
+	int r = av_hwdevice_ctx_create(&c->hw_device_ctx, type, NULL, NULL, 0);
+	if (r >= 0)
+		c->get_format = choose_format;
+	return r;
+}
+
+static int on_device(const AVFrame *f) { return f->hw_frames_ctx != NULL; }
+
+// Opens an encoder for a device on a small picture. Encoders for the processor always
+// open, and some do not close before they have encoded.
+static int opens(const AVCodec *codec)
+{
+	if (!is_for_device(codec))
+		return 1;
+	AVCodecContext *c = avcodec_alloc_context3(codec);
+	const enum AVPixelFormat *formats = compat_pixel_formats(codec);
+	if (!c)
+		return 0;
+	c->width = 320;
+	c->height = 256;
+	c->time_base = (AVRational){1, 25};
+	c->framerate = (AVRational){25, 1};
+	c->thread_count = 1;
+	c->pix_fmt = formats ? formats[0] : AV_PIX_FMT_YUV420P;
+	if (c->pix_fmt == AV_PIX_FMT_VAAPI) { // whose pictures lie on the device
+		int r = av_hwdevice_ctx_create(&c->hw_device_ctx, AV_HWDEVICE_TYPE_VAAPI, NULL, NULL, 0);
+		avcodec_free_context(&c);
+		return r >= 0;
+	}
+	int ok = !is_hardware(c->pix_fmt) && avcodec_open2(c, codec, NULL) >= 0;
+	avcodec_free_context(&c);
+	return ok;
+}
+
+// Pictures of sw are uploaded for the encoder to a pool of the device that its codec is
+// for.
+static int prepare_upload(AVCodecContext *c, const AVCodec *codec, enum AVPixelFormat sw)
+{
+	enum AVPixelFormat hw = compat_pixel_formats(codec)[0];
+	enum AVHWDeviceType type = hw == AV_PIX_FMT_VAAPI ? AV_HWDEVICE_TYPE_VAAPI : hw == AV_PIX_FMT_QSV ? AV_HWDEVICE_TYPE_QSV :
+		hw == AV_PIX_FMT_CUDA ? AV_HWDEVICE_TYPE_CUDA : AV_HWDEVICE_TYPE_NONE;
+	AVBufferRef *device = NULL;
+	if (type == AV_HWDEVICE_TYPE_NONE)
+		return AVERROR(ENOSYS);
+	int r = av_hwdevice_ctx_create(&device, type, NULL, NULL, 0);
+	if (r < 0)
+		return r;
+	c->hw_frames_ctx = av_hwframe_ctx_alloc(device);
+	av_buffer_unref(&device);
+	if (!c->hw_frames_ctx)
+		return AVERROR(ENOMEM);
+	AVHWFramesContext *pool = (AVHWFramesContext *)c->hw_frames_ctx->data;
+	pool->format = hw;
+	pool->sw_format = sw;
+	pool->width = c->width;
+	pool->height = c->height;
+	pool->initial_pool_size = 32;
+	c->pix_fmt = hw;
+	return av_hwframe_ctx_init(c->hw_frames_ctx);
+}
+
+static int upload(AVCodecContext *c, AVFrame *dst, const AVFrame *src)
+{
+	int r = av_hwframe_get_buffer(c->hw_frames_ctx, dst, 0);
+	if (r >= 0)
+		r = av_hwframe_transfer_data(dst, src, 0);
+	return r >= 0 ? av_frame_copy_props(dst, src) : r;
+}
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/asticode/go-astiav"
+)
+
+// Device is an AVHWDeviceType.
+type Device C.enum_AVHWDeviceType
+
+// The devices that decode.
+const (
+	DeviceCUDA  = Device(C.AV_HWDEVICE_TYPE_CUDA)
+	DeviceVAAPI = Device(C.AV_HWDEVICE_TYPE_VAAPI)
+)
+
+// DecodesOn says whether FFmpeg's decoder can use a kind of device
+// (avcodec_get_hw_config).
+func DecodesOn(c *astiav.Codec, d Device) bool {
+	return C.decodes_on(codec(c), C.enum_AVHWDeviceType(d)) != 0
+}
+
+// UseDevice lets a device of a kind decode (av_hwdevice_ctx_create). It is called before
+// the decoder is opened.
+func UseDevice(c *astiav.CodecContext, d Device) error {
+	return status(C.use_device(coder(c), C.enum_AVHWDeviceType(d)))
+}
+
+// OnDevice says whether f's samples lie on a device (AVFrame.hw_frames_ctx).
+func OnDevice(f *astiav.Frame) bool { return C.on_device(raw(f)) != 0 }
+
+// IsForDevice says whether an encoder needs hardware (AV_CODEC_CAP_HARDWARE).
+func IsForDevice(c *astiav.Codec) bool { return C.is_for_device(codec(c)) != 0 }
+
+// Opens says whether an encoder for a device opens on this machine (avcodec_open2). Those
+// for the processor do.
+func Opens(c *astiav.Codec) bool { return C.opens(codec(c)) != 0 }
+
+// PrepareUpload makes a pool on the device that an encoder is for, of pictures in a
+// format in memory (av_hwframe_ctx_init). It is called before the encoder is opened.
+func PrepareUpload(c *astiav.CodecContext, by *astiav.Codec, format astiav.PixelFormat) error {
+	return status(C.prepare_upload(coder(c), codec(by), C.enum_AVPixelFormat(format)))
+}
+
+// WantsUpload says whether PrepareUpload was called.
+func WantsUpload(c *astiav.CodecContext) bool { return coder(c).hw_frames_ctx != nil }
+
+// Upload makes dst a copy of src on the encoder's device (av_hwframe_transfer_data).
+func Upload(c *astiav.CodecContext, dst, src *astiav.Frame) error {
+	return status(C.upload(coder(c), raw(dst), raw(src)))
+}
+
+// EncoderFormats returns what an encoder lists (AVCodec.pix_fmts), nil for one that takes
+// all.
+func EncoderFormats(c *astiav.Codec) (list []astiav.PixelFormat) {
+	p := C.compat_pixel_formats(codec(c))
+	for ; p != nil && *p != C.AV_PIX_FMT_NONE; p = (*int32)(unsafe.Add(unsafe.Pointer(p), unsafe.Sizeof(*p))) {
+		list = append(list, astiav.PixelFormat(*p))
+	}
+	return list
+}

@@ -1,0 +1,204 @@
+package av
+
+/*
+#cgo pkg-config: libavformat libavutil
+#include <stdlib.h>
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/avstring.h>
+#include <libavutil/mem.h>
+
+static int has_pb(const AVFormatContext *c) { return c->pb != NULL; }
+static int pb_error(const AVFormatContext *c) { return c->pb->error; }
+
+static int copy_chapter(AVFormatContext *dst, const AVChapter *src, int64_t begin, int64_t end, AVRational unit)
+{
+	AVChapter *ch = av_mallocz(sizeof *ch);
+	if (!ch)
+		return AVERROR(ENOMEM);
+	ch->id = src->id;
+	ch->time_base = unit;
+	ch->start = begin;
+	ch->end = end;
+	int r = av_dict_copy(&ch->metadata, src->metadata, 0);
+	if (r >= 0)
+		r = av_dynarray_add_nofree(&dst->chapters, (int *)&dst->nb_chapters, ch);
+	if (r < 0) {
+		av_dict_free(&ch->metadata);
+		av_free(ch);
+	}
+	return r;
+}
+
+static int copy_programs(AVFormatContext *dst, const AVFormatContext *src, const int *out)
+{
+	for (unsigned i = 0; i < src->nb_programs; i++) {
+		const AVProgram *from = src->programs[i];
+		AVProgram *to = NULL;
+		for (unsigned j = 0; j < from->nb_stream_indexes; j++) {
+			int index = out[from->stream_index[j]];
+			if (index < 0)
+				continue;
+			if (!to && !(to = av_new_program(dst, from->id)))
+				return AVERROR(ENOMEM);
+			av_program_add_stream_index(dst, from->id, index);
+		}
+		if (to && av_dict_copy(&to->metadata, from->metadata, 0) < 0)
+			return AVERROR(ENOMEM);
+	}
+	return 0;
+}
+
+// The tag that a stream had, if it means the same codec in the output.
+static unsigned kept_tag(const AVFormatContext *c, const AVCodecParameters *p)
+{
+	const struct AVCodecTag *const *tags = c->oformat->codec_tag;
+	unsigned tag;
+	if (!tags || av_codec_get_id(tags, p->codec_tag) == p->codec_id || !av_codec_get_tag2(tags, p->codec_id, &tag))
+		return p->codec_tag;
+	return 0;
+}
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/asticode/go-astiav"
+)
+
+// StartTime returns AVFormatContext.start_time: when the earliest stream begins, in
+// microseconds, or NoTimestamp.
+func StartTime(c *astiav.FormatContext) int64 { return int64(context(c).start_time) }
+
+// DurationGuessed says whether nothing but the bit rate tells AVFormatContext.duration
+// (AVFMT_DURATION_FROM_BITRATE).
+func DurationGuessed(c *astiav.FormatContext) bool {
+	return context(c).duration_estimation_method == C.AVFMT_DURATION_FROM_BITRATE
+}
+
+// MayJump says whether an input's container is made for broadcasts, whose timestamps
+// may leap (AVFMT_TS_DISCONT).
+func MayJump(input *astiav.FormatContext) bool {
+	return context(input).iformat.flags&C.AVFMT_TS_DISCONT != 0
+}
+
+// IOError returns AVIOContext.error: what the last failed read or write of c's file
+// said.
+func IOError(c *astiav.FormatContext) error {
+	if C.has_pb(context(c)) == 0 {
+		return nil
+	}
+	return status(C.pb_error(context(c)))
+}
+
+// WantsGlobalHeader says whether an output's container keeps codecs' headers apart from
+// the packets (AVFMT_GLOBALHEADER).
+func WantsGlobalHeader(output *astiav.FormatContext) bool {
+	return context(output).oformat.flags&C.AVFMT_GLOBALHEADER != 0
+}
+
+// OpensItself says whether an output's muxer opens its files (AVFMT_NOFILE).
+func OpensItself(output *astiav.FormatContext) bool {
+	return context(output).oformat.flags&C.AVFMT_NOFILE != 0
+}
+
+// MayRepeat says whether packets of a stream may share a decoding time
+// (AVFMT_TS_NONSTRICT).
+func MayRepeat(output *astiav.FormatContext) bool {
+	return context(output).oformat.flags&C.AVFMT_TS_NONSTRICT != 0
+}
+
+// IsMuxer says whether an output's muxer is one of those named, between commas
+// (av_match_name).
+func IsMuxer(output *astiav.FormatContext, names string) bool {
+	return withString(names, func(n *C.char) C.int { return C.av_match_name(context(output).oformat.name, n) }) != 0
+}
+
+// GuessMuxer returns the name of the muxer that suits a file's name, empty for none
+// (av_guess_format).
+func GuessMuxer(file string) string {
+	f := withString(file, func(n *C.char) *C.AVOutputFormat { return C.av_guess_format(nil, n, nil) })
+	if f == nil {
+		return ""
+	}
+	return C.GoString(f.name)
+}
+
+// QueryCodec asks an output's container whether it takes a codec: 1, 0, or negative if
+// FFmpeg does not know (avformat_query_codec).
+func QueryCodec(output *astiav.FormatContext, id astiav.CodecID) int {
+	return int(C.avformat_query_codec(context(output).oformat, C.enum_AVCodecID(id), C.FF_COMPLIANCE_NORMAL))
+}
+
+// GuessCodec returns what an output's container is usually filled with, also by the
+// file's name (av_guess_codec).
+func GuessCodec(output *astiav.FormatContext, kind astiav.MediaType) astiav.CodecID {
+	c := context(output)
+	return astiav.CodecID(C.av_guess_codec(c.oformat, nil, c.url, nil, C.enum_AVMediaType(kind)))
+}
+
+// DefaultCodec returns AVOutputFormat.video_codec and its kin: the codec that an output's
+// container has for a kind of stream, AV_CODEC_ID_NONE if it holds none.
+func DefaultCodec(output *astiav.FormatContext, kind astiav.MediaType) astiav.CodecID {
+	f := context(output).oformat
+	switch kind {
+	case astiav.MediaTypeVideo:
+		return astiav.CodecID(f.video_codec)
+	case astiav.MediaTypeAudio:
+		return astiav.CodecID(f.audio_codec)
+	case astiav.MediaTypeSubtitle:
+		return astiav.CodecID(f.subtitle_codec)
+	}
+	return astiav.CodecIDNone
+}
+
+// KeptTag returns the codec tag of p, or 0 if it means another codec in an output's
+// container than p's (av_codec_get_id, av_codec_get_tag2).
+func KeptTag(output *astiav.FormatContext, p *astiav.CodecParameters) uint32 {
+	return uint32(C.kept_tag(context(output), params(p)))
+}
+
+// MatchStream says whether s matches one of FFmpeg's stream specifiers; ok is false if
+// there is none like it (avformat_match_stream_specifier).
+func MatchStream(input *astiav.FormatContext, s *astiav.Stream, spec string) (match, ok bool) {
+	n := withString(spec, func(c *C.char) C.int {
+		return C.avformat_match_stream_specifier(context(input), stream(s), c)
+	})
+	return n > 0, n >= 0
+}
+
+// Chapter is when an AVChapter begins and ends, in units of a time base.
+type Chapter struct {
+	Start, End int64
+	TimeBase   astiav.Rational
+}
+
+// Chapters returns AVFormatContext.chapters.
+func Chapters(c *astiav.FormatContext) (list []Chapter) {
+	p := context(c)
+	for _, ch := range unsafe.Slice(p.chapters, p.nb_chapters) {
+		list = append(list, Chapter{int64(ch.start), int64(ch.end), astiav.NewRational(int(ch.time_base.num), int(ch.time_base.den))})
+	}
+	return list
+}
+
+// CopyChapter adds src's chapter of number i to dst, at other times.
+func CopyChapter(dst, src *astiav.FormatContext, i int, at Chapter) error {
+	from := context(src)
+	ch := unsafe.Slice(from.chapters, from.nb_chapters)[i]
+	return status(C.copy_chapter(context(dst), ch, C.int64_t(at.Start), C.int64_t(at.End), rational(at.TimeBase)))
+}
+
+// CopyPrograms adds src's programs to dst (av_new_program). outputs are the indices of
+// dst's streams by src's, -1 for those that it does not have.
+func CopyPrograms(dst, src *astiav.FormatContext, outputs []int) error {
+	if len(outputs) == 0 {
+		return nil
+	}
+	list := make([]C.int, len(outputs))
+	for i, n := range outputs {
+		list[i] = C.int(n)
+	}
+	return status(C.copy_programs(context(dst), context(src), &list[0]))
+}

@@ -1,0 +1,144 @@
+package av
+
+/*
+#cgo pkg-config: libavutil
+#include <libavutil/dict.h>
+#include "compat.h"
+
+static int frame_damaged(const AVFrame *f)
+{
+	return f->decode_error_flags != 0 || (f->flags & AV_FRAME_FLAG_CORRUPT) != 0;
+}
+static void reset_type(AVFrame *f) { f->pict_type = AV_PICTURE_TYPE_NONE; compat_frame_clear_key(f); }
+
+static const char *frame_metadata(const AVFrame *f, const char *key)
+{
+	const AVDictionaryEntry *e = av_dict_get(f->metadata, key, NULL, 0);
+	return e ? e->value : NULL;
+}
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/asticode/go-astiav"
+)
+
+// FrameTime returns AVFrame.best_effort_timestamp, which may be NoTimestamp.
+func FrameTime(f *astiav.Frame) int64 { return int64(raw(f).best_effort_timestamp) }
+
+// FrameDuration returns AVFrame.duration, in the unit of its packets; 0 if unknown.
+func FrameDuration(f *astiav.Frame) int64 { return int64(C.compat_frame_duration(raw(f))) }
+
+// FrameDamaged says whether the decoder marked f with AV_FRAME_FLAG_CORRUPT or in
+// AVFrame.decode_error_flags.
+func FrameDamaged(f *astiav.Frame) bool { return C.frame_damaged(raw(f)) != 0 }
+
+// FrameInterlaced returns AV_FRAME_FLAG_INTERLACED.
+func FrameInterlaced(f *astiav.Frame) bool { return C.compat_frame_interlaced(raw(f)) != 0 }
+
+// CopyFrameProps makes dst describe the picture that src does (av_frame_copy_props).
+func CopyFrameProps(dst, src *astiav.Frame) error {
+	return status(C.av_frame_copy_props(raw(dst), raw(src)))
+}
+
+// ResetPictureType leaves the choice of picture type to the encoder, by AVFrame.pict_type
+// and AV_FRAME_FLAG_KEY.
+func ResetPictureType(f *astiav.Frame) { C.reset_type(raw(f)) }
+
+// PlaneData returns AVFrame.data[i]: the first sample of a plane, nil for none.
+func PlaneData(f *astiav.Frame, i int) unsafe.Pointer { return unsafe.Pointer(raw(f).data[i]) }
+
+// PlaneStride returns AVFrame.linesize[i]: the bytes from one row to the next, negative
+// if rows go from the bottom up.
+func PlaneStride(f *astiav.Frame, i int) int { return int(raw(f).linesize[i]) }
+
+// FrameSideKind is an AVFrameSideDataType.
+type FrameSideKind C.enum_AVFrameSideDataType
+
+// The kinds of side data that are read or removed.
+const (
+	FrameMasteringDisplay = FrameSideKind(C.AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)
+	FrameContentLight     = FrameSideKind(C.AV_FRAME_DATA_CONTENT_LIGHT_LEVEL)
+	FrameDisplayMatrix    = FrameSideKind(C.AV_FRAME_DATA_DISPLAYMATRIX)
+	FrameStereo3D         = FrameSideKind(C.AV_FRAME_DATA_STEREO3D)
+	FrameSpherical        = FrameSideKind(C.AV_FRAME_DATA_SPHERICAL)
+	FrameICCProfile       = FrameSideKind(C.AV_FRAME_DATA_ICC_PROFILE)
+	FrameHDR10Plus        = FrameSideKind(C.AV_FRAME_DATA_DYNAMIC_HDR_PLUS)
+	FrameDolbyVision      = FrameSideKind(C.AV_FRAME_DATA_DOVI_METADATA)
+	FrameDolbyVisionRPU   = FrameSideKind(C.AV_FRAME_DATA_DOVI_RPU_BUFFER)
+	FrameHDRVivid         = FrameSideKind(C.AV_FRAME_DATA_DYNAMIC_HDR_VIVID)
+	FrameCaptions         = FrameSideKind(C.AV_FRAME_DATA_A53_CC)
+	FrameTimecode         = FrameSideKind(C.AV_FRAME_DATA_S12M_TIMECODE)
+	FrameGOPTimecode      = FrameSideKind(C.AV_FRAME_DATA_GOP_TIMECODE)
+	FrameUserSEI          = FrameSideKind(C.AV_FRAME_DATA_SEI_UNREGISTERED)
+	FrameMotionVectors    = FrameSideKind(C.AV_FRAME_DATA_MOTION_VECTORS)
+	FrameEncodingParams   = FrameSideKind(C.AV_FRAME_DATA_VIDEO_ENC_PARAMS)
+)
+
+// FrameSideData returns a copy of f's side data of a kind (av_frame_get_side_data); ok is
+// false if there is none.
+func FrameSideData(f *astiav.Frame, kind FrameSideKind) (data []byte, ok bool) {
+	d := C.av_frame_get_side_data(raw(f), C.enum_AVFrameSideDataType(kind))
+	if d == nil {
+		return nil, false
+	}
+	return C.GoBytes(unsafe.Pointer(d.data), C.int(d.size)), true
+}
+
+// RemoveFrameSideData drops f's side data of a kind (av_frame_remove_side_data).
+func RemoveFrameSideData(f *astiav.Frame, kind FrameSideKind) {
+	C.av_frame_remove_side_data(raw(f), C.enum_AVFrameSideDataType(kind))
+}
+
+// FrameMetadata returns the value of a key in AVFrame.metadata (av_dict_get); ok is false
+// if it is not there.
+func FrameMetadata(f *astiav.Frame, key string) (value string, ok bool) {
+	v := withString(key, func(k *C.char) *C.char { return C.frame_metadata(raw(f), k) })
+	return C.GoString(v), v != nil
+}
+
+// Colour says what samples stand for, in the code points of ITU-T H.273 as FFmpeg
+// numbers them: AVColorPrimaries, AVColorTransferCharacteristic, AVColorSpace,
+// AVColorRange and AVChromaLocation.
+type Colour struct{ Primaries, Transfer, Matrix, Range, Chroma int }
+
+// FrameColour returns what f says of its samples.
+func FrameColour(f *astiav.Frame) Colour {
+	p := raw(f)
+	return Colour{int(p.color_primaries), int(p.color_trc), int(p.colorspace), int(p.color_range), int(p.chroma_location)}
+}
+
+// SetFrameColour says of f's samples what c does.
+func SetFrameColour(f *astiav.Frame, c Colour) {
+	p := raw(f)
+	p.color_primaries, p.color_trc, p.colorspace = uint32(c.Primaries), uint32(c.Transfer), uint32(c.Matrix)
+	p.color_range, p.chroma_location = uint32(c.Range), uint32(c.Chroma)
+}
+
+// CoderColour returns what a decoder or encoder says of its samples.
+func CoderColour(c *astiav.CodecContext) Colour {
+	p := coder(c)
+	return Colour{int(p.color_primaries), int(p.color_trc), int(p.colorspace), int(p.color_range), int(p.chroma_sample_location)}
+}
+
+// The code points that something depends on.
+const (
+	PrimariesUnspecified = C.AVCOL_PRI_UNSPECIFIED
+	PrimariesBT2020      = C.AVCOL_PRI_BT2020
+	PrimariesSMPTE170M   = C.AVCOL_PRI_SMPTE170M
+	PrimariesBT470BG     = C.AVCOL_PRI_BT470BG
+	TransferUnspecified  = C.AVCOL_TRC_UNSPECIFIED
+	TransferPQ           = C.AVCOL_TRC_SMPTE2084
+	TransferHLG          = C.AVCOL_TRC_ARIB_STD_B67
+	MatrixUnspecified    = C.AVCOL_SPC_UNSPECIFIED
+	MatrixRGB            = C.AVCOL_SPC_RGB
+	MatrixBT2020         = C.AVCOL_SPC_BT2020_NCL
+	MatrixSMPTE170M      = C.AVCOL_SPC_SMPTE170M
+	MatrixBT709          = C.AVCOL_SPC_BT709
+	RangeUnspecified     = C.AVCOL_RANGE_UNSPECIFIED
+	RangeLimited         = C.AVCOL_RANGE_MPEG
+	RangeFull            = C.AVCOL_RANGE_JPEG
+	ChromaUnspecified    = C.AVCHROMA_LOC_UNSPECIFIED
+)

@@ -1,0 +1,76 @@
+package av
+
+/*
+#cgo pkg-config: libavcodec
+#include <string.h>
+#include <libavcodec/avcodec.h>
+
+static int side_count(const AVPacket *p) { return p->side_data_elems; }
+static const AVPacketSideData *side(const AVPacket *p, int i) { return &p->side_data[i]; }
+*/
+import "C"
+
+import (
+	"errors"
+	"unsafe"
+
+	"github.com/asticode/go-astiav"
+)
+
+// PacketSideKind is an AVPacketSideDataType.
+type PacketSideKind C.enum_AVPacketSideDataType
+
+// The kinds of side data that something depends on.
+const (
+	PacketMasteringDisplay = PacketSideKind(C.AV_PKT_DATA_MASTERING_DISPLAY_METADATA)
+	PacketContentLight     = PacketSideKind(C.AV_PKT_DATA_CONTENT_LIGHT_LEVEL)
+	PacketDisplayMatrix    = PacketSideKind(C.AV_PKT_DATA_DISPLAYMATRIX)
+	PacketStereo3D         = PacketSideKind(C.AV_PKT_DATA_STEREO3D)
+	PacketSpherical        = PacketSideKind(C.AV_PKT_DATA_SPHERICAL)
+	PacketICCProfile       = PacketSideKind(C.AV_PKT_DATA_ICC_PROFILE)
+	PacketNewExtradata     = PacketSideKind(C.AV_PKT_DATA_NEW_EXTRADATA)
+	PacketParamChange      = PacketSideKind(C.AV_PKT_DATA_PARAM_CHANGE)
+)
+
+// PacketSide is an AVPacketSideData: what goes beside a packet's data, such as an alpha
+// channel.
+type PacketSide struct {
+	Kind PacketSideKind
+	Data []byte
+}
+
+// PacketSides returns copies of all of p's side data, in its order.
+func PacketSides(p *astiav.Packet) (list []PacketSide) {
+	c := packet(p)
+	for i := range C.side_count(c) {
+		s := C.side(c, i)
+		list = append(list, PacketSide{PacketSideKind(s._type), C.GoBytes(unsafe.Pointer(s.data), C.int(s.size))})
+	}
+	return list
+}
+
+// FillPacket makes p a packet of a copy of data and nothing else (av_new_packet).
+func FillPacket(p *astiav.Packet, data []byte) error {
+	p.Unref()
+	if err := p.AllocPayload(len(data)); err != nil {
+		return err
+	}
+	if len(data) > 0 {
+		C.memcpy(unsafe.Pointer(packet(p).data), unsafe.Pointer(&data[0]), C.size_t(len(data)))
+	}
+	return nil
+}
+
+// AttachedPicture returns a copy of AVStream.attached_pic's data, empty for none.
+func AttachedPicture(s *astiav.Stream) []byte {
+	p := &stream(s).attached_pic
+	return C.GoBytes(unsafe.Pointer(p.data), p.size)
+}
+
+// RefAttachedPicture makes p a reference to AVStream.attached_pic (av_packet_ref).
+func RefAttachedPicture(p *astiav.Packet, s *astiav.Stream) error {
+	if C.av_packet_ref(packet(p), &stream(s).attached_pic) < 0 {
+		return errors.New("out of memory")
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package av
+
+/*
+#cgo pkg-config: libavcodec libavutil libswresample
+#include <libavutil/channel_layout.h>
+#include <libswresample/swresample.h>
+#include "compat.h"
+
+static int resample(SwrContext *s, AVFrame *dst, const AVFrame *src, int rate)
+{
+	AVChannelLayout layout = {0};
+	int r;
+	av_frame_unref(dst);
+	if (src->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC)
+		av_channel_layout_default(&layout, src->ch_layout.nb_channels);
+	else if ((r = av_channel_layout_copy(&layout, &src->ch_layout)) < 0)
+		return r;
+	r = av_channel_layout_copy(&dst->ch_layout, &layout);
+	av_channel_layout_uninit(&layout);
+	if (r < 0)
+		return r;
+	dst->format = AV_SAMPLE_FMT_FLTP;
+	dst->sample_rate = rate;
+	r = swr_convert_frame(s, dst, src);
+	if (r != AVERROR_INPUT_CHANGED && r != AVERROR_OUTPUT_CHANGED)
+		return r;
+	swr_close(s);
+	return swr_convert_frame(s, dst, src);
+}
+
+static int repack(SwrContext *s, AVFrame *dst, const AVFrame *src, enum AVSampleFormat format)
+{
+	int r = av_channel_layout_copy(&dst->ch_layout, &src->ch_layout);
+	if (r < 0)
+		return r;
+	dst->format = format;
+	dst->sample_rate = src->sample_rate;
+	return swr_convert_frame(s, dst, src);
+}
+
+static int copy_sound(AVCodecContext *e, const AVCodecContext *d, int usual)
+{
+	e->bits_per_raw_sample = d->bits_per_raw_sample;
+	if (usual || d->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC) {
+		av_channel_layout_default(&e->ch_layout, d->ch_layout.nb_channels);
+		return 0;
+	}
+	return av_channel_layout_copy(&e->ch_layout, &d->ch_layout);
+}
+
+static int new_samples(AVFrame *f, const AVCodecContext *e, int n)
+{
+	int r = av_channel_layout_copy(&f->ch_layout, &e->ch_layout);
+	if (r < 0)
+		return r;
+	f->format = AV_SAMPLE_FMT_FLTP;
+	f->sample_rate = e->sample_rate;
+	f->nb_samples = n;
+	return av_frame_get_buffer(f, 0);
+}
+
+static int usual_layout(const AVCodecContext *c)
+{
+	AVChannelLayout usual = {0};
+	av_channel_layout_default(&usual, c->ch_layout.nb_channels);
+	int same = av_channel_layout_compare(&usual, &c->ch_layout) == 0;
+	av_channel_layout_uninit(&usual);
+	return same;
+}
+static int channels(const AVCodecContext *c) { return c->ch_layout.nb_channels; }
+static uint8_t *channel_data(const AVFrame *f, int channel) { return f->extended_data[channel]; }
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/asticode/go-astiav"
+)
+
+// Resampler turns samples into another format, and rate (libswresample).
+type Resampler struct{ c *C.SwrContext }
+
+// NewResampler returns a resampler that Free frees (swr_alloc).
+func NewResampler() *Resampler { return &Resampler{C.swr_alloc()} }
+
+// Free frees the resampler (swr_free).
+func (r *Resampler) Free() { C.swr_free(&r.c) }
+
+// Delay returns how many samples at a rate are held back (swr_get_delay).
+func (r *Resampler) Delay(rate int) int64 {
+	if C.swr_is_initialized(r.c) == 0 {
+		return 0
+	}
+	return int64(C.swr_get_delay(r.c, C.int64_t(rate)))
+}
+
+// Floats makes dst what src holds, channel for channel, as planar floats at a rate
+// (swr_convert_frame).
+func (r *Resampler) Floats(dst, src *astiav.Frame, rate int) error {
+	return status(C.resample(r.c, raw(dst), raw(src), C.int(rate)))
+}
+
+// Repack makes dst what src, in planar floats, holds in another format
+// (swr_convert_frame).
+func (r *Resampler) Repack(dst, src *astiav.Frame, format astiav.SampleFormat) error {
+	return status(C.repack(r.c, raw(dst), raw(src), C.enum_AVSampleFormat(format)))
+}
+
+// SampleFormats returns what an encoder lists (AVCodec.sample_fmts), nil for one that
+// takes all.
+func SampleFormats(c *astiav.Codec) (list []astiav.SampleFormat) {
+	p := C.compat_sample_formats(codec(c))
+	for ; p != nil && *p >= 0; p = (*int32)(unsafe.Add(unsafe.Pointer(p), unsafe.Sizeof(*p))) {
+		list = append(list, astiav.SampleFormat(*p))
+	}
+	return list
+}
+
+// SampleRates returns what an encoder lists (AVCodec.supported_samplerates), nil for one
+// that takes all.
+func SampleRates(c *astiav.Codec) (list []int) {
+	p := C.compat_sample_rates(codec(c))
+	for ; p != nil && *p != 0; p = (*C.int)(unsafe.Add(unsafe.Pointer(p), unsafe.Sizeof(*p))) {
+		list = append(list, int(*p))
+	}
+	return list
+}
+
+// PackedFormat returns the format of the same samples that interleaves channels
+// (av_get_packed_sample_fmt).
+func PackedFormat(f astiav.SampleFormat) astiav.SampleFormat {
+	return astiav.SampleFormat(C.av_get_packed_sample_fmt(C.enum_AVSampleFormat(f)))
+}
+
+// CopyChannels gives an encoder the decoder's channels and depth, or if usual is set the
+// layout that FFmpeg takes for that number of channels (av_channel_layout_copy,
+// av_channel_layout_default).
+func CopyChannels(encoder, decoder *astiav.CodecContext, usual bool) error {
+	return status(C.copy_sound(coder(encoder), coder(decoder), integer(usual)))
+}
+
+// HasUsualLayout says whether c's channels are those that FFmpeg takes for their number
+// (av_channel_layout_compare).
+func HasUsualLayout(c *astiav.CodecContext) bool { return C.usual_layout(coder(c)) != 0 }
+
+// Channels returns AVCodecContext.ch_layout.nb_channels.
+func Channels(c *astiav.CodecContext) int { return int(C.channels(coder(c))) }
+
+// InitialPadding returns AVCodecParameters.initial_padding: the samples that a codec puts
+// before the first.
+func InitialPadding(p *astiav.CodecParameters) int { return int(params(p).initial_padding) }
+
+// NewSamples allocates n samples of planar floats for an encoder (av_frame_get_buffer).
+func NewSamples(f *astiav.Frame, encoder *astiav.CodecContext, n int) error {
+	return status(C.new_samples(raw(f), coder(encoder), C.int(n)))
+}
+
+// FloatPlanes views the channels of a frame of planar floats (AVFrame.extended_data).
+func FloatPlanes(f *astiav.Frame, channels int) [][]float32 {
+	planes := make([][]float32, channels)
+	for c := range planes {
+		planes[c] = unsafe.Slice((*float32)(unsafe.Pointer(C.channel_data(raw(f), C.int(c)))), f.NbSamples())
+	}
+	return planes
+}

@@ -1,0 +1,244 @@
+package media
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/timebase"
+)
+
+// decoder turns the packets of a demuxer's video into pictures.
+type decoder struct {
+	demuxer  *demuxer
+	log      *slog.Logger
+	context  *astiav.CodecContext
+	to       *big.Rat // where decoding may stop, in seconds after the start; nil for the end
+	clock    pictureClock
+	damage   Damage
+	ahead    *astiav.Frame // the picture behind the first, if it was decoded too
+	draining bool          // there are no more packets
+	ended    bool          // nor pictures
+}
+
+func openDecoder(d *demuxer, opt *ReaderOptions) (*decoder, error) {
+	c := &decoder{demuxer: d, log: opt.Log, to: opt.To}
+	c.clock = newPictureClock(d, opt.Log)
+	if err := c.open(opt); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *decoder) open(opt *ReaderOptions) error {
+	stream := c.demuxer.video
+	p, codec := stream.CodecParameters(), decoderOf(stream)
+	if codec == nil {
+		return c.demuxer.bad(fmt.Errorf("stream %d: %s: no decoder in this FFmpeg build", stream.Index(), p.CodecID()))
+	}
+	c.context = astiav.AllocCodecContext(codec)
+	if err := p.ToCodecContext(c.context); err != nil {
+		return c.demuxer.bad(err)
+	}
+	c.demuxer.errors.Decoder(c.context)
+	av.SetPacketTimeBase(c.context, stream.TimeBase())
+	c.context.SetFlags(c.context.Flags().Add(astiav.CodecContextFlagUnaligned)) // else cropping is rounded
+	c.context.SetThreadCount(opt.Threads)
+	c.context.SetThreadType(astiav.ThreadTypeFrame | astiav.ThreadTypeSlice)
+	if err := useDevice(c.context, codec, opt); err != nil {
+		return err
+	}
+	message, err := av.WithMessage(func() error { return c.context.Open(codec, nil) })
+	if err != nil {
+		return c.demuxer.bad(fmt.Errorf("stream %d: %s: %w%s", stream.Index(), codec.Name(), err, detail(message)))
+	}
+	return nil
+}
+
+// decoderOf returns the decoder for a stream's pictures, nil if there is none. Of
+// VP8 and VP9 with an alpha channel, FFmpeg's own decoders leave that out.
+func decoderOf(s *astiav.Stream) *astiav.Codec {
+	id := s.CodecParameters().CodecID()
+	name := map[astiav.CodecID]string{astiav.CodecIDVp8: "libvpx", astiav.CodecIDVp9: "libvpx-vp9"}[id]
+	if alpha, _ := av.StreamTags(s).Get("alpha_mode"); name != "" && alpha == "1" {
+		if c := astiav.FindDecoderByName(name); c != nil {
+			return c
+		}
+	}
+	return astiav.FindDecoder(id)
+}
+
+// first returns the first picture, or if from is above 0 the last one at or before it, in
+// seconds after the input's start.
+func (c *decoder) first(from *big.Rat) (*astiav.Frame, error) {
+	if from == nil || from.Sign() <= 0 {
+		return c.decode()
+	}
+	tb := c.demuxer.video.TimeBase()
+	goal := timebase.TicksBefore(new(big.Rat).Add(from, big.NewRat(c.demuxer.start(), 1e6)), tb)
+	// Sound decoders need a packet or two before the first that is whole.
+	begin := goal - timebase.Ticks(big.NewRat(1, 10), tb)
+	if t := c.demuxer.video.StartTime(); t != av.NoTimestamp {
+		begin = max(begin, t) // demuxers may read to the end in search of what is before it
+	}
+	sought := c.demuxer.seek(begin)
+	first, err := c.decode()
+	if sought && (errors.Is(err, io.EOF) || err == nil && first.Pts() > goal) {
+		// The container's index led astray.
+		if err == nil {
+			first.Free()
+		}
+		c.rewind()
+		first, err = c.decode()
+	}
+	for err == nil {
+		next, e := c.decode()
+		if errors.Is(e, io.EOF) {
+			return first, nil // from is within or behind the last frame
+		} else if e != nil {
+			first.Free()
+			return nil, e
+		}
+		if next.Pts() > goal {
+			c.ahead = next
+			return first, nil
+		}
+		first.Free()
+		first = next
+	}
+	return nil, err
+}
+
+func (c *decoder) rewind() {
+	c.demuxer.rewind()
+	av.FlushCoder(c.context)
+	c.draining, c.ended, c.clock.last = false, false, av.NoTimestamp
+}
+
+// next returns the next picture, whose time is its PTS and later than the last one's.
+// Behind the last the error is that of end.
+func (c *decoder) next() (*astiav.Frame, error) {
+	if f := c.ahead; f != nil {
+		c.ahead = nil
+		return f, nil
+	}
+	return c.decode()
+}
+
+func (c *decoder) decode() (*astiav.Frame, error) {
+	f := astiav.AllocFrame()
+	for failed := 0; ; {
+		if err := c.demuxer.ctx.Err(); err != nil || c.ended {
+			f.Free()
+			return nil, cmp.Or(err, c.end())
+		}
+		err := c.context.ReceiveFrame(f)
+		switch {
+		case err == nil:
+			if f, err = download(f); err != nil {
+				return nil, c.demuxer.bad(err)
+			}
+			if c.clock.stamp(f, c.total()) {
+				if av.FrameDamaged(f) {
+					c.damage.Frames++
+				}
+				return f, nil
+			}
+			f.Unref()
+		case errors.Is(err, astiav.ErrEof):
+			c.ended = true
+		case errors.Is(err, astiav.ErrEagain):
+			c.feed()
+		default:
+			c.damage.Packets++
+			c.log.Debug("frame could not be decoded", "input", c.demuxer.name, "error", err)
+			if failed++; c.draining && failed == maxReadErrors {
+				c.ended = true
+			}
+		}
+	}
+}
+
+// feed sends the video's next packet, or the end of them.
+func (c *decoder) feed() {
+	if c.draining {
+		return
+	}
+	p, err := c.demuxer.readVideo()
+	switch {
+	case errors.Is(err, io.EOF):
+		c.drain()
+	case err != nil: // the context's, which decode looks at
+	case c.isPast(p):
+		c.drain()
+	default:
+		if err := c.context.SendPacket(p); err != nil {
+			c.damage.Packets++
+			c.log.Debug("packet could not be decoded", "input", c.demuxer.name, "pts", p.Pts(), "error", err)
+		}
+	}
+}
+
+func (c *decoder) drain() {
+	c.draining = true
+	_ = c.context.SendPacket(nil)
+}
+
+// isPast says whether p lies so far behind c.to that no frame before that can follow it:
+// decoding order runs ahead of presentation by less than the margin.
+func (c *decoder) isPast(p *astiav.Packet) bool {
+	margin := big.NewRat(5, 1) // seconds
+	return c.to != nil && p.Dts() != av.NoTimestamp && c.demuxer.seconds(p.Dts()).Cmp(margin.Add(margin, c.to)) > 0
+}
+
+// total is all damage so far.
+func (c *decoder) total() Damage {
+	d, lost := c.damage, &c.demuxer.lost
+	d.Packets += lost.failed + lost.corrupt
+	d.Errors = c.demuxer.errors.Value()
+	return d
+}
+
+// end says whether the input ended where it should: io.EOF if it did.
+func (c *decoder) end() error {
+	d := c.demuxer
+	if err := d.lost.stopped; err != nil {
+		return d.bad(fmt.Errorf("reading stopped after %s: %w", c.clock.position(), err))
+	}
+	if c.to != nil || d.times.joined() {
+		return io.EOF
+	}
+	// The stream's own duration tells most; containers that have none state one
+	// for the longest stream.
+	tb := d.video.TimeBase()
+	var missing int64
+	if t := d.video.Duration(); t > 0 {
+		begin := d.video.StartTime() // below 0 if a broadcast's clock has turned
+		if begin == av.NoTimestamp {
+			begin = 0
+		}
+		missing = timebase.Microseconds(begin+t-c.clock.end, tb)
+	} else if t := d.duration(); t > 0 {
+		missing = t - (d.end - d.start())
+	}
+	if missing > max(500_000, 3*timebase.Microseconds(d.frameLength(), tb)) {
+		return d.bad(fmt.Errorf("ends after %s, %.3f s before its stated end: the file is truncated or damaged", c.clock.position(), float64(missing)/1e6))
+	}
+	return io.EOF
+}
+
+func (c *decoder) close() {
+	if c.ahead != nil {
+		c.ahead.Free()
+	}
+	if c.context != nil {
+		c.context.Free()
+	}
+}

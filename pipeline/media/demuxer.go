@@ -1,0 +1,249 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/timebase"
+)
+
+// demuxer reads the packets of a file, one of whose streams is the video. It is used by
+// one goroutine.
+type demuxer struct {
+	ctx     context.Context
+	name    string // for messages
+	input   *astiav.FormatContext
+	guard   astiav.IOInterrupter // FFmpeg keeps a pointer into it
+	stop    func() bool          // ends the watch over ctx
+	errors  av.ErrorCount
+	chosen  map[int]bool // indices of the streams that are used
+	video   *astiav.Stream
+	packet  *astiav.Packet
+	numbers numbering
+	times   timestamps
+	fanout  fanout
+	lost    packetLoss
+	end     int64 // of the last packet of any stream, in microseconds
+}
+
+// packetLoss counts what could not be read.
+type packetLoss struct {
+	failed  int   // reads
+	corrupt int   // packets of the video that are marked so
+	stopped error // why reading stopped before the end
+}
+
+// openDemuxer opens a file, finds its streams and chooses the video among them.
+func openDemuxer(ctx context.Context, name string, opt *ReaderOptions) (*demuxer, error) {
+	d := &demuxer{ctx: ctx, name: name, errors: av.NewErrorCount(), fanout: fanout{holding: true}}
+	err := d.open(opt)
+	if err == nil {
+		err = d.choose(opt.Map)
+	}
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	d.packet = astiav.AllocPacket()
+	d.times = newTimestamps(name, d.input, opt.Log)
+	return d, nil
+}
+
+func (d *demuxer) open(opt *ReaderOptions) error {
+	url, local, err := inputURL(d.name)
+	if err != nil {
+		return err
+	}
+	var format *astiav.InputFormat
+	if opt.Format != "" {
+		if format = astiav.FindInputFormat(opt.Format); format == nil {
+			return fault.New(fault.Usage, "input format %q is not in this FFmpeg build; see ffmpeg -demuxers", opt.Format)
+		}
+	}
+	options, err := d.options(&url, opt)
+	if err != nil {
+		return err
+	}
+	defer options.Free()
+	input := astiav.AllocFormatContext()
+	d.guard = input.SetInterruptCallback()
+	d.errors.Demuxer(input)
+	d.stop = context.AfterFunc(d.ctx, d.guard.Interrupt)
+	message, err := av.WithMessage(func() error { return input.OpenInput(url, format, options) })
+	if err != nil {
+		d.stop()
+		input.Free() // FFmpeg has freed what is behind it
+		return d.cannotOpen(err, local, message)
+	}
+	d.input = input
+	if opt.Rate != nil && options.Get("framerate", nil, 0) != nil {
+		return fault.New(fault.Usage, "input %q has timestamps of its own; Input.Rate is for image sequences and raw streams", d.name)
+	}
+	if err := d.input.FindStreamInfo(nil); err != nil {
+		return d.bad(fmt.Errorf("no stream could be read: %w", err))
+	}
+	return nil
+}
+
+func (d *demuxer) cannotOpen(err error, local bool, message string) error {
+	switch {
+	case d.ctx.Err() != nil:
+		return d.ctx.Err()
+	case !local:
+		return fault.New(fault.NoInput, "open %q: %w%s", d.name, err, detail(message))
+	case errors.Is(err, astiav.ErrInvaliddata):
+		err = errors.New("not a media file that this FFmpeg build reads, or damaged at its start")
+	}
+	return fault.New(fault.BadData, "open %q: %w%s", d.name, err, detail(message))
+}
+
+// bad makes an error about the input's content.
+func (d *demuxer) bad(err error) error {
+	if d.ctx.Err() != nil {
+		return d.ctx.Err()
+	}
+	return fault.New(fault.BadData, "read %q: %w", d.name, err)
+}
+
+func detail(message string) string {
+	if message == "" {
+		return ""
+	}
+	return " (" + message + ")"
+}
+
+// maxReadErrors is how many reads may fail in a row before the rest of the input counts
+// as lost.
+const maxReadErrors = 64
+
+// read returns the next packet, which all sinks have had; it is valid until the next
+// call. Behind the last packet, and when the rest of the input counts as lost, the error
+// is io.EOF.
+func (d *demuxer) read() (*astiav.Packet, error) {
+	for failed := 0; failed < maxReadErrors; {
+		d.packet.Unref()
+		err := d.input.ReadFrame(d.packet)
+		switch {
+		case d.ctx.Err() != nil:
+			return nil, d.ctx.Err()
+		case errors.Is(err, astiav.ErrEof):
+			return nil, io.EOF
+		case err != nil:
+			failed++
+			d.lost.failed++
+			d.lost.stopped = err
+		case d.packet.StreamIndex() < d.input.NbStreams(): // else its stream appeared behind the header
+			d.lost.stopped = nil
+			d.admit(d.packet)
+			return d.packet, nil
+		}
+	}
+	return nil, io.EOF
+}
+
+// admit settles p's times and hands it to the sinks.
+func (d *demuxer) admit(p *astiav.Packet) {
+	stream := d.input.Streams()[p.StreamIndex()]
+	d.numbers.renumber(p)
+	d.times.join(p, stream)
+	if t := p.Pts(); t != av.NoTimestamp {
+		d.end = max(d.end, timebase.Microseconds(t+p.Duration(), stream.TimeBase()))
+	}
+	if d.isVideo(p) && p.Flags().Has(astiav.PacketFlagCorrupt) {
+		d.lost.corrupt++
+	}
+	d.fanout.send(p, !d.isVideo(p))
+}
+
+func (d *demuxer) isVideo(p *astiav.Packet) bool { return p.StreamIndex() == d.video.Index() }
+
+// readVideo returns the video's next packet; see read.
+func (d *demuxer) readVideo() (*astiav.Packet, error) {
+	for {
+		p, err := d.read()
+		if err != nil || d.isVideo(p) {
+			return p, err
+		}
+	}
+}
+
+// seek goes to a key frame at or before a time of the video; ok is false if it cannot.
+func (d *demuxer) seek(t int64) (ok bool) {
+	return d.input.SeekFrame(d.video.Index(), t, astiav.NewSeekFlags(astiav.SeekFlagBackward)) == nil
+}
+
+// rewind goes back to the beginning and forgets what was read.
+func (d *demuxer) rewind() {
+	_ = d.input.SeekFrame(d.video.Index(), 0, astiav.NewSeekFlags(astiav.SeekFlagBackward, astiav.SeekFlagAny))
+	d.fanout.drop()
+	d.times.restart()
+}
+
+// start is when the earliest stream begins, in microseconds.
+func (d *demuxer) start() int64 { return startTime(d.input) }
+
+func startTime(input *astiav.FormatContext) int64 {
+	if t := av.StartTime(input); t != av.NoTimestamp {
+		return t
+	}
+	return 0
+}
+
+// duration is the input's in microseconds, 0 if nothing but the bit rate tells it.
+func (d *demuxer) duration() int64 { return statedDuration(d.input) }
+
+func statedDuration(input *astiav.FormatContext) int64 {
+	t := input.Duration()
+	if t <= 0 || av.DurationGuessed(input) {
+		return 0
+	}
+	if input.InputFormat().Name() == "nut" {
+		t -= startTime(input) // FFmpeg gives the time of the end
+	}
+	return max(t, 0)
+}
+
+// seconds converts a time of the video to seconds after the input's start.
+func (d *demuxer) seconds(t int64) *big.Rat {
+	v := timebase.Seconds(t, d.video.TimeBase())
+	return v.Sub(v, big.NewRat(d.start(), 1e6))
+}
+
+// frameLength is how long a frame of the video is on average, in its time base.
+func (d *demuxer) frameLength() int64 {
+	rate, tb := timebase.Rat(d.video.AvgFrameRate()), timebase.Rat(d.video.TimeBase())
+	if rate == nil || tb == nil {
+		return 1
+	}
+	n, _ := new(big.Rat).Inv(tb.Mul(tb, rate)).Float64()
+	return max(1, int64(n+0.5))
+}
+
+// timecode is the container's for the video's first frame, empty for none.
+func (d *demuxer) timecode() string {
+	code, ok := av.StreamTags(d.video).Get("timecode")
+	if !ok {
+		code, _ = av.FileTags(d.input).Get("timecode")
+	}
+	return code
+}
+
+func (d *demuxer) close() {
+	d.numbers.close()
+	d.fanout.drop()
+	if d.packet != nil {
+		d.packet.Free()
+	}
+	if d.input != nil {
+		d.stop()
+		d.input.CloseInput()
+	}
+	d.errors.Free()
+}

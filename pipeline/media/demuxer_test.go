@@ -1,0 +1,183 @@
+package media
+
+import (
+	"errors"
+	"io"
+	"math/big"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"retime/pipeline/fault"
+)
+
+// transportClip makes a transport stream with sound, and the same with damage.
+func transportClip(t *testing.T) (whole, spoiled string) {
+	t.Helper()
+	whole, spoiled = filepath.Join(t.TempDir(), "whole.ts"), filepath.Join(t.TempDir(), "spoiled.ts")
+	ffmpegProgram(t, "ffmpeg", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24", "-f", "lavfi", "-i", "sine", "-t", "2",
+		"-c:v", "mpeg2video", "-g", "6", "-b:v", "2M", "-c:a", "mp2", whole)
+	data, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const packet = 188
+	for at := 100 * packet; at < len(data); at += 100 * packet {
+		data[at+3] = data[at+3]&0xf0 | (data[at+3]+5)&0xf // the continuity counter
+	}
+	if err := os.WriteFile(spoiled, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return whole, spoiled
+}
+
+// drainings are all the ways to read a source to its end.
+var drainings = map[string]func(r *Reader) error{
+	"Read": func(r *Reader) error {
+		for {
+			f, err := r.Read()
+			if err != nil {
+				return err
+			}
+			f.Release()
+		}
+	},
+	"NextPacket": func(r *Reader) error {
+		for {
+			if _, err := r.NextPacket(); err != nil {
+				return err
+			}
+		}
+	},
+	"Skim":   func(r *Reader) error { return r.Skim() },
+	"SkimTo": func(r *Reader) error { return r.SkimTo(big.NewRat(1000, 1)) },
+	"Scan":   func(r *Reader) error { _, err := r.Scan(); return err },
+}
+
+// However a source is read, the same packets count as damaged.
+func TestDamageCountsTheSame(t *testing.T) {
+	whole, spoiled := transportClip(t)
+	counts := map[string]int{}
+	for name, drain := range drainings {
+		for _, clip := range []string{whole, spoiled} {
+			r, err := Open(t.Context(), clip, ReaderOptions{Packets: name == "NextPacket", Threads: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := drain(r); err != nil && !errors.Is(err, io.EOF) && fault.KindOf(err) != fault.BadData {
+				t.Errorf("%s: %v", name, err)
+			}
+			lost := r.demuxer.lost.failed + r.demuxer.lost.corrupt
+			if clip == whole && (lost != 0 || !r.Intact()) {
+				t.Errorf("%s: %d packets of a whole input are damaged", name, lost)
+			} else if clip == spoiled {
+				counts[name] = lost
+				if r.Intact() || r.Damage().Packets < lost {
+					t.Errorf("%s: damage %+v, of which %d in the demuxer", name, r.Damage(), lost)
+				}
+			}
+			r.Close()
+		}
+	}
+	for name, n := range counts {
+		if n == 0 || n != counts["Read"] {
+			t.Errorf("%s finds %d damaged packets, Read %d", name, n, counts["Read"])
+		}
+	}
+}
+
+// An input that is cut short says where it ends, to Read as to NextPacket.
+func TestTruncatedInput(t *testing.T) {
+	whole, cut := filepath.Join(t.TempDir(), "whole.mkv"), filepath.Join(t.TempDir(), "cut.mkv")
+	ffmpegProgram(t, "ffmpeg", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24", "-t", "4", "-c:v", "ffv1", whole)
+	data, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cut, data[:len(data)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	messages := map[string]string{}
+	for _, name := range []string{"Read", "NextPacket"} {
+		for _, c := range []struct {
+			clip string
+			want fault.Kind
+		}{{whole, 0}, {cut, fault.BadData}} {
+			r, err := Open(t.Context(), c.clip, ReaderOptions{Packets: name == "NextPacket"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = drainings[name](r)
+			if c.want == 0 && !errors.Is(err, io.EOF) || c.want != 0 && fault.KindOf(err) != c.want {
+				t.Errorf("%s of %s: %v", name, c.clip, err)
+			}
+			if c.clip == cut {
+				messages[name] = err.Error()
+			}
+			r.Close()
+		}
+	}
+	if messages["Read"] != messages["NextPacket"] {
+		t.Errorf("%q", messages)
+	}
+}
+
+// NextPacket delivers every packet once, those that Open has decoded too.
+func TestNextPacket(t *testing.T) {
+	clip := testClip(t, 32, 16, 9)
+	r, err := Open(t.Context(), clip, ReaderOptions{Packets: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var last int64 = -1
+	n := 0
+	for ; ; n++ {
+		p, err := r.NextPacket()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if p.PTS <= last || len(p.Data) == 0 || p.IsKey() != (n == 0) || p.ChangesStream() {
+			t.Errorf("packet %d: at %d behind %d, %d bytes", n, p.PTS, last, len(p.Data))
+		}
+		last = p.PTS
+	}
+	if n != 9 {
+		t.Errorf("%d packets, want 9", n)
+	}
+}
+
+func TestScan(t *testing.T) {
+	clip := testClip(t, 32, 16, 12)
+	r, err := Open(t.Context(), clip, ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	s, err := r.Scan()
+	if err != nil || !s.Steady || s.End == nil {
+		t.Fatalf("%+v: %v", s, err)
+	}
+	if d := new(big.Rat).Sub(s.End, big.NewRat(1, 2)); d.Abs(d).Cmp(big.NewRat(1, 500)) > 0 {
+		t.Errorf("12 frames at 24 a second end at %s s", s.End.FloatString(4))
+	}
+}
+
+// A cancelled reader says so, whatever it is at.
+func TestReadersStop(t *testing.T) {
+	clip := testClip(t, 32, 16, 12)
+	for name, drain := range drainings {
+		ctx, cancel := contextWithCancel(t)
+		r, err := Open(ctx, clip, ReaderOptions{Packets: name == "NextPacket"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		if err := drain(r); !errors.Is(err, ctx.Err()) {
+			t.Errorf("%s: %v", name, err)
+		}
+		r.Close()
+	}
+}

@@ -1,0 +1,149 @@
+package media
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/container"
+	"retime/pipeline/media/pixel"
+)
+
+// pickEncoder finds the encoder named, or one that suits the container. Those
+// for raw frames, such as YUV4MPEG2, take them wrapped.
+func pickEncoder(output *astiav.FormatContext, file, name string) (*astiav.Codec, error) {
+	usual := container.UsualVideo(output)
+	wraps := usual == av.CodecIDWrapped
+	if name != "" && (!wraps || name != "rawvideo") {
+		codec := astiav.FindEncoderByName(name)
+		if codec == nil {
+			return nil, fault.New(fault.Usage, "encoder %q is not in this FFmpeg build%s; see ffmpeg -encoders", name, insteadOf(name))
+		}
+		if container.Refuses(output, codec.ID()) {
+			return nil, fault.New(fault.Usage, "output %q: the %s container does not take %s; choose another Output.VideoCodec or file name",
+				file, container.Name(output), name)
+		}
+		return codec, nil
+	}
+	if codec := astiav.FindEncoderByName("libx264"); codec != nil && !container.Refuses(output, codec.ID()) && !wraps && !container.HoldsPictures(output) {
+		return codec, nil
+	}
+	if codec := astiav.FindEncoder(usual); codec != nil {
+		return codec, nil
+	}
+	return nil, fault.New(fault.Usage, "output %q: the %s container holds no video that this FFmpeg build encodes", file, container.Name(output))
+}
+
+// uploadable are the formats that devices with encoders of their own take.
+var uploadable = []string{"nv12", "p010le"}
+
+// onlyOnDevice says whether an encoder takes no pictures in memory.
+func onlyOnDevice(codec *astiav.Codec) bool {
+	formats := av.EncoderFormats(codec)
+	return len(formats) > 0 && len(pixel.InMemory(formats)) == 0
+}
+
+// encoderFormats are the sample formats that an encoder takes; empty if it takes all.
+func encoderFormats(codec *astiav.Codec) []astiav.PixelFormat {
+	switch {
+	case codec.ID() == av.CodecIDWrapped:
+		return pixel.YUV4MPEG()
+	case codec.Name() == "rawvideo":
+		return pixel.RawVideo()
+	case codec.Name() == "mjpeg":
+		return pixel.FullRange(av.EncoderFormats(codec)) // as JPEG is
+	case onlyOnDevice(codec):
+		return pixel.Named(uploadable...)
+	}
+	return pixel.WithoutPalette(pixel.InMemory(av.EncoderFormats(codec)))
+}
+
+// namedFormat finds the sample format that is asked for, which codec must take.
+func namedFormat(codec *astiav.Codec, name string) (astiav.PixelFormat, error) {
+	p := astiav.FindPixelFormatByName(name)
+	if p == astiav.PixelFormatNone {
+		return 0, fault.New(fault.Usage, "sample format %q does not exist; see ffmpeg -pix_fmts", name)
+	}
+	if taken := encoderFormats(codec); len(taken) > 0 && !slices.Contains(taken, p) {
+		names := make([]string, len(taken))
+		for i, f := range taken {
+			names[i] = f.Name()
+		}
+		return 0, fault.New(fault.Usage, "encoder %s does not take %s; it takes %s", codec.Name(), name, strings.Join(names, ", "))
+	}
+	return p, nil
+}
+
+// oddSizeHint says what helps if an encoder takes even sizes only.
+func oddSizeHint(v *Video, format astiav.PixelFormat) string {
+	if pixel.WholeBlocks(v.Width, v.Height)(format) {
+		return ""
+	}
+	return "; the size is odd: Output.PixelFormat yuv444p or another Output.VideoCodec, such as libvpx-vp9, keeps every pixel"
+}
+
+// largePicture is the size in pixels above which libx264 looks 20 frames ahead
+// unless told otherwise: its usual 40 would take more than a gigabyte.
+const largePicture = 4 << 20
+
+// narrowPicture is the width in pixels below which x265 3.5 must not propagate costs
+// through its tree of coding units: its assembler writes whole vectors, which such a row
+// does not hold. x265 chooses its assembler once for the process, so that turning that
+// off for one encoder would not do.
+const narrowPicture = 64
+
+// encoderSettings returns the options of an encoder, of which opt's prevail, for pictures
+// like a source's in format, whose samples are of a colour.
+func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, format astiav.PixelFormat, c pixel.Colour) (*astiav.Dictionary, error) {
+	set := map[string]string{
+		"color_primaries":        strconv.Itoa(c.Primaries),
+		"color_trc":              strconv.Itoa(c.Transfer),
+		"colorspace":             strconv.Itoa(c.Matrix),
+		"color_range":            strconv.Itoa(c.Range),
+		"chroma_sample_location": strconv.Itoa(c.Chroma),
+	}
+	name, v := codec.Name(), &source.Video
+	switch {
+	case opt.CRF >= 0 && !av.HasOption(codec, "crf"):
+		return nil, fault.New(fault.Usage, "encoder %s has no constant rate factor; leave Output.CRF out or set its quality with Output.VideoOptions", name)
+	case opt.CRF >= 0:
+		set["crf"] = strconv.Itoa(opt.CRF)
+	case name == "libx264":
+		set["crf"] = strconv.Itoa(DefaultCRF)
+	}
+	if name == "libx264" && v.Width*v.Height > largePicture {
+		set["rc-lookahead"] = "20"
+	}
+	if name == "libvpx" && pixel.HasAlpha(format) {
+		set["auto-alt-ref"] = "0" // which VP8 has for pictures without alpha only
+	}
+	if _, own := opt.Options["qp"]; own && opt.CRF < 0 {
+		delete(set, "crf")
+	}
+	maps.Copy(set, opt.Options)
+	// The user's own parameters come behind, so that they prevail.
+	prepend := func(key, value string) { set[key] = strings.TrimSuffix(value+":"+set[key], ":") }
+	if key, value := hdrOption(name, source.Side); key != "" {
+		prepend(key, value)
+	}
+	if name == "libx265" {
+		prepend("x265-params", "log-level=error") // it would write to standard error past FFmpeg's log
+		if v.Width < narrowPicture {
+			set["x265-params"] += ":cutree=0"
+		}
+	}
+	options := astiav.NewDictionary()
+	for _, k := range slices.Sorted(maps.Keys(set)) {
+		if err := options.Set(k, set[k], 0); err != nil {
+			options.Free()
+			return nil, fmt.Errorf("encoder option %s=%s: %w", k, set[k], err)
+		}
+	}
+	return options, nil
+}

@@ -1,0 +1,300 @@
+package media
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/container"
+	"retime/pipeline/media/streams"
+	"retime/pipeline/media/timebase"
+	"retime/pipeline/media/verify"
+)
+
+// Output is a file on its way to its name: packets of the video, and the streams of the
+// source that travel beside it. WritePacket and Finish are called by one goroutine; the
+// other streams' packets may come from another, that of the source.
+type Output struct {
+	ctx     context.Context
+	log     *slog.Logger
+	opt     WriterOptions
+	source  *Reader
+	target  target
+	muxer   *muxer
+	streams *streams.Set
+	detach  func()          // from whoever's packets the streams get
+	unit    astiav.Rational // of the video's packets
+	zero    int64           // the output's 0 in that unit
+	start   int64           // of the first frame, in the output stream's time base
+	packet  *astiav.Packet
+}
+
+// videoStream is what an output's video is.
+type videoStream struct {
+	unit      astiav.Rational // of packets' times
+	zero      *big.Rat        // their time that is the output's 0, in seconds; nil for 0
+	frameRate astiav.Rational
+	encoder   string
+	// describe fills in the parameters of the packets' codec.
+	describe func(*astiav.CodecParameters) error
+}
+
+// newOutput opens the container of a file, which begin writes to.
+func newOutput(ctx context.Context, name string, source *Reader, opt WriterOptions) (*Output, error) {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	o := &Output{ctx: ctx, log: opt.Log, opt: opt, source: source, detach: func() {}, packet: astiav.AllocPacket()}
+	err := ctx.Err()
+	if err == nil {
+		err = o.open(name)
+	}
+	if err != nil {
+		o.Abort()
+		return nil, err
+	}
+	return o, nil
+}
+
+func (o *Output) open(name string) (err error) {
+	if o.target, err = newTarget(name, o.source.Source().Name, o.opt.Overwrite, o.opt.Numbers); err != nil {
+		return err
+	}
+	output, err := newContainer(name, o.target.url, o.opt.Format)
+	if err == nil {
+		o.muxer = newMuxer(o.target.name, output)
+	}
+	return err
+}
+
+// begin adds the streams, writes the header and lets the source's packets come.
+func (o *Output) begin(v videoStream) error {
+	o.unit, o.zero = v.unit, timebase.Ticks(v.zero, v.unit)
+	if err := o.addStreams(v); err != nil {
+		return o.muxer.cannot(err)
+	}
+	options := map[string]string{}
+	if container.IsISO(o.muxer.output) {
+		// Edit lists say in it when a stream begins; FFmpeg's own choice is milliseconds.
+		options["movie_timescale"] = strconv.Itoa(container.MovieTimescale)
+	}
+	if len(o.source.Source().Side[av.PacketICCProfile]) > 0 { // it tells more of the colours than their tags
+		options["movflags"] = "prefer_icc"
+	}
+	if err := o.muxer.writeHeader(o.target.url, options); err != nil {
+		return err
+	}
+	o.start = timebase.Ticks(o.opt.Start, o.muxer.video.TimeBase())
+	if err := o.streams.WriteHeader(); err != nil {
+		return err
+	}
+	if !o.streams.Empty() && !o.opt.Passes {
+		o.detach = o.source.Attach(o.streams.Packet)
+	}
+	return o.ctx.Err()
+}
+
+// addStreams adds the video and the streams that travel, with the file's tags.
+func (o *Output) addStreams(v videoStream) error {
+	source, output, video := o.source.Source(), o.muxer.output, o.muxer.video
+	video.SetTimeBase(v.unit)
+	video.SetAvgFrameRate(v.frameRate)
+	if err := v.describe(video.CodecParameters()); err != nil {
+		return err
+	}
+	if err := av.CopyStreamTags(video, source.Stream()); err != nil {
+		return err
+	}
+	lost, err := describePictures(output, video, source, v.encoder)
+	if err != nil {
+		return err
+	}
+	if len(lost) > 0 {
+		o.log.Warn("the output cannot hold this of the picture's description", "lost", strings.Join(lost, ", "),
+			"container", container.Name(output), "encoder", v.encoder)
+	}
+	if err := o.addTags(v.encoder); err != nil {
+		return err
+	}
+	o.streams, err = streams.Add(o.muxer, video, source.Streams, streams.Options{
+		Curve: o.opt.Curve, End: o.opt.End, Passes: o.opt.Passes, Sound: o.opt.Sound, Log: o.log,
+	})
+	return err
+}
+
+// addTags takes over the source's tags but for what only its packets and container were,
+// and says which the container has no place for.
+func (o *Output) addTags(encoder string) error {
+	output, video := o.muxer.output, av.StreamTags(o.muxer.video)
+	file := av.FileTags(output)
+	if err := file.CopyFrom(av.FileTags(o.source.Source().Streams.Input)); err != nil {
+		return err
+	}
+	container.DropPacketTags(video)
+	container.DropFileTags(file)
+	video.Set("encoder", av.CodecLibrary+" "+encoder)
+	var lost []string
+	for _, key := range file.Keys() {
+		if !container.HoldsTag(output, key) {
+			lost = append(lost, key)
+		}
+	}
+	if len(lost) > 0 {
+		o.log.Warn("tags left out: the container has no place for them", "tags", strings.Join(lost, ", "), "container", container.Name(output))
+	}
+	return nil
+}
+
+// Name is where the output will be.
+func (o *Output) Name() string { return o.target.name }
+
+// Follow carries the streams of r, which reads what run i of the curve plays, from
+// here on.
+func (o *Output) Follow(r *Reader, i int) error {
+	o.detach()
+	if err := o.streams.Begin(&o.opt.Curve.Runs()[i]); err != nil {
+		return o.muxer.cannot(err)
+	}
+	o.detach = r.Attach(o.streams.Packet)
+	return nil
+}
+
+// WritePacket writes p as if the encoder had made it. Frames and packets do not go
+// into one output.
+func (o *Output) WritePacket(p Packet) error {
+	if err := p.fill(o.packet); err != nil {
+		return o.muxer.cannot(err)
+	}
+	return o.write(o.packet)
+}
+
+// write writes a packet of the video, whose times are in o.unit, and empties it.
+func (o *Output) write(p *astiav.Packet) error {
+	video := o.muxer.video
+	timebase.Shift(p, -o.zero)
+	p.RescaleTs(o.unit, video.TimeBase())
+	timebase.Shift(p, o.start)
+	p.SetStreamIndex(video.Index())
+	return o.muxer.Write(p)
+}
+
+// finish writes what is left, checks the file, of which that many frames were encoded,
+// and gives it its name.
+func (o *Output) finish(partial bool, frames int64) (string, error) {
+	o.detach()
+	o.detach = func() {}
+	if err := o.streams.Finish(); err != nil {
+		return "", o.muxer.cannot(err)
+	}
+	if err := o.muxer.finish(); err != nil {
+		return "", err
+	}
+	var mismatch error
+	if o.opt.Verify && o.target.reread() && container.IsRereadable(o.muxer.output) {
+		mismatch = o.check(partial, frames)
+		if err := o.ctx.Err(); err != nil && mismatch != nil {
+			return "", err
+		}
+	}
+	name, err := o.target.commit(partial || mismatch != nil)
+	if err != nil {
+		return "", o.muxer.cannot(err)
+	}
+	if mismatch != nil {
+		mismatch = fault.New(fault.Mismatch, "verify %q: %w; it is kept as %q, and Output.NoVerify leaves out the check", o.target.name, mismatch, name)
+	}
+	return name, mismatch
+}
+
+// check reads the file again.
+func (o *Output) check(partial bool, frames int64) error {
+	output := o.muxer.output
+	f := verify.File{
+		Streams: o.muxer.written(), Video: o.muxer.video.Index(), Frames: frames, Timed: container.KeepsTimes(output),
+		Damaged: partial || !o.source.Intact(),
+	}
+	if o.opt.Unit == nil {
+		f.Rate = o.opt.Rate
+	}
+	if container.IsISO(output) {
+		f.Slack = big.NewRat(2, container.MovieTimescale) // one unit for the beginning of each stream
+	}
+	return f.Check(o.ctx, o.target.url)
+}
+
+// Finish writes what is left and gives the file its name. With partial set, as
+// after damage, it is named NAME.partial.EXT instead; the name is returned.
+func (o *Output) Finish(partial bool) (string, error) {
+	defer o.Abort()
+	return o.finish(partial, 0)
+}
+
+// Abort frees everything and removes what was written, unless Finish has named
+// it. It may be called more than once.
+func (o *Output) Abort() {
+	o.detach()
+	o.detach = func() {}
+	if o.streams != nil {
+		o.streams.Free()
+		o.streams = nil
+	}
+	if o.packet != nil {
+		o.packet.Free()
+		o.packet = nil
+	}
+	if o.muxer != nil {
+		o.muxer.close()
+	}
+	if o.target.destination != nil {
+		o.target.discard()
+	}
+}
+
+// CodecError says that a container does not take a codec.
+type CodecError struct{ Container, Codec string }
+
+func (e *CodecError) Error() string {
+	return fmt.Sprintf("the %s container does not take %s", e.Container, e.Codec)
+}
+
+// CreateCopy opens name as Create does, for packets of the source, and of an encoder that
+// makes such packets, by WritePacket, with times in the source's time base. header is
+// what the stream says once for all packets, in place of the source's. A container that
+// does not take the source's codec is a *CodecError.
+func CreateCopy(ctx context.Context, name string, source *Reader, opt WriterOptions, encoder string, header []byte) (*Output, error) {
+	o, err := newOutput(ctx, name, source, opt)
+	if err != nil {
+		return nil, err
+	}
+	output, in := o.muxer.output, source.Source().Codec()
+	if !container.Holds(output, in) {
+		err = &CodecError{container.Name(output), in.CodecID().String()}
+	} else {
+		stream := source.Source().Stream()
+		err = o.begin(videoStream{
+			unit: stream.TimeBase(), zero: source.Video().Start, frameRate: stream.AvgFrameRate(), encoder: encoder,
+			describe: func(out *astiav.CodecParameters) error {
+				if err := in.Copy(out); err != nil {
+					return err
+				}
+				out.SetCodecTag(astiav.CodecTag(av.KeptTag(output, in)))
+				if len(header) == 0 {
+					return nil
+				}
+				return out.SetExtraData(header)
+			},
+		})
+	}
+	if err != nil {
+		o.Abort()
+		return nil, err
+	}
+	return o, nil
+}

@@ -1,0 +1,102 @@
+package pixel
+
+import (
+	"github.com/asticode/go-astiav"
+
+	"retime/frame"
+	"retime/pipeline/media/av"
+)
+
+// Colour says what samples stand for, in the code points of ITU-T H.273 as FFmpeg
+// numbers them.
+type Colour av.Colour
+
+// ColourOf returns what f says of itself, or else what its decoder says.
+func ColourOf(f *astiav.Frame, decoder *astiav.CodecContext) Colour {
+	p, d := av.FrameColour(f), av.CoderColour(decoder)
+	either := func(v, fallback, unknown int) int {
+		if v == unknown {
+			return fallback
+		}
+		return v
+	}
+	return Colour{
+		Primaries: either(p.Primaries, d.Primaries, av.PrimariesUnspecified),
+		Transfer:  either(p.Transfer, d.Transfer, av.TransferUnspecified),
+		Matrix:    either(p.Matrix, d.Matrix, av.MatrixUnspecified),
+		Range:     either(p.Range, d.Range, av.RangeUnspecified),
+		Chroma:    either(p.Chroma, d.Chroma, av.ChromaUnspecified),
+	}
+}
+
+// tag says of f's samples what c does.
+func (c Colour) tag(f *astiav.Frame) { av.SetFrameColour(f, av.Colour(c)) }
+
+// full says whether samples in p use their whole range. If nothing tells, RGB and gray
+// do.
+func (c Colour) full(p astiav.PixelFormat) bool {
+	if alwaysFull(p) || c.Range == av.RangeFull {
+		return true
+	}
+	d := describe(p)
+	return c.Range == av.RangeUnspecified && (isRGB(d) || isXYZ(d) || colours(d) == 1)
+}
+
+// transfer sorts c's transfer characteristics.
+func (c Colour) transfer() frame.Transfer {
+	switch c.Transfer {
+	case av.TransferPQ:
+		return frame.PQ
+	case av.TransferHLG:
+		return frame.HLG
+	}
+	return frame.SDR
+}
+
+// coefficients returns the matrix between RGB and YUV: c's own, or else what
+// pictures of its primaries or height usually have.
+func (c Colour) coefficients(height int) int {
+	switch {
+	case c.Matrix != av.MatrixUnspecified && c.Matrix != av.MatrixRGB:
+		return c.Matrix
+	case c.Primaries == av.PrimariesBT2020:
+		return av.MatrixBT2020
+	case c.Primaries == av.PrimariesSMPTE170M || c.Primaries == av.PrimariesBT470BG || c.Primaries == av.PrimariesUnspecified && height < 720:
+		return av.MatrixSMPTE170M
+	}
+	return av.MatrixBT709
+}
+
+// in returns what the samples of pictures in p stand for once they are in t.
+func (c Colour) in(t, p astiav.PixelFormat, height int) Colour {
+	from, to := describe(p), describe(t)
+	switch {
+	case isRGB(to) && !isRGB(from):
+		c.Matrix, c.Range = av.MatrixRGB, av.RangeFull
+	case !isRGB(to) && isRGB(from):
+		c.Matrix, c.Range = c.coefficients(height), av.RangeLimited
+	case colours(from) == 1 && colours(to) > 1 && c.full(p):
+		c.Range = av.RangeFull
+	}
+	if alwaysFull(p) || alwaysFull(t) {
+		c.Range = av.RangeFull
+	}
+	if to.Log2ChromaW != from.Log2ChromaW || to.Log2ChromaH != from.Log2ChromaH {
+		c.Chroma = av.ChromaUnspecified
+	}
+	return c
+}
+
+// layout is all that conversion between pictures has to know of them.
+type layout struct {
+	width, height int
+	format        astiav.PixelFormat
+	matrix        int
+	full          bool
+}
+
+func (c Colour) layout(width, height int, p astiav.PixelFormat) layout {
+	return layout{width, height, p, c.coefficients(height), c.full(p)}
+}
+
+func (l layout) scaleColour() av.ScaleColour { return av.ScaleColour{Matrix: l.matrix, Full: l.full} }

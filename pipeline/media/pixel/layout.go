@@ -1,0 +1,266 @@
+package pixel
+
+import (
+	"math"
+	"math/bits"
+	"strings"
+	"unsafe"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/av"
+)
+
+func describe(p astiav.PixelFormat) *av.PixelDescription { return av.DescribePixels(p) }
+
+func hasAlpha(d *av.PixelDescription) bool { return d.Has(av.PixelAlpha) }
+
+// isRGB says whether d holds three primaries: red, green and blue, be it through
+// a palette or a colour filter array, or tristimulus values.
+func isRGB(d *av.PixelDescription) bool {
+	return d.Has(av.PixelRGB|av.PixelPalette|av.PixelBayer) || isXYZ(d)
+}
+
+// isXYZ says whether d holds CIE tristimulus values.
+func isXYZ(d *av.PixelDescription) bool { return strings.HasPrefix(d.Name, "xyz") }
+
+// colours counts d's components without alpha.
+func colours(d *av.PixelDescription) int {
+	n := len(d.Components)
+	if hasAlpha(d) {
+		n--
+	}
+	return n
+}
+
+// alphaComponent is the index of d's alpha, -1 for none.
+func alphaComponent(d *av.PixelDescription) int {
+	if hasAlpha(d) {
+		return len(d.Components) - 1
+	}
+	return -1
+}
+
+// matchingComponent is the index in src of dst's component c, -1 if src has none.
+func matchingComponent(dst *av.PixelDescription, c int, src *av.PixelDescription) int {
+	alpha := alphaComponent(src)
+	switch {
+	case c == alphaComponent(dst):
+		return alpha
+	case c < len(src.Components) && c != alpha:
+		return c
+	}
+	return -1
+}
+
+// componentDepth is the depth of d's component c; floating point counts as 16.
+func componentDepth(d *av.PixelDescription, c int) int {
+	switch {
+	case d.Has(av.PixelFloat):
+		return 16
+	case d.Has(av.PixelPalette):
+		return 8
+	}
+	return d.Components[c].Depth
+}
+
+// depthOf is the depth of d's deepest component.
+func depthOf(d *av.PixelDescription) int {
+	depth := 0
+	for c := range d.Components {
+		depth = max(depth, componentDepth(d, c))
+	}
+	return depth
+}
+
+// holdsAll says whether every sample of from has its place in to and means the
+// same there, so that pictures change from one to the other by moving samples
+// alone. exact is set if no sample is rounded.
+func holdsAll(to, from astiav.PixelFormat) (holds, exact bool) {
+	holds, exact = hasPlaces(to, from)
+	return holds && isXYZ(describe(to)) == isXYZ(describe(from)), exact
+}
+
+// restores says whether pictures in p come back from their planar twin.
+func restores(p, twin astiav.PixelFormat) bool {
+	back, _ := hasPlaces(p, twin)
+	there, _ := hasPlaces(twin, p)
+	return back || there && hasAlpha(describe(p)) && colours(describe(p)) == 1 // their twin has chroma planes in vain
+}
+
+// hasPlaces is holdsAll whatever the samples mean.
+func hasPlaces(to, from astiav.PixelFormat) (holds, exact bool) {
+	const unknown = av.PixelHardware | av.PixelBayer
+	const packed411 = astiav.PixelFormatUyyvyy411 // its description is not to be trusted
+	t, f := describe(to), describe(from)
+	switch {
+	case t == nil || f == nil || t.Has(unknown|av.PixelPalette) || f.Has(unknown) || to == packed411 || from == packed411:
+		return false, false
+	case to == astiav.PixelFormatMonowhite, isRGB(t) != isRGB(f), hasAlpha(f) && !hasAlpha(t):
+		return false, false
+	case colours(f) > 1 && (colours(t) == 1 || t.Log2ChromaW != f.Log2ChromaW || t.Log2ChromaH != f.Log2ChromaH):
+		return false, false
+	}
+	exact = !f.Has(av.PixelFloat)
+	for c := range t.Components {
+		if s := matchingComponent(t, c, f); s >= 0 {
+			exact = exact && componentDepth(f, s) <= componentDepth(t, c)
+		}
+	}
+	return true, exact
+}
+
+// moveSamples fills dst with what it has places for of src, which is of its size.
+// Components that src lacks are opaque, or without colour. full says whether samples use
+// their whole range, which matters between depths, and linear whether integers are
+// signals for the other's floating point.
+func moveSamples(dst, src *astiav.Frame, full, linear bool) {
+	to, from := describe(dst.PixelFormat()), describe(src.PixelFormat())
+	var table *signals
+	if linear {
+		table = linearSignals()
+	}
+	alpha := alphaComponent(to)
+	clearPlanes(dst, to)
+	all := make([]uint16, dst.Width())
+	for c := range to.Components {
+		width, height := dst.Width(), dst.Height()
+		if (c == 1 || c == 2) && c != alpha {
+			width, height = subsampled(width, to.Log2ChromaW), subsampled(height, to.Log2ChromaH)
+		}
+		row := all[:width]
+		s, depth := matchingComponent(to, c, from), componentDepth(to, c)
+		if s < 0 {
+			level := uint16(1) << (depth - 1)
+			if c == alpha {
+				level = 1<<depth - 1
+			}
+			for x := range row {
+				row[x] = level
+			}
+		}
+		for y := range height {
+			if s >= 0 {
+				readRow(row, src, from, s, y, table)
+				rescaleRow(row, componentDepth(from, s), depth, full || c == alpha)
+			}
+			if to.Has(av.PixelFloat) {
+				writeFloats(row, dst, to, c, y, table)
+			} else {
+				av.WriteLine(row, dst, c, y)
+			}
+		}
+	}
+}
+
+// subsampled is how many samples of a chroma plane stand for n pixels.
+func subsampled(n, log2 int) int { return (n + 1<<log2 - 1) >> log2 }
+
+// planeRow views n bytes of row y of a plane.
+func planeRow(f *astiav.Frame, plane, y, n int) []byte {
+	at := unsafe.Add(av.PlaneData(f, plane), y*av.PlaneStride(f, plane))
+	return unsafe.Slice((*byte)(at), n)
+}
+
+func clearPlanes(f *astiav.Frame, d *av.PixelDescription) {
+	for i := 0; i < 4 && av.PlaneData(f, i) != nil; i++ {
+		height := f.Height()
+		if i == 1 || i == 2 {
+			height = subsampled(height, d.Log2ChromaH)
+		}
+		clear(planeRow(f, i, 0, height*av.PlaneStride(f, i)))
+	}
+}
+
+// readRow reads the samples of component c in row y.
+func readRow(row []uint16, f *astiav.Frame, d *av.PixelDescription, c, y int, table *signals) {
+	switch {
+	case d.Has(av.PixelFloat):
+		readFloats(row, f, d, c, y, table)
+	case d.Has(av.PixelPalette):
+		// A palette's entries are words of alpha, red, green, blue.
+		shift := []int{16, 8, 0, 24}[c]
+		palette := unsafe.Slice((*uint32)(av.PlaneData(f, 1)), 256)
+		for x, index := range planeRow(f, 0, y, len(row)) {
+			row[x] = uint16(byte(palette[index] >> shift))
+		}
+	default:
+		av.ReadLine(row, f, c, y)
+		if f.PixelFormat() == astiav.PixelFormatMonowhite {
+			for x := range row {
+				row[x] ^= 1
+			}
+		}
+	}
+}
+
+// rescaleRow brings samples from one depth to another. The largest values correspond in
+// full range, and whole steps in limited range; up and down again is exact.
+func rescaleRow(row []uint16, from, to int, full bool) {
+	a, b := uint32(1)<<from-1, uint32(1)<<to-1
+	switch {
+	case from == to:
+	case full:
+		for x, v := range row {
+			row[x] = uint16((uint64(v)*uint64(b) + uint64(a/2)) / uint64(a))
+		}
+	case from < to:
+		for x := range row {
+			row[x] <<= to - from
+		}
+	default:
+		half := uint32(1) << (from - to - 1)
+		for x, v := range row {
+			row[x] = uint16(min((uint32(v)+half)>>(from-to), b))
+		}
+	}
+}
+
+// floatRow views the floats of component c in row y, as words of the machine's byte order
+// if swapped is false; step is how many words are from one to the next.
+func floatRow(f *astiav.Frame, d *av.PixelDescription, c, y, n int) (words []uint32, step int, swapped bool) {
+	k := d.Components[c]
+	row := planeRow(f, k.Plane, y, k.Offset+(n-1)*k.Step+4)[k.Offset:]
+	words = unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(row))), len(row)/4)
+	return words, k.Step / 4, d.Has(av.PixelBigEndian) != hostBigEndian
+}
+
+// readFloats is readRow in floating point. Without a table the signals are even steps
+// from 0 to 1.
+func readFloats(row []uint16, f *astiav.Frame, d *av.PixelDescription, c, y int, table *signals) {
+	words, step, swapped := floatRow(f, d, c, y, len(row))
+	for x := range row {
+		word := words[x*step]
+		if swapped {
+			word = bits.ReverseBytes32(word)
+		}
+		if table != nil {
+			row[x] = table.nearest(word)
+			continue
+		}
+		switch v := math.Float32frombits(word); {
+		case v >= 1:
+			row[x] = 65535
+		case v > 0:
+			row[x] = uint16(float32(v*65535) + 0.5)
+		default: // also what is not a number
+			row[x] = 0
+		}
+	}
+}
+
+// writeFloats is the inverse of readFloats.
+func writeFloats(row []uint16, f *astiav.Frame, d *av.PixelDescription, c, y int, table *signals) {
+	words, step, swapped := floatRow(f, d, c, y, len(row))
+	for x, s := range row {
+		v := float32(s) / 65535
+		if table != nil {
+			v = table.value[s]
+		}
+		word := math.Float32bits(v)
+		if swapped {
+			word = bits.ReverseBytes32(word)
+		}
+		words[x*step] = word
+	}
+}

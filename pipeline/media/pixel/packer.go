@@ -1,0 +1,101 @@
+package pixel
+
+import (
+	"errors"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/frame"
+	"retime/pipeline/media/av"
+)
+
+// Packer brings the frames of a Planar, and those made like them, to the sample format
+// of an encoder.
+type Packer struct {
+	source Source
+	colour Colour    // of what is written
+	native converter // frames to the source's own format
+	pack   converter // to the encoder's
+}
+
+// NewPacker returns what brings frames of a source to a format.
+func NewPacker(source Source, format astiav.PixelFormat) *Packer {
+	p := &Packer{source: source, colour: source.Colour.in(format, source.Carried(), source.Height)}
+	p.pack.to = p.colour.layout(source.Width, source.Height, format)
+	p.native = converter{to: source.Colour.layout(source.Width, source.Height, source.Carried()), twin: true}
+	return p
+}
+
+// Colour says what the written samples stand for.
+func (p *Packer) Colour() Colour { return p.colour }
+
+// Format returns the format in which pictures come out.
+func (p *Packer) Format() astiav.PixelFormat { return p.pack.to.format }
+
+// Pack returns a new reference to f's picture in the encoder's format.
+func (p *Packer) Pack(f *frame.Frame) (*astiav.Frame, error) {
+	picture, ok := f.Native.(*astiav.Frame)
+	if !ok {
+		return nil, errors.New("frame does not come from this writer or its source")
+	}
+	want := p.pack.to
+	made := p.source.linear() && picture.PixelFormat() == p.source.Planar
+	if !made && picture.PixelFormat() == want.format && picture.Width() == want.width && picture.Height() == want.height {
+		if c := picture.Clone(); c != nil {
+			return c, nil
+		}
+		return nil, errors.New("out of memory")
+	}
+	from := p.source.Colour.layout(picture.Width(), picture.Height(), picture.PixelFormat())
+	if from.format != p.source.Planar {
+		return p.packed(picture, from)
+	}
+	// Frames that were made go the way that the source's do.
+	from.full = p.native.to.full
+	if !made && (from.format == p.native.to.format || p.pack.moves(from) && p.pack.moves(p.native.to)) {
+		return p.packed(picture, from)
+	}
+	native, err := p.native.convert(picture, from)
+	if err != nil {
+		return nil, err
+	}
+	if made && p.native.to.format == want.format {
+		p.colour.tag(native)
+		return native, nil
+	}
+	defer native.Free()
+	return p.packed(native, p.native.to)
+}
+
+func (p *Packer) packed(picture *astiav.Frame, from layout) (*astiav.Frame, error) {
+	out, err := p.pack.convert(picture, from)
+	if err == nil {
+		p.colour.tag(out)
+	}
+	return out, err
+}
+
+// Close frees what conversion needs.
+func (p *Packer) Close() {
+	p.native.close()
+	p.pack.close()
+}
+
+// moments are the side data that belong to the frame that carried them; a made frame
+// beside it must not repeat them.
+var moments = []av.FrameSideKind{
+	av.FrameCaptions, av.FrameTimecode, av.FrameGOPTimecode, av.FrameUserSEI, av.FrameMotionVectors, av.FrameEncodingParams,
+}
+
+// describeAs makes dst describe its picture as src does (colour, aspect, side data), but
+// for what belongs to src's moment alone.
+func describeAs(dst, src *astiav.Frame) error {
+	if err := av.CopyFrameProps(dst, src); err != nil {
+		return err
+	}
+	for _, kind := range moments {
+		av.RemoveFrameSideData(dst, kind)
+	}
+	av.ResetPictureType(dst)
+	return nil
+}

@@ -1,0 +1,127 @@
+// Package pixel knows what the samples of pictures are: formats and their layouts,
+// colour, conversion between them, and the memory of frames.
+package pixel
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/frame"
+	"retime/pipeline/media/av"
+)
+
+// Source says how the pictures of a decoder are, and how frames present them.
+type Source struct {
+	Width, Height int
+	Format        astiav.PixelFormat // as they are decoded
+	Planar        astiav.PixelFormat // of the frames
+	Colour        Colour
+}
+
+// Carried returns Format, or Planar if frames cannot be made in Format.
+func (s Source) Carried() astiav.PixelFormat {
+	if restores(s.Format, s.Planar) {
+		return s.Format
+	}
+	return s.Planar
+}
+
+// linear says whether frames' samples are signals for pictures in floating point.
+func (s Source) linear() bool { return isLinear(s.Format) }
+
+// planarLayout is the layout of the frames.
+func (s Source) planarLayout() layout {
+	l := s.Colour.layout(s.Width, s.Height, s.Planar)
+	l.full = s.Colour.full(s.Format)
+	return l
+}
+
+// Planar presents decoded pictures as frames of one planar format and size, whatever
+// their own.
+type Planar struct {
+	source  Source
+	format  frame.Format
+	convert converter
+}
+
+// NewPlanar returns what presents pictures like first, whose samples are of a colour.
+// lossless is false if samples are rounded; ok is false if the format has no planar form.
+func NewPlanar(first *astiav.Frame, colour Colour) (p *Planar, lossless, ok bool) {
+	source := first.PixelFormat()
+	twin, lossless, ok := PlanarTwin(source)
+	if !ok {
+		return nil, false, false
+	}
+	format, _ := PlanarFormat(twin)
+	p = &Planar{
+		format: format,
+		source: Source{Width: first.Width(), Height: first.Height(), Format: source, Planar: twin, Colour: colour},
+	}
+	p.convert = converter{to: p.source.planarLayout(), twin: true}
+	return p, lossless, true
+}
+
+// Source returns how the pictures are.
+func (p *Planar) Source() Source { return p.source }
+
+// Format returns the frames' format.
+func (p *Planar) Format() frame.Format { return p.format }
+
+// Frame makes a frame of f, which it takes over. The samples are f's own if its layout
+// allows.
+func (p *Planar) Frame(f *astiav.Frame, pts, duration int64) (*frame.Frame, error) {
+	to := p.convert.to
+	view := f
+	views, ok := []frame.Plane(nil), false
+	if f.PixelFormat() == to.format && f.Width() == to.width && f.Height() == to.height {
+		views, ok = Planes(f, p.format)
+	}
+	if !ok {
+		var err error
+		if view, err = p.convert.convert(f, p.source.Colour.layout(f.Width(), f.Height(), f.PixelFormat())); err != nil {
+			f.Free()
+			return nil, err
+		}
+		if views, ok = Planes(view, p.format); !ok {
+			view.Free()
+			f.Free()
+			return nil, fmt.Errorf("unexpected plane layout of %s", to.format)
+		}
+	}
+	out := frame.Wrap(p.format, to.width, to.height, views, func(*frame.Frame) {
+		f.Free()
+		if view != f {
+			view.Free()
+		}
+	})
+	out.PTS, out.Duration, out.Native = pts, duration, f
+	out.Transfer, out.FullRange = p.source.Colour.transfer(), to.full
+	if p.source.linear() {
+		out.Transfer, out.FullRange = frame.PQ, true
+	}
+	if p.source.Carried() != p.source.Format {
+		out.Native = view
+	}
+	return out, nil
+}
+
+// Close frees what conversion needs. Frames that were handed out stay.
+func (p *Planar) Close() { p.convert.close() }
+
+// Planes views f's planes without copying. ok is false if the layout cannot be viewed:
+// bottom-up rows, or 16-bit samples at odd addresses.
+func Planes(f *astiav.Frame, format frame.Format) (planes []frame.Plane, ok bool) {
+	planes = make([]frame.Plane, format.Planes)
+	size := format.Bytes()
+	for i := range planes {
+		w, h := format.PlaneSize(i, f.Width(), f.Height())
+		stride, data := av.PlaneStride(f, i), av.PlaneData(f, i)
+		if data == nil || stride < w*size || stride%size != 0 || uintptr(data)%uintptr(size) != 0 {
+			return nil, false
+		}
+		planes[i] = frame.Plane{Width: w, Height: h, Stride: stride, Pix: unsafe.Slice((*byte)(data), stride*(h-1)+w*size)}
+	}
+	return planes, true
+}

@@ -1,0 +1,139 @@
+package media
+
+import (
+	"errors"
+	"io"
+	"math"
+	"math/big"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/timebase"
+)
+
+// What a reader reads without decoding.
+
+// packetQueue keeps the video's packets for NextPacket.
+type packetQueue struct{ list []*astiav.Packet }
+
+// sink returns what keeps a demuxer's packets of the video.
+func (q *packetQueue) sink(d *demuxer) PacketSink {
+	return func(p *astiav.Packet) {
+		if d.isVideo(p) {
+			q.list = append(q.list, p.Clone())
+		}
+	}
+}
+
+func (q *packetQueue) take() *astiav.Packet {
+	p := q.list[0]
+	q.list = q.list[1:]
+	return p
+}
+
+func (q *packetQueue) free() {
+	for _, p := range q.list {
+		p.Free()
+	}
+	q.list = nil
+}
+
+// NextPacket returns the stream's next packet as it is, in decoding order, of a
+// source that was opened with Packets. Other streams' packets on the way go where Read
+// would send them. Behind the last packet the error is what Read's would be.
+func (r *Reader) NextPacket() (Packet, error) {
+	if len(r.queue.list) == 0 {
+		if _, err := r.demuxer.readVideo(); errors.Is(err, io.EOF) {
+			return Packet{}, r.decoder.end()
+		} else if err != nil {
+			return Packet{}, err
+		}
+	}
+	held := r.queue.take()
+	defer held.Free()
+	p := takePacket(held)
+	r.decoder.clock.note(p)
+	return p, nil
+}
+
+// skimming is how far a reader has come without decoding.
+type skimming struct {
+	dts   int64 // of the video's last packet
+	ended bool
+}
+
+// Skim reads what is left without decoding pictures, for the sake of the other
+// streams.
+func (r *Reader) Skim() error {
+	if err := r.skimTo(math.MaxInt64); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// SkimTo is Skim until the video's packets reach a time in seconds after the file's
+// start. It says io.EOF at the end.
+func (r *Reader) SkimTo(t *big.Rat) error {
+	return r.skimTo(timebase.Ticks(new(big.Rat).Add(t, r.video.Start), r.demuxer.video.TimeBase()))
+}
+
+func (r *Reader) skimTo(goal int64) error {
+	for !r.skim.ended {
+		if r.skim.dts != av.NoTimestamp && r.skim.dts >= goal {
+			return nil
+		}
+		p, err := r.demuxer.readVideo()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return err
+		}
+		r.skim.dts = p.Dts()
+		r.skim.ended = r.decoder.isPast(p)
+	}
+	r.skim.ended = true
+	return io.EOF
+}
+
+// Scan is what the packets of a video stream tell.
+type Scan struct {
+	// End is the latest end of a packet in seconds after the file's start, nil if no
+	// packet tells.
+	End *big.Rat
+	// Steady is set if every packet has a timestamp and none jumps, so that reading may
+	// begin anywhere.
+	Steady bool
+	// Times are the timestamps of the video's packets, in decoding order.
+	Times []int64
+}
+
+// Scan reads what is left of the source without decoding it.
+func (r *Reader) Scan() (Scan, error) {
+	s := Scan{Steady: true}
+	var end int64
+	packets, failed := 0, r.demuxer.lost.failed
+	for {
+		p, err := r.demuxer.readVideo()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return s, err
+		}
+		packets++
+		if t := p.Pts(); t == av.NoTimestamp {
+			s.Steady = false
+		} else {
+			s.Times = append(s.Times, t)
+			if d := max(p.Duration(), 1); packets == 1 || t+d > end {
+				end = t + d
+			}
+		}
+	}
+	s.Steady = s.Steady && packets > 0 && r.demuxer.lost.failed == failed && !r.demuxer.times.joined()
+	if tb := r.demuxer.video.TimeBase(); packets > 0 && timebase.Rat(tb) != nil {
+		s.End = timebase.Seconds(end, tb)
+		s.End.Sub(s.End, r.video.Start)
+	}
+	return s, nil
+}

@@ -1,0 +1,38 @@
+package streams
+
+import (
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/container"
+	"retime/pipeline/media/timebase"
+)
+
+// nanosecond is the unit of the chapters that are written.
+var nanosecond = astiav.NewRational(1, 1e9)
+
+// addChapters carries the source's chapters, each for as long as the output
+// shows what it holds.
+func (s *Set) addChapters() error {
+	chapters := av.Chapters(s.source.Input)
+	if len(chapters) > 0 && !container.HoldsChapters(s.out) {
+		s.log.Warn("chapters left out: the container does not take them", "chapters", len(chapters), "container", container.Name(s.out))
+		return nil
+	}
+	runs := s.opt.Curve.Runs()
+	for i, ch := range chapters {
+		begin, end := s.sinceStart(ch.Start, ch.TimeBase), s.sinceStart(max(ch.End, ch.Start), ch.TimeBase)
+		for r := range runs {
+			from, to, shown := s.shown(&runs[r], begin, end)
+			if !shown {
+				continue
+			}
+			at := av.Chapter{Start: timebase.Ticks(from, nanosecond), End: timebase.Ticks(to, nanosecond), TimeBase: nanosecond}
+			if err := av.CopyChapter(s.out, s.source.Input, i, at); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package streams
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/curve"
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/container"
+	"retime/pipeline/media/timebase"
+)
+
+// track is a stream of the source and its like in the output. Kinds of streams embed it
+// and have methods of their own in place of those here, which do nothing.
+type track struct {
+	set     *Set
+	in, out *astiav.Stream
+	next    *astiav.Packet // that goes to the output
+}
+
+func (*track) header() error         { return nil }
+func (*track) begin(*curve.Run)      {}
+func (*track) end() error            { return nil }
+func (*track) passed(*big.Rat) error { return nil }
+func (*track) finish() error         { return nil }
+func (t *track) free()               { t.next.Free() }
+
+// newTrack adds an empty stream to the output.
+func (s *Set) newTrack(in *astiav.Stream) track {
+	return track{set: s, in: in, out: s.out.NewStream(nil), next: astiav.AllocPacket()}
+}
+
+// newCopy adds a stream like in to the output.
+func (s *Set) newCopy(in *astiav.Stream) (track, error) {
+	t := s.newTrack(in)
+	p := in.CodecParameters()
+	if err := p.Copy(t.out.CodecParameters()); err != nil {
+		return t, err
+	}
+	t.out.CodecParameters().SetCodecTag(0)
+	t.out.SetTimeBase(in.TimeBase())
+	if p.CodecID() == astiav.CodecIDMovText {
+		t.out.SetTimeBase(timedTextUnit(in.TimeBase()))
+	}
+	return t, av.CopyStreamTags(t.out, in)
+}
+
+// write writes the next packet.
+func (t *track) write() error {
+	t.next.SetStreamIndex(t.out.Index())
+	t.next.SetPos(-1)
+	return t.set.muxer.Write(t.next)
+}
+
+// streamCopier copies a stream whose packets do not change.
+type streamCopier struct {
+	track
+	// In the input's time base: what becomes 0, and the first time left out.
+	zero, stop int64
+	cut        bool  // packets before zero are left out
+	begun      bool  // a packet that decoding can begin at was there
+	last       int64 // timestamp of the last packet, of sound
+}
+
+func (s *Set) newCopier(in *astiav.Stream) (stream, error) {
+	t, err := s.newCopy(in)
+	if err != nil {
+		return nil, err
+	}
+	c := &streamCopier{track: t, stop: math.MaxInt64, last: av.NoTimestamp}
+	start := s.source.Start
+	c.zero = timebase.Ticks(start, in.TimeBase())
+	if zero := s.opt.Curve.Source(new(big.Rat)); zero.Sign() > 0 {
+		c.zero, c.cut = timebase.Ticks(new(big.Rat).Add(start, zero), in.TimeBase()), true
+	}
+	if s.opt.End != nil {
+		c.stop = timebase.Ticks(new(big.Rat).Add(start, s.opt.End), in.TimeBase())
+	}
+	return c, nil
+}
+
+func (c *streamCopier) packet(p *astiav.Packet) error {
+	if t := p.Pts(); t != av.NoTimestamp && (c.cut && t < c.zero || t >= c.stop) {
+		return nil
+	}
+	if c.begun = c.begun || !c.cut || p.Flags().Has(astiav.PacketFlagKey); !c.begun {
+		return nil
+	}
+	if err := c.next.Ref(p); err != nil {
+		return err
+	}
+	if t := p.Pts(); t != av.NoTimestamp && c.in.CodecParameters().CodecType() == astiav.MediaTypeAudio {
+		if p.Duration() == 0 && c.last != av.NoTimestamp {
+			// Without it containers that state a track's length cut the last packet off.
+			c.next.SetDuration(max(t-c.last, 0))
+		}
+		c.last = t
+	}
+	timebase.Shift(c.next, container.OmittedDelay(c.set.out, c.out, c.in.TimeBase())-c.zero)
+	c.next.RescaleTs(c.in.TimeBase(), c.out.TimeBase())
+	return c.write()
+}

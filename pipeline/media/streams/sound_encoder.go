@@ -1,0 +1,332 @@
+package streams
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/container"
+)
+
+// soundEncoder encodes planar floats, a frame at a time.
+type soundEncoder struct {
+	context        *astiav.CodecContext
+	channels, rate int
+	frameSize      int                          // samples of a channel
+	put            func(p *astiav.Packet) error // gets each packet and empties it
+
+	chunk, packed *astiav.Frame // what is filled, and it in the encoder's format
+	packet        *astiav.Packet
+	repack        *av.Resampler
+	first         int64 // position of the chunk's first sample in the output
+	filled        int   // samples in chunk
+	begun         bool  // first is settled
+}
+
+// minBitRate is the least bit rate for a channel that is encoded again, freshBitRate
+// that of one that was not coded with losses before.
+const (
+	minBitRate   = 64_000
+	freshBitRate = 128_000
+)
+
+// newSoundEncoder opens the encoder that is asked for, or else the source's own codec
+// again, or the container's usual one, for what a decoder delivers.
+func (s *Set) newSoundEncoder(in *astiav.Stream, decoder *astiav.CodecContext) (*soundEncoder, error) {
+	if s.opt.Sound.Codec != "" {
+		codec, err := s.namedSoundEncoder()
+		if err != nil {
+			return nil, err
+		}
+		return s.openSoundEncoder(codec, in, decoder)
+	}
+	source, usual := in.CodecParameters().CodecID(), container.UsualAudio(s.out)
+	var failed error
+	for _, id := range []astiav.CodecID{source, usual} {
+		codec := astiav.FindEncoder(id)
+		if codec == nil || container.Refuses(s.out, id) {
+			continue
+		}
+		var e *soundEncoder
+		if e, failed = s.openSoundEncoder(codec, in, decoder); failed == nil {
+			if id != source {
+				s.log.Warn("sound is encoded in another codec", "stream", in.Index(), "source", source, "written", id)
+			}
+			return e, nil
+		}
+		if fault.KindOf(failed) == fault.Usage {
+			return nil, failed // it is the same for all
+		}
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return nil, fmt.Errorf("this FFmpeg build has no encoder of it that the %s container takes", container.Name(s.out))
+}
+
+// namedSoundEncoder finds the encoder named.
+func (s *Set) namedSoundEncoder() (*astiav.Codec, error) {
+	name := s.opt.Sound.Codec
+	codec := astiav.FindEncoderByName(name)
+	switch {
+	case codec == nil || !av.EncodesSound(codec):
+		return nil, fault.New(fault.Usage, "Output.AudioCodec %s: no encoder of sound goes by that name in this FFmpeg build; for the %s container it has %s",
+			name, container.Name(s.out), strings.Join(s.soundEncoders(), ", "))
+	case container.Refuses(s.out, codec.ID()):
+		return nil, fault.New(fault.Usage, "output %q: the %s container does not take %s; of this build's encoders it takes %s",
+			s.muxer.Name(), container.Name(s.out), name, strings.Join(s.soundEncoders(), ", "))
+	}
+	return codec, nil
+}
+
+// soundEncoders names the encoders of sound that the container may take.
+func (s *Set) soundEncoders() (names []string) {
+	for _, c := range av.Encoders(astiav.CodecIDNone) {
+		if av.EncodesSound(c) && av.QueryCodec(s.out, c.ID()) != 0 {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// openSoundEncoder opens codec for the decoder's channels. Some encoders know a number of
+// channels by one layout only, such as 5.1 for 5.1(side), and AAC's writes others in a
+// way that few players read.
+func (s *Set) openSoundEncoder(codec *astiav.Codec, in *astiav.Stream, decoder *astiav.CodecContext) (*soundEncoder, error) {
+	if av.HasUsualLayout(decoder) {
+		return s.tryEncoder(codec, in, decoder, false)
+	}
+	var err error
+	if codec.ID() != astiav.CodecIDAac {
+		var e *soundEncoder
+		if e, err = s.tryEncoder(codec, in, decoder, false); err == nil {
+			return e, nil
+		}
+	}
+	e, other := s.tryEncoder(codec, in, decoder, true)
+	if other != nil {
+		return nil, cmp.Or(err, other)
+	}
+	s.log.Info("the encoder has another name for the channels", "stream", in.Index(), "encoder", codec.Name())
+	return e, nil
+}
+
+// tryEncoder opens codec, with the usual layout of as many channels or the decoder's.
+func (s *Set) tryEncoder(codec *astiav.Codec, in *astiav.Stream, decoder *astiav.CodecContext, usual bool) (*soundEncoder, error) {
+	e := &soundEncoder{
+		context: astiav.AllocCodecContext(codec),
+		chunk:   astiav.AllocFrame(), packed: astiav.AllocFrame(), packet: astiav.AllocPacket(), repack: av.NewResampler(),
+	}
+	if err := e.open(codec, in, decoder, usual, &s.opt.Sound, av.WantsGlobalHeader(s.out)); err != nil {
+		e.free()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *soundEncoder) open(codec *astiav.Codec, in *astiav.Stream, decoder *astiav.CodecContext, usual bool, opt *SoundOptions, globalHeader bool) error {
+	c := e.context
+	if err := av.CopyChannels(c, decoder, usual); err != nil {
+		return err
+	}
+	e.channels, e.rate = av.Channels(c), pickSampleRate(av.SampleRates(codec), decoder.SampleRate())
+	if e.channels <= 0 || e.rate <= 0 {
+		return errors.New("it states no channels or no sample rate")
+	}
+	c.SetSampleRate(e.rate)
+	c.SetSampleFormat(pickSampleFormat(av.SampleFormats(codec), decoder.SampleFormat()))
+	c.SetTimeBase(astiav.NewRational(1, e.rate))
+	if !av.IsLossless(codec.ID()) {
+		c.SetBitRate(bitRate(in.CodecParameters(), e.channels))
+	}
+	if globalHeader {
+		c.SetFlags(c.Flags().Add(astiav.CodecContextFlagGlobalHeader))
+	}
+	options := astiav.NewDictionary()
+	defer options.Free()
+	for _, k := range slices.Sorted(maps.Keys(opt.Options)) {
+		if err := options.Set(k, opt.Options[k], 0); err != nil {
+			return fmt.Errorf("encoder option %s=%s: %w", k, opt.Options[k], err)
+		}
+	}
+	message, err := av.WithMessage(func() error { return c.Open(codec, options) })
+	if message != "" {
+		message = " (" + message + ")"
+	}
+	switch {
+	case err != nil && opt.Codec != "":
+		return fault.New(fault.Usage, "Output.AudioCodec: encoder %s refuses %d channels at %d Hz with these options: %w%s", codec.Name(), e.channels, e.rate, err, message)
+	case err != nil:
+		return fmt.Errorf("encoder %s: %w%s", codec.Name(), err, message)
+	}
+	if left := options.Get("", nil, astiav.NewDictionaryFlags(astiav.DictionaryFlagIgnoreSuffix)); left != nil {
+		return fault.New(fault.Usage, "Output.AudioOptions %s: encoder %s has no such option", left.Key(), codec.Name())
+	}
+	if e.frameSize = c.FrameSize(); e.frameSize == 0 || av.TakesAnySize(codec) {
+		e.frameSize = 1024
+	}
+	return nil
+}
+
+// bitRate is the source's, or more if a channel has too little, or if nothing of it was
+// lost before.
+func bitRate(source *astiav.CodecParameters, channels int) int64 {
+	if av.IsLossless(source.CodecID()) {
+		return freshBitRate * int64(channels)
+	}
+	return max(source.BitRate(), minBitRate*int64(channels))
+}
+
+// pickSampleRate returns the rate itself if it is among those taken, or any is, else the
+// next higher, else the highest.
+func pickSampleRate(taken []int, rate int) int {
+	if len(taken) == 0 {
+		return rate
+	}
+	best := 0
+	for _, r := range taken {
+		if r >= rate && (best < rate || r < best) || r < rate && best < rate && r > best {
+			best = r
+		}
+	}
+	return best
+}
+
+// sampleFormats are the formats that sound is written in, the richest first.
+var sampleFormats = []astiav.SampleFormat{
+	astiav.SampleFormatFltp, astiav.SampleFormatFlt, astiav.SampleFormatS32P, astiav.SampleFormatS32, astiav.SampleFormatS16P, astiav.SampleFormatS16,
+}
+
+// pickSampleFormat returns the format among those taken that has samples like the
+// source's, or else the richest; the source's if any is taken.
+func pickSampleFormat(taken []astiav.SampleFormat, like astiav.SampleFormat) astiav.SampleFormat {
+	if len(taken) == 0 {
+		return like
+	}
+	for _, f := range taken {
+		if av.PackedFormat(f) == av.PackedFormat(like) {
+			return f
+		}
+	}
+	for _, f := range sampleFormats {
+		if slices.Contains(taken, f) {
+			return f
+		}
+	}
+	return taken[0]
+}
+
+// position is the output's position of the next sample.
+func (e *soundEncoder) position() int64 { return e.first + int64(e.filled) }
+
+// room is what is left of the chunk.
+func (e *soundEncoder) room() ([][]float32, error) {
+	if e.chunk.NbSamples() == 0 {
+		if err := av.NewSamples(e.chunk, e.context, e.frameSize); err != nil {
+			return nil, err
+		}
+	}
+	rest := av.FloatPlanes(e.chunk, e.channels)
+	for c := range rest {
+		rest[c] = rest[c][e.filled:]
+	}
+	return rest, nil
+}
+
+// fill lets read fill what is left of a frame, and encodes the frame if it is full.
+func (e *soundEncoder) fill(read func([][]float32) int) (full bool, err error) {
+	rest, err := e.room()
+	if err != nil {
+		return false, err
+	}
+	if e.filled += read(rest); e.filled < e.frameSize {
+		return false, nil
+	}
+	return true, e.encode()
+}
+
+// silence begins at a position, or if samples came before puts silence up to it.
+func (e *soundEncoder) silence(position int64) error {
+	if !e.begun {
+		e.begun, e.first = true, position
+		return nil
+	}
+	for gap := position - e.position(); gap > 0; {
+		_, err := e.fill(func(rest [][]float32) int {
+			n := min(gap, int64(len(rest[0])))
+			for c := range rest {
+				clear(rest[c][:n])
+			}
+			gap -= n
+			return int(n)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encode encodes the chunk.
+func (e *soundEncoder) encode() error {
+	e.chunk.SetNbSamples(e.filled)
+	f := e.chunk
+	if e.context.SampleFormat() != astiav.SampleFormatFltp {
+		if err := e.repack.Repack(e.packed, e.chunk, e.context.SampleFormat()); err != nil {
+			return err
+		}
+		f = e.packed
+	}
+	f.SetPts(e.first)
+	e.first += int64(e.filled)
+	e.filled = 0
+	err := e.context.SendFrame(f)
+	e.chunk.Unref()
+	e.packed.Unref()
+	if err != nil {
+		return err
+	}
+	return e.drain()
+}
+
+func (e *soundEncoder) drain() error {
+	for {
+		err := e.context.ReceivePacket(e.packet)
+		if errors.Is(err, astiav.ErrEagain) || errors.Is(err, astiav.ErrEof) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := e.put(e.packet); err != nil {
+			return err
+		}
+	}
+}
+
+// finish puts out the rest.
+func (e *soundEncoder) finish() error {
+	if e.filled > 0 {
+		if err := e.encode(); err != nil {
+			return err
+		}
+	}
+	if err := e.context.SendFrame(nil); err != nil && !errors.Is(err, astiav.ErrEof) {
+		return err
+	}
+	return e.drain()
+}
+
+func (e *soundEncoder) free() {
+	e.chunk.Free()
+	e.packed.Free()
+	e.packet.Free()
+	e.repack.Free()
+	e.context.Free()
+}

@@ -1,0 +1,263 @@
+package streams
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/curve"
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/container"
+	"retime/pipeline/media/timebase"
+	"retime/pipeline/stretch"
+)
+
+// soundTranscoder decodes sound whose time or codec changes, stretches it and encodes it
+// again. Positions count samples at the encoder's rate from the source's Start and from
+// the output's zero.
+type soundTranscoder struct {
+	track
+	decoder  *soundDecoder
+	encoder  *soundEncoder
+	run      curve.Run
+	stretch  *stretch.Stretcher // of the run, nil until its first sample is there
+	position int64              // of the next sample in the source
+	stop     int64              // no sample at or behind it, in the source
+	backward backwardSound
+}
+
+// maxJitter is how far, in seconds, timestamps may stray from the count of
+// samples before the samples follow them.
+const maxJitter = 0.01
+
+// newSoundTranscoder prepares a stream; an error says why it cannot be kept.
+func (s *Set) newSoundTranscoder(in *astiav.Stream) (_ *soundTranscoder, err error) {
+	t := &soundTranscoder{run: s.opt.Curve.Runs()[0], stop: math.MaxInt64}
+	defer func() {
+		if err != nil {
+			t.free()
+		}
+	}()
+	if t.decoder, err = newSoundDecoder(in); err != nil {
+		return nil, err
+	}
+	if t.encoder, err = s.newSoundEncoder(in, t.decoder.context); err != nil {
+		return nil, err
+	}
+	t.backward = backwardSound{limit: maxBackward, warn: func() {
+		s.log.Warn("sound that plays backward is too long to be held; the rest of it is silent", "stream", in.Index(), "seconds", maxBackward/t.encoder.rate)
+	}}
+	if s.opt.End != nil {
+		t.stop = t.sample(s.opt.End)
+	}
+	t.track = s.newTrack(in)
+	if err := t.encoder.context.ToCodecParameters(t.out.CodecParameters()); err != nil {
+		return nil, err
+	}
+	t.out.SetTimeBase(t.encoder.context.TimeBase())
+	if err := av.CopyStreamTags(t.out, in); err != nil {
+		return nil, err
+	}
+	container.DropPacketTags(av.StreamTags(t.out))
+	t.encoder.put = t.put
+	return t, nil
+}
+
+// sample is the position of a time in seconds, rounded to nearest.
+func (t *soundTranscoder) sample(at *big.Rat) int64 {
+	return timebase.Ticks(at, astiav.NewRational(1, t.encoder.rate))
+}
+
+// time is the time of a position in seconds.
+func (t *soundTranscoder) time(position int64) *big.Rat {
+	return big.NewRat(position, int64(t.encoder.rate))
+}
+
+// heard is where a position of the source lies in the output.
+func (t *soundTranscoder) heard(position int64) int64 {
+	return t.sample(t.run.Output(t.time(position)))
+}
+
+// packet decodes a packet, nil at the end, and writes what can be put out.
+func (t *soundTranscoder) packet(p *astiav.Packet) error {
+	return t.decoder.decode(p, t.encoder.rate, t.encoder.channels, func(next piece) error {
+		if err := t.add(next); err != nil {
+			return err
+		}
+		return t.encodeReady()
+	})
+}
+
+// add gives decoded samples to the stretcher.
+func (t *soundTranscoder) add(next piece) error {
+	at, samples := t.position, next.samples
+	if next.at != nil {
+		at = t.sample(next.at.Sub(next.at, t.set.source.Start)) - next.held
+	}
+	if d := at - t.position; t.stretch != nil && math.Abs(float64(d)) <= maxJitter*float64(t.encoder.rate) {
+		at = t.position
+	}
+	if over := at + int64(len(samples[0])) - t.stop; over > 0 {
+		for c := range samples {
+			samples[c] = samples[c][:max(int64(len(samples[c]))-over, 0)]
+		}
+	}
+	if len(samples[0]) == 0 {
+		return nil
+	}
+	if t.run.Backward {
+		t.backward.hold(samples, at)
+		return nil
+	}
+	t.position = at
+	if t.stretch == nil {
+		if err := t.open(t.heard(t.position)); err != nil {
+			return err
+		}
+	}
+	t.stretch.Write(samples, t.position)
+	t.position += int64(len(samples[0]))
+	return nil
+}
+
+// open begins to stretch what the run plays, heard from a position of the output on.
+func (t *soundTranscoder) open(from int64) error {
+	if err := t.encoder.silence(from); err != nil {
+		return err
+	}
+	end := int64(math.MaxInt64)
+	if t.run.End != nil {
+		end = t.sample(t.run.End)
+	}
+	t.stretch = stretch.New(t.encoder.channels, t.encoder.rate, t.run, t.encoder.position(), end)
+	return nil
+}
+
+// encodeReady encodes all full frames that the stretcher has ready.
+func (t *soundTranscoder) encodeReady() error {
+	for t.stretch != nil {
+		full, err := t.encoder.fill(t.stretch.Read)
+		if err != nil || !full {
+			return err
+		}
+	}
+	return nil
+}
+
+// put writes a packet of the encoder.
+func (t *soundTranscoder) put(p *astiav.Packet) error {
+	unit := t.encoder.context.TimeBase()
+	timebase.Shift(p, container.OmittedDelay(t.set.out, t.out, unit))
+	p.RescaleTs(unit, t.out.TimeBase())
+	p.SetStreamIndex(t.out.Index())
+	return t.set.muxer.Write(p)
+}
+
+func (t *soundTranscoder) begin(run *curve.Run) {
+	t.run, t.stop = *run, math.MaxInt64
+	if end := run.To; end != nil {
+		if run.Backward {
+			end = run.From
+		}
+		t.stop = t.sample(end)
+	}
+	t.decoder.restart()
+}
+
+// end puts out the rest of the run.
+func (t *soundTranscoder) end() error {
+	if err := t.packet(nil); err != nil {
+		return err
+	}
+	if t.run.Backward {
+		if err := t.playBackward(); err != nil {
+			return err
+		}
+	}
+	if t.stretch == nil {
+		return nil
+	}
+	t.stretch.Close(t.heard(t.position))
+	if err := t.encodeReady(); err != nil {
+		return err
+	}
+	t.stretch = nil
+	return nil
+}
+
+// playBackward stretches the held samples from the last to the first.
+func (t *soundTranscoder) playBackward() error {
+	samples, from := t.backward.reverse()
+	if samples == nil {
+		return nil
+	}
+	begin := -(from + int64(len(samples[0]))) // in the mirrored run
+	t.run = t.run.Mirror()
+	if err := t.open(t.heard(begin)); err != nil {
+		return err
+	}
+	t.stretch.Write(samples, begin)
+	t.position = -from
+	return nil
+}
+
+func (t *soundTranscoder) finish() error { return t.encoder.finish() }
+
+func (t *soundTranscoder) free() {
+	if t.decoder != nil {
+		t.decoder.free()
+	}
+	if t.encoder != nil {
+		t.encoder.free()
+	}
+	if t.next != nil {
+		t.next.Free()
+	}
+}
+
+// backwardSound holds all samples of a run that plays backward, by channel.
+type backwardSound struct {
+	held  [][]float32
+	from  int64  // of the first one in the source
+	limit int64  // samples of a channel
+	warn  func() // called once if there are more; nil behind that
+}
+
+// maxBackward is how many samples of a channel are held: 20 minutes at 48 kHz.
+const maxBackward = 20 * 60 * 48_000
+
+// hold keeps samples that begin at a position. What is missing is silent, and what is
+// there already stays.
+func (b *backwardSound) hold(samples [][]float32, at int64) {
+	if b.held == nil {
+		b.held, b.from = make([][]float32, len(samples)), at
+	}
+	have := int64(len(b.held[0]))
+	gap := at - b.from - have
+	if have+max(gap, 0)+int64(len(samples[0])) > b.limit {
+		if b.warn != nil {
+			b.warn()
+			b.warn = nil
+		}
+		return
+	}
+	skip := min(max(-gap, 0), int64(len(samples[0])))
+	for c := range b.held {
+		b.held[c] = append(append(b.held[c], make([]float32, max(gap, 0))...), samples[c][skip:]...)
+	}
+}
+
+// reverse returns what is held, the last sample first, and where its last one lies in the
+// source; nil if nothing is held. It holds nothing then.
+func (b *backwardSound) reverse() (samples [][]float32, from int64) {
+	if b.held == nil || len(b.held[0]) == 0 {
+		return nil, 0
+	}
+	samples, b.held = b.held, nil
+	for c := range samples {
+		slices.Reverse(samples[c])
+	}
+	return samples, b.from
+}

@@ -1,0 +1,248 @@
+package streams
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/container"
+	"retime/pipeline/media/timebase"
+	"retime/pipeline/subtitle"
+)
+
+// textCodecs are the codecs of subtitles whose packets are whole texts.
+var textCodecs = []astiav.CodecID{
+	astiav.CodecIDSubrip, astiav.CodecIDSrt, astiav.CodecIDText, astiav.CodecIDAss, astiav.CodecIDSsa, astiav.CodecIDWebvtt, astiav.CodecIDMovText,
+}
+
+// textTargets are the formats that text is written in, the richest first.
+var textTargets = []astiav.CodecID{astiav.CodecIDSubrip, astiav.CodecIDWebvtt, astiav.CodecIDMovText}
+
+// subtitleTranscoder writes subtitles in another format, as the container does not take
+// theirs.
+type subtitleTranscoder struct {
+	subtitleCopier
+	decoder *astiav.CodecContext
+	script  *subtitle.Script
+	kind    astiav.CodecID // written
+	height  int            // of the pictures
+	lost    subtitle.Loss
+	garbled bool // bytes that are no characters came up
+	// Timed text shows one sample at a time, so that cues wait for those that they
+	// overlap. from is where what was written ends.
+	showing []showing
+	from    int64
+}
+
+// showing is a cue until a time in the output's time base.
+type showing struct {
+	end int64
+	cue subtitle.Cue
+}
+
+// carryText carries subtitles in another format.
+func (s *Set) carryText(in *astiav.Stream) (stream, error) {
+	source := in.CodecParameters().CodecID()
+	i := slices.IndexFunc(textTargets, func(id astiav.CodecID) bool { return container.Takes(s.out, id) })
+	codec := astiav.FindDecoder(source)
+	if i < 0 || codec == nil || !slices.Contains(textCodecs, source) {
+		return s.leaveOut(in, "the container does not take it")
+	}
+	t := &subtitleTranscoder{subtitleCopier: subtitleCopier{run: s.opt.Curve.Runs()[0]}, kind: textTargets[i], decoder: astiav.AllocCodecContext(codec)}
+	if err := t.open(s, in, codec); err != nil {
+		t.free()
+		return nil, err
+	}
+	s.log.Info("subtitles are written in another format", "stream", in.Index(), "source", source, "written", t.kind)
+	return t, nil
+}
+
+func (t *subtitleTranscoder) open(s *Set, in *astiav.Stream, codec *astiav.Codec) error {
+	source := in.CodecParameters()
+	t.next = astiav.AllocPacket()
+	if err := source.ToCodecContext(t.decoder); err != nil {
+		return err
+	}
+	av.SetPacketTimeBase(t.decoder, in.TimeBase())
+	if err := av.OpenText(t.decoder, codec); err != nil {
+		return err
+	}
+	t.script = subtitle.NewScript(av.SubtitleHeader(t.decoder), authored(source.CodecID()))
+	t.set, t.in, t.out = s, in, s.out.NewStream(nil)
+	t.out.SetTimeBase(in.TimeBase())
+	if t.kind == astiav.CodecIDMovText {
+		t.out.SetTimeBase(timedTextUnit(in.TimeBase()))
+	}
+	p := t.out.CodecParameters()
+	p.SetCodecType(astiav.MediaTypeSubtitle)
+	p.SetCodecID(t.kind)
+	if t.kind == astiav.CodecIDMovText {
+		p.SetWidth(s.source.Width)
+		p.SetHeight(s.source.Height)
+		t.height = s.source.Height
+		if err := p.SetExtraData(subtitle.TimedTextHeader(t.height)); err != nil {
+			return err
+		}
+	}
+	if err := av.CopyStreamTags(t.out, in); err != nil {
+		return err
+	}
+	container.DropPacketTags(av.StreamTags(t.out))
+	return nil
+}
+
+// timedTextUnit is the time base for a track of timed text, of which tb is a
+// multiple. FFmpeg 5.1 ends a sample where any stream's timestamp exceeds the end,
+// whatever the units, so that this one must be finer than others' for the samples to
+// stay in order; it is coarse enough for 4 hours without text in 32 bits.
+func timedTextUnit(tb astiav.Rational) astiav.Rational {
+	const finest = 200_000
+	if tb.Num() != 1 || tb.Den() <= 0 || tb.Den() >= finest {
+		return tb
+	}
+	n := (finest + tb.Den() - 1) / tb.Den()
+	return astiav.NewRational(1, n*tb.Den())
+}
+
+// authored says whether a codec's own header may choose fonts and places.
+func authored(id astiav.CodecID) bool { return id == astiav.CodecIDAss || id == astiav.CodecIDSsa }
+
+func (t *subtitleTranscoder) packet(p *astiav.Packet) error {
+	begin, end, shown := t.times(p)
+	if !shown {
+		return nil
+	}
+	cue := t.parse(t.decode(p))
+	switch t.kind {
+	case astiav.CodecIDMovText:
+		return t.show(cue, begin, end)
+	case astiav.CodecIDWebvtt:
+		return t.writeWebVTT(cue, begin, end)
+	}
+	return t.writeData([]byte(cue.SubRip()), begin, end)
+}
+
+// decode returns the events of a packet; a damaged one has none.
+func (t *subtitleTranscoder) decode(p *astiav.Packet) []string {
+	events, ok := av.DecodeText(t.decoder, p)
+	if ok && len(p.SideData(astiav.PacketSideDataTypeWebvttSettings)) > 0 {
+		t.lost |= subtitle.Places
+	}
+	for _, e := range events {
+		t.garbled = t.garbled || !utf8.ValidString(e)
+	}
+	return events
+}
+
+// parse makes one cue of events.
+func (t *subtitleTranscoder) parse(events []string) (all subtitle.Cue) {
+	for _, e := range events {
+		cue, lost := t.script.Parse(e)
+		t.lost |= lost
+		if len(all.Spans) > 0 && len(cue.Spans) > 0 {
+			all.Spans[len(all.Spans)-1].Text += "\n"
+		}
+		all.Spans = append(all.Spans, cue.Spans...)
+		all.Place = max(all.Place, cue.Place)
+	}
+	return all
+}
+
+// show adds a cue of timed text.
+func (t *subtitleTranscoder) show(cue subtitle.Cue, begin, end int64) error {
+	if err := t.until(begin, begin); err != nil {
+		return err
+	}
+	t.from = begin // what was written beyond it is cut short
+	t.showing = append(t.showing, showing{max(end, begin+1), cue})
+	return nil
+}
+
+// passed writes what begins before a time of the source.
+func (t *subtitleTranscoder) passed(at *big.Rat) error {
+	if len(t.showing) == 0 || t.run.Backward {
+		return nil
+	}
+	return t.until(timebase.Ticks(t.run.Output(at), t.out.TimeBase()), math.MaxInt64)
+}
+
+// until writes the samples of timed text that begin before a time and end by
+// another.
+func (t *subtitleTranscoder) until(begin, end int64) error {
+	for t.from < begin {
+		t.showing = slices.DeleteFunc(t.showing, func(s showing) bool { return s.end <= t.from })
+		if len(t.showing) == 0 {
+			break
+		}
+		var cues []subtitle.Cue
+		stop := end
+		for _, s := range t.showing {
+			stop = min(stop, s.end)
+			cues = append(cues, s.cue)
+		}
+		sample, lost := subtitle.TimedText(cues, t.height)
+		t.lost |= lost
+		if len(sample) > 2 {
+			if err := t.writeData(sample, t.from, stop); err != nil {
+				return err
+			}
+		}
+		t.from = stop
+	}
+	return nil
+}
+
+func (t *subtitleTranscoder) writeWebVTT(cue subtitle.Cue, begin, end int64) error {
+	payload, settings, lost := cue.WebVTT()
+	t.lost |= lost
+	if err := av.FillPacket(t.next, []byte(payload)); err != nil {
+		return err
+	}
+	if settings != "" {
+		if err := t.next.AddSideData(astiav.PacketSideDataTypeWebvttSettings, []byte(settings)); err != nil {
+			return err
+		}
+	}
+	return t.putText(begin, end)
+}
+
+// writeData writes data as a packet.
+func (t *subtitleTranscoder) writeData(data []byte, begin, end int64) error {
+	if err := av.FillPacket(t.next, data); err != nil {
+		return err
+	}
+	return t.putText(begin, end)
+}
+
+// putText writes the packet, unless there is nothing in it.
+func (t *subtitleTranscoder) putText(begin, end int64) error {
+	if t.next.Size() == 0 {
+		t.next.Unref()
+		return nil
+	}
+	t.next.SetFlags(astiav.NewPacketFlags(astiav.PacketFlagKey))
+	return t.writeAt(begin, end)
+}
+
+// finish writes what still waits and says what was lost.
+func (t *subtitleTranscoder) finish() error {
+	if err := t.until(math.MaxInt64, math.MaxInt64); err != nil {
+		return err
+	}
+	if t.lost != 0 {
+		t.set.log.Warn("the format of the output's subtitles does not hold all that they were", "stream", t.in.Index(), "written", t.kind, "lost", t.lost)
+	}
+	if t.garbled {
+		t.set.log.Warn("subtitles are not in UTF-8; what is no character there is replaced", "stream", t.in.Index())
+	}
+	return nil
+}
+
+func (t *subtitleTranscoder) free() {
+	t.decoder.Free()
+	t.next.Free()
+}

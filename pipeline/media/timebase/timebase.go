@@ -1,0 +1,68 @@
+// Package timebase converts times between seconds and the units of streams, their time
+// bases.
+package timebase
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/av"
+)
+
+// Rat returns r as a fraction, nil for FFmpeg's 0/x and x/0, by which it says that it
+// does not know.
+func Rat(r astiav.Rational) *big.Rat {
+	if r.Num() <= 0 || r.Den() <= 0 {
+		return nil
+	}
+	return big.NewRat(int64(r.Num()), int64(r.Den()))
+}
+
+// Seconds converts t from units of tb, which is known, to seconds.
+func Seconds(t int64, tb astiav.Rational) *big.Rat {
+	return new(big.Rat).Mul(big.NewRat(t, 1), big.NewRat(int64(tb.Num()), int64(tb.Den())))
+}
+
+// Ticks converts t from seconds to units of tb, rounding to nearest; nil is 0.
+func Ticks(t *big.Rat, tb astiav.Rational) int64 {
+	if t == nil {
+		return 0
+	}
+	half := big.NewRat(int64(tb.Num()), 2*int64(tb.Den()))
+	return TicksBefore(half.Add(half, t), tb)
+}
+
+// TicksBefore converts t from seconds to units of tb, rounding down.
+func TicksBefore(t *big.Rat, tb astiav.Rational) int64 {
+	v := new(big.Rat).Mul(t, big.NewRat(int64(tb.Den()), int64(tb.Num())))
+	return new(big.Int).Div(v.Num(), v.Denom()).Int64()
+}
+
+// Microseconds converts t from units of tb, rounding to nearest; what is beyond 64 bits
+// becomes the nearest that is not.
+func Microseconds(t int64, tb astiav.Rational) int64 {
+	if tb.Den() == 0 {
+		return 0
+	}
+	v := new(big.Int).Mul(big.NewInt(t), big.NewInt(int64(tb.Num())*1_000_000))
+	v.Div(v.Add(v, big.NewInt(int64(tb.Den())/2)), big.NewInt(int64(tb.Den())))
+	switch {
+	case v.IsInt64():
+		return v.Int64()
+	case v.Sign() < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
+
+// Shift moves those of p's timestamps that it has by d.
+func Shift(p *astiav.Packet, d int64) {
+	if t := p.Pts(); t != av.NoTimestamp {
+		p.SetPts(t + d)
+	}
+	if t := p.Dts(); t != av.NoTimestamp {
+		p.SetDts(t + d)
+	}
+}

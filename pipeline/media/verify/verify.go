@@ -1,0 +1,266 @@
+// Package verify reads again what was written: a file's frames, their times and its
+// sound must be those that its muxer was given.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/timebase"
+)
+
+// Record is what the muxer was given of a stream, or what was read of it.
+type Record struct {
+	Packets, Bytes int64
+	First, Last    *big.Rat // timestamps of sound in seconds; nil before the first
+	PTS            []int64  // of pictures, in their stream's time base
+}
+
+// Add notes a packet whose timestamps are in tb. Packets without data, with which some
+// encoders end, are none.
+func (r *Record) Add(p *astiav.Packet, tb astiav.Rational, picture bool) {
+	if p.Size() == 0 {
+		return
+	}
+	r.Packets++
+	r.Bytes += int64(p.Size())
+	if picture {
+		r.PTS = append(r.PTS, p.Pts())
+		return
+	}
+	if p.Pts() == av.NoTimestamp || timebase.Rat(tb) == nil {
+		return
+	}
+	t := timebase.Seconds(p.Pts(), tb)
+	if r.First == nil || t.Cmp(r.First) < 0 {
+		r.First = t
+	}
+	if r.Last == nil || t.Cmp(r.Last) > 0 {
+		r.Last = t
+	}
+}
+
+// Stream is a stream as it was written.
+type Stream struct {
+	Kind     astiav.MediaType
+	Codec    astiav.CodecID
+	Cover    bool // a picture that stands for the file
+	TimeBase astiav.Rational
+	Delay    int64 // what was added to its timestamps and is taken off again when it is read
+	Record   Record
+}
+
+// seconds converts t from s's time base.
+func (s *Stream) seconds(t int64) *big.Rat { return timebase.Seconds(t, s.TimeBase) }
+
+// File is what a file should hold.
+type File struct {
+	Streams []Stream
+	Video   int   // index of the stream that was encoded
+	Frames  int64 // that went to its encoder
+	// Rate is the frames per second if all are shown equally long; nil if they are not.
+	Rate *big.Rat
+	// Timed is set if the container keeps every timestamp; else only pictures are
+	// counted.
+	Timed bool
+	// Damaged is set if the sound may have packets of any length; it is not compared.
+	Damaged bool
+	// Slack, in seconds, is how far the container may move streams against each other
+	// beyond the units of their timestamps; nil for not at all.
+	Slack *big.Rat
+}
+
+// Check reads the file at a URL of FFmpeg's and says what is not as f has it, or ctx's
+// error.
+func (f *File) Check(ctx context.Context, url string) error {
+	file := astiav.AllocFormatContext()
+	if err := file.OpenInput(url, nil, nil); err != nil {
+		file.Free()
+		return fmt.Errorf("it cannot be opened: %w", err)
+	}
+	defer file.CloseInput()
+	if err := file.FindStreamInfo(nil); err != nil {
+		return fmt.Errorf("no stream can be read: %w", err)
+	}
+	found := streamsOf(file)
+	video := nth(found, astiav.MediaTypeVideo, f.ordinal(f.Video))
+	if video == nil {
+		return errors.New("the video is not in it")
+	}
+	if err := read(ctx, file, found, video); err != nil {
+		return err
+	}
+	return f.compare(found, video)
+}
+
+func streamsOf(file *astiav.FormatContext) []*Stream {
+	var list []*Stream
+	for _, s := range file.Streams() {
+		p := s.CodecParameters()
+		list = append(list, &Stream{Kind: p.CodecType(), Codec: p.CodecID(), Cover: av.IsAttachedPicture(s), TimeBase: s.TimeBase()})
+	}
+	return list
+}
+
+func read(ctx context.Context, file *astiav.FormatContext, found []*Stream, video *Stream) error {
+	packet := astiav.AllocPacket()
+	defer packet.Free()
+	for {
+		err := file.ReadFrame(packet)
+		if errors.Is(err, astiav.ErrEof) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("it cannot be read to its end: %w", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if i := packet.StreamIndex(); i < len(found) {
+			found[i].Record.Add(packet, found[i].TimeBase, found[i] == video)
+		}
+		packet.Unref()
+	}
+}
+
+// compare compares the streams that were found with those of f.
+func (f *File) compare(found []*Stream, video *Stream) error {
+	pictures := &f.Streams[f.Video]
+	if n := pictures.Record.Packets; n < f.Frames {
+		return fmt.Errorf("%d frames were encoded to %d pictures", f.Frames, n)
+	} else if video.Record.Packets != n {
+		return fmt.Errorf("it has %d pictures, %d were written", video.Record.Packets, n)
+	}
+	if !f.Timed {
+		return nil
+	}
+	if err := f.compareTimes(pictures, video); err != nil {
+		return err
+	}
+	for i := range f.Streams {
+		want := &f.Streams[i]
+		if want.Kind != astiav.MediaTypeAudio || f.Damaged {
+			continue
+		}
+		got := nth(found, astiav.MediaTypeAudio, f.ordinal(i))
+		if got == nil {
+			return fmt.Errorf("the sound of stream %d is not in it", i)
+		}
+		err := compareSound(want, got)
+		if err == nil {
+			err = f.compareSync(want, got, pictures, video)
+		}
+		if err != nil {
+			return fmt.Errorf("its sound in stream %d %w", i, err)
+		}
+	}
+	return nil
+}
+
+// resplit are the codecs whose packets FFmpeg's readers may divide in another way.
+var resplit = []astiav.CodecID{astiav.CodecIDTruehd, astiav.CodecIDMlp}
+
+func uncompressed(id astiav.CodecID) bool { return av.ExactBits(id) > 0 }
+
+// compareSound checks that all samples are there: those of PCM by their bytes,
+// others by their packets.
+func compareSound(want, got *Stream) error {
+	switch id := want.Codec; {
+	case uncompressed(id):
+		if got.Record.Bytes != want.Record.Bytes && got.Codec == id {
+			return fmt.Errorf("has %d bytes, %d were written", got.Record.Bytes, want.Record.Bytes)
+		}
+	case got.Record.Packets != want.Record.Packets && !slices.Contains(resplit, id):
+		return fmt.Errorf("has %d packets, %d were written", got.Record.Packets, want.Record.Packets)
+	}
+	return nil
+}
+
+// compareSync checks when the first and the last packet of sound come after the first
+// picture, within the units of both their timestamps.
+func (f *File) compareSync(want, got, wantVideo, gotVideo *Stream) error {
+	w, g := &want.Record, &got.Record
+	if len(gotVideo.Record.PTS) == 0 || len(wantVideo.Record.PTS) == 0 || w.First == nil || g.First == nil {
+		return nil
+	}
+	tolerance := new(big.Rat).Add(timebase.Rat(got.TimeBase), timebase.Rat(gotVideo.TimeBase))
+	if f.Slack != nil {
+		tolerance.Add(tolerance, f.Slack)
+	}
+	zero := wantVideo.seconds(slices.Min(wantVideo.Record.PTS))
+	zero.Add(zero, want.seconds(want.Delay))
+	begin := gotVideo.seconds(slices.Min(gotVideo.Record.PTS))
+	for _, t := range []struct {
+		what      string
+		want, got *big.Rat
+	}{{"begins", w.First, g.First}, {"has its last packet", w.Last, g.Last}} {
+		if uncompressed(want.Codec) && t.got == g.Last {
+			continue // packets are of any length
+		}
+		a, b := new(big.Rat).Sub(t.want, zero), new(big.Rat).Sub(t.got, begin)
+		if d := new(big.Rat).Sub(b, a); d.Abs(d).Cmp(tolerance) > 0 {
+			return fmt.Errorf("%s %s s behind the first picture, not %s", t.what, b.FloatString(6), a.FloatString(6))
+		}
+	}
+	return nil
+}
+
+// compareTimes checks that pictures are at different times, as far apart as they were
+// written and, at a constant rate, a frame's time apart, as nearly as the container's
+// unit allows.
+func (f *File) compareTimes(pictures, video *Stream) error {
+	got, want, unit := video.Record.PTS, pictures.Record.PTS, timebase.Rat(video.TimeBase)
+	slices.Sort(got)
+	slices.Sort(want)
+	if len(got) == 0 || got[0] == av.NoTimestamp || unit == nil {
+		return nil // the container has none
+	}
+	for k := 1; k < len(got); k++ {
+		if got[k] == got[k-1] {
+			return fmt.Errorf("two pictures are at %s s", video.seconds(got[k]).FloatString(6))
+		}
+	}
+	constant := f.Rate != nil && int64(len(got)) == f.Frames // else some are not shown
+	for k, t := range got {
+		at := video.seconds(t - got[0])
+		moments := []*big.Rat{pictures.seconds(want[k] - want[0])}
+		if constant {
+			moments = append(moments, new(big.Rat).Quo(big.NewRat(int64(k), 1), f.Rate))
+		}
+		for _, m := range moments {
+			if d := new(big.Rat).Sub(at, m); d.Abs(d).Cmp(unit) > 0 {
+				return fmt.Errorf("picture %d is %s s behind the first, not %s", k, at.FloatString(6), m.FloatString(6))
+			}
+		}
+	}
+	return nil
+}
+
+// ordinal is how many streams of its kind come before stream i, without covers.
+func (f *File) ordinal(i int) (n int) {
+	for _, s := range f.Streams[:i] {
+		if s.Kind == f.Streams[i].Kind && !s.Cover {
+			n++
+		}
+	}
+	return n
+}
+
+// nth returns the stream of a kind that n others come before, nil for none. Covers do
+// not count.
+func nth(list []*Stream, kind astiav.MediaType, n int) *Stream {
+	for _, s := range list {
+		if s.Kind != kind || s.Cover {
+			continue
+		}
+		if n--; n < 0 {
+			return s
+		}
+	}
+	return nil
+}

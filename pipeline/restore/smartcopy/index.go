@@ -1,0 +1,82 @@
+package smartcopy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/pipeline/media/av"
+)
+
+// PacketTime is what an index says of a packet: its times, in the stream's time
+// base, whether it is a key frame, and whether nothing behind it in decoding order
+// refers to what comes before.
+type PacketTime struct {
+	PTS, DTS, Duration int64
+	Key, Restart       bool
+}
+
+// Index reads all packets of a source that was opened with Packets. damage says where
+// they end before they should. What cannot be spliced is a fault.Usage error.
+func Index(source *media.Reader) (index []PacketTime, damage, err error) {
+	restart, err := restarting(source.Source())
+	if err != nil {
+		return nil, nil, unsuited(err)
+	}
+	name := source.Source().Name
+	for {
+		p, err := source.NextPacket()
+		switch {
+		case errors.Is(err, io.EOF):
+		case fault.KindOf(err) == fault.BadData:
+			damage = err
+		case err != nil:
+			return nil, nil, err
+		case p.PTS == media.NoTimestamp:
+			return nil, nil, unsuited(fmt.Errorf("packet %d of %q has no timestamp", len(index), name))
+		case p.ChangesStream():
+			return nil, nil, unsuited(fmt.Errorf("the stream changes at packet %d of %q", len(index), name))
+		default:
+			index = append(index, PacketTime{p.PTS, p.DTS, p.Duration, p.IsKey(), restart(p)})
+			continue
+		}
+		break
+	}
+	if source.Jumps() {
+		return nil, nil, unsuited(fmt.Errorf("timestamps of %q jump", name))
+	}
+	return index, damage, nil
+}
+
+// restarting returns what says of a packet of the stream whether nothing behind it,
+// in decoding order, refers to what comes before. It fails if that is not known of the
+// codec.
+func restarting(source *media.Source) (func(media.Packet) bool, error) {
+	p := source.Codec()
+	switch id := p.CodecID(); {
+	case isNAL(id):
+		config, err := parseConfig(id == astiav.CodecIDHevc, p.ExtraData())
+		if err != nil {
+			return nil, err
+		}
+		return func(p media.Packet) bool {
+			nals, err := splitNALs(p.Data, config.length)
+			return err == nil && p.IsKey() && restarts(config.hevc, nals)
+		}, nil
+	case id == astiav.CodecIDFfv1, slices.Contains(stills, id), av.IsIntraOnly(id):
+		return media.Packet.IsKey, nil
+	default:
+		return nil, fmt.Errorf("input %q is %s; packets are copied of h264, hevc, ffv1 and codecs all of whose pictures stand alone", source.Name, id)
+	}
+}
+
+// isNAL says whether packets of a codec are NAL units with parameter sets.
+func isNAL(id astiav.CodecID) bool { return id == astiav.CodecIDH264 || id == astiav.CodecIDHevc }
+
+// stills are the codecs of single pictures, which FFmpeg does not say so of.
+var stills = []astiav.CodecID{astiav.CodecIDPng, astiav.CodecIDTiff, astiav.CodecIDDpx, astiav.CodecIDExr, astiav.CodecIDBmp}

@@ -1,0 +1,385 @@
+package smartcopy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// H.264 and HEVC describe a stream in parameter sets, which slices refer to by
+// number. Two encoders' packets can stand in one stream, without a set being sent
+// again wherever they meet, if their sets have different numbers. Encoders number
+// theirs 0, so those of the one that joins are given other numbers here, in the sets
+// and in the slices (ITU-T H.264 and H.265, clauses 7.3).
+
+// setNumbers are the numbers of one encoder's parameter sets.
+type setNumbers struct{ vps, sps, pps uint }
+
+// freeNumbers are the numbers to choose from. A slice's number of its picture
+// parameter set, in an Exp-Golomb code, takes 1 bit for 0 and 9 bits for 15 to 30:
+// all that follows moves by a whole byte, and stays aligned.
+func freeNumbers(hevc bool) (list []setNumbers) {
+	for n := range uint(15) {
+		sps := 15 + n
+		if hevc {
+			sps = 15 - n // there are 16
+		}
+		list = append(list, setNumbers{15 - n, sps, 15 + n})
+	}
+	return list
+}
+
+// The kinds of NAL units that matter.
+const (
+	avcSlice, avcPartition, avcIDR, avcSPS, avcPPS = 1, 2, 5, 7, 8
+
+	hevcFirstIRAP, hevcIDRRADL, hevcIDRAlone, hevcLastIRAP = 16, 19, 20, 23
+	hevcLastPicture, hevcVPS, hevcSPS, hevcPPS             = 31, 32, 33, 34
+)
+
+// nalKind is the kind of a NAL unit, -1 of one that is too short.
+func nalKind(hevc bool, nal []byte) int {
+	switch {
+	case hevc && len(nal) > 2:
+		return int(nal[0] >> 1 & 63)
+	case !hevc && len(nal) > 1:
+		return int(nal[0] & 31)
+	}
+	return -1
+}
+
+// isSet says whether a NAL unit is a parameter set.
+func isSet(hevc bool, nal []byte) bool {
+	k := nalKind(hevc, nal)
+	return hevc && k >= hevcVPS && k <= hevcPPS || !hevc && (k == avcSPS || k == avcPPS)
+}
+
+// restarts says whether a packet's first picture is one that nothing refers across.
+func restarts(hevc bool, nals [][]byte) bool {
+	for _, nal := range nals {
+		switch k := nalKind(hevc, nal); {
+		case hevc && k >= 0 && k <= hevcLastPicture:
+			return k == hevcIDRRADL || k == hevcIDRAlone
+		case !hevc && k >= avcSlice && k <= avcIDR:
+			return k == avcIDR
+		}
+	}
+	return false
+}
+
+var errNAL = errors.New("a NAL unit is cut short or not understood")
+
+// splitNALs returns the NAL units of a packet, behind lengths of that many bytes or,
+// with 0, behind start codes.
+func splitNALs(b []byte, length int) (nals [][]byte, err error) {
+	if length == 0 {
+		return splitStartCodes(b), nil
+	}
+	for len(b) > 0 {
+		if len(b) < length {
+			return nil, errNAL
+		}
+		n := 0
+		for _, v := range b[:length] {
+			n = n<<8 | int(v)
+		}
+		if b = b[length:]; n > len(b) {
+			return nil, errNAL
+		}
+		nals, b = append(nals, b[:n]), b[n:]
+	}
+	return nals, nil
+}
+
+func splitStartCodes(b []byte) (nals [][]byte) {
+	code := []byte{0, 0, 1}
+	i := bytes.Index(b, code)
+	for i >= 0 {
+		b = b[i+len(code):]
+		nal := b
+		if i = bytes.Index(b, code); i >= 0 {
+			nal = b[:i]
+		}
+		if nal = bytes.TrimRight(nal, "\x00"); len(nal) > 0 {
+			nals = append(nals, nal)
+		}
+	}
+	return nals
+}
+
+// joinNALs is the inverse of splitNALs.
+func joinNALs(nals [][]byte, length int) []byte {
+	var out []byte
+	for _, nal := range nals {
+		if length == 0 {
+			out = append(out, 0, 0, 0, 1)
+		} else {
+			var size [4]byte
+			binary.BigEndian.PutUint32(size[:], uint32(len(nal)))
+			out = append(out, size[4-length:]...)
+		}
+		out = append(out, nal...)
+	}
+	return out
+}
+
+// unescape takes out the bytes that keep start codes from appearing.
+func unescape(nal []byte) []byte {
+	out := make([]byte, 0, len(nal))
+	zeros := 0
+	for _, v := range nal {
+		if zeros >= 2 && v == 3 {
+			zeros = 0
+			continue
+		}
+		if zeros++; v != 0 {
+			zeros = 0
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// escape puts them in.
+func escape(b []byte) []byte {
+	out := make([]byte, 0, len(b)+len(b)/64+8)
+	zeros := 0
+	for _, v := range b {
+		if zeros >= 2 && v <= 3 {
+			out, zeros = append(out, 3), 0
+		}
+		if zeros++; v != 0 {
+			zeros = 0
+		}
+		out = append(out, v)
+	}
+	if zeros > 0 {
+		out = append(out, 3)
+	}
+	return out
+}
+
+// renumber gives an encoder's NAL unit, which refers to sets of number 0, the new
+// numbers.
+func renumber(hevc bool, nal []byte, to setNumbers) ([]byte, error) {
+	k := nalKind(hevc, nal)
+	e := bitEditor{in: unescape(nal)}
+	whole := true // what follows is moved by whole bytes
+	switch {
+	case hevc && k == hevcVPS:
+		e.skip(16)
+		e.replace(4, uint64(to.vps), 4)
+	case hevc && k == hevcSPS:
+		e.skip(16)
+		e.replace(4, uint64(to.vps), 4)
+		e.skipProfile()
+		e.number(to.sps)
+		whole = false
+	case !hevc && k == avcSPS:
+		e.skip(8 + 24) // profile, constraints, level
+		e.number(to.sps)
+		whole = false
+	case hevc && k == hevcPPS, !hevc && k == avcPPS:
+		e.skip(8)
+		if hevc {
+			e.skip(8)
+		}
+		e.number(to.pps)
+		e.number(to.sps)
+		whole = false
+	case hevc && k >= 0 && k <= hevcLastPicture:
+		e.skip(16 + 1) // first slice of the picture
+		if k >= hevcFirstIRAP && k <= hevcLastIRAP {
+			e.skip(1) // no output of pictures before
+		}
+		e.number(to.pps)
+	case !hevc && (k == avcSlice || k == avcPartition || k == avcIDR):
+		e.skip(8)
+		e.golomb() // first macroblock
+		e.golomb() // type
+		e.number(to.pps)
+	default:
+		return nal, nil
+	}
+	out, err := e.finish()
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		out = bytes.TrimRight(out, "\x00") // behind the bit that ends it
+	}
+	return escape(out), nil
+}
+
+// bitEditor copies bits and puts others in. After an error it does nothing.
+type bitEditor struct {
+	in   []byte
+	at   int // the next bit of in
+	out  []byte
+	free int // bits that are not used of out's last byte
+	err  error
+}
+
+// read takes n bits, up to 32, of the input.
+func (e *bitEditor) read(n int) (v uint64) {
+	if e.at+n > 8*len(e.in) {
+		e.err = errNAL
+		return 0
+	}
+	for ; n > 0; n-- {
+		v = v<<1 | uint64(e.in[e.at>>3]>>(7-e.at&7)&1)
+		e.at++
+	}
+	return v
+}
+
+func (e *bitEditor) write(v uint64, n int) {
+	for n > 0 {
+		if e.free == 0 {
+			e.out, e.free = append(e.out, 0), 8
+		}
+		take := min(n, e.free)
+		n -= take
+		e.free -= take
+		e.out[len(e.out)-1] |= byte(v>>n&(1<<take-1)) << e.free
+	}
+}
+
+// skip copies n bits.
+func (e *bitEditor) skip(n int) (v uint64) {
+	for ; n > 0 && e.err == nil; n -= min(n, 32) {
+		v = e.read(min(n, 32))
+		e.write(v, min(n, 32))
+	}
+	return v
+}
+
+// replace puts the n lowest bits of v in the place of old ones.
+func (e *bitEditor) replace(old int, v uint64, n int) {
+	e.read(old)
+	e.write(v, n)
+}
+
+// golomb copies an Exp-Golomb code.
+func (e *bitEditor) golomb() uint64 {
+	zeros := 0
+	for e.err == nil && e.skip(1) == 0 {
+		if zeros++; zeros > 31 {
+			e.err = errNAL
+		}
+	}
+	return 1<<zeros - 1 + e.skip(zeros)
+}
+
+// number replaces a code of 0.
+func (e *bitEditor) number(v uint) {
+	if e.read(1) != 1 && e.err == nil {
+		e.err = errors.New("the encoder has parameter sets of other numbers than 0")
+	}
+	n := 0
+	for (v+1)>>(n+1) > 0 {
+		n++
+	}
+	e.write(uint64(v)+1, 2*n+1)
+}
+
+// skipProfile copies HEVC's profile_tier_level and what stands before it.
+func (e *bitEditor) skipProfile() {
+	layers := int(e.skip(3))
+	e.skip(1)
+	e.skip(88 + 8)
+	var profile, level [8]bool
+	for i := range layers {
+		profile[i], level[i] = e.skip(1) == 1, e.skip(1) == 1
+	}
+	if layers > 0 {
+		e.skip(2 * (8 - layers))
+	}
+	for i := range layers {
+		if profile[i] {
+			e.skip(88)
+		}
+		if level[i] {
+			e.skip(8)
+		}
+	}
+}
+
+// finish copies the rest.
+func (e *bitEditor) finish() ([]byte, error) {
+	if (8-e.free)&7 == e.at&7 { // the rest of a byte, and then whole ones
+		if e.at&7 > 0 {
+			e.skip(8 - e.at&7)
+		}
+		if e.err == nil {
+			e.out = append(e.out, e.in[e.at>>3:]...)
+		}
+		return e.out, e.err
+	}
+	for e.err == nil && e.at < 8*len(e.in) {
+		e.skip(min(32, 8*len(e.in)-e.at))
+	}
+	return e.out, e.err
+}
+
+// numberOf reads the number of a parameter set.
+func numberOf(hevc bool, set []byte) (uint, error) {
+	e := bitEditor{in: unescape(set)}
+	var n uint64
+	switch k := nalKind(hevc, set); {
+	case hevc && k == hevcVPS:
+		e.skip(16)
+		n = e.skip(4)
+	case hevc && k == hevcSPS:
+		e.skip(16 + 4)
+		e.skipProfile()
+		n = e.golomb()
+	case !hevc && k == avcSPS:
+		e.skip(8 + 24)
+		n = e.golomb()
+	case hevc:
+		e.skip(16)
+		n = e.golomb()
+	default:
+		e.skip(8)
+		n = e.golomb()
+	}
+	return uint(n), e.err
+}
+
+// sameSet says whether two parameter sets are of one kind and number.
+func sameSet(hevc bool, a, b []byte) bool {
+	if nalKind(hevc, a) != nalKind(hevc, b) || !isSet(hevc, a) {
+		return false
+	}
+	m, e := numberOf(hevc, a)
+	n, f := numberOf(hevc, b)
+	return e == nil && f == nil && m == n
+}
+
+// joinSets gives an encoder's parameter sets numbers that are free among those of
+// have, or that have the very same sets, and returns them and those to add.
+func joinSets(hevc bool, have, joining [][]byte) (to setNumbers, sets, added [][]byte, err error) {
+next:
+	for _, to = range freeNumbers(hevc) {
+		sets, added = nil, nil
+		for _, nal := range joining {
+			set, err := renumber(hevc, nal, to)
+			if err != nil {
+				return to, nil, nil, err
+			}
+			sets = append(sets, set)
+			i := slices.IndexFunc(have, func(h []byte) bool { return sameSet(hevc, h, set) })
+			if i >= 0 && !bytes.Equal(have[i], set) {
+				continue next
+			}
+			if i < 0 {
+				added = append(added, set)
+			}
+		}
+		return to, sets, added, nil
+	}
+	return to, nil, nil, fmt.Errorf("no number is free for another parameter set among the %d of the input", len(have))
+}

@@ -1,0 +1,105 @@
+package smartcopy
+
+import (
+	"strconv"
+
+	"retime/pipeline/media/av"
+)
+
+// candidates are the encoder's options to try.
+func (s *Splicer) candidates(g Grouping) []map[string]string {
+	p := s.source.Source().Codec()
+	profile, level := int(p.Profile()), int(p.Level())
+	set := map[string]string{}
+	switch s.opt.Encoder.Codec {
+	case "libx264":
+		if name := map[int]string{66: "baseline", 66 | 1<<9: "baseline", 77: "main", 100: "high", 110: "high10", 122: "high422", 244: "high444"}[profile]; name != "" {
+			set["profile"] = name
+		}
+		if level > 0 {
+			set["level"] = strconv.Itoa(level)
+		}
+		set["g"] = strconv.Itoa(g.Longest)
+		switch g.Reorder {
+		case 0:
+			set["bf"] = "0"
+		case 1:
+			set["b-pyramid"] = "none"
+		}
+	case "libx265":
+		set["x265-params"] = "open-gop=0"
+		set["g"] = strconv.Itoa(g.Longest)
+		switch g.Reorder {
+		case 0:
+			set["x265-params"] += ":bframes=0"
+		case 1:
+			set["x265-params"] += ":b-pyramid=0"
+		}
+		if s.opt.Encoder.CRF < 0 {
+			s.opt.Encoder.CRF = smartCRF
+		}
+	case "prores_ks":
+		set["profile"] = strconv.Itoa(proresProfile(profile, uint32(p.CodecTag())))
+	case "dnxhd":
+		return s.dnxhd(profile)
+	case "mjpeg":
+		set["flags"], set["global_quality"] = "+qscale", strconv.Itoa(2*av.LambdaPerQuantiser)
+	case "ffv1":
+		return ffv1Settings(len(p.ExtraData()) > 0)
+	}
+	return []map[string]string{set}
+}
+
+// smartCRF is libx265's constant rate factor if none is given: its own is coarser
+// than what frames among others should be.
+const smartCRF = 18
+
+// proresProfile is what a stream states, or else what its tag does.
+func proresProfile(stated int, tag uint32) int {
+	if stated >= 0 {
+		return stated
+	}
+	for n, name := range []string{"apco", "apcs", "apcn", "apch", "ap4h", "ap4x"} {
+		if tag == uint32(name[0])|uint32(name[1])<<8|uint32(name[2])<<16|uint32(name[3])<<24 {
+			return n
+		}
+	}
+	return 3
+}
+
+// dnxhd states the profile, of the first ones by a rate that is one of a list.
+func (s *Splicer) dnxhd(profile int) (list []map[string]string) {
+	if profile > 0 {
+		return []map[string]string{{"profile": strconv.Itoa(profile)}}
+	}
+	const below = 16 // frames have some padding beyond the nominal rate
+	rate := s.source.Source().Codec().BitRate() / 1e6
+	for mega := rate; mega > max(rate-below, 0); mega-- {
+		list = append(list, map[string]string{"b": strconv.FormatInt(mega, 10) + "M"})
+	}
+	return list
+}
+
+// ffv1Settings are all that an FFV1 header tells apart, the usual ones first. The header
+// is coded by the range coder that the pictures are, so that trying is easier than
+// reading. At most 384 encoders are opened, once for a file, and none is for what FFmpeg
+// writes by default; an open takes a fraction of a millisecond.
+func ffv1Settings(header bool) (list []map[string]string) {
+	if !header {
+		return []map[string]string{{"level": "1"}}
+	}
+	for _, coder := range []string{"0", "1", "2"} {
+		for _, context := range []string{"0", "1"} {
+			for _, crc := range []string{"1", "0"} {
+				for _, group := range []string{"12", "1"} {
+					for _, slices := range []string{"4", "24", "16", "12", "9", "6", "30", "15", "20", "25", "28", "35", "36", "42", "49", "64"} {
+						list = append(list, map[string]string{
+							"level": "3", "coder": coder, "context": context, "slicecrc": crc, "g": group, "slices": slices,
+						})
+					}
+				}
+			}
+		}
+	}
+	return list
+}

@@ -51,7 +51,7 @@ func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 		return nil, err
 	}
 	r := line.Result()
-	return newReport(r, s.Summary(), video, began), r.Damage
+	return newReport(r, s.Summary(), video, began), r.Cutoff
 }
 
 // EstimateFlow returns the optical flow between two frames of one size, both

@@ -29,7 +29,7 @@ func newCuts(s *Synthesis) cuts {
 // within says whether a scene begins after v's first picture, up to its second.
 func (c *cuts) within(v *Interval, backward bool) bool {
 	if !c.listed {
-		return v.change.CutScore() >= c.threshold
+		return v.found.change.CutScore() >= c.threshold
 	}
 	// Lists are written in microseconds.
 	slack := big.NewRat(1, 1_000_000)

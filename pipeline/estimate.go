@@ -70,20 +70,20 @@ func (r *run) estimateFlow(jobs <-chan *estimate) error {
 		job.err = estimateInterval(e, job.Interval, r.options)
 		stop()
 		close(job.done)
-		job.Interval.Release()
+		job.Release()
 	}
 	return nil
 }
 
 func estimateInterval(e *motion.Estimator, v *Interval, o *Options) (err error) {
 	if v.Extend != nil {
-		v.continued, err = estimateContinuation(e, v, o)
+		v.found.continued, err = estimateContinuation(e, v, o)
 		return err
 	}
-	if v.flows, err = e.Estimate(v.A.Guide, v.B.Guide); err != nil {
+	if v.found.flows, err = e.Estimate(v.A.Guide, v.B.Guide); err != nil {
 		return err
 	}
-	v.change = motion.Measure(v.A.Guide, v.B.Guide, v.flows[0])
+	v.found.change = motion.Measure(v.A.Guide, v.B.Guide, v.found.flows[0])
 	if len(v.Around) == 0 {
 		return nil
 	}
@@ -96,7 +96,7 @@ func estimateInterval(e *motion.Estimator, v *Interval, o *Options) (err error) 
 		f.Guide, f.Frame, f.Span = c.Guide.Picture(), c.Frame, c.Span
 		return f
 	}
-	v.outward = []*warp.Outer{outer(before, &warp.Outer{Flow: toBefore}), outer(after, &warp.Outer{Flow: toAfter})}
+	v.found.outward = []*warp.Outer{outer(before, &warp.Outer{Flow: toBefore}), outer(after, &warp.Outer{Flow: toAfter})}
 	return nil
 }
 

@@ -39,7 +39,7 @@ type Result struct {
 	Repeats int64 // pictures left out as repeats of the one before
 	// Cuts are the times in the input at which scenes begin, in seconds.
 	Cuts   []*big.Rat
-	Damage error // what ended the input early, with a fault.Kind; nil for nothing
+	Cutoff error // the damage that ended the input early, with a fault.Kind; nil for none
 	Stages Stages
 }
 
@@ -134,7 +134,7 @@ func (r *run) decode(source Source) func(context.Context, func(*Picture) error) 
 			case errors.Is(err, io.EOF):
 				return nil
 			case err != nil && fault.KindOf(err) == fault.BadData:
-				r.result.Damage = err
+				r.result.Cutoff = err
 				return nil
 			case err != nil:
 				return err

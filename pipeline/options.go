@@ -187,16 +187,21 @@ const (
 	InverseTelecine Deinterlace = "telecine" // find the frames of film in 3:2 pulldown
 )
 
-// The choices of other packages, by the names that callers of this one use.
+// The types of other packages that options have.
 type (
-	FlowMethod  = motion.Method
-	Preset      = motion.Preset
-	Backend     = synth.Backend
+	// FlowMethod names an optical flow estimator.
+	FlowMethod = motion.Method
+	// Preset trades quality against time.
+	Preset = motion.Preset
+	// Backend names what makes the frames.
+	Backend = synth.Backend
+	// FaultPolicy says what becomes of a frame that a device fails to make.
 	FaultPolicy = synth.FaultPolicy
-	Rate        = timeline.Rate
+	// Rate is a frame rate, or a multiple of the source's.
+	Rate = timeline.Rate
 )
 
-// The values of these choices.
+// Their values.
 const (
 	DIS         = motion.DIS
 	Farneback   = motion.Farneback

@@ -24,7 +24,7 @@ func (c *Clip) play(ctx context.Context, l *Line, w *media.Writer) error {
 		return l.finish(pass)
 	}
 	for i := range c.Plan.Passes {
-		if err := c.playPass(ctx, l, w, i); err != nil || l.result.Damage != nil {
+		if err := c.playPass(ctx, l, w, i); err != nil || l.result.Cutoff != nil {
 			return err
 		}
 	}

@@ -46,17 +46,22 @@ type Interval struct {
 	// Gap is set if the interval is too long for motion to run through.
 	Gap bool
 
-	moves     bool // flow is to be estimated
+	moves bool // flow is to be estimated
+	found estimated
+	cut   bool
+	scene int // of A
+	job   synth.Job
+
+	holds []*Picture
+	refs  atomic.Int32
+}
+
+// estimated is what the estimation of an interval's flow has found.
+type estimated struct {
 	flows     []warp.FlowPair
 	outward   []*warp.Outer // from A and B to the pictures Around
 	change    motion.Change
 	continued *continuation // the motion beyond the clip's end; nil if that cannot be told
-	cut       bool
-	scene     int // of A
-	job       synth.Job
-
-	holds []*Picture
-	refs  atomic.Int32
 }
 
 // Context is a picture beyond an interval, Span of the interval's length away from it.
@@ -116,7 +121,7 @@ func (v *Interval) Rest() {
 }
 
 // explained says whether v's flow was estimated and means something.
-func (v *Interval) explained() bool { return len(v.flows) > 0 && !v.cut }
+func (v *Interval) explained() bool { return len(v.found.flows) > 0 && !v.cut }
 
 // asLong says whether two intervals differ in length by no more than an eighth.
 func asLong(a, b *Interval) bool {

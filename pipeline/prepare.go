@@ -73,7 +73,7 @@ func (r *run) announce(ctx context.Context, w *window) (err error) {
 func (r *run) method(v *Interval, t *Target) Method {
 	stands := r.options.Synthesis.Mode == warp.Nearest || v.cut || v.Gap // in whose place nothing is made
 	switch {
-	case t.Beyond != 0 && v.continued != nil:
+	case t.Beyond != 0 && v.found.continued != nil:
 		return Extrapolated
 	case t.Phase == 0, t.wish == FromSource:
 		return FromSource
@@ -86,7 +86,7 @@ func (r *run) method(v *Interval, t *Target) Method {
 // describe returns what the synthesis of the window's middle interval sees, and keeps it.
 func (r *run) describe(w *window) warp.Interval {
 	v := w.now
-	in := warp.Interval{A: v.A.Frame, B: v.B.Frame, Level: r.level, Flows: v.flows}
+	in := warp.Interval{A: v.A.Frame, B: v.B.Frame, Level: r.level, Flows: v.found.flows}
 	if r.options.Synthesis.Mode == warp.Project {
 		in.Static = r.still
 	}
@@ -94,17 +94,17 @@ func (r *run) describe(w *window) warp.Interval {
 		return in
 	}
 	in.GuideA, in.GuideB = v.A.Guide.Picture(), v.B.Guide.Picture()
-	if len(v.outward) > 0 {
-		in.Before, in.After = v.outward[0], v.outward[1]
+	if len(v.found.outward) > 0 {
+		in.Before, in.After = v.found.outward[0], v.found.outward[1]
 		return in
 	}
 	if b := w.before; b != nil && b.explained() && asLong(b, v) {
 		v.Keep(b.A)
-		in.Before = &warp.Outer{Guide: b.A.Guide.Picture(), Flow: b.flows[0].Backward, Frame: b.A.Frame}
+		in.Before = &warp.Outer{Guide: b.A.Guide.Picture(), Flow: b.found.flows[0].Backward, Frame: b.A.Frame}
 	}
 	if a := w.after; a != nil && a.explained() && asLong(a, v) {
 		v.Keep(a.B)
-		in.After = &warp.Outer{Guide: a.B.Guide.Picture(), Flow: a.flows[0].Forward, Frame: a.B.Frame}
+		in.After = &warp.Outer{Guide: a.B.Guide.Picture(), Flow: a.found.flows[0].Forward, Frame: a.B.Frame}
 	}
 	return in
 }

@@ -60,12 +60,12 @@ func confidence(made warp.Made, c motion.Change) float64 {
 func (v *Interval) record(t *Target, at *big.Rat) Record {
 	r := Record{
 		Frame: t.Index, Sources: []int64{v.A.Number}, Method: t.method, Confidence: 1,
-		CutScore: rounded(v.change.CutScore()), Lost: rounded(100 * v.change.Lost), Cut: v.cut,
+		CutScore: rounded(v.found.change.CutScore()), Lost: rounded(100 * v.found.change.Lost), Cut: v.cut,
 	}
 	r.Time, _ = at.Float64()
 	switch {
 	case t.method == Extrapolated:
-		c, k := v.continued, float64(t.Beyond)/warp.PhaseOne
+		c, k := v.found.continued, float64(t.Beyond)/warp.PhaseOne
 		r.Confidence, r.Error, r.Lost = rounded(c.confidence(t.Beyond)), rounded(c.residual), rounded(100*c.change.Lost)
 		if v.Leading {
 			r.Sources, r.Phase = []int64{v.A.Number, v.Extend.Number}, rounded(-k)

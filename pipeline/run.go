@@ -70,23 +70,17 @@ func (s *Stages) Add(t Stages) {
 type Report struct {
 	Output        string
 	Width, Height int
-	Format        string
+	Format        string // of the input's samples, as FFmpeg names it
 	Rate          *big.Rat
-	Sources       int64 // frames read
-	Frames        int64 // frames written
-	Made          int64 // of those, frames that no camera shot
-	Repeats       int64 // source frames left out as repeats of the one before
+	Result
 	// Copied and Encoded count the video's packets if some are copied, as a restoration
 	// can.
 	Copied, Encoded int64
-	// Cuts are the times in the input at which scenes begin, in seconds.
-	Cuts    []*big.Rat
-	Damage  media.Damage
-	Stages  Stages
-	Elapsed time.Duration
-	Backend Backend
-	Devices []string // names of the devices that made frames, in the order of their use
-	Remade  int64    // frames that a device failed to make and the CPU made again
+	Damage          media.Damage
+	Elapsed         time.Duration
+	Backend         Backend
+	Devices         []string // names of the devices that made frames, in the order of their use
+	Remade          int64    // frames that a device failed to make and the CPU made again
 }
 
 // Run converts o.Input to o.Output. After damage that loses the rest of the
@@ -129,12 +123,12 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	r := line.Result()
-	name, err := writer.Finish(r.Damage != nil)
+	name, err := writer.Finish(r.Cutoff != nil)
 	if err != nil {
 		return nil, err
 	}
 	clip.LogDamage()
-	return clip.Report(r, s.Summary(), name), Partial(r.Damage, r.Frames, name)
+	return clip.Report(r, s.Summary(), name), Partial(r.Cutoff, r.Frames, name)
 }
 
 // Cancelled returns err, or an error that wraps ctx's if that has ended.
@@ -148,7 +142,7 @@ func Cancelled(ctx context.Context, err error) error {
 // finish judges what was written of a whole pass. No stage can, as a queue also ends if
 // the stage before it fails.
 func (l *Line) finish(pass *timeline.Pass) error {
-	if l.result.Frames == 0 && l.result.Damage == nil && pass.To == nil {
+	if l.result.Frames == 0 && l.result.Cutoff == nil && pass.To == nil {
 		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(pass.Layout.Moment(0)), l.options.Input.File)
 	}
 	l.wishes.warn(l.options.Hooks.Log)

@@ -377,14 +377,14 @@ func (*brokenSource) Read() (*frame.Frame, error) { return nil, io.ErrNoProgress
 func TestTheCauseIsTold(t *testing.T) {
 	o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Compute: Compute{Threads: 2}}
 	for range 3000 {
-		if err := throughPlan(t, t.Context(), &brokenSource{}, &o, &memorySink{}); !errors.Is(err, io.ErrNoProgress) {
+		if err := throughPlan(t.Context(), t, &brokenSource{}, &o, &memorySink{}); !errors.Is(err, io.ErrNoProgress) {
 			t.Fatalf("%v, want %v", err, io.ErrNoProgress)
 		}
 	}
 }
 
 // throughPlan converts source, a film, as o says.
-func throughPlan(t *testing.T, ctx context.Context, source Source, o *Options, sink Sink) error { //nolint:revive // t comes first in tests
+func throughPlan(ctx context.Context, t *testing.T, source Source, o *Options, sink Sink) error {
 	t.Helper()
 	if err := o.Settle(); err != nil {
 		t.Fatal(err)
@@ -410,7 +410,7 @@ func TestEveryFrameIsReleased(t *testing.T) {
 		if left < 0 {
 			cancel()
 		}
-		err := throughPlan(t, ctx, source, &o, &failingSink{sink, left})
+		err := throughPlan(ctx, t, source, &o, &failingSink{sink, left})
 		cancel()
 		if (err == nil) != (left == 1000) {
 			t.Errorf("sink that takes %d: error %v", left, err)

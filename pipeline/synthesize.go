@@ -119,7 +119,7 @@ func (r *run) extrapolate(v *Interval, t *Target) error {
 	if err != nil {
 		return err
 	}
-	warp.Extrapolate(r.options.workers(), f, v.A.Frame, v.continued.Forward, r.level, t.Beyond)
+	warp.Extrapolate(r.options.workers(), f, v.A.Frame, v.found.continued.Forward, r.level, t.Beyond)
 	t.frame, t.finish = f, func() error { return nil }
 	return nil
 }
@@ -173,7 +173,7 @@ func (a *assessor) confidence(in warp.Interval, phase warp.Phase) frame.Image[ui
 
 // resolve decides what becomes of a frame that was made in v, and does it.
 func (r *run) resolve(v *Interval, t *Target, made warp.Made) {
-	f, rec, trust := t.frame, &t.record, confidence(made, v.change)
+	f, rec, trust := t.frame, &t.record, confidence(made, v.found.change)
 	rec.Holes, rec.Error, rec.Confidence = rounded(100*made.Holes), rounded(made.Residual), rounded(trust)
 	if r.options.Synthesis.Mode == warp.Blend {
 		rec.Method = Blended
@@ -185,7 +185,7 @@ func (r *run) resolve(v *Interval, t *Target, made warp.Made) {
 	if r.options.Hooks.ConfidenceMap != nil || rec.Method == Blended {
 		in := warp.Interval{
 			A: v.A.Frame, B: v.B.Frame, GuideA: v.A.Guide.Picture(), GuideB: v.B.Guide.Picture(), Level: r.level,
-			Flows: v.flows,
+			Flows: v.found.flows,
 		}
 		t.confidence = r.assessor.confidence(in, t.Phase)
 	}

@@ -150,7 +150,7 @@ func planned(t *testing.T, source Source, o Options) (records []Record, sink *va
 	o.Input.File, o.Output.File = "in", "out"
 	o.Hooks.Record = func(r Record) { records = append(records, r) }
 	sink = &valueSink{}
-	if err := throughPlan(t, t.Context(), source, &o, sink); err != nil {
+	if err := throughPlan(t.Context(), t, source, &o, sink); err != nil {
 		t.Fatal(err)
 	}
 	return records, sink

@@ -59,7 +59,7 @@ func (f *fixture) copies(i int) func(context.Context, Resources) (*pipeline.Repo
 		}
 		fmt.Fprintln(r.Log, "copied")
 		r.Progress(pipeline.Progress{Frames: 1, Total: 1})
-		return &pipeline.Report{Frames: 1}, os.WriteFile(job.Output, data, 0o666)
+		return &pipeline.Report{Result: pipeline.Result{Frames: 1}}, os.WriteFile(job.Output, data, 0o666)
 	}
 }
 

@@ -63,15 +63,15 @@ func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipelin
 		return nil, err
 	}
 	result := line.Result()
-	if result.Frames == 0 && result.Damage == nil {
+	if result.Frames == 0 && result.Cutoff == nil {
 		return nil, fault.New(fault.Usage, "every frame of %q is to be made anew; none is left to make them from", o.Input.File)
 	}
-	name, err := writer.Finish(result.Damage != nil)
+	name, err := writer.Finish(result.Cutoff != nil)
 	if err != nil {
 		return nil, err
 	}
 	r.clip.LogDamage()
-	return r.clip.Report(result, s.Summary(), name), pipeline.Partial(result.Damage, result.Frames, name)
+	return r.clip.Report(result, s.Summary(), name), pipeline.Partial(result.Cutoff, result.Frames, name)
 }
 
 func (r *restoration) writerOptions(s synth.Synthesizer) media.WriterOptions {

@@ -219,7 +219,7 @@ func (s *smartCopy) make(ctx context.Context, t *smartcopy.Range, writer *media.
 	r := line.Result()
 	s.result.Made += r.Made
 	s.result.Stages.Add(r.Stages)
-	return r.Damage
+	return r.Cutoff
 }
 
 // around is the input's frames that are read for t.

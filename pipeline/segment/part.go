@@ -69,8 +69,8 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 	result := line.Result()
 	short := !last && result.Frames < r.End-r.First
 	switch {
-	case result.Damage != nil && (last || short): // else the damage lies behind the part
-		return nil, result.Damage
+	case result.Cutoff != nil && (last || short): // else the damage lies behind the part
+		return nil, result.Cutoff
 	case short:
 		return nil, fault.New(fault.BadData, "input %q ends with frame %d of the output; %d are planned", o.Input.File, r.First+result.Frames, whole.Frames)
 	}

@@ -120,7 +120,7 @@ func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error)
 		return nil, cannot(err)
 	}
 	v := p.Whole.Parameters
-	return &pipeline.Report{Output: o.Output.File, Width: v.Width, Height: v.Height, Format: v.PixelFormat, Rate: p.Whole.Rate, Frames: p.Whole.Frames}, nil
+	return &pipeline.Report{Output: o.Output.File, Width: v.Width, Height: v.Height, Format: v.PixelFormat, Rate: p.Whole.Rate, Result: pipeline.Result{Frames: p.Whole.Frames}}, nil
 }
 
 // joinedPrefix begins the names of the joined file and of what it is before that.

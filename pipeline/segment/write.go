@@ -69,5 +69,5 @@ func (whole *Outline) writeAll(ctx context.Context, o pipeline.Options, next fun
 		return nil, err
 	}
 	v := clip.Source.Video()
-	return &pipeline.Report{Output: name, Width: v.Width, Height: v.Height, Format: v.Source, Rate: clip.Plan.Rate, Frames: frames, Elapsed: time.Since(began)}, nil
+	return &pipeline.Report{Output: name, Width: v.Width, Height: v.Height, Format: v.Source, Rate: clip.Plan.Rate, Result: pipeline.Result{Frames: frames}, Elapsed: time.Since(began)}, nil
 }

@@ -160,7 +160,7 @@ func (m *measurement) run(ctx context.Context, watch func() (func() error, error
 	err = line.Run(ctx, clip.Source, &clip.Plan.Passes[0], pipeline.Whole())
 	r = line.Result()
 	if err == nil {
-		err = r.Damage
+		err = r.Cutoff
 	}
 	return r, time.Since(start), err
 }

@@ -126,6 +126,7 @@ func (l *Line) newRun(pass *timeline.Pass, v media.Video) (*run, error) {
 // error.
 func (r *run) decode(source Source) func(context.Context, func(*Picture) error) error {
 	return func(_ context.Context, emit func(*Picture) error) error {
+		var last *big.Rat // time of the picture before
 		for !r.enough.Load() {
 			stop := r.times.decode.start()
 			f, err := source.Read()
@@ -139,7 +140,8 @@ func (r *run) decode(source Source) func(context.Context, func(*Picture) error) 
 			case err != nil:
 				return err
 			}
-			at := r.pass.Moment(r.plan.Clock.At(f.PTS))
+			last = r.plan.Clock.After(last, f.PTS, r.pass.Backward)
+			at := r.pass.Moment(new(big.Rat).Set(last))
 			p := &Picture{Frame: f, Number: r.result.Sources, Guide: motion.NewGuide(f, r.level), At: at, Last: at}
 			r.result.Sources++
 			if err := emit(p); err != nil {

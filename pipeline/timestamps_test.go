@@ -295,3 +295,25 @@ func TestKeepTimestamps(t *testing.T) {
 		}
 	}
 }
+
+// Two frames a tick apart, which both lie within a tick of one point of the grid, are two
+// pictures of different times.
+func TestNeighboursOnOnePointOfTheGrid(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "near.mkv")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=24", "-t", "2", "-vf", "settb=1/1000,setpts='if(eq(N,40),round(39*1000/24)+1,round(N*1000/24))'",
+		"-fps_mode", "passthrough", "-c:v", "ffv1", "-enc_time_base", "1:1000", clip)
+	for _, set := range []func(*Options){
+		func(*Options) {},
+		func(o *Options) { o.Timing.KeepTimestamps = true },
+		func(o *Options) {
+			o.Timing.Curve = mustParse(t, "source output\n0 0\n2 1\n0.5 2.5")
+		},
+	} {
+		o := lossless(t, clip)
+		o.Timing.Rate = Rate{Value: big.NewRat(60, 1)}
+		set(&o)
+		if report := mustRun(t, o); report.Frames < 120 {
+			t.Errorf("%d frames", report.Frames)
+		}
+	}
+}

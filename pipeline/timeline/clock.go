@@ -51,6 +51,28 @@ func (c *Clock) Exact(pts int64) *big.Rat {
 	return t.Sub(t, c.zero)
 }
 
+// After returns the time of pts, at least a little later than a picture before it, whose
+// time is last; nil for no picture. At may move two pictures that are a tick apart to one
+// point of the grid. earlier is set if the pictures come in the order of falling
+// timestamps: the time is then a little earlier.
+func (c *Clock) After(last *big.Rat, pts int64, earlier bool) *big.Rat {
+	t := c.At(pts)
+	if last == nil {
+		return t
+	}
+	sign := 1
+	if earlier {
+		sign = -1
+	}
+	if t.Cmp(last) != sign {
+		t = c.Exact(pts)
+	}
+	if t.Cmp(last) != sign { // then the two are equal: timestamps differ by a tick or more
+		t.Add(last, new(big.Rat).Mul(c.base, big.NewRat(int64(sign), 2)))
+	}
+	return t
+}
+
 // snap moves t to the grid through origin if that is at most a tick away.
 func (c *Clock) snap(t, origin *big.Rat) *big.Rat {
 	n := new(big.Rat).Sub(t, origin)

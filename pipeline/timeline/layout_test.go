@@ -127,3 +127,32 @@ func TestClockSnapsToTheGridOfAConstantRate(t *testing.T) {
 		t.Errorf("grid of %s at a millisecond", c.grid)
 	}
 }
+
+// Pictures that are a tick apart keep their order where both snap to one point of the grid,
+// in either direction.
+func TestClockKeepsTheOrder(t *testing.T) {
+	c := NewClock(media.Video{TimeBase: big.NewRat(1, 1000), Rate: big.NewRat(24, 1), Start: new(big.Rat)})
+	stamps := []int64{1583, 1584, 1624, 1625, 1626, 1627, 1667}
+	if c.At(1624).Cmp(c.At(1625)) != 0 {
+		t.Fatal("the two do not snap together")
+	}
+	var last *big.Rat
+	for _, pts := range stamps {
+		at := c.After(last, pts, false)
+		if last != nil && at.Cmp(last) <= 0 {
+			t.Errorf("%d ms is at %s, the one before at %s", pts, at.RatString(), last.RatString())
+		}
+		if off := new(big.Rat).Sub(at, c.Exact(pts)); off.Abs(off).Cmp(c.base) > 0 {
+			t.Errorf("%d ms is at %s", pts, at.RatString())
+		}
+		last = at
+	}
+	last = nil
+	for i := len(stamps) - 1; i >= 0; i-- {
+		at := c.After(last, stamps[i], true)
+		if last != nil && at.Cmp(last) >= 0 {
+			t.Errorf("backward: %d ms is at %s, the one before at %s", stamps[i], at.RatString(), last.RatString())
+		}
+		last = at
+	}
+}

@@ -312,7 +312,7 @@ func TestNeighboursOnOnePointOfTheGrid(t *testing.T) {
 		o := lossless(t, clip)
 		o.Timing.Rate = Rate{Value: big.NewRat(60, 1)}
 		set(&o)
-		if report := mustRun(t, o); report.Frames < 120 {
+		if report := mustRun(t, o); report.Frames < 90 {
 			t.Errorf("%d frames", report.Frames)
 		}
 	}

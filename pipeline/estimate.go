@@ -25,7 +25,7 @@ func (e *estimate) wait(ctx context.Context) error {
 }
 
 // estimate passes intervals on in order while workers estimate their flow.
-func (r *run) estimate(s *stages, from <-chan *Interval) func(context.Context, func(*estimate) error) error {
+func (r *run) estimate(s *stages, from <-chan *Interval) stage[*estimate] {
 	jobs := make(chan *estimate)
 	for range r.options.FlowWorkers() {
 		s.start(func(context.Context) error { return r.estimateFlow(jobs) })

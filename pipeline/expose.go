@@ -7,7 +7,7 @@ import (
 )
 
 // expose passes on frames that are the means of their subframes.
-func (r *run) expose(from <-chan *Target) func(context.Context, func(*Target) error) error {
+func (r *run) expose(from <-chan *Target) stage[*Target] {
 	each := int(r.pass.Layout.Subframes())
 	return func(_ context.Context, emit func(*Target) error) error {
 		var subframes []*Target

@@ -2,16 +2,12 @@ package pipeline
 
 import (
 	"context"
-	"errors"
-	"io"
 	"math/big"
 	"sync/atomic"
 	"time"
 
 	"retime/frame"
-	"retime/pipeline/fault"
 	"retime/pipeline/media"
-	"retime/pipeline/motion"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
 )
@@ -29,6 +25,7 @@ type Line struct {
 	gaps     gapWarning
 	result   Result
 	times    stageTimes
+	before   synth.Summary // of what synth did for other lines
 }
 
 // Result is what a Line has done.
@@ -48,6 +45,7 @@ func NewLine(o *Options, plan *timeline.Plan, sink Sink, s synth.Synthesizer) *L
 	return &Line{
 		options: o, plan: plan, sink: sink, synth: s,
 		fallback: newFallback(&o.Synthesis), wishes: newDecisions(o.Synthesis.Decisions), gaps: gapWarning{log: o.Hooks.Log},
+		before: s.Summary(),
 	}
 }
 
@@ -59,8 +57,8 @@ func (l *Line) Result() Result {
 	r := l.result
 	s := l.synth.Summary()
 	r.Stages = l.times.stages()
-	r.Stages.Load += s.Load
-	r.Stages.Synthesis += s.Synthesis
+	r.Stages.Load += s.Load - l.before.Load
+	r.Stages.Synthesis += s.Synthesis - l.before.Synthesis
 	return r
 }
 
@@ -120,86 +118,6 @@ func (l *Line) newRun(pass *timeline.Pass, v media.Video) (*run, error) {
 	var err error
 	r.still, err = staticMask(&l.options.Synthesis, v, r.level)
 	return r, err
-}
-
-// decode reads the source to its end, or to the pass's. Damage ends it early without an
-// error.
-func (r *run) decode(source Source) func(context.Context, func(*Picture) error) error {
-	return func(_ context.Context, emit func(*Picture) error) error {
-		var last *big.Rat // time of the picture before
-		for !r.enough.Load() {
-			stop := r.times.decode.start()
-			f, err := source.Read()
-			stop()
-			switch {
-			case errors.Is(err, io.EOF):
-				return nil
-			case err != nil && fault.KindOf(err) == fault.BadData:
-				r.result.Cutoff = err
-				return nil
-			case err != nil:
-				return err
-			}
-			last = r.plan.Clock.After(last, f.PTS, r.pass.Backward)
-			at := r.pass.Moment(new(big.Rat).Set(last))
-			p := &Picture{Frame: f, Number: r.result.Sources, Guide: motion.NewGuide(f, r.level), At: at, Last: at}
-			r.result.Sources++
-			if err := emit(p); err != nil {
-				return err
-			}
-			if r.pass.Stop != nil && at.Cmp(r.pass.Stop) >= 0 {
-				return nil
-			}
-		}
-		return nil
-	}
-}
-
-// encode writes the frames.
-func (r *run) encode(want Range, from <-chan *Target) func(context.Context) error {
-	return func(context.Context) error {
-		for t := range from {
-			err := t.complete()
-			if err == nil {
-				stop := r.times.encode.start()
-				if hook := r.options.Hooks.Digest; hook != nil {
-					hook(want.First/r.pass.Layout.Subframes()+r.result.Frames, digest(t.frame))
-				}
-				err = r.sink.WriteFrame(t.frame, t.From, t.To)
-				stop()
-			}
-			if err == nil {
-				err = r.count(t)
-			}
-			t.Release()
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-// count counts a frame that is written, and calls the hooks.
-func (r *run) count(t *Target) error {
-	r.result.Frames++
-	switch t.record.Method {
-	case Interpolated, Blended, Exposed, Extrapolated:
-		r.result.Made++
-	}
-	h := &r.options.Hooks
-	if h.Record != nil {
-		h.Record(t.record)
-	}
-	if h.ConfidenceMap != nil && t.confidence.Width > 0 {
-		if err := h.ConfidenceMap(t.record.Frame, t.confidence); err != nil {
-			return err
-		}
-	}
-	if h.Progress != nil {
-		h.Progress(Progress{r.result.Frames, max(r.plan.Total, r.result.Frames)})
-	}
-	return nil
 }
 
 // stageTimes adds up how long each stage was at work.

@@ -9,7 +9,7 @@ import (
 // prepare settles in order what is shown in the intervals, and how each frame is made,
 // and announces to the synthesizer what its frames are made from. It holds three
 // intervals at a time: motion that is not straight shows in the neighbouring ones.
-func (r *run) prepare(from <-chan *estimate) func(context.Context, func(*Interval) error) error {
+func (r *run) prepare(from <-chan *estimate) stage[*Interval] {
 	return func(ctx context.Context, emit func(*Interval) error) error {
 		cuts := newCuts(&r.options.Synthesis)
 		var w window

@@ -31,7 +31,7 @@ const maxRepeats = 3
 // dropRepeats passes pictures on but for the repeats of the one before, so that
 // the frames between are made from pictures that differ. Longer pauses stay, and
 // so do repeats at the end.
-func (r *run) dropRepeats(from <-chan *Picture) func(context.Context, func(*Picture) error) error {
+func (r *run) dropRepeats(from <-chan *Picture) stage[*Picture] {
 	return func(_ context.Context, emit func(*Picture) error) error {
 		var held []*Picture // a picture, not yet passed on, and its repeats
 		pause := false      // there are more of them than held

@@ -119,7 +119,7 @@ type Range struct {
 func Whole() Range { return Range{End: timeline.Endless} }
 
 // schedule turns pictures into intervals, and says of which the flow is wanted.
-func (r *run) schedule(s Schedule, from <-chan *Picture) func(context.Context, func(*Interval) error) error {
+func (r *run) schedule(s Schedule, from <-chan *Picture) stage[*Interval] {
 	return func(_ context.Context, emit func(*Interval) error) error {
 		defer s.Close()
 		pass := func(list []*Interval) error {
@@ -149,7 +149,7 @@ func (r *run) schedule(s Schedule, from <-chan *Picture) func(context.Context, f
 // crop passes on the intervals in which frames of a range lie, and the one before and the
 // one behind, whose motion tells how the motion in the range changes. Then the source is
 // read no further. The range counts subframes.
-func (r *run) crop(want Range, from <-chan *Interval) func(context.Context, func(*Interval) error) error {
+func (r *run) crop(want Range, from <-chan *Interval) stage[*Interval] {
 	return func(_ context.Context, emit func(*Interval) error) error {
 		var lead *Interval // the last one before the range
 		defer func() {

@@ -18,14 +18,18 @@ func newStages(ctx context.Context) *stages {
 	return &stages{group: group, ctx: ctx}
 }
 
+// stage emits what it makes until it has made all, or fails. emit takes over what it is
+// given, and fails if the run has ended.
+type stage[T any] func(ctx context.Context, emit func(v T) error) error
+
 // connect starts a stage and returns the queue, of that depth, of what the stage emits.
-// emit takes v over, and fails if the run has ended. The queue is closed when the stage
+// The queue is closed when the stage
 // returns, also after an error: a reader must not take a queue's end for success.
-func connect[T interface{ Release() }](s *stages, depth int, stage func(ctx context.Context, emit func(v T) error) error) <-chan T {
+func connect[T interface{ Release() }](s *stages, depth int, run stage[T]) <-chan T {
 	queue := make(chan T, depth)
 	s.start(func(ctx context.Context) error {
 		defer close(queue)
-		return stage(ctx, func(v T) error {
+		return run(ctx, func(v T) error {
 			select {
 			case queue <- v:
 				return nil

@@ -9,7 +9,7 @@ import (
 )
 
 // synthesize starts the intervals' frames in order.
-func (r *run) synthesize(from <-chan *Interval) func(context.Context, func(*Target) error) error {
+func (r *run) synthesize(from <-chan *Interval) stage[*Target] {
 	return func(ctx context.Context, emit func(*Target) error) error {
 		for v := range from {
 			err := r.startAll(ctx, v, emit)

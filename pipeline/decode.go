@@ -1,0 +1,44 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/big"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/motion"
+)
+
+// decode reads the source to its end, or to the pass's. Damage ends it early without an
+// error.
+func (r *run) decode(source Source) stage[*Picture] {
+	return func(_ context.Context, emit func(*Picture) error) error {
+		var last *big.Rat // time of the picture before
+		for !r.enough.Load() {
+			stop := r.times.decode.start()
+			f, err := source.Read()
+			stop()
+			switch {
+			case errors.Is(err, io.EOF):
+				return nil
+			case err != nil && fault.KindOf(err) == fault.BadData:
+				r.result.Cutoff = err
+				return nil
+			case err != nil:
+				return err
+			}
+			last = r.plan.Clock.After(last, f.PTS, r.pass.Backward)
+			at := r.pass.Moment(new(big.Rat).Set(last))
+			p := &Picture{Frame: f, Number: r.result.Sources, Guide: motion.NewGuide(f, r.level), At: at, Last: at}
+			r.result.Sources++
+			if err := emit(p); err != nil {
+				return err
+			}
+			if r.pass.Stop != nil && at.Cmp(r.pass.Stop) >= 0 {
+				return nil
+			}
+		}
+		return nil
+	}
+}

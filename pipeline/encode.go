@@ -1,0 +1,50 @@
+package pipeline
+
+import "context"
+
+// encode writes the frames.
+func (r *run) encode(want Range, from <-chan *Target) func(context.Context) error {
+	return func(context.Context) error {
+		for t := range from {
+			err := t.complete()
+			if err == nil {
+				stop := r.times.encode.start()
+				if hook := r.options.Hooks.Digest; hook != nil {
+					hook(want.First/r.pass.Layout.Subframes()+r.result.Frames, digest(t.frame))
+				}
+				err = r.sink.WriteFrame(t.frame, t.From, t.To)
+				stop()
+			}
+			if err == nil {
+				err = r.count(t)
+			}
+			t.Release()
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// count counts a frame that is written, and calls the hooks.
+func (r *run) count(t *Target) error {
+	r.result.Frames++
+	switch t.record.Method {
+	case Interpolated, Blended, Exposed, Extrapolated:
+		r.result.Made++
+	}
+	h := &r.options.Hooks
+	if h.Record != nil {
+		h.Record(t.record)
+	}
+	if h.ConfidenceMap != nil && t.confidence.Width > 0 {
+		if err := h.ConfidenceMap(t.record.Frame, t.confidence); err != nil {
+			return err
+		}
+	}
+	if h.Progress != nil {
+		h.Progress(Progress{r.result.Frames, max(r.plan.Total, r.result.Frames)})
+	}
+	return nil
+}

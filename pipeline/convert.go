@@ -16,7 +16,7 @@ import (
 // Convert makes one frame for each of the timestamps, from the two frames of
 // source around it, and writes them to sink in order. Timestamps are in source's
 // time base and ascend. One that is a frame's own is that frame; the first and the
-// last frame stand in where nothing comes before or after them, and timestamps
+// last frame stand in if nothing comes before or after them, and timestamps
 // behind the last one's end get no frame.
 //
 // Of o only what says how frames are made counts (Mode, Flow, Preset, Order,

@@ -10,7 +10,7 @@ import (
 // DefaultSceneThreshold is the score from which two frames belong to different scenes.
 const DefaultSceneThreshold = motion.CutThreshold
 
-// cuts decides where scenes change, from a list of times or by score.
+// cuts decides whether a scene changes between two pictures, by a list of times or by score.
 type cuts struct {
 	threshold float64
 	listed    bool

@@ -12,8 +12,8 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// Line makes frames from those of sources, and passes them to a sink. It runs once for
-// each pass of a plan, over all of which it counts.
+// Line makes output frames from the pictures of sources and passes them to a sink. It runs
+// once for each pass of a plan, and counts over all passes.
 type Line struct {
 	options *Options
 	plan    *timeline.Plan
@@ -28,7 +28,7 @@ type Line struct {
 	before   synth.Summary // of what synth did for other lines
 }
 
-// Result is what a Line has done.
+// Result counts what a Line has done.
 type Result struct {
 	Sources int64 // pictures read
 	Frames  int64 // frames written
@@ -52,7 +52,7 @@ func NewLine(o *Options, plan *timeline.Plan, sink Sink, s synth.Synthesizer) *L
 // CountFrom makes n the number of the picture that is read next.
 func (l *Line) CountFrom(n int64) { l.result.Sources = n }
 
-// Result returns what the line has done so far.
+// Result returns the counts so far.
 func (l *Line) Result() Result {
 	r := l.result
 	s := l.synth.Summary()
@@ -62,8 +62,9 @@ func (l *Line) Result() Result {
 	return r
 }
 
-// Run makes the frames of a range that lie in a pass, from a source that delivers the
-// pictures of the pass.
+// Run makes the wanted frames of a pass, from a source that delivers the pictures of the
+// pass, and pairs neighbouring pictures. After an error the sink may have received some of
+// the frames. Damage that ends the source early is no error: Result tells of it.
 func (l *Line) Run(ctx context.Context, source Source, pass *timeline.Pass, want Range) error {
 	return l.RunSchedule(ctx, source, pass, &pairing{
 		layout: pass.Layout, clock: l.plan.Clock, gap: l.plan.Gap, gaps: &l.gaps, midway: want.Midway,
@@ -73,9 +74,7 @@ func (l *Line) Run(ctx context.Context, source Source, pass *timeline.Pass, want
 // decodedAhead is how many pictures wait between decoding and scheduling.
 const decodedAhead = 2
 
-// RunSchedule is Run with the intervals of a schedule. After an error the sink may have
-// got some of the frames; damage that ends the source early is no error, and is part of
-// the Result.
+// RunSchedule is Run with intervals that a schedule makes.
 func (l *Line) RunSchedule(ctx context.Context, source Source, pass *timeline.Pass, schedule Schedule, want Range) error {
 	r, err := l.newRun(pass, source.Video())
 	if err != nil {
@@ -107,9 +106,9 @@ type run struct {
 	*Line
 	pass     *timeline.Pass
 	level    int                // how often the guides are halved
-	still    frame.Image[uint8] // where nothing ever moves, on the guides' grid; empty for nowhere
+	still    frame.Image[uint8] // 255 where nothing ever moves, on the guides' grid; may be empty
 	assessor assessor
-	enough   atomic.Bool // what is read now is not wanted
+	enough   atomic.Bool // no further picture is wanted
 }
 
 func (l *Line) newRun(pass *timeline.Pass, v media.Video) (*run, error) {

@@ -74,8 +74,7 @@ type Timing struct {
 	// shutter is open: the frame is the mean of what is shown then, around its time.
 	// Nil or 0 for frames of one moment.
 	Shutter *big.Rat
-	// Audio says what becomes of sound where the time changes; StretchAudio by
-	// default.
+	// Audio says what becomes of sound if the time changes; StretchAudio by default.
 	Audio media.Audio
 }
 
@@ -100,8 +99,8 @@ type Synthesis struct {
 	Scenes []*big.Rat
 
 	// BlendBelow is the confidence below which a made frame is cross-faded where it
-	// cannot be trusted, and NearestBelow that below which the nearer source frame is
-	// shown in its place; nil for DefaultBlendBelow and DefaultNearestBelow.
+	// cannot be trusted, and NearestBelow the one below which the nearer source frame
+	// takes its place; nil for DefaultBlendBelow and DefaultNearestBelow.
 	BlendBelow, NearestBelow *float64
 	// Decisions, which ReadDecisions reads, say how frames are made; nil for none.
 	Decisions []Decision
@@ -114,8 +113,8 @@ type Synthesis struct {
 	// for, so that they are not carried along; StaticAuto by default. It counts in
 	// mode Project.
 	Static Static
-	// StaticMask is of the picture's size and 255 where nothing ever moves, whatever
-	// Static says; empty for nowhere.
+	// StaticMask has the picture's size, and is 255 where nothing ever moves, whatever
+	// Static says; an empty mask marks nothing.
 	StaticMask frame.Image[uint8]
 }
 
@@ -140,7 +139,7 @@ type Output struct {
 // Compute says where the work is done.
 type Compute struct {
 	Threads int     // worker threads; 0 for as many as there are processors
-	Backend Backend // where frames are made; Auto by default
+	Backend Backend // what makes the frames; Auto by default
 	// Devices are the numbers of the CUDA devices to use; nil for the first.
 	Devices []int
 	// FaultPolicy says what becomes of frames that a device fails to make;
@@ -218,7 +217,7 @@ const (
 // Progress is how far a run has come.
 type Progress struct {
 	Frames int64 // written
-	Total  int64 // expected, 0 where the input does not tell
+	Total  int64 // expected; 0 if the input does not tell
 }
 
 func (o *Options) checkFiles() error {
@@ -407,7 +406,7 @@ func (o *Options) readerOptions() media.ReaderOptions {
 	return r
 }
 
-// checkFields refuses interlaced input where nothing says what becomes of it.
+// checkFields refuses interlaced input if Deinterlace does not say what becomes of it.
 func (o *Options) checkFields(v media.Video) error {
 	if !v.Interlaced || o.Input.Deinterlace != RefuseFields {
 		return nil

@@ -167,8 +167,8 @@ type Target struct {
 	frame  *frame.Frame
 	finish func() error // fills frame and record; called once
 	record Record
-	// confidence is that of the frame's pixels on the guides' grid; empty unless it was
-	// asked for.
+	// confidence says how far each pixel of the guides' grid can be trusted; empty unless
+	// somebody asks for it.
 	confidence frame.Image[uint8]
 	interval   *Interval // of a started frame, with a reference
 }

@@ -52,7 +52,7 @@ func (r *run) prepare(from <-chan *estimate) stage[*Interval] {
 }
 
 // announce decides how the targets of the window's middle interval are made, and
-// prepares those that the synthesizer makes.
+// prepares the interval if the synthesizer makes any of them.
 func (r *run) announce(ctx context.Context, w *window) (err error) {
 	v := w.now
 	made := 0

@@ -15,10 +15,10 @@ type Method string
 const (
 	FromSource   Method = "source"       // a source frame, on its time or held
 	Interpolated Method = "interpolated" // made from its neighbours along their motion
-	Blended      Method = "blend"        // the same, cross-faded where that cannot be trusted
-	Extrapolated Method = "extrapolated" // moved on from the nearest, where none lies behind
+	Blended      Method = "blend"        // the same, cross-faded where motion cannot be trusted
+	Extrapolated Method = "extrapolated" // moved on from the nearest source frame, beyond the clip's end
 	Exposed      Method = "exposed"      // the mean of what is shown while the shutter is open
-	Nearest      Method = "nearest"      // the nearer source frame, where nothing should be made
+	Nearest      Method = "nearest"      // the nearer source frame, in place of a made one
 )
 
 // Record says how one output frame came about.

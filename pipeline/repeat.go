@@ -15,7 +15,7 @@ const (
 	RetimeDuplicates Duplicates = "retime" // motion runs through them
 )
 
-// A picture counts as a repeat of another where their guides differ by less
+// A picture counts as a repeat of another if their guides differ by less
 // than repeatMean grey levels on average, and by more than repeatPeak at no more
 // than one pixel in repeatShare: coding noise, not motion.
 const (

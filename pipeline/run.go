@@ -57,7 +57,7 @@ type Stages struct {
 	Encode       time.Duration
 }
 
-// Add adds those of another run.
+// Add adds the seconds of another run.
 func (s *Stages) Add(t Stages) {
 	s.Decode += t.Decode
 	s.Flow += t.Flow

@@ -22,9 +22,9 @@ func newStages(ctx context.Context) *stages {
 // given, and fails if the run has ended.
 type stage[T any] func(ctx context.Context, emit func(v T) error) error
 
-// connect starts a stage and returns the queue, of that depth, of what the stage emits.
-// The queue is closed when the stage
-// returns, also after an error: a reader must not take a queue's end for success.
+// connect starts a stage and returns a queue of what the stage emits. The queue is closed
+// when the stage returns, also after an error: a reader must not take a queue's end for
+// success.
 func connect[T interface{ Release() }](s *stages, depth int, run stage[T]) <-chan T {
 	queue := make(chan T, depth)
 	s.start(func(ctx context.Context) error {

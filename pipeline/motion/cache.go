@@ -127,7 +127,7 @@ func (c *Cache) fields(method string, a, b Guide, dst []*flow.Field, estimate fu
 	return nil
 }
 
-// name is that of the file for two pictures.
+// name returns the file for two pictures.
 func (c *Cache) name(method string, a, b Guide) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %s\n%s\n", cacheVersion, method, c.opencv)

@@ -86,7 +86,7 @@ func (c *correlation) join(d correlation) {
 	c.aa, c.bb, c.ab = c.aa+d.aa, c.bb+d.bb, c.ab+d.ab
 }
 
-// value is 1 for two flat pictures and 0 where one alone is flat.
+// value is 1 if both pictures are flat, and 0 if one alone is.
 func (c *correlation) value() float64 {
 	va, vb := c.n*c.aa-c.a*c.a, c.n*c.bb-c.b*c.b
 	if va == 0 || vb == 0 {

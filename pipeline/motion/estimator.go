@@ -112,8 +112,8 @@ func (e *Estimator) one(with hostEstimator, a, b Guide, dst *flow.Field) error {
 	})
 }
 
-// hostEstimator estimates between pictures in the host's memory, and reuses that of the
-// field.
+// hostEstimator estimates between pictures in the host's memory, and reuses the field's
+// memory.
 type hostEstimator = flow.Estimator[frame.Image[uint8], *flow.Field]
 
 // plain is two estimators, one for either direction.

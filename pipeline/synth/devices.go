@@ -12,8 +12,8 @@ import (
 // devices divide the frames to be made among themselves.
 type devices struct {
 	workers []*worker
-	// The goroutine that prepares intervals keeps where the last frame went, and how many
-	// more frames and intervals go there.
+	// The goroutine that prepares intervals keeps the device of the last frame, and how
+	// many more frames and intervals that device gets.
 	last                     int
 	frameRoom, intervalsRoom int
 }

@@ -83,9 +83,8 @@ func (r *fallback) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Made,
 	return func() (warp.Made, error) { return made, err }, nil
 }
 
-// fault notes that the device failed. It returns an error where that ends the
-// job: memory that is short is no fault, and is not there for the next frame
-// either.
+// fault counts a failure of the device, and returns an error if the failure ends the job:
+// memory that is short is no fault, and will be short for the next frame, too.
 func (r *fallback) fault(err error) error {
 	switch {
 	case errors.Is(err, cuda.ErrOutOfMemory):

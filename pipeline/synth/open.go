@@ -98,8 +98,7 @@ type Device interface {
 	// Start begins to make a frame of the interval that was begun last, and returns; see
 	// Job.
 	Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error)
-	// HostMemory is where frames lie that the device writes without a copy; nil for
-	// none.
+	// HostMemory holds frames that the device writes without a copy; nil for none.
 	HostMemory() frame.Memory
 	Name() string
 	Close()

@@ -52,7 +52,7 @@ type Synthesizer interface {
 	// Ahead returns how many intervals may be prepared before their turn, and how many
 	// frames may be started before the first of them is finished.
 	Ahead() (intervals, frames int)
-	// Memory is where the frames to be filled best lie; nil for anywhere.
+	// Memory is the memory that frames to be filled should lie in; nil for any.
 	Memory() frame.Memory
 	// Summary tells what the synthesizer has done so far.
 	Summary() Summary

@@ -72,7 +72,7 @@ func (c *Constant) offset(k int64) *big.Rat {
 // Moment returns the moment that frame k shows.
 func (c *Constant) Moment(k int64) *big.Rat { return c.moment(c.time(k)) }
 
-// time is that of frame k on the curve.
+// time returns the time of frame k on the curve.
 func (c *Constant) time(k int64) *big.Rat {
 	v := c.offset(k)
 	return v.Add(v, c.start)
@@ -113,7 +113,7 @@ func (c *Constant) Between(k int64, a, b *big.Rat) []Slot {
 	return between(k, c.FirstFrom(b), a, b, c.Moment)
 }
 
-// After returns the frames until end, or those of a run that has an end.
+// After returns the frames until end, or until the run ends if it has an end.
 func (c *Constant) After(k int64, a, end *big.Rat) []Slot {
 	if c.run.End == nil {
 		return c.Between(k, a, end)

@@ -324,7 +324,7 @@ between them, retime turns the pictures into 16-bit signals of SMPTE ST 2084, wi
 reference white of ITU-R BT.2408. So made frames keep light up to 49 times as bright as white, in
 finer steps than half floats have. Values below 0 become 0 in made frames.
 
-retime cannot write some things, or not everywhere. It names each of them once:
+retime cannot write some things, or not everywhere, and names each of them once:
 
 | what | why |
 |---|---|

@@ -108,7 +108,7 @@ and nests tags in another way. The others are not:
 - The encoders drop text after a tag that animates, and after a brace without an end. They close
   the tag that stays open in a later cue.
 - They write drawings and comments as text, and also `+"`\\h`"+`.
-- WebVTT's encoder drops positions. It escapes nothing, so a player ends the cue at `+"`-->`"+`.
+- WebVTT's encoder drops positions and escapes nothing, so a player ends the cue at `+"`-->`"+`.
 - A blank line ends a cue of SubRip and WebVTT before the cue's text does.
 - The encoders lose bold that a weight chooses, and in timed text they lose colours, too.
 - They write bytes that are not UTF-8 into formats that must be UTF-8.

@@ -302,35 +302,36 @@ func verdict(t *testing.T, input, output string) string {
 
 const fidelityHead = `# What goes through
 
-Twenty clips of four frames at twice their rate, through retime and through
-` + "`ffmpeg -i IN -map 0 -c copy -c:v ENCODER -vf minterpolate=fps=2*RATE:mi_mode=mci`" + `
-of FFmpeg 5.1, both into the same lossless encoder, and what each loses: sample format,
-frames, samples of the frames that were shot, streams, colours, side data, tags.
+retime and FFmpeg 5.1 each convert twenty clips of four frames to twice their rate, into the same
+lossless encoder. FFmpeg runs as
+` + "`ffmpeg -i IN -map 0 -c copy -c:v ENCODER -vf minterpolate=fps=2*RATE:mi_mode=mci`" + `.
+The table says what each of them loses: sample format, frames, samples of the frames that were
+shot, streams, colours, side data, tags.
 
 | input | retime loses | minterpolate loses |
 |---|---|---|
 `
 
 const fidelityFoot = `
-The table is written by
+This command writes the table:
 
     RETIME_WRITE_DOCS=1 go test -run Fidelity ./pipeline
 
-and ` + "`TestPassThroughMatrix`" + ` holds retime to it with all of the matrix's inputs.
+` + "`TestPassThroughMatrix`" + ` holds retime to the table, with all of the matrix's inputs.
 
-Pictures in floating point (OpenEXR) that were shot come through bit for bit. Made frames
-are made of signals of SMPTE ST 2084 in 16 bits, with 1 at the reference white of ITU-R
-BT.2408, so that they keep what is brighter than white: up to 49 times, in steps finer than
-those of half floats. Values below 0 become 0 in them.
+Floating-point pictures (OpenEXR) that were shot come through bit for bit. To make the frames
+between them, retime turns the pictures into 16-bit signals of SMPTE ST 2084, with 1 at the
+reference white of ITU-R BT.2408. So made frames keep light up to 49 times as bright as white, in
+finer steps than half floats have. Values below 0 become 0 in made frames.
 
-Some things cannot be written, or not everywhere. They are named once when they are met:
+retime cannot write some things, or not everywhere, and names each of them once:
 
 | what | why |
 |---|---|
-| HDR10+, but with ` + "`" + `libx265` + "`" + ` | FFmpeg 5.1 gives encoders no way to it, and Debian's x265 is built without it ("Enable HDR10_PLUS in cmake"); retime puts it into HEVC's stream itself, for made frames that of the frame before |
-| Dolby Vision | FFmpeg 5.1 writes it nowhere, and no tool at hand could tell whether a made stream of it is right; the pictures themselves, in HDR10 or HLG, come through |
+| HDR10+, but with ` + "`" + `libx265` + "`" + ` | FFmpeg 5.1 gives encoders no way to it, and Debian's x265 is built without it ("Enable HDR10_PLUS in cmake"); retime puts it into HEVC's stream itself, and gives a made frame the metadata of the frame before |
+| Dolby Vision | FFmpeg 5.1 writes it nowhere, and we have no tool that tells whether a made stream of it is right; the pictures themselves, in HDR10 or HLG, come through |
 | rotation outside MP4 and MOV | FFmpeg 5.1's Matroska muxer writes a projection's roll for spherical video only, and its demuxer reads no other |
-| ICC profiles outside MP4, MOV and pictures | no place in the containers |
-| tags of one's own in MP4 | FFmpeg 5.1 writes those that have a name of their own |
-| streams that a container does not hold | sound is encoded and text converted for it ([time.md](time.md)), others have no equal |
+| ICC profiles outside MP4, MOV and pictures | the containers have no place for them |
+| tags of one's own in MP4 | FFmpeg 5.1 writes only tags that MP4 has a name for |
+| streams that a container does not hold | retime encodes sound and converts text for the container ([time.md](time.md)); other streams have no equivalent |
 `

@@ -94,10 +94,10 @@ func TestEncoders(t *testing.T) {
 	}
 	overlap := encodeTimed(t, header+"Dialogue: 0,0:00:01.00,0:00:03.00,Default,,0,0,0,,first\nDialogue: 0,0:00:02.00,0:00:04.00,Default,,0,0,0,,second\n")
 	part := fmt.Sprintf(section+`
-The container decides which format subtitles of text have. FFmpeg's decoders make events of
-them, and package `+"`pipeline/subtitle`"+` writes the events in the new format. The encoders of
-FFmpeg 5.1 could write them, too, but they lose more. Of %d events, they write %d otherwise
-than retime as SubRip, %d as WebVTT and %d as timed text; %d come out alike in all three.
+The container decides which format text subtitles have. FFmpeg's decoders turn subtitles into
+events, and package `+"`pipeline/subtitle`"+` writes the events in the new format. The encoders of
+FFmpeg 5.1 could write them, too, but they lose more. Of %d events, FFmpeg's encoders write %d differently
+from retime as SubRip, %d as WebVTT and %d as timed text; %d come out alike in all three.
 
 | event | FFmpeg's SubRip | FFmpeg's WebVTT | FFmpeg's timed text |
 |---|---|---|---|
@@ -105,22 +105,22 @@ than retime as SubRip, %d as WebVTT and %d as timed text; %d come out alike in a
 Two differences are harmless: SubRip's encoder names fonts and sizes, which retime leaves out,
 and nests tags in another way. The others are not:
 
-- Text behind a tag that animates, and behind a brace without an end, is gone, and the tag
-  that stays open is closed in a later cue.
-- Drawings and comments become text, and so does `+"`\\h`"+`.
-- WebVTT's encoder drops places. It escapes nothing, so a player ends the cue at `+"`-->`"+`.
-- A blank line ends a cue of SubRip and WebVTT before its text does.
-- Bold that a weight chooses is lost, and in timed text colours are, too.
-- Bytes that are not UTF-8 go into formats that have to be UTF-8.
+- The encoders drop text after a tag that animates, and after a brace without an end. They close
+  the tag that stays open in a later cue.
+- They write drawings and comments as text, and also `+"`\\h`"+`.
+- WebVTT's encoder drops positions and escapes nothing, so a player ends the cue at `+"`-->`"+`.
+- A blank line ends a cue of SubRip and WebVTT before the cue's text does.
+- The encoders lose bold that a weight chooses, and in timed text they lose colours, too.
+- They write bytes that are not UTF-8 into formats that must be UTF-8.
 
-Timed text shows one sample at a time. Of a text from 1 s to 3 s and another from 2 s to 4 s
+Timed text shows one sample at a time. For a text from 1 s to 3 s and another from 2 s to 4 s,
 FFmpeg writes %s, so the first one ends a second
-early. retime writes the first, both from 2 s to 3 s, and the second.
+early. retime writes the first, then both from 2 s to 3 s, then the second.
 
 FFmpeg's encoders do not report what they lose. %d of these events lose something in one of
 the formats, and retime names what.
 
-This part is written by
+This command writes this part:
 
     RETIME_WRITE_DOCS=1 go test -run Encoders ./pipeline/subtitle
 `, len(encoded), differ[0], differ[1], differ[2], both, rows.String(), list(overlap), silent)

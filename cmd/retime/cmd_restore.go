@@ -202,7 +202,7 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 	}
 	if report != nil && !o.quiet && (err == nil || written) {
 		fmt.Fprintf(out, "%s, %s, %s made anew, %s too long and left\n", counted(report.Frames, "frame"),
-			counted(int64(len(report.Findings)), "finding"), counted(report.Made, "frame"), counted(int64(len(report.Left)), "run"))
+			counted(int64(len(report.Findings)), "finding"), counted(report.Made, "frame"), counted(int64(len(report.TooLong)), "run"))
 		if written && r.SmartCopy {
 			fmt.Fprintf(out, "%d packets copied, %d encoded\n", report.Conversion.Copied, report.Conversion.Encoded)
 		}

@@ -51,7 +51,7 @@ func (p *piece) source(output *big.Rat) *big.Rat {
 // last returns the source time at which p ends.
 func (p *piece) last() *big.Rat { return p.source(p.end) }
 
-// direction is 1 if p plays forward, -1 if backward, 0 if it stands still.
+// direction returns 1 if p plays forward, -1 if backward, and 0 if p stands still.
 func (p *piece) direction() int {
 	if p.end == nil {
 		return p.c[1].Sign()

@@ -125,7 +125,7 @@ func TestRampIsContinuous(t *testing.T) {
 	}
 }
 
-// speed is the derivative of p.
+// speed returns the derivative of p.
 func (p *piece) speed(output *big.Rat) *big.Rat {
 	x := new(big.Rat).Sub(output, p.begin)
 	v := new(big.Rat)

@@ -23,7 +23,7 @@ type Dissection struct {
 	First, Second Neighbour
 	Made          *frame.Frame
 	Phase         warp.Phase
-	Record        pipeline.Record // its Sources mean nothing here
+	Record        pipeline.Record // its Sources are not numbers in the input
 	Interval      warp.Interval   // the input of the synthesis
 	Inspection    warp.Inspection
 	Confidence    frame.Image[uint8]    // on the guides' grid

@@ -293,7 +293,7 @@ func TestDivide(t *testing.T) {
 	for _, test := range []struct {
 		frames, count int64
 		scenes        []int64
-		want          []int64 // of the ranges
+		want          []int64 // ends of the ranges
 	}{
 		{10, 1, nil, []int64{10}},
 		{10, 3, nil, []int64{3, 6, 10}},

@@ -52,8 +52,8 @@ func TestBenchBspline(t *testing.T) {
 	}
 }
 
-// TestBenchPeers goes without peers where there are none, unless they are asked
-// for by name.
+// TestBenchPeers runs without the peers that are not installed, but fails if one is
+// asked for by name.
 func TestBenchPeers(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	out, err := bench(context.Background(), "bspline", "--peers", "--size", "80x80")
@@ -109,7 +109,7 @@ func TestRestoreNeedsClips(t *testing.T) {
 	}
 }
 
-// Where no device answers, that is an error that says so.
+// Without a device, the cuda studies fail and say so.
 func TestCUDANeedsADevice(t *testing.T) {
 	if n, _, _ := cuda.Probe(); n > 0 && cuda.Built {
 		t.Skip("a device answers")

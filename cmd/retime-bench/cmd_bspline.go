@@ -19,14 +19,14 @@ import (
 	"retime/warp/bspline"
 )
 
-// BsplineOptions are the flags of bspline, as given.
+// BsplineOptions holds the flags of bspline.
 type BsplineOptions struct {
 	accuracy, scaling, weights, peers bool
 	size, python, figures             string
 	threads, repeat                   int
 }
 
-// AddFlags declares the flags.
+// AddFlags declares the flags of bspline.
 func (o *BsplineOptions) AddFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.BoolVar(&o.accuracy, "accuracy", false, "errors of float32, float64 and mixtures against the target precision,\nfor orders 3 and 11")
@@ -60,7 +60,7 @@ one of the studies below. Tables are named after those of Briand and Davy,
 	return cmd
 }
 
-// maxSamples bounds the picture.
+// maxSamples bounds the size of the picture.
 const maxSamples = 1 << 28
 
 type size struct{ width, height int }
@@ -75,7 +75,7 @@ func parseSize(text string) (size, error) {
 	return size{int(width), int(height)}, nil
 }
 
-// bsplineBench is what the studies share.
+// bsplineBench holds the state that the studies share.
 type bsplineBench struct {
 	ctx     context.Context
 	out     io.Writer
@@ -134,14 +134,14 @@ func (b *bsplineBench) picture() frame.Image[float64] {
 	return splines.Picture(b.size.width, b.size.height)
 }
 
-// publishedCPU is table 8's first accelerator, a CPU of four cores, with orders 0
-// to 11 of a picture of splines.Width by splines.Height, in milliseconds.
+// publishedCPU is the CPU column of table 8, for a CPU of four cores: milliseconds for
+// orders 0 to 11 on a picture of splines.Width by splines.Height.
 var publishedCPU = map[string][12]float64{
 	"float32": {603.34, 397.33, 1344.35, 1332.13, 2071.00, 2186.50, 3050.61, 3281.27, 4365.03, 5032.56, 6414.90, 6875.39},
 	"float64": {637.68, 463.04, 1743.42, 1824.25, 2917.09, 3068.17, 4323.99, 4532.20, 5863.52, 6681.37, 8313.24, 8618.64},
 }
 
-// orders prints table 8, each row as soon as it is known.
+// orders prints table 8, a row at a time.
 func (b *bsplineBench) orders() error {
 	b.printf("Table 8: shift by (0.5, 0.5), half-symmetric, precision 1e-6, %dx%d, %d threads; ms, best of %d.\n",
 		b.size.width, b.size.height, b.workers.Count(), b.repeat)
@@ -205,7 +205,7 @@ func (b *bsplineBench) accuracy() error {
 	return nil
 }
 
-// scaling prints the time of order 3 against threads and area.
+// scaling prints the times of order 3 for several numbers of threads and areas.
 func (b *bsplineBench) scaling() error {
 	img := b.picture()
 	threads, err := await(b.ctx, func() ([]splines.Timing, error) {
@@ -250,7 +250,7 @@ func (b *bsplineBench) weights() error {
 	return nil
 }
 
-// peers prints how retime and other libraries turn a picture.
+// peers prints the quality and the time of a rotation by retime and by other libraries.
 func (b *bsplineBench) peers() error {
 	b.printf("Ten rotations by 36 degrees, %dx%d, float32, %d threads: time, and PSNR against the original inside\nthe circle that stays in the picture.\n",
 		b.size.width, b.size.height, b.workers.Count())
@@ -282,8 +282,8 @@ func (b *bsplineBench) peers() error {
 	return nil
 }
 
-// others asks the first Python that has a library to compare with; it prints a
-// line if there is none.
+// others runs the peers in the first Python that has one of them. It prints a line if
+// no Python has.
 func (b *bsplineBench) others(img frame.Image[float64]) ([]splines.Rotation, error) {
 	pythons := []string{"python3", "/usr/bin/python3"}
 	if b.python != "" {

@@ -13,13 +13,13 @@ import (
 	"retime/pipeline/fault"
 )
 
-// CUDAOptions are the flags of cuda, as given.
+// CUDAOptions holds the flags of cuda.
 type CUDAOptions struct {
 	device, repeat int
 	studies        map[string]*bool
 }
 
-// AddFlags declares the flags, one for each study.
+// AddFlags declares the flags of cuda, one for each study.
 func (o *CUDAOptions) AddFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	o.studies = map[string]*bool{}

@@ -7,10 +7,10 @@ import (
 	"retime/cmd/retime-bench/internal/restoration"
 )
 
-// RestoreOptions are the flags of restore, as given.
+// RestoreOptions holds the flags of restore.
 type RestoreOptions struct{ restoration.Options }
 
-// AddFlags declares the flags.
+// AddFlags declares the flags of restore.
 func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.Clips, "clips", "../shared/clips/d0[1-7]*", "the clips, as a `PATTERN` of file names")

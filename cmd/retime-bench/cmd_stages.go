@@ -22,14 +22,14 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// StagesOptions are the flags of stages, as given.
+// StagesOptions holds the flags of stages.
 type StagesOptions struct {
 	fps, to, flowCache, preset, backend, device string
 	cpuProfile, trace                           string
 	threads                                     int
 }
 
-// AddFlags declares the flags.
+// AddFlags declares the flags of stages.
 func (o *StagesOptions) AddFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.fps, "fps", "5x", "output `RATE`, as for a conversion")
@@ -100,7 +100,7 @@ func runStages(ctx context.Context, o StagesOptions, input string, stdout io.Wri
 	return nil
 }
 
-// watch starts what is asked for of profiling.
+// watch starts the profiles that the flags ask for; stop ends them.
 func (o *StagesOptions) watch() (stop func() error, err error) {
 	var stops []func() error
 	stop = func() (err error) {
@@ -149,7 +149,7 @@ func printStages(w io.Writer, s *stages.Report) {
 	fmt.Fprintf(w, "together: %.0f %% of the slowest alone, %s\n", 100*slowest.Elapsed.Seconds()/s.Whole.Seconds(), slowest.Name)
 }
 
-// where says on what the frames were made.
+// where returns what made the frames.
 func where(s *stages.Report) string {
 	if s.Backend == pipeline.CUDA {
 		return "on " + strings.Join(s.Devices, " and ")
@@ -157,7 +157,7 @@ func where(s *stages.Report) string {
 	return "on the CPU"
 }
 
-// parseDevices reads numbers of devices, separated by commas.
+// parseDevices reads device numbers, with commas between them.
 func parseDevices(list string) ([]int, error) {
 	var devices []int
 	for field := range strings.SplitSeq(list, ",") {

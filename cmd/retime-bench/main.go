@@ -1,5 +1,5 @@
 // Command retime-bench measures parts of retime on this machine, and makes the tables
-// and pictures of docs again. Nothing imports it, and retime does without it.
+// and pictures of docs. No package imports it, and retime does not need it.
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// exitCode maps err to retime's exit codes.
+// exitCode returns retime's exit code for err.
 func exitCode(err error) int {
 	if errors.Is(err, context.Canceled) {
 		return int(fault.Cancelled)
@@ -56,7 +56,7 @@ func newRootCommand() *cobra.Command {
 	return cmd
 }
 
-// noArguments refuses arguments.
+// noArguments returns an error if there are arguments.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fault.New(fault.Usage, "%q: %s takes no arguments", args[0], cmd.CommandPath())
@@ -64,8 +64,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// await returns what f does, or ctx's error as soon as that is done: f then goes
-// on, for as long as the program does.
+// await returns the result of f, or ctx's error as soon as ctx is done. f then goes on
+// until the program ends.
 func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -16,12 +16,12 @@ import (
 	"retime/pipeline/fault"
 )
 
-// cudaProgram is the name of the same program built with CUDA, beside this one.
+// cudaProgram is the name of this program's build with CUDA, which lies beside it.
 const cudaProgram = "retime-cuda"
 
-// chooseProgram replaces this program by the one built with CUDA if the backend
-// asks for it and a device answers. If it returns without an error, this program
-// goes on, and why says why auto means the CPU.
+// chooseProgram replaces this program by its build with CUDA if the backend asks for
+// that and a device answers. If it returns without an error, this program goes on; why
+// then tells why auto chose the CPU.
 func chooseProgram(b pipeline.Backend) (why string, err error) {
 	switch b {
 	case pipeline.CUDA:
@@ -36,8 +36,8 @@ func chooseProgram(b pipeline.Backend) (why string, err error) {
 	return "", nil
 }
 
-// replaceByCUDA replaces this program by the one built with CUDA, unless it is
-// that already. Its error says why that could not be, or why neither can use a device.
+// replaceByCUDA replaces this program by its build with CUDA unless this is that build.
+// Its error tells why it could not, or why neither build can use a device.
 func replaceByCUDA() error {
 	n, _, err := cuda.Probe()
 	if err != nil {
@@ -76,7 +76,7 @@ func findCUDAProgram() (string, error) {
 	return program, nil
 }
 
-// parseDevices reads numbers of devices, separated by commas.
+// parseDevices reads device numbers, with commas between them.
 func parseDevices(list string) ([]int, error) {
 	var devices []int
 	for field := range strings.SplitSeq(list, ",") {

@@ -40,7 +40,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// Where no device answers, auto is the CPU and says why; cuda is an error.
+// Without a device, auto chooses the CPU and says why; cuda is an error.
 func TestBackendWithoutDevice(t *testing.T) {
 	if n, _, _ := cuda.Probe(); n > 0 {
 		t.Skip("a device answers")

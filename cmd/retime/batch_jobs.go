@@ -21,16 +21,17 @@ import (
 	"retime/pipeline/fault"
 )
 
-// batchClip is a conversion of a batch.
+// batchClip is the conversion of one clip of a batch.
 type batchClip struct {
 	ConvertOptions
 	input    string
-	given    *pflag.FlagSet // the flags that say so
-	settings string         // those that decide the output
+	given    *pflag.FlagSet // the flags that were given for the clip
+	settings string         // the flags that decide the output, as text
 	whyCPU   string
 }
 
-// newBatchClip returns the conversion that flags, which o's were declared in, say.
+// newBatchClip returns the conversion of input with o, whose flags were declared in
+// flags.
 func newBatchClip(input string, o ConvertOptions, flags *pflag.FlagSet) *batchClip {
 	c := &batchClip{ConvertOptions: o, input: input, given: flags}
 	c.place()
@@ -44,7 +45,8 @@ func newBatchClip(input string, o ConvertOptions, flags *pflag.FlagSet) *batchCl
 	return c
 }
 
-// paths are the names of the files of which one of uses says what becomes of them.
+// paths returns the fields of c that hold the names of files with one of the given
+// uses.
 func (c *batchClip) paths(uses ...fileUse) (names []*string) {
 	for _, d := range c.flags() {
 		if d.path != nil && slices.Contains(uses, d.use) {
@@ -54,7 +56,7 @@ func (c *batchClip) paths(uses ...fileUse) (names []*string) {
 	return names
 }
 
-// place puts the input's name into the names of what is written.
+// place fills the input's name into the names of the files to write.
 func (c *batchClip) place() {
 	base := filepath.Base(c.input)
 	ext := filepath.Ext(base)
@@ -73,7 +75,7 @@ func (c *batchClip) startFrom(dir string) {
 	}
 }
 
-// named are the names of files that are used so.
+// named returns the names of the files of one use.
 func (c *batchClip) named(use fileUse) (names []string) {
 	for _, name := range c.paths(use) {
 		if *name != "" {
@@ -83,7 +85,7 @@ func (c *batchClip) named(use fileUse) (names []string) {
 	return names
 }
 
-// job checks the settings and returns what converts the clip.
+// job checks the options and returns the job that converts the clip.
 func (c *batchClip) job() (batch.Job, error) {
 	p, err := c.options(c.input)
 	if err == nil {
@@ -101,7 +103,7 @@ func (c *batchClip) job() (batch.Job, error) {
 	}, nil
 }
 
-// inFlags is err in terms of the flags that were given.
+// inFlags puts err in terms of the flags that were given for the clip.
 func (c *batchClip) inFlags(err error) error { return &flagsError{err, inFlags(err.Error(), c.given)} }
 
 // run converts the clip.
@@ -137,7 +139,7 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 	return report, err
 }
 
-// tidy removes what a killed run left unfinished.
+// tidy removes the unfinished files of a killed run.
 func (c *batchClip) tidy() error {
 	err := atomicfile.Sweep(c.Output.File)
 	if c.sidecar != "" && err == nil {
@@ -149,8 +151,8 @@ func (c *batchClip) tidy() error {
 	return nil
 }
 
-// ownDevices are those that a job may use in one of slots: its share of several,
-// or one that it shares.
+// ownDevices returns the devices for the job in slot: its share of all if there are
+// more devices than slots, and otherwise one that it shares.
 func ownDevices(all []int, slot, slots int) (own []int) {
 	if len(all) == 0 {
 		return nil
@@ -166,7 +168,7 @@ func ownDevices(all []int, slot, slots int) (own []int) {
 	return own
 }
 
-// readJobFile returns the clips of a job file. Names in it start from its
+// readJobFile returns the clips of a job file. Names in the file start from its
 // directory.
 func readJobFile(name string) ([]*batchClip, []batch.Job, error) {
 	data, err := os.ReadFile(name)
@@ -189,7 +191,7 @@ func readJobFile(name string) ([]*batchClip, []batch.Job, error) {
 	return clips, jobs, nil
 }
 
-// clipOf turns an entry of a job file in dir into a conversion.
+// clipOf returns the conversion that an entry of a job file in dir describes.
 func clipOf(entry settings.Clip, dir string) (*batchClip, batch.Job, error) {
 	var o ConvertOptions
 	flags := pflag.NewFlagSet("clip", pflag.ContinueOnError)
@@ -230,15 +232,15 @@ func clipOf(entry settings.Clip, dir string) (*batchClip, batch.Job, error) {
 	return c, j, nil
 }
 
-// blame returns the line of the setting that is wrong by itself, and else the
-// clip's.
+// blame returns the line of the setting that is wrong by itself; if there is none, the
+// line of the clip.
 func blame(entry settings.Clip, dir string) int {
 	for _, s := range entry.Settings {
 		var o ConvertOptions
 		flags := pflag.NewFlagSet("clip", pflag.ContinueOnError)
 		o.AddFlags(flags)
 		for _, v := range s.Values {
-			_ = flags.Set(s.Name, v) // it has been set once
+			_ = flags.Set(s.Name, v) // clipOf has set it without error
 		}
 		c := newBatchClip("input", o, flags)
 		if c.Output.File == "" {
@@ -252,8 +254,8 @@ func blame(entry settings.Clip, dir string) int {
 	return entry.Line
 }
 
-// readDir returns a clip for each file in dir that a glob matches, to be written
-// under its name into o.Output.File.
+// readDir returns a clip for each file in dir that matches a glob. Its output is the
+// file of the same name in o.Output.File.
 func readDir(dir string, globs []string, o ConvertOptions, flags *pflag.FlagSet) ([]*batchClip, []batch.Job, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

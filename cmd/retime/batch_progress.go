@@ -15,17 +15,18 @@ import (
 	"retime/pipeline/fault"
 )
 
-// batchProgress shows how far a batch is. Its methods are called one at a time.
+// batchProgress displays the progress of a batch. Its methods are not called
+// concurrently.
 type batchProgress struct {
 	out    io.Writer
 	screen *screen
 	now    func() time.Time
 	jobs   []batch.Job
-	show   func(batch.Event) // nil to show nothing
+	show   func(batch.Event) // nil for no display
 
 	began   time.Time
 	shown   time.Time
-	weights []float64 // of the clips, which their sizes stand for
+	weights []float64 // of the clips: their sizes in bytes
 	states  []batch.State
 	skipped []bool
 	frames  []pipeline.Progress
@@ -38,7 +39,7 @@ func newBatchProgress(kind string, quiet bool, jobs []batch.Job, out io.Writer) 
 		skipped: make([]bool, len(jobs)), frames: make([]pipeline.Progress, len(jobs)), starts: make([]time.Time, len(jobs)),
 	}
 	for i, j := range jobs {
-		p.weights[i] = 1 // of an image sequence, too
+		p.weights[i] = 1 // for an image sequence, too
 		if info, err := os.Stat(j.Input); err == nil {
 			p.weights[i] = float64(1 + info.Size())
 		}
@@ -85,7 +86,7 @@ func (p *batchProgress) event(e batch.Event) {
 // done ends the display.
 func (p *batchProgress) done() { p.screen.erase() }
 
-// count returns how many clips are in a state; the skipped count as done.
+// count returns the number of clips in a state. Skipped clips are Done.
 func (p *batchProgress) count(s batch.State) (n int) {
 	for _, t := range p.states {
 		if s == t {
@@ -95,9 +96,9 @@ func (p *batchProgress) count(s batch.State) (n int) {
 	return n
 }
 
-// left estimates how long the batch will take, as if clips took as long as they
-// are large; ok is false if nothing tells.
-func (p *batchProgress) left() (d time.Duration, ok bool) {
+// remaining estimates how long the rest of the batch will take, from the sizes of the
+// clips. ok is false if no clip has progressed.
+func (p *batchProgress) remaining() (d time.Duration, ok bool) {
 	var done, all float64
 	for i, w := range p.weights {
 		if p.skipped[i] {
@@ -117,8 +118,8 @@ func (p *batchProgress) left() (d time.Duration, ok bool) {
 	return time.Duration(float64(p.now().Sub(p.began)) * (all - done) / done), true
 }
 
-// whole is the state of the batch in a line.
-func (p *batchProgress) whole() string {
+// summary returns a line on the state of the whole batch.
+func (p *batchProgress) summary() string {
 	text := fmt.Sprintf("%d of %d clips done", p.count(batch.Done), len(p.jobs))
 	if n := p.count(batch.Failed); n > 0 {
 		text += fmt.Sprintf(", %d failed", n)
@@ -126,13 +127,13 @@ func (p *batchProgress) whole() string {
 	if n := p.count(batch.Running); n > 0 {
 		text += fmt.Sprintf(", %d running", n)
 	}
-	if d, ok := p.left(); ok && d > 0 {
+	if d, ok := p.remaining(); ok && d > 0 {
 		text += ", " + clock(d) + " left"
 	}
 	return text
 }
 
-// line prints the clips that end.
+// line prints a line for a clip that ended.
 func (p *batchProgress) line(e batch.Event) {
 	if e.Outcome == nil || e.Skipped {
 		return
@@ -146,11 +147,11 @@ func (p *batchProgress) line(e batch.Event) {
 	default:
 		fmt.Fprintf(p.out, "stopped: %s", name)
 	}
-	fmt.Fprintf(p.out, " (%s)\n", p.whole())
+	fmt.Fprintf(p.out, " (%s)\n", p.summary())
 }
 
-// bar prints the clips that end, and under them a line for each that runs and one
-// for the whole.
+// bar prints a line for a clip that ended, and below it draws a line for each running
+// clip and one for the batch.
 func (p *batchProgress) bar(e batch.Event) {
 	p.screen.erase()
 	p.line(e)
@@ -169,10 +170,10 @@ func (p *batchProgress) bar(e batch.Event) {
 		}
 		lines = append(lines, text+"  "+printable(filepath.Base(p.jobs[i].Output)))
 	}
-	p.screen.draw(append(lines, p.whole())...)
+	p.screen.draw(append(lines, p.summary())...)
 }
 
-// json prints an object for what happened to a clip, and one for the whole.
+// json prints an object for the event of a clip, and one for the batch.
 func (p *batchProgress) json(e batch.Event) {
 	f := p.frames[e.Job]
 	clip := struct {
@@ -194,22 +195,22 @@ func (p *batchProgress) json(e batch.Event) {
 		Failed  int      `json:"failed"`
 		Running int      `json:"running"`
 		Seconds float64  `json:"seconds"`
-		Left    *float64 `json:"left"` // null if nothing tells
+		Left    *float64 `json:"left"` // null if unknown
 	}{len(p.jobs), p.count(batch.Done), p.count(batch.Failed), p.count(batch.Running), p.now().Sub(p.began).Seconds(), nil}
-	if d, ok := p.left(); ok {
+	if d, ok := p.remaining(); ok {
 		s := d.Seconds()
 		whole.Left = &s
 	}
 	out := json.NewEncoder(p.out)
 	out.SetEscapeHTML(false)
-	_ = out.Encode(clip) // a display that fails must not stop the work
+	_ = out.Encode(clip) // a failing display must not stop the work
 	_ = out.Encode(whole)
 }
 
-// said is an error of a job in terms of flags.
+// said returns a job's error in terms of flags.
 func said(err error) string { return inFlags(err.Error(), nil) }
 
-// printable is text without what would move the cursor.
+// printable replaces the characters of text that could move the cursor.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -219,7 +220,7 @@ func printable(text string) string {
 	}, text)
 }
 
-// clock is d as people read it.
+// clock formats d for people.
 func clock(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%.1f s", d.Seconds())

@@ -19,7 +19,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// BatchOptions are the flags of batch, as given.
+// BatchOptions holds the flags of batch.
 type BatchOptions struct {
 	ConvertOptions
 	globs        []string
@@ -28,7 +28,7 @@ type BatchOptions struct {
 	status, json bool
 }
 
-// AddFlags declares the flags: those of a batch, and those of its clips.
+// AddFlags declares the flags of a batch and those of its clips.
 func (o *BatchOptions) AddFlags(f *pflag.FlagSet) {
 	o.setDefaults()
 	out := &o.Output
@@ -89,7 +89,8 @@ Of a directory every clip gets the flags of the command line.`,
 	return cmd
 }
 
-// clips reads what is to be done, and says where its state is kept by default.
+// clips reads the clips to convert, from a job file or a directory, and returns the
+// default directory for the batch's state.
 func (o *BatchOptions) clips(name string, flags *pflag.FlagSet) (clips []*batchClip, jobs []batch.Job, state string, err error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -103,7 +104,7 @@ func (o *BatchOptions) clips(name string, flags *pflag.FlagSet) (clips []*batchC
 			return nil, nil, "", fault.New(fault.Usage, "no output; name a directory with -o")
 		}
 		c := o.ConvertOptions
-		c.Compute.Threads, c.resume = 0, false // they are the batch's
+		c.Compute.Threads, c.resume = 0, false // the batch decides these
 		clips, jobs, err = readDir(name, o.globs, c, flags)
 		return clips, jobs, filepath.Join(o.Output.File, ".retime"), err
 	}
@@ -173,13 +174,14 @@ func runBatch(ctx context.Context, o BatchOptions, name string, flags *pflag.Fla
 	return err
 }
 
-// failure is the error of a batch with failed clips, of the first one's kind.
+// failure returns the error of a batch with failed clips. Its kind is that of the first
+// failure.
 func failure(s *batch.Summary) error {
 	i := slices.IndexFunc(s.Outcomes, func(o batch.Outcome) bool { return o.State == batch.Failed })
 	return fault.New(fault.KindOf(s.Outcomes[i].Err), "%d of %d clips failed", s.Failed, len(s.Outcomes))
 }
 
-// printBatch prints what failed and how many were done.
+// printBatch prints the failures and the numbers of clips.
 func printBatch(w io.Writer, jobs []batch.Job, s *batch.Summary) {
 	for i, o := range s.Outcomes {
 		if o.State == batch.Failed {
@@ -198,8 +200,8 @@ func printBatch(w io.Writer, jobs []batch.Job, s *batch.Summary) {
 	fmt.Fprintln(w)
 }
 
-// clipJSON is a clip in a summary, a status and progress. docs/batch.md
-// describes it.
+// clipJSON is a clip in a summary, a status and progress, as docs/batch.md describes
+// it.
 type clipJSON struct {
 	Input   string  `json:"input"`
 	Output  string  `json:"output"`

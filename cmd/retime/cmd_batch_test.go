@@ -13,8 +13,8 @@ import (
 	"retime/pipeline/fault"
 )
 
-// clips copies a tiny clip to n names in a new directory, of which those in
-// damaged get no pictures.
+// clips copies a tiny clip to n names in a new directory. The clips in damaged get no
+// pictures.
 func clips(t *testing.T, n, frames int, damaged ...int) (dir string) {
 	t.Helper()
 	data, err := os.ReadFile(clip(t, 16, 16, frames))
@@ -117,7 +117,7 @@ func TestJobFileErrors(t *testing.T) {
 		var o BatchOptions
 		cmd := newBatchCommand()
 		_, jobs, _, err := o.clips(file, cmd.Flags())
-		if err == nil { // what concerns several clips is found when they run
+		if err == nil { // an error about several clips is found when the batch runs
 			_, stderr, code := run(t, "batch", file)
 			if code != int(fault.Usage) {
 				t.Errorf("%q: exit code %d, %d clips", text, code, len(jobs))
@@ -130,8 +130,8 @@ func TestJobFileErrors(t *testing.T) {
 	}
 }
 
-// TestBatchKilled kills a batch once it has done a clip; what is done stays, and
-// the rest is done by the next run.
+// TestBatchKilled kills a batch after its first clip. The next run keeps that clip and
+// does the rest.
 func TestBatchKilled(t *testing.T) {
 	in := clips(t, 6, 12)
 	file := filepath.Join(in, "jobs.yaml")
@@ -174,7 +174,7 @@ func TestBatchKilled(t *testing.T) {
 	if err != nil || len(entries) != 12 {
 		t.Errorf("%d files, want 6 clips and 6 sidecars: %v, %v", len(entries), entries, err)
 	}
-	// All clips are copies of one, so all outputs are the same.
+	// All clips are copies of one, so all outputs are equal.
 	first, err := os.ReadFile(got.List[0].Output)
 	if err != nil || len(first) == 0 {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// shells are those that completion scripts are made for.
+// shells lists the shells that have completion scripts.
 var shells = map[string]func(root *cobra.Command, out io.Writer) error{
 	"bash": func(root *cobra.Command, out io.Writer) error { return root.GenBashCompletionV2(out, true) },
 	"zsh":  (*cobra.Command).GenZshCompletion,

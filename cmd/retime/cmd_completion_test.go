@@ -14,7 +14,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// Each shell takes the script that is made for it.
+// Each shell accepts its script.
 func TestCompletionScripts(t *testing.T) {
 	check := map[string][]string{"bash": {"-n"}, "zsh": {"-n"}, "fish": {"--no-execute"}}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
@@ -39,15 +39,15 @@ func TestCompletionScripts(t *testing.T) {
 	}
 }
 
-// What the scripts ask the program for.
+// These are the requests of the scripts to the program.
 func TestCompletedWords(t *testing.T) {
 	for _, c := range []struct {
 		words string // the last one is to be completed
 		want  []string
-		says  string // what the shell is to do besides
+		says  string // the directive to the shell
 	}{
 		{"in.mp4 --preset ", []string{"fast", "balanced", "best"}, "ShellCompDirectiveNoFileComp"},
-		{"in.mp4 --backend c", []string{"auto", "cpu", "cuda"}, "ShellCompDirectiveNoFileComp"}, // the shell takes those with c
+		{"in.mp4 --backend c", []string{"auto", "cpu", "cuda"}, "ShellCompDirectiveNoFileComp"}, // the shell selects those with c
 		{"batch x --progress l", []string{"auto", "bar", "json", "lines", "none"}, "ShellCompDirectiveNoFileComp"},
 		{"restore x --deinterlace ", []string{"off"}, "ShellCompDirectiveNoFileComp"},
 		{"in.mp4 --sl", []string{"--slow"}, "ShellCompDirectiveNoFileComp"},
@@ -97,7 +97,7 @@ printf '%s\n' "${COMPREPLY[@]}"`)
 	}
 }
 
-// The man page has every verb and every flag that is not hidden, and is sound roff.
+// The man page has every verb and every flag that is not hidden, and is correct roff.
 func TestManPage(t *testing.T) {
 	var page bytes.Buffer
 	root := newRootCommand()
@@ -140,7 +140,7 @@ func TestManPage(t *testing.T) {
 		complaints := errs.String()
 		if lint[0] == "mandoc" {
 			for line := range strings.Lines(out.String()) {
-				if !strings.Contains(line, "missing date") { // the same source makes the same page
+				if !strings.Contains(line, "missing date") { // the same source must make the same page, so it has no date
 					complaints += line
 				}
 			}

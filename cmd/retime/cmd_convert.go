@@ -40,7 +40,7 @@ frames that were shot are passed through untouched.`,
 	cmd.SetUsageFunc(printUsage)
 	cmd.SetHelpTemplate(cmd.HelpTemplate() + exitCodes)
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cobra.EnableCommandSorting = false // under a heading they stand as they are used
+	cobra.EnableCommandSorting = false // under a heading, the verbs stand in their order of use
 	addVerbs(cmd, convertGroup, newBatchCommand(), newResampleCommand())
 	addVerbs(cmd, restoreGroup, newRestoreCommand())
 	addVerbs(cmd, inspectGroup, newEvaluateCommand(), newDebugCommand(), newInfoCommand())
@@ -51,7 +51,7 @@ frames that were shot are passed through untouched.`,
 	return cmd
 }
 
-// The headings of the verbs in --help.
+// These are the headings of the verbs in --help.
 var (
 	convertGroup  = &cobra.Group{ID: "convert", Title: "Convert"}
 	restoreGroup  = &cobra.Group{ID: "restore", Title: "Repair"}
@@ -87,15 +87,15 @@ func convertArgs(_ *cobra.Command, args []string) error {
 	return fault.New(fault.Usage, "one input at a time, not %q; see retime --help", args)
 }
 
-// options returns the options of the library for a conversion of input, with what is
-// in the files that o names.
+// options returns the library's options for a conversion of input, with the contents of
+// the files that o names.
 func (o *ConvertOptions) options(input string) (pipeline.Options, error) {
 	p := o.Options
 	p.Input.File = input
-	return p, o.files.read(&p)
+	return p, o.read(&p)
 }
 
-// read reads the files that are named into p.
+// read reads the contents of the files into p.
 func (f *files) read(p *pipeline.Options) (err error) {
 	if f.curve != "" {
 		if p.Timing.Curve, err = readCurve(f.curve); err != nil {
@@ -150,7 +150,7 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, stdout, std
 	return err
 }
 
-// run converts in one go or in parts that are kept.
+// run converts in one piece, or in segments if o.resume is set.
 func (o *ConvertOptions) run(ctx context.Context, p pipeline.Options) (*pipeline.Report, error) {
 	if !o.resume {
 		return pipeline.Run(ctx, p)
@@ -158,7 +158,7 @@ func (o *ConvertOptions) run(ctx context.Context, p pipeline.Options) (*pipeline
 	return segment.Convert(ctx, p, segment.Options{Length: o.segmentLength, Program: version()})
 }
 
-// convert runs p and writes the files that o asks for beside the output.
+// convert runs p and writes the files that o names beside the output.
 func (o *ConvertOptions) convert(ctx context.Context, p pipeline.Options) (*pipeline.Report, error) {
 	sidecar, err := newSidecar("--sidecar", o.sidecar)
 	if err != nil {
@@ -193,7 +193,7 @@ func (d *display) logLevel() slog.Level {
 	return slog.LevelInfo
 }
 
-// summarise prints what was made and where the time went.
+// summarise prints the numbers of frames and the times of the stages.
 func summarise(w io.Writer, r *pipeline.Report, whyCPU string) {
 	rate, _ := r.Rate.Float64()
 	fmt.Fprintf(w, "%s: %dx%d %s, %s fps (%.3f), %d frames, %d of them made from %d, %s\n",
@@ -213,8 +213,7 @@ func summarise(w io.Writer, r *pipeline.Report, whyCPU string) {
 		brief(r.Elapsed), brief(s.Decode), brief(s.Flow), load, brief(s.Synthesis), brief(s.Encode))
 }
 
-// where says what made the frames, and why it was the CPU if a device was
-// looked for.
+// where returns what made the frames, and why it was the CPU if a device was wanted.
 func where(r *pipeline.Report, whyCPU string) string {
 	switch {
 	case r.Backend == pipeline.CUDA && r.Remade > 0:

@@ -15,13 +15,13 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// DebugOptions are the flags of debug, and those that it shares with the conversion.
+// DebugOptions holds the flags of debug, some of which the conversion has, too.
 type DebugOptions struct {
 	ConvertOptions
 	at, dir string
 }
 
-// AddFlags declares the flags.
+// AddFlags declares the flags of debug.
 func (o *DebugOptions) AddFlags(f *pflag.FlagSet) {
 	declare(f, []flag{
 		{name: "at", arg: "TIME", usage: "moment of the input to look at: seconds, mm:ss.frac or hh:mm:ss.frac", heading: commonHeading, Value: word(&o.at)},
@@ -64,7 +64,7 @@ func runDebug(ctx context.Context, o DebugOptions, input string, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	p, err := o.ConvertOptions.options(input)
+	p, err := o.options(input)
 	if err != nil {
 		return err
 	}

@@ -16,15 +16,14 @@ import (
 	"retime/pipeline/fault"
 )
 
-// EvaluateOptions are the flags of evaluate, and those that it shares with the
-// conversion.
+// EvaluateOptions holds the flags of evaluate, some of which the conversion has, too.
 type EvaluateOptions struct {
 	ConvertOptions
 	evaluate        evaluate.Options
 	peers, settings []string
 }
 
-// AddFlags declares the flags.
+// AddFlags declares the flags of evaluate.
 func (o *EvaluateOptions) AddFlags(f *pflag.FlagSet) {
 	e := &o.evaluate
 	e.Every, e.Worst = 2, 6
@@ -76,7 +75,7 @@ A settings file holds flags of the conversion by name, one a line, such as
 	return cmd
 }
 
-// options returns the options of the library.
+// options returns the library's options for an evaluation of input.
 func (o *EvaluateOptions) options(input string) (evaluate.Options, error) {
 	e := o.evaluate
 	e.Input, e.InputFormat, e.Threads, e.Overwrite = input, o.Input.Format, o.Compute.Threads, o.Output.Overwrite
@@ -84,7 +83,7 @@ func (o *EvaluateOptions) options(input string) (evaluate.Options, error) {
 	if e.Dir == "" {
 		return e, fault.New(fault.Usage, "no report; name a directory with --report")
 	}
-	if e.Every < 2 { // to the library, 0 is the default
+	if e.Every < 2 { // for the library, 0 is the default
 		return e, fault.New(fault.Usage, "--every %d: want 2 or more, so that frames remain to make others from", e.Every)
 	}
 	for _, name := range o.settings {

@@ -13,15 +13,15 @@ import (
 	"retime/pipeline/fault"
 )
 
-// isSetting says whether a settings file may hold f: how frames are made and by what,
-// rather than what is read, written or shown.
+// isSetting reports whether a settings file may hold f: whether f decides how frames
+// are made and by what, rather than what is read, written or shown.
 func isSetting(f *pflag.Flag) bool {
 	d := definition(f)
 	return d != nil && (d.role == roleMethod || d.role == roleMachine)
 }
 
-// readSetting reads a YAML file of flags by their names. The file's name
-// without its extension is the setting's.
+// readSetting reads a YAML file of flags by name. The setting is called after the file,
+// without its extension.
 func readSetting(name string) (evaluate.Setting, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {

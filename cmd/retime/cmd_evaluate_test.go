@@ -113,7 +113,7 @@ func TestParseSetting(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want map[string]string // beside the defaults
-		says string            // of the error
+		says string            // in the error
 	}{
 		{text: ""},
 		{text: "# nothing\n"},
@@ -160,8 +160,7 @@ func TestParseSetting(t *testing.T) {
 	}
 }
 
-// Whatever is accepted as a setting changes what the frames are made with; nothing else
-// is listed in reports.
+// Every setting changes the options of the frames; no other flag is in reports.
 func TestSettingsAreOptions(t *testing.T) {
 	dir := t.TempDir()
 	scenes, mask := writeFile(t, filepath.Join(dir, "scenes.txt"), "1\n"), writeFile(t, filepath.Join(dir, "mask.pgm"), "P5 1 1 255 x")

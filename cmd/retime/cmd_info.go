@@ -26,7 +26,7 @@ func newInfoCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// The program with CUDA knows more if there is a device for it.
+			// If there is a device, the build with CUDA can tell more.
 			why := replaceByCUDA()
 			info(cmd.OutOrStdout(), why)
 			return nil
@@ -34,7 +34,7 @@ func newInfoCommand() *cobra.Command {
 	}
 }
 
-// encoders are those worth knowing about, by what they make.
+// encoders lists the encoders to mention, by what they encode.
 var encoders = []struct {
 	kind  string
 	names []string
@@ -47,8 +47,8 @@ var encoders = []struct {
 	{"lossless", []string{"ffv1", "huffyuv", "rawvideo"}},
 }
 
-// info prints what the program runs with. noCUDA is why this program was not
-// replaced by the one built with CUDA.
+// info prints the parts and processors that the program uses. noCUDA is the reason why
+// this program is not the build with CUDA.
 func info(w io.Writer, noCUDA error) {
 	fmt.Fprintf(w, "retime %s, %s, %s/%s, %d processors\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	b := media.FFmpeg()

@@ -39,7 +39,7 @@ func runJoin(ctx context.Context, o WorkOptions, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	o.Compute.Backend = pipeline.CPU // no frame is made
+	o.Compute.Backend = pipeline.CPU // a join makes no frame
 	local, show, err := o.local(stderr)
 	if err != nil {
 		return err

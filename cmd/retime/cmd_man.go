@@ -26,7 +26,7 @@ func newManCommand() *cobra.Command {
 	}
 }
 
-// writeMan writes one page about the program and all its verbs, in the man macros of
+// writeMan writes one page about the program and all its verbs, in the macros of
 // man(7).
 func writeMan(w io.Writer, root *cobra.Command) error {
 	var b bytes.Buffer
@@ -59,7 +59,7 @@ func writeMan(w io.Writer, root *cobra.Command) error {
 	return err
 }
 
-// manVerb writes about a verb and the verbs under it.
+// manVerb describes a verb and the verbs under it.
 func manVerb(b *bytes.Buffer, v *cobra.Command) {
 	fmt.Fprintf(b, ".SS %s\n", roff(useLine(v)))
 	manText(b, cmp.Or(v.Long, v.Short+"."))
@@ -77,14 +77,14 @@ func manVerb(b *bytes.Buffer, v *cobra.Command) {
 	}
 }
 
-// useLine is how a verb is called. Cobra leaves out the word flags before the verb has
-// --help.
+// useLine returns the usage of a verb. Cobra leaves out the word flags until the verb
+// has --help.
 func useLine(v *cobra.Command) string {
 	v.InitDefaultHelpFlag()
 	return v.UseLine()
 }
 
-// manFlags writes a paragraph for each flag.
+// manFlags describes each flag in a paragraph.
 func manFlags(b *bytes.Buffer, g flagGroup) {
 	for _, f := range g.flags {
 		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(synopsis(f))), roff(explanation(f)))
@@ -95,7 +95,7 @@ func manSection(b *bytes.Buffer, title string) {
 	fmt.Fprintf(b, ".SH \"%s\"\n", strings.ToUpper(title))
 }
 
-// manText writes paragraphs. Indented lines keep their breaks.
+// manText writes paragraphs, in which indented lines keep their breaks.
 func manText(b *bytes.Buffer, text string) {
 	for i, paragraph := range strings.Split(text, "\n\n") {
 		if i > 0 {
@@ -109,10 +109,10 @@ func manText(b *bytes.Buffer, text string) {
 	}
 }
 
-// manLines writes lines as they stand.
+// manLines writes lines with their breaks.
 func manLines(b *bytes.Buffer, text string) { fmt.Fprintf(b, ".nf\n%s\n.fi\n", roff(text)) }
 
-// roff is text in which nothing is a command of roff.
+// roff escapes text so that roff finds no command in it.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

@@ -77,7 +77,7 @@ func runPlan(ctx context.Context, o ConvertOptions, even bool, input string, std
 	return nil
 }
 
-// checkParts refuses what is not written for a conversion in parts.
+// checkParts refuses flags for files that a conversion in parts does not write.
 func (o *ConvertOptions) checkParts() error {
 	for _, d := range o.flags() {
 		if d.use == writesFile && *d.path != "" {

@@ -19,7 +19,7 @@ import (
 	"retime/warp/bspline"
 )
 
-// ResampleOptions are the flags of resample, as given.
+// ResampleOptions holds the flags of resample, as text.
 type ResampleOptions struct {
 	output                   string
 	transform                transformOptions
@@ -30,7 +30,7 @@ type ResampleOptions struct {
 	overwrite, quiet         bool
 }
 
-// AddFlags declares the flags.
+// AddFlags declares the flags of resample.
 func (o *ResampleOptions) AddFlags(f *pflag.FlagSet) {
 	o.order, o.boundary, o.outside, o.precision, o.dtype = "3", "half", "extend", 1e-6, "float64"
 	declare(f, append([]flag{
@@ -97,19 +97,19 @@ nearest and clamped, others are not.`,
 	return cmd
 }
 
-// resampling is what the flags ask for.
+// resampling is the parsed form of the flags.
 type resampling struct {
 	mapping   mapping
 	order     bspline.Order
 	boundary  bspline.Boundary
 	precision float64
-	outside   [2]bool // sideways, up and down
+	outside   [2]bool // of the boundary, sideways and up and down: black, not extended
 	double    bool    // arithmetic in float64
-	size      *size   // of the output
+	size      *size   // of the output; nil for the transform's or the input's
 	workers   frame.Workers
 }
 
-// parse translates the flags.
+// parse parses the flags.
 func (o *ResampleOptions) parse() (r resampling, err error) {
 	if r.mapping, err = o.transform.parse(); err != nil {
 		return r, err
@@ -147,7 +147,7 @@ func (o *ResampleOptions) parse() (r resampling, err error) {
 	return r, nil
 }
 
-// parseOutside says for each axis whether black is seen outside.
+// parseOutside tells for each axis whether the outside of the picture is black.
 func parseOutside(text string) (black [2]bool, err error) {
 	axes := strings.Split(text, ",")
 	if len(axes) == 1 {
@@ -162,7 +162,7 @@ func parseOutside(text string) (black [2]bool, err error) {
 	return black, nil
 }
 
-// size is that of a picture in samples.
+// size is a picture's size in samples.
 type size struct{ width, height int }
 
 func parseSize(text string) (size, error) {
@@ -208,7 +208,7 @@ func runResample(ctx context.Context, o ResampleOptions, input string, stdout, s
 	return nil
 }
 
-// apply transforms every channel of p; input names it in errors.
+// apply transforms every channel of p. input names the picture in errors.
 func (r *resampling) apply(ctx context.Context, p *still.Picture, input string) error {
 	var in, out size
 	in.width, in.height = p.Size()
@@ -244,7 +244,7 @@ func (r *resampling) apply(ctx context.Context, p *still.Picture, input string) 
 	return nil
 }
 
-// resampleChannel computes in T.
+// resampleChannel transforms m with arithmetic in T.
 func resampleChannel[T bspline.Float](r *resampling, m frame.Image[float64], out size, tr bspline.Transform) (frame.Image[float64], error) {
 	var none frame.Image[float64]
 	prefilter, err := bspline.NewPrefilter[T](r.order, r.boundary, r.precision)
@@ -267,7 +267,7 @@ func resampleChannel[T bspline.Float](r *resampling, m frame.Image[float64], out
 	return converted[float64](r.workers, dst), nil
 }
 
-// converted returns m in another type; it may be m itself.
+// converted returns m in another type. It returns m itself if the types are equal.
 func converted[D, S bspline.Float](workers frame.Workers, m frame.Image[S]) frame.Image[D] {
 	if same, ok := any(m).(frame.Image[D]); ok {
 		return same

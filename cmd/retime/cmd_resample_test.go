@@ -36,8 +36,8 @@ func mustResample(t *testing.T, args ...string) {
 	}
 }
 
-// picture writes a random picture of whole samples, or of floats if limit is 0,
-// and returns it as it is stored.
+// picture writes a random picture of whole samples, or of floats if limit is 0, and
+// returns it as the file stores it.
 func picture(t *testing.T, name string, width, height, channels, limit int) *still.Picture {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(width), uint64(limit)))
@@ -108,8 +108,8 @@ func orders() (names []string) {
 
 var boundaries = []bspline.Boundary{bspline.HalfSymmetric, bspline.WholeSymmetric, bspline.Periodic, bspline.Constant}
 
-// TestResampleIdentity: with whole samples the error of the prefilter is below
-// half a step, so that they come back exactly.
+// TestResampleIdentity resamples whole samples in place: the error of the prefilter is
+// below half a step, so that they come back exactly.
 func TestResampleIdentity(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -228,8 +228,8 @@ func TestResampleDirections(t *testing.T) {
 	}
 }
 
-// TestResampleTexture types the examples of CUDA texture filtering: a sample at
-// ((x-c)s + c + t) with the nearest neighbour, clamped, or black on one axis.
+// TestResampleTexture runs the examples of CUDA texture filtering: a sample at ((x-c)s
+// + c + t) with the nearest neighbour, clamped, or black on one axis.
 func TestResampleTexture(t *testing.T) {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in.pgm"), filepath.Join(dir, "out.pgm")
@@ -285,8 +285,8 @@ func TestResampleFlow(t *testing.T) {
 	})
 }
 
-// TestResampleWorkers: the number of threads cannot be seen, nor, to within their
-// precision, the type of the arithmetic.
+// TestResampleWorkers compares numbers of threads, whose results are equal, and types
+// of arithmetic, whose results agree within their precision.
 func TestResampleWorkers(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.pfm")

@@ -15,12 +15,12 @@ import (
 	"retime/warp/bspline"
 )
 
-// transformOptions are the flags that say where a picture goes, as given.
+// transformOptions holds the flags of the transforms, as text.
 type transformOptions struct {
 	shift, zoom, rotate, center, affine, homography, flow string
 }
 
-// flags defines them.
+// flags defines the flags of the transforms.
 func (o *transformOptions) flags() []flag {
 	return []flag{
 		{name: "shift", arg: "DX,DY", usage: "move right and down, in samples; before --zoom or --rotate if both are given", heading: transformHeading, Value: word(&o.shift)},
@@ -36,10 +36,10 @@ func (o *transformOptions) flags() []flag {
 // mapping is a transform that may depend on the sizes of input and output.
 type mapping struct {
 	transform func(in, out size) (bspline.Transform, error)
-	size      *size // of the output, if the transform has one
+	size      *size // of the output; nil if the transform has none
 }
 
-// parse checks that the flags name one transform, and reads it.
+// parse makes sure that the flags name exactly one transform, and parses it.
 func (o *transformOptions) parse() (mapping, error) {
 	var names []string
 	for _, f := range []struct{ name, value string }{
@@ -68,7 +68,8 @@ func (o *transformOptions) parse() (mapping, error) {
 	return o.parseCentered()
 }
 
-// parseCentered reads a shift and what may follow it.
+// parseCentered parses a shift, a zoom or a rotation about the centre, or a shift
+// followed by one of these.
 func (o *transformOptions) parseCentered() (mapping, error) {
 	shift := bspline.Shift(0, 0)
 	if o.shift != "" {
@@ -124,7 +125,7 @@ func (o *transformOptions) parseCentered() (mapping, error) {
 
 func (s size) middle() (x, y float64) { return float64(s.width-1) / 2, float64(s.height-1) / 2 }
 
-// fixed is a mapping that does not depend on sizes.
+// fixed returns a mapping to tr, whatever the sizes.
 func fixed(tr bspline.Transform) mapping {
 	return mapping{transform: func(size, size) (bspline.Transform, error) { return tr, nil }}
 }
@@ -153,7 +154,7 @@ func parseHomography(text string) (mapping, error) {
 	return fixed(p), nil
 }
 
-// readFlow reads a backward flow. Unknown vectors point nowhere.
+// readFlow reads a backward flow. Its unknown vectors point nowhere.
 func readFlow(name string) (mapping, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -187,8 +188,8 @@ func readFlow(name string) (mapping, error) {
 	return m, nil
 }
 
-// parseNumbers reads count finite numbers, or fractions of them, from a list with
-// commas.
+// parseNumbers reads count finite numbers, or fractions of such, with commas between
+// them.
 func parseNumbers(flag, text string, count int) ([]float64, error) {
 	fields := strings.Split(text, ",")
 	if len(fields) != count {

@@ -16,8 +16,7 @@ import (
 	"retime/pipeline/restore"
 )
 
-// RestoreOptions are the flags of restore, and those that it shares with the
-// conversion.
+// RestoreOptions holds the flags of restore, some of which the conversion has, too.
 type RestoreOptions struct {
 	ConvertOptions
 	restore                      restore.Options
@@ -25,7 +24,7 @@ type RestoreOptions struct {
 	inserts, regions, masks      []string
 }
 
-// AddFlags declares the flags.
+// AddFlags declares the flags of restore.
 func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	r := &o.restore
 	r.MaxRun = restore.DefaultMaxRun
@@ -80,13 +79,13 @@ lossless encoder: --vcodec ffv1, or --vopt qp=0 with libx264.`,
 	return cmd
 }
 
-// options returns the options of the library.
+// options returns the library's options for a restoration of input.
 func (o *RestoreOptions) options(input string) (r restore.Options, err error) {
 	r = o.restore
 	if r.Convert, err = o.ConvertOptions.options(input); err != nil {
 		return r, err
 	}
-	if r.MaxRun < 1 { // to the library, 0 is the default
+	if r.MaxRun < 1 { // for the library, 0 is the default
 		return r, fault.New(fault.Usage, "--max-run %d: want 1 or more", r.MaxRun)
 	}
 	if r.Convert.Output.File == "" && !r.DryRun {
@@ -147,7 +146,7 @@ func parseMask(text string) ([]restore.Finding, error) {
 	return found, err
 }
 
-// writeDamage writes what --list reads.
+// writeDamage writes a list that --list reads.
 func writeDamage(name string, found []restore.Finding) error {
 	var b strings.Builder
 	if err := restore.WriteList(&b, found); err != nil {
@@ -202,7 +201,7 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 	}
 	if report != nil && !o.quiet && (err == nil || written) {
 		fmt.Fprintf(out, "%s, %s, %s made anew, %s too long and left\n", counted(report.Frames, "frame"),
-			counted(int64(len(report.Findings)), "finding"), counted(report.Made, "frame"), counted(int64(len(report.Left)), "run"))
+			counted(int64(len(report.Findings)), "finding"), counted(report.Made, "frame"), counted(int64(len(report.TooLong)), "run"))
 		if written && r.SmartCopy {
 			fmt.Fprintf(out, "%d packets copied, %d encoded\n", report.Conversion.Copied, report.Conversion.Encoded)
 		}
@@ -213,7 +212,7 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 	return err
 }
 
-// counted is a number of things.
+// counted returns n with the singular or plural of thing.
 func counted(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing

@@ -13,7 +13,7 @@ import (
 	"retime/pipeline/restore"
 )
 
-// spoiltClip is a clip of which some frames are black.
+// spoiltClip makes a clip in which some frames are black.
 func spoiltClip(t *testing.T, width, height, frames int, black ...int) string {
 	t.Helper()
 	name := clip(t, width, height, frames)
@@ -62,7 +62,7 @@ func entries(t *testing.T, name string) (all []restore.Entry) {
 	return all
 }
 
-// What is found is written to a list, which is edited and fed back.
+// A list of findings can be edited and read again.
 func TestRestoreList(t *testing.T) {
 	in, dir := spoiltClip(t, 192, 108, 48, 9, 20, 21), t.TempDir()
 	list, out, log := filepath.Join(dir, "damage.txt"), filepath.Join(dir, "out.nut"), filepath.Join(dir, "made.jsonl")
@@ -95,7 +95,7 @@ func TestRestoreList(t *testing.T) {
 	}
 }
 
-// Pipes are read to their end before anything is written.
+// A pipe is read to its end before anything is written.
 func TestRestorePipes(t *testing.T) {
 	in := clip(t, 64, 48, 12)
 	for _, format := range []string{"yuv4mpegpipe", "nut", "matroska"} {
@@ -144,7 +144,7 @@ func TestRestorePipeInterrupted(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := in.Write(make([]byte, 1<<20)); err != nil { // more than a pipe holds: it is being read
+	if _, err := in.Write(make([]byte, 1<<20)); err != nil { // more than a pipe holds, so retime is reading
 		t.Fatal(err)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {

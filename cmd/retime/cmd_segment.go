@@ -16,21 +16,21 @@ import (
 	"retime/pipeline/segment"
 )
 
-// WorkOptions are the flags of the verbs that work on a plan, and those that they share
-// with the conversion.
+// WorkOptions holds the flags of the verbs that work on a plan, some of which the
+// conversion has, too.
 type WorkOptions struct {
 	ConvertOptions
 	plan, dir     string
 	index, stride int
 }
 
-// AddFlags declares the flags that segment and verify have in common.
+// AddFlags declares the flags that segment and verify share.
 func (o *WorkOptions) AddFlags(f *pflag.FlagSet) {
 	o.addPlan(f)
 	o.addFlags(f, workVerb)
 }
 
-// addPlan declares what every command about a plan has.
+// addPlan declares the flags that all verbs about a plan share.
 func (o *WorkOptions) addPlan(f *pflag.FlagSet) {
 	declare(f, []flag{
 		{name: "plan", arg: "FILE", usage: "the plan", heading: planHeading, Value: word(&o.plan)},
@@ -38,7 +38,7 @@ func (o *WorkOptions) addPlan(f *pflag.FlagSet) {
 	})
 }
 
-// read returns the plan and the segments' directory.
+// read returns the plan and the directory of its segments.
 func (o *WorkOptions) read() (*segment.Plan, string, error) {
 	if o.plan == "" {
 		return nil, "", fault.New(fault.Usage, "no plan; name one with --plan")
@@ -53,8 +53,8 @@ func (o *WorkOptions) read() (*segment.Plan, string, error) {
 	return p, o.dir, err
 }
 
-// local are the options of this machine. If the backend asks for it, the program
-// is replaced by the one with CUDA.
+// local returns the options that this machine chooses. If the backend asks for it, the
+// build with CUDA replaces this program.
 func (o *WorkOptions) local(stderr io.Writer) (p pipeline.Options, show *progress, err error) {
 	p = o.Options
 	if _, err := chooseProgram(p.Compute.Backend); err != nil {

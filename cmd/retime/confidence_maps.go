@@ -11,12 +11,12 @@ import (
 	"retime/pipeline/fault"
 )
 
-// confidenceMaps writes pictures of how far the pixels of made frames can be
-// trusted into a directory, by the numbers of the frames.
+// confidenceMaps writes the confidence in each pixel of the made frames as pictures
+// into a directory. Their names are the numbers of the frames.
 type confidenceMaps struct{ dir string }
 
-// newConfidenceMaps makes the directory, which must be empty unless overwrite is
-// set. It returns nil for no directory.
+// newConfidenceMaps creates the directory, which must be empty unless overwrite is set.
+// It returns nil if dir is empty.
 func newConfidenceMaps(dir string, overwrite bool) (*confidenceMaps, error) {
 	if dir == "" {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"retime/warp"
 )
 
-// ConvertOptions are the options of the library and what the program adds to them.
+// ConvertOptions holds the options of the library and those that the program adds.
 type ConvertOptions struct {
 	pipeline.Options
 	files
@@ -21,19 +21,19 @@ type ConvertOptions struct {
 	segmentLength *big.Rat // in seconds
 }
 
-// files are the names of files beside input and output.
+// files holds the names of files beside input and output.
 type files struct {
-	curve, scenes, staticMask, decisions string // to read
-	writeScenes, sidecar, confidenceMaps string // to write
+	curve, scenes, staticMask, decisions string // files to read
+	writeScenes, sidecar, confidenceMaps string // files to write
 }
 
-// display says what a run prints.
+// display selects the messages of a run.
 type display struct {
 	progress       string
 	quiet, verbose bool
 }
 
-// setDefaults makes o what it is without flags.
+// setDefaults sets o to the defaults of the flags.
 func (o *ConvertOptions) setDefaults() {
 	*o = ConvertOptions{
 		Options: pipeline.Options{
@@ -70,7 +70,7 @@ func (o *ConvertOptions) addFlags(f *pflag.FlagSet, v verb) {
 	}
 }
 
-// flags defines the flags of the conversion. Their values write into o.
+// flags defines the flags of the conversion, whose values write into o.
 func (o *ConvertOptions) flags() []flag {
 	in, t, s, out, c, fs := &o.Input, &o.Timing, &o.Synthesis, &o.Output, &o.Compute, &o.files
 	return []flag{
@@ -177,7 +177,7 @@ func (o *ConvertOptions) flags() []flag {
 	}
 }
 
-// parseInputRate reads the rate of input that has no timestamps.
+// parseInputRate reads the rate of an input without timestamps.
 func parseInputRate(text string) (*big.Rat, error) {
 	r, err := timeline.ParseRate(text)
 	if err != nil || r.Multiple {

@@ -8,7 +8,7 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// readCurve reads the file that --curve names.
+// readCurve reads the keyframes in the file of --curve.
 func readCurve(name string) ([]curve.Keyframe, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -13,15 +13,16 @@ import (
 	"retime/pipeline/fault"
 )
 
-// typed is a flag's value of type T, written where it belongs as it is read.
+// typed is a flag's value of type T. Set parses the text and stores the value in the
+// options.
 type typed[T any] struct {
 	to    *T
 	parse func(string) (T, error)
-	text  string // as it was given, or the default
+	text  string // the text of the last Set, or the default
 	kind  string
 }
 
-// Set reads text.
+// Set parses text and stores the value.
 func (v *typed[T]) Set(text string) error {
 	t, err := v.parse(text)
 	if err != nil {
@@ -31,18 +32,18 @@ func (v *typed[T]) Set(text string) error {
 	return nil
 }
 
-// String returns the text that was given, or the default.
+// String returns the text of the last Set, or the default.
 func (v *typed[T]) String() string { return v.text }
 
-// Type names the type for messages.
+// Type names the type in messages.
 func (v *typed[T]) Type() string { return v.kind }
 
-// parsed is a value that parse reads. text is what the value is before that.
+// parsed returns a flag's value that parse reads into to. text shows the default.
 func parsed[T any](to *T, text string, parse func(string) (T, error)) pflag.Value {
 	return &typed[T]{to, parse, text, "value"}
 }
 
-// optional is a value that parse reads. Empty text leaves it unset.
+// optional returns a flag's value that parse reads into to. Empty text unsets it.
 func optional[T any](to *T, parse func(string) (T, error)) pflag.Value {
 	return parsed(to, "", func(text string) (T, error) {
 		if text == "" {
@@ -53,16 +54,15 @@ func optional[T any](to *T, parse func(string) (T, error)) pflag.Value {
 	})
 }
 
-// word is a name, which the library checks.
+// word returns a flag's value that is a name. The library checks the name.
 func word[T ~string](to *T) pflag.Value {
 	return parsed(to, string(*to), func(text string) (T, error) { return T(text), nil })
 }
 
-// integer is a whole number.
+// integer returns a flag's value that is a whole number.
 func integer(to *int) pflag.Value { return parsed(to, strconv.Itoa(*to), parseInt) }
 
-// pointed is a number that the library takes by its address, nil for a default of
-// its own.
+// pointed returns a flag's value for an option that is nil until the flag sets it.
 func pointed[T any](to **T, parse func(string) (T, error)) pflag.Value {
 	text := ""
 	if *to != nil {
@@ -81,12 +81,12 @@ func parseInt(text string) (int, error) {
 
 func parseFloat(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
 
-// boolean is a flag that stands without a value.
+// boolean returns the value of a flag that takes no text.
 func boolean(to *bool) pflag.Value {
 	return &typed[bool]{to, strconv.ParseBool, strconv.FormatBool(*to), "bool"}
 }
 
-// choose is a flag without a value that chooses one of several values of an option.
+// choose returns the value of a flag that takes no text and sets to to value.
 func choose[T comparable](to *T, value T) pflag.Value {
 	return &typed[T]{to, func(text string) (T, error) {
 		var none T
@@ -100,23 +100,23 @@ func choose[T comparable](to *T, value T) pflag.Value {
 	}, "false", "bool"}
 }
 
-// repeatable is the type of flags that may be given several times, by the name from
-// which cobra tells that.
+// repeatable is the type of flags that may be given several times. Cobra knows them by
+// this name.
 const repeatable = "stringArray"
 
-// list is a flag that may be given several times.
+// list is the value of a flag that may be given several times.
 type list struct {
 	to      *[]string
 	split   func(string) ([]string, error)
-	changed bool // the default is replaced
+	changed bool // a Set has replaced the default
 }
 
-// texts gathers what is given, as it stands.
+// texts returns a list of texts as they are given.
 func texts(to *[]string) pflag.Value {
 	return &list{to: to, split: func(text string) ([]string, error) { return []string{text}, nil }}
 }
 
-// commaSeparated gathers what stands between commas.
+// commaSeparated returns a list of the texts between commas.
 func commaSeparated(to *[]string) pflag.Value {
 	return &list{to: to, split: func(text string) ([]string, error) {
 		if text == "" {
@@ -126,7 +126,7 @@ func commaSeparated(to *[]string) pflag.Value {
 	}}
 }
 
-// Set adds to the list.
+// Set adds to the list. The first Set replaces the default.
 func (v *list) Set(text string) error {
 	more, err := v.split(text)
 	if err != nil {
@@ -139,13 +139,13 @@ func (v *list) Set(text string) error {
 	return nil
 }
 
-// String returns the list in brackets, empty for an empty list.
+// String returns the list in brackets, and no text for an empty list.
 func (v *list) String() string { return bracketed(*v.to) }
 
-// Type names the type for messages.
+// Type names the type in messages.
 func (v *list) Type() string { return repeatable }
 
-// pairs gathers options of an encoder.
+// pairs is the value of a flag that collects options of an encoder.
 type pairs struct {
 	to   *map[string]string
 	flag string
@@ -173,7 +173,7 @@ func (v *pairs) String() string {
 	return bracketed(all)
 }
 
-// Type names the type for messages.
+// Type names the type in messages.
 func (v *pairs) Type() string { return repeatable }
 
 func bracketed(all []string) string {

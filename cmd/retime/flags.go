@@ -14,34 +14,34 @@ import (
 // flag defines a flag of the command line. Help, the man page, completion, job files,
 // settings files and error messages all read this one definition.
 type flag struct {
-	pflag.Value // writes into the options
+	pflag.Value // stores the value in the options
 
 	name, short string
-	arg         string // what the value is called, such as FILE; empty for none
-	usage       string // what the flag does, in a line
+	arg         string // name of the value in help, such as FILE; empty for none
+	usage       string // the effect of the flag, in a line
 	heading     heading
-	option      string // of the library that the flag sets, such as Timing.Slow; may be empty
+	option      string // the library's option that the flag sets, such as Timing.Slow; may be empty
 	role        role
-	verbs       verb     // that share the flag with the conversion
-	hidden      verb     // those of them that accept it, but do not list it
-	bare        string   // the value of a flag that is given without one
-	values      []string // all that the flag accepts; nil if these cannot be listed
+	verbs       verb     // the verbs that share the flag with the conversion
+	hidden      verb     // those of verbs that accept the flag, but do not list it
+	bare        string   // the value if the flag is given without one
+	values      []string // all values that the flag accepts; nil if they cannot be listed
 	use         fileUse
-	path        *string // the file's name; nil unless use says what becomes of a file
+	path        *string // the file's name; nil if use is noFile
 }
 
-// role says what a flag decides.
+// role tells what a flag decides.
 type role int
 
 const (
-	roleContent role = iota // what the output shows, apart from how frames are made
-	roleMethod              // how frames are made
-	roleMachine             // what computes them
-	roleFiles               // which files there are and whether they are checked
+	roleContent role = iota // the content of the output, apart from the way of making frames
+	roleMethod              // the way of making frames
+	roleMachine             // the processors and threads
+	roleFiles               // which files are written, and whether they are checked
 	roleProgram             // how the program as a whole runs
 )
 
-// sameOutput says whether flags of that role leave the contents of all files alone.
+// sameOutput reports whether flags of role r leave the contents of all files the same.
 func (r role) sameOutput() bool { return r == roleMachine || r == roleFiles || r == roleProgram }
 
 // verb is a set of the program's verbs.
@@ -58,24 +58,24 @@ const (
 	joinVerb
 )
 
-// conversions are the verbs that take every flag of the conversion.
+// conversions is the set of the verbs that take every flag of the conversion.
 const conversions = convertVerb | planVerb | batchVerb
 
-// fileUse says what becomes of the file that a flag names.
+// fileUse tells what a flag's file is for.
 type fileUse int
 
 const (
 	noFile     fileUse = iota
-	readsFile          // it is an input beside the clip
-	writesFile         // it tells of the conversion
-	outputFile         // it is the output
-	keepsFiles         // it is a directory that outlives the conversion
+	readsFile          // an input beside the clip
+	writesFile         // a description of the conversion, which it writes
+	outputFile         // the output
+	keepsFiles         // a directory that outlives the conversion
 )
 
-// heading is what a flag stands under in --help.
+// heading is a heading of flags in --help.
 type heading string
 
-// The headings, in the order of --help.
+// These are the headings, in the order of --help.
 const (
 	commonHeading    heading = "Common flags"
 	transformHeading heading = "Transform"
@@ -100,8 +100,8 @@ var headings = []heading{
 	outputHeading, reportHeading, machineHeading, resumeHeading, displayHeading,
 }
 
-// declare adds flags to f in their order. A flag that f has already is left out, so that
-// a verb's own definition comes before the one that it shares.
+// declare adds flags to f in order. It skips a flag that f already has, so that a
+// verb's own definition takes precedence over a shared one.
 func declare(f *pflag.FlagSet, list []flag) {
 	f.SortFlags = false
 	for _, d := range list {
@@ -122,19 +122,19 @@ func definition(f *pflag.Flag) *flag {
 	return d
 }
 
-// setDefault gives a flag another default.
+// setDefault changes the default of a flag.
 func setDefault(f *pflag.FlagSet, name, text string) {
 	p := f.Lookup(name)
 	if err := p.Value.Set(text); err != nil {
-		panic(err) // the program's own text
+		panic(err) // the program chose the text
 	}
 	p.DefValue = text
 }
 
-// given says whether the command line sets f to other than its default.
+// given reports whether the command line sets f to a value other than its default.
 func given(f *pflag.Flag) bool { return f.Changed && f.Value.String() != f.DefValue }
 
-// checkExclusive refuses two flags that set one option of the library.
+// checkExclusive refuses two flags that set the same option of the library.
 func checkExclusive(flags *pflag.FlagSet) error {
 	setBy := map[string]string{}
 	var err error
@@ -151,8 +151,8 @@ func checkExclusive(flags *pflag.FlagSet) error {
 	return err
 }
 
-// flagError says what is wrong with a flag. A value that the library refuses has its
-// message already.
+// flagError returns the message for a wrong flag. If the library refused the value, its
+// message is enough.
 func flagError(_ *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var refused *fault.Error
@@ -162,7 +162,7 @@ func flagError(_ *cobra.Command, err error) error {
 	return fault.New(fault.Usage, "%w; see retime --help", err)
 }
 
-// setFlag sets the flag of that name as text in a file says.
+// setFlag sets the flag called name to the text in a file.
 func setFlag(flags *pflag.FlagSet, name, text string) error {
 	err := flags.Set(name, text)
 	if err == nil {
@@ -175,10 +175,10 @@ func setFlag(flags *pflag.FlagSet, name, text string) error {
 	return fmt.Errorf("%s: %q is no value of that kind", name, text)
 }
 
-// isRepeatable says whether f may be given several times.
+// isRepeatable reports whether f may be given several times.
 func isRepeatable(f *pflag.Flag) bool { return f.Value.Type() == repeatable }
 
-// completeFlags tells the shells what the values of cmd's flags may be.
+// completeFlags tells the shells the values of cmd's flags.
 func completeFlags(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		d := definition(f)
@@ -192,12 +192,12 @@ func completeFlags(cmd *cobra.Command) {
 		case d.arg == "DIR":
 			complete = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 		case d.arg == "FILE" || d.arg == "FILES" || d.arg == "LIST":
-			return // file names, as the shell completes them
+			return // the shell completes file names itself
 		default:
 			complete = cobra.NoFileCompletions
 		}
 		if err := cmd.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
-			panic(err) // it has one already
+			panic(err) // the flag has a function already
 		}
 	})
 }

@@ -22,7 +22,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// verbsOf are root and all verbs under it.
+// verbsOf returns root and all verbs under it.
 func verbsOf(root *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{root}
 	for _, sub := range root.Commands() {
@@ -44,7 +44,7 @@ func conversion(t *testing.T, args ...string) (*ConvertOptions, *pflag.FlagSet, 
 	return &o, flags, err
 }
 
-// Every flag writes into the option that its definition names, and into no other.
+// Every flag sets the option that its definition names, and no other.
 func TestFlagsReachTheOptions(t *testing.T) {
 	rat := func(a, b int64) *big.Rat { return big.NewRat(a, b) }
 	for _, c := range []struct {
@@ -102,7 +102,7 @@ func TestFlagsReachTheOptions(t *testing.T) {
 	}
 }
 
-// The library takes all values that help and completion list, and no other.
+// The library accepts all values that help and completion list, and no others.
 func TestListedValuesAreTheLibrarys(t *testing.T) {
 	all := new(ConvertOptions)
 	all.setDefaults()
@@ -131,7 +131,7 @@ func TestListedValuesAreTheLibrarys(t *testing.T) {
 				t.Errorf("--%s %s: %v", d.name, value, err)
 			}
 		}
-		if d.option == "Input.HWDec" { // checked where the input is opened
+		if d.option == "Input.HWDec" { // the library checks it when it opens the input
 			continue
 		}
 		err := check("7")
@@ -141,7 +141,7 @@ func TestListedValuesAreTheLibrarys(t *testing.T) {
 		_, listed, _ := strings.Cut(err.Error(), "[")
 		var known []string
 		for _, v := range strings.Fields(strings.TrimSuffix(listed, "]")) {
-			if v != string(pipeline.InverseTelecine) { // which has a flag of its own
+			if v != string(pipeline.InverseTelecine) { // a flag of its own sets it
 				known = append(known, v)
 			}
 		}
@@ -154,12 +154,13 @@ func TestListedValuesAreTheLibrarys(t *testing.T) {
 	}
 }
 
-// Every flag of every verb has a line under a heading, as long as a terminal is wide.
+// Every flag of every verb has a line under a heading, no longer than a terminal is
+// wide.
 func TestHelp(t *testing.T) {
 	const wide = 112
 	for _, cmd := range verbsOf(newRootCommand()) {
 		if strings.HasPrefix(cmd.CommandPath(), "retime bench") {
-			continue // they explain some flags in several lines
+			continue // these explain some flags in several lines
 		}
 		var help strings.Builder
 		cmd.SetOut(&help)
@@ -220,7 +221,7 @@ func TestFlagsThatExcludeEachOther(t *testing.T) {
 	}
 }
 
-// A message names the flag that was given where several set one option.
+// If several flags set an option, a message names the one that was given.
 func TestMessagesNameFlags(t *testing.T) {
 	in := clip(t, 16, 16, 2)
 	for args, want := range map[string]string{
@@ -246,9 +247,9 @@ func TestMessagesNameFlags(t *testing.T) {
 	}
 }
 
-// Each option that a message of the library names has a flag.
+// Each option in a message of the library has a flag.
 func TestOptionsInMessagesHaveFlags(t *testing.T) {
-	// A user names the input without a flag, and has no flag for what only a program sets.
+	// The user names the input without a flag, and only a program sets the log.
 	none := []string{"Input.File", "Hooks.Log"}
 	found := 0
 	err := filepath.WalkDir("../../pipeline", func(path string, e fs.DirEntry, err error) error {
@@ -283,8 +284,7 @@ func TestOptionsInMessagesHaveFlags(t *testing.T) {
 	}
 }
 
-// Each option of a conversion has a flag, and each flag that names an option sets one that
-// there is.
+// Each option of a conversion has a flag, and each option that a flag names exists.
 func TestOptionsAndFlagsAgree(t *testing.T) {
 	without := map[string]string{
 		"Input.File":         "the argument",
@@ -317,7 +317,7 @@ func TestOptionsAndFlagsAgree(t *testing.T) {
 	}
 }
 
-// No struct of the program has more fields than a reader keeps in mind.
+// No struct of the program has more fields than a reader can keep in mind.
 func TestTypesAreSmall(t *testing.T) {
 	names, err := filepath.Glob("*.go")
 	if err != nil {
@@ -339,7 +339,7 @@ func TestTypesAreSmall(t *testing.T) {
 	}
 }
 
-// What batch, settings files and restore make of each flag follows from its definition.
+// The definition of each flag decides its place in batch, settings files and restore.
 func TestFlagsOfVerbs(t *testing.T) {
 	list := func(keep func(d flag) bool) string {
 		var o ConvertOptions

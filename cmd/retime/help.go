@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// printUsage prints how cmd is used: its verbs and its flags, under their headings.
+// printUsage prints the usage of cmd: its verbs and its flags, under their headings.
 func printUsage(cmd *cobra.Command) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "Usage:\n  %s\n", useLine(cmd))
@@ -43,13 +43,13 @@ func printUsage(cmd *cobra.Command) error {
 	return err
 }
 
-// verbGroup is verbs under a heading.
+// verbGroup holds the verbs under a heading.
 type verbGroup struct {
 	title string
 	verbs []*cobra.Command
 }
 
-// verbGroups are the verbs of cmd that --help lists.
+// verbGroups returns the verbs of cmd that --help lists.
 func verbGroups(cmd *cobra.Command) (groups []verbGroup) {
 	add := func(title, id string) {
 		g := verbGroup{title: title}
@@ -69,13 +69,13 @@ func verbGroups(cmd *cobra.Command) (groups []verbGroup) {
 	return groups
 }
 
-// flagGroup is flags under a heading.
+// flagGroup holds the flags under a heading.
 type flagGroup struct {
 	heading heading
 	flags   []*pflag.Flag
 }
 
-// flagGroups are the flags of cmd that --help lists.
+// flagGroups returns the flags of cmd that --help lists.
 func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 	cmd.InitDefaultHelpFlag()
 	cmd.InitDefaultVersionFlag()
@@ -93,7 +93,8 @@ func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 	return groups
 }
 
-// headingOf is the heading of a flag. Cobra's own, help and version, are among messages.
+// headingOf returns the heading of a flag. Cobra's own, help and version, stand among
+// the messages.
 func headingOf(f *pflag.Flag) heading {
 	switch d := definition(f); {
 	case d != nil:
@@ -104,7 +105,7 @@ func headingOf(f *pflag.Flag) heading {
 	return unsortedHeading
 }
 
-// synopsis is how a flag is written: -o, --output FILE.
+// synopsis returns the names of a flag and its value: -o, --output FILE.
 func synopsis(f *pflag.Flag) string {
 	text := "    --" + f.Name
 	if f.Shorthand != "" {
@@ -123,7 +124,7 @@ func synopsis(f *pflag.Flag) string {
 	return text + " " + value
 }
 
-// explanation is what a flag does, with its default.
+// explanation returns the usage of a flag with its default.
 func explanation(f *pflag.Flag) string {
 	_, usage := pflag.UnquoteUsage(f)
 	if f.NoOptDefVal != "" && f.Value.Type() != "bool" {

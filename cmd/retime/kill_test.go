@@ -19,25 +19,24 @@ import (
 	"retime/pipeline/media"
 )
 
-// killsEnv is how often each job of TestKills is killed; a few times without it.
+// killsEnv sets how often to kill each job of TestKills; without it, a few times.
 const killsEnv = "RETIME_KILLS"
 
-// killed is a job that goes on where a kill has stopped it. Its commands run in an
-// empty directory that has the clips beside it; what they leave are outputs and
-// state.
+// killed is a job that goes on after a kill. Its commands run in an empty directory
+// beside the clips, and leave outputs and state.
 type killed struct {
 	name    string
-	prepare []string // the command before, not killed; empty for none
-	job     []string // is killed
-	again   []string // goes on
-	finish  []string // the command behind; empty for none
-	once    bool     // refuses to run again once it is done
+	prepare []string // the command before the job, which is not killed; empty for none
+	job     []string // the command to kill
+	again   []string // the command that goes on
+	finish  []string // the command after the job; empty for none
+	once    bool     // the job refuses to run again once it is done
 	outputs []string
 	state   []string // patterns of other files that may stay
 }
 
-// TestKills kills each job with SIGKILL at random moments, lets it go on, and
-// compares what comes out with what an unbroken run makes.
+// TestKills kills each job with SIGKILL at random moments, lets it go on, and compares
+// the outputs with those of an unbroken run.
 func TestKills(t *testing.T) {
 	kills := 3
 	if text := os.Getenv(killsEnv); text != "" {
@@ -78,7 +77,7 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// seed makes the moments of the kills.
+// seed fixes the random times of the kills.
 const seed = 7
 
 func (k *killed) test(t *testing.T, kills int) {
@@ -90,7 +89,7 @@ func (k *killed) test(t *testing.T, kills int) {
 	length := time.Since(began)
 	k.must(t, one, k.finish)
 	want := k.frames(t, one)
-	late := 0 // runs that ended before the kill
+	late := 0 // number of runs that ended before the kill
 	for n := 0; n < kills; {
 		dir := t.TempDir()
 		k.must(t, dir, k.prepare)
@@ -124,7 +123,7 @@ func (k *killed) test(t *testing.T, kills int) {
 	t.Logf("killed %d times within %v, %d runs ended before", kills, length, late)
 }
 
-// done says whether a job came to its end, though it was killed on its way out.
+// done reports whether a job came to its end although it was killed while it exited.
 func (k *killed) done(t *testing.T, dir string) bool {
 	t.Helper()
 	for _, name := range k.outputs {
@@ -134,12 +133,12 @@ func (k *killed) done(t *testing.T, dir string) bool {
 	}
 	states, _ := filepath.Glob(filepath.Join(dir, ".*.resume"))
 	for _, s := range states {
-		_ = os.Remove(s) // which it does where all is gone but the directory
+		_ = os.Remove(s) // the run removes it if only the empty directory is left
 	}
 	return len(k.stray(t, dir)) == 0
 }
 
-// must runs a command to its end; without arguments it does nothing.
+// must runs a command to its end. Without arguments it does nothing.
 func (k *killed) must(t *testing.T, dir string, args []string) {
 	t.Helper()
 	if len(args) == 0 {
@@ -154,7 +153,7 @@ func (k *killed) must(t *testing.T, dir string, args []string) {
 	}
 }
 
-// frames is a text of the outputs' frames, by time and hash.
+// frames describes the outputs' frames by time and hash.
 func (k *killed) frames(t *testing.T, dir string) string {
 	t.Helper()
 	var text strings.Builder

@@ -56,5 +56,5 @@ func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &c
 }
 
-// WithGroup leaves the keys as they are: nothing here logs in groups.
+// WithGroup returns h, because no message has groups.
 func (h *logHandler) WithGroup(string) slog.Handler { return h }

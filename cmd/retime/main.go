@@ -1,4 +1,4 @@
-// Command retime converts video to another frame rate, slows it down and makes
+// Command retime converts video to another frame rate, slows it down and synthesizes
 // the frames that were never shot.
 package main
 
@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// exitCode maps err to the codes that --help lists.
+// exitCode returns the exit code for err, as --help lists it.
 func exitCode(err error) int {
 	if errors.Is(err, context.Canceled) {
 		return int(fault.Cancelled)
@@ -31,8 +31,8 @@ func exitCode(err error) int {
 	return int(fault.KindOf(err))
 }
 
-// signalContext is cancelled by the first interrupt; the second one ends the
-// program at once.
+// signalContext returns a context that the first interrupt cancels. The second
+// interrupt ends the program at once.
 func signalContext() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)

@@ -15,8 +15,8 @@ import (
 	"retime/testdata/scene"
 )
 
-// TestMain runs the program itself where a test asks for it, so that exit codes
-// and signals are tested as they are.
+// TestMain runs the program itself if a test asks for it, so that exit codes and
+// signals are the real ones.
 func TestMain(m *testing.M) {
 	if os.Getenv("RETIME_TEST_MAIN") != "" {
 		main()
@@ -147,7 +147,7 @@ func TestInterrupt(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := progress.Read(make([]byte, 1)); err != nil { // at work
+		if _, err := progress.Read(make([]byte, 1)); err != nil { // the program is at work
 			t.Fatal(err)
 		}
 		for range signals {
@@ -169,7 +169,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// On a file system without space the run ends with one line and leaves nothing.
+// On a full file system the run ends with one line and leaves nothing.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
@@ -227,7 +227,7 @@ func TestSidecar(t *testing.T) {
 	}
 }
 
-// The flags that say what stands in for frames reach the conversion.
+// The flags for the fallback methods reach the conversion.
 func TestLadderFlags(t *testing.T) {
 	dir := t.TempDir()
 	in, name, maps := clip(t, 64, 48, 4), filepath.Join(dir, "out.jsonl"), filepath.Join(dir, "maps")

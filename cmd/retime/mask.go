@@ -8,8 +8,8 @@ import (
 	"retime/pipeline/fault"
 )
 
-// readMask reads a picture for a flag as a mask: 255 where it is white, the mean of its
-// colours elsewhere.
+// readMask reads the picture of a flag as a mask: the mean of a pixel's colours, from 0
+// for black to 255 for white.
 func readMask(flag, name string) (frame.Image[uint8], error) {
 	p, err := still.Read(name)
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 	"retime/pipeline/fault"
 )
 
-// progress shows how far a conversion has come.
+// progress displays the progress of a conversion.
 type progress struct {
 	update func(pipeline.Progress)
 	done   func()
 }
 
-// refresh is how often progress is shown.
+// refresh is the least time between two displays.
 const refresh = 200 * time.Millisecond
 
 func newProgress(kind string, quiet bool, out io.Writer) (*progress, error) {
@@ -51,7 +51,7 @@ func progressAt(now func() time.Time, kind string, quiet bool, out io.Writer) (*
 	return nil, fault.New(fault.Usage, "--progress %s: choose from auto, bar, json, none", kind)
 }
 
-// meter shows the progress of one conversion.
+// meter displays the progress of one conversion.
 type meter struct {
 	out    io.Writer
 	screen *screen
@@ -62,8 +62,8 @@ type meter struct {
 	last   pipeline.Progress
 }
 
-// throttled returns a function that keeps the progress and, if the last display is old
-// enough, calls show.
+// throttled returns a function that stores the progress and calls show if the last
+// display is old enough.
 func (m *meter) throttled(show func()) func(pipeline.Progress) {
 	return func(p pipeline.Progress) {
 		m.last = p
@@ -77,15 +77,15 @@ func (m *meter) throttled(show func()) func(pipeline.Progress) {
 // json writes one object a line: frames, total (0 if unknown), and seconds since the
 // start.
 func (m *meter) json() {
-	_ = json.NewEncoder(m.out).Encode(struct { // a display that fails must not stop the work
+	_ = json.NewEncoder(m.out).Encode(struct { // a failing display must not stop the work
 		Frames  int64   `json:"frames"`
 		Total   int64   `json:"total"`
 		Seconds float64 `json:"seconds"`
 	}{m.last.Frames, m.last.Total, m.now().Sub(m.began).Seconds()})
 }
 
-// bar draws a line with the share that is done, frames, their rate, and the times so
-// far and to come. A narrow terminal has a shorter bar.
+// bar draws a line with the share that is done, the frames, their rate, and the times
+// so far and to come. It shortens the bar on a narrow terminal.
 func (m *meter) bar() {
 	p, elapsed := m.last, m.now().Sub(m.began)
 	rate := perTime(float64(p.Frames) / max(elapsed.Seconds(), 1e-3))
@@ -102,7 +102,7 @@ func (m *meter) bar() {
 	m.screen.draw(share + "|" + cells(p, min(max(room, 0), 30), "█") + "|" + rest)
 }
 
-// perTime is a rate of frames per second in the largest unit that gives 1 or more.
+// perTime formats a rate of frames per second in the largest unit that gives 1 or more.
 func perTime(rate float64) string {
 	for _, unit := range []string{"s", "min"} {
 		if rate >= 1 {
@@ -113,13 +113,14 @@ func perTime(rate float64) string {
 	return fmt.Sprintf("%.0f frame/hr", rate)
 }
 
-// cells is a bar of n cells, as many of them full as p says; p has a total.
+// cells returns a bar of n cells, of which it fills the share that p has done. p.Total
+// must be known.
 func cells(p pipeline.Progress, n int, full string) string {
 	k := int(int64(n) * min(p.Frames, p.Total) / p.Total)
 	return strings.Repeat(full, k) + strings.Repeat(" ", n-k)
 }
 
-// remaining estimates how long the rest of p takes; ok is false if nothing tells.
+// remaining estimates how long the rest of p takes. ok is false if that is unknown.
 func remaining(p pipeline.Progress, elapsed time.Duration) (left time.Duration, ok bool) {
 	if p.Frames <= 0 || p.Total <= p.Frames {
 		return 0, false
@@ -127,12 +128,12 @@ func remaining(p pipeline.Progress, elapsed time.Duration) (left time.Duration, 
 	return time.Duration(min(float64(elapsed)*float64(p.Total-p.Frames)/float64(p.Frames), math.MaxInt64/2)), true
 }
 
-// screen draws lines on a terminal over those that it drew before. The cursor stays
-// behind the last line, so that messages of others come under it.
+// screen draws lines on a terminal, over the lines that it drew before. The cursor
+// stays behind the last line, so that other messages appear below.
 type screen struct {
 	out   io.Writer
 	width func() int // of the terminal, in characters
-	lines int        // drawn
+	lines int        // number of lines drawn
 }
 
 func newScreen(out io.Writer) *screen {
@@ -151,7 +152,7 @@ func isTerminal(out io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// draw replaces what is shown by lines, each cut at the terminal's edge.
+// draw replaces the drawn lines. It cuts each at the terminal's edge.
 func (s *screen) draw(lines ...string) {
 	s.erase()
 	width := s.width() - 1
@@ -164,7 +165,7 @@ func (s *screen) draw(lines ...string) {
 	s.lines = len(lines)
 }
 
-// erase removes the lines that were drawn.
+// erase removes the drawn lines.
 func (s *screen) erase() {
 	if s.lines > 1 {
 		fmt.Fprintf(s.out, "\x1b[%dA", s.lines-1)
@@ -175,7 +176,7 @@ func (s *screen) erase() {
 	s.lines = 0
 }
 
-// leave keeps what was drawn and goes on below it.
+// leave keeps the drawn lines; the next ones come below them.
 func (s *screen) leave() {
 	if s.lines > 0 {
 		fmt.Fprintln(s.out)

@@ -17,8 +17,8 @@ type stopwatch struct{ at time.Duration }
 
 func (s *stopwatch) now() time.Time { return time.Unix(0, 0).Add(s.at) }
 
-// terminal is what a terminal shows of text: its lines, under the sequences that the
-// displays use.
+// terminal returns the lines that a terminal shows for text, which may hold the control
+// sequences of the displays.
 func terminal(t *testing.T, text string) []string {
 	t.Helper()
 	lines, row, column := [][]rune{nil}, 0, 0
@@ -58,7 +58,7 @@ func terminal(t *testing.T, text string) []string {
 	return shown
 }
 
-// shows checks what is on the terminal.
+// shows checks the lines on the terminal.
 func shows(t *testing.T, out *bytes.Buffer, want ...string) {
 	t.Helper()
 	if got := strings.Join(terminal(t, out.String()), "\n"); got != strings.Join(want, "\n") {
@@ -125,7 +125,7 @@ func TestProgressOffTerminal(t *testing.T) {
 		quiet bool
 		want  string
 	}{
-		{"auto", false, ""}, // a buffer is no terminal
+		{"auto", false, ""}, // a buffer is not a terminal
 		{"none", false, ""},
 		{"json", true, `{"frames":1,"total":0,"seconds":1.5}` + "\n" + `{"frames":4,"total":4,"seconds":1.6}` + "\n"},
 	} {
@@ -149,7 +149,7 @@ func TestProgressOffTerminal(t *testing.T) {
 	}
 }
 
-// batchEvents plays what happens to four clips, and calls look at each step.
+// batchEvents plays the events of four clips to a display and calls look after each.
 func batchEvents(t *testing.T, kind string, quiet bool, look func(step int, out *bytes.Buffer)) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -198,11 +198,11 @@ func TestBatchBar(t *testing.T) {
 				"  0 frames  c?.mp4", "1 of 4 clips done, 1 failed, 1 running, 40.0 s left")
 		}
 	})
-	// At the end the lines of the clips that ended stay.
+	// The lines of the clips that ended stay at the end.
 	shows(t, bytes.NewBufferString(got), strings.Split(ended, "\n")...)
 }
 
-// ended are the lines of the clips that end in batchEvents.
+// ended holds the lines of the clips that end in batchEvents.
 const ended = "failed: out/b?.mp4: --overwrite? (1 of 4 clips done, 1 failed, 1 running, 40.0 s left)\n" +
 	"done: out/c?.mp4: 50 frames in 1m20s (2 of 4 clips done, 1 failed, 40.0 s left)\n" +
 	"stopped: out/d?.mp4 (2 of 4 clips done, 1 failed, 40.5 s left)\n"

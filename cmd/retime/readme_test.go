@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The README shows the program that .ci/run builds.
+// README shows the program that .ci/run builds.
 func TestReadmeShowsTheProgramThatImports(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// readScenes reads the times of scene cuts, one a line; blank lines and what
-// follows a # are passed over.
+// readScenes reads the times of scene cuts, one a line. It skips blank lines and
+// comments behind #.
 func readScenes(name string) ([]*big.Rat, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -38,7 +38,7 @@ func readScenes(name string) ([]*big.Rat, error) {
 	return times, nil
 }
 
-// writeScenes writes what readScenes reads.
+// writeScenes writes a file that readScenes reads.
 func writeScenes(name string, times []*big.Rat) error {
 	var b strings.Builder
 	for _, t := range times {

@@ -11,10 +11,10 @@ import (
 	"retime/pipeline/fault"
 )
 
-// sidecar writes how each frame came about, a JSON object a line, beside its
-// name until it is whole.
+// sidecar writes a JSON object a line about each frame. The file gets its name when it
+// is whole.
 type sidecar struct {
-	flag   string // that asks for it
+	flag   string // the flag that asks for the file
 	name   string
 	file   *atomicfile.File // nil for no sidecar
 	buffer *bufio.Writer
@@ -43,8 +43,8 @@ func (s *sidecar) write(v any) {
 	}
 }
 
-// close gives the file its name if keep is set and all was written, and removes
-// it otherwise.
+// close gives the file its name if keep is set and no write failed, and removes it
+// otherwise.
 func (s *sidecar) close(keep bool) error {
 	if s.file == nil {
 		return nil
@@ -64,7 +64,7 @@ func (s *sidecar) close(keep bool) error {
 	return nil
 }
 
-// readList reads the file that a flag names by parse, whose errors name the line.
+// readList reads the file of a flag with parse, whose errors name the line.
 func readList[T any](flag, name string, parse func(io.Reader) ([]T, error)) ([]T, error) {
 	f, err := os.Open(name)
 	if err != nil {

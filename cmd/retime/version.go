@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// release is the version that this source becomes when it is released.
-// CONTRIBUTING.md says how a release is made.
+// release is the version of the next release of this source. CONTRIBUTING.md tells how
+// to make a release.
 const release = "v0.1.0"
 
 // archived holds the commit and the nearest tag in a source archive made by git
@@ -16,7 +16,7 @@ const release = "v0.1.0"
 //go:embed version.txt
 var archived string
 
-// version names the release or the commit that the program was built from. Machines
+// version returns the release or the commit that the program was built from. Machines
 // that share a plan compare their versions.
 func version() string {
 	info, ok := debug.ReadBuildInfo()

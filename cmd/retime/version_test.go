@@ -49,8 +49,8 @@ func TestVersionOf(t *testing.T) {
 	}
 }
 
-// The changelog begins with what is unreleased, or with the release that this source
-// becomes; no earlier release has its version.
+// The changelog begins with the unreleased changes, or with the release of this source,
+// and no earlier release has the same version.
 func TestChangelogNamesTheRelease(t *testing.T) {
 	text, err := os.ReadFile("../../CHANGELOG.md")
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// optionNames finds the options that the library's messages name.
+// optionNames matches the options that the library's messages name.
 var optionNames = regexp.MustCompile(`\b(Input|Timing|Synthesis|Output|Compute|Hooks|Options)\.[A-Z][A-Za-z]+\b`)
 
-// flagsOf are the names of the flags that set each option of the library.
+// flagsOf returns the names of the flags that set each option of the library.
 var flagsOf = sync.OnceValue(func() map[string][]string {
 	names := map[string][]string{}
 	add := func(option, name string) {
@@ -34,9 +34,9 @@ var flagsOf = sync.OnceValue(func() map[string][]string {
 	return names
 })
 
-// flagOf is the flag that sets an option: the one in given, if that has one that was
-// given. Options is what several packages call options of their own, some of which one
-// flag sets as in pipeline.Options.
+// flagOf returns the flag that sets an option, preferably one that was given. Several
+// packages call their own options Options; a flag of a group of pipeline.Options may
+// set one of those, too.
 func flagOf(option string, given *pflag.FlagSet) (name string, ok bool) {
 	names := flagsOf()[option]
 	if own, is := strings.CutPrefix(option, "Options."); is && names == nil {
@@ -59,8 +59,8 @@ func flagOf(option string, given *pflag.FlagSet) (name string, ok bool) {
 	return names[0], true
 }
 
-// inFlags says a message of the library in terms of flags; given are those that were
-// given, or nil.
+// inFlags replaces the options in a message of the library by flags, preferably by ones
+// in given, which may be nil.
 func inFlags(message string, given *pflag.FlagSet) string {
 	return optionNames.ReplaceAllStringFunc(message, func(option string) string {
 		if name, ok := flagOf(option, given); ok {
@@ -70,7 +70,7 @@ func inFlags(message string, given *pflag.FlagSet) string {
 	})
 }
 
-// flagsError is an error whose text is in terms of flags.
+// flagsError is an error of the library whose text is in terms of flags.
 type flagsError struct {
 	error
 	text string

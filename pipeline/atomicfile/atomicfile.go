@@ -1,7 +1,8 @@
-// Package atomicfile writes files that are there whole, and on disk, or not at all.
+// Package atomicfile writes files that exist whole and on disk, or not at all.
 //
-// A file is written beside its name, as .NAME.NUMBER.part, and renamed. While its
-// process lives it is locked, so that Sweep can tell what a kill has left behind.
+// It writes a file beside its final name, as .NAME.NUMBER.part, and renames it. The
+// writing process holds a lock on the file, so that Sweep can tell which files a killed
+// process has left behind.
 package atomicfile
 
 import (
@@ -17,12 +18,12 @@ import (
 	"syscall"
 )
 
-// File is a file on its way to its name. Commit or Discard ends it.
+// File is a file that is being written. Commit or Discard ends it.
 type File struct{ *os.File }
 
 const suffix = ".part"
 
-// Create makes a file beside name, with the permissions that os.Create gives.
+// Create opens a new file beside name, with the permissions of os.Create.
 func Create(name string) (File, error) {
 	dir, base := filepath.Split(name)
 	for {
@@ -33,8 +34,8 @@ func Create(name string) (File, error) {
 		} else if err != nil {
 			return File{}, err
 		}
-		// If files cannot be locked, Sweep takes none for left behind. Before this one
-		// is locked, another process may sweep it.
+		// If the file system has no locks, Sweep removes nothing. Before this file is
+		// locked, another process may sweep it.
 		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
 		if _, err := os.Lstat(f.Name()); errors.Is(err, fs.ErrNotExist) {
 			f.Close()
@@ -44,8 +45,9 @@ func Create(name string) (File, error) {
 	}
 }
 
-// Commit gives the file its name, in the directory that it was made in, in place of
-// a file that has it. After an error nothing is left of it.
+// Commit closes the file, puts it on disk and gives it name, which must lie in the
+// directory given to Create; it replaces an existing file. After an error the
+// unfinished file is gone.
 func (f File) Commit(name string) error {
 	err := f.Sync()
 	if err == nil {
@@ -61,13 +63,14 @@ func (f File) Commit(name string) error {
 	return syncDir(name)
 }
 
-// Discard removes the file.
+// Discard closes and removes the file.
 func (f File) Discard() {
 	os.Remove(f.Name())
 	f.Close()
 }
 
-// Write writes a file by a function.
+// Write creates the file called name with the content that write writes. After an error
+// of write, an existing file stays as it was.
 func Write(name string, write func(io.Writer) error) error {
 	f, err := Create(name)
 	if err != nil {
@@ -84,13 +87,13 @@ func Write(name string, write func(io.Writer) error) error {
 	return f.Commit(name)
 }
 
-// WriteFile writes a file of that content.
+// WriteFile creates the file called name with the given content.
 func WriteFile(name string, content []byte) error {
 	return Write(name, func(w io.Writer) error { _, err := w.Write(content); return err })
 }
 
-// Rename gives a file that something else has written another name in its file
-// system, in place of a file that has it.
+// Rename puts the file from on disk and renames it to to, in the same file system; it
+// replaces an existing file.
 func Rename(from, to string) error {
 	f, err := os.Open(from)
 	if err != nil {
@@ -107,7 +110,8 @@ func Rename(from, to string) error {
 	return syncDir(to)
 }
 
-// syncDir puts a name on disk, if the file system and its rights allow for that.
+// syncDir puts the directory of name on disk if the file system and its rights allow
+// that.
 func syncDir(name string) error {
 	d, err := os.Open(filepath.Dir(name))
 	if errors.Is(err, fs.ErrPermission) {
@@ -122,8 +126,8 @@ func syncDir(name string) error {
 	return nil
 }
 
-// Sweep removes what killed processes have left of files that they would have called
-// name, or of all in the directory of a name that ends in a separator.
+// Sweep removes the unfinished files that killed processes have left of name. If name
+// ends in a separator, it removes those of all names in that directory.
 func Sweep(name string) error {
 	dir, base := filepath.Split(name)
 	dir = filepath.Clean(dir + ".")
@@ -142,8 +146,8 @@ func Sweep(name string) error {
 	return failed
 }
 
-// isPart says whether Create gave that name to a file for base, or, if base is empty,
-// for any.
+// isPart reports whether Create may have given that name to a file for base or, if base
+// is empty, for any file.
 func isPart(name, base string) bool {
 	name, first := strings.CutPrefix(name, ".")
 	name, last := strings.CutSuffix(name, suffix)
@@ -155,10 +159,10 @@ func isPart(name, base string) bool {
 	return number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// removeUnlocked removes a file that no process has locked. One that is gone, or
-// cannot be looked at, is none.
+// removeUnlocked removes a file that no process has locked. It skips a file that is
+// gone or that it cannot open.
 func removeUnlocked(name string) error {
-	f, err := os.OpenFile(name, os.O_RDWR, 0) // NFS locks only what may be written
+	f, err := os.OpenFile(name, os.O_RDWR, 0) // NFS locks only files that are open for writing
 	if err != nil {
 		return nil //nolint:nilerr // another process may have swept it
 	}

@@ -33,7 +33,7 @@ func TestFilesAreWholeOrNotThere(t *testing.T) {
 	if err := Write(name, text("one")); err != nil {
 		t.Fatal(err)
 	}
-	// A writer that fails, and one that does not come to its end, leave what was there.
+	// A writer that fails, and one that panics, leave the file that was there.
 	fail := errors.New("fail")
 	if err := Write(name, func(w io.Writer) error { _, _ = io.WriteString(w, "two"); return fail }); !errors.Is(err, fail) {
 		t.Errorf("%v, want the writer's error", err)
@@ -67,7 +67,7 @@ func TestFilesAreWholeOrNotThere(t *testing.T) {
 	}
 }
 
-// A file has the permissions that the process gives to files, already while it is
+// A file has the permissions that the process gives to files, even while it is being
 // written.
 func TestPermissions(t *testing.T) {
 	old := syscall.Umask(0)
@@ -146,7 +146,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Files that are made while others sweep are not lost.
+// Sweep does not remove the files that other processes are writing.
 func TestSweepWhileOthersWrite(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a")

@@ -1,6 +1,5 @@
 // Package batch converts many clips on one machine, several at a time. It keeps a
-// record of each clip, so that a batch that was stopped or killed goes on from
-// there.
+// record of each clip, so that a batch that was stopped or killed can go on.
 package batch
 
 import (
@@ -17,100 +16,99 @@ import (
 	"retime/pipeline/internal/heap"
 )
 
-// Job is one clip of a batch.
+// Job is the conversion of one clip.
 type Job struct {
 	Input, Output string   // file names
-	Reads         []string // further files that decide the output
+	Reads         []string // further files whose content decides the output
 	Writes        []string // further files and directories that Convert writes
-	Settings      string   // all else that decides the output, as text
-	Threads       int      // the most worker threads that the job takes; 0 for its share
-	// Convert makes the output. If it returns nil the output is whole, and otherwise
-	// absent. Its errors carry a fault.Kind. Run calls it from one goroutine, at most
-	// once.
+	Settings      string   // everything else that decides the output, as text
+	Threads       int      // the most worker threads to give the job; 0 for its share
+	// Convert makes the output: whole if it returns nil, and none otherwise. Its errors
+	// carry a fault.Kind. Run calls it from one goroutine, at most once.
 	Convert func(context.Context, Resources) (*pipeline.Report, error)
 }
 
-// Resources are what a job may use while it runs.
+// Resources tells a job what it may use.
 type Resources struct {
 	Threads     int                     // worker threads, 1 or more
-	Slot, Slots int                     // the job's place among the jobs at a time, from 0, and their number
+	Slot, Slots int                     // the job's place among the jobs that run at a time, from 0, and the number of places
 	Overwrite   bool                    // replace an output that exists
 	Interrupted bool                    // a killed run may have left unfinished files
 	Log         io.Writer               // receives the job's messages
-	Progress    func(pipeline.Progress) // receives how far the job is
+	Progress    func(pipeline.Progress) // receives the job's progress
 }
 
-// Options say what Run does.
+// Options configure Run.
 type Options struct {
 	Jobs     []Job
-	Dir      string // keeps the state and the logs; Run makes it if it does not exist
-	Parallel int    // jobs at a time, to 1024; 0 for one for each four threads
-	Threads  int    // worker threads of all jobs together, to 1024; 0 for as many as there are processors
-	Resume   bool   // go on with the state in Dir, passing over what is done
-	// Overwrite replaces outputs that exist. Without Resume it also begins again if Dir
-	// holds the state of a batch.
+	Dir      string // for the records and the logs; Run creates it if it does not exist
+	Parallel int    // jobs at a time, up to 1024; 0 for one per four threads
+	Threads  int    // worker threads of all jobs together, up to 1024; 0 for one per processor
+	Resume   bool   // go on with the records in Dir, and skip the jobs that are done
+	// Overwrite replaces existing outputs. Without Resume it also removes the records
+	// of an earlier batch in Dir.
 	Overwrite bool
-	// Run calls Event for what happens, one call at a time, unless it is nil.
+	// Event receives the events of the batch, one call at a time; nil for no calls.
 	Event func(Event)
 }
 
-// State is how far a job is.
+// State is the progress of a job.
 type State string
 
-// The states.
+// These are the states of a job.
 const (
-	Pending State = "pending" // to be done
-	Running State = "running" // under way or, if nothing runs, interrupted by a kill
+	Pending State = "pending" // not done yet
+	Running State = "running" // in work or, if no process works on the batch, interrupted by a kill
 	Done    State = "done"
 	Failed  State = "failed"
 )
 
-// Event is something that happened to a job.
+// Event reports a change of a job's state, or its progress.
 type Event struct {
 	Job      int   // index in Options.Jobs
 	State    State // Pending if the job was stopped
 	Skipped  bool  // the job was Done before this run
 	Progress pipeline.Progress
-	Outcome  *Outcome // set once the job has ended
+	Outcome  *Outcome // set when the job ends
 }
 
-// Outcome is what became of a job.
+// Outcome is the result of a job.
 type Outcome struct {
 	State   State
-	Skipped bool   // the job was Done before this run, which passed over it
+	Skipped bool   // the job was Done before this run, which skipped it
 	Err     error  // of a failed job
 	Log     string // file name; the log of a skipped job may be gone
-	Frames  int64  // written
-	Made    int64  // of those, frames that no camera shot
+	Frames  int64  // frames written
+	Made    int64  // of those, synthesized frames
 	Elapsed time.Duration
 }
 
-// Summary is what became of a batch.
+// Summary is the result of a batch.
 type Summary struct {
-	Outcomes                       []Outcome // in the order of the jobs
-	Done, Skipped, Failed, Pending int       // Done leaves out the skipped
+	Outcomes                       []Outcome // by index in Options.Jobs
+	Done, Skipped, Failed, Pending int       // Done does not include Skipped
 	Elapsed                        time.Duration
 }
 
-// batch is one run.
+// batch is the state of one Run.
 type batch struct {
 	o       *Options
 	keys    []string
-	records map[string]record // as they were found
+	records map[string]record // as this run found them
 	store   *store
 	stop    context.CancelCauseFunc
 
-	mu       sync.Mutex // for what follows, and the calls of Event
-	queue    []int      // jobs that have not begun
-	free     int        // threads
+	mu       sync.Mutex // guards the fields below and the calls of Event
+	queue    []int      // indices of the jobs that have not begun
+	free     int        // threads that no job uses
 	running  int
 	outcomes []Outcome
 }
 
-// Run does all jobs. A job that fails does not stop the others; the summary has its
-// error, and Run returns none for it. A full disk stops all jobs, and so does ctx;
-// both leave a state that Resume goes on from. Run does nothing if two jobs write one
-// file, or one writes what another reads.
+// Run does all jobs. A job that fails does not stop the others: Run puts its error into
+// the summary and does not return it. A full disk stops all jobs, and so does the end
+// of ctx; Resume goes on from either. Run returns a fault.Usage error, before it
+// begins, if two jobs write the same file or one writes a file that another reads.
 func Run(ctx context.Context, o Options) (*Summary, error) {
 	began := time.Now()
 	keys, err := o.settle()
@@ -134,7 +132,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	b := &batch{o: &o, keys: keys, records: records, store: s, stop: stop, free: o.Threads, outcomes: make([]Outcome, len(o.Jobs))}
-	b.sort()
+	b.enqueue()
 	var workers sync.WaitGroup
 	for slot := range min(o.Parallel, len(b.queue)) {
 		workers.Go(func() { b.work(ctx, slot) })
@@ -151,7 +149,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	return summary, fault.Cancel(ctx, "cancelled with %d of %d clips left to do; Options.Resume goes on", summary.Pending, len(o.Jobs))
 }
 
-// settle checks o, fills in defaults and returns the jobs' keys.
+// settle checks o, fills in the defaults and returns the jobs' keys.
 func (o *Options) settle() ([]string, error) {
 	switch {
 	case len(o.Jobs) == 0:
@@ -170,8 +168,8 @@ func (o *Options) settle() ([]string, error) {
 	return checkFiles(o.Jobs)
 }
 
-// sort passes over the jobs that are done and queues the others.
-func (b *batch) sort() {
+// enqueue skips the jobs that are done and queues the others.
+func (b *batch) enqueue() {
 	for i := range b.o.Jobs {
 		r := b.records[b.keys[i]]
 		b.outcomes[i] = Outcome{State: Pending, Log: logName(b.o.Dir, b.keys[i])}
@@ -181,7 +179,7 @@ func (b *batch) sort() {
 		}
 		o := &b.outcomes[i]
 		o.State, o.Skipped, o.Frames, o.Made = Done, true, r.Frames, r.Made
-		b.tell(Event{Job: i, State: Done, Skipped: true, Outcome: o})
+		b.notify(Event{Job: i, State: Done, Skipped: true, Outcome: o})
 	}
 }
 
@@ -192,19 +190,19 @@ func (b *batch) work(ctx context.Context, slot int) {
 		if !ok {
 			return
 		}
-		b.tell(Event{Job: i, State: Running})
+		b.notify(Event{Job: i, State: Running})
 		outcome := b.convert(ctx, i, Resources{Threads: threads, Slot: slot, Slots: b.o.Parallel})
 		b.mu.Lock()
 		b.outcomes[i] = outcome
 		b.free += threads
 		b.running--
 		b.mu.Unlock()
-		b.tell(Event{Job: i, State: outcome.State, Outcome: &outcome})
+		b.notify(Event{Job: i, State: outcome.State, Outcome: &outcome})
 	}
 }
 
-// take returns the next job with its share of the threads: the free ones are
-// divided among those that may still begin beside the running ones.
+// take removes the next job from the queue and gives it its share of the free threads,
+// which the jobs that may begin beside the running ones divide.
 func (b *batch) take() (job, threads int, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -222,7 +220,7 @@ func (b *batch) take() (job, threads int, ok bool) {
 	return job, threads, true
 }
 
-func (b *batch) tell(e Event) {
+func (b *batch) notify(e Event) {
 	if b.o.Event != nil {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -230,7 +228,7 @@ func (b *batch) tell(e Event) {
 	}
 }
 
-// convert runs job i and keeps its record.
+// convert runs job i and saves its record.
 func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	job, key := &b.o.Jobs[i], b.keys[i]
 	out := Outcome{State: Pending, Log: logName(b.o.Dir, key)}
@@ -241,17 +239,17 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	if exists && !own && !b.o.Overwrite {
 		out.State, out.Err = Failed, fault.New(fault.CannotWrite, "output %q exists, and this batch did not write it as it is; Options.Overwrite replaces it", job.Output)
 		now.State, now.Error, now.Code = Failed, out.Err.Error(), int(fault.CannotWrite)
-		return b.keep(key, now, out)
+		return b.save(key, now, out)
 	}
-	if out := b.keep(key, now, out); out.Err != nil {
+	if out := b.save(key, now, out); out.Err != nil {
 		return out
 	}
 	r.Overwrite, r.Interrupted = b.o.Overwrite || was.State != "", was.State == Running
-	r.Progress = func(p pipeline.Progress) { b.tell(Event{Job: i, State: Running, Progress: p}) }
+	r.Progress = func(p pipeline.Progress) { b.notify(Event{Job: i, State: Running, Progress: p}) }
 	log := b.store.createLog(key)
 	r.Log = log
 	report, err := job.Convert(ctx, r)
-	heap.Trim() // or a batch of many clips keeps a little more after each
+	heap.Trim() // without it, a batch of many clips keeps a little more after each
 	log.finish(err)
 
 	now.Finished = time.Now()
@@ -274,14 +272,15 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 		out.Err = err
 	}
 	if now.State != Done && now.Owned {
-		now.Output = stampOf(job.Output) // of a run before this one
+		now.Output = stampOf(job.Output) // the output of an earlier run
 	}
 	out.State = now.State
-	return b.keep(key, now, out)
+	return b.save(key, now, out)
 }
 
-// keep writes r. If that fails it stops the batch, whose state would no longer be true.
-func (b *batch) keep(key string, r record, out Outcome) Outcome {
+// save writes r. If it fails it stops the batch, because the records would no longer be
+// true.
+func (b *batch) save(key string, r record, out Outcome) Outcome {
 	err := b.store.put(key, r)
 	switch {
 	case err == nil:

@@ -18,7 +18,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// fixture is a batch of copies: what converts a clip is a stand-in that copies it.
+// fixture is a batch whose jobs copy their clips.
 type fixture struct {
 	Options
 	t    *testing.T
@@ -63,7 +63,7 @@ func (f *fixture) copies(i int) func(context.Context, Resources) (*pipeline.Repo
 	}
 }
 
-// run runs the batch and checks how many jobs ran and ended how.
+// run runs the batch and checks how many jobs ran and how they ended.
 func (f *fixture) run(ctx context.Context, runs int, want Summary) (*Summary, error) {
 	f.t.Helper()
 	f.runs.Store(0)
@@ -192,11 +192,11 @@ func TestBeginAgain(t *testing.T) {
 	_, _ = f.run(t.Context(), 2, Summary{Done: 2})
 }
 
-// TestKilled leaves the state as a kill would at each step of a job.
+// TestKilled starts from records as a kill leaves them at each step of a job.
 func TestKilled(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		output bool // it had its name already
+		output bool // whether the output has its final name already
 	}{{"while converting", false}, {"before the state was kept", true}} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture(t, "a", "b")
@@ -222,7 +222,7 @@ func TestKilled(t *testing.T) {
 			if !c.output {
 				os.Remove(f.Jobs[1].Output)
 			}
-			// A run that is stopped before it gets anywhere changes nothing.
+			// A run that is stopped before it achieves anything changes nothing.
 			inner, told := f.Jobs[1].Convert, false
 			f.Resume = true
 			ctx, cancel := context.WithCancel(t.Context())
@@ -263,7 +263,7 @@ func TestCancel(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	f := newFixture(t, names(6)...)
 	waits := make(chan struct{})
-	f.Jobs[0].Convert = func(ctx context.Context, _ Resources) (*pipeline.Report, error) { // beside the one that fills the disk
+	f.Jobs[0].Convert = func(ctx context.Context, _ Resources) (*pipeline.Report, error) { // beside the job that fills the disk
 		f.runs.Add(1)
 		close(waits)
 		<-ctx.Done()
@@ -369,7 +369,7 @@ func TestRunningTwice(t *testing.T) {
 	}
 }
 
-// Who asks whether a batch is running does not keep it from it.
+// Processes that ask whether a batch is running do not lock it.
 func TestLooksDoNotLockOut(t *testing.T) {
 	f := newFixture(t, "a")
 	var looking sync.WaitGroup

@@ -14,17 +14,17 @@ import (
 	"retime/pipeline/fault"
 )
 
-// stamp tells versions of a file apart.
+// stamp distinguishes versions of a file.
 type stamp struct {
 	Size     int64     `json:"size"`
 	Modified time.Time `json:"modified"`
 }
 
-// stampOf returns the zero stamp if there is no such file.
+// stampOf returns the stamp of a file; zero if the file does not exist.
 func stampOf(name string) stamp {
 	info, err := os.Stat(name)
 	if err != nil {
-		if info, err = os.Lstat(name); err != nil { // a link to nowhere is there, too
+		if info, err = os.Lstat(name); err != nil { // a link to nowhere exists, too
 			return stamp{}
 		}
 	}
@@ -37,8 +37,8 @@ func (s stamp) equal(t stamp) bool { return s.Size == t.Size && s.Modified.Equal
 
 var numberVerb = regexp.MustCompile(`%(0\d+)?d`)
 
-// inputs is a hash of the sizes and times of the files that j reads. Of an image
-// sequence it covers every picture.
+// inputs returns a hash of the sizes and times of the files that j reads, which are all
+// pictures of an image sequence.
 func (j *Job) inputs() string {
 	h := sha256.New()
 	add := func(name string) {
@@ -55,7 +55,7 @@ func (j *Job) inputs() string {
 		if at == nil || stampOf(name).exists() {
 			continue
 		}
-		entries, _ := os.ReadDir(filepath.Clean(dir + ".")) // what cannot be read fails in the conversion
+		entries, _ := os.ReadDir(filepath.Clean(dir + ".")) // the conversion reports what cannot be read
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), base[:at[0]]) && strings.HasSuffix(e.Name(), base[at[1]:]) {
 				add(filepath.Join(dir, e.Name()))
@@ -70,8 +70,8 @@ func (j *Job) settings() string {
 	return hex.EncodeToString(h[:])
 }
 
-// canonical returns one name for a file, whatever links lead to it. The file
-// itself need not exist.
+// canonical returns one name for a file, whatever links lead to it. The file need not
+// exist.
 func canonical(name string) (string, error) {
 	full, err := filepath.Abs(name)
 	if err != nil {
@@ -89,7 +89,7 @@ func canonical(name string) (string, error) {
 	}
 }
 
-// fileID is the same for all hard links to a file.
+// fileID identifies a file by whatever hard link.
 type fileID struct{ device, inode uint64 }
 
 func identify(name string) (fileID, bool) {
@@ -104,8 +104,8 @@ func identify(name string) (fileID, bool) {
 	return fileID{uint64(s.Dev), s.Ino}, true
 }
 
-// checkFiles refuses jobs of which two write one file, or one writes what any of
-// them reads. It returns the canonical names of the outputs.
+// checkFiles returns the canonical names of the outputs. It returns a fault.Usage error
+// if two jobs write the same file, or one writes a file that any of them reads.
 func checkFiles(jobs []Job) ([]string, error) {
 	read, readIDs := map[string]int{}, map[fileID]int{}
 	for i := range jobs {

@@ -7,16 +7,16 @@ import (
 	"retime/pipeline/fault"
 )
 
-// Status is what is known of a batch.
+// Status describes a batch from its records.
 type Status struct {
 	Active bool // a process works on the batch
 	Jobs   []JobStatus
 }
 
-// JobStatus is what is known of a job. The numbers are those of its last run.
+// JobStatus describes a job. Its numbers are those of the job's last run.
 type JobStatus struct {
 	State    State
-	Changed  bool // the job is Done, but its input, settings or output changed since, or its output is gone
+	Changed  bool // the job is Done, but its input, settings or output have changed, or its output is gone
 	Err      error
 	Log      string
 	Frames   int64
@@ -26,8 +26,8 @@ type JobStatus struct {
 	Finished time.Time
 }
 
-// ReadStatus reads what is known of o.Jobs in o.Dir, whether they run or not. It
-// changes nothing there.
+// ReadStatus returns the status of o.Jobs from the records in o.Dir, whether the batch
+// runs or not. It changes nothing.
 func ReadStatus(o Options) (*Status, error) {
 	keys, err := o.settle()
 	if err != nil {
@@ -49,7 +49,7 @@ func ReadStatus(o Options) (*Status, error) {
 		case r.State == Done:
 			j.Changed = !r.upToDate(&o.Jobs[i])
 		case r.State == Running && !s.Active:
-			j.State = Pending // it was killed
+			j.State = Pending // a kill ended it
 		case r.State == Failed:
 			j.Err = &fault.Error{Kind: fault.Kind(r.Code), Err: errors.New(r.Error)}
 		}

@@ -19,15 +19,15 @@ import (
 	"retime/pipeline/fault"
 )
 
-// record is what a store keeps of a job.
+// record is the content of a job's file in the store.
 type record struct {
 	Version  int       `json:"version"` // recordVersion
-	Key      string    `json:"key"`     // the canonical name of the job's output
+	Key      string    `json:"key"`     // canonical name of the job's output
 	State    State     `json:"state"`
-	Inputs   string    `json:"inputs"`   // Job.inputs when it began
+	Inputs   string    `json:"inputs"`   // Job.inputs at the beginning
 	Settings string    `json:"settings"` // Job.settings
-	Output   stamp     `json:"output"`   // as the batch wrote it last
-	Owned    bool      `json:"owned"`    // the batch wrote whatever is at the output's name
+	Output   stamp     `json:"output"`   // as the batch last wrote it
+	Owned    bool      `json:"owned"`    // the batch wrote any file that has the output's name
 	Error    string    `json:"error,omitempty"`
 	Code     int       `json:"code,omitempty"` // a fault.Kind
 	Frames   int64     `json:"frames"`
@@ -39,34 +39,34 @@ type record struct {
 
 const recordVersion = 1
 
-// upToDate says whether j is done, and would come out the same.
+// upToDate reports whether j is done and would come out the same again.
 func (r *record) upToDate(j *Job) bool {
 	return r.State == Done && r.Inputs == j.inputs() && r.Settings == j.settings() && r.Output.equal(stampOf(j.Output))
 }
 
-// owns says whether the batch wrote the output that is there: the file is as the
-// batch left it, or it appeared while a job ran that was then killed.
+// owns reports whether the batch wrote the existing output: the file is as the batch
+// left it, or it appeared while a job ran that was then killed.
 func (r *record) owns(j *Job) bool {
 	return r.State == Running && r.Owned || r.Output.exists() && r.Output.equal(stampOf(j.Output))
 }
 
-// The files of a store: its lock, and a record and a log for each job.
+// These are the files of a store: its lock, and a record and a log for each job.
 const (
 	lockFile  = "lock"
 	recordDir = "jobs"
 	logDir    = "logs"
 )
 
-// store keeps a record of each job, in a file of its own that is replaced as a
-// whole, so that other processes can read it at any time. The store holds its
-// lock until it is closed.
+// store keeps a record of each job in a file of its own. It replaces a record
+// atomically, so that other processes can read it at any time. It holds a lock until
+// close.
 type store struct {
 	dir  string
 	lock *os.File
 }
 
-// openStore makes and locks the store in dir, and removes what killed processes
-// left there.
+// openStore creates and locks the store in dir, and removes the unfinished files of
+// killed processes.
 func openStore(dir string) (*store, error) {
 	failed := func(err error) error { return fault.New(fault.CannotWrite, "state of the batch: %w", err) }
 	for _, sub := range []string{recordDir, logDir} {
@@ -93,8 +93,8 @@ func openStore(dir string) (*store, error) {
 	return &store{dir: dir, lock: lock}, nil
 }
 
-// locked says whether a process works on the batch in dir. Asking takes no lock,
-// so it keeps nobody from one.
+// locked reports whether a process works on the batch in dir. It takes no lock itself,
+// so that it keeps no process from working.
 func locked(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, lockFile))
 	if err != nil {
@@ -107,9 +107,9 @@ func locked(dir string) bool {
 
 func (s *store) close() { s.lock.Close() }
 
-// readRecords returns the records in dir of the jobs with those keys; jobs that
-// never began have none. It looks each file up by its name, because a directory
-// that is listed while records are replaced may leave some out.
+// readRecords returns the records in dir of the jobs with the given keys; jobs that
+// never began have none. It opens each file by name, because a listing of a directory
+// may miss files that are replaced meanwhile.
 func readRecords(dir string, keys []string) (map[string]record, error) {
 	records := map[string]record{}
 	for _, key := range keys {
@@ -129,7 +129,7 @@ func readRecords(dir string, keys []string) (map[string]record, error) {
 	return records, nil
 }
 
-// decodeRecord reads the record of the job with that key.
+// decodeRecord reads the record of the job called key.
 func decodeRecord(data []byte, key string) (r record, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if err = d.Decode(&r); err == nil {
@@ -152,8 +152,8 @@ func decodeRecord(data []byte, key string) (r record, err error) {
 	return r, fmt.Errorf("the file is damaged: there is no state %q", r.State)
 }
 
-// begin makes sure that the store has no records, of jobs of another list neither.
-// With overwrite it removes them.
+// begin makes sure that the store holds no records, even of other jobs. It removes them
+// if overwrite is set, and fails otherwise.
 func (s *store) begin(overwrite bool) error {
 	entries, err := os.ReadDir(filepath.Join(s.dir, recordDir))
 	if err != nil {
@@ -170,8 +170,8 @@ func (s *store) begin(overwrite bool) error {
 	return nil
 }
 
-// put keeps r. Once it returns nil, r survives a kill and a loss of power; before
-// that, the record that was there does.
+// put writes r. Once it returns nil, r survives a kill and a loss of power; until then,
+// the previous record does.
 func (s *store) put(key string, r record) error {
 	r.Version, r.Key = recordVersion, key
 	data, err := json.Marshal(r)
@@ -188,17 +188,18 @@ func recordName(dir, key string) string { return fileName(dir, recordDir, key, "
 
 func logName(dir, key string) string { return fileName(dir, logDir, key, ".log") }
 
-// fileName is the name in a directory of the store of a file about the job with
-// that key.
+// fileName returns the name of the file about the job called key in the directory sub
+// of the store.
 func fileName(dir, sub, key, suffix string) string {
 	base := filepath.Base(key)
-	for len(base) > 200 { // file names are at most 255 bytes long
+	for len(base) > 200 { // a file name has at most 255 bytes
 		base = strings.ToValidUTF8(base[:200], "")
 	}
 	return filepath.Join(dir, sub, fmt.Sprintf("%s-%.8x%s", base, sha256.Sum256([]byte(key)), suffix))
 }
 
-// log is a job's messages. A log that cannot be written must not stop the work.
+// log receives a job's messages. It ignores errors, because a log that cannot be
+// written must not stop the work.
 type log struct{ file *os.File }
 
 func (s *store) createLog(key string) log {
@@ -213,7 +214,7 @@ func (l log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// finish ends the log with what became of the job.
+// finish writes the result of the job and closes the log.
 func (l log) finish(err error) {
 	if err != nil {
 		fmt.Fprintln(l, "retime: error:", err)

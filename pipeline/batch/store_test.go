@@ -20,7 +20,7 @@ import (
 // storeEnv names the directory in which a child process puts records.
 const storeEnv = "RETIME_TEST_STORE"
 
-// TestMain puts records until it is killed, if a test asks for it.
+// TestMain puts records until it is killed, if storeEnv is set.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(storeEnv); dir != "" {
 		fmt.Fprintln(os.Stderr, putForever(dir))
@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 
 var storeKeys = []string{"/a", "/b", "/" + strings.Repeat("long name ☂", 40)}
 
-// putForever puts records whose Frames count up, and prints each count once the
-// record is kept. A count's error text makes records of different lengths.
+// putForever puts records whose Frames count up, and prints each count after the record
+// is saved. The error's text makes records of different lengths.
 func putForever(dir string) error {
 	s, err := openStore(dir)
 	if err != nil {
@@ -48,7 +48,7 @@ func putForever(dir string) error {
 	}
 }
 
-// A kill at any moment leaves every record that was kept, or a later one, and
+// A kill at any moment leaves the last record that was saved, or a later one, and
 // nothing else.
 func TestStoreKilled(t *testing.T) {
 	dir := t.TempDir()
@@ -69,7 +69,7 @@ func TestStoreKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			if kept > int64(kill) {
-				_ = child.Process.Kill() // and read on: it may have kept more
+				_ = child.Process.Kill() // read on: the child may have saved more
 			}
 		}
 		_ = child.Wait()
@@ -94,7 +94,7 @@ func TestStoreKilled(t *testing.T) {
 	}
 }
 
-// A process that looks sees whole records at any time, each as it was at first or
+// Other processes always read whole records, each as it was at their first look or
 // later.
 func TestStoreWhileItChanges(t *testing.T) {
 	s, err := openStore(t.TempDir())
@@ -129,7 +129,7 @@ func TestStoreWhileItChanges(t *testing.T) {
 	writers.Wait()
 }
 
-// A kill may leave a record that never got its name.
+// A kill may leave a record that never got its final name.
 func TestUnfinishedRecord(t *testing.T) {
 	f := newFixture(t, "a", "b")
 	if err := os.MkdirAll(filepath.Join(f.Dir, recordDir), 0o777); err != nil {
@@ -192,8 +192,8 @@ func TestDamagedState(t *testing.T) {
 			t.Errorf("the status of %q: %v", c.data, err)
 		}
 	}
-	// The error says what helps, and only that clip is done again; its output stays
-	// until somebody allows for its replacement.
+	// The error says what to do, and only that clip is done again; its output stays
+	// until Overwrite allows its replacement.
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)
 	}

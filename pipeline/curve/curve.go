@@ -1,7 +1,6 @@
-// Package curve says which moment of a source an output shows when: exact
-// functions from output time to source time, piecewise polynomials with rational
-// coefficients. Curves are immutable; any output time may be asked for at any
-// time. All times are in seconds.
+// Package curve maps the time of an output to the time of its source. Its curves are
+// exact: piecewise polynomials with rational coefficients. A Curve is immutable and may
+// be asked for any output time in any order. All times are in seconds.
 package curve
 
 import (
@@ -12,27 +11,27 @@ import (
 // Curve maps the output's time to the source's.
 type Curve struct{ pieces []piece }
 
-// piece is source = c[0] + c[1] x + c[2] x^2 + ..., x being the output's time
-// after begin. It is monotone.
+// piece is source = c[0] + c[1] x + c[2] x^2 + ..., with x = output - begin. It is
+// monotone.
 type piece struct {
-	begin, end *big.Rat // end is nil for ever, in the last piece only
+	begin, end *big.Rat // end is nil if the piece never ends, in the last piece only
 	c          []*big.Rat
 }
 
-// Constant plays the source from a moment on, slow times as long as it lasts,
-// without an end.
+// Constant returns a curve without an end that plays the source from the time from on,
+// slow times as long as it lasts.
 func Constant(from, slow *big.Rat) *Curve {
 	return &Curve{[]piece{{begin: new(big.Rat), c: []*big.Rat{from, new(big.Rat).Inv(slow)}}}}
 }
 
-// Duration is the length of the output; nil for a curve without an end.
+// Duration returns the length of the output; nil if the curve has no end.
 func (c *Curve) Duration() *big.Rat { return c.pieces[len(c.pieces)-1].end }
 
-// Source returns what is shown at a time of the output. Before the curve's begin
-// and behind its end its first and last piece go on.
+// Source returns the source time that an output time shows. The first and the last
+// piece go on before the curve's begin and behind its end.
 func (c *Curve) Source(output *big.Rat) *big.Rat { return c.at(output).source(output) }
 
-// at returns the piece that output lies in: the later of two that meet there.
+// at returns the piece that contains output: the later of two that meet there.
 func (c *Curve) at(output *big.Rat) *piece {
 	i := sort.Search(len(c.pieces), func(i int) bool { return c.pieces[i].begin.Cmp(output) > 0 })
 	return &c.pieces[max(i-1, 0)]
@@ -49,10 +48,10 @@ func (p *piece) source(output *big.Rat) *big.Rat {
 	return v
 }
 
-// last is the moment that p ends with.
+// last returns the source time at which p ends.
 func (p *piece) last() *big.Rat { return p.source(p.end) }
 
-// direction is 1 where p plays forward, -1 where backward, 0 where it stands.
+// direction returns 1 if p plays forward, -1 if backward, and 0 if p stands still.
 func (p *piece) direction() int {
 	if p.end == nil {
 		return p.c[1].Sign()
@@ -60,7 +59,7 @@ func (p *piece) direction() int {
 	return p.last().Cmp(p.c[0])
 }
 
-// Line returns the slow-down of a Constant curve, nil for any other.
+// Line returns the slow-down of a curve that Constant made, nil for any other curve.
 func (c *Curve) Line() (slow *big.Rat) {
 	if p := c.pieces[0]; len(c.pieces) == 1 && p.end == nil {
 		return new(big.Rat).Inv(p.c[1])
@@ -68,7 +67,7 @@ func (c *Curve) Line() (slow *big.Rat) {
 	return nil
 }
 
-// Stretch returns c with all output times multiplied by a positive factor.
+// Stretch returns c with every output time multiplied by factor, which is above 0.
 func (c *Curve) Stretch(factor *big.Rat) *Curve {
 	out := &Curve{make([]piece, len(c.pieces))}
 	for i, p := range c.pieces {
@@ -86,18 +85,18 @@ func (c *Curve) Stretch(factor *big.Rat) *Curve {
 	return out
 }
 
-// Run is a longest part of a curve that never changes direction.
+// Run is a part of a curve that keeps one direction, as long as possible.
 type Run struct {
-	Begin, End *big.Rat // output times; End is nil where the curve has none
-	From, To   *big.Rat // the source's moments there; To is nil with End
+	Begin, End *big.Rat // output times; End is nil if the curve has no end
+	From, To   *big.Rat // the source times at Begin and End; To is nil if End is
 	Backward   bool
 	pieces     []piece
 }
 
-// Runs cuts c where it turns, or jumps against its direction.
+// Runs cuts c at the times at which it turns, or jumps against its direction.
 func (c *Curve) Runs() []Run {
 	var runs []Run
-	way := 0 // of the last run so far
+	way := 0 // direction of the last run so far
 	for i, p := range c.pieces {
 		d := p.direction()
 		turns := way != 0 && d != 0 && d != way
@@ -125,8 +124,8 @@ func (c *Curve) Runs() []Run {
 	return runs
 }
 
-// Mirror returns the run that plays a source whose time is negated: one that plays
-// backward turns into one that plays forward.
+// Mirror returns the run for a source whose time is negated; a run that plays backward
+// becomes one that plays forward.
 func (r *Run) Mirror() Run {
 	m := Run{Begin: r.Begin, End: r.End, From: new(big.Rat).Neg(r.From), Backward: !r.Backward}
 	if r.To != nil {
@@ -142,17 +141,17 @@ func (r *Run) Mirror() Run {
 	return m
 }
 
-// Source returns what is shown at a time of the output, as Curve.Source does.
+// Source returns the source time that an output time shows, as Curve.Source does.
 func (r *Run) Source(output *big.Rat) *big.Rat { return (&Curve{r.pieces}).Source(output) }
 
-// Tolerance is how far, in seconds, Output may be off on pieces that are not
+// Tolerance is the largest error, in seconds, of Run.Output on pieces that are not
 // straight: 2^-40.
 var Tolerance = big.NewRat(1, 1<<40)
 
-// Output returns the first time in the run at which a moment of the source is
-// shown, or passed over by a jump: its begin or end for moments before or behind
-// it. Straight pieces are inverted exactly, others within Tolerance and never
-// too late.
+// Output returns the first time in the run at which the source time source is shown, or
+// passed by a jump. For a source time before or behind the run, it returns the run's
+// begin or end. It inverts straight pieces exactly, other pieces within Tolerance and
+// never too late.
 func (r *Run) Output(source *big.Rat) *big.Rat {
 	passed := func(v *big.Rat) bool { // v lies at or behind source
 		if r.Backward {
@@ -172,13 +171,13 @@ func (r *Run) Output(source *big.Rat) *big.Rat {
 	return new(big.Rat).Set(r.End)
 }
 
-// output inverts p, which begins before source and reaches it.
+// output inverts p, which begins before source and reaches source.
 func (p *piece) output(source *big.Rat, passed func(*big.Rat) bool) *big.Rat {
 	if len(p.c) == 2 {
 		x := new(big.Rat).Sub(source, p.c[0])
 		return x.Add(x.Quo(x, p.c[1]), p.begin)
 	}
-	// Halving with denominators that are powers of two keeps the numbers short.
+	// Halving with powers of two as denominators keeps the numbers short.
 	low, length := new(big.Rat), roundUp(new(big.Rat).Sub(p.end, p.begin))
 	for length.Cmp(Tolerance) > 0 {
 		length = new(big.Rat).Quo(length, big.NewRat(2, 1))
@@ -191,7 +190,7 @@ func (p *piece) output(source *big.Rat, passed func(*big.Rat) bool) *big.Rat {
 	return low.Add(low, p.begin)
 }
 
-// roundUp returns v, positive, rounded up to whole seconds.
+// roundUp rounds v, which is positive, up to whole seconds.
 func roundUp(v *big.Rat) *big.Rat {
 	n := new(big.Int).Add(v.Num(), v.Denom())
 	n.Sub(n, big.NewInt(1))

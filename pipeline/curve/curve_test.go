@@ -16,7 +16,7 @@ func rat(s string) *big.Rat {
 	return v
 }
 
-// timed makes keyframes of "source output shape", moving of "source speed shape".
+// timed makes keyframes from "source output shape", moving from "source speed shape".
 func timed(keys ...string) []Keyframe { return parse(keys, true) }
 
 func moving(keys ...string) []Keyframe { return parse(keys, false) }
@@ -61,8 +61,8 @@ func TestConstant(t *testing.T) {
 	}
 }
 
-// Values by hand: a cubic through output times, a speed that falls evenly, and
-// one that falls gently (3u^2 - 2u^3 integrates to u^3 - u^4/2).
+// The values are computed by hand: a cubic through output times, a speed that falls
+// evenly, and one that falls gently (3u^2 - 2u^3 integrates to u^3 - u^4/2).
 func TestKnownValues(t *testing.T) {
 	for _, c := range []struct {
 		keys         []Keyframe
@@ -125,7 +125,7 @@ func TestRampIsContinuous(t *testing.T) {
 	}
 }
 
-// speed is the derivative of p.
+// speed returns the derivative of p.
 func (p *piece) speed(output *big.Rat) *big.Rat {
 	x := new(big.Rat).Sub(output, p.begin)
 	v := new(big.Rat)
@@ -136,8 +136,8 @@ func (p *piece) speed(output *big.Rat) *big.Rat {
 	return v
 }
 
-// Smooth curves through random moments go through them, never overshoot, and
-// meet in speed; runs turn where the moments do, and invert.
+// Smooth curves through random keyframes pass through all of them, never overshoot, and
+// meet in speed; their runs turn at the keyframes that turn, and can be inverted.
 func TestSmoothIsMonotone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range 200 {
@@ -227,7 +227,7 @@ func TestRuns(t *testing.T) {
 			t.Errorf("%s: runs %s, want %s", describe(c.keys), s, c.want)
 		}
 	}
-	// A jump's moments are shown when it has passed them.
+	// The source times within a jump are shown at the jump.
 	r := mustNew(t, timed("0 0 hold", "1 1", "2 2")).Runs()[0]
 	if got := r.Output(rat("1/2")); got.Cmp(rat("1")) != 0 {
 		t.Errorf("a moment that is jumped over is passed at %s, want 1", got)

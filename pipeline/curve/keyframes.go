@@ -6,35 +6,37 @@ import (
 	"math/big"
 )
 
-// Shape is how a curve goes from one keyframe to the next.
+// Shape names the way of a curve from one keyframe to the next.
 type Shape string
 
-// The shapes.
+// These are the shapes of a curve between keyframes.
 const (
-	// Linear moves at one speed between output times; between speeds the speed
-	// changes evenly.
+	// Linear moves at one speed between output times; between two speeds, it changes
+	// the speed evenly.
 	Linear Shape = "linear"
-	// Smooth joins output times by monotone cubics; between speeds the change
-	// itself begins and ends gently.
+	// Smooth joins output times by monotone cubics; between two speeds, it begins and
+	// ends the change gently.
 	Smooth Shape = "smooth"
 	// Hold stands still until the next output time, or keeps the speed until the
 	// next keyframe.
 	Hold Shape = "hold"
 )
 
-// Keyframe is a moment of the source and when it is shown, or how fast the source
-// plays there: 1 for as it was shot, below 0 for backward. Either Output or Speed
-// is set, the same in all keyframes of a curve.
+// Keyframe ties a source time to an output time, or to a speed there: 1 for the speed
+// of recording, below 0 for backward. All keyframes of a curve set Output, or all set
+// Speed.
 type Keyframe struct {
 	Source        *big.Rat
 	Output, Speed *big.Rat
-	Shape         Shape // to the next keyframe
+	Shape         Shape // from this keyframe to the next
 }
 
-// MaxKeyframes bounds a curve: exact numbers grow with their count.
+// MaxKeyframes bounds a curve, because the exact numbers grow with the count of
+// keyframes.
 const MaxKeyframes = 256
 
-// New joins keyframes, at least two.
+// New joins 2 to MaxKeyframes keyframes in the order of the output. It returns an error
+// that names the keyframe if keys make no curve.
 func New(keys []Keyframe) (*Curve, error) {
 	switch {
 	case len(keys) < 2:
@@ -59,7 +61,7 @@ func New(keys []Keyframe) (*Curve, error) {
 	return fromSpeeds(keys)
 }
 
-// fromTimes joins moments by their output times.
+// fromTimes joins keyframes that have output times.
 func fromTimes(keys []Keyframe) (*Curve, error) {
 	if keys[0].Output.Sign() != 0 {
 		return nil, errors.New("keyframe 1: output times begin at 0")
@@ -85,7 +87,7 @@ func fromTimes(keys []Keyframe) (*Curve, error) {
 	return c, nil
 }
 
-// secant is the mean speed from keyframe i to the next, 0 on a hold.
+// secant returns the mean speed from keyframe i to the next, 0 on a hold.
 func secant(keys []Keyframe, i int) *big.Rat {
 	if keys[i].Shape == Hold {
 		return new(big.Rat)
@@ -94,11 +96,11 @@ func secant(keys []Keyframe, i int) *big.Rat {
 	return s.Quo(s, new(big.Rat).Sub(keys[i+1].Output, keys[i].Output))
 }
 
-// tangent is the speed at keyframe i on the side of interval own, which is
-// smooth: the mean of both sides' secants, or that of a neighbour that is not
-// smooth. It is at most three times either secant, so that the cubic stays
-// within the square of Fritsch and Carlson, "Monotone Piecewise Cubic
-// Interpolation", SIAM J. Numer. Anal. 17 (1980), section 3, and rational.
+// tangent returns the speed at keyframe i on the side of interval own, which is smooth.
+// It is the mean of the secants on both sides or, if the neighbour is not smooth, the
+// neighbour's secant. It is at most three times either secant, so that the cubic is
+// rational and stays within the square of Fritsch and Carlson, "Monotone Piecewise
+// Cubic Interpolation", SIAM J. Numer. Anal. 17 (1980), section 3.
 func tangent(keys []Keyframe, i, own int) *big.Rat {
 	s := secant(keys, own)
 	other := i - 1
@@ -121,7 +123,7 @@ func tangent(keys []Keyframe, i, own int) *big.Rat {
 	return nearer(t, new(big.Rat).Mul(s, big.NewRat(3, 1)))
 }
 
-// nearer returns which of two numbers of one sign is nearer to 0.
+// nearer returns the one of two numbers of equal sign that is nearer to 0.
 func nearer(a, b *big.Rat) *big.Rat {
 	if new(big.Rat).Abs(a).Cmp(new(big.Rat).Abs(b)) <= 0 {
 		return a
@@ -129,8 +131,8 @@ func nearer(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// hermite is the cubic from y, of mean speed s and speeds m0 and m1 at its ends,
-// over a length d.
+// hermite returns the cubic from y, of mean speed s and of speeds m0 and m1 at its
+// ends, over a length d.
 func hermite(y, s, m0, m1, d *big.Rat) []*big.Rat {
 	// c2 = (3s - 2m0 - m1) / d, c3 = (m0 + m1 - 2s) / d^2.
 	times := func(n int64, v *big.Rat) *big.Rat { return new(big.Rat).Mul(big.NewRat(n, 1), v) }
@@ -141,8 +143,8 @@ func hermite(y, s, m0, m1, d *big.Rat) []*big.Rat {
 	return []*big.Rat{y, m0, c2, c3}
 }
 
-// fromSpeeds joins moments by the speeds there, which change over the output's
-// time: a stretch between two speeds plays at their mean.
+// fromSpeeds joins keyframes that have speeds. A speed changes over the output's time,
+// so that the interval between two keyframes plays at the mean of their speeds.
 func fromSpeeds(keys []Keyframe) (*Curve, error) {
 	c := &Curve{}
 	begin := new(big.Rat)

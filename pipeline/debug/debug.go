@@ -16,20 +16,20 @@ import (
 	"retime/pipeline/fault"
 )
 
-// drawing is one file of the folder.
+// drawing is one picture of the folder.
 type drawing struct {
 	name, about string
 	picture     image.Image
 }
 
-// textName and dataName are the files that are no pictures.
+// textName and dataName are the files of the folder that are not pictures.
 const (
 	textName = "README.txt"
 	dataName = "numbers.json"
 )
 
-// Write draws d into files in dir, which is made where it does not exist. Files
-// that are there already are an error unless overwrite is set.
+// Write draws d into files in dir and creates dir if it does not exist. It fails with a
+// fault.CannotWrite error if one of the files exists and overwrite is not set.
 func Write(dir string, d *Dissection, overwrite bool) error {
 	drawings, err := pictures(d)
 	if err != nil {
@@ -81,22 +81,11 @@ func writePicture(name string, m image.Image) error {
 	return err
 }
 
-// numbers are what the folder says in figures.
+// numbers is the content of dataName: the places, the motion and the synthesis of the
+// frame. Its parts are embedded, so that the file is one flat object.
 type numbers struct {
-	At         float64             `json:"at"` // seconds of the input
-	First      float64             `json:"first"`
-	Second     float64             `json:"second"`
-	Phase      float64             `json:"phase"`
-	Width      int                 `json:"width"`
-	Height     int                 `json:"height"`
-	GridWidth  int                 `json:"grid_width"` // of the maps
-	GridHeight int                 `json:"grid_height"`
-	Confidence float64             `json:"confidence"`
-	Error      float64             `json:"error"` // grey levels
-	Holes      float64             `json:"holes"` // per cent
-	Lost       float64             `json:"lost"`  // per cent
-	CutScore   float64             `json:"cut_score"`
-	CutFrom    float64             `json:"cut_from"`
+	placeNumbers
+	motionNumbers
 	Method     pipeline.Method     `json:"method"`
 	Outer      int                 `json:"outer_frames"`
 	Inpainted  float64             `json:"inpainted"` // per cent of the luma samples
@@ -104,10 +93,32 @@ type numbers struct {
 	Hypotheses []hypothesisNumbers `json:"hypotheses"`
 }
 
+// placeNumbers locates the frame: times in seconds of the input, sizes in pixels.
+type placeNumbers struct {
+	At         float64 `json:"at"`
+	First      float64 `json:"first"`
+	Second     float64 `json:"second"`
+	Phase      float64 `json:"phase"`
+	Width      int     `json:"width"`
+	Height     int     `json:"height"`
+	GridWidth  int     `json:"grid_width"` // of the maps
+	GridHeight int     `json:"grid_height"`
+}
+
+// motionNumbers rates the motion between the two source frames.
+type motionNumbers struct {
+	Confidence float64 `json:"confidence"`
+	Error      float64 `json:"error"` // grey levels
+	Holes      float64 `json:"holes"` // per cent
+	Lost       float64 `json:"lost"`  // per cent
+	CutScore   float64 `json:"cut_score"`
+	CutFrom    float64 `json:"cut_from"`
+}
+
 type hypothesisNumbers struct {
 	Name  string  `json:"name"`
 	Color string  `json:"color"` // in hypotheses.png
-	Wins  float64 `json:"wins"`  // per cent of the grid where it has the largest share
+	Wins  float64 `json:"wins"`  // per cent of the grid on which it has the largest share
 	Share float64 `json:"share"` // per cent, mean over the grid
 	Cost  float64 `json:"cost"`  // grey levels, mean over the grid
 }
@@ -118,17 +129,21 @@ func newNumbers(d *Dissection) numbers {
 	second, _ := d.Second.At.Float64()
 	r := d.Record
 	n := numbers{
-		At: at, First: first, Second: second, Phase: r.Phase, Width: d.Made.Width, Height: d.Made.Height,
-		GridWidth: d.Confidence.Width, GridHeight: d.Confidence.Height,
-		Confidence: r.Confidence, Error: r.Error, Holes: r.Holes, Lost: r.Lost,
-		CutScore: d.Record.CutScore, CutFrom: d.CutFrom, Method: r.Method, Outer: d.Outer,
+		placeNumbers: placeNumbers{
+			At: at, First: first, Second: second, Phase: r.Phase, Width: d.Made.Width, Height: d.Made.Height,
+			GridWidth: d.Confidence.Width, GridHeight: d.Confidence.Height,
+		},
+		motionNumbers: motionNumbers{
+			Confidence: r.Confidence, Error: r.Error, Holes: r.Holes, Lost: r.Lost, CutScore: r.CutScore, CutFrom: d.CutFrom,
+		},
+		Method: r.Method, Outer: d.Outer,
 		Inpainted: percent(d.Inspection.Unseen.Pix), Overlay: percent(d.Inspection.Overlay.Pix),
 	}
 	n.Hypotheses = hypothesisShares(d)
 	return n
 }
 
-// percent is how many elements are not 0.
+// percent returns how many per cent of the values are not 0.
 func percent(values []uint8) float64 {
 	set := 0
 	for _, v := range values {
@@ -139,7 +154,7 @@ func percent(values []uint8) float64 {
 	return rounded(100 * float64(set) / float64(max(len(values), 1)))
 }
 
-// describe is the text that explains the folder.
+// describe returns the content of textName, which explains the folder.
 func describe(d *Dissection, drawings []drawing) string {
 	n := newNumbers(d)
 	var b strings.Builder

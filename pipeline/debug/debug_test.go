@@ -18,7 +18,8 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// clip is a pattern that moves 4 pixels right a frame, 10 frames a second.
+// clip makes a video of a pattern that moves 4 pixels to the right a frame, at 10
+// frames a second.
 func clip(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "clip.nut")
@@ -119,7 +120,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// The frame is the one that a conversion makes.
+// The dissected frame equals the frame of a conversion.
 func TestDissectionIsTheConversion(t *testing.T) {
 	input := clip(t)
 	for _, at := range []*big.Rat{big.NewRat(5, 100), big.NewRat(25, 100), big.NewRat(45, 100)} {

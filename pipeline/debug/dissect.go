@@ -15,31 +15,32 @@ import (
 	"retime/warp"
 )
 
-// Dissection is one made frame with all that it was made from. Its frames are
-// released by Release.
+// Dissection holds one synthesized frame with everything that went into it. Release
+// releases its frames.
 type Dissection struct {
 	Video         media.Video
-	At            *big.Rat // its moment, in seconds of the input
+	At            *big.Rat // seconds of the input
 	First, Second Neighbour
 	Made          *frame.Frame
 	Phase         warp.Phase
-	Record        pipeline.Record // its Sources do not count
-	Interval      warp.Interval   // what the synthesis was given
+	Record        pipeline.Record // its Sources are not numbers in the input
+	Interval      warp.Interval   // the input of the synthesis
 	Inspection    warp.Inspection
 	Confidence    frame.Image[uint8]    // on the guides' grid
-	Holes         [2]frame.Image[uint8] // of the flows from the first and the second frame, 255 there
-	CutFrom       float64               // the score from which nothing would be made
-	Outer         int                   // how many frames beyond the two were looked at, 0 to 2
+	Holes         [2]frame.Image[uint8] // of the flows from the first and the second frame: 255 in a hole
+	CutFrom       float64               // the score from which the synthesis would have made nothing
+	Outer         int                   // how many further frames it used, 0 to 2
 	frames        []*frame.Frame
 }
 
-// Neighbour is a source frame beside the made one, at a time in seconds of the input.
+// Neighbour is a source frame beside the synthesized one. At is in seconds of the
+// input.
 type Neighbour struct {
 	*frame.Frame
 	At *big.Rat
 }
 
-// Release lets go of the frames.
+// Release releases the frames.
 func (d *Dissection) Release() {
 	for _, f := range d.frames {
 		f.Release()
@@ -49,13 +50,13 @@ func (d *Dissection) Release() {
 	}
 }
 
-// seekBack is how long before the moment reading begins, in seconds, for two frames
-// to lie there.
+// seekBack is how many seconds before the wanted time reading begins, so that two
+// frames lie before it.
 const seekBack = 2
 
-// Dissect makes the frame of o.Input at a moment in seconds, in mode Project on the
-// CPU, even across a scene cut. A moment on which a source frame lies, or that lies
-// outside the input, is a fault.Usage error.
+// Dissect synthesizes the frame of o.Input at the time at, in seconds, in mode Project
+// on the CPU, even across a scene cut. It returns a fault.Usage error if a source frame
+// lies at that time, or if the time lies outside the input.
 func Dissect(ctx context.Context, o pipeline.Options, at *big.Rat) (*Dissection, error) {
 	d, err := dissect(ctx, o, at)
 	return d, pipeline.Cancelled(ctx, err)
@@ -92,8 +93,8 @@ func dissect(ctx context.Context, o pipeline.Options, at *big.Rat) (_ *Dissectio
 	if err != nil {
 		return nil, err
 	}
-	// One moment in each of the intervals: motion that is not straight shows in the
-	// outer ones.
+	// A time in each interval has its flow estimated: the outer intervals show how the
+	// motion bends.
 	var moments timeline.Given
 	target := 0
 	for i := 0; i+1 < len(d.frames); i++ {
@@ -127,8 +128,7 @@ func dissect(ctx context.Context, o pipeline.Options, at *big.Rat) (_ *Dissectio
 	return d, nil
 }
 
-// make makes a frame at each of the moments, and keeps the target with all that it is made
-// from.
+// make synthesizes a frame at each of the moments and keeps target with its input.
 func (d *Dissection) make(ctx context.Context, o *pipeline.Options, clock *timeline.Clock, moments timeline.Given, target int) error {
 	s, err := synth.NewObservedCPU(o.WarpParams(), func(in warp.Interval, phase warp.Phase, inside warp.Inspection) {
 		if in.A == d.First.Frame {
@@ -146,10 +146,10 @@ func (d *Dissection) make(ctx context.Context, o *pipeline.Options, clock *timel
 
 func seconds(t *big.Rat) string { return t.FloatString(3) + " s" }
 
-// read keeps the frames that the dissection needs, up to two on either side of its
-// moment, and returns which is the last before it.
+// read keeps up to two frames on either side of d.At and returns the index of the last
+// one before it.
 func (d *Dissection) read(r *media.Reader, clock *timeline.Clock, input string) (first int, err error) {
-	beyond := 0 // frames after the moment
+	beyond := 0 // frames after d.At
 	for beyond < 2 {
 		f, err := r.Read()
 		if errors.Is(err, io.EOF) || err != nil && fault.KindOf(err) == fault.BadData && beyond > 0 {
@@ -177,7 +177,7 @@ func (d *Dissection) read(r *media.Reader, clock *timeline.Clock, input string) 
 	return first, nil
 }
 
-// frameSource delivers frames that are there.
+// frameSource delivers frames from memory.
 type frameSource struct {
 	video  media.Video
 	frames []*frame.Frame
@@ -194,7 +194,7 @@ func (s *frameSource) Read() (*frame.Frame, error) {
 	return s.frames[s.next-1].Retain(), nil
 }
 
-// keeper keeps one of the frames that are written.
+// keeper is a sink that keeps one frame.
 type keeper struct {
 	d               *Dissection
 	target, written int

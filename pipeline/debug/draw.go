@@ -17,7 +17,7 @@ import (
 	"retime/warp"
 )
 
-// hues tell hypotheses and sources apart.
+// hues tells hypotheses and sources apart.
 var hues = []struct {
 	name string
 	color.RGBA
@@ -29,8 +29,8 @@ var hues = []struct {
 	{"pink", color.RGBA{240, 130, 190, 255}},
 }
 
-// hue is that of the i-th of n hypotheses: motions from flows come before the one
-// without motion, which is white.
+// hue returns the index of the colour of hypothesis i. The hypotheses with motion from
+// flows come before the one without motion, which is white.
 func hue(d *Dissection, i int) int {
 	flows := 2 * len(d.Interval.Flows)
 	if i >= flows {
@@ -68,7 +68,7 @@ func sources(d *Dissection) ([]drawing, error) {
 	return list, nil
 }
 
-// pictures draws everything.
+// pictures draws all pictures of the folder.
 func pictures(d *Dissection) ([]drawing, error) {
 	list, err := sources(d)
 	if err != nil {
@@ -97,7 +97,7 @@ func gray(m frame.Image[uint8]) image.Image {
 	return &image.Gray{Pix: m.Pix, Stride: m.Stride, Rect: image.Rect(0, 0, m.Width, m.Height)}
 }
 
-// static is the overlay mask, black where there is none.
+// static returns the overlay mask, which is black if there is no overlay.
 func static(d *Dissection) frame.Image[uint8] {
 	if m := d.Inspection.Overlay; m.Width > 0 {
 		return m
@@ -105,17 +105,17 @@ func static(d *Dissection) frame.Image[uint8] {
 	return frame.NewImage[uint8](d.Confidence.Width, d.Confidence.Height)
 }
 
-// key is a colour's meaning.
+// key gives a colour its meaning.
 type key struct {
 	color.RGBA
 	text string
 }
 
-// legend is the height of a line of keys.
+// legend is the height in pixels of a line of keys.
 const legend = 18
 
-// paint draws a picture with a key below it; at returns a pixel's colour, over the
-// dimmed picture that the motion was estimated on where its alpha is below 255.
+// paint draws a picture on the grid with a legend of keys below it. at returns the
+// colour of a pixel; if its alpha is below 255, the dimmed first guide shows through.
 func paint(d *Dissection, keys []key, at func(x, y int) color.RGBA) image.Image {
 	w, h := d.Confidence.Width, d.Confidence.Height
 	m := image.NewRGBA(image.Rect(0, 0, max(w, 360), h+legend*len(keys)))
@@ -138,7 +138,7 @@ func paint(d *Dissection, keys []key, at func(x, y int) color.RGBA) image.Image 
 	return m
 }
 
-// ground lets the picture show.
+// ground lets the guide show.
 var ground = color.RGBA{}
 
 func holes(d *Dissection) image.Image {
@@ -188,8 +188,8 @@ func winners(d *Dissection) image.Image {
 	})
 }
 
-// winner returns the hypothesis with the largest share at a pixel, its share and
-// that of all.
+// winner returns the hypothesis with the largest share at a pixel, that share and the
+// sum of all shares.
 func winner(guesses []warp.Guess, x, y int) (index int, share, all uint32) {
 	for i := range guesses {
 		w := uint32(guesses[i].Share.Row(y)[x])
@@ -201,7 +201,7 @@ func winner(guesses []warp.Guess, x, y int) (index int, share, all uint32) {
 	return index, share, all
 }
 
-// costWhite is the error in grey levels that is drawn white.
+// costWhite is the error, in grey levels, that costs draws white.
 const costWhite = 32
 
 func costs(guesses []warp.Guess) image.Image {
@@ -234,7 +234,7 @@ func shares(guesses []warp.Guess) image.Image {
 	return gray(m)
 }
 
-// hypothesisShares sums up the hypotheses.
+// hypothesisShares computes the means over the grid for each hypothesis.
 func hypothesisShares(d *Dissection) []hypothesisNumbers {
 	guesses := d.Inspection.Guesses
 	list := make([]hypothesisNumbers, len(guesses))

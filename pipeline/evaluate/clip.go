@@ -11,19 +11,19 @@ import (
 	"retime/pipeline/media"
 )
 
-// clip is the part of a video that is evaluated, as its first reading found it.
+// clip is the evaluated part of a video, as scan finds it.
 type clip struct {
 	o *Options
 	// video describes the kept frames as the methods see them: on the grid of a
-	// constant rate where there is one, else as the file has them.
+	// constant rate if they lie on one, else with the timestamps of the file.
 	video  media.Video
 	source media.Video // as the file states it
-	rate   *big.Rat    // frames per second; the mean where the rate varies
-	varies bool        // frames do not follow each other at rate
+	rate   *big.Rat    // frames per second; the mean if the rate varies
+	varies bool        // the distances of the frames are not all 1/rate
 	grid   bool        // all frames lie on the grid of video.Rate
 	frames []clipFrame
-	held   []int // the frames that are held out and have both neighbours
-	damage error // what ended the part early
+	held   []int // indices of the held-out frames that have both neighbours
+	damage error // the error that ended the part early, or nil
 }
 
 type clipFrame struct {
@@ -32,10 +32,10 @@ type clipFrame struct {
 	shot  int
 }
 
-// holds says whether frame i is held out.
+// holds reports whether frame i is held out.
 func (c *clip) holds(i int) bool { return i%c.o.Every == c.o.Every-1 }
 
-// scan reads the part once.
+// scan reads the part once, for its timestamps and its shots.
 func scan(ctx context.Context, o *Options) (*clip, error) {
 	reader, err := open(ctx, o)
 	if err != nil {
@@ -90,8 +90,8 @@ func open(ctx context.Context, o *Options) (*media.Reader, error) {
 	})
 }
 
-// settleTimes puts the frames on the grid of their rate where every timestamp
-// lies within a tick of it, so that coarse time bases favour no method.
+// settleTimes puts the frames on the grid of their rate if every timestamp lies within
+// a tick of it, so that a coarse time base favours no method.
 func (c *clip) settleTimes() {
 	first, last := c.frames[0].pts, c.frames[len(c.frames)-1].pts
 	length := new(big.Rat).Mul(c.source.TimeBase, big.NewRat(last-first, 1))
@@ -104,7 +104,7 @@ func (c *clip) settleTimes() {
 		return
 	}
 	stamps := make([]int64, len(c.frames))
-	step := new(big.Rat).Mul(rate, c.source.TimeBase) // of the grid per tick
+	step := new(big.Rat).Mul(rate, c.source.TimeBase) // steps of the grid per tick
 	for i, f := range c.frames {
 		at := new(big.Rat).Mul(step, big.NewRat(f.pts-first, 1))
 		stamps[i] = nearest(at)
@@ -127,29 +127,28 @@ func (c *clip) settleTimes() {
 	c.video.FirstPTS, c.video.StreamPTS = 0, 0
 }
 
-// maxGridRatio bounds how much finer than the frames the grid of a varying rate
-// may be.
+// maxGridRatio bounds the rate of the grid over the mean rate of the frames.
 const maxGridRatio = 2
 
-// nearest rounds x, which is not negative, to the nearest integer.
+// nearest rounds x, which is at least 0, to the nearest integer.
 func nearest(x *big.Rat) int64 {
 	v := new(big.Rat).Add(x, big.NewRat(1, 2))
 	return new(big.Int).Div(v.Num(), v.Denom()).Int64()
 }
 
-// since is the time of pts in seconds after the file's start.
+// since returns the time of pts in seconds after the file's start.
 func since(v media.Video, pts int64) *big.Rat {
 	t := new(big.Rat).Mul(v.TimeBase, big.NewRat(pts, 1))
 	return t.Sub(t, v.Start)
 }
 
-// seconds is the time of frame i after the file's start.
+// seconds returns the time of frame i in seconds after the file's start.
 func (c *clip) seconds(i int) float64 {
 	s, _ := since(c.source, c.frames[i].pts).Float64()
 	return s
 }
 
-// stamps are the times of the first n held-out frames.
+// stamps returns the timestamps of the first n held-out frames.
 func (c *clip) stamps(n int) []int64 {
 	s := make([]int64, n)
 	for k, i := range c.held[:n] {
@@ -158,11 +157,11 @@ func (c *clip) stamps(n int) []int64 {
 	return s
 }
 
-// acrossCut says whether a cut lies between the neighbours of frame i.
+// acrossCut reports whether a cut lies between the neighbours of frame i.
 func (c *clip) acrossCut(i int) bool { return c.frames[i-1].shot != c.frames[i+1].shot }
 
-// head reads the kept frames at the part's beginning, as many as hold count
-// frames between them and fit into limit bytes, but at least two.
+// head reads the first kept frames of the part: as many as enclose count held-out
+// frames and fit into limit bytes, but at least two. The caller releases them.
 func (c *clip) head(ctx context.Context, count, limit int) (kept []*frame.Frame, held int, err error) {
 	r, err := c.read(ctx)
 	if err != nil {

@@ -1,13 +1,13 @@
-// Package evaluate tells how well frames can be made on a clip of one's own, by
-// leaving some out: every n-th frame is held out, made again from its two
-// neighbours and compared with the truth. Several settings of retime and some
-// peers make the same frames, so that their figures can be set side by side.
+// Package evaluate measures how well frames can be synthesized on a clip: it holds out
+// every n-th frame, makes the frame again from its two neighbours and compares the
+// result with the truth. Several settings of retime and some peers make the same
+// frames, so that their figures can be compared.
 //
-// Around a held-out frame the gap between source frames is twice as long as in
-// use, so the figures are pessimistic.
+// The gap between the neighbours of a held-out frame is twice the gap in normal use, so
+// the figures are pessimistic.
 //
-// The clip is read once for each method and once before, and is never held in
-// memory: what is kept is a score for each frame, and pictures of the few worst.
+// Run reads the clip once for its timestamps and once for each method, and never holds
+// it in memory: it keeps a score for each frame, and pictures of the few worst.
 package evaluate
 
 import (
@@ -21,46 +21,45 @@ import (
 	"retime/pipeline/fault"
 )
 
-// Options say what Run evaluates. The zero value of a field means what its
-// comment says; Input must be set.
+// Options configure Run. Only Input must be set; each field states the meaning of its
+// zero value.
 type Options struct {
-	Input       string // file name; it is read several times
-	InputFormat string // container name; empty to tell from the file
+	Input       string // file name; Run reads the file several times
+	InputFormat string // container name; empty to detect the container
 
-	Settings []Setting // of retime, at least one; none for the balanced preset
+	Settings []Setting // of retime; empty for the balanced preset alone
 	Peers    []Peer    // to compare with
-	// Every holds out every n-th frame, from the n-th on; 0 for 2.
+	// Every holds out every n-th frame, from the n-th on; at least 2, or 0 for 2.
 	Every int
-	// From and To choose a part of the input, in seconds; nil for its start and
-	// end. MaxFrames ends it after so many frames, held-out ones included; 0 for
-	// all.
+	// From and To limit the part of the input, in seconds; nil for its start and end.
+	// MaxFrames ends the part after a number of frames, which includes the held-out
+	// ones; 0 for all.
 	From, To  *big.Rat
 	MaxFrames int
 
-	// Worst is how many of the frames that the first setting makes worst are
-	// shown, at most MaxWorst.
+	// Worst is the number of frames to show of those that the first setting makes
+	// worst, 0 to MaxWorst.
 	Worst int
-	// NoVIF leaves out visual information fidelity, which takes longest to
-	// measure.
+	// NoVIF leaves out visual information fidelity, the slowest measure.
 	NoVIF   bool
-	Threads int // worker threads; 0 for as many as there are processors
+	Threads int // worker threads, up to 1024; 0 for one per processor
 
-	// Dir is where report.html and report.json are written, made where it does
+	// Dir is the directory for report.html and report.json. Run creates it if it does
 	// not exist; empty to write nothing.
 	Dir       string
 	Overwrite bool // replace the reports in Dir
 
-	// Log receives warnings and details; nil for none.
+	// Log receives warnings and details; nil discards them.
 	Log *slog.Logger
-	// Progress is called after each frame that a method has made, by one goroutine
-	// at a time; nil for none.
+	// Progress is called after each frame that a method makes, never concurrently; nil
+	// for no calls.
 	Progress func(pipeline.Progress)
 }
 
 // MaxWorst bounds Options.Worst.
 const MaxWorst = 50
 
-// settle checks o and replaces what was left zero.
+// settle checks o and fills in the defaults.
 func (o *Options) settle() error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -95,10 +94,9 @@ func (o *Options) settle() error {
 
 func (o *Options) workers() frame.Workers { return frame.Workers{N: o.Threads} }
 
-// Run evaluates o.Input and writes the reports into o.Dir. Where damage ends the
-// input early, the report covers what comes before it and is returned and
-// written beside an error that says so. Errors carry a fault.Kind. Cancelling
-// ctx stops the run and writes no report.
+// Run evaluates o.Input and writes the reports into o.Dir. If damage ends the input
+// early, Run writes and returns the report on the frames before the damage, with an
+// error. Every error carries a fault.Kind. If ctx is cancelled, Run writes no report.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	report, err := run(ctx, o)
 	if err != nil && ctx.Err() != nil && report == nil {
@@ -129,7 +127,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer e.close()
-	// Timing comes first: it takes the short way to errors in any method.
+	// Timing comes first, because it meets the errors of any method soonest.
 	if err := e.timeAll(ctx); err != nil {
 		return nil, err
 	}

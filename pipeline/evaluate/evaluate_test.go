@@ -22,7 +22,7 @@ import (
 	"retime/warp"
 )
 
-// writeScene makes a YUV4MPEG2 file of the test scene.
+// writeScene writes the test scene as a YUV4MPEG2 file.
 func writeScene(t testing.TB, width, height, frames, rate int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "scene.y4m")
@@ -32,8 +32,8 @@ func writeScene(t testing.TB, width, height, frames, rate int) string {
 	return name
 }
 
-// writeCut makes a YUV4MPEG2 file of the test scene at 24 frames per second,
-// whose brightness is turned over from frame cut on.
+// writeCut writes the test scene as a YUV4MPEG2 file at 24 frames per second, with
+// inverted brightness from frame cut on.
 func writeCut(t testing.TB, width, height, frames, cut int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "cut.y4m")
@@ -81,7 +81,7 @@ func mustRun(t testing.TB, o Options) *Report {
 	return r
 }
 
-// quick are options whose one setting is a blend, which is quick.
+// quick returns options with one setting, a blend, which is quick.
 func quick(input string) Options {
 	return Options{Input: input, Settings: []Setting{{Name: "quick", Convert: pipeline.Options{Synthesis: pipeline.Synthesis{Mode: warp.Blend}}}}, NoVIF: true}
 }
@@ -91,7 +91,7 @@ func TestHeldOutFrames(t *testing.T) {
 	for _, c := range []struct {
 		set   func(*Options)
 		want  []int
-		times float64 // of the first
+		times float64 // relative to the first
 	}{
 		{func(*Options) {}, []int{1, 3, 5, 7, 9}, 1. / 24},
 		{func(o *Options) { o.Every = 3 }, []int{2, 5, 8}, 2. / 24},
@@ -119,7 +119,7 @@ func TestHeldOutFrames(t *testing.T) {
 	}
 }
 
-// The figures are those that FFmpeg's filters give for the same pairs of frames.
+// The figures equal the ones that FFmpeg's filters give for the same pairs of frames.
 func TestFiguresAreFFmpegs(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, format string }{
@@ -225,8 +225,7 @@ func TestMethodsCompare(t *testing.T) {
 	}
 }
 
-// A still clip is made without error by every method, minterpolate's end
-// included.
+// Every method makes a still clip without error, minterpolate even at the end.
 func TestStillClip(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "still.mkv")
 	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24:d=0.05", "-vf", "loop=loop=8:size=1,setpts=N/24/TB", "-r", "24", "-c:v", "ffv1", "-pix_fmt", "yuv420p", clip)
@@ -263,7 +262,7 @@ func TestStillClip(t *testing.T) {
 
 func TestShots(t *testing.T) {
 	for _, c := range []struct {
-		cut    int // the first frame after it
+		cut    int // index of the first frame after the cut
 		across []int
 		held   []int // of each shot
 	}{{6, []int{5}, []int{3, 2}}, {7, []int{7}, []int{3, 2}}, {100, nil, []int{5}}} {
@@ -292,7 +291,7 @@ func TestShots(t *testing.T) {
 	}
 }
 
-// retime's own judgement of each frame is in the report.
+// The report holds retime's own confidence in each frame.
 func TestConfidence(t *testing.T) {
 	o := Options{Input: writeCut(t, 160, 96, 11, 6), NoVIF: true, Peers: []Peer{{Name: "blend", Method: Blend}}}
 	r := mustRun(t, o)
@@ -326,7 +325,7 @@ func TestVariableRate(t *testing.T) {
 			t.Errorf("frame %d at %f s, want %f", f.Index, f.Time, want)
 		}
 	}
-	// Made half-way between its neighbours, no frame would come near the truth.
+	// Frames made half-way between their neighbours would all miss the truth.
 	for _, m := range r.Methods[:2] {
 		if m.Total.PSNRY < 27 {
 			t.Errorf("%s: %.2f dB", m.Name, m.Total.PSNRY)

@@ -14,7 +14,7 @@ import (
 	"retime/pipeline/media/pixel"
 )
 
-// evaluation is one run.
+// evaluation is the state of one Run.
 type evaluation struct {
 	o       *Options
 	clip    *clip
@@ -23,9 +23,9 @@ type evaluation struct {
 	gallery *gallery
 
 	timings []timing
-	scores  [][]Score           // of each method, for each held-out frame
-	records [][]pipeline.Record // the same, of methods that record
-	done    int64               // frames made, for progress
+	scores  [][]Score           // by method and held-out frame
+	records [][]pipeline.Record // likewise, for the methods that record
+	done    int64               // frames made so far, for progress
 	total   int64
 }
 
@@ -57,14 +57,14 @@ func (e *evaluation) progress() {
 }
 
 const (
-	// timedFrames is how many frames each method makes against the clock, and
-	// timedBytes the memory that their neighbours may take.
+	// timedFrames is the number of frames that each method makes against the clock;
+	// timedBytes bounds the memory of their neighbours.
 	timedFrames = 16
 	timedBytes  = 128 << 20
 )
 
-// timing is how long a method took for some frames that were decoded before,
-// with nothing compared.
+// timing is the time in which a method made frames whose neighbours were decoded in
+// advance, without comparing the results.
 type timing struct {
 	frames  int
 	elapsed time.Duration
@@ -93,12 +93,12 @@ func (e *evaluation) timeAll(ctx context.Context) error {
 	return nil
 }
 
-// named says which method err is about.
+// named adds the method to err.
 func (e *evaluation) named(m method, err error) error {
 	return fault.New(fault.KindOf(err), "%s %q: %w", m.kind, m.name, err)
 }
 
-// replay is a pipeline.Source of frames in memory.
+// replay is a pipeline.Source that delivers frames from memory.
 type replay struct {
 	video  media.Video
 	frames []*frame.Frame
@@ -115,7 +115,7 @@ func (r *replay) Read() (*frame.Frame, error) {
 	return f, nil
 }
 
-// timedSink is a pipeline.Sink that only counts.
+// timedSink is a pipeline.Sink that counts frames and drops them.
 type timedSink struct {
 	frames   int
 	progress func()
@@ -143,8 +143,8 @@ func (e *evaluation) tryAll(ctx context.Context) error {
 	return nil
 }
 
-// trial is one method's pass over the clip. It is the pipeline.Sink that
-// compares what is made with the truth.
+// trial is one method's pass over the clip. As a pipeline.Sink, it compares the frames
+// that the method makes with the truth.
 type trial struct {
 	e       *evaluation
 	method  int
@@ -171,7 +171,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 // NewFrame returns a frame for a method to fill in.
 func (*trial) NewFrame(like *frame.Frame) (*frame.Frame, error) { return pixel.NewFrame(like) }
 
-// WriteFrame compares the next held-out frame with what was made for it.
+// WriteFrame compares a made frame with the next held-out frame.
 func (t *trial) WriteFrame(made *frame.Frame, _, _ *big.Rat) error {
 	h, err := t.reading.take()
 	if err != nil {
@@ -190,10 +190,10 @@ func (t *trial) WriteFrame(made *frame.Frame, _, _ *big.Rat) error {
 	return nil
 }
 
-// record notes how the last frame came about.
+// record keeps the record of the last frame.
 func (t *trial) record(r pipeline.Record) { t.records = append(t.records, r) }
 
-// show draws the frame where it is among the worst of the first method.
+// show draws the frame if it is among the worst of the first method.
 func (t *trial) show(h heldOut, made *frame.Frame, score Score) error {
 	g, k := t.e.gallery, len(t.scores)
 	var x *exhibit

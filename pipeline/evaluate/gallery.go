@@ -11,21 +11,21 @@ import (
 type gallery struct {
 	size     int
 	exhibits []*exhibit // the worst first
-	painter  *painter   // nil where size is 0
+	painter  *painter   // nil if size is 0
 }
 
-// exhibit is a held-out frame on show.
+// exhibit is a held-out frame with the pictures that the methods made of it.
 type exhibit struct {
-	held  int // its place among the held-out frames
+	held  int // index among the held-out frames
 	mse   float64
 	truth []byte // JPEG
 	views []view // by method
 }
 
-// spacing is how many held-out frames two exhibits lie apart at least: bad
-// frames come in runs, of which one is enough. While frames come in, the worst
-// of every so many is a candidate, and candidates times as many as will be
-// shown are kept.
+// spacing is the least distance of two exhibits, in held-out frames: bad frames come in
+// groups, and one of a group is enough. While frames come in, the gallery keeps the
+// worst of every spacing frames as a candidate, up to candidates times the wanted
+// number.
 const (
 	spacing    = 4
 	candidates = 2
@@ -47,7 +47,7 @@ func (g *gallery) close() {
 	}
 }
 
-// wants says whether frame k is a candidate.
+// wants reports whether frame k is a candidate.
 func (g *gallery) wants(k int, mse float64) bool {
 	if g.size == 0 {
 		return false
@@ -60,7 +60,7 @@ func (g *gallery) wants(k int, mse float64) bool {
 	return len(g.exhibits) < candidates*g.size || g.exhibits[len(g.exhibits)-1].mse < mse
 }
 
-// hang adds x, which is wanted, in place of its neighbour or of the least.
+// hang adds x, a candidate, in place of its neighbour or of the least bad exhibit.
 func (g *gallery) hang(x *exhibit) {
 	g.exhibits = slices.DeleteFunc(g.exhibits, func(y *exhibit) bool { return y.held/spacing == x.held/spacing })
 	if len(g.exhibits) == candidates*g.size {
@@ -70,7 +70,7 @@ func (g *gallery) hang(x *exhibit) {
 	slices.SortStableFunc(g.exhibits, func(a, b *exhibit) int { return cmp.Compare(b.mse, a.mse) })
 }
 
-// settle leaves those to show: no two of them closer than spacing.
+// settle drops the exhibits that are closer to a worse one than spacing, or too many.
 func (g *gallery) settle() {
 	var kept []*exhibit
 	for _, x := range g.exhibits {
@@ -82,7 +82,7 @@ func (g *gallery) settle() {
 	g.exhibits = kept
 }
 
-// find returns the exhibit of frame k, or nil.
+// find returns the exhibit of held-out frame k, or nil.
 func (g *gallery) find(k int) *exhibit {
 	for _, x := range g.exhibits {
 		if x.held == k {

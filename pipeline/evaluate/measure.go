@@ -7,17 +7,17 @@ import (
 	"retime/frame"
 )
 
-// Score compares a made frame with the truth. The first plane is luma, or green
-// where the clip is RGB.
+// Score compares a made frame with the truth. Its first plane is luma, or green if the
+// clip is RGB.
 type Score struct {
-	// MSEY and MSE are the mean squared errors of the first plane and of the
-	// samples of all planes, in the samples' own units.
+	// MSEY and MSE are the mean squared errors of the first plane and of the samples of
+	// all planes, in squared sample values.
 	MSEY, MSE float64
-	// SSIMY and SSIM are the structural similarity of the first plane and of all
-	// planes, weighted by their size, up to 1.
+	// SSIMY and SSIM are the structural similarities, at most 1, of the first plane and
+	// of all planes weighted by their sizes.
 	SSIMY, SSIM float64
-	// VIF is the visual information fidelity of the first plane, NaN where it is
-	// not measured.
+	// VIF is the visual information fidelity of the first plane; NaN if it was not
+	// measured.
 	VIF float64
 }
 
@@ -25,7 +25,7 @@ type Score struct {
 type meter struct {
 	workers frame.Workers
 	ssim    ssim
-	vif     *vif // nil to leave it out
+	vif     *vif // nil for scores without VIF
 }
 
 func (m *meter) score(truth, made *frame.Frame) (Score, error) {
@@ -64,7 +64,7 @@ func (m *meter) close() {
 	}
 }
 
-// squaredError is the exact sum of squared differences.
+// squaredError returns the exact sum of squared differences.
 func squaredError[T frame.Sample](w frame.Workers, a, b frame.Image[T]) uint64 {
 	var total atomic.Uint64
 	w.Rows(a.Height, func(y0, y1 int) {
@@ -82,7 +82,7 @@ func squaredError[T frame.Sample](w frame.Workers, a, b frame.Image[T]) uint64 {
 	return total.Load()
 }
 
-// psnr is the peak signal-to-noise ratio in dB, infinite where nothing differs.
+// psnr returns the peak signal-to-noise ratio in dB; infinite if mse is 0.
 func psnr(mse float64, peak int) Decibel {
 	return Decibel(10 * math.Log10(float64(peak)*float64(peak)/mse))
 }

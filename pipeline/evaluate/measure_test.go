@@ -9,7 +9,7 @@ import (
 	"retime/frame"
 )
 
-// noisy returns an image with a stride wider than its rows.
+// noisy returns an image of noise whose stride is wider than its rows.
 func noisy[T frame.Sample](width, height, peak int, seed uint64) frame.Image[T] {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	m := frame.Image[T]{Width: width, Height: height, Stride: width + 3, Pix: make([]T, (width+3)*height)}

@@ -9,37 +9,38 @@ import (
 	"retime/warp"
 )
 
-// Setting is a way in which retime makes frames.
+// Setting is a set of options with which retime makes frames.
 type Setting struct {
 	Name string
-	// Convert holds the options; those that pipeline.Convert heeds count.
+	// Convert holds the options, of which those that pipeline.Convert heeds matter.
 	Convert pipeline.Options
-	// Values are the options by the names that the report shows.
+	// Values shows the options in the report, by name.
 	Values map[string]string
 }
 
-// Peer is another way to make frames: Blend and Nearest as pipeline does, or
-// FFmpeg's minterpolate filter.
+// Peer is another way to make frames: Blend or Nearest of package pipeline, or FFmpeg's
+// minterpolate filter.
 type Peer struct {
-	Name   string // of the report's column
+	Name   string // in the report
 	Method PeerMethod
-	// Filter holds options of minterpolate in FFmpeg's notation, such as
+	// Filter holds options for minterpolate in FFmpeg's notation, such as
 	// "mc_mode=aobmc:vsbmc=1"; empty for the filter's defaults.
 	Filter string
 }
 
-// PeerMethod names what a peer does.
+// PeerMethod names the method of a Peer.
 type PeerMethod string
 
-// The peers' methods.
+// These are the methods of peers.
 const (
 	Blend        PeerMethod = "blend"
 	Nearest      PeerMethod = "nearest"
 	Minterpolate PeerMethod = "minterpolate"
 )
 
-// ParsePeer reads a peer's method, for minterpolate with options behind an
-// equals sign. What is read is the peer's name.
+// ParsePeer reads a method, which becomes the peer's name: blend, nearest, or
+// minterpolate with options of the filter behind an equals sign. It returns a
+// fault.Usage error for anything else.
 func ParsePeer(s string) (Peer, error) {
 	name, options, given := strings.Cut(s, "=")
 	method := PeerMethod(name)
@@ -52,7 +53,7 @@ func ParsePeer(s string) (Peer, error) {
 	return Peer{Name: s, Method: method, Filter: options}, nil
 }
 
-// kind tells retime's settings from the peers.
+// kind distinguishes the settings of retime from the peers.
 type kind string
 
 const (
@@ -60,18 +61,18 @@ const (
 	kindPeer   kind = "peer"
 )
 
-// maker writes one frame to sink for each of the timestamps.
+// maker writes one frame to sink for each timestamp.
 type maker interface {
 	make(ctx context.Context, source pipeline.Source, sink pipeline.Sink, timestamps []int64) error
 }
 
-// method makes the held-out frames in one way.
+// method is a named way to make the held-out frames.
 type method struct {
 	name   string
 	kind   kind
 	values map[string]string
 	maker  maker
-	flow   *pipeline.Options // of a method that estimates optical flow
+	flow   *pipeline.Options // nil if the method uses no optical flow
 }
 
 func (o *Options) methods() ([]method, error) {
@@ -111,7 +112,7 @@ func (o *Options) methods() ([]method, error) {
 	return methods, nil
 }
 
-// convert fills in what holds for all of a run.
+// convert adds the options that all methods of a run share.
 func (o *Options) convert(p pipeline.Options) pipeline.Options {
 	p.Input.File, p.Hooks.Log, p.Hooks.Progress, p.Hooks.Record = o.Input, o.Log, nil, nil
 	if p.Compute.Threads == 0 {
@@ -120,10 +121,10 @@ func (o *Options) convert(p pipeline.Options) pipeline.Options {
 	return p
 }
 
-// conversion makes frames with the pipeline.
+// conversion makes frames with pipeline.Convert.
 type conversion struct{ options pipeline.Options }
 
-// recorder is a sink that wants to know how each frame came about.
+// recorder is a sink that keeps the records of the frames.
 type recorder interface{ record(pipeline.Record) }
 
 func (c conversion) make(ctx context.Context, source pipeline.Source, sink pipeline.Sink, timestamps []int64) error {

@@ -19,8 +19,8 @@ type minterpolate struct {
 	threads int
 }
 
-// padding is how many clones of the last frame follow it at most: the filter
-// looks ahead and would lose the end.
+// padding is the largest number of clones of the last frame to send after it: the
+// filter looks ahead and would lose the end.
 const padding = 3
 
 func (m minterpolate) make(ctx context.Context, source pipeline.Source, sink pipeline.Sink, timestamps []int64) error {
@@ -67,8 +67,8 @@ func (m minterpolate) make(ctx context.Context, source pipeline.Source, sink pip
 	return pick.finish(filter)
 }
 
-// graph converts to the clip's rate and back to its sample format, which the
-// filter's eight bits may not hold.
+// graph returns a filter graph that interpolates to the clip's rate and converts back
+// to the clip's sample format, because minterpolate's eight bits may be fewer.
 func (m minterpolate) graph(v media.Video) string {
 	options := "fps=" + v.Average.RatString()
 	if m.options != "" {
@@ -77,16 +77,16 @@ func (m minterpolate) graph(v media.Video) string {
 	return fmt.Sprintf("[in0]minterpolate=%s,format=%s[out]", options, v.Format.Name)
 }
 
-// picker hands a sink the frame nearest to each of some times.
+// picker writes to a sink, for each of some times, the frame nearest to it.
 type picker struct {
 	sink  pipeline.Sink
 	times []int64
 	base  *big.Rat // units of times per unit of the frames' PTS
 	last  *frame.Frame
-	at    *big.Rat // time of last
+	at    *big.Rat // time of last, in units of times
 }
 
-// through sends f through filter and takes what is ready.
+// through sends f through filter and takes the frames that are ready.
 func (p *picker) through(filter *media.Filter, f *frame.Frame, pts int64) error {
 	if err := filter.Send(0, f, pts); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (p *picker) drain(filter *media.Filter) error {
 	}
 }
 
-// take settles the times up to f, which it takes over.
+// take writes a frame for each time up to f's. It takes over f.
 func (p *picker) take(f *frame.Frame) error {
 	at := new(big.Rat).Mul(p.base, big.NewRat(f.PTS, 1))
 	for len(p.times) > 0 {
@@ -131,7 +131,7 @@ func (p *picker) take(f *frame.Frame) error {
 	return nil
 }
 
-// finish ends filter's input and settles the times that are left.
+// finish ends filter's input and writes a frame for each remaining time.
 func (p *picker) finish(filter *media.Filter) error {
 	if len(p.times) == 0 {
 		return nil

@@ -11,19 +11,19 @@ import (
 	"retime/pipeline/fault"
 )
 
-// The files of a report.
+// These are the files of a report.
 const (
 	pageName = "report.html"
 	dataName = "report.json"
 )
 
-// output is the directory that reports go to; the zero value takes none.
+// output is the directory for the reports; its zero value writes nothing.
 type output struct {
 	dir   string
-	fresh bool // dir was made here
+	fresh bool // newOutput made dir
 }
 
-// newOutput checks, before any work is done, that dir can take a report.
+// newOutput makes sure, before the work begins, that dir can take a report.
 func newOutput(dir string, overwrite bool) (output, error) {
 	if dir == "" {
 		return output{}, nil
@@ -50,14 +50,14 @@ func newOutput(dir string, overwrite bool) (output, error) {
 	return o, nil
 }
 
-// abandon removes the directory where it was made for nothing.
+// abandon removes the directory if newOutput made it and it is empty.
 func (o output) abandon() {
 	if o.fresh {
-		os.Remove(o.dir) // keeps one that holds anything
+		os.Remove(o.dir) // fails if the directory holds anything
 	}
 }
 
-// write writes both files, each under a temporary name until it is whole.
+// write writes both files atomically.
 func (o output) write(r *Report) error {
 	if o.dir == "" {
 		return nil

@@ -44,11 +44,10 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	},
 }).Parse(pageHTML))
 
-// colours is how many the page has for methods.
+// colours is the number of colours that the page has for methods.
 const colours = 8
 
-// figure prints v; where nothing differs it is infinite, where nothing was
-// measured it is no number.
+// figure formats v for the page: NaN means that it was not measured.
 func figure(v float64, decimals int) string {
 	switch {
 	case math.IsNaN(v):
@@ -67,17 +66,17 @@ func describeValues(values map[string]string) string {
 	return strings.Join(parts, ", ")
 }
 
-// pageData is what the page is filled with.
+// pageData fills in the template of the page.
 type pageData struct {
 	*Report
 	Best           columns
-	Cuts           int // frames across a cut
+	Cuts           int // held-out frames across a cut
 	CSS            template.CSS
 	JS             template.JS
 	Data, Pictures template.JS
 }
 
-// columns are the best figures among the methods.
+// columns holds the best value of each column of the table.
 type columns struct {
 	PSNRY, PSNR, Within, Min Decibel
 	SSIMY, SSIM, VIF         Ratio
@@ -96,7 +95,7 @@ func (r *Report) best() columns {
 	return c
 }
 
-// pictures are an exhibit's, in base64.
+// pictures holds the JPEG files of an exhibit.
 type pictures struct {
 	Truth []byte         `json:"truth"`
 	Views []viewPictures `json:"views"`
@@ -109,7 +108,7 @@ type viewPictures struct {
 	Longest float64 `json:"longest,omitempty"`
 }
 
-// WriteHTML writes the report as one page that needs nothing else.
+// WriteHTML writes the report as one page that loads no other file.
 func (r *Report) WriteHTML(w io.Writer) error {
 	shown := make([]pictures, len(r.exhibits))
 	for i, x := range r.exhibits {

@@ -20,8 +20,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// browser opens a page in headless Chromium and fails the test for every error
-// on its console and every request that leaves the machine.
+// browser opens a page in headless Chromium. It fails the test for every error on the
+// console and every request that leaves the machine.
 func browser(t *testing.T, page string) context.Context {
 	t.Helper()
 	var path string
@@ -38,7 +38,7 @@ func browser(t *testing.T, page string) context.Context {
 		chromedp.WindowSize(1200, 1000), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)
-	// chromedp knows fewer events than the browser has, and would say so.
+	// chromedp complains of events that it does not know.
 	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 6*time.Minute)
@@ -109,7 +109,7 @@ func TestPageInBrowser(t *testing.T) {
 			t.Fatalf("%d curves, want 3 measures of 3 methods and a confidence", len(curves))
 		}
 		for _, c := range curves {
-			// Two shots, so two runs; as many points as frames.
+			// Two shots make two runs of the line, with as many points as frames.
 			if m, l := strings.Count(c.Path, "M"), strings.Count(c.Path, "L"); m != 2 || m+l != len(report.Frames) || strings.Contains(c.Path, "NaN") {
 				t.Errorf("%s: %d runs of %d points: %q", c.Measure, m, m+l, c.Path)
 			}
@@ -223,8 +223,7 @@ func TestPageInBrowser(t *testing.T) {
 	})
 }
 
-// Without pictures, peers or VIF, and with names that are markup, the page
-// still stands.
+// The page works without pictures, peers or VIF, and with names that are markup.
 func TestPageOfLittle(t *testing.T) {
 	dir := t.TempDir()
 	const name = `</script><b>&"'`

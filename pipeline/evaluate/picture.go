@@ -15,26 +15,26 @@ import (
 	"retime/warp"
 )
 
-// painter turns frames into pictures to look at, at most maxWidth wide, errors
-// at most maxErrorWidth.
+// painter draws frames as pictures at most maxWidth wide, and errors as pictures at
+// most maxErrorWidth wide.
 type painter struct {
 	filter *media.Filter
 	frames int64
 	errors image.Rectangle
 }
 
-// view is what a method made of a frame, as JPEG.
+// view holds the JPEG pictures of one method's frame.
 type view struct {
 	made, err []byte
-	flow      []byte  // nil where the method uses none
-	longest   float64 // pixels of motion that the flow's full colour stands for
+	flow      []byte  // nil if the method uses no flow
+	longest   float64 // length of the motion in full colour, in pixels of the frame
 }
 
 const (
 	maxWidth       = 1280
 	maxErrorWidth  = 640
 	pictureQuality = 85
-	// errorGain is how much brighter an error is shown than it is.
+	// errorGain multiplies the brightness of an error.
 	errorGain = 4
 )
 
@@ -47,7 +47,7 @@ func newPainter(v media.Video, threads int) (*painter, error) {
 	return p, err
 }
 
-// fit is the size of v's pictures at most so wide.
+// fit returns the size of v's pictures, at most width wide.
 func fit(v media.Video, width int) image.Rectangle {
 	if v.Width <= width {
 		return image.Rect(0, 0, v.Width, v.Height)
@@ -57,7 +57,7 @@ func fit(v media.Video, width int) image.Rectangle {
 
 func (p *painter) close() { p.filter.Close() }
 
-// jpeg draws f in colour.
+// jpeg returns f in colour as JPEG.
 func (p *painter) jpeg(f *frame.Frame) ([]byte, error) {
 	if err := p.filter.Send(0, f, p.frames); err != nil {
 		return nil, err
@@ -77,8 +77,8 @@ func encode(m image.Image) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// view draws what was made of h, its error, and the flow that options estimate
-// between its neighbours, nil for none.
+// view draws the frame made for h, its error and, if options is not nil, the flow that
+// options estimate between h's neighbours.
 func (p *painter) view(h heldOut, made *frame.Frame, options *pipeline.Options) (v view, err error) {
 	if v.made, err = p.jpeg(made); err != nil {
 		return v, err
@@ -96,8 +96,8 @@ func (p *painter) view(h heldOut, made *frame.Frame, options *pipeline.Options) 
 	return v, err
 }
 
-// drawError draws the mean absolute difference of brightness over each element
-// of a picture that is at most as large.
+// drawError draws the mean absolute difference of brightness in each pixel of a picture
+// of the given size, which is at most the size of a and b.
 func drawError(a, b frame.Image[uint8], size image.Rectangle) image.Image {
 	m := image.NewPaletted(size, heat)
 	width, height := size.Dx(), size.Dy()
@@ -120,7 +120,7 @@ func drawError(a, b frame.Image[uint8], size image.Rectangle) image.Image {
 	return m
 }
 
-// heat runs from black over violet and orange to white, ever brighter.
+// heat is the palette of errors, brighter from black over violet and orange to white.
 var heat = func() color.Palette {
 	stops := []color.RGBA{{0, 0, 0, 255}, {74, 12, 107, 255}, {187, 55, 84, 255}, {249, 142, 9, 255}, {255, 255, 230, 255}}
 	p := make(color.Palette, 256)

@@ -71,7 +71,7 @@ func TestErrorPicture(t *testing.T) {
 			}
 		}
 	}
-	// Drawn smaller, an element is the mean over the samples it covers.
+	// In a smaller picture, a pixel is the mean of the samples that it covers.
 	b = frame.NewImage[uint8](8, 4)
 	b.Row(1)[2] = 80
 	small := drawError(frame.NewImage[uint8](8, 4), b, image.Rect(0, 0, 2, 1)).(*image.Paletted)
@@ -92,8 +92,8 @@ func TestHeatBrightens(t *testing.T) {
 	}
 }
 
-// The gallery shows the worst frames, one of each neighbourhood, whatever the
-// order that they come in.
+// The gallery shows the worst frames, one of each neighbourhood, in whatever order they
+// come in.
 func TestGallery(t *testing.T) {
 	for _, c := range []struct {
 		size int

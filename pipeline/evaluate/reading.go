@@ -11,14 +11,13 @@ import (
 	"retime/pipeline/media"
 )
 
-// reading is one pass over the clip. As a pipeline.Source it delivers the kept
-// frames; the held-out ones wait in a queue until they are asked for. Read and
-// take may be called by different goroutines.
+// reading is one pass over the clip. As a pipeline.Source it delivers the kept frames;
+// it queues the held-out ones for take. Different goroutines may call Read and take.
 type reading struct {
 	clip   *clip
 	reader *media.Reader
-	next   int // frame to be read
-	passed int // held-out frames that have both neighbours
+	next   int // index of the next frame to read
+	passed int // held-out frames passed whose neighbours both exist
 
 	mu    sync.Mutex
 	last  *frame.Frame // the newest kept frame
@@ -51,7 +50,7 @@ func (c *clip) read(ctx context.Context) (*reading, error) {
 // Video describes the kept frames.
 func (r *reading) Video() media.Video { return r.clip.video }
 
-// Read returns the next kept frame, its PTS on the clip's grid.
+// Read returns the next kept frame, with its PTS in the time base of Video.
 func (r *reading) Read() (*frame.Frame, error) {
 	for r.next < len(r.clip.frames) {
 		f, err := r.reader.Read()
@@ -78,7 +77,8 @@ func (r *reading) Read() (*frame.Frame, error) {
 	return nil, io.EOF
 }
 
-// sort keeps f or holds it out. A kept frame is the caller's too.
+// sort keeps f or queues it as held out. If it keeps f, the caller keeps a reference,
+// too.
 func (r *reading) sort(i int, f *frame.Frame) (kept bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,8 +99,8 @@ func (r *reading) sort(i int, f *frame.Frame) (kept bool) {
 	return true
 }
 
-// take returns the earliest frame held out and not yet taken, whose neighbours
-// have both been read. The caller releases it.
+// take removes the earliest held-out frame from the queue. It fails if one of the
+// frame's neighbours has not been read. The caller releases the frames.
 func (r *reading) take() (heldOut, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +112,7 @@ func (r *reading) take() (heldOut, error) {
 	return h, nil
 }
 
-// close ends the pass and releases what was not taken.
+// close ends the pass and releases the frames that it still holds.
 func (r *reading) close() {
 	for _, h := range r.queue {
 		h.release()

@@ -13,45 +13,46 @@ import (
 	"retime/pipeline"
 )
 
-// Schema is the version of report.json, which docs/evaluate.md describes.
+// Schema is the version of the format of report.json, which docs/evaluate.md describes.
 const Schema = 1
 
-// Report is what an evaluation found. It is written as report.json by
-// WriteJSON and as report.html, with pictures, by WriteHTML.
+// Report is the result of an evaluation. WriteJSON writes it as report.json, WriteHTML
+// as report.html with pictures.
 type Report struct {
 	Schema  int      `json:"schema"`
-	Made    string   `json:"made"` // when, in UTC, RFC 3339
+	Made    string   `json:"made"` // in UTC, as in RFC 3339
 	Note    string   `json:"note"`
-	Verdict []string `json:"verdict"` // in words, a line for each setting
+	Verdict []string `json:"verdict"` // a sentence for each setting
 	Clip    Clip     `json:"clip"`
-	Every   int      `json:"every"` // one frame in so many is held out
+	Every   int      `json:"every"` // every so many frames, one is held out
 	Threads int      `json:"threads"`
 	Methods []Method `json:"methods"` // the settings, then the peers
 	Shots   []Shot   `json:"shots"`
-	Frames  []Frame  `json:"frames"` // that were held out
-	Worst   []int    `json:"worst"`  // indices into Frames, the worst of the first method first
+	Frames  []Frame  `json:"frames"` // the held-out frames
+	Worst   []int    `json:"worst"`  // indices into Frames, from the frame that the first method makes worst
 
 	exhibits []*exhibit
 }
 
-// Clip describes the part of the input that was read.
+// Clip describes the part of the input that was read. Its times are in seconds after
+// the file's start.
 type Clip struct {
 	Input  string  `json:"input"`
 	Codec  string  `json:"codec"`
 	Width  int     `json:"width"`
 	Height int     `json:"height"`
 	Format string  `json:"format"`
-	Plane  string  `json:"plane"`  // that *_y figures are of: luma, gray, or green
+	Plane  string  `json:"plane"`  // the plane of the *_y figures: luma, gray, or green
 	Rate   string  `json:"rate"`   // frames per second, as a fraction
-	FPS    float64 `json:"fps"`    // the same as a number
+	FPS    float64 `json:"fps"`    // Rate as a number
 	Varies bool    `json:"varies"` // Rate is a mean
-	From   Seconds `json:"from"`   // of the first frame
-	To     Seconds `json:"to"`     // of the last frame
-	Frames int     `json:"frames"` // read
+	From   Seconds `json:"from"`   // time of the first frame
+	To     Seconds `json:"to"`     // time of the last frame
+	Frames int     `json:"frames"` // number of frames read
 	Damage string  `json:"damage,omitempty"`
 }
 
-// Method is one way in which the frames were made.
+// Method holds the results of one setting or peer.
 type Method struct {
 	Name            string            `json:"name"`
 	Kind            string            `json:"kind"` // retime or peer
@@ -59,29 +60,29 @@ type Method struct {
 	SecondsPerFrame float64           `json:"seconds_per_frame"`
 	TimedFrames     int               `json:"timed_frames"`
 	Total           Summary           `json:"total"`
-	WithinShots     Summary           `json:"within_shots"` // without frames across a cut
-	Shots           []Summary         `json:"per_shot"`     // beside Report.Shots
-	Frames          Series            `json:"per_frame"`    // beside Report.Frames
+	WithinShots     Summary           `json:"within_shots"` // without the frames across a cut
+	Shots           []Summary         `json:"per_shot"`     // by index in Report.Shots
+	Frames          Series            `json:"per_frame"`    // by index in Report.Frames
 }
 
-// Shot is a run of frames without a cut.
+// Shot is a sequence of frames without a cut.
 type Shot struct {
 	From   Seconds `json:"from"`
 	To     Seconds `json:"to"`
-	Frames int     `json:"frames"` // held out in it
+	Frames int     `json:"frames"` // held-out frames in the shot
 }
 
-// Frame is a frame that was held out.
+// Frame is a held-out frame.
 type Frame struct {
 	Index     int     `json:"index"` // in the part, from 0
 	Time      Seconds `json:"time"`
 	Shot      int     `json:"shot"`
-	AcrossCut bool    `json:"across_cut"` // a cut lies between its neighbours
+	AcrossCut bool    `json:"across_cut"` // a cut lies between the frame's neighbours
 }
 
-// Summary holds a method's figures over several frames. PSNRY and PSNR pool
-// the squared errors as FFmpeg's psnr filter does; the others are means, and
-// the least, over frames.
+// Summary holds a method's figures over several frames. PSNRY and PSNR pool the squared
+// errors as FFmpeg's psnr filter does; PSNRYMin is the least of the frames, and the
+// others are means over the frames.
 type Summary struct {
 	Frames    int     `json:"frames"`
 	PSNRY     Decibel `json:"psnr_y"`
@@ -100,19 +101,21 @@ type Series struct {
 	SSIMY []Ratio   `json:"ssim_y"`
 	SSIM  []Ratio   `json:"ssim"`
 	VIF   []Ratio   `json:"vif"`
-	// Confidence is what retime itself expects of each frame, from 0 to 1, and How
-	// is pipeline.Record's method; only of settings that estimate optical flow.
+	// Confidence is retime's own expectation for each frame, from 0 to 1, and How is
+	// the method of its pipeline.Record. Settings that estimate no optical flow have
+	// neither.
 	Confidence []Ratio           `json:"confidence,omitempty"`
 	How        []pipeline.Method `json:"how,omitempty"`
 }
 
-// Decibel is written with three decimals, and as null where it is infinite.
+// Decibel is a level in dB. JSON has three decimals, and null for an infinite level.
 type Decibel float64
 
-// Ratio is written with five decimals, and as null where it was not measured.
+// Ratio is a number without unit. JSON has five decimals, and null for one that was not
+// measured.
 type Ratio float64
 
-// Seconds are written with six decimals.
+// Seconds is a time. JSON has six decimals.
 type Seconds float64
 
 // MarshalJSON writes d as JSON.
@@ -138,7 +141,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// report puts together what the trials found.
+// report assembles the results of all trials.
 func (e *evaluation) report(now time.Time) *Report {
 	c := e.clip
 	r := &Report{
@@ -168,7 +171,7 @@ func (e *evaluation) report(now time.Time) *Report {
 	return r
 }
 
-// result sums up method i over r's frames and shots.
+// result summarises method i over the frames and shots of r.
 func (e *evaluation) result(i int, r *Report) Method {
 	m, scores, peak := e.methods[i], e.scores[i], e.clip.video.Format.Max()
 	out := Method{
@@ -218,7 +221,8 @@ func (c *clip) describe() Clip {
 	return d
 }
 
-// maxDecibel is what a frame without any error counts for in a mean.
+// maxDecibel limits the level that one frame contributes to a mean, which is infinite
+// for a frame without error.
 const maxDecibel = 100
 
 func summarise(scores []Score, peak int) Summary {
@@ -244,7 +248,7 @@ func summarise(scores []Score, peak int) Summary {
 	return s
 }
 
-// judge says how each setting compares with the peer that does best.
+// judge compares each setting with the best peer.
 func (r *Report) judge() (lines []string) {
 	var peers []Method
 	for _, m := range r.Methods {

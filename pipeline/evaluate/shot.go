@@ -5,15 +5,15 @@ import (
 	"retime/pipeline"
 )
 
-// cutFinder finds scene cuts, to group frames by shot. It judges as the pipeline
-// does, by the cheapest flow between frames that follow each other in the file,
-// whatever the settings on trial make of a cut.
+// cutFinder finds scene cuts, which divide the frames into shots. It judges frames that
+// follow each other in the file by the default threshold and the fastest flow, whatever
+// the settings under evaluation say about cuts.
 type cutFinder struct {
 	threads int
 	last    *frame.Frame
 }
 
-// before says whether a cut lies between the last frame and f.
+// before reports whether a cut lies between the last frame and f.
 func (c *cutFinder) before(f *frame.Frame) (bool, error) {
 	last := c.last
 	c.last = f.Retain()

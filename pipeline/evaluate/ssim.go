@@ -2,17 +2,17 @@ package evaluate
 
 import "retime/frame"
 
-// ssim measures structural similarity (Wang, Bovik, Sheikh and Simoncelli,
-// "Image Quality Assessment: From Error Visibility to Structural Similarity",
-// IEEE TIP 2004, equation 13) as FFmpeg's ssim filter does: windows of 8 by 8
-// samples without weighting, one at every fourth column and row, whose edge is
-// at most 3 samples from the picture's; their mean. It keeps scratch memory.
+// ssim measures structural similarity (Wang, Bovik, Sheikh and Simoncelli, "Image
+// Quality Assessment: From Error Visibility to Structural Similarity", IEEE TIP 2004,
+// equation 13) as FFmpeg's ssim filter does. It averages unweighted windows of 8 by 8
+// samples, one at every fourth column and row; up to 3 samples at the right and lower
+// edges lie in no window. It keeps scratch memory between calls.
 type ssim struct {
 	sums frame.Image[moments]
 	rows []float64
 }
 
-// moments are sums over a block: of both pictures' samples, of all their
+// moments holds sums over a block: of the samples of both pictures, of all their
 // squares, and of their products.
 type moments struct{ a, b, squares, products int64 }
 
@@ -22,8 +22,8 @@ func (m moments) plus(o moments) moments {
 
 const ssimBlock = 4 // half a window
 
-// similar returns the mean similarity, 1 where nothing differs. A picture that
-// holds no window is one.
+// similar returns the mean similarity; 1 if a and b are equal. A picture smaller than a
+// window is a window of its own.
 func similar[T frame.Sample](s *ssim, workers frame.Workers, a, b frame.Image[T], peak int) float64 {
 	bw, bh := a.Width/ssimBlock, a.Height/ssimBlock
 	if bw < 2 || bh < 2 {
@@ -37,7 +37,8 @@ func similar[T frame.Sample](s *ssim, workers frame.Workers, a, b frame.Image[T]
 			}
 		}
 	})
-	// Rows are summed in order, so that the result does not depend on the workers.
+	// One goroutine adds the rows in order, so that the result does not depend on the
+	// number of workers.
 	s.rows = append(s.rows[:0], make([]float64, bh-1)...)
 	workers.Rows(bh-1, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
@@ -72,9 +73,9 @@ func sum[T frame.Sample](a, b frame.Image[T], x0, y0, width, height int) (m mome
 	return m
 }
 
-// similarity of n samples. FFmpeg's c1 is n times smaller than the paper's,
-// whose sums stand here times n squared; c2 is the paper's with the unbiased
-// variance.
+// similarity returns the similarity of a window of n samples. FFmpeg's c1 is n times
+// smaller than the paper's, multiplied by n squared as the sums are; c2 is the paper's
+// for the unbiased variance.
 func similarity(m moments, n, peak int) float64 {
 	l, count := float64(peak), float64(n)
 	c1 := 0.01 * 0.01 * l * l * count

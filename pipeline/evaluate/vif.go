@@ -9,9 +9,9 @@ import (
 	"retime/pipeline/media"
 )
 
-// vif measures visual information fidelity (Sheikh and Bovik, "Image
-// Information and Visual Quality", IEEE TIP 2006) in the pixel domain with
-// FFmpeg's vif filter: the mean of its four scales, on the first plane.
+// vif measures visual information fidelity (Sheikh and Bovik, "Image Information and
+// Visual Quality", IEEE TIP 2006) of the first plane in the pixel domain, as the mean
+// of the four scales of FFmpeg's vif filter.
 type vif struct {
 	filter *media.Filter
 	pairs  int64
@@ -19,7 +19,7 @@ type vif struct {
 
 const (
 	vifScales = 4
-	// vifSide is the least size for the filter's widest kernel.
+	// vifSide is the smallest picture side that the filter's widest kernel allows.
 	vifSide = 16
 )
 
@@ -35,7 +35,7 @@ func newVIF(v media.Video, threads int) (*vif, error) {
 }
 
 func (v *vif) measure(truth, made *frame.Frame) (float64, error) {
-	for i, f := range []*frame.Frame{made, truth} { // the filter's reference comes second
+	for i, f := range []*frame.Frame{made, truth} { // the filter expects the reference second
 		if err := v.filter.Send(i, f, v.pairs); err != nil {
 			return 0, err
 		}

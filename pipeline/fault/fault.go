@@ -1,5 +1,5 @@
-// Package fault sorts errors by what their reader can do about them, so that a
-// program can choose its exit code without knowing where they came from.
+// Package fault sorts errors by what their reader can do about them, so that a program
+// can choose its exit code whatever package an error comes from.
 package fault
 
 import (
@@ -8,24 +8,23 @@ import (
 	"fmt"
 )
 
-// Kind says what went wrong in the caller's terms. The values are the exit
-// codes that the retime command documents; those above 63 follow BSD's
-// sysexits.h.
+// Kind says what went wrong in the caller's terms. Its values are the exit codes that
+// the retime command documents; the values above 63 follow BSD's sysexits.h.
 type Kind int
 
-// The kinds.
+// These are the kinds of errors.
 const (
 	Internal    Kind = 1   // a defect in retime or in a library
 	Usage       Kind = 2   // options that make no sense, alone or together
-	BadData     Kind = 65  // the input is damaged, or is not what it should be
-	NoInput     Kind = 66  // the input is not there or cannot be opened
-	CannotWrite Kind = 73  // the output cannot be made, or a write failed
+	BadData     Kind = 65  // the input is damaged or of another kind than expected
+	NoInput     Kind = 66  // the input does not exist or cannot be opened
+	CannotWrite Kind = 73  // the output cannot be created, or a write failed
 	TryAgain    Kind = 75  // a resource was short; the same call may work later
-	Mismatch    Kind = 76  // the file that was written is not what it should be
+	Mismatch    Kind = 76  // the written file differs from what it should be
 	Cancelled   Kind = 130 // stopped on request
 )
 
-// Error is an error with its kind.
+// Error is an error with a Kind.
 type Error struct {
 	Kind Kind
 	Err  error
@@ -34,17 +33,17 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// New formats an error of the given kind; the format may use %w.
+// New formats an error of the given kind; format may use %w.
 func New(kind Kind, format string, args ...any) error {
 	return &Error{kind, fmt.Errorf(format, args...)}
 }
 
-// Cancel formats an error of kind Cancelled whose chain holds ctx's error.
+// Cancel formats an error of kind Cancelled, which wraps ctx's error.
 func Cancel(ctx context.Context, format string, args ...any) error {
 	return &Error{Cancelled, &cancelled{fmt.Sprintf(format, args...), ctx.Err()}}
 }
 
-// cancelled is a cause in words of its own.
+// cancelled wraps a cause that its text does not repeat.
 type cancelled struct {
 	text  string
 	cause error

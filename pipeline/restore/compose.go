@@ -2,9 +2,9 @@ package restore
 
 import "retime/frame"
 
-// compose fills dst with a where mask is 0, with b where it is 255, and between
-// them in proportion, rounded to nearest. Chroma takes the mean of the weights of
-// the pixels that it covers.
+// compose fills dst with a where mask is 0, with b where mask is 255, and with a
+// proportional mixture, rounded to nearest, in between. A chroma sample has the mean
+// weight of the pixels that it covers.
 func compose(workers frame.Workers, dst, a, b *frame.Frame, mask frame.Image[uint8]) {
 	if dst.Format.Bytes() == 2 {
 		composeSamples[uint16](workers, dst, a, b, mask)
@@ -29,8 +29,8 @@ func composeSamples[T frame.Sample](workers frame.Workers, dst, a, b *frame.Fram
 	}
 }
 
-// weightAt is the mean of mask over the pixels that the sample at x, y of a plane
-// of that subsampling covers, rounded to nearest.
+// weightAt returns the mean of mask, rounded to nearest, over the pixels that the
+// sample at x, y covers in a plane subsampled by sx, sy bits.
 func weightAt(mask frame.Image[uint8], x, y, sx, sy int) uint32 {
 	if sx|sy == 0 {
 		return uint32(mask.Row(y)[x])

@@ -9,14 +9,14 @@ import (
 	"retime/pipeline/synth"
 )
 
-// restoration is a clip in which frames are made anew.
+// restoration is a clip with the repairs to make in it.
 type restoration struct {
 	clip    *pipeline.Clip
 	repairs *repairs
 }
 
-// restore writes o's output, with the repairs, from an input whose frames are at the
-// given timestamps. smart copies the packets that can stay as they are.
+// restore writes o's output with the repairs, from an input whose frames have the
+// timestamps stamps. If smart is set, it copies the packets that no repair changes.
 func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps []int64, smart bool) (*pipeline.Report, error) {
 	t := &o.Timing
 	switch {
@@ -37,7 +37,7 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 	if err := repairs.check(video); err != nil {
 		return nil, err
 	}
-	clip.Plan.Total, clip.Plan.Gap = video.Frames, nil // what is lost may be long
+	clip.Plan.Total, clip.Plan.Gap = video.Frames, nil // a gap may be long, because frames are missing
 	s, err := clip.Options.Synthesizer()
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 	return r.encode(ctx, s)
 }
 
-// encode encodes all frames.
+// encode makes and encodes all frames.
 func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipeline.Report, error) {
 	o := &r.clip.Options
 	writer, err := media.Create(ctx, o.Output.File, r.clip.Source, r.writerOptions(s))
@@ -80,7 +80,7 @@ func (r *restoration) writerOptions(s synth.Synthesizer) media.WriterOptions {
 	return w
 }
 
-// schedule returns the schedule of the repairs whose first frame has a number.
+// schedule returns the schedule of the repairs; first is the number of the first frame.
 func (r *restoration) schedule(first int64) *schedule {
 	o := &r.clip.Options
 	return &schedule{

@@ -9,22 +9,22 @@ import (
 
 // detector finds damage in frames that come in order.
 type detector struct {
-	limit   int // frames in a row at most
+	limit   int // the most spoilt frames in a row
 	workers frame.Workers
-	window  []numbered // the last frames that are not spoilt, and those not yet judged
-	moved   distance   // from the frame before the window to its first
+	window  []numbered // the last sound frames, and the frames not judged yet
+	moved   distance   // between the frame before the window and the window's first
 	last    frame.Image[uint8]
-	changes []float32       // mean difference of each frame to the one before, in grey levels
-	flat    []bool          // pictures that show nothing, and so no motion
-	verdict map[int]Finding // of single frames
+	changes []float32       // mean difference between each frame and the one before, in grey levels
+	flat    []bool          // frames that show nothing, and therefore no motion
+	verdict map[int]Finding // by frame number
 	jumps   *jumps
-	// likeness of the first frames and of the last ones
-	head, tail []*likeness
+	// signatures of the first frames and of the last ones
+	head, tail []*signature
 }
 
 type numbered struct {
 	number int
-	*likeness
+	*signature
 }
 
 func newDetector(o *Options) (*detector, error) {
@@ -47,12 +47,12 @@ func (d *detector) add(f *frame.Frame) error {
 	if f.Damaged {
 		d.verdict[len(d.changes)] = Finding{Kind: DecodeError, Score: 1}
 	}
-	l := newLikeness(f, now)
+	l := newSignature(f, now)
 	d.window = append(d.window, numbered{len(d.changes), l})
 	d.flat = append(d.flat, l.flat())
 	d.changes, d.last = append(d.changes, change), now
 	if len(d.window) == d.limit+2 {
-		d.look()
+		d.judge()
 	}
 	if len(d.head) < endFrames {
 		d.head = append(d.head, l)
@@ -63,10 +63,10 @@ func (d *detector) add(f *frame.Frame) error {
 	return d.jumps.add(now)
 }
 
-// look looks for a run of spoilt frames behind the first of the window, the
-// shortest that has frames before and behind it which are alike, and takes it out;
-// where there is none it moves on.
-func (d *detector) look() {
+// judge looks behind the first frame of the window for the shortest run of spoilt
+// frames between frames that are alike, and takes the run out of the window. If there
+// is none, it takes out the first frame.
+func (d *detector) judge() {
 	for n := 2; n < len(d.window); n++ {
 		if d.spoils(n) {
 			d.window = slices.Delete(d.window, 1, n)
@@ -77,14 +77,14 @@ func (d *detector) look() {
 	d.window = slices.Delete(d.window, 0, 1)
 }
 
-// spoils notes the frames of the window between the first and the n-th if they are
-// spoilt.
+// spoils records the frames between the window's first and its n-th as spoilt, if they
+// are.
 func (d *detector) spoils(n int) bool {
-	before, after := d.window[0].likeness, d.window[n].likeness
+	before, after := d.window[0].signature, d.window[n].signature
 	var scores []float64
 	for _, f := range d.window[1:n] {
-		s := strays(before, f.likeness, after, &d.moved)
-		if s < spoilt*float64(n)/2 { // longer runs need better proof
+		s := strays(before, f.signature, after, &d.moved)
+		if s < spoilt*float64(n)/2 { // a longer run needs better proof
 			return false
 		}
 		scores = append(scores, s)
@@ -98,11 +98,11 @@ func (d *detector) spoils(n int) bool {
 	return true
 }
 
-// finish returns what was found, in order: runs of frames with the same damage, gaps
+// finish returns all findings in order: runs of frames with the same damage, gaps
 // between the timestamps, and jumps in motion.
 func (d *detector) finish(stamps []int64) []Finding {
 	for len(d.window) > 2 {
-		d.look()
+		d.judge()
 	}
 	d.ends()
 	d.repeats()
@@ -124,16 +124,17 @@ func (d *detector) finish(stamps []int64) []Finding {
 	return found
 }
 
-// At the clip's ends a frame has sound ones on one side only: it is spoilt where part
-// of it fits neither of the next two although those fit each other. What differs all
-// over is taken for another scene's, and what is flat for a fade or a leader.
+// At the clip's ends a frame has sound neighbours on one side only. It is spoilt if
+// part of it fits neither of the next two frames although these fit each other. A frame
+// that differs all over is taken for another scene, and a flat one for a fade or a
+// leader.
 const (
 	endFrames = 4
-	endSpoilt = 0.15 // of the cells
-	anotherAt = 0.8  // likewise
+	endSpoilt = 0.15 // of the cells, at least
+	anotherAt = 0.8  // of the cells, from which it is another scene
 )
 
-// ends notes the first and the last frame if they are spoilt.
+// ends records the first and the last frame as spoilt, if they are.
 func (d *detector) ends() {
 	last := len(d.changes) - 1
 	if last < 2*endFrames {
@@ -144,8 +145,9 @@ func (d *detector) ends() {
 	d.end(last, d.tail)
 }
 
-// end looks at frame n, an end, which is the first of those given.
-func (d *detector) end(n int, f []*likeness) {
+// end judges frame n, the first or the last. f holds the signatures from frame n
+// inwards.
+func (d *detector) end(n int, f []*signature) {
 	if d.spoiltNear(n, endFrames-1) {
 		return
 	}
@@ -155,7 +157,7 @@ func (d *detector) end(n int, f []*likeness) {
 	}
 }
 
-// spoiltNear says whether a frame at most reach from n is spoilt or repeated.
+// spoiltNear reports whether a frame at most reach from n is spoilt or repeated.
 func (d *detector) spoiltNear(n, reach int) bool {
 	for i := n - reach; i <= n+reach; i++ {
 		if k := d.verdict[i].Kind; k != "" && k != DecodeError {
@@ -165,8 +167,8 @@ func (d *detector) spoiltNear(n, reach int) bool {
 	return false
 }
 
-// jumped are the jumps in motion that neither damage nor the timestamps explain, nor a
-// cadence: some conversions leave out every n-th frame.
+// jumped returns the jumps in motion that neither damage nor timestamps explain, nor a
+// cadence, because some conversions drop every n-th frame.
 func (d *detector) jumped(stamps []int64) []Finding {
 	var found []Finding
 	runs := make([][2]int, len(d.jumps.found))
@@ -183,7 +185,8 @@ func (d *detector) jumped(stamps []int64) []Finding {
 	return found
 }
 
-// evenly says whether the frames of a jump's window before frame n last equally long.
+// evenly reports whether the frames of a jump's window around frame n last equally
+// long.
 func evenly(stamps []int64, n int) bool {
 	step := stamps[n] - stamps[n-1]
 	for i := max(n-jumpWindow/2, 1); i <= min(n+jumpWindow/2, len(stamps)-1); i++ {
@@ -194,33 +197,33 @@ func evenly(stamps []int64, n int) bool {
 	return true
 }
 
-// Frames repeat the one before in the midst of motion where they change by much
-// less than what frames around them do, where those change by at least moving grey
-// levels, and where the motion that was missed shows behind them. Where coding noise
-// blurs the first, motion must stop all at once and the last be plain.
+// A run of frames repeats the one before it, in the midst of motion, if its frames
+// change by much less than the frames around them, which change by at least moving grey
+// levels, and if the missed motion appears behind the run. If coding noise blurs the
+// first repeat, the motion must stop all at once and its reappearance be plain.
 const (
-	nearby       = 24   // frames on either side count
-	moving       = 0.2  // grey levels
-	barely       = 0.05 // of the usual change
-	still        = 0.2  // likewise
+	nearby       = 24   // frames on either side to compare with
+	moving       = 0.2  // grey levels, at least
+	barely       = 0.05 // of the usual change, at most
+	still        = 0.2  // of the usual change, at most
 	goingOn      = 0.7  // of the usual change, at least
-	nearlyStill  = 0.4  // of the usual change
-	stopping     = 0.5  // of the change before
+	nearlyStill  = 0.4  // of the usual change, at most
+	stopping     = 0.5  // of the change before, at most
 	plainlyAhead = 1.2  // of the usual change, at least
 )
 
-// repeats notes repeated frames.
+// repeats records the repeated frames.
 func (d *detector) repeats() {
-	var runs [][2]int // first and behind the last
+	var runs [][2]int // the first frame and the one behind the last
 	for n := 1; n < len(d.changes); {
 		next := n + 1
 		for _, share := range []float32{barely, still, nearlyStill} { // slow motion may precede repeats
 			end := n
-			for end < len(d.changes) && d.stands(end, share) {
+			for end < len(d.changes) && d.isStill(end, share) {
 				end++
 			}
-			whole := n == 1 || !d.stands(n-1, share)
-			if whole && end > n && end-n <= d.limit && end < len(d.changes) && d.missed(n, end) {
+			whole := n == 1 || !d.isStill(n-1, share)
+			if whole && end > n && end-n <= d.limit && end < len(d.changes) && d.skipsMotion(n, end) {
 				runs = append(runs, [2]int{n, end})
 				next = end
 				break
@@ -238,15 +241,15 @@ func (d *detector) repeats() {
 	}
 }
 
-// stands says whether frame n changes by less than a share of the usual.
-func (d *detector) stands(n int, share float32) bool {
+// isStill reports whether frame n changes by less than share of the usual change.
+func (d *detector) isStill(n int, share float32) bool {
 	usual := d.usual(n)
 	return !d.flat[n] && !d.spoiltAt(n) && !d.spoiltAt(n-1) && usual >= moving && d.changes[n] < share*usual
 }
 
-// missed says whether the frames from n to before end, which stand, lack motion
-// that was there.
-func (d *detector) missed(n, end int) bool {
+// skipsMotion reports whether the frames from n to before end, which are still, lack
+// motion that the others have.
+func (d *detector) skipsMotion(n, end int) bool {
 	usual, most := d.usual(n), slices.Max(d.changes[n:end])
 	if d.spoiltAt(end) {
 		return most < still*usual
@@ -267,8 +270,8 @@ func (d *detector) spoiltAt(n int) bool {
 	return k != "" && k != DecodeError && k != Repeated
 }
 
-// usual is how much frames around n change: what three in ten exceed, so that
-// neither repeats nor cuts count.
+// usual returns how much the frames around n change: the 70th percentile, so that
+// neither repeats nor cuts matter.
 func (d *detector) usual(n int) float32 {
 	var near [2*nearby + 1]float32
 	k := 0
@@ -285,16 +288,15 @@ func (d *detector) usual(n int) float32 {
 	return near[k*7/10]
 }
 
-// Animation is drawn on twos or threes, and some conversions repeat every n-th
-// frame: repeats are as they should be where they come at equal distances of at
-// most maxCadence frames, cadence times in a row, or make up more than a third of
-// the frames.
+// Animation is drawn on twos or threes, and some conversions repeat every n-th frame.
+// Repeats are therefore no damage if they come at equal distances of at most maxCadence
+// frames, cadence times in a row, or if they make up more than a third of the frames.
 const (
 	maxCadence = 30
 	cadence    = 3
 )
 
-// inCadence says whether run k, in a clip of count frames, is one of those.
+// inCadence reports whether run k, in a clip of count frames, belongs to a cadence.
 func inCadence(runs [][2]int, k, count int) bool {
 	for i := max(k-cadence, 0); i <= k && i+cadence < len(runs); i++ {
 		step := runs[i+1][0] - runs[i][0]
@@ -316,15 +318,15 @@ func inCadence(runs [][2]int, k, count int) bool {
 	return 3*repeats > to-from
 }
 
-// Timestamps have a gap where a frame lasts longer than the usual one by half, or
-// where the rate varies, four times as long.
+// Timestamps have a gap if a frame lasts gapSteps times as long as the median or, if
+// the rate varies, gapVariable times.
 const (
 	gapSteps     = 1.5
 	gapVariable  = 4.0
-	variableFrom = 0.2 // share of frames that last longer
+	variableFrom = 0.2 // share of frames that last longer, from which the rate varies
 )
 
-// gaps finds where frames are missing by their timestamps.
+// gaps finds missing frames by the timestamps.
 func gaps(stamps []int64) []Finding {
 	if len(stamps) < 3 {
 		return nil

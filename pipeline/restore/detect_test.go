@@ -11,7 +11,8 @@ import (
 	"retime/testdata/scene"
 )
 
-// clip writes pictures of the scene, each at a time in frames, after spoiling some.
+// writeClip writes pictures of the scene, each at a time in frames, after spoiling
+// some.
 func writeClip(t *testing.T, width, height int, times []float64, spoil map[int]func(*scene.Picture)) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "clip.y4m")
@@ -47,7 +48,7 @@ func fill(v byte) func(*scene.Picture) {
 	}
 }
 
-// reverse puts the rows of the lower half upside down and inverts them.
+// reverse turns the lower half of p upside down and inverts it.
 func reverse(p *scene.Picture) {
 	half := p.Y[len(p.Y)/2:]
 	slices.Reverse(half)
@@ -62,7 +63,7 @@ func brighten(p *scene.Picture) {
 	}
 }
 
-// steady is n times from 0 on.
+// steady returns n times from 0 on.
 func steady(n int) []float64 {
 	times := make([]float64, n)
 	for i := range times {
@@ -88,21 +89,21 @@ func TestDetect(t *testing.T) {
 	for i := 10; i < 48; i++ {
 		pause[i] = float64(max(10, i-12))
 	}
-	pulldown := steady(60) // frames of film for 2 and 3 pictures in turn
+	pulldown := steady(60) // film frames shown 2 and 3 times in turn
 	for i := range pulldown {
 		pulldown[i] = float64(i/5*2 + i%5/2)
 		if i%5 == 4 {
 			pulldown[i]--
 		}
 	}
-	faster := steady(90) // 24 to 25 frames a second
+	faster := steady(90) // from 24 to 25 frames a second
 	for i := range faster {
 		faster[i] -= float64(i / 15)
 	}
 	without := func(times []float64, missing ...float64) []float64 {
 		return slices.DeleteFunc(slices.Clone(times), func(t float64) bool { return slices.Contains(missing, t) })
 	}
-	slower := slices.DeleteFunc(steady(60), func(t float64) bool { return int(t)%5 == 3 }) // 30 to 24
+	slower := slices.DeleteFunc(steady(60), func(t float64) bool { return int(t)%5 == 3 }) // from 30 to 24 frames a second
 	rising := steady(48)
 	for i := range rising {
 		rising[i] = float64(i) * float64(i) / 20

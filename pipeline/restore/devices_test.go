@@ -56,7 +56,7 @@ func repaired(t *testing.T, o pipeline.Options, r *repairs, open func(*pipeline.
 	return sink
 }
 
-// Devices make the repairs that the CPU makes: between frames, in parts of frames and
+// Devices make the same repairs as the CPU: between frames, in parts of frames and
 // beyond the clip's ends.
 func TestDevicesMakeTheRepairsOfTheCPU(t *testing.T) {
 	const width, height = 72, 50
@@ -103,7 +103,7 @@ type brokenSource struct{ video media.Video }
 func (s brokenSource) Video() media.Video        { return s.video }
 func (brokenSource) Read() (*frame.Frame, error) { return nil, io.ErrNoProgress }
 
-// What the schedule makes of a source that fails does not hide the cause.
+// The error of a source is reported even if the schedule fails after it.
 func TestTheCauseIsTold(t *testing.T) {
 	c, err := pipeline.Open(t.Context(), pipeline.Options{
 		Input: pipeline.Input{File: writeScene(t, 16, 16, 2)}, Timing: pipeline.Timing{KeepTimestamps: true}, Compute: pipeline.Compute{Threads: 2},

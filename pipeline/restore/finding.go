@@ -11,35 +11,35 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// Kind is what is wrong with a frame.
+// Kind classifies damage.
 type Kind string
 
-// The kinds.
+// These are the kinds of damage.
 const (
-	Listed      Kind = "listed"       // someone says so
-	Repeated    Kind = "repeated"     // it shows what the frame before shows, in the midst of motion
+	Listed      Kind = "listed"       // named by the user
+	Repeated    Kind = "repeated"     // equal to the frame before, in the midst of motion
 	Black       Kind = "black"        // dark all over, between frames that are not
 	White       Kind = "white"        // bright all over, between frames that are not
 	Garbled     Kind = "garbled"      // unlike the frames on either side, which are alike
 	Flash       Kind = "flash"        // much brighter or darker than the frames on either side
-	DecodeError Kind = "decode-error" // the decoder met errors in it
-	Gap         Kind = "gap"          // the time to the next frame is too long: frames are missing
-	Jump        Kind = "jump"         // the motion to the next frame is too large
+	DecodeError Kind = "decode-error" // decoded with errors
+	Gap         Kind = "gap"          // too long until the next frame: frames are missing
+	Jump        Kind = "jump"         // too much motion to the next frame: frames are missing
 )
 
 var kinds = []Kind{Listed, Repeated, Black, White, Garbled, Flash, DecodeError, Gap, Jump}
 
-// Place names a frame by its number, from 0, or as the one that is shown at a
-// time, in seconds, or at a timecode.
+// Place names a frame by its number, from 0, by a time at which it is shown, in
+// seconds, or by a timecode.
 type Place struct {
 	Number   int64
 	Time     *big.Rat  // nil for a number or a timecode
 	Timecode *Timecode // nil for a number or a time
 }
 
-// ParsePlace reads a number, a time as "12.5", "mm:ss.frac" or "hh:mm:ss.frac", or a
-// timecode as "hh:mm:ss:ff" or "hh:mm:ss;ff"; what holds neither point nor colon is
-// a number.
+// ParsePlace reads a number, a time such as "12.5", "mm:ss.frac" or "hh:mm:ss.frac", or
+// a timecode such as "hh:mm:ss:ff" or "hh:mm:ss;ff". Text with neither point nor colon
+// is a number. Errors are of kind fault.Usage.
 func ParsePlace(s string) (Place, error) {
 	if strings.Contains(s, ";") || strings.Count(s, ":") == 3 {
 		t, err := ParseTimecode(s)
@@ -56,7 +56,7 @@ func ParsePlace(s string) (Place, error) {
 	return Place{Number: n}, nil
 }
 
-// maxNumber bounds frame numbers: a thousand years of video.
+// maxNumber bounds frame numbers to a thousand years of video.
 const maxNumber = 1 << 42
 
 func (p Place) String() string {
@@ -69,25 +69,25 @@ func (p Place) String() string {
 	return strconv.FormatInt(p.Number, 10)
 }
 
-// Finding is damage to frames that follow each other.
+// Finding is damage to one or several successive frames.
 type Finding struct {
 	First, Last Place
 	Kind        Kind
-	// Score is how sure it is, from 0 to 1.
+	// Score is the certainty of the finding, from 0 to 1.
 	Score float64
-	// Time is when the first frame is shown, in seconds after the file's start.
+	// Time is the time of the first frame, in seconds after the file's start.
 	Time float64
-	// Region is the part of the pictures that is damaged; nil for all.
+	// Region is the damaged part of the pictures; nil for all of them.
 	Region *Region
-	// Insert is how many frames are missing behind Last; those that are there are
-	// sound then.
+	// Insert is the number of frames to insert behind Last. If it is above 0, the
+	// frames from First to Last are sound.
 	Insert int
-	// Missing is how many frames seem to be missing behind Last, without any time for
-	// them: nothing is put in there unless Insert says so.
+	// Missing is the number of frames that seem to be missing behind Last although the
+	// timestamps leave no time for them. Run inserts none unless Insert asks for them.
 	Missing int
 }
 
-// parseSpan reads "120", "133-135", or the same with times.
+// parseSpan reads "120" or "133-135", or the same with times or timecodes.
 func parseSpan(s string) (first, last Place, err error) {
 	a, b, several := strings.Cut(s, "-")
 	if first, err = ParsePlace(a); err != nil || !several {
@@ -105,7 +105,8 @@ func parseSpan(s string) (first, last Place, err error) {
 	return first, last, nil
 }
 
-// ParseFrames reads frames that are to be replaced, such as "120,133-135".
+// ParseFrames reads a list of frames to replace, such as "120,133-135". Errors are of
+// kind fault.Usage.
 func ParseFrames(s string) ([]Finding, error) {
 	var all []Finding
 	for part := range strings.SplitSeq(s, ",") {
@@ -118,8 +119,8 @@ func ParseFrames(s string) ([]Finding, error) {
 	return all, nil
 }
 
-// ParseInsert reads "120:2", two frames missing behind frame 120, and lists of
-// such. The frame may be a time.
+// ParseInsert reads "120:2", which inserts two frames behind frame 120, or a list of
+// such. The frame may be a time. Errors are of kind fault.Usage.
 func ParseInsert(s string) ([]Finding, error) {
 	var all []Finding
 	for part := range strings.SplitSeq(s, ",") {
@@ -140,7 +141,7 @@ func ParseInsert(s string) ([]Finding, error) {
 	return all, nil
 }
 
-// maxInsert bounds how many frames are put in at one place.
+// maxInsert bounds the frames to insert at one place.
 const maxInsert = 10_000
 
 func parseCount(s string) (int, error) {
@@ -151,8 +152,8 @@ func parseCount(s string) (int, error) {
 	return n, nil
 }
 
-// ParseRegion reads "x,y,w,h@FRAMES": the part of the pictures of one frame or of
-// several that is damaged.
+// ParseRegion reads "x,y,w,h@FRAMES": the damaged rectangle, in pixels, of one frame or
+// of several. Errors are of kind fault.Usage.
 func ParseRegion(s string) (Finding, error) {
 	text, where, ok := strings.Cut(s, "@")
 	if !ok {
@@ -186,7 +187,7 @@ func parseRectangle(s string) (*Region, error) {
 	return &Region{X: v[0], Y: v[1], Width: v[2], Height: v[3]}, nil
 }
 
-// String is the finding's line in a list, without its end.
+// String returns the finding's line in a list, without the newline.
 func (f Finding) String() string {
 	where := f.First.String()
 	if f.Last != f.First {
@@ -205,7 +206,7 @@ func (f Finding) String() string {
 	return line
 }
 
-// repairs says whether anything is made for f.
+// repairs reports whether Run makes frames for f.
 func (f Finding) repairs() bool { return f.Insert > 0 || f.Kind != Gap && f.Kind != Jump }
 
 func knownKind(k Kind) bool { return slices.Contains(kinds, k) }

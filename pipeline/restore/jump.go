@@ -9,30 +9,30 @@ import (
 	"retime/warp"
 )
 
-// Motion is compared by the means of the flow in a coarse grid of cells.
+// Motion is compared by its means in a coarse grid of cells.
 const (
 	motionX = 16
 	motionY = 9
-	// motionWidth bounds the width of the pictures whose flow is estimated.
+	// motionWidth bounds the width, in pixels, of the pictures whose flow is estimated.
 	motionWidth = 240
 )
 
-// motion is the mean flow in each cell from one frame to the next, in pixels of the
+// motion is the mean flow in each cell between two successive frames, in pixels of the
 // reduced picture.
 type motion [motionX * motionY][2]float64
 
-// jumps finds where motion is a multiple of what it is right before and behind: where
-// frames are missing although the timestamps have no gap.
+// jumps finds frames that are missing although the timestamps have no gap: at such a
+// place, motion is a multiple of the motion right before and behind.
 type jumps struct {
 	estimator *opencv.DIS
 	last      frame.Image[uint8]
 	field     flow.Field
-	window    []motion // to the last frames
-	count     int      // of frames
+	window    []motion // up to each of the last frames
+	count     int      // frames so far
 	found     []jump
 }
 
-// jump is a frame before which others are missing.
+// jump is a frame that others are missing before.
 type jump struct {
 	number  int
 	missing int
@@ -50,7 +50,7 @@ func newJumps() (*jumps, error) {
 }
 
 // close frees the estimator.
-func (j *jumps) close() { _ = j.estimator.Close() } // never fails
+func (j *jumps) close() { _ = j.estimator.Close() } // Close never fails
 
 // add takes the next frame's luma.
 func (j *jumps) add(luma frame.Image[uint8]) error {
@@ -70,7 +70,7 @@ func (j *jumps) add(luma frame.Image[uint8]) error {
 		j.window = j.window[1:]
 	}
 	if len(j.window) == jumpWindow {
-		j.look()
+		j.judge()
 	}
 	return nil
 }
@@ -93,14 +93,13 @@ func cellMeans(f flow.Field) (m motion) {
 	return m
 }
 
-// jumpWindow is how many motions are compared: that of the jump, and two on either
-// side.
+// jumpWindow is the number of motions to compare: the jump's, and two on either side.
 const jumpWindow = 5
 
-// Motion jumps where most cells in which it is steady before and behind, at least
-// jumpCells of them, have a multiple of it between, the median of which is at least
-// jumpLeast. Cells are steady where none of the four motions differs from their mean
-// by more than a share of it.
+// Motion jumps if, in most of the cells in which it is steady before and behind, it is
+// a multiple of that steady motion in between. There must be at least jumpCells steady
+// cells, and the median multiple must be at least jumpLeast. A cell is steady if each
+// of its four motions differs from their mean by at most jumpSteady times the mean.
 const (
 	jumpCells  = 8
 	jumpLeast  = 1.5
@@ -109,8 +108,8 @@ const (
 	jumpSteady = 0.5 // of the motion, at most
 )
 
-// look notes a jump in the window's middle.
-func (j *jumps) look() {
+// judge records a jump in the window's middle.
+func (j *jumps) judge() {
 	w := j.window
 	var factors []float64
 	for i, v := range w[jumpWindow/2] {
@@ -131,7 +130,7 @@ func (j *jumps) look() {
 	j.found = append(j.found, jump{j.count - 1 - jumpWindow/2, max(int(median+0.5)-1, 1), share})
 }
 
-// steadyCell returns the mean of a cell's motions, if none is far from it.
+// steadyCell returns the mean of a cell's motions, if the cell is steady.
 func steadyCell(i int, motions ...*motion) (mean [2]float64, ok bool) {
 	for _, m := range motions {
 		mean[0] += m[i][0] / float64(len(motions))

@@ -10,17 +10,17 @@ import (
 	"retime/pipeline/fault"
 )
 
-// ListHeader explains a list to whoever edits it.
+// ListHeader explains the columns of a list to its editor.
 const ListHeader = `# frames    kind         score  time      and perhaps region=x,y,w,h or insert=N
 # Delete a line to leave its frames as they are; add lines for others. Only the
 # first column is needed: a number from 0, a time, a timecode, or two of them with a dash.
 # Behind a jump nothing is put in unless the # before insert= is deleted.
 `
 
-// WriteList writes findings, one a line, as ParseList reads them.
+// WriteList writes findings, one a line, in the format that ParseList reads.
 func WriteList(w io.Writer, findings []Finding) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprint(b, ListHeader) // the first error stays until Flush
+	fmt.Fprint(b, ListHeader) // Flush returns the first error
 	for _, f := range findings {
 		fmt.Fprintln(b, f)
 	}
@@ -35,11 +35,11 @@ func WriteList(w io.Writer, findings []Finding) error {
 //	0:06.25    garbled                    region=10,20,100,50
 //	200        gap       1.000  8.333333  insert=2
 //
-// The first column names a frame, or the first and the last of several, by number
-// from 0, time or timecode; the others may be left out. Score and time are for the reader.
-// With insert, frames are put in behind the one named, which stays. Gaps and jumps
-// without it are not repaired. Blank lines and what follows # are passed over.
-// Errors are fault.BadData and name the line.
+// The first column names a frame, or the first and the last of several, by number from
+// 0, time or timecode; the others may be left out. Score and time are for the reader
+// only. With insert, frames are inserted behind the named one, which stays. Gaps and
+// jumps without insert are not repaired. Blank lines and comments behind # are skipped.
+// An error is of kind fault.BadData and names the line.
 func ParseList(r io.Reader) ([]Finding, error) {
 	var all []Finding
 	lines := bufio.NewScanner(r)

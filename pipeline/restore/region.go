@@ -5,19 +5,19 @@ import (
 	"retime/pipeline/fault"
 )
 
-// Region is a part of the picture: a rectangle in pixels, or what Mask says.
+// Region is a part of the picture: the rectangle in pixels, or Mask.
 type Region struct {
 	X, Y, Width, Height int
-	// Mask weighs each pixel from 0, which stays, to 255, which is replaced, and is
-	// of the picture's size; empty for the rectangle.
+	// Mask has the picture's size and weighs each pixel from 0, which stays, to 255,
+	// which is replaced. If it is empty, the rectangle counts.
 	Mask frame.Image[uint8]
 }
 
-// seam is how many pixels wide the transition around a region is.
+// seam is the width in pixels of the transition around a region.
 const seam = 8
 
-// addTo marks the region in mask, which is of the picture's size, with a soft seam
-// around it.
+// addTo adds the region, with a soft seam around it, to mask, which has the picture's
+// size. It returns a fault.Usage error if the region does not fit.
 func (r *Region) addTo(mask frame.Image[uint8]) error {
 	part := frame.NewImage[uint8](mask.Width, mask.Height)
 	switch {
@@ -48,8 +48,8 @@ func (r *Region) addTo(mask frame.Image[uint8]) error {
 	return nil
 }
 
-// soften lets weights fall off around where they stand, by an equal step for each
-// pixel to the side, up or down.
+// soften lets weights fall off around them, by an equal step for each pixel to the
+// side, up or down.
 func soften(m frame.Image[uint8]) {
 	const step = (255 + seam) / (seam + 1)
 	lift := func(row []uint8, x int, from uint8) {

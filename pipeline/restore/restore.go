@@ -1,6 +1,6 @@
-// Package restore finds frames of a video that are damaged or missing and makes
-// them anew from the nearest frames on either side that are sound. All other
-// frames, their timestamps, and the other streams stay as they are.
+// Package restore finds frames of a video that are damaged or missing and synthesizes
+// them from the nearest sound frames on either side. All other frames, their
+// timestamps, and the other streams stay unchanged.
 package restore
 
 import (
@@ -16,58 +16,58 @@ import (
 	"retime/pipeline/fault"
 )
 
-// DefaultMaxRun is how many frames in a row are made anew at most unless told
-// otherwise.
+// DefaultMaxRun is the default of Options.MaxRun.
 const DefaultMaxRun = 6
 
-// Options say what Run restores.
+// Options configure Run.
 type Options struct {
-	// Convert says from where to where, how frames are made and how they are
-	// written. What changes the time must be left out. The preset is pipeline.Best
-	// where none is given: few frames are made.
+	// Convert names input and output, and says how frames are made and written. Options
+	// that change the timing are refused. The default preset is pipeline.Best, because
+	// few frames are made.
 	Convert pipeline.Options
-	// Damage is what is known; Detect looks for more.
+	// Damage lists known damage. Detect searches for more.
 	Damage []Finding
 	Detect bool
-	// MissingFromNumbering takes gaps in the numbering of an image sequence for frames
-	// that are missing.
+	// MissingFromNumbering makes frames for the gaps in the numbering of an image
+	// sequence.
 	MissingFromNumbering bool
-	// MaxRun is how many frames in a row may be made; longer runs stay as they are.
-	// 0 for DefaultMaxRun.
+	// MaxRun is the largest number of frames in a row to make; longer runs stay
+	// unchanged. 0 for DefaultMaxRun.
 	MaxRun int
-	// SmartCopy copies the packets that can stay as they are, and encodes only around the
-	// frames that are made. Input or output that does not allow for that is a fault.Usage
-	// error.
+	// SmartCopy copies the packets that can stay unchanged, and encodes only around the
+	// frames that are made. It is a fault.Usage error if the input or the output does
+	// not allow that.
 	SmartCopy bool
-	// Found is called with all damage before anything is written; nil for none.
+	// Found is called with all findings before anything is written; if it returns an
+	// error, Run does, too. nil for no call.
 	Found func([]Finding) error
-	// DryRun ends Run there.
+	// DryRun ends Run after the call of Found.
 	DryRun bool
-	// Log is called from one goroutine for each frame that was made, in order; nil
-	// for none.
+	// Log is called from one goroutine for each frame that was made, in order; nil for
+	// no calls.
 	Log func(Entry)
 }
 
-// Report is what a run did.
+// Report is the result of Run.
 type Report struct {
 	Findings []Finding
 	Frames   int64     // of the input
-	Left     []Finding // runs that are too long and stayed as they were
-	Made     int64     // frames, or parts of them, that were made
+	TooLong  []Finding // runs that are longer than MaxRun and stayed unchanged
+	Made     int64     // frames made, in whole or in part
 	// Conversion is nil after a dry run.
 	Conversion *pipeline.Report
 }
 
-// Entry is where a frame came from that was made.
+// Entry tells how a frame was made.
 type Entry struct {
 	Frame  int64   `json:"frame"`  // number in the output, from 0
-	Source int64   `json:"source"` // number in the input of the frame that it replaces, -1 for one that was put in
-	Time   float64 `json:"time"`   // in the output, in seconds
+	Source int64   `json:"source"` // number in the input of the replaced frame, -1 for an inserted one
+	Time   float64 `json:"time"`   // in seconds of the output
 	Kind   Kind    `json:"kind"`
-	Score  float64 `json:"score"`  // of the finding
+	Score  float64 `json:"score"`  // the finding's
 	Region bool    `json:"region"` // only a part was replaced
-	// The rest is as in pipeline.Record: the frames of the input that it was made
-	// from, and how. Neighbours are the numbers in the input.
+	// The fields below are those of pipeline.Record; Neighbours are numbers in the
+	// input.
 	Neighbours []int64         `json:"neighbours"`
 	Phase      float64         `json:"phase"`
 	Method     pipeline.Method `json:"method"`
@@ -77,9 +77,9 @@ type Entry struct {
 	Cut        bool            `json:"cut"`
 }
 
-// Run restores o.Convert.Input, which is read twice, into o.Convert.Output. Standard
-// input is kept in a temporary file meanwhile. Errors
-// carry a fault.Kind. Cancelling ctx stops the run and leaves nothing behind.
+// Run restores o.Convert.Input, which it reads twice, into o.Convert.Output. It copies
+// standard input to a temporary file. Every error carries a fault.Kind. If ctx is
+// cancelled, Run leaves no output behind.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	report, err := run(ctx, o)
 	kept := report != nil && report.Conversion != nil || fault.KindOf(err) == fault.Mismatch
@@ -119,11 +119,11 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	report := &Report{Findings: s.findings, Frames: int64(len(s.stamps))}
-	p, err := s.plan(&o)
+	p, err := s.planRepairs(&o)
 	if err != nil {
 		return report, err
 	}
-	report.Left = p.left
+	report.TooLong = p.tooLong
 	if o.Found != nil {
 		if err := o.Found(s.findings); err != nil {
 			return report, err
@@ -132,7 +132,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if o.DryRun {
 		return report, nil
 	}
-	for _, f := range p.left {
+	for _, f := range p.tooLong {
 		o.Convert.Hooks.Log.Warn("a run is too long to be made anew and stays as it is; Options.MaxRun allows for more", "frames", fmt.Sprintf("%v-%v", f.First, f.Last))
 	}
 	convert := o.Convert
@@ -154,9 +154,9 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	return report, err
 }
 
-// made is a frame that is to be made.
+// made describes a frame to make.
 type made struct {
-	source  int64 // -1 where none is there
+	source  int64 // -1 for an inserted frame
 	finding Finding
 }
 
@@ -167,16 +167,16 @@ func (m made) entry(r pipeline.Record) Entry {
 	}
 }
 
-// plan is what becomes of the findings.
-type plan struct {
+// repairPlan is the result of planRepairs.
+type repairPlan struct {
 	repairs repairs
 	made    map[int64]made // by number in the output
-	left    []Finding
+	tooLong []Finding
 }
 
-// plan turns the findings into repairs.
-func (s *survey) plan(o *Options) (*plan, error) {
-	bad := map[int64]Finding{} // by number; whole frames before parts of them
+// planRepairs turns the findings into repairs.
+func (s *inputScan) planRepairs(o *Options) (*repairPlan, error) {
+	bad := map[int64]Finding{} // by number; damage to a whole frame overrides damage to a part
 	inserts := map[int64]Finding{}
 	masks := map[int64]frame.Image[uint8]{}
 	for i := range s.findings {
@@ -212,8 +212,8 @@ func (s *survey) plan(o *Options) (*plan, error) {
 			}
 		}
 	}
-	p := &plan{repairs: repairs{frames: map[int64]frame.Image[uint8]{}, insert: map[int64]int{}}, made: map[int64]made{}}
-	p.leave(bad, inserts, o.MaxRun)
+	p := &repairPlan{repairs: repairs{frames: map[int64]frame.Image[uint8]{}, insert: map[int64]int{}}, made: map[int64]made{}}
+	p.dropLong(bad, inserts, o.MaxRun)
 	if len(bad) == len(s.stamps) {
 		return nil, fault.New(fault.Usage, "all %d frames are damaged; none is left to make them from", len(bad))
 	}
@@ -239,8 +239,8 @@ func (s *survey) plan(o *Options) (*plan, error) {
 	return p, nil
 }
 
-// leave takes runs out of bad and inserts that are longer than limit.
-func (p *plan) leave(bad, inserts map[int64]Finding, limit int) {
+// dropLong removes from bad and inserts the runs that are longer than limit.
+func (p *repairPlan) dropLong(bad, inserts map[int64]Finding, limit int) {
 	var numbers []int64
 	for n := range bad {
 		numbers = append(numbers, n)
@@ -256,7 +256,7 @@ func (p *plan) leave(bad, inserts map[int64]Finding, limit int) {
 		for ; j < len(numbers); j++ {
 			n := numbers[j]
 			_, lost := bad[n]
-			// A frame that stays ends a run, even one behind which others are missing.
+			// A frame that stays ends a run, even if frames are missing behind it.
 			if j > i && (n != numbers[j-1]+1 || !lost) {
 				break
 			}
@@ -267,7 +267,7 @@ func (p *plan) leave(bad, inserts map[int64]Finding, limit int) {
 		}
 		if length > limit {
 			first, last := Place{Number: numbers[i]}, Place{Number: numbers[j-1]}
-			p.left = append(p.left, Finding{First: first, Last: last, Kind: Listed, Score: 1})
+			p.tooLong = append(p.tooLong, Finding{First: first, Last: last, Kind: Listed, Score: 1})
 			for _, n := range numbers[i:j] {
 				delete(bad, n)
 				delete(inserts, n)
@@ -277,16 +277,16 @@ func (p *plan) leave(bad, inserts map[int64]Finding, limit int) {
 	}
 }
 
-// span returns the numbers of the first and the last frame of f, and writes them
-// and their time into f.
-func (s *survey) span(f *Finding) (first, last int64, err error) {
+// span returns the numbers of the first and the last frame of f, and writes these and
+// their time into f.
+func (s *inputScan) span(f *Finding) (first, last int64, err error) {
 	if first, err = s.number(f.First); err != nil {
 		return first, last, err
 	}
 	if last, err = s.number(f.Last); err != nil {
 		return first, last, err
 	}
-	if first > last { // timecodes may run past midnight, and so are not compared before
+	if first > last { // timecodes may run past midnight, so parseSpan does not compare them
 		return first, last, fault.New(fault.Usage, "%v-%v: the end comes before the beginning", f.First, f.Last)
 	}
 	f.First, f.Last, f.Time = Place{Number: first}, Place{Number: last}, s.seconds(first)
@@ -296,8 +296,8 @@ func (s *survey) span(f *Finding) (first, last int64, err error) {
 // slack is how much earlier than its frame a written time may be, in seconds.
 var slack = big.NewRat(1, 2000)
 
-// number finds a frame.
-func (s *survey) number(p Place) (int64, error) {
+// number returns the number of the frame at p.
+func (s *inputScan) number(p Place) (int64, error) {
 	count := int64(len(s.stamps))
 	if p.Timecode != nil {
 		t, err := s.timecode(*p.Timecode)

@@ -22,7 +22,7 @@ import (
 	"retime/warp"
 )
 
-// writeScene makes a YUV4MPEG2 file of the test scene.
+// writeScene writes the test scene as a YUV4MPEG2 file.
 func writeScene(t testing.TB, width, height, frames int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "scene.y4m")
@@ -65,7 +65,7 @@ func readAll(t testing.TB, name string) (frames []*frame.Frame, stamps []int64) 
 	return frames, stamps
 }
 
-// psnr of luma in dB.
+// psnr returns the PSNR of luma in dB.
 func psnr(a, b *frame.Frame) float64 {
 	p, q := frame.Samples[uint8](a.Planes[0]), frame.Samples[uint8](b.Planes[0])
 	sum := 0.0
@@ -79,7 +79,7 @@ func psnr(a, b *frame.Frame) float64 {
 	return 10 * math.Log10(255*255*float64(p.Width*p.Height)/sum)
 }
 
-// options are those of a lossless restoration.
+// options returns the options of a lossless restoration.
 func options(t testing.TB, input string) Options {
 	return Options{Convert: pipeline.Options{
 		Input:     pipeline.Input{File: input},
@@ -107,7 +107,7 @@ func mustRun(t testing.TB, o Options) *Report {
 	return r
 }
 
-// Listed frames come back close to what they were; all others are untouched.
+// Listed frames come back close to the original; all others are untouched.
 func TestListedFrames(t *testing.T) {
 	const width, height, count = 97, 61, 20
 	whole := writeScene(t, width, height, count)
@@ -161,7 +161,7 @@ func TestListedFrames(t *testing.T) {
 	}
 }
 
-// Motion that is not straight goes on through a gap as it does on either side.
+// Motion that bends on either side of a gap bends inside it, too.
 func TestMotionThroughAGap(t *testing.T) {
 	const width, height = 192, 108
 	times := steady(20)
@@ -176,7 +176,7 @@ func TestMotionThroughAGap(t *testing.T) {
 		gain float64 // dB over straight motion
 	}{{"5", []int{5}, 1}, {"4-6,14-15", []int{4, 5, 6, 14, 15}, 2}} {
 		var db [2]float64
-		for k, preset := range []pipeline.Preset{pipeline.Fast, pipeline.Balanced} { // the first goes straight
+		for k, preset := range []pipeline.Preset{pipeline.Fast, pipeline.Balanced} { // the first preset makes straight motion
 			o := options(t, input)
 			o.Convert.Synthesis.Preset, o.Damage = preset, frames(t, c.list)
 			mustRun(t, o)
@@ -225,7 +225,7 @@ func TestGapOverACut(t *testing.T) {
 	}
 }
 
-// Frames that are put in lie evenly in the gap.
+// Inserted frames lie evenly in the gap.
 func TestInsert(t *testing.T) {
 	whole := writeScene(t, 96, 64, 12)
 	gappy := filepath.Join(t.TempDir(), "gap.nut")
@@ -279,7 +279,7 @@ func TestTimestampsStay(t *testing.T) {
 	}
 }
 
-// Of a frame with a region the rest stays, and the seam is soft.
+// Outside its region a frame stays unchanged, and the seam is soft.
 func TestRegion(t *testing.T) {
 	const width, height = 97, 61
 	whole := writeScene(t, width, height, 9)
@@ -323,8 +323,8 @@ func TestLongRunsStay(t *testing.T) {
 	report := mustRun(t, o)
 	truth, _ := readAll(t, input)
 	got, _ := readAll(t, o.Convert.Output.File)
-	if len(report.Left) != 1 || report.Left[0].First.Number != 5 || report.Left[0].Last.Number != 8 || report.Made != 3 {
-		t.Errorf("left %v, made %d", report.Left, report.Made)
+	if len(report.TooLong) != 1 || report.TooLong[0].First.Number != 5 || report.TooLong[0].Last.Number != 8 || report.Made != 3 {
+		t.Errorf("left %v, made %d", report.TooLong, report.Made)
 	}
 	for i := 5; i <= 8; i++ {
 		if !frame.Equal(got[i], truth[i]) {

@@ -11,29 +11,29 @@ import (
 	"retime/warp"
 )
 
-// repairs say which frames are made anew, from the nearest frames on either side that
-// are not. At the clip's ends motion is continued from the two nearest. If a scene
-// begins between the two, the nearer one is shown.
+// repairs names the frames to synthesize from the nearest sound frames on either side.
+// At the clip's ends, motion continues from the two nearest. If a scene begins between
+// the two, the nearer one is shown.
 type repairs struct {
-	// frames are the frames to replace, by their timestamps in the stream's time
-	// base. The mask weighs what is replaced from 0 to 255 and is of the picture's
-	// size; an empty one stands for the whole picture.
+	// frames holds the frames to replace, by timestamp in the stream's time base. The
+	// mask has the picture's size and weighs each pixel from 0, which stays, to 255,
+	// which is replaced; an empty mask replaces the whole picture.
 	frames map[int64]frame.Image[uint8]
-	// insert is how many frames are put in between the one of that timestamp and
-	// the next, evenly spread.
+	// insert is the number of frames to insert, evenly spread, between the frame of
+	// that timestamp and the next.
 	insert map[int64]int
-	// numbers are those of the output's frames, if it is an image sequence; nil to
-	// count from 1.
+	// numbers are the numbers of the output's files, if the output is an image
+	// sequence; nil to count from 1.
 	numbers []int
 }
 
-// bad says whether the frame at a timestamp is replaced.
+// bad reports whether the frame at a timestamp is replaced.
 func (r *repairs) bad(stamp int64) bool {
 	_, bad := r.frames[stamp]
 	return bad
 }
 
-// check refuses masks of another size than the picture's.
+// check refuses masks of another size than the video's.
 func (r *repairs) check(v media.Video) error {
 	for _, m := range r.frames {
 		if m.Width != 0 && (m.Width != v.Width || m.Height != v.Height) {
@@ -43,35 +43,35 @@ func (r *repairs) check(v media.Video) error {
 	return nil
 }
 
-// schedule is a pipeline.Schedule in which all frames keep their times, and those of the
-// repairs are made anew.
+// schedule is a pipeline.Schedule in which all frames keep their times and the frames
+// of the repairs are synthesized.
 type schedule struct {
 	repairs *repairs
 	clock   *timeline.Clock
 	workers frame.Workers
 	motion  bool  // frames are made along motion
 	bends   bool  // motion may bend
-	next    int64 // number of the frame that is placed next
+	next    int64 // number of the next frame of the output
 
-	// Of leaveOut: the last picture at all, of which only the time counts, the last one
-	// that stays, and what is lost before the first that stays.
+	// For dropDamaged: the last picture, of which only the time counts, the last sound
+	// one, and the frames lost before the first sound one.
 	began bool
 	stamp int64
 	at    *big.Rat
 	held  *anchor
 	early []lost
-	// Of lookAround: the last anchor that went on, and those that wait.
+	// For addContext: the last anchor that it returned, and the anchors that wait.
 	before *pipeline.Picture
 	ahead  []*anchor
-	// Of pair.
+	// For pair.
 	last *anchor
 }
 
-// anchor is a picture that stays, with what is lost behind it.
+// anchor is a sound picture with the frames lost behind it.
 type anchor struct {
 	*pipeline.Picture
 	lost    []lost
-	leading bool // the picture stands for what comes before the first one that stays
+	leading bool // the picture stands in for the time before the first sound one
 	around  []pipeline.Context
 	extend  *pipeline.Picture
 }
@@ -89,11 +89,11 @@ func (a *anchor) release() {
 	}
 }
 
-// lost is a frame that is made anew.
+// lost is a frame to synthesize.
 type lost struct {
-	at, from *big.Rat           // when it is shown: for motion, and exactly as the source has it
-	picture  *pipeline.Picture  // what is kept of it outside the mask; nil for nothing
-	mask     frame.Image[uint8] // as in repairs
+	at, from *big.Rat           // when it is shown: on the clock's grid, for motion, and exactly as in the source
+	picture  *pipeline.Picture  // the damaged frame, if part of it stays; else nil
+	mask     frame.Image[uint8] // as in repairs.frames
 }
 
 func (l *lost) release() {
@@ -103,7 +103,7 @@ func (l *lost) release() {
 }
 
 func (s *schedule) Next(p *pipeline.Picture) []*pipeline.Interval {
-	if a := s.leaveOut(p); a != nil {
+	if a := s.dropDamaged(p); a != nil {
 		return s.pass(a)
 	}
 	return nil
@@ -115,7 +115,7 @@ func (s *schedule) End() (list []*pipeline.Interval) {
 		list = s.pass(a)
 	}
 	for len(s.ahead) > 0 {
-		list = append(list, s.pair(s.lookAround())...)
+		list = append(list, s.pair(s.addContext())...)
 	}
 	if s.last == nil {
 		return list
@@ -138,21 +138,21 @@ func (s *schedule) Close() {
 	}
 }
 
-// pass looks around a and returns the intervals that are complete then.
+// pass adds the context of a and returns the intervals that are complete then.
 func (s *schedule) pass(a *anchor) (list []*pipeline.Interval) {
 	if !s.motion {
 		return s.pair(a)
 	}
 	s.ahead = append(s.ahead, a)
 	for len(s.ahead) > 2 || len(s.ahead) > 0 && len(s.ahead[0].lost) == 0 {
-		list = append(list, s.pair(s.lookAround())...)
+		list = append(list, s.pair(s.addContext())...)
 	}
 	return list
 }
 
-// leaveOut takes over p and returns the picture before it that stays, once what was lost
-// behind that is known.
-func (s *schedule) leaveOut(p *pipeline.Picture) *anchor {
+// dropDamaged takes over p and returns the sound picture before it, once all that was
+// lost between them is known.
+func (s *schedule) dropDamaged(p *pipeline.Picture) *anchor {
 	stamp := p.Frame.PTS
 	if s.began {
 		for _, l := range s.inserted(stamp, p.At) {
@@ -189,27 +189,27 @@ func (s *schedule) lose(l lost) {
 	}
 }
 
-// inserted are the frames that are put in between the last picture and the next.
+// inserted returns the frames to insert between the last picture and the next.
 func (s *schedule) inserted(next int64, at *big.Rat) (between []lost) {
 	n := s.repairs.insert[s.stamp]
 	from, to := s.clock.Exact(s.stamp), s.clock.Exact(next)
 	for j := 1; j <= n; j++ {
 		share := big.NewRat(int64(j), int64(n)+1)
-		between = append(between, lost{at: mix(s.at, at, share), from: mix(from, to, share)})
+		between = append(between, lost{at: interpolate(s.at, at, share), from: interpolate(from, to, share)})
 	}
 	return between
 }
 
-// mix is the time that lies at a share of the way from a to b.
-func mix(a, b, share *big.Rat) *big.Rat {
+// interpolate returns the time at a share of the way from a to b.
+func interpolate(a, b, share *big.Rat) *big.Rat {
 	v := new(big.Rat).Sub(b, a)
 	return v.Add(v.Mul(v, share), a)
 }
 
-// lookAround returns the first anchor that waits. If frames were lost behind it, it gets
-// the pictures around the gap: the motion right before the gap and right behind it tells
-// how it went on in there.
-func (s *schedule) lookAround() *anchor {
+// addContext returns the first anchor that waits. If frames were lost behind it, the
+// anchor gets the pictures around the gap: the motion right before and right behind the
+// gap shows how the motion bends inside.
+func (s *schedule) addContext() *anchor {
 	a := s.ahead[0]
 	s.ahead = s.ahead[1:]
 	switch {
@@ -230,8 +230,8 @@ func (s *schedule) lookAround() *anchor {
 	return a
 }
 
-// surround gives a the pictures around the gap behind it, if both are there and no
-// further off than the gap is long.
+// surround adds the pictures on either side of the gap behind a, if both exist and are
+// no further off than the gap is long.
 func (s *schedule) surround(a *anchor) {
 	if a.leading || s.before == nil || len(s.ahead) < 2 {
 		return
@@ -260,8 +260,8 @@ func (s *schedule) pair(b *anchor) []*pipeline.Interval {
 	return []*pipeline.Interval{s.interval(a, b, b.At, s.clock.Exact(b.Frame.PTS))}
 }
 
-// interval holds the frames of a and of what was lost behind it, up to an end on the grid
-// and exactly. b is nil behind the last anchor.
+// interval returns the interval of a and the frames lost behind it. It ends at end on
+// the clock's grid, which is exact in the source. b is nil behind the last anchor.
 func (s *schedule) interval(a, b *anchor, end, exact *big.Rat) *pipeline.Interval {
 	var second *pipeline.Picture
 	if b != nil {
@@ -311,7 +311,7 @@ func (s *schedule) targets(a *anchor, end, exact *big.Rat) []*pipeline.Target {
 			if a.leading {
 				near = end
 			}
-			t.Beyond = beyond(a.extend.At, near, l.at)
+			t.Beyond = extrapolation(a.extend.At, near, l.at)
 		}
 		if l.picture != nil {
 			t.Compose = func(dst, made *frame.Frame) { compose(s.workers, dst, l.picture.Frame, made, l.mask) }
@@ -321,15 +321,15 @@ func (s *schedule) targets(a *anchor, end, exact *big.Rat) []*pipeline.Target {
 	return targets
 }
 
-// farthest is how far motion is continued beyond a clip's ends, in distances of the
-// two pictures that it is taken from; there it stops.
-const farthest = 2 * warp.PhaseOne
+// maxExtrapolation bounds how far motion continues beyond a clip's ends, in distances
+// of the two pictures that the motion is from; there it stops.
+const maxExtrapolation = 2 * warp.PhaseOne
 
-// beyond is how far a moment lies off the picture near, in distances from the picture
-// near to the one at far.
-func beyond(far, near, at *big.Rat) warp.Phase {
+// extrapolation returns how far at lies beyond the picture at near, in distances from
+// near to the picture at far.
+func extrapolation(far, near, at *big.Rat) warp.Phase {
 	length := new(big.Rat).Sub(far, near)
 	d := new(big.Rat).Sub(near, at)
 	d.Mul(d.Quo(d, length), big.NewRat(warp.PhaseOne, 1))
-	return warp.Phase(min(max(timeline.Ceil(d), 0), farthest))
+	return warp.Phase(min(max(timeline.Ceil(d), 0), maxExtrapolation))
 }

@@ -12,7 +12,8 @@ import (
 	"retime/pipeline/fault"
 )
 
-// writeSequence writes pictures of the scene, numbered from 37, but for some numbers.
+// writeSequence writes pictures of the scene, numbered from 37, but leaves some numbers
+// out.
 func writeSequence(t *testing.T, ext, format string, missing ...int) (pattern string) {
 	t.Helper()
 	pattern = filepath.Join(t.TempDir(), "f%04d."+ext)
@@ -37,8 +38,8 @@ func names(t *testing.T, pattern string) (list []string) {
 	return list
 }
 
-// Numbers that are missing are made, under those numbers; all other pictures stay,
-// whatever their depth.
+// Pictures whose numbers are missing are made under those numbers; all other pictures
+// stay unchanged, whatever their depth.
 func TestMissingFromNumbering(t *testing.T) {
 	for _, c := range []struct {
 		ext, format string
@@ -79,7 +80,7 @@ func TestMissingFromNumbering(t *testing.T) {
 	}
 }
 
-// Without gaps, or as video, and where something has no number of its own.
+// Numbers without gaps, output as video, and inserted pictures without a free number.
 func TestSequenceNumbers(t *testing.T) {
 	pattern := writeSequence(t, "png", "rgb24")
 	gappy := writeSequence(t, "png", "rgb24", 41)

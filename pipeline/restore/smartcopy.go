@@ -14,7 +14,7 @@ import (
 	"retime/pipeline/synth"
 )
 
-// smartCopy is a restoration that copies the packets that no repair touches.
+// smartCopy is a restoration that copies the packets that no repair changes.
 type smartCopy struct {
 	*restoration
 	stamps  []int64 // of the input's frames
@@ -22,26 +22,26 @@ type smartCopy struct {
 	splicer *smartcopy.Splicer
 	writer  *media.Output
 	index   []smartcopy.PacketTime
-	damage  error // that ends the input early
+	damage  error // ends the input early, or nil
 	plan    *smartcopy.Plan
-	at      int // of the source's next packet
-	done    int // frames that are written
+	at      int // index of the source's next packet
+	done    int // frames written
 	result  pipeline.Result
 	copied  int64 // packets
 	encoded int64
 }
 
-// smartCopy writes the input, whose frames are at the given timestamps, with its packets,
-// or with frames made anew for the repairs. Input or output that does not allow for that
-// is a fault.Usage error.
+// smartCopy writes the packets of the input, whose frames have the timestamps stamps,
+// and newly encoded ones around the repairs. It returns a fault.Usage error if the
+// input or the output does not allow that.
 func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Synthesizer) (*pipeline.Report, error) {
 	c := &smartCopy{restoration: r, stamps: stamps, synth: s}
-	if err := c.survey(ctx); err != nil {
+	if err := c.readIndex(ctx); err != nil {
 		return nil, err
 	}
 	options := r.writerOptions(s)
 	encoding := options
-	encoding.Unit = nil // frames go by their numbers
+	encoding.Unit = nil // frames count in place of times
 	output, source := r.clip.Options.Output.File, r.clip.Source
 	var err error
 	grouping := smartcopy.Grouping{Reorder: c.plan.Reorder, Longest: smartcopy.LongestGroup(c.index)}
@@ -57,7 +57,7 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 		if err := c.copyTo(t.First); err != nil {
 			return nil, err
 		}
-		if err := c.remake(ctx, t); err != nil {
+		if err := c.encodeRange(ctx, t); err != nil {
 			return nil, err
 		}
 	}
@@ -77,8 +77,8 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 	return report, pipeline.Partial(c.damage, report.Frames, name)
 }
 
-// survey reads the packets once to see where they can be cut.
-func (s *smartCopy) survey(ctx context.Context) error {
+// readIndex reads the packets once and plans which of them stay.
+func (s *smartCopy) readIndex(ctx context.Context) error {
 	ro := s.clip.ReaderOptions()
 	ro.Packets, ro.ProbeFields = true, false
 	r, err := media.Open(ctx, s.clip.Options.Input.File, ro)
@@ -95,7 +95,7 @@ func (s *smartCopy) survey(ctx context.Context) error {
 	return nil
 }
 
-// copyTo copies packets before number end.
+// copyTo copies the packets before index end.
 func (s *smartCopy) copyTo(end int) error {
 	for s.at < end {
 		p, err := s.next()
@@ -106,12 +106,12 @@ func (s *smartCopy) copyTo(end int) error {
 			return err
 		}
 		s.copied++
-		s.step()
+		s.progress()
 	}
 	return nil
 }
 
-// next is the source's next packet.
+// next returns the source's next packet.
 func (s *smartCopy) next() (media.Packet, error) {
 	p, err := s.clip.Source.NextPacket()
 	if err == nil && p.PTS != s.index[s.at].PTS {
@@ -125,19 +125,19 @@ func (s *smartCopy) next() (media.Packet, error) {
 	return p, nil
 }
 
-// step tells of a frame that is written.
-func (s *smartCopy) step() {
+// progress reports that a frame was written.
+func (s *smartCopy) progress() {
 	if s.done++; s.clip.Options.Hooks.Progress != nil {
 		s.clip.Options.Hooks.Progress(pipeline.Progress{Frames: int64(s.done), Total: int64(len(s.plan.Shown))})
 	}
 }
 
-// margin is how many sound frames are read on either side of a stretch: what is
-// made depends on the motion of the next interval, too.
+// margin is the number of sound frames to read on either side of a range: the synthesis
+// uses the motion of the next interval, too.
 const margin = 2
 
-// remake encodes the frames of t and passes over the packets that they replace.
-func (s *smartCopy) remake(ctx context.Context, t *smartcopy.Range) error {
+// encodeRange encodes the frames of t and skips the packets that they replace.
+func (s *smartCopy) encodeRange(ctx context.Context, t *smartcopy.Range) error {
 	encoded := 0
 	writer, err := s.splicer.Encode(ctx, func(p media.Packet) error {
 		if encoded == len(t.Decoding) || p.PTS < 0 || p.PTS >= int64(len(t.Decoding)) {
@@ -149,13 +149,13 @@ func (s *smartCopy) remake(ctx context.Context, t *smartcopy.Range) error {
 			return fault.New(fault.Usage, "Options.SmartCopy: the encoder reorders more frames than the input's decoding times allow; set fewer B-frames with Output.VideoOptions")
 		}
 		encoded++
-		for s.at < t.End && s.index[s.at].DTS <= p.DTS { // so that sound comes along
+		for s.at < t.End && s.index[s.at].DTS <= p.DTS { // so that sound is copied along the way
 			if _, err := s.next(); err != nil {
 				return err
 			}
 		}
 		s.encoded++
-		s.step()
+		s.progress()
 		return s.writer.WritePacket(p)
 	})
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *smartCopy) remake(ctx context.Context, t *smartcopy.Range) error {
 	}
 	defer writer.Abort()
 	if t.From < t.To {
-		if err := s.make(ctx, t, writer); err != nil {
+		if err := s.makeFrames(ctx, t, writer); err != nil {
 			return err
 		}
 	}
@@ -181,9 +181,9 @@ func (s *smartCopy) remake(ctx context.Context, t *smartcopy.Range) error {
 	return nil
 }
 
-// make sends the frames of t, with what is made anew, to writer.
-func (s *smartCopy) make(ctx context.Context, t *smartcopy.Range, writer *media.Encoder) error {
-	first, last := s.around(t)
+// makeFrames sends the frames of t, with the synthesized ones, to writer.
+func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *media.Encoder) error {
+	first, last := s.inputRange(t)
 	ro := s.clip.ReaderOptions()
 	ro.From, ro.ProbeFields = s.clip.Plan.Clock.Exact(s.stamps[first]), false
 	reader, err := media.Open(ctx, s.clip.Options.Input.File, ro)
@@ -191,7 +191,7 @@ func (s *smartCopy) make(ctx context.Context, t *smartcopy.Range, writer *media.
 		return err
 	}
 	defer reader.Close()
-	base := 0 // number in the output of the frame that is read first
+	base := 0 // number in the output of the first frame to read
 	for s.plan.Shown[base].Source != first {
 		base++
 	}
@@ -212,7 +212,7 @@ func (s *smartCopy) make(ctx context.Context, t *smartcopy.Range, writer *media.
 	}
 	line := pipeline.NewLine(&o, s.clip.Plan, &rangeSink{Sink: pipeline.EncoderSink(writer), at: base, want: t}, s.synth)
 	line.CountFrom(int64(first))
-	source := &section{Reader: reader, from: s.stamps[first], to: s.stamps[last]}
+	source := &frameRange{Reader: reader, from: s.stamps[first], to: s.stamps[last]}
 	if err := line.RunSchedule(ctx, source, &s.clip.Plan.Passes[0], s.schedule(int64(base)), pipeline.Whole()); err != nil {
 		return err
 	}
@@ -222,12 +222,12 @@ func (s *smartCopy) make(ctx context.Context, t *smartcopy.Range, writer *media.
 	return r.Cutoff
 }
 
-// around is the input's frames that are read for t.
-func (s *smartCopy) around(t *smartcopy.Range) (first, last int) {
+// inputRange returns the first and the last frame of the input to read for t.
+func (s *smartCopy) inputRange(t *smartcopy.Range) (first, last int) {
 	sound := func(n int) bool {
 		return !s.repairs.bad(s.stamps[n])
 	}
-	// The frames of t, or for those that are put in, those beside.
+	// An inserted frame counts as the frames beside it.
 	first, last = len(s.stamps), -1
 	for k := max(t.From-1, 0); k < min(t.To+1, len(s.plan.Shown)); k++ {
 		if n := s.plan.Shown[k].Source; n >= 0 {
@@ -247,14 +247,14 @@ func (s *smartCopy) around(t *smartcopy.Range) (first, last int) {
 	return first, last
 }
 
-// section is the frames of a source from one timestamp to another.
-type section struct {
+// frameRange delivers the frames of a source from one timestamp to another.
+type frameRange struct {
 	*media.Reader
 	from, to int64
 	ended    bool
 }
 
-func (s *section) Read() (*frame.Frame, error) {
+func (s *frameRange) Read() (*frame.Frame, error) {
 	for !s.ended {
 		f, err := s.Reader.Read()
 		if err != nil {
@@ -270,8 +270,8 @@ func (s *section) Read() (*frame.Frame, error) {
 	return nil, io.EOF
 }
 
-// rangeSink encodes those frames that are of a range, without times: they go by their
-// numbers.
+// rangeSink encodes the frames that belong to a range. They have numbers in place of
+// times.
 type rangeSink struct {
 	pipeline.Sink
 	at   int // number in the output

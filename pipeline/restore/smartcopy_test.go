@@ -40,7 +40,7 @@ func output(t testing.TB, program string, args ...string) string {
 	return string(out)
 }
 
-// packets are the hashes of the video's packets by their timestamps in microseconds
+// packets returns the hashes of the video's packets by their timestamps in microseconds
 // after the first.
 func packets(t testing.TB, name string) map[int64]string {
 	t.Helper()
@@ -69,8 +69,8 @@ func packets(t testing.TB, name string) map[int64]string {
 	return rest
 }
 
-// decoded are the hashes of a file's pictures by their timestamps in microseconds, as
-// ffmpeg shows them from a time on.
+// decoded returns the hashes of a file's pictures by their timestamps in microseconds,
+// as ffmpeg decodes them from a time on.
 func decoded(t testing.TB, name, from string) map[int64]string {
 	t.Helper()
 	list := map[int64]string{}
@@ -87,8 +87,8 @@ func decoded(t testing.TB, name, from string) map[int64]string {
 	return list
 }
 
-// Packets that nothing changes are copied and decode as before, wherever decoding
-// begins; the others are where they were and hold what a restoration makes.
+// Packets that no repair changes are copied and decode as before, wherever decoding
+// begins; the others keep their places and hold the pictures of a full restoration.
 func TestSmartCopy(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -130,7 +130,7 @@ func TestSmartCopy(t *testing.T) {
 	}
 }
 
-// checkCopied compares an input with what was restored from it.
+// checkCopied compares an input with its restoration.
 func checkCopied(t testing.TB, input, name string, want int) {
 	t.Helper()
 	before, after := packets(t, input), packets(t, name)
@@ -169,7 +169,7 @@ func checkCopied(t testing.TB, input, name string, want int) {
 	}
 }
 
-// In a lossless codec all frames are those of a restoration that copies nothing.
+// In a lossless codec all frames equal those of a restoration that copies nothing.
 func TestSmartCopyMakesTheSameFrames(t *testing.T) {
 	for _, list := range []string{"0", "1,99", "0-2,40,42,50-53", "98-99"} {
 		t.Run(list, func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestSmartCopyMakesTheSameFrames(t *testing.T) {
 	}
 }
 
-// Frames that are missing are put in between copied ones.
+// Missing frames are inserted between copied ones.
 func TestSmartCopyInserts(t *testing.T) {
 	for _, c := range []struct {
 		name, file string
@@ -232,7 +232,7 @@ func TestSmartCopyInserts(t *testing.T) {
 	}
 }
 
-// What was restored once can be restored again.
+// A restored file can be restored again.
 func TestSmartCopyTwice(t *testing.T) {
 	for _, args := range [][]string{
 		{"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p"},
@@ -251,7 +251,7 @@ func TestSmartCopyTwice(t *testing.T) {
 	}
 }
 
-// Of a file that ends early the frames that are there are kept, under another name.
+// From a file that ends early, the complete frames are kept under another name.
 func TestSmartCopyOfATruncatedFile(t *testing.T) {
 	for _, args := range [][]string{{"-c:v", "ffv1", "-g", "1"}, {"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p"}} {
 		whole := film(t, "a.mkv", args...)
@@ -286,7 +286,7 @@ func TestSmartCopyOfATruncatedFile(t *testing.T) {
 	}
 }
 
-// Of a sequence of pictures all files but the damaged ones stay byte for byte.
+// In an image sequence, all files but the damaged ones stay the same bytes.
 func TestSmartCopyOfSequences(t *testing.T) {
 	for _, c := range []struct{ ext, format string }{
 		{"png", "rgb24"}, {"tiff", "rgb48le"}, {"dpx", "gbrp10le"}, {"exr", "gbrpf32le"}, {"bmp", "bgr24"}, {"jpg", "yuvj444p"},

@@ -11,16 +11,16 @@ import (
 	"retime/pipeline/media"
 )
 
-// standardInput is standard input as a file that can be opened again.
+// standardInput is the name under which standard input can be opened again.
 const standardInput = "/dev/stdin"
 
-// spool makes standard input a file that can be read twice, and says how to remove it:
-// what comes through a pipe is copied to one.
+// spool returns the name of a file that holds standard input and can be read twice. If
+// standard input is a pipe, spool copies it to a temporary file, which remove removes.
 func spool(ctx context.Context, log *slog.Logger) (name string, remove func(), err error) {
 	if media.Seekable(standardInput) {
 		return standardInput, func() {}, nil
 	}
-	// Opened anew, a pipe's reads can be interrupted.
+	// Reads from a pipe that is opened again can be interrupted.
 	in, err := os.Open(standardInput)
 	if err != nil {
 		in = os.Stdin

@@ -9,15 +9,15 @@ import (
 	"retime/pipeline/fault"
 )
 
-// Timecode is an address of SMPTE ST 12-1: hours, minutes, seconds and frames of
-// the second. With Drop, frame numbers are left out so that it keeps up with a
-// clock at 30000/1001 frames per second and multiples of that.
+// Timecode is an address of SMPTE ST 12-1: hours, minutes, seconds and frames of the
+// second. With Drop, it skips some frame numbers to keep up with a clock at 30000/1001
+// frames per second or a multiple of that.
 type Timecode struct {
 	Hours, Minutes, Seconds, Frames int
 	Drop                            bool
 }
 
-// ParseTimecode reads HH:MM:SS:FF, or HH:MM:SS;FF where numbers are dropped.
+// ParseTimecode reads HH:MM:SS:FF, or HH:MM:SS;FF for drop-frame timecode.
 func ParseTimecode(s string) (Timecode, error) {
 	bad := fault.New(fault.Usage, "timecode %q: want HH:MM:SS:FF, or HH:MM:SS;FF where frames are dropped", s)
 	at := strings.LastIndexAny(s, ":;")
@@ -51,7 +51,7 @@ func (t Timecode) String() string {
 	return fmt.Sprintf("%02d:%02d:%02d%s%02d", t.Hours, t.Minutes, t.Seconds, mark, t.Frames)
 }
 
-// count is how many frames lie before t, of base in a counted second.
+// count returns the number of frames before t, at base frames in a counted second.
 func (t Timecode) count(base int64) (int64, error) {
 	if int64(t.Frames) >= base {
 		return 0, fault.New(fault.Usage, "timecode %v: the video counts %d frames a second, from 0 to %d", t, base, base-1)
@@ -64,15 +64,15 @@ func (t Timecode) count(base int64) (int64, error) {
 	if base%30 != 0 {
 		return 0, fault.New(fault.Usage, "timecode %v: frames are dropped at 29.97 frames a second and multiples of it; the video counts %d: write it with a colon", t, base)
 	}
-	dropped := base / 15 // of every minute but each tenth
+	dropped := base / 15 // in every minute but each tenth
 	if t.Seconds == 0 && int64(t.Frames) < dropped && t.Minutes%10 != 0 {
 		return 0, fault.New(fault.Usage, "timecode %v: that number is dropped; the next is %v", t, Timecode{t.Hours, t.Minutes, 0, int(dropped), true})
 	}
 	return n - dropped*(minutes-minutes/10), nil
 }
 
-// after is the time from the timecode first to t in seconds, at a frame rate. Both
-// count as first does.
+// after returns the time from the timecode first to t, in seconds, at a frame rate. If
+// first drops numbers, so does t.
 func (t Timecode) after(first Timecode, rate *big.Rat) (*big.Rat, error) {
 	t.Drop = first.Drop
 	base := new(big.Rat).Add(rate, big.NewRat(1, 2))

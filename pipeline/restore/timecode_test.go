@@ -9,7 +9,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// Frames of drop-frame timecode, counted one by one.
+// Drop-frame timecodes counted one by one.
 func TestTimecodeCount(t *testing.T) {
 	for _, base := range []int{30, 60} {
 		n := int64(0)
@@ -64,7 +64,7 @@ func TestTimecodeAfter(t *testing.T) {
 		{"00:00:01:00", "00:00:00:00", big.NewRat(24000, 1001), "1001/1000"},
 		{"01:00:00;02", "01:00:00;00", ntsc, "1001/15000"},
 		{"00:01:00;02", "00:00:00;00", ntsc, "60060/1000"}, // frame 1800
-		{"00:01:00:02", "00:00:00;00", ntsc, "60060/1000"}, // the video drops, whatever is written
+		{"00:01:00:02", "00:00:00;00", ntsc, "60060/1000"}, // the video drops numbers, whatever the separator
 		{"00:00:00:05", "23:59:59:20", big.NewRat(25, 1), "10/25"},
 	} {
 		code, err := ParseTimecode(c.code)
@@ -82,8 +82,7 @@ func TestTimecodeAfter(t *testing.T) {
 	}
 }
 
-// Timecodes count from the one that the file begins with, and on where frames are
-// missing.
+// Timecodes count from the one that the file begins with, and include missing frames.
 func TestTimecodesNameFrames(t *testing.T) {
 	whole := writeScene(t, 64, 48, 30)
 	stated, gappy := filepath.Join(t.TempDir(), "stated.mov"), filepath.Join(t.TempDir(), "gap.nut")

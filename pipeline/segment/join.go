@@ -15,7 +15,8 @@ import (
 )
 
 // Join writes the output from the segments in dir. Of local it heeds Output.File,
-// Output.Format (empty to tell from the name), Output.Overwrite and what Make heeds.
+// Output.Format (empty to tell from the name), Output.Overwrite and the options that
+// Make heeds. It returns a fault.TryAgain error if segments are missing or damaged.
 func (p *Plan) Join(ctx context.Context, dir string, local pipeline.Options) (*pipeline.Report, error) {
 	if err := p.checkInput(ctx, true); err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func (p *Plan) Join(ctx context.Context, dir string, local pipeline.Options) (*p
 	return p.Whole.write(ctx, o, j.next)
 }
 
-// abridge lists the first few.
+// abridge lists the first entries and counts the rest.
 func abridge(list []string) string {
 	const few = 8
 	if len(list) > few {
@@ -49,16 +50,16 @@ func abridge(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// joiner reads the packets of all segments, and checks them on the way.
+// joiner reads and checks the packets of all segments in order.
 type joiner struct {
 	plan      *Plan
 	dir       string
 	manifests []*Manifest
-	at        int // of the segment that is read
+	at        int // index of the current segment
 	file      *os.File
 	packets   *packetReader
-	seen      []bool // frames of the segment
-	left      int64  // of them
+	seen      []bool // frames of the current segment that had a packet
+	remaining int64  // frames of the current segment that had none yet
 }
 
 func (j *joiner) close() {
@@ -83,7 +84,7 @@ func (j *joiner) next() (media.Packet, error) {
 	return media.Packet{}, io.EOF
 }
 
-// read returns the next packet of the segment, io.EOF behind its last.
+// read returns the next packet of the current segment, io.EOF behind its last.
 func (j *joiner) read() (p media.Packet, err error) {
 	m := j.manifests[j.at]
 	if j.file == nil {
@@ -91,13 +92,13 @@ func (j *joiner) read() (p media.Packet, err error) {
 			return p, err
 		}
 		j.packets = newPacketReader(j.file)
-		j.seen, j.left = make([]bool, m.Frames), m.Frames
+		j.seen, j.remaining = make([]bool, m.Frames), m.Frames
 	}
 	p, err = j.packets.next()
 	if errors.Is(err, io.EOF) {
 		switch {
-		case j.left > 0:
-			return p, fmt.Errorf("%d frames have no packet", j.left)
+		case j.remaining > 0:
+			return p, fmt.Errorf("%d frames have no packet", j.remaining)
 		case j.packets.hex() != m.SHA256:
 			return p, errors.New("it is damaged")
 		}
@@ -111,6 +112,6 @@ func (j *joiner) read() (p media.Packet, err error) {
 		return p, fmt.Errorf("a packet of frame %d, which is not its turn", p.PTS)
 	}
 	j.seen[k] = true
-	j.left--
+	j.remaining--
 	return p, nil
 }

@@ -23,7 +23,7 @@ import (
 	"retime/pipeline/media"
 )
 
-// left lists what is in a directory.
+// left lists the files in a directory.
 func left(t testing.TB, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -85,7 +85,7 @@ func TestResumedConversionsEndAsOneRun(t *testing.T) {
 		if fault.KindOf(err) != fault.Cancelled {
 			t.Fatalf("stopped at frame %d: %v", stop, err)
 		}
-		// What a kill leaves behind.
+		// A kill leaves files like these.
 		for _, name := range []string{".000002.json.77.part", ".joined.AB.part.mkv", "joined.mkv"} {
 			if err := os.WriteFile(filepath.Join(StateDir(o.Output.File), name), []byte("x"), 0o600); err != nil {
 				t.Fatal(err)
@@ -156,7 +156,7 @@ func TestLastStepsAreTakenAgain(t *testing.T) {
 
 func TestWorkersOnOneRange(t *testing.T) {
 	o := options(clip(t))
-	o.Output.VideoCodec = "libx264" // whose packets name its threads
+	o.Output.VideoCodec = "libx264" // libx264's packets name its threads
 	p := newPlan(t, o, 2)
 	dir := t.TempDir()
 	var group sync.WaitGroup
@@ -278,11 +278,11 @@ func FuzzPackets(f *testing.F) {
 	})
 }
 
-// childEnv names the output, between a colon and the input, of a process that
+// childEnv holds the input and the output, with a colon between them, of a process that
 // TestKilledConversionsGoOn starts.
 const childEnv = "RETIME_TEST_CONVERT"
 
-// TestConvertChild is that process: it converts, and prints each frame's number.
+// TestConvertChild is that process: it converts and prints the number of each frame.
 func TestConvertChild(t *testing.T) {
 	input, output, ok := strings.Cut(os.Getenv(childEnv), ":")
 	if !ok {
@@ -316,7 +316,7 @@ func TestKilledConversionsGoOn(t *testing.T) {
 		}
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			if n, err := strconv.Atoi(lines.Text()); err == nil && n >= stop {
-				_ = c.Process.Kill() // it may have ended
+				_ = c.Process.Kill() // the process may have ended
 				break
 			}
 		}
@@ -329,7 +329,7 @@ func TestKilledConversionsGoOn(t *testing.T) {
 		child(stop)
 		names := left(t, dir)
 		if _, err := os.Stat(output); err == nil { // the join was faster than the kill
-			if os.Remove(StateDir(output)) == nil { // it was empty
+			if os.Remove(StateDir(output)) == nil { // the directory was empty
 				break
 			}
 			names = slices.DeleteFunc(names, func(name string) bool { return name == filepath.Base(output) })

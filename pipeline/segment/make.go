@@ -13,7 +13,8 @@ import (
 	"retime/pipeline/media"
 )
 
-// apply adds to the plan's settings what may differ between its workers.
+// apply returns the plan's settings with the options of local that may differ between
+// workers.
 func (p *Plan) apply(local pipeline.Options) pipeline.Options {
 	o := p.Settings
 	o.Compute, o.Synthesis.FlowCache = local.Compute, local.Synthesis.FlowCache
@@ -21,9 +22,9 @@ func (p *Plan) apply(local pipeline.Options) pipeline.Options {
 	return o
 }
 
-// Make makes range i in dir, unless it is there and whole; made says which. It heeds
-// Compute, Synthesis.FlowCache, Hooks.Log and Hooks.Progress of local, and nothing else.
-// Several processes may make one range at once.
+// Make makes range i in dir. made is false if the range was there and whole already. Of
+// local, Make heeds Compute, Synthesis.FlowCache, Hooks.Log and Hooks.Progress, and
+// nothing else. Several processes may make the same range at once.
 func (p *Plan) Make(ctx context.Context, dir string, i int, local pipeline.Options) (m *Manifest, made bool, err error) {
 	if i < 0 || i >= len(p.Ranges) {
 		return nil, false, fault.New(fault.Usage, "range %d: the plan has ranges 0 to %d", i, len(p.Ranges)-1)
@@ -41,7 +42,7 @@ func (p *Plan) Make(ctx context.Context, dir string, i int, local pipeline.Optio
 	return m, report != nil, err
 }
 
-// make makes range i, with a report, unless it is there and whole.
+// make makes range i; the report is nil if the range was there and whole already.
 func (p *Plan) make(ctx context.Context, dir string, i int, local pipeline.Options) (*Manifest, *pipeline.Report, error) {
 	m, err := p.check(dir, i, true)
 	if err == nil {
@@ -58,7 +59,7 @@ func (p *Plan) make(ctx context.Context, dir string, i int, local pipeline.Optio
 	return m, report, err
 }
 
-// write makes range i's file of packets, and says what is in it.
+// write writes the packets of range i and returns a manifest that describes them.
 func (p *Plan) write(ctx context.Context, dir string, i int, local pipeline.Options) (*Manifest, *pipeline.Report, error) {
 	cannot := func(err error) error { return fault.New(fault.CannotWrite, "segment %d: %w", i, err) }
 	file, err := atomicfile.Create(manifestName(dir, i))
@@ -93,7 +94,8 @@ func (p *Plan) write(ctx context.Context, dir string, i int, local pipeline.Opti
 	return m, report, nil
 }
 
-// publish writes m, unless another worker was faster: then that one's stands.
+// publish writes m and returns it, or returns another worker's manifest if that worker
+// was faster.
 func (p *Plan) publish(dir string, m *Manifest) (*Manifest, error) {
 	other, err := p.check(dir, m.Index, false)
 	if err == nil {

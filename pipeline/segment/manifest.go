@@ -14,27 +14,27 @@ import (
 	"retime/pipeline"
 )
 
-// Manifest says what a segment's file holds. It is written behind the file, so
-// if it is there, the file was whole.
+// Manifest describes a segment's file. Make writes it last, so if there is a manifest,
+// the file was whole.
 type Manifest struct {
-	Plan    string `json:"plan"` // its ID
+	Plan    string `json:"plan"` // ID of the plan
 	Index   int    `json:"index"`
 	First   int64  `json:"first"` // number of the first frame
 	Frames  int64  `json:"frames"`
-	File    string `json:"file"` // of packets, beside the manifest
+	File    string `json:"file"` // name of the file of packets, beside the manifest
 	Bytes   int64  `json:"bytes"`
 	SHA256  string `json:"sha256"`
-	Digest  string `json:"digest"`  // SHA-256 of the frames' digests in order
-	Digests []Hash `json:"digests"` // of the frames before they were encoded
+	Digest  string `json:"digest"`  // SHA-256 of Digests in order
+	Digests []Hash `json:"digests"` // of the frames before encoding
 }
 
-// Hash is a frame's digest, in JSON as hexadecimal digits.
+// Hash is the digest of a frame; JSON has it in hexadecimal digits.
 type Hash pipeline.Digest
 
-// MarshalText writes hexadecimal digits.
+// MarshalText returns hexadecimal digits.
 func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
 
-// UnmarshalText reads them.
+// UnmarshalText reads hexadecimal digits.
 func (h *Hash) UnmarshalText(b []byte) error {
 	if hex.DecodedLen(len(b)) != len(h) {
 		return fmt.Errorf("%q is no SHA-256", b)
@@ -43,8 +43,8 @@ func (h *Hash) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Sum is the SHA-256 of frames' digests in order, in hexadecimal digits: of all
-// segments' together it is that of the whole, however it was cut.
+// Sum returns the SHA-256 of frames' digests in order, in hexadecimal digits. The sum
+// over all segments is the sum over the whole output, wherever it was cut.
 func Sum(parts ...[]Hash) string {
 	h := sha256.New()
 	for _, digests := range parts {
@@ -55,21 +55,21 @@ func Sum(parts ...[]Hash) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// manifestName is where the manifest of range i is.
+// manifestName returns the name of the manifest of range i.
 func manifestName(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("%06d.json", i)) }
 
-// packetsName is where packets of that SHA-256 are: workers whose encoders differ
-// do not write over each other.
+// packetsName returns the name of the file of packets whose SHA-256 is sum. Workers
+// whose encoders differ do not overwrite each other's files.
 func packetsName(i int, sum string) string { return fmt.Sprintf("%06d-%.16s.packets", i, sum) }
 
-// maxManifest bounds a manifest's file, in bytes.
+// maxManifest bounds the size of a manifest in bytes.
 const maxManifest = 1 << 30
 
-// errMissing says that a range was not made yet.
+// errMissing reports a range that was not made yet.
 var errMissing = errors.New("not made yet")
 
-// check reads the manifest of range i and compares it with the plan and, as far as
-// their sizes tell or, with all set, byte by byte, with the packets.
+// check reads the manifest of range i and compares it with the plan, and its packets
+// with the manifest: their size or, if all is set, every byte.
 func (p *Plan) check(dir string, i int, all bool) (*Manifest, error) {
 	f, err := os.Open(manifestName(dir, i))
 	if errors.Is(err, fs.ErrNotExist) {

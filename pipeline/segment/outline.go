@@ -12,21 +12,21 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// Outline is what the parts of a conversion need to know of the whole.
+// Outline is what the parts of a conversion must know of the whole.
 type Outline struct {
-	// Frames is how many the output has, as far as the input tells; its last part
-	// ends where the input does.
+	// Frames is the number of frames of the output, as far as the input tells; the last
+	// part ends with the input.
 	Frames int64
-	// Rate is the output's, in frames per second.
+	// Rate is the output's rate in frames per second.
 	Rate *big.Rat
-	// Scenes are the first frames of the scenes that the options list.
+	// Scenes holds the numbers of the first frames of the scenes that the options list.
 	Scenes []int64
-	// Parameters are those of the encoder.
+	// Parameters describes the encoder's stream.
 	Parameters media.Parameters
 }
 
-// open opens the input of o and plans the whole conversion. Conversions that cannot be
-// made in parts are a fault.Usage error.
+// open opens the input of o and plans the whole conversion. It returns a fault.Usage
+// error if the conversion cannot be made in parts.
 func open(ctx context.Context, o pipeline.Options) (*pipeline.Clip, error) {
 	switch {
 	case o.Input.File == "":
@@ -44,8 +44,8 @@ func open(ctx context.Context, o pipeline.Options) (*pipeline.Clip, error) {
 	return clip, err
 }
 
-// survey reads the input of o through, without decoding all of it.
-func survey(ctx context.Context, o pipeline.Options) (*Outline, *starts, error) {
+// newOutline reads all packets of o's input, and decodes as few of them as it can.
+func newOutline(ctx context.Context, o pipeline.Options) (*Outline, *starts, error) {
 	clip, err := open(ctx, o)
 	if err != nil {
 		return nil, nil, err
@@ -79,15 +79,16 @@ func survey(ctx context.Context, o pipeline.Options) (*Outline, *starts, error) 
 	return s, newStarts(clip, scan), nil
 }
 
-// starts tell where reading must begin for a frame of the output.
+// starts tells the source picture at which reading must begin for a frame of the
+// output.
 type starts struct {
 	layout timeline.Layout
 	clock  *timeline.Clock
-	times  []int64 // timestamps of the source's pictures, rising; nil if it must be read from its start
+	times  []int64 // timestamps of the source's pictures, ascending; nil if reading must begin at the source's start
 }
 
-// newStarts looks at the timestamps that a scan of the clip has found. Filters and repeats
-// make a picture depend on those long before it.
+// newStarts takes the timestamps from a scan of the clip. If filters or repeats make a
+// picture depend on ones long before it, reading must begin at the start.
 func newStarts(clip *pipeline.Clip, scan media.Scan) *starts {
 	o := &clip.Options
 	s := &starts{layout: clip.Plan.Passes[0].Layout, clock: clip.Plan.Clock}
@@ -99,19 +100,19 @@ func newStarts(clip *pipeline.Clip, scan media.Scan) *starts {
 	return s
 }
 
-// startMargin is how many pictures more are read than the arithmetic asks for: some packets
-// hold no picture that is shown.
+// startMargin is the number of further pictures to read, because some packets hold no
+// picture that is shown.
 const startMargin = 8
 
-// before returns the timestamp of a picture from which on the source must be read for the
-// output's frame k, and for the frame before it, whose motion counts, too. It returns nil
-// if the source must be read from its start.
+// before returns the timestamp of the picture at which reading must begin for frame k
+// of the output and the frame before it, whose motion matters, too. It returns nil if
+// reading must begin at the source's start.
 func (s *starts) before(k int64) *int64 {
 	if k <= 0 || len(s.times) == 0 {
 		return nil
 	}
 	each := s.layout.Subframes()
-	last := k*each - 1 // the slot before
+	last := k*each - 1 // last slot of the frame before
 	moment := s.layout.Moment(last)
 	i := sort.Search(len(s.times), func(i int) bool { return s.clock.At(s.times[i]).Cmp(moment) > 0 })
 	if i -= 1 + startMargin; i <= 0 {

@@ -14,19 +14,19 @@ import (
 	"retime/pipeline/media"
 )
 
-// A segment's file is packetsMagic and then for each packet a 1 and
+// A segment's file is packetsMagic, then for each packet a 1 and
 //
 //	pts, dts           zigzag varints, in the encoder's time base
 //	duration, flags    varints
-//	n                  varint, how many pieces of side data follow, each
+//	n                  varint, count of the pieces of side data that follow, each
 //	                   kind, length, bytes
 //	length, bytes      the packet's data
 //
-// and behind the last a 0 and the count of packets as a varint. Encoders' packets
-// go through it unchanged, which no container does for all codecs.
+// and behind the last packet a 0 and the count of packets as a varint. Packets of any
+// encoder pass through it unchanged, which no container offers for all codecs.
 const packetsMagic = "retime packets 1\n"
 
-// Bounds of what is read.
+// These limits bound the memory for a hostile file.
 const (
 	maxPacket = 1 << 30
 	maxSide   = 64
@@ -44,11 +44,11 @@ type packetWriter struct {
 func newPacketWriter(w io.Writer) *packetWriter {
 	p := &packetWriter{sum: sha256.New()}
 	p.out = bufio.NewWriterSize(io.MultiWriter(w, p.sum, (*counter)(&p.bytes)), 1<<20)
-	_, _ = p.out.WriteString(packetsMagic) // its error stays for Flush
+	_, _ = p.out.WriteString(packetsMagic) // Flush returns its error
 	return p
 }
 
-// counter counts the bytes that are written to it.
+// counter counts the bytes written to it.
 type counter int64
 
 func (c *counter) Write(b []byte) (int, error) {
@@ -78,7 +78,8 @@ func (w *packetWriter) write(p media.Packet) error {
 	return err
 }
 
-// close writes the end; sum and bytes are then those of the file.
+// close writes the end of the file; the writer's sum and bytes then are the whole
+// file's.
 func (w *packetWriter) close() error {
 	if _, err := w.out.Write(binary.AppendUvarint([]byte{0}, w.count)); err != nil {
 		return err
@@ -102,7 +103,8 @@ func newPacketReader(r io.Reader) *packetReader {
 	return p
 }
 
-// next returns io.EOF behind the last packet, where the file must end.
+// next returns the next packet. It returns io.EOF behind the last packet if the file
+// ends there, too.
 func (r *packetReader) next() (p media.Packet, err error) {
 	if !r.begun {
 		magic := make([]byte, len(packetsMagic))
@@ -175,7 +177,7 @@ func (r *packetReader) packet() (p media.Packet, err error) {
 	return p, err
 }
 
-// number reads a varint that is below a bound.
+// number reads a varint and checks that it is below bound.
 func (r *packetReader) number(bound uint64) (uint64, error) {
 	v, err := binary.ReadUvarint(r.in)
 	if err == nil && v >= bound {
@@ -184,7 +186,8 @@ func (r *packetReader) number(bound uint64) (uint64, error) {
 	return v, err
 }
 
-// block reads bytes behind their length. Memory grows with what is there.
+// block reads a length and as many bytes. The memory that it takes grows with the bytes
+// that it finds.
 func (r *packetReader) block() ([]byte, error) {
 	n, err := r.number(maxPacket)
 	if err != nil {

@@ -12,10 +12,11 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// runPart makes the frames of a range of the conversion that o and whole describe, as one
-// run makes them, whatever the ranges are. From whole.Frames on they are all that the input
-// has. put receives the encoder's packets in their order; if it is nil, frames are made
-// and not encoded. Damage that ends the input early is an error.
+// runPart makes the frames of range r of the conversion that o and whole describe. The
+// frames are those of one run, whatever the ranges are. If r ends at whole.Frames,
+// runPart makes all frames to the end of the input. put receives the encoder's packets
+// in order; if it is nil, runPart makes the frames and does not encode them. Damage
+// that ends the input early is an error.
 func runPart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, put func(media.Packet) error) (*pipeline.Report, error) {
 	report, err := makePart(ctx, o, whole, r, put)
 	return report, pipeline.Cancelled(ctx, err)
@@ -69,7 +70,7 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 	result := line.Result()
 	short := !last && result.Frames < r.End-r.First
 	switch {
-	case result.Cutoff != nil && (last || short): // else the damage lies behind the part
+	case result.Cutoff != nil && (last || short): // otherwise the damage lies behind the part
 		return nil, result.Cutoff
 	case short:
 		return nil, fault.New(fault.BadData, "input %q ends with frame %d of the output; %d are planned", o.Input.File, r.First+result.Frames, whole.Frames)
@@ -80,9 +81,9 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 	return clip.Report(result, s.Summary(), ""), nil
 }
 
-// openAt opens the clip's input anew, to be read from a timestamp on, or returns the clip's
-// own reader for nil, and if the stream is of another kind there: its pictures are then
-// converted from the start on.
+// openAt opens the clip's input a second time, to read from the timestamp start on. It
+// returns the clip's own reader if start is nil, or if the stream has another format at
+// start: the pictures are then converted as from the first one on.
 func openAt(ctx context.Context, clip *pipeline.Clip, start *int64) (r *media.Reader, closeReader func(), err error) {
 	if start == nil {
 		return clip.Source, func() {}, nil
@@ -100,7 +101,7 @@ func openAt(ctx context.Context, clip *pipeline.Clip, start *int64) (r *media.Re
 	return r, r.Close, nil
 }
 
-// discard is a sink for frames that nobody keeps.
+// discard is a sink that drops the frames.
 type discard struct{}
 
 func (discard) NewFrame(like *frame.Frame) (*frame.Frame, error) { return pixel.NewFrame(like) }

@@ -1,8 +1,8 @@
-// Package segment converts a video in parts that may be made anywhere, in any
-// order, more than once, and joins them: the frames are those of one run, bit for
-// bit. A plan, which New makes, says which ranges there are; Make makes one of them;
-// Join puts them together. Everything is in files that are either whole or not
-// there, so that a process may be killed at any time.
+// Package segment converts a video in parts that several processes may make anywhere,
+// in any order, more than once, and joins them. The frames are those of one run, bit
+// for bit. New makes a plan of the ranges, Plan.Make makes a range, and Plan.Join joins
+// the ranges. Every file is either whole or absent, so that a process may be killed at
+// any time.
 package segment
 
 import (
@@ -20,16 +20,16 @@ import (
 	"retime/pipeline/fault"
 )
 
-// Range is the frames of the output from number First to before End.
+// Range holds the frames of the output from number First up to, not including, End.
 type Range struct {
 	First int64 `json:"first"`
 	End   int64 `json:"end"`
-	// Start is the timestamp of the source's picture at which reading begins for the range;
-	// nil to read from the start.
+	// Start is the timestamp of the source picture at which reading begins for the
+	// range; nil for the start of the source.
 	Start *int64 `json:"start,omitempty"`
 }
 
-// Input is the file that is converted.
+// Input identifies the file to convert.
 type Input struct {
 	Path     string    `json:"path"` // absolute
 	Size     int64     `json:"size"`
@@ -37,34 +37,35 @@ type Input struct {
 	SHA256   string    `json:"sha256"`
 }
 
-// Plan says how a conversion is cut into ranges.
+// Plan divides a conversion into ranges.
 type Plan struct {
-	Program  string // the version that made it
+	Program  string // version of the program that made the plan
 	Input    Input
-	Settings pipeline.Options // those that say what is made
+	Settings pipeline.Options // the options that decide the frames
 	Whole    Outline
 	Ranges   []Range
 }
 
-// Options say how New cuts a conversion.
+// Options configure New.
 type Options struct {
-	// Length is the length of a range in seconds of the output, about.
+	// Length is the approximate length of a range in seconds of the output.
 	Length *big.Rat
-	// Even makes all ranges of one length. Otherwise they begin with scenes if these are
-	// near, which Synthesis.Scenes lists or New looks for.
+	// Even makes all ranges of equal length. Otherwise a range begins with a scene if
+	// one begins near its cut: a scene of Synthesis.Scenes, or one that New finds.
 	Even bool
-	// Program is the version of the program that makes the ranges; others refuse the plan.
+	// Program is the version of the program that makes the ranges. Other versions
+	// refuse the plan.
 	Program string
 }
 
-// shortest is how many frames a range has at least, if there are as many:
-// encoders look ahead further than that at some cost.
+// shortest is the least number of frames in a range, if the output has as many: the
+// look-ahead of an encoder makes shorter ranges costly.
 const shortest = 8
 
-// maxRanges bounds a plan.
+// maxRanges bounds the number of ranges in a plan.
 const maxRanges = 1 << 20
 
-// New plans the conversion that o describes.
+// New reads the input of o through and plans the conversion.
 func New(ctx context.Context, o pipeline.Options, cut Options) (*Plan, error) {
 	if cut.Length == nil {
 		return nil, fault.New(fault.Usage, "Options.Length is not set")
@@ -76,7 +77,7 @@ func New(ctx context.Context, o pipeline.Options, cut Options) (*Plan, error) {
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "%w", err)
 	}
-	whole, starts, err := survey(ctx, o) // before the path is made absolute: it checks the name
+	whole, starts, err := newOutline(ctx, o) // before the path is made absolute, because newOutline checks the name
 	if err != nil {
 		return nil, pipeline.Cancelled(ctx, err)
 	}
@@ -110,8 +111,8 @@ func New(ctx context.Context, o pipeline.Options, cut Options) (*Plan, error) {
 	return p, nil
 }
 
-// divide cuts frames into count ranges of nearly one length. A scene that begins
-// within a quarter of that of a cut moves it.
+// divide cuts frames into count ranges of nearly equal length. It moves a cut to a
+// scene that begins within a quarter of that length.
 func divide(frames, count int64, scenes []int64) []Range {
 	ranges := make([]Range, 0, count)
 	first, reach := int64(0), frames/count/4
@@ -129,7 +130,7 @@ func divide(frames, count int64, scenes []int64) []Range {
 	return ranges
 }
 
-// nearest is the one of ascending values that is nearest to v.
+// nearest returns the one of ascending values that is nearest to v.
 func nearest(values []int64, v int64) int64 {
 	best := values[0]
 	for _, x := range values {
@@ -161,7 +162,7 @@ func describe(ctx context.Context, path string) (in Input, err error) {
 	return Input{path, info.Size(), info.ModTime().UTC(), hex.EncodeToString(h.Sum(nil))}, nil
 }
 
-// reader reads until ctx ends.
+// reader fails once ctx has ended.
 type reader struct {
 	ctx context.Context
 	io.Reader
@@ -174,8 +175,8 @@ func (r reader) Read(b []byte) (int, error) {
 	return r.Reader.Read(b)
 }
 
-// checkInput says whether the input is still what was planned. Size and time of
-// change are enough unless all of it is to be read.
+// checkInput makes sure that the input is the planned one, by its size and time of
+// change or, if all is set, by its content, too.
 func (p *Plan) checkInput(ctx context.Context, all bool) error {
 	info, err := os.Stat(p.Input.Path)
 	if err != nil {

@@ -20,11 +20,11 @@ import (
 	"retime/pipeline/media"
 )
 
-// planFormat names what ReadPlan reads.
+// planFormat is the version of the format that ReadPlan reads.
 const planFormat = "retime plan 2"
 
-// planFile is a plan as it stands in a file. The format's number changes with any of
-// its fields.
+// planFile is the content of a plan's file. A change of its fields needs another
+// planFormat.
 type planFile struct {
 	Format   string   `json:"format"`
 	Program  string   `json:"program"`
@@ -34,7 +34,7 @@ type planFile struct {
 	Ranges   []Range  `json:"ranges"`
 }
 
-// outline is how a plan stores an Outline.
+// outline is the form of an Outline in a file.
 type outline struct {
 	Frames int64     `json:"frames"`
 	Rate   *rational `json:"rate"`
@@ -42,7 +42,7 @@ type outline struct {
 	Stream stream    `json:"stream"`
 }
 
-// stream is how a plan stores media.Parameters.
+// stream is the form of media.Parameters in a file.
 type stream struct {
 	Encoder     string `json:"encoder"`
 	Width       int    `json:"width"`
@@ -52,7 +52,7 @@ type stream struct {
 	Header      []byte `json:"header"`
 }
 
-// file returns p as it stands in a file.
+// file returns the content of p's file.
 func (p *Plan) file() *planFile {
 	w := &p.Whole
 	return &planFile{
@@ -61,7 +61,7 @@ func (p *Plan) file() *planFile {
 	}
 }
 
-// plan returns the plan that f holds, if every field of it makes sense.
+// plan returns the plan in f. It fails if a field makes no sense.
 func (f *planFile) plan() (*Plan, error) {
 	if err := errors.Join(f.Input.check(), f.Whole.check(), f.checkRanges()); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (f *planFile) plan() (*Plan, error) {
 	return &Plan{Program: f.Program, Input: f.Input, Settings: o, Whole: f.Whole.outline(), Ranges: f.Ranges}, nil
 }
 
-// outline returns what w stores.
+// outline returns the Outline in w.
 func (w *outline) outline() Outline {
 	return Outline{Frames: w.Frames, Rate: (*big.Rat)(w.Rate), Scenes: w.Scenes, Parameters: media.Parameters(w.Stream)}
 }
@@ -130,7 +130,7 @@ func (f *planFile) checkRanges() error {
 	return nil
 }
 
-// ID returns the hash of all that the plan says.
+// ID returns a hash of the plan's whole content.
 func (p *Plan) ID() string {
 	b, err := json.Marshal(p.file())
 	if err != nil {
@@ -140,7 +140,7 @@ func (p *Plan) ID() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Write writes p to a file that is there whole or not at all.
+// Write writes p to the file called name atomically.
 func (p *Plan) Write(name string) error {
 	b, err := json.MarshalIndent(p.file(), "", "  ")
 	if err == nil {
@@ -152,11 +152,11 @@ func (p *Plan) Write(name string) error {
 	return nil
 }
 
-// maxPlan bounds the file of a plan, in bytes.
+// maxPlan bounds the size of a plan's file in bytes.
 const maxPlan = 1 << 28
 
-// ReadPlan reads what Write wrote, and refuses the plan of another version of the
-// program. The error for a file that does not exist is of kind fault.NoInput and wraps
+// ReadPlan reads a file that Write wrote. It refuses the plan of another version of the
+// program. If the file does not exist, the error is of kind fault.NoInput and wraps
 // fs.ErrNotExist.
 func ReadPlan(name, program string) (*Plan, error) {
 	f, err := os.Open(name)
@@ -197,6 +197,6 @@ func parsePlan(b []byte) (*Plan, error) {
 	return f.plan()
 }
 
-// Dir is where the segments of the plan in a file go: beside it, plan.segments for
-// plan.json.
+// Dir returns the directory for the segments of the plan in a file: plan.segments
+// beside plan.json.
 func Dir(plan string) string { return strings.TrimSuffix(plan, ".json") + ".segments" }

@@ -15,19 +15,20 @@ import (
 	"retime/pipeline/fault"
 )
 
-// sweep removes the temporary files in dir that killed processes have left.
+// sweep removes the unfinished files that killed processes have left in dir.
 func sweep(dir string) error { return atomicfile.Sweep(dir + string(filepath.Separator)) }
 
-// StateDir is where Convert keeps what it has made so far of an output.
+// StateDir returns the directory in which Convert keeps the finished segments of an
+// output.
 func StateDir(output string) string {
 	dir, base := filepath.Split(output)
 	return filepath.Join(dir, "."+base+".resume")
 }
 
-// Convert makes o.Output as pipeline.Run does, in segments of one length that it keeps
-// in StateDir: if a run is killed or cancelled, the next one goes on behind the last
-// whole segment. Convert refuses to go on with other settings or another input. It
-// removes the directory when the output is whole.
+// Convert makes o.Output as pipeline.Run does, in segments of equal length that it
+// keeps in StateDir: if a run is killed or cancelled, the next run goes on behind the
+// last whole segment. Convert refuses to go on if the settings or the input have
+// changed. It removes the directory when the output is whole.
 func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Report, error) {
 	began := time.Now()
 	if o.Output.File == "" || o.Output.File == "-" {
@@ -46,22 +47,23 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 		return nil, fault.New(fault.TryAgain, "another retime makes %q; wait for it", o.Output.File)
 	}
 	if plan, err := ReadPlan(filepath.Join(dir, wholeName), cut.Program); err == nil {
-		return plan.deliver(dir, o) // the last run was killed on its last steps
+		return plan.deliver(dir, o) // the last run was killed in its last steps
 	}
 	if _, err := os.Stat(o.Output.File); err == nil && !o.Output.Overwrite {
-		os.Remove(dir) // fails if something is in it
+		os.Remove(dir) // fails if the directory holds anything
 		return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite replaces it", o.Output.File)
 	}
 	plan, err := resumed(ctx, dir, o, cut)
 	if err != nil {
-		os.Remove(dir) // fails if something is in it
+		os.Remove(dir) // fails if the directory holds anything
 		return nil, err
 	}
 	sum, err := plan.makeRest(ctx, dir, o)
 	if err != nil {
 		return nil, err
 	}
-	// The file is made beside the segments, so that all that a kill leaves is there.
+	// The joined file begins beside the segments, so that a kill leaves nothing
+	// elsewhere.
 	for _, old := range globParts(dir) {
 		os.Remove(old)
 	}
@@ -84,15 +86,15 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 	return report, nil
 }
 
-// planName is the plan's in StateDir, and wholeName what it is renamed to once the
-// joined file is whole.
+// planName is the name of the plan in StateDir; wholeName is its name once the joined
+// file is whole.
 const (
 	planName  = "plan.json"
 	wholeName = "whole.json"
 )
 
-// deliver gives the joined file its name, unless that was done, and removes dir, the
-// plan last.
+// deliver gives the joined file its final name, unless an earlier run did, and removes
+// dir; it removes the plan last.
 func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error) {
 	cannot := func(err error) error { return fault.New(fault.CannotWrite, "segments: %w", err) }
 	joined := filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output.File))
@@ -123,16 +125,16 @@ func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error)
 	return &pipeline.Report{Output: o.Output.File, Width: v.Width, Height: v.Height, Format: v.PixelFormat, Rate: p.Whole.Rate, Result: pipeline.Result{Frames: p.Whole.Frames}}, nil
 }
 
-// joinedPrefix begins the names of the joined file and of what it is before that.
+// joinedPrefix begins the names of the joined file and of its unfinished form.
 const joinedPrefix = "joined"
 
-// globParts are the files of a join that was killed.
+// globParts returns the files of a join that was killed.
 func globParts(dir string) []string {
 	list, _ := filepath.Glob(filepath.Join(dir, ".*"+joinedPrefix+"*"))
 	return list
 }
 
-// resumed returns the plan that is in dir, if it is o's, or makes it.
+// resumed returns the plan in dir if it is a plan of o, or makes one.
 func resumed(ctx context.Context, dir string, o pipeline.Options, cut Options) (*Plan, error) {
 	name := filepath.Join(dir, planName)
 	if err := sweep(dir); err != nil {
@@ -165,7 +167,7 @@ func resumed(ctx context.Context, dir string, o pipeline.Options, cut Options) (
 	return p, p.checkInput(ctx, true)
 }
 
-// makeRest makes the segments that are missing, and adds up what was done.
+// makeRest makes the missing segments and adds up the reports.
 func (p *Plan) makeRest(ctx context.Context, dir string, o pipeline.Options) (*pipeline.Report, error) {
 	sum := &pipeline.Report{}
 	local := o

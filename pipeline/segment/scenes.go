@@ -13,23 +13,23 @@ import (
 	"retime/warp"
 )
 
-// The pictures on which scenes are looked for are at most so wide and high, in pixels.
+// The pictures in which findScenes looks for scenes are at most this large, in pixels.
 const (
 	sceneWidth  = 320
 	sceneHeight = 320
 )
 
-// findScenes decodes o.Input through and returns the numbers of the frames of the
-// output that whole describes with which scenes begin. It looks at small pictures,
-// and estimates motion only where they are unlike, so that it may differ from what a
-// conversion finds. Damage ends the search without an error.
+// findScenes decodes the input of o and returns the numbers of the output's frames that
+// begin scenes. It looks at small pictures, and estimates motion only between unlike
+// ones, so that its scenes may differ from those of a conversion. Damage ends the
+// search without an error.
 func findScenes(ctx context.Context, o pipeline.Options, whole *Outline) ([]int64, error) {
 	scenes, err := lookForScenes(ctx, o, whole)
 	return scenes, pipeline.Cancelled(ctx, err)
 }
 
 func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (scenes []int64, err error) {
-	o.Synthesis.FlowCache = "" // small pictures do not come again
+	o.Synthesis.FlowCache = "" // no conversion uses the flow of small pictures
 	clip, err := open(ctx, o)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (sce
 		threshold = *t
 	}
 	layout, video := clip.Plan.Passes[0].Layout, clip.Source.Video()
-	var last *frame.Frame // its guide may be its own luma
+	var last *frame.Frame // kept, because its guide may be its own luma
 	var lastGuide motion.Guide
 	defer func() {
 		if last != nil {
@@ -81,7 +81,7 @@ func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (sce
 	}
 }
 
-// smallGuide is f's luma, halved until scenes are looked for on it.
+// smallGuide returns f's luma, halved to the size of the pictures for scenes.
 func smallGuide(f *frame.Frame, v media.Video) frame.Image[uint8] {
 	g := warp.Luma(f)
 	for w, h := v.Width, v.Height; w > sceneWidth || h > sceneHeight; w, h = (w+1)/2, (h+1)/2 {
@@ -90,8 +90,8 @@ func smallGuide(f *frame.Frame, v media.Video) frame.Image[uint8] {
 	return g
 }
 
-// isCut says whether a scene begins with b. Motion is estimated only if the score may
-// reach the threshold.
+// isCut reports whether a scene begins with b. It estimates motion only if the score
+// may reach the threshold.
 func isCut(e *motion.Estimator, a, b motion.Guide, threshold float64) (bool, error) {
 	if 1-motion.Likeness(a, b) < threshold {
 		return false, nil

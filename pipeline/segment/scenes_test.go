@@ -49,7 +49,7 @@ func TestFindScenes(t *testing.T) {
 	} {
 		o := pipeline.Options{Input: pipeline.Input{File: c.input}, Output: pipeline.Output{Format: "nut", VideoCodec: "rawvideo"}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}}
 		c.set(&o)
-		whole, _, err := survey(context.Background(), o)
+		whole, _, err := newOutline(context.Background(), o)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -62,7 +62,7 @@ func TestFindScenes(t *testing.T) {
 
 func TestFindScenesStops(t *testing.T) {
 	o := pipeline.Options{Input: pipeline.Input{File: halfScenes(t, 64, 48, 8)}, Output: pipeline.Output{Format: "nut", VideoCodec: "rawvideo"}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}}
-	whole, _, err := survey(context.Background(), o)
+	whole, _, err := newOutline(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

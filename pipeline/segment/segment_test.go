@@ -32,8 +32,8 @@ func ffmpeg(t testing.TB, args ...string) string {
 	return string(out)
 }
 
-// clip makes 4 seconds of moving picture with sound, in groups of pictures of
-// uneven lengths with B-frames.
+// clip makes 4 seconds of moving picture with sound, in groups of pictures of uneven
+// lengths with B-frames.
 func clip(t testing.TB) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "clip.mp4")
@@ -64,7 +64,7 @@ func whole(t testing.TB, o pipeline.Options, output string) string {
 	return Sum(digests)
 }
 
-// parts is a length of segments, in seconds, that makes so many of a whole.
+// parts returns the length of segments, in seconds, that divides p's output into n.
 func parts(t testing.TB, p *Plan, n int64) *big.Rat {
 	t.Helper()
 	return new(big.Rat).Quo(big.NewRat(p.Whole.Frames, n), p.Whole.Rate)
@@ -162,7 +162,7 @@ func TestSegmentsMakeTheFramesOfOneRun(t *testing.T) {
 	}
 }
 
-// content is the hashes of a file's pictures and packets of sound with their times.
+// content returns the hashes of a file's pictures and sound packets with their times.
 func content(t testing.TB, name string) []string {
 	t.Helper()
 	return strings.Split(ffmpeg(t, "-i", name, "-map", "0:v", "-f", "framemd5", "-")+
@@ -192,7 +192,7 @@ func TestJoinKeepsWhatOneRunWrites(t *testing.T) {
 	if a, b := entries(one), entries(joined); a != b {
 		t.Errorf("joined:\n%s\none run:\n%s", b, a)
 	}
-	// A file that plays has every picture at its time, and no complaint.
+	// The file plays without complaint, and has every picture at its time.
 	times := ffmpeg(t, "-xerror", "-i", joined, "-map", "0:v", "-f", "framemd5", "-")
 	if n := strings.Count(times, "\n0,"); n != 200 {
 		t.Errorf("%d pictures play, want 200", n)
@@ -242,7 +242,7 @@ func TestChangedInputIsRefused(t *testing.T) {
 	if _, _, err := p.Make(context.Background(), dir, 0, pipeline.Options{}); fault.KindOf(err) != fault.BadData {
 		t.Errorf("segment: %v, want bad data", err)
 	}
-	// Whoever sets the time back is found out by what reads all.
+	// A change whose time is set back shows only if all of the file is read.
 	if err := os.Chtimes(input, p.Input.Modified, p.Input.Modified); err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestDivide(t *testing.T) {
 	for _, test := range []struct {
 		frames, count int64
 		scenes        []int64
-		want          []int64 // ends
+		want          []int64 // ends of the ranges
 	}{
 		{10, 1, nil, []int64{10}},
 		{10, 3, nil, []int64{3, 6, 10}},
@@ -315,8 +315,8 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// Ranges begin with scenes that are found near their cuts, unless they are to be of
-// one length; the frames are the same.
+// Ranges begin with scenes that are found near their cuts, unless Even is set; the
+// frames are the same.
 func TestRangesBeginWithScenes(t *testing.T) {
 	input := filepath.Join(t.TempDir(), "cut.mkv")
 	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=2.2", "-f", "lavfi", "-i", "mandelbrot=size=64x48:rate=25",

@@ -20,8 +20,8 @@ import (
 	"retime/warp"
 )
 
-// settings is how a plan stores the options that say what is made. Groups and fields
-// have the names that they have in pipeline.Options.
+// settings is the form in a plan of the options that decide the frames. Groups and
+// fields have their names in pipeline.Options.
 type settings struct {
 	Input     inputSettings     `json:"input"`
 	Timing    timingSettings    `json:"timing"`
@@ -85,7 +85,7 @@ type decision struct {
 	Line   int             `json:"line"`
 }
 
-// mask is a picture of a byte a sample, row by row.
+// mask is a picture with a byte for each sample, row by row.
 type mask struct {
 	Width  int    `json:"width"`
 	Height int    `json:"height"`
@@ -93,7 +93,7 @@ type mask struct {
 }
 
 type outputSettings struct {
-	File         string            `json:"file"` // its name, for the container
+	File         string            `json:"file"` // the name, from which the container follows
 	Format       string            `json:"format"`
 	VideoCodec   string            `json:"video_codec"`
 	CRF          *int              `json:"crf"`
@@ -138,7 +138,7 @@ func store(o *pipeline.Options) settings {
 	return stored
 }
 
-// options returns the options that s stores, for an input at path.
+// options returns the options in s, for an input at path.
 func (s *settings) options(path string) (pipeline.Options, error) {
 	in, t, y, out := &s.Input, &s.Timing, &s.Synthesis, &s.Output
 	o := pipeline.Options{
@@ -173,12 +173,12 @@ func (s *settings) options(path string) (pipeline.Options, error) {
 	}
 	named := o
 	if named.Output.File == "" {
-		named.Output.File = "output" // Check wants a name
+		named.Output.File = "output" // Check requires a name
 	}
 	return o, named.Check()
 }
 
-// check refuses what Options.Check does not look at.
+// check makes the checks that Options.Check leaves out.
 func (s *settings) check() error {
 	if f := s.Output.File; f != "" && filepath.Base(f) != f {
 		return fmt.Errorf("the output's name %q is a path", f)
@@ -223,7 +223,7 @@ func (s *settings) check() error {
 	return nil
 }
 
-// differences names the options that a and b do not share, with both values.
+// differences names the options in which a and b differ, with both values.
 func differences(a, b *settings) (names []string) {
 	va, vb := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
 	for g := range va.NumField() {
@@ -242,7 +242,7 @@ func differences(a, b *settings) (names []string) {
 	return names
 }
 
-// each converts a list; nil stays nil.
+// each converts a list; it returns nil for nil.
 func each[A, B any](list []A, convert func(A) B) []B {
 	if list == nil {
 		return nil
@@ -254,16 +254,17 @@ func each[A, B any](list []A, convert func(A) B) []B {
 	return out
 }
 
-// rational is a big.Rat that a plan stores as "3" or "60000/1001".
+// rational is a big.Rat that JSON has as "3" or "60000/1001".
 type rational big.Rat
 
-// rationals are the texts that are read: no exponents, whose values may be of any size.
+// rationals matches the texts that UnmarshalText reads. It excludes exponents, whose
+// values may be of any size.
 var rationals = regexp.MustCompile(`^-?[0-9]{1,500}(/[0-9]{1,500})?$`)
 
-// MarshalText writes r exactly.
+// MarshalText returns r exactly.
 func (r *rational) MarshalText() ([]byte, error) { return []byte((*big.Rat)(r).RatString()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText reads a text of MarshalText.
 func (r *rational) UnmarshalText(text []byte) error {
 	if rationals.Match(text) {
 		if _, ok := (*big.Rat)(r).SetString(string(text)); ok {
@@ -273,15 +274,15 @@ func (r *rational) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%.40q is no number such as 3 or 60000/1001", text)
 }
 
-// number is a float64 that a plan stores exactly, as text, infinity included.
+// number is a float64 that JSON has exactly, as text, even if it is infinite.
 type number float64
 
-// MarshalText writes n.
+// MarshalText returns n exactly.
 func (n number) MarshalText() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(n), 'g', -1, 64), nil
 }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText reads a text of MarshalText.
 func (n *number) UnmarshalText(text []byte) error {
 	v, err := strconv.ParseFloat(string(text), 64)
 	if err != nil || math.IsNaN(v) {

@@ -18,7 +18,7 @@ import (
 	"retime/pipeline/media"
 )
 
-// local are the options that a plan does not have, and why.
+// local lists the options that are not in a plan, with the reason.
 var local = map[string]string{
 	"Input.File":          "stands beside the settings, with its hash",
 	"Synthesis.FlowCache": "does not change what is made",
@@ -26,10 +26,9 @@ var local = map[string]string{
 	"Output.NoVerify":     "concerns the joined file, which is named later",
 	"Compute":             "is each worker's own",
 	"Hooks":               "are functions",
-	"Repairs":             "are refused by Survey",
 }
 
-// fill sets v to what is neither zero nor what a setting of another kind would be.
+// fill sets v to a value that is neither zero nor the value of another setting.
 func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch p := v.Addr().Interface().(type) {
@@ -83,8 +82,8 @@ func fill(t *testing.T, v reflect.Value) {
 	}
 }
 
-// Every option is in a plan and comes back from it as it was, or is listed above. Who
-// adds one decides.
+// Every option is in a plan and comes back from it unchanged, or is in local. Whoever
+// adds an option decides which.
 func TestEveryOptionIsPlannedOrLocal(t *testing.T) {
 	seen := map[string]bool{}
 	whole := reflect.TypeFor[pipeline.Options]()
@@ -112,7 +111,7 @@ func TestEveryOptionIsPlannedOrLocal(t *testing.T) {
 			if err := json.Unmarshal(text, &read); err != nil {
 				t.Fatal(err)
 			}
-			back, _ := read.options("") // these values are not checked here
+			back, _ := read.options("") // these values make no sense
 			got := reflect.ValueOf(&back).Elem().Field(g).Field(f)
 			if same := reflect.DeepEqual(got.Interface(), field.Interface()); same == (local[name] != "") {
 				t.Errorf("%s comes back from a plan: %v. Add it to settings, or to the options that are local, with the reason", name, same)
@@ -130,7 +129,7 @@ func TestEveryOptionIsPlannedOrLocal(t *testing.T) {
 	}
 }
 
-// So is all that Survey tells of the whole.
+// All fields of an Outline are in a plan, too.
 func TestTheWholeOutlineIsPlanned(t *testing.T) {
 	var p Plan
 	fill(t, reflect.ValueOf(&p.Whole).Elem())
@@ -139,7 +138,7 @@ func TestTheWholeOutlineIsPlanned(t *testing.T) {
 	}
 }
 
-// full is a plan with all that a plan can have.
+// full returns a plan with every field set.
 func full(t testing.TB) *Plan {
 	t.Helper()
 	third := big.NewRat(1, 3)
@@ -171,7 +170,7 @@ func full(t testing.TB) *Plan {
 	return p
 }
 
-// text is the file of a plan.
+// text returns the content of a plan's file.
 func text(t testing.TB, p *Plan) string {
 	t.Helper()
 	b, err := json.Marshal(p.file())
@@ -190,7 +189,7 @@ func TestWholePlanIsReadBack(t *testing.T) {
 	if p.ID() != q.ID() {
 		t.Errorf("read %+v\nwrote %+v", q, p)
 	}
-	p.Settings.Synthesis.Scenes = []*big.Rat{} // none, while nil looks for them
+	p.Settings.Synthesis.Scenes = []*big.Rat{} // no scenes, while nil asks to find them
 	p.Settings.Synthesis.StaticMask.Stride, p.Settings.Synthesis.StaticMask.Pix = 4, []byte{0, 255, 1, 99, 2, 3, 4, 99}
 	q, err = parsePlan([]byte(text(t, p)))
 	if err != nil || q.Settings.Synthesis.Scenes == nil || !bytes.Equal(q.Settings.Synthesis.StaticMask.Pix, []byte{0, 255, 1, 2, 3, 4}) {
@@ -198,7 +197,7 @@ func TestWholePlanIsReadBack(t *testing.T) {
 	}
 }
 
-// A plan that no program wrote is refused, and says where.
+// ReadPlan refuses a plan that no program wrote, and names the field.
 func TestHostilePlans(t *testing.T) {
 	good := text(t, full(t))
 	for _, c := range []struct{ old, new, says string }{
@@ -263,8 +262,8 @@ func FuzzPlan(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if p.holding(p.Whole.Frames-1) != len(p.Ranges)-1 {
-			t.Errorf("the last frame is in range %d of %d", p.holding(p.Whole.Frames-1), len(p.Ranges))
+		if p.rangeOf(p.Whole.Frames-1) != len(p.Ranges)-1 {
+			t.Errorf("the last frame is in range %d of %d", p.rangeOf(p.Whole.Frames-1), len(p.Ranges))
 		}
 		m := p.Settings.Synthesis.StaticMask
 		for y := range m.Height {
@@ -277,7 +276,7 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
-// What other settings are is said by the names of options, with both values.
+// differences names options, with both values.
 func TestDifferences(t *testing.T) {
 	a, b := store(&full(t).Settings), store(&full(t).Settings)
 	if got := differences(&a, &b); got != nil {

@@ -12,44 +12,45 @@ import (
 	"retime/pipeline/fault"
 )
 
-// State is how a range stands.
+// State is the state of a range.
 type State string
 
-// The states.
+// These are the states of a range.
 const (
 	Done    State = "done"
 	Missing State = "missing"
-	Damaged State = "damaged" // there, but not what it should be
+	Damaged State = "damaged" // the segment exists and is wrong
 )
 
-// Standing says how one range stands.
-type Standing struct {
+// RangeStatus describes a range and its segment.
+type RangeStatus struct {
 	Index  int    `json:"index"`
 	First  int64  `json:"first"`
 	Frames int64  `json:"frames"`
 	State  State  `json:"state"`
-	Reason string `json:"reason,omitempty"` // why it is damaged
+	Reason string `json:"reason,omitempty"` // why the segment is damaged
 	Bytes  int64  `json:"bytes,omitempty"`
 	Digest string `json:"digest,omitempty"`
-	// Checked and Wrong count frames that Verify made again, and that came out
-	// different.
+	// Checked counts the frames that Verify made again, and Wrong those of them that
+	// differ.
 	Checked int64 `json:"checked,omitempty"`
 	Wrong   int64 `json:"wrong,omitempty"`
 }
 
-// Status is how a plan stands.
+// Status describes the ranges of a plan.
 type Status struct {
-	Plan     string     `json:"plan"` // its ID
-	Done     int        `json:"done"`
-	Missing  int        `json:"missing"`
-	Damaged  int        `json:"damaged"`
-	Segments []Standing `json:"segments"`
-	// Digest is that of all frames if every segment is done: it does not depend
-	// on how many there are.
+	Plan     string        `json:"plan"` // ID of the plan
+	Done     int           `json:"done"`
+	Missing  int           `json:"missing"`
+	Damaged  int           `json:"damaged"`
+	Segments []RangeStatus `json:"segments"`
+	// Digest is the Sum over all frames if every segment is done. It does not depend on
+	// the ranges.
 	Digest string `json:"digest,omitempty"`
 }
 
-// Status looks at the segments in dir; with all set it reads them through.
+// Status returns the status of the segments in dir. If all is set it reads the segments
+// through.
 func (p *Plan) Status(dir string, all bool) *Status {
 	s, _ := p.status(dir, all)
 	return s
@@ -60,7 +61,7 @@ func (p *Plan) status(dir string, all bool) (*Status, []*Manifest) {
 	manifests := make([]*Manifest, len(p.Ranges))
 	var digests [][]Hash
 	for i, r := range p.Ranges {
-		at := Standing{Index: i, First: r.First, Frames: r.End - r.First, State: Done}
+		at := RangeStatus{Index: i, First: r.First, Frames: r.End - r.First, State: Done}
 		m, err := p.check(dir, i, all)
 		switch {
 		case errors.Is(err, errMissing):
@@ -83,10 +84,11 @@ func (p *Plan) status(dir string, all bool) (*Status, []*Manifest) {
 	return s, manifests
 }
 
-// Verify reads all segments in dir through and makes frames of those that are done
-// again to compare: sample of them, spread by a fixed rule, or all if sample is
-// negative. The error says what is wrong; the status has it by range. Of local what
-// counts in Make does.
+// Verify reads all segments in dir through, makes frames of the finished ones again and
+// compares. It makes sample frames, chosen by a fixed rule, or all frames if sample is
+// negative. Of local it heeds the options that Make heeds. The error is the first of
+// these that holds: fault.BadData for frames that differ or damaged segments,
+// fault.TryAgain for missing ones; the status has the ranges.
 func (p *Plan) Verify(ctx context.Context, dir string, sample int, local pipeline.Options) (*Status, error) {
 	if err := p.checkInput(ctx, true); err != nil {
 		return nil, err
@@ -103,7 +105,7 @@ func (p *Plan) Verify(ctx context.Context, dir string, sample int, local pipelin
 	if sample < 0 {
 		checks = p.Ranges
 	} else if len(checks) > 0 {
-		_, starts, err := survey(ctx, o)
+		_, starts, err := newOutline(ctx, o)
 		if err != nil {
 			return s, pipeline.Cancelled(ctx, err)
 		}
@@ -119,7 +121,7 @@ func (p *Plan) Verify(ctx context.Context, dir string, sample int, local pipelin
 	show := o.Hooks.Progress
 	o.Hooks.Progress = nil
 	for _, r := range checks {
-		i := p.holding(r.First)
+		i := p.rangeOf(r.First)
 		m, at := manifests[i], &s.Segments[i]
 		if m == nil {
 			continue
@@ -144,11 +146,12 @@ func (p *Plan) Verify(ctx context.Context, dir string, sample int, local pipelin
 			at.Wrong += m.Frames - at.Checked
 		}
 	}
-	return s, s.verdict()
+	return s, s.Err()
 }
 
-// verdict is the error that a status amounts to.
-func (s *Status) verdict() error {
+// Err returns a fault.BadData error if frames differ or segments are damaged, a
+// fault.TryAgain error if segments are missing, and nil otherwise.
+func (s *Status) Err() error {
 	wrong := int64(0)
 	for _, at := range s.Segments {
 		wrong += at.Wrong
@@ -164,12 +167,8 @@ func (s *Status) verdict() error {
 	return nil
 }
 
-// Err returns nil if all is done, a fault.BadData error if segments are damaged, and
-// a fault.TryAgain error if some are missing.
-func (s *Status) Err() error { return s.verdict() }
-
-// holding is the range that frame k belongs to.
-func (p *Plan) holding(k int64) int {
+// rangeOf returns the index of the range of frame k.
+func (p *Plan) rangeOf(k int64) int {
 	i, found := slices.BinarySearchFunc(p.Ranges, k, func(r Range, k int64) int { return cmp.Compare(r.First, k) })
 	if !found {
 		i--
@@ -177,7 +176,7 @@ func (p *Plan) holding(k int64) int {
 	return i
 }
 
-// sample chooses n of the frames that are there, the same ones each time.
+// sample chooses n of the frames in the manifests, the same ones each time.
 func (p *Plan) sample(manifests []*Manifest, n int, total int64) []Range {
 	if n <= 0 || total == 0 {
 		return nil
@@ -207,7 +206,7 @@ func (p *Plan) sample(manifests []*Manifest, n int, total int64) []Range {
 	return out
 }
 
-// String is a line for each range that is not done and one for the whole.
+// String returns a line for each range that is not done and a line for the whole.
 func (s *Status) String() string {
 	var b []byte
 	for _, at := range s.Segments {

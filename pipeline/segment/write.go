@@ -12,11 +12,11 @@ import (
 	"retime/pipeline/media"
 )
 
-// joinAhead is how many seconds the other streams are read ahead of the video.
+// joinAhead is how many seconds the reading of the other streams is ahead of the video.
 const joinAhead = 1
 
-// write writes o.Output from the packets of all parts, in order, as next delivers
-// them, io.EOF behind the last. Everything else comes from o.Input as in one run.
+// write writes o.Output from the packets of all parts, which next delivers in order,
+// with io.EOF behind the last. The other streams come from o.Input, as in one run.
 func (whole *Outline) write(ctx context.Context, o pipeline.Options, next func() (media.Packet, error)) (*pipeline.Report, error) {
 	report, err := whole.writeAll(ctx, o, next)
 	return report, pipeline.Cancelled(ctx, err)

@@ -1,7 +1,7 @@
-// Package subtitle turns subtitles of text from one format into another. It reads
-// events of Advanced SubStation Alpha, which FFmpeg's decoders make of every text
-// format, and writes them as SubRip, WebVTT and 3GPP timed text (MP4's tx3g), with the
-// styling that these have. FFmpeg's own encoders lose more, and in silence:
+// Package subtitle converts subtitles of text from one format to another. It reads the
+// events of Advanced SubStation Alpha that FFmpeg's decoders make of every text format,
+// and writes them with their styling as SubRip, WebVTT and 3GPP timed text (MP4's
+// tx3g). FFmpeg's own encoders lose more of the styling and do not report it:
 // docs/fidelity.md compares them.
 package subtitle
 
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Style is how text looks.
+// Style describes the look of text.
 type Style struct {
 	Bold, Italic, Underline, Strike bool
 	Colour                          Colour
@@ -19,27 +19,27 @@ type Style struct {
 // Colour is 0xRRGGBB, or Unset for the player's own.
 type Colour int32
 
-// Unset stands for the player's own colour.
+// Unset leaves the colour to the player.
 const Unset Colour = -1
 
-// Span is a stretch of text in one style. Its lines are separated by newlines.
+// Span is text in one style. Newlines separate its lines.
 type Span struct {
 	Text string
 	Style
 }
 
-// Cue is what is shown at once.
+// Cue is the text that is shown together.
 type Cue struct {
 	Spans []Span
-	// Place is the edge or corner of the picture that the text lies at, as on a
-	// numeric keypad: 2 for the middle of the lower edge; 0 if nothing says.
+	// Place is the edge or corner of the picture at which the text stands, as on a
+	// numeric keypad: 2 for the middle of the lower edge; 0 if the event names none.
 	Place int
 }
 
-// Loss is what is not carried over, as a set.
+// Loss is a set of properties that the target format cannot hold.
 type Loss uint8
 
-// What may be lost.
+// These are the properties that may be lost.
 const (
 	Colours Loss = 1 << iota
 	Strikes
@@ -49,7 +49,7 @@ const (
 	Drawings
 )
 
-// String lists what is lost.
+// String lists the properties in words.
 func (l Loss) String() string {
 	var parts []string
 	for i, name := range []string{"colours", "struck-out text", "positions", "fonts", "effects", "drawings"} {
@@ -66,9 +66,9 @@ type Script struct {
 	authored bool
 }
 
-// NewScript reads a header: its section of styles, "[V4+ Styles]" or "[V4 Styles]".
-// In an authored one, which was not made up from another format, text in braces is a
-// comment and styles choose fonts.
+// NewScript reads the section of styles in a header, "[V4+ Styles]" or "[V4 Styles]".
+// Set authored unless FFmpeg made the header up for another format: in an authored
+// script, text in braces is a comment and styles choose fonts.
 func NewScript(header string, authored bool) *Script {
 	s := &Script{styles: map[string]Style{}, authored: authored}
 	var columns []string
@@ -76,7 +76,7 @@ func NewScript(header string, authored bool) *Script {
 		key, value, _ := strings.Cut(line, ":")
 		switch strings.TrimSpace(key) {
 		case "Format":
-			if columns == nil { // the events have one, too
+			if columns == nil { // the section of events has such a line, too
 				columns = strings.Split(value, ",")
 			}
 		case "Style":
@@ -112,8 +112,8 @@ func (s *Script) addStyle(columns, values []string) {
 	s.styles[strings.TrimPrefix(name, "*")] = style
 }
 
-// parseColour reads "&HAABBGGRR" in hexadecimal or a decimal number. White is what
-// players show unasked.
+// parseColour reads "&HAABBGGRR" in hexadecimal or a decimal number. White, the default
+// of players, becomes Unset.
 func parseColour(text string) Colour {
 	text = strings.TrimRight(strings.TrimLeft(text, "&Hh"), "&")
 	v, err := strconv.ParseUint(text, 16, 32)
@@ -126,12 +126,12 @@ func parseColour(text string) Colour {
 	return Unset
 }
 
-// eventFields are those of an event before its text: ReadOrder, Layer, Style, Name,
-// three margins, Effect.
+// eventFields counts the fields of an event before its text: ReadOrder, Layer, Style,
+// Name, three margins, Effect.
 const eventFields = 8
 
-// Parse reads an event as FFmpeg's decoders deliver it, and says what of it a Cue
-// has no place for. What is no event gives an empty cue.
+// Parse reads an event as FFmpeg's decoders deliver it, and returns the properties that
+// a Cue cannot hold. If event is malformed, it returns an empty cue.
 func (s *Script) Parse(event string) (Cue, Loss) {
 	fields := strings.SplitN(strings.TrimRight(event, "\r\n"), ",", eventFields+1)
 	if len(fields) <= eventFields {
@@ -150,7 +150,7 @@ func (s *Script) Parse(event string) (Cue, Loss) {
 	return p.cue, p.lost
 }
 
-// style is the style of a name.
+// style returns the style called name.
 func (s *Script) style(name string) Style {
 	if style, ok := s.styles[strings.TrimPrefix(name, "*")]; ok {
 		return style
@@ -167,7 +167,7 @@ type parser struct {
 	text        string
 	base, style Style
 	drawing     bool
-	run         strings.Builder // of text in one style
+	run         strings.Builder // text so far in one style
 	cue         Cue
 	lost        Loss
 }
@@ -199,7 +199,7 @@ func (p *parser) parse() {
 	p.flush()
 }
 
-// flush ends the run of text.
+// flush ends the current run of text.
 func (p *parser) flush() {
 	if p.run.Len() == 0 {
 		return
@@ -216,10 +216,10 @@ func (c *Cue) add(s Span) {
 	c.Spans = append(c.Spans, s)
 }
 
-// override obeys a block of tags, each behind a backslash.
+// override applies a block of tags, each behind a backslash.
 func (p *parser) override(block string) {
 	tags := strings.Split(block, `\`)
-	for i := 1; i < len(tags); i++ { // what stands before the first is a comment
+	for i := 1; i < len(tags); i++ { // text before the first tag is a comment
 		tag := tags[i]
 		// The arguments of a tag may hold others: \t(0,500,\i1).
 		if strings.Contains(tag, "(") {
@@ -237,7 +237,7 @@ func (p *parser) override(block string) {
 	}
 }
 
-// obey changes style as a tag says.
+// obey applies a tag to style.
 func (p *parser) obey(tag string, style *Style) {
 	name := strings.TrimRight(tag, "-0123456789.")
 	if c, _, ok := strings.Cut(tag, "&"); ok {
@@ -260,7 +260,7 @@ func (p *parser) obey(tag string, style *Style) {
 			style.Colour = parseColour(value)
 		}
 	case "an", "a":
-		if p.cue.Place == 0 { // the first counts
+		if p.cue.Place == 0 { // the first one counts
 			p.cue.Place = place(name, value)
 		}
 	case "p":
@@ -271,8 +271,8 @@ func (p *parser) obey(tag string, style *Style) {
 	}
 }
 
-// other takes the tags that have more than a number behind their names, and notes
-// those that have no place in a Cue.
+// other applies the tags whose names are followed by more than a number, and records
+// those that a Cue cannot hold.
 func (p *parser) other(tag string, style *Style) {
 	switch {
 	case strings.HasPrefix(tag, "pos("), strings.HasPrefix(tag, "org("), strings.HasPrefix(tag, "move("):
@@ -284,15 +284,15 @@ func (p *parser) other(tag string, style *Style) {
 		if s, ok := p.script.styles[tag[1:]]; ok {
 			*style = s
 		}
-	case len(tag) > 1 && tag[1] == 'c' && '2' <= tag[0] && tag[0] <= '4': // of outlines and shadows
+	case len(tag) > 1 && tag[1] == 'c' && '2' <= tag[0] && tag[0] <= '4': // colours of outlines and shadows
 		p.lost |= Colours
 	default:
 		p.lost |= Effects
 	}
 }
 
-// place reads the numbers of \an, which are a keypad's, and of \a, which count from
-// the left 1 to 3, with 4 more at the top and 8 more in the middle.
+// place reads the numbers of \an, which are a keypad's, and of \a, which count 1 to 3
+// from the left, with 4 added at the top and 8 in the middle.
 func place(name, value string) int {
 	n, err := strconv.Atoi(value)
 	switch {

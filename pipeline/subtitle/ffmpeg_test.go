@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// encoded are events whose conversion docs/fidelity.md compares.
+// encoded lists the events whose conversions docs/fidelity.md compares.
 var encoded = []struct{ style, text string }{
 	{"Default", "plain"},
 	{"Default", `two\Nlines`},
@@ -44,11 +44,11 @@ var encoded = []struct{ style, text string }{
 	{"Default", "bad \xff byte"},
 }
 
-// section begins the part of docs/fidelity.md that TestEncoders writes.
+// section is the heading of the part of docs/fidelity.md that TestEncoders writes.
 const section = "\n## Subtitles: why retime writes them itself\n"
 
-// TestEncoders writes a part of docs/fidelity.md if RETIME_WRITE_DOCS is set: what
-// FFmpeg's encoders make of events, and what this package makes of them.
+// TestEncoders compares the subtitles that FFmpeg's encoders write with those that this
+// package writes. If RETIME_WRITE_DOCS is set, it writes the table in docs/fidelity.md.
 func TestEncoders(t *testing.T) {
 	if os.Getenv("RETIME_WRITE_DOCS") == "" {
 		t.Skip("RETIME_WRITE_DOCS=1 writes the part on subtitles of docs/fidelity.md")
@@ -135,7 +135,7 @@ This command writes this part:
 	}
 }
 
-// list is what samples show from which second on.
+// list describes the samples by the second at which each begins.
 func list(samples map[int]string) string {
 	var parts []string
 	for at := range 10 {
@@ -146,10 +146,10 @@ func list(samples map[int]string) string {
 	return strings.Join(parts, " and ")
 }
 
-// emptyCue stands for a cue that is written without text.
+// emptyCue stands in the table for a cue without text.
 const emptyCue = "an empty cue"
 
-// code is text in a cell of a table.
+// code formats text for a cell of a table.
 func code(text string) string {
 	switch text {
 	case "":
@@ -159,10 +159,10 @@ func code(text string) string {
 	}
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(text, "\n", "⏎") {
-		switch {
-		case r == '\u00a0':
+		switch r {
+		case '\u00a0':
 			b.WriteString("(U+00A0)")
-		case r == '|':
+		case '|':
 			b.WriteString(`\|`)
 		default:
 			b.WriteRune(r)
@@ -182,10 +182,12 @@ func ffmpeg(t *testing.T, input string, args ...string) []byte {
 	return out
 }
 
-// cueTimes finds the line of times before a cue, and the number before that in SubRip.
+// cueTimes matches the line of times before a cue, and SubRip's number before that
+// line.
 var cueTimes = regexp.MustCompile(`(?m)^(?:\d+\n)?(?:00:)?00:(\d\d)[.,]000 --> \S+([^\n]*)\n`)
 
-// encodeText returns what FFmpeg writes of a script, by the second at which it begins.
+// encodeText returns the cues that FFmpeg writes for a script, by the second at which
+// each begins.
 func encodeText(t *testing.T, script, codec, format string) map[int]string {
 	out := string(ffmpeg(t, script, "-c:s", codec, "-f", format, "-"))
 	out = strings.ReplaceAll(out, "\r\n", "\n") // as good
@@ -203,8 +205,8 @@ func encodeText(t *testing.T, script, codec, format string) map[int]string {
 	return texts
 }
 
-// encodeTimed returns what the samples show that FFmpeg writes of a script, by the
-// second at which they begin.
+// encodeTimed returns the samples that FFmpeg writes for a script, by the second at
+// which each begins.
 func encodeTimed(t *testing.T, script string) map[int]string {
 	name := filepath.Join(t.TempDir(), "out.mp4")
 	ffmpeg(t, script, "-c:s", "mov_text", name)
@@ -242,8 +244,9 @@ func encodeTimed(t *testing.T, script string) map[int]string {
 	return shown
 }
 
-// describe is the text of a sample of timed text with its styles but the font's size:
-// b, i, u and a colour other than white, from one character up to another.
+// describe returns the text of a sample of timed text with its styles: b, i, u and a
+// colour other than white, with the first and last character. It leaves out the size of
+// the font.
 func describe(sample []byte) string {
 	n := int(binary.BigEndian.Uint16(sample))
 	text, rest := strings.ReplaceAll(string(sample[2:2+n]), "\xff", "(FF)"), sample[2+n:]

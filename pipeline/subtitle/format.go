@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// blank says whether there is nothing to see.
+// blank reports whether c shows nothing.
 func (c *Cue) blank() bool {
 	for _, s := range c.Spans {
 		if strings.TrimSpace(s.Text) != "" {
@@ -15,8 +15,8 @@ func (c *Cue) blank() bool {
 	return true
 }
 
-// SubRip writes c as the text of a SubRip entry, with the tags that players know: b,
-// i, u, s, font and {\an8}. It is empty for a cue without text.
+// SubRip returns c as the text of a SubRip entry, with the tags that players know: b,
+// i, u, s, font and {\an8}. The text is empty if c has none.
 func (c *Cue) SubRip() string {
 	if c.blank() {
 		return ""
@@ -34,9 +34,9 @@ func (c *Cue) SubRip() string {
 	return b.String()
 }
 
-// WebVTT writes c as the payload and the settings of a WebVTT cue (W3C, WebVTT: The
-// Web Video Text Tracks Format, sections 3.3 and 3.4), and says what is lost. Both are
-// empty for a cue without text.
+// WebVTT returns c as the payload and the settings of a WebVTT cue (W3C, WebVTT: The
+// Web Video Text Tracks Format, sections 3.3 and 3.4), and the properties that are
+// lost. Payload and settings are empty if c has no text.
 func (c *Cue) WebVTT() (text, settings string, lost Loss) {
 	if c.blank() {
 		return "", "", 0
@@ -55,7 +55,7 @@ func (c *Cue) WebVTT() (text, settings string, lost Loss) {
 	return b.String(), webVTTSettings(c.Place), lost
 }
 
-// webVTTSettings places a cue.
+// webVTTSettings returns the settings that put a cue at place.
 func webVTTSettings(place int) string {
 	var parts []string
 	switch {
@@ -75,7 +75,7 @@ func webVTTSettings(place int) string {
 	return strings.Join(parts, " ")
 }
 
-// tag is what stands before and behind text of a style.
+// tag holds the markup before and behind text of a style.
 type tag struct{ open, close string }
 
 func plain(s Style) (tags []tag) {
@@ -90,8 +90,8 @@ func plain(s Style) (tags []tag) {
 	return tags
 }
 
-// tagged writes spans, each within its style's tags. Blank lines would end an entry
-// of a file and are left out.
+// tagged writes spans, each within the tags of its style. It leaves out blank lines,
+// which would end an entry of a file.
 func tagged(b *strings.Builder, spans []Span, tags func(Style) []tag, escape func(string) string) {
 	newline := true // at the start of a line
 	for _, s := range spans {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// header is like those that FFmpeg makes up, with two styles more.
+// header is like those that FFmpeg makes up, with two more styles.
 const header = `[Script Info]
 ScriptType: v4.00+
 
@@ -60,7 +60,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// In a script that somebody wrote, braces without a backslash hold comments.
+// In an authored script, braces without a backslash hold comments.
 func TestAuthored(t *testing.T) {
 	cue, lost := NewScript(header, true).Parse("0,0,Default,,0,0,0,Banner;5,{note}x")
 	if got := cue.SubRip(); got != "x" || lost != Fonts|Effects {
@@ -107,7 +107,7 @@ func TestTimedText(t *testing.T) {
 	}
 }
 
-// A sample holds 65535 bytes of text at most, and no part of a character.
+// A sample holds at most 65535 bytes of text, and no part of a character.
 func TestLongTimedText(t *testing.T) {
 	for _, text := range []string{strings.Repeat("a", 70_000), strings.Repeat("é", 40_000)} {
 		sample, _ := TimedText([]Cue{parse(t, text), parse(t, `{\i1}more`)}, 320)

@@ -7,19 +7,21 @@ import (
 	"unicode/utf8"
 )
 
-// Face flags of 3GPP TS 26.245, section 5.17.1.1. It has none for struck-out text.
+// These are the face flags of 3GPP TS 26.245, section 5.17.1.1, which has none for
+// struck-out text.
 const (
 	faceBold = 1 << iota
 	faceItalic
 	faceUnderline
 )
 
-// white is what text has that says no colour, with full opacity.
+// white, fully opaque, is the colour of text whose style sets none.
 const white = 0xffffffff
 
-// TimedTextHeader is the sample description of 3GPP timed text (3GPP TS 26.245,
-// section 5.16, from displayFlags on) for a picture of a height in pixels: white
-// text without ground, centred at the lower edge, a twentieth of the height large.
+// TimedTextHeader returns the sample description of 3GPP timed text (3GPP TS 26.245,
+// section 5.16, from displayFlags on) for a picture height pixels high: white text
+// without a background, centred at the lower edge, in a font of a twentieth of the
+// height.
 func TimedTextHeader(height int) []byte {
 	const font = "Serif"
 	var b []byte
@@ -38,7 +40,7 @@ func TimedTextHeader(height int) []byte {
 
 func fontSize(height int) byte { return byte(min(max(height/20, 8), 255)) }
 
-// appendStyle adds a StyleRecord for the characters from one to another.
+// appendStyle adds a StyleRecord for the characters from one offset up to another.
 func appendStyle(b []byte, from, to uint16, size byte, s Style) []byte {
 	b = binary.BigEndian.AppendUint16(b, from)
 	b = binary.BigEndian.AppendUint16(b, to)
@@ -59,10 +61,10 @@ func appendStyle(b []byte, from, to uint16, size byte, s Style) []byte {
 	return binary.BigEndian.AppendUint32(append(b, face, size), colour)
 }
 
-// TimedText writes what several cues show together as a sample of 3GPP timed text
-// (3GPP TS 26.245, section 5.17) under TimedTextHeader of the same height, and says
-// what is lost. Later cues stand below earlier ones; what one repeats of another is
-// shown once. Without text it is the sample that shows nothing.
+// TimedText returns cues that are shown together as one sample of 3GPP timed text (3GPP
+// TS 26.245, section 5.17) under TimedTextHeader of the same height, and the properties
+// that are lost. It puts later cues below earlier ones and drops repeated ones. Without
+// text, the sample shows nothing.
 func TimedText(cues []Cue, height int) (sample []byte, lost Loss) {
 	var text strings.Builder
 	var styles []byte
@@ -107,7 +109,7 @@ func TimedText(cues []Cue, height int) (sample []byte, lost Loss) {
 	return sample, lost
 }
 
-// fit cuts text to at most n bytes of whole characters.
+// fit cuts text to at most n bytes, between characters.
 func fit(text string, n int) string {
 	if len(text) <= n {
 		return text

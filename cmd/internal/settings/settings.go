@@ -1,10 +1,10 @@
-// Package settings reads files of settings and job files, in YAML or JSON. The names
-// of settings are those of flags; what they mean is up to the caller.
+// Package settings reads files of settings and job files, in YAML or JSON. The names of
+// settings are those of flags; the caller gives them their meaning.
 //
-// It walks the syntax tree instead of decoding into Go types, because a setting keeps
-// its line, for errors, and its text as it was written: 23.976, or 0.10, stays that.
-// Of the 16 wrong job files in this package's test, go-yaml's strict decoding accepts
-// 7, and of one of them it drops the second document.
+// The package walks the syntax tree and does not decode into Go types, because a
+// setting keeps its line, for errors, and its text: 23.976, or 0.10, stays the same. Of
+// the 16 wrong job files in this package's test, go-yaml's strict decoding accepts 7,
+// and it drops the second document of one of these.
 package settings
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// Setting is a name with its values: one, or those of a list.
+// Setting is a name with its value, or with the values of a list.
 type Setting struct {
 	Name   string
 	Values []string
@@ -28,12 +28,13 @@ type Setting struct {
 // Clip is an entry of a job file.
 type Clip struct {
 	Line int // from 1
-	// Settings are the clip's own, then those of the defaults that it leaves out.
+	// Settings holds the clip's own settings, then those of the defaults that the clip
+	// leaves out.
 	Settings []Setting
 }
 
-// Parse reads a file that is one mapping of settings; an empty file has none. An error
-// begins with the line that it is about.
+// Parse reads a file that holds one mapping of settings; an empty file has no settings.
+// An error begins with the line of the mistake.
 func Parse(data []byte) ([]Setting, error) {
 	body, err := parse(data)
 	if err != nil || body == nil {
@@ -42,9 +43,8 @@ func Parse(data []byte) ([]Setting, error) {
 	return settings(body)
 }
 
-// ParseJobs reads a job file: a mapping of "defaults", which may be left out, and
-// "clips", a list that has one clip or more. An error begins with the line that it is
-// about.
+// ParseJobs reads a job file: a mapping of "defaults", which may be absent, and
+// "clips", a list of at least one clip. An error begins with the line of the mistake.
 func ParseJobs(data []byte) ([]Clip, error) {
 	body, err := parse(data)
 	if err != nil {
@@ -101,7 +101,7 @@ func ParseJobs(data []byte) ([]Clip, error) {
 	return clips, nil
 }
 
-// parse returns the only document of a file, nil for an empty one.
+// parse returns the only document of a file; nil for an empty file.
 func parse(data []byte) (ast.Node, error) {
 	file, err := parser.ParseBytes(data, 0)
 	if e := (yaml.Error)(nil); errors.As(err, &e) {
@@ -118,7 +118,7 @@ func parse(data []byte) (ast.Node, error) {
 	return nil, fmt.Errorf("line 1: %d documents: want one document", len(file.Docs))
 }
 
-// mapping returns n's entries; want says what they should be.
+// mapping returns n's entries. want describes them in errors.
 func mapping(n ast.Node, want string) ([]*ast.MappingValueNode, error) {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -129,7 +129,7 @@ func mapping(n ast.Node, want string) ([]*ast.MappingValueNode, error) {
 	return nil, fmt.Errorf("line %d: want %s", line(n), want)
 }
 
-// settings reads a mapping of settings. The parser has refused names that come twice.
+// settings reads a mapping of settings. The parser has refused repeated names.
 func settings(n ast.Node) ([]Setting, error) {
 	values, err := mapping(n, "settings as name: value")
 	if err != nil {
@@ -154,7 +154,7 @@ func settings(n ast.Node) ([]Setting, error) {
 	return all, nil
 }
 
-// scalar is the text of a word or a number.
+// scalar returns the text of a word or a number.
 func scalar(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:

@@ -10,7 +10,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// npy returns a file of version 1.0.
+// npy returns an .npy file of version 1.0.
 func npy(header string, samples any) []byte {
 	b := []byte(npyMagic + "\x01\x00")
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))

@@ -12,22 +12,22 @@ import (
 	"retime/pipeline/fault"
 )
 
-// format is a file format.
+// format describes a file format.
 type format struct {
 	name       string
 	extensions []string
-	// match says whether a file that begins with head, of at least sniffed bytes
-	// unless the file is shorter, is one of these.
+	// match reports whether a file has this format. head holds its first bytes, at
+	// least sniffed of them unless the file is shorter.
 	match  func(head string) bool
 	decode func(data []byte) (*Picture, error)
 	encode func(w io.Writer, p *Picture) error
-	// channels are the numbers of channels that can be written.
+	// channels lists the numbers of channels that the format can hold.
 	channels []int
-	// float says that samples are written as floating-point numbers.
+	// float reports whether samples are written as floating-point numbers.
 	float bool
 }
 
-// sniffed is how many bytes tell a format.
+// sniffed is the number of bytes that identify a format.
 const sniffed = 8
 
 var formats = []format{
@@ -53,7 +53,7 @@ func magic(prefixes ...string) func(string) bool {
 
 const readable = "PGM, PPM, PNG, TIFF, PFM or .npy"
 
-// formatOf returns the format that a file name's extension stands for.
+// formatOf returns the format for a file name's extension.
 func formatOf(name string) (*format, error) {
 	ext := strings.ToLower(filepath.Ext(name))
 	for i, f := range formats {
@@ -80,25 +80,24 @@ func Read(name string) (*Picture, error) {
 	return p, nil
 }
 
-// maxFile bounds what is read of a file: MaxSamples of eight bytes, and a
-// header.
+// maxFile bounds the bytes read from a file: MaxSamples of eight bytes, and a header.
 const maxFile = 8*MaxSamples + 1<<20
 
-// Decode reads a picture, in the format that its first bytes tell:
+// Decode reads a picture in the format that its first bytes identify:
 //
 //   - PGM and PPM (P2, P3, P5, P6) with any maximum up to 65535. Of several
-//     pictures in a file the first is read.
+//     pictures in a file it reads the first.
 //   - PNG. Fewer than 8 bits, and palettes, become 8 bit; gray with alpha becomes
 //     RGB with alpha.
-//   - TIFF of 1, 8 and 16 bit, gray, RGB or with a palette. Alpha that colour has
-//     been multiplied by is divided out. Float samples are not supported.
+//   - TIFF of 1, 8 and 16 bit, gray, RGB or with a palette. If colour is multiplied
+//     by alpha, Decode divides it. Float samples are not supported.
 //   - PFM, gray or RGB.
 //   - NumPy arrays of float32 or float64 with two dimensions, height and width, in
 //     C order.
 //
-// Samples may be infinite or NaN in the last two. Damaged data, and pictures of
-// more than [MaxSamples], are errors of the kind fault.BadData; those of r itself
-// are fault.NoInput.
+// Samples may be infinite or NaN in the last two. Damaged data, and pictures of more
+// than [MaxSamples], are errors of the kind fault.BadData; errors of r are of the kind
+// fault.NoInput.
 func Decode(r io.Reader) (*Picture, error) {
 	br := bufio.NewReader(r)
 	head, err := br.Peek(sniffed)
@@ -125,7 +124,7 @@ func Decode(r io.Reader) (*Picture, error) {
 	return nil, fault.New(fault.BadData, "starts with %q: no picture that is known here; want %s", head, readable)
 }
 
-// holds returns an error unless f can hold p.
+// holds returns an error if f cannot hold p.
 func (f *format) holds(p *Picture) error {
 	fits := false
 	for _, n := range f.channels {

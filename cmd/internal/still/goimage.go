@@ -7,7 +7,7 @@ import (
 	"image/color"
 )
 
-// configChannels is the number of channels that fromGo will make at most.
+// configChannels returns the largest number of channels that fromGo can make.
 func configChannels(c image.Config) int {
 	switch c.ColorModel {
 	case color.GrayModel, color.Gray16Model:
@@ -16,8 +16,8 @@ func configChannels(c image.Config) int {
 	return 4
 }
 
-// fromGo takes over a picture that a decoder has made. Alpha that colour has been
-// multiplied by is divided out.
+// fromGo converts a decoder's picture and may take over its samples. If colour is
+// multiplied by alpha, fromGo divides it.
 func fromGo(m image.Image) (*Picture, error) {
 	switch m := m.(type) {
 	case *image.Gray:
@@ -38,7 +38,7 @@ func fromGo(m image.Image) (*Picture, error) {
 	return nil, fmt.Errorf("pictures of type %T are not supported: convert it to RGB of 8 or 16 bit", m)
 }
 
-// interleaved parts the channels of pix, whose samples are big-endian.
+// interleaved separates the channels of pix, whose samples are big-endian.
 func interleaved(r image.Rectangle, pix []byte, stride, channels, size, limit int) *Picture {
 	p := newPicture(r.Dx(), r.Dy(), channels)
 	p.Max = limit
@@ -58,8 +58,8 @@ func interleaved(r image.Rectangle, pix []byte, stride, channels, size, limit in
 	return p
 }
 
-// unmultiplied divides colour by alpha, or drops the alpha of an opaque picture,
-// which is what a decoder makes of one without.
+// unmultiplied divides colour by alpha. It drops the alpha of an opaque picture,
+// because a decoder gives alpha to pictures without one.
 func unmultiplied(p *Picture, opaque bool) *Picture {
 	if opaque {
 		p.Channels = p.Channels[:3]
@@ -76,8 +76,8 @@ func unmultiplied(p *Picture, opaque bool) *Picture {
 	return p
 }
 
-// fromPalette looks the colours of m up. There is an alpha channel if any colour
-// of the palette has one.
+// fromPalette replaces the indices of m by colours. The picture has an alpha channel if
+// any colour of the palette has alpha.
 func fromPalette(m *image.Paletted) (*Picture, error) {
 	channels := 3
 	colors := make([][4]float64, len(m.Palette))
@@ -104,9 +104,9 @@ func fromPalette(m *image.Paletted) (*Picture, error) {
 	return p, nil
 }
 
-// packed returns the samples of p row by row, with 8 or 16 bits as deep asks,
-// big-endian or little-endian. Max becomes 255 or 65535. With opaque, pictures
-// of three channels get an alpha channel.
+// packed returns the samples of p row by row, in 16 bits if deep is set and else in 8,
+// big-endian or little-endian. Max becomes 255 or 65535. If opaque is set, pictures of
+// three channels get an alpha channel.
 func (p *Picture) packed(deep, littleEndian, opaque bool) []byte {
 	size, limit := 1, 255
 	if deep {
@@ -144,5 +144,5 @@ func (p *Picture) packed(deep, littleEndian, opaque bool) []byte {
 	return pix
 }
 
-// deep says that 8 bits are too few for the samples.
+// deep reports whether the samples need more than 8 bits.
 func (p *Picture) deep() bool { return p.Max > 255 }

@@ -17,7 +17,7 @@ import (
 
 const npyMagic = "\x93NUMPY"
 
-// npyHeader is the contents of a header.
+// npyHeader is the content of a header.
 type npyHeader struct {
 	descr   string
 	fortran bool
@@ -71,9 +71,9 @@ func decodeNPY(data []byte) (*Picture, error) {
 	return p, nil
 }
 
-// splitNPY returns the header of an .npy file and what follows it.
+// splitNPY returns the header of an .npy file and the bytes behind it.
 func splitNPY(data []byte) (header string, rest []byte, err error) {
-	const fixed = len(npyMagic) + 2 // with the version
+	const fixed = len(npyMagic) + 2 // including the version
 	if len(data) < fixed {
 		return "", nil, io.ErrUnexpectedEOF
 	}
@@ -99,7 +99,7 @@ func splitNPY(data []byte) (header string, rest []byte, err error) {
 	return string(rest[:length]), rest[length:], nil
 }
 
-// parseNPY reads the dictionary.
+// parseNPY parses the dictionary in a header.
 func parseNPY(text string) (h npyHeader, err error) {
 	d := pyDict{text}
 	if err := d.want("{"); err != nil {
@@ -147,7 +147,7 @@ func parseNPY(text string) (h npyHeader, err error) {
 	return h, nil
 }
 
-// pyDict reads tokens of a Python dictionary, ignoring white space.
+// pyDict reads the tokens of a Python dictionary and skips white space.
 type pyDict struct{ rest string }
 
 // accept skips token if it comes next.
@@ -197,13 +197,13 @@ func (d *pyDict) tuple() (values []int, err error) {
 		return nil, err
 	}
 	for !d.accept(")") {
-		d.accept("") // white space
+		d.accept("") // to skip white space
 		n := len(d.rest) - len(strings.TrimLeft(d.rest, "0123456789"))
 		v, err := strconv.ParseUint(d.rest[:n], 10, 31)
 		if err != nil {
 			return nil, fmt.Errorf("want a whole number below 2^31 before %.20q", d.rest)
 		}
-		d.rest = strings.TrimPrefix(d.rest[n:], "L") // as Python 2 wrote them
+		d.rest = strings.TrimPrefix(d.rest[n:], "L") // Python 2 wrote such suffixes
 		values = append(values, int(v))
 		if !d.accept(",") {
 			return values, d.want(")")
@@ -212,8 +212,8 @@ func (d *pyDict) tuple() (values []int, err error) {
 	return values, nil
 }
 
-// encodeNPY writes version 1.0, little-endian: float64 if p has it, else
-// float32.
+// encodeNPY writes version 1.0, little-endian, with float64 samples if p has such and
+// float32 samples otherwise.
 func encodeNPY(w io.Writer, p *Picture) error {
 	bits := 32
 	if p.Max == 0 {
@@ -224,11 +224,11 @@ func encodeNPY(w io.Writer, p *Picture) error {
 	}
 	width, height := p.Size()
 	header := fmt.Sprintf("{'descr': '<f%d', 'fortran_order': False, 'shape': (%d, %d), }", bits/8, height, width)
-	// Samples are aligned to 64 bytes, behind spaces and a newline.
+	// Spaces and a newline align the samples to 64 bytes.
 	const fixed, align = len(npyMagic) + 4, 64
 	header += strings.Repeat(" ", align-1-(fixed+len(header))%align) + "\n"
 	bw := bufio.NewWriter(w)
-	_, _ = bw.WriteString(npyMagic + "\x01\x00") // Flush has the error
+	_, _ = bw.WriteString(npyMagic + "\x01\x00") // Flush returns the error
 	_, _ = bw.Write([]byte{byte(len(header)), byte(len(header) >> 8)})
 	_, _ = bw.WriteString(header)
 	var b [8]byte

@@ -11,17 +11,16 @@ import (
 	"retime/pipeline/fault"
 )
 
-// Output is a file to be written.
+// Output is a file to write.
 type Output struct {
 	name    string
 	format  *format
-	regular bool // or a file to come: written beside its name and renamed
+	regular bool // a regular or new file, which Write replaces by renaming
 }
 
-// NewOutput checks, before any work is done, that a picture can be written to
-// the named file, whose extension tells the format. source is the file that the
-// picture is made from, which must be another one. overwrite permits name to
-// exist.
+// NewOutput makes sure, before the work begins, that a picture can be written to the
+// file called name. The extension of name decides the format. source, the file that the
+// picture is made from, must be another file. overwrite permits name to exist.
 func NewOutput(name, source string, overwrite bool) (*Output, error) {
 	if name == "" {
 		return nil, fault.New(fault.Usage, "no output; name one with -o")
@@ -59,8 +58,8 @@ func sameFile(info fs.FileInfo, source string) bool {
 	return err == nil && os.SameFile(info, other)
 }
 
-// Check returns an error of the kind fault.Usage if the format cannot hold a
-// picture with the channels and samples of p.
+// Check returns a fault.Usage error if the format cannot hold a picture with the
+// channels and samples of p.
 func (o *Output) Check(p *Picture) error {
 	if err := o.format.holds(p); err != nil {
 		return fault.New(fault.Usage, "output %q: %w", o.name, err)
@@ -69,8 +68,8 @@ func (o *Output) Check(p *Picture) error {
 }
 
 // Dropped returns the names of the PNG chunks about p's colour space, density,
-// orientation and text that the output cannot hold. Of the other formats only
-// samples are read in the first place.
+// orientation and text that the output cannot hold. Decode reads no such data from
+// other formats.
 func (o *Output) Dropped(p *Picture) []string {
 	if o.format.name == "PNG" {
 		return nil
@@ -82,14 +81,14 @@ func (o *Output) Dropped(p *Picture) []string {
 	return names
 }
 
-// Write writes p under another name and renames the file once it is whole and on
-// disk. Devices and pipes are written directly.
+// Write writes p under another name and renames the file once it is whole and on disk.
+// It writes to devices and pipes directly.
 //
-// Whole samples are rounded to the nearest, ties upwards, and clamped to what the
-// depth can hold: Max in PGM and PPM, and 255 or 65535 in PNG and TIFF, to which a
-// Max in between is scaled up. Floating-point samples are stored as they are,
-// rounded to float32 if the format or the picture has that; one that is not
-// finite then is an error.
+// Write rounds whole samples to the nearest, ties upwards, and clamps them to the range
+// of the format: 0 to Max in PGM and PPM, and to 255 or 65535 in PNG and TIFF, to which
+// it scales up a Max in between. It keeps floating-point samples, rounded to float32 if
+// the format or the picture has that type; a sample that is not finite then is an
+// error.
 func (o *Output) Write(p *Picture) error {
 	if err := o.Check(p); err != nil {
 		return err
@@ -102,7 +101,7 @@ func (o *Output) Write(p *Picture) error {
 
 func (o *Output) write(p *Picture) error {
 	if o.regular {
-		_ = atomicfile.Sweep(o.name) // what stays of a killed run is in nobody's way
+		_ = atomicfile.Sweep(o.name) // the remains of a killed run hinder nobody
 		return atomicfile.Write(o.name, func(w io.Writer) error { return o.format.encode(w, p) })
 	}
 	f, err := os.OpenFile(o.name, os.O_WRONLY, 0)

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// decodePFM reads a portable float map: Pf (gray) or PF (RGB), the width, the
-// height and a scale in text, then float32 samples with the bottom row first,
-// little-endian if the scale is negative. The scale's magnitude, the unit of
-// the samples, is kept and not applied.
+// decodePFM reads a portable float map: Pf (gray) or PF (RGB), the width, the height
+// and a scale in text, then float32 samples from the bottom row up, little-endian if
+// the scale is negative. It keeps the scale's magnitude, the unit of the samples, and
+// does not apply it.
 func decodePFM(data []byte) (*Picture, error) {
 	channels := 1
 	if data[1] == 'F' {
@@ -107,7 +107,7 @@ func encodePFM(w io.Writer, p *Picture) error {
 		for x := range width {
 			for _, m := range p.Channels {
 				binary.LittleEndian.PutUint32(b[:], math.Float32bits(float32(m.Row(y)[x])))
-				_, _ = bw.Write(b[:]) // Flush has the error
+				_, _ = bw.Write(b[:]) // Flush returns the error
 			}
 		}
 	}

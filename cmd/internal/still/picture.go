@@ -1,9 +1,9 @@
-// Package still reads and writes still pictures as planes of samples: PGM and
-// PPM, PNG, TIFF, PFM and NumPy's .npy.
+// Package still reads and writes still pictures as planes of samples: PGM and PPM, PNG,
+// TIFF, PFM and NumPy's .npy.
 //
-// Samples are what the file holds. Nothing is converted between colour spaces or
-// linearised, and colour is not multiplied by alpha: an alpha channel is one
-// more channel.
+// Samples have the values in the file. The package neither converts colour spaces nor
+// linearises, and it does not multiply colour by alpha: an alpha channel is one more
+// channel.
 //
 // Errors have the kinds of pipeline/fault.
 package still
@@ -15,25 +15,25 @@ import (
 	"retime/frame"
 )
 
-// MaxSamples is the largest number of samples, over all channels, of a picture
-// that is read: 2 GiB in memory.
+// MaxSamples is the largest number of samples, over all channels, in a picture to read:
+// 2 GiB in memory.
 const MaxSamples = 1 << 28
 
 // Picture is a still picture.
 type Picture struct {
-	// Channels are gray; or red, green and blue; and a last one for alpha if
-	// there are four. All have one size.
+	// Channels holds gray; or red, green and blue; or these and alpha. All have the
+	// same size.
 	Channels []frame.Image[float64]
-	// Max is the value of white if samples are whole numbers, 1 to 65535, and 0 if
+	// Max is the value of white, 1 to 65535, if samples are whole numbers, and 0 if
 	// they are floating-point numbers.
 	Max int
-	// FloatBits is the size of a stored floating-point sample, 32 or 64. It
-	// counts only if Max is 0.
+	// FloatBits is the size of a stored floating-point sample, 32 or 64. It matters
+	// only if Max is 0.
 	FloatBits int
-	// Text says that PGM and PPM are written as decimal numbers (P2 and P3).
+	// Text makes Write use decimal numbers in PGM and PPM (P2 and P3).
 	Text bool
 
-	// chunks are those of a PNG file that say how to show it; see pngKept.
+	// chunks holds the chunks of pngKept in a PNG file.
 	chunks []pngChunk
 	// scale is the magnitude of the scale in a PFM file, or 0.
 	scale float64
@@ -44,7 +44,7 @@ func (p *Picture) Size() (width, height int) {
 	return p.Channels[0].Width, p.Channels[0].Height
 }
 
-// String describes the picture: "640x480, RGB, 8 bit".
+// String describes the picture, such as "640x480, RGB, 8 bit".
 func (p *Picture) String() string {
 	w, h := p.Size()
 	kind := [...]string{1: "gray", 3: "RGB", 4: "RGB with alpha"}[len(p.Channels)]
@@ -66,7 +66,7 @@ func newPicture(width, height, channels int) *Picture {
 	return p
 }
 
-// checkSize returns an error for a picture that is empty or too large.
+// checkSize returns an error if a picture is empty or too large.
 func checkSize(width, height, channels int) error {
 	if width < 1 || height < 1 {
 		return fmt.Errorf("%dx%d is no size: want at least 1x1", width, height)
@@ -78,8 +78,8 @@ func checkSize(width, height, channels int) error {
 	return nil
 }
 
-// quantize returns a sample as a whole number from 0 to limit: scaled, rounded
-// to the nearest with ties upwards, and clamped.
+// quantize scales a sample, rounds it to the nearest whole number, ties upwards, and
+// clamps that to 0 to limit.
 func quantize(v, scale float64, limit int) int {
 	v = math.Floor(float64(v*scale) + 0.5)
 	if !(v > 0) {
@@ -88,8 +88,8 @@ func quantize(v, scale float64, limit int) int {
 	return int(min(v, float64(limit)))
 }
 
-// checkFinite returns an error naming the first sample that cannot be stored in
-// the given number of bits.
+// checkFinite returns an error that names the first sample that is not finite in the
+// given number of bits.
 func (p *Picture) checkFinite(bits int) error {
 	limit := math.MaxFloat64
 	if bits == 32 {

@@ -14,13 +14,13 @@ type pngChunk []byte
 
 func (c pngChunk) kind() string { return string(c[4:8]) }
 
-// pngKept are the chunks that go from one PNG file to another as they are:
-// colour space, density, orientation and text.
+// pngKept lists the chunks that Write copies from one PNG file to another: colour
+// space, density, orientation and text.
 var pngKept = []string{"cICP", "iCCP", "sRGB", "gAMA", "cHRM", "mDCV", "cLLI", "pHYs", "eXIf", "tEXt", "zTXt", "iTXt"}
 
 const (
 	pngSignature = 8
-	// pngIHDR is the size of the first chunk.
+	// pngIHDR is the size of the first chunk in bytes.
 	pngIHDR = 25
 )
 
@@ -44,7 +44,7 @@ func decodePNG(data []byte) (*Picture, error) {
 	return p, nil
 }
 
-// unexpected makes the end of the data an unexpected one.
+// unexpected turns io.EOF into io.ErrUnexpectedEOF.
 func unexpected(err error) error {
 	if err == io.EOF { //nolint:errorlint // io.ErrUnexpectedEOF stays itself
 		return io.ErrUnexpectedEOF
@@ -52,7 +52,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// keptChunks finds the chunks of pngKept.
+// keptChunks returns the chunks of pngKept in data.
 func keptChunks(data []byte) (kept []pngChunk) {
 	const around = 12 // length, type and checksum
 	for data = data[pngSignature:]; len(data) >= around; {
@@ -85,7 +85,7 @@ func encodePNG(w io.Writer, p *Picture) error {
 	return nil
 }
 
-// goImage returns the picture as the encoder takes it.
+// goImage returns the picture in the form that the encoder takes.
 func (p *Picture) goImage() image.Image {
 	width, height := p.Size()
 	r := image.Rect(0, 0, width, height)
@@ -103,8 +103,8 @@ func (p *Picture) goImage() image.Image {
 	}
 }
 
-// withAlpha makes sure that an alpha channel is written, if there is one to be
-// kept, even if it is opaque everywhere: then the encoder would leave it out.
+// withAlpha keeps the alpha channel of an opaque picture, which the encoder would leave
+// out.
 func withAlpha(m interface {
 	image.Image
 	Opaque() bool
@@ -115,7 +115,7 @@ func withAlpha(m interface {
 	return m
 }
 
-// translucent is a picture that does not say it is opaque.
+// translucent is a picture that does not report whether it is opaque.
 type translucent struct{ image.Image }
 
 func (translucent) Opaque() bool { return false }

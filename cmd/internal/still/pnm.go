@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// maxPNM is the largest maximum of the formats.
+// maxPNM is the largest maximum in PGM and PPM.
 const maxPNM = 1<<16 - 1
 
 // PGM and PPM are read and written here because neither Go's libraries nor FFmpeg's
@@ -15,10 +15,10 @@ const maxPNM = 1<<16 - 1
 // 65535), FFmpeg 5.1 returned the samples of 8, those with a maximum of 255 or 65535.
 // It scaled the others, and turned white into black in raw ones with 254 or 65534.
 
-// decodePNM reads the portable gray and pixel maps of Netpbm, plain (P2, P3) or
-// raw (P5, P6). Comments run from # to the end of a line; as in Netpbm's own
-// reader they may stand wherever white space may, in the numbers of a plain
-// picture too, and directly behind the maximum of a raw one.
+// decodePNM reads the portable gray and pixel maps of Netpbm, plain (P2, P3) or raw
+// (P5, P6). A comment runs from # to the end of its line. As in Netpbm's own reader, a
+// comment may stand in place of white space, even among the numbers of a plain picture,
+// and directly behind the maximum of a raw one.
 func decodePNM(data []byte) (*Picture, error) {
 	channels := 1
 	if data[1] == '3' || data[1] == '6' {
@@ -48,7 +48,7 @@ func decodePNM(data []byte) (*Picture, error) {
 	var next func() (int, error)
 	samples := width * height * channels
 	if text {
-		// Every sample takes a digit and what parts it from the one before.
+		// Every sample takes a digit and a separator.
 		if have := (len(data) - s.pos) / 2; have < samples {
 			return nil, truncated(have, samples)
 		}
@@ -93,7 +93,7 @@ func decodePNM(data []byte) (*Picture, error) {
 	return p, nil
 }
 
-// truncated is the error for a file with too few samples.
+// truncated returns the error for a file with too few samples.
 func truncated(have, want int) error {
 	return fmt.Errorf("cut short: %d of %d samples: %w", have, want, io.ErrUnexpectedEOF)
 }
@@ -133,7 +133,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// skipLine goes to the last byte of the line, or of the data.
+// skipLine moves to the last byte of the line, or of the data.
 func (s *scanner) skipLine() {
 	for s.pos < len(s.data)-1 && s.data[s.pos] != '\n' && s.data[s.pos] != '\r' {
 		s.pos++
@@ -168,7 +168,7 @@ func encodePNM(w io.Writer, p *Picture) error {
 	bw := bufio.NewWriter(w)
 	width, height := p.Size()
 	fmt.Fprintf(bw, "P%d\n%d %d\n%d\n", kind, width, height, p.Max)
-	put := func(v int) { _ = bw.WriteByte(byte(v)) } // Flush has the error
+	put := func(v int) { _ = bw.WriteByte(byte(v)) } // Flush returns the error
 	switch {
 	case p.Text:
 		put = textSamples(bw)
@@ -192,8 +192,8 @@ func encodePNM(w io.Writer, p *Picture) error {
 	return bw.Flush()
 }
 
-// textSamples returns a function that writes numbers in lines of up to 70
-// characters, as the formats want them.
+// textSamples returns a function that writes numbers in lines of up to 70 characters,
+// the longest that the formats allow.
 func textSamples(bw *bufio.Writer) func(v int) {
 	const limit = 70
 	length := 0

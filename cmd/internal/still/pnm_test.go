@@ -97,7 +97,7 @@ func TestTextLines(t *testing.T) {
 	}
 }
 
-// FuzzPNM checks that whatever is read survives being written and read again.
+// FuzzPNM checks that a picture that Decode reads survives writing and reading.
 func FuzzPNM(f *testing.F) {
 	for _, seed := range []string{
 		"P2\n# a\n2 2\n255\n1 2 3 4\n", "P3 1 1 65535 1 2 3", "P5 2 2 255 abcd", "P6 1 1 256 abcdef", "P5 1 1 1#\n\x01",
@@ -108,7 +108,7 @@ func FuzzPNM(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { reread(t, data, "P2", "P3", "P5", "P6") })
 }
 
-// reread checks data that begins with one of the prefixes.
+// reread checks data if it begins with one of the prefixes.
 func reread(t *testing.T, data []byte, prefixes ...string) {
 	if !magic(prefixes...)(string(data)) {
 		return

@@ -22,8 +22,8 @@ import (
 	"retime/pipeline/fault"
 )
 
-// random returns a picture of whole numbers up to limit, or of floats where
-// that is 0. The corners hold the extremes.
+// random returns a picture of whole numbers up to limit, or of floats if limit is 0.
+// Its corners hold the extremes.
 func random(seed uint64, width, height, channels, limit int) *Picture {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := newPicture(width, height, channels)
@@ -61,7 +61,7 @@ func encode(t testing.TB, name string, p *Picture) []byte {
 	return buf.Bytes()
 }
 
-// same returns an error unless the pictures agree, bit for bit.
+// same returns an error unless the pictures are equal, bit for bit.
 func same(got, want *Picture) error {
 	if got.String() != want.String() {
 		return fmt.Errorf("a picture of %v, want %v", got, want)
@@ -131,7 +131,7 @@ func TestFloat64(t *testing.T) {
 	}
 }
 
-// TestStride encodes pictures whose rows are apart.
+// TestStride encodes pictures whose stride is wider than their rows.
 func TestStride(t *testing.T) {
 	for _, f := range formats {
 		for _, channels := range f.channels {
@@ -173,7 +173,7 @@ func TestQuantize(t *testing.T) {
 			t.Errorf("%v is stored as %d of %d, want %d", c.v, got, c.limit, c.want)
 		}
 	}
-	// A maximum that PNG and TIFF cannot have is scaled up to one that they can.
+	// PNG and TIFF scale up a maximum that they cannot have.
 	for _, ext := range []string{".png", ".tif"} {
 		for limit, full := range map[int]int{1: 255, 15: 255, 1023: 65535} {
 			p := random(1, 8, 8, 1, limit)
@@ -190,7 +190,7 @@ func TestQuantize(t *testing.T) {
 	}
 }
 
-// TestGoDecoders reads what is written with the standard decoders.
+// TestGoDecoders reads the written files with the standard decoders.
 func TestGoDecoders(t *testing.T) {
 	for _, limit := range []int{255, 65535} {
 		for _, channels := range []int{1, 3, 4} {
@@ -205,7 +205,8 @@ func TestGoDecoders(t *testing.T) {
 						c := color.NRGBA64Model.Convert(m.At(x, y)).(color.NRGBA64)
 						for i, got := range []uint16{c.R, c.G, c.B, c.A}[:channels] {
 							want := p.Channels[i].Row(y)[x] * 65535 / float64(limit)
-							// color.NRGBA64 comes from multiplied colour: exact only where opaque.
+							// color.NRGBA64 divides multiplied colour, which is exact
+							// only in opaque pixels.
 							if channels == 4 && i < 3 {
 								switch m := m.(type) {
 								case *image.NRGBA:
@@ -252,7 +253,7 @@ func TestGoPictures(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		data []byte
-		want [][2]float64 // each channel's two samples
+		want [][2]float64 // the two samples of each channel
 		max  int
 	}{
 		{"PNG, palette", encodePNG(palette(color.NRGBA{1, 2, 3, 255}, color.NRGBA{4, 5, 6, 255})),
@@ -301,14 +302,14 @@ func TestTruncated(t *testing.T) {
 			p.Text = text
 			data := encode(t, f.extensions[0], p)
 			if text && f.name[0] == 'P' {
-				// The last number has no certain end.
+				// The end of the last number is uncertain.
 				data = bytes.TrimRight(data, "0123456789\n")
 				data = append(data, '0')
 			}
 			for n := range len(data) - 1 {
 				got, err := Decode(bytes.NewReader(data[:n]))
 				if err == nil {
-					// What ends a PNG is a chunk without samples.
+					// A PNG ends with a chunk without samples.
 					if f.name != "PNG" || same(got, p) != nil {
 						t.Errorf("%s: %d of %d bytes were enough", f.name, n, len(data))
 					}
@@ -411,7 +412,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// TestWriteFails checks that a picture that cannot be written leaves nothing behind.
+// TestWriteFails checks that a failed Write leaves nothing behind.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a.pfm")

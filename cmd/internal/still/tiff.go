@@ -23,7 +23,7 @@ func decodeTIFF(data []byte) (*Picture, error) {
 	return fromGo(m)
 }
 
-// The tags of TIFF 6.0 that a file without compression needs.
+// These are the tags of TIFF 6.0 that a file without compression needs.
 const (
 	tiffImageWidth      = 256
 	tiffImageLength     = 257
@@ -36,12 +36,12 @@ const (
 	tiffStripByteCounts = 279
 	tiffExtraSamples    = 338
 
-	tiffShort, tiffLong = 3, 4 // types
+	tiffShort, tiffLong = 3, 4 // types of values
 )
 
-// encodeTIFF writes a little-endian file without compression in one strip. The
-// encoder of golang.org/x/image/tiff gives every colour picture a fourth sample: an
-// opaque RGB picture would grow by a third and come back with an alpha channel.
+// encodeTIFF writes a little-endian file without compression in one strip. The encoder
+// of golang.org/x/image/tiff gives every colour picture a fourth sample: an opaque RGB
+// picture would grow by a third and come back with an alpha channel.
 func encodeTIFF(w io.Writer, p *Picture) error {
 	width, height := p.Size()
 	channels := len(p.Channels)
@@ -68,8 +68,8 @@ func encodeTIFF(w io.Writer, p *Picture) error {
 	if channels == 4 {
 		entries = append(entries, [3]uint32{tiffExtraSamples, tiffShort, 2}) // unassociated alpha
 	}
-	// Behind the directory come the bits of each sample, eight bytes for up to
-	// four of them, and the strip.
+	// The bits of each sample follow the directory, in eight bytes for up to four
+	// samples, and the strip follows these.
 	behind := uint32(header + 2 + len(entries)*entrySize + 4)
 	b := []byte("II*\x00\x08\x00\x00\x00")
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(entries)))

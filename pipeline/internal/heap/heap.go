@@ -1,5 +1,6 @@
 // Package heap counts what C code has allocated, so that tests can tell leaks from
-// what malloc keeps for later, and makes malloc give that back.
+// memory that malloc keeps for later, and makes malloc return that memory to the
+// system.
 package heap
 
 /*
@@ -24,19 +25,19 @@ static void trim(void)
 */
 import "C"
 
-// Exact is what GLIBC_TUNABLES must be when the process starts for InUse to count to
-// the byte: threads keep no freed memory of their own.
+// Exact is the value of GLIBC_TUNABLES with which InUse counts to the byte, if it is
+// set when the process starts: threads then keep no freed memory of their own.
 const Exact = "glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1"
 
-// InUse is how many bytes malloc has handed out and not got back; false without glibc
-// 2.33 or later.
+// InUse returns how many bytes malloc has handed out and not got back. ok is false
+// without glibc 2.33 or later.
 func InUse() (bytes int64, ok bool) {
 	n := int64(C.in_use())
 	return n, n >= 0
 }
 
-// Trim gives the system back what glibc's malloc keeps of freed memory. Without it a
-// thread's share grows with what the thread happens to do: in a batch of 120 clips
+// Trim returns the freed memory that glibc's malloc keeps to the system. Without Trim,
+// the memory of a process grows with the work of its threads: in a batch of 120 clips
 // (640x360, four at a time) the process held at most 517, 610, 619 and 613 MB in the
-// quarters of its time, and 404, 405, 385 and 377 MB with a Trim behind each clip.
+// quarters of its time, and 404, 405, 385 and 377 MB with a Trim after each clip.
 func Trim() { C.trim() }

@@ -11,7 +11,7 @@ import (
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
 	"retime/pipeline/media/timebase"
-	"retime/pipeline/stretch"
+	"retime/pipeline/timestretch"
 )
 
 // soundTranscoder decodes sound whose time or codec changes, stretches it and encodes it
@@ -22,9 +22,9 @@ type soundTranscoder struct {
 	decoder  *soundDecoder
 	encoder  *soundEncoder
 	run      curve.Run
-	stretch  *stretch.Stretcher // of the run, nil until its first sample is there
-	position int64              // of the next sample in the source
-	stop     int64              // no sample at or behind it, in the source
+	stretch  *timestretch.Stretcher // of the run, nil until its first sample is there
+	position int64                  // of the next sample in the source
+	stop     int64                  // no sample at or behind it, in the source
 	backward backwardSound
 }
 
@@ -131,7 +131,7 @@ func (t *soundTranscoder) open(from int64) error {
 	if t.run.End != nil {
 		end = t.sample(t.run.End)
 	}
-	t.stretch = stretch.New(t.encoder.channels, t.encoder.rate, t.run, t.encoder.position(), end)
+	t.stretch = timestretch.New(t.encoder.channels, t.encoder.rate, t.run, t.encoder.position(), end)
 	return nil
 }
 

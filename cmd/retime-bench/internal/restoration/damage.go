@@ -18,20 +18,20 @@ import (
 	"retime/pipeline/restore"
 )
 
-// damaged is a clip of which some frames are spoilt.
+// damaged is a clip in which some frames are spoilt.
 type damaged struct {
 	clip, name string
 	rate       string
 	bad        []int
 	kinds      map[int]restore.Kind
-	truth      map[int]*frame.Frame // of the bad ones
-	hashes     [][32]byte           // of all frames that are in the file
+	truth      map[int]*frame.Frame // of the spoilt frames
+	hashes     [][32]byte           // of all frames in the file
 }
 
-// baseName returns a clip's name without its folder and ending.
+// baseName returns a clip's name without its directory and extension.
 func baseName(clip string) string { return strings.SplitN(filepath.Base(clip), ".", 2)[0] }
 
-// damage writes the clip with one frame in ten spoilt to a file in dir.
+// damage writes the clip to a file in dir, with one frame in ten spoilt.
 func damage(ctx context.Context, clip, dir string, seed uint64) (*damaged, error) {
 	d := &damaged{clip: clip, truth: map[int]*frame.Frame{}}
 	d.name = filepath.Join(dir, fmt.Sprintf("%s.%d.mkv", baseName(clip), seed))
@@ -82,7 +82,7 @@ func (d *damaged) write(w *media.Writer, r *media.Reader, random *rand.Rand, cou
 		}
 		put := f
 		if k, bad := d.kinds[n]; bad {
-			d.truth[n] = f // kept
+			d.truth[n] = f // kept for the comparison
 			if put = last.Retain(); k != restore.Repeated {
 				put.Release()
 				if put, err = spoilFrame(w, random, f, k); err != nil {
@@ -105,8 +105,8 @@ func (d *damaged) write(w *media.Writer, r *media.Reader, random *rand.Rand, cou
 	return nil
 }
 
-// choose says which of count frames are bad, one in ten: singly, in pairs and in
-// threes, with at least two sound ones between.
+// choose chooses one in ten of count frames to spoil: single ones, pairs and threes,
+// with at least two sound frames between them.
 func (d *damaged) choose(random *rand.Rand, count int) {
 	const edge = 3
 	d.kinds = map[int]restore.Kind{}
@@ -191,7 +191,7 @@ func fillRow[T frame.Sample](row []T, v T) {
 	}
 }
 
-// shuffle exchanges blocks of 32 by 32 samples below a row.
+// shuffle exchanges blocks of 32 by 32 samples below row from.
 func shuffle[T frame.Sample](random *rand.Rand, m frame.Image[T], from int) {
 	const side = 32
 	columns, rows := m.Width/side, (m.Height-from)/side

@@ -20,7 +20,7 @@ func mean(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// soundHash is of the packets of the sound; empty where there is none.
+// soundHash returns the hash of the sound's packets; empty if there is no sound.
 func soundHash(ctx context.Context, name string) string {
 	out, err := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-i", name, "-map", "0:a", "-c", "copy", "-f", "streamhash", "-").Output()
 	if err != nil {
@@ -39,7 +39,7 @@ func each(ctx context.Context, name string, use func(*frame.Frame) error) error 
 	return frames(r, use)
 }
 
-// frames calls use with every frame that is left to read.
+// frames calls use with every frame that r has left.
 func frames(r *media.Reader, use func(*frame.Frame) error) error {
 	for {
 		f, err := r.Read()
@@ -67,7 +67,7 @@ func hash(f *frame.Frame) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// lumaPSNR is in dB.
+// lumaPSNR returns the PSNR of luma in dB.
 func lumaPSNR(a, b *frame.Frame) float64 {
 	if a.Format.Bytes() == 2 {
 		return samplesPSNR[uint16](a, b)

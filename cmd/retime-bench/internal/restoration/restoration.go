@@ -1,5 +1,5 @@
-// Package restoration measures what restoring damaged frames gives on real clips,
-// beside FFmpeg's minterpolate.
+// Package restoration measures the restoration of damaged frames on real clips, beside
+// FFmpeg's minterpolate.
 package restoration
 
 import (
@@ -17,21 +17,21 @@ import (
 	"retime/pipeline/restore"
 )
 
-// Options say what to measure.
+// Options configure Run.
 type Options struct {
-	Clips   string // a pattern of file names, as path/filepath.Match has it
-	Keep    string // a folder for damaged clips and minterpolate's figures, which are used again; "" for none
+	Clips   string // a pattern of file names, as for path/filepath.Match
+	Keep    string // a directory that keeps damaged clips and minterpolate's figures for later runs; "" for none
 	Seed    uint64 // decides which frames are damaged, and how
-	Rival   string // further options of minterpolate, as :scd=none
+	Rival   string // further options of minterpolate, such as :scd=none
 	Preset  pipeline.Preset
 	Verbose bool // print each frame
 }
 
-// study is one run.
+// study is the state of one Run.
 type study struct {
 	Options
 	out  io.Writer
-	work string // a folder that is removed
+	work string // a temporary directory
 }
 
 func (s *study) printf(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
@@ -43,10 +43,10 @@ func (s *study) note(format string, args ...any) {
 	}
 }
 
-// Run spoils one frame in ten of each clip, lets them be found and restored, and
-// prints the table of docs/restoration.md; then it leaves frames out and counts how
-// many of the gaps are found. Its error has the kind fault.Mismatch if the figures
-// are worse than they should be.
+// Run spoils one frame in ten of each clip, has them found and restored, and prints the
+// table of docs/restoration.md. It then leaves frames out and counts how many of the
+// gaps are found. It returns a fault.Mismatch error if the figures are worse than the
+// limits.
 func Run(ctx context.Context, out io.Writer, o Options) error {
 	clips, err := filepath.Glob(o.Clips)
 	if err != nil {
@@ -110,11 +110,11 @@ func (s *study) table(ctx context.Context, clips []string) error {
 	return errors.Join(worse...)
 }
 
-// trial is what came of a restoration.
+// trial is the result of a restoration.
 type trial struct {
 	damaged, found, right int
-	touched               int       // frames that were sound and are not as they were
-	db                    []float64 // of the bad frames
+	touched               int       // sound frames that have changed
+	db                    []float64 // PSNR of the restored frames
 	sound                 string
 }
 

@@ -7,20 +7,20 @@ import (
 	"retime/warp/bspline"
 )
 
-// Precisions are the target precisions of tables 4 and 5.
+// Precisions returns the target precisions of tables 4 and 5.
 func Precisions() []float64 {
 	return []float64{1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-12, 1e-16}
 }
 
-// AccuracyRow is the error of one configuration at every target precision.
+// AccuracyRow holds the errors of one configuration, by target precision.
 type AccuracyRow struct {
 	Configuration string
-	// Errors are the largest absolute errors, relative to the largest absolute
-	// sample of the picture.
+	// Errors holds the largest absolute errors, relative to the largest absolute sample
+	// of the picture.
 	Errors []float64
 }
 
-// configurations are the rows of tables 4 and 5: everything in float32, then
+// configurations lists the rows of tables 4 and 5: everything in float32, then
 // everything in float64 but for one part.
 var configurations = []struct {
 	name  string
@@ -34,10 +34,10 @@ var configurations = []struct {
 	{"all double", shift[float64, float64, float64, float64]},
 }
 
-// Accuracy makes table 4 (order 3) or 5 (order 11), or their like for another
-// order: img is shifted by (0.5, 0.5) with a half-symmetric boundary, and
-// compared with a plain implementation in float64 that aims at 1e-20. It needs
-// memory for about five copies of img.
+// Accuracy makes table 4 (order 3), table 5 (order 11), or the same table for another
+// order. It shifts img by (0.5, 0.5) with a half-symmetric boundary and compares the
+// result with a plain implementation in float64 that aims at 1e-20. It needs memory for
+// about five copies of img.
 func Accuracy(workers frame.Workers, img frame.Image[float64], order bspline.Order, precisions []float64) ([]AccuracyRow, error) {
 	want := shifted(workers, img, order)
 	var largest float64
@@ -63,8 +63,8 @@ func Accuracy(workers frame.Workers, img frame.Image[float64], order bspline.Ord
 	return rows, nil
 }
 
-// shift returns img shifted by (0.5, 0.5) with coefficients stored in S that
-// are computed in C, evaluated in E, and rounded to R.
+// shift returns img shifted by (0.5, 0.5). It computes coefficients in C, stores them
+// in S, evaluates in E and rounds to R.
 func shift[S, C, E, R bspline.Float](workers frame.Workers, img frame.Image[float64], order bspline.Order, precision float64) (frame.Image[float64], error) {
 	none := frame.Image[float64]{}
 	p, err := bspline.NewMixedPrefilter[S, C](order, bspline.HalfSymmetric, precision)

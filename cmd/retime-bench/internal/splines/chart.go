@@ -27,7 +27,7 @@ const (
 	left, right, top, bottom = 70, 150, 36, 52
 )
 
-// Paul Tol's bright palette, which colour-blind readers tell apart.
+// palette is Paul Tol's bright palette, which colour-blind readers can tell apart.
 var palette = []string{"#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#555555"}
 
 func (c chart) px(x float64) float64 {
@@ -38,7 +38,7 @@ func (c chart) py(y float64) float64 {
 	return height - bottom - (y-c.y0)/(c.y1-c.y0)*(height-top-bottom)
 }
 
-// svg returns the picture.
+// svg returns the chart as SVG.
 func (c chart) svg() string {
 	var b strings.Builder
 	f := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -87,7 +87,7 @@ func (c chart) svg() string {
 
 func (c chart) path(points [][2]float64) string {
 	var b strings.Builder
-	// Points far off the chart would only make the file longer.
+	// Points far off the chart would only lengthen the file.
 	margin := c.y1 - c.y0
 	command := "M"
 	for _, p := range points {

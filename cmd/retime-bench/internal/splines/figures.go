@@ -47,7 +47,7 @@ func kernels() (chart, error) {
 				w := make([]float64, n.Support())
 				first, t := n.Locate(x)
 				bspline.Weights(n, t, w)
-				// The weight of the coefficient at 0.
+				// Index -first of w is the coefficient at 0.
 				if first > 0 || first+len(w) <= 0 {
 					return 0
 				}
@@ -58,8 +58,8 @@ func kernels() (chart, error) {
 	return c, nil
 }
 
-// impulse returns the spline that is 1 at the middle of a row of samples and 0
-// at all others.
+// impulse returns the spline that is 1 at the middle sample of a row and 0 at all
+// others.
 func impulse(n bspline.Order) (s *bspline.Spline[float64], middle float64, err error) {
 	img := frame.NewImage[float64](201, 1)
 	img.Pix[100] = 1
@@ -67,7 +67,7 @@ func impulse(n bspline.Order) (s *bspline.Spline[float64], middle float64, err e
 	return s, 100, err
 }
 
-// cardinal draws what an impulse becomes.
+// cardinal draws the splines through an impulse.
 func cardinal() (chart, error) {
 	c := chart{
 		title: "Interpolating kernels", xLabel: "x (samples)", yLabel: "value",
@@ -100,8 +100,8 @@ func sinc(x float64) float64 {
 	return math.Sin(math.Pi*x) / (math.Pi * x)
 }
 
-// response draws the Fourier transforms of the interpolating kernels: 1 below
-// half a cycle per sample and 0 above would be ideal.
+// response draws the Fourier transforms of the interpolating kernels. The ideal one is
+// 1 below half a cycle per sample and 0 above.
 func response() (chart, error) {
 	c := chart{
 		title: "Frequency response", xLabel: "frequency (cycles per sample)", yLabel: "dB",
@@ -113,8 +113,8 @@ func response() (chart, error) {
 			return c, err
 		}
 		c.series = append(c.series, series{name: label(n), points: sample(0, 1.5, 300, func(f float64) float64 {
-			// B-splines have it in closed form: sinc^(n+1), less what the prefilter
-			// makes up for. Catmull-Rom is integrated by the midpoint rule.
+			// B-splines have a closed form: sinc^(n+1) over its sum of aliases, the
+			// inverse of the prefilter. Catmull-Rom is integrated by the midpoint rule.
 			var gain float64
 			if n == bspline.CatmullRom {
 				const steps = 4000
@@ -138,7 +138,7 @@ func response() (chart, error) {
 	return c, nil
 }
 
-// rotation draws the error that ten rotations leave, against the order.
+// rotation draws the error after ten rotations against the order.
 func rotation() (chart, error) {
 	c := chart{
 		title: "Ten rotations by 36 degrees", xLabel: "order", yLabel: "PSNR (dB)",
@@ -163,7 +163,7 @@ func rotation() (chart, error) {
 	return c, nil
 }
 
-// precision draws tables 4 and 5, all-float and all-double.
+// precision draws the all-float and all-double rows of tables 4 and 5.
 func precision() (chart, error) {
 	c := chart{
 		title: "Largest error against target precision", xLabel: "target precision", yLabel: "relative error",

@@ -18,9 +18,9 @@ import (
 //go:embed peers.py
 var peersProgram []byte
 
-// Peers is Rotate by SciPy's map_coordinates (orders 3 and 5) and OpenCV's
-// remap (cubic), as far as the given Python interpreter has them. Both get
-// positions that are computed beforehand; SciPy uses one thread.
+// Peers makes the rows of Rotate with SciPy's map_coordinates (orders 3 and 5) and
+// OpenCV's remap (cubic), as far as the Python interpreter called python has them. Both
+// get positions that are computed in advance; SciPy uses one thread.
 func Peers(ctx context.Context, python string, img frame.Image[float64]) ([]Rotation, error) {
 	f, err := os.CreateTemp("", "retime-peers-*.f32")
 	if err != nil {
@@ -59,7 +59,7 @@ func Peers(ctx context.Context, python string, img frame.Image[float64]) ([]Rota
 	return rotations, nil
 }
 
-// lastLine returns the last line of a traceback, which names the error.
+// lastLine returns the last line of a traceback, which states the error.
 func lastLine(b []byte) []byte {
 	b = bytes.TrimSpace(b)
 	return b[bytes.LastIndexByte(b, '\n')+1:]

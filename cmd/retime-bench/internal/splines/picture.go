@@ -6,17 +6,17 @@ import (
 	"retime/frame"
 )
 
-// Width and Height are the size of the picture that the tables are made on.
+// Width and Height are the size in pixels of the picture for the tables.
 const (
 	Width  = 4608
 	Height = 3456
 )
 
-// Picture draws a picture with flat areas, textures of several scales and sharp
-// edges. Samples are whole numbers from 0 to 255, and always the same.
+// Picture draws a picture with flat areas, textures of several scales and sharp edges.
+// Its samples are whole numbers from 0 to 255, the same ones each time.
 func Picture(width, height int) frame.Image[float64] {
 	img := frame.NewImage[float64](width, height)
-	// A grid of cells, each with a content of its own.
+	// The picture is a grid of cells, each with a content of its own.
 	const cell = 192
 	for y := range height {
 		row := img.Row(y)
@@ -30,7 +30,7 @@ func Picture(width, height int) frame.Image[float64] {
 				value = base
 			case 1: // gradient
 				value = base * (u + v) / 2
-			case 2: // waves that become finer
+			case 2: // waves that become shorter
 				value = base + 40*math.Sin(2*math.Pi*(4*u+16*u*u+6*v))
 			case 3: // fine grain on a gradient
 				value = base*v + float64(hash(x, y)%17) - 8
@@ -48,11 +48,11 @@ func Picture(width, height int) frame.Image[float64] {
 	return img
 }
 
-// edge is the share of a pixel that an edge covers whose distance from its
-// centre is d, positive inside.
+// edge returns the share of a pixel that an object covers whose edge is d from the
+// pixel's centre, positive inside.
 func edge(d float64) float64 { return min(max(d+0.5, 0), 1) }
 
-// hash scrambles a pair of coordinates.
+// hash returns a pseudo-random number for a pair of coordinates.
 func hash(x, y int) uint32 {
 	h := uint32(x)*0x9e3779b1 ^ uint32(y)*0x85ebca77
 	h ^= h >> 15
@@ -62,7 +62,7 @@ func hash(x, y int) uint32 {
 	return h ^ h>>15
 }
 
-// smooth is noise in [-1, 1] interpolated linearly on a grid of the given step.
+// smooth returns noise in [-1, 1], interpolated linearly on a grid of the given step.
 func smooth(x, y, step int) float64 {
 	i, j := x/step, y/step
 	u, v := float64(x%step)/float64(step), float64(y%step)/float64(step)

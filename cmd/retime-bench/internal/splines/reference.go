@@ -7,10 +7,9 @@ import (
 	"retime/warp/bspline"
 )
 
-// shifted returns img shifted by half a sample in x and y, half-symmetric, by
-// the plain algorithms 1 to 5 in float64: whole columns and rows, one pass
-// after the other, with a precision of 1e-20. It shares the poles with the
-// package under study, and nothing else.
+// shifted returns img shifted by half a sample in x and y, half-symmetric, by the plain
+// algorithms 1 to 5 in float64: it processes whole columns, then whole rows, with a
+// precision of 1e-20. It shares nothing with warp/bspline but the poles.
 func shifted(workers frame.Workers, img frame.Image[float64], order bspline.Order) frame.Image[float64] {
 	c := convert[float64](img)
 	workers.Rows(c.Width, func(x0, x1 int) {
@@ -39,7 +38,7 @@ func shifted(workers frame.Workers, img frame.Image[float64], order bspline.Orde
 	}
 	out := frame.NewImage[float64](c.Width, c.Height)
 	workers.Rows(out.Height, func(y0, y1 int) {
-		// Rows of coefficients, extended to both sides.
+		// line is a row of coefficients, extended on both sides.
 		line := make([]float64, c.Width+n)
 		for y := y0; y < y1; y++ {
 			dst := out.Row(y)
@@ -61,13 +60,13 @@ func shifted(workers frame.Workers, img frame.Image[float64], order bspline.Orde
 	return out
 }
 
-// filter is algorithm 2 for a half-symmetric signal.
+// filter applies algorithm 2 to a half-symmetric signal.
 func filter(s []float64, order bspline.Order) {
 	const precision = 1e-20
 	last := len(s) - 1
 	for _, z := range bspline.Poles(order) {
-		// Terms until they are below the precision, with room for what the other
-		// poles and the normalisation amplify.
+		// The sum has terms until they are below the precision, with room for the gain
+		// of the other poles and of the normalisation.
 		terms := int(math.Log(precision*1e-6) / math.Log(-z))
 		var sum float64
 		for i := terms; i >= 0; i-- {
@@ -88,7 +87,7 @@ func filter(s []float64, order bspline.Order) {
 	}
 }
 
-// kernel is the B-spline by its recursion in the order.
+// kernel returns the B-spline of order n at x by its recursion in the order.
 func kernel(n bspline.Order, x float64) float64 {
 	if n == 0 {
 		if x >= -0.5 && x < 0.5 {

@@ -9,25 +9,25 @@ import (
 	"retime/warp/bspline"
 )
 
-// Rotation is the outcome of turning a picture ten times by 36 degrees, which
-// should leave it as it was.
+// Rotation is the result of ten rotations by 36 degrees, which would ideally restore
+// the picture.
 type Rotation struct {
 	Method string
 	Time   time.Duration // of the ten rotations
-	// PSNR compares the result with the original in dB, with a peak of 255,
-	// inside the circle that no rotation moves out of the picture.
+	// PSNR compares the result with the original in dB, with a peak of 255, inside the
+	// circle that every rotation keeps within the picture.
 	PSNR float64
 }
 
 const (
 	turns = 10
-	// rim is kept away from the circle's edge, in samples, so that the boundary
-	// does not count.
+	// rim is the distance from the circle's edge in samples that PSNR leaves out, so
+	// that the boundary does not matter.
 	rim = 32
 )
 
-// Rotate turns img, with samples up to 255, ten times in float32 with a spline
-// of the given order, half-symmetric, at a precision of 1e-6.
+// Rotate rotates img, with samples up to 255, ten times in float32 with a spline of the
+// given order, half-symmetric, at a precision of 1e-6.
 func Rotate(workers frame.Workers, img frame.Image[float64], order bspline.Order) (Rotation, error) {
 	result := Rotation{Method: fmt.Sprintf("retime, order %v", order)}
 	p, err := bspline.NewPrefilter[float32](order, bspline.HalfSymmetric, 1e-6)

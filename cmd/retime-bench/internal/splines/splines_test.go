@@ -11,8 +11,7 @@ import (
 	"retime/warp/bspline"
 )
 
-// Errors must be below the target until they reach the floor of the type, which
-// is that of the least precise part.
+// Errors are below the target until they reach the limit of the least precise type.
 func TestAccuracyTables(t *testing.T) {
 	img := Picture(420, 400)
 	for _, test := range []struct {
@@ -147,7 +146,7 @@ func TestPeers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Within a little, because SciPy computes in double precision.
+	// SciPy computes in double precision, so its figures differ a little.
 	if len(rows) < 2 || math.Abs(rows[0].PSNR-ours.PSNR) > 0.01 || rows[0].Time <= 0 || rows[0].Time > time.Minute {
 		t.Errorf("%+v, want about %+v first", rows, ours)
 	}

@@ -9,30 +9,29 @@ import (
 	"retime/warp/bspline"
 )
 
-// Timing is a row of tables 6 to 8: the time to shift a picture by (0.5, 0.5),
-// half-symmetric, with a precision of 1e-6. Times are wall-clock, each the best
-// of the repetitions.
+// Timing is a row of tables 6 to 8: the times to shift a picture by (0.5, 0.5),
+// half-symmetric, with a precision of 1e-6. Times are wall-clock, the best of the
+// repetitions.
 type Timing struct {
 	Order         bspline.Order
 	Type          string // "float32" or "float64"
 	Width, Height int
 	Workers       int
-	// Prefilter and Transpose divide the time of the prefilter. Transpose is
-	// that of rows into columns and back; the copies of columns into tiles count
-	// as Prefilter.
+	// Prefilter and Transpose divide the time of the prefilter. Transpose is the time
+	// to turn rows into columns and back; Prefilter includes the copies of columns into
+	// tiles.
 	Prefilter, Transpose time.Duration
-	// Evaluation is that of a shift, whose weights are shared by rows and
-	// columns.
+	// Evaluation is the time to evaluate a shift, whose weights rows and columns share.
 	Evaluation time.Duration
-	// Scattered is the evaluation at the same positions when they come one by
-	// one, as those of a homography or a flow do (algorithm 8).
+	// Scattered is the time to evaluate the same positions one by one, as a homography
+	// or a flow needs (algorithm 8).
 	Scattered time.Duration
 }
 
-// Total is the time of prefilter and evaluation.
+// Total returns the time of prefilter and evaluation.
 func (t Timing) Total() time.Duration { return t.Prefilter + t.Transpose + t.Evaluation }
 
-// Time measures one row in the type T.
+// Time measures one row in type T.
 func Time[T bspline.Float](workers frame.Workers, img frame.Image[float64], order bspline.Order, repetitions int) (Timing, error) {
 	var zero T
 	t := Timing{
@@ -60,7 +59,7 @@ func Time[T bspline.Float](workers frame.Workers, img frame.Image[float64], orde
 			return t, err
 		}
 		wall := time.Since(start)
-		// Workers' times divide the wall-clock time in proportion.
+		// The workers' times divide the wall-clock time in proportion.
 		var transpose time.Duration
 		if all := cost.Filter + cost.Copy + cost.Transpose; all > 0 {
 			transpose = time.Duration(float64(wall) * float64(cost.Transpose) / float64(all))

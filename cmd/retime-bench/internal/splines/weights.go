@@ -7,23 +7,23 @@ import (
 	"retime/warp/bspline"
 )
 
-// WeightError is a way to obtain the weights of a cubic B-spline and the sum of
-// squared errors that it causes.
+// WeightError is a way to obtain the weights of a cubic B-spline, with its sum of
+// squared errors.
 type WeightError struct {
 	Method          string
 	SumSquaredError float64
 }
 
-// Weights repeats the study of Ruijters, ter Haar Romeny and Suetens, "Accuracy
-// of GPU-based B-spline Evaluation" (2008), table 1: a picture of 256 by 256
-// samples, normalised to [0, 1], is resampled at as many positions in float32,
-// and compared with the same in float64. The weights are computed on the fly or
-// read from a table of 128 entries of 16 bits with linear interpolation.
+// Weights repeats the study of Ruijters, ter Haar Romeny and Suetens, "Accuracy of
+// GPU-based B-spline Evaluation" (2008), table 1. It resamples a picture of 256 by 256
+// samples, normalised to [0, 1], at as many positions in float32, and compares the
+// result with float64. The weights are computed on the fly or read from a table of 128
+// entries of 16 bits with linear interpolation.
 //
-// The paper takes every value as four bilinear look-ups, which graphics
-// hardware does with fractions of 8 bits; the first two rows do the same by its
-// equation 9. The last two sum sixteen weighted coefficients, as warp/bspline
-// does, so that the weights alone make the difference.
+// The paper takes every value as four bilinear look-ups, which graphics hardware does
+// with fractions of 8 bits; the first two rows do the same by the paper's equation 9.
+// The last two rows sum sixteen weighted coefficients, as warp/bspline does, so that
+// only the weights differ.
 func Weights(workers frame.Workers) ([]WeightError, error) {
 	const size = 256
 	img := Picture(size, size)
@@ -41,7 +41,7 @@ func Weights(workers frame.Workers) ([]WeightError, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Normalised, as textures are.
+	// Textures are normalised.
 	texture := convert[float32](img)
 	for i := range texture.Pix {
 		texture.Pix[i] *= 36
@@ -53,7 +53,7 @@ func Weights(workers frame.Workers) ([]WeightError, error) {
 		{Method: "on the fly"},
 		{Method: "table"},
 	}
-	// Positions with fractions all over, at an angle and with a zoom.
+	// The positions have many fractions, because they are at an angle and zoomed.
 	tr := bspline.Func(func(x, y float64) (float64, float64) {
 		return 40 + 0.59*x + 0.07*y, 30 - 0.07*x + 0.59*y
 	})
@@ -80,9 +80,9 @@ func Weights(workers frame.Workers) ([]WeightError, error) {
 	return rows, nil
 }
 
-// cubic holds equation 9's decomposition: the weight g0 of the first pair of
-// coefficients and the position of the second in each pair, h0 and h1, from 0
-// to 1. The weight of the second pair is 1 - g0.
+// cubic holds the decomposition of equation 9: the weight g0 of the first pair of
+// coefficients and the position of the second in each pair, h0 and h1, from 0 to 1. The
+// weight of the second pair is 1 - g0.
 type cubic struct{ g0, h0, h1 float32 }
 
 func decompose(w0, w1, w2, w3 float32) cubic {
@@ -102,7 +102,7 @@ type weightTable [128][3]uint16
 func newWeightTable() *weightTable {
 	t := new(weightTable)
 	for i := range t {
-		// A texel's value is that at its centre.
+		// A texel holds the value at its centre.
 		c := onTheFly((float32(i) + 0.5) / float32(len(t)))
 		for j, v := range []float32{c.g0, c.h0, c.h1} {
 			t[i][j] = uint16(math.Round(float64(v) * math.MaxUint16))
@@ -111,8 +111,8 @@ func newWeightTable() *weightTable {
 	return t
 }
 
-// at interpolates linearly between texels; positions beyond the first and last
-// centre are clamped.
+// at interpolates linearly between texels. It clamps positions beyond the first and
+// last centre.
 func (t *weightTable) at(x float32) cubic {
 	p := min(max(x*float32(len(t))-0.5, 0), float32(len(t)-1))
 	i := min(int(p), len(t)-2)
@@ -124,7 +124,7 @@ func (t *weightTable) at(x float32) cubic {
 	return cubic{channel(0), channel(1), channel(2)}
 }
 
-// bilinearSum is the value as four bilinear look-ups with fractions of 8 bits.
+// bilinearSum returns the value from four bilinear look-ups with fractions of 8 bits.
 func bilinearSum(c frame.Image[float32], x0, y0 int, wx, wy cubic) float32 {
 	fraction := func(h float32) float32 { return float32(math.Round(float64(h)*256)) / 256 }
 	fetch := func(x, y int, hx, hy float32) float32 {
@@ -138,7 +138,7 @@ func bilinearSum(c frame.Image[float32], x0, y0 int, wx, wy cubic) float32 {
 	return wy.g0*top + (1-wy.g0)*bottom
 }
 
-// directSum is the value as a sum of sixteen weighted coefficients.
+// directSum returns the value from sixteen weighted coefficients.
 func directSum(c frame.Image[float32], x0, y0 int, wx, wy cubic) float32 {
 	expand := func(c cubic) [4]float32 {
 		return [4]float32{c.g0 * (1 - c.h0), c.g0 * c.h0, (1 - c.g0) * (1 - c.h1), (1 - c.g0) * c.h1}

@@ -11,10 +11,10 @@ import (
 	"retime/warp"
 )
 
-// sample is a Synthesizer that makes nothing: it keeps the first intervals, with their
-// frames and the phases that are asked for.
+// sample is a Synthesizer that makes no frames. It keeps the first intervals with their
+// frames and the phases of the wanted frames.
 type sample struct {
-	seen      int64 // intervals
+	seen      int64 // number of intervals so far
 	intervals []warp.Interval
 	phases    [][]warp.Phase
 	held      []*frame.Frame
@@ -69,7 +69,7 @@ func (k *kept) Start(_ context.Context, _ *frame.Frame, phase warp.Phase) (func(
 
 func (k *kept) Close() {}
 
-// discard is a sink for frames that nobody keeps.
+// discard is a sink that drops the frames.
 type discard struct{}
 
 func (discard) NewFrame(like *frame.Frame) (*frame.Frame, error)  { return pixel.NewFrame(like) }

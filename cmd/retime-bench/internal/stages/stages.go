@@ -23,36 +23,35 @@ import (
 	"retime/warp"
 )
 
-// Time is how long a part of a conversion takes if nothing else runs.
+// Time is the duration of a part of a conversion if nothing else runs.
 type Time struct {
 	Name    string
 	Elapsed time.Duration // for the whole clip
 }
 
-// Report is how long the stages of a conversion take, once everything has started.
+// Report holds the durations of the stages of a conversion, without their start.
 type Report struct {
-	Frames, Made int64 // of the output, and those of them that are made
+	Frames, Made int64 // frames of the output, and synthesized ones of them
 	Alone        []Time
-	// Flow is how long the flow takes to estimate, over all workers.
+	// Flow is the time to estimate the flow with all workers.
 	Flow    time.Duration
 	Whole   time.Duration // the median of three runs
 	Backend synth.Backend
 	Devices []string
 }
 
-// Slowest is the stage that takes longest alone.
+// Slowest returns the stage that takes longest alone.
 func (r *Report) Slowest() Time {
 	return slices.MaxFunc(r.Alone, func(a, b Time) int { return int(a.Elapsed - b.Elapsed) })
 }
 
-// sampled is from how many intervals the times of stages are taken that need them in
-// memory.
+// sampled is the number of intervals that the measured stages process in memory.
 const sampled = 48
 
-// Measure converts o.Input, drops the frames, and measures the stages. Flow is estimated
-// once and kept in o.Synthesis.FlowCache, which must be set; what is measured reads it
-// there. o must make frames by motion. watch, which may be nil, is called before the last
-// run of all stages, and what it returns after that run.
+// Measure converts o.Input, drops the frames, and measures the stages. It estimates the
+// flow once into o.Synthesis.FlowCache, which must be set, and reads it there in the
+// measured runs. o must make frames by motion. Unless watch is nil, Measure calls it
+// before the last run of all stages, and stop after that run.
 func Measure(ctx context.Context, o pipeline.Options, watch func() (stop func() error, err error)) (*Report, error) {
 	o.Output = pipeline.Output{File: "-", Format: "null", VideoCodec: "rawvideo", NoVerify: true}
 	if err := o.Settle(); err != nil {
@@ -102,12 +101,12 @@ type measurement struct {
 
 func (m *measurement) note(name string, d time.Duration) { m.Alone = append(m.Alone, Time{name, d}) }
 
-// all is d, which the sampled intervals took, for all of the clip.
+// all scales d, the time of the sampled intervals, to the whole clip.
 func (m *measurement) all(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * float64(m.sample.seen) / float64(len(m.sample.intervals)))
 }
 
-// whole runs all stages together: once to estimate the flow and to start what must,
+// whole runs all stages together: once to estimate the flow and to start the devices,
 // then three times.
 func (m *measurement) whole(ctx context.Context) error {
 	var times []time.Duration
@@ -132,7 +131,7 @@ func (m *measurement) whole(ctx context.Context) error {
 	return nil
 }
 
-// run converts the clip under watch, which may be nil.
+// run converts the clip. Unless watch is nil, watch and its stop enclose the run.
 func (m *measurement) run(ctx context.Context, watch func() (func() error, error)) (r pipeline.Result, took time.Duration, err error) {
 	clip, err := pipeline.Open(ctx, *m.o)
 	if err != nil {
@@ -165,7 +164,7 @@ func (m *measurement) run(ctx context.Context, watch func() (func() error, error
 	return r, time.Since(start), err
 }
 
-// collect keeps the first intervals in which frames are made.
+// collect keeps the first intervals with synthesized frames.
 func (m *measurement) collect(ctx context.Context) error {
 	clip, err := pipeline.Open(ctx, *m.o)
 	if err != nil {
@@ -207,8 +206,8 @@ func (m *measurement) decode(ctx context.Context) error {
 	return nil
 }
 
-// flow makes the pictures that motion is estimated on and reads the flow of the sampled
-// intervals, with as many workers as a run has.
+// flow makes the guides and reads the flow of the sampled intervals, with as many
+// workers as a run has.
 func (m *measurement) flow(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var opened []*motion.Estimator
@@ -255,7 +254,8 @@ func (m *measurement) flow(ctx context.Context) error {
 	return err
 }
 
-// synthesis makes the frames of the sampled intervals, on a device in three parts.
+// synthesis makes the frames of the sampled intervals. On a device, it measures three
+// parts.
 func (m *measurement) synthesis(ctx context.Context) error {
 	if m.Backend == synth.CUDA {
 		return m.onDevice()
@@ -286,8 +286,8 @@ func (m *measurement) synthesis(ctx context.Context) error {
 	return nil
 }
 
-// onDevice measures uploads, kernels and downloads on the first device. If there are
-// several, each takes its share of them.
+// onDevice measures uploads, kernels and downloads on the first device. Of several
+// devices, each takes its share of the intervals.
 func (m *measurement) onDevice() error {
 	device, err := m.openGPU()
 	if err != nil {
@@ -300,7 +300,7 @@ func (m *measurement) onDevice() error {
 	}
 	defer gpu.Close()
 	n := len(m.Devices)
-	var uploaded []warp.Interval // to the first device: four in a row, as work is assigned
+	var uploaded []warp.Interval // the first device's: four in a row, as synth assigns them
 	frames := 0
 	for i, in := range m.sample.intervals {
 		if i/4%n == 0 {

@@ -1,19 +1,19 @@
-package stretch
+package timestretch
 
-// detector finds attacks: a block of a millisecond in which the signal's
-// differences have many times the power of any block shortly before. The attack
-// is at the strongest of the blocks that follow: coders put noise before it.
+// detector finds attacks: blocks of a millisecond in which the differences between
+// samples have many times the power of any block shortly before. It places an attack at
+// the strongest of the blocks that follow, because coders put noise before an attack.
 type detector struct {
-	block  int                   // its length in samples
+	block  int                   // samples
 	recent [attackBlocks]float64 // power of the last blocks, a ring
 	at     int
-	fill   int // samples in the block under way
+	fill   int // samples in the current block
 	power  float64
-	peak   float64 // power of the strongest difference in it
+	peak   float64 // power of the strongest difference in the current block
 	last   []float64
 	next   int64 // position of the next sample
 
-	waiting   int // blocks until the attack is settled, 0 where there is none
+	waiting   int // blocks until the attack is settled; 0 if none is pending
 	strongest float64
 	settled   int64
 }
@@ -32,8 +32,8 @@ func newDetector(rate int) detector { return detector{block: max(rate/1000, 1)} 
 
 func (d *detector) start(position int64) { d.next = position }
 
-// attacks takes the samples of source from index old on and returns the positions
-// of the attacks that they complete.
+// attacks takes the samples of source from index old on and returns the positions of
+// the attacks that these samples complete.
 func (d *detector) attacks(source [][]float64, old int) (found []int64) {
 	if d.last == nil {
 		d.last = make([]float64, len(source))
@@ -70,7 +70,7 @@ func (d *detector) attacks(source [][]float64, old int) (found []int64) {
 	return found
 }
 
-// attack says whether the block just filled stands out.
+// attack reports whether the block just filled stands out.
 func (d *detector) attack() bool {
 	if d.peak < attackFloor {
 		return false
@@ -83,8 +83,8 @@ func (d *detector) attack() bool {
 	return true
 }
 
-// onset is the first sample of the block at index from that differs from the one
-// before by half as much as any in the block.
+// onset returns the first sample, counted from index from, of the block whose
+// difference from the sample before has at least a quarter of the block's peak power.
 func (d *detector) onset(source [][]float64, from int) int {
 	for i := range d.block {
 		if from+i == 0 {

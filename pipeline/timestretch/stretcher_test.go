@@ -1,4 +1,4 @@
-package stretch
+package timestretch
 
 import (
 	"math"
@@ -14,7 +14,7 @@ func slowed(num, den int64) curve.Run {
 	return curve.Constant(new(big.Rat), big.NewRat(num, den)).Runs()[0]
 }
 
-// stretched writes source in chunks and reads all of the output.
+// stretched writes source in chunks and reads the whole output.
 func stretched(source [][]float32, rate int, run curve.Run, length int64, chunk int) [][]float32 {
 	s := New(len(source), rate, run, 0, length)
 	out := make([][]float32, len(source))
@@ -46,7 +46,7 @@ func stretched(source [][]float32, rate int, run curve.Run, length int64, chunk 
 	return out
 }
 
-// clicks are bursts of a millisecond in a quiet tone.
+// clicks makes bursts of a millisecond in a quiet tone.
 func clicks(rate, n int, at []int) [][]float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -143,7 +143,8 @@ func TestChordStaysPure(t *testing.T) {
 	}
 }
 
-// purity is how much stronger the tones, within 3 Hz, are than all else, in dB.
+// purity returns by how many dB the tones, within 3 Hz, are stronger than everything
+// else.
 func purity(x []float32, freqs []float64, rate int) float64 {
 	n := 1
 	for 2*n <= len(x) {
@@ -187,7 +188,7 @@ func TestChannelsStayTogether(t *testing.T) {
 	}
 }
 
-// How the source is cut does not matter.
+// The sizes of the chunks that are written do not matter.
 func TestChunksDoNotMatter(t *testing.T) {
 	source := clicks(8000, 24000, []int{3000, 9000, 9100, 20000})
 	var first []float32

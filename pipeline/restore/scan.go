@@ -11,17 +11,17 @@ import (
 	"retime/pipeline/media"
 )
 
-// survey is what the first reading of the input tells.
-type survey struct {
+// inputScan is the result of the first reading of the input.
+type inputScan struct {
 	video    media.Video
-	stamps   []int64 // of the frames
-	length   int64   // of the last one, in the same unit
+	stamps   []int64 // timestamps of the frames
+	length   int64   // of the last frame, in the unit of stamps
 	findings []Finding
-	numbers  []int // of an image sequence's files, else nil
+	numbers  []int // of the files of an image sequence; nil for other input
 }
 
 // scan reads the input once.
-func scan(ctx context.Context, o *Options) (*survey, error) {
+func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	c := &o.Convert
 	r, err := media.Open(ctx, c.Input.File, media.ReaderOptions{Format: c.Input.Format, Rate: c.Input.Rate, SequenceGaps: c.Input.SequenceGaps, Threads: c.Compute.Threads, Map: c.Input.Map, Log: c.Hooks.Log})
 	if numbers := media.SequenceNumbers(c.Input.File); fault.KindOf(err) == fault.BadData && !c.Input.SequenceGaps && len(missing(numbers)) > 0 {
@@ -31,7 +31,7 @@ func scan(ctx context.Context, o *Options) (*survey, error) {
 		return nil, err
 	}
 	defer r.Close()
-	s := &survey{video: r.Video(), findings: slices.Clone(o.Damage), numbers: media.SequenceNumbers(c.Input.File)}
+	s := &inputScan{video: r.Video(), findings: slices.Clone(o.Damage), numbers: media.SequenceNumbers(c.Input.File)}
 	if s.numbers == nil && !media.Seekable(c.Input.File) {
 		return nil, fault.New(fault.Usage, "input %q cannot be read twice; give a file", c.Input.File)
 	}
@@ -48,7 +48,7 @@ func scan(ctx context.Context, o *Options) (*survey, error) {
 	for {
 		f, err := r.Read()
 		if errors.Is(err, io.EOF) || fault.KindOf(err) == fault.BadData && len(s.stamps) > 0 {
-			break // the second reading says what damage ends the input
+			break // the second reading reports damage that ends the input
 		} else if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func scan(ctx context.Context, o *Options) (*survey, error) {
 	}
 	if d != nil {
 		for _, f := range d.finish(s.stamps) {
-			if f.Kind != Gap || !o.MissingFromNumbering { // which the numbers tell of
+			if f.Kind != Gap || !o.MissingFromNumbering { // the numbers tell of the gaps
 				s.findings = append(s.findings, f)
 			}
 		}
@@ -75,7 +75,7 @@ func scan(ctx context.Context, o *Options) (*survey, error) {
 	return s, nil
 }
 
-// missing are the gaps in an image sequence's numbers.
+// missing returns the gaps in the numbers of an image sequence.
 func missing(numbers []int) (found []Finding) {
 	for i := 1; i < len(numbers); i++ {
 		if n := numbers[i] - numbers[i-1] - 1; n > 0 {
@@ -86,10 +86,10 @@ func missing(numbers []int) (found []Finding) {
 	return found
 }
 
-// outputNumbers are those of the output's files, where the input is an image sequence:
-// the input's, and for what is put in those that are free there. Where they are not, all
-// count on from the first.
-func (s *survey) outputNumbers(inserts map[int64]Finding) (out []int) {
+// outputNumbers returns the numbers of the output's files if the input is an image
+// sequence, else nil. The frames of the input keep their numbers and the inserted ones
+// take the numbers between them; if these are not free, all count on from the first.
+func (s *inputScan) outputNumbers(inserts map[int64]Finding) (out []int) {
 	for i, n := range s.numbers {
 		out = append(out, n)
 		for k := range inserts[int64(i)].Insert {
@@ -110,15 +110,15 @@ func (s *survey) outputNumbers(inserts map[int64]Finding) (out []int) {
 	return out
 }
 
-// time is when frame n is shown, in seconds after the file's start.
-func (s *survey) time(n int64) *big.Rat { return s.moment(s.stamps[n]) }
+// time returns the time of frame n, in seconds after the file's start.
+func (s *inputScan) time(n int64) *big.Rat { return s.moment(s.stamps[n]) }
 
-// timecode is when t is shown, in seconds after the file's start. It counts from the
-// timecode that the file states for its first frame, else from 0.
-func (s *survey) timecode(t Timecode) (*big.Rat, error) {
+// timecode returns the time of t, in seconds after the file's start. It counts from the
+// timecode that the file states for its first frame, or from 0.
+func (s *inputScan) timecode(t Timecode) (*big.Rat, error) {
 	rate := s.video.Rate
 	if a := s.video.Average; rate == nil || a != nil && rate.Cmp(new(big.Rat).Add(a, a)) > 0 {
-		rate = a // the frames' times lie on no grid
+		rate = a // the times of the frames lie on no grid
 	}
 	if rate == nil {
 		return nil, fault.New(fault.Usage, "timecode %v: the video states no frame rate; give numbers or times", t)
@@ -134,15 +134,15 @@ func (s *survey) timecode(t Timecode) (*big.Rat, error) {
 	return at.Add(at, s.time(0)), nil
 }
 
-// end is when the last frame ends.
-func (s *survey) end() *big.Rat { return s.moment(s.stamps[len(s.stamps)-1] + s.length) }
+// end returns the time at which the last frame ends.
+func (s *inputScan) end() *big.Rat { return s.moment(s.stamps[len(s.stamps)-1] + s.length) }
 
-func (s *survey) moment(stamp int64) *big.Rat {
+func (s *inputScan) moment(stamp int64) *big.Rat {
 	t := new(big.Rat).Mul(s.video.TimeBase, new(big.Rat).SetInt64(stamp))
 	return t.Sub(t, s.video.Start)
 }
 
-func (s *survey) seconds(n int64) float64 {
+func (s *inputScan) seconds(n int64) float64 {
 	v, _ := s.time(n).Float64()
 	return v
 }

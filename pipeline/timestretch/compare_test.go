@@ -1,4 +1,4 @@
-package stretch
+package timestretch
 
 import (
 	"encoding/binary"
@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// The figures of docs/time.md: FFmpeg's two filters, atempo and rubberband, lose
-// the time of clicks by milliseconds, which the stretcher does not, and the purity
-// of a chord.
+// TestAgainstFFmpegsFilters makes the figures of docs/time.md: FFmpeg's filters atempo
+// and rubberband move clicks by milliseconds, which the stretcher does not, and blur a
+// chord.
 func TestAgainstFFmpegsFilters(t *testing.T) {
 	if os.Getenv("RETIME_LONG_TESTS") == "" {
 		t.Skip("takes long; RETIME_LONG_TESTS=1 runs it")

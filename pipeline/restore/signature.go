@@ -7,14 +7,14 @@ import (
 	"retime/warp"
 )
 
-// Pictures are compared by a coarse grid of cells, so that what moves a little
-// makes no difference.
+// Pictures are compared by a coarse grid of cells, so that small motion makes no
+// difference.
 const (
 	cellsX = 32
 	cellsY = 18
 )
 
-// What is measured in a cell, in grey levels of 8 bits.
+// These are the channels of a cell, in grey levels of 8 bits.
 const (
 	level   = iota // mean of luma
 	texture        // mean difference of luma between neighbours in a row
@@ -23,20 +23,19 @@ const (
 	channels
 )
 
-// likeness is a picture in little: for each cell the value of each channel, and
-// the range of the values in the cells around it, itself included; and its luma,
-// reduced.
-type likeness struct {
+// signature describes a picture in little: for each cell and channel, the value and the
+// range of the values in the cell and its neighbours; and the reduced luma.
+type signature struct {
 	value, low, high [channels][cellsY][cellsX]uint8
 	small            frame.Image[uint8]
 }
 
-// smallWidth bounds the width of reduced luma.
+// smallWidth bounds the width of reduced luma in pixels.
 const smallWidth = 480
 
-// newLikeness measures f, whose luma is given.
-func newLikeness(f *frame.Frame, luma frame.Image[uint8]) *likeness {
-	l := &likeness{small: luma}
+// newSignature measures f, whose luma is given.
+func newSignature(f *frame.Frame, luma frame.Image[uint8]) *signature {
+	l := &signature{small: luma}
 	for l.small.Width > smallWidth {
 		l.small = warp.Halve(l.small)
 	}
@@ -60,7 +59,7 @@ func newLikeness(f *frame.Frame, luma frame.Image[uint8]) *likeness {
 	return l
 }
 
-// around is the range of the values within a cell of x, y.
+// around returns the range of the values at most one cell away from x, y.
 func around(v *[cellsY][cellsX]uint8, x, y int) (low, high uint8) {
 	low, high = v[y][x], v[y][x]
 	for j := max(y-1, 0); j <= min(y+1, cellsY-1); j++ {
@@ -71,8 +70,8 @@ func around(v *[cellsY][cellsX]uint8, x, y int) (low, high uint8) {
 	return low, high
 }
 
-// measurePlane takes the mean of each cell. Planes smaller than the grid repeat
-// their samples.
+// measurePlane sets each cell to the mean of its samples. If the plane is smaller than
+// the grid, cells share samples.
 func measurePlane[T frame.Sample](to *[cellsY][cellsX]uint8, m frame.Image[T], shift int) {
 	measureCells(to, m, func(row []T) (sum, n int) {
 		for _, v := range row {
@@ -82,7 +81,7 @@ func measurePlane[T frame.Sample](to *[cellsY][cellsX]uint8, m frame.Image[T], s
 	}, shift)
 }
 
-func measureLuma(l *likeness, m frame.Image[uint8]) {
+func measureLuma(l *signature, m frame.Image[uint8]) {
 	measurePlane(&l.value[level], m, 0)
 	measureCells(&l.value[texture], m, func(row []uint8) (sum, n int) {
 		for x := 1; x < len(row); x++ {
@@ -92,7 +91,8 @@ func measureLuma(l *likeness, m frame.Image[uint8]) {
 	}, 0)
 }
 
-// measureCells takes the mean of what of sums up and counts in each row of a cell.
+// measureCells sets each cell to the mean of the rows in it, of which the function of
+// returns the sum and the count.
 func measureCells[T frame.Sample](to *[cellsY][cellsX]uint8, m frame.Image[T], of func(row []T) (sum, n int), shift int) {
 	for cy := range cellsY {
 		y0, y1 := cell(cy, cellsY, m.Height)
@@ -108,7 +108,7 @@ func measureCells[T frame.Sample](to *[cellsY][cellsX]uint8, m frame.Image[T], o
 	}
 }
 
-// cell is the range of samples, at least one, of cell i of n.
+// cell returns the range of samples of cell i of n, which is at least one sample.
 func cell(i, n, size int) (from, to int) {
 	from = min(i*size/n, size-1)
 	return from, max((i+1)*size/n, from+1)
@@ -121,22 +121,22 @@ func abs(v int) int {
 	return v
 }
 
-// A cell strays where a value misses the range of either neighbour's by more than
-// odd levels, or where its pixels differ from both neighbours' by more than odd
-// levels and timesApart times as much as those differ from each other. A picture is
-// spoilt where that share of its cells strays.
+// A cell strays if a value misses the ranges of both neighbours by more than odd
+// levels, or if its pixels differ from both neighbours' by more than odd levels and
+// more than timesApart times as much as the neighbours' from each other. A picture is
+// spoilt if at least this share of its cells strays.
 const (
 	odd        = 10
 	timesApart = 2.5
 	spoilt     = 0.06
 )
 
-// strays is the share of cells in which f fits neither a nor b although those fit
+// strays returns the share of cells in which f fits neither a nor b although these fit
 // each other.
 //
-// moved is how much the cells before a differed, so that shaking cameras that come
-// back to where they were do not count.
-func strays(a, f, b *likeness, moved *distance) float64 {
+// moved is how much the cells before a differed, so that a shaking camera that comes
+// back does not matter.
+func strays(a, f, b *signature, moved *distance) float64 {
 	n := 0
 	fa, fb, ab := distances(f.small, a.small), distances(f.small, b.small), distances(a.small, b.small)
 	for y := range cellsY {
@@ -149,16 +149,16 @@ func strays(a, f, b *likeness, moved *distance) float64 {
 	return float64(n) / (cellsX * cellsY)
 }
 
-func (l *likeness) misses(a, b *likeness, x, y int) bool {
+func (l *signature) misses(a, b *signature, x, y int) bool {
 	for c := range channels {
-		if min(l.beyond(a, c, x, y), l.beyond(b, c, x, y))-b.beyond(a, c, x, y) > odd {
+		if min(l.outside(a, c, x, y), l.outside(b, c, x, y))-b.outside(a, c, x, y) > odd {
 			return true
 		}
 	}
 	return false
 }
 
-// distance is the mean difference of each cell's pixels, in grey levels.
+// distance is the mean absolute difference of the pixels in each cell, in grey levels.
 type distance [cellsY][cellsX]float64
 
 func distances(a, b frame.Image[uint8]) *distance {
@@ -180,27 +180,28 @@ func distances(a, b frame.Image[uint8]) *distance {
 	return &d
 }
 
-// beyond is how far f's value lies outside the range that a has around it.
-func (l *likeness) beyond(a *likeness, c, x, y int) int {
+// outside returns how far l's value lies outside the range of a at x, y.
+func (l *signature) outside(a *signature, c, x, y int) int {
 	v := int(l.value[c][y][x])
 	return max(v-int(a.high[c][y][x]), int(a.low[c][y][x])-v, 0)
 }
 
-// Luma at which a picture that is flat is black or white.
+// A flat picture is black up to the first of these levels of luma, and white from the
+// second on.
 const (
 	darkest   = 40
 	brightest = 200
 )
 
-// flat says whether a picture shows nothing.
-func (l *likeness) flat() bool {
+// flat reports whether the picture shows nothing.
+func (l *signature) flat() bool {
 	_, spread := moments(&l.value[level])
 	grain, _ := moments(&l.value[texture])
 	return spread < 6 && grain < 4
 }
 
-// kind says what is wrong with a picture that strays from a.
-func (l *likeness) kind(a *likeness) Kind {
+// kind returns the kind of damage of a picture that strays from a.
+func (l *signature) kind(a *signature) Kind {
 	mean, _ := moments(&l.value[level])
 	before, _ := moments(&a.value[level])
 	switch {
@@ -214,7 +215,7 @@ func (l *likeness) kind(a *likeness) Kind {
 	return Garbled
 }
 
-// moments are the mean and the standard deviation of a channel.
+// moments returns the mean and the standard deviation of a channel.
 func moments(v *[cellsY][cellsX]uint8) (mean, spread float64) {
 	const n = cellsX * cellsY
 	sum, squares := 0, 0
@@ -228,7 +229,8 @@ func moments(v *[cellsY][cellsX]uint8) (mean, spread float64) {
 	return mean, math.Sqrt(max(float64(squares)/n-mean*mean, 0))
 }
 
-// correlation is Pearson's coefficient, 0 where either channel is flat.
+// correlation returns Pearson's coefficient, 0 if either channel is flat. Package
+// motion computes its own, which is 1 for two flat pictures and rounds differently.
 func correlation(a, b *[cellsY][cellsX]uint8) float64 {
 	ma, sa := moments(a)
 	mb, sb := moments(b)
@@ -244,7 +246,8 @@ func correlation(a, b *[cellsY][cellsX]uint8) float64 {
 	return (float64(sum)/(cellsX*cellsY) - ma*mb) / (sa * sb)
 }
 
-// difference is the mean difference of two pictures of one size, in grey levels.
+// difference returns the mean absolute difference of two pictures of equal size, in
+// grey levels.
 func difference(workers frame.Workers, a, b frame.Image[uint8]) float64 {
 	rows := make([]int, a.Height)
 	workers.Rows(a.Height, func(y0, y1 int) {
@@ -264,7 +267,7 @@ func difference(workers frame.Workers, a, b frame.Image[uint8]) float64 {
 	return float64(sum) / float64(a.Width*a.Height)
 }
 
-// luma is what pictures are compared by, in memory of its own.
+// luma returns a copy of the luma of f.
 func luma(f *frame.Frame) frame.Image[uint8] {
 	of := warp.Luma(f)
 	m := frame.NewImage[uint8](of.Width, of.Height)

@@ -1,4 +1,4 @@
-package stretch
+package timestretch
 
 import (
 	"math"
@@ -51,5 +51,5 @@ func (f *fft) forward(re, im []float64) {
 	}
 }
 
-// inverse undoes forward but for a factor of N.
+// inverse undoes forward, but scales by N.
 func (f *fft) inverse(re, im []float64) { f.forward(im, re) }

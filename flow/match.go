@@ -35,9 +35,9 @@ const (
 )
 
 // The search looks for a block if its mean difference along the flow is at least
-// matchFault grey levels. A match has to halve the summed difference, after an
-// allowance of matchToll grey levels for each pixel of the match's length, and the
-// motion back from the match has to end within matchSlack pixels of the start.
+// matchFault grey levels. The summed difference of a match, plus matchToll grey levels
+// for each pixel of the match's length, must be at most half the sum along the flow,
+// and the motion back from the match must end within matchSlack pixels of the start.
 const (
 	matchFault = 8
 	matchToll  = 2

@@ -196,8 +196,8 @@ func binomial(a, b, c, d, e *[3]float32) (out [3]float32) {
 	return out
 }
 
-// bendDoubt is a credit added without evidence; changes of up to about bendNoise square
-// pixels count as noise.
+// bendDoubt is the credit that stands for no evidence, and bendNoise the squared length
+// of a bend, in pixels, that counts as noise.
 const (
 	bendDoubt = 0.05
 	bendNoise = 0.01

@@ -24,8 +24,8 @@ type overlayFinder struct {
 // they fit the motion.
 const (
 	overlayFrames   = 3
-	overlayContrast = 24           // grey levels between the darkest and the brightest of the pixel and the eight
-	overlaySpan     = 2            // pixels of the picture away, at least one of the guides
+	overlayContrast = 24           // least grey levels between the darkest and the brightest of the pixel and eight others
+	overlaySpan     = 2            // distance of those eight in pixels of the picture, at least one of the guides
 	overlayNoise    = 4            // grey levels of change that count as none, or
 	overlayCoding   = 3            // the contrast shifted right by this, if that is more
 	overlayReach    = 32           // distance of the probes of the surroundings, in pixels of the picture
@@ -40,7 +40,7 @@ const (
 	overlayStray       = 32
 	overlayGain        = 5
 	overlaySquare      = 4 // radius of the square in pixels of the picture,
-	overlayLeastSquare = 2 // at least so many pixels of the guides
+	overlayLeastSquare = 2 // at least this many pixels of the guides
 )
 
 func overlayRadius(level int) int { return max(overlaySquare>>level, overlayLeastSquare) }

@@ -5,7 +5,7 @@ import (
 	"retime/frame"
 )
 
-// vectorSum holds what a pixel received of a flow. weight has the bound of sampleSum's.
+// vectorSum holds what a pixel received of a flow. weight has the bound of sampleSum.
 // x and y are exact as long as weight is within vectorLimit; exceeding it takes more
 // than 2^16 of photometric weight on one spot.
 type vectorSum struct {

@@ -71,7 +71,7 @@ func Wrap(format Format, width, height int, planes []Plane, free func(*Frame)) *
 	return f
 }
 
-// New returns a zeroed frame with one reference, in memory of Go's.
+// New returns a zeroed frame with one reference, in Go's memory.
 func New(format Format, width, height int) *Frame {
 	planes := make([]Plane, format.Planes)
 	for i := range planes {

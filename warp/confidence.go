@@ -63,7 +63,7 @@ var motionConfidence = func() (t [256]uint32) {
 // Confidence returns the confidence in the frame at the phase, on the guides' grid,
 // from 0 for none to 255 for full. It depends on how well the neighbours agree along
 // the better of the two flows of the first estimate, how well these flows agree, and
-// whether both reach the pixel. The image is valid until the next call.
+// whether both reach the pixel.
 func (a *Assessor) Confidence(phase Phase) frame.Image[uint8] {
 	in := &a.in
 	w, h := in.GuideA.Width, in.GuideA.Height

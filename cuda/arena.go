@@ -41,7 +41,7 @@ type span struct {
 
 func (s span) end() uintptr { return s.address + uintptr(s.bytes) }
 
-// alloc returns bytes of memory with undefined contents.
+// alloc returns memory of the given size in bytes, with undefined contents.
 func (a *arena) alloc(bytes int64) (uintptr, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

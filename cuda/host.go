@@ -31,8 +31,7 @@ func (m hostMemory) Alloc(bytes int) (p unsafe.Pointer) {
 
 func (m hostMemory) Free(p unsafe.Pointer) {
 	d := m.device
-	// After a fault of the device, every call fails, and nobody can do anything about
-	// it.
+	// If the device has failed, there is nothing left to do about errors.
 	_ = d.Do(func() error { return d.driver.FreeHost(p) })
 	d.mu.Lock()
 	defer d.mu.Unlock()

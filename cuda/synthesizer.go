@@ -124,8 +124,7 @@ func (s *Synthesizer) open() (err error) {
 
 // Close waits for the work under way and frees all memory.
 func (s *Synthesizer) Close() {
-	// After a fault of the device, every call fails, and nobody can do anything about
-	// it.
+	// If the device has failed, there is nothing left to do about errors.
 	_ = s.device.Do(func() error {
 		for _, stream := range []*Stream{s.work, s.copies} {
 			if stream != nil {

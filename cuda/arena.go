@@ -8,20 +8,21 @@ import (
 	"sync"
 )
 
-// ErrOutOfMemory is in the chain of errors about device memory that was not to
-// be had.
+// ErrOutOfMemory is in the chain of errors about device memory that could not be
+// allocated.
 var ErrOutOfMemory = errors.New("out of memory")
 
 const (
-	// arenaAlign is the alignment of what an arena hands out.
+	// arenaAlign is the alignment of an arena's allocations in bytes.
 	arenaAlign = 256
-	// arenaChunk is the least that it takes from the driver at a time.
+	// arenaChunk is the least number of bytes that an arena takes from the driver at
+	// once.
 	arenaChunk = 64 << 20
 )
 
-// arena hands out parts of large allocations. Memory that is given back is used
-// again and returns to the driver when the arena is closed. Whoever frees memory
-// makes sure that no stream still uses it.
+// arena hands out parts of large allocations. It reuses released memory and returns it
+// to the driver only when it closes. The caller of release makes sure that no stream
+// still uses the memory.
 type arena struct {
 	driver Driver
 
@@ -40,7 +41,7 @@ type span struct {
 
 func (s span) end() uintptr { return s.address + uintptr(s.bytes) }
 
-// alloc returns memory of that many bytes, which are undefined.
+// alloc returns memory of the given size in bytes, with undefined contents.
 func (a *arena) alloc(bytes int64) (uintptr, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -77,7 +78,7 @@ func (a *arena) fit(bytes int64) int {
 	return best
 }
 
-// grow adds a chunk, of just bytes where a whole one is not to be had.
+// grow adds a chunk, or just bytes if the driver cannot give a whole chunk.
 func (a *arena) grow(bytes int64) error {
 	size := max(bytes, arenaChunk)
 	address, err := a.driver.Alloc(size)
@@ -116,7 +117,7 @@ func (a *arena) insert(s span) {
 	a.free = slices.Insert(a.free, i, s)
 }
 
-// release takes memory back; address 0 is none.
+// release takes memory back. Address 0 stands for no memory.
 func (a *arena) release(address uintptr) {
 	if address == 0 {
 		return
@@ -131,8 +132,8 @@ func (a *arena) release(address uintptr) {
 	a.insert(s)
 }
 
-// held is how many bytes the arena has from the driver, and how many of them are
-// handed out.
+// held returns the number of bytes that the arena has from the driver, and how many of
+// them are in use.
 func (a *arena) held() (taken, used int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -159,7 +160,7 @@ func (a *arena) close() error {
 	return first
 }
 
-// Bytes is a size that prints in binary units.
+// Bytes is a number of bytes that prints in binary units.
 type Bytes int64
 
 func (b Bytes) String() string {

@@ -5,7 +5,7 @@ import (
 	"retime/warp"
 )
 
-// bend is how far moving things lie off the straight line between two frames.
+// bend computes how far moving things lie off the straight line between two frames.
 type bend struct {
 	gather, move, average, combine, spread *Kernel
 	credits                                Buffer[uint16]
@@ -39,7 +39,7 @@ func (b *bend) free() {
 	b.field.Free()
 }
 
-// cellSize is the side of a cell in pixels of the guides.
+// cellSize returns the side of a cell in pixels of the guides.
 func cellSize(level int) int { return 1 << (warp.Constants().CellBits - level) }
 
 func (b *bend) resize(d *Device, width, height, level int) error {
@@ -64,7 +64,7 @@ func (b *bend) resize(d *Device, width, height, level int) error {
 	return b.field.Resize(d, width*height)
 }
 
-// prepare queues what all phases of an interval share.
+// prepare queues the work that all phases of an interval share.
 func (b *bend) prepare(s *Stream, g *guides) error {
 	how := &g.bending
 	return s.Launch(b.gather, over(b.columns, b.lines, 2, wideBlock), wideBlock, 0,
@@ -74,7 +74,7 @@ func (b *bend) prepare(s *Stream, g *guides) error {
 		b.credits.Arg(), Int(b.credits.N))
 }
 
-// make queues setting field to the bend at the phase.
+// make queues the kernels that set field to the bend at the phase.
 func (b *bend) make(s *Stream, g *guides, phase warp.Phase) error {
 	level := g.level
 	err := s.Launch(b.move, over(b.columns, b.lines, 2, wideBlock), wideBlock, 0,

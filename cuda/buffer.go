@@ -7,12 +7,12 @@ import (
 	"retime/frame"
 )
 
-// Buffer is an array of N values in device memory, of a type that holds no
-// pointers and has the same layout in C. The zero value holds none.
+// Buffer is an array of N values in device memory. T must hold no pointers and have the
+// same layout in C. The zero value holds no memory.
 type Buffer[T any] struct {
 	N       int
 	address uintptr
-	room    int // values that fit
+	room    int // number of values that fit
 	device  *Device
 }
 
@@ -21,8 +21,8 @@ func sizeOf[T any]() int {
 	return int(unsafe.Sizeof(t))
 }
 
-// Resize makes b an array of n values, reusing its memory where that is large
-// enough. The contents are undefined afterwards. No stream may still use b.
+// Resize makes b an array of n values with undefined contents. It reuses b's memory if
+// that is large enough. No stream may still use b.
 func (b *Buffer[T]) Resize(d *Device, n int) error {
 	if n > b.room || b.device != d {
 		b.Free()
@@ -36,7 +36,7 @@ func (b *Buffer[T]) Resize(d *Device, n int) error {
 	return nil
 }
 
-// Free gives b's memory back; b then holds none. No stream may still use it.
+// Free releases b's memory and makes b the zero value. No stream may still use b.
 func (b *Buffer[T]) Free() {
 	if b.device != nil {
 		b.device.arena.release(b.address)
@@ -44,15 +44,16 @@ func (b *Buffer[T]) Free() {
 	*b = Buffer[T]{}
 }
 
-// part is n values of b from the first-th on, which share b's memory and must not be
-// resized nor freed.
+// part returns n values of b from the first-th on. The part shares b's memory; the
+// caller must not resize or free it.
 func (b Buffer[T]) part(first, n int) Buffer[T] {
 	b.address += uintptr(first * sizeOf[T]())
 	b.N, b.room = n, n
 	return b
 }
 
-// bytes views b as bytes. The view must not be resized nor freed.
+// bytes returns b as bytes. The view shares b's memory; the caller must not resize or
+// free it.
 func (b Buffer[T]) bytes() Buffer[byte] {
 	n := sizeOf[T]()
 	return Buffer[byte]{b.N * n, b.address, b.room * n, b.device}
@@ -70,10 +71,11 @@ func (b Buffer[T]) copyFrom(s *Stream, src Buffer[T]) error {
 	return s.device.driver.Copy(s.handle, b.address, n, src.address, n, n, 1)
 }
 
-// Arg is b's address as an argument, 0 where b holds none.
+// Arg returns b's address as an argument, 0 if b holds no memory.
 func (b Buffer[T]) Arg() Arg { return Arg{uint64(b.address)} }
 
-// Upload queues a copy of src to the start of b.
+// Upload queues a copy of src to the start of b. It returns an error if src does not
+// fit.
 func (b Buffer[T]) Upload(s *Stream, src []T) error {
 	if len(src) > b.N {
 		return fmt.Errorf("%d values do not fit in a device buffer of %d", len(src), b.N)
@@ -85,7 +87,8 @@ func (b Buffer[T]) Upload(s *Stream, src []T) error {
 	return s.upload(b.address, n, unsafe.Pointer(unsafe.SliceData(src)), n, n, 1)
 }
 
-// Download queues a copy of the start of b to dst.
+// Download queues a copy of the start of b to dst. It returns an error if b is shorter
+// than dst.
 func (b Buffer[T]) Download(s *Stream, dst []T) error {
 	if len(dst) > b.N {
 		return fmt.Errorf("%d values wanted of a device buffer of %d", len(dst), b.N)
@@ -97,10 +100,10 @@ func (b Buffer[T]) Download(s *Stream, dst []T) error {
 	return s.device.driver.CopyToHost(s.handle, unsafe.Pointer(unsafe.SliceData(dst)), n, b.address, n, n, 1)
 }
 
-// Clear queues setting b to zero bytes.
+// Clear queues a fill of b with zero bytes.
 func (b Buffer[T]) Clear(s *Stream) error { return b.Fill(s, 0) }
 
-// Fill queues setting each byte of b.
+// Fill queues a fill of b with bytes of the given value.
 func (b Buffer[T]) Fill(s *Stream, value byte) error {
 	if b.N == 0 {
 		return nil
@@ -108,20 +111,20 @@ func (b Buffer[T]) Fill(s *Stream, value byte) error {
 	return s.device.driver.Fill(s.handle, b.address, value, int64(b.N)*int64(sizeOf[T]()))
 }
 
-// Image is a two-dimensional array in device memory: row y begins Stride values
-// after row y-1. The zero value holds none.
+// Image is a two-dimensional array in device memory: row y begins Stride values after
+// row y-1. The zero value holds no memory.
 type Image[T any] struct {
 	Width, Height, Stride int
 	buffer                Buffer[T]
 	offset                int // of the first value in buffer
 }
 
-// rowBytes is the alignment of the rows that Resize lays out.
+// rowBytes is the alignment in bytes of the rows that Resize lays out.
 const rowBytes = 128
 
-// Resize makes m width by height, reusing its memory where that is large enough.
-// Rows begin at multiples of 128 bytes where a value's size divides that. The
-// contents are undefined afterwards. No stream may still use m.
+// Resize makes m width by height with undefined contents. It reuses m's memory if that
+// is large enough. Rows begin at multiples of 128 bytes if the size of a value divides
+// 128. No stream may still use m.
 func (m *Image[T]) Resize(d *Device, width, height int) error {
 	per := max(1, rowBytes/sizeOf[T]())
 	stride := ceilDiv(width, per) * per
@@ -132,14 +135,14 @@ func (m *Image[T]) Resize(d *Device, width, height int) error {
 	return nil
 }
 
-// Free gives m's memory back. Parts of it must not be used any more.
+// Free releases m's memory. The caller must not use parts of m afterwards.
 func (m *Image[T]) Free() {
 	m.buffer.Free()
 	*m = Image[T]{}
 }
 
-// Part returns the width by height rectangle of m at (x, y), which shares m's
-// memory and must not be freed.
+// Part returns the width by height rectangle of m at (x, y). The part shares m's
+// memory; the caller must not free it.
 func (m Image[T]) Part(x, y, width, height int) Image[T] {
 	if x < 0 || y < 0 || width < 0 || height < 0 || x+width > m.Width || y+height > m.Height {
 		panic(fmt.Sprintf("cuda: part %dx%d at (%d, %d) of an image of %dx%d", width, height, x, y, m.Width, m.Height))
@@ -151,11 +154,11 @@ func (m Image[T]) Part(x, y, width, height int) Image[T] {
 
 func (m Image[T]) address() uintptr { return m.buffer.address + uintptr(m.offset*sizeOf[T]()) }
 
-// Arg is the address of m's first value as an argument, 0 where m holds none.
-// Kernels take it with the stride, in values.
+// Arg returns the address of m's first value as an argument, 0 if m holds no memory.
+// Kernels expect the stride, in values, with it.
 func (m Image[T]) Arg() Arg { return Arg{uint64(m.address())} }
 
-// Upload queues a copy of src, which has m's size.
+// Upload queues a copy of src, which must have m's size, to m.
 func (m Image[T]) Upload(s *Stream, src frame.Image[T]) error {
 	if err := m.same(src); err != nil || m.Width*m.Height == 0 {
 		return err
@@ -165,7 +168,7 @@ func (m Image[T]) Upload(s *Stream, src frame.Image[T]) error {
 		unsafe.Pointer(unsafe.SliceData(src.Pix)), src.Stride*size, m.Width*size, m.Height)
 }
 
-// Download queues a copy of m to dst, which has m's size.
+// Download queues a copy of m to dst, which must have m's size.
 func (m Image[T]) Download(s *Stream, dst frame.Image[T]) error {
 	if err := m.same(dst); err != nil || m.Width*m.Height == 0 {
 		return err
@@ -175,7 +178,7 @@ func (m Image[T]) Download(s *Stream, dst frame.Image[T]) error {
 		m.address(), m.Stride*size, m.Width*size, m.Height)
 }
 
-// CopyFrom queues a copy of src, which has m's size and is on its device.
+// CopyFrom queues a copy of src, which must have m's size and be on m's device, to m.
 func (m Image[T]) CopyFrom(s *Stream, src Image[T]) error {
 	if m.Width != src.Width || m.Height != src.Height {
 		return fmt.Errorf("device image %dx%d copied to %dx%d", src.Width, src.Height, m.Width, m.Height)
@@ -187,11 +190,11 @@ func (m Image[T]) CopyFrom(s *Stream, src Image[T]) error {
 	return s.device.driver.Copy(s.handle, m.address(), m.Stride*size, src.address(), src.Stride*size, m.Width*size, m.Height)
 }
 
-// Clear queues setting all of m's memory to zero bytes, that between its rows
-// included. m must not be a part.
+// Clear queues a fill of all of m's memory with zero bytes, including the gaps between
+// the rows. m must not be a part.
 func (m Image[T]) Clear(s *Stream) error { return m.buffer.Clear(s) }
 
-// Fill queues setting each byte of m's memory, as Clear does.
+// Fill queues a fill of m's memory with bytes of the given value, as Clear does.
 func (m Image[T]) Fill(s *Stream, value byte) error { return m.buffer.Fill(s, value) }
 
 func (m Image[T]) same(h frame.Image[T]) error {
@@ -201,16 +204,16 @@ func (m Image[T]) same(h frame.Image[T]) error {
 	return nil
 }
 
-// Pinned is page-locked host memory, from and to which the device copies
-// directly while the host goes on. The zero value holds none.
+// Pinned is page-locked host memory. The device copies from and to it directly while
+// the host continues. The zero value holds no memory.
 type Pinned[T any] struct {
 	Values []T
 	device *Device
 	room   int
 }
 
-// Resize makes p hold n values, reusing its memory where that is large enough.
-// The contents are undefined afterwards. No stream may still use p.
+// Resize makes p hold n values with undefined contents. It reuses p's memory if that is
+// large enough. No stream may still use p.
 func (p *Pinned[T]) Resize(d *Device, n int) error {
 	if n > p.room || p.device != d {
 		if err := p.Free(); err != nil {
@@ -227,7 +230,7 @@ func (p *Pinned[T]) Resize(d *Device, n int) error {
 	return nil
 }
 
-// Free gives p's memory back. No stream may still use it.
+// Free releases p's memory. No stream may still use p.
 func (p *Pinned[T]) Free() error {
 	if p.device == nil {
 		return nil

@@ -2,15 +2,15 @@ package cuda
 
 import "retime/frame"
 
-// Converter turns integer planes into float and back.
+// Converter turns integer planes into floats and back.
 type Converter struct {
 	toFloat8, toFloat16, toSamples8, toSamples16 *Kernel
 }
 
-// convertBlock covers 128 by 8 samples.
+// A block of convertBlock threads covers 128 by 8 samples.
 var convertBlock = Dim{32, 8, 1}
 
-// NewConverter loads the kernels.
+// NewConverter returns a converter, or an error if the kernels cannot be loaded.
 func NewConverter(d *Device) (*Converter, error) {
 	c := new(Converter)
 	return c, d.Kernels("convert", map[string]**Kernel{
@@ -19,7 +19,7 @@ func NewConverter(d *Device) (*Converter, error) {
 	})
 }
 
-// ToFloat queues dst = src. Both have one size; the result is exact.
+// ToFloat queues dst = src, exactly. dst and src must have one size.
 func ToFloat[T frame.Sample](s *Stream, c *Converter, dst Image[float32], src Image[T]) error {
 	k := c.toFloat8
 	if sizeOf[T]() == 2 {
@@ -32,8 +32,8 @@ func ToFloat[T frame.Sample](s *Stream, c *Converter, dst Image[float32], src Im
 		src.Arg(), Int(src.Stride), dst.Arg(), Int(dst.Stride), Int(src.Width), Int(src.Height))
 }
 
-// ToSamples queues dst = src rounded to the nearest sample from 0 to limit, ties
-// up, with warp's bits. Both have one size.
+// ToSamples queues dst = src, rounded to the nearest sample from 0 to limit, ties up,
+// with the bits of package warp. dst and src must have one size.
 func ToSamples[T frame.Sample](s *Stream, c *Converter, dst Image[T], src Image[float32], limit int) error {
 	k := c.toSamples8
 	if sizeOf[T]() == 2 {

@@ -22,8 +22,8 @@ func TestConvert(t *testing.T) {
 		for _, s := range shapes {
 			for _, depth := range []int{8, 10, 16} {
 				subtest(t, d, fmt.Sprintf("%dx%d/%d", s.width, s.height, depth), func(t *testing.T) {
-					// With the smaller margin no row of floats is aligned, with the larger
-					// one all are.
+					// The smaller margin aligns no row of floats, the larger one all
+					// rows.
 					for _, margin := range []int{3, 4} {
 						if depth == 8 {
 							convert[uint8](t, d, s.width, s.height, s.stride, depth, margin)
@@ -100,7 +100,8 @@ func convert[T frame.Sample](t *testing.T, d *cuda.Device, width, height, stride
 	}
 }
 
-// disturbed moves v, now and then far out of range or onto a tie.
+// disturbed returns v with an offset, which now and then leads far out of range or onto
+// a tie.
 func disturbed(rng *rand.Rand, v float32, limit int) float32 {
 	switch rng.IntN(8) {
 	case 0:
@@ -115,7 +116,7 @@ func disturbed(rng *rand.Rand, v float32, limit int) float32 {
 	return v + rng.Float32() - 0.5
 }
 
-// nearest is the sample nearest to v, as warp rounds.
+// nearest returns the sample nearest to v, rounded as warp rounds.
 func nearest[T frame.Sample](v float32, limit int) T {
 	v += 0.5
 	return T(min(max(math.Floor(float64(v)), 0), float64(limit)))

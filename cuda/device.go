@@ -1,14 +1,14 @@
-// Package cuda makes frames on NVIDIA GPUs, with the bits that package warp
-// makes on the CPU.
+// Package cuda makes frames on NVIDIA GPUs, with the bits that package warp makes on
+// the CPU.
 //
-// A [Device] holds a context, its kernels and an arena of device memory. Work is
-// queued on a [Stream] by functions that say in their comment what they read and
-// write, and is done in that order. A queued function has not run when the call
-// returns, and its host memory must stay as it is until the stream is
+// A [Device] holds a context, its kernels and an arena of device memory. Functions
+// queue work on a [Stream], which does it in order; their comments say what the work
+// reads and writes. When such a function returns, the work may not have run yet, so
+// host memory that it reads or writes must stay as it is until the stream is
 // synchronized.
 //
-// Only builds with the tag cuda can open a device; others say so. All calls that
-// reach the device run within [Device.Do].
+// Only builds with the tag cuda can open a device; other builds return [ErrNotBuilt].
+// All calls that reach the device must run within [Device.Do].
 package cuda
 
 import (
@@ -18,24 +18,24 @@ import (
 	"sync"
 )
 
-// ErrNotBuilt is returned where a program without CUDA is asked for a device.
+// ErrNotBuilt reports that a program was built without CUDA and cannot open a device.
 var ErrNotBuilt = errors.New("this program is built without CUDA")
 
-// Device is a GPU with a context of its own. Its methods may be called from
-// several goroutines.
+// Device is a GPU with a context of its own. Several goroutines may call its methods at
+// once.
 type Device struct {
 	driver Driver
 	arena  arena
 
 	mu      sync.Mutex
 	kernels map[kernelName]*Kernel
-	lent    int  // pieces of HostMemory that are not given back
-	closed  bool // but for those
+	lent    int  // pieces of HostMemory in use
+	closed  bool // Close has been called
 }
 
 type kernelName struct{ module, name string }
 
-// Open returns the device of that number, from 0, as [Devices] lists them.
+// Open returns the device with the given number, from 0, in the order of [Devices].
 func Open(ordinal int) (*Device, error) {
 	driver, err := OpenDriver(ordinal)
 	if err != nil {
@@ -44,21 +44,21 @@ func Open(ordinal int) (*Device, error) {
 	return NewDevice(driver), nil
 }
 
-// NewDevice returns a device over a driver, which it closes.
+// NewDevice returns a device over a driver. The device closes the driver.
 func NewDevice(driver Driver) *Device {
 	return &Device{driver: driver, arena: arena{driver: driver}, kernels: map[kernelName]*Kernel{}}
 }
 
-// Info describes the device.
+// Info returns a description of the device.
 func (d *Device) Info() Info { return d.driver.Info() }
 
-// Do calls f on a locked OS thread on which the device's context is current.
-// Calls may nest.
+// Do calls f on a locked OS thread on which the device's context is current. Calls of
+// Do may nest.
 func (d *Device) Do(f func() error) error { return d.driver.Do(f) }
 
-// Close frees the device's memory, kernels and context, these once nothing of
-// HostMemory is in use any more. Streams, events and other page-locked memory must be
-// freed before.
+// Close frees the device's memory and, once nobody uses any of its HostMemory, its
+// kernels and context. The caller must free streams, events and other page-locked
+// memory first.
 func (d *Device) Close() error {
 	err := d.Do(d.arena.close)
 	d.mu.Lock()
@@ -69,17 +69,18 @@ func (d *Device) Close() error {
 	return cmp.Or(err, d.driver.Close())
 }
 
-// MemoryHeld is how many bytes of device memory were taken from the driver, and
-// how many of them are in use.
+// MemoryHeld returns the number of bytes of device memory that the device has from the
+// driver, and how many of them are in use.
 func (d *Device) MemoryHeld() (taken, used int64) { return d.arena.held() }
 
-// Kernel is a function of the device.
+// Kernel is a function that runs on the device.
 type Kernel struct {
 	kernelName
 	handle any
 }
 
-// Kernel returns function name of kernels/MODULE.cu, which is loaded once.
+// Kernel returns the function called name in kernels/MODULE.cu. It loads each function
+// once.
 func (d *Device) Kernel(module, name string) (*Kernel, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,7 +97,7 @@ func (d *Device) Kernel(module, name string) (*Kernel, error) {
 	return k, nil
 }
 
-// Kernels looks up several functions of one module.
+// Kernels looks up several functions of one module and stores them in names.
 func (d *Device) Kernels(module string, names map[string]**Kernel) error {
 	for name, k := range names {
 		var err error

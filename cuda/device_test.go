@@ -8,8 +8,8 @@ import (
 	"retime/cuda/kernels"
 )
 
-// onDevices runs test on the emulator and, in a build with the tag cuda, on each
-// kind of GPU that answers. It checks that all memory is given back.
+// onDevices runs test on the emulator and, in a build with the tag cuda, on each kind
+// of GPU that answers. It checks that the test releases all memory.
 func onDevices(t *testing.T, test func(t *testing.T, d *cuda.Device)) {
 	t.Run("emulator", func(t *testing.T) { run(t, cuda.NewDevice(kernels.NewEmulator()), test) })
 	t.Run("gpu", func(t *testing.T) {
@@ -26,9 +26,9 @@ func onDevices(t *testing.T, test func(t *testing.T, d *cuda.Device)) {
 	})
 }
 
-// inAnyOrder runs test as onDevices does, and on emulators that do late what is queued,
-// for which a wait that is missing shows. Some have too little page-locked memory to
-// stage uploads, as waits for a place there put others in order.
+// inAnyOrder runs test as onDevices does, and also on emulators that delay queued work,
+// so that a missing wait shows. Some of these have too little page-locked memory to
+// stage uploads, because waits for free chunks would hide missing ones.
 func inAnyOrder(t *testing.T, test func(t *testing.T, d *cuda.Device)) {
 	onDevices(t, test)
 	for seed := range uint64(2) {
@@ -56,7 +56,7 @@ func run(t *testing.T, d *cuda.Device, test func(t *testing.T, d *cuda.Device)) 
 	}
 }
 
-// subtest runs test within d.Do: t.Run alone would leave the thread that run chose.
+// subtest runs test within d.Do, because t.Run starts a goroutine on another thread.
 func subtest(t *testing.T, d *cuda.Device, name string, test func(t *testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func subtest(t *testing.T, d *cuda.Device, name string, test func(t *testing.T))
 	})
 }
 
-// must ends the test at an error.
+// must fails the test if err is not nil.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

@@ -5,30 +5,29 @@ import (
 	"unsafe"
 )
 
-// Driver is what a Device needs of CUDA's driver. The build tag cuda brings in
-// the real one; package kernels has one that runs the kernels on the CPU,
-// for tests.
+// Driver is the part of CUDA's driver that a Device needs. The build tag cuda adds the
+// real one; package kernels has one that runs the kernels on the CPU, for tests.
 //
-// Addresses are device addresses. Streams, events and kernels are the driver's
-// own values: what one method returns, others take. Copies and launches return
-// before they are done, in the order of their stream. Methods other than Do and
-// Close must be called within Do, and may be called from several goroutines,
-// though a stream belongs to one at a time.
+// Addresses are device addresses. Streams, events and kernels are the driver's own
+// values: some methods return them and others accept them. Copies and launches return
+// before they are done; each stream runs them in order. The caller must call all
+// methods except Do and Close within Do. Several goroutines may call them at once, but
+// only one at a time may use a stream.
 type Driver interface {
-	// Info describes the device.
+	// Info returns a description of the device.
 	Info() Info
 	// Do calls f on a locked OS thread on which the device's context is current.
 	Do(f func() error) error
 	Close() error
 
-	// Free bytes of device memory, and all of it.
+	// MemoryInfo returns the free and the total device memory in bytes.
 	MemoryInfo() (free, total int64, err error)
-	// Alloc returns the address of device memory, aligned to 256 bytes. Its error
-	// is ErrOutOfMemory where there is not enough.
+	// Alloc returns the address of device memory, aligned to 256 bytes, or
+	// ErrOutOfMemory if there is not enough.
 	Alloc(bytes int64) (uintptr, error)
 	Free(address uintptr) error
-	// AllocHost returns page-locked host memory, which the device copies from
-	// and to directly.
+	// AllocHost returns page-locked host memory, from and to which the device copies
+	// directly.
 	AllocHost(bytes int64) (unsafe.Pointer, error)
 	FreeHost(p unsafe.Pointer) error
 
@@ -38,30 +37,31 @@ type Driver interface {
 	NewEvent(timed bool) (any, error)
 	DestroyEvent(event any) error
 	Record(event, stream any) error
-	// WaitEvent makes what follows on the stream wait for the event.
+	// WaitEvent makes the later work on the stream wait for the event.
 	WaitEvent(stream, event any) error
-	// SynchronizeEvent returns when the event has happened.
+	// SynchronizeEvent waits until the event has happened.
 	SynchronizeEvent(event any) error
-	// Elapsed is the time between two timed events in seconds.
+	// Elapsed returns the time between two timed events in seconds.
 	Elapsed(from, to any) (float64, error)
 
-	// Rectangles of height rows of width bytes, whose rows lie stride bytes apart.
+	// CopyToDevice, CopyToHost and Copy copy rectangles of height rows of width bytes,
+	// with rows stride bytes apart.
 	CopyToDevice(stream any, dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error
 	CopyToHost(stream any, dst unsafe.Pointer, dstStride int, src uintptr, srcStride, width, height int) error
 	Copy(stream any, dst uintptr, dstStride int, src uintptr, srcStride, width, height int) error
-	// Fill sets bytes.
+	// Fill sets bytes of memory to value.
 	Fill(stream any, dst uintptr, value byte, bytes int64) error
 
-	// Kernel returns function name of kernels/MODULE.cu.
+	// Kernel returns the function called name in kernels/MODULE.cu.
 	Kernel(module, name string) (any, error)
-	// Launch starts a kernel with shared bytes of dynamic shared memory. Each
-	// argument is the parameter's bytes, padded to 8.
+	// Launch starts a kernel with shared bytes of dynamic shared memory. Each argument
+	// holds the bytes of a parameter, padded to 8.
 	Launch(stream, kernel any, grid, block Dim, shared int, args []uint64) error
 }
 
-// OpenDriver returns the driver of the device of that number, from 0, as [Devices]
-// lists them, for a driver that adds to it; [Open] is for all others. Its kernels are
-// values of gorgonia.org/cu's type Function.
+// OpenDriver returns the driver of the device with the given number, from 0, in the
+// order of [Devices]. It serves drivers that extend this one; all others call [Open].
+// The driver's kernels have the type Function of gorgonia.org/cu.
 func OpenDriver(ordinal int) (Driver, error) {
 	driver, err := openDriver(ordinal)
 	if err != nil {
@@ -77,8 +77,9 @@ type Info struct {
 	Major, Minor    int   // compute capability
 	Memory          int64 // bytes
 	Multiprocessors int
-	L2              int // bytes of second level cache
-	// SharedMemory is the most bytes that a block may be launched with.
+	L2              int // bytes of second-level cache
+	// SharedMemory is the largest number of bytes of shared memory that a block may
+	// have.
 	SharedMemory int
 }
 

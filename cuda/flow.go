@@ -7,33 +7,34 @@ import (
 	"retime/frame"
 )
 
-// FlowEstimator is an estimator on a device. It queues its work on a stream of its
-// own; the images are valid until that is done.
+// FlowEstimator estimates flow on a device. It queues its work on a stream of its own,
+// and the caller keeps the images valid until that work is done.
 type FlowEstimator interface {
 	flow.Estimator[Image[byte], Image[flow.Vec]]
-	// Stream is where its work is queued.
+	// Stream returns the stream that the estimator queues its work on.
 	Stream() *Stream
 }
 
-// Guide is a picture to estimate motion on, and the frame that it may share samples
-// with; nil where it shares none.
+// Guide is a picture to estimate motion on, with the frame that the picture may share
+// samples with, or nil if it shares none.
 type Guide struct {
 	frame.Image[uint8]
 	Frame *frame.Frame
 }
 
-// estimatedAhead is for how many intervals to come an estimated flow is kept on the
-// device. One that is wanted later is uploaded.
+// estimatedAhead is the number of later intervals during which an estimated flow stays
+// on the device. An interval after that uploads the flow again.
 const estimatedAhead = 16
 
-// EstimateFlow estimates the flow from a to b on the device, between pictures that are
-// uploaded only if they are not there, sets to zero what flow.KeepStill does, and leaves
-// it there for the intervals that refer to dst. It returns once dst is filled as well,
-// for what looks at flows on the processor: cuts, and frames that are made again there.
+// EstimateFlow estimates the flow from a to b on the device and sets the vectors of
+// still pixels to zero, as flow.KeepStill does. It uploads a and b unless the device
+// has them. The flow stays on the device for the intervals that refer to dst.
+// EstimateFlow returns once it has filled dst, too, because detecting cuts, and making
+// frames on the processor, need the flow there.
 //
-// dst is of the pictures' size; as for Load, its memory must not be used for other flows.
-// EstimateFlow may be called by several goroutines, each with its own estimator, beside
-// those that make frames.
+// dst must have the size of the pictures; as for Load, the caller must not use its
+// memory for other flows. Several goroutines may call EstimateFlow at once, each with
+// its own estimator, while others make frames.
 func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, dst flow.Field) error {
 	r := &s.residents
 	return s.device.Do(func() error {
@@ -46,13 +47,13 @@ func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, dst flow.Field) 
 		if err == nil {
 			err = field.Download(e.Stream(), dst.Image)
 		}
-		// After an error too, what is queued still reads.
+		// Even after an error, queued work still reads the pictures.
 		return cmp.Or(err, e.Stream().Synchronize())
 	})
 }
 
-// estimate queues a flow, and returns where it is going to be. done lets go of what it
-// holds.
+// estimate queues a flow and returns its image on the device. done releases the images
+// that estimate holds.
 func (r *residents) estimate(e FlowEstimator, still *Kernel, a, b Guide, dst flow.Field) (field Image[flow.Vec], done func(), err error) {
 	r.loading.Lock()
 	defer r.loading.Unlock()
@@ -103,7 +104,7 @@ func (r *residents) estimate(e FlowEstimator, still *Kernel, a, b Guide, dst flo
 	return d.vectors(dst), done, err
 }
 
-// vectors views d as a field of f's size.
+// vectors returns d as a field of f's size.
 func (d *image) vectors(f flow.Field) Image[flow.Vec] {
 	n := f.Width * f.Height
 	return Image[flow.Vec]{f.Width, f.Height, f.Width, Buffer[flow.Vec]{n, d.bytes.address, n, d.bytes.device}, 0}

@@ -13,7 +13,7 @@ import (
 	"retime/warp"
 )
 
-// known is an estimator on a device that knows the flows between pictures.
+// known is an estimator on a device that looks up the flows between pictures.
 type known struct {
 	stream *cuda.Stream
 	fields map[string]flow.Field
@@ -54,12 +54,12 @@ func (k *known) Estimate(a, b cuda.Image[byte], dst cuda.Image[flow.Vec]) error 
 	return dst.CopyFrom(k.stream, k.memory)
 }
 
-// learn makes k know the flow between two pictures.
+// learn tells k the flow between two pictures.
 func (k *known) learn(a, b frame.Image[uint8], f flow.Field) {
 	k.fields[string(slices.Concat(a.Pix, b.Pix))] = f
 }
 
-// unestimated is a clip whose flows are still to be filled in.
+// unestimated returns a clip whose flows are still to be filled in.
 func unestimated(list []warp.Interval) []warp.Interval {
 	given := slices.Clone(list)
 	for i, in := range list {
@@ -76,7 +76,7 @@ func unestimated(list []warp.Interval) []warp.Interval {
 	return given
 }
 
-// knownPair are two estimators that know the flows of a clip.
+// knownPair is a pair of estimators that know the flows of a clip.
 type knownPair [2]*known
 
 func estimatorPair(t *testing.T, d *cuda.Device, list []warp.Interval) (p knownPair) {
@@ -108,8 +108,8 @@ func (p knownPair) close() {
 	}
 }
 
-// Flows that are estimated on the device serve the intervals that they belong to, as
-// those from the host do, estimated ahead or just in time, by several goroutines. Exact.
+// Intervals that use flows estimated on the device, ahead or just in time, by several
+// goroutines, give the same frames as with flows from the host. Exact.
 func TestEstimateFlow(t *testing.T) {
 	const seed, n = 31, 24
 	t.Logf("seed %d", seed)
@@ -131,12 +131,12 @@ func TestEstimateFlow(t *testing.T) {
 					if !slices.Equal(in.Flows[0].Forward.Pix, want.Forward.Pix) || !slices.Equal(in.Flows[0].Backward.Pix, want.Backward.Pix) {
 						t.Fatalf("interval %d: the host's flow differs", i)
 					}
-					if ahead < n { // the device's is still there, and is not uploaded
+					if ahead < n { // the flow is still on the device, and the interval does not upload this one
 						clear(in.Flows[0].Forward.Pix)
 						clear(in.Flows[0].Backward.Pix)
 					}
 				}
-				// An estimate that fails leaves nothing behind.
+				// An estimate that fails leaves nothing on the device.
 				blank := cuda.Guide{Image: frame.NewImage[uint8](list[0].GuideA.Width, list[0].GuideA.Height)}
 				if err := s.EstimateFlow(estimators[0], blank, blank, given[0].Flows[0].Forward); !errors.Is(err, errUnknown) {
 					t.Errorf("unknown pictures: error %v", err)
@@ -157,8 +157,7 @@ func TestEstimateFlow(t *testing.T) {
 	})
 }
 
-// Where pictures are the same, estimated flows are cleared as flow.KeepStill does it.
-// Exact.
+// The device clears estimated flows at still pixels as flow.KeepStill does. Exact.
 func TestEstimateFlowKeepsStill(t *testing.T) {
 	const seed = 37
 	t.Logf("seed %d", seed)
@@ -173,7 +172,7 @@ func TestEstimateFlowKeepsStill(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		for _, size := range [][2]int{{1, 1}, {5, 3}, {17, 17}, {40, 37}, {131, 70}} {
 			cleared := 0
-			for changes := range 4 { // pixels that differ
+			for changes := range 4 { // number of pixels that differ
 				w, h := size[0], size[1]
 				a, b := frame.NewImage[uint8](w, h), frame.NewImage[uint8](w, h)
 				for i := range a.Pix {

@@ -8,19 +8,19 @@ import (
 	"retime/warp"
 )
 
-// guides are an interval's pictures and flows in device memory, each of width by
-// height without gaps, one after the other, and the errors along the flows.
+// guides are an interval's pictures and flows in device memory, each of width by height
+// without gaps, one after the other, and the errors along the flows.
 //
-// The pictures are A, B and those before and after; the flows lead from A to B and
-// from B to A, in turn, then from them to the pictures beyond.
+// The pictures are A, B, the one before and the one after. The flows lead, in turn,
+// from A to B and from B to A, then from A and B to the pictures before and after.
 type guides struct {
 	errorKernel, overlayKernel *Kernel
 	table                      Buffer[uint16]
 
 	width, height, level int
-	inner                int     // flows between A and B
+	inner                int     // number of flows between A and B
 	beyond               bool    // whether there are flows to pictures before and after
-	outer                [2]bool // which of these pictures there are
+	outer                [2]bool // whether there is a picture before, and after
 	bending              warp.Bending
 	pictures             Buffer[byte]
 	fixed                bool // whether something may lie still over the picture
@@ -39,7 +39,7 @@ func newGuides(s *Stream) (g guides, err error) {
 	return g, upload(s, &g.table, warp.Constants().Trust)
 }
 
-// upload resizes b and queues a copy.
+// upload resizes b and queues a copy of values to it.
 func upload[T any](s *Stream, b *Buffer[T], values []T) error {
 	if err := b.Resize(s.device, len(values)); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (g *guides) free() {
 	g.trust.Free()
 }
 
-// shape is an image of the guides' size without samples.
+// shape returns an image of the guides' size without samples.
 func (g *guides) shape() frame.Image[flow.Vec] {
 	return frame.Image[flow.Vec]{Width: g.width, Height: g.height}
 }
@@ -79,11 +79,11 @@ func (g *guides) resize(d *Device, width, height, inner int) error {
 	return g.trust.Resize(d, inner*pixels)
 }
 
-// maxPictures is how many guides there are at most.
+// maxPictures is the largest number of guides.
 const maxPictures = 4
 
-// load queues copies of what is on the device of in's guides, flows and mask. at says
-// what images are.
+// load queues copies of in's guides, flows and mask from images, which are on the
+// device. at describes each image.
 func (g *guides) load(s *Stream, in *warp.Interval, beyond bool, at []rows, images []*image) error {
 	g.level, g.beyond, g.fixed, g.outer = in.Level, beyond, false, [2]bool{}
 	if beyond {
@@ -113,10 +113,10 @@ func (g *guides) load(s *Stream, in *warp.Interval, beyond bool, at []rows, imag
 	return nil
 }
 
-// findOverlays queues adding what lies still over the picture to the mask, if there
-// are pictures to tell it by.
+// findOverlays queues the kernel that adds overlays to the mask, if there are enough
+// pictures to detect them.
 func (g *guides) findOverlays(s *Stream) error {
-	// One picture may stand for both.
+	// One picture may stand for both of the others.
 	third, fourth := 2, 3
 	switch {
 	case !g.outer[0] && !g.outer[1]:
@@ -136,7 +136,8 @@ func (g *guides) findOverlays(s *Stream) error {
 		Int(g.level))
 }
 
-// measure queues the errors along the flows and the trust in them.
+// measure queues the kernel that computes the errors along the flows and the trust in
+// the flows.
 func (g *guides) measure(s *Stream) error {
 	n := g.inner
 	if g.beyond {

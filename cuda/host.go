@@ -6,11 +6,12 @@ import (
 	"retime/frame"
 )
 
-// hostMemory is page-locked memory for frames.
+// hostMemory allocates page-locked memory for frames.
 type hostMemory struct{ device *Device }
 
-// HostMemory gives out page-locked memory, which all devices fill directly. What is
-// given out remains when the device is closed, which then ends with the last of it.
+// HostMemory returns an allocator of page-locked memory, which all devices fill
+// directly. Its memory outlives the device's Close; the context then ends with the last
+// piece.
 func (d *Device) HostMemory() frame.Memory { return hostMemory{d} }
 
 func (m hostMemory) Alloc(bytes int) (p unsafe.Pointer) {
@@ -30,7 +31,7 @@ func (m hostMemory) Alloc(bytes int) (p unsafe.Pointer) {
 
 func (m hostMemory) Free(p unsafe.Pointer) {
 	d := m.device
-	// After a fault there is nothing to be done about errors.
+	// If the device has failed, there is nothing left to do about errors.
 	_ = d.Do(func() error { return d.driver.FreeHost(p) })
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -39,7 +40,7 @@ func (m hostMemory) Free(p unsafe.Pointer) {
 	}
 }
 
-// direct says whether devices fill f themselves.
+// direct reports whether devices can fill f themselves.
 func direct(f *frame.Frame) bool {
 	_, ok := f.Memory.(hostMemory)
 	return ok

@@ -14,7 +14,8 @@ import (
 	"retime/warp"
 )
 
-// inHostMemory is a frame whose planes lie in m, with gaps between rows that hold 0xa5.
+// inHostMemory returns a frame whose planes lie in m, with gaps of 0xa5 between the
+// rows.
 func inHostMemory(t *testing.T, m frame.Memory, format frame.Format, width, height int) *frame.Frame {
 	t.Helper()
 	planes := make([]frame.Plane, format.Planes)
@@ -39,8 +40,8 @@ func inHostMemory(t *testing.T, m frame.Memory, format frame.Format, width, heig
 	return f
 }
 
-// Frames in page-locked memory hold what others hold, and nothing else is touched,
-// whichever of both kinds a slot had before. Exact.
+// Frames in page-locked memory get the same samples as others, and nothing else
+// changes, whichever of both kinds a slot served before. Exact.
 func TestSynthesizerHostMemory(t *testing.T) {
 	const seed = 41
 	t.Logf("seed %d", seed)
@@ -89,7 +90,8 @@ func TestSynthesizerHostMemory(t *testing.T) {
 	})
 }
 
-// closing counts how often a driver is closed, and pieces of host memory.
+// closing counts how often its driver is closed, and how many pieces of host memory are
+// in use.
 type closing struct {
 	cuda.Driver
 	closed, freed int
@@ -101,7 +103,7 @@ func (c *closing) FreeHost(p unsafe.Pointer) error {
 	return c.Driver.FreeHost(p)
 }
 
-// Host memory that is still in use outlives the device's Close, and the context it.
+// Host memory in use outlives the device's Close, and so does the context.
 func TestHostMemoryOutlivesClose(t *testing.T) {
 	c := &closing{Driver: kernels.NewEmulator()}
 	d := cuda.NewDevice(c)
@@ -126,7 +128,8 @@ func TestHostMemoryOutlivesClose(t *testing.T) {
 	}
 }
 
-// Host memory that is not to be had is nil, and is not waited for.
+// If no host memory is left, Alloc returns nil, and the device's Close does not wait
+// for such a piece.
 func TestHostMemoryRunsOut(t *testing.T) {
 	e := kernels.NewEmulator()
 	e.HostMemory = 1000
@@ -144,8 +147,9 @@ func TestHostMemoryRunsOut(t *testing.T) {
 	}
 }
 
-// Too little memory of the host for a frame is an error that says so. Where there is more
-// again the next one is made, and too little to stage uploads does not show. Exact.
+// A frame for which the host has too little memory is an error that says so. The
+// synthesizer makes the next frame once there is memory again. Too little memory to
+// stage uploads is no error. Exact.
 func TestSynthesizerOutOfHostMemory(t *testing.T) {
 	for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
 		e := kernels.NewEmulator()

@@ -6,17 +6,17 @@ import (
 	"retime/warp"
 )
 
-// hypothesis describes one motion for every pixel of the guides, as
-// hypothesis.cuh does.
+// hypothesis describes one motion for every pixel of the guides. It has the layout of
+// Hypothesis in hypothesis.cuh.
 type hypothesis struct {
 	kind       int32 // as package warp numbers them
-	first, log int32 // the 1<<log projected flows from the first on of which it is the mean
-	dx, dy     int32 // how far off they are read
+	first, log int32 // it is the mean of 1<<log projected flows, from number first on
+	dx, dy     int32 // offset at which it is read
 	_          int32
 }
 
-// hypotheses lists the guesses of a pixel's motion in package warp's order, for that
-// many flows.
+// hypotheses lists the guesses for a pixel's motion in package warp's order, for the
+// given number of flows.
 func hypotheses(flows int, neighbours bool, level int) []hypothesis {
 	c := warp.Constants()
 	var list []hypothesis
@@ -34,7 +34,7 @@ func hypotheses(flows int, neighbours bool, level int) []hypothesis {
 	return list
 }
 
-// shares are the hypotheses' weights.
+// shares holds the weights of the hypotheses.
 type shares struct {
 	share, smooth *Kernel
 
@@ -86,8 +86,8 @@ func (h *shares) resize(s *Stream, width, height int, list []hypothesis) error {
 	return h.scratch.Resize(s.device, h.n*width*height)
 }
 
-// make queues setting weights. bends may be 0; total grows by the least cost of a
-// projected flow at each pixel.
+// make queues the kernels that set weights. bends may be 0. total grows by the least
+// cost of a projected flow at each pixel.
 func (h *shares) make(s *Stream, g *guides, p *projection, bends Arg, phase warp.Phase, total Arg) error {
 	pixels := wideTile.X * wideTile.Y
 	err := s.Launch(h.share, Cover(g.width, g.height, wideTile), wideBlock, h.n*pixels*2,

@@ -4,24 +4,25 @@ import (
 	"retime/inpaint"
 )
 
-// holes are the pixels of a group of planes that nothing is known of: a mask and a
-// list in any order.
+// holes are the pixels of a group of planes that no neighbour shows: a mask and a list
+// in any order.
 type holes struct {
 	mask    Image[byte]
 	list    Buffer[uint32]
 	blurred Buffer[byte]
-	// count is the address of the length of the list and rest of a flag for the
-	// inpainting: the halves of a counter.
+	// count and rest are the halves of counter: the addresses of the length of the list
+	// and of a flag for the inpainting.
 	count, rest Arg
 	counter     Buffer[uint64]
 }
 
-// clear queues emptying the list. Its mask is set with it.
+// clear queues a fill that empties the list. The kernels that list pixels also set the
+// mask.
 func (h *holes) clear(s *Stream) error { return h.counter.Clear(s) }
 
 func (h *holes) resize(d *Device, g group, bytes int) error {
 	pixels := g.width * g.height
-	// The mask has no gaps.
+	// The mask has no gaps between its rows.
 	if err := h.mask.buffer.Resize(d, pixels); err != nil {
 		return err
 	}
@@ -72,15 +73,15 @@ func newInpainter(s *Stream, directions int) (p inpainter, err error) {
 
 func (p *inpainter) free() { p.directions.Free() }
 
-// inpaintBlock is the threads of a block, lineBlock those where rows of them share the
-// directions.
+// inpaintBlock is the number of threads in a block, and lineBlock that in blocks whose
+// rows of threads share the directions.
 var (
 	inpaintBlock = Dim{128, 1, 1}
 	lineBlock    = Dim{32, 16, 1}
 )
 
-// fill queues filling the holes of a group's planes. It changes nothing where all
-// pixels are holes.
+// fill queues the kernels that fill the holes of a group's planes. They change nothing
+// if all pixels are holes.
 func (p *inpainter) fill(s *Stream, dst *planes, g group, h *holes) error {
 	bytes, n := dst.format.Bytes()-1, g.end-g.first
 	args := dst.args(nil, g.first, g.end)

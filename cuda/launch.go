@@ -2,20 +2,20 @@ package cuda
 
 import "math"
 
-// Arg is an argument of a kernel: a scalar or an address, in the low bytes of
-// eight, which is what the driver's binding copies for each.
+// Arg is an argument of a kernel: a scalar or an address in the low bytes of eight, all
+// of which the driver's binding copies.
 type Arg struct{ bits uint64 }
 
-// Int is an argument of type int.
+// Int returns an argument of type int.
 func Int(v int) Arg { return Arg{uint64(uint32(int32(v)))} }
 
-// Long is an argument of type int64_t, uint64_t or size_t.
+// Long returns an argument of type int64_t, uint64_t or size_t.
 func Long(v int64) Arg { return Arg{uint64(v)} }
 
-// Float is an argument of type float.
+// Float returns an argument of type float.
 func Float(v float32) Arg { return Arg{uint64(math.Float32bits(v))} }
 
-// Double is an argument of type double.
+// Double returns an argument of type double.
 func Double(v float64) Arg { return Arg{math.Float64bits(v)} }
 
 // Cover returns the grid whose blocks cover width by height by 1 items.

@@ -15,8 +15,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// fatbins are the kernels: one file for each kernels/MODULE.cu, with machine code
-// for the architectures that the Makefile names and PTX for later ones.
+// fatbins holds the kernels: a file for each kernels/MODULE.cu, with machine code for
+// the architectures that the Makefile names and PTX for later ones.
 //
 //go:embed fatbin/*.fatbin
 var fatbins embed.FS
@@ -24,8 +24,8 @@ var fatbins embed.FS
 //go:embed fatbin/architectures
 var architectures string
 
-// sources are what the kernels are to be compiled from, compiledFrom the checksum of
-// what they were.
+// sources holds the present sources of the kernels; compiledFrom is the checksum of the
+// sources that fatbins was compiled from.
 //
 //go:embed kernels/*.cu kernels/*.cuh
 var sources embed.FS
@@ -33,7 +33,7 @@ var sources embed.FS
 //go:embed fatbin/sources
 var compiledFrom string
 
-// checkSources returns an error if the kernels are those of other sources.
+// checkSources returns an error if the kernels were compiled from other sources.
 var checkSources = sync.OnceValue(func() error {
 	sum := sha256.New()
 	for _, pattern := range []string{"kernels/*.cu", "kernels/*.cuh"} {
@@ -55,11 +55,11 @@ var checkSources = sync.OnceValue(func() error {
 	return nil
 })
 
-// Architectures says what the kernels in this program are compiled for, such as
-// "sm_80 sm_90 and PTX 9.0".
+// Architectures returns the architectures that this program's kernels were compiled
+// for, such as "sm_80 sm_90 and PTX 9.0".
 func Architectures() string { return strings.TrimSpace(architectures) }
 
-// modules are those that a context has loaded.
+// modules holds the modules that a context has loaded.
 type modules struct {
 	mu     sync.Mutex
 	loaded map[string]cu.Module

@@ -2,13 +2,14 @@
 
 package cuda
 
-// Devices lists the GPUs that answer.
+// Devices returns ErrNotBuilt.
 func Devices() ([]Info, error) { return nil, ErrNotBuilt }
 
-// Built says whether this program is built with CUDA.
+// Built reports whether this program was built with CUDA.
 const Built = false
 
 func openDriver(int) (Driver, error) { return nil, ErrNotBuilt }
 
-// Architectures says what the kernels in this program are compiled for.
+// Architectures returns the architectures that this program's kernels were compiled
+// for: none.
 func Architectures() string { return "" }

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Built says whether this program is built with CUDA.
+// Built reports whether this program was built with CUDA.
 const Built = true
 
 // nvidia is the driver of one GPU.
@@ -21,7 +21,7 @@ type nvidia struct {
 	modules modules
 }
 
-// Devices lists the GPUs that answer.
+// Devices returns descriptions of the GPUs that answer.
 func Devices() ([]Info, error) {
 	if err := initialized(); err != nil {
 		return nil, err
@@ -81,12 +81,14 @@ func openDriver(ordinal int) (Driver, error) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	// Waiting threads sleep: the processor has other frames to decode and encode.
+	// Threads sleep while they wait, because the processor has other frames to decode
+	// and encode.
 	context, err := cu.Device(ordinal).MakeContext(cu.SchedBlockingSync)
 	if err != nil {
 		return nil, call("cuCtxCreate", err)
 	}
-	// Making a context leaves it current; Do sets it where it is wanted.
+	// MakeContext leaves the context current on this thread; Do makes it current on the
+	// threads that need it.
 	if _, err := cu.PopCurrentCtx(); err != nil {
 		return nil, &Error{"cuCtxPopCurrent", err}
 	}
@@ -111,7 +113,7 @@ func (n *nvidia) Do(f func() error) (err error) {
 
 func (n *nvidia) Close() error { return call("cuCtxDestroy", n.context.Destroy()) }
 
-// call names the call that an error came from.
+// call adds the name of the failed call to an error.
 func call(name string, err error) error {
 	switch {
 	case err == nil:
@@ -138,7 +140,7 @@ func (n *nvidia) Free(address uintptr) error {
 
 func (n *nvidia) FreeHost(p unsafe.Pointer) error { return call("cuMemFreeHost", cu.MemFreeHost(p)) }
 
-// nvidiaStream keeps what a launch needs, so that launching allocates nothing.
+// nvidiaStream keeps the memory that a launch needs, so that launches allocate nothing.
 type nvidiaStream struct {
 	cu.Stream
 	params []unsafe.Pointer

@@ -1,8 +1,8 @@
 //go:build cuda
 
-// The binding calls cuInit when the program starts and ends the program where
-// that fails. This cuInit stands before the driver's: it lets the program go on
-// and keeps the result for whoever asks for a device.
+// The binding calls cuInit when the program starts, and ends the program if cuInit
+// fails. This cuInit precedes the driver's: it lets the program continue, and keeps the
+// result for callers that ask for a device.
 
 #define _GNU_SOURCE
 #include <cuda.h>

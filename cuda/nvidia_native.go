@@ -2,7 +2,8 @@
 
 package cuda
 
-// What gorgonia.org/cu does not bind, or binds without an error.
+// This file declares functions that gorgonia.org/cu does not bind, or binds without an
+// error.
 
 /*
 #cgo CFLAGS: -I/usr/local/cuda/include
@@ -75,11 +76,11 @@ func result(name string, r C.CUresult) error {
 	return &Error{name, errors.New(C.GoString(C.error_name(r)))}
 }
 
-// initialized says how the driver's initialization went, which the binding does
+// initialized returns the error of the driver's initialization, which the binding runs
 // when the program starts.
 func initialized() error { return result("cuInit", C.retime_cuda_init_result()) }
 
-// DriverVersion is the newest version of CUDA that the driver knows.
+// DriverVersion returns the newest version of CUDA that the driver supports.
 func DriverVersion() (major, minor int, err error) {
 	if err := initialized(); err != nil {
 		return 0, 0, err
@@ -88,14 +89,13 @@ func DriverVersion() (major, minor int, err error) {
 	return v / 1000, v % 1000 / 10, nil
 }
 
-// handle is the driver's own value of a stream or function, which the binding
-// keeps as its only field.
+// handle returns the driver's own value of a stream or function. The binding keeps it
+// in its only field.
 func handle[T cu.Stream | cu.Function](v T) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&v))
 }
 
-// allowSharedMemory lets f be launched with all the shared memory that a block
-// may have.
+// allowSharedMemory lets launches of f use all the shared memory that a block may have.
 func allowSharedMemory(f cu.Function, bytes int) error {
 	return result("cuFuncSetAttribute", C.allow_shared(handle(f), C.int(bytes)))
 }

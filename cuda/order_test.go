@@ -14,7 +14,7 @@ import (
 	"retime/warp"
 )
 
-// underWay are frames that were started, and what they are to be.
+// underWay holds started frames and the frames that they must equal.
 type underWay struct {
 	cpu  *warp.Synthesizer
 	gpu  *cuda.Synthesizer
@@ -28,8 +28,8 @@ type startedFrame struct {
 	finish    func() (warp.Made, error)
 }
 
-// start begins interval i, which each backend is given in its own way, and starts its
-// frames at phases.
+// start begins interval i, in on the CPU and given on the device, and starts the
+// interval's frames at phases.
 func (u *underWay) start(t *testing.T, i int, in, given warp.Interval, phases []warp.Phase) {
 	t.Helper()
 	must(t, u.cpu.Begin(in))
@@ -45,7 +45,7 @@ func (u *underWay) start(t *testing.T, i int, in, given warp.Interval, phases []
 	}
 }
 
-// finish finishes frames until so many are left.
+// finish finishes frames until left are under way.
 func (u *underWay) finish(t *testing.T, left int) {
 	t.Helper()
 	for len(u.list) > left {
@@ -59,7 +59,7 @@ func (u *underWay) finish(t *testing.T, left int) {
 	}
 }
 
-// newUnderWay returns synthesizers of both backends without a frame.
+// newUnderWay returns synthesizers of both backends with no frames under way.
 func newUnderWay(t *testing.T, d *cuda.Device, p warp.Params) *underWay {
 	t.Helper()
 	cpu, gpu := backends(t, d, p)
@@ -68,17 +68,17 @@ func newUnderWay(t *testing.T, d *cuda.Device, p warp.Params) *underWay {
 
 var everything = warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true, Overlays: true}
 
-// Frames of many intervals are under way at a time, while others are loaded, some of
-// which are never begun, and flows are estimated. Exact.
+// Frames of many intervals are under way at once while intervals are loaded, some of
+// which never begin, and flows are estimated. Exact.
 func TestSynthesizerManyUnderWay(t *testing.T) {
 	const seed, n, open = 77, 14, 10
 	t.Logf("seed %d", seed)
 	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
 		for _, c := range []struct {
 			name  string
-			ahead int  // for how many intervals flows are estimated ahead, 0 for none
-			loads bool // the next interval is loaded while frames are made
-			vain  bool // intervals of another clip are loaded
+			ahead int  // number of intervals ahead to estimate flows for, or 0
+			loads bool // whether to load the next interval while frames are made
+			vain  bool // whether to load intervals of another clip
 		}{
 			{"alone", 0, false, false},
 			{"loads", 0, true, false},
@@ -121,7 +121,7 @@ func TestSynthesizerManyUnderWay(t *testing.T) {
 						loaded <- nil
 					}
 					u.start(t, i, list[i], given[i], phases[i%2:][:2])
-					if c.ahead > 0 { // in place of what was needed no more, or never
+					if c.ahead > 0 { // in place of flows that no interval needs any more, or ever did
 						estimate(i + 1 + c.ahead)
 					}
 					u.finish(t, open)
@@ -137,8 +137,9 @@ func TestSynthesizerManyUnderWay(t *testing.T) {
 	})
 }
 
-// A size that grows while frames are under way and loads are queued, some of them in
-// vain, frees no memory that is still read or written, whoever gets it next. Exact.
+// If the size grows while frames are under way and loads are queued, some of them in
+// vain, the synthesizer frees no memory that somebody still reads or writes, whoever
+// gets it next. Exact.
 func TestSynthesizerGrows(t *testing.T) {
 	const seed = 53
 	t.Logf("seed %d", seed)
@@ -154,7 +155,7 @@ func TestSynthesizerGrows(t *testing.T) {
 				list, released := clip(rng, formats[1], size[0], size[1], 0, 5)
 				for i, in := range list {
 					must(t, u.gpu.Load(in))
-					// Someone else gets what is free and writes to it.
+					// Other buffers take all free memory and write to it.
 					for _, bytes := range []int{1, 300, 600, 1000, 2000, 4000} {
 						b := new(cuda.Buffer[byte])
 						must(t, b.Resize(d, bytes))
@@ -188,8 +189,7 @@ func TestSynthesizerGrows(t *testing.T) {
 	})
 }
 
-// A flow that is estimated in place of one that was loaded in vain is not overwritten by
-// that. Exact.
+// A load in vain does not overwrite a flow that is estimated in its place. Exact.
 func TestEstimateFlowInPlaceOfLoad(t *testing.T) {
 	const seed = 61
 	t.Logf("seed %d", seed)
@@ -199,18 +199,19 @@ func TestEstimateFlowInPlaceOfLoad(t *testing.T) {
 		others, othersReleased := clip(rng, formats[0], 42, 34, 1, 7)
 		u := newUnderWay(t, d, everything)
 		estimators := estimatorPair(t, d, list)
-		// To take new memory waits for uploads. These leave theirs, so that none is taken below.
+		// New allocations wait for uploads. The memory of these loads stays, so that
+		// the test needs no new memory below.
 		for _, in := range others[1:] {
 			must(t, u.gpu.Load(in))
 		}
 		must(t, u.gpu.Load(list[0]))
 		u.start(t, 0, list[0], list[0], phases[:1])
-		must(t, u.gpu.Load(list[1])) // the pictures, before what is in vain
+		must(t, u.gpu.Load(list[1])) // uploads the pictures before the load in vain
 		must(t, u.gpu.Load(others[0]))
 		must(t, u.gpu.Load(list[2]))
-		u.start(t, 2, list[2], list[2], phases[:1]) // and the vain is needed no more
+		u.start(t, 2, list[2], list[2], phases[:1]) // now no interval needs the load in vain
 		given := slices.Repeat(list[1:2], 5)
-		for i := range given { // so many that they take all places that are free
+		for i := range given { // enough to take all free images
 			given[i].Flows = unestimated(list)[1].Flows
 			must(t, estimators.estimate(u.gpu, &given[i]))
 		}
@@ -226,7 +227,8 @@ func TestEstimateFlowInPlaceOfLoad(t *testing.T) {
 	})
 }
 
-// slowCopy is a driver whose copies to one place begin when they are let.
+// slowCopy is a driver that holds back copies to one address until the test permits
+// them.
 type slowCopy struct {
 	cuda.Driver
 	to           unsafe.Pointer
@@ -241,7 +243,8 @@ func (c *slowCopy) CopyToHost(stream any, dst unsafe.Pointer, dstStride int, src
 	return c.Driver.CopyToHost(stream, dst, dstStride, src, srcStride, width, height)
 }
 
-// copier is an estimator that keeps the pictures as they are when its work is done.
+// copier is an estimator that keeps copies of the pictures as they are when its work
+// runs.
 type copier struct {
 	stream *cuda.Stream
 	a, b   cuda.Image[byte]
@@ -256,7 +259,8 @@ func (c *copier) Estimate(a, b cuda.Image[byte], dst cuda.Image[flow.Vec]) error
 	return errors.Join(c.a.CopyFrom(c.stream, a), c.b.CopyFrom(c.stream, b), dst.CopyFrom(c.stream, c.field))
 }
 
-// An estimate that takes as long as many intervals keeps what it reads and writes.
+// An estimate that lasts as long as many intervals keeps the images that it reads and
+// writes.
 func TestEstimateFlowUnderWay(t *testing.T) {
 	const seed, n = 59, 40
 	t.Logf("seed %d", seed)
@@ -287,7 +291,7 @@ func TestEstimateFlowUnderWay(t *testing.T) {
 			for i, in := range list {
 				if i < n/2 {
 					must(t, u.gpu.Load(in))
-				} else if i == n/2 { // more than ever
+				} else if i == n/2 { // more than ever before
 					for _, in := range list[i:] {
 						must(t, u.gpu.Load(in))
 					}

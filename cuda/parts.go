@@ -7,10 +7,10 @@ import (
 	"retime/warp"
 )
 
-// What making a clip's frames takes is measured in three parts, each alone, as they
-// run beside one another otherwise.
+// The functions below time uploads, kernels and downloads, each without the others,
+// which otherwise run at the same time.
 
-// TimeUploads returns how long it takes to bring a clip's intervals to the device.
+// TimeUploads returns the time to bring a clip's intervals to the device.
 func (s *Synthesizer) TimeUploads(clip []warp.Interval) (time.Duration, error) {
 	var took time.Duration
 	err := s.device.Do(func() error {
@@ -32,9 +32,9 @@ func (s *Synthesizer) TimeUploads(clip []warp.Interval) (time.Duration, error) {
 	return took, err
 }
 
-// TimeKernels returns how long it takes to make the frames at phases[i] of clip[i] from
-// what is on the device, where they stay. Uploads do not count, but must find room for
-// all of the clip, of at least one interval and of one size.
+// TimeKernels returns the time to make the frames at phases[i] of clip[i], without
+// uploads or downloads. The clip must have at least one interval and frames of one
+// size, and all of it must fit into the device's memory.
 func (s *Synthesizer) TimeKernels(clip []warp.Interval, phases [][]warp.Phase) (time.Duration, error) {
 	for _, in := range clip {
 		if err := s.Load(in); err != nil {
@@ -70,7 +70,7 @@ func (s *Synthesizer) TimeKernels(clip []warp.Interval, phases [][]warp.Phase) (
 	return took, err
 }
 
-// begin returns a slot for frames of an interval, which begins.
+// begin begins an interval and returns a slot for its frames.
 func (s *Synthesizer) begin(in warp.Interval, direct bool) (*slot, error) {
 	if err := s.Begin(in); err != nil {
 		return nil, err
@@ -81,9 +81,10 @@ func (s *Synthesizer) begin(in warp.Interval, direct bool) (*slot, error) {
 	return s.take(direct)
 }
 
-// TimeDownloads returns how long it takes to bring n frames like those of in to the
-// host, into frames that to returns and done gets. As many are on their way at a time as
-// ahead says; that to makes them anew the first time does not count.
+// TimeDownloads returns the time to bring n frames like those of in to the host. It
+// gets each frame to fill from to and passes it to done; ahead frames are on their way
+// at once. The time does not include the first ahead calls of to, which may have to
+// allocate.
 func (s *Synthesizer) TimeDownloads(in warp.Interval, n, ahead int, to func() (*frame.Frame, error), done func(*frame.Frame)) (time.Duration, error) {
 	type transfer struct {
 		*slot
@@ -100,7 +101,7 @@ func (s *Synthesizer) TimeDownloads(in warp.Interval, n, ahead int, to func() (*
 			defer s.give(t)
 			list[i].slot = t
 		}
-		defer func() { // of an error
+		defer func() { // after an error
 			_ = s.copies.Synchronize()
 			for _, t := range list {
 				if t.dst != nil {
@@ -108,7 +109,7 @@ func (s *Synthesizer) TimeDownloads(in warp.Interval, n, ahead int, to func() (*
 				}
 			}
 		}()
-		for i := range list { // where to takes its frames from fills
+		for i := range list { // allocates the frames that to reuses
 			f, err := to()
 			if err != nil {
 				return err

@@ -6,15 +6,15 @@ import (
 	"retime/frame"
 )
 
-// planes are those of a frame in device memory, as bytes.
+// planes are the planes of a frame in device memory, as bytes.
 type planes struct {
 	format        frame.Format
 	width, height int
 	images        [4]Image[byte]
 }
 
-// resize makes p hold the planes of a width by height picture. No stream may
-// still use p.
+// resize makes p hold the planes of a picture of width by height. No stream may still
+// use p.
 func (p *planes) resize(d *Device, format frame.Format, width, height int) error {
 	p.format, p.width, p.height = format, width, height
 	for i := range format.Planes {
@@ -32,7 +32,7 @@ func (p *planes) free() {
 	}
 }
 
-// upload queues copies of f's planes.
+// upload queues copies of f's planes to the device.
 func (p *planes) upload(s *Stream, f *frame.Frame) error {
 	for i := range f.Planes {
 		if err := p.images[i].Upload(s, planeBytes(f, i)); err != nil {
@@ -42,7 +42,7 @@ func (p *planes) upload(s *Stream, f *frame.Frame) error {
 	return nil
 }
 
-// download queues copies to f's planes.
+// download queues copies of the planes to f.
 func (p *planes) download(s *Stream, f *frame.Frame) error {
 	for i := range f.Planes {
 		if err := p.images[i].Download(s, planeBytes(f, i)); err != nil {
@@ -52,16 +52,17 @@ func (p *planes) download(s *Stream, f *frame.Frame) error {
 	return nil
 }
 
-// planeBytes views a plane of f as bytes.
+// planeBytes returns a plane of f as bytes.
 func planeBytes(f *frame.Frame, i int) frame.Image[byte] {
 	p := &f.Planes[i]
 	return frame.Image[byte]{Width: p.Width * f.Format.Bytes(), Height: p.Height, Stride: p.Stride, Pix: p.Pix}
 }
 
-// stride is that of plane i in samples.
+// stride returns the stride of plane i in samples.
 func (p *planes) stride(i int) int { return p.images[i].Stride / p.format.Bytes() }
 
-// args appends the addresses of planes first to end, and zeros up to four.
+// args appends the addresses of planes first to end-1 to the arguments, and zeros up to
+// four.
 func (p *planes) args(to []Arg, first, end int) []Arg {
 	for i := first; i < first+4; i++ {
 		if i < end {
@@ -73,22 +74,22 @@ func (p *planes) args(to []Arg, first, end int) []Arg {
 	return to
 }
 
-// samples views bytes as samples of T, which are aligned in every image of whole
-// rows.
+// samples returns bytes as samples of T. The samples are aligned in every image of
+// whole rows.
 func samples[T frame.Sample](m Image[byte]) Image[T] {
 	n := sizeOf[T]()
 	b := Buffer[T]{m.buffer.N / n, m.buffer.address, m.buffer.room / n, m.buffer.device}
 	return Image[T]{m.Width / n, m.Height, m.Stride / n, b, m.offset / n}
 }
 
-// group is neighbouring planes of one subsampling, which share their holes.
+// group is a set of neighbouring planes of one subsampling, which share their holes.
 type group struct {
 	first, end    int
 	sx, sy        int
 	width, height int
 }
 
-// String names the planes.
+// String returns the names of the planes.
 func (g group) String() string {
 	if g.end == g.first+1 {
 		return fmt.Sprintf("plane %d", g.first)
@@ -96,11 +97,11 @@ func (g group) String() string {
 	return fmt.Sprintf("planes %d to %d", g.first, g.end-1)
 }
 
-// samples is the number of the planes' samples, bytes what they take.
+// samples returns the number of the planes' samples, and bytes their size.
 func (g group) samples() int                  { return (g.end - g.first) * g.width * g.height }
 func (g group) bytes(format frame.Format) int { return g.samples() * format.Bytes() }
 
-// groups divides a frame's planes.
+// groups divides a frame's planes into groups.
 func groups(format frame.Format, width, height int) []group {
 	var list []group
 	for i := range format.Planes {
@@ -115,5 +116,5 @@ func groups(format frame.Format, width, height int) []group {
 	return list
 }
 
-// maxGroups is the most groups that a frame has: luma, chroma and alpha.
+// maxGroups is the largest number of groups of a frame: luma, chroma and alpha.
 const maxGroups = 3

@@ -7,8 +7,8 @@ import (
 	"retime/warp/bspline"
 )
 
-// Prefilter turns samples into the B-spline coefficients that package bspline's
-// prefilter makes of them, with the same bits. It serves one stream at a time.
+// Prefilter turns samples into B-spline coefficients, with the bits of package
+// bspline's prefilter. Only one stream at a time may use it.
 type Prefilter[T bspline.Float] struct {
 	of        *bspline.Prefilter[T]
 	device    *Device
@@ -17,21 +17,21 @@ type Prefilter[T bspline.Float] struct {
 	columns, rows       axis
 	columns8, columns16 *Kernel
 	extend              *Kernel
-	poles               Buffer[T] // as filter_line of prefilter.cu takes them
+	poles               Buffer[T] // in the layout that filter_line of prefilter.cu reads
 	half, scratch       Image[T]
 }
 
-// axis is what filters along one axis.
+// axis holds the kernels that filter along one axis.
 type axis struct {
-	// wide and narrow filter by one pole: as many lines in a block as a warp has
-	// threads, or fewer where shared memory is scarce.
+	// wide and narrow filter by one pole: wide filters as many lines in a block as a
+	// warp has threads, narrow fewer, for scarce shared memory.
 	wide, narrow *Kernel
-	// whole filters by all poles, lines of them in a block; it is faster from
-	// several poles on.
+	// whole filters by all poles, lines of them in a block. With several poles it is
+	// faster.
 	whole          *Kernel
 	lines, several int
-	// chunk is the number of samples to which lines in shared memory are aligned,
-	// 0 for columns, which are side by side there.
+	// chunk is the number of samples to which lines in shared memory are aligned, or 0
+	// for columns, which lie side by side there.
 	chunk int
 }
 
@@ -40,7 +40,8 @@ const (
 	narrowLanes = 8
 )
 
-// NewPrefilter loads the kernels; see bspline.NewPrefilter for the rest.
+// NewPrefilter returns a prefilter with the parameters of bspline.NewPrefilter, or an
+// error if they are out of range or the kernels cannot be loaded.
 func NewPrefilter[T bspline.Float](d *Device, order bspline.Order, boundary bspline.Boundary, precision float64) (*Prefilter[T], error) {
 	of, err := bspline.NewPrefilter[T](order, boundary, precision)
 	if err != nil {
@@ -69,7 +70,7 @@ func NewPrefilter[T bspline.Float](d *Device, order bspline.Order, boundary bspl
 	return p, nil
 }
 
-// loadPoles brings the poles to the device.
+// loadPoles uploads the poles.
 func (p *Prefilter[T]) loadPoles() error {
 	var values []T
 	for _, q := range p.of.Filters() {
@@ -95,7 +96,7 @@ func (p *Prefilter[T]) loadPoles() error {
 	return err
 }
 
-// suffix is how the names of kernels for T end.
+// suffix returns the end of the names of kernels for T.
 func suffix[T bspline.Float]() string {
 	if sizeOf[T]() == 8 {
 		return "f64"
@@ -103,7 +104,7 @@ func suffix[T bspline.Float]() string {
 	return "f32"
 }
 
-// value is v as an argument of type float or double.
+// value returns v as an argument of type float or double.
 func value[T bspline.Float](v T) Arg {
 	if sizeOf[T]() == 8 {
 		return Double(float64(v))
@@ -111,19 +112,20 @@ func value[T bspline.Float](v T) Arg {
 	return Float(float32(v))
 }
 
-// Free gives p's memory back. No stream may still use p.
+// Free releases p's memory. No stream may still use p.
 func (p *Prefilter[T]) Free() {
 	p.poles.Free()
 	p.half.Free()
 	p.scratch.Free()
 }
 
-// Margin is the number of coefficients that Apply makes beyond each edge, as
-// bspline's.
+// Margin returns the number of coefficients that Apply adds beyond each edge, as the
+// Margin of bspline's prefilter.
 func (p *Prefilter[T]) Margin() int { return p.of.Margin() }
 
-// Apply queues the coefficients of src: columns first, then rows. dst is larger
-// than src by Margin on each side. It may be src where the margin is 0.
+// Apply queues the kernels that set dst to the coefficients of src: columns first, then
+// rows. dst must be larger than src by Margin on each side. It may be src if Margin is
+// 0.
 func (p *Prefilter[T]) Apply(s *Stream, dst, src Image[T]) error {
 	m := p.Margin()
 	if dst.Width != src.Width+2*m || dst.Height != src.Height+2*m {
@@ -155,25 +157,25 @@ func (p *Prefilter[T]) Apply(s *Stream, dst, src Image[T]) error {
 	return p.Rows(s, dst, p.half)
 }
 
-// Columns queues the first half of Apply: the filters along y, without the
-// extension. dst has src's size and does not overlap it. There must be poles.
+// Columns queues the first half of Apply: the filters along y, without the extension.
+// dst must have src's size and not overlap it. The order must have poles.
 func (p *Prefilter[T]) Columns(s *Stream, dst, src Image[T]) error {
 	return p.filter(s, p.columns, dst, src, src.Width, src.Height)
 }
 
-// Rows queues the second half of Apply, as Columns.
+// Rows queues the second half of Apply, under the conditions of Columns.
 func (p *Prefilter[T]) Rows(s *Stream, dst, src Image[T]) error {
 	return p.filter(s, p.rows, dst, src, src.Height, src.Width)
 }
 
-// filter filters count lines of the given length.
+// filter queues the filters of count lines of the given length.
 func (p *Prefilter[T]) filter(s *Stream, a axis, dst, src Image[T], count, length int) error {
 	filters := p.of.Filters()
 	if len(filters) >= a.several {
 		regions := ceilDiv(length, bspline.Region)
 		stride := length + regions
 		if a.chunk > 0 {
-			// Lines begin in different banks; see whole_rows of prefilter.cu.
+			// Lines begin in different banks; see whole_rows in prefilter.cu.
 			banks := 8 / a.lines
 			stride = a.chunk * (ceilDiv(ceilDiv(length, a.chunk)+regions-banks, 8)*8 + banks)
 		}
@@ -189,7 +191,7 @@ func (p *Prefilter[T]) filter(s *Stream, a axis, dst, src Image[T], count, lengt
 	}
 	next, other := dst, Image[T]{}
 	if len(filters) > 1 {
-		// The passes go to and fro, and end in dst.
+		// The passes alternate between two images and end in dst.
 		if err := p.scratch.Resize(p.device, dst.Width, dst.Height); err != nil {
 			return err
 		}
@@ -206,13 +208,15 @@ func (p *Prefilter[T]) filter(s *Stream, a axis, dst, src Image[T], count, lengt
 	return nil
 }
 
-const maxThreads = 1024 // of a block
+const maxThreads = 1024 // in a block
 
-// pass filters by one pole. wide is a's kernel of that name or its like.
+// pass queues the filters of one pole. wide is a.wide, or a kernel with the same
+// parameters.
 func (p *Prefilter[T]) pass(s *Stream, a axis, wide *Kernel, dst Image[T], src Arg, stride int, q bspline.PoleFilter[T], count, length int) error {
 	tile := bspline.Region + 2*q.N
 	if a.chunk > 0 {
-		// An odd number of chunks, the first of which may begin early.
+		// A line has an odd number of chunks; the first chunk may begin before the
+		// line.
 		tile = a.chunk * (ceilDiv(tile+a.chunk-1, a.chunk) | 1)
 	}
 	period := 0
@@ -228,8 +232,8 @@ func (p *Prefilter[T]) pass(s *Stream, a axis, wide *Kernel, dst Image[T], src A
 		value(q.Z), value(q.Border), Int(q.N), Int(int(p.of.Boundary())), Int(n*tile))
 }
 
-// FromSamples queues the coefficients of src, which has dst's size, as Apply does
-// of its samples as floats. p must have no margin.
+// FromSamples queues the kernels that set dst to the coefficients of src as floats, as
+// Apply does. dst must have src's size, and p no margin.
 func FromSamples[S frame.Sample](s *Stream, p *Prefilter[float32], dst Image[float32], src Image[S]) error {
 	if p.Margin() > 0 || dst.Width != src.Width || dst.Height != src.Height {
 		return fmt.Errorf("coefficients of %dx%d for samples of %dx%d and a margin of %d", dst.Width, dst.Height, src.Width, src.Height, p.Margin())

@@ -13,8 +13,8 @@ import (
 
 var boundaries = []bspline.Boundary{bspline.HalfSymmetric, bspline.WholeSymmetric, bspline.Periodic, bspline.Constant}
 
-// prefilterShapes has lines: one sample, shorter than any warm-up, and
-// around one and two subregions, the last of which then has one sample or a few.
+// prefilterShapes has lines of one sample, lines shorter than any warm-up, and lines
+// around one and two subregions, so that the last subregion has one sample or a few.
 var prefilterShapes = []struct{ width, height int }{
 	{1, 1}, {2, 5}, {7, 3}, {33, 257}, {257, 33}, {256, 256}, {270, 260}, {513, 40}, {31, 600},
 }
@@ -25,7 +25,8 @@ func TestPrefilter(t *testing.T) {
 			for order := bspline.CatmullRom; order <= bspline.MaxOrder; order++ {
 				subtest(t, d, fmt.Sprintf("%v/%v", b, order), func(t *testing.T) {
 					for i, s := range prefilterShapes {
-						// A third of the shapes for an order and boundary, in one type.
+						// Each order and boundary takes a third of the shapes, in one
+						// type.
 						if (i+int(order)+int(b))%3 != 0 {
 							continue
 						}
@@ -42,7 +43,7 @@ func TestPrefilter(t *testing.T) {
 			for _, b := range boundaries {
 				prefilter[float64](t, d, bspline.MaxOrder, b, 1e-20, 300, 20)
 				prefilter[float32](t, d, bspline.MaxOrder, b, 1e-20, 20, 300)
-				// Longer lines than shared memory holds.
+				// These lines are longer than shared memory holds.
 				for _, order := range []bspline.Order{4, 7} {
 					prefilter[float32](t, d, order, b, 1e-6, 8000, 3)
 					prefilter[float64](t, d, order, b, 1e-6, 3, 8000)
@@ -52,7 +53,7 @@ func TestPrefilter(t *testing.T) {
 	})
 }
 
-// prefilter compares coefficients with those of the CPU: exact.
+// prefilter compares coefficients with the CPU's. Exact.
 func prefilter[T bspline.Float](t *testing.T, d *cuda.Device, order bspline.Order, b bspline.Boundary, precision float64, width, height int) {
 	t.Helper()
 	src := noise[T](rand.New(rand.NewPCG(11, uint64(width*height))), width, height, width+width%3)
@@ -67,7 +68,7 @@ func prefilter[T bspline.Float](t *testing.T, d *cuda.Device, order bspline.Orde
 	s, err := d.NewStream()
 	must(t, err)
 	defer s.Close()
-	// One image is aligned, the other not.
+	// One image is aligned, and the other is not.
 	var from, to cuda.Image[T]
 	defer from.Free()
 	defer to.Free()
@@ -102,7 +103,7 @@ func TestFromSamples(t *testing.T) {
 	})
 }
 
-// fromSamples compares coefficients of integers with those of the CPU: exact.
+// fromSamples compares coefficients of integers with the CPU's. Exact.
 func fromSamples[S frame.Sample](t *testing.T, d *cuda.Device, order bspline.Order, width, height int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(12, uint64(width*height)))
@@ -135,7 +136,7 @@ func fromSamples[S frame.Sample](t *testing.T, d *cuda.Device, order bspline.Ord
 	sameInside(t, fmt.Sprintf("order %v of %T", order, src.Pix[0]), got, want, 0, 0)
 }
 
-// noise returns samples from -1 to 1, with zeros of both signs among them.
+// noise returns samples from -1 to 1, including zeros of both signs.
 func noise[T bspline.Float](rng *rand.Rand, width, height, stride int) frame.Image[T] {
 	img := frame.Image[T]{Width: width, Height: height, Stride: stride, Pix: make([]T, stride*height)}
 	for i := range img.Pix {
@@ -151,8 +152,8 @@ func noise[T bspline.Float](rng *rand.Rand, width, height, stride int) frame.Ima
 	return img
 }
 
-// sameInside compares the bits of got with those of want, around which it has
-// margin values of outside on each side. NaNs are alike.
+// sameInside compares the bits of got with those of want, which has a margin of the
+// value outside on each side. All NaNs are equal.
 func sameInside[T bspline.Float](t *testing.T, what string, got, want frame.Image[T], margin int, outside T) {
 	t.Helper()
 	for y := range got.Height {

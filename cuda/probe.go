@@ -4,8 +4,8 @@ package cuda
 #cgo LDFLAGS: -ldl
 #include <dlfcn.h>
 
-// The driver's calls, by name: a program that links the library does not start
-// where it is missing.
+// probe loads the library and its functions by name, because a program that links the
+// library does not start on a machine without it.
 static int probe(int *count, int *version, const char **call) {
 	*count = *version = 0;
 	*call = "libcuda.so.1";
@@ -31,7 +31,7 @@ import (
 	"fmt"
 )
 
-// Why there may be no device.
+// These errors say why no device can be opened.
 var (
 	ErrNoDriver = errors.New("no NVIDIA driver (libcuda.so.1 cannot be loaded)")
 	ErrNoDevice = errors.New("no CUDA device answers")
@@ -40,10 +40,10 @@ var (
 // codeNoDevice is CUDA_ERROR_NO_DEVICE.
 const codeNoDevice = 100
 
-// Probe asks the driver for the number of its devices and for the newest version
-// of CUDA that it knows, as 1000 major + 10 minor. It needs no CUDA in this
-// program: the library is loaded by name. Where there is a driver and no device,
-// the number is 0.
+// Probe asks the driver for the number of its devices and for the newest version of
+// CUDA that it supports, as 1000 major + 10 minor. It works in a program that was built
+// without CUDA, because it loads the library by name. It returns ErrNoDriver if there
+// is no driver, and 0 devices if there is a driver but no device.
 func Probe() (devices, version int, err error) {
 	var n, v C.int
 	var name *C.char

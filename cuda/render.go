@@ -13,7 +13,7 @@ type renderer struct {
 	taps    Buffer[[4]float32]
 }
 
-// renderBlock is the threads of a block.
+// renderBlock is the number of threads in a block.
 var renderBlock = Dim{128, 1, 1}
 
 func newRenderer(s *Stream, order bspline.Order) (r renderer, err error) {
@@ -33,7 +33,7 @@ func newRenderer(s *Stream, order bspline.Order) (r renderer, err error) {
 
 func (r *renderer) free() { r.taps.Free() }
 
-// make queues the planes of a group.
+// make queues the kernels that render the planes of a group.
 func (r *renderer) make(s *Stream, gr group, dst *planes, a, b *source, g *guides, p *projection, shares *shares, bends Arg, phase warp.Phase, holes *holes) error {
 	w, h := max(0, g.level-gr.sx), max(0, g.level-gr.sy)
 	args := dst.args(nil, gr.first, gr.end)

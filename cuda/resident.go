@@ -9,57 +9,57 @@ import (
 	"retime/warp"
 )
 
-// residents are the pictures and flows that lie in device memory. Each is uploaded
-// once and kept for as long as intervals need it: a flow is that of one interval and
-// lies beyond both neighbours. They are uploaded on a stream of their own, for an
-// interval that has begun or for the next one.
+// residents are the pictures and flows in device memory. Each is uploaded once and
+// stays as long as intervals need it: a flow belongs to one interval and lies beyond
+// both of the interval's neighbours. Uploads have a stream of their own, and serve the
+// interval that has begun or the next one.
 type residents struct {
 	device       *Device
 	coefficients bool
 
-	loading sync.Mutex // held by who uploads
+	loading sync.Mutex // held by uploads
 	up      *Stream
-	idle    *Event // what was queued before the last interval began is done
+	idle    *Event // happens when the work queued before the last interval began is done
 
-	mu      sync.Mutex  // guards what follows, and what the lists hold says of itself
+	mu      sync.Mutex  // guards the fields below, and those of resident in the lists
 	images  [2][]*image // guides and masks; flows
 	sources []*source
-	turn    uint64 // of the last load
-	begun   uint64 // of the interval that has begun
+	turn    uint64 // number of the last load
+	begun   uint64 // least turn that the interval in progress needs
 }
 
-// resident says what some device memory holds.
+// resident describes the contents of some device memory.
 type resident struct {
-	of    any          // tells it from others; nil for nothing
-	owner *frame.Frame // held, as its memory may be that of what was uploaded; may be nil
-	turn  uint64       // of the last load that wanted it, or of one to come
-	users int          // estimates under way that read or write it
-	there bool         // sent is recorded
+	of    any          // identifies the contents; nil if there are none
+	owner *frame.Frame // held because the contents may come from its memory; may be nil
+	turn  uint64       // number of the last load that wanted the contents, or of a future one
+	users int          // number of estimates under way that read or write the contents
+	there bool         // whether sent is recorded
 	sent  *Event
 }
 
-// image is a guide, a flow or a mask, its rows without gaps.
+// image is a guide, a flow or a mask without gaps between its rows.
 type image struct {
 	resident
 	bytes Buffer[byte]
 }
 
-// rows is an image in host memory.
+// rows describes an image in host memory.
 type rows struct {
 	frame.Image[byte]
-	kind  int // of its list in residents
-	place int // among the pictures or flows of guides
+	kind  int // index of its list in residents
+	place int // index among the pictures or flows of guides
 	owner *frame.Frame
 }
 
-// The kinds of images in residents, and where guides have a mask.
+// These are the kinds of images in residents, and the place of a mask in guides.
 const (
 	pictureKind = iota // guides and masks
 	flowKind
 	maskPlace = maxPictures
 )
 
-// rowsID tells images by their memory, which it holds.
+// rowsID identifies an image by its memory, which it keeps alive.
 type rowsID struct {
 	first                 *byte
 	width, height, stride int
@@ -67,7 +67,7 @@ type rowsID struct {
 
 func (r rows) id() rowsID { return rowsID{unsafe.SliceData(r.Pix), r.Width, r.Height, r.Stride} }
 
-// rowsOf views m as bytes. owner, if it is not nil, must be held for m to be read.
+// rowsOf returns m as bytes. If owner is not nil, readers of m must hold it.
 func rowsOf[T any](m frame.Image[T], kind, place int, owner *frame.Frame) rows {
 	n := sizeOf[T]()
 	return rows{frame.Image[byte]{
@@ -76,8 +76,8 @@ func rowsOf[T any](m frame.Image[T], kind, place int, owner *frame.Frame) rows {
 	}, kind, place, owner}
 }
 
-// imagesOf lists an interval's guides, flows and mask. Of what lies beyond it the
-// guides are listed if they or the flows are wanted.
+// imagesOf lists an interval's guides, flows and mask. It lists the outer guides if
+// guides or flows is set, and the outer flows if flows is set.
 func imagesOf(in *warp.Interval, guides, flows bool) []rows {
 	list := []rows{rowsOf(in.GuideA, pictureKind, 0, in.A), rowsOf(in.GuideB, pictureKind, 1, in.B)}
 	n := 0
@@ -106,7 +106,7 @@ func imagesOf(in *warp.Interval, guides, flows bool) []rows {
 	return list
 }
 
-// open makes r ready for use. coefficients says whether sources hold them.
+// open makes r ready for use. coefficients says whether sources have coefficients.
 func (r *residents) open(d *Device, coefficients bool) (err error) {
 	r.device, r.coefficients, r.turn = d, coefficients, 1
 	if r.up, err = d.NewStream(); err != nil {
@@ -119,7 +119,7 @@ func (r *residents) open(d *Device, coefficients bool) (err error) {
 	return err
 }
 
-// close waits for uploads and frees everything; nothing else may use it any more.
+// close waits for uploads and frees all memory. Nobody may use r afterwards.
 func (r *residents) close() {
 	if r.up != nil {
 		_ = r.up.Synchronize()
@@ -147,7 +147,7 @@ func (h *resident) close() {
 	}
 }
 
-// drop makes h hold nothing.
+// drop makes h empty.
 func (h *resident) drop() {
 	if h.owner != nil {
 		h.owner.Release()
@@ -157,8 +157,9 @@ func (h *resident) drop() {
 
 func (h *resident) head() *resident { return h }
 
-// load uploads what of an interval is not there: its frames and images. ahead is set
-// where it is the next one, so that what is there for the present one stays.
+// load uploads the frames and images of an interval that the device does not have. The
+// caller sets ahead if this is the next interval, so that the contents for the present
+// one stay.
 func (r *residents) load(in *warp.Interval, images []rows, ahead bool) error {
 	r.loading.Lock()
 	defer r.loading.Unlock()
@@ -207,7 +208,7 @@ func (r *residents) loadImage(m rows) error {
 	return r.uploadImage(d, m)
 }
 
-// uploadImage fills d with m.
+// uploadImage queues a copy of m to d.
 func (r *residents) uploadImage(d *image, m rows) error {
 	return r.fill(r.up, &d.resident, func() error {
 		if err := r.resizeImage(d, m); err != nil {
@@ -228,13 +229,14 @@ func (r *residents) resizeImage(d *image, m rows) error {
 	return d.bytes.Resize(r.device, n)
 }
 
-// view is d as an image of m's size.
+// view returns d as an image of m's size.
 func (d *image) view(m rows) Image[byte] { return Image[byte]{m.Width, m.Height, m.Width, d.bytes, 0} }
 
-// claim returns what holds id, or else what is needed no more, or something new, which
-// is to be filled. It is kept for as long as the interval of this load needs it, or
-// those of ahead more: until one has begun whose needs are all of later loads. What the
-// interval that has begun needs is of its load or of later ones, so none of it goes.
+// claim returns the element of list that holds id or, to be filled, one that nobody
+// needs any more or a new one. The element stays as long as the interval of this load
+// needs it, or the next ahead intervals: until an interval begins that needs only later
+// loads. All that the interval in progress needs has its load or a later one, so claim
+// takes none of it.
 func claim[T interface{ head() *resident }](r *residents, list *[]T, id any, owner *frame.Frame, ahead uint64, fresh func() T) (t T, there bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -262,11 +264,11 @@ func claim[T interface{ head() *resident }](r *residents, list *[]T, id any, own
 	return t, false
 }
 
-// fill has what h is to hold queued on s, once what it held is used no more.
+// fill queues new contents for h on s, after the last use of the old ones.
 func (r *residents) fill(s *Stream, h *resident, queue func() error) (err error) {
 	defer func() {
 		if err != nil {
-			_ = s.Synchronize() // part of it may be queued
+			_ = s.Synchronize() // because part of the work may be queued
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -290,7 +292,7 @@ func (r *residents) fill(s *Stream, h *resident, queue func() error) (err error)
 	return s.Record(h.sent)
 }
 
-// settle returns when the memory of what is needed no more may be freed.
+// settle waits until memory that nobody needs any more may be freed.
 func (r *residents) settle() error {
 	if err := r.up.Synchronize(); err != nil {
 		return err
@@ -298,9 +300,8 @@ func (r *residents) settle() error {
 	return r.idle.Synchronize()
 }
 
-// begin returns where an interval's frames and images are, and makes what is queued
-// on s from now on wait for them. What was queued on s before must be all that uses
-// those of earlier intervals.
+// begin returns the frames and images of an interval, and makes the later work on s
+// wait for them. All work that uses earlier intervals must be on s already.
 func (r *residents) begin(s *Stream, in *warp.Interval, images []rows) (a, b *source, list []*image, err error) {
 	a, b, list, err = r.find(s, in, images)
 	if list == nil && err == nil {
@@ -324,8 +325,8 @@ func (r *residents) begin(s *Stream, in *warp.Interval, images []rows) (a, b *so
 	return a, b, list, nil
 }
 
-// find looks up what an interval needs, and begins it if all is there; else list is
-// nil.
+// find looks up the contents that an interval needs. If all are there, it begins the
+// interval; otherwise it returns a nil list.
 func (r *residents) find(s *Stream, in *warp.Interval, images []rows) (a, b *source, list []*image, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -349,7 +350,7 @@ func (r *residents) find(s *Stream, in *warp.Interval, images []rows) (a, b *sou
 	return a, b, found, nil
 }
 
-// lookUp returns what holds id, or nil.
+// lookUp returns the element that holds id, or nil.
 func lookUp[T interface {
 	comparable
 	head() *resident

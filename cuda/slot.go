@@ -2,17 +2,17 @@ package cuda
 
 import "retime/frame"
 
-// slot is a frame under way.
+// slot holds a frame under way.
 type slot struct {
 	planes   planes
-	made     *Event       // the planes and counters are there
-	done     *Event       // so are the host's
-	host     Pinned[byte] // where they go unless the frame takes them itself
+	made     *Event       // happens when the device has the planes and counters
+	done     *Event       // happens when the host has them, too
+	host     Pinned[byte] // receives the planes unless the frame takes them directly
 	counters Pinned[uint64]
 }
 
-// take returns a slot that fits the layout, for a frame that is filled directly or by
-// way of the slot's memory.
+// take returns a slot that fits the layout. direct says whether the frame is filled
+// directly rather than by way of the slot's memory.
 func (s *Synthesizer) take(direct bool) (*slot, error) {
 	s.mu.Lock()
 	var t *slot
@@ -59,7 +59,7 @@ func (t *slot) fit(d *Device, l *layout, direct bool) (err error) {
 	return t.counters.Resize(d, counters)
 }
 
-// rows are the host's planes, without gaps.
+// rows returns the planes in the slot's host memory, without gaps.
 func (t *slot) rows() []frame.Image[byte] {
 	list := make([]frame.Image[byte], 0, 4)
 	pix := t.host.Values
@@ -70,8 +70,8 @@ func (t *slot) rows() []frame.Image[byte] {
 	return list
 }
 
-// send queues copies of the planes to the host: to dst if that is filled directly,
-// else to where fetch finds them.
+// send queues copies of the planes to the host: to dst if it is filled directly,
+// otherwise to the slot's memory.
 func (t *slot) send(s *Stream, dst *frame.Frame) error {
 	if direct(dst) {
 		return t.planes.download(s, dst)
@@ -84,7 +84,8 @@ func (t *slot) send(s *Stream, dst *frame.Frame) error {
 	return nil
 }
 
-// fetch copies the planes to dst unless they are there.
+// fetch copies the planes from the slot's memory to dst, unless dst was filled
+// directly.
 func (t *slot) fetch(dst *frame.Frame, workers frame.Workers) {
 	if direct(dst) {
 		return

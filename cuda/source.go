@@ -8,17 +8,17 @@ import (
 	"retime/warp/bspline"
 )
 
-// source is a frame of the clip in device memory and the spline coefficients of its
-// planes with their margins.
+// source is a frame of the clip in device memory, with the spline coefficients of its
+// planes and their margins.
 type source struct {
 	resident
 	planes       planes
-	filtered     bool // the coefficients are those of the frame
+	filtered     bool // whether the coefficients belong to the frame
 	coefficients [4]Image[float32]
 }
 
-// args appends the addresses of the coefficients of planes first to end, without
-// their margins' first ones, and zeros up to four.
+// args appends the addresses of the coefficients of planes first to end-1, margins
+// included, and zeros up to four.
 func (c *source) args(to []Arg, first, end int) []Arg {
 	for i := first; i < first+4; i++ {
 		if i < end {
@@ -44,7 +44,7 @@ func (c *source) resize(d *Device, format frame.Format, width, height int, filte
 	return nil
 }
 
-// fits says whether resize for f leaves c's memory where it is.
+// fits reports whether c can take f without moving its memory.
 func (c *source) fits(f *frame.Frame) bool {
 	p := &c.planes
 	return p.format == f.Format && p.width == f.Width && p.height == f.Height
@@ -57,7 +57,7 @@ func (c *source) free() {
 	}
 }
 
-// loader makes sources' coefficients.
+// loader computes the coefficients of sources.
 type loader struct {
 	filter *Prefilter[float32]
 	margin *Kernel
@@ -77,7 +77,7 @@ func (l *loader) free() {
 	}
 }
 
-// prefilter queues the coefficients of c's frame.
+// prefilter queues the kernels that compute the coefficients of c's frame.
 func (l *loader) prefilter(s *Stream, c *source) error {
 	margin := warp.Constants().CoefficientMargin
 	for i, p := range c.owner.Planes {

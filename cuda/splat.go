@@ -7,32 +7,32 @@ import (
 	"retime/warp"
 )
 
-// Tiles of the kernels over the guides' grid.
+// These are the tiles of the kernels over the guides' grid.
 var (
 	wideBlock = Dim{32, 8, 1}
 	wideTile  = Dim{32, 16, 1}
 	wholeTile = Dim{32, 32, 1}
 )
 
-// over returns the grid of n layers of tiles.
+// over returns the grid of n layers of tiles that covers width by height.
 func over(width, height, n int, tile Dim) Dim {
 	g := Cover(width, height, tile)
 	g.Z = n
 	return g
 }
 
-// splatWindow is the bytes of shared memory that one quantity takes in the window
-// of splat.cu.
+// splatWindow is the number of bytes of shared memory that one quantity takes in the
+// window of splat.cu.
 const splatWindow = 40 * 24 * 8
 
-// sums are the accumulators of splatted pictures. They are zero between frames.
+// sums holds the accumulators of splatted pictures, which are zero between frames.
 type sums struct {
 	values  Buffer[uint64]
 	carries Buffer[uint32]
 }
 
-// resize makes room for n pictures of values quantities and a weight each, for
-// pixels pixels.
+// resize makes room for n pictures of pixels pixels, each with a weight and values
+// other quantities.
 func (a *sums) resize(s *Stream, pixels, n, values int) error {
 	if err := a.values.Resize(s.device, n*(values+1)*pixels); err != nil {
 		return err
@@ -52,14 +52,14 @@ func (a *sums) free() {
 	a.carries.Free()
 }
 
-// projection splats an interval's flows to the time of a made frame and fills what
-// they do not reach.
+// projection splats an interval's flows to the time of a made frame and fills the
+// pixels that they do not reach.
 type projection struct {
 	splat, arrive, fill *Kernel
 
 	sums    sums
 	known   Buffer[uint32]
-	motions Buffer[flow.Vec] // from A to B, after each flow
+	motions Buffer[flow.Vec] // from A to B, one for each flow
 }
 
 func newProjection(d *Device) (p projection, err error) {
@@ -90,8 +90,9 @@ func (p *projection) free() {
 	p.motions.Free()
 }
 
-// make queues setting motions from the flows and their weights, and adding to holes,
-// a number for each, which must be 0, the pixels that it does not reach.
+// make queues the kernels that set motions from the flows and their weights. For each
+// flow, they add the number of pixels that it does not reach to an element of holes,
+// which must be 0 before.
 func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) error {
 	limit := int(flow.Field{Image: g.shape()}.Limit())
 	err := s.Launch(p.splat, over(g.width, g.height, g.inner, wideTile), wideBlock, 3*splatWindow,
@@ -112,7 +113,7 @@ func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) err
 
 // colours splats the planes of both neighbours forward.
 type colours struct {
-	splat [2][4]*Kernel // by bytes of a sample, then planes
+	splat [2][4]*Kernel // by bytes of a sample, then number of planes
 	meet  [2]*Kernel
 	fade  [2]*Kernel
 
@@ -139,8 +140,9 @@ func (c *colours) free() {
 	}
 }
 
-// make queues the planes of group i from those of a and b: moved forward, blended
-// where they meet, with the pixels that nothing reaches listed in h.
+// make queues the kernels that set the planes of group i from the planes of a and b:
+// they move both forward, blend them at pixels that both reach, and list in h the
+// pixels that neither reaches.
 func (c *colours) make(s *Stream, i int, gr group, dst, a, b *planes, g *guides, phase warp.Phase, h *holes) error {
 	n, stride := gr.end-gr.first, dst.stride(gr.first)
 	bytes := dst.format.Bytes() - 1
@@ -157,12 +159,13 @@ func (c *colours) make(s *Stream, i int, gr group, dst, a, b *planes, g *guides,
 	return s.Launch(c.meet[bytes], Cover(gr.width, gr.height, wideBlock), wideBlock, 0, args...)
 }
 
-// crossFade queues the planes of a group as the blend of a and b; where count is
-// not 0, only if it is the address of the number of a plane's samples.
+// crossFade queues the kernel that sets the planes of a group to the blend of a and b.
+// If count is not 0, the kernel does so only if the number at that address equals the
+// number of samples of a plane.
 func (c *colours) crossFade(s *Stream, gr group, dst, a, b *planes, phase warp.Phase, count Arg) error {
 	grid := Cover(gr.width, gr.height, wideBlock)
 	if count != (Arg{}) {
-		// Hardly ever: a grid that is soon done with nothing.
+		// The condition hardly ever holds: a small grid checks it quickly.
 		grid.Y = min(grid.Y, 8)
 	}
 	for i := gr.first; i < gr.end; i++ {

@@ -7,8 +7,8 @@ import (
 	"retime/frame"
 )
 
-// staging is page-locked memory through which a stream's uploads go: a ring of
-// chunks.
+// staging is a ring of chunks of page-locked memory that a stream's uploads pass
+// through.
 type staging struct {
 	chunks [stagingChunks]stagingChunk
 	next   int
@@ -16,17 +16,18 @@ type staging struct {
 
 type stagingChunk struct {
 	Pinned[byte]
-	sent *Event // the device has it; nil before the first use
+	sent *Event // happens when the device has the chunk's contents; nil before the first use
 }
 
 const (
 	stagingChunks = 8
-	stagingBytes  = 4 << 20 // of a chunk
+	stagingBytes  = 4 << 20 // size of a chunk
 )
 
-// StageUploads makes uploads on s go through page-locked memory that s keeps. They
-// then return once the values are copied there, as long as its 32 MiB hold what is on
-// its way. Where there is too little memory for that, uploads go as before.
+// StageUploads makes uploads on s pass through 32 MiB of page-locked memory that s
+// keeps. An upload then returns once its values are copied there, as long as there is
+// room beside the uploads on their way. If the host has too little memory for that,
+// uploads remain direct, which is no error.
 func (s *Stream) StageUploads() error {
 	g := new(staging)
 	for i := range g.chunks {
@@ -52,13 +53,13 @@ func (g *staging) free() {
 	}
 }
 
-// upload queues a copy of height rows of width bytes.
+// upload queues a copy of height rows of width bytes to the device.
 func (s *Stream) upload(dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
 	if s.staging == nil || width > stagingBytes {
 		return s.device.driver.CopyToDevice(s.handle, dst, dstStride, src, srcStride, width, height)
 	}
 	if width == srcStride && width == dstStride {
-		// One run of bytes: rows as long as fit, and what is left.
+		// One run of bytes goes as rows that fill a chunk, and a rest.
 		if whole := width * height / stagingBytes; whole > 0 {
 			if err := s.send(dst, stagingBytes, src, stagingBytes, stagingBytes, whole); err != nil {
 				return err
@@ -76,7 +77,7 @@ func (s *Stream) upload(dst uintptr, dstStride int, src unsafe.Pointer, srcStrid
 	return s.send(dst, dstStride, src, srcStride, width, height)
 }
 
-// send copies rows by way of the chunks.
+// send copies rows to the device by way of the chunks.
 func (s *Stream) send(dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
 	g := s.staging
 	for y := 0; y < height; {
@@ -99,7 +100,7 @@ func (s *Stream) send(dst uintptr, dstStride int, src unsafe.Pointer, srcStride,
 	return nil
 }
 
-// take returns when c may be written.
+// take waits until the host may write to c.
 func (c *stagingChunk) take(d *Device) (err error) {
 	if c.sent == nil {
 		c.sent, err = d.NewEvent()
@@ -108,14 +109,15 @@ func (c *stagingChunk) take(d *Device) (err error) {
 	return c.sent.Synchronize()
 }
 
-// copiers bounds how many threads copy between the host's memories. A few come near
-// what memory gives, and the stages beside them need the rest.
+// copiers is the largest number of threads that copy between parts of the host's
+// memory. A few come near the bandwidth of the memory, and the other stages need the
+// rest of it.
 const copiers = 4
 
-// gatherRow is the most bytes that a worker copies at a time.
+// gatherRow is the largest number of bytes that a worker copies at once.
 const gatherRow = 64 << 10
 
-// gather copies rows to dst without the gaps between them.
+// gather copies rows to dst and omits the gaps between them.
 func gather(dst []byte, src unsafe.Pointer, stride, width, rows int) {
 	if rows == 1 {
 		from := unsafe.Slice((*byte)(src), width)

@@ -6,22 +6,23 @@ import (
 	"retime/warp"
 )
 
-// step is a part of the work on an interval or on a frame. It may be queued again.
+// step is a part of the work on an interval or on a frame. A caller may queue it more
+// than once.
 type step struct {
 	name string
-	// bytes is what it must at least read and write, each value once; 0 where that
-	// depends on the picture.
+	// bytes is the least number of bytes that the step must read and write, with each
+	// value counted once, or 0 if that depends on the picture.
 	bytes int
 	queue func() error
 }
 
-// The sizes of values on the guides' grid.
+// These are the sizes in bytes of values on the guides' grid.
 const (
 	vectorBytes = 8
-	weightBytes = 2 // of weights and of errors
+	weightBytes = 2 // weights and errors
 )
 
-// prepare queues what all phases of the interval share.
+// prepare queues the work that all phases of the interval share.
 func (s *Synthesizer) prepare() error {
 	if s.ready {
 		return nil
@@ -58,8 +59,8 @@ func (s *Synthesizer) prepare() error {
 	return nil
 }
 
-// images lists what an interval needs beside its frames, and says whether that
-// includes what lies beyond them.
+// images lists the images that an interval needs, and says whether they include the
+// outer guides and flows.
 func (s *Synthesizer) images(in *warp.Interval) (list []rows, beyond bool) {
 	if s.params.Mode == warp.Blend {
 		return nil, false
@@ -69,7 +70,7 @@ func (s *Synthesizer) images(in *warp.Interval) (list []rows, beyond bool) {
 	return imagesOf(in, project && s.params.Overlays, beyond), beyond
 }
 
-// preparation is the work on an interval's guides and flows.
+// preparation returns the steps of the work on an interval's guides and flows.
 func (s *Synthesizer) preparation() []step {
 	if s.params.Mode == warp.Blend {
 		return nil
@@ -91,7 +92,7 @@ func (s *Synthesizer) preparation() []step {
 	return list
 }
 
-// steps are the work on a frame.
+// steps returns the steps of the work on a frame.
 func (s *Synthesizer) steps(dst *planes, phase warp.Phase) []step {
 	switch s.params.Mode {
 	case warp.Project:
@@ -108,7 +109,8 @@ func (s *Synthesizer) steps(dst *planes, phase warp.Phase) []step {
 	return list
 }
 
-// project samples both neighbours along the motion at the frame's time.
+// project returns the steps that sample both neighbours along the motion at the frame's
+// time.
 func (s *Synthesizer) project(dst *planes, phase warp.Phase) []step {
 	a, b := s.a, s.b
 	pixels, inner := s.guides.width*s.guides.height, s.guides.inner
@@ -123,7 +125,8 @@ func (s *Synthesizer) project(dst *planes, phase warp.Phase) []step {
 		bends = s.bend.field.Arg()
 		list = append(list, step{"bend", pixels * vectorBytes, func() error { return s.bend.make(s.work, &s.guides, phase) }})
 	}
-	// What the costs and the samples read of the motion, besides the weights.
+	// read is the part of the motions that the costs and the samples read, besides the
+	// weights.
 	read := pixels * inner * vectorBytes
 	if s.guides.beyond {
 		read += pixels * vectorBytes
@@ -146,7 +149,7 @@ func (s *Synthesizer) project(dst *planes, phase warp.Phase) []step {
 	return list
 }
 
-// splat moves both neighbours' colours forward.
+// splat returns the steps that move both neighbours' colours forward.
 func (s *Synthesizer) splat(dst *planes, phase warp.Phase) []step {
 	a, b := &s.a.planes, &s.b.planes
 	var list []step
@@ -161,20 +164,21 @@ func (s *Synthesizer) splat(dst *planes, phase warp.Phase) []step {
 			if err := s.inpainter.fill(s.work, dst, g, h); err != nil {
 				return err
 			}
-			// Where nothing arrived at all a cross-fade is the best guess left.
+			// If nothing arrived at all, a cross-fade is the best guess left.
 			return s.colours.crossFade(s.work, g, dst, a, b, phase, h.count)
 		}})
 	}
 	return list
 }
 
-// coefficientBytes is the size of a coefficient.
+// coefficientBytes is the size of a coefficient in bytes.
 const coefficientBytes = 4
 
-// Profile calls measure for each step of making the frame of the interval at the
-// phase, and for all those of the frame together as "frame": queue queues it on the
-// stream, as often as it is called. bytes is what the step must at least read and
-// write, each value once, or 0 where that depends on the picture.
+// Profile calls measure for each step of making the interval's frame at the phase, and
+// for all steps of the frame together under the name "frame". queue queues the step on
+// stream; measure may call it any number of times. bytes is the least number of bytes
+// that the step must read and write, with each value counted once, or 0 if that depends
+// on the picture.
 func (s *Synthesizer) Profile(phase warp.Phase, measure func(name string, bytes int, stream *Stream, queue func() error) error) error {
 	return s.device.Do(func() error {
 		if err := s.fit(); err != nil {

@@ -2,17 +2,17 @@ package cuda
 
 import "fmt"
 
-// Stream is a queue of copies and kernels, done in order. It is used by one
-// goroutine at a time.
+// Stream is a queue of copies and kernels that run in order. Only one goroutine at a
+// time may use it.
 type Stream struct {
 	device *Device
 	handle any
 	args   []uint64
 
-	staging *staging // nil where uploads go directly
+	staging *staging // nil if uploads are direct
 }
 
-// NewStream returns a stream that waits for no other.
+// NewStream returns a stream that does not wait for any other.
 func (d *Device) NewStream() (*Stream, error) {
 	h, err := d.driver.NewStream()
 	if err != nil {
@@ -21,10 +21,10 @@ func (d *Device) NewStream() (*Stream, error) {
 	return &Stream{device: d, handle: h}, nil
 }
 
-// Device returns the stream's device.
+// Device returns the device of the stream.
 func (s *Stream) Device() *Device { return s.device }
 
-// Close destroys the stream, whose work must be done.
+// Close destroys the stream. All its work must be done.
 func (s *Stream) Close() error {
 	if s.staging != nil {
 		s.staging.free()
@@ -32,8 +32,8 @@ func (s *Stream) Close() error {
 	return s.device.driver.DestroyStream(s.handle)
 }
 
-// Synchronize returns when all that was queued is done, with the first error
-// that came of it.
+// Synchronize waits until all queued work is done, and returns the first error of that
+// work.
 func (s *Stream) Synchronize() error { return s.device.driver.Synchronize(s.handle) }
 
 // Event is a point in a stream's work.
@@ -42,10 +42,10 @@ type Event struct {
 	handle any
 }
 
-// NewEvent returns an event to order streams by.
+// NewEvent returns an event for ordering the work of streams.
 func (d *Device) NewEvent() (*Event, error) { return d.newEvent(false) }
 
-// NewTimedEvent returns an event that also notes the time.
+// NewTimedEvent returns an event that also records the time.
 func (d *Device) NewTimedEvent() (*Event, error) { return d.newEvent(true) }
 
 func (d *Device) newEvent(timed bool) (*Event, error) {
@@ -59,26 +59,26 @@ func (d *Device) newEvent(timed bool) (*Event, error) {
 // Close destroys the event.
 func (e *Event) Close() error { return e.device.driver.DestroyEvent(e.handle) }
 
-// Synchronize returns when the event has happened; at once where it was never
-// recorded.
+// Synchronize waits until the event has happened. It returns at once if the event was
+// never recorded.
 func (e *Event) Synchronize() error { return e.device.driver.SynchronizeEvent(e.handle) }
 
-// Since returns the seconds from an earlier event to e; both must be timed and
-// have happened.
+// Since returns the seconds from an earlier event to e. Both must be timed and have
+// happened.
 func (e *Event) Since(from *Event) (float64, error) {
 	return e.device.driver.Elapsed(from.handle, e.handle)
 }
 
-// Record makes e happen when what was queued so far is done.
+// Record makes e happen when all work queued so far is done.
 func (s *Stream) Record(e *Event) error { return s.device.driver.Record(e.handle, s.handle) }
 
-// WaitFor makes what is queued from now on wait for e, which may have been
-// recorded on another stream.
+// WaitFor makes the work queued from now on wait for e, which may be recorded on
+// another stream.
 func (s *Stream) WaitFor(e *Event) error { return s.device.driver.WaitEvent(s.handle, e.handle) }
 
 // Launch queues a kernel over grid blocks of block threads, with shared bytes of
-// dynamic shared memory. The arguments must be those that the kernel declares,
-// in number and type.
+// dynamic shared memory. The arguments must match the kernel's parameters in number and
+// type.
 func (s *Stream) Launch(k *Kernel, grid, block Dim, shared int, args ...Arg) error {
 	s.args = s.args[:0]
 	for _, a := range args {

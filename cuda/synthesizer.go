@@ -9,16 +9,16 @@ import (
 	"retime/warp"
 )
 
-// Synthesizer makes frames on a device, with the bits of warp.Synthesizer. All its
-// memory is kept from frame to frame.
+// Synthesizer makes frames on a device, with the bits of warp.Synthesizer. It keeps its
+// memory between frames.
 //
-// Begin and Start are called by one goroutine; for each interval Begin, then Start
-// for each phase. Load may be called by others for intervals that come soon.
+// One goroutine calls Begin for each interval, then Start for each phase. Other
+// goroutines may call Load for the next intervals.
 type Synthesizer struct {
 	device *Device
 	params warp.Params
 
-	work, copies *Stream // kernels; downloads
+	work, copies *Stream // for kernels, for downloads
 	residents    residents
 	loader       loader
 	guides       guides
@@ -32,28 +32,28 @@ type Synthesizer struct {
 	counters     Buffer[uint64]
 
 	layout layout
-	a, b   *source // of the interval
+	a, b   *source // of the interval in progress
 	in     warp.Interval
-	ready  bool // what does not depend on the phase is queued
-	clean  bool // accumulators are zero
+	ready  bool // whether the work that does not depend on the phase is queued
+	clean  bool // whether the accumulators are zero
 
 	mu    sync.Mutex
-	slots []*slot // free ones
+	slots []*slot // not in use
 	all   []*slot
 }
 
-// layout is what the memory is sized for.
+// layout holds the sizes that determine the memory of a synthesizer.
 type layout struct {
 	format                         frame.Format
 	width, height                  int
 	guideWidth, guideHeight, level int
 	groups                         [maxGroups]group
-	count                          int // of groups
-	flows                          int // between the neighbours
+	count                          int // number of groups
+	flows                          int // number of flows between the neighbours
 }
 
-// The counters of a made frame: pixels that each flow does not reach, the sum of the
-// least costs, and for each group the length of its list of holes and a flag.
+// A made frame has counters of the pixels that each flow does not reach, the sum of the
+// least costs and, for each group, the length of its list of holes and a flag.
 const (
 	maxFlows     = 4
 	holesCounter = 0
@@ -62,8 +62,8 @@ const (
 	counters     = groupCounter + maxGroups
 )
 
-// NewSynthesizer checks p and returns a synthesizer on d, which must be closed
-// before d.
+// NewSynthesizer returns a synthesizer on d, or an error if p is out of range or the
+// device fails. The caller must close the synthesizer before d.
 func NewSynthesizer(d *Device, p warp.Params) (*Synthesizer, error) {
 	if p.Directions == 0 {
 		p.Directions = 16
@@ -122,9 +122,9 @@ func (s *Synthesizer) open() (err error) {
 	return err
 }
 
-// Close waits for what is under way and frees everything.
+// Close waits for the work under way and frees all memory.
 func (s *Synthesizer) Close() {
-	// After a fault there is nothing to be done about errors.
+	// If the device has failed, there is nothing left to do about errors.
 	_ = s.device.Do(func() error {
 		for _, stream := range []*Stream{s.work, s.copies} {
 			if stream != nil {
@@ -152,16 +152,17 @@ func (s *Synthesizer) Close() {
 	}
 }
 
-// Load brings the frames, guides and flows of an interval to the device, for its Begin
-// not to wait for them. It returns once they are read. Guides, flows and masks are told
-// apart by their memory, which must not be used for others as long as anything refers
-// to it; that of frames is held.
+// Load brings the frames, guides and flows of an interval to the device, so that its
+// Begin need not wait for them. It returns once it has read them. Load identifies
+// guides, flows and masks by their memory: the caller must not use that memory for
+// other images as long as anything refers to it. Load holds the frames.
 func (s *Synthesizer) Load(in warp.Interval) error {
 	images, _ := s.images(&in)
 	return s.device.Do(func() error { return s.residents.load(&in, images, true) })
 }
 
-// Begin sets the interval that Start works in, which is loaded then if it was not.
+// Begin sets the interval that Start works in. Start loads the interval if Load has
+// not. The error of Begin is always nil.
 func (s *Synthesizer) Begin(in warp.Interval) error {
 	s.in, s.ready = in, false
 	return nil
@@ -176,9 +177,10 @@ func (s *Synthesizer) Make(dst *frame.Frame, phase warp.Phase) (warp.Made, error
 	return finish()
 }
 
-// Start queues the frame at the phase. dst, which is filled directly if it lies in a
-// device's HostMemory, is there when finish returns, which is called once for each
-// Start, in their order, from any goroutine, also after the next Begin.
+// Start queues the frame at the phase. The caller calls finish once for each Start, in
+// the order of the Starts, from any goroutine; the next Begin may come before. When
+// finish returns, dst holds the frame. The device fills dst directly if dst lies in a
+// device's HostMemory.
 func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error) {
 	var t *slot
 	err = s.device.Do(func() error {
@@ -190,7 +192,7 @@ func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (
 		}
 		if err := s.queue(t, dst, phase); err != nil {
 			s.clean = false
-			// What is on its way to dst must not arrive after the return.
+			// A copy on its way to dst must not arrive after Start returns.
 			_ = s.copies.Synchronize()
 			return err
 		}
@@ -208,7 +210,7 @@ func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (
 		err = s.device.Do(func() error {
 			err := t.done.Synchronize()
 			if err != nil {
-				// What is still on its way to dst must not arrive after the return.
+				// A copy still on its way to dst must not arrive after finish returns.
 				_ = s.copies.Synchronize()
 			}
 			return err
@@ -221,7 +223,7 @@ func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (
 	}, nil
 }
 
-// made reads a frame's counters.
+// made returns the measures that a frame's counters hold.
 func (s *Synthesizer) made(counters []uint64, l layout) warp.Made {
 	if s.params.Mode != warp.Project {
 		return warp.Made{}
@@ -235,7 +237,7 @@ func (s *Synthesizer) made(counters []uint64, l layout) warp.Made {
 	return made
 }
 
-// queue queues a frame and its way back.
+// queue queues the work on a frame and the copy to the host.
 func (s *Synthesizer) queue(t *slot, dst *frame.Frame, phase warp.Phase) error {
 	if err := s.makeIn(t, phase); err != nil {
 		return err
@@ -255,7 +257,8 @@ func (s *Synthesizer) queue(t *slot, dst *frame.Frame, phase warp.Phase) error {
 	return s.copies.Record(t.done)
 }
 
-// makeIn queues what the interval needs, if that is not done, and a frame.
+// makeIn queues the work on a frame, after the work on the interval if that is not
+// queued yet.
 func (s *Synthesizer) makeIn(t *slot, phase warp.Phase) error {
 	if err := s.prepare(); err != nil {
 		return err
@@ -281,7 +284,7 @@ func (s *Synthesizer) fit() error {
 	}
 	l.count = copy(l.groups[:], groups(l.format, l.width, l.height))
 	if l != s.layout {
-		// Nothing may use what is about to be freed.
+		// No stream may use the memory that resize is about to free.
 		if err := s.work.Synchronize(); err != nil {
 			return err
 		}
@@ -343,7 +346,7 @@ func (s *Synthesizer) resize(l layout) error {
 	return s.shares.resize(s.work, l.guideWidth, l.guideHeight, hypotheses(l.flows, s.params.Neighbours, l.level))
 }
 
-// clear queues setting what must be zero between frames.
+// clear queues the fills that zero the accumulators and counters between frames.
 func (s *Synthesizer) clear() error {
 	if err := s.counters.Clear(s.work); err != nil {
 		return err

@@ -29,7 +29,7 @@ var formats = []frame.Format{
 	{Name: "gbrp12", Depth: 12, Planes: 3, RGB: true},
 }
 
-// scene is a picture of waves and noise that a motion displaces.
+// scene returns a picture of waves and noise.
 func scene(rng *rand.Rand, format frame.Format, width, height int) *frame.Frame {
 	f := frame.New(format, width, height)
 	limit := format.Max()
@@ -60,7 +60,7 @@ func guide(f *frame.Frame, level int) frame.Image[uint8] {
 	return g
 }
 
-// motion is a kind of flow.
+// motion is a kind of flow for tests.
 type motion struct {
 	name string
 	at   func(rng *rand.Rand, x, y int, limit int32) flow.Vec
@@ -103,7 +103,8 @@ func (m motion) field(rng *rand.Rand, width, height int, sign int32) flow.Field 
 	return f
 }
 
-// interval returns two frames with motion between them and around.
+// interval returns two frames with motion between them and, if outer is set, outer
+// frames.
 func interval(rng *rand.Rand, format frame.Format, width, height, level int, m motion, outer bool) warp.Interval {
 	a, b := scene(rng, format, width, height), scene(rng, format, width, height)
 	in := warp.Interval{A: a, B: b, GuideA: guide(a, level), GuideB: guide(b, level), Level: level}
@@ -139,19 +140,20 @@ type maker interface {
 
 var phases = []warp.Phase{1, 20000, warp.PhaseOne / 2, warp.PhaseOne - 1}
 
-// compare makes frames of an interval by both backends. Exact.
+// compare makes frames of an interval by both backends and compares them. Exact.
 func compare(t *testing.T, want, got maker, in warp.Interval, phases []warp.Phase) {
 	t.Helper()
 	compareAs(t, want, got, in, in, phases)
 }
 
-// compareAs is compare for an interval that each is given in its own way.
+// compareAs does the work of compare with in for the backend want and given for the
+// backend got.
 func compareAs(t *testing.T, want, got maker, in, given warp.Interval, phases []warp.Phase) {
 	t.Helper()
 	must(t, want.Begin(in))
 	must(t, got.Begin(given))
 	for _, phase := range phases {
-		// What lies behind the rows must stay.
+		// The bytes between the rows must stay.
 		a, b := frame.New(in.A.Format, in.A.Width, in.A.Height), frame.New(in.A.Format, in.A.Width, in.A.Height)
 		for i := range a.Planes {
 			for j := range a.Planes[i].Pix {
@@ -186,7 +188,7 @@ func compareAs(t *testing.T, want, got maker, in, given warp.Interval, phases []
 	}
 }
 
-// backends returns both for p.
+// backends returns synthesizers of both backends for p.
 func backends(t *testing.T, d *cuda.Device, p warp.Params) (cpu, gpu maker) {
 	t.Helper()
 	c, err := warp.NewSynthesizer(p)
@@ -197,8 +199,8 @@ func backends(t *testing.T, d *cuda.Device, p warp.Params) (cpu, gpu maker) {
 	return c, g
 }
 
-// Every mode, order, format, level and kind of motion, at sizes from one sample to
-// several tiles. Exact.
+// The test covers every mode, order, format, level and kind of motion, at sizes from
+// one sample to several tiles. Exact.
 func TestSynthesizer(t *testing.T) {
 	const seed = 5
 	t.Logf("seed %d", seed)
@@ -211,7 +213,7 @@ func TestSynthesizer(t *testing.T) {
 					if mode == warp.Blend && level > 0 {
 						continue
 					}
-					// Sizes and orders go round, so that their pairs come up.
+					// Sizes and orders rotate, so that all their pairs occur.
 					n++
 					order := []bspline.Order{3, 1, 0}[n%3]
 					p := warp.Params{Mode: mode, Order: order, Neighbours: n%4 != 0, Acceleration: n%2 == 0, Overlays: n%3 != 0}
@@ -232,7 +234,7 @@ func TestSynthesizer(t *testing.T) {
 	})
 }
 
-// Every kind of motion with the settings that count most. Exact.
+// The test covers every kind of motion with the settings that matter most. Exact.
 func TestSynthesizerMotions(t *testing.T) {
 	const seed = 6
 	t.Logf("seed %d", seed)
@@ -250,8 +252,8 @@ func TestSynthesizerMotions(t *testing.T) {
 	})
 }
 
-// Frames under way do not disturb each other, nor does the next interval disturb
-// those of the last.
+// Frames under way do not disturb each other, and the next interval does not disturb
+// the frames of the last.
 func TestSynthesizerUnderWay(t *testing.T) {
 	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
 		cpu, gpu := backends(t, d, warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true, Overlays: true})
@@ -297,7 +299,8 @@ func TestSynthesizerUnderWay(t *testing.T) {
 	})
 }
 
-// Another size, format or level in the middle is a new beginning. Exact.
+// After a change of size, format or level in the middle, frames are as in a new
+// synthesizer. Exact.
 func TestSynthesizerChangesSize(t *testing.T) {
 	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
 		for _, mode := range []warp.Mode{warp.Project, warp.Splat} {
@@ -311,14 +314,14 @@ func TestSynthesizerChangesSize(t *testing.T) {
 	})
 }
 
-// Whatever call to the device fails, loading or making a frame says so, and the next
-// frame is as it should be.
+// Whatever call to the device fails, loading or making a frame returns its error, and
+// the next frame is correct.
 func TestSynthesizerAfterFault(t *testing.T) {
 	broken := errors.New("broken")
 	for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
 		t.Run(string(mode), func(t *testing.T) {
 			names := map[string]bool{}
-			// The call of that number, from 0, fails; -1 for none.
+			// attempt makes call number fail, counted from 0; -1 means none.
 			attempt := func(e *kernels.Emulator, d *cuda.Device, number int) (calls int) {
 				cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 1, Neighbours: true, Acceleration: true, Overlays: true})
 				defer gpu.Close()
@@ -353,7 +356,7 @@ func TestSynthesizerAfterFault(t *testing.T) {
 			calls := 0
 			run(t, cuda.NewDevice(l), func(t *testing.T, d *cuda.Device) {
 				calls = attempt(l.Emulator, d, -1)
-				calls = attempt(l.Emulator, d, -1) // none for memory that the device has
+				calls = attempt(l.Emulator, d, -1) // no call for memory that the device already has
 				for number := range calls {
 					attempt(l.Emulator, d, number)
 				}
@@ -368,7 +371,7 @@ func TestSynthesizerAfterFault(t *testing.T) {
 	}
 }
 
-// A synthesizer that cannot be made for a fault leaves nothing behind.
+// NewSynthesizer leaves nothing behind if a fault makes it fail.
 func TestNewSynthesizerFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
@@ -395,7 +398,7 @@ func TestNewSynthesizerFails(t *testing.T) {
 	}
 }
 
-// Too little memory is an error that says so, and leaves nothing behind.
+// Too little memory is an error that says so and leaves nothing behind.
 func TestSynthesizerOutOfMemory(t *testing.T) {
 	for memory := int64(1 << 10); ; memory *= 4 {
 		e := kernels.NewEmulator()
@@ -443,7 +446,7 @@ func TestSynthesizerModes(t *testing.T) {
 	})
 }
 
-// Everything lands on one spot with full trust, so that sums are wide: on a GPU more
+// Everything lands on one spot with full trust, so that sums are wide: on a GPU, more
 // than 64 bits. Exact.
 func TestSynthesizerOneSpot(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
@@ -472,7 +475,8 @@ func TestSynthesizerOneSpot(t *testing.T) {
 	})
 }
 
-// Steps may be queued again and again; frames made afterwards are as ever. Exact.
+// A caller may queue steps again and again; frames made afterwards are the same as
+// before. Exact.
 func TestProfile(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
 		for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {

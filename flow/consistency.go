@@ -7,19 +7,19 @@ import (
 	"retime/frame"
 )
 
-// Inconsistent is the Consistency of a pixel that leaves the picture, whose flow
-// is unknown at either end, or whose error is of 65535/256 pixels or more.
+// Inconsistent is the Consistency of a pixel that leaves the picture, whose flow is
+// unknown at either end, or whose error is at least 65535/256 pixels.
 const Inconsistent = math.MaxUint16
 
-// Consistency checks two fields of one size, from A to B and from B to A,
-// against each other: dst(p) = |forward(p) + backward(p + forward(p))| in 1/256
-// pixel, 0 where they agree and large where A is occluded in B. backward is read
-// bilinearly, exactly; its sum with forward(p) is rounded to 1/256 pixel in each
-// component, halves up, and the length rounded down. A pixel has left the picture
-// when it moved more than half a pixel beyond the outermost centres; between
-// those and the edge, backward is extended by its border.
+// Consistency checks two fields of one size, from A to B and from B to A, against each
+// other: dst(p) = |forward(p) + backward(p + forward(p))| in 1/256 pixel, which is 0 if
+// the fields agree and large if A is occluded in B. Consistency interpolates backward
+// bilinearly and exactly, rounds each component of the sum to 1/256 pixel, halves up,
+// and rounds the length down. A pixel that moves more than half a pixel beyond the
+// outermost centres has left the picture; between those centres and that limit, the
+// border vectors of backward stand for it.
 //
-// dst is resized. The result does not depend on workers.
+// Consistency resizes dst. The result does not depend on workers.
 func Consistency(dst *frame.Image[uint16], forward, backward Field, workers frame.Workers) error {
 	if forward.Width != backward.Width || forward.Height != backward.Height {
 		return fmt.Errorf("flow: consistency of fields of %dx%d and %dx%d", forward.Width, forward.Height, backward.Width, backward.Height)
@@ -39,7 +39,7 @@ func consistencyRow(dst []uint16, forward []Vec, backward Field, y int) {
 	for x := range dst {
 		dst[x] = Inconsistent
 		v := forward[x]
-		// Unknown lands far outside.
+		// An Unknown vector leads far outside the picture.
 		qx, qy := x*One+int(v.X), y*One+int(v.Y)
 		if qx < -One/2 || qx > right+One/2 || qy < -One/2 || qy > bottom+One/2 {
 			continue
@@ -54,19 +54,19 @@ func consistencyRow(dst []uint16, forward []Vec, backward Field, y int) {
 		if max(ex, -ex, ey, -ey) >= Inconsistent {
 			continue
 		}
-		// The square is below 2^33, where the rounded root never reaches an integer
-		// that the root does not.
+		// The square is below 2^33: in that range the rounded root never reaches an
+		// integer that the exact root does not.
 		dst[x] = uint16(min(int64(math.Sqrt(float64(ex*ex+ey*ey))), Inconsistent))
 	}
 }
 
-// lookup interpolates f bilinearly at a position within it, in 1/256 pixel. The
-// result is in 1/2^24 pixel; ok is false where a neighbour that counts is
+// lookup interpolates f bilinearly at a position inside the picture, in 1/256 pixel,
+// and returns a vector in 1/2^24 pixel. It returns false if a neighbour with weight is
 // Unknown.
 func lookup(f Field, x, y uint) (vx, vy int64, ok bool) {
 	fx, fy := int64(x%One), int64(y%One)
 	i := int(y/One)*f.Stride + int(x/One)
-	// A neighbour without weight may lie beyond the border.
+	// A neighbour without weight may lie outside the picture.
 	right, down := 0, 0
 	if fx > 0 {
 		right = 1

@@ -32,7 +32,7 @@ func TestConsistencyConstant(t *testing.T) {
 	const w, h = 9, 7
 	tests := []struct {
 		forward, backward Vec
-		want              uint16 // inside
+		want              uint16 // inside the picture
 		inside            func(x, y int) bool
 	}{
 		{Vec{0, 0}, Vec{0, 0}, 0, func(x, y int) bool { return true }},
@@ -68,7 +68,7 @@ func TestConsistencyConstant(t *testing.T) {
 	}
 }
 
-// An unknown neighbour matters only where it has weight.
+// An unknown neighbour matters only if it has weight.
 func TestConsistencyUnknownNeighbour(t *testing.T) {
 	backward := NewField(4, 1)
 	backward.Pix[2] = Unknown
@@ -85,7 +85,7 @@ func TestConsistencyUnknownNeighbour(t *testing.T) {
 	}
 }
 
-// consistencyAt is the definition in integers of any size.
+// consistencyAt computes the definition in integers of arbitrary size.
 func consistencyAt(f, b Field, x, y int) uint16 {
 	v := f.Row(y)[x]
 	qx, qy := x*One+int(v.X), y*One+int(v.Y)

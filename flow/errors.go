@@ -8,11 +8,11 @@ import (
 )
 
 // EndpointError compares two fields of one size by the length in pixels of the
-// difference of their vectors (Baker, Scharstein, Lewis, Roth, Black and
-// Szeliski, "A Database and Evaluation Methodology for Optical Flow", IJCV 2011,
-// section 4.1). It returns the mean over the pixels known in both, NaN if there
-// are none. dst, unless nil, is resized and takes each pixel's error, NaN where
-// unknown.
+// difference of their vectors (Baker, Scharstein, Lewis, Roth, Black and Szeliski, "A
+// Database and Evaluation Methodology for Optical Flow", IJCV 2011, section 4.1). It
+// returns the mean over the pixels that both fields know, or NaN if there are none. If
+// dst is not nil, EndpointError resizes it and stores the error of each pixel there,
+// NaN for pixels that either field does not know.
 func EndpointError(dst *frame.Image[float32], got, want Field) (mean float64, err error) {
 	return compare("endpoint error", dst, got, want, func(a, b Vec) float64 {
 		dx, dy := float64(a.X)-float64(b.X), float64(a.Y)-float64(b.Y)
@@ -20,14 +20,14 @@ func EndpointError(dst *frame.Image[float32], got, want Field) (mean float64, er
 	})
 }
 
-// AngularError compares two fields of one size by the angle in degrees, 0 to
-// 180, between the space-time vectors (x, y, 1) in pixels (Barron, Fleet and
-// Beauchemin, "Performance of Optical Flow Techniques", IJCV 1994). It returns
-// and stores as EndpointError does.
+// AngularError compares two fields of one size by the angle in degrees, 0 to 180,
+// between the space-time vectors (x, y, 1) in pixels (Barron, Fleet and Beauchemin,
+// "Performance of Optical Flow Techniques", IJCV 1994). It returns and stores its
+// results as EndpointError does.
 func AngularError(dst *frame.Image[float32], got, want Field) (mean float64, err error) {
 	return compare("angular error", dst, got, want, func(a, b Vec) float64 {
 		ax, ay, bx, by := float64(a.X), float64(a.Y), float64(b.X), float64(b.Y)
-		// By the cross product, as the arc cosine is inexact at small angles.
+		// The cross product stays exact at small angles; the arc cosine does not.
 		cx, cy, cz := float64(ay*One)-float64(by*One), float64(bx*One)-float64(ax*One), float64(ax*by)-float64(ay*bx)
 		cross := math.Sqrt(float64(cx*cx) + float64(cy*cy) + float64(cz*cz))
 		dot := float64(ax*bx) + float64(ay*by) + One*One

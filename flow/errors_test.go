@@ -51,7 +51,8 @@ func TestAngularError(t *testing.T) {
 			if swap {
 				a, b = b, a
 			}
-			// Within 1e-4, because 2^30/256 pixels are not yet a straight angle.
+			// Within 1e-4, because vectors of 2^30/256 pixels do not quite span a
+			// straight angle.
 			if got, err := AngularError(nil, a, b); err != nil || math.Abs(got-tt.want) > 1e-4 {
 				t.Errorf("%v to %v: %g degrees, error %v, want %g", tt.a, tt.b, got, err, tt.want)
 			}

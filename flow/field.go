@@ -1,10 +1,10 @@
-// Package flow holds, checks, stores and shows dense optical flow between two
-// pictures. Package flow/opencv estimates it.
+// Package flow holds, checks, stores and draws dense optical flow between two pictures.
+// Package flow/opencv estimates it.
 //
-// The flow from A to B says where A's pixels went: pixel p of A is found at
-// p + v(p) in B, x to the right and y down. Vectors are canonical: integers of
-// 1/256 pixel, so that everything computed from a field is exact and every
-// backend reads the same numbers.
+// The flow v from A to B says where A's pixels went: B shows pixel p of A at p + v(p),
+// with x to the right and y down. Vectors are canonical, integers of 1/256 pixel, so
+// that everything computed from a field is exact and every backend reads the same
+// numbers.
 package flow
 
 import (
@@ -13,21 +13,20 @@ import (
 	"retime/frame"
 )
 
-// One is a pixel in the units of a Vec.
+// One is the length of a pixel in the units of a Vec.
 const One = 256
 
 // Vec is a displacement in 1/256 pixel.
 type Vec struct{ X, Y int32 }
 
-// Unknown marks a pixel whose flow is not known, such as one of a ground truth
-// file. No estimator makes it.
+// Unknown marks a pixel whose flow is not known; files of ground truth have such
+// pixels. No estimator returns it.
 var Unknown = Vec{math.MinInt32, math.MinInt32}
 
-// Known says whether v is other than Unknown.
+// Known reports whether v is not Unknown.
 func (v Vec) Known() bool { return v != Vec{math.MinInt32, math.MinInt32} }
 
-// Field is a dense optical flow, one vector for each pixel of the first
-// picture.
+// Field is a dense optical flow, with a vector for each pixel of the first picture.
 type Field struct{ frame.Image[Vec] }
 
 // NewField returns a field of zero vectors.
@@ -35,19 +34,18 @@ func NewField(width, height int) Field {
 	return Field{frame.NewImage[Vec](width, height)}
 }
 
-// Limit returns the largest magnitude that a component of a canonical vector
-// can have: twice the longer side of the picture, in 1/256 pixel, or 2^29 if that
-// is less.
+// Limit returns the largest magnitude of a component of a canonical vector: twice the
+// longer side of the picture, in 1/256 pixel, but at most 2^29.
 func (f Field) Limit() int32 { return int32(min(2*One*max(f.Width, f.Height), 1<<29)) }
 
-// Quantize makes vectors of src canonical. Components are multiplied by scale,
-// a power of two, rounded to the nearest integer with ties away from zero, and
-// clamped to ±limit; those that are not finite become 0.
-// src must be at least as long as dst and limit at most 2^29.
+// Quantize sets dst to the canonical form of the vectors of src. It multiplies
+// components by scale, a power of two, rounds them to the nearest integer with ties
+// away from zero, and clamps them to ±limit; NaN and infinity become 0. src must be at
+// least as long as dst and limit at most 2^29.
 func Quantize(dst []Vec, src [][2]float32, scale float32, limit int32) {
 	src = src[:len(dst)]
 	const abs = 1<<31 - 1
-	// Positive floats are in the order of their bits, with NaN above all.
+	// The bits of positive floats have the order of the floats, with NaN above all.
 	lim := math.Float32bits(2 * float32(limit))
 	for i := range dst {
 		x, y := src[i][0]*(2*scale), src[i][1]*(2*scale)
@@ -59,11 +57,11 @@ func Quantize(dst []Vec, src [][2]float32, scale float32, limit int32) {
 	}
 }
 
-// halve rounds half of n, which is twice a value without its fraction, to that
-// value's nearest integer, ties away from zero.
+// halve returns half of n, which is twice a value with its fraction cut off, rounded to
+// the integer nearest to the value, ties away from zero.
 func halve(n int32) int32 { return (n + (n>>31 | 1)) / 2 }
 
-// settle is Quantize for a component of any size.
+// settle does the work of Quantize for a component of any size.
 func settle(v, scale float32, limit int32) int32 {
 	s := math.Round(float64(v) * float64(scale))
 	if math.IsNaN(s) || math.IsInf(s, 0) {

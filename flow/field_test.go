@@ -43,7 +43,7 @@ func TestQuantize(t *testing.T) {
 	}
 }
 
-// Exact: both round the same product, which a power of two leaves exact.
+// Exact: both round the same product, and scaling by a power of two is exact.
 func TestQuantizeAgainstRound(t *testing.T) {
 	const seed = 1
 	t.Logf("seed %d", seed)

@@ -8,11 +8,11 @@ import (
 	"math"
 )
 
-// The .flo file of the Middlebury database (Baker et al., "A Database and
-// Evaluation Methodology for Optical Flow", IJCV 2011), little-endian: the float
-// 202021.25, whose bytes read "PIEH", the width and the height as 32-bit
-// integers, then u and v of each pixel as 32-bit floats, row by row. A component
-// beyond ±1e9 says that the vector is unknown.
+// The .flo format of the Middlebury database (Baker et al., "A Database and Evaluation
+// Methodology for Optical Flow", IJCV 2011) is little-endian: the float 202021.25,
+// whose bytes read "PIEH", the width and the height as 32-bit integers, then u and v of
+// each pixel as 32-bit floats, row by row. A component beyond ±1e9 marks the vector as
+// unknown.
 const (
 	floTag     = "PIEH"
 	floHeader  = 12
@@ -20,20 +20,20 @@ const (
 	// floKnown is the largest magnitude of a known component.
 	floKnown = 1e9
 
-	// maxFloSide is the format's limit; maxFloPixels, 16 times 4K, bounds the
-	// memory for a field at 1 GiB.
+	// maxFloSide is the format's limit. maxFloPixels, 16 times 4K, limits a field to 1
+	// GiB of memory.
 	maxFloSide   = 99999
 	maxFloPixels = 1 << 27
 
-	// floChunk is how many vectors are read or written at a time.
+	// floChunk is the number of vectors in a read or write.
 	floChunk = 1 << 14
 )
 
-// ReadFlo reads a Middlebury .flo file and nothing behind it. Vectors become
-// canonical: rounded to 1/256 pixel and clamped to the field's Limit. Those
-// marked unknown or not a number become Unknown. Sides are limited to 99999 and
-// the picture to 2^27 pixels; a file cut short is an error that is
-// io.ErrUnexpectedEOF, and memory grows only as data arrives.
+// ReadFlo reads a Middlebury .flo file and nothing after it. It rounds vectors to 1/256
+// pixel and clamps them to the field's Limit, which makes them canonical. Vectors that
+// the file marks as unknown, and NaN, become Unknown. A side may have up to 99999
+// pixels and the picture up to 2^27. If the file is cut short, the error wraps
+// io.ErrUnexpectedEOF. ReadFlo allocates memory only as data arrives.
 func ReadFlo(r io.Reader) (Field, error) {
 	f, err := readFlo(r)
 	if err != nil {
@@ -80,7 +80,6 @@ type floReader struct {
 	vectors [floChunk][2]float32
 }
 
-// read fills dst.
 func (f *floReader) read(dst []Vec) error {
 	raw := f.bytes[:8*len(dst)]
 	if _, err := io.ReadFull(f.r, raw); err != nil {
@@ -105,7 +104,7 @@ func (f *floReader) read(dst []Vec) error {
 	return nil
 }
 
-// knownFlo is false for NaN.
+// knownFlo returns false for NaN, too.
 func knownFlo(v float32) bool { return v >= -floKnown && v <= floKnown }
 
 func checkFlo(w, h int) error {
@@ -115,7 +114,7 @@ func checkFlo(w, h int) error {
 	return nil
 }
 
-// noEOF makes the end of the input an unexpected one.
+// noEOF turns io.EOF into io.ErrUnexpectedEOF.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -123,8 +122,8 @@ func noEOF(err error) error {
 	return err
 }
 
-// WriteFlo writes f as a Middlebury .flo file. Components up to 65536 pixels are
-// stored exactly; Unknown is stored as 1e10.
+// WriteFlo writes f as a Middlebury .flo file. Components of up to 65536 pixels are
+// exact in the file; Unknown is 1e10 there.
 func WriteFlo(w io.Writer, f Field) error {
 	if err := writeFlo(w, f); err != nil {
 		return fmt.Errorf("flow: write .flo: %w", err)

@@ -16,11 +16,11 @@ import (
 	"retime/frame"
 )
 
-// floFile lays out a file by hand.
+// floFile writes a file by hand.
 func floFile(tag float32, w, h int32, values ...float32) []byte {
 	var b bytes.Buffer
 	for _, v := range []any{tag, w, h, values} {
-		_ = binary.Write(&b, binary.LittleEndian, v) // to memory
+		_ = binary.Write(&b, binary.LittleEndian, v) // memory takes every write
 	}
 	return b.Bytes()
 }
@@ -80,7 +80,7 @@ func TestReadFloDamaged(t *testing.T) {
 	}
 }
 
-// A header may promise a gigabyte; memory is taken for what arrives.
+// A header may promise a gigabyte; ReadFlo allocates only what arrives.
 func TestReadFloMemory(t *testing.T) {
 	file := floFile(202021.25, 10000, 10000, make([]float32, 1000)...)
 	var before, after runtime.MemStats
@@ -94,7 +94,7 @@ func TestReadFloMemory(t *testing.T) {
 	}
 }
 
-// Exact, for every vector that a picture of up to 32768 in a side can have.
+// Exact, for every vector of a picture of up to 32768 pixels in a side.
 func TestFloRoundTrip(t *testing.T) {
 	const seed = 4
 	t.Logf("seed %d", seed)

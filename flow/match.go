@@ -6,46 +6,48 @@ import (
 	"retime/frame"
 )
 
-// A Matcher finds, by exhaustive block matching, motion too large or too small in
-// extent for a pyramid: blocks that fit badly along a given flow are compared with
-// all within a window of the other picture, and what fits there much better is a
-// suggestion for estimating the flow once more. The zero value is ready for use. It
-// keeps its memory from call to call and is for one goroutine at a time.
+// A Matcher finds, by exhaustive block matching, motion that is too large, or whose
+// extent is too small, for a pyramid. It compares each block that fits badly along a
+// given flow with every block within a window of the other picture, and suggests those
+// that fit much better as an initial flow for a second estimate. The zero value is
+// ready for use. A Matcher keeps its memory between calls. Only one goroutine at a time
+// may use it.
 type Matcher struct {
 	Workers frame.Workers
 
 	toB, toA []match
 }
 
-// match is where a block's content lies in the other picture, in pixels of the
-// halved pictures, if it was found.
+// match is the displacement of a block in the other picture, in pixels of the halved
+// pictures, if the search found one.
 type match struct {
 	x, y  int32
 	found bool
 }
 
-// Blocks of matchBlock pixels of the halved pictures in a side, matchStride apart,
-// are compared up to matchReach pixels off.
+// Blocks have matchBlock by matchBlock pixels of the halved pictures and lie
+// matchStride apart. The search compares them with displacements of up to matchReach
+// pixels.
 const (
 	matchBlock  = 8
 	matchStride = 4
 	matchReach  = 48
 )
 
-// A block is sought where its mean difference along the flow is matchFault grey
-// levels or more. A match has to halve that, after matchToll grey levels, summed over
-// the block, for each pixel of its length; and the motion back from where it was
-// found has to lead to within matchSlack pixels.
+// The search looks for a block if its mean difference along the flow is at least
+// matchFault grey levels. The summed difference of a match, plus matchToll grey levels
+// for each pixel of the match's length, must be at most half the sum along the flow,
+// and the motion back from the match must end within matchSlack pixels of the start.
 const (
 	matchFault = 8
 	matchToll  = 2
 	matchSlack = 2
 )
 
-// Suggest sets toB and toA to initial flows from a to b and from b to a: the motion
-// of blocks that were found, and zero elsewhere. a and b are 8-bit luma pictures of
-// one size, halved once (rounding up) from the size of the flows between them,
-// forward and backward.
+// Suggest sets toB and toA to initial flows from a to b and from b to a: the motion of
+// the blocks that it found, and zero elsewhere. a and b are 8-bit luma pictures of one
+// size. That size is half (rounded up) the size of forward and backward, the flows
+// between a and b.
 func (m *Matcher) Suggest(a, b frame.Image[uint8], forward, backward Field, toB, toA *Field) error {
 	if a.Width != b.Width || a.Height != b.Height {
 		return fmt.Errorf("flow: block matching: pictures of %dx%d and %dx%d", a.Width, a.Height, b.Width, b.Height)
@@ -66,7 +68,7 @@ func (m *Matcher) Suggest(a, b frame.Image[uint8], forward, backward Field, toB,
 	return nil
 }
 
-// blocks is how many fit in a side of n pixels.
+// blocks returns the number of blocks that fit in a side of n pixels.
 func blocks(n int) int { return max(0, (n-matchBlock)/matchStride+1) }
 
 func grow(s []match, n int) []match {
@@ -76,7 +78,7 @@ func grow(s []match, n int) []match {
 	return s[:n]
 }
 
-// search looks for the blocks of a in b.
+// search looks in b for every block of a.
 func (m *Matcher) search(found []match, columns int, a, b frame.Image[uint8], f Field) {
 	if columns == 0 {
 		return
@@ -90,7 +92,7 @@ func (m *Matcher) search(found []match, columns int, a, b frame.Image[uint8], f 
 	})
 }
 
-// seek looks for the block of a at (x, y).
+// seek looks in b for the block of a at (x, y).
 func seek(a, b frame.Image[uint8], x, y int, f Field) match {
 	v := halved(f, x+matchBlock/2, y+matchBlock/2)
 	fit := never
@@ -121,21 +123,23 @@ func seek(a, b frame.Image[uint8], x, y int, f Field) match {
 	return match{int32(u), int32(w), true}
 }
 
-// halvedBits is log2 of a pixel of the halved pictures in the units of a Vec.
+// halvedBits is log2 of the size of a pixel of the halved pictures in the units of a
+// Vec.
 const halvedBits = 9
 
-// halved returns f at a pixel of the halved pictures, rounded to theirs.
+// halved returns f at a pixel of the halved pictures, rounded to whole pixels of
+// theirs.
 func halved(f Field, x, y int) Vec {
 	v := f.Pix[min(2*y, f.Height-1)*f.Stride+min(2*x, f.Width-1)]
 	return Vec{X: (v.X + One) >> halvedBits, Y: (v.Y + One) >> halvedBits}
 }
 
-// never is above every difference of blocks.
+// never is above the difference of any two blocks.
 const never = 256 * matchBlock * matchBlock
 
-// blockDifference is the sum of absolute differences between the block of a at
-// (x, y) and that of b displaced by (u, v), or some number of at least limit if it
-// is not below that.
+// blockDifference returns the sum of absolute differences between the block of a at (x,
+// y) and the block of b displaced by (u, v). If the sum is at least limit,
+// blockDifference returns any number of at least limit.
 func blockDifference(a, b frame.Image[uint8], x, y, u, v, limit int) int {
 	bx, by := x+u, y+v
 	if bx < 0 || by < 0 || bx+matchBlock > b.Width || by+matchBlock > b.Height {
@@ -156,9 +160,9 @@ func blockDifference(a, b frame.Image[uint8], x, y, u, v, limit int) int {
 	return sum
 }
 
-// blockError is the sum of absolute differences between the block of a at (x, y)
-// and b along f at the block's middle, read bilinearly. Whole pixels alone would
-// let the next period of a fine pattern fit better than a flow that is right.
+// blockError returns the sum of absolute differences between the block of a at (x, y)
+// and b along f at the block's middle. It reads b bilinearly: with whole pixels alone,
+// the next period of a fine pattern may fit better than the correct flow.
 func blockError(a, b frame.Image[uint8], x, y int, f Field) int {
 	v := f.Pix[min(2*(y+matchBlock/2), f.Height-1)*f.Stride+min(2*(x+matchBlock/2), f.Width-1)]
 	px, py := x<<halvedBits+int(v.X), y<<halvedBits+int(v.Y)
@@ -183,11 +187,11 @@ func blockError(a, b frame.Image[uint8], x, y int, f Field) int {
 	return sum
 }
 
-// paint sets dst to the matches that the matches or the flow back confirm, and to
-// zero elsewhere.
+// paint sets dst to those matches that the matches back or the flow back confirm, and
+// to zero elsewhere.
 func paint(dst Field, columns int, there, back []match, f Field) {
 	dst.Clear()
-	const core = matchStride // of the halved pictures' pixels, in the block's middle
+	const core = matchStride // pixels of the halved pictures in the middle of a block
 	for k, m := range there {
 		if !m.found {
 			continue

@@ -8,7 +8,7 @@ import (
 	"retime/frame"
 )
 
-// noise is a picture of smooth bumps that is unlike itself anywhere else.
+// noise returns a picture of smooth bumps in which no two places are alike.
 func noise(seed uint64, width, height int) frame.Image[uint8] {
 	const cell = 4
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -36,8 +36,8 @@ func put(dst, src frame.Image[uint8], dx, dy, sx, sy, size int) {
 	}
 }
 
-// A square jumps over a still ground: the blocks in its middle are found wherever
-// it goes within reach, to the pixel, and the ground gets no suggestion.
+// A square jumps over still ground: the matcher finds the blocks in its middle, to the
+// pixel, wherever it lands within reach, and suggests nothing for the ground.
 func TestMatcherFindsWhatJumps(t *testing.T) {
 	const width, height, size = 121, 93, 36
 	thing := noise(2, size, size)
@@ -82,7 +82,8 @@ func TestMatcherFindsWhatJumps(t *testing.T) {
 	}
 }
 
-// What the flow explains needs no suggestion, and what cannot be found gets none.
+// The matcher suggests nothing for motion that the flow explains, or for content that
+// it cannot find.
 func TestMatcherLeavesAlone(t *testing.T) {
 	const width, height = 64, 48
 	a := noise(3, width, height)
@@ -98,7 +99,7 @@ func TestMatcherLeavesAlone(t *testing.T) {
 		name              string
 		a, b              frame.Image[uint8]
 		forward, backward Field
-		x, y              int // of the middle of what is looked at, in the field
+		x, y              int // the middle of the area to check, in the field
 	}{
 		{"the same", a, a, still, still, 64, 48},
 		{"flow is right", a, shifted, along, against, 46, 50},
@@ -144,14 +145,15 @@ func TestMatcherSizes(t *testing.T) {
 	}
 }
 
-// A fine pattern moves by half a pixel: it fits well along its flow, read between the
-// pixels, and the next period is not suggested.
+// A fine pattern moves by half a pixel. It fits well along its flow, read between the
+// pixels, so the matcher does not suggest the next period.
 func TestMatcherLeavesPeriodsAlone(t *testing.T) {
 	const width, height = 96, 64
 	a, b := frame.NewImage[uint8](width, height), frame.NewImage[uint8](width, height)
 	for y := range height {
 		for x := range width {
-			// Sixty-four halves of a pixel make five periods, so some whole step nearly fits.
+			// Five periods span 64 half pixels, so a shift by some number of whole
+			// pixels nearly fits.
 			wave := func(halves int) uint8 { return uint8(128 + 64*math.Sin(2*math.Pi*5*float64(halves)/64)) }
 			a.Row(y)[x], b.Row(y)[x] = wave(2*x), wave(2*x-1)
 		}

@@ -12,25 +12,26 @@ import (
 	"unsafe"
 )
 
-// A raw file holds canonical fields of one size as they lie in memory, to be read
-// again by the machine that wrote it: the tag, four 32-bit words, which are the
-// version of the format, how many fields there are, their width and their height,
-// then the fields' vectors row by row, then a CRC-32C of all that. All but the tag is
-// in the machine's byte order; the version tells it from the other.
+// A raw file holds canonical fields of one size as they lie in memory, for the machine
+// that wrote it: the tag; four 32-bit words with the version of the format, the number
+// of fields, their width and their height; the vectors of the fields row by row; a
+// CRC-32C of everything before it. All but the tag has the machine's byte order, which
+// the word with the version reveals.
 const (
 	rawTag     = "FLOW"
 	rawVersion = 2
 	rawHeader  = len(rawTag) + 4*4
 
-	// rawChunk is how many vectors are read before they are checked: as many as the
-	// cache still holds by then.
+	// rawChunk is the number of vectors that ReadFields reads before it checks them.
+	// The cache still holds that many.
 	rawChunk = 1 << 14
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// WriteFields writes one or more canonical fields of one size for ReadFields. A
-// vector beyond the fields' Limit, and Unknown is one, is an error.
+// WriteFields writes one or more canonical fields of one size in the format that
+// ReadFields reads. It returns an error for a vector beyond the fields' Limit, as
+// Unknown is.
 func WriteFields(w io.Writer, fields ...Field) error {
 	if err := writeFields(w, fields); err != nil {
 		return fmt.Errorf("flow: write fields: %w", err)
@@ -77,10 +78,11 @@ func writeFields(w io.Writer, fields []Field) error {
 	return err
 }
 
-// ReadFields reads the n fields of width by height that WriteFields wrote, and that
-// nothing may follow. They share new memory. Anything else is an error, also a byte
-// that has changed, what a machine of another byte order wrote, and vectors beyond the
-// fields' Limit; of a file cut short it is io.ErrUnexpectedEOF.
+// ReadFields reads n fields of width by height that WriteFields wrote, up to the end of
+// r, into new memory that the fields share. It returns an error for anything else: a
+// changed byte, a file from a machine of another byte order, a vector beyond the
+// fields' Limit, data after the end. If the file is cut short, the error wraps
+// io.ErrUnexpectedEOF.
 func ReadFields(r io.Reader, n, width, height int) ([]Field, error) {
 	fields, err := readFields(r, n, width, height)
 	if err != nil {
@@ -144,7 +146,8 @@ func newRawHeader(n, width, height int) ([]byte, error) {
 	return h, nil
 }
 
-// compareRaw says in what a header is not the one that is wanted.
+// compareRaw returns an error that names the first difference between a header and the
+// one wanted.
 func compareRaw(header, want []byte) error {
 	if tag := header[:len(rawTag)]; string(tag) != rawTag {
 		return fmt.Errorf("starts with %q, not %q: no fields", tag, rawTag)
@@ -165,12 +168,12 @@ func compareRaw(header, want []byte) error {
 	return nil
 }
 
-// rawBytes is v's memory.
+// rawBytes returns the memory of v.
 func rawBytes(v []Vec) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(Vec{})))
 }
 
-// within says whether no component is beyond ±limit, which is positive.
+// within reports whether all components lie within ±limit, which must be positive.
 func within(v []Vec, limit int32) bool {
 	if short(rawBytes(v), bits.Len32(uint32(limit))-1) {
 		return true
@@ -182,8 +185,9 @@ func within(v []Vec, limit int32) bool {
 	return most <= uint32(2*limit)
 }
 
-// short says whether all components of vectors are from -2^n to 2^n-1: their bits
-// from n on are alike. That takes half the time of comparing each.
+// short reports whether all components of vectors are from -2^n to 2^n-1, that is,
+// whether their bits from n on are alike. That takes half the time of comparing each
+// component.
 func short(vectors []byte, n int) bool {
 	var a, b, c, d uint64
 	for ; len(vectors) >= 32; vectors = vectors[32:] {
@@ -199,7 +203,7 @@ func short(vectors []byte, n int) bool {
 	return (a|b|c|d)&(above|above<<32) == 0
 }
 
-// steps has a bit set where one of a vector is unlike the next lower.
+// steps returns a word in which bit k is set if bits k and k-1 of the vector differ.
 func steps(vector []byte) uint64 {
 	both := binary.NativeEndian.Uint64(vector)
 	return both ^ both<<1

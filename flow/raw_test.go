@@ -15,15 +15,15 @@ import (
 	"retime/frame"
 )
 
-// rawFile lays out a file by hand.
+// rawFile writes a file by hand.
 func rawFile(tag string, values ...int32) []byte {
 	b := bytes.NewBufferString(tag)
-	_ = binary.Write(b, binary.NativeEndian, values) // to memory
+	_ = binary.Write(b, binary.NativeEndian, values) // memory takes every write
 	return b.Bytes()
 }
 
-// checked is a file with its checksum, bit by bit: CRC-32C has the polynomial
-// 0x1edc6f41, here with its lowest bit first.
+// checked appends the checksum to a file, computed bit by bit: CRC-32C has the
+// polynomial 0x1edc6f41, here with its lowest bit first.
 func checked(file []byte) []byte {
 	sum := ^uint32(0)
 	for _, b := range file {
@@ -60,7 +60,7 @@ func TestWriteFields(t *testing.T) {
 	}
 }
 
-// full is a writer with room for so many bytes.
+// full is a writer with room for a given number of bytes.
 type full struct {
 	room int
 	err  error
@@ -83,7 +83,7 @@ func TestFieldsRoundTrip(t *testing.T) {
 		for k := range fields {
 			f := Field{frame.Image[Vec]{Width: s.width, Height: s.height, Stride: s.stride, Pix: make([]Vec, s.stride*s.height)}}
 			for i := range f.Pix {
-				f.Pix[i] = Unknown // stays beyond the rows
+				f.Pix[i] = Unknown // the padding keeps it
 			}
 			limit := int(f.Limit())
 			for y := range s.height {
@@ -174,7 +174,7 @@ func TestReadFieldsDamaged(t *testing.T) {
 	}
 }
 
-// One component is at or beyond a bound, in any place.
+// One component, at any index, is at a bound or beyond it.
 func TestWithin(t *testing.T) {
 	for _, limit := range []int32{2 * One, 3 * One, 960 * 2 * One, 32766 * 2 * One, 1 << 29} {
 		half := int32(1) << 8
@@ -207,7 +207,7 @@ func FuzzReadFields(f *testing.F) {
 	f.Add(rawFile("FLOW", 2, 0, 0, 0), uint8(0), uint8(0), uint8(0))
 	f.Add([]byte("FLOW"), uint8(1), uint8(255), uint8(255))
 	f.Fuzz(func(t *testing.T, file []byte, n, width, height uint8) {
-		file = checked(file) // or nothing would be read
+		file = checked(file) // otherwise ReadFields rejects the file before it reads vectors
 		fields, err := ReadFields(bytes.NewReader(file), int(n), int(width), int(height))
 		if err != nil {
 			return

@@ -1,13 +1,14 @@
 package flow
 
-// Double sets dst, which it resizes to width by height, to the flow f of pictures
-// halved from that size, rounding up: twice its vectors, interpolated bilinearly
-// between the centres of its pixels and rounded to the nearest, ties up. f is
-// continued by its border.
+// Double resizes dst to width by height and sets it to the flow of pictures of that
+// size. f is the flow of the same pictures halved (rounding up). Double interpolates f
+// bilinearly between the centres of its pixels, doubles the vectors and rounds them to
+// the nearest, ties up. Beyond the outermost centres it repeats the border of f.
 func Double(dst *Field, f Field, width, height int) {
 	dst.Resize(width, height)
 	for y := range height {
-		// Centres of pixels of the doubled field lie a quarter beside those of f.
+		// The centre of a pixel of the doubled field lies a quarter of a pixel of f
+		// beside a centre of f.
 		upper, lower, wy := beside(y, f.Height)
 		a, b := f.Row(upper), f.Row(lower)
 		row := dst.Row(y)
@@ -22,8 +23,8 @@ func Double(dst *Field, f Field, width, height int) {
 	}
 }
 
-// beside returns the two pixels of a side of n that pixel i of the doubled side
-// lies between, and the second one's weight in quarters.
+// beside returns the two pixels, on a side of n, that pixel i of the doubled side lies
+// between, and the weight of the second in quarters.
 func beside(i, n int) (first, second int, weight int64) {
 	first = (i - 1) >> 1
 	weight = 3 - 2*int64(i&1)
@@ -36,7 +37,8 @@ func doubled(p, q, r, s int32, wx, wy int64) int32 {
 	return int32((upper*(4-wy) + lower*wy + 4) >> 3) // sixteenths, doubled
 }
 
-// Underlay sets the zero vectors of f to those of below, which is of f's size.
+// Underlay replaces the zero vectors of f by the vectors of below, which must have the
+// size of f.
 func (f Field) Underlay(below Field) {
 	for y := range f.Height {
 		row, under := f.Row(y), below.Row(y)

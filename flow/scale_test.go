@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Against the definition, in floats.
+// Exact: against the definition in floats.
 func TestDouble(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	var got Field

@@ -8,14 +8,15 @@ import (
 	"retime/frame"
 )
 
-// stillRadius is half the side of the surroundings that KeepStill compares. Those of
-// half the size are also found in the midst of what moves, and cost up to 0.02 dB.
+// stillRadius is the radius in pixels of the squares that KeepStill compares. With half
+// that radius, it also finds still squares inside moving objects, which costs up to
+// 0.02 dB.
 const stillRadius = 8
 
-// KeepStill sets to zero the vectors of pixels that nothing has passed: whose
-// surroundings, 17 by 17 pixels, are the same in both pictures. An estimator spreads
-// motion from elsewhere over them. The fields, of the pictures' size, may be from
-// a to b or from b to a.
+// KeepStill sets the vectors of still pixels to zero. A pixel is still if the square of
+// 17 by 17 pixels around it is the same in both pictures; estimators spread the motion
+// of other places over such pixels. The fields must have the size of the pictures, and
+// may lead from a to b or from b to a. KeepStill returns an error if the sizes differ.
 func KeepStill(a, b frame.Image[uint8], workers frame.Workers, fields ...Field) error {
 	if a.Width != b.Width || a.Height != b.Height {
 		return fmt.Errorf("flow: pictures of %dx%d and %dx%d", a.Width, a.Height, b.Width, b.Height)
@@ -26,8 +27,9 @@ func KeepStill(a, b frame.Image[uint8], workers frame.Workers, fields ...Field) 
 		}
 	}
 	workers.Rows(a.Height, func(y0, y1 int) {
-		// How many rows down to the present one a pixel's surroundings are the same
-		// in, up to stillRows; rows beyond the picture count as the same.
+		// rows[x] counts the consecutive rows, down to the present one, that are the
+		// same across the width of the square around x, up to stillRows. Rows outside
+		// the picture count as the same.
 		rows := make([]uint8, a.Width)
 		for x := range rows {
 			rows[x] = stillRadius
@@ -55,16 +57,17 @@ func KeepStill(a, b frame.Image[uint8], workers frame.Workers, fields ...Field) 
 	return nil
 }
 
-// stillRows is how many rows the surroundings have.
+// stillRows is the height of a square in rows.
 const stillRows = 2*stillRadius + 1
 
-// countStill counts on in rows, for one row of each picture, and says whether any
-// pixel's surroundings are the same in all rows.
+// countStill updates the counts in rows for one more row of each picture, and reports
+// whether any count has reached stillRows.
 func countStill(rows []uint8, a, b []uint8) bool {
 	width, any, done := len(rows), false, 0
-	differs := -stillRadius - 1 // the last pixel known to differ
+	differs := -stillRadius - 1 // the last pixel that differs, as far as known
 	for differs+stillRadius+1 < width {
-		// From behind: one that differs rules out all surroundings that start before it.
+		// The scan runs backward: a pixel that differs rules out every square that it
+		// lies in.
 		first, last := max(differs+1, 0), min(differs+stillRows, width-1)
 		for last >= first && a[last] == b[last] {
 			last--
@@ -88,7 +91,7 @@ func countStill(rows []uint8, a, b []uint8) bool {
 	return any
 }
 
-// countOn adds a row, and says whether any pixel has them all.
+// countOn adds one to every count, and reports whether any has reached stillRows.
 func countOn(rows []uint8) bool {
 	most := uint8(0)
 	for x, n := range rows {
@@ -99,8 +102,8 @@ func countOn(rows []uint8) bool {
 	return most == stillRows
 }
 
-// firstDifference is the first pixel from x on in which a and b, of one length,
-// differ, or their length.
+// firstDifference returns the first index from x on at which a and b differ, or their
+// common length.
 func firstDifference(a, b []uint8, x int) int {
 	for ; x+8 <= len(a); x += 8 {
 		if d := binary.LittleEndian.Uint64(a[x:]) ^ binary.LittleEndian.Uint64(b[x:]); d != 0 {

@@ -7,12 +7,11 @@ import (
 	"slices"
 )
 
-// ColorWheel draws f in Middlebury's colour coding (Baker et al., "A Database
-// and Evaluation Methodology for Optical Flow", IJCV 2011): the hue is the
-// direction, red to the right, yellow down, cyan to the left and violet up; zero
-// is white and a length of longest pixels is the full colour. Longer vectors are
-// darkened, unknown ones black. A longest of 0 or less stands for the longest
-// vector of f.
+// ColorWheel draws f in Middlebury's colour coding (Baker et al., "A Database and
+// Evaluation Methodology for Optical Flow", IJCV 2011). The hue shows the direction:
+// red is right, yellow down, cyan left and violet up. Zero is white, and a vector of
+// longest pixels has the full colour. Longer vectors are darker, unknown ones black. If
+// longest is not positive, ColorWheel takes the length of the longest vector of f.
 func ColorWheel(f Field, longest float64) *image.NRGBA {
 	if !(longest > 0) {
 		longest = max(f.Longest(), 1./One)
@@ -40,8 +39,8 @@ func (f Field) Longest() float64 {
 }
 
 // UsualLength returns the length in pixels that one known vector in fifty exceeds, at
-// least 1/4, as ColorWheel's longest: single vectors that went astray do not pale the
-// others. It is 1 for a field without known vectors.
+// least 1/4. As ColorWheel's longest, it keeps single stray vectors from making the
+// others pale. It is 1 for a field without known vectors.
 func (f Field) UsualLength() float64 {
 	var lengths []float64
 	for y := range f.Height {
@@ -58,9 +57,9 @@ func (f Field) UsualLength() float64 {
 	return max(lengths[(len(lengths)-1)*49/50]/One, 1./4)
 }
 
-// wheel holds the hues in the order of their angles, from right over down and
-// left: six ramps between red, yellow, green, cyan, blue and magenta, longer
-// where the eye tells more hues apart.
+// wheel holds the hues in the order of their angles, clockwise from the right: six
+// ramps between red, yellow, green, cyan, blue and magenta, with more steps for hues
+// that the eye distinguishes better.
 var wheel = func() (hues [][3]float64) {
 	ramps := []struct {
 		steps, channel int
@@ -90,7 +89,7 @@ func wheelColor(v Vec, longest float64) color.NRGBA {
 	}
 	x, y := float64(v.X)/(One*longest), float64(v.Y)/(One*longest)
 	length := math.Hypot(x, y)
-	// The coding spreads a full turn over all hues but the last.
+	// The coding spreads a full turn over all hues except the last.
 	turn := math.Atan2(y, x) / (2 * math.Pi)
 	if turn < 0 {
 		turn++

@@ -6,18 +6,19 @@ import (
 	"unsafe"
 )
 
-// Sample is a stored sample: uint8 up to eight bits, uint16 above.
+// Sample is the type of a stored sample: uint8 for up to eight bits, uint16 for more.
 type Sample interface{ uint8 | uint16 }
 
-// Plane is one plane of a frame; Stride is in bytes and may exceed the row.
+// Plane is one plane of a frame. Stride is the distance between rows in bytes, which
+// may exceed the length of a row.
 type Plane struct {
 	Width, Height, Stride int
 	Pix                   []byte
 }
 
-// Samples views p as an image of T, without copying. T's size must be the
-// format's Bytes, and 16-bit planes must have an even stride and an aligned
-// first byte, as every plane made or decoded here has.
+// Samples returns p as an image of T that shares p's memory. T's size must be the
+// format's Bytes, and a 16-bit plane must have an even stride and an aligned first
+// byte, as the planes from New and from the decoder have.
 func Samples[T Sample](p Plane) Image[T] {
 	var t T
 	size := int(unsafe.Sizeof(t))
@@ -27,63 +28,63 @@ func Samples[T Sample](p Plane) Image[T] {
 	}
 }
 
-// Memory is where the planes of frames come from. Its methods may be called from any
-// goroutine, and from threads of C.
+// Memory allocates the planes of frames. Any goroutine, and any thread of C, may call
+// its methods.
 type Memory interface {
-	// Alloc returns memory outside of Go's, aligned to 64 bytes; nil where there is none
-	// to be had.
+	// Alloc returns memory outside Go's heap, aligned to 64 bytes, or nil if none is
+	// left.
 	Alloc(bytes int) unsafe.Pointer
 	Free(memory unsafe.Pointer)
 }
 
-// Frame is one picture. A frame is shared by reference: whoever keeps it
-// beyond the call that handed it over calls Retain, and everyone who holds it
-// calls Release once. Its samples are read-only once it has been handed over.
+// Frame is one picture. Frames are shared by reference: a function that keeps a frame
+// beyond the call that passed it calls Retain, and every holder calls Release once.
+// Nobody may write to a frame's samples after passing the frame on.
 type Frame struct {
 	Format        Format
 	Width, Height int
 	Planes        []Plane
-	// Transfer and FullRange say how luma stands for light, for those who look at
-	// the picture; whoever makes frames leaves them to the sink.
+	// Transfer and FullRange say how luma stands for light. They serve code that looks
+	// at the picture; code that makes frames leaves them to the sink.
 	Transfer  Transfer
 	FullRange bool
-	// Damaged is set where the decoder met errors in it.
+	// Damaged is set if the decoder met errors in the picture.
 	Damaged bool
-	// PTS and Duration are in the time base of the source or sink that the frame
-	// belongs to.
+	// PTS and Duration count units of the time base of the source or sink that the
+	// frame belongs to.
 	PTS, Duration int64
-	// Native is the decoder's own frame, if there is one; an encoder that knows
-	// it passes it on as it is.
+	// Native is the decoder's own frame, if there is one. An encoder that knows its
+	// type encodes it without a copy.
 	Native any
-	// Memory is where its planes come from, nil where that does not matter.
+	// Memory is the allocator of the planes, or nil if it does not matter.
 	Memory Memory
 
 	refs atomic.Int32
 	free func(*Frame)
 }
 
-// Wrap returns a frame over existing planes with one reference; free, which
-// may be nil, runs when the last one is released.
+// Wrap returns a frame over existing planes with one reference. The last Release calls
+// free, which may be nil.
 func Wrap(format Format, width, height int, planes []Plane, free func(*Frame)) *Frame {
 	f := &Frame{Format: format, Width: width, Height: height, Planes: planes, free: free}
 	f.refs.Store(1)
 	return f
 }
 
-// New returns a zeroed frame with one reference.
+// New returns a zeroed frame with one reference, in Go's memory.
 func New(format Format, width, height int) *Frame {
 	planes := make([]Plane, format.Planes)
 	for i := range planes {
 		w, h := format.PlaneSize(i, width, height)
 		stride := (w*format.Bytes() + rowAlign - 1) &^ (rowAlign - 1)
-		// uint64 words, so that 16-bit views are aligned.
+		// Words of 64 bits align 16-bit samples.
 		words := make([]uint64, stride*h/8)
 		planes[i] = Plane{w, h, stride, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), stride*h)}
 	}
 	return Wrap(format, width, height, planes, nil)
 }
 
-// rowAlign is the alignment of the rows that New lays out; encoders read them
+// rowAlign is the alignment in bytes of the rows that New lays out: encoders read rows
 // with vector loads.
 const rowAlign = 64
 
@@ -95,8 +96,7 @@ func (f *Frame) Retain() *Frame {
 	return f
 }
 
-// Release drops a reference. The frame must not be used afterwards by the
-// caller.
+// Release drops a reference. The caller must not use the frame afterwards.
 func (f *Frame) Release() {
 	switch n := f.refs.Add(-1); {
 	case n < 0:
@@ -106,7 +106,7 @@ func (f *Frame) Release() {
 	}
 }
 
-// Equal says whether a and b have the same format, size and samples.
+// Equal reports whether a and b have the same format, size and samples.
 func Equal(a, b *Frame) bool {
 	if a.Format != b.Format || a.Width != b.Width || a.Height != b.Height {
 		return false
@@ -123,7 +123,7 @@ func Equal(a, b *Frame) bool {
 	return true
 }
 
-// Copy copies src's samples to dst, which has the same format and size.
+// Copy copies the samples of src to dst, which must have the same format and size.
 func Copy(dst, src *Frame) {
 	for i, p := range src.Planes {
 		q := dst.Planes[i]

@@ -94,7 +94,7 @@ func TestRowsCoverEachRowOnce(t *testing.T) {
 	}
 }
 
-// Rows may be called from several goroutines at once.
+// Several goroutines may call Rows at once.
 func TestRowsAtOnce(t *testing.T) {
 	var sum atomic.Int64
 	var group sync.WaitGroup

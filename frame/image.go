@@ -1,13 +1,13 @@
-// Package frame holds pictures: planes of samples as the decoder laid them
-// out, their sample format, and who may still read them.
+// Package frame holds pictures: planes of samples as the decoder laid them out, their
+// sample format, and a count of the holders who may still read them.
 //
-// It is a leaf: every other package may import it and it imports none of them.
+// Every other package may import this one, and it imports none of them.
 package frame
 
 import "fmt"
 
-// Image is a two-dimensional array. Row y holds Pix[y*Stride : y*Stride+Width];
-// Stride is in elements and at least Width.
+// Image is a two-dimensional array. Row y is Pix[y*Stride : y*Stride+Width]; Stride
+// counts elements and is at least Width.
 type Image[T any] struct {
 	Width, Height, Stride int
 	Pix                   []T
@@ -21,20 +21,21 @@ func NewImage[T any](width, height int) Image[T] {
 	return Image[T]{width, height, width, make([]T, width*height)}
 }
 
-// Row returns row y without its padding; appending to it cannot write past it.
+// Row returns row y without its padding. Appending to the row does not overwrite the
+// next one.
 func (m Image[T]) Row(y int) []T {
 	o := y * m.Stride
 	return m.Pix[o : o+m.Width : o+m.Width]
 }
 
-// Resize makes m width by height with Stride == Width, reusing its memory
-// where that is large enough. The contents are undefined afterwards.
+// Resize makes m width by height with Stride == Width. It reuses m's memory if that is
+// large enough, and leaves the contents undefined.
 func (m *Image[T]) Resize(width, height int) {
 	m.Width, m.Height, m.Stride, m.Pix = width, height, width, Resize(m.Pix, width*height)
 }
 
-// Resize returns a slice of n elements over s's memory where that is large enough. The
-// contents are undefined.
+// Resize returns a slice of n elements with undefined contents. It reuses the memory of
+// s if that is large enough.
 func Resize[E any](s []E, n int) []E {
 	if cap(s) < n {
 		return make([]E, n)
@@ -42,5 +43,5 @@ func Resize[E any](s []E, n int) []E {
 	return s[:n]
 }
 
-// Clear sets every element, padding included, to the zero value.
+// Clear sets every element, padding included, to zero.
 func (m Image[T]) Clear() { clear(m.Pix) }

@@ -2,7 +2,7 @@ package frame
 
 import "math"
 
-// PQPeak is the luminance in cd/m² that the largest signal of SMPTE ST 2084 stands for.
+// PQPeak is the luminance in cd/m² of the largest signal of SMPTE ST 2084.
 const PQPeak = 10000
 
 // Constants of SMPTE ST 2084, section 5.
@@ -14,15 +14,15 @@ const (
 	pqC3 = 2392. / 4096 * 32
 )
 
-// PQSignal is the inverse EOTF of SMPTE ST 2084: it returns the signal, from 0 to 1, for
-// a luminance as a share of PQPeak.
+// PQSignal returns the signal, from 0 to 1, for a luminance given as a share of PQPeak:
+// the inverse EOTF of SMPTE ST 2084.
 func PQSignal(share float64) float64 {
 	y := math.Pow(share, pqM1)
 	return math.Pow((pqC1+pqC2*y)/(1+pqC3*y), pqM2)
 }
 
-// PQLuminance is the EOTF of SMPTE ST 2084: it returns the share of PQPeak that a signal
-// from 0 to 1 stands for.
+// PQLuminance returns the luminance, as a share of PQPeak, of a signal from 0 to 1: the
+// EOTF of SMPTE ST 2084.
 func PQLuminance(signal float64) float64 {
 	p := math.Pow(signal, 1/pqM2)
 	return math.Pow(max(p-pqC1, 0)/(pqC2-pqC3*p), 1/pqM1)

@@ -2,8 +2,8 @@ package frame
 
 import "image"
 
-// RGBA returns a copy of gbr, whose planes are green, blue and red in 8 bits, as an
-// opaque picture.
+// RGBA returns an opaque copy of gbr, whose planes must be green, blue and red of 8
+// bits.
 func RGBA(gbr *Frame) *image.RGBA {
 	m := image.NewRGBA(image.Rect(0, 0, gbr.Width, gbr.Height))
 	green, blue, red := Samples[uint8](gbr.Planes[0]), Samples[uint8](gbr.Planes[1]), Samples[uint8](gbr.Planes[2])

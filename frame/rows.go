@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// Workers shares rows of a picture among goroutines. The zero value uses as
-// many as there are processors; it holds no state and may be copied.
+// Workers divides the rows of a picture among goroutines. The zero value uses as many
+// as there are processors. Workers may be copied.
 type Workers struct {
 	// N is the number of goroutines, or 0 for runtime.GOMAXPROCS.
 	N int
 }
 
-// Count returns the number of goroutines used.
+// Count returns the number of goroutines that Rows uses.
 func (w Workers) Count() int {
 	if w.N > 0 {
 		return w.N
@@ -25,8 +25,8 @@ func (w Workers) Count() int {
 const minRows = 8
 
 // Rows calls f on disjoint bands [y0, y1) that cover [0, height), from several
-// goroutines at once, and returns when all are done. How the rows are cut
-// depends on the number of workers, so f's result must not.
+// goroutines at once, and returns after the last call. The bands depend on the number
+// of workers, so the result of f must not depend on the bands.
 func (w Workers) Rows(height int, f func(y0, y1 int)) {
 	n := w.Count()
 	if n == 1 || height < 2*minRows {
@@ -35,7 +35,8 @@ func (w Workers) Rows(height int, f func(y0, y1 int)) {
 		}
 		return
 	}
-	// Smaller bands than workers, so that a slow one does not hold up the rest.
+	// Bands are smaller than a worker's share, so that a slow worker does not hold up
+	// the rest.
 	band := max(minRows, (height+4*n-1)/(4*n))
 	bands := (height + band - 1) / band
 	var next atomic.Int32

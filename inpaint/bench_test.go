@@ -8,8 +8,8 @@ import (
 	"retime/frame"
 )
 
-// BenchmarkFill fills three planes of 1920x1080 with 1.4 % of holes, the share
-// that Rosner et al. report for warped film, each with a mask of its own.
+// BenchmarkFill fills three planes of 1920x1080, each with its own mask. Holes cover
+// 1.4 % of a plane, the share that Rosner et al. report for warped film.
 func BenchmarkFill(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
@@ -41,8 +41,8 @@ func BenchmarkSetMask(b *testing.B) {
 	}
 }
 
-// disocclusions returns a mask of crescents, such as moving objects leave
-// behind, that covers the given share of it.
+// disocclusions returns a mask with holes in the shape of crescents, as moving objects
+// leave them behind, that cover the given share of the plane.
 func disocclusions(r *rand.Rand, width, height int, share float64) frame.Image[uint8] {
 	mask := frame.NewImage[uint8](width, height)
 	for left := int(share * float64(width*height)); left > 0; {

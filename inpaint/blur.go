@@ -8,22 +8,22 @@ const (
 	chamferDiagonal = 4
 
 	maxRadius = 4 // of the blur: 9x9
-	// maxDistance is where the blur's kernel ceases to grow and the distance map
-	// saturates.
+	// maxDistance is the distance at which the blur's kernel stops growing and the
+	// distance map saturates.
 	maxDistance = maxRadius * chamferDiagonal
 )
 
-// radius returns the radius of the blur's box at a chamfer distance: 1 (3x3)
-// near the border to 4 (9x9) inside. A quarter of the 3-4 distance is at most
-// the chessboard distance, so the box takes in border pixels but none beyond.
+// radius returns the radius of the blur's box at a chamfer distance, from 1 (3x3) near
+// the border to 4 (9x9) inside. A quarter of the 3-4 distance is at most the chessboard
+// distance, so the box reaches border pixels but none beyond them.
 func radius(distance uint8) int {
 	return max(1, int(distance)/chamferDiagonal)
 }
 
-// chamfer returns the distance of each hole pixel to the nearest known one, in
-// thirds of a pixel and at most maxDistance, by the two raster scans of G.
-// Borgefors, "Distance transformations in digital images", Computer Vision,
-// Graphics, and Image Processing 34, 1986. It reuses the memory of distance.
+// chamfer returns the distance of each hole pixel to the nearest known one, in thirds
+// of a pixel and at most maxDistance, by the two raster scans of G. Borgefors,
+// "Distance transformations in digital images", Computer Vision, Graphics, and Image
+// Processing 34, 1986. It reuses the memory of distance.
 func (r *region) chamfer(distance []uint8) []uint8 {
 	distance = frame.Resize(distance, r.pixels)
 	from := func(at int) uint8 {
@@ -36,7 +36,7 @@ func (r *region) chamfer(distance []uint8) []uint8 {
 			return 0
 		}
 	}
-	// nearest extends the distances of the four neighbours that a scan has passed.
+	// nearest extends the distances of the four neighbours that the scan has passed.
 	nearest := func(at, back int) uint8 {
 		return min(maxDistance,
 			from(at+back)+chamferAxial,
@@ -61,8 +61,8 @@ func (r *region) chamfer(distance []uint8) []uint8 {
 	return distance
 }
 
-// blur replaces every hole pixel by the mean of the box around it, rounded half
-// up. The parts of a box outside the plane are left out.
+// blur replaces every hole pixel by the mean, rounded half up, of the part of the box
+// around it that lies inside the plane.
 func blur[T frame.Sample](p *Inpainter, img frame.Image[T]) {
 	r := &p.region
 	p.blurred = frame.Resize(p.blurred, r.pixels)
@@ -87,15 +87,14 @@ func blur[T frame.Sample](p *Inpainter, img frame.Image[T]) {
 	})
 }
 
-// blurTile is the most pixels blurred at once.
+// blurTile is the largest number of pixels that blurRow takes.
 const blurTile = 256
 
-// columnSums holds, for each k, the sums of the rows within k of one.
+// columnSums holds, for each k, the sums over the rows up to k above and below one row.
 type columnSums [maxRadius + 1][blurTile + 2*maxRadius]uint32
 
-// blurRow stores the means of the boxes around the len(dst) pixels of img from
-// (x0, y) to the right, of which distance holds the distances. columns is
-// scratch.
+// blurRow stores in dst the means of the boxes around the len(dst) pixels of img from
+// (x0, y) to the right, whose distances are in distance. columns is scratch memory.
 func blurRow[T frame.Sample](columns *columnSums, dst []uint16, distance []uint8, img frame.Image[T], x0, y int) {
 	widest := 1
 	for _, d := range distance {
@@ -104,7 +103,7 @@ func blurRow[T frame.Sample](columns *columnSums, dst []uint16, distance []uint8
 	left, right := max(0, x0-widest), min(img.Width, x0+len(dst)+widest)
 	clear(columns[0][:right-left])
 	addRow(columns[0][:right-left], img.Row(y)[left:right])
-	rows := [maxRadius + 1]int{1} // how many rows columns[k] has
+	rows := [maxRadius + 1]int{1} // number of rows that columns[k] has summed
 	for k := 1; k <= widest; k++ {
 		column := columns[k][:right-left]
 		copy(column, columns[k-1][:right-left])

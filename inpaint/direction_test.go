@@ -24,7 +24,7 @@ func TestDirections(t *testing.T) {
 			}
 			want := 2 * math.Pi * float64(k) / float64(n)
 			off := math.Remainder(math.Atan2(dy, dx)-want, 2*math.Pi)
-			// Half a unit of the slope.
+			// The bound is half a unit of the slope.
 			if math.Abs(off) > 0.5/slopeOne {
 				t.Errorf("direction %d of %d is off by %g rad", k, n, off)
 			}
@@ -35,8 +35,8 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// Lines of one direction must partition the plane, or tracing them in parallel
-// would be a race.
+// Lines of one direction must partition the plane; otherwise workers that trace them in
+// parallel would race.
 func TestLinesOfADirectionNeverMeet(t *testing.T) {
 	const size = 40
 	directions, err := Directions(maxDirections)
@@ -91,7 +91,7 @@ func TestWeight(t *testing.T) {
 		}
 		sum += uint64(d.Weight(1))
 	}
-	// The bound that accumulator states.
+	// These are the bounds that the comment on accumulator states.
 	if sum > 64<<24 || sum*65535 >= 1<<46 {
 		t.Errorf("weights add up to %d", sum)
 	}

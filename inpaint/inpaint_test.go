@@ -9,8 +9,8 @@ import (
 	"retime/frame"
 )
 
-// guarded returns an image with wide rows, and a function that says whether
-// anything around its pixels was written to.
+// guarded returns an image with wide rows, and a function that reports whether the
+// memory around the pixels has changed.
 func guarded[T frame.Sample](width, height int) (frame.Image[T], func() bool) {
 	const before, padding, after, canary = 13, 7, 17, 0xa5
 	stride := width + padding
@@ -50,7 +50,7 @@ func fillRandom[T frame.Sample](r *rand.Rand, m frame.Image[T]) {
 	}
 }
 
-// punch sets the pixels of count random discs, bars and single pixels.
+// punch marks count random discs, bars and single pixels as holes.
 func punch(r *rand.Rand, mask frame.Image[uint8], count int) {
 	for range count {
 		cx, cy := r.IntN(mask.Width), r.IntN(mask.Height)
@@ -92,7 +92,7 @@ func TestFillMatchesReference(t *testing.T) {
 func testFillMatchesReference[T frame.Sample](t *testing.T) {
 	const seed = 1
 	r := rand.New(rand.NewPCG(seed, 0))
-	// The contexts live through all cases, to catch what they fail to reset.
+	// The inpainters live through all cases, to catch state that they fail to reset.
 	contexts := make(map[int][]*Inpainter)
 	for _, directions := range []int{4, 12, 16, 64} {
 		for _, workers := range []int{1, 2, 8} {
@@ -139,7 +139,7 @@ func compare[T frame.Sample](t *testing.T, name string, got, want frame.Image[T]
 	}
 }
 
-// Of eight directions, each brings one of its neighbours to a missing pixel.
+// Each of eight directions brings one neighbour to the missing pixel.
 func TestFillSinglePixel(t *testing.T) {
 	img := frame.Image[uint8]{Width: 3, Height: 3, Stride: 3, Pix: []uint8{
 		10, 200, 30,
@@ -153,10 +153,11 @@ func TestFillSinglePixel(t *testing.T) {
 	if err := Fill(p, img); err != nil {
 		t.Fatal(err)
 	}
-	// Distances 256 and 362 in 1/256 pixel: weights 2^24 and round(2^32/362).
+	// The distances are 256 and 362 in 1/256 pixel, the weights 2^24 and
+	// round(2^32/362).
 	axial, diagonal := 1<<24, 11864550
 	mean := (axial*(200+100+0+40) + diagonal*(10+30+70+90)) / (4*axial + 4*diagonal)
-	// The fraction of the mean is below one half, and of the blur's too.
+	// The fractions of the weighted mean and of the blur's mean are below one half.
 	want := (10 + 200 + 30 + 100 + mean + 0 + 70 + 40 + 90 + 4) / 9
 	if got := int(img.Row(1)[1]); mean != 70 || got != want || want != 68 {
 		t.Errorf("filled with %d, want %d from a mean of %d", got, want, mean)
@@ -192,8 +193,8 @@ func TestFillConstant(t *testing.T) {
 	}
 }
 
-// Every hole is filled with values between those of its own border pixels,
-// whatever lies behind them and in other holes.
+// Fill gives every hole values between those of its own border pixels, whatever lies
+// behind these and in other holes.
 func TestFillWithinBorder(t *testing.T) {
 	const seed = 3
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -202,7 +203,7 @@ func TestFillWithinBorder(t *testing.T) {
 		punch(r, mask, 1+round/2)
 		img := frame.NewImage[uint8](70, 50)
 		for i := range img.Pix {
-			// A ramp in the even rounds, noise in the odd ones.
+			// Even rounds have a ramp, odd ones noise.
 			img.Pix[i] = uint8(i%70 + i/70*2)
 			if round%2 == 1 {
 				img.Pix[i] = uint8(r.Uint32())
@@ -263,8 +264,8 @@ func components(mask frame.Image[uint8]) [][]pixel {
 	return all
 }
 
-// One known pixel is enough, wherever it is: what its lines miss is filled in a
-// second pass.
+// One known pixel is enough, wherever it is: a second pass fills the pixels that its
+// lines miss.
 func TestFillFromOnePixel(t *testing.T) {
 	for _, at := range []pixel{{0, 0}, {10, 0}, {22, 18}, {5, 7}} {
 		mask := frame.NewImage[uint8](23, 19)
@@ -335,7 +336,7 @@ func TestFillKeepsItsMemory(t *testing.T) {
 	punch(r, large, 60)
 	mask, img = large, frame.NewImage[uint8](400, 300)
 	fill()
-	// Only the closures given to Workers, however many pixels there are.
+	// Fill allocates only the closures for Workers, however many pixels there are.
 	if many := testing.AllocsPerRun(10, fill); many > few || few > 40 {
 		t.Errorf("%v allocations on a small plane, %v on a large one", few, many)
 	}

@@ -6,14 +6,14 @@ import (
 	"retime/frame"
 )
 
-// accumulator sums what reaches a hole pixel: one sample from each direction at
-// most, so that weight stays below 64*2^24 and sum below 64*2^24*2^16 = 2^46.
+// accumulator sums the samples that reach a hole pixel: at most one from each
+// direction, so that weight stays below 64*2^24 and sum below 64*2^24*2^16 = 2^46.
 type accumulator struct {
 	sum, weight uint64
 }
 
-// propagate replaces the hole pixels by the weighted mean of the border pixels
-// whose lines reach them.
+// propagate replaces each hole pixel by the weighted mean of the border pixels whose
+// lines reach it.
 func propagate[T frame.Sample](p *Inpainter, img frame.Image[T]) {
 	r := &p.region
 	p.accum = frame.Resize(p.accum, r.pixels)
@@ -22,8 +22,8 @@ func propagate[T frame.Sample](p *Inpainter, img frame.Image[T]) {
 	for i, b := range r.border {
 		p.samples[i] = uint16(img.Pix[int(b.y)*img.Stride+int(b.x)])
 	}
-	// One direction after the other: its lines do not meet, so that no two workers
-	// write to the same pixel.
+	// The lines of one direction do not meet, so no two workers write to the same
+	// pixel.
 	for i, d := range p.directions {
 		p.Workers.Rows(len(r.border), func(b0, b1 int) {
 			trace(r, p.accum, d, p.weights[i], r.border[b0:b1], p.samples[b0:b1])
@@ -40,8 +40,8 @@ func propagate[T frame.Sample](p *Inpainter, img frame.Image[T]) {
 	}
 }
 
-// trace propagates the samples of border pixels along d, each until its line
-// leaves the hole.
+// trace propagates the samples of border pixels along d. Each line ends at the edge of
+// the hole.
 func trace(r *region, accum []accumulator, d Direction, weights []uint32, border []borderPixel, samples []uint16) {
 	index := r.index
 	major, minor := 1, r.stride
@@ -75,19 +75,20 @@ func trace(r *region, accum []accumulator, d Direction, weights []uint32, border
 	}
 }
 
-// startsSize is the number of border pixels examined at once, a power of two.
+// startsSize is the number of border pixels that findStarts examines at once, a power
+// of two.
 const startsSize = 256
 
-// start is a line about to enter a hole: the border pixel's place in the index,
-// the error term there and the sample.
+// start describes a line that is about to enter a hole: the border pixel's position in
+// the index, the error term at that pixel and the sample.
 type start struct {
 	at, e  int
 	sample uint64
 }
 
-// findStarts lists the lines along d whose first step goes from a border pixel
-// into a hole, and returns their number. About half do, in no order that a
-// processor could predict: so there is no branch on that.
+// findStarts lists the lines along d whose first step leads from a border pixel into a
+// hole, and returns their number. About half the pixels start a line, in an order that
+// no processor predicts, so findStarts does not branch on it.
 func findStarts(starts *[startsSize]start, r *region, d Direction, border []borderPixel, samples []uint16) int {
 	major, minor := 1, 3
 	if d.Vertical {
@@ -110,8 +111,8 @@ func findStarts(starts *[startsSize]start, r *region, d Direction, border []bord
 	return n
 }
 
-// normalise stores the means, rounded half up. It reports whether every pixel
-// of the runs was reached.
+// normalise stores the means, rounded half up. It reports whether lines reached every
+// pixel of the runs.
 func normalise[T frame.Sample](runs []run, img frame.Image[T], accum []accumulator) bool {
 	all := true
 	for _, h := range runs {
@@ -127,10 +128,9 @@ func normalise[T frame.Sample](runs []run, img frame.Image[T], accum []accumulat
 	return all
 }
 
-// propagateRest fills the pixels that no line has reached, with those that were
-// reached as known. The axes are among the directions, so that every row and
-// every column with a known pixel has been filled: now each row has one, and
-// the second pass reaches everything.
+// propagateRest fills the pixels that no line reached from those that lines did reach.
+// The axes are among the directions, so propagate has filled every row and column that
+// has a known pixel. Now each row has one, and the second pass reaches everything.
 func propagateRest[T frame.Sample](p *Inpainter, img frame.Image[T]) {
 	if p.rest == nil {
 		p.rest = &Inpainter{directions: p.directions}

@@ -6,8 +6,8 @@ import (
 	"retime/frame"
 )
 
-// reference fills the holes of img straight from the definition: no index, no
-// runs, no shared work. It returns false where there is no border.
+// reference fills the holes of img straight from the definition, without an index, runs
+// or shared work. It returns false if there is no border.
 func reference[T frame.Sample](img frame.Image[T], mask frame.Image[uint8], directions []Direction) bool {
 	hole := make([][]bool, mask.Height)
 	any := false

@@ -6,21 +6,21 @@ import (
 	"retime/frame"
 )
 
-// Values of region.index that are not the number of a hole pixel.
+// These values of region.index are not numbers of hole pixels.
 const (
 	known   = -1
-	border  = -2 // known and beside a hole pixel
+	border  = -2 // known pixel beside a hole
 	outside = -3
 )
 
-// run is a horizontal run of hole pixels, columns [x0, x1) of row y. Hole
-// pixels are numbered in raster order; first is the number of the one at x0.
+// run is a horizontal run of hole pixels, columns [x0, x1) of row y. Hole pixels have
+// numbers in raster order; first is the number of the pixel at x0.
 type run struct {
 	y, x0, x1, first int32
 }
 
-// borderPixel is a known pixel beside a hole. Bit 4 + dx + 3*dy of holes is set
-// where its neighbour at (dx, dy) is a hole pixel.
+// borderPixel is a known pixel beside a hole. Bit 4 + dx + 3*dy of holes is set if the
+// neighbour at (dx, dy) is a hole pixel.
 type borderPixel struct {
 	x, y  int32
 	holes uint32
@@ -29,8 +29,8 @@ type borderPixel struct {
 // region is the set of the hole pixels of a plane.
 type region struct {
 	width, height int
-	// index has a frame of one pixel around the plane, so that walks along a line
-	// need no test for its edges.
+	// index has a frame of one pixel around the plane, so that walks along a line need
+	// no test for the plane's edges.
 	index  []int32
 	stride int
 	runs   []run
@@ -38,7 +38,7 @@ type region struct {
 	border []borderPixel
 }
 
-// set makes r the set of the pixels where mask is not zero.
+// set makes r the set of the pixels with a nonzero mask.
 func (r *region) set(mask frame.Image[uint8]) {
 	r.reset(mask.Width, mask.Height)
 	for y := range mask.Height {
@@ -47,8 +47,7 @@ func (r *region) set(mask frame.Image[uint8]) {
 	r.findBorder()
 }
 
-// reset empties r, at a cost in proportion to what it held unless the size
-// changes.
+// reset empties r. Unless the size changes, its time is in proportion to the area of r.
 func (r *region) reset(width, height int) {
 	if width == r.width && height == r.height {
 		for _, h := range r.runs {
@@ -80,7 +79,7 @@ func (r *region) reset(width, height int) {
 	r.runs, r.border, r.pixels = r.runs[:0], r.border[:0], 0
 }
 
-// at returns where the pixel (x, y) stands in index.
+// at returns the position of the pixel (x, y) in index.
 func (r *region) at(x, y int) int { return (y+1)*r.stride + x + 1 }
 
 // row returns the part of index for columns [x0, x1) of row y.
@@ -109,7 +108,7 @@ func (r *region) addRow(mask []uint8, y int) {
 	}
 }
 
-// findBorder collects the pixels that a 3x3 dilation adds to the holes.
+// findBorder lists the pixels that a 3x3 dilation adds to the holes.
 func (r *region) findBorder() {
 	for _, h := range r.runs {
 		for y := int(h.y) - 1; y <= int(h.y)+1; y++ {

@@ -6,41 +6,45 @@ import (
 	"retime/warp/bspline"
 )
 
-// Backend is what decides the bits of made frames besides their code: the tables
-// and constants that another implementation of the synthesis needs to come to the
-// same ones. The tables must not be changed.
+// Backend holds the tables and constants that determine, together with the code, the
+// bits of made frames. Another implementation of the synthesis needs them to make the
+// same bits. The tables are read-only.
 type Backend struct {
-	// Trust is the photometric weight of a splat by the error along its motion; the
-	// last entry is for all beyond.
+	// Trust is the photometric weight of a splat, indexed by the error along its
+	// motion; the last entry holds for all larger errors.
 	Trust []uint16
-	// Falloff is a hypothesis's share by how much its cost exceeds the least one; 0
-	// beyond.
+	// Falloff is the share of a hypothesis, indexed by the excess of its cost over the
+	// least cost; beyond the table the share is 0.
 	Falloff []uint16
-	// NeighbourGate and StillGate, of one length, scale the shares of neighbours'
-	// motions and of none by the least cost; the last entry is for all beyond.
+	// NeighbourGate and StillGate, of one length, scale the shares of the neighbours'
+	// motions and of no motion, indexed by the least cost; the last entries hold for
+	// all larger costs.
 	NeighbourGate, StillGate []uint16
-	// StillBonus scales the share of no motion by its lead over the least cost; the
-	// last entry is for all beyond.
+	// StillBonus scales the share of no motion, indexed by its lead over the least
+	// cost; the last entry holds for all larger leads.
 	StillBonus []uint32
-	// Credit is that of a change of motion by the error along it; 0 beyond.
+	// Credit is the credit of a change of motion, indexed by the error along the
+	// motion; beyond the table it is 0.
 	Credit []uint16
-	// CreditOne is full credit, and DifferenceOne a grey level in the units of errors
-	// and costs.
+	// CreditOne is full credit, and DifferenceOne is one grey level in the units of
+	// errors and costs.
 	CreditOne, DifferenceOne int64
-	// Projected, Neighbour and Stationary number the kinds of hypotheses.
+	// Projected, Neighbour and Stationary are the numbers of the kinds of hypotheses.
 	Projected, Neighbour, Stationary int32
 	// LeastTrust is the weight below which a splatted flow has a hole.
 	LeastTrust uint64
-	// Overlap is how far off neighbours' motions are read, in pixels of the picture.
+	// Overlap is the distance, in pixels of the picture, at which a pixel reads the
+	// motions of its neighbours.
 	Overlap int
-	// CostRadius is that of the square over which costs are means, in pixels of the
-	// picture.
+	// CostRadius is the radius, in pixels of the picture, of the squares over which
+	// costs are averaged.
 	CostRadius int
-	// CellBits is log2 of the side of a bend's cells in pixels of the picture.
+	// CellBits is log2 of the side of a bend's cells, in pixels of the picture.
 	CellBits int
-	// Precision is that of the B-spline coefficients.
+	// Precision is the precision of the B-spline coefficients.
 	Precision float64
-	// CoefficientMargin is how many coefficients continue a plane beyond its edges.
+	// CoefficientMargin is the number of coefficients that continue a plane beyond each
+	// edge.
 	CoefficientMargin int
 }
 
@@ -62,7 +66,7 @@ var backend = sync.OnceValue(func() Backend {
 	}
 })
 
-// Taps returns the four weights of a sample of the order's spline for each
-// fraction of a position, in 1/256 sample. They apply to the coefficients at -1, 0,
-// 1 and 2 from its integer part.
+// Taps returns the four weights of a sample of the order's spline for each fraction of
+// a position, in 1/256 sample. They apply to the coefficients at -1, 0, 1 and 2 from
+// the integer part of the position.
 func Taps(order bspline.Order) [positionOne][4]float32 { return *newTaps(order) }

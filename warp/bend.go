@@ -5,16 +5,15 @@ import (
 	"retime/frame"
 )
 
-// bend is how far moving things lie off the straight line between A and B.
+// bend describes how far moving things lie off the straight line between A and B.
 //
-// A point at x that moves with speed v and acceleration a is displaced by
-// v s + a s²/2 after s intervals, so the flows from one frame to the next and to
-// the one before sum to a, and at the phase t the point is -a t(1-t)/2 off the
-// line. That is averaged over wide surroundings, from both frames' points of
-// view, and counts as far as they agree. Bending has the case of frames that are
-// nearer than an interval.
+// A point at x that moves with speed v and acceleration a is displaced by v s + a s²/2
+// after s intervals. So the flows from a frame to the next and to the one before sum to
+// a, and at the phase t the point lies -a t(1-t)/2 off the line. bend averages that
+// over wide surroundings, from both frames' points of view, and applies it as far as
+// the two agree. Bending covers outer frames that are nearer than an interval.
 //
-// It works on cells of cellSize by cellSize pixels of the picture.
+// bend works on cells of cellSize by cellSize pixels of the picture.
 type bend struct {
 	ready        bool
 	how          Bending
@@ -29,9 +28,9 @@ const (
 	cellSize = 1 << cellBits
 )
 
-// Where the flow's change exceeds largestChange pixels of the picture it is
-// taken for an error; errors along the flow of creditKnee grey levels halve its
-// credit.
+// A change of the flow by more than largestChange pixels of the picture counts as an
+// error. An error of creditKnee grey levels along the flow halves the credit of a
+// change.
 const (
 	largestChange = 48
 	creditKnee    = 6
@@ -51,11 +50,11 @@ var creditTable = func() []int64 {
 	}
 }()
 
-// change is a cell's sum of accelerations, in 1/256 pixel of the guides times
-// their credit, and of the credit.
+// change holds sums over a cell: accelerations, in 1/256 pixel of the guides, times
+// their credit, and the credit.
 type change struct{ x, y, credit int64 }
 
-// bendSide is what one frame tells.
+// bendSide holds the evidence from one frame.
 type bendSide struct {
 	errors  frame.Image[uint16]     // along the flow to the frame beyond
 	motion  flow.Field              // a cell's mean flow within the interval
@@ -65,7 +64,7 @@ type bendSide struct {
 	scratch frame.Image[[3]float32]
 }
 
-// prepare computes what all phases of the interval share.
+// prepare computes everything that does not depend on the phase.
 func (b *bend) prepare(s *Synthesizer) {
 	in := &s.in
 	b.ready = s.params.Acceleration && in.Before != nil && in.After != nil
@@ -77,8 +76,8 @@ func (b *bend) prepare(s *Synthesizer) {
 	b.sideB.gather(s, in.GuideB, in.Flows[0].Backward, s.estimates[0].errorB, in.After, &b.how, 1)
 }
 
-// gather sums up the accelerations of the cells of frame k. inner is its flow within
-// the interval and e the error along it.
+// gather sums up the accelerations in the cells of frame k. inner is the frame's flow
+// within the interval and e the error along inner.
 func (c *bendSide) gather(s *Synthesizer, guide frame.Image[uint8], inner flow.Field, e frame.Image[uint16], outer *Outer, how *Bending, k int) {
 	workers, level := s.params.Workers, s.in.Level
 	warpError(workers, &c.errors, &s.scratch, guide, outer.Guide, outer.Flow)
@@ -113,7 +112,7 @@ func (c *bendSide) gather(s *Synthesizer, guide frame.Image[uint8], inner flow.F
 	})
 }
 
-// at returns the bend at the phase, in 1/256 pixel of the guides; empty where
+// at returns the bend at the phase, in 1/256 pixel of the guides, or an empty field if
 // there is none.
 func (b *bend) at(s *Synthesizer, phase Phase) flow.Field {
 	if !b.ready {
@@ -127,8 +126,8 @@ func (b *bend) at(s *Synthesizer, phase Phase) flow.Field {
 	return b.field
 }
 
-// average moves the changes by the phase and averages them over a Gaussian of
-// about 12 pixels.
+// average moves the changes by the phase and averages them over a Gaussian of about 12
+// pixels.
 func (c *bendSide) average(s *Synthesizer, phase Phase) {
 	w, h, level := c.changes.Width, c.changes.Height, s.in.Level
 	c.moved.Resize(w, h)
@@ -142,7 +141,7 @@ func (c *bendSide) average(s *Synthesizer, phase Phase) {
 			}
 		}
 	}
-	// Accelerations in pixels of the picture, credits from 0 to 1.
+	// The means are accelerations in pixels of the picture, and credits from 0 to 1.
 	size := int64(cellSize >> level)
 	unit := 1 / float32(positionOne*positionOne*creditOne*size*size)
 	length := unit * float32(int64(1)<<level) / positionOne
@@ -155,7 +154,7 @@ func (c *bendSide) average(s *Synthesizer, phase Phase) {
 	}
 }
 
-// add shares v among the four cells around (x, y), in 1/256 cell.
+// add divides v among the four cells around (x, y), in 1/256 cell.
 func (c *bendSide) add(v change, x, y int32) {
 	ix, iy := int(x>>positionBits), int(y>>positionBits)
 	fx, fy := int64(x&(positionOne-1)), int64(y&(positionOne-1))
@@ -197,14 +196,15 @@ func binomial(a, b, c, d, e *[3]float32) (out [3]float32) {
 	return out
 }
 
-// Credit without evidence, and the square pixels that count as noise.
+// bendDoubt is the credit that stands for no evidence, and bendNoise the squared length
+// of a bend, in pixels, that counts as noise.
 const (
 	bendDoubt = 0.05
 	bendNoise = 0.01
 )
 
-// combine sets the cells' bends: the mean of what the two frames tell, factor
-// times the acceleration, as far as they agree.
+// combine sets the cells' bends to factor times the mean of the two frames'
+// accelerations, as far as the two agree.
 func (b *bend) combine(factor float32, phase Phase) {
 	wp, wq, dispute := b.how.Weights(phase)
 	b.cells.Resize(b.sideA.means.Width, b.sideA.means.Height)
@@ -222,7 +222,7 @@ func (b *bend) combine(factor float32, phase Phase) {
 	}
 }
 
-// spread interpolates the cells' bends to the pixels of the guides.
+// spread interpolates the bends of the cells at the pixels of the guides.
 func (b *bend) spread(workers frame.Workers, width, height, level int) {
 	b.field.Resize(width, height)
 	size := cellSize >> level
@@ -247,8 +247,8 @@ func (b *bend) spread(workers frame.Workers, width, height, level int) {
 	})
 }
 
-// cellBefore returns the cell whose centre lies before pixel i, and how far i
-// lies from it towards the next.
+// cellBefore returns the last cell whose centre lies at or before pixel i, and the
+// distance of i from that centre in cells.
 func cellBefore(i, size int) (cell int, f float32) {
 	twice := 2*i + 1 - size // twice the distance from the first centre
 	cell = twice / (2 * size)
@@ -258,7 +258,7 @@ func cellBefore(i, size int) (cell int, f float32) {
 	return cell, float32(twice-cell*2*size) / float32(2*size)
 }
 
-// roundToInt rounds to nearest, ties away from zero.
+// roundToInt rounds to the nearest integer, ties away from zero.
 func roundToInt(v float32) int32 {
 	if v < 0 {
 		return -int32(0.5 - v)

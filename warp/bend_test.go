@@ -8,8 +8,8 @@ import (
 	"retime/frame"
 )
 
-// A smooth picture that moves along x(s): its bend is known, whether the frames
-// beyond the interval are as far off as its own or nearer.
+// A smooth picture moves along x(s), so its bend is known, whether the outer frames are
+// an interval away or nearer.
 func TestBend(t *testing.T) {
 	const width, height = 160, 96
 	path := func(a, jerk float64) func(s float64) float64 {
@@ -20,7 +20,7 @@ func TestBend(t *testing.T) {
 		x      func(s float64) float64
 		span   Phase
 		within float64 // pixels
-		bends  bool    // a straight line would be off by more than that
+		bends  bool    // whether a straight line would be off by more than that
 	}{
 		{"straight", path(0, 0), 0, 0.02, false},
 		{"straight, near", path(0, 0), PhaseOne / 3, 0.02, false},
@@ -82,7 +82,7 @@ func TestBend(t *testing.T) {
 	}
 }
 
-// Whatever the spans, scales stay in range and tell steady motion as none.
+// Whatever the spans, scales stay in range and steady motion has no acceleration.
 func TestBending(t *testing.T) {
 	for _, span := range []Phase{0, 1, 7, 100, PhaseOne / 64, PhaseOne / 3, PhaseOne - 1, PhaseOne} {
 		in := Interval{Before: &Outer{Span: span}, After: &Outer{Span: PhaseOne / 2}, Level: 1}

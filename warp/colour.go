@@ -8,18 +8,18 @@ import (
 	"retime/inpaint"
 )
 
-// splatScratch is what splatting one neighbour's plane needs.
+// splatScratch is the memory for splatting one neighbour's plane.
 type splatScratch struct {
 	flow   flow.Field
 	weight frame.Image[uint16]
 	holes  frame.Image[uint8]
-	moved8 frame.Image[uint8] // the plane, as far as it arrived
+	moved8 frame.Image[uint8] // the pixels that arrived
 	moved  frame.Image[uint16]
 }
 
-// splat makes a frame by moving both neighbours' colours forward. Where both
-// arrive they are blended by phase, where one does it is taken, and where none
-// does the frame is inpainted.
+// splat makes a frame by moving both neighbours' colours forward. It blends by phase
+// the pixels at which both arrive, takes the one that arrives alone, and inpaints the
+// rest.
 func splat[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) error {
 	if err := s.prepare(); err != nil {
 		return err
@@ -62,15 +62,16 @@ func splatPlane[T frame.Sample](s *Synthesizer, dst *frame.Frame, i int, phase P
 	s.inpaint.SetMask(*mask)
 	err := inpaint.Fill(s.inpaint, out)
 	if errors.Is(err, inpaint.ErrNoBorder) {
-		// Nothing arrived from either: a cross-fade is the best guess left.
+		// If nothing arrived from either neighbour, a cross-fade is the best guess
+		// left.
 		blendPlane(workers, out, frame.Samples[T](in.A.Planes[i]), frame.Samples[T](in.B.Planes[i]), phase)
 		return nil
 	}
 	return err
 }
 
-// move splats p along f, which is on the guides' grid: 2^sx by 2^sy of its
-// pixels make one of the plane's.
+// move splats p along f, which is on the guides' grid: 2^sx by 2^sy pixels of the grid
+// make one of the plane.
 func move[T frame.Sample](s *Synthesizer, c *splatScratch, p frame.Plane, f flow.Field, weight frame.Image[uint16], phase Phase, sx, sy int) frame.Image[T] {
 	src := frame.Samples[T](p)
 	c.flow.Resize(src.Width, src.Height)
@@ -83,7 +84,7 @@ func move[T frame.Sample](s *Synthesizer, c *splatScratch, p frame.Plane, f flow
 	return dst
 }
 
-// arrived returns the scratch image for samples like sample.
+// arrived returns the scratch image whose samples have the type of sample.
 func (c *splatScratch) arrived(width, height int, sample any) any {
 	if _, ok := sample.(uint8); ok {
 		c.moved8.Resize(width, height)

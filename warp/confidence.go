@@ -7,8 +7,8 @@ import (
 	"retime/frame"
 )
 
-// Assessor says for each pixel of made frames how far to trust it. Its scratch
-// memory is kept; it is used by one goroutine.
+// Assessor estimates, for each pixel of a made frame, how far to trust it. It keeps its
+// memory between frames. Only one goroutine at a time may use it.
 type Assessor struct {
 	Workers frame.Workers
 
@@ -21,7 +21,7 @@ type Assessor struct {
 	forward, reverse hypothesis
 }
 
-// Begin sets the interval.
+// Begin sets the interval to assess.
 func (a *Assessor) Begin(in Interval) {
 	a.in = in
 	a.splatter.Workers, a.filler.Workers = a.Workers, a.Workers
@@ -32,11 +32,13 @@ func (a *Assessor) Begin(in Interval) {
 	trust(a.Workers, &a.trust[1], e)
 }
 
-// Where the two flows' motions at the made frame's time lie doubtfulMotion pixels of
-// the picture apart, confidence is halved; where a flow does not reach, as well.
+// If the motions by the two flows differ by doubtfulMotion pixels of the picture at the
+// time of the made frame, confidence is halved. Each flow that does not reach a pixel
+// halves it, too.
 const doubtfulMotion = 8
 
-// errorConfidence is 255 exp(-error/16) of the error in its units, down to 0.
+// errorConfidence is 255 exp(-error/16), indexed by the error in its units, until it
+// falls to 0.
 var errorConfidence = func() []uint8 {
 	var t []uint8
 	for d := 0; ; d++ {
@@ -48,8 +50,8 @@ var errorConfidence = func() []uint8 {
 	}
 }()
 
-// motionConfidence is 256/(1 + (d/doubtfulMotion)²) of the distance in quarters of
-// a pixel.
+// motionConfidence is 256/(1 + (d/doubtfulMotion)²), indexed by the distance d in
+// quarters of a pixel.
 var motionConfidence = func() (t [256]uint32) {
 	for d := range t {
 		v := float64(d) / (4 * doubtfulMotion)
@@ -59,9 +61,9 @@ var motionConfidence = func() (t [256]uint32) {
 }()
 
 // Confidence returns the confidence in the frame at the phase, on the guides' grid,
-// from 0 for none to 255: how far the neighbours agree along the better of the two
-// flows of the first estimate, how far these agree, and whether both reach the
-// pixel.
+// from 0 for none to 255 for full. It depends on how well the neighbours agree along
+// the better of the two flows of the first estimate, how well these flows agree, and
+// whether both reach the pixel.
 func (a *Assessor) Confidence(phase Phase) frame.Image[uint8] {
 	in := &a.in
 	w, h := in.GuideA.Width, in.GuideA.Height
@@ -95,16 +97,17 @@ func (a *Assessor) Confidence(phase Phase) frame.Image[uint8] {
 	return out
 }
 
-// Holes returns where the flow from A and that from B do not reach, 255 there, for
-// the last Confidence; they are valid until the next one.
+// Holes returns masks of the pixels that the flow from A and the flow from B did not
+// reach in the last call of Confidence: 255 for holes, 0 for others. The masks are
+// valid until the next call of Confidence.
 func (a *Assessor) Holes() [2]frame.Image[uint8] { return a.holes }
 
-// Masked blend: below blendKnee the confidence in a pixel gives way to a
-// cross-fade, wholly at half of it.
+// A masked blend fades to the cross-fade as confidence falls from blendKnee to half of
+// it.
 const blendKnee = 64
 
-// MaskedBlend cross-fades a and b in dst where confidence, on the grid of guides
-// halved level times, is low; the mask's edges are soft.
+// MaskedBlend cross-fades a and b into dst at the samples with low confidence, given on
+// the grid of guides that were halved level times. The edges of the mask are soft.
 func MaskedBlend(workers frame.Workers, dst, a, b *frame.Frame, phase Phase, confidence frame.Image[uint8], level int) {
 	var mask, scratch frame.Image[uint16]
 	mask.Resize(confidence.Width, confidence.Height)

@@ -8,8 +8,8 @@ import (
 	"retime/frame"
 )
 
-// Where the flows are right the confidence is full; where they lead to something
-// else, or apart, it is low.
+// Confidence is full if the flows are right, and low if they lead to other content, or
+// apart.
 func TestConfidence(t *testing.T) {
 	const width, height, half = 96, 64, 48
 	in := panned(width, height, 6, 0, ground(8), func(int, int) bool { return false })
@@ -67,8 +67,8 @@ func TestConfidenceWorkersAndSizes(t *testing.T) {
 	}
 }
 
-// Without confidence a frame is the cross-fade, with it, itself; between the two
-// lies a soft edge.
+// Without confidence a frame becomes the cross-fade; with it, it stays as it is.
+// Between the two lies a soft edge.
 func TestMaskedBlend(t *testing.T) {
 	for _, format := range formats {
 		for level := range MaxLevel + 1 {

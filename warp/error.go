@@ -5,11 +5,11 @@ import (
 	"retime/frame"
 )
 
-// Differences between guides are in units of 1/differenceOne grey level.
+// Differences between guides have units of 1/differenceOne grey level.
 const differenceOne = 16
 
-// lookup returns img at (x, y), in 1/256 pixel, interpolated bilinearly and
-// times 65536. Positions outside are moved to the edge.
+// lookup returns img at (x, y), in 1/256 pixel, interpolated bilinearly, times 65536.
+// It moves positions outside img to the edge.
 func lookup(img frame.Image[uint8], x, y int32) uint32 {
 	ix, iy := int(x>>positionBits), int(y>>positionBits)
 	fx, fy := uint32(x&(positionOne-1)), uint32(y&(positionOne-1))
@@ -40,7 +40,7 @@ func lookup(img frame.Image[uint8], x, y int32) uint32 {
 	return top*(positionOne-fy) + bottom*fy
 }
 
-// difference is |a - b| of two lookups in units of 1/differenceOne.
+// difference returns |a - b| of two lookups in units of 1/differenceOne.
 func difference(a, b uint32) uint16 {
 	d := int32(a) - int32(b)
 	if d < 0 {
@@ -49,8 +49,8 @@ func difference(a, b uint32) uint16 {
 	return uint16((d + 1<<11) >> 12)
 }
 
-// warpError sets dst to the difference between a and b along f, a mean over
-// three by three pixels.
+// warpError sets dst to the difference between a and b along f, averaged over squares
+// of three by three pixels.
 func warpError(workers frame.Workers, dst, scratch *frame.Image[uint16], a, b frame.Image[uint8], f flow.Field) {
 	scratch.Resize(a.Width, a.Height)
 	workers.Rows(a.Height, func(y0, y1 int) {
@@ -65,16 +65,16 @@ func warpError(workers frame.Workers, dst, scratch *frame.Image[uint16], a, b fr
 	boxMean(workers, dst, *scratch, 1)
 }
 
-// boxMean sets dst to the mean of src over a square of 2*radius+1 pixels, as
-// far as it lies inside, rounded to nearest.
+// boxMean sets dst to the mean of src over squares of 2*radius+1 pixels, as far as they
+// lie inside, rounded to the nearest.
 func boxMean(workers frame.Workers, dst *frame.Image[uint16], src frame.Image[uint16], radius int) {
 	dst.Resize(src.Width, src.Height)
 	w, h := src.Width, src.Height
 	inverse := reciprocals(2*radius + 1)
 	workers.Rows(h, func(y0, y1 int) {
-		sums := make([]uint32, w+2*radius) // of the rows' columns, zero beyond the ends
+		sums := make([]uint32, w+2*radius) // over the rows of a square, for each column, and 0 beyond the ends
 		columns := sums[radius:][:w]
-		across := make([]int32, w) // how many columns each square has
+		across := make([]int32, w) // number of columns in each square
 		for x := range across {
 			across[x] = int32(min(w, x+radius+1) - max(0, x-radius))
 		}
@@ -109,7 +109,7 @@ func boxMean(workers frame.Workers, dst *frame.Image[uint16], src frame.Image[ui
 	})
 }
 
-// reciprocals returns 2^32/n, rounded, for n up to side squared.
+// reciprocals returns 2^32/n, rounded, for n up to the square of side.
 func reciprocals(side int) []uint64 {
 	r := make([]uint64, side*side+1)
 	for n := 1; n < len(r); n++ {

@@ -5,10 +5,11 @@ import (
 	"retime/frame"
 )
 
-// Extrapolate fills dst with src moved on beyond the end of a clip: f is the flow from
-// src to the frame before it (or after, at the clip's start), on guides halved level
-// times, and beyond how far to go the other way, PhaseOne for once as far. Each sample
-// is read where the flow at its own place says; samples from outside repeat the edge.
+// Extrapolate fills dst with src moved on beyond the end of a clip. f is the flow from
+// src to the frame before it (or after it, at the start of a clip), on guides that were
+// halved level times. beyond is how far to go in the opposite direction, in units of
+// that distance divided by PhaseOne. Extrapolate reads each sample at the position to
+// which the flow at the sample's own place leads, and repeats the edge of src outside.
 func Extrapolate(workers frame.Workers, dst, src *frame.Frame, f flow.Field, level int, beyond Phase) {
 	for i := range dst.Planes {
 		sx, sy := dst.Format.Subsampling(i)
@@ -34,7 +35,8 @@ func extrapolate[T frame.Sample](workers frame.Workers, dst, src frame.Image[T],
 	})
 }
 
-// sampleAt reads m at (x, y), in 1/256 sample, bilinearly, rounded to nearest.
+// sampleAt returns m at (x, y), in 1/256 sample, interpolated bilinearly and rounded to
+// the nearest.
 func sampleAt[T frame.Sample](m frame.Image[T], x, y int64) T {
 	x = min(max(x, 0), int64(m.Width-1)<<positionBits)
 	y = min(max(y, 0), int64(m.Height-1)<<positionBits)
@@ -47,7 +49,8 @@ func sampleAt[T frame.Sample](m frame.Image[T], x, y int64) T {
 	return T((sum + positionOne*positionOne/2) >> (2 * positionBits))
 }
 
-// MeanError is how much b, read along the flow from a, differs from a, in grey levels.
+// MeanError returns the mean absolute difference between a and b, read along the flow f
+// from a, in grey levels.
 func MeanError(workers frame.Workers, a, b frame.Image[uint8], f flow.Field) float64 {
 	var e, scratch frame.Image[uint16]
 	warpError(workers, &e, &scratch, a, b, f)

@@ -9,7 +9,7 @@ import (
 	"retime/frame"
 )
 
-// A picture that pans by whole samples of every plane goes on panning.
+// A picture that pans by whole samples of every plane continues to pan.
 func TestExtrapolatePan(t *testing.T) {
 	const width, height = 45, 31
 	rng := rand.New(rand.NewPCG(3, 1))
@@ -61,7 +61,7 @@ func checkPan[T frame.Sample](t *testing.T, rng *rand.Rand, name string, dst, sr
 	}
 }
 
-// Between samples it is bilinear, rounded to nearest.
+// Between samples, sampleAt is bilinear, rounded to the nearest.
 func TestSampleAt(t *testing.T) {
 	m := frame.NewImage[uint16](2, 2)
 	copy(m.Pix, []uint16{0, 65535, 1000, 3000})

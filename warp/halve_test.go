@@ -7,7 +7,7 @@ import (
 	"retime/frame"
 )
 
-// Sizes odd and even, around the eight pixels that are averaged at a time.
+// The sizes are odd and even, around the eight pixels that Halve averages at a time.
 func TestHalve(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for width := 1; width <= 35; width++ {
@@ -15,7 +15,7 @@ func TestHalve(t *testing.T) {
 			stride := width + width%3
 			src := frame.Image[uint8]{Width: width, Height: height, Stride: stride, Pix: make([]uint8, stride*height)}
 			for i := range src.Pix {
-				src.Pix[i] = uint8(r.IntN(256)) | uint8(r.IntN(2)*255) // full white, often
+				src.Pix[i] = uint8(r.IntN(256)) | uint8(r.IntN(2)*255) // often full white
 			}
 			got := Halve(src)
 			if got.Width != (width+1)/2 || got.Height != (height+1)/2 {

@@ -8,41 +8,42 @@ import (
 	"retime/frame"
 )
 
-// A hypothesis is one guess, for every pixel of the guides' grid, at the motion
-// through it from A to B at the time of the made frame.
+// A hypothesis is a guess, for every pixel of the guides' grid, at the motion from A to
+// B through that pixel at the time of the made frame.
 type hypothesis struct {
 	kind   kind
 	motion flow.Field          // from A to B, in 1/256 pixel of the guides
 	cost   frame.Image[uint16] // how far A and B disagree along it
-	weight frame.Image[uint16] // its share, not normalised
+	weight frame.Image[uint16] // share of the result, not normalised
 }
 
-// kind is where a hypothesis comes from, which decides its share.
+// kind says how a hypothesis was made, which determines its share.
 type kind int
 
 const (
 	projected  kind = iota // a flow, splatted to the made frame's time
-	neighbour              // the mean of the flows some way off
+	neighbour              // the mean of the flows some distance away
 	stationary             // no motion
 )
 
-// toward returns how far v has gone at the phase, in the same units, rounded to
-// nearest with ties up.
+// toward returns the part of v that is travelled at the phase, in the units of v,
+// rounded to the nearest with ties up.
 func toward(v int32, phase Phase) int32 {
 	return int32((int64(v)*int64(phase) + PhaseOne/2) >> 16)
 }
 
-// unseen stands for the difference where only one of the neighbours shows the
-// place: it speaks neither for nor against the motion.
+// unseen is the difference assumed if only one of the neighbours shows the place: it
+// speaks neither for nor against the motion.
 const unseen = 4 * differenceOne
 
-// inside says whether (x, y), in 1/256 pixel, is at most half a pixel outside
-// img's outermost samples.
+// inside reports whether (x, y), in 1/256 pixel, is at most half a pixel outside img's
+// outermost samples.
 func inside[T any](img frame.Image[T], x, y int32) bool {
 	return uint32(x+positionOne/2) <= uint32(img.Width)<<positionBits && uint32(y+positionOne/2) <= uint32(img.Height)<<positionBits
 }
 
-// measure sets h.cost from the guides: the mean difference over a square.
+// measure sets h.cost to the mean difference between the guides along the motion over a
+// square.
 func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16], in *Interval, phase Phase, bend flow.Field, radius int) {
 	a, b := in.GuideA, in.GuideB
 	if h.kind == stationary {
@@ -76,15 +77,14 @@ func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16]
 	boxMean(workers, &h.cost, *scratch, radius)
 }
 
-// Weights are integers; weightOne is the largest before the hypotheses' own
-// factors.
+// Weights are integers; weightOne is the largest before a hypothesis's own factors.
 const weightOne = 4096
 
-// decay is how fast weights fall with the difference, per grey level.
+// decay is the rate at which weights fall with the difference, per grey level.
 const decay = 1.0 / 15
 
-// falloff is weightOne * exp(-decay*d) for differences d in their units, down
-// to the end of the table, where it has become 0.
+// falloff is weightOne * exp(-decay*d), indexed by the difference d in its units. The
+// table ends where the value reaches 0.
 var falloff = func() []uint16 {
 	var t []uint16
 	for d := 0; ; d++ {
@@ -103,8 +103,8 @@ func fallen(d int32) uint32 {
 	return 0
 }
 
-// gate is 256 * d^2/(d^2 + knee^2) for a difference d and a knee of that many
-// grey levels.
+// newGate returns a table of 256 * d^2/(d^2 + knee^2), indexed by the difference d, for
+// a knee in grey levels.
 func newGate(knee float64) []uint16 {
 	t := make([]uint16, 256*differenceOne)
 	for d := range t {
@@ -114,18 +114,17 @@ func newGate(knee float64) []uint16 {
 	return t
 }
 
-// The still hypothesis counts where the flow fails: its share grows with the
-// least difference that a flow leaves.
+// The still hypothesis counts if the flow fails: its share grows with the least
+// difference along any flow.
 const (
 	stillKnee   = 10 // grey levels
-	stillLead   = 20 // grey levels by which it may better the flow and gain from it
+	stillLead   = 20 // grey levels of lead over the flow up to which the bonus grows
 	stillFactor = 1.5
 )
 
 var stillGate = newGate(stillKnee)
 
-// stillBonus is the factor exp(decay*lead), in 1/256, for leads up to
-// stillLead.
+// stillBonus is the factor exp(decay*lead), in 1/256, for leads up to stillLead.
 var stillBonus = func() []uint32 {
 	t := make([]uint32, stillLead*differenceOne+1)
 	for d := range t {
@@ -134,13 +133,13 @@ var stillBonus = func() []uint32 {
 	return t
 }()
 
-// neighbourGate lets the motions of neighbours count where no flow fits.
+// neighbourGate gives weight to the motions of neighbours if no flow fits.
 var neighbourGate = newGate(neighbourKnee)
 
 const neighbourKnee = 6 // grey levels
 
-// share sets the hypotheses' weights from their costs. It returns the sum of the
-// least cost of a flow over all pixels.
+// share sets the hypotheses' weights from their costs. It returns the sum, over all
+// pixels, of the least cost of a flow.
 func share(workers frame.Workers, hypotheses []*hypothesis) int64 {
 	var total atomic.Int64
 	first := hypotheses[0].cost
@@ -183,8 +182,8 @@ func stillShare(cost, least int32) uint16 {
 	return uint16(fallen(cost-least) * gate * stillBonus[0] >> 16)
 }
 
-// smooth blurs w with the binomial kernel (1 4 6 4 1)/16 in both directions;
-// the edges are continued.
+// smooth blurs w with the binomial kernel (1 4 6 4 1)/16 in both directions, and
+// repeats the edges.
 func smooth(workers frame.Workers, w, scratch *frame.Image[uint16]) {
 	scratch.Resize(w.Width, w.Height)
 	workers.Rows(w.Height, func(y0, y1 int) {

@@ -8,27 +8,27 @@ import (
 	"retime/frame"
 )
 
-// Guess is one hypothesis about the motion through every pixel of the guides' grid.
+// Guess is a hypothesis about the motion through every pixel of the guides' grid.
 type Guess struct {
 	Name   string
 	Motion flow.Field          // from A to B
 	Cost   frame.Image[uint16] // how far A and B disagree along it, in 1/16 grey level
-	Share  frame.Image[uint16] // its weight beside the others'
+	Share  frame.Image[uint16] // weight relative to the other guesses
 }
 
-// Inspection is how the frame made last came about.
+// Inspection shows how the Synthesizer made its last frame.
 type Inspection struct {
 	Guesses []Guess
 	// Unseen is 255 at the samples of the first plane that neither neighbour shows,
-	// which were inpainted.
+	// which the Synthesizer inpainted.
 	Unseen frame.Image[uint8]
-	// Overlay says how surely a pixel of the guides' grid lies still over the picture,
-	// from 0 to 255; empty for nowhere.
+	// Overlay is the certainty, from 0 to 255, that a pixel of the guides' grid belongs
+	// to an overlay, which lies still over the picture. It is empty if there is none.
 	Overlay frame.Image[uint8]
 }
 
-// Inspect returns how the last frame that Make made in mode Project came about. It
-// is valid until the next call of Begin or Make.
+// Inspect returns how Make made the last frame in mode Project. The result is valid
+// until the next call of Begin or Make.
 func (s *Synthesizer) Inspect() Inspection {
 	var names []string
 	for i := range s.estimates {
@@ -46,7 +46,7 @@ func (s *Synthesizer) Inspect() Inspection {
 	return in
 }
 
-// Clone returns a copy that stays valid.
+// Clone returns a copy that stays valid after the next call of Begin or Make.
 func (in Inspection) Clone() Inspection {
 	in.Unseen.Pix, in.Overlay.Pix = slices.Clone(in.Unseen.Pix), slices.Clone(in.Overlay.Pix)
 	in.Guesses = slices.Clone(in.Guesses)
@@ -57,10 +57,9 @@ func (in Inspection) Clone() Inspection {
 	return in
 }
 
-// Seen is which of the neighbours show what lies at a pixel.
+// Seen is the set of neighbours that show a pixel's content.
 type Seen uint8
 
-// The neighbours that show it.
 const (
 	SeenInNeither Seen = iota
 	SeenInFirst
@@ -68,8 +67,8 @@ const (
 	SeenInBoth
 )
 
-// Visible says which neighbours show pixel (x, y) of the guides' grid at the phase,
-// along the guess's motion.
+// Visible returns the neighbours that show the content of pixel (x, y) of the guides'
+// grid at the phase, along the guess's motion.
 func (g *Guess) Visible(x, y int, phase Phase) Seen {
 	v := g.Motion.Row(y)[x]
 	ax, ay := int32(x)<<positionBits-toward(v.X, phase), int32(y)<<positionBits-toward(v.Y, phase)

@@ -2,7 +2,8 @@ package warp
 
 import "testing"
 
-// Each pair of values in each lane, among others that must not matter.
+// The test tries each pair of values in each lane, among other values that must not
+// matter.
 func TestLanes(t *testing.T) {
 	for lane := range lanes {
 		for a := range 256 {

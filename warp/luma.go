@@ -6,10 +6,10 @@ import (
 	"retime/frame"
 )
 
-// Luma returns an 8-bit picture of f's brightness for optical flow: the luma
-// plane itself where f has one of 8 bits, its upper 8 bits where it has more,
-// and 0.299 R + 0.587 G + 0.114 B, in 8-bit fixed point, for RGB. HDR signals
-// are tone-mapped. It may share f's samples.
+// Luma returns an 8-bit picture of f's brightness for optical flow: the luma plane
+// itself if it has 8 bits, its upper 8 bits if it has more, and 0.299 R + 0.587 G +
+// 0.114 B, in 8-bit fixed point, for RGB. Luma tone-maps HDR signals. The picture may
+// share f's samples.
 func Luma(f *frame.Frame) frame.Image[uint8] {
 	hdr := f.Transfer != frame.SDR
 	if !f.Format.RGB && f.Format.Depth == 8 && !hdr {
@@ -28,7 +28,7 @@ func Luma(f *frame.Frame) frame.Image[uint8] {
 	return out
 }
 
-// luma fills out through the tone table, or by dropping bits where that is nil.
+// luma fills out through the tone table or, if tone is nil, by dropping bits.
 func luma[T frame.Sample](f *frame.Frame, out frame.Image[uint8], tone []uint8) {
 	shift := f.Format.Depth - 8
 	mask := T(f.Format.Max())
@@ -62,8 +62,8 @@ func luma[T frame.Sample](f *frame.Frame, out frame.Image[uint8], tone []uint8) 
 	}
 }
 
-// Halve averages blocks of two by two pixels; an odd last row or column is
-// averaged with itself.
+// Halve returns the averages of blocks of two by two pixels. It averages an odd last
+// row or column with itself.
 func Halve(src frame.Image[uint8]) frame.Image[uint8] {
 	out := frame.NewImage[uint8]((src.Width+1)/2, (src.Height+1)/2)
 	for y := range out.Height {
@@ -80,10 +80,10 @@ func Halve(src frame.Image[uint8]) frame.Image[uint8] {
 	return out
 }
 
-// halveWords averages what whole words of two rows hold, and returns how many
-// pixels of dst that makes.
+// halveWords averages the pixels in whole words of two rows, and returns the number of
+// pixels of dst that it has written.
 func halveWords(dst, a, b []uint8) int {
-	const low = 0x00ff00ff00ff00ff // every other pixel, in 16 bits each
+	const low = 0x00ff00ff00ff00ff // every second pixel, in 16 bits each
 	n := 0
 	for len(a) >= 8 && len(b) >= 8 && len(dst) >= 4 {
 		u, v := binary.LittleEndian.Uint64(a), binary.LittleEndian.Uint64(b)

@@ -1,14 +1,14 @@
 package warp
 
-// Mode is a way to make a frame between two others.
+// Mode is a method of making a frame between two others.
 type Mode string
 
 const (
-	// Project splats the optical flow to the frame's time, samples both
-	// neighbours backward along it and blends them.
+	// Project splats the optical flow to the frame's time, samples both neighbours
+	// backward along it and blends the samples.
 	Project Mode = "project"
-	// Splat splats the neighbours' colours forward and inpaints what no pixel
-	// reaches, as Rosner et al., "Fast GPU-based image warping and inpainting for
+	// Splat splats the neighbours' colours forward and inpaints the pixels that none
+	// reaches, as in Rosner et al., "Fast GPU-based image warping and inpainting for
 	// frame interpolation", 2010.
 	Splat Mode = "splat"
 	// Blend cross-fades the neighbours.
@@ -17,7 +17,7 @@ const (
 	Nearest Mode = "nearest"
 )
 
-// UsesFlow says whether the mode needs optical flow.
+// UsesFlow reports whether the mode needs optical flow.
 func (m Mode) UsesFlow() bool { return m == Project || m == Splat }
 
 // Phase is the time of a made frame between its neighbours, in units of

@@ -9,8 +9,8 @@ import (
 	"retime/frame"
 )
 
-// overlayFinder finds what lies still over a moving picture: logos, burnt-in text,
-// the edges of a letterbox. It keeps its memory from interval to interval.
+// overlayFinder finds overlays, which lie still over a moving picture: logos, burnt-in
+// text, the edges of a letterbox. It keeps its memory between intervals.
 type overlayFinder struct {
 	workers frame.Workers
 
@@ -18,35 +18,35 @@ type overlayFinder struct {
 	mask         frame.Image[uint8]
 }
 
-// A pixel belongs to an overlay if it has structure, does not change over at
-// least three of the four frames around the made one, and does not fit the
-// motion of its surroundings. Edges along that motion and periodic patterns
-// look still as well, but fit it.
+// A pixel belongs to an overlay if it has structure, does not change over at least
+// three of the four frames around the made one, and does not fit the motion of its
+// surroundings. Edges along that motion, and periodic patterns, look still as well, but
+// they fit the motion.
 const (
 	overlayFrames   = 3
-	overlayContrast = 24           // grey levels among the pixel and the eight
-	overlaySpan     = 2            // pixels of the picture from it, or one of the guides
-	overlayNoise    = 4            // grey levels of change, or
-	overlayCoding   = 3            // the contrast shifted right by this if that is more
-	overlayReach    = 32           // pixels of the picture to where the surroundings are probed
-	overlayMotion   = flow.One / 2 // on the guides, from which they move
+	overlayContrast = 24           // least grey levels between the darkest and the brightest of the pixel and eight others
+	overlaySpan     = 2            // distance of those eight in pixels of the picture, at least one of the guides
+	overlayNoise    = 4            // grey levels of change that count as none, or
+	overlayCoding   = 3            // the contrast shifted right by this, if that is more
+	overlayReach    = 32           // distance of the probes of the surroundings, in pixels of the picture
+	overlayMotion   = flow.One / 2 // least motion of a probe, on the guides
 	overlayMisfit   = 8            // grey levels
-	overlayVotes    = 2            // how many more probes must misfit than fit
+	overlayVotes    = 2            // surplus of misfitting over fitting probes
 )
 
-// The mask is the share of marked pixels in a square around each, less overlayStray,
-// times overlayGain, so that strays vanish and edges are soft.
+// The mask is the share of marked pixels in a square around each pixel, less
+// overlayStray, times overlayGain. So single strays vanish and edges are soft.
 const (
 	overlayStray       = 32
 	overlayGain        = 5
-	overlaySquare      = 4 // the square's radius in pixels of the picture,
-	overlayLeastSquare = 2 // but at least in pixels of the guides
+	overlaySquare      = 4 // radius of the square in pixels of the picture,
+	overlayLeastSquare = 2 // at least this many pixels of the guides
 )
 
 func overlayRadius(level int) int { return max(overlaySquare>>level, overlayLeastSquare) }
 
-// find returns in.Static with what it finds added, which is valid until the next
-// call.
+// find returns in.Static with the overlays that it finds added. The image is valid
+// until the next call.
 func (o *overlayFinder) find(in *Interval) frame.Image[uint8] {
 	if !o.detect(in) {
 		return in.Static
@@ -69,8 +69,8 @@ func (o *overlayFinder) find(in *Interval) frame.Image[uint8] {
 	return o.mask
 }
 
-// detect marks the pixels of overlays with 255, others with 0, and says whether
-// there are any.
+// detect marks the pixels of overlays with 255 and others with 0, and reports whether
+// there are any overlays.
 func (o *overlayFinder) detect(in *Interval) bool {
 	frames := make([]frame.Image[uint8], 0, 4)
 	frames = append(frames, in.GuideA, in.GuideB)
@@ -112,7 +112,7 @@ func (o *overlayFinder) detect(in *Interval) bool {
 	return any.Load()
 }
 
-// mostChange is the most that any pixel of an overlay changes.
+// mostChange is the largest change of any pixel of an overlay.
 const mostChange = max(255>>overlayCoding, overlayNoise)
 
 // stillEdges sets the top bit of each pixel that has structure and does not change.
@@ -121,17 +121,18 @@ func stillEdges(contrast, change uint64) uint64 {
 	return atLeast(contrast, overlayContrast*eachLane) & atLeast(allowed, change)
 }
 
-// changeAmong is by how many grey levels the pixels of four frames differ.
+// changeAmong returns the grey levels between the darkest and the brightest of four
+// frames, for each pixel.
 func changeAmong(a, b, c, d uint64) uint64 {
 	a, b = order(a, b)
 	c, d = order(c, d)
 	least, _ := order(a, c)
 	_, most := order(b, d)
-	return most - least // no pixel borrows of the next
+	return most - least // no lane borrows from the next
 }
 
-// extremes are the least and the largest of each column of three rows, repeated
-// span pixels and more beyond the ends.
+// extremes holds the least and the largest of each column of three rows. It repeats the
+// first and the last at least span pixels beyond the ends.
 type extremes struct {
 	least, most []uint8
 	width, span int
@@ -162,8 +163,9 @@ func (e *extremes) set(a, b, c []uint8) {
 	}
 }
 
-// contrast is the grey levels among the columns of eight pixels from x on and
-// those span to their left and right.
+// contrast returns, for each of eight pixels from x on, the grey levels between the
+// least and the largest of its column and the columns span pixels to the left and
+// right.
 func (e *extremes) contrast(x int) uint64 {
 	l, m, r := x, x+e.span, x+2*e.span
 	least, _ := order(loadLanes(e.least, l), loadLanes(e.least, m))
@@ -173,8 +175,8 @@ func (e *extremes) contrast(x int) uint64 {
 	return most - least
 }
 
-// probes are the places around a pixel at which its surroundings' motion is
-// read.
+// probes are the offsets from a pixel at which misfit reads the motion of the
+// surroundings.
 type probes [8][2]int
 
 func newProbes(level int) probes {
@@ -183,14 +185,14 @@ func newProbes(level int) probes {
 	return probes{{r, 0}, {-r, 0}, {0, r}, {0, -r}, {d, d}, {-d, d}, {d, -d}, {-d, -d}}
 }
 
-// misfit says whether the pixel of GuideA at (x, y) does not move as what is
-// around it moves.
+// misfit reports whether the pixel of GuideA at (x, y) does not follow the motion of
+// its surroundings.
 func (p *probes) misfit(in *Interval, x, y int) bool {
 	here := uint32(in.GuideA.Row(y)[x]) << 16
 	votes := 0
 	for i, o := range p {
 		if left := len(p) - i; votes+left < overlayVotes || votes-left >= overlayVotes {
-			break // the others cannot tell otherwise
+			break // the remaining probes cannot change the result
 		}
 		px, py := min(max(x+o[0], 0), in.GuideA.Width-1), min(max(y+o[1], 0), in.GuideA.Height-1)
 		v := in.Flows[0].Forward.Row(py)[px]
@@ -210,8 +212,8 @@ func (p *probes) misfit(in *Interval, x, y int) bool {
 	return votes >= overlayVotes
 }
 
-// cover gives the shares of pixels that never move to the hypothesis without
-// motion. static is empty for none.
+// cover gives the shares of pixels that never move to the hypothesis without motion.
+// static may be empty.
 func cover(workers frame.Workers, hypotheses []*hypothesis, static frame.Image[uint8]) {
 	workers.Rows(static.Height, func(y0, y1 int) {
 		for _, h := range hypotheses {
@@ -233,8 +235,8 @@ func cover(workers frame.Workers, hypotheses []*hypothesis, static frame.Image[u
 	})
 }
 
-// StaticMask turns a mask of the picture's size, 255 where nothing ever moves,
-// into Interval.Static: halved level times, keeping the largest value, with a
+// StaticMask turns a mask of the picture's size, 255 for pixels that never move, into
+// Interval.Static: it halves the mask level times, keeps the largest values, and adds a
 // soft edge outside.
 func StaticMask(picture frame.Image[uint8], level int) frame.Image[uint8] {
 	m := picture
@@ -258,7 +260,7 @@ func StaticMask(picture frame.Image[uint8], level int) frame.Image[uint8] {
 	return out
 }
 
-// halveMost keeps the largest of each two by two pixels.
+// halveMost returns the largest value of each block of two by two pixels.
 func halveMost(src frame.Image[uint8]) frame.Image[uint8] {
 	out := frame.NewImage[uint8]((src.Width+1)/2, (src.Height+1)/2)
 	for y := range out.Height {

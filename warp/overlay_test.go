@@ -9,7 +9,7 @@ import (
 	"retime/frame"
 )
 
-// ground is a texture of about four pixels' grain.
+// ground returns a texture with a grain of about four pixels.
 func ground(seed uint64) func(x, y int) uint8 {
 	r := rand.New(rand.NewPCG(seed, 2))
 	var grain [64][64]int
@@ -26,7 +26,8 @@ func ground(seed uint64) func(x, y int) uint8 {
 	}
 }
 
-// letters covers a band in the middle with broken strokes four pixels wide.
+// letters reports whether (x, y) belongs to broken strokes, four pixels wide, in a band
+// in the middle.
 func letters(width, height, x, y int) bool {
 	if y < height/2-12 || y >= height/2+12 || x < 24 || x >= width-24 {
 		return false
@@ -34,8 +35,8 @@ func letters(width, height, x, y int) bool {
 	return x%11 < 4 && (x/11*5+y/8*3+x/33)%4 < 3
 }
 
-// panned returns an interval whose ground moves by (dx, dy) a frame under what
-// covers it.
+// panned returns an interval whose ground moves by (dx, dy) a frame below a cover that
+// stays.
 func panned(width, height, dx, dy int, at func(x, y int) uint8, covered func(x, y int) bool) Interval {
 	guide := func(n int) frame.Image[uint8] {
 		g := frame.NewImage[uint8](width, height)
@@ -103,7 +104,8 @@ func TestOverlayIsFound(t *testing.T) {
 	}
 }
 
-// What looks still although it moves, or may well be still, is no overlay.
+// Things that look still although they move, or that may well be still, are no
+// overlays.
 func TestNoOverlay(t *testing.T) {
 	const width, height = 96, 80
 	nothing := func(int, int) bool { return false }
@@ -156,7 +158,7 @@ func TestOverlayFinderWorkers(t *testing.T) {
 	}
 }
 
-// detect marks what comparing the pixels one by one does.
+// detect marks the same pixels as a comparison one by one.
 func TestDetect(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 19))
 	for _, size := range [][2]int{{1, 1}, {2, 5}, {7, 3}, {8, 8}, {65, 40}, {90, 33}} {
@@ -250,7 +252,7 @@ func BenchmarkOverlayFinder(b *testing.B) {
 	}
 }
 
-// Covered pixels are those of the sources; others move.
+// Covered pixels equal the sources' pixels; others move.
 func TestCoveredPixelsStayStill(t *testing.T) {
 	const width, height = 96, 80
 	over := func(x, y int) bool { return letters(width, height, x, y) }

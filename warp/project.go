@@ -9,18 +9,18 @@ import (
 	"retime/inpaint"
 )
 
-// renderer is what rendering the planes of one frame needs.
+// renderer holds the tables and the scratch memory for rendering the planes of a frame.
 type renderer struct {
 	workers    frame.Workers
 	taps       *taps
 	hypotheses []*hypothesis
-	bend       flow.Field // how far the made frame's places lie off a straight line
+	bend       flow.Field // distance of each place of the made frame from a straight line
 	gridWidth  int
 	phase      Phase
 	limit      int
 }
 
-// project makes a frame by sampling both neighbours along the motion at its
+// project makes a frame by sampling both neighbours along the motion at the frame's
 // time.
 func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) error {
 	if err := s.prepare(); err != nil {
@@ -57,7 +57,7 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	return s.fillHoles(dst)
 }
 
-// hypotheses lists the guesses in the order in which shares are summed.
+// hypotheses lists the guesses in the order in which share sums them.
 func (s *Synthesizer) hypotheses() (list []*hypothesis) {
 	for i := range s.estimates {
 		list = append(list, &s.estimates[i].forward, &s.estimates[i].reverse)
@@ -77,14 +77,14 @@ func sameSubsampling(f frame.Format, i, j int) bool {
 	return ix == jx && iy == jy
 }
 
-// costRadius is that of the square over which costs are means, in pixels of the
-// picture.
+// costRadius is the radius, in pixels of the picture, of the squares over which costs
+// are averaged.
 const costRadius = 4
 
-// leastTrust is the weight below which a splat counts as a hole.
+// leastTrust is the weight below which a splatted pixel counts as a hole.
 const leastTrust = 4 * SplatOne
 
-// motion sets the hypotheses' motions at the phase.
+// motion sets the motions of the projected hypotheses at the phase.
 func (s *Synthesizer) motion(phase Phase) {
 	in := &s.in
 	w, h := in.GuideA.Width, in.GuideA.Height
@@ -103,11 +103,12 @@ func (s *Synthesizer) motion(phase Phase) {
 	}
 }
 
-// overlap is how far off neighbours' motions are read, in pixels of the picture.
+// overlap is the distance, in pixels of the picture, at which a pixel reads the motions
+// of its neighbours.
 const overlap = 10
 
-// offset sets the four neighbours' motions: the mean of the projected flows read
-// distance pixels off along the diagonals.
+// offset sets the motions of the four neighbour hypotheses: the mean of the projected
+// flows, read distance pixels away along the diagonals.
 func (s *Synthesizer) offset(mean *flow.Field, distance int) {
 	workers := s.params.Workers
 	a := s.estimates[0].forward.motion
@@ -131,7 +132,7 @@ func (s *Synthesizer) offset(mean *flow.Field, distance int) {
 	}
 }
 
-// average sets mean's vectors from i0 to i1 to the estimates' mean.
+// average sets vectors i0 to i1-1 of mean to the mean of the estimates.
 func average(mean flow.Field, estimates []estimate, i0, i1 int) {
 	shift := 0
 	for 1<<shift < 2*len(estimates) {
@@ -147,14 +148,14 @@ func average(mean flow.Field, estimates []estimate, i0, i1 int) {
 	}
 }
 
-// arrive splats f along itself and fills what nothing reaches.
+// arrive splats f along itself and fills the pixels that nothing reaches.
 func (s *Synthesizer) arrive(dst, f flow.Field, phase Phase, weight frame.Image[uint16]) {
 	s.splatter.Flow(dst, s.holes, f, Motion{Flow: f, Phase: phase, Weight: weight}, leastTrust)
 	s.filler.Nearest(dst, s.holes)
 	s.made.Holes += holeShare(s.holes) / float64(2*len(s.in.Flows))
 }
 
-// holeShare is the part of a mask that is set.
+// holeShare returns the share of nonzero pixels in a mask.
 func holeShare(mask frame.Image[uint8]) float64 {
 	set := 0
 	for y := range mask.Height {
@@ -190,7 +191,7 @@ func renderPlanes[T frame.Sample](s *Synthesizer, r *renderer, dst *frame.Frame,
 	render(r, out, a, b, ca, cb, g, mask)
 }
 
-// maskOf returns the mask of plane i's holes; planes of one size share theirs.
+// maskOf returns the mask of plane i's holes. Planes of one size share a mask.
 func (s *Synthesizer) maskOf(format frame.Format, i int) *frame.Image[uint8] {
 	if sx, sy := format.Subsampling(i); sx != 0 || sy != 0 {
 		return &s.mask[1]
@@ -198,7 +199,7 @@ func (s *Synthesizer) maskOf(format frame.Format, i int) *frame.Image[uint8] {
 	return &s.mask[0]
 }
 
-// fillHoles inpaints what is seen in neither neighbour.
+// fillHoles inpaints the pixels that neither neighbour shows.
 func (s *Synthesizer) fillHoles(dst *frame.Frame) error {
 	for i, p := range dst.Planes {
 		s.inpaint.SetMask(*s.maskOf(dst.Format, i))
@@ -209,7 +210,7 @@ func (s *Synthesizer) fillHoles(dst *frame.Frame) error {
 			err = inpaint.Fill(s.inpaint, frame.Samples[uint16](p))
 		}
 		if err != nil && !errors.Is(err, inpaint.ErrNoBorder) {
-			return err // without a border the clamped readings stay
+			return err // without a border, the samples from the edges stay
 		}
 	}
 	return nil

@@ -5,23 +5,23 @@ import (
 	"retime/frame"
 )
 
-// maxHypotheses bounds the guesses for one pixel.
+// maxHypotheses is the largest number of guesses for a pixel.
 const maxHypotheses = 16
 
-// Shares below 1/leastShare of a pixel's total are left out, and motions that
-// differ by no more than sameMotion count as one.
+// gather omits shares below 1/leastShare of a pixel's total, and counts motions that
+// differ by no more than sameMotion as one.
 const (
 	leastShare = 32
 	sameMotion = positionOne / 4
 )
 
-// maxBlock is the most samples that share a motion. It is a power of two.
+// maxBlock is the largest number of samples that share a motion, a power of two.
 const maxBlock = 1 << (2 * MaxLevel)
 
 // guess is a motion and its share.
 type guess struct {
 	x, y  int32
-	bend  flow.Vec // how far the place lies off the straight line
+	bend  flow.Vec // distance of the place from the straight line
 	share uint32
 }
 
@@ -65,8 +65,8 @@ next:
 
 func near(a, b int32) bool { return uint32(a-b+sameMotion) <= 2*sameMotion }
 
-// geometry is how a plane's samples lie on the guides' grid: a block of width
-// by height samples, both powers of two, shares the motion of a pixel.
+// geometry describes how a plane's samples lie on the guides' grid: a block of width by
+// height samples, both powers of two, shares the motion of a pixel.
 type geometry struct {
 	level, sx, sy int
 	width, height int
@@ -76,33 +76,33 @@ func newGeometry(level, sx, sy int) geometry {
 	return geometry{level, sx, sy, 1 << max(0, level-sx), 1 << max(0, level-sy)}
 }
 
-// cell returns the grid's coordinates of the block at sample (x, y). Where the
-// plane is coarser than the grid, that is the pixel at the sample's upper left.
+// cell returns the grid's coordinates of the block at sample (x, y). If the plane is
+// coarser than the grid, that is the pixel at the sample's upper left.
 func (g geometry) cell(x, y int) (cx, cy int) { return x << g.sx >> g.level, y << g.sy >> g.level }
 
-// travel converts a motion on the grid to how far it goes at the phase, in 1/256
-// sample of the plane.
+// travel returns the part of a motion on the grid that is travelled at the phase, in
+// 1/256 sample of the plane.
 func travel(v int32, phase Phase, level, s int) int32 {
 	shift := 16 + s - level
 	return int32((int64(v)*int64(phase) + 1<<(shift-1)) >> shift)
 }
 
-// sample is one reading of a neighbour: where, and its share of the result.
+// sample is a reading of a neighbour: its position and its share of the result.
 type sample struct {
 	x, y   int32 // 1/256 sample of the plane
 	second bool
 	weight uint64
 }
 
-// A reading more than half a sample outside its picture counts for little
-// beside one that is inside.
+// A reading more than half a sample outside its picture counts for little beside one
+// inside.
 const (
 	insideFactor  = 100
 	outsideFactor = 1
 )
 
-// expand turns the motions at a block into readings of both neighbours. outside
-// is set where all of them leave their pictures.
+// expand turns the motions at a block into readings of both neighbours. It reports
+// whether all of them lie outside their pictures.
 func (g geometry) expand(list *[2 * maxHypotheses]sample, guesses []guess, x, y, width, height int, phase Phase) (samples []sample, outside bool) {
 	outside = true
 	right, bottom := int32(width)<<positionBits-positionOne/2, int32(height)<<positionBits-positionOne/2
@@ -130,8 +130,8 @@ func (g geometry) expand(list *[2 * maxHypotheses]sample, guesses []guess, x, y,
 	return list[:2*len(guesses)], outside
 }
 
-// render fills planes of one geometry. a and b are the neighbours' planes, and
-// mask, of the planes' size, is set to 255 where nothing can be seen in either.
+// render fills planes of one geometry. a and b are the neighbours' planes. render sets
+// mask, of the planes' size, to 255 at samples that neither neighbour shows.
 func render[T frame.Sample](r *renderer, dst, a, b []frame.Image[T], ca, cb []*coefficients, g geometry, mask *frame.Image[uint8]) {
 	width, height := dst[0].Width, dst[0].Height
 	limit := float32(r.limit)
@@ -173,7 +173,7 @@ func render[T frame.Sample](r *renderer, dst, a, b []frame.Image[T], ca, cb []*c
 // accumulate adds w times the block at (x, y) to sums.
 func accumulate[T frame.Sample](sums *[maxBlock]float32, from frame.Image[T], c *coefficients, t *taps, x, y int32, w float32, g geometry) {
 	if (x|y)&(positionOne-1) == 0 {
-		// On a sample the spline is the sample.
+		// On a sample, the spline equals the sample.
 		ix, iy := int(x>>positionBits), int(y>>positionBits)
 		if ix >= 0 && iy >= 0 && ix+g.width <= from.Width && iy+g.height <= from.Height {
 			at := iy*from.Stride + ix
@@ -211,7 +211,7 @@ func accumulate[T frame.Sample](sums *[maxBlock]float32, from frame.Image[T], c 
 	}
 }
 
-// store rounds a block's sums to samples.
+// store rounds a block's sums and writes them to dst.
 func store[T frame.Sample](dst frame.Image[T], sums *[maxBlock]float32, x, y int, limit float32, g geometry) {
 	width := min(g.width, dst.Width-x)
 	for j := range min(g.height, dst.Height-y) {

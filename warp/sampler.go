@@ -5,18 +5,18 @@ import (
 	"retime/warp/bspline"
 )
 
-// Positions in a plane are fixed-point numbers of 1/256 sample.
+// Positions in a plane are fixed-point numbers in 1/256 sample.
 const (
 	positionBits = 8
 	positionOne  = 1 << positionBits
 )
 
-// taps holds the four weights of a sample for each fraction of a position. They
-// apply to the samples at -1, 0, 1 and 2 from its integer part.
+// taps holds the four weights of a sample for each fraction of a position. They apply
+// to the samples at -1, 0, 1 and 2 from the integer part of the position.
 type taps [positionOne][4]float32
 
-// newTaps returns the weights of a spline of order 0 to 3, or Catmull-Rom, with
-// the gain of its prefilter.
+// newTaps returns the weights of a spline of order 0 to 3, or of Catmull-Rom, times the
+// gain of its prefilter.
 func newTaps(order bspline.Order) *taps {
 	t := new(taps)
 	gain := float32(bspline.Gain(order))
@@ -31,19 +31,18 @@ func newTaps(order bspline.Order) *taps {
 	return t
 }
 
-// margin is how far the coefficients of a plane are continued beyond its edges,
-// so that samples near them need no special case. Positions further out are
-// moved to it.
+// margin is the number of coefficients that continue a plane beyond each edge, so that
+// samples near an edge need no special case. Positions further out are moved to the
+// margin.
 const margin = 8
 
 // coefficients are a plane's spline coefficients with a margin on all sides.
 type coefficients struct {
 	frame.Image[float32]     // with the margin
-	width, height        int // without
+	width, height        int // without the margin
 }
 
-// load computes the coefficients of p's samples; the plane continues
-// whole-symmetrically.
+// load computes the coefficients of p's samples, continued whole-symmetrically.
 func load[T frame.Sample](c *coefficients, workers frame.Workers, p frame.Image[T], filter *bspline.Prefilter[float32]) error {
 	c.width, c.height = p.Width, p.Height
 	c.Resize(p.Width+2*margin, p.Height+2*margin)
@@ -90,9 +89,9 @@ func mirror(i, n int) int {
 	return min(i, period-i)
 }
 
-// place returns the index of the first of the four by four coefficients of
-// position (x, y), in 1/256 sample, and the fractions. A block of block
-// further samples right and down of it fits as well.
+// place returns the index of the first of the four by four coefficients of position (x,
+// y), in 1/256 sample, and the fractions. It leaves room for block further samples to
+// the right and below.
 func (c *coefficients) place(x, y int32, block int) (index int, fx, fy uint8) {
 	ix, iy := int(x>>positionBits), int(y>>positionBits)
 	fx, fy = uint8(x), uint8(y)
@@ -125,8 +124,8 @@ func across(p []float32, w *[4]float32) float32 {
 	return float32(p[0]*w[0]) + float32(p[1]*w[1]) + float32(p[2]*w[2]) + float32(p[3]*w[3])
 }
 
-// four adds w times a block of two by two samples, which share their fractions,
-// to sums.
+// four adds w times a block of two by two samples, which share their fractions, to
+// sums.
 func (c *coefficients) four(index int, wx, wy *[4]float32, w float32, sums *[maxBlock]float32) {
 	s := c.Stride
 	p := c.Pix[index : index+4*s+5]

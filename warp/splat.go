@@ -9,39 +9,39 @@ import (
 	"retime/frame"
 )
 
-// SplatOne is the weight that a pixel with a photometric weight of 1 spreads
-// over the four pixels around the place where it lands.
+// SplatOne is the weight that a pixel of photometric weight 1 spreads over the four
+// pixels around its landing.
 const SplatOne = positionOne * positionOne
 
-// Motion says where the pixels of a picture go and how much each of them
-// counts. Its images have the size of that picture.
+// Motion holds the destination of each pixel of a picture and its weight. The images
+// have the size of the picture.
 type Motion struct {
-	// Flow is the way of each pixel and Phase the part of it that is travelled,
-	// at most PhaseOne. That part is rounded to 1/256 pixel, ties up.
+	// Flow is the motion of each pixel. Phase is the part of it that is travelled, at
+	// most PhaseOne, rounded to 1/256 pixel with ties up.
 	Flow  flow.Field
 	Phase Phase
-	// Weight is the photometric weight of each pixel; those of weight 0 are left
-	// out. The empty image stands for 1 everywhere.
+	// Weight is the photometric weight of each pixel; pixels of weight 0 are left out.
+	// The empty image means 1 everywhere.
 	Weight frame.Image[uint16]
 }
 
-// A Splatter moves pixels forward: bilinear splatting with summation, section 4
-// of J. Rosner, H. Fassold, P. Schallauer and W. Bailer, "Fast GPU-based image
-// warping and inpainting for frame interpolation", GravisMa workshop, 2010.
+// A Splatter moves pixels forward: bilinear splatting with summation, section 4 of J.
+// Rosner, H. Fassold, P. Schallauer and W. Bailer, "Fast GPU-based image warping and
+// inpainting for frame interpolation", GravisMa workshop, 2010.
 //
-// A pixel that lands at a fraction (fx, fy) of 1/256 beyond a pixel adds itself
-// to that pixel and the three to the right and below, with the weights
+// A pixel that lands at a fraction (fx, fy) of 1/256 beyond another adds itself to that
+// pixel and the three to the right and below, with the weights
 //
 //	(256-fx)(256-fy), fx(256-fy), (256-fx)fy, fx fy
 //
-// times its photometric weight. What falls outside the picture is dropped. The
-// result at a pixel is the weighted mean of what it received, to the nearest
-// integer with ties away from zero, exactly: sums that might exceed 64 bits
-// are formed in 128. Where it received less than a given weight, or none, it is
-// a hole: it is set to 0 and its mask to 255, which is 0 elsewhere.
+// times its photometric weight. Parts that fall outside the picture are dropped. The
+// result at a pixel is the weighted mean of the parts that it received, to the nearest
+// integer with ties away from zero, exactly: sums that might exceed 64 bits are
+// computed in 128. A pixel that received less than a given weight, or none, is a hole.
+// The Splatter sets holes to 0 and their mask to 255; the mask is 0 elsewhere.
 //
-// The zero value is ready for use. A Splatter keeps its scratch memory from one
-// call to the next and is not safe for concurrent use.
+// The zero value is ready for use. A Splatter keeps its scratch memory between calls.
+// Only one goroutine at a time may use it.
 type Splatter struct {
 	Workers frame.Workers
 
@@ -50,9 +50,9 @@ type Splatter struct {
 	free    []*band
 }
 
-// band is the memory to sum up some rows of the destination. A frame of one
-// pixel around them takes what falls just outside, so that no corner of a
-// splat needs a test of its own.
+// band holds the sums of some rows of the destination. A frame of one pixel around the
+// rows takes the parts that fall just outside, so that no corner of a splat needs a
+// test of its own.
 type band struct {
 	width, y0, y1 int // columns, and rows [y0, y1)
 	samples       []sampleSum
@@ -60,11 +60,10 @@ type band struct {
 	wide          []wideSum
 }
 
-// bandRows is the height of a band. The sums of a 1920 pixels wide one are
-// 0.8 MB.
+// bandRows is the height of a band. The sums of a band 1920 pixels wide take 0.8 MB.
 const bandRows = 32
 
-// bands calls f for bands that cover [0, height), from several goroutines.
+// bands calls f with bands that cover [0, height), from several goroutines.
 func (s *Splatter) bands(width, height int, f func(b *band)) {
 	s.Workers.Rows(height, func(y0, y1 int) {
 		b := s.take()
@@ -94,7 +93,7 @@ func (s *Splatter) give(b *band) {
 	s.mu.Unlock()
 }
 
-// stride is the distance between rows of sums, and size their number.
+// stride returns the distance between rows of sums.
 func (b *band) stride() int { return b.width + 2 }
 func (b *band) size() int   { return b.stride() * (b.y1 - b.y0 + 2) }
 
@@ -104,9 +103,9 @@ func row[E any](b *band, sums []E, y int) []E {
 	return sums[o : o+b.width]
 }
 
-// flight takes the pixels of a row to the sums of a band.
+// flight maps the pixels of a row to the sums of a band.
 type flight struct {
-	left, top      int64 // where the first pixel starts, in 1/256 pixel of the sums
+	left, top      int64 // start of the first pixel, in 1/256 pixel of the sums
 	columns, lines uint64
 	stride         int
 	phase          Phase
@@ -119,9 +118,9 @@ func (b *band) flight(x, y int, phase Phase) flight {
 	}
 }
 
-// land returns where pixel i of the row lands with vector v: the place of the
-// upper left one of four sums and the fractions beyond it in 1/256. It returns
-// false where that is outside the band.
+// land returns the landing of pixel i of the row with vector v: the index of the upper
+// left one of four sums and the fractions beyond it in 1/256. It returns false if the
+// landing is outside the band.
 func (f *flight) land(i int, v flow.Vec) (at int, fx, fy uint64, ok bool) {
 	px := f.left + int64(i)<<positionBits + int64(toward(v.X, f.phase))
 	py := f.top + int64(toward(v.Y, f.phase))
@@ -130,7 +129,7 @@ func (f *flight) land(i int, v flow.Vec) (at int, fx, fy uint64, ok bool) {
 		column <= f.columns && line <= f.lines
 }
 
-// spread divides weight by the fraction f/256.
+// spread divides weight between two pixels by the fraction f/256.
 func spread(weight, f uint64) (near, far uint64) {
 	far = weight * f
 	return weight*positionOne - far, far
@@ -167,24 +166,23 @@ func (m *Motion) check(src, dst, holes [2]int) {
 	}
 }
 
-// cellWidth is the number of neighbouring pixels of a row that are found
-// together.
+// cellWidth is the number of neighbouring pixels of a row that form a cell.
 const cellWidth = 64
 
-// targets knows which rows the pixels of a picture may add to, so that a band is
-// summed up from few others. It depends on the motion alone.
+// targets records the rows to which each cell of a picture may add, so that a band
+// reads few other cells. It depends on the motion alone.
 type targets struct {
 	width, height, columns int
 	rows                   []span
 	cells                  []span // columns for each row
 }
 
-// span is a range of rows from first to last.
+// span is the range of rows from first to last, inclusive.
 type span struct{ first, last int32 }
 
 func (s span) meets(y0, y1 int) bool { return int(s.first) < y1 && int(s.last) >= y0 }
 
-// find sets r for m.
+// find sets r to the rows that pixels reach by m.
 func (r *targets) find(workers frame.Workers, m *Motion) {
 	r.width, r.height = m.Flow.Width, m.Flow.Height
 	r.columns = (r.width + cellWidth - 1) / cellWidth
@@ -199,7 +197,8 @@ func (r *targets) find(workers frame.Workers, m *Motion) {
 				for _, v := range vectors[c*cellWidth : min(r.width, (c+1)*cellWidth)] {
 					low, high = min(low, v.Y), max(high, v.Y)
 				}
-				// toward grows with the vector, so its extremes are those of the cell.
+				// toward grows with the vector, so the extremes of the vectors give the
+				// extremes of the cell.
 				s := span{
 					r.clampRow(int64(y) + int64(toward(low, m.Phase)>>positionBits)),
 					r.clampRow(int64(y) + int64(toward(high, m.Phase)>>positionBits) + 1),
@@ -214,8 +213,8 @@ func (r *targets) find(workers frame.Workers, m *Motion) {
 
 func (r *targets) clampRow(y int64) int32 { return int32(min(max(y, -1), int64(r.height))) }
 
-// visit calls f for the parts of rows, at most cellWidth long, that may add to
-// the rows of b.
+// visit calls f for the parts of rows, at most cellWidth long, that may add to the rows
+// of b.
 func (r *targets) visit(b *band, f func(y, x0, x1 int)) {
 	for y, s := range r.rows {
 		if !s.meets(b.y0, b.y1) {

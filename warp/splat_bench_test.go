@@ -9,8 +9,8 @@ import (
 	"retime/frame"
 )
 
-// realistic returns the motion of a slow zoom with a faster disc in front of
-// it, and random photometric weights.
+// realistic returns the motion of a slow zoom with a faster disc in front of it, and
+// random photometric weights.
 func realistic(width, height int) Motion {
 	r := rand.New(rand.NewPCG(1, 0))
 	f := flow.NewField(width, height)

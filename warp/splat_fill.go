@@ -7,28 +7,29 @@ import (
 	"retime/frame"
 )
 
-// A FlowFiller gives vectors to the holes of a flow, at a cost in proportion to
-// their area and one fast pass over the mask. The zero value is ready for use.
-// It keeps its scratch memory from one call to the next and is not safe for
-// concurrent use.
+// A FlowFiller gives vectors to the holes of a flow. It takes one fast pass over the
+// mask, and further time in proportion to the area of the holes. The zero value is
+// ready for use. A FlowFiller keeps its scratch memory between calls. Only one
+// goroutine at a time may use it.
 type FlowFiller struct {
 	Workers frame.Workers
 
 	runs []holeRun
-	// above and below are the nearest rows with a vector in the column of each
-	// hole pixel, or -1 and the height.
+	// above and below hold, for each hole pixel, the nearest rows of its column that
+	// have a vector, or -1 and the height if there are none.
 	above, below []int32
 	column       []int32
 	envelope     []parabola
 }
 
-// holeRun is a run of hole pixels, columns [x0, x1) of row y. Hole pixels are
-// numbered in raster order; first is the number of the one at x0.
+// holeRun is a run of hole pixels, columns [x0, x1) of row y. Hole pixels have numbers
+// in raster order; first is the number of the pixel at x0.
 type holeRun struct{ y, x0, x1, first int }
 
-// Nearest replaces every vector of f whose mask in holes is not zero by the
-// nearest one whose is: least in Euclidean distance, of those the one furthest
-// left, of those the uppermost. Where all are holes they become zero.
+// Nearest replaces every vector of f with a nonzero mask in holes by the nearest vector
+// with a zero mask, by Euclidean distance. Of equally near vectors it takes the one
+// furthest left, and of those the uppermost. If the mask has no zero, all vectors
+// become zero.
 func (r *FlowFiller) Nearest(f flow.Field, holes frame.Image[uint8]) {
 	r.find(holes)
 	r.Workers.Rows(len(r.runs), func(i0, i1 int) {
@@ -38,7 +39,7 @@ func (r *FlowFiller) Nearest(f flow.Field, holes frame.Image[uint8]) {
 	})
 }
 
-// find sets the runs of hole pixels and their nearest rows.
+// find lists the runs of hole pixels and the nearest rows of the pixels.
 func (r *FlowFiller) find(holes frame.Image[uint8]) {
 	r.runs = r.runs[:0]
 	count := 0
@@ -81,21 +82,21 @@ func (r *FlowFiller) find(holes frame.Image[uint8]) {
 			r.below[h.first+x-h.x0] = r.column[x]
 		}
 	}
-	// One for each column of a run and the two beside it.
+	// A run needs a parabola for each of its columns and for the two columns beside it.
 	r.envelope = frame.Resize(r.envelope, count+2*len(r.runs))
 }
 
-// parabola is the squared distance to the vector at (column, row) along a row:
-// (x-column)^2 + height^2. It is the least one from x = from on.
+// parabola is the squared distance from pixel x of a row to the vector at (column,
+// row): (x-column)^2 + height^2. It belongs to the lower envelope from x = from on.
 type parabola struct{ from, column, row, height int32 }
 
 func (p *parabola) at(x int32) int32 { return (x-p.column)*(x-p.column) + p.height*p.height }
 
-// nearest fills a run by the lower envelope of the parabolas of its columns,
-// after A. Meijster, J. Roerdink and W. Hesselink, "A general algorithm for
-// computing distance transforms in linear time", Mathematical Morphology and
-// its Applications to Image and Signal Processing, 2000. The vectors at the
-// run's ends are nearer than any beyond them.
+// nearest fills a run by the lower envelope of the parabolas of its columns, after A.
+// Meijster, J. Roerdink and W. Hesselink, "A general algorithm for computing distance
+// transforms in linear time", Mathematical Morphology and its Applications to Image and
+// Signal Processing, 2000. The vectors at the run's ends are nearer than any beyond the
+// ends.
 func (r *FlowFiller) nearest(f flow.Field, i int) {
 	h := r.runs[i]
 	e := r.envelope[h.first+2*i:][:h.x1-h.x0+2]
@@ -106,7 +107,8 @@ func (r *FlowFiller) nearest(f flow.Field, i int) {
 			n--
 		}
 		if n > 0 {
-			// Beyond the last place where the one on the left is not further.
+			// p begins beyond the last place at which the parabola on its left is not
+			// further.
 			q := &e[n-1]
 			p.from = 1 + (p.at(0)-q.at(0))/(2*(p.column-q.column))
 		}

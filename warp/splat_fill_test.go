@@ -9,7 +9,7 @@ import (
 	"retime/frame"
 )
 
-// randomHoles marks blobs, or almost everything.
+// randomHoles marks blobs, or almost everything, as holes.
 func randomHoles(r *rand.Rand, holes frame.Image[uint8]) {
 	if r.IntN(3) == 0 {
 		for y := range holes.Height {

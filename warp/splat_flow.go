@@ -5,21 +5,21 @@ import (
 	"retime/frame"
 )
 
-// vectorSum is what a pixel received of a flow; weight is bounded as in
-// sampleSum. x and y are exact as long as weight is within vectorLimit, which
-// takes more than 2^16 photometric weight on one spot.
+// vectorSum holds what a pixel received of a flow. weight has the bound of sampleSum.
+// x and y are exact as long as weight is within vectorLimit; exceeding it takes more
+// than 2^16 of photometric weight on one spot.
 type vectorSum struct {
 	x, y   int64
 	weight uint64
 }
 
-// vectorLimit is the largest weight with which no sum of components can leave
-// 64 bits: their magnitude is at most 2^31.
+// vectorLimit is the largest weight at which every sum of components fits 64 bits: the
+// magnitude of a component is at most 2^31.
 const vectorLimit = 1 << 32
 
-// Flow moves the vectors of src, which may be those of m or any others, along
-// m. Images and least are as in SplatPlane. Mark the pixels of unknown flow
-// by a weight of 0.
+// Flow moves the vectors of src, which may be those of m or any others, along m. The
+// images and least are as in SplatPlane. The caller marks pixels of unknown flow by a
+// weight of 0.
 func (s *Splatter) Flow(dst flow.Field, holes frame.Image[uint8], src flow.Field, m Motion, least uint64) {
 	m.check([2]int{src.Width, src.Height}, [2]int{dst.Width, dst.Height}, [2]int{holes.Width, holes.Height})
 	s.targets.find(s.Workers, &m)
@@ -49,7 +49,7 @@ func part(v *flow.Vec, component int) *int32 {
 	return &v.Y
 }
 
-// addVectors adds columns [x0, x1) of row y to b.
+// addVectors adds columns [x0, x1) of row y of src to b.
 func addVectors(b *band, src flow.Field, m *Motion, y, x0, x1 int) {
 	motion, vectors, weights := m.Flow.Row(y)[x0:x1], src.Row(y)[x0:x1], m.weightRow(y, x0, x1)
 	vectors, weights = vectors[:len(motion)], weights[:len(motion)]
@@ -65,8 +65,8 @@ func addVectors(b *band, src flow.Field, m *Motion, y, x0, x1 int) {
 	}
 }
 
-// addVector adds v to the first two sums. Within the loop its values would not
-// fit the registers, which costs more than the call.
+// addVector adds v to the first two sums. It is a function of its own because, inside
+// the loop, its values would not fit the registers, which costs more than the call.
 //
 //go:noinline
 func addVector(sums []vectorSum, v flow.Vec, weight, fx uint64) {
@@ -82,8 +82,8 @@ func (s *vectorSum) add(v flow.Vec, weight uint64) {
 	s.weight += weight
 }
 
-// storeVectors writes b's means and holes. It returns false, with the holes
-// written but not all means, where a sum may have overflowed.
+// storeVectors writes b's means and holes. It returns false if a sum may have
+// overflowed; in that case it has written the holes but not all means.
 func storeVectors(b *band, dst flow.Field, holes frame.Image[uint8], least uint64) bool {
 	exact := true
 	for y := b.y0; y < b.y1; y++ {

@@ -7,18 +7,17 @@ import (
 	"retime/frame"
 )
 
-// ResampleFlow fits src to the grid of dst, of which a pixel is 2^sx columns
-// and 2^sy rows of src; a negative number is for a finer grid. The flow of a
-// subsampled plane has sx and sy of its subsampling, that of a plane twice as
-// fine as the flow has -1 and -1.
+// ResampleFlow fits src to the grid of dst, on which a pixel covers 2^sx columns and
+// 2^sy rows of src; negative numbers mean a finer grid. For a subsampled plane, sx and
+// sy are the plane's subsampling; for a plane twice as fine as the flow, both are -1.
 //
-// A coarser pixel takes the mean of those that it covers, of which the last
-// ones stand for any beyond the edge, to the nearest 1/256 of the new pixel
-// with ties away from zero; where the old and new samples lie within a pixel
-// is not regarded. A finer pixel takes the vector of the one that it is part
-// of. The vectors change with the size of the pixel and are limited to 32 bits.
+// A coarser pixel takes the mean of the pixels that it covers, with the edge repeated
+// outside, rounded to the nearest 1/256 of the new pixel with ties away from zero.
+// ResampleFlow ignores the positions of the old and new samples within their pixels. A
+// finer pixel takes the vector of the pixel that it is part of. The vectors scale with
+// the size of the pixel and are limited to 32 bits.
 //
-// The size of dst is that of src on the new grid, rounded up, or less.
+// dst may have at most the size of src on the new grid, rounded up.
 func ResampleFlow(workers frame.Workers, dst, src flow.Field, sx, sy int) {
 	area := max(sx, 0) + max(sy, 0)
 	workers.Rows(dst.Height, func(y0, y1 int) {
@@ -43,12 +42,13 @@ func ResampleFlow(workers frame.Workers, dst, src flow.Field, sx, sy int) {
 	})
 }
 
-// gridTile is the most pixels resampled at once.
+// gridTile is the largest number of pixels that are resampled at once.
 const gridTile = 256
 
 type vectorTotal struct{ x, y int64 }
 
-// addCovered adds the vectors of row that pixels x, x+1 and so on cover.
+// addCovered adds to each of sums the vectors of row that pixels x, x+1 and so on
+// cover.
 func addCovered(sums []vectorTotal, row []flow.Vec, x, s int) {
 	n := 1 << max(s, 0)
 	for i := range sums {
@@ -64,8 +64,8 @@ func (t *vectorTotal) add(v flow.Vec) {
 	t.y += int64(v.Y)
 }
 
-// ResampleWeights fits src to the grid of dst as ResampleFlow does; means are
-// rounded half up.
+// ResampleWeights fits src to the grid of dst as ResampleFlow does. It rounds means
+// half up.
 func ResampleWeights(workers frame.Workers, dst, src frame.Image[uint16], sx, sy int) {
 	area := max(sx, 0) + max(sy, 0)
 	workers.Rows(dst.Height, func(y0, y1 int) {
@@ -95,8 +95,7 @@ func ResampleWeights(workers frame.Workers, dst, src frame.Image[uint16], sx, sy
 	})
 }
 
-// covered returns the first old place that a new one covers, 2^s times as
-// large.
+// covered returns the first old pixel that new pixel i, 2^s times as large, covers.
 func covered(i, s int) int {
 	if s <= 0 {
 		return i >> -s
@@ -104,8 +103,8 @@ func covered(i, s int) int {
 	return i << s
 }
 
-// shrink returns v / 2^s to the nearest integer, ties away from zero, limited
-// to 32 bits.
+// shrink returns v / 2^s to the nearest integer, ties away from zero, limited to 32
+// bits.
 func shrink(v int64, s int) int32 {
 	if s <= 0 {
 		v <<= -s

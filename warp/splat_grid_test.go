@@ -57,7 +57,8 @@ func referenceResample(m Motion, x, y, sx, sy int) (flow.Vec, uint16) {
 	scaleX, scaleY := math.Ldexp(1, sx), math.Ldexp(1, sy)
 	sum := [3]*big.Int{new(big.Int), new(big.Int), new(big.Int)}
 	n := int64(0)
-	// Every source pixel whose corner is within the new one, or the one around it.
+	// The loop takes every source pixel whose corner is within the new one, or the one
+	// around it.
 	for v := math.Floor(float64(y) * scaleY); v < float64(y+1)*scaleY; v++ {
 		for u := math.Floor(float64(x) * scaleX); u < float64(x+1)*scaleX; u++ {
 			i, j := min(int(u), m.Flow.Width-1), min(int(v), m.Flow.Height-1)
@@ -68,7 +69,7 @@ func referenceResample(m Motion, x, y, sx, sy int) (flow.Vec, uint16) {
 			n++
 		}
 	}
-	// In units of 1/4 pixel of the source, so that finer grids have whole divisors.
+	// Units of 1/4 pixel of the source give finer grids whole divisors.
 	component := func(s *big.Int, scale float64) int32 {
 		mean := referenceMean(new(big.Int).Lsh(s, 2), big.NewInt(n*int64(4*scale)))
 		return int32(min(max(mean, math.MinInt32), math.MaxInt32))

@@ -6,14 +6,13 @@ import (
 	"retime/frame"
 )
 
-// sampleSum is what a pixel received of a plane. From 8192x8192 = 2^26 pixels
-// weight is below 2^26 * 2^16 * 2^16 = 2^58. sum is exact as long as weight is
-// within sampleLimit, which it always is where the photometric weights are at
-// most 32.
+// sampleSum holds what a pixel received of a plane. With 8192x8192 = 2^26 pixels,
+// weight is below 2^26 * 2^16 * 2^16 = 2^58. sum is exact as long as weight is within
+// sampleLimit, which it always is if the photometric weights are at most 32.
 type sampleSum struct{ sum, weight uint64 }
 
-// sampleLimit is the largest weight with which a sum of T's is sure to stay
-// below 2^63.
+// sampleLimit returns the largest weight at which a sum of T's is sure to stay below
+// 2^63.
 func sampleLimit[T frame.Sample]() uint64 {
 	var t T
 	if unsafe.Sizeof(t) == 1 {
@@ -27,10 +26,10 @@ const (
 	sampleLimit16 = 1 << (63 - 16)
 )
 
-// SplatPlane moves the samples of src along m. All images have one size, that
-// of the plane: ResampleFlow makes a flow fit it. Pixels that receive less than
-// least, in units in which a pixel spreads SplatOne times its photometric
-// weight, are holes. dst must not share memory with src.
+// SplatPlane moves the samples of src along m and sets holes to the mask of the holes.
+// All images have the size of the plane; ResampleFlow fits a flow to it. Pixels that
+// receive less than least are holes; a pixel spreads SplatOne times its photometric
+// weight. dst must not share memory with src.
 func SplatPlane[T frame.Sample](s *Splatter, dst frame.Image[T], holes frame.Image[uint8], src frame.Image[T], m Motion, least uint64) {
 	m.check([2]int{src.Width, src.Height}, [2]int{dst.Width, dst.Height}, [2]int{holes.Width, holes.Height})
 	s.targets.find(s.Workers, &m)
@@ -50,7 +49,7 @@ func SplatPlane[T frame.Sample](s *Splatter, dst frame.Image[T], holes frame.Ima
 	})
 }
 
-// addSamples adds columns [x0, x1) of row y to b.
+// addSamples adds columns [x0, x1) of row y of src to b.
 func addSamples[T frame.Sample](b *band, src frame.Image[T], m *Motion, y, x0, x1 int) {
 	motion, samples, weights := m.Flow.Row(y)[x0:x1], src.Row(y)[x0:x1], m.weightRow(y, x0, x1)
 	samples, weights = samples[:len(motion)], weights[:len(motion)]
@@ -79,8 +78,8 @@ func (s *sampleSum) add(value, weight uint64) {
 	s.weight += weight
 }
 
-// storeSamples writes b's means and holes. It returns false, with the holes
-// written but not all means, where a sum may have overflowed.
+// storeSamples writes b's means and holes. It returns false if a sum may have
+// overflowed; in that case it has written the holes but not all means.
 func storeSamples[T frame.Sample](b *band, dst frame.Image[T], holes frame.Image[uint8], least uint64) bool {
 	limit, exact := sampleLimit[T](), true
 	for y := b.y0; y < b.y1; y++ {

@@ -7,8 +7,8 @@ import (
 	"retime/frame"
 )
 
-// referenceSplat splats value by the definition in whole numbers of any size:
-// means, and holes, in raster order.
+// referenceSplat splats value by the definition in integers of arbitrary size. It
+// returns means and holes in raster order.
 func referenceSplat(m Motion, least uint64, value func(x, y int) int64) (means []int64, holes []uint8) {
 	width, height := m.Flow.Width, m.Flow.Height
 	sums, weights := make([]big.Int, width*height), make([]big.Int, width*height)
@@ -69,8 +69,8 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// referenceNearest returns the vector nearest to (x, y) of those that are not
-// in holes; of equally near ones the first by column, then by row.
+// referenceNearest returns the vector nearest to (x, y) of those that are not in holes;
+// of equally near ones it takes the first by column, then by row.
 func referenceNearest(f flow.Field, holes frame.Image[uint8], x, y int) flow.Vec {
 	var best flow.Vec
 	least := -1

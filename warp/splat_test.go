@@ -12,8 +12,8 @@ import (
 	"retime/frame"
 )
 
-// guardedImage returns an image with wide rows, and a function that says
-// whether anything around its pixels was written to.
+// guardedImage returns an image with wide rows, and a function that reports whether the
+// memory around the pixels has changed.
 func guardedImage[T comparable](width, height int, canary T) (frame.Image[T], func() bool) {
 	const before, padding, after = 11, 5, 19
 	stride := width + padding
@@ -39,8 +39,8 @@ func guardedImage[T comparable](width, height int, canary T) (frame.Image[T], fu
 	}
 }
 
-// motions are kinds of random motion. Each returns a vector of pixel (x, y) of
-// a picture of the given size.
+// motions are kinds of random motion. Each function returns a vector for pixel (x, y)
+// of a picture of the given size.
 var motions = map[string]func(r *rand.Rand, x, y, width, height int) flow.Vec{
 	"fractions": func(r *rand.Rand, x, y, width, height int) flow.Vec {
 		return flow.Vec{X: r.Int32N(2048) - 1024, Y: r.Int32N(2048) - 1024}
@@ -62,7 +62,7 @@ var motions = map[string]func(r *rand.Rand, x, y, width, height int) flow.Vec{
 
 var splatSizes = [][2]int{{1, 1}, {1, 9}, {13, 1}, {7, 5}, {64, 33}, {65, 31}, {131, 70}}
 
-// randomMotion returns a motion whose weights are none, any or the largest.
+// randomMotion returns a motion that has no weights, random ones or the largest.
 func randomMotion(r *rand.Rand, kind string, width, height, weights int) Motion {
 	f, _ := guardedImage(width, height, flow.Unknown)
 	m := Motion{Flow: flow.Field{Image: f}, Phase: []Phase{0, 1, PhaseOne / 3, PhaseOne / 2, PhaseOne}[r.IntN(5)]}
@@ -111,7 +111,7 @@ func checkSplatPlane[T frame.Sample](t *testing.T, r *rand.Rand, splatters []*Sp
 	src, _ := guardedImage[T](width, height, 200)
 	for y := range height {
 		for x := range width {
-			// Half of them the largest, for the sake of the sums.
+			// Half of the samples are the largest, to test large sums.
 			src.Row(y)[x] = T(r.Uint32() | -(r.Uint32() & 1))
 		}
 	}
@@ -138,7 +138,7 @@ func checkSplatFlow(t *testing.T, r *rand.Rand, splatters []*Splatter, name stri
 	width, height := m.Flow.Width, m.Flow.Height
 	src := m.Flow
 	if r.IntN(2) == 0 {
-		// Vectors that have nothing to do with the motion.
+		// These vectors have nothing to do with the motion.
 		src = randomMotion(r, "extremes", width, height, 0).Flow
 	}
 	meansX, masks := referenceSplat(m, least, func(x, y int) int64 { return int64(src.Row(y)[x].X) })
@@ -231,14 +231,14 @@ func TestSplatConstant(t *testing.T) {
 	}
 }
 
-// Where no pixel leaves the picture none of its weight is lost.
+// If no pixel leaves the picture, no weight is lost.
 func TestSplatConservesWeight(t *testing.T) {
 	const seed, width, height = 4, 150, 77
 	r := rand.New(rand.NewPCG(seed, 0))
 	m := Motion{Flow: flow.NewField(width, height), Phase: PhaseOne}
 	for y := range height {
 		for x := range width {
-			// To anywhere in the picture.
+			// The vector leads anywhere in the picture.
 			m.Flow.Row(y)[x] = flow.Vec{
 				X: r.Int32N((width-1)*256+1) - int32(x)*256,
 				Y: r.Int32N((height-1)*256+1) - int32(y)*256,
@@ -264,7 +264,8 @@ func TestSplatConservesWeight(t *testing.T) {
 	}
 }
 
-// The bounds that sampleSum and vectorSum state, and the arithmetic at them.
+// The test checks the bounds in the comments on sampleSum and vectorSum, and the
+// arithmetic at those bounds.
 func TestSplatLargestSums(t *testing.T) {
 	const pixels = 8192 * 8192
 	const largest = pixels * SplatOne * math.MaxUint16
@@ -284,7 +285,7 @@ func TestSplatLargestSums(t *testing.T) {
 			}
 		}
 	}
-	// All pixels on one spot: one of them, doubled 26 times.
+	// All pixels land on one spot: the weight of one, doubled 26 times.
 	for _, value := range []int64{math.MinInt32, -65536, -1, 1, math.MaxUint16, math.MaxInt32} {
 		var sum wideSum
 		sum.add(value, SplatOne*math.MaxUint16)
@@ -299,7 +300,7 @@ func TestSplatLargestSums(t *testing.T) {
 	}
 }
 
-// So many pixels of so much weight on one spot that the sum needs 128 bits.
+// So many pixels of so much weight land on one spot that the sum needs 128 bits.
 func TestSplatOneSpot(t *testing.T) {
 	const seed, width, height = 6, 211, 170
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -377,7 +378,7 @@ func TestSplatKeepsItsMemory(t *testing.T) {
 	vectors, holes := flow.NewField(320, 240), frame.NewImage[uint8](320, 240)
 	s := &Splatter{Workers: frame.Workers{N: 1}}
 	fill := FlowFiller{Workers: frame.Workers{N: 1}}
-	// Only closures, however many pixels there are.
+	// A call allocates only closures, however many pixels there are.
 	if n := testing.AllocsPerRun(5, func() {
 		SplatPlane(s, dst, holes, src, m, 1)
 		s.Flow(vectors, holes, m.Flow, m, SplatOne)

@@ -6,10 +6,10 @@ import (
 	"retime/frame"
 )
 
-// wideSum is a sum in 128 bits, in two's complement.
+// wideSum is a sum of 128 bits in two's complement.
 type wideSum struct{ high, low uint64 }
 
-// add adds value*weight, of which the magnitude must be below 2^64.
+// add adds value*weight, whose magnitude must be below 2^64.
 func (s *wideSum) add(value int64, weight uint64) {
 	var carry uint64
 	if value < 0 {
@@ -21,8 +21,8 @@ func (s *wideSum) add(value int64, weight uint64) {
 	s.high += carry
 }
 
-// mean returns s/weight to the nearest integer, ties away from zero. Its
-// magnitude must be below 2^63.
+// mean returns s/weight to the nearest integer, ties away from zero. The magnitude of
+// the mean must be below 2^63.
 func (s wideSum) mean(weight uint64) int64 {
 	negative := int64(s.high) < 0
 	if negative {
@@ -38,9 +38,9 @@ func (s wideSum) mean(weight uint64) int64 {
 	return int64(magnitude)
 }
 
-// wideMeans sums value over what lands in b and calls store for each of its
-// pixels. It is for the rare band where thousands of pixels land on one spot
-// and 64 bits might not hold their sum.
+// wideMeans sums value over the pixels that land in b and calls store for each pixel of
+// b. It serves the rare bands in which thousands of pixels land on one spot, so that 64
+// bits might not hold their sum.
 func (s *Splatter) wideMeans(b *band, m *Motion, value func(x, y int) int64, store func(x, y int, sum wideSum)) {
 	b.wide = frame.Resize(b.wide, b.size())
 	clear(b.wide)

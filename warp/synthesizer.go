@@ -10,29 +10,29 @@ import (
 	"retime/warp/bspline"
 )
 
-// Params are what a Synthesizer is made with.
+// Params are the settings of a Synthesizer.
 type Params struct {
 	Mode       Mode
-	Order      bspline.Order // of the sampling in Project mode: 0, 1 or 3
-	Directions int           // of the inpainting, 4 to 64; 0 for 16
-	// Neighbours also tries the motions of each pixel's surroundings, as
-	// overlapped blocks do.
+	Order      bspline.Order // of the spline that samples in Project mode: 0, 1 or 3
+	Directions int           // of the inpainting, 4 to 64; 0 means 16
+	// Neighbours also tries the motions of each pixel's surroundings, as overlapped
+	// block motion compensation does.
 	Neighbours bool
-	// Acceleration bends the motion where the frames before and after the interval
-	// tell how it changes.
+	// Acceleration bends the motion if the frames before and after the interval show
+	// that it changes.
 	Acceleration bool
-	// Overlays looks for what lies still over the picture in Project mode, besides
-	// what Interval.Static says.
+	// Overlays searches for things that lie still over the picture in Project mode, and
+	// adds them to Interval.Static.
 	Overlays bool
 	Workers  frame.Workers
 }
 
-// precision of the coefficients, relative to the largest sample.
+// precision is the precision of the coefficients, relative to the largest sample.
 const precision = 1e-6
 
-// Synthesizer makes frames on the CPU. Its scratch memory is kept from frame to
-// frame. It is used by one goroutine; for each interval Begin, then Make for
-// each phase.
+// Synthesizer makes frames on the CPU. The caller calls Begin for each interval, then
+// Make for each phase. A Synthesizer keeps its memory between frames. Only one
+// goroutine at a time may use it.
 type Synthesizer struct {
 	params   Params
 	filter   *bspline.Prefilter[float32]
@@ -45,7 +45,7 @@ type Synthesizer struct {
 
 	made  Made
 	in    Interval
-	ready bool // what does not depend on the phase is done
+	ready bool // whether prepare has run for the interval
 
 	scratch        frame.Image[uint16]
 	estimates      []estimate // one for each of the interval's flows
@@ -58,20 +58,21 @@ type Synthesizer struct {
 	coeffA, coeffB sourceCoefficients
 }
 
-// estimate is what one pair of flows tells.
+// estimate holds the results of one pair of flows.
 type estimate struct {
 	errorA, errorB   frame.Image[uint16] // along the flow from either neighbour
 	trustA, trustB   frame.Image[uint16]
 	forward, reverse hypothesis
 }
 
-// sourceCoefficients are a frame's, kept while it is a neighbour.
+// sourceCoefficients are the coefficients of a frame, kept as long as it is a
+// neighbour.
 type sourceCoefficients struct {
 	of     *frame.Frame
 	planes [4]coefficients
 }
 
-// NewSynthesizer checks p and returns a synthesizer.
+// NewSynthesizer returns a synthesizer, or an error if p.Directions is out of range.
 func NewSynthesizer(p Params) (*Synthesizer, error) {
 	if p.Directions == 0 {
 		p.Directions = 16
@@ -92,7 +93,7 @@ func NewSynthesizer(p Params) (*Synthesizer, error) {
 	return s, nil
 }
 
-// Close lets go of the last interval's frames.
+// Close releases the frames of the last interval.
 func (s *Synthesizer) Close() {
 	for _, c := range []*sourceCoefficients{&s.coeffA, &s.coeffB} {
 		if c.of != nil {
@@ -102,24 +103,24 @@ func (s *Synthesizer) Close() {
 	}
 }
 
-// Begin sets the interval that Make works in.
+// Begin sets the interval that Make works in. Its error is always nil.
 func (s *Synthesizer) Begin(in Interval) error {
 	s.in, s.ready = in, false
 	return nil
 }
 
-// Made says how well the neighbours support a made frame. It is zero for modes
+// Made reports how well the neighbours support a made frame. It is zero for modes
 // without flow.
 type Made struct {
-	// Residual is how far the neighbours disagree along the better of the two
-	// flows, in grey levels of 8 bits, mean over the frame.
+	// Residual is the mean difference between the neighbours along the better of the
+	// two flows, in grey levels of 8 bits.
 	Residual float64
-	// Holes is the share of pixels that a neighbour's flow does not reach, mean of
-	// both neighbours, from 0 to 1.
+	// Holes is the share, from 0 to 1, of pixels that a neighbour's flow does not
+	// reach, averaged over both neighbours.
 	Holes float64
 }
 
-// Make fills dst with the frame at the phase.
+// Make fills dst, of the neighbours' format and size, with the frame at the phase.
 func (s *Synthesizer) Make(dst *frame.Frame, phase Phase) (Made, error) {
 	s.made = Made{}
 	var err error
@@ -151,7 +152,7 @@ func blend[T frame.Sample](workers frame.Workers, dst, a, b *frame.Frame, phase 
 	}
 }
 
-// blendPlane cross-fades a and b, rounding to nearest.
+// blendPlane cross-fades a and b, rounding to the nearest.
 func blendPlane[T frame.Sample](workers frame.Workers, dst, a, b frame.Image[T], phase Phase) {
 	wa, wb := uint64(PhaseOne-phase), uint64(phase)
 	workers.Rows(dst.Height, func(y0, y1 int) {
@@ -164,7 +165,7 @@ func blendPlane[T frame.Sample](workers frame.Workers, dst, a, b frame.Image[T],
 	})
 }
 
-// prepare computes what all phases of the interval share.
+// prepare computes everything that does not depend on the phase.
 func (s *Synthesizer) prepare() error {
 	if s.ready {
 		return nil
@@ -201,7 +202,7 @@ func (s *Synthesizer) prepare() error {
 	return nil
 }
 
-// load computes f's coefficients unless they are there.
+// load computes f's coefficients unless c holds them.
 func (s *Synthesizer) load(c *sourceCoefficients, f *frame.Frame) error {
 	if c.of == f {
 		return nil
@@ -224,8 +225,8 @@ func (s *Synthesizer) load(c *sourceCoefficients, f *frame.Frame) error {
 	return nil
 }
 
-// trustTable is the weight of a splat by the error along its motion:
-// 4096 exp(-error/10), the error in grey levels, and at least 1.
+// trustTable is the weight of a splat, indexed by the error along its motion: 4096
+// exp(-error/10), with the error in grey levels, and at least 1.
 var trustTable = func() []uint16 {
 	var t []uint16
 	for d := 0; ; d++ {
@@ -237,7 +238,7 @@ var trustTable = func() []uint16 {
 	}
 }()
 
-// trust turns the error along a motion into the weight that its splat has.
+// trust turns the errors along a motion into the weights of its splats.
 func trust(workers frame.Workers, dst *frame.Image[uint16], e frame.Image[uint16]) {
 	dst.Resize(e.Width, e.Height)
 	workers.Rows(e.Height, func(y0, y1 int) {

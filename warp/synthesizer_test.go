@@ -20,7 +20,7 @@ var formats = []frame.Format{
 	{Name: "gbrp12", Depth: 12, Planes: 3, RGB: true},
 }
 
-// fillFrame sets every sample of a new frame.
+// fillFrame returns a new frame with every sample set.
 func fillFrame(format frame.Format, width, height int, value func(plane, x, y int) int) *frame.Frame {
 	f := frame.New(format, width, height)
 	for i, p := range f.Planes {
@@ -53,8 +53,8 @@ func noiseFrame(seed uint64, format frame.Format, width, height int) *frame.Fram
 	return fillFrame(format, width, height, func(int, int, int) int { return r.IntN(format.Max() + 1) })
 }
 
-// between returns an interval with one motion everywhere, in pixels of the
-// full picture.
+// between returns an interval with one motion everywhere, in pixels of the full
+// picture.
 func between(a, b *frame.Frame, level, dx, dy int) Interval {
 	guide := func(f *frame.Frame) frame.Image[uint8] {
 		g := Luma(f)
@@ -107,7 +107,7 @@ func eachCase(t *testing.T, f func(t *testing.T, p Params, format frame.Format, 
 	}
 }
 
-// Without motion between equal frames, the frame between them is that frame.
+// Without motion between equal frames, the frame between them equals them.
 func TestZeroFlowIsTheSource(t *testing.T) {
 	eachCase(t, func(t *testing.T, p Params, format frame.Format, level, width, height int) {
 		a := noiseFrame(3, format, width, height)
@@ -143,7 +143,7 @@ func TestConstantStaysConstant(t *testing.T) {
 	})
 }
 
-// A motion by whole samples moves samples, whatever the order of the sampling.
+// A motion by whole samples moves samples, whatever the order of the spline.
 func TestWholePixelShift(t *testing.T) {
 	const width, height, border = 96, 72, 24
 	for _, mode := range []Mode{Project, Splat} {
@@ -176,8 +176,8 @@ func TestWholePixelShift(t *testing.T) {
 	}
 }
 
-// Whatever the number of workers, and however often, the bytes are the same,
-// and nothing outside the planes is written.
+// Whatever the number of workers, and however often, Make makes the same bytes and
+// writes nothing outside the planes.
 func TestWorkersAndCanaries(t *testing.T) {
 	format := formats[1]
 	const width, height = 131, 87
@@ -231,7 +231,7 @@ func TestWorkersAndCanaries(t *testing.T) {
 	}
 }
 
-// Motion that points far outside must neither panic nor overflow.
+// Motion that points far outside must not cause a panic or an overflow.
 func TestExtremeMotion(t *testing.T) {
 	for _, mode := range []Mode{Project, Splat} {
 		for level := range 3 {
@@ -248,8 +248,8 @@ func TestExtremeMotion(t *testing.T) {
 	}
 }
 
-// What only one neighbour shows is taken from it: the right neighbour's new
-// left edge comes from the right one alone.
+// Content that only one neighbour shows comes from that one: the new left edge of the
+// right neighbour comes from the right one alone.
 func TestPixelsThatLeaveComeFromTheOther(t *testing.T) {
 	format := formats[0]
 	const width, height, shift = 96, 64, 16

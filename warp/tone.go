@@ -7,22 +7,22 @@ import (
 	"retime/frame"
 )
 
-// HDR signals leave what SDR shows to the lower half of their range, so their
-// upper eight bits tell little of dark and middle tones. Guides are made of them
-// through the curve that ITU-R BT.2390 (section 5.4.1) gives for showing them on a
-// display of less peak luminance, in the perceptually even scale of SMPTE ST 2084.
+// HDR signals use only the lower half of their range for everything that SDR shows, so
+// their upper eight bits distinguish dark and middle tones poorly. Guides pass through
+// the curve that ITU-R BT.2390 (section 5.4.1) gives for display at a lower peak
+// luminance, in the perceptually even scale of SMPTE ST 2084.
 
 // guidePeak is the luminance of the brightest guide level in cd/m².
 const guidePeak = 300
 
-// toneKey says what a table depends on.
+// toneKey identifies a table.
 type toneKey struct {
 	transfer frame.Transfer
 	depth    int
 	full     bool
 }
 
-var toneTables sync.Map // toneKey to []uint8
+var toneTables sync.Map // from toneKey to []uint8
 
 // toneTable returns the guide level of each sample of an HDR signal.
 func toneTable(k toneKey) []uint8 {
@@ -42,7 +42,7 @@ func toneTable(k toneKey) []uint8 {
 	return t.([]uint8)
 }
 
-// guideLevel maps a signal from 0 to 1 to a guide level from 0 to 1.
+// guideLevel returns the guide level, from 0 to 1, of a signal from 0 to 1.
 func guideLevel(t frame.Transfer, e float64) float64 {
 	peak := 1.0
 	if t == frame.HLG {
@@ -61,11 +61,11 @@ func guideLevel(t frame.Transfer, e float64) float64 {
 // pqSignal returns the signal of SMPTE ST 2084 for a luminance in cd/m².
 func pqSignal(luminance float64) float64 { return frame.PQSignal(luminance / frame.PQPeak) }
 
-// hlgPeak is the luminance in cd/m² of a display for HLG of system gamma 1.2.
+// hlgPeak is the peak luminance in cd/m² of an HLG display with system gamma 1.2.
 const hlgPeak = 1000
 
-// hlgLuminance is what a gray HLG signal shows on such a display, after ITU-R
-// BT.2100.
+// hlgLuminance returns the luminance of a gray HLG signal on such a display, after
+// ITU-R BT.2100.
 func hlgLuminance(e float64) float64 {
 	const a, b, c = 0.17883277, 0.28466892, 0.55991073
 	scene := e * e / 3

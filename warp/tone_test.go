@@ -8,7 +8,7 @@ import (
 )
 
 func TestPQReferenceLevels(t *testing.T) {
-	// ITU-R BT.2408, table 1, and the ends.
+	// The signals are those of ITU-R BT.2408, table 1, and the two ends.
 	for _, c := range []struct{ luminance, signal float64 }{{0, 0}, {26, 0.38}, {100, 0.51}, {203, 0.58}, {1000, 0.75}, {10000, 1}} {
 		if got := pqSignal(c.luminance); math.Abs(got-c.signal) > 0.005 {
 			t.Errorf("%v cd/m²: signal %.4f, want %.2f", c.luminance, got, c.signal)
@@ -39,8 +39,8 @@ func TestToneTables(t *testing.T) {
 	}
 }
 
-// Dark tones are told apart better than by the upper eight bits, and PQ and HLG
-// show the same light as the same level.
+// The guides distinguish dark tones better than the upper eight bits do, and PQ and HLG
+// give the same level to the same light.
 func TestDarkTonesSpread(t *testing.T) {
 	pq := toneTable(toneKey{frame.PQ, 10, true})
 	hlg := toneTable(toneKey{frame.HLG, 10, true})

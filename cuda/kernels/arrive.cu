@@ -1,4 +1,4 @@
-// What arrived of a splatted flow: its means, and where nothing did.
+// The arrival of a splatted flow: its means, and its holes.
 
 #include "splat.cuh"
 
@@ -6,10 +6,11 @@ enum { tile = 32, rows = 8 };
 
 typedef unsigned long long Sum; // as atomicAdd has it
 
-// Means of the sums of flow z; of odd ones, which lead backward, they are negated.
-// Where a pixel received less than least it is a hole. known has a bit for each
-// pixel that is none: bit y%32 of word (y/32, x). holes[z] counts them. The sums
-// are zero afterwards. Blocks are 32 by 8 threads for tiles of 32 by 32 pixels.
+// arrive_flow sets the motions of flow z to the means of the sums, negated for odd z,
+// because those flows lead backward. A pixel that received less than least is a hole.
+// known has a bit for each pixel, set unless it is a hole: bit y%32 of word (y/32, x).
+// holes[z] grows by the number of holes. arrive_flow leaves the sums zero. Blocks are
+// 32 by 8 threads for tiles of 32 by 32 pixels.
 extern "C" __global__ void arrive_flow(Sum *sums, uint32_t *carries, Vec *motions, uint32_t *known, Sum *holes,
                                        int width, int height, Sum least, uint32_t bias) {
 	__shared__ uint32_t bits[tile];

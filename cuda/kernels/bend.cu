@@ -1,17 +1,18 @@
-// How far moving things lie off the straight line between two frames, from how
-// their motion changes in the frames around.
+// The distance of moving things from the straight line between two frames, computed
+// from the change of their motion in the frames around.
 //
-// Quantities of cells lie one after the other, for frame A and then for B: sums are
-// x, y and credit.
+// Quantities of cells lie one after the other, for frame A and then for B. Sums are x,
+// y and credit.
 
 #include "bend.cuh"
 
 typedef unsigned long long Sum; // as atomicAdd has it
 
-// Sums up the accelerations of the cells of size by size pixels of frame z: flow z
-// leads to the other frame of the interval, flow beyond+z to the one beyond, and
-// errors are those along them. Flows count as inner_scale and outer_scale say, in
-// 1/phase_one, and sums from limit on for errors; each is for A and for B.
+// bend_gather sums up the accelerations in the cells of size by size pixels of frame z.
+// Flow z leads to the other frame of the interval and flow beyond+z to the frame
+// beyond; errors are the errors along these flows. inner_scale and outer_scale, in
+// 1/phase_one, weight the flows. Accelerations from limit on count as errors. Scales
+// and limits come in pairs, for A and for B.
 extern "C" __global__ void bend_gather(const Vec *flows, const uint16_t *errors, int beyond, Sum *changes, Vec *motions, int width, int height,
                                        int columns, int lines, int size, int inner_a, int inner_b, int outer_a, int outer_b, int limit_a, int limit_b,
                                        const uint16_t *credits, int entries) {
@@ -47,8 +48,9 @@ extern "C" __global__ void bend_gather(const Vec *flows, const uint16_t *errors,
 	motions[z * cells + at] = m;
 }
 
-// Moves the sums of frame z by the part of its motion that is travelled at the
-// phase, adding them to moved, which must be zero. shift is log2 of a cell's size.
+// bend_move moves the sums of frame z by the part of its motion that is travelled at
+// the phase, and adds them to moved, which must be zero before. shift is log2 of a
+// cell's size.
 extern "C" __global__ void bend_move(const Sum *changes, const Vec *motions, Sum *moved, int columns, int lines, int shift, int32_t phase) {
 	int cx = blockIdx.x * blockDim.x + threadIdx.x, cy = blockIdx.y * blockDim.y + threadIdx.y, z = blockIdx.z;
 	if (cx >= columns || cy >= lines) return;
@@ -114,7 +116,8 @@ struct ReadMeans {
 	__device__ Means operator()(int x, int y) const { return means[(size_t)y * columns + x]; }
 };
 
-// Blurs the sums of frame z, x and y times length and the credit times unit.
+// bend_average blurs the sums of frame z, x and y times length and the credit times
+// unit.
 extern "C" __global__ void bend_average(const Sum *moved, Means *means, int columns, int lines, float length, float unit) {
 	int x = blockIdx.x * tile_width + threadIdx.x, y = blockIdx.y * tile_height + threadIdx.y;
 	size_t cells = (size_t)columns * lines, z = blockIdx.z;
@@ -123,8 +126,8 @@ extern "C" __global__ void bend_average(const Sum *moved, Means *means, int colu
 	if (x < columns && y < lines) means[z * cells + (size_t)y * columns + x] = m;
 }
 
-// Blurs the means once more and combines those of both frames. moved is zero
-// afterwards.
+// bend_combine blurs the means once more and combines the means of both frames. It
+// leaves moved zero.
 extern "C" __global__ void bend_combine(const Means *means, Sum *moved, Bend *bends, int columns, int lines, float factor,
                                         float a_share, float b_share, float dispute) {
 	int x = blockIdx.x * tile_width + threadIdx.x, y = blockIdx.y * tile_height + threadIdx.y;
@@ -137,7 +140,7 @@ extern "C" __global__ void bend_combine(const Means *means, Sum *moved, Bend *be
 	for (int n = 0; n < 6; n++) moved[n * cells + at] = 0;
 }
 
-// Interpolates the cells' bends to the pixels of the guides.
+// bend_spread interpolates the cells' bends at the pixels of the guides.
 extern "C" __global__ void bend_spread(const Bend *cells, Vec *bends, int width, int height, int columns, int lines, int size, float scale) {
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
 	if (x >= width || y >= height) return;

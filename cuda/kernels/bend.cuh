@@ -1,5 +1,5 @@
-// How motion that is not straight bends, with package warp's bits. Floats are
-// summed in a stated order.
+// The bend of motion that is not straight, with package warp's bits. Sums of floats
+// have a stated order.
 #pragma once
 
 #include "motion.cuh"
@@ -9,8 +9,8 @@ HOST_DEVICE float binomial_float(float a, float b, float c, float d, float e) {
 	return ((6 * c + 4 * (b + d)) + (a + e)) / 16;
 }
 
-// A Means is what one frame tells of a cell: its mean acceleration in pixels of the
-// picture times their credit, and the credit from 0 to 1.
+// A Means holds the evidence of one frame about a cell: its mean acceleration in pixels
+// of the picture times its credit, and the credit from 0 to 1.
 struct Means {
 	float x, y, credit;
 };
@@ -19,9 +19,9 @@ struct Bend {
 	float x, y;
 };
 
-// combined returns the bend that two frames tell of, factor times the acceleration,
-// in which they count for p_share and q_share, as far as they agree; dispute says how
-// much their difference counts.
+// combined returns the bend from the evidence of two frames: factor times the mean of
+// their accelerations, weighted by p_share and q_share, as far as the frames agree.
+// dispute is the weight of their difference.
 HOST_DEVICE Bend combined(Means p, Means q, float factor, float p_share, float q_share, float dispute) {
 	float fp = factor / (p.credit + bend_doubt), fq = factor / (q.credit + bend_doubt);
 	float px = p.x * fp, py = p.y * fp, qx = q.x * fq, qy = q.y * fq;
@@ -34,8 +34,8 @@ HOST_DEVICE Bend combined(Means p, Means q, float factor, float p_share, float q
 	return b;
 }
 
-// cell_before returns the cell whose centre lies before pixel i, and how far i lies
-// from it towards the next.
+// cell_before returns the last cell whose centre lies at or before pixel i, and the
+// distance of i from that centre in cells.
 HOST_DEVICE int cell_before(int i, int size, float *f) {
 	int twice = 2 * i + 1 - size; // twice the distance from the first centre
 	int c = twice < 0 ? -1 : twice / (2 * size);
@@ -43,10 +43,10 @@ HOST_DEVICE int cell_before(int i, int size, float *f) {
 	return c;
 }
 
-// round_to_int rounds to nearest, ties away from zero.
+// round_to_int rounds to the nearest integer, ties away from zero.
 HOST_DEVICE int32_t round_to_int(float v) { return v < 0 ? -(int32_t)(0.5f - v) : (int32_t)(v + 0.5f); }
 
-// between interpolates four corners.
+// between interpolates bilinearly between four corners.
 HOST_DEVICE int32_t between(float a, float b, float c, float d, float fx, float fy, float scale) {
 	float top = a + fx * (b - a), bottom = c + fx * (d - c);
 	return round_to_int((top + fy * (bottom - top)) * scale);

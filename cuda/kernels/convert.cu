@@ -1,5 +1,5 @@
-// Integer planes to float and back. A thread converts four samples of a row, in
-// one access where they are aligned.
+// Integer planes to floats and back. A thread converts four samples of a row, in one
+// access if they are aligned.
 
 #include "convert.cuh"
 

@@ -1,9 +1,9 @@
-// Copies memory as fast as the device can: what other kernels are measured by.
+// Copies of memory as fast as the device allows, to compare other kernels with.
 
 #include "host_device.cuh"
 
-// copy_vectors moves n vectors of 16 bytes. A thread has four in flight, a block's
-// width apart.
+// copy_vectors copies n vectors of 16 bytes. A thread has four vectors in flight, a
+// block's width apart.
 extern "C" __global__ void copy_vectors(const uint4 *src, uint4 *dst, int64_t n) {
 	int64_t at = (int64_t)blockIdx.x * blockDim.x * 4 + threadIdx.x;
 	uint4 v[4];
@@ -13,5 +13,5 @@ extern "C" __global__ void copy_vectors(const uint4 *src, uint4 *dst, int64_t n)
 		if (at + k * blockDim.x < n) dst[at + k * blockDim.x] = v[k];
 }
 
-// nothing is a launch by itself.
+// nothing measures the cost of a launch by itself.
 extern "C" __global__ void nothing() {}

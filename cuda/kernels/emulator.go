@@ -1,9 +1,9 @@
-// Package kernels holds the CUDA kernels, one operator a file, and an emulator
-// that runs them on the CPU, so that they are tested where there is no GPU.
+// Package kernels holds the CUDA kernels, one operator in each file, and an emulator
+// that runs them on the CPU, so that tests need no GPU.
 //
-// The emulator compiles the kernels' own files as C++. It runs threads one at a
-// time and blocks in an order that changes from launch to launch, so a result
-// that depends on the order shows. It knows what emulator.h declares.
+// The emulator compiles the kernels' own files as C++. It runs threads one at a time,
+// and blocks in an order that changes from launch to launch, so a result that depends
+// on the order shows. It supports the part of CUDA that emulator.h declares.
 package kernels
 
 /*
@@ -25,21 +25,21 @@ import (
 
 //go:generate go run ./generate -constants constants.cuh
 
-// Sources are the files of the kernels. That they are embedded makes the Go tool
-// build the emulator anew when one of them changes.
+// Sources are the files of the kernels. Embedding them makes the Go tool rebuild the
+// emulator when one of them changes.
 //
 //go:embed *.cu *.cuh
 var Sources embed.FS
 
-// Emulator is a cuda.Driver that runs kernels on the CPU. What is queued on its
-// streams is done at once.
+// Emulator is a cuda.Driver that runs kernels on the CPU. It does all work on streams
+// at once.
 type Emulator struct {
-	// Memory is how much device memory there is, HostMemory how much memory of the
-	// host can be page-locked, in bytes.
+	// Memory is the size of the device memory, and HostMemory the amount of host memory
+	// that can be page-locked, in bytes.
 	Memory, HostMemory int64
 	// Fail, if it is set, is called for each allocation, copy, launch and
-	// synchronization with the name of the Driver's method, or else of the kernel. The
-	// call fails with what it returns.
+	// synchronization with the name of the Driver's method or, for a launch, of the
+	// kernel. If Fail returns an error, the call returns it.
 	Fail func(call string) error
 
 	mu                sync.Mutex
@@ -48,12 +48,12 @@ type Emulator struct {
 	taken, hostsTaken int64
 }
 
-// NewEmulator returns a device of 4 GiB, and as much memory of the host for it.
+// NewEmulator returns an emulator with 4 GiB of device memory and as much host memory.
 func NewEmulator() *Emulator {
 	return &Emulator{Memory: 4 << 30, HostMemory: 4 << 30, allocs: map[uintptr]int64{}, hosts: map[unsafe.Pointer]int64{}}
 }
 
-// fails returns what Fail says of a call.
+// fails returns the error of Fail for a call, or nil.
 func (e *Emulator) fails(call string) error {
 	if e.Fail == nil {
 		return nil
@@ -61,14 +61,14 @@ func (e *Emulator) fails(call string) error {
 	return e.Fail(call)
 }
 
-// running guards the emulator's state in C++, launches the order of their
-// threads.
+// running guards the state of the emulator in C++. launches counts launches: odd and
+// even ones run their threads in opposite orders.
 var (
 	running  sync.Mutex
 	launches int
 )
 
-// Info describes a device with the limits of every real one.
+// Info describes a device whose limits every real device meets.
 func (e *Emulator) Info() cuda.Info {
 	return cuda.Info{
 		Name: "emulator", Major: 7, Memory: e.Memory, Multiprocessors: 1, L2: 1 << 20, SharedMemory: 96 << 10,
@@ -78,7 +78,7 @@ func (e *Emulator) Info() cuda.Info {
 // Do calls f.
 func (e *Emulator) Do(f func() error) error { return f() }
 
-// Close reports what was not freed.
+// Close returns an error if some memory was not freed.
 func (e *Emulator) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -88,21 +88,21 @@ func (e *Emulator) Close() error {
 	return nil
 }
 
-// MemoryInfo returns how much of Memory is free.
+// MemoryInfo returns the free part of Memory, and Memory.
 func (e *Emulator) MemoryInfo() (free, total int64, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.Memory - e.taken, e.Memory, nil
 }
 
-// The alignment of memory, in bytes: the device's as cuda.Driver has it, the host's as
-// frame.Memory promises it.
+// Memory has these alignments in bytes: the device's as cuda.Driver states it, the
+// host's as frame.Memory promises it.
 const (
 	allocAlign = 256
 	hostAlign  = 64
 )
 
-// Alloc returns memory filled with a pattern that no kernel should see.
+// Alloc returns memory filled with a pattern that no kernel should ever read.
 func (e *Emulator) Alloc(bytes int64) (uintptr, error) {
 	if err := e.fails("Alloc"); err != nil {
 		return 0, err
@@ -128,10 +128,10 @@ func fill(b []byte, v byte) {
 	}
 }
 
-// at is the memory at a device address.
+// at returns a pointer to the memory at a device address.
 func at(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
 
-// Free gives memory back.
+// Free releases device memory.
 func (e *Emulator) Free(address uintptr) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -145,7 +145,7 @@ func (e *Emulator) Free(address uintptr) error {
 	return nil
 }
 
-// AllocHost returns memory of the host.
+// AllocHost returns memory that counts as page-locked.
 func (e *Emulator) AllocHost(bytes int64) (unsafe.Pointer, error) {
 	if err := e.fails("AllocHost"); err != nil {
 		return nil, err
@@ -161,7 +161,8 @@ func (e *Emulator) AllocHost(bytes int64) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// locked returns where the page-locked memory begins that p lies in; nil for none.
+// locked returns the start of the page-locked memory that p lies in, or nil if p lies
+// in none.
 func (e *Emulator) locked(p unsafe.Pointer) unsafe.Pointer {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -173,7 +174,7 @@ func (e *Emulator) locked(p unsafe.Pointer) unsafe.Pointer {
 	return nil
 }
 
-// FreeHost gives it back.
+// FreeHost releases page-locked memory.
 func (e *Emulator) FreeHost(p unsafe.Pointer) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -187,37 +188,37 @@ func (e *Emulator) FreeHost(p unsafe.Pointer) error {
 	return nil
 }
 
-// NewStream returns a stream.
+// NewStream returns a stream, which has no state.
 func (e *Emulator) NewStream() (any, error) { return new(struct{}), nil }
 
 // DestroyStream does nothing.
 func (e *Emulator) DestroyStream(any) error { return nil }
 
-// Synchronize has nothing to wait for.
+// Synchronize returns at once: no work is ever queued.
 func (e *Emulator) Synchronize(any) error { return e.fails("Synchronize") }
 
-// event is when it was recorded.
+// event holds the time at which it was recorded.
 type event struct{ at time.Time }
 
-// NewEvent returns an event.
+// NewEvent returns an event. All events record the time.
 func (e *Emulator) NewEvent(bool) (any, error) { return new(event), nil }
 
 // DestroyEvent does nothing.
 func (e *Emulator) DestroyEvent(any) error { return nil }
 
-// Record notes the time.
+// Record stores the present time in the event.
 func (e *Emulator) Record(ev, _ any) error {
 	ev.(*event).at = time.Now()
 	return nil
 }
 
-// WaitEvent does nothing.
+// WaitEvent does nothing: no work is ever queued.
 func (e *Emulator) WaitEvent(_, _ any) error { return nil }
 
-// SynchronizeEvent has nothing to wait for.
+// SynchronizeEvent returns at once: no work is ever queued.
 func (e *Emulator) SynchronizeEvent(any) error { return e.fails("SynchronizeEvent") }
 
-// Elapsed is the time between two events in seconds.
+// Elapsed returns the time between two events in seconds.
 func (e *Emulator) Elapsed(from, to any) (float64, error) {
 	return to.(*event).at.Sub(from.(*event).at).Seconds(), nil
 }
@@ -255,7 +256,7 @@ func (e *Emulator) Copy(_ any, dst uintptr, dstStride int, src uintptr, srcStrid
 	return nil
 }
 
-// Fill sets bytes at once.
+// Fill sets bytes of memory to value at once.
 func (e *Emulator) Fill(_ any, dst uintptr, value byte, bytes int64) error {
 	if err := e.fails("Fill"); err != nil {
 		return err
@@ -271,7 +272,7 @@ type kernel struct {
 	args int
 }
 
-// Kernel returns a kernel of module.cu.
+// Kernel returns the function called name in module.cu.
 func (e *Emulator) Kernel(module, name string) (any, error) {
 	m, n := C.CString(module), C.CString(name)
 	defer C.free(unsafe.Pointer(m))
@@ -284,7 +285,8 @@ func (e *Emulator) Kernel(module, name string) (any, error) {
 	return kernel{name, unsafe.Pointer(p), int(args)}, nil
 }
 
-// Launch runs a kernel to its end, within the limits that real devices have.
+// Launch runs a kernel to its end. It returns an error for launches that exceed the
+// limits of real devices.
 func (e *Emulator) Launch(_, k any, grid, block cuda.Dim, shared int, args []uint64) error {
 	f := k.(kernel)
 	if err := e.admit(f, grid, block, shared, args); err != nil {
@@ -293,7 +295,8 @@ func (e *Emulator) Launch(_, k any, grid, block cuda.Dim, shared int, args []uin
 	return f.run(grid, block, shared, args)
 }
 
-// admit says what is wrong with a launch before it is queued.
+// admit returns an error if a launch exceeds the limits or has the wrong number of
+// arguments.
 func (e *Emulator) admit(f kernel, grid, block cuda.Dim, shared int, args []uint64) error {
 	if err := e.fails(f.name); err != nil {
 		return err

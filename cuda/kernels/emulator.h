@@ -1,9 +1,9 @@
-// CUDA C++ as far as the kernels use it, for the CPU. Each NAME.cpp, which
-// generate writes, includes this file, then NAME.cu in a namespace of its own, and lists
-// its kernels with KERNEL.
+// This header declares, for the CPU, the part of CUDA C++ that the kernels use. Each
+// NAME.cpp, which generate writes, includes this file, then NAME.cu in a namespace of
+// its own, and lists the kernels of NAME.cu with KERNEL.
 #pragma once
 
-// Products and sums are not fused, on any machine.
+// No machine may fuse products and sums.
 #pragma GCC optimize("fp-contract=off")
 
 #include <math.h>
@@ -22,7 +22,7 @@
 #define __forceinline__ inline
 #define __noinline__
 #define __constant__ static
-#define __shared__ static // blocks run one after the other
+#define __shared__ static // because blocks run one after the other
 #define __launch_bounds__(...)
 #define __align__(n) alignas(n)
 #define DYNAMIC_SHARED(T, name) T *const name = (T *)emulator::dynamic_shared
@@ -53,15 +53,16 @@ static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
 
 namespace emulator {
 extern void *dynamic_shared;
-// The calling thread's place in its block, and a word for each of them.
+// rank returns the calling thread's number in its block. words has a word for each
+// thread.
 int rank();
 extern uint64_t words[1024];
-// wait_block and wait_warp return when all threads of the block, or of the warp
-// in the mask, have called them.
+// wait_block and wait_warp return when all threads of the block, or all threads of the
+// warp in the mask, have called them.
 void wait_block();
 void wait_warp(unsigned mask);
 
-// exchange returns what lane from of the warp passed as value.
+// exchange returns the value that lane from of the warp passed.
 template <typename T>
 T exchange(unsigned mask, T value, int from) {
 	static_assert(sizeof(T) <= 8, "values of up to 8 bytes can be shuffled");

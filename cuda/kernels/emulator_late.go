@@ -11,43 +11,45 @@ import (
 	"retime/cuda"
 )
 
-// Late is an Emulator that queues what is queued on a stream and does it when something
-// waits for it, so that results show where a wait is missing. Close says what was freed
+// Late is an Emulator that delays the work on its streams until something waits for it,
+// so that results show missing waits. Close reports memory and streams that were freed
 // or closed too early.
 type Late struct {
 	*Emulator
 
-	mu      sync.Mutex // held while anything runs
-	rng     *rand.Rand // nil where no stream runs ahead
+	mu      sync.Mutex // held while work runs
+	rng     *rand.Rand // nil if no stream runs ahead
 	streams []*lateStream
-	broken  error // of what ran first and failed; every call returns it, as CUDA's do
+	broken  error // first error of the work; every later call returns it, as CUDA's calls do
 	misuse  []error
 }
 
-// lateStream is what is queued on a stream.
+// lateStream is a queue of work.
 type lateStream struct {
 	queue []lateWork
-	done  int // since the beginning
-	pace  int // how many of what is queued run at a time
+	done  int // items of work done since the beginning
+	pace  int // items of queued work that run at a time
 }
 
-// lateWork runs once another stream has done so much, if one is named.
+// lateWork is an item of work. If after is set, the work runs once that stream has done
+// so many items.
 type lateWork struct {
 	run    func() error   // may be nil
-	locked unsafe.Pointer // page-locked memory that it needs; nil for none
+	locked unsafe.Pointer // page-locked memory that the work needs, or nil
 	after  *lateStream
 	done   int
 }
 
-// lateEvent is how much a stream has done when it happens.
+// lateEvent happens when a stream has done a number of items.
 type lateEvent struct {
 	event
-	stream *lateStream // nil before it is recorded
+	stream *lateStream // nil until the event is recorded
 	done   int
 }
 
-// NewLate returns a device as NewEmulator does. With seed 0 everything is done as late
-// as may be. With others streams run ahead now and then, each at a pace that changes.
+// NewLate returns an emulator with the memory sizes of NewEmulator. With seed 0, all work
+// runs as late as possible. With other seeds, streams run ahead now and then, each at a
+// pace that changes.
 func NewLate(seed uint64) *Late {
 	l := &Late{Emulator: NewEmulator()}
 	if seed > 0 {
@@ -56,7 +58,8 @@ func NewLate(seed uint64) *Late {
 	return l
 }
 
-// Close reports what was not done or freed, or too early.
+// Close returns errors for work that was not done and memory that was not freed, or
+// that was freed too early.
 func (l *Late) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,7 +67,8 @@ func (l *Late) Close() error {
 	return errors.Join(append(l.misuse, l.Emulator.Close())...)
 }
 
-// settle does all that is queued. That there is some is a misuse of what is called.
+// settle does all queued work. If there is any, the call that settles misuses the
+// driver.
 func (l *Late) settle(call string) {
 	for _, s := range l.streams {
 		if n := len(s.queue); n > 0 {
@@ -74,10 +78,10 @@ func (l *Late) settle(call string) {
 	}
 }
 
-// end is how much s has done when its queue is empty.
+// end returns the number of items that s will have done when its queue is empty.
 func (s *lateStream) end() int { return s.done + len(s.queue) }
 
-// advance runs what is queued on s until so much is done.
+// advance runs queued work on s until it has done the given number of items.
 func (l *Late) advance(s *lateStream, done int) {
 	for s.done < done {
 		w := s.queue[0]
@@ -95,7 +99,7 @@ func (l *Late) advance(s *lateStream, done int) {
 	}
 }
 
-// push queues work, and lets streams run ahead.
+// push queues work and lets streams run ahead.
 func (l *Late) push(stream any, w lateWork) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,11 +117,11 @@ func (l *Late) push(stream any, w lateWork) error {
 	return l.broken
 }
 
-// latePaces are those that streams change between: not at all, in step with what is
-// queued somewhere, or at once.
+// latePaces are the paces that streams switch between: standstill, one item whenever
+// work is queued anywhere, and all items at once.
 var latePaces = []int{0, 0, 1, 1 << 20}
 
-// wait does what is queued on s until so much is done, if it is named.
+// wait runs work on s until it has done the given number of items. s may be nil.
 func (l *Late) wait(s *lateStream, done int) error {
 	if s != nil {
 		l.advance(s, done)
@@ -125,7 +129,7 @@ func (l *Late) wait(s *lateStream, done int) error {
 	return l.broken
 }
 
-// NewStream returns a stream.
+// NewStream returns a stream with an empty queue.
 func (l *Late) NewStream() (any, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +141,7 @@ func (l *Late) NewStream() (any, error) {
 	return s, nil
 }
 
-// DestroyStream ends a stream, whose work must be done.
+// DestroyStream ends a stream. All its work must be done.
 func (l *Late) DestroyStream(stream any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,7 +154,7 @@ func (l *Late) DestroyStream(stream any) error {
 	return l.broken
 }
 
-// Synchronize does what is queued.
+// Synchronize does the queued work on the stream.
 func (l *Late) Synchronize(stream any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,10 +163,11 @@ func (l *Late) Synchronize(stream any) error {
 	return errors.Join(err, l.Emulator.Synchronize(nil))
 }
 
-// NewEvent returns an event.
+// NewEvent returns an event. All events record the time.
 func (l *Late) NewEvent(bool) (any, error) { return new(lateEvent), nil }
 
-// Record makes the event happen, and note the time, when what is queued is done.
+// Record makes the event happen, and record the time, when the work queued so far is
+// done.
 func (l *Late) Record(ev, stream any) error {
 	e, s := ev.(*lateEvent), stream.(*lateStream)
 	if err := l.push(s, lateWork{run: func() error { return l.Emulator.Record(&e.event, nil) }}); err != nil {
@@ -174,7 +179,7 @@ func (l *Late) Record(ev, stream any) error {
 	return nil
 }
 
-// WaitEvent queues waiting for the event as it is recorded now.
+// WaitEvent queues a wait for the event as it is recorded now.
 func (l *Late) WaitEvent(stream, ev any) error {
 	l.mu.Lock()
 	e := ev.(*lateEvent)
@@ -183,7 +188,7 @@ func (l *Late) WaitEvent(stream, ev any) error {
 	return l.push(stream, w)
 }
 
-// SynchronizeEvent does what the event is to happen after.
+// SynchronizeEvent does the work that the event waits for.
 func (l *Late) SynchronizeEvent(ev any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -192,14 +197,14 @@ func (l *Late) SynchronizeEvent(ev any) error {
 	return errors.Join(err, l.Emulator.SynchronizeEvent(nil))
 }
 
-// Elapsed is the time between two events in seconds.
+// Elapsed returns the time between two events in seconds.
 func (l *Late) Elapsed(from, to any) (float64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.Emulator.Elapsed(&from.(*lateEvent).event, &to.(*lateEvent).event)
 }
 
-// Free gives memory back; nothing may be queued.
+// Free releases device memory. No work may be queued.
 func (l *Late) Free(address uintptr) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -207,7 +212,7 @@ func (l *Late) Free(address uintptr) error {
 	return l.Emulator.Free(address)
 }
 
-// FreeHost gives memory back, which nothing that is queued may need.
+// FreeHost releases page-locked memory. No queued work may need it.
 func (l *Late) FreeHost(p unsafe.Pointer) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -220,7 +225,7 @@ func (l *Late) FreeHost(p unsafe.Pointer) error {
 	return l.Emulator.FreeHost(p)
 }
 
-// CopyToDevice queues a copy. Memory that is not page-locked is read at once.
+// CopyToDevice queues a copy. It reads memory that is not page-locked at once.
 func (l *Late) CopyToDevice(stream any, dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
 	if err := l.fails("CopyToDevice"); err != nil {
 		return err
@@ -240,7 +245,7 @@ func (l *Late) CopyToDevice(stream any, dst uintptr, dstStride int, src unsafe.P
 	}})
 }
 
-// CopyToHost queues a copy. One to memory that is not page-locked is waited for.
+// CopyToHost queues a copy. It waits for copies to memory that is not page-locked.
 func (l *Late) CopyToHost(stream any, dst unsafe.Pointer, dstStride int, src uintptr, srcStride, width, height int) error {
 	if err := l.fails("CopyToHost"); err != nil {
 		return err
@@ -270,7 +275,7 @@ func (l *Late) Copy(stream any, dst uintptr, dstStride int, src uintptr, srcStri
 	}})
 }
 
-// Fill queues setting bytes.
+// Fill queues a fill of bytes with value.
 func (l *Late) Fill(stream any, dst uintptr, value byte, bytes int64) error {
 	if err := l.fails("Fill"); err != nil {
 		return err
@@ -281,7 +286,8 @@ func (l *Late) Fill(stream any, dst uintptr, value byte, bytes int64) error {
 	}})
 }
 
-// Launch queues a launch within the limits.
+// Launch queues a launch, or returns an error if the launch exceeds the limits of real
+// devices.
 func (l *Late) Launch(stream, k any, grid, block cuda.Dim, shared int, args []uint64) error {
 	f := k.(kernel)
 	if err := l.admit(f, grid, block, shared, args); err != nil {

@@ -17,7 +17,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// late is a Late with two streams, an event and memory of one byte on either side.
+// late is a Late with two streams, an event, and a byte of memory on the device and on
+// the host.
 type late struct {
 	*Late
 	first, second, event any
@@ -50,14 +51,14 @@ func (l *late) download(stream any) error {
 	return l.CopyToHost(stream, unsafe.Pointer(l.host), 1, l.device, 1, 1, 1)
 }
 
-// free gives back what newLate took, and returns what Close says.
+// free releases everything that newLate allocated, and returns the error of Close.
 func (l *late) free(t *testing.T) error {
 	must(t, l.Free(l.device))
 	_ = l.FreeHost(unsafe.Pointer(l.host))
 	return l.Close()
 }
 
-// Nothing is done before something waits for it, and then what it waits for itself.
+// No work runs before something waits for it, and then only the work that it waits for.
 func TestLateWaits(t *testing.T) {
 	l := newLate(t, 0)
 	must(t, l.Fill(l.first, l.device, 1, 1))
@@ -82,7 +83,7 @@ func TestLateWaits(t *testing.T) {
 	if *l.host != 4 {
 		t.Errorf("the copy read %d when it was queued", *l.host)
 	}
-	// Other memory of the host is read at once, and written before the return.
+	// The emulator reads other host memory at once, and writes to it before it returns.
 	b := byte(5)
 	must(t, l.CopyToDevice(l.first, l.device, 1, unsafe.Pointer(&b), 1, 1, 1))
 	b = 6
@@ -93,8 +94,8 @@ func TestLateWaits(t *testing.T) {
 	must(t, l.free(t))
 }
 
-// With a seed other than 0 what lacks a wait is done early in some runs and late in
-// others, and what has one is always in order.
+// With a seed other than 0, work that lacks a wait runs early in some runs and late in
+// others; work with a wait is always in order.
 func TestLateOrders(t *testing.T) {
 	seen := map[byte]bool{}
 	for seed := range uint64(32) {
@@ -123,7 +124,7 @@ func TestLateOrders(t *testing.T) {
 	}
 }
 
-// What is given back too early is named.
+// An error names each thing that is released too early.
 func TestLateMisuse(t *testing.T) {
 	for name, misuse := range map[string]func(l *late){
 		"DestroyStream": func(l *late) { _ = l.DestroyStream(l.first) },
@@ -166,7 +167,7 @@ func TestEmulatorHostMemory(t *testing.T) {
 	must(t, e.Close())
 }
 
-// Each kind of call fails where Fail says so, on both.
+// On both emulators, each kind of call returns the error of Fail.
 func TestEmulatorFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, seed := range []uint64{0, 1} {

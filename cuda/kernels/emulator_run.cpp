@@ -1,8 +1,8 @@
-// Runs a grid: one block after the other, the threads of a block in turns. A
-// thread runs until its end or until it waits for others. Each has a stack of its
-// own while it waits; those that never wait share one.
+// This file runs a grid: one block after the other, and the threads of a block in
+// turns. A thread runs until it ends or waits for others. A waiting thread has a stack
+// of its own; threads that never wait share one.
 
-// Jumps from stack to stack are meant.
+// Jumps from stack to stack are intended.
 #undef _FORTIFY_SOURCE
 
 #include "emulator_run.h"
@@ -36,8 +36,8 @@ enum State { idle, running, at_block, at_warp };
 
 const size_t stack_bytes = 256 << 10;
 
-// A context is entered once. From then on its fiber is left and resumed by jumps, which
-// spare the system calls that swapping contexts makes.
+// The emulator enters a context once. From then on it leaves and resumes the fiber by
+// jumps, which save the system calls of swapping contexts.
 struct Fiber {
 	ucontext_t context;
 	bool entered = false;
@@ -65,7 +65,7 @@ struct Block {
 		threadIdx.z = thread / (blockDim.x * blockDim.y);
 	}
 
-	// work runs threads that have not begun.
+	// work runs threads that have not started.
 	void work() {
 		while (started < threads) {
 			int n = started++;
@@ -147,7 +147,7 @@ const char *Block::run() {
 	return nullptr;
 }
 
-// release resumes those whose barrier is complete.
+// release resumes the threads whose barrier is complete.
 bool Block::release() {
 	int in_block = 0;
 	unsigned in_warp[32] = {};

@@ -1,4 +1,4 @@
-// What Go calls.
+// The functions that Go calls.
 #pragma once
 
 #include <stdint.h>
@@ -7,12 +7,12 @@
 extern "C" {
 #endif
 
-// retime_kernel returns a kernel and the number of its parameters, or null.
+// retime_kernel returns a kernel and the number of its parameters, or null if there is
+// none.
 const void *retime_kernel(const char *module, const char *name, int *args);
 
-// retime_launch runs a kernel to its end and returns null or what went wrong.
-// Blocks, and the threads in them, run in descending order where backwards is
-// set.
+// retime_launch runs a kernel to its end and returns null or an error message. If
+// backwards is set, blocks, and the threads in them, run in descending order.
 const char *retime_launch(const void *kernel, const int *grid, const int *block, int shared, int backwards, const uint64_t *args);
 
 #ifdef __cplusplus

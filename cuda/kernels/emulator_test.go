@@ -9,7 +9,7 @@ import (
 
 var global = regexp.MustCompile(`extern "C" __global__ void\s+(?:__launch_bounds__\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s+)?(\w+)\(`)
 
-// Every kernel of every file can be run by the emulator.
+// The emulator lists every kernel of every file.
 func TestAllKernelsAreListed(t *testing.T) {
 	files, err := fs.Glob(Sources, "*.cu")
 	if err != nil || len(files) == 0 {
@@ -17,7 +17,7 @@ func TestAllKernelsAreListed(t *testing.T) {
 	}
 	e := NewEmulator()
 	for _, name := range files {
-		// Some kernels are made by macros.
+		// Macros define some kernels.
 		text, err := exec.Command("g++", "-E", "-P", "-x", "c++", name).Output()
 		if err != nil {
 			t.Fatal(name, ": ", err)
@@ -34,7 +34,8 @@ func TestAllKernelsAreListed(t *testing.T) {
 	}
 }
 
-// The constants are those of the Go code, and the lists those of the kernels.
+// The constants equal those of the Go code, and the lists name the kernels of the
+// files.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	out, err := exec.Command("go", "run", "./generate", "-constants", "constants.cuh", "-check").CombinedOutput()
 	if err != nil {

@@ -1,15 +1,16 @@
-// Holes of a flow get the nearest vector that is known.
+// The holes of a flow get the nearest known vector.
 
 #include "fill.cuh"
 #include "motion.cuh"
 
-// Vectors of motion z whose bit in known is not set become the nearest one whose
-// is: least in Euclidean distance, of those the one furthest left, of those the
-// uppermost; zero where none is known. Bits and holes, the number of those that are
-// not set, are as arrive_flow leaves them.
+// fill_nearest replaces the vectors of motion z whose bit in known is clear by the
+// nearest vector whose bit is set, by Euclidean distance. Of equally near vectors it
+// takes the one furthest left, and of those the uppermost; if no vector is known, it
+// sets zero. The bits, and holes, the number of clear bits, are as arrive_flow leaves
+// them.
 //
-// A thread looks at its own column, then at those one pixel further off to both
-// sides, as long as any in them could be as near as what it found.
+// A thread looks at its own column, then at the columns one pixel further away on both
+// sides, as long as a vector there could be as near as the nearest one found.
 extern "C" __global__ void fill_nearest(Vec *motions, const uint32_t *known, const unsigned long long *holes, int width, int height) {
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
 	if (x >= width || y >= height) return;
@@ -28,7 +29,7 @@ extern "C" __global__ void fill_nearest(Vec *motions, const uint32_t *known, con
 		for (int side = -1; side <= 1; side += 2) {
 			int c = x + side * k;
 			if (c < 0 || c >= width || (k == 0 && side > 0)) continue;
-			// Rows further off than that cannot win.
+			// Rows further away than reach cannot win.
 			int reach = least == INT64_MAX ? height : (int)sqrtf((float)(least - (int64_t)k * k)) + 1;
 			int r = nearest_row(known, width, height, c, y, reach);
 			if (r < 0) continue;

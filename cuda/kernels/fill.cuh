@@ -3,7 +3,7 @@
 
 #include "host_device.cuh"
 
-// highest and lowest return the number of a word's first and last bit that is set.
+// lowest and highest return the number of a word's lowest and highest set bit.
 HOST_DEVICE int lowest(uint32_t v) {
 #ifdef __CUDA_ARCH__
 	return __ffs(v) - 1;
@@ -20,9 +20,9 @@ HOST_DEVICE int highest(uint32_t v) {
 #endif
 }
 
-// nearest_row returns the row of column x that is nearest to y, at most reach off
-// and known; of two it is the upper one, and -1 where there is none. Bit y%32 of
-// word (y/32, x) of known is set where the pixel is known.
+// nearest_row returns the known row of column x that is nearest to y and at most reach
+// away, the upper one of two, or -1 if there is none. Bit y%32 of word (y/32, x) of
+// known is set if the pixel is known.
 HOST_DEVICE int nearest_row(const uint32_t *known, int width, int height, int x, int y, int reach) {
 	int above = -1, first = y - reach < 0 ? 0 : y - reach;
 	for (int w = y >> 5; w >= first >> 5; w--) {
@@ -34,7 +34,7 @@ HOST_DEVICE int nearest_row(const uint32_t *known, int width, int height, int x,
 		}
 	}
 	if (above < first) above = -1;
-	// Below only what is nearer than that.
+	// Below y, only rows nearer than above can win.
 	int last = y + (above < 0 ? reach : y - above - 1);
 	if (last > height - 1) last = height - 1;
 	for (int w = y >> 5; w <= last >> 5; w++) {

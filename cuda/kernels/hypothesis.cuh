@@ -4,9 +4,9 @@
 
 #include "motion.cuh"
 
-// A Hypothesis is a description of one motion for every pixel: the mean of 1<<log
-// projected flows from the first one on, read (dx, dy) pixels off. kind says where it
-// comes from: projected, neighbour, or stationary, which moves nowhere.
+// A Hypothesis describes one motion for every pixel: the mean of 1<<log projected
+// flows, from number first on, read (dx, dy) pixels away. kind says how the hypothesis
+// is made: projected, neighbour, or stationary, which moves nowhere.
 struct alignas(8) Hypothesis {
 	int32_t kind, first, log, dx, dy, unused;
 };
@@ -26,8 +26,9 @@ HOST_DEVICE Vec motion_of(const Hypothesis &h, const Vec *motions, int width, in
 	return v;
 }
 
-// disagreement is how far the guides differ along v through pixel (x, y), which
-// lies bend off the straight line; unseen if only one of them shows the place.
+// disagreement returns the difference between the guides along v through pixel (x, y),
+// which lies bend off the straight line, or unseen if only one of the guides shows the
+// place.
 HOST_DEVICE uint16_t disagreement(const uint8_t *a, const uint8_t *b, int width, int height, int x, int y, Vec v, Vec bend, int32_t phase) {
 	int32_t ax = (x << position_bits) - toward(v.x, phase) - bend.x;
 	int32_t ay = (y << position_bits) - toward(v.y, phase) - bend.y;
@@ -36,8 +37,9 @@ HOST_DEVICE uint16_t disagreement(const uint8_t *a, const uint8_t *b, int width,
 	return difference(lookup(a, width, height, ax, ay), lookup(b, width, height, bx, by));
 }
 
-// ShareTables are package warp's tables: falloff by the difference, gates by the
-// least difference that a flow leaves, bonus by the lead over it.
+// ShareTables holds package warp's tables: falloff, indexed by the difference, the
+// gates, by the least difference along any flow, and the bonus, by the lead over that
+// difference.
 struct ShareTables {
 	const uint16_t *falloff, *neighbour_gate, *still_gate;
 	const uint32_t *still_bonus;
@@ -46,8 +48,8 @@ struct ShareTables {
 
 HOST_DEVICE uint32_t fallen(const ShareTables &t, int32_t d) { return d < t.falloff_entries ? t.falloff[d] : 0; }
 
-// share_of returns the share of a hypothesis of the given cost where the best of
-// the projected ones has the cost least.
+// share_of returns the share of a hypothesis of the given cost if the least cost of a
+// projected one is least.
 HOST_DEVICE uint16_t share_of(const ShareTables &t, int kind, int32_t cost, int32_t least) {
 	int g = least < t.gate_entries ? least : t.gate_entries - 1;
 	if (kind == projected) return (uint16_t)fallen(t, cost - least);

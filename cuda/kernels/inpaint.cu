@@ -1,16 +1,16 @@
-// Holes are filled from their borders, as package inpaint does it.
+// Inpainting of holes from their borders, as in package inpaint.
 //
-// J. Rosner, H. Fassold, P. Schallauer and W. Bailer, "Fast GPU-based image warping
-// and inpainting for frame interpolation", GravisMa workshop, 2010, section 6,
-// trace from each border pixel into the hole, one kernel for each direction. Lines
-// of a direction never meet, so a hole pixel receives at most one sample from each:
-// that of the border pixel where its line, followed backward, leaves the hole. Here
-// each hole pixel fetches those, which needs neither sums in global memory nor more
-// than one launch.
+// J. Rosner, H. Fassold, P. Schallauer and W. Bailer, "Fast GPU-based image warping and
+// inpainting for frame interpolation", GravisMa workshop, 2010, section 6, trace from
+// each border pixel into the hole, with a kernel for each direction. Lines of a
+// direction never meet, so a hole pixel receives at most one sample from each
+// direction: the sample of the border pixel at which its line, followed backward,
+// leaves the hole. Here, each hole pixel fetches those samples itself, which needs
+// neither sums in global memory nor more than one launch.
 //
-// The hole pixels are listed as y*width + x, in any order. mask is 0 for known
-// pixels, hole for others, unreached for those that no line has reached. Up to
-// four planes of one size and stride share it.
+// The list holds the hole pixels as y*width + x, in any order. mask is 0 for known
+// pixels, hole for others, and unreached for pixels that no line has reached. Up to
+// four planes of one size and stride share the mask.
 
 #include "inpaint.cuh"
 #include "divide.cuh"
@@ -25,23 +25,23 @@ struct Planes {
 	int n, stride;
 };
 
-// A Region is a plane's holes.
+// A Region describes the holes of a plane.
 struct Region {
 	const uint32_t *list;
 	uint8_t *mask;
 	int mask_stride, width, height;
 };
 
-// blocked says whether p is to be walked through: in the first pass any hole
-// pixel, in the second only those that the first did not reach.
+// blocked reports whether a walk continues through p: in the first pass through any
+// hole pixel, in the second only through pixels that the first did not reach.
 __device__ bool blocked(const Region &r, int x, int y, bool second) {
 	uint8_t m = r.mask[(size_t)y * r.mask_stride + x];
 	return second ? m == unreached : m != 0;
 }
 
-// propagate fills 32 pixels in a block of as many columns, whose lines share the
-// directions. Neighbouring threads so follow parallel lines, which are about as long.
-// partial has a weight and the planes' sums for each thread.
+// propagate fills 32 pixels in a block of as many columns, whose rows of threads share
+// the directions. So neighbouring threads follow parallel lines, which are about
+// equally long. partial holds a weight and the planes' sums for each thread.
 template <typename T>
 __device__ void propagate(const Region &r, uint32_t count, const Planes<T> &p, const Direction *directions, int n, bool second,
                           uint32_t *rest) {
@@ -100,7 +100,8 @@ __device__ void propagate(const Region &r, uint32_t count, const Planes<T> &p, c
 	}
 }
 
-// distance returns a hole pixel's to the nearest known one, at most max_distance.
+// distance returns the distance from a hole pixel to the nearest known one, at most
+// max_distance.
 __device__ int distance(const Region &r, int x, int y) {
 	int least = max_distance;
 	for (int ring = 1; chamfer_axial * ring < least; ring++)
@@ -117,7 +118,7 @@ __device__ int distance(const Region &r, int x, int y) {
 	return least;
 }
 
-// blur sets the mean of the box around each hole pixel, rounded half up; planes of
+// blur computes the mean of the box around each hole pixel, rounded half up. Planes of
 // blurred are capacity apart. A thread takes one pixel of one plane.
 template <typename T>
 __device__ void blur(const Region &r, uint32_t count, const Planes<T> &p, T *blurred, int capacity) {
@@ -144,10 +145,10 @@ __device__ void store(const Region &r, uint32_t count, const Planes<T> &p, const
 	}
 }
 
-// The three kernels run one after the other, the first of them twice, in blocks of
-// 32 columns and shared memory for a sum and planes more for each thread. They do
-// nothing where there is no hole, or nothing but holes. rest is set to 1 in the
-// first pass where a second one has something to do; it must be 0 before.
+// The three kernels run one after the other, the first of them twice, in blocks of 32
+// columns, with shared memory for a weight and planes sums for each thread. They do
+// nothing if there are no holes, or nothing but holes. rest must be 0 before; the first
+// pass sets it to 1 if the second one has work to do.
 #define INPAINT(suffix, T)                                                                                             \
 	extern "C" __global__ void propagate_##suffix(T *p0, T *p1, T *p2, T *p3, int planes, int stride,                 \
 	                                              const uint32_t *list, const uint32_t *count, uint8_t *mask,         \

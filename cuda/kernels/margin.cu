@@ -1,4 +1,4 @@
-// Coefficients beyond the edges of their plane, which continues whole-symmetrically.
+// The coefficients beyond the edges of a plane, which continues whole-symmetrically.
 
 #include "sampler.cuh"
 
@@ -11,15 +11,16 @@ HOST_DEVICE int mirror(int i, int n) {
 	return i < period - i ? i : period - i;
 }
 
-// pixels points to the first coefficient of a plane of width by height; those of
-// the margin around it are set. A thread for each: y counts the rows with the
-// margin, x the columns, of which those of the plane are left out in its rows.
+// extend_margin sets the coefficients of the margin around a plane of width by height,
+// to whose first coefficient pixels points. It uses a thread for each: y counts the
+// rows with the margin, and x the columns, without those of the plane in the rows of
+// the plane.
 extern "C" __global__ void extend_margin(float *coefficients, int stride, int width, int height) {
 	int y = (int)(blockIdx.y * blockDim.y + threadIdx.y) - coefficient_margin;
 	int i = blockIdx.x * blockDim.x + threadIdx.x;
 	bool beside = y >= 0 && y < height;
 	if (y >= height + coefficient_margin || i >= (beside ? 2 * coefficient_margin : width + 2 * coefficient_margin)) return;
 	int x = beside && i >= coefficient_margin ? width + i - coefficient_margin : i - coefficient_margin;
-	// Rows above and below are copies, margins included.
+	// Rows above and below are copies, including their margins.
 	coefficients[(ptrdiff_t)y * stride + x] = coefficients[(ptrdiff_t)mirror(y, height) * stride + mirror(x, width)];
 }

@@ -4,30 +4,32 @@
 #include "constants.cuh"
 #include "host_device.cuh"
 
-// Positions are fixed-point numbers of 1/position_one sample, phases of 1/phase_one
-// interval, differences between guides of 1/difference_one grey level.
+// Positions are fixed-point numbers in 1/position_one sample, phases in 1/phase_one
+// interval, and differences between guides in 1/difference_one grey level.
 
 // A Vec is a motion in 1/256 pixel.
 struct alignas(8) Vec {
 	int32_t x, y;
 };
 
-// toward returns how far v has gone at the phase, rounded to nearest with ties up.
+// toward returns the part of v that is travelled at the phase, rounded to the nearest
+// with ties up.
 HOST_DEVICE int32_t toward(int32_t v, int32_t phase) {
 	return (int32_t)(((int64_t)v * phase + phase_one / 2) >> 16);
 }
 
 HOST_DEVICE int clamp_to(int v, int low, int high) { return v < low ? low : v > high ? high : v; }
 
-// inside says whether (x, y), in 1/256 pixel, is at most half a pixel outside the
+// inside reports whether (x, y), in 1/256 pixel, is at most half a pixel outside the
 // outermost samples.
 HOST_DEVICE bool inside(int width, int height, int32_t x, int32_t y) {
 	return (uint32_t)(x + position_one / 2) <= (uint32_t)width << position_bits &&
 	       (uint32_t)(y + position_one / 2) <= (uint32_t)height << position_bits;
 }
 
-// settle splits a position into an index and a fraction and moves what is outside
-// to the edge; step is the distance to the next sample, 0 where it has no weight.
+// settle splits a position into an index and a fraction, after moving it to the edge if
+// it lies outside. step is the distance to the next sample, 0 if that sample has no
+// weight.
 HOST_DEVICE void settle(int32_t position, int n, int *index, uint32_t *fraction, int *step) {
 	int i = position >> position_bits;
 	uint32_t f = position & (position_one - 1);
@@ -40,8 +42,8 @@ HOST_DEVICE void settle(int32_t position, int n, int *index, uint32_t *fraction,
 	*step = f != 0;
 }
 
-// lookup returns the picture at (x, y), in 1/256 pixel, interpolated bilinearly
-// and times 65536.
+// lookup returns the picture at (x, y), in 1/256 pixel, interpolated bilinearly, times
+// 65536.
 HOST_DEVICE uint32_t lookup(const uint8_t *pix, int width, int height, int32_t x, int32_t y) {
 	int ix, iy, dx, dy;
 	uint32_t fx, fy;
@@ -53,14 +55,14 @@ HOST_DEVICE uint32_t lookup(const uint8_t *pix, int width, int height, int32_t x
 	return top * (position_one - fy) + bottom * fy;
 }
 
-// difference is |a - b| of two lookups.
+// difference returns |a - b| of two lookups in units of 1/difference_one.
 HOST_DEVICE uint16_t difference(uint32_t a, uint32_t b) {
 	int32_t d = (int32_t)a - (int32_t)b;
 	if (d < 0) d = -d;
 	return (uint16_t)((d + (1 << 11)) >> 12);
 }
 
-// box_mean is sum/count rounded as warp's boxMean rounds it.
+// box_mean returns sum/count, rounded as warp's boxMean rounds it.
 HOST_DEVICE uint16_t box_mean(uint32_t sum, uint64_t reciprocal) {
 	return (uint16_t)((sum * reciprocal + (1ull << 31)) >> 32);
 }

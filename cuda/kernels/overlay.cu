@@ -1,4 +1,4 @@
-// The mask of what lies still over a moving picture.
+// The mask of overlays, which lie still over a moving picture.
 
 #include "overlay.cuh"
 
@@ -11,10 +11,11 @@ enum {
 	halo_height = tile_height + 2 * overlay_square
 };
 
-// mask is how surely each pixel belongs to an overlay, at least what given, which
-// may be null, says. The guides are one after the other: those of the interval, and
-// numbers third and fourth; flow leads from the first to the second. Blocks are 32 by
-// 8 threads for tiles of 32 by 16 pixels.
+// overlay_mask sets mask to the certainty that each pixel belongs to an overlay, at
+// least the value of given, which may be null. The guides lie one after the other. The
+// two of the interval come first; third and fourth are the numbers of two others. flow
+// leads from the first to the second. Blocks are 32 by 8 threads for tiles of 32 by 16
+// pixels.
 extern "C" __global__ void overlay_mask(uint8_t *mask, const uint8_t *given, const uint8_t *guides, int third, int fourth,
                                         const Vec *flow, int width, int height, int level) {
 	__shared__ uint8_t marks[halo_height][halo_width];

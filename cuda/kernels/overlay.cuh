@@ -1,9 +1,11 @@
-// What lies still over a moving picture, with package warp's bits.
+// Detection of overlays, which lie still over a moving picture, with package warp's
+// bits.
 #pragma once
 
 #include "motion.cuh"
 
-// The guides of an interval and of two more frames, and the flow from a to b.
+// OverlayGuides holds the guides of an interval and of two more frames, and the flow
+// from a to b.
 struct OverlayGuides {
 	const uint8_t *a, *b, *c, *d;
 	const Vec *flow;
@@ -13,10 +15,10 @@ struct OverlayGuides {
 HOST_DEVICE int least_of(int a, int b) { return a < b ? a : b; }
 HOST_DEVICE int most_of(int a, int b) { return a > b ? a : b; }
 
-// overlay_radius is that of the square in which marked pixels count.
+// overlay_radius returns the radius of the square in which marked pixels count.
 HOST_DEVICE int overlay_radius(int level) { return most_of(overlay_square >> level, overlay_least_square); }
 
-// still_edge says whether pixel (x, y) has structure and does not change.
+// still_edge reports whether pixel (x, y) has structure and does not change.
 HOST_DEVICE bool still_edge(const OverlayGuides &g, int x, int y) {
 	size_t at = (size_t)y * g.width + x;
 	int a = g.a[at], b = g.b[at], c = g.c[at], d = g.d[at];
@@ -35,12 +37,13 @@ HOST_DEVICE bool still_edge(const OverlayGuides &g, int x, int y) {
 	return contrast >= overlay_contrast && most_of(contrast >> overlay_coding, overlay_noise) >= change;
 }
 
-// misfit says whether pixel (x, y) of a does not move as what is around it moves.
+// misfit reports whether pixel (x, y) of a does not follow the motion of its
+// surroundings.
 HOST_DEVICE bool misfit(const OverlayGuides &g, int x, int y) {
 	int reach = overlay_reach >> g.level, near = 3 * reach / 4, votes = 0;
 	uint32_t here = (uint32_t)g.a[(size_t)y * g.width + x] << 16;
 	for (int i = 0; i < 8; i++) {
-		// Four along the axes, four along the diagonals.
+		// Four probes lie along the axes, and four along the diagonals.
 		int along = i & 1 ? -1 : 1, across = i & 2 ? -1 : 1, dx, dy;
 		if (i < 4) {
 			dx = i & 2 ? 0 : along * reach;

@@ -1,14 +1,14 @@
-// B-spline coefficients, by filters along columns and rows that read and write each
-// sample once. There are two kinds:
+// B-spline coefficients, computed by filters along columns and rows that read and write
+// each sample once. There are two kinds of kernels:
 //
-// columns and rows filter by one pole. A block takes a subregion of LANES lines
-// into shared memory, with what it needs of its neighbours, and a thread filters
-// one line of it. src and dst must not overlap. spare is where, in values, the room
-// of a periodic line begins in shared memory.
+// columns and rows filter by one pole. A block loads a subregion of LANES lines into
+// shared memory, with the part of its neighbours that it needs, and a thread filters
+// one line of it. src and dst must not overlap. spare is the offset, in values, of a
+// periodic line's extra room in shared memory.
 //
-// whole_columns and whole_rows filter by all poles, where whole lines fit in shared
-// memory. A thread filters a subregion of a line, and the block waits where one
-// subregion needs the results of another.
+// whole_columns and whole_rows filter by all poles if whole lines fit in shared memory.
+// A thread filters a subregion of a line, and the block waits when one subregion needs
+// the results of another.
 //
 // Strides are in samples.
 
@@ -21,19 +21,19 @@ struct alignas(16) Chunk {
 	T v[kSamples];
 };
 
-// Packed is as many samples of another type.
+// Packed has as many samples as a Chunk, of another type.
 template <typename In, typename T>
 struct alignas(sizeof(In) * Chunk<T>::kSamples) Packed {
 	In v[Chunk<T>::kSamples];
 };
 
-// is_aligned says whether all rows can be read in chunks of bytes.
+// is_aligned reports whether all rows can be read in chunks of bytes bytes.
 template <typename T>
 __device__ bool is_aligned(const T *p, int stride, int bytes) {
 	return ((uintptr_t)p | (uintptr_t)(stride * sizeof(T))) % bytes == 0;
 }
 
-// fetch starts to copy a chunk to shared memory, converting it.
+// fetch starts a copy of a chunk to shared memory and converts its samples.
 template <typename T, typename In>
 __device__ void fetch(T *to, const In *from) {
 	Packed<In, T> in = *(const Packed<In, T> *)from;
@@ -52,7 +52,7 @@ __device__ void fetch(T *to, const T *from) {
 #endif
 }
 
-// fetched waits for all that the block's threads have fetched.
+// fetched waits for everything that the block's threads have fetched.
 __device__ void fetched() {
 #if __CUDA_ARCH__ >= 800
 	asm volatile("cp.async.wait_all;" ::: "memory");
@@ -60,8 +60,8 @@ __device__ void fetched() {
 	__syncthreads();
 }
 
-// ColumnLine is a Line whose tile has sample i of lane j at (i-lo)*LANES + j. It
-// puts coefficients straight into the picture.
+// ColumnLine is a Line whose tile has sample i of lane j at (i-lo)*LANES + j. It writes
+// coefficients directly to the picture.
 template <typename T, typename In, int LANES>
 struct ColumnLine {
 	int lo, hi;
@@ -121,9 +121,9 @@ __device__ void columns(const In *src, int src_stride, T *dst, int dst_stride, i
 	filter_region<LANES>(line, q, boundary, height, a, b, tile + spare + lane);
 }
 
-// RowLine is a Line whose tile has the samples of a lane one after the other from
-// a chunk's first byte on. Between lanes there is an odd number of chunks, so that
-// eight threads read chunks from different banks.
+// RowLine is a Line whose tile has the samples of a lane one after the other, from the
+// first byte of a chunk on. Lanes are an odd number of chunks apart, so that eight
+// threads read chunks from different banks.
 template <typename T>
 struct RowLine {
 	int lo, hi;
@@ -156,9 +156,9 @@ struct RowLine {
 	__device__ T source(int i) const { return src[i]; }
 };
 
-// load_rows fetches samples [lo, hi) of count rows of the given width, and what is
-// in the last one's chunk. Sample x goes to place(x) of the tile, whose rows lie
-// stride values apart. A thread takes the same chunks of every row.
+// load_rows fetches samples [lo, hi) of count rows of the given width, and the rest of
+// the last one's chunk. Sample x goes to place(x) of the tile, whose rows lie stride
+// values apart. A thread takes the same chunks of every row.
 template <typename T, typename Place>
 __device__ void load_rows(T *tile, int stride, Place place, const T *src, int src_stride, int lo, int hi, int width, int count) {
 	const int kSamples = Chunk<T>::kSamples;
@@ -181,7 +181,7 @@ __device__ void load_rows(T *tile, int stride, Place place, const T *src, int sr
 	}
 }
 
-// store_rows is the inverse of load_rows, for samples [lo, hi) alone.
+// store_rows writes samples [lo, hi) back, and no others.
 template <typename T, typename Place>
 __device__ void store_rows(const T *tile, int stride, Place place, T *dst, int dst_stride, int lo, int hi, int count) {
 	const int kSamples = Chunk<T>::kSamples;
@@ -229,9 +229,9 @@ __device__ void rows(const T *src, int src_stride, T *dst, int dst_stride, int w
 	store_rows(tile, stride, place, dst + (size_t)y0 * dst_stride, dst_stride, a, b, count);
 }
 
-// WholeColumn is a Line whose tile has all samples of LANES lines, and a sample's
-// room after each subregion, so that threads that are subregions apart use
-// different banks.
+// WholeColumn is a Line whose tile has all samples of LANES lines, with room for a
+// sample after each subregion, so that threads that are subregions apart use different
+// banks.
 template <typename T, int LANES>
 struct WholeColumn {
 	int lo, hi;
@@ -255,7 +255,8 @@ struct WholeColumn {
 	__device__ T source(int i) const { return read(i); }
 };
 
-// WholeRow is the same for rows, with a chunk's room after each subregion.
+// WholeRow is a Line whose tile has all samples of rows, with room for a chunk after
+// each subregion.
 template <typename T>
 struct WholeRow {
 	int lo, hi;
@@ -272,8 +273,8 @@ struct WholeRow {
 	__device__ T source(int i) const { return read(i); }
 };
 
-// filter_line filters a line by all poles, a subregion a thread. poles has z, the
-// border factor and the truncation index of each.
+// filter_line filters a line by all poles, with a thread for each subregion. poles has
+// z, the border factor and the truncation index of each pole.
 template <typename T, typename Line>
 __device__ void filter_line(Line &line, bool active, const T *poles, int count, int boundary, int length, int region) {
 	int a = region * kRegion, b = min(a + kRegion, length);
@@ -299,7 +300,7 @@ __device__ void filter_line(Line &line, bool active, const T *poles, int count, 
 }
 
 // whole_columns filters LANES columns by all poles. A block has a thread for each
-// subregion of each; src may be dst.
+// subregion of each column. src may be dst.
 template <typename T, int LANES>
 __device__ void whole_columns(const T *src, int src_stride, T *dst, int dst_stride, int width, int height,
 	const T *poles, int count, int boundary) {
@@ -335,8 +336,8 @@ __device__ void whole_columns(const T *src, int src_stride, T *dst, int dst_stri
 	}
 }
 
-// whole_rows is the same for rows, which lie stride values apart in the tile: a
-// number of chunks that is 8 / LANES modulo 8, for the sake of the banks.
+// whole_rows filters LANES rows by all poles. The rows lie stride values apart in the
+// tile: a number of chunks that is 8 / LANES modulo 8, which avoids conflicts of banks.
 template <typename T, int LANES>
 __device__ void whole_rows(const T *src, int src_stride, T *dst, int dst_stride, int width, int height,
 	const T *poles, int count, int boundary, int stride) {
@@ -394,7 +395,7 @@ WHOLE_COLUMNS(whole_columns_f64, double, 4)
 WHOLE_ROWS(whole_rows_f32, float, 4)
 WHOLE_ROWS(whole_rows_f64, double, 2)
 
-// extend copies a picture and continues its edges by margin samples.
+// extend copies a picture and continues it by margin samples on each side.
 template <typename T>
 __device__ void extend(const T *src, int src_stride, int width, int height, T *dst, int dst_stride, int margin) {
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;

@@ -1,12 +1,12 @@
-// The filter of one pole over one subregion of a line (Briand and Davy,
-// algorithm 7), with the operations of package warp/bspline in its order.
+// The filter of one pole over one subregion of a line (Briand and Davy, algorithm 7),
+// with the operations of package warp/bspline in the same order.
 #pragma once
 
 #include "boundary.cuh"
 
-// kRegion is the length of a subregion, and no truncation index is larger.
+// kRegion is the length of a subregion. No truncation index is larger.
 
-// kGroup is how many samples are loaded before the first is used.
+// kGroup is the number of samples that are loaded before the first is used.
 const int kGroup = 16;
 
 template <typename T>
@@ -16,25 +16,26 @@ struct Pole {
 	int n;    // the truncation index
 };
 
-// Equation 15.
+// causal computes equation 15.
 template <typename T>
 HOST_DEVICE T causal(T z, T before, T s) { return s + z * before; }
 
-// Equation 18.
+// anticausal computes equation 18.
 template <typename T>
 HOST_DEVICE T anticausal(T z, T after, T s) { return z * (after - s); }
 
-// A Line is what a thread sees of a line of samples. Its tile holds samples
-// [lo, hi), which the filter overwrites:
+// A Line gives a thread access to a line of samples. Its tile holds samples [lo, hi),
+// which the filter overwrites:
 //
-//   T read(int i)             the sample from the tile
-//   void write(int i, T v)    and to it
-//   void read(int i, T v[kGroup])    samples i to i+kGroup-1, i a multiple of
-//   void write(int i, T v[kGroup])   kGroup
-//   void put(int i, T v), void put(int i, T v[kGroup])  a coefficient
-//   T source(int i)           a sample of the whole line, never overwritten
+//	T read(int i)             reads a sample of the tile
+//	void write(int i, T v)    writes a sample of the tile
+//	void read(int i, T v[kGroup])    the same for samples i to i+kGroup-1,
+//	void write(int i, T v[kGroup])   with i a multiple of kGroup
+//	void put(int i, T v), void put(int i, T v[kGroup])  store coefficients
+//	T source(int i)           reads a sample of the whole line, never overwritten
 
-// follow returns the output after n samples i, i+step, ... that read returns.
+// follow returns the output of the causal filter after n samples i, i+step, ... from
+// read.
 template <typename T, typename Read>
 HOST_DEVICE T follow(Read read, T z, T c, int i, int step, int n) {
 #pragma unroll 8
@@ -42,7 +43,8 @@ HOST_DEVICE T follow(Read read, T z, T c, int i, int step, int n) {
 	return c;
 }
 
-// follow_back is the same for coefficients.
+// follow_back returns the output of the anticausal filter after n samples i, i-1, ...
+// from read.
 template <typename T, typename Read>
 HOST_DEVICE T follow_back(Read read, T z, T c, int i, int n) {
 #pragma unroll 8
@@ -50,8 +52,8 @@ HOST_DEVICE T follow_back(Read read, T z, T c, int i, int n) {
 	return c;
 }
 
-// causal_start_before returns the output before the first sample, of n samples
-// that precede it by the boundary.
+// causal_start_before returns the output before the first sample, computed from the n
+// samples that precede it by the boundary.
 template <typename T, typename Read>
 HOST_DEVICE T causal_start_before(Read read, T z, int n, int boundary, int length) {
 	int from = boundary_index(boundary, -n, length), step = boundary_index(boundary, 1 - n, length) - from;
@@ -61,8 +63,8 @@ HOST_DEVICE T causal_start_before(Read read, T z, int n, int boundary, int lengt
 	return c;
 }
 
-// causal_start returns the output before sample a, the first of a subregion
-// (equation 19), while the tile holds samples alone.
+// causal_start returns the output before sample a, the first of a subregion (equation
+// 19). The tile must still hold only samples.
 template <typename T, typename Line>
 HOST_DEVICE T causal_start(const Line &line, const Pole<T> &q, int boundary, int length, int a) {
 	auto tile = [&](int i) { return line.read(i); };
@@ -71,14 +73,14 @@ HOST_DEVICE T causal_start(const Line &line, const Pole<T> &q, int boundary, int
 	return causal_start_before([&](int i) { return line.source(i); }, q.z, q.n, boundary, length);
 }
 
-// causal_run filters samples [i, end), c standing for the one before them.
-// i is a multiple of kGroup.
+// causal_run filters samples [i, end); c is the output before them. i must be a
+// multiple of kGroup.
 template <typename T, typename Line>
 HOST_DEVICE void causal_run(Line &line, T z, T c, int i, int end) {
 	T v[kGroup], w[kGroup];
 	int groups = (end - i) / kGroup;
 	if (groups > 0) line.read(i, v);
-	// While a group is filtered the next one is read.
+	// The loop reads the next group while it filters one.
 	for (; groups > 0; groups -= 2, i += 2 * kGroup) {
 		if (groups > 1) line.read(i + kGroup, w);
 #pragma unroll
@@ -99,8 +101,8 @@ HOST_DEVICE void causal_run(Line &line, T z, T c, int i, int end) {
 	}
 }
 
-// anticausal_run puts the coefficients of samples [begin, end), c standing for
-// the one after them. begin is a multiple of kGroup.
+// anticausal_run stores the coefficients of samples [begin, end); c is the coefficient
+// after them. begin must be a multiple of kGroup.
 template <typename T, typename Line>
 HOST_DEVICE void anticausal_run(Line &line, T z, T c, int begin, int end) {
 	for (; (end - begin) % kGroup != 0; end--) {
@@ -123,9 +125,9 @@ HOST_DEVICE void anticausal_run(Line &line, T z, T c, int begin, int end) {
 	}
 }
 
-// period_start is the sum over the causal outputs that follow the end of a
-// periodic line, which are those from its beginning on: first(i) for i less than
-// q.n and length.
+// period_start returns the sum over the causal outputs that follow the end of a
+// periodic line, which equal those from its beginning on: first(i) for i less than q.n
+// and length.
 template <typename T, typename First>
 HOST_DEVICE T period_start(First first, const Pole<T> &q, int length) {
 	T c = 0;
@@ -134,10 +136,10 @@ HOST_DEVICE T period_start(First first, const Pole<T> &q, int length) {
 	return c;
 }
 
-// anticausal_start returns the coefficient after subregion [a, b), or the last one
-// of the line if b ends it, while the tile holds causal outputs from b-1 on
-// (equation 20). Those of sample length-2, if a line has one, and of period_start
-// come from elsewhere; they count only near the end (table 3).
+// anticausal_start returns the coefficient after subregion [a, b), or the last one of
+// the line if b ends it. The tile must hold causal outputs from b-1 on (equation 20).
+// before is the output at sample length-2, if the line has one, and period the result
+// of period_start; they count only near the end (table 3).
 template <typename T, typename Line>
 HOST_DEVICE T anticausal_start(const Line &line, const Pole<T> &q, int boundary, int length, int b, T before, T period) {
 	auto tile = [&](int i) { return line.read(i); };
@@ -153,24 +155,24 @@ HOST_DEVICE T anticausal_start(const Line &line, const Pole<T> &q, int boundary,
 	return follow_back(tile, q.z, c, length - 2, length - 1 - b);
 }
 
-// anticausal_region puts the coefficients of subregion [a, b) by what
-// anticausal_start returned.
+// anticausal_region stores the coefficients of subregion [a, b); c is the result of
+// anticausal_start.
 template <typename T, typename Line>
 HOST_DEVICE void anticausal_region(Line &line, const Pole<T> &q, int length, int a, int b, T c) {
 	if (b == length) line.put(--b, c);
 	anticausal_run(line, q.z, c, a, b);
 }
 
-// filter_region puts the coefficients of subregion [a, b). The tile reaches from
-// max(a-n, 0) or before to min(b+n, length). spare has room for q.n values, STEP
-// apart, where the boundary is periodic.
+// filter_region stores the coefficients of subregion [a, b). The tile must reach from
+// at most max(a-n, 0) to min(b+n, length). If the boundary is periodic, spare needs
+// room for q.n values, STEP apart.
 template <int STEP, typename T, typename Line>
 HOST_DEVICE void filter_region(Line &line, const Pole<T> &q, int boundary, int length, int a, int b, T *spare) {
 	int hi = b + q.n < length ? b + q.n : length;
 	T own = causal_start(line, q, boundary, length, a), next = 0, period = 0, before = 0;
 	if (b < hi) next = causal_start(line, q, boundary, length, b);
 	if (b + q.n >= length) {
-		// The causal outputs of other subregions that the end of the line needs.
+		// The end of the line needs causal outputs of other subregions.
 		if (boundary == kPeriodic) {
 			auto source = [&](int i) { return line.source(i); };
 			T c = causal_start_before(source, q.z, q.n, boundary, length);

@@ -1,5 +1,5 @@
-// The samples of a made frame: both neighbours are read along the motions that
-// count at each pixel of the guides and blended by phase and share.
+// The samples of a made frame: the kernels read both neighbours along the motions that
+// count at each pixel of the guides, and blend the readings by phase and share.
 
 #include "convert.cuh"
 #include "hypothesis.cuh"
@@ -7,7 +7,7 @@
 
 __device__ bool same(int32_t a, int32_t b) { return (uint32_t)(a - b + same_motion) <= 2 * same_motion; }
 
-// A Guess is a motion, its share and whether it has the bend.
+// A Guess is a motion, its share, and whether the bend applies to it.
 struct Guess {
 	Vec v;
 	uint32_t share;
@@ -16,10 +16,10 @@ struct Guess {
 
 enum { threads = 128 };
 
-// Guesses are those of a block's threads, in shared memory.
+// Guesses holds the guesses of a block's threads, in shared memory.
 struct Guesses {
 	Vec *motions;
-	uint32_t *shares; // twice the share, plus 1 where bent
+	uint32_t *shares; // twice the share, plus 1 if bent
 
 	__device__ Guess get(int k) const {
 		Guess g = {motions[k * threads + threadIdx.x], shares[k * threads + threadIdx.x] >> 1, (shares[k * threads + threadIdx.x] & 1) != 0};
@@ -31,7 +31,7 @@ struct Guesses {
 	}
 };
 
-// A Grid is the guides' with what is known there.
+// A Grid is the guides' grid with the motions and weights on it.
 struct Grid {
 	const Vec *motions, *bends;
 	const Hypothesis *list;
@@ -39,9 +39,9 @@ struct Grid {
 	int hypotheses, width, height, level;
 };
 
-// gather lists the motions that count at a pixel and returns their number: those that
-// differ by no more than same_motion as one, without shares below 1/least_share of the
-// pixel's total.
+// gather lists the motions that count at a pixel and returns their number. It counts
+// motions that differ by no more than same_motion as one, and omits shares below
+// 1/least_share of the pixel's total.
 __device__ int gather(const Grid &g, const Guesses &guesses, int x, int y) {
 	size_t size = (size_t)g.width * g.height, at = (size_t)y * g.width + x;
 	uint32_t total = 0;
@@ -75,8 +75,8 @@ __device__ int gather(const Grid &g, const Guesses &guesses, int x, int y) {
 	return kept;
 }
 
-// A Plane is one of the made frame and its neighbours', with their coefficients,
-// margin included.
+// A Plane is a plane of the made frame and of its neighbours, with the neighbours'
+// coefficients, margin included.
 template <typename T>
 struct Plane {
 	T *out;
@@ -84,7 +84,7 @@ struct Plane {
 	const float *coefficients_a, *coefficients_b;
 };
 
-// A Reading is where a neighbour is read, in 1/256 sample.
+// A Reading is a position in a neighbour, in 1/256 sample.
 struct Reading {
 	int32_t x, y;
 };
@@ -94,16 +94,16 @@ __device__ bool within(Reading r, int width, int height) {
 	       r.y <= (height << position_bits) - position_one / 2;
 }
 
-// A Layout is how a plane's samples lie on the guides' grid.
+// A Layout describes how a plane's samples lie on the guides' grid.
 struct Layout {
 	int width, height, stride, coefficient_stride, sx, sy;
 };
 
-// accumulate adds w times the block of samples at r.
+// accumulate adds w times the block of samples at r to the sums.
 template <typename T, int bw, int bh>
 __device__ void accumulate(float *sums, const T *from, const float *coefficients, const Layout &l, const float4 *taps, Reading r, float w) {
 	if (((r.x | r.y) & (position_one - 1)) == 0) {
-		// On a sample the spline is the sample.
+		// On a sample, the spline equals the sample.
 		int ix = r.x >> position_bits, iy = r.y >> position_bits;
 		if (ix >= 0 && iy >= 0 && ix + bw <= l.width && iy + bh <= l.height) {
 			const T *p = from + (size_t)iy * l.stride + ix;
@@ -120,7 +120,7 @@ __device__ void accumulate(float *sums, const T *from, const float *coefficients
 	add_block<bw, bh>(sums, coefficients + (size_t)y * l.coefficient_stride + x, l.coefficient_stride, wx, wy, w);
 }
 
-// read returns where a guess leads in the neighbours.
+// read computes the positions in the neighbours that a guess leads to.
 __device__ void read(const Guess &g, Vec bend, const Grid &grid, const Layout &l, int x, int y, int32_t phase, Reading *a, Reading *b) {
 	int px = x << position_bits, py = y << position_bits;
 	if (g.bent) {
@@ -133,9 +133,9 @@ __device__ void read(const Guess &g, Vec bend, const Grid &grid, const Layout &l
 	b->y = py + travel(g.v.y, phase_one - phase, grid.level, l.sy);
 }
 
-// render makes the block of bw by bh samples of this thread. A reading inside its
-// picture counts inside_factor times as much as one more than half a sample outside.
-// Where all readings leave their pictures it sets mask and lists the samples.
+// render makes this thread's block of bw by bh samples. A reading inside its picture
+// counts inside_factor times as much as one more than half a sample outside. If all
+// readings lie outside their pictures, render sets mask and lists the samples.
 template <typename T, int bw, int bh>
 __device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes, int n, const Guesses &guesses, const float4 *taps,
                        int32_t phase, float limit, uint8_t *mask, uint32_t *list, uint32_t *count) {
@@ -183,11 +183,11 @@ __device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes
 	}
 }
 
-// Renders up to four planes of one size whose blocks, of as many samples as share a
-// pixel of the guides, are width by height. Planes are given by the addresses of
-// their samples in the made frame and in both neighbours and of their
-// coefficients, planes of 4 pointers each. Blocks are 128 by 1 threads, with shared
-// memory for a motion and a share for each thread and hypothesis.
+// Each kernel renders up to four planes of one size. The bw by bh samples of a thread
+// share a pixel of the guides. Of each four pointers, to the planes' samples in the
+// made frame and in both neighbours and to the neighbours' coefficients, the first
+// planes count. Blocks are 128 by 1 threads, with shared memory for a motion and a
+// share for each thread and hypothesis.
 #define RENDER(name, T, bw, bh)                                                                                              \
 	extern "C" __global__ void __launch_bounds__(threads) name(                                                             \
 		T *o0, T *o1, T *o2, T *o3, const T *a0, const T *a1, const T *a2, const T *a3, const T *b0, const T *b1,            \

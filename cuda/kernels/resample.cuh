@@ -1,14 +1,14 @@
-// A flow and its weights fitted to the grid of a plane, as package warp's
-// ResampleFlow and ResampleWeights do it.
+// A flow and its weights, fitted to the grid of a plane as package warp's ResampleFlow
+// and ResampleWeights fit them.
 #pragma once
 
 #include "motion.cuh"
 
-// covered returns the first old place that a new one covers, 2^s times as large.
+// covered returns the first old pixel that new pixel i, 2^s times as large, covers.
 HOST_DEVICE int covered(int i, int s) { return s <= 0 ? i >> -s : i << s; }
 
-// shrink returns v / 2^s to the nearest integer, ties away from zero, limited to
-// 32 bits.
+// shrink returns v / 2^s to the nearest integer, ties away from zero, limited to 32
+// bits.
 HOST_DEVICE int32_t shrink(int64_t v, int s) {
 	if (s <= 0) {
 		v = (int64_t)((uint64_t)v << -s);
@@ -19,18 +19,18 @@ HOST_DEVICE int32_t shrink(int64_t v, int s) {
 	return (int32_t)(v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : v);
 }
 
-// A Guide is a flow with its weights; 2^sx of its columns and 2^sy of its rows make
-// one of the plane that asks.
+// A Guide is a flow with its weights. 2^sx columns and 2^sy rows of the flow make one
+// of the plane.
 struct Guide {
 	const Vec *flow;
 	const uint16_t *weights;
 	int width, height, sx, sy;
 };
 
-// area is log2 of the pixels that one of the plane covers.
+// area returns log2 of the number of pixels that a pixel of the plane covers.
 HOST_DEVICE int area(const Guide &g) { return (g.sx > 0 ? g.sx : 0) + (g.sy > 0 ? g.sy : 0); }
 
-// cell is where pixel (x, y), or the last one before the edge, is stored.
+// cell returns the index of pixel (x, y), or of the last one before the edge.
 HOST_DEVICE size_t cell(const Guide &g, int x, int y) {
 	return (size_t)(y < g.height ? y : g.height - 1) * g.width + (x < g.width ? x : g.width - 1);
 }

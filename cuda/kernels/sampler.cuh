@@ -3,19 +3,19 @@
 
 #include "motion.cuh"
 
-// Coefficients are continued by coefficient_margin beyond the edges of their plane.
+// Coefficients continue by coefficient_margin beyond the edges of their plane.
 
-// travel converts a motion on the guides' grid, of which 2^level columns make one
-// of the picture's and 2^s one of the plane's, to how far it goes at the phase in
-// 1/256 sample of the plane.
+// travel returns the part of a motion on the guides' grid that is travelled at the
+// phase, in 1/256 sample of the plane. 2^level columns of the picture make one of the
+// grid, and 2^s one of the plane.
 HOST_DEVICE int32_t travel(int32_t v, int32_t phase, int level, int s) {
 	int shift = 16 + s - level;
 	return (int32_t)(((int64_t)v * phase + ((int64_t)1 << (shift - 1))) >> shift);
 }
 
-// place_along returns the first of the four coefficients of a position in 1/256
-// sample, counted from the margin's first, and sets the fraction. A block of more
-// further samples fits as well.
+// place_along returns the index, counted from the margin's first, of the first of the
+// four coefficients of a position in 1/256 sample, and sets the fraction. It leaves
+// room for more further samples.
 HOST_DEVICE int place_along(int32_t position, int n, int more, uint32_t *fraction) {
 	int i = position >> position_bits, last = n + coefficient_margin - 3 - more;
 	*fraction = position & (position_one - 1);
@@ -29,10 +29,10 @@ HOST_DEVICE int place_along(int32_t position, int n, int more, uint32_t *fractio
 	return i + coefficient_margin - 1;
 }
 
-// across is the weighted sum of four coefficients.
+// across returns the weighted sum of four coefficients.
 HOST_DEVICE float across(const float *p, const float *w) { return p[0] * w[0] + p[1] * w[1] + p[2] * w[2] + p[3] * w[3]; }
 
-// add_block adds w times a block of samples that share their fractions. p is the
+// add_block adds w times a block of samples that share their fractions. p points to the
 // first of their coefficients; wx and wy are the weights of the fractions.
 template <int width, int height>
 HOST_DEVICE void add_block(float *sums, const float *p, int stride, const float *wx, const float *wy, float w) {
@@ -46,7 +46,7 @@ HOST_DEVICE void add_block(float *sums, const float *p, int stride, const float 
 			for (int k = 0; k < 4; k++) {
 				int j = row - k;
 				if (j < 0 || j >= height) continue;
-				// The first of the four begins the sum.
+				// The first of the four terms begins the sum.
 				v[j * width + i] = k == 0 ? a * wy[0] : v[j * width + i] + a * wy[k];
 			}
 		}

@@ -1,4 +1,4 @@
-// The costs of the hypotheses and the shares that follow from them.
+// The costs of the hypotheses, and the shares that follow from the costs.
 
 #include "hypothesis.cuh"
 
@@ -13,12 +13,12 @@ enum {
 	max_count = (2 * cost_radius + 1) * (2 * cost_radius + 1)
 };
 
-// Weight h is the share of hypothesis h; its cost is the mean disagreement over a
-// square of 2*radius+1 pixels, as far as it lies inside. The two guides, the
-// motions and the weights are one after the other. bends may be null. total grows
-// by the least cost of a projected flow at each pixel. Blocks are 32 by 8 threads
-// for tiles of 32 by 16 pixels, with shared memory for a uint16_t for each pixel
-// and hypothesis.
+// share_weights sets weight h to the share of hypothesis h. The cost of a hypothesis is
+// the mean disagreement over a square of 2*radius+1 pixels, as far as it lies inside.
+// The two guides, the motions and the weights lie one after the other. bends may be
+// null. total grows by the least cost of a projected flow at each pixel. Blocks are 32
+// by 8 threads for tiles of 32 by 16 pixels, with shared memory for a uint16_t for each
+// pixel and hypothesis.
 extern "C" __global__ void share_weights(const uint8_t *guides, const Vec *motions, const Vec *bends, const Hypothesis *list,
                                          int hypotheses, uint16_t *weights, int width, int height, int32_t phase, int radius,
                                          const uint16_t *falloff, int falloff_entries, const uint16_t *neighbour_gate,
@@ -32,7 +32,7 @@ extern "C" __global__ void share_weights(const uint8_t *guides, const Vec *motio
 	int thread = threadIdx.y * tile_width + threadIdx.x;
 	int side = 2 * radius + 1, across = tile_width + 2 * radius, down = tile_height + 2 * radius;
 	for (int n = thread; n <= side * side; n += threads) reciprocals[n] = n ? reciprocal(n) : 0;
-	// Indices divided by across by way of it are exact.
+	// Dividing an index by across through this inverse is exact.
 	float inverse = 1.0f / across;
 	if (thread == 0) sum = 0;
 

@@ -1,5 +1,5 @@
-// The binomial kernel (1 4 6 4 1)/16 in both directions, on integers; the edges
-// are continued.
+// The binomial kernel (1 4 6 4 1)/16 in both directions, on integers, with repeated
+// edges.
 
 #include "hypothesis.cuh"
 
@@ -9,11 +9,11 @@ __device__ uint32_t binomial(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uin
 	return (a + e + 4 * (b + d) + 6 * c + 8) >> 4;
 }
 
-// Plane z of dst becomes that of src, smoothed along x, then along y, rounded
-// after each. Planes are one after the other; z is the hypothesis of list whose
-// weights they are. Where fixed, which may be null, is not 0, the weights go to the
-// stationary one: all of them at 255. Blocks are 32 by 8 threads for tiles
-// of 32 by 32 pixels.
+// smooth_weights sets plane z of dst to plane z of src, smoothed along x, then along y,
+// and rounded after each. Planes lie one after the other; plane z holds the weights of
+// hypothesis z of list. Where fixed is not 0, the weights go to the stationary
+// hypothesis: all of them at 255. fixed may be null. Blocks are 32 by 8 threads for
+// tiles of 32 by 32 pixels.
 extern "C" __global__ void smooth_weights(uint16_t *dst, const uint16_t *src, const Hypothesis *list,
                                           const uint8_t *fixed, int width, int height) {
 	__shared__ uint16_t across[tile_height + 2 * reach][tile_width];

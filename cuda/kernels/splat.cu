@@ -2,13 +2,13 @@
 // Schallauer and W. Bailer, "Fast GPU-based image warping and inpainting for frame
 // interpolation", GravisMa workshop, 2010.
 //
-// A block sums up what its tile of pixels adds to a window of the destination in
-// shared memory, and adds that to the sums in global memory at the end. Pixels
+// In shared memory, a block sums up the contributions of its tile of pixels to a window
+// of the destination, and adds them to the sums in global memory at the end. Pixels
 // that land outside the window add to global memory at once. Sums are integers, so
-// that their order does not matter.
+// their order does not matter.
 //
-// Sums lie one quantity after the other: the weight, then the values. Sums of
-// values that may exceed 64 bits have a second half, a carry of 32 bits for each.
+// Sums lie one quantity after the other: the weight, then the values. Sums of values
+// that may exceed 64 bits have a second half, a carry of 32 bits for each.
 
 #include "resample.cuh"
 #include "splat.cuh"
@@ -24,7 +24,7 @@ enum {
 	window_margin = 4
 };
 
-// The window holds 64-bit sums as two halves, as shared memory adds 32 bits at a
+// The window holds 64-bit sums as two halves, because shared memory adds 32 bits at a
 // time.
 __device__ void add_shared(uint32_t *low, uint32_t *high, uint64_t v) {
 	uint32_t l = (uint32_t)v, h = (uint32_t)(v >> 32);
@@ -46,13 +46,13 @@ __device__ void add_global(Sum *sum, uint32_t *carry, uint64_t v) {
 	if (old + v < old) atomicAdd(carry, 1u);
 }
 
-// Where a block's window begins.
+// A Corner is the place at which a block's window begins.
 struct Corner {
 	int x, y;
 };
 
-// place_window puts the window over all landings of the block where it holds them,
-// else around that of the pixel in the middle of the tile.
+// place_window puts the window over all landings of the block if it can hold them,
+// otherwise around the landing of the pixel in the middle of the tile.
 __device__ Corner place_window(const Landing *l, const bool *present, int n, Landing middle) {
 	__shared__ int least[2], most[2];
 	int thread = threadIdx.y * tile_width + threadIdx.x;
@@ -75,9 +75,8 @@ __device__ Corner place_window(const Landing *l, const bool *present, int n, Lan
 	return c;
 }
 
-// splat adds a tile. Source s has s.at(x, y, &motion, &weight), which returns
-// false for pixels outside the picture, and s.value(x, y, k) for values 0 to
-// N-1.
+// splat adds a tile. Source s has s.at(x, y, &motion, &weight), which returns false for
+// pixels outside the picture, and s.value(x, y, k) for values 0 to N-1.
 template <int N, bool carries, typename Source>
 __device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, int height, int32_t phase) {
 	DYNAMIC_SHARED(uint32_t, halves);
@@ -96,7 +95,7 @@ __device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, in
 		present[i] = s.at(x, y, &v, &weight[i]) && weight[i] != 0;
 		if (!present[i]) continue;
 		l[i] = land(x, y, v, phase);
-		// Pixels that land beside the picture are left out.
+		// Pixels that land outside the picture do not count.
 		present[i] = l[i].x >= -1 && l[i].y >= -1 && l[i].x < width && l[i].y < height;
 	}
 	int mx = min(width - 1, (int)blockIdx.x * tile_width + tile_width / 2), my = min(height - 1, top + tile_height / 2);
@@ -133,7 +132,8 @@ __device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, in
 	}
 	__syncthreads();
 
-	// Not unrolled, as nvcc 11.8 then reads some sums from the wrong place.
+	// The loop is not unrolled, because nvcc 11.8 would then read some sums from the
+	// wrong place.
 #pragma unroll 1
 	for (int i = thread; i < window; i += threads) {
 		uint64_t part = sum_at(low, high, i);
@@ -146,8 +146,8 @@ __device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, in
 	}
 }
 
-// FlowSource is a flow that moves along itself. Its components are biased so that
-// none is negative.
+// FlowSource is a flow that moves along itself. A bias makes its components
+// non-negative.
 struct FlowSource {
 	const Vec *flow;
 	const uint16_t *weights;
@@ -166,8 +166,8 @@ struct FlowSource {
 	}
 };
 
-// Flow z moves by phase, or phase_one - phase where z is odd, with the weights
-// of trust z; sums and carries of flow z are the z-th. Components are at most bias
+// splat_flow moves flow z by phase, or by phase_one - phase if z is odd, with the
+// weights of trust z. Flow z has the z-th sums and carries. Components are at most bias
 // in magnitude.
 extern "C" __global__ void splat_flow(const Vec *flows, const uint16_t *trust, Sum *sums, uint32_t *carries,
                                       int width, int height, int32_t phase, int32_t bias) {
@@ -176,8 +176,8 @@ extern "C" __global__ void splat_flow(const Vec *flows, const uint16_t *trust, S
 	splat<2, true>(s, sums + 3 * z * size, carries + 2 * z * size, width, height, z & 1 ? phase_one - phase : phase);
 }
 
-// PlaneSource is up to four planes of one size that move along a flow on another
-// grid.
+// PlaneSource is a set of up to four planes of one size that move along a flow on
+// another grid.
 template <typename T>
 struct PlaneSource {
 	const T *planes[4];
@@ -199,10 +199,10 @@ __device__ void splat_planes(const PlaneSource<T> *s, Sum *sums, uint32_t *carri
 	splat<N, sizeof(T) == 2>(*s, sums + (N + 1) * z * size, carries + N * z * size, width, height, z ? phase_one - phase : phase);
 }
 
-// The planes of the first picture, a, move along flow 0 by phase, those of the
-// second, b, along flow 1 by phase_one - phase; sums and carries of the second come
-// after those of the first. 2^sx columns and 2^sy rows of the flows' grid make one
-// of the planes.
+// Each kernel moves the planes of the first picture, a, along flow 0 by phase, and the
+// planes of the second, b, along flow 1 by phase_one - phase. Sums and carries of the
+// second picture come after those of the first. 2^sx columns and 2^sy rows of the
+// flows' grid make one of the planes.
 #define SPLAT_PLANES(name, N, T)                                                                                   \
 	extern "C" __global__ void name(const T *a0, const T *a1, const T *a2, const T *a3, const T *b0, const T *b1, \
 	                                const T *b2, const T *b3, int stride, int width, int height, const Vec *flows, \

@@ -1,11 +1,11 @@
-// Forward splatting with package warp's bits: bilinear weights from the fractions
-// of 1/256 pixel, times a photometric weight, summed exactly.
+// Forward splatting with package warp's bits: bilinear weights from the fractions of
+// 1/256 pixel, times a photometric weight, summed exactly.
 #pragma once
 
 #include "motion.cuh"
 #include "divide.cuh"
 
-// A Landing is where a pixel arrives: the upper left one of four pixels, which may
+// A Landing is the destination of a pixel: the upper left one of four pixels, which may
 // be outside the picture, and the fractions beyond it.
 struct Landing {
 	int32_t x, y;
@@ -19,8 +19,8 @@ HOST_DEVICE Landing land(int x, int y, Vec v, int32_t phase) {
 	return l;
 }
 
-// share is the weight that corner k of a landing receives; bit 0 of k is set for
-// the right ones, bit 1 for the lower ones. At most 65536 times weight.
+// share returns the weight that corner k of a landing receives, at most 65536 times
+// weight. Bit 0 of k is set for the right corners, bit 1 for the lower ones.
 HOST_DEVICE uint32_t share(const Landing &l, uint32_t weight, int k) {
 	uint32_t x = k & 1 ? l.fx : position_one - l.fx, y = k >> 1 ? l.fy : position_one - l.fy;
 	return weight * y * x;
@@ -37,7 +37,7 @@ HOST_DEVICE uint64_t high_product(uint64_t a, uint64_t b) {
 	return a1 * b1 + (middle >> 32) + (cross >> 32);
 }
 
-// mean_magnitude returns s/weight to the nearest integer, ties up, for a quotient
+// mean_magnitude returns s/weight to the nearest integer, ties up. The quotient must be
 // below 2^63.
 HOST_DEVICE uint64_t mean_magnitude(Wide s, uint64_t weight) {
 	uint64_t low = s.low + weight / 2;
@@ -56,11 +56,12 @@ HOST_DEVICE uint64_t mean_magnitude(Wide s, uint64_t weight) {
 	return quotient;
 }
 
-// Up to weights of vector_limit sums of components surely fit 64 bits, up to
-// sample_limit16 those of 16-bit samples. Those of 8-bit samples always do.
+// Sums of components are sure to fit 64 bits with weights of up to vector_limit, and
+// sums of 16-bit samples with weights of up to sample_limit16. Sums of 8-bit samples
+// always fit.
 
-// mean_component returns sum/weight - bias to the nearest integer, ties away from
-// zero. sum is of components that bias was added to, so that none was negative.
+// mean_component returns sum/weight - bias to the nearest integer, ties away from zero.
+// Each component had bias added before it entered sum, so that none was negative.
 HOST_DEVICE int32_t mean_component(Wide sum, uint64_t weight, uint32_t bias) {
 	if (weight <= vector_limit) {
 		int64_t s = (int64_t)(sum.low - weight * bias);

@@ -1,4 +1,4 @@
-// Vectors of pixels that nothing has passed, as package flow's KeepStill has it.
+// The vectors of still pixels become zero, as in package flow's KeepStill.
 
 #include "motion.cuh"
 
@@ -6,13 +6,14 @@ enum {
 	tile_width = 32,
 	tile_height = 16,
 	rows = 8,
-	radius = 8, // of the surroundings
+	radius = 8, // of the square around a pixel
 	halo_width = tile_width + 2 * radius,
 	halo_height = tile_height + 2 * radius
 };
 
-// flow becomes zero where the surroundings of a pixel are the same in a and b, as far
-// as they lie inside. Blocks are 32 by 8 threads for tiles of 32 by 16 pixels.
+// keep_still sets flow to zero at pixels around which the part of the square inside the
+// pictures is the same in a and b. Blocks are 32 by 8 threads for tiles of 32 by 16
+// pixels.
 extern "C" __global__ void keep_still(Vec *flow, const uint8_t *a, const uint8_t *b, int width, int height) {
 	__shared__ uint8_t differs[halo_height][halo_width], across[halo_height][tile_width];
 	int left = blockIdx.x * tile_width - radius, top = blockIdx.y * tile_height - radius;

@@ -16,12 +16,12 @@ import (
 	"retime/frame"
 )
 
-// DISOptions are the parameters of a DIS estimator. Preset.Options gives
-// complete ones to start from.
+// DISOptions are the parameters of a DIS estimator. Preset.Options returns a complete
+// set to start from.
 type DISOptions struct {
 	// FinestScale is the pyramid level on which the search ends, 0 for full size;
-	// OpenCV scales the result up bilinearly from there. If a picture is too small
-	// to have that level, the search ends on the coarsest level that it has.
+	// OpenCV scales the result up bilinearly from there. If a picture is too small to
+	// have that level, the search ends on its coarsest level.
 	FinestScale int
 	// PatchSize is the side of a patch in pixels, 4 to 16. OpenCV has vector code
 	// for 8 only.
@@ -41,12 +41,13 @@ type DISOptions struct {
 	MeanNormalization bool
 	// SpatialPropagation also tries the vectors of neighbouring patches.
 	SpatialPropagation bool
-	// Upsample doubles the pictures' size by cubic interpolation, estimates between
-	// the results and averages the flow down. FinestScale 0 then is the doubled size.
+	// Upsample doubles the size of the pictures by cubic interpolation, estimates the
+	// flow between the results and averages it down. FinestScale 0 is then the doubled
+	// size.
 	Upsample bool
 }
 
-// Preset is one of OpenCV's choices of DIS parameters.
+// Preset is one of OpenCV's sets of DIS parameters.
 type Preset int
 
 // OpenCV's presets, quickest first.
@@ -95,13 +96,13 @@ func (o DISOptions) check() error {
 	return nil
 }
 
-// maxLevel is the coarsest level that cv::DISOpticalFlow has room for.
+// maxLevel is the coarsest level that cv::DISOpticalFlow can store.
 const maxLevel = 9
 
-// plan returns the size to pad a picture to and its finest scale. OpenCV's
-// coarsest level has to exist and to be no finer than the finest one; otherwise
-// OpenCV replaces the parameters by others. The padded size is a multiple of
-// 1<<finest, so that vectors scale by exactly that factor.
+// plan returns the size to pad a picture to and the finest scale to ask for. OpenCV's
+// coarsest level has to exist and be no finer than the finest one; otherwise OpenCV
+// replaces the parameters. The padded size is a multiple of 1<<finest, so that vectors
+// scale by exactly that factor.
 func (o DISOptions) plan(width, height int) (w, h, finest int, err error) {
 	zoom := 1
 	if o.Upsample {
@@ -120,9 +121,9 @@ func (o DISOptions) plan(width, height int) (w, h, finest int, err error) {
 	return w / zoom, h / zoom, finest, nil
 }
 
-// coarsest returns OpenCV's coarsest level: log2 of a quarter of the longer side
-// in patches, rounded, or of the shorter side in patches, rounded down, if that
-// is less.
+// coarsest returns OpenCV's coarsest level: the lesser of log2 of a quarter of the
+// longer side in patches, rounded, and log2 of the shorter side in patches, rounded
+// down.
 func coarsest(w, h, patch int) int {
 	long, short := int64(max(w, h)), int64(min(w, h))
 	quarter := int64(4 * patch)
@@ -133,21 +134,20 @@ func coarsest(w, h, patch int) int {
 	return level
 }
 
-// DIS estimates flow by dense inverse search with variational refinement
-// (Kroeger, Timofte, Dai and Van Gool, "Fast Optical Flow using Dense Inverse
-// Search", ECCV 2016), by OpenCV's cv::DISOpticalFlow.
+// DIS estimates flow by dense inverse search with variational refinement (Kroeger,
+// Timofte, Dai and Van Gool, "Fast Optical Flow using Dense Inverse Search", ECCV
+// 2016). It calls OpenCV's cv::DISOpticalFlow.
 //
-// Only one goroutine may use a DIS at a time; several DIS may run at once. A DIS
-// keeps its buffers from call to call, about 200 bytes for each pixel of the finest
-// level.
+// Only one goroutine at a time may use a DIS; several DIS may run at once. A DIS keeps
+// its buffers between calls, about 200 bytes for each pixel of the finest level.
 type DIS struct {
 	opts DISOptions
 	alg  *C.flow_dis // nil once closed
 	flow gocv.Mat
 }
 
-// NewDIS returns an estimator, which the caller must close, or an error if opts are
-// out of range.
+// NewDIS returns an estimator, which the caller must close, or an error if opts are out
+// of range.
 func NewDIS(opts DISOptions) (*DIS, error) {
 	if err := opts.check(); err != nil {
 		return nil, fmt.Errorf("flow: DIS: %w", err)
@@ -159,16 +159,16 @@ func NewDIS(opts DISOptions) (*DIS, error) {
 	return &DIS{opts: opts, alg: alg, flow: gocv.NewMat()}, nil
 }
 
-// Estimate sets dst to the flow from a to b, 8-bit luma of one size, from 1x1 up
-// to 32766 in a side, half that with Upsample. It extends pictures too small for
-// the pyramid by repeating their borders. It reads a and b in place and reuses
-// dst's memory; after an error dst is undefined.
+// Estimate sets dst to the flow from a to b, 8-bit luma pictures of one size, from 1x1
+// up to 32766 pixels in a side, or half that with Upsample. It extends pictures that
+// are too small for the pyramid by repeating their borders. It reads a and b in place
+// and reuses dst's memory; after an error the contents of dst are undefined.
 func (d *DIS) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
 	return d.estimate(a, b, nil, dst)
 }
 
-// EstimateFrom estimates as Estimate does, and tries the vectors of an initial flow
-// of a's size for every patch on every level. dst may be the initial flow.
+// EstimateFrom works as Estimate does, but also tries the vectors of an initial flow,
+// of a's size, for every patch on every level. dst may be the initial flow.
 func (d *DIS) EstimateFrom(a, b frame.Image[uint8], initial flow.Field, dst *flow.Field) error {
 	return d.estimate(a, b, &initial, dst)
 }
@@ -217,7 +217,7 @@ func (d *DIS) calc(a, b frame.Image[uint8], width, height, finest int, guided bo
 	return f, err
 }
 
-// load extends f to w by h and stores it as the initial flow of the next calc.
+// load extends f to w by h and stores it as the initial flow of the next estimate.
 func (d *DIS) load(f flow.Field, w, h int) error {
 	var initial C.flow_field
 	if err := failure(C.flow_create(C.flow_mat(d.flow.Ptr()), C.int(w), C.int(h), &initial)); err != nil {
@@ -254,7 +254,7 @@ func (o DISOptions) native(finest int) C.flow_dis_options {
 	}
 }
 
-// Close frees d's memory in OpenCV. Further calls do nothing.
+// Close frees d's memory in OpenCV. Further calls have no effect.
 func (d *DIS) Close() error {
 	C.flow_dis_free(d.alg)
 	d.alg = nil

@@ -44,8 +44,8 @@ func TestDISOptions(t *testing.T) {
 	}
 }
 
-// The plan must leave OpenCV nothing to choose: its coarsest level is computed
-// here from logarithms, as OpenCV does.
+// The plan must leave OpenCV nothing to choose. The test computes OpenCV's coarsest
+// level from logarithms, as OpenCV does.
 func TestDISPlan(t *testing.T) {
 	const seed = 3
 	t.Logf("seed %d", seed)
@@ -97,8 +97,8 @@ func TestDISPlan(t *testing.T) {
 	}
 }
 
-// OpenCV is asked, at sizes around the steps of the pyramid, whether it keeps
-// the planned parameters; it would say so in an error.
+// At sizes around the steps of the pyramid, OpenCV must keep the planned parameters; an
+// error from OpenCV would say that it did not.
 func TestDISKeepsParameters(t *testing.T) {
 	for _, patch := range []int{4, 8, 16} {
 		o := UltraFast.Options()
@@ -119,7 +119,7 @@ func TestDISKeepsParameters(t *testing.T) {
 }
 
 func TestEstimateFrom(t *testing.T) {
-	// Too far for the pyramid of so small a picture to find.
+	// The pyramid of so small a picture does not find a motion this large.
 	const w, h, dx, dy = 96, 80, 30, -21
 	a, b := texture(w, h, 0, 0), texture(w, h, dx, dy)
 	initial := flow.NewField(w, h)

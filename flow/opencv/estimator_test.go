@@ -13,7 +13,7 @@ import (
 	"retime/frame"
 )
 
-// texture returns samples of a fixed sum of waves that has moved by (dx, dy).
+// texture returns a picture of a fixed sum of waves that has moved by (dx, dy).
 func texture(width, height int, dx, dy float64) frame.Image[uint8] {
 	rng := rand.New(rand.NewPCG(7, 0))
 	sums := make([]float64, width*height)
@@ -47,7 +47,8 @@ func constant(width, height int, v uint8) frame.Image[uint8] {
 	return m
 }
 
-// restride copies m into rows of the given stride with canary samples between.
+// restride returns a copy of m in rows of the given stride, with canary samples between
+// them.
 func restride(m frame.Image[uint8], stride int, canary uint8) frame.Image[uint8] {
 	out := frame.Image[uint8]{Width: m.Width, Height: m.Height, Stride: stride, Pix: make([]uint8, stride*m.Height)}
 	for i := range out.Pix {
@@ -66,8 +67,8 @@ type estimator interface {
 
 type variant struct {
 	name string
-	// shift and still are the errors in pixels to expect of a whole texture that
-	// moves or does not, and why.
+	// shift and still are the largest errors in pixels to expect of a texture that
+	// moves as a whole, and of one that does not.
 	shift, still float64
 	open         func() (estimator, error)
 }
@@ -80,14 +81,14 @@ func dis(name string, p Preset, change func(*DISOptions)) variant {
 	return variant{"DIS " + name, 0.1, 0, func() (estimator, error) { return NewDIS(o) }}
 }
 
-// within replaces the error to expect of a shift.
+// within sets the error to expect of a shift.
 func (v variant) within(shift float64) variant {
 	v.shift = shift
 	return v
 }
 
 var variants = []variant{
-	// These end at a quarter of the size, ultrafast without refinement.
+	// These presets end at a quarter of the size; ultrafast does not refine.
 	dis("ultrafast", UltraFast, nil).within(0.5),
 	dis("fast", Fast, nil).within(0.25),
 	dis("medium", Medium, nil),
@@ -96,8 +97,8 @@ var variants = []variant{
 	dis("no mean", Medium, func(o *DISOptions) { o.MeanNormalization = false }),
 	dis("no propagation", Medium, func(o *DISOptions) { o.SpatialPropagation = false }),
 	dis("patch 12", Fast, func(o *DISOptions) { o.PatchSize, o.FinestScale = 12, 1 }),
-	// Farneback takes the last row and column for outside: borders of a still
-	// picture move.
+	// Farneback treats the last row and column as outside the picture, so borders of a
+	// still picture move.
 	{"Farneback", 0.1, 1, func() (estimator, error) { return NewFarneback(DefaultFarneback()) }},
 	{"Farneback Gaussian", 0.1, 1, func() (estimator, error) {
 		o := DefaultFarneback()
@@ -156,7 +157,7 @@ func TestEstimateShift(t *testing.T) {
 	}
 }
 
-// Exact: no gradient, no motion.
+// Exact: without a gradient, nothing moves.
 func TestEstimateConstant(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -199,7 +200,7 @@ func TestEstimateSizes(t *testing.T) {
 	}
 }
 
-// Exact: an estimator remembers nothing.
+// Exact: an estimator keeps no state between calls.
 func TestEstimateRepeats(t *testing.T) {
 	const w, h = 93, 70
 	a, b := texture(w, h, 0, 0), texture(w, h, 4, -3)
@@ -239,7 +240,7 @@ func setThreads(t testing.TB, n int) {
 	}
 }
 
-// Exact: OpenCV's threads share rows or fixed stripes.
+// Exact: OpenCV's threads divide the work by rows or fixed stripes.
 func TestEstimateThreads(t *testing.T) {
 	const w, h = 317, 211
 	t.Cleanup(func() { setThreads(t, 0) })
@@ -258,7 +259,7 @@ func TestEstimateThreads(t *testing.T) {
 	}
 }
 
-// Exact: estimators share nothing.
+// Exact: estimators share no memory.
 func TestEstimateParallel(t *testing.T) {
 	const w, h = 131, 97
 	a, b := texture(w, h, 0, 0), texture(w, h, 3, 2)
@@ -350,8 +351,8 @@ func TestEstimateErrors(t *testing.T) {
 	}
 }
 
-// OpenCV throws on a stride below the width; that must come back as an error,
-// after which the estimator still works.
+// OpenCV throws an exception for a stride below the width. The estimator must return it
+// as an error and work afterwards.
 func TestExceptionBecomesError(t *testing.T) {
 	ok := texture(40, 30, 0, 0)
 	narrow := texture(40, 30, 0, 0)

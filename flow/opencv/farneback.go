@@ -20,21 +20,20 @@ type FarnebackOptions struct {
 	// PyramidScale is the size of a pyramid level divided by the size of the next
 	// finer level, above 0 and below 1.
 	PyramidScale float64
-	// Levels counts the pyramid levels besides full size. OpenCV leaves out levels
-	// of less than 32 pixels in a side.
+	// Levels counts the pyramid levels besides full size. OpenCV omits levels of less
+	// than 32 pixels in a side.
 	Levels int
 	// WindowSize is the side in pixels of the window over which OpenCV averages
 	// displacements, at least 1.
 	WindowSize int
 	// Iterations counts the iterations on each level, at least 1.
 	Iterations int
-	// PolyN is the side in pixels of the neighbourhood of a polynomial expansion
-	// and PolySigma the standard deviation of its weights; 5 goes with 1.1 and 7
-	// with 1.5.
+	// PolyN is the side in pixels of the neighbourhood of a polynomial expansion and
+	// PolySigma the standard deviation of its weights; 1.1 suits a side of 5, and 1.5 a
+	// side of 7.
 	PolyN     int
 	PolySigma float64
-	// Gaussian selects a Gaussian window instead of a box, which is slower and more
-	// accurate.
+	// Gaussian selects a Gaussian window instead of a box: slower, but more accurate.
 	Gaussian bool
 }
 
@@ -61,11 +60,11 @@ func (o FarnebackOptions) check() error {
 	return nil
 }
 
-// Farneback estimates flow by polynomial expansion (Farnebäck, "Two-Frame
-// Motion Estimation Based on Polynomial Expansion", SCIA 2003), by OpenCV's
+// Farneback estimates flow by polynomial expansion (Farnebäck, "Two-Frame Motion
+// Estimation Based on Polynomial Expansion", SCIA 2003). It calls OpenCV's
 // cv::calcOpticalFlowFarneback.
 //
-// Only one goroutine may use a Farneback at a time; several may run at once.
+// Only one goroutine at a time may use a Farneback; several may run at once.
 type Farneback struct {
 	opts   FarnebackOptions
 	flow   gocv.Mat
@@ -81,9 +80,9 @@ func NewFarneback(opts FarnebackOptions) (*Farneback, error) {
 	return &Farneback{opts: opts, flow: gocv.NewMat()}, nil
 }
 
-// Estimate sets dst to the flow from a to b, 8-bit luma of one size, from 1x1 up
-// to 32766 in a side. It reads a and b in place and reuses dst's memory; after an
-// error dst is undefined.
+// Estimate sets dst to the flow from a to b, 8-bit luma pictures of one size, from 1x1
+// up to 32766 pixels in a side. It reads a and b in place and reuses dst's memory;
+// after an error the contents of dst are undefined.
 func (e *Farneback) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
 	if e.closed {
 		return errors.New("flow: Farneback is closed")
@@ -123,7 +122,7 @@ func (o FarnebackOptions) native() C.flow_farneback_options {
 	}
 }
 
-// Close frees e's memory in OpenCV. Further calls do nothing.
+// Close frees e's memory in OpenCV. Further calls have no effect.
 func (e *Farneback) Close() error {
 	e.closed = true
 	return e.flow.Close()

@@ -24,7 +24,7 @@ func memory(t *testing.T) (addresses, resident int) {
 	return addresses * os.Getpagesize(), resident * os.Getpagesize()
 }
 
-// Estimators free all memory that OpenCV allocates. If each estimator lost a single
+// Estimators free all memory that OpenCV allocates. If each estimator lost one
 // full-size matrix, the process would grow by several times the bound.
 func TestLeaks(t *testing.T) {
 	const w, h, passes, bound = 320, 180, 40, 4 << 20
@@ -65,7 +65,7 @@ func TestLeaks(t *testing.T) {
 		for range 10 {
 			pass(v)
 		}
-		// Caches of the allocator may grow in one round; a leak grows in all.
+		// A cache of the allocator may grow in one round; a leak grows in every round.
 		grown := 0
 		for range 3 {
 			_, before := memory(t)
@@ -83,8 +83,9 @@ func TestLeaks(t *testing.T) {
 	}
 }
 
-// In a second process, whose addresses are limited, OpenCV gets no memory in the
-// middle of an estimate and throws its own exception or C++'s. The process survives.
+// The test limits the addresses of a second process, so that OpenCV runs out of memory
+// in the middle of an estimate and throws its own exception or C++'s. The process
+// survives.
 func TestOutOfMemoryBecomesError(t *testing.T) {
 	const env = "RETIME_TEST_MEMORY"
 	if os.Getenv(env) == "" {
@@ -96,7 +97,7 @@ func TestOutOfMemoryBecomesError(t *testing.T) {
 		return
 	}
 	setThreads(t, 1)
-	const side, spare = 4000, 128 << 20 // an estimate takes several times the spare bytes
+	const side, spare = 4000, 128 << 20 // bytes; an estimate needs several times the spare ones
 	a, f := constant(side, side, 9), flow.NewField(side, side)
 	small := constant(64, 48, 9)
 	estimators := []estimator{open(t, variants[3]), open(t, variants[4]), open(t, variants[8])}

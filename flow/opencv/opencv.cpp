@@ -7,8 +7,8 @@
 #include <opencv2/video/tracking.hpp>
 #include <stdexcept>
 
-// cv::DISOpticalFlow remembers an initial flow for all later calls, whatever
-// their size. So calls with an initial flow have an algorithm of their own.
+// cv::DISOpticalFlow keeps an initial flow for all later calls, whatever their size, so
+// calls with an initial flow use an algorithm object of their own.
 struct flow_dis {
 	cv::Ptr<cv::DISOpticalFlow> plain, guided;
 	cv::Mat padded[2], upsampled[2], upsampled_flow;
@@ -47,8 +47,8 @@ static flow_field view(cv::Mat &m) {
 	return flow_field{m.ptr<float>(), m.cols, m.rows};
 }
 
-// prepare returns src as DIS takes it: of the given size, upsampled if upsample is
-// set, and without gaps between its rows. It copies only if it must.
+// prepare returns src in the form that DIS needs: of the given size, upsampled if
+// upsample is set, and without gaps between its rows. It copies only if it must.
 static cv::Mat prepare(const cv::Mat &src, cv::Size size, bool upsample, cv::Mat &padded, cv::Mat &upsampled) {
 	cv::Mat m = src;
 	if (m.size() != size) {
@@ -98,7 +98,7 @@ char *flow_dis_calc(flow_dis *d, const flow_dis_options *o, flow_luma a, flow_lu
 		configure(dis, *o);
 		cv::Mat &result = o->upsample ? d->upsampled_flow : mat(flow);
 		if (!guided)
-			result.release(); // DIS starts from whatever flow of the right size it is given
+			result.release(); // otherwise DIS starts from any flow of the right size that it finds there
 		else if (o->upsample)
 			cv::resize(mat(flow) * 2, result, size * 2, 0, 0, cv::INTER_LINEAR);
 		dis.calc(first, second, result);

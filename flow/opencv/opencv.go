@@ -1,11 +1,11 @@
-// Package opencv estimates dense optical flow between two pictures by OpenCV's
-// methods. GoCV binds OpenCV: an estimator keeps its flow in a GoCV Mat. A small
-// C++ file adds cv::DISOpticalFlow, which GoCV lacks, and turns C++ exceptions,
-// which GoCV lets through, into errors.
+// Package opencv estimates dense optical flow between two pictures by OpenCV's methods.
+// GoCV binds OpenCV: an estimator keeps its flow in a GoCV Mat. A small C++ file adds
+// cv::DISOpticalFlow, which GoCV lacks, and turns C++ exceptions, which GoCV does not
+// catch, into errors.
 //
-// An estimator gives the same field every time on one machine, whatever the
-// number of threads. Another build of OpenCV, or a processor with other vector
-// instructions, may round floats differently.
+// On one machine, an estimator returns the same field every time, whatever the number
+// of threads. Another build of OpenCV, or a processor with other vector instructions,
+// may round floats differently.
 package opencv
 
 /*
@@ -28,23 +28,24 @@ import (
 )
 
 const (
-	// maxSide is the longest side of a picture that cv::remap takes.
+	// maxSide is the longest side in pixels that cv::remap accepts.
 	maxSide = math.MaxInt16 - 1
-	// maxIterations is far above what any estimator gains from.
+	// maxIterations is far more than any estimator profits from.
 	maxIterations = 10000
 )
 
 // Version returns the version of OpenCV, such as "4.6.0".
 func Version() string { return C.GoString(C.flow_opencv_version()) }
 
-// Build returns what decides, besides an estimator's parameters, how it rounds:
-// OpenCV's description of its build and, as the last line, the vector instructions
-// that OpenCV has code for, with a "?" after those that this processor lacks.
+// Build returns everything besides an estimator's parameters that determines how the
+// estimator rounds: OpenCV's description of its build and, in the last line, the vector
+// instructions that OpenCV has code for, with a "?" after those that this processor
+// lacks.
 func Build() string { return C.GoString(C.flow_opencv_build()) }
 
-// SetThreads sets how many threads OpenCV divides its loops among, in the whole
-// process; 0 lets OpenCV choose. No result depends on the number. No estimator may
-// run during the call.
+// SetThreads sets the number of threads among which OpenCV divides its loops, in the
+// whole process; 0 lets OpenCV choose. No result depends on the number. No estimator
+// may run during the call.
 func SetThreads(n int) error {
 	if n <= 0 {
 		n = -1
@@ -55,7 +56,7 @@ func SetThreads(n int) error {
 	return nil
 }
 
-// failure returns a message from opencv.h as an error and frees the message.
+// failure turns a message from opencv.h into an error and frees the message.
 func failure(msg *C.char) error {
 	if msg == nil {
 		return nil
@@ -71,8 +72,8 @@ func flag(b bool) C.int {
 	return 0
 }
 
-// checkPair returns an error unless a and b are complete pictures of one size that
-// an estimator takes.
+// checkPair returns an error unless a and b are complete pictures of one size that an
+// estimator accepts.
 func checkPair(a, b frame.Image[uint8]) error {
 	switch {
 	case a.Width != b.Width || a.Height != b.Height:
@@ -90,7 +91,7 @@ func checkPair(a, b frame.Image[uint8]) error {
 	return nil
 }
 
-// luma points at the samples of m, for one call into C. m must have passed
+// luma returns a pointer to the samples of m for one call into C. m must have passed
 // checkPair.
 func luma(m frame.Image[uint8]) C.flow_luma {
 	return C.flow_luma{
@@ -101,12 +102,12 @@ func luma(m frame.Image[uint8]) C.flow_luma {
 	}
 }
 
-// vectors returns the vectors of f, in OpenCV's memory.
+// vectors returns the vectors of f without copying them from OpenCV's memory.
 func vectors(f C.flow_field) [][2]float32 {
 	return unsafe.Slice((*[2]float32)(unsafe.Pointer(f.vectors)), int(f.width)*int(f.height))
 }
 
-// store scales the upper left width by height vectors of f by scale/256 and sets
+// store multiplies the upper left width by height vectors of f by scale/256 and sets
 // dst to their canonical form.
 func store(dst *flow.Field, f C.flow_field, width, height int, scale float32) error {
 	stride := int(f.width)

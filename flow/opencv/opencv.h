@@ -1,7 +1,7 @@
-// The C face of what GoCV does not bind, or does not guard: cv::DISOpticalFlow,
-// cv::calcOpticalFlowFarneback and the settings of the process. Functions that
-// return a char * return NULL or OpenCV's message, which the caller frees. No
-// function lets an exception out.
+// This header declares, in C, functions that GoCV does not bind or does not guard
+// against exceptions: cv::DISOpticalFlow, cv::calcOpticalFlowFarneback and the settings
+// of the process. Functions that return a char * return NULL or OpenCV's message, which
+// the caller frees. No exception leaves a function.
 #ifndef RETIME_FLOW_OPENCV_H
 #define RETIME_FLOW_OPENCV_H
 
@@ -20,9 +20,9 @@ const char *flow_opencv_version(void);
 // processor lacks.
 const char *flow_opencv_build(void);
 
-// flow_luma is 8-bit luma, rows stride bytes apart. A function reads it in place
-// and keeps no pointer to it: GoCV has no Mat with a stride, and C may not keep
-// Go's memory between calls.
+// flow_luma describes 8-bit luma with rows stride bytes apart. A function reads it in
+// place and keeps no pointer to it: GoCV has no Mat with a stride, and C may not keep
+// pointers to Go's memory between calls.
 typedef struct {
 	const uint8_t *pix;
 	int width, height;
@@ -32,9 +32,9 @@ typedef struct {
 // flow_mat is the pointer that a GoCV Mat holds, a cv::Mat *.
 typedef void *flow_mat;
 
-// flow_field views the vectors of a Mat: pairs of x and y in pixels, without gaps
-// between the rows. It is valid until a function changes or frees the Mat. GoCV's
-// own view counts bytes in an int, which overflows beyond 2 GiB.
+// flow_field describes the vectors of a Mat: pairs of x and y in pixels, without gaps
+// between the rows. It is valid until a function changes or frees the Mat. GoCV's own
+// view counts bytes in an int, which overflows beyond 2 GiB.
 typedef struct {
 	float *vectors;
 	int width, height;
@@ -53,11 +53,10 @@ typedef struct {
 char *flow_dis_new(flow_dis **out);
 void flow_dis_free(flow_dis *d);
 
-// flow_dis_calc estimates the flow from a to b, which it extends to width x
-// height by repeating their right and lower borders, and stores it in flow. If
-// guided is set, the estimate starts from the vectors that flow holds, which must
-// have that size. If o->upsample is set, the result is in pixels of the upsampled
-// pictures.
+// flow_dis_calc extends a and b to width x height by repeating their right and lower
+// borders, estimates the flow between them and stores it in flow. If guided is set, the
+// estimate starts from the vectors in flow, which must have that size. If o->upsample
+// is set, the result is in pixels of the upsampled pictures.
 char *flow_dis_calc(flow_dis *d, const flow_dis_options *o, flow_luma a, flow_luma b,
                     int width, int height, int guided, flow_mat flow, flow_field *field);
 
@@ -68,13 +67,13 @@ typedef struct {
 	int gaussian;
 } flow_farneback_options;
 
-// flow_farneback estimates the flow from a to b and stores it in flow. GoCV binds
-// the same function without a guard: there an exception, such as OpenCV's for
-// memory that it cannot get, aborts the process.
+// flow_farneback estimates the flow from a to b and stores it in flow. GoCV's binding
+// of the same function has no guard: an exception, such as OpenCV's when it runs out of
+// memory, would abort the process.
 char *flow_farneback(const flow_farneback_options *o, flow_luma a, flow_luma b,
                      flow_mat flow, flow_field *field);
 
-// flow_create makes m a field of the given size with arbitrary vectors.
+// flow_create makes m a field of the given size with undefined vectors.
 char *flow_create(flow_mat m, int width, int height, flow_field *field);
 
 char *flow_set_threads(int n);

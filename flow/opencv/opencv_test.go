@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Build tells a processor without some instructions from this one: so OpenCV is told
-// in a second process.
+// Build marks the instructions that a processor lacks. A second process tells OpenCV to
+// do without some of them.
 func TestBuild(t *testing.T) {
 	const env = "RETIME_TEST_BUILD"
 	build := Build()
@@ -20,7 +20,7 @@ func TestBuild(t *testing.T) {
 	if !strings.Contains(build, Version()) {
 		t.Errorf("no version %s in %q", Version(), build)
 	}
-	chosen := "" // in this process
+	chosen := "" // by OpenCV in this process
 	for _, f := range strings.Fields(features) {
 		if name, ok := strings.CutPrefix(f, "*"); ok && !strings.HasSuffix(name, "?") {
 			chosen = name

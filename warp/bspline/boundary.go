@@ -2,11 +2,11 @@ package bspline
 
 import "fmt"
 
-// Boundary says how a picture goes on beyond its edges (Briand and Davy,
+// Boundary is a rule by which a picture continues beyond its edges (Briand and Davy,
 // table 2).
 type Boundary int
 
-// The boundary conditions, with the samples abcde continued.
+// The comments show how the samples abcde continue.
 const (
 	HalfSymmetric  Boundary = iota // cba|abcde|edc
 	WholeSymmetric                 // dcb|abcde|dcb
@@ -32,7 +32,7 @@ func (b Boundary) String() string {
 	return boundaryNames[b]
 }
 
-// ParseBoundary is the inverse of String.
+// ParseBoundary returns the boundary with the name s; see String.
 func ParseBoundary(s string) (Boundary, error) {
 	for i, name := range boundaryNames {
 		if s == name {
@@ -43,13 +43,13 @@ func ParseBoundary(s string) (Boundary, error) {
 }
 
 // Index returns the index in [0, n) of the sample that stands at i in a
-// boundary-extended signal of n samples, n at least 1. The extension is
-// iterated as often as it takes.
+// boundary-extended signal of n samples, n at least 1. It repeats the extension as
+// often as needed.
 func (b Boundary) Index(i, n int) int {
 	if uint(i) < uint(n) {
 		return i
 	}
-	// Positions beyond the edges are mostly near them: divisions come last.
+	// Positions beyond the edges are mostly near them, so divisions come last.
 	switch b {
 	case Constant:
 		return min(max(i, 0), n-1)
@@ -79,7 +79,7 @@ func (b Boundary) Index(i, n int) int {
 	}
 }
 
-// index4 returns Index of i to i+3.
+// index4 returns the results of Index for i to i+3.
 func (b Boundary) index4(i, n int) (i0, i1, i2, i3 int) {
 	i0, i3 = b.Index(i, n), b.Index(i+3, n)
 	switch {

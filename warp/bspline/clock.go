@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// clock sums the times of several workers, in nanoseconds. A nil clock reads no
-// time.
+// clock sums the times of several workers, in nanoseconds. A nil clock measures
+// nothing.
 type clock struct{ filter, move atomic.Int64 }
 
 func (c *clock) start() time.Time {

@@ -2,17 +2,16 @@ package bspline
 
 import "math"
 
-// DerivativeWeights sets w[0:o.Support()] to the derivatives of [Weights] with
-// respect to t, which is with respect to the position:
-// n! β'(x) = n ((n-1)! β(x+1/2) - (n-1)! β(x-1/2)) with the β of order n-1 on
-// the right (Ruijters, ter Haar Romeny and Suetens, equation 3). For order 0
-// they are zero; for order 1 and at an integer position they are those of the
-// piece above it.
+// DerivativeWeights sets w[0:o.Support()] to the derivatives of [Weights] with respect
+// to t, or equally to the position: n! β'(x) = n ((n-1)! β(x+1/2) - (n-1)! β(x-1/2))
+// with the β of order n-1 on the right (Ruijters, ter Haar Romeny and Suetens, equation
+// 3). For order 0 the derivatives are zero. For order 1 at an integer position they are
+// the derivatives of the piece above it.
 func DerivativeWeights[T Float](o Order, t T, w []T) {
 	w = w[:o.Support()]
 	switch o {
 	case CatmullRom:
-		// In u = 1 - t the last two are the first two, but for the sign.
+		// In u = 1 - t the last two equal the first two, except for the sign.
 		u := 1 - t
 		w[0] = T(u * (T(3*t) - 1))
 		w[1] = T(t * (T(9*t) - 10))
@@ -34,8 +33,8 @@ func DerivativeWeights[T Float](o Order, t T, w []T) {
 	}
 }
 
-// Gradient returns the value at (x, y), as At does, and the first derivatives
-// of the spline there, per sample.
+// Gradient returns the value at (x, y), as At does, and the first derivatives of the
+// spline at (x, y), per sample.
 func (s *Spline[T]) Gradient(x, y float64) (value, dx, dy T) {
 	if !inRange(x) || !inRange(y) {
 		nan := T(math.NaN())

@@ -34,7 +34,8 @@ func TestGradientIsTheLimitOfDifferences(t *testing.T) {
 				if value != s.At(x, y) {
 					t.Fatalf("order %v: value %v, want %v", s.Order(), value, s.At(x, y))
 				}
-				// Orders up to 2 have kinks, which a difference must not straddle.
+				// Splines of orders up to 2 have kinks, which a difference must not
+				// straddle.
 				const h = 1e-5
 				if n := s.Order(); n >= 0 && n < 3 && (kink(n, x, h) || kink(n, y, h)) {
 					continue
@@ -49,7 +50,7 @@ func TestGradientIsTheLimitOfDifferences(t *testing.T) {
 	}
 }
 
-// kink says whether a knot of order n is within h of x.
+// kink reports whether a knot of order n is within h of x.
 func kink(n Order, x, h float64) bool {
 	a, _ := n.Locate(x - h)
 	b, _ := n.Locate(x + h)
@@ -79,8 +80,8 @@ func TestGradientWithoutAValue(t *testing.T) {
 	}
 }
 
-// Gauss-Legendre quadrature of nine points, exact up to degree 17, on every
-// piece of the spline.
+// The reference is a Gauss-Legendre quadrature of nine points, exact up to degree 17,
+// on every piece of the spline.
 func TestIntegralIsTheQuadrature(t *testing.T) {
 	nodes, weights := gaussLegendre()
 	for _, b := range boundaries {
@@ -124,7 +125,7 @@ func pieces(a, b float64) [][2]float64 {
 	return p
 }
 
-// gaussLegendre finds the nine nodes as roots of the Legendre polynomial.
+// gaussLegendre computes the nine nodes as roots of the Legendre polynomial.
 func gaussLegendre() (nodes, weights [9]float64) {
 	const n = 9
 	for i := range n {

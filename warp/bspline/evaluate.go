@@ -2,16 +2,16 @@ package bspline
 
 import "math"
 
-// At returns the value at (x, y), by algorithm 8. Positions outside the picture
-// follow the boundary; the value at a position that is not finite, or too far
-// for a fraction to be left, is NaN.
+// At returns the value at (x, y), by algorithm 8. Positions outside the picture follow
+// the boundary. The value is NaN if a coordinate is not finite, or too large to have a
+// fraction.
 func (s *Spline[T]) At(x, y float64) T {
 	var wx, wy [maxSupport]T
 	n := s.order.Support()
 	return s.at(x, y, wx[:n], wy[:n])
 }
 
-// at is At with memory for the weights.
+// at computes At, with memory for the weights.
 func (s *Spline[T]) at(x, y float64, wx, wy []T) T {
 	if !inRange(x) || !inRange(y) {
 		return T(math.NaN())
@@ -23,10 +23,11 @@ func (s *Spline[T]) at(x, y float64, wx, wy []T) T {
 	return s.sum(x0, y0, wx, wy)
 }
 
-// inRange says whether x is finite and has a fraction.
+// inRange reports whether x is finite and has a fraction.
 func inRange(x float64) bool { return math.Abs(x) < 1<<51 }
 
-// Row sets dst[i] to the value at (xs[i], ys[i]), as At does. xs and ys must be at least as long as dst.
+// Row sets dst[i] to the value at (xs[i], ys[i]), as At does. xs and ys must be at
+// least as long as dst.
 func (s *Spline[T]) Row(dst []T, xs, ys []float64) {
 	switch s.order {
 	case Nearest:
@@ -45,8 +46,8 @@ func (s *Spline[T]) Row(dst []T, xs, ys []float64) {
 	}
 }
 
-// sum adds up weighted coefficients from (x0, y0) on: along rows first, then
-// the rows, from small indices to large.
+// sum returns the weighted sum of the coefficients from (x0, y0) on. It adds along the
+// rows first, then the rows, from small indices to large.
 func (s *Spline[T]) sum(x0, y0 int, wx, wy []T) T {
 	if x0 < 0 || y0 < 0 || x0+len(wx) > s.coeff.Width || y0+len(wy) > s.coeff.Height {
 		return s.sumAcross(x0, y0, wx, wy)
@@ -70,7 +71,7 @@ func (s *Spline[T]) sum(x0, y0 int, wx, wy []T) T {
 	return T(value * s.gain)
 }
 
-// sumAcross is sum where coefficients are beyond the edges.
+// sumAcross computes sum if some coefficients are beyond the edges.
 func (s *Spline[T]) sumAcross(x0, y0 int, wx, wy []T) T {
 	var columns [maxSupport]int
 	for k := range wx {
@@ -88,7 +89,8 @@ func (s *Spline[T]) sumAcross(x0, y0 int, wx, wy []T) T {
 	return T(value * s.gain)
 }
 
-// dot returns the sum of the products of w and as many of c, from the first on.
+// dot returns the sum of the products of w and as many elements of c, from the first
+// on.
 func dot[T Float](c, w []T) T {
 	c = c[:len(w)]
 	var sum T
@@ -98,7 +100,7 @@ func dot[T Float](c, w []T) T {
 	return sum
 }
 
-// dot4 is dot for four rows that are stride apart.
+// dot4 computes dot for four rows that are stride apart.
 func dot4[T Float](pix []T, stride int, w []T) (d0, d1, d2, d3 T) {
 	a := pix[:len(w)]
 	b := pix[stride:][:len(w)]
@@ -113,8 +115,8 @@ func dot4[T Float](pix []T, stride int, w []T) (d0, d1, d2, d3 T) {
 	return d0, d1, d2, d3
 }
 
-// split is the integer part of x, rounding down, and the fraction. It means
-// nothing where x is not inRange.
+// split returns the integer part of x, rounded down, and the fraction. The result has
+// no meaning unless x is inRange.
 func split(x float64) (int, float64) {
 	i := int(x)
 	f := float64(i)
@@ -125,11 +127,11 @@ func split(x float64) (int, float64) {
 	return i, x - f
 }
 
-// cubicRow is Row for the orders with four coefficients along an axis.
+// cubicRow computes Row for the orders with four coefficients along an axis.
 func (s *Spline[T]) cubicRow(dst []T, xs, ys []float64) {
 	xs, ys = xs[:len(dst)], ys[:len(dst)]
 	pix, stride := s.coeff.Pix, s.coeff.Stride
-	// First coefficients x0 with x0+4 <= width.
+	// x0 and y0 up to these limits have all their coefficients in the image.
 	width, height := uint(max(0, s.coeff.Width-3)), uint(max(0, s.coeff.Height-3))
 	margin := float64(s.margin)
 	catmullRom := s.order == CatmullRom
@@ -153,7 +155,7 @@ func (s *Spline[T]) cubicRow(dst []T, xs, ys []float64) {
 			dst[i] = s.cubicAcross(x, y, &[4]T{x0, x1, x2, x3}, &[4]T{y0, y1, y2, y3})
 			continue
 		}
-		// Slices cut to size on both sides take the fewest checks.
+		// Slices cut to size on both sides need the fewest bounds checks.
 		o := y*stride + x
 		a := (*[4]T)(pix[o : o+4 : o+4])
 		o += stride
@@ -170,7 +172,7 @@ func (s *Spline[T]) cubicRow(dst []T, xs, ys []float64) {
 	}
 }
 
-// cubicAcross is sumAcross for four coefficients along an axis.
+// cubicAcross computes sumAcross for four coefficients along an axis.
 func (s *Spline[T]) cubicAcross(x, y int, wx, wy *[4]T) T {
 	c0, c1, c2, c3 := s.boundary.index4(x, s.coeff.Width)
 	r0, r1, r2, r3 := s.boundary.index4(y, s.coeff.Height)
@@ -183,7 +185,7 @@ func (s *Spline[T]) cubicAcross(x, y int, wx, wy *[4]T) T {
 	return T(value * s.gain)
 }
 
-// linearRow is Row for order 1.
+// linearRow computes Row for order 1.
 func (s *Spline[T]) linearRow(dst []T, xs, ys []float64) {
 	xs, ys = xs[:len(dst)], ys[:len(dst)]
 	pix, stride := s.coeff.Pix, s.coeff.Stride
@@ -205,7 +207,7 @@ func (s *Spline[T]) linearRow(dst []T, xs, ys []float64) {
 	}
 }
 
-// nearestRow is Row for order 0.
+// nearestRow computes Row for order 0.
 func (s *Spline[T]) nearestRow(dst []T, xs, ys []float64) {
 	xs, ys = xs[:len(dst)], ys[:len(dst)]
 	pix, stride := s.coeff.Pix, s.coeff.Stride

@@ -8,7 +8,7 @@ import (
 	"retime/warp/bspline"
 )
 
-// A picture of a parabola, enlarged by two around its middle.
+// The example enlarges a picture of a parabola by two around its middle.
 func Example() {
 	img := frame.NewImage[float64](33, 33)
 	for y := range img.Height {
@@ -39,7 +39,7 @@ func Example() {
 	// Output: 5.000 3.250 2.000 1.250 1.000 1.250 2.000 3.250 5.000
 }
 
-// The prefilter works in place; a caller with a sampler of its own weighs the
+// The prefilter works in place. A caller with a sampler of its own weights the
 // coefficients itself.
 func ExamplePrefilter() {
 	img := frame.NewImage[float32](32, 32)

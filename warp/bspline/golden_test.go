@@ -9,9 +9,9 @@ import (
 	"retime/frame"
 )
 
-// TestAgreesWithSciPy compares with what testdata/bspline/scipy_golden.py
-// recorded: within 1e-10 of the largest sample, as both compute in float64 with
-// truncations below rounding.
+// TestAgreesWithSciPy compares splines with the values that
+// testdata/bspline/scipy_golden.py recorded: within 1e-10 of the largest sample,
+// because both compute in float64 with truncations below rounding.
 func TestAgreesWithSciPy(t *testing.T) {
 	const largest, tolerance = 255, 1e-10
 	data, err := os.ReadFile("../../testdata/bspline/scipy.json")

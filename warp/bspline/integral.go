@@ -2,15 +2,15 @@ package bspline
 
 import "fmt"
 
-// Integral returns the integral of the spline over [x0, x1] x [y0, y1], in
-// units of a sample's value times the area of a pixel; over the whole picture,
-// [-1/2, width-1/2] x [-1/2, height-1/2], of a constant it is that times width
-// times height. Swapped bounds change the sign. The bounds must be no farther
-// from the picture than its size; beyond that is an error.
+// Integral returns the integral of the spline over [x0, x1] x [y0, y1], in units of a
+// sample's value times the area of a pixel. Over the whole picture, [-1/2, width-1/2] x
+// [-1/2, height-1/2], the integral of a constant is the constant times width times
+// height. Swapped bounds change the sign. Integral returns an error if a bound is
+// farther from the picture than the picture's size.
 //
-// Every coefficient counts with the integral of its own B-spline (Ruijters, ter
-// Haar Romeny and Suetens, equation 4), in float64 whatever T is: the time is
-// proportional to the area.
+// Every coefficient counts with the integral of its own B-spline (Ruijters, ter Haar
+// Romeny and Suetens, equation 4), in float64 for every T. The time is proportional to
+// the area.
 func (s *Spline[T]) Integral(x0, y0, x1, y1 float64) (float64, error) {
 	fx, wx, err := s.integralWeights(x0, x1, s.width)
 	if err != nil {
@@ -56,8 +56,8 @@ func (s *Spline[T]) integralWeights(a, b float64, size int) (first int, w []floa
 	return first, w, nil
 }
 
-// below returns c[k] of cumulative, also for the kernels that are wholly below
-// or above.
+// below returns c[k] of cumulative, or 1 for kernels wholly below and 0 for kernels
+// wholly above.
 func below(c []float64, k int) float64 {
 	switch {
 	case k < 0:
@@ -68,15 +68,15 @@ func below(c []float64, k int) float64 {
 	return c[k]
 }
 
-// cumulative returns the integrals from -∞ to x of the kernels of unit integral
-// at first, first+1 and so on. Those before first are wholly below x, with an
+// cumulative returns the integrals from -∞ to x of the kernels of unit integral at
+// first, first+1 and so on. The kernels before first lie wholly below x, with an
 // integral of 1, and those after the last wholly above.
 func cumulative(o Order, x float64) (first int, c []float64) {
 	if o == CatmullRom {
 		first, t := o.Locate(x)
 		return first, cumulativeCatmullRom(t)
 	}
-	// Σ β(x - 1/2 - k) over k >= 0, of the next order.
+	// The integrals are Σ β(x - 1/2 - k) over k >= 0, with the β of the next order.
 	first, t := (o + 1).Locate(x - 0.5)
 	c = make([]float64, (o + 1).Support())
 	Weights(o+1, t, c)
@@ -90,7 +90,7 @@ func cumulative(o Order, x float64) (first int, c []float64) {
 }
 
 func cumulativeCatmullRom(t float64) []float64 {
-	// Antiderivatives of catmullRomWeights, in pieces from right to left.
+	// These are the antiderivatives of catmullRomWeights, in pieces from right to left.
 	pieces := func(t float64) [4]float64 {
 		t2 := float64(t * t)
 		t3, t4 := float64(t2*t), float64(t2*t2)

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// Each pole is compared with its neighbours among the float64 numbers: the
-// polynomial of the B-spline's samples, in exact rational arithmetic, must
-// change its sign between them. The samples come from the recurrence in the
-// order, not from the closed sum.
+// The test compares each pole with its neighbours among the float64 numbers: between
+// them, the polynomial of the B-spline's samples, in exact rational arithmetic, must
+// change its sign. The samples come from the recurrence in the order, not from the
+// closed sum.
 func TestPolesAreRootsToTheLastBit(t *testing.T) {
 	value := func(p []*big.Rat, z float64) int {
 		x := new(big.Rat).SetFloat64(z)
@@ -49,7 +49,7 @@ func sampledBSpline(n int) []*big.Rat {
 		}
 		return v[i]
 	}
-	// Order 1, at -1, -1/2, 0, 1/2, 1.
+	// Order 1 has these values at -1, -1/2, 0, 1/2 and 1.
 	v := []*big.Rat{new(big.Rat), big.NewRat(1, 2), big.NewRat(1, 1), big.NewRat(1, 2), new(big.Rat)}
 	for m := 2; m <= n; m++ {
 		next := make([]*big.Rat, 2*m+3)
@@ -70,7 +70,7 @@ func sampledBSpline(n int) []*big.Rat {
 	return samples
 }
 
-// The product of -z/(1-z)² over the poles is 1/γ: a constant stays constant.
+// The product of -z/(1-z)² over the poles is 1/γ, so a constant stays constant.
 func TestNormalizationUndoesThePoles(t *testing.T) {
 	for n := Order(2); n <= MaxOrder; n++ {
 		g := Normalization(n)
@@ -125,7 +125,7 @@ func TestWeightsAreTheKernel(t *testing.T) {
 	}
 }
 
-// Exact: the one is the other written out.
+// Exact: quinticWeights is climb, written out.
 func TestQuinticWeightsAreTheRecurrence(t *testing.T) {
 	for i := range 1000 {
 		x := float32(i) / 1000

@@ -8,18 +8,17 @@ import (
 // Order is the degree of a B-spline, 0 to MaxOrder, or CatmullRom.
 type Order int
 
-// The orders that have a name.
 const (
-	// CatmullRom is the cubic Catmull-Rom kernel. It is no B-spline, but stands
-	// wherever an Order does: it interpolates the samples without a prefilter.
+	// CatmullRom is the cubic Catmull-Rom kernel. It is no B-spline, but every function
+	// accepts it as an Order: it interpolates the samples without a prefilter.
 	CatmullRom Order = -1
 
 	Nearest Order = 0
 	Linear  Order = 1
 	Cubic   Order = 3
 
-	// MaxOrder is the largest order for which the precision of the prefilter is
-	// proven (Briand and Davy, theorem 2).
+	// MaxOrder is the largest order for which theorem 2 of Briand and Davy proves the
+	// precision of the prefilter.
 	MaxOrder Order = 16
 )
 
@@ -39,7 +38,7 @@ func (o Order) String() string {
 	return strconv.Itoa(int(o))
 }
 
-// ParseOrder is the inverse of String.
+// ParseOrder returns the order with the name s; see String.
 func ParseOrder(s string) (Order, error) {
 	if s == CatmullRom.String() {
 		return CatmullRom, nil
@@ -51,7 +50,7 @@ func ParseOrder(s string) (Order, error) {
 	return Order(n), nil
 }
 
-// Support is the number of coefficients along an axis that a value depends on.
+// Support returns the number of coefficients along an axis that a value depends on.
 func (o Order) Support() int {
 	if o == CatmullRom {
 		return 4
@@ -59,11 +58,11 @@ func (o Order) Support() int {
 	return int(o) + 1
 }
 
-// Gain is the factor per axis that the un-normalised coefficients of a
+// Gain returns the factor per axis that both the un-normalised coefficients of a
 // [Prefilter] and the un-normalised weights of [Weights] leave out: an image is
-// Gain(o)² times the doubly weighted sum of its coefficients. For B-splines it
-// is γ/n! (Briand and Davy, equation 29), 1 for odd orders and 2^n for even
-// ones. It is always a power of two, so that applying it rounds nothing.
+// Gain(o)² times the doubly weighted sum of its coefficients. For B-splines it is γ/n!
+// (Briand and Davy, equation 29), 1 for odd orders and 2^n for even ones. It is always
+// a power of two, so multiplying by it rounds nothing.
 func Gain(o Order) float64 {
 	switch {
 	case o == CatmullRom:
@@ -75,9 +74,9 @@ func Gain(o Order) float64 {
 	}
 }
 
-// Normalization is γ of equation 10, the factor per axis between un-normalised
-// coefficients and those that go with B-splines of unit integral: n! for odd
-// orders and 2^n n! for even ones. It is 1 where there is no prefilter.
+// Normalization returns γ of equation 10, the factor per axis between un-normalised
+// coefficients and the coefficients of B-splines of unit integral: n! for odd orders
+// and 2^n n! for even ones. It is 1 for orders without a prefilter.
 func Normalization(o Order) float64 {
 	if o <= Linear {
 		return 1

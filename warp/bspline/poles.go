@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// Poles returns the ⌊o/2⌋ poles of the B-spline of order o in ascending order,
-// -1 < z1 < z2 < ... < 0 (Briand and Davy, equation 6), each the float64
-// nearest to the exact value. Orders below 2, which need no prefilter, and
-// orders out of range have none.
+// Poles returns the ⌊o/2⌋ poles of the B-spline of order o in ascending order, -1 < z1
+// < z2 < ... < 0 (Briand and Davy, equation 6), each the float64 nearest to the exact
+// value. Orders below 2, which need no prefilter, have none, nor do orders out of
+// range.
 func Poles(o Order) []float64 {
 	if o < 2 || o > MaxOrder {
 		return nil
@@ -17,10 +17,9 @@ func Poles(o Order) []float64 {
 	return append([]float64(nil), allPoles()[o]...)
 }
 
-// allPoles holds the poles of every order. The poles of order n are the roots
-// in (-1, 0) of the polynomial whose coefficients are the samples of the
-// B-spline; all are real and simple, and those of order n-2 separate them,
-// which brackets each one.
+// allPoles returns the poles of every order. The poles of order n are the roots in (-1,
+// 0) of the polynomial whose coefficients are the samples of the B-spline. All are real
+// and simple, and the poles of order n-2 separate them, which brackets each one.
 var allPoles = sync.OnceValue(func() (poles [MaxOrder + 1][]float64) {
 	for o := Order(2); o <= MaxOrder; o++ {
 		p := samplePolynomial(o)
@@ -33,9 +32,9 @@ var allPoles = sync.OnceValue(func() (poles [MaxOrder + 1][]float64) {
 	return poles
 })
 
-// samplePolynomial returns 2^n n! β(k) for the integers k inside the support of
-// the B-spline of order n, all integers:
-// Σ_j (-1)^j C(n+1, j) max(0, 2k+n+1-2j)^n.
+// samplePolynomial returns 2^n n! β(k) for the integers k inside the support of the
+// B-spline of order n, which are all integers: Σ_j (-1)^j C(n+1, j) max(0,
+// 2k+n+1-2j)^n.
 func samplePolynomial(n Order) []*big.Float {
 	half := int(n) / 2
 	p := make([]*big.Float, 2*half+1)
@@ -58,9 +57,9 @@ func samplePolynomial(n Order) []*big.Float {
 	return p
 }
 
-// exact is a precision in bits at which a polynomial of degree MaxOrder with
-// the coefficients above has an exact value at every number of 54 bits above
-// 2^-52: the poles are larger than that.
+// exact is a precision in bits at which a polynomial of degree MaxOrder with these
+// coefficients has an exact value at every number of 54 bits above 2^-52. The
+// magnitudes of the poles are larger than that.
 const exact = 2048
 
 // sign returns the sign of the polynomial p at x.
@@ -96,11 +95,11 @@ func bisect(p []*big.Float, lo, hi float64) float64 {
 	return hi
 }
 
-// truncation returns the truncation index of each pole for which a picture is
-// prefiltered with the given precision, relative to its largest absolute sample
+// truncation returns, for each pole, the truncation index with which the prefilter
+// reaches the given precision, relative to the largest absolute sample of the picture
 // (Briand and Davy, equations 21 to 23, at the ε' = ερ/2 of theorem 2).
 func truncation(poles []float64, precision float64) []int {
-	// mu of equation 21; the sum runs over the poles before the k-th.
+	// mu is the μ of equation 21; the sum runs over the poles before the k-th.
 	mu := make([]float64, len(poles))
 	var sum float64
 	for k, z := range poles {
@@ -113,7 +112,7 @@ func truncation(poles []float64, precision float64) []int {
 	rho := stability(poles)
 	n := make([]int, len(poles))
 	for i, z := range poles {
-		// In logarithms, so that no precision underflows.
+		// Logarithms keep small precisions from underflowing.
 		l := math.Log(precision) + math.Log(rho/2) + math.Log(rho*(1-z)*(1-mu[i]))
 		for _, m := range mu[i+1:] {
 			l += math.Log(m)
@@ -123,8 +122,8 @@ func truncation(poles []float64, precision float64) []int {
 	return n
 }
 
-// stability is ρ of equation 23: the prefilter multiplies the largest absolute
-// sample of a signal by 1/ρ at most.
+// stability returns ρ of equation 23: the prefilter multiplies the largest absolute
+// sample of a signal by at most 1/ρ.
 func stability(poles []float64) float64 {
 	rho := 1.0
 	for _, z := range poles {

@@ -9,21 +9,20 @@ import (
 	"retime/frame"
 )
 
-// Region is the length of the subregions into which columns and rows are cut:
-// each is filtered from an initialisation of its own (Briand and Davy,
-// algorithm 7), so that several workers can share a column. Subregion k holds
-// the samples [k*Region, (k+1)*Region). It is part of the definition of the
-// result, for every backend.
+// Region is the length of the subregions of columns and rows. The prefilter initialises
+// each one separately (Briand and Davy, algorithm 7), so that several workers can share
+// a column. Subregion k holds the samples [k*Region, (k+1)*Region). Region is part of
+// the definition of the result, for every backend.
 const Region = 256
 
 // Prefilter turns samples of type T into B-spline coefficients, computing in T.
 type Prefilter[T Float] = MixedPrefilter[T, T]
 
-// MixedPrefilter is a prefilter that stores its coefficients, between its
-// passes too, in S and computes its recursions in C. The two differ only where
-// the cost of rounding is studied; take [Prefilter] otherwise.
+// MixedPrefilter is a prefilter that stores its coefficients, between its passes too,
+// in S and computes its recursions in C. The two types differ only in studies of the
+// cost of rounding; use [Prefilter] otherwise.
 //
-// It is safe for concurrent use.
+// Several goroutines may use a MixedPrefilter at once.
 type MixedPrefilter[S, C Float] struct {
 	order    Order
 	boundary Boundary
@@ -34,7 +33,7 @@ type MixedPrefilter[S, C Float] struct {
 	scratch []*tile[S, C]
 }
 
-// PoleFilter is what the filters of one pole need.
+// PoleFilter holds the parameters of the filters for one pole.
 type PoleFilter[C Float] struct {
 	Z C // the pole
 	// N is the truncation index, at most Region.
@@ -44,20 +43,20 @@ type PoleFilter[C Float] struct {
 	Border C
 }
 
-// finest is the least precision that counts.
+// finest is the finest precision that makes a difference.
 const finest = 1e-20
 
 // NewPrefilter returns the prefilter of a B-spline of the given order, at most
-// MaxOrder, under the given boundary. The coefficients define an image within
-// precision of the exact spline, relative to the largest absolute sample, as
-// far as T can hold it. precision must be positive; below 1e-20, which is well
-// below the rounding of float64, nothing is gained and it counts as that. Orders
-// 0 and 1 and CatmullRom are accepted and need no filtering.
+// MaxOrder, under the given boundary, or an error if an argument is out of range. The
+// coefficients define an image within precision of the exact spline, relative to the
+// largest absolute sample, as far as T can hold it. precision must be positive; values
+// below 1e-20, far below the rounding of float64, count as 1e-20. Orders 0 and 1 and
+// CatmullRom need no filtering.
 func NewPrefilter[T Float](order Order, boundary Boundary, precision float64) (*Prefilter[T], error) {
 	return NewMixedPrefilter[T, T](order, boundary, precision)
 }
 
-// NewMixedPrefilter is NewPrefilter for different types of storage and
+// NewMixedPrefilter does the work of NewPrefilter for different types of storage and
 // computation.
 func NewMixedPrefilter[S, C Float](order Order, boundary Boundary, precision float64) (*MixedPrefilter[S, C], error) {
 	if err := order.Check(); err != nil {
@@ -85,21 +84,20 @@ func NewMixedPrefilter[S, C Float](order Order, boundary Boundary, precision flo
 	return p, nil
 }
 
-// Order returns the order that the prefilter was made for.
+// Order returns the order of the prefilter.
 func (p *MixedPrefilter[S, C]) Order() Order { return p.order }
 
-// Boundary returns the boundary that the prefilter was made for.
+// Boundary returns the boundary of the prefilter.
 func (p *MixedPrefilter[S, C]) Boundary() Boundary { return p.boundary }
 
-// Margin is the number of samples by which an image must be extended on each of
-// its four sides before Apply. It is 0 for the boundaries that pass through the
+// Margin returns the number of samples by which the caller must extend an image on each
+// of its four sides before Apply. It is 0 for the boundaries that pass through the
 // filters (the "exact domain" of Briand and Davy, section 2.2) and positive for
-// Constant, which does not, and is computed on an extended domain; see
-// [Extend].
+// Constant, which does not and needs an extended domain; see [Extend].
 func (p *MixedPrefilter[S, C]) Margin() int { return p.margin }
 
-// TruncationIndices returns, for each pole in the order of [Poles], the number
-// of terms summed for an initialisation (Briand and Davy, equation 22).
+// TruncationIndices returns, for each pole in the order of [Poles], the number of terms
+// in the sum of an initialisation (Briand and Davy, equation 22).
 func (p *MixedPrefilter[S, C]) TruncationIndices() []int {
 	n := make([]int, len(p.poles))
 	for i := range n {
@@ -108,17 +106,17 @@ func (p *MixedPrefilter[S, C]) TruncationIndices() []int {
 	return n
 }
 
-// Filters returns the filters of each pole in the order in which Apply runs them,
-// for other implementations of it.
+// Filters returns the filters of each pole in the order in which Apply runs them. Other
+// implementations of Apply need them.
 func (p *MixedPrefilter[S, C]) Filters() []PoleFilter[C] {
 	return append([]PoleFilter[C](nil), p.poles...)
 }
 
-// Apply replaces the samples of img by un-normalised B-spline coefficients, to
-// be scaled as [Gain] and [Normalization] say: columns first, then rows. For
-// Constant, img must include Margin samples on each side. Samples that are not
-// finite spread over their row and column; nothing is checked here. An empty
-// image is left alone. The error is about img's shape.
+// Apply replaces the samples of img by un-normalised B-spline coefficients, columns
+// first, then rows; [Gain] and [Normalization] tell how to scale them. For Constant,
+// img must include Margin samples on each side. Samples that are not finite spread over
+// their row and column; Apply does not check for them. It leaves an empty image alone.
+// It returns an error if img's shape does not match its samples.
 func (p *MixedPrefilter[S, C]) Apply(workers frame.Workers, img frame.Image[S]) error {
 	if err := p.check(img); err != nil {
 		return err
@@ -128,14 +126,14 @@ func (p *MixedPrefilter[S, C]) Apply(workers frame.Workers, img frame.Image[S]) 
 	return nil
 }
 
-// Cost is how the time of a prefilter divides, summed over its workers.
+// Cost holds the parts of the time of a prefilter, each summed over its workers.
 type Cost struct {
 	Filter    time.Duration // recursions and initialisations
 	Transpose time.Duration // rows into columns of a tile and back
 	Copy      time.Duration // columns into a tile and back
 }
 
-// Profile is Apply, and tells where the time went.
+// Profile runs Apply and returns the time of its parts.
 func (p *MixedPrefilter[S, C]) Profile(workers frame.Workers, img frame.Image[S]) (Cost, error) {
 	if err := p.check(img); err != nil {
 		return Cost{}, err
@@ -183,20 +181,19 @@ func (p *MixedPrefilter[S, C]) columns(workers frame.Workers, img frame.Image[S]
 		func(t *tile[S, C], x, n, y0, y1 int) { t.scatterColumns(img, x, n, y0, y1) })
 }
 
-// rows filters along x, as columns of transposed tiles.
+// rows filters along x, by transposing the rows into columns of tiles.
 func (p *MixedPrefilter[S, C]) rows(workers frame.Workers, img frame.Image[S], clk *clock) {
 	p.tiles(workers, img.Height, img.Width, clk,
 		func(t *tile[S, C], y, n, x0, x1 int) { t.gatherRows(img, y, n, x0, x1) },
 		func(t *tile[S, C], y, n, x0, x1 int) { t.scatterRows(img, y, n, x0, x1) })
 }
 
-// move copies samples [i0, i1) of n lines from line on between an image and a
-// tile.
+// move copies samples [i0, i1) of the n lines from line on between an image and a tile.
 type move[S, C Float] func(t *tile[S, C], line, n, i0, i1 int)
 
-// tiles filters lines of the given length, lanes of them at a time. Workers
-// take a tile each, or, where there are more subregions in a line than tiles,
-// share every tile.
+// tiles filters lines of the given length, lanes of them at a time. Each worker takes a
+// tile or, if a line has more subregions than there are tiles, the workers share every
+// tile.
 func (p *MixedPrefilter[S, C]) tiles(workers frame.Workers, lines, length int, clk *clock, gather, scatter move[S, C]) {
 	if len(p.poles) == 0 || lines == 0 || length == 0 {
 		return
@@ -233,8 +230,8 @@ func (p *MixedPrefilter[S, C]) tiles(workers frame.Workers, lines, length int, c
 	}
 }
 
-// filter runs the exponential filters of every pole over a tile. All
-// initialisations of a pass are computed before it overwrites what they read.
+// filter runs the exponential filters of every pole over a tile. It computes all
+// initialisations of a pass before the pass overwrites the samples that they read.
 func (p *MixedPrefilter[S, C]) filter(t *tile[S, C]) {
 	for _, q := range p.poles {
 		for r := range t.carry {
@@ -252,7 +249,7 @@ func (p *MixedPrefilter[S, C]) filter(t *tile[S, C]) {
 	}
 }
 
-// filterShared is filter by several workers.
+// filterShared does the work of filter with several workers.
 func (p *MixedPrefilter[S, C]) filterShared(workers frame.Workers, t *tile[S, C]) {
 	for _, q := range p.poles {
 		each(workers, len(t.carry), func(r int) { t.initCausal(q, p.boundary, r) })
@@ -262,7 +259,7 @@ func (p *MixedPrefilter[S, C]) filterShared(workers frame.Workers, t *tile[S, C]
 	}
 }
 
-// tile returns a tile of the given length from those used before, if any.
+// tile returns a tile of the given length, a used one if there is one.
 func (p *MixedPrefilter[S, C]) tile(length int) *tile[S, C] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -282,10 +279,10 @@ func (p *MixedPrefilter[S, C]) release(t *tile[S, C]) {
 	p.scratch = append(p.scratch, t)
 }
 
-// each calls f on 0 to n-1, from several goroutines at once.
+// each calls f with 0 to n-1, from several goroutines at once.
 func each(workers frame.Workers, n int, f func(i int)) {
-	// frame.Workers hands out no fewer rows than this at a time; one that is cut
-	// in two belongs to the band with its first row.
+	// frame.Workers hands out at least grain rows at a time. If it cuts an item in two,
+	// the item belongs to the band with its first row.
 	const grain = 8
 	workers.Rows(n*grain, func(y0, y1 int) {
 		for i := (y0 + grain - 1) / grain; i*grain < y1; i++ {

@@ -25,15 +25,15 @@ func epsilon[T Float]() float64 {
 	return float64(e)
 }
 
-// floor is a bound on the relative error that rounding alone causes. A picture
-// that alternates from sample to sample has coefficients that are larger by 1/ρ
-// in each direction, and as much is lost when they are summed.
+// floor returns a bound on the relative error that rounding alone causes. A picture
+// that alternates from sample to sample has coefficients that are larger by 1/ρ in each
+// direction, and summing them loses as much.
 func floor[T Float](order Order) float64 {
 	rho := stability(Poles(order))
 	return epsilon[T]() * (4 + 1.5/float64(rho*rho))
 }
 
-// coefficients prefilters a copy of img.
+// coefficients returns the prefiltered copy of img and its margin.
 func coefficients[T Float](t *testing.T, workers int, img frame.Image[T], order Order, b Boundary, precision float64) (frame.Image[T], int) {
 	t.Helper()
 	p, err := NewPrefilter[T](order, b, precision)
@@ -48,8 +48,8 @@ func coefficients[T Float](t *testing.T, workers int, img frame.Image[T], order 
 	return c, p.Margin()
 }
 
-// Within the precision asked for, because the truncated initialisations leave
-// that much; the reference's own are exact.
+// Within the given precision, because the truncated initialisations leave an error of
+// that size; the reference's own are exact.
 func TestPrefilterIsTheReferenceWithinPrecision(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, size := range sizes {
@@ -79,9 +79,9 @@ func TestPrefilterIsTheReferenceWithinPrecision(t *testing.T) {
 	}
 }
 
-// Exact: tiles, transposition and registers must not show. The right-hand side
-// filters one line at a time, subregion by subregion, as package documentation
-// and [Region] define.
+// Exact: tiles, transposition and registers must not affect the result. The reference
+// filters one line at a time, subregion by subregion, as the package documentation and
+// [Region] define.
 func TestPrefilterIsTheScalarFormBitForBit(t *testing.T) {
 	t.Run("float32", testScalarForm[float32])
 	t.Run("float64", testScalarForm[float64])
@@ -118,7 +118,7 @@ func testScalarForm[T Float](t *testing.T) {
 	}
 }
 
-// scalarFilter is algorithm 7 on one line.
+// scalarFilter runs algorithm 7 on one line.
 func scalarFilter[T Float](order Order, b Boundary, precision float64, s []T) {
 	poles := Poles(order)
 	for i, n := range truncation(poles, precision) {
@@ -170,7 +170,7 @@ func scalarFilter[T Float](order Order, b Boundary, precision float64, s []T) {
 
 func TestPrefilterDoesNotDependOnWorkers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	// The narrow ones have more subregions than tiles.
+	// The narrow pictures have more subregions than tiles.
 	for _, size := range [][2]int{{513, 257}, {5, 1500}, {1500, 5}, {33, 1100}} {
 		img := noise[float32](rng, size[0], size[1])
 		for _, b := range boundaries {

@@ -1,9 +1,8 @@
 package bspline
 
-// initCausal computes the output before subregion r, Σ z^i s(a-1-i) over the
-// truncation index's number of terms, a being the subregion's first sample
-// (Briand and Davy, equation 19). It sums from the far end, by the recursion
-// itself.
+// initCausal computes the output before subregion r: Σ z^i s(a-1-i) over as many terms
+// as the truncation index says, with a the first sample of the subregion (Briand and
+// Davy, equation 19). It sums from the far end, by the recursion itself.
 func (t *tile[S, C]) initCausal(q PoleFilter[C], b Boundary, r int) {
 	t.carry[r] = [lanes]C{}
 	c := &t.carry[r]
@@ -20,11 +19,11 @@ func (t *tile[S, C]) causal(q PoleFilter[C], r int) {
 	causal(t.samples(r*Region, t.end(r)), q.Z, &t.carry[r])
 }
 
-// initAnticausal computes the output after subregion r. Inside the signal that
-// is the recursion itself over the truncation index's number of samples,
-// starting from zero (equation 20, in terms of the causal filter's output);
-// where those would reach beyond the end it starts from the exact value there.
-// The last subregion gets its own last output.
+// initAnticausal computes the output after subregion r. Inside the signal, it runs the
+// recursion over as many samples as the truncation index says, starting from zero
+// (equation 20, in terms of the causal filter's output). If those samples would reach
+// beyond the end, the recursion starts from the exact value at the end. The last
+// subregion gets its own last output.
 func (t *tile[S, C]) initAnticausal(q PoleFilter[C], b Boundary, r int) {
 	t.carry[r] = [lanes]C{}
 	c := &t.carry[r]
@@ -79,12 +78,10 @@ func (t *tile[S, C]) anticausal(q PoleFilter[C], r int) {
 	anticausal(t.samples(r*Region, end), q.Z, &t.carry[r])
 }
 
-// The functions below are the recursions over consecutive samples of every
-// lane, eight lanes at a time in registers. Those that follow compute the last
-// output alone.
+// The functions below run the recursions over consecutive samples of every lane, eight
+// lanes at a time in registers. follow and followBack compute the last output alone.
 
-// causal replaces s(i) by s(i) + z s(i-1), c standing for the sample before the
-// first.
+// causal replaces s(i) by s(i) + z s(i-1); c is the sample before the first.
 func causal[S, C Float](s []S, z C, c *[lanes]C) {
 	for k := 0; k < lanes; k += half {
 		c := (*[half]C)(c[k:])
@@ -125,8 +122,8 @@ func follow[S, C Float](s []S, z C, c *[lanes]C) {
 	}
 }
 
-// anticausal replaces s(i) by z (s(i+1) - s(i)), from the last sample to the
-// first, c standing for the sample after the last.
+// anticausal replaces s(i) by z (s(i+1) - s(i)), from the last sample to the first; c
+// is the sample after the last.
 func anticausal[S, C Float](s []S, z C, c *[lanes]C) {
 	for k := 0; k < lanes; k += half {
 		c := (*[half]C)(c[k:])

@@ -7,13 +7,12 @@ import (
 	"retime/frame"
 )
 
-// The reference computes everything the plain way: one sample at a time, in
-// float64, with whole columns and rows (algorithm 6), initialisations summed
-// over so many terms that their truncation is below rounding, and kernels from
-// their definition.
+// The reference computes everything the plain way: one sample at a time, in float64,
+// with whole columns and rows (algorithm 6), initialisations of so many terms that
+// their truncation is below rounding, and kernels from their definition.
 
-// referenceTerms is the number of terms of an initialisation: the pole nearest
-// to -1 of any order, raised to it, is below 2^-60.
+// referenceTerms is the number of terms of an initialisation. The pole nearest to -1 of
+// any order, raised to that power, is below 2^-60.
 const referenceTerms = 400
 
 // referencePrefilter returns normalised coefficients of a signal.
@@ -21,7 +20,7 @@ func referencePrefilter(order Order, b Boundary, f []float64) []float64 {
 	n := len(f)
 	margin := 0
 	if b == Constant {
-		// The extended domain, so large that what lies beyond it does not matter.
+		// The extended domain is so large that samples beyond it do not matter.
 		margin = referenceTerms
 		e := make([]float64, n+2*margin)
 		for i := range e {
@@ -56,7 +55,7 @@ func referencePrefilter(order Order, b Boundary, f []float64) []float64 {
 	return c[margin : n-margin]
 }
 
-// referenceKernel is β of definition 1, as a sum of one-sided powers.
+// referenceKernel returns β of definition 1, as a sum of one-sided powers.
 func referenceKernel(n Order, x float64) float64 {
 	x = math.Abs(x)
 	half := float64(n+1) / 2
@@ -66,7 +65,8 @@ func referenceKernel(n Order, x float64) float64 {
 	var sum float64
 	binomial := 1.0
 	for j := 0; j <= int(n)+1; j++ {
-		// The sum over the nearer side: fewer terms, less cancellation.
+		// The sum runs over the nearer side, which has fewer terms and less
+		// cancellation.
 		p := half - x - float64(j)
 		if p <= 0 {
 			break

@@ -2,18 +2,18 @@ package bspline
 
 import "retime/frame"
 
-// columns is where the values of an output row lie along x, which is the same
-// in every row.
+// columns holds the positions of an output row's values along x, which are the same in
+// every row.
 type columns[T Float] struct {
-	first   []int // first coefficient of each column
-	weights []T   // of each column in turn
+	first   []int // index of the first coefficient of each column
+	weights []T   // weights of each column in turn
 	valid   []bool
 	// Columns [inside, outside) have all their coefficients in the image.
 	inside, outside int
 }
 
-// columns locates the columns of an output of the given width. The positions
-// ascend or descend, so those that meet no boundary are neighbours.
+// columns locates the columns of an output of the given width. The positions ascend or
+// descend, so the columns that do not meet a boundary are neighbours.
 func (s *Spline[T]) columns(width int, p Projective, limit float64) columns[T] {
 	n := s.order.Support()
 	xs, ys := make([]float64, width), make([]float64, width)
@@ -36,15 +36,15 @@ func (s *Spline[T]) columns(width int, p Projective, limit float64) columns[T] {
 	return c
 }
 
-// warpSeparable is Warp where columns map to columns and rows to rows. Along
-// rows each coefficient row is summed once and serves every output row that
-// needs it; the additions are those of Spline.sum, in its order.
+// warpSeparable does the work of Warp if columns map to columns and rows to rows. It
+// sums each row of coefficients along x once, for every output row that needs it. The
+// additions are those of Spline.sum, in the same order.
 func (s *Spline[T]) warpSeparable(workers frame.Workers, dst frame.Image[T], p Projective, outside Outside[T]) {
 	n := s.order.Support()
 	width, height := s.limits(outside)
 	cols := s.columns(dst.Width, p, width)
 	workers.Rows(dst.Height, func(y0, y1 int) {
-		// Slot j mod n holds coefficient row j, summed along x.
+		// Slot j mod n holds row j of the coefficients, summed along x.
 		sums := frame.NewImage[T](dst.Width, n)
 		held := make([]int, n)
 		present := make([]bool, n)
@@ -63,7 +63,8 @@ func (s *Spline[T]) warpSeparable(workers frame.Workers, dst frame.Image[T], p P
 			first, t := s.order.Locate(y[0] + float64(s.margin))
 			Weights(s.order, T(t), w[:n])
 			for l := range n {
-				// The gain is a power of two: it may as well come first.
+				// The gain is a power of two, so multiplying by it first changes no
+				// bit.
 				w[l] = T(w[l] * s.gain)
 				slot := mod(first+l, n)
 				rows[l] = sums.Row(slot)
@@ -82,7 +83,7 @@ func (s *Spline[T]) warpSeparable(workers frame.Workers, dst frame.Image[T], p P
 	})
 }
 
-// sumRow sets each of sums to its column's weighted sum over coefficient row j.
+// sumRow sets each of sums to its column's weighted sum over row j of the coefficients.
 func (s *Spline[T]) sumRow(sums []T, j int, c columns[T]) {
 	n := s.order.Support()
 	row := s.coeff.Row(s.boundary.Index(j, s.coeff.Height))
@@ -115,7 +116,7 @@ func (s *Spline[T]) sumRow(sums []T, j int, c columns[T]) {
 	}
 }
 
-// sumColumn sums along x where coefficients may be beyond the edges.
+// sumColumn sums along x if some coefficients may be beyond the edges.
 func (s *Spline[T]) sumColumn(row []T, first int, w []T) T {
 	var sum T
 	for k, v := range w {

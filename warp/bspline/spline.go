@@ -7,7 +7,7 @@ import (
 )
 
 // Spline is a picture as a function of continuous coordinates (Briand and Davy,
-// equation 25). It is read-only, and safe for concurrent use.
+// equation 25). It is read-only, so several goroutines may use it at once.
 type Spline[T Float] struct {
 	order         Order
 	boundary      Boundary
@@ -18,9 +18,9 @@ type Spline[T Float] struct {
 	gain   T // Gain(order)²
 }
 
-// New returns the spline of the given order that interpolates img under the
-// given boundary; see [NewPrefilter] for precision. img is copied. A sample
-// that is not finite is an error, as is an empty image.
+// New returns the spline of the given order that interpolates img under the given
+// boundary; see [NewPrefilter] for precision. New copies img. It returns an error if
+// img is empty or has a sample that is not finite.
 func New[T Float](workers frame.Workers, img frame.Image[T], order Order, boundary Boundary, precision float64) (*Spline[T], error) {
 	p, err := NewPrefilter[T](order, boundary, precision)
 	if err != nil {
@@ -42,9 +42,9 @@ func New[T Float](workers frame.Workers, img frame.Image[T], order Order, bounda
 	return FromCoefficients(coeff, order, boundary, p.Margin())
 }
 
-// FromCoefficients returns the spline with the un-normalised coefficients coeff
-// that a [Prefilter] of the same order, boundary and margin has made. coeff is
-// kept, not copied.
+// FromCoefficients returns the spline with the un-normalised coefficients coeff from a
+// [Prefilter] of the same order, boundary and margin. The spline keeps coeff and does
+// not copy it.
 func FromCoefficients[T Float](coeff frame.Image[T], order Order, boundary Boundary, margin int) (*Spline[T], error) {
 	if err := order.Check(); err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func FromCoefficients[T Float](coeff frame.Image[T], order Order, boundary Bound
 	return s, nil
 }
 
-// Extend returns a copy of img with margin more samples on each side, as the
-// Constant boundary has them.
+// Extend returns a copy of img with margin more samples on each side, continued by the
+// Constant boundary.
 func Extend[T Float](workers frame.Workers, img frame.Image[T], margin int) frame.Image[T] {
 	margin = max(0, margin)
 	out := frame.NewImage[T](img.Width+2*margin, img.Height+2*margin)
@@ -84,7 +84,7 @@ func Extend[T Float](workers frame.Workers, img frame.Image[T], margin int) fram
 	return out
 }
 
-// checkFinite returns an error naming the first sample that is NaN or infinite.
+// checkFinite returns an error that names the first sample that is NaN or infinite.
 func checkFinite[T Float](img frame.Image[T]) error {
 	for y := range img.Height {
 		for x, v := range img.Row(y) {
@@ -96,15 +96,15 @@ func checkFinite[T Float](img frame.Image[T]) error {
 	return nil
 }
 
-// Order returns the spline's order.
+// Order returns the order of the spline.
 func (s *Spline[T]) Order() Order { return s.order }
 
-// Boundary returns the spline's boundary.
+// Boundary returns the boundary of the spline.
 func (s *Spline[T]) Boundary() Boundary { return s.boundary }
 
 // Size returns the size of the picture in samples.
 func (s *Spline[T]) Size() (width, height int) { return s.width, s.height }
 
-// Coefficients returns the un-normalised coefficients and the margin that they
-// have around the picture. They must not be changed.
+// Coefficients returns the un-normalised coefficients and their margin around the
+// picture. The caller must not change them.
 func (s *Spline[T]) Coefficients() (coeff frame.Image[T], margin int) { return s.coeff, s.margin }

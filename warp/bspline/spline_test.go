@@ -9,8 +9,8 @@ import (
 	"retime/frame"
 )
 
-// patterns are images that bring out different faults: every frequency at once,
-// none, each edge, and the frequency that the prefilter amplifies most.
+// patterns returns images that reveal different faults: every frequency at once, none,
+// each edge, and the frequency that the prefilter amplifies most.
 func patterns[T Float](rng *rand.Rand, width, height int) map[string]frame.Image[T] {
 	constant := frame.NewImage[T](width, height)
 	impulse := frame.NewImage[T](width, height)
@@ -41,7 +41,7 @@ func testInterpolationCondition[T Float](t *testing.T) {
 		for name, img := range patterns[T](rng, size[0], size[1]) {
 			for order := CatmullRom; order <= 11; order++ {
 				for _, b := range boundaries {
-					// The large ones vary in the boundary with the order.
+					// For the large images, the boundary varies with the order.
 					if len(img.Pix) > 10000 && int(b) != int(order+1)%len(boundaries) {
 						continue
 					}
@@ -72,13 +72,13 @@ func testInterpolationCondition[T Float](t *testing.T) {
 	}
 }
 
-// A spline of order n away from the border is exact for polynomials of degree
-// n. The border is as far away as the prefilter remembers it.
+// Away from the border, a spline of order n is exact for polynomials of degree n. The
+// border is as far away as the prefilter's memory reaches.
 func TestPolynomialReproduction(t *testing.T) {
 	const size, middle = 301, 150
 	for order := Order(0); order <= 11; order++ {
 		img := frame.NewImage[float64](size, size)
-		// Legendre-like: monomials of (x - middle)/2, scaled to about 1 inside.
+		// The polynomials are monomials of (x - middle)/2, scaled to about 1 inside.
 		f := func(x, y float64) float64 {
 			u, v := (x-middle)/4, (y-middle)/4
 			return math.Pow(u, float64(order)) + math.Pow(v, float64(order)) - math.Pow(u, float64(order/2))*math.Pow(v, float64(order/3)) + u
@@ -105,7 +105,7 @@ func TestPolynomialReproduction(t *testing.T) {
 	}
 }
 
-// Beyond the edges the spline of an extended picture is the extended spline.
+// Beyond the edges, the spline of an extended picture equals the extended spline.
 func TestBoundaryOfTheSpline(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	const w, h, m = 7, 5, 150

@@ -2,17 +2,16 @@ package bspline
 
 import "retime/frame"
 
-// lanes is the number of lines that are filtered side by side; it hides the
-// latency of the recursion, and fills a cache line with float32.
+// lanes is the number of lines that are filtered side by side. Sixteen hide the latency
+// of the recursion and, as float32, fill a cache line.
 const lanes = 16
 
-// tile is a group of lines laid out so that sample i of lane j is
-// pix[i*lanes+j]: the columns of a picture, or its rows transposed. Lanes that
-// stand for no line hold anything.
+// tile is a group of lines laid out so that sample i of lane j is pix[i*lanes+j]: the
+// columns of a picture, or its rows transposed. Lanes without a line have undefined
+// contents.
 type tile[S, C Float] struct {
 	pix []S
-	// carry holds, per subregion, the output that precedes it in the current
-	// pass.
+	// carry holds, for each subregion, the output before it in the current pass.
 	carry [][lanes]C
 }
 
@@ -29,10 +28,10 @@ func (t *tile[S, C]) resize(length int) {
 	}
 }
 
-// length is the number of samples of a line.
+// length returns the number of samples of a line.
 func (t *tile[S, C]) length() int { return len(t.pix) / lanes }
 
-// end is the index after the last sample of subregion r.
+// end returns the index after the last sample of subregion r.
 func (t *tile[S, C]) end(r int) int { return min((r+1)*Region, t.length()) }
 
 // samples returns samples [i0, i1) of every lane.
@@ -50,7 +49,7 @@ func (t *tile[S, C]) scatterColumns(img frame.Image[S], x, n, y0, y1 int) {
 	}
 }
 
-// half is the number of rows that are transposed together, a cursor each.
+// half is the number of rows that are transposed together, with a cursor for each.
 const half = lanes / 2
 
 func (t *tile[S, C]) gatherRows(img frame.Image[S], y, n, x0, x1 int) {
@@ -100,7 +99,7 @@ func transposeIn[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
 	}
 }
 
-// transposeOut is the inverse of transposeIn.
+// transposeOut reverses transposeIn.
 func transposeOut[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
 	r0 := img.Row(y)[x0:x1]
 	r1 := img.Row(y + 1)[x0:x1][:len(r0)]

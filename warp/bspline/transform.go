@@ -7,29 +7,30 @@ import (
 	"retime/frame"
 )
 
-// Transform is a geometric transformation φ of a picture, given by its inverse:
-// the output sample at (x, y) is the input's value at φ⁻¹(x, y).
+// Transform is a geometric transformation φ of a picture, given by its inverse: the
+// output sample at (x, y) is the value of the input at φ⁻¹(x, y).
 type Transform interface {
-	// Positions sets (xs[i], ys[i]) to φ⁻¹(x+i, y) for every i. xs and ys have
-	// one length. It is called from several goroutines at once.
+	// Positions sets (xs[i], ys[i]) to φ⁻¹(x+i, y) for every i. xs and ys have one
+	// length. Several goroutines may call it at once.
 	Positions(x, y int, xs, ys []float64)
 }
 
-// Projective is a shift, zoom, rotation, affine map or homography. The zero
-// value maps everything to nowhere; the functions below make useful ones.
+// Projective is a shift, zoom, rotation, affine map or homography. The zero value has
+// no finite positions; Shift, Zoom, Rotation, Affine and Homography return useful ones.
 type Projective struct {
 	// inverse maps homogeneous output coordinates to those of the input.
 	inverse [3][3]float64
 }
 
-// Shift moves a picture by (dx, dy) samples, to the right and down.
+// Shift returns the map that moves a picture by (dx, dy) samples, to the right and
+// down.
 func Shift(dx, dy float64) Projective {
 	return Projective{[3][3]float64{{1, 0, -dx}, {0, 1, -dy}, {0, 0, 1}}}
 }
 
-// Zoom magnifies a picture by scale around (cx, cy), which stays in place. A
-// scale that is zero or not finite is an error; a negative one turns the
-// picture by half a turn.
+// Zoom returns the map that magnifies a picture by scale around (cx, cy), which stays
+// in place. A negative scale also turns the picture by half a turn. Zoom returns an
+// error if scale or its inverse is zero or not finite.
 func Zoom(scale, cx, cy float64) (Projective, error) {
 	inverse := 1 / scale
 	if scale == 0 || math.IsNaN(scale) || math.IsInf(scale, 0) || math.IsInf(inverse, 0) {
@@ -42,8 +43,8 @@ func Zoom(scale, cx, cy float64) (Projective, error) {
 	}}, nil
 }
 
-// Rotation turns a picture by an angle in radians around (cx, cy), from the x
-// axis to the y axis: clockwise, as pictures are shown.
+// Rotation returns the map that turns a picture by an angle in radians around (cx, cy),
+// from the x axis to the y axis, which is clockwise on a screen.
 func Rotation(angle, cx, cy float64) Projective {
 	sin, cos := math.Sincos(angle)
 	return Projective{[3][3]float64{
@@ -53,24 +54,25 @@ func Rotation(angle, cx, cy float64) Projective {
 	}}
 }
 
-// Affine moves what is at (x, y) to (a x + b y + c, d x + e y + f). A map that
-// cannot be inverted is an error.
+// Affine returns the map that moves the point (x, y) to (a x + b y + c, d x + e y + f),
+// or an error if the map has no inverse.
 func Affine(a, b, c, d, e, f float64) (Projective, error) {
 	return Homography([9]float64{a, b, c, d, e, f, 0, 0, 1})
 }
 
-// Homography moves what is at (x, y) to (X/Z, Y/Z), where (X, Y, Z) is the
-// matrix with the rows h[0:3], h[3:6] and h[6:9] times (x, y, 1). A matrix that
-// is singular, up to the precision of float64, is an error.
+// Homography returns the map that moves the point (x, y) to (X/Z, Y/Z), with (X, Y, Z)
+// the product of the matrix with the rows h[0:3], h[3:6] and h[6:9] and the vector (x,
+// y, 1). It returns an error if the matrix is singular, up to the precision of float64.
 func Homography(h [9]float64) (Projective, error) {
-	// The adjugate; the scale of a homography's matrix does not matter.
+	// The inverse is the adjugate; the scale of a homography's matrix does not matter.
 	inverse := [3][3]float64{
 		{minor(h, 4, 8, 5, 7), minor(h, 2, 7, 1, 8), minor(h, 1, 5, 2, 4)},
 		{minor(h, 5, 6, 3, 8), minor(h, 0, 8, 2, 6), minor(h, 2, 3, 0, 5)},
 		{minor(h, 3, 7, 4, 6), minor(h, 1, 6, 0, 7), minor(h, 0, 4, 1, 3)},
 	}
 	det := float64(h[0]*inverse[0][0]) + float64(h[1]*inverse[1][0]) + float64(h[2]*inverse[2][0])
-	// Hadamard's bound on the determinant, less what rounding can do to it.
+	// bound is Hadamard's bound on the determinant. Rounding can cause errors of up to
+	// 1e-14 of the bound.
 	bound := 1.0
 	for i := 0; i < 9; i += 3 {
 		bound *= math.Hypot(math.Hypot(h[i], h[i+1]), h[i+2])
@@ -80,7 +82,8 @@ func Homography(h [9]float64) (Projective, error) {
 	}
 	scale := det
 	if h[6] == 0 && h[7] == 0 {
-		// An affine map keeps its last row (0, 0, 1), which spares a division.
+		// The inverse of an affine map gets the last row (0, 0, 1), which saves a
+		// division.
 		scale = inverse[2][2]
 	}
 	for i := range inverse {
@@ -109,7 +112,7 @@ func (p Projective) Then(q Projective) Projective {
 	return r
 }
 
-// Positions implements [Transform]. On a homography's horizon they are not
+// Positions implements [Transform]. On a homography's horizon the positions are not
 // finite.
 func (p Projective) Positions(x, y int, xs, ys []float64) {
 	m := &p.inverse
@@ -134,26 +137,26 @@ func (p Projective) Positions(x, y int, xs, ys []float64) {
 	}
 }
 
-// Inverse returns φ⁻¹ as a matrix of homogeneous coordinates. That of an affine
-// map ends in (0, 0, 1).
+// Inverse returns φ⁻¹ as a matrix of homogeneous coordinates. The matrix of an affine
+// map ends in the row (0, 0, 1).
 func (p Projective) Inverse() [3][3]float64 { return p.inverse }
 
 func (p Projective) affine() bool { return p.inverse[2] == [3]float64{0, 0, 1} }
 
-// Separable says whether the input's x depends on the output's x alone, and y
-// on y.
+// Separable reports whether the input's x depends on the output's x alone, and the
+// input's y on the output's y.
 func (p Projective) Separable() bool {
 	return p.affine() && p.inverse[0][1] == 0 && p.inverse[1][0] == 0
 }
 
-// Flow is a dense backward flow: the output at (x, y) is the input at
-// (x + U(x, y), y + V(x, y)), in samples. Positions beyond the field follow it
-// constantly.
+// Flow is a dense backward flow: the output at (x, y) is the input at (x + U(x, y), y +
+// V(x, y)), in samples. Beyond the field, its border vectors apply.
 type Flow struct {
 	U, V frame.Image[float32]
 }
 
-// NewFlow returns the flow of two fields of one size, which must not be empty.
+// NewFlow returns the flow of two fields, or an error if the sizes differ or a field is
+// empty.
 func NewFlow(u, v frame.Image[float32]) (Flow, error) {
 	if err := checkImage(u); err != nil {
 		return Flow{}, err
@@ -179,8 +182,8 @@ func (f Flow) Positions(x, y int, xs, ys []float64) {
 	}
 }
 
-// Func is a transform by a function that returns φ⁻¹(x, y). It must be safe for
-// concurrent use.
+// Func is a transform by a function that returns φ⁻¹(x, y). Several goroutines may call
+// the function at once.
 type Func func(x, y float64) (float64, float64)
 
 // Positions implements [Transform].

@@ -93,7 +93,7 @@ func TestSingularTransforms(t *testing.T) {
 			t.Errorf("zoom by %v: no error", scale)
 		}
 	}
-	// A large scale is none.
+	// A large scale does not make a matrix singular.
 	if _, err := Homography([9]float64{1e6, 0, 0, 0, 1e6, 0, 0, 0, 1e6}); err != nil {
 		t.Error(err)
 	}

@@ -6,24 +6,26 @@ import (
 	"retime/frame"
 )
 
-// Outside replaces the values of positions that are off the picture, instead of
-// following the boundary.
+// Outside gives a value to positions off the picture, which otherwise follow the
+// boundary.
 type Outside[T Float] struct {
-	// X and Y say which coordinates count: those less than -1/2 or greater than
-	// the size less 1/2.
+	// X and Y select the coordinates that count: a position is off the picture if a
+	// selected one is less than -1/2 or greater than the size less 1/2.
 	X, Y bool
-	// Value stands there, and wherever a position is not finite.
+	// Value replaces the values at positions off the picture, and at positions that are
+	// not finite.
 	Value T
 }
 
-// Warp fills dst with the picture transformed by tr: dst(x, y) is the value at
-// tr's position for (x, y), exactly what At returns there. dst may have any
-// size and must not be the spline's own memory. The error is about dst's shape.
+// Warp fills dst with the picture transformed by tr: dst(x, y) is exactly the value of
+// At at tr's position for (x, y). dst may have any size and must not be the spline's
+// own memory. Warp returns an error if dst's shape does not match its samples.
 func (s *Spline[T]) Warp(workers frame.Workers, dst frame.Image[T], tr Transform) error {
 	return s.WarpWithin(workers, dst, tr, Outside[T]{Value: T(math.NaN())})
 }
 
-// WarpWithin is Warp with outside for positions off the picture.
+// WarpWithin does the work of Warp and gives outside's value to positions off the
+// picture.
 func (s *Spline[T]) WarpWithin(workers frame.Workers, dst frame.Image[T], tr Transform, outside Outside[T]) error {
 	if err := checkImage(dst); err != nil {
 		return err
@@ -55,14 +57,14 @@ func (s *Spline[T]) WarpWithin(workers frame.Workers, dst frame.Image[T], tr Tra
 	return nil
 }
 
-// Pictures are warped in blocks of this size, so that the coefficients under a
-// block stay in the cache whichever way it is turned.
+// Warp works on blocks of this size, so that the coefficients under a block stay in the
+// cache however the picture is turned.
 const (
 	blockWidth  = 64
 	blockHeight = 64
 )
 
-// replace sets the samples of row that are off the picture.
+// replace overwrites the samples of row that are off the picture.
 func (s *Spline[T]) replace(row []T, xs, ys []float64, outside Outside[T]) {
 	width, height := s.limits(outside)
 	ys, xs = ys[:len(row)], xs[:len(row)]
@@ -73,8 +75,8 @@ func (s *Spline[T]) replace(row []T, xs, ys []float64, outside Outside[T]) {
 	}
 }
 
-// limits returns the sizes for within, which are unlimited where outside does
-// not care.
+// limits returns the sizes for within, which are infinite for coordinates that do not
+// count.
 func (s *Spline[T]) limits(outside Outside[T]) (width, height float64) {
 	width, height = math.Inf(1), math.Inf(1)
 	if outside.X {
@@ -86,8 +88,7 @@ func (s *Spline[T]) limits(outside Outside[T]) (width, height float64) {
 	return width, height
 }
 
-// within says whether x, at which there is a value, is on a picture of the
-// given size.
+// within reports whether coordinate x is in range and on a picture of the given size.
 func within(x, size float64) bool {
 	return inRange(x) && (x >= -0.5 || math.IsInf(size, 1)) && x <= size-0.5
 }

@@ -14,7 +14,7 @@ type namedTransform struct {
 	Transform
 }
 
-// transforms are one of each kind and path.
+// transforms returns a transform of each kind and code path.
 func transforms(t testing.TB, width, height int) []namedTransform {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(17, 18))
@@ -57,8 +57,8 @@ func transforms(t testing.TB, width, height int) []namedTransform {
 
 func same[T Float](a, b T) bool { return a == b || a != a && b != b }
 
-// Exact: rows, separable sums and the paths without boundary handling are
-// faster forms of At.
+// Exact: rows, separable sums and the paths without boundary handling are faster forms
+// of At.
 func TestWarpIsAt(t *testing.T) {
 	t.Run("float32", testWarpIsAt[float32])
 	t.Run("float64", testWarpIsAt[float64])
@@ -75,8 +75,8 @@ func testWarpIsAt[T Float](t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, tr := range transforms(t, size[0], size[1]) {
-					// All pairs of order and transform, of order and boundary, of
-					// boundary and transform.
+					// The loops cover all pairs of order and transform, order and
+					// boundary, and boundary and transform.
 					if (i+int(b)+int(order)+1)%len(boundaries) == 0 {
 						testWarp(t, s, tr)
 					}
@@ -119,7 +119,7 @@ func testWarp[T Float](t *testing.T, s *Spline[T], tr namedTransform) {
 	}
 }
 
-// At is compared with the sum over all coefficients of the kernel's definition.
+// The reference sums all coefficients by the definition of the kernel.
 func TestAtIsTheReference(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	img := noise[float64](rng, 11, 8)
@@ -129,8 +129,8 @@ func TestAtIsTheReference(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Coefficients of the picture and of more samples around it than a
-			// kernel is wide.
+			// The coefficients are those of the picture and of more samples around it
+			// than a kernel is wide.
 			const around = 50
 			big := frame.NewImage[float64](img.Width+2*around, img.Height+2*around)
 			for y := range big.Height {
@@ -188,7 +188,7 @@ func TestWarpWithin(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, outside := range []Outside[float32]{{Value: 9}, {X: true, Value: 9}, {Y: true, Value: 9}, {X: true, Y: true, Value: 9}} {
-			// The same positions, by the separable path and by the other.
+			// The separable path and the general one get the same positions.
 			shift := Shift(3.5, -2)
 			for _, tr := range []Transform{shift, Func(func(x, y float64) (float64, float64) { return x - 3.5, y + 2 })} {
 				dst := frame.NewImage[float32](16, 12)

@@ -2,13 +2,13 @@ package bspline
 
 import "math"
 
-// maxSupport is the number of weights of the largest order that occurs: that of
-// the integral of a spline of order MaxOrder.
+// maxSupport is the largest number of weights: those of the integral of a spline of
+// order MaxOrder.
 const maxSupport = int(MaxOrder) + 2
 
-// Locate splits a position into the index of the first coefficient that its
-// value depends on, x0 of algorithm 4, and the fraction t in [0, 1) that
-// [Weights] takes. x must be finite and small enough for an int.
+// Locate returns the index of the first coefficient that the value at x depends on, x0
+// of algorithm 4, and the fraction t in [0, 1) that [Weights] needs. x must be finite
+// and small enough for an int.
 func (o Order) Locate(x float64) (first int, t float64) {
 	switch {
 	case o == CatmullRom:
@@ -24,13 +24,12 @@ func (o Order) Locate(x float64) (first int, t float64) {
 	}
 }
 
-// Weights sets w[0:o.Support()] to the un-normalised weights n! β(x - (first+k))
-// of the coefficients first+k, where first and t come from o.Locate(x). They
-// are polynomials in t evaluated on the fly, and sum to n!, or to 2 for
-// CatmullRom; how they go with coefficients is told at [Gain].
+// Weights sets w[0:o.Support()] to the un-normalised weights n! β(x - (first+k)) of the
+// coefficients first+k, with first and t from o.Locate(x). The weights are polynomials
+// in t and sum to n!, or to 2 for CatmullRom; [Gain] tells how to apply them.
 //
-// Order 0 has the single weight 1: at the tie half-way between two samples the
-// one above is taken, where definition 1 would take their mean.
+// Order 0 has the single weight 1. Half-way between two samples it takes the upper one;
+// definition 1 would take their mean.
 func Weights[T Float](o Order, t T, w []T) {
 	w = w[:o.Support()]
 	switch o {
@@ -53,9 +52,9 @@ func Weights[T Float](o Order, t T, w []T) {
 	}
 }
 
-// climb takes the weights of order 3 in w[:4] to order len(w)-1 by the
-// recurrence of B-splines, in which nothing cancels:
-// w_k(m) = (k+1-t) w_k(m-1) + (m-k+t) w_(k-1)(m-1).
+// climb raises the weights of order 3 in w[:4] to order len(w)-1 by the recurrence of
+// B-splines, in which nothing cancels: w_k(m) = (k+1-t) w_k(m-1) + (m-k+t)
+// w_(k-1)(m-1).
 func climb[T Float](t T, w []T) {
 	// fall[k] is k+1-t and rise[k] is k+t.
 	var fall, rise [maxSupport]T
@@ -96,15 +95,15 @@ func quinticWeights[T Float](t T, w *[6]T) {
 	w[5] = T(t * q4)
 }
 
-// cubicWeights is equation 11 of Ruijters, ter Haar Romeny and Suetens,
-// "Accuracy of GPU-based B-spline Evaluation" (2008), times 3!.
+// cubicWeights returns equation 11 of Ruijters, ter Haar Romeny and Suetens, "Accuracy
+// of GPU-based B-spline Evaluation" (2008), times 3!.
 func cubicWeights[T Float](t T) (w0, w1, w2, w3 T) {
 	u := 1 - t
 	t2, u2 := T(t*t), T(u*u)
 	return T(u2 * u), 4 - T(3*T(t2*(2-t))), 4 - T(3*T(u2*(1+t))), T(t2 * t)
 }
 
-// catmullRomWeights sums to 2.
+// catmullRomWeights returns weights that sum to 2.
 func catmullRomWeights[T Float](t T) (w0, w1, w2, w3 T) {
 	u := 1 - t
 	tu := T(t * u)

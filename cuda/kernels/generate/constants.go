@@ -18,8 +18,9 @@ import (
 	"retime/warp"
 )
 
-// shared are the constants, by the Go package that declares them. A kernel's name for
-// one is Go's in snake case, unless it follows a colon.
+// shared lists the constants, under the directory of the Go package that declares them.
+// A kernel's name for a constant is Go's in snake case, unless a colon introduces
+// another.
 var shared = []struct{ directory, names string }{
 	{"warp", `
 		positionBits positionOne PhaseOne differenceOne unseen
@@ -37,17 +38,18 @@ var shared = []struct{ directory, names string }{
 		HalfSymmetric:kHalfSymmetric WholeSymmetric:kWholeSymmetric Periodic:kPeriodic Constant:kConstant`},
 }
 
-// root is the module's, from the directory that go generate runs this in.
+// root is the path of the module from the directory in which go generate runs this
+// program.
 const root = "../.."
 
-// constantsHeader returns the header.
+// constantsHeader returns the text of the header.
 func constantsHeader() ([]byte, error) {
 	in := module{
 		path:   strings.TrimSuffix(reflect.TypeFor[warp.Params]().PkgPath(), "/warp"),
 		loaded: map[string]*types.Package{},
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s// The constants that the kernels share with Go code, by the package that declares them.\n#pragma once\n\n#include <stdint.h>\n", header)
+	fmt.Fprintf(&b, "%s// The constants that the kernels share with Go code, under the package that declares each.\n#pragma once\n\n#include <stdint.h>\n", header)
 	for _, s := range shared {
 		p, err := in.Import(in.path + "/" + s.directory)
 		if err != nil {
@@ -73,8 +75,8 @@ func constantsHeader() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// module imports the module's packages from their sources, for the values of constants,
-// exported or not. Other packages do not matter to those.
+// module imports the module's packages from their sources, to evaluate their constants,
+// exported or not. Other packages do not affect the constants.
 type module struct {
 	path   string
 	loaded map[string]*types.Package
@@ -104,13 +106,14 @@ func (m module) Import(path string) (*types.Package, error) {
 		files = append(files, f)
 	}
 	c := types.Config{Importer: m, IgnoreFuncBodies: true, Error: func(error) {}}
-	// What other packages declare is missing; a constant that needs it has no value.
+	// Declarations of other packages are missing; a constant that needs one has no
+	// value.
 	m.loaded[path], _ = c.Check(path, set, files, nil)
 	return m.loaded[path], nil
 }
 
-// declare returns the declaration of a constant: an int, a wider integer where an int
-// does not hold the value, or a float.
+// declare returns the declaration of a constant: an int, a wider integer if an int does
+// not hold the value, or a float.
 func declare(name string, v constant.Value) (string, error) {
 	if n, exact := constant.Int64Val(constant.ToInt(v)); exact && v.Kind() == constant.Int {
 		if n > math.MaxInt32 {
@@ -128,7 +131,7 @@ func declare(name string, v constant.Value) (string, error) {
 
 var capital = regexp.MustCompile(`[A-Z]`)
 
-// snake returns a Go name as C names are written here: weightOne as weight_one.
+// snake returns a Go name in the style of the kernels: weightOne becomes weight_one.
 func snake(name string) string {
 	return strings.ToLower(strings.TrimPrefix(capital.ReplaceAllString(name, "_$0"), "_"))
 }

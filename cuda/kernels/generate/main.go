@@ -1,7 +1,7 @@
-// Command generate writes what the kernels of the current directory have in common with
-// Go code, for go generate:
+// Command generate writes, for go generate, the files that connect the kernels of the
+// current directory with Go code:
 //
-//   - with -constants FILE, a header with the constants that they share with packages
+//   - with -constants FILE, a header with the constants that the kernels share with packages
 //     warp, inpaint and bspline;
 //   - for each NAME.cu a NAME.cpp, which compiles and lists its kernels for the emulator.
 //
@@ -61,7 +61,8 @@ func run(constants, emulator, include string, check bool) error {
 	return nil
 }
 
-// put writes a file, or checks that it holds text.
+// put writes text to a file or, with check, returns an error unless the file holds
+// text.
 func put(name string, text []byte, check bool) error {
 	now, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -76,12 +77,12 @@ func put(name string, text []byte, check bool) error {
 	return os.WriteFile(name, text, 0o644)
 }
 
-// global matches the beginning of a kernel's definition.
+// global matches the start of a kernel's definition.
 var global = regexp.MustCompile(`extern "C" __global__ void\s+(?:__launch_bounds__\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s+)?(\w+)\(`)
 
 // list returns the C++ file that compiles and lists the kernels of source.
 func list(source, emulator, include string) ([]byte, error) {
-	// Macros make some kernels.
+	// Macros define some kernels.
 	text, err := exec.Command("g++", "-E", "-P", "-x", "c++", "-I", include, source).Output()
 	if err != nil {
 		return nil, fmt.Errorf("g++ -E %s: %w", source, err)

@@ -1,7 +1,7 @@
-// Package gpu measures the kernels of package cuda on a device, and what they could
-// be instead: B-splines of every order and look-ups in textures, with kernels of its
-// own. Every figure stands beside the bandwidth of a copy on the same device in the
-// same run.
+// Package gpu measures the kernels of package cuda on a device, and alternatives to
+// them: B-splines of every order and look-ups in textures, with kernels of its own.
+// Every figure stands beside the bandwidth of a copy on the same device in the same
+// run.
 package gpu
 
 import (
@@ -13,14 +13,14 @@ import (
 	"retime/cuda"
 )
 
-// Study is a table, or several, about one thing.
+// Study prints one or more tables about a subject.
 type Study struct {
-	Name  string // as a flag
-	About string // in a few words
+	Name  string // name of the flag
+	About string // description in a few words
 	Run   func(*Bench) error
 }
 
-// Studies are all there are, in the order in which they are printed.
+// Studies lists all studies in the order in which they print.
 var Studies = []Study{
 	{"convert", "planes to float and back", convert},
 	{"spline", "B-splines of every order: prefilter and evaluation", splineTables},
@@ -35,17 +35,17 @@ type Bench struct {
 	Device  *Device
 	Stream  *cuda.Stream
 	Out     io.Writer
-	// Repeat is the least number of times that each figure is measured.
+	// Repeat is the least number of measurements for each figure.
 	Repeat int
 
-	// Copy is the bandwidth of a copy in bytes per second, read and written, and
-	// Launch the time between the starts of kernels that do nothing, in seconds.
+	// Copy is the bandwidth of a copy in bytes per second, read and written. Launch is
+	// the time in seconds between the starts of kernels that do nothing.
 	Copy, Launch float64
 
 	from, to *cuda.Event
 }
 
-// Run measures the device, then runs the studies. It prints as it goes.
+// Run measures the device, then runs the studies. It prints results as they arrive.
 func Run(ctx context.Context, d *Device, out io.Writer, repeat int, studies []Study) error {
 	return d.Do(func() (err error) {
 		b := &Bench{Context: ctx, Device: d, Out: out, Repeat: repeat}
@@ -74,20 +74,20 @@ func Run(ctx context.Context, d *Device, out io.Writer, repeat int, studies []St
 	})
 }
 
-// Printf prints to Out.
+// Printf prints to b.Out.
 func (b *Bench) Printf(format string, args ...any) { fmt.Fprintf(b.Out, format, args...) }
 
 const (
 	warmUps = 3
-	// sampleTime is how long a timed sample should be at least, in seconds: much
-	// longer than the events' resolution of half a microsecond.
+	// sampleTime is the least length of a timed sample in seconds, much longer than the
+	// events' resolution of half a microsecond.
 	sampleTime = 200e-6
 	maxBatch   = 256
 )
 
-// Time returns the median time in seconds that the device takes for what queue
-// puts on b.Stream. Short work is queued several times between two events, so
-// that the time is that between the starts of two such pieces of work.
+// Time returns the median time in seconds that the device takes for the work that queue
+// puts on b.Stream. Time queues short work several times between two events, and
+// divides.
 func (b *Bench) Time(queue func() error) (float64, error) {
 	for range warmUps {
 		if _, err := b.sample(1, queue); err != nil {
@@ -113,7 +113,7 @@ func (b *Bench) Time(queue func() error) (float64, error) {
 	return median(times), nil
 }
 
-// sample is the mean time of n pieces of work in a row.
+// sample returns the mean time of n pieces of work in a row.
 func (b *Bench) sample(n int, queue func() error) (float64, error) {
 	if err := b.Stream.Record(b.from); err != nil {
 		return 0, err
@@ -142,7 +142,8 @@ func median(v []float64) float64 {
 // copyBytes is the size of the copied buffer, far more than any cache holds.
 const copyBytes = 1 << 30
 
-// measureDevice prints what the device is and can do.
+// measureDevice prints the properties of the device and the results of basic
+// measurements.
 func (b *Bench) measureDevice() error {
 	in := b.Device.Info()
 	b.Printf("%s: compute capability %d.%d, %v, %d multiprocessors, %v of L2\n",
@@ -168,7 +169,7 @@ func (b *Bench) measureDevice() error {
 	return nil
 }
 
-// timeCopy is the time that copying some bytes takes, a multiple of 16.
+// timeCopy returns the time to copy bytes, a multiple of 16.
 func (b *Bench) timeCopy(bytes int64) (float64, error) {
 	k, err := b.Device.Kernel("copy", "copy_vectors")
 	if err != nil {
@@ -193,17 +194,17 @@ func (b *Bench) timeCopy(bytes int64) (float64, error) {
 	})
 }
 
-// Table prints rows of times. Each also has its throughput, by the bytes that the
-// work must at least read and write, and the ratio of that to the bandwidth of a
-// copy.
+// Table prints rows of times. Each row also shows the throughput, computed from the
+// bytes that the work must at least read and write, and the ratio of the throughput to
+// the bandwidth of a copy.
 type Table struct {
 	b     *Bench
 	label int
 	extra []string
 }
 
-// NewTable prints the title and the head of a table whose rows begin with a label
-// of at most that many characters and end with the extra columns.
+// NewTable prints the title and the head of a table. Each row begins with a label of at
+// most label characters and ends with the extra columns.
 func (b *Bench) NewTable(title string, label int, extra ...string) *Table {
 	b.Printf("%s\n%-*s %10s %9s %7s", title, label, "", "ms", "GB/s", "of copy")
 	for _, e := range extra {
@@ -213,8 +214,8 @@ func (b *Bench) NewTable(title string, label int, extra ...string) *Table {
 	return &Table{b, label, extra}
 }
 
-// Row prints a time in seconds of work that moves bytes; 0 bytes for work that
-// has no such measure. Extra cells are printed as they are.
+// Row prints the time in seconds of work that moves bytes, or 0 bytes if the work has
+// no such measure. Extra cells are printed as they are.
 func (t *Table) Row(label string, seconds float64, bytes int64, extra ...string) {
 	rate, ratio := "-", "-"
 	if bytes > 0 {

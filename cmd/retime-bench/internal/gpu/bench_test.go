@@ -10,7 +10,7 @@ import (
 	"retime/cmd/retime-bench/internal/gpu/kernels"
 )
 
-// The frame runs on the emulator, too, whose times mean nothing.
+// The run works on the emulator, too; the times there mean nothing.
 func TestDeviceIsMeasured(t *testing.T) {
 	e := kernels.NewEmulator()
 	e.Memory = 1 << 20

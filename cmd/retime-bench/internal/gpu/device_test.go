@@ -15,7 +15,7 @@ import (
 var boundaries = []bspline.Boundary{bspline.HalfSymmetric, bspline.WholeSymmetric, bspline.Periodic, bspline.Constant}
 
 // onDevices runs test on the emulator and, in a build with the tag cuda, on the first
-// GPU if one answers. It checks that all memory is given back.
+// GPU if one answers. It checks that the test releases all memory.
 func onDevices(t *testing.T, test func(t *testing.T, d *gpu.Device)) {
 	t.Run("emulator", func(t *testing.T) { run(t, gpu.NewDevice(kernels.NewEmulator()), test) })
 	t.Run("gpu", func(t *testing.T) {
@@ -48,7 +48,7 @@ func run(t *testing.T, d *gpu.Device, test func(t *testing.T, d *gpu.Device)) {
 	}
 }
 
-// subtest runs test within d.Do: t.Run alone would leave the thread that run chose.
+// subtest runs test within d.Do, because t.Run starts a goroutine on another thread.
 func subtest(t *testing.T, d *gpu.Device, name string, test func(t *testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func subtest(t *testing.T, d *gpu.Device, name string, test func(t *testing.T)) 
 	})
 }
 
-// must ends the test at an error.
+// must fails the test if err is not nil.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -67,7 +67,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// noise returns samples from -1 to 1, with zeros of both signs among them.
+// noise returns samples from -1 to 1, including zeros of both signs.
 func noise[T bspline.Float](rng *rand.Rand, width, height, stride int) frame.Image[T] {
 	img := frame.Image[T]{Width: width, Height: height, Stride: stride, Pix: make([]T, stride*height)}
 	for i := range img.Pix {
@@ -83,7 +83,7 @@ func noise[T bspline.Float](rng *rand.Rand, width, height, stride int) frame.Ima
 	return img
 }
 
-// sameBits compares the bits of got with those of want; all NaNs are alike.
+// sameBits compares the bits of got with those of want. All NaNs are equal.
 func sameBits[T bspline.Float](t *testing.T, what string, got, want frame.Image[T]) {
 	t.Helper()
 	for y := range got.Height {

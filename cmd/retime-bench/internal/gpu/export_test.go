@@ -2,7 +2,7 @@ package gpu
 
 import "retime/warp/bspline"
 
-// SplineTable and TextureTable are the studies for pictures of any size.
+// SplineTable runs splineTable for a picture of any size.
 func SplineTable[T bspline.Float](b *Bench, width, height int) error {
 	return splineTable[T](b, width, height)
 }

@@ -26,7 +26,8 @@ static CUresult new_texture(CUarray *array, CUtexObject *object, const void *src
 	copy.WidthInBytes = width * (fractions ? 8 : 4);
 	copy.Height = height;
 	r = cuMemcpy2D(&copy);
-	// A copy from pageable memory may still be on its way, and other streams do not wait.
+	// The copy from pageable memory may still be on its way, and other streams do not
+	// wait for it.
 	if (r == CUDA_SUCCESS) r = cuStreamSynchronize(0);
 	if (r == CUDA_SUCCESS) {
 		CUDA_RESOURCE_DESC resource = {0};
@@ -61,12 +62,13 @@ import (
 	"retime/cuda"
 )
 
-// fatbins are the kernels of this package, one file for each kernels/MODULE.cu.
+// fatbins holds the kernels of this package, a file for each kernels/MODULE.cu.
 //
 //go:embed fatbin/*.fatbin
 var fatbins embed.FS
 
-// nvidia is package cuda's driver with the kernels of this package and textures.
+// nvidia is package cuda's driver, extended by the kernels of this package and by
+// textures.
 type nvidia struct {
 	cuda.Driver
 
@@ -97,7 +99,7 @@ func (n *nvidia) Kernel(module, name string) (any, error) {
 	return f, nil
 }
 
-// module loads kernels of this package.
+// module loads a module of this package's kernels.
 func (n *nvidia) module(name string) (cu.Module, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"retime/warp/bspline"
 )
 
-// Spline is a picture on a device as a function of continuous coordinates, with
-// the values of package bspline's. It serves one stream at a time.
+// Spline is a picture on a device as a function of continuous coordinates, with the
+// values of package bspline's Spline. Only one stream at a time may use it.
 type Spline[T bspline.Float] struct {
 	order         bspline.Order
 	boundary      bspline.Boundary
@@ -20,9 +20,9 @@ type Spline[T bspline.Float] struct {
 	separable, scattered *cuda.Kernel
 }
 
-// NewSpline returns the spline with the un-normalised coefficients coeff that a
-// Prefilter of the same order, boundary and margin has made. coeff is kept, not
-// copied.
+// NewSpline returns the spline with the un-normalised coefficients coeff from a
+// Prefilter of the same order, boundary and margin. The spline keeps coeff and does not
+// copy it.
 func NewSpline[T bspline.Float](d *cuda.Device, coeff cuda.Image[T], order bspline.Order, boundary bspline.Boundary, margin int) (*Spline[T], error) {
 	if err := order.Check(); err != nil {
 		return nil, err
@@ -47,17 +47,18 @@ func NewSpline[T bspline.Float](d *cuda.Device, coeff cuda.Image[T], order bspli
 	})
 }
 
-// Flow is a dense backward flow on a device: the output at (x, y) is the input at
-// (x + U(x, y), y + V(x, y)), in samples. Positions beyond it follow it constantly.
+// Flow is a dense backward flow on a device: the output at (x, y) is the input at (x +
+// U(x, y), y + V(x, y)), in samples. Beyond the field, its border vectors apply.
 type Flow struct{ U, V cuda.Image[float32] }
 
 // Warp queues dst(x, y) = the value at tr's position for (x, y), as bspline's Warp
-// fills it. dst may have any size and must not be the coefficients.
+// computes it. dst may have any size and must not be the coefficients.
 func (s *Spline[T]) Warp(on *cuda.Stream, dst cuda.Image[T], tr bspline.Projective) error {
 	return s.WarpWithin(on, dst, tr, bspline.Outside[T]{Value: T(math.NaN())})
 }
 
-// WarpWithin is Warp with outside for positions off the picture.
+// WarpWithin does the work of Warp and gives outside's value to positions off the
+// picture.
 func (s *Spline[T]) WarpWithin(on *cuda.Stream, dst cuda.Image[T], tr bspline.Projective, outside bspline.Outside[T]) error {
 	if tr.Separable() {
 		return s.launch(on, s.separable, cuda.Cover(dst.Width, dst.Height, separableTile), separableBlock, dst, tr.Inverse(), Flow{}, outside)
@@ -65,7 +66,7 @@ func (s *Spline[T]) WarpWithin(on *cuda.Stream, dst cuda.Image[T], tr bspline.Pr
 	return s.launch(on, s.scattered, cuda.Cover(dst.Width, dst.Height, scatteredTile), scatteredBlock, dst, tr.Inverse(), Flow{}, outside)
 }
 
-// WarpFlowWithin is WarpWithin by a flow, which must not be empty.
+// WarpFlowWithin does the work of WarpWithin for a flow, which must not be empty.
 func (s *Spline[T]) WarpFlowWithin(on *cuda.Stream, dst cuda.Image[T], f Flow, outside bspline.Outside[T]) error {
 	if f.U.Width != f.V.Width || f.U.Height != f.V.Height || f.U.Width*f.U.Height == 0 {
 		return fmt.Errorf("flow of %dx%d and %dx%d vectors: want two fields of one size", f.U.Width, f.U.Height, f.V.Width, f.V.Height)
@@ -73,14 +74,14 @@ func (s *Spline[T]) WarpFlowWithin(on *cuda.Stream, dst cuda.Image[T], f Flow, o
 	return s.launch(on, s.scattered, cuda.Cover(dst.Width, dst.Height, scatteredTile), scatteredBlock, dst, [3][3]float64{}, f, outside)
 }
 
-// The blocks of evaluate.cu, and the samples that each makes: a thread takes several
-// of a column.
+// These are the blocks of evaluate.cu, and the samples that each block makes: a thread
+// takes several samples of a column.
 var (
 	separableBlock, separableTile = cuda.Dim{X: 128, Y: 1, Z: 1}, cuda.Dim{X: 128, Y: 64, Z: 1}
 	scatteredBlock, scatteredTile = cuda.Dim{X: 32, Y: 8, Z: 1}, cuda.Dim{X: 32, Y: 32, Z: 1}
 )
 
-// suffix is how the names of kernels for T end.
+// suffix returns the end of the names of kernels for T.
 func suffix[T bspline.Float]() string {
 	if _, double := any(T(0)).(float64); double {
 		return "f64"

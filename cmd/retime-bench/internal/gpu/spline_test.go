@@ -12,7 +12,7 @@ import (
 	"retime/warp/bspline"
 )
 
-// transforms of a picture of width by height, by name.
+// transforms returns transforms of a picture of width by height, by name.
 func transforms(t *testing.T, width, height int) map[string]bspline.Projective {
 	t.Helper()
 	cx, cy := float64(width-1)/2, float64(height-1)/2
@@ -38,7 +38,7 @@ func TestSpline(t *testing.T) {
 			for order := bspline.CatmullRom; order <= bspline.MaxOrder; order++ {
 				subtest(t, d, fmt.Sprintf("%v/%v", b, order), func(t *testing.T) {
 					for i, s := range []struct{ width, height int }{{1, 1}, {2, 7}, {5, 3}, {37, 41}, {140, 35}} {
-						// Two or three of the shapes for an order and boundary.
+						// Each order and boundary takes two or three of the shapes.
 						if (i+int(order)+int(b))%2 != 0 {
 							continue
 						}
@@ -54,7 +54,7 @@ func TestSpline(t *testing.T) {
 	})
 }
 
-// spline compares transformed pictures with those of the CPU: exact.
+// spline compares transformed pictures with the CPU's. Exact.
 func spline[T bspline.Float](t *testing.T, d *gpu.Device, order bspline.Order, b bspline.Boundary, width, height int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(13, uint64(width*height)))
@@ -75,7 +75,7 @@ func spline[T bspline.Float](t *testing.T, d *gpu.Device, order bspline.Order, b
 	on, err := gpu.NewSpline(d.Device, coeff, order, b, margin)
 	must(t, err)
 
-	// An output larger than the picture, and than a block.
+	// The output is larger than the picture, and than a block.
 	want := frame.NewImage[T](width+3, height+2)
 	got := frame.NewImage[T](want.Width, want.Height)
 	must(t, out.Resize(d.Device, want.Width, want.Height))

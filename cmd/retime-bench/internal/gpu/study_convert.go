@@ -8,7 +8,7 @@ import (
 	"retime/frame"
 )
 
-// convert times the conversion of 4K planes, in sets that no cache holds.
+// convert times the conversion of 4K planes, in sets larger than any cache.
 func convert(b *Bench) error {
 	t := b.NewTable("conversion of planes of 3840x2160", 16)
 	if err := convertPlanes[uint8](b, t, 8); err != nil {

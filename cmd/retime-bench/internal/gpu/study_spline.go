@@ -10,11 +10,11 @@ import (
 	"retime/warp/bspline"
 )
 
-// The picture of Briand and Davy's tables 6 to 8.
+// Briand and Davy's tables 6 to 8 use a picture of this size.
 const splineWidth, splineHeight = 4608, 3456
 
 // splineTables times the shift of a picture by (0.5, 0.5), half-symmetric, to a
-// precision of 1e-6: tables 6 to 8 of Briand and Davy.
+// precision of 1e-6, as tables 6 to 8 of Briand and Davy do.
 func splineTables(b *Bench) error {
 	if err := splineTable[float32](b, splineWidth, splineHeight); err != nil {
 		return err
@@ -23,8 +23,9 @@ func splineTables(b *Bench) error {
 	return splineTable[float64](b, splineWidth, splineHeight)
 }
 
-// splineTable makes the rows of one type. The columns after the total are
-// milliseconds; the last is the total in times of copying the picture three times.
+// splineTable prints the rows of one type. The columns after the total are
+// milliseconds; the last is the ratio of the total to the time of copying the picture
+// three times.
 func splineTable[T bspline.Float](b *Bench, width, height int) error {
 	const precision, orders = 1e-6, 12
 	var sample T
@@ -77,7 +78,7 @@ func splineTable[T bspline.Float](b *Bench, width, height int) error {
 		if times[2], err = b.Time(func() error { return s.Warp(b.Stream, dst, bspline.Shift(0.5, 0.5)) }); err != nil {
 			return err
 		}
-		// A map that is not quite a shift takes the general way.
+		// A map that is not quite a shift uses the general kernel.
 		skew, err := bspline.Affine(1, 1e-15, 0.5, 0, 1, 0.5)
 		if err != nil {
 			return err

@@ -12,8 +12,8 @@ import (
 	"retime/warp"
 )
 
-// synthesis times the kernels of one made frame, 4:2:0 of 8 bits, with the settings
-// of the preset balanced; flows, samples and coefficients are on the device.
+// synthesis times the kernels of one made frame, 4:2:0 of 8 bits, with the settings of
+// the preset balanced. Flows, samples and coefficients are on the device before.
 func synthesis(b *Bench) error {
 	for _, size := range []struct{ width, height, level int }{{1920, 1080, 1}, {3840, 2160, 2}} {
 		in := interval(frame.Format{Name: "yuv420p", Depth: 8, Planes: 3, ChromaX: 1, ChromaY: 1}, size.width, size.height, size.level)
@@ -41,7 +41,7 @@ func synthesis(b *Bench) error {
 	return nil
 }
 
-// timeOn is Time on another stream.
+// timeOn returns the result of Time for another stream.
 func (b *Bench) timeOn(s *cuda.Stream, queue func() error) (float64, error) {
 	own := b.Stream
 	b.Stream = s
@@ -49,9 +49,9 @@ func (b *Bench) timeOn(s *cuda.Stream, queue func() error) (float64, error) {
 	return b.Time(queue)
 }
 
-// interval returns a picture and a disc that moves in front of it, by the same
-// motion from either frame: the holes that it leaves are the same in both, about
-// 1.4 % of the pixels.
+// interval returns a picture and a disc that moves in front of it, by the same motion
+// from either frame. So the disc leaves the same holes in both, about 1.4 % of the
+// pixels.
 func interval(format frame.Format, width, height, level int) warp.Interval {
 	rng := rand.New(rand.NewPCG(1, 2))
 	picture := func() *frame.Frame {
@@ -78,7 +78,7 @@ func interval(format frame.Format, width, height, level int) warp.Interval {
 	f := flow.NewField(w, h)
 	for y := range h {
 		for x := range w {
-			// A zoom of 1 in 64 in front of which the disc moves.
+			// The disc moves in front of a zoom of 1 in 64.
 			v := flow.Vec{X: int32(x-w/2) * 4, Y: int32(y-h/2) * 4}
 			if dx, dy := x-w/3, y-h/2; dx*dx+dy*dy < h*h/16 {
 				v = flow.Vec{X: int32(w * flow.One / 19), Y: int32(dx)}
@@ -90,10 +90,10 @@ func interval(format frame.Format, width, height, level int) warp.Interval {
 	return in
 }
 
-// rosner times warping and inpainting as section 7 of J. Rosner, H. Fassold, P.
+// rosner times warping and inpainting as in section 7 of J. Rosner, H. Fassold, P.
 // Schallauer and W. Bailer, "Fast GPU-based image warping and inpainting for frame
 // interpolation", GravisMa workshop, 2010: pictures of three channels of 8 bits, of
-// which about 1.4 % is inpainted along 16 directions. Both neighbours are warped.
+// which it inpaints about 1.4 % along 16 directions. It warps both neighbours.
 func rosner(b *Bench) error {
 	t := b.NewTable("warping and inpainting, three channels", 30, "CPU ms", "speed-up", "holes")
 	for _, size := range []struct {
@@ -129,7 +129,7 @@ func rosner(b *Bench) error {
 	return nil
 }
 
-// wall is the median time of f on the host's clock.
+// wall returns the median time of f on the host's clock.
 func (b *Bench) wall(f func()) float64 {
 	f()
 	times := make([]float64, b.Repeat)
@@ -141,7 +141,7 @@ func (b *Bench) wall(f func()) float64 {
 	return median(times)
 }
 
-// reference is the same work on all processors.
+// reference does the same work on all processors.
 type reference struct {
 	in       warp.Interval
 	splatter warp.Splatter
@@ -180,7 +180,7 @@ func (r *reference) warp() {
 			warp.SplatPlane(&r.splatter, r.moved[k][i], r.holes[k], frame.Samples[uint8](p), m, 1)
 		}
 	}
-	// They meet.
+	// The two warped pictures meet.
 	frame.Workers{}.Rows(r.mask.Height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
 			mask, a, b := r.mask.Row(y), r.holes[0].Row(y), r.holes[1].Row(y)
@@ -205,12 +205,12 @@ func (r *reference) warp() {
 func (r *reference) inpaint() {
 	r.painter.SetMask(r.mask)
 	for _, p := range r.moved[0] {
-		// There is a border, and one size.
+		// Fill cannot fail: there is a border, and all sizes agree.
 		_ = inpaint.Fill(r.painter, p)
 	}
 }
 
-// share is the part of the picture that is inpainted.
+// share returns the inpainted part of the picture.
 func (r *reference) share() float64 {
 	n := 0
 	for _, v := range r.mask.Pix {

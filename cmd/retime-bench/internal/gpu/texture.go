@@ -10,10 +10,10 @@ import (
 	"retime/warp/bspline"
 )
 
-// AddressMode says how a texture goes on beyond its edges.
+// AddressMode is a rule by which a texture continues beyond its edges.
 type AddressMode int
 
-// The address modes, with the texels abcde continued.
+// The comments show how the texels abcde continue.
 const (
 	AddressClamp  AddressMode = iota // aaa|abcde|eee
 	AddressBorder                    // 000|abcde|000
@@ -34,13 +34,12 @@ func (a AddressMode) String() string {
 // Texel is the type of a texture's values.
 type Texel int
 
-// The types of texels.
 const (
 	TexelFloat     Texel = iota // one float32
 	TexelFractions              // four of 16 bits, from 0 to 1
 )
 
-// Bytes is the size of a texel.
+// Bytes returns the size of a texel in bytes.
 func (t Texel) Bytes() int {
 	if t == TexelFractions {
 		return 8
@@ -48,32 +47,32 @@ func (t Texel) Bytes() int {
 	return 4
 }
 
-// TextureLayout says what a texture holds and how it is read.
+// TextureLayout describes the contents of a texture and how kernels read it.
 type TextureLayout struct {
 	Width, Height int
 	Texel         Texel
 	Address       AddressMode
-	Linear        bool // between texels, with fractions of 8 bits; else the nearest
+	Linear        bool // interpolates between texels, with fractions of 8 bits; otherwise reads the nearest
 	Normalized    bool // coordinates run from 0 to 1; wrap and mirror need it
 }
 
-// Driver is a cuda.Driver that has textures as well.
+// Driver is a cuda.Driver with textures.
 type Driver interface {
 	cuda.Driver
 	// NewTexture copies l.Height rows of texels, stride bytes apart in the host's
-	// memory, to a texture and returns it and its object, as kernels take it.
+	// memory, to a texture. It returns the texture and the object that kernels take.
 	NewTexture(l TextureLayout, texels unsafe.Pointer, stride int) (texture any, object uint64, err error)
 	DestroyTexture(texture any) error
 }
 
-// Device is a cuda.Device that has textures as well.
+// Device is a cuda.Device with textures.
 type Device struct {
 	*cuda.Device
 	driver Driver
 }
 
-// Open returns the device of that number, from 0. Its error is cuda.ErrNotBuilt in a
-// program that is built without the tag cuda.
+// Open returns the device with the given number, from 0. In a program built without the
+// tag cuda, its error is cuda.ErrNotBuilt.
 func Open(ordinal int) (*Device, error) {
 	driver, err := openDriver(ordinal)
 	if err != nil {
@@ -82,7 +81,7 @@ func Open(ordinal int) (*Device, error) {
 	return NewDevice(driver), nil
 }
 
-// NewDevice returns a device over a driver, which it closes.
+// NewDevice returns a device over a driver. The device closes the driver.
 func NewDevice(d Driver) *Device { return &Device{cuda.NewDevice(d), d} }
 
 // Texture is a picture in texture memory.
@@ -93,8 +92,8 @@ type Texture struct {
 	object uint64
 }
 
-// NewTexture copies img to a texture that continues by address and is read linearly
-// between texels, or as the nearest one.
+// NewTexture copies img to a texture that continues by address. If linear is set,
+// kernels interpolate between its texels; otherwise they read the nearest.
 func NewTexture(d *Device, img frame.Image[float32], address AddressMode, linear bool) (*Texture, error) {
 	if int(address) >= len(addressNames) || address < 0 {
 		return nil, fmt.Errorf("address mode %d: want clamp, border, wrap or mirror", int(address))
@@ -118,15 +117,15 @@ func newTexture(d Driver, l TextureLayout, texels unsafe.Pointer, stride int) (*
 	return t, nil
 }
 
-// Close gives the texture back. No stream may still use it.
+// Close frees the texture. No stream may still use it.
 func (t *Texture) Close() error { return t.driver.DestroyTexture(t.handle) }
 
-// LookUp is a way to compute a value from a texture.
+// LookUp is a method of computing a value from a texture.
 type LookUp int
 
-// The ways. Those with pairs read a texture of a cubic B-spline's un-normalised
-// coefficients linearly, four times (Ruijters, ter Haar Romeny and Suetens,
-// equation 9); the next two read the nearest texel sixteen times.
+// LookUpPairs and LookUpPairsByTable read a texture of a cubic B-spline's un-normalised
+// coefficients linearly, four times (Ruijters, ter Haar Romeny and Suetens, equation
+// 9). LookUpCubic and LookUpCatmullRom read the nearest texel sixteen times.
 const (
 	LookUpOnce         LookUp = iota // the texture's own nearest or linear value
 	LookUpPairs                      // with weights computed on the fly
@@ -135,14 +134,15 @@ const (
 	LookUpCatmullRom                 // of samples
 )
 
-// TextureSampler transforms pictures by look-ups in textures. Values are not those
-// of a Spline: coordinates are float32, and fractions of linear look-ups have 8 bits.
+// TextureSampler transforms pictures by look-ups in textures. Its values differ from a
+// Spline's: coordinates are float32, and fractions of linear look-ups have 8 bits.
 type TextureSampler struct {
 	kernels [LookUpCatmullRom + 1]*cuda.Kernel
 	table   *Texture
 }
 
-// NewTextureSampler loads the kernels and the table of weights.
+// NewTextureSampler returns a sampler, or an error if the device cannot load the
+// kernels or the table of weights.
 func NewTextureSampler(d *Device) (*TextureSampler, error) {
 	p := new(TextureSampler)
 	if err := d.Kernels("texture", map[string]**cuda.Kernel{
@@ -158,9 +158,9 @@ func NewTextureSampler(d *Device) (*TextureSampler, error) {
 	return p, err
 }
 
-// weightTable is the look-up texture of Sigg and Hadwiger: at each of 128
+// weightTable returns the look-up texture of Sigg and Hadwiger: for each of 128
 // fractions, the weight of the first pair of coefficients and the positions in the
-// first and second.
+// first and second pair.
 func weightTable() [][4]uint16 {
 	table := make([][4]uint16, 128)
 	for i := range table {
@@ -173,12 +173,12 @@ func weightTable() [][4]uint16 {
 	return table
 }
 
-// Close gives the sampler's memory back. No stream may still use it.
+// Close frees the sampler's memory. No stream may still use it.
 func (p *TextureSampler) Close() error { return p.table.Close() }
 
 // Warp queues dst(x, y) = the value of t at tr's position for (x, y). tr must be
-// affine. t must be linear for the look-ups in pairs, and nearest for those of
-// sixteen.
+// affine. t must be linear for look-ups in pairs, and nearest for look-ups of sixteen
+// texels.
 func (p *TextureSampler) Warp(s *cuda.Stream, dst cuda.Image[float32], t *Texture, by LookUp, tr bspline.Projective) error {
 	if by < 0 || by > LookUpCatmullRom {
 		return fmt.Errorf("look-up %d is out of range", int(by))

@@ -13,8 +13,8 @@ import (
 )
 
 // TestTexture compares look-ups far beyond the edges with splines under the same
-// boundary: within 1e-5 of samples from -1 to 1, because coordinates are float32,
-// and within 1/64 where fractions have 8 bits.
+// boundary: within 1e-5 of samples from -1 to 1, because coordinates are float32, and
+// within 1/64 if fractions have 8 bits.
 func TestTexture(t *testing.T) {
 	const width, height = 37, 23
 	onDevices(t, func(t *testing.T, d *gpu.Device) {
@@ -54,8 +54,8 @@ func TestTexture(t *testing.T) {
 				{gpu.LookUpCatmullRom, false, bspline.CatmullRom, 1e-5},
 			} {
 				what := fmt.Sprintf("%v, look-up %d, order %v", address.mode, by.look, by.order)
-				// The coefficients of a picture, in float64, with a margin of zeros
-				// where the texture has them.
+				// The texture holds the coefficients of a picture, in float64, with a
+				// margin of zeros if the texture continues with zeros.
 				coeff, margin := samples, 0
 				if by.order == bspline.Cubic {
 					coeff = frame.Image[float64]{Width: width, Height: height, Stride: width, Pix: append([]float64(nil), samples.Pix...)}
@@ -101,7 +101,7 @@ func TestTexture(t *testing.T) {
 	})
 }
 
-// position is where the output at (x, y) comes from.
+// position returns the position in the input for the output at (x, y).
 func position(tr bspline.Projective, x, y int) (px, py float64) {
 	var xs, ys [1]float64
 	tr.Positions(x, y, xs[:], ys[:])

@@ -1,5 +1,6 @@
-// Package kernels holds the CUDA kernels of package gpu, and an emulator that runs
-// them on the CPU. They include what they share with the product's from cuda/kernels.
+// Package kernels holds the CUDA kernels of package gpu, and an emulator that runs them
+// on the CPU. The kernels include headers that they share with the product's from
+// cuda/kernels.
 package kernels
 
 /*
@@ -19,19 +20,19 @@ import (
 
 //go:generate go run ../../../../../cuda/kernels/generate -emulator emulator_texture.h -include ../../../../../cuda/kernels
 
-// Sources are the files of the kernels. That they are embedded makes the Go tool
-// build the emulator anew when one of them changes.
+// Sources are the files of the kernels. Embedding them makes the Go tool rebuild the
+// emulator when one of them changes.
 //
 //go:embed *.cu *.cuh
 var Sources embed.FS
 
-// Emulator is the emulator of retime/cuda/kernels with textures.
+// Emulator is the emulator of retime/cuda/kernels, extended by textures.
 type Emulator struct{ *kernels.Emulator }
 
-// NewEmulator returns a device as that of retime/cuda/kernels.
+// NewEmulator returns an emulator with the memory sizes of retime/cuda/kernels's.
 func NewEmulator() *Emulator { return &Emulator{kernels.NewEmulator()} }
 
-// NewTexture copies the texels.
+// NewTexture copies the texels to a texture.
 func (e *Emulator) NewTexture(l gpu.TextureLayout, texels unsafe.Pointer, stride int) (any, uint64, error) {
 	width := l.Width * l.Texel.Bytes()
 	t := (*C.retime_texture)(C.calloc(1, C.sizeof_retime_texture))
@@ -45,7 +46,7 @@ func (e *Emulator) NewTexture(l gpu.TextureLayout, texels unsafe.Pointer, stride
 	return t, uint64(uintptr(unsafe.Pointer(t))), nil
 }
 
-// DestroyTexture frees the texels.
+// DestroyTexture frees a texture.
 func (e *Emulator) DestroyTexture(texture any) error {
 	t := texture.(*C.retime_texture)
 	C.free(unsafe.Pointer(t.texels))

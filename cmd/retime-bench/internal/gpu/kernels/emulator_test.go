@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The lists are those of the kernels.
+// The lists name the kernels of the files.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	const shared = "../../../../../cuda/kernels"
 	out, err := exec.Command("go", "run", shared+"/generate", "-emulator", "emulator_texture.h", "-include", shared, "-check").CombinedOutput()

@@ -1,4 +1,4 @@
-// Look-ups in textures.
+// This file looks up values in textures.
 
 #include "emulator_texture.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 enum { clamp, border, wrap, mirror };
 
-// place returns the texel that stands at i, or -1 for a zero.
+// place returns the index of the texel that stands at i, or -1 for a zero.
 int place(int address, int i, int n) {
 	if (i >= 0 && i < n) return i;
 	switch (address) {
@@ -30,8 +30,8 @@ float texel(const retime_texture &t, int x, int y, int channel) {
 	return t.fractions ? ((const uint16_t *)t.texels)[4 * i + channel] / 65535.0f : ((const float *)t.texels)[i];
 }
 
-// split returns the integer part of x and sets the fraction, in 256ths as the
-// hardware has it.
+// split returns the integer part of x and sets the fraction, in 256ths, as the hardware
+// computes it.
 int split(float x, float &fraction) {
 	float i = floorf(x);
 	fraction = roundf((x - i) * 256) / 256;

@@ -1,12 +1,12 @@
-// Textures, on top of what emulator.h knows of CUDA.
+// This header adds textures to the part of CUDA that emulator.h declares.
 #pragma once
 
-// retime_texture is what a texture object points to: rows of texels of one float, or
-// of four fractions of one in 16 bits.
+// retime_texture is the target of a texture object: rows of texels, each a float or
+// four fractions of one in 16 bits.
 typedef struct {
 	const void *texels;
 	int width, height, fractions;
-	int address; // a number of gpu.AddressMode
+	int address; // number of a gpu.AddressMode
 	int linear, normalized;
 } retime_texture;
 

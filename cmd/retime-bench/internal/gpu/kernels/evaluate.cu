@@ -1,23 +1,23 @@
 // Transformed pictures: dst(x, y) is the spline's value at the position that a
-// transform gives for (x, y), or the value outside where that is off the picture.
+// transform gives for (x, y), or the value outside if that position is off the picture.
 
 #include "evaluate.cuh"
 
-// Where columns map to columns and rows to rows, a thread takes a column of
-// kRows samples. It sums each row of coefficients once, for all the samples that
-// need it.
+// If columns map to columns and rows to rows, a thread takes a column of kRows samples.
+// It sums each row of coefficients once, for all the samples that need it.
 const int kColumns = 128, kRows = 64;
 
-// Row is what the threads of a block share about an output row.
+// Row holds the data about an output row that the threads of a block share.
 template <int N, typename T>
 struct Row {
-	__align__(16) T weights[N]; // times the gain
-	int64_t first;              // row of coefficients
+	__align__(16) T weights[N]; // weights times the gain
+	int64_t first;              // first row of coefficients
 	bool valid;
 };
 
-// steady_column sets a column where each row needs the coefficients after those of
-// the last. across(y) is the sum along row y of coefficients.
+// steady_column computes a column in which each row needs the coefficients one row
+// below those of the previous row. across(y) returns the sum along row y of
+// coefficients.
 template <int N, typename T, typename Across>
 __device__ void steady_column(const Row<N, T> *all, const int *coeff_rows, int rows, T *dst, int dst_stride, Across across) {
 	T sums[N];
@@ -39,7 +39,7 @@ __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int 
 	const int N = Support<ORDER>::value;
 	const bool kZero = N != 1 && N != 2 && N != 4;
 	__shared__ Row<N, T> all[kRows];
-	__shared__ int coeff_rows[kRows + N - 1]; // from the first row's first on
+	__shared__ int coeff_rows[kRows + N - 1]; // rows of coefficients from the first row's first on
 	int top = blockIdx.y * kRows, rows = min(kRows, height - top), i = threadIdx.x;
 	T w[Support<ORDER>::room];
 	double px, py, t = 0, first = 0;
@@ -55,7 +55,8 @@ __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int 
 	}
 	__syncthreads();
 	if (i < kRows + N - 1 && all[0].valid) coeff_rows[i] = (int)boundary_index<int64_t>(c.boundary, all[0].first + i, c.height);
-	// Whether each row needs the coefficients after those of the last.
+	// steady is set if each row needs the coefficients one row below those of the
+	// previous row.
 	bool steady = __syncthreads_and(i >= rows || (all[i].valid && all[i].first == all[0].first + i));
 
 	int x = blockIdx.x * kColumns + i;
@@ -88,14 +89,14 @@ __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int 
 	}
 
 	T sums[N] = {};
-	int64_t held = INT64_MIN / 2; // the first row that sums has
+	int64_t held = INT64_MIN / 2; // first of the rows of coefficients in sums
 #pragma unroll 1
 	for (i = 0; i < rows; i++, dst += dst_stride) {
 		if (!valid || !all[i].valid) {
 			*dst = outside;
 			continue;
 		}
-		// Of the N rows from y on, the last ones are not held yet.
+		// Of the N rows from y on, sums lacks the last missing ones.
 		int64_t y = all[i].first, missing = held <= y && y < held + N ? y - held : N;
 #pragma unroll 1
 		for (int l = N - (int)missing; l < N; l++) {
@@ -110,8 +111,8 @@ __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int 
 	}
 }
 
-// Elsewhere a thread takes kDown samples of a column that is kTile high, with the
-// other threads of its block between them.
+// For other transforms, a thread takes kDown samples of a column that is kTile high.
+// The samples between them belong to other threads of the block.
 const int kDown = 4, kTile = 32;
 
 template <int ORDER, typename T>
@@ -129,8 +130,8 @@ __device__ void scattered(const Coefficients<T> &c, T *dst, int dst_stride, int 
 	}
 }
 
-// Registers for so many blocks on a multiprocessor, so that enough loads are under
-// way: the lower orders need few.
+// The bounds leave registers for this many blocks on a multiprocessor, so that enough
+// loads are under way. The lower orders need few registers.
 #define EVALUATE(KIND, NAME, ORDER, T) \
 	extern "C" __global__ void __launch_bounds__(KIND##_threads, KIND##_blocks(ORDER, sizeof(T))) KIND##_##NAME(const T *__restrict__ coeff, int stride, int coeff_width, int coeff_height, int margin, \
 		int boundary, T gain, T *__restrict__ dst, int dst_stride, int width, int height, double m0, double m1, double m2, double m3, \

@@ -1,12 +1,13 @@
 // The value of a B-spline at a position (Briand and Davy, algorithm 8), and the
-// positions of transforms, with the operations of package warp/bspline in its
+// positions of transforms, with the operations of package warp/bspline in the same
 // order.
 #pragma once
 
 #include "boundary.cuh"
 #include "weights.cuh"
 
-// Coefficients are un-normalised ones of a picture with margin more on each side.
+// Coefficients holds the un-normalised coefficients of a picture, with margin more on
+// each side.
 template <typename T>
 struct Coefficients {
 	const T *at;
@@ -15,15 +16,15 @@ struct Coefficients {
 	T gain;
 };
 
-// Transform is the inverse of a transform: a matrix, or a flow added to the
-// position where u is not null.
+// Transform is the inverse of a transform: a matrix or, if u is not null, a flow added
+// to the position.
 struct Transform {
 	double m[9];
 	const float *u, *v;
 	int u_stride, v_stride, width, height;
 };
 
-// position sets (px, py) to where the output sample (x, y) comes from.
+// position sets (px, py) to the position in the input for the output sample (x, y).
 HOST_DEVICE void position(const Transform &t, int x, int y, double &px, double &py) {
 	if (t.u) {
 		int i = boundary_index<int>(kConstant, x, t.width), j = boundary_index<int>(kConstant, y, t.height);
@@ -43,14 +44,14 @@ HOST_DEVICE void position(const Transform &t, int x, int y, double &px, double &
 	}
 }
 
-// within says whether x, at which there is a value, is on a picture of the given
-// size; that of an axis without limit is infinite.
+// within reports whether coordinate x is in range and on a picture of the given size.
+// An axis without limit has infinite size.
 HOST_DEVICE bool within(double x, double size) {
 	return in_range(x) && (x >= -0.5 || isinf(size)) && x <= size - 0.5;
 }
 
-// accumulate returns the sum of the products of w and c. Whether the sum begins
-// at 0 or at the first product tells apart zeros alone.
+// accumulate returns the sum of the products of w and c. Beginning the sum at 0 rather
+// than at the first product makes a difference only for the sign of zeros.
 template <int N, bool FROM_ZERO, typename T, typename C>
 HOST_DEVICE T accumulate(const T *w, C c) {
 	T sum = w[0] * c(0);
@@ -60,8 +61,8 @@ HOST_DEVICE T accumulate(const T *w, C c) {
 	return sum;
 }
 
-// evaluate_edges is evaluate where coefficients are beyond the edges, n along each
-// axis.
+// evaluate_edges computes evaluate if some coefficients are beyond the edges, with n
+// coefficients along each axis.
 template <typename T>
 HOST_DEVICE_CALL T evaluate_edges(const Coefficients<T> &c, int64_t x0, int64_t y0, int n, const T *wx, const T *wy, bool from_zero) {
 	int columns[kMaxSupport];
@@ -76,7 +77,7 @@ HOST_DEVICE_CALL T evaluate_edges(const Coefficients<T> &c, int64_t x0, int64_t 
 	return value * c.gain;
 }
 
-// evaluate returns the value at (px, py), which is in range.
+// evaluate returns the value at (px, py), which must be in range.
 template <int ORDER, typename T>
 HOST_DEVICE T evaluate(const Coefficients<T> &c, double px, double py) {
 	const int N = Support<ORDER>::value;
@@ -86,7 +87,7 @@ HOST_DEVICE T evaluate(const Coefficients<T> &c, double px, double py) {
 	weights<ORDER>((T)tx, wx);
 	weights<ORDER>((T)ty, wy);
 	if (!(fx >= 0 && fy >= 0 && fx + N <= c.width && fy + N <= c.height)) {
-		// Copies, so that the weights proper can stay in registers.
+		// Copies let the compiler keep the weights themselves in registers.
 		T ex[N], ey[N];
 #pragma unroll
 		for (int k = 0; k < N; k++) ex[k] = wx[k], ey[k] = wy[k];

@@ -1,11 +1,10 @@
-// Pictures transformed by look-ups in a texture, which continues beyond its edges
-// by its own address mode: dst(x, y) is the value at (m0 x + m1 y + m2,
-// m3 x + m4 y + m5). Coordinates in the texture are those in samples times
-// (scale_x, scale_y).
+// Pictures transformed by look-ups in a texture, which continues beyond its edges by
+// its own address mode: dst(x, y) is the value at (m0 x + m1 y + m2, m3 x + m4 y + m5).
+// Coordinates in the texture are coordinates in samples times (scale_x, scale_y).
 
 #include "texture.cuh"
 
-// Texture looks up by coordinates in samples.
+// Texture looks up values by coordinates in samples.
 struct Texture {
 	cudaTextureObject_t object;
 	float scale_x, scale_y;
@@ -15,8 +14,8 @@ struct Texture {
 	}
 };
 
-// kTableEntries is the width of the texture of weights, whose channels are the
-// weight of the first pair and where in the first and second pair to look.
+// kTableEntries is the width of the texture of weights. Its channels are the weight of
+// the first pair and the positions of the look-ups in the first and second pair.
 const int kTableEntries = 128;
 
 __device__ Pairs pairs_from_table(cudaTextureObject_t table, float i, float t) {
@@ -24,7 +23,7 @@ __device__ Pairs pairs_from_table(cudaTextureObject_t table, float i, float t) {
 	return {i - 1 + w.y, i + 1 + w.z, w.x};
 }
 
-// The methods by which a value is computed.
+// Method is the way to compute a value.
 enum Method { kLookUp, kPairs, kPairsFromTable, kCubic, kCatmullRomCubic };
 
 template <int METHOD>

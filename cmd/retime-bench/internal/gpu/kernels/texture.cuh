@@ -5,8 +5,8 @@
 
 #include "weights.cuh"
 
-// Pairs is equation 9 along an axis: two look-ups, at low and high, weighted by
-// weight and by 1 - weight, stand for four coefficients.
+// Pairs is equation 9 along an axis: two look-ups, at low and high, with the weights
+// weight and 1 - weight, replace four coefficients.
 struct Pairs {
 	float low, high, weight;
 };
@@ -19,7 +19,7 @@ HOST_DEVICE Pairs pairs_on_the_fly(float i, float t) {
 	return {i - 1 + w[1] / g, i + 1 + w[3] / (w[2] + w[3]), g / 6};
 }
 
-// weighted returns the value of un-normalised coefficients, whose weights sum to 6
+// weighted returns the value from un-normalised coefficients, whose weights sum to 6
 // per axis.
 template <typename F>
 HOST_DEVICE float weighted(Pairs x, Pairs y, F fetch) {
@@ -28,7 +28,8 @@ HOST_DEVICE float weighted(Pairs x, Pairs y, F fetch) {
 	return 36 * (y.weight * top + (1 - y.weight) * bottom);
 }
 
-// sixteen returns the sum of sixteen look-ups from one before (x, y) on.
+// sixteen returns the weighted sum of sixteen look-ups, from one sample before (x, y)
+// on.
 template <typename F>
 HOST_DEVICE float sixteen(float x, float y, const float *wx, const float *wy, F fetch) {
 	float value = 0;

@@ -1,24 +1,24 @@
-// Weights of B-splines and of the Catmull-Rom kernel, with the operations of
-// package warp/bspline in its order.
+// The weights of B-splines and of the Catmull-Rom kernel, with the operations of
+// package warp/bspline in the same order.
 #pragma once
 
 #include "constants.cuh"
 #include "host_device.cuh"
 
-// kMaxSupport is that of the largest order.
+// kMaxSupport is the support of the largest order.
 const int kMaxSupport = kMaxOrder + 1;
 
 template <int ORDER>
 struct Support {
 	static const int value = ORDER == kCatmullRom ? 4 : ORDER + 1;
-	static const int room = value < 4 ? 4 : value; // what weights may write
+	static const int room = value < 4 ? 4 : value; // number of values that weights may write
 };
 
-// in_range says whether x is finite and has a fraction.
+// in_range reports whether x is finite and has a fraction.
 HOST_DEVICE bool in_range(double x) { return fabs(x) < (double)(1LL << 51); }
 
-// locate splits a position that is in range into the first coefficient that its
-// value depends on, a whole number, and the fraction t in [0, 1).
+// locate returns the first coefficient that the value at a position depends on, a whole
+// number, and sets the fraction t in [0, 1). The position must be in range.
 template <int ORDER>
 HOST_DEVICE double locate(double x, double &t) {
 	if (ORDER != kCatmullRom && ORDER % 2 == 0) x += 0.5;
@@ -27,7 +27,8 @@ HOST_DEVICE double locate(double x, double &t) {
 	return f - (ORDER == kCatmullRom ? 1 : ORDER / 2);
 }
 
-// Ruijters, ter Haar Romeny and Suetens, equation 11, times 3!.
+// cubic_weights sets w to equation 11 of Ruijters, ter Haar Romeny and Suetens, times
+// 3!.
 template <typename T>
 HOST_DEVICE void cubic_weights(T t, T *w) {
 	T u = 1 - t, t2 = t * t, u2 = u * u;
@@ -37,7 +38,7 @@ HOST_DEVICE void cubic_weights(T t, T *w) {
 	w[3] = t2 * t;
 }
 
-// They sum to 2.
+// catmull_rom_weights sets w to weights that sum to 2.
 template <typename T>
 HOST_DEVICE void catmull_rom_weights(T t, T *w) {
 	T u = 1 - t, tu = t * u;
@@ -47,7 +48,7 @@ HOST_DEVICE void catmull_rom_weights(T t, T *w) {
 	w[3] = -(tu * t);
 }
 
-// climb takes the weights of order 3 to ORDER by the recurrence of B-splines.
+// climb raises the weights of order 3 to order ORDER by the recurrence of B-splines.
 template <int ORDER, typename T>
 HOST_DEVICE void climb(T t, T *w) {
 #pragma unroll
@@ -64,7 +65,7 @@ HOST_DEVICE void climb(T t, T *w) {
 	}
 }
 
-// weights sets w[0] to w[Support<ORDER>::value-1], un-normalised.
+// weights sets w[0] to w[Support<ORDER>::value-1] to the un-normalised weights.
 template <int ORDER, typename T>
 HOST_DEVICE void weights(T t, T *w) {
 	if (ORDER == kCatmullRom) {

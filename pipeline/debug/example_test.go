@@ -10,6 +10,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/debug"
+	"retime/testdata/scene"
 )
 
 // The frame at 0.2 s of a clip of 24 frames per second lies between its frames 4 and 5. The
@@ -20,9 +21,13 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
+	input := filepath.Join(dir, "clip.y4m")
+	if err := scene.CreateY4M(input, 160, 96, 12, 24, 1); err != nil {
+		log.Fatal(err)
+	}
 
 	d, err := debug.Dissect(context.Background(), pipeline.Options{
-		Input: pipeline.Input{File: "../../testdata/demo.mp4"},
+		Input: pipeline.Input{File: input},
 	}, big.NewRat(1, 5))
 	if err != nil {
 		log.Fatal(err)

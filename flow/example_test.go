@@ -34,8 +34,8 @@ func ExampleWriteFlo() {
 	// false
 }
 
-// Where the way to the second picture and the way back disagree, one of them is wrong, or
-// the second picture does not show the pixel.
+// The flow to the second picture and the flow back from there lead a pixel to its own place. If
+// they do not, one of them is wrong, or the second picture does not show the pixel.
 func ExampleConsistency() {
 	forward, backward := flow.NewField(8, 1), flow.NewField(8, 1)
 	for x := range 8 {
@@ -62,7 +62,7 @@ func ExampleConsistency() {
 	// pixel 7 leaves the picture
 }
 
-// An estimate is judged by its mean distance from the truth, in pixels.
+// EndpointError judges an estimate by its mean distance from the truth, in pixels.
 func ExampleEndpointError() {
 	truth, estimate := flow.NewField(10, 10), flow.NewField(10, 10)
 	for y := range 10 {

@@ -31,7 +31,7 @@ func ExampleNew() {
 	// luma from 0 to 1023
 }
 
-// Samples that lie in memory already, here those of a picture with padded rows, need no
+// Wrap makes a frame of samples that lie in memory already, here with padded rows, without a
 // copy.
 func ExampleWrap() {
 	const width, height, stride = 6, 4, 8
@@ -52,7 +52,7 @@ func ExampleWrap() {
 	// nobody uses the pixels any more
 }
 
-// Workers share out the rows of a picture. Each band is written by one of them.
+// Several workers fill a picture, each of them its own band of rows.
 func ExampleWorkers_Rows() {
 	img := frame.NewImage[uint8](640, 360)
 	frame.Workers{}.Rows(img.Height, func(y0, y1 int) {

@@ -8,7 +8,7 @@ import (
 	"retime/inpaint"
 )
 
-// A scratch of three pixels is filled from both sides; the pixels around it stay.
+// Fill closes a scratch, three pixels wide, from both sides. The pixels around it stay.
 func Example() {
 	img, mask := frame.NewImage[uint8](16, 9), frame.NewImage[uint8](16, 9)
 	for y := range img.Height {

@@ -23,7 +23,7 @@ func draw(moved int) frame.Image[uint8] {
 	return img
 }
 
-// Dense inverse search tells how the pixels of one picture move to the next.
+// A DIS estimator finds how far each pixel moves from one picture to the next.
 func ExampleDIS() {
 	options := opencv.Medium.Options()
 	options.FinestScale = 0 // a vector for each pixel, without scaling

@@ -13,8 +13,7 @@ import (
 	"retime/testdata/scene"
 )
 
-// Two clips are slowed down. The batch runs again with a third, and passes over those that are
-// done.
+// A batch slows two clips down. With a third clip it runs again, and skips the two that are done.
 func ExampleRun() {
 	dir, err := os.MkdirTemp("", "retime")
 	if err != nil {

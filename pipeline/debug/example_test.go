@@ -13,8 +13,8 @@ import (
 	"retime/testdata/scene"
 )
 
-// The frame at 0.2 s of a clip of 24 frames per second lies between its frames 4 and 5. The
-// directory tells how it is made: README.txt explains the pictures beside it.
+// A frame at 0.2 s of a clip of 24 frames per second lies between the clip's frames 4 and 5. Write
+// draws how it is made; README.txt explains the pictures beside it.
 func Example() {
 	dir, err := os.MkdirTemp("", "retime")
 	if err != nil {

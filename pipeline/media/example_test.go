@@ -10,8 +10,8 @@ import (
 	"retime/pipeline/media"
 )
 
-// A Reader delivers frames in the order in which they are shown, here the first three from the
-// second second on.
+// A Reader delivers frames in the order in which they are shown: here the first three that a
+// player shows after one second.
 func ExampleOpen() {
 	r, err := media.Open(context.Background(), "../../testdata/demo.mp4", media.ReaderOptions{From: big.NewRat(1, 1)})
 	if err != nil {

@@ -33,7 +33,8 @@ func writeClip(name string, black int) error {
 	return f.Close()
 }
 
-// Somebody has seen that frame 7 is damaged. It is made anew; all other frames stay.
+// Frame 7 is known to be damaged. Run makes it anew from its neighbours and leaves all other
+// frames as they are.
 func ExampleRun() {
 	dir, err := os.MkdirTemp("", "retime")
 	if err != nil {
@@ -68,8 +69,8 @@ func ExampleRun() {
 	// 1 of 16 frames made
 }
 
-// A dry run looks for damage and writes nothing. What it finds can be edited and read again
-// by ParseList.
+// A dry run looks for damage and writes nothing. WriteList writes the findings as text, for
+// people to edit and ParseList to read.
 func ExampleRun_detect() {
 	dir, err := os.MkdirTemp("", "retime")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"retime/testdata/scene"
 )
 
-// One machine plans a conversion, others make its parts, and one of them joins these. All
-// that they share is a directory.
+// One machine plans a conversion, any number of machines make its parts, and one of them joins
+// the parts. The machines share the input and the plan's directory.
 func Example() {
 	dir, err := os.MkdirTemp("", "retime")
 	if err != nil {

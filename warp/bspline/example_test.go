@@ -9,8 +9,8 @@ import (
 	"retime/warp/bspline"
 )
 
-// A picture whose rows are a parabola is enlarged by two around its middle. Values between the
-// samples are the parabola's, as a cubic spline holds it exactly.
+// A picture whose rows are parabolas is enlarged by two around its middle. A cubic spline holds a
+// parabola exactly, so every second value lies on it between two samples.
 func Example() {
 	img := frame.NewImage[float64](33, 33)
 	for y := range img.Height {

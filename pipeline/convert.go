@@ -13,16 +13,16 @@ import (
 	"retime/warp"
 )
 
-// Convert makes one frame for each of the timestamps, from the two frames of
-// source around it, and writes them to sink in order. Timestamps are in source's
-// time base and ascend. One that is a frame's own is that frame; the first and the
-// last frame stand in if nothing comes before or after them, and timestamps
-// behind the last one's end get no frame.
+// Convert writes a frame to sink for each of the timestamps, in order. Timestamps are in units of
+// source's time base and never fall. A timestamp that is a source frame's own gets that frame.
+// One between two frames gets a frame made from both or, if they cannot be trusted, as across a
+// scene cut, the nearer one. Timestamps before the first frame get the first, those after the
+// last get the last until its Duration is over, and none after that.
 //
-// Of o only what says how frames are made counts (Mode, Flow, Preset, Order,
-// Backend, Threads), with Log, Progress, and Input for messages. Damage that
-// ends source early is returned as an error beside the report. Errors carry a
-// fault.Kind.
+// Of o, Synthesis, Compute and Hooks count, and Input.File for messages. If damage ends source
+// early, Convert returns the report with that error. Errors carry a fault.Kind, but those of
+// source and sink are returned as they are. If ctx is cancelled, the error wraps ctx's, and sink
+// may have got some of the frames.
 func Convert(ctx context.Context, source Source, sink Sink, timestamps []int64, o Options) (*Report, error) {
 	report, err := convert(ctx, source, sink, timestamps, o)
 	return report, Cancelled(ctx, err)

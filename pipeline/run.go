@@ -17,19 +17,32 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// Source delivers frames in presentation order to one goroutine. Read returns
-// a frame with one reference, io.EOF after the last, or a fault.BadData error if the
-// rest of the input is lost.
+// Source delivers the frames of a video, of one size and format, in presentation order. One
+// goroutine at a time calls it.
+//
+// Video describes the frames. Convert needs its Width, Height, TimeBase and Start, the time in
+// seconds that counts as 0; if the Rate is known, too, timestamps that the time base has
+// rounded are put right by it, from FirstPTS on.
+//
+// Read returns the next frame with one reference, which the caller releases. The frame's PTS,
+// which is larger than that of the frame before, and its Duration are in units of TimeBase.
+// After the last frame Read returns io.EOF. If the rest of the input is lost, it returns a
+// fault.BadData error, and the frames before that count; any other error ends the conversion.
 type Source interface {
 	Video() media.Video
 	Read() (*frame.Frame, error)
 }
 
-// Sink takes the output's frames in order, from one goroutine. NewFrame may be
-// called from another: it returns a frame to fill in that WriteFrame takes
-// without copying, described as like is. WriteFrame leaves the caller its
-// reference; the frame is shown from one time of the output to another, in seconds, or
-// both are nil if the output has a constant rate.
+// Sink takes the frames of an output.
+//
+// NewFrame returns a frame of like's format and size with one reference, whose samples the
+// synthesis sets. Another goroutine may call NewFrame while WriteFrame runs.
+//
+// One goroutine calls WriteFrame for the frames in order. A frame comes from NewFrame or, as it
+// is, from the Source; one of the Source's may come several times. The caller keeps its
+// reference, so a Sink retains a frame that it needs for longer than the call. The frame is
+// shown from one time of the output to another, in seconds; both are nil if the output has a
+// constant rate, and in Convert.
 type Sink interface {
 	NewFrame(like *frame.Frame) (*frame.Frame, error)
 	WriteFrame(f *frame.Frame, from, to *big.Rat) error
@@ -83,10 +96,10 @@ type Report struct {
 	Remade          int64    // frames that a device failed to make and the CPU made again
 }
 
-// Run converts o.Input to o.Output. After damage that loses the rest of the
-// input, what could be made is kept beside the output as NAME.partial.EXT and
-// the error says so. Errors carry a fault.Kind. Cancelling ctx stops the run
-// and leaves nothing behind; the error then wraps ctx's.
+// Run converts o.Input to o.Output. If damage loses the rest of the input, Run keeps what it
+// could make beside the output, as NAME.partial.EXT, and returns the report with an error that
+// names that file. Errors carry a fault.Kind. If ctx is cancelled, Run stops, leaves no file
+// behind, and returns an error that wraps ctx's.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	report, err := convertFile(ctx, o)
 	if err != nil && ctx.Err() != nil && report == nil && fault.KindOf(err) != fault.Mismatch { // else a file is kept

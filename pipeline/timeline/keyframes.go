@@ -19,10 +19,10 @@ import (
 //	2.5     10%   smooth
 //	end     100%
 //
-// Times are as ParseTime reads them; "end", for the source's end, is a keyframe
-// whose Source is nil. Speeds are per cent, or factors such as 2x, negative for
-// backward. The third column is the shape to the next keyframe, linear unless
-// given. What follows # is left out.
+// ParseTime says how times are written; a keyframe at "end", the source's end, has a Source of
+// nil. Speeds are per cent, or factors such as 2x, and negative for backward. The third column is
+// the shape to the next keyframe, linear unless given. A # starts a comment. Errors are
+// fault.Usage, and name the line that is wrong.
 func ParseKeyframes(r io.Reader) ([]curve.Keyframe, error) {
 	var keys []curve.Keyframe
 	column := ""

@@ -10,8 +10,9 @@ import (
 
 var errNumber = errors.New("not a number")
 
-// ParseTime reads a time in seconds as "12.5", "mm:ss.frac" or "hh:mm:ss.frac".
-// Minutes and seconds behind a colon are below 60.
+// ParseTime reads a time as "12.5", "mm:ss.frac" or "hh:mm:ss.frac" and returns it in seconds,
+// exactly. Minutes and seconds behind a colon must be below 60. A time has no sign. Errors are
+// fault.Usage.
 func ParseTime(s string) (*big.Rat, error) {
 	bad := fault.New(fault.Usage, "time %q: want seconds, mm:ss.frac or hh:mm:ss.frac", s)
 	parts := strings.Split(s, ":")
@@ -33,7 +34,7 @@ func ParseTime(s string) (*big.Rat, error) {
 // MaxSlow bounds the slow-down, and the speed-up.
 const MaxSlow = 1000
 
-// ParseSlow reads a slow-down as "4", "2.5" or "5/2", from 1 to MaxSlow.
+// ParseSlow reads a slow-down as "4", "2.5" or "5/2", from 1 to MaxSlow. Errors are fault.Usage.
 func ParseSlow(s string) (*big.Rat, error) {
 	v, err := parseRational(s)
 	if err != nil || v.Cmp(big.NewRat(1, 1)) < 0 || v.Cmp(big.NewRat(MaxSlow, 1)) > 0 {
@@ -43,7 +44,7 @@ func ParseSlow(s string) (*big.Rat, error) {
 }
 
 // ParseSpeed reads a speed as "2", "1.5" or "3/2", from 1/MaxSlow to MaxSlow, and
-// returns the slow-down that it is: 1/2 for 2.
+// returns the slow-down that it is: 1/2 for 2. Errors are fault.Usage.
 func ParseSpeed(s string) (*big.Rat, error) {
 	v, err := parseRational(s)
 	if err != nil || v.Cmp(big.NewRat(1, MaxSlow)) < 0 || v.Cmp(big.NewRat(MaxSlow, 1)) > 0 {

@@ -16,9 +16,10 @@ type Rate struct {
 // MaxRate bounds rates, in frames per second.
 const MaxRate = 10_000
 
-// ParseRate reads "60", "60000/1001", "59.94" or "2x". Decimals that round one
-// of the NTSC rates n*1000/1001, n a multiple of 12 or 15, mean that rate:
-// 59.94 is 60000/1001.
+// ParseRate reads a rate in frames per second, as "60", "60000/1001" or "59.94", or a multiple of
+// the source's rate, as "2x"; both are above 0 and at most MaxRate. Decimals that round one of the
+// NTSC rates n*1000/1001, n a multiple of 12 or 15, mean that rate: 59.94 is 60000/1001. Errors
+// are fault.Usage.
 func ParseRate(s string) (Rate, error) {
 	text, multiple := strings.CutSuffix(strings.TrimSpace(s), "x")
 	v, err := parseRational(text)
@@ -33,8 +34,8 @@ func ParseRate(s string) (Rate, error) {
 	return Rate{v, multiple}, nil
 }
 
-// ParseShutter reads the angle of a shutter from 0 to 360 degrees and returns its
-// share of the circle.
+// ParseShutter reads the angle of a shutter from 0 to 360 degrees and returns its share of the
+// circle, from 0 to 1. Errors are fault.Usage.
 func ParseShutter(s string) (*big.Rat, error) {
 	v, err := parseRational(s)
 	if err != nil || v.Cmp(big.NewRat(MaxAngle, 1)) > 0 {

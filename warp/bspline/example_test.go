@@ -2,13 +2,15 @@ package bspline_test
 
 import (
 	"fmt"
+	"log"
 	"math"
 
 	"retime/frame"
 	"retime/warp/bspline"
 )
 
-// The example enlarges a picture of a parabola by two around its middle.
+// A picture whose rows are parabolas is enlarged by two around its middle. A cubic spline holds a
+// parabola exactly, so every second value lies on it between two samples.
 func Example() {
 	img := frame.NewImage[float64](33, 33)
 	for y := range img.Height {
@@ -19,18 +21,15 @@ func Example() {
 	workers := frame.Workers{}
 	s, err := bspline.New(workers, img, bspline.Cubic, bspline.WholeSymmetric, 1e-6)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	zoom, err := bspline.Zoom(2, 16, 16)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	out := frame.NewImage[float64](33, 33)
 	if err := s.Warp(workers, out, zoom); err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	for _, v := range out.Row(16)[12:21] {
 		fmt.Printf("%.3f ", v)
@@ -39,8 +38,8 @@ func Example() {
 	// Output: 5.000 3.250 2.000 1.250 1.000 1.250 2.000 3.250 5.000
 }
 
-// The prefilter works in place. A caller with a sampler of its own weights the
-// coefficients itself.
+// A program with a sampler of its own, as on a GPU, takes the coefficients, which replace the
+// samples, and weighs them itself. Here it reads the picture 10x + y at x = 15.25, y = 16.5.
 func ExamplePrefilter() {
 	img := frame.NewImage[float32](32, 32)
 	for y := range img.Height {
@@ -50,12 +49,10 @@ func ExamplePrefilter() {
 	}
 	p, err := bspline.NewPrefilter[float32](bspline.Cubic, bspline.WholeSymmetric, 1e-6)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	if err := p.Apply(frame.Workers{}, img); err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	var wx, wy [4]float32
 	x0, tx := bspline.Cubic.Locate(15.25)

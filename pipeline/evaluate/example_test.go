@@ -1,0 +1,34 @@
+package evaluate_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"retime/pipeline"
+	"retime/pipeline/evaluate"
+)
+
+// The evaluation leaves out every second frame of the clip's beginning and makes it again, by
+// optical flow and, to compare, by a cross-fade.
+func ExampleRun() {
+	report, err := evaluate.Run(context.Background(), evaluate.Options{
+		Input:     "../../testdata/demo.mp4",
+		MaxFrames: 7,
+		Settings: []evaluate.Setting{
+			{Name: "fast", Convert: pipeline.Options{Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}}},
+		},
+		Peers: []evaluate.Peer{{Name: "cross-fade", Method: evaluate.Blend}},
+		NoVIF: true,
+		// Dir: "report" would write report.html and report.json.
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	flow, fade := report.Methods[0], report.Methods[1]
+	fmt.Printf("%d of %d frames held out\n", len(report.Frames), report.Clip.Frames)
+	fmt.Printf("%s is better than %s: %t\n", flow.Name, fade.Name, flow.Total.PSNRY > fade.Total.PSNRY)
+	// Output:
+	// 3 of 7 frames held out
+	// fast is better than cross-fade: true
+}

@@ -23,10 +23,13 @@ type Clip struct {
 }
 
 // Open checks o, opens the input and plans its conversion. Errors carry a fault.Kind.
-func Open(ctx context.Context, o Options) (*Clip, error) { return OpenPackets(ctx, o, false) }
+func Open(ctx context.Context, o Options) (*Clip, error) { return open(ctx, o, false) }
 
-// OpenPackets is Open, for a source of which packets are copied if packets is set.
-func OpenPackets(ctx context.Context, o Options, packets bool) (*Clip, error) {
+// OpenPackets is Open for a conversion that copies packets of the video: Source.NextPacket
+// returns them.
+func OpenPackets(ctx context.Context, o Options) (*Clip, error) { return open(ctx, o, true) }
+
+func open(ctx context.Context, o Options, packets bool) (*Clip, error) {
 	if err := o.Settle(); err != nil {
 		return nil, err
 	}
@@ -100,14 +103,6 @@ func newReport(r Result, s synth.Summary, v media.Video, began time.Time) *Repor
 		Width: v.Width, Height: v.Height, Format: v.Source, Result: r,
 		Elapsed: time.Since(began), Backend: s.Backend, Devices: s.Devices, Remade: s.Remade,
 	}
-}
-
-// Partial says what is in a file if damage ended the input, and returns nil if none did.
-func Partial(damage error, frames int64, name string) error {
-	if damage == nil {
-		return nil
-	}
-	return fault.New(fault.KindOf(damage), "%w; the %d frames before that are in %q", damage, frames, name)
 }
 
 // gapFrames is how many frames long, at the source's mean rate, an interval may

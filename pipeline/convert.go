@@ -25,7 +25,7 @@ import (
 // may have got some of the frames.
 func Convert(ctx context.Context, source Source, sink Sink, timestamps []int64, o Options) (*Report, error) {
 	report, err := convert(ctx, source, sink, timestamps, o)
-	return report, Cancelled(ctx, err)
+	return report, fault.Interrupted(ctx, err)
 }
 
 func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, o Options) (*Report, error) {

@@ -28,7 +28,7 @@ func (r *run) decode(source Source) stage[*Picture] {
 			case err != nil:
 				return err
 			}
-			last = r.plan.Clock.After(last, f.PTS, r.pass.Backward)
+			last = r.plan.Clock.Following(last, f.PTS, r.pass.Backward)
 			at := r.pass.Moment(new(big.Rat).Set(last))
 			p := &Picture{Frame: f, Number: r.result.Sources, Guide: motion.NewGuide(f, r.level), At: at, Last: at}
 			r.result.Sources++

@@ -24,7 +24,7 @@ func emulated(t *testing.T, o *Options, drivers ...cuda.Driver) synth.Synthesize
 	t.Helper()
 	var list []synth.Device
 	for _, driver := range drivers {
-		d, err := synth.OpenDevice(o.WarpParams(), cuda.NewDevice(driver))
+		d, err := synth.OpenDevice(o.WarpParams(), cuda.NewDevice(driver), "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,14 +3,14 @@ package pipeline
 import "context"
 
 // encode writes the frames.
-func (r *run) encode(want Range, from <-chan *Target) func(context.Context) error {
+func (r *run) encode(from <-chan *Target) func(context.Context) error {
 	return func(context.Context) error {
 		for t := range from {
 			err := t.complete()
 			if err == nil {
 				stop := r.times.encode.start()
 				if hook := r.options.Hooks.Digest; hook != nil {
-					hook(want.First/r.pass.Layout.Subframes()+r.result.Frames, digest(t.frame))
+					hook(r.want.First/r.pass.Layout.Subframes()+r.result.Frames, digest(t.frame))
 				}
 				err = r.sink.WriteFrame(t.frame, t.From, t.To)
 				stop()

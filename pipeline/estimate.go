@@ -92,7 +92,7 @@ func estimateInterval(e *motion.Estimator, v *Interval, o *Options) (err error) 
 	if err != nil {
 		return err
 	}
-	outer := func(c Context, f *warp.Outer) *warp.Outer {
+	outer := func(c ContextPicture, f *warp.Outer) *warp.Outer {
 		f.Guide, f.Frame, f.Span = c.Guide.Picture(), c.Frame, c.Span
 		return f
 	}

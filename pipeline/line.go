@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"retime/frame"
+	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
@@ -38,6 +39,14 @@ type Result struct {
 	Cuts   []*big.Rat
 	Cutoff error // the damage that ended the input early, with a fault.Kind; nil for none
 	Stages Stages
+}
+
+// Partial says what is in a file if damage ended the input, and returns nil if none did.
+func (r *Result) Partial(name string) error {
+	if r.Cutoff == nil {
+		return nil
+	}
+	return fault.New(fault.KindOf(r.Cutoff), "%w; the %d frames before that are in %q", r.Cutoff, r.Frames, name)
 }
 
 // NewLine returns a line for o, whose defaults must be in place; see Options.Settle.
@@ -76,7 +85,7 @@ const decodedAhead = 2
 
 // RunSchedule is Run with intervals that a schedule makes.
 func (l *Line) RunSchedule(ctx context.Context, source Source, pass *timeline.Pass, schedule Schedule, want Range) error {
-	r, err := l.newRun(pass, source.Video())
+	r, err := l.newRun(pass, want, source.Video())
 	if err != nil {
 		return err
 	}
@@ -89,7 +98,7 @@ func (l *Line) RunSchedule(ctx context.Context, source Source, pass *timeline.Pa
 	}
 	intervals := connect(s, 0, r.schedule(schedule, pictures))
 	if want != Whole() {
-		intervals = connect(s, 0, r.crop(want, intervals))
+		intervals = connect(s, 0, r.crop(intervals))
 	}
 	estimates := connect(s, l.options.FlowWorkers(), r.estimate(s, intervals))
 	prepared := connect(s, preparedAhead, r.prepare(estimates))
@@ -97,7 +106,7 @@ func (l *Line) RunSchedule(ctx context.Context, source Source, pass *timeline.Pa
 	if pass.Layout.Subframes() > 1 {
 		targets = connect(s, 0, r.expose(targets))
 	}
-	s.start(r.encode(want, targets))
+	s.start(r.encode(targets))
 	return s.wait()
 }
 
@@ -105,14 +114,15 @@ func (l *Line) RunSchedule(ctx context.Context, source Source, pass *timeline.Pa
 type run struct {
 	*Line
 	pass     *timeline.Pass
+	want     Range
 	level    int                // how often the guides are halved
 	still    frame.Image[uint8] // 255 where nothing ever moves, on the guides' grid; may be empty
 	assessor assessor
 	enough   atomic.Bool // no further picture is wanted
 }
 
-func (l *Line) newRun(pass *timeline.Pass, v media.Video) (*run, error) {
-	r := &run{Line: l, pass: pass, level: l.options.Synthesis.Preset.Level(v.Width, v.Height)}
+func (l *Line) newRun(pass *timeline.Pass, want Range, v media.Video) (*run, error) {
+	r := &run{Line: l, pass: pass, want: want, level: l.options.Synthesis.Preset.Level(v.Width, v.Height)}
 	r.assessor.Workers = l.options.workers()
 	var err error
 	r.still, err = staticMask(&l.options.Synthesis, v, r.level)

@@ -29,13 +29,14 @@ func (p *Picture) Retain() *Picture {
 // Release drops a reference.
 func (p *Picture) Release() { p.Frame.Release() }
 
-// Interval is the time between two source pictures, with the output frames in it.
+// Interval is the time between two source pictures, with the output frames in it. A
+// Schedule sets the exported fields before it returns the interval.
 type Interval struct {
 	A, B    *Picture // B is nil behind the last picture
 	Targets []*Target
 	// Around are pictures before A and behind B, two or none, whose motion tells how the
 	// motion between A and B changes. If there are none, the neighbouring intervals tell.
-	Around []Context
+	Around []ContextPicture
 	// Extend is the picture from which motion goes on through A, and beyond the clip's
 	// end; nil if nothing is made beyond the end.
 	Extend *Picture
@@ -64,8 +65,9 @@ type estimated struct {
 	continued *continuation // the motion beyond the clip's end; nil if that cannot be told
 }
 
-// Context is a picture beyond an interval, Span of the interval's length away from it.
-type Context struct {
+// ContextPicture is a picture beyond an interval, Span of the interval's length away from
+// it.
+type ContextPicture struct {
 	*Picture
 	Span warp.Phase
 }

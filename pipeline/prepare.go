@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"retime/warp"
 )
@@ -55,6 +56,7 @@ func (r *run) prepare(from <-chan *estimate) stage[*Interval] {
 // prepares the interval if the synthesizer makes any of them.
 func (r *run) announce(ctx context.Context, w *window) (err error) {
 	v := w.now
+	v.Targets = slices.DeleteFunc(v.Targets, func(t *Target) bool { return !r.want.holds(t.Index) })
 	made := 0
 	for _, t := range v.Targets {
 		if t.method = r.method(v, t); t.method == Interpolated {

@@ -141,15 +141,7 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	clip.LogDamage()
-	return clip.Report(r, s.Summary(), name), Partial(r.Cutoff, r.Frames, name)
-}
-
-// Cancelled returns err, or an error that wraps ctx's if that has ended.
-func Cancelled(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return fault.Cancel(ctx, "cancelled")
-	}
-	return err
+	return clip.Report(r, s.Summary(), name), r.Partial(name)
 }
 
 // finish judges what was written of a whole pass. No stage can, as a queue also ends if

@@ -2,12 +2,11 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/big"
-	"slices"
 
 	"retime/frame"
-	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
 	"retime/warp"
 )
@@ -16,7 +15,7 @@ import (
 // frames lie. One goroutine calls it.
 type Schedule interface {
 	// Next takes over the source's next picture and returns the intervals that are
-	// complete with it, in order. The caller owns them.
+	// complete with it, in order, each with a target at least. The caller owns them.
 	Next(p *Picture) []*Interval
 	// End returns the intervals that waited for a further picture.
 	End() []*Interval
@@ -107,6 +106,10 @@ func (w *gapWarning) warn(v *Interval) {
 	}
 }
 
+// ErrLate says that a source that is read midway begins too late for the first frame of a
+// Range. Nothing has reached the sink then.
+var ErrLate = errors.New("reading begins too late for the first frame")
+
 // Range is frames of the output, from number First to before End, which consist of
 // subframes or not.
 type Range struct {
@@ -147,9 +150,10 @@ func (r *run) schedule(s Schedule, from <-chan *Picture) stage[*Interval] {
 }
 
 // crop passes on the intervals in which frames of a range lie, and the one before and the
-// one behind, whose motion tells how the motion in the range changes. Then the source is
+// one behind, whose motion tells how the motion in the range changes: prepare drops their
+// targets outside the range. Then the source is
 // read no further. The range counts subframes.
-func (r *run) crop(want Range, from <-chan *Interval) stage[*Interval] {
+func (r *run) crop(from <-chan *Interval) stage[*Interval] {
 	return func(_ context.Context, emit func(*Interval) error) error {
 		var lead *Interval // the last one before the range
 		defer func() {
@@ -164,16 +168,15 @@ func (r *run) crop(want Range, from <-chan *Interval) stage[*Interval] {
 			case r.enough.Load():
 				v.Release()
 				continue
-			case last < want.First:
+			case last < r.want.First:
 				if lead != nil {
 					lead.Release()
 				}
-				lead = v.crop(want)
+				lead = v
 				continue
-			case lead == nil && !begun && want.Midway:
+			case lead == nil && !begun && r.want.Midway:
 				v.Release()
-				return fault.New(fault.BadData, "input %q does not show the frame before number %d of the output; it is not the file that was planned",
-					r.options.Input.File, want.First)
+				return ErrLate
 			}
 			if lead != nil {
 				before := lead
@@ -184,10 +187,10 @@ func (r *run) crop(want Range, from <-chan *Interval) stage[*Interval] {
 				}
 			}
 			begun = true
-			if first >= want.End {
+			if first >= r.want.End {
 				r.enough.Store(true)
 			}
-			if err := emit(v.crop(want)); err != nil {
+			if err := emit(v); err != nil {
 				return err
 			}
 		}
@@ -195,8 +198,5 @@ func (r *run) crop(want Range, from <-chan *Interval) stage[*Interval] {
 	}
 }
 
-// crop leaves only the targets that lie in r.
-func (v *Interval) crop(r Range) *Interval {
-	v.Targets = slices.DeleteFunc(v.Targets, func(t *Target) bool { return t.Index < r.First || t.Index >= r.End })
-	return v
-}
+// holds says whether a slot lies in r.
+func (r Range) holds(index int64) bool { return index >= r.First && index < r.End }

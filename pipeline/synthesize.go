@@ -83,7 +83,7 @@ func (r *run) startMade(ctx context.Context, v *Interval, t *Target) error {
 		made, err := finish()
 		if err == nil {
 			defer r.times.synthesis.start()()
-			r.resolve(v, t, made)
+			r.resolve(v, t, f, made)
 		}
 		return err
 	}
@@ -172,8 +172,8 @@ func (a *assessor) confidence(in warp.Interval, phase warp.Phase) frame.Image[ui
 }
 
 // resolve decides what becomes of a frame that was made in v, and does it.
-func (r *run) resolve(v *Interval, t *Target, made warp.Made) {
-	f, rec, trust := t.frame, &t.record, confidence(made, v.found.change)
+func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) {
+	rec, trust := &t.record, confidence(made, v.found.change)
 	rec.Holes, rec.Error, rec.Confidence = rounded(100*made.Holes), rounded(made.Residual), rounded(trust)
 	if r.options.Synthesis.Mode == warp.Blend {
 		rec.Method = Blended

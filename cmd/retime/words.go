@@ -59,9 +59,15 @@ func flagOf(option string, given *pflag.FlagSet) (name string, ok bool) {
 	return names[0], true
 }
 
+// advice replaces options whose flags take no value after a space.
+var advice = strings.NewReplacer(
+	"Input.Deinterlace telecine", "--inverse-telecine", "Input.Deinterlace off", "--deinterlace=off",
+)
+
 // inFlags replaces the options in a message of the library by flags, preferably by ones
 // in given, which may be nil.
 func inFlags(message string, given *pflag.FlagSet) string {
+	message = advice.Replace(message)
 	return optionNames.ReplaceAllStringFunc(message, func(option string) string {
 		if name, ok := flagOf(option, given); ok {
 			return "--" + name

@@ -59,7 +59,7 @@ const seekBack = 2
 // lies at that time, or if the time lies outside the input.
 func Dissect(ctx context.Context, o pipeline.Options, at *big.Rat) (*Dissection, error) {
 	d, err := dissect(ctx, o, at)
-	return d, pipeline.Cancelled(ctx, err)
+	return d, fault.Interrupted(ctx, err)
 }
 
 func dissect(ctx context.Context, o pipeline.Options, at *big.Rat) (_ *Dissection, err error) {

@@ -43,6 +43,14 @@ func Cancel(ctx context.Context, format string, args ...any) error {
 	return &Error{Cancelled, &cancelled{fmt.Sprintf(format, args...), ctx.Err()}}
 }
 
+// Interrupted returns err, or if there is one and ctx has ended, an error of kind Cancelled.
+func Interrupted(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return Cancel(ctx, "cancelled")
+	}
+	return err
+}
+
 // cancelled wraps a cause that its text does not repeat.
 type cancelled struct {
 	text  string

@@ -28,7 +28,11 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 		return nil, fault.New(fault.Usage, "no output; name one")
 	}
 	t.KeepTimestamps = true
-	clip, err := pipeline.OpenPackets(ctx, o, smart)
+	open := pipeline.Open
+	if smart {
+		open = pipeline.OpenPackets
+	}
+	clip, err := open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +75,7 @@ func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipelin
 		return nil, err
 	}
 	r.clip.LogDamage()
-	return r.clip.Report(result, s.Summary(), name), pipeline.Partial(result.Cutoff, result.Frames, name)
+	return r.clip.Report(result, s.Summary(), name), result.Partial(name)
 }
 
 func (r *restoration) writerOptions(s synth.Synthesizer) media.WriterOptions {

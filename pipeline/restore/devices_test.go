@@ -78,7 +78,7 @@ func TestDevicesMakeTheRepairsOfTheCPU(t *testing.T) {
 		got := repaired(t, o, r, func(o *pipeline.Options) (synth.Synthesizer, error) {
 			var list []synth.Device
 			for i := range devices {
-				d, err := synth.OpenDevice(o.WarpParams(), cuda.NewDevice(kernels.NewLate(uint64(i))))
+				d, err := synth.OpenDevice(o.WarpParams(), cuda.NewDevice(kernels.NewLate(uint64(i))), "")
 				if err != nil {
 					return nil, err
 				}

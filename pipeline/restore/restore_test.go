@@ -314,6 +314,29 @@ func TestRegion(t *testing.T) {
 	}
 }
 
+// A frame that cannot be trusted gives way to the nearer one in a region, too.
+func TestRegionOfAFrameThatFails(t *testing.T) {
+	const width, height = 97, 61
+	input := blacken(t, writeScene(t, width, height, 9), width, height, 4)
+	o := options(t, input)
+	o.Convert.Synthesis.BlendBelow, o.Convert.Synthesis.NearestBelow = new(1.0), new(1.0)
+	f, err := ParseRegion("30,20,25,15@4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Damage = []Finding{f}
+	mustRun(t, o)
+	got, _ := readAll(t, o.Convert.Output.File)
+	m, near := frame.Samples[uint8](got[4].Planes[0]), frame.Samples[uint8](got[5].Planes[0])
+	for y := 20; y < 35; y++ {
+		for x := 30; x < 55; x++ {
+			if m.Row(y)[x] != near.Row(y)[x] {
+				t.Fatalf("%d, %d is %d, in the nearer frame %d", x, y, m.Row(y)[x], near.Row(y)[x])
+			}
+		}
+	}
+}
+
 func TestLongRunsStay(t *testing.T) {
 	input := writeScene(t, 64, 48, 16)
 	o := options(t, input)

@@ -72,7 +72,7 @@ type anchor struct {
 	*pipeline.Picture
 	lost    []lost
 	leading bool // the picture stands in for the time before the first sound one
-	around  []pipeline.Context
+	around  []pipeline.ContextPicture
 	extend  *pipeline.Picture
 }
 
@@ -245,7 +245,7 @@ func (s *schedule) surround(a *anchor) {
 		}
 	}
 	for i, p := range []*pipeline.Picture{s.before, after.Picture} {
-		a.around = append(a.around, pipeline.Context{Picture: p.Retain(), Span: timeline.Quantise(off[i].Quo(off[i], length))})
+		a.around = append(a.around, pipeline.ContextPicture{Picture: p.Retain(), Span: timeline.Quantise(off[i].Quo(off[i], length))})
 	}
 }
 
@@ -303,7 +303,7 @@ func (s *schedule) targets(a *anchor, end, exact *big.Rat) []*pipeline.Target {
 		if i+1 < len(shown) {
 			t.To = shown[i+1].from
 		}
-		if d := new(big.Rat).Sub(l.at, a.At); d.Sign() > 0 {
+		if d := new(big.Rat).Sub(l.at, a.At); d.Sign() > 0 && length.Sign() > 0 {
 			t.Phase = timeline.Quantise(d.Quo(d, length))
 		}
 		if t.Lost && a.extend != nil {

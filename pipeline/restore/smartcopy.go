@@ -22,7 +22,6 @@ type smartCopy struct {
 	splicer *smartcopy.Splicer
 	writer  *media.Output
 	index   []smartcopy.PacketTime
-	damage  error // ends the input early, or nil
 	plan    *smartcopy.Plan
 	at      int // index of the source's next packet
 	done    int // frames written
@@ -67,14 +66,14 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 	if err := source.Skim(); err != nil {
 		return nil, err
 	}
-	name, err := c.writer.Finish(c.damage != nil)
+	name, err := c.writer.Finish(c.result.Cutoff != nil)
 	if err != nil {
 		return nil, err
 	}
 	c.result.Frames, c.result.Sources = int64(c.done), int64(len(stamps))
 	report := r.clip.Report(c.result, s.Summary(), name)
 	report.Copied, report.Encoded = c.copied, c.encoded
-	return report, pipeline.Partial(c.damage, report.Frames, name)
+	return report, c.result.Partial(name)
 }
 
 // readIndex reads the packets once and plans which of them stay.
@@ -86,7 +85,7 @@ func (s *smartCopy) readIndex(ctx context.Context) error {
 		return err
 	}
 	defer r.Close()
-	if s.index, s.damage, err = smartcopy.Index(r); err != nil {
+	if s.index, s.result.Cutoff, err = smartcopy.Index(r); err != nil {
 		return err
 	}
 	if s.plan, err = smartcopy.NewPlan(s.index, s.stamps, s.repairs.bad, s.repairs.insert); err != nil {

@@ -101,7 +101,8 @@ func newStarts(clip *pipeline.Clip, scan media.Scan) *starts {
 }
 
 // startMargin is the number of further pictures to read, because some packets hold no
-// picture that is shown.
+// picture that is shown, and pictures that share a point of the clock's grid follow from
+// the one before them.
 const startMargin = 8
 
 // before returns the timestamp of the picture at which reading must begin for frame k

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"errors"
 	"math/big"
 
 	"retime/frame"
@@ -19,7 +20,11 @@ import (
 // that ends the input early is an error.
 func runPart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, put func(media.Packet) error) (*pipeline.Report, error) {
 	report, err := makePart(ctx, o, whole, r, put)
-	return report, pipeline.Cancelled(ctx, err)
+	if errors.Is(err, pipeline.ErrLate) { // the file's index is not exact
+		r.Start = nil
+		report, err = makePart(ctx, o, whole, r, put)
+	}
+	return report, fault.Interrupted(ctx, err)
 }
 
 func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, put func(media.Packet) error) (*pipeline.Report, error) {

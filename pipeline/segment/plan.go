@@ -79,7 +79,7 @@ func New(ctx context.Context, o pipeline.Options, cut Options) (*Plan, error) {
 	}
 	whole, starts, err := newOutline(ctx, o) // before the path is made absolute, because newOutline checks the name
 	if err != nil {
-		return nil, pipeline.Cancelled(ctx, err)
+		return nil, fault.Interrupted(ctx, err)
 	}
 	p := &Plan{Program: cut.Program, Whole: *whole}
 	stored := store(&o)

@@ -25,7 +25,7 @@ const (
 // search without an error.
 func findScenes(ctx context.Context, o pipeline.Options, whole *Outline) ([]int64, error) {
 	scenes, err := lookForScenes(ctx, o, whole)
-	return scenes, pipeline.Cancelled(ctx, err)
+	return scenes, fault.Interrupted(ctx, err)
 }
 
 func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (scenes []int64, err error) {

@@ -393,3 +393,36 @@ func TestVerifyFindsWhatDiffers(t *testing.T) {
 		t.Errorf("forged: %v, %+v", err, s.Segments[1])
 	}
 }
+
+// A decision about a frame on the other side of a range's border, or in the interval beside
+// the range, counts as in one run.
+func TestDecisionsAcrossABorder(t *testing.T) {
+	input, cut := clip(t), true
+	for _, frame := range []int64{10, 13, 14, 15, 17, 30} {
+		o := options(input)
+		o.Timing.Rate, o.Timing.To = pipeline.Rate{Value: big.NewRat(100, 1)}, big.NewRat(42, 100)
+		o.Synthesis.Preset, o.Synthesis.Decisions = pipeline.Balanced, []pipeline.Decision{{Frame: frame, Cut: &cut}}
+		var want []Hash
+		one := o
+		one.Output.File, one.Hooks.Digest = filepath.Join(t.TempDir(), "one.mkv"), func(_ int64, d pipeline.Digest) { want = append(want, Hash(d)) }
+		if _, err := pipeline.Run(t.Context(), one); err != nil {
+			t.Fatal(err)
+		}
+		p, err := New(t.Context(), o, Options{Length: big.NewRat(14, 100), Even: true, Program: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Ranges) != 3 || p.Ranges[1].First != 14 {
+			t.Fatalf("ranges %v, want a border at 14", p.Ranges)
+		}
+		for i, r := range p.Ranges {
+			m, _, err := p.Make(t.Context(), t.TempDir(), i, pipeline.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(m.Digests, want[r.First:r.End]) {
+				t.Errorf("cut at frame %d: range %d is not what one run makes", frame, i)
+			}
+		}
+	}
+}

@@ -107,7 +107,7 @@ func (p *Plan) Verify(ctx context.Context, dir string, sample int, local pipelin
 	} else if len(checks) > 0 {
 		_, starts, err := newOutline(ctx, o)
 		if err != nil {
-			return s, pipeline.Cancelled(ctx, err)
+			return s, fault.Interrupted(ctx, err)
 		}
 		for i := range checks {
 			checks[i].Start = starts.before(checks[i].First)

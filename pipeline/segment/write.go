@@ -19,7 +19,7 @@ const joinAhead = 1
 // with io.EOF behind the last. The other streams come from o.Input, as in one run.
 func (whole *Outline) write(ctx context.Context, o pipeline.Options, next func() (media.Packet, error)) (*pipeline.Report, error) {
 	report, err := whole.writeAll(ctx, o, next)
-	return report, pipeline.Cancelled(ctx, err)
+	return report, fault.Interrupted(ctx, err)
 }
 
 func (whole *Outline) writeAll(ctx context.Context, o pipeline.Options, next func() (media.Packet, error)) (*pipeline.Report, error) {

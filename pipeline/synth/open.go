@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,12 +77,13 @@ func openDevices(p Params, count int) (Synthesizer, error) {
 		if err != nil {
 			return fail(err)
 		}
-		d, err := openDevice(p.Warp, gpu)
+		name := gpu.Info().Name
+		if len(ordinals) > 1 {
+			name = fmt.Sprintf("%s (device %d)", name, n)
+		}
+		d, err := OpenDevice(p.Warp, gpu, name)
 		if err != nil {
 			return fail(err)
-		}
-		if len(ordinals) > 1 {
-			d.name = fmt.Sprintf("%s (device %d)", d.name, n)
 		}
 		list = append(list, d)
 	}
@@ -111,16 +113,16 @@ type cudaDevice struct {
 	name string
 }
 
-// OpenDevice returns the Device that makes frames on gpu, and takes gpu over.
-func OpenDevice(p warp.Params, gpu *cuda.Device) (Device, error) { return openDevice(p, gpu) }
-
-func openDevice(p warp.Params, gpu *cuda.Device) (*cudaDevice, error) {
+// OpenDevice returns the Device that makes frames on gpu, and takes gpu over. Messages and
+// reports call the device by the name; empty for the name that the driver gives.
+func OpenDevice(p warp.Params, gpu *cuda.Device, name string) (Device, error) {
+	name = cmp.Or(name, gpu.Info().Name)
 	s, err := cuda.NewSynthesizer(gpu, p)
 	if err != nil {
 		gpu.Close()
-		return nil, fmt.Errorf("%s: %w", gpu.Info().Name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &cudaDevice{s, gpu, gpu.Info().Name}, nil
+	return &cudaDevice{s, gpu, name}, nil
 }
 
 func (d *cudaDevice) HostMemory() frame.Memory { return d.gpu.HostMemory() }

@@ -51,11 +51,11 @@ func (c *Clock) Exact(pts int64) *big.Rat {
 	return t.Sub(t, c.zero)
 }
 
-// After returns the time of pts, at least a little later than a picture before it, whose
+// Following returns the time of pts, at least a little later than a picture before it, whose
 // time is last; nil for no picture. At may move two pictures that are a tick apart to one
 // point of the grid. earlier is set if the pictures come in the order of falling
 // timestamps: the time is then a little earlier.
-func (c *Clock) After(last *big.Rat, pts int64, earlier bool) *big.Rat {
+func (c *Clock) Following(last *big.Rat, pts int64, earlier bool) *big.Rat {
 	t := c.At(pts)
 	if last == nil {
 		return t

@@ -138,7 +138,7 @@ func TestClockKeepsTheOrder(t *testing.T) {
 	}
 	var last *big.Rat
 	for _, pts := range stamps {
-		at := c.After(last, pts, false)
+		at := c.Following(last, pts, false)
 		if last != nil && at.Cmp(last) <= 0 {
 			t.Errorf("%d ms is at %s, the one before at %s", pts, at.RatString(), last.RatString())
 		}
@@ -149,7 +149,7 @@ func TestClockKeepsTheOrder(t *testing.T) {
 	}
 	last = nil
 	for i := len(stamps) - 1; i >= 0; i-- {
-		at := c.After(last, stamps[i], true)
+		at := c.Following(last, stamps[i], true)
 		if last != nil && at.Cmp(last) >= 0 {
 			t.Errorf("backward: %d ms is at %s, the one before at %s", stamps[i], at.RatString(), last.RatString())
 		}

@@ -83,7 +83,7 @@ func measure(ctx context.Context, o *pipeline.Options, s synth.Synthesizer, open
 			err = ctx.Err()
 		}
 		if err != nil {
-			return nil, pipeline.Cancelled(ctx, err)
+			return nil, fault.Interrupted(ctx, err)
 		}
 	}
 	return &m.Report, nil

@@ -39,7 +39,7 @@ func TestMeasure(t *testing.T) {
 	if err := o.Settle(); err != nil {
 		t.Fatal(err)
 	}
-	device, err := synth.OpenDevice(o.WarpParams(), cuda.NewDevice(kernels.NewEmulator()))
+	device, err := synth.OpenDevice(o.WarpParams(), cuda.NewDevice(kernels.NewEmulator()), "")
 	if err != nil {
 		t.Fatal(err)
 	}

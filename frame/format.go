@@ -53,6 +53,7 @@ func (f Format) String() string {
 // Transfer names the kind of curve that turns samples into light.
 type Transfer uint8
 
+// The transfer curves that a frame may have.
 const (
 	SDR Transfer = iota // a gamma of about two, or none
 	PQ                  // SMPTE ST 2084, the perceptual quantiser

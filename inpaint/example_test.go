@@ -29,6 +29,6 @@ func Example() {
 	if err := inpaint.Fill(p, img); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(img.Row(4)[5:12])
+	fmt.Printf("%d\n", img.Row(4)[5:12])
 	// Output: [50 60 69 80 91 100 110]
 }

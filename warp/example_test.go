@@ -85,8 +85,8 @@ func ExampleSplatPlane() {
 	var s warp.Splatter
 	half := warp.Motion{Flow: field, Phase: warp.PhaseOne / 2}
 	warp.SplatPlane(&s, dst, holes, src, half, warp.SplatOne/2)
-	fmt.Println(dst.Row(0))
-	fmt.Println(holes.Row(0))
+	fmt.Printf("%d\n", dst.Row(0))
+	fmt.Printf("%d\n", holes.Row(0))
 	// Output:
 	// [10 20 30 40 0 0 50 60]
 	// [0 0 0 0 255 255 0 0]

@@ -60,6 +60,7 @@ func (in Inspection) Clone() Inspection {
 // Seen is the set of neighbours that show a pixel's content.
 type Seen uint8
 
+// The sets of the two neighbours.
 const (
 	SeenInNeither Seen = iota
 	SeenInFirst

@@ -13,6 +13,7 @@ const (
 	// accepts it as an Order: it interpolates the samples without a prefilter.
 	CatmullRom Order = -1
 
+	// Nearest, Linear and Cubic are B-splines of order 0, 1 and 3.
 	Nearest Order = 0
 	Linear  Order = 1
 	Cubic   Order = 3

@@ -34,6 +34,7 @@ func (a AddressMode) String() string {
 // Texel is the type of a texture's values.
 type Texel int
 
+// The texel types that the study compares.
 const (
 	TexelFloat     Texel = iota // one float32
 	TexelFractions              // four of 16 bits, from 0 to 1

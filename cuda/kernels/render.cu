@@ -184,9 +184,9 @@ __device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes
 }
 
 // Each kernel renders up to four planes of one size. The bw by bh samples of a thread
-// share a pixel of the guides. Of each four pointers, to the planes' samples in the
-// made frame and in both neighbours and to the neighbours' coefficients, the first
-// planes count. Blocks are 128 by 1 threads, with shared memory for a motion and a
+// share a pixel of the guides. o, a and b point to the planes' samples in the made
+// frame and in the neighbours, ca and cb to the neighbours' coefficients; planes is the
+// number of planes. Blocks are 128 by 1 threads, with shared memory for a motion and a
 // share for each thread and hypothesis.
 #define RENDER(name, T, bw, bh)                                                                                              \
 	extern "C" __global__ void __launch_bounds__(threads) name(                                                             \

@@ -1,6 +1,7 @@
-// Package av binds what go-astiav v0.16 lacks of FFmpeg's libraries, over the raw
-// pointers of its types. It holds all C of the media packages, decides nothing, and
-// compat.h holds what differs between versions of FFmpeg.
+// Package av calls those functions of FFmpeg's libraries that go-astiav v0.16 does not
+// bind. It reads the C pointers out of go-astiav's types. It contains all C of the media
+// packages and makes no decisions. compat.h contains everything that differs between
+// versions of FFmpeg.
 package av
 
 /*
@@ -17,11 +18,11 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// NoTimestamp is AV_NOPTS_VALUE, which stands for a time that is not there.
+// NoTimestamp is AV_NOPTS_VALUE, the value of an unknown time.
 const NoTimestamp = -1 << 63
 
-// native returns the C struct behind an astiav type, whose first field is the pointer
-// to it.
+// native returns the C struct that t wraps. It relies on T's first field being the
+// pointer to that struct.
 func native[S, T any](t *T) *S { return *(**S)(unsafe.Pointer(t)) }
 
 func context(c *astiav.FormatContext) *C.AVFormatContext    { return native[C.AVFormatContext](c) }
@@ -34,7 +35,7 @@ func raw(f *astiav.Frame) *C.AVFrame                        { return (*C.AVFrame
 
 func rational(r astiav.Rational) C.AVRational { return C.AVRational{C.int(r.Num()), C.int(r.Den())} }
 
-// status makes an error of what FFmpeg returns.
+// status turns FFmpeg's return value r into an error, nil if r is not negative.
 func status(r C.int) error {
 	if r < 0 {
 		return astiav.Error(r)
@@ -42,7 +43,7 @@ func status(r C.int) error {
 	return nil
 }
 
-// withString calls f with a C string, which is freed behind it.
+// withString calls f with s as a C string and frees the string afterwards.
 func withString[T any](s string, f func(*C.char) T) T {
 	c := C.CString(s)
 	defer C.free(unsafe.Pointer(c))
@@ -56,14 +57,14 @@ func integer(b bool) C.int {
 	return 0
 }
 
-// Version returns FFmpeg's version, such as "5.1.6-0+deb12u1" (av_version_info), and
-// its licence (avutil_license).
+// Version returns FFmpeg's version, such as "5.1.6-0+deb12u1" (av_version_info), and the
+// licence of the build (avutil_license).
 func Version() (version, licence string) {
 	return C.GoString(C.av_version_info()), C.GoString(C.avutil_license())
 }
 
-// Libraries returns the libraries' names with versions, such as "libavcodec 59.37.100"
-// (avcodec_version and its kin).
+// Libraries returns the name and version of each library, such as "libavcodec 59.37.100"
+// (avcodec_version, avformat_version, avutil_version).
 func Libraries() (list []string) {
 	for _, l := range []struct {
 		name    string
@@ -78,5 +79,6 @@ func Libraries() (list []string) {
 	return list
 }
 
-// CodecLibrary is LIBAVCODEC_IDENT, which files' tags name as their encoder.
+// CodecLibrary is LIBAVCODEC_IDENT, the library name that files carry in their "encoder"
+// tag.
 const CodecLibrary = C.LIBAVCODEC_IDENT

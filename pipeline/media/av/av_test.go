@@ -10,7 +10,8 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// The first field of astiav's types is the pointer to FFmpeg's, which all here rests on.
+// The package relies on the first field of astiav's types being the pointer to FFmpeg's
+// struct.
 func TestPointers(t *testing.T) {
 	c := astiav.AllocCodecContext(astiav.FindEncoder(astiav.CodecIDFfv1))
 	defer c.Free()
@@ -111,7 +112,7 @@ func TestSideData(t *testing.T) {
 	}
 }
 
-// Samples of a component come back from the row that they were written to.
+// WriteLine and ReadLine are inverse to each other.
 func TestLines(t *testing.T) {
 	for _, name := range []string{"yuv420p", "nv12", "rgb24", "gray10le", "p010le", "rgb565le"} {
 		f := astiav.AllocFrame()

@@ -29,24 +29,24 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// CodecIDWrapped is AV_CODEC_ID_WRAPPED_AVFRAME, the codec of containers that take
-// frames as they are.
+// CodecIDWrapped is AV_CODEC_ID_WRAPPED_AVFRAME, the codec of containers whose muxer
+// takes whole frames.
 const CodecIDWrapped = astiav.CodecID(C.AV_CODEC_ID_WRAPPED_AVFRAME)
 
 // CodecIDAV1 is AV_CODEC_ID_AV1.
 const CodecIDAV1 = astiav.CodecID(C.AV_CODEC_ID_AV1)
 
-// LambdaPerQuantiser is FF_QP2LAMBDA: what AVCodecContext.global_quality counts a
-// quantiser's step by.
+// LambdaPerQuantiser is FF_QP2LAMBDA, the value of AVCodecContext.global_quality for one
+// step of the quantiser.
 const LambdaPerQuantiser = C.FF_QP2LAMBDA
 
-// HasOption says whether an encoder has a private option (av_opt_find).
+// HasOption reports whether the encoder c has a private option called name (av_opt_find).
 func HasOption(c *astiav.Codec, name string) bool {
 	return withString(name, func(n *C.char) C.int { return C.has_option(codec(c), n) }) != 0
 }
 
-// CodecNamed returns the codec of a name such as "h264" (avcodec_descriptor_get_by_name),
-// AV_CODEC_ID_NONE if there is none.
+// CodecNamed returns the codec called name, such as "h264", or AV_CODEC_ID_NONE if there
+// is none (avcodec_descriptor_get_by_name).
 func CodecNamed(name string) astiav.CodecID {
 	return astiav.CodecID(withString(name, func(n *C.char) C.enum_AVCodecID { return C.codec_by_name(n) }))
 }
@@ -54,26 +54,26 @@ func CodecNamed(name string) astiav.CodecID {
 // CodecName returns the name of a codec (avcodec_get_name).
 func CodecName(id astiav.CodecID) string { return C.GoString(C.avcodec_get_name(C.enum_AVCodecID(id))) }
 
-// IsLossless says whether a codec never loses anything (AV_CODEC_PROP_LOSSY is not set).
+// IsLossless reports whether a codec is always lossless (AV_CODEC_PROP_LOSSY is not set).
 func IsLossless(id astiav.CodecID) bool {
 	p := C.props(C.enum_AVCodecID(id))
 	return p >= 0 && p&C.AV_CODEC_PROP_LOSSY == 0
 }
 
-// IsIntraOnly says whether each picture of a codec stands alone
+// IsIntraOnly reports whether every picture of a codec can be decoded alone
 // (AV_CODEC_PROP_INTRA_ONLY).
 func IsIntraOnly(id astiav.CodecID) bool {
 	p := C.props(C.enum_AVCodecID(id))
 	return p >= 0 && p&C.AV_CODEC_PROP_INTRA_ONLY != 0
 }
 
-// ExactBits returns how many bits each sample of an uncompressed codec takes, 0 for
-// others (av_get_exact_bits_per_sample).
+// ExactBits returns the bits per sample of an uncompressed codec, 0 for all others
+// (av_get_exact_bits_per_sample).
 func ExactBits(id astiav.CodecID) int {
 	return int(C.av_get_exact_bits_per_sample(C.enum_AVCodecID(id)))
 }
 
-// Encoders returns all encoders of a codec, or of all codecs for AV_CODEC_ID_NONE, in
+// Encoders returns the encoders of a codec, or all encoders if id is AV_CODEC_ID_NONE, in
 // FFmpeg's order (av_codec_iterate).
 func Encoders(id astiav.CodecID) (list []*astiav.Codec) {
 	for _, c := range astiav.Codecs() {
@@ -84,18 +84,19 @@ func Encoders(id astiav.CodecID) (list []*astiav.Codec) {
 	return list
 }
 
-// EncodesSound says whether c is an encoder of sound (AVCodec.type).
+// EncodesSound reports whether c is an audio encoder (AVCodec.type).
 func EncodesSound(c *astiav.Codec) bool {
 	return c.IsEncoder() && codec(c)._type == C.AVMEDIA_TYPE_AUDIO
 }
 
-// TakesAnySize says whether an encoder takes frames of any number of samples
+// TakesAnySize reports whether an audio encoder accepts frames with any number of samples
 // (AV_CODEC_CAP_VARIABLE_FRAME_SIZE).
 func TakesAnySize(c *astiav.Codec) bool {
 	return codec(c).capabilities&C.AV_CODEC_CAP_VARIABLE_FRAME_SIZE != 0
 }
 
-// Header returns AVCodecContext.extradata: what a codec says once of all packets.
+// Header returns a copy of AVCodecContext.extradata, the header that all packets of a
+// stream share; nil if there is none.
 func Header(c *astiav.CodecContext) []byte {
 	p := coder(c)
 	if p.extradata_size <= 0 {
@@ -104,10 +105,11 @@ func Header(c *astiav.CodecContext) []byte {
 	return C.GoBytes(unsafe.Pointer(p.extradata), p.extradata_size)
 }
 
-// SetPacketTimeBase sets AVCodecContext.pkt_timebase, the unit of packets' times.
+// SetPacketTimeBase sets AVCodecContext.pkt_timebase, the unit of packet timestamps in
+// seconds.
 func SetPacketTimeBase(c *astiav.CodecContext, tb astiav.Rational) {
 	coder(c).pkt_timebase = rational(tb)
 }
 
-// FlushCoder forgets what a decoder holds (avcodec_flush_buffers).
+// FlushCoder discards everything that a decoder has buffered (avcodec_flush_buffers).
 func FlushCoder(c *astiav.CodecContext) { C.avcodec_flush_buffers(coder(c)) }

@@ -1,6 +1,5 @@
-// What differs between versions of FFmpeg, or is of FFmpeg's macros and unions that Go
-// cannot read. All of this package reaches these things through here, so that a further
-// version is a change of this file only.
+// Wrappers for everything that differs between versions of FFmpeg. The package uses no
+// other way to it, so that support for another version changes this file only.
 
 #ifndef RETIME_COMPAT_H
 #define RETIME_COMPAT_H
@@ -9,14 +8,14 @@
 #include <libavformat/avformat.h>
 #include <libavutil/frame.h>
 
-// How long a frame is shown, in the unit of its packets; 0 if nothing says it.
+// Returns a frame's duration in the unit of the packets' timestamps, 0 if it is unknown.
 static inline int64_t compat_frame_duration(const AVFrame *f) { return f->pkt_duration; }
 
 static inline int compat_frame_interlaced(const AVFrame *f) { return f->interlaced_frame; }
 
 static inline void compat_frame_clear_key(AVFrame *f) { f->key_frame = 0; }
 
-// The formats and rates that an encoder lists, NULL for one that takes all.
+// Return the formats and rates that an encoder lists, NULL if it takes all.
 static inline const enum AVPixelFormat *compat_pixel_formats(const AVCodec *c) { return c->pix_fmts; }
 static inline const enum AVSampleFormat *compat_sample_formats(const AVCodec *c) { return c->sample_fmts; }
 static inline const int *compat_sample_rates(const AVCodec *c) { return c->supported_samplerates; }

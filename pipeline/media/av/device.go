@@ -19,7 +19,8 @@ static int is_hardware(enum AVPixelFormat p)
 	return d && (d->flags & AV_PIX_FMT_FLAG_HWACCEL);
 }
 
-// The device's own format if the decoder offers it, else the first in memory.
+// Returns the device's own format if the decoder offers it, otherwise the first format in
+// memory.
 static enum AVPixelFormat choose_format(AVCodecContext *c, const enum AVPixelFormat *offered)
 {
 	enum AVHWDeviceType type = ((AVHWDeviceContext *)c->hw_device_ctx->data)->type;
@@ -46,7 +47,7 @@ static int decodes_on(const AVCodec *codec, enum AVHWDeviceType type)
 	}
 }
 
-// The context owns the device from then on.
+// Opens a device of the type. The context owns the device from then on.
 static int use_device(AVCodecContext *c, enum AVHWDeviceType type)
 {
 	int r = av_hwdevice_ctx_create(&c->hw_device_ctx, type, NULL, NULL, 0);
@@ -57,8 +58,9 @@ static int use_device(AVCodecContext *c, enum AVHWDeviceType type)
 
 static int on_device(const AVFrame *f) { return f->hw_frames_ctx != NULL; }
 
-// Opens an encoder for a device on a small picture. Encoders for the processor always
-// open, and some do not close before they have encoded.
+// Opens a device's encoder for a small picture. It reports 1 for software encoders
+// without trying: these always open, and some cannot be closed before they have encoded a
+// frame.
 static int opens(const AVCodec *codec)
 {
 	if (!is_for_device(codec))
@@ -73,7 +75,7 @@ static int opens(const AVCodec *codec)
 	c->framerate = (AVRational){25, 1};
 	c->thread_count = 1;
 	c->pix_fmt = formats ? formats[0] : AV_PIX_FMT_YUV420P;
-	if (c->pix_fmt == AV_PIX_FMT_VAAPI) { // whose pictures lie on the device
+	if (c->pix_fmt == AV_PIX_FMT_VAAPI) { // the encoder takes pictures on the device only
 		int r = av_hwdevice_ctx_create(&c->hw_device_ctx, AV_HWDEVICE_TYPE_VAAPI, NULL, NULL, 0);
 		avcodec_free_context(&c);
 		return r >= 0;
@@ -83,8 +85,8 @@ static int opens(const AVCodec *codec)
 	return ok;
 }
 
-// Pictures of sw are uploaded for the encoder to a pool of the device that its codec is
-// for.
+// Opens the device that the codec encodes on and gives the encoder a pool of its frames,
+// to which pictures in format sw can be uploaded.
 static int prepare_upload(AVCodecContext *c, const AVCodec *codec, enum AVPixelFormat sw)
 {
 	enum AVPixelFormat hw = compat_pixel_formats(codec)[0];
@@ -129,41 +131,43 @@ import (
 // Device is an AVHWDeviceType.
 type Device C.enum_AVHWDeviceType
 
-// The devices that decode.
+// The devices that can decode.
 const (
 	DeviceCUDA  = Device(C.AV_HWDEVICE_TYPE_CUDA)
 	DeviceVAAPI = Device(C.AV_HWDEVICE_TYPE_VAAPI)
 )
 
-// DecodesOn says whether FFmpeg's decoder can use a kind of device
+// DecodesOn reports whether FFmpeg's decoder c can use a device of type d
 // (avcodec_get_hw_config).
 func DecodesOn(c *astiav.Codec, d Device) bool {
 	return C.decodes_on(codec(c), C.enum_AVHWDeviceType(d)) != 0
 }
 
-// UseDevice lets a device of a kind decode (av_hwdevice_ctx_create). It is called before
-// the decoder is opened.
+// UseDevice makes a decoder run on a device of type d (av_hwdevice_ctx_create). Call it
+// before opening the decoder.
 func UseDevice(c *astiav.CodecContext, d Device) error {
 	return status(C.use_device(coder(c), C.enum_AVHWDeviceType(d)))
 }
 
-// OnDevice says whether f's samples lie on a device (AVFrame.hw_frames_ctx).
+// OnDevice reports whether f's samples are in a device's memory (AVFrame.hw_frames_ctx).
 func OnDevice(f *astiav.Frame) bool { return C.on_device(raw(f)) != 0 }
 
-// IsForDevice says whether an encoder needs hardware (AV_CODEC_CAP_HARDWARE).
+// IsForDevice reports whether an encoder needs hardware (AV_CODEC_CAP_HARDWARE,
+// AV_CODEC_CAP_HYBRID).
 func IsForDevice(c *astiav.Codec) bool { return C.is_for_device(codec(c)) != 0 }
 
-// Opens says whether an encoder for a device opens on this machine (avcodec_open2). Those
-// for the processor do.
+// Opens reports whether an encoder that needs hardware opens on this machine
+// (avcodec_open2). It is always true for software encoders.
 func Opens(c *astiav.Codec) bool { return C.opens(codec(c)) != 0 }
 
-// PrepareUpload makes a pool on the device that an encoder is for, of pictures in a
-// format in memory (av_hwframe_ctx_init). It is called before the encoder is opened.
+// PrepareUpload opens the device that the encoder by runs on and gives c a pool of frames
+// there (av_hwframe_ctx_init). Upload copies pictures in format, which is a format in
+// main memory, to these frames. Call PrepareUpload before opening the encoder.
 func PrepareUpload(c *astiav.CodecContext, by *astiav.Codec, format astiav.PixelFormat) error {
 	return status(C.prepare_upload(coder(c), codec(by), C.enum_AVPixelFormat(format)))
 }
 
-// WantsUpload says whether PrepareUpload was called.
+// WantsUpload reports whether PrepareUpload has succeeded for c.
 func WantsUpload(c *astiav.CodecContext) bool { return coder(c).hw_frames_ctx != nil }
 
 // Upload makes dst a copy of src on the encoder's device (av_hwframe_transfer_data).
@@ -171,8 +175,8 @@ func Upload(c *astiav.CodecContext, dst, src *astiav.Frame) error {
 	return status(C.upload(coder(c), raw(dst), raw(src)))
 }
 
-// EncoderFormats returns what an encoder lists (AVCodec.pix_fmts), nil for one that takes
-// all.
+// EncoderFormats returns the pixel formats that an encoder lists (AVCodec.pix_fmts), nil
+// if it takes all.
 func EncoderFormats(c *astiav.Codec) (list []astiav.PixelFormat) {
 	p := C.compat_pixel_formats(codec(c))
 	for ; p != nil && *p != C.AV_PIX_FMT_NONE; p = (*int32)(unsafe.Add(unsafe.Pointer(p), unsafe.Sizeof(*p))) {

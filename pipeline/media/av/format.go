@@ -49,7 +49,8 @@ static int copy_programs(AVFormatContext *dst, const AVFormatContext *src, const
 	return 0;
 }
 
-// The tag that a stream had, if it means the same codec in the output.
+// Returns the stream's codec tag, or 0 if the tag means another codec in the output's
+// container.
 static unsigned kept_tag(const AVFormatContext *c, const AVCodecParameters *p)
 {
 	const struct AVCodecTag *const *tags = c->oformat->codec_tag;
@@ -67,24 +68,24 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// StartTime returns AVFormatContext.start_time: when the earliest stream begins, in
+// StartTime returns AVFormatContext.start_time, the start of the earliest stream in
 // microseconds, or NoTimestamp.
 func StartTime(c *astiav.FormatContext) int64 { return int64(context(c).start_time) }
 
-// DurationGuessed says whether nothing but the bit rate tells AVFormatContext.duration
-// (AVFMT_DURATION_FROM_BITRATE).
+// DurationGuessed reports whether FFmpeg has estimated AVFormatContext.duration from the
+// bit rate alone (AVFMT_DURATION_FROM_BITRATE).
 func DurationGuessed(c *astiav.FormatContext) bool {
 	return context(c).duration_estimation_method == C.AVFMT_DURATION_FROM_BITRATE
 }
 
-// MayJump says whether an input's container is made for broadcasts, whose timestamps
-// may leap (AVFMT_TS_DISCONT).
+// MayJump reports whether the input's container allows discontinuous timestamps, as
+// broadcast formats do (AVFMT_TS_DISCONT).
 func MayJump(input *astiav.FormatContext) bool {
 	return context(input).iformat.flags&C.AVFMT_TS_DISCONT != 0
 }
 
-// IOError returns AVIOContext.error: what the last failed read or write of c's file
-// said.
+// IOError returns AVIOContext.error, the error of the last failed read or write of c's
+// file; nil if none has failed.
 func IOError(c *astiav.FormatContext) error {
 	if C.has_pb(context(c)) == 0 {
 		return nil
@@ -92,30 +93,30 @@ func IOError(c *astiav.FormatContext) error {
 	return status(C.pb_error(context(c)))
 }
 
-// WantsGlobalHeader says whether an output's container keeps codecs' headers apart from
+// WantsGlobalHeader reports whether an output's container stores codec headers apart from
 // the packets (AVFMT_GLOBALHEADER).
 func WantsGlobalHeader(output *astiav.FormatContext) bool {
 	return context(output).oformat.flags&C.AVFMT_GLOBALHEADER != 0
 }
 
-// OpensItself says whether an output's muxer opens its files (AVFMT_NOFILE).
+// OpensItself reports whether an output's muxer opens its files itself (AVFMT_NOFILE).
 func OpensItself(output *astiav.FormatContext) bool {
 	return context(output).oformat.flags&C.AVFMT_NOFILE != 0
 }
 
-// MayRepeat says whether packets of a stream may share a decoding time
+// MayRepeat reports whether packets of one stream may share a decoding time
 // (AVFMT_TS_NONSTRICT).
 func MayRepeat(output *astiav.FormatContext) bool {
 	return context(output).oformat.flags&C.AVFMT_TS_NONSTRICT != 0
 }
 
-// IsMuxer says whether an output's muxer is one of those named, between commas
+// IsMuxer reports whether an output's muxer is one of names, a comma-separated list
 // (av_match_name).
 func IsMuxer(output *astiav.FormatContext, names string) bool {
 	return withString(names, func(n *C.char) C.int { return C.av_match_name(context(output).oformat.name, n) }) != 0
 }
 
-// GuessMuxer returns the name of the muxer that suits a file's name, empty for none
+// GuessMuxer returns the muxer for a file name's extension, empty if there is none
 // (av_guess_format).
 func GuessMuxer(file string) string {
 	f := withString(file, func(n *C.char) *C.AVOutputFormat { return C.av_guess_format(nil, n, nil) })
@@ -125,21 +126,22 @@ func GuessMuxer(file string) string {
 	return C.GoString(f.name)
 }
 
-// QueryCodec asks an output's container whether it takes a codec: 1, 0, or negative if
-// FFmpeg does not know (avformat_query_codec).
+// QueryCodec returns 1 if an output's container takes a codec, 0 if it does not, and a
+// negative number if FFmpeg does not know (avformat_query_codec).
 func QueryCodec(output *astiav.FormatContext, id astiav.CodecID) int {
 	return int(C.avformat_query_codec(context(output).oformat, C.enum_AVCodecID(id), C.FF_COMPLIANCE_NORMAL))
 }
 
-// GuessCodec returns what an output's container is usually filled with, also by the
-// file's name (av_guess_codec).
+// GuessCodec returns the codec that an output's container usually holds for a kind of
+// stream, taking the file name into account (av_guess_codec).
 func GuessCodec(output *astiav.FormatContext, kind astiav.MediaType) astiav.CodecID {
 	c := context(output)
 	return astiav.CodecID(C.av_guess_codec(c.oformat, nil, c.url, nil, C.enum_AVMediaType(kind)))
 }
 
-// DefaultCodec returns AVOutputFormat.video_codec and its kin: the codec that an output's
-// container has for a kind of stream, AV_CODEC_ID_NONE if it holds none.
+// DefaultCodec returns the default codec of an output's container for a kind of stream,
+// AV_CODEC_ID_NONE if the container has none (AVOutputFormat.video_codec, audio_codec,
+// subtitle_codec).
 func DefaultCodec(output *astiav.FormatContext, kind astiav.MediaType) astiav.CodecID {
 	f := context(output).oformat
 	switch kind {
@@ -153,14 +155,14 @@ func DefaultCodec(output *astiav.FormatContext, kind astiav.MediaType) astiav.Co
 	return astiav.CodecIDNone
 }
 
-// KeptTag returns the codec tag of p, or 0 if it means another codec in an output's
-// container than p's (av_codec_get_id, av_codec_get_tag2).
+// KeptTag returns p's codec tag, or 0 if the tag means another codec in the output's
+// container (av_codec_get_id, av_codec_get_tag2).
 func KeptTag(output *astiav.FormatContext, p *astiav.CodecParameters) uint32 {
 	return uint32(C.kept_tag(context(output), params(p)))
 }
 
-// MatchStream says whether s matches one of FFmpeg's stream specifiers; ok is false if
-// there is none like it (avformat_match_stream_specifier).
+// MatchStream reports whether s matches an FFmpeg stream specifier
+// (avformat_match_stream_specifier). ok is false if spec is not a valid specifier.
 func MatchStream(input *astiav.FormatContext, s *astiav.Stream, spec string) (match, ok bool) {
 	n := withString(spec, func(c *C.char) C.int {
 		return C.avformat_match_stream_specifier(context(input), stream(s), c)
@@ -168,13 +170,13 @@ func MatchStream(input *astiav.FormatContext, s *astiav.Stream, spec string) (ma
 	return n > 0, n >= 0
 }
 
-// Chapter is when an AVChapter begins and ends, in units of a time base.
+// Chapter holds the start and the end of an AVChapter in units of TimeBase.
 type Chapter struct {
 	Start, End int64
 	TimeBase   astiav.Rational
 }
 
-// Chapters returns AVFormatContext.chapters.
+// Chapters returns the times of AVFormatContext.chapters.
 func Chapters(c *astiav.FormatContext) (list []Chapter) {
 	p := context(c)
 	for _, ch := range unsafe.Slice(p.chapters, p.nb_chapters) {
@@ -183,15 +185,15 @@ func Chapters(c *astiav.FormatContext) (list []Chapter) {
 	return list
 }
 
-// CopyChapter adds src's chapter of number i to dst, at other times.
+// CopyChapter appends a copy of src's chapter i to dst, with its times replaced by at.
 func CopyChapter(dst, src *astiav.FormatContext, i int, at Chapter) error {
 	from := context(src)
 	ch := unsafe.Slice(from.chapters, from.nb_chapters)[i]
 	return status(C.copy_chapter(context(dst), ch, C.int64_t(at.Start), C.int64_t(at.End), rational(at.TimeBase)))
 }
 
-// CopyPrograms adds src's programs to dst (av_new_program). outputs are the indices of
-// dst's streams by src's, -1 for those that it does not have.
+// CopyPrograms appends src's programs to dst (av_new_program). outputs maps each stream
+// index of src to one of dst, or to -1 if dst does not have the stream.
 func CopyPrograms(dst, src *astiav.FormatContext, outputs []int) error {
 	if len(outputs) == 0 {
 		return nil

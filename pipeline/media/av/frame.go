@@ -25,39 +25,43 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// FrameTime returns AVFrame.best_effort_timestamp, which may be NoTimestamp.
+// FrameTime returns AVFrame.best_effort_timestamp, in the unit of the packets'
+// timestamps; it may be NoTimestamp.
 func FrameTime(f *astiav.Frame) int64 { return int64(raw(f).best_effort_timestamp) }
 
-// FrameDuration returns AVFrame.duration, in the unit of its packets; 0 if unknown.
+// FrameDuration returns a frame's duration in the unit of the packets' timestamps, 0 if
+// it is unknown (AVFrame.pkt_duration).
 func FrameDuration(f *astiav.Frame) int64 { return int64(C.compat_frame_duration(raw(f))) }
 
-// FrameDamaged says whether the decoder marked f with AV_FRAME_FLAG_CORRUPT or in
-// AVFrame.decode_error_flags.
+// FrameDamaged reports whether the decoder found errors in f (AV_FRAME_FLAG_CORRUPT,
+// AVFrame.decode_error_flags).
 func FrameDamaged(f *astiav.Frame) bool { return C.frame_damaged(raw(f)) != 0 }
 
-// FrameInterlaced returns AV_FRAME_FLAG_INTERLACED.
+// FrameInterlaced reports whether f is interlaced (AVFrame.interlaced_frame).
 func FrameInterlaced(f *astiav.Frame) bool { return C.compat_frame_interlaced(raw(f)) != 0 }
 
-// CopyFrameProps makes dst describe the picture that src does (av_frame_copy_props).
+// CopyFrameProps copies all properties of src but its samples to dst
+// (av_frame_copy_props).
 func CopyFrameProps(dst, src *astiav.Frame) error {
 	return status(C.av_frame_copy_props(raw(dst), raw(src)))
 }
 
-// ResetPictureType leaves the choice of picture type to the encoder, by AVFrame.pict_type
-// and AV_FRAME_FLAG_KEY.
+// ResetPictureType lets the encoder choose f's picture type: it clears AVFrame.pict_type
+// and the key frame flag.
 func ResetPictureType(f *astiav.Frame) { C.reset_type(raw(f)) }
 
-// PlaneData returns AVFrame.data[i]: the first sample of a plane, nil for none.
+// PlaneData returns AVFrame.data[i], the address of a plane's first sample; nil if f has
+// no such plane.
 func PlaneData(f *astiav.Frame, i int) unsafe.Pointer { return unsafe.Pointer(raw(f).data[i]) }
 
-// PlaneStride returns AVFrame.linesize[i]: the bytes from one row to the next, negative
-// if rows go from the bottom up.
+// PlaneStride returns AVFrame.linesize[i], the bytes from one row to the next; it is
+// negative if rows run from the bottom up.
 func PlaneStride(f *astiav.Frame, i int) int { return int(raw(f).linesize[i]) }
 
 // FrameSideKind is an AVFrameSideDataType.
 type FrameSideKind C.enum_AVFrameSideDataType
 
-// The kinds of side data that are read or removed.
+// The kinds of side data that the media packages read or remove.
 const (
 	FrameMasteringDisplay = FrameSideKind(C.AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)
 	FrameContentLight     = FrameSideKind(C.AV_FRAME_DATA_CONTENT_LIGHT_LEVEL)
@@ -77,8 +81,8 @@ const (
 	FrameEncodingParams   = FrameSideKind(C.AV_FRAME_DATA_VIDEO_ENC_PARAMS)
 )
 
-// FrameSideData returns a copy of f's side data of a kind (av_frame_get_side_data); ok is
-// false if there is none.
+// FrameSideData returns a copy of f's side data of a kind; ok is false if there is none
+// (av_frame_get_side_data).
 func FrameSideData(f *astiav.Frame, kind FrameSideKind) (data []byte, ok bool) {
 	d := C.av_frame_get_side_data(raw(f), C.enum_AVFrameSideDataType(kind))
 	if d == nil {
@@ -87,43 +91,44 @@ func FrameSideData(f *astiav.Frame, kind FrameSideKind) (data []byte, ok bool) {
 	return C.GoBytes(unsafe.Pointer(d.data), C.int(d.size)), true
 }
 
-// RemoveFrameSideData drops f's side data of a kind (av_frame_remove_side_data).
+// RemoveFrameSideData removes f's side data of a kind (av_frame_remove_side_data).
 func RemoveFrameSideData(f *astiav.Frame, kind FrameSideKind) {
 	C.av_frame_remove_side_data(raw(f), C.enum_AVFrameSideDataType(kind))
 }
 
-// FrameMetadata returns the value of a key in AVFrame.metadata (av_dict_get); ok is false
-// if it is not there.
+// FrameMetadata returns the value of a key in AVFrame.metadata; ok is false if the key is
+// missing (av_dict_get).
 func FrameMetadata(f *astiav.Frame, key string) (value string, ok bool) {
 	v := withString(key, func(k *C.char) *C.char { return C.frame_metadata(raw(f), k) })
 	return C.GoString(v), v != nil
 }
 
-// Colour says what samples stand for, in the code points of ITU-T H.273 as FFmpeg
-// numbers them: AVColorPrimaries, AVColorTransferCharacteristic, AVColorSpace,
-// AVColorRange and AVChromaLocation.
+// Colour holds FFmpeg's colour properties, numbered as in ITU-T H.273: AVColorPrimaries,
+// AVColorTransferCharacteristic, AVColorSpace, AVColorRange and AVChromaLocation.
 type Colour struct{ Primaries, Transfer, Matrix, Range, Chroma int }
 
-// FrameColour returns what f says of its samples.
+// FrameColour returns f's colour properties (AVFrame.color_primaries and the fields
+// beside it).
 func FrameColour(f *astiav.Frame) Colour {
 	p := raw(f)
 	return Colour{int(p.color_primaries), int(p.color_trc), int(p.colorspace), int(p.color_range), int(p.chroma_location)}
 }
 
-// SetFrameColour says of f's samples what c does.
+// SetFrameColour sets f's colour properties to c.
 func SetFrameColour(f *astiav.Frame, c Colour) {
 	p := raw(f)
 	p.color_primaries, p.color_trc, p.colorspace = uint32(c.Primaries), uint32(c.Transfer), uint32(c.Matrix)
 	p.color_range, p.chroma_location = uint32(c.Range), uint32(c.Chroma)
 }
 
-// CoderColour returns what a decoder or encoder says of its samples.
+// CoderColour returns the colour properties of a decoder or encoder
+// (AVCodecContext.color_primaries and the fields beside it).
 func CoderColour(c *astiav.CodecContext) Colour {
 	p := coder(c)
 	return Colour{int(p.color_primaries), int(p.color_trc), int(p.colorspace), int(p.color_range), int(p.chroma_sample_location)}
 }
 
-// The code points that something depends on.
+// The values of Colour's fields that the media packages distinguish.
 const (
 	PrimariesUnspecified = C.AVCOL_PRI_UNSPECIFIED
 	PrimariesBT2020      = C.AVCOL_PRI_BT2020

@@ -16,7 +16,7 @@ static void put(struct bits *b, uint32_t v, int n)
 	}
 }
 
-// A fraction counted in units of 1/unit.
+// Writes a fraction in units of 1/unit.
 static void put_fraction(struct bits *b, AVRational v, int unit, int n)
 {
 	put(b, v.den ? ((int64_t)v.num * unit + v.den / 2) / v.den : 0, n);
@@ -34,9 +34,9 @@ static void put_peaks(struct bits *b, int flag, int rows, int columns, const AVR
 			put_fraction(b, peaks[i][j], 15, 4);
 }
 
-// Writes the user data of SMPTE ST 2094-40 (section 8 and annex of registered user
-// data by ITU-T T.35) for pictures of one window into data, which is zeroed. It
-// returns their size, 0 if f has none.
+// Writes f's metadata as the user data of SMPTE ST 2094-40 (section 8 and annex of
+// registered user data by ITU-T T.35) into data, which must be zeroed. It returns the
+// number of bytes, 0 if f has no metadata or metadata for more than one window.
 static int hdr10plus(const AVFrame *f, uint8_t *data, int size)
 {
 	const AVFrameSideData *sd = av_frame_get_side_data(f, AV_FRAME_DATA_DYNAMIC_HDR_PLUS);
@@ -88,22 +88,24 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// HDR10PlusUserData returns f's HDR10+ as registered user data of ITU-T T.35, nil for
-// none (av_dynamic_hdr_plus_to_t35, which FFmpeg has from 6.1 on).
+// HDR10PlusUserData returns f's HDR10+ metadata as registered user data of ITU-T T.35,
+// nil if there is none. It does what av_dynamic_hdr_plus_to_t35 does, which FFmpeg has
+// from 6.1 on.
 func HDR10PlusUserData(f *astiav.Frame) []byte {
 	var data [4096]byte
 	n := C.hdr10plus(raw(f), (*C.uint8_t)(&data[0]), C.int(len(data)))
 	return bytes.Clone(data[:n])
 }
 
-// MasteringDisplay is an AVMasteringDisplayMetadata: chromaticities of CIE 1931 and
-// luminances in cd/m².
+// MasteringDisplay holds an AVMasteringDisplayMetadata: CIE 1931 chromaticities (x, y)
+// and luminances in cd/m².
 type MasteringDisplay struct {
 	Red, Green, Blue, White [2]astiav.Rational
 	Least, Greatest         astiav.Rational // luminance
 }
 
-// ParseMasteringDisplay reads side data of that kind; ok is false unless it states all.
+// ParseMasteringDisplay reads the side data of an AVMasteringDisplayMetadata; ok is false
+// unless it has both primaries and luminance.
 func ParseMasteringDisplay(data []byte) (m MasteringDisplay, ok bool) {
 	if len(data) < C.sizeof_AVMasteringDisplayMetadata {
 		return m, false
@@ -120,8 +122,9 @@ func ParseMasteringDisplay(data []byte) (m MasteringDisplay, ok bool) {
 	}, true
 }
 
-// ParseContentLight reads the greatest light of a pixel and of a picture's mean, in
-// cd/m², from side data of AVContentLightMetadata.
+// ParseContentLight reads the side data of an AVContentLightMetadata: the greatest
+// luminance of a pixel (MaxCLL) and the greatest mean luminance of a picture (MaxFALL),
+// both in cd/m². ok is false if data is too short.
 func ParseContentLight(data []byte) (pixel, mean int, ok bool) {
 	if len(data) < C.sizeof_AVContentLightMetadata {
 		return 0, 0, false

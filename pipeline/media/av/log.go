@@ -8,12 +8,13 @@ package av
 #include <libavutil/log.h>
 #include "compat.h"
 
-// The last message that FFmpeg logged as an error on this thread, which says
-// more than the error code that follows it.
+// The last error that FFmpeg logged on this thread, which is more specific than the error
+// code it returns afterwards.
 static _Thread_local char last_message[512];
 
-// A reader's contexts carry a count of their errors, which their copies in the
-// decoder's threads share.
+// The error counter of one input. The demuxer's and the decoder's contexts point to it
+// through their opaque field, and FFmpeg copies that field to the contexts of the
+// decoder's threads.
 struct error_count { atomic_int n; };
 
 static struct error_count *errors_of(void *avcl)
@@ -63,11 +64,12 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// From here on FFmpeg writes nothing to standard error (av_log_set_callback).
+// init installs a log callback, so that FFmpeg writes nothing to standard error
+// (av_log_set_callback).
 func init() { C.capture_log() }
 
-// WithMessage runs f, which calls into FFmpeg, on one thread and returns the last error
-// that FFmpeg logged there beside f's own.
+// WithMessage runs f, which calls FFmpeg, on one OS thread and returns the last error
+// that FFmpeg logged on it together with f's own error.
 func WithMessage(f func() error) (string, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -79,17 +81,17 @@ func WithMessage(f func() error) (string, error) {
 // ErrorCount counts the errors that FFmpeg logs about an input.
 type ErrorCount struct{ n *C.struct_error_count }
 
-// NewErrorCount returns a count of 0. Free frees it, behind all that it counts of.
+// NewErrorCount returns a counter at 0. Call Free after closing everything that it counts
+// for.
 func NewErrorCount() ErrorCount { return ErrorCount{C.new_count()} }
 
-// Demuxer counts the errors of an input.
+// Demuxer makes e count the errors of a demuxer (AVFormatContext.opaque).
 func (e ErrorCount) Demuxer(input *astiav.FormatContext) { C.count_format(context(input), e.n) }
 
-// Decoder counts the errors of a decoder.
+// Decoder makes e count the errors of a decoder (AVCodecContext.opaque).
 func (e ErrorCount) Decoder(c *astiav.CodecContext) { C.count_codec(coder(c), e.n) }
 
-// Value returns the count. It may be called while others count.
+// Value returns the count. Other goroutines may be decoding at the same time.
 func (e ErrorCount) Value() int { return int(C.count_of(e.n)) }
 
-// Free frees the count.
 func (e ErrorCount) Free() { C.free(unsafe.Pointer(e.n)) }

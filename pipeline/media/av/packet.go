@@ -20,7 +20,7 @@ import (
 // PacketSideKind is an AVPacketSideDataType.
 type PacketSideKind C.enum_AVPacketSideDataType
 
-// The kinds of side data that something depends on.
+// The kinds of side data that the media packages distinguish.
 const (
 	PacketMasteringDisplay = PacketSideKind(C.AV_PKT_DATA_MASTERING_DISPLAY_METADATA)
 	PacketContentLight     = PacketSideKind(C.AV_PKT_DATA_CONTENT_LIGHT_LEVEL)
@@ -32,14 +32,14 @@ const (
 	PacketParamChange      = PacketSideKind(C.AV_PKT_DATA_PARAM_CHANGE)
 )
 
-// PacketSide is an AVPacketSideData: what goes beside a packet's data, such as an alpha
+// PacketSide is an AVPacketSideData: data that accompanies a packet, such as its alpha
 // channel.
 type PacketSide struct {
 	Kind PacketSideKind
 	Data []byte
 }
 
-// PacketSides returns copies of all of p's side data, in its order.
+// PacketSides returns copies of all of p's side data, in order (AVPacket.side_data).
 func PacketSides(p *astiav.Packet) (list []PacketSide) {
 	c := packet(p)
 	for i := range C.side_count(c) {
@@ -49,7 +49,7 @@ func PacketSides(p *astiav.Packet) (list []PacketSide) {
 	return list
 }
 
-// FillPacket makes p a packet of a copy of data and nothing else (av_new_packet).
+// FillPacket replaces everything in p by a copy of data (av_new_packet).
 func FillPacket(p *astiav.Packet, data []byte) error {
 	p.Unref()
 	if err := p.AllocPayload(len(data)); err != nil {
@@ -61,13 +61,14 @@ func FillPacket(p *astiav.Packet, data []byte) error {
 	return nil
 }
 
-// AttachedPicture returns a copy of AVStream.attached_pic's data, empty for none.
+// AttachedPicture returns a copy of the data of AVStream.attached_pic, empty if there is
+// none.
 func AttachedPicture(s *astiav.Stream) []byte {
 	p := &stream(s).attached_pic
 	return C.GoBytes(unsafe.Pointer(p.data), p.size)
 }
 
-// RefAttachedPicture makes p a reference to AVStream.attached_pic (av_packet_ref).
+// RefAttachedPicture makes p a new reference to AVStream.attached_pic (av_packet_ref).
 func RefAttachedPicture(p *astiav.Packet, s *astiav.Stream) error {
 	if C.av_packet_ref(packet(p), &stream(s).attached_pic) < 0 {
 		return errors.New("out of memory")

@@ -25,10 +25,10 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// PixelFlags are AV_PIX_FMT_FLAG_*.
+// PixelFlags is a set of AV_PIX_FMT_FLAG_* flags.
 type PixelFlags uint64
 
-// The flags of sample formats.
+// The flags of pixel formats.
 const (
 	PixelBigEndian = PixelFlags(C.AV_PIX_FMT_FLAG_BE)
 	PixelPalette   = PixelFlags(C.AV_PIX_FMT_FLAG_PAL)
@@ -40,24 +40,24 @@ const (
 	PixelFloat     = PixelFlags(C.AV_PIX_FMT_FLAG_FLOAT)
 )
 
-// PixelComponent is an AVComponentDescriptor: where a component's samples lie. Step and
-// Offset are bytes, or bits in a bitstream.
+// PixelComponent is an AVComponentDescriptor, the location of a component's samples. Step
+// and Offset count bytes, or bits in a bitstream format; Depth counts bits.
 type PixelComponent struct{ Plane, Step, Offset, Shift, Depth int }
 
-// PixelDescription is an AVPixFmtDescriptor. Chroma planes have one sample for
-// 2^Log2ChromaW by 2^Log2ChromaH pixels.
+// PixelDescription is an AVPixFmtDescriptor. A chroma sample covers 2^Log2ChromaW by
+// 2^Log2ChromaH pixels.
 type PixelDescription struct {
 	Name                     string
 	Log2ChromaW, Log2ChromaH int
 	Flags                    PixelFlags
 	Components               []PixelComponent
-	BitsPerPixel             int // with padding (av_get_padded_bits_per_pixel)
+	BitsPerPixel             int // including padding (av_get_padded_bits_per_pixel)
 }
 
-// Has says whether any of flags is set.
+// Has reports whether any of flags is set.
 func (d *PixelDescription) Has(flags PixelFlags) bool { return d.Flags&flags != 0 }
 
-// pixelFormats are all of av_pix_fmt_desc_next, in its order.
+// pixelFormats maps every pixel format to its description.
 var pixelFormats = sync.OnceValue(func() map[astiav.PixelFormat]*PixelDescription {
 	all := map[astiav.PixelFormat]*PixelDescription{}
 	for _, p := range PixelFormats() {
@@ -74,11 +74,11 @@ var pixelFormats = sync.OnceValue(func() map[astiav.PixelFormat]*PixelDescriptio
 	return all
 })
 
-// DescribePixels returns what FFmpeg tells of a sample format (av_pix_fmt_desc_get), nil
-// for one that it does not know. The result is shared.
+// DescribePixels returns FFmpeg's description of a pixel format, nil if FFmpeg does not
+// know the format (av_pix_fmt_desc_get). Callers share the result and must not change it.
 func DescribePixels(p astiav.PixelFormat) *PixelDescription { return pixelFormats()[p] }
 
-// PixelFormats returns all sample formats (av_pix_fmt_desc_next), in FFmpeg's order.
+// PixelFormats returns all pixel formats in FFmpeg's order (av_pix_fmt_desc_next).
 var PixelFormats = sync.OnceValue(func() (all []astiav.PixelFormat) {
 	for d := C.av_pix_fmt_desc_next(nil); d != nil; d = C.av_pix_fmt_desc_next(d) {
 		all = append(all, astiav.PixelFormat(C.av_pix_fmt_desc_get_id(d)))
@@ -86,20 +86,21 @@ var PixelFormats = sync.OnceValue(func() (all []astiav.PixelFormat) {
 	return all
 })
 
-// RawTag returns the tag by which files of raw video name a sample format, 0 for none
-// (avcodec_pix_fmt_to_codec_tag).
+// RawTag returns the tag that identifies a pixel format in raw video files, 0 if there is
+// none (avcodec_pix_fmt_to_codec_tag).
 func RawTag(p astiav.PixelFormat) uint32 {
 	return uint32(C.avcodec_pix_fmt_to_codec_tag(C.enum_AVPixelFormat(p)))
 }
 
-// ReadLine reads a component's samples of row y into row, as many as that is long
-// (av_read_image_line2). f's format has no palette and no floating point.
+// ReadLine reads the first len(row) samples of a component in picture row y
+// (av_read_image_line2). f's format must not use a palette or floating point.
 func ReadLine(row []uint16, f *astiav.Frame, component, y int) {
 	C.read_line((*C.uint16_t)(unsafe.Pointer(unsafe.SliceData(row))), raw(f), C.int(component), C.int(y), C.int(len(row)))
 }
 
-// WriteLine is the inverse of ReadLine (av_write_image_line2). Formats that pack a
-// component's bits beside another's want rows that were cleared.
+// WriteLine writes row as the first len(row) samples of a component in picture row y
+// (av_write_image_line2). If f's format packs several components into a byte or word,
+// clear the picture row before the first call.
 func WriteLine(row []uint16, f *astiav.Frame, component, y int) {
 	C.write_line((*C.uint16_t)(unsafe.Pointer(unsafe.SliceData(row))), raw(f), C.int(component), C.int(y), C.int(len(row)))
 }

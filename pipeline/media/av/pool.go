@@ -7,10 +7,10 @@ package av
 #include <libavutil/frame.h>
 #include <libavutil/imgutils.h>
 
-enum { align = 64 }; // of rows, as av_frame_get_buffer has it
+enum { align = 64 }; // bytes; the row alignment of av_frame_get_buffer
 
-// lay_out sets where f's planes and rows lie in memory at p, which may be NULL, and
-// returns how much they take.
+// lay_out sets the addresses and strides of f's planes for samples at p and returns how
+// many bytes they take, or a negative error. p may be NULL.
 static int lay_out(AVFrame *f, uint8_t *p)
 {
 	int r = av_image_fill_linesizes(f->linesize, f->format, FFALIGN(f->width, align));
@@ -21,7 +21,8 @@ static int lay_out(AVFrame *f, uint8_t *p)
 	return r < 0 ? r : r + align; // vectors may read past the last row
 }
 
-// The pool's buffers are memory of the handle's Memory; 0 stands for FFmpeg's own.
+// Callbacks of a pool's buffers. memory is the handle of a Memory, or 0 for FFmpeg's own
+// allocator.
 void *retime_alloc_samples(uintptr_t memory, size_t size);
 void retime_free_samples(uintptr_t memory, void *p);
 void retime_forget_memory(uintptr_t memory);
@@ -59,19 +60,20 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// Memory is where the samples of a pool's frames lie.
+// Memory allocates the samples of a pool's frames.
 type Memory interface {
-	// Alloc returns memory that is aligned to 64 bytes, nil if there is none to be had.
+	// Alloc returns bytes of memory, aligned to 64 bytes, or nil if there is not enough.
 	Alloc(bytes int) unsafe.Pointer
 	Free(memory unsafe.Pointer)
 }
 
-// BufferPool hands out the memory of frames of one size and format, which serves again
-// once they are freed (AVBufferPool). The zero value is none.
+// BufferPool hands out buffers for frames of one size and format, and reuses the buffers
+// of freed frames (AVBufferPool). The zero value is no pool.
 type BufferPool struct{ c *C.AVBufferPool }
 
-// NewBufferPool returns a pool of buffers for frames like f, in memory or if that is nil
-// FFmpeg's own (av_buffer_pool_init2); ok is false if there are no such frames.
+// NewBufferPool returns a pool of buffers for frames of f's size and format
+// (av_buffer_pool_init2). memory allocates the buffers; nil means FFmpeg's own allocator.
+// ok is false if no frame can have f's size and format.
 func NewBufferPool(f *astiav.Frame, memory Memory) (p BufferPool, ok bool) {
 	size := C.lay_out(raw(f), nil)
 	if size <= 0 {
@@ -87,14 +89,14 @@ func NewBufferPool(f *astiav.Frame, memory Memory) (p BufferPool, ok bool) {
 	return p, p.c != nil
 }
 
-// Exists says whether p is a pool.
+// Exists reports whether p is a pool.
 func (p BufferPool) Exists() bool { return p.c != nil }
 
-// Fill gives f a buffer (av_buffer_pool_get); ok is false if there is no memory.
+// Fill gives f a buffer; ok is false if there is no memory (av_buffer_pool_get).
 func (p BufferPool) Fill(f *astiav.Frame) (ok bool) { return C.pooled_buffer(raw(f), p.c) >= 0 }
 
-// Free gives the memory back, that of frames which are still held once they are freed
-// (av_buffer_pool_uninit).
+// Free frees the pool (av_buffer_pool_uninit). The buffers of frames that are still in
+// use are freed with these frames.
 func (p *BufferPool) Free() {
 	if p.c != nil {
 		C.av_buffer_pool_uninit(&p.c)

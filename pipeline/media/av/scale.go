@@ -17,18 +17,19 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// ExactScale are swscale's flags against shortcuts that change samples.
+// ExactScale is the set of swscale flags that forbid shortcuts which change samples.
 const ExactScale = C.SWS_ACCURATE_RND | C.SWS_FULL_CHR_H_INT | C.SWS_FULL_CHR_H_INP | C.SWS_BITEXACT
 
-// ScaleColour is what swscale must know of samples: their AVColorSpace, and whether they
-// use their whole range.
+// ScaleColour tells swscale how to interpret samples: Matrix is their AVColorSpace, and
+// Full is set if they use the full range.
 type ScaleColour struct {
 	Matrix int
 	Full   bool
 }
 
-// SetScaleColour lets samples keep what they stand for from one colour to another
-// (sws_setColorspaceDetails). FFmpeg leaves formats alone that have no matrix.
+// SetScaleColour makes s convert between two colour matrices and ranges so that colours
+// stay the same (sws_setColorspaceDetails). FFmpeg ignores it for formats without a
+// matrix.
 func SetScaleColour(s *astiav.SoftwareScaleContext, from, to ScaleColour) {
 	C.set_colour(*(**C.struct_SwsContext)(unsafe.Pointer(s)), C.int(from.Matrix), integer(from.Full), C.int(to.Matrix), integer(to.Full))
 }

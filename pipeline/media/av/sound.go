@@ -78,16 +78,17 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// Resampler turns samples into another format, and rate (libswresample).
+// Resampler converts samples to another format and sample rate (libswresample).
 type Resampler struct{ c *C.SwrContext }
 
-// NewResampler returns a resampler that Free frees (swr_alloc).
+// NewResampler returns a resampler (swr_alloc). Call Free after use.
 func NewResampler() *Resampler { return &Resampler{C.swr_alloc()} }
 
 // Free frees the resampler (swr_free).
 func (r *Resampler) Free() { C.swr_free(&r.c) }
 
-// Delay returns how many samples at a rate are held back (swr_get_delay).
+// Delay returns how many samples, counted at rate (Hz), the resampler has buffered
+// (swr_get_delay).
 func (r *Resampler) Delay(rate int) int64 {
 	if C.swr_is_initialized(r.c) == 0 {
 		return 0
@@ -95,20 +96,20 @@ func (r *Resampler) Delay(rate int) int64 {
 	return int64(C.swr_get_delay(r.c, C.int64_t(rate)))
 }
 
-// Floats makes dst what src holds, channel for channel, as planar floats at a rate
+// Floats converts src to planar floats at rate (Hz) in dst and keeps the channels
 // (swr_convert_frame).
 func (r *Resampler) Floats(dst, src *astiav.Frame, rate int) error {
 	return status(C.resample(r.c, raw(dst), raw(src), C.int(rate)))
 }
 
-// Repack makes dst what src, in planar floats, holds in another format
+// Repack converts src, which holds planar floats, to another sample format in dst
 // (swr_convert_frame).
 func (r *Resampler) Repack(dst, src *astiav.Frame, format astiav.SampleFormat) error {
 	return status(C.repack(r.c, raw(dst), raw(src), C.enum_AVSampleFormat(format)))
 }
 
-// SampleFormats returns what an encoder lists (AVCodec.sample_fmts), nil for one that
-// takes all.
+// SampleFormats returns the sample formats that an encoder lists (AVCodec.sample_fmts),
+// nil if it takes all.
 func SampleFormats(c *astiav.Codec) (list []astiav.SampleFormat) {
 	p := C.compat_sample_formats(codec(c))
 	for ; p != nil && *p >= 0; p = (*int32)(unsafe.Add(unsafe.Pointer(p), unsafe.Sizeof(*p))) {
@@ -117,8 +118,8 @@ func SampleFormats(c *astiav.Codec) (list []astiav.SampleFormat) {
 	return list
 }
 
-// SampleRates returns what an encoder lists (AVCodec.supported_samplerates), nil for one
-// that takes all.
+// SampleRates returns the sample rates in Hz that an encoder lists
+// (AVCodec.supported_samplerates), nil if it takes all.
 func SampleRates(c *astiav.Codec) (list []int) {
 	p := C.compat_sample_rates(codec(c))
 	for ; p != nil && *p != 0; p = (*C.int)(unsafe.Add(unsafe.Pointer(p), unsafe.Sizeof(*p))) {
@@ -127,36 +128,38 @@ func SampleRates(c *astiav.Codec) (list []int) {
 	return list
 }
 
-// PackedFormat returns the format of the same samples that interleaves channels
+// PackedFormat returns the interleaved form of a sample format
 // (av_get_packed_sample_fmt).
 func PackedFormat(f astiav.SampleFormat) astiav.SampleFormat {
 	return astiav.SampleFormat(C.av_get_packed_sample_fmt(C.enum_AVSampleFormat(f)))
 }
 
-// CopyChannels gives an encoder the decoder's channels and depth, or if usual is set the
-// layout that FFmpeg takes for that number of channels (av_channel_layout_copy,
-// av_channel_layout_default).
+// CopyChannels copies a decoder's channel layout and sample depth to an encoder
+// (av_channel_layout_copy). If usual is set, the encoder gets FFmpeg's default layout for
+// that number of channels instead (av_channel_layout_default).
 func CopyChannels(encoder, decoder *astiav.CodecContext, usual bool) error {
 	return status(C.copy_sound(coder(encoder), coder(decoder), integer(usual)))
 }
 
-// HasUsualLayout says whether c's channels are those that FFmpeg takes for their number
+// HasUsualLayout reports whether c has FFmpeg's default layout for its number of channels
 // (av_channel_layout_compare).
 func HasUsualLayout(c *astiav.CodecContext) bool { return C.usual_layout(coder(c)) != 0 }
 
 // Channels returns AVCodecContext.ch_layout.nb_channels.
 func Channels(c *astiav.CodecContext) int { return int(C.channels(coder(c))) }
 
-// InitialPadding returns AVCodecParameters.initial_padding: the samples that a codec puts
-// before the first.
+// InitialPadding returns AVCodecParameters.initial_padding, the number of samples that
+// the encoder has inserted at the start.
 func InitialPadding(p *astiav.CodecParameters) int { return int(params(p).initial_padding) }
 
-// NewSamples allocates n samples of planar floats for an encoder (av_frame_get_buffer).
+// NewSamples allocates n samples of planar floats per channel in f, with the encoder's
+// channels and sample rate (av_frame_get_buffer).
 func NewSamples(f *astiav.Frame, encoder *astiav.CodecContext, n int) error {
 	return status(C.new_samples(raw(f), coder(encoder), C.int(n)))
 }
 
-// FloatPlanes views the channels of a frame of planar floats (AVFrame.extended_data).
+// FloatPlanes returns views of the channels of a frame of planar floats
+// (AVFrame.extended_data).
 func FloatPlanes(f *astiav.Frame, channels int) [][]float32 {
 	planes := make([][]float32, channels)
 	for c := range planes {

@@ -22,17 +22,16 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// IsAttachedPicture says whether s is a picture that stands for the file
-// (AV_DISPOSITION_ATTACHED_PIC).
+// IsAttachedPicture reports whether s is a cover picture (AV_DISPOSITION_ATTACHED_PIC).
 func IsAttachedPicture(s *astiav.Stream) bool {
 	return stream(s).disposition&C.AV_DISPOSITION_ATTACHED_PIC != 0
 }
 
-// ClearDisposition sets AVStream.disposition to none.
+// ClearDisposition sets AVStream.disposition to 0.
 func ClearDisposition(s *astiav.Stream) { stream(s).disposition = 0 }
 
-// CopyStreamTags gives dst what src says of itself: AVStream.disposition,
-// sample_aspect_ratio and metadata (av_dict_copy).
+// CopyStreamTags copies AVStream.disposition, sample_aspect_ratio and metadata from src
+// to dst (av_dict_copy).
 func CopyStreamTags(dst, src *astiav.Stream) error {
 	d, s := stream(dst), stream(src)
 	d.disposition = s.disposition
@@ -40,8 +39,8 @@ func CopyStreamTags(dst, src *astiav.Stream) error {
 	return status(C.av_dict_copy(&d.metadata, s.metadata, 0))
 }
 
-// StreamSideData returns a copy of what the container says of all packets of s
-// (av_stream_get_side_data); ok is false if it says nothing of that kind.
+// StreamSideData returns a copy of side data that the container stores for the whole
+// stream s; ok is false if there is none of that kind (av_stream_get_side_data).
 func StreamSideData(s *astiav.Stream, kind PacketSideKind) (data []byte, ok bool) {
 	var size C.size_t
 	p := C.compat_stream_side_data(stream(s), C.enum_AVPacketSideDataType(kind), &size)
@@ -51,7 +50,8 @@ func StreamSideData(s *astiav.Stream, kind PacketSideKind) (data []byte, ok bool
 	return C.GoBytes(unsafe.Pointer(p), C.int(size)), true
 }
 
-// SetStreamSideData says data of all packets of s (av_stream_new_side_data).
+// SetStreamSideData stores a copy of data as side data for the whole stream s
+// (av_stream_new_side_data).
 func SetStreamSideData(s *astiav.Stream, kind PacketSideKind, data []byte) error {
 	p := C.compat_new_stream_side_data(stream(s), C.enum_AVPacketSideDataType(kind), C.size_t(len(data)))
 	if p == nil {
@@ -61,7 +61,7 @@ func SetStreamSideData(s *astiav.Stream, kind PacketSideKind, data []byte) error
 	return nil
 }
 
-// Tags are the metadata of a file or of a stream.
+// Tags is the metadata of a file or of a stream.
 type Tags struct{ d **C.AVDictionary }
 
 // StreamTags returns AVStream.metadata.
@@ -70,26 +70,26 @@ func StreamTags(s *astiav.Stream) Tags { return Tags{&stream(s).metadata} }
 // FileTags returns AVFormatContext.metadata.
 func FileTags(c *astiav.FormatContext) Tags { return Tags{&context(c).metadata} }
 
-// Get returns the value of a key, whose case does not matter (av_dict_get); ok is false
-// if it is not there.
+// Get returns the value of a key, whose case it ignores; ok is false if the key is
+// missing (av_dict_get).
 func (t Tags) Get(key string) (value string, ok bool) {
 	v := withString(key, func(k *C.char) *C.char { return C.tag(*t.d, k) })
 	return C.GoString(v), v != nil
 }
 
-// Set gives a key a value (av_dict_set).
+// Set sets the value of a key (av_dict_set).
 func (t Tags) Set(key, value string) {
 	withString(key, func(k *C.char) C.int {
 		return withString(value, func(v *C.char) C.int { return C.av_dict_set(t.d, k, v, 0) })
 	})
 }
 
-// Remove drops a key (av_dict_set).
+// Remove removes a key (av_dict_set).
 func (t Tags) Remove(key string) {
 	withString(key, func(k *C.char) C.int { return C.av_dict_set(t.d, k, nil, 0) })
 }
 
-// Keys returns all keys in their order (av_dict_get).
+// Keys returns all keys in order (av_dict_get).
 func (t Tags) Keys() (keys []string) {
 	for e := C.next_tag(*t.d, nil); e != nil; e = C.next_tag(*t.d, e) {
 		keys = append(keys, C.GoString(e.key))
@@ -97,5 +97,5 @@ func (t Tags) Keys() (keys []string) {
 	return keys
 }
 
-// CopyFrom adds all of src (av_dict_copy).
+// CopyFrom adds all of src's keys and values to t (av_dict_copy).
 func (t Tags) CopyFrom(src Tags) error { return status(C.av_dict_copy(t.d, *src.d, 0)) }

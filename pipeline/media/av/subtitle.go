@@ -22,20 +22,21 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// OpenText opens a decoder of subtitles (avcodec_open2), which does not check text to be
-// UTF-8: it would refuse all of a packet (FF_SUB_CHARENC_MODE_IGNORE).
+// OpenText opens a subtitle decoder without a check of the text's encoding
+// (avcodec_open2): the check would reject a whole packet for one byte that is not UTF-8
+// (FF_SUB_CHARENC_MODE_IGNORE).
 func OpenText(c *astiav.CodecContext, by *astiav.Codec) error {
 	return status(C.open_text(coder(c), codec(by)))
 }
 
-// SubtitleHeader returns AVCodecContext.subtitle_header, in the form of ASS.
+// SubtitleHeader returns AVCodecContext.subtitle_header, the script header in ASS format.
 func SubtitleHeader(c *astiav.CodecContext) string {
 	p := coder(c)
 	return C.GoStringN((*C.char)(unsafe.Pointer(p.subtitle_header)), p.subtitle_header_size)
 }
 
-// DecodeText returns a packet's events in the form of ASS (avcodec_decode_subtitle2); ok
-// is false for a damaged packet, or one that has none.
+// DecodeText returns a packet's events in ASS format (avcodec_decode_subtitle2). ok is
+// false if the packet is damaged or holds no events.
 func DecodeText(c *astiav.CodecContext, p *astiav.Packet) (events []string, ok bool) {
 	var s C.AVSubtitle
 	var got C.int

@@ -1,5 +1,5 @@
-// Package container knows what files of each format hold, by tables of what FFmpeg's
-// muxers do not tell, or tell wrongly. All functions are about an output.
+// Package container knows what the containers can hold: its tables add what FFmpeg's
+// muxers do not say, or say wrongly. Every function is about an output.
 package container
 
 import (
@@ -11,21 +11,21 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// ISO are FFmpeg's names for the containers of the ISO base media family.
+// ISO lists FFmpeg's names of the containers in the ISO base media family.
 var ISO = []string{"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv", "psp"}
 
-// MovieTimescale is the units of a second in which the containers of ISO say when their
-// streams begin.
+// MovieTimescale is the ISO containers' time scale, in ticks per second, for the start of
+// each stream.
 const MovieTimescale = 90_000
 
 // Name returns FFmpeg's name of an output's container.
 func Name(c *astiav.FormatContext) string { return c.OutputFormat().Name() }
 
-// IsISO says whether an output's container is one of ISO.
+// IsISO reports whether an output's container is one of ISO.
 func IsISO(c *astiav.FormatContext) bool { return slices.Contains(ISO, Name(c)) }
 
-// transportCodecs are what readers of transport streams know. FFmpeg writes anything to
-// them, much of it as private data that nobody reads.
+// transportCodecs are the codecs that readers of transport streams know. FFmpeg's muxer
+// takes any codec, but writes most others as private data, which nobody can read.
 var transportCodecs = []astiav.CodecID{
 	astiav.CodecIDMpeg1Video, astiav.CodecIDMpeg2Video, astiav.CodecIDMpeg4, astiav.CodecIDH264, astiav.CodecIDHevc,
 	astiav.CodecIDCavs, astiav.CodecIDDirac, astiav.CodecIDVc1,
@@ -35,14 +35,14 @@ var transportCodecs = []astiav.CodecID{
 	astiav.CodecIDSmpteKlv, astiav.CodecIDTimedId3,
 }
 
-// oggCodecs are what Ogg's muxer takes, which does not tell.
+// oggCodecs are the codecs that the Ogg muxer takes. The muxer does not list them.
 var oggCodecs = []astiav.CodecID{
 	astiav.CodecIDTheora, astiav.CodecIDVp8,
 	astiav.CodecIDVorbis, astiav.CodecIDOpus, astiav.CodecIDFlac, astiav.CodecIDSpeex,
 }
 
-// misstated are the codecs that muxers list but refuse, or in NUT garble, by the names of
-// the muxers.
+// misstated maps each codec that some muxers list wrongly to the names of these muxers.
+// They refuse the codec, except for NUT's, which garbles it.
 var misstated = map[astiav.CodecID]string{
 	astiav.CodecIDFlac: misstatedISO, astiav.CodecIDOpus: misstatedISO, astiav.CodecIDTruehd: misstatedISO,
 	astiav.CodecIDVp9: misstatedISO, av.CodecIDAV1: misstatedISO,
@@ -71,78 +71,78 @@ func query(c *astiav.FormatContext, id astiav.CodecID) int {
 	return av.QueryCodec(c, id)
 }
 
-// Holds says whether c takes the stream; if FFmpeg does not know, whether it takes any of
-// its kind.
+// Holds reports whether c takes the stream. If FFmpeg does not know, it reports whether c
+// takes any stream of this kind.
 func Holds(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
 	known := query(c, p.CodecID())
 	if known >= 0 {
 		return known != 0
 	}
-	// A container that has no default codec for a kind of stream holds none of it.
+	// A container without a default codec for a kind of stream takes no such streams.
 	return av.DefaultCodec(c, p.CodecType()) != astiav.CodecIDNone
 }
 
-// Refuses says whether c is known not to take the codec.
+// Refuses reports whether c is known not to take the codec.
 func Refuses(c *astiav.FormatContext, id astiav.CodecID) bool { return query(c, id) == 0 }
 
-// Takes says whether c is known to take the codec.
+// Takes reports whether c is known to take the codec.
 func Takes(c *astiav.FormatContext, id astiav.CodecID) bool { return query(c, id) == 1 }
 
-// UsualVideo is the codec of video that c is usually filled with.
+// UsualVideo returns the usual video codec of c.
 func UsualVideo(c *astiav.FormatContext) astiav.CodecID {
 	return av.GuessCodec(c, astiav.MediaTypeVideo)
 }
 
-// UsualAudio is the codec of sound that c is usually filled with.
+// UsualAudio returns the usual audio codec of c.
 func UsualAudio(c *astiav.FormatContext) astiav.CodecID {
 	if av.IsMuxer(c, "mpegts") {
-		return astiav.CodecIDAac // FFmpeg's usual one is MP2, which is worse
+		return astiav.CodecIDAac // FFmpeg's choice, MP2, sounds worse
 	}
 	return av.GuessCodec(c, astiav.MediaTypeAudio)
 }
 
-// HoldsPictures says whether c is made for pictures without sound, of codecs of their
-// own.
+// HoldsPictures reports whether c is an image format: it holds pictures without sound, in
+// a codec of its own.
 func HoldsPictures(c *astiav.FormatContext) bool {
 	return av.IsMuxer(c, "image2,image2pipe,gif,apng,webp,webp_anim,avif")
 }
 
-// IsNumbered says whether c writes each picture to a file of its own.
+// IsNumbered reports whether c writes each picture to a numbered file.
 func IsNumbered(c *astiav.FormatContext) bool { return av.IsMuxer(c, "image2") }
 
-// HoldsChapters says whether c has chapters.
+// HoldsChapters reports whether c supports chapters.
 func HoldsChapters(c *astiav.FormatContext) bool {
 	return av.IsMuxer(c, "matroska,webm,mp4,mov,ipod,ismv,3gp,3g2,psp,f4v,nut,ogg,ogv,asf,mp3,ffmetadata")
 }
 
-// HoldsAttachments says whether c has files inside.
+// HoldsAttachments reports whether c supports attached files.
 func HoldsAttachments(c *astiav.FormatContext) bool { return av.IsMuxer(c, "matroska") }
 
-// HoldsCovers says whether c has pictures that stand for the file, as streams.
+// HoldsCovers reports whether c supports cover pictures as video streams.
 func HoldsCovers(c *astiav.FormatContext) bool { return av.IsMuxer(c, "mp4,ipod,3gp,3g2,psp,f4v") }
 
-// HoldsPrograms says whether c has programs.
+// HoldsPrograms reports whether c supports programs.
 func HoldsPrograms(c *astiav.FormatContext) bool { return av.IsMuxer(c, "mpegts") }
 
-// LosesTextDurations says whether c does not say how long subtitles are shown.
+// LosesTextDurations reports whether c does not store the duration of text subtitles.
 func LosesTextDurations(c *astiav.FormatContext) bool { return av.IsMuxer(c, "nut") }
 
-// rereadable are the containers that are read again, and timed those of them that keep
-// every timestamp.
+// rereadable are the containers that FFmpeg can read back, and timed are those of them
+// that keep every timestamp.
 var (
 	rereadable = []string{"matroska", "webm", "mp4", "mov", "ipod", "3gp", "3g2", "nut", "mpegts", "flv", "avi", "yuv4mpegpipe"}
 	timed      = []string{"matroska", "webm", "mp4", "mov", "ipod", "3gp", "3g2", "nut", "mpegts"}
 )
 
-// IsRereadable says whether FFmpeg reads from c what it has written.
+// IsRereadable reports whether FFmpeg can read back what it has written to c.
 func IsRereadable(c *astiav.FormatContext) bool { return slices.Contains(rereadable, Name(c)) }
 
-// KeepsTimes says whether a rereadable c keeps every timestamp.
+// KeepsTimes reports whether c, if it is rereadable, keeps every timestamp.
 func KeepsTimes(c *astiav.FormatContext) bool { return slices.Contains(timed, Name(c)) }
 
-// OmittedDelay is what must be added to a stream's timestamps, in units of tb, because
-// c's muxer states the coder's delay without it: Matroska's timestamps of Opus stand
-// behind the delay, which demuxers subtract.
+// OmittedDelay returns the number to add to a stream's timestamps, in ticks of tb,
+// because c's muxer leaves the encoder's delay out of them. In Matroska, timestamps of
+// Opus include the delay, and demuxers subtract it.
 func OmittedDelay(c *astiav.FormatContext, s *astiav.Stream, tb astiav.Rational) int64 {
 	p := s.CodecParameters()
 	if p.CodecID() != astiav.CodecIDOpus || !av.IsMuxer(c, "matroska,webm") {
@@ -151,7 +151,7 @@ func OmittedDelay(c *astiav.FormatContext, s *astiav.Stream, tb astiav.Rational)
 	return astiav.RescaleQ(int64(av.InitialPadding(p)), astiav.NewRational(1, 48_000), tb)
 }
 
-// sideMuxers are the containers that FFmpeg 5.1 writes a kind of side data to.
+// sideMuxers maps each kind of side data to the containers that FFmpeg 5.1 writes it to.
 var sideMuxers = map[av.PacketSideKind][]string{
 	av.PacketMasteringDisplay: {"matroska", "webm", "mp4", "mov"},
 	av.PacketContentLight:     {"matroska", "webm", "mp4", "mov"},
@@ -161,20 +161,20 @@ var sideMuxers = map[av.PacketSideKind][]string{
 	av.PacketICCProfile:       {"mov", "mp4"},
 }
 
-// HoldsSideData says whether c keeps what is said of all pictures.
+// HoldsSideData reports whether c stores a kind of side data for a whole stream.
 func HoldsSideData(c *astiav.FormatContext, kind av.PacketSideKind) bool {
 	return slices.Contains(sideMuxers[kind], Name(c))
 }
 
-// quickTimeLanguages are the names that FFmpeg's MOV muxer has for some languages
-// whose ISO 639-2 codes it does not know.
+// quickTimeLanguages maps the ISO 639-2 codes that FFmpeg's MOV muxer does not know to
+// the codes that it knows for the same languages.
 var quickTimeLanguages = map[string]string{
 	"fre": "fra", "deu": "ger", "nld": "dut", "swe": "sve", "ell": "gre", "isl": "ice", "hrv": "hr ", "zho": "chi", "fao": "fo ",
 	"sqi": "alb", "rum": "ron", "cze": "ces", "slo": "slk", "srp": "sr ", "mkd": "mac", "hye": "arm", "kat": "geo", "bod": "tib",
 	"mya": "bur", "msa": "may", "cym": "wel", "eus": "baq",
 }
 
-// Language returns c's name for a language; ok is false if it is the same.
+// Language returns c's code for a language; ok is false if c uses the same code.
 func Language(c *astiav.FormatContext, name string) (other string, ok bool) {
 	if !av.IsMuxer(c, "mov") {
 		return "", false
@@ -183,7 +183,7 @@ func Language(c *astiav.FormatContext, name string) (other string, ok bool) {
 	return other, ok
 }
 
-// isoTags are the tags of a file that FFmpeg 5.1 writes to the containers of ISO.
+// isoTags are the file's tags that FFmpeg 5.1 writes to ISO containers.
 var isoTags = []string{
 	"title", "artist", "album_artist", "author", "composer", "album", "date", "comment", "genre", "copyright", "grouping", "lyrics",
 	"description", "synopsis", "show", "episode_id", "network", "keywords", "episode_sort", "season_number", "media_type", "hd_video",
@@ -191,7 +191,7 @@ var isoTags = []string{
 	"performer", "sort_name", "sort_artist", "sort_album", "sort_album_artist", "sort_composer", "sort_show", "itunes_account",
 }
 
-// HoldsTag says whether c has a place for a tag of the file.
+// HoldsTag reports whether c can store a tag of the file.
 func HoldsTag(c *astiav.FormatContext, key string) bool {
 	if !IsISO(c) {
 		return true
@@ -201,16 +201,15 @@ func HoldsTag(c *astiav.FormatContext, key string) bool {
 	return slices.Contains(isoTags, key) || len(language) == 3 && slices.Contains(isoTags, base)
 }
 
-// packetTags begin the names of tags that say of a stream's packets what they were before
-// they were encoded again, and fileTags are those that say of a file what its container
-// was.
+// packetTags are prefixes of stream tags that describe the packets of the source.
+// fileTags are file tags that describe the source's container.
 var (
 	packetTags = []string{"encoder", "duration", "bps", "number_of_frames", "number_of_bytes", "_statistics_"}
 	fileTags   = []string{"major_brand", "minor_version", "compatible_brands", "encoder", "duration"}
 )
 
-// DropPacketTags drops what the tags of a stream that is encoded again say of the
-// source's packets.
+// DropPacketTags removes the tags that describe a stream's former packets. Call it for a
+// stream that is encoded again.
 func DropPacketTags(t av.Tags) {
 	for _, stale := range packetTags {
 		for {
@@ -224,7 +223,7 @@ func DropPacketTags(t av.Tags) {
 	}
 }
 
-// DropFileTags drops what a file's tags say of its container.
+// DropFileTags removes the tags that describe a file's former container.
 func DropFileTags(t av.Tags) {
 	for _, stale := range fileTags {
 		t.Remove(stale)

@@ -7,11 +7,12 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// Colour says what samples stand for, in the code points of ITU-T H.273 as FFmpeg
-// numbers them.
+// Colour holds the colour properties of samples, numbered as in ITU-T H.273; see
+// av.Colour.
 type Colour av.Colour
 
-// ColourOf returns what f says of itself, or else what its decoder says.
+// ColourOf returns f's colour properties. The decoder's value replaces each one that f
+// leaves unspecified.
 func ColourOf(f *astiav.Frame, decoder *astiav.CodecContext) Colour {
 	p, d := av.FrameColour(f), av.CoderColour(decoder)
 	either := func(v, fallback, unknown int) int {
@@ -29,11 +30,11 @@ func ColourOf(f *astiav.Frame, decoder *astiav.CodecContext) Colour {
 	}
 }
 
-// tag says of f's samples what c does.
+// tag sets f's colour properties to c.
 func (c Colour) tag(f *astiav.Frame) { av.SetFrameColour(f, av.Colour(c)) }
 
-// full says whether samples in p use their whole range. If nothing tells, RGB and gray
-// do.
+// full reports whether samples in p use the full range. If the range is unspecified, RGB,
+// XYZ and gray do.
 func (c Colour) full(p astiav.PixelFormat) bool {
 	if alwaysFull(p) || c.Range == av.RangeFull {
 		return true
@@ -42,7 +43,7 @@ func (c Colour) full(p astiav.PixelFormat) bool {
 	return c.Range == av.RangeUnspecified && (isRGB(d) || isXYZ(d) || colours(d) == 1)
 }
 
-// transfer sorts c's transfer characteristics.
+// transfer returns the kind of c's transfer characteristics.
 func (c Colour) transfer() frame.Transfer {
 	switch c.Transfer {
 	case av.TransferPQ:
@@ -53,8 +54,8 @@ func (c Colour) transfer() frame.Transfer {
 	return frame.SDR
 }
 
-// coefficients returns the matrix between RGB and YUV: c's own, or else what
-// pictures of its primaries or height usually have.
+// coefficients returns the matrix between RGB and YUV: c's own, or the usual one for c's
+// primaries and the picture's height in pixels.
 func (c Colour) coefficients(height int) int {
 	switch {
 	case c.Matrix != av.MatrixUnspecified && c.Matrix != av.MatrixRGB:
@@ -67,7 +68,8 @@ func (c Colour) coefficients(height int) int {
 	return av.MatrixBT709
 }
 
-// in returns what the samples of pictures in p stand for once they are in t.
+// in returns the colour properties of pictures after their conversion from format p to
+// format t.
 func (c Colour) in(t, p astiav.PixelFormat, height int) Colour {
 	from, to := describe(p), describe(t)
 	switch {
@@ -87,7 +89,7 @@ func (c Colour) in(t, p astiav.PixelFormat, height int) Colour {
 	return c
 }
 
-// layout is all that conversion between pictures has to know of them.
+// layout is everything that a conversion has to know of a picture.
 type layout struct {
 	width, height int
 	format        astiav.PixelFormat

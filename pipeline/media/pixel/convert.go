@@ -8,16 +8,17 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// converter converts pictures to one layout: by moving samples if the layout holds them
-// all, else through swscale.
+// converter converts pictures to one layout. It moves samples if the layout can hold all
+// of them, and calls swscale otherwise.
 type converter struct {
 	to    layout
-	twin  bool   // pictures come from or go to their planar twin
-	from  layout // of scale
+	twin  bool   // one side of the conversion is the planar twin of the other
+	from  layout // layout that scale converts from
 	scale *astiav.SoftwareScaleContext
 }
 
-// convert returns src, laid out as from says, in c's layout with src's properties.
+// convert returns src converted to c's layout, with src's properties. from is src's
+// layout.
 func (c *converter) convert(src *astiav.Frame, from layout) (*astiav.Frame, error) {
 	dst, err := newPicture(c.to.width, c.to.height, c.to.format)
 	if err != nil {
@@ -38,19 +39,19 @@ func (c *converter) convert(src *astiav.Frame, from layout) (*astiav.Frame, erro
 	return dst, nil
 }
 
-// moves says whether pictures like from need no arithmetic.
+// moves reports whether pictures in layout from can be converted by moving samples.
 func (c *converter) moves(from layout) bool {
 	holds, _ := holdsAll(c.to.format, from.format)
 	if c.twin {
 		holds = restores(c.to.format, from.format)
 	}
 	if d := describe(c.to.format); colours(d) > 1 && !isRGB(d) && from.full && depthOf(d) != depthOf(describe(from.format)) {
-		return false // chroma's middle is not in proportion
+		return false // rescaling by the largest value would shift chroma's midpoint
 	}
 	return holds && from.width == c.to.width && from.height == c.to.height && (from.full == c.to.full || isRGB(describe(from.format)))
 }
 
-// rescale converts through swscale, with a bicubic filter if sizes differ.
+// rescale converts src with swscale, using a bicubic filter if the sizes differ.
 func (c *converter) rescale(dst, src *astiav.Frame, from layout) error {
 	if c.scale == nil || c.from != from {
 		c.close()
@@ -72,7 +73,7 @@ func (c *converter) close() {
 	}
 }
 
-// newPicture allocates a picture, whose samples are undefined.
+// newPicture allocates a picture with undefined samples.
 func newPicture(width, height int, format astiav.PixelFormat) (*astiav.Frame, error) {
 	f := astiav.AllocFrame()
 	f.SetWidth(width)

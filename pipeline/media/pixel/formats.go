@@ -13,9 +13,9 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// PlanarFormat describes p if its planes can be worked on as they are: one
-// component per plane, integer samples of one depth from 8 to 16 bits in the
-// machine's byte order.
+// PlanarFormat describes p if programs can work on its planes directly: each plane has
+// one component, and the samples are integers of one depth, from 8 to 16 bits, in the
+// machine's byte order. ok is false for all other formats.
 func PlanarFormat(p astiav.PixelFormat) (frame.Format, bool) {
 	d := describe(p)
 	if d == nil || len(d.Components) == 0 || d.Has(av.PixelHardware|av.PixelFloat|av.PixelBitstream|av.PixelPalette|av.PixelBayer) {
@@ -39,9 +39,9 @@ func PlanarFormat(p astiav.PixelFormat) (frame.Format, bool) {
 	return f, true
 }
 
-// PlanarTwin returns the smallest planar format that holds every sample of p: p
-// itself if that is planar. lossless is false if samples are rounded, as
-// floating point ones are.
+// PlanarTwin returns the smallest planar format that holds every sample of p: p itself if
+// it is planar. lossless is false if the conversion rounds samples, such as floating
+// point. ok is false if there is no such format.
 func PlanarTwin(p astiav.PixelFormat) (twin astiav.PixelFormat, lossless, ok bool) {
 	if _, planar := PlanarFormat(p); planar {
 		return p, true, true
@@ -65,7 +65,7 @@ func PlanarTwin(p astiav.PixelFormat) (twin astiav.PixelFormat, lossless, ok boo
 	return twin, lossless, ok
 }
 
-// smaller says whether pictures in a take less memory than in b.
+// smaller reports whether pictures take less memory in a than in b.
 func smaller(a, b frame.Format) bool {
 	size := func(f frame.Format) int {
 		n := 0
@@ -86,14 +86,14 @@ var hostBigEndian = func() bool {
 	return *(*byte)(unsafe.Pointer(&word)) == 0
 }()
 
-// Loss is what becomes less if samples change their format, the gravest
-// first; the zero value is nothing.
+// Loss says what pictures lose by a change of format, the gravest loss first. The zero
+// value means that they lose nothing.
 type Loss struct {
-	alpha, colour bool // gone altogether
-	bits          int  // of depth
-	chroma        bool // resolution
-	bright        bool // values above 1
-	exact         bool // values, which are rounded from YUV to RGB
+	alpha, colour bool // lost completely
+	bits          int  // bits of depth lost
+	chroma        bool // chroma resolution is reduced
+	bright        bool // values above 1 are clipped
+	exact         bool // values are rounded in the conversion from YUV to RGB
 }
 
 func (l Loss) String() string {
@@ -124,8 +124,9 @@ func (l Loss) compare(m Loss) int {
 		cmp.Compare(l.bits, m.bits), cmp.Compare(rank(l.chroma), rank(m.chroma)), cmp.Compare(rank(l.bright), rank(m.bright)), cmp.Compare(rank(l.exact), rank(m.exact)))
 }
 
-// LossBetween says what pictures in p lose when they become t. RGB keeps its
-// depth in YUV of two more bits: there each triple has a value of its own.
+// LossBetween returns what pictures lose when they are converted from p to t. RGB keeps
+// its depth in YUV that has two more bits, because each RGB triple then has a YUV triple
+// of its own.
 func LossBetween(p, t astiav.PixelFormat) Loss {
 	from, to := describe(p), describe(t)
 	if from == nil || to == nil {
@@ -148,9 +149,9 @@ func LossBetween(p, t astiav.PixelFormat) Loss {
 	}
 }
 
-// Nearest returns the format among those the encoder takes, and that fit,
-// in which pictures in p lose least, the smallest of equals; p itself if the
-// encoder takes it or does not say. ok is false if none fits.
+// Nearest returns the format in which pictures in p lose least, of those in taken that
+// fits accepts; the smallest one if several lose as little. It returns p itself if taken
+// contains p or is empty. ok is false if fits accepts none.
 func Nearest(p astiav.PixelFormat, taken []astiav.PixelFormat, fits func(astiav.PixelFormat) bool) (best astiav.PixelFormat, least Loss, ok bool) {
 	if len(taken) == 0 {
 		return p, Loss{}, fits(p)
@@ -170,8 +171,9 @@ func Nearest(p astiav.PixelFormat, taken []astiav.PixelFormat, fits func(astiav.
 	return best, least, ok
 }
 
-// compareFit orders formats in which p loses as much: those that only move
-// samples first, then those of p's kind of colour and range, then the smallest.
+// compareFit orders two formats in which p loses the same: first a format that only needs
+// samples to move, then one with p's colour model, then one with p's range, then the
+// smaller one.
 func compareFit(p, a, b astiav.PixelFormat) int {
 	key := func(t astiav.PixelFormat) []int {
 		holds, exact := holdsAll(t, p)
@@ -192,11 +194,12 @@ func rank(b bool) int {
 	return 0
 }
 
-// alwaysFull says whether p is one of the formats that imply full range.
+// alwaysFull reports whether p is one of the formats that imply full range (yuvj420p and
+// its siblings).
 func alwaysFull(p astiav.PixelFormat) bool { return strings.HasPrefix(p.Name(), "yuvj") }
 
-// WholeBlocks says of a format whether each chroma sample of such pictures stands for a
-// whole block of pixels.
+// WholeBlocks returns a test of formats: whether the picture's width and height, in
+// pixels, are multiples of the block of pixels that shares a chroma sample.
 func WholeBlocks(width, height int) func(astiav.PixelFormat) bool {
 	return func(p astiav.PixelFormat) bool {
 		d := describe(p)
@@ -204,13 +207,13 @@ func WholeBlocks(width, height int) func(astiav.PixelFormat) bool {
 	}
 }
 
-// AnySize fits every format, as WholeBlocks fits some.
+// AnySize accepts every format. Use it in place of WholeBlocks.
 func AnySize(astiav.PixelFormat) bool { return true }
 
-// HasAlpha says whether p has an alpha channel.
+// HasAlpha reports whether p has an alpha channel.
 func HasAlpha(p astiav.PixelFormat) bool { return hasAlpha(describe(p)) }
 
-// InMemory leaves out formats of pictures on devices.
+// InMemory returns formats without those of pictures in a device's memory.
 func InMemory(formats []astiav.PixelFormat) []astiav.PixelFormat {
 	return slices.DeleteFunc(slices.Clone(formats), func(p astiav.PixelFormat) bool {
 		d := describe(p)
@@ -218,30 +221,31 @@ func InMemory(formats []astiav.PixelFormat) []astiav.PixelFormat {
 	})
 }
 
-// WithoutPalette leaves out formats of indices into a palette, which nothing here makes.
+// WithoutPalette returns formats without those that use a palette, which this package
+// cannot write.
 func WithoutPalette(formats []astiav.PixelFormat) []astiav.PixelFormat {
 	return slices.DeleteFunc(slices.Clone(formats), func(p astiav.PixelFormat) bool { return describe(p).Has(av.PixelPalette) })
 }
 
-// FullRange leaves out formats that do not imply full range.
+// FullRange returns those of formats that imply full range.
 func FullRange(formats []astiav.PixelFormat) []astiav.PixelFormat {
 	return slices.DeleteFunc(slices.Clone(formats), func(p astiav.PixelFormat) bool { return !alwaysFull(p) })
 }
 
-// Named returns the formats of those names, in FFmpeg's order.
+// Named returns the formats with these names, in FFmpeg's order.
 func Named(names ...string) []astiav.PixelFormat {
 	return filter(func(p astiav.PixelFormat) bool { return slices.Contains(names, p.Name()) })
 }
 
-// RawVideo returns the formats that files of raw video can name.
+// RawVideo returns the formats that have a tag in raw video files.
 func RawVideo() []astiav.PixelFormat {
 	return filter(func(p astiav.PixelFormat) bool { return !alwaysFull(p) && av.RawTag(p) != 0 })
 }
 
-// YUV4MPEG returns the formats that YUV4MPEG2 streams can name.
+// YUV4MPEG returns the formats that YUV4MPEG2 streams support.
 func YUV4MPEG() []astiav.PixelFormat { return filter(yuv4mpegHolds) }
 
-// filter returns the formats that FFmpeg knows and keep does.
+// filter returns those of FFmpeg's formats that keep accepts.
 func filter(keep func(astiav.PixelFormat) bool) (list []astiav.PixelFormat) {
 	for _, p := range av.PixelFormats() {
 		if keep(p) {
@@ -251,7 +255,7 @@ func filter(keep func(astiav.PixelFormat) bool) (list []astiav.PixelFormat) {
 	return list
 }
 
-// yuv4mpegHolds says whether YUV4MPEG2 streams can name p.
+// yuv4mpegHolds reports whether YUV4MPEG2 streams support p.
 func yuv4mpegHolds(p astiav.PixelFormat) bool {
 	f, ok := PlanarFormat(p)
 	switch {

@@ -15,16 +15,16 @@ func describe(p astiav.PixelFormat) *av.PixelDescription { return av.DescribePix
 
 func hasAlpha(d *av.PixelDescription) bool { return d.Has(av.PixelAlpha) }
 
-// isRGB says whether d holds three primaries: red, green and blue, be it through
-// a palette or a colour filter array, or tristimulus values.
+// isRGB reports whether d stores three primaries: red, green and blue, directly, through
+// a palette or in a colour filter array, or tristimulus values.
 func isRGB(d *av.PixelDescription) bool {
 	return d.Has(av.PixelRGB|av.PixelPalette|av.PixelBayer) || isXYZ(d)
 }
 
-// isXYZ says whether d holds CIE tristimulus values.
+// isXYZ reports whether d stores CIE tristimulus values.
 func isXYZ(d *av.PixelDescription) bool { return strings.HasPrefix(d.Name, "xyz") }
 
-// colours counts d's components without alpha.
+// colours returns the number of d's components except alpha.
 func colours(d *av.PixelDescription) int {
 	n := len(d.Components)
 	if hasAlpha(d) {
@@ -33,7 +33,7 @@ func colours(d *av.PixelDescription) int {
 	return n
 }
 
-// alphaComponent is the index of d's alpha, -1 for none.
+// alphaComponent returns the index of d's alpha component, -1 if d has none.
 func alphaComponent(d *av.PixelDescription) int {
 	if hasAlpha(d) {
 		return len(d.Components) - 1
@@ -41,7 +41,8 @@ func alphaComponent(d *av.PixelDescription) int {
 	return -1
 }
 
-// matchingComponent is the index in src of dst's component c, -1 if src has none.
+// matchingComponent returns the index in src of dst's component c, -1 if src has no such
+// component.
 func matchingComponent(dst *av.PixelDescription, c int, src *av.PixelDescription) int {
 	alpha := alphaComponent(src)
 	switch {
@@ -53,7 +54,8 @@ func matchingComponent(dst *av.PixelDescription, c int, src *av.PixelDescription
 	return -1
 }
 
-// componentDepth is the depth of d's component c; floating point counts as 16.
+// componentDepth returns the depth of d's component c in bits; it is 16 for floating
+// point and 8 for a palette.
 func componentDepth(d *av.PixelDescription, c int) int {
 	switch {
 	case d.Has(av.PixelFloat):
@@ -64,7 +66,7 @@ func componentDepth(d *av.PixelDescription, c int) int {
 	return d.Components[c].Depth
 }
 
-// depthOf is the depth of d's deepest component.
+// depthOf returns the depth of d's deepest component in bits.
 func depthOf(d *av.PixelDescription) int {
 	depth := 0
 	for c := range d.Components {
@@ -73,25 +75,25 @@ func depthOf(d *av.PixelDescription) int {
 	return depth
 }
 
-// holdsAll says whether every sample of from has its place in to and means the
-// same there, so that pictures change from one to the other by moving samples
-// alone. exact is set if no sample is rounded.
+// holdsAll reports whether to has a place of the same meaning for every sample of from,
+// so that a conversion only moves samples. exact is set if it rounds none of them.
 func holdsAll(to, from astiav.PixelFormat) (holds, exact bool) {
 	holds, exact = hasPlaces(to, from)
 	return holds && isXYZ(describe(to)) == isXYZ(describe(from)), exact
 }
 
-// restores says whether pictures in p come back from their planar twin.
+// restores reports whether pictures in p survive the conversion to their planar twin and
+// back.
 func restores(p, twin astiav.PixelFormat) bool {
 	back, _ := hasPlaces(p, twin)
 	there, _ := hasPlaces(twin, p)
-	return back || there && hasAlpha(describe(p)) && colours(describe(p)) == 1 // their twin has chroma planes in vain
+	return back || there && hasAlpha(describe(p)) && colours(describe(p)) == 1 // the twin has chroma planes without content
 }
 
-// hasPlaces is holdsAll whatever the samples mean.
+// hasPlaces is holdsAll without the condition that samples mean the same.
 func hasPlaces(to, from astiav.PixelFormat) (holds, exact bool) {
 	const unknown = av.PixelHardware | av.PixelBayer
-	const packed411 = astiav.PixelFormatUyyvyy411 // its description is not to be trusted
+	const packed411 = astiav.PixelFormatUyyvyy411 // FFmpeg's description of it is wrong
 	t, f := describe(to), describe(from)
 	switch {
 	case t == nil || f == nil || t.Has(unknown|av.PixelPalette) || f.Has(unknown) || to == packed411 || from == packed411:
@@ -110,10 +112,11 @@ func hasPlaces(to, from astiav.PixelFormat) (holds, exact bool) {
 	return true, exact
 }
 
-// moveSamples fills dst with what it has places for of src, which is of its size.
-// Components that src lacks are opaque, or without colour. full says whether samples use
-// their whole range, which matters between depths, and linear whether integers are
-// signals for the other's floating point.
+// moveSamples copies the samples of src to dst, which has the same size, as far as dst
+// has places for them. Where src lacks a component, it makes the picture opaque or
+// colourless. full says that samples use the full range, which matters if the depths
+// differ. linear says that one picture's samples are linear floating point, and the
+// other's integers are PQ signals for them.
 func moveSamples(dst, src *astiav.Frame, full, linear bool) {
 	to, from := describe(dst.PixelFormat()), describe(src.PixelFormat())
 	var table *signals
@@ -153,10 +156,10 @@ func moveSamples(dst, src *astiav.Frame, full, linear bool) {
 	}
 }
 
-// subsampled is how many samples of a chroma plane stand for n pixels.
+// subsampled returns the number of chroma samples for n pixels.
 func subsampled(n, log2 int) int { return (n + 1<<log2 - 1) >> log2 }
 
-// planeRow views n bytes of row y of a plane.
+// planeRow returns a view of n bytes of row y of a plane.
 func planeRow(f *astiav.Frame, plane, y, n int) []byte {
 	at := unsafe.Add(av.PlaneData(f, plane), y*av.PlaneStride(f, plane))
 	return unsafe.Slice((*byte)(at), n)
@@ -172,13 +175,14 @@ func clearPlanes(f *astiav.Frame, d *av.PixelDescription) {
 	}
 }
 
-// readRow reads the samples of component c in row y.
+// readRow reads the samples of component c in row y. table converts linear floating point
+// to signals; nil leaves floating point as it is.
 func readRow(row []uint16, f *astiav.Frame, d *av.PixelDescription, c, y int, table *signals) {
 	switch {
 	case d.Has(av.PixelFloat):
 		readFloats(row, f, d, c, y, table)
 	case d.Has(av.PixelPalette):
-		// A palette's entries are words of alpha, red, green, blue.
+		// An entry of the palette is a word that holds alpha, red, green and blue.
 		shift := []int{16, 8, 0, 24}[c]
 		palette := unsafe.Slice((*uint32)(av.PlaneData(f, 1)), 256)
 		for x, index := range planeRow(f, 0, y, len(row)) {
@@ -194,8 +198,9 @@ func readRow(row []uint16, f *astiav.Frame, d *av.PixelDescription, c, y int, ta
 	}
 }
 
-// rescaleRow brings samples from one depth to another. The largest values correspond in
-// full range, and whole steps in limited range; up and down again is exact.
+// rescaleRow converts samples to another depth. In full range the largest values
+// correspond; in limited range samples shift by whole bits. Conversion to more bits and
+// back is exact.
 func rescaleRow(row []uint16, from, to int, full bool) {
 	a, b := uint32(1)<<from-1, uint32(1)<<to-1
 	switch {
@@ -216,8 +221,9 @@ func rescaleRow(row []uint16, from, to int, full bool) {
 	}
 }
 
-// floatRow views the floats of component c in row y, as words of the machine's byte order
-// if swapped is false; step is how many words are from one to the next.
+// floatRow returns a view of component c's floats in row y. step is the number of words
+// from one float to the next. If swapped is set, the words are not in the machine's byte
+// order.
 func floatRow(f *astiav.Frame, d *av.PixelDescription, c, y, n int) (words []uint32, step int, swapped bool) {
 	k := d.Components[c]
 	row := planeRow(f, k.Plane, y, k.Offset+(n-1)*k.Step+4)[k.Offset:]
@@ -225,8 +231,8 @@ func floatRow(f *astiav.Frame, d *av.PixelDescription, c, y, n int) (words []uin
 	return words, k.Step / 4, d.Has(av.PixelBigEndian) != hostBigEndian
 }
 
-// readFloats is readRow in floating point. Without a table the signals are even steps
-// from 0 to 1.
+// readFloats is readRow for floating point. Without a table it maps 0 to 1 evenly to 0 to
+// 65535.
 func readFloats(row []uint16, f *astiav.Frame, d *av.PixelDescription, c, y int, table *signals) {
 	words, step, swapped := floatRow(f, d, c, y, len(row))
 	for x := range row {
@@ -243,7 +249,7 @@ func readFloats(row []uint16, f *astiav.Frame, d *av.PixelDescription, c, y int,
 			row[x] = 65535
 		case v > 0:
 			row[x] = uint16(float32(v*65535) + 0.5)
-		default: // also what is not a number
+		default: // NaN too
 			row[x] = 0
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// BenchmarkMoveSamples moves the samples of a picture of 1920x1080 to its planar twin.
+// BenchmarkMoveSamples moves the samples of a 1920x1080 picture to its planar twin.
 func BenchmarkMoveSamples(b *testing.B) {
 	for _, name := range []string{"nv12", "p010le", "rgb24", "yuv420p10be", "gbrpf32le"} {
 		b.Run(name, func(b *testing.B) {

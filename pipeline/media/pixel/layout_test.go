@@ -11,7 +11,7 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// everyFormat calls f with each sample format that FFmpeg knows.
+// everyFormat calls f with each pixel format that FFmpeg knows.
 func everyFormat(f func(astiav.PixelFormat)) {
 	for p := astiav.PixelFormat(0); describe(p) != nil; p++ {
 		f(p)
@@ -58,7 +58,8 @@ func contents(t *testing.T, f *astiav.Frame) []byte {
 	return b
 }
 
-// Pictures go to their planar twin and back without a change, at odd sizes too.
+// Pictures survive the conversion to their planar twin and back, even if their sizes are
+// odd.
 func TestEveryFormatComesBack(t *testing.T) {
 	count := 0
 	everyFormat(func(p astiav.PixelFormat) {
@@ -101,7 +102,8 @@ func TestEveryFormatComesBack(t *testing.T) {
 	}
 }
 
-// isGray says whether p has no colour, which its twin then has in vain.
+// isGray reports whether p has no colour: its twin then has chroma planes without
+// content.
 func isGray(p astiav.PixelFormat) bool { return colours(describe(p)) == 1 }
 
 func TestLayoutOfKnownSamples(t *testing.T) {
@@ -117,9 +119,9 @@ func TestLayoutOfKnownSamples(t *testing.T) {
 		{"monow", [][]byte{{0x80}}, []byte{0}},
 		{"monob", [][]byte{{0x80}}, []byte{255}},
 		{"ya8", [][]byte{{7, 9}}, []byte{7, 128, 128, 9}},
-		{"grayf32le", [][]byte{{0, 0, 0x80, 0x3f}}, []byte{0xa7, 0x94}}, // 1, which is 58.07 % of PQ
+		{"grayf32le", [][]byte{{0, 0, 0x80, 0x3f}}, []byte{0xa7, 0x94}}, // 1 is 58.07 % of PQ's range
 		{"grayf32be", [][]byte{{0x42, 0x48, 0, 0}}, []byte{255, 255}},   // 50
-		{"grayf32le", [][]byte{{0, 0, 0xc0, 0xff}}, []byte{0, 0}},       // not a number
+		{"grayf32le", [][]byte{{0, 0, 0xc0, 0xff}}, []byte{0, 0}},       // NaN
 		{"p010le", [][]byte{{0x40, 0}, {0x80, 0, 0xc0, 0}}, []byte{1, 0, 2, 0, 3, 0}},
 	} {
 		p := astiav.FindPixelFormatByName(c.format)
@@ -144,7 +146,7 @@ func TestLayoutOfKnownSamples(t *testing.T) {
 	}
 }
 
-// Levels mean the same at another depth.
+// Levels keep their meaning at another depth.
 func TestDepths(t *testing.T) {
 	for _, c := range []struct {
 		from, to string

@@ -9,28 +9,28 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// Samples in floating point stand for light, of which 1 is a white sheet and more is
-// brighter. Their planar twins hold them as signals of SMPTE ST 2084 in 16 bits, 1
-// being the reference white of ITU-R BT.2408, 203 cd/m²: that leaves room for lights
-// nearly 50 times as bright, and no two neighbouring values can be told apart.
+// Floating-point samples are linear light: 1 is reference white, and brighter light has
+// larger values. Their planar twins store them as 16-bit signals of SMPTE ST 2084 (PQ),
+// with 1 at the reference white of ITU-R BT.2408, 203 cd/m². The signals reach nearly 50
+// times as far, and their steps are too small to see.
 const (
 	referenceWhite = 203   // cd/m²
 	brightest      = 10000 // cd/m²
 )
 
-// signals are the values that the 2^16 signals stand for, and where to look for a
-// value: for the upper 16 bits of its representation, the last signal that is not
-// above any such value.
+// signals holds the linear value of each of the 2^16 signals, and a first guess for the
+// inverse: for the upper 16 bits of a float32, the last signal whose value does not
+// exceed any float32 with these bits.
 type signals struct {
 	value [1 << 16]float32
 	guess [1<<15 + 1]uint16
 }
 
-// linearSignals are computed once.
+// linearSignals returns the table, which it computes once.
 var linearSignals = sync.OnceValue(func() *signals {
 	s := new(signals)
 	top := float64(len(s.value) - 1)
-	// The signal of white is made to stand for 1 exactly.
+	// Scale the table so that white's signal stands for exactly 1.
 	white := math.Round(top * math.Pow(inverse2084(referenceWhite/float64(brightest)), m2084))
 	unit := eotf2084(white / top)
 	for i := range s.value {
@@ -54,21 +54,22 @@ const (
 	c1, c2, c3 = 3424. / 4096, 2413. / 4096 * 32, 2392. / 4096 * 32
 )
 
-// inverse2084 is the fraction of SMPTE ST 2084's inverse EOTF for a share of its
-// greatest luminance.
+// inverse2084 returns SMPTE ST 2084's inverse EOTF of y, a fraction of 10000 cd/m²,
+// before the last power: raised to m2084 it is the signal.
 func inverse2084(y float64) float64 {
 	p := math.Pow(y, n2084)
 	return (c1 + c2*p) / (1 + c3*p)
 }
 
-// eotf2084 is the share of the greatest luminance that a signal stands for.
+// eotf2084 returns SMPTE ST 2084's EOTF of the signal e, from 0 to 1, as a fraction of
+// 10000 cd/m².
 func eotf2084(e float64) float64 {
 	p := math.Pow(e, 1/m2084)
 	return math.Pow(max(p-c1, 0)/(c2-c3*p), 1/n2084)
 }
 
-// nearest is the signal whose value is nearest to that of a float's bits. Negative values
-// and what is not a number are no light.
+// nearest returns the signal whose value is nearest to the float32 with the bits of word.
+// It returns 0 for negative values and NaN.
 func (s *signals) nearest(word uint32) uint16 {
 	const infinity = 0x7f800000
 	v := math.Float32frombits(word)
@@ -94,7 +95,7 @@ func (s *signals) nearest(word uint32) uint16 {
 	return uint16(low)
 }
 
-// isLinear says whether samples of p are in floating point.
+// isLinear reports whether p's samples are floating point.
 func isLinear(p astiav.PixelFormat) bool {
 	d := describe(p)
 	return d != nil && d.Has(av.PixelFloat)

@@ -10,7 +10,7 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// through sends values to their signals and back.
+// through converts values to signals and back.
 func through(t *testing.T, values []float32) (signals []uint16, back []float32) {
 	t.Helper()
 	float, twin := astiav.FindPixelFormatByName("grayf32le"), astiav.FindPixelFormatByName("gray16le")
@@ -38,7 +38,7 @@ func through(t *testing.T, values []float32) (signals []uint16, back []float32) 
 
 func TestLinearSignals(t *testing.T) {
 	s := linearSignals()
-	// SMPTE ST 2084 of 0, 203 and 10000 cd/m².
+	// SMPTE ST 2084's signals for 0, 203 and 10000 cd/m².
 	if s.value[0] != 0 || s.value[38055] != 1 || math.Abs(float64(s.value[65535])-10000./203) > 0.01 {
 		t.Errorf("signals stand for %v, %v, %v", s.value[0], s.value[38055], s.value[65535])
 	}
@@ -47,7 +47,7 @@ func TestLinearSignals(t *testing.T) {
 			t.Fatalf("value %d is %v after %v", i, s.value[i], s.value[i-1])
 		}
 	}
-	// Every signal's value comes back, a row at a time.
+	// Every signal's value survives the conversion, a row at a time.
 	const row = 1 << 12
 	for from := 0; from < len(s.value); from += row {
 		got, back := through(t, s.value[from:from+row])
@@ -68,7 +68,7 @@ func TestLinearIsNearest(t *testing.T) {
 	got, back := through(t, values)
 	for i, v := range values {
 		want := 0
-		for j, w := range s.value { // by looking at all
+		for j, w := range s.value { // compare with every signal
 			if math.Abs(float64(w)-float64(v)) < math.Abs(float64(s.value[want])-float64(v)) {
 				want = j
 			}
@@ -79,7 +79,7 @@ func TestLinearIsNearest(t *testing.T) {
 		if int(got[i]) != want {
 			t.Errorf("%v became signal %d, want %d", v, got[i], want)
 		}
-		// Half floats, as most pictures of light have, are 2^-11 apart at best.
+		// Half floats, the usual samples of HDR pictures, are at least 2^-11 apart.
 		if d := math.Abs(float64(back[i]-v)) / float64(v); v >= 1e-3 && v < 45 && d > 1./2048 {
 			t.Errorf("%v came back as %v", v, back[i])
 		}

@@ -9,16 +9,16 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// Packer brings the frames of a Planar, and those made like them, to the sample format
-// of an encoder.
+// Packer converts a source's frames, and frames made like them, to an encoder's pixel
+// format.
 type Packer struct {
 	source Source
-	colour Colour    // of what is written
-	native converter // frames to the source's own format
-	pack   converter // to the encoder's
+	colour Colour    // of the pictures that Pack returns
+	native converter // from the frames' planar format to the source's own
+	pack   converter // to the encoder's format
 }
 
-// NewPacker returns what brings frames of a source to a format.
+// NewPacker returns a Packer from a source's frames to format. Call Close after use.
 func NewPacker(source Source, format astiav.PixelFormat) *Packer {
 	p := &Packer{source: source, colour: source.Colour.in(format, source.Carried(), source.Height)}
 	p.pack.to = p.colour.layout(source.Width, source.Height, format)
@@ -26,13 +26,14 @@ func NewPacker(source Source, format astiav.PixelFormat) *Packer {
 	return p
 }
 
-// Colour says what the written samples stand for.
+// Colour returns the colour properties of the pictures that Pack returns.
 func (p *Packer) Colour() Colour { return p.colour }
 
-// Format returns the format in which pictures come out.
+// Format returns the pixel format of the pictures that Pack returns.
 func (p *Packer) Format() astiav.PixelFormat { return p.pack.to.format }
 
-// Pack returns a new reference to f's picture in the encoder's format.
+// Pack returns f's picture in the encoder's format as a new reference, which the caller
+// frees. f must come from the source's Planar or from NewFrame.
 func (p *Packer) Pack(f *frame.Frame) (*astiav.Frame, error) {
 	picture, ok := f.Native.(*astiav.Frame)
 	if !ok {
@@ -50,7 +51,7 @@ func (p *Packer) Pack(f *frame.Frame) (*astiav.Frame, error) {
 	if from.format != p.source.Planar {
 		return p.packed(picture, from)
 	}
-	// Frames that were made go the way that the source's do.
+	// Convert synthesized frames along the same path as the source's.
 	from.full = p.native.to.full
 	if !made && (from.format == p.native.to.format || p.pack.moves(from) && p.pack.moves(p.native.to)) {
 		return p.packed(picture, from)
@@ -75,20 +76,20 @@ func (p *Packer) packed(picture *astiav.Frame, from layout) (*astiav.Frame, erro
 	return out, err
 }
 
-// Close frees what conversion needs.
+// Close frees the converters.
 func (p *Packer) Close() {
 	p.native.close()
 	p.pack.close()
 }
 
-// moments are the side data that belong to the frame that carried them; a made frame
-// beside it must not repeat them.
+// moments are the kinds of side data that belong to one frame only. A frame synthesized
+// next to it must not repeat them.
 var moments = []av.FrameSideKind{
 	av.FrameCaptions, av.FrameTimecode, av.FrameGOPTimecode, av.FrameUserSEI, av.FrameMotionVectors, av.FrameEncodingParams,
 }
 
-// describeAs makes dst describe its picture as src does (colour, aspect, side data), but
-// for what belongs to src's moment alone.
+// describeAs copies src's properties (colour, aspect ratio, side data) to dst, except for
+// the side data that belongs to src alone.
 func describeAs(dst, src *astiav.Frame) error {
 	if err := av.CopyFrameProps(dst, src); err != nil {
 		return err

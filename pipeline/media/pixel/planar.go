@@ -1,5 +1,5 @@
-// Package pixel knows what the samples of pictures are: formats and their layouts,
-// colour, conversion between them, and the memory of frames.
+// Package pixel handles the samples of pictures: pixel formats and memory layouts,
+// colour, conversion, and the memory of frames.
 package pixel
 
 import (
@@ -12,15 +12,16 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// Source says how the pictures of a decoder are, and how frames present them.
+// Source describes a decoder's pictures and the frames that present them. Width and
+// Height are in pixels.
 type Source struct {
 	Width, Height int
-	Format        astiav.PixelFormat // as they are decoded
-	Planar        astiav.PixelFormat // of the frames
+	Format        astiav.PixelFormat // of the decoded pictures
+	Planar        astiav.PixelFormat // of the frames: the planar twin of Format
 	Colour        Colour
 }
 
-// Carried returns Format, or Planar if frames cannot be made in Format.
+// Carried returns Format, or Planar if a frame cannot be converted back to Format.
 func (s Source) Carried() astiav.PixelFormat {
 	if restores(s.Format, s.Planar) {
 		return s.Format
@@ -28,26 +29,28 @@ func (s Source) Carried() astiav.PixelFormat {
 	return s.Planar
 }
 
-// linear says whether frames' samples are signals for pictures in floating point.
+// linear reports whether the decoder's samples are floating point and the frames' samples
+// PQ signals for them.
 func (s Source) linear() bool { return isLinear(s.Format) }
 
-// planarLayout is the layout of the frames.
+// planarLayout returns the frames' layout.
 func (s Source) planarLayout() layout {
 	l := s.Colour.layout(s.Width, s.Height, s.Planar)
 	l.full = s.Colour.full(s.Format)
 	return l
 }
 
-// Planar presents decoded pictures as frames of one planar format and size, whatever
-// their own.
+// Planar presents decoded pictures of any format and size as frames of one planar format
+// and size.
 type Planar struct {
 	source  Source
 	format  frame.Format
 	convert converter
 }
 
-// NewPlanar returns what presents pictures like first, whose samples are of a colour.
-// lossless is false if samples are rounded; ok is false if the format has no planar form.
+// NewPlanar returns a Planar for pictures like first with the given colour. lossless is
+// false if it rounds samples; ok is false if the format has no planar form. Call Close
+// after use.
 func NewPlanar(first *astiav.Frame, colour Colour) (p *Planar, lossless, ok bool) {
 	source := first.PixelFormat()
 	twin, lossless, ok := PlanarTwin(source)
@@ -63,14 +66,14 @@ func NewPlanar(first *astiav.Frame, colour Colour) (p *Planar, lossless, ok bool
 	return p, lossless, true
 }
 
-// Source returns how the pictures are.
+// Source returns the description of the pictures and frames.
 func (p *Planar) Source() Source { return p.source }
 
 // Format returns the frames' format.
 func (p *Planar) Format() frame.Format { return p.format }
 
-// Frame makes a frame of f, which it takes over. The samples are f's own if its layout
-// allows.
+// Frame turns f into a frame with the given PTS and duration, both in the stream's time
+// base. It takes over f. The frame shares f's samples if f's layout allows.
 func (p *Planar) Frame(f *astiav.Frame, pts, duration int64) (*frame.Frame, error) {
 	to := p.convert.to
 	view := f
@@ -107,11 +110,11 @@ func (p *Planar) Frame(f *astiav.Frame, pts, duration int64) (*frame.Frame, erro
 	return out, nil
 }
 
-// Close frees what conversion needs. Frames that were handed out stay.
+// Close frees the converter. Frames that Frame has returned stay valid.
 func (p *Planar) Close() { p.convert.close() }
 
-// Planes views f's planes without copying. ok is false if the layout cannot be viewed:
-// bottom-up rows, or 16-bit samples at odd addresses.
+// Planes returns views of f's planes. ok is false if format cannot describe f's layout:
+// rows run from the bottom up, or 16-bit samples are at odd addresses.
 func Planes(f *astiav.Frame, format frame.Format) (planes []frame.Plane, ok bool) {
 	planes = make([]frame.Plane, format.Planes)
 	size := format.Bytes()

@@ -11,23 +11,24 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// Pool hands out frames as NewFrame does, whose memory serves again once they are
-// released: the system clears memory that is new, which takes longer than to fill it.
-// The zero value is ready; its methods may be called from several goroutines.
+// Pool allocates frames like NewFrame, but reuses the memory of released frames: the
+// operating system clears new memory, which takes longer than filling it. The zero value
+// is ready to use. Several goroutines may call its methods.
 type Pool struct {
-	// Memory is where samples lie as long as it has room; nil for FFmpeg's own. It is
-	// set before the first frame.
+	// Memory allocates the samples until it has no more room; nil means FFmpeg's own
+	// allocator. Set it before the first call of NewFrame.
 	Memory frame.Memory
 
 	mu            sync.Mutex
-	own           bool // Memory had no room
+	own           bool // Memory has run out; use FFmpeg's allocator
 	buffers       av.BufferPool
 	width, height int
 	format        astiav.PixelFormat
 }
 
-// NewFrame returns a frame of like's format and size with one reference and undefined
-// samples. It describes its picture as like does.
+// NewFrame returns a frame from the pool with like's format, size and properties, one
+// reference and undefined samples. If there is no memory, it fails with a fault.TryAgain
+// error.
 func (p *Pool) NewFrame(like *frame.Frame) (*frame.Frame, error) {
 	var memory frame.Memory
 	f, err := newFrame(like, func(width, height int, format astiav.PixelFormat) (f *astiav.Frame, err error) {
@@ -65,8 +66,8 @@ func (p *Pool) alloc(width, height int, format astiav.PixelFormat) (*astiav.Fram
 	return nil, nil, fmt.Errorf("allocate a %dx%d %s frame: out of memory", width, height, format)
 }
 
-// take gives f a buffer of the pool, which is made of memory if there is none, and
-// says whether there was one.
+// take gives f a buffer from the pool, which it first creates from memory if necessary;
+// ok is false if there is no memory.
 func (p *Pool) take(f *astiav.Frame, memory frame.Memory) (ok bool) {
 	if !p.buffers.Exists() {
 		if p.buffers, ok = av.NewBufferPool(f, memory); !ok {
@@ -76,7 +77,7 @@ func (p *Pool) take(f *astiav.Frame, memory frame.Memory) (ok bool) {
 	return p.buffers.Fill(f)
 }
 
-// Close gives the memory back, that of frames which are still held when they are
+// Close frees the pool's memory. The memory of frames in use is freed when they are
 // released.
 func (p *Pool) Close() {
 	p.mu.Lock()
@@ -86,8 +87,8 @@ func (p *Pool) Close() {
 
 func (p *Pool) drop() { p.buffers.Free() }
 
-// NewFrame returns a frame of like's format and size with one reference and
-// undefined samples. It describes its picture as like does.
+// NewFrame returns a frame with like's format, size and properties, one reference and
+// undefined samples. If there is no memory, it fails with a fault.TryAgain error.
 func NewFrame(like *frame.Frame) (*frame.Frame, error) { return newFrame(like, newPicture) }
 
 func newFrame(like *frame.Frame, alloc func(width, height int, format astiav.PixelFormat) (*astiav.Frame, error)) (*frame.Frame, error) {

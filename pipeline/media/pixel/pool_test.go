@@ -10,7 +10,7 @@ import (
 	"retime/frame"
 )
 
-// Frames of a pool have whole planes of their own, and memory serves again.
+// A pool's frames do not share planes, and the pool reuses memory.
 func TestPool(t *testing.T) {
 	var pool Pool
 	defer pool.Close()
@@ -60,7 +60,7 @@ func TestPool(t *testing.T) {
 				} else {
 					c.Release()
 				}
-				pool.Close() // a is still held
+				pool.Close() // a is still in use
 				paint(a, 7)
 				a.Release()
 			})
@@ -68,7 +68,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// lender is memory of which there is only so much, in pieces.
+// lender is a Memory of limited size.
 type lender struct {
 	mu         sync.Mutex
 	room       int
@@ -101,9 +101,8 @@ func (l *lender) Free(p unsafe.Pointer) {
 	l.freed++
 }
 
-// Frames of a pool lie in the memory that it is given, and in FFmpeg's own when that
-// has no room. All is given back once the pool is closed and the frames released, in
-// either order.
+// A pool allocates frames from its Memory, and from FFmpeg's own allocator once that has
+// run out. It returns all memory after Close and the frames' release, in either order.
 func TestPoolMemory(t *testing.T) {
 	like := frame.New(frame.Format{Name: "yuv420p", Depth: 8, Planes: 3, ChromaX: 1, ChromaY: 1}, 33, 17)
 	for _, closedFirst := range []bool{false, true} {

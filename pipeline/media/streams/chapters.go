@@ -8,11 +8,11 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// nanosecond is the unit of the chapters that are written.
+// nanosecond is the time base of the output's chapters.
 var nanosecond = astiav.NewRational(1, 1e9)
 
-// addChapters carries the source's chapters, each for as long as the output
-// shows what it holds.
+// addChapters adds each of the source's chapters to the output, at the time at which the
+// output first shows it.
 func (s *Set) addChapters() error {
 	chapters := av.Chapters(s.source.Input)
 	if len(chapters) > 0 && !container.HoldsChapters(s.out) {

@@ -12,12 +12,12 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// track is a stream of the source and its like in the output. Kinds of streams embed it
-// and have methods of their own in place of those here, which do nothing.
+// track is a stream of the source and its counterpart in the output. The types for the
+// kinds of streams embed it and override its methods, which do nothing.
 type track struct {
 	set     *Set
 	in, out *astiav.Stream
-	next    *astiav.Packet // that goes to the output
+	next    *astiav.Packet // the packet that write writes
 }
 
 func (*track) header() error         { return nil }
@@ -32,7 +32,7 @@ func (s *Set) newTrack(in *astiav.Stream) track {
 	return track{set: s, in: in, out: s.out.NewStream(nil), next: astiav.AllocPacket()}
 }
 
-// newCopy adds a stream like in to the output.
+// newCopy adds a stream with in's parameters, time base and tags to the output.
 func (s *Set) newCopy(in *astiav.Stream) (track, error) {
 	t := s.newTrack(in)
 	p := in.CodecParameters()
@@ -47,21 +47,22 @@ func (s *Set) newCopy(in *astiav.Stream) (track, error) {
 	return t, av.CopyStreamTags(t.out, in)
 }
 
-// write writes the next packet.
+// write writes the packet next.
 func (t *track) write() error {
 	t.next.SetStreamIndex(t.out.Index())
 	t.next.SetPos(-1)
 	return t.set.muxer.Write(t.next)
 }
 
-// streamCopier copies a stream whose packets do not change.
+// streamCopier copies a stream and changes only its packets' timestamps.
 type streamCopier struct {
 	track
-	// In the input's time base: what becomes 0, and the first time left out.
+	// Both in the input's time base: the output's 0, and the time from which packets are
+	// left out.
 	zero, stop int64
-	cut        bool  // packets before zero are left out
-	begun      bool  // a packet that decoding can begin at was there
-	last       int64 // timestamp of the last packet, of sound
+	cut        bool  // leave out packets before zero
+	begun      bool  // a key frame has come, or none is needed
+	last       int64 // timestamp of the last sound packet
 }
 
 func (s *Set) newCopier(in *astiav.Stream) (stream, error) {
@@ -93,7 +94,8 @@ func (c *streamCopier) packet(p *astiav.Packet) error {
 	}
 	if t := p.Pts(); t != av.NoTimestamp && c.in.CodecParameters().CodecType() == astiav.MediaTypeAudio {
 		if p.Duration() == 0 && c.last != av.NoTimestamp {
-			// Without it containers that state a track's length cut the last packet off.
+			// Without a duration, containers that state a track's length cut off the last
+			// packet.
 			c.next.SetDuration(max(t-c.last, 0))
 		}
 		c.last = t

@@ -7,7 +7,7 @@ import (
 	"retime/pipeline/media/container"
 )
 
-// coverCopier writes a picture that stands for the whole file, behind its header.
+// coverCopier writes the cover picture of the file, right after the header.
 type coverCopier struct{ track }
 
 func (s *Set) carryCover(in *astiav.Stream) (stream, error) {
@@ -31,7 +31,8 @@ func (s *Set) carryCover(in *astiav.Stream) (stream, error) {
 	return &coverCopier{t}, nil
 }
 
-// attach makes an attachment of a cover picture, as Matroska keeps it.
+// attach adds a cover picture to the output as an attachment, which is how Matroska
+// stores it.
 func (s *Set) attach(in *astiav.Stream, picture []byte) error {
 	t, err := s.newCopy(in)
 	defer t.free()
@@ -53,7 +54,7 @@ func (s *Set) attach(in *astiav.Stream, picture []byte) error {
 	return p.SetExtraData(picture)
 }
 
-// packet is for the packet that some containers deliver once more.
+// packet ignores the cover's packet, which some containers deliver a second time.
 func (*coverCopier) packet(*astiav.Packet) error { return nil }
 
 func (c *coverCopier) header() error {

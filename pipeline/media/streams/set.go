@@ -1,6 +1,6 @@
-// Package streams carries what travels beside the video that is converted: sound,
-// subtitles, chapters, attachments, covers and data. Each kind has a type, which takes
-// the packets of one stream of the source to one of the output.
+// Package streams carries the streams beside the converted video to the output: sound,
+// subtitles, chapters, attachments, covers and data. Each kind of stream has a type of
+// its own, which turns the packets of one source stream into those of one output stream.
 package streams
 
 import (
@@ -16,91 +16,93 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// Source is the file that the streams come from.
+// Source is the file whose streams are carried.
 type Source struct {
 	Input         *astiav.FormatContext
-	Video         *astiav.Stream // the one that is converted
-	Chosen        map[int]bool   // indices of the streams that are wanted
-	Start         *big.Rat       // the time that counts as 0, in seconds
-	Width, Height int            // of the video's pictures
+	Video         *astiav.Stream // the converted stream
+	Chosen        map[int]bool   // indices of the streams to carry
+	Start         *big.Rat       // the source's timestamp that counts as 0, in seconds
+	Width, Height int            // of the video's pictures, in pixels
 }
 
-// Muxer is the file that the streams go to.
+// Muxer is the file that receives the streams.
 type Muxer interface {
-	// Output is the file's context, to which streams are added before its header is
+	// Output returns the file's context. Add adds streams to it before its header is
 	// written.
 	Output() *astiav.FormatContext
-	// Write writes a packet, whose times are in its stream's time base, and empties it.
+	// Write writes a packet, whose timestamps are in the time base of its stream, and
+	// then unreferences it.
 	Write(p *astiav.Packet) error
-	// Name is what messages call the file.
+	// Name returns the file's name for messages.
 	Name() string
-	// Fail keeps an error for the next Write.
+	// Fail makes the next Write return err.
 	Fail(err error)
 }
 
-// Audio says what becomes of sound if the time changes.
+// Audio says what happens to sound if the output plays at another speed.
 type Audio string
 
-// What becomes of it.
+// The choices for sound.
 const (
-	StretchAudio Audio = "stretch" // it lasts as long as the picture, at its pitch
-	KeepAudio    Audio = "keep"    // it is copied as it is and ends when it ends
-	DropAudio    Audio = "drop"    // it is left out, whether the time changes or not
+	StretchAudio Audio = "stretch" // stretch sound to the length of the picture and keep its pitch
+	KeepAudio    Audio = "keep"    // copy sound at its own speed
+	DropAudio    Audio = "drop"    // leave sound out, even if the speed does not change
 )
 
-// SoundOptions say how sound is written.
+// SoundOptions say how to write sound.
 type SoundOptions struct {
-	Mode Audio // StretchAudio if empty
-	// Codec is an encoder's name, for all sound; if it is empty, sound that cannot be
-	// copied is encoded in its own codec, or the container's usual one.
+	Mode Audio // empty means StretchAudio
+	// Codec is the name of an encoder for all sound. If it is empty, sound that cannot be
+	// copied is encoded in its own codec, or else in the container's usual one.
 	Codec   string
 	Options map[string]string // further options of the encoder
 }
 
-// Options say which moments of the source are shown when.
+// Options say when the output shows which times of the source.
 type Options struct {
-	// Curve says which moment of the source, in seconds after its Start, the output
-	// shows when. Sound and subtitles before its begin, or at or after End, are left out.
+	// Curve maps the output's time to the source's time, in seconds after its Start.
+	// Sound and subtitles before its beginning, or from End on, are left out.
 	Curve *curve.Curve
 	End   *big.Rat
-	// Passes is set if Begin tells of each run of the curve; else the source is read once,
-	// for the one run.
+	// Passes is set if the caller announces each run of the curve by Begin. Otherwise it
+	// reads the source once, for the curve's only run.
 	Passes bool
 	Sound  SoundOptions
 	Log    *slog.Logger
 }
 
-// stream takes one stream of the source to the output.
+// stream carries one stream of the source to the output.
 type stream interface {
-	// header is called once, behind the file's header.
+	// header is called once, after the file's header is written.
 	header() error
-	// begin is called before the packets of a run come, and end behind them.
+	// begin is called before the packets of a run, and end after them.
 	begin(run *curve.Run)
 	end() error
-	// packet gets each packet of the stream, which it must not keep.
+	// packet receives each packet of the stream and must not keep it.
 	packet(p *astiav.Packet) error
-	// passed is called when the source has been read up to a time in seconds.
+	// passed is called after the source has been read up to t, in seconds after its
+	// Start.
 	passed(t *big.Rat) error
-	// finish is called once, behind the last packet.
+	// finish is called once, after the last packet.
 	finish() error
 	free()
 }
 
-// Set is the streams that travel. Packet may be called by another goroutine than the
-// muxer's other users; all other methods are called while nobody calls it.
+// Set is the set of streams that are carried. Packet may run in another goroutine than
+// the muxer's other callers. Call the other methods only while Packet is not running.
 type Set struct {
 	source  Source
 	muxer   Muxer
 	out     *astiav.FormatContext
 	opt     Options
 	log     *slog.Logger
-	list    []stream // by the source's index, nil for those that do not travel
-	running bool     // a run, by Begin
+	list    []stream // by the source's stream index; nil for a stream that is not carried
+	running bool     // between Begin and End
 }
 
-// Add adds to the muxer's file, which has the video's stream, the streams of source that
-// its container holds, and names the others once. A fault.Usage error says which option
-// does not fit.
+// Add adds the streams of source that the container can hold to the muxer's file, which
+// already has the video stream. It logs each stream that it leaves out. If an option does
+// not fit, the error is a fault.Usage error.
 func Add(muxer Muxer, video *astiav.Stream, source Source, opt Options) (*Set, error) {
 	s := &Set{source: source, muxer: muxer, out: muxer.Output(), opt: opt, log: opt.Log}
 	if err := s.add(video); err != nil {
@@ -145,7 +147,7 @@ func (s *Set) add(video *astiav.Stream) error {
 	return nil
 }
 
-// carry returns what carries a stream, nil for a stream that is left out.
+// carry returns the stream that carries in, nil if in is left out.
 func (s *Set) carry(in *astiav.Stream) (stream, error) {
 	switch in.CodecParameters().CodecType() {
 	case astiav.MediaTypeAudio:
@@ -162,7 +164,7 @@ func (s *Set) carry(in *astiav.Stream) (stream, error) {
 	return s.leaveOut(in, "it is of no known kind")
 }
 
-// leaveOut says why a stream does not travel.
+// leaveOut logs why in is left out.
 func (s *Set) leaveOut(in *astiav.Stream, why string) (stream, error) {
 	s.log.Warn("stream left out: "+why, "stream", in.Index(), "kind", in.CodecParameters().MediaType(),
 		"codec", in.CodecParameters().CodecID(), "container", container.Name(s.out))
@@ -174,7 +176,7 @@ func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
 	switch {
 	case opt.Mode == DropAudio:
 		return nil, nil
-	case p.SampleRate() <= 0 || p.Channels() <= 0: // damage may look like a stream
+	case p.SampleRate() <= 0 || p.Channels() <= 0: // damaged data may look like a stream
 		return s.leaveOut(in, "it states no sample rate or no channels")
 	case opt.Mode == KeepAudio && !s.keepsTime() || s.keepsTime() && opt.Codec == "" && container.Holds(s.out, p):
 		if !container.Holds(s.out, p) {
@@ -194,7 +196,7 @@ func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
 	return t, nil
 }
 
-// carryVideo carries a video stream that is not the one converted.
+// carryVideo carries a video stream other than the converted one.
 func (s *Set) carryVideo(in *astiav.Stream) (stream, error) {
 	switch {
 	case av.IsAttachedPicture(in):
@@ -207,7 +209,7 @@ func (s *Set) carryVideo(in *astiav.Stream) (stream, error) {
 	return s.newCopier(in)
 }
 
-// carryAttachment carries a file inside the file.
+// carryAttachment carries an attached file.
 func (s *Set) carryAttachment(in *astiav.Stream) (stream, error) {
 	if !container.HoldsAttachments(s.out) {
 		return s.leaveOut(in, "the container does not take it")
@@ -215,8 +217,8 @@ func (s *Set) carryAttachment(in *astiav.Stream) (stream, error) {
 	return s.newCopier(in)
 }
 
-// carryData carries what is neither picture, sound nor text. Time codes and
-// chapters are tracks of their own in some containers; muxers make them again.
+// carryData carries a data stream. It ignores tracks of time codes and chapters, because
+// muxers make these again.
 func (s *Set) carryData(in *astiav.Stream) (stream, error) {
 	const timecode, text = 'd'<<24 | 'c'<<16 | 'm'<<8 | 't', 't'<<24 | 'x'<<16 | 'e'<<8 | 't'
 	p := in.CodecParameters()
@@ -232,19 +234,19 @@ func (s *Set) carryData(in *astiav.Stream) (stream, error) {
 	return s.newCopier(in)
 }
 
-// keepsTime says whether the output plays as fast as the source.
+// keepsTime reports whether the output plays at the source's speed.
 func (s *Set) keepsTime() bool {
 	slow := s.opt.Curve.Line()
 	return slow != nil && slow.Cmp(big.NewRat(1, 1)) == 0
 }
 
-// whole says whether all of the source is kept.
+// whole reports whether the output shows all of the source.
 func (s *Set) whole() bool {
 	return s.opt.End == nil && s.opt.Curve.Source(new(big.Rat)).Sign() == 0
 }
 
-// shown is when the output shows what the source shows from begin to end, within a
-// run that plays forward; ok is false if it does not.
+// shown returns when the output shows the source's times from begin to end within the run
+// r, all in seconds. ok is false if it does not show them or plays backward.
 func (s *Set) shown(r *curve.Run, begin, end *big.Rat) (from, to *big.Rat, ok bool) {
 	if r.Backward {
 		return nil, nil, false
@@ -262,14 +264,14 @@ func (s *Set) shown(r *curve.Run, begin, end *big.Rat) (from, to *big.Rat, ok bo
 	return r.Output(begin), r.Output(end), true
 }
 
-// sinceStart converts t from a stream's time base to seconds after the source's Start.
+// sinceStart converts t from a time base to seconds after the source's Start.
 func (s *Set) sinceStart(t int64, tb astiav.Rational) *big.Rat {
 	v := timebase.Seconds(t, tb)
 	return v.Sub(v, s.source.Start)
 }
 
-// nameLanguages gives the output's streams the names of languages that its container
-// has.
+// nameLanguages replaces the streams' language codes by those that the output's container
+// uses.
 func (s *Set) nameLanguages() {
 	for _, out := range s.out.Streams() {
 		tags := av.StreamTags(out)
@@ -280,7 +282,7 @@ func (s *Set) nameLanguages() {
 	}
 }
 
-// each calls f with all streams that travel, in the source's order.
+// each calls f for each stream that is carried, in the source's order.
 func (s *Set) each(f func(stream) error) error {
 	for _, t := range s.list {
 		if t == nil {
@@ -293,7 +295,7 @@ func (s *Set) each(f func(stream) error) error {
 	return nil
 }
 
-// Empty says whether no packets are wanted.
+// Empty reports whether no stream needs packets.
 func (s *Set) Empty() bool {
 	for _, t := range s.list {
 		if t != nil {
@@ -303,11 +305,12 @@ func (s *Set) Empty() bool {
 	return true
 }
 
-// WriteHeader is called once, behind the file's header.
+// WriteHeader writes what must follow the file's header, such as covers. Call it once,
+// after the header is written.
 func (s *Set) WriteHeader() error { return s.each(stream.header) }
 
-// Packet takes a packet of the source, of whatever stream, to the output. Errors are the
-// muxer's for its next packet.
+// Packet carries a packet of any stream of the source to the output. The muxer's next
+// Write returns its error.
 func (s *Set) Packet(p *astiav.Packet) {
 	i := p.StreamIndex()
 	if i < len(s.list) && s.list[i] != nil {
@@ -324,7 +327,7 @@ func (s *Set) Packet(p *astiav.Packet) {
 	}
 }
 
-// Begin ends the run whose packets came and begins another.
+// Begin ends the current run, if any, and begins run.
 func (s *Set) Begin(run *curve.Run) error {
 	if err := s.End(); err != nil {
 		return err
@@ -333,7 +336,7 @@ func (s *Set) Begin(run *curve.Run) error {
 	return s.each(func(c stream) error { c.begin(run); return nil })
 }
 
-// End ends the run that began, if any.
+// End ends the current run, if any.
 func (s *Set) End() error {
 	if !s.running {
 		return nil
@@ -342,7 +345,7 @@ func (s *Set) End() error {
 	return s.each(stream.end)
 }
 
-// Finish writes what the streams still hold.
+// Finish writes everything that the streams still hold.
 func (s *Set) Finish() error {
 	if s.opt.Passes {
 		if err := s.End(); err != nil {
@@ -358,7 +361,6 @@ func (s *Set) Finish() error {
 	})
 }
 
-// Free frees everything.
 func (s *Set) Free() {
 	_ = s.each(func(c stream) error { c.free(); return nil })
 	s.list = nil

@@ -10,7 +10,7 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// soundDecoder turns packets of sound into planar floats at a rate.
+// soundDecoder decodes sound packets to planar floats.
 type soundDecoder struct {
 	in              *astiav.Stream
 	context         *astiav.CodecContext
@@ -18,7 +18,7 @@ type soundDecoder struct {
 	unpack          *av.Resampler
 }
 
-// newSoundDecoder opens a decoder; an error says why the stream cannot be decoded.
+// newSoundDecoder opens a decoder. The error says why the stream cannot be decoded.
 func newSoundDecoder(in *astiav.Stream) (*soundDecoder, error) {
 	p := in.CodecParameters()
 	codec := astiav.FindDecoder(p.CodecID())
@@ -41,17 +41,18 @@ func newSoundDecoder(in *astiav.Stream) (*soundDecoder, error) {
 	return d, nil
 }
 
-// piece is what a decoded frame holds, by channel.
+// piece holds the samples of a decoded frame.
 type piece struct {
 	samples [][]float32
-	at      *big.Rat // when it begins, in seconds; nil if nothing tells
-	held    int64    // samples before it that the resampler still held
+	at      *big.Rat // the start, in seconds; nil if unknown
+	held    int64    // samples from before that the resampler puts at the start
 }
 
-// decode calls f with each piece of a packet, nil at the end, at a rate.
+// decode decodes p, or the decoder's rest if p is nil, and calls f with each piece,
+// resampled to rate (Hz).
 func (d *soundDecoder) decode(p *astiav.Packet, rate, channels int, f func(piece) error) error {
 	if err := d.context.SendPacket(p); err != nil && p != nil {
-		return nil // damage, which the decoder's log counts; a gap follows
+		return nil // damage, which the log callback counts; it leaves a gap
 	}
 	for d.context.ReceiveFrame(d.decoded) == nil {
 		next := piece{held: d.unpack.Delay(rate)}
@@ -70,7 +71,7 @@ func (d *soundDecoder) decode(p *astiav.Packet, rate, channels int, f func(piece
 	return nil
 }
 
-// restart forgets what came before, as after a seek.
+// restart discards what the decoder and resampler have buffered, as after a seek.
 func (d *soundDecoder) restart() {
 	av.FlushCoder(d.context)
 	d.unpack.Free()

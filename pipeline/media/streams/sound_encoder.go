@@ -15,30 +15,30 @@ import (
 	"retime/pipeline/media/container"
 )
 
-// soundEncoder encodes planar floats, a frame at a time.
+// soundEncoder encodes planar floats in frames of frameSize samples.
 type soundEncoder struct {
 	context        *astiav.CodecContext
 	channels, rate int
-	frameSize      int                          // samples of a channel
-	put            func(p *astiav.Packet) error // gets each packet and empties it
+	frameSize      int                          // samples per channel
+	put            func(p *astiav.Packet) error // receives each packet and unreferences it
 
-	chunk, packed *astiav.Frame // what is filled, and it in the encoder's format
+	chunk, packed *astiav.Frame // the frame to fill, and its samples in the encoder's format
 	packet        *astiav.Packet
 	repack        *av.Resampler
-	first         int64 // position of the chunk's first sample in the output
+	first         int64 // position in the output of the chunk's first sample
 	filled        int   // samples in chunk
-	begun         bool  // first is settled
+	begun         bool  // first is set
 }
 
-// minBitRate is the least bit rate for a channel that is encoded again, freshBitRate
-// that of one that was not coded with losses before.
+// minBitRate is the least bit rate per channel, in bit/s, for sound that was already
+// coded with losses; freshBitRate is the bit rate for sound that was not.
 const (
 	minBitRate   = 64_000
 	freshBitRate = 128_000
 )
 
-// newSoundEncoder opens the encoder that is asked for, or else the source's own codec
-// again, or the container's usual one, for what a decoder delivers.
+// newSoundEncoder opens the encoder that the options name. If they name none, it tries
+// the source's own codec and then the container's usual one.
 func (s *Set) newSoundEncoder(in *astiav.Stream, decoder *astiav.CodecContext) (*soundEncoder, error) {
 	if s.opt.Sound.Codec != "" {
 		codec, err := s.namedSoundEncoder()
@@ -62,7 +62,7 @@ func (s *Set) newSoundEncoder(in *astiav.Stream, decoder *astiav.CodecContext) (
 			return e, nil
 		}
 		if fault.KindOf(failed) == fault.Usage {
-			return nil, failed // it is the same for all
+			return nil, failed // another codec would fail, too
 		}
 	}
 	if failed != nil {
@@ -71,7 +71,7 @@ func (s *Set) newSoundEncoder(in *astiav.Stream, decoder *astiav.CodecContext) (
 	return nil, fmt.Errorf("this FFmpeg build has no encoder of it that the %s container takes", container.Name(s.out))
 }
 
-// namedSoundEncoder finds the encoder named.
+// namedSoundEncoder returns the encoder that the options name.
 func (s *Set) namedSoundEncoder() (*astiav.Codec, error) {
 	name := s.opt.Sound.Codec
 	codec := astiav.FindEncoderByName(name)
@@ -86,7 +86,8 @@ func (s *Set) namedSoundEncoder() (*astiav.Codec, error) {
 	return codec, nil
 }
 
-// soundEncoders names the encoders of sound that the container may take.
+// soundEncoders returns the names of the audio encoders whose codec the container may
+// take.
 func (s *Set) soundEncoders() (names []string) {
 	for _, c := range av.Encoders(astiav.CodecIDNone) {
 		if av.EncodesSound(c) && av.QueryCodec(s.out, c.ID()) != 0 {
@@ -96,9 +97,10 @@ func (s *Set) soundEncoders() (names []string) {
 	return names
 }
 
-// openSoundEncoder opens codec for the decoder's channels. Some encoders know a number of
-// channels by one layout only, such as 5.1 for 5.1(side), and AAC's writes others in a
-// way that few players read.
+// openSoundEncoder opens codec for the decoder's channels. Some encoders support only one
+// layout per number of channels, such as 5.1 but not 5.1(side). FFmpeg's AAC encoder
+// writes unusual layouts in a way that few players can read, so it always gets the usual
+// one.
 func (s *Set) openSoundEncoder(codec *astiav.Codec, in *astiav.Stream, decoder *astiav.CodecContext) (*soundEncoder, error) {
 	if av.HasUsualLayout(decoder) {
 		return s.tryEncoder(codec, in, decoder, false)
@@ -118,7 +120,8 @@ func (s *Set) openSoundEncoder(codec *astiav.Codec, in *astiav.Stream, decoder *
 	return e, nil
 }
 
-// tryEncoder opens codec, with the usual layout of as many channels or the decoder's.
+// tryEncoder opens codec with the decoder's channel layout or, if usual is set, with the
+// usual layout for that number of channels.
 func (s *Set) tryEncoder(codec *astiav.Codec, in *astiav.Stream, decoder *astiav.CodecContext, usual bool) (*soundEncoder, error) {
 	e := &soundEncoder{
 		context: astiav.AllocCodecContext(codec),
@@ -175,8 +178,8 @@ func (e *soundEncoder) open(codec *astiav.Codec, in *astiav.Stream, decoder *ast
 	return nil
 }
 
-// bitRate is the source's, or more if a channel has too little, or if nothing of it was
-// lost before.
+// bitRate returns a bit rate in bit/s: the source's, but at least minBitRate per channel,
+// or freshBitRate per channel if the source is lossless.
 func bitRate(source *astiav.CodecParameters, channels int) int64 {
 	if av.IsLossless(source.CodecID()) {
 		return freshBitRate * int64(channels)
@@ -184,8 +187,8 @@ func bitRate(source *astiav.CodecParameters, channels int) int64 {
 	return max(source.BitRate(), minBitRate*int64(channels))
 }
 
-// pickSampleRate returns the rate itself if it is among those taken, or any is, else the
-// next higher, else the highest.
+// pickSampleRate returns rate, in Hz, if taken contains it or is empty, otherwise the
+// next higher rate in taken, otherwise the highest.
 func pickSampleRate(taken []int, rate int) int {
 	if len(taken) == 0 {
 		return rate
@@ -199,13 +202,13 @@ func pickSampleRate(taken []int, rate int) int {
 	return best
 }
 
-// sampleFormats are the formats that sound is written in, the richest first.
+// sampleFormats are the formats that soundEncoder writes, the richest first.
 var sampleFormats = []astiav.SampleFormat{
 	astiav.SampleFormatFltp, astiav.SampleFormatFlt, astiav.SampleFormatS32P, astiav.SampleFormatS32, astiav.SampleFormatS16P, astiav.SampleFormatS16,
 }
 
-// pickSampleFormat returns the format among those taken that has samples like the
-// source's, or else the richest; the source's if any is taken.
+// pickSampleFormat returns the format in taken with the same kind of samples as like,
+// otherwise the richest in taken. It returns like if taken is empty.
 func pickSampleFormat(taken []astiav.SampleFormat, like astiav.SampleFormat) astiav.SampleFormat {
 	if len(taken) == 0 {
 		return like
@@ -223,10 +226,10 @@ func pickSampleFormat(taken []astiav.SampleFormat, like astiav.SampleFormat) ast
 	return taken[0]
 }
 
-// position is the output's position of the next sample.
+// position returns the position in the output of the next sample.
 func (e *soundEncoder) position() int64 { return e.first + int64(e.filled) }
 
-// room is what is left of the chunk.
+// room returns the unfilled part of the chunk, by channel.
 func (e *soundEncoder) room() ([][]float32, error) {
 	if e.chunk.NbSamples() == 0 {
 		if err := av.NewSamples(e.chunk, e.context, e.frameSize); err != nil {
@@ -240,7 +243,7 @@ func (e *soundEncoder) room() ([][]float32, error) {
 	return rest, nil
 }
 
-// fill lets read fill what is left of a frame, and encodes the frame if it is full.
+// fill calls read to fill the rest of the chunk and encodes the chunk if it is full.
 func (e *soundEncoder) fill(read func([][]float32) int) (full bool, err error) {
 	rest, err := e.room()
 	if err != nil {
@@ -252,7 +255,8 @@ func (e *soundEncoder) fill(read func([][]float32) int) (full bool, err error) {
 	return true, e.encode()
 }
 
-// silence begins at a position, or if samples came before puts silence up to it.
+// silence starts the output at a position or, if it has already started, appends silence
+// up to it.
 func (e *soundEncoder) silence(position int64) error {
 	if !e.begun {
 		e.begun, e.first = true, position
@@ -274,7 +278,6 @@ func (e *soundEncoder) silence(position int64) error {
 	return nil
 }
 
-// encode encodes the chunk.
 func (e *soundEncoder) encode() error {
 	e.chunk.SetNbSamples(e.filled)
 	f := e.chunk
@@ -310,7 +313,7 @@ func (e *soundEncoder) drain() error {
 	}
 }
 
-// finish puts out the rest.
+// finish encodes the last chunk and drains the encoder.
 func (e *soundEncoder) finish() error {
 	if e.filled > 0 {
 		if err := e.encode(); err != nil {

@@ -14,25 +14,24 @@ import (
 	"retime/pipeline/timestretch"
 )
 
-// soundTranscoder decodes sound whose time or codec changes, stretches it and encodes it
-// again. Positions count samples at the encoder's rate from the source's Start and from
-// the output's zero.
+// soundTranscoder decodes sound, stretches it and encodes it again. A position counts
+// samples at the encoder's rate, from the source's Start or from the output's 0.
 type soundTranscoder struct {
 	track
 	decoder  *soundDecoder
 	encoder  *soundEncoder
 	run      curve.Run
-	stretch  *timestretch.Stretcher // of the run, nil until its first sample is there
-	position int64                  // of the next sample in the source
-	stop     int64                  // no sample at or behind it, in the source
+	stretch  *timestretch.Stretcher // of the current run; nil until its first sample has come
+	position int64                  // position in the source of the next sample
+	stop     int64                  // position in the source at which the sound ends
 	backward backwardSound
 }
 
-// maxJitter is how far, in seconds, timestamps may stray from the count of
-// samples before the samples follow them.
+// maxJitter is how far timestamps may deviate from the count of samples, in seconds,
+// before they override it.
 const maxJitter = 0.01
 
-// newSoundTranscoder prepares a stream; an error says why it cannot be kept.
+// newSoundTranscoder prepares a stream. The error says why the sound cannot be converted.
 func (s *Set) newSoundTranscoder(in *astiav.Stream) (_ *soundTranscoder, err error) {
 	t := &soundTranscoder{run: s.opt.Curve.Runs()[0], stop: math.MaxInt64}
 	defer func() {
@@ -65,22 +64,22 @@ func (s *Set) newSoundTranscoder(in *astiav.Stream) (_ *soundTranscoder, err err
 	return t, nil
 }
 
-// sample is the position of a time in seconds, rounded to nearest.
+// sample returns the position of a time in seconds, rounded to nearest.
 func (t *soundTranscoder) sample(at *big.Rat) int64 {
 	return timebase.Ticks(at, astiav.NewRational(1, t.encoder.rate))
 }
 
-// time is the time of a position in seconds.
+// time returns the time of a position, in seconds.
 func (t *soundTranscoder) time(position int64) *big.Rat {
 	return big.NewRat(position, int64(t.encoder.rate))
 }
 
-// heard is where a position of the source lies in the output.
+// heard returns the position in the output of a position in the source.
 func (t *soundTranscoder) heard(position int64) int64 {
 	return t.sample(t.run.Output(t.time(position)))
 }
 
-// packet decodes a packet, nil at the end, and writes what can be put out.
+// packet decodes p, or the decoder's rest if p is nil, and encodes all full frames.
 func (t *soundTranscoder) packet(p *astiav.Packet) error {
 	return t.decoder.decode(p, t.encoder.rate, t.encoder.channels, func(next piece) error {
 		if err := t.add(next); err != nil {
@@ -90,7 +89,7 @@ func (t *soundTranscoder) packet(p *astiav.Packet) error {
 	})
 }
 
-// add gives decoded samples to the stretcher.
+// add passes decoded samples to the stretcher.
 func (t *soundTranscoder) add(next piece) error {
 	at, samples := t.position, next.samples
 	if next.at != nil {
@@ -122,7 +121,7 @@ func (t *soundTranscoder) add(next piece) error {
 	return nil
 }
 
-// open begins to stretch what the run plays, heard from a position of the output on.
+// open starts the stretcher for the current run, from a position in the output on.
 func (t *soundTranscoder) open(from int64) error {
 	if err := t.encoder.silence(from); err != nil {
 		return err
@@ -135,7 +134,7 @@ func (t *soundTranscoder) open(from int64) error {
 	return nil
 }
 
-// encodeReady encodes all full frames that the stretcher has ready.
+// encodeReady encodes all full frames that the stretcher can supply.
 func (t *soundTranscoder) encodeReady() error {
 	for t.stretch != nil {
 		full, err := t.encoder.fill(t.stretch.Read)
@@ -166,7 +165,7 @@ func (t *soundTranscoder) begin(run *curve.Run) {
 	t.decoder.restart()
 }
 
-// end puts out the rest of the run.
+// end encodes the rest of the run.
 func (t *soundTranscoder) end() error {
 	if err := t.packet(nil); err != nil {
 		return err
@@ -187,13 +186,13 @@ func (t *soundTranscoder) end() error {
 	return nil
 }
 
-// playBackward stretches the held samples from the last to the first.
+// playBackward stretches the held samples in reverse order.
 func (t *soundTranscoder) playBackward() error {
 	samples, from := t.backward.reverse()
 	if samples == nil {
 		return nil
 	}
-	begin := -(from + int64(len(samples[0]))) // in the mirrored run
+	begin := -(from + int64(len(samples[0]))) // position in the mirrored run
 	t.run = t.run.Mirror()
 	if err := t.open(t.heard(begin)); err != nil {
 		return err
@@ -220,16 +219,16 @@ func (t *soundTranscoder) free() {
 // backwardSound holds all samples of a run that plays backward, by channel.
 type backwardSound struct {
 	held  [][]float32
-	from  int64  // of the first one in the source
-	limit int64  // samples of a channel
-	warn  func() // called once if there are more; nil behind that
+	from  int64  // position in the source of the first sample
+	limit int64  // most samples per channel
+	warn  func() // called once if the limit is exceeded, then nil
 }
 
-// maxBackward is how many samples of a channel are held: 20 minutes at 48 kHz.
+// maxBackward is the most samples per channel to hold: 20 minutes at 48 kHz.
 const maxBackward = 20 * 60 * 48_000
 
-// hold keeps samples that begin at a position. What is missing is silent, and what is
-// there already stays.
+// hold appends samples that begin at a position. It fills a gap with silence and skips
+// samples that it already has.
 func (b *backwardSound) hold(samples [][]float32, at int64) {
 	if b.held == nil {
 		b.held, b.from = make([][]float32, len(samples)), at
@@ -249,8 +248,8 @@ func (b *backwardSound) hold(samples [][]float32, at int64) {
 	}
 }
 
-// reverse returns what is held, the last sample first, and where its last one lies in the
-// source; nil if nothing is held. It holds nothing then.
+// reverse returns the held samples in reverse order and empties b. from is the position
+// in the source of the last sample returned. samples is nil if b holds none.
 func (b *backwardSound) reverse() (samples [][]float32, from int64) {
 	if b.held == nil || len(b.held[0]) == 0 {
 		return nil, 0

@@ -27,7 +27,7 @@ One
 Two
 `
 
-// travelClip makes a file of all kinds of streams, and opens it.
+// travelClip makes a file with all kinds of streams and opens it.
 func travelClip(t *testing.T) Source {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,18 +59,18 @@ func travelClip(t *testing.T) Source {
 	return Source{Input: input, Video: input.Streams()[0], Chosen: chosen, Start: new(big.Rat), Width: 32, Height: 16}
 }
 
-// written is a packet that a recorder got.
+// written is a packet that a recorder has received.
 type written struct {
 	kind     string
 	pts, end int64 // milliseconds
 	bytes    int
 }
 
-// recorder is a muxer that keeps what it gets.
+// recorder is a muxer that keeps its packets.
 type recorder struct {
 	output *astiav.FormatContext
 	list   []written
-	fails  error // of Write
+	fails  error // returned by Write
 	failed []error
 }
 
@@ -101,12 +101,12 @@ func (r *recorder) Write(p *astiav.Packet) error {
 	return nil
 }
 
-// options are for an output n/d times as long as its source.
+// options returns options for an output n/d times as long as its source.
 func options(n, d int64, log *slog.Logger) Options {
 	return Options{Curve: curve.Constant(new(big.Rat), big.NewRat(n, d)), Log: log}
 }
 
-// feed gives all packets of a source to a set.
+// feed passes all packets of a source to a set.
 func feed(t *testing.T, source Source, set *Set) {
 	t.Helper()
 	p := astiav.AllocPacket()
@@ -120,12 +120,12 @@ func feed(t *testing.T, source Source, set *Set) {
 	}
 }
 
-// Each container gets what it holds, and what is left out is said.
+// A container gets the streams that it can hold, and the log names the others.
 func TestWhatTravels(t *testing.T) {
 	for _, c := range []struct {
 		format string
 		slow   int64
-		want   []astiav.CodecID // behind the video
+		want   []astiav.CodecID // of the streams after the video
 		says   []string
 	}{
 		{"matroska", 1, []astiav.CodecID{astiav.CodecIDFlac, astiav.CodecIDSubrip, astiav.CodecIDTtf}, nil},
@@ -161,13 +161,13 @@ func TestWhatTravels(t *testing.T) {
 	}
 }
 
-// What travels is as long as the video that it travels beside.
+// Sound and subtitles become as long as the video.
 func TestTimes(t *testing.T) {
 	for _, c := range []struct {
 		n, d int64
 		end  *big.Rat
 		text []written
-		last int64 // end of the sound
+		last int64 // end of the sound, in milliseconds
 	}{
 		{1, 1, nil, []written{{"subtitle", 200, 700, 3}, {"subtitle", 1000, 1500, 3}}, 2000},
 		{2, 1, nil, []written{{"subtitle", 400, 1400, 3}, {"subtitle", 2000, 3000, 3}}, 4000},
@@ -203,7 +203,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// An error of the muxer is kept for whoever writes next.
+// Packet passes an error of the muxer to Fail.
 func TestErrorsAreKept(t *testing.T) {
 	source := travelClip(t)
 	m, video := newRecorder(t, "matroska")
@@ -250,8 +250,7 @@ func TestPickSampleFormat(t *testing.T) {
 	}
 }
 
-// Sound that is held comes back with its gaps silent and its overlaps once, the last
-// sample first.
+// Held sound is reversed; gaps are silent and overlaps appear once.
 func TestBackwardSound(t *testing.T) {
 	warned := 0
 	b := backwardSound{limit: 8, warn: func() { warned++ }}
@@ -260,7 +259,7 @@ func TestBackwardSound(t *testing.T) {
 	}
 	b.hold([][]float32{{1, 2}}, 10)
 	b.hold([][]float32{{3, 4}}, 13) // a gap of one
-	b.hold([][]float32{{4, 5}}, 14) // one of them again
+	b.hold([][]float32{{4, 5}}, 14) // overlaps by one
 	b.hold([][]float32{{6, 7, 8}}, 16)
 	b.hold([][]float32{{6, 7, 8}}, 16)
 	samples, from := b.reverse()

@@ -11,14 +11,14 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// subtitleCopier copies subtitles whose time changes. Each is shown while the output
-// shows what it was shown over, so far as that is in the output.
+// subtitleCopier copies subtitles at another speed. It shows each while the output shows
+// the pictures that it belongs to.
 type subtitleCopier struct {
 	track
 	run curve.Run
 }
 
-// selfTimed are the codecs whose packets say themselves how long they are shown.
+// selfTimed are the codecs whose packets contain their own duration.
 var selfTimed = map[astiav.CodecID]bool{
 	astiav.CodecIDDvdSubtitle: true, astiav.CodecIDDvbSubtitle: true, astiav.CodecIDDvbTeletext: true,
 }
@@ -44,7 +44,8 @@ func (s *Set) carrySubtitles(in *astiav.Stream) (stream, error) {
 	return &subtitleCopier{t, s.opt.Curve.Runs()[0]}, nil
 }
 
-// times says when the output shows p, in its stream's time base; ok is false for never.
+// times returns when the output shows p, in the output stream's time base; ok is false if
+// it never does.
 func (c *subtitleCopier) times(p *astiav.Packet) (begin, end int64, ok bool) {
 	if p.Pts() == av.NoTimestamp {
 		return 0, 0, false
@@ -69,7 +70,7 @@ func (c *subtitleCopier) packet(p *astiav.Packet) error {
 	return c.writeAt(begin, end)
 }
 
-// writeAt writes the next packet at its time.
+// writeAt writes the packet next with the given times.
 func (c *subtitleCopier) writeAt(begin, end int64) error {
 	c.next.SetPts(begin)
 	c.next.SetDts(begin)

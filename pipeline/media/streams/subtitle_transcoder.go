@@ -14,37 +14,38 @@ import (
 	"retime/pipeline/subtitle"
 )
 
-// textCodecs are the codecs of subtitles whose packets are whole texts.
+// textCodecs are the subtitle codecs whose packets are complete texts.
 var textCodecs = []astiav.CodecID{
 	astiav.CodecIDSubrip, astiav.CodecIDSrt, astiav.CodecIDText, astiav.CodecIDAss, astiav.CodecIDSsa, astiav.CodecIDWebvtt, astiav.CodecIDMovText,
 }
 
-// textTargets are the formats that text is written in, the richest first.
+// textTargets are the formats that subtitleTranscoder writes, the richest first.
 var textTargets = []astiav.CodecID{astiav.CodecIDSubrip, astiav.CodecIDWebvtt, astiav.CodecIDMovText}
 
-// subtitleTranscoder writes subtitles in another format, as the container does not take
-// theirs.
+// subtitleTranscoder converts subtitles to another format, because the container does not
+// take their own.
 type subtitleTranscoder struct {
 	subtitleCopier
 	decoder *astiav.CodecContext
 	script  *subtitle.Script
-	kind    astiav.CodecID // written
-	height  int            // of the pictures
+	kind    astiav.CodecID // the written format
+	height  int            // of the pictures, in pixels
 	lost    subtitle.Loss
-	garbled bool // bytes that are no characters came up
-	// Timed text shows one sample at a time, so that cues wait for those that they
-	// overlap. from is where what was written ends.
+	garbled bool // the text had bytes that are not UTF-8
+	// Timed text shows one sample at a time, so a cue waits until all cues that overlap
+	// it are known. from is the end of the last sample that was written.
 	showing []showing
 	from    int64
 }
 
-// showing is a cue until a time in the output's time base.
+// showing is a cue that is shown until end, in the output's time base.
 type showing struct {
 	end int64
 	cue subtitle.Cue
 }
 
-// carryText carries subtitles in another format.
+// carryText carries subtitles in another format, if there is one that the container
+// takes.
 func (s *Set) carryText(in *astiav.Stream) (stream, error) {
 	source := in.CodecParameters().CodecID()
 	i := slices.IndexFunc(textTargets, func(id astiav.CodecID) bool { return container.Takes(s.out, id) })
@@ -95,10 +96,11 @@ func (t *subtitleTranscoder) open(s *Set, in *astiav.Stream, codec *astiav.Codec
 	return nil
 }
 
-// timedTextUnit is the time base for a track of timed text, of which tb is a
-// multiple. FFmpeg 5.1 ends a sample where any stream's timestamp exceeds the end,
-// whatever the units, so that this one must be finer than others' for the samples to
-// stay in order; it is coarse enough for 4 hours without text in 32 bits.
+// timedTextUnit returns the time base for a track of timed text; tb is a multiple of it.
+// FFmpeg 5.1 ends a sample as soon as the timestamp of any stream, in whatever unit,
+// exceeds the sample's end. So this time base must be finer than the other streams' to
+// keep the samples in order. It is still coarse enough for 4 hours without text in 32
+// bits.
 func timedTextUnit(tb astiav.Rational) astiav.Rational {
 	const finest = 200_000
 	if tb.Num() != 1 || tb.Den() <= 0 || tb.Den() >= finest {
@@ -108,7 +110,7 @@ func timedTextUnit(tb astiav.Rational) astiav.Rational {
 	return astiav.NewRational(1, n*tb.Den())
 }
 
-// authored says whether a codec's own header may choose fonts and places.
+// authored reports whether a codec's own header may choose fonts and positions.
 func authored(id astiav.CodecID) bool { return id == astiav.CodecIDAss || id == astiav.CodecIDSsa }
 
 func (t *subtitleTranscoder) packet(p *astiav.Packet) error {
@@ -126,7 +128,7 @@ func (t *subtitleTranscoder) packet(p *astiav.Packet) error {
 	return t.writeData([]byte(cue.SubRip()), begin, end)
 }
 
-// decode returns the events of a packet; a damaged one has none.
+// decode returns the events of a packet, none if the packet is damaged.
 func (t *subtitleTranscoder) decode(p *astiav.Packet) []string {
 	events, ok := av.DecodeText(t.decoder, p)
 	if ok && len(p.SideData(astiav.PacketSideDataTypeWebvttSettings)) > 0 {
@@ -138,7 +140,7 @@ func (t *subtitleTranscoder) decode(p *astiav.Packet) []string {
 	return events
 }
 
-// parse makes one cue of events.
+// parse joins events into one cue.
 func (t *subtitleTranscoder) parse(events []string) (all subtitle.Cue) {
 	for _, e := range events {
 		cue, lost := t.script.Parse(e)
@@ -157,12 +159,12 @@ func (t *subtitleTranscoder) show(cue subtitle.Cue, begin, end int64) error {
 	if err := t.until(begin, begin); err != nil {
 		return err
 	}
-	t.from = begin // what was written beyond it is cut short
+	t.from = begin // an earlier sample that lasts longer is cut short
 	t.showing = append(t.showing, showing{max(end, begin+1), cue})
 	return nil
 }
 
-// passed writes what begins before a time of the source.
+// passed writes the cues that begin before the source's time at.
 func (t *subtitleTranscoder) passed(at *big.Rat) error {
 	if len(t.showing) == 0 || t.run.Backward {
 		return nil
@@ -170,8 +172,8 @@ func (t *subtitleTranscoder) passed(at *big.Rat) error {
 	return t.until(timebase.Ticks(t.run.Output(at), t.out.TimeBase()), math.MaxInt64)
 }
 
-// until writes the samples of timed text that begin before a time and end by
-// another.
+// until writes the samples of timed text that begin before begin. They end no later than
+// end.
 func (t *subtitleTranscoder) until(begin, end int64) error {
 	for t.from < begin {
 		t.showing = slices.DeleteFunc(t.showing, func(s showing) bool { return s.end <= t.from })
@@ -210,7 +212,6 @@ func (t *subtitleTranscoder) writeWebVTT(cue subtitle.Cue, begin, end int64) err
 	return t.putText(begin, end)
 }
 
-// writeData writes data as a packet.
 func (t *subtitleTranscoder) writeData(data []byte, begin, end int64) error {
 	if err := av.FillPacket(t.next, data); err != nil {
 		return err
@@ -218,7 +219,7 @@ func (t *subtitleTranscoder) writeData(data []byte, begin, end int64) error {
 	return t.putText(begin, end)
 }
 
-// putText writes the packet, unless there is nothing in it.
+// putText writes the packet next, unless it is empty.
 func (t *subtitleTranscoder) putText(begin, end int64) error {
 	if t.next.Size() == 0 {
 		t.next.Unref()
@@ -228,7 +229,7 @@ func (t *subtitleTranscoder) putText(begin, end int64) error {
 	return t.writeAt(begin, end)
 }
 
-// finish writes what still waits and says what was lost.
+// finish writes the cues that are still waiting and logs what the conversion has lost.
 func (t *subtitleTranscoder) finish() error {
 	if err := t.until(math.MaxInt64, math.MaxInt64); err != nil {
 		return err

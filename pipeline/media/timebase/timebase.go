@@ -1,5 +1,4 @@
-// Package timebase converts times between seconds and the units of streams, their time
-// bases.
+// Package timebase converts times between seconds and ticks of a stream's time base.
 package timebase
 
 import (
@@ -11,8 +10,7 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// Rat returns r as a fraction, nil for FFmpeg's 0/x and x/0, by which it says that it
-// does not know.
+// Rat returns r as a fraction, or nil for 0/x and x/0, FFmpeg's values for unknown.
 func Rat(r astiav.Rational) *big.Rat {
 	if r.Num() <= 0 || r.Den() <= 0 {
 		return nil
@@ -20,12 +18,13 @@ func Rat(r astiav.Rational) *big.Rat {
 	return big.NewRat(int64(r.Num()), int64(r.Den()))
 }
 
-// Seconds converts t from units of tb, which is known, to seconds.
+// Seconds converts t from ticks of tb to seconds. tb must be known: its denominator is
+// not 0.
 func Seconds(t int64, tb astiav.Rational) *big.Rat {
 	return new(big.Rat).Mul(big.NewRat(t, 1), big.NewRat(int64(tb.Num()), int64(tb.Den())))
 }
 
-// Ticks converts t from seconds to units of tb, rounding to nearest; nil is 0.
+// Ticks converts t from seconds to ticks of tb and rounds to nearest; nil counts as 0.
 func Ticks(t *big.Rat, tb astiav.Rational) int64 {
 	if t == nil {
 		return 0
@@ -34,14 +33,14 @@ func Ticks(t *big.Rat, tb astiav.Rational) int64 {
 	return TicksBefore(half.Add(half, t), tb)
 }
 
-// TicksBefore converts t from seconds to units of tb, rounding down.
+// TicksBefore converts t from seconds to ticks of tb and rounds down.
 func TicksBefore(t *big.Rat, tb astiav.Rational) int64 {
 	v := new(big.Rat).Mul(t, big.NewRat(int64(tb.Den()), int64(tb.Num())))
 	return new(big.Int).Div(v.Num(), v.Denom()).Int64()
 }
 
-// Microseconds converts t from units of tb, rounding to nearest; what is beyond 64 bits
-// becomes the nearest that is not.
+// Microseconds converts t from ticks of tb to microseconds, rounds to nearest and clamps
+// to the range of int64. It returns 0 if tb's denominator is 0.
 func Microseconds(t int64, tb astiav.Rational) int64 {
 	if tb.Den() == 0 {
 		return 0
@@ -57,7 +56,7 @@ func Microseconds(t int64, tb astiav.Rational) int64 {
 	return math.MaxInt64
 }
 
-// Shift moves those of p's timestamps that it has by d.
+// Shift adds d, in ticks, to p's timestamps. A missing timestamp stays missing.
 func Shift(p *astiav.Packet, d int64) {
 	if t := p.Pts(); t != av.NoTimestamp {
 		p.SetPts(t + d)

@@ -1,5 +1,5 @@
-// Package verify reads again what was written: a file's frames, their times and its
-// sound must be those that its muxer was given.
+// Package verify reads a finished file again and compares its frames, their timestamps
+// and its sound with the packets that the muxer was given.
 package verify
 
 import (
@@ -15,15 +15,16 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// Record is what the muxer was given of a stream, or what was read of it.
+// Record sums up a stream's packets, as the muxer was given them or as they were read
+// back.
 type Record struct {
 	Packets, Bytes int64
-	First, Last    *big.Rat // timestamps of sound in seconds; nil before the first
-	PTS            []int64  // of pictures, in their stream's time base
+	First, Last    *big.Rat // least and greatest timestamp of a sound stream, in seconds; nil if there is none yet
+	PTS            []int64  // timestamps of a video stream, in its time base
 }
 
-// Add notes a packet whose timestamps are in tb. Packets without data, with which some
-// encoders end, are none.
+// Add adds a packet to the record; tb is the unit of its timestamps. It skips empty
+// packets, which some encoders send at the end.
 func (r *Record) Add(p *astiav.Packet, tb astiav.Rational, picture bool) {
 	if p.Size() == 0 {
 		return
@@ -46,38 +47,41 @@ func (r *Record) Add(p *astiav.Packet, tb astiav.Rational, picture bool) {
 	}
 }
 
-// Stream is a stream as it was written.
+// Stream describes a stream as it was written.
 type Stream struct {
 	Kind     astiav.MediaType
 	Codec    astiav.CodecID
-	Cover    bool // a picture that stands for the file
+	Cover    bool // a cover picture
 	TimeBase astiav.Rational
-	Delay    int64 // what was added to its timestamps and is taken off again when it is read
+	Delay    int64 // ticks that the muxer added to its timestamps; readers subtract them again
 	Record   Record
 }
 
 // seconds converts t from s's time base.
 func (s *Stream) seconds(t int64) *big.Rat { return timebase.Seconds(t, s.TimeBase) }
 
-// File is what a file should hold.
+// File describes what a file should hold.
 type File struct {
 	Streams []Stream
-	Video   int   // index of the stream that was encoded
-	Frames  int64 // that went to its encoder
-	// Rate is the frames per second if all are shown equally long; nil if they are not.
+	Video   int   // index of the encoded stream
+	Frames  int64 // frames that its encoder was given
+	// Rate is the frame rate in frames per second if it is constant, and nil if it is
+	// not.
 	Rate *big.Rat
-	// Timed is set if the container keeps every timestamp; else only pictures are
-	// counted.
+	// Timed is set if the container keeps every timestamp. If it is not set, Check only
+	// counts pictures.
 	Timed bool
-	// Damaged is set if the sound may have packets of any length; it is not compared.
+	// Damaged is set if the sound's packets may have other lengths than written, as after
+	// damage. Check then does not compare the sound.
 	Damaged bool
-	// Slack, in seconds, is how far the container may move streams against each other
-	// beyond the units of their timestamps; nil for not at all.
+	// Slack is how far the container may shift streams against each other, in seconds,
+	// beyond one tick of each stream. Nil means 0.
 	Slack *big.Rat
 }
 
-// Check reads the file at a URL of FFmpeg's and says what is not as f has it, or ctx's
-// error.
+// Check reads the file at url, which is in FFmpeg's form, and compares it with f. The
+// error describes the first difference, or is ctx's error. Check sorts the timestamps of
+// f's pictures.
 func (f *File) Check(ctx context.Context, url string) error {
 	file := astiav.AllocFormatContext()
 	if err := file.OpenInput(url, nil, nil); err != nil {
@@ -128,7 +132,7 @@ func read(ctx context.Context, file *astiav.FormatContext, found []*Stream, vide
 	}
 }
 
-// compare compares the streams that were found with those of f.
+// compare compares the streams found in the file with f's streams.
 func (f *File) compare(found []*Stream, video *Stream) error {
 	pictures := &f.Streams[f.Video]
 	if n := pictures.Record.Packets; n < f.Frames {
@@ -162,13 +166,13 @@ func (f *File) compare(found []*Stream, video *Stream) error {
 	return nil
 }
 
-// resplit are the codecs whose packets FFmpeg's readers may divide in another way.
+// resplit are the codecs whose packets FFmpeg's demuxers may divide differently.
 var resplit = []astiav.CodecID{astiav.CodecIDTruehd, astiav.CodecIDMlp}
 
 func uncompressed(id astiav.CodecID) bool { return av.ExactBits(id) > 0 }
 
-// compareSound checks that all samples are there: those of PCM by their bytes,
-// others by their packets.
+// compareSound checks that the sound is complete: it compares PCM by bytes and other
+// codecs by packets.
 func compareSound(want, got *Stream) error {
 	switch id := want.Codec; {
 	case uncompressed(id):
@@ -181,8 +185,8 @@ func compareSound(want, got *Stream) error {
 	return nil
 }
 
-// compareSync checks when the first and the last packet of sound come after the first
-// picture, within the units of both their timestamps.
+// compareSync compares the times from the first picture to the first and to the last
+// sound packet. They may differ by the sum of both streams' ticks, plus f.Slack.
 func (f *File) compareSync(want, got, wantVideo, gotVideo *Stream) error {
 	w, g := &want.Record, &got.Record
 	if len(gotVideo.Record.PTS) == 0 || len(wantVideo.Record.PTS) == 0 || w.First == nil || g.First == nil {
@@ -200,7 +204,7 @@ func (f *File) compareSync(want, got, wantVideo, gotVideo *Stream) error {
 		want, got *big.Rat
 	}{{"begins", w.First, g.First}, {"has its last packet", w.Last, g.Last}} {
 		if uncompressed(want.Codec) && t.got == g.Last {
-			continue // packets are of any length
+			continue // demuxers choose the length of PCM packets
 		}
 		a, b := new(big.Rat).Sub(t.want, zero), new(big.Rat).Sub(t.got, begin)
 		if d := new(big.Rat).Sub(b, a); d.Abs(d).Cmp(tolerance) > 0 {
@@ -210,22 +214,22 @@ func (f *File) compareSync(want, got, wantVideo, gotVideo *Stream) error {
 	return nil
 }
 
-// compareTimes checks that pictures are at different times, as far apart as they were
-// written and, at a constant rate, a frame's time apart, as nearly as the container's
-// unit allows.
+// compareTimes checks that no two pictures share a timestamp and that their distances are
+// the written ones, to within a tick of the container's time base. At a constant rate it
+// also checks that they are one frame apart.
 func (f *File) compareTimes(pictures, video *Stream) error {
 	got, want, unit := video.Record.PTS, pictures.Record.PTS, timebase.Rat(video.TimeBase)
 	slices.Sort(got)
 	slices.Sort(want)
 	if len(got) == 0 || got[0] == av.NoTimestamp || unit == nil {
-		return nil // the container has none
+		return nil // the container stores no timestamps
 	}
 	for k := 1; k < len(got); k++ {
 		if got[k] == got[k-1] {
 			return fmt.Errorf("two pictures are at %s s", video.seconds(got[k]).FloatString(6))
 		}
 	}
-	constant := f.Rate != nil && int64(len(got)) == f.Frames // else some are not shown
+	constant := f.Rate != nil && int64(len(got)) == f.Frames // otherwise some pictures are not shown
 	for k, t := range got {
 		at := video.seconds(t - got[0])
 		moments := []*big.Rat{pictures.seconds(want[k] - want[0])}
@@ -241,7 +245,8 @@ func (f *File) compareTimes(pictures, video *Stream) error {
 	return nil
 }
 
-// ordinal is how many streams of its kind come before stream i, without covers.
+// ordinal returns how many streams of the same kind precede stream i. Covers do not
+// count.
 func (f *File) ordinal(i int) (n int) {
 	for _, s := range f.Streams[:i] {
 		if s.Kind == f.Streams[i].Kind && !s.Cover {
@@ -251,8 +256,8 @@ func (f *File) ordinal(i int) (n int) {
 	return n
 }
 
-// nth returns the stream of a kind that n others come before, nil for none. Covers do
-// not count.
+// nth returns the stream that n streams of its kind precede, nil if there is none. Covers
+// do not count.
 func nth(list []*Stream, kind astiav.MediaType, n int) *Stream {
 	for _, s := range list {
 		if s.Kind != kind || s.Cover {

@@ -12,7 +12,7 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// clip makes a file and returns what reading it finds.
+// clip makes a file and returns its URL and its contents as Check reads them.
 func clip(t *testing.T, name string, args ...string) (url string, f *File) {
 	t.Helper()
 	url = filepath.Join(t.TempDir(), name)
@@ -51,7 +51,7 @@ func TestCheck(t *testing.T) {
 		{"b.mov", "-c:v", "mjpeg", "-c:a", "pcm_s16le"},
 	} {
 		for _, c := range []struct {
-			want   string // in the error; empty for none
+			want   string // part of the error; empty if Check succeeds
 			tamper func(f *File, video, sound *Record)
 		}{
 			{"", func(*File, *Record, *Record) {}},

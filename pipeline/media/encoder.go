@@ -125,7 +125,8 @@ func (e *Encoder) open(opt *WriterOptions, globalHeader bool) error {
 	return nil
 }
 
-// try opens the encoder for pictures in format.
+// try opens the encoder for pictures in format. If the encoder refuses them, the error is
+// a fault.Usage error.
 func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeader bool) error {
 	v := &e.source.Video
 	num, den := opt.Rate.Num(), opt.Rate.Denom()
@@ -187,8 +188,8 @@ func (e *Encoder) Parameters() Parameters {
 // Several goroutines may call it.
 func (e *Encoder) NewFrame(like *frame.Frame) (*frame.Frame, error) { return e.pool.NewFrame(like) }
 
-// WriteFrame encodes f as the next frame. f must come from the source or from
-// NewFrame; the caller keeps its reference.
+// WriteFrame encodes f as the next frame. f must come from the source or from NewFrame.
+// The caller keeps its reference. The error is a fault.CannotWrite error.
 func (e *Encoder) WriteFrame(f *frame.Frame) error { return e.encode(f, e.number()) }
 
 // number returns the next frame's number.

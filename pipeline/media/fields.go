@@ -19,7 +19,7 @@ const (
 	KeepFields FieldMode = ""
 	// EachField makes a picture of each field, which doubles the rate.
 	EachField FieldMode = "field"
-	// EachFrame makes a picture of each pair of fields.
+	// EachFrame makes a picture of each pair of fields and keeps the rate.
 	EachFrame FieldMode = "frame"
 	// Telecine restores the film's frames from 3:2 pulldown and drops the repeated ones.
 	Telecine FieldMode = "telecine"

@@ -51,7 +51,7 @@ func cannotWrite(name string, err error) error {
 	if e := (*fault.Error)(nil); errors.As(err, &e) {
 		return err
 	}
-	// FFmpeg's own error codes are far below those of the system.
+	// FFmpeg's own error codes are far below the system's.
 	if e := astiav.Error(0); errors.As(err, &e) && -4096 < e && e < 0 {
 		err = syscall.Errno(-e)
 	}
@@ -138,8 +138,8 @@ func (m *muxer) Fail(err error) {
 	}
 }
 
-// advance moves p's timestamps after those of its stream's last packet if damage or
-// overlapping ranges have put them before, because muxers need rising decoding times.
+// advance makes p's decoding time follow the one of its stream's last packet, as muxers
+// require, if damage or overlapping ranges have put it before.
 func (m *muxer) advance(p *astiav.Packet) {
 	dts := p.Dts()
 	if dts == av.NoTimestamp {

@@ -22,7 +22,7 @@ type WriterOptions struct {
 	Numbers []int
 
 	Rate  *big.Rat // frames per second; frame k is shown k/Rate seconds after Start
-	Start *big.Rat // seconds from the output's zero to its first frame
+	Start *big.Rat // seconds from the output's 0 to its first frame
 	// Unit is the time base, in seconds, for frames from WriteFrameAt; nil if frames come
 	// from WriteFrame, at Rate. Numerator and denominator must be below 2^31.
 	Unit *big.Rat

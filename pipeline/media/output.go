@@ -130,8 +130,8 @@ func (o *Output) addStreams(v videoStream) error {
 	return err
 }
 
-// addTags copies the source's tags except those that describe its packets and container,
-// and logs the tags that the output's container cannot store.
+// addTags copies the source's tags, without the tags that describe its packets and
+// container, and logs the tags that the output's container cannot store.
 func (o *Output) addTags(encoder string) error {
 	output, video := o.muxer.output, av.StreamTags(o.muxer.video)
 	file := av.FileTags(output)
@@ -225,7 +225,7 @@ func (o *Output) check(partial bool, frames int64) error {
 		f.Rate = o.opt.Rate
 	}
 	if container.IsISO(output) {
-		f.Slack = big.NewRat(2, container.MovieTimescale) // one unit for the beginning of each stream
+		f.Slack = big.NewRat(2, container.MovieTimescale) // one unit for each stream's start
 	}
 	return f.Check(o.ctx, o.target.url)
 }

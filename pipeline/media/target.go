@@ -13,7 +13,7 @@ import (
 
 // target is the place that an output is written to.
 type target struct {
-	name string // as the user gave it
+	name string // the name for messages
 	url  string // as FFmpeg opens it
 	destination
 }

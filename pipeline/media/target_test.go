@@ -23,8 +23,8 @@ func namesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// A file gets its name, or that of a partial file, on commit. Before that, Sweep removes
-// it only if its process has ended.
+// On commit a file gets its name or a partial file's. Before commit, Sweep removes the
+// file only if its process has ended.
 func TestFileTarget(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a b.mkv")

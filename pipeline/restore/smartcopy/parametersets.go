@@ -24,7 +24,7 @@ func freeNumbers(hevc bool) (list []setNumbers) {
 	for n := range uint(15) {
 		sps := 15 + n
 		if hevc {
-			sps = 15 - n // there are 16
+			sps = 15 - n // only 16 numbers exist
 		}
 		list = append(list, setNumbers{15 - n, sps, 15 + n})
 	}
@@ -162,8 +162,8 @@ func escape(b []byte) []byte {
 	return out
 }
 
-// renumber replaces the set numbers in an encoder's NAL unit, which must be 0, by new
-// ones.
+// renumber replaces the set numbers in an encoder's NAL unit by new ones. The old numbers
+// must be 0.
 func renumber(hevc bool, nal []byte, to setNumbers) ([]byte, error) {
 	k := nalKind(hevc, nal)
 	e := bitEditor{in: unescape(nal)}
@@ -198,8 +198,8 @@ func renumber(hevc bool, nal []byte, to setNumbers) ([]byte, error) {
 		e.number(to.pps)
 	case !hevc && (k == avcSlice || k == avcPartition || k == avcIDR):
 		e.skip(8)
-		e.golomb() // first macroblock
-		e.golomb() // type
+		e.golomb() // first_mb_in_slice
+		e.golomb() // slice_type
 		e.number(to.pps)
 	default:
 		return nal, nil
@@ -362,7 +362,7 @@ func sameSet(hevc bool, a, b []byte) bool {
 
 // joinSets renumbers an encoder's parameter sets. It chooses numbers that no set in have
 // uses, or that identical sets in have already use. It returns the numbers, all
-// renumbered sets, and those to add to have.
+// renumbered sets, and the sets to add to have.
 func joinSets(hevc bool, have, joining [][]byte) (to setNumbers, sets, added [][]byte, err error) {
 next:
 	for _, to = range freeNumbers(hevc) {

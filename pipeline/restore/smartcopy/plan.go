@@ -19,7 +19,7 @@ type Shown struct {
 // Range is a range of the input's packets and the frames that replace them.
 type Range struct {
 	First, End int     // packets First to End-1, in decoding order
-	From, To   int     // frames of the output
+	From, To   int     // frames From to To-1 of the output
 	Decoding   []int64 // decoding times of the new packets, in the stream's time base
 }
 

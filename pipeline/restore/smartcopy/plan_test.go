@@ -10,8 +10,9 @@ import (
 	"retime/pipeline/media"
 )
 
-// packetsOf returns packets with the given timestamps in decoding order; R marks a
-// restart. Each is decoded late ticks later for each by which it is reordered.
+// packetsOf returns packets with the given timestamps in decoding order, 10 ticks apart;
+// R marks a restart. Decoding times run late ticks ahead: 10 for each packet by which the
+// source reorders.
 func packetsOf(text string, late int64) (index []PacketTime, stamps []int64) {
 	for i, field := range strings.Fields(text) {
 		pts, restart := strings.CutSuffix(field, "R")

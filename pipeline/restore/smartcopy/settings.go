@@ -69,7 +69,7 @@ func proresProfile(stated int, tag uint32) int {
 }
 
 // dnxhd returns options with the stated profile or, if that is 0, with bit rates to try:
-// DNxHD's profiles have nominal rates.
+// the encoder accepts only the nominal rates in a list.
 func (s *Splicer) dnxhd(profile int) (list []map[string]string) {
 	if profile > 0 {
 		return []map[string]string{{"profile": strconv.Itoa(profile)}}
@@ -84,8 +84,8 @@ func (s *Splicer) dnxhd(profile int) (list []map[string]string) {
 
 // ffv1Settings returns the combinations of settings that an FFV1 header distinguishes,
 // the usual ones first. Trying them is easier than parsing the header, which is range
-// coded like the pictures. Up to 384 encoders are opened, once per file; an open takes a
-// fraction of a millisecond, and FFmpeg's default settings match at once.
+// coded like the pictures. Up to 384 encoders are opened, once per file, and none for a
+// stream with FFmpeg's default settings; an open takes a fraction of a millisecond.
 func ffv1Settings(header bool) (list []map[string]string) {
 	if !header {
 		return []map[string]string{{"level": "1"}}

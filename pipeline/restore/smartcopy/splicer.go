@@ -17,8 +17,8 @@ import (
 	"retime/pipeline/media"
 )
 
-// Splicer makes packets that can be mixed with those of a source. They have its codec,
-// size and pixel format, and one decoder configuration is valid for both.
+// Splicer makes packets that can be mixed with a source's packets. They have the source's
+// codec, size and pixel format, and one decoder configuration is valid for both.
 type Splicer struct {
 	name   string
 	source *media.Reader
@@ -106,7 +106,7 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 	return err
 }
 
-// selfDescribing are the codecs whose pictures each contain everything that a decoder
+// selfDescribing are the codecs in which every picture contains everything that a decoder
 // needs.
 var selfDescribing = []astiav.CodecID{astiav.CodecIDProres, astiav.CodecIDDnxhd, astiav.CodecIDMjpeg}
 

@@ -58,7 +58,7 @@ type Audio = streams.Audio
 // The choices for sound.
 const (
 	StretchAudio = streams.StretchAudio // stretch sound to the length of the picture and keep its pitch
-	KeepAudio    = streams.KeepAudio    // copy sound at its own speed
+	KeepAudio    = streams.KeepAudio    // copy sound unchanged; it may end before or after the picture
 	DropAudio    = streams.DropAudio    // leave sound out, even if the speed does not change
 )
 

@@ -40,7 +40,7 @@ func (w *Writer) Finish(partial bool) (string, error) {
 	if err := w.Encoder.Finish(); err != nil {
 		return "", err
 	}
-	return w.Output.finish(partial, w.times.frames)
+	return w.finish(partial, w.times.frames)
 }
 
 // Abort frees the writer and removes its file, unless Finish has named the file. It may

@@ -45,7 +45,7 @@ type Audio string
 // The choices for sound.
 const (
 	StretchAudio Audio = "stretch" // stretch sound to the length of the picture and keep its pitch
-	KeepAudio    Audio = "keep"    // copy sound at its own speed
+	KeepAudio    Audio = "keep"    // copy sound unchanged; it may end before or after the picture
 	DropAudio    Audio = "drop"    // leave sound out, even if the speed does not change
 )
 
@@ -361,6 +361,7 @@ func (s *Set) Finish() error {
 	})
 }
 
+// Free frees the streams. It may be called more than once.
 func (s *Set) Free() {
 	_ = s.each(func(c stream) error { c.free(); return nil })
 	s.list = nil

@@ -14,17 +14,17 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// decoder turns the packets of a demuxer's video into pictures.
+// decoder decodes the packets of a demuxer's video to pictures.
 type decoder struct {
 	demuxer  *demuxer
 	log      *slog.Logger
 	context  *astiav.CodecContext
-	to       *big.Rat // where decoding may stop, in seconds after the start; nil for the end
+	to       *big.Rat // time to stop at, in seconds after the input's start; nil for the end
 	clock    pictureClock
 	damage   Damage
-	ahead    *astiav.Frame // the picture behind the first, if it was decoded too
-	draining bool          // there are no more packets
-	ended    bool          // nor pictures
+	ahead    *astiav.Frame // the second picture, if first has decoded it
+	draining bool          // no packets are left
+	ended    bool          // no pictures are left
 }
 
 func openDecoder(d *demuxer, opt *ReaderOptions) (*decoder, error) {
@@ -49,7 +49,7 @@ func (c *decoder) open(opt *ReaderOptions) error {
 	}
 	c.demuxer.errors.Decoder(c.context)
 	av.SetPacketTimeBase(c.context, stream.TimeBase())
-	c.context.SetFlags(c.context.Flags().Add(astiav.CodecContextFlagUnaligned)) // else cropping is rounded
+	c.context.SetFlags(c.context.Flags().Add(astiav.CodecContextFlagUnaligned)) // without it FFmpeg rounds the cropping
 	c.context.SetThreadCount(opt.Threads)
 	c.context.SetThreadType(astiav.ThreadTypeFrame | astiav.ThreadTypeSlice)
 	if err := useDevice(c.context, codec, opt); err != nil {
@@ -62,8 +62,8 @@ func (c *decoder) open(opt *ReaderOptions) error {
 	return nil
 }
 
-// decoderOf returns the decoder for a stream's pictures, nil if there is none. Of
-// VP8 and VP9 with an alpha channel, FFmpeg's own decoders leave that out.
+// decoderOf returns the decoder for a stream, nil if there is none. For VP8 and VP9 with
+// an alpha channel it prefers libvpx, because FFmpeg's own decoders ignore alpha.
 func decoderOf(s *astiav.Stream) *astiav.Codec {
 	id := s.CodecParameters().CodecID()
 	name := map[astiav.CodecID]string{astiav.CodecIDVp8: "libvpx", astiav.CodecIDVp9: "libvpx-vp9"}[id]
@@ -75,23 +75,23 @@ func decoderOf(s *astiav.Stream) *astiav.Codec {
 	return astiav.FindDecoder(id)
 }
 
-// first returns the first picture, or if from is above 0 the last one at or before it, in
-// seconds after the input's start.
+// first returns the first picture or, if from is above 0, the last picture at or before
+// from, in seconds after the input's start.
 func (c *decoder) first(from *big.Rat) (*astiav.Frame, error) {
 	if from == nil || from.Sign() <= 0 {
 		return c.decode()
 	}
 	tb := c.demuxer.video.TimeBase()
 	goal := timebase.TicksBefore(new(big.Rat).Add(from, big.NewRat(c.demuxer.start(), 1e6)), tb)
-	// Sound decoders need a packet or two before the first that is whole.
+	// A sound decoder's first one or two packets do not give complete sound.
 	begin := goal - timebase.Ticks(big.NewRat(1, 10), tb)
 	if t := c.demuxer.video.StartTime(); t != av.NoTimestamp {
-		begin = max(begin, t) // demuxers may read to the end in search of what is before it
+		begin = max(begin, t) // a demuxer may search the whole file for an earlier time
 	}
 	sought := c.demuxer.seek(begin)
 	first, err := c.decode()
 	if sought && (errors.Is(err, io.EOF) || err == nil && first.Pts() > goal) {
-		// The container's index led astray.
+		// The container's index was wrong.
 		if err == nil {
 			first.Free()
 		}
@@ -101,7 +101,7 @@ func (c *decoder) first(from *big.Rat) (*astiav.Frame, error) {
 	for err == nil {
 		next, e := c.decode()
 		if errors.Is(e, io.EOF) {
-			return first, nil // from is within or behind the last frame
+			return first, nil // from lies in or after the last frame
 		} else if e != nil {
 			first.Free()
 			return nil, e
@@ -122,8 +122,8 @@ func (c *decoder) rewind() {
 	c.draining, c.ended, c.clock.last = false, false, av.NoTimestamp
 }
 
-// next returns the next picture, whose time is its PTS and later than the last one's.
-// Behind the last the error is that of end.
+// next returns the next picture. Its PTS is its time, which is later than the last
+// picture's. After the last picture it returns the error of end.
 func (c *decoder) next() (*astiav.Frame, error) {
 	if f := c.ahead; f != nil {
 		c.ahead = nil
@@ -166,7 +166,8 @@ func (c *decoder) decode() (*astiav.Frame, error) {
 	}
 }
 
-// feed sends the video's next packet, or the end of them.
+// feed sends the video's next packet to the decoder, or starts draining the decoder if
+// there is none.
 func (c *decoder) feed() {
 	if c.draining {
 		return
@@ -175,7 +176,7 @@ func (c *decoder) feed() {
 	switch {
 	case errors.Is(err, io.EOF):
 		c.drain()
-	case err != nil: // the context's, which decode looks at
+	case err != nil: // ctx's error, which decode returns
 	case c.isPast(p):
 		c.drain()
 	default:
@@ -191,14 +192,14 @@ func (c *decoder) drain() {
 	_ = c.context.SendPacket(nil)
 }
 
-// isPast says whether p lies so far behind c.to that no frame before that can follow it:
-// decoding order runs ahead of presentation by less than the margin.
+// isPast reports whether p lies so far after c.to that no frame before c.to can follow.
+// Decoding order is ahead of presentation order by less than the margin.
 func (c *decoder) isPast(p *astiav.Packet) bool {
 	margin := big.NewRat(5, 1) // seconds
 	return c.to != nil && p.Dts() != av.NoTimestamp && c.demuxer.seconds(p.Dts()).Cmp(margin.Add(margin, c.to)) > 0
 }
 
-// total is all damage so far.
+// total returns all damage so far.
 func (c *decoder) total() Damage {
 	d, lost := c.damage, &c.demuxer.lost
 	d.Packets += lost.failed + lost.corrupt
@@ -206,7 +207,8 @@ func (c *decoder) total() Damage {
 	return d
 }
 
-// end says whether the input ended where it should: io.EOF if it did.
+// end returns io.EOF if the input ended as it should, and a fault.BadData error if it
+// ended too early.
 func (c *decoder) end() error {
 	d := c.demuxer
 	if err := d.lost.stopped; err != nil {
@@ -215,12 +217,12 @@ func (c *decoder) end() error {
 	if c.to != nil || d.times.joined() {
 		return io.EOF
 	}
-	// The stream's own duration tells most; containers that have none state one
-	// for the longest stream.
+	// The stream's own duration is the most precise. Containers without it state the
+	// duration of the longest stream.
 	tb := d.video.TimeBase()
 	var missing int64
 	if t := d.video.Duration(); t > 0 {
-		begin := d.video.StartTime() // below 0 if a broadcast's clock has turned
+		begin := d.video.StartTime() // negative if the clock of a broadcast has wrapped around
 		if begin == av.NoTimestamp {
 			begin = 0
 		}

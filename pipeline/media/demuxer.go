@@ -14,33 +14,33 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// demuxer reads the packets of a file, one of whose streams is the video. It is used by
-// one goroutine.
+// demuxer reads the packets of a file and knows which stream is the video. Only one
+// goroutine may use it.
 type demuxer struct {
 	ctx     context.Context
 	name    string // for messages
 	input   *astiav.FormatContext
 	guard   astiav.IOInterrupter // FFmpeg keeps a pointer into it
-	stop    func() bool          // ends the watch over ctx
+	stop    func() bool          // stops watching ctx
 	errors  av.ErrorCount
-	chosen  map[int]bool // indices of the streams that are used
+	chosen  map[int]bool // indices of the selected streams
 	video   *astiav.Stream
 	packet  *astiav.Packet
 	numbers numbering
 	times   timestamps
 	fanout  fanout
 	lost    packetLoss
-	end     int64 // of the last packet of any stream, in microseconds
+	end     int64 // latest end of a packet of any stream, in microseconds
 }
 
-// packetLoss counts what could not be read.
+// packetLoss counts the packets that could not be read.
 type packetLoss struct {
-	failed  int   // reads
-	corrupt int   // packets of the video that are marked so
-	stopped error // why reading stopped before the end
+	failed  int   // failed reads
+	corrupt int   // packets of the video that are marked as corrupt
+	stopped error // error of the last read before the end; nil if it succeeded
 }
 
-// openDemuxer opens a file, finds its streams and chooses the video among them.
+// openDemuxer opens a file, finds its streams and picks the video.
 func openDemuxer(ctx context.Context, name string, opt *ReaderOptions) (*demuxer, error) {
 	d := &demuxer{ctx: ctx, name: name, errors: av.NewErrorCount(), fanout: fanout{holding: true}}
 	err := d.open(opt)
@@ -79,7 +79,7 @@ func (d *demuxer) open(opt *ReaderOptions) error {
 	message, err := av.WithMessage(func() error { return input.OpenInput(url, format, options) })
 	if err != nil {
 		d.stop()
-		input.Free() // FFmpeg has freed what is behind it
+		input.Free() // FFmpeg has already freed the C struct
 		return d.cannotOpen(err, local, message)
 	}
 	d.input = input
@@ -104,7 +104,8 @@ func (d *demuxer) cannotOpen(err error, local bool, message string) error {
 	return fault.New(fault.BadData, "open %q: %w%s", d.name, err, detail(message))
 }
 
-// bad makes an error about the input's content.
+// bad turns err into a fault.BadData error about the input, or returns ctx's error if ctx
+// is cancelled.
 func (d *demuxer) bad(err error) error {
 	if d.ctx.Err() != nil {
 		return d.ctx.Err()
@@ -119,13 +120,13 @@ func detail(message string) string {
 	return " (" + message + ")"
 }
 
-// maxReadErrors is how many reads may fail in a row before the rest of the input counts
+// maxReadErrors is how many successive reads may fail before the rest of the input counts
 // as lost.
 const maxReadErrors = 64
 
-// read returns the next packet, which all sinks have had; it is valid until the next
-// call. Behind the last packet, and when the rest of the input counts as lost, the error
-// is io.EOF.
+// read returns the next packet after passing it to all sinks. The packet is valid until
+// the next call. The error is io.EOF after the last packet, or if the rest of the input
+// counts as lost.
 func (d *demuxer) read() (*astiav.Packet, error) {
 	for failed := 0; failed < maxReadErrors; {
 		d.packet.Unref()
@@ -139,7 +140,7 @@ func (d *demuxer) read() (*astiav.Packet, error) {
 			failed++
 			d.lost.failed++
 			d.lost.stopped = err
-		case d.packet.StreamIndex() < d.input.NbStreams(): // else its stream appeared behind the header
+		case d.packet.StreamIndex() < d.input.NbStreams(): // ignore a stream that appears after the header
 			d.lost.stopped = nil
 			d.admit(d.packet)
 			return d.packet, nil
@@ -148,7 +149,7 @@ func (d *demuxer) read() (*astiav.Packet, error) {
 	return nil, io.EOF
 }
 
-// admit settles p's times and hands it to the sinks.
+// admit corrects p's timestamps and passes p to the sinks.
 func (d *demuxer) admit(p *astiav.Packet) {
 	stream := d.input.Streams()[p.StreamIndex()]
 	d.numbers.renumber(p)
@@ -164,7 +165,7 @@ func (d *demuxer) admit(p *astiav.Packet) {
 
 func (d *demuxer) isVideo(p *astiav.Packet) bool { return p.StreamIndex() == d.video.Index() }
 
-// readVideo returns the video's next packet; see read.
+// readVideo returns the next packet of the video; see read.
 func (d *demuxer) readVideo() (*astiav.Packet, error) {
 	for {
 		p, err := d.read()
@@ -174,19 +175,20 @@ func (d *demuxer) readVideo() (*astiav.Packet, error) {
 	}
 }
 
-// seek goes to a key frame at or before a time of the video; ok is false if it cannot.
+// seek moves to a key frame at or before t, in the video's time base; ok is false if the
+// input cannot seek.
 func (d *demuxer) seek(t int64) (ok bool) {
 	return d.input.SeekFrame(d.video.Index(), t, astiav.NewSeekFlags(astiav.SeekFlagBackward)) == nil
 }
 
-// rewind goes back to the beginning and forgets what was read.
+// rewind moves to the beginning and discards what was read.
 func (d *demuxer) rewind() {
 	_ = d.input.SeekFrame(d.video.Index(), 0, astiav.NewSeekFlags(astiav.SeekFlagBackward, astiav.SeekFlagAny))
 	d.fanout.drop()
 	d.times.restart()
 }
 
-// start is when the earliest stream begins, in microseconds.
+// start returns the start of the earliest stream in microseconds.
 func (d *demuxer) start() int64 { return startTime(d.input) }
 
 func startTime(input *astiav.FormatContext) int64 {
@@ -196,7 +198,8 @@ func startTime(input *astiav.FormatContext) int64 {
 	return 0
 }
 
-// duration is the input's in microseconds, 0 if nothing but the bit rate tells it.
+// duration returns the input's duration in microseconds, 0 if only the bit rate indicates
+// it.
 func (d *demuxer) duration() int64 { return statedDuration(d.input) }
 
 func statedDuration(input *astiav.FormatContext) int64 {
@@ -205,18 +208,18 @@ func statedDuration(input *astiav.FormatContext) int64 {
 		return 0
 	}
 	if input.InputFormat().Name() == "nut" {
-		t -= startTime(input) // FFmpeg gives the time of the end
+		t -= startTime(input) // NUT states the time of the end
 	}
 	return max(t, 0)
 }
 
-// seconds converts a time of the video to seconds after the input's start.
+// seconds converts t from the video's time base to seconds after the input's start.
 func (d *demuxer) seconds(t int64) *big.Rat {
 	v := timebase.Seconds(t, d.video.TimeBase())
 	return v.Sub(v, big.NewRat(d.start(), 1e6))
 }
 
-// frameLength is how long a frame of the video is on average, in its time base.
+// frameLength returns the mean duration of the video's frames, in its time base.
 func (d *demuxer) frameLength() int64 {
 	rate, tb := timebase.Rat(d.video.AvgFrameRate()), timebase.Rat(d.video.TimeBase())
 	if rate == nil || tb == nil {
@@ -226,7 +229,7 @@ func (d *demuxer) frameLength() int64 {
 	return max(1, int64(n+0.5))
 }
 
-// timecode is the container's for the video's first frame, empty for none.
+// timecode returns the container's timecode of the first frame, empty if there is none.
 func (d *demuxer) timecode() string {
 	code, ok := av.StreamTags(d.video).Get("timecode")
 	if !ok {

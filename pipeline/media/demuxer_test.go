@@ -11,7 +11,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// transportClip makes a transport stream with sound, and the same with damage.
+// transportClip makes a transport stream with sound, and a damaged copy of it.
 func transportClip(t *testing.T) (whole, spoiled string) {
 	t.Helper()
 	whole, spoiled = filepath.Join(t.TempDir(), "whole.ts"), filepath.Join(t.TempDir(), "spoiled.ts")
@@ -31,7 +31,7 @@ func transportClip(t *testing.T) (whole, spoiled string) {
 	return whole, spoiled
 }
 
-// drainings are all the ways to read a source to its end.
+// drainings are the ways to read a source to its end.
 var drainings = map[string]func(r *Reader) error{
 	"Read": func(r *Reader) error {
 		for {
@@ -54,7 +54,7 @@ var drainings = map[string]func(r *Reader) error{
 	"Scan":   func(r *Reader) error { _, err := r.Scan(); return err },
 }
 
-// However a source is read, the same packets count as damaged.
+// Every way to read a source counts the same damaged packets.
 func TestDamageCountsTheSame(t *testing.T) {
 	whole, spoiled := transportClip(t)
 	counts := map[string]int{}
@@ -86,7 +86,7 @@ func TestDamageCountsTheSame(t *testing.T) {
 	}
 }
 
-// An input that is cut short says where it ends, to Read as to NextPacket.
+// Read and NextPacket both report where a truncated input ends.
 func TestTruncatedInput(t *testing.T) {
 	whole, cut := filepath.Join(t.TempDir(), "whole.mkv"), filepath.Join(t.TempDir(), "cut.mkv")
 	ffmpegProgram(t, "ffmpeg", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24", "-t", "4", "-c:v", "ffv1", whole)
@@ -122,7 +122,7 @@ func TestTruncatedInput(t *testing.T) {
 	}
 }
 
-// NextPacket delivers every packet once, those that Open has decoded too.
+// NextPacket returns every packet once, including those that Open has decoded.
 func TestNextPacket(t *testing.T) {
 	clip := testClip(t, 32, 16, 9)
 	r, err := Open(t.Context(), clip, ReaderOptions{Packets: true})
@@ -165,7 +165,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// A cancelled reader says so, whatever it is at.
+// Every method of a cancelled reader returns the context's error.
 func TestReadersStop(t *testing.T) {
 	clip := testClip(t, 32, 16, 12)
 	for name, drain := range drainings {

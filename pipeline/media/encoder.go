@@ -17,33 +17,33 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// Encoder makes packets of frames. It is used by one goroutine.
+// Encoder encodes frames to packets. Only one goroutine may use it, except for NewFrame.
 type Encoder struct {
 	log     *slog.Logger
-	file    string // that packets are for, in messages
+	file    string // the file's name, for messages
 	source  *Source
 	codec   *astiav.Codec
 	context *astiav.CodecContext
 	packer  *pixel.Packer
 	pool    pixel.Pool
 	packet  *astiav.Packet
-	put     func(*astiav.Packet) error // gets each packet, which it may empty
+	put     func(*astiav.Packet) error // receives each packet and may unreference it
 	times   frameTimes
 	hdr     hdr10Plus
 }
 
-// frameTimes are the times of the frames that went to an encoder, in its time base.
+// frameTimes are the times of the frames that the encoder was given, in its time base.
 type frameTimes struct {
 	first   int64           // number of the first frame
-	frames  int64           // that came
-	last    int64           // time of the last frame by WriteFrameAt
-	lengths map[int64]int64 // of frames in the encoder, by their times
+	frames  int64           // number of frames so far
+	last    int64           // time of the last frame from WriteFrameAt
+	lengths map[int64]int64 // durations of the frames in the encoder, by their times
 }
 
-// NewEncoder opens an encoder as Create does for a file called name, but gives its
-// packets to put, which may keep them; no file is made. opt.Format says which container
-// they are for, or if it is empty name does. The first frame is number first of the
-// whole.
+// NewEncoder opens the encoder that Create would open for a file called name, but creates
+// no file and passes the packets to put, which may keep them. opt.Format names their
+// container; if it is empty, name determines it. first is the number of the first frame.
+// Call Abort after use.
 func NewEncoder(ctx context.Context, name string, source *Reader, opt WriterOptions, first int64, put func(Packet) error) (*Encoder, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -70,7 +70,7 @@ func NewEncoder(ctx context.Context, name string, source *Reader, opt WriterOpti
 	return e, nil
 }
 
-// newEncoder opens the encoder of an output's video.
+// newEncoder opens the encoder for an output's video.
 func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *WriterOptions, put func(*astiav.Packet) error) (*Encoder, error) {
 	codec, err := pickEncoder(output, file, opt.Encoder.Codec)
 	if err != nil {
@@ -90,7 +90,8 @@ func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *
 	return e, nil
 }
 
-// open opens the encoder with the sample format that suits it.
+// open opens the encoder with opt's pixel format or, if it names none, with the one that
+// loses least.
 func (e *Encoder) open(opt *WriterOptions, globalHeader bool) error {
 	try := func(format astiav.PixelFormat) error { return e.try(format, opt, globalHeader) }
 	if name := opt.Encoder.PixelFormat; name != "" {
@@ -105,7 +106,7 @@ func (e *Encoder) open(opt *WriterOptions, globalHeader bool) error {
 	format, lost, _ := pixel.Nearest(source, taken, pixel.AnySize)
 	err := try(format)
 	if whole := pixel.WholeBlocks(v.Width, v.Height); err != nil && !whole(format) {
-		// Some take only sizes that are whole blocks of chroma samples.
+		// Some encoders need a size in whole blocks of chroma samples.
 		if other, l, ok := pixel.Nearest(source, taken, whole); ok && try(other) == nil {
 			format, lost, err = other, l, nil
 		}
@@ -124,7 +125,8 @@ func (e *Encoder) open(opt *WriterOptions, globalHeader bool) error {
 	return nil
 }
 
-// try opens the encoder for pictures in format.
+// try opens the encoder for pictures in format. If the encoder refuses them, the error is
+// a fault.Usage error.
 func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeader bool) error {
 	v := &e.source.Video
 	num, den := opt.Rate.Num(), opt.Rate.Denom()
@@ -173,7 +175,7 @@ func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeade
 	return nil
 }
 
-// Parameters are those of the encoder.
+// Parameters returns the parameters that the encoder's packets share.
 func (e *Encoder) Parameters() Parameters {
 	c := e.context
 	return Parameters{
@@ -182,19 +184,19 @@ func (e *Encoder) Parameters() Parameters {
 	}
 }
 
-// NewFrame returns a frame that WriteFrame takes without copying; see pixel.Pool. It may
-// be called from several goroutines.
+// NewFrame returns a frame that WriteFrame encodes without copying; see pixel.Pool.
+// Several goroutines may call it.
 func (e *Encoder) NewFrame(like *frame.Frame) (*frame.Frame, error) { return e.pool.NewFrame(like) }
 
-// WriteFrame encodes f as the next frame. f must come from the source or from
-// NewFrame; the caller keeps its reference.
+// WriteFrame encodes f as the next frame. f must come from the source or from NewFrame.
+// The caller keeps its reference. The error is a fault.CannotWrite error.
 func (e *Encoder) WriteFrame(f *frame.Frame) error { return e.encode(f, e.number()) }
 
-// number is the next frame's.
+// number returns the next frame's number.
 func (e *Encoder) number() int64 { return e.times.first + e.times.frames }
 
-// WriteFrameAt encodes f as the frame from one time of the output to another, in
-// seconds. Times rise.
+// WriteFrameAt encodes f as the frame that the output shows from one time to another, in
+// seconds. The times of successive frames must rise.
 func (e *Encoder) WriteFrameAt(f *frame.Frame, from, to *big.Rat) error {
 	tb := e.context.TimeBase()
 	t := max(timebase.Ticks(from, tb), e.times.last+1)
@@ -225,7 +227,8 @@ func (e *Encoder) encode(f *frame.Frame, pts int64) error {
 	return e.drain()
 }
 
-// upload returns a copy of f on the encoder's device, if it has one. It takes f over.
+// upload returns a copy of f on the encoder's device, or f if the encoder reads main
+// memory. It takes over f.
 func (e *Encoder) upload(f *astiav.Frame) (*astiav.Frame, error) {
 	if !av.WantsUpload(e.context) {
 		return f, nil
@@ -239,7 +242,7 @@ func (e *Encoder) upload(f *astiav.Frame) (*astiav.Frame, error) {
 	return out, nil
 }
 
-// drain puts out what the encoder has ready.
+// drain passes all packets that the encoder has ready to put.
 func (e *Encoder) drain() error {
 	for {
 		err := e.context.ReceivePacket(e.packet)
@@ -265,8 +268,7 @@ func (e *Encoder) drain() error {
 	}
 }
 
-// Finish puts out what the encoder still holds. An encoder that got no frames holds
-// nothing.
+// Finish encodes the frames that the encoder still holds.
 func (e *Encoder) Finish() error {
 	if e.times.frames == 0 {
 		return nil
@@ -277,7 +279,8 @@ func (e *Encoder) Finish() error {
 	return e.drain()
 }
 
-// Abort frees everything but the frames handed out. It may be called more than once.
+// Abort frees the encoder. Frames that NewFrame has returned stay valid. Abort may be
+// called more than once.
 func (e *Encoder) Abort() {
 	if e.packet != nil {
 		e.packet.Free()

@@ -15,8 +15,9 @@ import (
 	"retime/pipeline/media/pixel"
 )
 
-// pickEncoder finds the encoder named, or one that suits the container. Those
-// for raw frames, such as YUV4MPEG2, take them wrapped.
+// pickEncoder returns the encoder called name or, if name is empty, one that suits the
+// container. Containers for raw frames, such as YUV4MPEG2, get the encoder that wraps
+// frames.
 func pickEncoder(output *astiav.FormatContext, file, name string) (*astiav.Codec, error) {
 	usual := container.UsualVideo(output)
 	wraps := usual == av.CodecIDWrapped
@@ -40,16 +41,16 @@ func pickEncoder(output *astiav.FormatContext, file, name string) (*astiav.Codec
 	return nil, fault.New(fault.Usage, "output %q: the %s container holds no video that this FFmpeg build encodes", file, container.Name(output))
 }
 
-// uploadable are the formats that devices with encoders of their own take.
+// uploadable are the pixel formats that encoders on devices take as uploads.
 var uploadable = []string{"nv12", "p010le"}
 
-// onlyOnDevice says whether an encoder takes no pictures in memory.
+// onlyOnDevice reports whether an encoder takes no pictures in main memory.
 func onlyOnDevice(codec *astiav.Codec) bool {
 	formats := av.EncoderFormats(codec)
 	return len(formats) > 0 && len(pixel.InMemory(formats)) == 0
 }
 
-// encoderFormats are the sample formats that an encoder takes; empty if it takes all.
+// encoderFormats returns the pixel formats that an encoder takes, empty if it takes all.
 func encoderFormats(codec *astiav.Codec) []astiav.PixelFormat {
 	switch {
 	case codec.ID() == av.CodecIDWrapped:
@@ -57,14 +58,14 @@ func encoderFormats(codec *astiav.Codec) []astiav.PixelFormat {
 	case codec.Name() == "rawvideo":
 		return pixel.RawVideo()
 	case codec.Name() == "mjpeg":
-		return pixel.FullRange(av.EncoderFormats(codec)) // as JPEG is
+		return pixel.FullRange(av.EncoderFormats(codec)) // JPEG has full range
 	case onlyOnDevice(codec):
 		return pixel.Named(uploadable...)
 	}
 	return pixel.WithoutPalette(pixel.InMemory(av.EncoderFormats(codec)))
 }
 
-// namedFormat finds the sample format that is asked for, which codec must take.
+// namedFormat returns the pixel format called name, which codec must take.
 func namedFormat(codec *astiav.Codec, name string) (astiav.PixelFormat, error) {
 	p := astiav.FindPixelFormatByName(name)
 	if p == astiav.PixelFormatNone {
@@ -80,7 +81,7 @@ func namedFormat(codec *astiav.Codec, name string) (astiav.PixelFormat, error) {
 	return p, nil
 }
 
-// oddSizeHint says what helps if an encoder takes even sizes only.
+// oddSizeHint returns a hint for messages if the size is odd and format needs even sizes.
 func oddSizeHint(v *Video, format astiav.PixelFormat) string {
 	if pixel.WholeBlocks(v.Width, v.Height)(format) {
 		return ""
@@ -88,18 +89,18 @@ func oddSizeHint(v *Video, format astiav.PixelFormat) string {
 	return "; the size is odd: Output.PixelFormat yuv444p or another Output.VideoCodec, such as libvpx-vp9, keeps every pixel"
 }
 
-// largePicture is the size in pixels above which libx264 looks 20 frames ahead
-// unless told otherwise: its usual 40 would take more than a gigabyte.
+// largePicture is the size in pixels above which libx264 looks ahead 20 frames instead of
+// 40, its default, which would take more than a gigabyte.
 const largePicture = 4 << 20
 
 // narrowPicture is the width in pixels below which x265 3.5 must not propagate costs
-// through its tree of coding units: its assembler writes whole vectors, which such a row
-// does not hold. x265 chooses its assembler once for the process, so that turning that
-// off for one encoder would not do.
+// through its tree of coding units (cutree): its assembler writes whole vectors, and a
+// row of such a picture is shorter. Switching off the assembler for one encoder would not
+// help, because x265 chooses it once per process.
 const narrowPicture = 64
 
-// encoderSettings returns the options of an encoder, of which opt's prevail, for pictures
-// like a source's in format, whose samples are of a colour.
+// encoderSettings returns the encoder's options for the source's pictures in format with
+// the colour properties c. Options in opt override the others.
 func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, format astiav.PixelFormat, c pixel.Colour) (*astiav.Dictionary, error) {
 	set := map[string]string{
 		"color_primaries":        strconv.Itoa(c.Primaries),
@@ -121,19 +122,19 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 		set["rc-lookahead"] = "20"
 	}
 	if name == "libvpx" && pixel.HasAlpha(format) {
-		set["auto-alt-ref"] = "0" // which VP8 has for pictures without alpha only
+		set["auto-alt-ref"] = "0" // VP8 supports it only without alpha
 	}
 	if _, own := opt.Options["qp"]; own && opt.CRF < 0 {
 		delete(set, "crf")
 	}
 	maps.Copy(set, opt.Options)
-	// The user's own parameters come behind, so that they prevail.
+	// The user's own parameters come last, so that they override the others.
 	prepend := func(key, value string) { set[key] = strings.TrimSuffix(value+":"+set[key], ":") }
 	if key, value := hdrOption(name, source.Side); key != "" {
 		prepend(key, value)
 	}
 	if name == "libx265" {
-		prepend("x265-params", "log-level=error") // it would write to standard error past FFmpeg's log
+		prepend("x265-params", "log-level=error") // x265 logs to standard error, not to FFmpeg's log
 		if v.Width < narrowPicture {
 			set["x265-params"] += ":cutree=0"
 		}

@@ -22,7 +22,7 @@ import (
 	"retime/pipeline/media/pixel"
 )
 
-// testClip makes a clip of a size, in FFV1.
+// testClip makes an FFV1 clip of the given size and number of frames.
 func testClip(t *testing.T, width, height, frames int, args ...string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), fmt.Sprintf("%dx%d.mkv", width, height))
@@ -31,7 +31,7 @@ func testClip(t *testing.T, width, height, frames int, args ...string) string {
 	return name
 }
 
-// plainOptions are for output at the source's speed.
+// plainOptions returns options for output at the source's speed.
 func plainOptions(e EncoderOptions) WriterOptions {
 	return WriterOptions{Encoder: e, Rate: big.NewRat(24, 1), Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1))}
 }
@@ -68,9 +68,9 @@ func encodeAll(t *testing.T, clip, name string, opt WriterOptions) (list []Packe
 	return list
 }
 
-// x265 3.5 writes beyond its heap for narrow pictures unless it is told otherwise, which
-// glibc's checks show by ending the process. Its assembler is chosen once for a process:
-// the first picture here is wide.
+// x265 3.5 writes beyond its heap for narrow pictures unless cutree is off; glibc's
+// checks then abort the process. x265 chooses its assembler once per process, so the
+// first picture here is wide.
 func TestNarrowPicturesInX265(t *testing.T) {
 	const clips = "RETIME_TEST_NARROW"
 	if list := os.Getenv(clips); list != "" {
@@ -185,8 +185,8 @@ func TestPickEncoder(t *testing.T) {
 	}
 }
 
-// An encoder numbers its frames from the first it is told of, lets WriteFrameAt's frames
-// last as long as they should, and forgets those of a cancelled run.
+// An encoder numbers its frames from the given number, keeps the durations of
+// WriteFrameAt's frames, and drops its frames if the run is cancelled.
 func TestEncoderTimes(t *testing.T) {
 	clip := testClip(t, 32, 16, 4)
 	r, err := Open(t.Context(), clip, ReaderOptions{})
@@ -219,7 +219,7 @@ func TestEncoderTimes(t *testing.T) {
 	if e, err = NewEncoder(t.Context(), "out.mkv", r, opt, 0, put); err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range [][2]int64{{0, 10}, {10, 10}, {5, 30}} { // the last but one has no length, the last is too early
+	for _, at := range [][2]int64{{0, 10}, {10, 10}, {5, 30}} { // the second has no duration, the last is too early
 		if err := e.WriteFrameAt(f, big.NewRat(at[0], 1000), big.NewRat(at[1], 1000)); err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestEncoderTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.Abort()
-	e.Abort() // as often as one likes
+	e.Abort() // may be called again
 	if want := [][2]int64{{7, 1}, {8, 1}, {0, 10}, {10, 1}, {11, 19}}; !slices.Equal(got, want) {
 		t.Errorf("packets at and for %v, want %v", got, want)
 	}

@@ -2,20 +2,20 @@ package media
 
 import "github.com/asticode/go-astiav"
 
-// PacketSink gets each packet that a demuxer reads, of whatever stream, and must not keep
-// it. It is called by the goroutine that reads.
+// PacketSink receives each packet of any stream that a demuxer reads, and must not keep
+// it. The goroutine that reads calls it.
 type PacketSink func(*astiav.Packet)
 
-// fanout gives each packet to all sinks, in the order in which they were attached. Until
-// the first is there, packets of the streams that travel are held for it.
+// fanout passes each packet to all sinks, in the order in which they were attached. It
+// holds the packets of the other streams than the video until the first sink is attached.
 type fanout struct {
 	sinks   []*PacketSink
 	held    []*astiav.Packet
 	holding bool
 }
 
-// attach adds a sink, which gets what was held first. Call detach once; no packet comes
-// behind it.
+// attach adds a sink and passes it the held packets first. The sink receives no packet
+// after detach. Call detach once.
 func (f *fanout) attach(sink PacketSink) (detach func()) {
 	for _, p := range f.held {
 		sink(p)
@@ -33,10 +33,11 @@ func (f *fanout) attach(sink PacketSink) (detach func()) {
 	}
 }
 
-// observe adds a sink that wants nothing held.
+// observe adds a sink that does not receive the held packets.
 func (f *fanout) observe(sink PacketSink) { f.sinks = append(f.sinks, &sink) }
 
-// send gives p to all sinks. travels is set if it is held for a sink to come.
+// send passes p to all sinks. If travels is set, it also holds p for the first sink to be
+// attached.
 func (f *fanout) send(p *astiav.Packet, travels bool) {
 	for _, s := range f.sinks {
 		(*s)(p)
@@ -46,7 +47,7 @@ func (f *fanout) send(p *astiav.Packet, travels bool) {
 	}
 }
 
-// drop forgets what is held.
+// drop frees the held packets.
 func (f *fanout) drop() {
 	for _, p := range f.held {
 		p.Free()

@@ -8,8 +8,8 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// Sinks get packets in the order in which they were attached, the first of them what was
-// held, and none behind its detachment.
+// Sinks receive packets in the order of their attachment, the first one also the held
+// packets, and none after detach.
 func TestFanout(t *testing.T) {
 	var got []string
 	sink := func(name string) PacketSink {
@@ -46,7 +46,7 @@ func TestFanout(t *testing.T) {
 	send(6, true)
 	expect("queue6")
 	f.attach(sink("late"))
-	expect() // nothing was held once somebody had asked
+	expect() // the fanout holds nothing once a sink was attached
 	if f.drop(); len(f.held) != 0 {
 		t.Errorf("%d packets are held", len(f.held))
 	}

@@ -10,31 +10,31 @@ import (
 	"retime/pipeline/fault"
 )
 
-// FieldMode says what becomes of interlaced pictures.
+// FieldMode says what to do with interlaced pictures.
 type FieldMode string
 
-// What becomes of them.
+// The choices for interlaced pictures.
 const (
-	// KeepFields takes pictures as they are.
+	// KeepFields leaves pictures as they are.
 	KeepFields FieldMode = ""
-	// EachField makes a picture of each field, at twice the rate.
+	// EachField makes a picture of each field, which doubles the rate.
 	EachField FieldMode = "field"
-	// EachFrame makes a picture of each pair of fields.
+	// EachFrame makes a picture of each pair of fields and keeps the rate.
 	EachFrame FieldMode = "frame"
-	// Telecine finds the film's frames in 3:2 pulldown and drops the repeats.
+	// Telecine restores the film's frames from 3:2 pulldown and drops the repeated ones.
 	Telecine FieldMode = "telecine"
 )
 
-// fieldFilter makes progressive pictures of a reader's.
+// fieldFilter makes progressive pictures of a reader's interlaced ones.
 type fieldFilter struct {
 	next   func() (*frame.Frame, error)
 	filter *Filter
-	like   *frame.Frame // how the last picture is described; nil before the first
-	ratio  *big.Rat     // of a made picture's length to the source's, in their time bases
-	end    error        // why there are no more, once the filter is told so
+	like   *frame.Frame // properties of the last picture; nil before the first
+	ratio  *big.Rat     // ticks that a new picture lasts per tick of the source's picture
+	end    error        // the error that ended the input, once the filter knows of the end
 }
 
-// newFieldFilter changes v to what the filter's pictures are.
+// newFieldFilter returns the filter for a mode and updates v for the filter's pictures.
 func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Frame, error)) (*fieldFilter, error) {
 	var graph string
 	rate := big.NewRat(1, 1)
@@ -44,7 +44,8 @@ func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Fr
 	case EachFrame:
 		graph = "[in0]copy,bwdif=mode=send_frame:parity=auto[out]"
 	case Telecine:
-		// What stays combed is deinterlaced before the repeats are told apart.
+		// Deinterlace the pictures that are still combed before decimate looks for
+		// repeats.
 		graph, rate = "[in0]copy,fieldmatch=order=auto:combmatch=full,bwdif=mode=send_frame:deint=interlaced,decimate[out]", big.NewRat(4, 5)
 	default:
 		return nil, fault.New(fault.Usage, "Input.Deinterlace %s: choose field, frame or off", how)
@@ -73,7 +74,7 @@ func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Fr
 	return &fieldFilter{next: next, filter: filter, ratio: ratio.Quo(ratio, rate)}, nil
 }
 
-// read returns the next picture, as Reader.Read does.
+// read returns the next picture; see Reader.Read.
 func (f *fieldFilter) read() (*frame.Frame, error) {
 	for {
 		out, err := f.filter.Receive()
@@ -98,7 +99,7 @@ func (f *fieldFilter) feed() error {
 	}
 	in, err := f.next()
 	if err != nil {
-		f.end = err // behind what the filter still holds
+		f.end = err // returned after the pictures that the filter still holds
 		return f.filter.End(0)
 	}
 	defer in.Release()
@@ -110,25 +111,27 @@ func (f *fieldFilter) feed() error {
 	return f.filter.Send(0, in, in.PTS)
 }
 
-// probedFrames is how many frames are looked at for interlacing.
+// probedFrames is how many frames a fieldProbe examines.
 const probedFrames = 60
 
-// fieldProbe looks at frames that are not called interlaced for signs that they
-// are. What it finds is a guess.
+// fieldProbe examines frames that are not marked as interlaced for signs of interlacing.
+// Its verdict is a guess.
 type fieldProbe struct {
 	filter      *Filter
 	fed, looked int
-	combed      int // of the frames looked at
-	repeated    int // of them, with a field that is the last one's
+	combed      int // interlaced ones among the frames examined
+	repeated    int // frames examined that repeat a field of the frame before
 	progressive int
 }
 
-// newFieldProbe returns nil if FFmpeg cannot look at such frames.
+// newFieldProbe returns a probe for frames like v's, nil if FFmpeg's filter cannot
+// examine them.
 func newFieldProbe(v Video, threads int) *fieldProbe {
 	if v.Height < 32 || v.Width < 32 {
 		return nil
 	}
-	// idet reads beyond rows of another length, which frames have once the stream changes.
+	// Copy first: idet reads beyond the rows of a frame whose row length differs, as
+	// after a change of the stream.
 	filter, err := NewFilter("[in0]copy,idet[out]", 1, v, threads)
 	if err != nil {
 		return nil
@@ -140,7 +143,7 @@ func newFieldProbe(v Video, threads int) *fieldProbe {
 	return &fieldProbe{filter: filter}
 }
 
-// look takes the next frame and says whether it wants more.
+// look examines the next frame and reports whether it wants more.
 func (p *fieldProbe) look(f *frame.Frame) bool {
 	if p.filter.Send(0, f, f.PTS) != nil {
 		return false
@@ -165,7 +168,7 @@ func noted(f *frame.Frame, key string) int {
 	return int(v)
 }
 
-// verdict says what the frames look like.
+// verdict returns the probe's guess.
 func (p *fieldProbe) verdict() (interlaced, telecined bool) {
 	const enough = 12
 	switch {

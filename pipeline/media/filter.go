@@ -15,12 +15,12 @@ import (
 	"retime/pipeline/media/pixel"
 )
 
-// ErrMore is returned by Filter.Receive if the filters want more input
-// before their next frame.
+// ErrMore is the error of Filter.Receive if the filters need more input for their next
+// frame.
 var ErrMore = errors.New("more input is wanted")
 
-// Filter runs frames through a graph of FFmpeg's video filters. It is used by
-// one goroutine.
+// Filter runs frames through a graph of FFmpeg's video filters. Only one goroutine may
+// use it.
 type Filter struct {
 	graph         *astiav.FilterGraph
 	inputs        []*astiav.FilterContext
@@ -29,10 +29,10 @@ type Filter struct {
 	width, height int
 }
 
-// NewFilter builds a graph from FFmpeg's description of it, whose inputs are
-// labelled [in0], [in1], ... and whose output is [out]. Each input takes frames
-// like v's. Threads is 0 for as many as there are processors. A graph that
-// FFmpeg refuses is a fault.Usage error.
+// NewFilter builds a graph from a description in FFmpeg's syntax, whose inputs are
+// labelled [in0], [in1], ... and whose output is [out]. Each input takes frames like v's.
+// threads is the number of threads; 0 means one per processor. If FFmpeg rejects the
+// graph, the error is a fault.Usage error. Call Close after use.
 func NewFilter(description string, inputs int, v Video, threads int) (*Filter, error) {
 	f := &Filter{graph: astiav.AllocFilterGraph(), format: v.Format.Name, width: v.Width, height: v.Height}
 	f.graph.SetThreadCount(threads)
@@ -81,8 +81,8 @@ func (f *Filter) configure(description string, inputs int, v Video) (err error) 
 	return f.graph.Configure()
 }
 
-// Send gives an input its next frame, at pts in the time base of NewFilter's v,
-// whatever p.PTS. The caller keeps its reference.
+// Send passes p to an input at time pts, in the time base of NewFilter's v; it ignores
+// p.PTS. p must have v's format and size. The caller keeps its reference.
 func (f *Filter) Send(input int, p *frame.Frame, pts int64) error {
 	picture, err := f.picture(p)
 	if err != nil {
@@ -96,7 +96,7 @@ func (f *Filter) Send(input int, p *frame.Frame, pts int64) error {
 	return nil
 }
 
-// End says that an input gets no more frames.
+// End tells an input that no more frames follow.
 func (f *Filter) End(input int) error { return f.inputs[input].BuffersrcAddFrame(nil, 0) }
 
 // picture returns a new reference to p's samples as an FFmpeg frame.
@@ -125,9 +125,9 @@ func (f *Filter) picture(p *frame.Frame) (*astiav.Frame, error) {
 	return nil, fault.New(fault.TryAgain, "filter a frame: out of memory")
 }
 
-// Receive returns the next filtered frame with one reference, its PTS in
-// TimeBase; ErrMore if the filters want more input first, and io.EOF behind
-// the last frame. The frame's format must be planar.
+// Receive returns the next filtered frame with one reference and a PTS in units of
+// TimeBase. The error is ErrMore if the filters need more input first, and io.EOF after
+// the last frame. The graph must deliver a planar format.
 func (f *Filter) Receive() (*frame.Frame, error) {
 	picture := astiav.AllocFrame()
 	if err := f.output.BuffersinkGetFrame(picture, 0); err != nil {
@@ -155,16 +155,16 @@ func (f *Filter) Receive() (*frame.Frame, error) {
 	return out, nil
 }
 
-// TimeBase is the unit of the received frames' PTS in seconds.
+// TimeBase returns the unit of the received frames' PTS, in seconds.
 func (f *Filter) TimeBase() *big.Rat {
 	tb := av.SinkTimeBase(f.output)
 	return big.NewRat(int64(tb.Num()), int64(tb.Den()))
 }
 
-// sampleFormat is the name of the received frames' format.
+// sampleFormat returns the name of the received frames' pixel format.
 func (f *Filter) sampleFormat() string { return av.SinkFormat(f.output).Name() }
 
-// Close frees everything but the frames handed out.
+// Close frees the graph. Frames that Receive has returned stay valid.
 func (f *Filter) Close() {
 	for _, c := range append(f.inputs, f.output) {
 		if c != nil {
@@ -175,8 +175,8 @@ func (f *Filter) Close() {
 	f.graph.Free()
 }
 
-// Metadata returns what a filter has noted on f under key; ok is false if
-// there is nothing.
+// Metadata returns the value that a filter has stored in f under key; ok is false if
+// there is none.
 func Metadata(f *frame.Frame, key string) (value string, ok bool) {
 	picture, ok := f.Native.(*astiav.Frame)
 	if !ok {

@@ -13,7 +13,8 @@ import (
 
 var gray = frame.Format{Name: "gray", Depth: 8, Planes: 1}
 
-// grayFrame returns a frame of one level that no decoder has made.
+// grayFrame returns a frame of one level that no decoder has made, so it has no FFmpeg
+// frame.
 func grayFrame(width, height int, level uint8) *frame.Frame {
 	f := frame.New(gray, width, height)
 	m := frame.Samples[uint8](f.Planes[0])
@@ -60,7 +61,7 @@ func TestFilterPassesFrames(t *testing.T) {
 					}
 				}
 			}
-			// Once through, a frame is FFmpeg's own and goes in without a copy.
+			// A frame that Receive returns is an FFmpeg frame, which Send does not copy.
 			if err := f.Send(0, out, int64(10*i+5)); err != nil {
 				t.Fatal(err)
 			}

@@ -10,20 +10,21 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// HWDec says which device decodes.
+// HWDec names the hardware that decodes.
 type HWDec string
 
-// The devices. Pictures that a device has decoded are downloaded.
+// The choices for hardware decoding. The decoded pictures are always copied to main
+// memory.
 const (
-	HWNone  HWDec = "none"  // the processor
-	HWAuto  HWDec = "auto"  // the first that answers, else the processor
+	HWNone  HWDec = "none"  // software decoding
+	HWAuto  HWDec = "auto"  // the first device that opens, else software decoding
 	HWCUDA  HWDec = "cuda"  // NVIDIA's decoder
 	HWVAAPI HWDec = "vaapi" // Intel's and AMD's
 )
 
 var hwTypes = map[HWDec]av.Device{HWCUDA: av.DeviceCUDA, HWVAAPI: av.DeviceVAAPI}
 
-// useDevice lets a device decode, if one is wanted.
+// useDevice makes the decoder use the device that opt.HWDec names, if any.
 func useDevice(decoder *astiav.CodecContext, codec *astiav.Codec, opt *ReaderOptions) error {
 	var tried []HWDec
 	switch opt.HWDec {
@@ -59,8 +60,8 @@ func useDevice(decoder *astiav.CodecContext, codec *astiav.Codec, opt *ReaderOpt
 	return fault.New(fault.TryAgain, "Input.HWDec %s; Input.HWDec none decodes on the processor", why)
 }
 
-// download returns f, or a copy of it in memory if it lies on a device. It
-// takes f over.
+// download returns f or, if its samples are on a device, a copy in main memory. It takes
+// over f.
 func download(f *astiav.Frame) (*astiav.Frame, error) {
 	if !av.OnDevice(f) {
 		return f, nil
@@ -78,11 +79,11 @@ func download(f *astiav.Frame) (*astiav.Frame, error) {
 	return out, nil
 }
 
-// insteadOf says which encoders there are for the codec of one that is not to be
-// had: those of this build that open on this machine. name may be of none, such as
-// "av1_nvenc". It is empty if that is no help.
+// insteadOf returns a hint for messages: which encoders of this build open on this
+// machine for the same codec as the encoder called name. name need not be an encoder of
+// this build, such as "av1_nvenc". The hint is empty if it would not help.
 func insteadOf(name string) string {
-	id := astiav.CodecIDNone
+	var id astiav.CodecID
 	if c := astiav.FindEncoderByName(name); c != nil {
 		if !av.IsForDevice(c) {
 			return ""

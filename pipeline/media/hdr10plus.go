@@ -8,25 +8,26 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// HDR10+ describes the light of each picture anew. FFmpeg 5.1 reads it but gives it to
-// no encoder, so that it is put into the stream of HEVC's pictures here.
+// HDR10+ metadata describes the light of each picture. FFmpeg 5.1 reads it but does not
+// pass it to any encoder, so this file writes it into HEVC's packets.
 
-// writesHDR10Plus says whether a source's HDR10+ is written into an encoder's stream.
+// writesHDR10Plus reports whether HDR10+ metadata of a source is written into the
+// encoder's packets.
 func writesHDR10Plus(source *Source, encoder string) bool {
 	return source.Dynamic == nameHDR10Plus && encoder == "libx265"
 }
 
-// hdr10Plus is the user data of the pictures in the encoder, by their times.
+// hdr10Plus maps the timestamps of the pictures in the encoder to their HDR10+ user data.
 type hdr10Plus map[int64][]byte
 
-// note keeps what is said of a picture that the encoder gets.
+// note stores the HDR10+ metadata of a picture that goes to the encoder.
 func (h hdr10Plus) note(picture *astiav.Frame, pts int64) {
 	if data := av.HDR10PlusUserData(picture); data != nil {
 		h[pts] = data
 	}
 }
 
-// add puts what was noted of its picture into a packet.
+// add inserts the metadata of its picture into a packet.
 func (h hdr10Plus) add(p *astiav.Packet) error {
 	pts := p.Pts()
 	data, ok := h[pts]
@@ -49,16 +50,17 @@ func (h hdr10Plus) add(p *astiav.Packet) error {
 	return nil
 }
 
-// Kinds of NAL units, ITU-T H.265, table 7-1; those below 32 hold parts of pictures.
+// Types of NAL units (ITU-T H.265, table 7-1). Types below firstNonVCL contain parts of
+// pictures.
 const (
 	firstNonVCL = 32
 	prefixSEI   = 39
 )
 
-// seiUserData is the payload type of registered user data, ITU-T H.265, section D.2.1.
+// seiUserData is the payload type of registered user data (ITU-T H.265, section D.2.1).
 const seiUserData = 4
 
-// seiUnit is user data as a NAL unit behind its start code.
+// seiUnit returns user data as a NAL unit with a start code.
 func seiUnit(data []byte) []byte {
 	message := []byte{prefixSEI << 1, 1, seiUserData}
 	n := len(data)
@@ -68,7 +70,7 @@ func seiUnit(data []byte) []byte {
 	message = append(append(append(message, byte(n)), data...), 0x80)
 	unit := []byte{0, 0, 0, 1}
 	zeros := 0
-	for _, b := range message { // no start code may come up within
+	for _, b := range message { // escape bytes that look like a start code
 		if zeros >= 2 && b <= 3 {
 			unit = append(unit, 3)
 			zeros = 0
@@ -81,8 +83,8 @@ func seiUnit(data []byte) []byte {
 	return unit
 }
 
-// withUnit returns an access unit of start codes and NAL units with one more before
-// the first part of its picture; nil if there is no picture.
+// withUnit returns an access unit with start codes, in which unit precedes the first NAL
+// unit of the picture; nil if access contains no picture.
 func withUnit(access, unit []byte) []byte {
 	for at := 0; ; {
 		i := bytes.Index(access[at:], []byte{0, 0, 1})

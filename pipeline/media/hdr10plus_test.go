@@ -16,8 +16,8 @@ import (
 	"retime/pipeline/curve"
 )
 
-// userData is HDR10+ of a picture, field by field as SMPTE ST 2094-40 has them, each
-// with its count of bits.
+// userData returns the HDR10+ user data of picture k, built from fields of SMPTE ST
+// 2094-40 with their sizes in bits.
 func userData(k int) []byte {
 	fields := [][2]int{
 		{0xb5, 8}, {0x3c, 16}, {1, 16}, {4, 8}, {1, 8}, {1, 2}, // application 4, version 1, one window
@@ -53,7 +53,7 @@ func ffmpegProgram(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// dynamicClip has HDR10+ of its own in each of five pictures.
+// dynamicClip makes a clip of five pictures, each with its own HDR10+ metadata.
 func dynamicClip(t *testing.T) string {
 	t.Helper()
 	raw, clip := filepath.Join(t.TempDir(), "raw.hevc"), filepath.Join(t.TempDir(), "in.mkv")
@@ -79,7 +79,7 @@ func dynamicClip(t *testing.T) string {
 	return clip
 }
 
-// described is what ffprobe tells of the pictures' HDR10+.
+// described returns the pictures' HDR10+ metadata as ffprobe prints it.
 func described(t *testing.T, name string) []string {
 	t.Helper()
 	text := ffmpegProgram(t, "ffprobe", "-show_frames", name)

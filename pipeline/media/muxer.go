@@ -15,8 +15,8 @@ import (
 	"retime/pipeline/media/verify"
 )
 
-// newContainer chooses the container of a file by its format, or if that is empty by its
-// name. url is the file as FFmpeg opens it.
+// newContainer returns the context of a file's container: format or, if that is empty,
+// the one for the file's name. url is the file in FFmpeg's form.
 func newContainer(name, url, format string) (*astiav.FormatContext, error) {
 	_, numbered := newSequence(name)
 	numbered = numbered && !exists(name)
@@ -26,7 +26,7 @@ func newContainer(name, url, format string) (*astiav.FormatContext, error) {
 		format = "nut"
 	case numbered:
 		format = "image2"
-	default: // by the name, which url may hide
+	default: // by the name, since url may differ from it
 		if format = av.GuessMuxer(name); format == "" {
 			return nil, fault.New(fault.Usage, "output %q: no container goes by that name; give one with Output.Format", name)
 		}
@@ -35,8 +35,8 @@ func newContainer(name, url, format string) (*astiav.FormatContext, error) {
 	if err != nil {
 		return nil, fault.New(fault.Usage, "output format %q is not in this FFmpeg build; see ffmpeg -muxers", format)
 	}
-	// YUV4MPEG2 of more than 8 bits, spherical video and FLAC in MP4 are not in all
-	// readers' standards.
+	// Not every reader supports YUV4MPEG2 of more than 8 bits, spherical video and FLAC
+	// in MP4. FFmpeg calls these experimental.
 	output.SetStrictStdCompliance(astiav.StrictStdComplianceExperimental)
 	if container.IsNumbered(output) && !numbered {
 		output.Free()
@@ -45,47 +45,49 @@ func newContainer(name, url, format string) (*astiav.FormatContext, error) {
 	return output, nil
 }
 
-// cannotWrite makes an error about an output.
+// cannotWrite turns err into a fault.CannotWrite error about the output called name,
+// unless it is a fault.Error already.
 func cannotWrite(name string, err error) error {
 	if e := (*fault.Error)(nil); errors.As(err, &e) {
 		return err
 	}
-	// FFmpeg's own codes lie far below the system's.
+	// FFmpeg's own error codes are far below the system's.
 	if e := astiav.Error(0); errors.As(err, &e) && -4096 < e && e < 0 {
 		err = syscall.Errno(-e)
 	}
 	return fault.New(fault.CannotWrite, "write %q: %w", name, err)
 }
 
-// muxer writes packets to a file, one at a time, whoever they come from.
+// muxer writes packets to a file, one at a time. Several goroutines may call Write and
+// Fail.
 type muxer struct {
 	name   string // for messages
 	output *astiav.FormatContext
 	video  *astiav.Stream
 
-	mu       sync.Mutex // guards what follows, and output once its header is written
+	mu       sync.Mutex // guards the fields below, and output after its header is written
 	file     *astiav.IOContext
-	decoding map[int]int64 // last decoding time of each stream
+	decoding map[int]int64 // last decoding time of each stream, in its time base
 	records  map[int]*verify.Record
-	err      error // that ended it
+	err      error // the first error; it ends the writing
 }
 
-// newMuxer returns a muxer to an output, whose video is added but not described. close
-// frees both.
+// newMuxer returns a muxer for output and adds a video stream, whose parameters the
+// caller sets. close frees the muxer and output.
 func newMuxer(name string, output *astiav.FormatContext) *muxer {
 	return &muxer{name: name, output: output, video: output.NewStream(nil), decoding: map[int]int64{}, records: map[int]*verify.Record{}}
 }
 
-// Name is what messages call the file.
+// Name returns the file's name for messages.
 func (m *muxer) Name() string { return m.name }
 
-// Output is the file's context.
+// Output returns the file's context.
 func (m *muxer) Output() *astiav.FormatContext { return m.output }
 
-// cannot makes an error about the file.
+// cannot turns err into an error about the file.
 func (m *muxer) cannot(err error) error { return cannotWrite(m.name, err) }
 
-// writeHeader opens the file at a URL of FFmpeg's and writes its header.
+// writeHeader opens the file at url, which is in FFmpeg's form, and writes its header.
 func (m *muxer) writeHeader(url string, options map[string]string) error {
 	if !av.OpensItself(m.output) {
 		file, err := astiav.OpenIOContext(url, astiav.NewIOContextFlags(astiav.IOContextFlagWrite))
@@ -109,8 +111,8 @@ func (m *muxer) writeHeader(url string, options map[string]string) error {
 	return nil
 }
 
-// Write writes p, whose times are in its stream's time base, and empties it. The first
-// error stays.
+// Write writes p, whose timestamps are in the time base of its stream, and unreferences
+// it. After an error, every call returns the first error.
 func (m *muxer) Write(p *astiav.Packet) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,7 +129,7 @@ func (m *muxer) Write(p *astiav.Packet) error {
 	return m.err
 }
 
-// Fail keeps an error for the next Write.
+// Fail makes the next Write return err.
 func (m *muxer) Fail(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -136,8 +138,8 @@ func (m *muxer) Fail(err error) {
 	}
 }
 
-// advance moves p behind the packet that its stream had last, as muxers want it,
-// if damage or overlapping parts have put it before.
+// advance makes p's decoding time follow the one of its stream's last packet, as muxers
+// require, if damage or overlapping ranges have put it before.
 func (m *muxer) advance(p *astiav.Packet) {
 	dts := p.Dts()
 	if dts == av.NoTimestamp {
@@ -163,7 +165,7 @@ func (m *muxer) record(p *astiav.Packet) {
 	m.records[i].Add(p, m.output.Streams()[i].TimeBase(), i == m.video.Index())
 }
 
-// finish writes what ends the file and closes it.
+// finish writes the trailer and closes the file.
 func (m *muxer) finish() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -188,7 +190,7 @@ func (m *muxer) finish() error {
 	return nil
 }
 
-// written says which streams the file should have.
+// written returns the streams that the finished file should have.
 func (m *muxer) written() (list []verify.Stream) {
 	for _, s := range m.output.Streams() {
 		p := s.CodecParameters()
@@ -204,7 +206,8 @@ func (m *muxer) written() (list []verify.Stream) {
 	return list
 }
 
-// close frees the muxer and its output. What was not finished may be cut short.
+// close frees the muxer and its output. If finish was not called, the file may be
+// incomplete.
 func (m *muxer) close() {
 	if m.file != nil {
 		_ = m.file.Close()

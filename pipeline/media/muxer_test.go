@@ -21,7 +21,7 @@ func contextWithCancel(t *testing.T) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// rawMuxer writes raw pictures to a file.
+// rawMuxer returns a muxer for raw pictures.
 func rawMuxer(t *testing.T, name string) *muxer {
 	t.Helper()
 	output, err := newContainer(name, "file:"+name, "nut")
@@ -40,7 +40,7 @@ func rawMuxer(t *testing.T, name string) *muxer {
 	return m
 }
 
-// writePicture writes a picture's packet.
+// writePicture writes a packet with one picture.
 func writePicture(t *testing.T, m *muxer, at int64) error {
 	t.Helper()
 	p := astiav.AllocPacket()
@@ -60,7 +60,7 @@ func TestMuxerRecords(t *testing.T) {
 	if err := m.writeHeader("file:"+m.name, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range []int64{0, 1, 1, 0, 7} { // those that do not rise are moved
+	for _, at := range []int64{0, 1, 1, 0, 7} { // Write moves the times that do not rise
 		if err := writePicture(t, m, at); err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestMuxerRecords(t *testing.T) {
 	}
 }
 
-// A full disk ends the writing, with what the system says; the error stays.
+// A full disk ends the writing with the system's error, which every later call returns.
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("needs /dev/full")
@@ -104,7 +104,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// An error of what travels beside the video ends the writing.
+// An error of another stream ends the writing.
 func TestMuxerFails(t *testing.T) {
 	m := rawMuxer(t, filepath.Join(t.TempDir(), "a.nut"))
 	if err := m.writeHeader("file:"+m.name, nil); err != nil {
@@ -121,7 +121,7 @@ func TestMuxerFails(t *testing.T) {
 	}
 }
 
-// What is aborted, or cancelled while its file is checked, leaves nothing behind.
+// An output leaves no file if it is aborted, or cancelled while its file is verified.
 func TestCancelledOutputLeavesNothing(t *testing.T) {
 	clip := testClip(t, 64, 48, 24)
 	for _, stage := range []string{"before", "abort", "verify"} {

@@ -9,60 +9,59 @@ import (
 	"retime/pipeline/media/streams"
 )
 
-// WriterOptions say what to write.
+// WriterOptions say what to write and how.
 type WriterOptions struct {
-	Format    string // container name; empty to tell from the output's name
+	Format    string // container name; empty to choose by the output's name
 	Encoder   EncoderOptions
-	Memory    frame.Memory // of the frames that NewFrame returns; nil for FFmpeg's own
+	Memory    frame.Memory // allocates NewFrame's samples; nil for FFmpeg's own allocator
 	Overwrite bool         // replace an existing file
-	// Verify reads a file again once it is written; what is not as it should be is a
-	// fault.Mismatch error, and the file is named as a partial one.
+	// Verify reads the finished file again. If it differs from what was written, the
+	// error is a fault.Mismatch error, and the file gets the name of a partial file.
 	Verify bool
-	// Numbers are those of the files of an image sequence; nil to count from 1.
+	// Numbers are the numbers of an image sequence's files; nil to count from 1.
 	Numbers []int
 
-	Rate  *big.Rat // frames per second; frame k stands at k/Rate after Start
-	Start *big.Rat // seconds from the output's zero to its first frame
-	// Unit is the unit of time, in seconds, of frames that are written by
-	// WriteFrameAt; nil if they come by WriteFrame, at Rate. Numerator and
-	// denominator are below 2^31.
+	Rate  *big.Rat // frames per second; frame k is shown k/Rate seconds after Start
+	Start *big.Rat // seconds from the output's 0 to its first frame
+	// Unit is the time base, in seconds, for frames from WriteFrameAt; nil if frames come
+	// from WriteFrame, at Rate. Numerator and denominator must be below 2^31.
 	Unit *big.Rat
-	// Curve says which moment of the source, in seconds after its Start, the output
-	// shows when. Sound and subtitles before its begin, or at or after End, are left
-	// out.
+	// Curve maps the output's time to the source's time, in seconds after the source's
+	// start. Sound and subtitles before its beginning, or from End on, are left out.
 	Curve *curve.Curve
 	End   *big.Rat
-	// Passes is set if Follow says which reader each run of the curve has; else
-	// the source is read for the one run.
+	// Passes is set if Follow names a reader for each run of the curve. Otherwise the
+	// source is read once, for the curve's only run.
 	Passes bool
 	Sound  SoundOptions
 	Log    *slog.Logger
 }
 
-// EncoderOptions say how frames are encoded.
+// EncoderOptions say how to encode frames.
 type EncoderOptions struct {
-	Codec       string            // encoder name; empty for libx264, or the container's own if it takes no H.264
-	CRF         int               // constant rate factor; negative for the encoder's own default
+	Codec       string            // encoder name; empty for libx264, or the container's usual encoder if it takes no H.264
+	CRF         int               // constant rate factor; negative for the encoder's default, or DefaultCRF for libx264
 	Options     map[string]string // further encoder options
-	PixelFormat string            // FFmpeg's name; empty for the source's, or what the encoder has nearest to it
+	PixelFormat string            // FFmpeg's name; empty for the source's, or the nearest that the encoder takes
 	Threads     int               // encoder threads; 0 for the encoder's choice
-	// GlobalHeader puts parameter sets beside the packets, whatever the container.
+	// GlobalHeader puts parameter sets into the codec's header instead of the packets,
+	// even if the container does not require it.
 	GlobalHeader bool
 }
 
-// SoundOptions say how sound is written.
+// SoundOptions say how to write sound.
 type SoundOptions = streams.SoundOptions
 
-// Audio says what becomes of sound if the time changes.
+// Audio says what happens to sound if the output plays at another speed.
 type Audio = streams.Audio
 
-// What becomes of it.
+// The choices for sound.
 const (
-	StretchAudio = streams.StretchAudio // it lasts as long as the picture, at its pitch
-	KeepAudio    = streams.KeepAudio    // it is copied as it is and ends when it ends
-	DropAudio    = streams.DropAudio    // it is left out, whether the time changes or not
+	StretchAudio = streams.StretchAudio // stretch sound to the length of the picture and keep its pitch
+	KeepAudio    = streams.KeepAudio    // copy sound unchanged; it may end before or after the picture
+	DropAudio    = streams.DropAudio    // leave sound out, even if the speed does not change
 )
 
-// DefaultCRF is used if EncoderOptions.CRF is negative and the encoder is
-// libx264, whose own default is coarser.
+// DefaultCRF is libx264's constant rate factor if EncoderOptions.CRF is negative.
+// libx264's own default is coarser.
 const DefaultCRF = 16

@@ -18,9 +18,9 @@ import (
 	"retime/pipeline/media/verify"
 )
 
-// Output is a file on its way to its name: packets of the video, and the streams of the
-// source that travel beside it. WritePacket and Finish are called by one goroutine; the
-// other streams' packets may come from another, that of the source.
+// Output is a file under construction: the video's packets and the other streams of the
+// source. One goroutine calls WritePacket and Finish. The other streams' packets may come
+// from the goroutine that reads the source.
 type Output struct {
 	ctx     context.Context
 	log     *slog.Logger
@@ -29,24 +29,24 @@ type Output struct {
 	target  target
 	muxer   *muxer
 	streams *streams.Set
-	detach  func()          // from whoever's packets the streams get
-	unit    astiav.Rational // of the video's packets
-	zero    int64           // the output's 0 in that unit
-	start   int64           // of the first frame, in the output stream's time base
+	detach  func()          // detaches the streams from their reader
+	unit    astiav.Rational // time base of the packets that write receives
+	zero    int64           // the output's 0 in unit
+	start   int64           // time of the first frame, in the output stream's time base
 	packet  *astiav.Packet
 }
 
-// videoStream is what an output's video is.
+// videoStream describes the video of an output.
 type videoStream struct {
-	unit      astiav.Rational // of packets' times
-	zero      *big.Rat        // their time that is the output's 0, in seconds; nil for 0
+	unit      astiav.Rational // time base of the packets
+	zero      *big.Rat        // the packets' time that becomes the output's 0, in seconds; nil for 0
 	frameRate astiav.Rational
 	encoder   string
-	// describe fills in the parameters of the packets' codec.
+	// describe sets the codec parameters of the packets.
 	describe func(*astiav.CodecParameters) error
 }
 
-// newOutput opens the container of a file, which begin writes to.
+// newOutput creates the context of a file's container. begin opens the file.
 func newOutput(ctx context.Context, name string, source *Reader, opt WriterOptions) (*Output, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -74,7 +74,7 @@ func (o *Output) open(name string) (err error) {
 	return err
 }
 
-// begin adds the streams, writes the header and lets the source's packets come.
+// begin adds the streams, writes the header and attaches the streams to the source.
 func (o *Output) begin(v videoStream) error {
 	o.unit, o.zero = v.unit, timebase.Ticks(v.zero, v.unit)
 	if err := o.addStreams(v); err != nil {
@@ -82,10 +82,11 @@ func (o *Output) begin(v videoStream) error {
 	}
 	options := map[string]string{}
 	if container.IsISO(o.muxer.output) {
-		// Edit lists say in it when a stream begins; FFmpeg's own choice is milliseconds.
+		// Edit lists use this scale for the start of each stream. FFmpeg's default is
+		// milliseconds.
 		options["movie_timescale"] = strconv.Itoa(container.MovieTimescale)
 	}
-	if len(o.source.Source().Side[av.PacketICCProfile]) > 0 { // it tells more of the colours than their tags
+	if len(o.source.Source().Side[av.PacketICCProfile]) > 0 { // an ICC profile describes colours better than their tags
 		options["movflags"] = "prefer_icc"
 	}
 	if err := o.muxer.writeHeader(o.target.url, options); err != nil {
@@ -101,7 +102,7 @@ func (o *Output) begin(v videoStream) error {
 	return o.ctx.Err()
 }
 
-// addStreams adds the video and the streams that travel, with the file's tags.
+// addStreams adds the video stream, the other streams and the file's tags.
 func (o *Output) addStreams(v videoStream) error {
 	source, output, video := o.source.Source(), o.muxer.output, o.muxer.video
 	video.SetTimeBase(v.unit)
@@ -129,8 +130,8 @@ func (o *Output) addStreams(v videoStream) error {
 	return err
 }
 
-// addTags takes over the source's tags but for what only its packets and container were,
-// and says which the container has no place for.
+// addTags copies the source's tags, without the tags that describe its packets and
+// container, and logs the tags that the output's container cannot store.
 func (o *Output) addTags(encoder string) error {
 	output, video := o.muxer.output, av.StreamTags(o.muxer.video)
 	file := av.FileTags(output)
@@ -152,11 +153,11 @@ func (o *Output) addTags(encoder string) error {
 	return nil
 }
 
-// Name is where the output will be.
+// Name returns the name that the output will have.
 func (o *Output) Name() string { return o.target.name }
 
-// Follow carries the streams of r, which reads what run i of the curve plays, from
-// here on.
+// Follow carries the other streams from r from now on. r reads the part of the source
+// that run i of the curve plays.
 func (o *Output) Follow(r *Reader, i int) error {
 	o.detach()
 	if err := o.streams.Begin(&o.opt.Curve.Runs()[i]); err != nil {
@@ -166,8 +167,8 @@ func (o *Output) Follow(r *Reader, i int) error {
 	return nil
 }
 
-// WritePacket writes p as if the encoder had made it. Frames and packets do not go
-// into one output.
+// WritePacket writes p as if the encoder had made it. Do not mix it with WriteFrame in
+// one output.
 func (o *Output) WritePacket(p Packet) error {
 	if err := p.fill(o.packet); err != nil {
 		return o.muxer.cannot(err)
@@ -175,7 +176,7 @@ func (o *Output) WritePacket(p Packet) error {
 	return o.write(o.packet)
 }
 
-// write writes a packet of the video, whose times are in o.unit, and empties it.
+// write writes a packet of the video, whose times are in o.unit, and unreferences it.
 func (o *Output) write(p *astiav.Packet) error {
 	video := o.muxer.video
 	timebase.Shift(p, -o.zero)
@@ -185,8 +186,8 @@ func (o *Output) write(p *astiav.Packet) error {
 	return o.muxer.Write(p)
 }
 
-// finish writes what is left, checks the file, of which that many frames were encoded,
-// and gives it its name.
+// finish writes what is left, verifies the file if asked to, and gives it its name.
+// frames is the number of frames that were encoded.
 func (o *Output) finish(partial bool, frames int64) (string, error) {
 	o.detach()
 	o.detach = func() {}
@@ -213,7 +214,7 @@ func (o *Output) finish(partial bool, frames int64) (string, error) {
 	return name, mismatch
 }
 
-// check reads the file again.
+// check reads the file again and compares it with what was written.
 func (o *Output) check(partial bool, frames int64) error {
 	output := o.muxer.output
 	f := verify.File{
@@ -224,20 +225,21 @@ func (o *Output) check(partial bool, frames int64) error {
 		f.Rate = o.opt.Rate
 	}
 	if container.IsISO(output) {
-		f.Slack = big.NewRat(2, container.MovieTimescale) // one unit for the beginning of each stream
+		f.Slack = big.NewRat(2, container.MovieTimescale) // one unit for each stream's start
 	}
 	return f.Check(o.ctx, o.target.url)
 }
 
-// Finish writes what is left and gives the file its name. With partial set, as
-// after damage, it is named NAME.partial.EXT instead; the name is returned.
+// Finish writes what is left and gives the file its name, which it returns. If partial is
+// set, as after damage, the name is NAME.partial.EXT. It returns a fault.Mismatch error
+// if Verify finds a difference.
 func (o *Output) Finish(partial bool) (string, error) {
 	defer o.Abort()
 	return o.finish(partial, 0)
 }
 
-// Abort frees everything and removes what was written, unless Finish has named
-// it. It may be called more than once.
+// Abort frees the output and removes its file, unless Finish has named the file. It may
+// be called more than once.
 func (o *Output) Abort() {
 	o.detach()
 	o.detach = func() {}
@@ -257,17 +259,18 @@ func (o *Output) Abort() {
 	}
 }
 
-// CodecError says that a container does not take a codec.
+// CodecError is the error for a container that does not take a codec.
 type CodecError struct{ Container, Codec string }
 
 func (e *CodecError) Error() string {
 	return fmt.Sprintf("the %s container does not take %s", e.Container, e.Codec)
 }
 
-// CreateCopy opens name as Create does, for packets of the source, and of an encoder that
-// makes such packets, by WritePacket, with times in the source's time base. header is
-// what the stream says once for all packets, in place of the source's. A container that
-// does not take the source's codec is a *CodecError.
+// CreateCopy opens a file called name as Create does, for packets of the source and of an
+// encoder whose packets can be mixed with them. WritePacket takes these packets, with
+// times in the source's time base. header replaces the codec's header of the source,
+// unless it is empty. If the container does not take the source's codec, the error is a
+// *CodecError.
 func CreateCopy(ctx context.Context, name string, source *Reader, opt WriterOptions, encoder string, header []byte) (*Output, error) {
 	o, err := newOutput(ctx, name, source, opt)
 	if err != nil {

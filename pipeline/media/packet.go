@@ -9,11 +9,11 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// NoTimestamp stands for a time that a packet does not have.
+// NoTimestamp is the value of a packet's missing timestamp.
 const NoTimestamp = av.NoTimestamp
 
-// Packet is an encoded picture between the encoder and a file. Its times are in
-// the encoder's time base, or in the stream's of a reader that it comes from.
+// Packet is an encoded picture. Its times are in the encoder's time base, or in the
+// stream's if a reader has read it.
 type Packet struct {
 	PTS, DTS, Duration int64
 	Flags              int // FFmpeg's AV_PKT_FLAG_*
@@ -21,17 +21,17 @@ type Packet struct {
 	Side               []PacketSide
 }
 
-// PacketSide is what goes beside a packet's data, such as an alpha channel.
+// PacketSide is data that accompanies a packet, such as its alpha channel.
 type PacketSide struct {
 	Kind int // FFmpeg's AVPacketSideDataType
 	Data []byte
 }
 
-// IsKey says whether p is a key frame.
+// IsKey reports whether p is a key frame.
 func (p Packet) IsKey() bool { return astiav.PacketFlags(p.Flags).Has(astiav.PacketFlagKey) }
 
-// ChangesStream says whether p carries a new header, or other parameters than the stream
-// began with.
+// ChangesStream reports whether p carries a new header or changes the parameters of its
+// stream.
 func (p Packet) ChangesStream() bool {
 	for _, s := range p.Side {
 		if k := av.PacketSideKind(s.Kind); k == av.PacketNewExtradata || k == av.PacketParamChange {
@@ -41,7 +41,7 @@ func (p Packet) ChangesStream() bool {
 	return false
 }
 
-// takePacket copies p, which it empties.
+// takePacket returns a copy of p and unreferences p.
 func takePacket(p *astiav.Packet) Packet {
 	out := Packet{PTS: p.Pts(), DTS: p.Dts(), Duration: p.Duration(), Flags: int(p.Flags()), Data: p.Data()}
 	for _, s := range av.PacketSides(p) {
@@ -71,16 +71,16 @@ func (p Packet) fill(to *astiav.Packet) error {
 	return nil
 }
 
-// Parameters are what packets must share to stand in one stream.
+// Parameters are the parameters that all packets of a stream must share.
 type Parameters struct {
 	Encoder       string
 	Width, Height int
 	PixelFormat   string
-	TimeBase      [2]int // seconds, as numerator and denominator
+	TimeBase      [2]int // in seconds, as numerator and denominator
 	Header        []byte // the codec's extradata
 }
 
-// Equal says whether packets of p and q may stand in one stream.
+// Equal reports whether packets with the parameters p and q may be in one stream.
 func (p Parameters) Equal(q Parameters) bool {
 	same := bytes.Equal(p.Header, q.Header)
 	p.Header, q.Header = nil, nil

@@ -10,15 +10,15 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// pictureClock gives decoded pictures their times, in the video's time base.
+// pictureClock determines the times of decoded pictures, in the video's time base.
 type pictureClock struct {
 	demuxer *demuxer
 	unit    astiav.Rational
-	last    int64 // time of the last picture, av.NoTimestamp before the first
-	step    int64 // from the last but one to the last
-	end     int64 // of the last picture
-	late    int   // pictures dropped because their timestamps do not advance
-	leapt   bool  // a timestamp lay too far ahead
+	last    int64 // time of the last picture; av.NoTimestamp before the first
+	step    int64 // from the last picture but one to the last
+	end     int64 // time at which the last picture ends
+	late    int   // number of pictures dropped because their timestamps do not advance
+	leapt   bool  // a timestamp was too far ahead
 	log     *slog.Logger
 }
 
@@ -26,7 +26,8 @@ func newPictureClock(d *demuxer, log *slog.Logger) pictureClock {
 	return pictureClock{demuxer: d, unit: d.video.TimeBase(), last: av.NoTimestamp, log: log}
 }
 
-// stamp gives f its time, as PTS; false drops it. damage is what the input has so far.
+// stamp sets f's PTS to its time. It returns false if f must be dropped. damage is the
+// input's damage so far.
 func (c *pictureClock) stamp(f *astiav.Frame, damage Damage) bool {
 	t, d := av.FrameTime(f), c.length(f)
 	if t == av.NoTimestamp {
@@ -51,7 +52,7 @@ func (c *pictureClock) stamp(f *astiav.Frame, damage Damage) bool {
 	return true
 }
 
-// note takes over the time of a packet that is not decoded.
+// note advances the clock by a packet that is not decoded.
 func (c *pictureClock) note(p Packet) {
 	if p.PTS == av.NoTimestamp {
 		return
@@ -59,16 +60,17 @@ func (c *pictureClock) note(p Packet) {
 	c.last, c.end = max(c.last, p.PTS), max(c.end, p.PTS+max(p.Duration, 0))
 }
 
-// In microseconds: how long a picture may stand before its follower's timestamp
-// counts as damage, if the input states its length and the follower lies within,
-// if it does not or is damaged already, and behind the stated end.
+// The longest gaps after a picture, in microseconds. A later timestamp counts as damage.
+// longestStill applies if the input states its duration and is undamaged so far,
+// longestUnknown if not, and longestBehind after the stated end.
 const (
 	longestStill   = 3600e6
 	longestUnknown = 600e6
 	longestBehind  = 10e6
 )
 
-// leaps says whether no picture can come so long after the last one's end.
+// leaps reports whether the gap after the last picture, in the video's time base, is too
+// long to be true.
 func (c *pictureClock) leaps(gap int64, damage Damage) bool {
 	limit, end := int64(longestUnknown), c.demuxer.duration()
 	if behind := timebase.Microseconds(c.end+gap, c.unit)/2 - (c.demuxer.start()+end)/2; end > 0 && behind > longestBehind/2 {
@@ -87,7 +89,7 @@ func (c *pictureClock) leaps(gap int64, damage Damage) bool {
 	return true
 }
 
-// length is how long f is shown.
+// length returns how long f is shown, in the video's time base.
 func (c *pictureClock) length(f *astiav.Frame) int64 {
 	if d := av.FrameDuration(f); d > 0 && timebase.Microseconds(d, c.unit) <= longestUnknown {
 		return d
@@ -95,7 +97,7 @@ func (c *pictureClock) length(f *astiav.Frame) int64 {
 	return c.demuxer.frameLength()
 }
 
-// position is the time of the last picture's end, for messages.
+// position returns the time at which the last picture ends, for messages.
 func (c *pictureClock) position() string {
 	if c.last == av.NoTimestamp {
 		return "no frame"

@@ -20,7 +20,7 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// Reader decodes the best video stream of a file. It is used by one goroutine.
+// Reader decodes the best video stream of a file. Only one goroutine may use it.
 type Reader struct {
 	log     *slog.Logger
 	demuxer *demuxer
@@ -28,22 +28,22 @@ type Reader struct {
 	planar  *pixel.Planar
 	source  *Source
 	video   Video        // of the frames that Read returns
-	pending *frame.Frame // decoded by Open
-	fields  *fieldFilter // nil if pictures are taken as they are
-	probe   *fieldProbe  // nil if it has seen enough
+	pending *frame.Frame // the first picture, which Open has decoded
+	fields  *fieldFilter // nil without deinterlacing
+	probe   *fieldProbe  // nil once it has seen enough
 	changes changes
 	queue   packetQueue
 	skim    skimming
 }
 
-// changes are which changes of a stream were said.
+// changes says which changes of the stream were already logged.
 type changes struct {
 	size, aspect bool
-	began        astiav.Rational // the aspect of the first picture's samples
+	began        astiav.Rational // the first picture's pixel aspect ratio
 }
 
-// Open opens name, "-" for standard input, and decodes the first frame.
-// Cancelling ctx interrupts blocked reads.
+// Open opens the file called name, or standard input for "-", and decodes the first
+// frame. Cancelling ctx interrupts blocked reads. Call Close after use.
 func Open(ctx context.Context, name string, opt ReaderOptions) (*Reader, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -76,8 +76,8 @@ func (r *Reader) open(ctx context.Context, name string, opt *ReaderOptions) (err
 	return r.begin(first, opt)
 }
 
-// inputURL turns a file name into what FFmpeg opens, so that no file's name is
-// taken for a protocol. local is set for a file that can be read.
+// inputURL returns a file's URL in FFmpeg's form, so that FFmpeg does not mistake a file
+// name for a protocol. local is set if name is a regular file that can be read.
 func inputURL(name string) (url string, local bool, err error) {
 	if name == "-" {
 		return "pipe:0", false, nil
@@ -101,13 +101,13 @@ func inputURL(name string) (url string, local bool, err error) {
 	return "", false, fault.New(fault.NoInput, "input %w", err)
 }
 
-// Seekable says whether an input can be opened and read more than once: a file.
+// Seekable reports whether name is a regular file, which can be read more than once.
 func Seekable(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// begin fills in what the first picture tells.
+// begin sets up the reader for pictures like the first one.
 func (r *Reader) begin(first *astiav.Frame, opt *ReaderOptions) error {
 	d := r.demuxer
 	if err := d.checkSize(first.Width(), first.Height()); err != nil {
@@ -147,7 +147,7 @@ func (r *Reader) begin(first *astiav.Frame, opt *ReaderOptions) error {
 	return err
 }
 
-// describeVideo says what a demuxer's video is, by its first picture.
+// describeVideo describes a demuxer's video stream, using its first picture.
 func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 	s := d.video
 	v := Video{
@@ -171,31 +171,31 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 	return v
 }
 
-// Video describes the stream.
+// Video returns the description of the video stream.
 func (r *Reader) Video() Video { return r.video }
 
-// Source returns what a writer must know of the file. It is valid until Close.
+// Source returns the description of the input for a writer. It is valid until Close.
 func (r *Reader) Source() *Source { return r.source }
 
-// Attach lets sink have all packets of the file, beginning with those of other streams
-// than the video's that were already read. Call detach once, before Close.
+// Attach passes all packets of the file to sink, first those of the other streams that
+// were read before. Call detach once, before Close.
 func (r *Reader) Attach(sink PacketSink) (detach func()) { return r.demuxer.fanout.attach(sink) }
 
-// Damage returns what could not be read so far.
+// Damage returns how much of the input could not be read so far.
 func (r *Reader) Damage() Damage { return r.decoder.total() }
 
-// Jumps says whether timestamps have jumped, as in recordings that were interrupted; they
-// were joined.
+// Jumps reports whether timestamps have jumped so far, as in interrupted recordings. The
+// reader joins them without gaps.
 func (r *Reader) Jumps() bool { return r.demuxer.times.joined() }
 
-// Intact says whether nothing was damaged so far and no timestamp was odd.
+// Intact reports whether all of the input read so far was undamaged and had regular
+// timestamps.
 func (r *Reader) Intact() bool {
 	return r.Damage() == (Damage{}) && !r.decoder.clock.leapt && !r.Jumps()
 }
 
-// Read returns the next frame in presentation order with one reference, and
-// after the last one io.EOF, or a fault.BadData error if the input ends
-// before it should.
+// Read returns the next frame in presentation order with one reference. After the last
+// frame the error is io.EOF, or a fault.BadData error if the input ends too early.
 func (r *Reader) Read() (*frame.Frame, error) {
 	if r.fields != nil {
 		return r.fields.read()
@@ -207,7 +207,7 @@ func (r *Reader) Read() (*frame.Frame, error) {
 	return f, err
 }
 
-// endProbe says what the probe has found.
+// endProbe logs the probe's verdict and closes the probe.
 func (r *Reader) endProbe() {
 	switch interlaced, telecined := r.probe.verdict(); {
 	case telecined:
@@ -219,7 +219,7 @@ func (r *Reader) endProbe() {
 	r.probe = nil
 }
 
-// readDecoded returns the next picture as the decoder shows it.
+// readDecoded returns the next picture without deinterlacing.
 func (r *Reader) readDecoded() (*frame.Frame, error) {
 	if f := r.pending; f != nil {
 		r.pending = nil
@@ -232,7 +232,7 @@ func (r *Reader) readDecoded() (*frame.Frame, error) {
 	return r.wrap(f)
 }
 
-// wrap makes a frame of f, which it takes over, and says what changes in the stream.
+// wrap turns f into a frame and logs the first changes of the stream. It takes over f.
 func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
 	v, name := &r.source.Video, r.demuxer.name
 	if !r.changes.size && (f.Width() != v.Width || f.Height() != v.Height || f.PixelFormat().Name() != v.Source) {
@@ -254,7 +254,7 @@ func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
 	return out, nil
 }
 
-// Close frees everything but the frames handed out. It is called once.
+// Close frees the reader. Frames that Read has returned stay valid. Call Close once.
 func (r *Reader) Close() {
 	if r.fields != nil {
 		r.fields.filter.Close()

@@ -12,12 +12,12 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// What a reader reads without decoding.
+// This file reads packets without decoding them.
 
-// packetQueue keeps the video's packets for NextPacket.
+// packetQueue holds the video's packets for NextPacket.
 type packetQueue struct{ list []*astiav.Packet }
 
-// sink returns what keeps a demuxer's packets of the video.
+// sink returns a sink that adds a demuxer's video packets to the queue.
 func (q *packetQueue) sink(d *demuxer) PacketSink {
 	return func(p *astiav.Packet) {
 		if d.isVideo(p) {
@@ -39,9 +39,9 @@ func (q *packetQueue) free() {
 	q.list = nil
 }
 
-// NextPacket returns the stream's next packet as it is, in decoding order, of a
-// source that was opened with Packets. Other streams' packets on the way go where Read
-// would send them. Behind the last packet the error is what Read's would be.
+// NextPacket returns the video's next packet in decoding order. The source must have been
+// opened with ReaderOptions.Packets. Packets of other streams go to the attached sinks.
+// After the last packet the error is the same as Read's.
 func (r *Reader) NextPacket() (Packet, error) {
 	if len(r.queue.list) == 0 {
 		if _, err := r.demuxer.readVideo(); errors.Is(err, io.EOF) {
@@ -57,14 +57,14 @@ func (r *Reader) NextPacket() (Packet, error) {
 	return p, nil
 }
 
-// skimming is how far a reader has come without decoding.
+// skimming says how far a reader has come without decoding.
 type skimming struct {
-	dts   int64 // of the video's last packet
+	dts   int64 // decoding time of the video's last packet, in its time base
 	ended bool
 }
 
-// Skim reads what is left without decoding pictures, for the sake of the other
-// streams.
+// Skim reads the rest of the source without decoding, to pass the other streams' packets
+// to the attached sinks.
 func (r *Reader) Skim() error {
 	if err := r.skimTo(math.MaxInt64); !errors.Is(err, io.EOF) {
 		return err
@@ -72,8 +72,8 @@ func (r *Reader) Skim() error {
 	return nil
 }
 
-// SkimTo is Skim until the video's packets reach a time in seconds after the file's
-// start. It says io.EOF at the end.
+// SkimTo is Skim, but stops once the video's decoding times reach t, in seconds after the
+// file's start. At the end of the source the error is io.EOF.
 func (r *Reader) SkimTo(t *big.Rat) error {
 	return r.skimTo(timebase.Ticks(new(big.Rat).Add(t, r.video.Start), r.demuxer.video.TimeBase()))
 }
@@ -96,19 +96,20 @@ func (r *Reader) skimTo(goal int64) error {
 	return io.EOF
 }
 
-// Scan is what the packets of a video stream tell.
+// Scan is a summary of the video's packets.
 type Scan struct {
-	// End is the latest end of a packet in seconds after the file's start, nil if no
-	// packet tells.
+	// End is the latest end of a packet, in seconds after the file's start; nil if it is
+	// unknown.
 	End *big.Rat
-	// Steady is set if every packet has a timestamp and none jumps, so that reading may
-	// begin anywhere.
+	// Steady is set if every packet has a timestamp and no timestamp jumps, so that a
+	// reader may start anywhere.
 	Steady bool
-	// Times are the timestamps of the video's packets, in decoding order.
+	// Times are the timestamps of the video's packets in its time base, in decoding
+	// order.
 	Times []int64
 }
 
-// Scan reads what is left of the source without decoding it.
+// Scan reads the rest of the source without decoding it.
 func (r *Reader) Scan() (Scan, error) {
 	s := Scan{Steady: true}
 	var end int64

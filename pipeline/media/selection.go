@@ -11,7 +11,7 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// choice is one rule of a selection of streams, after ffmpeg's -map.
+// choice is one rule for the selection of streams, with the syntax of ffmpeg's -map.
 type choice struct {
 	text     string
 	spec     string // FFmpeg's stream specifier; empty for all
@@ -19,8 +19,8 @@ type choice struct {
 	optional bool
 }
 
-// parseChoices reads rules such as "0:v:0", "0:a?" and "-0:s". The only input is
-// number 0.
+// parseChoices parses rules such as "0:v:0", "0:a?" and "-0:s". The only input has number
+// 0.
 func parseChoices(list []string) ([]choice, error) {
 	var out []choice
 	for _, text := range list {
@@ -37,8 +37,9 @@ func parseChoices(list []string) ([]choice, error) {
 	return out, nil
 }
 
-// chooseStreams returns the indices of the streams that the rules choose, in
-// order: all of them without rules, or if the first one leaves streams out.
+// chooseStreams returns the indices of the streams that the rules select. It applies the
+// rules in order, starting from all streams if there is no rule or the first one excludes
+// streams, and otherwise from none.
 func chooseStreams(input *astiav.FormatContext, list []string) (map[int]bool, error) {
 	rules, err := parseChoices(list)
 	if err != nil {
@@ -81,7 +82,7 @@ func (c choice) matches(input *astiav.FormatContext, s *astiav.Stream) (match bo
 	return match, nil
 }
 
-// listStreams names the input's streams for messages.
+// listStreams lists the input's streams for messages.
 func listStreams(input *astiav.FormatContext) string {
 	var parts []string
 	for _, s := range input.Streams() {
@@ -91,8 +92,8 @@ func listStreams(input *astiav.FormatContext) string {
 	return strings.Join(parts, ", ")
 }
 
-// choose finds the streams that the rules choose, and among them the video: the one that
-// has the most pixels and is not a cover picture.
+// choose applies the rules and picks the video: the selected video stream with the most
+// pixels that is not a cover picture.
 func (d *demuxer) choose(rules []string) (err error) {
 	if d.chosen, err = chooseStreams(d.input, rules); err != nil {
 		return err

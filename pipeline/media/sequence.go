@@ -16,22 +16,22 @@ import (
 	"retime/pipeline/fault"
 )
 
-// DefaultSequenceRate is the rate of image sequences if ReaderOptions.Rate is
-// nil, as FFmpeg's.
+// DefaultSequenceRate is the frame rate of image sequences, in frames per second, if
+// ReaderOptions.Rate is nil. It is FFmpeg's default, too.
 const DefaultSequenceRate = 25
 
-// sequence is a numbered run of picture files, named by a pattern such as
+// sequence is a numbered series of picture files, named by a pattern such as
 // frames/%05d.png.
 type sequence struct {
 	dir          string
-	match        *regexp.Regexp // of base names; the number is group 1
-	before, last string         // the base name around the number
-	width        int            // of the number, filled up with zeros
+	match        *regexp.Regexp // matches base names; group 1 is the number
+	before, last string         // the parts of the base name around the number
+	width        int            // least number of digits; zeros fill it
 }
 
 var numberVerb = regexp.MustCompile(`%(0\d+)?d`)
 
-// newSequence reads a pattern; ok is false if name is none.
+// newSequence parses a pattern; ok is false if name is not a pattern.
 func newSequence(name string) (s sequence, ok bool) {
 	dir, base := filepath.Split(name)
 	at := numberVerb.FindStringIndex(base)
@@ -48,10 +48,11 @@ func newSequence(name string) (s sequence, ok bool) {
 	return s, true
 }
 
-// file is the base name of number n.
+// file returns the base name of the file with number n.
 func (s sequence) file(n int) string { return fmt.Sprintf("%s%0*d%s", s.before, s.width, n, s.last) }
 
-// number returns that of a file of s.
+// number returns the number in a file's base name; ok is false if the file is not one of
+// s.
 func (s sequence) number(file string) (n int, ok bool) {
 	m := s.match.FindStringSubmatch(file)
 	if m == nil {
@@ -61,18 +62,18 @@ func (s sequence) number(file string) (n int, ok bool) {
 	return n, err == nil
 }
 
-// SequenceNumbers returns the numbers of an image sequence's files, ascending; nil
-// if name, such as frames/%05d.png, is the name of none.
+// SequenceNumbers returns the numbers of an image sequence's files in ascending order. It
+// returns nil if name is not a pattern such as frames/%05d.png.
 func SequenceNumbers(name string) []int {
 	s, ok := newSequence(name)
 	if !ok || exists(name) {
 		return nil
 	}
-	numbers, _ := s.numbers() // opening it says what is wrong
+	numbers, _ := s.numbers() // opening the sequence reports the error
 	return numbers
 }
 
-// numbers returns the numbers of the files there are, ascending.
+// numbers returns the numbers of the existing files in ascending order.
 func (s sequence) numbers() ([]int, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -88,14 +89,15 @@ func (s sequence) numbers() ([]int, error) {
 	return out, nil
 }
 
-// numbering is the gaps in the numbers of an image sequence that is read without them.
+// numbering restores the gaps in the numbers of an image sequence that FFmpeg reads
+// without gaps.
 type numbering struct {
-	list  []int  // numbers of the files; nil if there are no gaps
-	links string // the directory that the files are read from
+	list  []int  // the files' numbers; nil if there are no gaps
+	links string // directory of the links that FFmpeg reads; empty if there are no gaps
 }
 
-// closeGaps returns a pattern that names the files of s without gaps in their numbers,
-// which renumber puts back into the timestamps.
+// closeGaps links the files of s into a new directory, numbered without gaps, and returns
+// the pattern of the links. renumber restores the gaps in the timestamps.
 func (n *numbering) closeGaps(s sequence, numbers []int) (url string, err error) {
 	dir, err := filepath.Abs(s.dir)
 	if err != nil {
@@ -114,7 +116,7 @@ func (n *numbering) closeGaps(s sequence, numbers []int) (url string, err error)
 	return filepath.Join(n.links, "%09d"+ext), nil
 }
 
-// renumber lets p's time be that of its file's number.
+// renumber sets p's timestamps to the number of its file, counted from the first file's.
 func (n *numbering) renumber(p *astiav.Packet) {
 	if i := p.Pts(); n.list != nil && i >= 0 && i < int64(len(n.list)) {
 		t := int64(n.list[i] - n.list[0])
@@ -129,8 +131,9 @@ func (n *numbering) close() {
 	}
 }
 
-// options returns FFmpeg's: an image sequence begins at its lowest number, and what has
-// no timestamps goes by the rate given. url is what will be opened.
+// options returns the options for FFmpeg's demuxer: the first number of an image
+// sequence, and the frame rate of inputs without timestamps. It changes url if the
+// sequence has gaps.
 func (d *demuxer) options(url *string, opt *ReaderOptions) (*astiav.Dictionary, error) {
 	set := map[string]string{}
 	rate := opt.Rate
@@ -168,7 +171,8 @@ func (d *demuxer) options(url *string, opt *ReaderOptions) (*astiav.Dictionary, 
 	return options, nil
 }
 
-// firstGap is the index behind the first gap in ascending numbers, 0 for none.
+// firstGap returns the index after the first gap in ascending numbers, 0 if there is
+// none.
 func firstGap(numbers []int) int {
 	for i := 1; i < len(numbers); i++ {
 		if numbers[i] != numbers[i-1]+1 {
@@ -183,17 +187,17 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// sequenceFiles are the files of an image sequence, which are in a directory of their own
-// until they get their names.
+// sequenceFiles are the files of an image sequence, which are in a temporary directory
+// until commit gives them their names.
 type sequenceFiles struct {
 	name     string
-	dir      string // empty once they have them
+	dir      string // temporary directory; empty after commit
 	sequence sequence
-	numbers  []int // of the files; nil as FFmpeg numbers them
+	numbers  []int // the files' numbers; nil to keep FFmpeg's
 }
 
-// sequenceTarget is the target of an image sequence. Its directory is no business of
-// package atomicfile, which knows of files only; it is named like what that writes.
+// sequenceTarget returns the target for an image sequence. It creates a directory, which
+// package atomicfile cannot do, and names it like the files of atomicfile.
 func sequenceTarget(name string, s sequence, overwrite bool, numbers []int) (target, error) {
 	there, err := s.numbers()
 	if err != nil {
@@ -213,7 +217,7 @@ func sequenceTarget(name string, s sequence, overwrite bool, numbers []int) (tar
 	return target{name, "file:" + filepath.Join(dir, filepath.Base(name)), &sequenceFiles{name, dir, s, numbers}}, nil
 }
 
-// commit moves the files to where they belong.
+// commit moves the files to their directory and renames them to their numbers.
 func (q *sequenceFiles) commit(partial bool) (string, error) {
 	entries, err := os.ReadDir(q.dir)
 	if err != nil {

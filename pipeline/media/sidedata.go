@@ -11,7 +11,7 @@ import (
 	"retime/pipeline/media/container"
 )
 
-// properties are the kinds of side data that hold for all pictures of a stream.
+// properties are the kinds of side data that apply to all pictures of a stream.
 var properties = []struct {
 	name   string
 	packet av.PacketSideKind
@@ -25,8 +25,8 @@ var properties = []struct {
 	{"ICC profile", av.PacketICCProfile, av.FrameICCProfile},
 }
 
-// sideData returns what is said of all pictures, by the container or else with the first
-// picture.
+// sideData returns the side data that applies to all pictures, from the container or else
+// from the first picture.
 func sideData(s *astiav.Stream, first *astiav.Frame) map[av.PacketSideKind][]byte {
 	out := map[av.PacketSideKind][]byte{}
 	for _, p := range properties {
@@ -39,11 +39,11 @@ func sideData(s *astiav.Stream, first *astiav.Frame) map[av.PacketSideKind][]byt
 	return out
 }
 
-// nameHDR10Plus is what HDR10+ is called in messages.
+// nameHDR10Plus is the name of HDR10+ in messages.
 const nameHDR10Plus = "HDR10+ dynamic metadata"
 
-// dynamicHDR names the metadata of f that changes with each picture, which no encoder
-// of FFmpeg 5.1 writes by itself.
+// dynamicHDR returns the name of f's HDR metadata that changes with each picture, empty
+// if there is none. No encoder of FFmpeg 5.1 writes such metadata by itself.
 func dynamicHDR(f *astiav.Frame) string {
 	for _, d := range []struct {
 		kind av.FrameSideKind
@@ -61,8 +61,8 @@ func dynamicHDR(f *astiav.Frame) string {
 	return ""
 }
 
-// describePictures says of the output's pictures what is said of the source's, and
-// returns what its container and encoder cannot say.
+// describePictures copies the source's side data to the output's video stream and returns
+// the names of the kinds that neither the container nor the encoder can write.
 func describePictures(output *astiav.FormatContext, video *astiav.Stream, source *Source, encoder string) (lost []string, err error) {
 	for _, p := range properties {
 		data, ok := source.Side[p.packet]
@@ -82,7 +82,7 @@ func describePictures(output *astiav.FormatContext, video *astiav.Stream, source
 	return lost, nil
 }
 
-// encoderSays says whether an encoder writes a kind of side data into its stream.
+// encoderSays reports whether an encoder writes a kind of side data into its packets.
 func encoderSays(encoder string, kind av.PacketSideKind) bool {
 	switch kind {
 	case av.PacketMasteringDisplay, av.PacketContentLight:
@@ -94,9 +94,10 @@ func encoderSays(encoder string, kind av.PacketSideKind) bool {
 	return false
 }
 
-// hdrParameters are the encoders that are told HDR10's static metadata in a list
-// of parameters of their own: the option that holds it, the keys for mastering
-// display and content light level, and the units that they count in.
+// hdrParameters describes the encoders that take HDR10's static metadata in a list of
+// their own parameters: the option that holds the list, the keys of the mastering display
+// and of the content light level, and the units per 1 of chromaticity and per cd/m² of
+// luminance.
 var hdrParameters = map[string]struct {
 	option, mastering, light string
 	chroma, luminance        int
@@ -106,8 +107,8 @@ var hdrParameters = map[string]struct {
 	"libsvtav1": {"svtav1-params", "mastering-display", "content-light", 0, 0},
 }
 
-// hdrOption returns the encoder option that says HDR10's static metadata, with an empty
-// key if there is nothing to say.
+// hdrOption returns the encoder option for HDR10's static metadata. key is empty if there
+// is none.
 func hdrOption(encoder string, side map[av.PacketSideKind][]byte) (key, value string) {
 	p, ok := hdrParameters[encoder]
 	if !ok {
@@ -126,8 +127,8 @@ func hdrOption(encoder string, side map[av.PacketSideKind][]byte) (key, value st
 	return p.option, strings.Join(list, ":")
 }
 
-// masteringDisplay writes m as encoders read it: chromaticities and luminances in
-// the units given, or as decimals if these are 0.
+// masteringDisplay formats m for an encoder, in chroma units per 1 of chromaticity and
+// luminance units per cd/m², or in decimals if these are 0.
 func masteringDisplay(m av.MasteringDisplay, chroma, luminance int) string {
 	number := func(v astiav.Rational, unit int) string {
 		switch {

@@ -8,22 +8,24 @@ import (
 	"retime/pipeline/media/streams"
 )
 
-// Source is what a writer must know of the file that its frames come from.
+// Source describes the input to a writer.
 type Source struct {
 	Name    string
 	Video   Video
-	Pixels  pixel.Source    // how pictures are decoded, and how frames present them
-	Streams streams.Source  // what travels beside the video
-	Aspect  astiav.Rational // width to height of a sample
-	// Side is what is said of all pictures, by the container or else with the first, and
-	// Dynamic names what changes with each picture; it is empty for nothing.
+	Pixels  pixel.Source    // the decoded pictures, and the frames that present them
+	Streams streams.Source  // the streams beside the video
+	Aspect  astiav.Rational // pixel aspect ratio, width to height
+	// Side is the side data that holds for all pictures, from the container or else from
+	// the first picture. Dynamic names the HDR metadata that changes with each picture;
+	// it is empty if there is none.
 	Side    map[av.PacketSideKind][]byte
 	Dynamic string
 }
 
-// Stream is the video as the container states it. It is there until the reader is closed.
+// Stream returns the video stream of the container. It is valid until the reader is
+// closed.
 func (s *Source) Stream() *astiav.Stream { return s.Streams.Video }
 
-// Codec is what the container states of the video's packets. It is there until the reader
-// is closed.
+// Codec returns the container's parameters of the video stream. It is valid until the
+// reader is closed.
 func (s *Source) Codec() *astiav.CodecParameters { return s.Stream().CodecParameters() }

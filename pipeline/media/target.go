@@ -11,25 +11,27 @@ import (
 	"retime/pipeline/fault"
 )
 
-// target is where an output goes.
+// target is the place that an output is written to.
 type target struct {
-	name string // as the user gave it
+	name string // the name for messages
 	url  string // as FFmpeg opens it
 	destination
 }
 
-// destination is what becomes of what is written to a target's URL.
+// destination names or discards an output after it is written to the target's URL.
 type destination interface {
-	// commit gives it its name, on disk, or with partial set that of what could be made.
+	// commit gives the output its name, or the name of a partial output if partial is
+	// set, and returns that name.
 	commit(partial bool) (name string, err error)
-	// discard removes what was not committed.
+	// discard removes an output that was not committed.
 	discard()
-	// reread says whether it can be read before it is committed.
+	// reread reports whether the output can be read before commit.
 	reread() bool
 }
 
-// newTarget returns where an output called name goes. numbers are those of the files of
-// an image sequence, nil to count from 1.
+// newTarget returns the target for an output called name. source is the input's name,
+// which the output must not have. numbers are the numbers of an image sequence's files;
+// nil to count from 1.
 func newTarget(name, source string, overwrite bool, numbers []int) (target, error) {
 	if name == "" {
 		return target{}, fault.New(fault.Usage, "no output; name one with -o")
@@ -58,14 +60,15 @@ func newTarget(name, source string, overwrite bool, numbers []int) (target, erro
 	return fileTarget(name)
 }
 
-// direct is a pipe, a device or a URL that is written as it is.
+// direct is a pipe, a device or a URL, which cannot be renamed.
 type direct string
 
 func (d direct) commit(bool) (string, error) { return string(d), nil }
 func (direct) discard()                      {}
 func (direct) reread() bool                  { return false }
 
-// namedFile is a file that is written beside its name and then renamed.
+// namedFile is a file with a temporary name in the same directory until commit renames
+// it.
 type namedFile struct {
 	name string
 	atomicfile.File
@@ -91,7 +94,7 @@ func (f *namedFile) commit(partial bool) (string, error) {
 	if partial {
 		name = partialName(name)
 	}
-	f.done = true // also after an error, which leaves nothing
+	f.done = true // even after an error: Commit then leaves no temporary file
 	return name, f.Commit(name)
 }
 
@@ -109,7 +112,7 @@ func sameFile(info fs.FileInfo, source string) bool {
 	return err == nil && info.Mode().IsRegular() && os.SameFile(info, other)
 }
 
-// partialName is the name of what could be made of name.
+// partialName returns the name of a partial output: NAME.partial.EXT.
 func partialName(name string) string {
 	ext := filepath.Ext(name)
 	return strings.TrimSuffix(name, ext) + ".partial" + ext

@@ -23,8 +23,8 @@ func namesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// A file has its name when it is whole, or that of a partial one; before that Sweep takes
-// it for unfinished once its process has ended, and until then does not.
+// On commit a file gets its name or a partial file's. Before commit, Sweep removes the
+// file only if its process has ended.
 func TestFileTarget(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a b.mkv")
@@ -47,7 +47,7 @@ func TestFileTarget(t *testing.T) {
 		if err != nil || got != filepath.Join(dir, c.want) {
 			t.Errorf("%q: %v", got, err)
 		}
-		target.discard() // what has its name stays
+		target.discard() // a committed file stays
 		if text, err := os.ReadFile(got); err != nil || string(text) != "whole" {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -111,7 +111,7 @@ func TestTargets(t *testing.T) {
 	for _, c := range []struct {
 		name, source string
 		overwrite    bool
-		want         fault.Kind // 0 for a URL
+		want         fault.Kind // 0 if there is no error
 		url          string
 	}{
 		{"", "", false, fault.Usage, ""},

@@ -11,33 +11,34 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// In microseconds of decoding time: how far a stream may fall back before its
-// clock counts as set anew, and how far it may leap ahead in containers made of
-// broadcasts, or behind the stated end in others.
+// In microseconds of decoding time: a stream that falls back by more than maxFallback has
+// a new clock, and so has a stream that leaps ahead by more than maxLeap. Outside
+// containers for broadcasts, a leap only counts if it ends more than maxLeap after the
+// stated end.
 const (
 	maxFallback = 500_000
 	maxLeap     = 10_000_000
 )
 
-// timestamps joins the clocks of an input whose timestamps jump, as recordings
-// that were interrupted or put together have them: if one stream is set anew,
-// its time goes on without a gap, and the others follow by the same distance, so
-// that sound and picture stay together.
+// timestamps joins the clocks of an input whose timestamps jump, as in recordings that
+// were interrupted or put together. If one stream gets a new clock, its time continues
+// without a gap. The other streams' times move by the same distance, so that sound and
+// picture stay together.
 type timestamps struct {
 	name    string
 	log     *slog.Logger
-	leaps   bool  // the container allows for leaps ahead
-	end     int64 // stated, 0 if it is not
+	leaps   bool  // a leap ahead in this container means a new clock
+	end     int64 // the stated end in microseconds, 0 if there is none
 	streams map[int]*streamClock
-	offsets []int64 // of each clock that was met, to the first
+	offsets []int64 // of each clock so far from the first, in microseconds
 	warned  bool
 }
 
-// streamClock is how far a stream has come, in microseconds.
+// streamClock says how far a stream has come, in microseconds.
 type streamClock struct {
 	clock int   // index into offsets
-	last  int64 // decoding time on the joined clock
-	next  int64 // when its last packet ends
+	last  int64 // last decoding time on the joined clock
+	next  int64 // end of its last packet on the joined clock
 }
 
 func newTimestamps(name string, input *astiav.FormatContext, log *slog.Logger) timestamps {
@@ -51,20 +52,20 @@ func newTimestamps(name string, input *astiav.FormatContext, log *slog.Logger) t
 	return t
 }
 
-// joined says whether timestamps have jumped.
+// joined reports whether timestamps have jumped.
 func (t *timestamps) joined() bool { return len(t.offsets) > 1 }
 
-// restart forgets how far the streams have come, as after a seek.
+// restart forgets the streams' times, as after a seek.
 func (t *timestamps) restart() {
 	clear(t.streams)
 	t.offsets = t.offsets[:1]
 }
 
-// join moves p to the joined clock.
+// join moves p's timestamps to the joined clock.
 func (t *timestamps) join(p *astiav.Packet, stream *astiav.Stream) {
 	tb := stream.TimeBase()
 	if k := stream.CodecParameters().CodecType(); k != astiav.MediaTypeVideo && k != astiav.MediaTypeAudio {
-		// Nothing is said by a long time without subtitles.
+		// A long time without subtitles means nothing.
 		if d := t.offsets[len(t.offsets)-1]; d != 0 {
 			timebase.Shift(p, timebase.Ticks(big.NewRat(d, 1e6), tb))
 		}
@@ -84,10 +85,11 @@ func (t *timestamps) join(p *astiav.Packet, stream *astiav.Stream) {
 		t.streams[p.StreamIndex()] = s
 	}
 	if t.jumps(s, now+t.offsets[s.clock]) {
-		// The clock of a stream that has jumped before, or else a new one.
+		// Take the latest clock, which another stream may have started, or else a new
+		// one.
 		s.clock = len(t.offsets) - 1
 		if d := s.next - now - t.offsets[s.clock]; d > 0 && d < maxFallback {
-			t.offsets[s.clock] += d // none of this stream is lost
+			t.offsets[s.clock] += d // keep this stream's packets after its earlier ones
 		}
 		if t.jumps(s, now+t.offsets[s.clock]) {
 			t.offsets = append(t.offsets, s.next-now)
@@ -109,7 +111,8 @@ func (t *timestamps) join(p *astiav.Packet, stream *astiav.Stream) {
 	}
 }
 
-// jumps says whether a decoding time cannot follow s's last.
+// jumps reports whether decoding time now, on the joined clock, cannot follow s's last
+// one.
 func (t *timestamps) jumps(s *streamClock, now int64) bool {
 	switch {
 	case s.last == math.MinInt64:

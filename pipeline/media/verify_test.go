@@ -17,8 +17,8 @@ import (
 	"retime/pipeline/media/verify"
 )
 
-// copyDemo encodes the demo clip again with its sound; tamper may change what the
-// writer believes before the file is verified.
+// copyDemo encodes the demo clip again with its sound. tamper may change what the writer
+// has recorded before it verifies the file.
 func copyDemo(t *testing.T, demo, name string, tamper func(*Writer)) (string, error) {
 	t.Helper()
 	ctx := context.Background()
@@ -52,7 +52,7 @@ func copyDemo(t *testing.T, demo, name string, tamper func(*Writer)) (string, er
 	return w.Finish(false)
 }
 
-// soundOf is what was written of the sound.
+// soundOf returns the record of the sound that was written.
 func soundOf(w *Writer) *verify.Record {
 	for i, m := range w.muxer.records {
 		if i != w.muxer.video.Index() {
@@ -72,7 +72,7 @@ func TestVerify(t *testing.T) {
 	}
 	for _, ext := range []string{"mp4", "mkv", "mov", "nut", "ts"} {
 		for _, c := range []struct {
-			want   string // in the error, empty for none
+			want   string // part of the error; empty if there is none
 			tamper func(*Writer)
 		}{
 			{"", func(*Writer) {}},

@@ -1,11 +1,11 @@
-// Package media reads and writes video files through FFmpeg's libraries: it
-// decodes one video stream into frames, encodes frames into another file, and
-// carries the other streams' packets across.
+// Package media reads and writes video files through FFmpeg's libraries: it decodes one
+// video stream to frames, encodes frames to another file, and carries the packets of the
+// other streams across.
 //
-// A Reader is a demuxer, which reads packets, and a decoder, which makes pictures of the
-// video's. A Writer is an Encoder, which makes packets of frames, and an Output, which
-// muxes them with the streams that travel beside the video; these get their packets from
-// the Reader's demuxer.
+// A Reader consists of a demuxer, which reads packets, and a decoder, which turns the
+// video's packets into pictures. A Writer consists of an Encoder, which encodes frames to
+// packets, and an Output, which muxes them with the other streams. The Output receives
+// these streams' packets from the Reader's demuxer.
 package media
 
 import (
@@ -15,79 +15,81 @@ import (
 	"retime/frame"
 )
 
-// MaxPixels and MaxSide bound the pictures that are accepted; within them no
+// MaxPixels and MaxSide limit the size of pictures, in pixels. Within these limits no
 // accumulator can overflow.
 const (
 	MaxPixels = 1 << 26
 	MaxSide   = 1 << 15
 )
 
-// Video describes the video stream that is read.
+// Video describes the video stream of a Reader.
 type Video struct {
 	Codec         string
 	Format        frame.Format // of the frames that Read returns
 	Width, Height int
-	// Source is FFmpeg's name of the sample format in the file; it differs from
-	// Format.Name if that is packed or semi-planar.
+	// Source is FFmpeg's name of the pixel format in the file. It differs from
+	// Format.Name if the file's format is packed or semi-planar.
 	Source string
-	// TimeBase is the unit of PTS and Duration in seconds.
+	// TimeBase is the unit of PTS and Duration, in seconds.
 	TimeBase *big.Rat
-	// Rate is the lowest frame rate whose grid holds all timestamps, as far as
-	// the first seconds tell, and Average the mean rate; nil if unknown.
+	// Rate is the lowest frame rate whose grid contains all timestamps, judging by the
+	// first seconds of the file, and Average is the mean frame rate. Both are in frames
+	// per second, nil if unknown.
 	Rate, Average *big.Rat
-	// Start is the time that counts as 0, in seconds: where the earliest of the
-	// file's streams begins.
+	// Start is the time that counts as 0, in seconds: the start of the file's earliest
+	// stream.
 	Start *big.Rat
-	// FirstPTS is the first frame's timestamp and StreamPTS the one that the
-	// stream begins with, which differ unless reading starts there.
+	// FirstPTS is the first frame's timestamp. StreamPTS is the timestamp of the stream's
+	// start, which differs if the reader starts later.
 	FirstPTS, StreamPTS int64
-	// Duration is what the container states in seconds; nil if it does not.
+	// Duration is the duration that the container states, in seconds; nil if it states
+	// none.
 	Duration *big.Rat
-	// Frames is the count that the container states, 0 if it does not.
+	// Frames is the number of frames that the container states, 0 if it states none.
 	Frames int64
-	// Timecode is that of the first frame as the container states it, such as
-	// "01:00:00:00", or with a semicolon before the frames if numbers are dropped;
-	// empty if it does not.
+	// Timecode is the first frame's timecode as the container states it, such as
+	// "01:00:00:00"; drop-frame timecodes have a semicolon before the frames. It is empty
+	// if the container states none.
 	Timecode string
-	// Interlaced is set if the first picture is called so.
+	// Interlaced is set if the first picture is marked as interlaced.
 	Interlaced bool
 }
 
-// Damage counts what could not be read.
+// Damage counts the parts of an input that could not be read.
 type Damage struct {
-	Packets int // damaged or unreadable packets, of any stream that is used
+	Packets int // unreadable packets, and damaged packets of the video
 	Frames  int // frames that the decoder delivered with errors
 	Errors  int // errors that FFmpeg reported while demuxing and decoding
 }
 
-// ReaderOptions say how to read.
+// ReaderOptions say how to read a file.
 type ReaderOptions struct {
-	Format string // container name; empty to probe
-	// Rate is the frames per second of what has no timestamps, such as an image
-	// sequence (named by a pattern, frames/%05d.png); nil for its default.
+	Format string // container name; empty to detect it
+	// Rate is the frame rate, in frames per second, of inputs without timestamps, such as
+	// an image sequence (named by a pattern, frames/%05d.png); nil for the default.
 	Rate *big.Rat
-	// SequenceGaps lets the numbering of an image sequence have gaps, which are then
-	// gaps in its timestamps; otherwise they are a fault.BadData error.
+	// SequenceGaps allows gaps in the numbers of an image sequence, which become gaps in
+	// its timestamps. Otherwise a gap is a fault.BadData error.
 	SequenceGaps bool
 
-	Threads int // decoder threads; 0 for as many as there are processors
-	// From is where reading starts, in seconds after the file's start; nil for
-	// the beginning. The first frame is the last one at or before it.
+	Threads int // decoder threads; 0 for one per processor
+	// From is the time to start at, in seconds after the file's start; nil for the
+	// beginning. The first frame is the last one at or before it.
 	From *big.Rat
-	// To is where reading may stop; nil for the end. The first frame at or after
-	// it is still returned.
+	// To is the time at which the reader may stop, in seconds after the file's start; nil
+	// for the end. The reader still returns the first frame at or after it.
 	To *big.Rat
-	// Map chooses streams by ffmpeg's rules, such as "0:v:0" and "-0:s"; empty for
-	// all.
+	// Map selects streams by the rules of ffmpeg's -map, such as "0:v:0" and "-0:s";
+	// empty for all.
 	Map []string
-	// HWDec lets a device decode; HWNone by default.
+	// HWDec selects hardware decoding; empty means HWNone.
 	HWDec HWDec
-	// Deinterlace makes progressive pictures of fields.
+	// Deinterlace selects how to make interlaced pictures progressive.
 	Deinterlace FieldMode
-	// Packets keeps the stream's packets for NextPacket, which is called in place of
-	// Read.
+	// Packets keeps the video's packets for NextPacket. Call NextPacket instead of Read.
 	Packets bool
-	// ProbeFields looks for interlacing in what is read and warns of it.
+	// ProbeFields examines pictures that are not marked as interlaced and logs a warning
+	// if they look interlaced.
 	ProbeFields bool
 	Log         *slog.Logger
 }

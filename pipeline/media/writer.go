@@ -2,16 +2,15 @@ package media
 
 import "context"
 
-// Writer encodes frames into a file. WriteFrame and Finish are called by one goroutine;
-// the packets of streams that travel beside the video may come from another, that of the
-// source.
+// Writer encodes frames to a file. One goroutine calls WriteFrame and Finish. The packets
+// of the other streams may come from the goroutine that reads the source.
 type Writer struct {
 	*Encoder
 	*Output
 }
 
-// Create opens name, "-" for standard output, for frames like those of source.
-// A file is written under a temporary name beside it until Finish.
+// Create opens a file called name, or standard output for "-", for frames like those of
+// source. Until Finish, the file has a temporary name in the same directory.
 func Create(ctx context.Context, name string, source *Reader, opt WriterOptions) (*Writer, error) {
 	o, err := newOutput(ctx, name, source, opt)
 	if err != nil {
@@ -33,18 +32,19 @@ func Create(ctx context.Context, name string, source *Reader, opt WriterOptions)
 	return w, nil
 }
 
-// Finish encodes and writes what is left and gives the file its name. With partial set,
-// as after damage, it is named NAME.partial.EXT instead; the name is returned.
+// Finish encodes and writes what is left and gives the file its name, which it returns.
+// If partial is set, as after damage, the name is NAME.partial.EXT. It returns a
+// fault.Mismatch error if Verify finds a difference.
 func (w *Writer) Finish(partial bool) (string, error) {
 	defer w.Abort()
 	if err := w.Encoder.Finish(); err != nil {
 		return "", err
 	}
-	return w.Output.finish(partial, w.Encoder.times.frames)
+	return w.finish(partial, w.times.frames)
 }
 
-// Abort frees everything and removes what was written, unless Finish has named
-// it. It may be called more than once.
+// Abort frees the writer and removes its file, unless Finish has named the file. It may
+// be called more than once.
 func (w *Writer) Abort() {
 	w.Output.Abort()
 	w.Encoder.Abort()

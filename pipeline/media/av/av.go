@@ -1,4 +1,4 @@
-// Package av calls those functions of FFmpeg's libraries that go-astiav v0.16 does not
+// Package av calls the functions of FFmpeg's libraries that go-astiav v0.16 does not
 // bind. It reads the C pointers out of go-astiav's types. It contains all C of the media
 // packages and makes no decisions. compat.h contains everything that differs between
 // versions of FFmpeg.

@@ -185,15 +185,17 @@ func Chapters(c *astiav.FormatContext) (list []Chapter) {
 	return list
 }
 
-// CopyChapter appends a copy of src's chapter i to dst, with its times replaced by at.
+// CopyChapter appends a copy of src's chapter i to dst, with its times replaced by at
+// (av_dict_copy, av_dynarray_add_nofree). It fails if there is no memory.
 func CopyChapter(dst, src *astiav.FormatContext, i int, at Chapter) error {
 	from := context(src)
 	ch := unsafe.Slice(from.chapters, from.nb_chapters)[i]
 	return status(C.copy_chapter(context(dst), ch, C.int64_t(at.Start), C.int64_t(at.End), rational(at.TimeBase)))
 }
 
-// CopyPrograms appends src's programs to dst (av_new_program). outputs maps each stream
-// index of src to one of dst, or to -1 if dst does not have the stream.
+// CopyPrograms appends src's programs to dst (av_new_program,
+// av_program_add_stream_index). outputs maps each stream index of src to one of dst, or
+// to -1 if dst does not have the stream. It fails if there is no memory.
 func CopyPrograms(dst, src *astiav.FormatContext, outputs []int) error {
 	if len(outputs) == 0 {
 		return nil

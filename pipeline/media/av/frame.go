@@ -30,14 +30,15 @@ import (
 func FrameTime(f *astiav.Frame) int64 { return int64(raw(f).best_effort_timestamp) }
 
 // FrameDuration returns a frame's duration in the unit of the packets' timestamps, 0 if
-// it is unknown (AVFrame.pkt_duration).
+// it is unknown (AVFrame.duration; pkt_duration in older versions).
 func FrameDuration(f *astiav.Frame) int64 { return int64(C.compat_frame_duration(raw(f))) }
 
 // FrameDamaged reports whether the decoder found errors in f (AV_FRAME_FLAG_CORRUPT,
 // AVFrame.decode_error_flags).
 func FrameDamaged(f *astiav.Frame) bool { return C.frame_damaged(raw(f)) != 0 }
 
-// FrameInterlaced reports whether f is interlaced (AVFrame.interlaced_frame).
+// FrameInterlaced reports whether f is interlaced (AV_FRAME_FLAG_INTERLACED;
+// AVFrame.interlaced_frame in older versions).
 func FrameInterlaced(f *astiav.Frame) bool { return C.compat_frame_interlaced(raw(f)) != 0 }
 
 // CopyFrameProps copies all properties of src but its samples to dst
@@ -47,7 +48,7 @@ func CopyFrameProps(dst, src *astiav.Frame) error {
 }
 
 // ResetPictureType lets the encoder choose f's picture type: it clears AVFrame.pict_type
-// and the key frame flag.
+// and AV_FRAME_FLAG_KEY.
 func ResetPictureType(f *astiav.Frame) { C.reset_type(raw(f)) }
 
 // PlaneData returns AVFrame.data[i], the address of a plane's first sample; nil if f has

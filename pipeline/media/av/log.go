@@ -94,4 +94,5 @@ func (e ErrorCount) Decoder(c *astiav.CodecContext) { C.count_codec(coder(c), e.
 // Value returns the count. Other goroutines may be decoding at the same time.
 func (e ErrorCount) Value() int { return int(C.count_of(e.n)) }
 
+// Free frees the counter.
 func (e ErrorCount) Free() { C.free(unsafe.Pointer(e.n)) }

@@ -1,5 +1,5 @@
-// Package container knows what the containers can hold: its tables add what FFmpeg's
-// muxers do not say, or say wrongly. Every function is about an output.
+// Package container knows what the containers can hold: its tables add to, and correct,
+// the information from FFmpeg's muxers. Every function is about an output.
 package container
 
 import (
@@ -127,8 +127,8 @@ func HoldsPrograms(c *astiav.FormatContext) bool { return av.IsMuxer(c, "mpegts"
 // LosesTextDurations reports whether c does not store the duration of text subtitles.
 func LosesTextDurations(c *astiav.FormatContext) bool { return av.IsMuxer(c, "nut") }
 
-// rereadable are the containers that FFmpeg can read back, and timed are those of them
-// that keep every timestamp.
+// rereadable are the containers that FFmpeg can read back. timed are the rereadable
+// containers that keep every timestamp.
 var (
 	rereadable = []string{"matroska", "webm", "mp4", "mov", "ipod", "3gp", "3g2", "nut", "mpegts", "flv", "avi", "yuv4mpegpipe"}
 	timed      = []string{"matroska", "webm", "mp4", "mov", "ipod", "3gp", "3g2", "nut", "mpegts"}

@@ -134,7 +134,7 @@ func LossBetween(p, t astiav.PixelFormat) Loss {
 	}
 	need := depthOf(from)
 	if to.Has(av.PixelPalette) {
-		need += 8 // too few colours
+		need += 8 // a palette has too few colours
 	}
 	if isRGB(from) && !isRGB(to) && colours(to) > 1 {
 		need += 2
@@ -149,8 +149,8 @@ func LossBetween(p, t astiav.PixelFormat) Loss {
 	}
 }
 
-// Nearest returns the format in which pictures in p lose least, of those in taken that
-// fits accepts; the smallest one if several lose as little. It returns p itself if taken
+// Nearest returns the format in taken in which pictures in p lose least and which fits
+// accepts; the smallest one if several lose as little. It returns p itself if taken
 // contains p or is empty. ok is false if fits accepts none.
 func Nearest(p astiav.PixelFormat, taken []astiav.PixelFormat, fits func(astiav.PixelFormat) bool) (best astiav.PixelFormat, least Loss, ok bool) {
 	if len(taken) == 0 {
@@ -221,13 +221,13 @@ func InMemory(formats []astiav.PixelFormat) []astiav.PixelFormat {
 	})
 }
 
-// WithoutPalette returns formats without those that use a palette, which this package
-// cannot write.
+// WithoutPalette returns formats without palette formats, which this package cannot
+// write.
 func WithoutPalette(formats []astiav.PixelFormat) []astiav.PixelFormat {
 	return slices.DeleteFunc(slices.Clone(formats), func(p astiav.PixelFormat) bool { return describe(p).Has(av.PixelPalette) })
 }
 
-// FullRange returns those of formats that imply full range.
+// FullRange returns the elements of formats that imply full range.
 func FullRange(formats []astiav.PixelFormat) []astiav.PixelFormat {
 	return slices.DeleteFunc(slices.Clone(formats), func(p astiav.PixelFormat) bool { return !alwaysFull(p) })
 }
@@ -245,7 +245,7 @@ func RawVideo() []astiav.PixelFormat {
 // YUV4MPEG returns the formats that YUV4MPEG2 streams support.
 func YUV4MPEG() []astiav.PixelFormat { return filter(yuv4mpegHolds) }
 
-// filter returns those of FFmpeg's formats that keep accepts.
+// filter returns the formats of FFmpeg that keep accepts.
 func filter(keep func(astiav.PixelFormat) bool) (list []astiav.PixelFormat) {
 	for _, p := range av.PixelFormats() {
 		if keep(p) {

@@ -1,6 +1,6 @@
 // Package streams carries the streams beside the converted video to the output: sound,
-// subtitles, chapters, attachments, covers and data. Each kind of stream has a type of
-// its own, which turns the packets of one source stream into those of one output stream.
+// subtitles, chapters, attachments, covers and data. Each kind of stream has a type,
+// which turns the packets of one source stream into packets of one output stream.
 package streams
 
 import (
@@ -45,7 +45,7 @@ type Audio string
 // The choices for sound.
 const (
 	StretchAudio Audio = "stretch" // stretch sound to the length of the picture and keep its pitch
-	KeepAudio    Audio = "keep"    // copy sound at its own speed
+	KeepAudio    Audio = "keep"    // copy sound unchanged; it may end before or after the picture
 	DropAudio    Audio = "drop"    // leave sound out, even if the speed does not change
 )
 
@@ -270,8 +270,8 @@ func (s *Set) sinceStart(t int64, tb astiav.Rational) *big.Rat {
 	return v.Sub(v, s.source.Start)
 }
 
-// nameLanguages replaces the streams' language codes by those that the output's container
-// uses.
+// nameLanguages replaces the streams' language codes by the codes that the output's
+// container uses.
 func (s *Set) nameLanguages() {
 	for _, out := range s.out.Streams() {
 		tags := av.StreamTags(out)
@@ -305,8 +305,8 @@ func (s *Set) Empty() bool {
 	return true
 }
 
-// WriteHeader writes what must follow the file's header, such as covers. Call it once,
-// after the header is written.
+// WriteHeader writes the packets that belong right after the file's header, such as
+// covers. Call it once, after the header is written.
 func (s *Set) WriteHeader() error { return s.each(stream.header) }
 
 // Packet carries a packet of any stream of the source to the output. The muxer's next
@@ -361,6 +361,7 @@ func (s *Set) Finish() error {
 	})
 }
 
+// Free frees the streams. It may be called more than once.
 func (s *Set) Free() {
 	_ = s.each(func(c stream) error { c.free(); return nil })
 	s.list = nil

@@ -53,7 +53,7 @@ type Stream struct {
 	Codec    astiav.CodecID
 	Cover    bool // a cover picture
 	TimeBase astiav.Rational
-	Delay    int64 // ticks that the muxer added to its timestamps; readers subtract them again
+	Delay    int64 // ticks that were added to its timestamps; readers subtract them again
 	Record   Record
 }
 

@@ -5,27 +5,27 @@ import (
 	"errors"
 )
 
-// decoderConfig is what a container keeps of an H.264 or HEVC stream: a record of
-// ISO/IEC 14496-15, clauses 5.3.3.1 and 8.3.3.1, or parameter sets behind start
+// decoderConfig is the decoder configuration of an H.264 or HEVC stream in a container: a
+// record of ISO/IEC 14496-15, clauses 5.3.3.1 and 8.3.3.1, or parameter sets with start
 // codes.
 type decoderConfig struct {
 	hevc   bool
-	length int      // bytes of the lengths before NAL units, 0 for start codes
-	head   []byte   // the record up to the sets; empty for start codes
-	sets   [][]byte // parameter sets, of HEVC other NAL units too
-	flags  []byte   // of HEVC's, what their list says beside their kind
-	tail   []byte   // of H.264, the record behind the sets
+	length int      // bytes in the length before each NAL unit; 0 for start codes
+	head   []byte   // the record before the sets; empty for start codes
+	sets   [][]byte // parameter sets; for HEVC other NAL units, too
+	flags  []byte   // for HEVC, the first byte of the list that each set is in
+	tail   []byte   // for H.264, the record after the sets
 }
 
 var errConfig = errors.New("the decoder configuration is damaged")
 
-// Sizes of records up to the sets.
+// Sizes in bytes of a record before its sets.
 const (
 	avcHead  = 5
 	hevcHead = 22
 )
 
-// parseConfig reads a stream's extradata.
+// parseConfig parses a stream's extradata.
 func parseConfig(hevc bool, b []byte) (*decoderConfig, error) {
 	c := &decoderConfig{hevc: hevc}
 	switch {
@@ -53,7 +53,7 @@ func parseConfig(hevc bool, b []byte) (*decoderConfig, error) {
 	return nil, errConfig
 }
 
-// take reads n sets and returns what follows.
+// take reads n sets from b and returns the rest of b.
 func (c *decoderConfig) take(b []byte, n int, flags byte) ([]byte, error) {
 	for range n {
 		if len(b) < 2 {
@@ -69,7 +69,7 @@ func (c *decoderConfig) take(b []byte, n int, flags byte) ([]byte, error) {
 	return b, nil
 }
 
-// parseLists reads HEVC's lists of NAL units.
+// parseLists reads an HEVC record's lists of NAL units.
 func (c *decoderConfig) parseLists(b []byte) (err error) {
 	lists := int(b[0])
 	b = b[1:]
@@ -84,8 +84,8 @@ func (c *decoderConfig) parseLists(b []byte) (err error) {
 	return nil
 }
 
-// with is the extradata with further parameter sets, whose profile must be one that
-// the stream's includes.
+// with returns the extradata with the sets in added appended. It fails if their profile
+// is higher than the stream's or the record has no room for them.
 func (c *decoderConfig) with(added [][]byte) ([]byte, error) {
 	if len(c.head) == 0 {
 		return joinNALs(append(append([][]byte{}, c.sets...), added...), 0), nil
@@ -136,7 +136,7 @@ func (c *decoderConfig) appendLists(out []byte, added [][]byte) ([]byte, error) 
 		add(set, c.flags[i])
 	}
 	for _, set := range added {
-		add(set, 1<<7|byte(nalKind(true, set))) // all of them are here
+		add(set, 1<<7|byte(nalKind(true, set))) // the flag that all sets of the kind are in the list
 	}
 	out = append(out, byte(len(lists)))
 	for _, l := range lists {
@@ -152,22 +152,22 @@ func appendSets(out []byte, sets [][]byte) []byte {
 	return out
 }
 
-// cover raises the level of a record's head to that of an unescaped sequence
-// parameter set, and refuses one of a profile that is not the stream's.
+// cover raises the level in a record's head to the level of an unescaped sequence
+// parameter set. It fails if the set's profile is higher than the record's.
 func (c *decoderConfig) cover(head, set []byte) error {
 	var have, joins, level byte
 	var at int // of the level in the head
 	switch k := nalKind(c.hevc, set); {
 	case c.hevc && k == hevcSPS && len(set) > 15:
 		have, joins, level, at = head[1]&31, set[3]&31, set[14], 12
-		// How pictures can be decoded in parallel is no longer known.
+		// Set the fields on parallel decoding to unknown.
 		head[13], head[14], head[15] = 0xf0, 0, 0xfc
 	case !c.hevc && k == avcSPS && len(set) > 4:
 		have, joins, level, at = head[1], set[1], set[3], 3
 	default:
 		return nil
 	}
-	if joins > have { // the numbers of those in use rise with what they allow
+	if joins > have { // among the profiles in use, a higher number allows more
 		return errors.New("the encoder's profile is beyond the input's")
 	}
 	head[at] = max(head[at], level)

@@ -13,16 +13,17 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// PacketTime is what an index says of a packet: its times, in the stream's time
-// base, whether it is a key frame, and whether nothing behind it in decoding order
-// refers to what comes before.
+// PacketTime describes a packet of the source. Times are in the stream's time base. Key
+// is set for a key frame. Restart is set if no later packet in decoding order refers to
+// an earlier one.
 type PacketTime struct {
 	PTS, DTS, Duration int64
 	Key, Restart       bool
 }
 
-// Index reads all packets of a source that was opened with Packets. damage says where
-// they end before they should. What cannot be spliced is a fault.Usage error.
+// Index reads all packets of a source that was opened with ReaderOptions.Packets. If the
+// source ends too early, damage is the fault.BadData error that says where. If its
+// packets cannot be copied, err is a fault.Usage error.
 func Index(source *media.Reader) (index []PacketTime, damage, err error) {
 	restart, err := restarting(source.Source())
 	if err != nil {
@@ -53,9 +54,9 @@ func Index(source *media.Reader) (index []PacketTime, damage, err error) {
 	return index, damage, nil
 }
 
-// restarting returns what says of a packet of the stream whether nothing behind it,
-// in decoding order, refers to what comes before. It fails if that is not known of the
-// codec.
+// restarting returns a function that reports whether decoding can restart at a packet: no
+// later packet in decoding order refers to an earlier one. It fails if the package cannot
+// tell for the codec.
 func restarting(source *media.Source) (func(media.Packet) bool, error) {
 	p := source.Codec()
 	switch id := p.CodecID(); {
@@ -75,8 +76,9 @@ func restarting(source *media.Source) (func(media.Packet) bool, error) {
 	}
 }
 
-// isNAL says whether packets of a codec are NAL units with parameter sets.
+// isNAL reports whether a codec's packets are NAL units with parameter sets.
 func isNAL(id astiav.CodecID) bool { return id == astiav.CodecIDH264 || id == astiav.CodecIDHevc }
 
-// stills are the codecs of single pictures, which FFmpeg does not say so of.
+// stills are the image codecs. Each picture stands alone, but FFmpeg does not mark them
+// so.
 var stills = []astiav.CodecID{astiav.CodecIDPng, astiav.CodecIDTiff, astiav.CodecIDDpx, astiav.CodecIDExr, astiav.CodecIDBmp}

@@ -8,30 +8,30 @@ import (
 	"slices"
 )
 
-// H.264 and HEVC describe a stream in parameter sets, which slices refer to by
-// number. Two encoders' packets can stand in one stream, without a set being sent
-// again wherever they meet, if their sets have different numbers. Encoders number
-// theirs 0, so those of the one that joins are given other numbers here, in the sets
-// and in the slices (ITU-T H.264 and H.265, clauses 7.3).
+// H.264 and HEVC describe a stream in parameter sets, which slices refer to by number.
+// Packets of two encoders can be mixed in one stream if their sets have different
+// numbers; otherwise the sets would have to be sent again at each change. Encoders number
+// their sets 0, so this file changes the numbers of the second encoder, in its sets and
+// slices (ITU-T H.264 and H.265, clauses 7.3).
 
 // setNumbers are the numbers of one encoder's parameter sets.
 type setNumbers struct{ vps, sps, pps uint }
 
-// freeNumbers are the numbers to choose from. A slice's number of its picture
-// parameter set, in an Exp-Golomb code, takes 1 bit for 0 and 9 bits for 15 to 30:
-// all that follows moves by a whole byte, and stays aligned.
+// freeNumbers returns the numbers to choose from. In a slice, the number of the picture
+// parameter set is an Exp-Golomb code: 1 bit for 0, and 9 bits for 15 to 30. So
+// everything after it moves by a whole byte and stays aligned.
 func freeNumbers(hevc bool) (list []setNumbers) {
 	for n := range uint(15) {
 		sps := 15 + n
 		if hevc {
-			sps = 15 - n // there are 16
+			sps = 15 - n // only 16 numbers exist
 		}
 		list = append(list, setNumbers{15 - n, sps, 15 + n})
 	}
 	return list
 }
 
-// The kinds of NAL units that matter.
+// The types of NAL units that this file distinguishes.
 const (
 	avcSlice, avcPartition, avcIDR, avcSPS, avcPPS = 1, 2, 5, 7, 8
 
@@ -39,7 +39,7 @@ const (
 	hevcLastPicture, hevcVPS, hevcSPS, hevcPPS             = 31, 32, 33, 34
 )
 
-// nalKind is the kind of a NAL unit, -1 of one that is too short.
+// nalKind returns the type of a NAL unit, -1 if the unit is too short.
 func nalKind(hevc bool, nal []byte) int {
 	switch {
 	case hevc && len(nal) > 2:
@@ -50,13 +50,14 @@ func nalKind(hevc bool, nal []byte) int {
 	return -1
 }
 
-// isSet says whether a NAL unit is a parameter set.
+// isSet reports whether a NAL unit is a parameter set.
 func isSet(hevc bool, nal []byte) bool {
 	k := nalKind(hevc, nal)
 	return hevc && k >= hevcVPS && k <= hevcPPS || !hevc && (k == avcSPS || k == avcPPS)
 }
 
-// restarts says whether a packet's first picture is one that nothing refers across.
+// restarts reports whether a packet's first picture is an IDR picture, across which no
+// picture refers to another.
 func restarts(hevc bool, nals [][]byte) bool {
 	for _, nal := range nals {
 		switch k := nalKind(hevc, nal); {
@@ -71,8 +72,8 @@ func restarts(hevc bool, nals [][]byte) bool {
 
 var errNAL = errors.New("a NAL unit is cut short or not understood")
 
-// splitNALs returns the NAL units of a packet, behind lengths of that many bytes or,
-// with 0, behind start codes.
+// splitNALs returns the NAL units of a packet. Each is preceded by its length in length
+// bytes or, if length is 0, by a start code.
 func splitNALs(b []byte, length int) (nals [][]byte, err error) {
 	if length == 0 {
 		return splitStartCodes(b), nil
@@ -125,7 +126,7 @@ func joinNALs(nals [][]byte, length int) []byte {
 	return out
 }
 
-// unescape takes out the bytes that keep start codes from appearing.
+// unescape removes the emulation prevention bytes, which keep start codes from appearing.
 func unescape(nal []byte) []byte {
 	out := make([]byte, 0, len(nal))
 	zeros := 0
@@ -142,7 +143,7 @@ func unescape(nal []byte) []byte {
 	return out
 }
 
-// escape puts them in.
+// escape inserts emulation prevention bytes.
 func escape(b []byte) []byte {
 	out := make([]byte, 0, len(b)+len(b)/64+8)
 	zeros := 0
@@ -161,12 +162,12 @@ func escape(b []byte) []byte {
 	return out
 }
 
-// renumber gives an encoder's NAL unit, which refers to sets of number 0, the new
-// numbers.
+// renumber replaces the set numbers in an encoder's NAL unit by new ones. The old numbers
+// must be 0.
 func renumber(hevc bool, nal []byte, to setNumbers) ([]byte, error) {
 	k := nalKind(hevc, nal)
 	e := bitEditor{in: unescape(nal)}
-	whole := true // what follows is moved by whole bytes
+	whole := true // the rest moves by whole bytes
 	switch {
 	case hevc && k == hevcVPS:
 		e.skip(16)
@@ -190,15 +191,15 @@ func renumber(hevc bool, nal []byte, to setNumbers) ([]byte, error) {
 		e.number(to.sps)
 		whole = false
 	case hevc && k >= 0 && k <= hevcLastPicture:
-		e.skip(16 + 1) // first slice of the picture
+		e.skip(16 + 1) // header and first_slice_segment_in_pic_flag
 		if k >= hevcFirstIRAP && k <= hevcLastIRAP {
-			e.skip(1) // no output of pictures before
+			e.skip(1) // no_output_of_prior_pics_flag
 		}
 		e.number(to.pps)
 	case !hevc && (k == avcSlice || k == avcPartition || k == avcIDR):
 		e.skip(8)
-		e.golomb() // first macroblock
-		e.golomb() // type
+		e.golomb() // first_mb_in_slice
+		e.golomb() // slice_type
 		e.number(to.pps)
 	default:
 		return nal, nil
@@ -208,21 +209,21 @@ func renumber(hevc bool, nal []byte, to setNumbers) ([]byte, error) {
 		return nil, err
 	}
 	if !whole {
-		out = bytes.TrimRight(out, "\x00") // behind the bit that ends it
+		out = bytes.TrimRight(out, "\x00") // zeros after the stop bit
 	}
 	return escape(out), nil
 }
 
-// bitEditor copies bits and puts others in. After an error it does nothing.
+// bitEditor copies bits and replaces some of them. After an error its methods do nothing.
 type bitEditor struct {
 	in   []byte
-	at   int // the next bit of in
+	at   int // index of the next bit of in
 	out  []byte
-	free int // bits that are not used of out's last byte
+	free int // unused bits of out's last byte
 	err  error
 }
 
-// read takes n bits, up to 32, of the input.
+// read reads the next n bits of the input, up to 32.
 func (e *bitEditor) read(n int) (v uint64) {
 	if e.at+n > 8*len(e.in) {
 		e.err = errNAL
@@ -256,7 +257,7 @@ func (e *bitEditor) skip(n int) (v uint64) {
 	return v
 }
 
-// replace puts the n lowest bits of v in the place of old ones.
+// replace replaces the next old bits by the n lowest bits of v.
 func (e *bitEditor) replace(old int, v uint64, n int) {
 	e.read(old)
 	e.write(v, n)
@@ -273,7 +274,7 @@ func (e *bitEditor) golomb() uint64 {
 	return 1<<zeros - 1 + e.skip(zeros)
 }
 
-// number replaces a code of 0.
+// number replaces an Exp-Golomb code of 0 by the code of v.
 func (e *bitEditor) number(v uint) {
 	if e.read(1) != 1 && e.err == nil {
 		e.err = errors.New("the encoder has parameter sets of other numbers than 0")
@@ -285,7 +286,7 @@ func (e *bitEditor) number(v uint) {
 	e.write(uint64(v)+1, 2*n+1)
 }
 
-// skipProfile copies HEVC's profile_tier_level and what stands before it.
+// skipProfile copies HEVC's profile_tier_level and the fields before it.
 func (e *bitEditor) skipProfile() {
 	layers := int(e.skip(3))
 	e.skip(1)
@@ -307,9 +308,9 @@ func (e *bitEditor) skipProfile() {
 	}
 }
 
-// finish copies the rest.
+// finish copies the rest of the input and returns the output.
 func (e *bitEditor) finish() ([]byte, error) {
-	if (8-e.free)&7 == e.at&7 { // the rest of a byte, and then whole ones
+	if (8-e.free)&7 == e.at&7 { // copy the rest of a byte, then whole bytes
 		if e.at&7 > 0 {
 			e.skip(8 - e.at&7)
 		}
@@ -324,7 +325,7 @@ func (e *bitEditor) finish() ([]byte, error) {
 	return e.out, e.err
 }
 
-// numberOf reads the number of a parameter set.
+// numberOf returns the number of a parameter set.
 func numberOf(hevc bool, set []byte) (uint, error) {
 	e := bitEditor{in: unescape(set)}
 	var n uint64
@@ -349,7 +350,7 @@ func numberOf(hevc bool, set []byte) (uint, error) {
 	return uint(n), e.err
 }
 
-// sameSet says whether two parameter sets are of one kind and number.
+// sameSet reports whether two parameter sets have the same type and number.
 func sameSet(hevc bool, a, b []byte) bool {
 	if nalKind(hevc, a) != nalKind(hevc, b) || !isSet(hevc, a) {
 		return false
@@ -359,8 +360,9 @@ func sameSet(hevc bool, a, b []byte) bool {
 	return e == nil && f == nil && m == n
 }
 
-// joinSets gives an encoder's parameter sets numbers that are free among those of
-// have, or that have the very same sets, and returns them and those to add.
+// joinSets renumbers an encoder's parameter sets. It chooses numbers that no set in have
+// uses, or that identical sets in have already use. It returns the numbers, all
+// renumbered sets, and the sets to add to have.
 func joinSets(hevc bool, have, joining [][]byte) (to setNumbers, sets, added [][]byte, err error) {
 next:
 	for _, to = range freeNumbers(hevc) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// bitString is bytes as a text of ones and zeros, and pack its inverse.
+// bitString returns bytes as a text of ones and zeros. pack is its inverse.
 func bitString(b []byte) string {
 	var s strings.Builder
 	for _, v := range b {
@@ -27,7 +27,7 @@ func pack(s string) []byte {
 	return out
 }
 
-// code is the Exp-Golomb code of v.
+// code returns the Exp-Golomb code of v.
 func code(v uint) string {
 	s := fmt.Sprintf("%b", v+1)
 	return strings.Repeat("0", len(s)-1) + s
@@ -36,7 +36,7 @@ func code(v uint) string {
 func randomBits(r *rand.Rand, n int) string {
 	b := make([]byte, n)
 	for i := range b {
-		b[i] = "0001"[r.IntN(4)] // with many zeros, for the escapes
+		b[i] = "0001"[r.IntN(4)] // many zeros, to need escapes
 	}
 	return string(b)
 }
@@ -55,10 +55,10 @@ func TestEscapesGoInAndOut(t *testing.T) {
 	}
 }
 
-// Every NAL unit comes out as its bits with the new numbers in place of the old.
+// renumber replaces the numbers in every NAL unit and keeps all other bits.
 func TestRenumber(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 1))
-	const header = "011" // forbidden bit and reference
+	const header = "011" // forbidden_zero_bit and nal_ref_idc
 	kind := func(hevc bool, k int) string {
 		if hevc {
 			return fmt.Sprintf("0%06b000000001", k)
@@ -70,7 +70,7 @@ func TestRenumber(t *testing.T) {
 		v4 := fmt.Sprintf("%04b", to.vps)
 		first, slice := code(uint(random.IntN(9000))), code(uint(random.IntN(10)))
 		profile := "000" + "1" + randomBits(random, 96)
-		// Two layers, of which the lower has both.
+		// Two layers; the lower one has both a profile and a level.
 		layered := "001" + "1" + randomBits(random, 96) + "11" + strings.Repeat("0", 14) + randomBits(random, 96)
 		rest := randomBits(random, 40+random.IntN(900))
 		for _, c := range []struct {
@@ -92,7 +92,7 @@ func TestRenumber(t *testing.T) {
 		} {
 			tail := rest + "1"
 			if !c.set {
-				tail += strings.Repeat("0", (-len(kind(c.hevc, c.kind)+c.old+tail)%8+8)%8) // CABAC's bytes follow the alignment
+				tail += strings.Repeat("0", (-len(kind(c.hevc, c.kind)+c.old+tail)%8+8)%8) // CABAC data starts at a byte boundary
 			}
 			in := escape(pack(kind(c.hevc, c.kind) + c.old + tail))
 			got, err := renumber(c.hevc, in, to)
@@ -120,7 +120,7 @@ func TestRenumber(t *testing.T) {
 	}
 }
 
-// Sets get free numbers; the same sets, joined again, are found.
+// joinSets finds free numbers, and finds the same numbers again for the same sets.
 func TestJoinSets(t *testing.T) {
 	sps := pack("01100111" + strings.Repeat("01100100", 3) + "1" + "110101" + "1")
 	pps := pack("01101000" + "11" + "0101" + "1")
@@ -128,7 +128,7 @@ func TestJoinSets(t *testing.T) {
 	var last setNumbers
 	for round := range 4 {
 		joining := [][]byte{sps, bytes.Clone(pps)}
-		joining[1][1] ^= byte(round) << 2 // another one each time
+		joining[1][1] ^= byte(round) << 2 // a different set each time
 		to, sets, added, err := joinSets(false, have, joining)
 		if err != nil || len(sets) != 2 || len(added) != 2 || to == last {
 			t.Fatalf("round %d: %+v, %d sets, %d added: %v", round, to, len(sets), len(added), err)
@@ -148,7 +148,7 @@ func TestJoinSets(t *testing.T) {
 	}
 }
 
-// A configuration with further sets has those and all that it had.
+// A configuration with added sets has these and all of its own.
 func TestDecoderConfig(t *testing.T) {
 	sps, pps := []byte{0x67, 100, 0, 30, 0xac}, []byte{0x68, 0xee}
 	avc := append(appendSets([]byte{1, 100, 0, 30, 0xff, 0xe1}, [][]byte{sps}), appendSets([]byte{1}, [][]byte{pps})...)

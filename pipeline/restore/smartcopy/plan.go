@@ -10,35 +10,36 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// Shown is a frame of the output among copied packets.
+// Shown is a frame of the output.
 type Shown struct {
 	PTS, Duration int64 // in the stream's time base
-	Source        int   // number among the input's frames, -1 of one that is put in
+	Source        int   // number of the input's frame, -1 for an inserted frame
 }
 
-// Range is packets of the input that are left out, and the frames that are encoded in
-// their place.
+// Range is a range of the input's packets and the frames that replace them.
 type Range struct {
-	First, End int     // packets, in decoding order
-	From, To   int     // frames of the output
-	Decoding   []int64 // decoding times of the packets that replace them
+	First, End int     // packets First to End-1, in decoding order
+	From, To   int     // frames From to To-1 of the output
+	Decoding   []int64 // decoding times of the new packets, in the stream's time base
 }
 
-// Plan says which packets of a stream are copied and which frames are encoded anew.
+// Plan says which packets of a stream to copy and which frames to encode again.
 type Plan struct {
-	Shown  []Shown // all frames of the output, in order
+	Shown  []Shown // all frames of the output, in presentation order
 	Ranges []Range
-	// Reorder is how many packets late a frame may come out of the encoder.
+	// Reorder is the most packets by which the encoder may delay a frame.
 	Reorder int
 }
 
-// NewPlan finds as few packets as can be to encode anew, so that the frames at bad
-// timestamps can be replaced, and after some timestamps a number of frames put in. stamps
-// are the timestamps of all frames of the input, rising. A range begins at any packet
-// before which all that was decoded was also shown, since nothing before it refers to
-// what follows; it ends where decoding restarts. index gets decoding times if it has none.
+// NewPlan replaces the frames for which bad is true and inserts insert[stamp] frames
+// after the frame at stamp, encoding as few packets as possible again. stamps are the
+// timestamps of all frames of the input, in ascending order. A range begins at a packet
+// before which all decoded pictures were also shown, so nothing before it refers to the
+// range. It ends where decoding restarts. If packets in index lack decoding times,
+// NewPlan fills in all of them. It fails if two packets share a timestamp, if a frame has
+// no packet, or if there is no time for the inserted frames.
 func NewPlan(index []PacketTime, stamps []int64, bad func(stamp int64) bool, insert map[int64]int) (*Plan, error) {
-	order := make([]int64, len(index)) // of the packets' timestamps
+	order := make([]int64, len(index)) // the packets' timestamps, ascending
 	for i, p := range index {
 		order[i] = p.PTS
 	}
@@ -51,7 +52,7 @@ func NewPlan(index []PacketTime, stamps []int64, bad func(stamp int64) bool, ins
 	delay := delay(index, order)
 	fillDecoding(index, order, delay)
 	clean := cleanCuts(index, order)
-	frames := make(map[int64]int, len(stamps)) // their numbers
+	frames := make(map[int64]int, len(stamps)) // frame numbers by timestamp
 	s := &Plan{}
 	for n, stamp := range stamps {
 		at, ok := slices.BinarySearch(order, stamp)
@@ -70,7 +71,7 @@ func NewPlan(index []PacketTime, stamps []int64, bad func(stamp int64) bool, ins
 	}
 	for at, stamp := range order {
 		_, there := frames[stamp]
-		if bad(stamp) || !there { // of a packet without a frame nothing is known
+		if bad(stamp) || !there { // a packet without a frame cannot be copied safely
 			s.add(clean, index, at, at+1)
 		}
 	}
@@ -88,9 +89,9 @@ func NewPlan(index []PacketTime, stamps []int64, bad func(stamp int64) bool, ins
 	return s, s.place(index, order, delay)
 }
 
-// cleanCuts says of each place between packets whether all that is decoded before it
-// is also shown before what follows; the same packets then come before it in both
-// orders.
+// cleanCuts reports for each position between packets whether all pictures that are
+// decoded before it are shown before the others. The same packets then precede the
+// position in decoding and presentation order.
 func cleanCuts(index []PacketTime, order []int64) []bool {
 	clean := make([]bool, len(index)+1)
 	clean[0] = true
@@ -102,8 +103,8 @@ func cleanCuts(index []PacketTime, order []int64) []bool {
 	return clean
 }
 
-// add makes a stretch of what must change from packet first to end, in the order in
-// which they are shown.
+// add adds the range to encode for a change of the packets from first to end, both in
+// presentation order.
 func (s *Plan) add(clean []bool, index []PacketTime, first, end int) {
 	for !clean[first] {
 		first--
@@ -114,7 +115,7 @@ func (s *Plan) add(clean []bool, index []PacketTime, first, end int) {
 	s.Ranges = append(s.Ranges, Range{First: first, End: end})
 }
 
-// merge joins stretches that meet.
+// merge joins ranges that overlap or touch.
 func (s *Plan) merge() {
 	slices.SortFunc(s.Ranges, func(a, b Range) int { return a.First - b.First })
 	var out []Range
@@ -128,8 +129,8 @@ func (s *Plan) merge() {
 	s.Ranges = out
 }
 
-// place gives the stretches their frames, and these decoding times. Packets come no
-// later than they do in the source, by delay.
+// place assigns frames and decoding times to the ranges. delay is the most packets by
+// which the source delays a frame.
 func (s *Plan) place(index []PacketTime, order []int64, delay int) error {
 	k := 0
 	for i := range s.Ranges {
@@ -143,7 +144,7 @@ func (s *Plan) place(index []PacketTime, order []int64, delay int) error {
 		}
 		t.To = k
 	}
-	const most = 2 // with B-frames that others refer to
+	const most = 2 // enough for B-frames that other frames refer to
 	for s.Reorder = min(most, delay); s.Reorder >= 0; s.Reorder-- {
 		ok := true
 		for i := range s.Ranges {
@@ -156,8 +157,9 @@ func (s *Plan) place(index []PacketTime, order []int64, delay int) error {
 	return errors.New("the decoding times leave no room for the frames that are put in")
 }
 
-// decode finds decoding times for the packets of t that rise from those of the
-// packets before to those behind, and of which none is behind its packet's time.
+// decode finds decoding times for the packets of t. They rise from the packet before t to
+// the packet after it, and none is later than its packet's timestamp. It returns false if
+// there is no room for them.
 func (s *Plan) decode(t *Range, index []PacketTime) bool {
 	n, old := t.To-t.From, index[t.First:t.End]
 	t.Decoding = make([]int64, n)
@@ -167,7 +169,7 @@ func (s *Plan) decode(t *Range, index []PacketTime) bool {
 	}
 	for j := n - 1; j >= 0; j-- {
 		limit = min(limit-1, s.Shown[t.From+max(j-s.Reorder, 0)].PTS)
-		t.Decoding[j] = limit // the latest
+		t.Decoding[j] = limit // the latest possible time
 	}
 	last := int64(media.NoTimestamp)
 	if t.First > 0 {
@@ -186,7 +188,8 @@ func (s *Plan) decode(t *Range, index []PacketTime) bool {
 	return true
 }
 
-// delay is how many packets late a packet is decoded at most.
+// delay returns the most packets by which a packet is decoded after its place in
+// presentation order.
 func delay(index []PacketTime, order []int64) (n int) {
 	for i, p := range index {
 		at, _ := slices.BinarySearch(order, p.PTS)
@@ -195,11 +198,12 @@ func delay(index []PacketTime, order []int64) (n int) {
 	return n
 }
 
-// usualGroup is how long encoders let groups be unless told otherwise.
+// usualGroup is the longest distance of key frames that encoders use by default, in
+// frames.
 const usualGroup = 250
 
-// LongestGroup returns how many packets are from one key frame to the next at most, so
-// that players find their way as fast in what is encoded.
+// LongestGroup returns the most packets from one key frame to the next, but at most 250,
+// so that players can seek in the new packets as well as in the old ones.
 func LongestGroup(index []PacketTime) int {
 	longest, last := 1, 0
 	for i, p := range index {
@@ -211,8 +215,9 @@ func LongestGroup(index []PacketTime) int {
 	return min(longest, usualGroup)
 }
 
-// fillDecoding gives all packets decoding times where one has none: their timestamps
-// in order, early enough for each to be decoded before it is shown.
+// fillDecoding sets the decoding times of all packets if any is missing. It uses the
+// timestamps in ascending order, shifted so that each packet is decoded before it is
+// shown.
 func fillDecoding(index []PacketTime, order []int64, delay int) {
 	if !slices.ContainsFunc(index, func(p PacketTime) bool { return p.DTS == media.NoTimestamp }) {
 		return

@@ -10,8 +10,9 @@ import (
 	"retime/pipeline/media"
 )
 
-// packetsOf makes packets that are decoded in the order of the timestamps given, 10
-// ticks late for each by which they are reordered; R marks a restart.
+// packetsOf returns packets with the given timestamps in decoding order, 10 ticks apart;
+// R marks a restart. Decoding times run late ticks ahead: 10 for each packet by which the
+// source reorders.
 func packetsOf(text string, late int64) (index []PacketTime, stamps []int64) {
 	for i, field := range strings.Fields(text) {
 		pts, restart := strings.CutSuffix(field, "R")
@@ -26,7 +27,7 @@ func packetsOf(text string, late int64) (index []PacketTime, stamps []int64) {
 	return index, stamps
 }
 
-// changes are what a plan is made for.
+// changes are the changes that a plan is made for.
 type changes struct {
 	bad    map[int64]bool
 	insert map[int64]int
@@ -43,7 +44,7 @@ func TestPlan(t *testing.T) {
 		late          int64
 		bad           []int64
 		insert        map[int64]int
-		want          string // first, end, from, to of each
+		want          string // First-End:From-To of each range
 	}{
 		{"every packet alone", "0R 1R 2R 3R", 0, []int64{1, 3}, nil, "1-2:1-2 3-4:3-4"},
 		{"neighbours", "0R 1R 2R 3R", 0, []int64{1, 2}, nil, "1-3:1-3"},
@@ -79,7 +80,8 @@ func TestPlan(t *testing.T) {
 		if text := strings.Join(got, " "); text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
 		}
-		// All decoding times rise, none behind its packet's time however late that is.
+		// All decoding times rise, and none is later than its packet's timestamp, even if
+		// that is late.
 		last := int64(media.NoTimestamp)
 		at := 0
 		rise := func(d int64) {
@@ -106,8 +108,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Whatever the groups and the repairs, all that must change is in a stretch, each
-// stretch ends where decoding restarts, and decoding times rise.
+// Ranges contain everything that must change, end where decoding restarts, and have
+// rising decoding times, in random groups with random changes.
 func TestPlanOfRandomGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 4))
 	for round := range 2000 {
@@ -121,7 +123,7 @@ func TestPlanOfRandomGroups(t *testing.T) {
 			first := int64(len(index))
 			size := 1 + random.Int64N(9)
 			order := []int64{}
-			for at := int64(0); at < size; { // a key or forward frame, and B-frames shown before it
+			for at := int64(0); at < size; { // a key frame or P-frame, and B-frames that are shown before it
 				run := int64(0)
 				if at > 0 && late > 0 {
 					run = min(random.Int64N(late/10+1), size-1-at)
@@ -216,7 +218,7 @@ func TestPlanRefuse(t *testing.T) {
 	}
 }
 
-// A packet that gives no frame is not copied, and times that are missing are made.
+// A packet without a frame is not copied, and missing decoding times are filled in.
 func TestPlanOfIncompletePackets(t *testing.T) {
 	index, _ := packetsOf("0R 3 1 2 4R 5R", 0)
 	index[1].DTS = media.NoTimestamp

@@ -6,7 +6,7 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// candidates are the encoder's options to try.
+// candidates returns the sets of encoder options to try, in order.
 func (s *Splicer) candidates(g Grouping) []map[string]string {
 	p := s.source.Source().Codec()
 	profile, level := int(p.Profile()), int(p.Level())
@@ -50,11 +50,12 @@ func (s *Splicer) candidates(g Grouping) []map[string]string {
 	return []map[string]string{set}
 }
 
-// smartCRF is libx265's constant rate factor if none is given: its own is coarser
-// than what frames among others should be.
+// smartCRF is libx265's constant rate factor if the options give none. libx265's own
+// default is too coarse for frames between copied ones.
 const smartCRF = 18
 
-// proresProfile is what a stream states, or else what its tag does.
+// proresProfile returns the stated profile or, if it is negative, the profile that the
+// tag stands for.
 func proresProfile(stated int, tag uint32) int {
 	if stated >= 0 {
 		return stated
@@ -67,12 +68,13 @@ func proresProfile(stated int, tag uint32) int {
 	return 3
 }
 
-// dnxhd states the profile, of the first ones by a rate that is one of a list.
+// dnxhd returns options with the stated profile or, if that is 0, with bit rates to try:
+// the encoder accepts only the nominal rates in a list.
 func (s *Splicer) dnxhd(profile int) (list []map[string]string) {
 	if profile > 0 {
 		return []map[string]string{{"profile": strconv.Itoa(profile)}}
 	}
-	const below = 16 // frames have some padding beyond the nominal rate
+	const below = 16 // in Mbit/s; padding makes the stream's rate higher than the nominal rate
 	rate := s.source.Source().Codec().BitRate() / 1e6
 	for mega := rate; mega > max(rate-below, 0); mega-- {
 		list = append(list, map[string]string{"b": strconv.FormatInt(mega, 10) + "M"})
@@ -80,10 +82,10 @@ func (s *Splicer) dnxhd(profile int) (list []map[string]string) {
 	return list
 }
 
-// ffv1Settings are all that an FFV1 header tells apart, the usual ones first. The header
-// is coded by the range coder that the pictures are, so that trying is easier than
-// reading. At most 384 encoders are opened, once for a file, and none is for what FFmpeg
-// writes by default; an open takes a fraction of a millisecond.
+// ffv1Settings returns the combinations of settings that an FFV1 header distinguishes,
+// the usual ones first. Trying them is easier than parsing the header, which is range
+// coded like the pictures. Up to 384 encoders are opened, once per file, and none for a
+// stream with FFmpeg's default settings; an open takes a fraction of a millisecond.
 func ffv1Settings(header bool) (list []map[string]string) {
 	if !header {
 		return []map[string]string{{"level": "1"}}

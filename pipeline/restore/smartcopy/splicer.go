@@ -1,6 +1,6 @@
-// Package smartcopy puts frames that are encoded anew among the packets of a source, which
-// are copied: it finds encoder settings whose packets may stand among the source's, and
-// gives their parameter sets numbers of their own.
+// Package smartcopy copies the packets of a source and puts newly encoded frames among
+// them. It finds encoder settings whose packets can be mixed with the source's, and
+// renumbers the encoder's parameter sets.
 package smartcopy
 
 import (
@@ -17,8 +17,8 @@ import (
 	"retime/pipeline/media"
 )
 
-// Splicer makes packets that may stand among those of a source: of its codec, size
-// and sample format, with a decoder configuration that holds for both.
+// Splicer makes packets that can be mixed with a source's packets. They have the source's
+// codec, size and pixel format, and one decoder configuration is valid for both.
 type Splicer struct {
 	name   string
 	source *media.Reader
@@ -26,13 +26,14 @@ type Splicer struct {
 	codec  *astiav.Codec
 	want   media.Parameters
 	header []byte // the output stream's extradata
-	// Of H.264 and HEVC only:
+	// For H.264 and HEVC only:
 	config *decoderConfig // nil for other codecs
-	to     setNumbers     // of the encoder's parameter sets
-	sets   [][]byte       // these, with their numbers
+	to     setNumbers     // new numbers of the encoder's parameter sets
+	sets   [][]byte       // the encoder's parameter sets with their new numbers
 }
 
-// unsuited is why packets cannot be copied.
+// unsuited turns err into a fault.Usage error that says why packets cannot be copied. It
+// leaves cancellation and write errors as they are.
 func unsuited(err error) error {
 	if k := fault.KindOf(err); k == fault.Cancelled || k == fault.CannotWrite {
 		return err
@@ -40,14 +41,14 @@ func unsuited(err error) error {
 	return fault.New(fault.Usage, "Options.SmartCopy: %w; leave it out to encode all frames", err)
 }
 
-// Grouping is how frames may depend on each other.
+// Grouping says how frames may depend on each other.
 type Grouping struct {
-	Reorder int // how many packets late a frame comes out at most
-	Longest int // frames from one key frame to the next at most
+	Reorder int // most packets by which the encoder may delay a frame
+	Longest int // most frames from one key frame to the next
 }
 
-// NewSplicer finds encoder and settings whose packets may stand among the source's in
-// the file called name. Where there are none, a fault.Usage error says why.
+// NewSplicer finds an encoder and settings whose packets can be mixed with the source's
+// in the file called name. If there are none, a fault.Usage error says why.
 func NewSplicer(ctx context.Context, name string, source *media.Reader, opt media.WriterOptions, g Grouping) (*Splicer, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -105,10 +106,11 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 	return err
 }
 
-// selfDescribing are the codecs whose every picture says all that a decoder needs.
+// selfDescribing are the codecs in which every picture contains everything that a decoder
+// needs.
 var selfDescribing = []astiav.CodecID{astiav.CodecIDProres, astiav.CodecIDDnxhd, astiav.CodecIDMjpeg}
 
-// try opens the encoder and compares what it says of its stream with the source's.
+// try opens the encoder and compares its header with the source's.
 func (s *Splicer) try(ctx context.Context) error {
 	e, err := media.NewEncoder(ctx, s.name, s.source, s.opt, 0, func(media.Packet) error { return nil })
 	if err != nil {
@@ -122,7 +124,7 @@ func (s *Splicer) try(ctx context.Context) error {
 		return fmt.Errorf("encoder %s does not take %s", s.opt.Encoder.Codec, s.opt.Encoder.PixelFormat)
 	}
 	if s.config == nil {
-		// Some containers pad it to an even length.
+		// Some containers pad the header to an even length.
 		if !slices.Contains(selfDescribing, p.CodecID()) && !bytes.Equal(bytes.TrimRight(s.want.Header, "\x00"), bytes.TrimRight(s.header, "\x00")) {
 			return fmt.Errorf("no settings of encoder %s that were tried give the input's header; name them with Output.VideoOptions", s.opt.Encoder.Codec)
 		}
@@ -144,8 +146,8 @@ func (s *Splicer) try(ctx context.Context) error {
 	return err
 }
 
-// Encode opens the encoder for frames that follow each other. Packets come to put
-// with the frames' numbers, from 0, as timestamps.
+// Encode opens the encoder for consecutive frames. put receives the packets, whose
+// timestamps are the frames' numbers from 0.
 func (s *Splicer) Encode(ctx context.Context, put func(media.Packet) error) (*media.Encoder, error) {
 	e, err := media.NewEncoder(ctx, s.name, s.source, s.opt, 0, func(p media.Packet) error {
 		if s.config != nil {
@@ -162,8 +164,8 @@ func (s *Splicer) Encode(ctx context.Context, put func(media.Packet) error) (*me
 	return e, err
 }
 
-// Create opens the file as media.Create does, for packets of the source and of the
-// encoder, with times in the source's time base, by WritePacket.
+// Create opens the file as media.CreateCopy does, for packets of the source and of the
+// encoder. WritePacket takes these packets, with times in the source's time base.
 func (s *Splicer) Create(ctx context.Context, opt media.WriterOptions) (*media.Output, error) {
 	o, err := media.CreateCopy(ctx, s.name, s.source, opt, s.codec.Name(), s.header)
 	if e := (*media.CodecError)(nil); errors.As(err, &e) {
@@ -172,7 +174,8 @@ func (s *Splicer) Create(ctx context.Context, opt media.WriterOptions) (*media.O
 	return o, err
 }
 
-// adopt makes the encoder's packet one of the source's kind.
+// adopt gives the encoder's packet the source's form: its framing of NAL units and the
+// new numbers of parameter sets.
 func (s *Splicer) adopt(p *media.Packet) error {
 	var nals [][]byte
 	if p.IsKey() && s.config.length == 0 {

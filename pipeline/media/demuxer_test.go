@@ -165,7 +165,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// Every method of a cancelled reader returns the context's error.
+// Every way to read returns the context's error after the context is cancelled.
 func TestReadersStop(t *testing.T) {
 	clip := testClip(t, 32, 16, 12)
 	for name, drain := range drainings {

@@ -189,7 +189,8 @@ func (e *Encoder) Parameters() Parameters {
 func (e *Encoder) NewFrame(like *frame.Frame) (*frame.Frame, error) { return e.pool.NewFrame(like) }
 
 // WriteFrame encodes f as the next frame. f must come from the source or from NewFrame.
-// The caller keeps its reference. The error is a fault.CannotWrite error.
+// The caller keeps its reference. If the encoder fails, the error is a fault.CannotWrite
+// error.
 func (e *Encoder) WriteFrame(f *frame.Frame) error { return e.encode(f, e.number()) }
 
 // number returns the next frame's number.
@@ -242,7 +243,7 @@ func (e *Encoder) upload(f *astiav.Frame) (*astiav.Frame, error) {
 	return out, nil
 }
 
-// drain passes all packets that the encoder has ready to put.
+// drain passes every finished packet to put.
 func (e *Encoder) drain() error {
 	for {
 		err := e.context.ReceivePacket(e.packet)

@@ -6,8 +6,8 @@ import "github.com/asticode/go-astiav"
 // it. The goroutine that reads calls it.
 type PacketSink func(*astiav.Packet)
 
-// fanout passes each packet to all sinks, in the order in which they were attached. It
-// holds the packets of the other streams than the video until the first sink is attached.
+// fanout passes each packet to all sinks, in the order in which they were attached. Until
+// the first sink is attached, it holds the packets of all streams but the video.
 type fanout struct {
 	sinks   []*PacketSink
 	held    []*astiav.Packet

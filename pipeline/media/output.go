@@ -19,8 +19,8 @@ import (
 )
 
 // Output is a file under construction: the video's packets and the other streams of the
-// source. One goroutine calls WritePacket and Finish. The other streams' packets may come
-// from the goroutine that reads the source.
+// source. One goroutine calls WritePacket and Finish. The packets of the other streams
+// may come from another goroutine, which reads the source.
 type Output struct {
 	ctx     context.Context
 	log     *slog.Logger

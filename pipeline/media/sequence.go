@@ -51,7 +51,7 @@ func newSequence(name string) (s sequence, ok bool) {
 // file returns the base name of the file with number n.
 func (s sequence) file(n int) string { return fmt.Sprintf("%s%0*d%s", s.before, s.width, n, s.last) }
 
-// number returns the number in a file's base name; ok is false if the file is not one of
+// number returns the number in a file's base name; ok is false if the name does not match
 // s.
 func (s sequence) number(file string) (n int, ok bool) {
 	m := s.match.FindStringSubmatch(file)

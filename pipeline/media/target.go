@@ -60,7 +60,7 @@ func newTarget(name, source string, overwrite bool, numbers []int) (target, erro
 	return fileTarget(name)
 }
 
-// direct is a pipe, a device or a URL, which cannot be renamed.
+// direct is a pipe, a device or a URL that is written in place.
 type direct string
 
 func (d direct) commit(bool) (string, error) { return string(d), nil }

@@ -3,7 +3,7 @@ package media
 import "context"
 
 // Writer encodes frames to a file. One goroutine calls WriteFrame and Finish. The packets
-// of the other streams may come from the goroutine that reads the source.
+// of the other streams may come from another goroutine, which reads the source.
 type Writer struct {
 	*Encoder
 	*Output

@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// H.264 and HEVC describe a stream in parameter sets, which slices refer to by number.
-// Packets of two encoders can be mixed in one stream if their sets have different
-// numbers; otherwise the sets would have to be sent again at each change. Encoders number
-// their sets 0, so this file changes the numbers of the second encoder, in its sets and
-// slices (ITU-T H.264 and H.265, clauses 7.3).
+// H.264 and HEVC describe a stream in parameter sets, which slices refer to by number. If
+// the sets of two encoders have different numbers, their packets can be mixed in one
+// stream without sending sets again at each change. Encoders number their sets 0, so this
+// file renumbers the second encoder's sets and the references in its slices (ITU-T H.264
+// and H.265, clauses 7.3).
 
 // setNumbers are the numbers of one encoder's parameter sets.
 type setNumbers struct{ vps, sps, pps uint }

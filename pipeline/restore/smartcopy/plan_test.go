@@ -80,8 +80,8 @@ func TestPlan(t *testing.T) {
 		if text := strings.Join(got, " "); text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
 		}
-		// All decoding times rise, and none is later than its packet's timestamp, even if
-		// that is late.
+		// All decoding times rise, and none is later than its packet's timestamp,
+		// whatever c.late is.
 		last := int64(media.NoTimestamp)
 		at := 0
 		rise := func(d int64) {

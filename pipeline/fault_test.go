@@ -61,7 +61,7 @@ func TestFaults(t *testing.T) {
 		{"mode", func(o *Options) { o.Synthesis.Mode = "magic" }, fault.Usage, "Synthesis.Mode magic"},
 		{"cuda", func(o *Options) { o.Compute.Backend = CUDA }, fault.Usage, "Compute.Backend cuda"},
 		{"output is input", func(o *Options) { o.Output.File = clip; o.Output.Overwrite = true }, fault.Usage, "is the input"},
-		{"output exists", func(o *Options) { o.Output.File = text; o.Output.Overwrite = false }, fault.CannotWrite, "-y"},
+		{"output exists", func(o *Options) { o.Output.File = text; o.Output.Overwrite = false }, fault.CannotWrite, "Output.Overwrite"},
 		{"no such directory", func(o *Options) { o.Output.File = filepath.Join(dir, "no", "out.nut") }, fault.CannotWrite, "no"},
 		{"output is a directory", func(o *Options) { o.Output.File = dir }, fault.CannotWrite, "directory"},
 		{"full device", func(o *Options) { o.Output.File = "/dev/full"; o.Output.Format = "nut" }, fault.CannotWrite, "no space left"},

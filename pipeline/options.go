@@ -225,7 +225,7 @@ func (o *Options) checkFiles() error {
 		return fault.New(fault.Usage, "no input; name one")
 	}
 	if o.Output.File == "" {
-		return fault.New(fault.Usage, "no output; name one with -o")
+		return fault.New(fault.Usage, "no output; name one with Output.File")
 	}
 	return nil
 }

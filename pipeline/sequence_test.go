@@ -113,7 +113,7 @@ func TestSequenceFaults(t *testing.T) {
 		{filepath.Join(dir, "g%02d.png"), filepath.Join(dir, "x.nut"), nil, fault.NoInput, "no file"},
 		{filepath.Join(dir, "no", "%02d.png"), filepath.Join(dir, "x.nut"), nil, fault.NoInput, "no file"},
 		{o.Output.File, filepath.Join(dir, "x.nut"), big.NewRat(24, 1), fault.Usage, "timestamps of its own"},
-		{clip, pattern, nil, fault.CannotWrite, "-y"},
+		{clip, pattern, nil, fault.CannotWrite, "Output.Overwrite"},
 		{clip, filepath.Join(dir, "no", "%02d.png"), nil, fault.CannotWrite, "no"},
 		{clip, filepath.Join(dir, "one.png"), nil, fault.Usage, "%05d"},
 	} {

@@ -194,7 +194,7 @@ func TestBatchBar(t *testing.T) {
 		case 3:
 			shows(t, out, "  [=====               ]  25% 25 frames, 30.0 s left  b?.mp4", "  0 frames  c?.mp4", "1 of 4 clips done, 2 running, 1m50s left")
 		case 4:
-			shows(t, out, "failed: out/b?.mp4: --overwrite? (1 of 4 clips done, 1 failed, 1 running, 40.0 s left)",
+			shows(t, out, "failed: out/b?.mp4: -y? (1 of 4 clips done, 1 failed, 1 running, 40.0 s left)",
 				"  0 frames  c?.mp4", "1 of 4 clips done, 1 failed, 1 running, 40.0 s left")
 		}
 	})
@@ -203,7 +203,7 @@ func TestBatchBar(t *testing.T) {
 }
 
 // ended holds the lines of the clips that end in batchEvents.
-const ended = "failed: out/b?.mp4: --overwrite? (1 of 4 clips done, 1 failed, 1 running, 40.0 s left)\n" +
+const ended = "failed: out/b?.mp4: -y? (1 of 4 clips done, 1 failed, 1 running, 40.0 s left)\n" +
 	"done: out/c?.mp4: 50 frames in 1m20s (2 of 4 clips done, 1 failed, 40.0 s left)\n" +
 	"stopped: out/d?.mp4 (2 of 4 clips done, 1 failed, 40.5 s left)\n"
 
@@ -223,7 +223,7 @@ func TestBatchProgressOffTerminal(t *testing.T) {
 		1:  `{"clips":4,"done":1,"failed":0,"running":0,"seconds":0,"left":null}`,
 		6:  `{"clip":1,"total":100,"input":"b","output":"out/b\u001b.mp4","state":"running","frames":25,"made":0,"seconds":10}`,
 		7:  `{"clips":4,"done":1,"failed":0,"running":2,"seconds":10,"left":110}`,
-		8:  `{"clip":1,"total":100,"input":"b","output":"out/b\u001b.mp4","state":"failed","frames":0,"made":0,"seconds":20,"error":"--overwrite\n","code":73}`,
+		8:  `{"clip":1,"total":100,"input":"b","output":"out/b\u001b.mp4","state":"failed","frames":0,"made":0,"seconds":20,"error":"-y\n","code":73}`,
 		10: `{"clip":2,"total":0,"input":"c","output":"out/c\u001b.mp4","state":"done","frames":50,"made":20,"seconds":80,"log":"c.log"}`,
 	} {
 		if i >= len(got) || got[i] != want {

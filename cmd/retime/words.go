@@ -59,8 +59,9 @@ func flagOf(option string, given *pflag.FlagSet) (name string, ok bool) {
 	return names[0], true
 }
 
-// advice replaces options whose flags take no value after a space.
+// advice replaces options whose flags take no value after a space, or are known by a letter.
 var advice = strings.NewReplacer(
+	"Output.File", "-o", "Output.Overwrite", "-y", "Options.Overwrite", "-y",
 	"Input.Deinterlace telecine", "--inverse-telecine", "Input.Deinterlace off", "--deinterlace=off",
 )
 

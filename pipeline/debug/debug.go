@@ -41,7 +41,7 @@ func Write(dir string, d *Dissection, overwrite bool) error {
 	if !overwrite {
 		for _, name := range append(names(drawings), textName, dataName) {
 			if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
-				return fault.New(fault.CannotWrite, "debug: %q exists; -y overwrites it", filepath.Join(dir, name))
+				return fault.New(fault.CannotWrite, "debug: %q exists; Options.Overwrite overwrites it", filepath.Join(dir, name))
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func TestFaults(t *testing.T) {
 		{"names", func(o *Options) { o.Peers = []Peer{{Name: "quick", Method: Blend}} }, fault.Usage, `"quick"`},
 		{"peer", func(o *Options) { o.Peers = []Peer{{Name: "x", Method: "magic"}} }, fault.Usage, "magic"},
 		{"peer's options", func(o *Options) { o.Peers = []Peer{{Name: "x", Method: Minterpolate, Filter: "magic=1"}} }, fault.Usage, `peer "x"`},
-		{"report exists", func(o *Options) { o.Dir = full }, fault.CannotWrite, "-y"},
+		{"report exists", func(o *Options) { o.Dir = full }, fault.CannotWrite, "Options.Overwrite"},
 		{"report is a file", func(o *Options) { o.Dir = clip }, fault.CannotWrite, "scene.y4m"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

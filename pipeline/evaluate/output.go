@@ -36,7 +36,7 @@ func newOutput(dir string, overwrite bool) (output, error) {
 	for _, name := range []string{pageName, dataName} {
 		_, err := os.Lstat(filepath.Join(dir, name))
 		if err == nil && !overwrite {
-			return output{}, fault.New(fault.CannotWrite, "report %q exists; -y overwrites it", filepath.Join(dir, name))
+			return output{}, fault.New(fault.CannotWrite, "report %q exists; Options.Overwrite overwrites it", filepath.Join(dir, name))
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return output{}, fault.New(fault.CannotWrite, "report: %w", err)
 		}

@@ -204,7 +204,7 @@ func sequenceTarget(name string, s sequence, overwrite bool, numbers []int) (tar
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	}
 	if len(there) > 0 && !overwrite {
-		return target{}, fault.New(fault.CannotWrite, "output %q: %d such files exist; -y overwrites them", name, len(there))
+		return target{}, fault.New(fault.CannotWrite, "output %q: %d such files exist; Output.Overwrite overwrites them", name, len(there))
 	}
 	dir, err := os.MkdirTemp(s.dir, ".sequence.*.part")
 	if err != nil {

@@ -34,7 +34,7 @@ type destination interface {
 // nil to count from 1.
 func newTarget(name, source string, overwrite bool, numbers []int) (target, error) {
 	if name == "" {
-		return target{}, fault.New(fault.Usage, "no output; name one with -o")
+		return target{}, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
 	if name == "-" {
 		return target{"standard output", "pipe:1", direct("standard output")}, nil
@@ -51,7 +51,7 @@ func newTarget(name, source string, overwrite bool, numbers []int) (target, erro
 	case err == nil && !info.Mode().IsRegular():
 		return target{name, "file:" + name, direct(name)}, nil
 	case err == nil && !overwrite:
-		return target{}, fault.New(fault.CannotWrite, "output %q exists; -y overwrites it", name)
+		return target{}, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite overwrites it", name)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return target{}, fault.New(fault.CannotWrite, "output %w", err)
 	case strings.Contains(name, "://"):

@@ -25,7 +25,7 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 		o.Input.Deinterlace != pipeline.RefuseFields && o.Input.Deinterlace != pipeline.IgnoreFields:
 		return nil, fault.New(fault.Usage, "repairs leave the time as it is; convert before or after")
 	case o.Output.File == "":
-		return nil, fault.New(fault.Usage, "no output; name one")
+		return nil, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
 	t.KeepTimestamps = true
 	open := pipeline.Open

@@ -51,7 +51,7 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 	}
 	if _, err := os.Stat(o.Output.File); err == nil && !o.Output.Overwrite {
 		os.Remove(dir) // fails if the directory holds anything
-		return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite replaces it", o.Output.File)
+		return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite overwrites it", o.Output.File)
 	}
 	plan, err := resumed(ctx, dir, o, cut)
 	if err != nil {
@@ -100,7 +100,7 @@ func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error)
 	joined := filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output.File))
 	if _, err := os.Stat(joined); err == nil {
 		if _, err := os.Stat(o.Output.File); err == nil && !o.Output.Overwrite {
-			return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite replaces it", o.Output.File)
+			return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite overwrites it", o.Output.File)
 		}
 		if err := atomicfile.Rename(joined, o.Output.File); err != nil {
 			return nil, cannot(err)

@@ -25,7 +25,7 @@ func (whole *Outline) write(ctx context.Context, o pipeline.Options, next func()
 func (whole *Outline) writeAll(ctx context.Context, o pipeline.Options, next func() (media.Packet, error)) (*pipeline.Report, error) {
 	began := time.Now()
 	if o.Output.File == "" {
-		return nil, fault.New(fault.Usage, "no output; name one")
+		return nil, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
 	o.Output.VideoCodec = whole.Parameters.Encoder
 	clip, err := open(ctx, o)

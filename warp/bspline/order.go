@@ -8,15 +8,15 @@ import (
 // Order is the degree of a B-spline, 0 to MaxOrder, or CatmullRom.
 type Order int
 
+// The orders that have a name.
 const (
 	// CatmullRom is the cubic Catmull-Rom kernel. It is no B-spline, but every function
 	// accepts it as an Order: it interpolates the samples without a prefilter.
 	CatmullRom Order = -1
 
-	// Nearest, Linear and Cubic are B-splines of order 0, 1 and 3.
-	Nearest Order = 0
-	Linear  Order = 1
-	Cubic   Order = 3
+	Nearest Order = 0 // the B-spline of order 0
+	Linear  Order = 1 // the B-spline of order 1
+	Cubic   Order = 3 // the B-spline of order 3
 
 	// MaxOrder is the largest order for which theorem 2 of Briand and Davy proves the
 	// precision of the prefilter.

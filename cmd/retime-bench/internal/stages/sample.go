@@ -16,7 +16,7 @@ import (
 type sample struct {
 	seen      int64 // number of intervals so far
 	intervals []warp.Interval
-	phases    [][]warp.Phase
+	jobs      []*kept // one for each interval
 	held      []*frame.Frame
 }
 
@@ -32,8 +32,9 @@ func (s *sample) Prepare(_ context.Context, in warp.Interval, _ int) (synth.Job,
 			s.held = append(s.held, o.Frame.Retain())
 		}
 	}
-	s.intervals, s.phases = append(s.intervals, in), append(s.phases, nil)
-	return &kept{s, len(s.phases) - 1}, nil
+	job := new(kept)
+	s.intervals, s.jobs = append(s.intervals, in), append(s.jobs, job)
+	return job, nil
 }
 
 func (s *sample) Ahead() (intervals, frames int) { return 0, 1 }
@@ -57,13 +58,10 @@ func (skipped) Start(context.Context, *frame.Frame, warp.Phase) (func() (warp.Ma
 func (skipped) Close() {}
 
 // kept is the Job of an interval that is kept.
-type kept struct {
-	s     *sample
-	index int
-}
+type kept struct{ phases []warp.Phase }
 
 func (k *kept) Start(_ context.Context, _ *frame.Frame, phase warp.Phase) (func() (warp.Made, error), error) {
-	k.s.phases[k.index] = append(k.s.phases[k.index], phase)
+	k.phases = append(k.phases, phase)
 	return func() (warp.Made, error) { return warp.Made{}, nil }, nil
 }
 

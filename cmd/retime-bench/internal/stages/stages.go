@@ -262,11 +262,11 @@ func (m *measurement) synthesis(ctx context.Context) error {
 	}
 	start := time.Now()
 	for i, in := range m.sample.intervals {
-		job, err := m.synth.Prepare(ctx, in, len(m.sample.phases[i]))
+		job, err := m.synth.Prepare(ctx, in, len(m.sample.jobs[i].phases))
 		if err != nil {
 			return err
 		}
-		for _, phase := range m.sample.phases[i] {
+		for _, phase := range m.sample.jobs[i].phases {
 			f, err := pixel.NewFrame(in.A)
 			if err != nil {
 				return err
@@ -302,18 +302,20 @@ func (m *measurement) onDevice() error {
 	n := len(m.Devices)
 	var uploaded []warp.Interval // the first device's: four in a row, as synth assigns them
 	frames := 0
+	phases := make([][]warp.Phase, len(m.sample.jobs))
 	for i, in := range m.sample.intervals {
+		phases[i] = m.sample.jobs[i].phases
 		if i/4%n == 0 {
 			uploaded = append(uploaded, in)
 		}
-		frames += len(m.sample.phases[i])
+		frames += len(m.sample.jobs[i].phases)
 	}
 	took, err := gpu.TimeUploads(uploaded)
 	if err != nil {
 		return err
 	}
 	m.note("upload", m.all(took))
-	if took, err = gpu.TimeKernels(m.sample.intervals, m.sample.phases); err != nil {
+	if took, err = gpu.TimeKernels(m.sample.intervals, phases); err != nil {
 		return err
 	}
 	m.note("kernels", m.all(took)/time.Duration(n))

@@ -106,15 +106,16 @@ func TestStoreWhileItChanges(t *testing.T) {
 	var writers sync.WaitGroup
 	var left atomic.Int32
 	for i := range 4 {
-		keys = append(keys, fmt.Sprintf("/clip %d", i))
-		if err := s.put(keys[i], record{State: Pending}); err != nil {
+		key := fmt.Sprintf("/clip %d", i)
+		keys = append(keys, key)
+		if err := s.put(key, record{State: Pending}); err != nil {
 			t.Fatal(err)
 		}
 		left.Add(1)
 		writers.Go(func() {
 			defer left.Add(-1)
 			for n := range 50 {
-				if err := s.put(keys[i], record{State: Failed, Error: strings.Repeat("x", 100*n)}); err != nil {
+				if err := s.put(key, record{State: Failed, Error: strings.Repeat("x", 100*n)}); err != nil {
 					t.Error(err)
 				}
 			}

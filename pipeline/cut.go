@@ -18,10 +18,7 @@ type cuts struct {
 }
 
 func newCuts(s *Synthesis) cuts {
-	c := cuts{threshold: DefaultSceneThreshold, listed: s.Scenes != nil, times: slices.Clone(s.Scenes)}
-	if s.SceneThreshold != nil {
-		c.threshold = *s.SceneThreshold
-	}
+	c := cuts{threshold: *s.SceneThreshold, listed: s.Scenes != nil, times: slices.Clone(s.Scenes)}
 	slices.SortFunc(c.times, (*big.Rat).Cmp)
 	return c
 }

@@ -124,7 +124,7 @@ func estimateContinuation(e *motion.Estimator, v *Interval, o *Options) (*contin
 	}
 	m := &continuation{FlowPair: flows, change: motion.Measure(near, far, flows)}
 	m.residual = warp.MeanError(o.sharedWorkers(), near.Picture(), far.Picture(), m.Forward)
-	if m.change.CutScore() >= newCuts(&o.Synthesis).threshold || confidence(warp.Made{Residual: m.residual}, m.change) < DefaultBlendBelow {
+	if m.change.CutScore() >= *o.Synthesis.SceneThreshold || confidence(warp.Made{Residual: m.residual}, m.change) < DefaultBlendBelow {
 		return nil, nil
 	}
 	return m, nil

@@ -21,12 +21,11 @@ type Line struct {
 	sink    Sink
 	synth   synth.Synthesizer
 
-	fallback fallback
-	wishes   decisions
-	gaps     gapWarning
-	result   Result
-	times    stageTimes
-	before   synth.Summary // of what synth did for other lines
+	wishes decisions
+	gaps   gapWarning
+	result Result
+	times  stageTimes
+	before synth.Summary // of what synth did for other lines
 }
 
 // Result counts what a Line has done.
@@ -53,7 +52,7 @@ func (r *Result) Partial(name string) error {
 func NewLine(o *Options, plan *timeline.Plan, sink Sink, s synth.Synthesizer) *Line {
 	return &Line{
 		options: o, plan: plan, sink: sink, synth: s,
-		fallback: newFallback(&o.Synthesis), wishes: newDecisions(o.Synthesis.Decisions), gaps: gapWarning{log: o.Hooks.Log},
+		wishes: newDecisions(o.Synthesis.Decisions), gaps: gapWarning{log: o.Hooks.Log},
 		before: s.Summary(),
 	}
 }

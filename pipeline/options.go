@@ -323,9 +323,10 @@ func (s *Synthesis) settle() {
 	s.Preset = cmp.Or(s.Preset, Balanced)
 	s.Static = cmp.Or(s.Static, StaticAuto)
 	s.Duplicates = cmp.Or(s.Duplicates, KeepDuplicates)
-	if s.Order == nil {
-		s.Order = new(3)
-	}
+	s.Order = cmp.Or(s.Order, new(3))
+	s.SceneThreshold = cmp.Or(s.SceneThreshold, new(DefaultSceneThreshold))
+	s.BlendBelow = cmp.Or(s.BlendBelow, new(DefaultBlendBelow))
+	s.NearestBelow = cmp.Or(s.NearestBelow, new(DefaultNearestBelow))
 }
 
 func (s *Synthesis) check() error {
@@ -340,11 +341,11 @@ func (s *Synthesis) check() error {
 		return err
 	}
 	switch t, b, n := s.SceneThreshold, s.BlendBelow, s.NearestBelow; {
-	case t != nil && !(*t >= 0):
+	case !(*t >= 0):
 		return fault.New(fault.Usage, "Synthesis.SceneThreshold %v: want a number from 0 to 1, above 1 for never", *t)
-	case b != nil && !(*b >= 0 && *b <= 1):
+	case !(*b >= 0 && *b <= 1):
 		return fault.New(fault.Usage, "Synthesis.BlendBelow %v: want a confidence from 0 to 1", *b)
-	case n != nil && !(*n >= 0 && *n <= 1):
+	case !(*n >= 0 && *n <= 1):
 		return fault.New(fault.Usage, "Synthesis.NearestBelow %v: want a confidence from 0 to 1", *n)
 	}
 	return nil

@@ -88,14 +88,13 @@ func (r *run) method(v *Interval, t *Target) Method {
 // describe returns what the synthesis of the window's middle interval sees, and keeps it.
 func (r *run) describe(w *window) warp.Interval {
 	v := w.now
-	in := warp.Interval{A: v.A.Frame, B: v.B.Frame, Level: r.level, Flows: v.found.flows}
+	in := r.between(v)
 	if r.options.Synthesis.Mode == warp.Project {
 		in.Static = r.still
 	}
 	if !r.options.Synthesis.Mode.UsesFlow() {
 		return in
 	}
-	in.GuideA, in.GuideB = v.A.Guide.Picture(), v.B.Guide.Picture()
 	if len(v.found.outward) > 0 {
 		in.Before, in.After = v.found.outward[0], v.found.outward[1]
 		return in
@@ -107,6 +106,15 @@ func (r *run) describe(w *window) warp.Interval {
 	if a := w.after; a != nil && a.explained() && asLong(a, v) {
 		v.Keep(a.B)
 		in.After = &warp.Outer{Guide: a.B.Guide.Picture(), Flow: a.found.flows[0].Forward, Frame: a.B.Frame}
+	}
+	return in
+}
+
+// between returns what v's own pictures tell the synthesis.
+func (r *run) between(v *Interval) warp.Interval {
+	in := warp.Interval{A: v.A.Frame, B: v.B.Frame, Level: r.level, Flows: v.found.flows}
+	if r.options.Synthesis.Mode.UsesFlow() {
+		in.GuideA, in.GuideB = v.A.Guide.Picture(), v.B.Guide.Picture()
 	}
 	return in
 }

@@ -14,6 +14,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/media/pixel"
 	"retime/pipeline/timeline"
 )
 
@@ -60,6 +61,15 @@ func (s encoderSink) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
 	}
 	return s.WriteFrameAt(f, from, to)
 }
+
+// Discard is a Sink that drops the frames.
+type Discard struct{}
+
+// NewFrame returns a frame like like.
+func (Discard) NewFrame(like *frame.Frame) (*frame.Frame, error) { return pixel.NewFrame(like) }
+
+// WriteFrame does nothing.
+func (Discard) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error { return nil }
 
 // Stages are the seconds that the stages were at work. They overlap, so their
 // sum may exceed the run's time.

@@ -151,8 +151,7 @@ func (r *run) schedule(s Schedule, from <-chan *Picture) stage[*Interval] {
 
 // crop passes on the intervals in which frames of a range lie, and the one before and the
 // one behind, whose motion tells how the motion in the range changes: prepare drops their
-// targets outside the range. Then the source is
-// read no further. The range counts subframes.
+// targets outside the range. Then the source is read no further. The range counts subframes.
 func (r *run) crop(from <-chan *Interval) stage[*Interval] {
 	return func(_ context.Context, emit func(*Interval) error) error {
 		var lead *Interval // the last one before the range

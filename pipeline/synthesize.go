@@ -132,27 +132,12 @@ const (
 	DefaultNearestBelow = 0.03
 )
 
-// fallback says how frames are made by how far they can be trusted.
-type fallback struct {
-	blend, nearest float64
-}
-
-func newFallback(s *Synthesis) fallback {
-	l := fallback{DefaultBlendBelow, DefaultNearestBelow}
-	if s.BlendBelow != nil {
-		l.blend = *s.BlendBelow
-	}
-	if s.NearestBelow != nil {
-		l.nearest = *s.NearestBelow
-	}
-	return l
-}
-
-func (l fallback) method(confidence float64) Method {
+// fallback says how a frame is made that can be trusted so far.
+func (s *Synthesis) fallback(confidence float64) Method {
 	switch {
-	case confidence < l.nearest:
+	case confidence < *s.NearestBelow:
 		return Nearest
-	case confidence < l.blend:
+	case confidence < *s.BlendBelow:
 		return Blended
 	}
 	return Interpolated
@@ -180,14 +165,10 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) {
 		return
 	}
 	if rec.Method = t.wish; rec.Method == "" {
-		rec.Method = r.fallback.method(trust)
+		rec.Method = r.options.Synthesis.fallback(trust)
 	}
 	if r.options.Hooks.ConfidenceMap != nil || rec.Method == Blended {
-		in := warp.Interval{
-			A: v.A.Frame, B: v.B.Frame, GuideA: v.A.Guide.Picture(), GuideB: v.B.Guide.Picture(), Level: r.level,
-			Flows: v.found.flows,
-		}
-		t.confidence = r.assessor.confidence(in, t.Phase)
+		t.confidence = r.assessor.confidence(r.between(v), t.Phase)
 	}
 	switch rec.Method {
 	case Blended:

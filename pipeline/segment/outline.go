@@ -87,6 +87,20 @@ type starts struct {
 	times  []int64 // timestamps of the source's pictures, ascending; nil if reading must begin at the source's start
 }
 
+// readStarts reads all packets of o's input.
+func readStarts(ctx context.Context, o pipeline.Options) (*starts, error) {
+	clip, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer clip.Close()
+	scan, err := clip.Source.Scan()
+	if err != nil {
+		return nil, err
+	}
+	return newStarts(clip, scan), nil
+}
+
 // newStarts takes the timestamps from a scan of the clip. If filters or repeats make a
 // picture depend on ones long before it, reading must begin at the start.
 func newStarts(clip *pipeline.Clip, scan media.Scan) *starts {

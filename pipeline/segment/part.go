@@ -3,13 +3,10 @@ package segment
 import (
 	"context"
 	"errors"
-	"math/big"
 
-	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
-	"retime/pipeline/media/pixel"
 	"retime/pipeline/timeline"
 )
 
@@ -41,7 +38,7 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 		return nil, err
 	}
 	defer s.Close()
-	var sink pipeline.Sink = discard{}
+	var sink pipeline.Sink = pipeline.Discard{}
 	finish := func() error { return nil }
 	if put != nil {
 		writer, err := media.NewEncoder(ctx, o.Output.File, clip.Source, clip.WriterOptions(s.Memory()), r.First, put)
@@ -105,9 +102,3 @@ func openAt(ctx context.Context, clip *pipeline.Clip, start *int64) (r *media.Re
 	}
 	return r, r.Close, nil
 }
-
-// discard is a sink that drops the frames.
-type discard struct{}
-
-func (discard) NewFrame(like *frame.Frame) (*frame.Frame, error) { return pixel.NewFrame(like) }
-func (discard) WriteFrame(_ *frame.Frame, _, _ *big.Rat) error   { return nil }

@@ -40,10 +40,7 @@ func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (sce
 		return nil, err
 	}
 	defer e.Close()
-	threshold := pipeline.DefaultSceneThreshold
-	if t := o.Synthesis.SceneThreshold; t != nil {
-		threshold = *t
-	}
+	threshold := *clip.Options.Synthesis.SceneThreshold
 	layout, video := clip.Plan.Passes[0].Layout, clip.Source.Video()
 	var last *frame.Frame // kept, because its guide may be its own luma
 	var lastGuide motion.Guide

@@ -105,7 +105,7 @@ func (p *Plan) Verify(ctx context.Context, dir string, sample int, local pipelin
 	if sample < 0 {
 		checks = p.Ranges
 	} else if len(checks) > 0 {
-		_, starts, err := newOutline(ctx, o)
+		starts, err := readStarts(ctx, o)
 		if err != nil {
 			return s, fault.Interrupted(ctx, err)
 		}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"io"
 	"math/big"
-	"time"
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/synth"
 )
 
 // joinAhead is how many seconds the reading of the other streams is ahead of the video.
@@ -23,7 +23,6 @@ func (whole *Outline) write(ctx context.Context, o pipeline.Options, next func()
 }
 
 func (whole *Outline) writeAll(ctx context.Context, o pipeline.Options, next func() (media.Packet, error)) (*pipeline.Report, error) {
-	began := time.Now()
 	if o.Output.File == "" {
 		return nil, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
@@ -68,6 +67,5 @@ func (whole *Outline) writeAll(ctx context.Context, o pipeline.Options, next fun
 	if err != nil {
 		return nil, err
 	}
-	v := clip.Source.Video()
-	return &pipeline.Report{Output: name, Width: v.Width, Height: v.Height, Format: v.Source, Rate: clip.Plan.Rate, Result: pipeline.Result{Frames: frames}, Elapsed: time.Since(began)}, nil
+	return clip.Report(pipeline.Result{Frames: frames}, synth.Summary{}, name), nil
 }

@@ -2,11 +2,9 @@ package stages
 
 import (
 	"context"
-	"math/big"
 
 	"retime/frame"
 
-	"retime/pipeline/media/pixel"
 	"retime/pipeline/synth"
 	"retime/warp"
 )
@@ -66,9 +64,3 @@ func (k *kept) Start(_ context.Context, _ *frame.Frame, phase warp.Phase) (func(
 }
 
 func (k *kept) Close() {}
-
-// discard is a sink that drops the frames.
-type discard struct{}
-
-func (discard) NewFrame(like *frame.Frame) (*frame.Frame, error)  { return pixel.NewFrame(like) }
-func (discard) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error { return nil }

@@ -171,7 +171,7 @@ func (m *measurement) collect(ctx context.Context) error {
 		return err
 	}
 	defer clip.Close()
-	line := clip.Line(discard{}, &m.sample)
+	line := clip.Line(pipeline.Discard{}, &m.sample)
 	if err := line.Run(ctx, clip.Source, &clip.Plan.Passes[0], pipeline.Whole()); err != nil {
 		return err
 	}

@@ -199,9 +199,11 @@ bin/retime-bench-cuda: bench-kernels
 bench-go: deps ## run the benchmarks of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+# With -trimpath the build cache gives the linter the output of cgo from whichever checkout
+# filled it, with the paths of that one; they may be gone.
 .PHONY: lint
 lint: deps $(LINTER) ## check style and the direction of imports
-	$(LINTER) run ./... $(TEST_PROGRAMS)
+	GOFLAGS="$(filter-out -trimpath,$(GOFLAGS))" $(LINTER) run ./... $(TEST_PROGRAMS)
 
 $(LINTER):
 	@echo "building golangci-lint (a few minutes, once)"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -120,6 +121,23 @@ func TestSequenceFaults(t *testing.T) {
 		_, err := Run(context.Background(), Options{Input: Input{File: c.input, Rate: c.rate}, Output: Output{File: c.output}, Synthesis: Synthesis{Mode: warp.Blend}})
 		if fault.KindOf(err) != c.kind || !strings.Contains(fmt.Sprint(err), c.says) {
 			t.Errorf("%s to %s: %v, want kind %d and %q", c.input, c.output, err, c.kind, c.says)
+		}
+	}
+	for name, spoil := range map[string]func(string) error{
+		"is empty":       func(file string) error { return os.WriteFile(file, nil, 0o600) },
+		"is a directory": func(file string) error { return os.Mkdir(file, 0o755) },
+		"cannot be read": func(file string) error { return os.Symlink("nowhere", file) },
+	} {
+		for _, n := range []int{1, 4, 6} { // the first, one within and the last
+			in := filepath.Join(t.TempDir(), "%d.png")
+			ffmpeg(t, "-i", clip, "-vf", "loop=1:1,loop=-1:1", "-frames:v", "6", in)
+			if err := errors.Join(os.Remove(fmt.Sprintf(in, n)), spoil(fmt.Sprintf(in, n))); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Run(t.Context(), Options{Input: Input{File: in}, Output: Output{File: filepath.Join(dir, "x.nut")}, Synthesis: Synthesis{Mode: warp.Blend}})
+			if fault.KindOf(err) != fault.BadData || !strings.Contains(fmt.Sprint(err), fmt.Sprintf("%d.png %s", n, name)) {
+				t.Errorf("picture %d %s: %v", n, name, err)
+			}
 		}
 	}
 	out := t.TempDir()

@@ -135,6 +135,10 @@ func (d *demuxer) read() (*astiav.Packet, error) {
 		case d.ctx.Err() != nil:
 			return nil, d.ctx.Err()
 		case errors.Is(err, astiav.ErrEof):
+			if err := d.numbers.unread(); err != nil && d.lost.stopped == nil {
+				d.lost.failed++
+				d.lost.stopped = err
+			}
 			return nil, io.EOF
 		case err != nil:
 			failed++

@@ -165,8 +165,8 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 	} else if t := d.duration(); t > 0 {
 		v.Duration = big.NewRat(t, 1e6)
 	}
-	if n := d.numbers.list; n != nil {
-		v.Duration = new(big.Rat).Mul(big.NewRat(int64(n[len(n)-1]-n[0]+1), 1), v.TimeBase)
+	if d.numbers.list != nil {
+		v.Duration = new(big.Rat).Mul(big.NewRat(d.numbers.span(), 1), v.TimeBase)
 	}
 	return v
 }

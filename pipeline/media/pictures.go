@@ -11,6 +11,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -84,28 +85,32 @@ func reason(err error) error {
 // numbering relates the packets of an image sequence to its pictures. FFmpeg numbers the
 // packets without gaps.
 type numbering struct {
-	list  []picture // nil for other input
-	links string    // directory of the links that FFmpeg reads; empty without gaps
-	next  int       // index of the picture to be read next
+	list   []picture      // nil for other input
+	linked bool           // links is there
+	links  atomicfile.Dir // the links that FFmpeg reads
+	next   int            // index of the picture to be read next
 }
 
 // link links the pictures into a new directory, numbered without gaps, and returns the
 // pattern of the links. renumber restores the gaps in the timestamps.
 func (n *numbering) link() (url string, err error) {
-	if n.links, err = os.MkdirTemp("", "retime-sequence-*"); err != nil {
+	name := filepath.Join(os.TempDir(), "retime-sequence")
+	_ = atomicfile.Sweep(name)
+	if n.links, err = atomicfile.CreateDir(name); err != nil {
 		return "", err
 	}
+	n.linked = true
 	ext := filepath.Ext(n.list[0].file)
 	for i, p := range n.list {
 		file, err := filepath.Abs(p.file)
 		if err == nil {
-			err = os.Symlink(file, filepath.Join(n.links, fmt.Sprintf("%09d%s", i, ext)))
+			err = os.Symlink(file, filepath.Join(n.links.Name(), fmt.Sprintf("%09d%s", i, ext)))
 		}
 		if err != nil {
 			return "", err
 		}
 	}
-	return filepath.Join(n.links, "%09d"+ext), nil
+	return filepath.Join(n.links.Name(), "%09d"+ext), nil
 }
 
 // renumber sets p's timestamps to the number of its file, counted from the first file's.
@@ -133,8 +138,8 @@ func (n *numbering) unread() error {
 }
 
 func (n *numbering) close() {
-	if n.links != "" {
-		os.RemoveAll(n.links)
+	if n.linked {
+		_ = n.links.Remove()
 	}
 }
 

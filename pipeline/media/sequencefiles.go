@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -14,13 +15,13 @@ import (
 // until commit gives them their names.
 type sequenceFiles struct {
 	name     string
-	dir      string // temporary directory; empty after commit
+	dir      atomicfile.Dir
+	done     bool
 	sequence sequence
 	numbers  []int // the files' numbers; nil to keep FFmpeg's
 }
 
-// sequenceTarget returns the target for an image sequence. It creates a directory, which
-// package atomicfile cannot do, and names it like the files of atomicfile.
+// sequenceTarget returns the target for an image sequence.
 func sequenceTarget(name string, s sequence, overwrite bool, numbers []int) (target, error) {
 	there, err := s.numbers()
 	if err != nil {
@@ -29,20 +30,21 @@ func sequenceTarget(name string, s sequence, overwrite bool, numbers []int) (tar
 	if len(there) > 0 && !overwrite {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %d such files exist; Output.Overwrite overwrites them", name, len(there))
 	}
-	dir, err := os.MkdirTemp(s.dir, ".sequence.*.part")
+	if strings.Contains(s.dir, "%") {
+		return target{}, fault.New(fault.CannotWrite, "output %q: the directory's name must not contain %%", name)
+	}
+	part := filepath.Join(s.dir, "sequence") // FFmpeg would take the name's own % for a number
+	_ = atomicfile.Sweep(part)
+	dir, err := atomicfile.CreateDir(part)
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	}
-	if strings.Contains(dir, "%") {
-		os.Remove(dir)
-		return target{}, fault.New(fault.CannotWrite, "output %q: the directory's name must not contain %%", name)
-	}
-	return target{name, "file:" + filepath.Join(dir, filepath.Base(name)), &sequenceFiles{name, dir, s, numbers}}, nil
+	return target{name, "file:" + filepath.Join(dir.Name(), filepath.Base(name)), &sequenceFiles{name: name, dir: dir, sequence: s, numbers: numbers}}, nil
 }
 
 // commit moves the files to their directory and renames them to their numbers.
 func (q *sequenceFiles) commit(partial bool) (string, error) {
-	entries, err := os.ReadDir(q.dir)
+	entries, err := os.ReadDir(q.dir.Name())
 	if err != nil {
 		return "", err
 	}
@@ -59,14 +61,14 @@ func (q *sequenceFiles) commit(partial bool) (string, error) {
 		if partial {
 			to = partialName(to)
 		}
-		if err := os.Rename(filepath.Join(q.dir, e.Name()), filepath.Join(q.sequence.dir, to)); err != nil {
+		if err := os.Rename(filepath.Join(q.dir.Name(), e.Name()), filepath.Join(q.sequence.dir, to)); err != nil {
 			return "", err
 		}
 	}
-	if err := os.Remove(q.dir); err != nil {
+	q.done = true
+	if err := q.dir.Remove(); err != nil {
 		return "", err
 	}
-	q.dir = ""
 	if partial {
 		return partialName(q.name), nil
 	}
@@ -74,9 +76,9 @@ func (q *sequenceFiles) commit(partial bool) (string, error) {
 }
 
 func (q *sequenceFiles) discard() {
-	if q.dir != "" {
-		os.RemoveAll(q.dir)
-		q.dir = ""
+	if !q.done {
+		q.done = true
+		_ = q.dir.Remove()
 	}
 }
 

@@ -82,6 +82,7 @@ func fileTarget(name string) (target, error) {
 	} else if !info.IsDir() {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %s is not a directory", name, dir)
 	}
+	_ = atomicfile.Sweep(name) // what is left of a killed run hinders nobody
 	f, err := atomicfile.Create(name)
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "write %q: %w", name, errors.Unwrap(err))

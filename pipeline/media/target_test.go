@@ -102,6 +102,32 @@ func TestSequenceTarget(t *testing.T) {
 	}
 }
 
+// A target removes what killed processes have left of the same name.
+func TestTargetsSweep(t *testing.T) {
+	dir := t.TempDir()
+	left := []string{".a.mkv.1.part", ".sequence.2.part/001.png"}
+	stays := []string{".b.mkv.3.part", "a.mkv.part"}
+	for _, name := range append(slices.Clone(left), stays...) {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte("unfinished"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a.mkv", "%03d.png"} {
+		target, err := newTarget(filepath.Join(dir, name), "in.mkv", false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target.discard()
+	}
+	if got := namesIn(t, dir); !slices.Equal(got, stays) {
+		t.Errorf("%q, want %q", got, stays)
+	}
+}
+
 func TestTargets(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there.mkv")

@@ -76,7 +76,7 @@ func TestMissingFromNumbering(t *testing.T) {
 				}
 			}
 		}
-		if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "retime-sequence-*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(os.TempDir(), ".retime-sequence.*")); len(left) > 0 {
 			t.Errorf("left behind: %q", left)
 		}
 	}

@@ -92,6 +92,19 @@ func TestIgnoredSignals(t *testing.T) {
 	}
 }
 
+// An output to a standard output that is closed is an error. One to /dev/null is not.
+func TestClosedStandardOutput(t *testing.T) {
+	in := clip(t, 64, 48, 6)
+	for to, want := range map[string]int{">&-": int(fault.CannotWrite), "1<>/dev/null": 0, ">/dev/null": 0} {
+		cmd := program(in, "-o", "-", "--mode", "nearest")
+		cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `exec "$0" "$@" ` + to}, cmd.Args...)
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != want {
+			t.Errorf("%s: exit code %d, want %d: %s", to, code, want, out)
+		}
+	}
+}
+
 // Nobody reads standard error any more, or it was never open.
 func TestClosedStandardError(t *testing.T) {
 	in := clip(t, 64, 48, 6)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -42,7 +44,22 @@ func newContainer(name, url, format string) (*astiav.FormatContext, error) {
 		output.Free()
 		return nil, fault.New(fault.Usage, "output %q is the name of one picture; name a pattern for all, such as out/%%05d.png", name)
 	}
+	// What these write to a URL has its name from the start.
+	if container.IsManifest(output) && !strings.Contains(name, "://") || container.IsSegments(output) && !numbered {
+		output.Free()
+		return nil, severalFiles(name, format)
+	}
 	return output, nil
+}
+
+// severalFiles is the error for a format whose files cannot appear all at once.
+func severalFiles(name, format string) error {
+	one := strings.TrimSuffix(name, filepath.Ext(name)) + ".mp4"
+	if name == "-" {
+		one, name = "NAME.mp4", "NAME"
+	}
+	return fault.New(fault.Usage, "output %q: %s makes several files, which would not appear whole or not at all; write one file, such as %[3]q, and divide it: ffmpeg -i %[3]q -c copy -f %[2]s %[1]q",
+		name, format, one)
 }
 
 // cannotWrite turns err into a fault.CannotWrite error about the output called name,

@@ -9,6 +9,7 @@ import (
 
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/av"
 )
 
 // target is the place that an output is written to.
@@ -35,6 +36,9 @@ type destination interface {
 func newTarget(name, source string, overwrite bool, numbers []int) (target, error) {
 	if name == "" {
 		return target{}, fault.New(fault.Usage, "no output; name one with Output.File")
+	}
+	if name == "-" && av.StandardOutputClosed() {
+		return target{}, fault.New(fault.CannotWrite, "output: standard output is closed")
 	}
 	if name == "-" {
 		return target{"standard output", "pipe:1", direct("standard output")}, nil

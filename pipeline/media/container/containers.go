@@ -110,6 +110,17 @@ func HoldsPictures(c *astiav.FormatContext) bool {
 // IsNumbered reports whether c writes each picture to a numbered file.
 func IsNumbered(c *astiav.FormatContext) bool { return av.IsMuxer(c, "image2") }
 
+// IsManifest reports whether c writes a manifest and, as it goes, files that the manifest
+// names.
+func IsManifest(c *astiav.FormatContext) bool {
+	return av.IsMuxer(c, "hls,dash,hds,smoothstreaming,tee,webm_chunk")
+}
+
+// IsSegments reports whether c writes files of a few seconds each.
+func IsSegments(c *astiav.FormatContext) bool {
+	return av.IsMuxer(c, "segment,stream_segment,ssegment")
+}
+
 // HoldsChapters reports whether c supports chapters.
 func HoldsChapters(c *astiav.FormatContext) bool {
 	return av.IsMuxer(c, "matroska,webm,mp4,mov,ipod,ismv,3gp,3g2,psp,f4v,nut,ogg,ogv,asf,mp3,ffmetadata")

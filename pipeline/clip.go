@@ -121,6 +121,9 @@ func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if rate, err = o.shown(rate, v.Average); err != nil {
+		return nil, err
+	}
 	p := &timeline.Plan{Rate: rate, Clock: timeline.NewClock(v), To: o.Timing.To}
 	origin := p.Clock.At(v.FirstPTS)
 	if o.Timing.From != nil && o.Timing.From.Cmp(origin) > 0 {
@@ -145,6 +148,24 @@ func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
 	}
 	p.Lay(timeline.Spacing{Origin: origin, End: end, Shutter: o.Timing.Shutter, Source: source, Keep: o.Timing.KeepTimestamps, TimeBase: v.TimeBase})
 	return p, nil
+}
+
+// shown returns the rate nearest to rate at which players show the output's format.
+// average is the source's mean rate; nil if it is unknown.
+func (o *Options) shown(rate, average *big.Rat) (*big.Rat, error) {
+	most := media.MaxRate(o.Output.File, o.Output.Format)
+	switch {
+	case most == nil:
+		return rate, nil
+	case o.Timing.KeepTimestamps && average != nil && average.Cmp(most) > 0:
+		return nil, fault.New(fault.Usage, "output %q: players show at most %s frames per second of this format, and input %q has %s; choose another one, or convert the input without Timing.KeepTimestamps",
+			o.Output.File, most.RatString(), o.Input.File, average.FloatString(3))
+	case !o.Timing.KeepTimestamps && rate.Cmp(most) > 0:
+		o.Hooks.Log.Warn("players slow this format down at such a rate; the output has the nearest one that they play",
+			"output", o.Output.File, "asked", rate.RatString(), "written", most.RatString())
+		return most, nil
+	}
+	return rate, nil
 }
 
 // curve returns what o asks of a source that ends at a time, nil if that is not known.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -60,6 +61,15 @@ func severalFiles(name, format string) error {
 	}
 	return fault.New(fault.Usage, "output %q: %s makes several files, which would not appear whole or not at all; write one file, such as %[3]q, and divide it: ffmpeg -i %[3]q -c copy -f %[2]s %[1]q",
 		name, format, one)
+}
+
+// MaxRate returns the highest rate, in frames per second, at which players show an output
+// called name in a format, which may be empty; nil if there is no limit.
+func MaxRate(name, format string) *big.Rat {
+	if format == "" {
+		format = av.GuessMuxer(name)
+	}
+	return container.MaxRate(format)
 }
 
 // cannotWrite turns err into a fault.CannotWrite error about the output called name,
@@ -162,10 +172,9 @@ func (m *muxer) advance(p *astiav.Packet) {
 	if dts == av.NoTimestamp {
 		return
 	}
-	if last, ok := m.decoding[p.StreamIndex()]; ok && dts <= last && last < math.MaxInt64 {
-		if dts = last; !av.MayRepeat(m.output) {
-			dts++
-		}
+	step := container.LeastStep(m.output)
+	if last, ok := m.decoding[p.StreamIndex()]; ok && dts < last+step && last < math.MaxInt64-step {
+		dts = last + step
 		p.SetDts(dts)
 	}
 	if t := p.Pts(); t != av.NoTimestamp && t < dts {

@@ -178,6 +178,9 @@ func (o *Output) WritePacket(p Packet) error {
 
 // write writes a packet of the video, whose times are in o.unit, and unreferences it.
 func (o *Output) write(p *astiav.Packet) error {
+	if err := o.ctx.Err(); err != nil {
+		return err
+	}
 	video := o.muxer.video
 	timebase.Shift(p, -o.zero)
 	p.RescaleTs(o.unit, video.TimeBase())

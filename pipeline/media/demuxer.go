@@ -96,10 +96,10 @@ func (d *demuxer) cannotOpen(err error, local bool, message string) error {
 	switch {
 	case d.ctx.Err() != nil:
 		return d.ctx.Err()
+	case errors.Is(err, astiav.ErrInvaliddata) || errors.Is(err, astiav.ErrEof):
+		err = errors.New("not a media file that this FFmpeg build reads, or damaged at its start")
 	case !local:
 		return fault.New(fault.NoInput, "open %q: %w%s", d.name, err, detail(message))
-	case errors.Is(err, astiav.ErrInvaliddata):
-		err = errors.New("not a media file that this FFmpeg build reads, or damaged at its start")
 	}
 	return fault.New(fault.BadData, "open %q: %w%s", d.name, err, detail(message))
 }

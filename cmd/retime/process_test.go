@@ -105,6 +105,22 @@ func TestClosedStandardOutput(t *testing.T) {
 	}
 }
 
+// Input that holds nothing ends with one and the same code, whatever it is.
+func TestEmptyInput(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	for _, verb := range [][]string{{"-o", filepath.Join(out, "out.nut")}, {"restore", "--frames", "1", "-o", filepath.Join(out, "out.nut")}, {"debug", "--at", "0", "-o", filepath.Join(out, "why")}} {
+		for _, input := range []string{"/dev/null", empty, "-"} {
+			if _, stderr, code := run(t, append(verb, input)...); code != int(fault.BadData) {
+				t.Errorf("%s %s: exit code %d, %s", verb[0], input, code, stderr)
+			}
+		}
+	}
+}
+
 // Nobody reads standard error any more, or it was never open.
 func TestClosedStandardError(t *testing.T) {
 	in := clip(t, 64, 48, 6)

@@ -36,6 +36,9 @@ func open(ctx context.Context, o Options, packets bool) (*Clip, error) {
 	if o.Input.File == "" {
 		return nil, fault.New(fault.Usage, "no input; name one")
 	}
+	if o.Output.StartNumber != nil && o.Output.File != "" && !media.IsSequence(o.Output.File) {
+		return nil, fault.New(fault.Usage, "Output.StartNumber: output %q is no image sequence, such as frames/%%05d.png; a sequence that is read starts at its first number, or at Timing.From", o.Output.File)
+	}
 	c := &Clip{Options: o, opened: time.Now()}
 	var err error
 	reading := c.ReaderOptions()
@@ -71,6 +74,9 @@ func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 		Memory: memory, Overwrite: o.Output.Overwrite, Verify: !o.Output.NoVerify,
 		Rate: p.Rate, Start: p.Begin, Unit: p.Unit, Curve: p.Curve, End: p.To, Passes: p.Reopens(),
 		Sound: media.SoundOptions{Mode: o.Timing.Audio, Codec: o.Output.AudioCodec, Options: o.Output.AudioOptions}, Log: o.Hooks.Log,
+	}
+	if first := o.Output.StartNumber; first != nil {
+		w.Number = func(k int) int { return *first + k }
 	}
 	if o.Output.CRF != nil {
 		w.Encoder.CRF = *o.Output.CRF

@@ -64,7 +64,7 @@ func newOutput(ctx context.Context, name string, source *Reader, opt WriterOptio
 }
 
 func (o *Output) open(name string) (err error) {
-	if o.target, err = newTarget(name, o.source.Source().Name, o.opt.Overwrite, o.opt.Numbers); err != nil {
+	if o.target, err = newTarget(name, o.source.Source().Name, o.opt.Overwrite, o.opt.Number); err != nil {
 		return err
 	}
 	output, err := newContainer(name, o.target.url, o.opt.Format)

@@ -25,15 +25,22 @@ type picture struct {
 	file   string
 }
 
+// IsSequence reports whether an output called name is an image sequence.
+func IsSequence(name string) bool {
+	_, ok := newSequence(name)
+	return ok && !exists(name)
+}
+
 // pictures returns the files of the image sequence called name, ascending by number. It
-// returns nil if name is not a pattern such as frames/%05d.png.
+// returns nil if name is neither a pattern such as frames/%05d.png nor a glob such as
+// frames/*.png, whose files are numbered from 1.
 func pictures(name string) (list []picture, err error) {
 	if exists(name) {
 		return nil, nil
 	}
 	s, ok := newSequence(name)
 	if !ok {
-		return nil, nil
+		return glob(name)
 	}
 	numbers, err := s.numbers()
 	if err != nil || len(numbers) == 0 {
@@ -153,6 +160,9 @@ func (d *demuxer) options(url *string, opt *ReaderOptions) (*astiav.Dictionary, 
 	if err != nil {
 		return nil, err
 	}
+	if pattern, count := sequenceOf(d.name); count > 1 {
+		opt.Log.Warn("the input is one picture of a sequence; its pattern names them all", "input", d.name, "pattern", pattern, "pictures", count)
+	}
 	if len(list) > 0 {
 		start, err := d.list(list, url, opt)
 		if err != nil {
@@ -205,7 +215,7 @@ func (d *demuxer) list(all []picture, url *string, opt *ReaderOptions) (start in
 	case flawed > 0:
 		opt.Log.Warn("files that hold no picture count as missing", "input", d.name, "files", flawed, "first", first)
 	}
-	if d.numbers.span() == int64(len(list)) {
+	if _, ok := newSequence(d.name); ok && d.numbers.span() == int64(len(list)) {
 		return list[0].number, nil
 	}
 	if *url, err = d.numbers.link(); err != nil {

@@ -18,11 +18,11 @@ type sequenceFiles struct {
 	dir      atomicfile.Dir
 	done     bool
 	sequence sequence
-	numbers  []int // the files' numbers; nil to keep FFmpeg's
+	number   func(k int) int // of the k-th file; nil to keep FFmpeg's
 }
 
 // sequenceTarget returns the target for an image sequence.
-func sequenceTarget(name string, s sequence, overwrite bool, numbers []int) (target, error) {
+func sequenceTarget(name string, s sequence, overwrite bool, number func(int) int) (target, error) {
 	there, err := s.numbers()
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
@@ -39,7 +39,7 @@ func sequenceTarget(name string, s sequence, overwrite bool, numbers []int) (tar
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	}
-	return target{name, "file:" + filepath.Join(dir.Name(), filepath.Base(name)), &sequenceFiles{name: name, dir: dir, sequence: s, numbers: numbers}}, nil
+	return target{name, "file:" + filepath.Join(dir.Name(), filepath.Base(name)), &sequenceFiles{name: name, dir: dir, sequence: s, number: number}}, nil
 }
 
 // commit moves the files to their directory and renames them to their numbers.
@@ -55,8 +55,8 @@ func (q *sequenceFiles) commit(partial bool) (string, error) {
 	})
 	for k, e := range entries {
 		to := e.Name()
-		if k < len(q.numbers) {
-			to = q.sequence.file(q.numbers[k])
+		if q.number != nil {
+			to = q.sequence.file(q.number(k))
 		}
 		if partial {
 			to = partialName(to)

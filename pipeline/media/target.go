@@ -31,9 +31,9 @@ type destination interface {
 }
 
 // newTarget returns the target for an output called name. source is the input's name,
-// which the output must not have. numbers are the numbers of an image sequence's files;
+// which the output must not have. number returns the numbers of an image sequence's files;
 // nil to count from 1.
-func newTarget(name, source string, overwrite bool, numbers []int) (target, error) {
+func newTarget(name, source string, overwrite bool, number func(int) int) (target, error) {
 	if name == "" {
 		return target{}, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
@@ -45,7 +45,7 @@ func newTarget(name, source string, overwrite bool, numbers []int) (target, erro
 	}
 	info, err := os.Stat(name)
 	if s, ok := newSequence(name); ok && err != nil {
-		return sequenceTarget(name, s, overwrite, numbers)
+		return sequenceTarget(name, s, overwrite, number)
 	}
 	switch {
 	case err == nil && info.IsDir():

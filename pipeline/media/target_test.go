@@ -67,14 +67,14 @@ func TestSequenceTarget(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
 		partial bool
-		numbers []int
+		number  func(int) int
 		want    []string
 	}{
 		{false, nil, []string{"001.png", "002.png"}},
-		{false, []int{7, 9}, []string{"001.png", "002.png", "007.png", "009.png"}},
-		{true, []int{3}, []string{"001.png", "002.partial.png", "002.png", "003.partial.png", "007.png", "009.png"}},
+		{false, func(k int) int { return 7 + 2*k }, []string{"001.png", "002.png", "007.png", "009.png"}},
+		{true, func(k int) int { return 2 + k }, []string{"001.png", "002.partial.png", "002.png", "003.partial.png", "007.png", "009.png"}},
 	} {
-		target, err := newTarget(filepath.Join(dir, "%03d.png"), "in.mkv", true, c.numbers)
+		target, err := newTarget(filepath.Join(dir, "%03d.png"), "in.mkv", true, c.number)
 		if err != nil {
 			t.Fatal(err)
 		}

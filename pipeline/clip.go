@@ -36,6 +36,9 @@ func open(ctx context.Context, o Options, packets bool) (*Clip, error) {
 	if o.Input.File == "" {
 		return nil, fault.New(fault.Usage, "no input; name one")
 	}
+	if o.Output.StartNumber != nil && o.Output.File != "" && !media.IsSequence(o.Output.File) {
+		return nil, fault.New(fault.Usage, "Output.StartNumber: output %q is no image sequence, such as frames/%%05d.png; a sequence that is read starts at its first number, or at Timing.From", o.Output.File)
+	}
 	c := &Clip{Options: o, opened: time.Now()}
 	var err error
 	reading := c.ReaderOptions()
@@ -71,6 +74,9 @@ func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 		Memory: memory, Overwrite: o.Output.Overwrite, Verify: !o.Output.NoVerify,
 		Rate: p.Rate, Start: p.Begin, Unit: p.Unit, Curve: p.Curve, End: p.To, Passes: p.Reopens(),
 		Sound: media.SoundOptions{Mode: o.Timing.Audio, Codec: o.Output.AudioCodec, Options: o.Output.AudioOptions}, Log: o.Hooks.Log,
+	}
+	if first := o.Output.StartNumber; first != nil {
+		w.Number = func(k int) int { return *first + k }
 	}
 	if o.Output.CRF != nil {
 		w.Encoder.CRF = *o.Output.CRF
@@ -121,6 +127,9 @@ func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if rate, err = o.shown(rate, v.Average); err != nil {
+		return nil, err
+	}
 	p := &timeline.Plan{Rate: rate, Clock: timeline.NewClock(v), To: o.Timing.To}
 	origin := p.Clock.At(v.FirstPTS)
 	if o.Timing.From != nil && o.Timing.From.Cmp(origin) > 0 {
@@ -145,6 +154,24 @@ func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
 	}
 	p.Lay(timeline.Spacing{Origin: origin, End: end, Shutter: o.Timing.Shutter, Source: source, Keep: o.Timing.KeepTimestamps, TimeBase: v.TimeBase})
 	return p, nil
+}
+
+// shown returns the rate nearest to rate at which players show the output's format.
+// average is the source's mean rate; nil if it is unknown.
+func (o *Options) shown(rate, average *big.Rat) (*big.Rat, error) {
+	most := media.MaxRate(o.Output.File, o.Output.Format)
+	switch {
+	case most == nil:
+		return rate, nil
+	case o.Timing.KeepTimestamps && average != nil && average.Cmp(most) > 0:
+		return nil, fault.New(fault.Usage, "output %q: players show at most %s frames per second of this format, and input %q has %s; choose another one, or convert the input without Timing.KeepTimestamps",
+			o.Output.File, most.RatString(), o.Input.File, average.FloatString(3))
+	case !o.Timing.KeepTimestamps && rate.Cmp(most) > 0:
+		o.Hooks.Log.Warn("players slow this format down at such a rate; the output has the nearest one that they play",
+			"output", o.Output.File, "asked", rate.RatString(), "written", most.RatString())
+		return most, nil
+	}
+	return rate, nil
 }
 
 // curve returns what o asks of a source that ends at a time, nil if that is not known.

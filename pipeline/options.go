@@ -122,6 +122,9 @@ type Synthesis struct {
 type Output struct {
 	File   string // name, "-" for standard output
 	Format string // container name; empty to tell from File
+	// StartNumber is the number of the first picture if File is the pattern of an image
+	// sequence, such as frames/%05d.png; nil for 1.
+	StartNumber *int
 
 	VideoCodec   string            // encoder; empty for libx264 if the container takes it
 	CRF          *int              // constant rate factor; nil for the encoder's default, 16 for libx264
@@ -351,7 +354,13 @@ func (s *Synthesis) check() error {
 	return nil
 }
 
+// maxStartNumber leaves room for the numbers after it.
+const maxStartNumber = 1_000_000_000
+
 func (o *Output) check() error {
+	if o.StartNumber != nil && (*o.StartNumber < 0 || *o.StartNumber > maxStartNumber) {
+		return fault.New(fault.Usage, "Output.StartNumber %d: want a number from 0 to %d", *o.StartNumber, maxStartNumber)
+	}
 	if o.CRF != nil && *o.CRF < 0 {
 		return fault.New(fault.Usage, "Output.CRF %d: must not be negative", *o.CRF)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -122,6 +123,23 @@ func TestSequenceFaults(t *testing.T) {
 			t.Errorf("%s to %s: %v, want kind %d and %q", c.input, c.output, err, c.kind, c.says)
 		}
 	}
+	for name, spoil := range map[string]func(string) error{
+		"is empty":       func(file string) error { return os.WriteFile(file, nil, 0o600) },
+		"is a directory": func(file string) error { return os.Mkdir(file, 0o755) },
+		"cannot be read": func(file string) error { return os.Symlink("nowhere", file) },
+	} {
+		for _, n := range []int{1, 4, 6} { // the first, one within and the last
+			in := filepath.Join(t.TempDir(), "%d.png")
+			ffmpeg(t, "-i", clip, "-vf", "loop=1:1,loop=-1:1", "-frames:v", "6", in)
+			if err := errors.Join(os.Remove(fmt.Sprintf(in, n)), spoil(fmt.Sprintf(in, n))); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Run(t.Context(), Options{Input: Input{File: in}, Output: Output{File: filepath.Join(dir, "x.nut")}, Synthesis: Synthesis{Mode: warp.Blend}})
+			if fault.KindOf(err) != fault.BadData || !strings.Contains(fmt.Sprint(err), fmt.Sprintf("%d.png %s", n, name)) {
+				t.Errorf("picture %d %s: %v", n, name, err)
+			}
+		}
+	}
 	out := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -198,6 +216,48 @@ func TestPipes(t *testing.T) {
 			if !bytes.Equal(want[i], got[2*i]) {
 				t.Errorf("%s: frame %d came through changed", format, i)
 			}
+		}
+	}
+}
+
+// Pictures come in by a glob, and go out under numbers of choice.
+func TestGlobAndStartNumber(t *testing.T) {
+	in, out := t.TempDir(), t.TempDir()
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 12, 24, 1), "-pix_fmt", "rgb24", filepath.Join(in, "%d.png"))
+	o := Options{
+		Input: Input{File: filepath.Join(in, "*.png")}, Output: Output{File: filepath.Join(out, "%03d.png"), StartNumber: new(0)},
+		Synthesis: Synthesis{Mode: warp.Nearest},
+	}
+	for _, first := range []int{0, 1001} {
+		o.Output.StartNumber, o.Output.Overwrite = &first, true
+		if report := mustRun(t, o); report.Frames != 12 {
+			t.Errorf("%d frames", report.Frames)
+		}
+		for i := range 12 {
+			want, _, _ := readAll(t, filepath.Join(in, fmt.Sprintf("%d.png", 1+i)))
+			got, _, _ := readAll(t, filepath.Join(out, fmt.Sprintf("%03d.png", first+i)))
+			if !bytes.Equal(want[0], got[0]) {
+				t.Errorf("from %d: picture %d is another", first, i)
+			}
+		}
+	}
+	if err := os.Truncate(filepath.Join(in, "4.png"), 0); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(*Options)
+		kind   fault.Kind
+		says   string
+	}{
+		"an empty file": {func(*Options) {}, fault.BadData, "4.png is empty"},
+		"no sequence":   {func(o *Options) { o.Output.File = filepath.Join(out, "a.nut") }, fault.Usage, "Output.StartNumber"},
+		"negative":      {func(o *Options) { o.Output.StartNumber = new(-1) }, fault.Usage, "Output.StartNumber -1"},
+		"no files":      {func(o *Options) { o.Input.File = filepath.Join(in, "*.jpg") }, fault.NoInput, "no file goes by that pattern"},
+	} {
+		o := o
+		c.change(&o)
+		if _, err := Run(t.Context(), o); fault.KindOf(err) != c.kind || !strings.Contains(fmt.Sprint(err), c.says) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

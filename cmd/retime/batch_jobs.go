@@ -16,7 +16,6 @@ import (
 
 	"retime/cmd/internal/settings"
 	"retime/pipeline"
-	"retime/pipeline/atomicfile"
 	"retime/pipeline/batch"
 	"retime/pipeline/fault"
 )
@@ -124,11 +123,6 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 			return nil, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 		}
 	}
-	if r.Interrupted {
-		if err := c.tidy(); err != nil {
-			return nil, err
-		}
-	}
 	report, err := c.convert(ctx, p)
 	if report != nil {
 		summarise(r.Log, report, c.whyCPU)
@@ -137,18 +131,6 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 		err = c.inFlags(err)
 	}
 	return report, err
-}
-
-// tidy removes the unfinished files of a killed run.
-func (c *batchClip) tidy() error {
-	err := atomicfile.Sweep(c.Output.File)
-	if c.sidecar != "" && err == nil {
-		err = atomicfile.Sweep(c.sidecar)
-	}
-	if err != nil {
-		return fault.New(fault.CannotWrite, "what an interrupted run left of %q: %w", c.Output.File, err)
-	}
-	return nil
 }
 
 // ownDevices returns the devices for the job in slot: its share of all if there are

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/restore"
 )
@@ -152,7 +152,8 @@ func writeDamage(name string, found []restore.Finding) error {
 	if err := restore.WriteList(&b, found); err != nil {
 		return err
 	}
-	if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
+	_ = atomicfile.Sweep(name)
+	if err := atomicfile.WriteFile(name, []byte(b.String())); err != nil {
 		return fault.New(fault.CannotWrite, "--write-list: %w", err)
 	}
 	return nil

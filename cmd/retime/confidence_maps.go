@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 
 	"retime/frame"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -24,6 +26,7 @@ func newConfidenceMaps(dir string, overwrite bool) (*confidenceMaps, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fault.New(fault.CannotWrite, "--confidence-maps: %w", err)
 	}
+	_ = atomicfile.Sweep(dir + string(filepath.Separator))
 	if entries, err := os.ReadDir(dir); err != nil {
 		return nil, fault.New(fault.CannotWrite, "--confidence-maps: %w", err)
 	} else if len(entries) > 0 && !overwrite {
@@ -34,17 +37,8 @@ func newConfidenceMaps(dir string, overwrite bool) (*confidenceMaps, error) {
 
 func (m *confidenceMaps) write(number int64, confidence frame.Image[uint8]) error {
 	name := filepath.Join(m.dir, fmt.Sprintf("%06d.png", number))
-	f, err := os.Create(name)
-	if err != nil {
-		return fault.New(fault.CannotWrite, "--confidence-maps: %w", err)
-	}
 	gray := &image.Gray{Pix: confidence.Pix, Stride: confidence.Stride, Rect: image.Rect(0, 0, confidence.Width, confidence.Height)}
-	err = png.Encode(f, gray)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		os.Remove(name)
+	if err := atomicfile.Write(name, func(w io.Writer) error { return png.Encode(w, gray) }); err != nil {
 		return fault.New(fault.CannotWrite, "--confidence-maps: %w", err)
 	}
 	return nil

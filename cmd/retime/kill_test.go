@@ -58,7 +58,11 @@ func TestKills(t *testing.T) {
 	segment := []string{"segment", "--plan", "plan.json", "--index", "0", "--stride", "1", "--threads", "2"}
 	batch := append([]string{"batch", clips, "--glob", "*.y4m", "-o", "out", "--jobs", "2"}, how[:len(how)-2]...)
 	batch = append(batch, "--format", "matroska", "-q")
+	convert := append([]string{input, "-o", "out.mkv"}, how[:len(how)-2]...)
+	pictures := append([]string{input, "-o", "%03d.png"}, how[:6]...)
 	for _, k := range []killed{
+		{name: "convert", job: append(convert, "--sidecar", "out.jsonl"), again: append(slices.Clone(convert), "--sidecar", "out.jsonl", "-y"), outputs: []string{"out.mkv"}, state: []string{"out.jsonl"}},
+		{name: "pictures", job: pictures, again: append(slices.Clone(pictures), "-y"), outputs: []string{"%03d.png"}, state: []string{"???.png"}},
 		{name: "resume", job: resume, again: resume, once: true, outputs: []string{"out.mkv"}},
 		{
 			name: "segment", prepare: append([]string{"plan", input, "-o", "plan.json"}, how...), job: segment, again: segment,

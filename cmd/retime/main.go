@@ -10,10 +10,13 @@ import (
 	"os/signal"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"retime/pipeline/fault"
 )
 
 func main() {
+	keepStandardError()
 	ctx, cancel := signalContext()
 	cmd, err := newRootCommand().ExecuteContextC(ctx)
 	cancel()
@@ -31,17 +34,34 @@ func exitCode(err error) int {
 	return int(fault.KindOf(err))
 }
 
-// signalContext returns a context that the first interrupt cancels. The second
-// interrupt ends the program at once.
+// keepStandardError moves standard error to another descriptor. Go ends a program that
+// writes to descriptor 2 if that is a pipe that nobody reads; such a write to another
+// descriptor fails, which ends nothing.
+func keepStandardError() {
+	if fd, err := unix.FcntlInt(os.Stderr.Fd(), unix.F_DUPFD_CLOEXEC, 3); err == nil {
+		os.Stderr = os.NewFile(uintptr(fd), os.Stderr.Name())
+	}
+}
+
+// signalContext returns a context that the first signal to end cancels. The second one
+// ends the program at once, unless it is a hangup, of which a closing terminal sends
+// several.
 func signalContext() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as nohup ignores a hangup
+			signal.Notify(signals, s)
+		}
+	}
 	go func() {
 		<-signals
 		cancel()
-		<-signals
-		os.Exit(int(fault.Cancelled))
+		for s := range signals {
+			if s != syscall.SIGHUP {
+				os.Exit(int(fault.Cancelled))
+			}
+		}
 	}()
 	return ctx, cancel
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
 )
@@ -44,7 +45,8 @@ func writeScenes(name string, times []*big.Rat) error {
 	for _, t := range times {
 		fmt.Fprintln(&b, t.FloatString(6))
 	}
-	if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
+	_ = atomicfile.Sweep(name)
+	if err := atomicfile.WriteFile(name, []byte(b.String())); err != nil {
 		return fault.New(fault.CannotWrite, "--write-scenes: %w", err)
 	}
 	return nil

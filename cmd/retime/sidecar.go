@@ -26,6 +26,7 @@ func newSidecar(flag, name string) (*sidecar, error) {
 	if name == "" {
 		return &sidecar{}, nil
 	}
+	_ = atomicfile.Sweep(name)
 	f, err := atomicfile.Create(name)
 	if err != nil {
 		return nil, fault.New(fault.CannotWrite, "%s: %w", flag, err)

@@ -2,7 +2,7 @@
 //
 // It writes a file beside its final name, as .NAME.NUMBER.part, and renames it. The
 // writing process holds a lock on the file, so that Sweep can tell which files a killed
-// process has left behind.
+// process has left behind. A directory for unfinished files goes by the same rules.
 package atomicfile
 
 import (
@@ -14,7 +14,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 )
 
@@ -23,16 +22,27 @@ type File struct{ *os.File }
 
 const suffix = ".part"
 
-// Create opens a new file beside name, with the permissions of os.Create.
+// Create opens a new file beside name, with the permissions of os.Create. If name exists,
+// it must be a regular file.
 func Create(name string) (File, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return File{}, &fs.PathError{Op: "create", Path: name, Err: errors.New("exists, and is not a regular file")}
+	}
+	f, err := create(name, func(part string) (*os.File, error) {
+		return os.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	})
+	return File{f}, err
+}
+
+// create opens a new part of name and locks it.
+func create(name string, open func(part string) (*os.File, error)) (*os.File, error) {
 	dir, base := filepath.Split(name)
 	for {
-		part := fmt.Sprintf("%s.%s.%d%s", dir, base, rand.Uint32(), suffix)
-		f, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := open(fmt.Sprintf("%s.%s.%d%s", dir, base, rand.Uint32(), suffix))
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		} else if err != nil {
-			return File{}, err
+			return nil, err
 		}
 		// If the file system has no locks, Sweep removes nothing. Before this file is
 		// locked, another process may sweep it.
@@ -41,7 +51,7 @@ func Create(name string) (File, error) {
 			f.Close()
 			continue
 		}
-		return File{f}, nil
+		return f, nil
 	}
 }
 
@@ -69,9 +79,41 @@ func (f File) Discard() {
 	f.Close()
 }
 
+// Dir is a directory for unfinished files. Only the user who creates it may enter it.
+type Dir struct{ lock *os.File }
+
+// CreateDir makes a new directory beside name.
+func CreateDir(name string) (Dir, error) {
+	f, err := create(name, func(part string) (*os.File, error) {
+		if err := os.Mkdir(part, 0o700); err != nil {
+			return nil, err
+		}
+		f, err := os.Open(part)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fs.ErrExist // another process has swept it: take another name
+		}
+		return f, err
+	})
+	return Dir{f}, err
+}
+
+// Name returns the directory's name.
+func (d Dir) Name() string { return d.lock.Name() }
+
+// Remove removes the directory with all that is in it.
+func (d Dir) Remove() error {
+	err := os.RemoveAll(d.Name())
+	d.lock.Close()
+	return err
+}
+
 // Write creates the file called name with the content that write writes. After an error
-// of write, an existing file stays as it was.
+// of write, an existing file stays as it was. Write writes to a device or a pipe
+// directly.
 func Write(name string, write func(io.Writer) error) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return writeDirectly(name, write)
+	}
 	f, err := Create(name)
 	if err != nil {
 		return err
@@ -85,6 +127,21 @@ func Write(name string, write func(io.Writer) error) error {
 		return err
 	}
 	return f.Commit(name)
+}
+
+func writeDirectly(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(f)
+	if err = write(b); err == nil {
+		err = b.Flush()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
 }
 
 // WriteFile creates the file called name with the given content.
@@ -121,56 +178,6 @@ func syncDir(name string) error {
 	}
 	defer d.Close()
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
-	return nil
-}
-
-// Sweep removes the unfinished files that killed processes have left of name. If name
-// ends in a separator, it removes those of all names in that directory.
-func Sweep(name string) error {
-	dir, base := filepath.Split(name)
-	dir = filepath.Clean(dir + ".")
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	var failed error
-	for _, e := range entries {
-		if e.Type().IsRegular() && isPart(e.Name(), base) {
-			if err := removeUnlocked(filepath.Join(dir, e.Name())); err != nil {
-				failed = err
-			}
-		}
-	}
-	return failed
-}
-
-// isPart reports whether Create may have given that name to a file for base or, if base
-// is empty, for any file.
-func isPart(name, base string) bool {
-	name, first := strings.CutPrefix(name, ".")
-	name, last := strings.CutSuffix(name, suffix)
-	dot := strings.LastIndexByte(name, '.')
-	if !first || !last || dot < 0 || base != "" && name[:dot] != base {
-		return false
-	}
-	number := name[dot+1:]
-	return number != "" && strings.Trim(number, "0123456789") == ""
-}
-
-// removeUnlocked removes a file that no process has locked. It skips a file that is
-// gone or that it cannot open.
-func removeUnlocked(name string) error {
-	f, err := os.OpenFile(name, os.O_RDWR, 0) // NFS locks only files that are open for writing
-	if err != nil {
-		return nil //nolint:nilerr // another process may have swept it
-	}
-	defer f.Close()
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		return nil
-	}
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

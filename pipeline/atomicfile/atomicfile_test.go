@@ -117,15 +117,27 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, name := range []string{".a.5.part", ".c.6.part"} {
+		if err := os.MkdirAll(filepath.Join(dir, name, "within"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
 	live, err := Create(filepath.Join(dir, "a"))
 	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := CreateDir(filepath.Join(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder.Name(), "x"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := Sweep(filepath.Join(dir, "a")); err != nil {
 		t.Fatal(err)
 	}
-	at := filepath.Base(live.Name())
-	want := []string{at, ".a.b.22.part", ".c.3.part", "a.1.part", ".a.x.part", ".a.1.part2", ".part", "..part", ".4.part"}
+	at, in := filepath.Base(live.Name()), filepath.Base(folder.Name())
+	want := []string{at, in, ".a.b.22.part", ".c.3.part", ".c.6.part", "a.1.part", ".a.x.part", ".a.1.part2", ".part", "..part", ".4.part"}
 	slices.Sort(want)
 	if list := names(t, dir); !slices.Equal(list, want) {
 		t.Errorf("%q, want %q", list, want)
@@ -133,10 +145,16 @@ func TestSweep(t *testing.T) {
 	if err := Sweep(dir + string(filepath.Separator)); err != nil {
 		t.Fatal(err)
 	}
-	want = []string{at, "a.1.part", ".a.x.part", ".a.1.part2", ".part", "..part", ".4.part"}
+	want = []string{at, in, "a.1.part", ".a.x.part", ".a.1.part2", ".part", "..part", ".4.part"}
 	slices.Sort(want)
 	if list := names(t, dir); !slices.Equal(list, want) {
 		t.Errorf("%q, want %q", list, want)
+	}
+	if _, err := os.Stat(filepath.Join(folder.Name(), "x")); err != nil {
+		t.Errorf("a directory that is in use was swept: %v", err)
+	}
+	if err := folder.Remove(); err != nil || slices.Contains(names(t, dir), in) {
+		t.Errorf("%q: %v", names(t, dir), err)
 	}
 	if err := live.Commit(filepath.Join(dir, "z")); err != nil {
 		t.Errorf("a file that is being written was swept: %v", err)
@@ -160,11 +178,46 @@ func TestSweepWhileOthersWrite(t *testing.T) {
 				if err := Write(name, text("whole")); err != nil {
 					t.Error(err)
 				}
+				if d, err := CreateDir(name); err != nil {
+					t.Error(err)
+				} else if err := os.WriteFile(filepath.Join(d.Name(), "x"), nil, 0o600); err != nil {
+					t.Error(err)
+				} else if err := d.Remove(); err != nil {
+					t.Error(err)
+				}
 			}
 		})
 	}
 	group.Wait()
 	if got, err := os.ReadFile(name); err != nil || string(got) != "whole" || len(names(t, dir)) != 1 {
 		t.Errorf("%q, %q: %v", got, names(t, dir), err)
+	}
+}
+
+// A device and a pipe are written in place, and never replaced.
+func TestDevicesStay(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := WriteFile(name, []byte("text")); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 4)
+	if _, err := io.ReadFull(r, got); err != nil || string(got) != "text" {
+		t.Errorf("%q: %v", got, err)
+	}
+	if f, err := Create(name); err == nil {
+		f.Discard()
+		t.Error("a file takes the place of a pipe")
+	}
+	if list := names(t, dir); !slices.Equal(list, []string{"pipe"}) {
+		t.Errorf("%q is left", list)
 	}
 }

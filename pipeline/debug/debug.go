@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -45,8 +47,10 @@ func Write(dir string, d *Dissection, overwrite bool) error {
 			}
 		}
 	}
+	_ = atomicfile.Sweep(dir + string(filepath.Separator)) // what is left of a killed run hinders nobody
 	for _, p := range drawings {
-		if err := writePicture(filepath.Join(dir, p.name), p.picture); err != nil {
+		encode := func(w io.Writer) error { return png.Encode(w, p.picture) }
+		if err := atomicfile.Write(filepath.Join(dir, p.name), encode); err != nil {
 			return fault.New(fault.CannotWrite, "debug: %w", err)
 		}
 	}
@@ -55,7 +59,7 @@ func Write(dir string, d *Dissection, overwrite bool) error {
 		return err
 	}
 	for name, text := range map[string][]byte{textName: []byte(describe(d, drawings)), dataName: append(data, '\n')} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
+		if err := atomicfile.WriteFile(filepath.Join(dir, name), text); err != nil {
 			return fault.New(fault.CannotWrite, "debug: %w", err)
 		}
 	}
@@ -67,18 +71,6 @@ func names(drawings []drawing) (list []string) {
 		list = append(list, p.name)
 	}
 	return list
-}
-
-func writePicture(name string, m image.Image) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	err = png.Encode(f, m)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	return err
 }
 
 // numbers is the content of dataName: the places, the motion and the synthesis of the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"time"
 
 	"retime/frame"
@@ -22,6 +23,7 @@ type evaluation struct {
 	meter   meter
 	gallery *gallery
 
+	failed  []Failure // the peers that are left out
 	timings []timing
 	scores  [][]Score           // by method and held-out frame
 	records [][]pipeline.Record // likewise, for the methods that record
@@ -79,18 +81,50 @@ func (e *evaluation) timeAll(ctx context.Context) error {
 	}
 	defer releaseAll(kept)
 	e.total = int64(len(e.methods) * (held + len(e.clip.held)))
-	for _, m := range e.methods {
+	return e.each(ctx, func(m method) error {
 		sink := &timedSink{progress: e.progress}
 		began := time.Now()
 		if err := m.maker.make(ctx, &replay{e.clip.video, kept}, sink, e.clip.stamps(held)); err != nil {
-			return e.named(m, err)
+			return err
 		}
 		if sink.frames != held {
-			return e.named(m, fmt.Errorf("made %d of %d frames", sink.frames, held))
+			return fmt.Errorf("made %d of %d frames", sink.frames, held)
 		}
 		e.timings = append(e.timings, timing{held, time.Since(began)})
+		return nil
+	})
+}
+
+// each calls try for all methods. It leaves out the peers for which try fails.
+func (e *evaluation) each(ctx context.Context, try func(method) error) error {
+	for i := 0; i < len(e.methods); {
+		m, done := e.methods[i], e.done
+		err := try(m)
+		switch {
+		case err == nil:
+			i++
+		case m.kind != kindPeer || ctx.Err() != nil:
+			return e.named(m, err)
+		default:
+			e.o.Log.Warn("a peer fails, and is left out", "peer", m.name, "reason", err)
+			e.failed = append(e.failed, Failure{m.name, err.Error()})
+			e.done = done
+			e.leaveOut(i)
+		}
 	}
 	return nil
+}
+
+// leaveOut removes method i, which may have failed anywhere.
+func (e *evaluation) leaveOut(i int) {
+	e.methods = slices.Delete(e.methods, i, i+1)
+	e.total -= int64(len(e.clip.held))
+	if i < len(e.timings) {
+		e.timings = slices.Delete(e.timings, i, i+1)
+	} else {
+		e.total -= int64(e.timings[0].frames) // the first method is no peer
+	}
+	e.gallery.keepViews(i)
 }
 
 // named adds the method to err.
@@ -130,17 +164,17 @@ func (s *timedSink) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error {
 }
 
 func (e *evaluation) tryAll(ctx context.Context) error {
-	for i, m := range e.methods {
-		t := &trial{e: e, method: i}
+	return e.each(ctx, func(method) error {
+		t := &trial{e: e, method: len(e.scores)}
 		if err := t.run(ctx); err != nil {
-			return e.named(m, err)
+			return err
 		}
 		e.scores, e.records = append(e.scores, t.scores), append(e.records, t.records)
-		if i == 0 {
+		if t.method == 0 {
 			e.gallery.settle()
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // trial is one method's pass over the clip. As a pipeline.Sink, it compares the frames

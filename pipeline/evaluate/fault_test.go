@@ -2,11 +2,13 @@ package evaluate
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
@@ -115,5 +117,70 @@ func TestCancel(t *testing.T) {
 			t.Errorf("cancelled after %d frames, a folder is left behind", after)
 		}
 		cancel()
+	}
+}
+
+// failing is a peer that makes some frames and then fails.
+type failing struct {
+	maker
+	calls *int
+	at    int // the call that fails
+}
+
+func (f failing) make(ctx context.Context, source pipeline.Source, sink pipeline.Sink, timestamps []int64) error {
+	*f.calls++
+	if *f.calls != f.at {
+		return f.maker.make(ctx, source, sink, timestamps)
+	}
+	if err := f.maker.make(ctx, source, sink, timestamps[:1]); err != nil {
+		return err
+	}
+	return errors.New("out of luck")
+}
+
+// A peer that fails, be it early or late, is left out. The other methods have all that
+// they have without it.
+func TestFailingPeer(t *testing.T) {
+	for _, at := range []int{1, 2} {
+		o := quick(writeScene(t, 64, 48, 25, 24))
+		o.Worst, o.Peers = 2, []Peer{{Name: "first", Method: Blend}, {Name: "second", Method: Blend}, {Name: "third", Method: Nearest}}
+		if err := o.settle(); err != nil {
+			t.Fatal(err)
+		}
+		methods, err := o.methods()
+		if err != nil {
+			t.Fatal(err)
+		}
+		methods[2].maker = failing{methods[2].maker, new(int), at}
+		var last pipeline.Progress
+		o.Progress = func(p pipeline.Progress) { last = p }
+		c, err := scan(t.Context(), &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := newEvaluation(&o, c, methods)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.close()
+		if err := errors.Join(e.timeAll(t.Context()), e.tryAll(t.Context())); err != nil {
+			t.Fatalf("failing at call %d: %v", at, err)
+		}
+		r := e.report(time.Unix(0, 0))
+		if len(r.Methods) != 3 || r.Methods[1].Name != "first" || r.Methods[2].Name != "third" || len(r.Failed) != 1 || r.Failed[0] != (Failure{"second", "out of luck"}) {
+			t.Fatalf("failing at call %d: %+v, failed %+v", at, r.Methods, r.Failed)
+		}
+		for _, x := range r.exhibits {
+			if len(x.views) != 3 {
+				t.Errorf("failing at call %d: %d views", at, len(x.views))
+			}
+		}
+		if len(r.exhibits) == 0 || last.Frames != last.Total {
+			t.Errorf("failing at call %d: %d exhibits, progress %+v", at, len(r.exhibits), last)
+		}
+		var page strings.Builder
+		if err := r.WriteHTML(&page); err != nil || !strings.Contains(page.String(), "second is left out") {
+			t.Errorf("failing at call %d: the page does not say so: %v", at, err)
+		}
 	}
 }

@@ -82,6 +82,13 @@ func (g *gallery) settle() {
 	g.exhibits = kept
 }
 
+// keepViews drops all but the first count views of each exhibit.
+func (g *gallery) keepViews(count int) {
+	for _, x := range g.exhibits {
+		x.views = x.views[:min(count, len(x.views))]
+	}
+}
+
 // find returns the exhibit of held-out frame k, or nil.
 func (g *gallery) find(k int) *exhibit {
 	for _, x := range g.exhibits {

@@ -89,7 +89,11 @@ func (o *Options) methods() ([]method, error) {
 		m := method{name: p.Name, kind: kindPeer}
 		switch p.Method {
 		case Minterpolate:
-			m.maker = minterpolate{p.Filter, o.Threads}
+			own := minterpolate{p.Filter, o.Threads}
+			if err := own.check(); p.Filter != "" && err != nil {
+				return nil, fault.New(fault.Usage, "peer %q: %w", p.Name, err)
+			}
+			m.maker = own
 			m.values = map[string]string{"filter": "minterpolate"}
 			if p.Filter != "" {
 				m.values["options"] = p.Filter

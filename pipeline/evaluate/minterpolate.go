@@ -67,6 +67,16 @@ func (m minterpolate) make(ctx context.Context, source pipeline.Source, sink pip
 	return pick.finish(filter)
 }
 
+// check returns an error if the filter refuses its options whatever the clip.
+func (m minterpolate) check() error {
+	v := media.Video{Format: frame.Format{Name: "yuv420p"}, Width: 64, Height: 64, TimeBase: big.NewRat(1, 25), Average: big.NewRat(25, 1)}
+	filter, err := media.NewFilter(m.graph(v), 1, v, 1)
+	if err == nil {
+		filter.Close()
+	}
+	return err
+}
+
 // graph returns a filter graph that interpolates to the clip's rate and converts back
 // to the clip's sample format, because minterpolate's eight bits may be fewer.
 func (m minterpolate) graph(v media.Video) string {

@@ -41,12 +41,12 @@ func newOutput(dir string, overwrite bool) (output, error) {
 			return output{}, fault.New(fault.CannotWrite, "report: %w", err)
 		}
 	}
-	f, err := os.CreateTemp(dir, ".report.*")
+	_ = atomicfile.Sweep(dir + string(filepath.Separator))
+	f, err := atomicfile.Create(filepath.Join(dir, pageName))
 	if err != nil {
 		return output{}, fault.New(fault.CannotWrite, "report: %w", err)
 	}
-	f.Close()
-	os.Remove(f.Name())
+	f.Discard()
 	return o, nil
 }
 

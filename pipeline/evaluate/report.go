@@ -27,9 +27,11 @@ type Report struct {
 	Every   int      `json:"every"` // every so many frames, one is held out
 	Threads int      `json:"threads"`
 	Methods []Method `json:"methods"` // the settings, then the peers
-	Shots   []Shot   `json:"shots"`
-	Frames  []Frame  `json:"frames"` // the held-out frames
-	Worst   []int    `json:"worst"`  // indices into Frames, from the frame that the first method makes worst
+	// Failed are the peers that are left out because they failed.
+	Failed []Failure `json:"failed,omitempty"`
+	Shots  []Shot    `json:"shots"`
+	Frames []Frame   `json:"frames"` // the held-out frames
+	Worst  []int     `json:"worst"`  // indices into Frames, from the frame that the first method makes worst
 
 	exhibits []*exhibit
 }
@@ -63,6 +65,12 @@ type Method struct {
 	WithinShots     Summary           `json:"within_shots"` // without the frames across a cut
 	Shots           []Summary         `json:"per_shot"`     // by index in Report.Shots
 	Frames          Series            `json:"per_frame"`    // by index in Report.Frames
+}
+
+// Failure is a peer that failed.
+type Failure struct {
+	Name  string `json:"name"`
+	Error string `json:"error"`
 }
 
 // Shot is a sequence of frames without a cut.
@@ -148,7 +156,7 @@ func (e *evaluation) report(now time.Time) *Report {
 		Schema: Schema, Made: now.UTC().Format(time.RFC3339), Clip: c.describe(), Every: e.o.Every, Threads: e.o.workers().Count(),
 		Note: "The gap around a held-out frame, and so the motion across it, is twice what it is in use, so these figures " +
 			"are pessimistic. They rank methods and show where a clip is hard; frames made for the clip itself come out better.",
-		Worst: []int{}, exhibits: e.gallery.exhibits,
+		Failed: e.failed, Worst: []int{}, exhibits: e.gallery.exhibits,
 	}
 	for i, f := range c.frames {
 		if f.shot == len(r.Shots) {

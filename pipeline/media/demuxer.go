@@ -96,10 +96,10 @@ func (d *demuxer) cannotOpen(err error, local bool, message string) error {
 	switch {
 	case d.ctx.Err() != nil:
 		return d.ctx.Err()
+	case errors.Is(err, astiav.ErrInvaliddata) || errors.Is(err, astiav.ErrEof):
+		err = errors.New("not a media file that this FFmpeg build reads, or damaged at its start")
 	case !local:
 		return fault.New(fault.NoInput, "open %q: %w%s", d.name, err, detail(message))
-	case errors.Is(err, astiav.ErrInvaliddata):
-		err = errors.New("not a media file that this FFmpeg build reads, or damaged at its start")
 	}
 	return fault.New(fault.BadData, "open %q: %w%s", d.name, err, detail(message))
 }
@@ -135,6 +135,10 @@ func (d *demuxer) read() (*astiav.Packet, error) {
 		case d.ctx.Err() != nil:
 			return nil, d.ctx.Err()
 		case errors.Is(err, astiav.ErrEof):
+			if err := d.numbers.unread(); err != nil && d.lost.stopped == nil {
+				d.lost.failed++
+				d.lost.stopped = err
+			}
 			return nil, io.EOF
 		case err != nil:
 			failed++

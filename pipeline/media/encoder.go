@@ -30,6 +30,7 @@ type Encoder struct {
 	put     func(*astiav.Packet) error // receives each packet and may unreference it
 	times   frameTimes
 	hdr     hdr10Plus
+	palette *palette // nil if the pictures need none
 }
 
 // frameTimes are the times of the frames that the encoder was given, in its time base.
@@ -58,7 +59,9 @@ func NewEncoder(ctx context.Context, name string, source *Reader, opt WriterOpti
 		return nil, err
 	}
 	e.times.first = first
-	if e.codec.ID() == av.CodecIDWrapped {
+	if e.palette != nil {
+		err = fault.New(fault.Usage, "encoder %s takes one palette for the whole clip, which cannot be made in parts; convert it as a whole", e.codec.Name())
+	} else if e.codec.ID() == av.CodecIDWrapped {
 		err = fault.New(fault.Usage, "the %s container takes frames as they are, which cannot be kept in parts; choose another Output.Format", container.Name(output))
 	} else {
 		err = ctx.Err()
@@ -104,6 +107,9 @@ func (e *Encoder) open(opt *WriterOptions, globalHeader bool) error {
 	v, source := &e.source.Video, e.source.Pixels.Carried()
 	taken := encoderFormats(e.codec)
 	format, lost, _ := pixel.Nearest(source, taken, pixel.AnySize)
+	if e.codec.ID() == astiav.CodecIDGif && lost != (pixel.Loss{}) {
+		return e.openPaletted(opt, globalHeader)
+	}
 	err := try(format)
 	if whole := pixel.WholeBlocks(v.Width, v.Height); err != nil && !whole(format) {
 		// Some encoders need a size in whole blocks of chroma samples.
@@ -125,6 +131,21 @@ func (e *Encoder) open(opt *WriterOptions, globalHeader bool) error {
 	return nil
 }
 
+// openPaletted opens the encoder for pictures with one palette.
+func (e *Encoder) openPaletted(opt *WriterOptions, globalHeader bool) error {
+	if err := e.try(astiav.PixelFormatPal8, opt, globalHeader); err != nil {
+		return err
+	}
+	v := &e.source.Video
+	var err error
+	if e.palette, err = newPalette(v.Width, v.Height, opt.Encoder.Threads); err != nil {
+		return cannotWrite(e.file, err)
+	}
+	e.log.Warn("the encoder takes no sample format that holds all of the source",
+		"encoder", e.codec.Name(), "source", e.source.Pixels.Carried(), "written", e.context.PixelFormat(), "lost", "all but 256 colours, chosen for the whole clip")
+	return nil
+}
+
 // try opens the encoder for pictures in format. If the encoder refuses them, the error is
 // a fault.Usage error.
 func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeader bool) error {
@@ -133,7 +154,11 @@ func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeade
 	if !num.IsInt64() || !den.IsInt64() || num.Int64() > 1<<31-1 || den.Int64() > 1<<31-1 {
 		return fault.New(fault.Usage, "rate %s: numerator and denominator must be below 2^31", opt.Rate.RatString())
 	}
-	packer := pixel.NewPacker(e.source.Pixels, format)
+	packed := format
+	if format == astiav.PixelFormatPal8 {
+		packed = unpaletted
+	}
+	packer := pixel.NewPacker(e.source.Pixels, packed)
 	c := astiav.AllocCodecContext(e.codec)
 	c.SetWidth(v.Width)
 	c.SetHeight(v.Height)
@@ -222,8 +247,21 @@ func (e *Encoder) encode(f *frame.Frame, pts int64) error {
 	}
 	number := e.number()
 	e.times.frames++
-	if err := e.context.SendFrame(picture); err != nil {
+	if e.palette != nil {
+		err = e.palette.add(picture, pts)
+	} else if err = e.context.SendFrame(picture); err == nil {
+		return e.drain()
+	}
+	if err != nil {
 		return cannotWrite(e.file, fmt.Errorf("encode frame %d: %w", number, err))
+	}
+	return nil
+}
+
+// sendPaletted encodes a picture that has its palette.
+func (e *Encoder) sendPaletted(picture *astiav.Frame) error {
+	if err := e.context.SendFrame(picture); err != nil {
+		return fmt.Errorf("encode: %w", err)
 	}
 	return e.drain()
 }
@@ -274,6 +312,11 @@ func (e *Encoder) Finish() error {
 	if e.times.frames == 0 {
 		return nil
 	}
+	if e.palette != nil {
+		if err := e.palette.apply(e.sendPaletted); err != nil {
+			return cannotWrite(e.file, err)
+		}
+	}
 	if err := e.context.SendFrame(nil); err != nil && !errors.Is(err, astiav.ErrEof) {
 		return cannotWrite(e.file, fmt.Errorf("encode: %w", err))
 	}
@@ -289,6 +332,10 @@ func (e *Encoder) Abort() {
 	}
 	if e.packer != nil {
 		e.packer.Close()
+	}
+	if e.palette != nil {
+		e.palette.close()
+		e.palette = nil
 	}
 	e.pool.Close()
 	if e.context != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/asticode/go-astiav"
@@ -34,9 +35,14 @@ type Filter struct {
 // threads is the number of threads; 0 means one per processor. If FFmpeg rejects the
 // graph, the error is a fault.Usage error. Call Close after use.
 func NewFilter(description string, inputs int, v Video, threads int) (*Filter, error) {
-	f := &Filter{graph: astiav.AllocFilterGraph(), format: v.Format.Name, width: v.Width, height: v.Height}
+	return newFilter(description, slices.Repeat([]Video{v}, inputs), threads)
+}
+
+// newFilter is NewFilter for inputs that differ.
+func newFilter(description string, inputs []Video, threads int) (*Filter, error) {
+	f := &Filter{graph: astiav.AllocFilterGraph(), format: inputs[0].Format.Name, width: inputs[0].Width, height: inputs[0].Height}
 	f.graph.SetThreadCount(threads)
-	message, err := av.WithMessage(func() error { return f.configure(description, inputs, v) })
+	message, err := av.WithMessage(func() error { return f.configure(description, inputs) })
 	if err != nil {
 		f.Close()
 		return nil, fault.New(fault.Usage, "filters %q: %w%s", description, err, detail(message))
@@ -44,7 +50,7 @@ func NewFilter(description string, inputs int, v Video, threads int) (*Filter, e
 	return f, nil
 }
 
-func (f *Filter) configure(description string, inputs int, v Video) (err error) {
+func (f *Filter) configure(description string, inputs []Video) (err error) {
 	if f.output, err = f.graph.NewFilterContext(astiav.FindFilterByName("buffersink"), "out", nil); err != nil {
 		return err
 	}
@@ -54,10 +60,10 @@ func (f *Filter) configure(description string, inputs int, v Video) (err error) 
 	defer sink.Free()
 
 	var sources *astiav.FilterInOut
-	for i := inputs - 1; i >= 0; i-- {
+	for i, v := range slices.Backward(inputs) {
 		name := "in" + strconv.Itoa(i)
 		args := astiav.FilterArgs{
-			"width": strconv.Itoa(f.width), "height": strconv.Itoa(f.height), "pix_fmt": f.format, "time_base": v.TimeBase.RatString(),
+			"width": strconv.Itoa(v.Width), "height": strconv.Itoa(v.Height), "pix_fmt": v.Format.Name, "time_base": v.TimeBase.RatString(),
 		}
 		if v.Rate != nil {
 			args["frame_rate"] = v.Rate.RatString()
@@ -89,8 +95,13 @@ func (f *Filter) Send(input int, p *frame.Frame, pts int64) error {
 		return err
 	}
 	defer picture.Free()
-	picture.SetPts(pts)
-	if err := f.inputs[input].BuffersrcAddFrame(picture, 0); err != nil {
+	return f.send(input, picture, pts)
+}
+
+// send passes the content of p, whose time it sets, to an input. The caller frees p.
+func (f *Filter) send(input int, p *astiav.Frame, pts int64) error {
+	p.SetPts(pts)
+	if err := f.inputs[input].BuffersrcAddFrame(p, 0); err != nil {
 		return fmt.Errorf("filter a frame: %w", err)
 	}
 	return nil
@@ -129,16 +140,9 @@ func (f *Filter) picture(p *frame.Frame) (*astiav.Frame, error) {
 // TimeBase. The error is ErrMore if the filters need more input first, and io.EOF after
 // the last frame. The graph must deliver a planar format.
 func (f *Filter) Receive() (*frame.Frame, error) {
-	picture := astiav.AllocFrame()
-	if err := f.output.BuffersinkGetFrame(picture, 0); err != nil {
-		picture.Free()
-		switch {
-		case errors.Is(err, astiav.ErrEagain):
-			return nil, ErrMore
-		case errors.Is(err, astiav.ErrEof):
-			return nil, io.EOF
-		}
-		return nil, fmt.Errorf("filter a frame: %w", err)
+	picture, err := f.receive()
+	if err != nil {
+		return nil, err
 	}
 	format, planar := pixel.PlanarFormat(picture.PixelFormat())
 	planes, ok := []frame.Plane(nil), false
@@ -153,6 +157,24 @@ func (f *Filter) Receive() (*frame.Frame, error) {
 	out := frame.Wrap(format, picture.Width(), picture.Height(), planes, func(*frame.Frame) { picture.Free() })
 	out.PTS, out.Native = picture.Pts(), picture
 	return out, nil
+}
+
+// receive returns the next filtered picture, in any format. Its errors are those of
+// Receive.
+func (f *Filter) receive() (*astiav.Frame, error) {
+	picture := astiav.AllocFrame()
+	err := f.output.BuffersinkGetFrame(picture, 0)
+	if err == nil {
+		return picture, nil
+	}
+	picture.Free()
+	switch {
+	case errors.Is(err, astiav.ErrEagain):
+		return nil, ErrMore
+	case errors.Is(err, astiav.ErrEof):
+		return nil, io.EOF
+	}
+	return nil, fmt.Errorf("filter a frame: %w", err)
 }
 
 // TimeBase returns the unit of the received frames' PTS, in seconds.

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
+	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -42,7 +45,31 @@ func newContainer(name, url, format string) (*astiav.FormatContext, error) {
 		output.Free()
 		return nil, fault.New(fault.Usage, "output %q is the name of one picture; name a pattern for all, such as out/%%05d.png", name)
 	}
+	// What these write to a URL has its name from the start.
+	if container.IsManifest(output) && !strings.Contains(name, "://") || container.IsSegments(output) && !numbered {
+		output.Free()
+		return nil, severalFiles(name, format)
+	}
 	return output, nil
+}
+
+// severalFiles is the error for a format whose files cannot appear all at once.
+func severalFiles(name, format string) error {
+	one := strings.TrimSuffix(name, filepath.Ext(name)) + ".mp4"
+	if name == "-" {
+		one, name = "NAME.mp4", "NAME"
+	}
+	return fault.New(fault.Usage, "output %q: %s makes several files, which would not appear whole or not at all; write one file, such as %[3]q, and divide it: ffmpeg -i %[3]q -c copy -f %[2]s %[1]q",
+		name, format, one)
+}
+
+// MaxRate returns the highest rate, in frames per second, at which players show an output
+// called name in a format, which may be empty; nil if there is no limit.
+func MaxRate(name, format string) *big.Rat {
+	if format == "" {
+		format = av.GuessMuxer(name)
+	}
+	return container.MaxRate(format)
 }
 
 // cannotWrite turns err into a fault.CannotWrite error about the output called name,
@@ -145,10 +172,9 @@ func (m *muxer) advance(p *astiav.Packet) {
 	if dts == av.NoTimestamp {
 		return
 	}
-	if last, ok := m.decoding[p.StreamIndex()]; ok && dts <= last && last < math.MaxInt64 {
-		if dts = last; !av.MayRepeat(m.output) {
-			dts++
-		}
+	step := container.LeastStep(m.output)
+	if last, ok := m.decoding[p.StreamIndex()]; ok && dts < last+step && last < math.MaxInt64-step {
+		dts = last + step
 		p.SetDts(dts)
 	}
 	if t := p.Pts(); t != av.NoTimestamp && t < dts {

@@ -167,3 +167,29 @@ func TestCancelledOutputLeavesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Formats of several files are refused with the command that makes them.
+func TestSeveralFiles(t *testing.T) {
+	for _, c := range []struct {
+		name, format string
+		refused      bool
+	}{
+		{"x.m3u8", "", true},
+		{"x.mpd", "", true},
+		{"-", "hls", true},
+		{"x.ts", "segment", true},
+		{"x%d.ts", "segment", false},
+		{"x%d.m3u8", "hls", true},
+		{"x.mkv|y.mkv", "tee", true},
+		{"http://host/x.m3u8", "hls", false},
+		{"x.mkv", "", false},
+	} {
+		output, err := newContainer(c.name, "file:x", c.format)
+		if (err != nil) != c.refused || c.refused && (fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "ffmpeg -i ")) {
+			t.Errorf("%s %s: %v", c.name, c.format, err)
+		}
+		if output != nil {
+			output.Free()
+		}
+	}
+}

@@ -18,8 +18,9 @@ type WriterOptions struct {
 	// Verify reads the finished file again. If it differs from what was written, the
 	// error is a fault.Mismatch error, and the file gets the name of a partial file.
 	Verify bool
-	// Numbers are the numbers of an image sequence's files; nil to count from 1.
-	Numbers []int
+	// Number returns the number of an image sequence's k-th file, from 0; nil to count
+	// from 1. Numbers must rise.
+	Number func(k int) int
 
 	Rate  *big.Rat // frames per second; frame k is shown k/Rate seconds after Start
 	Start *big.Rat // seconds from the output's 0 to its first frame

@@ -64,7 +64,7 @@ func newOutput(ctx context.Context, name string, source *Reader, opt WriterOptio
 }
 
 func (o *Output) open(name string) (err error) {
-	if o.target, err = newTarget(name, o.source.Source().Name, o.opt.Overwrite, o.opt.Numbers); err != nil {
+	if o.target, err = newTarget(name, o.source.Source().Name, o.opt.Overwrite, o.opt.Number); err != nil {
 		return err
 	}
 	output, err := newContainer(name, o.target.url, o.opt.Format)
@@ -178,6 +178,9 @@ func (o *Output) WritePacket(p Packet) error {
 
 // write writes a packet of the video, whose times are in o.unit, and unreferences it.
 func (o *Output) write(p *astiav.Packet) error {
+	if err := o.ctx.Err(); err != nil {
+		return err
+	}
 	video := o.muxer.video
 	timebase.Shift(p, -o.zero)
 	p.RescaleTs(o.unit, video.TimeBase())

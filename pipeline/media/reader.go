@@ -85,6 +85,9 @@ func inputURL(name string) (url string, local bool, err error) {
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
+		if pattern := sequenceIn(name); pattern != "" {
+			return "", false, fault.New(fault.NoInput, "open %q: is a directory; its pictures are %q", name, pattern)
+		}
 		return "", false, fault.New(fault.NoInput, "open %q: is a directory; name a file", name)
 	case err == nil && info.Mode().IsRegular():
 		f, err := os.Open(name)
@@ -95,7 +98,7 @@ func inputURL(name string) (url string, local bool, err error) {
 		return "file:" + name, true, nil
 	case err == nil:
 		return "file:" + name, false, nil
-	case strings.Contains(name, "://") || strings.HasPrefix(name, "pipe:") || strings.Contains(name, "%"):
+	case strings.Contains(name, "://") || strings.HasPrefix(name, "pipe:") || strings.Contains(name, "%") || isGlob(name):
 		return name, false, nil
 	}
 	return "", false, fault.New(fault.NoInput, "input %w", err)
@@ -165,8 +168,8 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 	} else if t := d.duration(); t > 0 {
 		v.Duration = big.NewRat(t, 1e6)
 	}
-	if n := d.numbers.list; n != nil {
-		v.Duration = new(big.Rat).Mul(big.NewRat(int64(n[len(n)-1]-n[0]+1), 1), v.TimeBase)
+	if d.numbers.list != nil {
+		v.Duration = new(big.Rat).Mul(big.NewRat(d.numbers.span(), 1), v.TimeBase)
 	}
 	return v
 }

@@ -9,6 +9,7 @@ import (
 
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/av"
 )
 
 // target is the place that an output is written to.
@@ -30,18 +31,21 @@ type destination interface {
 }
 
 // newTarget returns the target for an output called name. source is the input's name,
-// which the output must not have. numbers are the numbers of an image sequence's files;
+// which the output must not have. number returns the numbers of an image sequence's files;
 // nil to count from 1.
-func newTarget(name, source string, overwrite bool, numbers []int) (target, error) {
+func newTarget(name, source string, overwrite bool, number func(int) int) (target, error) {
 	if name == "" {
 		return target{}, fault.New(fault.Usage, "no output; name one with Output.File")
+	}
+	if name == "-" && av.StandardOutputClosed() {
+		return target{}, fault.New(fault.CannotWrite, "output: standard output is closed")
 	}
 	if name == "-" {
 		return target{"standard output", "pipe:1", direct("standard output")}, nil
 	}
 	info, err := os.Stat(name)
 	if s, ok := newSequence(name); ok && err != nil {
-		return sequenceTarget(name, s, overwrite, numbers)
+		return sequenceTarget(name, s, overwrite, number)
 	}
 	switch {
 	case err == nil && info.IsDir():
@@ -82,6 +86,7 @@ func fileTarget(name string) (target, error) {
 	} else if !info.IsDir() {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %s is not a directory", name, dir)
 	}
+	_ = atomicfile.Sweep(name) // what is left of a killed run hinders nobody
 	f, err := atomicfile.Create(name)
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "write %q: %w", name, errors.Unwrap(err))

@@ -67,14 +67,14 @@ func TestSequenceTarget(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
 		partial bool
-		numbers []int
+		number  func(int) int
 		want    []string
 	}{
 		{false, nil, []string{"001.png", "002.png"}},
-		{false, []int{7, 9}, []string{"001.png", "002.png", "007.png", "009.png"}},
-		{true, []int{3}, []string{"001.png", "002.partial.png", "002.png", "003.partial.png", "007.png", "009.png"}},
+		{false, func(k int) int { return 7 + 2*k }, []string{"001.png", "002.png", "007.png", "009.png"}},
+		{true, func(k int) int { return 2 + k }, []string{"001.png", "002.partial.png", "002.png", "003.partial.png", "007.png", "009.png"}},
 	} {
-		target, err := newTarget(filepath.Join(dir, "%03d.png"), "in.mkv", true, c.numbers)
+		target, err := newTarget(filepath.Join(dir, "%03d.png"), "in.mkv", true, c.number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,6 +99,32 @@ func TestSequenceTarget(t *testing.T) {
 	target.discard()
 	if got := namesIn(t, dir); len(got) != 6 {
 		t.Errorf("%q", got)
+	}
+}
+
+// A target removes what killed processes have left of the same name.
+func TestTargetsSweep(t *testing.T) {
+	dir := t.TempDir()
+	left := []string{".a.mkv.1.part", ".sequence.2.part/001.png"}
+	stays := []string{".b.mkv.3.part", "a.mkv.part"}
+	for _, name := range append(slices.Clone(left), stays...) {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte("unfinished"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a.mkv", "%03d.png"} {
+		target, err := newTarget(filepath.Join(dir, name), "in.mkv", false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target.discard()
+	}
+	if got := namesIn(t, dir); !slices.Equal(got, stays) {
+		t.Errorf("%q, want %q", got, stays)
 	}
 }
 

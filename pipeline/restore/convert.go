@@ -80,7 +80,10 @@ func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipelin
 
 func (r *restoration) writerOptions(s synth.Synthesizer) media.WriterOptions {
 	w := r.clip.WriterOptions(s.Memory())
-	w.Numbers = r.repairs.numbers
+	if list := r.repairs.numbers; len(list) > 0 {
+		last := len(list) - 1
+		w.Number = func(k int) int { return list[min(k, last)] + max(k-last, 0) }
+	}
 	return w
 }
 

@@ -24,7 +24,7 @@ type inputScan struct {
 func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	c := &o.Convert
 	r, err := media.Open(ctx, c.Input.File, media.ReaderOptions{Format: c.Input.Format, Rate: c.Input.Rate, SequenceGaps: c.Input.SequenceGaps, Threads: c.Compute.Threads, Map: c.Input.Map, Log: c.Hooks.Log})
-	if numbers := media.SequenceNumbers(c.Input.File); fault.KindOf(err) == fault.BadData && !c.Input.SequenceGaps && len(missing(numbers)) > 0 {
+	if numbers := media.SequenceNumbers(c.Input.File); fault.KindOf(err) == fault.BadData && !c.Input.SequenceGaps && len(numbers) > 0 {
 		return nil, fault.New(fault.BadData, "%w; Options.MissingFromNumbering makes what is missing", err)
 	}
 	if err != nil {
@@ -60,6 +60,14 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 		f.Release()
 		if err != nil {
 			return nil, err
+		}
+	}
+	// A picture that cannot be decoded is missing, too. Timestamps count from the first
+	// file's number.
+	if first := s.numbers; first != nil {
+		s.numbers = make([]int, len(s.stamps))
+		for i, t := range s.stamps {
+			s.numbers[i] = first[0] + int(t)
 		}
 	}
 	if o.MissingFromNumbering {

@@ -1,11 +1,13 @@
 package restore
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"retime/frame"
@@ -74,9 +76,62 @@ func TestMissingFromNumbering(t *testing.T) {
 				}
 			}
 		}
-		if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "retime-sequence-*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(os.TempDir(), ".retime-sequence.*")); len(left) > 0 {
 			t.Errorf("left behind: %q", left)
 		}
+	}
+}
+
+// A file that holds no picture counts as missing, whatever it holds instead.
+func TestFilesWithoutPictures(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		spoil  func(file string) error
+		opens  bool // and is not decoded
+		copies bool
+	}{
+		{name: "empty", spoil: func(file string) error { return os.Truncate(file, 0) }},
+		{name: "dangling", spoil: func(file string) error { return errors.Join(os.Remove(file), os.Symlink("nowhere", file)) }},
+		{name: "directory", spoil: func(file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o755)) }},
+		{name: "cut", spoil: func(file string) error { return os.Truncate(file, 300) }, opens: true},
+		{name: "garbage", spoil: func(file string) error { return os.WriteFile(file, []byte("no picture"), 0o600) }, opens: true},
+		{name: "empty, copied", spoil: func(file string) error { return os.Truncate(file, 0) }, copies: true},
+		{name: "cut, copied", spoil: func(file string) error { return os.Truncate(file, 300) }, opens: true, copies: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			pattern := writeSequence(t, "png", "rgb24")
+			for _, n := range []int{37, 40, 44, 45} {
+				if err := c.spoil(fmt.Sprintf(pattern, n)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			o := options(t, pattern)
+			o.Convert.Output.File, o.Convert.Output.VideoCodec = filepath.Join(t.TempDir(), "%03d.png"), ""
+			o.MissingFromNumbering, o.SmartCopy = true, c.copies
+			if report := mustRun(t, o); len(report.Findings) != 2 || report.Made != 3 {
+				t.Errorf("found %v, made %d", report.Findings, report.Made)
+			}
+			var want []string
+			for n := 38; n < 49; n++ {
+				want = append(want, fmt.Sprintf("%03d.png", n))
+			}
+			if got := names(t, o.Convert.Output.File); !slices.Equal(got, want) {
+				t.Fatalf("wrote %q", got)
+			}
+			for n := 38; n < 49; n++ {
+				made, _ := readAll(t, fmt.Sprintf(o.Convert.Output.File, n))
+				if n == 40 || n == 44 || n == 45 {
+					continue
+				}
+				if source, _ := readAll(t, fmt.Sprintf(pattern, n)); !frame.Equal(source[0], made[0]) {
+					t.Errorf("picture %d is changed", n)
+				}
+			}
+			o.MissingFromNumbering, o.Detect, o.Convert.Output.Overwrite = false, true, true
+			if _, err := Run(t.Context(), o); !c.opens && (fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), "MissingFromNumbering")) {
+				t.Errorf("without the numbers: %v", err)
+			}
+		})
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 )
@@ -27,18 +29,20 @@ func spool(ctx context.Context, log *slog.Logger) (name string, remove func(), e
 	} else {
 		defer in.Close()
 	}
-	to, err := os.CreateTemp("", "retime-input-*")
+	part := filepath.Join(os.TempDir(), "retime-input")
+	_ = atomicfile.Sweep(part)
+	to, err := atomicfile.Create(part)
+	if err == nil {
+		err = to.Chmod(0o600) // others may look into the directory
+	}
 	if err != nil {
 		return "", nil, fault.New(fault.CannotWrite, "keep standard input: %w", err)
 	}
-	remove = func() { os.Remove(to.Name()) }
+	remove = to.Discard
 	log.Info("standard input is read twice, and kept meanwhile", "in", to.Name())
 	stop := context.AfterFunc(ctx, func() { _ = in.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	_, err = io.Copy(to, in)
-	if e := to.Close(); err == nil {
-		err = e
-	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	} else if err != nil {

@@ -144,6 +144,7 @@ func (p *Plan) ID() string {
 func (p *Plan) Write(name string) error {
 	b, err := json.MarshalIndent(p.file(), "", "  ")
 	if err == nil {
+		_ = atomicfile.Sweep(name)
 		err = atomicfile.WriteFile(name, append(b, '\n'))
 	}
 	if err != nil {

@@ -157,7 +157,7 @@ func full(t testing.TB) *Plan {
 				StaticMask: frame.Image[uint8]{Width: 3, Height: 2, Stride: 3, Pix: []byte{0, 255, 1, 2, 3, 4}},
 			},
 			Output: pipeline.Output{
-				File: "out.mp4", Format: "mp4", VideoCodec: "libx264", CRF: new(20), VideoOptions: map[string]string{"preset": "fast"}, PixelFormat: "gray",
+				File: "out.mp4", Format: "mp4", StartNumber: new(7), VideoCodec: "libx264", CRF: new(20), VideoOptions: map[string]string{"preset": "fast"}, PixelFormat: "gray",
 				AudioOptions: map[string]string{},
 			},
 		},

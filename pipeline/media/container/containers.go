@@ -3,6 +3,7 @@
 package container
 
 import (
+	"math/big"
 	"slices"
 	"strings"
 
@@ -109,6 +110,39 @@ func HoldsPictures(c *astiav.FormatContext) bool {
 
 // IsNumbered reports whether c writes each picture to a numbered file.
 func IsNumbered(c *astiav.FormatContext) bool { return av.IsMuxer(c, "image2") }
+
+// IsManifest reports whether c writes a manifest and, as it goes, files that the manifest
+// names.
+func IsManifest(c *astiav.FormatContext) bool {
+	return av.IsMuxer(c, "hls,dash,hds,smoothstreaming,tee,webm_chunk")
+}
+
+// IsSegments reports whether c writes files of a few seconds each.
+func IsSegments(c *astiav.FormatContext) bool {
+	return av.IsMuxer(c, "segment,stream_segment,ssegment")
+}
+
+// LeastStep returns how many ticks the next frame must come after one in c, at least.
+// Players show a frame of a GIF for a tenth of a second if it states less than two of the
+// 100 ticks of a second.
+func LeastStep(c *astiav.FormatContext) int64 {
+	switch {
+	case Name(c) == "gif":
+		return 2
+	case av.MayRepeat(c):
+		return 0
+	}
+	return 1
+}
+
+// MaxRate returns the highest rate, in frames per second, at which players show the
+// format with this name in FFmpeg; nil if there is no limit.
+func MaxRate(format string) *big.Rat {
+	if format == "gif" {
+		return big.NewRat(50, 1)
+	}
+	return nil
+}
 
 // HoldsChapters reports whether c supports chapters.
 func HoldsChapters(c *astiav.FormatContext) bool {

@@ -1,0 +1,48 @@
+package debug
+
+import (
+	"context"
+	"math/big"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+)
+
+// roomEnv is set in a process that may write short files only.
+const roomEnv = "RETIME_TEST_SHORT_FILES"
+
+// A write that fails in the middle of a file, as on a full disk, leaves no file cut.
+func TestWithoutRoom(t *testing.T) {
+	if os.Getenv(roomEnv) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestWithoutRoom$")
+		cmd.Env = append(os.Environ(), roomEnv+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v:\n%s", err, out)
+		}
+		return
+	}
+	o := pipeline.Options{Input: pipeline.Input{File: clip(t)}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}}
+	d, err := Dissect(context.Background(), o, big.NewRat(25, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Release()
+	const room = 1000 // bytes, less than a picture has
+	signal.Ignore(syscall.SIGXFSZ)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: room, Max: room}); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "why")
+	if err := Write(dir, d, false); fault.KindOf(err) != fault.CannotWrite {
+		t.Errorf("error %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind %v, %v", left, err)
+	}
+}

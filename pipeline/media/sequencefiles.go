@@ -1,0 +1,85 @@
+package media
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"retime/pipeline/atomicfile"
+	"retime/pipeline/fault"
+)
+
+// sequenceFiles are the files of an image sequence, which are in a temporary directory
+// until commit gives them their names.
+type sequenceFiles struct {
+	name     string
+	dir      atomicfile.Dir
+	done     bool
+	sequence sequence
+	number   func(k int) int // of the k-th file; nil to keep FFmpeg's
+}
+
+// sequenceTarget returns the target for an image sequence.
+func sequenceTarget(name string, s sequence, overwrite bool, number func(int) int) (target, error) {
+	there, err := s.numbers()
+	if err != nil {
+		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
+	}
+	if len(there) > 0 && !overwrite {
+		return target{}, fault.New(fault.CannotWrite, "output %q: %d such files exist; Output.Overwrite overwrites them", name, len(there))
+	}
+	if strings.Contains(s.dir, "%") {
+		return target{}, fault.New(fault.CannotWrite, "output %q: the directory's name must not contain %%", name)
+	}
+	part := filepath.Join(s.dir, "sequence") // FFmpeg would take the name's own % for a number
+	_ = atomicfile.Sweep(part)
+	dir, err := atomicfile.CreateDir(part)
+	if err != nil {
+		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
+	}
+	return target{name, "file:" + filepath.Join(dir.Name(), filepath.Base(name)), &sequenceFiles{name: name, dir: dir, sequence: s, number: number}}, nil
+}
+
+// commit moves the files to their directory and renames them to their numbers.
+func (q *sequenceFiles) commit(partial bool) (string, error) {
+	entries, err := os.ReadDir(q.dir.Name())
+	if err != nil {
+		return "", err
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int {
+		m, _ := q.sequence.number(a.Name())
+		n, _ := q.sequence.number(b.Name())
+		return cmp.Compare(m, n)
+	})
+	for k, e := range entries {
+		to := e.Name()
+		if q.number != nil {
+			to = q.sequence.file(q.number(k))
+		}
+		if partial {
+			to = partialName(to)
+		}
+		if err := os.Rename(filepath.Join(q.dir.Name(), e.Name()), filepath.Join(q.sequence.dir, to)); err != nil {
+			return "", err
+		}
+	}
+	q.done = true
+	if err := q.dir.Remove(); err != nil {
+		return "", err
+	}
+	if partial {
+		return partialName(q.name), nil
+	}
+	return q.name, nil
+}
+
+func (q *sequenceFiles) discard() {
+	if !q.done {
+		q.done = true
+		_ = q.dir.Remove()
+	}
+}
+
+func (*sequenceFiles) reread() bool { return false }

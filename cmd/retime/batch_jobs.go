@@ -19,6 +19,7 @@ import (
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/batch"
 	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 )
 
 // batchClip is the conversion of one clip of a batch.
@@ -171,7 +172,7 @@ func ownDevices(all []int, slot, slots int) (own []int) {
 // readJobFile returns the clips of a job file. Names in the file start from its
 // directory.
 func readJobFile(name string) ([]*batchClip, []batch.Job, error) {
-	data, err := os.ReadFile(name)
+	data, err := plainfile.Read(name, settings.MaxBytes)
 	if err != nil {
 		return nil, nil, fault.New(fault.NoInput, "job file: %w", err)
 	}

@@ -108,7 +108,7 @@ func (f *files) read(p *pipeline.Options) (err error) {
 		}
 	}
 	if f.decisions != "" {
-		if p.Synthesis.Decisions, err = readList("--decisions", f.decisions, pipeline.ReadDecisions); err != nil {
+		if p.Synthesis.Decisions, err = readList("--decisions", f.decisions, maxDecisions, pipeline.ReadDecisions); err != nil {
 			return err
 		}
 	}

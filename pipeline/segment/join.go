@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/plainfile"
 )
 
 // Join writes the output from the segments in dir. Of local it heeds Output.File,
@@ -56,7 +56,7 @@ type joiner struct {
 	dir       string
 	manifests []*Manifest
 	at        int // index of the current segment
-	file      *os.File
+	file      *plainfile.File
 	packets   *packetReader
 	seen      []bool // frames of the current segment that had a packet
 	remaining int64  // frames of the current segment that had none yet
@@ -88,7 +88,7 @@ func (j *joiner) next() (media.Packet, error) {
 func (j *joiner) read() (p media.Packet, err error) {
 	m := j.manifests[j.at]
 	if j.file == nil {
-		if j.file, err = os.Open(filepath.Join(j.dir, m.File)); err != nil {
+		if j.file, err = plainfile.Open(filepath.Join(j.dir, m.File), plainfile.Unlimited); err != nil {
 			return p, err
 		}
 		j.packets = newPacketReader(j.file)

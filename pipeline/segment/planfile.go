@@ -7,10 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/big"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/plainfile"
 )
 
 // planFormat is the version of the format that ReadPlan reads.
@@ -159,12 +158,7 @@ const maxPlan = 1 << 28
 // program. If the file does not exist, the error is of kind fault.NoInput and wraps
 // fs.ErrNotExist.
 func ReadPlan(name, program string) (*Plan, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fault.New(fault.NoInput, "plan: %w", err)
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxPlan))
+	b, err := plainfile.Read(name, maxPlan)
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "plan: %w", err)
 	}

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -242,6 +245,34 @@ func TestHostilePlans(t *testing.T) {
 		}
 		if _, err := parsePlan([]byte(bad)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", c.new, err, c.says)
+		}
+	}
+}
+
+// A pipe in place of a segment's manifest or packets is no segment, and keeps nobody
+// waiting.
+func TestPipesAreNoSegments(t *testing.T) {
+	p, dir := full(t), t.TempDir()
+	pipe := func(name string) {
+		t.Helper()
+		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pipe("000000.json")
+	m := Manifest{Plan: p.ID(), Index: 1, First: 9, SHA256: Sum(), Digest: Sum()}
+	m.File = packetsName(1, m.SHA256)
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(manifestName(dir, 1), b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	pipe(m.File)
+	for i := range p.Ranges {
+		if _, err := p.check(dir, i, true); err == nil || !strings.Contains(err.Error(), "is a pipe") {
+			t.Errorf("segment %d: %v", i, err)
 		}
 	}
 }

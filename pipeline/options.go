@@ -341,6 +341,9 @@ func (s *Synthesis) check() error {
 		return err
 	}
 	switch t, b, n := s.SceneThreshold, s.BlendBelow, s.NearestBelow; {
+	case !whole(s.StaticMask):
+		m := &s.StaticMask
+		return fault.New(fault.Usage, "Synthesis.StaticMask: %d samples, %d from row to row, are no picture of %dx%d", len(m.Pix), m.Stride, m.Width, m.Height)
 	case !(*t >= 0):
 		return fault.New(fault.Usage, "Synthesis.SceneThreshold %v: want a number from 0 to 1, above 1 for never", *t)
 	case !(*b >= 0 && *b <= 1):

@@ -2,11 +2,13 @@ package main
 
 import (
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"retime/cmd/internal/settings"
 	"retime/pipeline/fault"
 )
 
@@ -51,4 +53,53 @@ func TestOnlyFilesAreRead(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What a job file says is refused with the line, or makes conversions that name input and
+// output.
+func FuzzJobFile(f *testing.F) {
+	for _, s := range []string{
+		"defaults: {slow: 4, output: 'slow/{name}.mp4'}\nclips:\n- input: a.mp4\n- {input: b, preset: best, map: [0:v, 0:a]}\n",
+		"clips: [{input: ../../a, output: /etc/passwd, vopt: [x264-params=stats=x], curve: /dev/zero}]",
+		"clips: [{input: a, output: b, fps: 1/0, from: 99:99, crf: 1e9, device: '0,0', static-mask: /}]",
+	} {
+		f.Add([]byte(s))
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		entries, err := settings.ParseJobs(data)
+		if err != nil {
+			return
+		}
+		for _, e := range entries[:min(len(entries), 4)] {
+			c, job, err := clipOf(e, dir)
+			switch {
+			case err != nil && !strings.HasPrefix(err.Error(), "line "):
+				t.Errorf("no line: %v", err)
+			case err == nil && (job.Output == "" || c.input == ""):
+				t.Errorf("a job without files: %+v", job)
+			}
+		}
+	})
+}
+
+// Times of scenes are times, or are refused by the line.
+func FuzzScenes(f *testing.F) {
+	f.Add([]byte("1.5\n# two\n00:01:02.5 # three\n\n9"))
+	f.Add([]byte("1e999999999\n"))
+	name := filepath.Join(f.TempDir(), "scenes")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		times, err := readScenes(name)
+		if err != nil && fault.KindOf(err) != fault.BadData {
+			t.Errorf("%v is of kind %d", err, fault.KindOf(err))
+		}
+		for _, at := range times {
+			if at == nil || at.Sign() < 0 {
+				t.Errorf("time %v", at)
+			}
+		}
+	})
 }

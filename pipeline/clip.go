@@ -70,7 +70,7 @@ func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 		},
 		Memory: memory, Overwrite: o.Output.Overwrite, Verify: !o.Output.NoVerify,
 		Rate: p.Rate, Start: p.Begin, Unit: p.Unit, Curve: p.Curve, End: p.To, Passes: p.Reopens(),
-		Sound: media.SoundOptions{Mode: o.Timing.Audio, Codec: o.Output.AudioCodec, Options: o.Output.AudioOptions}, Log: o.Hooks.Log,
+		Sound: media.SoundOptions{Mode: o.Timing.Audio, Codec: o.Output.AudioCodec, Options: o.Output.AudioOptions}, Confine: o.confine, Log: o.Hooks.Log,
 	}
 	if o.Output.CRF != nil {
 		w.Encoder.CRF = *o.Output.CRF

@@ -92,6 +92,9 @@ func convertArgs(_ *cobra.Command, args []string) error {
 func (o *ConvertOptions) options(input string) (pipeline.Options, error) {
 	p := o.Options
 	p.Input.File = input
+	if err := o.checkConfined(input); err != nil {
+		return p, err
+	}
 	return p, o.read(&p)
 }
 

@@ -72,7 +72,7 @@ func FuzzJobFile(f *testing.F) {
 			return
 		}
 		for _, e := range entries[:min(len(entries), 4)] {
-			c, job, err := clipOf(e, dir)
+			c, job, err := clipOf(e, dir, dir)
 			switch {
 			case err != nil && !strings.HasPrefix(err.Error(), "line "):
 				t.Errorf("no line: %v", err)

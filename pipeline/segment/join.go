@@ -18,6 +18,9 @@ import (
 // Output.Format (empty to tell from the name), Output.Overwrite and the options that
 // Make heeds. It returns a fault.TryAgain error if segments are missing or damaged.
 func (p *Plan) Join(ctx context.Context, dir string, local pipeline.Options) (*pipeline.Report, error) {
+	if err := p.confine(dir, local); err != nil {
+		return nil, err
+	}
 	if err := p.checkInput(ctx, true); err != nil {
 		return nil, err
 	}

@@ -1,8 +1,11 @@
 package segment
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -35,22 +38,49 @@ func small(t testing.TB) *Plan {
 	return p
 }
 
-// A plan that is read, whatever it says of times, frames and methods, is made or refused.
-// Input and output are those of a good plan: encoder options may name files to write.
+// values returns the places of the values in JSON, and of the names.
+func values(t testing.TB, text []byte) (spans [][2]int) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(text))
+	for {
+		at := int(d.InputOffset())
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return spans
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if _, open := token.(json.Delim); !open {
+			at += bytes.IndexFunc(text[at:], func(r rune) bool { return !strings.ContainsRune(",: \n", r) })
+			spans = append(spans, [2]int{at, int(d.InputOffset())})
+		}
+	}
+}
+
+// A plan in which two values are replaced by others is made or refused. Input and output
+// stay those of the good plan: encoder options may name files to write.
 func FuzzMake(f *testing.F) {
 	good := small(f)
-	f.Add([]byte(text(f, good)))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := parsePlan(b)
+	whole := []byte(text(f, good))
+	spans := values(f, whole)
+	for i := range spans {
+		for _, v := range []string{"null", "0", "-1", `"-1"`, `"1/3"`, `"1000"`, "9223372036854775807", "1099511627776", `"NaN"`, "[]", "{}", `[{"frame":1,"method":"blend"}]`} {
+			f.Add(uint8(i), v, uint8(0), string(whole[spans[0][0]:spans[0][1]]))
+		}
+	}
+	f.Fuzz(func(t *testing.T, i uint8, first string, j uint8, second string) {
+		a, b := spans[int(i)%len(spans)], spans[int(j)%len(spans)]
+		if a[0] > b[0] {
+			a, b, first, second = b, a, second, first
+		} else if a == b {
+			b = [2]int{len(whole), len(whole)}
+			second = ""
+		}
+		p, err := parsePlan([]byte(string(whole[:a[0]]) + first + string(whole[a[1]:b[0]]) + second + string(whole[b[1]:])))
 		if err != nil {
 			return
 		}
-		mask := p.Settings.Synthesis.StaticMask
-		if mask.Width > 64 || mask.Height > 64 {
-			return // the picture's size is checked before the samples are
-		}
-		p.Input, p.Settings.Output = good.Input, good.Settings.Output
-		p.Settings.Input = good.Settings.Input
+		p.Input, p.Settings.Input, p.Settings.Output = good.Input, good.Settings.Input, good.Settings.Output
 		p.Whole.Parameters = good.Whole.Parameters
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()

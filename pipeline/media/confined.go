@@ -93,7 +93,9 @@ func confineOutput(in confine.Dir, name string) error {
 
 // confineMuxer refuses a muxer that opens files on its own, as those of playlists do.
 func confineMuxer(in confine.Dir, name string, output *astiav.FormatContext) error {
-	if _, sequence := newSequence(name); in.On() && av.OpensItself(output) && !(sequence && output.OutputFormat().Name() == "image2") {
+	_, sequence := newSequence(name)
+	pictures := sequence && output.OutputFormat().Name() == "image2"
+	if in.On() && av.OpensItself(output) && !pictures {
 		return fault.New(fault.Usage, "output %q: Compute.Confine: format %s writes more than the file; choose another Output.Format", name, output.OutputFormat().Name())
 	}
 	return nil

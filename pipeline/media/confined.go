@@ -35,7 +35,7 @@ func confineInput(in confine.Dir, name, format string) error {
 		}
 		numbers, err := s.numbers()
 		if err != nil {
-			return nil // opening the sequence reports the error
+			return fault.New(fault.NoInput, "input %w", err)
 		}
 		names = names[:0]
 		for _, n := range numbers {
@@ -46,8 +46,11 @@ func confineInput(in confine.Dir, name, format string) error {
 		if err := in.Check(n); err != nil {
 			return outside("input", n, err)
 		}
-		if info, err := os.Stat(n); err == nil && !info.Mode().IsRegular() && !info.IsDir() || err != nil && isURL(n) {
+		switch info, err := os.Stat(n); {
+		case err == nil && !info.Mode().IsRegular() && !info.IsDir() || err != nil && isURL(n):
 			return fault.New(fault.Usage, "input %q: Compute.Confine: want a regular file", n)
+		case err != nil: // FFmpeg might find a protocol in the name
+			return fault.New(fault.NoInput, "input %w", err)
 		}
 	}
 	if f := astiav.FindInputFormat(format); format != "" && f != nil && f.Flags().Has(astiav.IOFormatFlagNofile) && !sequence {
@@ -57,21 +60,23 @@ func confineInput(in confine.Dir, name, format string) error {
 }
 
 // only opens the file at url for a demuxer that may open no further one. It returns nil if
-// the input is no single file.
-func only(in confine.Dir, url string, local bool, options *astiav.Dictionary) (*astiav.IOContext, error) {
+// the input is no single file; of a sequence it then makes the url one of files.
+func only(in confine.Dir, url *string, local bool, options *astiav.Dictionary) (*astiav.IOContext, error) {
 	if !in.On() {
 		return nil, nil
 	}
-	protocols := "file" // for the pictures of a sequence
 	var file *astiav.IOContext
-	if local {
+	protocols := "none" // for files that this one names
+	switch {
+	case local:
 		var err error
-		if file, err = astiav.OpenIOContext(url, astiav.NewIOContextFlags(astiav.IOContextFlagRead)); err != nil {
+		if file, err = astiav.OpenIOContext(*url, astiav.NewIOContextFlags(astiav.IOContextFlagRead)); err != nil {
 			return nil, err
 		}
-		protocols = "none" // for files that this one names
-	} else if url == "pipe:0" {
+	case *url == "pipe:0":
 		protocols = "pipe"
+	default:
+		protocols, *url = "file", "file:"+*url
 	}
 	return file, options.Set("protocol_whitelist", protocols, 0)
 }

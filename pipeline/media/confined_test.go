@@ -44,7 +44,7 @@ func TestConfinedInputs(t *testing.T) {
 	for _, err := range []error{
 		os.Link(at("in/a.ts"), at("out/a.ts")), os.Symlink(at("out/a.ts"), at("in/link.ts")), os.Symlink("a.ts", at("in/within.ts")),
 		os.Link(at("in/frames/1.png"), at("in/linked/1.png")), os.Link(at("in/frames/2.png"), at("out/2.png")),
-		os.Symlink("../../out/2.png", at("in/linked/2.png")), syscall.Mkfifo(at("in/pipe"), 0o666),
+		os.Symlink("../../out/2.png", at("in/linked/2.png")), os.Link(at("in/a.ts"), at("out/a%1.ts")), syscall.Mkfifo(at("in/pipe"), 0o666),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +88,8 @@ func TestConfinedInputs(t *testing.T) {
 			t.Errorf("%s %s: %v", c.name, c.format, err)
 		}
 	}
-	for _, name := range []string{at("in/pipe"), "/dev/zero", "http://127.0.0.1:1/a.ts", "concat:" + at("in/a.ts") + "|" + at("out/a.ts"), "pipe:7", "file:" + at("out/a.ts"), "subfile,,start,0,end,9,,:" + at("out/a.ts")} {
+	t.Chdir(at("in"))
+	for _, name := range []string{at("in/pipe"), "/dev/zero", "http://127.0.0.1:1/a.ts", "concat:" + at("in/a.ts") + "|" + at("out/a.ts"), "pipe:7", "file:" + at("out/a.ts"), "file:" + at("out/a%1.ts"), "file:" + at("out/%d.png"), "subfile,,start,0,end,9,,:" + at("out/a.ts")} {
 		if err := opens(t, name, "", in); fault.KindOf(err) != fault.Usage && fault.KindOf(err) != fault.NoInput {
 			t.Errorf("%s: %v", name, err)
 		}

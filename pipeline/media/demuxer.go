@@ -76,7 +76,7 @@ func (d *demuxer) open(opt *ReaderOptions) error {
 		return err
 	}
 	defer options.Free()
-	if d.file, err = only(opt.Confine, url, local, options); err != nil {
+	if d.file, err = only(opt.Confine, &url, local, options); err != nil {
 		return fault.New(fault.NoInput, "open %q: %w", d.name, err)
 	}
 	input := astiav.AllocFormatContext()

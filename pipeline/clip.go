@@ -73,7 +73,7 @@ func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 		},
 		Memory: memory, Overwrite: o.Output.Overwrite, Verify: !o.Output.NoVerify,
 		Rate: p.Rate, Start: p.Begin, Unit: p.Unit, Curve: p.Curve, End: p.To, Passes: p.Reopens(),
-		Sound: media.SoundOptions{Mode: o.Timing.Audio, Codec: o.Output.AudioCodec, Options: o.Output.AudioOptions}, Log: o.Hooks.Log,
+		Sound: media.SoundOptions{Mode: o.Timing.Audio, Codec: o.Output.AudioCodec, Options: o.Output.AudioOptions}, Confine: o.confine, Log: o.Hooks.Log,
 	}
 	if first := o.Output.StartNumber; first != nil {
 		w.Number = func(k int) int { return *first + k }

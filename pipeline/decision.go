@@ -25,8 +25,12 @@ type Decision struct {
 	Line int   `json:"-"` // in the file, from 1
 }
 
-// maxDecision is the longest line that is read, in bytes.
-const maxDecision = 1 << 20
+// maxDecision is the longest line that is read, in bytes; maxDecisions is the largest number
+// of decisions.
+const (
+	maxDecision  = 1 << 20
+	maxDecisions = 1 << 22
+)
 
 // ReadDecisions reads a sidecar, edited or not: a JSON object with the keys of
 // Record a line, of which frame is needed, time is checked, and method and cut are
@@ -61,6 +65,9 @@ func ReadDecisions(r io.Reader) ([]Decision, error) {
 		}
 		if other, ok := known[d.Frame]; ok {
 			return nil, fault.New(fault.BadData, "line %d: frame %d stands in line %d already", n, d.Frame, other)
+		}
+		if len(list) == maxDecisions {
+			return nil, fault.New(fault.BadData, "line %d: more than %d decisions", n, maxDecisions)
 		}
 		known[d.Frame] = n
 		list = append(list, d)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"retime/frame"
+	"retime/pipeline/confine"
 	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
@@ -27,6 +28,7 @@ type Options struct {
 	Compute   Compute
 	Hooks     Hooks `json:"-"`
 
+	confine   confine.Dir   // of Compute.Confine; settle sets it
 	flowCache *motion.Cache // of Synthesis.FlowCache, for all that one call starts; settle sets it
 }
 
@@ -148,6 +150,12 @@ type Compute struct {
 	// FaultPolicy says what becomes of frames that a device fails to make;
 	// RemakeOnCPU by default.
 	FaultPolicy FaultPolicy
+	// Confine is a directory outside which nothing is read or written once links are
+	// resolved; empty for no such limit. It also refuses URLs, inputs that name further
+	// files, such as playlists, containers of several files, and options of encoders that
+	// may name files. Nobody may change links in the directory while the conversion runs.
+	// Run and package segment heed it; restore, evaluate and debug do not.
+	Confine string
 }
 
 // Hooks are called while a conversion runs, each from one goroutine; nil for none.
@@ -246,6 +254,9 @@ func (o *Options) Settle() error {
 	if o.Hooks.Log == nil {
 		o.Hooks.Log = slog.New(slog.DiscardHandler)
 	}
+	if err := o.settleConfine(); err != nil {
+		return err
+	}
 	o.flowCache = motion.NewCache(o.Synthesis.FlowCache, o.Hooks.Log)
 	o.Timing.settle()
 	o.Synthesis.settle()
@@ -256,6 +267,20 @@ func (o *Options) Settle() error {
 		}
 	}
 	return o.checkTogether()
+}
+
+// settleConfine sets o.confine, and checks the directory that no other package does.
+func (o *Options) settleConfine() (err error) {
+	if o.confine, err = confine.New(o.Compute.Confine); err != nil {
+		return fault.New(fault.Usage, "Compute.Confine: %w", err)
+	}
+	if o.Synthesis.FlowCache == "" {
+		return nil
+	}
+	if err := o.confine.CheckTree(o.Synthesis.FlowCache); err != nil {
+		return fault.New(fault.Usage, "Synthesis.FlowCache: Compute.Confine: %w", err)
+	}
+	return nil
 }
 
 // checkTogether refuses what goes wrong only across groups.
@@ -344,6 +369,9 @@ func (s *Synthesis) check() error {
 		return err
 	}
 	switch t, b, n := s.SceneThreshold, s.BlendBelow, s.NearestBelow; {
+	case !whole(s.StaticMask):
+		m := &s.StaticMask
+		return fault.New(fault.Usage, "Synthesis.StaticMask: %d samples, %d from row to row, are no picture of %dx%d", len(m.Pix), m.Stride, m.Width, m.Height)
 	case !(*t >= 0):
 		return fault.New(fault.Usage, "Synthesis.SceneThreshold %v: want a number from 0 to 1, above 1 for never", *t)
 	case !(*b >= 0 && *b <= 1):
@@ -408,7 +436,7 @@ func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
 func (o *Options) readerOptions() media.ReaderOptions {
 	r := media.ReaderOptions{
 		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, HWDec: o.Input.HWDec, Threads: o.Compute.Threads, From: o.Timing.From, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
-		ProbeFields: o.Input.Deinterlace == RefuseFields,
+		ProbeFields: o.Input.Deinterlace == RefuseFields, Confine: o.confine,
 	}
 	if o.Input.Deinterlace != IgnoreFields {
 		r.Deinterlace = media.FieldMode(o.Input.Deinterlace)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/batch"
 	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 )
 
 // batchClip is the conversion of one clip of a batch.
@@ -150,10 +152,10 @@ func ownDevices(all []int, slot, slots int) (own []int) {
 	return own
 }
 
-// readJobFile returns the clips of a job file. Names in the file start from its
-// directory.
-func readJobFile(name string) ([]*batchClip, []batch.Job, error) {
-	data, err := os.ReadFile(name)
+// readJobFile returns the clips of a job file, which may name files below the directory
+// confine only, unless it is empty. Names in the file start from its directory.
+func readJobFile(name, confine string) ([]*batchClip, []batch.Job, error) {
+	data, err := plainfile.Read(name, settings.MaxBytes)
 	if err != nil {
 		return nil, nil, fault.New(fault.NoInput, "job file: %w", err)
 	}
@@ -164,7 +166,7 @@ func readJobFile(name string) ([]*batchClip, []batch.Job, error) {
 	var clips []*batchClip
 	var jobs []batch.Job
 	for _, e := range entries {
-		c, j, err := clipOf(e, filepath.Dir(name))
+		c, j, err := clipOf(e, filepath.Dir(name), confine)
 		if err != nil {
 			return nil, nil, fault.New(fault.Usage, "job file %q: %w", name, err)
 		}
@@ -173,8 +175,9 @@ func readJobFile(name string) ([]*batchClip, []batch.Job, error) {
 	return clips, jobs, nil
 }
 
-// clipOf returns the conversion that an entry of a job file in dir describes.
-func clipOf(entry settings.Clip, dir string) (*batchClip, batch.Job, error) {
+// clipOf returns the conversion that an entry of a job file in dir describes, confined to
+// the directory confine unless it is empty.
+func clipOf(entry settings.Clip, dir, confine string) (*batchClip, batch.Job, error) {
 	var o ConvertOptions
 	flags := pflag.NewFlagSet("clip", pflag.ContinueOnError)
 	o.AddFlags(flags)
@@ -205,18 +208,19 @@ func clipOf(entry settings.Clip, dir string) (*batchClip, batch.Job, error) {
 	if o.Output.File == "" {
 		return nil, batch.Job{}, fmt.Errorf("line %d: no output for %q, and none in defaults", entry.Line, input)
 	}
+	o.Compute.Confine = confine
 	c := newBatchClip(input, o, flags)
 	c.startFrom(dir)
 	j, err := c.job()
 	if err != nil {
-		return nil, j, fmt.Errorf("line %d: %w", blame(entry, dir), err)
+		return nil, j, fmt.Errorf("line %d: %w", blame(entry, dir, confine), err)
 	}
 	return c, j, nil
 }
 
 // blame returns the line of the setting that is wrong by itself; if there is none, the
 // line of the clip.
-func blame(entry settings.Clip, dir string) int {
+func blame(entry settings.Clip, dir, confine string) int {
 	for _, s := range entry.Settings {
 		var o ConvertOptions
 		flags := pflag.NewFlagSet("clip", pflag.ContinueOnError)
@@ -224,9 +228,17 @@ func blame(entry settings.Clip, dir string) int {
 		for _, v := range s.Values {
 			_ = flags.Set(s.Name, v) // clipOf has set it without error
 		}
-		c := newBatchClip("input", o, flags)
+		o.Compute.Confine = confine
+		here, err := filepath.Abs(cmp.Or(confine, dir)) // a place that is permitted
+		if err != nil {
+			continue
+		}
+		c := newBatchClip(filepath.Join(here, "input"), o, flags)
+		if s.Name == "input" {
+			c.input = s.Values[0]
+		}
 		if c.Output.File == "" {
-			c.Output.File = "output"
+			c.Output.File = filepath.Join(here, "output")
 		}
 		c.startFrom(dir)
 		if _, err := c.job(); err != nil {

@@ -92,6 +92,13 @@ Of a directory every clip gets the flags of the command line.`,
 // clips reads the clips to convert, from a job file or a directory, and returns the
 // default directory for the batch's state.
 func (o *BatchOptions) clips(name string, flags *pflag.FlagSet) (clips []*batchClip, jobs []batch.Job, state string, err error) {
+	in, err := o.confinement()
+	if err != nil {
+		return nil, nil, "", err
+	}
+	if err := in.Check(name); err != nil {
+		return nil, nil, "", fault.New(fault.Usage, "batch: --confine: %w", err)
+	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, nil, "", fault.New(fault.NoInput, "batch: %w", err)
@@ -116,7 +123,7 @@ func (o *BatchOptions) clips(name string, flags *pflag.FlagSet) (clips []*batchC
 	if err != nil {
 		return nil, nil, "", err
 	}
-	clips, jobs, err = readJobFile(name)
+	clips, jobs, err = readJobFile(name, o.Compute.Confine)
 	return clips, jobs, strings.TrimSuffix(name, filepath.Ext(name)) + ".retime", err
 }
 
@@ -127,6 +134,11 @@ func runBatch(ctx context.Context, o BatchOptions, name string, flags *pflag.Fla
 	}
 	if o.state != "" {
 		state = o.state
+	}
+	if in, err := o.confinement(); err != nil {
+		return err
+	} else if err := in.CheckTree(state); err != nil {
+		return fault.New(fault.Usage, "state of the batch: --confine: %w", err)
 	}
 	b := batch.Options{Jobs: jobs, Dir: state, Parallel: o.parallel, Threads: o.Compute.Threads, Resume: o.resume, Overwrite: o.Output.Overwrite}
 	if o.status {

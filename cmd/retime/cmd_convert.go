@@ -92,6 +92,9 @@ func convertArgs(_ *cobra.Command, args []string) error {
 func (o *ConvertOptions) options(input string) (pipeline.Options, error) {
 	p := o.Options
 	p.Input.File = input
+	if err := o.checkConfined(input); err != nil {
+		return p, err
+	}
 	return p, o.read(&p)
 }
 
@@ -108,7 +111,7 @@ func (f *files) read(p *pipeline.Options) (err error) {
 		}
 	}
 	if f.decisions != "" {
-		if p.Synthesis.Decisions, err = readList("--decisions", f.decisions, pipeline.ReadDecisions); err != nil {
+		if p.Synthesis.Decisions, err = readList("--decisions", f.decisions, maxDecisions, pipeline.ReadDecisions); err != nil {
 			return err
 		}
 	}

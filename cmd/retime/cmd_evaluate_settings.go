@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"retime/cmd/internal/settings"
 	"retime/pipeline/evaluate"
 	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 )
 
 // isSetting reports whether a settings file may hold f: whether f decides how frames
@@ -23,7 +23,7 @@ func isSetting(f *pflag.Flag) bool {
 // readSetting reads a YAML file of flags by name. The setting is called after the file,
 // without its extension.
 func readSetting(name string) (evaluate.Setting, error) {
-	data, err := os.ReadFile(name)
+	data, err := plainfile.Read(name, settings.MaxBytes)
 	if err != nil {
 		return evaluate.Setting{}, fault.New(fault.NoInput, "settings %w", err)
 	}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"io/fs"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
 	"retime/flow"
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 	"retime/warp/bspline"
 )
 
@@ -156,7 +156,7 @@ func parseHomography(text string) (mapping, error) {
 
 // readFlow reads a backward flow. Its unknown vectors point nowhere.
 func readFlow(name string) (mapping, error) {
-	f, err := os.Open(name)
+	f, err := plainfile.Open(name, plainfile.Unlimited) // ReadFlo bounds what it reads
 	if err != nil {
 		return mapping{}, fault.New(fault.NoInput, "flow %w", err)
 	}

@@ -120,7 +120,7 @@ func (o *RestoreOptions) options(input string) (r restore.Options, err error) {
 		r.Damage = append(r.Damage, found...)
 	}
 	if o.list != "" {
-		found, err := readList("--list", o.list, restore.ParseList)
+		found, err := readList("--list", o.list, maxList, restore.ParseList)
 		if err != nil {
 			return r, err
 		}

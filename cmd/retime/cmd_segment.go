@@ -43,12 +43,21 @@ func (o *WorkOptions) read() (*segment.Plan, string, error) {
 	if o.plan == "" {
 		return nil, "", fault.New(fault.Usage, "no plan; name one with --plan")
 	}
+	if o.dir == "" {
+		o.dir = segment.Dir(o.plan)
+	}
+	in, err := o.confinement()
+	if err != nil {
+		return nil, "", err
+	}
+	for _, f := range []struct{ flag, name string }{{"--plan", o.plan}, {"--dir", o.dir}, {"-o", o.Output.File}} {
+		if err := in.Check(f.name); f.name != "" && f.name != "-" && err != nil {
+			return nil, "", fault.New(fault.Usage, "%s: --confine: %w", f.flag, err)
+		}
+	}
 	p, err := segment.ReadPlan(o.plan, version())
 	if fault.KindOf(err) == fault.NoInput && errors.Is(err, fs.ErrNotExist) {
 		err = fault.New(fault.NoInput, "%w; retime plan makes it", err)
-	}
-	if o.dir == "" {
-		o.dir = segment.Dir(o.plan)
 	}
 	return p, o.dir, err
 }

@@ -164,6 +164,8 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions | restoreVerb | workVerb, Value: parsed(&c.Devices, "0", parseDevices)},
 		{name: "gpu-fault", arg: "HOW", usage: "frames that a GPU fails to make: cpu (made there), fail", heading: machineHeading, option: "Compute.FaultPolicy", role: roleMachine,
 			verbs: conversions | restoreVerb | workVerb, values: []string{"cpu", "fail"}, Value: word(&c.FaultPolicy)},
+		{name: "confine", arg: "DIR", usage: "refuse to read or write outside DIR, for job files and plans that you do not trust", heading: machineHeading,
+			option: "Compute.Confine", role: roleProgram, verbs: conversions | workVerb | joinVerb, Value: word(&c.Confine)},
 		{name: "progress", arg: "HOW", usage: "progress display: auto, bar, json, none", heading: displayHeading, role: roleProgram,
 			verbs: ^verb(0) &^ debugVerb, values: []string{"auto", "bar", "json", "none"}, Value: word(&o.progress)},
 		{name: "no-verify", usage: "do not read the output again to check its frames, times and sound", heading: outputHeading, option: "Output.NoVerify", role: roleFiles,

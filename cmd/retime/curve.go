@@ -1,16 +1,18 @@
 package main
 
 import (
-	"os"
-
 	"retime/pipeline/curve"
 	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 	"retime/pipeline/timeline"
 )
 
+// maxCurve bounds the size of the file of --curve in bytes, comments included.
+const maxCurve = 1 << 20
+
 // readCurve reads the keyframes in the file of --curve.
 func readCurve(name string) ([]curve.Keyframe, error) {
-	f, err := os.Open(name)
+	f, err := plainfile.Open(name, maxCurve)
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "--curve: %w", err)
 	}

@@ -4,18 +4,21 @@ import (
 	"bufio"
 	"fmt"
 	"math/big"
-	"os"
 	"strings"
 
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 	"retime/pipeline/timeline"
 )
+
+// maxScenes bounds the size of the file of --scenes in bytes.
+const maxScenes = 1 << 22
 
 // readScenes reads the times of scene cuts, one a line. It skips blank lines and
 // comments behind #.
 func readScenes(name string) ([]*big.Rat, error) {
-	f, err := os.Open(name)
+	f, err := plainfile.Open(name, maxScenes)
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "--scenes: %w", err)
 	}

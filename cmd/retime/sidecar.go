@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
-	"os"
 
 	"retime/pipeline"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 )
 
 // sidecar writes a JSON object a line about each frame. The file gets its name when it
@@ -65,9 +65,17 @@ func (s *sidecar) close(keep bool) error {
 	return nil
 }
 
-// readList reads the file of a flag with parse, whose errors name the line.
-func readList[T any](flag, name string, parse func(io.Reader) ([]T, error)) ([]T, error) {
-	f, err := os.Open(name)
+// These bound the sizes of the files of --decisions and --list in bytes. A sidecar has
+// about 300 bytes for each frame.
+const (
+	maxDecisions = 1 << 29
+	maxList      = 1 << 24
+)
+
+// readList reads the file of a flag, of up to limit bytes, with parse, whose errors name
+// the line.
+func readList[T any](flag, name string, limit int64, parse func(io.Reader) ([]T, error)) ([]T, error) {
+	f, err := plainfile.Open(name, limit)
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "%s: %w", flag, err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 )
 
 // record is the content of a job's file in the store.
@@ -38,6 +39,9 @@ type record struct {
 }
 
 const recordVersion = 1
+
+// maxRecord bounds the size of a record's file in bytes.
+const maxRecord = 1 << 22
 
 // upToDate reports whether j is done and would come out the same again.
 func (r *record) upToDate(j *Job) bool {
@@ -114,7 +118,7 @@ func readRecords(dir string, keys []string) (map[string]record, error) {
 	records := map[string]record{}
 	for _, key := range keys {
 		name := recordName(dir, key)
-		data, err := os.ReadFile(name)
+		data, err := plainfile.Read(name, maxRecord)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		} else if err != nil {

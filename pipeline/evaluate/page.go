@@ -34,6 +34,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	},
 	"inc":    func(i int) int { return i + 1 },
 	"base":   filepath.Base,
+	"parts":  parts,
 	"colour": func(i int) string { return fmt.Sprint("m", i%colours) },
 	"values": describeValues,
 	"plural": func(n int, one, many string) string {
@@ -43,6 +44,18 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 		return fmt.Sprint(n, " ", many)
 	},
 }).Parse(pageHTML))
+
+// parts cuts a file's name behind the signs behind which a line may break.
+func parts(name string) (list []string) {
+	for name != "" {
+		i := strings.IndexAny(name, "_.-") + 1
+		if i == 0 {
+			i = len(name)
+		}
+		list, name = append(list, name[:i]), name[i:]
+	}
+	return list
+}
 
 // colours is the number of colours that the page has for methods.
 const colours = 8

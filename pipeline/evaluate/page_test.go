@@ -223,6 +223,71 @@ func TestPageInBrowser(t *testing.T) {
 	})
 }
 
+// brokenWords lists the words of the page that are spread over several lines.
+const brokenWords = `(() => {
+	const words = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (texts.nextNode()) {
+		const text = texts.currentNode;
+		if (text.parentElement.closest("script, style, noscript, svg, [hidden]")) continue;
+		for (const m of text.data.matchAll(/[\p{L}\p{N}]+/gu)) {
+			const range = document.createRange();
+			range.setStart(text, m.index);
+			range.setEnd(text, m.index + m[0].length);
+			if (new Set([...range.getClientRects()].map((r) => Math.round(r.top))).size > 1) words.push(m[0]);
+		}
+	}
+	return words;
+})()`
+
+// On a phone and on a desk, the page is as wide as the screen, tables scroll in boxes of
+// their own, and no word is broken.
+func TestPageOnScreens(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{
+		Input: writeCut(t, 96, 64, 32, 9), Dir: dir, Worst: 1,
+		Settings: []Setting{{Name: "interpolated-forward"}, {Name: "Donaudampfschifffahrt"}},
+		Peers:    []Peer{{Name: "crossfaded", Method: Blend}, {Name: "nearestneighbour", Method: Nearest}},
+	}
+	mustRun(t, o)
+	ctx := browser(t, filepath.Join(dir, pageName))
+	for _, width := range []int64{320, 390, 768, 1280} {
+		do(t, ctx, emulation.SetDeviceMetricsOverride(width, 844, 1, width < 700))
+		if w := js[int64](t, ctx, `document.documentElement.scrollWidth`); w > width {
+			t.Errorf("on a screen %d pixels wide the page is %d wide", width, w)
+		}
+		if words := js[[]string](t, ctx, brokenWords); len(words) > 0 {
+			t.Errorf("on a screen %d pixels wide these words are broken: %q", width, words)
+		}
+		type table struct {
+			Name       string
+			Box, Table int64
+			Scrolls    bool
+			Caption    int64
+		}
+		for _, b := range js[[]table](t, ctx, `[...document.querySelectorAll("table")].map((e) => {
+			const box = e.closest(".scroll");
+			const caption = e.querySelector("caption span");
+			return {name: e.className, box: box ? Math.ceil(box.getBoundingClientRect().right) : 1e6, table: e.scrollWidth, caption: caption ? Math.ceil(caption.getBoundingClientRect().right) : 0,
+				scrolls: box && getComputedStyle(box).overflowX === "auto" && box.scrollWidth > box.clientWidth};
+		})`) {
+			if b.Box > width || b.Caption > width {
+				t.Errorf("on a screen %d pixels wide, the box of table %q ends at %d, its caption at %d", width, b.Name, b.Box, b.Caption)
+			}
+			if width <= 390 && b.Name == "figures" && !b.Scrolls {
+				t.Errorf("on a screen %d pixels wide, table %q, %d wide, does not scroll", width, b.Name, b.Table)
+			}
+		}
+	}
+}
+
+func TestParts(t *testing.T) {
+	for name, want := range map[string]string{"": "", "a": "a", "IMG_2024-08.mkv": "IMG_|2024-|08.|mkv", "..": ".|.", "a_": "a_"} {
+		if got := strings.Join(parts(name), "|"); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // The page works without pictures, peers or VIF, and with names that are markup.
 func TestPageOfLittle(t *testing.T) {
 	dir := t.TempDir()

@@ -20,6 +20,7 @@ type demuxer struct {
 	ctx     context.Context
 	name    string // for messages
 	input   *astiav.FormatContext
+	file    *astiav.IOContext    // of a confined input; nil if FFmpeg opens the file
 	guard   astiav.IOInterrupter // FFmpeg keeps a pointer into it
 	stop    func() bool          // stops watching ctx
 	errors  av.ErrorCount
@@ -57,6 +58,9 @@ func openDemuxer(ctx context.Context, name string, opt *ReaderOptions) (*demuxer
 }
 
 func (d *demuxer) open(opt *ReaderOptions) error {
+	if err := confineInput(opt.Confine, d.name, opt.Format); err != nil {
+		return err
+	}
 	url, local, err := inputURL(d.name)
 	if err != nil {
 		return err
@@ -72,7 +76,13 @@ func (d *demuxer) open(opt *ReaderOptions) error {
 		return err
 	}
 	defer options.Free()
+	if d.file, err = only(opt.Confine, &url, local, options); err != nil {
+		return fault.New(fault.NoInput, "open %q: %w", d.name, err)
+	}
 	input := astiav.AllocFormatContext()
+	if d.file != nil {
+		input.SetPb(d.file)
+	}
 	d.guard = input.SetInterruptCallback()
 	d.errors.Demuxer(input)
 	d.stop = context.AfterFunc(d.ctx, d.guard.Interrupt)
@@ -251,6 +261,9 @@ func (d *demuxer) close() {
 	if d.input != nil {
 		d.stop()
 		d.input.CloseInput()
+	}
+	if d.file != nil {
+		d.file.Close()
 	}
 	d.errors.Free()
 }

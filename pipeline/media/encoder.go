@@ -76,6 +76,9 @@ func NewEncoder(ctx context.Context, name string, source *Reader, opt WriterOpti
 // newEncoder opens the encoder for an output's video.
 func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *WriterOptions, put func(*astiav.Packet) error) (*Encoder, error) {
 	codec, err := pickEncoder(output, file, opt.Encoder.Codec)
+	if err == nil {
+		err = confineEncoder(opt.Confine, codec, "Output.VideoOptions", opt.Encoder.Options)
+	}
 	if err != nil {
 		return nil, err
 	}

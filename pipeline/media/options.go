@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"retime/frame"
+	"retime/pipeline/confine"
 	"retime/pipeline/curve"
 	"retime/pipeline/media/streams"
 )
@@ -35,7 +36,10 @@ type WriterOptions struct {
 	// source is read once, for the curve's only run.
 	Passes bool
 	Sound  SoundOptions
-	Log    *slog.Logger
+	// Confine refuses files outside a directory, and containers and options of encoders
+	// that write further files.
+	Confine confine.Dir
+	Log     *slog.Logger
 }
 
 // EncoderOptions say how to encode frames.

@@ -64,12 +64,19 @@ func newOutput(ctx context.Context, name string, source *Reader, opt WriterOptio
 }
 
 func (o *Output) open(name string) (err error) {
+	if err := confineOutput(o.opt.Confine, name); err != nil {
+		return err
+	}
 	if o.target, err = newTarget(name, o.source.Source().Name, o.opt.Overwrite, o.opt.Number); err != nil {
 		return err
 	}
 	output, err := newContainer(name, o.target.url, o.opt.Format)
 	if err == nil {
 		o.muxer = newMuxer(o.target.name, output)
+		err = confineMuxer(o.opt.Confine, name, output)
+	}
+	if sound := astiav.FindEncoderByName(o.opt.Sound.Codec); err == nil && sound != nil {
+		err = confineEncoder(o.opt.Confine, sound, "Output.AudioOptions", o.opt.Sound.Options)
 	}
 	return err
 }
@@ -222,7 +229,7 @@ func (o *Output) check(partial bool, frames int64) error {
 	output := o.muxer.output
 	f := verify.File{
 		Streams: o.muxer.written(), Video: o.muxer.video.Index(), Frames: frames, Timed: container.KeepsTimes(output),
-		Damaged: partial || !o.source.Intact(),
+		Damaged: partial || !o.source.Intact(), Alone: o.opt.Confine.On(),
 	}
 	if o.opt.Unit == nil {
 		f.Rate = o.opt.Rate

@@ -98,10 +98,15 @@ func inputURL(name string) (url string, local bool, err error) {
 		return "file:" + name, true, nil
 	case err == nil:
 		return "file:" + name, false, nil
-	case strings.Contains(name, "://") || strings.HasPrefix(name, "pipe:") || strings.Contains(name, "%") || isGlob(name):
+	case isURL(name) || strings.Contains(name, "%") || isGlob(name):
 		return name, false, nil
 	}
 	return "", false, fault.New(fault.NoInput, "input %w", err)
+}
+
+// isURL reports whether FFmpeg takes name for a URL.
+func isURL(name string) bool {
+	return strings.Contains(name, "://") || strings.HasPrefix(name, "pipe:")
 }
 
 // Seekable reports whether name is a regular file, which can be read more than once.

@@ -13,6 +13,7 @@ import (
 	"math/big"
 
 	"retime/frame"
+	"retime/pipeline/confine"
 )
 
 // MaxPixels and MaxSide limit the size of pictures, in pixels. Within these limits no
@@ -91,5 +92,7 @@ type ReaderOptions struct {
 	// ProbeFields examines pictures that are not marked as interlaced and logs a warning
 	// if they look interlaced.
 	ProbeFields bool
-	Log         *slog.Logger
+	// Confine refuses files outside a directory, and whatever lets an input name others.
+	Confine confine.Dir
+	Log     *slog.Logger
 }

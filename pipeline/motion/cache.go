@@ -19,6 +19,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 	"retime/warp"
 )
 
@@ -139,7 +140,7 @@ func (c *Cache) name(method string, a, b Guide) string {
 }
 
 func readFields(name string, n int, like frame.Image[uint8]) ([]flow.Field, error) {
-	f, err := os.Open(name)
+	f, err := plainfile.Open(name, plainfile.Unlimited) // ReadFields bounds what it reads
 	if err != nil {
 		return nil, err
 	}

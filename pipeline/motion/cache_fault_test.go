@@ -127,6 +127,14 @@ func TestFlowCacheFaults(t *testing.T) {
 			must(t, os.Remove(file))
 			must(t, os.Mkdir(file, 0o777))
 		}, []string{"cannot be read", "cannot be kept"}},
+		{"pipe in place of the file", func(t *testing.T, _, file string) {
+			must(t, os.Remove(file))
+			must(t, syscall.Mkfifo(file, 0o666))
+		}, []string{"is a pipe"}},
+		{"link to an endless device", func(t *testing.T, _, file string) {
+			must(t, os.Remove(file))
+			must(t, os.Symlink("/dev/zero", file))
+		}, []string{"is a device"}},
 		{"file of another's", func(t *testing.T, _, file string) {
 			asUser(t)
 			must(t, os.Chmod(file, 0))

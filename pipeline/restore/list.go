@@ -27,6 +27,9 @@ func WriteList(w io.Writer, findings []Finding) error {
 	return b.Flush()
 }
 
+// maxFindings bounds the number of findings in a list.
+const maxFindings = 1 << 20
+
 // ParseList reads a list of damage:
 //
 //	# frames   kind      score  time      options
@@ -52,6 +55,9 @@ func ParseList(r io.Reader) ([]Finding, error) {
 		f, err := parseLine(fields)
 		if err != nil {
 			return nil, fault.New(fault.BadData, "line %d: %w", n, err)
+		}
+		if len(all) == maxFindings {
+			return nil, fault.New(fault.BadData, "line %d: more than %d entries", n, maxFindings)
 		}
 		all = append(all, f)
 	}

@@ -5,19 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/plainfile"
 )
 
 // Join writes the output from the segments in dir. Of local it heeds Output.File,
 // Output.Format (empty to tell from the name), Output.Overwrite and the options that
 // Make heeds. It returns a fault.TryAgain error if segments are missing or damaged.
 func (p *Plan) Join(ctx context.Context, dir string, local pipeline.Options) (*pipeline.Report, error) {
+	if err := p.confine(dir, local); err != nil {
+		return nil, err
+	}
 	if err := p.checkInput(ctx, true); err != nil {
 		return nil, err
 	}
@@ -56,7 +59,7 @@ type joiner struct {
 	dir       string
 	manifests []*Manifest
 	at        int // index of the current segment
-	file      *os.File
+	file      *plainfile.File
 	packets   *packetReader
 	seen      []bool // frames of the current segment that had a packet
 	remaining int64  // frames of the current segment that had none yet
@@ -88,7 +91,7 @@ func (j *joiner) next() (media.Packet, error) {
 func (j *joiner) read() (p media.Packet, err error) {
 	m := j.manifests[j.at]
 	if j.file == nil {
-		if j.file, err = os.Open(filepath.Join(j.dir, m.File)); err != nil {
+		if j.file, err = plainfile.Open(filepath.Join(j.dir, m.File), plainfile.Unlimited); err != nil {
 			return p, err
 		}
 		j.packets = newPacketReader(j.file)

@@ -9,6 +9,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/atomicfile"
+	"retime/pipeline/confine"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 )
@@ -29,6 +30,9 @@ func (p *Plan) Make(ctx context.Context, dir string, i int, local pipeline.Optio
 	if i < 0 || i >= len(p.Ranges) {
 		return nil, false, fault.New(fault.Usage, "range %d: the plan has ranges 0 to %d", i, len(p.Ranges)-1)
 	}
+	if err := p.confine(dir, local); err != nil {
+		return nil, false, err
+	}
 	if err := p.checkInput(ctx, false); err != nil {
 		return nil, false, err
 	}
@@ -40,6 +44,22 @@ func (p *Plan) Make(ctx context.Context, dir string, i int, local pipeline.Optio
 	}
 	m, report, err := p.make(ctx, dir, i, local)
 	return m, report != nil, err
+}
+
+// confine refuses an input or a directory of segments outside Compute.Confine of local, and
+// links out of the directory of segments.
+func (p *Plan) confine(dir string, local pipeline.Options) error {
+	in, err := confine.New(local.Compute.Confine)
+	if err != nil {
+		return fault.New(fault.Usage, "Compute.Confine: %w", err)
+	}
+	if err := in.Check(p.Input.Path); err != nil {
+		return fault.New(fault.Usage, "the plan's input: Compute.Confine: %w", err)
+	}
+	if err := in.CheckTree(dir); err != nil {
+		return fault.New(fault.Usage, "segments: Compute.Confine: %w", err)
+	}
+	return nil
 }
 
 // make makes range i; the report is nil if the range was there and whole already.

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"retime/pipeline"
+	"retime/pipeline/plainfile"
 )
 
 // Manifest describes a segment's file. Make writes it last, so if there is a manifest,
@@ -63,7 +63,7 @@ func manifestName(dir string, i int) string { return filepath.Join(dir, fmt.Spri
 func packetsName(i int, sum string) string { return fmt.Sprintf("%06d-%.16s.packets", i, sum) }
 
 // maxManifest bounds the size of a manifest in bytes.
-const maxManifest = 1 << 30
+const maxManifest = 1 << 28
 
 // errMissing reports a range that was not made yet.
 var errMissing = errors.New("not made yet")
@@ -71,7 +71,7 @@ var errMissing = errors.New("not made yet")
 // check reads the manifest of range i and compares it with the plan, and its packets
 // with the manifest: their size or, if all is set, every byte.
 func (p *Plan) check(dir string, i int, all bool) (*Manifest, error) {
-	f, err := os.Open(manifestName(dir, i))
+	f, err := plainfile.Open(manifestName(dir, i), maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errMissing
 	} else if err != nil {
@@ -79,7 +79,7 @@ func (p *Plan) check(dir string, i int, all bool) (*Manifest, error) {
 	}
 	defer f.Close()
 	m := new(Manifest)
-	if err := json.NewDecoder(io.LimitReader(f, maxManifest)).Decode(m); err != nil {
+	if err := json.NewDecoder(f).Decode(m); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
 	want := p.Ranges[i]
@@ -92,17 +92,13 @@ func (p *Plan) check(dir string, i int, all bool) (*Manifest, error) {
 	case m.File != packetsName(i, m.SHA256) || m.Digest != Sum(m.Digests):
 		return nil, errors.New("the manifest contradicts itself")
 	}
-	packets, err := os.Open(filepath.Join(dir, m.File))
+	packets, err := plainfile.Open(filepath.Join(dir, m.File), plainfile.Unlimited)
 	if err != nil {
 		return nil, err
 	}
 	defer packets.Close()
-	info, err := packets.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() != m.Bytes {
-		return nil, fmt.Errorf("%s has %d bytes, not %d", m.File, info.Size(), m.Bytes)
+	if packets.Size() != m.Bytes {
+		return nil, fmt.Errorf("%s has %d bytes, not %d", m.File, packets.Size(), m.Bytes)
 	}
 	if all {
 		h := sha256.New()

@@ -18,6 +18,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 )
 
 // Range holds the frames of the output from number First up to, not including, End.
@@ -143,7 +144,7 @@ func nearest(values []int64, v int64) int64 {
 
 // describe reads the file at path through.
 func describe(ctx context.Context, path string) (in Input, err error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path, plainfile.Unlimited)
 	if err != nil {
 		return in, fault.New(fault.NoInput, "%w", err)
 	}

@@ -7,10 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/big"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/plainfile"
 )
 
 // planFormat is the version of the format that ReadPlan reads.
@@ -70,6 +69,9 @@ func (f *planFile) plan() (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its settings: %w", err)
 	}
+	if m, p := f.Settings.Synthesis.StaticMask, &f.Whole.Stream; m != nil && (m.Width != p.Width || m.Height != p.Height) {
+		return nil, fmt.Errorf("its mask is of %dx%d, its pictures of %dx%d", m.Width, m.Height, p.Width, p.Height)
+	}
 	return &Plan{Program: f.Program, Input: f.Input, Settings: o, Whole: f.Whole.outline(), Ranges: f.Ranges}, nil
 }
 
@@ -93,14 +95,19 @@ func (in *Input) check() error {
 
 func (w *outline) check() error {
 	side := func(n int) bool { return n >= 1 && n <= media.MaxSide }
+	short := func(n *big.Int) bool { return n.BitLen() < 32 } // as encoders take it
 	switch rate := (*big.Rat)(w.Rate); {
 	case rate == nil || rate.Sign() <= 0:
 		return errors.New("it has no rate")
+	case !short(rate.Num()) || !short(rate.Denom()):
+		return errors.New("its rate has more than 31 bits")
+	case w.Frames > maxFrames:
+		return fmt.Errorf("it has %d frames; want at most %d", w.Frames, int64(maxFrames))
 	case !slices.IsSorted(w.Scenes) || len(w.Scenes) > 0 && (w.Scenes[0] < 0 || w.Scenes[len(w.Scenes)-1] >= w.Frames):
 		return errors.New("its scenes are not frames in rising order")
 	case !side(w.Stream.Width) || !side(w.Stream.Height):
 		return fmt.Errorf("its pictures are of %dx%d", w.Stream.Width, w.Stream.Height)
-	case w.Stream.TimeBase[0] <= 0 || w.Stream.TimeBase[1] <= 0:
+	case w.Stream.TimeBase[0] <= 0 || w.Stream.TimeBase[1] <= 0 || w.Stream.TimeBase[0] > math.MaxInt32 || w.Stream.TimeBase[1] > math.MaxInt32:
 		return fmt.Errorf("its time base is %d/%d", w.Stream.TimeBase[0], w.Stream.TimeBase[1])
 	}
 	return nil
@@ -143,6 +150,9 @@ func (p *Plan) ID() string {
 // Write writes p to the file called name atomically.
 func (p *Plan) Write(name string) error {
 	b, err := json.MarshalIndent(p.file(), "", "  ")
+	if err == nil && (len(b) >= maxPlan || checkValues(b) != nil) {
+		return fault.New(fault.Usage, "plan %q would have %d bytes, more than can be read again; plan larger ranges, with fewer decisions", name, len(b))
+	}
 	if err == nil {
 		_ = atomicfile.Sweep(name)
 		err = atomicfile.WriteFile(name, append(b, '\n'))
@@ -153,19 +163,41 @@ func (p *Plan) Write(name string) error {
 	return nil
 }
 
-// maxPlan bounds the size of a plan's file in bytes.
-const maxPlan = 1 << 28
+// These bound a plan: the size of its file in bytes, the number of values in it, each of
+// which takes some 100 bytes of memory, and the number of its frames, which leaves room for
+// subframes in an int64.
+const (
+	maxPlan   = 1 << 28
+	maxValues = 1 << 23
+	maxFrames = 1 << 40
+)
+
+// checkValues refuses JSON of too many values.
+func checkValues(b []byte) error {
+	n, quoted, escaped := 1, false, false
+	for _, c := range b {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case c == ',' && !quoted:
+			n++
+		}
+	}
+	if n > maxValues {
+		return fmt.Errorf("it has %d values; want at most %d", n, maxValues)
+	}
+	return nil
+}
 
 // ReadPlan reads a file that Write wrote. It refuses the plan of another version of the
 // program. If the file does not exist, the error is of kind fault.NoInput and wraps
 // fs.ErrNotExist.
 func ReadPlan(name, program string) (*Plan, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fault.New(fault.NoInput, "plan: %w", err)
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxPlan))
+	b, err := plainfile.Read(name, maxPlan)
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "plan: %w", err)
 	}
@@ -180,6 +212,9 @@ func ReadPlan(name, program string) (*Plan, error) {
 }
 
 func parsePlan(b []byte) (*Plan, error) {
+	if err := checkValues(b); err != nil {
+		return nil, err
+	}
 	var head struct {
 		Format string `json:"format"`
 	}

@@ -12,6 +12,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/atomicfile"
+	"retime/pipeline/confine"
 	"retime/pipeline/fault"
 )
 
@@ -35,6 +36,11 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 		return nil, fault.New(fault.Usage, "a conversion that can go on after a stop needs an output file; name one with Output.File")
 	}
 	dir := StateDir(o.Output.File)
+	if in, err := confine.New(o.Compute.Confine); err != nil {
+		return nil, fault.New(fault.Usage, "Compute.Confine: %w", err)
+	} else if err := in.CheckTree(dir); err != nil {
+		return nil, fault.New(fault.Usage, "segments: Compute.Confine: %w", err)
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fault.New(fault.CannotWrite, "segments: %w", err)
 	}

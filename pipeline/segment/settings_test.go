@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -235,6 +238,22 @@ func TestHostilePlans(t *testing.T) {
 		{`"start":-3`, `"start":-10`, "the one before it from -9"},
 		{`"ranges":[{"first":0,"end":9,"start":-9},{"first":9,"end":20,"start":-3}]`, `"ranges":[]`, "0 ranges"},
 		{`"flow":"farneback"`, `"flow":"farneback","threads":3`, "threads"},
+		{`"static_mask":{"width":3,"height":2`, `"static_mask":{"width":2,"height":3`, "its mask is of 2x3, its pictures of 3x2"},
+		{`"data":"AP8BAgME"`, `"data":null`, "0 samples are not 3 x 2"},
+		{`"file":"out.mp4"`, `"file":".."`, "is a path"},
+		{`"hwdec":"none"`, `"hwdec":"magic"`, "input.hwdec"},
+		{`"slow":null`, `"slow":"1001"`, "timing.slow 1001"},
+		{`"fit":null`, `"fit":"9000000000000"`, "timing.fit 9e+12"},
+		{`"from":null`, `"from":"-9000000000000"`, "timing.from -9e+12"},
+		{`"to":null`, `"to":"9000000000000"`, "timing.to 9e+12"},
+		{`"source":"0"`, `"source":"-1"`, "keyframe 1: source -1"},
+		{`"output":null`, `"output":"9000000000000"`, "keyframe 1: output 9e+12"},
+		{`"speed":"1/7"`, `"speed":"-1001"`, "keyframe 1: speed -1001"},
+		{`"scenes":["1/3"]`, `"scenes":["` + strings.Repeat("9", 400) + `"]`, "scene 1 +Inf"},
+		{`"rate":"60000/1001"`, `"rate":"4294967296"`, "more than 31 bits"},
+		{`"frames":20`, `"frames":1099511627777`, "1099511627777 frames"},
+		{`"time_base":[1001,60000]`, `"time_base":[1001,2147483648]`, "1001/2147483648"},
+		{`"map":["0:v"]`, `"map":["0:v"` + strings.Repeat(`,""`, maxValues) + `]`, "values"},
 	} {
 		bad := strings.Replace(good, c.old, c.new, 1)
 		if bad == good {
@@ -242,6 +261,34 @@ func TestHostilePlans(t *testing.T) {
 		}
 		if _, err := parsePlan([]byte(bad)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", c.new, err, c.says)
+		}
+	}
+}
+
+// A pipe in place of a segment's manifest or packets is no segment, and keeps nobody
+// waiting.
+func TestPipesAreNoSegments(t *testing.T) {
+	p, dir := full(t), t.TempDir()
+	pipe := func(name string) {
+		t.Helper()
+		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pipe("000000.json")
+	m := Manifest{Plan: p.ID(), Index: 1, First: 9, SHA256: Sum(), Digest: Sum()}
+	m.File = packetsName(1, m.SHA256)
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(manifestName(dir, 1), b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	pipe(m.File)
+	for i := range p.Ranges {
+		if _, err := p.check(dir, i, true); err == nil || !strings.Contains(err.Error(), "is a pipe") {
+			t.Errorf("segment %d: %v", i, err)
 		}
 	}
 }

@@ -90,6 +90,9 @@ func (p *Plan) status(dir string, all bool) (*Status, []*Manifest) {
 // these that holds: fault.BadData for frames that differ or damaged segments,
 // fault.TryAgain for missing ones; the status has the ranges.
 func (p *Plan) Verify(ctx context.Context, dir string, sample int, local pipeline.Options) (*Status, error) {
+	if err := p.confine(dir, local); err != nil {
+		return nil, err
+	}
 	if err := p.checkInput(ctx, true); err != nil {
 		return nil, err
 	}

@@ -14,8 +14,12 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 )
+
+// MaxBytes is the size of the largest file that the package reads.
+const MaxBytes = 2 << 20
 
 // Setting is a name with its value, or with the values of a list.
 type Setting struct {
@@ -103,7 +107,14 @@ func ParseJobs(data []byte) ([]Clip, error) {
 
 // parse returns the only document of a file; nil for an empty file.
 func parse(data []byte) (ast.Node, error) {
-	file, err := parser.ParseBytes(data, 0)
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("line 1: %d bytes; at most %d are read", len(data), MaxBytes)
+	}
+	tokens := lexer.Tokenize(string(data))
+	if err := checkShape(tokens); err != nil {
+		return nil, err
+	}
+	file, err := parser.Parse(tokens, 0)
 	if e := (yaml.Error)(nil); errors.As(err, &e) {
 		return nil, fmt.Errorf("line %d: %s", e.GetToken().Position.Line, e.GetMessage())
 	} else if err != nil {

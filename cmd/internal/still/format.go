@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 )
 
 // format describes a file format.
@@ -68,7 +68,7 @@ func formatOf(name string) (*format, error) {
 
 // Read reads the picture in a file; see [Decode].
 func Read(name string) (*Picture, error) {
-	f, err := os.Open(name)
+	f, err := plainfile.Open(name, maxFile)
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "input %w", err)
 	}

@@ -121,6 +121,9 @@ func reread(t *testing.T, data []byte, prefixes ...string) {
 		return
 	}
 	ext := ".pnm"
+	if len(p.Channels) == 4 {
+		ext = ".png"
+	}
 	if p.Max == 0 {
 		if p.checkFinite(p.FloatBits) != nil {
 			return

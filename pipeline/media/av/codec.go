@@ -3,12 +3,21 @@ package av
 /*
 #cgo pkg-config: libavcodec libavutil
 #include <stdlib.h>
+#include <libavcodec/avcodec.h>
 #include <libavutil/opt.h>
 #include "compat.h"
 
 static int has_option(const AVCodec *c, const char *name)
 {
 	return c->priv_class && av_opt_find((void *)&c->priv_class, name, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ) != NULL;
+}
+static int is_text(const AVCodec *c, const char *name)
+{
+	const AVClass *all = avcodec_get_class();
+	const AVOption *o = c->priv_class ? av_opt_find((void *)&c->priv_class, name, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ) : NULL;
+	if (!o)
+		o = av_opt_find(&all, name, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ);
+	return o && (o->type == AV_OPT_TYPE_STRING || o->type == AV_OPT_TYPE_BINARY || o->type == AV_OPT_TYPE_DICT);
 }
 static int props(enum AVCodecID id)
 {
@@ -43,6 +52,12 @@ const LambdaPerQuantiser = C.FF_QP2LAMBDA
 // HasOption reports whether the encoder c has a private option called name (av_opt_find).
 func HasOption(c *astiav.Codec, name string) bool {
 	return withString(name, func(n *C.char) C.int { return C.has_option(codec(c), n) }) != 0
+}
+
+// IsTextOption reports whether the encoder c has an option called name, of its own or of
+// all codecs, whose value is text, bytes or a list of pairs (av_opt_find).
+func IsTextOption(c *astiav.Codec, name string) bool {
+	return withString(name, func(n *C.char) C.int { return C.is_text(codec(c), n) }) != 0
 }
 
 // CodecNamed returns the codec called name, such as "h264", or AV_CODEC_ID_NONE if there

@@ -77,6 +77,9 @@ type File struct {
 	// Slack is how far the container may shift streams against each other, in seconds,
 	// beyond one tick of each stream. Nil means 0.
 	Slack *big.Rat
+	// Alone keeps FFmpeg from opening further files that this one names, whatever it is
+	// taken for.
+	Alone bool
 }
 
 // Check reads the file at url, which is in FFmpeg's form, and compares it with f. The
@@ -84,7 +87,23 @@ type File struct {
 // f's pictures.
 func (f *File) Check(ctx context.Context, url string) error {
 	file := astiav.AllocFormatContext()
-	if err := file.OpenInput(url, nil, nil); err != nil {
+	var options *astiav.Dictionary
+	if f.Alone {
+		only, err := astiav.OpenIOContext(url, astiav.NewIOContextFlags(astiav.IOContextFlagRead))
+		if err != nil {
+			file.Free()
+			return fmt.Errorf("it cannot be opened: %w", err)
+		}
+		defer only.Close()
+		file.SetPb(only)
+		options = astiav.NewDictionary()
+		defer options.Free()
+		if err := options.Set("protocol_whitelist", "none", 0); err != nil {
+			file.Free()
+			return err
+		}
+	}
+	if err := file.OpenInput(url, nil, options); err != nil {
 		file.Free()
 		return fmt.Errorf("it cannot be opened: %w", err)
 	}

@@ -141,7 +141,7 @@ func (r *Reader) begin(first *astiav.Frame, opt *ReaderOptions) error {
 	case opt.Deinterlace != KeepFields:
 		r.fields, err = newFieldFilter(opt.Deinterlace, &r.video, opt.Threads, r.readDecoded)
 	case opt.ProbeFields && !decoded.Interlaced:
-		r.probe = newFieldProbe(decoded, opt.Threads)
+		r.probe = newFieldProbe(decoded)
 	}
 	r.source.Video = r.video
 	return err
@@ -215,7 +215,6 @@ func (r *Reader) endProbe() {
 	case interlaced:
 		r.log.Warn("the pictures look interlaced, though the input does not say so; Input.Deinterlace makes one of each field", "input", r.demuxer.name)
 	}
-	r.probe.filter.Close()
 	r.probe = nil
 }
 
@@ -258,9 +257,6 @@ func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
 func (r *Reader) Close() {
 	if r.fields != nil {
 		r.fields.filter.Close()
-	}
-	if r.probe != nil {
-		r.probe.filter.Close()
 	}
 	if r.pending != nil {
 		r.pending.Release()

@@ -220,7 +220,22 @@ func (o *Options) bend(end *big.Rat) (*curve.Curve, error) {
 	if o.Timing.Fit != nil {
 		c = c.Stretch(new(big.Rat).Quo(o.Timing.Fit, c.Duration()))
 	}
+	if end == nil {
+		end = latest(keys)
+	}
+	if limit := new(big.Rat).Mul(end, big.NewRat(timeline.MaxSlow, 1)); c.Duration().Cmp(limit) > 0 {
+		return nil, fault.New(fault.Usage, "Timing.Curve: it lasts for %s, which is more than %d times the source's %s", seconds(c.Duration()), timeline.MaxSlow, seconds(end))
+	}
 	return c, nil
+}
+
+// latest returns the latest source time of keyframes.
+func latest(keys []curve.Keyframe) *big.Rat {
+	t := new(big.Rat)
+	for _, k := range keys {
+		t = timeline.Later(t, k.Source)
+	}
+	return t
 }
 
 // nearly says whether two rates differ by less than 1 in 500, as a guessed one

@@ -65,7 +65,10 @@ func (c *Clip) plan(ctx context.Context, reading media.ReaderOptions) (err error
 	} else {
 		c.Plan, err = newPlan(&c.Options, v)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return c.Options.checkDecisions(c.Plan)
 }
 
 // LogRate says what counts as the source's frame rate if that varies.

@@ -89,7 +89,7 @@ func inputURL(name string) (url string, local bool, err error) {
 	case err == nil && info.Mode().IsRegular():
 		f, err := os.Open(name)
 		if err != nil {
-			return "", false, fault.New(fault.NoInput, "%w", err)
+			return "", false, fault.New(fault.NoInput, "input %q: %w", name, fault.Plain(err))
 		}
 		f.Close()
 		return "file:" + name, true, nil
@@ -98,7 +98,7 @@ func inputURL(name string) (url string, local bool, err error) {
 	case strings.Contains(name, "://") || strings.HasPrefix(name, "pipe:") || strings.Contains(name, "%"):
 		return name, false, nil
 	}
-	return "", false, fault.New(fault.NoInput, "input %w", err)
+	return "", false, fault.New(fault.NoInput, "input %q: %w", name, fault.Plain(err))
 }
 
 // Seekable reports whether name is a regular file, which can be read more than once.

@@ -94,7 +94,7 @@ Of a directory every clip gets the flags of the command line.`,
 func (o *BatchOptions) clips(name string, flags *pflag.FlagSet) (clips []*batchClip, jobs []batch.Job, state string, err error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, nil, "", fault.New(fault.NoInput, "batch: %w", err)
+		return nil, nil, "", fault.New(fault.NoInput, "batch: %q: %w", name, fault.Plain(err))
 	}
 	if info.IsDir() {
 		switch {

@@ -235,10 +235,10 @@ func TestMessagesNameFlags(t *testing.T) {
 		"--resume --segment-seconds soon":    "retime: --segment-seconds: time \"soon\": want seconds, mm:ss.frac or hh:mm:ss.frac\n",
 		"--resume --segment-seconds 0":       "retime: --segment-seconds 0.000: must be positive\n",
 		"--resume --sidecar x":               "retime: --sidecar is written by a conversion in one run only\n",
-		"--crf many":                         "retime: invalid argument \"many\" for \"--crf\" flag: strconv.ParseInt: parsing \"many\": invalid syntax; see retime --help\n",
+		"--crf many":                         "retime: invalid argument \"many\" for \"--crf\" flag: want a whole number; see retime --help\n",
 		"--shutter 180 --keep-timestamps":    "retime: --shutter needs frames of one length; leave out --keep-timestamps\n",
 		"--acodec flac --audio drop":         "retime: --acodec encodes sound, and --audio drop does not; leave out one of them\n",
-		"--scene-threshold -1 --preset none": "retime: --preset none: choose from [fast balanced best]\n",
+		"--scene-threshold -1 --preset none": "retime: --preset none: choose from fast, balanced, best\n",
 	} {
 		_, stderr, code := run(t, append([]string{in, "-o", filepath.Join(t.TempDir(), "x.nut")}, strings.Fields(args)...)...)
 		if code != int(fault.Usage) || stderr != want {

@@ -20,6 +20,7 @@ type Clip struct {
 	Source  *media.Reader
 	Plan    *timeline.Plan
 	opened  time.Time
+	varies  *variation // nil for a constant rate
 }
 
 // Open checks o, opens the input and plans its conversion. Errors carry a fault.Kind.
@@ -46,14 +47,38 @@ func open(ctx context.Context, o Options, packets bool) (*Clip, error) {
 	if c.Source, err = media.Open(ctx, o.Input.File, reading); err != nil {
 		return nil, err
 	}
-	if err = o.checkFields(c.Source.Video()); err == nil {
-		c.Plan, err = newPlan(&o, c.Source.Video())
-	}
-	if err != nil {
+	if err = c.plan(ctx, reading); err != nil {
 		c.Source.Close()
 		return nil, err
 	}
 	return c, nil
+}
+
+// plan plans the conversion of a source that was opened with some options.
+func (c *Clip) plan(ctx context.Context, reading media.ReaderOptions) (err error) {
+	v := c.Source.Video()
+	if err := c.Options.checkFields(v); err != nil {
+		return err
+	}
+	if c.varies, err = c.Options.measure(ctx, v, reading); err != nil {
+		return err
+	}
+	if c.varies != nil {
+		c.Plan, err = c.varies.plan(&c.Options, v)
+	} else {
+		c.Plan, err = newPlan(&c.Options, v)
+	}
+	if err != nil {
+		return err
+	}
+	return c.Options.checkDecisions(c.Plan)
+}
+
+// LogRate says what counts as the source's frame rate if that varies.
+func (c *Clip) LogRate() {
+	if c.varies != nil {
+		c.varies.log(&c.Options, c.Plan)
+	}
 }
 
 // Close closes the input.
@@ -148,7 +173,7 @@ func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
 		return nil, err
 	}
 	if source != nil {
-		p.Gap = timeline.Later(new(big.Rat).Quo(big.NewRat(gapFrames, 1), source), big.NewRat(1, 2))
+		p.Gap = longestInterval(source)
 	} else {
 		source = p.Rate
 	}
@@ -172,6 +197,12 @@ func (o *Options) shown(rate, average *big.Rat) (*big.Rat, error) {
 		return most, nil
 	}
 	return rate, nil
+}
+
+// longestInterval returns the length in seconds from which on an interval is a gap, for
+// a source of some mean rate.
+func longestInterval(rate *big.Rat) *big.Rat {
+	return timeline.Later(new(big.Rat).Quo(big.NewRat(gapFrames, 1), rate), big.NewRat(1, 2))
 }
 
 // curve returns what o asks of a source that ends at a time, nil if that is not known.
@@ -219,7 +250,22 @@ func (o *Options) bend(end *big.Rat) (*curve.Curve, error) {
 	if o.Timing.Fit != nil {
 		c = c.Stretch(new(big.Rat).Quo(o.Timing.Fit, c.Duration()))
 	}
+	if end == nil {
+		end = latest(keys)
+	}
+	if limit := new(big.Rat).Mul(end, big.NewRat(timeline.MaxSlow, 1)); c.Duration().Cmp(limit) > 0 {
+		return nil, fault.New(fault.Usage, "Timing.Curve: it lasts for %s, which is more than %d times the source's %s", seconds(c.Duration()), timeline.MaxSlow, seconds(end))
+	}
 	return c, nil
+}
+
+// latest returns the latest source time of keyframes.
+func latest(keys []curve.Keyframe) *big.Rat {
+	t := new(big.Rat)
+	for _, k := range keys {
+		t = timeline.Later(t, k.Source)
+	}
+	return t
 }
 
 // nearly says whether two rates differ by less than 1 in 500, as a guessed one

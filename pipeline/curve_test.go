@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/big"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -216,6 +217,9 @@ func TestCurveFaults(t *testing.T) {
 	}{
 		{func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n0 0\n5 1") }, "the source ends"},
 		{func(o *Options) { o.Timing.Curve = mustParse(t, "source speed\n0 0%\n1 0%") }, "never reached"},
+		{func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n0 0\n1 1000000") }, "more than 1000 times the source's 1.000 s"},
+		{func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n0 0 hold\n0 1000.1\n1 1000.2") }, "more than 1000 times"},
+		{func(o *Options) { o.Timing.Fit = big.NewRat(1001, 1) }, "more than 1000 times"},
 		{func(o *Options) { o.Timing.Slow = big.NewRat(2, 1) }, "leave out"},
 		{func(o *Options) { o.Timing.Audio = media.KeepAudio }, "Timing.Audio"},
 		{func(o *Options) { o.Input.File = "pipe:9" }, ""},
@@ -231,5 +235,38 @@ func TestCurveFaults(t *testing.T) {
 	o.Timing.Curve, o.Timing.Fit = mustParse(t, "source speed\n0 100% smooth\nend 20%"), big.NewRat(3, 1)
 	if report := mustRun(t, o); report.Frames != 72 {
 		t.Errorf("fitted to 3 s: %d frames, want 72", report.Frames)
+	}
+}
+
+// A still of more frames than are placed at a time is as long as it should be, between
+// pictures and behind the last one.
+func TestLongStills(t *testing.T) {
+	const rate = 10_000
+	for _, c := range []struct {
+		curve  string
+		frames int
+		last   int
+	}{
+		{"source output\n0 0 hold\n0.1 7\n0.2 7.1", 71_000, 19},
+		{"source output\n0 0\n0.2 7", 70_000, 19},
+		{"source output\n0 0\n0.195 0.5 hold\n0.195 7.5\n0.2 7.6", 76_000, 19},
+	} {
+		var times []int64
+		for i := range int64(20) {
+			times = append(times, i)
+		}
+		o := Options{Synthesis: Synthesis{Mode: warp.Nearest, Scenes: []*big.Rat{big.NewRat(1, 10)}}, Timing: Timing{Rate: Rate{Value: big.NewRat(rate, 1)}, Curve: mustParse(t, c.curve)}}
+		records, sink := planned(t, &rampSource{times}, o)
+		if len(records) != c.frames {
+			t.Errorf("%s: %d frames, want %d", c.curve, len(records), c.frames)
+		}
+		if !slices.IsSorted(sink.values) || sink.values[0] != 0 || sink.values[len(sink.values)-1] != c.last {
+			t.Errorf("%s: shows %d to %d", c.curve, sink.values[0], sink.values[len(sink.values)-1])
+		}
+		for i := range records {
+			if i > 0 && records[i].Frame != records[i-1].Frame+1 {
+				t.Fatalf("%s: frame %d follows frame %d", c.curve, records[i].Frame, records[i-1].Frame)
+			}
+		}
 	}
 }

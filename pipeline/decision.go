@@ -52,7 +52,7 @@ func ReadDecisions(r io.Reader) ([]Decision, error) {
 		if err := json.Unmarshal(text, &d); errors.As(err, &mistyped) && mistyped.Field != "" {
 			return nil, fault.New(fault.BadData, "line %d: %q cannot be a %s", n, mistyped.Field, mistyped.Value)
 		} else if err != nil {
-			return nil, fault.New(fault.BadData, "line %d: want a JSON object as a sidecar has it: %w", n, err)
+			return nil, fault.New(fault.BadData, "line %d: want a JSON object as a sidecar has it: %w", n, fault.Plain(err))
 		}
 		switch d.Method {
 		case "", FromSource, Interpolated, Blended, Nearest:
@@ -77,6 +77,9 @@ func ReadDecisions(r io.Reader) ([]Decision, error) {
 	} else if err != nil {
 		return nil, fault.New(fault.NoInput, "line %d: %w", n+1, err)
 	}
+	if len(list) == 0 {
+		return nil, fault.New(fault.BadData, "holds no decision")
+	}
 	return list, nil
 }
 
@@ -92,6 +95,21 @@ func newDecisions(list []Decision) decisions {
 		d.of[v.Frame] = v
 	}
 	return d
+}
+
+// checkDecisions refuses decisions about frames behind the output's end. The plan's total
+// follows from the stated duration, so that a second's frames more may come.
+func (o *Options) checkDecisions(p *timeline.Plan) error {
+	if p.Total == 0 {
+		return nil
+	}
+	end := p.Total + timeline.Ceil(p.Rate)
+	for _, d := range o.Synthesis.Decisions {
+		if d.Frame >= end {
+			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d: the output has %d frames; give the options that the sidecar was written with", d.Line, d.Frame, p.Total)
+		}
+	}
+	return nil
 }
 
 // slack is how far a decision's time may lie off its frame's, in seconds.

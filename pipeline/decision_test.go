@@ -202,3 +202,26 @@ func TestLadder(t *testing.T) {
 		}
 	}
 }
+
+func TestDecisionsThatHoldNothing(t *testing.T) {
+	for _, text := range []string{"", "\n\n"} {
+		if _, err := ReadDecisions(strings.NewReader(text)); fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), "no decision") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := ReadDecisions(strings.NewReader("5\n")); err == nil || strings.Contains(err.Error(), "Go") {
+		t.Errorf("a number: %v", err)
+	}
+	o := lossless(t, writeScene(t, 32, 32, 24, 24, 1))
+	o.Synthesis.Decisions = []Decision{{Frame: 900, Line: 7}}
+	_, err := Run(t.Context(), o)
+	if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "line 7: frame 900: the output has 24 frames") {
+		t.Errorf("a decision behind the end: %v", err)
+	}
+	o.Synthesis.Decisions = nil
+	o.Output.VideoCodec, o.Output.CRF = "libx264", new(int)
+	*o.Output.CRF = 99
+	if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "takes 0 to 51") {
+		t.Errorf("a constant rate factor of 99: %v", err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/big"
 	"slices"
+	"strings"
 
 	"retime/frame"
 	"retime/pipeline/confine"
@@ -301,7 +302,13 @@ func choice[T ~string](option string, value T, known ...T) error {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	return fault.New(fault.Usage, "%s %s: choose from %v", option, value, known)
+	var names []string
+	for _, k := range known {
+		if k != "" { // the default, which has no name
+			names = append(names, string(k))
+		}
+	}
+	return fault.New(fault.Usage, "%s %s: choose from %s", option, value, strings.Join(names, ", "))
 }
 
 func (i *Input) check() error {

@@ -47,6 +47,7 @@ type Interval struct {
 	// Gap is set if the interval is too long for motion to run through.
 	Gap bool
 
+	again bool // the interval goes on with the pictures of the one before
 	moves bool // flow is to be estimated
 	found estimated
 	cut   bool

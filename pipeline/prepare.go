@@ -15,7 +15,7 @@ func (r *run) prepare(from <-chan *estimate) stage[*Interval] {
 		cuts := newCuts(&r.options.Synthesis)
 		var w window
 		defer w.release()
-		scene := 0
+		scene, began := 0, 0 // of the latest picture, and of the interval's first
 		next := func(v *Interval) error {
 			w.push(v)
 			if w.now == nil {
@@ -33,13 +33,16 @@ func (r *run) prepare(from <-chan *estimate) stage[*Interval] {
 				v.Release()
 				return err
 			}
-			v.scene = scene
+			if !v.again {
+				began = scene
+			}
+			v.scene = began
 			v.cut = v.B != nil && cuts.within(v, r.pass.Backward)
 			if err := r.wishes.settle(v, r.pass.Layout, r.options.Synthesis.Mode); err != nil {
 				v.Release()
 				return err
 			}
-			if v.cut {
+			if v.cut && !v.again {
 				scene++
 				_, at := v.span(r.pass.Backward)
 				r.result.Cuts = append(r.result.Cuts, at)
@@ -99,11 +102,11 @@ func (r *run) describe(w *window) warp.Interval {
 		in.Before, in.After = v.found.outward[0], v.found.outward[1]
 		return in
 	}
-	if b := w.before; b != nil && b.explained() && asLong(b, v) {
+	if b := w.before; b != nil && b.A != v.A && b.explained() && asLong(b, v) {
 		v.Keep(b.A)
 		in.Before = &warp.Outer{Guide: b.A.Guide.Picture(), Flow: b.found.flows[0].Backward, Frame: b.A.Frame}
 	}
-	if a := w.after; a != nil && a.explained() && asLong(a, v) {
+	if a := w.after; a != nil && a.A != v.A && a.explained() && asLong(a, v) {
 		v.Keep(a.B)
 		in.After = &warp.Outer{Guide: a.B.Guide.Picture(), Flow: a.found.flows[0].Forward, Frame: a.B.Frame}
 	}

@@ -127,6 +127,7 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer clip.Close()
+	clip.LogRate()
 	if clip.Plan.Reopens() && !media.Seekable(o.Input.File) {
 		return nil, fault.New(fault.Usage, "Timing.Curve that does not play on from the start: input %q cannot be read again; give a file", o.Input.File)
 	}

@@ -19,6 +19,9 @@ type Schedule interface {
 	Next(p *Picture) []*Interval
 	// End returns the intervals that waited for a further picture.
 	End() []*Interval
+	// More returns what is left of the intervals that Next or End returned last, if they
+	// have too many targets to make all at once; none if that was all.
+	More() []*Interval
 	// Close releases the pictures that are still held.
 	Close()
 }
@@ -31,7 +34,10 @@ type pairing struct {
 	gaps   *gapWarning
 	midway bool // the source is read from some picture on that is not its first
 	last   *Picture
-	next   int64 // number of the frame to be placed next
+	next   int64    // number of the frame to be placed next
+	from   *Picture // that begins an interval whose frames are not all placed; nil for none
+	again  bool     // some of them are
+	ended  bool     // the interval is the one behind the last picture
 }
 
 func (s *pairing) Next(p *Picture) []*Interval {
@@ -43,36 +49,64 @@ func (s *pairing) Next(p *Picture) []*Interval {
 		}
 		return nil
 	}
-	defer a.Release()
-	slots := s.layout.Between(s.next, a.At, p.At)
-	if len(slots) == 0 {
-		return nil
-	}
-	s.next += int64(len(slots))
-	v := NewInterval(a, p, targets(slots))
-	v.Hold = v.Turn()
-	if s.gap != nil && v.length().Cmp(s.gap) > 0 {
-		v.Gap, v.Hold = true, warp.PhaseOne
-		s.gaps.warn(v)
-	}
-	return []*Interval{v}
+	s.from, s.again = a, false
+	return s.More()
 }
 
 func (s *pairing) End() []*Interval {
 	if s.last == nil {
 		return nil
 	}
-	end := s.clock.At(s.last.Frame.PTS + s.last.Frame.Duration)
-	slots := s.layout.After(s.next, s.last.At, end)
-	if len(slots) == 0 {
+	s.from, s.again, s.ended = s.last.Retain(), false, true
+	return s.More()
+}
+
+func (s *pairing) More() []*Interval {
+	a := s.from
+	if a == nil {
 		return nil
 	}
-	v := NewInterval(s.last, nil, targets(slots))
-	v.Rest() // nothing follows: the last frame stays
-	return []*Interval{v}
+	var slots []timeline.Slot
+	if s.ended {
+		slots = s.layout.After(s.next, a.At, s.clock.At(a.Frame.PTS+a.Frame.Duration))
+	} else {
+		slots = s.layout.Between(s.next, a.At, s.last.At)
+	}
+	var list []*Interval
+	if len(slots) > 0 {
+		list = []*Interval{s.interval(slots)}
+	}
+	s.next, s.again = s.next+int64(len(slots)), true
+	if len(slots) < timeline.MaxSlots || slots[0].From != nil {
+		s.from = nil
+		a.Release()
+	}
+	return list
+}
+
+// interval returns the interval that begins with from.
+func (s *pairing) interval(slots []timeline.Slot) *Interval {
+	if s.ended {
+		v := NewInterval(s.from, nil, targets(slots))
+		v.Rest() // nothing follows: the last frame stays
+		return v
+	}
+	v := NewInterval(s.from, s.last, targets(slots))
+	v.again = s.again
+	v.Hold = v.Turn()
+	if s.gap != nil && v.length().Cmp(s.gap) > 0 {
+		v.Gap, v.Hold = true, warp.PhaseOne
+		if !v.again {
+			s.gaps.warn(v)
+		}
+	}
+	return v
 }
 
 func (s *pairing) Close() {
+	if s.from != nil {
+		s.from.Release()
+	}
 	if s.last != nil {
 		s.last.Release()
 	}
@@ -125,7 +159,7 @@ func Whole() Range { return Range{End: timeline.Endless} }
 func (r *run) schedule(s Schedule, from <-chan *Picture) stage[*Interval] {
 	return func(_ context.Context, emit func(*Interval) error) error {
 		defer s.Close()
-		pass := func(list []*Interval) error {
+		part := func(list []*Interval) error {
 			for i, v := range list {
 				if v.B != nil && v.makes() && frame.Equal(v.A.Frame, v.B.Frame) {
 					v.Rest()
@@ -135,6 +169,14 @@ func (r *run) schedule(s Schedule, from <-chan *Picture) stage[*Interval] {
 					for _, left := range list[i+1:] {
 						left.Release()
 					}
+					return err
+				}
+			}
+			return nil
+		}
+		pass := func(list []*Interval) error {
+			for ; len(list) > 0; list = s.More() {
+				if err := part(list); err != nil {
 					return err
 				}
 			}

@@ -114,7 +114,10 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 		return nil, err
 	}
 	level := slog.LevelInfo
-	if c.verbose {
+	switch {
+	case c.noWarn:
+		level = slog.LevelError
+	case c.verbose:
 		level = slog.LevelDebug
 	}
 	p.Hooks.Log, p.Hooks.Progress = slog.New(newLogHandler(r.Log, level)), r.Progress

@@ -101,7 +101,7 @@ func (o *BatchOptions) clips(name string, flags *pflag.FlagSet) (clips []*batchC
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, nil, "", fault.New(fault.NoInput, "batch: %w", err)
+		return nil, nil, "", fault.New(fault.NoInput, "batch: %q: %w", name, fault.Plain(err))
 	}
 	if info.IsDir() {
 		switch {

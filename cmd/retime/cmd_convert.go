@@ -45,7 +45,7 @@ frames that were shot are passed through untouched.`,
 	addVerbs(cmd, restoreGroup, newRestoreCommand())
 	addVerbs(cmd, inspectGroup, newEvaluateCommand(), newDebugCommand(), newInfoCommand())
 	addVerbs(cmd, machinesGroup, newPlanCommand(), newSegmentCommand(), newStatusCommand(), newVerifyCommand(), newJoinCommand())
-	addVerbs(cmd, shellGroup, newCompletionCommand(), newManCommand())
+	addVerbs(cmd, shellGroup, newCompletionCommand(), newManCommand(), newVersionCommand())
 	cmd.SetHelpCommandGroupID(shellGroup.ID)
 	completeFlags(cmd)
 	return cmd
@@ -77,14 +77,19 @@ Exit codes:
   130 cancelled
 `
 
-func convertArgs(_ *cobra.Command, args []string) error {
+func convertArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		if hint := suggestVerb(cmd, args[0]); hint != "" {
+			return fault.New(fault.Usage, "no file %q%s", args[0], hint)
+		}
+	}
 	switch len(args) {
 	case 0:
 		return fault.New(fault.Usage, "no input; retime INPUT -o OUTPUT --fps RATE, or see retime --help")
 	case 1:
 		return nil
 	}
-	return fault.New(fault.Usage, "one input at a time, not %q; see retime --help", args)
+	return fault.New(fault.Usage, "one input at a time, not %s; see retime --help", strings.ReplaceAll(strings.Trim(fmt.Sprintf("%q", args), "[]"), `" "`, `", "`))
 }
 
 // options returns the library's options for a conversion of input, with the contents of
@@ -188,8 +193,10 @@ func (o *ConvertOptions) convert(ctx context.Context, p pipeline.Options) (*pipe
 
 func (d *display) logLevel() slog.Level {
 	switch {
-	case d.quiet:
+	case d.noWarn:
 		return slog.LevelError
+	case d.quiet:
+		return slog.LevelWarn
 	case d.verbose:
 		return slog.LevelDebug
 	}

@@ -27,7 +27,7 @@ type ResampleOptions struct {
 	precision                float64
 	dtype, size              string
 	threads                  int
-	overwrite, quiet         bool
+	overwrite, quiet, noWarn bool
 }
 
 // AddFlags declares the flags of resample.
@@ -47,7 +47,8 @@ func (o *ResampleOptions) AddFlags(f *pflag.FlagSet) {
 		{name: "dtype", arg: "TYPE", usage: "arithmetic: float32 (does for 8 bits up to order 11), float64", heading: samplingHeading,
 			values: []string{"float32", "float64"}, Value: word(&o.dtype)},
 		{name: "threads", arg: "N", usage: "worker threads (default all processors)", heading: machineHeading, Value: integer(&o.threads)},
-		{name: "quiet", short: "q", usage: "print errors only", heading: displayHeading, Value: boolean(&o.quiet)},
+		{name: "quiet", short: "q", usage: "print only errors and warnings", heading: displayHeading, Value: boolean(&o.quiet)},
+		{name: "no-warn", usage: "print no warnings", heading: displayHeading, Value: boolean(&o.noWarn)},
 	}, o.transform.flags()...))
 }
 
@@ -192,7 +193,7 @@ func runResample(ctx context.Context, o ResampleOptions, input string, stdout, s
 	if err := out.Check(p); err != nil {
 		return err
 	}
-	if dropped := out.Dropped(p); len(dropped) > 0 && !o.quiet {
+	if dropped := out.Dropped(p); len(dropped) > 0 && !o.noWarn {
 		slog.New(newLogHandler(stderr, slog.LevelInfo)).Warn("the output's format has no place for all that the input says",
 			"dropped", strings.Join(dropped, " "))
 	}

@@ -31,6 +31,7 @@ type files struct {
 type display struct {
 	progress       string
 	quiet, verbose bool
+	noWarn         bool
 }
 
 // setDefaults sets o to the defaults of the flags.
@@ -176,7 +177,9 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: convertVerb | planVerb, Value: parsed(&o.segmentLength, "30", parseSegmentLength)},
 		{name: "overwrite", short: "y", usage: "overwrite the output", heading: commonHeading, option: "Output.Overwrite", role: roleProgram,
 			verbs: ^verb(0) &^ workVerb, hidden: planVerb, Value: boolean(&out.Overwrite)},
-		{name: "quiet", short: "q", usage: "print errors only", heading: displayHeading, role: roleProgram, verbs: ^verb(0), Value: boolean(&o.quiet)},
+		{name: "quiet", short: "q", usage: "print only errors, and warnings of what is lost or doubtful", heading: displayHeading, role: roleProgram,
+			verbs: ^verb(0), Value: boolean(&o.quiet)},
+		{name: "no-warn", usage: "print no warnings", heading: displayHeading, role: roleProgram, verbs: ^verb(0), Value: boolean(&o.noWarn)},
 		{name: "verbose", short: "v", usage: "print details", heading: displayHeading, role: roleProgram, verbs: ^verb(0), Value: boolean(&o.verbose)},
 	}
 }

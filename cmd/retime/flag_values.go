@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -76,21 +77,38 @@ func pointed[T any](to **T, parse func(string) (T, error)) pflag.Value {
 
 func parseInt(text string) (int, error) {
 	n, err := strconv.ParseInt(text, 0, strconv.IntSize)
-	return int(n), err
+	if err != nil {
+		return 0, errors.New("want a whole number")
+	}
+	return int(n), nil
 }
 
-func parseFloat(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+func parseFloat(text string) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, errors.New("want a number")
+	}
+	return v, nil
+}
+
+func parseBool(text string) (bool, error) {
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, errors.New("want true or false")
+	}
+	return on, nil
+}
 
 // boolean returns the value of a flag that takes no text.
 func boolean(to *bool) pflag.Value {
-	return &typed[bool]{to, strconv.ParseBool, strconv.FormatBool(*to), "bool"}
+	return &typed[bool]{to, parseBool, strconv.FormatBool(*to), "bool"}
 }
 
 // choose returns the value of a flag that takes no text and sets to to value.
 func choose[T comparable](to *T, value T) pflag.Value {
 	return &typed[T]{to, func(text string) (T, error) {
 		var none T
-		switch on, err := strconv.ParseBool(text); {
+		switch on, err := parseBool(text); {
 		case on || err != nil:
 			return value, err
 		case *to == value:

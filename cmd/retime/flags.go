@@ -153,11 +153,14 @@ func checkExclusive(flags *pflag.FlagSet) error {
 
 // flagError returns the message for a wrong flag. If the library refused the value, its
 // message is enough.
-func flagError(_ *cobra.Command, err error) error {
+func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var refused *fault.Error
 	if errors.As(err, &invalid) && errors.As(err, &refused) {
 		return refused
+	}
+	if hint := suggestFlag(cmd, err); hint != "" {
+		return fault.New(fault.Usage, "%w%s", err, hint)
 	}
 	return fault.New(fault.Usage, "%w; see retime --help", err)
 }

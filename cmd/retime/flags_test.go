@@ -235,10 +235,10 @@ func TestMessagesNameFlags(t *testing.T) {
 		"--resume --segment-seconds soon":    "retime: --segment-seconds: time \"soon\": want seconds, mm:ss.frac or hh:mm:ss.frac\n",
 		"--resume --segment-seconds 0":       "retime: --segment-seconds 0.000: must be positive\n",
 		"--resume --sidecar x":               "retime: --sidecar is written by a conversion in one run only\n",
-		"--crf many":                         "retime: invalid argument \"many\" for \"--crf\" flag: strconv.ParseInt: parsing \"many\": invalid syntax; see retime --help\n",
+		"--crf many":                         "retime: invalid argument \"many\" for \"--crf\" flag: want a whole number; see retime --help\n",
 		"--shutter 180 --keep-timestamps":    "retime: --shutter needs frames of one length; leave out --keep-timestamps\n",
 		"--acodec flac --audio drop":         "retime: --acodec encodes sound, and --audio drop does not; leave out one of them\n",
-		"--scene-threshold -1 --preset none": "retime: --preset none: choose from [fast balanced best]\n",
+		"--scene-threshold -1 --preset none": "retime: --preset none: choose from fast, balanced, best\n",
 	} {
 		_, stderr, code := run(t, append([]string{in, "-o", filepath.Join(t.TempDir(), "x.nut")}, strings.Fields(args)...)...)
 		if code != int(fault.Usage) || stderr != want {
@@ -353,7 +353,7 @@ func TestFlagsOfVerbs(t *testing.T) {
 		return strings.Join(names, " ")
 	}
 	for what, c := range map[string]struct{ got, want string }{
-		"of no clip":          {list(func(d flag) bool { return d.role == roleProgram }), "confine progress resume segment-seconds overwrite quiet verbose"},
+		"of no clip":          {list(func(d flag) bool { return d.role == roleProgram }), "confine progress resume segment-seconds overwrite quiet no-warn verbose"},
 		"of the same result":  {list(func(d flag) bool { return d.role.sameOutput() && d.role != roleProgram }), "output flow-cache threads backend device gpu-fault no-verify"},
 		"of one run":          {list(func(d flag) bool { return d.use == writesFile }), "write-scenes sidecar confidence-maps"},
 		"not of restorations": {list(func(d flag) bool { return d.verbs&restoreVerb == 0 }), "fps slow speed fit curve keep-timestamps shutter audio from to duplicates write-scenes sidecar decisions confidence-maps inverse-telecine hwdec start-number confine resume segment-seconds"},

@@ -152,17 +152,27 @@ func isTerminal(out io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// draw replaces the drawn lines. It cuts each at the terminal's edge.
+// draw replaces the drawn lines. It leaves out the middle of lines that are wider than the
+// terminal: names begin and end with what tells them apart, and the numbers stand behind.
 func (s *screen) draw(lines ...string) {
 	s.erase()
 	width := s.width() - 1
 	for i, line := range lines {
 		if r := []rune(line); len(r) > width {
-			lines[i] = string(r[:width])
+			lines[i] = shortened(r, width)
 		}
 	}
 	fmt.Fprint(s.out, strings.Join(lines, "\n"))
 	s.lines = len(lines)
+}
+
+// shortened returns the beginning and the end of a line in so many characters.
+func shortened(line []rune, width int) string {
+	if width < 8 {
+		return string(line[:width])
+	}
+	head := (width - 1) / 2
+	return string(line[:head]) + "…" + string(line[len(line)-(width-1-head):])
 }
 
 // erase removes the drawn lines.

@@ -37,7 +37,7 @@ func readScenes(name string) ([]*big.Rat, error) {
 		times = append(times, t)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fault.New(fault.BadData, "--scenes: %s: %w", name, err)
+		return nil, fault.New(fault.BadData, "--scenes: %s: %w", name, fault.Plain(err))
 	}
 	return times, nil
 }

@@ -143,7 +143,7 @@ func decodeRecord(data []byte, key string) (r record, err error) {
 	}
 	switch {
 	case err != nil:
-		return r, fmt.Errorf("the file is damaged: %w", err)
+		return r, fmt.Errorf("the file is damaged: %w", fault.Plain(err))
 	case r.Version != recordVersion:
 		return r, fmt.Errorf("its version is %d, and not %d", r.Version, recordVersion)
 	case r.Key != key:

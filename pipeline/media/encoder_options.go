@@ -99,6 +99,16 @@ const largePicture = 4 << 20
 // help, because x265 chooses it once per process.
 const narrowPicture = 64
 
+// maxCRF returns the largest constant rate factor of an encoder. x264 and x265 silently
+// take a larger one for their largest.
+func maxCRF(codec string) int {
+	switch codec {
+	case "libx264", "libx264rgb", "libx265":
+		return 51
+	}
+	return 63
+}
+
 // encoderSettings returns the encoder's options for the source's pictures in format with
 // the colour properties c. Options in opt override the others.
 func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, format astiav.PixelFormat, c pixel.Colour) (*astiav.Dictionary, error) {
@@ -113,6 +123,8 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 	switch {
 	case opt.CRF >= 0 && !av.HasOption(codec, "crf"):
 		return nil, fault.New(fault.Usage, "encoder %s has no constant rate factor; leave Output.CRF out or set its quality with Output.VideoOptions", name)
+	case opt.CRF > maxCRF(codec.Name()):
+		return nil, fault.New(fault.Usage, "Output.CRF %d: encoder %s takes 0 to %d", opt.CRF, name, maxCRF(codec.Name()))
 	case opt.CRF >= 0:
 		set["crf"] = strconv.Itoa(opt.CRF)
 	case name == "libx264":

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"math/big"
-	"strconv"
 
 	"retime/frame"
 	"retime/pipeline/fault"
@@ -109,73 +108,4 @@ func (f *fieldFilter) feed() error {
 		Duration: max(1, new(big.Int).Div(length.Num(), length.Denom()).Int64()),
 	}
 	return f.filter.Send(0, in, in.PTS)
-}
-
-// probedFrames is how many frames a fieldProbe examines.
-const probedFrames = 60
-
-// fieldProbe examines frames that are not marked as interlaced for signs of interlacing.
-// Its verdict is a guess.
-type fieldProbe struct {
-	filter      *Filter
-	fed, looked int
-	combed      int // interlaced ones among the frames examined
-	repeated    int // frames examined that repeat a field of the frame before
-	progressive int
-}
-
-// newFieldProbe returns a probe for frames like v's, nil if FFmpeg's filter cannot
-// examine them.
-func newFieldProbe(v Video, threads int) *fieldProbe {
-	if v.Height < 32 || v.Width < 32 {
-		return nil
-	}
-	// Copy first: idet reads beyond the rows of a frame whose row length differs, as
-	// after a change of the stream.
-	filter, err := NewFilter("[in0]copy,idet[out]", 1, v, threads)
-	if err != nil {
-		return nil
-	}
-	if filter.sampleFormat() != v.Format.Name {
-		filter.Close()
-		return nil
-	}
-	return &fieldProbe{filter: filter}
-}
-
-// look examines the next frame and reports whether it wants more.
-func (p *fieldProbe) look(f *frame.Frame) bool {
-	if p.filter.Send(0, f, f.PTS) != nil {
-		return false
-	}
-	p.fed++
-	for {
-		out, err := p.filter.Receive()
-		if err != nil {
-			return p.fed < probedFrames && errors.Is(err, ErrMore)
-		}
-		p.looked++
-		p.combed = noted(out, "lavfi.idet.multiple.tff") + noted(out, "lavfi.idet.multiple.bff")
-		p.progressive = noted(out, "lavfi.idet.multiple.progressive")
-		p.repeated = noted(out, "lavfi.idet.repeated.top") + noted(out, "lavfi.idet.repeated.bottom")
-		out.Release()
-	}
-}
-
-func noted(f *frame.Frame, key string) int {
-	text, _ := Metadata(f, key)
-	v, _ := strconv.ParseFloat(text, 64)
-	return int(v)
-}
-
-// verdict returns the probe's guess.
-func (p *fieldProbe) verdict() (interlaced, telecined bool) {
-	const enough = 12
-	switch {
-	case p.combed < enough:
-		return false, false
-	case 4*p.repeated >= p.looked:
-		return false, true // 3:2 pulldown repeats a field in two frames of five
-	}
-	return p.combed > p.progressive, false
 }

@@ -92,7 +92,7 @@ func inputURL(name string) (url string, local bool, err error) {
 	case err == nil && info.Mode().IsRegular():
 		f, err := os.Open(name)
 		if err != nil {
-			return "", false, fault.New(fault.NoInput, "%w", err)
+			return "", false, fault.New(fault.NoInput, "input %q: %w", name, fault.Plain(err))
 		}
 		f.Close()
 		return "file:" + name, true, nil
@@ -101,7 +101,7 @@ func inputURL(name string) (url string, local bool, err error) {
 	case isURL(name) || strings.Contains(name, "%") || isGlob(name):
 		return name, false, nil
 	}
-	return "", false, fault.New(fault.NoInput, "input %w", err)
+	return "", false, fault.New(fault.NoInput, "input %q: %w", name, fault.Plain(err))
 }
 
 // isURL reports whether FFmpeg takes name for a URL.
@@ -149,7 +149,7 @@ func (r *Reader) begin(first *astiav.Frame, opt *ReaderOptions) error {
 	case opt.Deinterlace != KeepFields:
 		r.fields, err = newFieldFilter(opt.Deinterlace, &r.video, opt.Threads, r.readDecoded)
 	case opt.ProbeFields && !decoded.Interlaced:
-		r.probe = newFieldProbe(decoded, opt.Threads)
+		r.probe = newFieldProbe(decoded)
 	}
 	r.source.Video = r.video
 	return err
@@ -223,7 +223,6 @@ func (r *Reader) endProbe() {
 	case interlaced:
 		r.log.Warn("the pictures look interlaced, though the input does not say so; Input.Deinterlace makes one of each field", "input", r.demuxer.name)
 	}
-	r.probe.filter.Close()
 	r.probe = nil
 }
 
@@ -266,9 +265,6 @@ func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
 func (r *Reader) Close() {
 	if r.fields != nil {
 		r.fields.filter.Close()
-	}
-	if r.probe != nil {
-		r.probe.filter.Close()
 	}
 	if r.pending != nil {
 		r.pending.Release()

@@ -62,7 +62,7 @@ func ParseList(r io.Reader) ([]Finding, error) {
 		all = append(all, f)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fault.New(fault.BadData, "%w", err)
+		return nil, fault.New(fault.BadData, "%w", fault.Plain(err))
 	}
 	return all, nil
 }
@@ -83,7 +83,7 @@ func parseLine(fields []string) (f Finding, err error) {
 		switch column++; column {
 		case 1:
 			if f.Kind = Kind(text); !knownKind(f.Kind) {
-				return f, fmt.Errorf("kind %q: choose from %v", text, kinds)
+				return f, fmt.Errorf("kind %q: choose from %s", text, strings.Trim(strings.ReplaceAll(fmt.Sprint(kinds), " ", ", "), "[]"))
 			}
 		case 2:
 			if f.Score, err = parseNumber("score", text, 1); err != nil {

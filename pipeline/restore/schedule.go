@@ -124,6 +124,9 @@ func (s *schedule) End() (list []*pipeline.Interval) {
 	return append(list, s.interval(s.last, nil, end, end))
 }
 
+// More returns nothing: the intervals of a restoration are short.
+func (s *schedule) More() []*pipeline.Interval { return nil }
+
 func (s *schedule) Close() {
 	for _, a := range append(s.ahead, s.held, s.last) {
 		if a != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"retime/pipeline"
+	"retime/pipeline/fault"
 	"retime/pipeline/plainfile"
 )
 
@@ -80,7 +81,7 @@ func (p *Plan) check(dir string, i int, all bool) (*Manifest, error) {
 	defer f.Close()
 	m := new(Manifest)
 	if err := json.NewDecoder(f).Decode(m); err != nil {
-		return nil, fmt.Errorf("manifest: %w", err)
+		return nil, fmt.Errorf("manifest: %w", fault.Plain(err))
 	}
 	want := p.Ranges[i]
 	last := i == len(p.Ranges)-1

@@ -51,6 +51,7 @@ func newOutline(ctx context.Context, o pipeline.Options) (*Outline, *starts, err
 		return nil, nil, err
 	}
 	defer clip.Close()
+	clip.LogRate()
 	part, err := media.NewEncoder(ctx, o.Output.File, clip.Source, clip.WriterOptions(nil), 0, func(media.Packet) error { return nil })
 	if err != nil {
 		return nil, nil, err

@@ -181,7 +181,7 @@ func (r reader) Read(b []byte) (int, error) {
 func (p *Plan) checkInput(ctx context.Context, all bool) error {
 	info, err := os.Stat(p.Input.Path)
 	if err != nil {
-		return fault.New(fault.NoInput, "the plan's input: %w", err)
+		return fault.New(fault.NoInput, "the plan's input %q: %w", p.Input.Path, fault.Plain(err))
 	}
 	changed := fault.New(fault.BadData, "input %q is not the file that was planned; plan again", p.Input.Path)
 	if info.Size() != p.Input.Size {

@@ -219,7 +219,7 @@ func parsePlan(b []byte) (*Plan, error) {
 		Format string `json:"format"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, err
+		return nil, fault.Plain(err)
 	}
 	if head.Format != planFormat {
 		return nil, fmt.Errorf("its format is %q, and this version reads %q; plan again", head.Format, planFormat)
@@ -228,7 +228,7 @@ func parsePlan(b []byte) (*Plan, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(f); err != nil {
-		return nil, err
+		return nil, fault.Plain(err)
 	}
 	return f.plan()
 }

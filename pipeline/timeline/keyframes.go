@@ -48,7 +48,7 @@ func ParseKeyframes(r io.Reader) ([]curve.Keyframe, error) {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fault.New(fault.Usage, "%w", err)
+		return nil, fault.New(fault.Usage, "%w", fault.Plain(err))
 	}
 	if len(keys) < 2 {
 		return nil, fault.New(fault.Usage, "%d keyframes: want at least two", len(keys))

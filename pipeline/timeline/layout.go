@@ -29,7 +29,8 @@ type Layout interface {
 	// FirstFrom returns the number of the first frame that shows moment m or a later one.
 	FirstFrom(m *big.Rat) int64
 	// Between returns the frames from number k on for pictures shown at a and b, a < b.
-	// Frames before a show the first of the two.
+	// Frames before a show the first of the two. If there are more than MaxSlots whose
+	// indices tell their times, Between and After return the first MaxSlots of them.
 	Between(k int64, a, b *big.Rat) []Slot
 	// After returns the frames from number k on that show the last picture, which is
 	// shown from a until end.
@@ -41,6 +42,9 @@ type Layout interface {
 	// Count returns how many frames begin before the source's time t is shown.
 	Count(t *big.Rat) int64
 }
+
+// MaxSlots bounds the frames that a Layout places at a time.
+const MaxSlots = 1 << 16
 
 // Endless is more frames than any output has.
 const Endless = 1<<62 - 1
@@ -125,7 +129,7 @@ func (c *Constant) After(k int64, a, end *big.Rat) []Slot {
 func between(k, end int64, a, b *big.Rat, moment func(int64) *big.Rat) []Slot {
 	length := new(big.Rat).Sub(b, a)
 	var slots []Slot
-	for ; k < end; k++ {
+	for end = min(end, k+MaxSlots); k < end; k++ {
 		s := Slot{Index: k}
 		if d := moment(k); d.Sub(d, a).Sign() > 0 {
 			s.Phase = Quantise(d.Quo(d, length))
@@ -138,7 +142,7 @@ func between(k, end int64, a, b *big.Rat, moment func(int64) *big.Rat) []Slot {
 // standing are frames from number k to end that show one picture.
 func standing(k, end int64) []Slot {
 	var slots []Slot
-	for ; k < end; k++ {
+	for end = min(end, k+MaxSlots); k < end; k++ {
 		slots = append(slots, Slot{Index: k})
 	}
 	return slots

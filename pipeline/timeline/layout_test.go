@@ -156,3 +156,21 @@ func TestClockKeepsTheOrder(t *testing.T) {
 		last = at
 	}
 }
+
+// However long a still is, so many frames are placed at a time.
+func TestSlotsComeInParts(t *testing.T) {
+	still, err := curve.New([]curve.Keyframe{
+		{Source: new(big.Rat), Output: new(big.Rat), Shape: curve.Hold},
+		{Source: big.NewRat(1, 1), Output: big.NewRat(100_000_000, 1), Shape: curve.Linear},
+		{Source: big.NewRat(2, 1), Output: big.NewRat(100_000_001, 1), Shape: curve.Linear},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Constant{run: still.Runs()[0], start: new(big.Rat), step: big.NewRat(1, 1), frames: 100_000_001}
+	for _, slots := range [][]Slot{c.Between(5, new(big.Rat), big.NewRat(1, 2)), c.After(5, new(big.Rat), big.NewRat(1, 2))} {
+		if len(slots) != MaxSlots || slots[0].Index != 5 || slots[MaxSlots-1].Index != 4+MaxSlots {
+			t.Errorf("%d slots, want %d from 5 on", len(slots), MaxSlots)
+		}
+	}
+}

@@ -70,7 +70,7 @@ func formatOf(name string) (*format, error) {
 func Read(name string) (*Picture, error) {
 	f, err := plainfile.Open(name, maxFile)
 	if err != nil {
-		return nil, fault.New(fault.NoInput, "input %w", err)
+		return nil, fault.New(fault.NoInput, "input %q: %w", name, fault.Plain(err))
 	}
 	defer f.Close()
 	p, err := Decode(f)

@@ -1,0 +1,222 @@
+package media
+
+import (
+	"strings"
+
+	"retime/frame"
+)
+
+// fieldProbe examines pictures that are not marked as interlaced for two fields of
+// different times. It compares, where pictures move, how strongly the lines of one field
+// differ from the lines between them: in the picture itself, and with the other field
+// taken from the picture before or after. A progressive picture agrees best with itself,
+// and equally badly with both neighbours. In an interlaced one, each field is as far from
+// the other field as from that of one neighbour, and farther from that of the other, in
+// the same order in all pictures.
+type fieldProbe struct {
+	window [3]thinned // the last pictures
+	looked int
+	moved  int
+	scans  strings.Builder // how each picture but the first and the last looks, as a scan's byte
+}
+
+// How many pictures a fieldProbe examines: so many that move, but not more than
+// probedAtMost in all.
+const (
+	probedMoving = 60
+	probedAtMost = 600
+)
+
+// newFieldProbe returns a probe for pictures like v's, nil if they are too small to tell.
+func newFieldProbe(v Video) *fieldProbe {
+	if v.Height < 32 || v.Width < 32 {
+		return nil
+	}
+	return &fieldProbe{}
+}
+
+// look examines the next picture and reports whether the probe wants more.
+func (p *fieldProbe) look(f *frame.Frame) bool {
+	p.window[0], p.window[1], p.window[2] = p.window[1], p.window[2], p.window[0]
+	p.window[2].take(f)
+	p.looked++
+	if p.looked >= len(p.window) {
+		c := measureCombs(&p.window[0], &p.window[1], &p.window[2])
+		s := c.scan()
+		if s != still {
+			p.moved++
+		}
+		p.scans.WriteByte(byte(s))
+	}
+	return p.moved < probedMoving && p.looked < probedAtMost
+}
+
+// verdict returns the probe's guess. Fields come in one order, and pictures of fields
+// come in a row.
+func (p *fieldProbe) verdict() (interlaced, telecined bool) {
+	const enough = 12
+	seen := p.scans.String()
+	order, other := byte(topFirst), byte(bottomFirst)
+	if count(seen, other) > count(seen, order) {
+		order, other = other, order
+	}
+	combed, neighbours := count(seen, order), 0
+	for i := range max(len(seen)-1, 0) {
+		if seen[i] == order && seen[i+1] == order {
+			neighbours++
+		}
+	}
+	switch {
+	case combed < enough || 10*count(seen, other) > combed || 4*neighbours < combed:
+		return false, false
+	case isPulldown(seen, order):
+		return false, true
+	}
+	return 2*combed > p.moved, false
+}
+
+func count(s string, b byte) int { return strings.Count(s, string(rune(b))) }
+
+// isPulldown reports whether most pictures stand in the cadence of 3:2 pulldown: two of
+// five in a row mix the fields of two frames of the film.
+func isPulldown(seen string, order byte) bool {
+	const cadence = 5
+	var windows, matching int
+	for i := range max(len(seen)-cadence+1, 0) {
+		w := seen[i : i+cadence]
+		if count(w, byte(still)) > 0 {
+			continue
+		}
+		windows++
+		if pair := string([]byte{order, order}); count(w, order) == 2 && strings.Contains(w+w[:1], pair) {
+			matching++
+		}
+	}
+	return 2*matching > windows
+}
+
+// scan is how a picture looks among its neighbours.
+type scan byte
+
+const (
+	still       scan = '_' // too little moves to tell
+	progressive scan = 'p'
+	topFirst    scan = 't' // interlaced, with the upper field, which holds line 0, first
+	bottomFirst scan = 'b'
+)
+
+// combs sums up differences of grey levels over the samples that move.
+type combs struct {
+	samples, moving int
+	// own is how much lines differ from the lines around them, which are the other field.
+	// The others are the same with the lines around from the picture before or after:
+	// from the one that is half a period away if the upper field comes first, or the
+	// lower one.
+	own, top, bottom int
+	// field is how much lines differ from the lines around them in their own field.
+	field int
+	// pairs are the differences of lines 0 and 1, 2 and 3 and so on; between are those of
+	// 1 and 2, 3 and 4 and so on.
+	pairs, between int
+}
+
+// scan judges a picture. Doubled lines, and drawn patterns of two lines, resemble fields
+// if they move up or down. Their lines come in pairs, and differ by no more than every
+// other line does.
+func (c *combs) scan() scan {
+	nearest, paired := min(c.top, c.bottom), max(c.pairs, c.between) >= 2*min(c.pairs, c.between)
+	combed := 10*c.own > 11*c.field && 5*nearest < 9*c.own || !paired && 5*nearest < 6*c.own
+	switch {
+	case c.moving < 32 || c.moving*500 < c.samples:
+		return still
+	case combed && 13*c.top < 10*c.bottom:
+		return topFirst
+	case combed && 13*c.bottom < 10*c.top:
+		return bottomFirst
+	}
+	return progressive
+}
+
+// moves is the difference of grey levels from one picture to the next above which a
+// sample counts as moving.
+const moves = 8
+
+// measureCombs compares a picture with the ones before and after.
+func measureCombs(before, picture, after *thinned) combs {
+	var c combs
+	for y := 2; y < picture.height-2; y++ {
+		var p, o, n [3][]uint8 // the lines above, at and below y
+		up, down := picture.line(y-2), picture.line(y+2)
+		for i := range o {
+			p[i], o[i], n[i] = before.line(y+i-1), picture.line(y+i-1), after.line(y+i-1)
+		}
+		var own, earlier, later, above, below int
+		for x, v := range o[1] {
+			c.samples++
+			if !moving(x, &p, &o, &n) {
+				continue
+			}
+			c.moving++
+			c.field += absolute(2*int(v) - int(up[x]) - int(down[x]))
+			own += absolute(2*int(v) - int(o[0][x]) - int(o[2][x]))
+			earlier += absolute(2*int(v) - int(p[0][x]) - int(p[2][x]))
+			later += absolute(2*int(v) - int(n[0][x]) - int(n[2][x]))
+			above += absolute(int(v) - int(o[0][x]))
+			below += absolute(int(v) - int(o[2][x]))
+		}
+		c.own += own
+		if y%2 == 0 {
+			c.top, c.bottom = c.top+earlier, c.bottom+later
+			c.pairs, c.between = c.pairs+below, c.between+above
+		} else {
+			c.top, c.bottom = c.top+later, c.bottom+earlier
+			c.pairs, c.between = c.pairs+above, c.between+below
+		}
+	}
+	return c
+}
+
+// moving reports whether one of the three samples above one another at x changes.
+func moving(x int, before, picture, after *[3][]uint8) bool {
+	for i := range picture {
+		v := int(picture[i][x])
+		if absolute(v-int(before[i][x])) > moves || absolute(v-int(after[i][x])) > moves {
+			return true
+		}
+	}
+	return false
+}
+
+func absolute(v int) int { return max(v, -v) }
+
+// thinned is a picture's first plane in 8 bits, all lines of it but at most thinnedWidth
+// columns.
+type thinned struct {
+	width, height int
+	samples       []uint8
+}
+
+const thinnedWidth = 320
+
+func (t *thinned) line(y int) []uint8 { return t.samples[y*t.width:][:t.width] }
+
+// take copies a frame.
+func (t *thinned) take(f *frame.Frame) {
+	if f.Format.Bytes() == 1 {
+		thin(t, frame.Samples[uint8](f.Planes[0]), 0)
+	} else {
+		thin(t, frame.Samples[uint16](f.Planes[0]), f.Format.Depth-8)
+	}
+}
+
+func thin[T frame.Sample](t *thinned, plane frame.Image[T], shift int) {
+	step := (plane.Width + thinnedWidth - 1) / thinnedWidth
+	t.width, t.height = (plane.Width+step-1)/step, plane.Height
+	t.samples = t.samples[:0]
+	for y := range plane.Height {
+		row := plane.Row(y)
+		for x := 0; x < len(row); x += step {
+			t.samples = append(t.samples, uint8(row[x]>>shift))
+		}
+	}
+}

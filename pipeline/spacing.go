@@ -1,0 +1,72 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"retime/pipeline/media"
+	"retime/pipeline/timeline"
+)
+
+// variation is what is known of a clip whose frame rate varies.
+type variation struct {
+	spacing media.Spacing
+	between int // of the frames examined, those that fall between the output's times
+}
+
+// measure examines the input's timestamps if the output's rate follows from its rate and
+// the container does not show that the rate is constant. It returns nil for an input of
+// constant rate.
+func (o *Options) measure(ctx context.Context, v media.Video, reading media.ReaderOptions) (*variation, error) {
+	follows := o.Timing.Rate.Value == nil || o.Timing.Rate.Multiple
+	constant := v.Frames > 0 && v.Rate != nil && v.Average != nil && nearly(v.Rate, v.Average)
+	if !follows || constant || reading.Deinterlace != media.KeepFields {
+		return nil, nil
+	}
+	s, err := media.MeasureSpacing(ctx, o.Input.File, reading)
+	if err != nil || !s.Varies {
+		return nil, err
+	}
+	return &variation{spacing: s}, nil
+}
+
+// plan returns the plan for a clip whose rate varies. Its gaps are measured by the mean
+// rate, as those of any clip.
+func (n *variation) plan(o *Options, v media.Video) (*timeline.Plan, error) {
+	v.Rate, v.Average = n.spacing.Rate, n.spacing.Rate
+	p, err := newPlan(o, v)
+	if err != nil {
+		return nil, err
+	}
+	times := n.spacing.Times
+	length := new(big.Rat).Mul(v.TimeBase, new(big.Rat).SetInt64(times[len(times)-1]-times[0]))
+	p.Gap = longestInterval(new(big.Rat).Quo(new(big.Rat).SetInt64(int64(len(times)-1)), length))
+	if p.Curve.Line() == nil || o.Timing.KeepTimestamps || p.Passes[0].Layout.Subframes() > 1 {
+		return p, nil
+	}
+	layout := p.Passes[0].Layout
+	for _, t := range times {
+		at := p.Clock.At(t)
+		if layout.Moment(layout.FirstFrom(at)).Cmp(at) != 0 {
+			n.between++
+		}
+	}
+	return p, nil
+}
+
+// log says which rate counts as the clip's, and how many shot frames the output lacks.
+func (n *variation) log(o *Options, p *timeline.Plan) {
+	if o.Timing.KeepTimestamps {
+		return
+	}
+	details := []any{
+		"input", o.Input.File, "rate", n.spacing.Rate.RatString(), "output", p.Rate.RatString(),
+		"between", fmt.Sprintf("%d of %d", n.between, len(n.spacing.Times)),
+	}
+	if 2*n.between > len(n.spacing.Times) {
+		o.Hooks.Log.Warn("the frame rate varies, and most shot frames fall between the output's times; Timing.KeepTimestamps shows each at its own", details...)
+	} else {
+		o.Hooks.Log.Info("the frame rate varies; the rate that most frames have counts as the source's", details...)
+	}
+}

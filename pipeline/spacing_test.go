@@ -1,0 +1,49 @@
+package pipeline
+
+import (
+	"log/slog"
+	"math/big"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"retime/warp"
+)
+
+// Twice the rate of a clip whose rate varies is the same from every container, and what
+// falls between the output's times is said.
+func TestRateThatVaries(t *testing.T) {
+	dir := t.TempDir()
+	scene := writeScene(t, 64, 48, 96, 30, 1)
+	source := filepath.Join(dir, "source.mp4")
+	ffmpeg(t, "-i", scene, "-vf", "select='not(eq(mod(n,5),2))*not(eq(mod(n,11),8))'", "-fps_mode", "vfr", "-c:v", "libx264", "-bf", "2", "-g", "10", source)
+	for _, name := range []string{"source.mp4", "clip.mkv", "clip.mov", "clip.ts", "clip.nut"} {
+		clip := filepath.Join(dir, name)
+		if clip != source {
+			ffmpeg(t, "-i", source, "-c", "copy", clip)
+		}
+		for _, c := range []struct {
+			rate, slow *big.Rat
+			want       int64
+			says       string
+			warns      bool
+		}{
+			{big.NewRat(2, 1), big.NewRat(1, 1), 60, `between="0 of 70"`, false},
+			{nil, big.NewRat(2, 1), 30, `between="0 of 70"`, false},
+			{big.NewRat(7, 10), big.NewRat(1, 1), 21, "Timing.KeepTimestamps", true},
+		} {
+			var said strings.Builder
+			o := lossless(t, clip)
+			o.Synthesis.Mode, o.Timing.Slow = warp.Nearest, c.slow
+			o.Timing.Rate = Rate{Value: c.rate, Multiple: c.rate != nil}
+			o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
+			report := mustRun(t, o)
+			if report.Rate.Cmp(big.NewRat(c.want, 1)) != 0 {
+				t.Errorf("%s: %s frames a second, want %d", name, report.Rate.RatString(), c.want)
+			}
+			if n := strings.Count(said.String(), "frame rate varies"); n != 1 || !strings.Contains(said.String(), c.says) || !strings.Contains(said.String(), "rate=30 ") || strings.Contains(said.String(), "WARN") != c.warns {
+				t.Errorf("%s at %d frames a second: said %q, want %s", name, c.want, said.String(), c.says)
+			}
+		}
+	}
+}

@@ -122,6 +122,9 @@ type Synthesis struct {
 type Output struct {
 	File   string // name, "-" for standard output
 	Format string // container name; empty to tell from File
+	// MuxOptions are further options of the container's muxer. A value of flags that
+	// begins with + or - changes the flags that are set anyway.
+	MuxOptions map[string]string
 
 	VideoCodec   string            // encoder; empty for libx264 if the container takes it
 	CRF          *int              // constant rate factor; nil for the encoder's default, 16 for libx264

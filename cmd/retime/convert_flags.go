@@ -152,6 +152,8 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions | restoreVerb, Value: word(&out.PixelFormat)},
 		{name: "format", short: "f", arg: "NAME", usage: "container (default from the file's name, nut for -)", heading: outputHeading, option: "Output.Format",
 			verbs: conversions | restoreVerb | joinVerb, Value: word(&out.Format)},
+		{name: "mux", arg: "KEY=VALUE", usage: "option of the container, such as movflags=+faststart (the default); repeatable", heading: outputHeading,
+			option: "Output.MuxOptions", verbs: conversions | restoreVerb, Value: &pairs{&out.MuxOptions, "--mux"}},
 		{name: "input-format", arg: "NAME", usage: "container of the input (default probed)", heading: inputHeading, option: "Input.Format",
 			verbs: conversions | restoreVerb | evaluateVerb | debugVerb, Value: word(&in.Format)},
 		{name: "threads", arg: "N", usage: "worker threads (default all processors)", heading: machineHeading, option: "Compute.Threads", role: roleMachine,

@@ -82,6 +82,7 @@ func TestFlagsReachTheOptions(t *testing.T) {
 		{"--vcodec ffv1 --acodec flac", func(o *pipeline.Options) { o.Output.VideoCodec, o.Output.AudioCodec = "ffv1", "flac" }},
 		{"--crf 0", func(o *pipeline.Options) { o.Output.CRF = new(0) }},
 		{"--vopt a=b=c --vopt d=", func(o *pipeline.Options) { o.Output.VideoOptions = map[string]string{"a": "b=c", "d": ""} }},
+		{"--mux movflags=+faststart --mux brand=mp42", func(o *pipeline.Options) { o.Output.MuxOptions = map[string]string{"movflags": "+faststart", "brand": "mp42"} }},
 		{"--aopt b=1 --aopt b=2", func(o *pipeline.Options) { o.Output.AudioOptions = map[string]string{"b": "2"} }},
 		{"--pix-fmt gray -f nut", func(o *pipeline.Options) { o.Output.PixelFormat, o.Output.Format = "gray", "nut" }},
 		{"--input-format mov", func(o *pipeline.Options) { o.Input.Format = "mov" }},

@@ -19,6 +19,9 @@ import (
 // container. Containers for raw frames, such as YUV4MPEG2, get the encoder that wraps
 // frames.
 func pickEncoder(output *astiav.FormatContext, file, name string) (*astiav.Codec, error) {
+	if !container.HoldsVideo(output) {
+		return nil, fault.New(fault.Usage, "output %q: the %s container holds no video; choose another Output.Format or file name", file, container.Name(output))
+	}
 	usual := container.UsualVideo(output)
 	wraps := usual == av.CodecIDWrapped
 	if name != "" && (!wraps || name != "rawvideo") {
@@ -32,13 +35,18 @@ func pickEncoder(output *astiav.FormatContext, file, name string) (*astiav.Codec
 		}
 		return codec, nil
 	}
-	if codec := astiav.FindEncoderByName("libx264"); codec != nil && !container.Refuses(output, codec.ID()) && !wraps && !container.HoldsPictures(output) {
+	own := wraps || container.HoldsPictures(output) || container.PrefersUsual(output)
+	if codec := astiav.FindEncoderByName("libx264"); codec != nil && !container.Refuses(output, codec.ID()) && !own {
 		return codec, nil
 	}
-	if codec := astiav.FindEncoder(usual); codec != nil {
+	codec := astiav.FindEncoder(usual)
+	if codec != nil && codec.Name() == "libwebp_anim" && container.IsNumbered(output) {
+		codec = astiav.FindEncoderByName("libwebp") // the other one puts all pictures into one file
+	}
+	if codec != nil {
 		return codec, nil
 	}
-	return nil, fault.New(fault.Usage, "output %q: the %s container holds no video that this FFmpeg build encodes", file, container.Name(output))
+	return nil, fault.New(fault.Usage, "output %q: the %s container holds %s, which this FFmpeg build does not encode", file, container.Name(output), usual)
 }
 
 // uploadable are the pixel formats that encoders on devices take as uploads.

@@ -11,7 +11,8 @@ import (
 
 // WriterOptions say what to write and how.
 type WriterOptions struct {
-	Format    string // container name; empty to choose by the output's name
+	Format    string            // container name; empty to choose by the output's name
+	Mux       map[string]string // further options of the container's muxer
 	Encoder   EncoderOptions
 	Memory    frame.Memory // allocates NewFrame's samples; nil for FFmpeg's own allocator
 	Overwrite bool         // replace an existing file

@@ -29,10 +29,10 @@ type destination interface {
 	reread() bool
 }
 
-// newTarget returns the target for an output called name. source is the input's name,
-// which the output must not have. numbers are the numbers of an image sequence's files;
+// newTarget returns the target for an output called name in a format, empty for the name's
+// own. source is the input's name, which the output must not have. numbers are the numbers of an image sequence's files;
 // nil to count from 1.
-func newTarget(name, source string, overwrite bool, numbers []int) (target, error) {
+func newTarget(name, format, source string, overwrite bool, numbers []int) (target, error) {
 	if name == "" {
 		return target{}, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
@@ -40,7 +40,7 @@ func newTarget(name, source string, overwrite bool, numbers []int) (target, erro
 		return target{"standard output", "pipe:1", direct("standard output")}, nil
 	}
 	info, err := os.Stat(name)
-	if s, ok := newSequence(name); ok && err != nil {
+	if s, ok := outputSequence(name, format); ok {
 		return sequenceTarget(name, s, overwrite, numbers)
 	}
 	switch {

@@ -95,6 +95,7 @@ type mask struct {
 type outputSettings struct {
 	File         string            `json:"file"` // the name, from which the container follows
 	Format       string            `json:"format"`
+	MuxOptions   map[string]string `json:"mux_options"`
 	VideoCodec   string            `json:"video_codec"`
 	CRF          *int              `json:"crf"`
 	VideoOptions map[string]string `json:"video_options"`
@@ -123,7 +124,7 @@ func store(o *pipeline.Options) settings {
 				return decision{d.Frame, (*number)(d.Time), d.Method, d.Cut, d.Line}
 			}),
 		},
-		Output: outputSettings{out.File, out.Format, out.VideoCodec, out.CRF, out.VideoOptions, out.PixelFormat, out.AudioCodec, out.AudioOptions},
+		Output: outputSettings{out.File, out.Format, out.MuxOptions, out.VideoCodec, out.CRF, out.VideoOptions, out.PixelFormat, out.AudioCodec, out.AudioOptions},
 	}
 	if out.File != "" {
 		stored.Output.File = filepath.Base(out.File)
@@ -161,7 +162,7 @@ func (s *settings) options(path string) (pipeline.Options, error) {
 			}),
 		},
 		Output: pipeline.Output{
-			File: out.File, Format: out.Format, VideoCodec: out.VideoCodec, CRF: out.CRF, VideoOptions: out.VideoOptions,
+			File: out.File, Format: out.Format, MuxOptions: out.MuxOptions, VideoCodec: out.VideoCodec, CRF: out.CRF, VideoOptions: out.VideoOptions,
 			PixelFormat: out.PixelFormat, AudioCodec: out.AudioCodec, AudioOptions: out.AudioOptions,
 		},
 	}

@@ -36,6 +36,9 @@ func open(ctx context.Context, o Options, packets bool) (*Clip, error) {
 	if o.Input.File == "" {
 		return nil, fault.New(fault.Usage, "no input; name one")
 	}
+	if packets {
+		o.Input.Rotation = KeepRotation
+	}
 	c := &Clip{Options: o, opened: time.Now()}
 	var err error
 	reading := c.ReaderOptions()

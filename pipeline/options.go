@@ -47,6 +47,9 @@ type Input struct {
 	Deinterlace Deinterlace
 	// HWDec lets a device decode; media.HWNone by default.
 	HWDec media.HWDec
+	// Rotation says what becomes of pictures that players are told to turn, such as a
+	// phone's; AutoRotation by default.
+	Rotation Rotation
 }
 
 // Timing says which moment of the input is shown when.
@@ -176,6 +179,28 @@ const (
 	StaticOff  Static = "off"
 )
 
+// Rotation says what becomes of pictures that players are told to turn.
+type Rotation string
+
+// The choices. Packets that are copied cannot be turned.
+const (
+	AutoRotation Rotation = ""     // turn the pictures if the output cannot tell players to
+	KeepRotation Rotation = "keep" // leave the pictures as they lie in the file
+	TurnPictures Rotation = "turn"
+)
+
+// Rotation returns Input.Rotation or, if that is AutoRotation, what it comes to for the
+// output.
+func (o *Options) Rotation() Rotation {
+	switch {
+	case o.Input.Rotation != AutoRotation:
+		return o.Input.Rotation
+	case o.Output.File == "" || media.HoldsRotation(o.Output.File, o.Output.Format):
+		return KeepRotation
+	}
+	return TurnPictures
+}
+
 // Deinterlace says what becomes of interlaced input.
 type Deinterlace string
 
@@ -280,6 +305,9 @@ func choice[T ~string](option string, value T, known ...T) error {
 }
 
 func (i *Input) check() error {
+	if err := choice("Input.Rotation", i.Rotation, KeepRotation, TurnPictures, AutoRotation); err != nil {
+		return err
+	}
 	return choice("Input.Deinterlace", i.Deinterlace, EachField, EachFrame, IgnoreFields, InverseTelecine, RefuseFields)
 }
 
@@ -402,7 +430,7 @@ func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
 func (o *Options) readerOptions() media.ReaderOptions {
 	r := media.ReaderOptions{
 		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, HWDec: o.Input.HWDec, Threads: o.Compute.Threads, From: o.Timing.From, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
-		ProbeFields: o.Input.Deinterlace == RefuseFields,
+		ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures,
 	}
 	if o.Input.Deinterlace != IgnoreFields {
 		r.Deinterlace = media.FieldMode(o.Input.Deinterlace)

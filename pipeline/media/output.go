@@ -139,6 +139,10 @@ func (o *Output) addStreams(v videoStream) error {
 	if err := av.CopyStreamTags(video, source.Stream()); err != nil {
 		return err
 	}
+	if source.Turned {
+		video.SetSampleAspectRatio(source.Aspect)
+		av.StreamTags(video).Remove("rotate")
+	}
 	lost, err := describePictures(output, video, source, v.encoder)
 	if err != nil {
 		return err

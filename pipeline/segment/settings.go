@@ -36,6 +36,7 @@ type inputSettings struct {
 	Map          []string             `json:"map"`
 	Deinterlace  pipeline.Deinterlace `json:"deinterlace"`
 	HWDec        media.HWDec          `json:"hwdec"`
+	Rotation     pipeline.Rotation    `json:"rotation"`
 }
 
 type timingSettings struct {
@@ -108,7 +109,7 @@ type outputSettings struct {
 func store(o *pipeline.Options) settings {
 	in, t, s, out := &o.Input, &o.Timing, &o.Synthesis, &o.Output
 	stored := settings{
-		Input: inputSettings{in.Format, (*rational)(in.Rate), in.SequenceGaps, in.Map, in.Deinterlace, in.HWDec},
+		Input: inputSettings{in.Format, (*rational)(in.Rate), in.SequenceGaps, in.Map, in.Deinterlace, in.HWDec, in.Rotation},
 		Timing: timingSettings{
 			Rate: rate{(*rational)(t.Rate.Value), t.Rate.Multiple}, Slow: (*rational)(t.Slow), Fit: (*rational)(t.Fit),
 			From: (*rational)(t.From), To: (*rational)(t.To), KeepTimestamps: t.KeepTimestamps, Shutter: (*rational)(t.Shutter), Audio: t.Audio,
@@ -144,7 +145,7 @@ func (s *settings) options(path string) (pipeline.Options, error) {
 	in, t, y, out := &s.Input, &s.Timing, &s.Synthesis, &s.Output
 	o := pipeline.Options{
 		Input: pipeline.Input{
-			File: path, Format: in.Format, Rate: (*big.Rat)(in.Rate), SequenceGaps: in.SequenceGaps, Map: in.Map, Deinterlace: in.Deinterlace, HWDec: in.HWDec,
+			File: path, Format: in.Format, Rate: (*big.Rat)(in.Rate), SequenceGaps: in.SequenceGaps, Map: in.Map, Deinterlace: in.Deinterlace, HWDec: in.HWDec, Rotation: in.Rotation,
 		},
 		Timing: pipeline.Timing{
 			Rate: pipeline.Rate{Value: (*big.Rat)(t.Rate.Value), Multiple: t.Rate.Multiple}, Slow: (*big.Rat)(t.Slow), Fit: (*big.Rat)(t.Fit),

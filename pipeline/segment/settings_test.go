@@ -146,7 +146,7 @@ func full(t testing.TB) *Plan {
 		Program: "test",
 		Input:   Input{"/in.mp4", 7, time.Unix(1e9, 5).UTC(), strings.Repeat("0f", 32)},
 		Settings: pipeline.Options{
-			Input: pipeline.Input{File: "/in.mp4", Format: "mov", Rate: big.NewRat(24, 1), SequenceGaps: true, Map: []string{"0:v"}, Deinterlace: pipeline.IgnoreFields, HWDec: media.HWNone},
+			Input: pipeline.Input{File: "/in.mp4", Format: "mov", Rate: big.NewRat(24, 1), SequenceGaps: true, Map: []string{"0:v"}, Deinterlace: pipeline.IgnoreFields, HWDec: media.HWNone, Rotation: pipeline.KeepRotation},
 			Timing: pipeline.Timing{
 				Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}, Shutter: third, Audio: media.DropAudio,
 				Curve: []curve.Keyframe{{Source: new(big.Rat), Speed: big.NewRat(1, 7), Shape: curve.Hold}, {Speed: big.NewRat(2, 1), Shape: curve.Linear}},

@@ -304,3 +304,34 @@ func TestMuxOptions(t *testing.T) {
 		}
 	}
 }
+
+// Without a name, the encoder follows the source, and what that means is said before the
+// work.
+func TestEncoderFollowsTheSource(t *testing.T) {
+	const hdr = "colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:log-level=error"
+	for _, c := range []struct {
+		args   []string
+		output string
+		want   string // codec, tag, sample format
+		says   string
+	}{
+		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p10le", "-x265-params", hdr}, "o.mp4", "hevc,hvc1,yuv420p10le", "libx265"},
+		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p10le", "-x265-params", hdr}, "o.avi", "h264,H264,yuv420p10le", "few devices"},
+		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p", "-x265-params", "log-level=error"}, "o.mp4", "h264,avc1,yuv420p", ""},
+		{[]string{"-c:v", "ffv1", "-pix_fmt", "bgr0"}, "o.mov", "h264,avc1,gbrp", "libx264rgb"},
+		{[]string{"-c:v", "ffv1", "-pix_fmt", "gbrp16le"}, "o.mkv", "ffv1,[0][0][0][0],gbrp16le", "ffv1"},
+		{[]string{"-c:v", "ffv1", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,avc1,yuv422p", "few devices"},
+	} {
+		clip := containerClip(t, "in.mkv", "64x64", 44100, 2, append([]string{"-map", "0"}, c.args...)...)
+		var said bytes.Buffer
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
+		mustRun(t, o)
+		if got := streamsOf(t, o.Output.File, "v", "codec_name,codec_tag_string,pix_fmt"); len(got) != 1 || got[0] != c.want {
+			t.Errorf("%q to %s: %q, want %s", c.args, c.output, got, c.want)
+		}
+		if !strings.Contains(said.String(), c.says) || c.says == "" && said.Len() > 0 {
+			t.Errorf("%q to %s: said %q", c.args, c.output, said.String())
+		}
+	}
+}

@@ -129,8 +129,8 @@ type Output struct {
 	// begins with + or - changes the flags that are set anyway.
 	MuxOptions map[string]string
 
-	VideoCodec   string            // encoder; empty for libx264 if the container takes it
-	CRF          *int              // constant rate factor; nil for the encoder's default, 16 for libx264
+	VideoCodec   string            // encoder; empty for one that suits the container and the source, mostly libx264
+	CRF          *int              // constant rate factor; nil for the encoder's default, 16 for libx264, 18 for libx265 if it suits the source
 	VideoOptions map[string]string // further encoder options
 	PixelFormat  string            // sample format; empty for the source's
 	// AudioCodec is the encoder for all sound. If it is empty, sound is copied, or if

@@ -140,7 +140,7 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions | restoreVerb, Value: optional(&in.Rate, parseInputRate)},
 		{name: "map", arg: "SPEC", usage: "streams as ffmpeg chooses them: 0:v:1, -0:s; repeatable (default all)", heading: inputHeading, option: "Input.Map",
 			verbs: conversions | restoreVerb, Value: texts(&in.Map)},
-		{name: "vcodec", arg: "NAME", usage: "video encoder (default libx264, or what suits the container)", heading: outputHeading, option: "Output.VideoCodec",
+		{name: "vcodec", arg: "NAME", usage: "video encoder (default what suits source and container, mostly libx264)", heading: outputHeading, option: "Output.VideoCodec",
 			verbs: conversions | restoreVerb, Value: word(&out.VideoCodec)},
 		{name: "crf", arg: "N", usage: "constant rate factor: lower is better and larger (default 16 for libx264)", heading: commonHeading, option: "Output.CRF",
 			verbs: conversions | restoreVerb, Value: pointed(&out.CRF, parseInt)},

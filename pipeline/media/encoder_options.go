@@ -11,43 +11,8 @@ import (
 
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
-	"retime/pipeline/media/container"
 	"retime/pipeline/media/pixel"
 )
-
-// pickEncoder returns the encoder called name or, if name is empty, one that suits the
-// container. Containers for raw frames, such as YUV4MPEG2, get the encoder that wraps
-// frames.
-func pickEncoder(output *astiav.FormatContext, file, name string) (*astiav.Codec, error) {
-	if !container.HoldsVideo(output) {
-		return nil, fault.New(fault.Usage, "output %q: the %s container holds no video; choose another Output.Format or file name", file, container.Name(output))
-	}
-	usual := container.UsualVideo(output)
-	wraps := usual == av.CodecIDWrapped
-	if name != "" && (!wraps || name != "rawvideo") {
-		codec := astiav.FindEncoderByName(name)
-		if codec == nil {
-			return nil, fault.New(fault.Usage, "encoder %q is not in this FFmpeg build%s; see ffmpeg -encoders", name, insteadOf(name))
-		}
-		if container.Refuses(output, codec.ID()) {
-			return nil, fault.New(fault.Usage, "output %q: the %s container does not take %s; choose another Output.VideoCodec or file name",
-				file, container.Name(output), name)
-		}
-		return codec, nil
-	}
-	own := wraps || container.HoldsPictures(output) || container.PrefersUsual(output)
-	if codec := astiav.FindEncoderByName("libx264"); codec != nil && !container.Refuses(output, codec.ID()) && !own {
-		return codec, nil
-	}
-	codec := astiav.FindEncoder(usual)
-	if codec != nil && codec.Name() == "libwebp_anim" && container.IsNumbered(output) {
-		codec = astiav.FindEncoderByName("libwebp") // the other one puts all pictures into one file
-	}
-	if codec != nil {
-		return codec, nil
-	}
-	return nil, fault.New(fault.Usage, "output %q: the %s container holds %s, which this FFmpeg build does not encode", file, container.Name(output), usual)
-}
 
 // uploadable are the pixel formats that encoders on devices take as uploads.
 var uploadable = []string{"nv12", "p010le"}
@@ -125,6 +90,8 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 		set["crf"] = strconv.Itoa(opt.CRF)
 	case name == "libx264":
 		set["crf"] = strconv.Itoa(DefaultCRF)
+	case opt.isChosen() && chosenCRF[name] != 0:
+		set["crf"] = strconv.Itoa(chosenCRF[name])
 	}
 	if name == "libx264" && v.Width*v.Height > largePicture {
 		set["rc-lookahead"] = "20"

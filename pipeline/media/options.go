@@ -40,7 +40,8 @@ type WriterOptions struct {
 
 // EncoderOptions say how to encode frames.
 type EncoderOptions struct {
-	Codec       string            // encoder name; empty for libx264, or the container's usual encoder if it takes no H.264
+	Codec       string            // encoder name; empty for one that suits the container and the source, mostly libx264
+	Chosen      bool              // Codec is what an empty Codec has come to before
 	CRF         int               // constant rate factor; negative for the encoder's default, or DefaultCRF for libx264
 	Options     map[string]string // further encoder options
 	PixelFormat string            // FFmpeg's name; empty for the source's, or the nearest that the encoder takes

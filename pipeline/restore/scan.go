@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 )

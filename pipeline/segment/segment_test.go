@@ -426,3 +426,36 @@ func TestDecisionsAcrossABorder(t *testing.T) {
 		}
 	}
 }
+
+// An encoder that was chosen for the source is set up alike in every part and in the
+// joined file, whose container gets the plan's options.
+func TestChosenEncoderIsJoined(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.mp4")
+	cmd := exec.Command("ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=64x64:r=25", "-t", "1", "-pix_fmt", "yuv420p10le",
+		"-c:v", "libx265", "-x265-params", "log-level=error", in)
+	if out, err := cmd.CombinedOutput(); errors.Is(err, exec.ErrNotFound) {
+		t.Skip("needs the ffmpeg program; make deps installs it")
+	} else if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	o := pipeline.Options{
+		Input: pipeline.Input{File: in}, Synthesis: pipeline.Synthesis{Mode: warp.Blend},
+		Output: pipeline.Output{File: filepath.Join(dir, "out.mp4"), MuxOptions: map[string]string{"brand": "dash"}},
+	}
+	p := newPlan(t, o, 2)
+	makeAll(t, p, dir, []int{1, 0})
+	if p.Whole.Parameters.Encoder != "libx265" {
+		t.Errorf("the encoder is %s", p.Whole.Parameters.Encoder)
+	}
+	if _, err := p.Join(t.Context(), dir, pipeline.Options{Output: pipeline.Output{File: o.Output.File}}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(o.Output.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(data[4:], []byte("ftypdash")) {
+		t.Errorf("the file begins with %q", data[4:12])
+	}
+}

@@ -108,7 +108,7 @@ func (e *Encoder) announce(opt *EncoderOptions, format astiav.PixelFormat) {
 	case !opt.isChosen():
 	case name == "libx265" || pixel.IsRGB(format) && (name == "libx264rgb" || name == "ffv1" || name == "png"):
 		e.log.Info("the source's pictures decide the encoder; Output.VideoCodec chooses another", "encoder", name, "source", e.source.Video.Codec, "written", format)
-	case name == "libx264" && opt.PixelFormat == "" && !playsAnywhere(format):
+	case name == "libx264" && format == e.source.Pixels.Carried() && opt.PixelFormat == "" && !playsAnywhere(format):
 		e.log.Info("few devices play H.264 in this sample format; Output.PixelFormat yuv420p plays on all of them", "written", format)
 	}
 }

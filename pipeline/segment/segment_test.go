@@ -432,15 +432,9 @@ func TestDecisionsAcrossABorder(t *testing.T) {
 func TestChosenEncoderIsJoined(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.mp4")
-	cmd := exec.Command("ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=64x64:r=25", "-t", "1", "-pix_fmt", "yuv420p10le",
-		"-c:v", "libx265", "-x265-params", "log-level=error", in)
-	if out, err := cmd.CombinedOutput(); errors.Is(err, exec.ErrNotFound) {
-		t.Skip("needs the ffmpeg program; make deps installs it")
-	} else if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x64:r=25", "-t", "1", "-pix_fmt", "yuv420p10le", "-c:v", "libx265", "-x265-params", "log-level=error", in)
 	o := pipeline.Options{
-		Input: pipeline.Input{File: in}, Synthesis: pipeline.Synthesis{Mode: warp.Blend},
+		Input: pipeline.Input{File: in}, Synthesis: pipeline.Synthesis{Mode: "blend"},
 		Output: pipeline.Output{File: filepath.Join(dir, "out.mp4"), MuxOptions: map[string]string{"brand": "dash"}},
 	}
 	p := newPlan(t, o, 2)

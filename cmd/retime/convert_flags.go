@@ -132,7 +132,7 @@ func (o *ConvertOptions) flags() []flag {
 			option: "Input.Deinterlace", role: roleMethod, verbs: conversions | restoreVerb, bare: string(pipeline.EachField), values: []string{"field", "frame", "off"}, Value: word(&in.Deinterlace)},
 		{name: "inverse-telecine", usage: "find the frames of film in 3:2 pulldown", heading: inputHeading, option: "Input.Deinterlace", role: roleMethod,
 			verbs: conversions, Value: choose(&in.Deinterlace, pipeline.InverseTelecine)},
-		{name: "no-autorotate", usage: "do not turn pictures upright if the output cannot tell players to", heading: inputHeading, option: "Input.Rotation", role: roleMethod,
+		{name: "no-autorotate", usage: "do not turn pictures upright if the output cannot tell players to", heading: inputHeading, option: "Input.Rotation",
 			verbs: conversions | restoreVerb, Value: choose(&in.Rotation, pipeline.KeepRotation)},
 		{name: "hwdec", arg: "DEVICE", usage: "decode on none (the processor), auto, cuda, vaapi", heading: inputHeading, option: "Input.HWDec", role: roleMethod,
 			verbs: conversions, values: []string{"none", "auto", "cuda", "vaapi"}, Value: word(&in.HWDec)},

@@ -40,6 +40,9 @@ func open(ctx context.Context, o Options, packets bool) (*Clip, error) {
 	if o.Output.StartNumber != nil && o.Output.File != "" && !media.IsSequence(o.Output.File) {
 		return nil, fault.New(fault.Usage, "Output.StartNumber: output %q is no image sequence, such as frames/%%05d.png; a sequence that is read starts at its first number, or at Timing.From", o.Output.File)
 	}
+	if packets {
+		o.Input.Rotation = KeepRotation
+	}
 	c := &Clip{Options: o, opened: time.Now()}
 	var err error
 	reading := c.ReaderOptions()
@@ -92,7 +95,7 @@ func (c *Clip) ReaderOptions() media.ReaderOptions { return c.Options.readerOpti
 func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 	o, p := &c.Options, c.Plan
 	w := media.WriterOptions{
-		Format: o.Output.Format,
+		Format: o.Output.Format, Mux: o.Output.MuxOptions,
 		Encoder: media.EncoderOptions{
 			Codec: o.Output.VideoCodec, CRF: -1, Options: o.Output.VideoOptions, PixelFormat: o.Output.PixelFormat, Threads: o.Compute.Threads,
 		},

@@ -50,6 +50,9 @@ type Input struct {
 	Deinterlace Deinterlace
 	// HWDec lets a device decode; media.HWNone by default.
 	HWDec media.HWDec
+	// Rotation says what becomes of pictures that players are told to turn, such as a
+	// phone's; AutoRotation by default.
+	Rotation Rotation
 }
 
 // Timing says which moment of the input is shown when.
@@ -128,9 +131,12 @@ type Output struct {
 	// StartNumber is the number of the first picture if File is the pattern of an image
 	// sequence, such as frames/%05d.png; nil for 1.
 	StartNumber *int
+	// MuxOptions are further options of the container's muxer. A value of flags that
+	// begins with + or - changes the flags that are set anyway.
+	MuxOptions map[string]string
 
-	VideoCodec   string            // encoder; empty for libx264 if the container takes it
-	CRF          *int              // constant rate factor; nil for the encoder's default, 16 for libx264
+	VideoCodec   string            // encoder; empty for one that suits the container and the source, mostly libx264
+	CRF          *int              // constant rate factor; nil for the encoder's default, 16 for libx264, 18 for libx265 if it suits the source
 	VideoOptions map[string]string // further encoder options
 	PixelFormat  string            // sample format; empty for the source's
 	// AudioCodec is the encoder for all sound. If it is empty, sound is copied, or if
@@ -184,6 +190,28 @@ const (
 	StaticAuto Static = "auto"
 	StaticOff  Static = "off"
 )
+
+// Rotation says what becomes of pictures that players are told to turn.
+type Rotation string
+
+// The choices. Packets that are copied cannot be turned.
+const (
+	AutoRotation Rotation = ""     // turn the pictures if the output cannot tell players to
+	KeepRotation Rotation = "keep" // leave the pictures as they lie in the file
+	TurnPictures Rotation = "turn"
+)
+
+// Rotation returns Input.Rotation or, if that is AutoRotation, what it comes to for the
+// output.
+func (o *Options) Rotation() Rotation {
+	switch {
+	case o.Input.Rotation != AutoRotation:
+		return o.Input.Rotation
+	case o.Output.File == "" || media.HoldsRotation(o.Output.File, o.Output.Format):
+		return KeepRotation
+	}
+	return TurnPictures
+}
 
 // Deinterlace says what becomes of interlaced input.
 type Deinterlace string
@@ -312,6 +340,9 @@ func choice[T ~string](option string, value T, known ...T) error {
 }
 
 func (i *Input) check() error {
+	if err := choice("Input.Rotation", i.Rotation, KeepRotation, TurnPictures, AutoRotation); err != nil {
+		return err
+	}
 	return choice("Input.Deinterlace", i.Deinterlace, EachField, EachFrame, IgnoreFields, InverseTelecine, RefuseFields)
 }
 
@@ -443,7 +474,7 @@ func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
 func (o *Options) readerOptions() media.ReaderOptions {
 	r := media.ReaderOptions{
 		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, HWDec: o.Input.HWDec, Threads: o.Compute.Threads, From: o.Timing.From, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
-		ProbeFields: o.Input.Deinterlace == RefuseFields, Confine: o.confine,
+		ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.confine,
 	}
 	if o.Input.Deinterlace != IgnoreFields {
 		r.Deinterlace = media.FieldMode(o.Input.Deinterlace)

@@ -129,7 +129,7 @@ func TestSideData(t *testing.T) {
 		}
 		for i, ext := range append(append([]string{}, c.kept...), c.lost...) {
 			var said strings.Builder
-			o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(dir, "out"+ext), Overwrite: true}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
+			o := Options{Input: Input{File: input, Rotation: KeepRotation}, Output: Output{File: filepath.Join(dir, "out"+ext), Overwrite: true}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 			o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 			mustRun(t, o)
 			got := described(t, o.Output.File)

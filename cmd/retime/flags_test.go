@@ -74,6 +74,7 @@ func TestFlagsReachTheOptions(t *testing.T) {
 		{"--blend-below 0 --nearest-below 1", func(o *pipeline.Options) { o.Synthesis.BlendBelow, o.Synthesis.NearestBelow = new(0.0), new(1.0) }},
 		{"--deinterlace", func(o *pipeline.Options) { o.Input.Deinterlace = pipeline.EachField }},
 		{"--deinterlace=frame", func(o *pipeline.Options) { o.Input.Deinterlace = pipeline.EachFrame }},
+		{"--no-autorotate", func(o *pipeline.Options) { o.Input.Rotation = pipeline.KeepRotation }},
 		{"--inverse-telecine", func(o *pipeline.Options) { o.Input.Deinterlace = pipeline.InverseTelecine }},
 		{"--deinterlace=off --inverse-telecine=false", func(o *pipeline.Options) { o.Input.Deinterlace = pipeline.IgnoreFields }},
 		{"--hwdec vaapi", func(o *pipeline.Options) { o.Input.HWDec = "vaapi" }},
@@ -82,6 +83,9 @@ func TestFlagsReachTheOptions(t *testing.T) {
 		{"--vcodec ffv1 --acodec flac", func(o *pipeline.Options) { o.Output.VideoCodec, o.Output.AudioCodec = "ffv1", "flac" }},
 		{"--crf 0", func(o *pipeline.Options) { o.Output.CRF = new(0) }},
 		{"--vopt a=b=c --vopt d=", func(o *pipeline.Options) { o.Output.VideoOptions = map[string]string{"a": "b=c", "d": ""} }},
+		{"--mux movflags=+faststart --mux brand=mp42", func(o *pipeline.Options) {
+			o.Output.MuxOptions = map[string]string{"movflags": "+faststart", "brand": "mp42"}
+		}},
 		{"--aopt b=1 --aopt b=2", func(o *pipeline.Options) { o.Output.AudioOptions = map[string]string{"b": "2"} }},
 		{"--pix-fmt gray -f nut", func(o *pipeline.Options) { o.Output.PixelFormat, o.Output.Format = "gray", "nut" }},
 		{"--input-format mov", func(o *pipeline.Options) { o.Input.Format = "mov" }},

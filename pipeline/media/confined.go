@@ -96,12 +96,21 @@ func confineOutput(in confine.Dir, name string) error {
 	return nil
 }
 
-// confineMuxer refuses a muxer that opens files on its own, as those of playlists do.
-func confineMuxer(in confine.Dir, name string, output *astiav.FormatContext) error {
+// confineMuxer refuses a muxer that opens files on its own, as those of playlists do, and
+// options with which a muxer may do so: those with text.
+func confineMuxer(in confine.Dir, name string, output *astiav.FormatContext, options map[string]string) error {
+	if !in.On() {
+		return nil
+	}
 	_, sequence := newSequence(name)
 	pictures := sequence && output.OutputFormat().Name() == "image2"
-	if in.On() && av.OpensItself(output) && !pictures {
+	if av.OpensItself(output) && !pictures {
 		return fault.New(fault.Usage, "output %q: Compute.Confine: format %s writes more than the file; choose another Output.Format", name, output.OutputFormat().Name())
+	}
+	for _, key := range slices.Sorted(maps.Keys(options)) {
+		if av.IsMuxerTextOption(output, key) {
+			return fault.New(fault.Usage, "Output.MuxOptions %s=%s: Compute.Confine: option %s of format %s may name files; leave it out", key, options[key], key, output.OutputFormat().Name())
+		}
 	}
 	return nil
 }

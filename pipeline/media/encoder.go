@@ -75,7 +75,7 @@ func NewEncoder(ctx context.Context, name string, source *Reader, opt WriterOpti
 
 // newEncoder opens the encoder for an output's video.
 func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *WriterOptions, put func(*astiav.Packet) error) (*Encoder, error) {
-	codec, err := pickEncoder(output, file, opt.Encoder.Codec)
+	codec, err := pickEncoder(output, file, source, opt.Encoder.Codec)
 	if err == nil {
 		err = confineEncoder(opt.Confine, codec, "Output.VideoOptions", opt.Encoder.Options)
 	}
@@ -120,9 +120,11 @@ func (e *Encoder) open(opt *WriterOptions, globalHeader bool) error {
 			format, lost, err = other, l, nil
 		}
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	e.announce(&opt.Encoder, format)
+	switch {
 	case format == source:
 	case lost == pixel.Loss{}:
 		e.log.Info("the encoder does not take such pictures in the source's sample format; another one holds all of it",

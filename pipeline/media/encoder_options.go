@@ -11,35 +11,8 @@ import (
 
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
-	"retime/pipeline/media/container"
 	"retime/pipeline/media/pixel"
 )
-
-// pickEncoder returns the encoder called name or, if name is empty, one that suits the
-// container. Containers for raw frames, such as YUV4MPEG2, get the encoder that wraps
-// frames.
-func pickEncoder(output *astiav.FormatContext, file, name string) (*astiav.Codec, error) {
-	usual := container.UsualVideo(output)
-	wraps := usual == av.CodecIDWrapped
-	if name != "" && (!wraps || name != "rawvideo") {
-		codec := astiav.FindEncoderByName(name)
-		if codec == nil {
-			return nil, fault.New(fault.Usage, "encoder %q is not in this FFmpeg build%s; see ffmpeg -encoders", name, insteadOf(name))
-		}
-		if container.Refuses(output, codec.ID()) {
-			return nil, fault.New(fault.Usage, "output %q: the %s container does not take %s; choose another Output.VideoCodec or file name",
-				file, container.Name(output), name)
-		}
-		return codec, nil
-	}
-	if codec := astiav.FindEncoderByName("libx264"); codec != nil && !container.Refuses(output, codec.ID()) && !wraps && !container.HoldsPictures(output) {
-		return codec, nil
-	}
-	if codec := astiav.FindEncoder(usual); codec != nil {
-		return codec, nil
-	}
-	return nil, fault.New(fault.Usage, "output %q: the %s container holds no video that this FFmpeg build encodes", file, container.Name(output))
-}
 
 // uploadable are the pixel formats that encoders on devices take as uploads.
 var uploadable = []string{"nv12", "p010le"}
@@ -129,6 +102,8 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 		set["crf"] = strconv.Itoa(opt.CRF)
 	case name == "libx264":
 		set["crf"] = strconv.Itoa(DefaultCRF)
+	case opt.isChosen() && chosenCRF[name] != 0:
+		set["crf"] = strconv.Itoa(chosenCRF[name])
 	}
 	if name == "libx264" && v.Width*v.Height > largePicture {
 		set["rc-lookahead"] = "20"

@@ -119,11 +119,14 @@ func TestEncoderSettings(t *testing.T) {
 		{"libx264", EncoderOptions{CRF: 20}, 4096, 2160, nil, map[string]string{"crf": "20", "rc-lookahead": "20"}},
 		{"libx264", EncoderOptions{CRF: -1, Options: map[string]string{"qp": "3", "rc-lookahead": "7"}}, 4096, 2160, nil, map[string]string{"crf": "", "qp": "3", "rc-lookahead": "7"}},
 		{"libx264", EncoderOptions{CRF: -1, Options: map[string]string{"x264-params": "cll=1,1"}}, 64, 48, map[av.PacketSideKind][]byte{av.PacketContentLight: light}, map[string]string{"x264-params": "cll=1000,400:cll=1,1"}},
-		{"libx265", EncoderOptions{CRF: -1}, 64, 16, nil, map[string]string{"crf": "", "x265-params": "log-level=error"}},
+		{"libx265", EncoderOptions{CRF: -1}, 64, 16, nil, map[string]string{"crf": "18", "x265-params": "log-level=error"}},
 		{"libx265", EncoderOptions{CRF: -1}, 63, 64, nil, map[string]string{"x265-params": "log-level=error:cutree=0"}},
 		{"libx265", EncoderOptions{CRF: -1, Options: map[string]string{"x265-params": "cutree=1:keyint=5"}}, 48, 32, nil, map[string]string{"x265-params": "log-level=error:cutree=1:keyint=5:cutree=0"}},
 		{"libvpx", EncoderOptions{CRF: -1}, 64, 48, nil, map[string]string{"auto-alt-ref": ""}},
 		{"ffv1", EncoderOptions{CRF: -1}, 64, 48, nil, map[string]string{"crf": ""}},
+		{"libx265", EncoderOptions{CRF: -1, Codec: "libx265"}, 64, 16, nil, map[string]string{"crf": ""}},
+		{"libx265", EncoderOptions{CRF: -1, Codec: "libx265", Chosen: true}, 64, 16, nil, map[string]string{"crf": "18"}},
+		{"libx264rgb", EncoderOptions{CRF: -1}, 64, 16, nil, map[string]string{"crf": "16"}},
 	} {
 		codec := astiav.FindEncoderByName(c.codec)
 		if codec == nil {
@@ -153,12 +156,85 @@ func TestEncoderSettings(t *testing.T) {
 	}
 }
 
+// decodedAs describes a source by its codec, sample format and transfer characteristics.
+func decodedAs(codec string, format astiav.PixelFormat, transfer int) *Source {
+	return &Source{Video: Video{Codec: codec}, Pixels: pixel.Source{Format: format, Planar: format, Colour: pixel.Colour{Transfer: transfer}}}
+}
+
+// Without a name, the encoder follows the source where the container takes it.
+func TestEncoderFollowsTheSource(t *testing.T) {
+	for _, c := range []struct {
+		codec, format string
+		transfer      int
+		file, want    string
+	}{
+		{"hevc", "yuv420p10le", av.TransferPQ, "a.mp4", "libx265"},
+		{"hevc", "yuv420p10le", 1, "a.mkv", "libx265"},
+		{"hevc", "yuv420p", av.TransferHLG, "a.mov", "libx265"},
+		{"hevc", "yuv420p", 1, "a.mp4", "libx264"},
+		{"hevc", "yuv420p10le", av.TransferPQ, "a.avi", "libx264"},
+		{"hevc", "yuv420p10le", av.TransferPQ, "a.webm", "libvpx-vp9"},
+		{"h264", "yuv420p10le", 1, "a.mp4", "libx264"},
+		{"prores", "yuv422p10le", av.TransferPQ, "a.mkv", "libx264"},
+		{"png", "gbrp", 1, "a.mp4", "libx264rgb"},
+		{"png", "rgb24", 1, "a.mkv", "libx264rgb"},
+		{"gif", "bgra", 1, "a.mkv", "ffv1"},
+		{"gif", "bgra", 1, "a.mp4", "libx264rgb"},
+		{"png", "rgb48be", 1, "a.mkv", "ffv1"},
+		{"png", "rgba64be", 1, "a.mov", "png"},
+		{"dpx", "gbrp10le", 1, "a.mp4", "libx265"},
+		{"png", "rgb24", 1, "a.webm", "libvpx-vp9"},
+		{"png", "rgb24", 1, "a.mxf", "mpeg2video"},
+		{"png", "rgb24", 1, "a%d.png", "png"},
+	} {
+		output, err := newContainer(c.file, "file:"+c.file, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		codec, err := pickEncoder(output, c.file, decodedAs(c.codec, astiav.FindPixelFormatByName(c.format), c.transfer), "")
+		if err != nil || codec.Name() != c.want {
+			t.Errorf("%+v: %v, %v", c, codec, err)
+		}
+		output.Free()
+	}
+}
+
 func TestPickEncoder(t *testing.T) {
 	for _, c := range []struct{ file, format, name, want, fails string }{
 		{"a.mp4", "", "", "libx264", ""},
 		{"a.webm", "", "", "libvpx-vp9", ""},
 		{"a.gif", "", "", "gif", ""},
 		{"a%d.png", "", "", "png", ""},
+		{"a%d.gif", "", "", "gif", ""},
+		{"a%d.webp", "", "", "libwebp", ""},
+		{"a%d.mp4", "", "", "libx264", ""},
+		{"a%d", "", "", "", "no container goes by that name"},
+		{"a%d.mp4", "image2", "", "mjpeg", ""},
+		{"a.hevc", "", "", "libx265", ""},
+		{"a.h265", "", "", "libx265", ""},
+		{"a.265", "", "", "libx265", ""},
+		{"a.h264", "", "", "libx264", ""},
+		{"a.yuv", "", "", "rawvideo", ""},
+		{"a.yuv", "", "v210", "v210", ""},
+		{"a.mjpeg", "", "", "mjpeg", ""},
+		{"a.m2v", "", "", "mpeg2video", ""},
+		{"a.m1v", "", "", "mpeg1video", ""},
+		{"a.ivf", "", "", "libvpx", ""},
+		{"a.ivf", "", "libx264", "", "does not take libx264"},
+		{"a.obu", "", "", "libaom-av1", ""},
+		{"a.vc1", "", "", "", "holds vc1, which this FFmpeg build does not encode"},
+		{"a.hevc", "", "libx264", "", "does not take libx264"},
+		{"a.m2v", "", "mpeg1video", "", "does not take mpeg1video"},
+		{"a.gif", "", "libx264", "", "does not take libx264"},
+		{"a.mpg", "", "", "libx264", ""},
+		{"a.vob", "", "", "mpeg2video", ""},
+		{"a.mxf", "", "", "mpeg2video", ""},
+		{"a.gxf", "", "", "mpeg2video", ""},
+		{"a.dv", "", "", "dvvideo", ""},
+		{"a.swf", "", "", "flv", ""},
+		{"a.mp3", "", "", "", "holds no video"},
+		{"a.srt", "", "", "", "holds no video"},
+		{"a.srt", "", "libx264", "", "holds no video"},
 		{"a.y4m", "", "rawvideo", "wrapped_avframe", ""},
 		{"a.mkv", "", "ffv1", "ffv1", ""},
 		{"a.webm", "", "libx264", "", "does not take libx264"},
@@ -172,7 +248,7 @@ func TestPickEncoder(t *testing.T) {
 		output, err := newContainer(c.file, "file:"+c.file, c.format)
 		var codec *astiav.Codec
 		if err == nil {
-			codec, err = pickEncoder(output, c.file, c.name)
+			codec, err = pickEncoder(output, c.file, decodedAs("h264", astiav.PixelFormatYuv420P, 0), c.name)
 			output.Free()
 		}
 		if c.fails != "" {

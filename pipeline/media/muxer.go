@@ -21,14 +21,11 @@ import (
 // newContainer returns the context of a file's container: format or, if that is empty,
 // the one for the file's name. url is the file in FFmpeg's form.
 func newContainer(name, url, format string) (*astiav.FormatContext, error) {
-	_, numbered := newSequence(name)
-	numbered = numbered && !exists(name)
+	_, numbered := outputSequence(name, format)
 	switch {
 	case format != "":
 	case name == "-":
 		format = "nut"
-	case numbered:
-		format = "image2"
 	default: // by the name, since url may differ from it
 		if format = av.GuessMuxer(name); format == "" {
 			return nil, fault.New(fault.Usage, "output %q: no container goes by that name; give one with Output.Format", name)
@@ -78,11 +75,16 @@ func cannotWrite(name string, err error) error {
 	if e := (*fault.Error)(nil); errors.As(err, &e) {
 		return err
 	}
-	// FFmpeg's own error codes are far below the system's.
-	if e := astiav.Error(0); errors.As(err, &e) && -4096 < e && e < 0 {
-		err = syscall.Errno(-e)
+	return fault.New(fault.CannotWrite, "write %q: %w", name, system(err))
+}
+
+// system returns the system's error if err is FFmpeg's form of it, otherwise err. FFmpeg's
+// own error codes are far below the system's.
+func system(err error) error {
+	if e, ok := err.(astiav.Error); ok && -4096 < e && e < 0 { //nolint:errorlint // a wrapped error keeps its text
+		return syscall.Errno(-e)
 	}
-	return fault.New(fault.CannotWrite, "write %q: %w", name, err)
+	return err
 }
 
 // muxer writes packets to a file, one at a time. Several goroutines may call Write and
@@ -114,16 +116,23 @@ func (m *muxer) Output() *astiav.FormatContext { return m.output }
 // cannot turns err into an error about the file.
 func (m *muxer) cannot(err error) error { return cannotWrite(m.name, err) }
 
-// writeHeader opens the file at url, which is in FFmpeg's form, and writes its header.
-func (m *muxer) writeHeader(url string, options map[string]string) error {
-	if !av.OpensItself(m.output) {
-		file, err := astiav.OpenIOContext(url, astiav.NewIOContextFlags(astiav.IOContextFlagWrite))
-		if err != nil {
-			return m.cannot(err)
-		}
-		m.file = file
-		m.output.SetPb(file)
+// openFile opens the file at url, which is in FFmpeg's form. Some muxers open theirs
+// themselves.
+func (m *muxer) openFile(url string) error {
+	if av.OpensItself(m.output) {
+		return nil
 	}
+	file, err := astiav.OpenIOContext(url, astiav.NewIOContextFlags(astiav.IOContextFlagWrite))
+	if err != nil {
+		return m.cannot(err)
+	}
+	m.file = file
+	m.output.SetPb(file)
+	return nil
+}
+
+// writeHeader writes the header of the file that openFile has opened.
+func (m *muxer) writeHeader(options map[string]string) error {
 	dictionary := astiav.NewDictionary()
 	defer dictionary.Free()
 	for k, v := range options {
@@ -132,10 +141,27 @@ func (m *muxer) writeHeader(url string, options map[string]string) error {
 		}
 	}
 	message, err := av.WithMessage(func() error { return m.output.WriteHeader(dictionary) })
-	if err != nil {
-		return m.cannot(fmt.Errorf("%w%s", err, detail(message)))
+	if e := astiav.Error(0); errors.As(err, &e) && refusal(e) {
+		return fault.New(fault.Usage, "output %q: the %s container refuses these streams or options%s; choose another Output.Format or file name",
+			m.name, container.Name(m.output), detail(message))
+	} else if err != nil {
+		return m.cannot(fmt.Errorf("%w%s", system(err), detail(message)))
 	}
 	return nil
+}
+
+// refusal reports whether e is one of the errors by which a muxer refuses streams, as
+// opposed to an error of its file. Some muxers return a bare -1, which is EPERM.
+func refusal(e astiav.Error) bool {
+	switch e {
+	case astiav.ErrPatchwelcome, astiav.ErrInvaliddata, astiav.ErrBug, astiav.ErrUnknown:
+		return true
+	}
+	switch syscall.Errno(-e) {
+	case syscall.EINVAL, syscall.EPERM, syscall.ENOSYS:
+		return true
+	}
+	return false
 }
 
 // Write writes p, whose timestamps are in the time base of its stream, and unreferences
@@ -147,7 +173,7 @@ func (m *muxer) Write(p *astiav.Packet) error {
 		m.advance(p)
 		m.record(p)
 		if message, err := av.WithMessage(func() error { return m.output.WriteInterleavedFrame(p) }); err != nil {
-			m.err = m.cannot(fmt.Errorf("%w%s", err, detail(message)))
+			m.err = m.cannot(fmt.Errorf("%w%s", system(err), detail(message)))
 		} else if err := av.IOError(m.output); err != nil {
 			m.err = m.cannot(err)
 		}

@@ -40,6 +40,17 @@ func rawMuxer(t *testing.T, name string) *muxer {
 	return m
 }
 
+// openMuxer opens m's file and writes its header.
+func openMuxer(t *testing.T, m *muxer) {
+	t.Helper()
+	if err := m.openFile("file:" + m.name); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.writeHeader(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // writePicture writes a packet with one picture.
 func writePicture(t *testing.T, m *muxer, at int64) error {
 	t.Helper()
@@ -57,9 +68,7 @@ func writePicture(t *testing.T, m *muxer, at int64) error {
 
 func TestMuxerRecords(t *testing.T) {
 	m := rawMuxer(t, filepath.Join(t.TempDir(), "a.nut"))
-	if err := m.writeHeader("file:"+m.name, nil); err != nil {
-		t.Fatal(err)
-	}
+	openMuxer(t, m)
 	for _, at := range []int64{0, 1, 1, 0, 7} { // Write moves the times that do not rise
 		if err := writePicture(t, m, at); err != nil {
 			t.Fatal(err)
@@ -89,7 +98,8 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("needs /dev/full")
 	}
 	m := rawMuxer(t, "/dev/full")
-	err := m.writeHeader("file:/dev/full", nil)
+	openMuxer(t, m)
+	var err error
 	for at := int64(0); err == nil && at < 1000; at++ {
 		err = writePicture(t, m, at)
 	}
@@ -107,9 +117,7 @@ func TestFullDisk(t *testing.T) {
 // An error of another stream ends the writing.
 func TestMuxerFails(t *testing.T) {
 	m := rawMuxer(t, filepath.Join(t.TempDir(), "a.nut"))
-	if err := m.writeHeader("file:"+m.name, nil); err != nil {
-		t.Fatal(err)
-	}
+	openMuxer(t, m)
 	first := errors.New("first")
 	m.Fail(first)
 	m.Fail(errors.New("second"))

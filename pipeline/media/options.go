@@ -12,7 +12,8 @@ import (
 
 // WriterOptions say what to write and how.
 type WriterOptions struct {
-	Format    string // container name; empty to choose by the output's name
+	Format    string            // container name; empty to choose by the output's name
+	Mux       map[string]string // further options of the container's muxer
 	Encoder   EncoderOptions
 	Memory    frame.Memory // allocates NewFrame's samples; nil for FFmpeg's own allocator
 	Overwrite bool         // replace an existing file
@@ -44,7 +45,8 @@ type WriterOptions struct {
 
 // EncoderOptions say how to encode frames.
 type EncoderOptions struct {
-	Codec       string            // encoder name; empty for libx264, or the container's usual encoder if it takes no H.264
+	Codec       string            // encoder name; empty for one that suits the container and the source, mostly libx264
+	Chosen      bool              // Codec is what an empty Codec has come to before
 	CRF         int               // constant rate factor; negative for the encoder's default, or DefaultCRF for libx264
 	Options     map[string]string // further encoder options
 	PixelFormat string            // FFmpeg's name; empty for the source's, or the nearest that the encoder takes

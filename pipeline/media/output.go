@@ -67,13 +67,13 @@ func (o *Output) open(name string) (err error) {
 	if err := confineOutput(o.opt.Confine, name); err != nil {
 		return err
 	}
-	if o.target, err = newTarget(name, o.source.Source().Name, o.opt.Overwrite, o.opt.Number); err != nil {
+	if o.target, err = newTarget(name, o.opt.Format, o.source.Source().Name, o.opt.Overwrite, o.opt.Number); err != nil {
 		return err
 	}
 	output, err := newContainer(name, o.target.url, o.opt.Format)
 	if err == nil {
 		o.muxer = newMuxer(o.target.name, output)
-		err = confineMuxer(o.opt.Confine, name, output)
+		err = confineMuxer(o.opt.Confine, name, output, o.opt.Mux)
 	}
 	if sound := astiav.FindEncoderByName(o.opt.Sound.Codec); err == nil && sound != nil {
 		err = confineEncoder(o.opt.Confine, sound, "Output.AudioOptions", o.opt.Sound.Options)
@@ -87,16 +87,14 @@ func (o *Output) begin(v videoStream) error {
 	if err := o.addStreams(v); err != nil {
 		return o.muxer.cannot(err)
 	}
-	options := map[string]string{}
-	if container.IsISO(o.muxer.output) {
-		// Edit lists use this scale for the start of each stream. FFmpeg's default is
-		// milliseconds.
-		options["movie_timescale"] = strconv.Itoa(container.MovieTimescale)
+	if err := o.muxer.openFile(o.target.url); err != nil {
+		return err
 	}
-	if len(o.source.Source().Side[av.PacketICCProfile]) > 0 { // an ICC profile describes colours better than their tags
-		options["movflags"] = "prefer_icc"
+	options, err := o.muxerOptions()
+	if err == nil {
+		err = o.muxer.writeHeader(options)
 	}
-	if err := o.muxer.writeHeader(o.target.url, options); err != nil {
+	if err != nil {
 		return err
 	}
 	o.start = timebase.Ticks(o.opt.Start, o.muxer.video.TimeBase())
@@ -109,16 +107,48 @@ func (o *Output) begin(v videoStream) error {
 	return o.ctx.Err()
 }
 
+// muxerOptions returns the options of the muxer, whose file is open. Options of the user
+// override the others, or are added to the others if they begin with a sign, as FFmpeg
+// writes flags.
+func (o *Output) muxerOptions() (map[string]string, error) {
+	output, set := o.muxer.output, map[string]string{}
+	if container.IsISO(output) {
+		// Edit lists use this scale for the start of each stream. FFmpeg's default is
+		// milliseconds.
+		set["movie_timescale"] = strconv.Itoa(container.MovieTimescale)
+		set["movflags"] = container.MovieFlags(output)
+		if len(o.source.Source().Side[av.PacketICCProfile]) > 0 { // an ICC profile describes colours better than their tags
+			set["movflags"] += "+prefer_icc"
+		}
+	}
+	for key, value := range o.opt.Mux {
+		if !av.HasMuxerOption(output, key) {
+			return nil, fault.New(fault.Usage, "Output.MuxOptions %s: the %s container has no such option; see ffmpeg -h muxer=%[2]s", key, container.Name(output))
+		}
+		if own := set[key]; own != "" && (strings.HasPrefix(value, "+") || strings.HasPrefix(value, "-")) {
+			value = own + value
+		}
+		set[key] = value
+	}
+	return set, nil
+}
+
 // addStreams adds the video stream, the other streams and the file's tags.
 func (o *Output) addStreams(v videoStream) error {
 	source, output, video := o.source.Source(), o.muxer.output, o.muxer.video
 	video.SetTimeBase(v.unit)
 	video.SetAvgFrameRate(v.frameRate)
-	if err := v.describe(video.CodecParameters()); err != nil {
+	p := video.CodecParameters()
+	if err := v.describe(p); err != nil {
 		return err
 	}
+	p.SetCodecTag(container.Tag(output, p))
 	if err := av.CopyStreamTags(video, source.Stream()); err != nil {
 		return err
+	}
+	if source.Turned {
+		video.SetSampleAspectRatio(source.Aspect)
+		av.StreamTags(video).Remove("rotate")
 	}
 	lost, err := describePictures(output, video, source, v.encoder)
 	if err != nil {

@@ -82,7 +82,23 @@ type Parameters struct {
 
 // Equal reports whether packets with the parameters p and q may be in one stream.
 func (p Parameters) Equal(q Parameters) bool {
-	same := bytes.Equal(p.Header, q.Header)
+	same := bytes.Equal(p.Header, q.Header) || p.Encoder == "libx265" && bytes.Equal(withoutSEI(p.Header), withoutSEI(q.Header))
 	p.Header, q.Header = nil, nil
 	return same && fmt.Sprint(p) == fmt.Sprint(q)
+}
+
+// withoutSEI returns an HEVC header in start codes without its SEI messages. x265 writes
+// its settings there, such as the number of threads.
+func withoutSEI(header []byte) (sets []byte) {
+	const prefixSEI, suffixSEI = 39, 40
+	start := []byte{0, 0, 1}
+	for _, unit := range bytes.Split(header, start) {
+		if unit = bytes.TrimRight(unit, "\x00"); len(unit) == 0 {
+			continue
+		}
+		if kind := unit[0] >> 1 & 0x3f; kind != prefixSEI && kind != suffixSEI {
+			sets = append(append(sets, start...), unit...)
+		}
+	}
+	return sets
 }

@@ -31,6 +31,7 @@ type Reader struct {
 	pending *frame.Frame // the first picture, which Open has decoded
 	fields  *fieldFilter // nil without deinterlacing
 	probe   *fieldProbe  // nil once it has seen enough
+	upright *upright     // nil if frames are not turned
 	changes changes
 	queue   packetQueue
 	skim    skimming
@@ -40,6 +41,7 @@ type Reader struct {
 type changes struct {
 	size, aspect bool
 	began        astiav.Rational // the first picture's pixel aspect ratio
+	first        Video           // of the pictures as they are decoded
 }
 
 // Open opens the file called name, or standard input for "-", and decodes the first
@@ -140,6 +142,7 @@ func (r *Reader) begin(first *astiav.Frame, opt *ReaderOptions) error {
 		},
 	}
 	decoded := r.video
+	r.changes.first = r.video
 	r.changes.began = first.SampleAspectRatio()
 	var err error
 	if r.pending, err = r.wrap(first); err != nil {
@@ -151,7 +154,10 @@ func (r *Reader) begin(first *astiav.Frame, opt *ReaderOptions) error {
 	case opt.ProbeFields && !decoded.Interlaced:
 		r.probe = newFieldProbe(decoded)
 	}
-	r.source.Video = r.video
+	r.source.Video, r.changes.first = r.video, r.video
+	if err == nil && opt.Upright {
+		r.turnUpright()
+	}
 	return err
 }
 
@@ -205,6 +211,15 @@ func (r *Reader) Intact() bool {
 // Read returns the next frame in presentation order with one reference. After the last
 // frame the error is io.EOF, or a fault.BadData error if the input ends too early.
 func (r *Reader) Read() (*frame.Frame, error) {
+	f, err := r.readProgressive()
+	if err != nil || r.upright == nil {
+		return f, err
+	}
+	return r.upright.frame(f)
+}
+
+// readProgressive returns the next frame as it was shot.
+func (r *Reader) readProgressive() (*frame.Frame, error) {
 	if r.fields != nil {
 		return r.fields.read()
 	}
@@ -241,7 +256,7 @@ func (r *Reader) readDecoded() (*frame.Frame, error) {
 
 // wrap turns f into a frame and logs the first changes of the stream. It takes over f.
 func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
-	v, name := &r.source.Video, r.demuxer.name
+	v, name := &r.changes.first, r.demuxer.name
 	if !r.changes.size && (f.Width() != v.Width || f.Height() != v.Height || f.PixelFormat().Name() != v.Source) {
 		r.changes.size = true
 		r.log.Warn("the stream changes; its frames are converted to what it began with", "input", name,
@@ -265,6 +280,9 @@ func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
 func (r *Reader) Close() {
 	if r.fields != nil {
 		r.fields.filter.Close()
+	}
+	if r.upright != nil {
+		r.upright.pool.Close()
 	}
 	if r.pending != nil {
 		r.pending.Release()

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"retime/pipeline/media/av"
 )
 
 // sequence is a numbered series of picture files, named by a pattern such as
@@ -37,6 +39,22 @@ func newSequence(name string) (s sequence, ok bool) {
 	s.match = regexp.MustCompile("^" + regexp.QuoteMeta(s.before) + "(" + digits + ")" + regexp.QuoteMeta(s.last) + "$")
 	return s, true
 }
+
+// outputSequence parses the pattern of an output in a format, empty for the name's. ok is
+// false if name is not a pattern, is a file that exists, or names a format that is not
+// written to numbered files: out%d.mp4 is one file.
+func outputSequence(name, format string) (s sequence, ok bool) {
+	if s, ok = newSequence(name); !ok || exists(name) {
+		return s, false
+	}
+	if format == "" {
+		format = av.GuessMuxer(name)
+	}
+	return s, slices.Contains(numberedFormats, format)
+}
+
+// numberedFormats are FFmpeg's names of the formats that write numbered files.
+var numberedFormats = []string{"image2", "segment", "stream_segment", "ssegment"}
 
 // file returns the base name of the file with number n.
 func (s sequence) file(n int) string { return fmt.Sprintf("%s%0*d%s", s.before, s.width, n, s.last) }

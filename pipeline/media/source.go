@@ -15,6 +15,7 @@ type Source struct {
 	Pixels  pixel.Source    // the decoded pictures, and the frames that present them
 	Streams streams.Source  // the streams beside the video
 	Aspect  astiav.Rational // pixel aspect ratio, width to height
+	Turned  bool            // the frames are turned upright
 	// Side is the side data that holds for all pictures, from the container or else from
 	// the first picture. Dynamic names the HDR metadata that changes with each picture;
 	// it is empty if there is none.

@@ -30,10 +30,10 @@ type destination interface {
 	reread() bool
 }
 
-// newTarget returns the target for an output called name. source is the input's name,
-// which the output must not have. number returns the numbers of an image sequence's files;
-// nil to count from 1.
-func newTarget(name, source string, overwrite bool, number func(int) int) (target, error) {
+// newTarget returns the target for an output called name in a format, empty for the
+// name's own. source is the input's name, which the output must not have. number returns
+// the numbers of an image sequence's files; nil to count from 1.
+func newTarget(name, format, source string, overwrite bool, number func(int) int) (target, error) {
 	if name == "" {
 		return target{}, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
@@ -44,7 +44,7 @@ func newTarget(name, source string, overwrite bool, number func(int) int) (targe
 		return target{"standard output", "pipe:1", direct("standard output")}, nil
 	}
 	info, err := os.Stat(name)
-	if s, ok := newSequence(name); ok && err != nil {
+	if s, ok := outputSequence(name, format); ok {
 		return sequenceTarget(name, s, overwrite, number)
 	}
 	switch {

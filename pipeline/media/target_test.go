@@ -32,7 +32,7 @@ func TestFileTarget(t *testing.T) {
 		partial bool
 		want    string
 	}{{false, "a b.mkv"}, {true, "a b.partial.mkv"}} {
-		target, err := newTarget(name, "in.mkv", true, nil)
+		target, err := newTarget(name, "", "in.mkv", true, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestFileTarget(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	target, err := newTarget(name, "in.mkv", true, nil)
+	target, err := newTarget(name, "", "in.mkv", true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestSequenceTarget(t *testing.T) {
 		{false, func(k int) int { return 7 + 2*k }, []string{"001.png", "002.png", "007.png", "009.png"}},
 		{true, func(k int) int { return 2 + k }, []string{"001.png", "002.partial.png", "002.png", "003.partial.png", "007.png", "009.png"}},
 	} {
-		target, err := newTarget(filepath.Join(dir, "%03d.png"), "in.mkv", true, c.number)
+		target, err := newTarget(filepath.Join(dir, "%03d.png"), "", "in.mkv", true, c.number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestSequenceTarget(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	target, err := newTarget(filepath.Join(dir, "%03d.png"), "in.mkv", true, nil)
+	target, err := newTarget(filepath.Join(dir, "%03d.png"), "", "in.mkv", true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestTargetsSweep(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"a.mkv", "%03d.png"} {
-		target, err := newTarget(filepath.Join(dir, name), "in.mkv", false, nil)
+		target, err := newTarget(filepath.Join(dir, name), "", "in.mkv", false, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestTargets(t *testing.T) {
 		{filepath.Join(dir, "none", "a.mkv"), "", false, fault.CannotWrite, ""},
 		{filepath.Join(there, "a.mkv"), "", false, fault.CannotWrite, ""},
 	} {
-		target, err := newTarget(c.name, c.source, c.overwrite, nil)
+		target, err := newTarget(c.name, "", c.source, c.overwrite, nil)
 		if c.want != 0 {
 			if fault.KindOf(err) != c.want {
 				t.Errorf("%q: %v", c.name, err)

@@ -87,6 +87,9 @@ type ReaderOptions struct {
 	HWDec HWDec
 	// Deinterlace selects how to make interlaced pictures progressive.
 	Deinterlace FieldMode
+	// Upright turns the frames as the input's display matrix says, if it turns by right
+	// angles. Otherwise the matrix goes to the writer, for outputs that can hold it.
+	Upright bool
 	// Packets keeps the video's packets for NextPacket. Call NextPacket instead of Read.
 	Packets bool
 	// ProbeFields examines pictures that are not marked as interlaced and logs a warning

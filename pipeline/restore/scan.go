@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 )
@@ -23,7 +24,7 @@ type inputScan struct {
 // scan reads the input once.
 func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	c := &o.Convert
-	r, err := media.Open(ctx, c.Input.File, media.ReaderOptions{Format: c.Input.Format, Rate: c.Input.Rate, SequenceGaps: c.Input.SequenceGaps, Threads: c.Compute.Threads, Map: c.Input.Map, Log: c.Hooks.Log})
+	r, err := media.Open(ctx, c.Input.File, media.ReaderOptions{Format: c.Input.Format, Rate: c.Input.Rate, SequenceGaps: c.Input.SequenceGaps, Threads: c.Compute.Threads, Map: c.Input.Map, Upright: c.Rotation() == pipeline.TurnPictures && !o.SmartCopy, Log: c.Hooks.Log})
 	if numbers := media.SequenceNumbers(c.Input.File); fault.KindOf(err) == fault.BadData && !c.Input.SequenceGaps && len(numbers) > 0 {
 		return nil, fault.New(fault.BadData, "%w; Options.MissingFromNumbering makes what is missing", err)
 	}

@@ -82,6 +82,7 @@ func New(ctx context.Context, o pipeline.Options, cut Options) (*Plan, error) {
 	if err != nil {
 		return nil, fault.Interrupted(ctx, err)
 	}
+	o.Input.Rotation = o.Rotation() // the joined file may have another container
 	p := &Plan{Program: cut.Program, Whole: *whole}
 	stored := store(&o)
 	if p.Settings, err = stored.options(path); err != nil {

@@ -165,6 +165,7 @@ func resumed(ctx context.Context, dir string, o pipeline.Options, cut Options) (
 	if path != p.Input.Path {
 		return nil, fault.New(fault.Usage, "%q was begun with the input %q; give that, or remove %s to begin anew", o.Output.File, p.Input.Path, dir)
 	}
+	o.Input.Rotation = o.Rotation()
 	was, is := store(&p.Settings), store(&o)
 	if changed := differences(&was, &is); len(changed) > 0 {
 		return nil, fault.New(fault.Usage, "%q was begun with other settings (%s); give those, or remove %s to begin anew",

@@ -280,7 +280,7 @@ func TestPlansAreReadBack(t *testing.T) {
 	}
 	text, _ := os.ReadFile(name)
 	for _, change := range [][2]string{
-		{`"retime plan 2"`, `"retime plan 3"`}, {`"first": 0`, `"first": 1`}, {`"ranges"`, `"rangers"`}, {`"rate": "50"`, `"rate": "0"`},
+		{`"retime plan 3"`, `"retime plan 4"`}, {`"first": 0`, `"first": 1`}, {`"ranges"`, `"rangers"`}, {`"rate": "50"`, `"rate": "0"`},
 		{"}", ""},
 	} {
 		if _, err := parsePlan(bytes.Replace(text, []byte(change[0]), []byte(change[1]), 1)); err == nil {
@@ -424,5 +424,32 @@ func TestDecisionsAcrossABorder(t *testing.T) {
 				t.Errorf("cut at frame %d: range %d is not what one run makes", frame, i)
 			}
 		}
+	}
+}
+
+// An encoder that was chosen for the source is set up alike in every part and in the
+// joined file, whose container gets the plan's options.
+func TestChosenEncoderIsJoined(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.mp4")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x64:r=25", "-t", "1", "-pix_fmt", "yuv420p10le", "-c:v", "libx265", "-x265-params", "log-level=error", in)
+	o := pipeline.Options{
+		Input: pipeline.Input{File: in}, Synthesis: pipeline.Synthesis{Mode: "blend"},
+		Output: pipeline.Output{File: filepath.Join(dir, "out.mp4"), MuxOptions: map[string]string{"brand": "dash"}},
+	}
+	p := newPlan(t, o, 2)
+	makeAll(t, p, dir, []int{1, 0})
+	if p.Whole.Parameters.Encoder != "libx265" {
+		t.Errorf("the encoder is %s", p.Whole.Parameters.Encoder)
+	}
+	if _, err := p.Join(t.Context(), dir, pipeline.Options{Output: pipeline.Output{File: o.Output.File}}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(o.Output.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(data[4:], []byte("ftypdash")) {
+		t.Errorf("the file begins with %q", data[4:12])
 	}
 }

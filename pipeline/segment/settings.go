@@ -36,6 +36,7 @@ type inputSettings struct {
 	Map          []string             `json:"map"`
 	Deinterlace  pipeline.Deinterlace `json:"deinterlace"`
 	HWDec        media.HWDec          `json:"hwdec"`
+	Rotation     pipeline.Rotation    `json:"rotation"`
 }
 
 type timingSettings struct {
@@ -96,6 +97,7 @@ type outputSettings struct {
 	File         string            `json:"file"` // the name, from which the container follows
 	Format       string            `json:"format"`
 	StartNumber  *int              `json:"start_number"`
+	MuxOptions   map[string]string `json:"mux_options"`
 	VideoCodec   string            `json:"video_codec"`
 	CRF          *int              `json:"crf"`
 	VideoOptions map[string]string `json:"video_options"`
@@ -108,7 +110,7 @@ type outputSettings struct {
 func store(o *pipeline.Options) settings {
 	in, t, s, out := &o.Input, &o.Timing, &o.Synthesis, &o.Output
 	stored := settings{
-		Input: inputSettings{in.Format, (*rational)(in.Rate), in.SequenceGaps, in.Map, in.Deinterlace, in.HWDec},
+		Input: inputSettings{in.Format, (*rational)(in.Rate), in.SequenceGaps, in.Map, in.Deinterlace, in.HWDec, in.Rotation},
 		Timing: timingSettings{
 			Rate: rate{(*rational)(t.Rate.Value), t.Rate.Multiple}, Slow: (*rational)(t.Slow), Fit: (*rational)(t.Fit),
 			From: (*rational)(t.From), To: (*rational)(t.To), KeepTimestamps: t.KeepTimestamps, Shutter: (*rational)(t.Shutter), Audio: t.Audio,
@@ -124,7 +126,7 @@ func store(o *pipeline.Options) settings {
 				return decision{d.Frame, (*number)(d.Time), d.Method, d.Cut, d.Line}
 			}),
 		},
-		Output: outputSettings{out.File, out.Format, out.StartNumber, out.VideoCodec, out.CRF, out.VideoOptions, out.PixelFormat, out.AudioCodec, out.AudioOptions},
+		Output: outputSettings{out.File, out.Format, out.StartNumber, out.MuxOptions, out.VideoCodec, out.CRF, out.VideoOptions, out.PixelFormat, out.AudioCodec, out.AudioOptions},
 	}
 	if out.File != "" {
 		stored.Output.File = filepath.Base(out.File)
@@ -144,7 +146,7 @@ func (s *settings) options(path string) (pipeline.Options, error) {
 	in, t, y, out := &s.Input, &s.Timing, &s.Synthesis, &s.Output
 	o := pipeline.Options{
 		Input: pipeline.Input{
-			File: path, Format: in.Format, Rate: (*big.Rat)(in.Rate), SequenceGaps: in.SequenceGaps, Map: in.Map, Deinterlace: in.Deinterlace, HWDec: in.HWDec,
+			File: path, Format: in.Format, Rate: (*big.Rat)(in.Rate), SequenceGaps: in.SequenceGaps, Map: in.Map, Deinterlace: in.Deinterlace, HWDec: in.HWDec, Rotation: in.Rotation,
 		},
 		Timing: pipeline.Timing{
 			Rate: pipeline.Rate{Value: (*big.Rat)(t.Rate.Value), Multiple: t.Rate.Multiple}, Slow: (*big.Rat)(t.Slow), Fit: (*big.Rat)(t.Fit),
@@ -162,7 +164,7 @@ func (s *settings) options(path string) (pipeline.Options, error) {
 			}),
 		},
 		Output: pipeline.Output{
-			File: out.File, Format: out.Format, StartNumber: out.StartNumber, VideoCodec: out.VideoCodec, CRF: out.CRF, VideoOptions: out.VideoOptions,
+			File: out.File, Format: out.Format, StartNumber: out.StartNumber, MuxOptions: out.MuxOptions, VideoCodec: out.VideoCodec, CRF: out.CRF, VideoOptions: out.VideoOptions,
 			PixelFormat: out.PixelFormat, AudioCodec: out.AudioCodec, AudioOptions: out.AudioOptions,
 		},
 	}

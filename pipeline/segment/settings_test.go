@@ -149,7 +149,7 @@ func full(t testing.TB) *Plan {
 		Program: "test",
 		Input:   Input{"/in.mp4", 7, time.Unix(1e9, 5).UTC(), strings.Repeat("0f", 32)},
 		Settings: pipeline.Options{
-			Input: pipeline.Input{File: "/in.mp4", Format: "mov", Rate: big.NewRat(24, 1), SequenceGaps: true, Map: []string{"0:v"}, Deinterlace: pipeline.IgnoreFields, HWDec: media.HWNone},
+			Input: pipeline.Input{File: "/in.mp4", Format: "mov", Rate: big.NewRat(24, 1), SequenceGaps: true, Map: []string{"0:v"}, Deinterlace: pipeline.IgnoreFields, HWDec: media.HWNone, Rotation: pipeline.KeepRotation},
 			Timing: pipeline.Timing{
 				Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}, Shutter: third, Audio: media.DropAudio,
 				Curve: []curve.Keyframe{{Source: new(big.Rat), Speed: big.NewRat(1, 7), Shape: curve.Hold}, {Speed: big.NewRat(2, 1), Shape: curve.Linear}},
@@ -161,7 +161,7 @@ func full(t testing.TB) *Plan {
 			},
 			Output: pipeline.Output{
 				File: "out.mp4", Format: "mp4", StartNumber: new(7), VideoCodec: "libx264", CRF: new(20), VideoOptions: map[string]string{"preset": "fast"}, PixelFormat: "gray",
-				AudioOptions: map[string]string{},
+				AudioOptions: map[string]string{}, MuxOptions: map[string]string{"movflags": "+faststart"},
 			},
 		},
 		Whole: Outline{
@@ -204,7 +204,7 @@ func TestWholePlanIsReadBack(t *testing.T) {
 func TestHostilePlans(t *testing.T) {
 	good := text(t, full(t))
 	for _, c := range []struct{ old, new, says string }{
-		{`"retime plan 2"`, `"retime plan 1"`, `its format is "retime plan 1", and this version reads "retime plan 2"; plan again`},
+		{`"retime plan 3"`, `"retime plan 2"`, `its format is "retime plan 2", and this version reads "retime plan 3"; plan again`},
 		{`"path":"/in.mp4"`, `"path":"in.mp4"`, "not absolute"},
 		{`"size":7`, `"size":-7`, "size is -7"},
 		{`0f0f`, `0f`, "SHA-256"},
@@ -297,7 +297,7 @@ func FuzzPlan(f *testing.F) {
 	good := text(f, full(f))
 	f.Add([]byte(good))
 	f.Add([]byte(`{"format":"retime plan 1","whole":{"frames":2,"rate":"25"},"ranges":[{"first":0,"end":2}]}`))
-	f.Add([]byte(`{"format":"retime plan 2"}`))
+	f.Add([]byte(`{"format":"retime plan 3"}`))
 	for _, field := range []string{`"width":3`, `"height":2`, `"frames":20`, `"end":9`, `"order":1`} {
 		name, _, _ := strings.Cut(field, ":")
 		for _, value := range []string{"-1", "0", "9223372036854775807", "null", "{}"} {

@@ -26,13 +26,16 @@ func (whole *Outline) writeAll(ctx context.Context, o pipeline.Options, next fun
 	if o.Output.File == "" {
 		return nil, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
+	chosen := o.Output.VideoCodec == ""
 	o.Output.VideoCodec = whole.Parameters.Encoder
 	clip, err := open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	defer clip.Close()
-	writer, err := media.Create(ctx, o.Output.File, clip.Source, clip.WriterOptions(nil))
+	opt := clip.WriterOptions(nil)
+	opt.Encoder.Chosen = chosen
+	writer, err := media.Create(ctx, o.Output.File, clip.Source, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,10 @@
 package av
 
 /*
-#cgo pkg-config: libavcodec libavutil
+#cgo pkg-config: libavcodec libavformat libavutil
 #include <stdlib.h>
 #include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
 #include <libavutil/opt.h>
 #include "compat.h"
 
@@ -23,6 +24,11 @@ static int props(enum AVCodecID id)
 {
 	const AVCodecDescriptor *d = avcodec_descriptor_get(id);
 	return d ? d->props : -1;
+}
+static int has_riff_tag(enum AVCodecID id)
+{
+	const struct AVCodecTag *const lists[] = { avformat_get_riff_audio_tags(), avformat_get_riff_video_tags(), NULL };
+	return av_codec_get_tag(lists, id) != 0;
 }
 static enum AVCodecID codec_by_name(const char *name)
 {
@@ -65,6 +71,10 @@ func IsTextOption(c *astiav.Codec, name string) bool {
 func CodecNamed(name string) astiav.CodecID {
 	return astiav.CodecID(withString(name, func(n *C.char) C.enum_AVCodecID { return C.codec_by_name(n) }))
 }
+
+// HasRIFFTag reports whether a codec has a tag for AVI or WAV files
+// (avformat_get_riff_audio_tags, avformat_get_riff_video_tags).
+func HasRIFFTag(id astiav.CodecID) bool { return C.has_riff_tag(C.enum_AVCodecID(id)) != 0 }
 
 // CodecName returns the name of a codec (avcodec_get_name).
 func CodecName(id astiav.CodecID) string { return C.GoString(C.avcodec_get_name(C.enum_AVCodecID(id))) }

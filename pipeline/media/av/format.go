@@ -7,8 +7,20 @@ package av
 #include <libavformat/avformat.h>
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
+#include <libavutil/opt.h>
 
 static int has_pb(const AVFormatContext *c) { return c->pb != NULL; }
+static int pb_seekable(const AVFormatContext *c) { return c->pb && c->pb->seekable & AVIO_SEEKABLE_NORMAL; }
+static int has_muxer_option(AVFormatContext *c, const char *name)
+{
+	const AVOption *o = av_opt_find(c, name, NULL, 0, AV_OPT_SEARCH_CHILDREN);
+	return o && o->flags & AV_OPT_FLAG_ENCODING_PARAM;
+}
+static int is_muxer_text(AVFormatContext *c, const char *name)
+{
+	const AVOption *o = av_opt_find(c, name, NULL, 0, AV_OPT_SEARCH_CHILDREN);
+	return o && (o->type == AV_OPT_TYPE_STRING || o->type == AV_OPT_TYPE_BINARY || o->type == AV_OPT_TYPE_DICT);
+}
 static int pb_error(const AVFormatContext *c) { return c->pb->error; }
 
 static int copy_chapter(AVFormatContext *dst, const AVChapter *src, int64_t begin, int64_t end, AVRational unit)
@@ -91,6 +103,22 @@ func IOError(c *astiav.FormatContext) error {
 		return nil
 	}
 	return status(C.pb_error(context(c)))
+}
+
+// IsSeekable reports whether c's file is open and can be written out of order
+// (AVIOContext.seekable).
+func IsSeekable(c *astiav.FormatContext) bool { return C.pb_seekable(context(c)) != 0 }
+
+// HasMuxerOption reports whether an output's muxer, or all muxers, have an option called
+// name (av_opt_find).
+func HasMuxerOption(output *astiav.FormatContext, name string) bool {
+	return withString(name, func(n *C.char) C.int { return C.has_muxer_option(context(output), n) }) != 0
+}
+
+// IsMuxerTextOption reports whether the value of a muxer's option called name is text,
+// bytes or a list of pairs (av_opt_find).
+func IsMuxerTextOption(output *astiav.FormatContext, name string) bool {
+	return withString(name, func(n *C.char) C.int { return C.is_muxer_text(context(output), n) }) != 0
 }
 
 // WantsGlobalHeader reports whether an output's container stores codec headers apart from

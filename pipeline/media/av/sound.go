@@ -3,15 +3,21 @@ package av
 /*
 #cgo pkg-config: libavcodec libavutil libswresample
 #include <libavutil/channel_layout.h>
+#include <libavutil/opt.h>
 #include <libswresample/swresample.h>
 #include "compat.h"
 
-static int resample(SwrContext *s, AVFrame *dst, const AVFrame *src, int rate)
+static int resample(SwrContext *s, AVFrame *dst, const AVFrame *src, int rate, int channels)
 {
 	AVChannelLayout layout = {0};
 	int r;
 	av_frame_unref(dst);
-	if (src->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC)
+	if (channels != src->ch_layout.nb_channels) {
+		av_channel_layout_default(&layout, channels);
+		// Otherwise the sum of the channels may exceed full scale.
+		if ((r = av_opt_set_double(s, "rematrix_maxval", 1.0, 0)) < 0)
+			return r;
+	} else if (src->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC)
 		av_channel_layout_default(&layout, src->ch_layout.nb_channels);
 	else if ((r = av_channel_layout_copy(&layout, &src->ch_layout)) < 0)
 		return r;
@@ -38,11 +44,11 @@ static int repack(SwrContext *s, AVFrame *dst, const AVFrame *src, enum AVSample
 	return swr_convert_frame(s, dst, src);
 }
 
-static int copy_sound(AVCodecContext *e, const AVCodecContext *d, int usual)
+static int copy_sound(AVCodecContext *e, const AVCodecContext *d, int channels)
 {
 	e->bits_per_raw_sample = d->bits_per_raw_sample;
-	if (usual || d->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC) {
-		av_channel_layout_default(&e->ch_layout, d->ch_layout.nb_channels);
+	if (channels || d->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC) {
+		av_channel_layout_default(&e->ch_layout, channels ? channels : d->ch_layout.nb_channels);
 		return 0;
 	}
 	return av_channel_layout_copy(&e->ch_layout, &d->ch_layout);
@@ -96,10 +102,10 @@ func (r *Resampler) Delay(rate int) int64 {
 	return int64(C.swr_get_delay(r.c, C.int64_t(rate)))
 }
 
-// Floats converts src to planar floats at rate (Hz) in dst and keeps the channels
-// (swr_convert_frame).
-func (r *Resampler) Floats(dst, src *astiav.Frame, rate int) error {
-	return status(C.resample(r.c, raw(dst), raw(src), C.int(rate)))
+// Floats converts src to planar floats at rate (Hz) in dst (swr_convert_frame). It keeps
+// the channels if there are as many in dst, and mixes them otherwise.
+func (r *Resampler) Floats(dst, src *astiav.Frame, rate, channels int) error {
+	return status(C.resample(r.c, raw(dst), raw(src), C.int(rate), C.int(channels)))
 }
 
 // Repack converts src, which holds planar floats, to another sample format in dst
@@ -135,10 +141,10 @@ func PackedFormat(f astiav.SampleFormat) astiav.SampleFormat {
 }
 
 // CopyChannels copies a decoder's channel layout and sample depth to an encoder
-// (av_channel_layout_copy). If usual is set, the encoder gets FFmpeg's default layout for
-// that number of channels instead (av_channel_layout_default).
-func CopyChannels(encoder, decoder *astiav.CodecContext, usual bool) error {
-	return status(C.copy_sound(coder(encoder), coder(decoder), integer(usual)))
+// (av_channel_layout_copy). If channels is not 0, the encoder gets FFmpeg's default layout
+// for that number of channels instead (av_channel_layout_default).
+func CopyChannels(encoder, decoder *astiav.CodecContext, channels int) error {
+	return status(C.copy_sound(coder(encoder), coder(decoder), C.int(channels)))
 }
 
 // HasUsualLayout reports whether c has FFmpeg's default layout for its number of channels

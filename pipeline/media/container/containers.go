@@ -12,94 +12,24 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// ISO lists FFmpeg's names of the containers in the ISO base media family.
-var ISO = []string{"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv", "psp"}
-
-// MovieTimescale is the ISO containers' time scale, in ticks per second, for the start of
-// each stream.
-const MovieTimescale = 90_000
-
 // Name returns FFmpeg's name of an output's container.
 func Name(c *astiav.FormatContext) string { return c.OutputFormat().Name() }
 
-// IsISO reports whether an output's container is one of ISO.
-func IsISO(c *astiav.FormatContext) bool { return slices.Contains(ISO, Name(c)) }
-
-// transportCodecs are the codecs that readers of transport streams know. FFmpeg's muxer
-// takes any codec, but writes most others as private data, which nobody can read.
-var transportCodecs = []astiav.CodecID{
-	astiav.CodecIDMpeg1Video, astiav.CodecIDMpeg2Video, astiav.CodecIDMpeg4, astiav.CodecIDH264, astiav.CodecIDHevc,
-	astiav.CodecIDCavs, astiav.CodecIDDirac, astiav.CodecIDVc1,
-	astiav.CodecIDMp1, astiav.CodecIDMp2, astiav.CodecIDMp3, astiav.CodecIDAac, astiav.CodecIDAacLatm, astiav.CodecIDAc3,
-	astiav.CodecIDEac3, astiav.CodecIDDts, astiav.CodecIDTruehd, astiav.CodecIDOpus, astiav.CodecIDS302M,
-	astiav.CodecIDDvbSubtitle, astiav.CodecIDDvbTeletext, astiav.CodecIDHdmvPgsSubtitle,
-	astiav.CodecIDSmpteKlv, astiav.CodecIDTimedId3,
+// HoldsVideo reports whether c holds video. Some containers of sound call the codec of
+// their cover pictures a video codec.
+func HoldsVideo(c *astiav.FormatContext) bool {
+	return UsualVideo(c) != astiav.CodecIDNone && !av.IsMuxer(c, "mp3,flac,aiff,oga,opus,spx,tta,oma,wv")
 }
 
-// oggCodecs are the codecs that the Ogg muxer takes. The muxer does not list them.
-var oggCodecs = []astiav.CodecID{
-	astiav.CodecIDTheora, astiav.CodecIDVp8,
-	astiav.CodecIDVorbis, astiav.CodecIDOpus, astiav.CodecIDFlac, astiav.CodecIDSpeex,
+// IsSingle reports whether c takes no more than one stream of a kind.
+func IsSingle(c *astiav.FormatContext, kind astiav.MediaType) bool {
+	return av.IsMuxer(c, "flv,swf,dv,rm,roq,amv,ivf,mxf_opatom,"+elementary) || kind == astiav.MediaTypeVideo && av.IsMuxer(c, "mxf,mxf_d10")
 }
 
-// misstated maps each codec that some muxers list wrongly to the names of these muxers.
-// They refuse the codec, except for NUT's, which garbles it.
-var misstated = map[astiav.CodecID]string{
-	astiav.CodecIDFlac: misstatedISO, astiav.CodecIDOpus: misstatedISO, astiav.CodecIDTruehd: misstatedISO,
-	astiav.CodecIDVp9: misstatedISO, av.CodecIDAV1: misstatedISO,
-	astiav.CodecIDMp3: "nut",
-}
-
-const misstatedISO = "mov,3gp,3g2,psp,ipod,ismv,f4v"
-
-// query returns 1 if c takes a codec, 0 if it does not, and a negative number if FFmpeg
-// does not know.
-func query(c *astiav.FormatContext, id astiav.CodecID) int {
-	member := func(list []astiav.CodecID) int {
-		if slices.Contains(list, id) {
-			return 1
-		}
-		return 0
-	}
-	switch {
-	case misstated[id] != "" && av.IsMuxer(c, misstated[id]):
-		return 0
-	case av.IsMuxer(c, "ogg,ogv,oga,opus,spx"):
-		return member(oggCodecs)
-	case Name(c) == "mpegts":
-		return member(transportCodecs)
-	}
-	return av.QueryCodec(c, id)
-}
-
-// Holds reports whether c takes the stream. If FFmpeg does not know, it reports whether c
-// takes any stream of this kind.
-func Holds(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
-	known := query(c, p.CodecID())
-	if known >= 0 {
-		return known != 0
-	}
-	// A container without a default codec for a kind of stream takes no such streams.
-	return av.DefaultCodec(c, p.CodecType()) != astiav.CodecIDNone
-}
-
-// Refuses reports whether c is known not to take the codec.
-func Refuses(c *astiav.FormatContext, id astiav.CodecID) bool { return query(c, id) == 0 }
-
-// Takes reports whether c is known to take the codec.
-func Takes(c *astiav.FormatContext, id astiav.CodecID) bool { return query(c, id) == 1 }
-
-// UsualVideo returns the usual video codec of c.
-func UsualVideo(c *astiav.FormatContext) astiav.CodecID {
-	return av.GuessCodec(c, astiav.MediaTypeVideo)
-}
-
-// UsualAudio returns the usual audio codec of c.
-func UsualAudio(c *astiav.FormatContext) astiav.CodecID {
-	if av.IsMuxer(c, "mpegts") {
-		return astiav.CodecIDAac // FFmpeg's choice, MP2, sounds worse
-	}
-	return av.GuessCodec(c, astiav.MediaTypeAudio)
+// PrefersUsual reports whether readers of c expect its usual video codec, although it
+// takes others.
+func PrefersUsual(c *astiav.FormatContext) bool {
+	return av.IsMuxer(c, "vcd,svcd,dvd,vob,mxf,rawvideo")
 }
 
 // HoldsPictures reports whether c is an image format: it holds pictures without sound, in

@@ -43,6 +43,9 @@ func (c Colour) full(p astiav.PixelFormat) bool {
 	return c.Range == av.RangeUnspecified && (isRGB(d) || isXYZ(d) || colours(d) == 1)
 }
 
+// IsHDR reports whether the samples are signals of PQ or HLG.
+func (c Colour) IsHDR() bool { return c.transfer() == frame.PQ || c.transfer() == frame.HLG }
+
 // transfer returns the kind of c's transfer characteristics.
 func (c Colour) transfer() frame.Transfer {
 	switch c.Transfer {

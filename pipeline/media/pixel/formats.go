@@ -119,7 +119,9 @@ func (l Loss) String() string {
 	return cmp.Or(strings.Join(parts, ", "), "nothing")
 }
 
-func (l Loss) compare(m Loss) int {
+// Compare returns a negative number if l is less grave than m, and a positive one if it is
+// graver.
+func (l Loss) Compare(m Loss) int {
 	return cmp.Or(cmp.Compare(rank(l.alpha), rank(m.alpha)), cmp.Compare(rank(l.colour), rank(m.colour)),
 		cmp.Compare(l.bits, m.bits), cmp.Compare(rank(l.chroma), rank(m.chroma)), cmp.Compare(rank(l.bright), rank(m.bright)), cmp.Compare(rank(l.exact), rank(m.exact)))
 }
@@ -164,7 +166,7 @@ func Nearest(p astiav.PixelFormat, taken []astiav.PixelFormat, fits func(astiav.
 			return p, Loss{}, true
 		}
 		l := LossBetween(p, t)
-		if !ok || cmp.Or(l.compare(least), compareFit(p, t, best)) < 0 {
+		if !ok || cmp.Or(l.Compare(least), compareFit(p, t, best)) < 0 {
 			best, least, ok = t, l, true
 		}
 	}
@@ -209,6 +211,12 @@ func WholeBlocks(width, height int) func(astiav.PixelFormat) bool {
 
 // AnySize accepts every format. Use it in place of WholeBlocks.
 func AnySize(astiav.PixelFormat) bool { return true }
+
+// IsRGB reports whether p stores red, green and blue, or tristimulus values.
+func IsRGB(p astiav.PixelFormat) bool { return isRGB(describe(p)) }
+
+// Depth returns the depth of p's deepest component in bits.
+func Depth(p astiav.PixelFormat) int { return depthOf(describe(p)) }
 
 // HasAlpha reports whether p has an alpha channel.
 func HasAlpha(p astiav.PixelFormat) bool { return hasAlpha(describe(p)) }

@@ -39,7 +39,9 @@ func (s *Set) newCopy(in *astiav.Stream) (track, error) {
 	if err := p.Copy(t.out.CodecParameters()); err != nil {
 		return t, err
 	}
-	t.out.CodecParameters().SetCodecTag(0)
+	out := t.out.CodecParameters()
+	out.SetCodecTag(0)
+	out.SetCodecTag(container.Tag(s.out, out))
 	t.out.SetTimeBase(in.TimeBase())
 	if p.CodecID() == astiav.CodecIDMovText {
 		t.out.SetTimeBase(timedTextUnit(in.TimeBase()))

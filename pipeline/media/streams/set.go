@@ -6,6 +6,7 @@ package streams
 import (
 	"log/slog"
 	"math/big"
+	"slices"
 
 	"github.com/asticode/go-astiav"
 
@@ -178,13 +179,15 @@ func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
 		return nil, nil
 	case p.SampleRate() <= 0 || p.Channels() <= 0: // damaged data may look like a stream
 		return s.leaveOut(in, "it states no sample rate or no channels")
-	case opt.Mode == KeepAudio && !s.keepsTime() || s.keepsTime() && opt.Codec == "" && container.Holds(s.out, p):
-		if !container.Holds(s.out, p) {
+	case container.UsualAudio(s.out) == astiav.CodecIDNone:
+		return s.leaveOut(in, "the container takes no sound")
+	case s.full(astiav.MediaTypeAudio):
+		return s.leaveOut(in, "the container takes one stream of this kind")
+	case opt.Mode == KeepAudio && !s.keepsTime() || s.keepsTime() && opt.Codec == "" && container.HoldsSound(s.out, p):
+		if !container.HoldsSound(s.out, p) {
 			return s.leaveOut(in, "the container does not take it")
 		}
 		return s.newCopier(in)
-	case container.UsualAudio(s.out) == astiav.CodecIDNone:
-		return s.leaveOut(in, "the container takes no sound")
 	}
 	t, err := s.newSoundTranscoder(in)
 	if fault.KindOf(err) == fault.Usage {
@@ -196,6 +199,13 @@ func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
 	return t, nil
 }
 
+// full reports whether the output has all the streams of a kind that its container takes.
+func (s *Set) full(kind astiav.MediaType) bool {
+	return container.IsSingle(s.out, kind) && slices.ContainsFunc(s.out.Streams(), func(o *astiav.Stream) bool {
+		return o.CodecParameters().CodecType() == kind
+	})
+}
+
 // carryVideo carries a video stream other than the converted one.
 func (s *Set) carryVideo(in *astiav.Stream) (stream, error) {
 	switch {
@@ -203,6 +213,8 @@ func (s *Set) carryVideo(in *astiav.Stream) (stream, error) {
 		return s.carryCover(in)
 	case !container.Holds(s.out, in.CodecParameters()):
 		return s.leaveOut(in, "the container does not take it")
+	case s.full(astiav.MediaTypeVideo):
+		return s.leaveOut(in, "the container takes one stream of this kind")
 	case !s.keepsTime():
 		return s.leaveOut(in, "one video stream is converted at a time; Input.Map chooses it")
 	}

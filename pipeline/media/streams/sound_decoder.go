@@ -49,7 +49,7 @@ type piece struct {
 }
 
 // decode decodes p, or the decoder's rest if p is nil, and calls f with each piece,
-// resampled to rate (Hz).
+// resampled to rate (Hz) and mixed to a number of channels.
 func (d *soundDecoder) decode(p *astiav.Packet, rate, channels int, f func(piece) error) error {
 	if err := d.context.SendPacket(p); err != nil && p != nil {
 		return nil // damage, which the log callback counts; it leaves a gap
@@ -59,7 +59,7 @@ func (d *soundDecoder) decode(p *astiav.Packet, rate, channels int, f func(piece
 		if t := av.FrameTime(d.decoded); t != av.NoTimestamp {
 			next.at = timebase.Seconds(t, d.in.TimeBase())
 		}
-		if err := d.unpack.Floats(d.floats, d.decoded, rate); err != nil {
+		if err := d.unpack.Floats(d.floats, d.decoded, rate, channels); err != nil {
 			return err
 		}
 		d.decoded.Unref()

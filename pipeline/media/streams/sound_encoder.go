@@ -31,44 +31,58 @@ type soundEncoder struct {
 }
 
 // minBitRate is the least bit rate per channel, in bit/s, for sound that was already
-// coded with losses; freshBitRate is the bit rate for sound that was not.
+// coded with losses; freshBitRate is the bit rate for sound that was not. maxBitRate is
+// the highest bit rate per channel in another codec than the source's: every encoder
+// takes it.
 const (
 	minBitRate   = 64_000
 	freshBitRate = 128_000
+	maxBitRate   = 192_000
 )
 
+// layerIIBitRates are the bit rates in bit/s of MPEG-1 and MPEG-2 audio layer II.
+var layerIIBitRates = map[bool][]int64{
+	false: {32_000, 48_000, 56_000, 64_000, 80_000, 96_000, 112_000, 128_000, 160_000, 192_000, 224_000, 256_000, 320_000, 384_000},
+	true:  {8_000, 16_000, 24_000, 32_000, 40_000, 48_000, 56_000, 64_000, 80_000, 96_000, 112_000, 128_000, 144_000, 160_000}, // below 32 kHz
+}
+
 // newSoundEncoder opens the encoder that the options name. If they name none, it tries
-// the source's own codec and then the container's usual one.
+// the source's own codec and then those in which the container usually holds sound. It
+// prefers an encoder that keeps all channels.
 func (s *Set) newSoundEncoder(in *astiav.Stream, decoder *astiav.CodecContext) (*soundEncoder, error) {
 	if s.opt.Sound.Codec != "" {
 		codec, err := s.namedSoundEncoder()
 		if err != nil {
 			return nil, err
 		}
-		return s.openSoundEncoder(codec, in, decoder)
+		return s.openSoundEncoder(codec, in, decoder, cmp.Or(container.SoundChannels(s.out, codec.ID()), av.Channels(decoder)))
 	}
-	source, usual := in.CodecParameters().CodecID(), container.UsualAudio(s.out)
+	source := in.CodecParameters().CodecID()
+	candidates := slices.DeleteFunc(append([]astiav.CodecID{source}, container.EncodedSound(s.out)...), func(id astiav.CodecID) bool {
+		return astiav.FindEncoder(id) == nil || container.Refuses(s.out, id)
+	})
 	var failed error
-	for _, id := range []astiav.CodecID{source, usual} {
-		codec := astiav.FindEncoder(id)
-		if codec == nil || container.Refuses(s.out, id) {
-			continue
-		}
-		var e *soundEncoder
-		if e, failed = s.openSoundEncoder(codec, in, decoder); failed == nil {
-			if id != source {
-				s.log.Warn("sound is encoded in another codec", "stream", in.Index(), "source", source, "written", id)
+	all := av.Channels(decoder)
+	for _, channels := range []int{all, min(all, 2)} { // every encoder takes two
+		for _, id := range candidates {
+			n := cmp.Or(container.SoundChannels(s.out, id), channels)
+			e, err := s.openSoundEncoder(astiav.FindEncoder(id), in, decoder, n)
+			switch {
+			case err == nil:
+				if id != source {
+					s.log.Warn("sound is encoded in another codec", "stream", in.Index(), "source", source, "written", id)
+				}
+				if n < all {
+					s.log.Warn("sound is mixed to fewer channels, as the container takes no more", "stream", in.Index(), "source", all, "written", n)
+				}
+				return e, nil
+			case fault.KindOf(err) == fault.Usage:
+				return nil, err // another codec would fail, too
 			}
-			return e, nil
-		}
-		if fault.KindOf(failed) == fault.Usage {
-			return nil, failed // another codec would fail, too
+			failed = cmp.Or(failed, err)
 		}
 	}
-	if failed != nil {
-		return nil, failed
-	}
-	return nil, fmt.Errorf("this FFmpeg build has no encoder of it that the %s container takes", container.Name(s.out))
+	return nil, cmp.Or(failed, fmt.Errorf("this FFmpeg build has no encoder of it that the %s container takes", container.Name(s.out)))
 }
 
 // namedSoundEncoder returns the encoder that the options name.
@@ -97,22 +111,25 @@ func (s *Set) soundEncoders() (names []string) {
 	return names
 }
 
-// openSoundEncoder opens codec for the decoder's channels. Some encoders support only one
-// layout per number of channels, such as 5.1 but not 5.1(side). FFmpeg's AAC encoder
+// openSoundEncoder opens codec for a number of channels, if it is the decoder's in the
+// decoder's layout. Some encoders support only one layout per number of channels, such as 5.1 but not 5.1(side). FFmpeg's AAC encoder
 // writes unusual layouts in a way that few players can read, so it always gets the usual
 // one.
-func (s *Set) openSoundEncoder(codec *astiav.Codec, in *astiav.Stream, decoder *astiav.CodecContext) (*soundEncoder, error) {
-	if av.HasUsualLayout(decoder) {
-		return s.tryEncoder(codec, in, decoder, false)
+func (s *Set) openSoundEncoder(codec *astiav.Codec, in *astiav.Stream, decoder *astiav.CodecContext, channels int) (*soundEncoder, error) {
+	switch {
+	case channels != av.Channels(decoder):
+		return s.tryEncoder(codec, in, decoder, channels)
+	case av.HasUsualLayout(decoder):
+		return s.tryEncoder(codec, in, decoder, 0)
 	}
 	var err error
 	if codec.ID() != astiav.CodecIDAac {
 		var e *soundEncoder
-		if e, err = s.tryEncoder(codec, in, decoder, false); err == nil {
+		if e, err = s.tryEncoder(codec, in, decoder, 0); err == nil {
 			return e, nil
 		}
 	}
-	e, other := s.tryEncoder(codec, in, decoder, true)
+	e, other := s.tryEncoder(codec, in, decoder, channels)
 	if other != nil {
 		return nil, cmp.Or(err, other)
 	}
@@ -120,26 +137,27 @@ func (s *Set) openSoundEncoder(codec *astiav.Codec, in *astiav.Stream, decoder *
 	return e, nil
 }
 
-// tryEncoder opens codec with the decoder's channel layout or, if usual is set, with the
-// usual layout for that number of channels.
-func (s *Set) tryEncoder(codec *astiav.Codec, in *astiav.Stream, decoder *astiav.CodecContext, usual bool) (*soundEncoder, error) {
+// tryEncoder opens codec with the usual layout for a number of channels or, if that is 0,
+// with the decoder's layout.
+func (s *Set) tryEncoder(codec *astiav.Codec, in *astiav.Stream, decoder *astiav.CodecContext, channels int) (*soundEncoder, error) {
 	e := &soundEncoder{
 		context: astiav.AllocCodecContext(codec),
 		chunk:   astiav.AllocFrame(), packed: astiav.AllocFrame(), packet: astiav.AllocPacket(), repack: av.NewResampler(),
 	}
-	if err := e.open(codec, in, decoder, usual, &s.opt.Sound, av.WantsGlobalHeader(s.out)); err != nil {
+	if err := e.open(codec, in, decoder, channels, s.out, &s.opt.Sound); err != nil {
 		e.free()
 		return nil, err
 	}
 	return e, nil
 }
 
-func (e *soundEncoder) open(codec *astiav.Codec, in *astiav.Stream, decoder *astiav.CodecContext, usual bool, opt *SoundOptions, globalHeader bool) error {
+func (e *soundEncoder) open(codec *astiav.Codec, in *astiav.Stream, decoder *astiav.CodecContext, channels int, out *astiav.FormatContext, opt *SoundOptions) error {
 	c := e.context
-	if err := av.CopyChannels(c, decoder, usual); err != nil {
+	if err := av.CopyChannels(c, decoder, channels); err != nil {
 		return err
 	}
-	e.channels, e.rate = av.Channels(c), pickSampleRate(av.SampleRates(codec), decoder.SampleRate())
+	rates := commonRates(av.SampleRates(codec), container.SoundRates(out, codec.ID()))
+	e.channels, e.rate = av.Channels(c), pickSampleRate(rates, decoder.SampleRate())
 	if e.channels <= 0 || e.rate <= 0 {
 		return errors.New("it states no channels or no sample rate")
 	}
@@ -147,9 +165,9 @@ func (e *soundEncoder) open(codec *astiav.Codec, in *astiav.Stream, decoder *ast
 	c.SetSampleFormat(pickSampleFormat(av.SampleFormats(codec), decoder.SampleFormat()))
 	c.SetTimeBase(astiav.NewRational(1, e.rate))
 	if !av.IsLossless(codec.ID()) {
-		c.SetBitRate(bitRate(in.CodecParameters(), e.channels))
+		c.SetBitRate(bitRate(in.CodecParameters(), codec.ID(), e.channels, e.rate))
 	}
-	if globalHeader {
+	if av.WantsGlobalHeader(out) {
 		c.SetFlags(c.Flags().Add(astiav.CodecContextFlagGlobalHeader))
 	}
 	options := astiav.NewDictionary()
@@ -178,13 +196,34 @@ func (e *soundEncoder) open(codec *astiav.Codec, in *astiav.Stream, decoder *ast
 	return nil
 }
 
-// bitRate returns a bit rate in bit/s: the source's, but at least minBitRate per channel,
-// or freshBitRate per channel if the source is lossless.
-func bitRate(source *astiav.CodecParameters, channels int) int64 {
-	if av.IsLossless(source.CodecID()) {
-		return freshBitRate * int64(channels)
+// bitRate returns a bit rate in bit/s for a codec: the source's, but at least minBitRate
+// per channel and, in another codec, at most maxBitRate; freshBitRate per channel if the
+// source is lossless.
+func bitRate(source *astiav.CodecParameters, codec astiav.CodecID, channels, rate int) int64 {
+	want := max(source.BitRate(), minBitRate*int64(channels))
+	if codec != source.CodecID() {
+		want = min(want, maxBitRate*int64(channels))
 	}
-	return max(source.BitRate(), minBitRate*int64(channels))
+	if av.IsLossless(source.CodecID()) {
+		want = freshBitRate * int64(channels)
+	}
+	if codec != astiav.CodecIDMp2 {
+		return want
+	}
+	list := layerIIBitRates[rate < 32_000]
+	i, _ := slices.BinarySearch(list, want)
+	return list[min(i, len(list)-1)]
+}
+
+// commonRates returns the sample rates in both a and b; an empty list stands for all.
+func commonRates(a, b []int) []int {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	}
+	return slices.DeleteFunc(slices.Clone(a), func(r int) bool { return !slices.Contains(b, r) })
 }
 
 // pickSampleRate returns rate, in Hz, if taken contains it or is empty, otherwise the

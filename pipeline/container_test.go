@@ -1,0 +1,337 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"retime/pipeline/fault"
+	"retime/warp"
+)
+
+// containerClip makes a clip of 5 pictures with noise, encoded with the given arguments.
+func containerClip(t *testing.T, name, size string, rate, channels int, args ...string) string {
+	t.Helper()
+	clip := filepath.Join(t.TempDir(), name)
+	ffmpeg(t, append(append([]string{
+		"-f", "lavfi", "-i", "testsrc2=s=" + size + ":r=25", "-f", "lavfi", "-i", fmt.Sprintf("anoisesrc=d=0.2:r=%d:a=0.3:seed=7", rate),
+		"-t", "0.2", "-ac", fmt.Sprint(channels)}, args...), clip)...)
+	return clip
+}
+
+// streamsOf lists what ffprobe shows of a file's streams of a kind.
+func streamsOf(t *testing.T, name, kind, entries string) []string {
+	t.Helper()
+	out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", kind, "-show_entries", "stream="+entries, "-of", "csv=p=0", name).Output()
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	lines := strings.Fields(string(out))
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], ",") // behind fields that are not there
+	}
+	return lines
+}
+
+// Sound that a container does not take as it is becomes sound that it takes, in codec,
+// sample rate and channels.
+func TestSoundForEveryContainer(t *testing.T) {
+	const small, pal = "352x288", "720x576"
+	for _, c := range []struct {
+		output, size   string
+		rate, channels int
+		source         string // encoder of the source's sound
+		want           string // codec, sample rate, channels
+		says           string
+	}{
+		{"o.mpg", small, 44100, 2, "flac", "mp2,44100,2", "in another codec"},
+		{"o.mpeg", small, 48000, 6, "flac", "ac3,48000,6", "in another codec"},
+		{"o.mpg", small, 48000, 2, "ac3", "ac3,48000,2", ""},
+		{"o.mpg", small, 8000, 1, "aac", "mp2,16000,1", "in another codec"},
+		{"o.mpg", small, 48000, 2, "dca", "dts,48000,2", ""},
+		{"o.mpg", small, 24000, 2, "libvorbis", "mp2,24000,2", "in another codec"},
+		{"o.webm", small, 48000, 2, "dca", "opus,48000,2", "in another codec"},
+		{"o.ogv", small, 48000, 2, "dca", "vorbis,48000,2", "in another codec"},
+		{"o.ismv", small, 48000, 2, "ac3", "ac3,48000,2", ""},
+		{"o.vob", small, 44100, 2, "libvorbis", "mp2,44100,2", "in another codec"},
+		{"o.mxf", small, 44100, 2, "pcm_s16le", "pcm_s16le,48000,2", ""},
+		{"o.mxf", small, 44100, 2, "flac", "pcm_s16le,48000,2", "in another codec"},
+		{"o.mxf", small, 48000, 2, "pcm_s24le", "pcm_s24le,48000,2", ""},
+		{"o.dv", pal, 22050, 1, "flac", "pcm_s16le,32000,2", "in another codec"},
+		{"o.dv", pal, 48000, 6, "aac", "pcm_s16le,48000,2", "fewer channels"},
+		{"o.gxf", pal, 44100, 2, "flac", "pcm_s16le,48000,1", "fewer channels"},
+		{"o.3gp", small, 44100, 2, "flac", "aac,44100,2", "in another codec"},
+		{"o.3g2", small, 48000, 6, "flac", "aac,48000,6", "in another codec"},
+		{"o.flv", small, 48000, 6, "flac", "aac,48000,6", "in another codec"},
+		{"o.flv", small, 32000, 2, "libmp3lame", "mp3,44100,2", ""},
+		{"o.swf", small, 48000, 2, "flac", "mp3,44100,2", "in another codec"},
+		{"o.rm", small, 44100, 2, "flac", "ac3,44100,2", "in another codec"},
+		{"o.avi", small, 44100, 2, "libopus", "mp3,48000,2", "in another codec"},
+		{"o.mkv", small, 44100, 2, "wmav2", "wmav2,44100,2", ""},
+		{"o.mkv", small, 44100, 2, "adpcm_ms", "adpcm_ms,44100,2", ""},
+		{"o.mkv", small, 8000, 1, "pcm_mulaw", "pcm_mulaw,8000,1", ""},
+		{"o.mkv", small, 44100, 2, "libspeex", "speex,32000,2", ""},
+	} {
+		args := []string{"-c:v", "ffv1", "-strict", "-2", "-c:a", c.source}
+		if c.source == "libspeex" {
+			args = append(args, "-ar", "32000")
+		}
+		name := "in.nut"
+		if c.source == "wmav2" {
+			name = "in.wmv" // NUT loses its block size
+		}
+		clip := containerClip(t, name, c.size, c.rate, c.channels, args...)
+		var said bytes.Buffer
+		o := Options{Input: Input{File: clip, Deinterlace: IgnoreFields}, Output: Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: Synthesis{Mode: warp.Blend}}
+		if filepath.Ext(c.output) == ".ismv" {
+			o.Output.Format = "ismv"
+		}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		if _, err := Run(t.Context(), o); err != nil {
+			t.Errorf("%d channels of %s at %d Hz to %s: %v", c.channels, c.source, c.rate, c.output, err)
+			continue
+		}
+		if got := streamsOf(t, o.Output.File, "a", "codec_name,sample_rate,channels"); len(got) == 0 || got[0] != c.want {
+			t.Errorf("%d channels of %s at %d Hz to %s: %q, want %q", c.channels, c.source, c.rate, c.output, got, c.want)
+		}
+		if c.says != "" && !strings.Contains(said.String(), c.says) || c.says == "" && strings.Contains(said.String(), "sound") {
+			t.Errorf("%s to %s: said %q, want %q", c.source, c.output, said.String(), c.says)
+		}
+	}
+}
+
+// A container that takes one stream of sound gets the first; the others are named.
+func TestOneSoundStream(t *testing.T) {
+	clip := containerClip(t, "in.mkv", "352x288", 44100, 2, "-map", "0", "-map", "1", "-map", "1", "-c:v", "ffv1", "-c:a", "flac")
+	for _, name := range []string{"o.flv", "o.swf", "o.rm"} {
+		var said bytes.Buffer
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), name)}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
+		mustRun(t, o)
+		if n := len(streamsOf(t, o.Output.File, "a", "codec_name")); n != 1 {
+			t.Errorf("%s: %d streams of sound", name, n)
+		}
+		if !strings.Contains(said.String(), "one stream of this kind") {
+			t.Errorf("%s: said %q", name, said.String())
+		}
+	}
+}
+
+// What a container refuses is the caller's choice, not a fault of the file, and the
+// message has the container's reason.
+func TestContainerRefuses(t *testing.T) {
+	clip := containerClip(t, "in.mkv", "352x288", 44100, 2, "-c:v", "ffv1", "-c:a", "flac")
+	for _, c := range []struct{ output, codec, says string }{
+		{"o.mp3", "", "mp3 container holds no video"},
+		{"o.srt", "", "srt container holds no video"},
+		{"o.opus", "", "opus container holds no video"},
+		{"o.flac", "", "flac container holds no video"},
+		{"o.srt", "libx264", "srt container holds no video"},
+		{"o.mp3", "png", "mp3 container holds no video"},
+		{"o.gxf", "", "only accepts PAL or NTSC"},
+	} {
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), c.output), VideoCodec: c.codec}, Synthesis: Synthesis{Mode: warp.Blend}}
+		if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// The extension of a name decides what is written: one file, or a file for each picture.
+func TestNamesOfFiles(t *testing.T) {
+	clip := containerClip(t, "in.mkv", "64x48", 44100, 2, "-map", "0", "-c:v", "ffv1")
+	for _, c := range []struct {
+		output string
+		files  []string
+		codec  string
+	}{
+		{"%d.mp4", []string{"%d.mp4"}, "h264"},
+		{"clip%03d.mkv", []string{"clip%03d.mkv"}, "h264"},
+		{"%d.png", []string{"1.png", "2.png", "3.png", "4.png", "5.png"}, "png"},
+		{"a%02d.webp", []string{"a01.webp", "a02.webp", "a03.webp", "a04.webp", "a05.webp"}, "webp"},
+		{"o.hevc", []string{"o.hevc"}, "hevc"},
+		{"o.h265", []string{"o.h265"}, "hevc"},
+		{"o.mjpeg", []string{"o.mjpeg"}, "mjpeg"},
+		{"o.m2v", []string{"o.m2v"}, "mpeg2video"},
+		{"o.m1v", []string{"o.m1v"}, "mpeg1video"},
+		{"o.ivf", []string{"o.ivf"}, "vp8"},
+	} {
+		dir := t.TempDir()
+		mustRun(t, Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, c.output)}, Synthesis: Synthesis{Mode: warp.Blend}})
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		if !slices.Equal(names, c.files) {
+			t.Errorf("%s: wrote %q", c.output, names)
+			continue
+		}
+		if got := streamsOf(t, "file:"+filepath.Join(dir, names[0]), "v", "codec_name"); !slices.Equal(got, []string{c.codec}) {
+			t.Errorf("%s: holds %q, want %s", c.output, got, c.codec)
+		}
+	}
+	raw := filepath.Join(t.TempDir(), "o.yuv")
+	mustRun(t, Options{Input: Input{File: clip}, Output: Output{File: raw}, Synthesis: Synthesis{Mode: warp.Blend}})
+	want := ffmpeg(t, "-i", clip, "-f", "md5", "-c:v", "rawvideo", "-")
+	if got := ffmpeg(t, "-f", "rawvideo", "-video_size", "64x48", "-pixel_format", "yuv420p", "-i", raw, "-f", "md5", "-"); got != want {
+		t.Errorf("o.yuv: %s, want %s", got, want)
+	}
+}
+
+// boxes lists the types of an MP4 file's outermost boxes.
+func boxes(t *testing.T, data []byte) (list []string) {
+	t.Helper()
+	for len(data) >= 8 {
+		size := uint64(binary.BigEndian.Uint32(data))
+		if size == 1 && len(data) >= 16 {
+			size = binary.BigEndian.Uint64(data[8:])
+		}
+		list = append(list, string(data[4:8]))
+		if size < 8 || size > uint64(len(data)) {
+			t.Fatalf("boxes %q and one of %d bytes", list, size)
+		}
+		data = data[size:]
+	}
+	return list
+}
+
+// The index of a file comes first. Without it, what goes into a pipe is in fragments, and
+// both play the same.
+func TestMovieLayout(t *testing.T) {
+	clip := containerClip(t, "in.mkv", "64x48", 44100, 2, "-c:v", "ffv1", "-c:a", "ac3")
+	dir := t.TempDir()
+	play := func(name string) string {
+		return ffmpeg(t, "-i", name, "-map", "0", "-c:a", "copy", "-f", "framemd5", "-")
+	}
+	for _, format := range []string{"mp4", "mov"} {
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, "o."+format)}, Synthesis: Synthesis{Mode: warp.Blend}}
+		mustRun(t, o)
+		data, err := os.ReadFile(o.Output.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := boxes(t, data); slices.Index(got, "moov") < 0 || slices.Index(got, "moov") > slices.Index(got, "mdat") || slices.Contains(got, "moof") {
+			t.Errorf("%s: boxes %q", format, got)
+		}
+		pipe := filepath.Join(dir, "pipe."+format)
+		program(t, "mkfifo", pipe)
+		read := make(chan []byte)
+		go func() {
+			data, _ := os.ReadFile(pipe)
+			read <- data
+		}()
+		o.Output.File = pipe
+		mustRun(t, o)
+		streamed := <-read
+		if got := boxes(t, streamed); !slices.Contains(got, "moof") {
+			t.Errorf("%s into a pipe: boxes %q", format, got)
+		}
+		kept := filepath.Join(dir, "kept."+format)
+		if err := os.WriteFile(kept, streamed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if a, b := play(filepath.Join(dir, "o."+format)), play(kept); a != b {
+			t.Errorf("%s into a pipe plays\n%s, the file\n%s", format, b, a)
+		}
+	}
+}
+
+// HEVC in MP4 and MOV has the name that Apple's players take.
+func TestHEVCTag(t *testing.T) {
+	tag := func(name string) string { return strings.Join(streamsOf(t, name, "v", "codec_tag_string"), " ") }
+	clip := containerClip(t, "in.mkv", "64x64", 44100, 2, "-map", "0", "-c:v", "ffv1")
+	for _, name := range []string{"o.mp4", "o.mov"} {
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), name), VideoCodec: "libx265"}, Synthesis: Synthesis{Mode: warp.Blend}}
+		mustRun(t, o)
+		if got := tag(o.Output.File); got != "hvc1" {
+			t.Errorf("%s: %s", name, got)
+		}
+		second := filepath.Join(t.TempDir(), "second.mkv") // HEVC that is copied
+		ffmpeg(t, "-i", clip, "-i", o.Output.File, "-map", "0", "-map", "1", "-c", "copy", second)
+		o.Input.File, o.Output.VideoCodec, o.Output.Overwrite = second, "libx264", true
+		mustRun(t, o)
+		if got := tag(o.Output.File); got != "avc1 hvc1" {
+			t.Errorf("%s: a copy has %s", name, got)
+		}
+	}
+}
+
+// MuxOptions reach the muxer, add to its flags, and are refused if it has none of that
+// name.
+func TestMuxOptions(t *testing.T) {
+	clip := containerClip(t, "in.mkv", "64x48", 44100, 2, "-map", "0", "-c:v", "ffv1")
+	run := func(name, key, value string) ([]byte, error) {
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), name), MuxOptions: map[string]string{key: value}}, Synthesis: Synthesis{Mode: warp.Blend}}
+		if _, err := Run(t.Context(), o); err != nil {
+			return nil, err
+		}
+		return os.ReadFile(o.Output.File)
+	}
+	for _, c := range []struct {
+		value string
+		first string // of moov and mdat
+	}{{"+negative_cts_offsets", "moov"}, {"-faststart", "mdat"}, {"negative_cts_offsets", "mdat"}} {
+		data, err := run("o.mp4", "movflags", c.value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := boxes(t, data)
+		if got := list[slices.IndexFunc(list, func(b string) bool { return b == "moov" || b == "mdat" })]; got != c.first {
+			t.Errorf("movflags=%s: boxes %q", c.value, list)
+		}
+	}
+	if data, err := run("o.mp4", "brand", "dash"); err != nil || !strings.HasPrefix(string(data[8:]), "dash") {
+		t.Errorf("brand: %v", err)
+	}
+	for _, c := range [][4]string{
+		{"o.mp4", "colour", "blue", "Output.MuxOptions colour: the mp4 container has no such option"},
+		{"o.mkv", "movflags", "+faststart", "Output.MuxOptions movflags: the matroska container has no such option"},
+		{"o.mp4", "movflags", "blue", "refuses these streams or options"},
+	} {
+		if _, err := run(c[0], c[1], c[2]); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c[3]) {
+			t.Errorf("%q: %v", c, err)
+		}
+	}
+}
+
+// Without a name, the encoder follows the source, and what that means is said before the
+// work.
+func TestEncoderFollowsTheSource(t *testing.T) {
+	const hdr = "colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:log-level=error"
+	for _, c := range []struct {
+		args   []string
+		output string
+		want   string // codec, tag, sample format
+		says   string
+	}{
+		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p10le", "-x265-params", hdr}, "o.mp4", "hevc,hvc1,yuv420p10le", "libx265"},
+		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p10le", "-x265-params", hdr}, "o.avi", "h264,H264,yuv420p10le", "few devices"},
+		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p", "-x265-params", "log-level=error"}, "o.mp4", "h264,avc1,yuv420p", ""},
+		{[]string{"-c:v", "ffv1", "-pix_fmt", "bgr0"}, "o.mov", "h264,avc1,gbrp", "libx264rgb"},
+		{[]string{"-c:v", "ffv1", "-pix_fmt", "gbrp16le"}, "o.mkv", "ffv1,FFV1,gbrp16le", "ffv1"},
+		{[]string{"-c:v", "ffv1", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,avc1,yuv422p", "few devices"},
+	} {
+		clip := containerClip(t, "in.mkv", "64x64", 44100, 2, append([]string{"-map", "0"}, c.args...)...)
+		var said bytes.Buffer
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
+		mustRun(t, o)
+		if got := streamsOf(t, o.Output.File, "v", "codec_name,codec_tag_string,pix_fmt"); len(got) != 1 || got[0] != c.want {
+			t.Errorf("%q to %s: %q, want %s", c.args, c.output, got, c.want)
+		}
+		if !strings.Contains(said.String(), c.says) || c.says == "" && said.Len() > 0 {
+			t.Errorf("%q to %s: said %q", c.args, c.output, said.String())
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package container
+
+import (
+	"slices"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/av"
+)
+
+// transportCodecs are the codecs that readers of transport streams know. FFmpeg's muxer
+// takes any codec, but writes most others as private data, which nobody can read.
+var transportCodecs = []astiav.CodecID{
+	astiav.CodecIDMpeg1Video, astiav.CodecIDMpeg2Video, astiav.CodecIDMpeg4, astiav.CodecIDH264, astiav.CodecIDHevc,
+	astiav.CodecIDCavs, astiav.CodecIDDirac, astiav.CodecIDVc1,
+	astiav.CodecIDMp1, astiav.CodecIDMp2, astiav.CodecIDMp3, astiav.CodecIDAac, astiav.CodecIDAacLatm, astiav.CodecIDAc3,
+	astiav.CodecIDEac3, astiav.CodecIDDts, astiav.CodecIDTruehd, astiav.CodecIDOpus, astiav.CodecIDS302M,
+	astiav.CodecIDDvbSubtitle, astiav.CodecIDDvbTeletext, astiav.CodecIDHdmvPgsSubtitle,
+	astiav.CodecIDSmpteKlv, astiav.CodecIDTimedId3,
+}
+
+// onlyCodecs lists the codecs of the containers whose muxers do not list them.
+var onlyCodecs = []struct {
+	muxers string
+	codecs []astiav.CodecID
+}{
+	{"mpeg,vcd,vob,svcd,dvd", []astiav.CodecID{
+		astiav.CodecIDMpeg1Video, astiav.CodecIDMpeg2Video, astiav.CodecIDH264,
+		astiav.CodecIDMp1, astiav.CodecIDMp2, astiav.CodecIDMp3, astiav.CodecIDAc3, astiav.CodecIDDts, astiav.CodecIDPcmS16Be, astiav.CodecIDPcmDvd,
+		astiav.CodecIDDvdSubtitle,
+	}},
+	{"mxf", []astiav.CodecID{
+		astiav.CodecIDMpeg2Video, astiav.CodecIDDnxhd, astiav.CodecIDDvvideo, astiav.CodecIDProres, astiav.CodecIDH264, astiav.CodecIDJpeg2000,
+		astiav.CodecIDPcmS16Le, astiav.CodecIDPcmS24Le,
+	}},
+	{"mxf_d10", []astiav.CodecID{astiav.CodecIDMpeg2Video, astiav.CodecIDPcmS16Le, astiav.CodecIDPcmS24Le}},
+	{"mxf_opatom", []astiav.CodecID{astiav.CodecIDDnxhd, astiav.CodecIDMpeg2Video, astiav.CodecIDDvvideo, astiav.CodecIDProres}}, // one stream a file
+	{"gxf", []astiav.CodecID{
+		astiav.CodecIDMpeg1Video, astiav.CodecIDMpeg2Video, astiav.CodecIDDvvideo, astiav.CodecIDMjpeg, astiav.CodecIDPcmS16Le,
+	}},
+	{"dv", []astiav.CodecID{astiav.CodecIDDvvideo, astiav.CodecIDPcmS16Le}},
+	{"swf", []astiav.CodecID{
+		astiav.CodecIDFlv1, astiav.CodecIDVp6, astiav.CodecIDVp6F, astiav.CodecIDVp6A, astiav.CodecIDFlashsv, astiav.CodecIDFlashsv2,
+		astiav.CodecIDPng, astiav.CodecIDMjpeg, astiav.CodecIDMp3,
+	}},
+	{"amv", []astiav.CodecID{astiav.CodecIDAmv, astiav.CodecIDAdpcmImaAmv}},
+	{"roq", []astiav.CodecID{astiav.CodecIDRoq, astiav.CodecIDRoqDpcm}},
+	{"ogg,ogv", []astiav.CodecID{
+		astiav.CodecIDTheora, astiav.CodecIDVp8,
+		astiav.CodecIDVorbis, astiav.CodecIDOpus, astiav.CodecIDFlac, astiav.CodecIDSpeex,
+	}},
+	{"oga,opus,spx", []astiav.CodecID{astiav.CodecIDVorbis, astiav.CodecIDOpus, astiav.CodecIDFlac, astiav.CodecIDSpeex}},
+	{"mpegts", transportCodecs},
+}
+
+// elementary are the containers that hold pictures of the one codec that their name
+// states. FFmpeg's muxers write any codec to most of them, without saying which.
+const elementary = "h264,hevc,m4v,mjpeg,mpjpeg,mpeg1video,mpeg2video,obu,vc1,vc1test,h261,h263,cavsvideo,avs2,avs3,dirac,dnxhd,gif,apng,webp"
+
+// misstated maps each codec that some muxers list wrongly to the names of these muxers.
+// They refuse the codec, except for NUT's, which garbles it.
+var misstated = map[astiav.CodecID]string{
+	astiav.CodecIDFlac: misstatedISO, astiav.CodecIDOpus: misstatedISO, astiav.CodecIDTruehd: misstatedISO,
+	astiav.CodecIDVp8: misstatedISO, astiav.CodecIDVp9: misstatedISO, av.CodecIDAV1: misstatedISO,
+	astiav.CodecIDMp3: "nut",
+}
+
+const misstatedISO = "mov,3gp,3g2,psp,ipod,ismv,f4v"
+
+// query returns 1 if c takes a codec, 0 if it does not, and a negative number if FFmpeg
+// does not know.
+func query(c *astiav.FormatContext, id astiav.CodecID) int {
+	for _, l := range onlyCodecs {
+		switch {
+		case !av.IsMuxer(c, l.muxers):
+		case slices.Contains(l.codecs, id):
+			return 1
+		default:
+			return 0
+		}
+	}
+	switch {
+	case av.IsMuxer(c, elementary):
+		if id == av.DefaultCodec(c, astiav.MediaTypeVideo) {
+			return 1
+		}
+		return 0
+	case misstated[id] != "" && av.IsMuxer(c, misstated[id]):
+		return 0
+	case av.IsMuxer(c, "matroska") && av.HasRIFFTag(id):
+		return 1 // in the compatibility modes, which the muxer leaves out of its list
+	}
+	return av.QueryCodec(c, id)
+}
+
+// Holds reports whether c takes the stream. If FFmpeg does not know, it reports whether c
+// takes any stream of this kind.
+func Holds(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
+	known := query(c, p.CodecID())
+	if known >= 0 {
+		return known != 0
+	}
+	// A container without a default codec for a kind of stream takes no such streams.
+	return av.DefaultCodec(c, p.CodecType()) != astiav.CodecIDNone
+}
+
+// Refuses reports whether c is known not to take the codec.
+func Refuses(c *astiav.FormatContext, id astiav.CodecID) bool { return query(c, id) == 0 }
+
+// Takes reports whether c is known to take the codec.
+func Takes(c *astiav.FormatContext, id astiav.CodecID) bool { return query(c, id) == 1 }
+
+// UsualVideo returns the usual video codec of c, AV_CODEC_ID_NONE if it has none.
+func UsualVideo(c *astiav.FormatContext) astiav.CodecID {
+	return av.GuessCodec(c, astiav.MediaTypeVideo)
+}
+
+// UsualAudio returns the usual audio codec of c, AV_CODEC_ID_NONE if it takes no sound.
+func UsualAudio(c *astiav.FormatContext) astiav.CodecID {
+	if av.IsMuxer(c, "mpegts") {
+		return astiav.CodecIDAac // FFmpeg's choice, MP2, sounds worse
+	}
+	if id := av.GuessCodec(c, astiav.MediaTypeAudio); !Refuses(c, id) {
+		return id
+	}
+	return astiav.CodecIDNone
+}

@@ -1,0 +1,72 @@
+package container
+
+import (
+	"slices"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/av"
+)
+
+// soundLimits are what some containers demand of sound, beyond its codec. The first entry
+// that fits counts. FFmpeg's muxers tell of it only by refusing a file's header.
+var soundLimits = []struct {
+	muxers   string
+	codecs   []astiav.CodecID // empty for all
+	rates    []int            // sample rates in Hz; empty for any
+	channels int              // 0 for any number
+}{
+	{"mpeg,vcd,vob,svcd,dvd", []astiav.CodecID{astiav.CodecIDPcmS16Be, astiav.CodecIDPcmDvd}, []int{32_000, 44_100, 48_000, 96_000}, 0},
+	{"mxf,mxf_d10", nil, []int{48_000}, 0},
+	{"dv", nil, []int{32_000, 44_100, 48_000}, 2},
+	{"gxf", nil, []int{48_000}, 1},
+	{"flv", []astiav.CodecID{astiav.CodecIDAac}, nil, 0},
+	{"flv", []astiav.CodecID{astiav.CodecIDMp3}, []int{11_025, 22_050, 44_100, 48_000}, 0},
+	{"flv", []astiav.CodecID{astiav.CodecIDSpeex}, []int{16_000}, 1},
+	{"flv,swf", nil, []int{11_025, 22_050, 44_100}, 0},
+	{"roq", nil, []int{22_050}, 0},
+}
+
+func soundLimit(c *astiav.FormatContext, id astiav.CodecID) (rates []int, channels int) {
+	for _, l := range soundLimits {
+		if av.IsMuxer(c, l.muxers) && (len(l.codecs) == 0 || slices.Contains(l.codecs, id)) {
+			return l.rates, l.channels
+		}
+	}
+	return nil, 0
+}
+
+// SoundRates returns the sample rates in Hz at which c takes a codec, nil for all.
+func SoundRates(c *astiav.FormatContext, id astiav.CodecID) []int {
+	rates, _ := soundLimit(c, id)
+	return rates
+}
+
+// SoundChannels returns the only number of channels with which c takes a codec, 0 for
+// any number.
+func SoundChannels(c *astiav.FormatContext, id astiav.CodecID) int {
+	_, channels := soundLimit(c, id)
+	return channels
+}
+
+// HoldsSound reports whether c takes a stream of sound as it is.
+func HoldsSound(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
+	rates, channels := soundLimit(c, p.CodecID())
+	return Holds(c, p) && (len(rates) == 0 || slices.Contains(rates, p.SampleRate())) && (channels == 0 || channels == p.Channels())
+}
+
+// EncodedSound returns the codecs in which to encode sound for c, the best first: the
+// container's usual one, and others for sound that this one does not hold.
+func EncodedSound(c *astiav.FormatContext) (list []astiav.CodecID) {
+	usual := UsualAudio(c)
+	if usual == astiav.CodecIDNone {
+		return nil
+	}
+	list = append(list, usual)
+	for _, id := range []astiav.CodecID{astiav.CodecIDAac, astiav.CodecIDAc3, astiav.CodecIDMp2, astiav.CodecIDMp3, astiav.CodecIDPcmS16Le} {
+		if id != usual && Takes(c, id) {
+			list = append(list, id)
+		}
+	}
+	return list
+}

@@ -1,0 +1,123 @@
+package media
+
+import (
+	"slices"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/media/av"
+	"retime/pipeline/media/container"
+	"retime/pipeline/media/pixel"
+)
+
+// pickEncoder returns the encoder called name or, if name is empty, one that suits the
+// container and the source; docs/encoding.md has the rule. Containers for raw frames, such
+// as YUV4MPEG2, get the encoder that wraps frames.
+func pickEncoder(output *astiav.FormatContext, file string, source *Source, name string) (*astiav.Codec, error) {
+	if !container.HoldsVideo(output) {
+		return nil, fault.New(fault.Usage, "output %q: the %s container holds no video; choose another Output.Format or file name", file, container.Name(output))
+	}
+	usual := container.UsualVideo(output)
+	wraps := usual == av.CodecIDWrapped
+	if name != "" && (!wraps || name != "rawvideo") {
+		codec := astiav.FindEncoderByName(name)
+		if codec == nil {
+			return nil, fault.New(fault.Usage, "encoder %q is not in this FFmpeg build%s; see ffmpeg -encoders", name, insteadOf(name))
+		}
+		if container.Refuses(output, codec.ID()) {
+			return nil, fault.New(fault.Usage, "output %q: the %s container does not take %s; choose another Output.VideoCodec or file name",
+				file, container.Name(output), name)
+		}
+		return codec, nil
+	}
+	if !wraps && !container.HoldsPictures(output) && !container.PrefersUsual(output) {
+		if codec := suitingEncoder(output, source); codec != nil {
+			return codec, nil
+		}
+	}
+	codec := astiav.FindEncoder(usual)
+	if codec != nil && codec.Name() == "libwebp_anim" && container.IsNumbered(output) {
+		codec = astiav.FindEncoderByName("libwebp") // the other one puts all pictures into one file
+	}
+	if codec != nil {
+		return codec, nil
+	}
+	return nil, fault.New(fault.Usage, "output %q: the %s container holds %s, which this FFmpeg build does not encode", file, container.Name(output), usual)
+}
+
+// rgbEncoders are the encoders of RGB for video files, the most widely read first.
+var rgbEncoders = []string{"libx264rgb", "libx265", "ffv1"}
+
+// suitingEncoder returns the encoder for the source's pictures in a container of no codec
+// of its own, nil if the container takes none of ours.
+func suitingEncoder(output *astiav.FormatContext, source *Source) *astiav.Codec {
+	named := func(name string) *astiav.Codec {
+		if codec := astiav.FindEncoderByName(name); codec != nil && !container.Refuses(output, codec.ID()) {
+			return codec
+		}
+		return nil
+	}
+	format, colour := source.Pixels.Carried(), source.Pixels.Colour
+	switch {
+	case pixel.IsRGB(format):
+		inMOV := container.Name(output) == "mov" // few players know PNG elsewhere
+		if codec := leastLossy(format, named, inMOV); codec != nil {
+			return codec
+		}
+	case source.Video.Codec == "hevc" && (pixel.Depth(format) > 8 || colour.IsHDR()):
+		if codec := named("libx265"); codec != nil {
+			return codec
+		}
+	}
+	return named("libx264")
+}
+
+// leastLossy returns the encoder of rgbEncoders, or PNG's if png is set, in which RGB
+// pictures in a format lose least. It returns nil if named has none of them.
+func leastLossy(format astiav.PixelFormat, named func(string) *astiav.Codec, png bool) (best *astiav.Codec) {
+	var least pixel.Loss
+	names := rgbEncoders
+	if png {
+		names = append(slices.Clone(names), "png")
+	}
+	for _, name := range names {
+		codec := named(name)
+		if codec == nil {
+			continue
+		}
+		_, lost, ok := pixel.Nearest(format, encoderFormats(codec), pixel.IsRGB)
+		if ok && (best == nil || lost.Compare(least) < 0) {
+			best, least = codec, lost
+		}
+	}
+	return best
+}
+
+// chosenCRF are the constant rate factors of encoders that were chosen for a source, and
+// not by the caller. Their own defaults are coarser.
+var chosenCRF = map[string]int{"libx264rgb": DefaultCRF, "libx265": 18}
+
+// isChosen reports whether the encoder was chosen for the source.
+func (o *EncoderOptions) isChosen() bool { return o.Codec == "" || o.Chosen }
+
+// announce says what the choice of an encoder means, if the caller has not made it.
+func (e *Encoder) announce(opt *EncoderOptions, format astiav.PixelFormat) {
+	name := e.codec.Name()
+	switch {
+	case !opt.isChosen():
+	case name == "libx265" || pixel.IsRGB(format) && (name == "libx264rgb" || name == "ffv1" || name == "png"):
+		e.log.Info("the source's pictures decide the encoder; Output.VideoCodec chooses another", "encoder", name, "source", e.source.Video.Codec, "written", format)
+	case name == "libx264" && format == e.source.Pixels.Carried() && opt.PixelFormat == "" && !playsAnywhere(format):
+		e.log.Info("few devices play H.264 in this sample format; Output.PixelFormat yuv420p plays on all of them", "written", format)
+	}
+}
+
+// playsAnywhere reports whether all players of H.264 take a sample format.
+func playsAnywhere(format astiav.PixelFormat) bool {
+	switch format {
+	case astiav.PixelFormatYuv420P, astiav.PixelFormatYuvj420P, astiav.PixelFormatNv12:
+		return true
+	}
+	return false
+}

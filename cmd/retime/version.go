@@ -8,7 +8,7 @@ import (
 
 // release is the version of the next release of this source. CONTRIBUTING.md tells how
 // to make a release.
-const release = "v0.1.0"
+const release = "v0.2.0"
 
 // archived holds the commit and the nearest tag in a source archive made by git
 // archive, which fills in the placeholders that a checkout keeps.

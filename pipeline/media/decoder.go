@@ -214,7 +214,7 @@ func (c *decoder) end() error {
 	if err := d.lost.stopped; err != nil {
 		return d.bad(fmt.Errorf("reading stopped after %s: %w", c.clock.position(), err))
 	}
-	if c.to != nil || d.times.joined() {
+	if c.to != nil || d.times.joined() || d.late.video { // the stated end may be another video's
 		return io.EOF
 	}
 	// The stream's own duration is the most precise. Containers without it state the

@@ -25,6 +25,7 @@ type demuxer struct {
 	errors  av.ErrorCount
 	chosen  map[int]bool // indices of the selected streams
 	video   *astiav.Stream
+	late    lateStreams
 	packet  *astiav.Packet
 	numbers numbering
 	times   timestamps
@@ -43,20 +44,18 @@ type packetLoss struct {
 // openDemuxer opens a file, finds its streams and picks the video.
 func openDemuxer(ctx context.Context, name string, opt *ReaderOptions) (*demuxer, error) {
 	d := &demuxer{ctx: ctx, name: name, errors: av.NewErrorCount(), fanout: fanout{holding: true}}
-	err := d.open(opt)
-	if err == nil {
-		err = d.choose(opt.Map)
-	}
-	if err != nil {
+	if err := d.probe(opt); err != nil {
 		d.close()
 		return nil, err
 	}
+	d.late = newLateStreams(d.input, opt)
 	d.packet = astiav.AllocPacket()
 	d.times = newTimestamps(name, d.input, opt.Log)
 	return d, nil
 }
 
-func (d *demuxer) open(opt *ReaderOptions) error {
+// open opens the input and reads as much of it as the limits allow to find its streams.
+func (d *demuxer) open(opt *ReaderOptions, limits probeLimits) error {
 	url, local, err := inputURL(d.name)
 	if err != nil {
 		return err
@@ -72,6 +71,9 @@ func (d *demuxer) open(opt *ReaderOptions) error {
 		return err
 	}
 	defer options.Free()
+	if err := limits.set(options); err != nil {
+		return err
+	}
 	input := astiav.AllocFormatContext()
 	d.guard = input.SetInterruptCallback()
 	d.errors.Demuxer(input)
@@ -140,7 +142,8 @@ func (d *demuxer) read() (*astiav.Packet, error) {
 			failed++
 			d.lost.failed++
 			d.lost.stopped = err
-		case d.packet.StreamIndex() < d.input.NbStreams(): // ignore a stream that appears after the header
+		case d.late.has(d, d.packet.StreamIndex()):
+		default:
 			d.lost.stopped = nil
 			d.admit(d.packet)
 			return d.packet, nil
@@ -244,9 +247,14 @@ func (d *demuxer) close() {
 	if d.packet != nil {
 		d.packet.Free()
 	}
+	d.closeInput()
+	d.errors.Free()
+}
+
+func (d *demuxer) closeInput() {
 	if d.input != nil {
 		d.stop()
 		d.input.CloseInput()
+		d.input = nil
 	}
-	d.errors.Free()
 }

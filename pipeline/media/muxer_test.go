@@ -3,9 +3,11 @@ package media
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/asticode/go-astiav"
@@ -165,5 +167,13 @@ func TestCancelledOutputLeavesNothing(t *testing.T) {
 		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 			t.Errorf("%s: %v is left: %v", stage, left, err)
 		}
+	}
+}
+
+// What FFmpeg says of an error is kept beside the system's name for it.
+func TestErrorsKeepTheirMessage(t *testing.T) {
+	err := cannotWrite("out.mkv", fmt.Errorf("encode: %w (no size)", astiav.Error(-int(syscall.EINVAL))))
+	if want := `write "out.mkv": encode: invalid argument (no size)`; err.Error() != want || !errors.Is(err, syscall.EINVAL) || fault.KindOf(err) != fault.CannotWrite {
+		t.Errorf("%q, want %q", err, want)
 	}
 }

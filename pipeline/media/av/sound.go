@@ -6,12 +6,15 @@ package av
 #include <libswresample/swresample.h>
 #include "compat.h"
 
-static int resample(SwrContext *s, AVFrame *dst, const AVFrame *src, int rate)
+static int resample(SwrContext *s, AVFrame *dst, const AVFrame *src, const AVCodecContext *e)
 {
 	AVChannelLayout layout = {0};
 	int r;
 	av_frame_unref(dst);
-	if (src->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC)
+	if (src->ch_layout.nb_channels != e->ch_layout.nb_channels) {
+		if ((r = av_channel_layout_copy(&layout, &e->ch_layout)) < 0)
+			return r;
+	} else if (src->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC)
 		av_channel_layout_default(&layout, src->ch_layout.nb_channels);
 	else if ((r = av_channel_layout_copy(&layout, &src->ch_layout)) < 0)
 		return r;
@@ -20,7 +23,7 @@ static int resample(SwrContext *s, AVFrame *dst, const AVFrame *src, int rate)
 	if (r < 0)
 		return r;
 	dst->format = AV_SAMPLE_FMT_FLTP;
-	dst->sample_rate = rate;
+	dst->sample_rate = e->sample_rate;
 	r = swr_convert_frame(s, dst, src);
 	if (r != AVERROR_INPUT_CHANGED && r != AVERROR_OUTPUT_CHANGED)
 		return r;
@@ -96,10 +99,10 @@ func (r *Resampler) Delay(rate int) int64 {
 	return int64(C.swr_get_delay(r.c, C.int64_t(rate)))
 }
 
-// Floats converts src to planar floats at rate (Hz) in dst and keeps the channels
-// (swr_convert_frame).
-func (r *Resampler) Floats(dst, src *astiav.Frame, rate int) error {
-	return status(C.resample(r.c, raw(dst), raw(src), C.int(rate)))
+// Floats converts src to planar floats at the encoder's sample rate in dst. It keeps the
+// channels, but mixes them if the encoder has another number of them (swr_convert_frame).
+func (r *Resampler) Floats(dst, src *astiav.Frame, encoder *astiav.CodecContext) error {
+	return status(C.resample(r.c, raw(dst), raw(src), coder(encoder)))
 }
 
 // Repack converts src, which holds planar floats, to another sample format in dst

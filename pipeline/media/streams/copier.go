@@ -1,6 +1,7 @@
 package streams
 
 import (
+	"errors"
 	"math"
 	"math/big"
 
@@ -63,6 +64,7 @@ type streamCopier struct {
 	cut        bool  // leave out packets before zero
 	begun      bool  // a key frame has come, or none is needed
 	last       int64 // timestamp of the last sound packet
+	refused    bool  // the container has refused a packet
 }
 
 func (s *Set) newCopier(in *astiav.Stream) (stream, error) {
@@ -89,8 +91,15 @@ func (c *streamCopier) packet(p *astiav.Packet) error {
 	if c.begun = c.begun || !c.cut || p.Flags().Has(astiav.PacketFlagKey); !c.begun {
 		return nil
 	}
+	video := c.in.CodecParameters().CodecType() == astiav.MediaTypeVideo
+	if video && p.Pts() == av.NoTimestamp && p.Dts() == av.NoTimestamp {
+		return c.unlessRefused(&RefusedError{"it has no timestamp"})
+	}
 	if err := c.next.Ref(p); err != nil {
 		return err
+	}
+	if video && p.Pts() == av.NoTimestamp {
+		c.next.SetPts(p.Dts()) // as FFmpeg's MP4 muxer does; Matroska's refuses the packet
 	}
 	if t := p.Pts(); t != av.NoTimestamp && c.in.CodecParameters().CodecType() == astiav.MediaTypeAudio {
 		if p.Duration() == 0 && c.last != av.NoTimestamp {
@@ -102,5 +111,21 @@ func (c *streamCopier) packet(p *astiav.Packet) error {
 	}
 	timebase.Shift(c.next, container.OmittedDelay(c.set.out, c.out, c.in.TimeBase())-c.zero)
 	c.next.RescaleTs(c.in.TimeBase(), c.out.TimeBase())
-	return c.write()
+	return c.unlessRefused(c.write())
+}
+
+// unlessRefused returns err, or nil if the container refuses the packet. It logs the
+// first such error.
+func (c *streamCopier) unlessRefused(err error) error {
+	refused := (*RefusedError)(nil)
+	if !errors.As(err, &refused) {
+		return err
+	}
+	if !c.refused {
+		c.refused = true
+		p := c.in.CodecParameters()
+		c.set.log.Warn("packets left out: the container cannot store them", "stream", c.in.Index(), "kind", p.MediaType(), "codec", p.CodecID(),
+			"container", container.Name(c.set.out), "reason", refused.Reason)
+	}
+	return nil
 }

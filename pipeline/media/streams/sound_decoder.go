@@ -48,22 +48,22 @@ type piece struct {
 	held    int64    // samples from before that the resampler puts at the start
 }
 
-// decode decodes p, or the decoder's rest if p is nil, and calls f with each piece,
-// resampled to rate (Hz).
-func (d *soundDecoder) decode(p *astiav.Packet, rate, channels int, f func(piece) error) error {
+// decode decodes p, or the decoder's rest if p is nil, and calls f with each piece, in
+// the encoder's sample rate and number of channels.
+func (d *soundDecoder) decode(p *astiav.Packet, encoder *soundEncoder, f func(piece) error) error {
 	if err := d.context.SendPacket(p); err != nil && p != nil {
 		return nil // damage, which the log callback counts; it leaves a gap
 	}
 	for d.context.ReceiveFrame(d.decoded) == nil {
-		next := piece{held: d.unpack.Delay(rate)}
+		next := piece{held: d.unpack.Delay(encoder.rate)}
 		if t := av.FrameTime(d.decoded); t != av.NoTimestamp {
 			next.at = timebase.Seconds(t, d.in.TimeBase())
 		}
-		if err := d.unpack.Floats(d.floats, d.decoded, rate); err != nil {
+		if err := d.unpack.Floats(d.floats, d.decoded, encoder.context); err != nil {
 			return err
 		}
 		d.decoded.Unref()
-		next.samples = av.FloatPlanes(d.floats, channels)
+		next.samples = av.FloatPlanes(d.floats, encoder.channels)
 		if err := f(next); err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func (t *soundTranscoder) heard(position int64) int64 {
 
 // packet decodes p, or the decoder's rest if p is nil, and encodes all full frames.
 func (t *soundTranscoder) packet(p *astiav.Packet) error {
-	return t.decoder.decode(p, t.encoder.rate, t.encoder.channels, func(next piece) error {
+	return t.decoder.decode(p, t.encoder, func(next piece) error {
 		if err := t.add(next); err != nil {
 			return err
 		}

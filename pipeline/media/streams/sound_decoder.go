@@ -64,11 +64,29 @@ func (d *soundDecoder) decode(p *astiav.Packet, encoder *soundEncoder, f func(pi
 		}
 		d.decoded.Unref()
 		next.samples = av.FloatPlanes(d.floats, encoder.channels)
+		limit(next.samples)
 		if err := f(next); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// loudest is the largest sample that is passed on, full scale being 1. Damage decodes to
+// any number, and FFmpeg's AAC encoder does not return from samples of a million.
+const loudest = 1 << 13
+
+// limit cuts samples to loudest and makes what is no number silent.
+func limit(samples [][]float32) {
+	for _, x := range samples {
+		for i, v := range x {
+			if v != v {
+				x[i] = 0
+			} else if v > loudest || v < -loudest {
+				x[i] = min(max(v, -loudest), loudest)
+			}
+		}
+	}
 }
 
 // restart discards what the decoder and resampler have buffered, as after a seek.

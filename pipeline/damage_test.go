@@ -122,6 +122,39 @@ func TestDamagedInputs(t *testing.T) {
 	}
 }
 
+// Timestamps that begin late are no damage; a file that is cut still is.
+func TestLateTimestampsAreWhole(t *testing.T) {
+	for _, name := range []string{"late.mkv", "late.webm", "late.nut", "late.mp4", "late.ts"} {
+		for _, offset := range []string{"5", "3600"} {
+			codecs := []string{"-c:v", "libx264", "-c:a", "aac"}
+			if name == "late.webm" {
+				codecs = []string{"-c:v", "libvpx", "-b:v", "200k", "-c:a", "libopus"}
+			}
+			args := append([]string{"-f", "lavfi", "-i", "sine=d=3:r=48000"}, codecs...)
+			whole := broadcast(t, name, 3, append(args, "-g", "10", "-output_ts_offset", offset)...)
+			o := lossless(t, whole)
+			o.Synthesis.Mode = warp.Nearest
+			if report := mustRun(t, o); report.Frames != 75 {
+				t.Errorf("%s at %s s: %d frames, want 75", name, offset, report.Frames)
+			}
+			if name != "late.mkv" {
+				continue
+			}
+			data, err := os.ReadFile(whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(whole, data[:len(data)/2], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o.Timing.From = big.NewRat(1, 2)
+			if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.BadData {
+				t.Errorf("half of %s at %s s: %v", name, offset, err)
+			}
+		}
+	}
+}
+
 // routinesLeft waits until no more than that many goroutines are left, as those that have
 // been told to end may still be at it, and returns how many are.
 func routinesLeft(most int) (n int) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"strings"
 
 	"github.com/asticode/go-astiav"
 
@@ -210,10 +211,23 @@ func statedDuration(input *astiav.FormatContext) int64 {
 	if t <= 0 || av.DurationGuessed(input) {
 		return 0
 	}
-	if input.InputFormat().Name() == "nut" {
-		t -= startTime(input) // NUT states the time of the end
+	if statesEnd(input) {
+		t -= startTime(input)
 	}
 	return max(t, 0)
+}
+
+// statesEnd reports whether the input's duration is the time of its end. In Matroska,
+// FFmpeg and others write that time, and MKVToolNix, by libebml, the length.
+func statesEnd(input *astiav.FormatContext) bool {
+	switch input.InputFormat().Name() {
+	case "nut":
+		return true
+	case "matroska,webm":
+		app, _ := av.FileTags(input).Get("encoder")
+		return !strings.HasPrefix(app, "libebml")
+	}
+	return false
 }
 
 // seconds converts t from the video's time base to seconds after the input's start.

@@ -65,6 +65,7 @@ type streamCopier struct {
 	begun      bool  // a key frame has come, or none is needed
 	last       int64 // timestamp of the last sound packet
 	refused    bool  // the container has refused a packet
+	trimmed    bool  // the source has sound before zero that it does not play
 }
 
 func (s *Set) newCopier(in *astiav.Stream) (stream, error) {
@@ -86,6 +87,9 @@ func (s *Set) newCopier(in *astiav.Stream) (stream, error) {
 
 func (c *streamCopier) packet(p *astiav.Packet) error {
 	if t := p.Pts(); t != av.NoTimestamp && (c.cut && t < c.zero || t >= c.stop) {
+		return nil
+	}
+	if c.trims(p) {
 		return nil
 	}
 	if c.begun = c.begun || !c.cut || p.Flags().Has(astiav.PacketFlagKey); !c.begun {
@@ -112,6 +116,22 @@ func (c *streamCopier) packet(p *astiav.Packet) error {
 	timebase.Shift(c.next, container.OmittedDelay(c.set.out, c.out, c.in.TimeBase())-c.zero)
 	c.next.RescaleTs(c.in.TimeBase(), c.out.TimeBase())
 	return c.unlessRefused(c.write())
+}
+
+// longestDelay is the longest time, in seconds, for which sound that is not played may be
+// an encoder's delay, which decoders need.
+const longestDelay = 0.1
+
+// trims reports whether p is sound from before zero that the source hides by an edit list
+// and the container would play. An encoder's delay stays.
+func (c *streamCopier) trims(p *astiav.Packet) bool {
+	t := p.Pts()
+	if t == av.NoTimestamp || t >= c.zero || c.in.CodecParameters().CodecType() != astiav.MediaTypeAudio || container.IsISO(c.set.out) {
+		return false
+	}
+	before := timebase.Microseconds(c.zero-t, c.in.TimeBase())
+	c.trimmed = c.trimmed || p.Flags().Has(astiav.PacketFlagDiscard) && before > longestDelay*1e6
+	return c.trimmed
 }
 
 // unlessRefused returns err, or nil if the container refuses the packet. It logs the

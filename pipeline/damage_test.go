@@ -122,6 +122,35 @@ func TestDamagedInputs(t *testing.T) {
 	}
 }
 
+// Containers that state no duration mark their end, so that a cut is found wherever it is.
+func TestMissingEnd(t *testing.T) {
+	clip := writeScene(t, 64, 48, 24, 24, 1)
+	for _, c := range []struct {
+		name string
+		args []string
+	}{
+		{"a.gif", nil},
+		{"a.ogv", []string{"-c:v", "libtheora", "-g", "6"}},
+		{"sound.ogv", []string{"-f", "lavfi", "-i", "sine=d=1", "-c:v", "libtheora", "-g", "6", "-c:a", "libvorbis"}},
+	} {
+		whole := filepath.Join(t.TempDir(), c.name)
+		ffmpeg(t, append(append([]string{"-i", clip}, c.args...), whole)...)
+		data, err := os.ReadFile(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := convertDamaged(t, c.name, data, c.name); err != nil {
+			t.Errorf("%s, whole: %v", c.name, err)
+		}
+		for _, cut := range []int{1, 20, len(data) / 4, len(data) / 2} {
+			frames, err := convertDamaged(t, c.name, data[:len(data)-cut], fmt.Sprintf("%s without %d bytes", c.name, cut))
+			if fault.KindOf(err) != fault.BadData || frames == 0 {
+				t.Errorf("%s without its last %d bytes: %d frames, %v", c.name, cut, frames, err)
+			}
+		}
+	}
+}
+
 // Timestamps that begin late are no damage; a file that is cut still is.
 func TestLateTimestampsAreWhole(t *testing.T) {
 	for _, name := range []string{"late.mkv", "late.webm", "late.nut", "late.mp4", "late.ts"} {

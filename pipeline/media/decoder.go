@@ -233,6 +233,9 @@ func (c *decoder) end() error {
 	if missing > max(500_000, 3*timebase.Microseconds(d.frameLength(), tb)) {
 		return d.bad(fmt.Errorf("ends after %s, %.3f s before its stated end: the file is truncated or damaged", c.clock.position(), float64(missing)/1e6))
 	}
+	if d.lacksEnd() {
+		return d.bad(fmt.Errorf("ends after %s without the mark of its end: the file is truncated", c.clock.position()))
+	}
 	return io.EOF
 }
 

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +82,9 @@ func TestDamagedInputs(t *testing.T) {
 	if testing.Short() {
 		each = 3
 	}
+	if n, err := strconv.Atoi(os.Getenv("RETIME_DAMAGED")); err == nil {
+		each = n
+	}
 	dir := t.TempDir()
 	clip := writeScene(t, 64, 48, 36, 24, 1) // x265 3.5 writes beyond its heap for narrower pictures
 	for _, k := range damagedKinds {
@@ -119,6 +123,68 @@ func TestDamagedInputs(t *testing.T) {
 	}
 	if n := routinesLeft(routines); n > routines {
 		t.Errorf("%d goroutines are left, %d before", n, routines)
+	}
+}
+
+// Containers that state no duration mark their end, so that a cut is found wherever it is.
+func TestMissingEnd(t *testing.T) {
+	clip := writeScene(t, 64, 48, 24, 24, 1)
+	for _, c := range []struct {
+		name string
+		args []string
+	}{
+		{"a.gif", nil},
+		{"a.ogv", []string{"-c:v", "libtheora", "-g", "6"}},
+		{"sound.ogv", []string{"-f", "lavfi", "-i", "sine=d=1", "-c:v", "libtheora", "-g", "6", "-c:a", "libvorbis"}},
+	} {
+		whole := filepath.Join(t.TempDir(), c.name)
+		ffmpeg(t, append(append([]string{"-i", clip}, c.args...), whole)...)
+		data, err := os.ReadFile(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := convertDamaged(t, c.name, data, c.name); err != nil {
+			t.Errorf("%s, whole: %v", c.name, err)
+		}
+		for _, cut := range []int{1, 20, len(data) / 4, len(data) / 2} {
+			frames, err := convertDamaged(t, c.name, data[:len(data)-cut], fmt.Sprintf("%s without %d bytes", c.name, cut))
+			if fault.KindOf(err) != fault.BadData || frames == 0 {
+				t.Errorf("%s without its last %d bytes: %d frames, %v", c.name, cut, frames, err)
+			}
+		}
+	}
+}
+
+// Timestamps that begin late are no damage; a file that is cut still is.
+func TestLateTimestampsAreWhole(t *testing.T) {
+	for _, name := range []string{"late.mkv", "late.webm", "late.nut", "late.mp4", "late.ts"} {
+		for _, offset := range []string{"5", "3600"} {
+			codecs := []string{"-c:v", "libx264", "-c:a", "aac"}
+			if name == "late.webm" {
+				codecs = []string{"-c:v", "libvpx", "-b:v", "200k", "-c:a", "libopus"}
+			}
+			args := append([]string{"-f", "lavfi", "-i", "sine=d=3:r=48000"}, codecs...)
+			whole := broadcast(t, name, 3, append(args, "-g", "10", "-output_ts_offset", offset)...)
+			o := lossless(t, whole)
+			o.Synthesis.Mode = warp.Nearest
+			if report := mustRun(t, o); report.Frames != 75 {
+				t.Errorf("%s at %s s: %d frames, want 75", name, offset, report.Frames)
+			}
+			if name != "late.mkv" {
+				continue
+			}
+			data, err := os.ReadFile(whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(whole, data[:len(data)/2], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o.Timing.From = big.NewRat(1, 2)
+			if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.BadData {
+				t.Errorf("half of %s at %s s: %v", name, offset, err)
+			}
+		}
 	}
 }
 

@@ -220,6 +220,28 @@ func TestSoundStreams(t *testing.T) {
 	}
 }
 
+// Sound that an edit list hides does not come back in a container without edit lists.
+func TestTrimmedSoundStaysTrimmed(t *testing.T) {
+	dir := t.TempDir()
+	whole, clip := filepath.Join(dir, "whole.mp4"), filepath.Join(dir, "trimmed.mp4")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=32x32:r=25:d=5", "-f", "lavfi", "-i", "aevalsrc='if(lt(t,2.24),0.8*sin(3000*t),0)':s=48000:d=5",
+		"-c:v", "libx264", "-g", "50", "-c:a", "aac", whole)
+	ffmpeg(t, "-ss", "2.24", "-i", whole, "-c", "copy", clip) // from the key frame at 2 s, hidden until 2.24 s
+	for _, out := range []string{"out.mkv", "out.ts", "out.nut", "out.mp4"} {
+		o := lossless(t, clip)
+		o.Output.File, o.Output.VideoCodec, o.Synthesis.Mode = filepath.Join(dir, out), "", warp.Nearest
+		mustRun(t, o)
+		starts := strings.Fields(strings.ReplaceAll(program(t, "ffprobe", "-v", "error", "-show_entries", "stream=start_time", "-of", "csv=p=0", o.Output.File), ",", ""))
+		video, sound := ratio(starts[0]), ratio(starts[1])
+		if lead := video.Sub(video, sound); lead.Cmp(big.NewRat(1, 1000)) > 0 {
+			t.Errorf("%s: the sound begins %s s before the video", out, lead.FloatString(3))
+		}
+		if x := heard(t, o.Output.File, 48000); peak(x[4800:]) > 0.01 {
+			t.Errorf("%s: a peak of %.3f in the sound, want silence", out, peak(x[4800:]))
+		}
+	}
+}
+
 // soundClip has a stereo stream of noise of a second in a codec, or of six channels.
 func soundClip(t *testing.T, codec, layout string) string {
 	t.Helper()

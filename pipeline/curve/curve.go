@@ -124,6 +124,22 @@ func (c *Curve) Runs() []Run {
 	return runs
 }
 
+// Stretches cuts r at its jumps. It returns r's pieces in the order in which they play.
+func (r *Run) Stretches() []Run {
+	var list []Run
+	for i, p := range r.pieces {
+		if i == 0 || p.c[0].Cmp(r.pieces[i-1].last()) != 0 {
+			list = append(list, Run{Begin: p.begin, From: p.c[0], Backward: r.Backward})
+		}
+		s := &list[len(list)-1]
+		s.pieces = append(s.pieces, p)
+		if s.End = p.end; p.end != nil {
+			s.To = p.last()
+		}
+	}
+	return list
+}
+
 // Mirror returns the run for a source whose time is negated; a run that plays backward
 // becomes one that plays forward.
 func (r *Run) Mirror() Run {

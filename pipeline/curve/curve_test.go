@@ -204,6 +204,38 @@ func checkRuns(t *testing.T, c *Curve) {
 	}
 }
 
+// Stretches are cut at jumps, and at nothing else.
+func TestStretches(t *testing.T) {
+	for _, c := range []struct {
+		keys []Keyframe
+		want string
+	}{
+		{timed("0 0", "1 1", "1 2", "2 3"), "0-3 from 0 to 2"},
+		{timed("0 0", "1 1 hold", "2 2", "3 3"), "0-2 from 0 to 1, 2-3 from 2 to 3"},
+		{timed("0 0 hold", "1 1", "2 2 hold", "4 3"), "0-1 from 0 to 0, 1-3 from 1 to 2"},
+		{timed("4 0", "3 1 hold", "2 2", "1 3"), "0-2 from 4 to 3, 2-3 from 2 to 1"},
+	} {
+		run := mustNew(t, c.keys).Runs()[0]
+		var got []string
+		for _, s := range run.Stretches() {
+			got = append(got, fmt.Sprintf("%s-%s from %s to %s", s.Begin.RatString(), s.End.RatString(), s.From.RatString(), s.To.RatString()))
+			if s.Backward != run.Backward {
+				t.Errorf("%s: a stretch has another direction than its run", describe(c.keys))
+			}
+			if v := s.Output(s.From); v.Cmp(s.Begin) != 0 {
+				t.Errorf("%s: the stretch from %s shows its beginning at %s", describe(c.keys), s.From, v)
+			}
+		}
+		if got := strings.Join(got, ", "); got != c.want {
+			t.Errorf("%s: %s, want %s", describe(c.keys), got, c.want)
+		}
+	}
+	endless := Constant(rat("1"), rat("2")).Runs()[0]
+	if s := endless.Stretches(); len(s) != 1 || s[0].End != nil || s[0].To != nil || s[0].From.Cmp(rat("1")) != 0 {
+		t.Errorf("a curve without an end has the stretches %v", s)
+	}
+}
+
 func TestRuns(t *testing.T) {
 	for _, c := range []struct {
 		keys []Keyframe

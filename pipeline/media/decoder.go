@@ -214,7 +214,7 @@ func (c *decoder) end() error {
 	if err := d.lost.stopped; err != nil {
 		return d.bad(fmt.Errorf("reading stopped after %s: %w", c.clock.position(), err))
 	}
-	if c.to != nil || d.times.joined() {
+	if c.to != nil || d.times.joined() || d.late.video { // the stated end may be another video's
 		return io.EOF
 	}
 	// The stream's own duration is the most precise. Containers without it state the
@@ -232,6 +232,9 @@ func (c *decoder) end() error {
 	}
 	if missing > max(500_000, 3*timebase.Microseconds(d.frameLength(), tb)) {
 		return d.bad(fmt.Errorf("ends after %s, %.3f s before its stated end: the file is truncated or damaged", c.clock.position(), float64(missing)/1e6))
+	}
+	if d.lacksEnd() {
+		return d.bad(fmt.Errorf("ends after %s without the mark of its end: the file is truncated", c.clock.position()))
 	}
 	return io.EOF
 }

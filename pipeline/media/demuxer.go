@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"strings"
 
 	"github.com/asticode/go-astiav"
 
@@ -26,6 +27,7 @@ type demuxer struct {
 	errors  av.ErrorCount
 	chosen  map[int]bool // indices of the selected streams
 	video   *astiav.Stream
+	late    lateStreams
 	packet  *astiav.Packet
 	numbers numbering
 	times   timestamps
@@ -44,20 +46,18 @@ type packetLoss struct {
 // openDemuxer opens a file, finds its streams and picks the video.
 func openDemuxer(ctx context.Context, name string, opt *ReaderOptions) (*demuxer, error) {
 	d := &demuxer{ctx: ctx, name: name, errors: av.NewErrorCount(), fanout: fanout{holding: true}}
-	err := d.open(opt)
-	if err == nil {
-		err = d.choose(opt.Map)
-	}
-	if err != nil {
+	if err := d.probe(opt); err != nil {
 		d.close()
 		return nil, err
 	}
+	d.late = newLateStreams(d.input, opt)
 	d.packet = astiav.AllocPacket()
 	d.times = newTimestamps(name, d.input, opt.Log)
 	return d, nil
 }
 
-func (d *demuxer) open(opt *ReaderOptions) error {
+// open opens the input and reads as much of it as the limits allow to find its streams.
+func (d *demuxer) open(opt *ReaderOptions, limits probeLimits) error {
 	if err := confineInput(opt.Confine, d.name, opt.Format); err != nil {
 		return err
 	}
@@ -76,6 +76,9 @@ func (d *demuxer) open(opt *ReaderOptions) error {
 		return err
 	}
 	defer options.Free()
+	if err := limits.set(options); err != nil {
+		return err
+	}
 	if d.file, err = only(opt.Confine, &url, local, options); err != nil {
 		return fault.New(fault.NoInput, "open %q: %w", d.name, err)
 	}
@@ -154,7 +157,8 @@ func (d *demuxer) read() (*astiav.Packet, error) {
 			failed++
 			d.lost.failed++
 			d.lost.stopped = err
-		case d.packet.StreamIndex() < d.input.NbStreams(): // ignore a stream that appears after the header
+		case d.late.has(d, d.packet.StreamIndex()):
+		default:
 			d.lost.stopped = nil
 			d.admit(d.packet)
 			return d.packet, nil
@@ -221,10 +225,23 @@ func statedDuration(input *astiav.FormatContext) int64 {
 	if t <= 0 || av.DurationGuessed(input) {
 		return 0
 	}
-	if input.InputFormat().Name() == "nut" {
-		t -= startTime(input) // NUT states the time of the end
+	if statesEnd(input) {
+		t -= startTime(input)
 	}
 	return max(t, 0)
+}
+
+// statesEnd reports whether the input's duration is the time of its end. In Matroska,
+// FFmpeg and others write that time, and MKVToolNix, by libebml, the length.
+func statesEnd(input *astiav.FormatContext) bool {
+	switch input.InputFormat().Name() {
+	case "nut":
+		return true
+	case "matroska,webm":
+		app, _ := av.FileTags(input).Get("encoder")
+		return !strings.HasPrefix(app, "libebml")
+	}
+	return false
 }
 
 // seconds converts t from the video's time base to seconds after the input's start.
@@ -258,12 +275,18 @@ func (d *demuxer) close() {
 	if d.packet != nil {
 		d.packet.Free()
 	}
+	d.closeInput()
+	d.errors.Free()
+}
+
+func (d *demuxer) closeInput() {
 	if d.input != nil {
 		d.stop()
 		d.input.CloseInput()
+		d.input = nil
 	}
 	if d.file != nil {
 		d.file.Close()
+		d.file = nil
 	}
-	d.errors.Free()
 }

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -15,6 +16,7 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
+	"retime/pipeline/media/streams"
 	"retime/pipeline/media/verify"
 )
 
@@ -75,16 +77,21 @@ func cannotWrite(name string, err error) error {
 	if e := (*fault.Error)(nil); errors.As(err, &e) {
 		return err
 	}
-	return fault.New(fault.CannotWrite, "write %q: %w", name, system(err))
+	if e := astiav.Error(0); errors.As(err, &e) && isSystemError(e) {
+		before, after, _ := strings.Cut(err.Error(), e.Error())
+		err = fmt.Errorf("%s%w%s", before, syscall.Errno(-e), after)
+	}
+	return fault.New(fault.CannotWrite, "write %q: %w", name, err)
 }
 
-// system returns the system's error if err is FFmpeg's form of it, otherwise err. FFmpeg's
-// own error codes are far below the system's.
-func system(err error) error {
-	if e, ok := err.(astiav.Error); ok && -4096 < e && e < 0 { //nolint:errorlint // a wrapped error keeps its text
-		return syscall.Errno(-e)
-	}
-	return err
+// isSystemError reports whether e has one of the system's codes, which are far above
+// FFmpeg's own.
+func isSystemError(e astiav.Error) bool { return -4096 < e && e < 0 }
+
+// refuses reports whether err, from a muxer, is about the packet and not about the file.
+func refuses(err error) bool {
+	e := astiav.Error(0)
+	return errors.As(err, &e) && (!isSystemError(e) || syscall.Errno(-e) == syscall.EINVAL)
 }
 
 // muxer writes packets to a file, one at a time. Several goroutines may call Write and
@@ -145,7 +152,7 @@ func (m *muxer) writeHeader(options map[string]string) error {
 		return fault.New(fault.Usage, "output %q: the %s container refuses these streams or options%s; choose another Output.Format or file name",
 			m.name, container.Name(m.output), detail(message))
 	} else if err != nil {
-		return m.cannot(fmt.Errorf("%w%s", system(err), detail(message)))
+		return m.cannot(fmt.Errorf("%w%s", err, detail(message)))
 	}
 	return nil
 }
@@ -165,20 +172,31 @@ func refusal(e astiav.Error) bool {
 }
 
 // Write writes p, whose timestamps are in the time base of its stream, and unreferences
-// it. After an error, every call returns the first error.
+// it. After an error, every call returns the first error, unless that is a
+// streams.RefusedError.
 func (m *muxer) Write(p *astiav.Packet) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.err == nil {
-		m.advance(p)
-		m.record(p)
-		if message, err := av.WithMessage(func() error { return m.output.WriteInterleavedFrame(p) }); err != nil {
-			m.err = m.cannot(fmt.Errorf("%w%s", system(err), detail(message)))
-		} else if err := av.IOError(m.output); err != nil {
-			m.err = m.cannot(err)
-		}
+	defer p.Unref()
+	if m.err != nil {
+		return m.err
 	}
-	p.Unref()
+	i := p.StreamIndex()
+	m.advance(p)
+	record := m.recordOf(i)
+	before := *record
+	record.Add(p, m.output.Streams()[i].TimeBase(), i == m.video.Index())
+	message, err := av.WithMessage(func() error { return m.output.WriteInterleavedFrame(p) })
+	failed := av.IOError(m.output)
+	switch {
+	case err != nil && failed == nil && i != m.video.Index() && refuses(err):
+		*record = before
+		return &streams.RefusedError{Reason: cmp.Or(message, err.Error())}
+	case err != nil:
+		m.err = m.cannot(fmt.Errorf("%w%s", err, detail(message)))
+	case failed != nil:
+		m.err = m.cannot(failed)
+	}
 	return m.err
 }
 
@@ -209,12 +227,12 @@ func (m *muxer) advance(p *astiav.Packet) {
 	m.decoding[p.StreamIndex()] = dts
 }
 
-func (m *muxer) record(p *astiav.Packet) {
-	i := p.StreamIndex()
+// recordOf returns the record of stream i.
+func (m *muxer) recordOf(i int) *verify.Record {
 	if m.records[i] == nil {
 		m.records[i] = &verify.Record{}
 	}
-	m.records[i].Add(p, m.output.Streams()[i].TimeBase(), i == m.video.Index())
+	return m.records[i]
 }
 
 // finish writes the trailer and closes the file.

@@ -3,9 +3,11 @@ package media
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/asticode/go-astiav"
@@ -199,5 +201,13 @@ func TestSeveralFiles(t *testing.T) {
 		if output != nil {
 			output.Free()
 		}
+	}
+}
+
+// What FFmpeg says of an error is kept beside the system's name for it.
+func TestErrorsKeepTheirMessage(t *testing.T) {
+	err := cannotWrite("out.mkv", fmt.Errorf("encode: %w (no size)", astiav.Error(-int(syscall.EINVAL))))
+	if want := `write "out.mkv": encode: invalid argument (no size)`; err.Error() != want || !errors.Is(err, syscall.EINVAL) || fault.KindOf(err) != fault.CannotWrite {
+		t.Errorf("%q, want %q", err, want)
 	}
 }

@@ -203,6 +203,25 @@ func TestJoinKeepsWhatOneRunWrites(t *testing.T) {
 	}
 }
 
+// The sound of a joined part holds nothing from before it.
+func TestJoinOfAPartHasItsOwnSound(t *testing.T) {
+	attack := filepath.Join(t.TempDir(), "attack.mkv")
+	ffmpeg(t, "-i", clip(t), "-f", "lavfi", "-i", "aevalsrc='if(between(t,0.5,0.7),0.9*exp(-20*(t-0.5))*sin(2000*t),0)':s=48000:d=4",
+		"-map", "0:v", "-map", "1:a", "-c:v", "libx264", "-g", "300", "-c:a", "pcm_s16le", attack)
+	o := options(attack)
+	o.Timing.Rate, o.Timing.From, o.Timing.Slow = pipeline.Rate{}, big.NewRat(2, 1), big.NewRat(2, 1)
+	p := newPlan(t, o, 3)
+	dir, joined := t.TempDir(), filepath.Join(t.TempDir(), "joined.mkv")
+	makeAll(t, p, dir, []int{0, 1, 2})
+	if _, err := p.Join(context.Background(), dir, pipeline.Options{Output: pipeline.Output{File: joined}}); err != nil {
+		t.Fatal(err)
+	}
+	silence := bytes.Repeat([]byte{0}, 2*4*48000)
+	if got := ffmpeg(t, "-i", joined, "-map", "0:a", "-f", "s16le", "-"); got != string(silence) {
+		t.Errorf("%d bytes of sound, want %d of silence", len(got), len(silence))
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	input := clip(t)
 	back := []curve.Keyframe{{Source: big.NewRat(1, 1), Output: new(big.Rat), Shape: curve.Linear}, {Source: new(big.Rat), Output: big.NewRat(1, 1), Shape: curve.Linear}}

@@ -19,6 +19,7 @@ import (
 type Stretcher struct {
 	channels, rate int
 	run            curve.Run
+	from           int64 // source position at which the run begins
 
 	source   sound
 	detector detector
@@ -56,12 +57,13 @@ const (
 )
 
 // New returns a Stretcher for sound at rate samples a second. run maps the output's
-// time to the source's. Read delivers the positions from begin up to, not including,
-// end; Close may bring the end forward.
+// time to the source's; it plays forward and does not jump. Read delivers the positions
+// from begin up to, not including, end; Close may bring the end forward.
 func New(channels, rate int, run curve.Run, begin, end int64) *Stretcher {
 	v := newVocoder(channels, rate)
 	s := &Stretcher{
 		channels: channels, rate: rate, run: run, vocoder: v,
+		from:   round(new(big.Rat).Mul(run.From, new(big.Rat).SetInt64(int64(rate)))),
 		source: sound{channels: make([][]float64, channels)}, detector: newDetector(rate),
 		next: begin, last: end, centre: begin - int64(v.window/2), summed: begin - int64(v.window),
 		sum: make([][]float64, channels),
@@ -73,11 +75,18 @@ func New(channels, rate int, run curve.Run, begin, end int64) *Stretcher {
 }
 
 // Write adds samples of the source, one slice a channel, at a position. It fills a
-// gap behind the last samples with silence and drops samples that it already has.
+// gap behind the last samples with silence, and drops samples that it already has and
+// samples from before the run.
 func (s *Stretcher) Write(samples [][]float32, position int64) {
+	if position+int64(len(samples[0])) <= s.from {
+		return
+	}
 	if s.source.channels[0] == nil {
-		s.source.begin = position
-		s.detector.start(position)
+		s.source.begin = max(position, s.from)
+		s.detector.start(s.source.begin)
+		if position < s.from {
+			s.anchor(s.from) // a sound that is cut begins like an attack
+		}
 	}
 	end := s.source.begin + int64(s.source.length())
 	for gap := position - end; gap > 0; gap -= int64(s.rate) {

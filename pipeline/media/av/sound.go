@@ -7,15 +7,16 @@ package av
 #include <libswresample/swresample.h>
 #include "compat.h"
 
-static int resample(SwrContext *s, AVFrame *dst, const AVFrame *src, int rate, int channels)
+static int resample(SwrContext *s, AVFrame *dst, const AVFrame *src, const AVCodecContext *e)
 {
 	AVChannelLayout layout = {0};
 	int r;
 	av_frame_unref(dst);
-	if (channels != src->ch_layout.nb_channels) {
-		av_channel_layout_default(&layout, channels);
+	if (src->ch_layout.nb_channels != e->ch_layout.nb_channels) {
 		// Otherwise the sum of the channels may exceed full scale.
 		if ((r = av_opt_set_double(s, "rematrix_maxval", 1.0, 0)) < 0)
+			return r;
+		if ((r = av_channel_layout_copy(&layout, &e->ch_layout)) < 0)
 			return r;
 	} else if (src->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC)
 		av_channel_layout_default(&layout, src->ch_layout.nb_channels);
@@ -26,7 +27,7 @@ static int resample(SwrContext *s, AVFrame *dst, const AVFrame *src, int rate, i
 	if (r < 0)
 		return r;
 	dst->format = AV_SAMPLE_FMT_FLTP;
-	dst->sample_rate = rate;
+	dst->sample_rate = e->sample_rate;
 	r = swr_convert_frame(s, dst, src);
 	if (r != AVERROR_INPUT_CHANGED && r != AVERROR_OUTPUT_CHANGED)
 		return r;
@@ -102,10 +103,10 @@ func (r *Resampler) Delay(rate int) int64 {
 	return int64(C.swr_get_delay(r.c, C.int64_t(rate)))
 }
 
-// Floats converts src to planar floats at rate (Hz) in dst (swr_convert_frame). It keeps
-// the channels if there are as many in dst, and mixes them otherwise.
-func (r *Resampler) Floats(dst, src *astiav.Frame, rate, channels int) error {
-	return status(C.resample(r.c, raw(dst), raw(src), C.int(rate), C.int(channels)))
+// Floats converts src to planar floats at the encoder's sample rate in dst. It keeps the
+// channels, but mixes them if the encoder has another number of them (swr_convert_frame).
+func (r *Resampler) Floats(dst, src *astiav.Frame, encoder *astiav.CodecContext) error {
+	return status(C.resample(r.c, raw(dst), raw(src), coder(encoder)))
 }
 
 // Repack converts src, which holds planar floats, to another sample format in dst

@@ -1,6 +1,7 @@
 package streams
 
 import (
+	"errors"
 	"math"
 	"math/big"
 
@@ -65,6 +66,8 @@ type streamCopier struct {
 	cut        bool  // leave out packets before zero
 	begun      bool  // a key frame has come, or none is needed
 	last       int64 // timestamp of the last sound packet
+	refused    bool  // the container has refused a packet
+	trimmed    bool  // the source has sound before zero that it does not play
 }
 
 func (s *Set) newCopier(in *astiav.Stream) (stream, error) {
@@ -88,11 +91,21 @@ func (c *streamCopier) packet(p *astiav.Packet) error {
 	if t := p.Pts(); t != av.NoTimestamp && (c.cut && t < c.zero || t >= c.stop) {
 		return nil
 	}
+	if c.trims(p) {
+		return nil
+	}
 	if c.begun = c.begun || !c.cut || p.Flags().Has(astiav.PacketFlagKey); !c.begun {
 		return nil
 	}
+	video := c.in.CodecParameters().CodecType() == astiav.MediaTypeVideo
+	if video && p.Pts() == av.NoTimestamp && p.Dts() == av.NoTimestamp {
+		return c.unlessRefused(&RefusedError{"it has no timestamp"})
+	}
 	if err := c.next.Ref(p); err != nil {
 		return err
+	}
+	if video && p.Pts() == av.NoTimestamp {
+		c.next.SetPts(p.Dts()) // as FFmpeg's MP4 muxer does; Matroska's refuses the packet
 	}
 	if t := p.Pts(); t != av.NoTimestamp && c.in.CodecParameters().CodecType() == astiav.MediaTypeAudio {
 		if p.Duration() == 0 && c.last != av.NoTimestamp {
@@ -104,5 +117,37 @@ func (c *streamCopier) packet(p *astiav.Packet) error {
 	}
 	timebase.Shift(c.next, container.OmittedDelay(c.set.out, c.out, c.in.TimeBase())-c.zero)
 	c.next.RescaleTs(c.in.TimeBase(), c.out.TimeBase())
-	return c.write()
+	return c.unlessRefused(c.write())
+}
+
+// longestDelay is the longest time, in seconds, for which sound that is not played may be
+// an encoder's delay, which decoders need.
+const longestDelay = 0.1
+
+// trims reports whether p is sound from before zero that the source hides by an edit list
+// and the container would play. An encoder's delay stays.
+func (c *streamCopier) trims(p *astiav.Packet) bool {
+	t := p.Pts()
+	if t == av.NoTimestamp || t >= c.zero || c.in.CodecParameters().CodecType() != astiav.MediaTypeAudio || container.IsISO(c.set.out) {
+		return false
+	}
+	before := timebase.Microseconds(c.zero-t, c.in.TimeBase())
+	c.trimmed = c.trimmed || p.Flags().Has(astiav.PacketFlagDiscard) && before > longestDelay*1e6
+	return c.trimmed
+}
+
+// unlessRefused returns err, or nil if the container refuses the packet. It logs the
+// first such error.
+func (c *streamCopier) unlessRefused(err error) error {
+	refused := (*RefusedError)(nil)
+	if !errors.As(err, &refused) {
+		return err
+	}
+	if !c.refused {
+		c.refused = true
+		p := c.in.CodecParameters()
+		c.set.log.Warn("packets left out: the container cannot store them", "stream", c.in.Index(), "kind", p.MediaType(), "codec", p.CodecID(),
+			"container", container.Name(c.set.out), "reason", refused.Reason)
+	}
+	return nil
 }

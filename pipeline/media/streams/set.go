@@ -32,13 +32,19 @@ type Muxer interface {
 	// written.
 	Output() *astiav.FormatContext
 	// Write writes a packet, whose timestamps are in the time base of its stream, and
-	// then unreferences it.
+	// then unreferences it. After a RefusedError other packets may follow.
 	Write(p *astiav.Packet) error
 	// Name returns the file's name for messages.
 	Name() string
 	// Fail makes the next Write return err.
 	Fail(err error)
 }
+
+// RefusedError is the error for a packet that the container cannot store, such as a
+// damaged one.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return "the container refuses a packet: " + e.Reason }
 
 // Audio says what happens to sound if the output plays at another speed.
 type Audio string
@@ -178,7 +184,7 @@ func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
 	case opt.Mode == DropAudio:
 		return nil, nil
 	case p.SampleRate() <= 0 || p.Channels() <= 0: // damaged data may look like a stream
-		return s.leaveOut(in, "it states no sample rate or no channels")
+		return s.leaveOut(in, "its sample rate or its channels are unknown, as none of its sound comes early enough or it is damaged")
 	case container.UsualAudio(s.out) == astiav.CodecIDNone:
 		return s.leaveOut(in, "the container takes no sound")
 	case s.full(astiav.MediaTypeAudio):
@@ -211,6 +217,8 @@ func (s *Set) carryVideo(in *astiav.Stream) (stream, error) {
 	switch {
 	case av.IsAttachedPicture(in):
 		return s.carryCover(in)
+	case in.CodecParameters().Width() <= 0 || in.CodecParameters().Height() <= 0:
+		return s.leaveOut(in, "its size is unknown, as none of its pictures comes early enough or it is damaged")
 	case !container.Holds(s.out, in.CodecParameters()):
 		return s.leaveOut(in, "the container does not take it")
 	case s.full(astiav.MediaTypeVideo):

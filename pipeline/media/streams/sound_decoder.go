@@ -48,27 +48,45 @@ type piece struct {
 	held    int64    // samples from before that the resampler puts at the start
 }
 
-// decode decodes p, or the decoder's rest if p is nil, and calls f with each piece,
-// resampled to rate (Hz) and mixed to a number of channels.
-func (d *soundDecoder) decode(p *astiav.Packet, rate, channels int, f func(piece) error) error {
+// decode decodes p, or the decoder's rest if p is nil, and calls f with each piece, in
+// the encoder's sample rate and number of channels.
+func (d *soundDecoder) decode(p *astiav.Packet, encoder *soundEncoder, f func(piece) error) error {
 	if err := d.context.SendPacket(p); err != nil && p != nil {
 		return nil // damage, which the log callback counts; it leaves a gap
 	}
 	for d.context.ReceiveFrame(d.decoded) == nil {
-		next := piece{held: d.unpack.Delay(rate)}
+		next := piece{held: d.unpack.Delay(encoder.rate)}
 		if t := av.FrameTime(d.decoded); t != av.NoTimestamp {
 			next.at = timebase.Seconds(t, d.in.TimeBase())
 		}
-		if err := d.unpack.Floats(d.floats, d.decoded, rate, channels); err != nil {
+		if err := d.unpack.Floats(d.floats, d.decoded, encoder.context); err != nil {
 			return err
 		}
 		d.decoded.Unref()
-		next.samples = av.FloatPlanes(d.floats, channels)
+		next.samples = av.FloatPlanes(d.floats, encoder.channels)
+		limit(next.samples)
 		if err := f(next); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// loudest is the largest sample that is passed on, full scale being 1. Damage decodes to
+// any number, and FFmpeg's AAC encoder does not return from samples of a million.
+const loudest = 1 << 13
+
+// limit cuts samples to loudest and makes what is no number silent.
+func limit(samples [][]float32) {
+	for _, x := range samples {
+		for i, v := range x {
+			if v != v {
+				x[i] = 0
+			} else if v > loudest || v < -loudest {
+				x[i] = min(max(v, -loudest), loudest)
+			}
+		}
+	}
 }
 
 // restart discards what the decoder and resampler have buffered, as after a seek.

@@ -20,8 +20,9 @@ type soundTranscoder struct {
 	track
 	decoder  *soundDecoder
 	encoder  *soundEncoder
-	run      curve.Run
-	stretch  *timestretch.Stretcher // of the current run; nil until its first sample has come
+	run      curve.Run              // the run, or the part of it between two jumps, that is playing
+	later    []curve.Run            // the parts of the run that follow
+	stretch  *timestretch.Stretcher // of the current part; nil until its first sample has come
 	position int64                  // position in the source of the next sample
 	stop     int64                  // position in the source at which the sound ends
 	backward backwardSound
@@ -33,7 +34,8 @@ const maxJitter = 0.01
 
 // newSoundTranscoder prepares a stream. The error says why the sound cannot be converted.
 func (s *Set) newSoundTranscoder(in *astiav.Stream) (_ *soundTranscoder, err error) {
-	t := &soundTranscoder{run: s.opt.Curve.Runs()[0], stop: math.MaxInt64}
+	t := &soundTranscoder{stop: math.MaxInt64}
+	t.start(&s.opt.Curve.Runs()[0])
 	defer func() {
 		if err != nil {
 			t.free()
@@ -81,7 +83,7 @@ func (t *soundTranscoder) heard(position int64) int64 {
 
 // packet decodes p, or the decoder's rest if p is nil, and encodes all full frames.
 func (t *soundTranscoder) packet(p *astiav.Packet) error {
-	return t.decoder.decode(p, t.encoder.rate, t.encoder.channels, func(next piece) error {
+	return t.decoder.decode(p, t.encoder, func(next piece) error {
 		if err := t.add(next); err != nil {
 			return err
 		}
@@ -99,25 +101,61 @@ func (t *soundTranscoder) add(next piece) error {
 		at = t.position
 	}
 	if over := at + int64(len(samples[0])) - t.stop; over > 0 {
-		for c := range samples {
-			samples[c] = samples[c][:max(int64(len(samples[c]))-over, 0)]
-		}
+		samples = upTo(samples, int64(len(samples[0]))-over)
 	}
-	if len(samples[0]) == 0 {
-		return nil
+	if !t.run.Backward {
+		return t.stretchOut(samples, at)
 	}
-	if t.run.Backward {
+	if under := t.sample(t.run.To) - at; under > 0 {
+		samples, at = after(samples, under), at+under
+	}
+	if len(samples[0]) > 0 {
 		t.backward.hold(samples, at)
-		return nil
 	}
-	t.position = at
-	if t.stretch == nil {
-		if err := t.open(t.heard(t.position)); err != nil {
-			return err
+	return nil
+}
+
+// upTo returns the first n samples of each channel.
+func upTo(samples [][]float32, n int64) [][]float32 {
+	out := make([][]float32, len(samples))
+	for c, x := range samples {
+		out[c] = x[:min(max(n, 0), int64(len(x)))]
+	}
+	return out
+}
+
+// after returns the samples of each channel that follow the first n.
+func after(samples [][]float32, n int64) [][]float32 {
+	out := make([][]float32, len(samples))
+	for c, x := range samples {
+		out[c] = x[min(max(n, 0), int64(len(x))):]
+	}
+	return out
+}
+
+// stretchOut passes samples from a position on to the stretchers of the parts of the run
+// that play them.
+func (t *soundTranscoder) stretchOut(samples [][]float32, at int64) error {
+	for len(samples[0]) > 0 {
+		n := int64(len(samples[0]))
+		if len(t.later) > 0 {
+			n = min(max(t.sample(t.run.To)-at, 0), n)
+		}
+		t.position = at
+		if t.stretch == nil {
+			if err := t.open(t.heard(at)); err != nil {
+				return err
+			}
+		}
+		t.stretch.Write(upTo(samples, n), at)
+		t.position += n
+		if samples, at = after(samples, n), t.position; len(samples[0]) > 0 {
+			if err := t.close(t.sample(t.run.End)); err != nil {
+				return err
+			}
+			t.run, t.later = t.later[0], t.later[1:]
 		}
 	}
-	t.stretch.Write(samples, t.position)
-	t.position += int64(len(samples[0]))
 	return nil
 }
 
@@ -154,8 +192,18 @@ func (t *soundTranscoder) put(p *astiav.Packet) error {
 	return t.set.muxer.Write(p)
 }
 
+// start makes a run the one that plays.
+func (t *soundTranscoder) start(run *curve.Run) {
+	t.run, t.later = *run, nil
+	if !run.Backward { // sound that plays backward waits for the run's end
+		parts := run.Stretches()
+		t.run, t.later = parts[0], parts[1:]
+	}
+}
+
 func (t *soundTranscoder) begin(run *curve.Run) {
-	t.run, t.stop = *run, math.MaxInt64
+	t.stop = math.MaxInt64
+	t.start(run)
 	if end := run.To; end != nil {
 		if run.Backward {
 			end = run.From
@@ -175,10 +223,15 @@ func (t *soundTranscoder) end() error {
 			return err
 		}
 	}
+	return t.close(t.heard(t.position))
+}
+
+// close ends the stretcher, if any, at a position in the output.
+func (t *soundTranscoder) close(end int64) error {
 	if t.stretch == nil {
 		return nil
 	}
-	t.stretch.Close(t.heard(t.position))
+	t.stretch.Close(end)
 	if err := t.encodeReady(); err != nil {
 		return err
 	}
@@ -192,14 +245,9 @@ func (t *soundTranscoder) playBackward() error {
 	if samples == nil {
 		return nil
 	}
-	begin := -(from + int64(len(samples[0]))) // position in the mirrored run
-	t.run = t.run.Mirror()
-	if err := t.open(t.heard(begin)); err != nil {
-		return err
-	}
-	t.stretch.Write(samples, begin)
-	t.position = -from
-	return nil
+	mirror := t.run.Mirror()
+	t.start(&mirror)
+	return t.stretchOut(samples, -(from + int64(len(samples[0]))))
 }
 
 func (t *soundTranscoder) finish() error { return t.encoder.finish() }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/big"
 	"os"
 	"os/exec"
@@ -268,5 +269,15 @@ func TestBackwardSound(t *testing.T) {
 	}
 	if samples, _ := b.reverse(); samples != nil {
 		t.Error("what was taken is still there")
+	}
+}
+
+// Samples that only damage makes do not reach an encoder.
+func TestLimit(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	x := [][]float32{{0, -1, 1.5, nan, inf}, {-inf, 1e6, -3e38, 8192, -0.25}}
+	limit(x)
+	if want := [][]float32{{0, -1, 1.5, 0, 8192}, {-8192, 8192, -8192, 8192, -0.25}}; !slices.EqualFunc(x, want, slices.Equal) {
+		t.Errorf("%v, want %v", x, want)
 	}
 }

@@ -1,0 +1,103 @@
+package media
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+)
+
+// This file finds truncated files of containers that state no duration but mark their end.
+
+// endMarks tells for FFmpeg's names of these containers whether a file has its end.
+var endMarks = map[string]func(*os.File) bool{"gif": gifEnds, "ogg": oggEnds}
+
+// lacksEnd reports whether the input is a file whose container marks its end, but whose
+// end is missing.
+func (d *demuxer) lacksEnd() bool {
+	ends := endMarks[d.input.InputFormat().Name()]
+	if ends == nil || !Seekable(d.name) {
+		return false
+	}
+	f, err := os.Open(d.name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return !ends(f)
+}
+
+// gifEnds reports whether a GIF file's blocks do not break off before the trailer
+// (GIF89a, sections 18 to 27).
+func gifEnds(f *os.File) bool {
+	const extension, image = 0x21, 0x2c
+	r := bufio.NewReader(f)
+	skip := func(n int) bool { _, err := r.Discard(n); return err == nil }
+	table := func(flags byte) bool { return flags&0x80 == 0 || skip(3<<(flags&7+1)) }
+	blocks := func() bool {
+		for {
+			n, err := r.ReadByte()
+			if err != nil || !skip(int(n)) {
+				return false
+			}
+			if n == 0 {
+				return true
+			}
+		}
+	}
+	screen := make([]byte, 13)
+	if _, err := io.ReadFull(r, screen); err != nil || !table(screen[10]) {
+		return false
+	}
+	for {
+		switch b, err := r.ReadByte(); {
+		case err != nil:
+			return false
+		case b == extension:
+			if !skip(1) || !blocks() {
+				return false
+			}
+		case b == image:
+			place := make([]byte, 9)
+			if _, err := io.ReadFull(r, place); err != nil || !table(place[8]) || !skip(1) || !blocks() {
+				return false
+			}
+		default: // the trailer, or damage, which is no truncation
+			return true
+		}
+	}
+}
+
+// oggEnds reports whether an Ogg file's last page is whole and the last of its stream
+// (RFC 3533, section 6).
+func oggEnds(f *os.File) bool {
+	const header, largest, last = 27, 27 + 255 + 255*255, 4
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return true
+	}
+	tail := make([]byte, min(size, 2*largest))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return true
+	}
+	ends := true
+	for {
+		i := bytes.Index(tail, []byte("OggS\x00"))
+		if i < 0 {
+			return ends
+		}
+		page := tail[i:]
+		if len(page) < header || len(page) < header+int(page[26]) {
+			return false
+		}
+		length := header + int(page[26])
+		for _, n := range page[header:length] {
+			length += int(n)
+		}
+		if len(page) < length {
+			return false
+		}
+		ends = page[5]&last != 0
+		tail = page[length:]
+	}
+}

@@ -1,0 +1,57 @@
+package pipeline
+
+import (
+	"math"
+	"math/big"
+	"path/filepath"
+	"testing"
+
+	"retime/warp"
+)
+
+// attackClip makes a clip of 4 s that can be entered only at its start. Its sound is a
+// loud attack at 0.5 s, a tone until 1.99 s, and silence.
+func attackClip(t *testing.T, name, codec string) string {
+	t.Helper()
+	clip := filepath.Join(t.TempDir(), name)
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=32x32:r=24:d=4",
+		"-f", "lavfi", "-i", "aevalsrc='if(lt(t,0.5),0,if(lt(t,0.7),0.9*exp(-20*(t-0.5))*sin(2000*t),if(lt(t,1.99),0.5*sin(3000*t),0)))':s=48000:d=4",
+		"-c:v", "libx264", "-g", "300", "-c:a", codec, clip)
+	return clip
+}
+
+func peak(x []float32) (p float64) {
+	for _, v := range x {
+		p = max(p, math.Abs(float64(v)))
+	}
+	return p
+}
+
+// A part of a clip sounds as its own moments do. What lies before the part, or in what a
+// curve jumps over, or behind the part that plays backward, is not heard.
+func TestPartHasNoSoundFromOutside(t *testing.T) {
+	for _, clip := range []string{attackClip(t, "pcm.mov", "pcm_s16le"), attackClip(t, "aac.mp4", "aac")} {
+		for _, c := range []struct {
+			name string
+			set  func(*Options)
+		}{
+			{"slow", func(o *Options) { o.Timing.From, o.Timing.Slow = big.NewRat(41, 20), big.NewRat(2, 1) }},
+			{"speed", func(o *Options) { o.Timing.From, o.Timing.Slow = big.NewRat(41, 20), big.NewRat(1, 2) }},
+			{"encoded again", func(o *Options) { o.Timing.From, o.Output.AudioCodec = big.NewRat(41, 20), "flac" }},
+			{"curve", func(o *Options) { o.Timing.Curve = mustParse(t, "source speed\n2.05 50%\n3.5 100%") }},
+			{"jump", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n0.1 0\n0.3 0.2 hold\n2.05 0.4\n3 2") }},
+			{"jump at once", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n0 0 hold\n2.05 0.4\n3 2") }},
+			{"backward", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n3.5 0\n2.05 2") }},
+			{"there and back", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n2.05 0\n3.5 1\n2.05 4") }},
+			{"backward jump", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n3.5 0\n3 1 hold\n0.4 2\n0.2 3") }},
+		} {
+			o := lossless(t, clip)
+			o.Synthesis.Mode = warp.Nearest
+			c.set(&o)
+			mustRun(t, o)
+			if p := peak(heard(t, o.Output.File, 48000)); p > 0.001 {
+				t.Errorf("%s of %s: a peak of %.4f, want silence", c.name, filepath.Base(clip), p)
+			}
+		}
+	}
+}

@@ -13,16 +13,16 @@ type Backend struct {
 	// Trust is the photometric weight of a splat, indexed by the error along its
 	// motion; the last entry holds for all larger errors.
 	Trust []uint16
-	// Falloff is the share of a hypothesis, indexed by the excess of its cost over the
-	// least cost; beyond the table the share is 0.
-	Falloff []uint16
-	// NeighbourGate and StillGate, of one length, scale the shares of the neighbours'
-	// motions and of no motion, indexed by the least cost; the last entries hold for
-	// all larger costs.
-	NeighbourGate, StillGate []uint16
-	// StillBonus scales the share of no motion, indexed by its lead over the least
-	// cost; the last entry holds for all larger leads.
-	StillBonus []uint32
+	// NeighbourGate, StillGate and OnlyGate, of one length, are the energies of the
+	// neighbours' motions, of no motion, and of what one neighbour shows, indexed by the
+	// least cost; the last entries hold for all larger costs.
+	NeighbourGate, StillGate, OnlyGate []int16
+	// Penalty is the largest penalty for a change of motion, indexed by the difference
+	// in brightness.
+	Penalty []uint16
+	// Likelihood is the share of a hypothesis, indexed by the excess of its energy over
+	// the least energy; beyond the table the share is 0.
+	Likelihood []uint16
 	// Credit is the credit of a change of motion, indexed by the error along the
 	// motion; beyond the table it is 0.
 	Credit []uint16
@@ -30,7 +30,7 @@ type Backend struct {
 	// errors and costs.
 	CreditOne, DifferenceOne int64
 	// Projected, Neighbour and Stationary are the numbers of the kinds of hypotheses.
-	Projected, Neighbour, Stationary int32
+	Projected, Neighbour, Stationary, OnlyFirst, OnlySecond int32
 	// LeastTrust is the weight below which a splatted flow has a hole.
 	LeastTrust uint64
 	// Overlap is the distance, in pixels of the picture, at which a pixel reads the
@@ -57,9 +57,9 @@ var backend = sync.OnceValue(func() Backend {
 		credit[i] = uint16(c)
 	}
 	return Backend{
-		Trust: trustTable, Falloff: falloff, NeighbourGate: neighbourGate, StillGate: stillGate,
-		StillBonus: stillBonus, Credit: credit, CreditOne: creditOne, DifferenceOne: differenceOne,
-		Projected: int32(projected), Neighbour: int32(neighbour), Stationary: int32(stationary),
+		Trust: trustTable, NeighbourGate: neighbourGate, StillGate: stillGate, OnlyGate: onlyGate,
+		Penalty: penalties[:], Likelihood: likelihood, Credit: credit, CreditOne: creditOne, DifferenceOne: differenceOne,
+		Projected: int32(projected), Neighbour: int32(neighbour), Stationary: int32(stationary), OnlyFirst: int32(onlyFirst), OnlySecond: int32(onlySecond),
 		LeastTrust: leastTrust, Overlap: overlap,
 		CostRadius: costRadius, CellBits: cellBits,
 		Precision: precision, CoefficientMargin: margin,

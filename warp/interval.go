@@ -45,6 +45,10 @@ type Outer struct {
 	Span Phase
 }
 
+// unit reports whether the frame is as far from the nearer of the interval's frames as
+// these are from each other.
+func (o *Outer) unit() bool { return o.Span == 0 || o.Span == PhaseOne }
+
 // Bending holds the factors that turn an interval's flows into accelerations, for frame
 // A and for B.
 type Bending struct {

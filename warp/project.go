@@ -37,9 +37,10 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	for _, h := range hypotheses {
 		h.measure(workers, &s.scratch, in, phase, bend, radius)
 	}
-	least := share(workers, hypotheses)
+	least := weigh(workers, hypotheses)
 	pixels := float64(in.GuideA.Width * in.GuideA.Height)
 	s.made = Made{Residual: float64(least) / (pixels * differenceOne), Holes: s.made.Holes}
+	s.chooser.choose(hypotheses, in, phase)
 	for _, h := range hypotheses {
 		smooth(workers, &h.weight, &s.scratch)
 	}
@@ -57,7 +58,7 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	return s.fillHoles(dst)
 }
 
-// hypotheses lists the guesses in the order in which share sums them.
+// hypotheses lists the guesses in the order in which they count.
 func (s *Synthesizer) hypotheses() (list []*hypothesis) {
 	for i := range s.estimates {
 		list = append(list, &s.estimates[i].forward, &s.estimates[i].reverse)
@@ -67,6 +68,9 @@ func (s *Synthesizer) hypotheses() (list []*hypothesis) {
 		for i := range s.around {
 			list = append(list, &s.around[i])
 		}
+	}
+	if s.steady {
+		list = append(list, &s.beyond[0].only, &s.beyond[1].only)
 	}
 	return list
 }
@@ -93,10 +97,19 @@ func (s *Synthesizer) motion(phase Phase) {
 	for i, f := range in.Flows {
 		e := &s.estimates[i]
 		e.forward.motion.Resize(w, h)
-		s.arrive(e.forward.motion, f.Forward, phase, e.trustA)
+		s.made.Holes += s.arrive(e.forward.motion, f.Forward, phase, e.trustA) / float64(2*len(in.Flows))
 		e.reverse.motion.Resize(w, h)
-		s.arrive(e.reverse.motion, f.Backward, PhaseOne-phase, e.trustB)
+		s.made.Holes += s.arrive(e.reverse.motion, f.Backward, PhaseOne-phase, e.trustB) / float64(2*len(in.Flows))
 		negate(s.params.Workers, e.reverse.motion)
+	}
+	if s.steady {
+		parts := [2]Phase{phase, PhaseOne - phase}
+		for i := range s.beyond {
+			o := &s.beyond[i]
+			o.only.motion.Resize(w, h)
+			s.arrive(o.only.motion, o.onward, parts[i], o.trust)
+		}
+		negate(s.params.Workers, s.beyond[1].only.motion)
 	}
 	if s.still.motion.Width != w || s.still.motion.Height != h {
 		s.still.motion = flow.NewField(w, h)
@@ -148,11 +161,12 @@ func average(mean flow.Field, estimates []estimate, i0, i1 int) {
 	}
 }
 
-// arrive splats f along itself and fills the pixels that nothing reaches.
-func (s *Synthesizer) arrive(dst, f flow.Field, phase Phase, weight frame.Image[uint16]) {
+// arrive splats f along itself and fills the pixels that nothing reaches. It returns
+// their share.
+func (s *Synthesizer) arrive(dst, f flow.Field, phase Phase, weight frame.Image[uint16]) float64 {
 	s.splatter.Flow(dst, s.holes, f, Motion{Flow: f, Phase: phase, Weight: weight}, leastTrust)
 	s.filler.Nearest(dst, s.holes)
-	s.made.Holes += holeShare(s.holes) / float64(2*len(s.in.Flows))
+	return holeShare(s.holes)
 }
 
 // holeShare returns the share of nonzero pixels in a mask.

@@ -94,20 +94,20 @@ func (p *projection) free() {
 // flow, they add the number of pixels that it does not reach to an element of holes,
 // which must be 0 before.
 func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) error {
-	limit := int(flow.Field{Image: g.shape()}.Limit())
-	err := s.Launch(p.splat, over(g.width, g.height, g.inner, wideTile), wideBlock, 3*splatWindow,
-		g.flows.Arg(), g.trust.Arg(), p.sums.values.Arg(), p.sums.carries.Arg(),
+	limit, flows := int(flow.Field{Image: g.shape()}.Limit()), g.projected()
+	err := s.Launch(p.splat, over(g.width, g.height, flows, wideTile), wideBlock, 3*splatWindow,
+		g.flows.Arg(), g.trust.Arg(), Int(g.inner), p.sums.values.Arg(), p.sums.carries.Arg(),
 		Int(g.width), Int(g.height), Int(int(phase)), Int(limit))
 	if err != nil {
 		return err
 	}
-	err = s.Launch(p.arrive, over(g.width, g.height, g.inner, wholeTile), wideBlock, 0,
+	err = s.Launch(p.arrive, over(g.width, g.height, flows, wholeTile), wideBlock, 0,
 		p.sums.values.Arg(), p.sums.carries.Arg(), p.motions.Arg(), p.known.Arg(), holes,
 		Int(g.width), Int(g.height), Long(int64(warp.Constants().LeastTrust)), Int(limit))
 	if err != nil {
 		return err
 	}
-	return s.Launch(p.fill, over(g.width, g.height, g.inner, wideBlock), wideBlock, 0,
+	return s.Launch(p.fill, over(g.width, g.height, flows, wideBlock), wideBlock, 0,
 		p.motions.Arg(), p.known.Arg(), holes, Int(g.width), Int(g.height))
 }
 

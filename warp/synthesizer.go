@@ -223,7 +223,7 @@ func (s *Synthesizer) prepareBeyond() {
 	if in.Before == nil || in.After == nil {
 		return
 	}
-	s.steady = in.Before.unit() && in.After.unit()
+	s.steady = in.Steady()
 	guides := [2]frame.Image[uint8]{in.GuideA, in.GuideB}
 	for i, outer := range [2]*Outer{in.Before, in.After} {
 		o := &s.beyond[i]

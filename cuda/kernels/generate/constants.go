@@ -23,8 +23,9 @@ import (
 // another.
 var shared = []struct{ directory, names string }{
 	{"warp", `
-		positionBits positionOne PhaseOne differenceOne unseen
-		projected neighbour stationary weightOne costRadius
+		positionBits positionOne PhaseOne differenceOne unseen hidden unseenBeyond
+		projected neighbour stationary onlyFirst onlySecond maxHypotheses weightOne costRadius
+		stillLead leastOnly mostEnergy jumpBits
 		leastShare sameMotion insideFactor
 		overlayContrast overlaySpan overlayNoise overlayCoding overlayReach overlayMotion overlayMisfit overlayVotes
 		overlaySquare overlayLeastSquare overlayStray overlayGain

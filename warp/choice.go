@@ -1,0 +1,230 @@
+package warp
+
+import (
+	"math"
+
+	"retime/flow"
+	"retime/frame"
+)
+
+// chooser divides each pixel among the hypotheses so that the choices of neighbouring
+// pixels go together. It adds to the hypotheses' energies what semi-global aggregation
+// says of the surroundings (H. Hirschmüller, "Stereo processing by semiglobal matching
+// and mutual information", 2008) along four paths, on the guides' grid halved once
+// more.
+//
+// On the path from pixel q to its successor p, with energies u and path costs L,
+//
+//	message(p, l) = min(P, min over k of L(q, k) - least L(q) + P min(|v(p, l) - v(q, k)|, jump)/jump)
+//	L(p, l) = u(p, l) + message(p, l)
+//
+// where v are the motions, |v| is the sum of the components' magnitudes, and P falls
+// with the difference between the made frame's brightness at p and at q. So motions
+// that continue cost nothing, whichever hypothesis they come from. The sum of the four
+// messages at a pixel, interpolated, adds to the energies of the guides' grid.
+type chooser struct {
+	workers  frame.Workers
+	labels   int
+	energies []int16    // of the half grid, by pixel, then label
+	motions  []flow.Vec // the same
+	sums     []int16    // of the messages, the same
+	guide    frame.Image[uint8]
+}
+
+// The parameters of the choice.
+const (
+	// mostPenalty is the largest penalty P for a change of motion, and edgeKnee the
+	// difference in grey levels that halves the penalty.
+	mostPenalty = 320
+	edgeKnee    = 16
+	// jumpBits is log2 of the change of motion, in 1/256 pixel of the guides, from which
+	// on the whole penalty applies.
+	jumpBits = 9
+	// softness is the energy over which a share falls by e.
+	softness = 30 * differenceOne
+)
+
+// penalties is the penalty for a change of motion, indexed by the difference in
+// brightness in grey levels.
+var penalties = func() (t [256]uint16) {
+	for d := range t {
+		t[d] = uint16(mostPenalty * edgeKnee / (edgeKnee + d))
+	}
+	return t
+}()
+
+// Weights are integers; weightOne is the largest.
+const weightOne = 4096
+
+// likelihood is weightOne * exp(-energy/softness), indexed by the energy. The table ends
+// where the value reaches 0.
+var likelihood = func() []uint16 {
+	var t []uint16
+	for d := 0; ; d++ {
+		w := weightOne * math.Exp(-float64(d)/softness)
+		t = append(t, uint16(w+0.5))
+		if w < 0.5 {
+			return t
+		}
+	}
+}()
+
+// choose sets the hypotheses' weights from their energies.
+func (c *chooser) choose(hypotheses []*hypothesis, in *Interval, phase Phase) {
+	c.halve(hypotheses, in, phase)
+	c.aggregate()
+	c.share(hypotheses)
+}
+
+// halve sets the energies and motions of the half grid to means over two by two pixels,
+// and guide to the made frame's brightness along the best motion that both neighbours
+// show.
+func (c *chooser) halve(hypotheses []*hypothesis, in *Interval, phase Phase) {
+	full := hypotheses[0].energy
+	n := len(hypotheses)
+	width, height := (full.Width+1)/2, (full.Height+1)/2
+	c.labels = n
+	c.energies = frame.Resize(c.energies, width*height*n)
+	c.motions = frame.Resize(c.motions, width*height*n)
+	c.sums = frame.Resize(c.sums, width*height*n)
+	c.guide.Resize(width, height)
+	c.workers.Rows(height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			upper, lower := 2*y, min(2*y+1, full.Height-1)
+			row := c.energies[y*width*n:][:width*n]
+			moves := c.motions[y*width*n:][:width*n]
+			for l, h := range hypotheses {
+				eu, el := h.energy.Row(upper), h.energy.Row(lower)
+				vu, vl := h.motion.Row(upper), h.motion.Row(lower)
+				for x, at := 0, l; x < width; x, at = x+1, at+n {
+					i, j := 2*x, min(2*x+1, full.Width-1)
+					row[at] = int16((int32(eu[i]) + int32(eu[j]) + int32(el[i]) + int32(el[j]) + 2) >> 2)
+					moves[at] = flow.Vec{
+						X: (vu[i].X + vu[j].X + vl[i].X + vl[j].X + 2) >> 2,
+						Y: (vu[i].Y + vu[j].Y + vl[i].Y + vl[j].Y + 2) >> 2,
+					}
+				}
+			}
+			out := c.guide.Row(y)
+			for x := range out {
+				best := -1
+				for l, h := range hypotheses {
+					if h.kind.seen() == SeenInBoth && (best < 0 || row[x*n+l] < row[x*n+best]) {
+						best = l
+					}
+				}
+				v := moves[x*n+best]
+				// The pixel's middle, in 1/256 pixel of the guides.
+				ax := int32(2*x)<<positionBits + positionOne/2 - toward(v.X, phase)
+				ay := int32(2*y)<<positionBits + positionOne/2 - toward(v.Y, phase)
+				out[x] = uint8((lookup(in.GuideA, ax, ay) + lookup(in.GuideB, ax+v.X, ay+v.Y)) >> 17)
+			}
+		}
+	})
+}
+
+// aggregate sets sums to the sums of the messages from the left, the right, above and
+// below.
+func (c *chooser) aggregate() {
+	width, height := c.guide.Width, c.guide.Height
+	c.workers.Rows(height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			clear(c.sums[y*width*c.labels:][:width*c.labels])
+			c.follow(y*width, 1, width)
+			c.follow((y+1)*width-1, -1, width)
+		}
+	})
+	c.workers.Rows(width, func(x0, x1 int) {
+		for x := x0; x < x1; x++ {
+			c.follow(x, width, height)
+			c.follow((height-1)*width+x, -width, height)
+		}
+	})
+}
+
+// follow adds the messages along a path of n pixels that begins at pixel i and goes on
+// by step.
+func (c *chooser) follow(i, step, n int) {
+	var storage [2][maxHypotheses]int32
+	cost, next := storage[0][:c.labels], storage[1][:c.labels]
+	for l, u := range c.energies[i*c.labels:][:c.labels] {
+		cost[l] = int32(u)
+	}
+	for range n - 1 {
+		from := i
+		i += step
+		c.message(next, cost, from, i)
+		sums := c.sums[i*c.labels:][:c.labels]
+		for l, u := range c.energies[i*c.labels:][:c.labels] {
+			sums[l] += int16(next[l])
+			next[l] += int32(u)
+		}
+		cost, next = next, cost
+	}
+}
+
+// message sets dst to the messages from pixel q, with the given path costs, to p.
+func (c *chooser) message(dst, cost []int32, q, p int) {
+	from, to := c.motions[q*c.labels:][:len(cost)], c.motions[p*c.labels:][:len(cost)]
+	d := int(c.guide.Pix[q]) - int(c.guide.Pix[p])
+	penalty := int32(penalties[max(d, -d)])
+	least := cost[0]
+	for _, v := range cost {
+		least = min(least, v)
+	}
+	for l := range dst {
+		dst[l] = penalty
+	}
+	for k, v := range cost {
+		lead := v - least
+		if lead >= penalty {
+			continue
+		}
+		for l, w := range to {
+			dx, dy := w.X-from[k].X, w.Y-from[k].Y
+			jump := min(max(dx, -dx)+max(dy, -dy), 1<<jumpBits)
+			dst[l] = min(dst[l], lead+penalty*jump>>jumpBits)
+		}
+	}
+}
+
+// share sets the hypotheses' weights from their energies and the sums of the messages,
+// interpolated bilinearly.
+func (c *chooser) share(hypotheses []*hypothesis) {
+	full := hypotheses[0].energy
+	width, height, n := c.guide.Width, c.guide.Height, c.labels
+	for _, h := range hypotheses {
+		h.weight.Resize(full.Width, full.Height)
+	}
+	c.workers.Rows(full.Height, func(y0, y1 int) {
+		row := make([]int32, width*n) // of the sums, four times
+		var energies [maxHypotheses]int32
+		for y := y0; y < y1; y++ {
+			near := c.sums[y/2*width*n:][:width*n]
+			far := c.sums[beside(y, height)*width*n:][:width*n]
+			for i := range row {
+				row[i] = 3*int32(near[i]) + int32(far[i])
+			}
+			for x := range full.Width {
+				near, far := row[x/2*n:][:n], row[beside(x, width)*n:][:n]
+				least := int32(math.MaxInt32)
+				i := y*full.Width + x
+				for l, h := range hypotheses {
+					e := int32(h.energy.Pix[i]) + (3*near[l]+far[l]+8)>>4
+					energies[l] = e
+					least = min(least, e)
+				}
+				for l, h := range hypotheses {
+					h.weight.Pix[i] = 0
+					if e := int(energies[l] - least); e < len(likelihood) {
+						h.weight.Pix[i] = likelihood[e]
+					}
+				}
+			}
+		}
+	})
+}
+
+// beside returns the pixel of the half grid, n pixels long, that is the second nearest
+// to pixel i of the whole one.
+func beside(i, n int) int { return min(max(i/2+2*(i&1)-1, 0), n-1) }

@@ -39,13 +39,13 @@ func hypotheses(flows int, neighbours bool, level int) []hypothesis {
 
 // shares holds the weights of the hypotheses.
 type shares struct {
-	energy, halve, pass, share, smooth *Kernel
-	tables                             choiceTables
+	energy, cell, pass, share, smooth *Kernel
+	tables                            choiceTables
 
 	n        int // number of hypotheses in use
 	list     Buffer[hypothesis]
 	energies Buffer[int16]
-	half     halfGrid
+	cells    cells
 
 	weights, scratch Buffer[uint16]
 }
@@ -56,8 +56,8 @@ type choiceTables struct {
 	penalty, likelihood                Buffer[uint16]
 }
 
-// halfGrid holds the choice on the guides' grid halved once more.
-type halfGrid struct {
+// cells holds the choice on cells of the guides' grid.
+type cells struct {
 	energies Buffer[int16]
 	motions  Buffer[flow.Vec]
 	sums     Buffer[int32]
@@ -69,7 +69,7 @@ func newShares(s *Stream) (h shares, err error) {
 		kernel     **Kernel
 		file, name string
 	}{
-		{&h.energy, "energy", "hypothesis_energies"}, {&h.halve, "choose", "halve_energies"},
+		{&h.energy, "energy", "hypothesis_energies"}, {&h.cell, "choose", "cell_energies"},
 		{&h.pass, "choose", "pass_messages"}, {&h.share, "choose", "share_weights"}, {&h.smooth, "smooth", "smooth_weights"},
 	} {
 		if *k.kernel, err = s.device.Kernel(k.file, k.name); err != nil {
@@ -91,22 +91,29 @@ func (h *shares) free() {
 	h.tables.likelihood.Free()
 	h.list.Free()
 	h.energies.Free()
-	h.half.energies.Free()
-	h.half.motions.Free()
-	h.half.sums.Free()
-	h.half.guide.Free()
+	h.cells.energies.Free()
+	h.cells.motions.Free()
+	h.cells.sums.Free()
+	h.cells.guide.Free()
 	h.weights.Free()
 	h.scratch.Free()
 }
 
 func (h *shares) resize(s *Stream, width, height int, list []hypothesis) error {
-	n, cells, d := len(list), ceilDiv(width, 2)*ceilDiv(height, 2), s.device
+	columns, lines := choiceCells(width, height)
+	n, cells, d := len(list), columns*lines, s.device
 	return errors.Join(
 		upload(s, &h.list, list),
 		h.energies.Resize(d, n*width*height),
-		h.half.energies.Resize(d, n*cells), h.half.motions.Resize(d, n*cells), h.half.sums.Resize(d, n*cells), h.half.guide.Resize(d, cells),
+		h.cells.energies.Resize(d, n*cells), h.cells.motions.Resize(d, n*cells), h.cells.sums.Resize(d, n*cells), h.cells.guide.Resize(d, cells),
 		h.weights.Resize(d, n*width*height), h.scratch.Resize(d, n*width*height),
 	)
+}
+
+// choiceCells returns the number of columns and of lines of cells.
+func choiceCells(width, height int) (columns, lines int) {
+	size := 1 << warp.Constants().ChoiceBits
+	return ceilDiv(width, size), ceilDiv(height, size)
 }
 
 // begin chooses the hypotheses of an interval.
@@ -148,19 +155,19 @@ var passBlock = Dim{passPaths * 16, 1, 1}
 // choose queues the kernels that set scratch to the shares that follow from the
 // energies.
 func (h *shares) choose(s *Stream, g *guides, p *projection, phase warp.Phase) error {
-	width, height := ceilDiv(g.width, 2), ceilDiv(g.height, 2)
-	err := s.Launch(h.halve, Cover(width, height, wideBlock), wideBlock, 0,
+	columns, lines := choiceCells(g.width, g.height)
+	err := s.Launch(h.cell, Cover(columns, lines, wideBlock), wideBlock, 0,
 		g.pictures.Arg(), p.motions.Arg(), h.list.Arg(), Int(h.n), h.energies.Arg(), Int(g.width), Int(g.height), Int(int(phase)),
-		h.half.energies.Arg(), h.half.motions.Arg(), h.half.sums.Arg(), h.half.guide.Arg())
+		h.cells.energies.Arg(), h.cells.motions.Arg(), h.cells.sums.Arg(), h.cells.guide.Arg())
 	if err != nil {
 		return err
 	}
 	const directions = 4
-	err = s.Launch(h.pass, Dim{ceilDiv(max(width, height), passPaths), directions, 1}, passBlock, 0,
-		h.half.energies.Arg(), h.half.motions.Arg(), h.half.guide.Arg(), Int(h.n), Int(width), Int(height), h.tables.penalty.Arg(), h.half.sums.Arg())
+	err = s.Launch(h.pass, Dim{ceilDiv(max(columns, lines), passPaths), directions, 1}, passBlock, 0,
+		h.cells.energies.Arg(), h.cells.motions.Arg(), h.cells.guide.Arg(), Int(h.n), Int(columns), Int(lines), h.tables.penalty.Arg(), h.cells.sums.Arg())
 	if err != nil {
 		return err
 	}
 	return s.Launch(h.share, Cover(g.width, g.height, wideBlock), wideBlock, 0,
-		h.energies.Arg(), h.half.sums.Arg(), Int(h.n), h.scratch.Arg(), Int(g.width), Int(g.height), h.tables.likelihood.Arg(), Int(h.tables.likelihood.N))
+		h.energies.Arg(), h.cells.sums.Arg(), Int(h.n), h.scratch.Arg(), Int(g.width), Int(g.height), h.tables.likelihood.Arg(), Int(h.tables.likelihood.N))
 }

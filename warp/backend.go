@@ -41,6 +41,9 @@ type Backend struct {
 	CostRadius int
 	// CellBits is log2 of the side of a bend's cells, in pixels of the picture.
 	CellBits int
+	// ChoiceBits is log2 of the side, in pixels of the guides, of the cells on which the
+	// hypotheses' choice is made coherent.
+	ChoiceBits int
 	// Precision is the precision of the B-spline coefficients.
 	Precision float64
 	// CoefficientMargin is the number of coefficients that continue a plane beyond each
@@ -61,7 +64,7 @@ var backend = sync.OnceValue(func() Backend {
 		Penalty: penalties[:], Likelihood: likelihood, Credit: credit, CreditOne: creditOne, DifferenceOne: differenceOne,
 		Projected: int32(projected), Neighbour: int32(neighbour), Stationary: int32(stationary), OnlyFirst: int32(onlyFirst), OnlySecond: int32(onlySecond),
 		LeastTrust: leastTrust, Overlap: overlap,
-		CostRadius: costRadius, CellBits: cellBits,
+		CostRadius: costRadius, CellBits: cellBits, ChoiceBits: choiceBits,
 		Precision: precision, CoefficientMargin: margin,
 	}
 })

@@ -10,10 +10,10 @@ import (
 // chooser divides each pixel among the hypotheses so that the choices of neighbouring
 // pixels go together. It adds to the hypotheses' energies what semi-global aggregation
 // says of the surroundings (H. Hirschmüller, "Stereo processing by semiglobal matching
-// and mutual information", 2008) along four paths, on the guides' grid halved once
-// more.
+// and mutual information", 2008) along four paths, on cells of choiceSize by
+// choiceSize pixels of the guides.
 //
-// On the path from pixel q to its successor p, with energies u and path costs L,
+// On the path from cell q to its successor p, with energies u and path costs L,
 //
 //	message(p, l) = min(P, min over k of L(q, k) - least L(q) + P min(|v(p, l) - v(q, k)|, jump)/jump)
 //	L(p, l) = u(p, l) + message(p, l)
@@ -21,11 +21,11 @@ import (
 // where v are the motions, |v| is the sum of the components' magnitudes, and P falls
 // with the difference between the made frame's brightness at p and at q. So motions
 // that continue cost nothing, whichever hypothesis they come from. The sum of the four
-// messages at a pixel, interpolated, adds to the energies of the guides' grid.
+// messages, interpolated between the cells, adds to the energies of the pixels.
 type chooser struct {
 	workers  frame.Workers
 	labels   int
-	energies []int16    // of the half grid, by pixel, then label
+	energies []int16    // of the cells, by cell, then label
 	motions  []flow.Vec // the same
 	sums     []int16    // of the messages, the same
 	guide    frame.Image[uint8]
@@ -71,18 +71,23 @@ var likelihood = func() []uint16 {
 
 // choose sets the hypotheses' weights from their energies.
 func (c *chooser) choose(hypotheses []*hypothesis, in *Interval, phase Phase) {
-	c.halve(hypotheses, in, phase)
+	c.gather(hypotheses, in, phase)
 	c.aggregate()
 	c.share(hypotheses)
 }
 
-// halve sets the energies and motions of the half grid to means over two by two pixels,
-// and guide to the made frame's brightness along the best motion that both neighbours
+// choiceBits is log2 of the side of a cell of the choice's grid, in pixels of the guides.
+const (
+	choiceBits = 2
+	choiceSize = 1 << choiceBits
+)
+
+// gather sets the energies and motions of the cells to means over their pixels, and guide to the made frame's brightness along the best motion that both neighbours
 // show.
-func (c *chooser) halve(hypotheses []*hypothesis, in *Interval, phase Phase) {
+func (c *chooser) gather(hypotheses []*hypothesis, in *Interval, phase Phase) {
 	full := hypotheses[0].energy
 	n := len(hypotheses)
-	width, height := (full.Width+1)/2, (full.Height+1)/2
+	width, height := (full.Width+choiceSize-1)/choiceSize, (full.Height+choiceSize-1)/choiceSize
 	c.labels = n
 	c.energies = frame.Resize(c.energies, width*height*n)
 	c.motions = frame.Resize(c.motions, width*height*n)
@@ -90,19 +95,22 @@ func (c *chooser) halve(hypotheses []*hypothesis, in *Interval, phase Phase) {
 	c.guide.Resize(width, height)
 	c.workers.Rows(height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			upper, lower := 2*y, min(2*y+1, full.Height-1)
 			row := c.energies[y*width*n:][:width*n]
 			moves := c.motions[y*width*n:][:width*n]
 			for l, h := range hypotheses {
-				eu, el := h.energy.Row(upper), h.energy.Row(lower)
-				vu, vl := h.motion.Row(upper), h.motion.Row(lower)
 				for x, at := 0, l; x < width; x, at = x+1, at+n {
-					i, j := 2*x, min(2*x+1, full.Width-1)
-					row[at] = int16((int32(eu[i]) + int32(eu[j]) + int32(el[i]) + int32(el[j]) + 2) >> 2)
-					moves[at] = flow.Vec{
-						X: (vu[i].X + vu[j].X + vl[i].X + vl[j].X + 2) >> 2,
-						Y: (vu[i].Y + vu[j].Y + vl[i].Y + vl[j].Y + 2) >> 2,
+					e, vx, vy := int32(1<<(2*choiceBits-1)), int32(1<<(2*choiceBits-1)), int32(1<<(2*choiceBits-1))
+					for j := range choiceSize {
+						py := min(y*choiceSize+j, full.Height-1)
+						for i := range choiceSize {
+							k := py*full.Width + min(x*choiceSize+i, full.Width-1)
+							e += int32(h.energy.Pix[k])
+							vx += h.motion.Pix[k].X
+							vy += h.motion.Pix[k].Y
+						}
 					}
+					row[at] = int16(e >> (2 * choiceBits))
+					moves[at] = flow.Vec{X: vx >> (2 * choiceBits), Y: vy >> (2 * choiceBits)}
 				}
 			}
 			out := c.guide.Row(y)
@@ -115,8 +123,8 @@ func (c *chooser) halve(hypotheses []*hypothesis, in *Interval, phase Phase) {
 				}
 				v := moves[x*n+best]
 				// The pixel's middle, in 1/256 pixel of the guides.
-				ax := int32(2*x)<<positionBits + positionOne/2 - toward(v.X, phase)
-				ay := int32(2*y)<<positionBits + positionOne/2 - toward(v.Y, phase)
+				ax := int32(choiceSize*x)<<positionBits + (choiceSize-1)*positionOne/2 - toward(v.X, phase)
+				ay := int32(choiceSize*y)<<positionBits + (choiceSize-1)*positionOne/2 - toward(v.Y, phase)
 				out[x] = uint8((lookup(in.GuideA, ax, ay) + lookup(in.GuideB, ax+v.X, ay+v.Y)) >> 17)
 			}
 		}
@@ -142,7 +150,7 @@ func (c *chooser) aggregate() {
 	})
 }
 
-// follow adds the messages along a path of n pixels that begins at pixel i and goes on
+// follow adds the messages along a path of n cells that begins at cell i and goes on
 // by step.
 func (c *chooser) follow(i, step, n int) {
 	var storage [2][maxHypotheses]int32
@@ -163,7 +171,7 @@ func (c *chooser) follow(i, step, n int) {
 	}
 }
 
-// message sets dst to the messages from pixel q, with the given path costs, to p.
+// message sets dst to the messages from cell q, with the given path costs, to p.
 func (c *chooser) message(dst, cost []int32, q, p int) {
 	from, to := c.motions[q*c.labels:][:len(cost)], c.motions[p*c.labels:][:len(cost)]
 	d := int(c.guide.Pix[q]) - int(c.guide.Pix[p])
@@ -200,17 +208,19 @@ func (c *chooser) share(hypotheses []*hypothesis) {
 		row := make([]int32, width*n) // of the sums, four times
 		var energies [maxHypotheses]int32
 		for y := y0; y < y1; y++ {
-			near := c.sums[y/2*width*n:][:width*n]
-			far := c.sums[beside(y, height)*width*n:][:width*n]
+			cy, fy := cellBeside(y)
+			upper := c.sums[max(cy, 0)*width*n:][:width*n]
+			lower := c.sums[min(cy+1, height-1)*width*n:][:width*n]
 			for i := range row {
-				row[i] = 3*int32(near[i]) + int32(far[i])
+				row[i] = (2*choiceSize-fy)*int32(upper[i]) + fy*int32(lower[i])
 			}
 			for x := range full.Width {
-				near, far := row[x/2*n:][:n], row[beside(x, width)*n:][:n]
+				cx, fx := cellBeside(x)
+				left, right := row[max(cx, 0)*n:][:n], row[min(cx+1, width-1)*n:][:n]
 				least := int32(math.MaxInt32)
 				i := y*full.Width + x
 				for l, h := range hypotheses {
-					e := int32(h.energy.Pix[i]) + (3*near[l]+far[l]+8)>>4
+					e := int32(h.energy.Pix[i]) + ((2*choiceSize-fx)*left[l]+fx*right[l]+1<<(2*choiceBits+1))>>(2*choiceBits+2)
 					energies[l] = e
 					least = min(least, e)
 				}
@@ -225,6 +235,9 @@ func (c *chooser) share(hypotheses []*hypothesis) {
 	})
 }
 
-// beside returns the pixel of the half grid, n pixels long, that is the second nearest
-// to pixel i of the whole one.
-func beside(i, n int) int { return min(max(i/2+2*(i&1)-1, 0), n-1) }
+// cellBeside returns the last cell whose middle lies at or before that of pixel i, and the
+// distance between the two middles in 1/(2*choiceSize) cell.
+func cellBeside(i int) (cell int, f int32) {
+	d := 2*i + 1 - choiceSize
+	return d >> (choiceBits + 1), int32(d & (2*choiceSize - 1))
+}

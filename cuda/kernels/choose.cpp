@@ -6,6 +6,6 @@ namespace choose {
 #include "choose.cu"
 }
 
-KERNEL(choose, halve_energies)
+KERNEL(choose, cell_energies)
 KERNEL(choose, pass_messages)
 KERNEL(choose, share_weights)

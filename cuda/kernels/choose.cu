@@ -1,55 +1,58 @@
 // The choice among the hypotheses, with package warp's bits: semi-global aggregation on
-// the guides' grid halved once more, and the shares that follow from it.
+// cells of choice_size by choice_size pixels of the guides, and the shares that follow
+// from it.
 //
-// Energies of the whole grid lie one hypothesis after the other. Energies, motions and
-// sums of the half grid lie by pixel, then hypothesis.
+// Energies of pixels lie one hypothesis after the other. Energies, motions and sums of
+// cells lie by cell, then hypothesis.
 
 #include "hypothesis.cuh"
 
-// halve_energies sets the half grid's energies and motions to means over two by two
-// pixels, guide to the made frame's brightness along the best motion that both
-// neighbours show, and sums to 0. A thread makes a pixel.
-extern "C" __global__ void halve_energies(const uint8_t *pictures, const Vec *motions, const Hypothesis *list, int hypotheses,
-                                          const int16_t *energies, int width, int height, int32_t phase, int16_t *half_energies,
-                                          Vec *half_motions, int32_t *sums, uint8_t *guide) {
-	int half_width = (width + 1) / 2, half_height = (height + 1) / 2;
+enum { choice_size = 1 << choice_bits };
+
+// cell_energies sets the cells' energies and motions to means over their pixels, guide
+// to the made frame's brightness along the best motion that both neighbours show, and
+// sums to 0. A thread makes a cell.
+extern "C" __global__ void cell_energies(const uint8_t *pictures, const Vec *motions, const Hypothesis *list, int hypotheses,
+                                         const int16_t *energies, int width, int height, int32_t phase, int16_t *cell_energies,
+                                         Vec *cell_motions, int32_t *sums, uint8_t *guide) {
+	int columns = (width + choice_size - 1) / choice_size, lines = (height + choice_size - 1) / choice_size;
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-	if (x >= half_width || y >= half_height) return;
-	size_t size = (size_t)width * height, pixel = (size_t)y * half_width + x;
-	int px[2] = {2 * x, min(2 * x + 1, width - 1)}, py[2] = {2 * y, min(2 * y + 1, height - 1)};
+	if (x >= columns || y >= lines) return;
+	size_t size = (size_t)width * height, cell = (size_t)y * columns + x;
 	Vec best = {0, 0};
 	int least = INT32_MAX;
 	for (int h = 0; h < hypotheses; h++) {
 		Hypothesis hypothesis = list[h];
-		int e = 2;
-		Vec v = {2, 2};
-		for (int k = 0; k < 4; k++) {
-			int cx = px[k & 1], cy = py[k >> 1];
-			e += energies[h * size + (size_t)cy * width + cx];
-			Vec w = motion_of(hypothesis, motions, width, height, cx, cy);
-			v.x += w.x;
-			v.y += w.y;
-		}
-		e >>= 2;
-		v.x >>= 2;
-		v.y >>= 2;
-		half_energies[pixel * hypotheses + h] = (int16_t)e;
-		half_motions[pixel * hypotheses + h] = v;
-		sums[pixel * hypotheses + h] = 0;
+		const int half = 1 << (2 * choice_bits - 1);
+		int e = half;
+		Vec v = {half, half};
+		for (int j = 0; j < choice_size; j++)
+			for (int i = 0; i < choice_size; i++) {
+				int px = min(x * choice_size + i, width - 1), py = min(y * choice_size + j, height - 1);
+				e += energies[h * size + (size_t)py * width + px];
+				Vec w = motion_of(hypothesis, motions, width, height, px, py);
+				v.x += w.x;
+				v.y += w.y;
+			}
+		e >>= 2 * choice_bits;
+		v.x >>= 2 * choice_bits;
+		v.y >>= 2 * choice_bits;
+		cell_energies[cell * hypotheses + h] = (int16_t)e;
+		cell_motions[cell * hypotheses + h] = v;
+		sums[cell * hypotheses + h] = 0;
 		if (hypothesis.kind != only_first && hypothesis.kind != only_second && e < least) {
 			least = e;
 			best = v;
 		}
 	}
-	int32_t ax = (2 * x << position_bits) + position_one / 2 - toward(best.x, phase);
-	int32_t ay = (2 * y << position_bits) + position_one / 2 - toward(best.y, phase);
-	guide[pixel] = (uint8_t)((lookup(pictures, width, height, ax, ay) + lookup(pictures + size, width, height, ax + best.x, ay + best.y)) >> 17);
+	int32_t ax = (choice_size * x << position_bits) + (choice_size - 1) * position_one / 2 - toward(best.x, phase);
+	int32_t ay = (choice_size * y << position_bits) + (choice_size - 1) * position_one / 2 - toward(best.y, phase);
+	guide[cell] = (uint8_t)((lookup(pictures, width, height, ax, ay) + lookup(pictures + size, width, height, ax + best.x, ay + best.y)) >> 17);
 }
 
 enum { lanes = 16, paths = 8 }; // threads of a path, paths of a block
 
-// pass_messages adds the messages along the paths of the half grid in one direction to
-// sums: rightward, leftward, downward, upward for blockIdx.y from 0 to 3. A thread keeps
+// pass_messages adds the messages along the paths of cells in one direction to sums: rightward, leftward, downward, upward for blockIdx.y from 0 to 3. A thread keeps
 // the path cost of one hypothesis. Blocks are 128 by 1 threads, for 8 paths.
 extern "C" __global__ void pass_messages(const int16_t *energies, const Vec *motions, const uint8_t *guide, int hypotheses, int width, int height,
                                          const uint16_t *penalties, int32_t *sums) {
@@ -90,22 +93,31 @@ extern "C" __global__ void pass_messages(const int16_t *energies, const Vec *mot
 	}
 }
 
+// cell_before returns the last cell whose middle lies at or before that of pixel i, and
+// the distance between the two middles in 1/(2*choice_size) cell.
+__device__ int cell_before(int i, int *f) {
+	int d = 2 * i + 1 - choice_size;
+	*f = d & (2 * choice_size - 1);
+	return d >> (choice_bits + 1);
+}
+
 // share_weights sets weight h to the share of hypothesis h, which falls with the excess
 // of its energy, and of the interpolated sums of the messages, over the least one.
 extern "C" __global__ void share_weights(const int16_t *energies, const int32_t *sums, int hypotheses, uint16_t *weights, int width, int height,
                                          const uint16_t *likelihood, int entries) {
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
 	if (x >= width || y >= height) return;
-	int half_width = (width + 1) / 2, half_height = (height + 1) / 2;
+	int columns = (width + choice_size - 1) / choice_size, lines = (height + choice_size - 1) / choice_size;
 	size_t size = (size_t)width * height, at = (size_t)y * width + x;
-	int nx = x / 2, ny = y / 2;
-	int fx = clamp_to(nx + 2 * (x & 1) - 1, 0, half_width - 1), fy = clamp_to(ny + 2 * (y & 1) - 1, 0, half_height - 1);
-	const int32_t *a = sums + ((size_t)ny * half_width + nx) * hypotheses, *b = sums + ((size_t)ny * half_width + fx) * hypotheses;
-	const int32_t *c = sums + ((size_t)fy * half_width + nx) * hypotheses, *d = sums + ((size_t)fy * half_width + fx) * hypotheses;
+	int fx, fy, cx = cell_before(x, &fx), cy = cell_before(y, &fy);
+	const int32_t *upper = sums + (size_t)max(cy, 0) * columns * hypotheses, *lower = sums + (size_t)min(cy + 1, lines - 1) * columns * hypotheses;
+	int left = max(cx, 0) * hypotheses, right = min(cx + 1, columns - 1) * hypotheses;
 	int32_t total[max_hypotheses], least = INT32_MAX;
 	for (int h = 0; h < max_hypotheses; h++) {
 		if (h >= hypotheses) break;
-		total[h] = energies[h * size + at] + ((9 * a[h] + 3 * (b[h] + c[h]) + d[h] + 8) >> 4);
+		int32_t l = (2 * choice_size - fy) * upper[left + h] + fy * lower[left + h];
+		int32_t r = (2 * choice_size - fy) * upper[right + h] + fy * lower[right + h];
+		total[h] = energies[h * size + at] + (((2 * choice_size - fx) * l + fx * r + (1 << (2 * choice_bits + 1))) >> (2 * choice_bits + 2));
 		least = min(least, total[h]);
 	}
 	for (int h = 0; h < max_hypotheses; h++) {

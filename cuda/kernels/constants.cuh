@@ -24,6 +24,7 @@ const int still_lead = 320;
 const int least_only = -381;
 const int most_energy = 2000;
 const int jump_bits = 9;
+const int choice_bits = 2;
 const int least_share = 32;
 const int same_motion = 64;
 const int inside_factor = 100;

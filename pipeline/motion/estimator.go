@@ -60,13 +60,13 @@ func newEstimates(ctx context.Context, p Params) ([]estimate, error) {
 	case command:
 		return []estimate{newCommand(ctx, line)}, nil
 	case files:
-		own, err := newOwn(p)
+		own, err := newOwn(p.Preset.options(), p.Workers)
 		if err != nil {
 			return nil, err
 		}
 		return []estimate{&fromFiles{pattern: pattern, own: own, log: p.Log}}, nil
 	case p.Method == DIS:
-		own, err := newOwn(p)
+		own, err := newOwn(p.Preset.options(), p.Workers)
 		return []estimate{own}, err
 	}
 	e, err := newOpenCV(p.Method)

@@ -28,7 +28,7 @@ func (e *estimate) wait(ctx context.Context) error {
 func (r *run) estimate(s *stages, from <-chan *Interval) stage[*estimate] {
 	jobs := make(chan *estimate)
 	for range r.options.FlowWorkers() {
-		s.start(func(context.Context) error { return r.estimateFlow(jobs) })
+		s.start(func(ctx context.Context) error { return r.estimateFlow(ctx, jobs) })
 	}
 	return func(ctx context.Context, emit func(*estimate) error) error {
 		defer close(jobs)
@@ -59,8 +59,8 @@ func (r *run) estimate(s *stages, from <-chan *Interval) stage[*estimate] {
 }
 
 // estimateFlow estimates the flow of intervals, both ways at once.
-func (r *run) estimateFlow(jobs <-chan *estimate) error {
-	e, err := r.options.Estimator()
+func (r *run) estimateFlow(ctx context.Context, jobs <-chan *estimate) error {
+	e, err := r.options.Estimator(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"context"
+
 	"retime/frame"
 	"retime/pipeline/motion"
 	"retime/pipeline/synth"
@@ -28,16 +30,21 @@ func (o *Options) WarpParams() warp.Params {
 	}
 }
 
-// Estimator opens one of FlowWorkers estimators of the flow that frames are made along.
-func (o *Options) Estimator() (*motion.Estimator, error) {
-	return motion.NewEstimator(motion.Params{
-		Method: o.Synthesis.Flow, Preset: o.Synthesis.Preset, Workers: o.sharedWorkers(), Cache: o.flowCache,
+// Estimator opens one of FlowWorkers estimators of the flow that frames are made along. It
+// works until ctx ends.
+func (o *Options) Estimator(ctx context.Context) (*motion.Estimator, error) {
+	return motion.NewEstimator(ctx, motion.Params{
+		Method: o.Synthesis.Flow, Preset: o.Synthesis.Preset, Workers: o.sharedWorkers(), Cache: o.flowCache, Log: o.Hooks.Log,
 	})
 }
 
-// FlowWorkers is how many intervals' flows are estimated at once. Each takes two threads,
-// one for either direction.
+// FlowWorkers is how many intervals' flows are estimated at once: one for every two
+// threads, and one alone if a command estimates them, which has threads or a device of its
+// own.
 func (o *Options) FlowWorkers() int {
+	if _, command := o.Synthesis.Flow.Command(); command {
+		return 1
+	}
 	return max(1, min(o.workers().Count()/2, maxFlowWorkers))
 }
 

@@ -17,9 +17,11 @@ import (
 // goroutine that holds the frame.
 type Guide struct {
 	picture func() frame.Image[uint8]
-	half    func() frame.Image[uint8]
 	digest  func() pictureDigest
+	number  int64 // of the picture in its clip, from 0; unnumbered for none
 }
+
+const unnumbered = -1
 
 type pictureDigest [sha256.Size]byte
 
@@ -39,9 +41,16 @@ func GuideOf(picture func() frame.Image[uint8]) Guide {
 	picture = sync.OnceValue(picture)
 	return Guide{
 		picture: picture,
-		half:    sync.OnceValue(func() frame.Image[uint8] { return warp.Halve(picture()) }),
 		digest:  sync.OnceValue(func() pictureDigest { return digestOf(picture()) }),
+		number:  unnumbered,
 	}
+}
+
+// Numbered returns g as the guide of its clip's picture n, from 0, by which files of flow
+// are found.
+func (g Guide) Numbered(n int64) Guide {
+	g.number = n
+	return g
 }
 
 // Picture returns the guide's samples, which may be the frame's own.

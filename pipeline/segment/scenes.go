@@ -29,13 +29,17 @@ func findScenes(ctx context.Context, o pipeline.Options, whole *Outline) ([]int6
 }
 
 func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (scenes []int64, err error) {
-	o.Synthesis.FlowCache = "" // no conversion uses the flow of small pictures
+	s := &o.Synthesis
+	s.FlowCache = "" // no conversion uses the flow of small pictures
+	if s.Flow != pipeline.OpenCVDIS && s.Flow != pipeline.Farneback {
+		s.Flow = pipeline.DIS // files have the flow of whole pictures
+	}
 	clip, err := open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	defer clip.Close()
-	e, err := clip.Options.Estimator()
+	e, err := clip.Options.Estimator(ctx)
 	if err != nil {
 		return nil, err
 	}

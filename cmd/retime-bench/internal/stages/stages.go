@@ -217,7 +217,7 @@ func (m *measurement) flow(ctx context.Context) error {
 		}
 	}()
 	for range m.o.FlowWorkers() {
-		e, err := m.o.Estimator()
+		e, err := m.o.Estimator(ctx)
 		if err != nil {
 			return err
 		}

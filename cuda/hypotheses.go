@@ -29,9 +29,8 @@ func hypotheses(flows int, neighbours bool, level int) []hypothesis {
 	list = append(list, hypothesis{kind: c.Stationary})
 	if neighbours {
 		log := int32(bits.Len(uint(flows)) - 1) // flows is a power of two
-		off := int32(c.Overlap >> level)
-		for k := range int32(4) {
-			list = append(list, hypothesis{kind: c.Neighbour, log: log, dx: off * (2*(k&1) - 1), dy: off * (k&2 - 1)})
+		for _, at := range c.Around {
+			list = append(list, hypothesis{kind: c.Neighbour, log: log, dx: int32(at[0] / (1 << level)), dy: int32(at[1] / (1 << level))})
 		}
 	}
 	return append(list, hypothesis{kind: c.OnlyFirst, first: int32(flows)}, hypothesis{kind: c.OnlySecond, first: int32(flows + 1)})

@@ -33,9 +33,9 @@ type Backend struct {
 	Projected, Neighbour, Stationary, OnlyFirst, OnlySecond int32
 	// LeastTrust is the weight below which a splatted flow has a hole.
 	LeastTrust uint64
-	// Overlap is the distance, in pixels of the picture, at which a pixel reads the
+	// Around lists the places, in pixels of the picture, at which a pixel reads the
 	// motions of its neighbours.
-	Overlap int
+	Around [][2]int
 	// CostRadius is the radius, in pixels of the picture, of the squares over which
 	// costs are averaged.
 	CostRadius int
@@ -63,7 +63,7 @@ var backend = sync.OnceValue(func() Backend {
 		Trust: trustTable, NeighbourGate: neighbourGate, StillGate: stillGate, OnlyGate: onlyGate,
 		Penalty: penalties[:], Likelihood: likelihood, Credit: credit, CreditOne: creditOne, DifferenceOne: differenceOne,
 		Projected: int32(projected), Neighbour: int32(neighbour), Stationary: int32(stationary), OnlyFirst: int32(onlyFirst), OnlySecond: int32(onlySecond),
-		LeastTrust: leastTrust, Overlap: overlap,
+		LeastTrust: leastTrust, Around: around[:],
 		CostRadius: costRadius, CellBits: cellBits, ChoiceBits: choiceBits,
 		Precision: precision, CoefficientMargin: margin,
 	}

@@ -40,7 +40,8 @@ func (s *Synthesizer) Inspect() Inspection {
 	}
 	names = append(names, "no motion")
 	if s.params.Neighbours {
-		names = append(names, "surroundings, up left", "surroundings, up right", "surroundings, down left", "surroundings, down right")
+		names = append(names, "surroundings, up left", "surroundings, up right", "surroundings, down left", "surroundings, down right",
+			"surroundings, left", "surroundings, right", "surroundings, up", "surroundings, down")
 	}
 	names = append(names, "first frame only", "second frame only")
 	in := Inspection{Unseen: s.mask[0], Overlay: s.in.Static}

@@ -29,7 +29,7 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	in, workers := &s.in, s.params.Workers
 	s.motion(phase)
 	if s.params.Neighbours {
-		s.offset(&s.mean, overlap>>in.Level)
+		s.offset(&s.mean)
 	}
 	hypotheses := s.hypotheses()
 	bend := s.bend.at(s, phase)
@@ -116,13 +116,16 @@ func (s *Synthesizer) motion(phase Phase) {
 	}
 }
 
-// overlap is the distance, in pixels of the picture, at which a pixel reads the motions
+// around lists the places, in pixels of the picture, at which a pixel reads the motions
 // of its neighbours.
-const overlap = 10
+var around = [8][2]int{
+	{-10, -10}, {10, -10}, {-10, 10}, {10, 10}, // the centres of overlapped blocks
+	{-24, 0}, {24, 0}, {0, -24}, {0, 24},
+}
 
-// offset sets the motions of the four neighbour hypotheses: the mean of the projected
-// flows, read distance pixels away along the diagonals.
-func (s *Synthesizer) offset(mean *flow.Field, distance int) {
+// offset sets the motions of the neighbour hypotheses: the mean of the projected flows,
+// read at the places around.
+func (s *Synthesizer) offset(mean *flow.Field) {
 	workers := s.params.Workers
 	a := s.estimates[0].forward.motion
 	mean.Resize(a.Width, a.Height)
@@ -133,7 +136,7 @@ func (s *Synthesizer) offset(mean *flow.Field, distance int) {
 		h := &s.around[k]
 		h.kind = neighbour
 		h.motion.Resize(a.Width, a.Height)
-		dx, dy := distance*(2*(k&1)-1), distance*(k&2-1)
+		dx, dy := offsetAt(around[k][0], s.in.Level), offsetAt(around[k][1], s.in.Level)
 		workers.Rows(a.Height, func(y0, y1 int) {
 			for y := y0; y < y1; y++ {
 				src, dst := mean.Row(min(max(y+dy, 0), a.Height-1)), h.motion.Row(y)
@@ -144,6 +147,9 @@ func (s *Synthesizer) offset(mean *flow.Field, distance int) {
 		})
 	}
 }
+
+// offsetAt returns a distance on guides that were halved level times, rounded toward 0.
+func offsetAt(pixels, level int) int { return pixels / (1 << level) }
 
 // average sets vectors i0 to i1-1 of mean to the mean of the estimates.
 func average(mean flow.Field, estimates []estimate, i0, i1 int) {
@@ -161,11 +167,13 @@ func average(mean flow.Field, estimates []estimate, i0, i1 int) {
 	}
 }
 
-// arrive splats f along itself and fills the pixels that nothing reaches. It returns
-// their share.
+// arrive splats f along itself, fills the pixels that nothing reaches, and takes medians
+// of the result. It returns the share of the filled pixels.
 func (s *Synthesizer) arrive(dst, f flow.Field, phase Phase, weight frame.Image[uint16]) float64 {
-	s.splatter.Flow(dst, s.holes, f, Motion{Flow: f, Phase: phase, Weight: weight}, leastTrust)
-	s.filler.Nearest(dst, s.holes)
+	s.arrived.Resize(f.Width, f.Height)
+	s.splatter.Flow(s.arrived, s.holes, f, Motion{Flow: f, Phase: phase, Weight: weight}, leastTrust)
+	s.filler.Nearest(s.arrived, s.holes)
+	median(s.params.Workers, dst, s.arrived)
 	return holeShare(s.holes)
 }
 

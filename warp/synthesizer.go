@@ -54,8 +54,8 @@ type Synthesizer struct {
 	beyond         [2]outward // from A to the frame before it, and from B to the one after it
 	steady         bool       // whether the flows beyond also say what only one neighbour shows
 	chooser        chooser
-	around         [4]hypothesis
-	mean           flow.Field
+	around         [len(around)]hypothesis
+	arrived, mean  flow.Field
 	bend           bend
 	mask           [2]frame.Image[uint8]
 	coeffA, coeffB sourceCoefficients

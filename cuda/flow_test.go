@@ -113,7 +113,7 @@ func (p knownPair) close() {
 func TestEstimateFlow(t *testing.T) {
 	const seed, n = 31, 24
 	t.Logf("seed %d", seed)
-	params := warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true, Overlays: true}
+	params := warp.Params{Mode: warp.Project, Order: 3, Acceleration: true, Overlays: true}
 	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
 		for _, ahead := range []int{1, 3, n} {
 			subtest(t, d, fmt.Sprint(ahead, " ahead"), func(t *testing.T) {

@@ -20,18 +20,16 @@ type hypothesis struct {
 // hypotheses lists the guesses for a pixel's motion in package warp's order, for the
 // given number of flows. The last two are the guesses from the flows beyond the
 // interval.
-func hypotheses(flows int, neighbours bool, level int) []hypothesis {
+func hypotheses(flows, level int) []hypothesis {
 	c := warp.Constants()
 	var list []hypothesis
 	for i := range flows {
 		list = append(list, hypothesis{kind: c.Projected, first: int32(i)})
 	}
 	list = append(list, hypothesis{kind: c.Stationary})
-	if neighbours {
-		log := int32(bits.Len(uint(flows)) - 1) // flows is a power of two
-		for _, at := range c.Around {
-			list = append(list, hypothesis{kind: c.Neighbour, log: log, dx: int32(at[0] / (1 << level)), dy: int32(at[1] / (1 << level))})
-		}
+	log := int32(bits.Len(uint(flows)) - 1) // flows is a power of two
+	for _, at := range c.Around {
+		list = append(list, hypothesis{kind: c.Neighbour, log: log, dx: int32(at[0] / (1 << level)), dy: int32(at[1] / (1 << level))})
 	}
 	return append(list, hypothesis{kind: c.OnlyFirst, first: int32(flows)}, hypothesis{kind: c.OnlySecond, first: int32(flows + 1)})
 }

@@ -66,7 +66,7 @@ func newUnderWay(t *testing.T, d *cuda.Device, p warp.Params) *underWay {
 	return &underWay{cpu: cpu.(*warp.Synthesizer), gpu: gpu.(*cuda.Synthesizer)}
 }
 
-var everything = warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true, Overlays: true}
+var everything = warp.Params{Mode: warp.Project, Order: 3, Acceleration: true, Overlays: true}
 
 // Frames of many intervals are under way at once while intervals are loaded, some of
 // which never begin, and flows are estimated. Exact.

@@ -344,7 +344,7 @@ func (s *Synthesizer) resize(l layout) error {
 			return err
 		}
 	}
-	return s.shares.resize(s.work, l.guideWidth, l.guideHeight, hypotheses(l.flows, s.params.Neighbours, l.level))
+	return s.shares.resize(s.work, l.guideWidth, l.guideHeight, hypotheses(l.flows, l.level))
 }
 
 // clear queues the fills that zero the accumulators and counters between frames.

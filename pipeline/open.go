@@ -26,7 +26,7 @@ func (o *Options) WarpParams() warp.Params {
 	s := &o.Synthesis
 	return warp.Params{
 		Mode: s.Mode, Order: bspline.Order(*s.Order), Workers: o.workers(),
-		Neighbours: s.Preset != Fast, Acceleration: s.Preset != Fast, Overlays: s.Static == StaticAuto,
+		Acceleration: s.Preset != Fast, Overlays: s.Static == StaticAuto,
 	}
 }
 

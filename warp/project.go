@@ -28,9 +28,7 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	}
 	in, workers := &s.in, s.params.Workers
 	s.motion(phase)
-	if s.params.Neighbours {
-		s.offset(&s.mean)
-	}
+	s.offset(&s.mean)
 	hypotheses := s.hypotheses()
 	bend := s.bend.at(s, phase)
 	radius := costRadius >> in.Level
@@ -64,10 +62,8 @@ func (s *Synthesizer) hypotheses() (list []*hypothesis) {
 		list = append(list, &s.estimates[i].forward, &s.estimates[i].reverse)
 	}
 	list = append(list, &s.still)
-	if s.params.Neighbours {
-		for i := range s.around {
-			list = append(list, &s.around[i])
-		}
+	for i := range s.around {
+		list = append(list, &s.around[i])
 	}
 	if s.steady {
 		list = append(list, &s.beyond[0].only, &s.beyond[1].only)

@@ -15,9 +15,6 @@ type Params struct {
 	Mode       Mode
 	Order      bspline.Order // of the spline that samples in Project mode: 0, 1 or 3
 	Directions int           // of the inpainting, 4 to 64; 0 means 16
-	// Neighbours also tries the motions of each pixel's surroundings, as overlapped
-	// block motion compensation does.
-	Neighbours bool
 	// Acceleration bends the motion if the frames before and after the interval show
 	// that it changes.
 	Acceleration bool

@@ -287,9 +287,7 @@ func TestRanges(t *testing.T) {
 			o.MeanNormalization = means
 			e := open(t, o, 1)
 			compare(t, e, a, b)
-			e.level = 0
-			s := e.search(0)
-			p := s.patch(0, 0)
+			p := e.searches[0].patch(0, 0)
 			if got := p.cost(vector{}); got != patchPixels*maxDifference*maxDifference {
 				t.Errorf("cost %d", got)
 			}

@@ -68,9 +68,13 @@ func newTrial(seed uint64, s scene, width, height, stride int) *trial {
 		}
 		l.enclose(r.pyramids[i])
 	}
-	for range l.columns * l.rows {
+	for i := range l.columns * l.rows {
 		r.own = append(r.own, r.best())
 		r.other = append(r.other, r.best())
+		if i > 0 && i%2 == 0 {
+			// Vectors that evaluation can just tell apart, or just not.
+			r.own[i].vector = vector{r.own[i-1].x + r.rng.Int32N(17) - 8, r.own[i-1].y + r.rng.Int32N(17) - 8}
+		}
 	}
 	r.coarser = level{width: (width + 1) / 2, height: (height + 1) / 2}
 	for range r.coarser.width * r.coarser.height {
@@ -155,6 +159,23 @@ func (r *trial) run(t *testing.T, o Options, end bool) {
 		portable.densify(&s, want, row, own)
 		if !slices.Equal(got, want) {
 			t.Fatalf("densify, row %d: %v, want %v", row, got, want)
+		}
+	}
+}
+
+// Steps of hundreds of units, among which a fused product would round some to another
+// integer.
+func TestKernelRounding(t *testing.T) {
+	r := newTrial(3, moving("", 1.7, 2.2), 300, 200, 1)
+	o := Default()
+	o.Iterations = 1
+	s := search{&o, &r.level, r.pyramids[0], r.pyramids[1]}
+	got, want := make([]best, r.level.columns), make([]best, r.level.columns)
+	for row := range r.level.rows {
+		fastest.first(&s, got, row, nil, nil, false)
+		portable.first(&s, want, row, nil, nil, false)
+		if !slices.Equal(got, want) {
+			t.Fatalf("row %d: %v, want %v", row, got, want)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (r *trial) best() best {
 // faults, and then begins at one.
 func TestKernels(t *testing.T) {
 	const seed = 11
-	variant := 0
+	setting := 0
 	for i, size := range [][2]int{{8, 8}, {9, 10}, {11, 8}, {12, 13}, {16, 15}, {31, 17}, {64, 40}, {101, 22}, {8, 97}} {
 		for j, s := range scenes {
 			stride := 4
@@ -117,9 +117,9 @@ func TestKernels(t *testing.T) {
 			}
 			r := newTrial(uint64(seed+100*i+j), s, size[0], size[1], stride)
 			o := Default()
-			variants[variant%len(variants)].change(&o)
-			variant++
-			t.Run(fmt.Sprintf("%s %dx%d stride %d %s", s.name, size[0], size[1], stride, variants[(variant-1)%len(variants)].name), func(t *testing.T) {
+			settings[setting%len(settings)].change(&o)
+			setting++
+			t.Run(fmt.Sprintf("%s %dx%d stride %d %s", s.name, size[0], size[1], stride, settings[(setting-1)%len(settings)].name), func(t *testing.T) {
 				r.run(t, o, j%2 == 0)
 			})
 		}
@@ -131,34 +131,47 @@ func (r *trial) run(t *testing.T, o Options, end bool) {
 	s := search{&o, l, guardedCopy(t, r.pyramids[0], end), guardedCopy(t, r.pyramids[1], end)}
 	own, other, coarse := guardedCopy(t, r.own, end), guardedCopy(t, r.other, end), guardedCopy(t, r.coarse, end)
 	got, want := guarded[best](t, l.columns, end), make([]best, l.columns)
-	check := func(step string, row int) {
+	compare := func(name string, row int, run func(k kernels, dst []best)) {
 		t.Helper()
-		for i := range want {
-			if got[i] != want[i] {
-				t.Fatalf("%s, row %d, patch %d: %+v, want %+v", step, row, i, got[i], want[i])
+		all := variants()
+		run(all[0].kernels, want)
+		for _, v := range all[1:] {
+			run(v.kernels, got)
+			for i := range want {
+				if got[i] != want[i] {
+					t.Fatalf("%s, %s, row %d, patch %d: %+v, want %+v", v.name, name, row, i, got[i], want[i])
+				}
 			}
 		}
 	}
 	for row := range l.rows {
 		for _, reach := range []bool{false, true} {
-			fastest.first(&s, got, row, nil, nil, reach)
-			portable.first(&s, want, row, nil, nil, reach)
-			check("first without a coarser level", row)
+			compare("first without a coarser level", row, func(k kernels, dst []best) { k.first(&s, dst, row, nil, nil, reach) })
 		}
-		fastest.first(&s, got, row, &r.coarser, coarse, false)
-		portable.first(&s, want, row, &r.coarser, coarse, false)
-		check("first", row)
-		fastest.propagate(&s, got, row, own, other)
-		portable.propagate(&s, want, row, own, other)
-		check("propagate", row)
+		compare("first", row, func(k kernels, dst []best) { k.first(&s, dst, row, &r.coarser, coarse, false) })
+		compare("propagate", row, func(k kernels, dst []best) { k.propagate(&s, dst, row, own, other) })
 	}
 	for row := range (l.height + cellSize - 1) / cellSize {
 		rows := min(cellSize, l.height-cellSize*row)
-		got, want := guarded[vector](t, rows*l.width, end), make([]vector, rows*l.width)
-		fastest.densify(&s, got, row, own)
-		portable.densify(&s, want, row, own)
-		if !slices.Equal(got, want) {
-			t.Fatalf("densify, row %d: %v, want %v", row, got, want)
+		got := guarded[vector](t, rows*l.width, end)
+		compareDense(t, &s, got, row, own)
+	}
+}
+
+// compareDense fails unless every variant of densify sets got to what the portable one
+// makes.
+func compareDense(t *testing.T, s *search, got []vector, row int, patches []best) {
+	t.Helper()
+	all := variants()
+	want := make([]vector, len(got))
+	all[0].densify(s, want, row, patches)
+	for _, v := range all[1:] {
+		clear(got)
+		v.densify(s, got, row, patches)
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("%s, densify, row %d, (%d, %d): %v, want %v", v.name, row, i%s.level.width, i/s.level.width, got[i], want[i])
+			}
 		}
 	}
 }
@@ -172,55 +185,49 @@ func TestKernelRounding(t *testing.T) {
 	s := search{&o, &r.level, r.pyramids[0], r.pyramids[1]}
 	got, want := make([]best, r.level.columns), make([]best, r.level.columns)
 	for row := range r.level.rows {
-		fastest.first(&s, got, row, nil, nil, false)
-		portable.first(&s, want, row, nil, nil, false)
-		if !slices.Equal(got, want) {
-			t.Fatalf("row %d: %v, want %v", row, got, want)
+		all := variants()
+		all[0].first(&s, want, row, nil, nil, false)
+		for _, v := range all[1:] {
+			v.first(&s, got, row, nil, nil, false)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s, row %d: %v, want %v", v.name, row, got, want)
+			}
 		}
 	}
 }
 
 // Every difference has the weight that the table gives it, in every lane.
 func TestKernelWeights(t *testing.T) {
+	const width = 256
 	o := Default()
-	l := level{width: 256, height: 8, columns: patchesAlong(256, 4), rows: 1, stride: 4, pitch: 256 + 2*borderSize}
+	l := level{width: width, height: 8, columns: patchesAlong(width, 4), rows: 1, stride: 4, pitch: width + 2*borderSize}
 	l.origin = borderSize*l.pitch + borderSize
-	a, b := make([]uint8, l.pitch*(8+2*borderSize)), make([]uint8, l.pitch*(8+2*borderSize))
-	row := frame.NewImage[uint8](256, 8)
-	for y := range row.Height {
-		for x := range row.Width {
-			row.Row(y)[x] = uint8(x)
-		}
+	a, b := make([]uint8, l.pitch*(l.height+2*borderSize)), make([]uint8, l.pitch*(l.height+2*borderSize))
+	ramp := frame.NewImage[uint8](width, l.height)
+	for i := range ramp.Pix {
+		ramp.Pix[i] = uint8(i % width)
 	}
-	for y := range 8 {
-		l.fill(b, row, y)
+	for y := range l.height {
+		l.fill(b, ramp, y)
 	}
 	l.enclose(b)
 	s := search{&o, &l, a, b}
-	patches := make([]best, l.columns)
-	got, want := make([]vector, 4*l.width), make([]vector, 4*l.width)
+	patches, got := make([]best, l.columns), make([]vector, cellSize*width)
 	for shift := range int32(16) {
 		for i := range patches {
 			// Neighbours differ, so that a wrong weight shows in the mean.
 			patches[i].vector = vector{64*shift + 8192*int32(i%2), int32(i) * 5000}
 		}
-		fastest.densify(&s, got, 0, patches)
-		portable.densify(&s, want, 0, patches)
-		if !slices.Equal(got, want) {
-			t.Fatalf("shift %d/16: the means differ", shift)
-		}
+		compareDense(t, &s, got, 0, patches)
 	}
 }
 
 func BenchmarkKernels(b *testing.B) {
-	for _, k := range []struct {
-		name    string
-		kernels kernels
-	}{{"portable", portable}, {"fastest", fastest}} {
+	for _, v := range variants() {
 		x, y := moving("", 7.3, -2.6).pair(0, 960, 540)
 		e := open(b, Default(), 1)
-		e.kernels = k.kernels
-		b.Run(k.name, func(b *testing.B) {
+		e.kernels = v.kernels
+		b.Run(v.name, func(b *testing.B) {
 			for b.Loop() {
 				estimate(b, e, x, y)
 			}

@@ -1,7 +1,6 @@
 package dis
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -138,8 +137,8 @@ func compare(t *testing.T, e *Estimator, a, b frame.Image[uint8]) {
 	}
 }
 
-// variants are options that differ from Default's in what the name says.
-var variants = []struct {
+// settings are options that differ from Default's in what the name says.
+var settings = []struct {
 	name   string
 	change func(*Options)
 }{
@@ -156,10 +155,10 @@ var variants = []struct {
 // Exact: the package comment defines every bit.
 func TestReference(t *testing.T) {
 	for i, s := range scenes {
-		for j, v := range variants {
-			// Three levels once for each scene, two for each variant.
+		for j, v := range settings {
+			// Three levels once for each scene, two otherwise.
 			width, height := 46, 19
-			if i%len(variants) == j {
+			if i%len(settings) == j {
 				width, height = 91, 33
 			}
 			a, b := s.pair(uint64(i), width, height)
@@ -287,9 +286,7 @@ func TestRanges(t *testing.T) {
 			o.MeanNormalization = means
 			e := open(t, o, 1)
 			compare(t, e, a, b)
-			e.level = 0
-			s := e.search(0)
-			p := s.patch(0, 0)
+			p := e.searches[0].patch(0, 0)
 			if got := p.cost(vector{}); got != patchPixels*maxDifference*maxDifference {
 				t.Errorf("cost %d", got)
 			}
@@ -405,23 +402,5 @@ func TestAllocations(t *testing.T) {
 	})
 	if n != 0 {
 		t.Errorf("%v allocations for a pair", n)
-	}
-}
-
-func BenchmarkEstimate(b *testing.B) {
-	x, y := moving("", 7.3, -2.6).pair(0, 960, 540)
-	for _, c := range []struct {
-		name    string
-		options Options
-	}{{"default", Default()}, {"quick", Quick()}} {
-		b.Run(fmt.Sprintf("%s %dx%d", c.name, x.Width, x.Height), func(b *testing.B) {
-			e := open(b, c.options, 1)
-			var f, g flow.Field
-			for b.Loop() {
-				if err := e.Estimate(x, y, &f, &g); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

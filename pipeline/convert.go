@@ -90,9 +90,6 @@ func estimatePair(a, b *frame.Frame, o Options) (flows warp.FlowPair, ga, gb mot
 	defer e.Close()
 	level := o.Synthesis.Preset.Level(a.Width, a.Height)
 	ga, gb = motion.NewGuide(a, level), motion.NewGuide(b, level)
-	list, err := e.Estimate(ga, gb)
-	if err != nil {
-		return flows, ga, gb, err
-	}
-	return list[0], ga, gb, nil
+	flows, err = e.Estimate(ga, gb)
+	return flows, ga, gb, err
 }

@@ -101,5 +101,5 @@ func isCut(e *motion.Estimator, a, b motion.Guide, threshold float64) (bool, err
 	if err != nil {
 		return false, err
 	}
-	return motion.Measure(a, b, flows[0]).CutScore() >= threshold, nil
+	return motion.Measure(a, b, flows).CutScore() >= threshold, nil
 }

@@ -245,7 +245,7 @@ func (m *measurement) flow(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				motion.Measure(a, b, flows[0])
+				motion.Measure(a, b, flows)
 			}
 		})
 	}

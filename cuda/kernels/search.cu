@@ -14,6 +14,13 @@ static const int threads = 128;
 static const int around_count = 8;
 __constant__ Vec around[around_count] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1}};
 
+// KEEP has the compiler keep a pointer, which it would otherwise compute anew each time.
+#ifdef __CUDA_ARCH__
+#define KEEP(pointer) asm("" : "+l"(pointer))
+#else
+#define KEEP(pointer)
+#endif
+
 // total returns the sum of v over the lanes of a patch.
 template <int lanes>
 static __device__ __forceinline__ int total(int v) {
@@ -51,6 +58,7 @@ struct Patch {
 		right = (width - 1) * vector_one;
 		bottom = (height - 1) * vector_one;
 		other = b + row * pitch + column;
+		KEEP(other);
 		int samples[rows + 2][6];
 		const uint8_t *p = a + (ptrdiff_t)(top + row - 1) * pitch + left + column - 1;
 #pragma unroll
@@ -245,6 +253,7 @@ static __device__ __forceinline__ void search_first(Vec *vectors, uint32_t *stat
 	int left = patch_origin(n % columns, stride, width), top = patch_origin(n / columns, stride, height);
 	if (coarse) {
 		coarse += (size_t)blockIdx.z * halved(width) * halved(height);
+#pragma unroll 1
 		for (int k = lane; k < candidates; k += lanes) {
 			Vec to = k ? around[k - 1] : Vec{0, 0};
 			mine[k] = coarse_vector(coarse, width, height, left + patch_size / 2 + away * to.x, top + patch_size / 2 + away * to.y);
@@ -285,6 +294,7 @@ static __device__ __forceinline__ void search_propagate(Vec *vectors, uint32_t *
 	Vec own = from[here + n];
 	uint32_t state = from_states[here + n];
 	bool active = !(state & state_fixed);
+#pragma unroll 1
 	for (int k = lane; k <= neighbours; k += lanes) {
 		Vec v = none();
 		if (k < neighbours) {

@@ -3,6 +3,7 @@ package cuda
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"retime/flow"
 	"retime/flow/dis"
@@ -18,6 +19,7 @@ type DIS struct {
 	kernels disKernels
 	memory  Buffer[byte]
 	plan    disPlan
+	lanes   int // threads that share a patch; 0 to choose by the number of patches
 }
 
 type disKernels struct {
@@ -178,7 +180,7 @@ func (e *DIS) prepare(width, height int) error {
 		}
 	}
 	for _, s := range shapes {
-		p.levels = append(p.levels, disLevel{s, pyramids.part(s.Origin, 0).Arg(), lanesFor(2*s.Columns*s.Rows, d.Info().Multiprocessors)})
+		p.levels = append(p.levels, disLevel{s, pyramids.part(s.Origin, 0).Arg(), e.lanesFor(2 * s.Columns * s.Rows)})
 	}
 	e.plan = p
 	e.plan.graph, err = d.newGraph(e.launches())
@@ -198,10 +200,14 @@ func piece[T any](m *pieces, n int) Buffer[T] {
 	return b
 }
 
-// lanesFor returns the index in disLanes of how many threads share a patch. Few threads
-// do less in all, but patches must be enough to fill the device then.
-func lanesFor(patches, multiprocessors int) int {
-	switch per := patches / multiprocessors; {
+// lanesFor returns the index in disLanes of how many threads share each of so many
+// patches. Few threads do less in all, but then there must be enough patches to fill the
+// device.
+func (e *DIS) lanesFor(patches int) int {
+	if i := slices.Index(disLanes[:], e.lanes); i >= 0 {
+		return i
+	}
+	switch per := patches / e.stream.device.Info().Multiprocessors; {
 	case per >= 1024:
 		return 0
 	case per >= 64:

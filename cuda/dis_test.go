@@ -1,12 +1,16 @@
 package cuda_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"retime/cuda"
+	"retime/cuda/kernels"
 	"retime/flow"
 	"retime/flow/dis"
 	"retime/frame"
@@ -200,6 +204,145 @@ func TestDIS(t *testing.T) {
 					compareFlows(t, e, o, a, b)
 				}
 			})
+		}
+	})
+}
+
+// Every number of threads for a patch gives the same flow.
+func TestDISLanes(t *testing.T) {
+	a, b := movements[7].pair(1, 70, 41, 70)
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		for _, n := range []int{2, 4, 8} {
+			e := newEstimate(t, d, dis.Default())
+			e.SetLanes(n)
+			compareFlows(t, e, dis.Default(), a, b)
+			e.close(t)
+		}
+	})
+}
+
+func TestDISStrides(t *testing.T) {
+	a, b := movements[7].pair(1, 31, 26, 33)
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		for stride := 1; stride <= 8; stride++ {
+			o := dis.Default()
+			o.Stride, o.Rounds = stride, 2
+			e := newEstimate(t, d, o)
+			compareFlows(t, e, o, a, b)
+			e.close(t)
+		}
+	})
+}
+
+// One estimator sees all sizes, so that what is left of a larger picture would show.
+func TestDISSizes(t *testing.T) {
+	small := [][2]int{
+		{1, 1}, {150, 9}, {2, 1}, {1, 3}, {7, 7}, {8, 8}, {9, 8}, {8, 9}, {12, 12}, {13, 11}, {16, 16}, {17, 33},
+		{22, 23}, {46, 31}, {5, 120}, {131, 70},
+	}
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		sizes := small
+		if d.Info().Name != "emulator" {
+			sizes = append(slices.Clone(small), [2]int{480, 270}, [2]int{639, 271}, [2]int{960, 540}, [2]int{1919, 1079}, [2]int{1920, 1080},
+				[2]int{3840, 2160}, [2]int{4096, 17}, [2]int{9, 4001}, [2]int{32767, 8})
+		}
+		o := dis.Default()
+		e := newEstimate(t, d, o)
+		defer e.close(t)
+		for i, size := range sizes {
+			for _, j := range []int{0, 7} {
+				a, b := movements[j].pair(uint64(i), size[0], size[1], size[0]+i%3)
+				compareFlows(t, e, o, a, b)
+			}
+		}
+	})
+}
+
+// Estimates on several streams at once do not disturb each other.
+func TestDISInFlight(t *testing.T) {
+	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
+		var list [4]*estimate
+		var wants [4][2]flow.Field
+		cpu, err := dis.New(dis.Default(), frame.Workers{})
+		must(t, err)
+		defer cpu.Close()
+		for i := range list {
+			list[i] = newEstimate(t, d, dis.Default())
+			defer list[i].close(t)
+			a, b := movements[5+i%3].pair(uint64(i), 33+i, 27, 40)
+			must(t, cpu.Estimate(a, b, &wants[i][0], &wants[i][1]))
+			list[i].upload(t, a, b)
+		}
+		for range 2 { // the second estimate uses the memory of the first
+			for _, e := range list {
+				must(t, e.Estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1]))
+			}
+		}
+		for i, e := range list {
+			for j, want := range wants[i] {
+				got := flow.NewField(want.Width, want.Height)
+				must(t, e.fields[j].Download(e.Stream(), got.Image))
+				must(t, e.Stream().Synchronize())
+				if !slices.Equal(got.Pix, want.Pix) {
+					t.Errorf("estimate %d, direction %d differs", i, j)
+				}
+			}
+		}
+	})
+}
+
+// A failure of the device, at any call, leaves an estimator that can be used and closed.
+func TestDISFaults(t *testing.T) {
+	a, b := movements[5].pair(0, 20, 16, 20)
+	calls := 1
+	for fail := 0; fail < calls; fail++ {
+		emulator := kernels.NewEmulator()
+		run(t, cuda.NewDevice(emulator), func(t *testing.T, d *cuda.Device) {
+			o := dis.Default()
+			o.Rounds = 1
+			e := newEstimate(t, d, o)
+			defer e.close(t)
+			e.upload(t, a, b)
+			n := 0
+			emulator.Fail = func(call string) error {
+				if n++; n == fail+1 {
+					return errUnknown
+				}
+				return nil
+			}
+			err := e.Estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1])
+			emulator.Fail = nil
+			if calls = max(calls, n); fail < n && !errors.Is(err, errUnknown) {
+				t.Errorf("call %d of %d fails: error %v", fail, n, err)
+			}
+			compareFlows(t, e, o, a, b)
+		})
+	}
+	if calls < 8 {
+		t.Errorf("only %d calls", calls)
+	}
+}
+
+func TestDISErrors(t *testing.T) {
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		o := dis.Default()
+		o.Stride = 9
+		if _, err := cuda.NewDIS(d, o); err == nil || !strings.Contains(err.Error(), "stride 9") {
+			t.Errorf("stride 9: error %v", err)
+		}
+		e := newEstimate(t, d, dis.Default())
+		defer e.close(t)
+		a, b := movements[5].pair(0, 20, 16, 20)
+		e.upload(t, a, b)
+		narrow := e.pictures[1].Part(0, 0, 19, 16)
+		if err := e.Estimate(e.pictures[0], narrow, e.fields[0], e.fields[1]); err == nil || !strings.Contains(err.Error(), "sizes differ") {
+			t.Errorf("pictures of two sizes: error %v", err)
+		}
+		var big cuda.Image[byte]
+		big.Width, big.Height = 40000, 0
+		none := cuda.Image[flow.Vec]{Width: 40000}
+		if err := e.Estimate(big, big, none, none); err == nil {
+			t.Error("an empty picture: no error")
 		}
 	})
 }

@@ -1,5 +1,7 @@
 package dis
 
+import "fmt"
+
 // Shape is the geometry of a level, which all backends share: its picture's, and its
 // patches'.
 type Shape struct {
@@ -14,10 +16,14 @@ type Shape struct {
 }
 
 // Shapes returns the levels of a picture of width by height, finest first, and the size
-// of its pyramid in bytes. It returns an error if options are out of range.
+// of its pyramid in bytes. It returns an error if the options or the size are out of
+// range.
 func (o Options) Shapes(width, height int) (list []Shape, size int, err error) {
 	if err := o.check(); err != nil {
 		return nil, 0, err
+	}
+	if min(width, height) < 1 || max(width, height) > maxSide {
+		return nil, 0, fmt.Errorf("a side of a picture of %dx%d is not within 1 to %d", width, height, maxSide)
 	}
 	all, size := levels(nil, width, height, o.Stride)
 	for i, l := range all {

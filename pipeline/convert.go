@@ -9,6 +9,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
+	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
 	"retime/warp"
 )
@@ -83,7 +84,7 @@ func estimatePair(a, b *frame.Frame, o Options) (flows warp.FlowPair, ga, gb mot
 	if !o.Synthesis.Mode.UsesFlow() {
 		return flows, ga, gb, fault.New(fault.Usage, "Synthesis.Mode %s uses no optical flow", o.Synthesis.Mode)
 	}
-	e, err := o.Estimator(context.Background())
+	e, err := o.Estimator(context.Background(), new(synth.FlowEstimators))
 	if err != nil {
 		return flows, ga, gb, err
 	}

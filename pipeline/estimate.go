@@ -60,7 +60,7 @@ func (r *run) estimate(s *stages, from <-chan *Interval) stage[*estimate] {
 
 // estimateFlow estimates the flow of intervals, both ways at once.
 func (r *run) estimateFlow(ctx context.Context, jobs <-chan *estimate) error {
-	e, err := r.options.Estimator(ctx)
+	e, err := r.options.Estimator(ctx, r.synth.Flow())
 	if err != nil {
 		return err
 	}

@@ -14,13 +14,13 @@ type Params struct {
 	Method  Method
 	Preset  Preset
 	Workers frame.Workers // what one Estimator has of them; estimates do not depend on it
+	Devices Devices       // where DIS works if there are any; nil for none
 	Cache   *Cache        // nil to estimate always
 	Log     *slog.Logger
 }
 
 // Estimator estimates the flow between guides, for one goroutine.
 type Estimator struct {
-	workers  frame.Workers
 	cache    *Cache
 	estimate estimate
 }
@@ -46,7 +46,13 @@ func NewEstimator(ctx context.Context, p Params) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Estimator{p.Workers, p.Cache, m}, nil
+	m = &keepingStill{m, p.Workers}
+	if p.Method == DIS && p.Devices != nil {
+		if d, ok := p.Devices.Open(p.Preset.options()); ok {
+			m = &onDevice{d, m}
+		}
+	}
+	return &Estimator{p.Cache, m}, nil
 }
 
 func newEstimate(ctx context.Context, p Params) (estimate, error) {
@@ -76,11 +82,22 @@ func (e *Estimator) Close() { e.estimate.close() }
 // Estimate returns the flows between a and b, both ways, with the flow of what stands
 // still set to zero. Between b and a they are the same, the other way round.
 func (e *Estimator) Estimate(a, b Guide) (dst warp.FlowPair, err error) {
-	err = e.cache.pair(e.estimate.name(), a, b, &dst, func() error {
-		if err := e.estimate.estimate(a, b, &dst); err != nil {
-			return err
-		}
-		return flow.KeepStill(a.picture(), b.picture(), e.workers, dst.Forward, dst.Backward)
-	})
+	err = e.cache.pair(e.estimate.name(), a, b, &dst, func() error { return e.estimate.estimate(a, b, &dst) })
 	return dst, err
+}
+
+// keepingStill sets the flow of what stands still to zero.
+type keepingStill struct {
+	of      estimate
+	workers frame.Workers
+}
+
+func (e *keepingStill) name() string { return e.of.name() }
+func (e *keepingStill) close()       { e.of.close() }
+
+func (e *keepingStill) estimate(a, b Guide, dst *warp.FlowPair) error {
+	if err := e.of.estimate(a, b, dst); err != nil {
+		return err
+	}
+	return flow.KeepStill(a.picture(), b.picture(), e.workers, dst.Forward, dst.Backward)
 }

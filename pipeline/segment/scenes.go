@@ -10,6 +10,7 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/motion"
+	"retime/pipeline/synth"
 	"retime/warp"
 )
 
@@ -39,7 +40,7 @@ func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (sce
 		return nil, err
 	}
 	defer clip.Close()
-	e, err := clip.Options.Estimator(ctx)
+	e, err := clip.Options.Estimator(ctx, new(synth.FlowEstimators))
 	if err != nil {
 		return nil, err
 	}

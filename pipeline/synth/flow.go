@@ -54,16 +54,17 @@ func (e *FlowEstimator) Estimate(a, b Guide, forward, backward flow.Field) (done
 		return false, nil
 	}
 	if e.open == nil {
-		e.open, err = e.device.Flow(e.options)
-		if errors.Is(err, errors.ErrUnsupported) {
+		open, err := e.device.Flow(e.options)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
 			e.without = true
 			return false, nil
+		case err != nil:
+			return false, e.device.fault(err)
 		}
+		e.open = open
 	}
-	if err == nil {
-		err = e.open.Estimate(a, b, forward, backward)
-	}
-	if err != nil {
+	if err := e.open.Estimate(a, b, forward, backward); err != nil {
 		return false, e.device.fault(err)
 	}
 	return true, nil

@@ -11,14 +11,25 @@ package dis
 #cgo nocallback dis_propagate
 #cgo nocallback dis_densify
 #include "native.h"
+
+static void dis_first(const dis_kernels *k, const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst,
+	int row, const dis_vector *coarse, int width, int height, int reach) {
+	k->first(s, a, b, dst, row, coarse, width, height, reach);
+}
+
+static void dis_propagate(const dis_kernels *k, const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst,
+	int row, const dis_best *own, const dis_best *other) {
+	k->propagate(s, a, b, dst, row, own, other);
+}
+
+static void dis_densify(const dis_kernels *k, const dis_search *s, const uint8_t *a, const uint8_t *b, dis_vector *dst,
+	int row, const dis_best *patches) {
+	k->densify(s, a, b, dst, row, patches);
+}
 */
 import "C"
 
 import "unsafe"
-
-// fastest are the fastest kernels that give the bits of the portable ones. They are C
-// with vectors of 128 bits.
-var fastest = kernels{firstNative, propagateNative, densifyNative}
 
 // Both languages see the same memory.
 var (
@@ -26,30 +37,33 @@ var (
 	_ [C.sizeof_dis_vector]struct{} = [unsafe.Sizeof(vector{})]struct{}{}
 )
 
-func firstNative(s *search, dst []best, row int, coarser *level, coarse []vector, reach bool) {
-	n := s.native()
-	var width, height, seek C.int
-	if coarser != nil {
-		width, height = C.int(coarser.width), C.int(coarser.height)
+// native returns the kernels of k.
+func native(k *C.dis_kernels) kernels {
+	return kernels{
+		first: func(s *search, dst []best, row int, coarser *level, coarse []vector, reach bool) {
+			n := s.native()
+			var width, height, seek C.int
+			if coarser != nil {
+				width, height = C.int(coarser.width), C.int(coarser.height)
+			}
+			if reach {
+				seek = 1
+			}
+			C.dis_first(k, &n, s.sample(s.a), s.sample(s.b), bests(dst), C.int(row), vectors(coarse), width, height, seek)
+		},
+		propagate: func(s *search, dst []best, row int, own, other []best) {
+			n := s.native()
+			C.dis_propagate(k, &n, s.sample(s.a), s.sample(s.b), bests(dst), C.int(row), bests(own), bests(other))
+		},
+		densify: func(s *search, dst []vector, row int, patches []best) {
+			if s.level.stride != cellSize {
+				s.densify(dst, row, patches)
+				return
+			}
+			n := s.native()
+			C.dis_densify(k, &n, s.sample(s.a), s.sample(s.b), vectors(dst), C.int(row), bests(patches))
+		},
 	}
-	if reach {
-		seek = 1
-	}
-	C.dis_first(&n, s.sample(s.a), s.sample(s.b), bests(dst), C.int(row), vectors(coarse), width, height, seek)
-}
-
-func propagateNative(s *search, dst []best, row int, own, other []best) {
-	n := s.native()
-	C.dis_propagate(&n, s.sample(s.a), s.sample(s.b), bests(dst), C.int(row), bests(own), bests(other))
-}
-
-func densifyNative(s *search, dst []vector, row int, patches []best) {
-	if s.level.stride != cellSize {
-		s.densify(dst, row, patches)
-		return
-	}
-	n := s.native()
-	C.dis_densify(&n, s.sample(s.a), s.sample(s.b), vectors(dst), C.int(row), bests(patches))
 }
 
 func (s *search) native() C.dis_search {

@@ -2,8 +2,8 @@
 
 #include <stdint.h>
 
-// The steps of package dis for one row of patches or cells, with the same results as the
-// Go functions of the same names in search.go and densify.go.
+// The kernels of package dis in C, with the same results as the Go functions of the same
+// names in search.go and densify.go.
 
 typedef struct {
 	int32_t x, y;
@@ -24,13 +24,18 @@ typedef struct {
 	int32_t candidates, distance, reach, neighbours, iterations, normalize;
 } dis_search;
 
-void dis_first(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst, int row,
-	const dis_vector *coarse, int coarse_width, int coarse_height, int reach);
+typedef struct {
+	void (*first)(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst, int row,
+		const dis_vector *coarse, int coarse_width, int coarse_height, int reach);
+	void (*propagate)(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst, int row,
+		const dis_best *own, const dis_best *other);
+	// densify sets rows of the dense flow, from 4*row on and at most four of them. The
+	// stride must be 4. dst has width vectors in a row, from the first of these rows on.
+	void (*densify)(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_vector *dst, int row,
+		const dis_best *patches);
+} dis_kernels;
 
-void dis_propagate(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst, int row,
-	const dis_best *own, const dis_best *other);
+extern const dis_kernels dis_kernels_128, dis_kernels_avx2;
 
-// dis_densify sets rows of the dense flow, from 4*row on and at most four of them. The stride
-// must be 4. dst has width vectors in a row, from the first of these rows on.
-void dis_densify(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_vector *dst, int row,
-	const dis_best *patches);
+// dis_has_avx2 reports whether the processor can run dis_kernels_avx2.
+int dis_has_avx2(void);

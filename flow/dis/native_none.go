@@ -2,5 +2,5 @@
 
 package dis
 
-// fastest are the portable kernels: this build has no others.
-var fastest = portable
+// variants are the kernels that this build can run.
+func variants() []variant { return []variant{{"Go", portable}} }

@@ -45,6 +45,18 @@ const cellSize = 4
 // portable are the kernels in Go, which define the others.
 var portable = kernels{(*search).first, (*search).propagate, (*search).densify}
 
+// variant is kernels for certain instructions.
+type variant struct {
+	name string
+	kernels
+}
+
+// fastest are the kernels that an estimator uses.
+var fastest = func() kernels {
+	all := variants()
+	return all[len(all)-1].kernels
+}()
+
 // patch is a patch of a under search.
 type patch struct {
 	*search

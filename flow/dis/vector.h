@@ -126,3 +126,59 @@ static inline i16x8 both16(int v, int w) {
 	int16_t a = (int16_t)v, b = (int16_t)w;
 	return (i16x8){a, b, a, b, a, b, a, b};
 }
+
+// The rows of a patch, as many at once as a vector holds: words and sums are vectors for
+// 16-bit and 32-bit numbers of rows_at_once rows of 8 samples.
+#if defined(__AVX2__)
+#include <immintrin.h>
+
+enum { rows_at_once = 2 };
+typedef int16_t words __attribute__((vector_size(32)));
+typedef int32_t sums __attribute__((vector_size(32)));
+
+static inline words widen_rows(const uint8_t *p, int pitch) {
+	__m128i both = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)p), _mm_loadl_epi64((const __m128i *)(p + pitch)));
+	return (words)_mm256_cvtepu8_epi16(both);
+}
+
+// one_row_on returns the rows that begin one row after those of a. b follows a.
+static inline words one_row_on(words a, words b) { return (words)_mm256_permute2x128_si256((__m256i)a, (__m256i)b, 0x21); }
+
+static inline words all(int v) { return (words)_mm256_set1_epi16((int16_t)v); }
+static inline words both(int v, int w) { return (words)_mm256_set1_epi32((uint16_t)v | (int32_t)((uint32_t)w << 16)); }
+static inline sums dot_rows(words a, words b) { return (sums)_mm256_madd_epi16((__m256i)a, (__m256i)b); }
+static inline words low_rows(words a, words b) { return (words)_mm256_unpacklo_epi16((__m256i)a, (__m256i)b); }
+static inline words high_rows(words a, words b) { return (words)_mm256_unpackhi_epi16((__m256i)a, (__m256i)b); }
+static inline words narrow_rows(sums lo, sums hi) { return (words)_mm256_packs_epi32((__m256i)lo, (__m256i)hi); }
+static inline sums rounded(sums v) { return (v + (sums)_mm256_set1_epi32(512)) >> 10; }
+
+static inline int32_t sum_rows(sums v) {
+	return sum((i32x4)_mm256_castsi256_si128((__m256i)v) + (i32x4)_mm256_extracti128_si256((__m256i)v, 1));
+}
+
+#else
+
+enum { rows_at_once = 1 };
+typedef i16x8 words;
+typedef i32x4 sums;
+
+static inline words widen_rows(const uint8_t *p, int pitch) {
+	(void)pitch;
+	return widen(p);
+}
+
+static inline words one_row_on(words a, words b) {
+	(void)a;
+	return b;
+}
+
+static inline words all(int v) { return all16(v); }
+static inline words both(int v, int w) { return both16(v, w); }
+static inline sums dot_rows(words a, words b) { return dot(a, b); }
+static inline words low_rows(words a, words b) { return low(a, b); }
+static inline words high_rows(words a, words b) { return high(a, b); }
+static inline words narrow_rows(sums lo, sums hi) { return narrow(lo, hi); }
+static inline sums rounded(sums v) { return (v + (sums){512, 512, 512, 512}) >> 10; }
+static inline int32_t sum_rows(sums v) { return sum(v); }
+
+#endif

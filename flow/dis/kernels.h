@@ -1,7 +1,6 @@
+// The kernels, for the widest vectors that the including file's instructions have.
+
 #include "native.h"
-
-#if defined(__SSE2__) || defined(__aarch64__)
-
 #include "vector.h"
 
 // GCC leaves products and sums apart because of -std=c11; Clang must be told.
@@ -9,6 +8,7 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
+// The constants of options.go.
 enum {
 	patch_size = 8,
 	vector_bits = 10,
@@ -32,9 +32,11 @@ static inline int same_place(dis_vector v, dis_vector w) {
 	return (((v.x ^ w.x) | (v.y ^ w.y)) >> unseen_bits) == 0;
 }
 
+enum { groups = patch_size / rows_at_once };
+
 typedef struct {
-	i16x8 a[patch_size]; // 16 times the samples
-	i16x8 gx[patch_size], gy[patch_size];
+	words a[groups]; // 16 times the samples
+	words gx[groups], gy[groups];
 	const dis_search *s;
 	const uint8_t *from, *b; // the patch's first sample in a; sample (0, 0) of b
 	int x, y;
@@ -54,15 +56,15 @@ static inline void open_patch(patch *p, const dis_search *s, const uint8_t *a, c
 }
 
 static inline void fill(patch *p) {
-	for (int j = 0; j < patch_size; j++)
-		p->a[j] = widen(p->from + (int64_t)j * p->s->pitch) << 4;
+	for (int j = 0; j < groups; j++)
+		p->a[j] = widen_rows(p->from + (int64_t)rows_at_once * j * p->s->pitch, p->s->pitch) << 4;
 	p->filled = 1;
 }
 
-// interpolation is how a row of b is read at a place between samples.
+// interpolation is how b is read at a place between samples.
 typedef struct {
 	const uint8_t *at;
-	i16x8 left, right, vertical;
+	int left, right, upper, lower; // weights
 } interpolation;
 
 static inline interpolation place(const dis_search *s, const uint8_t *b, int x, int y, dis_vector v, int outside) {
@@ -71,18 +73,39 @@ static inline interpolation place(const dis_search *s, const uint8_t *b, int x, 
 	int fx = (px & (vector_one - 1)) >> unseen_bits, fy = (py & (vector_one - 1)) >> unseen_bits;
 	interpolation in = {
 		b + (int64_t)(py >> vector_bits) * s->pitch + (px >> vector_bits),
-		all16(fraction_one - fx), all16(fx), both16(fraction_one - fy, fy),
+		fraction_one - fx, fx, fraction_one - fy, fy,
 	};
 	return in;
 }
 
-static inline i16x8 across(const interpolation *in, const uint8_t *row) {
-	return widen(row) * in->left + widen(row + 1) * in->right;
+// window reads the rows of b that a patch meets, group by group. The last group reads one
+// row more than it needs if it has two; that row lies in the border.
+typedef struct {
+	const uint8_t *next;
+	int pitch;
+	words left, right, vertical, upper;
+} window;
+
+static inline words across(window *w) {
+	words t = widen_rows(w->next, w->pitch) * w->left + widen_rows(w->next + 1, w->pitch) * w->right;
+	w->next += rows_at_once * w->pitch;
+	return t;
 }
 
-static inline i16x8 between(const interpolation *in, i16x8 upper, i16x8 lower) {
-	i32x4 half = {512, 512, 512, 512};
-	return narrow((dot(low(upper, lower), in->vertical) + half) >> 10, (dot(high(upper, lower), in->vertical) + half) >> 10);
+static inline window open_window(const patch *p, dis_vector v) {
+	interpolation in = place(p->s, p->b, p->x, p->y, v, patch_size - 1);
+	window w = {in.at, p->s->pitch, all(in.left), all(in.right), both(in.upper, in.lower), all(0)};
+	w.upper = across(&w);
+	return w;
+}
+
+// differences returns those of the j-th group.
+static inline words differences(window *w, const patch *p, int j) {
+	words following = across(w), lower = one_row_on(w->upper, following);
+	words d = narrow_rows(rounded(dot_rows(low_rows(w->upper, lower), w->vertical)),
+		rounded(dot_rows(high_rows(w->upper, lower), w->vertical)));
+	w->upper = following;
+	return d - p->a[j];
 }
 
 static inline int32_t total(const patch *p, int32_t sd, int32_t sdd) {
@@ -92,59 +115,56 @@ static inline int32_t total(const patch *p, int32_t sd, int32_t sdd) {
 static inline int32_t cost(patch *p, dis_vector v) {
 	if (!p->filled)
 		fill(p);
-	interpolation in = place(p->s, p->b, p->x, p->y, v, patch_size - 1);
-	i16x8 sd = all16(0), upper = across(&in, in.at); // eight differences fit into 16 bits
-	i32x4 sdd = {0};
-	for (int j = 0; j < patch_size; j++) {
-		in.at += p->s->pitch;
-		i16x8 lower = across(&in, in.at), d = between(&in, upper, lower) - p->a[j];
+	window w = open_window(p, v);
+	words sd = all(0); // eight differences fit into 16 bits
+	sums sdd = dot_rows(sd, sd);
+	for (int j = 0; j < groups; j++) {
+		words d = differences(&w, p, j);
 		sd += d;
-		sdd += dot(d, d);
-		upper = lower;
+		sdd += dot_rows(d, d);
 	}
-	return total(p, sum(dot(sd, all16(1))), sum(sdd));
+	return total(p, sum_rows(dot_rows(sd, all(1))), sum_rows(sdd));
 }
 
 static inline int32_t slope(const patch *p, dis_vector v, int32_t *bx, int32_t *by) {
-	interpolation in = place(p->s, p->b, p->x, p->y, v, patch_size - 1);
-	i16x8 sd = all16(0), upper = across(&in, in.at);
-	i32x4 sdd = {0}, sx = {0}, sy = {0};
-	for (int j = 0; j < patch_size; j++) {
-		in.at += p->s->pitch;
-		i16x8 lower = across(&in, in.at), d = between(&in, upper, lower) - p->a[j];
+	window w = open_window(p, v);
+	words sd = all(0);
+	sums sdd = dot_rows(sd, sd), sx = sdd, sy = sdd;
+	for (int j = 0; j < groups; j++) {
+		words d = differences(&w, p, j);
 		sd += d;
-		sdd += dot(d, d);
-		sx += dot(d, p->gx[j]);
-		sy += dot(d, p->gy[j]);
-		upper = lower;
+		sdd += dot_rows(d, d);
+		sx += dot_rows(d, p->gx[j]);
+		sy += dot_rows(d, p->gy[j]);
 	}
-	int32_t all = sum(dot(sd, all16(1)));
-	*bx = sum(sx);
-	*by = sum(sy);
+	int32_t every = sum_rows(dot_rows(sd, all(1)));
+	*bx = sum_rows(sx);
+	*by = sum_rows(sy);
 	if (p->s->normalize) {
-		*bx -= (int32_t)((int64_t)all * p->sum_x >> 6);
-		*by -= (int32_t)((int64_t)all * p->sum_y >> 6);
+		*bx -= (int32_t)((int64_t)every * p->sum_x >> 6);
+		*by -= (int32_t)((int64_t)every * p->sum_y >> 6);
 	}
-	return total(p, all, sum(sdd));
+	return total(p, every, sum_rows(sdd));
 }
 
 static void prepare(patch *p) {
-	i16x8 gx = all16(0), gy = all16(0);
-	i32x4 vxx = {0}, vxy = {0}, vyy = {0};
-	const uint8_t *row = p->from;
+	words gx = all(0), gy = gx;
+	sums vxx = dot_rows(gx, gx), vxy = vxx, vyy = vxx;
+	const uint8_t *at = p->from;
 	int pitch = p->s->pitch;
-	for (int j = 0; j < patch_size; j++, row += pitch) {
-		i16x8 dx = (widen(row + 1) - widen(row - 1)) << 2, dy = (widen(row + pitch) - widen(row - pitch)) << 2;
+	for (int j = 0; j < groups; j++, at += rows_at_once * pitch) {
+		words dx = (widen_rows(at + 1, pitch) - widen_rows(at - 1, pitch)) << 2;
+		words dy = (widen_rows(at + pitch, pitch) - widen_rows(at - pitch, pitch)) << 2;
 		p->gx[j] = dx;
 		p->gy[j] = dy;
 		gx += dx;
 		gy += dy;
-		vxx += dot(dx, dx);
-		vxy += dot(dx, dy);
-		vyy += dot(dy, dy);
+		vxx += dot_rows(dx, dx);
+		vxy += dot_rows(dx, dy);
+		vyy += dot_rows(dy, dy);
 	}
-	int64_t x = sum(dot(gx, all16(1))), y = sum(dot(gy, all16(1)));
-	int64_t xx = sum(vxx), xy = sum(vxy), yy = sum(vyy);
+	int64_t x = sum_rows(dot_rows(gx, all(1))), y = sum_rows(dot_rows(gy, all(1)));
+	int64_t xx = sum_rows(vxx), xy = sum_rows(vxy), yy = sum_rows(vyy);
 	p->sum_x = (int32_t)x;
 	p->sum_y = (int32_t)y;
 	if (p->s->normalize) {
@@ -225,7 +245,7 @@ static dis_best reach(patch *p) {
 	return found;
 }
 
-void dis_first(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst, int row,
+static void first(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst, int row,
 	const dis_vector *coarse, int coarse_width, int coarse_height, int seek) {
 	patch p;
 	for (int column = 0; column < s->columns; column++) {
@@ -267,7 +287,7 @@ static inline int near(int x, int32_t v, int stride, int n) {
 	return clamp((x + ((v + vector_one / 2) >> vector_bits) + stride / 2) / stride, 0, n - 1);
 }
 
-void dis_propagate(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst, int row,
+static void propagate(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst, int row,
 	const dis_best *own, const dis_best *other) {
 	patch p;
 	for (int column = 0; column < s->columns; column++) {
@@ -296,14 +316,20 @@ void dis_propagate(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_
 
 enum { cell = 4, cell_patches = 4 };
 
-// differences sets d to the differences of a cell's samples, two rows in each vector.
-static inline void differences(i16x8 d[2], const interpolation *in, int pitch, const i16x8 a[2]) {
+static inline i16x8 between(i16x8 upper, i16x8 lower, i16x8 vertical) {
+	i32x4 half = {512, 512, 512, 512};
+	return narrow((dot(low(upper, lower), vertical) + half) >> 10, (dot(high(upper, lower), vertical) + half) >> 10);
+}
+
+// cell_differences sets d to the differences of a cell's samples, two rows in each vector.
+static inline void cell_differences(i16x8 d[2], const interpolation *in, int pitch, const i16x8 a[2]) {
 	const uint8_t *r0 = in->at, *r1 = r0 + pitch, *r2 = r1 + pitch, *r3 = r2 + pitch, *r4 = r3 + pitch;
-	i16x8 t01 = widen44(r0, r1) * in->left + widen44(r0 + 1, r1 + 1) * in->right;
-	i16x8 t23 = widen44(r2, r3) * in->left + widen44(r2 + 1, r3 + 1) * in->right;
-	i16x8 t4 = widen44(r4, r4) * in->left + widen44(r4 + 1, r4 + 1) * in->right;
-	d[0] = between(in, t01, middle(t01, t23)) - a[0];
-	d[1] = between(in, t23, middle(t23, t4)) - a[1];
+	i16x8 left = all16(in->left), right = all16(in->right), vertical = both16(in->upper, in->lower);
+	i16x8 t01 = widen44(r0, r1) * left + widen44(r0 + 1, r1 + 1) * right;
+	i16x8 t23 = widen44(r2, r3) * left + widen44(r2 + 1, r3 + 1) * right;
+	i16x8 t4 = widen44(r4, r4) * left + widen44(r4 + 1, r4 + 1) * right;
+	d[0] = between(t01, middle(t01, t23), vertical) - a[0];
+	d[1] = between(t23, middle(t23, t4), vertical) - a[1];
 }
 
 // weights returns the weights of differences. The quotient is never so near to the middle
@@ -350,13 +376,13 @@ static inline void blend(const dis_vector *v, const i16x8 w[][2], dis_vector *ds
 	}
 }
 
-void dis_densify(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_vector *dst, int row,
+static void densify(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_vector *dst, int row,
 	const dis_best *patches) {
 	int y = cell * row, height = s->height - y < cell ? s->height - y : cell;
 	int first_row = row > 0 ? row - 1 : 0, last_row = row < s->rows ? row : s->rows - 1;
 	const uint8_t *from = a + (int64_t)y * s->pitch;
 	for (int x = 0, column = 0; x < s->width; x += cell, column++, from += cell) {
-		int first = column > 0 ? column - 1 : 0, last = column < s->columns ? column : s->columns - 1;
+		int first_column = column > 0 ? column - 1 : 0, last_column = column < s->columns ? column : s->columns - 1;
 		i16x8 samples[2] = {
 			widen44(from, from + s->pitch) << 4,
 			widen44(from + 2 * (int64_t)s->pitch, from + 3 * (int64_t)s->pitch) << 4,
@@ -365,12 +391,12 @@ void dis_densify(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_ve
 		i16x8 w[cell_patches][2];
 		int n = 0, apart = 0;
 		for (int r = first_row; r <= last_row; r++)
-			for (int c = first; c <= last; c++, n++) {
+			for (int c = first_column; c <= last_column; c++, n++) {
 				v[n] = patches[(int64_t)r * s->columns + c].v;
 				apart |= absolute(v[n].x - v[0].x) >= narrow_limit || absolute(v[n].y - v[0].y) >= narrow_limit;
 				interpolation in = place(s, b, x, y, v[n], cell);
 				i16x8 d[2];
-				differences(d, &in, s->pitch, samples);
+				cell_differences(d, &in, s->pitch, samples);
 				w[n][0] = weights(d[0]);
 				w[n][1] = weights(d[1]);
 			}
@@ -389,5 +415,3 @@ void dis_densify(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_ve
 			memcpy(dst + (int64_t)j * s->width + x, out + cell * j, (width == cell ? cell : width) * sizeof(dis_vector));
 	}
 }
-
-#endif

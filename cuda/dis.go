@@ -28,7 +28,7 @@ type disKernels struct {
 }
 
 // disLanes are the numbers of threads that can share a patch.
-var disLanes = [...]int{2, 4, 8}
+var disLanes = [...]int{2, 4, 32}
 
 // searchThreads and reachThreads are the numbers of threads of blocks in search.cu.
 const (
@@ -212,7 +212,7 @@ func (e *DIS) lanesFor(patches int) int {
 	switch per := patches / e.stream.device.Info().Multiprocessors; {
 	case per >= 1024:
 		return 0
-	case per >= 64:
+	case per >= 4:
 		return 1
 	}
 	return 2

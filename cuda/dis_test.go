@@ -195,6 +195,7 @@ func TestDIS(t *testing.T) {
 			subtest(t, d, fmt.Sprintf("%+v", o), func(t *testing.T) {
 				e := newEstimate(t, d, o)
 				defer e.close(t)
+				e.SetLanes([]int{0, 32}[i%2])
 				for j, m := range movements {
 					width, height := 46, 19
 					if (i+j)%len(movements) == 0 {
@@ -212,7 +213,7 @@ func TestDIS(t *testing.T) {
 func TestDISLanes(t *testing.T) {
 	a, b := movements[7].pair(1, 70, 41, 70)
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
-		for _, n := range []int{2, 4, 8} {
+		for _, n := range []int{2, 4, 32} {
 			e := newEstimate(t, d, dis.Default())
 			e.SetLanes(n)
 			compareFlows(t, e, dis.Default(), a, b)

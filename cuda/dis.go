@@ -28,7 +28,7 @@ type disKernels struct {
 }
 
 // disLanes are the numbers of threads that can share a patch.
-var disLanes = [...]int{2, 4, 8}
+var disLanes = [...]int{2, 4, 32}
 
 // searchThreads and reachThreads are the numbers of threads of blocks in search.cu.
 const (
@@ -86,8 +86,8 @@ func (e *DIS) Close() error {
 // clear waits for the work under way and forgets the plan.
 func (e *DIS) clear() error {
 	err := e.stream.Synchronize()
-	if g := e.plan.graph; g != nil {
-		err = cmp.Or(err, g.Close())
+	if e.plan.graph != nil { // nil before the first plan
+		err = cmp.Or(err, e.plan.graph.Close())
 	}
 	e.plan = disPlan{}
 	return err
@@ -183,7 +183,9 @@ func (e *DIS) prepare(width, height int) error {
 		p.levels = append(p.levels, disLevel{s, pyramids.part(s.Origin, 0).Arg(), e.lanesFor(2 * s.Columns * s.Rows)})
 	}
 	e.plan = p
-	e.plan.graph, err = d.newGraph(e.launches())
+	if e.plan.graph, err = d.newGraph(e.launches()); err != nil {
+		e.plan = disPlan{}
+	}
 	return err
 }
 
@@ -210,7 +212,7 @@ func (e *DIS) lanesFor(patches int) int {
 	switch per := patches / e.stream.device.Info().Multiprocessors; {
 	case per >= 1024:
 		return 0
-	case per >= 64:
+	case per >= 4:
 		return 1
 	}
 	return 2

@@ -25,7 +25,7 @@ func BenchmarkDIS(b *testing.B) {
 			name    string
 			options dis.Options
 		}{{"default", dis.Default()}, {"quick", dis.Quick()}} {
-			for _, lanes := range []int{0, 2, 4, 8} {
+			for _, lanes := range []int{0, 2, 4, 32} {
 				for _, flight := range []int{1, 4} {
 					threads := "auto"
 					if lanes > 0 {

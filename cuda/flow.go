@@ -21,10 +21,12 @@ type FlowEstimator interface {
 }
 
 // Guide is a picture to estimate motion on, with the frame that the picture may share
-// samples with, or nil if it shares none.
+// samples with, or nil if it shares none. If the image is Absent, the device makes it
+// from the frame: its luma, halved Level times.
 type Guide struct {
 	frame.Image[uint8]
 	Frame *frame.Frame
+	Level int
 }
 
 // estimatedAhead is the number of later intervals during which an estimated flow stays
@@ -41,58 +43,77 @@ const estimatedAhead = 16
 // not use their memory for other flows. Several goroutines may call EstimateFlow at
 // once, each with its own estimator, while others make frames.
 func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, forward, backward flow.Field) error {
-	r := &s.residents
+	dst := [2]flow.Field{forward, backward}
+	return s.estimate(e, a, b, dst, func(at *estimated) error {
+		for i, f := range dst {
+			if err := at.fields[i].Download(e.Stream(), f.Image); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(at *estimated) { s.residents.letGo(at.held) })
+}
+
+// estimate estimates the flows between a and b, queues what use does with them, waits
+// for all of it, and calls done, also after an error.
+func (s *Synthesizer) estimate(e FlowEstimator, a, b Guide, dst [2]flow.Field, use func(*estimated) error, done func(*estimated)) error {
 	return s.device.Do(func() error {
 		still, err := s.device.Kernel("still", "keep_still")
 		if err != nil {
 			return err
 		}
-		fields, done, err := r.estimate(e, still, a, b, [2]flow.Field{forward, backward})
-		defer done()
-		for i, f := range []flow.Field{forward, backward} {
-			if err == nil {
-				err = fields[i].Download(e.Stream(), f.Image)
-			}
+		var at estimated
+		defer func() { done(&at) }()
+		err = s.residents.estimate(&at, e, still, a, b, dst)
+		if err == nil {
+			err = use(&at)
 		}
 		// Even after an error, queued work still reads the pictures.
 		return cmp.Or(err, e.Stream().Synchronize())
 	})
 }
 
-// estimate queues the flows between a and b and returns their images on the device. done
-// releases the images that estimate holds.
-func (r *residents) estimate(e FlowEstimator, still *Kernel, a, b Guide, dst [2]flow.Field) (fields [2]Image[flow.Vec], done func(), err error) {
+// estimated is what an estimate reads and writes on the device.
+type estimated struct {
+	pictures [2]Image[byte]
+	fields   [2]Image[flow.Vec]
+	held     []*resident // pictures, then fields
+}
+
+// letGo ends the use of residents.
+func (r *residents) letGo(held []*resident) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range held {
+		h.users--
+	}
+}
+
+// estimate queues the flows between a and b and sets at. The caller lets go of what at
+// holds, also after an error.
+func (r *residents) estimate(at *estimated, e FlowEstimator, still *Kernel, a, b Guide, dst [2]flow.Field) error {
 	r.loading.Lock()
 	defer r.loading.Unlock()
-	var held []*resident
-	done = func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for _, h := range held {
-			h.users--
-		}
-	}
 	hold := func(m rows) (d *image, there bool) {
 		d, there = claim(r, &r.images[m.kind], any(m.id()), m.owner, estimatedAhead, func() *image { return new(image) })
 		r.mu.Lock()
 		d.users++
 		r.mu.Unlock()
-		held = append(held, &d.resident)
+		at.held = append(at.held, &d.resident)
 		return d, there
 	}
-	var pictures [2]Image[byte]
 	for i, g := range []Guide{a, b} {
-		m := rowsOf(g.Image, pictureKind, i, g.Frame)
+		m := guideOf(g.Image, i, g.Frame, g.Level)
 		d, there := hold(m)
 		if !there {
-			if err := r.uploadImage(d, m); err != nil {
-				return fields, done, err
+			if err := r.bring(d, m, estimatedAhead); err != nil {
+				return err
 			}
 		}
 		if err := e.Stream().WaitFor(d.sent); err != nil {
-			return fields, done, err
+			return err
 		}
-		pictures[i] = d.view(m)
+		at.pictures[i] = d.view(m)
 	}
 	var images [2]*image
 	known := true
@@ -107,25 +128,25 @@ func (r *residents) estimate(e FlowEstimator, still *Kernel, a, b Guide, dst [2]
 				if err := r.resizeImage(images[i], rowsOf(f.Image, flowKind, 0, nil)); err != nil {
 					return err
 				}
-				fields[i] = images[i].vectors(f)
+				at.fields[i] = images[i].vectors(f)
 			}
-			if err := e.Estimate(pictures[0], pictures[1], fields[0], fields[1]); err != nil {
+			if err := e.Estimate(at.pictures[0], at.pictures[1], at.fields[0], at.fields[1]); err != nil {
 				return err
 			}
-			w, h := pictures[0].Width, pictures[0].Height
+			w, h := at.pictures[0].Width, at.pictures[0].Height
 			return e.Stream().Launch(still, Cover(w, h, wideTile), wideBlock, 0,
-				fields[0].Arg(), fields[1].Arg(), pictures[0].Arg(), pictures[1].Arg(), Int(w), Int(h))
+				at.fields[0].Arg(), at.fields[1].Arg(), at.pictures[0].Arg(), at.pictures[1].Arg(), Int(w), Int(h))
 		}); err != nil {
-			return fields, done, err
+			return err
 		}
 	}
 	for i, f := range dst {
 		if err := e.Stream().WaitFor(images[i].sent); err != nil {
-			return fields, done, err
+			return err
 		}
-		fields[i] = images[i].vectors(f)
+		at.fields[i] = images[i].vectors(f)
 	}
-	return fields, done, nil
+	return nil
 }
 
 // fillBoth queues new contents for two images on s, after the last use of the old ones.

@@ -2,7 +2,9 @@
 //
 // Several lanes share a patch. A lane has four columns of it and some rows; it keeps
 // its part of the first picture and of the gradients in registers. The lanes of a warp
-// go through candidates and steps together, until no patch of the warp needs more.
+// go through candidates and steps together, until no patch of the warp needs more. On
+// levels of few patches, several groups of lanes have the same patch, and each tries
+// another candidate.
 
 #include "dis.cuh"
 
@@ -155,15 +157,24 @@ static __device__ Vec none() { return {INT32_MIN, INT32_MIN}; }
 
 // try_all replaces the vector of f by the first candidate of those that cost least, if
 // that costs less. All lanes of a patch see the same candidates.
-template <int lanes>
+template <int lanes, int groups>
 static __device__ __forceinline__ void try_all(const Patch<lanes> &p, Found &f, const Vec *candidates, int count) {
+	int group = threadIdx.x / lanes % groups;
 #pragma unroll 1
-	for (int k = 0; k < count; k++) {
-		Vec v = candidates[k];
+	for (int first = 0; first < count; first += groups) {
+		int k = first + group;
+		Vec v = k < count ? candidates[k] : none();
 		bool wanted = v.x != INT32_MIN && !same(v, f.v);
 		if (!__any_sync(all_lanes, wanted)) continue;
 		int cost = p.cost(wanted ? v : f.v);
-		if (wanted && cost < f.cost) f = {v, cost};
+		if (groups == 1) {
+			if (wanted && cost < f.cost) f = {v, cost};
+			continue;
+		}
+		unsigned long long least = wanted ? (unsigned long long)cost << 32 | k : ~0ull;
+#pragma unroll
+		for (int bit = lanes; bit < lanes * groups; bit *= 2) least = min(least, __shfl_xor_sync(all_lanes, least, bit));
+		if (least >> 32 < (unsigned)f.cost) f = {candidates[(unsigned)least], (int)(least >> 32)};
 	}
 }
 
@@ -244,17 +255,18 @@ static __device__ __forceinline__ Vec coarse_vector(const Vec *coarse, int width
 
 // search_first finds vectors from those of the coarser level, or from zero if coarse is
 // null, and from reach's results unless least is null.
-template <int lanes>
+template <int lanes, int groups>
 static __device__ __forceinline__ void search_first(Vec *vectors, uint32_t *states, const uint8_t *level, size_t distance, int width, int height, int pitch,
 		int columns, int count, int stride, const Vec *coarse, int candidates, int away, const unsigned long long *least, int radius, int iterations, int mean) {
-	__shared__ Vec tried[threads / lanes][around_count + 1];
-	Vec *mine = tried[threadIdx.x / lanes];
-	int i = (blockIdx.x * threads + threadIdx.x) / lanes, n = min(i, count - 1), lane = threadIdx.x % lanes;
+	const int share = lanes * groups;
+	__shared__ Vec tried[threads / share][around_count + 1];
+	Vec *mine = tried[threadIdx.x / share];
+	int i = (blockIdx.x * threads + threadIdx.x) / share, n = min(i, count - 1), lane = threadIdx.x % share;
 	int left = patch_origin(n % columns, stride, width), top = patch_origin(n / columns, stride, height);
 	if (coarse) {
 		coarse += (size_t)blockIdx.z * halved(width) * halved(height);
 #pragma unroll 1
-		for (int k = lane; k < candidates; k += lanes) {
+		for (int k = lane; k < candidates; k += share) {
 			Vec to = k ? around[k - 1] : Vec{0, 0};
 			mine[k] = coarse_vector(coarse, width, height, left + patch_size / 2 + away * to.x, top + patch_size / 2 + away * to.y);
 		}
@@ -264,7 +276,7 @@ static __device__ __forceinline__ void search_first(Vec *vectors, uint32_t *stat
 	p.load(level + blockIdx.z * distance, level + (1 - blockIdx.z) * distance, width, height, pitch, left, top, mean);
 	Found f = {coarse ? mine[0] : Vec{0, 0}, 0};
 	f.cost = p.cost(f.v);
-	if (coarse) try_all(p, f, mine + 1, candidates - 1);
+	if (coarse) try_all<lanes, groups>(p, f, mine + 1, candidates - 1);
 	size_t at = (size_t)blockIdx.z * count + n;
 	if (least) {
 		unsigned long long r = least[at];
@@ -282,12 +294,13 @@ static __device__ __forceinline__ void search_first(Vec *vectors, uint32_t *stat
 // the other direction's patch to which a vector leads. from and from_states are those of
 // the round before. A candidate that is what it was a round ago has been tried before
 // and cannot win.
-template <int lanes>
+template <int lanes, int groups>
 static __device__ __forceinline__ void search_propagate(Vec *vectors, uint32_t *states, const Vec *from, const uint32_t *from_states,
 		const uint8_t *level, size_t distance, int width, int height, int pitch, int columns, int count, int stride, int neighbours, int iterations, int mean) {
-	__shared__ Vec tried[threads / lanes][around_count + 1];
-	Vec *mine = tried[threadIdx.x / lanes];
-	int i = (blockIdx.x * threads + threadIdx.x) / lanes, n = min(i, count - 1), lane = threadIdx.x % lanes;
+	const int share = lanes * groups;
+	__shared__ Vec tried[threads / share][around_count + 1];
+	Vec *mine = tried[threadIdx.x / share];
+	int i = (blockIdx.x * threads + threadIdx.x) / share, n = min(i, count - 1), lane = threadIdx.x % share;
 	int column = n % columns, row = n / columns, rows = count / columns;
 	int left = patch_origin(column, stride, width), top = patch_origin(row, stride, height);
 	size_t here = (size_t)blockIdx.z * count, there = (size_t)(1 - blockIdx.z) * count;
@@ -295,7 +308,7 @@ static __device__ __forceinline__ void search_propagate(Vec *vectors, uint32_t *
 	uint32_t state = from_states[here + n];
 	bool active = !(state & state_fixed);
 #pragma unroll 1
-	for (int k = lane; k <= neighbours; k += lanes) {
+	for (int k = lane; k <= neighbours; k += share) {
 		Vec v = none();
 		if (k < neighbours) {
 			int c = column + around[k].x, r = row + around[k].y;
@@ -321,7 +334,7 @@ static __device__ __forceinline__ void search_propagate(Vec *vectors, uint32_t *
 	Patch<lanes> p;
 	p.load(level + blockIdx.z * distance, level + (1 - blockIdx.z) * distance, width, height, pitch, left, top, mean);
 	Found f = {own, (int)(state & state_cost)};
-	try_all(p, f, mine, neighbours + 1);
+	try_all<lanes, groups>(p, f, mine, neighbours + 1);
 	bool fixed = descend(p, f, i < count && (!(state & state_fixed) || !same(f.v, own)), iterations);
 	if (i < count && lane == 0) {
 		vectors[here + n] = f.v;
@@ -329,21 +342,21 @@ static __device__ __forceinline__ void search_propagate(Vec *vectors, uint32_t *
 	}
 }
 
-// Few lanes for a patch do less work twice; many lanes are sooner done with a level of
-// few patches.
-#define SEARCH(lanes) \
-	extern "C" __global__ void __launch_bounds__(threads) first_##lanes(Vec *vectors, uint32_t *states, const uint8_t *level, size_t distance, \
+// The number in a kernel's name is that of the threads for a patch. Few do less twice;
+// many are sooner done with a level of few patches.
+#define SEARCH(share, lanes, groups) \
+	extern "C" __global__ void __launch_bounds__(threads) first_##share(Vec *vectors, uint32_t *states, const uint8_t *level, size_t distance, \
 			int width, int height, int pitch, int columns, int count, int stride, const Vec *coarse, int candidates, int away, \
 			const unsigned long long *least, int radius, int iterations, int mean) { \
-		search_first<lanes>(vectors, states, level, distance, width, height, pitch, columns, count, stride, coarse, candidates, away, \
+		search_first<lanes, groups>(vectors, states, level, distance, width, height, pitch, columns, count, stride, coarse, candidates, away, \
 			least, radius, iterations, mean); \
 	} \
-	extern "C" __global__ void __launch_bounds__(threads) propagate_##lanes(Vec *vectors, uint32_t *states, const Vec *from, const uint32_t *from_states, \
+	extern "C" __global__ void __launch_bounds__(threads) propagate_##share(Vec *vectors, uint32_t *states, const Vec *from, const uint32_t *from_states, \
 			const uint8_t *level, size_t distance, int width, int height, int pitch, int columns, int count, int stride, \
 			int neighbours, int iterations, int mean) { \
-		search_propagate<lanes>(vectors, states, from, from_states, level, distance, width, height, pitch, columns, count, stride, \
+		search_propagate<lanes, groups>(vectors, states, from, from_states, level, distance, width, height, pitch, columns, count, stride, \
 			neighbours, iterations, mean); \
 	}
-SEARCH(2)
-SEARCH(4)
-SEARCH(8)
+SEARCH(2, 2, 1)
+SEARCH(4, 4, 1)
+SEARCH(32, 4, 8)

@@ -8,6 +8,7 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
+// The constants of options.go.
 enum {
 	patch_size = 8,
 	vector_bits = 10,

@@ -9,6 +9,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
+	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
 	"retime/warp"
 )
@@ -83,16 +84,13 @@ func estimatePair(a, b *frame.Frame, o Options) (flows warp.FlowPair, ga, gb mot
 	if !o.Synthesis.Mode.UsesFlow() {
 		return flows, ga, gb, fault.New(fault.Usage, "Synthesis.Mode %s uses no optical flow", o.Synthesis.Mode)
 	}
-	e, err := o.Estimator(context.Background())
+	e, err := o.Estimator(context.Background(), new(synth.FlowEstimators))
 	if err != nil {
 		return flows, ga, gb, err
 	}
 	defer e.Close()
 	level := o.Synthesis.Preset.Level(a.Width, a.Height)
 	ga, gb = motion.NewGuide(a, level), motion.NewGuide(b, level)
-	list, err := e.Estimate(ga, gb)
-	if err != nil {
-		return flows, ga, gb, err
-	}
-	return list[0], ga, gb, nil
+	flows, err = e.Estimate(ga, gb)
+	return flows, ga, gb, err
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 
+	"retime/flow/dis"
 	"retime/frame"
 	"retime/pipeline/motion"
 	"retime/pipeline/synth"
@@ -31,11 +32,27 @@ func (o *Options) WarpParams() warp.Params {
 }
 
 // Estimator opens one of FlowWorkers estimators of the flow that frames are made along. It
-// works until ctx ends.
-func (o *Options) Estimator(ctx context.Context) (*motion.Estimator, error) {
+// works until ctx ends, on the devices that have estimators, or else on the CPU.
+func (o *Options) Estimator(ctx context.Context, devices *synth.FlowEstimators) (*motion.Estimator, error) {
 	return motion.NewEstimator(ctx, motion.Params{
-		Method: o.Synthesis.Flow, Preset: o.Synthesis.Preset, Workers: o.sharedWorkers(), Cache: o.flowCache, Log: o.Hooks.Log,
+		Method: o.Synthesis.Flow, Preset: o.Synthesis.Preset, Workers: o.sharedWorkers(),
+		Devices: flowDevices{devices}, Cache: o.flowCache, Log: o.Hooks.Log,
 	})
+}
+
+// flowDevices opens a synthesizer's estimators for package motion.
+type flowDevices struct{ estimators *synth.FlowEstimators }
+
+func (d flowDevices) Open(o dis.Options) (motion.DeviceEstimator, bool) {
+	e, ok := d.estimators.New(o)
+	return flowDevice{e}, ok
+}
+
+type flowDevice struct{ *synth.FlowEstimator }
+
+func (d flowDevice) Estimate(a, b motion.Guide, dst *warp.FlowPair) (done bool, err error) {
+	guide := func(g motion.Guide) synth.Guide { return synth.Guide{Image: g.Picture(), Frame: g.Source()} }
+	return d.FlowEstimator.Estimate(guide(a), guide(b), dst.Forward, dst.Backward)
 }
 
 // FlowWorkers is how many intervals' flows are estimated at once: one for every two

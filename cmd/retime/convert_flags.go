@@ -98,7 +98,7 @@ func (o *ConvertOptions) flags() []flag {
 			Value: optional(&t.To, timeline.ParseTime)},
 		{name: "mode", arg: "MODE", usage: "project (follows motion), splat, blend (cross-fade), nearest", heading: methodHeading,
 			option: "Synthesis.Mode", role: roleMethod, verbs: conversions | restoreVerb, values: []string{"project", "splat", "blend", "nearest"}, Value: word(&s.Mode)},
-		{name: "flow", arg: "METHOD", usage: "optical flow: dis, opencv-dis, farneback, files=NAME%05d.flo, command=LINE", heading: methodHeading, option: "Synthesis.Flow", role: roleMethod,
+		{name: "flow", arg: "METHOD", usage: "optical flow: dis, opencv-dis, farneback, files=NAME, command=LINE", heading: methodHeading, option: "Synthesis.Flow", role: roleMethod,
 			verbs: conversions | restoreVerb | debugVerb, values: []string{"dis", "opencv-dis", "farneback"}, Value: word(&s.Flow)},
 		{name: "flow-cache", arg: "DIR", usage: "keep optical flow here, and use what is there; many may share it", heading: machineHeading, option: "Synthesis.FlowCache",
 			role: roleFiles, verbs: conversions | restoreVerb | workVerb, use: keepsFiles, path: &s.FlowCache, Value: word(&s.FlowCache)},

@@ -51,6 +51,21 @@ const int chamfer_axial = 3;
 const int chamfer_diagonal = 4;
 const int max_distance = 16;
 
+// flow/dis
+const int patch_size = 8;
+const int vector_bits = 10;
+const int vector_one = 1024;
+const int fraction_bits = 7;
+const int normal_bits = 6;
+const int gradient_gain = 4;
+const int damping = 1024;
+const int step_gain = 512;
+const int step_limit = 8192;
+const int reach_toll = 256;
+const int border_size = 16;
+const int weight_limit = 4096;
+const int weight_floor = 16;
+
 // warp/bspline
 const int kRegion = 256;
 const int kCatmullRom = -1;

@@ -22,9 +22,15 @@ func Weight(d int) int32 {
 	return int32(max((2*one+d*d)/(2*d*d), 1))
 }
 
-// densify sets dst to row y of the dense flow: weighted means of the vectors of the
-// patches around each pixel.
-func (s *search) densify(dst []vector, y int, patches []best) {
+func (s *search) densify(dst []vector, row int, patches []best) {
+	l := s.level
+	for y := cellSize * row; y < min(cellSize*(row+1), l.height); y++ {
+		s.densifyRow(dst[:l.width], y, patches)
+		dst = dst[l.width:]
+	}
+}
+
+func (s *search) densifyRow(dst []vector, y int, patches []best) {
 	l := s.level
 	firstRow, lastRow := l.around(y, l.rows)
 	for x := range dst {

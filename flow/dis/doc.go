@@ -103,4 +103,10 @@
 // The length of a vector is bounded: a level adds at most Reach + 8(1+Rounds) pixels to twice
 // the coarser one's, so with at most 11 levels, Reach 16 and Rounds 16 it stays below
 // 2^29.
+//
+// # Variants
+//
+// The Go functions of this package follow the definition, but leave out what cannot change
+// a result: candidates that a patch has tried before, and descents that would end where
+// they begin. On amd64 and arm64, functions in C do the same with vector instructions.
 package dis

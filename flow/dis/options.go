@@ -31,8 +31,6 @@ const (
 	maxDifference = 255 << differenceBits
 	// maxSide is the longest side of a picture in pixels.
 	maxSide = 1<<15 - 1
-	// maxLevels is the number of levels that a picture of maxSide has.
-	maxLevels = 11
 )
 
 // neighbourX and neighbourY are the order of candidates of steps 2 and 3.

@@ -173,8 +173,8 @@ func (p *patchReference) evaluate(v pair) (cost int64, b pair) {
 // between interpolates a sample of m, with 4 fractional bits, i and j samples beside
 // place (px, py).
 func between(m plane, px, py, i, j int64) int64 {
-	fx, fy := (px%1024+1024)%1024/8, (py%1024+1024)%1024/8
-	x, y := int64(math.Floor(float64(px)/1024))+i, int64(math.Floor(float64(py)/1024))+j
+	fx, fy := (px&1023)>>3, (py&1023)>>3
+	x, y := px>>10+i, py>>10+j
 	t := m.sample(x, y)*(128-fx) + m.sample(x+1, y)*fx
 	u := m.sample(x, y+1)*(128-fx) + m.sample(x+1, y+1)*fx
 	return (t*(128-fy) + u*fy + 512) >> 10

@@ -7,8 +7,7 @@ type vector struct{ x, y int32 }
 
 func (v vector) negated() vector { return vector{-v.x, -v.y} }
 
-// best is the best vector that a patch has found so far. Its memory layout is C's
-// struct dis_best.
+// best is the best vector that a patch has found so far. C has the same layout.
 type best struct {
 	vector
 	cost int32
@@ -24,6 +23,39 @@ type search struct {
 	level   *level
 	a, b    []uint8 // pyramids
 }
+
+// kernels are the steps of a level for one row.
+type kernels struct {
+	// first sets dst to the best vectors of a row of patches, from the dense flow of the
+	// next coarser level, or from no motion if coarse is empty.
+	first func(s *search, dst []best, row int, coarser *level, coarse []vector, reach bool)
+	// propagate sets dst to the best vectors of a row of patches after one more round. own
+	// and other are all patches of the level, of this direction and of the other one,
+	// after the round before.
+	propagate func(s *search, dst []best, row int, own, other []best)
+	// densify sets cellSize rows of the dense flow, or as many as there are, from row
+	// cellSize*row on: weighted means of the vectors of the patches around each pixel. dst
+	// begins with the first of these rows.
+	densify func(s *search, dst []vector, row int, patches []best)
+}
+
+// cellSize is how many rows a call to densify sets.
+const cellSize = 4
+
+// portable are the kernels in Go, which define the others.
+var portable = kernels{(*search).first, (*search).propagate, (*search).densify}
+
+// variant is kernels for certain instructions.
+type variant struct {
+	name string
+	kernels
+}
+
+// fastest are the kernels that an estimator uses.
+var fastest = func() kernels {
+	all := variants()
+	return all[len(all)-1].kernels
+}()
 
 // patch is a patch of a under search.
 type patch struct {
@@ -46,7 +78,7 @@ func (s *search) patch(column, row int) patch {
 // pixels and v/1024, on a side of size samples, at most outside samples beyond the first.
 func place(x int, v int32, size, outside int) (whole int, fraction int32) {
 	p := min(max(int32(x)*vectorOne+v, int32(-outside*vectorOne)), int32((size-1)*vectorOne))
-	return int(p >> vectorBits), p & (vectorOne - 1) >> (vectorBits - fractionBits)
+	return int(p >> vectorBits), p & (vectorOne - 1) >> unseenBits
 }
 
 // interpolation reads rows of b at a fraction of a sample.
@@ -183,9 +215,12 @@ func step(d float32) int32 {
 
 func far(d int32) bool { return d > stepLimit || d < -stepLimit }
 
+// unseenBits are the bits of a vector that evaluation does not see.
+const unseenBits = vectorBits - fractionBits
+
 // try replaces v if the cost of the candidate is less.
 func (p *patch) try(v *best, candidate vector) {
-	if candidate == v.vector {
+	if (candidate.x^v.x)>>unseenBits == 0 && (candidate.y^v.y)>>unseenBits == 0 {
 		return
 	}
 	if cost := p.cost(candidate); cost < v.cost {
@@ -209,8 +244,6 @@ func (p *patch) reach() best {
 	return found
 }
 
-// first sets dst to the best vectors of a row of patches, from the dense flow of the next
-// coarser level, or from no motion if coarse is empty.
 func (s *search) first(dst []best, row int, coarser *level, coarse []vector, reach bool) {
 	for column := range dst {
 		p := s.patch(column, row)
@@ -248,9 +281,6 @@ func (p *patch) inherit(coarser *level, coarse []vector) (v best) {
 	return v
 }
 
-// propagate sets dst to the best vectors of a row of patches after one more round. own
-// and other are all patches of the level, of this direction and of the other one, after
-// the round before.
 func (s *search) propagate(dst []best, row int, own, other []best) {
 	l := s.level
 	for column := range dst {

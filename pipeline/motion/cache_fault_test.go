@@ -225,7 +225,7 @@ func TestNamesOfMethods(t *testing.T) {
 		e, err := NewEstimator(t.Context(), Params{Method: c.method, Preset: Balanced})
 		must(t, err)
 		defer e.Close()
-		name := e.estimates[0].name()
+		name := e.estimate.name()
 		if strings.Contains(name, opencv.Build()) != c.build || (name != "") != c.kept {
 			t.Errorf("%s is kept as %.60q", c.method, name)
 		}

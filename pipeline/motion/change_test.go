@@ -132,7 +132,7 @@ func TestCutsOnRealClips(t *testing.T) {
 	hits, misses, alarms, quiet := 0, 0, 0, 0
 	try := func(name string, a, b frame.Image[uint8], cut bool) {
 		ga, gb := there(a), there(b)
-		flows, err := e.Plain(ga, gb)
+		flows, err := e.Estimate(ga, gb)
 		must(t, err)
 		score := Measure(ga, gb, flows).CutScore()
 		switch found := score >= CutThreshold; {

@@ -64,7 +64,7 @@ func TestExampleCommand(t *testing.T) {
 	defer e.Close()
 	a := moved(61, 47, 0, 0)
 	for _, d := range [][2]int{{3, -2}, {0, 0}, {-4, 1}} {
-		p, err := e.Plain(a, moved(61, 47, d[0], d[1]))
+		p, err := e.Estimate(a, moved(61, 47, d[0], d[1]))
 		must(t, err)
 		v := flow.Vec{X: int32(d[0] * flow.One), Y: int32(d[1] * flow.One)}
 		for _, i := range []int{0, len(p.Forward.Pix) - 1} {
@@ -124,7 +124,7 @@ func TestCommandFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			e := newCommand(t.Context(), c.line)
 			defer e.close()
-			if strings.HasPrefix(c.name, "closes") {
+			if e.grace = time.Minute; strings.HasPrefix(c.name, "closes") {
 				e.grace = time.Millisecond
 			}
 			var dst warp.FlowPair
@@ -178,6 +178,7 @@ func TestCommandCloses(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "ended")
 	good := answers(t, 61, 47, 1)
 	e := newCommand(t.Context(), "head -c "+fmt.Sprint(2*(len("P5\n61 47\n255\n")+61*47))+" >/dev/null; cat "+good+"; cat >/dev/null; echo done >"+name)
+	e.grace = time.Minute
 	a := moved(61, 47, 0, 0)
 	var dst flow.Field
 	must(t, e.field(a.picture(), a.picture(), &dst))

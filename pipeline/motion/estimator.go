@@ -14,15 +14,15 @@ type Params struct {
 	Method  Method
 	Preset  Preset
 	Workers frame.Workers // what one Estimator has of them; estimates do not depend on it
+	Devices Devices       // where DIS works if there are any; nil for none
 	Cache   *Cache        // nil to estimate always
 	Log     *slog.Logger
 }
 
 // Estimator estimates the flow between guides, for one goroutine.
 type Estimator struct {
-	workers   frame.Workers
-	cache     *Cache
-	estimates []estimate // one or more
+	cache    *Cache
+	estimate estimate
 }
 
 // estimate makes the flows between two guides.
@@ -42,15 +42,20 @@ func NewEstimator(ctx context.Context, p Params) (*Estimator, error) {
 	if err := p.Cache.open(); err != nil {
 		return nil, err
 	}
-	list, err := newEstimates(ctx, p)
+	m, err := newEstimate(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &Estimator{p.Workers, p.Cache, list}, nil
+	m = &keepingStill{m, p.Workers}
+	if p.Method == DIS && p.Devices != nil {
+		if d, ok := p.Devices.Open(p.Preset.options()); ok {
+			m = &onDevice{d, m}
+		}
+	}
+	return &Estimator{p.Cache, m}, nil
 }
 
-// newEstimates returns the estimates that a method makes with a preset.
-func newEstimates(ctx context.Context, p Params) ([]estimate, error) {
+func newEstimate(ctx context.Context, p Params) (estimate, error) {
 	if err := p.Method.Check(); err != nil {
 		return nil, err
 	}
@@ -58,63 +63,41 @@ func newEstimates(ctx context.Context, p Params) ([]estimate, error) {
 	line, command := p.Method.Command()
 	switch {
 	case command:
-		return []estimate{newCommand(ctx, line)}, nil
+		return newCommand(ctx, line), nil
 	case files:
 		own, err := newOwn(p.Preset.options(), p.Workers)
 		if err != nil {
 			return nil, err
 		}
-		return []estimate{&fromFiles{pattern: pattern, own: own, log: p.Log}}, nil
+		return &fromFiles{pattern: pattern, own: own, log: p.Log}, nil
 	case p.Method == DIS:
-		own, err := newOwn(p.Preset.options(), p.Workers)
-		return []estimate{own}, err
+		return newOwn(p.Preset.options(), p.Workers)
 	}
-	e, err := newOpenCV(p.Method)
-	return []estimate{e}, err
+	return newOpenCV(p.Method)
 }
 
 // Close frees the estimator.
-func (e *Estimator) Close() {
-	for _, m := range e.estimates {
-		m.close()
-	}
-}
+func (e *Estimator) Close() { e.estimate.close() }
 
-// Estimate returns the flows between a and b that the preset asks for, both ways, the
-// first of them as Plain does.
-func (e *Estimator) Estimate(a, b Guide) ([]warp.FlowPair, error) {
-	list := make([]warp.FlowPair, len(e.estimates))
-	for i, m := range e.estimates {
-		var err error
-		if list[i], err = e.between(m, a, b); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
-}
-
-// Plain returns one pair of flows between a and b.
-func (e *Estimator) Plain(a, b Guide) (warp.FlowPair, error) { return e.between(e.estimates[0], a, b) }
-
-// Outward returns the flow from a to the picture before it and from b to the picture
-// after it. They are those that Plain returns for the two pairs.
-func (e *Estimator) Outward(a, before, b, after Guide) (toBefore, toAfter flow.Field, err error) {
-	first, err := e.Plain(before, a)
-	if err != nil {
-		return flow.Field{}, flow.Field{}, err
-	}
-	last, err := e.Plain(b, after)
-	return first.Backward, last.Forward, err
-}
-
-// between returns the flows between a and b that m makes, with the flow of what stands
-// still set to zero.
-func (e *Estimator) between(m estimate, a, b Guide) (dst warp.FlowPair, err error) {
-	err = e.cache.pair(m.name(), a, b, &dst, func() error {
-		if err := m.estimate(a, b, &dst); err != nil {
-			return err
-		}
-		return flow.KeepStill(a.picture(), b.picture(), e.workers, dst.Forward, dst.Backward)
-	})
+// Estimate returns the flows between a and b, both ways, with the flow of what stands
+// still set to zero. Between b and a they are the same, the other way round.
+func (e *Estimator) Estimate(a, b Guide) (dst warp.FlowPair, err error) {
+	err = e.cache.pair(e.estimate.name(), a, b, &dst, func() error { return e.estimate.estimate(a, b, &dst) })
 	return dst, err
+}
+
+// keepingStill sets the flow of what stands still to zero.
+type keepingStill struct {
+	of      estimate
+	workers frame.Workers
+}
+
+func (e *keepingStill) name() string { return e.of.name() }
+func (e *keepingStill) close()       { e.of.close() }
+
+func (e *keepingStill) estimate(a, b Guide, dst *warp.FlowPair) error {
+	if err := e.of.estimate(a, b, dst); err != nil {
+		return err
+	}
+	return flow.KeepStill(a.picture(), b.picture(), e.workers, dst.Forward, dst.Backward)
 }

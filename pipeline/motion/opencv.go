@@ -13,7 +13,7 @@ type fromOpenCV struct {
 	method string
 }
 
-func newOpenCV(m Method) (*fromOpenCV, error) {
+func newOpenCV(m Method) (estimate, error) {
 	var e *opencv.Pair
 	var options any
 	var err error

@@ -14,7 +14,7 @@ type own struct {
 	options dis.Options
 }
 
-func newOwn(o dis.Options, workers frame.Workers) (*own, error) {
+func newOwn(o dis.Options, workers frame.Workers) (estimate, error) {
 	e, err := dis.New(o, workers)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (e *own) estimate(a, b Guide, dst *warp.FlowPair) error {
 
 func (e *own) close() { e.Close() }
 
-// options returns the parameters of the preset's estimate.
+// options returns the parameters of the preset. The presets differ in their guides, too.
 func (p Preset) options() dis.Options {
 	if p == Fast {
 		return dis.Quick()

@@ -16,19 +16,12 @@ const (
 // pictures have larger motion in pixels, not finer, and would need more memory than a
 // machine can be expected to have.
 func (p Preset) Level(width, height int) int {
-	level := map[Preset]int{Fast: 2, Balanced: 1, Best: 1}[p]
-	switch {
-	case width*height > largePicture:
+	level := map[Preset]int{Fast: 2, Balanced: 1, Best: 0}[p]
+	if width*height > largePicture {
 		level++
-	case width*height <= smallPicture && p == Best:
-		level--
 	}
 	return min(level, warp.MaxLevel)
 }
-
-// smallPicture is the size in pixels up to which guides of full size give more than
-// they cost: a little above 854x480.
-const smallPicture = 450_000
 
 // largePicture is the size in pixels above which guides are halved once more:
 // half-way between 1920x1080 and 3840x2160.

@@ -10,6 +10,7 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/motion"
+	"retime/pipeline/synth"
 	"retime/warp"
 )
 
@@ -39,7 +40,7 @@ func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (sce
 		return nil, err
 	}
 	defer clip.Close()
-	e, err := clip.Options.Estimator(ctx)
+	e, err := clip.Options.Estimator(ctx, new(synth.FlowEstimators))
 	if err != nil {
 		return nil, err
 	}
@@ -101,5 +102,5 @@ func isCut(e *motion.Estimator, a, b motion.Guide, threshold float64) (bool, err
 	if err != nil {
 		return false, err
 	}
-	return motion.Measure(a, b, flows[0]).CutScore() >= threshold, nil
+	return motion.Measure(a, b, flows).CutScore() >= threshold, nil
 }

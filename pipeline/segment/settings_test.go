@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -135,6 +136,18 @@ func TestTheWholeOutlineIsPlanned(t *testing.T) {
 	fill(t, reflect.ValueOf(&p.Whole).Elem())
 	if whole := p.file().Whole.outline(); !reflect.DeepEqual(whole, p.Whole) {
 		t.Errorf("%+v comes back as %+v", p.Whole, whole)
+	}
+}
+
+// A plan names files of flow so that they are found from any directory.
+func TestPlannedFlowFiles(t *testing.T) {
+	o := pipeline.Options{Synthesis: pipeline.Synthesis{Flow: "files=flow/%d.flo"}}
+	here, err := filepath.Abs("flow/%d.flo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := store(&o).Synthesis.Flow; string(got) != "files="+here {
+		t.Errorf("%s", got)
 	}
 }
 

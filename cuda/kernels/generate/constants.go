@@ -34,6 +34,9 @@ var shared = []struct{ directory, names string }{
 		vectorLimit sampleLimit16`},
 	{"inpaint", `
 		chamferAxial chamferDiagonal maxDistance`},
+	{"flow/dis", `
+		patchSize vectorBits vectorOne fractionBits normalBits gradientGain damping stepGain stepLimit reachToll
+		borderSize weightLimit weightFloor`},
 	{"warp/bspline", `
 		Region:kRegion CatmullRom:kCatmullRom MaxOrder:kMaxOrder
 		HalfSymmetric:kHalfSymmetric WholeSymmetric:kWholeSymmetric Periodic:kPeriodic Constant:kConstant`},

@@ -35,7 +35,7 @@ func (o *Options) WarpParams() warp.Params {
 // works until ctx ends, on the devices that have estimators, or else on the CPU.
 func (o *Options) Estimator(ctx context.Context, devices *synth.FlowEstimators) (*motion.Estimator, error) {
 	return motion.NewEstimator(ctx, motion.Params{
-		Method: o.Synthesis.Flow, Preset: o.Synthesis.Preset, Workers: o.sharedWorkers(),
+		Method: o.Synthesis.Flow, Workers: o.sharedWorkers(),
 		Devices: flowDevices{devices}, Cache: o.flowCache, Log: o.Hooks.Log,
 	})
 }

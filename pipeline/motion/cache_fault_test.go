@@ -182,7 +182,7 @@ func TestFlowCacheDirectory(t *testing.T) {
 	for name, want := range map[string]fault.Kind{file: fault.Usage, filepath.Join(file, "flows"): fault.Usage, link: fault.CannotWrite} {
 		cache := NewCache(name, slog.New(slog.DiscardHandler))
 		for range 2 { // as two workers do
-			e, err := NewEstimator(t.Context(), Params{Method: DIS, Preset: Balanced, Cache: cache})
+			e, err := NewEstimator(t.Context(), Params{Method: DIS, Cache: cache})
 			if err == nil {
 				e.Close()
 			}
@@ -222,7 +222,7 @@ func TestNamesOfMethods(t *testing.T) {
 		build  bool
 		kept   bool
 	}{{DIS, false, true}, {OpenCVDIS, true, true}, {Farneback, true, true}, {"command=cat", false, true}, {"command=dog", false, true}, {"files=%d.flo", false, false}} {
-		e, err := NewEstimator(t.Context(), Params{Method: c.method, Preset: Balanced})
+		e, err := NewEstimator(t.Context(), Params{Method: c.method})
 		must(t, err)
 		defer e.Close()
 		name := e.estimate.name()

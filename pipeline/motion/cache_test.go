@@ -247,18 +247,15 @@ func TestKeptFlowIsTheEstimate(t *testing.T) {
 			clear(guides[i].Row(y)[:40]) // stands still
 		}
 	}
-	for _, c := range []struct {
-		preset Preset
-		flow   Method
-	}{{Fast, DIS}, {Best, DIS}, {Balanced, OpenCVDIS}, {Balanced, Farneback}} {
+	for _, method := range []Method{DIS, OpenCVDIS, Farneback} {
 		dir := t.TempDir()
-		want := keptFields(t, guides, Params{Preset: c.preset, Method: c.flow}, false)
+		want := keptFields(t, guides, Params{Method: method}, false)
 		for pass, closed := range []bool{false, true} {
-			got := keptFields(t, guides, Params{Preset: c.preset, Method: c.flow, Cache: mustCache(t, dir)}, closed)
+			got := keptFields(t, guides, Params{Method: method, Cache: mustCache(t, dir)}, closed)
 			for i := range want {
 				for y := range want[i].Height {
 					if !slices.Equal(got[i].Row(y), want[i].Row(y)) {
-						t.Fatalf("%s, %s, pass %d: row %d of field %d differs", c.preset, c.flow, pass, y, i)
+						t.Fatalf("%s, pass %d: row %d of field %d differs", method, pass, y, i)
 					}
 				}
 			}
@@ -301,7 +298,7 @@ func BenchmarkFlowCacheRead(b *testing.B) {
 	for i := range guides {
 		guides[i] = frame.Image[uint8]{Width: width, Height: height, Stride: width, Pix: scene.Draw(width, height, float64(i)/24).Y}
 	}
-	e, err := NewEstimator(b.Context(), Params{Method: DIS, Preset: Balanced, Cache: mustCache(b, b.TempDir())})
+	e, err := NewEstimator(b.Context(), Params{Method: DIS, Cache: mustCache(b, b.TempDir())})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -332,25 +329,23 @@ func TestFlowOfEitherOrderAndAnyThreads(t *testing.T) {
 		}
 		g[i] = there(m)
 	}
-	for _, preset := range []Preset{Fast, Balanced} {
-		var want warp.FlowPair
-		for n, threads := range []int{1, 2, 7} {
-			e, err := NewEstimator(t.Context(), Params{Method: DIS, Preset: preset, Workers: frame.Workers{N: threads}})
-			must(t, err)
-			defer e.Close()
-			got, err := e.Estimate(g[0], g[1])
-			must(t, err)
-			turned, err := e.Estimate(g[1], g[0])
-			must(t, err)
-			if n == 0 {
-				want = got
-			}
-			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(turned, warp.FlowPair{Forward: want.Backward, Backward: want.Forward}) {
-				t.Errorf("%s, %d threads: the flows differ", preset, threads)
-			}
+	var want warp.FlowPair
+	for n, threads := range []int{1, 2, 7} {
+		e, err := NewEstimator(t.Context(), Params{Method: DIS, Workers: frame.Workers{N: threads}})
+		must(t, err)
+		defer e.Close()
+		got, err := e.Estimate(g[0], g[1])
+		must(t, err)
+		turned, err := e.Estimate(g[1], g[0])
+		must(t, err)
+		if n == 0 {
+			want = got
 		}
-		if v := want.Forward.Row(10)[10]; v != (flow.Vec{}) || want.Forward.Row(60)[60] == (flow.Vec{}) {
-			t.Errorf("%s: %v where nothing moves, %v where something does", preset, v, want.Forward.Row(60)[60])
+		if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(turned, warp.FlowPair{Forward: want.Backward, Backward: want.Forward}) {
+			t.Errorf("%d threads: the flows differ", threads)
 		}
+	}
+	if still, moving := want.Forward.Row(10)[10], want.Forward.Row(60)[60]; still != (flow.Vec{}) || moving == (flow.Vec{}) {
+		t.Errorf("%v where nothing moves, %v where something does", still, moving)
 	}
 }

@@ -126,7 +126,7 @@ func TestCutsOnRealClips(t *testing.T) {
 	for _, name := range clips.Find(t, "d0[1-7]*") {
 		material = append(material, smallGuides(t, name, 3, 24))
 	}
-	e, err := NewEstimator(t.Context(), Params{Method: DIS, Preset: Balanced})
+	e, err := NewEstimator(t.Context(), Params{Method: DIS})
 	must(t, err)
 	defer e.Close()
 	hits, misses, alarms, quiet := 0, 0, 0, 0

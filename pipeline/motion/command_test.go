@@ -59,7 +59,7 @@ func moved(width, height, dx, dy int) Guide {
 
 // The example of the documentation answers with the motion of the whole picture.
 func TestExampleCommand(t *testing.T) {
-	e, err := NewEstimator(t.Context(), Params{Method: FromCommand + Method(example(t)), Preset: Balanced})
+	e, err := NewEstimator(t.Context(), Params{Method: FromCommand + Method(example(t))})
 	must(t, err)
 	defer e.Close()
 	a := moved(61, 47, 0, 0)

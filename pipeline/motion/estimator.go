@@ -12,7 +12,6 @@ import (
 // Params say how flow is estimated.
 type Params struct {
 	Method  Method
-	Preset  Preset
 	Workers frame.Workers // what one Estimator has of them; estimates do not depend on it
 	Devices Devices       // where DIS works if there are any; nil for none
 	Cache   *Cache        // nil to estimate always
@@ -48,7 +47,7 @@ func NewEstimator(ctx context.Context, p Params) (*Estimator, error) {
 	}
 	m = &keepingStill{m, p.Workers}
 	if p.Method == DIS && p.Devices != nil {
-		if d, ok := p.Devices.Open(p.Preset.options()); ok {
+		if d, ok := p.Devices.Open(ownOptions()); ok {
 			m = &onDevice{d, m}
 		}
 	}
@@ -65,13 +64,13 @@ func newEstimate(ctx context.Context, p Params) (estimate, error) {
 	case command:
 		return newCommand(ctx, line), nil
 	case files:
-		own, err := newOwn(p.Preset.options(), p.Workers)
+		own, err := newOwn(p.Workers)
 		if err != nil {
 			return nil, err
 		}
 		return &fromFiles{pattern: pattern, own: own, log: p.Log}, nil
 	case p.Method == DIS:
-		return newOwn(p.Preset.options(), p.Workers)
+		return newOwn(p.Workers)
 	}
 	return newOpenCV(p.Method)
 }

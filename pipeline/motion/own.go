@@ -14,7 +14,11 @@ type own struct {
 	options dis.Options
 }
 
-func newOwn(o dis.Options, workers frame.Workers) (estimate, error) {
+// ownOptions are those of every preset: the presets differ in their guides.
+func ownOptions() dis.Options { return dis.Default() }
+
+func newOwn(workers frame.Workers) (estimate, error) {
+	o := ownOptions()
 	e, err := dis.New(o, workers)
 	if err != nil {
 		return nil, err
@@ -29,11 +33,3 @@ func (e *own) estimate(a, b Guide, dst *warp.FlowPair) error {
 }
 
 func (e *own) close() { e.Close() }
-
-// options returns the parameters of the preset. The presets differ in their guides, too.
-func (p Preset) options() dis.Options {
-	if p == Fast {
-		return dis.Quick()
-	}
-	return dis.Default()
-}

@@ -32,8 +32,10 @@ func findScenes(ctx context.Context, o pipeline.Options, whole *Outline) ([]int6
 func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (scenes []int64, err error) {
 	s := &o.Synthesis
 	s.FlowCache = "" // no conversion uses the flow of small pictures
-	if s.Flow != pipeline.OpenCVDIS && s.Flow != pipeline.Farneback {
-		s.Flow = pipeline.DIS // files have the flow of whole pictures
+	// Files have the flow of whole pictures. DIS finds matches across cuts between pictures as
+	// small as these; OpenCV's search fits them badly, as it should.
+	if s.Flow != pipeline.Farneback {
+		s.Flow = pipeline.OpenCVDIS
 	}
 	clip, err := open(ctx, o)
 	if err != nil {

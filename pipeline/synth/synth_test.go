@@ -212,7 +212,7 @@ func TestFlowFallsBack(t *testing.T) {
 		if done, err := estimate(params(), failing(c.at, c.err, &calls), 9); err != nil || done != c.done || calls != c.calls {
 			t.Errorf("%s fails (%v): %d calls, %d estimates: %v", c.at, c.err, calls, done, err)
 		}
-		if c.at == "close" || c.err != errBroken {
+		if c.at == "close" || !errors.Is(c.err, errBroken) {
 			continue
 		}
 		p := params()

@@ -25,7 +25,11 @@ func guarded[T any](t *testing.T, n int, end bool) []T {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { syscall.Munmap(m) })
+	t.Cleanup(func() {
+		if err := syscall.Munmap(m); err != nil {
+			t.Error(err)
+		}
+	})
 	for _, g := range [][]byte{m[:page], m[page+pages:]} {
 		if err := syscall.Mprotect(g, syscall.PROT_NONE); err != nil {
 			t.Fatal(err)

@@ -40,10 +40,11 @@ func TestGuidesOnDevice(t *testing.T) {
 		}()
 		for _, format := range formats {
 			for i, transfer := range []frame.Transfer{frame.SDR, frame.PQ, frame.HLG} {
-				for level := range warp.MaxLevel + 1 {
+				for n := range 2 * (warp.MaxLevel + 1) {
+					level, size := n/2, [][2]int{{21 + i, 14 + n}, {1, 1}}[n%2]
 					var frames [2]*frame.Frame
 					for j := range frames {
-						frames[j] = scene(rng, format, 21+i, 14+level)
+						frames[j] = scene(rng, format, size[0], size[1])
 						frames[j].Transfer, frames[j].FullRange = transfer, j > 0
 					}
 					at := absentGuide(frames[0], level)

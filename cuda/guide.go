@@ -12,7 +12,7 @@ import (
 // that only devices have: a guide that a device makes from its frame, or a flow that
 // EstimateResident has left there.
 func Absent[T any](width, height int) frame.Image[T] {
-	return frame.Image[T]{Width: width, Height: height, Stride: width, Pix: make([]T, 1, 1)}
+	return frame.Image[T]{Width: width, Height: height, Stride: width, Pix: make([]T, 1)[:0]}
 }
 
 // ErrAbsent reports that a device lacks an image that the host does not have either.

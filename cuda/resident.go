@@ -74,7 +74,7 @@ func rowsOf[T any](m frame.Image[T], kind, place int, owner *frame.Frame) rows {
 	n := sizeOf[T]()
 	return rows{frame.Image[byte]{
 		Width: m.Width * n, Height: m.Height, Stride: m.Stride * n,
-		Pix: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(m.Pix))), len(m.Pix)*n),
+		Pix: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(m.Pix))), cap(m.Pix)*n)[:len(m.Pix)*n],
 	}, kind, place, owner, 0}
 }
 

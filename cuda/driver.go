@@ -57,6 +57,21 @@ type Driver interface {
 	// Launch starts a kernel with shared bytes of dynamic shared memory. Each argument
 	// holds the bytes of a parameter, padded to 8.
 	Launch(stream, kernel any, grid, block Dim, shared int, args []uint64) error
+
+	// NewGraph returns a graph of launches, of which each waits for the one before.
+	NewGraph(list []KernelNode) (any, error)
+	// LaunchGraph starts a graph's launches.
+	LaunchGraph(stream, graph any) error
+	// DestroyGraph frees a graph. Launches under way run to their end.
+	DestroyGraph(graph any) error
+}
+
+// KernelNode is a launch in a graph; the fields are as the arguments of Launch.
+type KernelNode struct {
+	Kernel      any
+	Grid, Block Dim
+	Shared      int
+	Args        []uint64
 }
 
 // OpenDriver returns the driver of the device with the given number, from 0, in the

@@ -7,101 +7,153 @@ import (
 	"retime/frame"
 )
 
-// FlowEstimator estimates flow on a device. It queues its work on a stream of its own,
-// and the caller keeps the images valid until that work is done.
+// FlowEstimator estimates the flow between two pictures on a device, in both directions
+// at once. It queues its work on a stream of its own, and the caller keeps the images
+// valid until that work is done. Only one goroutine at a time may use an estimator.
 type FlowEstimator interface {
-	flow.Estimator[Image[byte], Image[flow.Vec]]
+	// Estimate queues the estimates of the flow from a to b, into forward, and of the
+	// flow from b to a, into backward. The pictures and the fields have one size. The
+	// vectors are canonical, as flow.Field describes.
+	Estimate(a, b Image[byte], forward, backward Image[flow.Vec]) error
 	// Stream returns the stream that the estimator queues its work on.
 	Stream() *Stream
+	Close() error
 }
 
 // Guide is a picture to estimate motion on, with the frame that the picture may share
-// samples with, or nil if it shares none.
+// samples with, or nil if it shares none. If the image is Absent, the device makes it
+// from the frame: its luma, halved Level times.
 type Guide struct {
 	frame.Image[uint8]
 	Frame *frame.Frame
+	Level int
 }
 
 // estimatedAhead is the number of later intervals during which an estimated flow stays
 // on the device. An interval after that uploads the flow again.
 const estimatedAhead = 16
 
-// EstimateFlow estimates the flow from a to b on the device and sets the vectors of
-// still pixels to zero, as flow.KeepStill does. It uploads a and b unless the device
-// has them. The flow stays on the device for the intervals that refer to dst.
-// EstimateFlow returns once it has filled dst, too, because detecting cuts, and making
-// frames on the processor, need the flow there.
+// EstimateFlow estimates the flows between a and b on the device and sets the vectors
+// of still pixels to zero, as flow.KeepStill does. It uploads a and b unless the device
+// has them. The flows stay on the device for the intervals that refer to forward and
+// backward. EstimateFlow returns once it has filled both, too, because detecting cuts,
+// and making frames on the processor, need the flows there.
 //
-// dst must have the size of the pictures; as for Load, the caller must not use its
-// memory for other flows. Several goroutines may call EstimateFlow at once, each with
-// its own estimator, while others make frames.
-func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, dst flow.Field) error {
-	r := &s.residents
+// forward and backward must have the size of the pictures; as for Load, the caller must
+// not use their memory for other flows. Several goroutines may call EstimateFlow at
+// once, each with its own estimator, while others make frames.
+func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, forward, backward flow.Field) error {
+	dst := [2]flow.Field{forward, backward}
+	return s.estimate(e, a, b, dst, func(at *estimated) error {
+		for i, f := range dst {
+			if err := at.fields[i].Download(e.Stream(), f.Image); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(at *estimated) { s.residents.letGo(at.held) })
+}
+
+// estimate estimates the flows between a and b, queues what use does with them, waits
+// for all of it, and calls done, also after an error.
+func (s *Synthesizer) estimate(e FlowEstimator, a, b Guide, dst [2]flow.Field, use func(*estimated) error, done func(*estimated)) error {
 	return s.device.Do(func() error {
 		still, err := s.device.Kernel("still", "keep_still")
 		if err != nil {
 			return err
 		}
-		field, done, err := r.estimate(e, still, a, b, dst)
-		defer done()
+		var at estimated
+		defer func() { done(&at) }()
+		err = s.residents.estimate(&at, e, still, a, b, dst)
 		if err == nil {
-			err = field.Download(e.Stream(), dst.Image)
+			err = use(&at)
 		}
 		// Even after an error, queued work still reads the pictures.
 		return cmp.Or(err, e.Stream().Synchronize())
 	})
 }
 
-// estimate queues a flow and returns its image on the device. done releases the images
-// that estimate holds.
-func (r *residents) estimate(e FlowEstimator, still *Kernel, a, b Guide, dst flow.Field) (field Image[flow.Vec], done func(), err error) {
+// estimated is what an estimate reads and writes on the device.
+type estimated struct {
+	pictures [2]Image[byte]
+	fields   [2]Image[flow.Vec]
+	held     []*resident // pictures, then fields
+}
+
+// letGo ends the use of residents.
+func (r *residents) letGo(held []*resident) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range held {
+		h.users--
+	}
+}
+
+// estimate queues the flows between a and b and sets at. The caller lets go of what at
+// holds, also after an error.
+func (r *residents) estimate(at *estimated, e FlowEstimator, still *Kernel, a, b Guide, dst [2]flow.Field) error {
 	r.loading.Lock()
 	defer r.loading.Unlock()
-	var held []*resident
-	done = func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for _, h := range held {
-			h.users--
-		}
-	}
-	hold := func(m rows, fill func(*image) error) (*image, error) {
-		d, there := claim(r, &r.images[m.kind], any(m.id()), m.owner, estimatedAhead, func() *image { return new(image) })
+	hold := func(m rows) (d *image, there bool) {
+		d, there = claim(r, &r.images[m.kind], any(m.id()), m.owner, estimatedAhead, func() *image { return new(image) })
 		r.mu.Lock()
 		d.users++
 		r.mu.Unlock()
-		held = append(held, &d.resident)
-		if there {
-			return d, nil
-		}
-		return d, fill(d)
+		at.held = append(at.held, &d.resident)
+		return d, there
 	}
-	var pictures [2]Image[byte]
 	for i, g := range []Guide{a, b} {
-		m := rowsOf(g.Image, pictureKind, i, g.Frame)
-		d, err := hold(m, func(d *image) error { return r.uploadImage(d, m) })
-		if err != nil {
-			return field, done, err
+		m := guideOf(g.Image, i, g.Frame, g.Level)
+		d, there := hold(m)
+		if !there {
+			if err := r.bring(d, m, estimatedAhead); err != nil {
+				return err
+			}
 		}
 		if err := e.Stream().WaitFor(d.sent); err != nil {
-			return field, done, err
+			return err
 		}
-		pictures[i] = d.view(m)
+		at.pictures[i] = d.view(m)
 	}
-	m := rowsOf(dst.Image, flowKind, 0, nil)
-	d, err := hold(m, func(d *image) error {
-		return r.fill(e.Stream(), &d.resident, func() error {
-			if err := r.resizeImage(d, m); err != nil {
+	var images [2]*image
+	known := true
+	for i, f := range dst {
+		var there bool
+		images[i], there = hold(rowsOf(f.Image, flowKind, 0, nil))
+		known = known && there
+	}
+	if !known {
+		if err := r.fillBoth(e.Stream(), images, func() error {
+			for i, f := range dst {
+				if err := r.resizeImage(images[i], rowsOf(f.Image, flowKind, 0, nil)); err != nil {
+					return err
+				}
+				at.fields[i] = images[i].vectors(f)
+			}
+			if err := e.Estimate(at.pictures[0], at.pictures[1], at.fields[0], at.fields[1]); err != nil {
 				return err
 			}
-			if err := e.Estimate(pictures[0], pictures[1], d.vectors(dst)); err != nil {
-				return err
-			}
-			return e.Stream().Launch(still, Cover(dst.Width, dst.Height, wideTile), wideBlock, 0,
-				d.vectors(dst).Arg(), pictures[0].Arg(), pictures[1].Arg(), Int(dst.Width), Int(dst.Height))
-		})
+			w, h := at.pictures[0].Width, at.pictures[0].Height
+			return e.Stream().Launch(still, Cover(w, h, wideTile), wideBlock, 0,
+				at.fields[0].Arg(), at.fields[1].Arg(), at.pictures[0].Arg(), at.pictures[1].Arg(), Int(w), Int(h))
+		}); err != nil {
+			return err
+		}
+	}
+	for i, f := range dst {
+		if err := e.Stream().WaitFor(images[i].sent); err != nil {
+			return err
+		}
+		at.fields[i] = images[i].vectors(f)
+	}
+	return nil
+}
+
+// fillBoth queues new contents for two images on s, after the last use of the old ones.
+func (r *residents) fillBoth(s *Stream, images [2]*image, queue func() error) error {
+	return r.fill(s, &images[0].resident, func() error {
+		return r.fill(s, &images[1].resident, queue)
 	})
-	return d.vectors(dst), done, err
 }
 
 // vectors returns d as a field of f's size.

@@ -20,6 +20,7 @@ type guides struct {
 	width, height, level int
 	inner                int     // number of flows between A and B
 	beyond               bool    // whether there are flows to pictures before and after
+	steady               bool    // whether these flows also say what only one neighbour shows
 	outer                [2]bool // whether there is a picture before, and after
 	bending              warp.Bending
 	pictures             Buffer[byte]
@@ -76,7 +77,7 @@ func (g *guides) resize(d *Device, width, height, inner int) error {
 	if err := g.errors.Resize(d, (inner+2)*pixels); err != nil {
 		return err
 	}
-	return g.trust.Resize(d, inner*pixels)
+	return g.trust.Resize(d, (inner+2)*pixels)
 }
 
 // maxPictures is the largest number of guides.
@@ -86,6 +87,7 @@ const maxPictures = 4
 // device. at describes each image.
 func (g *guides) load(s *Stream, in *warp.Interval, beyond bool, at []rows, images []*image) error {
 	g.level, g.beyond, g.fixed, g.outer = in.Level, beyond, false, [2]bool{}
+	g.steady = beyond && in.Steady()
 	if beyond {
 		g.bending = in.Bending()
 	}
@@ -134,6 +136,14 @@ func (g *guides) findOverlays(s *Stream) error {
 	return s.Launch(g.overlayKernel, Cover(g.width, g.height, wideTile), wideBlock, 0,
 		g.still.Arg(), given, g.pictures.Arg(), Int(third), Int(fourth), g.flows.Arg(), Int(g.width), Int(g.height),
 		Int(g.level))
+}
+
+// projected is the number of flows that are splatted to the made frame's time.
+func (g *guides) projected() int {
+	if g.steady {
+		return g.inner + 2
+	}
+	return g.inner
 }
 
 // measure queues the kernel that computes the errors along the flows and the trust in

@@ -61,7 +61,7 @@ func release(t *testing.T, list []warp.Interval, released *atomic.Int32) {
 func TestSynthesizerLoad(t *testing.T) {
 	const seed = 11
 	t.Logf("seed %d", seed)
-	params := warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true, Overlays: true}
+	params := warp.Params{Mode: warp.Project, Order: 3, Acceleration: true, Overlays: true}
 	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
 		for _, c := range []struct {
 			name  string

@@ -19,6 +19,7 @@ type residents struct {
 
 	loading sync.Mutex // held by uploads
 	up      *Stream
+	guides  guideMaker
 	idle    *Event // happens when the work queued before the last interval began is done
 
 	mu      sync.Mutex  // guards the fields below, and those of resident in the lists
@@ -50,6 +51,7 @@ type rows struct {
 	kind  int // index of its list in residents
 	place int // index among the pictures or flows of guides
 	owner *frame.Frame
+	level int // how often a guide is halved
 }
 
 // These are the kinds of images in residents, and the place of a mask in guides.
@@ -72,14 +74,21 @@ func rowsOf[T any](m frame.Image[T], kind, place int, owner *frame.Frame) rows {
 	n := sizeOf[T]()
 	return rows{frame.Image[byte]{
 		Width: m.Width * n, Height: m.Height, Stride: m.Stride * n,
-		Pix: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(m.Pix))), len(m.Pix)*n),
-	}, kind, place, owner}
+		Pix: unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(m.Pix))), cap(m.Pix)*n)[:len(m.Pix)*n],
+	}, kind, place, owner, 0}
+}
+
+// guideOf returns a guide of owner, halved level times, as bytes.
+func guideOf(m frame.Image[uint8], place int, owner *frame.Frame, level int) rows {
+	r := rowsOf(m, pictureKind, place, owner)
+	r.level = level
+	return r
 }
 
 // imagesOf lists an interval's guides, flows and mask. It lists the outer guides if
 // guides or flows is set, and the outer flows if flows is set.
 func imagesOf(in *warp.Interval, guides, flows bool) []rows {
-	list := []rows{rowsOf(in.GuideA, pictureKind, 0, in.A), rowsOf(in.GuideB, pictureKind, 1, in.B)}
+	list := []rows{guideOf(in.GuideA, 0, in.A, in.Level), guideOf(in.GuideB, 1, in.B, in.Level)}
 	n := 0
 	add := func(f flow.Field) {
 		list = append(list, rowsOf(f.Image, flowKind, n, nil))
@@ -94,7 +103,7 @@ func imagesOf(in *warp.Interval, guides, flows bool) []rows {
 			continue
 		}
 		if guides || flows {
-			list = append(list, rowsOf(o.Guide, pictureKind, 2+i, o.Frame))
+			list = append(list, guideOf(o.Guide, 2+i, o.Frame, in.Level))
 		}
 		if flows {
 			add(o.Flow)
@@ -138,6 +147,7 @@ func (r *residents) close() {
 		s.close()
 		s.free()
 	}
+	r.guides.table.Free()
 }
 
 func (h *resident) close() {
@@ -169,7 +179,7 @@ func (r *residents) load(in *warp.Interval, images []rows, ahead bool) error {
 	}
 	r.mu.Unlock()
 	for _, f := range []*frame.Frame{in.A, in.B} {
-		if err := r.loadSource(f); err != nil {
+		if _, err := r.loadSource(f, 0); err != nil {
 			return err
 		}
 	}
@@ -181,12 +191,13 @@ func (r *residents) load(in *warp.Interval, images []rows, ahead bool) error {
 	return nil
 }
 
-func (r *residents) loadSource(f *frame.Frame) error {
-	s, there := claim(r, &r.sources, f, f, 0, func() *source { return new(source) })
+// loadSource returns f on the device, for this load and the next ahead ones.
+func (r *residents) loadSource(f *frame.Frame, ahead uint64) (*source, error) {
+	s, there := claim(r, &r.sources, f, f, ahead, func() *source { return new(source) })
 	if there {
-		return nil
+		return s, nil
 	}
-	return r.fill(r.up, &s.resident, func() error {
+	return s, r.fill(r.up, &s.resident, func() error {
 		if !s.fits(f) {
 			if err := r.settle(); err != nil {
 				return err
@@ -205,16 +216,27 @@ func (r *residents) loadImage(m rows) error {
 	if there {
 		return nil
 	}
-	return r.uploadImage(d, m)
+	return r.bring(d, m, 0)
 }
 
-// uploadImage queues a copy of m to d.
-func (r *residents) uploadImage(d *image, m rows) error {
+// bring queues a copy of m to d, or the kernel that makes m from its frame, which then
+// stays for the next ahead loads.
+func (r *residents) bring(d *image, m rows, ahead uint64) error {
 	return r.fill(r.up, &d.resident, func() error {
 		if err := r.resizeImage(d, m); err != nil {
 			return err
 		}
-		return d.view(m).Upload(r.up, m.Image)
+		if !m.absent() {
+			return d.view(m).Upload(r.up, m.Image)
+		}
+		if m.owner == nil {
+			return ErrAbsent
+		}
+		f, err := r.loadSource(m.owner, ahead)
+		if err != nil {
+			return err
+		}
+		return r.guides.make(r.up, d, m, f)
 	})
 }
 

@@ -55,10 +55,11 @@ func (a *sums) free() {
 // projection splats an interval's flows to the time of a made frame and fills the
 // pixels that they do not reach.
 type projection struct {
-	splat, arrive, fill *Kernel
+	splat, arrive, fill, median *Kernel
 
 	sums    sums
 	known   Buffer[uint32]
+	arrived Buffer[flow.Vec] // before the medians
 	motions Buffer[flow.Vec] // from A to B, one for each flow
 }
 
@@ -69,7 +70,10 @@ func newProjection(d *Device) (p projection, err error) {
 	if p.arrive, err = d.Kernel("arrive", "arrive_flow"); err != nil {
 		return p, err
 	}
-	p.fill, err = d.Kernel("fill", "fill_nearest")
+	if p.fill, err = d.Kernel("fill", "fill_nearest"); err != nil {
+		return p, err
+	}
+	p.median, err = d.Kernel("median", "median_motions")
 	return p, err
 }
 
@@ -81,12 +85,16 @@ func (p *projection) resize(s *Stream, width, height, flows int) error {
 	if err := p.known.Resize(s.device, flows*ceilDiv(height, 32)*width); err != nil {
 		return err
 	}
+	if err := p.arrived.Resize(s.device, flows*pixels); err != nil {
+		return err
+	}
 	return p.motions.Resize(s.device, flows*pixels)
 }
 
 func (p *projection) free() {
 	p.sums.free()
 	p.known.Free()
+	p.arrived.Free()
 	p.motions.Free()
 }
 
@@ -94,21 +102,25 @@ func (p *projection) free() {
 // flow, they add the number of pixels that it does not reach to an element of holes,
 // which must be 0 before.
 func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) error {
-	limit := int(flow.Field{Image: g.shape()}.Limit())
-	err := s.Launch(p.splat, over(g.width, g.height, g.inner, wideTile), wideBlock, 3*splatWindow,
-		g.flows.Arg(), g.trust.Arg(), p.sums.values.Arg(), p.sums.carries.Arg(),
+	limit, flows := int(flow.Field{Image: g.shape()}.Limit()), g.projected()
+	err := s.Launch(p.splat, over(g.width, g.height, flows, wideTile), wideBlock, 3*splatWindow,
+		g.flows.Arg(), g.trust.Arg(), Int(g.inner), p.sums.values.Arg(), p.sums.carries.Arg(),
 		Int(g.width), Int(g.height), Int(int(phase)), Int(limit))
 	if err != nil {
 		return err
 	}
-	err = s.Launch(p.arrive, over(g.width, g.height, g.inner, wholeTile), wideBlock, 0,
-		p.sums.values.Arg(), p.sums.carries.Arg(), p.motions.Arg(), p.known.Arg(), holes,
+	err = s.Launch(p.arrive, over(g.width, g.height, flows, wholeTile), wideBlock, 0,
+		p.sums.values.Arg(), p.sums.carries.Arg(), p.arrived.Arg(), p.known.Arg(), holes,
 		Int(g.width), Int(g.height), Long(int64(warp.Constants().LeastTrust)), Int(limit))
 	if err != nil {
 		return err
 	}
-	return s.Launch(p.fill, over(g.width, g.height, g.inner, wideBlock), wideBlock, 0,
-		p.motions.Arg(), p.known.Arg(), holes, Int(g.width), Int(g.height))
+	grid := over(g.width, g.height, flows, wideBlock)
+	err = s.Launch(p.fill, grid, wideBlock, 0, p.arrived.Arg(), p.known.Arg(), holes, Int(g.width), Int(g.height))
+	if err != nil {
+		return err
+	}
+	return s.Launch(p.median, grid, wideBlock, 0, p.motions.Arg(), p.arrived.Arg(), Int(g.width), Int(g.height))
 }
 
 // colours splats the planes of both neighbours forward.

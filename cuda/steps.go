@@ -66,7 +66,7 @@ func (s *Synthesizer) images(in *warp.Interval) (list []rows, beyond bool) {
 		return nil, false
 	}
 	project := s.params.Mode == warp.Project
-	beyond = project && s.params.Acceleration && in.Before != nil && in.After != nil
+	beyond = project && in.Before != nil && in.After != nil
 	return imagesOf(in, project && s.params.Overlays, beyond), beyond
 }
 
@@ -80,17 +80,20 @@ func (s *Synthesizer) preparation() []step {
 	if g.beyond {
 		pictures, n = pictures+2, n+2
 	}
-	bytes := pixels * (pictures + n*(vectorBytes+weightBytes) + g.inner*weightBytes)
+	bytes := pixels * (pictures + n*(vectorBytes+2*weightBytes))
 	list := []step{{"errors along the flows", bytes, func() error { return g.measure(s.work) }}}
 	if s.params.Mode == warp.Project && s.params.Overlays {
 		list = append(list, step{"overlays", pixels * (maxPictures + 1), func() error { return g.findOverlays(s.work) }})
 	}
-	if g.beyond {
+	if s.bending() {
 		bytes = pixels * 4 * (vectorBytes + weightBytes)
 		list = append(list, step{"accelerations", bytes, func() error { return s.bend.prepare(s.work, g) }})
 	}
 	return list
 }
+
+// bending reports whether the interval shows how the motion changes.
+func (s *Synthesizer) bending() bool { return s.params.Acceleration && s.guides.beyond }
 
 // steps returns the steps of the work on a frame.
 func (s *Synthesizer) steps(dst *planes, phase warp.Phase) []step {
@@ -113,22 +116,23 @@ func (s *Synthesizer) steps(dst *planes, phase warp.Phase) []step {
 // time.
 func (s *Synthesizer) project(dst *planes, phase warp.Phase) []step {
 	a, b := s.a, s.b
-	pixels, inner := s.guides.width*s.guides.height, s.guides.inner
+	s.shares.begin(&s.guides)
+	pixels, inner := s.guides.width*s.guides.height, s.guides.projected()
 	var bends Arg
 	list := []step{{"projection of the flows", pixels * inner * (2*vectorBytes + weightBytes), func() error {
 		if err := s.counters.Clear(s.work); err != nil {
 			return err
 		}
-		return s.projection.make(s.work, &s.guides, phase, s.counters.part(holesCounter, maxFlows).Arg())
+		return s.projection.make(s.work, &s.guides, phase, s.counters.part(holesCounter, maxProjected).Arg())
 	}}}
-	if s.guides.beyond {
+	if s.bending() {
 		bends = s.bend.field.Arg()
 		list = append(list, step{"bend", pixels * vectorBytes, func() error { return s.bend.make(s.work, &s.guides, phase) }})
 	}
 	// read is the part of the motions that the costs and the samples read, besides the
 	// weights.
 	read := pixels * inner * vectorBytes
-	if s.guides.beyond {
+	if s.bending() {
 		read += pixels * vectorBytes
 	}
 	weights := pixels * s.shares.n * weightBytes

@@ -56,8 +56,9 @@ type layout struct {
 // least costs and, for each group, the length of its list of holes and a flag.
 const (
 	maxFlows     = 4
+	maxProjected = maxFlows + 2 // the flows beyond the interval, too
 	holesCounter = 0
-	costCounter  = holesCounter + maxFlows
+	costCounter  = holesCounter + maxProjected
 	groupCounter = costCounter + 1
 	counters     = groupCounter + maxGroups
 )
@@ -335,7 +336,7 @@ func (s *Synthesizer) resize(l layout) error {
 	if mode == warp.Splat {
 		return nil
 	}
-	if err := s.projection.resize(s.work, l.guideWidth, l.guideHeight, l.flows); err != nil {
+	if err := s.projection.resize(s.work, l.guideWidth, l.guideHeight, l.flows+2); err != nil {
 		return err
 	}
 	if s.params.Acceleration {
@@ -343,7 +344,7 @@ func (s *Synthesizer) resize(l layout) error {
 			return err
 		}
 	}
-	return s.shares.resize(s.work, l.guideWidth, l.guideHeight, hypotheses(l.flows, s.params.Neighbours, l.level))
+	return s.shares.resize(s.work, l.guideWidth, l.guideHeight, hypotheses(l.flows, l.level))
 }
 
 // clear queues the fills that zero the accumulators and counters between frames.

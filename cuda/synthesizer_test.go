@@ -216,7 +216,7 @@ func TestSynthesizer(t *testing.T) {
 					// Sizes and orders rotate, so that all their pairs occur.
 					n++
 					order := []bspline.Order{3, 1, 0}[n%3]
-					p := warp.Params{Mode: mode, Order: order, Neighbours: n%4 != 0, Acceleration: n%2 == 0, Overlays: n%3 != 0}
+					p := warp.Params{Mode: mode, Order: order, Acceleration: n%2 == 0, Overlays: n%3 != 0}
 					t.Run(fmt.Sprintf("%s/%s/level %d", mode, format.Name, level), func(t *testing.T) {
 						cpu, gpu := backends(t, d, p)
 						defer gpu.Close()
@@ -240,7 +240,7 @@ func TestSynthesizerMotions(t *testing.T) {
 	t.Logf("seed %d", seed)
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
 		for _, mode := range []warp.Mode{warp.Project, warp.Splat} {
-			cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 3, Neighbours: true, Acceleration: true, Overlays: true})
+			cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 3, Acceleration: true, Overlays: true})
 			for _, m := range motions {
 				t.Run(fmt.Sprintf("%s/%s", mode, m.name), func(t *testing.T) {
 					rng := rand.New(rand.NewPCG(seed, 0))
@@ -256,7 +256,7 @@ func TestSynthesizerMotions(t *testing.T) {
 // the frames of the last.
 func TestSynthesizerUnderWay(t *testing.T) {
 	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
-		cpu, gpu := backends(t, d, warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true, Overlays: true})
+		cpu, gpu := backends(t, d, warp.Params{Mode: warp.Project, Order: 3, Acceleration: true, Overlays: true})
 		s := gpu.(*cuda.Synthesizer)
 		defer s.Close()
 		type result struct {
@@ -323,7 +323,7 @@ func TestSynthesizerAfterFault(t *testing.T) {
 			names := map[string]bool{}
 			// attempt makes call number fail, counted from 0; -1 means none.
 			attempt := func(e *kernels.Emulator, d *cuda.Device, number int) (calls int) {
-				cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 1, Neighbours: true, Acceleration: true, Overlays: true})
+				cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 1, Acceleration: true, Overlays: true})
 				defer gpu.Close()
 				rng := rand.New(rand.NewPCG(9, 9))
 				in := interval(rng, formats[1], 23, 19, 1, motions[4], true)
@@ -407,7 +407,7 @@ func TestSynthesizerOutOfMemory(t *testing.T) {
 		run(t, cuda.NewDevice(e), func(t *testing.T, d *cuda.Device) {
 			in := interval(rand.New(rand.NewPCG(1, 9)), formats[1], 64, 48, 0, motions[1], true)
 			var s *cuda.Synthesizer
-			if s, err = cuda.NewSynthesizer(d, warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true}); err != nil {
+			if s, err = cuda.NewSynthesizer(d, warp.Params{Mode: warp.Project, Order: 3, Acceleration: true}); err != nil {
 				return
 			}
 			defer s.Close()

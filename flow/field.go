@@ -1,5 +1,5 @@
 // Package flow holds, checks, stores and draws dense optical flow between two pictures.
-// Package flow/opencv estimates it.
+// Packages flow/dis and flow/opencv estimate it.
 //
 // The flow v from A to B says where A's pixels went: B shows pixel p of A at p + v(p),
 // with x to the right and y down. Vectors are canonical, integers of 1/256 pixel, so

@@ -9,6 +9,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
+	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
 	"retime/warp"
 )
@@ -57,7 +58,8 @@ func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 // EstimateFlow returns the optical flow between two frames of one size, both
 // ways, as Convert estimates it with the same options. The fields' grid is the
 // frames', halved (rounding up) as often as the preset does. Modes that use no
-// flow are a fault.Usage error.
+// flow are a fault.Usage error. Flow from files is estimated by DIS, because the frames
+// have no numbers.
 func EstimateFlow(a, b *frame.Frame, o Options) (forward, backward flow.Field, err error) {
 	flows, _, _, err := estimatePair(a, b, o)
 	return flows.Forward, flows.Backward, err
@@ -82,16 +84,13 @@ func estimatePair(a, b *frame.Frame, o Options) (flows warp.FlowPair, ga, gb mot
 	if !o.Synthesis.Mode.UsesFlow() {
 		return flows, ga, gb, fault.New(fault.Usage, "Synthesis.Mode %s uses no optical flow", o.Synthesis.Mode)
 	}
-	e, err := o.Estimator()
+	e, err := o.Estimator(context.Background(), new(synth.FlowEstimators))
 	if err != nil {
 		return flows, ga, gb, err
 	}
 	defer e.Close()
 	level := o.Synthesis.Preset.Level(a.Width, a.Height)
 	ga, gb = motion.NewGuide(a, level), motion.NewGuide(b, level)
-	list, err := e.Estimate(ga, gb)
-	if err != nil {
-		return flows, ga, gb, err
-	}
-	return list[0], ga, gb, nil
+	flows, err = e.Estimate(ga, gb)
+	return flows, ga, gb, err
 }

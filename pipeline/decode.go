@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/big"
 
+	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
 )
@@ -30,7 +31,7 @@ func (r *run) decode(source Source) stage[*Picture] {
 			}
 			last = r.plan.Clock.Following(last, f.PTS, r.pass.Backward)
 			at := r.pass.Moment(new(big.Rat).Set(last))
-			p := &Picture{Frame: f, Number: r.result.Sources, Guide: motion.NewGuide(f, r.level), At: at, Last: at}
+			p := &Picture{Frame: f, Number: r.result.Sources, Guide: r.guide(f), At: at, Last: at}
 			r.result.Sources++
 			if err := emit(p); err != nil {
 				return err
@@ -41,4 +42,16 @@ func (r *run) decode(source Source) stage[*Picture] {
 		}
 		return nil
 	}
+}
+
+// guide returns the guide of f. It has the number of f in the stream, wherever reading
+// began, if the stream has a constant rate.
+func (r *run) guide(f *frame.Frame) motion.Guide {
+	g := motion.NewGuide(f, r.level)
+	if r.video.Rate == nil {
+		return g
+	}
+	at := new(big.Rat).Sub(r.plan.Clock.At(f.PTS), r.plan.Clock.At(r.video.StreamPTS))
+	at.Mul(at, r.video.Rate).Add(at, big.NewRat(1, 2))
+	return g.Numbered(new(big.Int).Div(at.Num(), at.Denom()).Int64())
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"retime/cuda"
+	"retime/flow/dis"
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
@@ -38,6 +39,8 @@ type fakeDevice struct {
 }
 
 var errBroken = errors.New("an illegal memory access was encountered")
+
+func (d *fakeDevice) Flow(dis.Options) (synth.FlowDevice, error) { return nil, errors.ErrUnsupported }
 
 func (d *fakeDevice) Load(in warp.Interval) error {
 	d.loaded.Store(in.A, true)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -241,6 +242,74 @@ func TestDeviceWithoutHostMemory(t *testing.T) {
 			}
 		case err != nil || len(sink.frames) != 8 || (sink.direct.Load() > 0) != c.direct:
 			t.Errorf("%d bytes: %d frames, %d in page-locked memory: %v", c.memory, len(sink.frames), sink.direct.Load(), err)
+		}
+	}
+}
+
+// graphDriver counts the graphs that are launched, as estimates of flow are, and fails
+// from some on.
+type graphDriver struct {
+	*kernels.Late
+	launched atomic.Int32
+	failFrom int32 // 0 for never
+}
+
+func (d *graphDriver) LaunchGraph(stream, graph any) error {
+	if n := d.launched.Add(1); d.failFrom > 0 && n >= d.failFrom {
+		return errBroken
+	}
+	return d.Late.LaunchGraph(stream, graph)
+}
+
+// Devices estimate the flow along which they make frames, unless it is kept or comes from
+// elsewhere. If that fails, the processor does it, and the frames are the same.
+func TestDevicesEstimateFlow(t *testing.T) {
+	const frames = 9
+	clip := writeScene(t, 72, 50, frames, 24, 1)
+	cache := t.TempDir()
+	for _, c := range []struct {
+		name     string
+		flow     FlowMethod
+		cache    string
+		failFrom int32
+		policy   FaultPolicy
+		launched int32
+		fails    bool
+	}{
+		{"estimated", DIS, "", 0, RemakeOnCPU, frames - 1, false},
+		{"estimated and kept", DIS, cache, 0, RemakeOnCPU, frames - 1, false},
+		{"kept", DIS, cache, 0, RemakeOnCPU, 0, false},
+		{"by OpenCV", OpenCVDIS, "", 0, RemakeOnCPU, 0, false},
+		{"faults", DIS, "", 3, RemakeOnCPU, -1, false},
+		{"faults end the job", DIS, "", 3, StopAtFault, -1, true},
+	} {
+		o := &Options{
+			Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
+			Synthesis: Synthesis{Flow: c.flow, FlowCache: c.cache, Preset: Fast}, Compute: Compute{Threads: 4, FaultPolicy: c.policy},
+		}
+		must(t, o.Settle())
+		drivers := []*graphDriver{{Late: kernels.NewLate(1), failFrom: c.failFrom}, {Late: kernels.NewLate(2), failFrom: c.failFrom}}
+		d := emulated(t, o, drivers[0], drivers[1])
+		got, err := throughSynthesizer(t, clip, o, d)
+		d.Close()
+		if c.fails != errors.Is(err, errBroken) || !c.fails && err != nil {
+			t.Errorf("%s: error %v", c.name, err)
+		}
+		if n := drivers[0].launched.Load() + drivers[1].launched.Load(); c.launched >= 0 && n != c.launched {
+			t.Errorf("%s: %d flows on devices, want %d", c.name, n, c.launched)
+		}
+		if c.fails {
+			continue
+		}
+		o.Synthesis.FlowCache = ""
+		must(t, o.Settle())
+		cpu, err := synth.NewCPU(o.WarpParams())
+		must(t, err)
+		want, err := throughSynthesizer(t, clip, o, cpu)
+		cpu.Close()
+		must(t, err)
+		if len(got.frames) != 2*frames || !slices.EqualFunc(got.frames, want.frames, bytes.Equal) {
+			t.Errorf("%s: %d frames, which differ from the processor's", c.name, len(got.frames))
 		}
 	}
 }

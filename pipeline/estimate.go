@@ -28,7 +28,7 @@ func (e *estimate) wait(ctx context.Context) error {
 func (r *run) estimate(s *stages, from <-chan *Interval) stage[*estimate] {
 	jobs := make(chan *estimate)
 	for range r.options.FlowWorkers() {
-		s.start(func(context.Context) error { return r.estimateFlow(jobs) })
+		s.start(func(ctx context.Context) error { return r.estimateFlow(ctx, jobs) })
 	}
 	return func(ctx context.Context, emit func(*estimate) error) error {
 		defer close(jobs)
@@ -59,8 +59,8 @@ func (r *run) estimate(s *stages, from <-chan *Interval) stage[*estimate] {
 }
 
 // estimateFlow estimates the flow of intervals, both ways at once.
-func (r *run) estimateFlow(jobs <-chan *estimate) error {
-	e, err := r.options.Estimator()
+func (r *run) estimateFlow(ctx context.Context, jobs <-chan *estimate) error {
+	e, err := r.options.Estimator(ctx, r.synth.Flow())
 	if err != nil {
 		return err
 	}
@@ -80,15 +80,21 @@ func estimateInterval(e *motion.Estimator, v *Interval, o *Options) (err error) 
 		v.found.continued, err = estimateContinuation(e, v, o)
 		return err
 	}
-	if v.found.flows, err = e.Estimate(v.A.Guide, v.B.Guide); err != nil {
+	flows, err := e.Estimate(v.A.Guide, v.B.Guide)
+	if err != nil {
 		return err
 	}
-	v.found.change = motion.Measure(v.A.Guide, v.B.Guide, v.found.flows[0])
+	v.found.flows = []warp.FlowPair{flows}
+	v.found.change = motion.Measure(v.A.Guide, v.B.Guide, flows)
 	if len(v.Around) == 0 {
 		return nil
 	}
 	before, after := v.Around[0], v.Around[1]
-	toBefore, toAfter, err := e.Outward(v.A.Guide, before.Guide, v.B.Guide, after.Guide)
+	ahead, err := e.Estimate(before.Guide, v.A.Guide)
+	if err != nil {
+		return err
+	}
+	behind, err := e.Estimate(v.B.Guide, after.Guide)
 	if err != nil {
 		return err
 	}
@@ -96,7 +102,7 @@ func estimateInterval(e *motion.Estimator, v *Interval, o *Options) (err error) 
 		f.Guide, f.Frame, f.Span = c.Guide.Picture(), c.Frame, c.Span
 		return f
 	}
-	v.found.outward = []*warp.Outer{outer(before, &warp.Outer{Flow: toBefore}), outer(after, &warp.Outer{Flow: toAfter})}
+	v.found.outward = []*warp.Outer{outer(before, &warp.Outer{Flow: ahead.Backward}), outer(after, &warp.Outer{Flow: behind.Forward})}
 	return nil
 }
 
@@ -118,7 +124,7 @@ func (m *continuation) confidence(beyond warp.Phase) float64 {
 // cannot be told.
 func estimateContinuation(e *motion.Estimator, v *Interval, o *Options) (*continuation, error) {
 	near, far := v.A.Guide, v.Extend.Guide
-	flows, err := e.Plain(near, far)
+	flows, err := e.Estimate(near, far)
 	if err != nil {
 		return nil, err
 	}

@@ -114,6 +114,7 @@ type run struct {
 	*Line
 	pass     *timeline.Pass
 	want     Range
+	video    media.Video        // of the source
 	level    int                // how often the guides are halved
 	still    frame.Image[uint8] // 255 where nothing ever moves, on the guides' grid; may be empty
 	assessor assessor
@@ -121,8 +122,11 @@ type run struct {
 }
 
 func (l *Line) newRun(pass *timeline.Pass, want Range, v media.Video) (*run, error) {
-	r := &run{Line: l, pass: pass, want: want, level: l.options.Synthesis.Preset.Level(v.Width, v.Height)}
+	r := &run{Line: l, pass: pass, want: want, video: v, level: l.options.Synthesis.Preset.Level(v.Width, v.Height)}
 	r.assessor.Workers = l.options.workers()
+	if _, files := l.options.Synthesis.Flow.Files(); files && v.Rate == nil {
+		return nil, fault.New(fault.Usage, "Synthesis.Flow %s: the frames of %q have no constant rate by which to number them", l.options.Synthesis.Flow, l.options.Input.File)
+	}
 	var err error
 	r.still, err = staticMask(&l.options.Synthesis, v, r.level)
 	return r, err

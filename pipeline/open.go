@@ -1,6 +1,9 @@
 package pipeline
 
 import (
+	"context"
+
+	"retime/flow/dis"
 	"retime/frame"
 	"retime/pipeline/motion"
 	"retime/pipeline/synth"
@@ -24,20 +27,41 @@ func (o *Options) WarpParams() warp.Params {
 	s := &o.Synthesis
 	return warp.Params{
 		Mode: s.Mode, Order: bspline.Order(*s.Order), Workers: o.workers(),
-		Neighbours: s.Preset != Fast, Acceleration: s.Preset != Fast, Overlays: s.Static == StaticAuto,
+		Acceleration: s.Preset != Fast, Overlays: s.Static == StaticAuto,
 	}
 }
 
-// Estimator opens one of FlowWorkers estimators of the flow that frames are made along.
-func (o *Options) Estimator() (*motion.Estimator, error) {
-	return motion.NewEstimator(motion.Params{
-		Method: o.Synthesis.Flow, Preset: o.Synthesis.Preset, Workers: o.sharedWorkers(), Cache: o.flowCache,
+// Estimator opens one of FlowWorkers estimators of the flow that frames are made along. It
+// works until ctx ends, on the devices that have estimators, or else on the CPU.
+func (o *Options) Estimator(ctx context.Context, devices *synth.FlowEstimators) (*motion.Estimator, error) {
+	return motion.NewEstimator(ctx, motion.Params{
+		Method: o.Synthesis.Flow, Workers: o.sharedWorkers(),
+		Devices: flowDevices{devices}, Cache: o.flowCache, Log: o.Hooks.Log,
 	})
 }
 
-// FlowWorkers is how many intervals' flows are estimated at once. Each takes two threads,
-// one for either direction.
+// flowDevices opens a synthesizer's estimators for package motion.
+type flowDevices struct{ estimators *synth.FlowEstimators }
+
+func (d flowDevices) Open(o dis.Options) (motion.DeviceEstimator, bool) {
+	e, ok := d.estimators.New(o)
+	return flowDevice{e}, ok
+}
+
+type flowDevice struct{ *synth.FlowEstimator }
+
+func (d flowDevice) Estimate(a, b motion.Guide, dst *warp.FlowPair) (done bool, err error) {
+	guide := func(g motion.Guide) synth.Guide { return synth.Guide{Image: g.Picture(), Frame: g.Source()} }
+	return d.FlowEstimator.Estimate(guide(a), guide(b), dst.Forward, dst.Backward)
+}
+
+// FlowWorkers is how many intervals' flows are estimated at once: one for every two
+// threads, and one alone if a command estimates them, which has threads or a device of its
+// own.
 func (o *Options) FlowWorkers() int {
+	if _, command := o.Synthesis.Flow.Command(); command {
+		return 1
+	}
 	return max(1, min(o.workers().Count()/2, maxFlowWorkers))
 }
 

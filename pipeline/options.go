@@ -87,7 +87,7 @@ type Timing struct {
 // Synthesis says how frames are made.
 type Synthesis struct {
 	Mode   warp.Mode  // how frames are made; Project by default
-	Flow   FlowMethod // optical flow estimator; DIS by default
+	Flow   FlowMethod // what tells the optical flow; DIS by default
 	Preset Preset     // cost against quality; Balanced by default
 	// FlowCache is a directory in which optical flow is kept, and from which it is
 	// read if it is there; empty for none. Any number of conversions may share it, on
@@ -228,7 +228,7 @@ const (
 
 // The types of other packages that options have.
 type (
-	// FlowMethod names an optical flow estimator.
+	// FlowMethod names what tells the optical flow: an estimator, files or a command.
 	FlowMethod = motion.Method
 	// Preset trades quality against time.
 	Preset = motion.Preset
@@ -243,6 +243,7 @@ type (
 // Their values.
 const (
 	DIS         = motion.DIS
+	OpenCVDIS   = motion.OpenCVDIS
 	Farneback   = motion.Farneback
 	Fast        = motion.Fast
 	Balanced    = motion.Balanced
@@ -398,7 +399,7 @@ func (s *Synthesis) settle() {
 func (s *Synthesis) check() error {
 	if err := cmp.Or(
 		choice("Synthesis.Mode", s.Mode, warp.Project, warp.Splat, warp.Blend, warp.Nearest),
-		choice("Synthesis.Flow", s.Flow, DIS, Farneback),
+		s.Flow.Check(),
 		choice("Synthesis.Preset", s.Preset, Fast, Balanced, Best),
 		choice("Synthesis.Duplicates", s.Duplicates, KeepDuplicates, RetimeDuplicates),
 		choice("Synthesis.Static", s.Static, StaticAuto, StaticOff),

@@ -13,16 +13,16 @@ type Backend struct {
 	// Trust is the photometric weight of a splat, indexed by the error along its
 	// motion; the last entry holds for all larger errors.
 	Trust []uint16
-	// Falloff is the share of a hypothesis, indexed by the excess of its cost over the
-	// least cost; beyond the table the share is 0.
-	Falloff []uint16
-	// NeighbourGate and StillGate, of one length, scale the shares of the neighbours'
-	// motions and of no motion, indexed by the least cost; the last entries hold for
-	// all larger costs.
-	NeighbourGate, StillGate []uint16
-	// StillBonus scales the share of no motion, indexed by its lead over the least
-	// cost; the last entry holds for all larger leads.
-	StillBonus []uint32
+	// NeighbourGate, StillGate and OnlyGate, of one length, are the energies of the
+	// neighbours' motions, of no motion, and of what one neighbour shows, indexed by the
+	// least cost; the last entries hold for all larger costs.
+	NeighbourGate, StillGate, OnlyGate []int16
+	// Penalty is the largest penalty for a change of motion, indexed by the difference
+	// in brightness.
+	Penalty []uint16
+	// Likelihood is the share of a hypothesis, indexed by the excess of its energy over
+	// the least energy; beyond the table the share is 0.
+	Likelihood []uint16
 	// Credit is the credit of a change of motion, indexed by the error along the
 	// motion; beyond the table it is 0.
 	Credit []uint16
@@ -30,17 +30,20 @@ type Backend struct {
 	// errors and costs.
 	CreditOne, DifferenceOne int64
 	// Projected, Neighbour and Stationary are the numbers of the kinds of hypotheses.
-	Projected, Neighbour, Stationary int32
+	Projected, Neighbour, Stationary, OnlyFirst, OnlySecond int32
 	// LeastTrust is the weight below which a splatted flow has a hole.
 	LeastTrust uint64
-	// Overlap is the distance, in pixels of the picture, at which a pixel reads the
+	// Around lists the places, in pixels of the picture, at which a pixel reads the
 	// motions of its neighbours.
-	Overlap int
+	Around [][2]int
 	// CostRadius is the radius, in pixels of the picture, of the squares over which
 	// costs are averaged.
 	CostRadius int
 	// CellBits is log2 of the side of a bend's cells, in pixels of the picture.
 	CellBits int
+	// ChoiceBits is log2 of the side, in pixels of the guides, of the cells on which the
+	// hypotheses' choice is made coherent.
+	ChoiceBits int
 	// Precision is the precision of the B-spline coefficients.
 	Precision float64
 	// CoefficientMargin is the number of coefficients that continue a plane beyond each
@@ -57,11 +60,11 @@ var backend = sync.OnceValue(func() Backend {
 		credit[i] = uint16(c)
 	}
 	return Backend{
-		Trust: trustTable, Falloff: falloff, NeighbourGate: neighbourGate, StillGate: stillGate,
-		StillBonus: stillBonus, Credit: credit, CreditOne: creditOne, DifferenceOne: differenceOne,
-		Projected: int32(projected), Neighbour: int32(neighbour), Stationary: int32(stationary),
-		LeastTrust: leastTrust, Overlap: overlap,
-		CostRadius: costRadius, CellBits: cellBits,
+		Trust: trustTable, NeighbourGate: neighbourGate, StillGate: stillGate, OnlyGate: onlyGate,
+		Penalty: penalties[:], Likelihood: likelihood, Credit: credit, CreditOne: creditOne, DifferenceOne: differenceOne,
+		Projected: int32(projected), Neighbour: int32(neighbour), Stationary: int32(stationary), OnlyFirst: int32(onlyFirst), OnlySecond: int32(onlySecond),
+		LeastTrust: leastTrust, Around: around[:],
+		CostRadius: costRadius, CellBits: cellBits, ChoiceBits: choiceBits,
 		Precision: precision, CoefficientMargin: margin,
 	}
 })

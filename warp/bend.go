@@ -56,7 +56,6 @@ type change struct{ x, y, credit int64 }
 
 // bendSide holds the evidence from one frame.
 type bendSide struct {
-	errors  frame.Image[uint16]     // along the flow to the frame beyond
 	motion  flow.Field              // a cell's mean flow within the interval
 	changes frame.Image[change]     // of the frame's cells
 	moved   frame.Image[change]     // the same at the made frame's time
@@ -80,7 +79,7 @@ func (b *bend) prepare(s *Synthesizer) {
 // within the interval and e the error along inner.
 func (c *bendSide) gather(s *Synthesizer, guide frame.Image[uint8], inner flow.Field, e frame.Image[uint16], outer *Outer, how *Bending, k int) {
 	workers, level := s.params.Workers, s.in.Level
-	warpError(workers, &c.errors, &s.scratch, guide, outer.Guide, outer.Flow)
+	beyond := s.beyond[k].errors
 	size := cellSize >> level
 	w, h := (guide.Width+size-1)/size, (guide.Height+size-1)/size
 	c.changes.Resize(w, h)
@@ -97,7 +96,7 @@ func (c *bendSide) gather(s *Synthesizer, guide frame.Image[uint8], inner flow.F
 						mx, my, n = mx+int64(u.X), my+int64(u.Y), n+1
 						x := (int64(u.X)*ku + int64(v.X)*kv + PhaseOne/2) >> 16
 						y := (int64(u.Y)*ku + int64(v.Y)*kv + PhaseOne/2) >> 16
-						worst := int(max(e.Pix[i], c.errors.Pix[i]))
+						worst := int(max(e.Pix[i], beyond.Pix[i]))
 						if x >= limit || x <= -limit || y >= limit || y <= -limit || worst >= len(creditTable) {
 							continue
 						}

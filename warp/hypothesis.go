@@ -13,18 +13,37 @@ import (
 type hypothesis struct {
 	kind   kind
 	motion flow.Field          // from A to B, in 1/256 pixel of the guides
-	cost   frame.Image[uint16] // how far A and B disagree along it
+	cost   frame.Image[uint16] // how far the frames that show it disagree along it
+	energy frame.Image[int16]  // how implausible it is, in units of differences
 	weight frame.Image[uint16] // share of the result, not normalised
 }
 
-// kind says how a hypothesis was made, which determines its share.
+// kind says how a hypothesis was made, which determines its energy and the neighbours
+// that show it.
 type kind int
 
 const (
 	projected  kind = iota // a flow, splatted to the made frame's time
 	neighbour              // the mean of the flows some distance away
 	stationary             // no motion
+	onlyFirst              // the motion from the frame before A goes on, and A alone shows it
+	onlySecond             // the motion to the frame after B was the same before, and B alone shows it
 )
+
+// bends reports whether the common acceleration applies to hypotheses of this kind.
+// Those that one neighbour shows keep the speed that they have beyond it.
+func (k kind) bends() bool { return k == projected || k == neighbour }
+
+// seen returns the neighbours that show hypotheses of this kind.
+func (k kind) seen() Seen {
+	switch k {
+	case onlyFirst:
+		return SeenInFirst
+	case onlySecond:
+		return SeenInSecond
+	}
+	return SeenInBoth
+}
 
 // toward returns the part of v that is travelled at the phase, in the units of v,
 // rounded to the nearest with ties up.
@@ -42,113 +61,152 @@ func inside[T any](img frame.Image[T], x, y int32) bool {
 	return uint32(x+positionOne/2) <= uint32(img.Width)<<positionBits && uint32(y+positionOne/2) <= uint32(img.Height)<<positionBits
 }
 
-// measure sets h.cost to the mean difference between the guides along the motion over a
-// square.
+// The differences assumed if the neighbour that alone shows a hypothesis does not show
+// the place, and if only the frame beyond that neighbour does not.
+const (
+	hidden       = 40 * differenceOne
+	unseenBeyond = 8 * differenceOne
+)
+
+// measure sets h.cost to the mean difference along the motion, over a square, between
+// the guides of A and B, or of the one neighbour that shows h and the frame beyond it.
 func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16], in *Interval, phase Phase, bend flow.Field, radius int) {
-	a, b := in.GuideA, in.GuideB
-	if h.kind == stationary {
+	if !h.kind.bends() {
 		bend = flow.Field{}
 	}
-	scratch.Resize(a.Width, a.Height)
-	workers.Rows(a.Height, func(y0, y1 int) {
+	scratch.Resize(in.GuideA.Width, in.GuideA.Height)
+	workers.Rows(scratch.Height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			out, vec := scratch.Row(y), h.motion.Row(y)
-			var bent []flow.Vec
-			if bend.Width > 0 {
-				bent = bend.Row(y)
-			}
-			for x := range out {
-				v := vec[x]
-				ax := int32(x)<<positionBits - toward(v.X, phase)
-				ay := int32(y)<<positionBits - toward(v.Y, phase)
-				if bent != nil {
-					ax -= bent[x].X
-					ay -= bent[x].Y
-				}
-				bx, by := ax+v.X, ay+v.Y
-				if inside(a, ax, ay) != inside(b, bx, by) {
-					out[x] = unseen
-					continue
-				}
-				out[x] = difference(lookup(a, ax, ay), lookup(b, bx, by))
+			switch h.kind {
+			case onlyFirst:
+				disagreementBeyond(scratch.Row(y), in.GuideA, in.Before.Guide, h.motion.Row(y), y, -int32(phase), -1)
+			case onlySecond:
+				disagreementBeyond(scratch.Row(y), in.GuideB, in.After.Guide, h.motion.Row(y), y, int32(PhaseOne-phase), 1)
+			default:
+				disagreement(scratch.Row(y), in.GuideA, in.GuideB, h.motion.Row(y), y, phase, bend)
 			}
 		}
 	})
 	boxMean(workers, &h.cost, *scratch, radius)
 }
 
-// Weights are integers; weightOne is the largest before a hypothesis's own factors.
-const weightOne = 4096
+// disagreement sets out to the differences between a and b along the motions through
+// row y of the made frame.
+func disagreement(out []uint16, a, b frame.Image[uint8], vec []flow.Vec, y int, phase Phase, bend flow.Field) {
+	var bent []flow.Vec
+	if bend.Width > 0 {
+		bent = bend.Row(y)
+	}
+	for x := range out {
+		v := vec[x]
+		ax := int32(x)<<positionBits - toward(v.X, phase)
+		ay := int32(y)<<positionBits - toward(v.Y, phase)
+		if bent != nil {
+			ax -= bent[x].X
+			ay -= bent[x].Y
+		}
+		bx, by := ax+v.X, ay+v.Y
+		if inside(a, ax, ay) != inside(b, bx, by) {
+			out[x] = unseen
+			continue
+		}
+		out[x] = difference(lookup(a, ax, ay), lookup(b, bx, by))
+	}
+}
 
-// decay is the rate at which weights fall with the difference, per grey level.
-const decay = 1.0 / 15
-
-// falloff is weightOne * exp(-decay*d), indexed by the difference d in its units. The
-// table ends where the value reaches 0.
-var falloff = func() []uint16 {
-	var t []uint16
-	for d := 0; ; d++ {
-		w := weightOne * math.Exp(-decay*float64(d)/differenceOne)
-		t = append(t, uint16(w+0.5))
-		if w < 0.5 {
-			return t
+// disagreementBeyond sets out to the differences, along the motions through row y of
+// the made frame, between near, at the distance part of an interval, and far, which is
+// one interval further in direction way, 1 or -1.
+func disagreementBeyond(out []uint16, near, far frame.Image[uint8], vec []flow.Vec, y int, part, way int32) {
+	for x := range out {
+		v := vec[x]
+		nx := int32(x)<<positionBits + int32((int64(v.X)*int64(part)+PhaseOne/2)>>16)
+		ny := int32(y)<<positionBits + int32((int64(v.Y)*int64(part)+PhaseOne/2)>>16)
+		fx, fy := nx+way*v.X, ny+way*v.Y
+		switch {
+		case !inside(near, nx, ny):
+			out[x] = hidden
+		case !inside(far, fx, fy):
+			out[x] = unseenBeyond
+		default:
+			out[x] = difference(lookup(near, nx, ny), lookup(far, fx, fy))
 		}
 	}
-}()
-
-func fallen(d int32) uint32 {
-	if int(d) < len(falloff) {
-		return uint32(falloff[d])
-	}
-	return 0
 }
 
-// newGate returns a table of 256 * d^2/(d^2 + knee^2), indexed by the difference d, for
-// a knee in grey levels.
-func newGate(knee float64) []uint16 {
-	t := make([]uint16, 256*differenceOne)
+// A gate is the energy that a hypothesis has beside its cost, indexed by the least cost
+// of a flow. It lets the hypothesis in if no flow fits.
+type gate []int16
+
+// mostEnergy bounds the energy of a hypothesis.
+const mostEnergy = 2000
+
+// decay is the rate at which a likelihood falls with the difference, per grey level.
+const decay = 1.0 / 15
+
+// newGate returns a table of -ln(factor d²/(d² + knee²))/decay for a knee in grey
+// levels.
+func newGate(knee, factor float64) gate {
+	t := make(gate, 256*differenceOne)
 	for d := range t {
 		e := float64(d) / differenceOne
-		t[d] = uint16(256*e*e/(e*e+knee*knee) + 0.5)
+		t[d] = int16(math.Round(min(-math.Log(factor*e*e/(e*e+knee*knee))/decay*differenceOne, mostEnergy)))
 	}
 	return t
 }
 
-// The still hypothesis counts if the flow fails: its share grows with the least
-// difference along any flow.
+func (g gate) at(least int32) int32 { return int32(g[min(int(least), len(g)-1)]) }
+
+// The hypothesis without motion counts if the flow fails: the gate opens with the least
+// difference along any flow, and the hypothesis profits from leads over the flows up to
+// stillLead.
 const (
 	stillKnee   = 10 // grey levels
-	stillLead   = 20 // grey levels of lead over the flow up to which the bonus grows
 	stillFactor = 1.5
+	stillLead   = 20 * differenceOne
 )
 
-var stillGate = newGate(stillKnee)
+var stillGate = newGate(stillKnee, stillFactor)
 
-// stillBonus is the factor exp(decay*lead), in 1/256, for leads up to stillLead.
-var stillBonus = func() []uint32 {
-	t := make([]uint32, stillLead*differenceOne+1)
-	for d := range t {
-		t[d] = uint32(256*stillFactor*math.Exp(decay*float64(d)/differenceOne) + 0.5)
-	}
-	return t
-}()
-
-// neighbourGate gives weight to the motions of neighbours if no flow fits.
-var neighbourGate = newGate(neighbourKnee)
-
+// The motions of neighbours count if no flow fits.
 const neighbourKnee = 6 // grey levels
 
-// share sets the hypotheses' weights from their costs. It returns the sum, over all
+var neighbourGate = newGate(neighbourKnee, 1)
+
+// What one neighbour shows needs hardly any gate: where a flow fits, nothing is covered.
+// Its cost is worth half as much, as the evidence comes from outside the interval.
+const (
+	onlyKnee  = 1 // grey level
+	leastOnly = -381
+)
+
+var onlyGate = newGate(onlyKnee, 1)
+
+// energyOf returns the energy of a hypothesis of the given cost, if the least cost of a
+// flow is least.
+func (k kind) energyOf(cost, least int32) int32 {
+	e := cost - least
+	switch k {
+	case neighbour:
+		e = max(e, 0) + neighbourGate.at(least)
+	case stationary:
+		e = max(e, -stillLead) + stillGate.at(least)
+	case onlyFirst, onlySecond:
+		e = max(e>>1+onlyGate.at(least), leastOnly)
+	}
+	return min(e, mostEnergy)
+}
+
+// weigh sets the hypotheses' energies from their costs. It returns the sum, over all
 // pixels, of the least cost of a flow.
-func share(workers frame.Workers, hypotheses []*hypothesis) int64 {
+func weigh(workers frame.Workers, hypotheses []*hypothesis) int64 {
 	var total atomic.Int64
 	first := hypotheses[0].cost
 	for _, h := range hypotheses {
-		h.weight.Resize(first.Width, first.Height)
+		h.energy.Resize(first.Width, first.Height)
 	}
 	workers.Rows(first.Height, func(y0, y1 int) {
 		var sum int64
-		defer func() { total.Add(sum) }()
 		for i := y0 * first.Width; i < y1*first.Width; i++ {
 			least := int32(math.MaxInt32)
 			for _, h := range hypotheses {
@@ -158,28 +216,12 @@ func share(workers frame.Workers, hypotheses []*hypothesis) int64 {
 			}
 			sum += int64(least)
 			for _, h := range hypotheses {
-				cost := int32(h.cost.Pix[i])
-				switch h.kind {
-				case projected:
-					h.weight.Pix[i] = uint16(fallen(cost - least))
-				case neighbour:
-					gate := uint32(neighbourGate[min(int(least), len(neighbourGate)-1)])
-					h.weight.Pix[i] = uint16(fallen(max(cost-least, 0)) * gate >> 8)
-				case stationary:
-					h.weight.Pix[i] = stillShare(cost, least)
-				}
+				h.energy.Pix[i] = int16(h.kind.energyOf(int32(h.cost.Pix[i]), least))
 			}
 		}
+		total.Add(sum)
 	})
 	return total.Load()
-}
-
-func stillShare(cost, least int32) uint16 {
-	gate := uint32(stillGate[min(int(least), len(stillGate)-1)])
-	if lead := least - cost; lead > 0 {
-		return uint16(weightOne * gate * stillBonus[min(int(lead), len(stillBonus)-1)] >> 16)
-	}
-	return uint16(fallen(cost-least) * gate * stillBonus[0] >> 16)
 }
 
 // smooth blurs w with the binomial kernel (1 4 6 4 1)/16 in both directions, and

@@ -38,7 +38,10 @@ func (s *Synthesizer) Inspect() Inspection {
 		}
 		names = append(names, "flow from the first frame"+which, "flow from the second frame"+which)
 	}
-	names = append(names, "no motion", "surroundings, up left", "surroundings, up right", "surroundings, down left", "surroundings, down right")
+	names = append(names, "no motion",
+		"surroundings, up left", "surroundings, up right", "surroundings, down left", "surroundings, down right",
+		"surroundings, left", "surroundings, right", "surroundings, up", "surroundings, down",
+		"first frame only", "second frame only")
 	in := Inspection{Unseen: s.mask[0], Overlay: s.in.Static}
 	for i, h := range s.hypotheses() {
 		in.Guesses = append(in.Guesses, Guess{names[i], h.motion, h.cost, h.weight})

@@ -45,6 +45,14 @@ type Outer struct {
 	Span Phase
 }
 
+// Steady reports whether the interval has Before and After, both as far away as A and B
+// are from each other, so that the flows to them lead through the interval as well.
+func (in *Interval) Steady() bool {
+	return in.Before != nil && in.After != nil && in.Before.unit() && in.After.unit()
+}
+
+func (o *Outer) unit() bool { return o.Span == 0 || o.Span == PhaseOne }
+
 // Bending holds the factors that turn an interval's flows into accelerations, for frame
 // A and for B.
 type Bending struct {

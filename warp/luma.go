@@ -16,16 +16,21 @@ func Luma(f *frame.Frame) frame.Image[uint8] {
 		return frame.Samples[uint8](f.Planes[0])
 	}
 	out := frame.NewImage[uint8](f.Width, f.Height)
-	var tone []uint8
-	if hdr {
-		tone = toneTable(toneKey{f.Transfer, f.Format.Depth, f.FullRange || f.Format.RGB})
-	}
+	tone := Tone(f)
 	if f.Format.Depth == 8 {
 		luma[uint8](f, out, tone)
 	} else {
 		luma[uint16](f, out, tone)
 	}
 	return out
+}
+
+// Tone returns the 8-bit luma of each sample of f's luma, or nil if Luma drops bits.
+func Tone(f *frame.Frame) []uint8 {
+	if f.Transfer == frame.SDR {
+		return nil
+	}
+	return toneTable(toneKey{f.Transfer, f.Format.Depth, f.FullRange || f.Format.RGB})
 }
 
 // luma fills out through the tone table or, if tone is nil, by dropping bits.

@@ -279,7 +279,7 @@ func TestCoveredPixelsStayStill(t *testing.T) {
 				}
 			}
 			in.Static = StaticMask(mask, level)
-			got := makeFrame(t, Params{Mode: Project, Order: 3, Neighbours: true}, in, PhaseOne/2)
+			got := makeFrame(t, Params{Mode: Project, Order: 3}, in, PhaseOne/2)
 			still := makeFrame(t, Params{Mode: Blend}, in, PhaseOne/2)
 			moved := false
 			for i, p := range got.Planes {

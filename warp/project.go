@@ -28,18 +28,17 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	}
 	in, workers := &s.in, s.params.Workers
 	s.motion(phase)
-	if s.params.Neighbours {
-		s.offset(&s.mean, overlap>>in.Level)
-	}
+	s.offset(&s.mean)
 	hypotheses := s.hypotheses()
 	bend := s.bend.at(s, phase)
 	radius := costRadius >> in.Level
 	for _, h := range hypotheses {
 		h.measure(workers, &s.scratch, in, phase, bend, radius)
 	}
-	least := share(workers, hypotheses)
+	least := weigh(workers, hypotheses)
 	pixels := float64(in.GuideA.Width * in.GuideA.Height)
 	s.made = Made{Residual: float64(least) / (pixels * differenceOne), Holes: s.made.Holes}
+	s.chooser.choose(hypotheses, in, phase)
 	for _, h := range hypotheses {
 		smooth(workers, &h.weight, &s.scratch)
 	}
@@ -57,16 +56,17 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	return s.fillHoles(dst)
 }
 
-// hypotheses lists the guesses in the order in which share sums them.
+// hypotheses lists the guesses in the order in which they count.
 func (s *Synthesizer) hypotheses() (list []*hypothesis) {
 	for i := range s.estimates {
 		list = append(list, &s.estimates[i].forward, &s.estimates[i].reverse)
 	}
 	list = append(list, &s.still)
-	if s.params.Neighbours {
-		for i := range s.around {
-			list = append(list, &s.around[i])
-		}
+	for i := range s.around {
+		list = append(list, &s.around[i])
+	}
+	if s.steady {
+		list = append(list, &s.beyond[0].only, &s.beyond[1].only)
 	}
 	return list
 }
@@ -93,23 +93,35 @@ func (s *Synthesizer) motion(phase Phase) {
 	for i, f := range in.Flows {
 		e := &s.estimates[i]
 		e.forward.motion.Resize(w, h)
-		s.arrive(e.forward.motion, f.Forward, phase, e.trustA)
+		s.made.Holes += s.arrive(e.forward.motion, f.Forward, phase, e.trustA) / float64(2*len(in.Flows))
 		e.reverse.motion.Resize(w, h)
-		s.arrive(e.reverse.motion, f.Backward, PhaseOne-phase, e.trustB)
+		s.made.Holes += s.arrive(e.reverse.motion, f.Backward, PhaseOne-phase, e.trustB) / float64(2*len(in.Flows))
 		negate(s.params.Workers, e.reverse.motion)
+	}
+	if s.steady {
+		parts := [2]Phase{phase, PhaseOne - phase}
+		for i := range s.beyond {
+			o := &s.beyond[i]
+			o.only.motion.Resize(w, h)
+			s.arrive(o.only.motion, o.onward, parts[i], o.trust)
+		}
+		negate(s.params.Workers, s.beyond[1].only.motion)
 	}
 	if s.still.motion.Width != w || s.still.motion.Height != h {
 		s.still.motion = flow.NewField(w, h)
 	}
 }
 
-// overlap is the distance, in pixels of the picture, at which a pixel reads the motions
+// around lists the places, in pixels of the picture, at which a pixel reads the motions
 // of its neighbours.
-const overlap = 10
+var around = [8][2]int{
+	{-10, -10}, {10, -10}, {-10, 10}, {10, 10}, // the centres of overlapped blocks
+	{-24, 0}, {24, 0}, {0, -24}, {0, 24},
+}
 
-// offset sets the motions of the four neighbour hypotheses: the mean of the projected
-// flows, read distance pixels away along the diagonals.
-func (s *Synthesizer) offset(mean *flow.Field, distance int) {
+// offset sets the motions of the neighbour hypotheses: the mean of the projected flows,
+// read at the places around.
+func (s *Synthesizer) offset(mean *flow.Field) {
 	workers := s.params.Workers
 	a := s.estimates[0].forward.motion
 	mean.Resize(a.Width, a.Height)
@@ -120,7 +132,7 @@ func (s *Synthesizer) offset(mean *flow.Field, distance int) {
 		h := &s.around[k]
 		h.kind = neighbour
 		h.motion.Resize(a.Width, a.Height)
-		dx, dy := distance*(2*(k&1)-1), distance*(k&2-1)
+		dx, dy := offsetAt(around[k][0], s.in.Level), offsetAt(around[k][1], s.in.Level)
 		workers.Rows(a.Height, func(y0, y1 int) {
 			for y := y0; y < y1; y++ {
 				src, dst := mean.Row(min(max(y+dy, 0), a.Height-1)), h.motion.Row(y)
@@ -131,6 +143,9 @@ func (s *Synthesizer) offset(mean *flow.Field, distance int) {
 		})
 	}
 }
+
+// offsetAt returns a distance on guides that were halved level times, rounded toward 0.
+func offsetAt(pixels, level int) int { return pixels / (1 << level) }
 
 // average sets vectors i0 to i1-1 of mean to the mean of the estimates.
 func average(mean flow.Field, estimates []estimate, i0, i1 int) {
@@ -148,11 +163,14 @@ func average(mean flow.Field, estimates []estimate, i0, i1 int) {
 	}
 }
 
-// arrive splats f along itself and fills the pixels that nothing reaches.
-func (s *Synthesizer) arrive(dst, f flow.Field, phase Phase, weight frame.Image[uint16]) {
-	s.splatter.Flow(dst, s.holes, f, Motion{Flow: f, Phase: phase, Weight: weight}, leastTrust)
-	s.filler.Nearest(dst, s.holes)
-	s.made.Holes += holeShare(s.holes) / float64(2*len(s.in.Flows))
+// arrive splats f along itself, fills the pixels that nothing reaches, and takes medians
+// of the result. It returns the share of the filled pixels.
+func (s *Synthesizer) arrive(dst, f flow.Field, phase Phase, weight frame.Image[uint16]) float64 {
+	s.arrived.Resize(f.Width, f.Height)
+	s.splatter.Flow(s.arrived, s.holes, f, Motion{Flow: f, Phase: phase, Weight: weight}, leastTrust)
+	s.filler.Nearest(s.arrived, s.holes)
+	median(s.params.Workers, dst, s.arrived)
+	return holeShare(s.holes)
 }
 
 // holeShare returns the share of nonzero pixels in a mask.

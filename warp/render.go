@@ -23,6 +23,7 @@ type guess struct {
 	x, y  int32
 	bend  flow.Vec // distance of the place from the straight line
 	share uint32
+	seen  Seen // the neighbours that show it
 }
 
 // gather lists the motions that count at pixel i of the guides' grid.
@@ -40,15 +41,15 @@ next:
 			continue
 		}
 		total += w
-		v := h.motion.Pix[i]
+		v, seen := h.motion.Pix[i], h.kind.seen()
 		for k := range n {
-			if g := &list[k]; near(g.x, v.X) && near(g.y, v.Y) {
+			if g := &list[k]; g.seen == seen && near(g.x, v.X) && near(g.y, v.Y) {
 				g.share += w
 				continue next
 			}
 		}
-		list[n] = guess{v.X, v.Y, bend, w}
-		if h.kind == stationary {
+		list[n] = guess{v.X, v.Y, bend, w, seen}
+		if !h.kind.bends() {
 			list[n].bend = flow.Vec{}
 		}
 		n++
@@ -106,28 +107,44 @@ const (
 func (g geometry) expand(list *[2 * maxHypotheses]sample, guesses []guess, x, y, width, height int, phase Phase) (samples []sample, outside bool) {
 	outside = true
 	right, bottom := int32(width)<<positionBits-positionOne/2, int32(height)<<positionBits-positionOne/2
+	n := 0
+	add := func(s sample, share uint64) {
+		s.weight = share * outsideFactor
+		if s.x >= -positionOne/2 && s.y >= -positionOne/2 && s.x <= right && s.y <= bottom {
+			s.weight = share * insideFactor
+			outside = false
+		}
+		list[n] = s
+		n++
+	}
 	for k := range guesses {
 		v := &guesses[k]
 		px := int32(x)<<positionBits - travel(v.bend.X, PhaseOne, g.level, g.sx)
 		py := int32(y)<<positionBits - travel(v.bend.Y, PhaseOne, g.level, g.sy)
-		a := sample{x: px - travel(v.x, phase, g.level, g.sx), y: py - travel(v.y, phase, g.level, g.sy)}
-		b := sample{
-			x: px + travel(v.x, PhaseOne-phase, g.level, g.sx), y: py + travel(v.y, PhaseOne-phase, g.level, g.sy),
-			second: true,
+		first, second := v.parts(phase)
+		if first > 0 {
+			add(sample{x: px - travel(v.x, phase, g.level, g.sx), y: py - travel(v.y, phase, g.level, g.sy)}, first)
 		}
-		a.weight = uint64(v.share) * uint64(PhaseOne-phase) * outsideFactor
-		b.weight = uint64(v.share) * uint64(phase) * outsideFactor
-		if a.x >= -positionOne/2 && a.y >= -positionOne/2 && a.x <= right && a.y <= bottom {
-			a.weight *= insideFactor
-			outside = false
+		if second > 0 {
+			add(sample{
+				x: px + travel(v.x, PhaseOne-phase, g.level, g.sx), y: py + travel(v.y, PhaseOne-phase, g.level, g.sy),
+				second: true,
+			}, second)
 		}
-		if b.x >= -positionOne/2 && b.y >= -positionOne/2 && b.x <= right && b.y <= bottom {
-			b.weight *= insideFactor
-			outside = false
-		}
-		list[2*k], list[2*k+1] = a, b
 	}
-	return list[:2*len(guesses)], outside
+	return list[:n], outside
+}
+
+// parts divides the share between the neighbours that show the guess.
+func (g *guess) parts(phase Phase) (first, second uint64) {
+	switch share := uint64(g.share); g.seen {
+	case SeenInFirst:
+		return share * PhaseOne, 0
+	case SeenInSecond:
+		return 0, share * PhaseOne
+	default:
+		return share * uint64(PhaseOne-phase), share * uint64(phase)
+	}
 }
 
 // render fills planes of one geometry. a and b are the neighbours' planes. render sets

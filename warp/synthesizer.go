@@ -15,9 +15,6 @@ type Params struct {
 	Mode       Mode
 	Order      bspline.Order // of the spline that samples in Project mode: 0, 1 or 3
 	Directions int           // of the inpainting, 4 to 64; 0 means 16
-	// Neighbours also tries the motions of each pixel's surroundings, as overlapped
-	// block motion compensation does.
-	Neighbours bool
 	// Acceleration bends the motion if the frames before and after the interval show
 	// that it changes.
 	Acceleration bool
@@ -51,8 +48,11 @@ type Synthesizer struct {
 	estimates      []estimate // one for each of the interval's flows
 	holes          frame.Image[uint8]
 	still          hypothesis
-	around         [4]hypothesis
-	mean           flow.Field
+	beyond         [2]outward // from A to the frame before it, and from B to the one after it
+	steady         bool       // whether the flows beyond also say what only one neighbour shows
+	chooser        chooser
+	around         [len(around)]hypothesis
+	arrived, mean  flow.Field
 	bend           bend
 	mask           [2]frame.Image[uint8]
 	coeffA, coeffB sourceCoefficients
@@ -63,6 +63,13 @@ type estimate struct {
 	errorA, errorB   frame.Image[uint16] // along the flow from either neighbour
 	trustA, trustB   frame.Image[uint16]
 	forward, reverse hypothesis
+}
+
+// outward holds what follows from the flow to a frame beyond the interval.
+type outward struct {
+	errors, trust frame.Image[uint16] // along the flow
+	onward        flow.Field          // the motion within the interval if it is like the one beyond, away from the neighbour
+	only          hypothesis
 }
 
 // sourceCoefficients are the coefficients of a frame, kept as long as it is a
@@ -79,8 +86,8 @@ func NewSynthesizer(p Params) (*Synthesizer, error) {
 	}
 	s := &Synthesizer{
 		params: p, taps: newTaps(p.Order),
-		still:    hypothesis{kind: stationary},
-		splatter: Splatter{Workers: p.Workers}, filler: FlowFiller{Workers: p.Workers}, overlays: overlayFinder{workers: p.Workers},
+		still:   hypothesis{kind: stationary},
+		chooser: chooser{workers: p.Workers}, splatter: Splatter{Workers: p.Workers}, filler: FlowFiller{Workers: p.Workers}, overlays: overlayFinder{workers: p.Workers},
 	}
 	var err error
 	if s.inpaint, err = inpaint.New(p.Directions); err != nil {
@@ -187,6 +194,8 @@ func (s *Synthesizer) prepare() error {
 		if s.params.Overlays {
 			in.Static = s.overlays.find(in)
 		}
+		s.beyond[0].only.kind, s.beyond[1].only.kind = onlyFirst, onlySecond
+		s.prepareBeyond()
 		s.bend.prepare(s)
 		if s.coeffB.of == in.A {
 			s.coeffA, s.coeffB = s.coeffB, s.coeffA
@@ -200,6 +209,30 @@ func (s *Synthesizer) prepare() error {
 	}
 	s.ready = true
 	return nil
+}
+
+// prepareBeyond computes what follows from the flows to the frames beyond the interval.
+// These flows have hypotheses of their own if the frames are as far away as A and B are
+// from each other.
+func (s *Synthesizer) prepareBeyond() {
+	in, workers := &s.in, s.params.Workers
+	s.steady = false
+	if in.Before == nil || in.After == nil {
+		return
+	}
+	s.steady = in.Steady()
+	guides := [2]frame.Image[uint8]{in.GuideA, in.GuideB}
+	for i, outer := range [2]*Outer{in.Before, in.After} {
+		o := &s.beyond[i]
+		warpError(workers, &o.errors, &s.scratch, guides[i], outer.Guide, outer.Flow)
+		if !s.steady {
+			continue
+		}
+		trust(workers, &o.trust, o.errors)
+		o.onward.Resize(outer.Flow.Width, outer.Flow.Height)
+		copy(o.onward.Pix, outer.Flow.Pix)
+		negate(workers, o.onward)
+	}
 }
 
 // load computes f's coefficients unless c holds them.

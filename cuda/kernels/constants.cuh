@@ -10,11 +10,21 @@ const int position_one = 256;
 const int phase_one = 65536;
 const int difference_one = 16;
 const int unseen = 64;
+const int hidden = 640;
+const int unseen_beyond = 128;
 const int projected = 0;
 const int neighbour = 1;
 const int stationary = 2;
+const int only_first = 3;
+const int only_second = 4;
+const int max_hypotheses = 16;
 const int weight_one = 4096;
 const int cost_radius = 4;
+const int still_lead = 320;
+const int least_only = -381;
+const int most_energy = 2000;
+const int jump_bits = 9;
+const int choice_bits = 2;
 const int least_share = 32;
 const int same_motion = 64;
 const int inside_factor = 100;
@@ -40,6 +50,21 @@ const uint64_t sample_limit16 = 140737488355328ull;
 const int chamfer_axial = 3;
 const int chamfer_diagonal = 4;
 const int max_distance = 16;
+
+// flow/dis
+const int patch_size = 8;
+const int vector_bits = 10;
+const int vector_one = 1024;
+const int fraction_bits = 7;
+const int normal_bits = 6;
+const int gradient_gain = 4;
+const int damping = 1024;
+const int step_gain = 512;
+const int step_limit = 8192;
+const int reach_toll = 256;
+const int border_size = 16;
+const int weight_limit = 4096;
+const int weight_floor = 16;
 
 // warp/bspline
 const int kRegion = 256;

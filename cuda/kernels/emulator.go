@@ -330,3 +330,26 @@ func (f kernel) run(grid, block cuda.Dim, shared int, args []uint64) error {
 	}
 	return nil
 }
+
+// NewGraph returns the list, or an error if a launch exceeds the limits of real devices.
+func (e *Emulator) NewGraph(list []cuda.KernelNode) (any, error) {
+	for _, n := range list {
+		if err := e.admit(n.Kernel.(kernel), n.Grid, n.Block, n.Shared, n.Args); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// LaunchGraph runs the launches to their end.
+func (e *Emulator) LaunchGraph(stream, graph any) error {
+	for _, n := range graph.([]cuda.KernelNode) {
+		if err := e.Launch(stream, n.Kernel, n.Grid, n.Block, n.Shared, n.Args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DestroyGraph does nothing.
+func (e *Emulator) DestroyGraph(any) error { return nil }

@@ -203,3 +203,12 @@ static inline int __float2int_rd(float v) { return (int)floorf(v); }
 static inline int __float2int_rz(float v) { return (int)v; }
 static inline int __float_as_int(float v) { int i; memcpy(&i, &v, 4); return i; }
 static inline float __int_as_float(int v) { float f; memcpy(&f, &v, 4); return f; }
+// __byte_perm returns the bytes of y:x that the low three bits of the digits of s name.
+static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
+	uint64_t bytes = (uint64_t)y << 32 | x;
+	unsigned r = 0;
+	for (int i = 0; i < 4; i++) r |= (unsigned)(bytes >> 8 * (s >> 4 * i & 7) & 0xff) << 8 * i;
+	return r;
+}
+static inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) { return c + (a & 0xffff) * (b & 0xff) + (a >> 16) * (b >> 8 & 0xff); }
+static inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) { return __dp2a_lo(a, b >> 16, c); }

@@ -296,3 +296,13 @@ func (l *Late) Launch(stream, k any, grid, block cuda.Dim, shared int, args []ui
 	args = slices.Clone(args)
 	return l.push(stream, lateWork{run: func() error { return f.run(grid, block, shared, args) }})
 }
+
+// LaunchGraph queues the launches of a graph.
+func (l *Late) LaunchGraph(stream, graph any) error {
+	for _, n := range graph.([]cuda.KernelNode) {
+		if err := l.Launch(stream, n.Kernel, n.Grid, n.Block, n.Shared, n.Args); err != nil {
+			return err
+		}
+	}
+	return nil
+}

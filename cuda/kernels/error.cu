@@ -6,8 +6,8 @@
 
 enum { tile_width = 32, tile_height = 16, rows = 8, halo_width = tile_width + 2, halo_height = tile_height + 2 };
 
-// warp_error sets error z to the error along flow z, and trust, for the first inner
-// flows, to the trust that follows from it. The pictures and flows lie one after the
+// warp_error sets error z to the error along flow z, and trust z to the trust that
+// follows from it. The pictures and flows lie one after the
 // other, each width by height without gaps. Pictures 0 and 1 belong to the interval; 2
 // and 3 come before and after it. Even flows begin at picture 0, odd ones at picture 1.
 // The first inner flows lead to the other of these two, the rest to the picture beyond.
@@ -44,6 +44,6 @@ extern "C" __global__ void warp_error(const uint8_t *pictures, const Vec *flows,
 		uint16_t e = box_mean(sum, reciprocal(lines * columns));
 		size_t at = (size_t)y * width + x;
 		errors[z * size + at] = e;
-		if (z < inner) trust[z * size + at] = trust_table[min((int)e, trust_entries - 1)];
+		trust[z * size + at] = trust_table[min((int)e, trust_entries - 1)];
 	}
 }

@@ -6,7 +6,8 @@
 
 // A Hypothesis describes one motion for every pixel: the mean of 1<<log projected
 // flows, from number first on, read (dx, dy) pixels away. kind says how the hypothesis
-// is made: projected, neighbour, or stationary, which moves nowhere.
+// is made: projected, neighbour, stationary, which moves nowhere, or only_first or
+// only_second, which one neighbour shows.
 struct alignas(8) Hypothesis {
 	int32_t kind, first, log, dx, dy, unused;
 };
@@ -26,6 +27,9 @@ HOST_DEVICE Vec motion_of(const Hypothesis &h, const Vec *motions, int width, in
 	return v;
 }
 
+// bends reports whether the common acceleration applies to hypotheses of a kind.
+HOST_DEVICE bool bends(int kind) { return kind == projected || kind == neighbour; }
+
 // disagreement returns the difference between the guides along v through pixel (x, y),
 // which lies bend off the straight line, or unseen if only one of the guides shows the
 // place.
@@ -37,25 +41,35 @@ HOST_DEVICE uint16_t disagreement(const uint8_t *a, const uint8_t *b, int width,
 	return difference(lookup(a, width, height, ax, ay), lookup(b, width, height, bx, by));
 }
 
-// ShareTables holds package warp's tables: falloff, indexed by the difference, the
-// gates, by the least difference along any flow, and the bonus, by the lead over that
-// difference.
-struct ShareTables {
-	const uint16_t *falloff, *neighbour_gate, *still_gate;
-	const uint32_t *still_bonus;
-	int falloff_entries, gate_entries, bonus_entries;
+// disagreement_beyond returns the difference along v through pixel (x, y) between near,
+// at the distance part of an interval, and far, one interval further in direction way.
+HOST_DEVICE uint16_t disagreement_beyond(const uint8_t *near, const uint8_t *far, int width, int height, int x, int y, Vec v, int32_t part, int way) {
+	int32_t nx = (x << position_bits) + toward(v.x, part), ny = (y << position_bits) + toward(v.y, part);
+	int32_t fx = nx + way * v.x, fy = ny + way * v.y;
+	if (!inside(width, height, nx, ny)) return hidden;
+	if (!inside(width, height, fx, fy)) return unseen_beyond;
+	return difference(lookup(near, width, height, nx, ny), lookup(far, width, height, fx, fy));
+}
+
+// Gates holds package warp's gates, which have one number of entries: the energies of
+// hypotheses beside their costs, indexed by the least cost of a projected one.
+struct Gates {
+	const int16_t *neighbour, *still, *only;
+	int entries;
 };
 
-HOST_DEVICE uint32_t fallen(const ShareTables &t, int32_t d) { return d < t.falloff_entries ? t.falloff[d] : 0; }
-
-// share_of returns the share of a hypothesis of the given cost if the least cost of a
+// energy_of returns the energy of a hypothesis of the given cost if the least cost of a
 // projected one is least.
-HOST_DEVICE uint16_t share_of(const ShareTables &t, int kind, int32_t cost, int32_t least) {
-	int g = least < t.gate_entries ? least : t.gate_entries - 1;
-	if (kind == projected) return (uint16_t)fallen(t, cost - least);
-	if (kind == neighbour) return (uint16_t)(fallen(t, cost > least ? cost - least : 0) * t.neighbour_gate[g] >> 8);
-	uint32_t gate = t.still_gate[g];
-	int32_t lead = least - cost;
-	if (lead > 0) return (uint16_t)(weight_one * gate * t.still_bonus[lead < t.bonus_entries ? lead : t.bonus_entries - 1] >> 16);
-	return (uint16_t)(fallen(t, -lead) * gate * t.still_bonus[0] >> 16);
+HOST_DEVICE int16_t energy_of(const Gates &g, int kind, int32_t cost, int32_t least) {
+	int at = least < g.entries ? least : g.entries - 1;
+	int32_t e = cost - least;
+	if (kind == neighbour)
+		e = (e > 0 ? e : 0) + g.neighbour[at];
+	else if (kind == stationary)
+		e = (e > -still_lead ? e : -still_lead) + g.still[at];
+	else if (kind != projected) {
+		e = (e >> 1) + g.only[at];
+		if (e < least_only) e = least_only;
+	}
+	return (int16_t)(e < most_energy ? e : most_energy);
 }

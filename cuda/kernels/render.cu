@@ -7,10 +7,17 @@
 
 __device__ bool same(int32_t a, int32_t b) { return (uint32_t)(a - b + same_motion) <= 2 * same_motion; }
 
-// A Guess is a motion, its share, and whether the bend applies to it.
+// Seen is the set of neighbours that show a guess.
+enum Seen { seen_in_first = 1, seen_in_second = 2, seen_in_both = 3 };
+
+__device__ int seen_in(int kind) { return kind == only_first ? seen_in_first : kind == only_second ? seen_in_second : seen_in_both; }
+
+// A Guess is a motion, its share, the neighbours that show it, and whether the bend
+// applies to it.
 struct Guess {
 	Vec v;
 	uint32_t share;
+	int seen;
 	bool bent;
 };
 
@@ -19,15 +26,16 @@ enum { threads = 128 };
 // Guesses holds the guesses of a block's threads, in shared memory.
 struct Guesses {
 	Vec *motions;
-	uint32_t *shares; // twice the share, plus 1 if bent
+	uint32_t *shares; // eight times the share, plus twice the set of neighbours, plus 1 if bent
 
 	__device__ Guess get(int k) const {
-		Guess g = {motions[k * threads + threadIdx.x], shares[k * threads + threadIdx.x] >> 1, (shares[k * threads + threadIdx.x] & 1) != 0};
+		uint32_t s = shares[k * threads + threadIdx.x];
+		Guess g = {motions[k * threads + threadIdx.x], s >> 3, (int)(s >> 1 & 3), (s & 1) != 0};
 		return g;
 	}
 	__device__ void set(int k, Guess g) const {
 		motions[k * threads + threadIdx.x] = g.v;
-		shares[k * threads + threadIdx.x] = g.share << 1 | g.bent;
+		shares[k * threads + threadIdx.x] = g.share << 3 | g.seen << 1 | g.bent;
 	}
 };
 
@@ -55,7 +63,7 @@ __device__ int gather(const Grid &g, const Guesses &guesses, int x, int y) {
 		int k = 0;
 		while (k < n) {
 			Guess o = guesses.get(k);
-			if (same(o.v.x, v.x) && same(o.v.y, v.y)) {
+			if (o.seen == seen_in(hypothesis.kind) && same(o.v.x, v.x) && same(o.v.y, v.y)) {
 				o.share += w;
 				guesses.set(k, o);
 				break;
@@ -63,7 +71,7 @@ __device__ int gather(const Grid &g, const Guesses &guesses, int x, int y) {
 			k++;
 		}
 		if (k == n) {
-			Guess o = {v, w, hypothesis.kind != stationary};
+			Guess o = {v, w, seen_in(hypothesis.kind), bends(hypothesis.kind)};
 			guesses.set(n++, o);
 		}
 	}
@@ -92,6 +100,12 @@ struct Reading {
 __device__ bool within(Reading r, int width, int height) {
 	return r.x >= -position_one / 2 && r.y >= -position_one / 2 && r.x <= (width << position_bits) - position_one / 2 &&
 	       r.y <= (height << position_bits) - position_one / 2;
+}
+
+// parts divides a guess's share between the neighbours that show it.
+__device__ void parts(const Guess &g, int32_t phase, uint64_t *first, uint64_t *second) {
+	*first = g.seen == seen_in_both ? (uint64_t)g.share * (phase_one - phase) : g.seen == seen_in_first ? (uint64_t)g.share * phase_one : 0;
+	*second = g.seen == seen_in_both ? (uint64_t)g.share * phase : g.seen == seen_in_second ? (uint64_t)g.share * phase_one : 0;
 }
 
 // A Layout describes how a plane's samples lie on the guides' grid.
@@ -153,8 +167,10 @@ __device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes
 		Reading a, b;
 		read(g, bend, grid, l, x, y, phase, &a, &b);
 		bool in_a = within(a, l.width, l.height), in_b = within(b, l.width, l.height);
-		outside = outside && !in_a && !in_b;
-		total += (uint64_t)g.share * (phase_one - phase) * (in_a ? inside_factor : 1) + (uint64_t)g.share * phase * (in_b ? inside_factor : 1);
+		uint64_t wa, wb;
+		parts(g, phase, &wa, &wb);
+		outside = outside && !(in_a && wa) && !(in_b && wb);
+		total += wa * (in_a ? inside_factor : 1) + wb * (in_b ? inside_factor : 1);
 	}
 	int columns = min(bw, l.width - x), lines = min(bh, l.height - y);
 	for (int j = 0; j < lines; j++)
@@ -171,11 +187,12 @@ __device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes
 			Guess g = guesses.get(k);
 			Reading a, b;
 			read(g, bend, grid, l, x, y, phase, &a, &b);
-			uint64_t wa = (uint64_t)g.share * (phase_one - phase), wb = (uint64_t)g.share * phase;
+			uint64_t wa, wb;
+			parts(g, phase, &wa, &wb);
 			if (within(a, l.width, l.height)) wa *= inside_factor;
 			if (within(b, l.width, l.height)) wb *= inside_factor;
-			accumulate<T, bw, bh>(sums, planes[p].a, planes[p].coefficients_a, l, taps, a, (float)wa / (float)total);
-			accumulate<T, bw, bh>(sums, planes[p].b, planes[p].coefficients_b, l, taps, b, (float)wb / (float)total);
+			if (wa) accumulate<T, bw, bh>(sums, planes[p].a, planes[p].coefficients_a, l, taps, a, (float)wa / (float)total);
+			if (wb) accumulate<T, bw, bh>(sums, planes[p].b, planes[p].coefficients_b, l, taps, b, (float)wb / (float)total);
 		}
 		for (int j = 0; j < bh; j++)
 			for (int i = 0; i < bw; i++)

@@ -146,33 +146,36 @@ __device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, in
 	}
 }
 
-// FlowSource is a flow that moves along itself. A bias makes its components
-// non-negative.
+// FlowSource is a flow, or the reverse of one, that moves along itself. A bias makes its
+// components non-negative.
 struct FlowSource {
 	const Vec *flow;
 	const uint16_t *weights;
 	int width, height;
 	int32_t bias;
+	int sign; // 1, or -1 for the reverse
 
 	__device__ bool at(int x, int y, Vec *v, uint32_t *weight) const {
 		if (x >= width || y >= height) return false;
 		*v = flow[(size_t)y * width + x];
+		v->x *= sign;
+		v->y *= sign;
 		*weight = weights[(size_t)y * width + x];
 		return true;
 	}
 	__device__ uint32_t value(int x, int y, int n) const {
 		Vec v = flow[(size_t)y * width + x];
-		return (uint32_t)((n ? v.y : v.x) + bias);
+		return (uint32_t)(sign * (n ? v.y : v.x) + bias);
 	}
 };
 
 // splat_flow moves flow z by phase, or by phase_one - phase if z is odd, with the
-// weights of trust z. Flow z has the z-th sums and carries. Components are at most bias
-// in magnitude.
-extern "C" __global__ void splat_flow(const Vec *flows, const uint16_t *trust, Sum *sums, uint32_t *carries,
+// weights of trust z. From flow inner on, it moves their reverse. Flow z has the z-th
+// sums and carries. Components are at most bias in magnitude.
+extern "C" __global__ void splat_flow(const Vec *flows, const uint16_t *trust, int inner, Sum *sums, uint32_t *carries,
                                       int width, int height, int32_t phase, int32_t bias) {
 	size_t size = (size_t)width * height, z = blockIdx.z;
-	FlowSource s = {flows + z * size, trust + z * size, width, height, bias};
+	FlowSource s = {flows + z * size, trust + z * size, width, height, bias, z < (size_t)inner ? 1 : -1};
 	splat<2, true>(s, sums + 3 * z * size, carries + 2 * z * size, width, height, z & 1 ? phase_one - phase : phase);
 }
 

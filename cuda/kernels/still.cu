@@ -11,10 +11,10 @@ enum {
 	halo_height = tile_height + 2 * radius
 };
 
-// keep_still sets flow to zero at pixels around which the part of the square inside the
+// keep_still sets both flows to zero at pixels around which the part of the square inside the
 // pictures is the same in a and b. Blocks are 32 by 8 threads for tiles of 32 by 16
 // pixels.
-extern "C" __global__ void keep_still(Vec *flow, const uint8_t *a, const uint8_t *b, int width, int height) {
+extern "C" __global__ void keep_still(Vec *forward, Vec *backward, const uint8_t *a, const uint8_t *b, int width, int height) {
 	__shared__ uint8_t differs[halo_height][halo_width], across[halo_height][tile_width];
 	int left = blockIdx.x * tile_width - radius, top = blockIdx.y * tile_height - radius;
 	for (int row = threadIdx.y; row < halo_height; row += rows)
@@ -35,6 +35,6 @@ extern "C" __global__ void keep_still(Vec *flow, const uint8_t *a, const uint8_t
 		int y = top + radius + row, any = 0;
 		if (x >= width || y >= height) return;
 		for (int i = 0; i <= 2 * radius; i++) any |= across[row + i][threadIdx.x];
-		if (!any) flow[(size_t)y * width + x] = {0, 0};
+		if (!any) forward[(size_t)y * width + x] = backward[(size_t)y * width + x] = {0, 0};
 	}
 }

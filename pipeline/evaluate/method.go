@@ -79,6 +79,9 @@ func (o *Options) methods() ([]method, error) {
 	var methods []method
 	for _, s := range o.Settings {
 		p := o.convert(s.Convert)
+		if _, files := p.Synthesis.Flow.Files(); files {
+			return nil, fault.New(fault.Usage, "setting %q: Synthesis.Flow %s: files hold the flow between neighbouring frames, of which some are held out", s.Name, p.Synthesis.Flow)
+		}
 		m := method{name: s.Name, kind: kindRetime, values: s.Values, maker: conversion{p}}
 		if p.Synthesis.Mode == "" || p.Synthesis.Mode.UsesFlow() {
 			m.flow = &p

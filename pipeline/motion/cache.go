@@ -15,7 +15,6 @@ import (
 	"syscall"
 
 	"retime/flow"
-	"retime/flow/opencv"
 	"retime/frame"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
@@ -24,14 +23,13 @@ import (
 )
 
 // Cache keeps the flow between two pictures in files of a directory, named after the
-// method, the build of OpenCV and the pictures. A field is read as it was written, bit
+// method with its parameters and the pictures. A field is read as it was written, bit
 // for bit. A file that cannot be read is estimated and written again, one that cannot be
 // written is not kept; a warning names the first file of either kind. A Cache serves any
 // number of goroutines. A nil Cache keeps nothing.
 type Cache struct {
-	dir    string
-	opencv string // what the fields' bits depend on beside the method
-	log    *slog.Logger
+	dir string
+	log *slog.Logger
 
 	opened             func() error // does it once
 	unreadable, unkept sync.Once
@@ -39,9 +37,8 @@ type Cache struct {
 
 // cacheVersion is part of the files' names. It is to be raised when from the same
 // pictures, with the same parameters of the estimators, other fields come out: with
-// changes to estimates in this package, to warp.Halve, and to block matching, scaling
-// and KeepStill of package flow.
-const cacheVersion = 1
+// changes to the estimators, to warp.Halve, and to KeepStill of package flow.
+const cacheVersion = 2
 
 // NewCache returns the cache in dir, which the first estimator opens; nil if dir is
 // empty.
@@ -49,7 +46,7 @@ func NewCache(dir string, log *slog.Logger) *Cache {
 	if dir == "" {
 		return nil
 	}
-	c := &Cache{dir: dir, opencv: opencv.Build(), log: log}
+	c := &Cache{dir: dir, log: log}
 	c.opened = sync.OnceValue(c.prepare)
 	return c
 }
@@ -76,40 +73,24 @@ func (c *Cache) prepare() error {
 	return nil
 }
 
-// pairs sets dst to the flows between a and b that the method makes, which estimate
-// does if they are not kept. They are the same ones between b and a, the other way
-// round.
-func (c *Cache) pairs(method string, a, b Guide, dst []warp.FlowPair, estimate func() error) error {
-	if c == nil {
+// pair sets dst to the flows between a and b that the method makes, which estimate does
+// if they are not kept. Between b and a they are the same ones, the other way round. If
+// the method has no name, its flows are not kept. What pair reads is in new memory, as
+// fields are handed on.
+func (c *Cache) pair(method string, a, b Guide, dst *warp.FlowPair, estimate func() error) error {
+	if c == nil || method == "" {
 		return estimate()
 	}
-	da, db := a.digest(), b.digest()
-	turned := bytes.Compare(da[:], db[:]) > 0
-	fields := make([]*flow.Field, 0, 2*len(dst))
-	for i := range dst {
-		there, back := &dst[i].Forward, &dst[i].Backward
-		if turned {
-			there, back = back, there
-		}
-		fields = append(fields, there, back)
-	}
-	if turned {
+	fields := []*flow.Field{&dst.Forward, &dst.Backward}
+	if da, db := a.digest(), b.digest(); bytes.Compare(da[:], db[:]) > 0 {
+		fields[0], fields[1] = fields[1], fields[0]
 		a, b = b, a
 	}
-	return c.fields(method, a, b, fields, estimate)
-}
-
-// fields sets dst to what the method makes of a and b, in this order. What it reads
-// is in new memory, as fields are handed on.
-func (c *Cache) fields(method string, a, b Guide, dst []*flow.Field, estimate func() error) error {
-	if c == nil {
-		return estimate()
-	}
 	name := c.name(method, a, b)
-	switch fields, err := readFields(name, len(dst), a.picture()); {
+	switch kept, err := readFields(name, a.picture()); {
 	case err == nil:
-		for i, f := range fields {
-			*dst[i] = f
+		for i, f := range kept {
+			*fields[i] = f
 		}
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
@@ -120,7 +101,7 @@ func (c *Cache) fields(method string, a, b Guide, dst []*flow.Field, estimate fu
 	if err := estimate(); err != nil {
 		return err
 	}
-	if err := writeFields(name, dst); err != nil {
+	if err := writeFields(name, fields); err != nil {
 		c.unkept.Do(func() {
 			c.log.Warn("flow cannot be kept; further files are not named", "file", name, "reason", err)
 		})
@@ -131,7 +112,7 @@ func (c *Cache) fields(method string, a, b Guide, dst []*flow.Field, estimate fu
 // name returns the file for two pictures.
 func (c *Cache) name(method string, a, b Guide) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %s\n%s\n", cacheVersion, method, c.opencv)
+	fmt.Fprintf(h, "%d %s\n", cacheVersion, method)
 	for _, v := range []Guide{a, b} {
 		d := v.digest()
 		h.Write(d[:])
@@ -139,13 +120,13 @@ func (c *Cache) name(method string, a, b Guide) string {
 	return filepath.Join(c.dir, hex.EncodeToString(h.Sum(nil)[:16])+".flow")
 }
 
-func readFields(name string, n int, like frame.Image[uint8]) ([]flow.Field, error) {
+func readFields(name string, like frame.Image[uint8]) ([]flow.Field, error) {
 	f, err := plainfile.Open(name, plainfile.Unlimited) // ReadFields bounds what it reads
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return flow.ReadFields(f, n, like.Width, like.Height)
+	return flow.ReadFields(f, 2, like.Width, like.Height)
 }
 
 // writeFields writes a file that is whole, and on disk, as soon as it has its name.

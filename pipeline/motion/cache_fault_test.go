@@ -17,6 +17,7 @@ import (
 	"retime/flow/opencv"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/warp"
 )
 
 // saidCache opens a cache, and keeps what it says.
@@ -57,28 +58,27 @@ func TestFlowCacheDamage(t *testing.T) {
 	a, b := grey(7, 5, 1), grey(7, 5, 2)
 	methods := []string{"m", "n"}
 	e := &countingEstimate{}
-	get := func(c *Cache) (fields []flow.Field) {
+	get := func(c *Cache) (list []warp.FlowPair) {
 		t.Helper()
-		fields = make([]flow.Field, len(methods))
+		list = make([]warp.FlowPair, len(methods))
 		for i, method := range methods {
-			if err := c.fields(method, a, b, []*flow.Field{&fields[i]}, e.one(a, b, &fields[i])); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.pair(method, a, b, &list[i], e.pair(a, b, &list[i])))
 		}
-		return fields
+		return list
 	}
 	c := mustCache(t, dir)
 	want := get(c)
+	if da, db := a.digest(), b.digest(); bytes.Compare(da[:], db[:]) > 0 {
+		t.Fatal("the pictures are kept in the other order")
+	}
 	name := c.name(methods[0], a, b)
 	whole, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two := new(bytes.Buffer)
-	if err := flow.WriteFields(two, want...); err != nil {
-		t.Fatal(err)
-	}
-	spoiled := map[string][]byte{"longer": append(slices.Clone(whole), 0), "another format": []byte("PIEH"), "zeros": make([]byte, len(whole)), "two fields": two.Bytes()}
+	three := new(bytes.Buffer)
+	must(t, flow.WriteFields(three, want[0].Forward, want[0].Backward, want[0].Forward))
+	spoiled := map[string][]byte{"longer": append(slices.Clone(whole), 0), "another format": []byte("PIEH"), "zeros": make([]byte, len(whole)), "three fields": three.Bytes()}
 	for i := range whole {
 		spoiled[fmt.Sprint("cut to ", i)] = whole[:i]
 		spoiled[fmt.Sprint("byte ", i)] = append(append(slices.Clone(whole[:i]), whole[i]^0x40), whole[i+1:]...)
@@ -110,8 +110,8 @@ func TestFlowCacheDamage(t *testing.T) {
 // What keeps a cache from being read or written does not end a run.
 func TestFlowCacheFaults(t *testing.T) {
 	a, b := grey(7, 5, 1), grey(7, 5, 2)
-	var fresh flow.Field
-	(&countingEstimate{}).field(a, b, &fresh)
+	var fresh warp.FlowPair
+	must(t, (&countingEstimate{}).pair(a, b, &fresh)())
 	asUser := func(t *testing.T) {
 		if os.Getuid() == 0 {
 			t.Skip("root may read and write everything; run as another user")
@@ -155,12 +155,10 @@ func TestFlowCacheFaults(t *testing.T) {
 			e := &countingEstimate{}
 			get := func() {
 				t.Helper()
-				var got flow.Field
-				if err := c.fields("m", a, b, []*flow.Field{&got}, e.one(a, b, &got)); err != nil {
-					t.Fatal(err)
-				}
-				if !slices.Equal(got.Pix, fresh.Pix) {
-					t.Error("the field differs")
+				var got warp.FlowPair
+				must(t, c.pair("m", a, b, &got, e.pair(a, b, &got)))
+				if !reflect.DeepEqual(got, fresh) {
+					t.Error("the fields differ")
 				}
 			}
 			get()
@@ -178,8 +176,8 @@ func TestFlowCacheFaults(t *testing.T) {
 		})
 	}
 	failed := errors.New("no flow")
-	var field flow.Field
-	if err := mustCache(t, t.TempDir()).fields("m", a, b, []*flow.Field{&field}, func() error { return failed }); !errors.Is(err, failed) {
+	var none warp.FlowPair
+	if err := mustCache(t, t.TempDir()).pair("m", a, b, &none, func() error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("the estimate fails: error %v", err)
 	}
 }
@@ -192,7 +190,7 @@ func TestFlowCacheDirectory(t *testing.T) {
 	for name, want := range map[string]fault.Kind{file: fault.Usage, filepath.Join(file, "flows"): fault.Usage, link: fault.CannotWrite} {
 		cache := NewCache(name, slog.New(slog.DiscardHandler))
 		for range 2 { // as two workers do
-			e, err := NewEstimator(Params{Method: DIS, Preset: Balanced, Cache: cache})
+			e, err := NewEstimator(t.Context(), Params{Method: DIS, Cache: cache})
 			if err == nil {
 				e.Close()
 			}
@@ -212,8 +210,8 @@ func TestFlowCachePermissions(t *testing.T) {
 		syscall.Umask(umask)
 		dir := filepath.Join(t.TempDir(), "flows")
 		c := mustCache(t, dir)
-		var got flow.Field
-		must(t, c.fields("m", a, a, []*flow.Field{&got}, (&countingEstimate{}).one(a, a, &got)))
+		var got warp.FlowPair
+		must(t, c.pair("m", a, a, &got, (&countingEstimate{}).pair(a, a, &got)))
 		if info, err := os.Stat(c.name("m", a, a)); err != nil || info.Mode() != want {
 			t.Errorf("umask %03o: %v, want %v: %v", umask, info.Mode(), want, err)
 		}
@@ -223,24 +221,27 @@ func TestFlowCachePermissions(t *testing.T) {
 	}
 }
 
-// What another build of OpenCV, or another processor, has estimated is not taken.
-func TestFlowCacheOfAnotherOpenCV(t *testing.T) {
-	dir := t.TempDir()
-	a, b := grey(7, 5, 1), grey(7, 5, 2)
-	e := &countingEstimate{}
-	for i, build := range []string{opencv.Build(), opencv.Build() + "?", opencv.Build()} {
-		c := mustCache(t, dir)
-		if c.opencv != opencv.Build() {
-			t.Errorf("of %q, want %q", c.opencv, opencv.Build())
+// A method's name in the cache tells what its flow depends on: OpenCV's build for its
+// methods, and nothing of the machine for our own.
+func TestNamesOfMethods(t *testing.T) {
+	seen := map[string]Method{}
+	for _, c := range []struct {
+		method Method
+		build  bool
+		kept   bool
+	}{{DIS, false, true}, {OpenCVDIS, true, true}, {Farneback, true, true}, {"command=cat", false, true}, {"command=dog", false, true}, {"files=%d.flo", false, false}} {
+		e, err := NewEstimator(t.Context(), Params{Method: c.method})
+		must(t, err)
+		defer e.Close()
+		name := e.estimate.name()
+		if strings.Contains(name, opencv.Build()) != c.build || (name != "") != c.kept {
+			t.Errorf("%s is kept as %.60q", c.method, name)
 		}
-		c.opencv = build
-		var got flow.Field
-		must(t, c.fields("m", a, b, []*flow.Field{&got}, e.one(a, b, &got)))
-		if want := min(i+1, 2); e.calls != want {
-			t.Errorf("run %d: estimated %d times, want %d", i, e.calls, want)
+		if other, ok := seen[name]; ok {
+			t.Errorf("%s and %s are kept as %.60q", c.method, other, name)
 		}
+		seen[name] = c.method
 	}
-	wantFiles(t, dir, 2)
 }
 
 // Opening a cache removes what a killed run was writing, and leaves alone what one

@@ -21,7 +21,7 @@ func (c Change) CutScore() float64 { return min(c.unlike, c.Lost) }
 
 // CutThreshold lies between the scores of flashes and fast motion and those of cuts;
 // docs/quality.md has the figures.
-const CutThreshold = 0.35
+const CutThreshold = 0.36
 
 // The parts are taken from every changeStep-th pixel of every changeStep-th row.
 const changeStep = 3

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"retime/flow"
-	"retime/flow/opencv"
 	"retime/frame"
 	"retime/pipeline/media"
 	"retime/testdata/clips"
@@ -127,25 +126,15 @@ func TestCutsOnRealClips(t *testing.T) {
 	for _, name := range clips.Find(t, "d0[1-7]*") {
 		material = append(material, smallGuides(t, name, 3, 24))
 	}
-	estimate := map[bool]*opencv.DIS{}
-	for _, way := range []bool{false, true} {
-		e, err := opencv.NewDIS(Balanced.dis())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer e.Close()
-		estimate[way] = e
-	}
+	e, err := NewEstimator(t.Context(), Params{Method: DIS})
+	must(t, err)
+	defer e.Close()
 	hits, misses, alarms, quiet := 0, 0, 0, 0
 	try := func(name string, a, b frame.Image[uint8], cut bool) {
-		var forward, backward flow.Field
-		if err := estimate[false].Estimate(a, b, &forward); err != nil {
-			t.Fatal(err)
-		}
-		if err := estimate[true].Estimate(b, a, &backward); err != nil {
-			t.Fatal(err)
-		}
-		score := Measure(there(a), there(b), warp.FlowPair{Forward: forward, Backward: backward}).CutScore()
+		ga, gb := there(a), there(b)
+		flows, err := e.Estimate(ga, gb)
+		must(t, err)
+		score := Measure(ga, gb, flows).CutScore()
 		switch found := score >= CutThreshold; {
 		case found && cut:
 			hits++

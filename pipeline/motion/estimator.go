@@ -1,12 +1,10 @@
 package motion
 
 import (
-	"fmt"
-
-	"golang.org/x/sync/errgroup"
+	"context"
+	"log/slog"
 
 	"retime/flow"
-	"retime/flow/opencv"
 	"retime/frame"
 	"retime/warp"
 )
@@ -14,168 +12,91 @@ import (
 // Params say how flow is estimated.
 type Params struct {
 	Method  Method
-	Preset  Preset
 	Workers frame.Workers // what one Estimator has of them; estimates do not depend on it
+	Devices Devices       // where DIS works if there are any; nil for none
 	Cache   *Cache        // nil to estimate always
+	Log     *slog.Logger
 }
 
-// Estimator estimates the flow between guides, for one goroutine. It runs two threads,
-// one for either direction.
+// Estimator estimates the flow between guides, for one goroutine.
 type Estimator struct {
-	workers frame.Workers
-	cache   *Cache
-	plain   plain
-	full    estimates // of the preset; plain for most
+	cache    *Cache
+	estimate estimate
 }
 
-// estimates makes one or several pairs of flows between two guides.
-type estimates interface {
-	// name identifies the method and all its parameters.
+// estimate makes the flows between two guides.
+type estimate interface {
+	// name identifies the method and all its parameters: whatever the flows depend on
+	// besides the guides. It is empty if the flows are not to be cached.
 	name() string
-	// count is how many pairs there are.
-	count() int
-	// estimate sets dst, of count pairs.
-	estimate(a, b Guide, dst []warp.FlowPair) error
+	// estimate sets dst to the flows between a and b. If a and b change places, the flows
+	// do.
+	estimate(a, b Guide, dst *warp.FlowPair) error
 	close()
 }
 
-// NewEstimator returns an estimator, which the caller closes. Errors carry a fault.Kind
-// if they are about the cache's directory.
-func NewEstimator(p Params) (*Estimator, error) {
+// NewEstimator returns an estimator, which the caller closes, and which works until ctx
+// ends. Errors carry a fault.Kind if they are about the method or the cache's directory.
+func NewEstimator(ctx context.Context, p Params) (*Estimator, error) {
 	if err := p.Cache.open(); err != nil {
 		return nil, err
 	}
-	e := &Estimator{workers: p.Workers, cache: p.Cache}
-	var err error
-	if e.plain, err = newPlain(p); err != nil {
+	m, err := newEstimate(ctx, p)
+	if err != nil {
 		return nil, err
 	}
-	e.full = e.plain
-	if p.Method != Farneback && p.Preset == Best {
-		if e.full, err = newDoubled(p, e.plain); err != nil {
-			e.plain.close()
-			return nil, err
+	m = &keepingStill{m, p.Workers}
+	if p.Method == DIS && p.Devices != nil {
+		if d, ok := p.Devices.Open(ownOptions()); ok {
+			m = &onDevice{d, m}
 		}
 	}
-	return e, nil
+	return &Estimator{p.Cache, m}, nil
+}
+
+func newEstimate(ctx context.Context, p Params) (estimate, error) {
+	if err := p.Method.Check(); err != nil {
+		return nil, err
+	}
+	pattern, files := p.Method.Files()
+	line, command := p.Method.Command()
+	switch {
+	case command:
+		return newCommand(ctx, line), nil
+	case files:
+		own, err := newOwn(p.Workers)
+		if err != nil {
+			return nil, err
+		}
+		return &fromFiles{pattern: pattern, own: own, log: p.Log}, nil
+	case p.Method == DIS:
+		return newOwn(p.Workers)
+	}
+	return newOpenCV(p.Method)
 }
 
 // Close frees the estimator.
-func (e *Estimator) Close() { e.full.close() }
+func (e *Estimator) Close() { e.estimate.close() }
 
-// Estimate returns the flows between a and b that the preset asks for, both ways.
-func (e *Estimator) Estimate(a, b Guide) ([]warp.FlowPair, error) {
-	return e.between(e.full, a, b)
-}
-
-// Plain returns one pair of flows between a and b.
-func (e *Estimator) Plain(a, b Guide) (warp.FlowPair, error) {
-	flows, err := e.between(e.plain, a, b)
-	if err != nil {
-		return warp.FlowPair{}, err
-	}
-	return flows[0], nil
-}
-
-// Outward returns the flow from a to the picture before it and from b to the picture
-// after it.
-func (e *Estimator) Outward(a, before, b, after Guide) (toBefore, toAfter flow.Field, err error) {
-	err = together(
-		func() error { return e.one(e.plain.backward, a, before, &toBefore) },
-		func() error { return e.one(e.plain.forward, b, after, &toAfter) },
-	)
-	return toBefore, toAfter, err
-}
-
-// between returns the flows between a and b that a method makes, with the flow of what
-// stands still set to zero.
-func (e *Estimator) between(m estimates, a, b Guide) ([]warp.FlowPair, error) {
-	dst := make([]warp.FlowPair, m.count())
-	err := e.cache.pairs(m.name(), a, b, dst, func() error {
-		if err := m.estimate(a, b, dst); err != nil {
-			return err
-		}
-		for _, p := range dst {
-			if err := flow.KeepStill(a.picture(), b.picture(), e.workers, p.Forward, p.Backward); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// Estimate returns the flows between a and b, both ways, with the flow of what stands
+// still set to zero. Between b and a they are the same, the other way round.
+func (e *Estimator) Estimate(a, b Guide) (dst warp.FlowPair, err error) {
+	err = e.cache.pair(e.estimate.name(), a, b, &dst, func() error { return e.estimate.estimate(a, b, &dst) })
 	return dst, err
 }
 
-// one sets dst to the flow from a to b that one of the plain estimators finds.
-func (e *Estimator) one(with hostEstimator, a, b Guide, dst *flow.Field) error {
-	return e.cache.fields("one "+e.plain.method, a, b, []*flow.Field{dst}, func() error {
-		return with.Estimate(a.picture(), b.picture(), dst)
-	})
+// keepingStill sets the flow of what stands still to zero.
+type keepingStill struct {
+	of      estimate
+	workers frame.Workers
 }
 
-// hostEstimator estimates between pictures in the host's memory, and reuses the field's
-// memory.
-type hostEstimator = flow.Estimator[frame.Image[uint8], *flow.Field]
+func (e *keepingStill) name() string { return e.of.name() }
+func (e *keepingStill) close()       { e.of.close() }
 
-// plain is two estimators, one for either direction.
-type plain struct {
-	forward, backward hostEstimator
-	method            string // that they have in common
-}
-
-func newPlain(p Params) (plain, error) {
-	forward, method, err := newHostEstimator(p)
-	if err != nil {
-		return plain{}, err
+func (e *keepingStill) estimate(a, b Guide, dst *warp.FlowPair) error {
+	if err := e.of.estimate(a, b, dst); err != nil {
+		return err
 	}
-	backward, _, err := newHostEstimator(p)
-	if err != nil {
-		forward.Close()
-		return plain{}, err
-	}
-	return plain{forward, backward, method}, nil
-}
-
-// newHostEstimator also returns a name for the method and its parameters.
-func newHostEstimator(p Params) (e hostEstimator, method string, err error) {
-	if p.Method == Farneback {
-		o := opencv.DefaultFarneback()
-		e, err = opencv.NewFarneback(o)
-		method = fmt.Sprintf("farneback %+v", o)
-	} else {
-		o := p.Preset.dis()
-		e, err = opencv.NewDIS(o)
-		method = fmt.Sprintf("dis %+v", o)
-	}
-	if err != nil {
-		return nil, "", err // e is not nil
-	}
-	return e, method, nil
-}
-
-func (p plain) name() string { return "both " + p.method }
-func (p plain) count() int   { return 1 }
-
-func (p plain) estimate(a, b Guide, dst []warp.FlowPair) error {
-	return p.pair(a.picture(), b.picture(), &dst[0])
-}
-
-// pair sets dst to the flows between two pictures, both directions at once.
-func (p plain) pair(a, b frame.Image[uint8], dst *warp.FlowPair) error {
-	return together(
-		func() error { return p.forward.Estimate(a, b, &dst.Forward) },
-		func() error { return p.backward.Estimate(b, a, &dst.Backward) },
-	)
-}
-
-func (p plain) close() {
-	p.forward.Close()
-	p.backward.Close()
-}
-
-// together runs both at once.
-func together(f, g func() error) error {
-	var group errgroup.Group
-	group.Go(f)
-	group.Go(g)
-	return group.Wait()
+	return flow.KeepStill(a.picture(), b.picture(), e.workers, dst.Forward, dst.Backward)
 }

@@ -17,21 +17,26 @@ import (
 // goroutine that holds the frame.
 type Guide struct {
 	picture func() frame.Image[uint8]
-	half    func() frame.Image[uint8]
 	digest  func() pictureDigest
+	number  int64 // of the picture in its clip, from 0; unnumbered for none
+	source  *frame.Frame
 }
+
+const unnumbered = -1
 
 type pictureDigest [sha256.Size]byte
 
 // NewGuide returns the guide of f, halved level times.
 func NewGuide(f *frame.Frame, level int) Guide {
-	return GuideOf(func() frame.Image[uint8] {
-		g := warp.Luma(f)
+	g := GuideOf(func() frame.Image[uint8] {
+		m := warp.Luma(f)
 		for range level {
-			g = warp.Halve(g)
+			m = warp.Halve(m)
 		}
-		return g
+		return m
 	})
+	g.source = f
+	return g
 }
 
 // GuideOf returns a guide that picture computes.
@@ -39,10 +44,20 @@ func GuideOf(picture func() frame.Image[uint8]) Guide {
 	picture = sync.OnceValue(picture)
 	return Guide{
 		picture: picture,
-		half:    sync.OnceValue(func() frame.Image[uint8] { return warp.Halve(picture()) }),
 		digest:  sync.OnceValue(func() pictureDigest { return digestOf(picture()) }),
+		number:  unnumbered,
 	}
 }
+
+// Numbered returns g as the guide of its clip's picture n, from 0, by which files of flow
+// are found.
+func (g Guide) Numbered(n int64) Guide {
+	g.number = n
+	return g
+}
+
+// Source returns the frame that NewGuide made g of, or nil if another function made g.
+func (g Guide) Source() *frame.Frame { return g.source }
 
 // Picture returns the guide's samples, which may be the frame's own.
 func (g Guide) Picture() frame.Image[uint8] { return g.picture() }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"math/big"
 	"os"
@@ -66,8 +67,23 @@ const shortest = 8
 // maxRanges bounds the number of ranges in a plan.
 const maxRanges = 1 << 20
 
-// New reads the input of o through and plans the conversion.
+// New reads the input of o through and plans the conversion. It refuses flow from a
+// command: whoever makes a range would run what the plan says.
 func New(ctx context.Context, o pipeline.Options, cut Options) (*Plan, error) {
+	if err := checkCommand(o.Synthesis.Flow); err != nil {
+		return nil, fault.New(fault.Usage, "%w", err)
+	}
+	return planRanges(ctx, o, cut)
+}
+
+func checkCommand(m pipeline.FlowMethod) error {
+	if _, command := m.Command(); command {
+		return fmt.Errorf("Synthesis.Flow %s: a plan may run no command; write the flow to files, or keep it in a flow cache", m)
+	}
+	return nil
+}
+
+func planRanges(ctx context.Context, o pipeline.Options, cut Options) (*Plan, error) {
 	if cut.Length == nil {
 		return nil, fault.New(fault.Usage, "Options.Length is not set")
 	}

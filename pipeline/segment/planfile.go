@@ -194,9 +194,21 @@ func checkValues(b []byte) error {
 }
 
 // ReadPlan reads a file that Write wrote. It refuses the plan of another version of the
-// program. If the file does not exist, the error is of kind fault.NoInput and wraps
-// fs.ErrNotExist.
+// program, and one that runs a command. If the file does not exist, the error is of kind
+// fault.NoInput and wraps fs.ErrNotExist.
 func ReadPlan(name, program string) (*Plan, error) {
+	p, err := readPlan(name, program)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkCommand(p.Settings.Synthesis.Flow); err != nil {
+		return nil, fault.New(fault.BadData, "plan %q: %w", name, err)
+	}
+	return p, nil
+}
+
+// readPlan is ReadPlan without regard to commands.
+func readPlan(name, program string) (*Plan, error) {
 	b, err := plainfile.Read(name, maxPlan)
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "plan: %w", err)

@@ -52,7 +52,7 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 	if errors.Is(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
 		return nil, fault.New(fault.TryAgain, "another retime makes %q; wait for it", o.Output.File)
 	}
-	if plan, err := ReadPlan(filepath.Join(dir, wholeName), cut.Program); err == nil {
+	if plan, err := readPlan(filepath.Join(dir, wholeName), cut.Program); err == nil {
 		return plan.deliver(dir, o) // the last run was killed in its last steps
 	}
 	if _, err := os.Stat(o.Output.File); err == nil && !o.Output.Overwrite {
@@ -148,13 +148,13 @@ func resumed(ctx context.Context, dir string, o pipeline.Options, cut Options) (
 	}
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		cut.Even = true
-		p, err := New(ctx, o, cut)
+		p, err := planRanges(ctx, o, cut)
 		if err != nil {
 			return nil, err
 		}
 		return p, p.Write(name)
 	}
-	p, err := ReadPlan(name, cut.Program)
+	p, err := readPlan(name, cut.Program)
 	if err != nil {
 		return nil, fault.New(fault.KindOf(err), "%w; remove %s to begin anew", err, dir)
 	}

@@ -10,6 +10,7 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/motion"
+	"retime/pipeline/synth"
 	"retime/warp"
 )
 
@@ -29,13 +30,19 @@ func findScenes(ctx context.Context, o pipeline.Options, whole *Outline) ([]int6
 }
 
 func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (scenes []int64, err error) {
-	o.Synthesis.FlowCache = "" // no conversion uses the flow of small pictures
+	s := &o.Synthesis
+	s.FlowCache = "" // no conversion uses the flow of small pictures
+	// Files have the flow of whole pictures. DIS finds matches across cuts between pictures as
+	// small as these; OpenCV's search fits them badly, as it should.
+	if s.Flow != pipeline.Farneback {
+		s.Flow = pipeline.OpenCVDIS
+	}
 	clip, err := open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	defer clip.Close()
-	e, err := clip.Options.Estimator()
+	e, err := clip.Options.Estimator(ctx, new(synth.FlowEstimators))
 	if err != nil {
 		return nil, err
 	}
@@ -97,5 +104,5 @@ func isCut(e *motion.Estimator, a, b motion.Guide, threshold float64) (bool, err
 	if err != nil {
 		return false, err
 	}
-	return motion.Measure(a, b, flows[0]).CutScore() >= threshold, nil
+	return motion.Measure(a, b, flows).CutScore() >= threshold, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"os"
@@ -14,9 +15,11 @@ import (
 	"strings"
 	"testing"
 
+	"retime/flow"
 	"retime/pipeline"
 	"retime/pipeline/curve"
 	"retime/pipeline/fault"
+	"retime/pipeline/motion"
 	"retime/pipeline/timeline"
 )
 
@@ -128,6 +131,7 @@ func TestSegmentsMakeTheFramesOfOneRun(t *testing.T) {
 				{Output: big.NewRat(4, 1), Shape: curve.Linear}, // the end
 			}
 		}},
+		{"flow from files", []int64{4}, func(o *pipeline.Options) { o.Synthesis.Flow = flowFiles(t) }},
 		{"blend", []int64{3}, func(o *pipeline.Options) { o.Synthesis.Mode = "blend" }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -159,6 +163,52 @@ func TestSegmentsMakeTheFramesOfOneRun(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// flowFiles writes flows for pictures of clip's size, each of its own, and returns the
+// method that reads them.
+func flowFiles(t testing.TB) pipeline.FlowMethod {
+	t.Helper()
+	dir := t.TempDir()
+	for n := range 100 {
+		f := flow.NewField(64, 48)
+		for i := range f.Pix {
+			f.Pix[i] = flow.Vec{X: int32(n%7-3) * flow.One, Y: int32(n%5-2) * flow.One}
+		}
+		for _, suffix := range []string{"", ".back"} {
+			var b bytes.Buffer
+			if err := flow.WriteFlo(&b, f); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d%s.flo", n, suffix)), b.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return motion.FromFiles + pipeline.FlowMethod(filepath.Join(dir, "%d.flo"))
+}
+
+// Plans run no commands, but an interrupted conversion goes on with its own.
+func TestPlansRunNoCommands(t *testing.T) {
+	o := options(clip(t))
+	o.Synthesis.Flow = "command=cat"
+	if _, err := New(t.Context(), o, Options{Length: big.NewRat(2, 1), Program: "test"}); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "command") {
+		t.Errorf("planned: %v", err)
+	}
+	p := full(t)
+	p.Settings.Synthesis.Flow = "command=touch evil"
+	name := filepath.Join(t.TempDir(), "plan.json")
+	if err := p.Write(name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadPlan(name, "test"); fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), "touch evil") {
+		t.Errorf("read: %v", err)
+	}
+	o.Synthesis.Flow = "command=exit 9"
+	o.Output.File = filepath.Join(t.TempDir(), "out.mkv")
+	if _, err := Convert(t.Context(), o, Options{Length: big.NewRat(2, 1), Program: "test"}); err == nil || !strings.Contains(err.Error(), "exit status 9") {
+		t.Errorf("converted: %v", err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/curve"
 	"retime/pipeline/media"
+	"retime/pipeline/motion"
 	"retime/pipeline/timeline"
 	"retime/warp"
 )
@@ -119,7 +120,7 @@ func store(o *pipeline.Options) settings {
 			}),
 		},
 		Synthesis: synthesisSettings{
-			Mode: s.Mode, Flow: s.Flow, Preset: s.Preset, Order: s.Order, SceneThreshold: (*number)(s.SceneThreshold),
+			Mode: s.Mode, Flow: anywhere(s.Flow), Preset: s.Preset, Order: s.Order, SceneThreshold: (*number)(s.SceneThreshold),
 			Scenes:     each(s.Scenes, func(t *big.Rat) *rational { return (*rational)(t) }),
 			BlendBelow: (*number)(s.BlendBelow), NearestBelow: (*number)(s.NearestBelow), Duplicates: s.Duplicates, Static: s.Static,
 			Decisions: each(s.Decisions, func(d pipeline.Decision) decision {
@@ -139,6 +140,17 @@ func store(o *pipeline.Options) settings {
 		stored.Synthesis.StaticMask = rows
 	}
 	return stored
+}
+
+// anywhere returns m with the absolute name of its files, which workers find from any
+// directory.
+func anywhere(m pipeline.FlowMethod) pipeline.FlowMethod {
+	if pattern, files := m.Files(); files {
+		if path, err := filepath.Abs(pattern); err == nil {
+			return motion.FromFiles + pipeline.FlowMethod(path)
+		}
+	}
+	return m
 }
 
 // options returns the options in s, for an input at path.

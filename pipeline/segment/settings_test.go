@@ -141,6 +141,18 @@ func TestTheWholeOutlineIsPlanned(t *testing.T) {
 	}
 }
 
+// A plan names files of flow so that they are found from any directory.
+func TestPlannedFlowFiles(t *testing.T) {
+	o := pipeline.Options{Synthesis: pipeline.Synthesis{Flow: "files=flow/%d.flo"}}
+	here, err := filepath.Abs("flow/%d.flo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := store(&o).Synthesis.Flow; string(got) != "files="+here {
+		t.Errorf("%s", got)
+	}
+}
+
 // full returns a plan with every field set.
 func full(t testing.TB) *Plan {
 	t.Helper()

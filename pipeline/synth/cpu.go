@@ -44,6 +44,7 @@ func (s *onCPU) Prepare(_ context.Context, in warp.Interval, _ int) (Job, error)
 const cpuFinished = 4
 
 func (s *onCPU) Ahead() (intervals, frames int) { return 0, cpuFinished }
+func (s *onCPU) Flow() *FlowEstimators          { return new(FlowEstimators) }
 func (s *onCPU) Memory() frame.Memory           { return nil }
 func (s *onCPU) Summary() Summary               { return Summary{Backend: CPU, Synthesis: s.busy.total()} }
 func (s *onCPU) Close()                         { s.warp.Close() }

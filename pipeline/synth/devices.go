@@ -12,6 +12,7 @@ import (
 // devices divide the frames to be made among themselves.
 type devices struct {
 	workers []*worker
+	flow    FlowEstimators
 	// The goroutine that prepares intervals keeps the device of the last frame, and how
 	// many more frames and intervals that device gets.
 	last                     int
@@ -52,7 +53,9 @@ func loadedAhead(devices int) int {
 func NewDevices(p Params, list ...Device) Synthesizer {
 	d := new(devices)
 	for _, device := range list {
-		d.workers = append(d.workers, newWorker(newFallback(device, p), len(list)))
+		f := newFallback(device, p)
+		d.workers = append(d.workers, newWorker(f, len(list)))
+		d.flow.devices = append(d.flow.devices, f)
 	}
 	return d
 }
@@ -60,6 +63,8 @@ func NewDevices(p Params, list ...Device) Synthesizer {
 func (d *devices) Ahead() (intervals, frames int) {
 	return loadedAhead(len(d.workers)), startedAhead(len(d.workers))
 }
+
+func (d *devices) Flow() *FlowEstimators { return &d.flow }
 
 func (d *devices) Memory() frame.Memory { return d.workers[0].device.HostMemory() }
 

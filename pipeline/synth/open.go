@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"retime/cuda"
+	"retime/flow/dis"
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/warp"
@@ -100,6 +101,9 @@ type Device interface {
 	// Start begins to make a frame of the interval that was begun last, and returns; see
 	// Job.
 	Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error)
+	// Flow returns an estimator of flow on the device, which is closed before the device.
+	// The error is errors.ErrUnsupported if there is none.
+	Flow(o dis.Options) (FlowDevice, error)
 	// HostMemory holds frames that the device writes without a copy; nil for none.
 	HostMemory() frame.Memory
 	Name() string

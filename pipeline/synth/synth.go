@@ -52,6 +52,8 @@ type Synthesizer interface {
 	// Ahead returns how many intervals may be prepared before their turn, and how many
 	// frames may be started before the first of them is finished.
 	Ahead() (intervals, frames int)
+	// Flow has the estimators of flow on the devices that make frames.
+	Flow() *FlowEstimators
 	// Memory is the memory that frames to be filled should lie in; nil for any.
 	Memory() frame.Memory
 	// Summary tells what the synthesizer has done so far.

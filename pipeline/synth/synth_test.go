@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"retime/cuda"
+	"retime/flow"
+	"retime/flow/dis"
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/warp"
@@ -39,6 +41,16 @@ func (d *failingDevice) Start(*frame.Frame, warp.Phase) (func() (warp.Made, erro
 	}
 	return func() (warp.Made, error) { return warp.Made{}, d.fail("finish") }, nil
 }
+
+func (d *failingDevice) Flow(dis.Options) (FlowDevice, error) {
+	return failingFlow{d.fail}, d.fail("open")
+}
+
+// failingFlow estimates nothing.
+type failingFlow struct{ fail func(call string) error }
+
+func (f failingFlow) Estimate(_, _ cuda.Guide, _, _ flow.Field) error { return f.fail("flow") }
+func (f failingFlow) Close() error                                    { return f.fail("close") }
 
 func (d *failingDevice) HostMemory() frame.Memory { return nil }
 func (d *failingDevice) Name() string             { return "failing" }
@@ -156,5 +168,69 @@ func TestWithoutDevices(t *testing.T) {
 		if s != nil {
 			s.Close()
 		}
+	}
+}
+
+// A device that fails to estimate leaves the flow to the processor, and is left alone
+// after a while, unless faults end the job or memory is short.
+func TestFlowFallsBack(t *testing.T) {
+	estimate := func(p Params, d Device, times int) (done int, err error) {
+		s := NewDevices(p, d)
+		defer s.Close()
+		e, ok := s.Flow().New(dis.Default())
+		if !ok {
+			t.Fatal("no estimator on a device")
+		}
+		defer e.Close()
+		for range times {
+			ok, err := e.Estimate(cuda.Guide{}, cuda.Guide{}, flow.Field{}, flow.Field{})
+			if err != nil {
+				return done, err
+			}
+			if ok {
+				done++
+			}
+		}
+		return done, nil
+	}
+	failing := func(at string, err error, calls *int) Device {
+		return &failingDevice{fail: func(call string) error {
+			if call == at {
+				*calls++
+				return err
+			}
+			return nil
+		}}
+	}
+	for _, c := range []struct {
+		at    string
+		err   error
+		calls int // that fail
+		done  int
+	}{{"flow", errBroken, maxFaults, 0}, {"open", errBroken, maxFaults, 0}, {"open", errors.ErrUnsupported, 1, 0}, {"close", errBroken, 1, 9}} {
+		calls := 0
+		if done, err := estimate(params(), failing(c.at, c.err, &calls), 9); err != nil || done != c.done || calls != c.calls {
+			t.Errorf("%s fails (%v): %d calls, %d estimates: %v", c.at, c.err, calls, done, err)
+		}
+		if c.at == "close" || !errors.Is(c.err, errBroken) {
+			continue
+		}
+		p := params()
+		p.Policy = StopAtFault
+		if _, err := estimate(p, failing(c.at, c.err, &calls), 1); !errors.Is(err, errBroken) {
+			t.Errorf("%s fails, and faults end the job: %v", c.at, err)
+		}
+		short := fmt.Errorf("CUDA device 0: %w", cuda.ErrOutOfMemory)
+		if _, err := estimate(params(), failing(c.at, short, &calls), 1); fault.KindOf(err) != fault.TryAgain {
+			t.Errorf("%s finds no memory: %v", c.at, err)
+		}
+	}
+	cpu, err := NewCPU(params().Warp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cpu.Close()
+	if _, ok := cpu.Flow().New(dis.Default()); ok {
+		t.Error("the processor is a device")
 	}
 }

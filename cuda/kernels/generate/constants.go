@@ -23,8 +23,9 @@ import (
 // another.
 var shared = []struct{ directory, names string }{
 	{"warp", `
-		positionBits positionOne PhaseOne differenceOne unseen
-		projected neighbour stationary weightOne costRadius
+		positionBits positionOne PhaseOne differenceOne unseen hidden unseenBeyond
+		projected neighbour stationary onlyFirst onlySecond maxHypotheses weightOne costRadius
+		stillLead leastOnly mostEnergy jumpBits choiceBits
 		leastShare sameMotion insideFactor
 		overlayContrast overlaySpan overlayNoise overlayCoding overlayReach overlayMotion overlayMisfit overlayVotes
 		overlaySquare overlayLeastSquare overlayStray overlayGain
@@ -33,6 +34,9 @@ var shared = []struct{ directory, names string }{
 		vectorLimit sampleLimit16`},
 	{"inpaint", `
 		chamferAxial chamferDiagonal maxDistance`},
+	{"flow/dis", `
+		patchSize vectorBits vectorOne fractionBits normalBits gradientGain damping stepGain stepLimit reachToll
+		borderSize weightLimit weightFloor`},
 	{"warp/bspline", `
 		Region:kRegion CatmullRom:kCatmullRom MaxOrder:kMaxOrder
 		HalfSymmetric:kHalfSymmetric WholeSymmetric:kWholeSymmetric Periodic:kPeriodic Constant:kConstant`},

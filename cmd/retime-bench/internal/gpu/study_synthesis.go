@@ -19,7 +19,7 @@ func synthesis(b *Bench) error {
 		in := interval(frame.Format{Name: "yuv420p", Depth: 8, Planes: 3, ChromaX: 1, ChromaY: 1}, size.width, size.height, size.level)
 		outer := func(g frame.Image[uint8], f flow.Field) *warp.Outer { return &warp.Outer{Guide: g, Flow: f} }
 		in.Before, in.After = outer(in.GuideB, in.Flows[0].Backward), outer(in.GuideA, in.Flows[0].Forward)
-		s, err := cuda.NewSynthesizer(b.Device.Device, warp.Params{Mode: warp.Project, Order: 3, Neighbours: true, Acceleration: true, Overlays: true})
+		s, err := cuda.NewSynthesizer(b.Device.Device, warp.Params{Mode: warp.Project, Order: 3, Acceleration: true, Overlays: true})
 		if err != nil {
 			return err
 		}

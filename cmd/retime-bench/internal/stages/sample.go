@@ -37,6 +37,7 @@ func (s *sample) Prepare(_ context.Context, in warp.Interval, _ int) (synth.Job,
 
 func (s *sample) Ahead() (intervals, frames int) { return 0, 1 }
 func (s *sample) Memory() frame.Memory           { return nil }
+func (s *sample) Flow() *synth.FlowEstimators    { return new(synth.FlowEstimators) }
 func (s *sample) Summary() synth.Summary         { return synth.Summary{} }
 func (s *sample) Close()                         {}
 

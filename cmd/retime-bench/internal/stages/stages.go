@@ -217,7 +217,7 @@ func (m *measurement) flow(ctx context.Context) error {
 		}
 	}()
 	for range m.o.FlowWorkers() {
-		e, err := m.o.Estimator()
+		e, err := m.o.Estimator(ctx, m.synth.Flow())
 		if err != nil {
 			return err
 		}
@@ -245,7 +245,7 @@ func (m *measurement) flow(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				motion.Measure(a, b, flows[0])
+				motion.Measure(a, b, flows)
 			}
 		})
 	}

@@ -2,8 +2,8 @@
 
 #include "emulator.h"
 
-namespace share {
-#include "share.cu"
+namespace change {
+#include "change.cu"
 }
 
-KERNEL(share, share_weights)
+KERNEL(change, measure_change)

@@ -1,4 +1,4 @@
-// The costs of the hypotheses, and the shares that follow from the costs.
+// The costs of the hypotheses, and the energies that follow from the costs.
 
 #include "hypothesis.cuh"
 
@@ -13,17 +13,17 @@ enum {
 	max_count = (2 * cost_radius + 1) * (2 * cost_radius + 1)
 };
 
-// share_weights sets weight h to the share of hypothesis h. The cost of a hypothesis is
-// the mean disagreement over a square of 2*radius+1 pixels, as far as it lies inside.
-// The two guides, the motions and the weights lie one after the other. bends may be
-// null. total grows by the least cost of a projected flow at each pixel. Blocks are 32
-// by 8 threads for tiles of 32 by 16 pixels, with shared memory for a uint16_t for each
-// pixel and hypothesis.
-extern "C" __global__ void share_weights(const uint8_t *guides, const Vec *motions, const Vec *bends, const Hypothesis *list,
-                                         int hypotheses, uint16_t *weights, int width, int height, int32_t phase, int radius,
-                                         const uint16_t *falloff, int falloff_entries, const uint16_t *neighbour_gate,
-                                         const uint16_t *still_gate, int gate_entries, const uint32_t *still_bonus,
-                                         int bonus_entries, unsigned long long *total) {
+// hypothesis_energies sets energy h to the energy of hypothesis h. The cost of a
+// hypothesis is the mean disagreement over a square of 2*radius+1 pixels, as far as it
+// lies inside. The pictures are A, B, and, if there are hypotheses that one neighbour
+// shows, the ones before and after. Pictures, motions and energies lie one after the
+// other. bends may be null. total grows by the least cost of a projected flow at each
+// pixel. Blocks are 32 by 8 threads for tiles of 32 by 16 pixels, with shared memory for
+// a uint16_t for each pixel and hypothesis.
+extern "C" __global__ void hypothesis_energies(const uint8_t *pictures, const Vec *motions, const Vec *bend_field, const Hypothesis *list,
+                                               int hypotheses, int16_t *energies, int width, int height, int32_t phase, int radius,
+                                               const int16_t *neighbour_gate, const int16_t *still_gate, const int16_t *only_gate,
+                                               int gate_entries, unsigned long long *total) {
 	DYNAMIC_SHARED(uint16_t, costs); // by hypothesis, then pixel
 	__shared__ uint16_t differences[halo_height][halo_width];
 	__shared__ uint32_t columns[tile_height][halo_width];
@@ -37,7 +37,7 @@ extern "C" __global__ void share_weights(const uint8_t *guides, const Vec *motio
 	if (thread == 0) sum = 0;
 
 	size_t size = (size_t)width * height;
-	const uint8_t *a = guides, *b = guides + size;
+	const uint8_t *a = pictures, *b = a + size, *before = b + size, *after = before + size;
 	int left = blockIdx.x * tile_width, top = blockIdx.y * tile_height;
 	int x = left + threadIdx.x;
 	int wide = min(width, x + radius + 1) - max(0, x - radius);
@@ -48,8 +48,13 @@ extern "C" __global__ void share_weights(const uint8_t *guides, const Vec *motio
 			uint16_t d = 0;
 			if (px >= 0 && py >= 0 && px < width && py < height) {
 				Vec v = motion_of(hypothesis, motions, width, height, px, py), bend = {0, 0};
-				if (bends && hypothesis.kind != stationary) bend = bends[(size_t)py * width + px];
-				d = disagreement(a, b, width, height, px, py, v, bend, phase);
+				if (bend_field && bends(hypothesis.kind)) bend = bend_field[(size_t)py * width + px];
+				if (hypothesis.kind == only_first)
+					d = disagreement_beyond(a, before, width, height, px, py, v, -phase, -1);
+				else if (hypothesis.kind == only_second)
+					d = disagreement_beyond(b, after, width, height, px, py, v, phase_one - phase, 1);
+				else
+					d = disagreement(a, b, width, height, px, py, v, bend, phase);
 			}
 			differences[hy][hx] = d;
 		}
@@ -71,7 +76,7 @@ extern "C" __global__ void share_weights(const uint8_t *guides, const Vec *motio
 		}
 	}
 
-	ShareTables tables = {falloff, neighbour_gate, still_gate, still_bonus, falloff_entries, gate_entries, bonus_entries};
+	Gates gates = {neighbour_gate, still_gate, only_gate, gate_entries};
 	unsigned long long mine = 0;
 	for (int p = 0; p < pixels; p++) {
 		int y = top + threadIdx.y + p * rows;
@@ -81,8 +86,8 @@ extern "C" __global__ void share_weights(const uint8_t *guides, const Vec *motio
 			if (list[h].kind == projected) least = min(least, (int32_t)costs[(h * pixels + p) * threads + thread]);
 		mine += least;
 		for (int h = 0; h < hypotheses; h++)
-			weights[h * size + (size_t)y * width + x] =
-				share_of(tables, list[h].kind, costs[(h * pixels + p) * threads + thread], least);
+			energies[h * size + (size_t)y * width + x] =
+				energy_of(gates, list[h].kind, costs[(h * pixels + p) * threads + thread], least);
 	}
 	for (int step = 16; step; step >>= 1) mine += __shfl_xor_sync(0xffffffff, mine, step);
 	if (threadIdx.x == 0 && mine) atomicAdd(&sum, mine);

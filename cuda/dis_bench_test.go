@@ -1,0 +1,100 @@
+package cuda_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"retime/cuda"
+	"retime/flow/dis"
+)
+
+// BenchmarkDIS reports the milliseconds of an estimate of both directions, alone or one of
+// four in flight, with pictures and fields in the device's memory. It needs a GPU.
+func BenchmarkDIS(b *testing.B) {
+	if list, err := cuda.Devices(); err != nil || len(list) == 0 {
+		b.Skip("no GPU: ", err)
+	}
+	d, err := cuda.Open(0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer d.Close()
+	for _, size := range [][2]int{{480, 270}, {960, 540}, {1920, 1080}, {3840, 2160}} {
+		for _, c := range []struct {
+			name    string
+			options dis.Options
+		}{{"default", dis.Default()}, {"quick", dis.Quick()}} {
+			for _, lanes := range []int{0, 2, 4, 32} {
+				for _, flight := range []int{1, 4} {
+					threads := "auto"
+					if lanes > 0 {
+						threads = fmt.Sprint(lanes)
+					}
+					b.Run(fmt.Sprintf("%dx%d/%s/threads=%s/inflight=%d", size[0], size[1], c.name, threads, flight), func(b *testing.B) {
+						// The benchmark runs on another thread than its parent.
+						err := d.Do(func() error { return timeDIS(b, d, c.options, size[0], size[1], lanes, flight) })
+						if err != nil {
+							b.Fatal(err)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// timeDIS times estimates on so many streams at once.
+func timeDIS(b *testing.B, d *cuda.Device, o dis.Options, width, height, lanes, flight int) error {
+	list := make([]*estimate, flight)
+	for i := range list {
+		e := newEstimate(b, d, o)
+		defer e.close(b)
+		e.SetLanes(lanes)
+		x, y := shifted("", 7.3, -2.6+float64(i)).pair(0, width, height, width)
+		e.upload(b, x, y)
+		list[i] = e
+	}
+	all := func() error {
+		for _, e := range list {
+			if err := e.Estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	synchronize := func() error {
+		for _, e := range list {
+			if err := e.Stream().Synchronize(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := all(); err != nil {
+		return err
+	}
+	if err := synchronize(); err != nil {
+		return err
+	}
+	n := 0
+	start := time.Now()
+	for b.Loop() {
+		if err := all(); err != nil {
+			return err
+		}
+		// One estimate alone waits for its end; several keep the device busy.
+		if flight == 1 {
+			if err := synchronize(); err != nil {
+				return err
+			}
+		}
+		n += flight
+	}
+	if err := synchronize(); err != nil {
+		return err
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(time.Since(start).Seconds()*1000/float64(n), "ms/estimate")
+	return nil
+}

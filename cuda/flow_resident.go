@@ -1,0 +1,138 @@
+package cuda
+
+import (
+	"retime/flow"
+	"retime/warp"
+)
+
+// ResidentFlow is a pair of flows that only a device has.
+type ResidentFlow struct {
+	// FlowPair is Absent. Intervals that the synthesizer makes frames in may refer to it.
+	warp.FlowPair
+	// Change tells how much of the first guide the flows explain.
+	Change Change
+
+	s      *Synthesizer
+	fields [2]Image[flow.Vec]
+	held   []*resident
+}
+
+// Change holds sums over every third pixel of every third row of a guide, and over the
+// samples of the other guide in the same places.
+type Change struct {
+	Still Sums
+	// Along has the samples where the flow leads, rounded to the nearest pixel, with ties
+	// up; it leaves out pixels from which the flow leads outside.
+	Along Sums
+	// Lost counts the pixels inside from which the flow there and back ends more than a
+	// pixel away in x or y.
+	Lost int64
+}
+
+// Sums are of N pairs of samples a and b, of their squares and of their products.
+type Sums struct{ N, A, B, AA, BB, AB int64 }
+
+// EstimateResident estimates flows as EstimateFlow does, and leaves them on the device
+// until Release. It brings home only the sums of the change.
+func (s *Synthesizer) EstimateResident(e FlowEstimator, a, b Guide) (*ResidentFlow, error) {
+	f := &ResidentFlow{s: s}
+	f.Forward.Image = Absent[flow.Vec](a.Width, a.Height)
+	f.Backward.Image = Absent[flow.Vec](a.Width, a.Height)
+	var sums changeSums
+	defer sums.free()
+	err := s.estimate(e, a, b, [2]flow.Field{f.Forward, f.Backward}, func(at *estimated) error {
+		return sums.measure(e.Stream(), at)
+	}, func(at *estimated) {
+		f.fields = at.fields
+		n := min(2, len(at.held))
+		s.residents.letGo(at.held[:n])
+		f.held = at.held[n:]
+	})
+	if err != nil {
+		f.Release()
+		return nil, err
+	}
+	f.Change = sums.change(a.Width, a.Height)
+	return f, nil
+}
+
+// Download copies the flows to dst, whose fields must have the guides' size.
+func (f *ResidentFlow) Download(dst warp.FlowPair) error {
+	d := f.s.device
+	return d.Do(func() error {
+		s, err := d.NewStream()
+		if err != nil {
+			return err
+		}
+		for i, m := range []flow.Field{dst.Forward, dst.Backward} {
+			if err == nil {
+				err = f.fields[i].Download(s, m.Image)
+			}
+		}
+		if e := s.Synchronize(); err == nil {
+			err = e
+		}
+		if e := s.Close(); err == nil {
+			err = e
+		}
+		return err
+	})
+}
+
+// Release lets the device use the memory of the flows for others, once no interval that
+// has begun needs them. Later intervals must not refer to the flows. Further calls have
+// no effect.
+func (f *ResidentFlow) Release() {
+	f.s.residents.letGo(f.held)
+	f.held = nil
+}
+
+// changeSums measures the change between two guides.
+type changeSums struct {
+	device Buffer[uint64]
+	host   [changeCount]uint64
+}
+
+// changeCount is the number of sums in change.cu, and changeStep the step of theirs.
+const (
+	changeCount = 12
+	changeStep  = 3
+)
+
+// measure queues the sums and their way home.
+func (c *changeSums) measure(s *Stream, at *estimated) error {
+	k, err := s.device.Kernel("change", "measure_change")
+	if err != nil {
+		return err
+	}
+	if err := c.device.Resize(s.device, changeCount); err != nil {
+		return err
+	}
+	if err := c.device.Clear(s); err != nil {
+		return err
+	}
+	a, b := at.pictures[0], at.pictures[1]
+	const threads, each = 256, 4
+	n := ceilDiv(a.Width, changeStep) * ceilDiv(a.Height, changeStep)
+	if err := s.Launch(k, Dim{ceilDiv(n, threads*each), 1, 1}, Dim{threads, 1, 1}, 0,
+		c.device.Arg(), a.Arg(), b.Arg(), at.fields[0].Arg(), at.fields[1].Arg(), Int(a.Width), Int(a.Height)); err != nil {
+		return err
+	}
+	return c.device.Download(s, c.host[:])
+}
+
+func (c *changeSums) free() { c.device.Free() }
+
+// change returns the sums for guides of width by height.
+func (c *changeSums) change(width, height int) Change {
+	var v [changeCount]int64
+	for i, bits := range c.host {
+		v[i] = int64(bits)
+	}
+	n := int64(ceilDiv(width, changeStep) * ceilDiv(height, changeStep))
+	return Change{
+		Still: Sums{N: n, A: v[0], B: v[1], AA: v[2], BB: v[3], AB: v[4]},
+		Along: Sums{N: n - v[8], A: v[0] - v[9], B: v[5], AA: v[2] - v[10], BB: v[6], AB: v[7]},
+		Lost:  v[11],
+	}
+}

@@ -1,0 +1,43 @@
+package cuda
+
+import "fmt"
+
+// Graph is a sequence of launches that a stream starts as one, which costs the host one
+// call and the device less time between kernels.
+type Graph struct {
+	device *Device
+	handle any
+}
+
+// launch is what Stream.Launch takes.
+type launch struct {
+	kernel      *Kernel
+	grid, block Dim
+	args        []Arg
+}
+
+// newGraph returns a graph of launches, each of which waits for the one before. The
+// memory that the arguments name must stay until the graph is closed.
+func (d *Device) newGraph(list []launch) (*Graph, error) {
+	nodes := make([]KernelNode, len(list))
+	for i, l := range list {
+		nodes[i] = KernelNode{Kernel: l.kernel.handle, Grid: l.grid, Block: l.block, Args: make([]uint64, len(l.args))}
+		for j, a := range l.args {
+			nodes[i].Args[j] = a.bits
+		}
+	}
+	h, err := d.driver.NewGraph(nodes)
+	if err != nil {
+		return nil, fmt.Errorf("graph of %d kernels: %w", len(list), err)
+	}
+	return &Graph{device: d, handle: h}, nil
+}
+
+// Run queues the graph's launches.
+func (s *Stream) Run(g *Graph) error { return s.device.driver.LaunchGraph(s.handle, g.handle) }
+
+// Close destroys the graph. Queued launches run to their end.
+func (g *Graph) Close() error { return g.device.driver.DestroyGraph(g.handle) }
+
+// launch queues l.
+func (s *Stream) launch(l launch) error { return s.Launch(l.kernel, l.grid, l.block, 0, l.args...) }

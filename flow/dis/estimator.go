@@ -1,0 +1,200 @@
+package dis
+
+import (
+	"errors"
+	"fmt"
+
+	"retime/flow"
+	"retime/frame"
+)
+
+// Estimator estimates the flow between two pictures in both directions. Only one
+// goroutine at a time may use an Estimator; several may run at once. An Estimator keeps
+// its memory between calls, about 40 bytes for each pixel at stride 4.
+type Estimator struct {
+	options Options
+	workers frame.Workers
+	kernels kernels
+	closed  bool
+
+	pictures [2]frame.Image[uint8]
+	levels   []level // finest first
+	// The following have an element for each direction; a picture's pyramid is that of the
+	// direction that leads away from it.
+	pyramids [2][]uint8
+	patches  [2]turns[best]
+	dense    [2]turns[vector]
+	fields   [2]*flow.Field
+
+	// The present step.
+	level    int
+	searches [2]search
+	do       func(e *Estimator, direction, row int)
+	rows     int
+	bands    func(y0, y1 int)
+}
+
+// turns is two buffers in turn: a step writes to one and reads what an earlier step
+// wrote to the other.
+type turns[T any] struct{ now, before []T }
+
+func (t *turns[T]) turn() { t.now, t.before = t.before, t.now }
+
+func (t *turns[T]) resize(n int) { t.now, t.before = frame.Resize(t.now, n), frame.Resize(t.before, n) }
+
+// New returns an estimator that divides its work among workers, or an error if options
+// are out of range. The caller should close the estimator.
+func New(options Options, workers frame.Workers) (*Estimator, error) {
+	if err := options.check(); err != nil {
+		return nil, fmt.Errorf("flow: dense inverse search: %w", err)
+	}
+	e := &Estimator{options: options, workers: workers, kernels: fastest}
+	e.bands = func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			e.do(e, y/e.rows, y%e.rows)
+		}
+	}
+	return e, nil
+}
+
+// Close frees e's memory. Further calls have no effect.
+func (e *Estimator) Close() error {
+	*e = Estimator{closed: true}
+	return nil
+}
+
+// Estimate sets forward to the flow from a to b and backward to the flow from b to a. The
+// pictures are 8-bit luma of one size, from 1x1 up to 32767 pixels in a side. Vectors are
+// canonical. Estimate reuses the fields' memory; after an error their contents are
+// undefined.
+func (e *Estimator) Estimate(a, b frame.Image[uint8], forward, backward *flow.Field) error {
+	if e.closed {
+		return errors.New("flow: dense inverse search: the estimator is closed")
+	}
+	if err := checkPair(a, b); err != nil {
+		return fmt.Errorf("flow: dense inverse search: %w", err)
+	}
+	forward.Resize(a.Width, a.Height)
+	backward.Resize(a.Width, a.Height)
+	e.pictures = [2]frame.Image[uint8]{a, b}
+	e.fields = [2]*flow.Field{forward, backward}
+	e.build()
+	for e.level = len(e.levels) - 1; e.level >= 0; e.level-- {
+		e.estimateLevel()
+	}
+	e.each(a.Height, (*Estimator).store)
+	// The caller's memory is the caller's again.
+	e.pictures, e.fields = [2]frame.Image[uint8]{}, [2]*flow.Field{}
+	return nil
+}
+
+// checkPair returns an error unless a and b are complete pictures of one size that an
+// estimator accepts.
+func checkPair(a, b frame.Image[uint8]) error {
+	switch {
+	case a.Width != b.Width || a.Height != b.Height:
+		return fmt.Errorf("pictures of %dx%d and %dx%d differ in size", a.Width, a.Height, b.Width, b.Height)
+	case a.Width < 1 || a.Height < 1:
+		return fmt.Errorf("picture of %dx%d is empty", a.Width, a.Height)
+	case max(a.Width, a.Height) > maxSide:
+		return fmt.Errorf("picture of %dx%d is larger than %d in a side", a.Width, a.Height, maxSide)
+	}
+	for _, m := range []frame.Image[uint8]{a, b} {
+		if m.Stride < m.Width || (len(m.Pix)-m.Width)/m.Stride < m.Height-1 {
+			return fmt.Errorf("picture of %dx%d with stride %d has only %d samples", m.Width, m.Height, m.Stride, len(m.Pix))
+		}
+	}
+	return nil
+}
+
+// each runs a step: it calls do for each of so many rows of each direction, several at
+// once, and returns after the last call.
+func (e *Estimator) each(rows int, do func(e *Estimator, direction, row int)) {
+	e.do, e.rows = do, rows
+	e.workers.Rows(2*rows, e.bands)
+}
+
+// build sizes the memory and makes the pyramids.
+func (e *Estimator) build() {
+	var size int
+	e.levels, size = levels(e.levels[:0], e.pictures[0].Width, e.pictures[0].Height, e.options.Stride)
+	finest := &e.levels[0]
+	for d := range 2 {
+		e.pyramids[d] = frame.Resize(e.pyramids[d], size)
+		e.patches[d].resize(finest.columns * finest.rows)
+		e.dense[d].resize(finest.width * finest.height)
+	}
+	for e.level = range e.levels {
+		l := &e.levels[e.level]
+		if e.level == 0 {
+			e.each(l.height, (*Estimator).fill)
+		} else {
+			e.each(l.height, (*Estimator).halve)
+		}
+		for d := range 2 {
+			l.enclose(e.pyramids[d])
+		}
+	}
+}
+
+func (e *Estimator) fill(direction, y int) {
+	e.levels[0].fill(e.pyramids[direction], e.pictures[direction], y)
+}
+
+func (e *Estimator) halve(direction, y int) {
+	e.levels[e.level].halve(e.pyramids[direction], &e.levels[e.level-1], y)
+}
+
+// estimateLevel sets the dense flow of both directions at the present level.
+func (e *Estimator) estimateLevel() {
+	l := &e.levels[e.level]
+	for d := range 2 {
+		e.searches[d] = search{&e.options, l, e.pyramids[d], e.pyramids[1-d]}
+	}
+	e.each(l.rows, (*Estimator).first)
+	for range e.options.Rounds {
+		for d := range 2 {
+			e.patches[d].turn()
+		}
+		e.each(l.rows, (*Estimator).propagate)
+	}
+	for d := range 2 {
+		e.dense[d].turn()
+	}
+	e.each((l.height+cellSize-1)/cellSize, (*Estimator).densify)
+}
+
+func (e *Estimator) first(direction, row int) {
+	below := len(e.levels) - 1 - e.level // how many levels are coarser
+	var coarser *level
+	var coarse []vector
+	if below > 0 {
+		coarser = &e.levels[e.level+1]
+		coarse = e.dense[direction].now[:coarser.width*coarser.height]
+	}
+	reach := e.options.Reach > 0 && below < reachLevels
+	e.kernels.first(&e.searches[direction], e.row(direction, row), row, coarser, coarse, reach)
+}
+
+func (e *Estimator) propagate(direction, row int) {
+	n := e.levels[e.level].columns * e.levels[e.level].rows
+	own, other := e.patches[direction].before[:n], e.patches[1-direction].before[:n]
+	e.kernels.propagate(&e.searches[direction], e.row(direction, row), row, own, other)
+}
+
+// row returns where a step puts the vectors of a row of patches.
+func (e *Estimator) row(direction, row int) []best {
+	n := e.levels[e.level].columns
+	return e.patches[direction].now[row*n:][:n]
+}
+
+func (e *Estimator) densify(direction, row int) {
+	l := &e.levels[e.level]
+	dst := e.dense[direction].now[:l.width*l.height][row*cellSize*l.width:]
+	e.kernels.densify(&e.searches[direction], dst, row, e.patches[direction].now[:l.columns*l.rows])
+}
+
+func (e *Estimator) store(direction, y int) {
+	f := e.fields[direction]
+	canonical(f.Row(y), e.dense[direction].now[y*e.levels[0].width:], f.Limit())
+}

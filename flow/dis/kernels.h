@@ -1,0 +1,417 @@
+// The kernels, for the widest vectors that the including file's instructions have.
+
+#include "native.h"
+#include "vector.h"
+
+// GCC leaves products and sums apart because of -std=c11; Clang must be told.
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+// The constants of options.go.
+enum {
+	patch_size = 8,
+	vector_bits = 10,
+	vector_one = 1 << vector_bits,
+	fraction_one = 128,
+	step_limit = 8 * vector_one,
+	// A position is rounded down to steps of this many bits before b is read.
+	unseen_bits = 3,
+	reach_toll = 256,
+	damping = 1024,
+	narrow_limit = 1 << 15,
+};
+
+static const int8_t neighbour_x[9] = {0, 1, -1, 0, 0, 1, -1, 1, -1};
+static const int8_t neighbour_y[9] = {0, 0, 0, 1, -1, 1, -1, -1, 1};
+
+static inline int clamp(int v, int least, int most) { return v < least ? least : v > most ? most : v; }
+static inline int absolute(int v) { return v < 0 ? -v : v; }
+
+static inline int same_place(dis_vector v, dis_vector w) {
+	return (((v.x ^ w.x) | (v.y ^ w.y)) >> unseen_bits) == 0;
+}
+
+enum { groups = patch_size / rows_at_once };
+
+typedef struct {
+	words a[groups]; // 16 times the samples
+	words gx[groups], gy[groups];
+	const dis_search *s;
+	const uint8_t *from, *b; // the patch's first sample in a; sample (0, 0) of b
+	int x, y;
+	int filled, prepared;
+	int32_t sum_x, sum_y;
+	float a11, a12, a22;
+} patch;
+
+static inline void open_patch(patch *p, const dis_search *s, const uint8_t *a, const uint8_t *b, int column, int row) {
+	int x = s->stride * column, y = s->stride * row;
+	p->s = s;
+	p->x = x < s->width - patch_size ? x : s->width - patch_size;
+	p->y = y < s->height - patch_size ? y : s->height - patch_size;
+	p->from = a + (int64_t)p->y * s->pitch + p->x;
+	p->b = b;
+	p->filled = p->prepared = 0;
+}
+
+static inline void fill(patch *p) {
+	for (int j = 0; j < groups; j++)
+		p->a[j] = widen_rows(p->from + (int64_t)rows_at_once * j * p->s->pitch, p->s->pitch) << 4;
+	p->filled = 1;
+}
+
+// interpolation is how b is read at a place between samples.
+typedef struct {
+	const uint8_t *at;
+	int left, right, upper, lower; // weights
+} interpolation;
+
+static inline interpolation place(const dis_search *s, const uint8_t *b, int x, int y, dis_vector v, int outside) {
+	int px = clamp(x * vector_one + v.x, -outside * vector_one, (s->width - 1) * vector_one);
+	int py = clamp(y * vector_one + v.y, -outside * vector_one, (s->height - 1) * vector_one);
+	int fx = (px & (vector_one - 1)) >> unseen_bits, fy = (py & (vector_one - 1)) >> unseen_bits;
+	interpolation in = {
+		b + (int64_t)(py >> vector_bits) * s->pitch + (px >> vector_bits),
+		fraction_one - fx, fx, fraction_one - fy, fy,
+	};
+	return in;
+}
+
+// window reads the rows of b that a patch meets, group by group. The last group reads one
+// row more than it needs if it has two; that row lies in the border.
+typedef struct {
+	const uint8_t *next;
+	int pitch;
+	words left, right, vertical, upper;
+} window;
+
+static inline words across(window *w) {
+	words t = widen_rows(w->next, w->pitch) * w->left + widen_rows(w->next + 1, w->pitch) * w->right;
+	w->next += rows_at_once * w->pitch;
+	return t;
+}
+
+static inline window open_window(const patch *p, dis_vector v) {
+	interpolation in = place(p->s, p->b, p->x, p->y, v, patch_size - 1);
+	window w = {in.at, p->s->pitch, all(in.left), all(in.right), both(in.upper, in.lower), all(0)};
+	w.upper = across(&w);
+	return w;
+}
+
+// differences returns those of the j-th group.
+static inline words differences(window *w, const patch *p, int j) {
+	words following = across(w), lower = one_row_on(w->upper, following);
+	words d = narrow_rows(rounded(dot_rows(low_rows(w->upper, lower), w->vertical)),
+		rounded(dot_rows(high_rows(w->upper, lower), w->vertical)));
+	w->upper = following;
+	return d - p->a[j];
+}
+
+static inline int32_t total(const patch *p, int32_t sd, int32_t sdd) {
+	return p->s->normalize ? sdd - (int32_t)((int64_t)sd * sd >> 6) : sdd;
+}
+
+static inline int32_t cost(patch *p, dis_vector v) {
+	if (!p->filled)
+		fill(p);
+	window w = open_window(p, v);
+	words sd = all(0); // eight differences fit into 16 bits
+	sums sdd = dot_rows(sd, sd);
+	for (int j = 0; j < groups; j++) {
+		words d = differences(&w, p, j);
+		sd += d;
+		sdd += dot_rows(d, d);
+	}
+	return total(p, sum_rows(dot_rows(sd, all(1))), sum_rows(sdd));
+}
+
+static inline int32_t slope(const patch *p, dis_vector v, int32_t *bx, int32_t *by) {
+	window w = open_window(p, v);
+	words sd = all(0);
+	sums sdd = dot_rows(sd, sd), sx = sdd, sy = sdd;
+	for (int j = 0; j < groups; j++) {
+		words d = differences(&w, p, j);
+		sd += d;
+		sdd += dot_rows(d, d);
+		sx += dot_rows(d, p->gx[j]);
+		sy += dot_rows(d, p->gy[j]);
+	}
+	int32_t every = sum_rows(dot_rows(sd, all(1)));
+	*bx = sum_rows(sx);
+	*by = sum_rows(sy);
+	if (p->s->normalize) {
+		*bx -= (int32_t)((int64_t)every * p->sum_x >> 6);
+		*by -= (int32_t)((int64_t)every * p->sum_y >> 6);
+	}
+	return total(p, every, sum_rows(sdd));
+}
+
+static void prepare(patch *p) {
+	words gx = all(0), gy = gx;
+	sums vxx = dot_rows(gx, gx), vxy = vxx, vyy = vxx;
+	const uint8_t *at = p->from;
+	int pitch = p->s->pitch;
+	for (int j = 0; j < groups; j++, at += rows_at_once * pitch) {
+		words dx = (widen_rows(at + 1, pitch) - widen_rows(at - 1, pitch)) << 2;
+		words dy = (widen_rows(at + pitch, pitch) - widen_rows(at - pitch, pitch)) << 2;
+		p->gx[j] = dx;
+		p->gy[j] = dy;
+		gx += dx;
+		gy += dy;
+		vxx += dot_rows(dx, dx);
+		vxy += dot_rows(dx, dy);
+		vyy += dot_rows(dy, dy);
+	}
+	int64_t x = sum_rows(dot_rows(gx, all(1))), y = sum_rows(dot_rows(gy, all(1)));
+	int64_t xx = sum_rows(vxx), xy = sum_rows(vxy), yy = sum_rows(vyy);
+	p->sum_x = (int32_t)x;
+	p->sum_y = (int32_t)y;
+	if (p->s->normalize) {
+		xx -= x * x >> 6;
+		xy -= x * y >> 6;
+		yy -= y * y >> 6;
+	}
+	xx += damping;
+	yy += damping;
+	int64_t det = xx * yy - xy * xy;
+	float k = 512.0f / (float)(det > 1 ? det : 1);
+	p->a11 = (float)yy * k;
+	p->a12 = -(float)xy * k;
+	p->a22 = (float)xx * k;
+	p->prepared = 1;
+}
+
+static inline int32_t step(float d) {
+	d = d < -step_limit ? -step_limit : d;
+	return nearest1(d > step_limit ? step_limit : d);
+}
+
+static inline void descend(patch *p, dis_best *v) {
+	int iterations = p->s->iterations;
+	if (v->fixed || iterations == 0)
+		return;
+	if (!p->filled)
+		fill(p);
+	if (!p->prepared)
+		prepare(p);
+	dis_vector from = v->v, next = from;
+	int32_t bx, by;
+	slope(p, next, &bx, &by);
+	for (int t = 0; t < iterations; t++) {
+		float fx = (float)bx, fy = (float)by;
+		int32_t dx = step(p->a11 * fx + p->a12 * fy), dy = step(p->a12 * fx + p->a22 * fy);
+		if (dx == 0 && dy == 0) {
+			v->fixed = 1;
+			return;
+		}
+		next.x -= dx;
+		next.y -= dy;
+		if (absolute(next.x - from.x) > step_limit || absolute(next.y - from.y) > step_limit)
+			return;
+		int32_t c = slope(p, next, &bx, &by);
+		if (c >= v->cost) {
+			v->fixed = 1;
+			return;
+		}
+		v->v = next;
+		v->cost = c;
+	}
+}
+
+static inline void try(patch *p, dis_best *v, dis_vector candidate) {
+	if (same_place(v->v, candidate))
+		return;
+	int32_t c = cost(p, candidate);
+	if (c < v->cost) {
+		v->v = candidate;
+		v->cost = c;
+		v->fixed = 0;
+	}
+}
+
+static dis_best reach(patch *p) {
+	int r = p->s->reach;
+	dis_best found = {.cost = INT32_MAX};
+	for (int y = -r; y <= r; y++)
+		for (int x = -r; x <= r; x++) {
+			dis_vector v = {x * vector_one, y * vector_one};
+			int32_t e = cost(p, v) + reach_toll * (absolute(x) + absolute(y));
+			if (e < found.cost) {
+				found.v = v;
+				found.cost = e;
+			}
+		}
+	return found;
+}
+
+static void first(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst, int row,
+	const dis_vector *coarse, int coarse_width, int coarse_height, int seek) {
+	patch p;
+	for (int column = 0; column < s->columns; column++) {
+		open_patch(&p, s, a, b, column, row);
+		dis_best v = {.cost = INT32_MAX};
+		if (!coarse) {
+			v.cost = cost(&p, v.v);
+		} else {
+			for (int i = 0; i < s->candidates; i++) {
+				int x = (p.x + patch_size / 2 + neighbour_x[i] * s->distance) >> 1;
+				int y = (p.y + patch_size / 2 + neighbour_y[i] * s->distance) >> 1;
+				dis_vector c = coarse[(int64_t)clamp(y, 0, coarse_height - 1) * coarse_width + clamp(x, 0, coarse_width - 1)];
+				c.x *= 2;
+				c.y *= 2;
+				if (i == 0) {
+					v.v = c;
+					v.cost = cost(&p, c);
+				} else {
+					try(&p, &v, c);
+				}
+			}
+		}
+		if (seek) {
+			dis_best found = reach(&p);
+			if (2 * found.cost < v.cost) {
+				v.v = found.v;
+				v.cost = cost(&p, v.v);
+			}
+		}
+		descend(&p, &v);
+		v.moved = 1;
+		dst[column] = v;
+	}
+}
+
+// near returns which of n patches along a side lies nearest to the place where v leads
+// from x.
+static inline int near(int x, int32_t v, int stride, int n) {
+	return clamp((x + ((v + vector_one / 2) >> vector_bits) + stride / 2) / stride, 0, n - 1);
+}
+
+static void propagate(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst, int row,
+	const dis_best *own, const dis_best *other) {
+	patch p;
+	for (int column = 0; column < s->columns; column++) {
+		open_patch(&p, s, a, b, column, row);
+		const dis_best before = own[(int64_t)row * s->columns + column];
+		dis_best v = before;
+		for (int i = 1; i <= s->neighbours; i++) {
+			int x = column + neighbour_x[i], y = row + neighbour_y[i];
+			if (x < 0 || x >= s->columns || y < 0 || y >= s->rows)
+				continue;
+			const dis_best *c = &own[(int64_t)y * s->columns + x];
+			if (c->moved)
+				try(&p, &v, c->v);
+		}
+		int x = near(p.x, before.v.x, s->stride, s->columns), y = near(p.y, before.v.y, s->stride, s->rows);
+		const dis_best *c = &other[(int64_t)y * s->columns + x];
+		if (c->moved || before.moved) {
+			dis_vector back = {-c->v.x, -c->v.y};
+			try(&p, &v, back);
+		}
+		descend(&p, &v);
+		v.moved = v.v.x != before.v.x || v.v.y != before.v.y;
+		dst[column] = v;
+	}
+}
+
+enum { cell = 4, cell_patches = 4 };
+
+static inline i16x8 between(i16x8 upper, i16x8 lower, i16x8 vertical) {
+	i32x4 half = {512, 512, 512, 512};
+	return narrow((dot(low(upper, lower), vertical) + half) >> 10, (dot(high(upper, lower), vertical) + half) >> 10);
+}
+
+// cell_differences sets d to the differences of a cell's samples, two rows in each vector.
+static inline void cell_differences(i16x8 d[2], const interpolation *in, int pitch, const i16x8 a[2]) {
+	const uint8_t *r0 = in->at, *r1 = r0 + pitch, *r2 = r1 + pitch, *r3 = r2 + pitch, *r4 = r3 + pitch;
+	i16x8 left = all16(in->left), right = all16(in->right), vertical = both16(in->upper, in->lower);
+	i16x8 t01 = widen44(r0, r1) * left + widen44(r0 + 1, r1 + 1) * right;
+	i16x8 t23 = widen44(r2, r3) * left + widen44(r2 + 1, r3 + 1) * right;
+	i16x8 t4 = widen44(r4, r4) * left + widen44(r4 + 1, r4 + 1) * right;
+	d[0] = between(t01, middle(t01, t23), vertical) - a[0];
+	d[1] = between(t23, middle(t23, t4), vertical) - a[1];
+}
+
+// weights returns the weights of differences. The quotient is never so near to the middle
+// between two integers that rounding it to a float matters.
+static inline i16x8 weights(i16x8 d) {
+	i16x8 zero = all16(0);
+	d = greater(greater(d, zero - d), all16(16));
+	f32x4 lo = floats((i32x4)low(d, zero)), hi = floats((i32x4)high(d, zero)), one = {1 << 20, 1 << 20, 1 << 20, 1 << 20};
+	return greater(narrow(nearest(one / (lo * lo)), nearest(one / (hi * hi))), all16(1));
+}
+
+// wide sets a cell's vectors if some of them are too far apart for blend.
+static void wide(const dis_vector *v, int n, const i16x8 w[][2], dis_vector *dst) {
+	for (int i = 0; i < cell * cell; i++) {
+		int64_t x = 0, y = 0, all = 0;
+		for (int k = 0; k < n; k++) {
+			int64_t weight = w[k][i / 8][i % 8];
+			x += weight * v[k].x;
+			y += weight * v[k].y;
+			all += weight;
+		}
+		dst[i].x = nearest1((float)x / (float)all);
+		dst[i].y = nearest1((float)y / (float)all);
+	}
+}
+
+// blend sets a cell's vectors, each a mean of four. It sums 32-bit differences from the
+// first vector.
+static inline void blend(const dis_vector *v, const i16x8 w[][2], dis_vector *dst) {
+	i16x8 zero = all16(0);
+	i16x8 x12 = both16(v[1].x - v[0].x, v[2].x - v[0].x), x3 = both16(v[3].x - v[0].x, 0);
+	i16x8 y12 = both16(v[1].y - v[0].y, v[2].y - v[0].y), y3 = both16(v[3].y - v[0].y, 0);
+	for (int i = 0; i < 2; i++) {
+		i16x8 all = w[0][i] + w[1][i] + w[2][i] + w[3][i]; // at most 16384
+		for (int j = 0; j < 2; j++) {
+			i16x8 w12 = j ? high(w[1][i], w[2][i]) : low(w[1][i], w[2][i]);
+			i16x8 w3 = j ? high(w[3][i], zero) : low(w[3][i], zero);
+			i32x4 weight = (i32x4)(j ? high(all, zero) : low(all, zero));
+			i32x4 sx = dot(w12, x12) + dot(w3, x3), sy = dot(w12, y12) + dot(w3, y3);
+			f32x4 divisor = floats(weight);
+			pairs(&dst[8 * i + 4 * j].x, nearest(scaled(weight, v[0].x, sx) / divisor),
+				nearest(scaled(weight, v[0].y, sy) / divisor));
+		}
+	}
+}
+
+static void densify(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_vector *dst, int row,
+	const dis_best *patches) {
+	int y = cell * row, height = s->height - y < cell ? s->height - y : cell;
+	int first_row = row > 0 ? row - 1 : 0, last_row = row < s->rows ? row : s->rows - 1;
+	const uint8_t *from = a + (int64_t)y * s->pitch;
+	for (int x = 0, column = 0; x < s->width; x += cell, column++, from += cell) {
+		int first_column = column > 0 ? column - 1 : 0, last_column = column < s->columns ? column : s->columns - 1;
+		i16x8 samples[2] = {
+			widen44(from, from + s->pitch) << 4,
+			widen44(from + 2 * (int64_t)s->pitch, from + 3 * (int64_t)s->pitch) << 4,
+		};
+		dis_vector v[cell_patches] = {{0}};
+		i16x8 w[cell_patches][2];
+		int n = 0, apart = 0;
+		for (int r = first_row; r <= last_row; r++)
+			for (int c = first_column; c <= last_column; c++, n++) {
+				v[n] = patches[(int64_t)r * s->columns + c].v;
+				apart |= absolute(v[n].x - v[0].x) >= narrow_limit || absolute(v[n].y - v[0].y) >= narrow_limit;
+				interpolation in = place(s, b, x, y, v[n], cell);
+				i16x8 d[2];
+				cell_differences(d, &in, s->pitch, samples);
+				w[n][0] = weights(d[0]);
+				w[n][1] = weights(d[1]);
+			}
+		dis_vector out[cell * cell];
+		if (apart) {
+			wide(v, n, w, out);
+		} else {
+			for (int k = n; k < cell_patches; k++) {
+				v[k] = v[0];
+				w[k][0] = w[k][1] = all16(0);
+			}
+			blend(v, w, out);
+		}
+		int width = s->width - x < cell ? s->width - x : cell;
+		for (int j = 0; j < height; j++)
+			memcpy(dst + (int64_t)j * s->width + x, out + cell * j, (width == cell ? cell : width) * sizeof(dis_vector));
+	}
+}

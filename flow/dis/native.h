@@ -1,0 +1,41 @@
+#pragma once
+
+#include <stdint.h>
+
+// The kernels of package dis in C, with the same results as the Go functions of the same
+// names in search.go and densify.go.
+
+typedef struct {
+	int32_t x, y;
+} dis_vector;
+
+// dis_best is Go's best.
+typedef struct {
+	dis_vector v;
+	int32_t cost;
+	uint8_t fixed, moved;
+} dis_best;
+
+// dis_search is what all patches of a level have in common. Samples are addressed from
+// sample (0, 0) of the level in a pyramid, and repeat 16 samples beyond each border.
+typedef struct {
+	int32_t width, height, pitch;
+	int32_t columns, rows, stride;
+	int32_t candidates, distance, reach, neighbours, iterations, normalize;
+} dis_search;
+
+typedef struct {
+	void (*first)(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst, int row,
+		const dis_vector *coarse, int coarse_width, int coarse_height, int reach);
+	void (*propagate)(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst, int row,
+		const dis_best *own, const dis_best *other);
+	// densify sets rows of the dense flow, from 4*row on and at most four of them. The
+	// stride must be 4. dst has width vectors in a row, from the first of these rows on.
+	void (*densify)(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_vector *dst, int row,
+		const dis_best *patches);
+} dis_kernels;
+
+extern const dis_kernels dis_kernels_128, dis_kernels_avx2;
+
+// dis_has_avx2 reports whether the processor can run dis_kernels_avx2.
+int dis_has_avx2(void);

@@ -1,0 +1,240 @@
+//go:build linux
+
+package dis
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"retime/frame"
+)
+
+// guarded returns n elements that lie directly before or after a page that faults, in
+// memory that is the test's alone.
+func guarded[T any](t *testing.T, n int, end bool) []T {
+	t.Helper()
+	var zero T
+	page := syscall.Getpagesize()
+	size := n * int(unsafe.Sizeof(zero))
+	pages := (size + page - 1) / page * page
+	m, err := syscall.Mmap(-1, 0, pages+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Munmap(m); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, g := range [][]byte{m[:page], m[page+pages:]} {
+		if err := syscall.Mprotect(g, syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := page
+	if end {
+		start += pages - size
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&m[start])), n)
+}
+
+func guardedCopy[T any](t *testing.T, s []T, end bool) []T {
+	c := guarded[T](t, len(s), end)
+	copy(c, s)
+	return c
+}
+
+// trial is random input for all kernels of one level.
+type trial struct {
+	rng        *rand.Rand
+	level      level
+	coarser    level
+	pyramids   [2][]uint8 // of one level
+	own, other []best
+	coarse     []vector
+}
+
+func newTrial(seed uint64, s scene, width, height, stride int) *trial {
+	r := &trial{rng: rand.New(rand.NewPCG(seed, 1))}
+	r.level = level{width: width, height: height, columns: patchesAlong(width, stride), rows: patchesAlong(height, stride), stride: stride}
+	l := &r.level
+	l.pitch = (width + 2*borderSize + 15) &^ 15
+	l.origin = borderSize*l.pitch + borderSize
+	a, b := s.pair(seed, width, height)
+	for i, m := range []frame.Image[uint8]{a, b} {
+		r.pyramids[i] = make([]uint8, l.pitch*(height+2*borderSize))
+		for y := range height {
+			l.fill(r.pyramids[i], m, y)
+		}
+		l.enclose(r.pyramids[i])
+	}
+	for i := range l.columns * l.rows {
+		r.own = append(r.own, r.best())
+		r.other = append(r.other, r.best())
+		if i > 0 && i%2 == 0 {
+			// Vectors that evaluation can just tell apart, or just not.
+			r.own[i].vector = vector{r.own[i-1].x + r.rng.Int32N(17) - 8, r.own[i-1].y + r.rng.Int32N(17) - 8}
+		}
+	}
+	r.coarser = level{width: (width + 1) / 2, height: (height + 1) / 2}
+	for range r.coarser.width * r.coarser.height {
+		r.coarse = append(r.coarse, r.vector(1<<28))
+	}
+	return r
+}
+
+// vector returns a vector that is short, of whole pixels, far away, or next to the bounds
+// of what the steps compare with.
+func (r *trial) vector(limit int32) vector {
+	component := func() int32 {
+		switch r.rng.IntN(10) {
+		case 0:
+			return r.rng.Int32N(2*limit) - limit
+		case 1:
+			return (r.rng.Int32N(41) - 20) * vectorOne
+		case 2:
+			return []int32{limit - 1, -limit, stepLimit, -stepLimit, 1<<15 - 1, 1 << 15, -1 << 15}[r.rng.IntN(7)]
+		}
+		return r.rng.Int32N(1<<13) - 1<<12
+	}
+	return vector{component(), component()}
+}
+
+func (r *trial) best() best {
+	return best{r.vector(1 << 29), r.rng.Int32N(patchPixels*1<<(4*r.rng.IntN(5))) + 1, uint8(r.rng.IntN(2)), uint8(r.rng.IntN(2))}
+}
+
+// Exact: the portable kernels define the others. Every input and output ends at a page that
+// faults, and then begins at one.
+func TestKernels(t *testing.T) {
+	const seed = 11
+	setting := 0
+	for i, size := range [][2]int{{8, 8}, {9, 10}, {11, 8}, {12, 13}, {16, 15}, {31, 17}, {64, 40}, {101, 22}, {8, 97}} {
+		for j, s := range scenes {
+			stride := 4
+			if j%3 == 0 {
+				stride = 1 + (i+j)%patchSize
+			}
+			r := newTrial(uint64(seed+100*i+j), s, size[0], size[1], stride)
+			o := Default()
+			settings[setting%len(settings)].change(&o)
+			setting++
+			t.Run(fmt.Sprintf("%s %dx%d stride %d %s", s.name, size[0], size[1], stride, settings[(setting-1)%len(settings)].name), func(t *testing.T) {
+				r.run(t, o, j%2 == 0)
+			})
+		}
+	}
+}
+
+func (r *trial) run(t *testing.T, o Options, end bool) {
+	l := &r.level
+	s := search{&o, l, guardedCopy(t, r.pyramids[0], end), guardedCopy(t, r.pyramids[1], end)}
+	own, other, coarse := guardedCopy(t, r.own, end), guardedCopy(t, r.other, end), guardedCopy(t, r.coarse, end)
+	got, want := guarded[best](t, l.columns, end), make([]best, l.columns)
+	compare := func(name string, row int, run func(k kernels, dst []best)) {
+		t.Helper()
+		all := variants()
+		run(all[0].kernels, want)
+		for _, v := range all[1:] {
+			run(v.kernels, got)
+			for i := range want {
+				if got[i] != want[i] {
+					t.Fatalf("%s, %s, row %d, patch %d: %+v, want %+v", v.name, name, row, i, got[i], want[i])
+				}
+			}
+		}
+	}
+	for row := range l.rows {
+		for _, reach := range []bool{false, true} {
+			compare("first without a coarser level", row, func(k kernels, dst []best) { k.first(&s, dst, row, nil, nil, reach) })
+		}
+		compare("first", row, func(k kernels, dst []best) { k.first(&s, dst, row, &r.coarser, coarse, false) })
+		compare("propagate", row, func(k kernels, dst []best) { k.propagate(&s, dst, row, own, other) })
+	}
+	for row := range (l.height + cellSize - 1) / cellSize {
+		rows := min(cellSize, l.height-cellSize*row)
+		got := guarded[vector](t, rows*l.width, end)
+		compareDense(t, &s, got, row, own)
+	}
+}
+
+// compareDense fails unless every variant of densify sets got to what the portable one
+// makes.
+func compareDense(t *testing.T, s *search, got []vector, row int, patches []best) {
+	t.Helper()
+	all := variants()
+	want := make([]vector, len(got))
+	all[0].densify(s, want, row, patches)
+	for _, v := range all[1:] {
+		clear(got)
+		v.densify(s, got, row, patches)
+		for i := range want {
+			if got[i] != want[i] {
+				t.Fatalf("%s, densify, row %d, (%d, %d): %v, want %v", v.name, row, i%s.level.width, i/s.level.width, got[i], want[i])
+			}
+		}
+	}
+}
+
+// Steps of hundreds of units, among which a fused product would round some to another
+// integer.
+func TestKernelRounding(t *testing.T) {
+	r := newTrial(3, moving("", 1.7, 2.2), 300, 200, 1)
+	o := Default()
+	o.Iterations = 1
+	s := search{&o, &r.level, r.pyramids[0], r.pyramids[1]}
+	got, want := make([]best, r.level.columns), make([]best, r.level.columns)
+	for row := range r.level.rows {
+		all := variants()
+		all[0].first(&s, want, row, nil, nil, false)
+		for _, v := range all[1:] {
+			v.first(&s, got, row, nil, nil, false)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s, row %d: %v, want %v", v.name, row, got, want)
+			}
+		}
+	}
+}
+
+// Every difference has the weight that the table gives it, in every lane.
+func TestKernelWeights(t *testing.T) {
+	const width = 256
+	o := Default()
+	l := level{width: width, height: 8, columns: patchesAlong(width, 4), rows: 1, stride: 4, pitch: width + 2*borderSize}
+	l.origin = borderSize*l.pitch + borderSize
+	a, b := make([]uint8, l.pitch*(l.height+2*borderSize)), make([]uint8, l.pitch*(l.height+2*borderSize))
+	ramp := frame.NewImage[uint8](width, l.height)
+	for i := range ramp.Pix {
+		ramp.Pix[i] = uint8(i % width)
+	}
+	for y := range l.height {
+		l.fill(b, ramp, y)
+	}
+	l.enclose(b)
+	s := search{&o, &l, a, b}
+	patches, got := make([]best, l.columns), make([]vector, cellSize*width)
+	for shift := range int32(16) {
+		for i := range patches {
+			// Neighbours differ, so that a wrong weight shows in the mean.
+			patches[i].vector = vector{64*shift + 8192*int32(i%2), int32(i) * 5000}
+		}
+		compareDense(t, &s, got, 0, patches)
+	}
+}
+
+func BenchmarkKernels(b *testing.B) {
+	for _, v := range variants() {
+		x, y := moving("", 7.3, -2.6).pair(0, 960, 540)
+		e := open(b, Default(), 1)
+		e.kernels = v.kernels
+		b.Run(v.name, func(b *testing.B) {
+			for b.Loop() {
+				estimate(b, e, x, y)
+			}
+		})
+	}
+}

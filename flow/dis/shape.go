@@ -1,0 +1,36 @@
+package dis
+
+import "fmt"
+
+// Shape is the geometry of a level, which all backends share: its picture's, and its
+// patches'.
+type Shape struct {
+	Width, Height int // of the picture in samples
+	Columns, Rows int // of the patches
+	// Sample (x, y) of a picture's pyramid lies at Origin + y*Pitch + x, for x and y
+	// from -16 to 16 beyond the last. Pitch is a multiple of 16, and so is Origin.
+	Origin, Pitch int
+	// Reach says whether the level is one of the coarsest, which step 1 of the package
+	// comment searches.
+	Reach bool
+}
+
+// Shapes returns the levels of a picture of width by height, finest first, and the size
+// of its pyramid in bytes. It returns an error if the options or the size are out of
+// range.
+func (o Options) Shapes(width, height int) (list []Shape, size int, err error) {
+	if err := o.check(); err != nil {
+		return nil, 0, err
+	}
+	if min(width, height) < 1 || max(width, height) > maxSide {
+		return nil, 0, fmt.Errorf("a side of a picture of %dx%d is not within 1 to %d", width, height, maxSide)
+	}
+	all, size := levels(nil, width, height, o.Stride)
+	for i, l := range all {
+		list = append(list, Shape{
+			Width: l.width, Height: l.height, Columns: l.columns, Rows: l.rows, Origin: l.origin, Pitch: l.pitch,
+			Reach: o.Reach > 0 && len(all)-1-i < reachLevels,
+		})
+	}
+	return list, size, nil
+}

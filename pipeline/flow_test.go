@@ -1,0 +1,105 @@
+package pipeline
+
+import (
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"retime/flow"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/pipeline/motion"
+)
+
+// writeFlows writes the flows between the frames of a file as the method of o has them,
+// and returns the method that reads them.
+func writeFlows(t *testing.T, name string, o Options) FlowMethod {
+	t.Helper()
+	dir := t.TempDir()
+	r, err := media.Open(t.Context(), name, media.ReaderOptions{})
+	must(t, err)
+	defer r.Close()
+	last, err := r.Read()
+	must(t, err)
+	for n := 0; ; n++ {
+		next, err := r.Read()
+		if err != nil {
+			last.Release()
+			return FlowMethod(motion.FromFiles + filepath.Join(dir, "%03d.flo"))
+		}
+		forward, backward, err := EstimateFlow(last, next, o)
+		must(t, err)
+		for suffix, f := range map[string]flow.Field{"": forward, ".back": backward} {
+			file, err := os.Create(filepath.Join(dir, fmt.Sprintf("%03d%s.flo", n, suffix)))
+			must(t, err)
+			must(t, flow.WriteFlo(file, f))
+			must(t, file.Close())
+		}
+		last.Release()
+		last = next
+	}
+}
+
+// Flow from files makes the frames that the same flow makes when it is estimated,
+// wherever reading begins, and in whichever direction time runs.
+func TestFlowFromFilesMakesTheSameFrames(t *testing.T) {
+	input := filepath.Join(t.TempDir(), "scene.mp4")
+	ffmpeg(t, "-i", writeScene(t, 118, 74, 13, 24, 1), "-c:v", "libx264", "-g", "4", "-qp", "12", input)
+	var frames []Digest
+	o := Options{
+		Input:     Input{File: input},
+		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
+		Synthesis: Synthesis{Preset: Balanced},
+		Compute:   Compute{Threads: 3, Backend: CPU},
+		Hooks:     Hooks{Digest: func(_ int64, d Digest) { frames = append(frames, d) }},
+	}
+	files := writeFlows(t, input, o)
+	for name, timing := range map[string]Timing{
+		"all":  {Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}},
+		"part": {Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}, From: big.NewRat(7, 25)},
+	} {
+		o.Timing, frames = timing, nil
+		o.Synthesis.Flow = DIS
+		mustRun(t, o)
+		want := frames
+		frames = nil
+		o.Synthesis.Flow = files
+		mustRun(t, o)
+		if len(want) < 10 || !slices.Equal(frames, want) {
+			t.Errorf("%s: %d and %d frames, which differ", name, len(frames), len(want))
+		}
+	}
+	o.Synthesis.Flow = FlowMethod(motion.FromFiles + filepath.Join(t.TempDir(), "%d.flo"))
+	if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.NoInput {
+		t.Errorf("without files: error %v", err)
+	}
+}
+
+// A conversion whose command fails says why, and ends.
+func TestFlowCommandFails(t *testing.T) {
+	o := Options{
+		Input:     Input{File: writeScene(t, 72, 50, 9, 24, 1)},
+		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
+		Timing:    Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}},
+		Synthesis: Synthesis{Flow: "command=echo out of luck >&2; exit 9"},
+		Compute:   Compute{Threads: 8, Backend: CPU},
+	}
+	_, err := Run(t.Context(), o)
+	if fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), "(exit status 9): out of luck") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// What names no flow is refused before anything is read.
+func TestUnknownFlow(t *testing.T) {
+	for _, m := range []FlowMethod{"medium", "files=x.flo", "command="} {
+		o := Options{Input: Input{File: "in"}, Output: Output{File: "out"}, Synthesis: Synthesis{Flow: m}}
+		if err := o.Check(); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Synthesis.Flow "+string(m)) {
+			t.Errorf("%s: error %v", m, err)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package motion
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"retime/flow"
+	"retime/frame"
+	"retime/pipeline/fault"
+	"retime/warp"
+)
+
+// command estimates flow by a process, which starts with the first estimate. It reads two
+// pictures in the PGM format from its standard input, writes the flow from the first to
+// the second in the .flo format to its standard output, and so on until its input ends.
+type command struct {
+	ctx     context.Context
+	line    string
+	grace   time.Duration // for the process to end once its input or its output has ended
+	running *process      // nil before the start
+	failed  error         // what ended the process
+}
+
+// commandGrace is longer than any program needs to end.
+const commandGrace = 5 * time.Second
+
+func newCommand(ctx context.Context, line string) *command {
+	return &command{ctx: ctx, line: line, grace: commandGrace}
+}
+
+func (c *command) name() string { return FromCommand + c.line }
+
+func (c *command) estimate(a, b Guide, dst *warp.FlowPair) error {
+	if err := c.field(a.picture(), b.picture(), &dst.Forward); err != nil {
+		return err
+	}
+	return c.field(b.picture(), a.picture(), &dst.Backward)
+}
+
+// field sets dst to the flow from a to b. After an error there are no further fields.
+func (c *command) field(a, b frame.Image[uint8], dst *flow.Field) (err error) {
+	if c.failed != nil {
+		return c.failed
+	}
+	defer func() {
+		if err == nil {
+			return
+		}
+		if c.ctx.Err() != nil {
+			err = c.ctx.Err()
+		} else {
+			err = fault.New(fault.BadData, "flow command %q: %w", c.line, err)
+		}
+		c.failed = err
+	}()
+	if c.running == nil {
+		if c.running, err = startProcess(c.ctx, c.line); err != nil {
+			return err
+		}
+	}
+	*dst, err = c.running.ask(a, b, c.grace)
+	return err
+}
+
+// close ends the process. There are no further fields.
+func (c *command) close() {
+	if c.running != nil {
+		c.running.end(c.grace)
+		c.running.close()
+	}
+	if c.failed == nil {
+		c.failed = errors.New("flow command: closed")
+	}
+}

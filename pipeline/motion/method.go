@@ -1,0 +1,54 @@
+package motion
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"retime/pipeline/fault"
+)
+
+// Method names what tells the optical flow: an estimator, or the prefix FromFiles or
+// FromCommand with what follows it.
+type Method string
+
+// The estimators.
+const (
+	DIS       Method = "dis"        // dense inverse search; the same flow on every machine
+	OpenCVDIS Method = "opencv-dis" // OpenCV's dense inverse search
+	Farneback Method = "farneback"  // OpenCV's polynomial expansion
+)
+
+// The prefixes of flow from elsewhere. A pattern of files, such as flow/%05d.flo, follows
+// FromFiles: for n from 0, a file holds the flow from picture n to picture n+1, in the
+// .flo format. A line for /bin/sh follows FromCommand: it starts a process that estimates
+// flow. docs/flow.md describes both.
+const (
+	FromFiles   = "files="
+	FromCommand = "command="
+)
+
+// Check returns a fault.Usage error if m names nothing that tells the flow.
+func (m Method) Check() error {
+	known := []Method{DIS, OpenCVDIS, Farneback}
+	pattern, files := m.Files()
+	line, command := m.Command()
+	switch {
+	case files && !patterns.MatchString(pattern):
+		return fault.New(fault.Usage, "Synthesis.Flow %s: want one number in the name, as in %sflow/%%05d.flo", m, FromFiles)
+	case command && strings.TrimSpace(line) == "":
+		return fault.New(fault.Usage, "Synthesis.Flow %s: name the command", m)
+	case files, command, slices.Contains(known, m):
+		return nil
+	}
+	return fault.New(fault.Usage, "Synthesis.Flow %s: want %sPATTERN, %sLINE, or one of %v", m, FromFiles, FromCommand, known)
+}
+
+// patterns matches names with one number.
+var patterns = regexp.MustCompile(`^[^%]*%(0[1-9])?d[^%]*$`)
+
+// Files returns the pattern of the files that hold the flow, if files do.
+func (m Method) Files() (pattern string, ok bool) { return strings.CutPrefix(string(m), FromFiles) }
+
+// Command returns the line that starts the process that estimates the flow, if one does.
+func (m Method) Command() (line string, ok bool) { return strings.CutPrefix(string(m), FromCommand) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/big"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -299,10 +300,18 @@ func (o *Options) Settle() error {
 	return o.checkTogether()
 }
 
-// settleConfine sets o.confine, and checks the directory that no other package does.
+// settleConfine sets o.confine, and checks the directories that no other package does.
 func (o *Options) settleConfine() (err error) {
 	if o.confine, err = confine.New(o.Compute.Confine); err != nil {
 		return fault.New(fault.Usage, "Compute.Confine: %w", err)
+	}
+	if _, command := o.Synthesis.Flow.Command(); command && o.confine.On() {
+		return fault.New(fault.Usage, "Synthesis.Flow %s: Compute.Confine: a command may do anything; write the flow to files", o.Synthesis.Flow)
+	}
+	if pattern, files := o.Synthesis.Flow.Files(); files {
+		if err := o.confine.CheckTree(filepath.Dir(pattern)); err != nil {
+			return fault.New(fault.Usage, "Synthesis.Flow: Compute.Confine: %w", err)
+		}
 	}
 	if o.Synthesis.FlowCache == "" {
 		return nil

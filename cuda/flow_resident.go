@@ -90,7 +90,7 @@ func (f *ResidentFlow) Release() {
 // changeSums measures the change between two guides.
 type changeSums struct {
 	device Buffer[uint64]
-	host   [changeCount]uint64
+	host   []uint64 // memory of its own, as cgo demands
 }
 
 // changeCount is the number of sums in change.cu, and changeStep the step of theirs.
@@ -118,7 +118,10 @@ func (c *changeSums) measure(s *Stream, at *estimated) error {
 		c.device.Arg(), a.Arg(), b.Arg(), at.fields[0].Arg(), at.fields[1].Arg(), Int(a.Width), Int(a.Height)); err != nil {
 		return err
 	}
-	return c.device.Download(s, c.host[:])
+	if c.host == nil {
+		c.host = make([]uint64, changeCount)
+	}
+	return c.device.Download(s, c.host)
 }
 
 func (c *changeSums) free() { c.device.Free() }

@@ -12,7 +12,8 @@ import (
 // variation is what is known of a clip whose frame rate varies.
 type variation struct {
 	spacing media.Spacing
-	between int // of the frames examined, those that fall between the output's times
+	counted bool // whether between is known
+	between int  // of the frames examined, those that fall between the output's times
 }
 
 // measure examines the input's timestamps if the output's rate follows from its rate and
@@ -45,6 +46,7 @@ func (n *variation) plan(o *Options, v media.Video) (*timeline.Plan, error) {
 	if p.Curve.Line() == nil || o.Timing.KeepTimestamps || p.Passes[0].Layout.Subframes() > 1 {
 		return p, nil
 	}
+	n.counted = true
 	layout := p.Passes[0].Layout
 	for _, t := range times {
 		at := p.Clock.At(t)
@@ -60,9 +62,9 @@ func (n *variation) log(o *Options, p *timeline.Plan) {
 	if o.Timing.KeepTimestamps {
 		return
 	}
-	details := []any{
-		"input", o.Input.File, "rate", n.spacing.Rate.RatString(), "output", p.Rate.RatString(),
-		"between", fmt.Sprintf("%d of %d", n.between, len(n.spacing.Times)),
+	details := []any{"input", o.Input.File, "rate", n.spacing.Rate.RatString(), "output", p.Rate.RatString()}
+	if n.counted {
+		details = append(details, "between", fmt.Sprintf("%d of %d", n.between, len(n.spacing.Times)))
 	}
 	if 2*n.between > len(n.spacing.Times) {
 		o.Hooks.Log.Warn("the frame rate varies, and most shot frames fall between the output's times; Timing.KeepTimestamps shows each at its own", details...)

@@ -142,10 +142,10 @@ func TestListedValuesAreTheLibrarys(t *testing.T) {
 		if err == nil {
 			t.Fatalf("--%s 7 is accepted", d.name)
 		}
-		_, listed, _ := strings.Cut(err.Error(), "[")
+		_, listed, _ := strings.Cut(err.Error(), "choose from ")
 		var known []string
-		for _, v := range strings.Fields(strings.TrimSuffix(listed, "]")) {
-			if v != string(pipeline.InverseTelecine) { // a flag of its own sets it
+		for _, v := range strings.Split(listed, ", ") {
+			if v != string(pipeline.InverseTelecine) && !strings.Contains(v, "=") { // a flag of its own sets it; no single value
 				known = append(known, v)
 			}
 		}

@@ -26,7 +26,10 @@ var hues = []struct {
 	{"orange", color.RGBA{255, 150, 30, 255}}, {"cyan", color.RGBA{60, 200, 220, 255}},
 	{"white", color.RGBA{245, 245, 245, 255}}, {"green", color.RGBA{44, 160, 44, 255}},
 	{"yellow", color.RGBA{230, 220, 50, 255}}, {"violet", color.RGBA{148, 80, 200, 255}},
-	{"pink", color.RGBA{240, 130, 190, 255}},
+	{"pink", color.RGBA{240, 130, 190, 255}}, {"brown", color.RGBA{120, 75, 50, 255}},
+	{"olive", color.RGBA{130, 130, 40, 255}}, {"teal", color.RGBA{0, 120, 120, 255}},
+	{"salmon", color.RGBA{250, 140, 110, 255}}, {"grey", color.RGBA{128, 128, 128, 255}},
+	{"lime", color.RGBA{170, 240, 60, 255}},
 }
 
 // hue returns the index of the colour of hypothesis i. The hypotheses with motion from

@@ -34,7 +34,8 @@ const (
 )
 
 // MeasureSpacing reads the timestamps at the beginning of a file, without decoding. It returns
-// an empty Spacing for an input that cannot be read again or lacks timestamps.
+// an empty Spacing for an input that cannot be read again or lacks a timestamp of its own for
+// each frame.
 func MeasureSpacing(ctx context.Context, name string, opt ReaderOptions) (Spacing, error) {
 	if !Seekable(name) {
 		return Spacing{}, nil
@@ -64,7 +65,10 @@ func MeasureSpacing(ctx context.Context, name string, opt ReaderOptions) (Spacin
 		}
 	}
 	slices.Sort(times)
-	return spacing(slices.Compact(times), timebase.Rat(d.video.TimeBase())), nil
+	if n := len(times); len(slices.Compact(times)) < n { // such as Ogg's, which are of pages
+		return Spacing{}, nil
+	}
+	return spacing(times, timebase.Rat(d.video.TimeBase())), nil
 }
 
 // rounding is how far, in seconds, the rounding of timestamps to milliseconds moves a

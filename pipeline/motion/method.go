@@ -2,7 +2,6 @@ package motion
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"retime/pipeline/fault"
@@ -30,7 +29,6 @@ const (
 
 // Check returns a fault.Usage error if m names nothing that tells the flow.
 func (m Method) Check() error {
-	known := []Method{DIS, OpenCVDIS, Farneback}
 	pattern, files := m.Files()
 	line, command := m.Command()
 	switch {
@@ -38,10 +36,10 @@ func (m Method) Check() error {
 		return fault.New(fault.Usage, "Synthesis.Flow %s: want one number in the name, as in %sflow/%%05d.flo", m, FromFiles)
 	case command && strings.TrimSpace(line) == "":
 		return fault.New(fault.Usage, "Synthesis.Flow %s: name the command", m)
-	case files, command, slices.Contains(known, m):
+	case files, command, m == DIS, m == OpenCVDIS, m == Farneback:
 		return nil
 	}
-	return fault.New(fault.Usage, "Synthesis.Flow %s: want %sPATTERN, %sLINE, or one of %v", m, FromFiles, FromCommand, known)
+	return fault.New(fault.Usage, "Synthesis.Flow %s: choose from %s, %s, %s, %sPATTERN, %sLINE", m, DIS, OpenCVDIS, Farneback, FromFiles, FromCommand)
 }
 
 // patterns matches names with one number.

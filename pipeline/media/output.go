@@ -239,7 +239,7 @@ func (o *Output) finish(partial bool, frames int64) (string, error) {
 	}
 	var mismatch error
 	empty := o.muxer.recordOf(o.muxer.video.Index()).Packets == 0 // some containers then drop the video
-	if o.opt.Verify && !(partial && empty) && o.target.reread() && container.IsRereadable(o.muxer.output) {
+	if o.opt.Verify && (!partial || !empty) && o.target.reread() && container.IsRereadable(o.muxer.output) {
 		mismatch = o.check(partial, frames)
 		if err := o.ctx.Err(); err != nil && mismatch != nil {
 			return "", err

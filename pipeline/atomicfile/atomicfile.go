@@ -114,6 +114,11 @@ func Write(name string, write func(io.Writer) error) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return writeDirectly(name, write)
 	}
+	return Replace(name, write)
+}
+
+// Replace is Write for a file whose name nobody chose: it refuses a device or a pipe there.
+func Replace(name string, write func(io.Writer) error) error {
 	f, err := Create(name)
 	if err != nil {
 		return err

@@ -135,5 +135,5 @@ func writeFields(name string, fields []*flow.Field) error {
 	for i, field := range fields {
 		list[i] = *field
 	}
-	return atomicfile.Write(name, func(w io.Writer) error { return flow.WriteFields(w, list...) })
+	return atomicfile.Replace(name, func(w io.Writer) error { return flow.WriteFields(w, list...) })
 }

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"retime/flow"
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 	"retime/warp"
 )
 
@@ -80,7 +80,7 @@ func backName(name string) string {
 
 // readFlo reads the flow of a picture whose guide is like.
 func readFlo(name string, like frame.Image[uint8]) (flow.Field, error) {
-	file, err := os.Open(name)
+	file, err := plainfile.Open(name, plainfile.Unlimited) // its size follows from its header
 	if err != nil {
 		return flow.Field{}, fault.New(fault.NoInput, "flow: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 
 	"retime/flow"
@@ -93,11 +94,12 @@ func TestFaultyFlowFiles(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, "2.flo"), []byte("PIEHabc"), 0o666))
 	writeFlo(t, filepath.Join(dir, "3.flo"), flow.NewField(7, 5))
 	must(t, os.Mkdir(filepath.Join(dir, "3.back.flo"), 0o777))
+	must(t, syscall.Mkfifo(filepath.Join(dir, "4.flo"), 0o666))
 	e := &fromFiles{pattern: filepath.Join(dir, "%d.flo"), own: new(ramp), log: slog.New(slog.DiscardHandler)}
 	for n, want := range []struct {
 		kind fault.Kind
 		says string
-	}{{fault.NoInput, "no such file"}, {fault.BadData, "is 9x9: want the picture's size, or that of its guide, 7x5"}, {fault.BadData, "header"}, {fault.BadData, "back"}} {
+	}{{fault.NoInput, "no such file"}, {fault.BadData, "is 9x9: want the picture's size, or that of its guide, 7x5"}, {fault.BadData, "header"}, {fault.NoInput, "back"}, {fault.NoInput, "is a pipe"}} {
 		var dst warp.FlowPair
 		g := func(n int) Guide {
 			return GuideOf(func() frame.Image[uint8] { return frame.NewImage[uint8](7, 5) }).Numbered(int64(n))

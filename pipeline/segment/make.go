@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -126,7 +127,7 @@ func (p *Plan) publish(dir string, m *Manifest) (*Manifest, error) {
 	}
 	b, err := json.Marshal(m)
 	if err == nil {
-		err = atomicfile.WriteFile(manifestName(dir, m.Index), append(b, '\n'))
+		err = atomicfile.Replace(manifestName(dir, m.Index), func(w io.Writer) error { _, err := w.Write(append(b, '\n')); return err })
 	}
 	if err != nil {
 		return nil, fault.New(fault.CannotWrite, "segment %d: %w", m.Index, err)

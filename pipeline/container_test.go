@@ -291,6 +291,14 @@ func TestMuxOptions(t *testing.T) {
 			t.Errorf("movflags=%s: boxes %q", c.value, list)
 		}
 	}
+	// Fragments keep sound and pictures together, too, which the check of the output demands.
+	clip = filepath.Join(t.TempDir(), "long.mp4")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=2", "-f", "lavfi", "-i", "sine=d=2", "-c:v", "libx264", "-c:a", "aac", clip)
+	for _, value := range []string{"+frag_keyframe", "frag_keyframe+empty_moov"} {
+		if _, err := run("o.mp4", "movflags", value); err != nil {
+			t.Errorf("movflags=%s: %v", value, err)
+		}
+	}
 	if data, err := run("o.mp4", "brand", "dash"); err != nil || !strings.HasPrefix(string(data[8:]), "dash") {
 		t.Errorf("brand: %v", err)
 	}

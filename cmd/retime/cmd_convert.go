@@ -13,6 +13,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 	"retime/pipeline/segment"
 )
 
@@ -135,6 +136,9 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, stdout, std
 	p, err := o.options(input)
 	if err != nil {
 		return err
+	}
+	if o.resume && media.IsSequence(p.Output.File) {
+		return fault.New(fault.Usage, "output %q: pictures cannot be joined from parts; leave out --resume", p.Output.File)
 	}
 	whyCPU, err := chooseProgram(p.Compute.Backend)
 	if err != nil {

@@ -27,6 +27,9 @@ func confineInput(in confine.Dir, name, format string) error {
 	if !in.On() || name == "-" {
 		return nil
 	}
+	if isGlob(name) && !exists(name) {
+		return fault.New(fault.Usage, "input %q: Compute.Confine: name a numbered sequence, such as %%05d.png, in place of a glob", name)
+	}
 	names := []string{name}
 	s, sequence := newSequence(name)
 	if sequence = sequence && !exists(name); sequence {
@@ -35,7 +38,7 @@ func confineInput(in confine.Dir, name, format string) error {
 		}
 		numbers, err := s.numbers()
 		if err != nil {
-			return fault.New(fault.NoInput, "input %w", err)
+			return fault.New(fault.NoInput, "input %q: %w", name, reason(err))
 		}
 		names = names[:0]
 		for _, n := range numbers {
@@ -50,7 +53,7 @@ func confineInput(in confine.Dir, name, format string) error {
 		case err == nil && !info.Mode().IsRegular() && !info.IsDir() || err != nil && isURL(n):
 			return fault.New(fault.Usage, "input %q: Compute.Confine: want a regular file", n)
 		case err != nil: // FFmpeg might find a protocol in the name
-			return fault.New(fault.NoInput, "input %w", err)
+			return fault.New(fault.NoInput, "input %q: %w", n, reason(err))
 		}
 	}
 	if f := astiav.FindInputFormat(format); format != "" && f != nil && f.Flags().Has(astiav.IOFormatFlagNofile) && !sequence {

@@ -130,6 +130,10 @@ func (o *Output) muxerOptions() (map[string]string, error) {
 		}
 		set[key] = value
 	}
+	if flags := set["movflags"]; strings.Contains(flags, "frag_") || strings.Contains(flags, "empty_moov") {
+		// Without it, the header comes before the edit lists that align the streams.
+		set["movflags"] = flags + "+delay_moov"
+	}
 	return set, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -46,6 +47,10 @@ func ends(t *testing.T, cmd *exec.Cmd) int {
 
 // A closing terminal hangs up more than once. The conversion ends cleanly all the same.
 func TestHangup(t *testing.T) {
+	// The program must not inherit that hangups are ignored, if this test runs under nohup.
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, syscall.SIGHUP)
+	defer signal.Stop(handled)
 	in := clip(t, 320, 180, 48)
 	for _, signals := range [][]os.Signal{{syscall.SIGTERM}, {syscall.SIGHUP}, {syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP}} {
 		dir := t.TempDir()

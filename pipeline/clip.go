@@ -95,7 +95,7 @@ func (c *Clip) ReaderOptions() media.ReaderOptions { return c.Options.readerOpti
 func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 	o, p := &c.Options, c.Plan
 	w := media.WriterOptions{
-		Format: o.Output.Format, Mux: o.Output.MuxOptions,
+		Container: media.ContainerOptions{Format: o.Output.Format, Options: o.Output.MuxOptions},
 		Encoder: media.EncoderOptions{
 			Codec: o.Output.VideoCodec, CRF: -1, Options: o.Output.VideoOptions, PixelFormat: o.Output.PixelFormat, Threads: o.Compute.Threads,
 		},

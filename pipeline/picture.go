@@ -50,12 +50,17 @@ type Interval struct {
 	again bool // the interval goes on with the pictures of the one before
 	moves bool // flow is to be estimated
 	found estimated
-	cut   bool
-	scene int // of A
-	job   synth.Job
+	shot
+	job synth.Job
 
 	holds []*Picture
 	refs  atomic.Int32
+}
+
+// shot says where an interval stands among the scenes.
+type shot struct {
+	cut   bool // whether a scene begins within it
+	scene int  // of A
 }
 
 // estimated is what the estimation of an interval's flow has found.

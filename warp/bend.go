@@ -229,10 +229,12 @@ func (b *bend) spread(workers frame.Workers, width, height, level int) {
 	w, h := b.cells.Width, b.cells.Height
 	workers.Rows(height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			cy, fy := cellBefore(y, size)
+			cy, py := cellBefore(y, size)
+			fy := float32(py) / float32(2*size)
 			upper, lower := b.cells.Row(max(cy, 0)), b.cells.Row(min(cy+1, h-1))
 			for x, out := 0, b.field.Row(y); x < width; x++ {
-				cx, fx := cellBefore(x, size)
+				cx, px := cellBefore(x, size)
+				fx := float32(px) / float32(2*size)
 				l, r := max(cx, 0), min(cx+1, w-1)
 				var v [2]int32
 				for k := range v {
@@ -246,15 +248,15 @@ func (b *bend) spread(workers frame.Workers, width, height, level int) {
 	})
 }
 
-// cellBefore returns the last cell whose centre lies at or before pixel i, and the
-// distance of i from that centre in cells.
-func cellBefore(i, size int) (cell int, f float32) {
+// cellBefore returns the last cell of size pixels whose centre lies at or before pixel i,
+// and the distance of i from that centre in 1/(2*size) cell.
+func cellBefore(i, size int) (cell, part int) {
 	twice := 2*i + 1 - size // twice the distance from the first centre
 	cell = twice / (2 * size)
 	if twice < 0 {
 		cell = -1
 	}
-	return cell, float32(twice-cell*2*size) / float32(2*size)
+	return cell, twice - cell*2*size
 }
 
 // roundToInt rounds to the nearest integer, ties away from zero.

@@ -208,19 +208,19 @@ func (c *chooser) share(hypotheses []*hypothesis) {
 		row := make([]int32, width*n) // of the sums, four times
 		var energies [maxHypotheses]int32
 		for y := y0; y < y1; y++ {
-			cy, fy := cellBeside(y)
+			cy, fy := cellBefore(y, choiceSize)
 			upper := c.sums[max(cy, 0)*width*n:][:width*n]
 			lower := c.sums[min(cy+1, height-1)*width*n:][:width*n]
 			for i := range row {
-				row[i] = (2*choiceSize-fy)*int32(upper[i]) + fy*int32(lower[i])
+				row[i] = int32(2*choiceSize-fy)*int32(upper[i]) + int32(fy)*int32(lower[i])
 			}
 			for x := range full.Width {
-				cx, fx := cellBeside(x)
+				cx, fx := cellBefore(x, choiceSize)
 				left, right := row[max(cx, 0)*n:][:n], row[min(cx+1, width-1)*n:][:n]
 				least := int32(math.MaxInt32)
 				i := y*full.Width + x
 				for l, h := range hypotheses {
-					e := int32(h.energy.Pix[i]) + ((2*choiceSize-fx)*left[l]+fx*right[l]+1<<(2*choiceBits+1))>>(2*choiceBits+2)
+					e := int32(h.energy.Pix[i]) + (int32(2*choiceSize-fx)*left[l]+int32(fx)*right[l]+1<<(2*choiceBits+1))>>(2*choiceBits+2)
 					energies[l] = e
 					least = min(least, e)
 				}
@@ -233,11 +233,4 @@ func (c *chooser) share(hypotheses []*hypothesis) {
 			}
 		}
 	})
-}
-
-// cellBeside returns the last cell whose middle lies at or before that of pixel i, and the
-// distance between the two middles in 1/(2*choiceSize) cell.
-func cellBeside(i int) (cell int, f int32) {
-	d := 2*i + 1 - choiceSize
-	return d >> (choiceBits + 1), int32(d & (2*choiceSize - 1))
 }

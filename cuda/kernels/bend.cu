@@ -144,8 +144,8 @@ extern "C" __global__ void bend_combine(const Means *means, Sum *moved, Bend *be
 extern "C" __global__ void bend_spread(const Bend *cells, Vec *bends, int width, int height, int columns, int lines, int size, float scale) {
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
 	if (x >= width || y >= height) return;
-	float fx, fy;
-	int cx = cell_before(x, size, &fx), cy = cell_before(y, size, &fy);
+	int px, py, cx = cell_before(x, size, &px), cy = cell_before(y, size, &py);
+	float fx = (float)px / (float)(2 * size), fy = (float)py / (float)(2 * size);
 	int left = max(cx, 0), right = min(cx + 1, columns - 1);
 	const Bend *upper = cells + (size_t)max(cy, 0) * columns, *lower = cells + (size_t)min(cy + 1, lines - 1) * columns;
 	Bend a = upper[left], b = upper[right], c = lower[left], d = lower[right];

@@ -34,15 +34,6 @@ HOST_DEVICE Bend combined(Means p, Means q, float factor, float p_share, float q
 	return b;
 }
 
-// cell_before returns the last cell whose centre lies at or before pixel i, and the
-// distance of i from that centre in cells.
-HOST_DEVICE int cell_before(int i, int size, float *f) {
-	int twice = 2 * i + 1 - size; // twice the distance from the first centre
-	int c = twice < 0 ? -1 : twice / (2 * size);
-	*f = (float)(twice - c * 2 * size) / (float)(2 * size);
-	return c;
-}
-
 // round_to_int rounds to the nearest integer, ties away from zero.
 HOST_DEVICE int32_t round_to_int(float v) { return v < 0 ? -(int32_t)(0.5f - v) : (int32_t)(v + 0.5f); }
 

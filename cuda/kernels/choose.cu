@@ -93,14 +93,6 @@ extern "C" __global__ void pass_messages(const int16_t *energies, const Vec *mot
 	}
 }
 
-// cell_before returns the last cell whose middle lies at or before that of pixel i, and
-// the distance between the two middles in 1/(2*choice_size) cell.
-__device__ int cell_before(int i, int *f) {
-	int d = 2 * i + 1 - choice_size;
-	*f = d & (2 * choice_size - 1);
-	return d >> (choice_bits + 1);
-}
-
 // share_weights sets weight h to the share of hypothesis h, which falls with the excess
 // of its energy, and of the interpolated sums of the messages, over the least one.
 extern "C" __global__ void share_weights(const int16_t *energies, const int32_t *sums, int hypotheses, uint16_t *weights, int width, int height,
@@ -109,7 +101,7 @@ extern "C" __global__ void share_weights(const int16_t *energies, const int32_t 
 	if (x >= width || y >= height) return;
 	int columns = (width + choice_size - 1) / choice_size, lines = (height + choice_size - 1) / choice_size;
 	size_t size = (size_t)width * height, at = (size_t)y * width + x;
-	int fx, fy, cx = cell_before(x, &fx), cy = cell_before(y, &fy);
+	int fx, fy, cx = cell_before(x, choice_size, &fx), cy = cell_before(y, choice_size, &fy);
 	const int32_t *upper = sums + (size_t)max(cy, 0) * columns * hypotheses, *lower = sums + (size_t)min(cy + 1, lines - 1) * columns * hypotheses;
 	int left = max(cx, 0) * hypotheses, right = min(cx + 1, columns - 1) * hypotheses;
 	int32_t total[max_hypotheses], least = INT32_MAX;

@@ -20,6 +20,15 @@ HOST_DEVICE int32_t toward(int32_t v, int32_t phase) {
 
 HOST_DEVICE int clamp_to(int v, int low, int high) { return v < low ? low : v > high ? high : v; }
 
+// cell_before returns the last cell of size pixels whose centre lies at or before pixel i,
+// and the distance of i from that centre in 1/(2*size) cell.
+HOST_DEVICE int cell_before(int i, int size, int *part) {
+	int twice = 2 * i + 1 - size; // twice the distance from the first centre
+	int c = twice < 0 ? -1 : twice / (2 * size);
+	*part = twice - c * 2 * size;
+	return c;
+}
+
 // inside reports whether (x, y), in 1/256 pixel, is at most half a pixel outside the
 // outermost samples.
 HOST_DEVICE bool inside(int width, int height, int32_t x, int32_t y) {

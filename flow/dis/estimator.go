@@ -71,7 +71,7 @@ func (e *Estimator) Estimate(a, b frame.Image[uint8], forward, backward *flow.Fi
 	if e.closed {
 		return errors.New("flow: dense inverse search: the estimator is closed")
 	}
-	if err := checkPair(a, b); err != nil {
+	if err := flow.CheckPictures(a, b, maxSide); err != nil {
 		return fmt.Errorf("flow: dense inverse search: %w", err)
 	}
 	forward.Resize(a.Width, a.Height)
@@ -85,25 +85,6 @@ func (e *Estimator) Estimate(a, b frame.Image[uint8], forward, backward *flow.Fi
 	e.each(a.Height, (*Estimator).store)
 	// The caller's memory is the caller's again.
 	e.pictures, e.fields = [2]frame.Image[uint8]{}, [2]*flow.Field{}
-	return nil
-}
-
-// checkPair returns an error unless a and b are complete pictures of one size that an
-// estimator accepts.
-func checkPair(a, b frame.Image[uint8]) error {
-	switch {
-	case a.Width != b.Width || a.Height != b.Height:
-		return fmt.Errorf("pictures of %dx%d and %dx%d differ in size", a.Width, a.Height, b.Width, b.Height)
-	case a.Width < 1 || a.Height < 1:
-		return fmt.Errorf("picture of %dx%d is empty", a.Width, a.Height)
-	case max(a.Width, a.Height) > maxSide:
-		return fmt.Errorf("picture of %dx%d is larger than %d in a side", a.Width, a.Height, maxSide)
-	}
-	for _, m := range []frame.Image[uint8]{a, b} {
-		if m.Stride < m.Width || (len(m.Pix)-m.Width)/m.Stride < m.Height-1 {
-			return fmt.Errorf("picture of %dx%d with stride %d has only %d samples", m.Width, m.Height, m.Stride, len(m.Pix))
-		}
-	}
 	return nil
 }
 

@@ -184,7 +184,7 @@ func (d *DIS) estimate(a, b frame.Image[uint8], initial, dst *flow.Field) error 
 }
 
 func (d *DIS) run(a, b frame.Image[uint8], initial, dst *flow.Field) error {
-	if err := checkPair(a, b); err != nil {
+	if err := flow.CheckPictures(a, b, maxSide); err != nil {
 		return err
 	}
 	w, h, finest, err := d.opts.plan(a.Width, a.Height)

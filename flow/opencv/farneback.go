@@ -94,7 +94,7 @@ func (e *Farneback) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
 }
 
 func (e *Farneback) run(a, b frame.Image[uint8], dst *flow.Field) error {
-	if err := checkPair(a, b); err != nil {
+	if err := flow.CheckPictures(a, b, maxSide); err != nil {
 		return err
 	}
 	f, err := e.calc(a, b)

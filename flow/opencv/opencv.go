@@ -72,27 +72,8 @@ func flag(b bool) C.int {
 	return 0
 }
 
-// checkPair returns an error unless a and b are complete pictures of one size that an
-// estimator accepts.
-func checkPair(a, b frame.Image[uint8]) error {
-	switch {
-	case a.Width != b.Width || a.Height != b.Height:
-		return fmt.Errorf("pictures of %dx%d and %dx%d differ in size", a.Width, a.Height, b.Width, b.Height)
-	case a.Width < 1 || a.Height < 1:
-		return fmt.Errorf("picture of %dx%d is empty", a.Width, a.Height)
-	case max(a.Width, a.Height) > maxSide:
-		return fmt.Errorf("picture of %dx%d is larger than %d in a side", a.Width, a.Height, maxSide)
-	}
-	for _, m := range []frame.Image[uint8]{a, b} {
-		if m.Stride < m.Width || (len(m.Pix)-m.Width)/m.Stride < m.Height-1 {
-			return fmt.Errorf("picture of %dx%d with stride %d has only %d samples", m.Width, m.Height, m.Stride, len(m.Pix))
-		}
-	}
-	return nil
-}
-
 // luma returns a pointer to the samples of m for one call into C. m must have passed
-// checkPair.
+// flow.CheckPictures.
 func luma(m frame.Image[uint8]) C.flow_luma {
 	return C.flow_luma{
 		pix:    (*C.uint8_t)(unsafe.SliceData(m.Pix)),

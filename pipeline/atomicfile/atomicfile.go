@@ -150,8 +150,13 @@ func writeDirectly(name string, write func(io.Writer) error) error {
 }
 
 // WriteFile creates the file called name with the given content.
-func WriteFile(name string, content []byte) error {
-	return Write(name, func(w io.Writer) error { _, err := w.Write(content); return err })
+func WriteFile(name string, content []byte) error { return Write(name, all(content)) }
+
+// ReplaceFile is Replace with the given content.
+func ReplaceFile(name string, content []byte) error { return Replace(name, all(content)) }
+
+func all(content []byte) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := w.Write(content); return err }
 }
 
 // Rename puts the file from on disk and renames it to to, in the same file system; it

@@ -180,7 +180,7 @@ func (s *store) put(key string, r record) error {
 	r.Version, r.Key = recordVersion, key
 	data, err := json.Marshal(r)
 	if err == nil {
-		err = atomicfile.Replace(recordName(s.dir, key), func(w io.Writer) error { _, err := w.Write(append(data, '\n')); return err })
+		err = atomicfile.ReplaceFile(recordName(s.dir, key), append(data, '\n'))
 	}
 	if err != nil {
 		return fault.New(fault.CannotWrite, "state of the batch: %w", err)

@@ -140,7 +140,7 @@ func TestConfinedOutputs(t *testing.T) {
 			t.Fatal(err)
 		}
 		opt := plainOptions(EncoderOptions{Codec: c.codec, CRF: -1})
-		opt.Format, opt.Mux, opt.Confine = c.format, c.mux, in
+		opt.Container, opt.Confine = ContainerOptions{c.format, c.mux}, in
 		if c.key != "" {
 			opt.Encoder.Options = map[string]string{c.key: c.value}
 		}

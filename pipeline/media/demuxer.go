@@ -18,12 +18,9 @@ import (
 // demuxer reads the packets of a file and knows which stream is the video. Only one
 // goroutine may use it.
 type demuxer struct {
-	ctx     context.Context
-	name    string // for messages
-	input   *astiav.FormatContext
-	file    *astiav.IOContext    // of a confined input; nil if FFmpeg opens the file
-	guard   astiav.IOInterrupter // FFmpeg keeps a pointer into it
-	stop    func() bool          // stops watching ctx
+	ctx  context.Context
+	name string // for messages
+	openInput
 	errors  av.ErrorCount
 	chosen  map[int]bool // indices of the selected streams
 	video   *astiav.Stream
@@ -34,6 +31,14 @@ type demuxer struct {
 	fanout  fanout
 	lost    packetLoss
 	end     int64 // latest end of a packet of any stream, in microseconds
+}
+
+// openInput is a file that FFmpeg has open.
+type openInput struct {
+	input *astiav.FormatContext
+	file  *astiav.IOContext    // of a confined input; nil if FFmpeg opens the file
+	guard astiav.IOInterrupter // FFmpeg keeps a pointer into it
+	stop  func() bool          // stops watching the demuxer's context
 }
 
 // packetLoss counts the packets that could not be read.
@@ -279,14 +284,14 @@ func (d *demuxer) close() {
 	d.errors.Free()
 }
 
-func (d *demuxer) closeInput() {
-	if d.input != nil {
-		d.stop()
-		d.input.CloseInput()
-		d.input = nil
+func (o *openInput) closeInput() {
+	if o.input != nil {
+		o.stop()
+		o.input.CloseInput()
+		o.input = nil
 	}
-	if d.file != nil {
-		d.file.Close()
-		d.file = nil
+	if o.file != nil {
+		o.file.Close()
+		o.file = nil
 	}
 }

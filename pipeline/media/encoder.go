@@ -42,14 +42,14 @@ type frameTimes struct {
 }
 
 // NewEncoder opens the encoder that Create would open for a file called name, but creates
-// no file and passes the packets to put, which may keep them. opt.Format names their
+// no file and passes the packets to put, which may keep them. opt.Container.Format names their
 // container; if it is empty, name determines it. first is the number of the first frame.
 // Call Abort after use.
 func NewEncoder(ctx context.Context, name string, source *Reader, opt WriterOptions, first int64, put func(Packet) error) (*Encoder, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	output, err := newContainer(name, name, opt.Format)
+	output, err := newContainer(name, name, opt.Container.Format)
 	if err != nil {
 		return nil, err
 	}

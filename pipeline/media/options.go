@@ -12,8 +12,7 @@ import (
 
 // WriterOptions say what to write and how.
 type WriterOptions struct {
-	Format    string            // container name; empty to choose by the output's name
-	Mux       map[string]string // further options of the container's muxer
+	Container ContainerOptions
 	Encoder   EncoderOptions
 	Memory    frame.Memory // allocates NewFrame's samples; nil for FFmpeg's own allocator
 	Overwrite bool         // replace an existing file
@@ -41,6 +40,12 @@ type WriterOptions struct {
 	// that write further files.
 	Confine confine.Dir
 	Log     *slog.Logger
+}
+
+// ContainerOptions say what container to write.
+type ContainerOptions struct {
+	Format  string            // FFmpeg's name; empty to choose by the output's name
+	Options map[string]string // further options of its muxer
 }
 
 // EncoderOptions say how to encode frames.

@@ -67,13 +67,13 @@ func (o *Output) open(name string) (err error) {
 	if err := confineOutput(o.opt.Confine, name); err != nil {
 		return err
 	}
-	if o.target, err = newTarget(name, o.opt.Format, o.source.Source().Name, o.opt.Overwrite, o.opt.Number); err != nil {
+	if o.target, err = newTarget(name, o.opt.Container.Format, o.source.Source().Name, o.opt.Overwrite, o.opt.Number); err != nil {
 		return err
 	}
-	output, err := newContainer(name, o.target.url, o.opt.Format)
+	output, err := newContainer(name, o.target.url, o.opt.Container.Format)
 	if err == nil {
 		o.muxer = newMuxer(o.target.name, output)
-		err = confineMuxer(o.opt.Confine, name, output, o.opt.Mux)
+		err = confineMuxer(o.opt.Confine, name, output, o.opt.Container.Options)
 	}
 	if sound := astiav.FindEncoderByName(o.opt.Sound.Codec); err == nil && sound != nil {
 		err = confineEncoder(o.opt.Confine, sound, "Output.AudioOptions", o.opt.Sound.Options)
@@ -121,7 +121,7 @@ func (o *Output) muxerOptions() (map[string]string, error) {
 			set["movflags"] += "+prefer_icc"
 		}
 	}
-	for key, value := range o.opt.Mux {
+	for key, value := range o.opt.Container.Options {
 		if !av.HasMuxerOption(output, key) {
 			return nil, fault.New(fault.Usage, "Output.MuxOptions %s: the %s container has no such option; see ffmpeg -h muxer=%[2]s", key, container.Name(output))
 		}

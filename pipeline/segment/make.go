@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -127,7 +126,7 @@ func (p *Plan) publish(dir string, m *Manifest) (*Manifest, error) {
 	}
 	b, err := json.Marshal(m)
 	if err == nil {
-		err = atomicfile.Replace(manifestName(dir, m.Index), func(w io.Writer) error { _, err := w.Write(append(b, '\n')); return err })
+		err = atomicfile.ReplaceFile(manifestName(dir, m.Index), append(b, '\n'))
 	}
 	if err != nil {
 		return nil, fault.New(fault.CannotWrite, "segment %d: %w", m.Index, err)

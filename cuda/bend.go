@@ -5,34 +5,62 @@ import (
 	"retime/warp"
 )
 
-// bend computes how far moving things lie off the straight line between two frames.
-type bend struct {
-	gather, move, average, combine, spread *Kernel
-	credits                                Buffer[uint16]
+// accelerations are those of cells of the guides in the two frames of an interval.
+type accelerations struct {
+	gather  *Kernel
+	credits Buffer[uint16]
 
 	columns, lines int              // of cells
 	motions        Buffer[flow.Vec] // of the cells
-	changes, moved Buffer[uint64]   // moved is zero between frames
+	changes        Buffer[uint64]
+}
+
+func newAccelerations(s *Stream) (a accelerations, err error) {
+	if a.gather, err = s.device.Kernel("bend", "bend_gather"); err != nil {
+		return a, err
+	}
+	return a, upload(s, &a.credits, warp.Constants().Credit)
+}
+
+func (a *accelerations) free() {
+	a.credits.Free()
+	a.motions.Free()
+	a.changes.Free()
+}
+
+func (a *accelerations) resize(d *Device, width, height, level int) error {
+	a.columns, a.lines = bendCells(width, height, level)
+	cells := a.columns * a.lines
+	if err := a.motions.Resize(d, 2*cells); err != nil {
+		return err
+	}
+	return a.changes.Resize(d, 6*cells)
+}
+
+// bendCells returns the number of columns and of lines of cells.
+func bendCells(width, height, level int) (columns, lines int) {
+	size := cellSize(level)
+	return ceilDiv(width, size), ceilDiv(height, size)
+}
+
+// bend computes how far moving things lie off the straight line between two frames.
+type bend struct {
+	move, average, combine, spread *Kernel
+
+	columns, lines int            // of cells
+	moved          Buffer[uint64] // zero between frames
 	means          Buffer[[3]float32]
 	cells          Buffer[[2]float32]
 	field          Buffer[flow.Vec]
 }
 
-func newBend(s *Stream) (b bend, err error) {
-	err = s.device.Kernels("bend", map[string]**Kernel{
-		"bend_gather": &b.gather, "bend_move": &b.move, "bend_average": &b.average,
-		"bend_combine": &b.combine, "bend_spread": &b.spread,
+func newBend(d *Device) (b bend, err error) {
+	return b, d.Kernels("bend", map[string]**Kernel{
+		"bend_move": &b.move, "bend_average": &b.average, "bend_combine": &b.combine, "bend_spread": &b.spread,
 	})
-	if err != nil {
-		return b, err
-	}
-	return b, upload(s, &b.credits, warp.Constants().Credit)
 }
 
 func (b *bend) free() {
-	b.credits.Free()
-	b.motions.Free()
-	b.changes.Free()
 	b.moved.Free()
 	b.means.Free()
 	b.cells.Free()
@@ -43,15 +71,8 @@ func (b *bend) free() {
 func cellSize(level int) int { return 1 << (warp.Constants().CellBits - level) }
 
 func (b *bend) resize(d *Device, width, height, level int) error {
-	size := cellSize(level)
-	b.columns, b.lines = ceilDiv(width, size), ceilDiv(height, size)
+	b.columns, b.lines = bendCells(width, height, level)
 	cells := b.columns * b.lines
-	if err := b.motions.Resize(d, 2*cells); err != nil {
-		return err
-	}
-	if err := b.changes.Resize(d, 6*cells); err != nil {
-		return err
-	}
 	if err := b.moved.Resize(d, 6*cells); err != nil {
 		return err
 	}
@@ -64,21 +85,21 @@ func (b *bend) resize(d *Device, width, height, level int) error {
 	return b.field.Resize(d, width*height)
 }
 
-// prepare queues the work that all phases of an interval share.
-func (b *bend) prepare(s *Stream, g *guides) error {
+// measure queues the kernel that sets the accelerations from the flows and their errors.
+func (a *accelerations) measure(s *Stream, g *guides) error {
 	how := &g.bending
-	return s.Launch(b.gather, over(b.columns, b.lines, 2, wideBlock), wideBlock, 0,
-		g.flows.Arg(), g.errors.Arg(), Int(g.inner), b.changes.Arg(), b.motions.Arg(), Int(g.width), Int(g.height),
-		Int(b.columns), Int(b.lines), Int(cellSize(g.level)),
+	return s.Launch(a.gather, over(a.columns, a.lines, 2, wideBlock), wideBlock, 0,
+		g.flows.Arg(), g.errors.Arg(), Int(g.inner), a.changes.Arg(), a.motions.Arg(), Int(g.width), Int(g.height),
+		Int(a.columns), Int(a.lines), Int(cellSize(g.level)),
 		Int(int(how.Inner[0])), Int(int(how.Inner[1])), Int(int(how.Outer[0])), Int(int(how.Outer[1])), Int(int(how.Limit[0])), Int(int(how.Limit[1])),
-		b.credits.Arg(), Int(b.credits.N))
+		a.credits.Arg(), Int(a.credits.N))
 }
 
 // make queues the kernels that set field to the bend at the phase.
-func (b *bend) make(s *Stream, g *guides, phase warp.Phase) error {
+func (b *bend) make(s *Stream, g *guides, a *accelerations, phase warp.Phase) error {
 	level := g.level
 	err := s.Launch(b.move, over(b.columns, b.lines, 2, wideBlock), wideBlock, 0,
-		b.changes.Arg(), b.motions.Arg(), b.moved.Arg(), Int(b.columns), Int(b.lines),
+		a.changes.Arg(), a.motions.Arg(), b.moved.Arg(), Int(b.columns), Int(b.lines),
 		Int(warp.Constants().CellBits-level), Int(int(phase)))
 	if err != nil {
 		return err

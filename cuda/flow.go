@@ -21,7 +21,7 @@ type FlowEstimator interface {
 }
 
 // Guide is a picture to estimate motion on, with the frame that the picture may share
-// samples with, or nil if it shares none. If the image is Absent, the device makes it
+// samples with, or nil if it shares none. If the image is frame.Absent, the device makes it
 // from the frame: its luma, halved Level times.
 type Guide struct {
 	frame.Image[uint8]

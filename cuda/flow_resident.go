@@ -2,20 +2,25 @@ package cuda
 
 import (
 	"retime/flow"
+	"retime/frame"
 	"retime/warp"
 )
 
 // ResidentFlow is a pair of flows that only a device has.
 type ResidentFlow struct {
-	// FlowPair is Absent. Intervals that the synthesizer makes frames in may refer to it.
-	warp.FlowPair
-	// Change tells how much of the first guide the flows explain.
-	Change Change
-
 	s      *Synthesizer
+	absent warp.FlowPair
+	change Change
 	fields [2]Image[flow.Vec]
 	held   []*resident
 }
+
+// Pair returns fields that are frame.Absent. Intervals that the synthesizer makes frames
+// in may refer to them.
+func (f *ResidentFlow) Pair() warp.FlowPair { return f.absent }
+
+// Change tells how much of the first guide the flows explain.
+func (f *ResidentFlow) Change() Change { return f.change }
 
 // Change holds sums over every third pixel of every third row of a guide, and over the
 // samples of the other guide in the same places.
@@ -36,11 +41,11 @@ type Sums struct{ N, A, B, AA, BB, AB int64 }
 // until Release. It brings home only the sums of the change.
 func (s *Synthesizer) EstimateResident(e FlowEstimator, a, b Guide) (*ResidentFlow, error) {
 	f := &ResidentFlow{s: s}
-	f.Forward.Image = Absent[flow.Vec](a.Width, a.Height)
-	f.Backward.Image = Absent[flow.Vec](a.Width, a.Height)
+	f.absent.Forward.Image = frame.Absent[flow.Vec](a.Width, a.Height)
+	f.absent.Backward.Image = frame.Absent[flow.Vec](a.Width, a.Height)
 	var sums changeSums
 	defer sums.free()
-	err := s.estimate(e, a, b, [2]flow.Field{f.Forward, f.Backward}, func(at *estimated) error {
+	err := s.estimate(e, a, b, [2]flow.Field{f.absent.Forward, f.absent.Backward}, func(at *estimated) error {
 		return sums.measure(e.Stream(), at)
 	}, func(at *estimated) {
 		f.fields = at.fields
@@ -52,8 +57,22 @@ func (s *Synthesizer) EstimateResident(e FlowEstimator, a, b Guide) (*ResidentFl
 		f.Release()
 		return nil, err
 	}
-	f.Change = sums.change(a.Width, a.Height)
+	f.change = sums.change(a.Width, a.Height)
 	return f, nil
+}
+
+// Has reports whether the device has flows that EstimateResident has left there.
+func (s *Synthesizer) Has(p warp.FlowPair) bool {
+	r := &s.residents
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range []flow.Field{p.Forward, p.Backward} {
+		d := lookUp(r.images[flowKind], any(rowsOf(f.Image, flowKind, 0, nil).id()))
+		if d == nil || d.users == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Download copies the flows to dst, whose fields must have the guides' size.

@@ -17,7 +17,7 @@ import (
 // absentGuide stands for f's guide, which the device makes.
 func absentGuide(f *frame.Frame, level int) frame.Image[uint8] {
 	up := 1<<level - 1
-	return cuda.Absent[uint8]((f.Width+up)>>level, (f.Height+up)>>level)
+	return frame.Absent[uint8]((f.Width+up)>>level, (f.Height+up)>>level)
 }
 
 // The device makes guides as warp.Luma and warp.Halve do. Exact.
@@ -71,7 +71,7 @@ func TestGuidesOnDevice(t *testing.T) {
 		}
 		f := scene(rng, formats[0], 21, 14)
 		defer f.Release()
-		wrong := cuda.Guide{Image: cuda.Absent[uint8](12, 7), Frame: f, Level: 1}
+		wrong := cuda.Guide{Image: frame.Absent[uint8](12, 7), Frame: f, Level: 1}
 		if err := s.EstimateFlow(k, wrong, wrong, flow.NewField(12, 7), flow.NewField(12, 7)); err == nil {
 			t.Error("a guide of the wrong size: no error")
 		}
@@ -148,10 +148,10 @@ func TestEstimateResident(t *testing.T) {
 			g.GuideA, g.GuideB = absent(in.A), absent(in.B)
 			flows[i], err = s.EstimateResident(e, cuda.Guide{Image: g.GuideA, Frame: in.A, Level: 1}, cuda.Guide{Image: g.GuideB, Frame: in.B, Level: 1})
 			must(t, err)
-			if want := changeBetween(in.GuideA, in.GuideB, in.Flows[0]); flows[i].Change != want {
-				t.Errorf("interval %d: change %+v, want %+v", i, flows[i].Change, want)
+			if want := changeBetween(in.GuideA, in.GuideB, in.Flows[0]); flows[i].Change() != want {
+				t.Errorf("interval %d: change %+v, want %+v", i, flows[i].Change(), want)
 			}
-			g.Flows = []warp.FlowPair{flows[i].FlowPair}
+			g.Flows = []warp.FlowPair{flows[i].Pair()}
 			got := warp.FlowPair{Forward: flow.NewField(g.GuideA.Width, g.GuideA.Height), Backward: flow.NewField(g.GuideA.Width, g.GuideA.Height)}
 			must(t, flows[i].Download(got))
 			if !slices.Equal(got.Forward.Pix, in.Flows[0].Forward.Pix) || !slices.Equal(got.Backward.Pix, in.Flows[0].Backward.Pix) {
@@ -164,7 +164,7 @@ func TestEstimateResident(t *testing.T) {
 				before, after := *in.Before, *in.After
 				in.Before.Flow, in.After.Flow = list[i-1].Flows[0].Backward, list[i+1].Flows[0].Forward
 				before.Guide, after.Guide = absent(before.Frame), absent(after.Frame)
-				before.Flow, after.Flow = flows[i-1].Backward, flows[i+1].Forward
+				before.Flow, after.Flow = flows[i-1].Pair().Backward, flows[i+1].Pair().Forward
 				g.Before, g.After = &before, &after
 			}
 		}
@@ -180,7 +180,7 @@ func TestEstimateResident(t *testing.T) {
 
 		// A flow that was never there is an error, and not a read beyond its memory.
 		lost := given[2]
-		lost.Flows = []warp.FlowPair{{Forward: flow.Field{Image: cuda.Absent[flow.Vec](19, 15)}, Backward: flow.Field{Image: cuda.Absent[flow.Vec](19, 15)}}}
+		lost.Flows = []warp.FlowPair{{Forward: flow.Field{Image: frame.Absent[flow.Vec](19, 15)}, Backward: flow.Field{Image: frame.Absent[flow.Vec](19, 15)}}}
 		if err := s.Load(lost); !errors.Is(err, cuda.ErrAbsent) {
 			t.Error(fmt.Errorf("an absent flow: error %w", err))
 		}

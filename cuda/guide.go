@@ -4,16 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"retime/frame"
 	"retime/warp"
 )
-
-// Absent returns an image of width by height that has no samples. It stands for an image
-// that only devices have: a guide that a device makes from its frame, or a flow that
-// EstimateResident has left there.
-func Absent[T any](width, height int) frame.Image[T] {
-	return frame.Image[T]{Width: width, Height: height, Stride: width, Pix: make([]T, 1)[:0]}
-}
 
 // ErrAbsent reports that a device lacks an image that the host does not have either.
 var ErrAbsent = errors.New("the image is neither in the host's memory nor in the device's")

@@ -21,7 +21,7 @@ func (s *Synthesizer) TimeUploads(clip []warp.Interval) (time.Duration, error) {
 			if err := s.residents.load(in, images, true); err != nil {
 				return err
 			}
-			if _, _, _, err := s.residents.begin(s.work, in, images); err != nil {
+			if _, _, _, err := s.residents.begin(s.work, s.joined, in, images); err != nil {
 				return err
 			}
 		}
@@ -46,24 +46,27 @@ func (s *Synthesizer) TimeKernels(clip []warp.Interval, phases [][]warp.Phase) (
 		if err := s.residents.up.Synchronize(); err != nil {
 			return err
 		}
-		t, err := s.begin(clip[0], true)
-		if err != nil {
-			return err
+		list := make([]*slot, maxLanes) // a lane's frames have one, too
+		for i := range list {
+			t, err := s.begin(clip[0], true)
+			if err != nil {
+				return err
+			}
+			defer s.give(t)
+			list[i] = t
 		}
-		defer s.give(t)
 		start := time.Now()
 		for i, in := range clip {
 			if err := s.Begin(in); err != nil {
 				return err
 			}
 			for _, phase := range phases[i] {
-				if err := s.makeIn(t, phase); err != nil {
-					s.clean = false
+				if _, err := s.makeIn(list[s.frames%len(s.lanes)], phase); err != nil {
 					return err
 				}
 			}
 		}
-		err = s.work.Synchronize()
+		err := s.synchronizeLanes()
 		took = time.Since(start)
 		return err
 	})

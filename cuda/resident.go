@@ -323,12 +323,13 @@ func (r *residents) settle() error {
 }
 
 // begin returns the frames and images of an interval, and makes the later work on s
-// wait for them. All work that uses earlier intervals must be on s already.
-func (r *residents) begin(s *Stream, in *warp.Interval, images []rows) (a, b *source, list []*image, err error) {
-	a, b, list, err = r.find(s, in, images)
+// wait for them. Once the work queued on joined so far is done, nothing may use earlier
+// intervals.
+func (r *residents) begin(s, joined *Stream, in *warp.Interval, images []rows) (a, b *source, list []*image, err error) {
+	a, b, list, err = r.find(joined, in, images)
 	if list == nil && err == nil {
 		if err = r.load(in, images, false); err == nil {
-			a, b, list, err = r.find(s, in, images)
+			a, b, list, err = r.find(joined, in, images)
 		}
 	}
 	if err != nil {
@@ -349,7 +350,7 @@ func (r *residents) begin(s *Stream, in *warp.Interval, images []rows) (a, b *so
 
 // find looks up the contents that an interval needs. If all are there, it begins the
 // interval; otherwise it returns a nil list.
-func (r *residents) find(s *Stream, in *warp.Interval, images []rows) (a, b *source, list []*image, err error) {
+func (r *residents) find(joined *Stream, in *warp.Interval, images []rows) (a, b *source, list []*image, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a, b = lookUp(r.sources, in.A), lookUp(r.sources, in.B)
@@ -365,7 +366,7 @@ func (r *residents) find(s *Stream, in *warp.Interval, images []rows) (a, b *sou
 		}
 		found[i], begun = d, min(begun, d.turn)
 	}
-	if err := s.Record(r.idle); err != nil {
+	if err := joined.Record(r.idle); err != nil {
 		return nil, nil, nil, err
 	}
 	r.begun = begun

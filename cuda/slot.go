@@ -1,6 +1,10 @@
 package cuda
 
-import "retime/frame"
+import (
+	"sync"
+
+	"retime/frame"
+)
 
 // slot holds a frame under way.
 type slot struct {
@@ -11,26 +15,39 @@ type slot struct {
 	counters Pinned[uint64]
 }
 
+// slots are those of a synthesizer.
+type slots struct {
+	mu   sync.Mutex
+	idle []*slot
+	all  []*slot
+}
+
+func (s *slots) free() {
+	for _, t := range s.all {
+		t.free()
+	}
+}
+
 // take returns a slot that fits the layout. direct says whether the frame is filled
 // directly rather than by way of the slot's memory.
 func (s *Synthesizer) take(direct bool) (*slot, error) {
-	s.mu.Lock()
+	s.slots.mu.Lock()
 	var t *slot
-	if n := len(s.slots); n > 0 {
-		t, s.slots = s.slots[n-1], s.slots[:n-1]
+	if n := len(s.slots.idle); n > 0 {
+		t, s.slots.idle = s.slots.idle[n-1], s.slots.idle[:n-1]
 	}
-	s.mu.Unlock()
+	s.slots.mu.Unlock()
 	if t == nil {
 		t = new(slot)
-		s.all = append(s.all, t)
+		s.slots.all = append(s.slots.all, t)
 	}
 	return t, t.fit(s.device, &s.layout, direct)
 }
 
 func (s *Synthesizer) give(t *slot) {
-	s.mu.Lock()
-	s.slots = append(s.slots, t)
-	s.mu.Unlock()
+	s.slots.mu.Lock()
+	s.slots.idle = append(s.slots.idle, t)
+	s.slots.mu.Unlock()
 }
 
 func (t *slot) fit(d *Device, l *layout, direct bool) (err error) {

@@ -1,9 +1,9 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"sync"
 
 	"retime/frame"
 	"retime/warp"
@@ -18,28 +18,19 @@ type Synthesizer struct {
 	device *Device
 	params warp.Params
 
-	work, copies *Stream // for kernels, for downloads
-	residents    residents
-	loader       loader
-	guides       guides
-	projection   projection
-	bend         bend
-	shares       shares
-	renderer     renderer
-	colours      colours
-	inpainter    inpainter
-	holes        [maxGroups]holes
-	counters     Buffer[uint64]
+	// work prepares intervals, copies brings frames to the host, and joined does nothing but
+	// wait for the lanes.
+	work, copies, joined *Stream
+	residents            residents
+	loader               loader
+	prepared             []*prepared // intervals take turns
+	lanes                []*lane     // frames take turns
+	slots                slots
 
-	layout layout
-	a, b   *source // of the interval in progress
-	in     warp.Interval
-	ready  bool // whether the work that does not depend on the phase is queued
-	clean  bool // whether the accumulators are zero
-
-	mu    sync.Mutex
-	slots []*slot // not in use
-	all   []*slot
+	layout            layout
+	in                warp.Interval
+	begun             bool // whether the work that does not depend on the phase is queued
+	intervals, frames int  // number of those so far
 }
 
 // layout holds the sizes that determine the memory of a synthesizer.
@@ -83,74 +74,63 @@ func NewSynthesizer(d *Device, p warp.Params) (*Synthesizer, error) {
 
 func (s *Synthesizer) open() (err error) {
 	d, p := s.device, s.params
-	if s.work, err = d.NewStream(); err != nil {
-		return err
+	for _, stream := range []**Stream{&s.work, &s.copies, &s.joined} {
+		if *stream, err = d.NewStream(); err != nil {
+			return err
+		}
 	}
 	if err = s.residents.open(d, p.Mode == warp.Project); err != nil {
 		return err
 	}
-	if s.copies, err = d.NewStream(); err != nil {
+	if err = s.addLane(); err != nil || p.Mode != warp.Project {
 		return err
 	}
-	if s.colours, err = newColours(d); err != nil {
-		return err
-	}
-	if p.Mode == warp.Blend {
-		return nil
-	}
-	if s.guides, err = newGuides(s.work); err != nil {
-		return err
-	}
-	if s.inpainter, err = newInpainter(s.work, p.Directions); err != nil {
-		return err
-	}
-	if p.Mode == warp.Splat {
-		return nil
-	}
-	if s.loader, err = newLoader(d, p.Order); err != nil {
-		return err
-	}
-	if s.projection, err = newProjection(d); err != nil {
-		return err
-	}
-	if s.bend, err = newBend(s.work); err != nil {
-		return err
-	}
-	if s.shares, err = newShares(s.work); err != nil {
-		return err
-	}
-	s.renderer, err = newRenderer(s.work, p.Order)
+	s.loader, err = newLoader(d, p.Order)
 	return err
+}
+
+// addLane adds a lane, and room for another interval.
+func (s *Synthesizer) addLane() error {
+	l, err := newLane(s.device, s.params)
+	if err != nil {
+		return err
+	}
+	w, err := newPrepared(s.work, s.params)
+	if err != nil {
+		l.close()
+		return err
+	}
+	s.lanes, s.prepared = append(s.lanes, l), append(s.prepared, w)
+	return nil
+}
+
+// dropLane undoes addLane. No work may be under way.
+func (s *Synthesizer) dropLane() {
+	n := len(s.lanes) - 1
+	s.lanes[n].close()
+	s.prepared[n].close()
+	s.lanes, s.prepared = s.lanes[:n], s.prepared[:n]
 }
 
 // Close waits for the work under way and frees all memory.
 func (s *Synthesizer) Close() {
 	// If the device has failed, there is nothing left to do about errors.
 	_ = s.device.Do(func() error {
-		for _, stream := range []*Stream{s.work, s.copies} {
+		_ = s.synchronizeLanes()
+		for _, stream := range []*Stream{s.work, s.copies, s.joined} {
 			if stream != nil {
 				_ = stream.Synchronize()
 				_ = stream.Close()
 			}
 		}
-		for _, t := range s.all {
-			t.free()
-		}
+		s.slots.free()
 		s.residents.close()
+		for len(s.lanes) > 0 {
+			s.dropLane()
+		}
 		return nil
 	})
 	s.loader.free()
-	s.guides.free()
-	s.projection.free()
-	s.bend.free()
-	s.shares.free()
-	s.renderer.free()
-	s.colours.free()
-	s.inpainter.free()
-	s.counters.Free()
-	for i := range s.holes {
-		s.holes[i].free()
-	}
 }
 
 // Load brings the frames, guides and flows of an interval to the device, so that its
@@ -165,7 +145,7 @@ func (s *Synthesizer) Load(in warp.Interval) error {
 // Begin sets the interval that Start works in. Start loads the interval if Load has
 // not. The error of Begin is always nil.
 func (s *Synthesizer) Begin(in warp.Interval) error {
-	s.in, s.ready = in, false
+	s.in, s.begun = in, false
 	return nil
 }
 
@@ -192,8 +172,9 @@ func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (
 			return err
 		}
 		if err := s.queue(t, dst, phase); err != nil {
-			s.clean = false
-			// A copy on its way to dst must not arrive after Start returns.
+			// A copy on its way to dst must not arrive after Start returns, and no kernel may
+			// write to the slot's planes when another frame has them.
+			_ = s.synchronizeLanes()
 			_ = s.copies.Synchronize()
 			return err
 		}
@@ -240,13 +221,14 @@ func (s *Synthesizer) made(counters []uint64, l layout) warp.Made {
 
 // queue queues the work on a frame and the copy to the host.
 func (s *Synthesizer) queue(t *slot, dst *frame.Frame, phase warp.Phase) error {
-	if err := s.makeIn(t, phase); err != nil {
+	l, err := s.makeIn(t, phase)
+	if err != nil {
 		return err
 	}
-	if err := s.counters.Download(s.work, t.counters.Values); err != nil {
+	if err := l.counters.Download(l.stream, t.counters.Values); err != nil {
 		return err
 	}
-	if err := s.work.Record(t.made); err != nil {
+	if err := l.stream.Record(t.made); err != nil {
 		return err
 	}
 	if err := s.copies.WaitFor(t.made); err != nil {
@@ -259,17 +241,34 @@ func (s *Synthesizer) queue(t *slot, dst *frame.Frame, phase warp.Phase) error {
 }
 
 // makeIn queues the work on a frame, after the work on the interval if that is not
-// queued yet.
-func (s *Synthesizer) makeIn(t *slot, phase warp.Phase) error {
-	if err := s.prepare(); err != nil {
-		return err
+// queued yet, and returns the lane.
+func (s *Synthesizer) makeIn(t *slot, phase warp.Phase) (l *lane, err error) {
+	if err := s.beginInterval(); err != nil {
+		return nil, err
 	}
-	for _, step := range s.steps(&t.planes, phase) {
+	l, w := s.lanes[s.frames%len(s.lanes)], s.now()
+	s.frames++
+	defer func() {
+		// Even after an error, queued work still uses the interval.
+		if e := l.stream.Record(l.last); err == nil {
+			err = e
+		}
+		if err != nil {
+			l.clean = false
+		}
+	}()
+	if err := l.stream.WaitFor(w.ready); err != nil {
+		return l, err
+	}
+	if err := l.clear(&s.layout); err != nil {
+		return l, err
+	}
+	for _, step := range s.steps(l, w, &t.planes, phase) {
 		if err := step.queue(); err != nil {
-			return err
+			return l, err
 		}
 	}
-	return nil
+	return l, nil
 }
 
 // fit makes the memory fit the interval.
@@ -284,81 +283,63 @@ func (s *Synthesizer) fit() error {
 		}
 	}
 	l.count = copy(l.groups[:], groups(l.format, l.width, l.height))
-	if l != s.layout {
-		// No stream may use the memory that resize is about to free.
-		if err := s.work.Synchronize(); err != nil {
-			return err
-		}
-		if err := s.copies.Synchronize(); err != nil {
-			return err
-		}
-		s.layout, s.clean = layout{}, false
-		if err := s.resize(l); err != nil {
-			return err
-		}
-		s.layout = l
-	}
-	if s.clean {
+	if l == s.layout {
 		return nil
 	}
-	if err := s.clear(); err != nil {
+	// No stream may use the memory that resize is about to free.
+	if err := s.synchronizeLanes(); err != nil {
 		return err
 	}
-	s.clean = true
+	for _, stream := range []*Stream{s.work, s.copies, s.joined} {
+		if err := stream.Synchronize(); err != nil {
+			return err
+		}
+	}
+	s.layout, s.begun = layout{}, false
+	if err := s.resize(&l); err != nil {
+		return err
+	}
+	s.layout = l
 	return nil
 }
 
-func (s *Synthesizer) resize(l layout) error {
-	d, mode := s.device, s.params.Mode
-	if err := s.counters.Resize(d, counters); err != nil {
-		return err
+func (s *Synthesizer) synchronizeLanes() (err error) {
+	for _, l := range s.lanes {
+		err = cmp.Or(err, l.stream.Synchronize())
 	}
-	if mode == warp.Blend {
-		return nil
-	}
-	for i, g := range l.groups[:l.count] {
-		h := &s.holes[i]
-		if err := h.resize(d, g, l.format.Bytes()); err != nil {
-			return err
-		}
-		h.counter = s.counters.part(groupCounter+i, 1)
-		at := h.counter.Arg().bits
-		h.count, h.rest = Arg{at}, Arg{at + 4}
-		if mode == warp.Splat {
-			if err := s.colours.sums[i].resize(s.work, g.width*g.height, 2, g.end-g.first); err != nil {
-				return err
-			}
-		}
-	}
-	if err := s.guides.resize(d, l.guideWidth, l.guideHeight, l.flows); err != nil {
-		return err
-	}
-	if mode == warp.Splat {
-		return nil
-	}
-	if err := s.projection.resize(s.work, l.guideWidth, l.guideHeight, l.flows+2); err != nil {
-		return err
-	}
-	if s.params.Acceleration {
-		if err := s.bend.resize(d, l.guideWidth, l.guideHeight, l.level); err != nil {
-			return err
-		}
-	}
-	return s.shares.resize(s.work, l.guideWidth, l.guideHeight, hypotheses(l.flows, l.level))
+	return err
 }
 
-// clear queues the fills that zero the accumulators and counters between frames.
-func (s *Synthesizer) clear() error {
-	if err := s.counters.Clear(s.work); err != nil {
+// resize makes the first lane fit, and as many others as there is ample memory for.
+func (s *Synthesizer) resize(l *layout) error {
+	for len(s.lanes) > 1 {
+		s.dropLane()
+	}
+	if err := s.resizeLane(0, l); err != nil {
 		return err
 	}
-	for i := range s.layout.groups[:s.layout.count] {
-		if err := s.colours.sums[i].clear(s.work); err != nil {
+	for len(s.lanes) < lanesFor(l.guideWidth*l.guideHeight) {
+		free, total, err := s.device.driver.MemoryInfo()
+		if err != nil || free < total/2 {
+			return err
+		}
+		if err := s.addLane(); err != nil {
+			return err
+		}
+		if err := s.resizeLane(len(s.lanes)-1, l); err != nil {
+			s.dropLane()
+			if errors.Is(err, ErrOutOfMemory) {
+				return nil
+			}
 			return err
 		}
 	}
-	if err := s.bend.moved.Clear(s.work); err != nil {
+	return nil
+}
+
+func (s *Synthesizer) resizeLane(i int, l *layout) error {
+	if err := s.prepared[i].resize(s.device, &s.params, l); err != nil {
 		return err
 	}
-	return s.projection.sums.clear(s.work)
+	return s.lanes[i].resize(&s.params, l)
 }

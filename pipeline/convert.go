@@ -9,9 +9,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
-	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
-	"retime/warp"
 )
 
 // Convert writes a frame to sink for each of the timestamps, in order. Timestamps are in units of
@@ -61,36 +59,40 @@ func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 // flow are a fault.Usage error. Flow from files is estimated by DIS, because the frames
 // have no numbers.
 func EstimateFlow(a, b *frame.Frame, o Options) (forward, backward flow.Field, err error) {
-	flows, _, _, err := estimatePair(a, b, o)
-	return flows.Forward, flows.Backward, err
+	f, err := estimatePair(a, b, o)
+	if err != nil {
+		return forward, backward, err
+	}
+	defer f.Release()
+	p, err := f.Fields()
+	return p.Forward, p.Backward, err
 }
 
 // CutScore says from 0 to 1 how surely a scene cut lies between two frames of
 // one size, as Convert judges it with the same options: it is one from
 // DefaultSceneThreshold on. Modes that use no flow are a fault.Usage error.
 func CutScore(a, b *frame.Frame, o Options) (float64, error) {
-	flows, ga, gb, err := estimatePair(a, b, o)
+	f, err := estimatePair(a, b, o)
 	if err != nil {
 		return 0, err
 	}
-	return motion.Measure(ga, gb, flows).CutScore(), nil
+	defer f.Release()
+	return f.Change().CutScore(), nil
 }
 
-// estimatePair returns the flow between two frames and their guides.
-func estimatePair(a, b *frame.Frame, o Options) (flows warp.FlowPair, ga, gb motion.Guide, err error) {
+// estimatePair returns the flow between two frames.
+func estimatePair(a, b *frame.Frame, o Options) (motion.Flow, error) {
 	if err := o.Settle(); err != nil {
-		return flows, ga, gb, err
+		return nil, err
 	}
 	if !o.Synthesis.Mode.UsesFlow() {
-		return flows, ga, gb, fault.New(fault.Usage, "Synthesis.Mode %s uses no optical flow", o.Synthesis.Mode)
+		return nil, fault.New(fault.Usage, "Synthesis.Mode %s uses no optical flow", o.Synthesis.Mode)
 	}
-	e, err := o.Estimator(context.Background(), new(synth.FlowEstimators))
+	e, err := o.Estimator(context.Background())
 	if err != nil {
-		return flows, ga, gb, err
+		return nil, err
 	}
 	defer e.Close()
 	level := o.Synthesis.Preset.Level(a.Width, a.Height)
-	ga, gb = motion.NewGuide(a, level), motion.NewGuide(b, level)
-	flows, err = e.Estimate(ga, gb)
-	return flows, ga, gb, err
+	return e.Estimate(motion.NewGuide(a, level), motion.NewGuide(b, level))
 }

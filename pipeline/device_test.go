@@ -40,6 +40,8 @@ type fakeDevice struct {
 
 var errBroken = errors.New("an illegal memory access was encountered")
 
+func (d *fakeDevice) Has(warp.FlowPair) bool { return false }
+
 func (d *fakeDevice) Flow(dis.Options) (synth.FlowDevice, error) { return nil, errors.ErrUnsupported }
 
 func (d *fakeDevice) Load(in warp.Interval) error {

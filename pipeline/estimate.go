@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 
 	"retime/pipeline/motion"
@@ -24,15 +25,28 @@ func (e *estimate) wait(ctx context.Context) error {
 	}
 }
 
-// estimate passes intervals on in order while workers estimate their flow.
-func (r *run) estimate(s *stages, from <-chan *Interval) stage[*estimate] {
-	jobs := make(chan *estimate)
-	for range r.options.FlowWorkers() {
-		s.start(func(ctx context.Context) error { return r.estimateFlow(ctx, jobs) })
+// estimate passes intervals on in order while workers estimate their flow: on the device
+// that makes the interval's frames, or else on the CPU. At most ahead intervals wait behind
+// it.
+func (r *run) estimate(s *stages, from <-chan *Interval, ahead int) stage[*estimate] {
+	lanes := make([]chan *estimate, max(1, len(r.synth.Flow())))
+	for i := range lanes {
+		// Neither device waits for intervals of the other: there is room for all that wait
+		// behind this stage, on either side of the queue, too.
+		lanes[i] = make(chan *estimate, ahead+2)
+	}
+	for i := range max(len(lanes), r.options.FlowWorkers()) {
+		lane := i % len(lanes)
+		s.start(func(ctx context.Context) error { return r.estimateFlow(ctx, lane, lanes[lane]) })
 	}
 	return func(ctx context.Context, emit func(*estimate) error) error {
-		defer close(jobs)
+		defer func() {
+			for _, jobs := range lanes {
+				close(jobs)
+			}
+		}()
 		for v := range from {
+			v.assigned = r.synth.Assign(r.makes(v))
 			e := &estimate{Interval: v, done: make(chan struct{})}
 			if !v.moves {
 				close(e.done)
@@ -42,37 +56,50 @@ func (r *run) estimate(s *stages, from <-chan *Interval) stage[*estimate] {
 				continue
 			}
 			v.retain() // for the worker
-			err := emit(e)
-			if err == nil {
-				select {
-				case jobs <- e:
-					continue
-				case <-ctx.Done():
-					err = ctx.Err()
-				}
+			if err := emit(e); err != nil {
+				v.Release()
+				return err
 			}
-			v.Release()
-			return err
+			lanes[v.assigned.Device()] <- e
 		}
 		return nil
 	}
 }
 
-// estimateFlow estimates the flow of intervals, both ways at once.
-func (r *run) estimateFlow(ctx context.Context, jobs <-chan *estimate) error {
-	e, err := r.options.Estimator(ctx, r.synth.Flow())
-	if err != nil {
-		return err
+// makes returns how many frames of v are made at most.
+func (r *run) makes(v *Interval) (n int) {
+	for _, t := range v.Targets {
+		if t.Phase != 0 && r.want.holds(t.Index) {
+			n++
+		}
 	}
-	defer e.Close()
+	return n
+}
+
+// estimateFlow estimates the flow of intervals, both ways at once.
+func (r *run) estimateFlow(ctx context.Context, device int, jobs <-chan *estimate) error {
+	e, err := r.estimator(ctx, device)
+	if err == nil {
+		defer e.Close()
+	}
 	for job := range jobs {
-		stop := r.times.flow.start()
-		job.err = estimateInterval(e, job.Interval, r.options)
-		stop()
+		if job.err = cmp.Or(err, ctx.Err()); job.err == nil {
+			stop := r.times.flow.start()
+			job.err = estimateInterval(e, job.Interval, r.options)
+			stop()
+		}
 		close(job.done)
 		job.Release()
 	}
-	return nil
+	return err
+}
+
+// estimator opens an estimator on a device, or on the CPU if there is no device.
+func (r *run) estimator(ctx context.Context, device int) (*motion.Estimator, error) {
+	if devices := r.synth.Flow(); len(devices) > 0 {
+		return r.options.DeviceEstimator(ctx, devices[device])
+	}
+	return r.options.Estimator(ctx)
 }
 
 func estimateInterval(e *motion.Estimator, v *Interval, o *Options) (err error) {
@@ -80,29 +107,23 @@ func estimateInterval(e *motion.Estimator, v *Interval, o *Options) (err error) 
 		v.found.continued, err = estimateContinuation(e, v, o)
 		return err
 	}
-	flows, err := e.Estimate(v.A.Guide, v.B.Guide)
+	flow, err := e.Estimate(v.A.Guide, v.B.Guide)
 	if err != nil {
 		return err
 	}
-	v.found.flows = []warp.FlowPair{flows}
-	v.found.change = motion.Measure(v.A.Guide, v.B.Guide, flows)
-	if len(v.Around) == 0 {
-		return nil
+	v.found.flows = []motion.Flow{v.keepFlow(flow)}
+	v.found.change = flow.Change()
+	for i, c := range v.Around {
+		a, b := c.Guide, v.A.Guide
+		if i > 0 {
+			a, b = v.B.Guide, c.Guide
+		}
+		flow, err := e.Estimate(a, b)
+		if err != nil {
+			return err
+		}
+		v.found.outward[i] = &outer{guide: c.Guide, frame: c.Frame, flow: v.keepFlow(flow), back: i == 0, span: c.Span}
 	}
-	before, after := v.Around[0], v.Around[1]
-	ahead, err := e.Estimate(before.Guide, v.A.Guide)
-	if err != nil {
-		return err
-	}
-	behind, err := e.Estimate(v.B.Guide, after.Guide)
-	if err != nil {
-		return err
-	}
-	outer := func(c ContextPicture, f *warp.Outer) *warp.Outer {
-		f.Guide, f.Frame, f.Span = c.Guide.Picture(), c.Frame, c.Span
-		return f
-	}
-	v.found.outward = []*warp.Outer{outer(before, &warp.Outer{Flow: ahead.Backward}), outer(after, &warp.Outer{Flow: behind.Forward})}
 	return nil
 }
 
@@ -124,11 +145,16 @@ func (m *continuation) confidence(beyond warp.Phase) float64 {
 // cannot be told.
 func estimateContinuation(e *motion.Estimator, v *Interval, o *Options) (*continuation, error) {
 	near, far := v.A.Guide, v.Extend.Guide
-	flows, err := e.Estimate(near, far)
+	flow, err := e.Estimate(near, far)
 	if err != nil {
 		return nil, err
 	}
-	m := &continuation{FlowPair: flows, change: motion.Measure(near, far, flows)}
+	defer flow.Release()
+	flows, err := flow.Fields()
+	if err != nil {
+		return nil, err
+	}
+	m := &continuation{FlowPair: flows, change: flow.Change()}
 	m.residual = warp.MeanError(o.sharedWorkers(), near.Picture(), far.Picture(), m.Forward)
 	if m.change.CutScore() >= *o.Synthesis.SceneThreshold || confidence(warp.Made{Residual: m.residual}, m.change) < DefaultBlendBelow {
 		return nil, nil

@@ -99,7 +99,8 @@ func (l *Line) RunSchedule(ctx context.Context, source Source, pass *timeline.Pa
 	if want != Whole() {
 		intervals = connect(s, 0, r.crop(intervals))
 	}
-	estimates := connect(s, l.options.FlowWorkers(), r.estimate(s, intervals))
+	estimatedAhead := max(l.options.FlowWorkers(), preparedAhead)
+	estimates := connect(s, estimatedAhead, r.estimate(s, intervals, estimatedAhead))
 	prepared := connect(s, preparedAhead, r.prepare(estimates))
 	targets := connect(s, startedAhead, r.synthesize(prepared))
 	if pass.Layout.Subframes() > 1 {

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 
-	"retime/flow/dis"
 	"retime/frame"
 	"retime/pipeline/motion"
 	"retime/pipeline/synth"
@@ -31,28 +30,39 @@ func (o *Options) WarpParams() warp.Params {
 	}
 }
 
-// Estimator opens one of FlowWorkers estimators of the flow that frames are made along. It
-// works until ctx ends, on the devices that have estimators, or else on the CPU.
-func (o *Options) Estimator(ctx context.Context, devices *synth.FlowEstimators) (*motion.Estimator, error) {
-	return motion.NewEstimator(ctx, motion.Params{
-		Method: o.Synthesis.Flow, Workers: o.sharedWorkers(),
-		Devices: flowDevices{devices}, Cache: o.flowCache, Log: o.Hooks.Log,
-	})
+// Estimator opens one of FlowWorkers estimators of the flow that frames are made along, on
+// the CPU. It works until ctx ends.
+func (o *Options) Estimator(ctx context.Context) (*motion.Estimator, error) {
+	return motion.NewEstimator(ctx, o.motionParams())
 }
 
-// flowDevices opens a synthesizer's estimators for package motion.
-type flowDevices struct{ estimators *synth.FlowEstimators }
-
-func (d flowDevices) Open(o dis.Options) (motion.DeviceEstimator, bool) {
-	e, ok := d.estimators.New(o)
-	return flowDevice{e}, ok
+// DeviceEstimator is Estimator on a device, if the device can estimate the options' flow.
+func (o *Options) DeviceEstimator(ctx context.Context, device synth.FlowSource) (*motion.Estimator, error) {
+	return motion.NewDeviceEstimator(ctx, o.motionParams(), flowDevice{device.New(motion.DeviceOptions())})
 }
 
+func (o *Options) motionParams() motion.Params {
+	return motion.Params{Method: o.Synthesis.Flow, Workers: o.sharedWorkers(), Cache: o.flowCache, Log: o.Hooks.Log}
+}
+
+// flowDevice is a synthesizer's estimator for package motion.
 type flowDevice struct{ *synth.FlowEstimator }
 
-func (d flowDevice) Estimate(a, b motion.Guide, dst *warp.FlowPair) (done bool, err error) {
-	guide := func(g motion.Guide) synth.Guide { return synth.Guide{Image: g.Picture(), Frame: g.Source()} }
-	return d.FlowEstimator.Estimate(guide(a), guide(b), dst.Forward, dst.Backward)
+func (d flowDevice) Estimate(a, b motion.Guide) (motion.DeviceFlow, bool, error) {
+	guide := func(g motion.Guide) synth.Guide {
+		f, level := g.Source()
+		return synth.Guide{Image: g.OnDevice(), Frame: f, Level: level}
+	}
+	f, done, err := d.FlowEstimator.Estimate(guide(a), guide(b))
+	return deviceFlow{f}, done, err
+}
+
+// deviceFlow is a synthesizer's flow for package motion.
+type deviceFlow struct{ *synth.Flow }
+
+func (f deviceFlow) Change() motion.Change {
+	c := f.Flow.Change()
+	return motion.ChangeOf(motion.Sums(c.Still), motion.Sums(c.Along), c.Lost)
 }
 
 // FlowWorkers is how many intervals' flows are estimated at once: one for every two

@@ -47,13 +47,14 @@ type Interval struct {
 	// Gap is set if the interval is too long for motion to run through.
 	Gap bool
 
-	again bool // the interval goes on with the pictures of the one before
-	moves bool // flow is to be estimated
-	found estimated
+	again    bool // the interval goes on with the pictures of the one before
+	moves    bool // flow is to be estimated
+	assigned synth.Assignment
+	found    estimated
 	shot
 	job synth.Job
 
-	holds []*Picture
+	holds []interface{ Release() } // pictures and flows
 	refs  atomic.Int32
 }
 
@@ -65,8 +66,8 @@ type shot struct {
 
 // estimated is what the estimation of an interval's flow has found.
 type estimated struct {
-	flows     []warp.FlowPair
-	outward   []*warp.Outer // from A and B to the pictures Around
+	flows     []motion.Flow
+	outward   [2]*outer // from A and B to the pictures Around; nil for none
 	change    motion.Change
 	continued *continuation // the motion beyond the clip's end; nil if that cannot be told
 }
@@ -96,9 +97,15 @@ func (v *Interval) Keep(p *Picture) *Picture {
 	return p
 }
 
+// keepFlow has v release f.
+func (v *Interval) keepFlow(f motion.Flow) motion.Flow {
+	v.holds = append(v.holds, f)
+	return f
+}
+
 func (v *Interval) retain() { v.refs.Add(1) }
 
-// Release drops a reference to v. With the last one go those to all pictures.
+// Release drops a reference to v. With the last one go those to all pictures and flows.
 func (v *Interval) Release() {
 	if v.refs.Add(-1) > 0 {
 		return

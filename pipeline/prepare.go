@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"retime/pipeline/motion"
 	"retime/warp"
 )
 
@@ -69,7 +70,7 @@ func (r *run) announce(ctx context.Context, w *window) (err error) {
 	if made == 0 {
 		return nil
 	}
-	v.job, err = r.synth.Prepare(ctx, r.describe(w), made)
+	v.job, err = r.synth.Prepare(ctx, v.assigned, r.describe(w), made)
 	return err
 }
 
@@ -89,37 +90,39 @@ func (r *run) method(v *Interval, t *Target) Method {
 }
 
 // describe returns what the synthesis of the window's middle interval sees, and keeps it.
-func (r *run) describe(w *window) warp.Interval {
+func (r *run) describe(w *window) *material {
 	v := w.now
 	in := r.between(v)
 	if r.options.Synthesis.Mode == warp.Project {
-		in.Static = r.still
+		in.static = r.still
 	}
-	if !r.options.Synthesis.Mode.UsesFlow() {
+	if !in.guided {
 		return in
 	}
-	if len(v.found.outward) > 0 {
-		in.Before, in.After = v.found.outward[0], v.found.outward[1]
+	if len(v.Around) > 0 {
+		in.outer = v.found.outward
 		return in
 	}
 	if b := w.before; b != nil && b.A != v.A && b.explained() && asLong(b, v) {
-		v.Keep(b.A)
-		in.Before = &warp.Outer{Guide: b.A.Guide.Picture(), Flow: b.found.flows[0].Backward, Frame: b.A.Frame}
+		in.outer[0] = v.beside(b.A, b.found.flows[0])
+		in.outer[0].back = true
 	}
 	if a := w.after; a != nil && a.A != v.A && a.explained() && asLong(a, v) {
-		v.Keep(a.B)
-		in.After = &warp.Outer{Guide: a.B.Guide.Picture(), Flow: a.found.flows[0].Forward, Frame: a.B.Frame}
+		in.outer[1] = v.beside(a.B, a.found.flows[0])
 	}
 	return in
 }
 
+// beside returns a picture of a neighbouring interval, with that interval's flow, and keeps
+// both for v.
+func (v *Interval) beside(p *Picture, f motion.Flow) *outer {
+	v.Keep(p)
+	return &outer{guide: p.Guide, frame: p.Frame, flow: v.keepFlow(f.Retain())}
+}
+
 // between returns what v's own pictures tell the synthesis.
-func (r *run) between(v *Interval) warp.Interval {
-	in := warp.Interval{A: v.A.Frame, B: v.B.Frame, Level: r.level, Flows: v.found.flows}
-	if r.options.Synthesis.Mode.UsesFlow() {
-		in.GuideA, in.GuideB = v.A.Guide.Picture(), v.B.Guide.Picture()
-	}
-	return in
+func (r *run) between(v *Interval) *material {
+	return &material{a: v.A, b: v.B, level: r.level, guided: r.options.Synthesis.Mode.UsesFlow(), flows: v.found.flows}
 }
 
 // window is an interval between its neighbours, any of which may be nil, with a

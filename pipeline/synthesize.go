@@ -83,7 +83,7 @@ func (r *run) startMade(ctx context.Context, v *Interval, t *Target) error {
 		made, err := finish()
 		if err == nil {
 			defer r.times.synthesis.start()()
-			r.resolve(v, t, f, made)
+			err = r.resolve(v, t, f, made)
 		}
 		return err
 	}
@@ -157,18 +157,22 @@ func (a *assessor) confidence(in warp.Interval, phase warp.Phase) frame.Image[ui
 }
 
 // resolve decides what becomes of a frame that was made in v, and does it.
-func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) {
+func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) error {
 	rec, trust := &t.record, confidence(made, v.found.change)
 	rec.Holes, rec.Error, rec.Confidence = rounded(100*made.Holes), rounded(made.Residual), rounded(trust)
 	if r.options.Synthesis.Mode == warp.Blend {
 		rec.Method = Blended
-		return
+		return nil
 	}
 	if rec.Method = t.wish; rec.Method == "" {
 		rec.Method = r.options.Synthesis.fallback(trust)
 	}
 	if r.options.Hooks.ConfidenceMap != nil || rec.Method == Blended {
-		t.confidence = r.assessor.confidence(r.between(v), t.Phase)
+		in, err := r.between(v).Host()
+		if err != nil {
+			return err
+		}
+		t.confidence = r.assessor.confidence(in, t.Phase)
 	}
 	switch rec.Method {
 	case Blended:
@@ -178,4 +182,5 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) {
 		frame.Copy(f, v.nearest(t.Phase).Frame)
 		t.confidence = frame.Image[uint8]{}
 	}
+	return nil
 }

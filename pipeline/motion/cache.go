@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -73,40 +74,48 @@ func (c *Cache) prepare() error {
 	return nil
 }
 
-// pair sets dst to the flows between a and b that the method makes, which estimate does
-// if they are not kept. Between b and a they are the same ones, the other way round. If
-// the method has no name, its flows are not kept. What pair reads is in new memory, as
-// fields are handed on.
-func (c *Cache) pair(method string, a, b Guide, dst *warp.FlowPair, estimate func() error) error {
+// flow returns the flow between a and b that the method makes, which estimate does if it
+// is not kept. Between b and a it is the same, the other way round. If the method has no
+// name, its flow is not kept.
+func (c *Cache) flow(method string, a, b Guide, estimate func() (Flow, error)) (Flow, error) {
 	if c == nil || method == "" {
 		return estimate()
 	}
-	fields := []*flow.Field{&dst.Forward, &dst.Backward}
+	first, second, turned := a, b, false
 	if da, db := a.digest(), b.digest(); bytes.Compare(da[:], db[:]) > 0 {
-		fields[0], fields[1] = fields[1], fields[0]
-		a, b = b, a
+		first, second, turned = b, a, true
 	}
-	name := c.name(method, a, b)
+	name := c.name(method, first, second)
 	switch kept, err := readFields(name, a.picture()); {
 	case err == nil:
-		for i, f := range kept {
-			*fields[i] = f
+		if turned {
+			kept[0], kept[1] = kept[1], kept[0]
 		}
-		return nil
+		return newHosted(a, b, warp.FlowPair{Forward: kept[0], Backward: kept[1]}), nil
 	case !errors.Is(err, fs.ErrNotExist):
 		c.unreadable.Do(func() {
 			c.log.Warn("kept flow cannot be read and is estimated again; further files are not named", "file", name, "reason", err)
 		})
 	}
-	if err := estimate(); err != nil {
-		return err
+	f, err := estimate()
+	if err != nil {
+		return nil, err
+	}
+	p, err := f.Fields()
+	if err != nil {
+		f.Release()
+		return nil, err
+	}
+	fields := []flow.Field{p.Forward, p.Backward}
+	if turned {
+		slices.Reverse(fields)
 	}
 	if err := writeFields(name, fields); err != nil {
 		c.unkept.Do(func() {
 			c.log.Warn("flow cannot be kept; further files are not named", "file", name, "reason", err)
 		})
 	}
-	return nil
+	return f, nil
 }
 
 // name returns the file for two pictures.
@@ -130,10 +139,6 @@ func readFields(name string, like frame.Image[uint8]) ([]flow.Field, error) {
 }
 
 // writeFields writes a file that is whole, and on disk, as soon as it has its name.
-func writeFields(name string, fields []*flow.Field) error {
-	list := make([]flow.Field, len(fields))
-	for i, field := range fields {
-		list[i] = *field
-	}
-	return atomicfile.Replace(name, func(w io.Writer) error { return flow.WriteFields(w, list...) })
+func writeFields(name string, fields []flow.Field) error {
+	return atomicfile.Replace(name, func(w io.Writer) error { return flow.WriteFields(w, fields...) })
 }

@@ -66,6 +66,24 @@ func Measure(a, b Guide, f warp.FlowPair) Change {
 		along.join(correlation{n, sa, st, saa, stt, sat})
 	}
 	along.n, along.a, along.aa = along.n-outside.n, along.a-outside.a, along.aa-outside.aa
+	return changeOf(still, along, lost)
+}
+
+// Sums are of n pairs of samples a and b, of their squares and of their products.
+type Sums struct{ N, A, B, AA, BB, AB int64 }
+
+// ChangeOf returns the change that sums tell, over every third pixel of every third row: of
+// the pixels and those in the same places of the other guide; of the pixels and those where
+// the flow leads, but for pixels from which it leads outside; and of the pixels from which
+// the flow there and back ends more than a pixel away in x or y.
+func ChangeOf(still, along Sums, lost int64) Change {
+	of := func(s Sums) correlation {
+		return correlation{int(s.N), int(s.A), int(s.B), int(s.AA), int(s.BB), int(s.AB)}
+	}
+	return changeOf(of(still), of(along), int(lost))
+}
+
+func changeOf(still, along correlation, lost int) Change {
 	return Change{
 		unlike: 1 - max(along.value(), still.value(), 0),
 		Lost:   float64(lost) / float64(max(still.n, 1)),

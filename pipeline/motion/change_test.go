@@ -134,7 +134,7 @@ func TestCutsOnRealClips(t *testing.T) {
 		ga, gb := there(a), there(b)
 		flows, err := e.Estimate(ga, gb)
 		must(t, err)
-		score := Measure(ga, gb, flows).CutScore()
+		score := flows.Change().CutScore()
 		switch found := score >= CutThreshold; {
 		case found && cut:
 			hits++

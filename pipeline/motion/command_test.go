@@ -64,8 +64,7 @@ func TestExampleCommand(t *testing.T) {
 	defer e.Close()
 	a := moved(61, 47, 0, 0)
 	for _, d := range [][2]int{{3, -2}, {0, 0}, {-4, 1}} {
-		p, err := e.Estimate(a, moved(61, 47, d[0], d[1]))
-		must(t, err)
+		p := estimated(t, e, a, moved(61, 47, d[0], d[1]))
 		v := flow.Vec{X: int32(d[0] * flow.One), Y: int32(d[1] * flow.One)}
 		for _, i := range []int{0, len(p.Forward.Pix) - 1} {
 			if p.Forward.Pix[i] != v || p.Backward.Pix[i] != (flow.Vec{X: -v.X, Y: -v.Y}) {

@@ -1,47 +1,124 @@
 package motion
 
 import (
-	"retime/flow"
+	"context"
+	"sync"
+	"sync/atomic"
+
 	"retime/flow/dis"
+	"retime/frame"
 	"retime/warp"
 )
 
-// Devices open estimators that work beside the processor.
-type Devices interface {
-	// Open returns an estimator by package dis; ok is false if there is no device.
-	Open(o dis.Options) (e DeviceEstimator, ok bool)
+// Device estimates flow by package dis, for one goroutine.
+type Device interface {
+	// Estimate returns the flows between a and b, which the device keeps, with the flow of
+	// what stands still set to zero. It reports false if the processor is to estimate them
+	// instead.
+	Estimate(a, b Guide) (f DeviceFlow, done bool, err error)
+	Close()
 }
 
-// DeviceEstimator estimates flow on a device, with the vectors of package dis.
-type DeviceEstimator interface {
-	// Estimate sets dst, whose fields have the guides' size, to the flows between a and b
-	// with the flow of what stands still set to zero. It reports false if the processor is
-	// to do that instead.
-	Estimate(a, b Guide, dst *warp.FlowPair) (done bool, err error)
-	Close()
+// DeviceFlow is a pair of flows on a device. Any goroutine may call its methods.
+type DeviceFlow interface {
+	// Pair returns fields without samples, by which the device knows the flows.
+	Pair() warp.FlowPair
+	Change() Change
+	// Download sets dst, whose fields have the guides' size, to the flows. It reports false
+	// if the device has lost them.
+	Download(dst warp.FlowPair) (done bool, err error)
+	Release()
+}
+
+// DeviceOptions are the options of the estimators that devices are to have.
+func DeviceOptions() dis.Options { return ownOptions() }
+
+// NewDeviceEstimator is NewEstimator for an estimator that works on a device. It closes d,
+// also after an error. If the method is not DIS, d is not used.
+func NewDeviceEstimator(ctx context.Context, p Params, d Device) (*Estimator, error) {
+	e, err := NewEstimator(ctx, p)
+	if err != nil || p.Method != DIS {
+		d.Close()
+		return e, err
+	}
+	e.estimate = &onDevice{d, e.estimate, p.Workers}
+	return e, nil
 }
 
 // onDevice estimates on a device, and on the processor whatever the device leaves.
 type onDevice struct {
-	device    DeviceEstimator
-	processor estimate
+	device    Device
+	processor estimator
+	workers   frame.Workers
 }
 
 // name is the processor's, because the flow is the same.
 func (e *onDevice) name() string { return e.processor.name() }
 
-func (e *onDevice) estimate(a, b Guide, dst *warp.FlowPair) error {
-	m := a.picture()
-	for _, f := range []*flow.Field{&dst.Forward, &dst.Backward} {
-		*f = flow.NewField(m.Width, m.Height)
+func (e *onDevice) estimate(a, b Guide) (Flow, error) {
+	there, done, err := e.device.Estimate(a, b)
+	if err != nil {
+		return nil, err
 	}
-	if done, err := e.device.Estimate(a, b, dst); done || err != nil {
-		return err
+	if !done {
+		return e.processor.estimate(a, b)
 	}
-	return e.processor.estimate(a, b, dst)
+	f := &resident{DeviceFlow: there}
+	for i, g := range []Guide{a, b} {
+		if g.source != nil {
+			f.frames[i] = g.source.Retain()
+		}
+	}
+	f.refs.Store(1)
+	f.fields = sync.OnceValues(func() (warp.FlowPair, error) { return bringHome(there, a, b, e.workers) })
+	return f, nil
 }
 
 func (e *onDevice) close() {
 	e.device.Close()
 	e.processor.close()
+}
+
+// resident is a Flow on a device.
+type resident struct {
+	DeviceFlow
+	fields func() (warp.FlowPair, error)
+	frames [2]*frame.Frame // of the guides, from which the flow can be estimated again
+	refs   atomic.Int32
+}
+
+func (f *resident) Fields() (warp.FlowPair, error) { return f.fields() }
+
+func (f *resident) Retain() Flow {
+	f.refs.Add(1)
+	return f
+}
+
+func (f *resident) Release() {
+	if f.refs.Add(-1) > 0 {
+		return
+	}
+	f.DeviceFlow.Release()
+	for _, v := range f.frames {
+		if v != nil {
+			v.Release()
+		}
+	}
+}
+
+// bringHome downloads the flows between a and b, or estimates them again if the device has
+// lost them.
+func bringHome(there DeviceFlow, a, b Guide, workers frame.Workers) (warp.FlowPair, error) {
+	at := there.Pair().Forward
+	p := newPair(at.Width, at.Height)
+	if done, err := there.Download(p); done || err != nil {
+		return p, err
+	}
+	own, err := newOwn(workers)
+	if err != nil {
+		return p, err
+	}
+	again := keepingStill{own, workers}
+	defer again.close()
+	return again.pair(a, b)
 }

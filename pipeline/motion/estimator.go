@@ -13,7 +13,6 @@ import (
 type Params struct {
 	Method  Method
 	Workers frame.Workers // what one Estimator has of them; estimates do not depend on it
-	Devices Devices       // where DIS works if there are any; nil for none
 	Cache   *Cache        // nil to estimate always
 	Log     *slog.Logger
 }
@@ -21,14 +20,22 @@ type Params struct {
 // Estimator estimates the flow between guides, for one goroutine.
 type Estimator struct {
 	cache    *Cache
-	estimate estimate
+	estimate estimator
 }
 
-// estimate makes the flows between two guides.
-type estimate interface {
+// estimator makes the flow between two guides, and sets the flow of what stands still to
+// zero.
+type estimator interface {
 	// name identifies the method and all its parameters: whatever the flows depend on
 	// besides the guides. It is empty if the flows are not to be cached.
 	name() string
+	estimate(a, b Guide) (Flow, error)
+	close()
+}
+
+// estimate makes the flows between two guides in the host's memory.
+type estimate interface {
+	name() string // as an estimator's
 	// estimate sets dst to the flows between a and b. If a and b change places, the flows
 	// do.
 	estimate(a, b Guide, dst *warp.FlowPair) error
@@ -45,13 +52,7 @@ func NewEstimator(ctx context.Context, p Params) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	m = &keepingStill{m, p.Workers}
-	if p.Method == DIS && p.Devices != nil {
-		if d, ok := p.Devices.Open(ownOptions()); ok {
-			m = &onDevice{d, m}
-		}
-	}
-	return &Estimator{p.Cache, m}, nil
+	return &Estimator{p.Cache, &keepingStill{m, p.Workers}}, nil
 }
 
 func newEstimate(ctx context.Context, p Params) (estimate, error) {
@@ -78,14 +79,14 @@ func newEstimate(ctx context.Context, p Params) (estimate, error) {
 // Close frees the estimator.
 func (e *Estimator) Close() { e.estimate.close() }
 
-// Estimate returns the flows between a and b, both ways, with the flow of what stands
-// still set to zero. Between b and a they are the same, the other way round.
-func (e *Estimator) Estimate(a, b Guide) (dst warp.FlowPair, err error) {
-	err = e.cache.pair(e.estimate.name(), a, b, &dst, func() error { return e.estimate.estimate(a, b, &dst) })
-	return dst, err
+// Estimate returns the flow between a and b, with a reference that the caller releases.
+// Between b and a it is the same, the other way round. The guides' frames must stay until
+// the flow is released.
+func (e *Estimator) Estimate(a, b Guide) (Flow, error) {
+	return e.cache.flow(e.estimate.name(), a, b, func() (Flow, error) { return e.estimate.estimate(a, b) })
 }
 
-// keepingStill sets the flow of what stands still to zero.
+// keepingStill is an estimator on the processor.
 type keepingStill struct {
 	of      estimate
 	workers frame.Workers
@@ -94,9 +95,17 @@ type keepingStill struct {
 func (e *keepingStill) name() string { return e.of.name() }
 func (e *keepingStill) close()       { e.of.close() }
 
-func (e *keepingStill) estimate(a, b Guide, dst *warp.FlowPair) error {
-	if err := e.of.estimate(a, b, dst); err != nil {
-		return err
+func (e *keepingStill) estimate(a, b Guide) (Flow, error) {
+	p, err := e.pair(a, b)
+	if err != nil {
+		return nil, err
 	}
-	return flow.KeepStill(a.picture(), b.picture(), e.workers, dst.Forward, dst.Backward)
+	return newHosted(a, b, p), nil
+}
+
+func (e *keepingStill) pair(a, b Guide) (p warp.FlowPair, err error) {
+	if err := e.of.estimate(a, b, &p); err != nil {
+		return p, err
+	}
+	return p, flow.KeepStill(a.picture(), b.picture(), e.workers, p.Forward, p.Backward)
 }

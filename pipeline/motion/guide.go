@@ -20,6 +20,8 @@ type Guide struct {
 	digest  func() pictureDigest
 	number  int64 // of the picture in its clip, from 0; unnumbered for none
 	source  *frame.Frame
+	level   int
+	absent  frame.Image[uint8] // stands for the picture where a device makes it
 }
 
 const unnumbered = -1
@@ -35,7 +37,8 @@ func NewGuide(f *frame.Frame, level int) Guide {
 		}
 		return m
 	})
-	g.source = f
+	up := 1<<level - 1
+	g.source, g.level, g.absent = f, level, frame.Absent[uint8]((f.Width+up)>>level, (f.Height+up)>>level)
 	return g
 }
 
@@ -56,8 +59,18 @@ func (g Guide) Numbered(n int64) Guide {
 	return g
 }
 
-// Source returns the frame that NewGuide made g of, or nil if another function made g.
-func (g Guide) Source() *frame.Frame { return g.source }
+// Source returns the frame that NewGuide made g of, and how often it is halved; or nil if
+// another function made g.
+func (g Guide) Source() (f *frame.Frame, level int) { return g.source, g.level }
+
+// OnDevice returns the guide for a device, which makes it from its source if there is one:
+// then it is frame.Absent. All copies of a guide return the same image.
+func (g Guide) OnDevice() frame.Image[uint8] {
+	if g.source == nil {
+		return g.picture()
+	}
+	return g.absent
+}
 
 // Picture returns the guide's samples, which may be the frame's own.
 func (g Guide) Picture() frame.Image[uint8] { return g.picture() }

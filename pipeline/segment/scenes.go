@@ -10,7 +10,6 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/motion"
-	"retime/pipeline/synth"
 	"retime/warp"
 )
 
@@ -42,7 +41,7 @@ func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (sce
 		return nil, err
 	}
 	defer clip.Close()
-	e, err := clip.Options.Estimator(ctx, new(synth.FlowEstimators))
+	e, err := clip.Options.Estimator(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -100,9 +99,10 @@ func isCut(e *motion.Estimator, a, b motion.Guide, threshold float64) (bool, err
 	if 1-motion.Likeness(a, b) < threshold {
 		return false, nil
 	}
-	flows, err := e.Estimate(a, b)
+	f, err := e.Estimate(a, b)
 	if err != nil {
 		return false, err
 	}
-	return motion.Measure(a, b, flows).CutScore() >= threshold, nil
+	defer f.Release()
+	return f.Change().CutScore() >= threshold, nil
 }

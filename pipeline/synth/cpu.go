@@ -36,22 +36,25 @@ func NewObservedCPU(p warp.Params, observe Observer) (Synthesizer, error) {
 	return &onCPU{warp: w, observe: observe}, nil
 }
 
-func (s *onCPU) Prepare(_ context.Context, in warp.Interval, _ int) (Job, error) {
-	return &cpuJob{s, in}, nil
+func (s *onCPU) Assign(int) Assignment { return Assignment{} }
+
+func (s *onCPU) Prepare(_ context.Context, _ Assignment, in Interval, _ int) (Job, error) {
+	return &cpuJob{s: s, in: in}, nil
 }
 
 // cpuFinished is how many frames wait for the encoder.
 const cpuFinished = 4
 
 func (s *onCPU) Ahead() (intervals, frames int) { return 0, cpuFinished }
-func (s *onCPU) Flow() *FlowEstimators          { return new(FlowEstimators) }
+func (s *onCPU) Flow() []FlowSource             { return nil }
 func (s *onCPU) Memory() frame.Memory           { return nil }
 func (s *onCPU) Summary() Summary               { return Summary{Backend: CPU, Synthesis: s.busy.total()} }
 func (s *onCPU) Close()                         { s.warp.Close() }
 
 type cpuJob struct {
-	s  *onCPU
-	in warp.Interval
+	s    *onCPU
+	in   Interval
+	host warp.Interval // once the job is current
 }
 
 func (j *cpuJob) Start(ctx context.Context, dst *frame.Frame, phase warp.Phase) (func() (warp.Made, error), error) {
@@ -60,7 +63,7 @@ func (j *cpuJob) Start(ctx context.Context, dst *frame.Frame, phase warp.Phase) 
 	}
 	defer j.s.busy.start()()
 	if j.s.current != j {
-		if err := j.s.warp.Begin(j.in); err != nil {
+		if err := j.begin(); err != nil {
 			return nil, err
 		}
 		j.s.current = j
@@ -70,9 +73,16 @@ func (j *cpuJob) Start(ctx context.Context, dst *frame.Frame, phase warp.Phase) 
 		return nil, err
 	}
 	if j.s.observe != nil {
-		j.s.observe(j.in, phase, j.s.warp.Inspect())
+		j.s.observe(j.host, phase, j.s.warp.Inspect())
 	}
 	return func() (warp.Made, error) { return made, nil }, nil
+}
+
+func (j *cpuJob) begin() (err error) {
+	if j.host, err = j.in.Host(); err != nil {
+		return err
+	}
+	return j.s.warp.Begin(j.host)
 }
 
 func (j *cpuJob) Close() {}

@@ -12,8 +12,7 @@ import (
 // devices divide the frames to be made among themselves.
 type devices struct {
 	workers []*worker
-	flow    FlowEstimators
-	// The goroutine that prepares intervals keeps the device of the last frame, and how
+	// The goroutine that assigns intervals keeps the device of the last frame, and how
 	// many more frames and intervals that device gets.
 	last                     int
 	frameRoom, intervalsRoom int
@@ -55,7 +54,6 @@ func NewDevices(p Params, list ...Device) Synthesizer {
 	for _, device := range list {
 		f := newFallback(device, p)
 		d.workers = append(d.workers, newWorker(f, len(list)))
-		d.flow.devices = append(d.flow.devices, f)
 	}
 	return d
 }
@@ -64,7 +62,12 @@ func (d *devices) Ahead() (intervals, frames int) {
 	return loadedAhead(len(d.workers)), startedAhead(len(d.workers))
 }
 
-func (d *devices) Flow() *FlowEstimators { return &d.flow }
+func (d *devices) Flow() (list []FlowSource) {
+	for _, w := range d.workers {
+		list = append(list, FlowSource{w.device})
+	}
+	return list
+}
 
 func (d *devices) Memory() frame.Memory { return d.workers[0].device.HostMemory() }
 
@@ -85,14 +88,16 @@ func (d *devices) Close() {
 	}
 }
 
-// assignment is a run of an interval's frames that one device makes.
-type assignment struct {
-	worker, frames int
-	loaded         chan struct{} // closed once the device has the interval, or never will
+// Assign divides the frames among the devices.
+func (d *devices) Assign(frames int) Assignment {
+	a := Assignment{shares: d.assign(frames), first: d.last}
+	if len(a.shares) > 0 {
+		a.first = a.shares[0].worker
+	}
+	return a
 }
 
-// assign divides an interval's next frames among the devices.
-func (d *devices) assign(frames int) (list []assignment) {
+func (d *devices) assign(frames int) (list []share) {
 	for frames > 0 {
 		if d.frameRoom <= 0 || d.intervalsRoom == 0 || d.workers[d.last].device.lost() {
 			d.last, d.frameRoom, d.intervalsRoom = d.after(d.last), assignedFrames, assignedIntervals
@@ -103,7 +108,7 @@ func (d *devices) assign(frames int) (list []assignment) {
 			list[k].frames += n
 			continue
 		}
-		list = append(list, assignment{d.last, n, make(chan struct{})})
+		list = append(list, share{d.last, n})
 	}
 	return list
 }
@@ -120,12 +125,16 @@ func (d *devices) after(i int) int {
 	return i
 }
 
-func (d *devices) Prepare(ctx context.Context, in warp.Interval, frames int) (Job, error) {
+func (d *devices) Prepare(ctx context.Context, to Assignment, in Interval, frames int) (Job, error) {
 	j := &deviceJob{devices: d, in: in}
-	for _, a := range d.assign(frames) {
+	for _, s := range to.limited(frames) {
+		if d.workers[s.worker].device.lost() {
+			s.worker = d.after(s.worker)
+		}
+		l := loadedShare{s, make(chan struct{})}
 		select {
-		case d.workers[a.worker].loads <- load{ctx, in, a.loaded}:
-			j.assigned = append(j.assigned, a)
+		case d.workers[s.worker].loads <- load{ctx, in, l.loaded}:
+			j.assigned = append(j.assigned, l)
 		case <-ctx.Done():
 			j.Close()
 			return nil, ctx.Err()
@@ -137,11 +146,17 @@ func (d *devices) Prepare(ctx context.Context, in warp.Interval, frames int) (Jo
 // deviceJob makes the frames of one interval on the devices that it is assigned to.
 type deviceJob struct {
 	devices  *devices
-	in       warp.Interval
-	assigned []assignment
-	begun    int // of the assignments
+	in       Interval
+	assigned []loadedShare
+	begun    int // of the shares
 	left     int // frames of the one that was begun last
 	now      *worker
+}
+
+// loadedShare is a share on its way to its device.
+type loadedShare struct {
+	share
+	loaded chan struct{} // closed once the device has the interval, or never will
 }
 
 // Start passes the work to the device whose turn it is, and does not wait for that
@@ -201,7 +216,7 @@ func (j *deviceJob) Close() {
 // load is an interval to be brought to a device.
 type load struct {
 	ctx  context.Context
-	in   warp.Interval
+	in   Interval
 	done chan struct{}
 }
 

@@ -16,7 +16,7 @@ type fallback struct {
 	Device
 	params Params
 
-	in    warp.Interval
+	in    Interval
 	begun bool // the device has the interval
 
 	cpu     chan *warp.Synthesizer // one, or nil before it is needed; taking it locks it
@@ -38,19 +38,27 @@ func newFallback(d Device, p Params) *fallback {
 // lost says whether the device is no longer used.
 func (r *fallback) lost() bool { return r.dropped.Load() }
 
-func (r *fallback) Load(in warp.Interval) error {
+func (r *fallback) Load(in Interval) error {
 	if r.lost() {
 		return nil
 	}
-	return r.Device.Load(in)
+	mine, err := in.On(r.Has)
+	if err != nil {
+		return err
+	}
+	return r.Device.Load(mine)
 }
 
-func (r *fallback) Begin(in warp.Interval) error {
+func (r *fallback) Begin(in Interval) error {
 	r.in, r.begun = in, false
 	if r.lost() {
 		return nil
 	}
-	if err := r.Device.Begin(in); err != nil {
+	mine, err := in.On(r.Has)
+	if err != nil {
+		return err
+	}
+	if err := r.Device.Begin(mine); err != nil {
 		return r.fault(err)
 	}
 	r.begun = true
@@ -103,7 +111,11 @@ func (r *fallback) fault(err error) error {
 }
 
 // remake makes a frame on the CPU.
-func (r *fallback) remake(in warp.Interval, dst *frame.Frame, phase warp.Phase) (made warp.Made, err error) {
+func (r *fallback) remake(in Interval, dst *frame.Frame, phase warp.Phase) (made warp.Made, err error) {
+	host, err := in.Host()
+	if err != nil {
+		return made, err
+	}
 	cpu := <-r.cpu
 	defer func() { r.cpu <- cpu }()
 	if cpu == nil {
@@ -111,7 +123,7 @@ func (r *fallback) remake(in warp.Interval, dst *frame.Frame, phase warp.Phase) 
 			return made, err
 		}
 	}
-	if err := cpu.Begin(in); err != nil {
+	if err := cpu.Begin(host); err != nil {
 		return made, err
 	}
 	r.remade.Add(1)

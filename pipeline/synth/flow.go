@@ -2,11 +2,10 @@ package synth
 
 import (
 	"errors"
-	"sync/atomic"
 
 	"retime/cuda"
-	"retime/flow"
 	"retime/flow/dis"
+	"retime/warp"
 )
 
 // Guide is a picture to estimate flow on, and the frame that it was made from.
@@ -15,10 +14,31 @@ type Guide = cuda.Guide
 // FlowDevice estimates flow on a device, by package dis. One goroutine uses it; several
 // FlowDevices work at once.
 type FlowDevice interface {
-	// Estimate sets forward and backward, which have the guides' size and memory of their
-	// own, to the flows between a and b, with the flow of what stands still set to zero.
-	Estimate(a, b Guide, forward, backward flow.Field) error
+	// Estimate returns the flows between a and b, which stay on the device, with the flow
+	// of what stands still set to zero.
+	Estimate(a, b Guide) (ResidentFlow, error)
 	Close() error
+}
+
+// ResidentFlow is a pair of flows on a device. Any goroutine may call its methods.
+type ResidentFlow interface {
+	// Pair returns fields without samples. Intervals that the device gets refer to them.
+	Pair() warp.FlowPair
+	Change() cuda.Change
+	// Download sets dst, whose fields have the guides' size and memory of their own, to
+	// the flows.
+	Download(dst warp.FlowPair) error
+	// Release lets the device use the memory of the flows. No interval that is begun later
+	// may refer to them.
+	Release()
+}
+
+// FlowSource opens estimators of flow on one of a synthesizer's devices.
+type FlowSource struct{ device *fallback }
+
+// New returns an estimator by package dis.
+func (s FlowSource) New(o dis.Options) *FlowEstimator {
+	return &FlowEstimator{device: s.device, options: o}
 }
 
 // FlowEstimator estimates flow on one of a synthesizer's devices. One goroutine uses it,
@@ -30,44 +50,28 @@ type FlowEstimator struct {
 	without bool       // the device estimates no flow
 }
 
-// FlowEstimators opens estimators on a synthesizer's devices in turn. The zero value has no
-// device.
-type FlowEstimators struct {
-	devices []*fallback // none for the CPU
-	next    atomic.Int64
-}
-
-// New returns an estimator by package dis; ok is false if the synthesizer has no device
-// for it.
-func (f *FlowEstimators) New(o dis.Options) (e *FlowEstimator, ok bool) {
-	if len(f.devices) == 0 {
-		return nil, false
-	}
-	i := int(f.next.Add(1)-1) % len(f.devices)
-	return &FlowEstimator{device: f.devices[i], options: o}, true
-}
-
 // Estimate is FlowDevice's, but leaves the work to the caller, and reports false, if the
 // device cannot do it. An error ends the job.
-func (e *FlowEstimator) Estimate(a, b Guide, forward, backward flow.Field) (done bool, err error) {
+func (e *FlowEstimator) Estimate(a, b Guide) (f *Flow, done bool, err error) {
 	if e.without || e.device.lost() {
-		return false, nil
+		return nil, false, nil
 	}
 	if e.open == nil {
 		open, err := e.device.Flow(e.options)
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
 			e.without = true
-			return false, nil
+			return nil, false, nil
 		case err != nil:
-			return false, e.device.fault(err)
+			return nil, false, e.device.fault(err)
 		}
 		e.open = open
 	}
-	if err := e.open.Estimate(a, b, forward, backward); err != nil {
-		return false, e.device.fault(err)
+	there, err := e.open.Estimate(a, b)
+	if err != nil {
+		return nil, false, e.device.fault(err)
 	}
-	return true, nil
+	return &Flow{there, e.device}, true, nil
 }
 
 // Close frees the device's memory.
@@ -77,14 +81,36 @@ func (e *FlowEstimator) Close() {
 	}
 }
 
+// Flow is a pair of flows on one of a synthesizer's devices.
+type Flow struct {
+	ResidentFlow
+	device *fallback
+}
+
+// Download is ResidentFlow's, but reports false if the device cannot do it. An error ends
+// the job.
+func (f *Flow) Download(dst warp.FlowPair) (done bool, err error) {
+	if f.device.lost() {
+		return false, nil
+	}
+	if err := f.ResidentFlow.Download(dst); err != nil {
+		return false, f.device.fault(err)
+	}
+	return true, nil
+}
+
 // cudaFlow is an estimator of a cudaDevice.
 type cudaFlow struct {
 	*cuda.DIS
 	synthesizer *cuda.Synthesizer
 }
 
-func (f cudaFlow) Estimate(a, b Guide, forward, backward flow.Field) error {
-	return f.synthesizer.EstimateFlow(f.DIS, a, b, forward, backward)
+func (f cudaFlow) Estimate(a, b Guide) (ResidentFlow, error) {
+	there, err := f.synthesizer.EstimateResident(f.DIS, a, b)
+	if err != nil {
+		return nil, err
+	}
+	return there, nil
 }
 
 func (d *cudaDevice) Flow(o dis.Options) (FlowDevice, error) {

@@ -91,7 +91,7 @@ func openDevices(p Params, count int) (Synthesizer, error) {
 	return NewDevices(p, list...), nil
 }
 
-// Device makes frames of one interval after another. All calls but Load come from one
+// Device makes frames of one interval after another. All calls but Load, Has and Flow come from one
 // goroutine.
 type Device interface {
 	// Load brings an interval that is begun soon to the device, from another goroutine
@@ -101,6 +101,8 @@ type Device interface {
 	// Start begins to make a frame of the interval that was begun last, and returns; see
 	// Job.
 	Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error)
+	// Has reports whether the device has flows that one of its estimators returned.
+	Has(p warp.FlowPair) bool
 	// Flow returns an estimator of flow on the device, which is closed before the device.
 	// The error is errors.ErrUnsupported if there is none.
 	Flow(o dis.Options) (FlowDevice, error)

@@ -41,19 +41,24 @@ type Params struct {
 	Log     *slog.Logger
 }
 
-// Synthesizer makes the frames of intervals. Prepare is called from one goroutine; the
-// jobs that it returns are used in the order of their intervals, from one goroutine that
-// may be another.
+// Synthesizer makes the frames of intervals. Assign is called from one goroutine, and
+// Prepare from one that may be another, both in the order of the intervals. The jobs that
+// Prepare returns are used in that order, too, from one goroutine that may be a third.
 type Synthesizer interface {
+	// Assign chooses the devices that make an interval's frames, of which there are at most
+	// so many, before the interval's flow is known.
+	Assign(frames int) Assignment
 	// Prepare announces an interval of which a number of frames are made, at least one,
-	// and may begin to bring it to a device. What the interval refers to must stay until
-	// the job is closed. Prepare blocks while enough other intervals wait.
-	Prepare(ctx context.Context, in warp.Interval, frames int) (Job, error)
+	// and may begin to bring it to the devices that it is assigned to. What the interval
+	// refers to must stay until the job is closed. Prepare blocks while enough other
+	// intervals wait.
+	Prepare(ctx context.Context, to Assignment, in Interval, frames int) (Job, error)
 	// Ahead returns how many intervals may be prepared before their turn, and how many
 	// frames may be started before the first of them is finished.
 	Ahead() (intervals, frames int)
-	// Flow has the estimators of flow on the devices that make frames.
-	Flow() *FlowEstimators
+	// Flow returns the devices that make frames, on which flow can be estimated, by their
+	// numbers in assignments; none for the CPU.
+	Flow() []FlowSource
 	// Memory is the memory that frames to be filled should lie in; nil for any.
 	Memory() frame.Memory
 	// Summary tells what the synthesizer has done so far.

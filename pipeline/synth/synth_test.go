@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"retime/cuda"
-	"retime/flow"
 	"retime/flow/dis"
 	"retime/frame"
 	"retime/pipeline/fault"
@@ -49,8 +48,21 @@ func (d *failingDevice) Flow(dis.Options) (FlowDevice, error) {
 // failingFlow estimates nothing.
 type failingFlow struct{ fail func(call string) error }
 
-func (f failingFlow) Estimate(_, _ cuda.Guide, _, _ flow.Field) error { return f.fail("flow") }
-func (f failingFlow) Close() error                                    { return f.fail("close") }
+func (f failingFlow) Estimate(_, _ Guide) (ResidentFlow, error) {
+	return failingResident{fail: f.fail}, f.fail("flow")
+}
+
+func (f failingFlow) Close() error { return f.fail("close") }
+
+// failingResident holds nothing.
+type failingResident struct {
+	ResidentFlow
+	fail func(call string) error
+}
+
+func (f failingResident) Download(warp.FlowPair) error { return f.fail("download") }
+
+func (d *failingDevice) Has(warp.FlowPair) bool { return false }
 
 func (d *failingDevice) HostMemory() frame.Memory { return nil }
 func (d *failingDevice) Name() string             { return "failing" }
@@ -70,7 +82,7 @@ func TestLostDevicesStayLost(t *testing.T) {
 	}}, params())
 	defer r.Close()
 	grey := func() *frame.Frame { return frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, 4, 4) }
-	in := warp.Interval{A: grey(), B: grey()}
+	in := InHost{A: grey(), B: grey()}
 	begin := func() (finish func() (warp.Made, error)) {
 		if err := r.Begin(in); err != nil {
 			t.Fatal(err)
@@ -177,13 +189,13 @@ func TestFlowFallsBack(t *testing.T) {
 	estimate := func(p Params, d Device, times int) (done int, err error) {
 		s := NewDevices(p, d)
 		defer s.Close()
-		e, ok := s.Flow().New(dis.Default())
-		if !ok {
-			t.Fatal("no estimator on a device")
-		}
+		e := s.Flow()[0].New(dis.Default())
 		defer e.Close()
 		for range times {
-			ok, err := e.Estimate(cuda.Guide{}, cuda.Guide{}, flow.Field{}, flow.Field{})
+			f, ok, err := e.Estimate(Guide{}, Guide{})
+			if err == nil && ok {
+				ok, err = f.Download(warp.FlowPair{})
+			}
 			if err != nil {
 				return done, err
 			}
@@ -207,7 +219,7 @@ func TestFlowFallsBack(t *testing.T) {
 		err   error
 		calls int // that fail
 		done  int
-	}{{"flow", errBroken, maxFaults, 0}, {"open", errBroken, maxFaults, 0}, {"open", errors.ErrUnsupported, 1, 0}, {"close", errBroken, 1, 9}} {
+	}{{"flow", errBroken, maxFaults, 0}, {"download", errBroken, maxFaults, 0}, {"open", errBroken, maxFaults, 0}, {"open", errors.ErrUnsupported, 1, 0}, {"close", errBroken, 1, 9}} {
 		calls := 0
 		if done, err := estimate(params(), failing(c.at, c.err, &calls), 9); err != nil || done != c.done || calls != c.calls {
 			t.Errorf("%s fails (%v): %d calls, %d estimates: %v", c.at, c.err, calls, done, err)
@@ -230,7 +242,7 @@ func TestFlowFallsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cpu.Close()
-	if _, ok := cpu.Flow().New(dis.Default()); ok {
+	if len(cpu.Flow()) > 0 {
 		t.Error("the processor is a device")
 	}
 }

@@ -28,17 +28,48 @@ func synthesis(b *Bench) error {
 			return err
 		}
 		t := b.NewTable(fmt.Sprintf("a made frame of %dx%d", size.width, size.height), 30)
+		least := 0 // bytes
 		err = s.Profile(warp.PhaseOne/2, func(name string, bytes int, stream *cuda.Stream, queue func() error) error {
 			seconds, err := b.timeOn(stream, queue)
 			t.Row(name, seconds, int64(bytes))
+			least = bytes
 			return err
 		})
 		if err != nil {
 			return err
 		}
+		for _, frames := range []int{4, 1} {
+			seconds, err := b.atOnce(s, in, frames)
+			if err != nil {
+				return err
+			}
+			t.Row(fmt.Sprintf("frame of %d in an interval", frames), seconds, int64(least))
+		}
 		b.Printf("\n")
 	}
 	return nil
+}
+
+// atOnce returns the time for a frame if the device makes several at once, of intervals that
+// have so many frames each. The time includes a frame's share of the work on its interval.
+func (b *Bench) atOnce(s *cuda.Synthesizer, in warp.Interval, frames int) (float64, error) {
+	const intervals = 64
+	clip, phases := make([]warp.Interval, intervals), make([][]warp.Phase, intervals)
+	for i := range clip {
+		clip[i] = in
+		for k := range frames {
+			phases[i] = append(phases[i], warp.Phase((k+1)*warp.PhaseOne/(frames+1)))
+		}
+	}
+	times := make([]float64, b.Repeat)
+	for i := range times {
+		took, err := s.TimeKernels(clip, phases)
+		if err != nil {
+			return 0, err
+		}
+		times[i] = took.Seconds() / float64(intervals*frames)
+	}
+	return median(times), nil
 }
 
 // timeOn returns the result of Time for another stream.

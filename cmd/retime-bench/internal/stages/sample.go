@@ -18,9 +18,15 @@ type sample struct {
 	held      []*frame.Frame
 }
 
-func (s *sample) Prepare(_ context.Context, in warp.Interval, _ int) (synth.Job, error) {
+func (s *sample) Assign(int) synth.Assignment { return synth.Assignment{} }
+
+func (s *sample) Prepare(_ context.Context, _ synth.Assignment, of synth.Interval, _ int) (synth.Job, error) {
 	if s.seen++; len(s.intervals) == sampled {
 		return skipped{}, nil
+	}
+	in, err := of.Host()
+	if err != nil {
+		return nil, err
 	}
 	for _, f := range []*frame.Frame{in.A, in.B} {
 		s.held = append(s.held, f.Retain())
@@ -37,7 +43,7 @@ func (s *sample) Prepare(_ context.Context, in warp.Interval, _ int) (synth.Job,
 
 func (s *sample) Ahead() (intervals, frames int) { return 0, 1 }
 func (s *sample) Memory() frame.Memory           { return nil }
-func (s *sample) Flow() *synth.FlowEstimators    { return new(synth.FlowEstimators) }
+func (s *sample) Flow() []synth.FlowSource       { return nil }
 func (s *sample) Summary() synth.Summary         { return synth.Summary{} }
 func (s *sample) Close()                         {}
 

@@ -217,7 +217,7 @@ func (m *measurement) flow(ctx context.Context) error {
 		}
 	}()
 	for range m.o.FlowWorkers() {
-		e, err := m.o.Estimator(ctx, m.synth.Flow())
+		e, err := m.o.Estimator(ctx)
 		if err != nil {
 			return err
 		}
@@ -245,7 +245,8 @@ func (m *measurement) flow(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				motion.Measure(a, b, flows)
+				flows.Change()
+				flows.Release()
 			}
 		})
 	}
@@ -262,7 +263,8 @@ func (m *measurement) synthesis(ctx context.Context) error {
 	}
 	start := time.Now()
 	for i, in := range m.sample.intervals {
-		job, err := m.synth.Prepare(ctx, in, len(m.sample.jobs[i].phases))
+		frames := len(m.sample.jobs[i].phases)
+		job, err := m.synth.Prepare(ctx, m.synth.Assign(frames), synth.InHost(in), frames)
 		if err != nil {
 			return err
 		}

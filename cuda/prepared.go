@@ -1,0 +1,118 @@
+package cuda
+
+import (
+	"retime/warp"
+)
+
+// prepared is what the frames of an interval share on the device. A synthesizer has several,
+// so that the next interval is prepared while lanes make frames of the ones before.
+type prepared struct {
+	a, b          *source
+	guides        guides
+	accelerations accelerations
+	ready         *Event // happens when the work that does not depend on the phase is done
+	over          *Event // happens when all frames of the interval before are made
+}
+
+func newPrepared(s *Stream, p warp.Params) (w *prepared, err error) {
+	w = new(prepared)
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	if w.ready, err = s.device.NewEvent(); err != nil {
+		return w, err
+	}
+	if w.over, err = s.device.NewEvent(); err != nil || p.Mode == warp.Blend {
+		return w, err
+	}
+	if w.guides, err = newGuides(s); err != nil || p.Mode == warp.Splat {
+		return w, err
+	}
+	w.accelerations, err = newAccelerations(s)
+	return w, err
+}
+
+// close frees all memory. No work may be under way.
+func (w *prepared) close() {
+	// If the device has failed, there is nothing left to do about errors.
+	for _, e := range []*Event{w.ready, w.over} {
+		if e != nil {
+			_ = e.Close()
+		}
+	}
+	w.guides.free()
+	w.accelerations.free()
+}
+
+// resize makes the memory fit. No work may be under way.
+func (w *prepared) resize(d *Device, p *warp.Params, to *layout) error {
+	if p.Mode == warp.Blend {
+		return nil
+	}
+	if err := w.guides.resize(d, to.guideWidth, to.guideHeight, to.flows); err != nil || !p.Acceleration {
+		return err
+	}
+	return w.accelerations.resize(d, to.guideWidth, to.guideHeight, to.level)
+}
+
+// beginInterval queues the work that all phases of the interval share, unless it is queued.
+func (s *Synthesizer) beginInterval() error {
+	if s.begun {
+		return nil
+	}
+	// What the intervals so far use is free once all work so far is done.
+	for _, l := range s.lanes {
+		if err := s.joined.WaitFor(l.last); err != nil {
+			return err
+		}
+	}
+	if err := s.joined.WaitFor(s.now().ready); err != nil {
+		return err
+	}
+	if err := s.joined.Record(s.now().over); err != nil {
+		return err
+	}
+	s.intervals++
+	w := s.now()
+	if err := s.work.WaitFor(w.over); err != nil {
+		return err
+	}
+	in := &s.in
+	images, beyond := s.images(in)
+	var list []*image
+	var err error
+	if w.a, w.b, list, err = s.residents.begin(s.work, s.joined, in, images); err != nil {
+		return err
+	}
+	if s.params.Mode == warp.Project {
+		for _, f := range []*source{w.a, w.b} {
+			if f.filtered {
+				continue
+			}
+			if err := s.loader.prefilter(s.work, f); err != nil {
+				return err
+			}
+			f.filtered = true
+		}
+	}
+	if s.params.Mode != warp.Blend {
+		if err := w.guides.load(s.work, in, beyond, images, list); err != nil {
+			return err
+		}
+	}
+	for _, p := range s.preparation(w) {
+		if err := p.queue(); err != nil {
+			return err
+		}
+	}
+	if err := s.work.Record(w.ready); err != nil {
+		return err
+	}
+	s.begun = true
+	return nil
+}
+
+// now returns what the frames of the interval in progress share.
+func (s *Synthesizer) now() *prepared { return s.prepared[s.intervals%len(s.prepared)] }

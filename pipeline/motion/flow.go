@@ -1,0 +1,47 @@
+package motion
+
+import (
+	"sync"
+
+	"retime/flow"
+	"retime/warp"
+)
+
+// Flow is the flow between two guides, a and b, both ways, with the flow of what stands
+// still set to zero. It lies in the host's memory or on a device. Any goroutine may call
+// its methods.
+type Flow interface {
+	// Change compares the guides along the flow from a.
+	Change() Change
+	// Pair returns the fields by which the device that has the flow knows it, which have no
+	// samples then; or else the fields in the host's memory.
+	Pair() warp.FlowPair
+	// Fields returns the fields in the host's memory, where it brings them first if it
+	// must. An error ends the job.
+	Fields() (warp.FlowPair, error)
+	// Retain adds a reference and returns the flow, and Release drops one. With the last
+	// one goes the flow.
+	Retain() Flow
+	Release()
+}
+
+// hosted is a Flow in the host's memory, which needs no references.
+type hosted struct {
+	pair   warp.FlowPair
+	change func() Change
+}
+
+func newHosted(a, b Guide, p warp.FlowPair) Flow {
+	return &hosted{p, sync.OnceValue(func() Change { return Measure(a, b, p) })}
+}
+
+func (f *hosted) Change() Change                 { return f.change() }
+func (f *hosted) Pair() warp.FlowPair            { return f.pair }
+func (f *hosted) Fields() (warp.FlowPair, error) { return f.pair, nil }
+func (f *hosted) Retain() Flow                   { return f }
+func (f *hosted) Release()                       {}
+
+// newPair returns fields of the size of a guide.
+func newPair(width, height int) warp.FlowPair {
+	return warp.FlowPair{Forward: flow.NewField(width, height), Backward: flow.NewField(width, height)}
+}

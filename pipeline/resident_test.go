@@ -1,0 +1,143 @@
+package pipeline
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"retime/cuda"
+	"retime/cuda/kernels"
+	"retime/pipeline/synth"
+)
+
+// copyDriver counts the copies to and from the device.
+type copyDriver struct {
+	*kernels.Late
+	mu   sync.Mutex
+	up   map[[2]int]int // number of images by bytes of a row, and rows
+	down int            // bytes
+}
+
+func (d *copyDriver) CopyToDevice(stream any, dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
+	d.mu.Lock()
+	d.up[[2]int{width, height}]++
+	d.mu.Unlock()
+	return d.Late.CopyToDevice(stream, dst, dstStride, src, srcStride, width, height)
+}
+
+func (d *copyDriver) CopyToHost(stream any, dst unsafe.Pointer, dstStride int, src uintptr, srcStride, width, height int) error {
+	d.mu.Lock()
+	d.down += width * height
+	d.mu.Unlock()
+	return d.Late.CopyToHost(stream, dst, dstStride, src, srcStride, width, height)
+}
+
+// The planes of a source frame go to the device once, and neither guides nor flows go there
+// or come back: only finished frames, their counters and the sums that tell cuts do.
+func TestFlowStaysOnTheDevice(t *testing.T) {
+	const width, height, frames, multiple = 74, 50, 10, 3
+	clip := writeScene(t, width, height, frames, 24, 1)
+	for _, preset := range []Preset{Fast, Balanced, Best} {
+		o := &Options{
+			Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}},
+			Synthesis: Synthesis{Preset: preset}, Compute: Compute{Threads: 4},
+		}
+		must(t, o.Settle())
+		d := &copyDriver{Late: kernels.NewLate(3), up: map[[2]int]int{}}
+		s := emulated(t, o, d)
+		got, err := throughSynthesizer(t, clip, o, s)
+		s.Close()
+		must(t, err)
+		if list := got.differences(onProcessor(t, clip, o)); len(list) > 0 {
+			t.Errorf("%s: frames %v differ", preset, list)
+		}
+		planes := [2]int{d.up[[2]int{width, height}], d.up[[2]int{width / 2, height / 2}]}
+		if planes != [2]int{frames, 2 * frames} {
+			t.Errorf("%s: %v planes of luma and of chroma were uploaded, want those of %d frames", preset, planes, frames)
+		}
+		const made, intervals = (frames - 1) * (multiple - 1), frames - 1
+		const most = made*(width*height*3/2+16*8) + intervals*12*8
+		if d.down > most {
+			t.Errorf("%s: %d bytes came back, want %d at most", preset, d.down, most)
+		}
+	}
+}
+
+// Wherever a device fails for good, the frames are those of the CPU, also those for which
+// flow lay on the device.
+func TestDevicesFailForGood(t *testing.T) {
+	clip := writeScene(t, 72, 50, 6, 24, 1)
+	o := &Options{
+		Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
+		Synthesis: Synthesis{Preset: Balanced}, Compute: Compute{Threads: 2},
+	}
+	must(t, o.Settle())
+	want, remade := onProcessor(t, clip, o), int64(0)
+	for _, devices := range []int{1, 2} {
+		for _, after := range []int32{1, 150, 400} { // calls of the first device
+			var drivers []cuda.Driver
+			for i := range devices {
+				drivers = append(drivers, kernels.NewLate(uint64(i)))
+			}
+			s := emulated(t, o, drivers...)
+			var calls atomic.Int32
+			first := drivers[0].(*kernels.Late)
+			first.Fail = func(string) error {
+				if calls.Add(1) > after {
+					return errBroken
+				}
+				return nil
+			}
+			got, err := throughSynthesizer(t, clip, o, s)
+			remade += s.Summary().Remade
+			s.Close()
+			must(t, err)
+			if list := got.differences(want); len(list) > 0 {
+				t.Errorf("%d devices, of which one fails after %d calls: frames %v differ", devices, after, list)
+			}
+		}
+	}
+	if remade == 0 {
+		t.Error("no frame was made again")
+	}
+}
+
+// Ranges of the output, which have flow before and behind them estimated, too, are the same
+// on devices.
+func TestDevicesMakeRanges(t *testing.T) {
+	clip := writeScene(t, 72, 50, 10, 24, 1)
+	o := &Options{
+		Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("5/2"), Multiple: true}},
+		Compute: Compute{Threads: 2},
+	}
+	must(t, o.Settle())
+	whole := onProcessor(t, clip, o)
+	for _, r := range []Range{{First: 0, End: 7}, {First: 7, End: 8}, {First: 8, End: 25}} {
+		s := emulated(t, o, kernels.NewLate(1), kernels.NewLate(2))
+		got, err := rangeThrough(t, clip, o, s, r)
+		s.Close()
+		must(t, err)
+		want := &collectingSink{frames: whole.frames[r.First:min(r.End, int64(len(whole.frames)))], records: whole.records[r.First:min(r.End, int64(len(whole.frames)))]}
+		if list := got.differences(want); len(list) > 0 {
+			t.Errorf("frames %d to %d: %v differ", r.First, r.End-1, list)
+		}
+	}
+}
+
+// The flow of an interval is estimated on the device that makes its frames.
+func TestFlowLiesWhereFramesAreMade(t *testing.T) {
+	s := synth.NewDevices(fading().SynthParams(), &fakeDevice{t: t, fail: never}, &fakeDevice{t: t, fail: never})
+	defer s.Close()
+	var devices []int
+	for range 9 {
+		devices = append(devices, s.Assign(2).Device())
+	}
+	if !slices.Equal(devices, []int{1, 1, 1, 1, 0, 0, 0, 0, 1}) {
+		t.Errorf("devices %v", devices)
+	}
+	if next := s.Assign(0).Device(); next != 1 {
+		t.Errorf("an interval without frames: device %d", next)
+	}
+}

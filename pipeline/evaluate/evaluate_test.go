@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"retime/pipeline"
+	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
 	"retime/testdata/scene"
 	"retime/warp"
@@ -72,7 +73,7 @@ func ffmpeg(t testing.TB, args ...string) string {
 	return string(out)
 }
 
-func mustRun(t testing.TB, o Options) *Report {
+func mustRun(t testing.TB, o Options) *report.Report {
 	t.Helper()
 	r, err := Run(context.Background(), o)
 	if err != nil {
@@ -203,7 +204,7 @@ func TestMethodsCompare(t *testing.T) {
 	if last.Frames != last.Total || last.Total != 5*(4+4) {
 		t.Errorf("progress ends at %d of %d, want 40", last.Frames, last.Total)
 	}
-	by := map[string]Method{}
+	by := map[string]report.Method{}
 	for _, m := range r.Methods {
 		by[m.Name] = m
 		if m.Total.Frames != 4 || m.TimedFrames != 4 || m.SecondsPerFrame <= 0 {
@@ -337,8 +338,8 @@ func TestWorstFrames(t *testing.T) {
 	o := quick(writeScene(t, 64, 48, 41, 24))
 	o.Worst = 3
 	r := mustRun(t, o)
-	if len(r.Worst) != 3 || len(r.exhibits) != 3 {
-		t.Fatalf("worst frames %v, %d exhibits; want 3", r.Worst, len(r.exhibits))
+	if len(r.Worst) != 3 || len(r.Pictures.Worst) != 3 {
+		t.Fatalf("worst frames %v, %d exhibits; want 3", r.Worst, len(r.Pictures.Worst))
 	}
 	series := r.Methods[0].Frames.PSNRY
 	for i, k := range r.Worst {
@@ -395,5 +396,12 @@ func TestParsePeer(t *testing.T) {
 		if (err == nil) != c.ok || got != c.want || err != nil && fault.KindOf(err) != fault.Usage {
 			t.Errorf("%q: %+v, %v; want %+v", c.text, got, err, c.want)
 		}
+	}
+}
+
+func TestVIFNeedsRoom(t *testing.T) {
+	o := Options{Input: writeScene(t, 15, 16, 3, 24)}
+	if v := float64(mustRun(t, o).Methods[0].Total.VIF); !math.IsNaN(v) {
+		t.Errorf("VIF of a picture 15 wide is %f", v)
 	}
 }

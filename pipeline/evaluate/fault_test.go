@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"retime/pipeline"
+	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
 )
 
@@ -167,16 +168,16 @@ func TestFailingPeer(t *testing.T) {
 			t.Fatalf("failing at call %d: %v", at, err)
 		}
 		r := e.report(time.Unix(0, 0))
-		if len(r.Methods) != 3 || r.Methods[1].Name != "first" || r.Methods[2].Name != "third" || len(r.Failed) != 1 || r.Failed[0] != (Failure{"second", "out of luck"}) {
+		if len(r.Methods) != 3 || r.Methods[1].Name != "first" || r.Methods[2].Name != "third" || len(r.Failed) != 1 || r.Failed[0] != (report.Failure{Name: "second", Error: "out of luck"}) {
 			t.Fatalf("failing at call %d: %+v, failed %+v", at, r.Methods, r.Failed)
 		}
-		for _, x := range r.exhibits {
-			if len(x.views) != 3 {
-				t.Errorf("failing at call %d: %d views", at, len(x.views))
+		for _, x := range r.Pictures.Worst {
+			if len(x.Views) != 3 {
+				t.Errorf("failing at call %d: %d views", at, len(x.Views))
 			}
 		}
-		if len(r.exhibits) == 0 || last.Frames != last.Total {
-			t.Errorf("failing at call %d: %d exhibits, progress %+v", at, len(r.exhibits), last)
+		if len(r.Pictures.Worst) == 0 || last.Frames != last.Total {
+			t.Errorf("failing at call %d: %d exhibits, progress %+v", at, len(r.Pictures.Worst), last)
 		}
 		var page strings.Builder
 		if err := r.WriteHTML(&page); err != nil || !strings.Contains(page.String(), "second is left out") {

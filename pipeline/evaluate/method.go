@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"retime/pipeline"
+	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
 	"retime/warp"
 )
@@ -53,14 +54,6 @@ func ParsePeer(s string) (Peer, error) {
 	return Peer{Name: s, Method: method, Filter: options}, nil
 }
 
-// kind distinguishes the settings of retime from the peers.
-type kind string
-
-const (
-	kindRetime kind = "retime"
-	kindPeer   kind = "peer"
-)
-
 // maker writes one frame to sink for each timestamp.
 type maker interface {
 	make(ctx context.Context, source pipeline.Source, sink pipeline.Sink, timestamps []int64) error
@@ -69,7 +62,7 @@ type maker interface {
 // method is a named way to make the held-out frames.
 type method struct {
 	name   string
-	kind   kind
+	kind   report.Kind
 	values map[string]string
 	maker  maker
 	flow   *pipeline.Options // nil if the method uses no optical flow
@@ -82,14 +75,14 @@ func (o *Options) methods() ([]method, error) {
 		if _, files := p.Synthesis.Flow.Files(); files {
 			return nil, fault.New(fault.Usage, "setting %q: Synthesis.Flow %s: files hold the flow between neighbouring frames, of which some are held out", s.Name, p.Synthesis.Flow)
 		}
-		m := method{name: s.Name, kind: kindRetime, values: s.Values, maker: conversion{p}}
+		m := method{name: s.Name, kind: report.Retime, values: s.Values, maker: conversion{p}}
 		if p.Synthesis.Mode == "" || p.Synthesis.Mode.UsesFlow() {
 			m.flow = &p
 		}
 		methods = append(methods, m)
 	}
 	for _, p := range o.Peers {
-		m := method{name: p.Name, kind: kindPeer}
+		m := method{name: p.Name, kind: report.Peer}
 		switch p.Method {
 		case Minterpolate:
 			own := minterpolate{p.Filter, o.Threads}

@@ -388,7 +388,9 @@ func TestParsePeer(t *testing.T) {
 		{"blend", Peer{Name: "blend", Method: Blend}, true},
 		{"nearest", Peer{Name: "nearest", Method: Nearest}, true},
 		{"minterpolate", Peer{Name: "minterpolate", Method: Minterpolate}, true},
-		{"minterpolate=mc_mode=aobmc:vsbmc=1", Peer{"minterpolate=mc_mode=aobmc:vsbmc=1", Minterpolate, "mc_mode=aobmc:vsbmc=1"}, true},
+		{"minterpolate=mc_mode=aobmc:vsbmc=1", Peer{Name: "minterpolate=mc_mode=aobmc:vsbmc=1", Method: Minterpolate, Filter: "mc_mode=aobmc:vsbmc=1"}, true},
+		{`other=other "$IN" -r $RATE`, Peer{Name: "other", Method: Command, Line: `other "$IN" -r $RATE`}, true},
+		{"other=", Peer{}, false}, {"other= ", Peer{}, false}, {"=other", Peer{}, false}, {"none=other", Peer{}, false},
 		{"", Peer{}, false}, {"magic", Peer{}, false}, {"blend=1", Peer{}, false}, {"minterpolate=", Peer{}, false},
 		{"minterpolate=scd=none,negate", Peer{}, false}, {"minterpolate=a[out];[in0]null", Peer{}, false},
 	} {

@@ -93,14 +93,14 @@ func (e *evaluation) timeAll(ctx context.Context) error {
 	e.total = int64(len(e.methods) * (held + len(e.clip.held)))
 	return e.each(ctx, func(m method) error {
 		sink := &timedSink{progress: e.progress}
-		began := time.Now()
-		if err := m.maker.make(ctx, &replay{e.clip.video, kept}, sink, e.clip.stamps(held)); err != nil {
+		elapsed, err := m.maker.make(ctx, job{e.clip, &replay{e.clip.video, kept}, sink, e.clip.stamps(held)})
+		if err != nil {
 			return err
 		}
 		if sink.frames != held {
 			return fmt.Errorf("made %d of %d frames", sink.frames, held)
 		}
-		e.timings = append(e.timings, timing{held, time.Since(began)})
+		e.timings = append(e.timings, timing{held, elapsed})
 		return nil
 	})
 }

@@ -128,15 +128,16 @@ type failing struct {
 	at    int // the call that fails
 }
 
-func (f failing) make(ctx context.Context, source pipeline.Source, sink pipeline.Sink, timestamps []int64) error {
+func (f failing) make(ctx context.Context, j job) (time.Duration, error) {
 	*f.calls++
 	if *f.calls != f.at {
-		return f.maker.make(ctx, source, sink, timestamps)
+		return f.maker.make(ctx, j)
 	}
-	if err := f.maker.make(ctx, source, sink, timestamps[:1]); err != nil {
-		return err
+	j.times = j.times[:1]
+	if _, err := f.maker.make(ctx, j); err != nil {
+		return 0, err
 	}
-	return errors.New("out of luck")
+	return 0, errors.New("out of luck")
 }
 
 // A peer that fails, be it early or late, is left out. The other methods have all that

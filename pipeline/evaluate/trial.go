@@ -53,7 +53,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 	defer t.reading.close()
 	defer t.keep(measure.Pair{})
 	held := len(t.e.clip.held)
-	if err := t.e.methods[t.method].maker.make(ctx, t.reading, t, t.e.clip.stamps(held)); err != nil {
+	if _, err := t.e.methods[t.method].maker.make(ctx, job{t.e.clip, t.reading, t, t.e.clip.stamps(held)}); err != nil {
 		return err
 	}
 	if len(t.scores) != held {

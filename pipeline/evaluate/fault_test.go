@@ -61,6 +61,8 @@ func TestFaults(t *testing.T) {
 		{"from behind to", func(o *Options) { o.From, o.To = big.NewRat(2, 1), big.NewRat(1, 1) }, fault.Usage, "not before"},
 		{"negative frames", func(o *Options) { o.MaxFrames = -1 }, fault.Usage, "Options.MaxFrames"},
 		{"too many worst", func(o *Options) { o.Worst = MaxWorst + 1 }, fault.Usage, "Options.Worst"},
+		{"too many regions", func(o *Options) { o.Regions = MaxWorst + 1 }, fault.Usage, "Options.Regions"},
+		{"empty command", func(o *Options) { o.Peers = []Peer{{Name: "x", Method: Command, Line: " "}} }, fault.Usage, `peer "x": no command`},
 		{"threads", func(o *Options) { o.Threads = -1 }, fault.Usage, "Options.Threads"},
 		{"setting", func(o *Options) {
 			o.Settings = []Setting{{Name: "a", Convert: pipeline.Options{Synthesis: pipeline.Synthesis{Preset: "magic"}}}}
@@ -145,7 +147,7 @@ func (f failing) make(ctx context.Context, j job) (time.Duration, error) {
 func TestFailingPeer(t *testing.T) {
 	for _, at := range []int{1, 2} {
 		o := quick(writeScene(t, 64, 48, 25, 24))
-		o.Worst, o.Peers = 2, []Peer{{Name: "first", Method: Blend}, {Name: "second", Method: Blend}, {Name: "third", Method: Nearest}}
+		o.Worst, o.Regions, o.Peers = 2, 2, []Peer{{Name: "first", Method: Blend}, {Name: "second", Method: Blend}, {Name: "third", Method: Nearest}}
 		if err := o.settle(); err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +179,12 @@ func TestFailingPeer(t *testing.T) {
 				t.Errorf("failing at call %d: %d views", at, len(x.Views))
 			}
 		}
-		if len(r.Pictures.Worst) == 0 || last.Frames != last.Total {
+		for i, p := range r.Pictures.Regions {
+			if len(p.Made) != 3 || len(r.Regions[i].PSNRY) != 3 {
+				t.Errorf("failing at call %d: region %d by %d methods", at, i, len(p.Made))
+			}
+		}
+		if len(r.Pictures.Regions) != 2 || len(r.Pictures.Worst) == 0 || last.Frames != last.Total {
 			t.Errorf("failing at call %d: %d exhibits, progress %+v", at, len(r.Pictures.Worst), last)
 		}
 		var page strings.Builder

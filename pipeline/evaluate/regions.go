@@ -88,10 +88,10 @@ func (g *regions) find(k int, blocks frame.Image[uint64]) (found []*region) {
 	return found
 }
 
-// hang adds r if it is among the worst, in place of the same region of neighbouring
-// frames. It reports whether it did.
+// hang adds r, a candidate, if it is among the worst. Among the same places of spacing
+// frames, one is a candidate. hang reports whether it has added r.
 func (g *regions) hang(r *region) bool {
-	same := func(o *region) bool { return max(o.held, r.held)-min(o.held, r.held) < spacing && o.at.Overlaps(r.at) }
+	same := func(o *region) bool { return o.held/spacing == r.held/spacing && o.at.Overlaps(r.at) }
 	if slices.ContainsFunc(g.list, func(o *region) bool { return same(o) && o.errors >= r.errors }) {
 		return false
 	}
@@ -105,8 +105,17 @@ func (g *regions) hang(r *region) bool {
 	return at < len(g.list)
 }
 
-// settle drops the regions that are too many.
-func (g *regions) settle() { g.list = g.list[:min(len(g.list), g.size)] }
+// settle drops the regions that are a worse one in a neighbouring frame, or too many.
+func (g *regions) settle() {
+	var kept []*region
+	for _, r := range g.list {
+		near := func(o *region) bool { return max(o.held, r.held)-min(o.held, r.held) < spacing && o.at.Overlaps(r.at) }
+		if !slices.ContainsFunc(kept, near) && len(kept) < g.size {
+			kept = append(kept, r)
+		}
+	}
+	g.list = kept
+}
 
 // keepViews drops what all but the first count methods made.
 func (g *regions) keepViews(count int) {

@@ -32,7 +32,7 @@ func (o *EvaluateOptions) AddFlags(f *pflag.FlagSet) {
 	declare(f, []flag{
 		{name: "report", arg: "DIR", usage: "write report.html and report.json", heading: commonHeading, option: "Options.Dir", Value: word(&e.Dir)},
 		{name: "settings", arg: "FILES", usage: "YAML files of settings to compare (default the balanced preset)", heading: compareHeading, Value: commaSeparated(&o.settings)},
-		{name: "peer", arg: "PEER", usage: "blend, nearest, minterpolate[=OPTIONS] (default these three), none; repeatable", heading: compareHeading,
+		{name: "peer", arg: "PEER", usage: "blend, nearest, minterpolate[=OPTIONS] (default these three), NAME=COMMAND, none; repeatable", heading: compareHeading,
 			values: []string{"blend", "nearest", "minterpolate", "none"}, Value: texts(&o.peers)},
 		{name: "every", arg: "N", usage: "hold out every N-th frame", heading: compareHeading, option: "Options.Every", Value: integer(&e.Every)},
 	})
@@ -59,10 +59,14 @@ regions, and the numbers as JSON. The gap around a held-out frame is twice as
 long as in use, so the figures are pessimistic.
 
 A settings file holds flags of the conversion by name, one a line, such as
-"preset: best" or "mode: splat"; the file's name is the setting's.`,
+"preset: best" or "mode: splat"; the file's name is the setting's.
+
+A peer's COMMAND reads the source frames from the video "$IN" and writes a video
+of $FRAMES frames at $RATE to its standard output, in a form that FFmpeg reads.`,
 		Example: `  retime evaluate in.mp4 --report report
   retime evaluate in.mp4 --report report --settings fast.yaml,best.yaml --from 10 --to 15
-  retime evaluate in.mp4 --report report --peer minterpolate=mc_mode=aobmc:vsbmc=1`,
+  retime evaluate in.mp4 --report report --peer minterpolate=mc_mode=aobmc:vsbmc=1
+  retime evaluate in.mp4 --report report --peer 'mine=my-program "$IN" --rate $RATE'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fault.New(fault.Usage, "%d inputs: want one; see retime evaluate --help", len(args))

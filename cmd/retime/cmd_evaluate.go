@@ -32,7 +32,7 @@ func (o *EvaluateOptions) AddFlags(f *pflag.FlagSet) {
 	declare(f, []flag{
 		{name: "report", arg: "DIR", usage: "write report.html and report.json", heading: commonHeading, option: "Options.Dir", Value: word(&e.Dir)},
 		{name: "settings", arg: "FILES", usage: "YAML files of settings to compare (default the balanced preset)", heading: compareHeading, Value: commaSeparated(&o.settings)},
-		{name: "peer", arg: "PEER", usage: "blend, nearest, minterpolate[=OPTIONS] (default these three), NAME=COMMAND, none; repeatable", heading: compareHeading,
+		{name: "peer", arg: "PEER", usage: "blend, nearest, minterpolate[=OPTIONS] (default), NAME=COMMAND, none; repeatable", heading: compareHeading,
 			values: []string{"blend", "nearest", "minterpolate", "none"}, Value: texts(&o.peers)},
 		{name: "every", arg: "N", usage: "hold out every N-th frame", heading: compareHeading, option: "Options.Every", Value: integer(&e.Every)},
 	})

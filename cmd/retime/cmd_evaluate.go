@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"retime/pipeline/evaluate"
+	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
 )
 
@@ -26,12 +27,12 @@ type EvaluateOptions struct {
 // AddFlags declares the flags of evaluate.
 func (o *EvaluateOptions) AddFlags(f *pflag.FlagSet) {
 	e := &o.evaluate
-	e.Every, e.Worst = 2, 6
+	e.Every, e.Worst, e.Regions = 2, 6, 10
 	o.peers = []string{"blend", "nearest", "minterpolate"}
 	declare(f, []flag{
 		{name: "report", arg: "DIR", usage: "write report.html and report.json", heading: commonHeading, option: "Options.Dir", Value: word(&e.Dir)},
 		{name: "settings", arg: "FILES", usage: "YAML files of settings to compare (default the balanced preset)", heading: compareHeading, Value: commaSeparated(&o.settings)},
-		{name: "peer", arg: "PEER", usage: "blend, nearest, minterpolate[=OPTIONS] (default these three), none; repeatable", heading: compareHeading,
+		{name: "peer", arg: "PEER", usage: "blend, nearest, minterpolate[=OPTIONS] (default), NAME=COMMAND, none; repeatable", heading: compareHeading,
 			values: []string{"blend", "nearest", "minterpolate", "none"}, Value: texts(&o.peers)},
 		{name: "every", arg: "N", usage: "hold out every N-th frame", heading: compareHeading, option: "Options.Every", Value: integer(&e.Every)},
 	})
@@ -39,6 +40,7 @@ func (o *EvaluateOptions) AddFlags(f *pflag.FlagSet) {
 	declare(f, []flag{
 		{name: "max-frames", arg: "N", usage: "end after N frames (default all)", heading: compareHeading, option: "Options.MaxFrames", Value: integer(&e.MaxFrames)},
 		{name: "worst", arg: "N", usage: "show the N worst frames", heading: compareHeading, option: "Options.Worst", Value: integer(&e.Worst)},
+		{name: "regions", arg: "N", usage: "show the N worst regions", heading: compareHeading, option: "Options.Regions", Value: integer(&e.Regions)},
 		{name: "no-vif", usage: "leave out visual information fidelity, which takes longest", heading: compareHeading, Value: boolean(&e.NoVIF)},
 	})
 	f.Lookup("overwrite").Usage = "overwrite the report"
@@ -50,17 +52,21 @@ func newEvaluateCommand() *cobra.Command {
 		Use:   "evaluate INPUT --report DIR [--settings FILES] [--peer PEER]",
 		Short: "Tell how well frames are made on a clip, by leaving some out",
 		Long: `evaluate holds out every other frame of a clip, makes it again from the two
-frames around it, and compares it with the truth: PSNR, SSIM and VIF for each
-frame and each shot, beside peers and with the seconds that each method takes.
-It writes a page to look at, which shows the worst frames, and the numbers as
-JSON. The gap around a held-out frame is twice as long as in use, so the figures
-are pessimistic.
+frames around it, and compares it with the truth: PSNR, SSIM, VIF and false
+speckle for each frame and each shot, beside peers and with the seconds that
+each method takes. It writes a page to look at, which shows the worst frames and
+regions, and the numbers as JSON. The gap around a held-out frame is twice as
+long as in use, so the figures are pessimistic.
 
 A settings file holds flags of the conversion by name, one a line, such as
-"preset: best" or "mode: splat"; the file's name is the setting's.`,
+"preset: best" or "mode: splat"; the file's name is the setting's.
+
+A peer's COMMAND reads the source frames from the video "$IN" and writes a video
+of $FRAMES frames at $RATE to its standard output, in a form that FFmpeg reads.`,
 		Example: `  retime evaluate in.mp4 --report report
   retime evaluate in.mp4 --report report --settings fast.yaml,best.yaml --from 10 --to 15
-  retime evaluate in.mp4 --report report --peer minterpolate=mc_mode=aobmc:vsbmc=1`,
+  retime evaluate in.mp4 --report report --peer minterpolate=mc_mode=aobmc:vsbmc=1
+  retime evaluate in.mp4 --report report --peer 'mine=my-program "$IN" --rate $RATE'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fault.New(fault.Usage, "%d inputs: want one; see retime evaluate --help", len(args))
@@ -116,31 +122,34 @@ func runEvaluate(ctx context.Context, o EvaluateOptions, input string, stdout, s
 		return err
 	}
 	e.Progress = progress.update
-	report, err := evaluate.Run(ctx, e)
+	r, err := evaluate.Run(ctx, e)
 	progress.done()
-	if report != nil && !o.quiet {
-		printReport(stdout, report)
+	if r != nil && !o.quiet {
+		printReport(stdout, r)
 		fmt.Fprintln(stdout, "report:", filepath.Join(e.Dir, "report.html"))
 	}
 	return err
 }
 
 // printReport prints a table of the methods and the verdict.
-func printReport(w io.Writer, r *evaluate.Report) {
+func printReport(w io.Writer, r *report.Report) {
 	wide := len("method")
 	for _, m := range r.Methods {
 		wide = max(wide, len(m.Name))
 	}
-	const row = "%-*s  %10s  %8s  %10s  %8s  %6s  %7s\n"
-	fmt.Fprintf(w, row, wide, "method", "PSNR "+r.Clip.Plane, "PSNR all", "SSIM "+r.Clip.Plane, "SSIM all", "VIF", "s/frame")
-	number := func(v float64, decimals int) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
-	for _, m := range r.Methods {
-		s, vif := m.Total, "-"
-		if v := float64(s.VIF); !math.IsNaN(v) {
-			vif = number(v, 4)
+	fmt.Fprintf(w, "%-*s  %10s  %8s  %7s  %7s  %10s  %8s  %6s  %7s  %7s\n", wide, "method",
+		"PSNR "+r.Clip.Plane, "PSNR all", "worst", "change", "SSIM "+r.Clip.Plane, "SSIM all", "VIF", "speckle", "s/frame")
+	figure := func(v float64, decimals int) string {
+		if math.IsNaN(v) {
+			return "-"
 		}
-		fmt.Fprintf(w, row, wide, m.Name, number(float64(s.PSNRY), 2), number(float64(s.PSNR), 2),
-			number(float64(s.SSIMY), 4), number(float64(s.SSIM), 4), vif, number(m.SecondsPerFrame, 3))
+		return strconv.FormatFloat(v, 'f', decimals, 64)
+	}
+	for _, m := range r.Methods {
+		s := m.Total
+		fmt.Fprintf(w, "%-*s  %10s  %8s  %7s  %7s  %10s  %8s  %6s  %7s  %7s\n", wide, m.Name,
+			figure(float64(s.PSNRY), 2), figure(float64(s.PSNR), 2), figure(float64(s.PSNRYWorst), 2), figure(float64(s.PSNRYChange), 2),
+			figure(float64(s.SSIMY), 4), figure(float64(s.SSIM), 4), figure(float64(s.VIF), 4), figure(float64(s.Speckle), 0), figure(m.SecondsPerFrame, 3))
 	}
 	for _, line := range r.Verdict {
 		fmt.Fprintln(w, line)

@@ -2,12 +2,16 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -74,6 +78,59 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
+// A command from the command line makes frames beside retime. One that fails is named, and
+// the evaluation goes on.
+func TestEvaluateCommands(t *testing.T) {
+	in := clip(t, 64, 48, 5)
+	report := filepath.Join(t.TempDir(), "report")
+	stdout, stderr, code := run(t, "evaluate", in, "--report", report, "--no-vif", "--peer", "truth=cat "+in, "--peer", "broken=exit 7", "--progress", "none")
+	if code != 0 || !strings.Contains(stderr, "broken") || !strings.Contains(stderr, "exit status 7") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	if !regexp.MustCompile(`\ntruth +\+Inf `).MatchString(stdout) || strings.Contains(stdout, "\nbroken") {
+		t.Errorf("printed\n%s", stdout)
+	}
+}
+
+// A signal that ends the evaluation ends all that a peer's command has started.
+func TestEvaluateCommandTerminated(t *testing.T) {
+	dir := t.TempDir()
+	started, temporary := filepath.Join(dir, "started"), filepath.Join(dir, "temporary")
+	if err := errors.Join(syscall.Mkfifo(started, 0o600), os.Mkdir(temporary, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	report := filepath.Join(dir, "report")
+	cmd := program("evaluate", clip(t, 64, 48, 5), "--report", report, "--no-vif", "--progress", "none",
+		"--peer", "hangs=exec 3>"+started+"; (trap '' TERM; sleep 1000) & echo started >&3; sleep 1000")
+	cmd.Env = append(cmd.Environ(), "TMPDIR="+temporary)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	pipe, err := os.Open(started)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	if _, err := io.ReadFull(pipe, make([]byte, len("started\n"))); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	if code := ends(t, cmd); code != int(fault.Cancelled) {
+		t.Errorf("exit code %d", code)
+	}
+	// The pipe ends once nobody has it open for writing any more.
+	if _, err := io.Copy(io.Discard, pipe); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if _, err := os.Stat(report); err == nil {
+		t.Error("a report was left behind")
+	}
+}
+
 func TestEvaluateExitCodes(t *testing.T) {
 	in, dir := clip(t, 64, 48, 5), t.TempDir()
 	report := filepath.Join(dir, "report")
@@ -91,6 +148,9 @@ func TestEvaluateExitCodes(t *testing.T) {
 		{[]string{in, "--report", report, "--peer", "magic"}, fault.Usage},
 		{[]string{in, "--report", report, "--peer", "blend", "--peer", "blend"}, fault.Usage},
 		{[]string{in, "--report", report, "--peer", "minterpolate=magic=1"}, fault.Usage},
+		{[]string{in, "--report", report, "--peer", "none=true"}, fault.Usage},
+		{[]string{in, "--report", report, "--peer", "other="}, fault.Usage},
+		{[]string{in, "--report", report, "--regions", "51"}, fault.Usage},
 		{[]string{in, "--report", report, "--settings", bad}, fault.Usage},
 		{[]string{in, "--report", report, "--settings", "missing.yaml"}, fault.NoInput},
 		{[]string{in, "--report", report, "--from", "soon"}, fault.Usage},
@@ -121,6 +181,7 @@ func TestParseSetting(t *testing.T) {
 		{text: "preset: best\nmode: 'splat'\nthreads: 2\n", want: map[string]string{"preset": "best", "mode": "splat", "threads": "2"}},
 		{text: "{order: 1, flow: farneback}", want: map[string]string{"order": "1", "flow": "farneback"}},
 		{text: "preset: best\n\npresset: fast\n", says: `line 3: no setting "presset"; choose from mode, flow`},
+		{text: "peer: \"other=touch x\"\n", says: `line 1: no setting "peer"`},
 		{text: "output: x.mp4\n", says: `line 1: no setting "output"`},
 		{text: "resume: true\n", says: `line 1: no setting "resume"`},
 		{text: "preset: best\nsegment-seconds: 3\n", says: `line 2: no setting "segment-seconds"`},

@@ -18,6 +18,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
+	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
 )
 
@@ -40,6 +41,9 @@ type Options struct {
 	// Worst is the number of frames to show of those that the first setting makes
 	// worst, 0 to MaxWorst.
 	Worst int
+	// Regions is the number of regions to show of those that the first setting makes
+	// worst, 0 to MaxWorst.
+	Regions int
 	// NoVIF leaves out visual information fidelity, the slowest measure.
 	NoVIF   bool
 	Threads int // worker threads, up to 1024; 0 for one per processor
@@ -56,7 +60,7 @@ type Options struct {
 	Progress func(pipeline.Progress)
 }
 
-// MaxWorst bounds Options.Worst.
+// MaxWorst bounds Options.Worst and Options.Regions.
 const MaxWorst = 50
 
 // settle checks o and fills in the defaults.
@@ -84,6 +88,8 @@ func (o *Options) settle() error {
 		return fault.New(fault.Usage, "Options.MaxFrames %d: must not be negative", o.MaxFrames)
 	case o.Worst < 0 || o.Worst > MaxWorst:
 		return fault.New(fault.Usage, "Options.Worst %d: want 0 to %d", o.Worst, MaxWorst)
+	case o.Regions < 0 || o.Regions > MaxWorst:
+		return fault.New(fault.Usage, "Options.Regions %d: want 0 to %d", o.Regions, MaxWorst)
 	case o.Threads < 0 || o.Threads > 1024:
 		return fault.New(fault.Usage, "Options.Threads %d: want 0 (all processors) to 1024", o.Threads)
 	case o.From != nil && o.To != nil && o.From.Cmp(o.To) >= 0:
@@ -97,15 +103,15 @@ func (o *Options) workers() frame.Workers { return frame.Workers{N: o.Threads} }
 // Run evaluates o.Input and writes the reports into o.Dir. If damage ends the input
 // early, Run writes and returns the report on the frames before the damage, with an
 // error. Every error carries a fault.Kind. If ctx is cancelled, Run writes no report.
-func Run(ctx context.Context, o Options) (*Report, error) {
-	report, err := run(ctx, o)
-	if err != nil && ctx.Err() != nil && report == nil {
+func Run(ctx context.Context, o Options) (*report.Report, error) {
+	r, err := run(ctx, o)
+	if err != nil && ctx.Err() != nil && r == nil {
 		return nil, fault.Cancel(ctx, "cancelled; no report was written")
 	}
-	return report, err
+	return r, err
 }
 
-func run(ctx context.Context, o Options) (*Report, error) {
+func run(ctx context.Context, o Options) (*report.Report, error) {
 	if err := o.settle(); err != nil {
 		return nil, err
 	}
@@ -134,12 +140,12 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if err := e.tryAll(ctx); err != nil {
 		return nil, err
 	}
-	report := e.report(time.Now())
-	if err := out.write(report); err != nil {
-		return report, err
+	r := e.report(time.Now())
+	if err := out.write(r); err != nil {
+		return r, err
 	}
 	if c.damage != nil {
-		return report, fault.New(fault.KindOf(c.damage), "%w; the report covers the %d frames before that", c.damage, len(c.frames))
+		return r, fault.New(fault.KindOf(c.damage), "%w; the report covers the %d frames before that", c.damage, len(c.frames))
 	}
-	return report, nil
+	return r, nil
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"retime/pipeline"
+	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
 	"retime/testdata/scene"
 	"retime/warp"
@@ -72,7 +73,7 @@ func ffmpeg(t testing.TB, args ...string) string {
 	return string(out)
 }
 
-func mustRun(t testing.TB, o Options) *Report {
+func mustRun(t testing.TB, o Options) *report.Report {
 	t.Helper()
 	r, err := Run(context.Background(), o)
 	if err != nil {
@@ -172,7 +173,15 @@ func TestFiguresAreFFmpegs(t *testing.T) {
 			if len(psnrs) != 3 || len(ssims) != 3 || len(vifs) != 3 {
 				t.Fatalf("FFmpeg compares %d, %d, %d frames", len(psnrs), len(ssims), len(vifs))
 			}
+			grays := filepath.Join(dir, c.name+".gray")
+			ffmpeg(t, "-i", clip, "-pix_fmt", "gray", "-f", "rawvideo", grays)
+			brightness, err := os.ReadFile(grays)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for k := range 3 {
+				frame := func(i int) []byte { return brightness[i*99*61:][:99*61] }
+				check("false speckle", float64(m.Frames.Speckle[k]), 1e6*speckle(frame(2*k+1), frame(2*k+2), 99, 61))
 				check("PSNR of the first plane", float64(m.Frames.PSNRY[k]), number(psnrs[k]["lavfi.psnr.psnr."+first]))
 				check("PSNR of all planes", float64(m.Frames.PSNR[k]), number(psnrs[k]["lavfi.psnr.psnr_avg"]))
 				check("SSIM of the first plane", float64(m.Frames.SSIMY[k]), number(ssims[k]["lavfi.ssim."+plane]))
@@ -184,6 +193,40 @@ func TestFiguresAreFFmpegs(t *testing.T) {
 				check("VIF", float64(m.Frames.VIF[k]), sum/4)
 			}
 		})
+	}
+}
+
+// speckle returns the share of a made picture that is false speckle, by the definition.
+func speckle(truth, made []byte, width, height int) float64 {
+	off := func(p []byte, at int) int {
+		around := slices.Concat(p[at-width-1:at-width+2], p[at-1:at+2], p[at+width-1:at+width+2])
+		slices.Sort(around)
+		return max(int(p[at])-int(around[4]), int(around[4])-int(p[at]))
+	}
+	n := 0
+	for y := 1; y < height-1; y++ {
+		for x := 1; x < width-1; x++ {
+			if off(made, y*width+x) > 12 && off(truth, y*width+x) < 4 {
+				n++
+			}
+		}
+	}
+	return float64(n) / float64((width-2)*(height-2))
+}
+
+// Flicker is an error of change, and errors that stay are none. The first frame of a shot
+// has no change.
+func TestChange(t *testing.T) {
+	o := quick(writeCut(t, 64, 48, 11, 6))
+	f := mustRun(t, o).Methods[0].Frames
+	for k, v := range f.PSNRYChange {
+		if first := k == 0 || k == 3; math.IsNaN(float64(v)) != first {
+			t.Errorf("frame %d: %f", k, v)
+		}
+	}
+	summary := mustRun(t, o).Methods[0].Total
+	if summary.PSNRYChange <= summary.PSNRYMin || summary.PSNRYWorst >= summary.PSNRY {
+		t.Errorf("summary %+v", summary)
 	}
 }
 
@@ -203,7 +246,7 @@ func TestMethodsCompare(t *testing.T) {
 	if last.Frames != last.Total || last.Total != 5*(4+4) {
 		t.Errorf("progress ends at %d of %d, want 40", last.Frames, last.Total)
 	}
-	by := map[string]Method{}
+	by := map[string]report.Method{}
 	for _, m := range r.Methods {
 		by[m.Name] = m
 		if m.Total.Frames != 4 || m.TimedFrames != 4 || m.SecondsPerFrame <= 0 {
@@ -337,8 +380,8 @@ func TestWorstFrames(t *testing.T) {
 	o := quick(writeScene(t, 64, 48, 41, 24))
 	o.Worst = 3
 	r := mustRun(t, o)
-	if len(r.Worst) != 3 || len(r.exhibits) != 3 {
-		t.Fatalf("worst frames %v, %d exhibits; want 3", r.Worst, len(r.exhibits))
+	if len(r.Worst) != 3 || len(r.Pictures.Worst) != 3 {
+		t.Fatalf("worst frames %v, %d exhibits; want 3", r.Worst, len(r.Pictures.Worst))
 	}
 	series := r.Methods[0].Frames.PSNRY
 	for i, k := range r.Worst {
@@ -361,7 +404,7 @@ func TestSameReportWhateverTheThreads(t *testing.T) {
 	input := writeCut(t, 161, 93, 9, 6)
 	var first string
 	for _, threads := range []int{1, 2, 8} {
-		r := mustRun(t, Options{Input: input, Threads: threads, Worst: 2, Peers: []Peer{{Name: "minterpolate", Method: Minterpolate}}})
+		r := mustRun(t, Options{Input: input, Threads: threads, Worst: 2, Regions: 3, Peers: []Peer{{Name: "minterpolate", Method: Minterpolate}}})
 		r.Threads, r.Made, r.Verdict = 0, "", nil
 		for i := range r.Methods {
 			r.Methods[i].SecondsPerFrame = 0
@@ -387,7 +430,9 @@ func TestParsePeer(t *testing.T) {
 		{"blend", Peer{Name: "blend", Method: Blend}, true},
 		{"nearest", Peer{Name: "nearest", Method: Nearest}, true},
 		{"minterpolate", Peer{Name: "minterpolate", Method: Minterpolate}, true},
-		{"minterpolate=mc_mode=aobmc:vsbmc=1", Peer{"minterpolate=mc_mode=aobmc:vsbmc=1", Minterpolate, "mc_mode=aobmc:vsbmc=1"}, true},
+		{"minterpolate=mc_mode=aobmc:vsbmc=1", Peer{Name: "minterpolate=mc_mode=aobmc:vsbmc=1", Method: Minterpolate, Filter: "mc_mode=aobmc:vsbmc=1"}, true},
+		{`other=other "$IN" -r $RATE`, Peer{Name: "other", Method: Command, Line: `other "$IN" -r $RATE`}, true},
+		{"other=", Peer{}, false}, {"other= ", Peer{}, false}, {"=other", Peer{}, false}, {"none=other", Peer{}, false},
 		{"", Peer{}, false}, {"magic", Peer{}, false}, {"blend=1", Peer{}, false}, {"minterpolate=", Peer{}, false},
 		{"minterpolate=scd=none,negate", Peer{}, false}, {"minterpolate=a[out];[in0]null", Peer{}, false},
 	} {
@@ -395,5 +440,12 @@ func TestParsePeer(t *testing.T) {
 		if (err == nil) != c.ok || got != c.want || err != nil && fault.KindOf(err) != fault.Usage {
 			t.Errorf("%q: %+v, %v; want %+v", c.text, got, err, c.want)
 		}
+	}
+}
+
+func TestVIFNeedsRoom(t *testing.T) {
+	o := Options{Input: writeScene(t, 15, 16, 3, 24)}
+	if v := float64(mustRun(t, o).Methods[0].Total.VIF); !math.IsNaN(v) {
+		t.Errorf("VIF of a picture 15 wide is %f", v)
 	}
 }

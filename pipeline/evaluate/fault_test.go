@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"retime/pipeline"
+	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
 )
 
@@ -60,6 +61,8 @@ func TestFaults(t *testing.T) {
 		{"from behind to", func(o *Options) { o.From, o.To = big.NewRat(2, 1), big.NewRat(1, 1) }, fault.Usage, "not before"},
 		{"negative frames", func(o *Options) { o.MaxFrames = -1 }, fault.Usage, "Options.MaxFrames"},
 		{"too many worst", func(o *Options) { o.Worst = MaxWorst + 1 }, fault.Usage, "Options.Worst"},
+		{"too many regions", func(o *Options) { o.Regions = MaxWorst + 1 }, fault.Usage, "Options.Regions"},
+		{"empty command", func(o *Options) { o.Peers = []Peer{{Name: "x", Method: Command, Line: " "}} }, fault.Usage, `peer "x": no command`},
 		{"threads", func(o *Options) { o.Threads = -1 }, fault.Usage, "Options.Threads"},
 		{"setting", func(o *Options) {
 			o.Settings = []Setting{{Name: "a", Convert: pipeline.Options{Synthesis: pipeline.Synthesis{Preset: "magic"}}}}
@@ -127,15 +130,16 @@ type failing struct {
 	at    int // the call that fails
 }
 
-func (f failing) make(ctx context.Context, source pipeline.Source, sink pipeline.Sink, timestamps []int64) error {
+func (f failing) make(ctx context.Context, j job) (time.Duration, error) {
 	*f.calls++
 	if *f.calls != f.at {
-		return f.maker.make(ctx, source, sink, timestamps)
+		return f.maker.make(ctx, j)
 	}
-	if err := f.maker.make(ctx, source, sink, timestamps[:1]); err != nil {
-		return err
+	j.times = j.times[:1]
+	if _, err := f.maker.make(ctx, j); err != nil {
+		return 0, err
 	}
-	return errors.New("out of luck")
+	return 0, errors.New("out of luck")
 }
 
 // A peer that fails, be it early or late, is left out. The other methods have all that
@@ -143,7 +147,7 @@ func (f failing) make(ctx context.Context, source pipeline.Source, sink pipeline
 func TestFailingPeer(t *testing.T) {
 	for _, at := range []int{1, 2} {
 		o := quick(writeScene(t, 64, 48, 25, 24))
-		o.Worst, o.Peers = 2, []Peer{{Name: "first", Method: Blend}, {Name: "second", Method: Blend}, {Name: "third", Method: Nearest}}
+		o.Worst, o.Regions, o.Peers = 2, 2, []Peer{{Name: "first", Method: Blend}, {Name: "second", Method: Blend}, {Name: "third", Method: Nearest}}
 		if err := o.settle(); err != nil {
 			t.Fatal(err)
 		}
@@ -167,16 +171,21 @@ func TestFailingPeer(t *testing.T) {
 			t.Fatalf("failing at call %d: %v", at, err)
 		}
 		r := e.report(time.Unix(0, 0))
-		if len(r.Methods) != 3 || r.Methods[1].Name != "first" || r.Methods[2].Name != "third" || len(r.Failed) != 1 || r.Failed[0] != (Failure{"second", "out of luck"}) {
+		if len(r.Methods) != 3 || r.Methods[1].Name != "first" || r.Methods[2].Name != "third" || len(r.Failed) != 1 || r.Failed[0] != (report.Failure{Name: "second", Error: "out of luck"}) {
 			t.Fatalf("failing at call %d: %+v, failed %+v", at, r.Methods, r.Failed)
 		}
-		for _, x := range r.exhibits {
-			if len(x.views) != 3 {
-				t.Errorf("failing at call %d: %d views", at, len(x.views))
+		for _, x := range r.Pictures.Worst {
+			if len(x.Views) != 3 {
+				t.Errorf("failing at call %d: %d views", at, len(x.Views))
 			}
 		}
-		if len(r.exhibits) == 0 || last.Frames != last.Total {
-			t.Errorf("failing at call %d: %d exhibits, progress %+v", at, len(r.exhibits), last)
+		for i, p := range r.Pictures.Regions {
+			if len(p.Made) != 3 || len(r.Regions[i].PSNRY) != 3 {
+				t.Errorf("failing at call %d: region %d by %d methods", at, i, len(p.Made))
+			}
+		}
+		if len(r.Pictures.Regions) != 2 || len(r.Pictures.Worst) == 0 || last.Frames != last.Total {
+			t.Errorf("failing at call %d: %d exhibits, progress %+v", at, len(r.Pictures.Worst), last)
 		}
 		var page strings.Builder
 		if err := r.WriteHTML(&page); err != nil || !strings.Contains(page.String(), "second is left out") {

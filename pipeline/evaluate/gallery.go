@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"retime/pipeline/evaluate/report"
 	"retime/pipeline/media"
 )
 
@@ -16,10 +17,9 @@ type gallery struct {
 
 // exhibit is a held-out frame with the pictures that the methods made of it.
 type exhibit struct {
-	held  int // index among the held-out frames
-	mse   float64
-	truth []byte // JPEG
-	views []view // by method
+	held     int // index among the held-out frames
+	mse      float64
+	pictures report.Exhibit
 }
 
 // spacing is the least distance of two exhibits, in held-out frames: bad frames come in
@@ -85,7 +85,7 @@ func (g *gallery) settle() {
 // keepViews drops all but the first count views of each exhibit.
 func (g *gallery) keepViews(count int) {
 	for _, x := range g.exhibits {
-		x.views = x.views[:min(count, len(x.views))]
+		x.pictures.Views = x.pictures.Views[:min(count, len(x.pictures.Views))]
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"time"
 
 	"retime/frame"
-	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 )
@@ -23,15 +23,22 @@ type minterpolate struct {
 // filter looks ahead and would lose the end.
 const padding = 3
 
-func (m minterpolate) make(ctx context.Context, source pipeline.Source, sink pipeline.Sink, timestamps []int64) error {
-	v := source.Video()
+func (m minterpolate) make(ctx context.Context, j job) (time.Duration, error) {
+	began := time.Now()
+	err := m.filter(ctx, j)
+	return time.Since(began), err
+}
+
+func (m minterpolate) filter(ctx context.Context, j job) error {
+	v := j.source.Video()
 	filter, err := media.NewFilter(m.graph(v), 1, v, m.threads)
 	if err != nil {
 		return err
 	}
 	defer filter.Close()
-	pick := picker{sink: sink, times: timestamps, base: new(big.Rat).Quo(filter.TimeBase(), v.TimeBase)}
-	defer pick.close()
+	s := filtered{filter: filter, base: new(big.Rat).Quo(filter.TimeBase(), v.TimeBase)}
+	s.pick = picker{times: j.times, put: func(f *frame.Frame, _ *big.Rat, _ int64) error { return j.sink.WriteFrame(f, nil, nil) }}
+	defer s.pick.close()
 
 	var last *frame.Frame
 	gap := int64(1)
@@ -39,7 +46,7 @@ func (m minterpolate) make(ctx context.Context, source pipeline.Source, sink pip
 		if err := ctx.Err(); err != nil {
 			return fault.Cancel(ctx, "cancelled")
 		}
-		f, err := source.Read()
+		f, err := j.source.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
@@ -50,7 +57,7 @@ func (m minterpolate) make(ctx context.Context, source pipeline.Source, sink pip
 			last.Release()
 		}
 		last = f
-		if err := pick.through(filter, f, f.PTS); err != nil {
+		if err := s.through(f, f.PTS); err != nil {
 			last.Release()
 			return err
 		}
@@ -59,12 +66,12 @@ func (m minterpolate) make(ctx context.Context, source pipeline.Source, sink pip
 		return errors.New("minterpolate: no frame to work on")
 	}
 	defer last.Release()
-	for i := int64(1); i <= padding && len(pick.times) > 0; i++ {
-		if err := pick.through(filter, last, last.PTS+i*gap); err != nil {
+	for i := int64(1); i <= padding && len(s.pick.times) > 0; i++ {
+		if err := s.through(last, last.PTS+i*gap); err != nil {
 			return err
 		}
 	}
-	return pick.finish(filter)
+	return s.finish()
 }
 
 // check returns an error if the filter refuses its options whatever the clip.
@@ -87,50 +94,78 @@ func (m minterpolate) graph(v media.Video) string {
 	return fmt.Sprintf("[in0]minterpolate=%s,format=%s[out]", options, v.Format.Name)
 }
 
-// picker writes to a sink, for each of some times, the frame nearest to it.
-type picker struct {
-	sink  pipeline.Sink
-	times []int64
-	base  *big.Rat // units of times per unit of the frames' PTS
-	last  *frame.Frame
-	at    *big.Rat // time of last, in units of times
+// filtered takes frames from a filter and picks the wanted ones.
+type filtered struct {
+	filter *media.Filter
+	base   *big.Rat // units of the wanted times per unit of the frames' PTS
+	pick   picker
 }
 
-// through sends f through filter and takes the frames that are ready.
-func (p *picker) through(filter *media.Filter, f *frame.Frame, pts int64) error {
-	if err := filter.Send(0, f, pts); err != nil {
+// through sends f through the filter and takes the frames that are ready.
+func (s *filtered) through(f *frame.Frame, pts int64) error {
+	if err := s.filter.Send(0, f, pts); err != nil {
 		return err
 	}
-	return p.drain(filter)
+	return s.drain()
 }
 
-func (p *picker) drain(filter *media.Filter) error {
+func (s *filtered) drain() error {
 	for {
-		f, err := filter.Receive()
+		f, err := s.filter.Receive()
 		if errors.Is(err, media.ErrMore) || errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		if err := p.take(f); err != nil {
+		if err := s.pick.take(f, new(big.Rat).Mul(s.base, big.NewRat(f.PTS, 1))); err != nil {
 			return err
 		}
 	}
 }
 
-// take writes a frame for each time up to f's. It takes over f.
-func (p *picker) take(f *frame.Frame) error {
-	at := new(big.Rat).Mul(p.base, big.NewRat(f.PTS, 1))
+// finish ends the filter's input and lets the last frame stand for each remaining time.
+func (s *filtered) finish() error {
+	p := &s.pick
+	if len(p.times) == 0 {
+		return nil
+	}
+	if err := s.filter.End(0); err != nil {
+		return err
+	}
+	if err := s.drain(); err != nil {
+		return err
+	}
+	if p.last == nil {
+		return errors.New("minterpolate made no frame")
+	}
+	for _, t := range p.times {
+		if err := p.put(p.last, p.at, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// picker puts out, for each of some times, the frame nearest to it.
+type picker struct {
+	times []int64
+	put   func(f *frame.Frame, at *big.Rat, t int64) error // f's time is at
+	last  *frame.Frame
+	at    *big.Rat // time of last
+}
+
+// take puts out a frame for each time up to at, which is f's. It takes over f.
+func (p *picker) take(f *frame.Frame, at *big.Rat) error {
 	for len(p.times) > 0 {
 		t := big.NewRat(p.times[0], 1)
 		if at.Cmp(t) < 0 {
 			break
 		}
-		best := f
+		best, when := f, at
 		if p.last != nil && new(big.Rat).Sub(t, p.at).Cmp(new(big.Rat).Sub(at, t)) < 0 {
-			best = p.last
+			best, when = p.last, p.at
 		}
-		if err := p.sink.WriteFrame(best, nil, nil); err != nil {
+		if err := p.put(best, when, p.times[0]); err != nil {
 			f.Release()
 			return err
 		}
@@ -138,28 +173,6 @@ func (p *picker) take(f *frame.Frame) error {
 	}
 	p.close()
 	p.last, p.at = f, at
-	return nil
-}
-
-// finish ends filter's input and writes a frame for each remaining time.
-func (p *picker) finish(filter *media.Filter) error {
-	if len(p.times) == 0 {
-		return nil
-	}
-	if err := filter.End(0); err != nil {
-		return err
-	}
-	if err := p.drain(filter); err != nil {
-		return err
-	}
-	if p.last == nil {
-		return errors.New("minterpolate made no frame")
-	}
-	for range p.times {
-		if err := p.sink.WriteFrame(p.last, nil, nil); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"retime/pipeline/atomicfile"
+	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
 )
 
@@ -58,7 +59,7 @@ func (o output) abandon() {
 }
 
 // write writes both files atomically.
-func (o output) write(r *Report) error {
+func (o output) write(r *report.Report) error {
 	if o.dir == "" {
 		return nil
 	}

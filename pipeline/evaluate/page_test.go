@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,7 +95,7 @@ func js[T any](t *testing.T, ctx context.Context, expression string) (v T) {
 
 func TestPageInBrowser(t *testing.T) {
 	dir := t.TempDir()
-	o := Options{Input: writeCut(t, 96, 64, 32, 9), Dir: dir, Worst: 2, Peers: []Peer{{Name: "blend", Method: Blend}, {Name: "nearest", Method: Nearest}}}
+	o := Options{Input: writeCut(t, 96, 64, 32, 9), Dir: dir, Worst: 2, Regions: 3, Peers: []Peer{{Name: "blend", Method: Blend}, {Name: "nearest", Method: Nearest}}}
 	report := mustRun(t, o)
 	ctx := browser(t, filepath.Join(dir, pageName))
 
@@ -105,8 +106,8 @@ func TestPageInBrowser(t *testing.T) {
 		}
 		curves := js[[]curve](t, ctx, `[...document.querySelectorAll("#plots svg path.curve")].map((p) => ({measure: p.closest("svg").dataset.measure,
 			path: p.getAttribute("d"), width: p.getBoundingClientRect().width, height: p.closest("svg").getBoundingClientRect().height}))`)
-		if len(curves) != 3*3+1 {
-			t.Fatalf("%d curves, want 3 measures of 3 methods and a confidence", len(curves))
+		if len(curves) != 4*3+1 {
+			t.Fatalf("%d curves, want 4 measures of 3 methods and a confidence", len(curves))
 		}
 		for _, c := range curves {
 			// Two shots make two runs of the line, with as many points as frames.
@@ -121,8 +122,8 @@ func TestPageInBrowser(t *testing.T) {
 			t.Errorf("%d worst frames are flagged, want 2", n)
 		}
 		do(t, ctx, chromedp.Click(`#legend label:nth-of-type(2) input`))
-		if n := js[int](t, ctx, `document.querySelectorAll("#plots path.curve").length`); n != 3*2+1 {
-			t.Errorf("%d curves with one method hidden, want 7", n)
+		if n := js[int](t, ctx, `document.querySelectorAll("#plots path.curve").length`); n != 4*2+1 {
+			t.Errorf("%d curves with one method hidden, want 9", n)
 		}
 		do(t, ctx, chromedp.Click(`#legend label:nth-of-type(2) input`))
 	})
@@ -200,6 +201,48 @@ func TestPageInBrowser(t *testing.T) {
 		}
 	})
 
+	t.Run("regions", func(t *testing.T) {
+		do(t, ctx, chromedp.Poll(`[...document.querySelectorAll(".region img")].every((i) => i.complete && i.naturalWidth)`, nil))
+		type tile struct {
+			Alt, Caption         string
+			Width, Height        int
+			Left, Top, Shown, Of float64
+		}
+		if n := js[int](t, ctx, `document.querySelectorAll(".region").length`); n != len(report.Regions) || n == 0 {
+			t.Fatalf("%d regions are shown, want %d", n, len(report.Regions))
+		}
+		tiles := js[[]tile](t, ctx, `[...document.querySelectorAll("#region-1 figure")].map((f) => { const i = f.querySelector("img"), r = i.getBoundingClientRect();
+			return {alt: i.alt, caption: f.querySelector("figcaption").innerText, width: i.naturalWidth, height: i.naturalHeight, left: r.left, top: r.top, shown: r.width, of: r.height}; })`)
+		region := report.Regions[0]
+		where := fmt.Sprintf("Frame %d, region 1, ", report.Frames[region.Frame].Index)
+		want := []string{"source frame before", "truth", "source frame after"}
+		captions := []string{"Source before", "Truth", "Source after"}
+		for i, m := range report.Methods {
+			want = append(want, "made by "+m.Name)
+			captions = append(captions, fmt.Sprintf("%s\n%.2f dB", m.Name, region.PSNRY[i]))
+		}
+		if len(tiles) != len(want) {
+			t.Fatalf("%d tiles, want %d", len(tiles), len(want))
+		}
+		for i, p := range tiles {
+			if p.Alt != where+want[i]+", enlarge" || strings.TrimSpace(p.Caption) != captions[i] {
+				t.Errorf("tile %d is %q, %q; want %q, %q", i, p.Alt, p.Caption, where+want[i], captions[i])
+			}
+			if p.Width != region.Width || p.Height != region.Height || math.Abs(p.Shown/p.Of-float64(p.Width)/float64(p.Height)) > 0.02 {
+				t.Errorf("tile %d of %dx%d is shown %.0f by %.0f", i, p.Width, p.Height, p.Shown, p.Of)
+			}
+			if p.Top != tiles[0].Top || i > 0 && p.Left <= tiles[i-1].Left {
+				t.Errorf("tile %d lies at %.0f, %.0f: not beside the one before", i, p.Left, p.Top)
+			}
+		}
+		do(t, ctx, chromedp.Click(`#region-1 [data-picture="0"]`))
+		source := `document.querySelector("#enlarged img").src`
+		if !js[bool](t, ctx, `document.getElementById("enlarged").open && `+source+` === document.querySelector('#region-1 [data-picture="0"] img').src`) {
+			t.Error("a click does not show the region large")
+		}
+		do(t, ctx, chromedp.KeyEvent(kb.Escape))
+	})
+
 	t.Run("access", func(t *testing.T) {
 		if bad := js[[]string](t, ctx, `[...document.querySelectorAll("input, button")].filter((e) => {
 			const name = e.getAttribute("aria-label") || (e.labels && e.labels.length && e.labels[0].textContent) || (e.querySelector("img") && e.querySelector("img").alt);
@@ -244,7 +287,7 @@ const brokenWords = `(() => {
 func TestPageOnScreens(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{
-		Input: writeCut(t, 96, 64, 32, 9), Dir: dir, Worst: 1,
+		Input: writeCut(t, 96, 64, 32, 9), Dir: dir, Worst: 1, Regions: 1,
 		Settings: []Setting{{Name: "interpolated-forward"}, {Name: "Donaudampfschifffahrt"}},
 		Peers:    []Peer{{Name: "crossfaded", Method: Blend}, {Name: "nearestneighbour", Method: Nearest}},
 	}
@@ -280,14 +323,6 @@ func TestPageOnScreens(t *testing.T) {
 	}
 }
 
-func TestParts(t *testing.T) {
-	for name, want := range map[string]string{"": "", "a": "a", "IMG_2024-08.mkv": "IMG_|2024-|08.|mkv", "..": ".|.", "a_": "a_"} {
-		if got := strings.Join(parts(name), "|"); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
-	}
-}
-
 // The page works without pictures, peers or VIF, and with names that are markup.
 func TestPageOfLittle(t *testing.T) {
 	dir := t.TempDir()
@@ -295,13 +330,13 @@ func TestPageOfLittle(t *testing.T) {
 	o := Options{Input: writeScene(t, 32, 24, 3, 24), Dir: dir, NoVIF: true, Settings: []Setting{{Name: name, Values: map[string]string{"mode": name}}}}
 	mustRun(t, o)
 	ctx := browser(t, filepath.Join(dir, pageName))
-	if n := js[int](t, ctx, `document.querySelectorAll("#plots svg").length`); n != 3 {
-		t.Errorf("%d plots, want those of PSNR, SSIM and confidence", n)
+	if n := js[int](t, ctx, `document.querySelectorAll("#plots svg").length`); n != 4 {
+		t.Errorf("%d plots, want those of PSNR, SSIM, false speckle and confidence", n)
 	}
 	if got := js[string](t, ctx, `document.querySelector("tbody th").textContent`); got != name {
 		t.Errorf("the name %q shows as %q", name, got)
 	}
-	if n := js[int](t, ctx, `document.querySelectorAll(".exhibit, noscript b, b b").length`); n != 0 {
+	if n := js[int](t, ctx, `document.querySelectorAll(".exhibit, .region, noscript b, b b").length`); n != 0 {
 		t.Errorf("%d elements that should not be there", n)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"retime/flow"
 	"retime/frame"
 	"retime/pipeline"
+	"retime/pipeline/evaluate/report"
 	"retime/pipeline/media"
 	"retime/warp"
 )
@@ -18,16 +19,8 @@ import (
 // painter draws frames as pictures at most maxWidth wide, and errors as pictures at
 // most maxErrorWidth wide.
 type painter struct {
-	filter *media.Filter
-	frames int64
-	errors image.Rectangle
-}
-
-// view holds the JPEG pictures of one method's frame.
-type view struct {
-	made, err []byte
-	flow      []byte  // nil if the method uses no flow
-	longest   float64 // length of the motion in full colour, in pixels of the frame
+	colours *colours
+	errors  image.Rectangle
 }
 
 const (
@@ -39,12 +32,36 @@ const (
 )
 
 func newPainter(v media.Video, threads int) (*painter, error) {
-	p := &painter{errors: fit(v, maxErrorWidth)}
 	size := fit(v, maxWidth)
-	var err error
-	p.filter, err = media.NewFilter(fmt.Sprintf("[in0]scale=w=%d:h=%d:flags=area+accurate_rnd+full_chroma_int,format=gbrp[out]",
-		size.Dx(), size.Dy()), 1, v, threads)
-	return p, err
+	c, err := newColours(fmt.Sprintf("scale=w=%d:h=%d:flags=area+accurate_rnd+full_chroma_int", size.Dx(), size.Dy()), v, threads)
+	return &painter{c, fit(v, maxErrorWidth)}, err
+}
+
+// colours draws frames in RGB.
+type colours struct {
+	filter *media.Filter
+	frames int64
+}
+
+// newColours returns colours of frames like v's, after a filter in FFmpeg's notation.
+func newColours(filter string, v media.Video, threads int) (*colours, error) {
+	f, err := media.NewFilter("[in0]"+filter+",format=gbrp[out]", 1, v, threads)
+	return &colours{filter: f}, err
+}
+
+func (c *colours) close() { c.filter.Close() }
+
+func (c *colours) draw(f *frame.Frame) (*image.RGBA, error) {
+	if err := c.filter.Send(0, f, c.frames); err != nil {
+		return nil, err
+	}
+	c.frames++
+	rgb, err := c.filter.Receive()
+	if err != nil {
+		return nil, fmt.Errorf("draw a frame: %w", err)
+	}
+	defer rgb.Release()
+	return frame.RGBA(rgb), nil
 }
 
 // fit returns the size of v's pictures, at most width wide.
@@ -55,20 +72,15 @@ func fit(v media.Video, width int) image.Rectangle {
 	return image.Rect(0, 0, width, max(1, (v.Height*width+v.Width/2)/v.Width))
 }
 
-func (p *painter) close() { p.filter.Close() }
+func (p *painter) close() { p.colours.close() }
 
 // jpeg returns f in colour as JPEG.
 func (p *painter) jpeg(f *frame.Frame) ([]byte, error) {
-	if err := p.filter.Send(0, f, p.frames); err != nil {
+	m, err := p.colours.draw(f)
+	if err != nil {
 		return nil, err
 	}
-	p.frames++
-	rgb, err := p.filter.Receive()
-	if err != nil {
-		return nil, fmt.Errorf("draw a frame: %w", err)
-	}
-	defer rgb.Release()
-	return encode(frame.RGBA(rgb))
+	return encode(m)
 }
 
 func encode(m image.Image) ([]byte, error) {
@@ -79,11 +91,11 @@ func encode(m image.Image) ([]byte, error) {
 
 // view draws the frame made for h, its error and, if options is not nil, the flow that
 // options estimate between h's neighbours.
-func (p *painter) view(h heldOut, made *frame.Frame, options *pipeline.Options) (v view, err error) {
-	if v.made, err = p.jpeg(made); err != nil {
+func (p *painter) view(h heldOut, made *frame.Frame, options *pipeline.Options) (v report.View, err error) {
+	if v.Made, err = p.jpeg(made); err != nil {
 		return v, err
 	}
-	if v.err, err = encode(drawError(warp.Luma(h.truth), warp.Luma(made), p.errors)); err != nil || options == nil {
+	if v.Error, err = encode(drawError(warp.Luma(h.truth), warp.Luma(made), p.errors)); err != nil || options == nil {
 		return v, err
 	}
 	field, _, err := pipeline.EstimateFlow(h.before, h.after, *options)
@@ -91,8 +103,8 @@ func (p *painter) view(h heldOut, made *frame.Frame, options *pipeline.Options) 
 		return v, err
 	}
 	longest := field.UsualLength()
-	v.longest = longest * math.Round(float64(h.truth.Width)/float64(field.Width))
-	v.flow, err = encode(flow.ColorWheel(field, longest))
+	v.Longest = longest * math.Round(float64(h.truth.Width)/float64(field.Width))
+	v.Flow, err = encode(flow.ColorWheel(field, longest))
 	return v, err
 }
 

@@ -112,6 +112,17 @@ func (r *reading) take() (heldOut, error) {
 	return h, nil
 }
 
+// forget drops the held-out frames whose neighbours have both been read.
+func (r *reading) forget() {
+	for {
+		h, err := r.take()
+		if err != nil {
+			return
+		}
+		h.release()
+	}
+}
+
 // close ends the pass and releases the frames that it still holds.
 func (r *reading) close() {
 	for _, h := range r.queue {

@@ -8,6 +8,7 @@ import (
 	"retime/flow"
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/pipeline/internal/shell"
 	"retime/warp"
 )
 
@@ -22,11 +23,8 @@ type command struct {
 	failed  error         // what ended the process
 }
 
-// commandGrace is longer than any program needs to end.
-const commandGrace = 5 * time.Second
-
 func newCommand(ctx context.Context, line string) *command {
-	return &command{ctx: ctx, line: line, grace: commandGrace}
+	return &command{ctx: ctx, line: line, grace: shell.Grace}
 }
 
 func (c *command) name() string { return FromCommand + c.line }
@@ -66,8 +64,8 @@ func (c *command) field(a, b frame.Image[uint8], dst *flow.Field) (err error) {
 // close ends the process. There are no further fields.
 func (c *command) close() {
 	if c.running != nil {
-		c.running.end(c.grace)
-		c.running.close()
+		c.running.End(c.grace)
+		c.running.Close()
 	}
 	if c.failed == nil {
 		c.failed = errors.New("flow command: closed")

@@ -145,7 +145,7 @@ func TestCommandKilled(t *testing.T) {
 	defer e.close()
 	var dst flow.Field
 	must(t, e.field(a.picture(), a.picture(), &dst))
-	must(t, syscall.Kill(-e.running.shell.Process.Pid, syscall.SIGKILL))
+	must(t, syscall.Kill(-e.running.Group(), syscall.SIGKILL))
 	err := e.field(a.picture(), a.picture(), &dst)
 	if err == nil || !strings.Contains(err.Error(), "it ended before it answered (signal: killed)") {
 		t.Errorf("error %v", err)
@@ -169,7 +169,7 @@ func TestCommandCancelled(t *testing.T) {
 	if err := e.estimate(a, a, &dst); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	<-e.running.ended
+	<-e.running.Ended()
 }
 
 // A process reads until the estimator is closed, and ends then.

@@ -2,7 +2,7 @@
 (() => {
   const report = JSON.parse(document.getElementById("data").textContent);
   const pictures = JSON.parse(document.getElementById("pictures").textContent);
-  const { methods, frames, shots, worst } = report;
+  const { methods, frames, shots, worst, regions } = report;
   const colours = 8;
 
   // Plots: one panel for each measure, over a common axis of time.
@@ -11,6 +11,7 @@
     { key: "psnr_y", title: `PSNR of ${report.clip.plane}, dB`, height: 240 },
     { key: "ssim_y", title: `SSIM of ${report.clip.plane}`, height: 150 },
     { key: "vif", title: `VIF of ${report.clip.plane}`, height: 150 },
+    { key: "false_speckle", title: "False speckle, ppm", height: 150 },
     { key: "confidence", title: "Confidence of retime", height: 150 },
   ].filter((m) => methods.some((x) => (x.per_frame[m.key] || []).some((v) => v !== null)));
   const plots = document.getElementById("plots");
@@ -180,15 +181,39 @@
     if (room() !== width) draw();
   }).observe(plots);
 
-  // The worst frames.
+  // The worst regions and frames.
 
   const jpeg = (base64) => `data:image/jpeg;base64,${base64}`;
   const enlarged = document.getElementById("enlarged");
   enlarged.addEventListener("click", () => enlarged.close());
 
+  function enlarge(source, text, pixels) {
+    const image = enlarged.querySelector("img");
+    image.src = source;
+    image.alt = text;
+    image.classList.toggle("pixels", pixels);
+    enlarged.showModal();
+  }
+
+  document.querySelectorAll(".region").forEach((article) => {
+    const n = Number(article.dataset.region);
+    const { truth, before, after, made } = pictures.regions[n];
+    const where = `Frame ${frames[regions[n].frame].index}, region ${n + 1}`;
+    article.querySelectorAll("figure button").forEach((button) => {
+      const kind = button.dataset.picture;
+      const [data, name] = {
+        truth: [truth, "truth"], before: [before, "source frame before"], after: [after, "source frame after"],
+      }[kind] || [made[kind], `made by ${methods[kind].name}`];
+      const image = button.querySelector("img");
+      image.src = `data:image/png;base64,${data}`;
+      image.alt = `${where}, ${name}, enlarge`;
+      button.onclick = () => enlarge(image.src, `${where}, ${name}`, true);
+    });
+  });
+
   document.querySelectorAll(".exhibit").forEach((exhibit) => {
     const n = Number(exhibit.dataset.exhibit);
-    const { truth, views } = pictures[n];
+    const { truth, views } = pictures.worst[n];
     const frame = frames[worst[n]];
     const stage = exhibit.querySelector(".stage");
     const slider = stage.querySelector("input");
@@ -221,10 +246,7 @@
         if (figure.hidden) return;
         set(button.querySelector("img"), data[kind], `${caption[kind]}, enlarge`);
         figure.querySelector("figcaption").textContent = caption[kind];
-        button.onclick = () => {
-          set(enlarged.querySelector("img"), data[kind], caption[kind]);
-          enlarged.showModal();
-        };
+        button.onclick = () => enlarge(jpeg(data[kind]), caption[kind], false);
       });
     }
     exhibit.querySelectorAll(".picker input").forEach((input) => input.addEventListener("change", () => choose(Number(input.value))));

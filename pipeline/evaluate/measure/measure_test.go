@@ -1,12 +1,14 @@
-package evaluate
+package measure
 
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
 	"retime/frame"
+	"retime/pipeline/media"
 )
 
 // noisy returns an image of noise whose stride is wider than its rows.
@@ -52,7 +54,7 @@ func TestPSNR(t *testing.T) {
 		peak int
 		want float64
 	}{{1, 255, 48.130804}, {255 * 255, 255, 0}, {100, 1023, 40.197513}, {0, 255, math.Inf(1)}} {
-		if got := float64(psnr(c.mse, c.peak)); got != c.want && !(math.Abs(got-c.want) < 1e-6) {
+		if got := PSNR(c.mse, c.peak); got != c.want && !(math.Abs(got-c.want) < 1e-6) {
 			t.Errorf("mean squared error %f of peak %d: %f dB, want %f", c.mse, c.peak, got, c.want)
 		}
 	}
@@ -119,20 +121,17 @@ func compareSSIM[T frame.Sample](t *testing.T, s *ssim, a, b frame.Image[T], pea
 	}
 }
 
-func TestVIFNeedsRoom(t *testing.T) {
-	o := Options{Input: writeScene(t, 15, 16, 3, 24)}
-	if v := float64(mustRun(t, o).Methods[0].Total.VIF); !math.IsNaN(v) {
-		t.Errorf("VIF of a picture 15 wide is %f", v)
-	}
-}
-
 func BenchmarkScore720p(b *testing.B) {
 	format := frame.Format{Name: "yuv420p", Depth: 8, Planes: 3, ChromaX: 1, ChromaY: 1}
 	truth, made := frame.New(format, 1280, 720), frame.New(format, 1280, 720)
-	m := meter{}
+	m, err := NewMeter(media.Video{Format: format, Width: 1280, Height: 720, TimeBase: big.NewRat(1, 25)}, frame.Workers{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.Close()
 	b.SetBytes(1280 * 720 * 3 / 2)
 	for b.Loop() {
-		if _, err := m.score(truth, made); err != nil {
+		if _, err := m.Score(truth, made); err != nil {
 			b.Fatal(err)
 		}
 	}

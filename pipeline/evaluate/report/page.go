@@ -1,4 +1,4 @@
-package evaluate
+package report
 
 import (
 	_ "embed"
@@ -24,6 +24,7 @@ var (
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"db":      func(d Decibel) string { return figure(float64(d), 2) },
+	"million": func(m Million) string { return figure(float64(m), 0) },
 	"ratio":   func(r Ratio) string { return figure(float64(r), 4) },
 	"seconds": func(s Seconds) string { return figure(float64(s), 3) },
 	"cost": func(s float64) string {
@@ -91,50 +92,33 @@ type pageData struct {
 
 // columns holds the best value of each column of the table.
 type columns struct {
-	PSNRY, PSNR, Within, Min Decibel
-	SSIMY, SSIM, VIF         Ratio
-	Seconds                  float64
+	PSNRY, PSNR, Within, Min, Worst, Change Decibel
+	SSIMY, SSIM, VIF                        Ratio
+	Speckle                                 Million
+	Seconds                                 float64
 }
 
 func (r *Report) best() columns {
-	c := columns{Seconds: math.Inf(1)}
+	c := columns{Speckle: Million(math.Inf(1)), Seconds: math.Inf(1)}
 	for _, m := range r.Methods {
 		t := m.Total
 		c.PSNRY, c.PSNR, c.Min = max(c.PSNRY, t.PSNRY), max(c.PSNR, t.PSNR), max(c.Min, t.PSNRYMin)
 		c.Within = max(c.Within, m.WithinShots.PSNRY)
 		c.SSIMY, c.SSIM, c.VIF = max(c.SSIMY, t.SSIMY), max(c.SSIM, t.SSIM), max(c.VIF, t.VIF)
+		c.Worst, c.Change = max(c.Worst, t.PSNRYWorst), max(c.Change, t.PSNRYChange)
+		c.Speckle = min(c.Speckle, t.Speckle)
 		c.Seconds = min(c.Seconds, m.SecondsPerFrame)
 	}
 	return c
 }
 
-// pictures holds the JPEG files of an exhibit.
-type pictures struct {
-	Truth []byte         `json:"truth"`
-	Views []viewPictures `json:"views"`
-}
-
-type viewPictures struct {
-	Made    []byte  `json:"made"`
-	Error   []byte  `json:"error"`
-	Flow    []byte  `json:"flow,omitempty"`
-	Longest float64 `json:"longest,omitempty"`
-}
-
 // WriteHTML writes the report as one page that loads no other file.
 func (r *Report) WriteHTML(w io.Writer) error {
-	shown := make([]pictures, len(r.exhibits))
-	for i, x := range r.exhibits {
-		shown[i].Truth = x.truth
-		for _, v := range x.views {
-			shown[i].Views = append(shown[i].Views, viewPictures{v.made, v.err, v.flow, v.longest})
-		}
-	}
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	images, err := json.Marshal(shown)
+	images, err := json.Marshal(r.Pictures)
 	if err != nil {
 		return err
 	}

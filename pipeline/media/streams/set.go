@@ -156,7 +156,7 @@ func (s *Set) add(video *astiav.Stream) error {
 
 // carry returns the stream that carries in, nil if in is left out.
 func (s *Set) carry(in *astiav.Stream) (stream, error) {
-	switch in.CodecParameters().CodecType() {
+	switch in.CodecParameters().MediaType() {
 	case astiav.MediaTypeAudio:
 		return s.carrySound(in)
 	case astiav.MediaTypeSubtitle:
@@ -208,7 +208,7 @@ func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
 // full reports whether the output has all the streams of a kind that its container takes.
 func (s *Set) full(kind astiav.MediaType) bool {
 	return container.IsSingle(s.out, kind) && slices.ContainsFunc(s.out.Streams(), func(o *astiav.Stream) bool {
-		return o.CodecParameters().CodecType() == kind
+		return o.CodecParameters().MediaType() == kind
 	})
 }
 

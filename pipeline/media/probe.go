@@ -59,7 +59,7 @@ func (d *demuxer) lacksParameters() bool {
 		}
 		switch p := s.CodecParameters(); p.MediaType() {
 		case astiav.MediaTypeAudio:
-			if p.SampleRate() <= 0 || p.Channels() <= 0 {
+			if p.SampleRate() <= 0 || av.ParameterChannels(p) <= 0 {
 				return true
 			}
 		case astiav.MediaTypeVideo:

@@ -155,6 +155,9 @@ func HasUsualLayout(c *astiav.CodecContext) bool { return C.usual_layout(coder(c
 // Channels returns AVCodecContext.ch_layout.nb_channels.
 func Channels(c *astiav.CodecContext) int { return int(C.channels(coder(c))) }
 
+// ParameterChannels returns AVCodecParameters.ch_layout.nb_channels.
+func ParameterChannels(p *astiav.CodecParameters) int { return int(params(p).ch_layout.nb_channels) }
+
 // InitialPadding returns AVCodecParameters.initial_padding, the number of samples that
 // the encoder has inserted at the start.
 func InitialPadding(p *astiav.CodecParameters) int { return int(params(p).initial_padding) }

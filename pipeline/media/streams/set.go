@@ -183,7 +183,7 @@ func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
 	switch {
 	case opt.Mode == DropAudio:
 		return nil, nil
-	case p.SampleRate() <= 0 || p.Channels() <= 0: // damaged data may look like a stream
+	case p.SampleRate() <= 0 || av.ParameterChannels(p) <= 0: // damaged data may look like a stream
 		return s.leaveOut(in, "its sample rate or its channels are unknown, as none of its sound comes early enough or it is damaged")
 	case container.UsualAudio(s.out) == astiav.CodecIDNone:
 		return s.leaveOut(in, "the container takes no sound")

@@ -162,8 +162,8 @@ test: deps ## run every test, with the race detector; TESTFLAGS=-v adds flags
 	$(GO) test -race -timeout 40m $(TESTFLAGS) ./...
 
 .PHONY: test-plain
-test-plain: deps ## run every test, without the race detector
-	$(GO) test -timeout 40m $(TESTFLAGS) ./...
+test-plain: deps ## run every test, without the race detector; PKG=./pipeline runs a package's
+	$(GO) test -timeout 40m $(TESTFLAGS) $(or $(PKG),./...)
 
 .PHONY: test-on
 test-on: ## run every test in a bare Debian: make test-on SUITE=trixie; needs root

@@ -53,6 +53,10 @@ static inline const enum AVSampleFormat *compat_sample_formats(const AVCodec *c)
 static inline const int *compat_sample_rates(const AVCodec *c) { return c->supported_samplerates; }
 #endif
 
+// Reports whether the Matroska muxer leaves Opus's delay out of timestamps, although
+// demuxers subtract it.
+static inline int compat_matroska_omits_opus_delay(void) { return LIBAVFORMAT_VERSION_MAJOR < 60; } // FFmpeg 6.0
+
 // Side data of a whole stream.
 #if LIBAVFORMAT_VERSION_MAJOR >= 61 // FFmpeg 7.0
 static inline const uint8_t *compat_stream_side_data(const AVStream *s, enum AVPacketSideDataType kind, size_t *size)

@@ -162,6 +162,10 @@ func ParameterChannels(p *astiav.CodecParameters) int { return int(params(p).ch_
 // the encoder has inserted at the start.
 func InitialPadding(p *astiav.CodecParameters) int { return int(params(p).initial_padding) }
 
+// MatroskaOmitsOpusDelay reports whether FFmpeg's Matroska muxer leaves the delay of Opus
+// out of timestamps, as before FFmpeg 6.0. Demuxers subtract it.
+func MatroskaOmitsOpusDelay() bool { return C.compat_matroska_omits_opus_delay() != 0 }
+
 // NewSamples allocates n samples of planar floats per channel in f, with the encoder's
 // channels and sample rate (av_frame_get_buffer).
 func NewSamples(f *astiav.Frame, encoder *astiav.CodecContext, n int) error {

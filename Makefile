@@ -36,8 +36,9 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: deps
-deps: ## install the Debian packages that are missing
+deps: ## install the Debian packages that are missing, and choose the go-astiav for this FFmpeg
 	@$(call install,$(PACKAGES))
+	@.ci/go-work
 
 # install PACKAGES: those that are missing, saying which and how much.
 define install
@@ -159,6 +160,14 @@ demo: build ## convert a small clip from 24 to 60 frames per second
 test: deps ## run every test, with the race detector; TESTFLAGS=-v adds flags
 	$(GO) vet ./... $(TEST_PROGRAMS)
 	$(GO) test -race -timeout 40m $(TESTFLAGS) ./...
+
+.PHONY: test-plain
+test-plain: deps ## run every test, without the race detector; PKG=./pipeline runs a package's
+	$(GO) test -timeout 40m $(TESTFLAGS) $(or $(PKG),./...)
+
+.PHONY: test-on
+test-on: ## run every test in a bare Debian: make test-on SUITE=trixie; needs root
+	@.ci/test-on $(SUITE)
 
 # Wildcards leave directories called testdata out.
 TEST_PROGRAMS := $(sort $(patsubst %/,./%,$(dir $(wildcard testdata/*/*.go))))

@@ -305,7 +305,7 @@ func TestVariableRate(t *testing.T) {
 	dir := t.TempDir()
 	clip := filepath.Join(dir, "vfr.mkv")
 	// Frames at 0, 1, 3, 4, 6, 7, ... 25ths.
-	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 25, 1), "-vf", "select='mod(n,3)-2'", "-vsync", "vfr", "-c:v", "ffv1", clip)
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 25, 1), "-vf", "select='mod(n,3)-2'", "-fps_mode", "vfr", "-c:v", "ffv1", clip)
 	source, times, _ := readAll(t, clip)
 	o := lossless(t, clip)
 	o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{Value: big.NewRat(25, 1)}

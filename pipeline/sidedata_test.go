@@ -16,12 +16,9 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/pipeline/media/av"
 	"retime/warp"
 )
-
-// iccProfile is AV_PKT_DATA_ICC_PROFILE of FFmpeg 5.1, which go-astiav does not
-// name.
-const iccProfile = astiav.PacketSideDataType(28)
 
 // words packs what FFmpeg holds as a C struct of 32-bit fields.
 func words(v ...int32) []byte {
@@ -34,14 +31,14 @@ func words(v ...int32) []byte {
 
 // sideData are descriptions of a stream's pictures, as FFmpeg 5.1 lays them out.
 var sideData = map[string]struct {
-	kind astiav.PacketSideDataType
+	kind av.PacketSideKind
 	data []byte
 }{
-	"rotation":  {astiav.PacketSideDataTypeDisplaymatrix, words(0, 65536, 0, -65536, 0, 0, 0, 0, 1<<30)},
-	"stereo":    {astiav.PacketSideDataTypeStereo3D, words(1, 0, 0)}, // side by side
-	"spherical": {astiav.PacketSideDataTypeSpherical, words(0, 30<<16, 0, 0, 0, 0, 0, 0, 0)},
-	"light":     {astiav.PacketSideDataTypeContentLightLevel, words(1000, 400)},
-	"icc":       {iccProfile, bytes.Repeat([]byte("profile "), 20)},
+	"rotation":  {av.PacketDisplayMatrix, words(0, 65536, 0, -65536, 0, 0, 0, 0, 1<<30)},
+	"stereo":    {av.PacketStereo3D, words(1, 0, 0)}, // side by side
+	"spherical": {av.PacketSpherical, words(0, 30<<16, 0, 0, 0, 0, 0, 0, 0)},
+	"light":     {av.PacketContentLight, words(1000, 400)},
+	"icc":       {av.PacketICCProfile, bytes.Repeat([]byte("profile "), 20)},
 }
 
 // describe writes the first stream of in to out with side data of its own.
@@ -68,11 +65,11 @@ func describe(t *testing.T, in, out string, names ...string) {
 	to.SetTimeBase(from.TimeBase())
 	to.SetAvgFrameRate(from.AvgFrameRate())
 	for _, name := range names {
-		must(to.AddSideData(sideData[name].kind, sideData[name].data))
+		must(av.SetStreamSideData(to, sideData[name].kind, sideData[name].data))
 	}
-	file, err := astiav.OpenIOContext(out, astiav.NewIOContextFlags(astiav.IOContextFlagWrite))
+	file, err := av.CreateFile(out)
 	must(err)
-	target.SetPb(file)
+	file.Use(target)
 	options := astiav.NewDictionary()
 	defer options.Free()
 	if strings.HasSuffix(out, ".mp4") {

@@ -204,7 +204,7 @@ func TestVariableRateMovesEvenly(t *testing.T) {
 	// The same with motion of pixels: the scene at the frames' true times.
 	const width, height = 320, 180
 	clip := filepath.Join(t.TempDir(), "vfr.nut")
-	ffmpeg(t, "-i", writeScene(t, width, height, 16, 24, 1), "-vf", "select='not(eq(mod(n,5),2))'", "-vsync", "vfr", "-c:v", "rawvideo", clip)
+	ffmpeg(t, "-i", writeScene(t, width, height, 16, 24, 1), "-vf", "select='not(eq(mod(n,5),2))'", "-fps_mode", "vfr", "-c:v", "rawvideo", clip)
 	o := lossless(t, clip)
 	o.Timing.Rate = Rate{Value: big.NewRat(24, 1)}
 	mustRun(t, o)
@@ -257,7 +257,7 @@ func (s *describedSource) Video() media.Video { return s.video }
 func TestKeepTimestamps(t *testing.T) {
 	dir := t.TempDir()
 	clip := filepath.Join(dir, "vfr.nut")
-	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 24, 1), "-vf", "select='not(eq(mod(n,5),2))*not(eq(n,8))'", "-vsync", "vfr", "-c:v", "rawvideo", clip)
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 24, 1), "-vf", "select='not(eq(mod(n,5),2))*not(eq(n,8))'", "-fps_mode", "vfr", "-c:v", "rawvideo", clip)
 	source, at, _ := readAll(t, clip)
 	for _, c := range []struct {
 		out  string

@@ -360,7 +360,7 @@ func TestConfidence(t *testing.T) {
 func TestVariableRate(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "vfr.mkv")
 	// Frames at 0, 1, 3, 4, 6, 7, ... 24ths: the second of two gaps is twice as long.
-	ffmpeg(t, "-i", writeScene(t, 160, 96, 24, 24), "-vf", "select='mod(n,3)-2'", "-vsync", "vfr", "-c:v", "ffv1", clip)
+	ffmpeg(t, "-i", writeScene(t, 160, 96, 24, 24), "-vf", "select='mod(n,3)-2'", "-fps_mode", "vfr", "-c:v", "ffv1", clip)
 	o := Options{Input: clip, NoVIF: true, Peers: []Peer{{Name: "minterpolate", Method: Minterpolate}, {Name: "blend", Method: Blend}}}
 	r := mustRun(t, o)
 	for i, f := range r.Frames {

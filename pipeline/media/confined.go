@@ -64,16 +64,16 @@ func confineInput(in confine.Dir, name, format string) error {
 
 // only opens the file at url for a demuxer that may open no further one. It returns nil if
 // the input is no single file; of a sequence it then makes the url one of files.
-func only(in confine.Dir, url *string, local bool, options *astiav.Dictionary) (*astiav.IOContext, error) {
+func only(in confine.Dir, url *string, local bool, options *astiav.Dictionary) (*av.File, error) {
 	if !in.On() {
 		return nil, nil
 	}
-	var file *astiav.IOContext
+	var file *av.File
 	protocols := "none" // for files that this one names
 	switch {
 	case local:
 		var err error
-		if file, err = astiav.OpenIOContext(*url, astiav.NewIOContextFlags(astiav.IOContextFlagRead)); err != nil {
+		if file, err = av.OpenFile(*url); err != nil {
 			return nil, err
 		}
 	case *url == "pipe:0":

@@ -36,9 +36,9 @@ type demuxer struct {
 // openInput is a file that FFmpeg has open.
 type openInput struct {
 	input *astiav.FormatContext
-	file  *astiav.IOContext    // of a confined input; nil if FFmpeg opens the file
-	guard astiav.IOInterrupter // FFmpeg keeps a pointer into it
-	stop  func() bool          // stops watching the demuxer's context
+	file  *av.File        // of a confined input; nil if FFmpeg opens the file
+	guard *av.Interrupter // FFmpeg keeps a pointer to its flag
+	stop  func() bool     // stops watching the demuxer's context
 }
 
 // packetLoss counts the packets that could not be read.
@@ -89,9 +89,10 @@ func (d *demuxer) open(opt *ReaderOptions, limits probeLimits) error {
 	}
 	input := astiav.AllocFormatContext()
 	if d.file != nil {
-		input.SetPb(d.file)
+		d.file.Use(input)
 	}
-	d.guard = input.SetInterruptCallback()
+	d.guard = av.NewInterrupter()
+	d.guard.Watch(input)
 	d.errors.Demuxer(input)
 	d.stop = context.AfterFunc(d.ctx, d.guard.Interrupt)
 	message, err := av.WithMessage(func() error { return input.OpenInput(url, format, options) })

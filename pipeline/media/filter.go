@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/big"
 	"slices"
-	"strconv"
 
 	"github.com/asticode/go-astiav"
 
@@ -23,9 +22,7 @@ var ErrMore = errors.New("more input is wanted")
 // Filter runs frames through a graph of FFmpeg's video filters. Only one goroutine may
 // use it.
 type Filter struct {
-	graph         *astiav.FilterGraph
-	inputs        []*astiav.FilterContext
-	output        *astiav.FilterContext
+	graph         *av.Graph
 	format        string
 	width, height int
 }
@@ -40,8 +37,7 @@ func NewFilter(description string, inputs int, v Video, threads int) (*Filter, e
 
 // newFilter is NewFilter for inputs that differ.
 func newFilter(description string, inputs []Video, threads int) (*Filter, error) {
-	f := &Filter{graph: astiav.AllocFilterGraph(), format: inputs[0].Format.Name, width: inputs[0].Width, height: inputs[0].Height}
-	f.graph.SetThreadCount(threads)
+	f := &Filter{graph: av.NewGraph(threads), format: inputs[0].Format.Name, width: inputs[0].Width, height: inputs[0].Height}
 	message, err := av.WithMessage(func() error { return f.configure(description, inputs) })
 	if err != nil {
 		f.Close()
@@ -50,41 +46,17 @@ func newFilter(description string, inputs []Video, threads int) (*Filter, error)
 	return f, nil
 }
 
-func (f *Filter) configure(description string, inputs []Video) (err error) {
-	if f.output, err = f.graph.NewFilterContext(astiav.FindFilterByName("buffersink"), "out", nil); err != nil {
-		return err
-	}
-	sink := astiav.AllocFilterInOut()
-	sink.SetName("out")
-	sink.SetFilterContext(f.output)
-	defer sink.Free()
-
-	var sources *astiav.FilterInOut
-	for i, v := range slices.Backward(inputs) {
-		name := "in" + strconv.Itoa(i)
-		args := astiav.FilterArgs{
-			"width": strconv.Itoa(v.Width), "height": strconv.Itoa(v.Height), "pix_fmt": v.Format.Name, "time_base": v.TimeBase.RatString(),
-		}
+func (f *Filter) configure(description string, inputs []Video) error {
+	for _, v := range inputs {
+		options := fmt.Sprintf("width=%d:height=%d:pix_fmt=%s:time_base=%s", v.Width, v.Height, v.Format.Name, v.TimeBase.RatString())
 		if v.Rate != nil {
-			args["frame_rate"] = v.Rate.RatString()
+			options += ":frame_rate=" + v.Rate.RatString()
 		}
-		c, err := f.graph.NewFilterContext(astiav.FindFilterByName("buffer"), name, args)
-		if err != nil {
+		if err := f.graph.AddSource(options); err != nil {
 			return err
 		}
-		f.inputs = append([]*astiav.FilterContext{c}, f.inputs...)
-		source := astiav.AllocFilterInOut()
-		source.SetName(name)
-		source.SetFilterContext(c)
-		source.SetNext(sources)
-		sources = source
 	}
-	defer sources.Free()
-	if err := f.graph.Parse(description, sink, sources); err != nil {
-		f.inputs, f.output = nil, nil // FFmpeg has freed every filter of the graph
-		return err
-	}
-	return f.graph.Configure()
+	return f.graph.Configure(description)
 }
 
 // Send passes p to an input at time pts, in the time base of NewFilter's v; it ignores
@@ -101,14 +73,14 @@ func (f *Filter) Send(input int, p *frame.Frame, pts int64) error {
 // send passes the content of p, whose time it sets, to an input. The caller frees p.
 func (f *Filter) send(input int, p *astiav.Frame, pts int64) error {
 	p.SetPts(pts)
-	if err := f.inputs[input].BuffersrcAddFrame(p, 0); err != nil {
+	if err := f.graph.Send(input, p); err != nil {
 		return fmt.Errorf("filter a frame: %w", err)
 	}
 	return nil
 }
 
 // End tells an input that no more frames follow.
-func (f *Filter) End(input int) error { return f.inputs[input].BuffersrcAddFrame(nil, 0) }
+func (f *Filter) End(input int) error { return f.graph.Send(input, nil) }
 
 // picture returns a new reference to p's samples as an FFmpeg frame.
 func (f *Filter) picture(p *frame.Frame) (*astiav.Frame, error) {
@@ -163,7 +135,7 @@ func (f *Filter) Receive() (*frame.Frame, error) {
 // Receive.
 func (f *Filter) receive() (*astiav.Frame, error) {
 	picture := astiav.AllocFrame()
-	err := f.output.BuffersinkGetFrame(picture, 0)
+	err := f.graph.Receive(picture)
 	if err == nil {
 		return picture, nil
 	}
@@ -179,23 +151,15 @@ func (f *Filter) receive() (*astiav.Frame, error) {
 
 // TimeBase returns the unit of the received frames' PTS, in seconds.
 func (f *Filter) TimeBase() *big.Rat {
-	tb := av.SinkTimeBase(f.output)
+	tb := f.graph.TimeBase()
 	return big.NewRat(int64(tb.Num()), int64(tb.Den()))
 }
 
 // sampleFormat returns the name of the received frames' pixel format.
-func (f *Filter) sampleFormat() string { return av.SinkFormat(f.output).Name() }
+func (f *Filter) sampleFormat() string { return f.graph.Format().Name() }
 
 // Close frees the graph. Frames that Receive has returned stay valid.
-func (f *Filter) Close() {
-	for _, c := range append(f.inputs, f.output) {
-		if c != nil {
-			c.Free()
-		}
-	}
-	f.inputs, f.output = nil, nil
-	f.graph.Free()
-}
+func (f *Filter) Close() { f.graph.Free() }
 
 // Metadata returns the value that a filter has stored in f under key; ok is false if
 // there is none.

@@ -102,7 +102,7 @@ type muxer struct {
 	video  *astiav.Stream
 
 	mu       sync.Mutex // guards the fields below, and output after its header is written
-	file     *astiav.IOContext
+	file     *av.File
 	decoding map[int]int64 // last decoding time of each stream, in its time base
 	records  map[int]*verify.Record
 	err      error // the first error; it ends the writing
@@ -129,12 +129,12 @@ func (m *muxer) openFile(url string) error {
 	if av.OpensItself(m.output) {
 		return nil
 	}
-	file, err := astiav.OpenIOContext(url, astiav.NewIOContextFlags(astiav.IOContextFlagWrite))
+	file, err := av.CreateFile(url)
 	if err != nil {
 		return m.cannot(err)
 	}
 	m.file = file
-	m.output.SetPb(file)
+	file.Use(m.output)
 	return nil
 }
 
@@ -265,7 +265,7 @@ func (m *muxer) written() (list []verify.Stream) {
 	for _, s := range m.output.Streams() {
 		p := s.CodecParameters()
 		w := verify.Stream{
-			Kind: p.CodecType(), Codec: p.CodecID(), Cover: av.IsAttachedPicture(s), TimeBase: s.TimeBase(),
+			Kind: p.MediaType(), Codec: p.CodecID(), Cover: av.IsAttachedPicture(s), TimeBase: s.TimeBase(),
 			Delay: container.OmittedDelay(m.output, s, s.TimeBase()),
 		}
 		if r := m.records[s.Index()]; r != nil {

@@ -33,7 +33,7 @@ func rawMuxer(t *testing.T, name string) *muxer {
 	m := newMuxer(name, output)
 	t.Cleanup(m.close)
 	p := m.video.CodecParameters()
-	p.SetCodecType(astiav.MediaTypeVideo)
+	p.SetMediaType(astiav.MediaTypeVideo)
 	p.SetCodecID(astiav.CodecIDRawvideo)
 	p.SetCodecTag(astiav.CodecTag(av.RawTag(astiav.PixelFormatGray8)))
 	p.SetWidth(64)

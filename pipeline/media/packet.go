@@ -60,7 +60,7 @@ func (p Packet) fill(to *astiav.Packet) error {
 		if len(s.Data) == 0 {
 			continue
 		}
-		if err := to.AddSideData(astiav.PacketSideDataType(s.Kind), s.Data); err != nil {
+		if err := av.AddPacketSide(to, av.PacketSide{Kind: av.PacketSideKind(s.Kind), Data: s.Data}); err != nil {
 			return err
 		}
 	}

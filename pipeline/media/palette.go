@@ -26,6 +26,7 @@ type palette struct {
 	kept          *os.File // has no name, so that it cannot outlive the process
 	buffer        *bufio.Writer
 	times         []int64
+	few           colourSet
 }
 
 // paletteUnit is the time base of the palette's filters. Their times only count pictures.
@@ -42,7 +43,7 @@ func newPalette(width, height, threads int) (*palette, error) {
 		return nil, err
 	}
 	os.Remove(kept.Name())
-	return &palette{width: width, height: height, threads: threads, colours: colours, kept: kept, buffer: bufio.NewWriterSize(kept, 1<<20)}, nil
+	return &palette{width: width, height: height, threads: threads, colours: colours, kept: kept, buffer: bufio.NewWriterSize(kept, 1<<20), few: colourSet{}}, nil
 }
 
 func unpalettedVideo(width, height int) Video {
@@ -52,6 +53,7 @@ func unpalettedVideo(width, height int) Video {
 // add keeps picture, which is shown at pts. The caller keeps its reference.
 func (p *palette) add(picture *astiav.Frame, pts int64) error {
 	for y := range p.height {
+		p.few.add(p.row(picture, y))
 		if _, err := p.buffer.Write(p.row(picture, y)); err != nil {
 			return p.cannot(err)
 		}
@@ -64,7 +66,7 @@ func (p *palette) add(picture *astiav.Frame, pts int64) error {
 // row returns row y of an unpaletted picture.
 func (p *palette) row(picture *astiav.Frame, y int) []byte {
 	first := uintptr(y * av.PlaneStride(picture, 0))
-	return unsafe.Slice((*byte)(unsafe.Add(av.PlaneData(picture, 0), first)), 4*p.width)
+	return unsafe.Slice((*byte)(unsafe.Add(av.PlaneData(picture, 0), first)), 4*picture.Width())
 }
 
 func (p *palette) cannot(err error) error {
@@ -89,6 +91,16 @@ func (p *palette) apply(put func(*astiav.Frame) error) error {
 		return fmt.Errorf("make a palette: %w", err)
 	}
 	defer colours.Free()
+	if colours.Width()*colours.Height() == paletteSize {
+		table := make([]byte, 0, 4*paletteSize)
+		for y := range colours.Height() {
+			table = append(table, p.row(colours, y)...)
+		}
+		p.few.complete(table)
+		for y := range colours.Height() {
+			copy(p.row(colours, y), table[4*y*colours.Width():])
+		}
+	}
 	remapper, err := newFilter("[in0][in1]paletteuse=diff_mode=rectangle[out]",
 		[]Video{unpalettedVideo(p.width, p.height), unpalettedVideo(colours.Width(), colours.Height())}, p.threads)
 	if err != nil {

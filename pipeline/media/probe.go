@@ -57,9 +57,9 @@ func (d *demuxer) lacksParameters() bool {
 		if !d.chosen[s.Index()] {
 			continue
 		}
-		switch p := s.CodecParameters(); p.CodecType() {
+		switch p := s.CodecParameters(); p.MediaType() {
 		case astiav.MediaTypeAudio:
-			if p.SampleRate() <= 0 || p.Channels() <= 0 {
+			if p.SampleRate() <= 0 || av.ParameterChannels(p) <= 0 {
 				return true
 			}
 		case astiav.MediaTypeVideo:
@@ -104,7 +104,7 @@ func (l *lateStreams) has(d *demuxer, i int) bool {
 		return true
 	}
 	p := d.input.Streams()[i].CodecParameters()
-	l.video = l.video || p.CodecType() == astiav.MediaTypeVideo
+	l.video = l.video || p.MediaType() == astiav.MediaTypeVideo
 	l.log.Warn("stream left out: it begins later than the input was searched for streams", "input", d.name, "stream", i,
 		"kind", p.MediaType(), "codec", p.CodecID(), "after", fmt.Sprintf("%.3f s", float64(d.end-d.start())/1e6))
 	return true

@@ -179,10 +179,26 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 	} else if t := d.duration(); t > 0 {
 		v.Duration = big.NewRat(t, 1e6)
 	}
+	v.completeDuration()
 	if d.numbers.list != nil {
 		v.Duration = new(big.Rat).Mul(big.NewRat(d.numbers.span(), 1), v.TimeBase)
 	}
 	return v
+}
+
+// completeDuration adds the duration of the last frame if the container leaves it out, as
+// FFmpeg's MP4 muxer does for a frame whose encoder states none; the container's mean rate
+// is then too high.
+func (v *Video) completeDuration() {
+	if v.Frames < 2 || v.Rate == nil || v.Average == nil || v.Duration == nil {
+		return
+	}
+	short := new(big.Rat).Quo(big.NewRat(v.Frames-1, 1), v.Rate) // all frames but one
+	mean := new(big.Rat).Quo(big.NewRat(v.Frames, 1), short)
+	if v.Average.Cmp(mean) == 0 {
+		v.Average = v.Rate
+		v.Duration.Add(v.Duration, new(big.Rat).Inv(v.Rate))
+	}
 }
 
 // Video returns the description of the video stream.

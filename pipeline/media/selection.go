@@ -101,7 +101,7 @@ func (d *demuxer) choose(rules []string) (err error) {
 	pixels := -1
 	for _, s := range d.input.Streams() {
 		p := s.CodecParameters()
-		if p.CodecType() != astiav.MediaTypeVideo || av.IsAttachedPicture(s) || !d.chosen[s.Index()] {
+		if p.MediaType() != astiav.MediaTypeVideo || av.IsAttachedPicture(s) || !d.chosen[s.Index()] {
 			continue
 		}
 		if n := p.Width() * p.Height(); n > pixels {

@@ -64,7 +64,7 @@ func (t *timestamps) restart() {
 // join moves p's timestamps to the joined clock.
 func (t *timestamps) join(p *astiav.Packet, stream *astiav.Stream) {
 	tb := stream.TimeBase()
-	if k := stream.CodecParameters().CodecType(); k != astiav.MediaTypeVideo && k != astiav.MediaTypeAudio {
+	if k := stream.CodecParameters().MediaType(); k != astiav.MediaTypeVideo && k != astiav.MediaTypeAudio {
 		// A long time without subtitles means nothing.
 		if d := t.offsets[len(t.offsets)-1]; d != 0 {
 			timebase.Shift(p, timebase.Ticks(big.NewRat(d, 1e6), tb))

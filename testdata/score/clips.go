@@ -27,7 +27,7 @@ type truth struct {
 
 // raw is how ffmpeg writes frames in units of 1/rate.
 func (t *truth) raw(filter, name string) []string {
-	return []string{"-vf", filter, "-vsync", "0", "-enc_time_base", t.tick(), "-c:v", "rawvideo", "-f", "nut", name}
+	return []string{"-vf", filter, "-fps_mode", "passthrough", "-enc_time_base", t.tick(), "-c:v", "rawvideo", "-f", "nut", name}
 }
 
 // tick is the duration of a frame in ffmpeg's form.

@@ -60,7 +60,7 @@ func deviations(name string) (odd [][]uint8, width int, err error) {
 	width, _ = strconv.Atoi(shown[0])
 	height, _ := strconv.Atoi(shown[1])
 	cmd := exec.Command("ffmpeg", "-v", "error", "-nostdin", "-i", name, "-map", "0:v:0", "-frames:v", strconv.Itoa(speckleFrames),
-		"-vsync", "0", "-pix_fmt", "gray", "-f", "rawvideo", "-")
+		"-fps_mode", "passthrough", "-pix_fmt", "gray", "-f", "rawvideo", "-")
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, 0, err

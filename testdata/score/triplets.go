@@ -78,7 +78,7 @@ func (s *score) triplet(dir, peer string) (likeness, error) {
 	if err := os.RemoveAll(out); err != nil {
 		return likeness{}, err
 	}
-	middle := []string{"-vsync", "0", "-frames:v", "1", out}
+	middle := []string{"-fps_mode", "passthrough", "-frames:v", "1", out}
 	if isRetime(peer) {
 		two := filepath.Join(s.scratch, "two.nut")
 		if _, err := ffmpeg("-framerate", "15", "-i", in, "-frames:v", "2", "-vf", "format=gbrp", "-c:v", "rawvideo", "-f", "nut", two); err != nil {

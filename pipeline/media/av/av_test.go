@@ -49,8 +49,11 @@ func TestPackets(t *testing.T) {
 			t.Errorf("%d bytes became %d: %v", len(data), len(p.Data()), err)
 		}
 	}
-	if err := p.AddSideData(astiav.PacketSideDataTypeWebvttSettings, []byte("line:0")); err != nil {
+	if err := AddPacketSide(p, PacketSide{PacketWebVTTSettings, []byte("line:0")}); err != nil {
 		t.Fatal(err)
+	}
+	if !HasPacketSide(p, PacketWebVTTSettings) || HasPacketSide(p, PacketDisplayMatrix) {
+		t.Error("the packet has not the side data that it was given")
 	}
 	if got := PacketSides(p); len(got) != 1 || string(got[0].Data) != "line:0" {
 		t.Errorf("side data %v", got)

@@ -1,5 +1,6 @@
-// Wrappers for everything that differs between versions of FFmpeg. The package uses no
-// other way to it, so that support for another version changes this file only.
+// Wrappers for everything that differs between versions of FFmpeg, from 5.1 on. The
+// package uses no other way to it, so that support for another version changes this file
+// only.
 
 #ifndef RETIME_COMPAT_H
 #define RETIME_COMPAT_H
@@ -9,17 +10,69 @@
 #include <libavutil/frame.h>
 
 // Returns a frame's duration in the unit of the packets' timestamps, 0 if it is unknown.
-static inline int64_t compat_frame_duration(const AVFrame *f) { return f->pkt_duration; }
+static inline int64_t compat_frame_duration(const AVFrame *f)
+{
+#if LIBAVUTIL_VERSION_MAJOR >= 58 // FFmpeg 6.0
+	return f->duration;
+#else
+	return f->pkt_duration;
+#endif
+}
 
-static inline int compat_frame_interlaced(const AVFrame *f) { return f->interlaced_frame; }
+static inline int compat_frame_interlaced(const AVFrame *f)
+{
+#ifdef AV_FRAME_FLAG_INTERLACED // FFmpeg 6.1
+	return (f->flags & AV_FRAME_FLAG_INTERLACED) != 0;
+#else
+	return f->interlaced_frame;
+#endif
+}
 
-static inline void compat_frame_clear_key(AVFrame *f) { f->key_frame = 0; }
+static inline void compat_frame_clear_key(AVFrame *f)
+{
+#ifdef AV_FRAME_FLAG_KEY // FFmpeg 6.1
+	f->flags &= ~AV_FRAME_FLAG_KEY;
+#else
+	f->key_frame = 0;
+#endif
+}
 
 // Return the formats and rates that an encoder lists, NULL if it takes all.
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(61, 13, 100) // FFmpeg 7.1
+static inline const void *compat_supported(const AVCodec *c, enum AVCodecConfig what)
+{
+	const void *list = NULL;
+	return avcodec_get_supported_config(NULL, c, what, 0, &list, NULL) < 0 ? NULL : list;
+}
+static inline const enum AVPixelFormat *compat_pixel_formats(const AVCodec *c) { return compat_supported(c, AV_CODEC_CONFIG_PIX_FORMAT); }
+static inline const enum AVSampleFormat *compat_sample_formats(const AVCodec *c) { return compat_supported(c, AV_CODEC_CONFIG_SAMPLE_FORMAT); }
+static inline const int *compat_sample_rates(const AVCodec *c) { return compat_supported(c, AV_CODEC_CONFIG_SAMPLE_RATE); }
+#else
 static inline const enum AVPixelFormat *compat_pixel_formats(const AVCodec *c) { return c->pix_fmts; }
 static inline const enum AVSampleFormat *compat_sample_formats(const AVCodec *c) { return c->sample_fmts; }
 static inline const int *compat_sample_rates(const AVCodec *c) { return c->supported_samplerates; }
+#endif
 
+// Reports whether the Matroska muxer leaves Opus's delay out of timestamps, although
+// demuxers subtract it.
+static inline int compat_matroska_omits_opus_delay(void) { return LIBAVFORMAT_VERSION_MAJOR < 60; } // FFmpeg 6.0
+
+// Side data of a whole stream.
+#if LIBAVFORMAT_VERSION_MAJOR >= 61 // FFmpeg 7.0
+static inline const uint8_t *compat_stream_side_data(const AVStream *s, enum AVPacketSideDataType kind, size_t *size)
+{
+	const AVCodecParameters *p = s->codecpar;
+	const AVPacketSideData *d = av_packet_side_data_get(p->coded_side_data, p->nb_coded_side_data, kind);
+	*size = d ? d->size : 0;
+	return d ? d->data : NULL;
+}
+static inline uint8_t *compat_new_stream_side_data(AVStream *s, enum AVPacketSideDataType kind, size_t size)
+{
+	AVCodecParameters *p = s->codecpar;
+	AVPacketSideData *d = av_packet_side_data_new(&p->coded_side_data, &p->nb_coded_side_data, kind, size, 0);
+	return d ? d->data : NULL;
+}
+#else
 static inline const uint8_t *compat_stream_side_data(const AVStream *s, enum AVPacketSideDataType kind, size_t *size)
 {
 	return av_stream_get_side_data(s, kind, size);
@@ -28,5 +81,6 @@ static inline uint8_t *compat_new_stream_side_data(AVStream *s, enum AVPacketSid
 {
 	return av_stream_new_side_data(s, kind, size);
 }
+#endif
 
 #endif

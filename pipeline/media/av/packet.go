@@ -30,6 +30,7 @@ const (
 	PacketICCProfile       = PacketSideKind(C.AV_PKT_DATA_ICC_PROFILE)
 	PacketNewExtradata     = PacketSideKind(C.AV_PKT_DATA_NEW_EXTRADATA)
 	PacketParamChange      = PacketSideKind(C.AV_PKT_DATA_PARAM_CHANGE)
+	PacketWebVTTSettings   = PacketSideKind(C.AV_PKT_DATA_WEBVTT_SETTINGS)
 )
 
 // PacketSide is an AVPacketSideData: data that accompanies a packet, such as its alpha
@@ -47,6 +48,23 @@ func PacketSides(p *astiav.Packet) (list []PacketSide) {
 		list = append(list, PacketSide{PacketSideKind(s._type), C.GoBytes(unsafe.Pointer(s.data), C.int(s.size))})
 	}
 	return list
+}
+
+// HasPacketSide reports whether p has side data of a kind that is not empty
+// (av_packet_get_side_data).
+func HasPacketSide(p *astiav.Packet, kind PacketSideKind) bool {
+	var size C.size_t
+	return C.av_packet_get_side_data(packet(p), C.enum_AVPacketSideDataType(kind), &size) != nil && size > 0
+}
+
+// AddPacketSide adds a copy of side data to p (av_packet_new_side_data).
+func AddPacketSide(p *astiav.Packet, s PacketSide) error {
+	d := C.av_packet_new_side_data(packet(p), C.enum_AVPacketSideDataType(s.Kind), C.size_t(len(s.Data)))
+	if d == nil {
+		return astiav.Error(-C.ENOMEM)
+	}
+	C.memcpy(unsafe.Pointer(d), unsafe.Pointer(unsafe.SliceData(s.Data)), C.size_t(len(s.Data)))
+	return nil
 }
 
 // FillPacket replaces everything in p by a copy of data (av_new_packet).

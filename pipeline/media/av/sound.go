@@ -155,9 +155,16 @@ func HasUsualLayout(c *astiav.CodecContext) bool { return C.usual_layout(coder(c
 // Channels returns AVCodecContext.ch_layout.nb_channels.
 func Channels(c *astiav.CodecContext) int { return int(C.channels(coder(c))) }
 
+// ParameterChannels returns AVCodecParameters.ch_layout.nb_channels.
+func ParameterChannels(p *astiav.CodecParameters) int { return int(params(p).ch_layout.nb_channels) }
+
 // InitialPadding returns AVCodecParameters.initial_padding, the number of samples that
 // the encoder has inserted at the start.
 func InitialPadding(p *astiav.CodecParameters) int { return int(params(p).initial_padding) }
+
+// MatroskaOmitsOpusDelay reports whether FFmpeg's Matroska muxer leaves the delay of Opus
+// out of timestamps, as before FFmpeg 6.0. Demuxers subtract it.
+func MatroskaOmitsOpusDelay() bool { return C.compat_matroska_omits_opus_delay() != 0 }
 
 // NewSamples allocates n samples of planar floats per channel in f, with the encoder's
 // channels and sample rate (av_frame_get_buffer).

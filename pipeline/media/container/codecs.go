@@ -101,7 +101,7 @@ func Holds(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
 		return known != 0
 	}
 	// A container without a default codec for a kind of stream takes no such streams.
-	return av.DefaultCodec(c, p.CodecType()) != astiav.CodecIDNone
+	return av.DefaultCodec(c, p.MediaType()) != astiav.CodecIDNone
 }
 
 // Refuses reports whether c is known not to take the codec.

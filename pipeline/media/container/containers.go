@@ -105,11 +105,12 @@ func IsRereadable(c *astiav.FormatContext) bool { return slices.Contains(rereada
 func KeepsTimes(c *astiav.FormatContext) bool { return slices.Contains(timed, Name(c)) }
 
 // OmittedDelay returns the number to add to a stream's timestamps, in ticks of tb,
-// because c's muxer leaves the encoder's delay out of them. In Matroska, timestamps of
-// Opus include the delay, and demuxers subtract it.
+// because c's muxer leaves the encoder's delay out of them, as FFmpeg's Matroska muxer
+// did before FFmpeg 6.0: timestamps of Opus include the delay there, and demuxers subtract
+// it.
 func OmittedDelay(c *astiav.FormatContext, s *astiav.Stream, tb astiav.Rational) int64 {
 	p := s.CodecParameters()
-	if p.CodecID() != astiav.CodecIDOpus || !av.IsMuxer(c, "matroska,webm") {
+	if p.CodecID() != astiav.CodecIDOpus || !av.IsMuxer(c, "matroska,webm") || !av.MatroskaOmitsOpusDelay() {
 		return 0
 	}
 	return astiav.RescaleQ(int64(av.InitialPadding(p)), astiav.NewRational(1, 48_000), tb)

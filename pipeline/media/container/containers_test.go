@@ -50,7 +50,7 @@ func TestHoldsByKind(t *testing.T) {
 	out := output(t, "yuv4mpegpipe")
 	p.SetCodecID(astiav.CodecIDFfv1)
 	for kind, want := range map[astiav.MediaType]bool{astiav.MediaTypeVideo: true, astiav.MediaTypeAudio: false, astiav.MediaTypeSubtitle: false, astiav.MediaTypeData: false} {
-		p.SetCodecType(kind)
+		p.SetMediaType(kind)
 		if got := Holds(out, p); got != want {
 			t.Errorf("%s: %v", kind, got)
 		}

@@ -52,7 +52,7 @@ func SoundChannels(c *astiav.FormatContext, id astiav.CodecID) int {
 // HoldsSound reports whether c takes a stream of sound as it is.
 func HoldsSound(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
 	rates, channels := soundLimit(c, p.CodecID())
-	return Holds(c, p) && (len(rates) == 0 || slices.Contains(rates, p.SampleRate())) && (channels == 0 || channels == p.Channels())
+	return Holds(c, p) && (len(rates) == 0 || slices.Contains(rates, p.SampleRate())) && (channels == 0 || channels == av.ParameterChannels(p))
 }
 
 // EncodedSound returns the codecs in which to encode sound for c, the best first: the

@@ -1,8 +1,6 @@
 package pixel
 
 import (
-	"math"
-	"math/bits"
 	"strings"
 	"unsafe"
 
@@ -218,55 +216,5 @@ func rescaleRow(row []uint16, from, to int, full bool) {
 		for x, v := range row {
 			row[x] = uint16(min((uint32(v)+half)>>(from-to), b))
 		}
-	}
-}
-
-// floatRow returns a view of component c's floats in row y. step is the number of words
-// from one float to the next. If swapped is set, the words are not in the machine's byte
-// order.
-func floatRow(f *astiav.Frame, d *av.PixelDescription, c, y, n int) (words []uint32, step int, swapped bool) {
-	k := d.Components[c]
-	row := planeRow(f, k.Plane, y, k.Offset+(n-1)*k.Step+4)[k.Offset:]
-	words = unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(row))), len(row)/4)
-	return words, k.Step / 4, d.Has(av.PixelBigEndian) != hostBigEndian
-}
-
-// readFloats is readRow for floating point. Without a table it maps 0 to 1 evenly to 0 to
-// 65535.
-func readFloats(row []uint16, f *astiav.Frame, d *av.PixelDescription, c, y int, table *signals) {
-	words, step, swapped := floatRow(f, d, c, y, len(row))
-	for x := range row {
-		word := words[x*step]
-		if swapped {
-			word = bits.ReverseBytes32(word)
-		}
-		if table != nil {
-			row[x] = table.nearest(word)
-			continue
-		}
-		switch v := math.Float32frombits(word); {
-		case v >= 1:
-			row[x] = 65535
-		case v > 0:
-			row[x] = uint16(float32(v*65535) + 0.5)
-		default: // NaN too
-			row[x] = 0
-		}
-	}
-}
-
-// writeFloats is the inverse of readFloats.
-func writeFloats(row []uint16, f *astiav.Frame, d *av.PixelDescription, c, y int, table *signals) {
-	words, step, swapped := floatRow(f, d, c, y, len(row))
-	for x, s := range row {
-		v := float32(s) / 65535
-		if table != nil {
-			v = table.value[s]
-		}
-		word := math.Float32bits(v)
-		if swapped {
-			word = bits.ReverseBytes32(word)
-		}
-		words[x*step] = word
 	}
 }

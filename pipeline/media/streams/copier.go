@@ -97,7 +97,7 @@ func (c *streamCopier) packet(p *astiav.Packet) error {
 	if c.begun = c.begun || !c.cut || p.Flags().Has(astiav.PacketFlagKey); !c.begun {
 		return nil
 	}
-	video := c.in.CodecParameters().CodecType() == astiav.MediaTypeVideo
+	video := c.in.CodecParameters().MediaType() == astiav.MediaTypeVideo
 	if video && p.Pts() == av.NoTimestamp && p.Dts() == av.NoTimestamp {
 		return c.unlessRefused(&RefusedError{"it has no timestamp"})
 	}
@@ -107,7 +107,7 @@ func (c *streamCopier) packet(p *astiav.Packet) error {
 	if video && p.Pts() == av.NoTimestamp {
 		c.next.SetPts(p.Dts()) // as FFmpeg's MP4 muxer does; Matroska's refuses the packet
 	}
-	if t := p.Pts(); t != av.NoTimestamp && c.in.CodecParameters().CodecType() == astiav.MediaTypeAudio {
+	if t := p.Pts(); t != av.NoTimestamp && c.in.CodecParameters().MediaType() == astiav.MediaTypeAudio {
 		if p.Duration() == 0 && c.last != av.NoTimestamp {
 			// Without a duration, containers that state a track's length cut off the last
 			// packet.
@@ -128,7 +128,7 @@ const longestDelay = 0.1
 // and the container would play. An encoder's delay stays.
 func (c *streamCopier) trims(p *astiav.Packet) bool {
 	t := p.Pts()
-	if t == av.NoTimestamp || t >= c.zero || c.in.CodecParameters().CodecType() != astiav.MediaTypeAudio || container.IsISO(c.set.out) {
+	if t == av.NoTimestamp || t >= c.zero || c.in.CodecParameters().MediaType() != astiav.MediaTypeAudio || container.IsISO(c.set.out) {
 		return false
 	}
 	before := timebase.Microseconds(c.zero-t, c.in.TimeBase())

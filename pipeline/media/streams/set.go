@@ -156,7 +156,7 @@ func (s *Set) add(video *astiav.Stream) error {
 
 // carry returns the stream that carries in, nil if in is left out.
 func (s *Set) carry(in *astiav.Stream) (stream, error) {
-	switch in.CodecParameters().CodecType() {
+	switch in.CodecParameters().MediaType() {
 	case astiav.MediaTypeAudio:
 		return s.carrySound(in)
 	case astiav.MediaTypeSubtitle:
@@ -183,7 +183,7 @@ func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
 	switch {
 	case opt.Mode == DropAudio:
 		return nil, nil
-	case p.SampleRate() <= 0 || p.Channels() <= 0: // damaged data may look like a stream
+	case p.SampleRate() <= 0 || av.ParameterChannels(p) <= 0: // damaged data may look like a stream
 		return s.leaveOut(in, "its sample rate or its channels are unknown, as none of its sound comes early enough or it is damaged")
 	case container.UsualAudio(s.out) == astiav.CodecIDNone:
 		return s.leaveOut(in, "the container takes no sound")
@@ -208,7 +208,7 @@ func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
 // full reports whether the output has all the streams of a kind that its container takes.
 func (s *Set) full(kind astiav.MediaType) bool {
 	return container.IsSingle(s.out, kind) && slices.ContainsFunc(s.out.Streams(), func(o *astiav.Stream) bool {
-		return o.CodecParameters().CodecType() == kind
+		return o.CodecParameters().MediaType() == kind
 	})
 }
 

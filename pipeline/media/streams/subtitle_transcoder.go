@@ -79,7 +79,7 @@ func (t *subtitleTranscoder) open(s *Set, in *astiav.Stream, codec *astiav.Codec
 		t.out.SetTimeBase(timedTextUnit(in.TimeBase()))
 	}
 	p := t.out.CodecParameters()
-	p.SetCodecType(astiav.MediaTypeSubtitle)
+	p.SetMediaType(astiav.MediaTypeSubtitle)
 	p.SetCodecID(t.kind)
 	if t.kind == astiav.CodecIDMovText {
 		p.SetWidth(s.source.Width)
@@ -131,7 +131,7 @@ func (t *subtitleTranscoder) packet(p *astiav.Packet) error {
 // decode returns the events of a packet, none if the packet is damaged.
 func (t *subtitleTranscoder) decode(p *astiav.Packet) []string {
 	events, ok := av.DecodeText(t.decoder, p)
-	if ok && len(p.SideData(astiav.PacketSideDataTypeWebvttSettings)) > 0 {
+	if ok && av.HasPacketSide(p, av.PacketWebVTTSettings) {
 		t.lost |= subtitle.Places
 	}
 	for _, e := range events {
@@ -205,7 +205,7 @@ func (t *subtitleTranscoder) writeWebVTT(cue subtitle.Cue, begin, end int64) err
 		return err
 	}
 	if settings != "" {
-		if err := t.next.AddSideData(astiav.PacketSideDataTypeWebvttSettings, []byte(settings)); err != nil {
+		if err := av.AddPacketSide(t.next, av.PacketSide{Kind: av.PacketWebVTTSettings, Data: []byte(settings)}); err != nil {
 			return err
 		}
 	}

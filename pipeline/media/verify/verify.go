@@ -89,13 +89,13 @@ func (f *File) Check(ctx context.Context, url string) error {
 	file := astiav.AllocFormatContext()
 	var options *astiav.Dictionary
 	if f.Alone {
-		only, err := astiav.OpenIOContext(url, astiav.NewIOContextFlags(astiav.IOContextFlagRead))
+		only, err := av.OpenFile(url)
 		if err != nil {
 			file.Free()
 			return fmt.Errorf("it cannot be opened: %w", err)
 		}
 		defer only.Close()
-		file.SetPb(only)
+		only.Use(file)
 		options = astiav.NewDictionary()
 		defer options.Free()
 		if err := options.Set("protocol_whitelist", "none", 0); err != nil {
@@ -126,7 +126,7 @@ func streamsOf(file *astiav.FormatContext) []*Stream {
 	var list []*Stream
 	for _, s := range file.Streams() {
 		p := s.CodecParameters()
-		list = append(list, &Stream{Kind: p.CodecType(), Codec: p.CodecID(), Cover: av.IsAttachedPicture(s), TimeBase: s.TimeBase()})
+		list = append(list, &Stream{Kind: p.MediaType(), Codec: p.CodecID(), Cover: av.IsAttachedPicture(s), TimeBase: s.TimeBase()})
 	}
 	return list
 }

@@ -179,7 +179,8 @@ func (f *farm) worker(environment []string, flags ...string) *process {
 func (f *farm) run(environment []string, args ...string) (output string, code int) {
 	f.t.Helper()
 	p := f.start(environment, f.program, args...)
-	return p.output.String(), f.end(p)
+	code = f.end(p)
+	return p.output.String(), code
 }
 
 // end waits for the end of a program and returns its exit code.

@@ -24,14 +24,31 @@ func OpenRoot(dir string) (Root, error) {
 	return Root{dir, r}, err
 }
 
-// rel returns the name from the root of the file with an absolute name. Methods of os.Root
-// take it, and follow no link out of the root.
+// rel returns the name from the root of the file with an absolute name, and refuses one
+// outside. Methods of os.Root take it, and follow no link out of the root, either.
 func (r Root) rel(name string) (string, error) {
 	rel, err := filepath.Rel(r.dir, name)
-	if err != nil || !filepath.IsAbs(name) || !filepath.IsLocal(rel) {
+	inside := err == nil && filepath.IsAbs(name) && filepath.IsLocal(rel)
+	if inside && rel != "." {
+		inside = !r.leadsOut(filepath.Dir(name))
+	}
+	if !inside {
 		return "", temporal.NewNonRetryableApplicationError(fmt.Sprintf("%q does not lie in %s, the directory of this worker", name, r.dir), errGaveUp, err, 2)
 	}
 	return rel, nil
+}
+
+// leadsOut reports whether a directory, which exists, lies elsewhere than its name says.
+func (r Root) leadsOut(dir string) bool {
+	root, err := filepath.EvalSymlinks(r.dir)
+	if err != nil {
+		return false
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(root, dir)
+	return err != nil || !filepath.IsLocal(rel)
 }
 
 // confine returns the flags by which retime keeps to the root.

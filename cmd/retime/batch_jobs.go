@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,6 +85,39 @@ func (c *batchClip) named(use fileUse) (names []string) {
 		}
 	}
 	return names
+}
+
+// arguments returns the command line that converts the clip: its input, its output and
+// the other flags that were given for it, each as --name=value.
+func (c *batchClip) arguments() []string {
+	args := []string{c.input, "--output=" + c.Output.File}
+	paths := map[string]*string{} // where place and startFrom have left the names of files
+	for _, d := range c.flags() {
+		paths[d.name] = d.path
+	}
+	c.given.Visit(func(f *pflag.Flag) {
+		d := definition(f)
+		if d == nil || d.role == roleProgram || f.Name == "output" || f.Name == "glob" {
+			return
+		}
+		values := []string{f.Value.String()}
+		switch v := d.Value.(type) {
+		case *list:
+			values = *v.to
+		case *pairs:
+			values = nil
+			for _, key := range slices.Sorted(maps.Keys(*v.to)) {
+				values = append(values, key+"="+(*v.to)[key])
+			}
+		}
+		if path := paths[f.Name]; path != nil {
+			values = []string{*path}
+		}
+		for _, v := range values {
+			args = append(args, "--"+f.Name+"="+v)
+		}
+	})
+	return args
 }
 
 // job checks the options and returns the job that converts the clip.

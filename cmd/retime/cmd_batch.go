@@ -26,6 +26,7 @@ type BatchOptions struct {
 	parallel     int
 	state        string
 	status, json bool
+	commands     bool // print the clips' commands only
 }
 
 // AddFlags declares the flags of a batch and those of its clips.
@@ -37,6 +38,7 @@ func (o *BatchOptions) AddFlags(f *pflag.FlagSet) {
 			role: roleProgram, Value: integer(&o.parallel)},
 		{name: "status", usage: "say how far the batch is, and do nothing", heading: batchHeading, role: roleProgram, Value: boolean(&o.status)},
 		{name: "json", usage: "print the summary or the status as JSON", heading: batchHeading, role: roleProgram, Value: boolean(&o.json)},
+		{name: "commands", usage: "print each clip's arguments of retime as a JSON array a line, and do nothing", heading: batchHeading, role: roleProgram, Value: boolean(&o.commands)},
 		{name: "glob", arg: "PATTERN", usage: "files of the directory to convert; repeatable", heading: batchHeading, role: roleFiles, Value: texts(&o.globs)},
 		{name: "state", arg: "DIR", usage: "state and logs (default jobs.retime beside jobs.yaml, or OUTDIR/.retime)", heading: batchHeading,
 			option: "Options.Dir", role: roleProgram, Value: word(&o.state)},
@@ -132,6 +134,9 @@ func runBatch(ctx context.Context, o BatchOptions, name string, flags *pflag.Fla
 	if err != nil {
 		return err
 	}
+	if o.commands {
+		return printCommands(stdout, clips)
+	}
 	if o.state != "" {
 		state = o.state
 	}
@@ -184,6 +189,19 @@ func runBatch(ctx context.Context, o BatchOptions, name string, flags *pflag.Fla
 		err = failure(summary)
 	}
 	return err
+}
+
+// printCommands prints the arguments with which retime converts each clip, a JSON array a
+// line: the input, the output, and the settings.
+func printCommands(w io.Writer, clips []*batchClip) error {
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	for _, c := range clips {
+		if err := lines.Encode(c.arguments()); err != nil {
+			return fault.New(fault.CannotWrite, "%w", err)
+		}
+	}
+	return nil
 }
 
 // failure returns the error of a batch with failed clips. Its kind is that of the first

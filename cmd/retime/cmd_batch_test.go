@@ -205,3 +205,47 @@ func TestOwnDevices(t *testing.T) {
 		}
 	}
 }
+
+// The commands of a batch are those that convert each clip alone.
+func TestBatchCommands(t *testing.T) {
+	in := clips(t, 2, 2)
+	jobs := filepath.Join(in, "jobs.yaml")
+	err := os.WriteFile(jobs, []byte(`
+defaults: {slow: 2, mode: blend, vcodec: rawvideo, output: "out/{name}.nut", sidecar: "out/{name}.jsonl", map: ["0:v", "-0:s"]}
+clips:
+  - input: clip 00 ü.y4m
+    vopt: [b=1, a=2]
+  - {input: clip 01 ü.y4m, keep-timestamps: true, output: other.nut}
+`), 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := run(t, "batch", jobs, "--commands")
+	var got [2][]string
+	lines := json.NewDecoder(strings.NewReader(stdout))
+	for i := range got {
+		if err := lines.Decode(&got[i]); err != nil {
+			t.Fatalf("exit code %d, %v: %s%s", code, err, stdout, stderr)
+		}
+	}
+	out := filepath.Join(in, "out")
+	want := [2][]string{
+		{in + "/clip 00 ü.y4m", "--output=" + out + "/clip 00 ü.nut", "--map=0:v", "--map=-0:s", "--mode=blend",
+			"--sidecar=" + out + "/clip 00 ü.jsonl", "--slow=2", "--vcodec=rawvideo", "--vopt=a=2", "--vopt=b=1"},
+		{in + "/clip 01 ü.y4m", "--output=" + in + "/other.nut", "--keep-timestamps=true", "--map=0:v", "--map=-0:s", "--mode=blend",
+			"--sidecar=" + out + "/clip 01 ü.jsonl", "--slow=2", "--vcodec=rawvideo"},
+	}
+	for i := range want {
+		slices.Sort(got[i][2:])
+		slices.Sort(want[i][2:])
+		if !slices.Equal(got[i], want[i]) {
+			t.Errorf("clip %d:\n%q\nwant\n%q", i, got[i], want[i])
+		}
+	}
+	if _, err := os.Stat(filepath.Join(in, "jobs.retime")); err == nil {
+		t.Error("--commands leaves a state")
+	}
+	if _, stderr, code := run(t, append([]string{"batch", in, "--glob", "*.y4m", "-o", out, "--commands"}, plain...)...); code != 0 {
+		t.Errorf("a directory: exit code %d, %s", code, stderr)
+	}
+}

@@ -13,25 +13,28 @@ import (
 
 func newJoinCommand() *cobra.Command {
 	var o WorkOptions
+	var wait bool
 	cmd := &cobra.Command{
-		Use:   "join --plan PLAN -o OUTPUT",
+		Use:   "join --plan PLAN -o OUTPUT [--wait]",
 		Short: "Put the parts of a planned conversion together",
 		Long: `join writes the output of a plan whose segments are all done: their pictures as
 they were encoded, and everything else from the input, as a conversion in one run
-does.`,
+does. With --wait, join begins at once, and waits for each segment that is not made
+yet.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runJoin(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return runJoin(cmd.Context(), o, wait, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
 	o.addPlan(f)
 	o.addFlags(f, joinVerb)
+	declare(f, []flag{{name: "wait", usage: "wait for segments that are missing or damaged", heading: planHeading, Value: boolean(&wait)}})
 	f.Lookup("format").Usage = "container (default from the file's name)"
 	return cmd
 }
 
-func runJoin(ctx context.Context, o WorkOptions, stdout, stderr io.Writer) error {
+func runJoin(ctx context.Context, o WorkOptions, wait bool, stdout, stderr io.Writer) error {
 	if o.Output.File == "" {
 		return fault.New(fault.Usage, "no output; name one with -o")
 	}
@@ -44,7 +47,11 @@ func runJoin(ctx context.Context, o WorkOptions, stdout, stderr io.Writer) error
 	if err != nil {
 		return err
 	}
-	report, err := plan.Join(ctx, dir, local)
+	join := plan.Join
+	if wait {
+		join = plan.JoinArriving
+	}
+	report, err := join(ctx, dir, local)
 	show.done()
 	if err != nil {
 		return err

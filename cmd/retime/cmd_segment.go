@@ -22,6 +22,7 @@ type WorkOptions struct {
 	ConvertOptions
 	plan, dir     string
 	index, stride int
+	count         int // ranges to make at most; 0 for no limit
 }
 
 // AddFlags declares the flags that segment and verify share.
@@ -80,9 +81,10 @@ func (o *WorkOptions) local(stderr io.Writer) (p pipeline.Options, show *progres
 func newSegmentCommand() *cobra.Command {
 	var o WorkOptions
 	cmd := &cobra.Command{
-		Use:   "segment --plan PLAN --index K [--stride N]",
+		Use:   "segment --plan PLAN --index K [--stride N] [--count M]",
 		Short: "Make one part of a planned conversion",
-		Long: `segment makes range K of a plan, or with --stride N ranges K, K+N, K+2N and so on.
+		Long: `segment makes range K of a plan, or with --stride N ranges K, K+N, K+2N and so on,
+M of them at most with --count M.
 What is done already is left alone, so it may be run again at any time, by several
 at once. Exit code 65 means that trying again is of no use, 75 that it may help.`,
 		Args: noArgs,
@@ -97,6 +99,7 @@ at once. Exit code 65 means that trying again is of no use, 75 that it may help.
 	declare(cmd.Flags(), []flag{
 		{name: "index", arg: "K", usage: "number of the range, from 0", heading: planHeading, Value: integer(&o.index)},
 		{name: "stride", arg: "N", usage: "go on with every N-th range behind it", heading: planHeading, Value: integer(&o.stride)},
+		{name: "count", arg: "M", usage: "with --stride, make M ranges at most", heading: planHeading, Value: integer(&o.count)},
 	})
 	return cmd
 }
@@ -119,11 +122,15 @@ func runSegment(ctx context.Context, o WorkOptions, stdout, stderr io.Writer) er
 	if o.stride < 0 {
 		return fault.New(fault.Usage, "--stride %d: must not be negative", o.stride)
 	}
+	if o.count < 0 || o.count > 0 && o.stride == 0 {
+		return fault.New(fault.Usage, "--count %d: must not be negative, and needs --stride", o.count)
+	}
 	local, show, err := o.local(stderr)
 	if err != nil {
 		return err
 	}
 	defer show.done()
+	left := o.count
 	for i := o.index; ; i += o.stride {
 		m, made, err := plan.Make(ctx, dir, i, local)
 		if err != nil {
@@ -136,7 +143,8 @@ func runSegment(ctx context.Context, o WorkOptions, stdout, stderr io.Writer) er
 			}
 			fmt.Fprintf(stdout, "segment %d of %d, frames %d to %d: %s\n", i, len(plan.Ranges), m.First, m.First+m.Frames, what)
 		}
-		if o.stride == 0 || i+o.stride >= len(plan.Ranges) {
+		left--
+		if o.stride == 0 || left == 0 || i+o.stride >= len(plan.Ranges) {
 			return nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
@@ -18,30 +19,62 @@ import (
 // Output.Format (empty to tell from the name), Output.Overwrite and the options that
 // Make heeds. It returns a fault.TryAgain error if segments are missing or damaged.
 func (p *Plan) Join(ctx context.Context, dir string, local pipeline.Options) (*pipeline.Report, error) {
-	if err := p.confine(dir, local); err != nil {
+	return p.join(ctx, &joiner{plan: p, dir: dir}, local)
+}
+
+// JoinArriving joins as Join does while others make the segments: it waits for each
+// segment that is missing or damaged until somebody has made it or ctx ends. While it
+// waits, it calls Hooks.Progress with the number of frames that it has written.
+func (p *Plan) JoinArriving(ctx context.Context, dir string, local pipeline.Options) (*pipeline.Report, error) {
+	j := &joiner{plan: p, dir: dir}
+	j.wait = func() error {
+		if show := local.Hooks.Progress; show != nil {
+			show(pipeline.Progress{Frames: j.written, Total: max(p.Whole.Frames, j.written)})
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(arrival):
+			return nil
+		}
+	}
+	return p.join(ctx, j, local)
+}
+
+// arrival is the time between two looks at a segment that JoinArriving waits for.
+const arrival = 500 * time.Millisecond
+
+func (p *Plan) join(ctx context.Context, j *joiner, local pipeline.Options) (*pipeline.Report, error) {
+	if err := p.confine(j.dir, local); err != nil {
 		return nil, err
 	}
 	if err := p.checkInput(ctx, true); err != nil {
 		return nil, err
 	}
-	j := &joiner{plan: p, dir: dir}
-	var missing []string
-	for i := range p.Ranges {
-		m, err := p.check(dir, i, false)
-		if err != nil {
-			missing = append(missing, fmt.Sprintf("%d (%v)", i, err))
-			continue
+	if j.wait == nil {
+		if err := p.checkAll(j.dir); err != nil {
+			return nil, err
 		}
-		j.manifests = append(j.manifests, m)
-	}
-	if len(missing) > 0 {
-		return nil, fault.New(fault.TryAgain, "%d of %d segments cannot be joined: %s; make them first",
-			len(missing), len(p.Ranges), abridge(missing))
 	}
 	defer j.close()
 	o := p.apply(local)
 	o.Output.File, o.Output.Format, o.Output.Overwrite = local.Output.File, local.Output.Format, local.Output.Overwrite
 	return p.Whole.write(ctx, o, j.next)
+}
+
+// checkAll returns an error that names the segments that are missing or damaged.
+func (p *Plan) checkAll(dir string) error {
+	var missing []string
+	for i := range p.Ranges {
+		if _, err := p.check(dir, i, false); err != nil {
+			missing = append(missing, fmt.Sprintf("%d (%v)", i, err))
+		}
+	}
+	if len(missing) > 0 {
+		return fault.New(fault.TryAgain, "%d of %d segments cannot be joined: %s; make them first",
+			len(missing), len(p.Ranges), abridge(missing))
+	}
+	return nil
 }
 
 // abridge lists the first entries and counts the rest.
@@ -57,29 +90,36 @@ func abridge(list []string) string {
 type joiner struct {
 	plan      *Plan
 	dir       string
-	manifests []*Manifest
-	at        int // index of the current segment
+	wait      func() error // is called until the current segment is there; nil to fail
+	at        int          // index of the current segment
+	manifest  *Manifest    // of the current segment; nil before it is open
 	file      *plainfile.File
 	packets   *packetReader
 	seen      []bool // frames of the current segment that had a packet
 	remaining int64  // frames of the current segment that had none yet
+	written   int64  // frames of all segments so far
 }
 
 func (j *joiner) close() {
 	if j.file != nil {
 		j.file.Close()
-		j.file = nil
+		j.file, j.manifest = nil, nil
 	}
 }
 
 func (j *joiner) next() (media.Packet, error) {
-	for j.at < len(j.manifests) {
+	for j.at < len(j.plan.Ranges) {
+		if j.file == nil {
+			if err := j.open(); err != nil {
+				return media.Packet{}, err
+			}
+		}
 		p, err := j.read()
 		if err == nil {
 			return p, nil
 		}
 		if !errors.Is(err, io.EOF) {
-			return p, fault.New(fault.BadData, "segment %d: %s: %w; make it again", j.at, j.manifests[j.at].File, err)
+			return p, j.bad(err)
 		}
 		j.close()
 		j.at++
@@ -87,16 +127,35 @@ func (j *joiner) next() (media.Packet, error) {
 	return media.Packet{}, io.EOF
 }
 
+// bad returns the error for the current segment's file.
+func (j *joiner) bad(err error) error {
+	return fault.New(fault.BadData, "segment %d: %s: %w; make it again", j.at, j.manifest.File, err)
+}
+
+// open opens the current segment.
+func (j *joiner) open() (err error) {
+	for {
+		if j.manifest, err = j.plan.check(j.dir, j.at, false); err == nil {
+			break
+		}
+		if j.wait == nil {
+			return fault.New(fault.TryAgain, "segment %d: %w; make it first", j.at, err)
+		}
+		if err := j.wait(); err != nil {
+			return err
+		}
+	}
+	if j.file, err = plainfile.Open(filepath.Join(j.dir, j.manifest.File), plainfile.Unlimited); err != nil {
+		return j.bad(err)
+	}
+	j.packets = newPacketReader(j.file)
+	j.seen, j.remaining = make([]bool, j.manifest.Frames), j.manifest.Frames
+	return nil
+}
+
 // read returns the next packet of the current segment, io.EOF behind its last.
 func (j *joiner) read() (p media.Packet, err error) {
-	m := j.manifests[j.at]
-	if j.file == nil {
-		if j.file, err = plainfile.Open(filepath.Join(j.dir, m.File), plainfile.Unlimited); err != nil {
-			return p, err
-		}
-		j.packets = newPacketReader(j.file)
-		j.seen, j.remaining = make([]bool, m.Frames), m.Frames
-	}
+	m := j.manifest
 	p, err = j.packets.next()
 	if errors.Is(err, io.EOF) {
 		switch {
@@ -116,5 +175,6 @@ func (j *joiner) read() (p media.Packet, err error) {
 	}
 	j.seen[k] = true
 	j.remaining--
+	j.written++
 	return p, nil
 }

@@ -166,6 +166,49 @@ func TestSegmentsMakeTheFramesOfOneRun(t *testing.T) {
 	}
 }
 
+// A join that waits begins before any segment is made, and joins what one that comes
+// last does.
+func TestJoinWaitsForSegments(t *testing.T) {
+	p := newPlan(t, options(clip(t)), 4)
+	dir, early, late := filepath.Join(t.TempDir(), "segments"), filepath.Join(t.TempDir(), "early.mkv"), filepath.Join(t.TempDir(), "late.mkv")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(manifestName(dir, 0), []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	left := len(p.Ranges) // made from the last one on
+	local := pipeline.Options{Output: pipeline.Output{File: early}}
+	local.Hooks.Progress = func(pipeline.Progress) {
+		if left == 0 {
+			return
+		}
+		left--
+		if _, made, err := p.Make(t.Context(), dir, left, pipeline.Options{}); err != nil || !made {
+			t.Error(made, err)
+		}
+	}
+	if _, err := p.JoinArriving(t.Context(), dir, local); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Join(t.Context(), dir, pipeline.Options{Output: pipeline.Output{File: late}}); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := content(t, early), content(t, late); !slices.Equal(a, b) {
+		t.Errorf("%d lines of packets and pictures, want %d", len(a), len(b))
+	}
+	// It ends with its context, and leaves nothing.
+	ctx, cancel := context.WithCancel(t.Context())
+	local.Hooks.Progress = func(pipeline.Progress) { cancel() }
+	local.Output.File = filepath.Join(t.TempDir(), "never.mkv")
+	if _, err := p.JoinArriving(ctx, filepath.Join(t.TempDir(), "none"), local); fault.KindOf(err) != fault.Cancelled {
+		t.Errorf("cancelled: %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(local.Output.File)); err != nil || len(left) > 0 {
+		t.Errorf("cancelled: %v is left, %v", left, err)
+	}
+}
+
 // flowFiles writes flows for pictures of clip's size, each of its own, and returns the
 // method that reads them.
 func flowFiles(t testing.TB) pipeline.FlowMethod {

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/pflag"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+	tlog "go.temporal.io/sdk/log"
+)
+
+// connection holds the flags that say where the Temporal server is. They have the names
+// that Temporal's own tools give them, and like those tools retime-farm also reads the
+// environment (TEMPORAL_ADDRESS and so on) and the profiles of temporal.toml.
+type connection struct {
+	address, namespace, apiKey, profile, configFile string
+	tls                                             bool
+	tlsCert, tlsKey, tlsCA, tlsName                 string
+	tlsNoHostCheck                                  bool
+	queue                                           string
+}
+
+func (c *connection) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&c.address, "address", "", "Temporal server (default localhost:7233)")
+	f.StringVarP(&c.namespace, "namespace", "n", "", "Temporal namespace (default default)")
+	f.StringVar(&c.apiKey, "api-key", "", "API key; TEMPORAL_API_KEY keeps it off the list of processes")
+	f.BoolVar(&c.tls, "tls", false, "connect with TLS")
+	f.StringVar(&c.tlsCert, "tls-cert-path", "", "own certificate, in PEM")
+	f.StringVar(&c.tlsKey, "tls-key-path", "", "own private key, in PEM")
+	f.StringVar(&c.tlsCA, "tls-ca-path", "", "certificates that the server's is checked against, in PEM")
+	f.StringVar(&c.tlsName, "tls-server-name", "", "name that the server's certificate must have")
+	f.BoolVar(&c.tlsNoHostCheck, "tls-disable-host-verification", false, "do not check the name in the server's certificate")
+	f.StringVar(&c.profile, "profile", "", "profile of temporal.toml")
+	f.StringVar(&c.configFile, "config-file", "", "temporal.toml")
+	f.StringVar(&c.queue, "queue", "retime", "first word of the names of the task queues")
+}
+
+// options returns the client's options: the flags, before the environment, before the file.
+func (c *connection) options() (client.Options, error) {
+	p, err := envconfig.LoadClientConfigProfile(envconfig.LoadClientConfigProfileOptions{ConfigFilePath: c.configFile, ConfigFileProfile: c.profile})
+	if err != nil {
+		return client.Options{}, &exit{2, fmt.Errorf("settings of Temporal: %w", err)}
+	}
+	take := func(to *string, flag string) {
+		if flag != "" {
+			*to = flag
+		}
+	}
+	take(&p.Address, c.address)
+	take(&p.Namespace, c.namespace)
+	take(&p.APIKey, c.apiKey)
+	if c.tls || c.tlsNoHostCheck || c.tlsCert+c.tlsKey+c.tlsCA+c.tlsName != "" {
+		if p.TLS == nil {
+			p.TLS = &envconfig.ClientConfigTLS{}
+		}
+		take(&p.TLS.ClientCertPath, c.tlsCert)
+		take(&p.TLS.ClientKeyPath, c.tlsKey)
+		take(&p.TLS.ServerCACertPath, c.tlsCA)
+		take(&p.TLS.ServerName, c.tlsName)
+		p.TLS.DisableHostVerification = p.TLS.DisableHostVerification || c.tlsNoHostCheck
+	}
+	o, err := p.ToClientOptions(envconfig.ToClientOptionsRequest{})
+	if err != nil {
+		return o, &exit{2, fmt.Errorf("settings of Temporal: %w", err)}
+	}
+	o.Logger = tlog.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	return o, nil
+}
+
+// dial connects to the server.
+func (c *connection) dial(o client.Options) (client.Client, error) {
+	t, err := client.Dial(o)
+	if err != nil {
+		address := o.HostPort
+		if address == "" {
+			address = client.DefaultHostPort
+		}
+		return nil, &exit{75, fmt.Errorf("no Temporal server answers at %s; retime-farm dev starts one: %w", address, err)}
+	}
+	return t, nil
+}
+
+// connect is dial for those who need nothing special.
+func (c *connection) connect() (client.Client, error) {
+	o, err := c.options()
+	if err != nil {
+		return nil, err
+	}
+	return c.dial(o)
+}

@@ -1,0 +1,174 @@
+// Package job holds what submitters and workers of the farm agree on: the requests, the
+// workflows that carry them out, and the names of both. A workflow decides and records;
+// whatever reads or writes a file is an activity, in package work.
+package job
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Clip asks for the conversion of one clip. All names lie on storage that every worker
+// sees under the same path.
+type Clip struct {
+	Input     string   `json:"input"`     // as the user gave it, for messages
+	Output    string   `json:"output"`    // absolute
+	Dir       string   `json:"dir"`       // directory from which relative names in Arguments start, absolute
+	Arguments []string `json:"arguments"` // of retime plan: the input and the flags of the conversion
+	Format    string   `json:"format,omitempty"`
+	Overwrite bool     `json:"overwrite,omitempty"`
+	// Before holds the input's mark if an earlier run of the batch converted the clip.
+	// If neither the input nor the output is gone or changed, the clip is done.
+	Before *Mark `json:"before,omitempty"`
+}
+
+// Mark tells whether a file is the one that it was.
+type Mark struct {
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified"`
+}
+
+// Settings say how the farm works on a batch.
+type Settings struct {
+	Queue     string        `json:"queue"`     // name of the task queue that workers of one version of retime share
+	GPU       bool          `json:"gpu"`       // make frames on the workers' GPUs
+	Parallel  int           `json:"parallel"`  // clips at a time
+	Sample    int           `json:"sample"`    // frames of each clip to make again and compare
+	Stall     time.Duration `json:"stall"`     // a segment that finishes no frame for so long is made elsewhere
+	Heartbeat time.Duration `json:"heartbeat"` // a worker that is silent for so long is dead
+	Share     time.Duration `json:"share"`     // time that a worker should take for its share
+}
+
+// Batch is the input of the workflow of this name.
+type Batch struct {
+	Clips    []Clip   `json:"clips"`
+	Settings Settings `json:"settings"`
+}
+
+// MaxClips bounds a batch, so that its history stays below 10,000 events.
+const MaxClips = 500
+
+// Planned is what the farm must know of a clip's plan.
+type Planned struct {
+	ID     string `json:"id"` // hash of the plan and the output's name
+	Ranges int    `json:"ranges"`
+	Frames int64  `json:"frames"`
+	Mark   Mark   `json:"mark"` // of the input
+	Done   bool   `json:"done"` // an earlier run made the output, so there is no plan
+}
+
+// Conversion is the input of the workflow of this name, a clip with its plan.
+type Conversion struct {
+	Clip     Clip     `json:"clip"`
+	Planned  Planned  `json:"planned"`
+	Settings Settings `json:"settings"`
+}
+
+// State is the state of a clip.
+type State string
+
+// These are the states of a clip.
+const (
+	Pending    State = "pending"
+	Planning   State = "planning"
+	Converting State = "converting"
+	Done       State = "done"
+	Failed     State = "failed"
+	Cancelled  State = "cancelled"
+)
+
+// ClipReport says how far a clip is.
+type ClipReport struct {
+	Input  string `json:"input"`
+	Output string `json:"output"`
+	State  State  `json:"state"`
+	ID     string `json:"id,omitempty"` // of the workflow that converts the clip
+	Frames int64  `json:"frames,omitempty"`
+	Ranges int    `json:"ranges,omitempty"`
+	Made   int    `json:"made"` // ranges that are made
+	Error  string `json:"error,omitempty"`
+	Code   int    `json:"code,omitempty"` // exit code that retime gave, of a failed clip
+	Mark   *Mark  `json:"mark,omitempty"` // of the input
+}
+
+// Report says how far a batch is.
+type Report struct {
+	Clips []ClipReport `json:"clips"`
+}
+
+// Count returns the number of clips in a state.
+func (r *Report) Count(s State) (n int) {
+	for _, c := range r.Clips {
+		if c.State == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Work returns the directory in which the farm keeps the clip's plan and segments. It lies
+// beside the output, and each request has its own.
+func (c Clip) Work() string {
+	c.Before = nil
+	return filepath.Join(filepath.Dir(c.Output), "."+filepath.Base(c.Output)+".farm-"+hash(c)[:12])
+}
+
+// Plan returns the name of the clip's plan.
+func (c Clip) Plan() string { return filepath.Join(c.Work(), "plan.json") }
+
+// Joined returns the name of the joined file before it becomes the output.
+func (c Clip) Joined() string { return filepath.Join(c.Work(), "joined"+filepath.Ext(c.Output)) }
+
+// ID returns the name of the batch's workflow, the same for the same clips.
+func (b Batch) ID() string {
+	all := make([]Clip, len(b.Clips))
+	for i, c := range b.Clips {
+		c.Before, c.Overwrite = nil, false
+		all[i] = c
+	}
+	return "retime-batch-" + hash(all)[:16]
+}
+
+// MakeID returns the name of the workflow that makes the segments of a conversion.
+func MakeID(conversion string) string { return conversion + "-make" }
+
+func hash(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // every field has JSON
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Queue returns the name of the task queue for workers whose retime has this version.
+// Plans are tied to a version, so each has workers of its own.
+func Queue(prefix, version string) string { return prefix + " " + version }
+
+// SegmentQueue returns the name of the queue for work that takes a slot: a GPU, or a share
+// of a machine's processors.
+func SegmentQueue(queue string, gpu bool) string {
+	if gpu {
+		return queue + " gpu"
+	}
+	return queue + " cpu"
+}
+
+// containers maps the extensions of outputs to the formats for which retime plans.
+var containers = map[string]string{
+	".avi": "avi", ".m4v": "mp4", ".mkv": "matroska", ".mov": "mov", ".mp4": "mp4", ".mts": "mpegts",
+	".mxf": "mxf", ".nut": "nut", ".ts": "mpegts", ".m2ts": "mpegts", ".webm": "webm",
+}
+
+// Container returns the container to plan for: the one that the user chose, or the one that
+// the output's extension tells; empty to leave it to retime.
+func (c Clip) Container() string {
+	if c.Format != "" {
+		return c.Format
+	}
+	return containers[strings.ToLower(filepath.Ext(c.Output))]
+}

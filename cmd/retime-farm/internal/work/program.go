@@ -1,0 +1,192 @@
+package work
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+)
+
+// These are retime's exit codes after which trying again is of no use: usage, bad data, no
+// input, and an output that fails its check.
+var giveUp = []int{2, 65, 66, 76}
+
+// These are the codes after which it may help for as long as it takes: no room to write,
+// something short, and a signal.
+var tryAgain = []int{73, 75, 130}
+
+// attempts bounds how often the farm tries what fails in any other way, such as a program
+// that something kills.
+const attempts = 20
+
+// These are the types of the errors that retime's ends become. The details of the first
+// hold the exit code.
+const (
+	errGaveUp  = "retime gave up"
+	errAgain   = "retime may do it next time"
+	errStalled = "retime finished no frame"
+	errStopped = "the worker stopped"
+)
+
+// program is a run of retime.
+type program struct {
+	args  []string
+	dir   string        // working directory; empty for the worker's
+	stall time.Duration // without a finished frame for so long the program is dead; 0 for no limit
+	final []int         // further codes after which to give up
+}
+
+// beat is the time between two heartbeats, by which cancellations reach a worker.
+const beat = time.Second
+
+// ending is the time that a cancelled program has to clean up before it is killed.
+const ending = 3 * time.Second
+
+var (
+	errStall = errors.New("stalled")
+	errStop  = errors.New("stopped")
+)
+
+// run runs retime to its end, and heartbeats as long as it is alive: until its frames stop
+// coming, if p.stall is set. It returns what retime had to say.
+func (w *Worker) run(ctx context.Context, p program) (log string, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	cmd := exec.CommandContext(ctx, w.Retime, p.args...)
+	cmd.Dir, cmd.WaitDelay, cmd.Cancel = p.dir, ending, func() error { return Terminate(cmd) }
+	DieWithParent(cmd)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", fmt.Errorf("%s: %w", w.Retime, err)
+	}
+	frames, ended := make(chan progress), make(chan error, 1)
+	go func() {
+		log = read(ctx, stderr, frames)
+		ended <- cmd.Wait()
+	}()
+	err = watch(ctx, p.stall, frames, cancel, ended)
+	return log, w.judge(ctx, p, log, err)
+}
+
+// watch heartbeats until the program ends, and returns its error.
+func watch(ctx context.Context, stall time.Duration, frames <-chan progress, cancel context.CancelCauseFunc, ended <-chan error) error {
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	stopping := activity.GetWorkerStopChannel(ctx)
+	var at progress
+	alive := time.Now()
+	for {
+		select {
+		case at = <-frames:
+			alive = time.Now()
+		case <-tick.C:
+			if stall > 0 && time.Since(alive) > stall {
+				cancel(errStall) // and no heartbeat, lest the program ends no more
+			} else {
+				activity.RecordHeartbeat(ctx, at)
+			}
+		case <-stopping:
+			cancel(errStop)
+			stopping = nil
+		case err := <-ended:
+			return err
+		}
+	}
+}
+
+// progress is a line of retime's --progress json.
+type progress struct {
+	Frames int64 `json:"frames"`
+	Total  int64 `json:"total"`
+}
+
+// maxLog bounds what is kept of a program's messages, in bytes. They travel to the server.
+const maxLog = 2000
+
+// read sends the progress in r, and returns the last of the other lines.
+func read(ctx context.Context, r io.Reader, frames chan<- progress) string {
+	var rest []byte
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadBytes('\n')
+		var p progress
+		if len(line) > 0 && line[0] == '{' && json.Unmarshal(line, &p) == nil {
+			select {
+			case frames <- p:
+			case <-ctx.Done():
+			}
+		} else if rest = append(rest, line...); len(rest) > maxLog {
+			rest = rest[len(rest)-maxLog:]
+		}
+		if err != nil {
+			return strings.ToValidUTF8(strings.TrimSpace(string(rest)), "?")
+		}
+	}
+}
+
+// judge returns the error for the end of a program. Temporal tries again unless the error
+// says that this is of no use.
+func (w *Worker) judge(ctx context.Context, p program, log string, err error) error {
+	if err == nil {
+		return nil
+	}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errStall):
+		return temporal.NewApplicationError(fmt.Sprintf("%s: no frame was finished within %v", p, p.stall), errStalled)
+	case errors.Is(cause, errStop):
+		return temporal.NewApplicationError(w.Name+" stopped", errStopped)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	code := -1
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
+		code = ended.ExitCode()
+	}
+	message := fmt.Sprintf("%s on %s: %v", p, w.Name, err)
+	if last := log[strings.LastIndexByte(log, '\n')+1:]; last != "" {
+		message = fmt.Sprintf("%s on %s: exit code %d: %s", p, w.Name, code, strings.TrimPrefix(last, "retime: "))
+	}
+	often := activity.GetInfo(ctx).Attempt >= attempts
+	if slices.Contains(giveUp, code) || slices.Contains(p.final, code) || often && !slices.Contains(tryAgain, code) {
+		return temporal.NewNonRetryableApplicationError(message, errGaveUp, nil, max(code, 1))
+	}
+	return temporal.NewApplicationError(message, errAgain, code)
+}
+
+// String names the program in messages.
+func (p program) String() string { return "retime " + p.args[0] }
+
+// Version returns the version of the program called retime.
+func Version(ctx context.Context, retime string) (string, error) {
+	out, err := exec.CommandContext(ctx, retime, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s --version: %w", retime, err)
+	}
+	v, ok := strings.CutPrefix(strings.TrimSpace(string(out)), "retime version ")
+	if !ok {
+		return "", fmt.Errorf("%s --version: %.80q is no version of retime", retime, out)
+	}
+	return v, nil
+}
+
+// Find returns the path of a program that lies beside this one or in PATH.
+func Find(self, name string) (string, error) {
+	beside := filepath.Join(filepath.Dir(self), name)
+	if _, err := exec.LookPath(beside); err == nil {
+		return beside, nil
+	}
+	return exec.LookPath(name)
+}

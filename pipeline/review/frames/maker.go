@@ -45,6 +45,8 @@ type Options struct {
 	// Rated is called from one goroutine for frames that the Maker makes in turn to rate
 	// them, at the preset Fast; nil for none.
 	Rated func(Rating)
+	// Known says which frames need not be rated; nil for none.
+	Known func(frame int64) bool
 	// CacheBytes bounds the frames that are kept.
 	CacheBytes int64
 	// Rendered is the file of the view Render; empty for none.
@@ -99,6 +101,13 @@ func Open(ctx context.Context, o Options) (*Maker, error) {
 	}
 	m.now = now
 	m.rated = newRater(now)
+	if o.Known != nil {
+		for k := range now.plan.Total {
+			if o.Known(k) {
+				m.rated.giveUp(k)
+			}
+		}
+	}
 	m.ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
 	go m.work()
 	return m, nil

@@ -21,8 +21,11 @@ type Decision struct {
 	Method Method   `json:"method"` // empty for no wish
 	// Cut says whether the two source frames around belong to different scenes; nil
 	// for no wish.
-	Cut  *bool `json:"cut"`
-	Line int   `json:"-"` // in the file, from 1
+	Cut *bool `json:"cut"`
+	// Regions are parts of the frame that are made in ways of their own, a later one over
+	// an earlier one.
+	Regions []Region `json:"regions"`
+	Line    int      `json:"-"` // in the file, from 1
 }
 
 // maxDecision is the longest line that is read, in bytes; maxDecisions is the largest number
@@ -33,8 +36,8 @@ const (
 )
 
 // ReadDecisions reads a sidecar, edited or not: a JSON object with the keys of
-// Record a line, of which frame is needed, time is checked, and method and cut are
-// obeyed. Other keys and blank lines are passed over. Errors name the line.
+// Record a line, of which frame is needed, time is checked, and method, cut and
+// regions are obeyed. Other keys and blank lines are passed over. Errors name the line.
 func ReadDecisions(r io.Reader) ([]Decision, error) {
 	var list []Decision
 	known := map[int64]int{}
@@ -54,14 +57,8 @@ func ReadDecisions(r io.Reader) ([]Decision, error) {
 		} else if err != nil {
 			return nil, fault.New(fault.BadData, "line %d: want a JSON object as a sidecar has it: %w", n, fault.Plain(err))
 		}
-		switch d.Method {
-		case "", FromSource, Interpolated, Blended, Nearest:
-		default:
-			return nil, fault.New(fault.BadData, "line %d: no method %q; choose from %s, %s, %s, %s",
-				n, d.Method, Interpolated, Blended, Nearest, FromSource)
-		}
-		if d.Frame < 0 {
-			return nil, fault.New(fault.BadData, "line %d: want the number of a frame, 0 or more, as \"frame\"", n)
+		if err := d.Check(); err != nil {
+			return nil, fault.New(fault.BadData, "line %d: %w", n, err)
 		}
 		if other, ok := known[d.Frame]; ok {
 			return nil, fault.New(fault.BadData, "line %d: frame %d stands in line %d already", n, d.Frame, other)

@@ -416,6 +416,11 @@ func (s *Synthesis) check() error {
 	); err != nil {
 		return err
 	}
+	for i := range s.Decisions {
+		if err := s.Decisions[i].Check(); err != nil {
+			return fault.New(fault.Usage, "Synthesis.Decisions: %w", err)
+		}
+	}
 	switch t, b, n := s.SceneThreshold, s.BlendBelow, s.NearestBelow; {
 	case !whole(s.StaticMask):
 		m := &s.StaticMask

@@ -39,7 +39,11 @@ func (r *run) prepare(from <-chan *estimate) stage[*Interval] {
 			}
 			v.scene = began
 			v.cut = v.B != nil && cuts.within(v, r.pass.Backward)
-			if err := r.wishes.settle(v, r.pass.Layout, r.options.Synthesis.Mode); err != nil {
+			err := r.wishes.settle(v, r.pass.Layout, r.options.Synthesis.Mode)
+			if err == nil {
+				err = r.composeRegions(v)
+			}
+			if err != nil {
 				v.Release()
 				return err
 			}

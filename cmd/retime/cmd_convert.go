@@ -44,7 +44,7 @@ frames that were shot are passed through untouched.`,
 	cobra.EnableCommandSorting = false // under a heading, the verbs stand in their order of use
 	addVerbs(cmd, convertGroup, newBatchCommand(), newResampleCommand())
 	addVerbs(cmd, restoreGroup, newRestoreCommand())
-	addVerbs(cmd, inspectGroup, newEvaluateCommand(), newDebugCommand(), newInfoCommand())
+	addVerbs(cmd, inspectGroup, newReviewCommand(), newEvaluateCommand(), newDebugCommand(), newInfoCommand())
 	addVerbs(cmd, machinesGroup, newPlanCommand(), newSegmentCommand(), newStatusCommand(), newVerifyCommand(), newJoinCommand())
 	addVerbs(cmd, shellGroup, newCompletionCommand(), newManCommand(), newVersionCommand())
 	cmd.SetHelpCommandGroupID(shellGroup.ID)

@@ -157,6 +157,9 @@ func (v *list) Set(text string) error {
 	return nil
 }
 
+// all returns the texts of the list.
+func (v *list) all() []string { return *v.to }
+
 // String returns the list in brackets, and no text for an empty list.
 func (v *list) String() string { return bracketed(*v.to) }
 

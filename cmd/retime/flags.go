@@ -56,10 +56,11 @@ const (
 	debugVerb
 	workVerb // segment and verify
 	joinVerb
+	reviewVerb
 )
 
 // conversions is the set of the verbs that take every flag of the conversion.
-const conversions = convertVerb | planVerb | batchVerb
+const conversions = convertVerb | planVerb | batchVerb | reviewVerb
 
 // fileUse tells what a flag's file is for.
 type fileUse int

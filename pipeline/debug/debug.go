@@ -18,11 +18,14 @@ import (
 	"retime/pipeline/fault"
 )
 
-// drawing is one picture of the folder.
-type drawing struct {
-	name, about string
-	picture     image.Image
+// Drawing is one picture of the folder. About says what it shows.
+type Drawing struct {
+	Name, About string
+	Picture     image.Image
 }
+
+// Draw returns the pictures that Write writes. d must hold a made frame.
+func Draw(d *Dissection) ([]Drawing, error) { return pictures(d) }
 
 // textName and dataName are the files of the folder that are not pictures.
 const (
@@ -49,8 +52,8 @@ func Write(dir string, d *Dissection, overwrite bool) error {
 	}
 	_ = atomicfile.Sweep(dir + string(filepath.Separator)) // what is left of a killed run hinders nobody
 	for _, p := range drawings {
-		encode := func(w io.Writer) error { return png.Encode(w, p.picture) }
-		if err := atomicfile.Write(filepath.Join(dir, p.name), encode); err != nil {
+		encode := func(w io.Writer) error { return png.Encode(w, p.Picture) }
+		if err := atomicfile.Write(filepath.Join(dir, p.Name), encode); err != nil {
 			return fault.New(fault.CannotWrite, "debug: %w", err)
 		}
 	}
@@ -66,9 +69,9 @@ func Write(dir string, d *Dissection, overwrite bool) error {
 	return nil
 }
 
-func names(drawings []drawing) (list []string) {
+func names(drawings []Drawing) (list []string) {
 	for _, p := range drawings {
-		list = append(list, p.name)
+		list = append(list, p.Name)
 	}
 	return list
 }
@@ -147,7 +150,7 @@ func percent(values []uint8) float64 {
 }
 
 // describe returns the content of textName, which explains the folder.
-func describe(d *Dissection, drawings []drawing) string {
+func describe(d *Dissection, drawings []Drawing) string {
 	n := newNumbers(d)
 	var b strings.Builder
 	fmt.Fprintf(&b, "How retime makes the frame at %.6f s: %.1f %% of the way from the source frame at %.6f s\nto the one at %.6f s.\n\n",
@@ -165,7 +168,7 @@ func describe(d *Dissection, drawings []drawing) string {
 	fmt.Fprintf(&b, "curvature   %s\n\n", map[bool]string{true: "from the frames before and after", false: "not known: a frame before or after is missing"}[n.Outer == 2])
 	fmt.Fprintf(&b, "Motion is settled on a grid of %dx%d; the maps are that large, the frames %dx%d.\n\n", n.GridWidth, n.GridHeight, n.Width, n.Height)
 	for _, p := range drawings {
-		fmt.Fprintf(&b, "%-24s %s\n", p.name, p.about)
+		fmt.Fprintf(&b, "%-24s %s\n", p.Name, p.About)
 	}
 	fmt.Fprintf(&b, "%-24s %s\n\n", dataName, "the figures above and below, for programs")
 	b.WriteString("For each pixel several motions are tried, and their samples averaged by how well the source frames\nagree along them:\n\n")

@@ -43,13 +43,13 @@ func hue(d *Dissection, i int) int {
 }
 
 // sources draws the frames in colour.
-func sources(d *Dissection) ([]drawing, error) {
+func sources(d *Dissection) ([]Drawing, error) {
 	filter, err := media.NewFilter("[in0]format=gbrp[out]", 1, d.Video, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer filter.Close()
-	var list []drawing
+	var list []Drawing
 	for i, s := range []struct {
 		name, about string
 		f           *frame.Frame
@@ -65,14 +65,14 @@ func sources(d *Dissection) ([]drawing, error) {
 		if err != nil {
 			return nil, fmt.Errorf("draw a frame: %w", err)
 		}
-		list = append(list, drawing{s.name, s.about, frame.RGBA(rgb)})
+		list = append(list, Drawing{s.name, s.about, frame.RGBA(rgb)})
 		rgb.Release()
 	}
 	return list, nil
 }
 
 // pictures draws all pictures of the folder.
-func pictures(d *Dissection) ([]drawing, error) {
+func pictures(d *Dissection) ([]Drawing, error) {
 	list, err := sources(d)
 	if err != nil {
 		return nil, err
@@ -82,16 +82,16 @@ func pictures(d *Dissection) ([]drawing, error) {
 	wheel := fmt.Sprintf("hue is the direction (red right, yellow down, cyan left, violet up), full colour %.1f pixels of the frames",
 		longest*float64(int(1)<<d.Interval.Level))
 	list = append(list,
-		drawing{"flow-forward.png", "motion from the first frame to the second: " + wheel, flow.ColorWheel(pair.Forward, longest)},
-		drawing{"flow-backward.png", "motion from the second frame to the first, in the same colours", flow.ColorWheel(pair.Backward, longest)},
-		drawing{"flow-projected.png", "the forward motion where it passes at the frame's time, holes filled", flow.ColorWheel(guesses[0].Motion, longest)},
-		drawing{"holes.png", "what the flows do not reach at the frame's time", holes(d)},
-		drawing{"visibility.png", "which source frame shows the place that the winning motion leads to", visibility(d)},
-		drawing{"hypotheses.png", "which motion has the largest share; where red and blue mix, both flows agree", winners(d)},
-		drawing{"costs.png", fmt.Sprintf("error along the best motion: black none, white %d grey levels", costWhite), costs(guesses)},
-		drawing{"shares.png", "share of the winning motion: white all, black as much as the others", shares(guesses)},
-		drawing{"confidence.png", "how far to trust each pixel: white fully, black not at all", gray(d.Confidence)},
-		drawing{"overlay.png", "what is taken for lying still over the picture: white", gray(static(d))},
+		Drawing{"flow-forward.png", "motion from the first frame to the second: " + wheel, flow.ColorWheel(pair.Forward, longest)},
+		Drawing{"flow-backward.png", "motion from the second frame to the first, in the same colours", flow.ColorWheel(pair.Backward, longest)},
+		Drawing{"flow-projected.png", "the forward motion where it passes at the frame's time, holes filled", flow.ColorWheel(guesses[0].Motion, longest)},
+		Drawing{"holes.png", "what the flows do not reach at the frame's time", holes(d)},
+		Drawing{"visibility.png", "which source frame shows the place that the winning motion leads to", visibility(d)},
+		Drawing{"hypotheses.png", "which motion has the largest share; where red and blue mix, both flows agree", winners(d)},
+		Drawing{"costs.png", fmt.Sprintf("error along the best motion: black none, white %d grey levels", costWhite), costs(guesses)},
+		Drawing{"shares.png", "share of the winning motion: white all, black as much as the others", shares(guesses)},
+		Drawing{"confidence.png", "how far to trust each pixel: white fully, black not at all", gray(d.Confidence)},
+		Drawing{"overlay.png", "what is taken for lying still over the picture: white", gray(static(d))},
 	)
 	return list, nil
 }

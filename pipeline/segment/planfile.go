@@ -20,7 +20,7 @@ import (
 )
 
 // planFormat is the version of the format that ReadPlan reads.
-const planFormat = "retime plan 3"
+const planFormat = "retime plan 4"
 
 // planFile is the content of a plan's file. A change of its fields needs another
 // planFormat.

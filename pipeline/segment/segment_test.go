@@ -392,7 +392,7 @@ func TestPlansAreReadBack(t *testing.T) {
 	}
 	text, _ := os.ReadFile(name)
 	for _, change := range [][2]string{
-		{`"retime plan 3"`, `"retime plan 4"`}, {`"first": 0`, `"first": 1`}, {`"ranges"`, `"rangers"`}, {`"rate": "50"`, `"rate": "0"`},
+		{`"retime plan 4"`, `"retime plan 5"`}, {`"first": 0`, `"first": 1`}, {`"ranges"`, `"rangers"`}, {`"rate": "50"`, `"rate": "0"`},
 		{"}", ""},
 	} {
 		if _, err := parsePlan(bytes.Replace(text, []byte(change[0]), []byte(change[1]), 1)); err == nil {

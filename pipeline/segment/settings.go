@@ -84,7 +84,9 @@ type decision struct {
 	Time   *number         `json:"time"`
 	Method pipeline.Method `json:"method"`
 	Cut    *bool           `json:"cut"`
-	Line   int             `json:"line"`
+	// Regions are written as a decisions file has them.
+	Regions []pipeline.Region `json:"regions,omitempty"`
+	Line    int               `json:"line"`
 }
 
 // mask is a picture with a byte for each sample, row by row.
@@ -124,7 +126,7 @@ func store(o *pipeline.Options) settings {
 			Scenes:     each(s.Scenes, func(t *big.Rat) *rational { return (*rational)(t) }),
 			BlendBelow: (*number)(s.BlendBelow), NearestBelow: (*number)(s.NearestBelow), Duplicates: s.Duplicates, Static: s.Static,
 			Decisions: each(s.Decisions, func(d pipeline.Decision) decision {
-				return decision{d.Frame, (*number)(d.Time), d.Method, d.Cut, d.Line}
+				return decision{d.Frame, (*number)(d.Time), d.Method, d.Cut, d.Regions, d.Line}
 			}),
 		},
 		Output: outputSettings{out.File, out.Format, out.StartNumber, out.MuxOptions, out.VideoCodec, out.CRF, out.VideoOptions, out.PixelFormat, out.AudioCodec, out.AudioOptions},
@@ -172,7 +174,7 @@ func (s *settings) options(path string) (pipeline.Options, error) {
 			Scenes:     each(y.Scenes, func(t *rational) *big.Rat { return (*big.Rat)(t) }),
 			BlendBelow: (*float64)(y.BlendBelow), NearestBelow: (*float64)(y.NearestBelow), Duplicates: y.Duplicates, Static: y.Static,
 			Decisions: each(y.Decisions, func(d decision) pipeline.Decision {
-				return pipeline.Decision{Frame: d.Frame, Time: (*float64)(d.Time), Method: d.Method, Cut: d.Cut, Line: d.Line}
+				return pipeline.Decision{Frame: d.Frame, Time: (*float64)(d.Time), Method: d.Method, Cut: d.Cut, Regions: d.Regions, Line: d.Line}
 			}),
 		},
 		Output: pipeline.Output{
@@ -235,6 +237,9 @@ func (s *settings) check() error {
 		}
 		if d.Frame < 0 {
 			return fmt.Errorf("synthesis.decisions: there is no frame %d", d.Frame)
+		}
+		if err := (&pipeline.Decision{Frame: d.Frame, Regions: d.Regions}).Check(); err != nil {
+			return fmt.Errorf("synthesis.decisions: %w", err)
 		}
 	}
 	if m := s.Synthesis.StaticMask; m != nil {

@@ -216,7 +216,7 @@ func TestWholePlanIsReadBack(t *testing.T) {
 func TestHostilePlans(t *testing.T) {
 	good := text(t, full(t))
 	for _, c := range []struct{ old, new, says string }{
-		{`"retime plan 3"`, `"retime plan 2"`, `its format is "retime plan 2", and this version reads "retime plan 3"; plan again`},
+		{`"retime plan 4"`, `"retime plan 2"`, `its format is "retime plan 2", and this version reads "retime plan 4"; plan again`},
 		{`"path":"/in.mp4"`, `"path":"in.mp4"`, "not absolute"},
 		{`"size":7`, `"size":-7`, "size is -7"},
 		{`0f0f`, `0f`, "SHA-256"},
@@ -309,7 +309,7 @@ func FuzzPlan(f *testing.F) {
 	good := text(f, full(f))
 	f.Add([]byte(good))
 	f.Add([]byte(`{"format":"retime plan 1","whole":{"frames":2,"rate":"25"},"ranges":[{"first":0,"end":2}]}`))
-	f.Add([]byte(`{"format":"retime plan 3"}`))
+	f.Add([]byte(`{"format":"retime plan 4"}`))
 	for _, field := range []string{`"width":3`, `"height":2`, `"frames":20`, `"end":9`, `"order":1`} {
 		name, _, _ := strings.Cut(field, ":")
 		for _, value := range []string{"-1", "0", "9223372036854775807", "null", "{}"} {

@@ -1,0 +1,143 @@
+package review
+
+import (
+	"cmp"
+	"math"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// listed is a clip in the list.
+type listed struct {
+	Index   int      `json:"index"`
+	Name    string   `json:"name"`
+	State   string   `json:"state"`
+	Problem string   `json:"problem"`
+	Frames  int64    `json:"frames"`
+	Rated   int      `json:"rated"`
+	Worst   []rating `json:"worst"`
+	Lowest  float64  `json:"lowest"` // confidence; 1 if nothing is doubtful
+	Decided int      `json:"decided"`
+}
+
+// shownWorst is how many places of a clip the list shows.
+const shownWorst = 4
+
+// list describes the clips, those with the worst places first.
+func (s *Server) list() []listed {
+	list := make([]listed, len(s.options.Clips))
+	for i, c := range s.options.Clips {
+		list[i] = listed{Index: i, Name: filepath.Base(c.Conversion.Input.File), State: c.State, Problem: c.Problem, Lowest: math.MaxInt, Worst: []rating{}}
+	}
+	s.mu.Lock()
+	for i, r := range s.known {
+		l := &list[i]
+		n, rate := r.size()
+		if l.Frames = n; n == 0 {
+			continue // it could not be opened
+		}
+		l.Rated, l.Lowest = len(r.list()), 1
+		if worst := r.worst(shownWorst, int64(math.Ceil(rate/2))); len(worst) > 0 {
+			l.Worst, l.Lowest = worst, worst[0].Confidence
+		}
+	}
+	for i, c := range s.sessions {
+		now, _ := c.store.State()
+		list[i].Decided = len(now.Decisions())
+	}
+	s.mu.Unlock()
+	slices.SortStableFunc(list, func(a, b listed) int { return cmp.Compare(a.Lowest, b.Lowest) })
+	return list
+}
+
+func (s *Server) serveHome(w http.ResponseWriter, r *http.Request) {
+	if s.options.Batch == "" {
+		http.Redirect(w, r, "/"+s.token+"/clip/0/", http.StatusSeeOther)
+		return
+	}
+	if err := show(w, "batch.html", struct {
+		Title string
+		Clips []listed
+	}{s.options.Batch, s.list()}); err != nil {
+		s.refuse(w, r, err)
+	}
+}
+
+func (s *Server) serveClips(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, s.list())
+}
+
+// scoutTime is how long a clip of a batch is rated before the next one's turn.
+const scoutTime = 8 * time.Second
+
+// scout rates the clips of a batch in turn while none is watched, so that the list can show the
+// worst first. It closes what nobody watches.
+func (s *Server) scout() {
+	for n, idle := 0, 0; idle <= len(s.options.Clips); n = (n + 1) % len(s.options.Clips) {
+		if !s.hub.watching(anyClip) {
+			idle++
+			if s.rateFor(n, scoutTime) {
+				idle = 0
+			}
+			s.hub.send(listTab, "clips", s.list())
+			s.closeUnwatched()
+			continue
+		}
+		n-- // go on with it when nobody watches
+		if !s.sleep(time.Second) {
+			return
+		}
+	}
+}
+
+// rateFor rates a clip for some time, or until it is rated. It reports whether any frame was
+// rated.
+func (s *Server) rateFor(n int, most time.Duration) (some bool) {
+	c, err := s.session(n)
+	if err != nil {
+		s.mu.Lock()
+		s.options.Clips[n].Problem = cmp.Or(s.options.Clips[n].Problem, s.options.Message(err.Error()))
+		s.mu.Unlock()
+		return false
+	}
+	total, _ := c.ratings.size()
+	before, last := int64(len(c.ratings.list())), int64(-1)
+	for end := time.Now().Add(most); time.Now().Before(end) && !s.hub.watching(anyClip); {
+		now := int64(len(c.ratings.list()))
+		if now >= total || now == last && now > before { // all, or the rest cannot be made
+			break
+		}
+		last = now
+		if !s.sleep(time.Second) {
+			break
+		}
+	}
+	return int64(len(c.ratings.list())) > before
+}
+
+// sleep returns false if the server ends meanwhile.
+func (s *Server) sleep(d time.Duration) bool {
+	select {
+	case <-s.ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// closeUnwatched closes the clips that no tab shows and that are not rendered.
+func (s *Server) closeUnwatched() {
+	for _, c := range s.open() {
+		if s.hub.watching(c.index) || c.rendering() {
+			continue
+		}
+		s.mu.Lock()
+		if s.sessions[c.index] == c {
+			delete(s.sessions, c.index)
+		}
+		s.mu.Unlock()
+		c.close()
+	}
+}

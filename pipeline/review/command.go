@@ -1,0 +1,77 @@
+package review
+
+import (
+	"regexp"
+	"strings"
+
+	"retime/pipeline/review/edits"
+)
+
+// files returns the names of the files that hold what a state decides.
+func (c *session) files(s edits.State) []string {
+	list := []string{}
+	if s.Decisions() != nil {
+		list = append(list, c.clip.Files.Decisions)
+	}
+	if s.Mask.Width > 0 {
+		list = append(list, c.clip.Files.Mask)
+	}
+	if s.Curve != "" {
+		list = append(list, c.clip.Files.Curve)
+	}
+	return list
+}
+
+// command returns the command line that renders the same bytes.
+func (c *session) command(s edits.State) string {
+	o := &c.clip.Conversion
+	words := []string{"retime", o.Input.File, "-o", o.Output.File}
+	decided := map[string]bool{"preset": s.Preset != "", "shutter": s.Shutter != "", "slow": s.Curve != "", "speed": s.Curve != "", "decisions": true, "static-mask": true, "curve": true, "segment-seconds": true, "resume": true, "overwrite": true}
+	for _, f := range c.clip.Flags {
+		if decided[f.Name] {
+			continue
+		}
+		if f.Value == "true" {
+			words = append(words, "--"+f.Name)
+		} else {
+			words = append(words, "--"+f.Name+"="+f.Value)
+		}
+	}
+	if s.Preset != "" {
+		words = append(words, "--preset", string(s.Preset))
+	}
+	if s.Shutter != "" {
+		words = append(words, "--shutter", s.Shutter)
+	}
+	if s.Decisions() != nil {
+		words = append(words, "--decisions", c.clip.Files.Decisions)
+	}
+	if s.Mask.Width > 0 {
+		words = append(words, "--static-mask", c.clip.Files.Mask)
+	}
+	if s.Curve != "" {
+		words = append(words, "--curve", c.clip.Files.Curve)
+	}
+	if c.inParts() {
+		words = append(words, "--resume", "--segment-seconds", c.server.options.Segment.FloatString(3))
+	}
+	words = append(words, "-y")
+	for i, w := range words {
+		words[i] = quoted(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// inParts says whether the clip is rendered in segments, as all are but those of a curve that
+// does not play on from the start.
+func (c *session) inParts() bool { return !c.maker.Plan().Reopens() }
+
+var plain = regexp.MustCompile(`^[A-Za-z0-9_./=:,%+@-]+$`)
+
+// quoted returns a word as a shell takes it.
+func quoted(w string) string {
+	if plain.MatchString(w) {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}

@@ -1,0 +1,99 @@
+package review
+
+import (
+	"net/http"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/review/edits"
+)
+
+// editRequest is one step of a person's work.
+type editRequest struct {
+	Do      string           `json:"do"`
+	First   int64            `json:"first"`
+	Last    int64            `json:"last"`
+	Method  pipeline.Method  `json:"method"`
+	Cut     *bool            `json:"cut"`
+	Outline [][2]float64     `json:"outline"`
+	Still   bool             `json:"still"`
+	Keys    []edits.Keyframe `json:"keys"`
+	Value   string           `json:"value"`
+}
+
+// maxEdited bounds how many frames an edit decides about.
+const maxEdited = 1 << 16
+
+// serveEdit makes an edit, saves it and tells all tabs.
+func (c *session) serveEdit(w http.ResponseWriter, r *http.Request) error {
+	var e editRequest
+	if err := readRequest(r, &e); err != nil {
+		return err
+	}
+	if err := c.edit(&e); err != nil {
+		c.noticeFiles()
+		return err
+	}
+	c.noticeFiles()
+	s := c.state()
+	c.server.hub.send(c.index, "state", s)
+	answer(w, http.StatusOK, s)
+	return nil
+}
+
+func (c *session) edit(e *editRequest) error {
+	switch e.Do {
+	case "undo":
+		return c.store.Undo(c.accept)
+	case "redo":
+		return c.store.Redo(c.accept)
+	case "reload":
+		return c.store.Reload(c.accept)
+	}
+	change, err := c.change(e)
+	if err != nil {
+		return err
+	}
+	return c.store.Do(change, c.accept)
+}
+
+// change returns what an edit makes of a state.
+func (c *session) change(e *editRequest) (func(edits.State) (edits.State, error), error) {
+	about := func() error {
+		if total := c.maker.Plan().Total; e.First < 0 || e.Last < e.First || e.Last >= total {
+			return fault.New(fault.Usage, "frames %d to %d: the output has frames 0 to %d", e.First, e.Last, total-1)
+		}
+		if e.Last-e.First >= maxEdited {
+			return fault.New(fault.Usage, "%d frames are too many for one decision; at most %d", e.Last-e.First+1, maxEdited)
+		}
+		return nil
+	}
+	var err error
+	switch e.Do {
+	case "method", "cut", "region", "clear":
+		err = about()
+	}
+	video := c.maker.Video()
+	switch e.Do {
+	case "method":
+		return func(s edits.State) (edits.State, error) { return s.SetMethod(e.First, e.Last, e.Method, c.at) }, err
+	case "cut":
+		return func(s edits.State) (edits.State, error) { return s.SetCut(e.First, e.Cut, c.at) }, err
+	case "region":
+		g := pipeline.Region{Method: e.Method, Outline: e.Outline}
+		return func(s edits.State) (edits.State, error) { return s.AddRegion(e.First, e.Last, g, c.at) }, err
+	case "clear":
+		return func(s edits.State) (edits.State, error) { return s.Clear(e.First, e.Last), nil }, err
+	case "mask":
+		return func(s edits.State) (edits.State, error) {
+			return s.PaintMask(video.Width, video.Height, e.Outline, e.Still)
+		}, nil
+	case "curve":
+		return func(s edits.State) (edits.State, error) { return s.SetCurve(e.Keys) }, nil
+	case "preset":
+		return func(s edits.State) (edits.State, error) { return s.SetPreset(pipeline.Preset(e.Value)) }, nil
+	case "shutter":
+		return func(s edits.State) (edits.State, error) { return s.SetShutter(e.Value) }, nil
+	}
+	return nil, fault.New(fault.Usage, "there is no edit %.40q", e.Do)
+}

@@ -1,0 +1,344 @@
+// Package edits holds what a person decides about a clip: decisions about frames, a mask of
+// still overlays, a speed curve. It keeps them in the files that the command line reads, and
+// remembers how to undo every step.
+package edits
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"maps"
+	"slices"
+	"strings"
+
+	"retime/frame"
+	"retime/pipeline"
+	"retime/pipeline/curve"
+	"retime/pipeline/fault"
+	"retime/pipeline/timeline"
+)
+
+// State is all that is decided. It does not change: methods return the state after an edit.
+type State struct {
+	// Mask is 255 where nothing moves; empty for no mask.
+	Mask frame.Image[uint8]
+	// Curve is the text of a curve file; empty for no curve.
+	Curve string
+	// Preset and Shutter, an angle in degrees as text, are of the whole clip; empty for what
+	// the command line says.
+	Preset  pipeline.Preset
+	Shutter string
+
+	lines map[int64]line
+}
+
+// line has the fields of a line of a decisions file, by name; those that say nothing to a
+// conversion stay as they were.
+type line map[string]json.RawMessage
+
+// The fields that an edit may set.
+const (
+	frameField   = "frame"
+	timeField    = "time"
+	methodField  = "method"
+	cutField     = "cut"
+	regionsField = "regions"
+)
+
+// Decisions returns the decisions in the order of their frames, nil for none.
+func (s State) Decisions() []pipeline.Decision {
+	if len(s.lines) == 0 {
+		return nil
+	}
+	list, err := pipeline.ReadDecisions(bytes.NewReader(s.decisionsFile()))
+	if err != nil {
+		panic(err) // every edit is checked
+	}
+	return list
+}
+
+// decisionsFile returns the content of the file, nil for none.
+func (s State) decisionsFile() []byte {
+	var b bytes.Buffer
+	for _, k := range slices.Sorted(maps.Keys(s.lines)) {
+		l, sep := s.lines[k], byte('{')
+		write := func(name string) {
+			if v, ok := l[name]; ok {
+				b.WriteByte(sep)
+				fmt.Fprintf(&b, "%q:%s", name, v)
+				sep = ','
+			}
+		}
+		first := []string{frameField, timeField, methodField, cutField, regionsField}
+		for _, name := range first {
+			write(name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(l)) {
+			if !slices.Contains(first, name) {
+				write(name)
+			}
+		}
+		b.WriteString("}\n")
+	}
+	return b.Bytes()
+}
+
+// readLines reads the content of a decisions file.
+func readLines(content []byte) (map[int64]line, error) {
+	list, err := pipeline.ReadDecisions(bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	texts := bytes.Split(content, []byte("\n"))
+	lines := make(map[int64]line, len(list))
+	for _, d := range list {
+		var l line
+		if err := json.Unmarshal(texts[d.Line-1], &l); err != nil {
+			return nil, fault.New(fault.BadData, "line %d: %w", d.Line, err)
+		}
+		lines[d.Frame] = l
+	}
+	return lines, nil
+}
+
+// set returns s with fields of the frames from first to last set; a nil value removes a field,
+// and lines that say nothing are removed.
+func (s State) set(first, last int64, at func(int64) float64, edit func(line) error) (State, error) {
+	s.lines = maps.Clone(s.lines)
+	if s.lines == nil {
+		s.lines = map[int64]line{}
+	}
+	for k := first; k <= last; k++ {
+		l := maps.Clone(s.lines[k])
+		if l == nil {
+			l = line{frameField: text(k), timeField: text(at(k))}
+		}
+		if err := edit(l); err != nil {
+			return s, err
+		}
+		said := false
+		for name := range l {
+			said = said || name != frameField && name != timeField
+		}
+		if !said {
+			delete(s.lines, k)
+			continue
+		}
+		s.lines[k] = l
+	}
+	return s, nil
+}
+
+func text(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // numbers and names have JSON
+	}
+	return b
+}
+
+// SetMethod decides how the frames from first to last are made; "" leaves it to the
+// conversion. at tells when a frame is shown, in seconds.
+func (s State) SetMethod(first, last int64, m pipeline.Method, at func(int64) float64) (State, error) {
+	if err := (&pipeline.Decision{Method: m}).Check(); err != nil {
+		return s, err
+	}
+	return s.set(first, last, at, func(l line) error {
+		if delete(l, methodField); m != "" {
+			l[methodField] = text(m)
+		}
+		return nil
+	})
+}
+
+// SetCut decides whether a scene begins in the interval around a frame; nil leaves it to the
+// conversion.
+func (s State) SetCut(k int64, cut *bool, at func(int64) float64) (State, error) {
+	return s.set(k, k, at, func(l line) error {
+		if delete(l, cutField); cut != nil {
+			l[cutField] = text(*cut)
+		}
+		return nil
+	})
+}
+
+// AddRegion adds a region to the frames from first to last.
+func (s State) AddRegion(first, last int64, r pipeline.Region, at func(int64) float64) (State, error) {
+	return s.set(first, last, at, func(l line) error {
+		d := pipeline.Decision{}
+		if old := l[regionsField]; old != nil {
+			if err := json.Unmarshal(old, &d.Regions); err != nil {
+				return err
+			}
+		}
+		d.Regions = append(d.Regions, r)
+		if err := d.Check(); err != nil {
+			return err
+		}
+		l[regionsField] = text(d.Regions)
+		return nil
+	})
+}
+
+// Clear removes all decisions about the frames from first to last.
+func (s State) Clear(first, last int64) State {
+	s.lines = maps.Clone(s.lines)
+	maps.DeleteFunc(s.lines, func(k int64, _ line) bool { return k >= first && k <= last })
+	return s
+}
+
+// PaintMask returns s with what lies in a polygon marked as still, or not.
+func (s State) PaintMask(width, height int, outline [][2]float64, still bool) (State, error) {
+	if err := (&pipeline.Decision{Regions: []pipeline.Region{{Method: pipeline.Nearest, Outline: outline}}}).Check(); err != nil {
+		return s, err
+	}
+	m := frame.NewImage[uint8](width, height)
+	if old := s.Mask; old.Width == width && old.Height == height {
+		for y := range height {
+			copy(m.Row(y), old.Row(y))
+		}
+	}
+	value := uint8(0)
+	if still {
+		value = 255
+	}
+	fill(m, outline, value)
+	s.Mask = m
+	if !slices.ContainsFunc(m.Pix, func(v uint8) bool { return v != 0 }) {
+		s.Mask = frame.Image[uint8]{}
+	}
+	return s, nil
+}
+
+// fill sets the pixels whose centres lie in a polygon, by the even-odd rule.
+func fill(m frame.Image[uint8], outline [][2]float64, value uint8) {
+	for y := range m.Height {
+		var crossings []float64
+		at, last := float64(y)+0.5, outline[len(outline)-1]
+		for _, c := range outline {
+			if (c[1] > at) != (last[1] > at) {
+				crossings = append(crossings, c[0]+(at-c[1])*(last[0]-c[0])/(last[1]-c[1]))
+			}
+			last = c
+		}
+		slices.Sort(crossings)
+		row := m.Row(y)
+		for i := 0; i+1 < len(crossings); i += 2 {
+			for x := max(int(crossings[i]+0.5), 0); x < len(row) && float64(x)+0.5 < crossings[i+1]; x++ {
+				row[x] = value
+			}
+		}
+	}
+}
+
+func (s State) maskFile() ([]byte, error) {
+	m := s.Mask
+	if m.Width == 0 {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	err := png.Encode(&b, &image.Gray{Pix: m.Pix, Stride: m.Stride, Rect: image.Rect(0, 0, m.Width, m.Height)})
+	return b.Bytes(), err
+}
+
+// Keyframe is a line of a curve file of source times and speeds, as text.
+type Keyframe struct {
+	Source string `json:"source"`
+	Speed  string `json:"speed"`
+	Shape  string `json:"shape"`
+}
+
+// SetCurve replaces the curve; no keyframe removes it.
+func (s State) SetCurve(keys []Keyframe) (State, error) {
+	s.Curve = ""
+	if len(keys) == 0 {
+		return s, nil
+	}
+	if len(keys) > curve.MaxKeyframes {
+		return s, fault.New(fault.Usage, "%d keyframes; want at most %d", len(keys), curve.MaxKeyframes)
+	}
+	var b strings.Builder
+	b.WriteString("source\tspeed\n")
+	for _, k := range keys {
+		for _, field := range []string{k.Source, k.Speed, k.Shape} {
+			if strings.ContainsAny(field, " \t\r\n#") || len(field) > 40 {
+				return s, fault.New(fault.Usage, "%.40q is no field of a curve", field)
+			}
+		}
+		fmt.Fprintf(&b, "%s\t%s\t%s\n", k.Source, k.Speed, k.Shape)
+	}
+	if _, err := timeline.ParseKeyframes(strings.NewReader(b.String())); err != nil {
+		return s, err
+	}
+	s.Curve = b.String()
+	return s, nil
+}
+
+// SetPreset chooses the preset of the whole clip.
+func (s State) SetPreset(p pipeline.Preset) (State, error) {
+	switch p {
+	case pipeline.Fast, pipeline.Balanced, pipeline.Best:
+		s.Preset = p
+		return s, nil
+	}
+	return s, fault.New(fault.Usage, "there is no preset %.40q", p)
+}
+
+// SetShutter chooses the shutter of the whole clip by its angle in degrees.
+func (s State) SetShutter(angle string) (State, error) {
+	if _, err := timeline.ParseShutter(angle); err != nil {
+		return s, err
+	}
+	s.Shutter = angle
+	return s, nil
+}
+
+// Apply sets what s decides in o. A curve takes the place of a constant speed.
+func (s State) Apply(o *pipeline.Options) error {
+	o.Synthesis.Decisions, o.Synthesis.StaticMask = s.Decisions(), s.Mask
+	if s.Preset != "" {
+		o.Synthesis.Preset = s.Preset
+	}
+	if s.Shutter != "" {
+		open, err := timeline.ParseShutter(s.Shutter)
+		if err != nil {
+			return err
+		}
+		o.Timing.Shutter = open
+	}
+	if o.Timing.Curve = nil; s.Curve != "" {
+		keys, err := timeline.ParseKeyframes(strings.NewReader(s.Curve))
+		if err != nil {
+			return err
+		}
+		o.Timing.Curve, o.Timing.Slow = keys, nil
+	}
+	return nil
+}
+
+// Retimes says whether s and t show other moments.
+func (s State) Retimes(t State) bool { return s.Curve != t.Curve || s.Shutter != t.Shutter }
+
+// Differs says of which frames s and t make other samples, but for those that retime.
+func (s State) Differs(t State, frames int64, reach int64) func(int64) bool {
+	if s.Preset != t.Preset || s.Retimes(t) || s.Mask.Width != t.Mask.Width || !slices.Equal(s.Mask.Pix, t.Mask.Pix) {
+		return func(int64) bool { return true }
+	}
+	own, around := map[int64]bool{}, []int64{}
+	for _, pair := range [][2]map[int64]line{{s.lines, t.lines}, {t.lines, s.lines}} {
+		for k, l := range pair[0] {
+			other := pair[1][k]
+			if !maps.EqualFunc(l, other, func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
+				own[k] = true
+			}
+			if string(l[cutField]) != string(other[cutField]) {
+				around = append(around, k)
+			}
+		}
+	}
+	return func(k int64) bool {
+		return own[k] || slices.ContainsFunc(around, func(c int64) bool { return k >= c-reach && k <= c+reach })
+	}
+}

@@ -1,0 +1,355 @@
+// Package frames makes single frames of a conversion on demand, with the very bits of the
+// whole conversion: those around a playhead, those of other ways to make them, and, while
+// nobody waits, all of them in turn to rate them.
+//
+// One worker makes all frames, so that whoever waits has the whole machine. The request that
+// came last goes first; what nobody waits for any more is cancelled.
+package frames
+
+import (
+	"context"
+	"math/big"
+	"sync"
+
+	"retime/frame"
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/pipeline/timeline"
+	"retime/warp"
+)
+
+// View is a way to make the frames of the clip.
+type View string
+
+// The views. Final has the options of the conversion; Fast, Balanced and Best differ from it in
+// the preset, Blend and Source in the mode. Minterpolate is FFmpeg's filter of that name, and
+// Render the file that was rendered last.
+const (
+	Final        View = "final"
+	Fast         View = "fast"
+	Balanced     View = "balanced"
+	Best         View = "best"
+	Blend        View = "blend"
+	Source       View = "source"
+	Minterpolate View = "minterpolate"
+	Render       View = "render"
+)
+
+// Views are all views.
+var Views = []View{Final, Fast, Balanced, Best, Blend, Source, Minterpolate, Render}
+
+// Options configure a Maker.
+type Options struct {
+	Conversion pipeline.Options
+	// Rated is called from one goroutine for frames that the Maker makes in turn to rate
+	// them, at the preset Fast; nil for none.
+	Rated func(Rating)
+	// Known says which frames need not be rated; nil for none.
+	Known func(frame int64) bool
+	// CacheBytes bounds the frames that are kept.
+	CacheBytes int64
+	// Rendered is the file of the view Render; empty for none.
+	Rendered string
+}
+
+// Maker makes frames. Its methods may be called from any goroutine.
+type Maker struct {
+	options Options
+	ctx     context.Context
+	stop    context.CancelFunc
+	ended   chan struct{}
+	wake    chan struct{}
+	cache   *cache
+	rated   *rater
+
+	mu      sync.Mutex
+	now     *setup
+	waiting []*request // the newest last
+	active  *job       // nil while the worker rests
+	head    key        // what was asked for last
+	paused  bool       // nothing is made in turn
+}
+
+// setup is the conversion at one time. It does not change; edits replace it.
+type setup struct {
+	options pipeline.Options // settled
+	plan    *timeline.Plan
+	video   media.Video
+	window  *window
+	scan    *window // for the frames that are made in turn
+}
+
+// request is somebody who waits for a frame.
+type request struct {
+	key
+	ctx  context.Context
+	done chan result // of capacity 1
+}
+
+type result struct {
+	shot Shot
+	err  error
+}
+
+// Open plans the conversion, reads nothing through, and starts the worker.
+func Open(ctx context.Context, o Options) (*Maker, error) {
+	m := &Maker{options: o, ended: make(chan struct{}), wake: make(chan struct{}, 1), cache: newCache(o.CacheBytes)}
+	now, err := plan(ctx, o.Conversion, nil)
+	if err != nil {
+		return nil, err
+	}
+	m.now = now
+	m.rated = newRater(now)
+	if o.Known != nil {
+		for k := range now.plan.Total {
+			if o.Known(k) {
+				m.rated.giveUp(k)
+			}
+		}
+	}
+	m.ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
+	go m.work()
+	return m, nil
+}
+
+// plan opens the input and plans its conversion. The windows of an earlier setup of the same
+// input are taken over.
+func plan(ctx context.Context, o pipeline.Options, old *setup) (*setup, error) {
+	if o.Timing.KeepTimestamps {
+		return nil, fault.New(fault.Usage, "Timing.KeepTimestamps numbers frames only as all before them are read; review the clip without it")
+	}
+	if !media.Seekable(o.Input.File) {
+		return nil, fault.New(fault.Usage, "input %q cannot be read at any place; give a file", o.Input.File)
+	}
+	clip, err := pipeline.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer clip.Close()
+	s := &setup{options: clip.Options, plan: clip.Plan, video: clip.Source.Video()}
+	if s.plan.Total == 0 {
+		return nil, fault.New(fault.BadData, "input %q does not tell how long it is; give Timing.To", o.Input.File)
+	}
+	if old != nil {
+		s.window, s.scan = old.window, old.scan
+	} else {
+		s.window, s.scan = newWindow(clip), newWindow(clip)
+	}
+	return s, nil
+}
+
+// Close ends the worker.
+func (m *Maker) Close() {
+	m.stop()
+	<-m.ended
+	m.rated.close()
+	m.now.window.close()
+	m.now.scan.close()
+	m.cache.forget(func(View, int64) bool { return true })
+}
+
+// Video describes the source.
+func (m *Maker) Video() media.Video { return m.setup().video }
+
+// Plan is the arithmetic of the conversion as it is now.
+func (m *Maker) Plan() *timeline.Plan { return m.setup().plan }
+
+// Conversion returns the options as they are now, with their defaults in place.
+func (m *Maker) Conversion() pipeline.Options { return m.setup().options }
+
+func (m *Maker) setup() *setup {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now
+}
+
+// Use replaces the options. changed says of which frames they change the samples; the others
+// are kept.
+func (m *Maker) Use(ctx context.Context, o pipeline.Options, changed func(frame int64) bool) error {
+	next, err := plan(ctx, o, m.setup())
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now = next
+	m.cache.forget(func(v View, k int64) bool {
+		return v != Minterpolate && v != Source && v != Render && changed(k) || next.plan.Total <= k
+	})
+	m.rated.forget(next, changed)
+	m.cancelActive()
+	m.poke()
+	return nil
+}
+
+// Forget drops the frames of a view, such as Render after another rendering.
+func (m *Maker) Forget(v View) { m.cache.forget(func(w View, _ int64) bool { return v == w }) }
+
+// ForgetAll drops all frames, for a timing that changed.
+func (m *Maker) ForgetAll() { m.cache.forget(func(View, int64) bool { return true }) }
+
+// Pause stops, or lets go on, what is made in turn.
+func (m *Maker) Pause(paused bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.paused = paused
+	if paused && m.active != nil && !m.awaited(m.active) {
+		m.cancelActive()
+	}
+	m.poke()
+}
+
+// poke wakes the worker.
+func (m *Maker) poke() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (m *Maker) cancelActive() {
+	if m.active != nil {
+		m.active.cancel()
+	}
+}
+
+// Frame returns frame k of a view. The caller releases the shot's frame.
+func (m *Maker) Frame(ctx context.Context, v View, k int64) (Shot, error) {
+	s := m.setup()
+	if k < 0 || k >= s.plan.Total {
+		return Shot{}, fault.New(fault.Usage, "frame %d: the output has frames 0 to %d", k, s.plan.Total-1)
+	}
+	if v == Fast && s.options.Synthesis.Preset == pipeline.Fast || v == Balanced && s.options.Synthesis.Preset == pipeline.Balanced || v == Best && s.options.Synthesis.Preset == pipeline.Best {
+		v = Final
+	}
+	r := &request{key: key{v, k}, ctx: ctx, done: make(chan result, 1)}
+	m.mu.Lock()
+	m.head = r.key
+	if shot, ok := m.cache.get(r.key); ok {
+		m.mu.Unlock()
+		return shot, nil
+	}
+	m.waiting = append(m.waiting, r)
+	if m.active != nil && !m.awaited(m.active) {
+		m.cancelActive()
+	}
+	m.poke()
+	m.mu.Unlock()
+	select {
+	case got := <-r.done:
+		return got.shot, got.err
+	case <-ctx.Done():
+		m.leave(r)
+		return Shot{}, fault.Interrupted(ctx, ctx.Err())
+	case <-m.ended:
+		return Shot{}, fault.New(fault.TryAgain, "the clip was closed")
+	}
+}
+
+// leave takes a request out of the queue, and cancels what was made for it alone.
+func (m *Maker) leave(r *request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, w := range m.waiting {
+		if w == r {
+			m.waiting = append(m.waiting[:i], m.waiting[i+1:]...)
+			break
+		}
+	}
+	select {
+	case got := <-r.done: // served meanwhile
+		if got.err == nil {
+			got.shot.Frame.Release()
+		}
+	default:
+	}
+	if m.active != nil && len(m.waiting) > 0 && !m.awaited(m.active) {
+		m.cancelActive()
+	}
+}
+
+// soon is how many frames ahead of a job a request may lie and still wait for it.
+const soon = 3
+
+// awaited says whether somebody waits for what j makes next.
+func (m *Maker) awaited(j *job) bool {
+	for _, r := range m.waiting {
+		if r.ctx.Err() == nil && r.view == j.view && r.frame >= j.next && r.frame < min(j.next+soon, j.end) {
+			return true
+		}
+	}
+	return false
+}
+
+// serve hands a shot to all who wait for it.
+func (m *Maker) serve(k key, shot Shot, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	left := m.waiting[:0]
+	for _, r := range m.waiting {
+		if r.key != k {
+			left = append(left, r)
+			continue
+		}
+		if err == nil {
+			shot.Frame.Retain()
+		}
+		r.done <- result{shot, err}
+	}
+	m.waiting = left
+}
+
+// viewOptions returns the options of a view that a conversion can make.
+func (s *setup) viewOptions(v View) pipeline.Options {
+	o := s.options
+	switch v {
+	case Fast, Balanced, Best:
+		o.Synthesis.Preset = pipeline.Preset(v)
+	case Blend:
+		o.Synthesis.Mode, o.Synthesis.Decisions = warp.Blend, nil
+	case Source:
+		o.Synthesis.Mode, o.Synthesis.Decisions = warp.Nearest, nil
+	}
+	return o
+}
+
+// Pass returns the pass of the plan in which a frame lies.
+func Pass(p *timeline.Plan, k int64) *timeline.Pass {
+	pass := &p.Passes[0]
+	for i := range p.Passes {
+		l := p.Passes[i].Layout
+		if l.First() > k*l.Subframes() {
+			break
+		}
+		pass = &p.Passes[i]
+	}
+	return pass
+}
+
+// Moment returns the time on the source's clock that a frame shows.
+func Moment(p *timeline.Plan, k int64) *big.Rat {
+	pass := Pass(p, k)
+	each := pass.Layout.Subframes()
+	return pass.Moment(new(big.Rat).Set(pass.Layout.Moment(k*each + each/2)))
+}
+
+// sink collects the frames of a job.
+type sink struct {
+	pipeline.Discard
+	last *frame.Frame
+}
+
+// WriteFrame keeps f until its record comes.
+func (s *sink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
+	s.drop()
+	s.last = f.Retain()
+	return nil
+}
+
+func (s *sink) drop() {
+	if s.last != nil {
+		s.last.Release()
+		s.last = nil
+	}
+}

@@ -1,0 +1,244 @@
+package frames
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/big"
+	"slices"
+	"sync"
+
+	"retime/frame"
+	"retime/pipeline"
+	"retime/pipeline/media"
+	"retime/pipeline/timeline"
+)
+
+// maxStretches is how many decoders stay open around the playhead.
+const maxStretches = 2
+
+// window keeps the source's pictures around the playhead, and the decoders that made them, so
+// that a step decodes one picture and does not seek.
+type window struct {
+	open  func(ctx context.Context, from *big.Rat) (*media.Reader, error)
+	clock *timeline.Clock
+	video media.Video // of the whole source
+	room  int         // how many pictures a stretch keeps
+
+	mu        sync.Mutex
+	origin    *big.Rat   // where the conversion begins to read; nil for the start
+	stretches []*stretch // the one used last comes last
+}
+
+// stretch holds consecutive pictures and the reader that goes on behind them.
+type stretch struct {
+	reader *media.Reader
+	stop   context.CancelFunc
+	base   int64 // index of frames[0], counted from the reader's first picture
+	first  bool  // the reader began where the conversion begins
+	frames []*frame.Frame
+	ended  error // io.EOF or damage; nil while more may come
+}
+
+// windowBytes bounds the pictures that a stretch keeps.
+const windowBytes = 96 << 20
+
+// margin is the number of pictures before a frame's own at which reading begins: the motion
+// before an interval counts, and so do pictures that share a point of the clock's grid.
+const margin = 10
+
+func newWindow(clip *pipeline.Clip) *window {
+	v := clip.Source.Video()
+	size := v.Width * v.Height * v.Format.Bytes() * v.Format.Planes
+	w := &window{clock: clip.Plan.Clock, video: v, room: min(max(windowBytes/max(size, 1), 2*margin), 256)}
+	w.open = func(ctx context.Context, from *big.Rat) (*media.Reader, error) {
+		o := clip.ReaderOptions()
+		o.From, o.To, o.ProbeFields = from, nil, false
+		return media.Open(ctx, clip.Options.Input.File, o)
+	}
+	return w
+}
+
+// close ends the decoders and lets go of the pictures.
+func (w *window) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.stretches {
+		s.close()
+	}
+	w.stretches = nil
+}
+
+func (s *stretch) close() {
+	s.stop()
+	s.reader.Close()
+	for _, f := range s.frames {
+		f.Release()
+	}
+	s.frames = nil
+}
+
+// begin makes a time that the conversion begins to read at, nil for the start, the source's.
+func (w *window) begin(origin *big.Rat) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.origin == origin || w.origin != nil && origin != nil && w.origin.Cmp(origin) == 0 {
+		return
+	}
+	w.origin = origin
+	for _, s := range w.stretches {
+		s.close()
+	}
+	w.stretches = nil
+}
+
+// period is the mean distance of two pictures, in seconds.
+func (w *window) period() *big.Rat {
+	if r := w.video.Average; r != nil && r.Sign() > 0 {
+		return new(big.Rat).Inv(r)
+	}
+	return big.NewRat(1, 25)
+}
+
+// from returns a source that begins at least margin pictures before the time at, or where the
+// conversion begins. Each further attempt begins earlier, the last one where the conversion does.
+func (w *window) from(at *big.Rat, attempt int) (*cursor, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s, i := w.holding(at); s != nil && attempt == 0 {
+		return w.cursor(s, i), nil
+	}
+	var begin *big.Rat
+	if attempt < lastAttempt {
+		back := new(big.Rat).Mul(w.period(), big.NewRat(margin<<(2*attempt), 1))
+		begin = new(big.Rat).Sub(at, back)
+		if w.origin != nil && begin.Cmp(w.origin) <= 0 || begin.Cmp(w.clock.At(w.video.StreamPTS)) <= 0 {
+			begin = nil
+		}
+	}
+	s, err := w.start(begin)
+	if err != nil {
+		return nil, err
+	}
+	return w.cursor(s, 0), nil
+}
+
+// lastAttempt is the attempt that reads from where the conversion begins.
+const lastAttempt = 3
+
+// holding returns a stretch in which, or soon behind which, a time lies, and the index of the
+// picture to begin with.
+func (w *window) holding(at *big.Rat) (*stretch, int64) {
+	reach := new(big.Rat).Mul(w.period(), big.NewRat(int64(w.room), 2))
+	for _, s := range slices.Backward(w.stretches) {
+		n := len(s.frames)
+		if n == 0 {
+			continue
+		}
+		ahead := new(big.Rat).Sub(at, w.clock.At(s.frames[n-1].PTS))
+		if ahead.Cmp(reach) > 0 {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(s.frames, at, func(f *frame.Frame, t *big.Rat) int {
+			if w.clock.At(f.PTS).Cmp(t) > 0 {
+				return 1
+			}
+			return -1
+		})
+		switch begin := i - 1 - margin; {
+		case begin >= 0:
+			return s, s.base + int64(begin)
+		case s.first && s.base == 0:
+			return s, 0
+		}
+	}
+	return nil, 0
+}
+
+// start opens a reader from a time on; nil is where the conversion begins to read.
+func (w *window) start(from *big.Rat) (*stretch, error) {
+	if len(w.stretches) >= maxStretches {
+		w.stretches[0].close()
+		w.stretches = slices.Delete(w.stretches, 0, 1)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	at := from
+	if from == nil {
+		at = w.origin
+	}
+	r, err := w.open(ctx, at)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	if v := r.Video(); from != nil && (v.Width != w.video.Width || v.Height != w.video.Height || v.Source != w.video.Source || v.Format != w.video.Format) {
+		r.Close() // pictures are converted to the form of the first one, if reading begins there
+		stop()
+		return w.start(nil)
+	}
+	s := &stretch{reader: r, stop: stop, first: from == nil}
+	w.stretches = append(w.stretches, s)
+	return s, nil
+}
+
+func (w *window) cursor(s *stretch, i int64) *cursor {
+	k := slices.Index(w.stretches, s)
+	w.stretches = append(slices.Delete(w.stretches, k, k+1), s)
+	c := &cursor{window: w, stretch: s, next: i, video: w.video}
+	c.midway = !s.first || i > 0
+	return c
+}
+
+// errGone reports that a stretch was closed while a cursor read it.
+var errGone = errors.New("the pictures are no longer kept")
+
+// cursor is a pipeline.Source that reads a stretch from one of its pictures on.
+type cursor struct {
+	window  *window
+	stretch *stretch
+	next    int64
+	midway  bool
+	video   media.Video
+	seen    func(*frame.Frame) // is called for each picture; may be nil
+}
+
+// Video describes the whole source.
+func (c *cursor) Video() media.Video { return c.video }
+
+// Read returns the next picture, which the stretch decodes unless it is there.
+func (c *cursor) Read() (*frame.Frame, error) {
+	f, err := c.read()
+	if err == nil && c.seen != nil {
+		c.seen(f)
+	}
+	return f, err
+}
+
+func (c *cursor) read() (*frame.Frame, error) {
+	w, s := c.window, c.stretch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s.frames == nil && s.base > 0 || c.next < s.base || !slices.Contains(w.stretches, s) {
+		return nil, errGone
+	}
+	for c.next >= s.base+int64(len(s.frames)) {
+		if s.ended != nil {
+			return nil, s.ended
+		}
+		f, err := s.reader.Read()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				s.ended = err
+			}
+			return nil, err
+		}
+		s.frames = append(s.frames, f)
+		if len(s.frames) > w.room {
+			s.frames[0].Release()
+			s.frames = slices.Delete(s.frames, 0, 1)
+			s.base++
+		}
+	}
+	c.next++
+	return s.frames[c.next-1-s.base].Retain(), nil
+}

@@ -1,0 +1,334 @@
+package frames
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/big"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/synth"
+	"retime/pipeline/timeline"
+	"retime/warp"
+)
+
+// job is consecutive frames that are being made.
+type job struct {
+	view   View
+	next   int64 // the frame that comes next; Maker.mu guards it
+	end    int64
+	rating bool // the frames are made to be rated, and not kept
+	setup  *setup
+	cancel context.CancelFunc
+}
+
+// These are how many frames are made ahead of the one that was asked for, and behind it, while
+// nobody asks for others, and how many are rated at a time.
+const (
+	ahead  = 8
+	behind = 4
+	rateAt = 12
+)
+
+// work makes frames until the Maker is closed.
+func (m *Maker) work() {
+	defer close(m.ended)
+	var makers synthesizers
+	defer makers.close()
+	for {
+		j, ctx := m.choose()
+		if j == nil {
+			select {
+			case <-m.wake:
+				continue
+			case <-m.ctx.Done():
+				return
+			}
+		}
+		err := m.run(ctx, j, &makers)
+		if err != nil && ctx.Err() == nil {
+			m.serve(key{j.view, j.next}, Shot{}, err)
+			if j.rating {
+				m.rated.giveUp(j.next)
+			} else {
+				m.skip(j)
+			}
+		}
+		j.cancel()
+		m.mu.Lock()
+		m.active = nil
+		m.mu.Unlock()
+		if m.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// skip keeps the worker from trying a frame again that nobody asks for and that failed.
+func (m *Maker) skip(j *job) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.head.view == j.view {
+		m.head = key{}
+	}
+}
+
+// choose returns what to make next, nil for nothing: what somebody waits for, the newest
+// request first, then what lies around the last one, then what is not rated yet.
+func (m *Maker) choose() (*job, context.Context) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ctx.Err() != nil {
+		return nil, nil
+	}
+	s := m.now
+	begin := func(j *job) (*job, context.Context) {
+		var ctx context.Context
+		j.setup = s
+		ctx, j.cancel = context.WithCancel(m.ctx)
+		m.active = j
+		return j, ctx
+	}
+	for len(m.waiting) > 0 {
+		r := m.waiting[len(m.waiting)-1]
+		if r.ctx.Err() != nil {
+			m.waiting = m.waiting[:len(m.waiting)-1]
+			continue
+		}
+		if shot, ok := m.cache.get(r.key); ok {
+			m.waiting = m.waiting[:len(m.waiting)-1]
+			r.done <- result{shot, nil}
+			continue
+		}
+		return begin(&job{view: r.view, next: r.frame, end: m.gap(r.key, s.plan.Total, ahead)})
+	}
+	if h := m.head; h.view != "" && h.view != Minterpolate && !m.paused {
+		for k := h.frame + 1; k <= min(h.frame+ahead, s.plan.Total-1); k++ {
+			if at := (key{h.view, k}); !m.cache.has(at) {
+				return begin(&job{view: h.view, next: k, end: m.gap(at, min(h.frame+ahead+1, s.plan.Total), ahead)})
+			}
+		}
+		for k := h.frame - 1; k >= max(h.frame-behind, 0); k-- {
+			if !m.cache.has(key{h.view, k}) {
+				first := max(h.frame-behind, 0)
+				return begin(&job{view: h.view, next: first, end: k + 1})
+			}
+		}
+	}
+	if m.options.Rated != nil && !m.paused {
+		if first, end, ok := m.rated.next(m.head.frame, rateAt); ok {
+			return begin(&job{view: Fast, next: first, end: end, rating: true})
+		}
+	}
+	return nil, nil
+}
+
+// gap returns the end of the frames from one on that are not kept, up to a limit.
+func (m *Maker) gap(from key, total, most int64) int64 {
+	end := from.frame + 1
+	if from.view == Minterpolate {
+		return end
+	}
+	for end < min(total, from.frame+most) && !m.cache.has(key{from.view, end}) {
+		end++
+	}
+	return end
+}
+
+// run makes the frames of j.
+func (m *Maker) run(ctx context.Context, j *job, makers *synthesizers) error {
+	switch j.view {
+	case Minterpolate:
+		return m.runPeer(ctx, j)
+	case Render:
+		return m.runRendered(ctx, j)
+	}
+	for attempt := 0; ; attempt++ {
+		err := m.convert(ctx, j, makers, attempt)
+		switch {
+		case errors.Is(err, errGone):
+			attempt--
+			if ctx.Err() != nil {
+				return err
+			}
+		case !errors.Is(err, pipeline.ErrLate) || attempt >= lastAttempt:
+			return err
+		}
+	}
+}
+
+// convert makes the frames of j as the conversion makes them.
+func (m *Maker) convert(ctx context.Context, j *job, makers *synthesizers, attempt int) error {
+	o := j.setup.viewOptions(j.view)
+	s, err := makers.open(&o)
+	if err != nil {
+		return err
+	}
+	p := j.setup.plan
+	pass := Pass(p, j.next)
+	if end := passEnd(p, pass); j.end > end {
+		m.mu.Lock()
+		j.end = end
+		m.mu.Unlock()
+	}
+	window := j.setup.window
+	if j.rating {
+		window = j.setup.scan
+	}
+	each := pass.Layout.Subframes()
+	source, midway, release, err := j.source(window, pass, attempt, m.rated)
+	if err != nil {
+		return err
+	}
+	defer release()
+	var to sink
+	defer to.drop()
+	var digest pipeline.Digest
+	o.Hooks = pipeline.Hooks{Log: o.Hooks.Log, Digest: func(_ int64, d pipeline.Digest) { digest = d }}
+	if j.rating {
+		o.Hooks.Digest = nil
+	}
+	o.Hooks.Record = func(r pipeline.Record) {
+		shot := Shot{Frame: to.last, Record: r, Digest: digest}
+		if !j.rating {
+			m.finished(j, key{j.view, j.next}, shot)
+		} else if m.setup() == j.setup {
+			m.options.Rated(m.rated.rate(shot))
+		}
+		m.mu.Lock()
+		j.next++
+		m.mu.Unlock()
+	}
+	line := pipeline.NewLine(&o, p, &to, s)
+	line.CountFrom(number(j.setup, source))
+	err = line.Run(ctx, source, pass, pipeline.Range{First: j.next * each, End: j.end * each, Midway: midway})
+	if err == nil && line.Result().Cutoff != nil {
+		err = line.Result().Cutoff
+	}
+	if err == nil && j.next < j.end && ctx.Err() == nil {
+		err = fault.New(fault.BadData, "the input ends before frame %d", j.next)
+	}
+	return err
+}
+
+// finished keeps a shot and hands it to those who wait, unless an edit came in between.
+func (m *Maker) finished(j *job, k key, shot Shot) {
+	m.mu.Lock()
+	current := m.now == j.setup
+	if current {
+		m.cache.put(k, shot)
+	}
+	m.mu.Unlock()
+	if current {
+		m.serve(k, shot, nil)
+	}
+}
+
+// passEnd is the number of the first frame behind a pass.
+func passEnd(p *timeline.Plan, pass *timeline.Pass) int64 {
+	for i := range p.Passes {
+		if &p.Passes[i] == pass && i+1 < len(p.Passes) {
+			next := p.Passes[i+1].Layout
+			return next.First() / next.Subframes()
+		}
+	}
+	return p.Total
+}
+
+// source opens what j reads. release is called when j has ended.
+func (j *job) source(w *window, pass *timeline.Pass, attempt int, r *rater) (s pipeline.Source, midway bool, release func(), err error) {
+	each := pass.Layout.Subframes()
+	first := max(j.next*each-1, pass.Layout.First())
+	at := pass.Moment(new(big.Rat).Set(pass.Layout.Moment(first)))
+	if pass.Backward {
+		low := pass.Moment(new(big.Rat).Set(pass.Layout.Moment(j.end*each - 1)))
+		w.begin(nil)
+		b, midway, err := w.backwardFrom(low, at, pass)
+		if err != nil {
+			return nil, false, nil, err
+		}
+		return b, midway, b.release, nil
+	}
+	if j.setup.plan.Reopens() {
+		w.begin(pass.From)
+	} else {
+		w.begin(j.setup.options.Timing.From)
+	}
+	if whole(&j.setup.options) {
+		attempt = lastAttempt
+	}
+	c, err := w.from(at, attempt)
+	if err != nil {
+		return nil, false, nil, err
+	}
+	if j.rating {
+		c.seen = r.see
+	}
+	return c, c.midway, func() {}, nil
+}
+
+// whole says whether a picture may depend on ones long before it, so that the source is read
+// from its start.
+func whole(o *pipeline.Options) bool {
+	fields := o.Input.Deinterlace != pipeline.RefuseFields && o.Input.Deinterlace != pipeline.IgnoreFields
+	return fields || o.Synthesis.Duplicates != pipeline.KeepDuplicates
+}
+
+// number returns the number in the clip of the picture that a source begins with, if its rate
+// tells it, else 0.
+func number(s *setup, source pipeline.Source) int64 {
+	c, ok := source.(*cursor)
+	if !ok || !c.midway || s.video.Rate == nil {
+		return 0
+	}
+	f, err := c.read()
+	if err != nil {
+		return 0
+	}
+	defer f.Release()
+	c.next--
+	at := new(big.Rat).Sub(s.plan.Clock.At(f.PTS), s.plan.Clock.At(s.video.StreamPTS))
+	return timeline.Round(at.Mul(at, s.video.Rate))
+}
+
+// synthesizers are those that were used last, of the worker's.
+type synthesizers struct{ list []keptSynthesizer }
+
+type keptSynthesizer struct {
+	mode   warp.Mode
+	preset pipeline.Preset
+	synth.Synthesizer
+}
+
+// maxSynthesizers bounds the memory that they take.
+const maxSynthesizers = 2
+
+func (l *synthesizers) open(o *pipeline.Options) (synth.Synthesizer, error) {
+	y := &o.Synthesis
+	for i, k := range l.list {
+		if k.mode == y.Mode && k.preset == y.Preset {
+			l.list = append(append(l.list[:i:i], l.list[i+1:]...), k)
+			return k.Synthesizer, nil
+		}
+	}
+	if len(l.list) >= maxSynthesizers {
+		l.list[0].Close()
+		l.list = l.list[1:]
+	}
+	s, err := o.Synthesizer()
+	if err != nil {
+		return nil, err
+	}
+	l.list = append(l.list, keptSynthesizer{y.Mode, y.Preset, s})
+	return s, nil
+}
+
+func (l *synthesizers) close() {
+	for _, s := range l.list {
+		s.Close()
+	}
+}
+
+// ended says whether err is the regular end of a source.
+func ended(err error) bool { return errors.Is(err, io.EOF) }

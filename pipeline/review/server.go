@@ -1,0 +1,253 @@
+// Package review serves a page on which people see what a conversion made, say what is wrong
+// with it, and render it anew: a server on the loopback address, for one user's browser.
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/review/edits"
+)
+
+// Flag is a flag of the command line as a person gave it.
+type Flag struct{ Name, Value string }
+
+// Clip is what is reviewed.
+type Clip struct {
+	Conversion pipeline.Options // Output.File included, without what Files hold
+	Files      edits.Files
+	Flags      []Flag // that the command line needs to make the same
+	// State is the state of a batch's clip, and Problem the error of one that failed; both
+	// are empty outside a batch.
+	State, Problem string
+}
+
+// Options configure a Server.
+type Options struct {
+	Clips []Clip
+	// Batch is the name of the directory that the clips are from; empty for a single clip.
+	Batch string
+	// Message puts the library's messages into the user's words; nil leaves them.
+	Message func(string) string
+	Program string   // version of the program, which segments are bound to
+	Segment *big.Rat // length of the segments that are rendered, in seconds
+	// Idle is how long after the last tab was closed the server ends; 0 for never.
+	Idle time.Duration
+	Log  *slog.Logger
+}
+
+// Server serves the page. New makes one.
+type Server struct {
+	options Options
+	host    string // address and port
+	token   string
+	hub     *hub
+	listen  net.Listener
+	stop    context.CancelFunc
+	ctx     context.Context
+	renders sync.WaitGroup
+
+	mu       sync.Mutex
+	sessions map[int]*session
+	known    map[int]*ratings // by clip
+	renderer sync.Mutex       // one rendering at a time
+}
+
+// New listens on a free port of the loopback address.
+func New(o Options) (*Server, error) {
+	if len(o.Clips) == 0 {
+		return nil, fault.New(fault.NoInput, "there is no clip to review")
+	}
+	if o.Message == nil {
+		o.Message = func(s string) string { return s }
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, fault.New(fault.TryAgain, "review: %w", err)
+	}
+	s := &Server{options: o, listen: l, host: l.Addr().String(), token: newToken(), sessions: map[int]*session{}, known: map[int]*ratings{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.hub = newHub(o.Idle, s.stop)
+	return s, nil
+}
+
+// URL is the address of the page, which whoever knows it may use.
+func (s *Server) URL() string { return "http://" + s.host + "/" + s.token + "/" }
+
+// Serve serves until ctx ends, or until no tab was open for a while and nothing is rendered. What
+// was edited and rendered until then is on disk.
+func (s *Server) Serve(ctx context.Context) error {
+	if s.options.Batch == "" {
+		if _, err := s.session(0); err != nil {
+			s.listen.Close()
+			s.stop()
+			return err
+		}
+	} else {
+		go s.scout()
+	}
+	server := &http.Server{
+		Handler: s.guard(s.routes()), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 1 << 15, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	}
+	go s.watchFiles()
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(s.listen) }()
+	var err error
+	select {
+	case <-ctx.Done():
+	case <-s.ctx.Done(): // idle
+		s.renders.Wait()
+	case err = <-failed:
+		err = fault.New(fault.Internal, "review: %w", err)
+	}
+	s.stop()
+	s.hub.end()
+	grace, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_ = server.Shutdown(grace)
+	_ = server.Close()
+	s.mu.Lock()
+	sessions := s.sessions
+	s.sessions = nil
+	s.mu.Unlock()
+	for _, c := range sessions {
+		c.close()
+	}
+	s.renders.Wait()
+	return err
+}
+
+// watchFiles tells the tabs if somebody else changes a file of edits.
+func (s *Server) watchFiles() {
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if !s.hub.watched() {
+			continue
+		}
+		for _, c := range s.open() {
+			c.noticeFiles()
+		}
+	}
+}
+
+// open returns the sessions that are open.
+func (s *Server) open() (list []*session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.sessions {
+		list = append(list, c)
+	}
+	return list
+}
+
+// session returns the session of a clip, and opens it if it is not.
+func (s *Server) session(n int) (*session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n < 0 || n >= len(s.options.Clips) || s.sessions == nil {
+		return nil, fault.New(fault.Usage, "there is no clip %d", n)
+	}
+	if c := s.sessions[n]; c != nil {
+		return c, nil
+	}
+	c, err := newSession(s, n)
+	if err != nil {
+		return nil, err
+	}
+	s.sessions[n] = c
+	return c, nil
+}
+
+// routes returns what answers requests, behind the token.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.serveHome)
+	mux.HandleFunc("GET /static/{name}", serveAsset)
+	mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) { s.hub.serve(w, r, listTab) })
+	mux.HandleFunc("GET /clips", s.serveClips)
+	in := func(serve func(*session, http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			n, err := strconv.Atoi(r.PathValue("clip"))
+			var c *session
+			if err == nil {
+				c, err = s.session(n)
+			} else {
+				err = fault.New(fault.Usage, "there is no such clip")
+			}
+			if err == nil {
+				err = serve(c, w, r)
+			}
+			if err != nil {
+				s.refuse(w, r, err)
+			}
+		}
+	}
+	clip := func(pattern string, serve func(*session, http.ResponseWriter, *http.Request) error) {
+		mux.HandleFunc(pattern, in(serve))
+	}
+	clip("GET /clip/{clip}/{$}", (*session).servePage)
+	clip("GET /clip/{clip}/state", (*session).serveState)
+	clip("GET /clip/{clip}/ratings", (*session).serveRatings)
+	clip("GET /clip/{clip}/frame", (*session).serveFrame)
+	mux.HandleFunc("GET /clip/{clip}/thumbnail", s.serveKnownThumbnail(in((*session).serveThumbnail)))
+	clip("GET /clip/{clip}/why", (*session).serveWhy)
+	clip("GET /clip/{clip}/drawing", (*session).serveDrawing)
+	clip("GET /clip/{clip}/mask", (*session).serveMask)
+	clip("GET /clip/{clip}/events", (*session).serveEvents)
+	clip("POST /clip/{clip}/edit", (*session).serveEdit)
+	clip("POST /clip/{clip}/render", (*session).serveRender)
+	clip("POST /clip/{clip}/cancel", (*session).serveCancel)
+	clip("POST /clip/{clip}/rate", (*session).serveRate)
+	return mux
+}
+
+// refuse answers a request that failed.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	status := http.StatusInternalServerError
+	var large *http.MaxBytesError
+	switch kind := fault.KindOf(err); {
+	case r.Context().Err() != nil:
+		return // nobody waits for the answer
+	case errors.As(err, &large):
+		status, err = http.StatusRequestEntityTooLarge, errors.New("the request is too large")
+	case errors.Is(err, edits.ErrElsewhere):
+		status = http.StatusConflict
+	case kind == fault.Usage || kind == fault.BadData:
+		status = http.StatusBadRequest
+	case kind == fault.TryAgain:
+		status = http.StatusServiceUnavailable
+	}
+	answer(w, status, map[string]string{"error": s.options.Message(err.Error())})
+}
+
+// number reads a whole number from a request, within limits.
+func number(r *http.Request, name string, least, most int64) (int64, error) {
+	v, err := strconv.ParseInt(r.FormValue(name), 10, 64)
+	if err != nil || v < least || v > most {
+		return 0, fault.New(fault.Usage, "%s %.40q: want a number from %d to %d", name, r.FormValue(name), least, most)
+	}
+	return v, nil
+}
+
+// printable names a file for a person.
+func printable(name string) string { return fmt.Sprintf("%q", name) }

@@ -1,0 +1,290 @@
+package review
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
+	"retime/pipeline/review/edits"
+	"retime/pipeline/review/frames"
+	"retime/pipeline/timeline"
+)
+
+// session is a clip that is open, in any number of tabs.
+type session struct {
+	server  *Server
+	index   int
+	clip    Clip
+	store   *edits.Store
+	maker   *frames.Maker
+	painter frames.Painter
+	ratings *ratings
+	why     dissections
+	cache   string // directory of optical flow; empty if the user named one
+
+	mu        sync.Mutex
+	render    renderStatus
+	cancel    context.CancelFunc // of a rendering; nil if there is none
+	elsewhere string             // what was changed elsewhere; empty for nothing
+	// accepted are the options and the state that the maker works with.
+	accepted edits.State
+}
+
+// cacheBytes bounds the frames that a session keeps.
+const cacheBytes = 128 << 20
+
+func newSession(s *Server, n int) (_ *session, err error) {
+	c := &session{server: s, index: n, clip: s.options.Clips[n], render: renderStatus{State: "idle"}}
+	if c.ratings = s.known[n]; c.ratings == nil {
+		c.ratings = &ratings{}
+		s.known[n] = c.ratings
+	}
+	if c.store, err = edits.Open(c.clip.Files); err != nil {
+		return nil, err
+	}
+	if c.clip.Conversion.Synthesis.FlowCache == "" {
+		if c.cache, err = os.MkdirTemp("", "retime-review-"); err != nil {
+			return nil, fault.New(fault.CannotWrite, "review: %w", err)
+		}
+	}
+	defer func() {
+		if err != nil {
+			c.sweep()
+		}
+	}()
+	c.accepted, _ = c.store.State()
+	o, err := c.options(c.accepted)
+	if err != nil {
+		return nil, err
+	}
+	opt := frames.Options{Conversion: o, CacheBytes: cacheBytes, Rendered: c.clip.Conversion.Output.File, Rated: c.rated, Known: c.ratings.has}
+	if c.maker, err = frames.Open(s.ctx, opt); err != nil {
+		return nil, err
+	}
+	c.ratings.begin(c.maker.Plan())
+	return c, nil
+}
+
+func (c *session) close() {
+	c.mu.Lock()
+	cancel := c.cancel
+	c.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+	c.maker.Close()
+	c.painter.Close()
+	c.sweep()
+}
+
+func (c *session) sweep() {
+	if c.cache != "" {
+		_ = os.RemoveAll(c.cache) // a file that stays hinders nobody
+	}
+}
+
+// options returns the options of the conversion with what a state decides.
+func (c *session) options(s edits.State) (pipeline.Options, error) {
+	o := c.clip.Conversion
+	if c.cache != "" {
+		o.Synthesis.FlowCache = c.cache
+	}
+	o.Hooks = pipeline.Hooks{Log: c.server.options.Log}
+	err := s.Apply(&o)
+	return o, err
+}
+
+// reach is by how many seconds of the output an edited cut reaches beyond its frame, at most.
+const reach = 2
+
+// accept has the maker work with the options of another state. It refuses what the conversion
+// refuses.
+func (c *session) accept(_, is edits.State) error {
+	o, err := c.options(is)
+	if err != nil {
+		return err
+	}
+	plan := c.maker.Plan()
+	far := timeline.Ceil(new(big.Rat).Mul(plan.Rate, big.NewRat(reach, 1))) * max(slowest(c.maker.Conversion()), 1)
+	changed := is.Differs(c.accepted, plan.Total, far)
+	if err := c.maker.Use(c.server.ctx, o, changed); err != nil {
+		return err
+	}
+	c.ratings.forget(c.maker.Plan().Total, changed)
+	c.why.forget()
+	c.accepted = is
+	return nil
+}
+
+// slowest is how many times slower than recorded the output is, roughly.
+func slowest(o pipeline.Options) int64 {
+	if o.Timing.Slow != nil {
+		return timeline.Ceil(o.Timing.Slow)
+	}
+	return 20
+}
+
+// at returns the time at which a frame is shown, in seconds.
+func (c *session) at(k int64) float64 {
+	p := c.maker.Plan()
+	l := frames.Pass(p, k).Layout
+	v, _ := l.Shown(timeline.Slot{Index: k * l.Subframes()}).Float64()
+	return v
+}
+
+// noticeFiles tells the tabs if a file was changed elsewhere.
+func (c *session) noticeFiles() {
+	text := ""
+	if err := c.store.Elsewhere(); err != nil {
+		text = c.server.options.Message(err.Error())
+	}
+	c.mu.Lock()
+	changed := c.elsewhere != text
+	c.elsewhere = text
+	c.mu.Unlock()
+	if changed {
+		c.tell()
+	}
+}
+
+// tell sends the state to the clip's tabs.
+func (c *session) tell() { c.server.hub.send(c.index, "state", c.state()) }
+
+// listTab is the clip number of the tabs that show the list of clips.
+const listTab = -1
+
+func (c *session) serveEvents(w http.ResponseWriter, r *http.Request) error {
+	c.server.hub.serve(w, r, c.index)
+	return nil
+}
+
+func (c *session) serveState(w http.ResponseWriter, _ *http.Request) error {
+	answer(w, http.StatusOK, c.state())
+	return nil
+}
+
+// state is what a tab shows of a clip.
+type state struct {
+	Version   int64               `json:"version"`
+	Frames    int64               `json:"frames"`
+	Width     int                 `json:"width"`
+	Height    int                 `json:"height"`
+	Rate      float64             `json:"rate"`
+	Source    []float64           `json:"source"` // source times of evenly spread frames, the first and the last included
+	Decisions []pipeline.Decision `json:"decisions"`
+	Mask      bool                `json:"mask"`
+	Curve     curveState          `json:"curve"`
+	Preset    pipeline.Preset     `json:"preset"`
+	Shutter   string              `json:"shutter"`
+	Undo      int                 `json:"undo"`
+	Redo      int                 `json:"redo"`
+	Command   string              `json:"command"`
+	Files     []string            `json:"files"` // that hold edits now
+	Elsewhere string              `json:"elsewhere"`
+	Render    renderStatus        `json:"render"`
+	Threshold thresholds          `json:"thresholds"`
+}
+
+// thresholds are the figures that decide how a frame is made.
+type thresholds struct {
+	Cut     float64 `json:"cut"`
+	Blend   float64 `json:"blend"`
+	Nearest float64 `json:"nearest"`
+}
+
+// curveState is the curve as the page draws it. Keys is nil for a curve that ties source times
+// to output times, which the page shows and does not edit.
+type curveState struct {
+	Set      bool             `json:"set"`
+	Keys     []edits.Keyframe `json:"keys"`
+	Duration float64          `json:"duration"` // of the source, in seconds
+}
+
+// sourceTimes is how many frames' source times a state has.
+const sourceTimes = 257
+
+func (c *session) state() state {
+	now, version := c.store.State()
+	p, v, o := c.maker.Plan(), c.maker.Video(), c.maker.Conversion()
+	s := state{
+		Version: version, Frames: p.Total, Width: v.Width, Height: v.Height, Decisions: now.Decisions(), Mask: now.Mask.Width > 0,
+		Preset: o.Synthesis.Preset, Shutter: shutterAngle(o.Timing.Shutter), Command: c.command(now), Files: c.files(now), Curve: curveOf(now, v.Duration),
+		Threshold: thresholds{*o.Synthesis.SceneThreshold, *o.Synthesis.BlendBelow, *o.Synthesis.NearestBelow},
+	}
+	s.Rate, _ = p.Rate.Float64()
+	s.Undo, s.Redo = c.store.Steps()
+	for i := range int64(sourceTimes) {
+		t, _ := frames.Moment(p, i*(p.Total-1)/(sourceTimes-1)).Float64()
+		s.Source = append(s.Source, t)
+	}
+	c.mu.Lock()
+	s.Elsewhere, s.Render = c.elsewhere, c.render
+	c.mu.Unlock()
+	return s
+}
+
+// shutterAngle returns the angle in degrees of a share of the circle.
+func shutterAngle(share *big.Rat) string {
+	if share == nil {
+		return "0"
+	}
+	v, _ := new(big.Rat).Mul(share, big.NewRat(360, 1)).Float64()
+	return fmt.Sprintf("%g", v)
+}
+
+func curveOf(s edits.State, duration *big.Rat) curveState {
+	c := curveState{Set: s.Curve != "", Keys: []edits.Keyframe{}}
+	if duration != nil {
+		c.Duration, _ = duration.Float64()
+	}
+	keys, err := timeline.ParseKeyframes(strings.NewReader(s.Curve))
+	if !c.Set || err != nil {
+		return c
+	}
+	for _, k := range keys {
+		if k.Speed == nil {
+			c.Keys = nil
+			return c
+		}
+		source := "end"
+		if k.Source != nil {
+			source = k.Source.FloatString(6)
+		}
+		percent, _ := new(big.Rat).Mul(k.Speed, big.NewRat(100, 1)).Float64()
+		c.Keys = append(c.Keys, edits.Keyframe{Source: source, Speed: fmt.Sprintf("%g%%", percent), Shape: string(k.Shape)})
+	}
+	return c
+}
+
+// title names the clip for a person.
+func (c *session) title() string { return filepath.Base(c.clip.Conversion.Input.File) }
+
+// answer sends JSON.
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the tab is gone if it fails
+}
+
+// readRequest reads the JSON of a request into v.
+func readRequest(r *http.Request, v any) error {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return fault.New(fault.Usage, "want a request of application/json")
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return fault.New(fault.Usage, "the request is wrong: %w", err)
+	}
+	return nil
+}

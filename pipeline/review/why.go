@@ -1,0 +1,222 @@
+package review
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/png"
+	"net/http"
+	"strings"
+	"sync"
+
+	"retime/flow"
+	"retime/pipeline"
+	"retime/pipeline/debug"
+	"retime/pipeline/fault"
+	"retime/pipeline/review/frames"
+)
+
+// dissections keeps the drawings of the frames that were asked about last.
+type dissections struct {
+	mu   sync.Mutex // held while a frame is dissected: one at a time
+	kept []*dissection
+	seen int // edits; what was dissected before the last one is not kept
+}
+
+// dissection says how a frame was made.
+type dissection struct {
+	frame    int64
+	drawings []debug.Drawing
+	arrows   []arrow
+	grid     [2]int // size of the maps among the drawings, which may have legends below
+}
+
+// arrow is the motion at a place of the first source frame, to the second one, in pixels.
+type arrow struct {
+	X  int     `json:"x"`
+	Y  int     `json:"y"`
+	DX float64 `json:"dx"`
+	DY float64 `json:"dy"`
+}
+
+// maxDissections bounds the memory that drawings take.
+const maxDissections = 3
+
+func (d *dissections) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.kept = nil
+}
+
+// of returns how frame k is made.
+func (d *dissections) of(ctx context.Context, c *session, k int64) (*dissection, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, v := range d.kept {
+		if v.frame == k {
+			return v, nil
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	o := c.maker.Conversion()
+	o.Compute.Backend = pipeline.CPU
+	found, err := debug.Dissect(ctx, o, frames.Moment(c.maker.Plan(), k))
+	if err != nil {
+		return nil, err
+	}
+	defer found.Release()
+	v := &dissection{frame: k, arrows: arrows(found), grid: [2]int{found.Confidence.Width, found.Confidence.Height}}
+	if v.drawings, err = debug.Draw(found); err != nil {
+		return nil, err
+	}
+	if d.kept = append(d.kept, v); len(d.kept) > maxDissections {
+		d.kept = d.kept[1:]
+	}
+	return v, nil
+}
+
+// arrowsAcross is how many arrows stand beside each other.
+const arrowsAcross = 32
+
+func arrows(d *debug.Dissection) (list []arrow) {
+	if len(d.Interval.Flows) == 0 {
+		return nil
+	}
+	f := d.Interval.Flows[0].Forward
+	scale := 1 << d.Interval.Level
+	step := max(f.Width/arrowsAcross, 4)
+	for y := step / 2; y < f.Height; y += step {
+		for x := step / 2; x < f.Width; x += step {
+			if v := f.Row(y)[x]; v.Known() {
+				length := float64(scale) / flow.One
+				list = append(list, arrow{x * scale, y * scale, float64(v.X) * length, float64(v.Y) * length})
+			}
+		}
+	}
+	return list
+}
+
+// serveWhy says how a frame came about.
+func (c *session) serveWhy(w http.ResponseWriter, r *http.Request) error {
+	k, err := number(r, "frame", 0, c.maker.Plan().Total-1)
+	if err != nil {
+		return err
+	}
+	s, err := c.maker.Frame(r.Context(), frames.Final, k)
+	if err != nil {
+		return err
+	}
+	s.Frame.Release()
+	type drawing struct {
+		Name  string `json:"name"`
+		About string `json:"about"`
+	}
+	said := struct {
+		Sentence string          `json:"sentence"`
+		Record   pipeline.Record `json:"record"`
+		Drawings []drawing       `json:"drawings"`
+		Arrows   []arrow         `json:"arrows"`
+		Grid     [2]int          `json:"grid"`
+	}{Sentence: c.sentence(s.Record), Record: s.Record, Drawings: []drawing{}, Arrows: []arrow{}}
+	if s.Record.Phase != 0 && s.Record.Phase != 1 {
+		d, err := c.why.of(r.Context(), c, k)
+		switch {
+		case fault.KindOf(err) == fault.Usage && err != nil: // nothing is made there
+		case err != nil:
+			return err
+		default:
+			said.Arrows, said.Grid = d.arrows, d.grid
+			for _, v := range d.drawings {
+				said.Drawings = append(said.Drawings, drawing{v.Name, v.About})
+			}
+		}
+	}
+	answer(w, http.StatusOK, said)
+	return nil
+}
+
+// serveDrawing sends a drawing of how a frame was made. Its name is looked up among those that
+// there are; no file is opened.
+func (c *session) serveDrawing(w http.ResponseWriter, r *http.Request) error {
+	k, err := number(r, "frame", 0, c.maker.Plan().Total-1)
+	if err != nil {
+		return err
+	}
+	d, err := c.why.of(r.Context(), c, k)
+	if err != nil {
+		return err
+	}
+	for _, v := range d.drawings {
+		if v.Name != r.FormValue("name") {
+			continue
+		}
+		var b bytes.Buffer
+		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, v.Picture); err != nil {
+			return err
+		}
+		w.Header().Set("Content-Type", "image/png")
+		_, _ = w.Write(b.Bytes()) // the tab is gone if it fails
+		return nil
+	}
+	return fault.New(fault.Usage, "there is no such drawing")
+}
+
+// sentence says in words what happened.
+func (c *session) sentence(r pipeline.Record) string {
+	o := c.maker.Conversion()
+	now, _ := c.store.State()
+	var wish pipeline.Decision
+	for _, d := range now.Decisions() {
+		if d.Frame == r.Frame {
+			wish = d
+		}
+	}
+	var b strings.Builder
+	between := ""
+	if len(r.Sources) > 1 {
+		between = fmt.Sprintf(" between source frames %d and %d", r.Sources[0], r.Sources[1])
+	}
+	threshold, blend, nearest := *o.Synthesis.SceneThreshold, *o.Synthesis.BlendBelow, *o.Synthesis.NearestBelow
+	switch {
+	case r.Method == pipeline.Exposed:
+		fmt.Fprintf(&b, "The mean of %d moments while the shutter is open; the least trusted has a confidence of %.2f.", frames.Pass(c.maker.Plan(), r.Frame).Layout.Subframes(), r.Confidence)
+	case r.Method == pipeline.FromSource && r.Phase == 0:
+		fmt.Fprintf(&b, "Source frame %d, as the camera shot it.", r.Sources[0])
+	case wish.Method != "" && r.Method == wish.Method:
+		fmt.Fprintf(&b, "You decided: %s%s.", wish.Method, between)
+		if r.Method == pipeline.Interpolated || r.Method == pipeline.Blended {
+			fmt.Fprintf(&b, " Confidence %.2f.", r.Confidence)
+		}
+	case r.Cut && r.CutScore >= threshold:
+		fmt.Fprintf(&b, "A cut was seen here%s: score %.2f, threshold %.2f. The nearer source frame is shown.", between, r.CutScore, threshold)
+	case r.Cut:
+		fmt.Fprintf(&b, "A cut was decided here%s; its score is %.2f, below the threshold of %.2f. The nearer source frame is shown.", between, r.CutScore, threshold)
+	case r.Method == pipeline.Nearest:
+		fmt.Fprintf(&b, "The motion%s cannot be trusted: the confidence is below %.2f. The nearer source frame is shown.", between, nearest)
+	case r.Method == pipeline.Blended:
+		fmt.Fprintf(&b, "Made along the motion%s, and cross-faded where it cannot be trusted: confidence %.2f is below %.2f.", between, r.Confidence, blend)
+	default:
+		fmt.Fprintf(&b, "Made along the motion%s, %.0f %% of the way. Confidence %.2f.", between, 100*r.Phase, r.Confidence)
+	}
+	if r.Method == pipeline.Interpolated || r.Method == pipeline.Blended {
+		fmt.Fprintf(&b, " The source frames differ by %.1f grey levels along the motion; %.1f %% of the picture is not reached by it.", r.Error, r.Holes)
+		if r.CutScore >= threshold && !r.Cut {
+			fmt.Fprintf(&b, " The cut score is %.2f, but you decided that there is no cut.", r.CutScore)
+		} else if r.CutScore > threshold/2 {
+			fmt.Fprintf(&b, " The cut score is %.2f; a cut needs %.2f.", r.CutScore, threshold)
+		}
+	}
+	if n := len(wish.Regions); n > 0 {
+		fmt.Fprintf(&b, " You decided about %s of it.", plural(n, "region"))
+	}
+	return b.String()
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

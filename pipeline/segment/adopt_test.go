@@ -1,0 +1,76 @@
+package segment
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"retime/pipeline"
+)
+
+// After an edit, only the ranges that it reaches are made again, and the joined frames are
+// those of one run.
+func TestAdopt(t *testing.T) {
+	o, dir := options(clip(t)), filepath.Join(t.TempDir(), "segments")
+	ctx, cut := context.Background(), true
+	before := newPlan(t, o, 8)
+	made := func(p *Plan) (n int) {
+		t.Helper()
+		for i := range p.Ranges {
+			_, made, err := p.Make(ctx, dir, i, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if made {
+				n++
+			}
+		}
+		return n
+	}
+	if n := made(before); n != 8 {
+		t.Fatalf("%d ranges were made, want 8", n)
+	}
+	border := before.Ranges[4].First
+	for _, c := range []struct {
+		name      string
+		decisions []pipeline.Decision
+		least     int // ranges to make again
+		most      int
+	}{
+		{"a method", []pipeline.Decision{{Frame: before.Ranges[2].First + 3, Method: pipeline.Nearest}}, 1, 1},
+		{"another line", []pipeline.Decision{{Frame: before.Ranges[2].First + 3, Method: pipeline.Nearest, Line: 7}}, 0, 0},
+		{"a cut at a border", []pipeline.Decision{{Frame: border, Cut: &cut}}, 3, 6},
+		{"no decision", nil, 2, 5},
+	} {
+		o.Synthesis.Decisions = c.decisions
+		after := newPlan(t, o, 8)
+		there, err := after.Adopt(ctx, dir, before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := made(after); n != 8-there || n < c.least || n > c.most {
+			t.Errorf("%s: %d ranges were adopted and %d made again, want %d to %d", c.name, there, n, c.least, c.most)
+		}
+		local := o
+		local.Output.File = filepath.Join(t.TempDir(), "joined.mkv")
+		if _, err := after.Join(ctx, dir, local); err != nil {
+			t.Fatal(err)
+		}
+		var digests [][]Hash
+		for i := range after.Ranges {
+			m, err := after.check(dir, i, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			digests = append(digests, m.Digests)
+		}
+		if Sum(digests...) != whole(t, o, filepath.Join(t.TempDir(), "whole.mkv")) {
+			t.Errorf("%s: the frames are not those of one run", c.name)
+		}
+		before = after
+	}
+	o.Synthesis.Preset = pipeline.Balanced
+	if there, err := newPlan(t, o, 8).Adopt(ctx, dir, before); err != nil || there != 0 {
+		t.Errorf("%d ranges of another preset were adopted: %v", there, err)
+	}
+}

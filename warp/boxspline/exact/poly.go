@@ -180,3 +180,108 @@ func (p Poly) AtBig(z *big.Float, x []*big.Float) *big.Float {
 	}
 	return z
 }
+
+// Content returns the rational number by which p is a polynomial of integers without a
+// common divisor, with the sign of the last monomial's coefficient. The content of the zero
+// polynomial is 1.
+func (p Poly) Content() Rat {
+	num, den := new(big.Int), big.NewInt(1)
+	for _, a := range p {
+		r := a.Big()
+		num.GCD(nil, nil, num, new(big.Int).Abs(r.Num()))
+		g := new(big.Int).GCD(nil, nil, den, r.Denom())
+		den.Mul(den, r.Denom()).Div(den, g)
+	}
+	if num.Sign() == 0 {
+		return Int(1)
+	}
+	list := p.Monomials()
+	if p[list[len(list)-1]].Sign() < 0 {
+		num.Neg(num)
+	}
+	return narrow(new(big.Rat).SetFrac(num, den))
+}
+
+// DivideLinear returns p/f, f of degree 1, and true, or false if f does not divide p.
+func (p Poly) DivideLinear(f Poly) (Poly, bool) {
+	// f = a (x_v + g), with g free of x_v: synthetic division by powers of x_v.
+	v := -1
+	for i := range MaxVars {
+		var m Monomial
+		m[i] = 1
+		if f[m].Sign() != 0 {
+			v = i
+			break
+		}
+	}
+	if v < 0 {
+		return nil, false
+	}
+	var unit Monomial
+	unit[v] = 1
+	a := f[unit]
+	root := f.Add(Poly{unit: a}, Int(-1)).Scale(Int(-1).Div(a))
+	high := 0
+	parts := map[int]Poly{}
+	for m, c := range p {
+		e := int(m[v])
+		high = max(high, e)
+		m[v] = 0
+		if parts[e] == nil {
+			parts[e] = Poly{}
+		}
+		parts[e][m] = c
+	}
+	quotient, carry := Poly{}, Poly{}
+	for e := high; e >= 0; e-- {
+		carry = carry.Mul(root).Add(parts[e], Int(1))
+		if e == 0 {
+			break
+		}
+		for m, c := range carry {
+			m[v] = uint8(e - 1)
+			quotient[m] = c.Div(a)
+		}
+	}
+	return quotient, len(carry) == 0
+}
+
+// Separated is a product of polynomials of one variable each: Scale times all Parts, each
+// with the content 1.
+type Separated struct {
+	Scale Rat
+	Parts [MaxVars]Poly
+}
+
+// Separate returns p as a product of polynomials of one variable each, or false if it is
+// none.
+func (p Poly) Separate() (Separated, bool) {
+	if len(p) == 0 {
+		return Separated{}, false
+	}
+	list := p.Monomials()
+	top := list[len(list)-1]
+	s := Separated{Scale: Int(1)}
+	product := Constant(Int(1))
+	for i := range MaxVars {
+		part := Poly{}
+		for m, a := range p {
+			e := m[i]
+			if m[i] = top[i]; m == top {
+				part[unitPower(i, e)] = a
+			}
+		}
+		s.Parts[i] = part.Scale(Int(1).Div(part.Content()))
+		product = product.Mul(s.Parts[i])
+	}
+	if p.Content().Sign() != 0 && len(product) == len(p) {
+		s.Scale = p[top].Div(product[top])
+	}
+	return s, product.Scale(s.Scale).Equal(p)
+}
+
+func unitPower(i int, e uint8) Monomial {
+	var m Monomial
+	m[i] = e
+	return m
+}

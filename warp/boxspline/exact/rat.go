@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 )
 
 // Rat is a rational number. The zero value is 0. A Rat is immutable; operators such as ==
@@ -60,6 +61,9 @@ func reduced(num, den int64) Rat {
 	if num == 0 {
 		return Rat{}
 	}
+	if den == 1 {
+		return Rat{num: num, den: 1}
+	}
 	a, b := max(num, -num), den
 	for b != 0 {
 		a, b = b, a%b
@@ -70,6 +74,14 @@ func reduced(num, den int64) Rat {
 // Add returns a + b.
 func (a Rat) Add(b Rat) Rat {
 	if a.small() && b.small() {
+		switch {
+		case a.num == 0:
+			return b
+		case b.num == 0:
+			return a
+		case a.d() == b.d():
+			return reduced(a.num+b.num, a.d())
+		}
 		return reduced(a.num*b.d()+b.num*a.d(), a.d()*b.d())
 	}
 	return narrow(new(big.Rat).Add(a.Big(), b.Big()))
@@ -156,7 +168,12 @@ func (a Rat) Floor() int {
 }
 
 // IsInt reports whether a is an integer.
-func (a Rat) IsInt() bool { return a.Big().IsInt() }
+func (a Rat) IsInt() bool {
+	if a.wide != nil {
+		return a.wide.IsInt()
+	}
+	return a.d() == 1
+}
 
 // Float returns the float64 nearest to a.
 func (a Rat) Float() float64 {
@@ -173,4 +190,12 @@ func (a Rat) Fraction() (num, den int64) {
 }
 
 // String returns a as in "-3/4".
-func (a Rat) String() string { return a.Big().RatString() }
+func (a Rat) String() string {
+	switch {
+	case a.wide != nil:
+		return a.wide.RatString()
+	case a.d() == 1:
+		return strconv.FormatInt(a.num, 10)
+	}
+	return strconv.FormatInt(a.num, 10) + "/" + strconv.FormatInt(a.den, 10)
+}

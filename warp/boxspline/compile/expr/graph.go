@@ -213,3 +213,6 @@ func (g *Graph) Cost(roots ...ID) Cost {
 	}
 	return c
 }
+
+// IsOne reports whether a is the constant 1.
+func (g *Graph) IsOne(a ID) bool { return g.is(a, 1) }

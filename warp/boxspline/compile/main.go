@@ -59,9 +59,15 @@ func run(root, only string, check bool) error {
 		if err := put(filepath.Join(root, goDir, fileName(e.Name)+".go"), text, check); err != nil {
 			return err
 		}
+		if err := put(filepath.Join(root, cudaDir, "boxspline_"+emit.CUDAName(e.Name)+".cuh"), emit.CUDA(p), check); err != nil {
+			return err
+		}
 	}
 	if only != "" {
 		return nil
+	}
+	if err := put(filepath.Join(root, cudaDir, "boxspline.cu"), emit.Kernels(programs), check); err != nil {
+		return err
 	}
 	list, err := emit.List(programs)
 	if err != nil {

@@ -84,6 +84,9 @@ func NewGrid[T Float](s *lattice.Samples, along bool) *Grid[T] {
 	return g
 }
 
+// Arrays returns the number of arrays: of cosets, or 1 along the basis.
+func (g *Grid[T]) Arrays() int { return len(g.cosets) }
+
 // Array returns the coefficients of a coset, the shape of all arrays, and the index on the
 // lattice of their first coefficient.
 func (g *Grid[T]) Array(coset int) (c []T, shape, base lattice.Point) {

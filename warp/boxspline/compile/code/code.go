@@ -287,7 +287,6 @@ func linearCode(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Linear, error)
 		return d
 	})
 	v := variables(l.Graph, p.Dim)
-	var roots []expr.ID
 	seen := make([]bool, len(c.Sites))
 	for _, i := range order {
 		u := LookUp{LookUp: chosen[i], Fractions: [3]expr.ID{-1, -1, -1}}
@@ -298,7 +297,6 @@ func linearCode(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Linear, error)
 			seen[m] = true
 		}
 		u.Weight = l.Graph.Poly(u.LookUp.Weight, v, sides)
-		roots = append(roots, u.Weight)
 		for k, s := range u.Span {
 			if s == 0 {
 				continue
@@ -315,14 +313,13 @@ func linearCode(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Linear, error)
 			if !l.Graph.IsOne(bottom) {
 				u.Fractions[k] = l.Graph.Div(top, bottom)
 			}
-			roots = append(roots, u.Fractions[k])
 		}
 		l.LookUps = append(l.LookUps, u)
 	}
 	if slices.Contains(seen, false) {
 		return l, fmt.Errorf("the look-ups do not cover all sites")
 	}
-	l.Cost = l.Graph.Cost(roots...)
+	l.Cost = l.Graph.Cost(l.Roots()...)
 	return l, nil
 }
 
@@ -337,3 +334,17 @@ func (p *Program) Operations() int {
 
 // Along reports whether the program wants one array along the lattice's basis.
 func (p *Program) Along() bool { return len(p.Offsets) < len(p.Element.Lattice.Offsets) }
+
+// Roots returns the nodes of the weights and fractions of all look-ups.
+func (l Linear) Roots() []expr.ID {
+	var roots []expr.ID
+	for _, u := range l.LookUps {
+		roots = append(roots, u.Weight)
+		for k, s := range u.Span {
+			if s > 0 {
+				roots = append(roots, u.Fractions[k])
+			}
+		}
+	}
+	return roots
+}

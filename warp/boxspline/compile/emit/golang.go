@@ -24,6 +24,8 @@ func GoName(element string) string {
 	return b.String()
 }
 
+func plainNumber(v string) string { return v }
+
 // stepTimes prints an entry of the table times a step, which may be 1.
 func stepTimes(a, b string) string {
 	if b == "1" {
@@ -129,12 +131,12 @@ func (p program) goPlace(b *strings.Builder, axes []string) {
 func (p program) goArray(b *strings.Builder, table string) {
 	several := len(p.Offsets) > 1
 	for k := range p.Dim {
-		y := p.position(k, lattice.Point{})
+		y := p.position(k, lattice.Point{}, plainNumber)
 		if several {
 			// The lattices with several cosets have diagonal grids.
 			y = strings.Replace(y, fmt.Sprintf("(x%d)", k), fmt.Sprintf("(x%d - o[%d])", k, k), 1)
 		}
-		fmt.Fprintf(b, "y%d := %s\nn%d := floor(%s)\nu%d := T(y%d - float64(n%d))\n", k, y, k, p.minusLow(fmt.Sprint("y", k), k), k, k, k)
+		fmt.Fprintf(b, "y%d := %s\nn%d := floor(%s)\nu%d := T(y%d - float64(n%d))\n", k, y, k, p.minusLow(fmt.Sprint("y", k), k, plainNumber), k, k, k)
 	}
 	b.WriteString("at := g.origin + n0 + n1*g.stride")
 	if p.Dim == 3 {

@@ -101,8 +101,9 @@ func rational(v exact.Rat) string {
 	return fmt.Sprintf("%v", v.Float())
 }
 
-// position returns the text of a coordinate of the array from those of the lattice.
-func (p program) position(k int, offset lattice.Point) string {
+// position returns the text of a coordinate of the array from those of the lattice. number
+// prints a factor.
+func (p program) position(k int, offset lattice.Point, number func(string) string) string {
 	inverse, _ := p.Grid.Inverse()
 	var b strings.Builder
 	var factor exact.Rat
@@ -128,15 +129,15 @@ func (p program) position(k int, offset lattice.Point) string {
 	if factor.Cmp(exact.Int(1)) == 0 {
 		return b.String()
 	}
-	return fmt.Sprintf("(%s) * %s", b.String(), rational(factor))
+	return fmt.Sprintf("(%s) * %s", b.String(), number(rational(factor)))
 }
 
 // minusLow returns the text of y - low.
-func (p program) minusLow(y string, k int) string {
+func (p program) minusLow(y string, k int, number func(string) string) string {
 	if p.Low[k].Sign() == 0 {
 		return y
 	}
-	return fmt.Sprintf("%s + %s", y, rational(p.Low[k].Neg()))
+	return fmt.Sprintf("%s + %s", y, number(rational(p.Low[k].Neg())))
 }
 
 // dot returns the text of a cut's normal times u.

@@ -24,3 +24,6 @@ func Cover(width, height int, block Dim) Dim {
 }
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
+
+// Plus returns the argument of an address that is bytes further on.
+func (a Arg) Plus(bytes int) Arg { return Arg{a.bits + uint64(bytes)} }

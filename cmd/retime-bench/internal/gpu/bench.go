@@ -25,6 +25,7 @@ var Studies = []Study{
 	{"convert", "planes to float and back", convert},
 	{"spline", "B-splines of every order: prefilter and evaluation", splineTables},
 	{"texture", "cubic interpolation by textures: errors and time", textures},
+	{"boxspline", "box splines on every lattice: with branches, without, by textures", boxSplines},
 	{"frame", "the kernels of one made frame", synthesis},
 	{"splat", "warping and inpainting against the CPU", rosner},
 }

@@ -8,3 +8,7 @@ func SplineTable[T bspline.Float](b *Bench, width, height int) error {
 }
 
 func TextureTable(b *Bench, width, height int) error { return textureTable(b, width, height) }
+
+func BoxSplineTable(b *Bench, width, height, side int) error {
+	return boxSplineTable(b, width, height, side)
+}

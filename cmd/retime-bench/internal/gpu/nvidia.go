@@ -7,25 +7,28 @@ package gpu
 #include <cuda.h>
 
 // new_texture makes a texture object, which gorgonia.org/cu does not bind.
-static CUresult new_texture(CUarray *array, CUtexObject *object, const void *src, size_t stride, size_t width, size_t height,
+static CUresult new_texture(CUarray *array, CUtexObject *object, const void *src, size_t stride, size_t width, size_t height, size_t depth,
 	int fractions, CUaddress_mode address, int linear, int normalized) {
-	CUDA_ARRAY_DESCRIPTOR format = {0};
+	CUDA_ARRAY3D_DESCRIPTOR format = {0};
 	format.Width = width;
 	format.Height = height;
+	format.Depth = depth;
 	format.Format = fractions ? CU_AD_FORMAT_UNSIGNED_INT16 : CU_AD_FORMAT_FLOAT;
 	format.NumChannels = fractions ? 4 : 1;
-	CUresult r = cuArrayCreate(array, &format);
+	CUresult r = cuArray3DCreate(array, &format);
 	if (r != CUDA_SUCCESS) return r;
 
-	CUDA_MEMCPY2D copy = {0};
+	CUDA_MEMCPY3D copy = {0};
 	copy.srcMemoryType = CU_MEMORYTYPE_HOST;
 	copy.srcHost = src;
 	copy.srcPitch = stride;
+	copy.srcHeight = height;
 	copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
 	copy.dstArray = *array;
 	copy.WidthInBytes = width * (fractions ? 8 : 4);
 	copy.Height = height;
-	r = cuMemcpy2D(&copy);
+	copy.Depth = depth > 0 ? depth : 1;
+	r = cuMemcpy3D(&copy);
 	// The copy from pageable memory may still be on its way, and other streams do not
 	// wait for it.
 	if (r == CUDA_SUCCESS) r = cuStreamSynchronize(0);
@@ -133,7 +136,7 @@ func (n *nvidia) NewTexture(l TextureLayout, texels unsafe.Pointer, stride int) 
 	t := new(nvidiaTexture)
 	flag := map[bool]C.int{true: 1}
 	err := result("cuTexObjectCreate", C.new_texture(&t.array, &t.object, texels, C.size_t(stride),
-		C.size_t(l.Width), C.size_t(l.Height), flag[l.Texel == TexelFractions], addressModes[l.Address],
+		C.size_t(l.Width), C.size_t(l.Height), C.size_t(l.Depth), flag[l.Texel == TexelFractions], addressModes[l.Address],
 		flag[l.Linear], flag[l.Normalized]))
 	return t, uint64(t.object), err
 }

@@ -51,6 +51,7 @@ func (t Texel) Bytes() int {
 // TextureLayout describes the contents of a texture and how kernels read it.
 type TextureLayout struct {
 	Width, Height int
+	Depth         int // layers of a volume; 0 for a picture
 	Texel         Texel
 	Address       AddressMode
 	Linear        bool // interpolates between texels, with fractions of 8 bits; otherwise reads the nearest
@@ -60,8 +61,8 @@ type TextureLayout struct {
 // Driver is a cuda.Driver with textures.
 type Driver interface {
 	cuda.Driver
-	// NewTexture copies l.Height rows of texels, stride bytes apart in the host's
-	// memory, to a texture. It returns the texture and the object that kernels take.
+	// NewTexture copies l.Height rows of texels of each layer, stride bytes apart in the
+	// host's memory, to a texture. It returns the texture and the object that kernels take.
 	NewTexture(l TextureLayout, texels unsafe.Pointer, stride int) (texture any, object uint64, err error)
 	DestroyTexture(texture any) error
 }

@@ -36,10 +36,11 @@ func NewEmulator() *Emulator { return &Emulator{kernels.NewEmulator()} }
 func (e *Emulator) NewTexture(l gpu.TextureLayout, texels unsafe.Pointer, stride int) (any, uint64, error) {
 	width := l.Width * l.Texel.Bytes()
 	t := (*C.retime_texture)(C.calloc(1, C.sizeof_retime_texture))
-	t.texels = C.malloc(C.size_t(width * l.Height))
-	t.width, t.height, t.address = C.int(l.Width), C.int(l.Height), C.int(l.Address)
+	rows := l.Height * max(l.Depth, 1)
+	t.texels = C.malloc(C.size_t(width * rows))
+	t.width, t.height, t.depth, t.address = C.int(l.Width), C.int(l.Height), C.int(max(l.Depth, 1)), C.int(l.Address)
 	t.fractions, t.linear, t.normalized = cInt(l.Texel == gpu.TexelFractions), cInt(l.Linear), cInt(l.Normalized)
-	for y := range l.Height {
+	for y := range rows {
 		row := unsafe.Slice((*byte)(unsafe.Add(texels, y*stride)), width)
 		copy(unsafe.Slice((*byte)(unsafe.Add(t.texels, y*width)), width), row)
 	}

@@ -49,4 +49,19 @@ float texture_channel(const retime_texture &t, float x, float y, int channel) {
 		(1 - a) * b * texel(t, i, j + 1, channel) + a * b * texel(t, i + 1, j + 1, channel);
 }
 
+float texture_volume(const retime_texture &t, float x, float y, float z) {
+	// A layer is a texture of its own.
+	retime_texture layer = t;
+	float c = 0;
+	int k = t.linear ? split(z - 0.5f, c) : (int)floorf(z);
+	float v[2] = {0, 0};
+	for (int i = 0; i < (t.linear ? 2 : 1); i++) {
+		int at = place(t.address, k + i, t.depth);
+		if (at < 0) continue;
+		layer.texels = (const float *)t.texels + (int64_t)at * t.width * t.height;
+		v[i] = texture_channel(layer, x, y, 0);
+	}
+	return (1 - c) * v[0] + c * v[1];
+}
+
 }

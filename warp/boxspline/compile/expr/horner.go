@@ -1,0 +1,182 @@
+package expr
+
+import (
+	"fmt"
+	"slices"
+
+	"retime/warp/boxspline/exact"
+)
+
+// Terms is a polynomial whose coefficients are nodes of a graph.
+type Terms map[exact.Monomial]ID
+
+// A Form says how Horner's method factors a polynomial of several variables: P = v Q + R,
+// with v a variable, Q a Form of the terms that v divides, divided by v, and R one of the
+// others. A Form of a constant has no variable.
+type Form struct {
+	Variable int // -1 if the polynomial is constant or zero
+	Q, R     *Form
+}
+
+// Greedy returns the form that always factors out the variable that divides most terms.
+func Greedy(monomials []exact.Monomial) *Form {
+	best, most := -1, 0
+	for v := range exact.MaxVars {
+		n := 0
+		for _, m := range monomials {
+			if m[v] > 0 {
+				n++
+			}
+		}
+		if n > most {
+			best, most = v, n
+		}
+	}
+	if best < 0 {
+		return &Form{Variable: -1}
+	}
+	q, r := split(monomials, best)
+	return &Form{best, Greedy(q), Greedy(r)}
+}
+
+func split(monomials []exact.Monomial, v int) (q, r []exact.Monomial) {
+	for _, m := range monomials {
+		if m[v] > 0 {
+			m[v]--
+			q = append(q, m)
+		} else {
+			r = append(r, m)
+		}
+	}
+	return q, r
+}
+
+// Search returns a form with the fewest multiplications and, among these, the fewest values
+// alive at once, out of all forms; after it has looked at budget sets of terms, it takes
+// Greedy's choice for those that are left.
+func Search(monomials []exact.Monomial, budget int) *Form {
+	s := searcher{budget, map[string]searched{}}
+	return s.best(monomials).form
+}
+
+type searcher struct {
+	budget int
+	memo   map[string]searched
+}
+
+type searched struct {
+	form      *Form
+	mul, live int
+}
+
+func (s *searcher) best(monomials []exact.Monomial) searched {
+	slices.SortFunc(monomials, func(a, b exact.Monomial) int { return slices.Compare(a[:], b[:]) })
+	key := fmt.Sprint(monomials)
+	if found, ok := s.memo[key]; ok {
+		return found
+	}
+	var result searched
+	if s.budget--; s.budget < 0 {
+		result.form = Greedy(monomials)
+		result.mul, result.live = cost(result.form)
+		return result
+	}
+	result.form = &Form{Variable: -1}
+	result.live = 1
+	first := true
+	for v := range exact.MaxVars {
+		q, r := split(monomials, v)
+		if len(q) == 0 {
+			continue
+		}
+		a, b := s.best(q), s.best(r)
+		mul, live := a.mul+b.mul+1, max(a.live, b.live+1)
+		if first || mul < result.mul || mul == result.mul && live < result.live {
+			first = false
+			result = searched{&Form{v, a.form, b.form}, mul, live}
+		}
+	}
+	s.memo[key] = result
+	return result
+}
+
+// cost returns the multiplications by variables that a form takes, and its live values.
+func cost(f *Form) (mul, live int) {
+	if f.Variable < 0 {
+		return 0, 1
+	}
+	a, la := cost(f.Q)
+	b, lb := cost(f.R)
+	return a + b + 1, max(la, lb+1)
+}
+
+// Horner evaluates a polynomial by a form of its monomials.
+func (g *Graph) Horner(p Terms, variables []ID, f *Form) ID {
+	if len(p) == 0 {
+		return g.Const(exact.Int(0))
+	}
+	if f.Variable < 0 {
+		return p[exact.Monomial{}]
+	}
+	q, r := Terms{}, Terms{}
+	for m, c := range p {
+		if m[f.Variable] > 0 {
+			m[f.Variable]--
+			q[m] = c
+		} else {
+			r[m] = c
+		}
+	}
+	// R first, as a Neg in it turns a sum into a difference.
+	rest := g.Horner(r, variables, f.R)
+	return g.Add(g.Mul(variables[f.Variable], g.Horner(q, variables, f.Q)), rest)
+}
+
+// Poly evaluates a polynomial with rational coefficients: factors of linear polynomials
+// first, each to its power, then the rest by the cheapest of Greedy's and Search's forms.
+func (g *Graph) Poly(p exact.Poly, variables []ID, factors []exact.Poly) ID {
+	if len(p) == 0 {
+		return g.Const(exact.Int(0))
+	}
+	result := g.Const(exact.Int(1))
+	for _, f := range factors {
+		n := 0
+		for p.Degree() > 0 {
+			q, ok := p.DivideLinear(f)
+			if !ok {
+				break
+			}
+			p = q
+			n++
+		}
+		if n > 0 {
+			result = g.Mul(result, g.power(g.plain(f, variables), n))
+		}
+	}
+	content := p.Content()
+	rest := g.plain(p.Scale(exact.Int(1).Div(content)), variables)
+	return g.Mul(g.Const(content), g.Mul(result, rest))
+}
+
+// power returns the n-th power of a by squares.
+func (g *Graph) power(a ID, n int) ID {
+	switch {
+	case n == 1:
+		return a
+	case n%2 == 0:
+		h := g.power(a, n/2)
+		return g.Mul(h, h)
+	}
+	return g.Mul(a, g.power(a, n-1))
+}
+
+// searchBudget bounds Search; the polynomials of all elements stay below it.
+const searchBudget = 20000
+
+func (g *Graph) plain(p exact.Poly, variables []ID) ID {
+	t := Terms{}
+	for _, m := range p.Monomials() {
+		t[m] = g.Const(p[m])
+	}
+	return g.Horner(t, variables, Search(p.Monomials(), searchBudget))
+}

@@ -1,0 +1,276 @@
+// Package plan finds, for an element on a lattice, how a program evaluates its spline
+// without branches: the region of evaluation, the subregions that knot planes cut it into,
+// the few polynomials that all subregions share under the element's symmetries, the
+// coefficients that each reads, groups of coefficients for which one linear look-up does,
+// and the order of the look-ups.
+//
+// A lattice is the union of cosets, each an array. A coset's sum over an array is a sum over
+// all integer points, in the array's coordinates, so the plan is that of one array.
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"retime/warp/boxspline"
+	"retime/warp/boxspline/exact"
+	"retime/warp/boxspline/lattice"
+)
+
+// Target is an element and the way in which its lattice is stored.
+type Target struct {
+	Element *boxspline.Element
+	// Grid maps an array's coordinates to those of the lattice, but for the coset's offset.
+	Grid    exact.Matrix
+	Offsets []lattice.Point
+}
+
+// Cosets returns the target that stores the lattice as its cosets, and OneCoset the one that
+// stores it as a single array along the lattice's basis.
+func Cosets(e *boxspline.Element) Target {
+	g := exact.Identity(e.Dim())
+	for i := range g {
+		g[i] = g[i].Scale(exact.Int(e.Lattice.Step))
+	}
+	return Target{e, g, e.Lattice.Offsets}
+}
+
+// OneCoset is described at Cosets.
+func OneCoset(e *boxspline.Element) Target {
+	var g exact.Matrix
+	for _, b := range e.Lattice.Basis {
+		g = append(g, exact.Ints(b[:e.Dim()]...))
+	}
+	return Target{e, g, []lattice.Point{{}}}
+}
+
+// Plan is the plan of a target. All its coordinates are an array's.
+type Plan struct {
+	Target
+	Dim    int
+	Spline *boxspline.Spline // in the array's coordinates
+	// Low is the corner of the region of evaluation, a cube of side 1: with n the point of
+	// integers for which u = y - n lies in it, sites and polynomials are relative to n.
+	Low    exact.Vec
+	Planes []Cut
+	// Subregions has an entry for each index, the sum of the cuts' strides times the number
+	// of their planes at or below u.
+	Subregions []Subregion
+	Classes    []*Class
+}
+
+// Cut is a family of knot planes Normal·u = Offsets[k] that cross the region.
+type Cut struct {
+	Normal  exact.Vec
+	Offsets []exact.Rat
+	Stride  int
+}
+
+// Subregion is a part of the region without a knot plane in it. With v = Turn u + Shift,
+// its function is that of its class at v, site m of the class being the site
+// Turn⁻¹ (m - Shift).
+type Subregion struct {
+	Class int
+	Turn  Turn
+	Shift lattice.Point
+	Empty bool // an index that no point has but by rounding; it repeats a neighbour
+	inner exact.Vec
+}
+
+// Class is a polynomial psi* that several subregions share: the sum of the coefficients at
+// the sites times the weights, polynomials in v.
+type Class struct {
+	Sites   []lattice.Point
+	Weights []exact.Poly
+	At      exact.Vec // a point inside
+}
+
+// New returns the plan of a target.
+func New(t Target) (*Plan, error) {
+	p := &Plan{Target: t, Dim: t.Element.Dim(), Spline: t.Element.In(t.Grid)}
+	families := p.Spline.Planes()
+	p.chooseRegion(families)
+	if err := p.subdivide(); err != nil {
+		return nil, fmt.Errorf("plan of %s: %w", t.Element.Name, err)
+	}
+	if err := p.classify(families); err != nil {
+		return nil, fmt.Errorf("plan of %s: %w", t.Element.Name, err)
+	}
+	p.fillEmpty()
+	return p, nil
+}
+
+// chooseRegion takes the cube with corners at integers or halves that the fewest planes
+// cross.
+func (p *Plan) chooseRegion(families []boxspline.Planes) {
+	least := -1
+	for bits := range 1 << p.Dim {
+		low := make(exact.Vec, p.Dim)
+		for i := range low {
+			low[i] = exact.Frac(-(bits >> i & 1), 2)
+		}
+		cuts, n := cutsOf(families, low)
+		if least < 0 || n < least {
+			least, p.Low, p.Planes = n, low, cuts
+		}
+	}
+	stride := 1
+	for i := range p.Planes {
+		p.Planes[i].Stride = stride
+		stride *= len(p.Planes[i].Offsets) + 1
+	}
+	p.Subregions = make([]Subregion, stride)
+}
+
+// cutsOf returns the planes that cross the cube at low, shifted by all integer points, and
+// their number.
+func cutsOf(families []boxspline.Planes, low exact.Vec) (cuts []Cut, n int) {
+	for _, f := range families {
+		from := f.Normal.Dot(low)
+		to := from
+		for _, a := range f.Normal {
+			if a.Sign() < 0 {
+				from = from.Add(a)
+			} else {
+				to = to.Add(a)
+			}
+		}
+		c := Cut{Normal: f.Normal}
+		for _, residue := range residues(f) {
+			for b := residue.Add(exact.Int(from.Sub(residue).Floor())); b.Cmp(to) < 0; b = b.Add(exact.Int(1)) {
+				if b.Cmp(from) > 0 {
+					c.Offsets = append(c.Offsets, b)
+				}
+			}
+		}
+		if slices.SortFunc(c.Offsets, exact.Rat.Cmp); len(c.Offsets) > 0 {
+			cuts, n = append(cuts, c), n+len(c.Offsets)
+		}
+	}
+	return cuts, n
+}
+
+// residues returns the offsets modulo 1, by which shifts to all integer points repeat.
+func residues(f boxspline.Planes) []exact.Rat {
+	var list []exact.Rat
+	for _, b := range f.Offsets {
+		b = b.Sub(exact.Int(b.Floor()))
+		if !slices.ContainsFunc(list, func(a exact.Rat) bool { return a.Cmp(b) == 0 }) {
+			list = append(list, b)
+		}
+	}
+	slices.SortFunc(list, exact.Rat.Cmp)
+	return list
+}
+
+// Index returns the index of the subregion of u.
+func (p *Plan) Index(u exact.Vec) int {
+	index := 0
+	for _, c := range p.Planes {
+		d := c.Normal.Dot(u)
+		for _, b := range c.Offsets {
+			if d.Cmp(b) >= 0 {
+				index += c.Stride
+			}
+		}
+	}
+	return index
+}
+
+// fineness is the number of points along an axis with which subdivide looks for
+// subregions. A subregion that it missed would repeat a neighbour, and tests compare with
+// the reference everywhere.
+const fineness = 36
+
+// subdivide finds the subregions that are not empty, and the point of each that is farthest
+// from the planes.
+func (p *Plan) subdivide() error {
+	type best struct {
+		distance float64
+		at       lattice.Point
+	}
+	found := make([]best, len(p.Subregions))
+	normals, offsets := make([][]float64, len(p.Planes)), make([][]float64, len(p.Planes))
+	for i, c := range p.Planes {
+		normals[i], offsets[i] = c.Normal.Floats(), exact.Vec(c.Offsets).Floats()
+	}
+	low := p.Low.Floats()
+	side := lattice.Point{1, 1, 1}
+	for i := range p.Dim {
+		side[i] = fineness
+	}
+	for a := range side[0] {
+		for b := range side[1] {
+			for c := range side[2] {
+				at := lattice.Point{a, b, c}
+				distance, index := 1.0, 0
+				for i := range normals {
+					d := 0.0
+					for k, n := range normals[i] {
+						d += n * (low[k] + samplePlace(at[k], k).Float())
+					}
+					for _, o := range offsets[i] {
+						distance = min(distance, max(d-o, o-d))
+						if d >= o {
+							index += p.Planes[i].Stride
+						}
+					}
+				}
+				if distance > found[index].distance {
+					found[index] = best{distance, at}
+				}
+			}
+		}
+	}
+	for i, f := range found {
+		s := &p.Subregions[i]
+		if s.Empty = f.distance == 0; s.Empty {
+			continue
+		}
+		s.inner = make(exact.Vec, p.Dim)
+		for k := range s.inner {
+			s.inner[k] = p.Low[k].Add(samplePlace(f.at[k], k))
+		}
+		if p.Index(s.inner) != i {
+			return fmt.Errorf("the point %v rounds into another subregion", s.inner)
+		}
+	}
+	return nil
+}
+
+// samplePlace returns the place of sample i along axis k; no plane with small numbers goes
+// through the samples.
+func samplePlace(i, k int) exact.Rat {
+	return exact.Frac(i, fineness).Add(exact.Frac([]int{7, 11, 13}[k], 997))
+}
+
+// fillEmpty lets indices without points repeat the nearest that has some: where planes
+// meet, a rounded u may seem to lie on impossible sides of them, and by continuity any
+// polynomial from around there serves.
+func (p *Plan) fillEmpty() {
+	for i := range p.Subregions {
+		if !p.Subregions[i].Empty {
+			continue
+		}
+		least := 1 << 20
+		for j, s := range p.Subregions {
+			if s.Empty {
+				continue
+			}
+			d := 0
+			for _, c := range p.Planes {
+				n := len(c.Offsets) + 1
+				e := i/c.Stride%n - j/c.Stride%n
+				d += max(e, -e)
+			}
+			if d < least {
+				least = d
+				p.Subregions[i] = s
+				p.Subregions[i].Empty = true
+			}
+		}
+		if least == 1<<20 {
+			panic("plan: no subregion")
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package boxspline
+
+import (
+	"slices"
+
+	"retime/warp/boxspline/exact"
+)
+
+// Planes is a family of parallel planes (lines in two dimensions) a·x = b, on which the
+// polynomials of a spline may change.
+type Planes struct {
+	Normal  exact.Vec   // integers without a common divisor, the first other than zero positive
+	Offsets []exact.Rat // the values of b, ascending
+}
+
+// Planes returns the knot planes of s: those that directions span, through sums of
+// directions.
+func (s *Spline) Planes() []Planes {
+	var list []Planes
+	for _, a := range s.normals() {
+		seen := map[string]exact.Rat{}
+		for _, t := range s.terms {
+			for _, b := range s.offsets(t.Times, a) {
+				b = b.Add(a.Dot(s.corner(t)))
+				seen[b.String()] = b
+			}
+		}
+		f := Planes{Normal: a}
+		for _, b := range seen {
+			f.Offsets = append(f.Offsets, b)
+		}
+		slices.SortFunc(f.Offsets, exact.Rat.Cmp)
+		list = append(list, f)
+	}
+	return list
+}
+
+// offsets returns the a·v over the sums v of directions that m names.
+func (s *Spline) offsets(m powers, a exact.Vec) []exact.Rat {
+	list := map[string]exact.Rat{"0": {}}
+	for i, d := range s.directions {
+		e := a.Dot(d)
+		if e.Sign() == 0 {
+			continue
+		}
+		for range m[i] {
+			next := map[string]exact.Rat{}
+			for k, b := range list {
+				c := b.Add(e)
+				next[k], next[c.String()] = b, c
+			}
+			list = next
+		}
+	}
+	var all []exact.Rat
+	for _, b := range list {
+		all = append(all, b)
+	}
+	return all
+}
+
+// normals returns the normals of the planes that directions span.
+func (s *Spline) normals() []exact.Vec {
+	var list []exact.Vec
+	seen := map[string]bool{}
+	add := func(a exact.Vec) {
+		if a = primitive(a); !a.IsZero() && !seen[a.Key()] {
+			seen[a.Key()] = true
+			list = append(list, a)
+		}
+	}
+	for i, d := range s.directions {
+		if s.dim == 2 {
+			add(exact.Vec{d[1].Neg(), d[0]})
+			continue
+		}
+		for _, e := range s.directions[:i] {
+			add(exact.Vec{
+				d[1].Mul(e[2]).Sub(d[2].Mul(e[1])), d[2].Mul(e[0]).Sub(d[0].Mul(e[2])), d[0].Mul(e[1]).Sub(d[1].Mul(e[0])),
+			})
+		}
+	}
+	return list
+}
+
+// primitive returns the multiple of a whose components are integers without a common
+// divisor, the first other than zero positive.
+func primitive(a exact.Vec) exact.Vec {
+	common := int64(1)
+	for _, c := range a {
+		_, den := c.Fraction()
+		common = common / gcd(common, den) * den
+	}
+	a = a.Scale(exact.Int(int(common)))
+	var divisor int64
+	for _, c := range a {
+		num, _ := c.Fraction()
+		divisor = gcd(divisor, max(num, -num))
+	}
+	if divisor == 0 {
+		return a
+	}
+	return positive(a.Scale(exact.Frac(1, int(divisor))))
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// crossings returns 0, 1 and the t between them, ascending, at which x - t·along lies on a
+// knot plane of the box spline whose directions m names and whose corner is the origin.
+func (s *Spline) crossings(m powers, x, along exact.Vec) []exact.Rat {
+	cuts := []exact.Rat{{}, exact.Int(1)}
+	for _, a := range s.normals() {
+		speed := a.Dot(along)
+		if speed.Sign() == 0 {
+			continue
+		}
+		for _, b := range s.offsets(m, a) {
+			t := a.Dot(x).Sub(b).Div(speed)
+			if t.Sign() > 0 && t.Cmp(exact.Int(1)) < 0 {
+				cuts = append(cuts, t)
+			}
+		}
+	}
+	slices.SortFunc(cuts, exact.Rat.Cmp)
+	return slices.CompactFunc(cuts, func(a, b exact.Rat) bool { return a.Cmp(b) == 0 })
+}
+
+// openWeights returns the weights of the values at k/(degree+2), k from 1 to degree+1,
+// that integrate polynomials of the degree over [0, 1].
+func openWeights(degree int) []exact.Rat {
+	w := make([]exact.Rat, degree+1)
+	for k := range w {
+		// The integral of Lagrange's polynomial that is 1 at node k.
+		p := exact.Constant(exact.Int(1))
+		node := exact.Frac(k+1, degree+2)
+		for j := range w {
+			if other := exact.Frac(j+1, degree+2); j != k {
+				p = p.Mul(exact.Linear(exact.Vec{exact.Int(1)}, other.Neg())).Scale(exact.Int(1).Div(node.Sub(other)))
+			}
+		}
+		for m, a := range p {
+			w[k] = w[k].Add(a.Div(exact.Int(int(m[0]) + 1)))
+		}
+	}
+	return w
+}

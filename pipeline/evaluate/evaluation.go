@@ -10,6 +10,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
+	"retime/pipeline/evaluate/exhibit"
 	"retime/pipeline/evaluate/measure"
 	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
@@ -23,8 +24,8 @@ type evaluation struct {
 	clip    *clip
 	methods []method
 	meter   *measure.Meter
-	gallery *gallery
-	regions *regions
+	gallery *exhibit.Gallery
+	regions *exhibit.Regions
 
 	failed  []report.Failure // the peers that are left out
 	timings []timing
@@ -45,13 +46,13 @@ func newEvaluation(o *Options, c *clip, methods []method) (*evaluation, error) {
 			o.Log.Warn("visual information fidelity is left out", "reason", err)
 		}
 	}
-	if e.gallery, err = newGallery(o.Worst, c.video, o.Threads); err != nil {
+	if e.gallery, err = exhibit.NewGallery(o.Worst, c.video, o.Threads); err != nil {
 		e.meter.Close()
 		return nil, err
 	}
-	if e.regions, err = newRegions(o.Regions, c.video, o.Threads); err != nil {
+	if e.regions, err = exhibit.NewRegions(o.Regions, c.video, o.Threads); err != nil {
 		e.meter.Close()
-		e.gallery.close()
+		e.gallery.Close()
 		return nil, err
 	}
 	return e, nil
@@ -59,8 +60,8 @@ func newEvaluation(o *Options, c *clip, methods []method) (*evaluation, error) {
 
 func (e *evaluation) close() {
 	e.meter.Close()
-	e.gallery.close()
-	e.regions.close()
+	e.gallery.Close()
+	e.regions.Close()
 }
 
 func (e *evaluation) progress() {
@@ -134,8 +135,8 @@ func (e *evaluation) leaveOut(i int) {
 	} else {
 		e.total -= int64(e.timings[0].frames) // the first method is no peer
 	}
-	e.gallery.keepViews(i)
-	e.regions.keepViews(i)
+	e.gallery.KeepViews(i)
+	e.regions.KeepViews(i)
 }
 
 // named adds the method to err.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"retime/frame"
+	"retime/pipeline/evaluate/exhibit"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 )
@@ -26,15 +27,15 @@ type reading struct {
 
 // heldOut is a frame that a method must make, with the kept frames around it.
 type heldOut struct {
-	index                int
-	truth, before, after *frame.Frame
+	index int
+	exhibit.Scene
 }
 
 func (h heldOut) release() {
-	h.truth.Release()
-	h.before.Release()
-	if h.after != nil {
-		h.after.Release()
+	h.Truth.Release()
+	h.Before.Release()
+	if h.After != nil {
+		h.After.Release()
 	}
 }
 
@@ -83,11 +84,11 @@ func (r *reading) sort(i int, f *frame.Frame) (kept bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.clip.holds(i) {
-		r.queue = append(r.queue, heldOut{index: i, truth: f, before: r.last.Retain()})
+		r.queue = append(r.queue, heldOut{i, exhibit.Scene{Truth: f, Before: r.last.Retain()}})
 		return false
 	}
 	if n := len(r.queue); n > 0 && r.queue[n-1].index == i-1 {
-		r.queue[n-1].after = f.Retain()
+		r.queue[n-1].After = f.Retain()
 	}
 	if i > 0 && r.clip.holds(i-1) {
 		r.passed++
@@ -104,7 +105,7 @@ func (r *reading) sort(i int, f *frame.Frame) (kept bool) {
 func (r *reading) take() (heldOut, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.queue) == 0 || r.queue[0].after == nil {
+	if len(r.queue) == 0 || r.queue[0].After == nil {
 		return heldOut{}, errors.New("a frame was made before both its neighbours were read")
 	}
 	h := r.queue[0]

@@ -18,7 +18,7 @@ func (e *evaluation) report(now time.Time) *report.Report {
 		Schema: report.Schema, Made: now.UTC().Format(time.RFC3339), Clip: c.describe(), Every: e.o.Every, Threads: e.o.workers().Count(),
 		Note: "The gap around a held-out frame, and so the motion across it, is twice what it is in use, so these figures " +
 			"are pessimistic. They rank methods and show where a clip is hard; frames made for the clip itself come out better.",
-		Failed: e.failed, Worst: []int{}, Regions: []report.Region{},
+		Failed: e.failed,
 	}
 	for i, f := range c.frames {
 		if f.shot == len(r.Shots) {
@@ -34,14 +34,8 @@ func (e *evaluation) report(now time.Time) *report.Report {
 	for i := range e.methods {
 		r.Methods = append(r.Methods, e.result(i, r))
 	}
-	for _, x := range e.gallery.exhibits {
-		r.Worst = append(r.Worst, x.held)
-		r.Pictures.Worst = append(r.Pictures.Worst, x.pictures)
-	}
-	for _, x := range e.regions.list {
-		r.Regions = append(r.Regions, x.describe(c.video.Format.Max()))
-		r.Pictures.Regions = append(r.Pictures.Regions, x.pictures)
-	}
+	r.Worst, r.Pictures.Worst = e.gallery.Worst()
+	r.Regions, r.Pictures.Regions = e.regions.Worst(c.video.Format.Max())
 	r.Verdict = judge(r)
 	return r
 }

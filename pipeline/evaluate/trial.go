@@ -20,8 +20,8 @@ func (e *evaluation) tryAll(ctx context.Context) error {
 		}
 		e.scores, e.records = append(e.scores, t.scores), append(e.records, t.records)
 		if t.method == 0 {
-			e.gallery.settle()
-			e.regions.settle()
+			e.gallery.Settle()
+			e.regions.Settle()
 		}
 		return nil
 	})
@@ -79,7 +79,7 @@ func (t *trial) WriteFrame(made *frame.Frame, _, _ *big.Rat) error {
 	if err := t.show(h, made, s); err != nil {
 		return err
 	}
-	t.keep(measure.Pair{Truth: h.truth.Retain(), Made: made.Retain()})
+	t.keep(measure.Pair{Truth: h.Truth.Retain(), Made: made.Retain()})
 	t.scores = append(t.scores, s)
 	t.e.progress()
 	return nil
@@ -87,12 +87,12 @@ func (t *trial) WriteFrame(made *frame.Frame, _, _ *big.Rat) error {
 
 func (t *trial) score(h heldOut, made *frame.Frame) (s score, err error) {
 	s.change = math.NaN()
-	if s.Score, err = t.e.meter.Score(h.truth, made); err != nil {
+	if s.Score, err = t.e.meter.Score(h.Truth, made); err != nil {
 		return s, err
 	}
 	c, k := t.e.clip, len(t.scores)
 	if k > 0 && c.frames[c.held[k-1]].shot == c.frames[c.held[k]].shot {
-		s.change = t.e.meter.ChangeMSE(t.last, measure.Pair{Truth: h.truth, Made: made})
+		s.change = t.e.meter.ChangeMSE(t.last, measure.Pair{Truth: h.Truth, Made: made})
 	}
 	return s, nil
 }
@@ -112,41 +112,15 @@ func (t *trial) record(r pipeline.Record) { t.records = append(t.records, r) }
 // show draws the frame if it is among the worst of the first method, and its worst
 // regions.
 func (t *trial) show(h heldOut, made *frame.Frame, s score) error {
-	k := len(t.scores)
-	if err := t.showFrame(k, h, made, s); err != nil {
-		return err
-	}
-	g := t.e.regions
-	switch {
-	case t.method > 0:
-		return g.show(g.of(k), h, made)
-	case g.size > 0 && !t.e.clip.acrossCut(h.index):
-		return g.consider(k, h, made, t.e.meter.Blocks())
-	}
-	return nil
-}
-
-func (t *trial) showFrame(k int, h heldOut, made *frame.Frame, s score) error {
-	g := t.e.gallery
-	var x *exhibit
-	if t.method == 0 {
-		if !g.wants(k, s.MSEY) {
-			return nil
-		}
-		truth, err := g.painter.jpeg(h.truth)
-		if err != nil {
+	k, flow := len(t.scores), t.e.methods[t.method].flow
+	if t.method > 0 {
+		if err := t.e.gallery.Next(k, h.Scene, made, flow); err != nil {
 			return err
 		}
-		x = &exhibit{held: k, mse: s.MSEY}
-		x.pictures.Truth = truth
-		g.hang(x)
-	} else if x = g.find(k); x == nil {
-		return nil
+		return t.e.regions.Next(k, h.Scene, made)
 	}
-	v, err := g.painter.view(h, made, t.e.methods[t.method].flow)
-	if err != nil {
+	if err := t.e.gallery.First(k, h.Scene, made, s.MSEY, flow); err != nil || t.e.clip.acrossCut(h.index) {
 		return err
 	}
-	x.pictures.Views = append(x.pictures.Views, v)
-	return nil
+	return t.e.regions.First(k, h.Scene, made, t.e.meter.Blocks())
 }

@@ -1,4 +1,4 @@
-package evaluate
+package exhibit
 
 import (
 	"bytes"
@@ -12,9 +12,10 @@ import (
 	"retime/pipeline/media"
 )
 
-// regions keeps the regions that the first method makes worst, with pictures of what the
-// methods made of them.
-type regions struct {
+// Regions keeps the regions that the first method makes worst, with pictures of what the
+// methods made of them. The first method makes all frames, then Settle chooses, and the
+// other methods follow.
+type Regions struct {
 	size    int // number wanted
 	picture image.Rectangle
 	side    image.Point // of a region; whole blocks, or the side of a smaller picture
@@ -39,9 +40,10 @@ const (
 	regionsPerFrame = 3
 )
 
-func newRegions(size int, v media.Video, threads int) (*regions, error) {
+// NewRegions returns so many Regions of frames like v's. Call Close after use.
+func NewRegions(size int, v media.Video, threads int) (*Regions, error) {
 	side := min(max(v.Height/6/measure.BlockSide*measure.BlockSide, minRegion), maxRegion)
-	g := &regions{size: size, picture: image.Rect(0, 0, v.Width, v.Height), side: image.Pt(min(side, v.Width), min(side, v.Height))}
+	g := &Regions{size: size, picture: image.Rect(0, 0, v.Width, v.Height), side: image.Pt(min(side, v.Width), min(side, v.Height))}
 	if size == 0 {
 		return g, nil
 	}
@@ -50,14 +52,15 @@ func newRegions(size int, v media.Video, threads int) (*regions, error) {
 	return g, err
 }
 
-func (g *regions) close() {
+// Close frees FFmpeg's filters.
+func (g *Regions) Close() {
 	if g.colours != nil {
 		g.colours.close()
 	}
 }
 
 // find returns the worst regions of frame k, the worst first. They do not overlap.
-func (g *regions) find(k int, blocks frame.Image[uint64]) (found []*region) {
+func (g *Regions) find(k int, blocks frame.Image[uint64]) (found []*region) {
 	wide := (g.side.X + measure.BlockSide - 1) / measure.BlockSide
 	high := (g.side.Y + measure.BlockSide - 1) / measure.BlockSide
 	for range regionsPerFrame {
@@ -90,7 +93,7 @@ func (g *regions) find(k int, blocks frame.Image[uint64]) (found []*region) {
 
 // hang adds r, a candidate, if it is among the worst. Among the same places of spacing
 // frames, one is a candidate. hang reports whether it has added r.
-func (g *regions) hang(r *region) bool {
+func (g *Regions) hang(r *region) bool {
 	same := func(o *region) bool { return o.held/spacing == r.held/spacing && o.at.Overlaps(r.at) }
 	if slices.ContainsFunc(g.list, func(o *region) bool { return same(o) && o.errors >= r.errors }) {
 		return false
@@ -105,8 +108,8 @@ func (g *regions) hang(r *region) bool {
 	return at < len(g.list)
 }
 
-// settle drops the regions that are a worse one in a neighbouring frame, or too many.
-func (g *regions) settle() {
+// Settle drops the regions that are a worse one in a neighbouring frame, or too many.
+func (g *Regions) Settle() {
 	var kept []*region
 	for _, r := range g.list {
 		near := func(o *region) bool { return max(o.held, r.held)-min(o.held, r.held) < spacing && o.at.Overlaps(r.at) }
@@ -117,8 +120,8 @@ func (g *regions) settle() {
 	g.list = kept
 }
 
-// keepViews drops what all but the first count methods made.
-func (g *regions) keepViews(count int) {
+// KeepViews drops what all but the first count methods made.
+func (g *Regions) KeepViews(count int) {
 	for _, r := range g.list {
 		if len(r.mse) > count {
 			r.mse, r.pictures.Made = r.mse[:count], r.pictures.Made[:count]
@@ -126,9 +129,12 @@ func (g *regions) keepViews(count int) {
 	}
 }
 
-// consider looks for the worst regions of held-out frame k, which the first method has
-// made, and draws them.
-func (g *regions) consider(k int, h heldOut, made *frame.Frame, blocks frame.Image[uint64]) error {
+// First looks for the worst regions of held-out frame k, and draws them. blocks are the
+// squared errors of made, as measure.Meter has them.
+func (g *Regions) First(k int, s Scene, made *frame.Frame, blocks frame.Image[uint64]) error {
+	if g.size == 0 {
+		return nil
+	}
 	var fresh []*region
 	for _, r := range g.find(k, blocks) {
 		if g.hang(r) {
@@ -139,38 +145,38 @@ func (g *regions) consider(k int, h heldOut, made *frame.Frame, blocks frame.Ima
 		f  *frame.Frame
 		to func(*region) *[]byte
 	}{
-		{h.before, func(r *region) *[]byte { return &r.pictures.Before }},
-		{h.truth, func(r *region) *[]byte { return &r.pictures.Truth }},
-		{h.after, func(r *region) *[]byte { return &r.pictures.After }},
+		{s.Before, func(r *region) *[]byte { return &r.pictures.Before }},
+		{s.Truth, func(r *region) *[]byte { return &r.pictures.Truth }},
+		{s.After, func(r *region) *[]byte { return &r.pictures.After }},
 	} {
 		if err := g.draw(fresh, d.f, d.to); err != nil {
 			return err
 		}
 	}
-	return g.show(fresh, h, made)
+	return g.show(fresh, s, made)
 }
 
-// of returns the regions of held-out frame k.
-func (g *regions) of(k int) (list []*region) {
+// Next draws what the next method made of the regions of held-out frame k.
+func (g *Regions) Next(k int, s Scene, made *frame.Frame) error {
+	var list []*region
 	for _, r := range g.list {
 		if r.held == k {
 			list = append(list, r)
 		}
 	}
-	return list
+	return g.show(list, s, made)
 }
 
-// show draws what the next method made of regions of one frame.
-func (g *regions) show(list []*region, h heldOut, made *frame.Frame) error {
+func (g *Regions) show(list []*region, s Scene, made *frame.Frame) error {
 	for _, r := range list {
-		r.mse = append(r.mse, measure.RegionMSE(h.truth, made, r.at))
+		r.mse = append(r.mse, measure.RegionMSE(s.Truth, made, r.at))
 		r.pictures.Made = append(r.pictures.Made, nil)
 	}
 	return g.draw(list, made, func(r *region) *[]byte { return &r.pictures.Made[len(r.pictures.Made)-1] })
 }
 
 // draw draws regions of f.
-func (g *regions) draw(list []*region, f *frame.Frame, to func(*region) *[]byte) error {
+func (g *Regions) draw(list []*region, f *frame.Frame, to func(*region) *[]byte) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -188,10 +194,16 @@ func (g *regions) draw(list []*region, f *frame.Frame, to func(*region) *[]byte)
 	return nil
 }
 
-func (r *region) describe(peak int) report.Region {
-	d := report.Region{Frame: r.held, X: r.at.Min.X, Y: r.at.Min.Y, Width: r.at.Dx(), Height: r.at.Dy()}
-	for _, mse := range r.mse {
-		d.PSNRY = append(d.PSNRY, psnr(mse, peak))
+// Worst returns the regions and their pictures, the worst first. peak is the largest
+// sample value.
+func (g *Regions) Worst(peak int) (list []report.Region, pictures []report.RegionPictures) {
+	list = []report.Region{}
+	for _, r := range g.list {
+		d := report.Region{Frame: r.held, X: r.at.Min.X, Y: r.at.Min.Y, Width: r.at.Dx(), Height: r.at.Dy()}
+		for _, mse := range r.mse {
+			d.PSNRY = append(d.PSNRY, report.Decibel(measure.PSNR(mse, peak)))
+		}
+		list, pictures = append(list, d), append(pictures, r.pictures)
 	}
-	return d
+	return list, pictures
 }

@@ -1,4 +1,4 @@
-package evaluate
+package exhibit
 
 import (
 	"bytes"
@@ -108,7 +108,7 @@ func TestGallery(t *testing.T) {
 		{2, []float64{12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, []int{0, 4}},
 		{3, []float64{0, 0, 0, 9, 8, 0, 0, 0, 7, 0, 0, 0}, []int{3, 8}},
 	} {
-		g := &gallery{size: c.size}
+		g := &Gallery{size: c.size}
 		for k, mse := range c.mse {
 			if g.wants(k, mse) {
 				g.hang(&exhibit{held: k, mse: mse})
@@ -117,7 +117,7 @@ func TestGallery(t *testing.T) {
 				t.Errorf("%v: %d candidates of %d", c.mse, len(g.exhibits), c.size)
 			}
 		}
-		g.settle()
+		g.Settle()
 		var got []int
 		for _, x := range g.exhibits {
 			got = append(got, x.held)

@@ -1,4 +1,4 @@
-package evaluate
+package exhibit
 
 import (
 	"bytes"
@@ -89,21 +89,21 @@ func encode(m image.Image) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// view draws the frame made for h, its error and, if options is not nil, the flow that
-// options estimate between h's neighbours.
-func (p *painter) view(h heldOut, made *frame.Frame, options *pipeline.Options) (v report.View, err error) {
+// view draws the frame made for s, its error and, if options is not nil, the flow that
+// options estimate between s's neighbours.
+func (p *painter) view(s Scene, made *frame.Frame, options *pipeline.Options) (v report.View, err error) {
 	if v.Made, err = p.jpeg(made); err != nil {
 		return v, err
 	}
-	if v.Error, err = encode(drawError(warp.Luma(h.truth), warp.Luma(made), p.errors)); err != nil || options == nil {
+	if v.Error, err = encode(drawError(warp.Luma(s.Truth), warp.Luma(made), p.errors)); err != nil || options == nil {
 		return v, err
 	}
-	field, _, err := pipeline.EstimateFlow(h.before, h.after, *options)
+	field, _, err := pipeline.EstimateFlow(s.Before, s.After, *options)
 	if err != nil {
 		return v, err
 	}
 	longest := field.UsualLength()
-	v.Longest = longest * math.Round(float64(h.truth.Width)/float64(field.Width))
+	v.Longest = longest * math.Round(float64(s.Truth.Width)/float64(field.Width))
 	v.Flow, err = encode(flow.ColorWheel(field, longest))
 	return v, err
 }

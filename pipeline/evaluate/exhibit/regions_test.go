@@ -1,9 +1,7 @@
-package evaluate
+package exhibit
 
 import (
-	"bytes"
 	"image"
-	"image/png"
 	"math/big"
 	"slices"
 	"testing"
@@ -13,9 +11,9 @@ import (
 )
 
 // sized returns regions, without pictures, of a picture of a size.
-func sized(t *testing.T, count, width, height int) *regions {
+func sized(t *testing.T, count, width, height int) *Regions {
 	t.Helper()
-	g, err := newRegions(0, media.Video{Width: width, Height: height, TimeBase: big.NewRat(1, 25)}, 1)
+	g, err := NewRegions(0, media.Video{Width: width, Height: height, TimeBase: big.NewRat(1, 25)}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,46 +87,13 @@ func TestRegionsHang(t *testing.T) {
 				t.Errorf("%s: %d candidates", c.name, len(g.list))
 			}
 		}
-		g.settle()
+		g.Settle()
 		var got []uint64
 		for _, r := range g.list {
 			got = append(got, r.errors)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
-}
-
-// The report shows each region as the truth, the source frames and all methods have it.
-func TestWorstRegions(t *testing.T) {
-	o := quick(writeCut(t, 160, 96, 21, 12))
-	o.Regions, o.Peers = 4, []Peer{{Name: "nearest", Method: Nearest}, {Name: "truth", Method: Command, Line: "cat \"$CLIP\""}}
-	t.Setenv("CLIP", o.Input)
-	r := mustRun(t, o)
-	if len(r.Regions) != 4 || len(r.Pictures.Regions) != 4 || len(r.Methods) != 3 {
-		t.Fatalf("%d regions with %d pictures by %d methods, failed %v", len(r.Regions), len(r.Pictures.Regions), len(r.Methods), r.Failed)
-	}
-	for i, region := range r.Regions {
-		if r.Frames[region.Frame].AcrossCut {
-			t.Errorf("region %d lies in a frame across a cut", i)
-		}
-		if region.Width != 64 || region.Height != 64 || region.X < 0 || region.X+64 > 160 || region.Y < 0 || region.Y+64 > 96 || len(region.PSNRY) != 3 {
-			t.Errorf("region %d: %+v", i, region)
-		}
-		if whole := r.Methods[0].Frames.PSNRY[region.Frame]; region.PSNRY[0] >= whole {
-			t.Errorf("region %d has %.2f dB, its frame %.2f dB", i, region.PSNRY[0], whole)
-		}
-		p := r.Pictures.Regions[i]
-		if !bytes.Equal(p.Truth, p.Made[2]) || bytes.Equal(p.Truth, p.Made[0]) || bytes.Equal(p.Truth, p.Before) || bytes.Equal(p.Truth, p.After) {
-			t.Errorf("region %d: the pictures are mixed up", i)
-		}
-		if !bytes.Equal(p.Made[1], p.Before) && !bytes.Equal(p.Made[1], p.After) {
-			t.Errorf("region %d: the nearest frame is none of the neighbours", i)
-		}
-		m, err := png.Decode(bytes.NewReader(p.Before))
-		if err != nil || m.Bounds().Dx() != 64 || m.Bounds().Dy() != 64 {
-			t.Errorf("region %d: a picture of %v: %v", i, m, err)
 		}
 	}
 }

@@ -82,6 +82,7 @@ func each(l Lattice, b Basis, x []float64, f func(at []float64, c float64)) {
 
 // piece is a polynomial of a spline, and its derivatives.
 type piece struct {
+	exact exact.Poly
 	value []term
 	along [lattice.MaxDim][]term
 }
@@ -91,9 +92,9 @@ type term struct {
 	factor    float64
 }
 
-// splineBasis is the basis of an element. It computes a piece exactly when a position first
-// needs it.
-type splineBasis struct {
+// Spline is the basis of an element. It computes a piece exactly when a position first needs
+// it.
+type Spline struct {
 	of      *boxspline.Element
 	reach   []float64
 	support lattice.Point
@@ -105,8 +106,8 @@ type splineBasis struct {
 }
 
 // New returns the basis of an element.
-func New(e *boxspline.Element) Basis {
-	b := &splineBasis{of: e, reach: e.Reach().Floats(), pieces: map[int]*piece{}}
+func New(e *boxspline.Element) *Spline {
+	b := &Spline{of: e, reach: e.Reach().Floats(), pieces: map[int]*piece{}}
 	for i, r := range e.Reach() {
 		b.support[i] = -r.Neg().Floor()
 	}
@@ -116,22 +117,34 @@ func New(e *boxspline.Element) Basis {
 	return b
 }
 
-func (b *splineBasis) Support() lattice.Point { return b.support }
+// Support implements [Basis].
+func (b *Spline) Support() lattice.Point { return b.support }
 
-func (b *splineBasis) At(x []float64) float64 {
+// At implements [Basis].
+func (b *Spline) At(x []float64) float64 {
 	if p := b.piece(x); p != nil {
 		return at(p.value, x)
 	}
 	return 0
 }
 
-func (b *splineBasis) Gradient(x, dst []float64) {
+// Gradient implements [Basis].
+func (b *Spline) Gradient(x, dst []float64) {
 	clear(dst)
 	if p := b.piece(x); p != nil {
 		for i := range dst {
 			dst[i] = at(p.along[i], x)
 		}
 	}
+}
+
+// Piece returns the polynomial at x, nil outside the support. The caller must not change
+// it.
+func (b *Spline) Piece(x []float64) exact.Poly {
+	if p := b.piece(x); p != nil {
+		return p.exact
+	}
+	return nil
 }
 
 func at(terms []term, x []float64) float64 {
@@ -149,7 +162,7 @@ func at(terms []term, x []float64) float64 {
 }
 
 // piece returns the piece at x, or nil outside the support.
-func (b *splineBasis) piece(x []float64) *piece {
+func (b *Spline) piece(x []float64) *piece {
 	for i, r := range b.reach {
 		if x[i] < -r || x[i] > r {
 			return nil
@@ -181,7 +194,7 @@ func (b *splineBasis) piece(x []float64) *piece {
 	return p
 }
 
-func (b *splineBasis) compute(x []float64) *piece {
+func (b *Spline) compute(x []float64) *piece {
 	near := make(exact.Vec, len(x))
 	for i, v := range x {
 		near[i] = exact.FromFloat(v)
@@ -190,7 +203,7 @@ func (b *splineBasis) compute(x []float64) *piece {
 	if len(poly) == 0 {
 		return nil
 	}
-	p := &piece{value: terms(poly)}
+	p := &piece{exact: poly, value: terms(poly)}
 	for i := range x {
 		p.along[i] = terms(poly.Derivative(i))
 	}

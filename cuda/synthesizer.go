@@ -107,7 +107,7 @@ func (s *Synthesizer) open() (err error) {
 	if p.Mode == warp.Splat {
 		return nil
 	}
-	if s.loader, err = newLoader(d, p.Order); err != nil {
+	if s.loader, err = newLoader(d, p.Order, p.Kernel); err != nil {
 		return err
 	}
 	if s.projection, err = newProjection(d); err != nil {
@@ -119,7 +119,7 @@ func (s *Synthesizer) open() (err error) {
 	if s.shares, err = newShares(s.work); err != nil {
 		return err
 	}
-	s.renderer, err = newRenderer(s.work, p.Order)
+	s.renderer, err = newRenderer(s.work, p.Order, p.Kernel)
 	return err
 }
 

@@ -91,8 +91,8 @@ bench-kernels: kernels
 	@$(MAKE) --no-print-directory $(GPUBINS)
 
 .PHONY: generate
-generate: ## write what the kernels share with Go code again
-	$(GO) generate ./cuda/... ./$(GPU)/...
+generate: ## write the box splines' code, and what the kernels share with Go code, again
+	$(GO) generate ./warp/boxspline ./cuda/... ./$(GPU)/...
 
 # What the kernels are compiled for, which retime info prints. Another choice
 # compiles them again.
@@ -211,7 +211,8 @@ bench-go: deps ## run the benchmarks of every package
 # With -trimpath the build cache gives the linter the output of cgo from whichever checkout
 # filled it, with the paths of that one; they may be gone.
 .PHONY: lint
-lint: deps $(LINTER) ## check style and the direction of imports
+lint: deps $(LINTER) ## check style, the direction of imports, and that generated code is current
+	$(GO) run ./warp/boxspline/compile -check
 	GOFLAGS="$(filter-out -trimpath,$(GOFLAGS))" $(LINTER) run ./... $(TEST_PROGRAMS)
 
 $(LINTER):

@@ -59,7 +59,7 @@ func newLane(d *Device, p warp.Params) (l *lane, err error) {
 	if l.shares, err = newShares(l.stream); err != nil {
 		return l, err
 	}
-	l.renderer, err = newRenderer(l.stream, p.Order)
+	l.renderer, err = newRenderer(l.stream, p.Order, p.Kernel)
 	return l, err
 }
 

@@ -16,7 +16,8 @@ type renderer struct {
 // renderBlock is the number of threads in a block.
 var renderBlock = Dim{128, 1, 1}
 
-func newRenderer(s *Stream, order bspline.Order) (r renderer, err error) {
+// newRenderer returns a renderer. A ZwartPowell kernel has no taps.
+func newRenderer(s *Stream, order bspline.Order, kernel warp.Kernel) (r renderer, err error) {
 	for i, suffix := range []string{"u8", "u16"} {
 		for w := range 3 {
 			for h := range 3 {
@@ -26,6 +27,9 @@ func newRenderer(s *Stream, order bspline.Order) (r renderer, err error) {
 				}
 			}
 		}
+	}
+	if kernel == warp.ZwartPowell {
+		return r, nil
 	}
 	taps := warp.Taps(order)
 	return r, upload(s, &r.taps, taps[:])

@@ -59,16 +59,23 @@ func (c *source) free() {
 
 // loader computes the coefficients of sources.
 type loader struct {
-	filter *Prefilter[float32]
+	filter *Prefilter[float32] // of a B-spline
+	quasi  []*Kernel           // of ZwartPowell, by bytes of a sample
 	margin *Kernel
 }
 
-func newLoader(d *Device, order bspline.Order) (l loader, err error) {
+func newLoader(d *Device, order bspline.Order, kernel warp.Kernel) (l loader, err error) {
+	if l.margin, err = d.Kernel("margin", "extend_margin"); err != nil {
+		return l, err
+	}
+	if kernel == warp.ZwartPowell {
+		l.quasi = make([]*Kernel, 2)
+		return l, d.Kernels("quasi", map[string]**Kernel{"quasi_u8": &l.quasi[0], "quasi_u16": &l.quasi[1]})
+	}
 	if l.filter, err = NewPrefilter[float32](d, order, bspline.WholeSymmetric, warp.Constants().Precision); err != nil {
 		return l, fmt.Errorf("sampling: %w", err)
 	}
-	l.margin, err = d.Kernel("margin", "extend_margin")
-	return l, err
+	return l, nil
 }
 
 func (l *loader) free() {
@@ -83,7 +90,11 @@ func (l *loader) prefilter(s *Stream, c *source) error {
 	for i, p := range c.owner.Planes {
 		inner := c.coefficients[i].Part(margin, margin, p.Width, p.Height)
 		var err error
-		if c.owner.Format.Bytes() == 1 {
+		if l.quasi != nil {
+			from := c.planes.images[i]
+			err = s.Launch(l.quasi[c.owner.Format.Bytes()-1], Cover(p.Width, p.Height, wideBlock), wideBlock, 0,
+				inner.Arg(), Int(inner.Stride), from.Arg(), Int(c.planes.stride(i)), Int(p.Width), Int(p.Height))
+		} else if c.owner.Format.Bytes() == 1 {
 			err = FromSamples(s, l.filter, inner, samples[uint8](c.planes.images[i]))
 		} else {
 			err = FromSamples(s, l.filter, inner, samples[uint16](c.planes.images[i]))

@@ -85,7 +85,7 @@ func (s *Synthesizer) open() (err error) {
 	if err = s.addLane(); err != nil || p.Mode != warp.Project {
 		return err
 	}
-	s.loader, err = newLoader(d, p.Order)
+	s.loader, err = newLoader(d, p.Order, p.Kernel)
 	return err
 }
 

@@ -25,7 +25,7 @@ func (o *Options) SynthParams() synth.Params {
 func (o *Options) WarpParams() warp.Params {
 	s := &o.Synthesis
 	return warp.Params{
-		Mode: s.Mode, Order: bspline.Order(*s.Order), Workers: o.workers(),
+		Mode: s.Mode, Order: bspline.Order(*s.Order), Kernel: s.Kernel, Workers: o.workers(),
 		Acceleration: s.Preset != Fast, Overlays: s.Static == StaticAuto,
 	}
 }

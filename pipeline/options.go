@@ -97,6 +97,9 @@ type Synthesis struct {
 	FlowCache string
 	// Order is the B-spline order of the sampling: 0, 1 or 3. Nil for 3.
 	Order *int
+	// Kernel is the spline of the sampling: warp.BSpline, the default, or
+	// warp.ZwartPowell, which has no order.
+	Kernel warp.Kernel
 
 	// SceneThreshold is the score from 0 to 1 from which two frames belong to
 	// different scenes, between which the nearer one is shown; nil for
@@ -400,6 +403,7 @@ func (s *Synthesis) settle() {
 	s.Static = cmp.Or(s.Static, StaticAuto)
 	s.Duplicates = cmp.Or(s.Duplicates, KeepDuplicates)
 	s.Order = cmp.Or(s.Order, new(3))
+	s.Kernel = cmp.Or(s.Kernel, warp.BSpline)
 	s.SceneThreshold = cmp.Or(s.SceneThreshold, new(DefaultSceneThreshold))
 	s.BlendBelow = cmp.Or(s.BlendBelow, new(DefaultBlendBelow))
 	s.NearestBelow = cmp.Or(s.NearestBelow, new(DefaultNearestBelow))
@@ -413,6 +417,7 @@ func (s *Synthesis) check() error {
 		choice("Synthesis.Duplicates", s.Duplicates, KeepDuplicates, RetimeDuplicates),
 		choice("Synthesis.Static", s.Static, StaticAuto, StaticOff),
 		choice("Synthesis.Order", fmt.Sprint(*s.Order), "0", "1", "3"),
+		choice("Synthesis.Kernel", s.Kernel, warp.BSpline, warp.ZwartPowell),
 	); err != nil {
 		return err
 	}

@@ -211,6 +211,10 @@ func accumulate[T frame.Sample](sums *[maxBlock]float32, from frame.Image[T], c 
 		}
 	}
 	index, fx, fy := c.place(x, y, max(g.width, g.height)-1)
+	if c.kernel == ZwartPowell {
+		c.zwartPowell(index, fx, fy, w, sums, g)
+		return
+	}
 	wx, wy := &t[fx], &t[fy]
 	switch {
 	case g.width == 1 && g.height == 1:

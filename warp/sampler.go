@@ -40,6 +40,7 @@ const margin = 8
 type coefficients struct {
 	frame.Image[float32]     // with the margin
 	width, height        int // without the margin
+	kernel               Kernel
 }
 
 // load computes the coefficients of p's samples, continued whole-symmetrically.
@@ -49,15 +50,9 @@ func load[T frame.Sample](c *coefficients, workers frame.Workers, p frame.Image[
 	inner := frame.Image[float32]{
 		Width: p.Width, Height: p.Height, Stride: c.Stride, Pix: c.Pix[margin*c.Stride+margin:],
 	}
-	workers.Rows(p.Height, func(y0, y1 int) {
-		for y := y0; y < y1; y++ {
-			src, dst := p.Row(y), inner.Row(y)
-			for x, v := range src {
-				dst[x] = float32(v)
-			}
-		}
-	})
-	if err := filter.Apply(workers, inner); err != nil {
+	if c.kernel == ZwartPowell {
+		quasi(workers, inner, p)
+	} else if err := interpolate(workers, inner, p, filter); err != nil {
 		return err
 	}
 	workers.Rows(p.Height, func(y0, y1 int) {
@@ -74,6 +69,19 @@ func load[T frame.Sample](c *coefficients, workers frame.Workers, p frame.Image[
 		copy(c.Row(margin+p.Height+i), c.Row(margin+mirror(p.Height+i, p.Height)))
 	}
 	return nil
+}
+
+// interpolate sets dst to the coefficients of the spline through the samples of p.
+func interpolate[T frame.Sample](workers frame.Workers, dst frame.Image[float32], p frame.Image[T], filter *bspline.Prefilter[float32]) error {
+	workers.Rows(p.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			src, dst := p.Row(y), dst.Row(y)
+			for x, v := range src {
+				dst[x] = float32(v)
+			}
+		}
+	})
+	return filter.Apply(workers, dst)
 }
 
 // mirror maps i into [0, n) by reflection about the first and last sample.

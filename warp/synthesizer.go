@@ -14,6 +14,7 @@ import (
 type Params struct {
 	Mode       Mode
 	Order      bspline.Order // of the spline that samples in Project mode: 0, 1 or 3
+	Kernel     Kernel        // of that spline; empty means BSpline
 	Directions int           // of the inpainting, 4 to 64; 0 means 16
 	// Acceleration bends the motion if the frames before and after the interval show
 	// that it changes.
@@ -246,6 +247,7 @@ func (s *Synthesizer) load(c *sourceCoefficients, f *frame.Frame) error {
 	c.of = f.Retain()
 	for i, p := range f.Planes {
 		var err error
+		c.planes[i].kernel = s.params.Kernel
 		if f.Format.Bytes() == 1 {
 			err = load(&c.planes[i], s.params.Workers, frame.Samples[uint8](p), s.filter)
 		} else {

@@ -119,3 +119,17 @@ func TestCUDANeedsADevice(t *testing.T) {
 		t.Errorf("cuda: %v", err)
 	}
 }
+
+func TestBenchBoxspline(t *testing.T) {
+	out, err := bench(context.Background(), "boxspline", "--size", "16", "--points", "50", "--repeat", "1")
+	if err != nil || !strings.Contains(out, "\nbcc-quintic ") || !strings.Contains(out, "bspline float64") {
+		t.Errorf("error %v:\n%s", err, out)
+	}
+	out, err = bench(context.Background(), "boxspline", "--accuracy", "--points", "2")
+	if err != nil || !strings.Contains(out, "\nzp ") {
+		t.Errorf("error %v:\n%s", err, out)
+	}
+	if _, err := bench(context.Background(), "boxspline", "--points", "0"); fault.KindOf(err) != fault.Usage {
+		t.Errorf("no points: error %v", err)
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"retime/cmd/internal/still"
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/warp/boxspline/plane"
 	"retime/warp/bspline"
 )
 
@@ -23,7 +24,8 @@ import (
 type ResampleOptions struct {
 	output                   string
 	transform                transformOptions
-	order, boundary, outside string
+	order, kernel            string
+	boundary, outside        string
 	precision                float64
 	dtype, size              string
 	threads                  int
@@ -38,6 +40,8 @@ func (o *ResampleOptions) AddFlags(f *pflag.FlagSet) {
 		{name: "size", arg: "WxH", usage: "output size (default the input's, or the flow's)", heading: commonHeading, Value: word(&o.size)},
 		{name: "overwrite", short: "y", usage: "overwrite the output", heading: commonHeading, Value: boolean(&o.overwrite)},
 		{name: "order", arg: "ORDER", usage: fmt.Sprintf("order of the B-spline, 0 to %d, or catmull-rom", bspline.MaxOrder), heading: samplingHeading, Value: word(&o.order)},
+		{name: "kernel", arg: "KERNEL", usage: "another spline than one of --order: linear, quadratic, cubic, courant, zp", heading: samplingHeading,
+			values: kernelNames(), Value: word(&o.kernel)},
 		{name: "boundary", arg: "EXTENSION", usage: "the picture beyond its edges: half, whole, periodic, constant", heading: samplingHeading,
 			values: []string{"half", "whole", "periodic", "constant"}, Value: word(&o.boundary)},
 		{name: "outside", arg: "WHAT", usage: "what is seen there: extend (by --boundary), black, extend,black", heading: samplingHeading,
@@ -67,6 +71,12 @@ as in 1/8. Nothing is filtered before a picture is made smaller. A flow shows at
 Beyond its edges a picture abcde goes on as cba|abcde|edc (half), dcb|abcde|dcb
 (whole), cde|abcde|abc (periodic) or aaa|abcde|eee (constant). With --outside
 black nothing of that is seen; extend,black shows it sideways only.
+
+The kernels are box splines, by generated code: docs/boxspline.md has their
+properties and speed. linear, quadratic and cubic are orders 1 to 3. courant is
+linear on triangles. zp, of Zwart and Powell, is smooth like order 2 and reads
+seven coefficients; it shows a quasi-interpolant, which softens the finest
+checks.
 
 Pictures are PGM and PPM of any maximum, PNG and TIFF of 8 and 16 bit, PFM and
 two-dimensional .npy arrays of floats. Samples are taken as they are: without
@@ -102,6 +112,7 @@ nearest and clamped, others are not.`,
 type resampling struct {
 	mapping   mapping
 	order     bspline.Order
+	kernel    plane.Kernel // empty for the B-spline of the order
 	boundary  bspline.Boundary
 	precision float64
 	outside   [2]bool // of the boundary, sideways and up and down: black, not extended
@@ -117,6 +128,14 @@ func (o *ResampleOptions) parse() (r resampling, err error) {
 	}
 	if r.order, err = bspline.ParseOrder(o.order); err != nil {
 		return r, fault.New(fault.Usage, "--order: %w", err)
+	}
+	if o.kernel != "" {
+		if r.kernel, err = plane.ParseKernel(o.kernel); err != nil {
+			return r, fault.New(fault.Usage, "--kernel: %w", err)
+		}
+		if o.order != "3" {
+			return r, fault.New(fault.Usage, "--kernel and --order: give one of them")
+		}
 	}
 	if r.boundary, err = bspline.ParseBoundary(o.boundary); err != nil {
 		return r, fault.New(fault.Usage, "--boundary: %w", err)
@@ -146,6 +165,22 @@ func (o *ResampleOptions) parse() (r resampling, err error) {
 	}
 	r.workers.N = o.threads
 	return r, nil
+}
+
+func kernelNames() []string {
+	names := make([]string, len(plane.Kernels))
+	for i, k := range plane.Kernels {
+		names[i] = string(k)
+	}
+	return names
+}
+
+// sampling names the spline.
+func (r *resampling) sampling() string {
+	if r.kernel != "" {
+		return "kernel " + string(r.kernel)
+	}
+	return fmt.Sprintf("order %v", r.order)
 }
 
 // parseOutside tells for each axis whether the outside of the picture is black.
@@ -204,7 +239,7 @@ func runResample(ctx context.Context, o ResampleOptions, input string, stdout, s
 		return err
 	}
 	if !o.quiet {
-		fmt.Fprintf(stdout, "%s: %v, order %v, %s\n", o.output, p, r.order, brief(time.Since(start)))
+		fmt.Fprintf(stdout, "%s: %v, %s, %s\n", o.output, p, r.sampling(), brief(time.Since(start)))
 	}
 	return nil
 }
@@ -245,27 +280,48 @@ func (r *resampling) apply(ctx context.Context, p *still.Picture, input string) 
 	return nil
 }
 
+// sampler is the spline of a channel.
+type sampler[T bspline.Float] interface {
+	WarpWithin(workers frame.Workers, dst frame.Image[T], tr bspline.Transform, outside bspline.Outside[T]) error
+}
+
 // resampleChannel transforms m with arithmetic in T.
 func resampleChannel[T bspline.Float](r *resampling, m frame.Image[float64], out size, tr bspline.Transform) (frame.Image[float64], error) {
 	var none frame.Image[float64]
-	prefilter, err := bspline.NewPrefilter[T](r.order, r.boundary, r.precision)
+	spline, err := newSampler[T](r, m)
 	if err != nil {
-		return none, fault.New(fault.Usage, "%w", err)
-	}
-	margin := float64(prefilter.Margin())
-	if (float64(m.Width)+2*margin)*(float64(m.Height)+2*margin) > still.MaxSamples {
-		return none, fault.New(fault.Usage, "order %v with a precision of %v extends the constant boundary by %v samples to all sides, "+
-			"beyond the limit of %d: take a larger --precision or another --boundary", r.order, r.precision, margin, still.MaxSamples)
-	}
-	spline, err := bspline.New(r.workers, converted[T](r.workers, m), r.order, r.boundary, r.precision)
-	if err != nil {
-		return none, fault.New(fault.BadData, "%w", err)
+		return none, err
 	}
 	dst := frame.NewImage[T](out.width, out.height)
 	if err := spline.WarpWithin(r.workers, dst, tr, bspline.Outside[T]{X: r.outside[0], Y: r.outside[1]}); err != nil {
 		return none, err
 	}
 	return converted[float64](r.workers, dst), nil
+}
+
+// newSampler returns the spline of m.
+func newSampler[T bspline.Float](r *resampling, m frame.Image[float64]) (sampler[T], error) {
+	if r.kernel != "" {
+		spline, err := plane.New(r.workers, converted[T](r.workers, m), r.kernel, r.boundary, r.precision)
+		if err != nil {
+			return nil, fault.New(fault.BadData, "%w", err)
+		}
+		return spline, nil
+	}
+	prefilter, err := bspline.NewPrefilter[T](r.order, r.boundary, r.precision)
+	if err != nil {
+		return nil, fault.New(fault.Usage, "%w", err)
+	}
+	margin := float64(prefilter.Margin())
+	if (float64(m.Width)+2*margin)*(float64(m.Height)+2*margin) > still.MaxSamples {
+		return nil, fault.New(fault.Usage, "order %v with a precision of %v extends the constant boundary by %v samples to all sides, "+
+			"beyond the limit of %d: take a larger --precision or another --boundary", r.order, r.precision, margin, still.MaxSamples)
+	}
+	spline, err := bspline.New(r.workers, converted[T](r.workers, m), r.order, r.boundary, r.precision)
+	if err != nil {
+		return nil, fault.New(fault.BadData, "%w", err)
+	}
+	return spline, nil
 }
 
 // converted returns m in another type. It returns m itself if the types are equal.

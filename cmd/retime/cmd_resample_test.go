@@ -419,3 +419,50 @@ func TestResampleProgram(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 }
+
+// The kernels that are tensor products show what --order shows, for every boundary. A
+// quasi-interpolant keeps what varies slowly.
+func TestResampleKernels(t *testing.T) {
+	dir := t.TempDir()
+	in, a, b := filepath.Join(dir, "in.npy"), filepath.Join(dir, "a.npy"), filepath.Join(dir, "b.npy")
+	picture(t, in, 19, 14, 1, 0)
+	for _, boundary := range []string{"half", "whole", "periodic", "constant"} {
+		for order, kernel := range []string{1: "linear", 2: "quadratic", 3: "cubic"} {
+			if kernel == "" {
+				continue
+			}
+			transform := []string{"--rotate", "30", "--boundary", boundary, "--precision", "1e-12", "-y"}
+			mustResample(t, append(transform, in, "-o", a, "--order", fmt.Sprint(order))...)
+			mustResample(t, append(transform, in, "-o", b, "--kernel", kernel)...)
+			want, got := mustRead(t, a).Channels[0], mustRead(t, b).Channels[0]
+			for i, v := range got.Pix {
+				if math.Abs(v-want.Pix[i]) > 1e-6 {
+					t.Fatalf("%s, %s: sample %d is %v, want %v", boundary, kernel, i, v, want.Pix[i])
+				}
+			}
+		}
+	}
+	ramp := mustRead(t, in)
+	for i := range ramp.Channels[0].Pix {
+		ramp.Channels[0].Pix[i] = float64(i%19) + 2*float64(i/19)
+	}
+	out, err := still.NewOutput(in, "", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Write(ramp); err != nil {
+		t.Fatal(err)
+	}
+	for _, kernel := range []string{"zp", "courant"} {
+		mustResample(t, in, "-o", b, "-y", "--kernel", kernel, "--shift", "0.25,-0.5")
+		got := mustRead(t, b).Channels[0]
+		if v := got.Row(7)[9]; math.Abs(v-(8.75+15)) > 1e-5 {
+			t.Errorf("%s: %v, want 23.75", kernel, v)
+		}
+	}
+	for _, args := range [][]string{{"--kernel", "sinc"}, {"--kernel", "zp", "--order", "2"}} {
+		if _, err := resample(append(args, in, "-o", b, "-y", "--shift", "1,1")...); fault.KindOf(err) != fault.Usage {
+			t.Errorf("%v: error %v", args, err)
+		}
+	}
+}

@@ -41,7 +41,7 @@ func (o *ConvertOptions) setDefaults() {
 			Input:  pipeline.Input{HWDec: media.HWNone},
 			Timing: pipeline.Timing{Audio: media.StretchAudio},
 			Synthesis: pipeline.Synthesis{
-				Mode: warp.Project, Flow: pipeline.DIS, Preset: pipeline.Balanced, Order: new(3),
+				Mode: warp.Project, Flow: pipeline.DIS, Preset: pipeline.Balanced, Order: new(3), Kernel: warp.BSpline,
 				SceneThreshold: new(pipeline.DefaultSceneThreshold), BlendBelow: new(pipeline.DefaultBlendBelow), NearestBelow: new(pipeline.DefaultNearestBelow),
 				Duplicates: pipeline.KeepDuplicates, Static: pipeline.StaticAuto,
 			},
@@ -107,6 +107,8 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions | restoreVerb | debugVerb, values: []string{"fast", "balanced", "best"}, Value: word(&s.Preset)},
 		{name: "order", arg: "N", usage: "B-spline order of the sampling: 0 (nearest), 1 (linear), 3 (cubic)", heading: methodHeading, option: "Synthesis.Order",
 			role: roleMethod, verbs: conversions | restoreVerb | debugVerb, values: []string{"0", "1", "3"}, Value: pointed(&s.Order, parseInt)},
+		{name: "kernel", arg: "KERNEL", usage: "spline of the sampling: bspline (of --order), zp (Zwart and Powell, 7 coefficients)", heading: methodHeading, option: "Synthesis.Kernel",
+			role: roleMethod, verbs: conversions | restoreVerb | debugVerb, values: []string{"bspline", "zp"}, Value: word(&s.Kernel)},
 		{name: "duplicates", arg: "HOW", usage: "repeated frames, as in anime on twos: keep, retime (smooth)", heading: methodHeading,
 			option: "Synthesis.Duplicates", role: roleMethod, verbs: conversions, values: []string{"keep", "retime"}, Value: word(&s.Duplicates)},
 		{name: "scene-threshold", arg: "X", usage: "score that makes a scene cut, 0 to 1; above 1 for none", heading: methodHeading,

@@ -2,15 +2,6 @@
 
 #include "sampler.cuh"
 
-// mirror maps i into [0, n) by reflection about the first and last sample.
-HOST_DEVICE int mirror(int i, int n) {
-	if (n == 1) return 0;
-	int period = 2 * (n - 1);
-	i %= period;
-	if (i < 0) i += period;
-	return i < period - i ? i : period - i;
-}
-
 // extend_margin sets the coefficients of the margin around a plane of width by height,
 // to whose first coefficient pixels points. It uses a thread for each: y counts the
 // rows with the margin, and x the columns, without those of the plane in the rows of

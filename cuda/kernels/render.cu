@@ -129,9 +129,14 @@ __device__ void accumulate(float *sums, const T *from, const float *coefficients
 	const int more = (bw > bh ? bw : bh) - 1;
 	uint32_t fx, fy;
 	int x = place_along(r.x, l.width, more, &fx), y = place_along(r.y, l.height, more, &fy);
+	const float *p = coefficients + (size_t)y * l.coefficient_stride + x;
+	if (!taps) {
+		add_zp<bw, bh>(sums, p, l.coefficient_stride, fx, fy, w);
+		return;
+	}
 	float4 tx = taps[fx], ty = taps[fy];
 	float wx[4] = {tx.x, tx.y, tx.z, tx.w}, wy[4] = {ty.x, ty.y, ty.z, ty.w};
-	add_block<bw, bh>(sums, coefficients + (size_t)y * l.coefficient_stride + x, l.coefficient_stride, wx, wy, w);
+	add_block<bw, bh>(sums, p, l.coefficient_stride, wx, wy, w);
 }
 
 // read computes the positions in the neighbours that a guess leads to.
@@ -203,7 +208,8 @@ __device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes
 // Each kernel renders up to four planes of one size. The bw by bh samples of a thread
 // share a pixel of the guides. o, a and b point to the planes' samples in the made
 // frame and in the neighbours, ca and cb to the neighbours' coefficients; planes is the
-// number of planes. Blocks are 128 by 1 threads, with shared memory for a motion and a
+// number of planes. taps holds the weights of a B-spline; without it the coefficients are
+// those of the element of Zwart and Powell. Blocks are 128 by 1 threads, with shared memory for a motion and a
 // share for each thread and hypothesis.
 #define RENDER(name, T, bw, bh)                                                                                              \
 	extern "C" __global__ void __launch_bounds__(threads) name(                                                             \

@@ -29,6 +29,15 @@ HOST_DEVICE int place_along(int32_t position, int n, int more, uint32_t *fractio
 	return i + coefficient_margin - 1;
 }
 
+// mirror maps i into [0, n) by reflection about the first and last sample.
+HOST_DEVICE int mirror(int i, int n) {
+	if (n == 1) return 0;
+	int period = 2 * (n - 1);
+	i %= period;
+	if (i < 0) i += period;
+	return i < period - i ? i : period - i;
+}
+
 // across returns the weighted sum of four coefficients.
 HOST_DEVICE float across(const float *p, const float *w) { return p[0] * w[0] + p[1] * w[1] + p[2] * w[2] + p[3] * w[3]; }
 
@@ -54,4 +63,46 @@ HOST_DEVICE void add_block(float *sums, const float *p, int stride, const float 
 	}
 #pragma unroll
 	for (int i = 0; i < width * height; i++) sums[i] += v[i] * w;
+}
+
+// zp_weights sets the weights of the seven coefficients of the element of Zwart and Powell
+// at the fractions, and their places after the first of four by four, as package warp does.
+HOST_DEVICE void zp_weights(uint32_t fx, uint32_t fy, int stride, float *w, int *at) {
+	int nx = fx >> (position_bits - 1), ny = fy >> (position_bits - 1);
+	int x = (int)fx - nx * position_one, y = (int)fy - ny * position_one;
+	// The matrix that turns the quarter of the square around a coefficient to the left one.
+	bool swapped = (x >= y) != (x + y >= 0), right = x + y >= 0;
+	int e0 = swapped ? 0 : right ? -1 : 1, e1 = swapped ? (right ? -1 : 1) : 0;
+	int e2 = swapped ? 1 : 0, e3 = swapped ? 0 : 1;
+	int a = e0 * x + e1 * y, b = e2 * x + e3 * y;
+	int s = e0 + e1 * stride, t = e2 + e3 * stride, o = nx + 1 + (ny + 1) * stride;
+	const int one = position_one;
+	const float scale = 1.0f / (8 * one * one);
+	at[0] = o - s - t, w[0] = (float)(2 * (a + b) * (a + b)) * scale;
+	at[1] = o - t, w[1] = (float)(one * one - 4 * one * b + 2 * b * b - 2 * a * a - 4 * a * b) * scale;
+	at[2] = o - s, w[2] = (float)(one * one - 4 * one * a - 4 * b * b) * scale;
+	at[3] = o, w[3] = (float)(4 * (one * one - a * a - b * b)) * scale;
+	at[4] = o + s, w[4] = (float)((2 * a + one) * (2 * a + one)) * scale;
+	at[5] = o - s + t, w[5] = (float)(2 * (a - b) * (a - b)) * scale;
+	at[6] = o + t, w[6] = (float)(one * one + 4 * one * b + 2 * b * b - 2 * a * a + 4 * a * b) * scale;
+}
+
+// add_zp adds w times a block of samples that share their fractions. p points to the first
+// of the four by four coefficients.
+template <int width, int height>
+HOST_DEVICE void add_zp(float *sums, const float *p, int stride, uint32_t fx, uint32_t fy, float w) {
+	float weights[7];
+	int at[7];
+	zp_weights(fx, fy, stride, weights, at);
+#pragma unroll
+	for (int j = 0; j < height; j++) {
+#pragma unroll
+		for (int i = 0; i < width; i++) {
+			float v = p[i + at[0]] * weights[0];
+#pragma unroll
+			for (int k = 1; k < 7; k++) v += p[i + at[k]] * weights[k];
+			sums[j * width + i] += v * w;
+		}
+		p += stride;
+	}
 }

@@ -69,6 +69,7 @@ type synthesisSettings struct {
 	Flow           pipeline.FlowMethod `json:"flow"`
 	Preset         pipeline.Preset     `json:"preset"`
 	Order          *int                `json:"order"`
+	Kernel         warp.Kernel         `json:"kernel,omitempty"`
 	SceneThreshold *number             `json:"scene_threshold"`
 	Scenes         []*rational         `json:"scenes"`
 	BlendBelow     *number             `json:"blend_below"`
@@ -122,7 +123,7 @@ func store(o *pipeline.Options) settings {
 			}),
 		},
 		Synthesis: synthesisSettings{
-			Mode: s.Mode, Flow: anywhere(s.Flow), Preset: s.Preset, Order: s.Order, SceneThreshold: (*number)(s.SceneThreshold),
+			Mode: s.Mode, Flow: anywhere(s.Flow), Preset: s.Preset, Order: s.Order, Kernel: s.Kernel, SceneThreshold: (*number)(s.SceneThreshold),
 			Scenes:     each(s.Scenes, func(t *big.Rat) *rational { return (*rational)(t) }),
 			BlendBelow: (*number)(s.BlendBelow), NearestBelow: (*number)(s.NearestBelow), Duplicates: s.Duplicates, Static: s.Static,
 			Decisions: each(s.Decisions, func(d pipeline.Decision) decision {
@@ -170,7 +171,7 @@ func (s *settings) options(path string) (pipeline.Options, error) {
 			}),
 		},
 		Synthesis: pipeline.Synthesis{
-			Mode: y.Mode, Flow: y.Flow, Preset: y.Preset, Order: y.Order, SceneThreshold: (*float64)(y.SceneThreshold),
+			Mode: y.Mode, Flow: y.Flow, Preset: y.Preset, Order: y.Order, Kernel: y.Kernel, SceneThreshold: (*float64)(y.SceneThreshold),
 			Scenes:     each(y.Scenes, func(t *rational) *big.Rat { return (*big.Rat)(t) }),
 			BlendBelow: (*float64)(y.BlendBelow), NearestBelow: (*float64)(y.NearestBelow), Duplicates: y.Duplicates, Static: y.Static,
 			Decisions: each(y.Decisions, func(d decision) pipeline.Decision {

@@ -167,7 +167,7 @@ func full(t testing.TB) *Plan {
 				Curve: []curve.Keyframe{{Source: new(big.Rat), Speed: big.NewRat(1, 7), Shape: curve.Hold}, {Speed: big.NewRat(2, 1), Shape: curve.Linear}},
 			},
 			Synthesis: pipeline.Synthesis{
-				Mode: "splat", Flow: pipeline.Farneback, Preset: pipeline.Best, Order: new(1), SceneThreshold: new(math.Inf(1)), Scenes: []*big.Rat{third},
+				Mode: "splat", Flow: pipeline.Farneback, Preset: pipeline.Best, Order: new(1), Kernel: "zp", SceneThreshold: new(math.Inf(1)), Scenes: []*big.Rat{third},
 				BlendBelow: new(0.1), NearestBelow: new(1. / 3), Duplicates: pipeline.KeepDuplicates, Static: pipeline.StaticOff,
 				StaticMask: frame.Image[uint8]{Width: 3, Height: 2, Stride: 3, Pix: []byte{0, 255, 1, 2, 3, 4}},
 			},

@@ -73,7 +73,18 @@ func run(root, only string, check bool) error {
 	if err != nil {
 		return err
 	}
-	return put(filepath.Join(root, goDir, "functions.go"), list, check)
+	if err := put(filepath.Join(root, goDir, "functions.go"), list, check); err != nil {
+		return err
+	}
+	name := filepath.Join(root, document)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if text, err = emit.Report(text, programs); err != nil {
+		return fmt.Errorf("report in %s: %w", name, err)
+	}
+	return put(name, text, check)
 }
 
 func fileName(element string) string { return strings.ReplaceAll(element, "-", "_") }

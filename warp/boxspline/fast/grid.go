@@ -112,6 +112,12 @@ func (g *Grid[T]) fold(x, y, z float64) (float64, float64, float64) {
 		case !(math.Abs(v) < 1<<51):
 			return math.NaN(), 0, 0
 		case v >= 0 && v <= limit:
+		case g.boundary == lattice.HalfSymmetric:
+			// The mirrors stand at -1/2 and limit+1/2.
+			v = math.Abs(v+0.5) - 0.5
+			n := limit + 1
+			v -= float64(2 * n * math.Floor((v+0.5)/(2*n)))
+			p[i] = min(v, 2*n-1-v)
 		case limit == 0:
 			p[i] = 0
 		case g.boundary == lattice.Periodic:

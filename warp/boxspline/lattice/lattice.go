@@ -105,14 +105,15 @@ func floorDiv(a, b int) int {
 	return q
 }
 
-// Boundary is a rule by which samples continue beyond the edges of their box. The rules
-// are those of package bspline that map a lattice to itself.
+// Boundary is a rule by which samples continue beyond the edges of their box. Lattices of
+// several cosets have those rules only that map the lattice to itself.
 type Boundary int
 
 // The comments show how the sites abcde along an axis continue.
 const (
 	WholeSymmetric Boundary = iota // dcb|abcde|dcb
 	Periodic                       // cde|abcde|abc
+	HalfSymmetric                  // cba|abcde|edc, on square and cube
 )
 
 // Index returns the coordinate in [0, n) of the site that stands at i, n at least 1.
@@ -120,8 +121,12 @@ func (b Boundary) Index(i, n int) int {
 	if uint(i) < uint(n) {
 		return i
 	}
-	if b == Periodic {
+	switch b {
+	case Periodic:
 		return i - n*floorDiv(i, n)
+	case HalfSymmetric:
+		i -= 2 * n * floorDiv(i, 2*n)
+		return min(i, 2*n-1-i)
 	}
 	if n == 1 {
 		return 0
@@ -140,8 +145,12 @@ type Samples struct {
 	Cosets   [][]float64
 }
 
-// NewSamples returns samples of zero, or an error if size has a side below 1.
+// NewSamples returns samples of zero, or an error if size has a side below 1 or the
+// lattice does not have the boundary.
 func NewSamples(l *Lattice, b Boundary, size Point) (*Samples, error) {
+	if b == HalfSymmetric && l.Step > 1 {
+		return nil, fmt.Errorf("lattice: a half-symmetric boundary does not map the %s lattice to itself", l.Name)
+	}
 	n := 1
 	for i := range size {
 		if i >= l.Dim {
@@ -196,3 +205,9 @@ func (s *Samples) Each(f func(p Point)) {
 		}
 	}
 }
+
+// Contains reports whether p is a point of the lattice.
+func (s *Samples) Contains(p Point) bool { return s.Lattice.Contains(p) }
+
+// Nearest returns a point of the lattice than which none is nearer to x.
+func (s *Samples) Nearest(x []float64) Point { return s.Lattice.Nearest(x) }

@@ -153,7 +153,9 @@ func TestBoxSplines(t *testing.T) {
 
 // The study runs on the emulator with small arrays, and stays inside them.
 func TestBoxSplineStudy(t *testing.T) {
-	d := gpu.NewDevice(kernels.NewEmulator())
+	e := kernels.NewEmulator()
+	e.Memory = 16 << 20
+	d := gpu.NewDevice(e)
 	var out bytes.Buffer
 	err := gpu.Run(context.Background(), d, &out, 1, []gpu.Study{{Name: "small", Run: func(b *gpu.Bench) error { return gpu.BoxSplineTable(b, 12, 9, 6) }}})
 	if err != nil {

@@ -1,0 +1,87 @@
+package warp
+
+import "retime/frame"
+
+// Kernel is a spline that samples frames in Project mode.
+type Kernel string
+
+const (
+	// BSpline is the B-spline of Params.Order.
+	BSpline Kernel = "bspline"
+	// ZwartPowell is the element of Zwart and Powell of package boxspline, on seven
+	// coefficients of a quasi-interpolant, which reproduces parabolas.
+	ZwartPowell Kernel = "zp"
+)
+
+// quasi sets dst to the coefficients of ZwartPowell: each sample and the difference from
+// the spline's value there if samples were coefficients, (12 p - the four neighbours)/8.
+// Nothing is rounded. dst and p have one size.
+func quasi[T frame.Sample](workers frame.Workers, dst frame.Image[float32], p frame.Image[T]) {
+	workers.Rows(p.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			row, out := p.Row(y), dst.Row(y)
+			above, below := p.Row(mirror(y-1, p.Height)), p.Row(mirror(y+1, p.Height))
+			for x, v := range row {
+				left, right := row[mirror(x-1, p.Width)], row[mirror(x+1, p.Width)]
+				sum := 12*int32(v) - int32(left) - int32(right) - int32(above[x]) - int32(below[x])
+				out[x] = float32(sum) / 8
+			}
+		}
+	})
+}
+
+// zpTurns has, for each quarter of the square around a coefficient, the matrix that maps
+// the quarter to the left one, by rows.
+var zpTurns = [4][4]int32{{1, 0, 0, 1}, {0, 1, 1, 0}, {0, -1, 1, 0}, {-1, 0, 0, 1}}
+
+// zpWeights sets w to the weights of the seven coefficients that count at fractions fx and
+// fy, and at to their places after the first of four by four coefficients, for rows that
+// are stride apart. The weights are multiples of 2^-19, exact in float32.
+func zpWeights(fx, fy uint8, stride int, w *[7]float32, at *[7]int) {
+	// The nearest coefficient is the second or the third.
+	nx, ny := int32(fx)>>7, int32(fy)>>7
+	x, y := int32(fx)-nx<<positionBits, int32(fy)-ny<<positionBits
+	quarter := 0
+	if x >= y {
+		quarter = 1
+	}
+	if x+y >= 0 {
+		quarter += 2
+	}
+	e := &zpTurns[quarter]
+	a, b := e[0]*x+e[1]*y, e[2]*x+e[3]*y
+	s, t := int(e[0])+int(e[1])*stride, int(e[2])+int(e[3])*stride
+	o := int(nx) + 1 + (int(ny)+1)*stride
+	*at = [7]int{o - s - t, o - t, o - s, o, o + s, o - s + t, o + t}
+	const one = positionOne
+	weights := [7]int32{
+		2 * (a + b) * (a + b),
+		one*one - 4*one*b + 2*b*b - 2*a*a - 4*a*b,
+		one*one - 4*one*a - 4*b*b,
+		4 * (one*one - a*a - b*b),
+		(2*a + one) * (2*a + one),
+		2 * (a - b) * (a - b),
+		one*one + 4*one*b + 2*b*b - 2*a*a + 4*a*b,
+	}
+	for i, v := range weights {
+		w[i] = float32(v) / (8 * one * one)
+	}
+}
+
+// zwartPowell adds w times a block of samples, whose first has its four by four
+// coefficients at index, to sums.
+func (c *coefficients) zwartPowell(index int, fx, fy uint8, w float32, sums *[maxBlock]float32, g geometry) {
+	var weights [7]float32
+	var at [7]int
+	zpWeights(fx, fy, c.Stride, &weights, &at)
+	for j := range g.height {
+		p := c.Pix[index+j*c.Stride:]
+		for i := range g.width {
+			v := float32(p[i+at[0]] * weights[0])
+			for k := 1; k < len(weights); k++ {
+				v += float32(p[i+at[k]] * weights[k])
+			}
+			sums[j*g.width+i] += float32(v * w)
+		}
+	}
+}

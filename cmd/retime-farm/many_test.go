@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,17 +71,52 @@ func peak(p *process) string {
 	return "ended"
 }
 
-// processor returns the processor time of a process in seconds.
-func processor(p *process) float64 {
+// processor returns the processor time in seconds of a process that runs, and of its
+// children that have ended.
+func processor(p *process) (seconds float64) {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	fields := strings.Fields(rest)
-	if len(fields) < 13 {
-		return 0
+	for i := 11; i < min(15, len(fields)); i++ {
+		ticks, _ := strconv.ParseFloat(fields[i], 64)
+		seconds += ticks / 100 // as Linux counts them
 	}
-	user, _ := strconv.ParseFloat(fields[11], 64)
-	system, _ := strconv.ParseFloat(fields[12], 64)
-	return (user + system) / 100 // ticks of Linux
+	return seconds
+}
+
+// roundsEnv sets the number of rounds of TestOverhead.
+const roundsEnv = "RETIME_FARM_ROUNDS"
+
+// TestOverhead compares the farm on one machine with one run of retime, in turn: a clip of
+// a minute in 20 segments.
+func TestOverhead(t *testing.T) {
+	rounds, err := strconv.Atoi(os.Getenv(roundsEnv))
+	if err != nil {
+		t.Skipf("takes minutes; %s=5 runs it", roundsEnv)
+	}
+	f := newFarm(t, retimeProgram(t))
+	threads := strconv.Itoa(runtime.NumCPU())
+	w := f.worker(nil, "--threads", threads)
+	f.ffmpeg("-f", "lavfi", "-t", "60", "-i", "testsrc2=size=320x180:rate=24", "-f", "lavfi", "-t", "60", "-i", "sine", "-c:v", "libx264", "-c:a", "aac", "in.mp4")
+	flags := []string{"in.mp4", "-o", "out.mp4", "-y", "--fps", "48", "-q"}
+	for range rounds {
+		began := time.Now()
+		one := f.start(nil, f.retime, append(flags, "--threads", threads, "--backend", "cpu")...)
+		if code := f.end(one); code != 0 {
+			t.Fatalf("exit code %d: %s", code, one.output)
+		}
+		alone, cost := time.Since(began), (one.ProcessState.UserTime() + one.ProcessState.SystemTime()).Seconds()
+		before := processor(w) + processor(f.server)
+		began = time.Now()
+		p := f.start(nil, f.program, f.submit(append(flags, "--segment-seconds", "3")...)...)
+		if code := f.end(p); code != 0 {
+			t.Fatalf("exit code %d: %s", code, p.output)
+		}
+		farmed := time.Since(began)
+		costs := processor(w) + processor(f.server) - before + (p.ProcessState.UserTime() + p.ProcessState.SystemTime()).Seconds()
+		fmt.Printf("one run %.1f s, %.1f s of processor time; farm %.1f s, %.1f s; ratios %.3f, %.3f\n",
+			alone.Seconds(), cost, farmed.Seconds(), costs, farmed.Seconds()/alone.Seconds(), costs/cost)
+	}
 }
 
 // histories prints the length and the size of every run's history of a job with one clip.

@@ -200,4 +200,3 @@ func stopAll(workers []worker.Worker) {
 		<-stopped
 	}
 }
-

@@ -12,7 +12,7 @@ func TestEfficiency(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := film{ranges: 720, length: 10, times: times, spread: 1, start: 0.3, dead: 30, restart: 60, between: 4 * 3600}
+	f := film{ranges: 1440, length: 5, times: times, spread: 1, start: 0.3, dead: 30, restart: 60, between: 4 * 3600}
 	one := f.run(1, rand.New(rand.NewPCG(1, 1)))
 	if one.efficiency < 0.95 || one.efficiency > 1 {
 		t.Errorf("one machine: %+v", one)

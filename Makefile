@@ -177,6 +177,33 @@ test-page: deps ## test the report of retime evaluate in a browser; installs Chr
 	@$(call install,$(PAGE_PACKAGES))
 	$(GO) test -count=1 $(TESTFLAGS) -run '^TestPage' ./pipeline/evaluate
 
+# The farm is a module of its own, so that nobody who builds retime compiles Temporal. A
+# go.work that does not list it must not keep it from building.
+FARM     := cmd/retime-farm
+FARM_GO  := cd $(FARM) && GOWORK=off GOFLAGS="$(filter-out -tags% -ldflags%,$(GOFLAGS))" $(GO)
+TEMPORAL := build/farm/temporal-1.5.1
+
+.PHONY: farm
+farm: build $(TEMPORAL) ## build bin/retime-farm, for many machines, and bin/temporal to try it
+	@$(FARM_GO) build -o ../../bin/retime-farm .
+	@ln -sfn ../$(TEMPORAL) bin/temporal
+
+# CGO_ENABLED: the server has its own SQLite in Go.
+$(TEMPORAL):
+	@echo "building Temporal's program temporal (about five minutes, once)"
+	@mkdir -p $(@D)
+	@GOWORK=off GOFLAGS= CGO_ENABLED=0 GOBIN=$(CURDIR)/$(@D) $(GO) install -trimpath -ldflags="-s -w" github.com/temporalio/cli/cmd/temporal@v1.5.1
+	@mv $(@D)/temporal $@
+
+# TestSlurm starts a cluster of two nodes on this machine.
+FARM_PACKAGES := slurm-wlm munge
+
+.PHONY: test-farm
+test-farm: farm ## test retime-farm on a Temporal server and on Slurm; installs Slurm
+	@$(call install,$(FARM_PACKAGES))
+	$(FARM_GO) vet ./...
+	$(FARM_GO) test -race -count=1 -timeout 40m $(TESTFLAGS) ./...
+
 # The benchmarks: make bench-bspline ARGS=--scaling, make bench-stages CLIP=clip.mp4.
 CLIP := testdata/demo.mp4
 
@@ -214,6 +241,7 @@ bench-go: deps ## run the benchmarks of every package
 lint: deps $(LINTER) ## check style, the direction of imports, and that generated code is current
 	$(GO) run ./warp/boxspline/compile -check
 	GOFLAGS="$(filter-out -trimpath,$(GOFLAGS))" $(LINTER) run ./... $(TEST_PROGRAMS)
+	cd $(FARM) && GOWORK=off GOFLAGS= ../../$(LINTER) run ./...
 
 $(LINTER):
 	@echo "building golangci-lint (a few minutes, once)"

@@ -44,7 +44,9 @@ the claim holds on every node.`,
 		f.StringVar(&o.mount, "mount", "", "directory at which this machine, and so each pod, has it")
 		f.IntVar(&o.cpus, "cpus", 4, "processors of a pod")
 		f.DurationVar(&o.deadline, "deadline", 24*time.Hour, "time after which the join gives up")
-	}, func(_ context.Context, _ string, c job.Clip, ranges int) error { return o.print(cmd.OutOrStdout(), c, ranges) })
+	}, func(_ context.Context, _ string, c job.Clip, ranges int) error {
+		return o.print(cmd.OutOrStdout(), c, ranges)
+	})
 }
 
 // object is an object of JSON.

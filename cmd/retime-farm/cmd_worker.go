@@ -142,7 +142,11 @@ func (o *workerOptions) work(ctx context.Context, t client.Client) error {
 	}
 	defer root.Close()
 	queue := job.Queue(o.queue, version)
+	asked := ctx // to end
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	settings := worker.Options{
+		OnFatalError:                       fail,
 		MaxConcurrentActivityExecutionSize: asides,
 		MaxHeartbeatThrottleInterval:       time.Second, // cancellations come with the answers
 		WorkerStopTimeout:                  5 * time.Second,
@@ -180,6 +184,9 @@ func (o *workerOptions) work(ctx context.Context, t client.Client) error {
 	fmt.Fprintf(os.Stderr, "retime-farm: %s works with retime %s, segments at a time: %s\n", o.name, version, strings.Join(what, ", "))
 	<-ctx.Done()
 	stopAll(workers)
+	if asked.Err() == nil {
+		return fmt.Errorf("worker: %w", context.Cause(ctx))
+	}
 	return nil
 }
 
@@ -193,4 +200,3 @@ func stopAll(workers []worker.Worker) {
 		<-stopped
 	}
 }
-

@@ -95,7 +95,7 @@ func (b *buffer) String() string {
 // newFarm starts a server. Its workers and submitters run the given retime.
 func newFarm(t *testing.T, retime string) *farm {
 	t.Helper()
-	temporal := needed(t, "TEMPORAL", "build/farm/temporal")
+	temporal := needed(t, "TEMPORAL", "build/farm/temporal-1.5.1")
 	f := &farm{t: t, retime: retime, dir: t.TempDir(), state: t.TempDir()}
 	self, err := os.Executable()
 	if err != nil {

@@ -199,7 +199,7 @@ func follow(ctx context.Context, t client.Client, run client.WorkflowRun, quiet 
 // warnWithoutWorkers says if nobody is there to work on a job.
 func warnWithoutWorkers(ctx context.Context, t client.Client, s job.Settings) {
 	for queue, kind := range map[string]enums.TaskQueueType{
-		s.Queue:                           enums.TASK_QUEUE_TYPE_WORKFLOW,
+		s.Queue:                          enums.TASK_QUEUE_TYPE_WORKFLOW,
 		job.SegmentQueue(s.Queue, s.GPU): enums.TASK_QUEUE_TYPE_ACTIVITY,
 	} {
 		if d, err := t.DescribeTaskQueue(ctx, queue, kind); err == nil && len(d.GetPollers()) == 0 {

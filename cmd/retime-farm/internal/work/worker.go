@@ -47,7 +47,7 @@ func Slots(flags [][]string) chan []string {
 // evenly is the length of a range in seconds of the output, unless the user chooses
 // another. Ranges of one length need no search for scenes, for which one machine would
 // decode the whole input.
-var evenly = []string{"--segment-seconds=10", "--even"}
+var evenly = []string{"--segment-seconds=5", "--even"}
 
 // PlanArguments returns the arguments with which retime plans a clip. The clip's own go
 // behind them: they take precedence, and none of them can take one of these for its value.

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+
+	"retime/cmd/retime-farm/internal/job"
+)
+
+// film is a conversion on machines of two processors. Times are in seconds.
+type film struct {
+	ranges  int
+	length  int       // of a range
+	times   []float64 // processor time of measured ranges of a second each
+	spread  float64   // how many times faster the fastest machine is than the slowest
+	start   float64   // of a program for a share
+	dead    float64   // until the farm knows that a machine has failed
+	restart float64   // of a machine that has failed
+	between float64   // mean time between the failures of a machine
+}
+
+// result is what a film took. Its efficiency is the time that the machines would take
+// together if they lost none, as a part of what they took.
+type result struct {
+	seconds    float64
+	failures   int
+	efficiency float64
+}
+
+// cost returns the time of range i on a machine of mean speed.
+func (f *film) cost(i int) (seconds float64) {
+	for k := range f.length {
+		seconds += f.times[(i*f.length+k)%len(f.times)] / 2
+	}
+	return seconds
+}
+
+// share is ranges that a machine makes one after another.
+type share struct{ first, count int }
+
+// event is the moment at which a machine becomes free, or at which the farm notices that a
+// share's machine has failed.
+type event struct {
+	at      float64
+	machine int // -1 if a share comes back
+	share   share
+	made    job.Made // by the machine
+}
+
+// run makes the film on n machines. A machine that fails loses the range that it is at; the
+// finished ones of its share stay.
+func (f *film) run(n int, random *rand.Rand) (r result) {
+	speed := make([]float64, n)
+	fails := make([]float64, n) // time of the next failure
+	sum := 0.0
+	for m := range speed {
+		speed[m] = 1
+		if n > 1 {
+			speed[m] += (f.spread - 1) * float64(m) / float64(n-1)
+		}
+		sum += speed[m]
+		fails[m] = random.ExpFloat64() * f.between
+	}
+	for m := range speed {
+		speed[m] *= float64(n) / sum // of mean 1
+	}
+	work := 0.0
+	for i := range f.ranges {
+		work += f.cost(i)
+	}
+	sharing := job.Sharing{Target: 60}
+	var events events
+	var waiting []share // given out by the workflow, and not begun
+	var idle []int
+	for m := range n {
+		idle = append(idle, m)
+	}
+	next, outstanding, left := 0, 0, f.ranges
+	for left > 0 {
+		for next < f.ranges && outstanding < sharing.Outstanding() {
+			s := share{next, sharing.Next(f.ranges - next)}
+			next, outstanding, waiting = next+s.count, outstanding+1, append(waiting, s)
+		}
+		for len(idle) > 0 && len(waiting) > 0 {
+			m, s := idle[0], waiting[0]
+			idle, waiting = idle[1:], waiting[1:]
+			made, failed := f.begin(&events, m, s, r.seconds, speed[m], &fails[m], random)
+			if failed {
+				r.failures++
+				left -= made
+			}
+		}
+		e := heap.Pop(&events).(event)
+		r.seconds = e.at
+		switch {
+		case e.machine < 0:
+			waiting = append([]share{e.share}, waiting...)
+			continue
+		case e.share.count > 0: // done
+			outstanding--
+			left -= e.share.count
+			sharing.Finished(e.made)
+		}
+		idle = append(idle, e.machine)
+	}
+	r.efficiency = work / (r.seconds * float64(n))
+	return r
+}
+
+// begin lets machine m begin a share, and adds what comes of it to events. If the machine
+// fails, made is the number of ranges that it makes before.
+func (f *film) begin(events *events, m int, s share, now, speed float64, fails *float64, random *rand.Rand) (made int, failed bool) {
+	at := now + f.start
+	for i := range s.count {
+		at += f.cost(s.first+i) / speed
+		if at > *fails { // it loses range i
+			heap.Push(events, event{at: *fails + f.dead, machine: -1, share: share{s.first + i, s.count - i}})
+			up := *fails + f.restart
+			*fails = up + random.ExpFloat64()*f.between
+			heap.Push(events, event{at: up, machine: m})
+			return i, true
+		}
+	}
+	heap.Push(events, event{at: at, machine: m, share: s, made: job.Made{Worker: fmt.Sprint(m), Slots: 1, Seconds: at - now, New: s.count}})
+	return s.count, false
+}
+
+// events is a heap by time.
+type events []event
+
+func (e events) Len() int           { return len(e) }
+func (e events) Less(i, j int) bool { return e[i].at < e[j].at }
+func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)        { *e = append(*e, x.(event)) }
+
+// Pop removes the last one.
+func (e *events) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return last
+}

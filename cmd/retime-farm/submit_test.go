@@ -1,0 +1,39 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The program's own flags are told from those of a conversion, wherever they stand.
+func TestSplit(t *testing.T) {
+	f := newSubmitCommand().Flags()
+	for _, test := range []struct{ all, own, others string }{
+		{"in.mp4 -o out.mp4 --fps 60", "-o out.mp4", "in.mp4 --fps 60"},
+		{"in.mp4 --fps 60 -oout.mp4 -y", "-oout.mp4 -y", "in.mp4 --fps 60"},
+		{"in.mp4 --map -0:s --output=out.mp4 --sample 3", "--output=out.mp4 --sample 3", "in.mp4 --map -0:s"},
+		{"in.mp4 --gpu --preset best --detach -f mp4", "--gpu --detach -f mp4", "in.mp4 --preset best"},
+		{"in.mp4 -v --address a:1", "--address a:1", "in.mp4 -v"},
+		{"in.mp4 -o", "-o", "in.mp4"},
+	} {
+		own, others := split(f, strings.Fields(test.all))
+		if !slices.Equal(own, strings.Fields(test.own)) || !slices.Equal(others, strings.Fields(test.others)) {
+			t.Errorf("%q: %q and %q", test.all, own, others)
+		}
+	}
+}
+
+func TestWrongRequests(t *testing.T) {
+	for _, args := range []string{
+		"submit", "submit in.mp4", "submit --fps 60 in.mp4 -o out.mp4", "submit in.mp4 -o out.mp4 --heartbeat 1s", "submit in.mp4 -o out.mp4 --sample x",
+		"batch", "batch jobs.yaml --jobs 0", "cancel", "logs a b", "status a b", "worker x", "slurm in.mp4 -o out.mp4 --tasks 0", "kubernetes",
+		"submit in.mp4 -o out.mp4 --retime ./none",
+	} {
+		cmd := newRootCommand()
+		cmd.SetArgs(strings.Fields(args))
+		if err := cmd.Execute(); exitCode(err) != 2 {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}

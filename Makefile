@@ -4,7 +4,7 @@ GO       ?= go
 PREFIX   ?= /usr/local
 SUDO     := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-# FFmpeg 5.1 and OpenCV 4.6 as Debian 12 has them; ffmpeg makes the tests' clips.
+# FFmpeg and OpenCV as the Debian or Ubuntu at hand has them; ffmpeg makes the tests' clips.
 PACKAGES := gcc g++ pkg-config ffmpeg \
 	libavcodec-dev libavformat-dev libavfilter-dev libavdevice-dev \
 	libswscale-dev libswresample-dev libavutil-dev libopencv-dev

@@ -4,7 +4,7 @@ GO       ?= go
 PREFIX   ?= /usr/local
 SUDO     := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-# FFmpeg 5.1 and OpenCV 4.6 as Debian 12 has them; ffmpeg makes the tests' clips.
+# FFmpeg and OpenCV as the Debian or Ubuntu at hand has them; ffmpeg makes the tests' clips.
 PACKAGES := gcc g++ pkg-config ffmpeg \
 	libavcodec-dev libavformat-dev libavfilter-dev libavdevice-dev \
 	libswscale-dev libswresample-dev libavutil-dev libopencv-dev
@@ -268,7 +268,21 @@ install: build ## install to PREFIX (default /usr/local)
 
 .PHONY: dist
 dist: cuda ## make a tarball that runs on Linux machines with nothing but a driver
-	@.ci/dist
+	@.ci/dist bin/retime bin/retime-cuda
+
+.PHONY: dist-cpu
+dist-cpu: build ## make a tarball without the program for GPUs
+	@.ci/dist bin/retime
+
+.PHONY: wheel
+wheel: ## make a Python wheel of the tarball that make dist or dist-cpu made, or else of dist-cpu's
+	@ls dist/retime-*.tar.xz >/dev/null 2>&1 || $(MAKE) --no-print-directory dist-cpu
+	@python3 .ci/wheel dist
+
+.PHONY: deb
+deb: build ## make a package for this Debian
+	@$(call install,dpkg-dev)
+	@.ci/deb
 
 .PHONY: clean
 clean: ## remove what was built

@@ -74,6 +74,11 @@ static int usual_layout(const AVCodecContext *c)
 	av_channel_layout_uninit(&usual);
 	return same;
 }
+static void name_channels(AVCodecParameters *p)
+{
+	if (p->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC)
+		av_channel_layout_default(&p->ch_layout, p->ch_layout.nb_channels);
+}
 static int channels(const AVCodecContext *c) { return c->ch_layout.nb_channels; }
 static uint8_t *channel_data(const AVFrame *f, int channel) { return f->extended_data[channel]; }
 */
@@ -161,6 +166,10 @@ func ParameterChannels(p *astiav.CodecParameters) int { return int(params(p).ch_
 // InitialPadding returns AVCodecParameters.initial_padding, the number of samples that
 // the encoder has inserted at the start.
 func InitialPadding(p *astiav.CodecParameters) int { return int(params(p).initial_padding) }
+
+// NameChannels gives p FFmpeg's default layout for its number of channels if the order of
+// its channels is unspecified (av_channel_layout_default).
+func NameChannels(p *astiav.CodecParameters) { C.name_channels(params(p)) }
 
 // MatroskaOmitsOpusDelay reports whether FFmpeg's Matroska muxer leaves the delay of Opus
 // out of timestamps, as before FFmpeg 6.0. Demuxers subtract it.

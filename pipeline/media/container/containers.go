@@ -10,6 +10,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
+	"retime/pipeline/media/timebase"
 )
 
 // Name returns FFmpeg's name of an output's container.
@@ -104,16 +105,32 @@ func IsRereadable(c *astiav.FormatContext) bool { return slices.Contains(rereada
 // KeepsTimes reports whether c, if it is rereadable, keeps every timestamp.
 func KeepsTimes(c *astiav.FormatContext) bool { return slices.Contains(timed, Name(c)) }
 
-// OmittedDelay returns the number to add to a stream's timestamps, in ticks of tb,
-// because c's muxer leaves the encoder's delay out of them, as FFmpeg's Matroska muxer
-// did before FFmpeg 6.0: timestamps of Opus include the delay there, and demuxers subtract
-// it.
-func OmittedDelay(c *astiav.FormatContext, s *astiav.Stream, tb astiav.Rational) int64 {
+// ReadDelay returns the number, in ticks of tb, that demuxers subtract from timestamps that
+// a stream has in c: in Matroska, those of Opus include the encoder's delay.
+func ReadDelay(c *astiav.FormatContext, s *astiav.Stream, tb astiav.Rational) int64 {
 	p := s.CodecParameters()
-	if p.CodecID() != astiav.CodecIDOpus || !av.IsMuxer(c, "matroska,webm") || !av.MatroskaOmitsOpusDelay() {
+	if p.CodecID() != astiav.CodecIDOpus || !av.IsMuxer(c, "matroska,webm") {
 		return 0
 	}
 	return astiav.RescaleQ(int64(av.InitialPadding(p)), astiav.NewRational(1, 48_000), tb)
+}
+
+// OmittedDelay returns the part of ReadDelay, in ticks of tb, that c's muxer does not add
+// itself: all of it before FFmpeg 6.0.
+func OmittedDelay(c *astiav.FormatContext, s *astiav.Stream, tb astiav.Rational) int64 {
+	if !av.MatroskaOmitsOpusDelay() {
+		return 0
+	}
+	return ReadDelay(c, s, tb)
+}
+
+// Rescale converts p's timestamps from tb to those of stream s in c, to which muxers may
+// add ReadDelay. The sum is rounded once.
+func Rescale(c *astiav.FormatContext, s *astiav.Stream, p *astiav.Packet, tb astiav.Rational) {
+	to := s.TimeBase()
+	timebase.Shift(p, ReadDelay(c, s, tb))
+	p.RescaleTs(tb, to)
+	timebase.Shift(p, OmittedDelay(c, s, to)-ReadDelay(c, s, to))
 }
 
 // sideMuxers maps each kind of side data to the containers that FFmpeg 5.1 writes it to.

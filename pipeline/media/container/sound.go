@@ -55,6 +55,12 @@ func HoldsSound(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
 	return Holds(c, p) && (len(rates) == 0 || slices.Contains(rates, p.SampleRate())) && (channels == 0 || channels == av.ParameterChannels(p))
 }
 
+// NamesChannels reports whether c states the layout of p's channels and refuses p without
+// one: FFmpeg's MP4 muxer does so for PCM, which it takes from FFmpeg 6.1 on.
+func NamesChannels(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
+	return IsISO(c) && !av.IsMuxer(c, "mov") && av.ExactBits(p.CodecID()) > 0
+}
+
 // EncodedSound returns the codecs in which to encode sound for c, the best first: the
 // container's usual one, and others for sound that this one does not hold.
 func EncodedSound(c *astiav.FormatContext) (list []astiav.CodecID) {

@@ -43,6 +43,9 @@ func (s *Set) newCopy(in *astiav.Stream) (track, error) {
 	out := t.out.CodecParameters()
 	out.SetCodecTag(0)
 	out.SetCodecTag(container.Tag(s.out, out))
+	if container.NamesChannels(s.out, out) {
+		av.NameChannels(out)
+	}
 	t.out.SetTimeBase(in.TimeBase())
 	if p.CodecID() == astiav.CodecIDMovText {
 		t.out.SetTimeBase(timedTextUnit(in.TimeBase()))
@@ -115,8 +118,8 @@ func (c *streamCopier) packet(p *astiav.Packet) error {
 		}
 		c.last = t
 	}
-	timebase.Shift(c.next, container.OmittedDelay(c.set.out, c.out, c.in.TimeBase())-c.zero)
-	c.next.RescaleTs(c.in.TimeBase(), c.out.TimeBase())
+	timebase.Shift(c.next, -c.zero)
+	container.Rescale(c.set.out, c.out, c.next, c.in.TimeBase())
 	return c.unlessRefused(c.write())
 }
 

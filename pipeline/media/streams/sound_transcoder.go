@@ -185,9 +185,7 @@ func (t *soundTranscoder) encodeReady() error {
 
 // put writes a packet of the encoder.
 func (t *soundTranscoder) put(p *astiav.Packet) error {
-	unit := t.encoder.context.TimeBase()
-	timebase.Shift(p, container.OmittedDelay(t.set.out, t.out, unit))
-	p.RescaleTs(unit, t.out.TimeBase())
+	container.Rescale(t.set.out, t.out, p, t.encoder.context.TimeBase())
 	p.SetStreamIndex(t.out.Index())
 	return t.set.muxer.Write(p)
 }

@@ -230,7 +230,7 @@ func TestKill(t *testing.T) {
 			}
 		}
 		send := func(body string) error {
-			r, err := http.NewRequest("POST", address+"clip/0/edit", strings.NewReader(body))
+			r, err := http.NewRequest(http.MethodPost, address+"clip/0/edit", strings.NewReader(body))
 			if err != nil {
 				return err
 			}
@@ -241,7 +241,7 @@ func TestKill(t *testing.T) {
 				return err
 			}
 			defer a.Body.Close()
-			if text, _ := io.ReadAll(a.Body); a.StatusCode != 200 {
+			if text, _ := io.ReadAll(a.Body); a.StatusCode != http.StatusOK {
 				return fmt.Errorf("%d %s", a.StatusCode, text)
 			}
 			return nil

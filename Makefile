@@ -12,6 +12,11 @@ PACKAGES := gcc g++ pkg-config ffmpeg \
 # make test-page drives this browser.
 PAGE_PACKAGES := chromium
 
+# It also fetches this package from npm.
+AXE_VERSION := 4.10.2
+AXE_SHA256  := 9ea2d2d6917da998122bdacfd3b473e31ead53f4b87146c716a12edf89158100
+AXE         := build/axe-core-$(AXE_VERSION)/axe.min.js
+
 # CUDA 11.8, from Debian's contrib and non-free; 1.6 GB to fetch. gcc-11 is the
 # newest that it works with.
 CUDA_PACKAGES := nvidia-cuda-toolkit gcc-11 g++-11
@@ -173,9 +178,16 @@ test-on: ## run every test in a bare Debian: make test-on SUITE=trixie; needs ro
 TEST_PROGRAMS := $(sort $(patsubst %/,./%,$(dir $(wildcard testdata/*/*.go))))
 
 .PHONY: test-page
-test-page: deps ## test the report of retime evaluate in a browser; installs Chromium
+test-page: deps $(AXE) ## test the pages of retime evaluate and retime review in a browser; installs Chromium
 	@$(call install,$(PAGE_PACKAGES))
-	$(GO) test -count=1 $(TESTFLAGS) -run '^TestPage' ./pipeline/evaluate
+	$(GO) test -count=1 $(TESTFLAGS) -run '^TestPage' ./pipeline/evaluate ./pipeline/review
+
+# axe-core, which looks for what keeps people from using a page; only the tests use it.
+$(AXE):
+	@mkdir -p $(@D)
+	@curl -fsSL --retry 3 -o $(@D).tgz https://registry.npmjs.org/axe-core/-/axe-core-$(AXE_VERSION).tgz
+	@echo "$(AXE_SHA256)  $(@D).tgz" | sha256sum --check --quiet
+	@tar -xzf $(@D).tgz -C $(@D) --strip-components=1 package/axe.min.js && rm $(@D).tgz
 
 # The farm is a module of its own, so that nobody who builds retime compiles Temporal. A
 # go.work that does not list it must not keep it from building.

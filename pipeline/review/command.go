@@ -1,6 +1,7 @@
 package review
 
 import (
+	"math/big"
 	"regexp"
 	"strings"
 
@@ -53,7 +54,7 @@ func (c *session) command(s edits.State) string {
 		words = append(words, "--curve", c.clip.Files.Curve)
 	}
 	if c.inParts() {
-		words = append(words, "--resume", "--segment-seconds", c.server.options.Segment.FloatString(3))
+		words = append(words, "--resume", "--segment-seconds", seconds(c.server.options.Segment))
 	}
 	words = append(words, "-y")
 	for i, w := range words {
@@ -74,4 +75,9 @@ func quoted(w string) string {
 		return w
 	}
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+// seconds writes a time as a flag takes it.
+func seconds(t *big.Rat) string {
+	return strings.TrimSuffix(strings.TrimRight(t.FloatString(9), "0"), ".")
 }

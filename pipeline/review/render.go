@@ -34,13 +34,12 @@ type renderStatus struct {
 
 // rendering is one run.
 type rendering struct {
-	session   *session
-	options   pipeline.Options
-	overwrite bool
-	began     time.Time
-	status    renderStatus
-	told      time.Time
-	made      int64 // frames made in this run
+	session *session
+	options pipeline.Options
+	began   time.Time
+	status  renderStatus
+	told    time.Time
+	made    int64 // frames made in this run
 }
 
 // stateDir returns the directory beside an output in which its segments stay.

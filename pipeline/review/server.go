@@ -5,7 +5,6 @@ package review
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/big"
 	"net"
@@ -40,7 +39,7 @@ type Options struct {
 	// Message puts the library's messages into the user's words; nil leaves them.
 	Message func(string) string
 	Program string   // version of the program, which segments are bound to
-	Segment *big.Rat // length of the segments that are rendered, in seconds
+	Segment *big.Rat // length of the segments that are rendered, in seconds; nil for 5
 	// Idle is how long after the last tab was closed the server ends; 0 for never.
 	Idle time.Duration
 	Log  *slog.Logger
@@ -70,6 +69,9 @@ func New(o Options) (*Server, error) {
 	}
 	if o.Message == nil {
 		o.Message = func(s string) string { return s }
+	}
+	if o.Segment == nil {
+		o.Segment = big.NewRat(5, 1)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -248,6 +250,3 @@ func number(r *http.Request, name string, least, most int64) (int64, error) {
 	}
 	return v, nil
 }
-
-// printable names a file for a person.
-func printable(name string) string { return fmt.Sprintf("%q", name) }

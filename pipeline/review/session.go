@@ -209,7 +209,7 @@ type curveState struct {
 	Duration float64          `json:"duration"` // of the source, in seconds
 }
 
-// sourceTimes is how many frames' source times a state has.
+// sourceTimes is how many places' source times a state has, at most.
 const sourceTimes = 257
 
 func (c *session) state() state {
@@ -222,14 +222,27 @@ func (c *session) state() state {
 	}
 	s.Rate, _ = p.Rate.Float64()
 	s.Undo, s.Redo = c.store.Steps()
-	for i := range int64(sourceTimes) {
-		t, _ := frames.Moment(p, i*(p.Total-1)/(sourceTimes-1)).Float64()
-		s.Source = append(s.Source, t)
+	n := max(min(p.Total, sourceTimes), 2)
+	for i := range n {
+		s.Source = append(s.Source, momentAt(p, big.NewRat(i*(p.Total-1), n-1)))
 	}
 	c.mu.Lock()
 	s.Elsewhere, s.Render = c.elsewhere, c.render
 	c.mu.Unlock()
 	return s
+}
+
+// momentAt returns the source's time, in seconds, at a place among the frames that may lie
+// between two.
+func momentAt(p *timeline.Plan, place *big.Rat) float64 {
+	k := new(big.Int).Div(place.Num(), place.Denom()).Int64()
+	part, _ := new(big.Rat).Sub(place, big.NewRat(k, 1)).Float64()
+	a, _ := frames.Moment(p, k).Float64()
+	if part == 0 || k+1 >= p.Total {
+		return a
+	}
+	b, _ := frames.Moment(p, k+1).Float64()
+	return a + part*(b-a)
 }
 
 // shutterAngle returns the angle in degrees of a share of the circle.

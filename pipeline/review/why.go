@@ -20,7 +20,6 @@ import (
 type dissections struct {
 	mu   sync.Mutex // held while a frame is dissected: one at a time
 	kept []*dissection
-	seen int // edits; what was dissected before the last one is not kept
 }
 
 // dissection says how a frame was made.

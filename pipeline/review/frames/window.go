@@ -41,7 +41,7 @@ type stretch struct {
 }
 
 // windowBytes bounds the pictures that a stretch keeps.
-const windowBytes = 96 << 20
+const windowBytes = 128 << 20
 
 // margin is the number of pictures before a frame's own at which reading begins: the motion
 // before an interval counts, and so do pictures that share a point of the clock's grid.
@@ -49,7 +49,11 @@ const margin = 10
 
 func newWindow(clip *pipeline.Clip) *window {
 	v := clip.Source.Video()
-	size := v.Width * v.Height * v.Format.Bytes() * v.Format.Planes
+	size := 0
+	for i := range v.Format.Planes {
+		x, y := v.Format.Subsampling(i)
+		size += (v.Width >> x) * (v.Height >> y) * v.Format.Bytes()
+	}
 	w := &window{clock: clip.Plan.Clock, video: v, room: min(max(windowBytes/max(size, 1), 2*margin), 256)}
 	w.open = func(ctx context.Context, from *big.Rat) (*media.Reader, error) {
 		o := clip.ReaderOptions()

@@ -36,6 +36,7 @@ export class Curve {
       this.add(this.#time(x), this.#speed(y));
     });
     new ResizeObserver(() => this.draw()).observe(canvas);
+    matchMedia("(prefers-color-scheme: light)").addEventListener("change", () => this.draw());
   }
 
   set(state) {
@@ -110,10 +111,10 @@ export class Curve {
     const { g, width, height } = sharp(this.canvas), colour = colours(this.canvas);
     g.clearRect(0, 0, width, height);
     g.font = "11px system-ui, sans-serif";
-    for (const v of [10, 25, 50, 100, 200]) {
+    for (const v of [10, 30, 100, 300]) {
       const y = Math.round(this.#y(v)) + 0.5;
-      g.strokeStyle = colour("--line"); g.beginPath(); g.moveTo(34, y); g.lineTo(width, y); g.stroke();
-      g.fillStyle = colour("--soft"); g.fillText(`${v}%`, 4, y + 4);
+      g.strokeStyle = colour("--line"); g.beginPath(); g.moveTo(0, y); g.lineTo(width, y); g.stroke();
+      g.fillStyle = colour("--soft"); g.fillText(`${v}%`, 12, y - 3);
     }
     const line = new Path2D(), t = this.timeline, n = this.source.length - 1;
     if (this.keys.length) this.keys.forEach((k, i) => {

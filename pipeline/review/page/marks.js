@@ -13,6 +13,7 @@ export class Marks {
 
   constructor(stage, changed) {
     this.stage = stage;
+    stage.resized = () => this.draw();
     const c = stage.marks;
     c.addEventListener("pointerdown", (e) => {
       if (!this.#tool || e.button > 0) return;
@@ -48,6 +49,7 @@ export class Marks {
 
   draw() {
     const c = this.stage.marks, g = c.getContext("2d");
+    g.setTransform(1, 0, 0, 1, 0, 0);
     g.clearRect(0, 0, c.width, c.height);
     const thick = 1.5 / this.stage.scale;
     if (this.picture) {
@@ -57,6 +59,7 @@ export class Marks {
       g.drawImage(this.picture, 0, 0, w, h, 0, 0, c.width, c.height);
       g.globalAlpha = 1;
     }
+    g.scale(this.stage.dots, this.stage.dots);
     for (const r of this.regions) this.#shape(g, r.outline, "#5cc98b", thick, []);
     if (this.arrows.length) this.#flow(g, thick);
     if (this.outline.length > 1) this.#shape(g, this.outline, "#f0b14a", thick, [5 * thick, 3 * thick]);

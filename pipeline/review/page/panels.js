@@ -159,8 +159,8 @@ export class Panels {
     $("numbers").replaceChildren(...rows.flatMap(([name, value]) => [element("dt", { textContent: name }), element("dd", { textContent: value })]));
     $("drawings").replaceChildren(...why.drawings.filter((d) => d.name !== "2-made.png").map((d) => {
       const source = `drawing?frame=${number}&name=${d.name}&version=${this.#version}`;
-      const b = element("button", { type: "button" }, element("img", { src: source, alt: "", loading: "lazy" }), element("span", { textContent: d.about }));
-      b.disabled = !overlays[d.name];
+      const parts = [element("img", { src: source, alt: "", loading: "lazy" }), element("span", { textContent: d.about })];
+      const b = overlays[d.name] ? element("button", { type: "button" }, ...parts) : element("div", {}, ...parts);
       if (overlays[d.name]) {
         b.setAttribute("aria-pressed", $("overlay").value === overlays[d.name]);
         b.addEventListener("click", () => {

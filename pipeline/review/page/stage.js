@@ -6,6 +6,8 @@ export class Stage {
   layout = "single";
   zoom = "fit";
   split = 50; // per cent from the left
+  resized = null; // is called when marks are to be drawn again
+  dots = 1; // of the screen for a pixel of the picture
   #made = null;
   #other = null;
 
@@ -67,7 +69,6 @@ export class Stage {
       this.canvases.other.dataset.frame = this.#other.number;
       this.canvases.other.dataset.view = this.#other.view;
     }
-    if (this.marks.width !== this.width || this.marks.height !== this.height) { this.marks.width = this.width; this.marks.height = this.height; }
   }
 
   #size() {
@@ -82,6 +83,10 @@ export class Stage {
       c.style.width = `${Math.max(this.width * scale, 1)}px`;
       c.style.height = `${Math.max(this.height * scale, 1)}px`;
     }
+    // Marks are drawn in the screen's dots, however large the picture's pixels are.
+    this.dots = Math.min(scale * dots, 4096 / this.width, 4096 / this.height);
+    const wide = Math.max(Math.round(this.width * this.dots), 1), high = Math.max(Math.round(this.height * this.dots), 1);
+    if (this.marks.width !== wide || this.marks.height !== high) { this.marks.width = wide; this.marks.height = high; this.resized?.(); }
   }
 
   // place returns the pixel of the picture under a pointer.

@@ -102,7 +102,7 @@ export class Timeline {
         g.fillStyle = colour(lowest < 0.3 ? "--bad" : lowest < 0.5 ? "--doubt" : "--good");
         g.fillRect(x, bottom - h, 1, h);
       }
-      if (flags & cut) { g.fillStyle = colour("--cut"); g.fillRect(x, top, Math.min(1.5, Math.max(1, 1 / each)), deep); }
+      if (flags & cut && !((this.flags[first - 1] ?? 0) & cut && x > 0)) { g.fillStyle = colour("--cut"); g.fillRect(x + Math.min(0.5 / each, 8) - 1, top, 2, deep); }
       if (flags & fallback) { g.fillStyle = colour("--bad"); g.fillRect(x, 2, 1, 4); }
       if (flags & speckle) { g.fillStyle = colour("--speckle"); g.fillRect(x, 7, 1, 4); }
       if (flags & repeated) { g.fillStyle = colour("--repeat"); g.fillRect(x, bottom + 2, 1, 3); }

@@ -1,0 +1,205 @@
+package review
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	cdp "github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"retime/pipeline"
+	"retime/pipeline/review/edits"
+	"retime/testdata/scene"
+)
+
+// cutClip writes a clip of two scenes, with frames at 24 a second. The cut lies in its middle.
+func cutClip(t *testing.T, width, height, frames int) string {
+	t.Helper()
+	dir := t.TempDir()
+	raw := filepath.Join(dir, "raw.y4m")
+	if err := scene.CreateCutY4M(raw, width, height, frames); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "clip.mkv")
+	o := pipeline.Options{Input: pipeline.Input{File: raw}, Output: pipeline.Output{File: name, VideoCodec: "ffv1"}}
+	if _, err := pipeline.Run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// doubled returns a conversion of a clip to twice its rate that sees no cuts.
+func doubled(input string) Clip {
+	base := strings.TrimSuffix(input, filepath.Ext(input))
+	return Clip{
+		Conversion: pipeline.Options{
+			Input: pipeline.Input{File: input}, Output: pipeline.Output{File: base + "-out.mp4", VideoOptions: map[string]string{"preset": "ultrafast"}},
+			Timing:    pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}},
+			Synthesis: pipeline.Synthesis{SceneThreshold: new(2.0)},
+		},
+		Files: edits.Files{Decisions: base + ".decisions", Mask: base + ".mask.png", Curve: base + ".curve", ReadMask: readPNG},
+		Flags: []Flag{{"fps", "2x"}, {"scene-threshold", "2"}, {"vopt", "preset=ultrafast"}},
+	}
+}
+
+// serve serves clips until the test ends.
+func serve(t *testing.T, o Options) *Server {
+	t.Helper()
+	o.Program = "test"
+	if o.Segment == nil {
+		o.Segment = big.NewRat(1, 3)
+	}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// browser starts a headless Chromium. It fails the test for every error on the console and
+// every request that leaves the machine.
+func browser(t *testing.T, s *Server) context.Context {
+	t.Helper()
+	var path string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			path = p
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("needs Chromium; make test-page installs it and runs this test")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(3*time.Minute),
+		chromedp.WindowSize(1360, 860), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {})) // chromedp complains of events that it does not know
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 6*time.Minute)
+	t.Cleanup(cancel)
+	watch(t, ctx, s)
+	return ctx
+}
+
+// watch fails the test for what a tab complains of.
+func watch(t *testing.T, ctx context.Context, s *Server) {
+	t.Helper()
+	var mu sync.Mutex
+	var complaints []string
+	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range complaints {
+			t.Error(c)
+		}
+	})
+	complain := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		complaints = append(complaints, fmt.Sprintf(format, args...))
+	}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *cdp.EventExceptionThrown:
+			complain("exception: %v", e.ExceptionDetails)
+		case *cdp.EventConsoleAPICalled:
+			for _, a := range e.Args {
+				complain("console: %s: %s %s", e.Type, a.Value, a.Description)
+			}
+		case *log.EventEntryAdded:
+			if e.Entry.Source != log.SourceNetwork { // refusals are shown on the page
+				complain("browser: %s: %s", e.Entry.Level, e.Entry.Text)
+			}
+		case *network.EventRequestWillBeSent:
+			if u := e.Request.URL; !strings.HasPrefix(u, s.URL()) && !strings.HasPrefix(u, "data:") && u != "about:blank" {
+				complain("the page asks for %s", u)
+			}
+		}
+	})
+	do(t, ctx, network.Enable(), log.Enable())
+}
+
+func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// js evaluates an expression in the page.
+func js[T any](t *testing.T, ctx context.Context, expression string) (v T) {
+	t.Helper()
+	do(t, ctx, chromedp.Evaluate(expression, &v))
+	return v
+}
+
+// until waits until an expression is true in the page.
+func until(t *testing.T, ctx context.Context, expression string) {
+	t.Helper()
+	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute))); err != nil {
+		state := js[string](t, ctx, `document.getElementById("readout").textContent + " | " + document.getElementById("notice-text").textContent + " | " + document.getElementById("render-status").textContent`)
+		t.Fatalf("%s: %v; the page shows: %s", expression, err, state)
+	}
+}
+
+// shown waits until the picture is a frame at the chosen preset.
+func shown(t *testing.T, ctx context.Context, frame int) {
+	t.Helper()
+	until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.frame == "%d" && document.getElementById("made").dataset.view == "final"`, frame))
+}
+
+// shoot writes a picture of the page if somebody wants to look at it.
+func shoot(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	dir := os.Getenv("RETIME_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	for _, scheme := range []string{"dark", "light"} {
+		for _, size := range [][2]int64{{1360, 860}, {390, 844}} {
+			var b []byte
+			do(t, ctx, emulation.SetDeviceMetricsOverride(size[0], size[1], 1, size[0] < 600),
+				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+				chromedp.Sleep(300*time.Millisecond), chromedp.FullScreenshot(&b, 100))
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%s-%d.png", name, scheme, size[0])), b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	do(t, ctx, emulation.ClearDeviceMetricsOverride(), emulation.SetEmulatedMedia())
+}
+
+func sameFiles(t *testing.T, a, b string) bool {
+	t.Helper()
+	x, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := os.ReadFile(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Equal(x, y)
+}

@@ -1,0 +1,393 @@
+package review
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"retime/frame"
+	"retime/pipeline"
+	"retime/pipeline/segment"
+	"retime/pipeline/timeline"
+)
+
+// readPNG reads a grey mask.
+func readPNG(name string) (frame.Image[uint8], error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return frame.Image[uint8]{}, err
+	}
+	defer f.Close()
+	p, err := png.Decode(f)
+	if err != nil {
+		return frame.Image[uint8]{}, err
+	}
+	m := frame.NewImage[uint8](p.Bounds().Dx(), p.Bounds().Dy())
+	for y := range m.Height {
+		for x := range m.Width {
+			r, _, _, _ := p.At(x, y).RGBA()
+			m.Row(y)[x] = uint8(r >> 8)
+		}
+	}
+	return m, nil
+}
+
+// commandLine renders a clip as its command does, in segments with the files of edits, and
+// returns the name of the output and the frames' digests.
+func commandLine(t *testing.T, s *Server) string {
+	t.Helper()
+	c, err := s.session(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, _ := c.store.State()
+	o := c.clip.Conversion
+	if err := now.Apply(&o); err != nil {
+		t.Fatal(err)
+	}
+	o.Output.File = filepath.Join(t.TempDir(), filepath.Base(o.Output.File))
+	if _, err := segment.Convert(context.Background(), o, segment.Options{Length: s.options.Segment, Program: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	return o.Output.File
+}
+
+// A person watches a clip, steps, compares, finds the frame that was made across a cut, mends
+// it, and renders what changed; the file is that of the command line, byte for byte.
+func TestPageMendsAFault(t *testing.T) {
+	clip := doubled(cutClip(t, 320, 180, 96))
+	s := serve(t, Options{Clips: []Clip{clip}})
+	ctx := browser(t, s)
+	do(t, ctx, chromedp.Navigate(s.URL()))
+	shown(t, ctx, 0)
+
+	var digests []string
+	whole := clip.Conversion
+	whole.Output = pipeline.Output{File: filepath.Join(t.TempDir(), "whole.mkv"), VideoCodec: "ffv1"}
+	whole.Hooks.Digest = func(_ int64, d pipeline.Digest) { digests = append(digests, hex.EncodeToString(d[:])) }
+	if _, err := pipeline.Run(context.Background(), whole); err != nil {
+		t.Fatal(err)
+	}
+	same := func(k int) { // as the conversion makes it, bit for bit
+		t.Helper()
+		until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.frame == "%d" && document.getElementById("made").dataset.digest == "%s"`, k, digests[k]))
+	}
+	same(0)
+	do(t, ctx, chromedp.KeyEvent(kb.ArrowRight))
+	same(1)
+	do(t, ctx, chromedp.KeyEvent("."), chromedp.KeyEvent("."))
+	same(3)
+	do(t, ctx, chromedp.KeyEvent(","))
+	same(2)
+	do(t, ctx, chromedp.KeyEvent(kb.End))
+	same(len(digests) - 1)
+
+	do(t, ctx, chromedp.KeyEvent("w"))
+	until(t, ctx, fmt.Sprintf(`document.getElementById("other").dataset.view == "source" && document.getElementById("other").dataset.frame == "%d"`, len(digests)-1))
+	if clipped := js[string](t, ctx, `document.getElementById("other").style.clipPath`); clipped != "inset(0px 50% 0px 0px)" {
+		t.Errorf("the wipe cuts by %q", clipped)
+	}
+	do(t, ctx, chromedp.SetValue("#wipe", "25"), chromedp.Evaluate(`document.getElementById("wipe").dispatchEvent(new Event("input"))`, nil))
+	if clipped := js[string](t, ctx, `document.getElementById("other").style.clipPath`); clipped != "inset(0px 75% 0px 0px)" {
+		t.Errorf("the wipe cuts by %q after a move", clipped)
+	}
+	do(t, ctx, chromedp.KeyEvent("v"), chromedp.KeyEvent(kb.Home))
+	same(0)
+
+	until(t, ctx, `document.getElementById("rated").textContent == "all rated"`)
+	do(t, ctx, chromedp.KeyEvent("n"))
+	planted := len(digests)/2 - 1
+	shown(t, ctx, planted)
+	shoot(t, ctx, "find")
+	do(t, ctx, chromedp.Click("#tab-why"))
+	until(t, ctx, `document.getElementById("sentence").textContent.length > 0 && document.querySelectorAll("#drawings img").length > 8`)
+	why := js[string](t, ctx, `document.getElementById("sentence").textContent`)
+	t.Log(why)
+	shoot(t, ctx, "why")
+
+	do(t, ctx, chromedp.Click("#tab-render"), chromedp.Click("#render"))
+	until(t, ctx, `document.getElementById("render-status").dataset.state == "done"`)
+	if !sameFiles(t, clip.Conversion.Output.File, commandLine(t, s)) {
+		t.Error("the first rendering is not what the command line makes")
+	}
+	do(t, ctx, chromedp.Click("#tab-decide"), chromedp.KeyEvent("c"))
+	until(t, ctx, `document.getElementById("saved").textContent == "Saved" && document.querySelector('[data-cut="true"]').getAttribute("aria-pressed") == "true"`)
+	shown(t, ctx, planted)
+	until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.digest != "%s"`, digests[planted]))
+	shoot(t, ctx, "decide")
+	do(t, ctx, chromedp.Click("#tab-render"), chromedp.Click("#render"))
+	until(t, ctx, `document.getElementById("render-status").dataset.state == "done" && !document.getElementById("render-status").textContent.includes("Edits since")`)
+	shoot(t, ctx, "render")
+	if !sameFiles(t, clip.Conversion.Output.File, commandLine(t, s)) {
+		t.Error("the second rendering is not what the command line makes")
+	}
+	c, _ := s.session(0)
+	if r := c.state().Render; r.Kept == 0 || r.Kept >= r.Parts {
+		t.Errorf("%d of %d segments were kept", r.Kept, r.Parts)
+	}
+	do(t, ctx, chromedp.Click("#undo"))
+	until(t, ctx, `document.getElementById("undo").disabled`)
+	same(planted)
+	if _, err := os.Stat(clip.Files.Decisions); !os.IsNotExist(err) {
+		t.Errorf("after the undo, the decisions file is there: %v", err)
+	}
+}
+
+// A keyframe that is dragged changes the speed of what is shown at once, and stands in the file
+// that the command line reads.
+func TestPageDragsACurve(t *testing.T) {
+	clip := doubled(cutClip(t, 96, 64, 24))
+	s := serve(t, Options{Clips: []Clip{clip}})
+	ctx := browser(t, s)
+	do(t, ctx, chromedp.Navigate(s.URL()))
+	shown(t, ctx, 0)
+	before := js[int](t, ctx, `Number(document.getElementById("goto").max)`)
+	do(t, ctx, chromedp.Click("#tab-decide"), chromedp.SetValue("#goto", "24"), chromedp.Evaluate(`document.getElementById("goto").dispatchEvent(new Event("change"))`, nil))
+	shown(t, ctx, 24)
+	do(t, ctx, chromedp.Click("#key-add"))
+	until(t, ctx, `document.querySelectorAll("#keys tbody tr").length == 3`)
+	slowed := js[int](t, ctx, `Number(document.getElementById("goto").max)`)
+	if slowed <= before {
+		t.Errorf("%d frames at half the speed in the middle, %d before", slowed+1, before+1)
+	}
+	shoot(t, ctx, "curve")
+	// The middle keyframe lies at half of the width; drag it down to a lower speed.
+	drag := `(() => { const c = document.getElementById("curve"), r = c.getBoundingClientRect(), h = r.height - 16;
+		const y = (v) => r.top + 8 + h * (1 - Math.log(v / 5) / Math.log(400 / 5));
+		const at = (type, x, yy) => c.dispatchEvent(new PointerEvent(type, { pointerId: 1, clientX: x, clientY: yy, bubbles: true }));
+		c.setPointerCapture = () => {};
+		const x = [...Array(Math.round(r.width)).keys()].map((i) => r.left + i).find((i) => { at("pointermove", i, y(50)); return c.style.cursor === "grab" && i > r.left + r.width / 4; });
+		at("pointerdown", x, y(50)); at("pointermove", x, y(25)); at("pointerup", x, y(25)); return x; })()`
+	if x := js[float64](t, ctx, drag); x == 0 {
+		t.Fatal("there is no keyframe to drag")
+	}
+	until(t, ctx, fmt.Sprintf(`Number(document.getElementById("goto").max) > %d`, slowed))
+	text, err := os.ReadFile(clip.Files.Curve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := timeline.ParseKeyframes(bytes.NewReader(text))
+	if err != nil || len(keys) != 3 {
+		t.Fatalf("%v in the file:\n%s", err, text)
+	}
+	if v, _ := keys[1].Speed.Float64(); v < 0.2 || v > 0.35 {
+		t.Errorf("the keyframe was dragged to %v, want about a quarter", v)
+	}
+	do(t, ctx, chromedp.Click("#key-none"))
+	until(t, ctx, fmt.Sprintf(`Number(document.getElementById("goto").max) == %d`, before))
+}
+
+// A rectangle that is drawn becomes the static mask; a region is made in its own way; each has a
+// way by keyboard.
+func TestPageDraws(t *testing.T) {
+	clip := doubled(cutClip(t, 96, 64, 24))
+	s := serve(t, Options{Clips: []Clip{clip}})
+	ctx := browser(t, s)
+	do(t, ctx, chromedp.Navigate(s.URL()))
+	shown(t, ctx, 0)
+	do(t, ctx, chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent("r"))
+	shown(t, ctx, 1)
+	type place struct{ X, Y, Width, Height float64 }
+	at := js[place](t, ctx, `(() => { const r = document.getElementById("marks").getBoundingClientRect(); return { x: r.left, y: r.top, width: r.width, height: r.height }; })()`)
+	pointer := func(kind input.MouseType, x, y float64) chromedp.Action {
+		return input.DispatchMouseEvent(kind, at.X+x*at.Width, at.Y+y*at.Height).WithButton(input.Left).WithButtons(1).WithClickCount(1)
+	}
+	do(t, ctx, pointer(input.MousePressed, 0.25, 0.25), pointer(input.MouseMoved, 0.5, 0.4), pointer(input.MouseMoved, 0.75, 0.5), pointer(input.MouseReleased, 0.75, 0.5))
+	until(t, ctx, `document.getElementById("about").textContent.startsWith("the drawn region")`)
+	shoot(t, ctx, "draw")
+	do(t, ctx, chromedp.Click("#still"))
+	until(t, ctx, `document.getElementById("overlay").value == "mask" && document.getElementById("saved").textContent == "Saved"`)
+	mask, err := readPNG(clip.Files.Mask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mask.Width != 96 || mask.Height != 64 || mask.Row(24)[48] != 255 || mask.Row(4)[4] != 0 || mask.Row(60)[48] != 0 {
+		t.Errorf("the mask is %dx%d, %d in the rectangle", mask.Width, mask.Height, mask.Row(24)[48])
+	}
+	// By keyboard alone: the numbers of a rectangle, and a way to make it.
+	set := func(id, v string) chromedp.Action {
+		return chromedp.Evaluate(fmt.Sprintf(`{ const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event("change")); }`, id, v), nil)
+	}
+	do(t, ctx, set("box-x", "8"), set("box-y", "8"), set("box-w", "40"), set("box-h", "40"), chromedp.Click(`[data-method="nearest"]`))
+	until(t, ctx, `document.querySelectorAll("#files li").length == 2`)
+	c, _ := s.session(0)
+	now, _ := c.store.State()
+	if d := now.Decisions(); len(d) != 1 || d[0].Frame != 1 || len(d[0].Regions) != 1 || d[0].Regions[0].Method != pipeline.Nearest || d[0].Regions[0].Outline[2] != [2]float64{48, 48} {
+		t.Errorf("decisions %+v", d)
+	}
+}
+
+// Two tabs show the same; a tab that is loaded again in the middle of a rendering shows how far
+// it is; a file that was changed elsewhere is not overwritten.
+func TestPageTabs(t *testing.T) {
+	clip := doubled(cutClip(t, 160, 96, 60))
+	s := serve(t, Options{Clips: []Clip{clip}})
+	one := browser(t, s)
+	do(t, one, chromedp.Navigate(s.URL()))
+	shown(t, one, 0)
+	two, cancel := chromedp.NewContext(one)
+	defer cancel()
+	watch(t, two, s)
+	do(t, two, chromedp.Navigate(s.URL()))
+	shown(t, two, 0)
+	do(t, one, chromedp.KeyEvent(kb.ArrowRight))
+	shown(t, one, 1)
+	do(t, one, chromedp.KeyEvent("3"))
+	until(t, two, `!document.getElementById("undo").disabled`)
+	do(t, two, chromedp.Click("#undo"))
+	until(t, one, `document.getElementById("undo").disabled && !document.getElementById("redo").disabled`)
+
+	do(t, one, chromedp.Click("#tab-render"), chromedp.Click("#render"))
+	until(t, one, `document.getElementById("render-status").dataset.state != "idle"`)
+	do(t, one, chromedp.Reload())
+	until(t, one, `document.body.dataset.ready == "true" && document.getElementById("render-status").dataset.state != "idle"`)
+	until(t, one, `document.getElementById("render-status").dataset.state == "done"`)
+	until(t, two, `document.getElementById("render-status").dataset.state == "done"`)
+	if !sameFiles(t, clip.Conversion.Output.File, commandLine(t, s)) {
+		t.Error("the rendering is not what the command line makes")
+	}
+
+	theirs := []byte(`{"frame":5,"method":"source","note":"mine"}` + "\n")
+	if err := os.WriteFile(clip.Files.Decisions, theirs, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	do(t, two, chromedp.KeyEvent("4"))
+	until(t, two, `!document.getElementById("notice").hidden && document.getElementById("notice-text").textContent.includes("changed elsewhere")`)
+	if b, _ := os.ReadFile(clip.Files.Decisions); !bytes.Equal(b, theirs) {
+		t.Errorf("the file that was changed elsewhere holds %s", b)
+	}
+	shoot(t, two, "elsewhere")
+	do(t, two, chromedp.Click("#notice-reload"))
+	until(t, two, `document.getElementById("notice").hidden`)
+	do(t, two, chromedp.KeyEvent("4"))
+	until(t, two, `document.querySelector('[data-method="source"]').getAttribute("aria-pressed") == "true"`)
+	b, err := os.ReadFile(clip.Files.Decisions)
+	if err != nil || !bytes.Contains(b, []byte(`"note":"mine"`)) || !bytes.Contains(b, []byte(`"frame":0`)) {
+		t.Errorf("%v; after the edit, the file holds %s", err, b)
+	}
+}
+
+// A batch shows its clips, those with the worst places first, and leads to each.
+func TestPageOfABatch(t *testing.T) {
+	good, bad := doubled(cutClip(t, 96, 64, 24)), doubled(cutClip(t, 96, 64, 24))
+	good.Conversion.Synthesis.SceneThreshold = nil
+	good.State, bad.State = "pending", "done"
+	failed := doubled(filepath.Join(t.TempDir(), "gone.mkv"))
+	failed.State, failed.Problem = "failed", "the input is damaged"
+	s := serve(t, Options{Clips: []Clip{good, failed, bad}, Batch: "clips"})
+	ctx := browser(t, s)
+	do(t, ctx, chromedp.Navigate(s.URL()))
+	until(t, ctx, `document.querySelectorAll("#clips li").length == 3 && document.querySelectorAll("#clips .places img").length > 0`)
+	first := js[string](t, ctx, `document.querySelector("#clips li a").getAttribute("href")`)
+	if first != "clip/2/" {
+		t.Errorf("%s comes first, want the clip with the fault", first)
+	}
+	until(t, ctx, `[...document.querySelectorAll("#clips .places img")].every((i) => i.complete && i.naturalWidth > 0)`)
+	shoot(t, ctx, "batch")
+	do(t, ctx, chromedp.Click(`#clips .places a`), chromedp.WaitReady(`body[data-ready]`))
+	until(t, ctx, `document.body.dataset.ready == "true" && document.getElementById("made").dataset.frame > 0`)
+}
+
+// axe-core finds no serious fault in any view, dark or light, wide or narrow.
+func TestPageIsAccessible(t *testing.T) {
+	axe, err := os.ReadFile(filepath.Join("..", "..", "build", "axe-core-4.10.2", "axe.min.js"))
+	if err != nil {
+		t.Skip("needs axe-core; make test-page fetches it and runs this test")
+	}
+	clip := doubled(cutClip(t, 96, 64, 24))
+	s := serve(t, Options{Clips: []Clip{clip, clip}, Batch: "clips"})
+	ctx := browser(t, s)
+	check := func(view string) {
+		t.Helper()
+		for _, scheme := range []string{"dark", "light"} {
+			for _, width := range []int64{1360, 390} {
+				do(t, ctx, emulation.SetDeviceMetricsOverride(width, 860, 1, false), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+				type violation struct {
+					ID, Impact, Help string
+					Nodes            []struct{ HTML string }
+				}
+				var found struct {
+					Violations []violation
+					Passed     int
+				}
+				do(t, ctx, chromedp.Evaluate(string(axe)+";0", nil), chromedp.Evaluate(`axe.run(document, { resultTypes: ["violations"] }).then((r) => ({ violations: r.violations, passed: r.passes.length }))`, &found,
+					func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+				if found.Passed < 10 {
+					t.Errorf("%s: axe checked %d rules only", view, found.Passed)
+				}
+				for _, v := range found.Violations {
+					if v.Impact == "serious" || v.Impact == "critical" || v.Impact == "moderate" {
+						t.Errorf("%s, %s, %d wide: %s: %s (%s): %v", view, scheme, width, v.Impact, v.Help, v.ID, v.Nodes)
+					}
+				}
+			}
+		}
+	}
+	// The policy of the page lets no script in but its own; axe comes from the debugger.
+	do(t, ctx, page.SetBypassCSP(true), chromedp.Navigate(s.URL()))
+	until(t, ctx, `document.querySelectorAll("#clips .pill").length == 2`)
+	check("the list of clips")
+	do(t, ctx, chromedp.Navigate(s.URL()+"clip/0/"))
+	shown(t, ctx, 0)
+	until(t, ctx, `document.getElementById("rated").textContent == "all rated"`)
+	do(t, ctx, chromedp.KeyEvent("n"), chromedp.KeyEvent("w"))
+	until(t, ctx, `document.getElementById("made").dataset.frame > 0`)
+	check("find")
+	do(t, ctx, chromedp.Click("#tab-why"))
+	until(t, ctx, `document.querySelectorAll("#drawings img").length > 8`)
+	check("why")
+	do(t, ctx, chromedp.Click("#tab-decide"), chromedp.Click("#key-add"))
+	until(t, ctx, `document.querySelectorAll("#keys tbody tr").length == 3`)
+	check("decide")
+	do(t, ctx, chromedp.Click("#tab-render"))
+	check("render")
+	do(t, ctx, chromedp.Click("#help"))
+	check("keys")
+}
+
+// The whole tool works by keyboard: every control can be reached with Tab and is named.
+func TestPageByKeyboard(t *testing.T) {
+	clip := doubled(cutClip(t, 96, 64, 24))
+	s := serve(t, Options{Clips: []Clip{clip}})
+	ctx := browser(t, s)
+	do(t, ctx, chromedp.Navigate(s.URL()))
+	shown(t, ctx, 0)
+	reached := map[string]bool{}
+	for range 60 {
+		do(t, ctx, chromedp.KeyEvent(kb.Tab))
+		name := js[string](t, ctx, `(() => { const e = document.activeElement; return e.id || e.dataset.do || e.name || e.tagName; })()`)
+		reached[name] = true
+	}
+	for _, want := range []string{"help", "layout", "against", "overlay", "zoom", "stage", "play", "worse", "pace", "in", "loop", "goto", "timeline", "rate", "tab-find", "panel-find"} {
+		if !reached[want] {
+			t.Errorf("Tab does not reach %s; it reaches %v", want, reached)
+		}
+	}
+	do(t, ctx, chromedp.Focus("#tab-find"), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+	if open := js[bool](t, ctx, `!document.getElementById("panel-decide").hidden && document.activeElement.id == "tab-decide"`); !open {
+		t.Error("the arrow keys do not move between the tabs")
+	}
+	do(t, ctx, chromedp.Focus("#timeline"), chromedp.KeyEvent(kb.ArrowRight))
+	shown(t, ctx, 1)
+	if text := js[string](t, ctx, `document.getElementById("timeline").getAttribute("aria-valuetext")`); text != "frame 1, 0.02 seconds" {
+		t.Errorf("the timeline says %q", text)
+	}
+	do(t, ctx, chromedp.KeyEvent("3"))
+	until(t, ctx, `document.querySelector('[data-method="nearest"]').getAttribute("aria-pressed") == "true"`)
+	do(t, ctx, chromedp.Focus("#goto"), chromedp.KeyEvent("4"))
+	if n := js[string](t, ctx, `document.querySelector('[data-method="nearest"]').getAttribute("aria-pressed")`); n != "true" {
+		t.Error("a digit in a field decides about the frame")
+	}
+}

@@ -1,0 +1,291 @@
+package review
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"retime/pipeline"
+)
+
+// ask sends a request as the page does, but for what change changes, and returns the answer.
+func ask(t *testing.T, s *Server, method, path, body string, change func(*http.Request)) (int, http.Header, string) {
+	t.Helper()
+	r, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	if method == http.MethodPost {
+		r.Header.Set("Origin", "http://"+s.host)
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if change != nil {
+		change(r)
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	a, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.StatusCode, a.Header, string(text)
+}
+
+// paths are all that the server answers.
+var paths = []struct{ method, path, body string }{
+	{"GET", "", ""}, {"GET", "static/app.js", ""}, {"GET", "clips", ""}, {"GET", "events", ""}, {"GET", "clip/0/", ""}, {"GET", "clip/0/state", ""}, {"GET", "clip/0/ratings", ""},
+	{"GET", "clip/0/frame?view=final&frame=0", ""}, {"GET", "clip/0/thumbnail?frame=0", ""}, {"GET", "clip/0/why?frame=0", ""}, {"GET", "clip/0/drawing?frame=1&name=1-first.png", ""},
+	{"GET", "clip/0/mask", ""}, {"GET", "clip/0/events", ""}, {"POST", "clip/0/edit", `{"do":"undo"}`}, {"POST", "clip/0/render", `{}`}, {"POST", "clip/0/cancel", `{}`}, {"POST", "clip/0/rate", `{}`},
+}
+
+// Nothing is answered to a request without the token, under another name, or from another site.
+func TestStrangersAreRefused(t *testing.T) {
+	s := serve(t, Options{Clips: []Clip{doubled(cutClip(t, 96, 64, 12))}})
+	noToken := func(r *http.Request) { r.URL.Path = strings.Replace(r.URL.Path, s.token, "clip", 1) }
+	for name, c := range map[string]struct {
+		change func(*http.Request)
+		status int
+		posts  bool // only requests that change something are refused
+	}{
+		"no token":                 {noToken, http.StatusForbidden, false},
+		"an empty token":           {func(r *http.Request) { r.URL.Path = strings.Replace(r.URL.Path, s.token, "", 1) }, http.StatusForbidden, false},
+		"half the token":           {func(r *http.Request) { r.URL.Path = strings.Replace(r.URL.Path, s.token, s.token[:20], 1) }, http.StatusForbidden, false},
+		"a foreign host":           {func(r *http.Request) { r.Host = "evil.example" }, http.StatusMisdirectedRequest, false},
+		"a foreign host and port":  {func(r *http.Request) { r.Host = "evil.example:" + strings.Split(s.host, ":")[1] }, http.StatusMisdirectedRequest, false},
+		"localhost":                {func(r *http.Request) { r.Host = "localhost:" + strings.Split(s.host, ":")[1] }, http.StatusMisdirectedRequest, false},
+		"a foreign origin":         {func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, http.StatusForbidden, false},
+		"no known origin":          {func(r *http.Request) { r.Header.Set("Origin", "null") }, http.StatusForbidden, false},
+		"two origins":              {func(r *http.Request) { r.Header["Origin"] = []string{"http://" + s.host, "https://evil.example"} }, http.StatusForbidden, false},
+		"another site":             {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, http.StatusForbidden, false},
+		"another port of the site": {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }, http.StatusForbidden, false},
+		"no origin at all":         {func(r *http.Request) { r.Header.Del("Origin") }, http.StatusForbidden, true},
+		"typed into a browser":     {func(r *http.Request) { r.Header.Del("Origin"); r.Header.Set("Sec-Fetch-Site", "none") }, http.StatusForbidden, true},
+	} {
+		for _, p := range paths {
+			if c.posts && p.method != "POST" {
+				continue
+			}
+			status, _, text := ask(t, s, p.method, p.path, p.body, c.change)
+			if status != c.status || len(text) > 200 {
+				t.Errorf("%s: %s %s: %d %.80s", name, p.method, p.path, status, text)
+			}
+		}
+	}
+	// A form of another site can send text, but no JSON.
+	status, _, _ := ask(t, s, "POST", "clip/0/edit", `{"do":"undo"}`, func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") })
+	if status != http.StatusBadRequest {
+		t.Errorf("an edit as text: %d", status)
+	}
+}
+
+// No request reads a file that it names.
+func TestNoRequestNamesAFile(t *testing.T) {
+	s := serve(t, Options{Clips: []Clip{doubled(cutClip(t, 96, 64, 12))}})
+	for _, path := range []string{
+		"../etc/passwd", "static/../server.go", "static/..%2fserver.go", "static/%2e%2e/server.go", "static//etc/passwd", "static/..\\server.go", "static/clip.html", "static/", "static/.", "page/app.js",
+		"clip/../../etc/passwd", "clip/0/../1/", "clip/1/", "clip/-1/", "clip/x/", "clip/99999999999999999999/state", "clip/0/drawing?frame=1&name=../1-first.png", "clip/0/drawing?frame=1&name=/etc/passwd", "clip/0/frame?view=/etc/passwd&frame=0",
+	} {
+		status, _, text := ask(t, s, "GET", path, "", func(r *http.Request) {
+			raw, _, _ := strings.Cut(path, "?")
+			r.URL.Opaque = "//" + s.host + "/" + s.token + "/" + raw // as it stands
+		})
+		if status < 300 || strings.Contains(text, "root:") || strings.Contains(text, "package review") {
+			t.Errorf("%s: %d %.100s", path, status, text)
+		}
+	}
+}
+
+// Requests beyond the limits are refused, and the page is safe from other sites.
+func TestLimits(t *testing.T) {
+	s := serve(t, Options{Clips: []Clip{doubled(cutClip(t, 96, 64, 12))}})
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+	}{
+		{"GET", "clip/0/frame?view=final&frame=24", "", 400}, {"GET", "clip/0/frame?view=final&frame=-1", "", 400}, {"GET", "clip/0/frame?view=final&frame=1e3", "", 400},
+		{"GET", "clip/0/frame?view=worst&frame=1", "", 400}, {"GET", "clip/0/frame?view=final", "", 400}, {"DELETE", "clip/0/state", "", 403}, {"GET", "clip/0/edit", "", 405},
+		{"POST", "clip/0/edit", `{"do":"method","first":0,"last":99,"method":"nearest"}`, 400}, {"POST", "clip/0/edit", `{"do":"method","first":3,"last":1,"method":"nearest"}`, 400},
+		{"POST", "clip/0/edit", `{"do":"method","first":0,"last":1,"method":"magic"}`, 400}, {"POST", "clip/0/edit", `{"do":"magic"}`, 400}, {"POST", "clip/0/edit", `{"do":"undo","file":"/etc/passwd"}`, 400},
+		{"POST", "clip/0/edit", `{"do":"region","first":1,"last":1,"method":"nearest","outline":[[0,0],[1,1]]}`, 400}, {"POST", "clip/0/edit", `{"do":"mask","outline":[[0,0],[1e300,0],[0,1]]}`, 400},
+		{"POST", "clip/0/edit", `{"do":"curve","keys":[{"source":"0","speed":"100%"}]}`, 400}, {"POST", "clip/0/edit", `{"do":"curve","keys":[{"source":"0\n9 9","speed":"100%"},{"source":"end","speed":"1%"}]}`, 400},
+		{"POST", "clip/0/edit", `{"do":"shutter","value":"1e9"}`, 400}, {"POST", "clip/0/edit", `{"do":"preset","value":"../x"}`, 400}, {"POST", "clip/0/edit", `nonsense`, 400},
+		{"POST", "clip/0/edit", `{"do":"` + strings.Repeat("x", maxBody) + `"}`, 413},
+	} {
+		status, _, text := ask(t, s, c.method, c.path, c.body, nil)
+		if status != c.status {
+			t.Errorf("%s %s %.60s: %d %.100s, want %d", c.method, c.path, c.body, status, text, c.status)
+		}
+	}
+	status, h, _ := ask(t, s, "GET", "clip/0/", "", nil)
+	if status != 200 || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || h.Get("X-Frame-Options") != "DENY" || h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cache-Control") != "no-store" {
+		t.Errorf("the page comes with %d %v", status, h)
+	}
+	if !strings.HasPrefix(s.URL(), "http://127.0.0.1:") || len(s.token) < 40 {
+		t.Errorf("the address is %s", s.URL())
+	}
+}
+
+// All that a page loads stays below 200 kB.
+func TestPageIsSmall(t *testing.T) {
+	entries, err := os.ReadDir("page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := int64(0)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	if total == 0 || total > 200_000 {
+		t.Errorf("the page has %d bytes", total)
+	}
+}
+
+// The server ends when the last tab has been closed for a while, and not before.
+func TestLastTabEndsTheServer(t *testing.T) {
+	s, err := New(Options{Clips: []Clip{doubled(cutClip(t, 96, 64, 12))}, Idle: time.Millisecond, Program: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(context.Background()) }()
+	listen := func() io.ReadCloser {
+		t.Helper()
+		a, err := http.Get(s.URL() + "clip/0/events")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(a.Body).ReadString('{'); err != nil { // hello
+			t.Fatal(err)
+		}
+		return a.Body
+	}
+	one, two := listen(), listen()
+	one.Close()
+	if status, _, _ := ask(t, s, "GET", "clip/0/state", "", nil); status != 200 {
+		t.Errorf("with one tab left: %d", status)
+	}
+	two.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+const killedEnv = "RETIME_TEST_REVIEW_INPUT"
+
+// TestKilledServer runs a server of its own in the process that TestKill kills.
+func TestKilledServer(t *testing.T) {
+	input := os.Getenv(killedEnv)
+	if input == "" {
+		t.Skip("TestKill runs it in a process of its own")
+	}
+	s, err := New(Options{Clips: []Clip{doubled(input)}, Program: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("address", s.URL())
+	_ = s.Serve(context.Background())
+}
+
+// A server that is killed in the middle of an edit leaves its files whole: as before the edit,
+// or as after it.
+func TestKill(t *testing.T) {
+	input := cutClip(t, 96, 64, 12)
+	clip := doubled(input)
+	for round := range 6 {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledServer$")
+		cmd.Env = append(os.Environ(), killedEnv+"="+input)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		address := ""
+		for address == "" && lines.Scan() {
+			address, _ = strings.CutPrefix(lines.Text(), "address ")
+			if !strings.HasPrefix(address, "http") {
+				address = ""
+			}
+		}
+		send := func(body string) error {
+			r, err := http.NewRequest(http.MethodPost, address+"clip/0/edit", strings.NewReader(body))
+			if err != nil {
+				return err
+			}
+			r.Header.Set("Origin", address[:strings.Index(address[7:], "/")+7])
+			r.Header.Set("Content-Type", "application/json")
+			a, err := http.DefaultClient.Do(r)
+			if err != nil {
+				return err
+			}
+			defer a.Body.Close()
+			if text, _ := io.ReadAll(a.Body); a.StatusCode != http.StatusOK {
+				return fmt.Errorf("%d %s", a.StatusCode, text)
+			}
+			return nil
+		}
+		for i := range 3 {
+			if err := send(fmt.Sprintf(`{"do":"method","first":0,"last":23,"method":%q}`, []string{"blend", "nearest", "source"}[(i+round)%3])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before, err := os.ReadFile(clip.Files.Decisions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			_ = send(`{"do":"method","first":0,"last":23,"method":"interpolated"}`) // it may be cut off
+		}()
+		for range round * 400 { // some way into the edit
+			if _, err := os.Stat(clip.Files.Decisions); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		<-sent
+		after, err := os.ReadFile(clip.Files.Decisions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := pipeline.ReadDecisions(bytes.NewReader(after))
+		if err != nil || len(list) != 24 {
+			t.Fatalf("%d decisions: %v", len(list), err)
+		}
+		whole := !slices.ContainsFunc(list, func(d pipeline.Decision) bool { return d.Method != list[0].Method })
+		if !whole || list[0].Method != pipeline.Interpolated && !bytes.Equal(before, after) {
+			t.Errorf("after a kill the file holds\n%s", after)
+		}
+	}
+	s := serve(t, Options{Clips: []Clip{clip}})
+	if status, _, text := ask(t, s, "GET", "clip/0/state", "", nil); status != 200 || !json.Valid([]byte(text)) {
+		t.Errorf("the next server: %d", status)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(input), ".*part*")); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}

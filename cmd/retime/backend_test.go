@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"retime/cuda"
+	"retime/internal/simd"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 )
@@ -30,7 +31,7 @@ func TestInfo(t *testing.T) {
 	if code != 0 || stderr != "" {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	for _, want := range []string{"retime ", "FFmpeg 5.1", "libavcodec 59.", "OpenCV 4.6", "ffv1", "CUDA: "} {
+	for _, want := range []string{"retime ", "FFmpeg 5.1", "libavcodec 59.", "OpenCV 4.6", "ffv1", "CUDA: ", "vector instructions " + simd.Chosen().String()} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is missing in\n%s", want, stdout)
 		}

@@ -11,7 +11,14 @@ import (
 	"unsafe"
 
 	"retime/frame"
+	"retime/internal/simd"
 )
+
+// everyVariant returns the kernels that this processor can run, the portable ones first.
+func everyVariant() []variant {
+	levels := simd.Levels()
+	return variants(levels[len(levels)-1])
+}
 
 // guarded returns n elements that lie directly before or after a page that faults, in
 // memory that is the test's alone.
@@ -137,13 +144,13 @@ func (r *trial) run(t *testing.T, o Options, end bool) {
 	got, want := guarded[best](t, l.columns, end), make([]best, l.columns)
 	compare := func(name string, row int, run func(k kernels, dst []best)) {
 		t.Helper()
-		all := variants()
+		all := everyVariant()
 		run(all[0].kernels, want)
 		for _, v := range all[1:] {
 			run(v.kernels, got)
 			for i := range want {
 				if got[i] != want[i] {
-					t.Fatalf("%s, %s, row %d, patch %d: %+v, want %+v", v.name, name, row, i, got[i], want[i])
+					t.Fatalf("%s, %s, row %d, patch %d: %+v, want %+v", v.level, name, row, i, got[i], want[i])
 				}
 			}
 		}
@@ -166,7 +173,7 @@ func (r *trial) run(t *testing.T, o Options, end bool) {
 // makes.
 func compareDense(t *testing.T, s *search, got []vector, row int, patches []best) {
 	t.Helper()
-	all := variants()
+	all := everyVariant()
 	want := make([]vector, len(got))
 	all[0].densify(s, want, row, patches)
 	for _, v := range all[1:] {
@@ -174,7 +181,7 @@ func compareDense(t *testing.T, s *search, got []vector, row int, patches []best
 		v.densify(s, got, row, patches)
 		for i := range want {
 			if got[i] != want[i] {
-				t.Fatalf("%s, densify, row %d, (%d, %d): %v, want %v", v.name, row, i%s.level.width, i/s.level.width, got[i], want[i])
+				t.Fatalf("%s, densify, row %d, (%d, %d): %v, want %v", v.level, row, i%s.level.width, i/s.level.width, got[i], want[i])
 			}
 		}
 	}
@@ -189,12 +196,12 @@ func TestKernelRounding(t *testing.T) {
 	s := search{&o, &r.level, r.pyramids[0], r.pyramids[1]}
 	got, want := make([]best, r.level.columns), make([]best, r.level.columns)
 	for row := range r.level.rows {
-		all := variants()
+		all := everyVariant()
 		all[0].first(&s, want, row, nil, nil, false)
 		for _, v := range all[1:] {
 			v.first(&s, got, row, nil, nil, false)
 			if !slices.Equal(got, want) {
-				t.Fatalf("%s, row %d: %v, want %v", v.name, row, got, want)
+				t.Fatalf("%s, row %d: %v, want %v", v.level, row, got, want)
 			}
 		}
 	}
@@ -227,11 +234,11 @@ func TestKernelWeights(t *testing.T) {
 }
 
 func BenchmarkKernels(b *testing.B) {
-	for _, v := range variants() {
+	for _, v := range everyVariant() {
 		x, y := moving("", 7.3, -2.6).pair(0, 960, 540)
 		e := open(b, Default(), 1)
 		e.kernels = v.kernels
-		b.Run(v.name, func(b *testing.B) {
+		b.Run(v.level.String(), func(b *testing.B) {
 			for b.Loop() {
 				estimate(b, e, x, y)
 			}

@@ -160,6 +160,11 @@ test: deps ## run every test, with the race detector; TESTFLAGS=-v adds flags
 	$(GO) vet ./... $(TEST_PROGRAMS)
 	$(GO) test -race -timeout 40m $(TESTFLAGS) ./...
 
+# make test runs these comparisons, too.
+.PHONY: check-simd
+check-simd: deps ## compare every variant of the inner loops with the Go functions, and time them
+	$(GO) test -count=1 $(TESTFLAGS) -run 'Loops|Kernel' -bench 'Loops|Kernels' -benchtime 0.2s ./flow/dis ./warp ./warp/bspline
+
 # Wildcards leave directories called testdata out.
 TEST_PROGRAMS := $(sort $(patsubst %/,./%,$(dir $(wildcard testdata/*/*.go))))
 

@@ -44,15 +44,16 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	}
 	cover(workers, hypotheses, in.Static)
 	r := &renderer{workers, s.taps, hypotheses, bend, in.GuideA.Width, phase, dst.Format.Max()}
+	var layers []layer[T]
 	for first := 0; first < len(dst.Planes); {
-		sx, sy := dst.Format.Subsampling(first)
 		n := first + 1
 		for n < len(dst.Planes) && sameSubsampling(dst.Format, first, n) {
 			n++
 		}
-		renderPlanes[T](s, r, dst, first, n, newGeometry(in.Level, sx, sy))
+		layers = append(layers, newLayer[T](s, dst, first, n))
 		first = n
 	}
+	render(r, in.GuideA.Height, layers)
 	return s.fillHoles(dst)
 }
 
@@ -195,18 +196,21 @@ func negate(workers frame.Workers, f flow.Field) {
 	})
 }
 
-func renderPlanes[T frame.Sample](s *Synthesizer, r *renderer, dst *frame.Frame, first, end int, g geometry) {
-	var out, a, b []frame.Image[T]
-	var ca, cb []*coefficients
+// newLayer returns planes first to end-1 of dst, which have one geometry, with a mask that
+// marks nothing.
+func newLayer[T frame.Sample](s *Synthesizer, dst *frame.Frame, first, end int) layer[T] {
+	sx, sy := dst.Format.Subsampling(first)
+	l := layer[T]{geometry: newGeometry(s.in.Level, sx, sy)}
 	for i := first; i < end; i++ {
-		out = append(out, frame.Samples[T](dst.Planes[i]))
-		a, b = append(a, frame.Samples[T](s.in.A.Planes[i])), append(b, frame.Samples[T](s.in.B.Planes[i]))
-		ca, cb = append(ca, &s.coeffA.planes[i]), append(cb, &s.coeffB.planes[i])
+		l.dst = append(l.dst, frame.Samples[T](dst.Planes[i]))
+		l.a, l.b = append(l.a, frame.Samples[T](s.in.A.Planes[i])), append(l.b, frame.Samples[T](s.in.B.Planes[i]))
+		l.ca, l.cb = append(l.ca, &s.coeffA.planes[i]), append(l.cb, &s.coeffB.planes[i])
 	}
 	mask := s.maskOf(dst.Format, first)
-	mask.Resize(out[0].Width, out[0].Height)
+	mask.Resize(l.dst[0].Width, l.dst[0].Height)
 	mask.Clear()
-	render(r, out, a, b, ca, cb, g, mask)
+	l.mask = *mask
+	return l
 }
 
 // maskOf returns the mask of plane i's holes. Planes of one size share a mask.

@@ -6,53 +6,17 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"syscall"
 	"testing"
-	"unsafe"
 
 	"retime/frame"
 	"retime/internal/simd"
+	"retime/internal/simd/simdtest"
 )
 
 // everyVariant returns the kernels that this processor can run, the portable ones first.
 func everyVariant() []variant {
 	levels := simd.Levels()
 	return variants(levels[len(levels)-1])
-}
-
-// guarded returns n elements that lie directly before or after a page that faults, in
-// memory that is the test's alone.
-func guarded[T any](t *testing.T, n int, end bool) []T {
-	t.Helper()
-	var zero T
-	page := syscall.Getpagesize()
-	size := n * int(unsafe.Sizeof(zero))
-	pages := (size + page - 1) / page * page
-	m, err := syscall.Mmap(-1, 0, pages+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Munmap(m); err != nil {
-			t.Error(err)
-		}
-	})
-	for _, g := range [][]byte{m[:page], m[page+pages:]} {
-		if err := syscall.Mprotect(g, syscall.PROT_NONE); err != nil {
-			t.Fatal(err)
-		}
-	}
-	start := page
-	if end {
-		start += pages - size
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&m[start])), n)
-}
-
-func guardedCopy[T any](t *testing.T, s []T, end bool) []T {
-	c := guarded[T](t, len(s), end)
-	copy(c, s)
-	return c
 }
 
 // trial is random input for all kernels of one level.
@@ -139,9 +103,9 @@ func TestKernels(t *testing.T) {
 
 func (r *trial) run(t *testing.T, o Options, end bool) {
 	l := &r.level
-	s := search{&o, l, guardedCopy(t, r.pyramids[0], end), guardedCopy(t, r.pyramids[1], end)}
-	own, other, coarse := guardedCopy(t, r.own, end), guardedCopy(t, r.other, end), guardedCopy(t, r.coarse, end)
-	got, want := guarded[best](t, l.columns, end), make([]best, l.columns)
+	s := search{&o, l, simdtest.Copy(t, r.pyramids[0], end), simdtest.Copy(t, r.pyramids[1], end)}
+	own, other, coarse := simdtest.Copy(t, r.own, end), simdtest.Copy(t, r.other, end), simdtest.Copy(t, r.coarse, end)
+	got, want := simdtest.Guarded[best](t, l.columns, end), make([]best, l.columns)
 	compare := func(name string, row int, run func(k kernels, dst []best)) {
 		t.Helper()
 		all := everyVariant()
@@ -164,7 +128,7 @@ func (r *trial) run(t *testing.T, o Options, end bool) {
 	}
 	for row := range (l.height + cellSize - 1) / cellSize {
 		rows := min(cellSize, l.height-cellSize*row)
-		got := guarded[vector](t, rows*l.width, end)
+		got := simdtest.Guarded[vector](t, rows*l.width, end)
 		compareDense(t, &s, got, row, own)
 	}
 }

@@ -148,14 +148,14 @@ func (c *chooser) aggregate() {
 	c.workers.Rows(height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
 			clear(c.sums[y*width*c.labels:][:width*c.labels])
-			c.follow(y*width, 1, width)
-			c.follow((y+1)*width-1, -1, width)
+			loops.follow(c, y*width, 1, width)
+			loops.follow(c, (y+1)*width-1, -1, width)
 		}
 	})
 	c.workers.Rows(width, func(x0, x1 int) {
 		for x := x0; x < x1; x++ {
-			c.follow(x, width, height)
-			c.follow((height-1)*width+x, -width, height)
+			loops.follow(c, x, width, height)
+			loops.follow(c, (height-1)*width+x, -width, height)
 		}
 	})
 }

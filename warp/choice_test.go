@@ -212,3 +212,21 @@ func TestUncoveredBackgroundComesFromOneNeighbour(t *testing.T) {
 		t.Errorf("a frame at another distance changes the difference from %d to %d", without, with)
 	}
 }
+
+// Rows are read some pixels away, and end where they end.
+func TestShift(t *testing.T) {
+	for n := 1; n < 9; n++ {
+		src, got := make([]flow.Vec, n), make([]flow.Vec, n)
+		for i := range src {
+			src[i] = flow.Vec{X: int32(i + 1), Y: int32(-i)}
+		}
+		for dx := -2 * n; dx <= 2*n; dx++ {
+			shift(got, src, dx)
+			for x, v := range got {
+				if want := src[min(max(x+dx, 0), n-1)]; v != want {
+					t.Fatalf("%d elements by %d: %v at %d, want %v", n, dx, v, x, want)
+				}
+			}
+		}
+	}
+}

@@ -11,9 +11,11 @@ import (
 type loopTable struct {
 	measureLoops
 	choiceLoops
-	median   func(dst, src flow.Field, y0, y1 int)
-	render8  func(r *renderer, layers []layer[uint8], y0, y1 int)
-	render16 func(r *renderer, layers []layer[uint16], y0, y1 int)
+	median func(dst, src flow.Field, y0, y1 int)
+	// addVectors adds columns [x0, x1) of row y of src to b.
+	addVectors func(b *band, src flow.Field, m *Motion, y, x0, x1 int)
+	render8    func(r *renderer, layers []layer[uint8], y0, y1 int)
+	render16   func(r *renderer, layers []layer[uint16], y0, y1 int)
 }
 
 // measureLoops compare guides.
@@ -26,7 +28,10 @@ type measureLoops struct {
 
 // choiceLoops divide pixels among hypotheses.
 type choiceLoops struct {
-	weigh        func(hypotheses []*hypothesis, i0, i1 int) int64
+	weigh func(hypotheses []*hypothesis, i0, i1 int) int64
+	// follow adds the messages along a path of n cells that begins at cell i and goes on by
+	// step.
+	follow       func(c *chooser, i, step, n int)
 	cellMeans    func(hypotheses []*hypothesis, energies []int16, motions []flow.Vec, y0, y1 int)
 	share        func(hypotheses []*hypothesis, sums []int16, width, height, y0, y1 int)
 	smoothAcross func(dst, src frame.Image[uint16], y0, y1 int)
@@ -36,8 +41,8 @@ type choiceLoops struct {
 // portable are the functions that define the loops.
 var portable = loopTable{
 	measureLoops{disagreementRows, disagreementBeyondRows, warpErrorRows, boxMeanRows},
-	choiceLoops{weighPixels, cellMeanRows, shareRows, smoothAcrossRows, smoothDownRows},
-	medianRows, renderRows[uint8], renderRows[uint16],
+	choiceLoops{weighPixels, (*chooser).follow, cellMeanRows, shareRows, smoothAcrossRows, smoothDownRows},
+	medianRows, addVectors, renderRows[uint8], renderRows[uint16],
 }
 
 // loops are those in use.

@@ -51,6 +51,12 @@ func variant(l simd.Level) loopTable {
 			func(hypotheses []*hypothesis, i0, i1 int) int64 {
 				return k.Weigh(natives(hypotheses), native.Gates{Neighbour: neighbourGate, Still: stillGate, Only: onlyGate}, i0, i1)
 			},
+			func(c *chooser, i, step, n int) {
+				k.Follow(native.Cells{
+					Hypotheses: c.labels, Energies: c.energies, Motions: c.motions, Sums: c.sums, Guide: c.guide.Pix,
+					Penalties: &penalties, JumpBits: jumpBits,
+				}, i, step, n)
+			},
 			func(hypotheses []*hypothesis, energies []int16, motions []flow.Vec, y0, y1 int) {
 				full := hypotheses[0].energy
 				k.CellMeans(natives(hypotheses), full.Width, full.Height, energies, motions, y0, y1)
@@ -62,6 +68,12 @@ func variant(l simd.Level) loopTable {
 			k.SmoothDown,
 		},
 		k.Median,
+		func(b *band, src flow.Field, m *Motion, y, x0, x1 int) {
+			f := b.flight(x0, y, m.Phase)
+			native.AddVectors(k, b.vectors, m.Flow.Row(y)[x0:x1], src.Row(y)[x0:x1], m.weightRow(y, x0, x1), native.Flight{
+				Left: f.left, Top: f.top, Columns: f.columns, Lines: f.lines, Stride: f.stride, Phase: int32(f.phase),
+			})
+		},
 		func(r *renderer, layers []layer[uint8], y0, y1 int) { renderNative(k, r, layers, y0, y1) },
 		func(r *renderer, layers []layer[uint16], y0, y1 int) { renderNative(k, r, layers, y0, y1) },
 	}

@@ -272,6 +272,56 @@ func TestLoopsChoice(t *testing.T) {
 	})
 }
 
+func TestLoopsFollow(t *testing.T) {
+	eachSize(t, func(t *testing.T, r *trial, width, height int) {
+		for n := 1; n <= maxHypotheses; n += 4 {
+			zero := func() int16 { return 0 }
+			c := &chooser{
+				labels:   n,
+				energies: image(r, width*n, height, func() int16 { return int16(r.below(mostEnergy-leastOnly+1) + leastOnly) }).Pix,
+				motions:  image(r, width*n, height, r.vector).Pix,
+				guide:    image(r, width, height, func() uint8 { return uint8(r.below(256)) }),
+			}
+			want, got := image(r, width*n, height, zero).Pix, image(r, width*n, height, zero).Pix
+			run := func(l loopTable, sums []int16) {
+				c.sums = sums
+				clear(sums)
+				for y := range height {
+					l.follow(c, y*width, 1, width)
+					l.follow(c, (y+1)*width-1, -1, width)
+				}
+				for x := range width {
+					l.follow(c, x, width, height)
+				}
+			}
+			run(portable, want)
+			levels(t, func(name string, l loopTable) {
+				run(l, got)
+				same(t, name, got, want, width*n)
+			})
+		}
+	})
+}
+
+func TestLoopsAddVectors(t *testing.T) {
+	eachSize(t, func(t *testing.T, r *trial, width, height int) {
+		m := Motion{Flow: r.field(width, height), Phase: r.phase(), Weight: r.words(width, height, 1<<16)}
+		src := r.field(width, height)
+		b := &band{width: width, y0: height / 3, y1: height}
+		run := func(l loopTable) []vectorSum {
+			b.vectors = simdtest.Guarded[vectorSum](t, b.size(), r.end)
+			for y := range height {
+				for x := 0; x < width; x += cellWidth {
+					l.addVectors(b, src, &m, y, x, min(width, x+cellWidth))
+				}
+			}
+			return b.vectors
+		}
+		want := run(portable)
+		levels(t, func(name string, l loopTable) { same(t, name, run(l), want, b.stride()) })
+	})
+}
+
 func TestLoopsSmooth(t *testing.T) {
 	eachSize(t, func(t *testing.T, r *trial, width, height int) {
 		src := r.words(width, height, 1<<16)
@@ -423,6 +473,10 @@ func BenchmarkLoops(b *testing.B) {
 	energies, motions := make([]int16, columns*rows*len(h)), make([]flow.Vec, columns*rows*len(h))
 	dst := flow.NewField(width, height)
 	inverse := reciprocals(5)
+	c := &chooser{labels: len(h), energies: energies, motions: motions, sums: make([]int16, len(energies)), guide: r.guide(columns, rows)}
+	m := Motion{Flow: h[0].motion, Phase: PhaseOne / 2, Weight: src}
+	b0 := &band{width: width, y1: height}
+	b0.vectors = make([]vectorSum, b0.size())
 	for _, loop := range []struct {
 		name string
 		run  func(l loopTable)
@@ -435,6 +489,18 @@ func BenchmarkLoops(b *testing.B) {
 		{"weigh", func(l loopTable) { l.weigh(h, 0, width*height) }},
 		{"cellMeans", func(l loopTable) { l.cellMeans(h, energies, motions, 0, rows) }},
 		{"share", func(l loopTable) { l.share(h, energies, columns, rows, 0, height) }},
+		{"follow", func(l loopTable) {
+			for y := range rows {
+				l.follow(c, y*columns, 1, columns)
+			}
+		}},
+		{"addVectors", func(l loopTable) {
+			for y := range height {
+				for x := 0; x < width; x += cellWidth {
+					l.addVectors(b0, h[0].motion, &m, y, x, x+cellWidth)
+				}
+			}
+		}},
 		{"smoothAcross", func(l loopTable) { l.smoothAcross(out, src, 0, height) }},
 		{"smoothDown", func(l loopTable) { l.smoothDown(out, src, 0, height) }},
 		{"render 2x2", func(l loopTable) { l.render8(s, layers, 0, height) }},

@@ -137,11 +137,25 @@ func (s *Synthesizer) offset(mean *flow.Field) {
 		workers.Rows(a.Height, func(y0, y1 int) {
 			for y := y0; y < y1; y++ {
 				src, dst := mean.Row(min(max(y+dy, 0), a.Height-1)), h.motion.Row(y)
-				for x := range dst {
-					dst[x] = src[min(max(x+dx, 0), a.Width-1)]
-				}
+				shift(dst, src, dx)
 			}
 		})
+	}
+}
+
+// shift sets dst to src, read dx elements further on, with repeated ends.
+func shift(dst, src []flow.Vec, dx int) {
+	n := len(dst)
+	first := min(max(-dx, 0), n) // elements [first, end) lie inside
+	end := max(min(n-dx, n), first)
+	for x := range first {
+		dst[x] = src[0]
+	}
+	if first < end {
+		copy(dst[first:end], src[first+dx:])
+	}
+	for x := end; x < n; x++ {
+		dst[x] = src[n-1]
 	}
 }
 

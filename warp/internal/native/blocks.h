@@ -1,12 +1,8 @@
 // The parts of render.h that depend on the type of samples, SAMPLE.
 
-// whole returns the sample at a position that lies on samples, if the block lies inside
-// the picture, or NULL. On a sample, the spline equals the sample.
-static inline const SAMPLE *NAME(whole)(const warp_plane *p, const geometry *g, const sample *s) {
-	int ix = s->x >> 8, iy = s->y >> 8;
-	if (((s->x | s->y) & 255) || ix < 0 || iy < 0 || ix + g->width > p->width || iy + g->height > p->height)
-		return NULL;
-	return (const SAMPLE *)p->samples[s->second] + (int64_t)iy * p->sample_stride[s->second] + ix;
+// whole returns the sample at a position that lies on samples.
+static inline const SAMPLE *NAME(whole)(const warp_plane *p, const sample *s) {
+	return (const SAMPLE *)p->samples[s->second] + (int64_t)(s->y >> 8) * p->sample_stride[s->second] + (s->x >> 8);
 }
 
 static inline void NAME(store)(const warp_plane *p, const geometry *g, const f32x4 *sums, int x, int y, float limit) {
@@ -23,37 +19,54 @@ static inline void NAME(store)(const warp_plane *p, const geometry *g, const f32
 			out[(int64_t)j * p->stride + i] = block[j * g->width + i];
 }
 
+static inline void NAME(store1)(const warp_plane *p, float sum, int x, int y, float limit) {
+	f32x4 v = rounded(all4(sum), limit);
+	((SAMPLE *)p->dst)[(int64_t)y * p->stride + x] = (SAMPLE)(int32_t)v[0];
+}
+
 static inline void NAME(block11)(const warp_scene *s, const warp_plane *p, const geometry *g, const sample *list, int n, int x, int y) {
 	float sum = 0;
 	for (int k = 0; k < n; k++) {
 		const sample *at = &list[k];
-		const SAMPLE *from = NAME(whole)(p, g, at);
-		if (from) {
-			sum += (float)*from * at->weight;
-			continue;
-		}
-		int fx, fy;
-		const float *c = place(p, p->coefficients[at->second], at->x, at->y, 0, &fx, &fy);
-		sum += one(c, p->coefficient_stride, s->taps + 4 * fx, s->taps + 4 * fy) * at->weight;
+		if (!at->wx)
+			sum += (float)*NAME(whole)(p, at) * at->weight;
+		else
+			sum += one(p->coefficients[at->second] + at->at, g->stride, at->wx, at->wy) * at->weight;
 	}
-	f32x4 v = rounded(all4(sum), s->limit);
-	((SAMPLE *)p->dst)[(int64_t)y * p->stride + x] = (SAMPLE)(int32_t)v[0];
+	NAME(store1)(p, sum, x, y, s->limit);
+}
+
+// both11 is block11 for two planes.
+static inline void NAME(both11)(const warp_scene *s, const warp_plane *p, const geometry *g, const sample *list, int n, int x, int y) {
+	const warp_plane *q = p + 1;
+	float sums[2] = {0};
+	for (int k = 0; k < n; k++) {
+		const sample *at = &list[k];
+		float v[2];
+		if (!at->wx) {
+			v[0] = (float)*NAME(whole)(p, at);
+			v[1] = (float)*NAME(whole)(q, at);
+		} else {
+			one_of_both(p->coefficients[at->second] + at->at, q->coefficients[at->second] + at->at, g->stride, at->wx, at->wy, v);
+		}
+		sums[0] += v[0] * at->weight;
+		sums[1] += v[1] * at->weight;
+	}
+	NAME(store1)(p, sums[0], x, y, s->limit);
+	NAME(store1)(q, sums[1], x, y, s->limit);
 }
 
 static inline void NAME(block22)(const warp_scene *s, const warp_plane *p, const geometry *g, const sample *list, int n, int x, int y) {
 	f32x4 sum = all4(0);
 	for (int k = 0; k < n; k++) {
 		const sample *at = &list[k];
-		const SAMPLE *from = NAME(whole)(p, g, at);
-		if (from) {
-			const SAMPLE *below = from + p->sample_stride[at->second];
+		if (!at->wx) {
+			const SAMPLE *from = NAME(whole)(p, at), *below = from + p->sample_stride[at->second];
 			i32x4 v = {from[0], from[1], below[0], below[1]};
 			sum += __builtin_convertvector(v, f32x4) * at->weight;
 			continue;
 		}
-		int fx, fy;
-		const float *c = place(p, p->coefficients[at->second], at->x, at->y, 1, &fx, &fy);
-		sum += four(c, p->coefficient_stride, s->taps + 4 * fx, s->taps + 4 * fy) * at->weight;
+		sum += four(p->coefficients[at->second] + at->at, g->stride, at->wx, at->wy) * at->weight;
 	}
 	NAME(store)(p, g, &sum, x, y, s->limit);
 }
@@ -62,37 +75,34 @@ static inline void NAME(block44)(const warp_scene *s, const warp_plane *p, const
 	f32x4 sums[4] = {all4(0), all4(0), all4(0), all4(0)};
 	for (int k = 0; k < n; k++) {
 		const sample *at = &list[k];
-		const SAMPLE *from = NAME(whole)(p, g, at);
-		if (from) {
+		if (!at->wx) {
+			const SAMPLE *from = NAME(whole)(p, at);
 			for (int j = 0; j < 4; j++, from += p->sample_stride[at->second]) {
 				i32x4 v = {from[0], from[1], from[2], from[3]};
 				sums[j] += __builtin_convertvector(v, f32x4) * at->weight;
 			}
 			continue;
 		}
-		int fx, fy;
-		const float *c = place(p, p->coefficients[at->second], at->x, at->y, 3, &fx, &fy);
-		sixteen(c, p->coefficient_stride, s->taps + 4 * fx, s->taps + 4 * fy, at->weight, sums);
+		sixteen(p->coefficients[at->second] + at->at, g->stride, at->wx, at->wy, at->weight, sums);
 	}
 	NAME(store)(p, g, sums, x, y, s->limit);
 }
 
-// blocks of other shapes.
+// block is for other shapes.
 static inline void NAME(block)(const warp_scene *s, const warp_plane *p, const geometry *g, const sample *list, int n, int x, int y) {
 	union {
 		float sum[most_block];
 		f32x4 vector[most_block / 4];
 	} all = {.vector = {{0}}};
-	int larger = g->width > g->height ? g->width : g->height;
 	for (int k = 0; k < n; k++) {
 		const sample *at = &list[k];
-		const SAMPLE *from = NAME(whole)(p, g, at);
-		int fx, fy;
-		const float *c = place(p, p->coefficients[at->second], at->x, at->y, larger - 1, &fx, &fy);
 		for (int j = 0; j < g->height; j++)
 			for (int i = 0; i < g->width; i++) {
-				float v = from ? (float)from[(int64_t)j * p->sample_stride[at->second] + i] :
-					one(c + (int64_t)j * p->coefficient_stride + i, p->coefficient_stride, s->taps + 4 * fx, s->taps + 4 * fy);
+				float v;
+				if (!at->wx)
+					v = (float)NAME(whole)(p, at)[(int64_t)j * p->sample_stride[at->second] + i];
+				else
+					v = one(p->coefficients[at->second] + at->at + j * g->stride + i, g->stride, at->wx, at->wy);
 				all.sum[j * g->width + i] += v * at->weight;
 			}
 	}
@@ -117,8 +127,12 @@ static inline void NAME(planes)(const warp_scene *s, const warp_plane *p, int pl
 		int n = expand(&g, list->list + begin, list->end[cell - x0] - begin, x, row, s->phase, samples, &outside);
 		if (outside)
 			mark(p, &g, x, row);
+		for (int k = 0; k < n; k++)
+			place(s, p, &g, &samples[k]);
 		for (int k = 0; k < planes; k++)
-			if (g.width == 1 && g.height == 1)
+			if (g.width == 1 && g.height == 1 && k + 1 < planes)
+				NAME(both11)(s, p + k++, &g, samples, n, x, row);
+			else if (g.width == 1 && g.height == 1)
 				NAME(block11)(s, p + k, &g, samples, n, x, row);
 			else if (g.width == 2 && g.height == 2)
 				NAME(block22)(s, p + k, &g, samples, n, x, row);

@@ -108,6 +108,56 @@ static void cell_means(warp_cells c, int y0, int y1) {
 	}
 }
 
+// follow keeps the motions of two cells at hand, and takes all hypotheses at once: those
+// that there are not are never read.
+static void follow(warp_paths p, int i, int step, int n) {
+	enum { most = warp_most_hypotheses };
+	int32_t x[2][most] = {{0}}, y[2][most] = {{0}}, cost[most] = {0}, next[most];
+	int labels = p.hypotheses, jump = 1 << p.jump_bits;
+	for (int l = 0; l < labels; l++) {
+		x[0][l] = p.motions[(int64_t)i * labels + l].x;
+		y[0][l] = p.motions[(int64_t)i * labels + l].y;
+		cost[l] = p.energies[(int64_t)i * labels + l];
+	}
+	for (int done = 1; done < n; done++) {
+		int from = i;
+		i += step;
+		const int32_t *fx = x[(done - 1) & 1], *fy = y[(done - 1) & 1];
+		int32_t *tx = x[done & 1], *ty = y[done & 1];
+		const warp_vec *to = p.motions + (int64_t)i * labels;
+		int32_t least = cost[0];
+		for (int l = 0; l < labels; l++) {
+			tx[l] = to[l].x;
+			ty[l] = to[l].y;
+			least = cost[l] < least ? cost[l] : least;
+		}
+		int d = p.guide[from] - p.guide[i];
+		int32_t penalty = p.penalties[d < 0 ? -d : d];
+		for (int l = 0; l < most; l++)
+			next[l] = penalty;
+		for (int k = 0; k < labels; k++) {
+			int32_t lead = cost[k] - least, kx = fx[k], ky = fy[k];
+			if (lead >= penalty)
+				continue;
+			for (int l = 0; l < most; l++) {
+				int32_t dx = tx[l] - kx, dy = ty[l] - ky;
+				dx = dx < 0 ? -dx : dx;
+				dy = dy < 0 ? -dy : dy;
+				int32_t apart = (int32_t)((uint32_t)dx + (uint32_t)dy);
+				apart = apart < jump ? apart : jump;
+				int32_t v = lead + (penalty * apart >> p.jump_bits);
+				next[l] = v < next[l] ? v : next[l];
+			}
+		}
+		const int16_t *energies = p.energies + (int64_t)i * labels;
+		int16_t *sums = p.sums + (int64_t)i * labels;
+		for (int l = 0; l < labels; l++) {
+			sums[l] = (int16_t)(sums[l] + next[l]);
+			cost[l] = next[l] + energies[l];
+		}
+	}
+}
+
 // cell_before returns the last cell whose centre lies at or before pixel i, and sets part
 // to the distance of i from that centre in 1/(2*choice_size) cell.
 static inline int cell_before(int i, int *part) {

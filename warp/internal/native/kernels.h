@@ -15,7 +15,8 @@
 #include "choice.h"
 #include "median.h"
 #include "render.h"
+#include "splat.h"
 
 #define KERNELS \
 	{disagreement, disagreement_beyond, warp_error, box_mean, median, weigh, cell_means, share, smooth_across, smooth_down, \
-		render8, render16}
+		follow, add_vectors, render8, render16}

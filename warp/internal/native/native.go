@@ -24,6 +24,10 @@ package native
 #cgo nocallback call_smooth_across
 #cgo noescape call_smooth_down
 #cgo nocallback call_smooth_down
+#cgo noescape call_follow
+#cgo nocallback call_follow
+#cgo noescape call_add_vectors
+#cgo nocallback call_add_vectors
 #cgo noescape call_render8
 #cgo nocallback call_render8
 #cgo noescape call_render16
@@ -59,6 +63,12 @@ static void call_smooth_across(const warp_kernels *k, uint16_t *dst, const uint1
 }
 static void call_smooth_down(const warp_kernels *k, uint16_t *dst, const uint16_t *src, int width, int height, int y0, int y1) {
 	k->smooth_down(dst, src, width, height, y0, y1);
+}
+static void call_follow(const warp_kernels *k, warp_paths p, int i, int step, int n) {
+	k->follow(p, i, step, n);
+}
+static void call_add_vectors(const warp_kernels *k, warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights, int n, warp_flight f) {
+	k->add_vectors(sums, motion, vectors, weights, n, f);
 }
 static void call_render8(const warp_kernels *k, warp_scene s, int y0, int y1) {
 	k->render8(s, y0, y1);
@@ -194,6 +204,51 @@ func (k *Kernels) Share(hypotheses []Hypothesis, sums []int16, cells, cellRows, 
 		s.energy[i], s.weight[i] = shorts(h.Energy), words(h.Weight)
 	}
 	C.call_share(k.k, s, C.int(y0), C.int(y1))
+}
+
+// Cells are what messages between cells are made of, by cell, then hypothesis. Penalties
+// for a change of motion are indexed by the difference of the guide; the whole penalty
+// applies from 1<<JumpBits on.
+type Cells struct {
+	Hypotheses int
+	Energies   []int16
+	Motions    []flow.Vec
+	Sums       []int16
+	Guide      []uint8
+	Penalties  *[256]uint16
+	JumpBits   int
+}
+
+// Follow adds to the sums the messages along a path of n cells that begins at cell i and
+// goes on by step.
+func (k *Kernels) Follow(c Cells, i, step, n int) {
+	C.call_follow(k.k, C.warp_paths{
+		hypotheses: C.int32_t(c.Hypotheses), jump_bits: C.int32_t(c.JumpBits), energies: shorts(c.Energies), motions: vec(c.Motions),
+		sums: shorts(c.Sums), guide: (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(c.Guide))), penalties: words(c.Penalties[:]),
+	}, C.int(i), C.int(step), C.int(n))
+}
+
+// Flight maps the pixels of a row to sums: the first one begins at (Left, Top), in 1/256
+// pixel of the sums, of which a row has Stride. Pixels beyond Columns or Lines are dropped.
+type Flight struct {
+	Left, Top      int64
+	Columns, Lines uint64
+	Stride         int
+	Phase          int32
+}
+
+// AddVectors adds vectors, moved along motion, to sums: pairs of int64 components and a
+// uint64 weight.
+func AddVectors[Sum any](k *Kernels, sums []Sum, motion, vectors []flow.Vec, weights []uint16, f Flight) {
+	var sum Sum
+	if unsafe.Sizeof(sum) != C.sizeof_warp_vector_sum {
+		panic("native: sums of vectors have another size in C")
+	}
+	C.call_add_vectors(k.k, (*C.warp_vector_sum)(unsafe.Pointer(unsafe.SliceData(sums))), vec(motion), vec(vectors), words(weights),
+		C.int(len(motion)), C.warp_flight{
+			left: C.int64_t(f.Left), top: C.int64_t(f.Top), columns: C.uint64_t(f.Columns), lines: C.uint64_t(f.Lines),
+			stride: C.int64_t(f.Stride), phase: C.int32_t(f.Phase),
+		})
 }
 
 // Plane is a plane of the made frame and of its neighbours. Coefficients have a margin of

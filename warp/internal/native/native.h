@@ -71,6 +71,31 @@ typedef struct {
 	warp_vec *cell_motion;
 } warp_cells;
 
+// warp_paths is the cells along which messages go. Penalties are indexed by the difference
+// of guide.
+typedef struct {
+	int32_t hypotheses, jump_bits;
+	const int16_t *energies;
+	const warp_vec *motions;
+	int16_t *sums;
+	const uint8_t *guide;
+	const uint16_t *penalties;
+} warp_paths;
+
+typedef struct {
+	int64_t x, y;
+	uint64_t weight;
+} warp_vector_sum;
+
+// warp_flight maps the pixels of a row to sums: the first one begins at (left, top), in
+// 1/256 pixel of the sums.
+typedef struct {
+	int64_t left, top;
+	uint64_t columns, lines;
+	int64_t stride;
+	int32_t phase;
+} warp_flight;
+
 typedef struct {
 	void (*disagreement)(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *motion, const warp_vec *bend,
 		int32_t phase, int y0, int y1);
@@ -85,6 +110,9 @@ typedef struct {
 	void (*share)(warp_shares s, int y0, int y1);
 	void (*smooth_across)(uint16_t *dst, const uint16_t *src, int width, int y0, int y1);
 	void (*smooth_down)(uint16_t *dst, const uint16_t *src, int width, int height, int y0, int y1);
+	void (*follow)(warp_paths p, int i, int step, int n);
+	void (*add_vectors)(warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights,
+		int n, warp_flight f);
 	void (*render8)(warp_scene s, int y0, int y1);
 	void (*render16)(warp_scene s, int y0, int y1);
 } warp_kernels;

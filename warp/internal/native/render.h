@@ -87,24 +87,53 @@ static inline int32_t travel(int32_t v, int32_t phase, int shift) {
 	return (int32_t)(((int64_t)v * phase + ((int64_t)1 << (shift - 1))) >> shift);
 }
 
-// sample is a reading of a neighbour: its position and its share of the result.
-typedef struct {
-	int32_t x, y, second;
-	float weight;
-} sample;
-
+// geometry is what the planes of a layer have in common.
 typedef struct {
 	int level, sx, sy, width, height; // of the block
-	int last_x, last_y;               // the last places inside, in 1/256 sample
+	int right, bottom;                // the last places inside, in 1/256 sample
+	int last_x, last_y;               // the last places that leave room for a block
+	int64_t stride;                   // of the coefficients
 } geometry;
 
 static inline geometry geometry_of(const warp_scene *s, const warp_plane *p) {
-	geometry g = {.level = s->level, .sx = p->sx, .sy = p->sy};
+	geometry g = {.level = s->level, .sx = p->sx, .sy = p->sy, .stride = p->coefficient_stride};
 	g.width = s->level > p->sx ? 1 << (s->level - p->sx) : 1;
 	g.height = s->level > p->sy ? 1 << (s->level - p->sy) : 1;
-	g.last_x = (p->width << 8) - 128;
-	g.last_y = (p->height << 8) - 128;
+	g.right = (p->width << 8) - 128;
+	g.bottom = (p->height << 8) - 128;
+	int block = (g.width > g.height ? g.width : g.height) - 1;
+	g.last_x = p->width + margin - 3 - block;
+	g.last_y = p->height + margin - 3 - block;
 	return g;
+}
+
+// sample is a reading of a neighbour, and its share of the result.
+typedef struct {
+	int32_t x, y; // 1/256 sample
+	int32_t second;
+	float weight;
+	int64_t at;           // the first of the coefficients
+	const float *wx, *wy; // or NULL on a sample, where the spline equals the sample
+} sample;
+
+// place finds the coefficients of a sample. It leaves room for a block.
+static inline void place(const warp_scene *s, const warp_plane *p, const geometry *g, sample *at) {
+	int ix = at->x >> 8, iy = at->y >> 8, fx = at->x & 255, fy = at->y & 255;
+	if ((fx | fy) == 0 && ix >= 0 && iy >= 0 && ix + g->width <= p->width && iy + g->height <= p->height) {
+		at->wx = at->wy = NULL;
+		return;
+	}
+	if (ix < 1 - margin)
+		ix = 1 - margin, fx = 0;
+	else if (ix > g->last_x)
+		ix = g->last_x, fx = 0;
+	if (iy < 1 - margin)
+		iy = 1 - margin, fy = 0;
+	else if (iy > g->last_y)
+		iy = g->last_y, fy = 0;
+	at->at = (iy + margin - 1) * g->stride + ix + margin - 1;
+	at->wx = s->taps + 4 * fx;
+	at->wy = s->taps + 4 * fy;
 }
 
 // expand turns the motions at a block into readings of both neighbours. It returns their
@@ -116,21 +145,23 @@ static inline int expand(const geometry *g, const guess *list, int m, int x, int
 	for (int k = 0; k < m; k++) {
 		const guess *v = &list[k];
 		int32_t px = (x << 8) - travel(v->bend.x, phase_one, shift_x), py = (y << 8) - travel(v->bend.y, phase_one, shift_y);
-		int64_t share = v->share;
-		int64_t parts[2] = {
-			v->seen == seen_in_first ? share * phase_one : v->seen == seen_in_second ? 0 : share * (phase_one - phase),
-			v->seen == seen_in_second ? share * phase_one : v->seen == seen_in_first ? 0 : share * phase,
-		};
+		int64_t share = v->share, parts[2] = {share * (phase_one - phase), share * phase};
+		if (v->seen != seen_in_both) {
+			parts[0] = v->seen == seen_in_first ? share * phase_one : 0;
+			parts[1] = v->seen == seen_in_first ? 0 : share * phase_one;
+		}
+		int32_t sx[2] = {px - travel(v->x, phase, shift_x), px + travel(v->x, phase_one - phase, shift_x)};
+		int32_t sy[2] = {py - travel(v->y, phase, shift_y), py + travel(v->y, phase_one - phase, shift_y)};
 		for (int second = 0; second < 2; second++) {
 			if (parts[second] == 0)
 				continue;
-			int32_t sx = second ? px + travel(v->x, phase_one - phase, shift_x) : px - travel(v->x, phase, shift_x);
-			int32_t sy = second ? py + travel(v->y, phase_one - phase, shift_y) : py - travel(v->y, phase, shift_y);
-			int within = sx >= -128 && sy >= -128 && sx <= g->last_x && sy <= g->last_y;
+			int within = (sx[second] >= -128) & (sy[second] >= -128) & (sx[second] <= g->right) & (sy[second] <= g->bottom);
 			beyond &= !within;
-			weight[n] = parts[second] * (within ? inside_factor : outside_factor);
+			weight[n] = within ? parts[second] * inside_factor : parts[second] * outside_factor;
 			total += weight[n];
-			out[n] = (sample){sx, sy, second, 0};
+			out[n].x = sx[second];
+			out[n].y = sy[second];
+			out[n].second = second;
 			n++;
 		}
 	}
@@ -155,6 +186,29 @@ static inline float one(const float *p, int64_t stride, const float *wx, const f
 	f32x4 v = across(p, stride, wx) * load4(wy);
 	return v[0] + v[1] + v[2] + v[3];
 }
+
+// one_of_both returns the samples of two planes at one place.
+#if defined(__AVX2__)
+static inline void one_of_both(const float *p, const float *q, int64_t stride, const float *wx, const float *wy, float out[2]) {
+	__m256 a = _mm256_set_m128(_mm_loadu_ps(q), _mm_loadu_ps(p));
+	__m256 b = _mm256_set_m128(_mm_loadu_ps(q + stride), _mm_loadu_ps(p + stride));
+	__m256 c = _mm256_set_m128(_mm_loadu_ps(q + 2 * stride), _mm_loadu_ps(p + 2 * stride));
+	__m256 d = _mm256_set_m128(_mm_loadu_ps(q + 3 * stride), _mm_loadu_ps(p + 3 * stride));
+	__m256 ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
+	__m256 ef = _mm256_unpackhi_ps(a, b), gh = _mm256_unpackhi_ps(c, d);
+	__m256 v = _mm256_shuffle_ps(ab, cd, 0x44) * wx[0] + _mm256_shuffle_ps(ab, cd, 0xee) * wx[1] +
+		_mm256_shuffle_ps(ef, gh, 0x44) * wx[2] + _mm256_shuffle_ps(ef, gh, 0xee) * wx[3];
+	v *= _mm256_broadcast_ps((const __m128 *)wy);
+	__m256 sum = v + _mm256_shuffle_ps(v, v, 1) + _mm256_shuffle_ps(v, v, 2) + _mm256_shuffle_ps(v, v, 3);
+	out[0] = _mm256_cvtss_f32(sum);
+	out[1] = _mm_cvtss_f32(_mm256_extractf128_ps(sum, 1));
+}
+#else
+static inline void one_of_both(const float *p, const float *q, int64_t stride, const float *wx, const float *wy, float out[2]) {
+	out[0] = one(p, stride, wx, wy);
+	out[1] = one(q, stride, wx, wy);
+}
+#endif
 
 // two returns, for two rows of coefficients, the sums along x for two columns.
 static inline f32x4 two(const float *p, const float *q, const float *wx) {
@@ -181,23 +235,6 @@ static inline void sixteen(const float *p, int64_t stride, const float *wx, cons
 		r[j] = load4(p) * wx[0] + load4(p + 1) * wx[1] + load4(p + 2) * wx[2] + load4(p + 3) * wx[3];
 	for (int j = 0; j < 4; j++)
 		sums[j] += (r[j] * wy[0] + r[j + 1] * wy[1] + r[j + 2] * wy[2] + r[j + 3] * wy[3]) * w;
-}
-
-// place returns the first of the coefficients of a position and sets the fractions. It
-// leaves room for block further samples to the right and below.
-static inline const float *place(const warp_plane *p, const float *c, int32_t x, int32_t y, int block, int *fx, int *fy) {
-	int ix = x >> 8, iy = y >> 8, last_x = p->width + margin - 3 - block, last_y = p->height + margin - 3 - block;
-	*fx = x & 255;
-	*fy = y & 255;
-	if (ix < 1 - margin)
-		ix = 1 - margin, *fx = 0;
-	else if (ix > last_x)
-		ix = last_x, *fx = 0;
-	if (iy < 1 - margin)
-		iy = 1 - margin, *fy = 0;
-	else if (iy > last_y)
-		iy = last_y, *fy = 0;
-	return c + (int64_t)(iy + margin - 1) * p->coefficient_stride + ix + margin - 1;
 }
 
 static inline f32x4 rounded(f32x4 v, float limit) {

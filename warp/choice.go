@@ -128,10 +128,11 @@ func cellMeanRows(hypotheses []*hypothesis, energies []int16, motions []flow.Vec
 				for j := range choiceSize {
 					py := min(y*choiceSize+j, full.Height-1)
 					for i := range choiceSize {
-						k := py*full.Width + min(x*choiceSize+i, full.Width-1)
-						e += int32(h.energy.Pix[k])
-						vx += h.motion.Pix[k].X
-						vy += h.motion.Pix[k].Y
+						px := min(x*choiceSize+i, full.Width-1)
+						v := &h.motion.Pix[py*h.motion.Stride+px]
+						e += int32(h.energy.Pix[py*full.Width+px])
+						vx += v.X
+						vy += v.Y
 					}
 				}
 				row[at] = int16(e >> (2 * choiceBits))

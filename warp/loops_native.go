@@ -19,7 +19,7 @@ func variant(l simd.Level) loopTable {
 	return loopTable{
 		measureLoops{
 			func(dst frame.Image[uint16], a, b frame.Image[uint8], motion, bend flow.Field, phase Phase, y0, y1 int) {
-				if !fits(a) || !fits(b) || !packed(motion.Image) || !packed(bend.Image) {
+				if !fits(a) || !fits(b) || !packed(bend.Image) {
 					portable.disagreement(dst, a, b, motion, bend, phase, y0, y1)
 					return
 				}
@@ -90,7 +90,7 @@ func natives(hypotheses []*hypothesis) []native.Hypothesis {
 	for i, h := range hypotheses {
 		list[i] = native.Hypothesis{
 			Kind: int(h.kind), Seen: uint8(h.kind.seen()), Bends: h.kind.bends(),
-			Motion: h.motion.Pix, Cost: h.cost.Pix, Energy: h.energy.Pix, Weight: h.weight.Pix,
+			Motion: h.motion, Cost: h.cost.Pix, Energy: h.energy.Pix, Weight: h.weight.Pix,
 		}
 	}
 	return list

@@ -95,14 +95,15 @@ func (t *trial) hypotheses(n, width, height int) []*hypothesis {
 	var list []*hypothesis
 	for i := range n {
 		h := &hypothesis{kind: kinds[i%len(kinds)], cost: t.words(width, height, 255*differenceOne+1)}
-		h.motion = flow.Field{Image: image(t, width, height, t.vector)}
+		h.motion = flow.Field{Image: guarded(t, width, height, width+i%3, t.vector)}
 		for i, v := range base.Pix {
+			x, y := i%width, i/width
 			switch t.IntN(4) {
 			case 0:
 			case 1:
-				h.motion.Pix[i] = flow.Vec{X: v.X + int32(t.IntN(2*sameMotion+5)-sameMotion-2), Y: v.Y}
+				h.motion.Row(y)[x] = flow.Vec{X: v.X + int32(t.IntN(2*sameMotion+5)-sameMotion-2), Y: v.Y}
 			default:
-				h.motion.Pix[i] = v
+				h.motion.Row(y)[x] = v
 			}
 		}
 		h.energy = image(t, width, height, func() int16 { return int16(t.below(mostEnergy-leastOnly+1) + leastOnly) })
@@ -521,6 +522,7 @@ func BenchmarkLoops(b *testing.B) {
 // most places.
 func smoothMotions(r *trial, list []*hypothesis) {
 	for k, h := range list {
+		h.motion = flow.NewField(h.weight.Width, h.weight.Height)
 		for i := range h.motion.Pix {
 			h.motion.Pix[i] = flow.Vec{X: 700 + int32(i%64) + int32(i>>16), Y: -310}
 			if k%5 == 4 && i>>10%8 == 0 {

@@ -120,61 +120,67 @@ var around = [8][2]int{
 	{-24, 0}, {24, 0}, {0, -24}, {0, 24},
 }
 
+// farthest is the largest distance in around.
+const farthest = 24
+
 // offset sets the motions of the neighbour hypotheses: the mean of the projected flows,
-// read at the places around.
+// read at the places around. They share the memory of mean, which repeats its edges as far
+// as the farthest place.
 func (s *Synthesizer) offset(mean *flow.Field) {
-	workers := s.params.Workers
 	a := s.estimates[0].forward.motion
-	mean.Resize(a.Width, a.Height)
-	workers.Rows(a.Height, func(y0, y1 int) {
-		average(*mean, s.estimates, y0*a.Width, y1*a.Width)
+	border := offsetAt(farthest, s.in.Level)
+	mean.Resize(a.Width+2*border, a.Height+2*border)
+	inner := window(*mean, border, border, a.Width, a.Height)
+	s.params.Workers.Rows(a.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			average(inner.Row(y), s.estimates, y)
+			repeatEnds(mean.Row(border+y), border)
+		}
 	})
+	for y := range border {
+		copy(mean.Row(y), mean.Row(border))
+		copy(mean.Row(border+a.Height+y), mean.Row(border+a.Height-1))
+	}
 	for k := range s.around {
 		h := &s.around[k]
 		h.kind = neighbour
-		h.motion.Resize(a.Width, a.Height)
 		dx, dy := offsetAt(around[k][0], s.in.Level), offsetAt(around[k][1], s.in.Level)
-		workers.Rows(a.Height, func(y0, y1 int) {
-			for y := y0; y < y1; y++ {
-				src, dst := mean.Row(min(max(y+dy, 0), a.Height-1)), h.motion.Row(y)
-				shift(dst, src, dx)
-			}
-		})
+		h.motion = window(*mean, border+dx, border+dy, a.Width, a.Height)
 	}
 }
 
-// shift sets dst to src, read dx elements further on, with repeated ends.
-func shift(dst, src []flow.Vec, dx int) {
-	n := len(dst)
-	first := min(max(-dx, 0), n) // elements [first, end) lie inside
-	end := max(min(n-dx, n), first)
-	for x := range first {
-		dst[x] = src[0]
-	}
-	if first < end {
-		copy(dst[first:end], src[first+dx:])
-	}
-	for x := end; x < n; x++ {
-		dst[x] = src[n-1]
+// window returns the part of f from (x, y) on, with f's memory.
+func window(f flow.Field, x, y, width, height int) flow.Field {
+	at := y*f.Stride + x
+	return flow.Field{Image: frame.Image[flow.Vec]{
+		Width: width, Height: height, Stride: f.Stride, Pix: f.Pix[at : at+(height-1)*f.Stride+width],
+	}}
+}
+
+// repeatEnds sets the first and the last border elements to the ones next to them.
+func repeatEnds(row []flow.Vec, border int) {
+	end := len(row) - border
+	for x := range border {
+		row[x], row[end+x] = row[border], row[end-1]
 	}
 }
 
 // offsetAt returns a distance on guides that were halved level times, rounded toward 0.
 func offsetAt(pixels, level int) int { return pixels / (1 << level) }
 
-// average sets vectors i0 to i1-1 of mean to the mean of the estimates.
-func average(mean flow.Field, estimates []estimate, i0, i1 int) {
+// average sets mean to the means of the estimates in row y.
+func average(mean []flow.Vec, estimates []estimate, y int) {
 	shift := 0
 	for 1<<shift < 2*len(estimates) {
 		shift++
 	}
-	for i := i0; i < i1; i++ {
+	for x := range mean {
 		var sum flow.Vec
 		for k := range estimates {
-			f, b := estimates[k].forward.motion.Pix[i], estimates[k].reverse.motion.Pix[i]
+			f, b := estimates[k].forward.motion.Row(y)[x], estimates[k].reverse.motion.Row(y)[x]
 			sum.X, sum.Y = sum.X+f.X+b.X, sum.Y+f.Y+b.Y
 		}
-		mean.Pix[i] = flow.Vec{X: sum.X >> shift, Y: sum.Y >> shift}
+		mean[x] = flow.Vec{X: sum.X >> shift, Y: sum.Y >> shift}
 	}
 }
 

@@ -26,8 +26,9 @@ type guess struct {
 	seen  Seen // the neighbours that show it
 }
 
-// gather lists the motions that count at pixel i of the guides' grid.
-func (r *renderer) gather(list *[maxHypotheses]guess, i int) []guess {
+// gather lists the motions that count at pixel (x, y) of the guides' grid.
+func (r *renderer) gather(list *[maxHypotheses]guess, x, y int) []guess {
+	i := y*r.gridWidth + x
 	n := 0
 	var total uint32
 	var bend flow.Vec
@@ -41,7 +42,7 @@ next:
 			continue
 		}
 		total += w
-		v, seen := h.motion.Pix[i], h.kind.seen()
+		v, seen := h.motion.Row(y)[x], h.kind.seen()
 		for k := range n {
 			if g := &list[k]; g.seen == seen && near(g.x, v.X) && near(g.y, v.Y) {
 				g.share += w
@@ -174,7 +175,7 @@ func renderRows[T frame.Sample](r *renderer, layers []layer[T], y0, y1 int) {
 	for y := y0; y < y1; y++ {
 		guesses = guesses[:0]
 		for x := range ends {
-			guesses = append(guesses, r.gather(&storage, y*r.gridWidth+x)...)
+			guesses = append(guesses, r.gather(&storage, x, y)...)
 			ends[x] = len(guesses)
 		}
 		for i := range layers {

@@ -63,7 +63,7 @@ static int64_t weigh(warp_energies e, int i0, int i1) {
 }
 
 // whole_cells sets the means of cells [0, n) of a hypothesis, which have all their pixels.
-static inline void whole_cells(const int16_t *energy, const warp_vec *motion, int width, int n, int labels,
+static inline void whole_cells(const int16_t *energy, const warp_vec *motion, int width, int stride, int n, int labels,
 	int16_t *cell_energy, warp_vec *cell_motion) {
 	enum { half = 1 << (2 * choice_bits - 1) };
 	for (int c = 0; c < n; c++) {
@@ -72,8 +72,8 @@ static inline void whole_cells(const int16_t *energy, const warp_vec *motion, in
 		for (int j = 0; j < choice_size; j++) {
 			const int16_t *row = energy + (int64_t)j * width + choice_size * c;
 			i32x4 v, w;
-			memcpy(&v, &motion[(int64_t)j * width + choice_size * c], sizeof v);
-			memcpy(&w, &motion[(int64_t)j * width + choice_size * c + 2], sizeof w);
+			memcpy(&v, &motion[(int64_t)j * stride + choice_size * c], sizeof v);
+			memcpy(&w, &motion[(int64_t)j * stride + choice_size * c + 2], sizeof w);
 			moves += v + w;
 			e += row[0] + row[1] + row[2] + row[3];
 		}
@@ -89,17 +89,17 @@ static void cell_means(warp_cells c, int y0, int y1) {
 	for (int y = y0; y < y1; y++) {
 		int whole = choice_size * (y + 1) <= c.height ? c.width / choice_size : 0;
 		for (int l = 0; l < n; l++) {
-			int64_t from = (int64_t)choice_size * y * c.width, to = (int64_t)y * across * n + l;
-			whole_cells(c.energy[l] + from, c.motion[l] + from, c.width, whole, n, c.cell_energy + to, c.cell_motion + to);
+			int64_t row = (int64_t)choice_size * y, to = (int64_t)y * across * n + l;
+			whole_cells(c.energy[l] + row * c.width, c.motion[l] + row * c.stride[l], c.width, c.stride[l], whole, n, c.cell_energy + to, c.cell_motion + to);
 			for (int x = whole; x < across; x++) {
 				int32_t e = 1 << (2 * choice_bits - 1), vx = e, vy = e;
 				for (int j = 0; j < choice_size; j++)
 					for (int i = 0; i < choice_size; i++) {
-						int py = choice_size * y + j, px = choice_size * x + i;
-						int64_t at = (int64_t)(py < c.height ? py : c.height - 1) * c.width + (px < c.width ? px : c.width - 1);
-						e += c.energy[l][at];
-						vx += c.motion[l][at].x;
-						vy += c.motion[l][at].y;
+						int64_t py = lesser1(choice_size * y + j, c.height - 1), px = lesser1(choice_size * x + i, c.width - 1);
+						const warp_vec *v = &c.motion[l][py * c.stride[l] + px];
+						e += c.energy[l][py * c.width + px];
+						vx += v->x;
+						vy += v->y;
 					}
 				c.cell_energy[to + (int64_t)x * n] = (int16_t)(e >> (2 * choice_bits));
 				c.cell_motion[to + (int64_t)x * n] = (warp_vec){vx >> (2 * choice_bits), vy >> (2 * choice_bits)};

@@ -12,8 +12,9 @@
 
 #include "measure.h"
 
-#include "choice.h"
 #include "median.h"
+
+#include "choice.h"
 #include "render.h"
 #include "splat.h"
 

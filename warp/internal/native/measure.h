@@ -60,13 +60,13 @@ static inline ints columns_from(int x) {
 #define EACH_VECTOR(x, width) \
 	for (int x = 0, last_ = (width) - lanes; x < (width); x = x < last_ && x + lanes > last_ ? last_ : x + lanes)
 
-static void disagreement(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *motion, const warp_vec *bend,
-	int32_t phase, int y0, int y1) {
+static void disagreement(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *motion, int stride,
+	const warp_vec *bend, int32_t phase, int y0, int y1) {
 	for (int y = y0; y < y1; y++) {
 		int64_t row = (int64_t)y * a.width;
 		EACH_VECTOR(x, a.width) {
 			ints vx, vy;
-			components(&motion[row + x].x, &vx, &vy);
+			components(&motion[(int64_t)y * stride + x].x, &vx, &vy);
 			ints ax = (columns_from(x) << 8) - toward(vx, phase), ay = all(y << 8) - toward(vy, phase);
 			if (bend) {
 				ints bx, by;

@@ -34,8 +34,8 @@ package native
 #cgo nocallback call_render16
 #include "native.h"
 
-static void call_disagreement(const warp_kernels *k, uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *motion, const warp_vec *bend, int32_t phase, int y0, int y1) {
-	k->disagreement(dst, a, b, motion, bend, phase, y0, y1);
+static void call_disagreement(const warp_kernels *k, uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *motion, int stride, const warp_vec *bend, int32_t phase, int y0, int y1) {
+	k->disagreement(dst, a, b, motion, stride, bend, phase, y0, y1);
 }
 static void call_disagreement_beyond(const warp_kernels *k, uint16_t *dst, warp_guide near, warp_guide far, const warp_vec *motion, int32_t part, int32_t way, int y0, int y1) {
 	k->disagreement_beyond(dst, near, far, motion, part, way, y0, y1);
@@ -109,9 +109,10 @@ func guide(m frame.Image[uint8]) C.warp_guide {
 }
 
 // Disagreement sets dst to the differences between a and b along the motions at a phase of
-// at most 65536. bend may be empty. Guides may have any stride.
+// at most 65536. bend may be empty. Guides and
+// motions may have any stride.
 func (k *Kernels) Disagreement(dst frame.Image[uint16], a, b frame.Image[uint8], motion, bend flow.Field, phase int32, y0, y1 int) {
-	C.call_disagreement(k.k, words(dst.Pix), guide(a), guide(b), vec(motion.Pix), vec(bend.Pix), C.int32_t(phase), C.int(y0), C.int(y1))
+	C.call_disagreement(k.k, words(dst.Pix), guide(a), guide(b), vec(motion.Pix), C.int(motion.Stride), vec(bend.Pix), C.int32_t(phase), C.int(y0), C.int(y1))
 }
 
 // DisagreementBeyond sets dst to the differences between near, at the distance part along
@@ -158,7 +159,7 @@ type Hypothesis struct {
 	Kind   int
 	Seen   uint8 // bit 0: in the first neighbour; bit 1: in the second
 	Bends  bool
-	Motion []flow.Vec
+	Motion flow.Field // of any stride
 	Cost   []uint16
 	Energy []int16
 	Weight []uint16
@@ -188,7 +189,8 @@ func (k *Kernels) CellMeans(hypotheses []Hypothesis, width, height int, energies
 		cell_energy: shorts(energies), cell_motion: vec(motions),
 	}
 	for i, h := range hypotheses {
-		c.energy[i], c.motion[i] = shorts(h.Energy), vec(h.Motion)
+		c.energy[i], c.motion[i] = shorts(h.Energy), vec(h.Motion.Pix)
+		c.stride[i] = C.int32_t(h.Motion.Stride)
 	}
 	C.call_cell_means(k.k, c, C.int(y0), C.int(y1))
 }
@@ -281,7 +283,8 @@ func Render[T frame.Sample](k *Kernels, s *Scene, planes []Plane[T], y0, y1 int)
 		phase: C.int32_t(s.Phase), limit: C.float(s.Limit), taps: (*C.float)(unsafe.Pointer(s.Taps)), planes: C.int32_t(len(planes)),
 	}
 	for i, h := range s.Hypotheses {
-		c.motion[i], c.weight[i], c.seen[i] = vec(h.Motion), words(h.Weight), C.uint8_t(h.Seen)
+		c.motion[i], c.weight[i], c.seen[i] = vec(h.Motion.Pix), words(h.Weight), C.uint8_t(h.Seen)
+		c.stride[i] = C.int32_t(h.Motion.Stride)
 		if h.Bends {
 			c.bends[i] = 1
 		}

@@ -30,6 +30,7 @@ typedef struct {
 // warp_scene is what the blocks of a made frame have in common.
 typedef struct {
 	const warp_vec *motion[warp_most_hypotheses];
+	int32_t stride[warp_most_hypotheses]; // of the motions
 	const uint16_t *weight[warp_most_hypotheses];
 	uint8_t seen[warp_most_hypotheses], bends[warp_most_hypotheses];
 	int32_t hypotheses;
@@ -66,6 +67,7 @@ typedef struct {
 typedef struct {
 	const int16_t *energy[warp_most_hypotheses];
 	const warp_vec *motion[warp_most_hypotheses];
+	int32_t stride[warp_most_hypotheses]; // of the motions
 	int32_t hypotheses, width, height;
 	int16_t *cell_energy;
 	warp_vec *cell_motion;
@@ -97,8 +99,8 @@ typedef struct {
 } warp_flight;
 
 typedef struct {
-	void (*disagreement)(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *motion, const warp_vec *bend,
-		int32_t phase, int y0, int y1);
+	void (*disagreement)(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *motion, int stride,
+		const warp_vec *bend, int32_t phase, int y0, int y1);
 	void (*disagreement_beyond)(uint16_t *dst, warp_guide near, warp_guide far, const warp_vec *motion, int32_t part,
 		int32_t way, int y0, int y1);
 	void (*warp_error)(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *flow, int y0, int y1);

@@ -24,30 +24,31 @@ typedef struct {
 	int hypothesis;
 } head;
 
-// gather_vector appends the guesses of the lanes from skip on to the n that g has. i is the
-// first lane's pixel, and tile is its place in the tile.
-static inline int gather_vector(const warp_scene *s, int64_t i, int skip, int tile, guesses *g, int n) {
+// gather_vector appends the guesses of the lanes from skip on to the n that g has. (x0, y)
+// is the first lane's pixel, and tile is its place in the tile.
+static inline int gather_vector(const warp_scene *s, int x0, int y, int skip, int tile, guesses *g, int n) {
+	int64_t i = (int64_t)y * s->width + x0;
 	head heads[warp_most_hypotheses];
 	int count = 0;
 	ints total = all(0);
 	for (int k = 0; k < s->hypotheses; k++) {
-		ints w = load_words(s->weight[k] + i), rest = w > 0, x, y;
+		ints w = load_words(s->weight[k] + i), rest = w > 0, vx, vy;
 		if (!any(rest))
 			continue;
 		total += w;
-		components(&s->motion[k][i].x, &x, &y);
+		components(&s->motion[k][(int64_t)y * s->stride[k] + x0].x, &vx, &vy);
 		for (int j = 0; j < count; j++) {
 			head *h = &heads[j];
 			if (s->seen[h->hypothesis] != s->seen[k])
 				continue;
-			ints same = rest & h->at & near(h->x, x) & near(h->y, y);
+			ints same = rest & h->at & near(h->x, vx) & near(h->y, vy);
 			h->share += w & same;
 			rest &= ~same;
 			if (!any(rest))
 				break;
 		}
 		if (any(rest)) {
-			heads[count] = (head){x, y, rest, w & rest, k};
+			heads[count] = (head){vx, vy, rest, w & rest, k};
 			count++;
 		}
 	}
@@ -73,10 +74,9 @@ static inline int gather_vector(const warp_scene *s, int64_t i, int skip, int ti
 // the row.
 static inline void gather(const warp_scene *s, int y, int x0, int x1, guesses *g) {
 	int n = 0;
-	int64_t row = (int64_t)y * s->width;
 	for (int x = x0; x < x1;) {
 		int from = x + lanes <= s->width ? x : s->width - lanes;
-		n = gather_vector(s, row + from, x - from, from - x0, g, n);
+		n = gather_vector(s, from, y, x - from, from - x0, g, n);
 		x = from + lanes;
 	}
 }

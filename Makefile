@@ -174,6 +174,11 @@ test-plain: deps ## run every test, without the race detector; PKG=./pipeline ru
 test-on: ## run every test in a bare Debian: make test-on SUITE=trixie; needs root
 	@.ci/test-on $(SUITE)
 
+# make test runs these comparisons, too.
+.PHONY: check-simd
+check-simd: deps ## compare every variant of the inner loops with the Go functions, and time them
+	$(GO) test -count=1 $(TESTFLAGS) -run 'Loops|Kernel' -bench 'Loops|Kernels' -benchtime 0.2s ./flow/dis ./warp ./warp/bspline
+
 # Wildcards leave directories called testdata out.
 TEST_PROGRAMS := $(sort $(patsubst %/,./%,$(dir $(wildcard testdata/*/*.go))))
 

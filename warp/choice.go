@@ -94,25 +94,9 @@ func (c *chooser) gather(hypotheses []*hypothesis, in *Interval, phase Phase) {
 	c.sums = frame.Resize(c.sums, width*height*n)
 	c.guide.Resize(width, height)
 	c.workers.Rows(height, func(y0, y1 int) {
+		loops.cellMeans(hypotheses, c.energies, c.motions, y0, y1)
 		for y := y0; y < y1; y++ {
-			row := c.energies[y*width*n:][:width*n]
-			moves := c.motions[y*width*n:][:width*n]
-			for l, h := range hypotheses {
-				for x, at := 0, l; x < width; x, at = x+1, at+n {
-					e, vx, vy := int32(1<<(2*choiceBits-1)), int32(1<<(2*choiceBits-1)), int32(1<<(2*choiceBits-1))
-					for j := range choiceSize {
-						py := min(y*choiceSize+j, full.Height-1)
-						for i := range choiceSize {
-							k := py*full.Width + min(x*choiceSize+i, full.Width-1)
-							e += int32(h.energy.Pix[k])
-							vx += h.motion.Pix[k].X
-							vy += h.motion.Pix[k].Y
-						}
-					}
-					row[at] = int16(e >> (2 * choiceBits))
-					moves[at] = flow.Vec{X: vx >> (2 * choiceBits), Y: vy >> (2 * choiceBits)}
-				}
-			}
+			row, moves := c.energies[y*width*n:][:width*n], c.motions[y*width*n:][:width*n]
 			out := c.guide.Row(y)
 			for x := range out {
 				best := -1
@@ -131,6 +115,33 @@ func (c *chooser) gather(hypotheses []*hypothesis, in *Interval, phase Phase) {
 	})
 }
 
+// cellMeanRows sets the energies and motions of rows [y0, y1) of cells to means over the
+// cells' pixels.
+func cellMeanRows(hypotheses []*hypothesis, energies []int16, motions []flow.Vec, y0, y1 int) {
+	full, n := hypotheses[0].energy, len(hypotheses)
+	width := (full.Width + choiceSize - 1) / choiceSize
+	for y := y0; y < y1; y++ {
+		row, moves := energies[y*width*n:][:width*n], motions[y*width*n:][:width*n]
+		for l, h := range hypotheses {
+			for x, at := 0, l; x < width; x, at = x+1, at+n {
+				e, vx, vy := int32(1<<(2*choiceBits-1)), int32(1<<(2*choiceBits-1)), int32(1<<(2*choiceBits-1))
+				for j := range choiceSize {
+					py := min(y*choiceSize+j, full.Height-1)
+					for i := range choiceSize {
+						px := min(x*choiceSize+i, full.Width-1)
+						v := &h.motion.Pix[py*h.motion.Stride+px]
+						e += int32(h.energy.Pix[py*full.Width+px])
+						vx += v.X
+						vy += v.Y
+					}
+				}
+				row[at] = int16(e >> (2 * choiceBits))
+				moves[at] = flow.Vec{X: vx >> (2 * choiceBits), Y: vy >> (2 * choiceBits)}
+			}
+		}
+	}
+}
+
 // aggregate sets sums to the sums of the messages from the left, the right, above and
 // below.
 func (c *chooser) aggregate() {
@@ -138,14 +149,14 @@ func (c *chooser) aggregate() {
 	c.workers.Rows(height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
 			clear(c.sums[y*width*c.labels:][:width*c.labels])
-			c.follow(y*width, 1, width)
-			c.follow((y+1)*width-1, -1, width)
+			loops.follow(c, y*width, 1, width)
+			loops.follow(c, (y+1)*width-1, -1, width)
 		}
 	})
 	c.workers.Rows(width, func(x0, x1 int) {
 		for x := x0; x < x1; x++ {
-			c.follow(x, width, height)
-			c.follow((height-1)*width+x, -width, height)
+			loops.follow(c, x, width, height)
+			loops.follow(c, (height-1)*width+x, -width, height)
 		}
 	})
 }
@@ -200,37 +211,43 @@ func (c *chooser) message(dst, cost []int32, q, p int) {
 // interpolated bilinearly.
 func (c *chooser) share(hypotheses []*hypothesis) {
 	full := hypotheses[0].energy
-	width, height, n := c.guide.Width, c.guide.Height, c.labels
 	for _, h := range hypotheses {
 		h.weight.Resize(full.Width, full.Height)
 	}
 	c.workers.Rows(full.Height, func(y0, y1 int) {
-		row := make([]int32, width*n) // of the sums, four times
-		var energies [maxHypotheses]int32
-		for y := y0; y < y1; y++ {
-			cy, fy := cellBefore(y, choiceSize)
-			upper := c.sums[max(cy, 0)*width*n:][:width*n]
-			lower := c.sums[min(cy+1, height-1)*width*n:][:width*n]
-			for i := range row {
-				row[i] = int32(2*choiceSize-fy)*int32(upper[i]) + int32(fy)*int32(lower[i])
+		loops.share(hypotheses, c.sums, c.guide.Width, c.guide.Height, y0, y1)
+	})
+}
+
+// shareRows does the work of share for rows [y0, y1). sums are those of width by height
+// cells.
+func shareRows(hypotheses []*hypothesis, sums []int16, width, height, y0, y1 int) {
+	full, n := hypotheses[0].energy, len(hypotheses)
+	row := make([]int32, width*n) // of the sums, four times
+	var energies [maxHypotheses]int32
+	for y := y0; y < y1; y++ {
+		cy, fy := cellBefore(y, choiceSize)
+		upper := sums[max(cy, 0)*width*n:][:width*n]
+		lower := sums[min(cy+1, height-1)*width*n:][:width*n]
+		for i := range row {
+			row[i] = int32(2*choiceSize-fy)*int32(upper[i]) + int32(fy)*int32(lower[i])
+		}
+		for x := range full.Width {
+			cx, fx := cellBefore(x, choiceSize)
+			left, right := row[max(cx, 0)*n:][:n], row[min(cx+1, width-1)*n:][:n]
+			least := int32(math.MaxInt32)
+			i := y*full.Width + x
+			for l, h := range hypotheses {
+				e := int32(h.energy.Pix[i]) + (int32(2*choiceSize-fx)*left[l]+int32(fx)*right[l]+1<<(2*choiceBits+1))>>(2*choiceBits+2)
+				energies[l] = e
+				least = min(least, e)
 			}
-			for x := range full.Width {
-				cx, fx := cellBefore(x, choiceSize)
-				left, right := row[max(cx, 0)*n:][:n], row[min(cx+1, width-1)*n:][:n]
-				least := int32(math.MaxInt32)
-				i := y*full.Width + x
-				for l, h := range hypotheses {
-					e := int32(h.energy.Pix[i]) + (int32(2*choiceSize-fx)*left[l]+int32(fx)*right[l]+1<<(2*choiceBits+1))>>(2*choiceBits+2)
-					energies[l] = e
-					least = min(least, e)
-				}
-				for l, h := range hypotheses {
-					h.weight.Pix[i] = 0
-					if e := int(energies[l] - least); e < len(likelihood) {
-						h.weight.Pix[i] = likelihood[e]
-					}
+			for l, h := range hypotheses {
+				h.weight.Pix[i] = 0
+				if e := int(energies[l] - least); e < len(likelihood) {
+					h.weight.Pix[i] = likelihood[e]
 				}
 			}
 		}
-	})
+	}
 }

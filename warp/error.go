@@ -53,60 +53,64 @@ func difference(a, b uint32) uint16 {
 // of three by three pixels.
 func warpError(workers frame.Workers, dst, scratch *frame.Image[uint16], a, b frame.Image[uint8], f flow.Field) {
 	scratch.Resize(a.Width, a.Height)
-	workers.Rows(a.Height, func(y0, y1 int) {
-		for y := y0; y < y1; y++ {
-			out, src, vec := scratch.Row(y), a.Row(y), f.Row(y)
-			for x := range out {
-				v := vec[x]
-				out[x] = difference(uint32(src[x])<<16, lookup(b, int32(x)<<positionBits+v.X, int32(y)<<positionBits+v.Y))
-			}
-		}
-	})
+	workers.Rows(a.Height, func(y0, y1 int) { loops.warpError(*scratch, a, b, f, y0, y1) })
 	boxMean(workers, dst, *scratch, 1)
+}
+
+func warpErrorRows(dst frame.Image[uint16], a, b frame.Image[uint8], f flow.Field, y0, y1 int) {
+	for y := y0; y < y1; y++ {
+		out, src, vec := dst.Row(y), a.Row(y), f.Row(y)
+		for x := range out {
+			v := vec[x]
+			out[x] = difference(uint32(src[x])<<16, lookup(b, int32(x)<<positionBits+v.X, int32(y)<<positionBits+v.Y))
+		}
+	}
 }
 
 // boxMean sets dst to the mean of src over squares of 2*radius+1 pixels, as far as they
 // lie inside, rounded to the nearest.
 func boxMean(workers frame.Workers, dst *frame.Image[uint16], src frame.Image[uint16], radius int) {
 	dst.Resize(src.Width, src.Height)
-	w, h := src.Width, src.Height
 	inverse := reciprocals(2*radius + 1)
-	workers.Rows(h, func(y0, y1 int) {
-		sums := make([]uint32, w+2*radius) // over the rows of a square, for each column, and 0 beyond the ends
-		columns := sums[radius:][:w]
-		across := make([]int32, w) // number of columns in each square
-		for x := range across {
-			across[x] = int32(min(w, x+radius+1) - max(0, x-radius))
+	workers.Rows(src.Height, func(y0, y1 int) { loops.boxMean(*dst, src, radius, inverse, y0, y1) })
+}
+
+func boxMeanRows(dst, src frame.Image[uint16], radius int, inverse []uint64, y0, y1 int) {
+	w, h := src.Width, src.Height
+	sums := make([]uint32, w+2*radius) // over the rows of a square, for each column, and 0 beyond the ends
+	columns := sums[radius:][:w]
+	across := make([]int32, w) // number of columns in each square
+	for x := range across {
+		across[x] = int32(min(w, x+radius+1) - max(0, x-radius))
+	}
+	for y := max(0, y0-radius); y < min(h, y0+radius); y++ {
+		for x, v := range src.Row(y) {
+			columns[x] += uint32(v)
 		}
-		for y := max(0, y0-radius); y < min(h, y0+radius); y++ {
-			for x, v := range src.Row(y) {
+	}
+	for y := y0; y < y1; y++ {
+		if in := y + radius; in < h {
+			for x, v := range src.Row(in) {
 				columns[x] += uint32(v)
 			}
 		}
-		for y := y0; y < y1; y++ {
-			if in := y + radius; in < h {
-				for x, v := range src.Row(in) {
-					columns[x] += uint32(v)
-				}
-			}
-			rows := int32(min(h, y+radius+1) - max(0, y-radius))
-			var sum uint32
-			for _, v := range sums[:2*radius] {
-				sum += v
-			}
-			out, ahead, behind := dst.Row(y)[:w], sums[2*radius:][:w], sums[:w]
-			for x, n := range across {
-				sum += ahead[x]
-				out[x] = uint16((uint64(sum)*inverse[rows*n] + 1<<31) >> 32)
-				sum -= behind[x]
-			}
-			if gone := y - radius; gone >= 0 {
-				for x, v := range src.Row(gone) {
-					columns[x] -= uint32(v)
-				}
+		rows := int32(min(h, y+radius+1) - max(0, y-radius))
+		var sum uint32
+		for _, v := range sums[:2*radius] {
+			sum += v
+		}
+		out, ahead, behind := dst.Row(y)[:w], sums[2*radius:][:w], sums[:w]
+		for x, n := range across {
+			sum += ahead[x]
+			out[x] = uint16((uint64(sum)*inverse[rows*n] + 1<<31) >> 32)
+			sum -= behind[x]
+		}
+		if gone := y - radius; gone >= 0 {
+			for x, v := range src.Row(gone) {
+				columns[x] -= uint32(v)
 			}
 		}
-	})
+	}
 }
 
 // reciprocals returns 2^32/n, rounded, for n up to the square of side.

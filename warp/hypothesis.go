@@ -76,18 +76,22 @@ func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16]
 	}
 	scratch.Resize(in.GuideA.Width, in.GuideA.Height)
 	workers.Rows(scratch.Height, func(y0, y1 int) {
-		for y := y0; y < y1; y++ {
-			switch h.kind {
-			case onlyFirst:
-				disagreementBeyond(scratch.Row(y), in.GuideA, in.Before.Guide, h.motion.Row(y), y, -int32(phase), -1)
-			case onlySecond:
-				disagreementBeyond(scratch.Row(y), in.GuideB, in.After.Guide, h.motion.Row(y), y, int32(PhaseOne-phase), 1)
-			default:
-				disagreement(scratch.Row(y), in.GuideA, in.GuideB, h.motion.Row(y), y, phase, bend)
-			}
+		switch h.kind {
+		case onlyFirst:
+			loops.disagreementBeyond(*scratch, in.GuideA, in.Before.Guide, h.motion, -int32(phase), -1, y0, y1)
+		case onlySecond:
+			loops.disagreementBeyond(*scratch, in.GuideB, in.After.Guide, h.motion, int32(PhaseOne-phase), 1, y0, y1)
+		default:
+			loops.disagreement(*scratch, in.GuideA, in.GuideB, h.motion, bend, phase, y0, y1)
 		}
 	})
 	boxMean(workers, &h.cost, *scratch, radius)
+}
+
+func disagreementRows(dst frame.Image[uint16], a, b frame.Image[uint8], motion, bend flow.Field, phase Phase, y0, y1 int) {
+	for y := y0; y < y1; y++ {
+		disagreement(dst.Row(y), a, b, motion.Row(y), y, phase, bend)
+	}
 }
 
 // disagreement sets out to the differences between a and b along the motions through
@@ -111,6 +115,12 @@ func disagreement(out []uint16, a, b frame.Image[uint8], vec []flow.Vec, y int, 
 			continue
 		}
 		out[x] = difference(lookup(a, ax, ay), lookup(b, bx, by))
+	}
+}
+
+func disagreementBeyondRows(dst frame.Image[uint16], near, far frame.Image[uint8], motion flow.Field, part, way int32, y0, y1 int) {
+	for y := y0; y < y1; y++ {
+		disagreementBeyond(dst.Row(y), near, far, motion.Row(y), y, part, way)
 	}
 }
 
@@ -206,44 +216,52 @@ func weigh(workers frame.Workers, hypotheses []*hypothesis) int64 {
 		h.energy.Resize(first.Width, first.Height)
 	}
 	workers.Rows(first.Height, func(y0, y1 int) {
-		var sum int64
-		for i := y0 * first.Width; i < y1*first.Width; i++ {
-			least := int32(math.MaxInt32)
-			for _, h := range hypotheses {
-				if h.kind == projected {
-					least = min(least, int32(h.cost.Pix[i]))
-				}
-			}
-			sum += int64(least)
-			for _, h := range hypotheses {
-				h.energy.Pix[i] = int16(h.kind.energyOf(int32(h.cost.Pix[i]), least))
-			}
-		}
-		total.Add(sum)
+		total.Add(loops.weigh(hypotheses, y0*first.Width, y1*first.Width))
 	})
 	return total.Load()
+}
+
+// weighPixels does the work of weigh for pixels [i0, i1).
+func weighPixels(hypotheses []*hypothesis, i0, i1 int) (sum int64) {
+	for i := i0; i < i1; i++ {
+		least := int32(math.MaxInt32)
+		for _, h := range hypotheses {
+			if h.kind == projected {
+				least = min(least, int32(h.cost.Pix[i]))
+			}
+		}
+		sum += int64(least)
+		for _, h := range hypotheses {
+			h.energy.Pix[i] = int16(h.kind.energyOf(int32(h.cost.Pix[i]), least))
+		}
+	}
+	return sum
 }
 
 // smooth blurs w with the binomial kernel (1 4 6 4 1)/16 in both directions, and
 // repeats the edges.
 func smooth(workers frame.Workers, w, scratch *frame.Image[uint16]) {
 	scratch.Resize(w.Width, w.Height)
-	workers.Rows(w.Height, func(y0, y1 int) {
-		for y := y0; y < y1; y++ {
-			smoothRow(scratch.Row(y), w.Row(y))
+	workers.Rows(w.Height, func(y0, y1 int) { loops.smoothAcross(*scratch, *w, y0, y1) })
+	workers.Rows(w.Height, func(y0, y1 int) { loops.smoothDown(*w, *scratch, y0, y1) })
+}
+
+func smoothAcrossRows(dst, src frame.Image[uint16], y0, y1 int) {
+	for y := y0; y < y1; y++ {
+		smoothRow(dst.Row(y), src.Row(y))
+	}
+}
+
+func smoothDownRows(dst, src frame.Image[uint16], y0, y1 int) {
+	last := src.Height - 1
+	for y := y0; y < y1; y++ {
+		a, b, c := src.Row(max(y-2, 0)), src.Row(max(y-1, 0)), src.Row(y)
+		d, e, out := src.Row(min(y+1, last)), src.Row(min(y+2, last)), dst.Row(y)
+		a, b, c, d, e = a[:len(out)], b[:len(out)], c[:len(out)], d[:len(out)], e[:len(out)]
+		for x := range out {
+			out[x] = uint16((uint32(a[x]) + uint32(e[x]) + 4*(uint32(b[x])+uint32(d[x])) + 6*uint32(c[x]) + 8) >> 4)
 		}
-	})
-	last := w.Height - 1
-	workers.Rows(w.Height, func(y0, y1 int) {
-		for y := y0; y < y1; y++ {
-			a, b, c := scratch.Row(max(y-2, 0)), scratch.Row(max(y-1, 0)), scratch.Row(y)
-			d, e, out := scratch.Row(min(y+1, last)), scratch.Row(min(y+2, last)), w.Row(y)
-			a, b, c, d, e = a[:len(out)], b[:len(out)], c[:len(out)], d[:len(out)], e[:len(out)]
-			for x := range out {
-				out[x] = uint16((uint32(a[x]) + uint32(e[x]) + 4*(uint32(b[x])+uint32(d[x])) + 6*uint32(c[x]) + 8) >> 4)
-			}
-		}
-	})
+	}
 }
 
 func smoothRow(dst, src []uint16) {

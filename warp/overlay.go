@@ -216,20 +216,19 @@ func (p *probes) misfit(in *Interval, x, y int) bool {
 // static may be empty.
 func cover(workers frame.Workers, hypotheses []*hypothesis, static frame.Image[uint8]) {
 	workers.Rows(static.Height, func(y0, y1 int) {
-		for _, h := range hypotheses {
-			for y := y0; y < y1; y++ {
-				weights := h.weight.Row(y)
-				for x, m := range static.Row(y) {
-					if m == 0 {
-						continue
-					}
-					covered := uint32(m) + uint32(m)>>7 // 255 becomes 256
-					w := uint32(weights[x]) * (256 - covered)
+		for y := y0; y < y1; y++ {
+			row := static.Row(y)
+			for x := frame.LeadingZeros(row); x < len(row); x += frame.LeadingZeros(row[x:]) {
+				covered := uint32(row[x]) + uint32(row[x])>>7 // 255 becomes 256
+				for _, h := range hypotheses {
+					weight := &h.weight.Row(y)[x]
+					w := uint32(*weight) * (256 - covered)
 					if h.kind == stationary {
 						w += weightOne * covered
 					}
-					weights[x] = uint16(w >> 8)
+					*weight = uint16(w >> 8)
 				}
+				x++
 			}
 		}
 	})

@@ -44,15 +44,16 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	}
 	cover(workers, hypotheses, in.Static)
 	r := &renderer{workers, s.taps, hypotheses, bend, in.GuideA.Width, phase, dst.Format.Max()}
+	var layers []layer[T]
 	for first := 0; first < len(dst.Planes); {
-		sx, sy := dst.Format.Subsampling(first)
 		n := first + 1
 		for n < len(dst.Planes) && sameSubsampling(dst.Format, first, n) {
 			n++
 		}
-		renderPlanes[T](s, r, dst, first, n, newGeometry(in.Level, sx, sy))
+		layers = append(layers, newLayer[T](s, dst, first, n))
 		first = n
 	}
+	render(r, in.GuideA.Height, layers)
 	return s.fillHoles(dst)
 }
 
@@ -119,47 +120,67 @@ var around = [8][2]int{
 	{-24, 0}, {24, 0}, {0, -24}, {0, 24},
 }
 
+// farthest is the largest distance in around.
+const farthest = 24
+
 // offset sets the motions of the neighbour hypotheses: the mean of the projected flows,
-// read at the places around.
+// read at the places around. They share the memory of mean, which repeats its edges as far
+// as the farthest place.
 func (s *Synthesizer) offset(mean *flow.Field) {
-	workers := s.params.Workers
 	a := s.estimates[0].forward.motion
-	mean.Resize(a.Width, a.Height)
-	workers.Rows(a.Height, func(y0, y1 int) {
-		average(*mean, s.estimates, y0*a.Width, y1*a.Width)
+	border := offsetAt(farthest, s.in.Level)
+	mean.Resize(a.Width+2*border, a.Height+2*border)
+	inner := window(*mean, border, border, a.Width, a.Height)
+	s.params.Workers.Rows(a.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			average(inner.Row(y), s.estimates, y)
+			repeatEnds(mean.Row(border+y), border)
+		}
 	})
+	for y := range border {
+		copy(mean.Row(y), mean.Row(border))
+		copy(mean.Row(border+a.Height+y), mean.Row(border+a.Height-1))
+	}
 	for k := range s.around {
 		h := &s.around[k]
 		h.kind = neighbour
-		h.motion.Resize(a.Width, a.Height)
 		dx, dy := offsetAt(around[k][0], s.in.Level), offsetAt(around[k][1], s.in.Level)
-		workers.Rows(a.Height, func(y0, y1 int) {
-			for y := y0; y < y1; y++ {
-				src, dst := mean.Row(min(max(y+dy, 0), a.Height-1)), h.motion.Row(y)
-				for x := range dst {
-					dst[x] = src[min(max(x+dx, 0), a.Width-1)]
-				}
-			}
-		})
+		h.motion = window(*mean, border+dx, border+dy, a.Width, a.Height)
+	}
+}
+
+// window returns the part of f from (x, y) on, with f's memory.
+func window(f flow.Field, x, y, width, height int) flow.Field {
+	at := y*f.Stride + x
+	return flow.Field{Image: frame.Image[flow.Vec]{
+		Width: width, Height: height, Stride: f.Stride, Pix: f.Pix[at : at+(height-1)*f.Stride+width],
+	}}
+}
+
+// repeatEnds sets the first and the last border elements to the ones next to them.
+func repeatEnds(row []flow.Vec, border int) {
+	end := len(row) - border
+	for x := range border {
+		row[x], row[end+x] = row[border], row[end-1]
 	}
 }
 
 // offsetAt returns a distance on guides that were halved level times, rounded toward 0.
 func offsetAt(pixels, level int) int { return pixels / (1 << level) }
 
-// average sets vectors i0 to i1-1 of mean to the mean of the estimates.
-func average(mean flow.Field, estimates []estimate, i0, i1 int) {
+// average sets mean to the means of the estimates in row y.
+func average(mean []flow.Vec, estimates []estimate, y int) {
 	shift := 0
 	for 1<<shift < 2*len(estimates) {
 		shift++
 	}
-	for i := i0; i < i1; i++ {
+	for x := range mean {
 		var sum flow.Vec
 		for k := range estimates {
-			f, b := estimates[k].forward.motion.Pix[i], estimates[k].reverse.motion.Pix[i]
+			f, b := estimates[k].forward.motion.Row(y)[x], estimates[k].reverse.motion.Row(y)[x]
 			sum.X, sum.Y = sum.X+f.X+b.X, sum.Y+f.Y+b.Y
 		}
-		mean.Pix[i] = flow.Vec{X: sum.X >> shift, Y: sum.Y >> shift}
+		mean[x] = flow.Vec{X: sum.X >> shift, Y: sum.Y >> shift}
 	}
 }
 
@@ -195,18 +216,21 @@ func negate(workers frame.Workers, f flow.Field) {
 	})
 }
 
-func renderPlanes[T frame.Sample](s *Synthesizer, r *renderer, dst *frame.Frame, first, end int, g geometry) {
-	var out, a, b []frame.Image[T]
-	var ca, cb []*coefficients
+// newLayer returns planes first to end-1 of dst, which have one geometry, with a mask that
+// marks nothing.
+func newLayer[T frame.Sample](s *Synthesizer, dst *frame.Frame, first, end int) layer[T] {
+	sx, sy := dst.Format.Subsampling(first)
+	l := layer[T]{geometry: newGeometry(s.in.Level, sx, sy)}
 	for i := first; i < end; i++ {
-		out = append(out, frame.Samples[T](dst.Planes[i]))
-		a, b = append(a, frame.Samples[T](s.in.A.Planes[i])), append(b, frame.Samples[T](s.in.B.Planes[i]))
-		ca, cb = append(ca, &s.coeffA.planes[i]), append(cb, &s.coeffB.planes[i])
+		l.dst = append(l.dst, frame.Samples[T](dst.Planes[i]))
+		l.a, l.b = append(l.a, frame.Samples[T](s.in.A.Planes[i])), append(l.b, frame.Samples[T](s.in.B.Planes[i]))
+		l.ca, l.cb = append(l.ca, &s.coeffA.planes[i]), append(l.cb, &s.coeffB.planes[i])
 	}
 	mask := s.maskOf(dst.Format, first)
-	mask.Resize(out[0].Width, out[0].Height)
+	mask.Resize(l.dst[0].Width, l.dst[0].Height)
 	mask.Clear()
-	render(r, out, a, b, ca, cb, g, mask)
+	l.mask = *mask
+	return l
 }
 
 // maskOf returns the mask of plane i's holes. Planes of one size share a mask.

@@ -26,8 +26,9 @@ type guess struct {
 	seen  Seen // the neighbours that show it
 }
 
-// gather lists the motions that count at pixel i of the guides' grid.
-func (r *renderer) gather(list *[maxHypotheses]guess, i int) []guess {
+// gather lists the motions that count at pixel (x, y) of the guides' grid.
+func (r *renderer) gather(list *[maxHypotheses]guess, x, y int) []guess {
+	i := y*r.gridWidth + x
 	n := 0
 	var total uint32
 	var bend flow.Vec
@@ -41,7 +42,7 @@ next:
 			continue
 		}
 		total += w
-		v, seen := h.motion.Pix[i], h.kind.seen()
+		v, seen := h.motion.Row(y)[x], h.kind.seen()
 		for k := range n {
 			if g := &list[k]; g.seen == seen && near(g.x, v.X) && near(g.y, v.Y) {
 				g.share += w
@@ -80,6 +81,15 @@ func newGeometry(level, sx, sy int) geometry {
 // cell returns the grid's coordinates of the block at sample (x, y). If the plane is
 // coarser than the grid, that is the pixel at the sample's upper left.
 func (g geometry) cell(x, y int) (cx, cy int) { return x << g.sx >> g.level, y << g.sy >> g.level }
+
+// top returns the first of the plane's rows whose blocks have their motions from row y of
+// the grid, and whether there are any.
+func (g geometry) top(y int) (row int, ok bool) {
+	if skip := max(0, g.sy-g.level); skip > 0 {
+		return y >> skip, y&(1<<skip-1) == 0
+	}
+	return y * g.height, true
+}
 
 // travel returns the part of a motion on the grid that is travelled at the phase, in
 // 1/256 sample of the plane.
@@ -147,44 +157,71 @@ func (g *guess) parts(phase Phase) (first, second uint64) {
 	}
 }
 
-// render fills planes of one geometry. a and b are the neighbours' planes. render sets
-// mask, of the planes' size, to 255 at samples that neither neighbour shows.
-func render[T frame.Sample](r *renderer, dst, a, b []frame.Image[T], ca, cb []*coefficients, g geometry, mask *frame.Image[uint8]) {
-	width, height := dst[0].Width, dst[0].Height
-	limit := float32(r.limit)
-	blockRows := (height + g.height - 1) / g.height
-	r.workers.Rows(blockRows, func(b0, b1 int) {
-		var guesses [maxHypotheses]guess
-		var samples [2 * maxHypotheses]sample
-		var sums [maxBlock]float32
-		for row := b0; row < b1; row++ {
-			y := row * g.height
-			for x := 0; x < width; x += g.width {
-				cx, cy := g.cell(x, y)
-				list, outside := g.expand(&samples, r.gather(&guesses, cy*r.gridWidth+cx), x, y, width, height, r.phase)
-				if outside {
-					mark(*mask, x, y, g)
-				}
-				var total uint64
-				for i := range list {
-					total += list[i].weight
-				}
-				for p := range dst {
-					clear(sums[:g.width*g.height])
-					for i := range list {
-						s := &list[i]
-						w := float32(s.weight) / float32(total)
-						from, coeff := a[p], ca[p]
-						if s.second {
-							from, coeff = b[p], cb[p]
-						}
-						accumulate(&sums, from, coeff, r.taps, s.x, s.y, w, g)
-					}
-					store(dst[p], &sums, x, y, limit, g)
-				}
-			}
+// layer is planes of one geometry: those to fill, and the neighbours'. The mask has the
+// planes' size.
+type layer[T frame.Sample] struct {
+	geometry
+	dst, a, b []frame.Image[T]
+	ca, cb    []*coefficients
+	mask      frame.Image[uint8]
+}
+
+// renderRows fills the blocks of rows [y0, y1) of the guides' grid in all layers. It sets
+// the masks to 255 at samples that neither neighbour shows.
+func renderRows[T frame.Sample](r *renderer, layers []layer[T], y0, y1 int) {
+	var storage [maxHypotheses]guess
+	var guesses []guess
+	ends := make([]int, r.gridWidth) // of each pixel's guesses
+	for y := y0; y < y1; y++ {
+		guesses = guesses[:0]
+		for x := range ends {
+			guesses = append(guesses, r.gather(&storage, x, y)...)
+			ends[x] = len(guesses)
 		}
-	})
+		for i := range layers {
+			layers[i].row(r, guesses, ends, y)
+		}
+	}
+}
+
+// row fills the blocks of row y of the grid. The guesses of pixel x end at ends[x].
+func (l *layer[T]) row(r *renderer, guesses []guess, ends []int, y int) {
+	var samples [2 * maxHypotheses]sample
+	var sums [maxBlock]float32
+	width, height := l.dst[0].Width, l.dst[0].Height
+	limit := float32(r.limit)
+	top, ok := l.top(y)
+	if !ok || top >= height {
+		return
+	}
+	for x := 0; x < width; x += l.width {
+		cx, _ := l.cell(x, top)
+		first := 0
+		if cx > 0 {
+			first = ends[cx-1]
+		}
+		list, outside := l.expand(&samples, guesses[first:ends[cx]], x, top, width, height, r.phase)
+		if outside {
+			mark(l.mask, x, top, l.geometry)
+		}
+		var total uint64
+		for i := range list {
+			total += list[i].weight
+		}
+		for p := range l.dst {
+			clear(sums[:l.width*l.height])
+			for i := range list {
+				s := &list[i]
+				w := float32(s.weight) / float32(total)
+				from, coeff := l.a[p], l.ca[p]
+				if s.second {
+					from, coeff = l.b[p], l.cb[p]
+				}
+				accumulate(&sums, from, coeff, r.taps, s.x, s.y, w, l.geometry)
+			}
+			store(l.dst[p], &sums, x, top, limit, l.geometry)
+		}
+	}
 }
 
 // accumulate adds w times the block at (x, y) to sums.

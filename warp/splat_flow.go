@@ -26,7 +26,7 @@ func (s *Splatter) Flow(dst flow.Field, holes frame.Image[uint8], src flow.Field
 	s.bands(src.Width, src.Height, func(b *band) {
 		b.vectors = frame.Resize(b.vectors, b.size())
 		clear(b.vectors)
-		s.targets.visit(b, func(y, x0, x1 int) { addVectors(b, src, &m, y, x0, x1) })
+		s.targets.visit(b, func(y, x0, x1 int) { loops.addVectors(b, src, &m, y, x0, x1) })
 		if storeVectors(b, dst, holes, max(least, 1)) {
 			return
 		}

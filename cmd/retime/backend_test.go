@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"retime/cuda"
+	"retime/internal/simd"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 )
@@ -31,7 +32,7 @@ func TestInfo(t *testing.T) {
 	if code != 0 || stderr != "" {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	wants := []string{"retime ", "FFmpeg ", "ffv1", "CUDA: "}
+	wants := []string{"retime ", "FFmpeg ", "ffv1", "CUDA: ", "vector instructions " + simd.Chosen().String()}
 	for module, name := range map[string]string{"libavcodec": "libavcodec", "libavformat": "libavformat", "opencv4": "OpenCV"} {
 		version, err := exec.Command("pkg-config", "--modversion", module).Output()
 		if err != nil {

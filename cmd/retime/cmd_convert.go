@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"retime/internal/simd"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
@@ -37,7 +38,12 @@ frames that were shot are passed through untouched.`,
 	}
 	o.AddFlags(cmd.Flags())
 	cmd.SetFlagErrorFunc(flagError)
-	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkExclusive(cmd.Flags()) }
+	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := simd.Check(); err != nil {
+			return fault.New(fault.Usage, "%w", err)
+		}
+		return checkExclusive(cmd.Flags())
+	}
 	cmd.SetUsageFunc(printUsage)
 	cmd.SetHelpTemplate(cmd.HelpTemplate() + exitCodes)
 	cmd.CompletionOptions.DisableDefaultCmd = true

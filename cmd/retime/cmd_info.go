@@ -11,6 +11,7 @@ import (
 
 	"retime/cuda"
 	"retime/flow/opencv"
+	"retime/internal/simd"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 )
@@ -51,6 +52,7 @@ var encoders = []struct {
 // this program is not the build with CUDA.
 func info(w io.Writer, noCUDA error) {
 	fmt.Fprintf(w, "retime %s, %s, %s/%s, %d processors\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	fmt.Fprintf(w, "vector instructions %s\n", instructions())
 	b := media.FFmpeg()
 	fmt.Fprintf(w, "FFmpeg %s: %s; %s\n", b.Version, strings.Join(b.Libraries, ", "), b.Licence)
 	fmt.Fprintf(w, "OpenCV %s\n", opencv.Version())
@@ -71,6 +73,21 @@ func info(w io.Writer, noCUDA error) {
 		fmt.Fprintf(w, "  %-14s %s\n", e.kind, line)
 	}
 	infoCUDA(w, noCUDA)
+}
+
+// instructions names the vector instructions that the inner loops use, and those that
+// RETIME_SIMD could choose in their place.
+func instructions() string {
+	var others []string
+	for _, l := range simd.Levels() {
+		if l != simd.Chosen() {
+			others = append(others, l.String())
+		}
+	}
+	if len(others) == 0 {
+		return simd.Chosen().String()
+	}
+	return fmt.Sprintf("%v (%s=%s chooses others)", simd.Chosen(), simd.Variable, strings.Join(others, "|"))
 }
 
 func infoCUDA(w io.Writer, noCUDA error) {

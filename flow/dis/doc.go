@@ -108,5 +108,6 @@
 //
 // The Go functions of this package follow the definition, but leave out what cannot change
 // a result: candidates that a patch has tried before, and descents that would end where
-// they begin. On amd64 and arm64, functions in C do the same with vector instructions.
+// they begin. On amd64 and arm64, functions in C do the same with vector instructions;
+// package internal/simd chooses among them.
 package dis

@@ -36,6 +36,3 @@ typedef struct {
 } dis_kernels;
 
 extern const dis_kernels dis_kernels_128, dis_kernels_avx2;
-
-// dis_has_avx2 reports whether the processor can run dis_kernels_avx2.
-int dis_has_avx2(void);

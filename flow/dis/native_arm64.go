@@ -5,8 +5,7 @@ package dis
 // #include "native.h"
 import "C"
 
-// variants are the kernels that this processor can run, slowest first. All give the same
-// bits.
-func variants() []variant {
-	return []variant{{"Go", portable}, {"NEON", native(&C.dis_kernels_128)}}
-}
+import "retime/internal/simd"
+
+// vectorized are the kernels that use vector instructions. All give the same bits.
+func vectorized() []variant { return []variant{{simd.NEON, native(&C.dis_kernels_128)}} }

@@ -5,6 +5,4 @@
 #include "kernels.h"
 
 const dis_kernels dis_kernels_avx2 = {first, propagate, densify};
-
-int dis_has_avx2(void) { return __builtin_cpu_supports("avx2") != 0; }
 #endif

@@ -2,5 +2,5 @@
 
 package dis
 
-// variants are the kernels that this build can run.
-func variants() []variant { return []variant{{"Go", portable}} }
+// vectorized are the kernels that use vector instructions: none in this build.
+func vectorized() []variant { return nil }

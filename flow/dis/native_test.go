@@ -6,46 +6,17 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"syscall"
 	"testing"
-	"unsafe"
 
 	"retime/frame"
+	"retime/internal/simd"
+	"retime/internal/simd/simdtest"
 )
 
-// guarded returns n elements that lie directly before or after a page that faults, in
-// memory that is the test's alone.
-func guarded[T any](t *testing.T, n int, end bool) []T {
-	t.Helper()
-	var zero T
-	page := syscall.Getpagesize()
-	size := n * int(unsafe.Sizeof(zero))
-	pages := (size + page - 1) / page * page
-	m, err := syscall.Mmap(-1, 0, pages+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Munmap(m); err != nil {
-			t.Error(err)
-		}
-	})
-	for _, g := range [][]byte{m[:page], m[page+pages:]} {
-		if err := syscall.Mprotect(g, syscall.PROT_NONE); err != nil {
-			t.Fatal(err)
-		}
-	}
-	start := page
-	if end {
-		start += pages - size
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&m[start])), n)
-}
-
-func guardedCopy[T any](t *testing.T, s []T, end bool) []T {
-	c := guarded[T](t, len(s), end)
-	copy(c, s)
-	return c
+// everyVariant returns the kernels that this processor can run, the portable ones first.
+func everyVariant() []variant {
+	levels := simd.Levels()
+	return variants(levels[len(levels)-1])
 }
 
 // trial is random input for all kernels of one level.
@@ -132,18 +103,18 @@ func TestKernels(t *testing.T) {
 
 func (r *trial) run(t *testing.T, o Options, end bool) {
 	l := &r.level
-	s := search{&o, l, guardedCopy(t, r.pyramids[0], end), guardedCopy(t, r.pyramids[1], end)}
-	own, other, coarse := guardedCopy(t, r.own, end), guardedCopy(t, r.other, end), guardedCopy(t, r.coarse, end)
-	got, want := guarded[best](t, l.columns, end), make([]best, l.columns)
+	s := search{&o, l, simdtest.Copy(t, r.pyramids[0], end), simdtest.Copy(t, r.pyramids[1], end)}
+	own, other, coarse := simdtest.Copy(t, r.own, end), simdtest.Copy(t, r.other, end), simdtest.Copy(t, r.coarse, end)
+	got, want := simdtest.Guarded[best](t, l.columns, end), make([]best, l.columns)
 	compare := func(name string, row int, run func(k kernels, dst []best)) {
 		t.Helper()
-		all := variants()
+		all := everyVariant()
 		run(all[0].kernels, want)
 		for _, v := range all[1:] {
 			run(v.kernels, got)
 			for i := range want {
 				if got[i] != want[i] {
-					t.Fatalf("%s, %s, row %d, patch %d: %+v, want %+v", v.name, name, row, i, got[i], want[i])
+					t.Fatalf("%s, %s, row %d, patch %d: %+v, want %+v", v.level, name, row, i, got[i], want[i])
 				}
 			}
 		}
@@ -157,7 +128,7 @@ func (r *trial) run(t *testing.T, o Options, end bool) {
 	}
 	for row := range (l.height + cellSize - 1) / cellSize {
 		rows := min(cellSize, l.height-cellSize*row)
-		got := guarded[vector](t, rows*l.width, end)
+		got := simdtest.Guarded[vector](t, rows*l.width, end)
 		compareDense(t, &s, got, row, own)
 	}
 }
@@ -166,7 +137,7 @@ func (r *trial) run(t *testing.T, o Options, end bool) {
 // makes.
 func compareDense(t *testing.T, s *search, got []vector, row int, patches []best) {
 	t.Helper()
-	all := variants()
+	all := everyVariant()
 	want := make([]vector, len(got))
 	all[0].densify(s, want, row, patches)
 	for _, v := range all[1:] {
@@ -174,7 +145,7 @@ func compareDense(t *testing.T, s *search, got []vector, row int, patches []best
 		v.densify(s, got, row, patches)
 		for i := range want {
 			if got[i] != want[i] {
-				t.Fatalf("%s, densify, row %d, (%d, %d): %v, want %v", v.name, row, i%s.level.width, i/s.level.width, got[i], want[i])
+				t.Fatalf("%s, densify, row %d, (%d, %d): %v, want %v", v.level, row, i%s.level.width, i/s.level.width, got[i], want[i])
 			}
 		}
 	}
@@ -189,12 +160,12 @@ func TestKernelRounding(t *testing.T) {
 	s := search{&o, &r.level, r.pyramids[0], r.pyramids[1]}
 	got, want := make([]best, r.level.columns), make([]best, r.level.columns)
 	for row := range r.level.rows {
-		all := variants()
+		all := everyVariant()
 		all[0].first(&s, want, row, nil, nil, false)
 		for _, v := range all[1:] {
 			v.first(&s, got, row, nil, nil, false)
 			if !slices.Equal(got, want) {
-				t.Fatalf("%s, row %d: %v, want %v", v.name, row, got, want)
+				t.Fatalf("%s, row %d: %v, want %v", v.level, row, got, want)
 			}
 		}
 	}
@@ -227,11 +198,11 @@ func TestKernelWeights(t *testing.T) {
 }
 
 func BenchmarkKernels(b *testing.B) {
-	for _, v := range variants() {
+	for _, v := range everyVariant() {
 		x, y := moving("", 7.3, -2.6).pair(0, 960, 540)
 		e := open(b, Default(), 1)
 		e.kernels = v.kernels
-		b.Run(v.name, func(b *testing.B) {
+		b.Run(v.level.String(), func(b *testing.B) {
 			for b.Loop() {
 				estimate(b, e, x, y)
 			}

@@ -1,6 +1,11 @@
 package dis
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"retime/internal/simd"
+)
 
 // vector is a displacement in 1/1024 pixel of its level.
 type vector struct{ x, y int32 }
@@ -45,15 +50,26 @@ const cellSize = 4
 // portable are the kernels in Go, which define the others.
 var portable = kernels{(*search).first, (*search).propagate, (*search).densify}
 
-// variant is kernels for certain instructions.
+// variant is the kernels for a level of instructions.
 type variant struct {
-	name string
+	level simd.Level
 	kernels
+}
+
+// variants are the kernels that this processor can run, slowest first, up to a level.
+func variants(most simd.Level) []variant {
+	all := []variant{{simd.Go, portable}}
+	for _, v := range vectorized() {
+		if v.level <= most && slices.Contains(simd.Levels(), v.level) {
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
 // fastest are the kernels that an estimator uses.
 var fastest = func() kernels {
-	all := variants()
+	all := variants(simd.Chosen())
 	return all[len(all)-1].kernels
 }()
 

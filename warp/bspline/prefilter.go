@@ -237,15 +237,11 @@ func (p *MixedPrefilter[S, C]) filter(t *tile[S, C]) {
 		for r := range t.carry {
 			t.initCausal(q, p.boundary, r)
 		}
-		for r := range t.carry {
-			t.causal(q, r)
-		}
+		t.everyCausal(q)
 		for r := range t.carry {
 			t.initAnticausal(q, p.boundary, r)
 		}
-		for r := range t.carry {
-			t.anticausal(q, r)
-		}
+		t.everyAnticausal(q)
 	}
 }
 

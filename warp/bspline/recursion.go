@@ -19,6 +19,15 @@ func (t *tile[S, C]) causal(q PoleFilter[C], r int) {
 	causal(t.samples(r*Region, t.end(r)), q.Z, &t.carry[r])
 }
 
+// everyCausal applies equation 15 to all subregions.
+func (t *tile[S, C]) everyCausal(q PoleFilter[C]) {
+	if t, ok := any(t).(*tile[float32, float32]); ok {
+		loops.causal(t, float32(q.Z))
+		return
+	}
+	everyCausal(t, q.Z)
+}
+
 // initAnticausal computes the output after subregion r. Inside the signal, it runs the
 // recursion over as many samples as the truncation index says, starting from zero
 // (equation 20, in terms of the causal filter's output). If those samples would reach
@@ -70,12 +79,29 @@ func (t *tile[S, C]) borderAnticausal(q PoleFilter[C], b Boundary, c *[lanes]C) 
 func (t *tile[S, C]) anticausal(q PoleFilter[C], r int) {
 	end := t.end(r)
 	if end == t.length() {
-		end--
-		for j, h := range t.carry[r] {
-			t.pix[end*lanes+j] = S(h)
-		}
+		end = t.setLast()
 	}
 	anticausal(t.samples(r*Region, end), q.Z, &t.carry[r])
+}
+
+// setLast sets the last sample to the output that its subregion has been given, and returns
+// its index.
+func (t *tile[S, C]) setLast() int {
+	end := t.length() - 1
+	for j, h := range t.carry[len(t.carry)-1] {
+		t.pix[end*lanes+j] = S(h)
+	}
+	return end
+}
+
+// everyAnticausal applies equation 18 to all subregions.
+func (t *tile[S, C]) everyAnticausal(q PoleFilter[C]) {
+	end := t.setLast()
+	if t, ok := any(t).(*tile[float32, float32]); ok {
+		loops.anticausal(t, float32(q.Z), end)
+		return
+	}
+	everyAnticausal(t, q.Z, end)
 }
 
 // The functions below run the recursions over consecutive samples of every lane, eight

@@ -56,7 +56,7 @@ func (t *tile[S, C]) gatherRows(img frame.Image[S], y, n, x0, x1 int) {
 	d := t.samples(x0, x1)
 	for j := 0; j < n; j++ {
 		if j%half == 0 && n-j >= half {
-			transposeIn(d[j:], img, y+j, x0, x1)
+			moveIn(d[j:], img, y+j, x0, x1)
 			j += half - 1
 			continue
 		}
@@ -70,7 +70,7 @@ func (t *tile[S, C]) scatterRows(img frame.Image[S], y, n, x0, x1 int) {
 	d := t.samples(x0, x1)
 	for j := 0; j < n; j++ {
 		if j%half == 0 && n-j >= half {
-			transposeOut(d[j:], img, y+j, x0, x1)
+			moveOut(d[j:], img, y+j, x0, x1)
 			j += half - 1
 			continue
 		}
@@ -79,6 +79,23 @@ func (t *tile[S, C]) scatterRows(img frame.Image[S], y, n, x0, x1 int) {
 			row[x] = d[x*lanes+j]
 		}
 	}
+}
+
+// moveIn and moveOut are transposeIn and transposeOut, by the loops in use.
+func moveIn[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
+	if d, ok := any(d).([]float32); ok {
+		loops.transposeIn(d, any(img).(frame.Image[float32]), y, x0, x1)
+		return
+	}
+	transposeIn(d, img, y, x0, x1)
+}
+
+func moveOut[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
+	if d, ok := any(d).([]float32); ok {
+		loops.transposeOut(d, any(img).(frame.Image[float32]), y, x0, x1)
+		return
+	}
+	transposeOut(d, img, y, x0, x1)
 }
 
 // transposeIn writes columns [x0, x1) of eight rows from y on to every lanes-th

@@ -1,0 +1,5 @@
+//go:build cgo
+
+package simd
+
+func detect() []Level { return []Level{NEON} }

@@ -1,0 +1,5 @@
+//go:build !cgo || !(amd64 || arm64)
+
+package simd
+
+func detect() []Level { return nil }

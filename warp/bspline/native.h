@@ -1,0 +1,19 @@
+#pragma once
+
+#include <stdint.h>
+
+// The inner loops of package bspline in C, for float32, with the same results as the Go
+// functions of the same names. A tile has 16 lanes.
+
+typedef struct {
+	// causal and anticausal run over subregions of 256 samples of a tile, of which the last
+	// may be shorter. carry has 16 values for each subregion. end is the number of samples.
+	void (*causal)(float *pix, const float *carry, float z, int64_t end);
+	void (*anticausal)(float *pix, const float *carry, float z, int64_t end);
+	// transpose_in and transpose_out move n columns of eight rows between a picture and eight
+	// of a tile's lanes.
+	void (*transpose_in)(float *lanes, const float *rows, int64_t stride, int64_t n);
+	void (*transpose_out)(const float *lanes, float *rows, int64_t stride, int64_t n);
+} bspline_kernels;
+
+extern const bspline_kernels bspline_kernels_128, bspline_kernels_avx2;

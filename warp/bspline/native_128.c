@@ -1,0 +1,7 @@
+// Kernels for the instructions that every amd64 or arm64 has.
+
+#if defined(__SSE2__) || defined(__aarch64__)
+#include "kernels.h"
+
+const bspline_kernels bspline_kernels_128 = KERNELS;
+#endif

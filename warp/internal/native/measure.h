@@ -1,0 +1,168 @@
+// Differences between guides along motions.
+
+// toward returns the part of v that is travelled at a phase of at most 65536. The upper
+// halves of v travel whole numbers, so 32 bits do.
+static inline ints toward(ints v, int32_t phase) {
+	uints low = (uints)(v & 0xffff) * (uint32_t)phase;
+	return (v >> 16) * phase + (ints)((low + 32768) >> 16);
+}
+
+static inline ints within(warp_guide g, ints x, ints y) {
+	ints px = x + 128, py = y + 128;
+	return (px >= 0) & (px <= g.width << 8) & (py >= 0) & (py <= g.height << 8);
+}
+
+static inline uint16_t two_bytes(const uint8_t *p) {
+	uint16_t v;
+	memcpy(&v, p, 2);
+	return v;
+}
+
+// lookup reads a guide of at least two by two pixels. At the last column or row, and
+// beyond, it reads the pair that ends there, with the whole weight on its end.
+static inline ints lookup(warp_guide g, ints x, ints y) {
+	ints ix = x >> 8, iy = y >> 8, fx = x & 255, fy = y & 255;
+	fx = choose(ix >= g.width - 1, all(256), fx & (ix >= 0));
+	fy = choose(iy >= g.height - 1, all(256), fy & (iy >= 0));
+	ix = greater(lesser(ix, all(g.width - 2)), all(0));
+	iy = greater(lesser(iy, all(g.height - 2)), all(0));
+	ints at = iy * g.stride + ix;
+	int32_t o[lanes];
+	memcpy(o, &at, sizeof o);
+	const uint8_t *p = g.pix, *q = g.pix + g.stride;
+#if defined(__AVX2__)
+	words upper = {two_bytes(p + o[0]), two_bytes(p + o[1]), two_bytes(p + o[2]), two_bytes(p + o[3]),
+		two_bytes(p + o[4]), two_bytes(p + o[5]), two_bytes(p + o[6]), two_bytes(p + o[7])};
+	words lower = {two_bytes(q + o[0]), two_bytes(q + o[1]), two_bytes(q + o[2]), two_bytes(q + o[3]),
+		two_bytes(q + o[4]), two_bytes(q + o[5]), two_bytes(q + o[6]), two_bytes(q + o[7])};
+#else
+	words upper = {two_bytes(p + o[0]), two_bytes(p + o[1]), two_bytes(p + o[2]), two_bytes(p + o[3])};
+	words lower = {two_bytes(q + o[0]), two_bytes(q + o[1]), two_bytes(q + o[2]), two_bytes(q + o[3])};
+#endif
+	ints across = (fx << 16) + 256 - fx;
+	ints top = dot(widen_pairs(upper), across), bottom = dot(widen_pairs(lower), across);
+	return (top << 8) + (bottom - top) * fy;
+}
+
+static inline ints difference(ints a, ints b) { return (magnitude(a - b) + (1 << 11)) >> 12; }
+
+enum { difference_one = 16, unseen = 4 * difference_one, hidden = 40 * difference_one, unseen_beyond = 8 * difference_one };
+
+static inline ints columns_from(int x) {
+#if defined(__AVX2__)
+	return x + (ints){0, 1, 2, 3, 4, 5, 6, 7};
+#else
+	return x + (ints){0, 1, 2, 3};
+#endif
+}
+
+// The last vector of a row ends with the row, and repeats some pixels of the one before.
+#define EACH_VECTOR(x, width) \
+	for (int x = 0, last_ = (width) - lanes; x < (width); x = x < last_ && x + lanes > last_ ? last_ : x + lanes)
+
+static void disagreement(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *motion, int stride,
+	const warp_vec *bend, int32_t phase, int y0, int y1) {
+	for (int y = y0; y < y1; y++) {
+		int64_t row = (int64_t)y * a.width;
+		EACH_VECTOR(x, a.width) {
+			ints vx, vy;
+			components(&motion[(int64_t)y * stride + x].x, &vx, &vy);
+			ints ax = (columns_from(x) << 8) - toward(vx, phase), ay = all(y << 8) - toward(vy, phase);
+			if (bend) {
+				ints bx, by;
+				components(&bend[row + x].x, &bx, &by);
+				ax -= bx;
+				ay -= by;
+			}
+			ints bx = ax + vx, by = ay + vy;
+			ints d = difference(lookup(a, ax, ay), lookup(b, bx, by));
+			store_words(dst + row + x, choose(within(a, ax, ay) ^ within(b, bx, by), all(unseen), d));
+		}
+	}
+}
+
+static void disagreement_beyond(uint16_t *dst, warp_guide near, warp_guide far, const warp_vec *motion, int32_t part,
+	int32_t way, int y0, int y1) {
+	for (int y = y0; y < y1; y++) {
+		int64_t row = (int64_t)y * near.width;
+		EACH_VECTOR(x, near.width) {
+			ints vx, vy;
+			components(&motion[row + x].x, &vx, &vy);
+			ints tx = part < 0 ? toward(-vx, -part) : toward(vx, part);
+			ints ty = part < 0 ? toward(-vy, -part) : toward(vy, part);
+			ints nx = (columns_from(x) << 8) + tx, ny = all(y << 8) + ty;
+			ints fx = nx + way * vx, fy = ny + way * vy;
+			ints d = difference(lookup(near, nx, ny), lookup(far, fx, fy));
+			d = choose(within(far, fx, fy), d, all(unseen_beyond));
+			store_words(dst + row + x, choose(within(near, nx, ny), d, all(hidden)));
+		}
+	}
+}
+
+static void warp_error(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *flow, int y0, int y1) {
+	for (int y = y0; y < y1; y++) {
+		const uint8_t *here = a.pix + (int64_t)y * a.stride;
+		int64_t row = (int64_t)y * a.width;
+		EACH_VECTOR(x, a.width) {
+			ints vx, vy;
+			components(&flow[row + x].x, &vx, &vy);
+			typedef uint8_t bytes __attribute__((vector_size(lanes)));
+			bytes own;
+			memcpy(&own, here + x, sizeof own);
+			ints d = difference(__builtin_convertvector(own, ints) << 16,
+				lookup(b, (columns_from(x) << 8) + vx, (y << 8) + vy));
+			store_words(dst + row + x, d);
+		}
+	}
+}
+
+enum { box_tile = 512, most_radius = 8 };
+
+// box_edge returns the mean over a square that may reach beyond the left or right edge.
+static inline uint16_t box_edge(uint32_t total, int x, int width, int radius, int rows, const uint64_t *inverse) {
+	int across = (x + radius + 1 < width ? x + radius + 1 : width) - (x - radius > 0 ? x - radius : 0);
+	return (uint16_t)((total * inverse[rows * across] + (1u << 31)) >> 32);
+}
+
+// box_mean takes the columns tile by tile, and keeps sums over the rows of a square.
+static void box_mean(uint16_t *dst, const uint16_t *src, int width, int height, int radius, const uint64_t *inverse,
+	int y0, int y1) {
+	uint32_t sums[box_tile + 2 * most_radius], total[box_tile];
+	for (int x0 = 0; x0 < width; x0 += box_tile) {
+		int n = width - x0 < box_tile ? width - x0 : box_tile;
+		int first = x0 - radius > 0 ? x0 - radius : 0;
+		int end = x0 + n + radius < width ? x0 + n + radius : width;
+		uint32_t *columns = sums + (first - (x0 - radius));
+		memset(sums, 0, sizeof sums);
+		int held = end - first;
+		for (int y = y0 - radius > 0 ? y0 - radius : 0; y < height && y < y0 + radius; y++)
+			for (int i = 0; i < held; i++)
+				columns[i] += src[(int64_t)y * width + first + i];
+		for (int y = y0; y < y1; y++) {
+			if (y + radius < height) {
+				const uint16_t *in = src + (int64_t)(y + radius) * width + first;
+				for (int i = 0; i < held; i++)
+					columns[i] += in[i];
+			}
+			for (int i = 0; i < n; i++)
+				total[i] = sums[i];
+			for (int k = 1; k <= 2 * radius; k++)
+				for (int i = 0; i < n; i++)
+					total[i] += sums[i + k];
+			int rows = (y + radius + 1 < height ? y + radius + 1 : height) - (y - radius > 0 ? y - radius : 0);
+			uint16_t *out = dst + (int64_t)y * width + x0;
+			uint64_t whole = inverse[rows * (2 * radius + 1)];
+			for (int i = 0; i < n; i++)
+				out[i] = (uint16_t)((total[i] * whole + (1u << 31)) >> 32);
+			for (int i = 0; i < n && x0 + i < radius; i++)
+				out[i] = box_edge(total[i], x0 + i, width, radius, rows, inverse);
+			for (int i = width - radius > x0 ? width - radius - x0 : 0; i < n; i++)
+				out[i] = box_edge(total[i], x0 + i, width, radius, rows, inverse);
+			if (y - radius >= 0) {
+				const uint16_t *gone = src + (int64_t)(y - radius) * width + first;
+				for (int i = 0; i < held; i++)
+					columns[i] -= gone[i];
+			}
+		}
+	}
+}

@@ -1,0 +1,311 @@
+//go:build cgo && (amd64 || arm64)
+
+package native
+
+/*
+#cgo CFLAGS: -std=c11 -O3 -Wall -Wextra
+#cgo noescape call_disagreement
+#cgo nocallback call_disagreement
+#cgo noescape call_disagreement_beyond
+#cgo nocallback call_disagreement_beyond
+#cgo noescape call_warp_error
+#cgo nocallback call_warp_error
+#cgo noescape call_box_mean
+#cgo nocallback call_box_mean
+#cgo noescape call_median
+#cgo nocallback call_median
+#cgo noescape call_weigh
+#cgo nocallback call_weigh
+#cgo noescape call_cell_means
+#cgo nocallback call_cell_means
+#cgo noescape call_share
+#cgo nocallback call_share
+#cgo noescape call_smooth_across
+#cgo nocallback call_smooth_across
+#cgo noescape call_smooth_down
+#cgo nocallback call_smooth_down
+#cgo noescape call_follow
+#cgo nocallback call_follow
+#cgo noescape call_add_vectors
+#cgo nocallback call_add_vectors
+#cgo noescape call_render8
+#cgo nocallback call_render8
+#cgo noescape call_render16
+#cgo nocallback call_render16
+#include "native.h"
+
+static void call_disagreement(const warp_kernels *k, uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *motion, int stride, const warp_vec *bend, int32_t phase, int y0, int y1) {
+	k->disagreement(dst, a, b, motion, stride, bend, phase, y0, y1);
+}
+static void call_disagreement_beyond(const warp_kernels *k, uint16_t *dst, warp_guide near, warp_guide far, const warp_vec *motion, int32_t part, int32_t way, int y0, int y1) {
+	k->disagreement_beyond(dst, near, far, motion, part, way, y0, y1);
+}
+static void call_warp_error(const warp_kernels *k, uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *flow, int y0, int y1) {
+	k->warp_error(dst, a, b, flow, y0, y1);
+}
+static void call_box_mean(const warp_kernels *k, uint16_t *dst, const uint16_t *src, int width, int height, int radius, const uint64_t *inverse, int y0, int y1) {
+	k->box_mean(dst, src, width, height, radius, inverse, y0, y1);
+}
+static void call_median(const warp_kernels *k, warp_vec *dst, const warp_vec *src, int width, int height, int y0, int y1) {
+	k->median(dst, src, width, height, y0, y1);
+}
+static int64_t call_weigh(const warp_kernels *k, warp_energies e, int i0, int i1) {
+	return k->weigh(e, i0, i1);
+}
+static void call_cell_means(const warp_kernels *k, warp_cells c, int y0, int y1) {
+	k->cell_means(c, y0, y1);
+}
+static void call_share(const warp_kernels *k, warp_shares s, int y0, int y1) {
+	k->share(s, y0, y1);
+}
+static void call_smooth_across(const warp_kernels *k, uint16_t *dst, const uint16_t *src, int width, int y0, int y1) {
+	k->smooth_across(dst, src, width, y0, y1);
+}
+static void call_smooth_down(const warp_kernels *k, uint16_t *dst, const uint16_t *src, int width, int height, int y0, int y1) {
+	k->smooth_down(dst, src, width, height, y0, y1);
+}
+static void call_follow(const warp_kernels *k, warp_paths p, int i, int step, int n) {
+	k->follow(p, i, step, n);
+}
+static void call_add_vectors(const warp_kernels *k, warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights, int n, warp_flight f) {
+	k->add_vectors(sums, motion, vectors, weights, n, f);
+}
+static void call_render8(const warp_kernels *k, warp_scene s, int y0, int y1) {
+	k->render8(s, y0, y1);
+}
+static void call_render16(const warp_kernels *k, warp_scene s, int y0, int y1) {
+	k->render16(s, y0, y1);
+}
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"retime/flow"
+	"retime/frame"
+)
+
+// Kernels are the loops for a level of instructions. Rows are [y0, y1). Unless said
+// otherwise, rows follow each other without gaps and are at least MinWidth long, and
+// guides have at least two rows.
+type Kernels struct{ k *C.warp_kernels }
+
+// MinWidth is the least width of a guide.
+const MinWidth = 8
+
+// vec and words return addresses of elements, which no Go pointer is in.
+func vec(v []flow.Vec) *C.warp_vec { return (*C.warp_vec)(unsafe.Pointer(unsafe.SliceData(v))) }
+
+func words(v []uint16) *C.uint16_t { return (*C.uint16_t)(unsafe.Pointer(unsafe.SliceData(v))) }
+
+func shorts(v []int16) *C.int16_t { return (*C.int16_t)(unsafe.Pointer(unsafe.SliceData(v))) }
+
+func guide(m frame.Image[uint8]) C.warp_guide {
+	return C.warp_guide{
+		pix:   (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(m.Pix))),
+		width: C.int32_t(m.Width), height: C.int32_t(m.Height), stride: C.int32_t(m.Stride),
+	}
+}
+
+// Disagreement sets dst to the differences between a and b along the motions at a phase of
+// at most 65536. bend may be empty. Guides and
+// motions may have any stride.
+func (k *Kernels) Disagreement(dst frame.Image[uint16], a, b frame.Image[uint8], motion, bend flow.Field, phase int32, y0, y1 int) {
+	C.call_disagreement(k.k, words(dst.Pix), guide(a), guide(b), vec(motion.Pix), C.int(motion.Stride), vec(bend.Pix), C.int32_t(phase), C.int(y0), C.int(y1))
+}
+
+// DisagreementBeyond sets dst to the differences between near, at the distance part along
+// the motions, and far, which is way whole motions further.
+func (k *Kernels) DisagreementBeyond(dst frame.Image[uint16], near, far frame.Image[uint8], motion flow.Field, part, way int32, y0, y1 int) {
+	C.call_disagreement_beyond(k.k, words(dst.Pix), guide(near), guide(far), vec(motion.Pix), C.int32_t(part), C.int32_t(way), C.int(y0), C.int(y1))
+}
+
+// WarpError sets dst to the differences between a and b along f.
+func (k *Kernels) WarpError(dst frame.Image[uint16], a, b frame.Image[uint8], f flow.Field, y0, y1 int) {
+	C.call_warp_error(k.k, words(dst.Pix), guide(a), guide(b), vec(f.Pix), C.int(y0), C.int(y1))
+}
+
+// MostRadius is the largest radius of BoxMean.
+const MostRadius = 8
+
+// BoxMean sets dst to means of src over squares. inverse holds 2^32/n for every number n of
+// pixels in a square. Images may have any size.
+func (k *Kernels) BoxMean(dst, src frame.Image[uint16], radius int, inverse []uint64, y0, y1 int) {
+	C.call_box_mean(k.k, words(dst.Pix), words(src.Pix), C.int(src.Width), C.int(src.Height), C.int(radius),
+		(*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(inverse))), C.int(y0), C.int(y1))
+}
+
+// Median sets dst to medians of src. Fields may have any size.
+func (k *Kernels) Median(dst, src flow.Field, y0, y1 int) {
+	C.call_median(k.k, vec(dst.Pix), vec(src.Pix), C.int(src.Width), C.int(src.Height), C.int(y0), C.int(y1))
+}
+
+// SmoothAcross sets dst to src, blurred along x. Images may have any size.
+func (k *Kernels) SmoothAcross(dst, src frame.Image[uint16], y0, y1 int) {
+	C.call_smooth_across(k.k, words(dst.Pix), words(src.Pix), C.int(src.Width), C.int(y0), C.int(y1))
+}
+
+// SmoothDown sets dst to src, blurred along y. Images may have any size.
+func (k *Kernels) SmoothDown(dst, src frame.Image[uint16], y0, y1 int) {
+	C.call_smooth_down(k.k, words(dst.Pix), words(src.Pix), C.int(src.Width), C.int(src.Height), C.int(y0), C.int(y1))
+}
+
+// MostHypotheses is the largest number of hypotheses.
+const MostHypotheses = C.warp_most_hypotheses
+
+// Hypothesis is a motion of each pixel, its cost, its energy, and its weight.
+type Hypothesis struct {
+	Kind   int
+	Seen   uint8 // bit 0: in the first neighbour; bit 1: in the second
+	Bends  bool
+	Motion flow.Field // of any stride
+	Cost   []uint16
+	Energy []int16
+	Weight []uint16
+}
+
+// Gates are the tables of energies beside the costs, of one length.
+type Gates struct{ Neighbour, Still, Only []int16 }
+
+// Weigh sets the energies of pixels [i0, i1) from the costs, which must be below 1<<15, and
+// returns the sum of the least costs.
+func (k *Kernels) Weigh(hypotheses []Hypothesis, g Gates, i0, i1 int) int64 {
+	e := C.warp_energies{
+		hypotheses: C.int32_t(len(hypotheses)), neighbour_gate: shorts(g.Neighbour), still_gate: shorts(g.Still),
+		only_gate: shorts(g.Only), gate_length: C.int32_t(len(g.Only)),
+	}
+	for i, h := range hypotheses {
+		e.cost[i], e.energy[i], e.kind[i] = words(h.Cost), shorts(h.Energy), C.uint8_t(h.Kind)
+	}
+	return int64(C.call_weigh(k.k, e, C.int(i0), C.int(i1)))
+}
+
+// CellMeans sets the means of energies and motions over rows [y0, y1) of cells of four by
+// four pixels, by cell, then hypothesis.
+func (k *Kernels) CellMeans(hypotheses []Hypothesis, width, height int, energies []int16, motions []flow.Vec, y0, y1 int) {
+	c := C.warp_cells{
+		hypotheses: C.int32_t(len(hypotheses)), width: C.int32_t(width), height: C.int32_t(height),
+		cell_energy: shorts(energies), cell_motion: vec(motions),
+	}
+	for i, h := range hypotheses {
+		c.energy[i], c.motion[i] = shorts(h.Energy), vec(h.Motion.Pix)
+		c.stride[i] = C.int32_t(h.Motion.Stride)
+	}
+	C.call_cell_means(k.k, c, C.int(y0), C.int(y1))
+}
+
+// Share sets the weights from the energies and the messages of cells, of which a row of
+// width pixels has cells and the picture has cellRows rows.
+func (k *Kernels) Share(hypotheses []Hypothesis, sums []int16, cells, cellRows, width int, likelihood []uint16, y0, y1 int) {
+	s := C.warp_shares{
+		hypotheses: C.int32_t(len(hypotheses)), sums: shorts(sums), cells: C.int32_t(cells), cell_rows: C.int32_t(cellRows),
+		width: C.int32_t(width), likelihood: words(likelihood), likelihood_length: C.int32_t(len(likelihood)),
+	}
+	for i, h := range hypotheses {
+		s.energy[i], s.weight[i] = shorts(h.Energy), words(h.Weight)
+	}
+	C.call_share(k.k, s, C.int(y0), C.int(y1))
+}
+
+// Cells are what messages between cells are made of, by cell, then hypothesis. Penalties
+// for a change of motion are indexed by the difference of the guide; the whole penalty
+// applies from 1<<JumpBits on.
+type Cells struct {
+	Hypotheses int
+	Energies   []int16
+	Motions    []flow.Vec
+	Sums       []int16
+	Guide      []uint8
+	Penalties  *[256]uint16
+	JumpBits   int
+}
+
+// Follow adds to the sums the messages along a path of n cells that begins at cell i and
+// goes on by step.
+func (k *Kernels) Follow(c Cells, i, step, n int) {
+	C.call_follow(k.k, C.warp_paths{
+		hypotheses: C.int32_t(c.Hypotheses), jump_bits: C.int32_t(c.JumpBits), energies: shorts(c.Energies), motions: vec(c.Motions),
+		sums: shorts(c.Sums), guide: (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(c.Guide))), penalties: words(c.Penalties[:]),
+	}, C.int(i), C.int(step), C.int(n))
+}
+
+// Flight maps the pixels of a row to sums: the first one begins at (Left, Top), in 1/256
+// pixel of the sums, of which a row has Stride. Pixels beyond Columns or Lines are dropped.
+type Flight struct {
+	Left, Top      int64
+	Columns, Lines uint64
+	Stride         int
+	Phase          int32
+}
+
+// AddVectors adds vectors, moved along motion, to sums: pairs of int64 components and a
+// uint64 weight.
+func AddVectors[Sum any](k *Kernels, sums []Sum, motion, vectors []flow.Vec, weights []uint16, f Flight) {
+	var sum Sum
+	if unsafe.Sizeof(sum) != C.sizeof_warp_vector_sum {
+		panic("native: sums of vectors have another size in C")
+	}
+	C.call_add_vectors(k.k, (*C.warp_vector_sum)(unsafe.Pointer(unsafe.SliceData(sums))), vec(motion), vec(vectors), words(weights),
+		C.int(len(motion)), C.warp_flight{
+			left: C.int64_t(f.Left), top: C.int64_t(f.Top), columns: C.uint64_t(f.Columns), lines: C.uint64_t(f.Lines),
+			stride: C.int64_t(f.Stride), phase: C.int32_t(f.Phase),
+		})
+}
+
+// Plane is a plane of the made frame and of its neighbours. Coefficients have a margin of
+// eight samples on all sides. Planes of one geometry share a mask.
+type Plane[T frame.Sample] struct {
+	Dst          frame.Image[T]
+	Samples      [2]frame.Image[T]
+	Coefficients [2]frame.Image[float32]
+	Mask         frame.Image[uint8]
+	SX, SY       int // subsampling
+}
+
+// MostPlanes is the largest number of planes.
+const MostPlanes = C.warp_most_planes
+
+// Scene is what the blocks of a made frame have in common.
+type Scene struct {
+	Hypotheses   []Hypothesis
+	Bend         []flow.Vec // or nothing
+	Width, Level int        // of the guides
+	Phase        int32
+	Limit        float32
+	Taps         *[256][4]float32
+}
+
+// Render fills the planes' blocks of rows [y0, y1) of the guides.
+func Render[T frame.Sample](k *Kernels, s *Scene, planes []Plane[T], y0, y1 int) {
+	c := C.warp_scene{
+		hypotheses: C.int32_t(len(s.Hypotheses)), bend: vec(s.Bend), width: C.int32_t(s.Width), level: C.int32_t(s.Level),
+		phase: C.int32_t(s.Phase), limit: C.float(s.Limit), taps: (*C.float)(unsafe.Pointer(s.Taps)), planes: C.int32_t(len(planes)),
+	}
+	for i, h := range s.Hypotheses {
+		c.motion[i], c.weight[i], c.seen[i] = vec(h.Motion.Pix), words(h.Weight), C.uint8_t(h.Seen)
+		c.stride[i] = C.int32_t(h.Motion.Stride)
+		if h.Bends {
+			c.bends[i] = 1
+		}
+	}
+	for i := range planes {
+		p := &planes[i]
+		q := &c.plane[i]
+		q.dst = unsafe.Pointer(unsafe.SliceData(p.Dst.Pix))
+		q.width, q.height, q.stride = C.int32_t(p.Dst.Width), C.int32_t(p.Dst.Height), C.int32_t(p.Dst.Stride)
+		q.mask, q.mask_stride = (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(p.Mask.Pix))), C.int32_t(p.Mask.Stride)
+		q.sx, q.sy, q.coefficient_stride = C.int32_t(p.SX), C.int32_t(p.SY), C.int32_t(p.Coefficients[0].Stride)
+		for j := range 2 {
+			q.samples[j] = unsafe.Pointer(unsafe.SliceData(p.Samples[j].Pix))
+			q.sample_stride[j] = C.int32_t(p.Samples[j].Stride)
+			q.coefficients[j] = (*C.float)(unsafe.Pointer(unsafe.SliceData(p.Coefficients[j].Pix)))
+		}
+	}
+	var sample T
+	if unsafe.Sizeof(sample) == 1 {
+		C.call_render8(k.k, c, C.int(y0), C.int(y1))
+	} else {
+		C.call_render16(k.k, c, C.int(y0), C.int(y1))
+	}
+}

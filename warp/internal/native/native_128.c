@@ -1,0 +1,7 @@
+// Kernels for the instructions that every amd64 or arm64 has.
+
+#if defined(__SSE2__) || defined(__aarch64__)
+#include "kernels.h"
+
+const warp_kernels warp_kernels_128 = KERNELS;
+#endif

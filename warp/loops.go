@@ -1,0 +1,63 @@
+package warp
+
+import (
+	"retime/flow"
+	"retime/frame"
+	"retime/internal/simd"
+)
+
+// loopTable is the inner loops that have variants for vector instructions. They work on rows
+// [y0, y1).
+type loopTable struct {
+	measureLoops
+	choiceLoops
+	median func(dst, src flow.Field, y0, y1 int)
+	// addVectors adds columns [x0, x1) of row y of src to b.
+	addVectors func(b *band, src flow.Field, m *Motion, y, x0, x1 int)
+	render8    func(r *renderer, layers []layer[uint8], y0, y1 int)
+	render16   func(r *renderer, layers []layer[uint16], y0, y1 int)
+}
+
+// measureLoops compare guides.
+type measureLoops struct {
+	disagreement       func(dst frame.Image[uint16], a, b frame.Image[uint8], motion, bend flow.Field, phase Phase, y0, y1 int)
+	disagreementBeyond func(dst frame.Image[uint16], near, far frame.Image[uint8], motion flow.Field, part, way int32, y0, y1 int)
+	warpError          func(dst frame.Image[uint16], a, b frame.Image[uint8], f flow.Field, y0, y1 int)
+	boxMean            func(dst, src frame.Image[uint16], radius int, inverse []uint64, y0, y1 int)
+}
+
+// choiceLoops divide pixels among hypotheses.
+type choiceLoops struct {
+	weigh func(hypotheses []*hypothesis, i0, i1 int) int64
+	// follow adds the messages along a path of n cells that begins at cell i and goes on by
+	// step.
+	follow       func(c *chooser, i, step, n int)
+	cellMeans    func(hypotheses []*hypothesis, energies []int16, motions []flow.Vec, y0, y1 int)
+	share        func(hypotheses []*hypothesis, sums []int16, width, height, y0, y1 int)
+	smoothAcross func(dst, src frame.Image[uint16], y0, y1 int)
+	smoothDown   func(dst, src frame.Image[uint16], y0, y1 int)
+}
+
+// portable are the functions that define the loops.
+var portable = loopTable{
+	measureLoops{disagreementRows, disagreementBeyondRows, warpErrorRows, boxMeanRows},
+	choiceLoops{weighPixels, (*chooser).follow, cellMeanRows, shareRows, smoothAcrossRows, smoothDownRows},
+	medianRows, addVectors, renderRows[uint8], renderRows[uint16],
+}
+
+// loops are those in use.
+var loops loopTable
+
+func init() { loops = variant(simd.Chosen()) }
+
+// render fills the layers' planes.
+func render[T frame.Sample](r *renderer, height int, layers []layer[T]) {
+	r.workers.Rows(height, func(y0, y1 int) {
+		switch l := any(layers).(type) {
+		case []layer[uint8]:
+			loops.render8(r, l, y0, y1)
+		case []layer[uint16]:
+			loops.render16(r, l, y0, y1)
+		}
+	})
+}

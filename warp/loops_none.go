@@ -1,0 +1,8 @@
+//go:build !cgo || !(amd64 || arm64)
+
+package warp
+
+import "retime/internal/simd"
+
+// variant returns the loops for a level of instructions: this build has one.
+func variant(simd.Level) loopTable { return portable }

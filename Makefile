@@ -10,7 +10,7 @@ PACKAGES := gcc g++ pkg-config ffmpeg \
 	libswscale-dev libswresample-dev libavutil-dev libopencv-dev
 
 # make test-page drives this browser.
-PAGE_PACKAGES := chromium
+PAGE_PACKAGES := chromium curl ca-certificates
 
 # It also fetches this package from npm.
 AXE_VERSION := 4.10.2
@@ -189,6 +189,7 @@ test-page: deps $(AXE) ## test the pages of retime evaluate and retime review in
 
 # axe-core, which looks for what keeps people from using a page; only the tests use it.
 $(AXE):
+	@$(call install,$(PAGE_PACKAGES))
 	@mkdir -p $(@D)
 	@curl -fsSL --retry 3 -o $(@D).tgz https://registry.npmjs.org/axe-core/-/axe-core-$(AXE_VERSION).tgz
 	@echo "$(AXE_SHA256)  $(@D).tgz" | sha256sum --check --quiet

@@ -3,7 +3,7 @@ package warp
 import (
 	"retime/flow"
 	"retime/frame"
-	"retime/internal/simd"
+	"retime/frame/simd"
 )
 
 // loopTable is the inner loops that have variants for vector instructions. They work on rows

@@ -5,7 +5,7 @@ package warp
 import (
 	"retime/flow"
 	"retime/frame"
-	"retime/internal/simd"
+	"retime/frame/simd"
 	"retime/warp/internal/native"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"retime/flow"
 	"retime/frame"
-	"retime/internal/simd"
-	"retime/internal/simd/simdtest"
+	"retime/frame/simd"
+	"retime/frame/simd/simdtest"
 	"retime/warp/bspline"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"retime/cuda"
-	"retime/internal/simd"
+	"retime/frame/simd"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 )

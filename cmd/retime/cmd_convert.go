@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"retime/internal/simd"
+	"retime/frame/simd"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"

@@ -11,7 +11,7 @@ import (
 
 	"retime/cuda"
 	"retime/flow/opencv"
-	"retime/internal/simd"
+	"retime/frame/simd"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 )

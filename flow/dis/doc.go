@@ -109,5 +109,5 @@
 // The Go functions of this package follow the definition, but leave out what cannot change
 // a result: candidates that a patch has tried before, and descents that would end where
 // they begin. On amd64 and arm64, functions in C do the same with vector instructions;
-// package internal/simd chooses among them.
+// package frame/simd chooses among them.
 package dis

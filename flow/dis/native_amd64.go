@@ -5,7 +5,7 @@ package dis
 // #include "native.h"
 import "C"
 
-import "retime/internal/simd"
+import "retime/frame/simd"
 
 // vectorized are the kernels that use vector instructions, slowest first. All give the
 // same bits.

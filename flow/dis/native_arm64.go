@@ -5,7 +5,7 @@ package dis
 // #include "native.h"
 import "C"
 
-import "retime/internal/simd"
+import "retime/frame/simd"
 
 // vectorized are the kernels that use vector instructions. All give the same bits.
 func vectorized() []variant { return []variant{{simd.NEON, native(&C.dis_kernels_128)}} }

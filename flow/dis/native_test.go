@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"retime/frame"
-	"retime/internal/simd"
-	"retime/internal/simd/simdtest"
+	"retime/frame/simd"
+	"retime/frame/simd/simdtest"
 )
 
 // everyVariant returns the kernels that this processor can run, the portable ones first.

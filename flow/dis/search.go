@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"retime/internal/simd"
+	"retime/frame/simd"
 )
 
 // vector is a displacement in 1/1024 pixel of its level.

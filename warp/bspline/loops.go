@@ -2,7 +2,7 @@ package bspline
 
 import (
 	"retime/frame"
-	"retime/internal/simd"
+	"retime/frame/simd"
 )
 
 // loopTable is the inner loops for float32 that have variants for vector instructions.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"retime/frame"
-	"retime/internal/simd"
-	"retime/internal/simd/simdtest"
+	"retime/frame/simd"
+	"retime/frame/simd/simdtest"
 )
 
 // guardedTile returns a tile of random samples, also denormal ones, between pages that fault.

@@ -33,7 +33,7 @@ import (
 	"unsafe"
 
 	"retime/frame"
-	"retime/internal/simd"
+	"retime/frame/simd"
 )
 
 func floats(s []float32) *C.float { return (*C.float)(unsafe.Pointer(unsafe.SliceData(s))) }

@@ -5,7 +5,7 @@ package bspline
 // #include "native.h"
 import "C"
 
-import "retime/internal/simd"
+import "retime/frame/simd"
 
 // kernelsOf returns the kernels for a level of instructions, or nil if there are none.
 func kernelsOf(l simd.Level) *C.bspline_kernels {

@@ -2,7 +2,7 @@
 
 package bspline
 
-import "retime/internal/simd"
+import "retime/frame/simd"
 
 // variant returns the loops for a level of instructions: this build has one.
 func variant(simd.Level) loopTable { return portable }

@@ -5,7 +5,7 @@ package native
 // #include "native.h"
 import "C"
 
-import "retime/internal/simd"
+import "retime/frame/simd"
 
 // Of returns the kernels for a level of instructions, or nil if the functions in Go are
 // all that there is.

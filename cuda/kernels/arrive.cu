@@ -2,7 +2,7 @@
 
 #include "splat.cuh"
 
-enum { tile = 32, rows = 8 };
+enum { tile = 32, rows = 8, pixels = tile / rows };
 
 typedef unsigned long long Sum; // as atomicAdd has it
 
@@ -22,20 +22,31 @@ extern "C" __global__ void arrive_flow(Sum *sums, uint32_t *carries, Vec *motion
 	if (threadIdx.y == 0) bits[threadIdx.x] = 0;
 	if (threadIdx.x + threadIdx.y == 0) missing = 0;
 	__syncthreads();
-	uint32_t mine = 0;
-	int gone = 0;
-	for (int row = threadIdx.y; row < tile; row += rows) {
-		int y = blockIdx.y * tile + row;
+	// All sums are on their way before the first is needed.
+	uint64_t weights[pixels], lows[pixels][2];
+#pragma unroll
+	for (int i = 0; i < pixels; i++) {
+		int y = blockIdx.y * tile + threadIdx.y + i * rows;
 		if (x >= width || y >= height) continue;
 		size_t at = (size_t)y * width + x;
-		uint64_t weight = sums[at];
+		weights[i] = sums[at];
+		lows[i][0] = sums[size + at];
+		lows[i][1] = sums[2 * size + at];
+	}
+	uint32_t mine = 0;
+	int gone = 0;
+#pragma unroll
+	for (int i = 0; i < pixels; i++) {
+		int row = threadIdx.y + i * rows, y = blockIdx.y * tile + row;
+		if (x >= width || y >= height) continue;
+		size_t at = (size_t)y * width + x;
+		uint64_t weight = weights[i];
 		if (weight == 0) {
 			gone++;
 			continue;
 		}
-		sums[at] = 0;
-		uint64_t low[2] = {sums[size + at], sums[2 * size + at]}, high[2] = {0, 0};
-		sums[size + at] = sums[2 * size + at] = 0;
+		uint64_t low[2] = {lows[i][0], lows[i][1]}, high[2] = {0, 0};
+		sums[at] = sums[size + at] = sums[2 * size + at] = 0;
 		if (weight > vector_limit)
 			for (int n = 0; n < 2; n++) {
 				high[n] = carries[n * size + at];

@@ -72,11 +72,21 @@ extern "C" __global__ void pass_messages(const int16_t *energies, const Vec *mot
 	int32_t cost = lane < hypotheses ? energies[at * hypotheses + h] : 1 << 24;
 	Vec from = motions[at * hypotheses + h];
 	int brightness = guide[at];
+	// A step's values are read during the step before.
+	int64_t ahead = length > 1 ? at + stride : at;
+	Vec coming = motions[ahead * hypotheses + h];
+	int32_t energy = energies[ahead * hypotheses + h];
+	int next = guide[ahead];
 	for (int i = 1; i < length; i++) {
 		at += stride;
-		Vec to = motions[at * hypotheses + h];
-		int next = guide[at];
-		int32_t penalty = penalties[abs(next - brightness)];
+		Vec to = coming;
+		int32_t own = energy;
+		int bright = next;
+		if (i + 1 < length) ahead += stride;
+		coming = motions[ahead * hypotheses + h];
+		energy = energies[ahead * hypotheses + h];
+		next = guide[ahead];
+		int32_t penalty = penalties[abs(bright - brightness)];
 		int32_t least = cost;
 		for (int step = lanes / 2; step; step >>= 1) least = min(least, __shfl_xor_sync(0xffffffff, least, step, lanes));
 		int32_t message = penalty;
@@ -87,9 +97,9 @@ extern "C" __global__ void pass_messages(const int16_t *energies, const Vec *mot
 			message = min(message, lead + (penalty * jump >> jump_bits));
 		}
 		if (mine) atomicAdd(&sums[at * hypotheses + h], message);
-		if (lane < hypotheses) cost = energies[at * hypotheses + h] + message;
+		if (lane < hypotheses) cost = own + message;
 		from = to;
-		brightness = next;
+		brightness = bright;
 	}
 }
 

@@ -65,7 +65,10 @@ func noise(l *lattice.Lattice, size lattice.Point) (*lattice.Samples, error) {
 	return s, nil
 }
 
-// positions returns random positions in the box, in 1/2^20.
+// fine is the number of positions in a unit: few digits keep exact arithmetic quick.
+const fine = 4096
+
+// positions returns random positions in the box.
 func positions(e *boxspline.Element, s *lattice.Samples, n int) (x [3][]float64) {
 	rng := rand.New(rand.NewPCG(43, 44))
 	for k := range x {
@@ -75,7 +78,7 @@ func positions(e *boxspline.Element, s *lattice.Samples, n int) (x [3][]float64)
 			side = s.Size[k]*e.Lattice.Step - 1
 		}
 		for i := range x[k] {
-			x[k][i] = float64(rng.IntN(side<<20)) / (1 << 20)
+			x[k][i] = float64(rng.IntN(side*fine)) / fine
 		}
 	}
 	return x

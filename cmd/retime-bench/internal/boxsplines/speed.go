@@ -76,6 +76,11 @@ func turned(dim int, limit float64, n int) (x [3][]float64) {
 			x[2][i] = math.Mod(float64(i/side/side)*0.9+0.01*u+limit/2, limit)
 		}
 	}
+	for _, v := range x {
+		for i := range v {
+			v[i] = math.Round(v[i]*fine) / fine
+		}
+	}
 	return x
 }
 

@@ -279,7 +279,7 @@ func separable(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Exact, bool) {
 	return finish(Separable, g, g.Sum(outer), scale), true
 }
 
-// Tiny, as a variable, is a number that changes no denominator but zero.
+// Tiny is the name of a variable: a number that changes no denominator but zero.
 const Tiny = "tiny"
 
 func linearCode(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Linear, error) {

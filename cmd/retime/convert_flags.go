@@ -107,7 +107,7 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions | restoreVerb | debugVerb, values: []string{"fast", "balanced", "best"}, Value: word(&s.Preset)},
 		{name: "order", arg: "N", usage: "B-spline order of the sampling: 0 (nearest), 1 (linear), 3 (cubic)", heading: methodHeading, option: "Synthesis.Order",
 			role: roleMethod, verbs: conversions | restoreVerb | debugVerb, values: []string{"0", "1", "3"}, Value: pointed(&s.Order, parseInt)},
-		{name: "kernel", arg: "KERNEL", usage: "spline of the sampling: bspline (of --order), zp (Zwart and Powell, 7 coefficients)", heading: methodHeading, option: "Synthesis.Kernel",
+		{name: "kernel", arg: "KERNEL", usage: "sampling: bspline (of --order), zp (7 coefficients)", heading: methodHeading, option: "Synthesis.Kernel",
 			role: roleMethod, verbs: conversions | restoreVerb | debugVerb, values: []string{"bspline", "zp"}, Value: word(&s.Kernel)},
 		{name: "duplicates", arg: "HOW", usage: "repeated frames, as in anime on twos: keep, retime (smooth)", heading: methodHeading,
 			option: "Synthesis.Duplicates", role: roleMethod, verbs: conversions, values: []string{"keep", "retime"}, Value: word(&s.Duplicates)},

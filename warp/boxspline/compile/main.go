@@ -123,7 +123,7 @@ func put(name string, text []byte, check bool) error {
 	case err == nil && bytes.Equal(now, text):
 		return nil
 	case check:
-		return fmt.Errorf("%s is not current; run go generate ./warp/boxspline/...", name)
+		return fmt.Errorf("%s is not current; run make generate", name)
 	}
 	return os.WriteFile(name, text, 0o644)
 }

@@ -285,3 +285,34 @@ func unitPower(i int, e uint8) Monomial {
 	m[i] = e
 	return m
 }
+
+// OnlyVariable returns the variable of a polynomial that depends on one alone, or -1.
+func (p Poly) OnlyVariable() int {
+	v := -1
+	for m := range p {
+		for i, e := range m {
+			if e > 0 && v != i {
+				if v >= 0 {
+					return -1
+				}
+				v = i
+			}
+		}
+	}
+	return v
+}
+
+// InTermsOf returns the polynomial q with p = q(f) for p and f in variable v alone, f of
+// degree 1.
+func (p Poly) InTermsOf(f Poly, v int) Poly {
+	var unit Monomial
+	unit[v] = 1
+	a, b := f[unit], f[Monomial{}]
+	// x = (f - b)/a.
+	inverse := Linear(nil, b.Neg().Div(a)).Add(Poly{unit: Int(1).Div(a)}, Int(1))
+	q := Poly{}
+	for m, c := range p {
+		q = q.Add(inverse.Pow(int(m[v])), c)
+	}
+	return q
+}

@@ -91,9 +91,14 @@ var offsetsBCCQuintic = [...][3]float64{
 // BCCQuintic sets dst[i] to the value of g at the i-th position, for the element bcc-quintic.
 func BCCQuintic[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
 	xs, ys, zs = xs[:len(dst)], ys[:len(dst)], zs[:len(dst)]
+	limit0 := g.limit[0]
+	limit1 := g.limit[1]
+	limit2 := g.limit[2]
+	origin, stride := g.origin, g.stride
+	slice := g.slice
 	for i := range dst {
 		x0, x1, x2 := xs[i], ys[i], zs[i]
-		if !(x0 >= 0 && x0 <= g.limit[0] && x1 >= 0 && x1 <= g.limit[1] && x2 >= 0 && x2 <= g.limit[2]) {
+		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1 && x2 >= 0 && x2 <= limit2) {
 			x0, x1, x2 = g.fold(x0, x1, x2)
 			if x0 != x0 {
 				dst[i] = T(math.NaN())
@@ -112,7 +117,7 @@ func BCCQuintic[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
 			y2 := (x2 - o[2]) * 0.5
 			n2 := floor(y2)
 			u2 := T(y2 - float64(n2))
-			at := g.origin + n0 + n1*g.stride + n2*g.slice
+			at := origin + n0 + n1*stride + n2*slice
 			index := 0
 			if u1-u2 >= 0 {
 				index += 1
@@ -134,11 +139,11 @@ func BCCQuintic[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
 			}
 			e := &tableBCCQuintic[index]
 			v0 := T(T(e[0])*u0) + T(T(e[1])*u1) + T(T(e[2])*u2) + T(e[9])
-			s0 := int(e[0]) + int(e[1])*g.stride + int(e[2])*g.slice
+			s0 := int(e[0]) + int(e[1])*stride + int(e[2])*slice
 			v1 := T(T(e[3])*u0) + T(T(e[4])*u1) + T(T(e[5])*u2) + T(e[10])
-			s1 := int(e[3]) + int(e[4])*g.stride + int(e[5])*g.slice
+			s1 := int(e[3]) + int(e[4])*stride + int(e[5])*slice
 			v2 := T(T(e[6])*u0) + T(T(e[7])*u1) + T(T(e[8])*u2)
-			s2 := int(e[6]) + int(e[7])*g.stride + int(e[8])*g.slice
+			s2 := int(e[6]) + int(e[7])*stride + int(e[8])*slice
 			at -= int(e[9]) * s0
 			at -= int(e[10]) * s1
 			c0 := c[at-s2]

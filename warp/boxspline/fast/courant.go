@@ -23,10 +23,13 @@ var tableCourant = [...][7]int32{
 // Courant sets dst[i] to the value of g at the i-th position, for the element courant.
 func Courant[T Float](g *Grid[T], dst []T, xs, ys []float64) {
 	xs, ys = xs[:len(dst)], ys[:len(dst)]
+	limit0 := g.limit[0]
+	limit1 := g.limit[1]
+	origin, stride := g.origin, g.stride
 	c := g.cosets[0]
 	for i := range dst {
 		x0, x1 := xs[i], ys[i]
-		if !(x0 >= 0 && x0 <= g.limit[0] && x1 >= 0 && x1 <= g.limit[1]) {
+		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1) {
 			x0, x1, _ = g.fold(x0, x1, 0)
 			if x0 != x0 {
 				dst[i] = T(math.NaN())
@@ -39,16 +42,16 @@ func Courant[T Float](g *Grid[T], dst []T, xs, ys []float64) {
 		y1 := x1
 		n1 := floor(y1)
 		u1 := T(y1 - float64(n1))
-		at := g.origin + n0 + n1*g.stride
+		at := origin + n0 + n1*stride
 		index := 0
 		if u0-u1 >= 0 {
 			index += 1
 		}
 		e := &tableCourant[index]
 		v0 := T(T(e[0])*u0) + T(T(e[1])*u1)
-		s0 := int(e[0]) + int(e[1])*g.stride
+		s0 := int(e[0]) + int(e[1])*stride
 		v1 := T(T(e[2])*u0) + T(T(e[3])*u1)
-		s1 := int(e[2]) + int(e[3])*g.stride
+		s1 := int(e[2]) + int(e[3])*stride
 		c2 := c[at+s0+s1]
 		c1 := c[at+s1]
 		c0 := c[at]

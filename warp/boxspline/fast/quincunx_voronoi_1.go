@@ -16,10 +16,13 @@ import "math"
 // QuincunxVoronoi1 sets dst[i] to the value of g at the i-th position, for the element quincunx-voronoi-1.
 func QuincunxVoronoi1[T Float](g *Grid[T], dst []T, xs, ys []float64) {
 	xs, ys = xs[:len(dst)], ys[:len(dst)]
+	limit0 := g.limit[0]
+	limit1 := g.limit[1]
+	origin, stride := g.origin, g.stride
 	c := g.cosets[0]
 	for i := range dst {
 		x0, x1 := xs[i], ys[i]
-		if !(x0 >= 0 && x0 <= g.limit[0] && x1 >= 0 && x1 <= g.limit[1]) {
+		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1) {
 			x0, x1, _ = g.fold(x0, x1, 0)
 			if x0 != x0 {
 				dst[i] = T(math.NaN())
@@ -32,10 +35,10 @@ func QuincunxVoronoi1[T Float](g *Grid[T], dst []T, xs, ys []float64) {
 		y1 := (-x0 + x1) * 0.5
 		n1 := floor(y1)
 		u1 := T(y1 - float64(n1))
-		at := g.origin + n0 + n1*g.stride
+		at := origin + n0 + n1*stride
 		or0 := at
 		r0 := (*[2]T)(c[or0 : or0+2 : or0+2])
-		or1 := at + g.stride
+		or1 := at + stride
 		r1 := (*[2]T)(c[or1 : or1+2 : or1+2])
 		t0 := T(u0*(T((r0[0]+r1[1]-r0[1]-r1[0])*u1)+(r0[1]-r0[0]))) + (T((r1[0]-r0[0])*u1) + r0[0])
 		dst[i] = t0

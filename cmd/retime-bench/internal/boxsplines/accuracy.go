@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"reflect"
 
 	"retime/warp/boxspline"
 	"retime/warp/boxspline/exact"
@@ -40,7 +41,7 @@ func Errors(f fast.Function, points int) (ErrorRow, error) {
 	got, got32 := make([]float64, points), make([]float32, points)
 	evaluate(f, fast.NewGrid[float64](s, f.Along), got, x)
 	evaluate(f, fast.NewGrid[float32](s, f.Along), got32, x)
-	r := reference{generic.New(e), s}
+	r := reference{generic.New(e), s, map[uintptr][]bigTerm{}}
 	for i := range got {
 		at := make([]float64, e.Dim())
 		for k := range at {
@@ -64,7 +65,10 @@ func noise(l *lattice.Lattice, size lattice.Point) (*lattice.Samples, error) {
 	return s, nil
 }
 
-// positions returns random positions in the box, in 1/2^20.
+// fine is the number of positions in a unit: few digits keep exact arithmetic quick.
+const fine = 4096
+
+// positions returns random positions in the box.
 func positions(e *boxspline.Element, s *lattice.Samples, n int) (x [3][]float64) {
 	rng := rand.New(rand.NewPCG(43, 44))
 	for k := range x {
@@ -74,7 +78,7 @@ func positions(e *boxspline.Element, s *lattice.Samples, n int) (x [3][]float64)
 			side = s.Size[k]*e.Lattice.Step - 1
 		}
 		for i := range x[k] {
-			x[k][i] = float64(rng.IntN(side<<20)) / (1 << 20)
+			x[k][i] = float64(rng.IntN(side*fine)) / fine
 		}
 	}
 	return x
@@ -102,6 +106,25 @@ func evaluate[T fast.Float](f fast.Function, g *fast.Grid[T], dst []T, x [3][]fl
 type reference struct {
 	basis   *generic.Spline
 	samples *lattice.Samples
+	terms   map[uintptr][]bigTerm // of polynomials by their address
+}
+
+type bigTerm struct {
+	exponents exact.Monomial
+	factor    *big.Float
+}
+
+// of returns the terms of p, which basis keeps.
+func (r *reference) of(p exact.Poly) []bigTerm {
+	key := reflect.ValueOf(p).Pointer()
+	list, ok := r.terms[key]
+	if !ok {
+		for _, m := range p.Monomials() {
+			list = append(list, bigTerm{m, new(big.Float).SetPrec(precision).SetRat(p[m].Big())})
+		}
+		r.terms[key] = list
+	}
+	return list
 }
 
 func (r *reference) at(x []float64) float64 {
@@ -138,10 +161,11 @@ func newFloat(v float64) *big.Float { return new(big.Float).SetPrec(precision).S
 
 // value returns p at x, from a table of the powers of each coordinate.
 func (r *reference) value(p exact.Poly, x []float64) *big.Float {
+	terms := r.of(p)
 	var powers [3][]*big.Float
 	degree := 0
-	for m := range p {
-		for _, e := range m {
+	for _, t := range terms {
+		for _, e := range t.exponents {
 			degree = max(degree, int(e))
 		}
 	}
@@ -151,15 +175,15 @@ func (r *reference) value(p exact.Poly, x []float64) *big.Float {
 			powers[i] = append(powers[i], newFloat(0).Mul(powers[i][k], newFloat(v)))
 		}
 	}
-	sum, t := newFloat(0), newFloat(0)
-	for m, a := range p {
-		t.SetRat(a.Big())
+	sum, product := newFloat(0), newFloat(0)
+	for _, t := range terms {
+		product.Set(t.factor)
 		for i := range x {
-			if m[i] > 0 {
-				t.Mul(t, powers[i][m[i]])
+			if e := t.exponents[i]; e > 0 {
+				product.Mul(product, powers[i][e])
 			}
 		}
-		sum.Add(sum, t)
+		sum.Add(sum, product)
 	}
 	return sum
 }

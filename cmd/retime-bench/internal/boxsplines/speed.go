@@ -50,14 +50,14 @@ func Speed(f fast.Function, size, points, repeat int) (SpeedRow, error) {
 	random := positions(e, s, points)
 	row.Random = best(repeat, points, func() { evaluate(f, g, dst, random) })
 	b := generic.New(e)
-	few := min(points, 2000)
+	few := min(points, 500)
 	sum := func() {
 		for i := range few {
 			dst[i] = generic.Evaluate(s, b, []float64{x[0][i], x[1][i], x[2][i]}[:e.Dim()])
 		}
 	}
 	sum() // computes the pieces
-	row.Generic = best(repeat, few, sum)
+	row.Generic = best(min(repeat, 3), few, sum)
 	return row, nil
 }
 
@@ -74,6 +74,11 @@ func turned(dim int, limit float64, n int) (x [3][]float64) {
 		x[0][i], x[1][i] = limit/2+cos*u+sin*v, limit/2-sin*u+cos*v
 		if dim == 3 {
 			x[2][i] = math.Mod(float64(i/side/side)*0.9+0.01*u+limit/2, limit)
+		}
+	}
+	for _, v := range x {
+		for i := range v {
+			v[i] = math.Round(v[i]*fine) / fine
 		}
 	}
 	return x

@@ -221,6 +221,15 @@ func separable(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Exact, bool) {
 			}
 		}
 	}
+	// The weights are positive inside, so those along an axis all have one sign.
+	for k := range axes {
+		if first.Parts[k].At(c.At).Sign() < 0 {
+			first.Scale = first.Scale.Neg()
+			for i := range axes[k] {
+				axes[k][i].weight = axes[k][i].weight.Scale(exact.Int(-1))
+			}
+		}
+	}
 	find := func(k, at int) exact.Poly {
 		for _, s := range axes[k] {
 			if s.at == at {
@@ -270,7 +279,7 @@ func separable(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Exact, bool) {
 	return finish(Separable, g, g.Sum(outer), scale), true
 }
 
-// Tiny, as a variable, is a number that changes no denominator but zero.
+// Tiny is the name of a variable: a number that changes no denominator but zero.
 const Tiny = "tiny"
 
 func linearCode(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Linear, error) {

@@ -51,6 +51,14 @@ func Go(of *code.Program) ([]byte, error) {
 		cut = append(cut, a+"[:len(dst)]")
 	}
 	fmt.Fprintf(&b, "%s = %s\n", strings.Join(axes, ", "), strings.Join(cut, ", "))
+	// Locals, because the compiler must take dst for memory that may change g.
+	for k := range p.Dim {
+		fmt.Fprintf(&b, "limit%d := g.limit[%d]\n", k, k)
+	}
+	b.WriteString("origin, stride := g.origin, g.stride\n")
+	if p.Dim == 3 {
+		b.WriteString("slice := g.slice\n")
+	}
 	if len(p.Offsets) == 1 {
 		b.WriteString("c := g.cosets[0]\n")
 	}
@@ -114,7 +122,7 @@ func (p program) goPlace(b *strings.Builder, axes []string) {
 	var read, inside []string
 	for k, a := range axes {
 		read = append(read, a+"[i]")
-		inside = append(inside, fmt.Sprintf("x%d >= 0 && x%d <= g.limit[%d]", k, k, k))
+		inside = append(inside, fmt.Sprintf("x%d >= 0 && x%d <= limit%d", k, k, k))
 	}
 	x := strings.Join(p.names("x"), ", ")
 	fmt.Fprintf(b, "%s := %s\n", x, strings.Join(read, ", "))
@@ -138,9 +146,9 @@ func (p program) goArray(b *strings.Builder, table string) {
 		}
 		fmt.Fprintf(b, "y%d := %s\nn%d := floor(%s)\nu%d := T(y%d - float64(n%d))\n", k, y, k, p.minusLow(fmt.Sprint("y", k), k, plainNumber), k, k, k)
 	}
-	b.WriteString("at := g.origin + n0 + n1*g.stride")
+	b.WriteString("at := origin + n0 + n1*stride")
 	if p.Dim == 3 {
-		b.WriteString(" + n2*g.slice")
+		b.WriteString(" + n2*slice")
 	}
 	b.WriteString("\n")
 	if !p.turned() {
@@ -154,7 +162,7 @@ func (p program) goArray(b *strings.Builder, table string) {
 		}
 	}
 	fmt.Fprintf(b, "e := &%s[index]\n", table)
-	strides := []string{"1", "g.stride", "g.slice"}
+	strides := []string{"1", "stride", "slice"}
 	for k := range p.Dim {
 		v := p.sum(p.matrixRow(k), p.names("u"), func(c int) string { return fmt.Sprintf("T(e[%d])", c) }, goTimes)
 		if s, fixed := p.constant(p.shift(k)); !fixed || s != 0 {
@@ -210,7 +218,7 @@ func (p program) goRows(b *strings.Builder, c *code.Class, names map[string]stri
 		if rows[row] == "" {
 			rows[row] = fmt.Sprint("r", len(rows))
 			fmt.Fprintf(b, "o%s := %s\n%s := (*[%d]T)(c[o%s : o%s+%d : o%s+%d])\n", rows[row],
-				placed("at", []string{"1", "g.stride", "g.slice"}[:p.Dim], row), rows[row], n, rows[row], rows[row], n, rows[row], n)
+				placed("at", []string{"1", "stride", "slice"}[:p.Dim], row), rows[row], n, rows[row], rows[row], n, rows[row], n)
 		}
 		names[fmt.Sprint("c", i)] = fmt.Sprintf("%s[%d]", rows[row], m[0]-low)
 	}

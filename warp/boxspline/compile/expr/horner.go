@@ -153,9 +153,49 @@ func (g *Graph) Poly(p exact.Poly, variables []ID, factors []exact.Poly) ID {
 			result = g.Mul(result, g.power(g.plain(f, variables), n))
 		}
 	}
-	content := p.Content()
-	rest := g.plain(p.Scale(exact.Int(1).Div(content)), variables)
+	content := p.Content().Abs()
+	p = p.Scale(exact.Int(1).Div(content))
+	rest := g.sparse(p, variables, factors)
 	return g.Mul(g.Const(content), g.Mul(result, rest))
+}
+
+// sparse evaluates p. A polynomial of one variable it writes in that variable or in one of
+// the factors, whichever takes the fewest terms, and takes the least power out, which other
+// polynomials may share.
+func (g *Graph) sparse(p exact.Poly, variables []ID, factors []exact.Poly) ID {
+	v := p.OnlyVariable()
+	if v < 0 {
+		return g.plain(p, variables)
+	}
+	x, best := variables[v], p
+	for _, f := range factors {
+		if f.OnlyVariable() != v {
+			continue
+		}
+		if q := p.InTermsOf(f, v); len(q) < len(best) {
+			x, best = g.plain(f, variables), q
+		}
+	}
+	least := 0
+	for m := range best {
+		if e := int(m[v]); e > 0 && (least == 0 || e < least) {
+			least = e
+		}
+	}
+	one := make([]ID, len(variables))
+	one[v] = x
+	if least < 2 {
+		return g.plain(best, one)
+	}
+	quotient := exact.Poly{}
+	for m, a := range best {
+		if m[v] > 0 {
+			m[v] -= uint8(least)
+			quotient[m] = a
+		}
+	}
+	constant := g.Const(best[exact.Monomial{}])
+	return g.Add(g.Mul(g.power(x, least), g.plain(quotient, one)), constant)
 }
 
 // power returns the n-th power of a by squares.

@@ -20,14 +20,14 @@ func ball(t *testing.T, name string, n int) {
 		header += " "
 	}
 	header += "\n"
-	binary.Write(b, binary.LittleEndian, uint16(len(header)))
+	b.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(header))))
 	b.WriteString(header)
 	middle := float64(n-1) / 2
 	for z := range n {
 		for y := range n {
 			for x := range n {
 				d := math.Hypot(math.Hypot(float64(x)-middle, float64(y)-middle), float64(z)-middle)
-				binary.Write(b, binary.LittleEndian, float32(d))
+				b.Write(binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(d))))
 			}
 		}
 	}

@@ -217,9 +217,9 @@ BOXSPLINE float bcc_linear_linear_array(const Fetch &fetch, int array, P y0, P y
 	o2 -= T(e[2] * e[9]);
 	o2 -= T(e[5] * e[10]);
 	T sum = 0;
-	const T t0 = T(2) * v1 - T(1);
-	const T h1 = (v2 - v1) / (1e-30f - t0);
-	sum += (-t0) * fetch(array, o0 + T(e[6]) * h1, o1 + T(e[7]) * h1, o2 + T(e[8]) * h1);
+	const T t0 = T(-2) * v1 + T(1);
+	const T h1 = (v2 - v1) / (t0 + 1e-30f);
+	sum += t0 * fetch(array, o0 + T(e[6]) * h1, o1 + T(e[7]) * h1, o2 + T(e[8]) * h1);
 	return sum;
 }
 

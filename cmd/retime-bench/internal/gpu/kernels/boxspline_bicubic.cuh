@@ -7,7 +7,7 @@
 //	[0 1] × 4
 //
 // Arrays: 1. Subregions: 1 under 1 indices. Polynomials: 1.
-// Polynomial 0: 16 coefficients, separable, 39 multiplications, 27 additions; 4 linear look-ups.
+// Polynomial 0: 16 coefficients, separable, 37 multiplications, 25 additions; 4 linear look-ups.
 #pragma once
 
 #include "boxspline_grid.cuh"
@@ -31,17 +31,19 @@ BOXSPLINE T bicubic_polynomial0(const T *c, int s0, int s1, int s2, T v0, T v1, 
 	const T c13 = c[2*s1];
 	const T c12 = c[- s0 + 2*s1];
 	const T t0 = T(1) - v1;
-	const T t1 = T(1) - v0;
-	const T t2 = t1 * (t1 * t1);
-	const T t3 = T(3) * v0;
-	const T t4 = v0 * (v0 * (t3 - T(6))) + T(4);
-	const T t5 = v0 * (v0 * (t3 - T(3)) - T(3)) - T(1);
-	const T t6 = v0 * (v0 * v0);
-	const T t7 = T(3) * v1;
-	const T t8 = -((t0 * (t0 * t0)) * (-(t2 * c0) - (t4 * c1) + (t5 * c2) - (t6 * c3))) - ((v1 * (v1 * (t7 - T(6))) + T(4)) * (-(t2 * c4) - (t4 * c5) + (t5 * c6) - (t6 * c7)));
-	const T t9 = (v1 * (v1 * (t7 - T(3)) - T(3)) - T(1)) * (-(t2 * c8) - (t4 * c9) + (t5 * c10) - (t6 * c11));
-	const T t10 = T(0.027777777777777776) * (t8 + t9 - ((v1 * (v1 * v1)) * (-(t2 * c12) - (t4 * c13) + (t5 * c14) - (t6 * c15))));
-	return t10;
+	const T t1 = t0 * t0;
+	const T t2 = T(1) - v0;
+	const T t3 = t2 * t2;
+	const T t4 = t2 * t3;
+	const T t5 = v0 * v0;
+	const T t6 = t5 * (T(3) * v0 - T(6)) + T(4);
+	const T t7 = t3 * (T(3) * t2 - T(6)) + T(4);
+	const T t8 = v0 * t5;
+	const T t9 = v1 * v1;
+	const T t10 = (t0 * t1) * (t4 * c0 + (t6 * c1) + (t7 * c2) + (t8 * c3)) + ((t9 * (T(3) * v1 - T(6)) + T(4)) * (t4 * c4 + (t6 * c5) + (t7 * c6) + (t8 * c7)));
+	const T t11 = t10 + ((t1 * (T(3) * t0 - T(6)) + T(4)) * (t4 * c8 + (t6 * c9) + (t7 * c10) + (t8 * c11)));
+	const T t12 = T(0.027777777777777776) * (t11 + ((v1 * t9) * (t4 * c12 + (t6 * c13) + (t7 * c14) + (t8 * c15))));
+	return t12;
 }
 
 template <typename T, typename P>
@@ -73,32 +75,36 @@ BOXSPLINE float bicubic_linear_array(const Fetch &fetch, int array, P y0, P y1) 
 	T o0 = T(n0);
 	T o1 = T(n1);
 	T sum = 0;
-	const T t0 = u1 * (u1 * (T(4) * u1 - T(6)) - T(6));
-	const T t1 = u1 * (u1 * (T(-6) * u1 + T(9)) + T(9));
-	const T t2 = t1 + T(3);
-	const T t3 = u0 * (u0 * (u0 * (t0 - T(2)) + t2) + t2);
-	const T t4 = u1 * (u1 * (T(10) * u1 - T(15)) - T(15));
-	const T t6 = u0 * (u0 * (T(2) * u0 - T(3)) - T(3));
-	const T t7 = (u0 * (u0 * (T(3) * u0 - T(6))) + T(4)) / (t6 + T(5));
-	const T h5 = T(-1) + t7;
-	const T t9 = u1 * (u1 * (T(2) * u1 - T(3)) - T(3));
-	const T t10 = (u1 * (u1 * u1)) / (-(t9 - T(1)));
-	const T h8 = T(1) + t10;
-	sum += T(-0.027777777777777776) * (t3 + (t4 - T(5))) * fetch(array, o0 + h5, o1 + h8, 0);
-	const T t11 = u1 * (u1 * (T(-2) * u1 + T(3)) + T(3));
-	const T t13 = (u0 * (u0 * u0)) / (-(t6 - T(1)));
-	const T h12 = T(1) + t13;
-	const T h14 = T(1) + t10;
-	sum += T(0.027777777777777776) * (t3 + (t11 + T(1))) * fetch(array, o0 + h12, o1 + h14, 0);
-	const T t15 = t1 - T(15);
-	const T t16 = u0 * (u0 * (u0 * (t0 + T(10)) + t15) + t15);
-	const T h17 = T(1) + t13;
-	const T t19 = (u1 * (u1 * (T(3) * u1 - T(6))) + T(4)) / (t9 + T(5));
-	const T h18 = T(-1) + t19;
-	sum += T(-0.027777777777777776) * (t16 + (t11 - T(5))) * fetch(array, o0 + h17, o1 + h18, 0);
-	const T h20 = T(-1) + t7;
-	const T h21 = T(-1) + t19;
-	sum += T(0.027777777777777776) * (t16 + (t4 + T(25))) * fetch(array, o0 + h20, o1 + h21, 0);
+	const T t0 = u1 * (u1 * (T(-4) * u1 + T(6)) + T(6));
+	const T t1 = u1 * (u1 * (T(6) * u1 - T(9)) - T(9));
+	const T t2 = t1 - T(3);
+	const T t3 = u0 * (u0 * (u0 * (t0 + T(2)) + t2) + t2) + (u1 * (u1 * (T(-10) * u1 + T(15)) + T(15)) + T(5));
+	const T t5 = u0 * u0;
+	const T t6 = (t5 * (T(3) * u0 - T(6)) + T(4)) / (u0 * (u0 * (T(2) * u0 - T(3)) - T(3)) + T(5));
+	const T h4 = T(-1) + t6;
+	const T t8 = u1 * u1;
+	const T t9 = u1 * (u1 * (T(-2) * u1 + T(3)) + T(3)) + T(1);
+	const T t10 = (u1 * t8) / t9;
+	const T h7 = T(1) + t10;
+	sum += T(0.027777777777777776) * t3 * fetch(array, o0 + h4, o1 + h7, 0);
+	const T t11 = u1 * (u1 * (T(4) * u1 - T(6)) - T(6));
+	const T t12 = u1 * (u1 * (T(-6) * u1 + T(9)) + T(9));
+	const T t13 = t12 + T(3);
+	const T t15 = (u0 * t5) / (u0 * (u0 * (T(-2) * u0 + T(3)) + T(3)) + T(1));
+	const T h14 = T(1) + t15;
+	const T h16 = T(1) + t10;
+	sum += T(0.027777777777777776) * (u0 * (u0 * (u0 * (t11 - T(2)) + t13) + t13) + t9) * fetch(array, o0 + h14, o1 + h16, 0);
+	const T t17 = t1 + T(15);
+	const T t18 = u1 * (u1 * (T(2) * u1 - T(3)) - T(3)) + T(5);
+	const T h19 = T(1) + t15;
+	const T t21 = (t8 * (T(3) * u1 - T(6)) + T(4)) / t18;
+	const T h20 = T(-1) + t21;
+	sum += T(0.027777777777777776) * (u0 * (u0 * (u0 * (t0 - T(10)) + t17) + t17) + t18) * fetch(array, o0 + h19, o1 + h20, 0);
+	const T t22 = t12 - T(15);
+	const T t23 = u0 * (u0 * (u0 * (t11 + T(10)) + t22) + t22) + (u1 * (u1 * (T(10) * u1 - T(15)) - T(15)) + T(25));
+	const T h24 = T(-1) + t6;
+	const T h25 = T(-1) + t21;
+	sum += T(0.027777777777777776) * t23 * fetch(array, o0 + h24, o1 + h25, 0);
 	return sum;
 }
 

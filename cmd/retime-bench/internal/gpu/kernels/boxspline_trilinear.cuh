@@ -25,8 +25,8 @@ BOXSPLINE T trilinear_polynomial0(const T *c, int s0, int s1, int s2, T v0, T v1
 	const T c0 = c[0];
 	const T t0 = T(1) - v1;
 	const T t1 = T(1) - v0;
-	const T t2 = -((T(1) - v2) * (-(t0 * (-(t1 * c0) - (v0 * c1))) - (v1 * (-(t1 * c2) - (v0 * c3))))) - (v2 * (-(t0 * (-(t1 * c4) - (v0 * c5))) - (v1 * (-(t1 * c6) - (v0 * c7)))));
-	return -t2;
+	const T t2 = (T(1) - v2) * (t0 * (t1 * c0 + (v0 * c1)) + (v1 * (t1 * c2 + (v0 * c3)))) + (v2 * (t0 * (t1 * c4 + (v0 * c5)) + (v1 * (t1 * c6 + (v0 * c7)))));
+	return t2;
 }
 
 template <typename T, typename P>

@@ -21,6 +21,7 @@ var soundLimits = []struct {
 	{"dv", nil, []int{32_000, 44_100, 48_000}, 2},
 	{"gxf", nil, []int{48_000}, 1},
 	{"flv", []astiav.CodecID{astiav.CodecIDAac}, nil, 0},
+	{"flv", []astiav.CodecID{astiav.CodecIDFlac, astiav.CodecIDOpus, astiav.CodecIDAc3, astiav.CodecIDEac3}, nil, 0}, // from FFmpeg 9 on
 	{"flv", []astiav.CodecID{astiav.CodecIDMp3}, []int{11_025, 22_050, 44_100, 48_000}, 0},
 	{"flv", []astiav.CodecID{astiav.CodecIDSpeex}, []int{16_000}, 1},
 	{"flv,swf", nil, []int{11_025, 22_050, 44_100}, 0},

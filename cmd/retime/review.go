@@ -42,9 +42,9 @@ func (o *ReviewOptions) AddFlags(f *pflag.FlagSet) {
 	f.Lookup("output").Usage = "file that the page renders; a directory for a directory of clips"
 	f.Lookup("overwrite").Usage = "overwrite the output without asking"
 	f.Lookup("segment-seconds").Usage = "length of the parts that are rendered anew after an edit"
-	for _, name := range []string{"decisions", "static-mask", "curve"} {
-		f.Lookup(name).Usage += "; the page writes it"
-	}
+	f.Lookup("decisions").Usage = "keep decisions about frames in this file (default OUTPUT.decisions)"
+	f.Lookup("static-mask").Usage = "keep the mask of still overlays in this PNG (default OUTPUT.mask.png)"
+	f.Lookup("curve").Usage = "keep the speed curve in this file (default OUTPUT.curve)"
 	setDefault(f, "segment-seconds", "5")
 }
 

@@ -148,7 +148,7 @@ func TestPageMendsAFault(t *testing.T) {
 // A keyframe that is dragged changes the speed of what is shown at once, and stands in the file
 // that the command line reads.
 func TestPageDragsACurve(t *testing.T) {
-	clip := doubled(cutClip(t, 96, 64, 24))
+	clip := doubled(cutClip(t, 320, 180, 24))
 	s := serve(t, Options{Clips: []Clip{clip}})
 	ctx := browser(t, s)
 	do(t, ctx, chromedp.Navigate(s.URL()))

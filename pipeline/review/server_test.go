@@ -221,6 +221,7 @@ func TestKill(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { _ = cmd.Process.Kill() }) // if the test ends early
 		lines := bufio.NewScanner(out)
 		address := ""
 		for address == "" && lines.Scan() {

@@ -142,12 +142,13 @@ function adopt(next) {
   if (state && next.version < state.version) return;
   const first = !state, edited = first || next.version !== state.version;
   const retimed = first || next.frames !== state.frames || next.curve.set !== state.curve.set || JSON.stringify(next.source) !== JSON.stringify(state.source) || next.shutter !== state.shutter;
+  const moment = retimed && !first ? sourceTime(player.at) : null;
   state = next;
   timeline.decided = new Set((state.decisions ?? []).map((d) => d.frame));
   if (retimed) {
-    const at = timeline.at;
+    if (moment !== null) player.at = frameAt(moment); // the playhead stays where it is in the source
     timeline.begin(state.frames);
-    timeline.at = Math.min(at, state.frames - 1);
+    timeline.at = Math.min(player.at, state.frames - 1);
     $("timeline").setAttribute("aria-valuemax", state.frames - 1);
     $("goto").max = state.frames - 1;
     timeline.range = null;
@@ -265,6 +266,15 @@ $("shutter").addEventListener("change", (e) => edit({ do: "shutter", value: e.ta
 function sourceTime(k) {
   const n = state.source.length - 1, at = k / Math.max(state.frames - 1, 1) * n, i = Math.min(Math.floor(at), n - 1);
   return state.source[i] + (at - i) * (state.source[i + 1] - state.source[i]);
+}
+
+// frameAt returns the frame that shows a source time, if time runs forward.
+function frameAt(time) {
+  const s = state.source, n = s.length - 1;
+  let i = s.findIndex((t) => t > time) - 1;
+  if (i < 0) i = time < s[0] ? 0 : n - 1;
+  const part = s[i + 1] > s[i] ? Math.min(Math.max((time - s[i]) / (s[i + 1] - s[i]), 0), 1) : 0;
+  return Math.round((i + part) / n * (state.frames - 1));
 }
 
 async function render(overwrite = false) {

@@ -188,7 +188,7 @@ func (f *farm) end(p *process) int {
 	f.t.Helper()
 	select {
 	case <-p.ended:
-	case <-time.After(5 * time.Minute):
+	case <-time.After(20 * time.Minute):
 		f.t.Fatalf("%q does not end: %s", p.Args, p.output)
 	}
 	return p.ProcessState.ExitCode()

@@ -50,7 +50,7 @@ type program struct {
 const beat = time.Second
 
 // ending is the time that a cancelled program has to clean up before it is killed.
-const ending = 3 * time.Second
+const ending = 2 * time.Second
 
 var (
 	errStall = errors.New("stalled")

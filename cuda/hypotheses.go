@@ -49,8 +49,8 @@ type shares struct {
 
 // choiceTables are package warp's.
 type choiceTables struct {
-	neighbourGate, stillGate, onlyGate Buffer[int16]
-	penalty, likelihood                Buffer[uint16]
+	neighbourGate, onlyGate Buffer[int16]
+	penalty, likelihood     Buffer[uint16]
 }
 
 // cells holds the choice on cells of the guides' grid.
@@ -75,14 +75,13 @@ func newShares(s *Stream) (h shares, err error) {
 	}
 	c, t := warp.Constants(), &h.tables
 	return h, errors.Join(
-		upload(s, &t.neighbourGate, c.NeighbourGate), upload(s, &t.stillGate, c.StillGate), upload(s, &t.onlyGate, c.OnlyGate),
+		upload(s, &t.neighbourGate, c.NeighbourGate), upload(s, &t.onlyGate, c.OnlyGate),
 		upload(s, &t.penalty, c.Penalty), upload(s, &t.likelihood, c.Likelihood),
 	)
 }
 
 func (h *shares) free() {
 	h.tables.neighbourGate.Free()
-	h.tables.stillGate.Free()
 	h.tables.onlyGate.Free()
 	h.tables.penalty.Free()
 	h.tables.likelihood.Free()
@@ -128,7 +127,7 @@ func (h *shares) make(s *Stream, g *guides, p *projection, bends Arg, phase warp
 	err := s.Launch(h.energy, Cover(g.width, g.height, wideTile), wideBlock, h.n*pixels*2,
 		g.pictures.Arg(), p.motions.Arg(), bends, h.list.Arg(), Int(h.n), h.energies.Arg(), Int(g.width), Int(g.height),
 		Int(int(phase)), Int(warp.Constants().CostRadius>>g.level),
-		h.tables.neighbourGate.Arg(), h.tables.stillGate.Arg(), h.tables.onlyGate.Arg(), Int(h.tables.onlyGate.N), total)
+		h.tables.neighbourGate.Arg(), h.tables.onlyGate.Arg(), Int(h.tables.onlyGate.N), total)
 	if err != nil {
 		return err
 	}

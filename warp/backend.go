@@ -13,10 +13,10 @@ type Backend struct {
 	// Trust is the photometric weight of a splat, indexed by the error along its
 	// motion; the last entry holds for all larger errors.
 	Trust []uint16
-	// NeighbourGate, StillGate and OnlyGate, of one length, are the energies of the
-	// neighbours' motions, of no motion, and of what one neighbour shows, indexed by the
-	// least cost; the last entries hold for all larger costs.
-	NeighbourGate, StillGate, OnlyGate []int16
+	// NeighbourGate and OnlyGate, of one length, are the energies of the neighbours'
+	// motions and of what one neighbour shows, indexed by the least cost; the last entries
+	// hold for all larger costs.
+	NeighbourGate, OnlyGate []int16
 	// Penalty is the largest penalty for a change of motion, indexed by the difference
 	// in brightness.
 	Penalty []uint16
@@ -60,7 +60,7 @@ var backend = sync.OnceValue(func() Backend {
 		credit[i] = uint16(c)
 	}
 	return Backend{
-		Trust: trustTable, NeighbourGate: neighbourGate, StillGate: stillGate, OnlyGate: onlyGate,
+		Trust: trustTable, NeighbourGate: neighbourGate, OnlyGate: onlyGate,
 		Penalty: penalties[:], Likelihood: likelihood, Credit: credit, CreditOne: creditOne, DifferenceOne: differenceOne,
 		Projected: int32(projected), Neighbour: int32(neighbour), Stationary: int32(stationary), OnlyFirst: int32(onlyFirst), OnlySecond: int32(onlySecond),
 		LeastTrust: leastTrust, Around: around[:],

@@ -17,6 +17,9 @@ func randomChooser(rng *rand.Rand, width, height, labels int) *chooser {
 	c.energies, c.motions, c.sums = make([]int16, n), make([]flow.Vec, n), make([]int16, n)
 	for i := range c.energies {
 		c.energies[i] = int16(rng.IntN(mostEnergy-leastOnly+1) + leastOnly)
+		if rng.IntN(8) == 0 {
+			c.energies[i] = covering
+		}
 		reach := []int32{1, 1 << jumpBits, 1 << 20}[rng.IntN(3)]
 		c.motions[i] = flow.Vec{X: rng.Int32N(2*reach) - reach, Y: rng.Int32N(2*reach) - reach}
 		c.sums[i] = int16(rng.IntN(1000)) // of the frame before

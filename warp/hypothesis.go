@@ -25,7 +25,7 @@ type kind int
 const (
 	projected  kind = iota // a flow, splatted to the made frame's time
 	neighbour              // the mean of the flows some distance away
-	stationary             // no motion
+	stationary             // no motion, for what lies still over the picture
 	onlyFirst              // the motion from the frame before A goes on, and A alone shows it
 	onlySecond             // the motion to the frame after B was the same before, and B alone shows it
 )
@@ -148,40 +148,32 @@ func disagreementBeyond(out []uint16, near, far frame.Image[uint8], vec []flow.V
 // of a flow. It lets the hypothesis in if no flow fits.
 type gate []int16
 
-// mostEnergy bounds the energy of a hypothesis.
+// mostEnergy bounds the energy of a hypothesis that the choice may give a share.
 const mostEnergy = 2000
 
 // decay is the rate at which a likelihood falls with the difference, per grey level.
 const decay = 1.0 / 15
 
-// newGate returns a table of -ln(factor d²/(d² + knee²))/decay for a knee in grey
-// levels.
-func newGate(knee, factor float64) gate {
+// newGate returns a table of -ln(d²/(d² + knee²))/decay for a knee in grey levels.
+func newGate(knee float64) gate {
 	t := make(gate, 256*differenceOne)
 	for d := range t {
 		e := float64(d) / differenceOne
-		t[d] = int16(math.Round(min(-math.Log(factor*e*e/(e*e+knee*knee))/decay*differenceOne, mostEnergy)))
+		t[d] = int16(math.Round(min(-math.Log(e*e/(e*e+knee*knee))/decay*differenceOne, mostEnergy)))
 	}
 	return t
 }
 
 func (g gate) at(least int32) int32 { return int32(g[min(int(least), len(g)-1)]) }
 
-// The hypothesis without motion counts if the flow fails: the gate opens with the least
-// difference along any flow, and the hypothesis profits from leads over the flows up to
-// stillLead.
-const (
-	stillKnee   = 10 // grey levels
-	stillFactor = 1.5
-	stillLead   = 20 * differenceOne
-)
-
-var stillGate = newGate(stillKnee, stillFactor)
+// covering is the energy of the hypothesis without motion. It leaves the hypothesis no
+// share, whatever the messages add: cover alone gives it pixels.
+const covering = 1 << 13
 
 // The motions of neighbours count if no flow fits.
 const neighbourKnee = 6 // grey levels
 
-var neighbourGate = newGate(neighbourKnee, 1)
+var neighbourGate = newGate(neighbourKnee)
 
 // What one neighbour shows needs hardly any gate: where a flow fits, nothing is covered.
 // Its cost is worth half as much, as the evidence comes from outside the interval.
@@ -190,7 +182,7 @@ const (
 	leastOnly = -381
 )
 
-var onlyGate = newGate(onlyKnee, 1)
+var onlyGate = newGate(onlyKnee)
 
 // energyOf returns the energy of a hypothesis of the given cost, if the least cost of a
 // flow is least.
@@ -200,7 +192,7 @@ func (k kind) energyOf(cost, least int32) int32 {
 	case neighbour:
 		e = max(e, 0) + neighbourGate.at(least)
 	case stationary:
-		e = max(e, -stillLead) + stillGate.at(least)
+		return covering
 	case onlyFirst, onlySecond:
 		e = max(e>>1+onlyGate.at(least), leastOnly)
 	}

@@ -38,7 +38,10 @@ func (s *Synthesizer) Inspect() Inspection {
 		}
 		names = append(names, "flow from the first frame"+which, "flow from the second frame"+which)
 	}
-	names = append(names, "no motion",
+	if s.in.Static.Height > 0 {
+		names = append(names, "no motion")
+	}
+	names = append(names,
 		"surroundings, up left", "surroundings, up right", "surroundings, down left", "surroundings, down right",
 		"surroundings, left", "surroundings, right", "surroundings, up", "surroundings, down",
 		"first frame only", "second frame only")

@@ -301,6 +301,48 @@ func TestCoveredPixelsStayStill(t *testing.T) {
 	}
 }
 
+// Where no motion fits, the hypothesis without motion has no share unless something lies
+// still there, and it leaves all other pixels as they are.
+func TestOnlyOverlaysStandStill(t *testing.T) {
+	const width, height = 48, 32
+	format := formats[0]
+	for level := range MaxLevel + 1 {
+		in := between(noiseFrame(1, format, width, height), noiseFrame(2, format, width, height), level, 8, 0)
+		p := Params{Mode: Project, Order: 1}
+		want := makeFrame(t, p, in, PhaseOne/2)
+		in.Static = frame.NewImage[uint8](in.GuideA.Width, in.GuideA.Height)
+		in.Static.Pix[0] = 255
+		s, err := NewSynthesizer(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := s.Begin(in); err != nil {
+			t.Fatal(err)
+		}
+		got := frame.New(format, width, height)
+		if _, err := s.Make(got, PhaseOne/2); err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range s.Inspect().Guesses {
+			for i, share := range g.Share.Pix {
+				if still := g.Name == "no motion"; (still && share != 0) != (still && i == 0) {
+					t.Fatalf("level %d: %s has the share %d at pixel %d", level, g.Name, share, i)
+				}
+			}
+		}
+		for i, p := range got.Planes {
+			for y := 1 << level; y < p.Height; y++ {
+				for x := range p.Width {
+					if g, w := getSample(got, i, x, y), getSample(want, i, x, y); g != w {
+						t.Fatalf("level %d plane %d (%d,%d): %d, want %d as without a mask", level, i, x, y, g, w)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestStaticMaskSizes(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {2, 3}, {7, 5}, {64, 33}} {
 		for level := range MaxLevel + 1 {

@@ -62,7 +62,9 @@ func (s *Synthesizer) hypotheses() (list []*hypothesis) {
 	for i := range s.estimates {
 		list = append(list, &s.estimates[i].forward, &s.estimates[i].reverse)
 	}
-	list = append(list, &s.still)
+	if s.in.Static.Height > 0 {
+		list = append(list, &s.still)
+	}
 	for i := range s.around {
 		list = append(list, &s.around[i])
 	}

@@ -22,7 +22,7 @@ enum {
 // a uint16_t for each pixel and hypothesis.
 extern "C" __global__ void hypothesis_energies(const uint8_t *pictures, const Vec *motions, const Vec *bend_field, const Hypothesis *list,
                                                int hypotheses, int16_t *energies, int width, int height, int32_t phase, int radius,
-                                               const int16_t *neighbour_gate, const int16_t *still_gate, const int16_t *only_gate,
+                                               const int16_t *neighbour_gate, const int16_t *only_gate,
                                                int gate_entries, unsigned long long *total) {
 	DYNAMIC_SHARED(uint16_t, costs); // by hypothesis, then pixel
 	__shared__ uint16_t differences[halo_height][halo_width];
@@ -43,6 +43,7 @@ extern "C" __global__ void hypothesis_energies(const uint8_t *pictures, const Ve
 	int wide = min(width, x + radius + 1) - max(0, x - radius);
 	for (int h = 0; h < hypotheses; h++) {
 		Hypothesis hypothesis = list[h];
+		if (hypothesis.kind == stationary) continue; // its energy does not depend on a cost
 		for (int i = thread; i < across * down; i += threads) {
 			int hy = (int)((i + 0.5f) * inverse), hx = i - hy * across, px = left + hx - radius, py = top + hy - radius;
 			uint16_t d = 0;
@@ -76,7 +77,7 @@ extern "C" __global__ void hypothesis_energies(const uint8_t *pictures, const Ve
 		}
 	}
 
-	Gates gates = {neighbour_gate, still_gate, only_gate, gate_entries};
+	Gates gates = {neighbour_gate, only_gate, gate_entries};
 	unsigned long long mine = 0;
 	for (int p = 0; p < pixels; p++) {
 		int y = top + threadIdx.y + p * rows;

@@ -54,19 +54,18 @@ HOST_DEVICE uint16_t disagreement_beyond(const uint8_t *near, const uint8_t *far
 // Gates holds package warp's gates, which have one number of entries: the energies of
 // hypotheses beside their costs, indexed by the least cost of a projected one.
 struct Gates {
-	const int16_t *neighbour, *still, *only;
+	const int16_t *neighbour, *only;
 	int entries;
 };
 
 // energy_of returns the energy of a hypothesis of the given cost if the least cost of a
 // projected one is least.
 HOST_DEVICE int16_t energy_of(const Gates &g, int kind, int32_t cost, int32_t least) {
+	if (kind == stationary) return covering;
 	int at = least < g.entries ? least : g.entries - 1;
 	int32_t e = cost - least;
 	if (kind == neighbour)
 		e = (e > 0 ? e : 0) + g.neighbour[at];
-	else if (kind == stationary)
-		e = (e > -still_lead ? e : -still_lead) + g.still[at];
 	else if (kind != projected) {
 		e = (e >> 1) + g.only[at];
 		if (e < least_only) e = least_only;

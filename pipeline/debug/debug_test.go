@@ -82,7 +82,7 @@ func TestWrite(t *testing.T) {
 		"1-first.png": {160, 120}, "2-made.png": {160, 120}, "3-second.png": {160, 120},
 		"flow-forward.png": {80, 60}, "flow-backward.png": {80, 60}, "flow-projected.png": {80, 60},
 		"costs.png": {80, 60}, "shares.png": {80, 60}, "confidence.png": {80, 60}, "overlay.png": {80, 60},
-		"holes.png": {360, 60 + 3*legend}, "visibility.png": {360, 60 + 4*legend}, "hypotheses.png": {360, 60 + 13*legend},
+		"holes.png": {360, 60 + 3*legend}, "visibility.png": {360, 60 + 4*legend}, "hypotheses.png": {360, 60 + 12*legend},
 	} {
 		if got := decode(t, filepath.Join(dir, name)).Bounds().Size(); got != size {
 			t.Errorf("%s is %v, want %v", name, got, size)
@@ -108,7 +108,7 @@ func TestWrite(t *testing.T) {
 	if err := json.Unmarshal(data, &n); err != nil {
 		t.Fatal(err)
 	}
-	if n.At != 0.25 || n.First != 0.2 || n.Second != 0.3 || n.Phase != 0.5 || n.Outer != 2 || n.GridWidth != 80 || len(n.Hypotheses) != 13 {
+	if n.At != 0.25 || n.First != 0.2 || n.Second != 0.3 || n.Phase != 0.5 || n.Outer != 2 || n.GridWidth != 80 || len(n.Hypotheses) != 12 {
 		t.Errorf("numbers: %+v", n)
 	}
 	var wins, share float64

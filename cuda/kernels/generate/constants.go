@@ -25,7 +25,7 @@ var shared = []struct{ directory, names string }{
 	{"warp", `
 		positionBits positionOne PhaseOne differenceOne unseen hidden unseenBeyond
 		projected neighbour stationary onlyFirst onlySecond maxHypotheses weightOne costRadius
-		stillLead leastOnly mostEnergy jumpBits choiceBits
+		covering leastOnly mostEnergy jumpBits choiceBits
 		leastShare sameMotion insideFactor
 		overlayContrast overlaySpan overlayNoise overlayCoding overlayReach overlayMotion overlayMisfit overlayVotes
 		overlaySquare overlayLeastSquare overlayStray overlayGain

@@ -1,0 +1,53 @@
+package warp
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"testing"
+
+	"retime/flow"
+	"retime/frame"
+	"retime/warp/bspline"
+)
+
+// BenchmarkWholeFrames makes a frame of 1080p 4:2:0 from an interval, whose flow is given,
+// as balanced and fast do, on 1, 2, 4 and so on up to all processors.
+func BenchmarkWholeFrames(b *testing.B) {
+	format := frame.Format{Name: "yuv420p", Depth: 8, Planes: 3, ChromaX: 1, ChromaY: 1}
+	picture := func(shift float64) *frame.Frame {
+		return fillFrame(format, 1920, 1080, func(plane, x, y int) int {
+			u, v := float64(x)+shift, float64(y)+shift/2
+			return int(128 + 50*math.Sin(u/7+float64(plane)) + 40*math.Sin(v/5) + 30*math.Sin((u+v)/90))
+		})
+	}
+	a, c := picture(0), picture(6)
+	for i, name := range []string{"balanced", "fast"} {
+		level := i + 1
+		in := between(a, c, level, 6, 3)
+		f := flow.NewField(in.GuideA.Width, in.GuideA.Height)
+		for i := range f.Pix {
+			f.Pix[i] = flow.Vec{X: int32(-6*flow.One>>level) + int32(i%7), Y: int32(-3*flow.One>>level) - int32(i%5)}
+		}
+		in.Flows[0].Forward = f
+		in.Before, in.After = &Outer{Guide: in.GuideA, Flow: in.Flows[0].Backward}, &Outer{Guide: in.GuideB, Flow: f}
+		for n := 1; n <= runtime.GOMAXPROCS(0); n *= 2 {
+			b.Run(fmt.Sprintf("%s/workers=%d", name, n), func(b *testing.B) {
+				s, err := NewSynthesizer(Params{Mode: Project, Order: bspline.Cubic, Acceleration: level == 1, Overlays: true, Workers: frame.Workers{N: n}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer s.Close()
+				dst := frame.New(format, 1920, 1080)
+				for b.Loop() {
+					if err := s.Begin(in); err != nil {
+						b.Fatal(err)
+					}
+					if _, err := s.Make(dst, PhaseOne/2); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

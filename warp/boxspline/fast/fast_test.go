@@ -86,7 +86,7 @@ func TestAgreesWithReference(t *testing.T) {
 			g, h := NewGrid[float64](s, f.Along), NewGrid[float32](s, f.Along)
 			n := 30
 			if e.Dim() == 3 {
-				n = 10
+				n = 5
 			}
 			for i := range n {
 				x := make([]float64, e.Dim())

@@ -97,7 +97,7 @@ func browser(t *testing.T, s *Server) context.Context {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {})) // chromedp complains of events that it does not know
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 6*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, 15*time.Minute)
 	t.Cleanup(cancel)
 	watch(t, ctx, s)
 	return ctx
@@ -158,7 +158,7 @@ func js[T any](t *testing.T, ctx context.Context, expression string) (v T) {
 // until waits until an expression is true in the page.
 func until(t *testing.T, ctx context.Context, expression string) {
 	t.Helper()
-	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(2*time.Minute))); err != nil {
+	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(8*time.Minute))); err != nil {
 		state := js[string](t, ctx, `document.getElementById("readout").textContent + " | " + document.getElementById("notice-text").textContent + " | " + document.getElementById("render-status").textContent`)
 		t.Fatalf("%s: %v; the page shows: %s", expression, err, state)
 	}

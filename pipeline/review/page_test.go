@@ -67,7 +67,7 @@ func commandLine(t *testing.T, s *Server) string {
 // A person watches a clip, steps, compares, finds the frame that was made across a cut, mends
 // it, and renders what changed; the file is that of the command line, byte for byte.
 func TestPageMendsAFault(t *testing.T) {
-	clip := doubled(cutClip(t, 320, 180, 96))
+	clip := doubled(cutClip(t, 160, 96, 96))
 	s := serve(t, Options{Clips: []Clip{clip}})
 	ctx := browser(t, s)
 	do(t, ctx, chromedp.Navigate(s.URL()))
@@ -232,7 +232,7 @@ func TestPageDraws(t *testing.T) {
 // Two tabs show the same; a tab that is loaded again in the middle of a rendering shows how far
 // it is; a file that was changed elsewhere is not overwritten.
 func TestPageTabs(t *testing.T) {
-	clip := doubled(cutClip(t, 160, 96, 60))
+	clip := doubled(cutClip(t, 96, 64, 36))
 	s := serve(t, Options{Clips: []Clip{clip}})
 	one := browser(t, s)
 	do(t, one, chromedp.Navigate(s.URL()))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"math/big"
+	"os"
+	"path/filepath"
 	"reflect"
 
 	"retime/pipeline"
@@ -14,8 +16,8 @@ import (
 
 // Adopt takes over the ranges in dir that were made for an older plan and that p makes alike,
 // so that Make need not make them again. The plans must agree in everything but decisions; of
-// these, they may differ in what does not reach a range. Adopt returns how many of p's ranges
-// are there, adopted or made.
+// these, they may differ in what does not reach a range. Adopt removes older's other ranges, and
+// returns how many of p's ranges are there, adopted or made.
 func (p *Plan) Adopt(ctx context.Context, dir string, older *Plan) (there int, err error) {
 	same := older != nil && p.agrees(older)
 	var near reach
@@ -30,6 +32,7 @@ func (p *Plan) Adopt(ctx context.Context, dir string, older *Plan) (there int, e
 			continue
 		}
 		if !same || !reflect.DeepEqual(near.of(p, r), near.of(older, r)) {
+			older.discard(dir, i)
 			continue
 		}
 		m, err := older.check(dir, i, true)
@@ -47,6 +50,17 @@ func (p *Plan) Adopt(ctx context.Context, dir string, older *Plan) (there int, e
 		there++
 	}
 	return there, nil
+}
+
+// discard removes what Make has made of range i, if anything; what stays hinders nobody.
+func (p *Plan) discard(dir string, i int) {
+	if p == nil || i >= len(p.Ranges) {
+		return
+	}
+	if m, err := p.check(dir, i, false); err == nil {
+		_ = os.Remove(manifestName(dir, i))
+		_ = os.Remove(filepath.Join(dir, m.File))
+	}
 }
 
 // agrees says whether two plans differ in decisions at most.

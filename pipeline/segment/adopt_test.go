@@ -67,6 +67,9 @@ func TestAdopt(t *testing.T) {
 		if Sum(digests...) != whole(t, o, filepath.Join(t.TempDir(), "whole.mkv")) {
 			t.Errorf("%s: the frames are not those of one run", c.name)
 		}
+		if packets, _ := filepath.Glob(filepath.Join(dir, "*.packets")); len(packets) != 8 {
+			t.Errorf("%s: %d files of packets for 8 ranges", c.name, len(packets))
+		}
 		before = after
 	}
 	o.Synthesis.Preset = pipeline.Balanced

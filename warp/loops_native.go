@@ -49,7 +49,7 @@ func variant(l simd.Level) loopTable {
 		},
 		choiceLoops{
 			func(hypotheses []*hypothesis, i0, i1 int) int64 {
-				return k.Weigh(natives(hypotheses), native.Gates{Neighbour: neighbourGate, Still: stillGate, Only: onlyGate}, i0, i1)
+				return k.Weigh(natives(hypotheses), native.Gates{Neighbour: neighbourGate, Only: onlyGate}, i0, i1)
 			},
 			func(c *chooser, i, step, n int) {
 				k.Follow(native.Cells{

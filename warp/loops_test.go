@@ -106,7 +106,7 @@ func (t *trial) hypotheses(n, width, height int) []*hypothesis {
 				h.motion.Row(y)[x] = v
 			}
 		}
-		h.energy = image(t, width, height, func() int16 { return int16(t.below(mostEnergy-leastOnly+1) + leastOnly) })
+		h.energy = image(t, width, height, func() int16 { return int16(t.below(covering-leastOnly+1) + leastOnly) })
 		sparse := t.IntN(3)
 		h.weight = image(t, width, height, func() uint16 {
 			if t.IntN(3) < sparse {
@@ -416,7 +416,7 @@ func newScene[T frame.Sample](r *trial, n, level int, chroma [2]int, width, heig
 			for _, c := range []*[]*coefficients{&l.ca, &l.cb} {
 				*c = append(*c, &coefficients{image(r, w+2*margin, h+2*margin, func() float32 {
 					return (r.Float32()*1.4 - 0.2) * float32(limit)
-				}), w, h})
+				}), w, h, BSpline})
 			}
 		}
 		l.mask = image(r, w, h, func() uint8 { return 0 })

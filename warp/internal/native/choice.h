@@ -1,14 +1,14 @@
 // The choice among hypotheses: energies, means of cells, shares, and their smoothing.
 
 enum { projected, neighbour, stationary, only_first, only_second };
-enum { most_energy = 2000, still_lead = 20 * difference_one, least_only = -381 };
+enum { most_energy = 2000, covering = 1 << 13, least_only = -381 };
 enum { choice_tile = 256, choice_bits = 2, choice_size = 1 << choice_bits };
 
 static inline int32_t most_of(int32_t a, int32_t b) { return a > b ? a : b; }
 
 static int64_t weigh(warp_energies e, int i0, int i1) {
 	int64_t sum = 0;
-	int32_t least[choice_tile], gate[3][choice_tile];
+	int32_t least[choice_tile], gate[2][choice_tile];
 	for (; i0 < i1; i0 += choice_tile) {
 		int n = i1 - i0 < choice_tile ? i1 - i0 : choice_tile;
 		for (int i = 0; i < n; i++)
@@ -26,8 +26,7 @@ static int64_t weigh(warp_energies e, int i0, int i1) {
 		for (int i = 0; i < n; i++) {
 			int at = least[i] < e.gate_length ? least[i] : e.gate_length - 1;
 			gate[0][i] = e.neighbour_gate[at];
-			gate[1][i] = e.still_gate[at];
-			gate[2][i] = e.only_gate[at];
+			gate[1][i] = e.only_gate[at];
 		}
 		for (int k = 0; k < e.hypotheses; k++) {
 			const uint16_t *cost = e.cost[k] + i0;
@@ -46,14 +45,12 @@ static int64_t weigh(warp_energies e, int i0, int i1) {
 				}
 				break;
 			case stationary:
-				for (int i = 0; i < n; i++) {
-					int32_t v = most_of(cost[i] - least[i], -still_lead) + gate[1][i];
-					out[i] = (int16_t)(v < most_energy ? v : most_energy);
-				}
+				for (int i = 0; i < n; i++)
+					out[i] = covering;
 				break;
 			default:
 				for (int i = 0; i < n; i++) {
-					int32_t v = most_of(((cost[i] - least[i]) >> 1) + gate[2][i], least_only);
+					int32_t v = most_of(((cost[i] - least[i]) >> 1) + gate[1][i], least_only);
 					out[i] = (int16_t)(v < most_energy ? v : most_energy);
 				}
 			}

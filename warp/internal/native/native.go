@@ -166,13 +166,13 @@ type Hypothesis struct {
 }
 
 // Gates are the tables of energies beside the costs, of one length.
-type Gates struct{ Neighbour, Still, Only []int16 }
+type Gates struct{ Neighbour, Only []int16 }
 
 // Weigh sets the energies of pixels [i0, i1) from the costs, which must be below 1<<15, and
 // returns the sum of the least costs.
 func (k *Kernels) Weigh(hypotheses []Hypothesis, g Gates, i0, i1 int) int64 {
 	e := C.warp_energies{
-		hypotheses: C.int32_t(len(hypotheses)), neighbour_gate: shorts(g.Neighbour), still_gate: shorts(g.Still),
+		hypotheses: C.int32_t(len(hypotheses)), neighbour_gate: shorts(g.Neighbour),
 		only_gate: shorts(g.Only), gate_length: C.int32_t(len(g.Only)),
 	}
 	for i, h := range hypotheses {

@@ -48,7 +48,7 @@ typedef struct {
 	int16_t *energy[warp_most_hypotheses];
 	uint8_t kind[warp_most_hypotheses];
 	int32_t hypotheses;
-	const int16_t *neighbour_gate, *still_gate, *only_gate;
+	const int16_t *neighbour_gate, *only_gate;
 	int32_t gate_length;
 } warp_energies;
 

@@ -97,10 +97,13 @@ func natives(hypotheses []*hypothesis) []native.Hypothesis {
 }
 
 func renderNative[T frame.Sample](k *native.Kernels, r *renderer, layers []layer[T], y0, y1 int) {
+	// Only B-splines have vector variants.
+	spline := true
 	var planes []native.Plane[T]
 	for i := range layers {
 		l := &layers[i]
 		for p := range l.dst {
+			spline = spline && l.ca[p].kernel != ZwartPowell
 			planes = append(planes, native.Plane[T]{
 				Dst: l.dst[p], Samples: [2]frame.Image[T]{l.a[p], l.b[p]},
 				Coefficients: [2]frame.Image[float32]{l.ca[p].Image, l.cb[p].Image},
@@ -108,7 +111,7 @@ func renderNative[T frame.Sample](k *native.Kernels, r *renderer, layers []layer
 			})
 		}
 	}
-	if r.gridWidth < native.MinWidth || len(planes) > native.MostPlanes || len(r.hypotheses) > native.MostHypotheses {
+	if !spline || r.gridWidth < native.MinWidth || len(planes) > native.MostPlanes || len(r.hypotheses) > native.MostHypotheses {
 		renderRows(r, layers, y0, y1)
 		return
 	}

@@ -174,6 +174,8 @@ func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (
 		if err := s.queue(t, dst, phase); err != nil {
 			// A copy on its way to dst must not arrive after Start returns, and no kernel may
 			// write to the slot's planes when another frame has them.
+			// What an interval was half prepared from must not go while it is still read.
+			_ = s.work.Synchronize()
 			_ = s.synchronizeLanes()
 			_ = s.copies.Synchronize()
 			return err

@@ -1,6 +1,8 @@
 """Tests the Python package where it is installed: test.py CLIP converts CLIP."""
 
 import os
+import signal
+import subprocess
 import sys
 import tempfile
 
@@ -30,6 +32,15 @@ except ZeroDivisionError:
     pass
 else:
     raise AssertionError("an exception of progress was lost")
+assert sorted(os.listdir(directory)) == ["out.mp4"], os.listdir(directory)
+
+# The terminal's interrupt reaches the interpreter and all that it has started.
+code = "import retime, sys; retime.convert(sys.argv[1], sys.argv[2], progress=lambda *_: print(flush=True), fps=48)"
+run = subprocess.Popen([sys.executable, "-c", code, clip, path("interrupted.mp4")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+run.stdout.readline()
+os.killpg(run.pid, signal.SIGINT)
+said = run.communicate()[1]
+assert b"KeyboardInterrupt" in said, said
 assert sorted(os.listdir(directory)) == ["out.mp4"], os.listdir(directory)
 
 made = list(retime.frames(clip, fps=48, to=0.25, preset="fast"))

@@ -30,6 +30,12 @@ class Error(Exception):
         self.code = code
 
 
+def _command(*arguments):
+    """Returns the command that runs the program and keeps the terminal's interrupts from
+    it: retime is told to end once, and the second time would not clean up."""
+    return ["/bin/sh", "-c", 'trap "" INT; exec "$0" "$@"', program, *arguments]
+
+
 def flags(options):
     """Returns the options as flags: fps=60 is --fps 60, overwrite=True is --overwrite,
     from_=1 is --from 1, vopt={"tune": "film"} is --vopt tune=film, and a list repeats
@@ -53,7 +59,7 @@ def convert(input, output, progress=None, **options):
     progress is called with the number of frames written and the number wanted, 0 if it
     is unknown. An exception of it ends the run, and so does KeyboardInterrupt; what was
     written is removed then. Raises Error if the program fails."""
-    command = [program, os.fspath(input), "-o", os.fspath(output), "--progress", "json"] + flags(options)
+    command = _command(os.fspath(input), "-o", os.fspath(output), "--progress", "json", *flags(options))
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
     said = []
     try:
@@ -66,6 +72,8 @@ def convert(input, output, progress=None, **options):
                 said.append(line.rstrip("\n"))
     except BaseException:
         process.terminate()
+        for line in process.stderr:
+            pass  # the program may still write while it removes its file
         raise
     finally:
         process.stderr.close()
@@ -84,7 +92,7 @@ def frames(input, **options):
     height, width and red, green and blue, in 8 bits; or in 16 with pix_fmt="rgb48be".
     The flags in options say how. Raises Error if the program fails."""
     options = {"pix_fmt": "rgb24", **options}
-    command = [program, os.fspath(input), "-o", "-", "-f", "image2pipe", "--vcodec", "ppm", "-q", "--no-warn"] + flags(options)
+    command = _command(os.fspath(input), "-o", "-", "-f", "image2pipe", "--vcodec", "ppm", "-q", "--no-warn", *flags(options))
     with tempfile.TemporaryFile("w+", errors="replace") as said:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said)
         try:
@@ -123,7 +131,7 @@ def write(pictures, output, in_fps, **options):
     the flags in options. Raises Error if the program fails."""
     import numpy
 
-    command = [program, "-", "--input-format", "ppm_pipe", "--in-fps", str(in_fps), "-o", os.fspath(output), "-q"] + flags(options)
+    command = _command("-", "--input-format", "ppm_pipe", "--in-fps", str(in_fps), "-o", os.fspath(output), "-q", *flags(options))
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=False)
     said = []
     reader = threading.Thread(target=lambda: said.extend(process.stderr.read().decode(errors="replace").splitlines()))

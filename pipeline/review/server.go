@@ -120,6 +120,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		MaxHeaderBytes: 1 << 15, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	go s.watchFiles()
+	go s.trimFlow()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(s.listen) }()
 	var err error

@@ -363,3 +363,35 @@ func TestListOfDamagedClips(t *testing.T) {
 		}
 	}
 }
+
+// The directory of flow stays within its bound, and what is newest stays in it.
+func TestTrim(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"b.flow", "a.flow", "c.flow", "other"} {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, make([]byte, 100), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Unix(int64(1000+i), 0)
+		if err := os.Chtimes(name, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		most int64
+		left string
+	}{{300, "a.flow b.flow c.flow other"}, {299, "a.flow c.flow other"}, {100, "c.flow other"}, {0, "other"}} {
+		trim(dir, c.most)
+		list, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range list {
+			names = append(names, e.Name())
+		}
+		if left := strings.Join(names, " "); left != c.left {
+			t.Errorf("of at most %d bytes, %s is left, want %s", c.most, left, c.left)
+		}
+	}
+}

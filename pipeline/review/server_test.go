@@ -310,6 +310,22 @@ func TestNewOpensTheClip(t *testing.T) {
 	}
 }
 
+// A conversion that is confined to a directory keeps its flow there, too.
+func TestConfined(t *testing.T) {
+	clip := doubled(cutClip(t, 96, 64, 12))
+	dir := filepath.Dir(clip.Conversion.Input.File)
+	clip.Conversion.Compute.Confine = dir
+	t.Run("server", func(t *testing.T) {
+		s := serve(t, Options{Clips: []Clip{clip}})
+		if status, _, text := ask(t, s, "GET", "clip/0/frame?view=fast&frame=1", "", nil); status != http.StatusOK {
+			t.Errorf("%d %.200s", status, text)
+		}
+	})
+	if left, _ := filepath.Glob(filepath.Join(dir, ".retime-review-*")); len(left) > 0 {
+		t.Errorf("%q is left", left)
+	}
+}
+
 // A rendering keeps the server whole until it has ended, though no tab is open, and one that
 // waits for another can be cancelled.
 func TestRenderingKeepsTheServer(t *testing.T) {

@@ -53,8 +53,12 @@ func newSession(s *Server, n int) (_ *session, err error) {
 	if c.store, err = edits.Open(c.clip.Files); err != nil {
 		return nil, err
 	}
-	if c.clip.Conversion.Synthesis.FlowCache == "" {
-		if c.cache, err = os.MkdirTemp("", "retime-review-"); err != nil {
+	if o := &c.clip.Conversion; o.Synthesis.FlowCache == "" {
+		dir, name := "", "retime-review-"
+		if o.Compute.Confine != "" { // other places are shut
+			dir, name = filepath.Dir(o.Output.File), ".retime-review-"
+		}
+		if c.cache, err = os.MkdirTemp(dir, name); err != nil {
 			return nil, fault.New(fault.CannotWrite, "review: %w", err)
 		}
 	}

@@ -30,6 +30,8 @@ func TestMessagesArePlain(t *testing.T) {
 		kind fault.Kind
 	}{
 		{[]string{none + ".mkv", "-o", "x.mkv"}, `input "` + none + `.mkv": no such file or directory`, fault.NoInput},
+		{[]string{"review", none + ".mkv", "--no-open"}, `input "` + none + `.mkv": no such file or directory`, fault.NoInput},
+		{[]string{"review", in, in, "--no-open"}, "is the input; choose another name", fault.Usage},
 		{[]string{"batch", none}, `"` + none + `": no such file or directory`, fault.NoInput},
 		{[]string{in, "-o", "x.mkv", "--curve", file("curve", long)}, "a line is longer than 65536 bytes", fault.Usage},
 		{[]string{in, "-o", "x.mkv", "--scenes", file("scenes", long)}, "a line is longer than 65536 bytes", fault.BadData},

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -126,7 +127,20 @@ func (o *ReviewOptions) clip(args []string, flags *pflag.FlagSet) (review.Clip, 
 	if out := one.Output.File; out == "-" || args[0] == "-" || media.IsSequence(out) {
 		return review.Clip{}, fault.New(fault.Usage, "a review needs files as input and output, not %q and %q", args[0], out)
 	}
+	if sameFile(one.Output.File, args[0]) {
+		return review.Clip{}, fault.New(fault.Usage, "output %q is the input; choose another name", one.Output.File)
+	}
 	return newReviewClip(one, args[0], flags)
+}
+
+// sameFile says whether two names are of one file that is there.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // newReviewClip returns the clip of a conversion. The page reads and writes the files of edits
@@ -241,6 +255,7 @@ func openBrowser(url string, stderr io.Writer) {
 		opener = "open"
 	}
 	cmd := exec.Command(opener, url)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the server alone
 	if err := cmd.Start(); err != nil {
 		fmt.Fprintf(stderr, "retime: no browser was opened (%v); open the address yourself\n", err)
 		return

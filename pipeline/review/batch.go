@@ -27,11 +27,11 @@ const shownWorst = 4
 
 // list describes the clips, those with the worst places first.
 func (s *Server) list() []listed {
+	s.mu.Lock()
 	list := make([]listed, len(s.options.Clips))
 	for i, c := range s.options.Clips {
 		list[i] = listed{Index: i, Name: filepath.Base(c.Conversion.Input.File), State: c.State, Problem: c.Problem, Lowest: math.MaxInt, Worst: []rating{}}
 	}
-	s.mu.Lock()
 	for i, r := range s.known {
 		l := &list[i]
 		n, rate := r.size()

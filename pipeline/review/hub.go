@@ -57,9 +57,27 @@ func (h *hub) close(t *tab) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.tabs, t)
-	if len(h.tabs) == 0 && !h.ended && h.wait > 0 {
-		h.timer = time.AfterFunc(h.wait, h.idle)
+	h.arm()
+}
+
+// rest has the hub ask anew whether it is idle, after something else than a tab ended.
+func (h *hub) rest() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.timer != nil {
+		h.arm()
 	}
+}
+
+// arm starts to wait if no tab is open.
+func (h *hub) arm() {
+	if len(h.tabs) > 0 || h.ended || h.wait <= 0 {
+		return
+	}
+	if h.timer != nil {
+		h.timer.Stop()
+	}
+	h.timer = time.AfterFunc(h.wait, h.idle)
 }
 
 // watched says whether any tab listens.

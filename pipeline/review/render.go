@@ -98,6 +98,9 @@ func (c *session) startRender(overwrite bool) error {
 	if c.cancel != nil {
 		return fault.New(fault.TryAgain, "the clip is being rendered")
 	}
+	if c.closed {
+		return fault.New(fault.TryAgain, "the clip was closed")
+	}
 	output := o.Output.File
 	dir := stateDir(output)
 	_, made := os.Stat(filepath.Join(dir, planName))
@@ -110,9 +113,9 @@ func (c *session) startRender(overwrite bool) error {
 	c.render = j.status
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
-	c.server.renders.Add(1)
+	c.renders.Add(1)
 	go func() {
-		defer c.server.renders.Done()
+		defer c.renders.Done()
 		defer cancel()
 		j.finish(ctx, j.run(ctx))
 	}()
@@ -122,8 +125,12 @@ func (c *session) startRender(overwrite bool) error {
 // run renders.
 func (j *rendering) run(ctx context.Context) error {
 	c := j.session
-	c.server.renderer.Lock()
-	defer c.server.renderer.Unlock()
+	select {
+	case c.server.renderer <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-c.server.renderer }()
 	c.maker.Pause(true)
 	defer c.maker.Pause(false)
 	j.options.Hooks.Progress = j.progress
@@ -233,8 +240,9 @@ func (j *rendering) finish(ctx context.Context, err error) {
 		s.State, s.Error = "failed", c.server.options.Message(err.Error())
 	}
 	c.mu.Lock()
-	c.cancel = nil
+	c.cancel, c.render = nil, *s
 	c.mu.Unlock()
-	j.tell()
+	c.server.hub.send(c.index, "render", *s)
 	c.tell()
+	c.server.hub.rest()
 }

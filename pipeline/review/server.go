@@ -54,15 +54,15 @@ type Server struct {
 	listen  net.Listener
 	stop    context.CancelFunc
 	ctx     context.Context
-	renders sync.WaitGroup
 
 	mu       sync.Mutex
 	sessions map[int]*session
 	known    map[int]*ratings // by clip
-	renderer sync.Mutex       // one rendering at a time
+	renderer chan struct{}    // holds an element while a clip is rendered: one at a time
 }
 
-// New listens on a free port of the loopback address.
+// New opens a single clip, so that what hinders that is told at once, and listens on a free port
+// of the loopback address. Serve must follow.
 func New(o Options) (*Server, error) {
 	if len(o.Clips) == 0 {
 		return nil, fault.New(fault.NoInput, "there is no clip to review")
@@ -80,10 +80,30 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fault.New(fault.TryAgain, "review: %w", err)
 	}
-	s := &Server{options: o, listen: l, host: l.Addr().String(), token: newToken(), sessions: map[int]*session{}, known: map[int]*ratings{}}
+	s := &Server{options: o, listen: l, host: l.Addr().String(), token: newToken(), sessions: map[int]*session{}, known: map[int]*ratings{}, renderer: make(chan struct{}, 1)}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.hub = newHub(o.Idle, s.stop)
+	s.hub = newHub(o.Idle, s.idle)
+	if o.Batch == "" {
+		if _, err := s.session(0); err != nil {
+			l.Close()
+			s.stop()
+			return nil, err
+		}
+	}
 	return s, nil
+}
+
+// idle ends the server, unless a clip is rendered or a tab came back: then closing the last tab,
+// or the end of the last rendering, asks again.
+func (s *Server) idle() {
+	for _, c := range s.open() {
+		if c.rendering() {
+			return
+		}
+	}
+	if !s.hub.watched() {
+		s.stop()
+	}
 }
 
 // URL is the address of the page, which whoever knows it may use.
@@ -92,13 +112,7 @@ func (s *Server) URL() string { return "http://" + s.host + "/" + s.token + "/" 
 // Serve serves until ctx ends, or until no tab was open for a while and nothing is rendered. What
 // was edited and rendered until then is on disk.
 func (s *Server) Serve(ctx context.Context) error {
-	if s.options.Batch == "" {
-		if _, err := s.session(0); err != nil {
-			s.listen.Close()
-			s.stop()
-			return err
-		}
-	} else {
+	if s.options.Batch != "" {
 		go s.scout()
 	}
 	server := &http.Server{
@@ -106,13 +120,13 @@ func (s *Server) Serve(ctx context.Context) error {
 		MaxHeaderBytes: 1 << 15, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	go s.watchFiles()
+	go s.trimFlow()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(s.listen) }()
 	var err error
 	select {
 	case <-ctx.Done():
 	case <-s.ctx.Done(): // idle
-		s.renders.Wait()
 	case err = <-failed:
 		err = fault.New(fault.Internal, "review: %w", err)
 	}
@@ -129,7 +143,6 @@ func (s *Server) Serve(ctx context.Context) error {
 	for _, c := range sessions {
 		c.close()
 	}
-	s.renders.Wait()
 	return err
 }
 

@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +19,7 @@ import (
 	"time"
 
 	"retime/pipeline"
+	"retime/pipeline/fault"
 )
 
 // ask sends a request as the page does, but for what change changes, and returns the answer.
@@ -288,5 +291,123 @@ func TestKill(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(input), ".*part*")); len(left) > 0 {
 		t.Errorf("%v is left", left)
+	}
+}
+
+// What is wrong with a clip is told before there is an address.
+func TestNewOpensTheClip(t *testing.T) {
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "missing.mkv")
+	if _, err := New(Options{Clips: []Clip{doubled(missing)}, Program: "test"}); fault.KindOf(err) != fault.NoInput || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	text := filepath.Join(dir, "text.mkv")
+	if err := os.WriteFile(text, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Options{Clips: []Clip{doubled(text)}, Program: "test"}); fault.KindOf(err) != fault.BadData {
+		t.Errorf("a text: %v", err)
+	}
+}
+
+// A conversion that is confined to a directory keeps its flow there, too.
+func TestConfined(t *testing.T) {
+	clip := doubled(cutClip(t, 96, 64, 12))
+	dir := filepath.Dir(clip.Conversion.Input.File)
+	clip.Conversion.Compute.Confine = dir
+	t.Run("server", func(t *testing.T) {
+		s := serve(t, Options{Clips: []Clip{clip}})
+		if status, _, text := ask(t, s, "GET", "clip/0/frame?view=fast&frame=1", "", nil); status != http.StatusOK {
+			t.Errorf("%d %.200s", status, text)
+		}
+	})
+	if left, _ := filepath.Glob(filepath.Join(dir, ".retime-review-*")); len(left) > 0 {
+		t.Errorf("%q is left", left)
+	}
+}
+
+// A rendering keeps the server whole until it has ended, though no tab is open, and one that
+// waits for another can be cancelled.
+func TestRenderingKeepsTheServer(t *testing.T) {
+	s, err := New(Options{Clips: []Clip{doubled(cutClip(t, 96, 64, 12))}, Idle: time.Millisecond, Program: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(context.Background()) }()
+	s.renderer <- struct{}{} // another clip is rendered
+	if status, _, text := ask(t, s, "POST", "clip/0/render", `{}`, nil); status != http.StatusOK {
+		t.Fatalf("render: %d %s", status, text)
+	}
+	c, err := s.session(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := s.hub.open(0)
+	s.hub.close(one)
+	s.idle()
+	if s.ctx.Err() != nil {
+		t.Error("the server ends during a rendering")
+	}
+	if status, _, text := ask(t, s, "POST", "clip/0/edit", `{"do":"method","first":1,"last":1,"method":"blend"}`, nil); status != http.StatusOK {
+		t.Errorf("edit: %d %s", status, text)
+	}
+	if status, _, text := ask(t, s, "POST", "clip/0/cancel", `{}`, nil); status != http.StatusOK {
+		t.Errorf("cancel: %d %s", status, text)
+	}
+	c.renders.Wait() // the other rendering goes on
+	if state := c.state().Render.State; state != "cancelled" {
+		t.Errorf("the rendering is %s", state)
+	}
+	if err := <-ended; err != nil { // nothing is rendered now, and no tab is open
+		t.Error(err)
+	}
+	if _, err := os.Stat(c.cache); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the cache is left: %v", err)
+	}
+}
+
+// The list may be asked for while a clip that cannot be opened is found.
+func TestListOfDamagedClips(t *testing.T) {
+	s := serve(t, Options{Clips: []Clip{doubled(filepath.Join(t.TempDir(), "missing.mkv"))}, Batch: "clips"})
+	for {
+		var clips []listed
+		if _, _, text := ask(t, s, "GET", "clips", "", nil); json.Unmarshal([]byte(text), &clips) != nil || len(clips) != 1 {
+			t.Fatalf("clips: %s", text)
+		} else if clips[0].Problem != "" {
+			return
+		}
+	}
+}
+
+// The directory of flow stays within its bound, and what is newest stays in it.
+func TestTrim(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"b.flow", "a.flow", "c.flow", "other"} {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, make([]byte, 100), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Unix(int64(1000+i), 0)
+		if err := os.Chtimes(name, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		most int64
+		left string
+	}{{300, "a.flow b.flow c.flow other"}, {299, "a.flow c.flow other"}, {100, "c.flow other"}, {0, "other"}} {
+		trim(dir, c.most)
+		list, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range list {
+			names = append(names, e.Name())
+		}
+		if left := strings.Join(names, " "); left != c.left {
+			t.Errorf("of at most %d bytes, %s is left, want %s", c.most, left, c.left)
+		}
 	}
 }

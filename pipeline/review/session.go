@@ -30,11 +30,13 @@ type session struct {
 	ratings *ratings
 	why     dissections
 	cache   string // directory of optical flow; empty if the user named one
+	renders sync.WaitGroup
 
 	mu        sync.Mutex
 	render    renderStatus
 	cancel    context.CancelFunc // of a rendering; nil if there is none
-	elsewhere string             // what was changed elsewhere; empty for nothing
+	closed    bool
+	elsewhere string // what was changed elsewhere; empty for nothing
 	// accepted are the options and the state that the maker works with.
 	accepted edits.State
 }
@@ -51,8 +53,12 @@ func newSession(s *Server, n int) (_ *session, err error) {
 	if c.store, err = edits.Open(c.clip.Files); err != nil {
 		return nil, err
 	}
-	if c.clip.Conversion.Synthesis.FlowCache == "" {
-		if c.cache, err = os.MkdirTemp("", "retime-review-"); err != nil {
+	if o := &c.clip.Conversion; o.Synthesis.FlowCache == "" {
+		dir, name := "", "retime-review-"
+		if o.Compute.Confine != "" { // other places are shut
+			dir, name = filepath.Dir(o.Output.File), ".retime-review-"
+		}
+		if c.cache, err = os.MkdirTemp(dir, name); err != nil {
 			return nil, fault.New(fault.CannotWrite, "review: %w", err)
 		}
 	}
@@ -66,21 +72,29 @@ func newSession(s *Server, n int) (_ *session, err error) {
 	if err != nil {
 		return nil, err
 	}
-	opt := frames.Options{Conversion: o, CacheBytes: cacheBytes, Rendered: c.clip.Conversion.Output.File, Rated: c.rated, Known: c.ratings.has}
+	opened := make(chan struct{})
+	rated := func(r frames.Rating) {
+		<-opened // a rating needs the maker
+		c.rated(r)
+	}
+	opt := frames.Options{Conversion: o, CacheBytes: cacheBytes, Rendered: c.clip.Conversion.Output.File, Rated: rated, Known: c.ratings.has}
 	if c.maker, err = frames.Open(s.ctx, opt); err != nil {
 		return nil, err
 	}
 	c.ratings.begin(c.maker.Plan())
+	close(opened)
 	return c, nil
 }
 
 func (c *session) close() {
 	c.mu.Lock()
 	cancel := c.cancel
+	c.closed = true
 	c.mu.Unlock()
 	if cancel != nil {
 		cancel()
 	}
+	c.renders.Wait()
 	c.maker.Close()
 	c.painter.Close()
 	c.sweep()

@@ -49,6 +49,11 @@ func (p *Plan) Adopt(ctx context.Context, dir string, older *Plan) (there int, e
 		}
 		there++
 	}
+	if older != nil {
+		for i := len(p.Ranges); i < len(older.Ranges); i++ {
+			older.discard(dir, i)
+		}
+	}
 	return there, nil
 }
 

@@ -72,6 +72,19 @@ func TestAdopt(t *testing.T) {
 		}
 		before = after
 	}
+	fewer, longer := options(o.Input.File), filepath.Join(t.TempDir(), "segments")
+	older := newPlan(t, o, 8)
+	for i := range older.Ranges {
+		if _, _, err := older.Make(ctx, longer, i, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if there, err := newPlan(t, fewer, 3).Adopt(ctx, longer, older); err != nil || there != 0 {
+		t.Errorf("%d ranges of another length were adopted: %v", there, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(longer, "*")); len(left) != 0 {
+		t.Errorf("%q is left of a plan of more ranges", left)
+	}
 	o.Synthesis.Preset = pipeline.Balanced
 	if there, err := newPlan(t, o, 8).Adopt(ctx, dir, before); err != nil || there != 0 {
 		t.Errorf("%d ranges of another preset were adopted: %v", there, err)

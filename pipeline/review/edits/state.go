@@ -67,7 +67,7 @@ func (s State) decisionsFile() []byte {
 		write := func(name string) {
 			if v, ok := l[name]; ok {
 				b.WriteByte(sep)
-				fmt.Fprintf(&b, "%q:%s", name, v)
+				fmt.Fprintf(&b, "%s:%s", text(name), v)
 				sep = ','
 			}
 		}
@@ -127,6 +127,9 @@ func (s State) set(first, last int64, at func(int64) float64, edit func(line) er
 			continue
 		}
 		s.lines[k] = l
+		if _, err := pipeline.ReadDecisions(bytes.NewReader(State{lines: map[int64]line{k: l}}.decisionsFile())); err != nil {
+			return s, fault.New(fault.Usage, "frame %d: %w", k, err)
+		}
 	}
 	return s, nil
 }

@@ -8,7 +8,11 @@ package frames
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"math/big"
+	"os"
+	"strings"
 	"sync"
 
 	"retime/frame"
@@ -119,8 +123,11 @@ func plan(ctx context.Context, o pipeline.Options, old *setup) (*setup, error) {
 	if o.Timing.KeepTimestamps {
 		return nil, fault.New(fault.Usage, "Timing.KeepTimestamps numbers frames only as all before them are read; review the clip without it")
 	}
-	if !media.Seekable(o.Input.File) {
-		return nil, fault.New(fault.Usage, "input %q cannot be read at any place; give a file", o.Input.File)
+	if name := o.Input.File; !media.Seekable(name) {
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && !strings.Contains(name, "://") && !media.IsSequence(name) {
+			return nil, fault.New(fault.NoInput, "input %q: %w", name, fault.Plain(err))
+		}
+		return nil, fault.New(fault.Usage, "input %q cannot be read at any place; give a file", name)
 	}
 	clip, err := pipeline.Open(ctx, o)
 	if err != nil {
@@ -178,6 +185,15 @@ func (m *Maker) Use(ctx context.Context, o pipeline.Options, changed func(frame 
 		return v != Minterpolate && v != Source && v != Render && changed(k) || next.plan.Total <= k
 	})
 	m.rated.forget(next, changed)
+	left := m.waiting[:0]
+	for _, r := range m.waiting {
+		if r.frame < next.plan.Total {
+			left = append(left, r)
+		} else {
+			r.done <- result{err: next.beyond(r.frame)}
+		}
+	}
+	m.waiting = left
 	m.cancelActive()
 	m.poke()
 	return nil
@@ -216,15 +232,16 @@ func (m *Maker) cancelActive() {
 
 // Frame returns frame k of a view. The caller releases the shot's frame.
 func (m *Maker) Frame(ctx context.Context, v View, k int64) (Shot, error) {
-	s := m.setup()
+	m.mu.Lock()
+	s := m.now
 	if k < 0 || k >= s.plan.Total {
-		return Shot{}, fault.New(fault.Usage, "frame %d: the output has frames 0 to %d", k, s.plan.Total-1)
+		m.mu.Unlock()
+		return Shot{}, s.beyond(k)
 	}
 	if v == Fast && s.options.Synthesis.Preset == pipeline.Fast || v == Balanced && s.options.Synthesis.Preset == pipeline.Balanced || v == Best && s.options.Synthesis.Preset == pipeline.Best {
 		v = Final
 	}
 	r := &request{key: key{v, k}, ctx: ctx, done: make(chan result, 1)}
-	m.mu.Lock()
 	m.head = r.key
 	if shot, ok := m.cache.get(r.key); ok {
 		m.mu.Unlock()
@@ -245,6 +262,11 @@ func (m *Maker) Frame(ctx context.Context, v View, k int64) (Shot, error) {
 	case <-m.ended:
 		return Shot{}, fault.New(fault.TryAgain, "the clip was closed")
 	}
+}
+
+// beyond is the error of a request for a frame that there is not.
+func (s *setup) beyond(k int64) error {
+	return fault.New(fault.Usage, "frame %d: the output has frames 0 to %d", k, s.plan.Total-1)
 }
 
 // leave takes a request out of the queue, and cancels what was made for it alone.
@@ -286,6 +308,10 @@ func (m *Maker) awaited(j *job) bool {
 func (m *Maker) serve(k key, shot Shot, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.hand(k, shot, err)
+}
+
+func (m *Maker) hand(k key, shot Shot, err error) {
 	left := m.waiting[:0]
 	for _, r := range m.waiting {
 		if r.key != k {

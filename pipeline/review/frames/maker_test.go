@@ -13,6 +13,7 @@ import (
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/curve"
+	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
 	"retime/testdata/scene"
 )
@@ -153,6 +154,32 @@ func TestUse(t *testing.T) {
 	}
 	if digest(Minterpolate, 9) != (pipeline.Digest{}) {
 		t.Error("a frame of FFmpeg's has a digest of the conversion")
+	}
+}
+
+// Whoever waits for a frame that an edit does away with gets an error, and does not keep the
+// worker busy.
+func TestUseOfFewerFrames(t *testing.T) {
+	o := pipeline.Options{Input: pipeline.Input{File: clip(t, 12)}, Timing: pipeline.Timing{Rate: rate(t, "2x")}}
+	m, err := Open(context.Background(), Options{Conversion: o, CacheBytes: 1 << 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	r := &request{key: key{Final, m.Plan().Total - 1}, ctx: context.Background(), done: make(chan result, 1)}
+	source := m.now.window
+	source.mu.Lock() // the worker can make nothing now
+	m.mu.Lock()
+	m.waiting = append(m.waiting, r)
+	m.mu.Unlock()
+	o.Timing.Rate = rate(t, "1x")
+	err = m.Use(context.Background(), o, func(int64) bool { return true })
+	source.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := <-r.done; fault.KindOf(got.err) != fault.Usage {
+		t.Errorf("frame %d: %v", r.frame, got.err)
 	}
 }
 

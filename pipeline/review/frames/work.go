@@ -215,13 +215,10 @@ func (m *Maker) convert(ctx context.Context, j *job, makers *synthesizers, attem
 // finished keeps a shot and hands it to those who wait, unless an edit came in between.
 func (m *Maker) finished(j *job, k key, shot Shot) {
 	m.mu.Lock()
-	current := m.now == j.setup
-	if current {
+	defer m.mu.Unlock()
+	if m.now == j.setup {
 		m.cache.put(k, shot)
-	}
-	m.mu.Unlock()
-	if current {
-		m.serve(k, shot, nil)
+		m.hand(k, shot, nil)
 	}
 }
 

@@ -53,7 +53,11 @@ type Interval struct {
 	found    estimated
 	shot
 	job synth.Job
+	held
+}
 
+// held counts who uses an interval, and has what the last of them releases.
+type held struct {
 	holds []interface{ Release() } // pictures and flows
 	refs  atomic.Int32
 }

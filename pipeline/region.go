@@ -55,7 +55,7 @@ func (d *Decision) Check() error {
 	return nil
 }
 
-// compose has the targets of v made in parts if decisions say so. Their wishes are settled.
+// composeRegions has the targets of v made in parts if decisions say so. Their wishes are settled.
 func (r *run) composeRegions(v *Interval) error {
 	for _, t := range v.Targets {
 		line := r.wishes.of[t.Index]

@@ -30,22 +30,27 @@ type session struct {
 	ratings *ratings
 	why     dissections
 	cache   string // directory of optical flow; empty if the user named one
-	renders sync.WaitGroup
+	rendered
 
-	mu        sync.Mutex
-	render    renderStatus
-	cancel    context.CancelFunc // of a rendering; nil if there is none
+	mu        sync.Mutex // for what follows, and render and cancel
 	closed    bool
 	elsewhere string // what was changed elsewhere; empty for nothing
 	// accepted are the options and the state that the maker works with.
 	accepted edits.State
 }
 
+// rendered says how a clip is rendered, now or the last time.
+type rendered struct {
+	render  renderStatus
+	cancel  context.CancelFunc // nil if nothing is rendered
+	renders sync.WaitGroup
+}
+
 // cacheBytes bounds the frames that a session keeps.
 const cacheBytes = 128 << 20
 
 func newSession(s *Server, n int) (_ *session, err error) {
-	c := &session{server: s, index: n, clip: s.options.Clips[n], render: renderStatus{State: "idle"}}
+	c := &session{server: s, index: n, clip: s.options.Clips[n], rendered: rendered{render: renderStatus{State: "idle"}}}
 	if c.ratings = s.known[n]; c.ratings == nil {
 		c.ratings = &ratings{}
 		s.known[n] = c.ratings
@@ -188,12 +193,22 @@ func (c *session) serveState(w http.ResponseWriter, _ *http.Request) error {
 
 // state is what a tab shows of a clip.
 type state struct {
-	Version   int64               `json:"version"`
-	Frames    int64               `json:"frames"`
-	Width     int                 `json:"width"`
-	Height    int                 `json:"height"`
-	Rate      float64             `json:"rate"`
-	Source    []float64           `json:"source"` // source times of evenly spread frames, the first and the last included
+	Version int64     `json:"version"`
+	Frames  int64     `json:"frames"`
+	Width   int       `json:"width"`
+	Height  int       `json:"height"`
+	Rate    float64   `json:"rate"`
+	Source  []float64 `json:"source"` // source times of evenly spread frames, the first and the last included
+	edited
+	Command   string       `json:"command"`
+	Files     []string     `json:"files"` // that hold edits now
+	Elsewhere string       `json:"elsewhere"`
+	Render    renderStatus `json:"render"`
+	Threshold thresholds   `json:"thresholds"`
+}
+
+// edited is what the user has decided about a clip.
+type edited struct {
 	Decisions []pipeline.Decision `json:"decisions"`
 	Mask      bool                `json:"mask"`
 	Curve     curveState          `json:"curve"`
@@ -201,11 +216,6 @@ type state struct {
 	Shutter   string              `json:"shutter"`
 	Undo      int                 `json:"undo"`
 	Redo      int                 `json:"redo"`
-	Command   string              `json:"command"`
-	Files     []string            `json:"files"` // that hold edits now
-	Elsewhere string              `json:"elsewhere"`
-	Render    renderStatus        `json:"render"`
-	Threshold thresholds          `json:"thresholds"`
 }
 
 // thresholds are the figures that decide how a frame is made.
@@ -230,8 +240,11 @@ func (c *session) state() state {
 	now, version := c.store.State()
 	p, v, o := c.maker.Plan(), c.maker.Video(), c.maker.Conversion()
 	s := state{
-		Version: version, Frames: p.Total, Width: v.Width, Height: v.Height, Decisions: now.Decisions(), Mask: now.Mask.Width > 0,
-		Preset: o.Synthesis.Preset, Shutter: shutterAngle(o.Timing.Shutter), Command: c.command(now), Files: c.files(now), Curve: curveOf(now, v.Duration),
+		Version: version, Frames: p.Total, Width: v.Width, Height: v.Height, Command: c.command(now), Files: c.files(now),
+		edited: edited{
+			Decisions: now.Decisions(), Mask: now.Mask.Width > 0, Curve: curveOf(now, v.Duration),
+			Preset: o.Synthesis.Preset, Shutter: shutterAngle(o.Timing.Shutter),
+		},
 		Threshold: thresholds{*o.Synthesis.SceneThreshold, *o.Synthesis.BlendBelow, *o.Synthesis.NearestBelow},
 	}
 	s.Rate, _ = p.Rate.Float64()

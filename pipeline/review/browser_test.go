@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/big"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"retime/pipeline"
+	"retime/pipeline/internal/chromium"
 	"retime/pipeline/review/edits"
 	"retime/testdata/scene"
 )
@@ -81,24 +81,7 @@ func serve(t *testing.T, o Options) *Server {
 // every request that leaves the machine.
 func browser(t *testing.T, s *Server) context.Context {
 	t.Helper()
-	var path string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			path = p
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("needs Chromium; make test-page installs it and runs this test")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(3*time.Minute),
-		chromedp.WindowSize(1360, 860), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {})) // chromedp complains of events that it does not know
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 15*time.Minute)
-	t.Cleanup(cancel)
+	ctx := chromium.Start(t, 1360, 860, 15*time.Minute)
 	watch(t, ctx, s)
 	return ctx
 }

@@ -19,19 +19,28 @@ import (
 // makers stand in for all workers.
 type makers struct {
 	mu     sync.Mutex
-	now    int   // shares under way
-	most   int   // shares that were under way at once
-	made   []int // how often each range was made
-	fail   int   // number of the range that fails; -1 for none
-	events int   // in the history of the run
+	now    int           // shares under way
+	most   int           // shares that were under way at once
+	made   []int         // how often each range was made
+	fail   int           // number of the range that fails; -1 for none
+	many   chan struct{} // closed once more shares are under way than a run begins with
+	events int           // in the history of the run
 }
 
 func (m *makers) make(ctx context.Context, s Share) (Made, error) {
 	m.mu.Lock()
 	m.now++
+	if m.now > fewest && m.most <= fewest {
+		close(m.many)
+	}
 	m.most = max(m.most, m.now)
 	m.mu.Unlock()
-	time.Sleep(time.Millisecond) // so that shares are under way together
+	if s.First > 0 { // the first share tells how many slots there are
+		select {
+		case <-m.many:
+		case <-ctx.Done():
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now--
@@ -50,6 +59,7 @@ func (m *makers) run(t *testing.T, in *Making, set func(*testsuite.TestWorkflowE
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute)
 	env.RegisterWorkflowWithOptions(Make, workflow.RegisterOptions{Name: MakeWorkflow})
 	env.RegisterActivityWithOptions(m.make, activity.RegisterOptions{Name: MakeActivity})
 	m.events = 0
@@ -66,7 +76,7 @@ func (m *makers) run(t *testing.T, in *Making, set func(*testsuite.TestWorkflowE
 }
 
 func making(ranges int) (*makers, *Making) {
-	return &makers{made: make([]int, ranges), fail: -1}, &Making{Conversion: Conversion{
+	return &makers{made: make([]int, ranges), fail: -1, many: make(chan struct{})}, &Making{Conversion: Conversion{
 		Planned:  Planned{Ranges: ranges},
 		Settings: Settings{Queue: "q", Heartbeat: time.Minute},
 	}}

@@ -125,7 +125,8 @@ func describe(e *history.HistoryEvent, begun map[int64]*history.HistoryEvent) st
 		}
 	case enums.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
 		a := e.GetActivityTaskCompletedEventAttributes()
-		text := activity(a.GetScheduledEventId()) + ": done by " + a.GetIdentity()
+		worker, _ := job.SlotsOf(a.GetIdentity())
+		text := activity(a.GetScheduledEventId()) + ": done by " + worker
 		var made job.Made
 		var said string
 		if p := a.GetResult().GetPayloads(); len(p) > 0 {

@@ -186,7 +186,7 @@ clips:
   - input: b.mkv
   - {input: a.mkv, output: c.out.mkv, to: 2}
 `)
-	batch := []string{"batch", "jobs.yaml", "--retime", f.retime, "--heartbeat", "5s"}
+	batch := []string{"batch", "jobs.yaml", "--retime", f.retime, "--heartbeat", "10s"}
 	out, code := f.run(nil, batch...)
 	if code != 65 || strings.Count(out, "\ndone ") != 2 || strings.Count(out, "\nfailed ") != 1 {
 		t.Fatalf("exit code %d: %s", code, out)

@@ -97,7 +97,7 @@ func TestOverhead(t *testing.T) {
 	f := newFarm(t, retimeProgram(t))
 	threads := strconv.Itoa(runtime.NumCPU())
 	w := f.worker(nil, "--threads", threads)
-	f.ffmpeg("-f", "lavfi", "-t", "60", "-i", "testsrc2=size=320x180:rate=24", "-f", "lavfi", "-t", "60", "-i", "sine", "-c:v", "libx264", "-c:a", "aac", "in.mp4")
+	f.minute("in.mp4")
 	flags := []string{"in.mp4", "-o", "out.mp4", "-y", "--fps", "48", "-q"}
 	for range rounds {
 		began := time.Now()
@@ -117,6 +117,23 @@ func TestOverhead(t *testing.T) {
 		fmt.Printf("one run %.1f s, %.1f s of processor time; farm %.1f s, retime and worker %.1f s, server %.1f s; ratios %.3f, %.3f\n",
 			alone.Seconds(), cost, farmed.Seconds(), work, server, farmed.Seconds()/alone.Seconds(), (work+server)/cost)
 	}
+}
+
+// clipEnv names the clip that TestOverhead converts a minute of, in place of a small one.
+const clipEnv = "RETIME_FARM_CLIP"
+
+// minute makes a minute of the clip that clipEnv names, over and over, or of 320x180 pixels.
+func (f *farm) minute(name string) {
+	f.t.Helper()
+	input := []string{"-f", "lavfi", "-t", "60", "-i", "testsrc2=size=320x180:rate=24", "-f", "lavfi", "-t", "60", "-i", "sine"}
+	if clip := os.Getenv(clipEnv); clip != "" {
+		clip, err := filepath.Abs(clip)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		input = []string{"-stream_loop", "-1", "-i", clip}
+	}
+	f.ffmpeg(append(input, "-t", "60", "-c:v", "libx264", "-c:a", "aac", name)...)
 }
 
 // histories prints the length and the size of every run's history of a job with one clip.

@@ -196,7 +196,7 @@ func (f *farm) end(p *process) int {
 
 // submit returns the arguments of a submission to tests' taste.
 func (f *farm) submit(args ...string) []string {
-	return append(append([]string{"submit"}, args...), "--retime", f.retime, "--heartbeat", "5s")
+	return append(append([]string{"submit"}, args...), "--retime", f.retime, "--heartbeat", "10s")
 }
 
 // until waits for a condition.

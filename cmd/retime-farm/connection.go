@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/spf13/pflag"
 	"go.temporal.io/sdk/client"
@@ -66,8 +67,12 @@ func (c *connection) options() (client.Options, error) {
 		return o, &exit{2, fmt.Errorf("settings of Temporal: %w", err)}
 	}
 	o.Logger = tlog.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	o.ConnectionOptions.GetSystemInfoTimeout = patience
 	return o, nil
 }
+
+// patience is how long a server that takes the connection may be silent.
+const patience = 30 * time.Second
 
 // dial connects to the server.
 func (c *connection) dial(o client.Options) (client.Client, error) {

@@ -58,7 +58,7 @@ type logLine struct {
 func (l logs) print(w io.Writer) {
 	slices.SortStableFunc(l, func(a, b logLine) int { return a.at.Compare(b.at) })
 	for _, line := range l {
-		fmt.Fprintf(w, "%s  %s\n", line.at.Local().Format(time.DateTime), line.text)
+		fmt.Fprintf(w, "%s  %s\n", line.at.Local().Format("2006-01-02 15:04:05.0"), line.text)
 	}
 }
 

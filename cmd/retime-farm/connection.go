@@ -78,11 +78,10 @@ const patience = 30 * time.Second
 func (c *connection) dial(o client.Options) (client.Client, error) {
 	t, err := client.Dial(o)
 	if err != nil {
-		address := o.HostPort
-		if address == "" {
-			address = client.DefaultHostPort
+		if o.HostPort == "" {
+			return nil, &exit{75, fmt.Errorf("no Temporal server at %s; --address names another, and retime-farm dev starts one: %w", client.DefaultHostPort, err)}
 		}
-		return nil, &exit{75, fmt.Errorf("no Temporal server answers at %s; retime-farm dev starts one: %w", address, err)}
+		return nil, &exit{75, fmt.Errorf("cannot connect to the Temporal server at %s; see whether it runs, and whether both sides use TLS: %w", o.HostPort, err)}
 	}
 	return t, nil
 }

@@ -58,7 +58,7 @@ type logLine struct {
 func (l logs) print(w io.Writer) {
 	slices.SortStableFunc(l, func(a, b logLine) int { return a.at.Compare(b.at) })
 	for _, line := range l {
-		fmt.Fprintf(w, "%s  %s\n", line.at.Local().Format(time.DateTime), line.text)
+		fmt.Fprintf(w, "%s  %s\n", line.at.Local().Format("2006-01-02 15:04:05.0"), line.text)
 	}
 }
 
@@ -125,7 +125,8 @@ func describe(e *history.HistoryEvent, begun map[int64]*history.HistoryEvent) st
 		}
 	case enums.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
 		a := e.GetActivityTaskCompletedEventAttributes()
-		text := activity(a.GetScheduledEventId()) + ": done by " + a.GetIdentity()
+		worker, _ := job.SlotsOf(a.GetIdentity())
+		text := activity(a.GetScheduledEventId()) + ": done by " + worker
 		var made job.Made
 		var said string
 		if p := a.GetResult().GetPayloads(); len(p) > 0 {

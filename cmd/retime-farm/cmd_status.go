@@ -99,6 +99,9 @@ type progress struct {
 
 // line describes the progress in one line.
 func (p *progress) line() string {
+	if len(p.Report.Clips) == 0 { // the server knows of the job, and the workers of its clips
+		return p.State + ", and no worker tells how far it is"
+	}
 	made, ranges := 0, 0
 	for _, c := range p.Report.Clips {
 		made, ranges = made+c.Made, ranges+c.Ranges

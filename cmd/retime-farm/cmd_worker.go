@@ -170,6 +170,7 @@ func (o *workerOptions) work(ctx context.Context, t client.Client) error {
 		if gpu {
 			slots, kind = o.gpus(), "on GPUs"
 		}
+		settings.Identity = job.Identity(o.name, len(slots))
 		if settings.MaxConcurrentActivityExecutionSize = len(slots); len(slots) > 0 {
 			add(job.SegmentQueue(queue, gpu), slots)
 			what = append(what, fmt.Sprintf("%d %s", len(slots), kind))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/spf13/pflag"
 	"go.temporal.io/sdk/client"
@@ -66,18 +67,21 @@ func (c *connection) options() (client.Options, error) {
 		return o, &exit{2, fmt.Errorf("settings of Temporal: %w", err)}
 	}
 	o.Logger = tlog.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	o.ConnectionOptions.GetSystemInfoTimeout = patience
 	return o, nil
 }
+
+// patience is how long a server that takes the connection may be silent.
+const patience = 30 * time.Second
 
 // dial connects to the server.
 func (c *connection) dial(o client.Options) (client.Client, error) {
 	t, err := client.Dial(o)
 	if err != nil {
-		address := o.HostPort
-		if address == "" {
-			address = client.DefaultHostPort
+		if o.HostPort == "" {
+			return nil, &exit{75, fmt.Errorf("no Temporal server at %s; --address names another, and retime-farm dev starts one: %w", client.DefaultHostPort, err)}
 		}
-		return nil, &exit{75, fmt.Errorf("no Temporal server answers at %s; retime-farm dev starts one: %w", address, err)}
+		return nil, &exit{75, fmt.Errorf("cannot connect to the Temporal server at %s; see whether it runs, and whether both sides use TLS: %w", o.HostPort, err)}
 	}
 	return t, nil
 }

@@ -82,7 +82,7 @@ func TestHungProgram(t *testing.T) {
 	f := newFarm(t, stub(t))
 	hung := filepath.Join(t.TempDir(), "hung")
 	f.worker([]string{"STUB_RANGES=3", "STUB_SECONDS=0", "STUB_HANG=" + hung})
-	if out, code := f.run(nil, f.submit("in.mkv", "-o", "out.mkv", "--stall", "2s")...); code != 0 {
+	if out, code := f.run(nil, f.submit("in.mkv", "-o", "out.mkv", "--stall", "5s")...); code != 0 {
 		t.Fatalf("exit code %d: %s", code, out)
 	}
 	if _, err := os.Stat(hung); err != nil {
@@ -186,7 +186,7 @@ clips:
   - input: b.mkv
   - {input: a.mkv, output: c.out.mkv, to: 2}
 `)
-	batch := []string{"batch", "jobs.yaml", "--retime", f.retime, "--heartbeat", "5s"}
+	batch := []string{"batch", "jobs.yaml", "--retime", f.retime}
 	out, code := f.run(nil, batch...)
 	if code != 65 || strings.Count(out, "\ndone ") != 2 || strings.Count(out, "\nfailed ") != 1 {
 		t.Fatalf("exit code %d: %s", code, out)

@@ -30,7 +30,7 @@ func TestKills(t *testing.T) {
 	f := newFarm(t, retimeProgram(t))
 	f.clip("in.mkv", 60)
 	want := f.oneMachine("in.mkv", conversion...)
-	request := f.submit(append([]string{"in.mkv", "-o", "out.mkv", "-q"}, conversion...)...)
+	request := f.submit(append([]string{"in.mkv", "-o", "out.mkv", "-q", "--heartbeat", "10s"}, conversion...)...)
 	workers := make([]*process, 3)
 	for i := range workers {
 		workers[i] = f.worker(nil)

@@ -28,7 +28,7 @@ func (o *planned) command(cmd *cobra.Command, more func(*pflag.FlagSet), run fun
 	addOutput(f, &o.output, &o.format)
 	f.BoolVarP(&o.overwrite, "overwrite", "y", false, "overwrite the output")
 	f.IntVar(&o.tasks, "tasks", 16, "tasks of the array, at most")
-	f.IntVar(&o.sample, "sample", 16, "frames to make again and compare")
+	addSample(f, &o.sample)
 	f.StringVar(&o.retime, "retime", "", "the program retime (default beside this one, or in PATH)")
 	more(f)
 	cmd.DisableFlagParsing = true // retime knows the flags of a conversion
@@ -40,7 +40,7 @@ func (o *planned) command(cmd *cobra.Command, more func(*pflag.FlagSet), run fun
 		if help, _ := f.GetBool("help"); help {
 			return cmd.Help()
 		}
-		if o.tasks < 1 || o.sample < 0 {
+		if o.tasks < 1 || o.sample < job.Thousandth {
 			return &exit{2, errors.New("--tasks must be 1 or more, --sample 0 or more")}
 		}
 		dir, err := os.Getwd()
@@ -81,9 +81,13 @@ func (o *planned) plan(ctx context.Context, retime string, c job.Clip) (int, err
 	if err != nil {
 		return 0, err
 	}
-	var p struct{ Ranges []struct{} }
+	var p struct {
+		Whole  struct{ Frames int64 }
+		Ranges []struct{}
+	}
 	if err := json.Unmarshal(b, &p); err != nil {
 		return 0, fmt.Errorf("plan: %w", err)
 	}
+	o.sample = job.Sample(o.sample, p.Whole.Frames)
 	return len(p.Ranges), nil
 }

@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+
 	"retime/cmd/retime-farm/internal/work"
 )
 
@@ -105,29 +108,49 @@ func newFarm(t *testing.T, retime string) *farm {
 	if err := os.Symlink(self, f.program); err != nil {
 		t.Fatal(err)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.address = free.Addr().String()
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
+	f.address = fmt.Sprintf("127.0.0.1:%d", freePort(t))
 	f.serve(temporal)
 	return f
 }
 
-// serve starts the server, which goes on with the state of the one before it.
+// lastPort is the port that freePort tried last. Several processes begin at different ones.
+var lastPort = 10000 + os.Getpid()%10000
+
+// freePort returns a port at which nobody listens, and which no connection gets while the
+// server at it is down: systems take the ports of connections from 32768 on.
+func freePort(t *testing.T) int {
+	t.Helper()
+	for range 10000 {
+		lastPort++
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", lastPort))
+		if err == nil {
+			l.Close()
+			return lastPort
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
+}
+
+// serve starts the server, which goes on with the state of the one before it, and returns
+// once it does what clients ask.
 func (f *farm) serve(temporal string) {
 	f.t.Helper()
 	_, port, _ := net.SplitHostPort(f.address)
 	f.server = f.start(nil, temporal, "server", "start-dev", "--ip", "127.0.0.1", "--port", port, "--headless",
 		"--db-filename", filepath.Join(f.state, "temporal.db"), "--log-level", "error")
 	f.until("the server answers", func() bool {
-		c, err := net.Dial("tcp", f.address)
-		if err == nil {
-			c.Close()
+		select {
+		case <-f.server.ended:
+			f.t.Fatalf("the server ended: %s", f.server.output)
+		default:
 		}
+		c, err := client.Dial(client.Options{HostPort: f.address})
+		if err != nil {
+			return false
+		}
+		defer c.Close()
+		_, err = c.WorkflowService().DescribeNamespace(f.t.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: client.DefaultNamespace})
 		return err == nil
 	})
 }
@@ -194,15 +217,16 @@ func (f *farm) end(p *process) int {
 	return p.ProcessState.ExitCode()
 }
 
-// submit returns the arguments of a submission to tests' taste.
+// submit returns the arguments of a submission.
 func (f *farm) submit(args ...string) []string {
-	return append(append([]string{"submit"}, args...), "--retime", f.retime, "--heartbeat", "5s")
+	return append(append([]string{"submit"}, args...), "--retime", f.retime)
 }
 
-// until waits for a condition.
+// until waits for a condition. The limit is for what never comes: a machine that others
+// load may take minutes to start a program.
 func (f *farm) until(what string, holds func() bool) {
 	f.t.Helper()
-	for limit := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
+	for limit := time.Now().Add(15 * time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(limit) {
 			f.t.Fatalf("never: %s", what)
 		}

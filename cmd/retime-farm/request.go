@@ -33,7 +33,7 @@ func (r *request) addFlags(f *pflag.FlagSet) {
 	f.BoolVarP(&r.overwrite, "overwrite", "y", false, "overwrite outputs, and convert again what is done")
 	f.BoolVar(&r.settings.GPU, "gpu", false, "make frames on GPUs, by workers with --device")
 	f.BoolVar(&r.detach, "detach", false, "print the job's name and do not wait for its end")
-	f.IntVar(&r.settings.Sample, "sample", 16, "frames of each clip to make again and compare")
+	addSample(f, &r.settings.Sample)
 	f.DurationVar(&r.settings.Share, "share", time.Minute, "time that a worker should take for its share of a clip")
 	f.DurationVar(&r.settings.Stall, "stall", 10*time.Minute, "make a segment elsewhere if no frame of it is finished for so long; 0 for no limit")
 	f.DurationVar(&r.settings.Heartbeat, "heartbeat", 30*time.Second, "count a worker as dead that is silent for so long")
@@ -43,12 +43,18 @@ func (r *request) addFlags(f *pflag.FlagSet) {
 	r.connection.addFlags(f)
 }
 
+// addSample declares --sample.
+func addSample(f *pflag.FlagSet, sample *int) {
+	f.IntVar(sample, "sample", job.Thousandth, "frames of each clip to make again and compare")
+	f.Lookup("sample").DefValue = "one in 1000, 16 at most" // in the help
+}
+
 func (r *request) check() error {
 	switch {
-	case r.settings.Sample < 0:
+	case r.settings.Sample < job.Thousandth:
 		return &exit{2, errors.New("--sample must not be negative")}
 	case r.settings.Heartbeat < 5*time.Second:
-		return &exit{2, errors.New("--heartbeat must be 5s or more: workers report each second")}
+		return &exit{2, errors.New("--heartbeat must be 5s or more: workers report every two seconds")}
 	case r.settings.Stall < 0 || r.settings.Share < 0:
 		return &exit{2, errors.New("--stall and --share must not be negative")}
 	}

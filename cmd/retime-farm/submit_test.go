@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"retime/cmd/retime-farm/internal/job"
 )
 
 // The program's own flags are told from those of a conversion, wherever they stand.
@@ -20,6 +22,23 @@ func TestSplit(t *testing.T) {
 		own, others := split(f, strings.Fields(test.all))
 		if !slices.Equal(own, strings.Fields(test.own)) || !slices.Equal(others, strings.Fields(test.others)) {
 			t.Errorf("%q: %q and %q", test.all, own, others)
+		}
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	for _, test := range []struct {
+		clips []job.ClipReport
+		want  string
+	}{
+		{nil, "running, and no worker tells how far it is"},
+		{[]job.ClipReport{{State: job.Pending}}, "running, 0 of 1 clips done"},
+		{[]job.ClipReport{{State: job.Done, Made: 3, Ranges: 3}, {State: job.Failed, Ranges: 2}},
+			"running, 1 of 2 clips done, 3 of 5 segments of those that are planned, 1 clips failed"},
+	} {
+		p := progress{State: "running", Report: job.Report{Clips: test.clips}}
+		if got := p.line(); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
 		}
 	}
 }

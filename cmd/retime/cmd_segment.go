@@ -84,7 +84,8 @@ func newSegmentCommand() *cobra.Command {
 		Use:   "segment --plan PLAN --index K [--stride N] [--count M]",
 		Short: "Make one part of a planned conversion",
 		Long: `segment makes range K of a plan, or with --stride N ranges K, K+N, K+2N and so on,
-M of them at most with --count M.
+M of them at most with --count M. Neighbouring ranges, which --stride 1 gives, share
+the reading and the motion at their borders, so they take less time than each alone.
 What is done already is left alone, so it may be run again at any time, by several
 at once. Exit code 65 means that trying again is of no use, 75 that it may help.`,
 		Args: noArgs,
@@ -130,18 +131,26 @@ func runSegment(ctx context.Context, o WorkOptions, stdout, stderr io.Writer) er
 		return err
 	}
 	defer show.done()
-	left := o.count
-	for i := o.index; ; i += o.stride {
-		m, made, err := plan.Make(ctx, dir, i, local)
-		if err != nil {
-			return err
-		}
+	report := func(m *segment.Manifest, made bool) {
 		if !o.quiet {
 			what := "done already"
 			if made {
 				what = "made"
 			}
-			fmt.Fprintf(stdout, "segment %d of %d, frames %d to %d: %s\n", i, len(plan.Ranges), m.First, m.First+m.Frames, what)
+			fmt.Fprintf(stdout, "segment %d of %d, frames %d to %d: %s\n", m.Index, len(plan.Ranges), m.First, m.First+m.Frames, what)
+		}
+	}
+	if o.stride == 1 {
+		end := len(plan.Ranges)
+		if o.count > 0 {
+			end = min(end, o.index+o.count)
+		}
+		return plan.MakeRun(ctx, dir, o.index, end, local, report)
+	}
+	left := o.count
+	for i := o.index; ; i += o.stride {
+		if err := plan.MakeRun(ctx, dir, i, i+1, local, report); err != nil {
+			return err
 		}
 		left--
 		if o.stride == 0 || left == 0 || i+o.stride >= len(plan.Ranges) {

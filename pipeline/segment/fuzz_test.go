@@ -92,7 +92,7 @@ func FuzzMake(f *testing.F) {
 					cancel()
 				}
 			}
-			_, err := runPart(ctx, o, &p.Whole, p.Ranges[i], nil)
+			_, err := runPart(ctx, o, &p.Whole, p.Ranges[i], discard{})
 			if err != nil && fault.KindOf(err) == fault.Internal {
 				t.Errorf("range %d: %v", i, err)
 			}

@@ -42,7 +42,7 @@ func (p *Plan) JoinArriving(ctx context.Context, dir string, local pipeline.Opti
 }
 
 // arrival is the time between two looks at a segment that JoinArriving waits for.
-const arrival = 500 * time.Millisecond
+const arrival = 200 * time.Millisecond
 
 func (p *Plan) join(ctx context.Context, j *joiner, local pipeline.Options) (*pipeline.Report, error) {
 	if err := p.confine(j.dir, local); err != nil {

@@ -2,16 +2,12 @@ package segment
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 
 	"retime/pipeline"
-	"retime/pipeline/atomicfile"
 	"retime/pipeline/confine"
 	"retime/pipeline/fault"
-	"retime/pipeline/media"
 )
 
 // apply returns the plan's settings with the options of local that may differ between
@@ -27,23 +23,31 @@ func (p *Plan) apply(local pipeline.Options) pipeline.Options {
 // local, Make heeds Compute, Synthesis.FlowCache, Hooks.Log and Hooks.Progress, and
 // nothing else. Several processes may make the same range at once.
 func (p *Plan) Make(ctx context.Context, dir string, i int, local pipeline.Options) (m *Manifest, made bool, err error) {
-	if i < 0 || i >= len(p.Ranges) {
-		return nil, false, fault.New(fault.Usage, "range %d: the plan has ranges 0 to %d", i, len(p.Ranges)-1)
+	err = p.MakeRun(ctx, dir, i, i+1, local, func(of *Manifest, new bool) { m, made = of, new })
+	return m, made, err
+}
+
+// MakeRun makes the ranges from number first up to, not including, end, as Make makes each of
+// them. Neighbours that are missing come from one pass over the input, which reads the pictures
+// around their borders once. MakeRun calls done for each range in turn, once it is there.
+func (p *Plan) MakeRun(ctx context.Context, dir string, first, end int, local pipeline.Options, done func(m *Manifest, made bool)) error {
+	if first < 0 || first >= end || end > len(p.Ranges) {
+		return fault.New(fault.Usage, "ranges %d to %d: the plan has ranges 0 to %d", first, end-1, len(p.Ranges)-1)
 	}
 	if err := p.confine(dir, local); err != nil {
-		return nil, false, err
+		return err
 	}
 	if err := p.checkInput(ctx, false); err != nil {
-		return nil, false, err
+		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, false, fault.New(fault.CannotWrite, "segments: %w", err)
+		return fault.New(fault.CannotWrite, "segments: %w", err)
 	}
 	if err := sweep(dir); err != nil {
-		return nil, false, fault.New(fault.CannotWrite, "segments: %w", err)
+		return fault.New(fault.CannotWrite, "segments: %w", err)
 	}
-	m, report, err := p.make(ctx, dir, i, local)
-	return m, report != nil, err
+	_, err := p.makeRun(ctx, dir, first, end, local, done)
+	return err
 }
 
 // confine refuses an input or a directory of segments outside Compute.Confine of local, and
@@ -62,74 +66,50 @@ func (p *Plan) confine(dir string, local pipeline.Options) error {
 	return nil
 }
 
-// make makes range i; the report is nil if the range was there and whole already.
-func (p *Plan) make(ctx context.Context, dir string, i int, local pipeline.Options) (*Manifest, *pipeline.Report, error) {
-	m, err := p.check(dir, i, true)
-	if err == nil {
-		return m, nil, nil
-	}
-	if local.Hooks.Log != nil && !errors.Is(err, errMissing) {
-		local.Hooks.Log.Warn("a segment is made again", "index", i, "reason", err)
-	}
-	m, report, err := p.write(ctx, dir, i, local)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err = p.publish(dir, m)
-	return m, report, err
-}
-
-// write writes the packets of range i and returns a manifest that describes them.
-func (p *Plan) write(ctx context.Context, dir string, i int, local pipeline.Options) (*Manifest, *pipeline.Report, error) {
-	cannot := func(err error) error { return fault.New(fault.CannotWrite, "segment %d: %w", i, err) }
-	file, err := atomicfile.Create(manifestName(dir, i))
-	if err != nil {
-		return nil, nil, cannot(err)
-	}
-	want := p.Ranges[i]
-	m := &Manifest{Plan: p.ID(), Index: i, First: want.First}
+// makeRun is MakeRun without its preparations. It returns the sum of the reports of all passes.
+func (p *Plan) makeRun(ctx context.Context, dir string, first, end int, local pipeline.Options, done func(m *Manifest, made bool)) (*pipeline.Report, error) {
 	o := p.apply(local)
-	o.Hooks.Digest = func(_ int64, d pipeline.Digest) { m.Digests = append(m.Digests, Hash(d)) }
-	w := newPacketWriter(file)
-	report, err := runPart(ctx, o, &p.Whole, want, func(packet media.Packet) error {
-		if err := w.write(packet); err != nil {
-			return cannot(err)
+	sum := &pipeline.Report{}
+	for i := first; i < end; {
+		m, err := p.check(dir, i, true)
+		if err == nil {
+			done(m, false)
+			i++
+			continue
 		}
-		return nil
-	})
-	if err == nil {
-		if err = w.close(); err != nil {
-			err = cannot(err)
+		behind := i
+		for err != nil {
+			if o.Hooks.Log != nil && !errors.Is(err, errMissing) {
+				o.Hooks.Log.Warn("a segment is made again", "index", behind, "reason", err)
+			}
+			if behind++; behind == end {
+				break
+			}
+			_, err = p.check(dir, behind, false)
 		}
+		if show := local.Hooks.Progress; show != nil {
+			before, total := p.Ranges[i].First-p.Ranges[first].First, p.Ranges[end-1].End-p.Ranges[first].First
+			o.Hooks.Progress = func(at pipeline.Progress) {
+				show(pipeline.Progress{Frames: before + at.Frames, Total: max(total, before+at.Frames)})
+			}
+		}
+		report, err := p.makePass(ctx, dir, i, behind, o, done)
+		if err != nil {
+			return nil, err
+		}
+		sum.Sources, sum.Made, sum.Repeats = sum.Sources+report.Sources, sum.Made+report.Made, sum.Repeats+report.Repeats
+		sum.Stages.Add(report.Stages)
+		sum.Backend, sum.Devices, sum.Remade = report.Backend, report.Devices, sum.Remade+report.Remade
+		i = behind
 	}
-	if err != nil {
-		file.Discard()
-		return nil, nil, err
-	}
-	m.Frames, m.Bytes, m.SHA256, m.Digest = report.Frames, w.bytes, w.hex(), Sum(m.Digests)
-	m.File = packetsName(i, m.SHA256)
-	if err := file.Commit(filepath.Join(dir, m.File)); err != nil {
-		return nil, nil, cannot(err)
-	}
-	return m, report, nil
+	return sum, nil
 }
 
-// publish writes m and returns it, or returns another worker's manifest if that worker
-// was faster.
-func (p *Plan) publish(dir string, m *Manifest) (*Manifest, error) {
-	other, err := p.check(dir, m.Index, false)
-	if err == nil {
-		if other.File != m.File {
-			os.Remove(filepath.Join(dir, m.File))
-		}
-		return other, nil
-	}
-	b, err := json.Marshal(m)
-	if err == nil {
-		err = atomicfile.ReplaceFile(manifestName(dir, m.Index), append(b, '\n'))
-	}
-	if err != nil {
-		return nil, fault.New(fault.CannotWrite, "segment %d: %w", m.Index, err)
-	}
-	return m, nil
+// makePass makes neighbouring ranges, none of which is there, in one pass over the input.
+func (p *Plan) makePass(ctx context.Context, dir string, first, end int, o pipeline.Options, done func(m *Manifest, made bool)) (*pipeline.Report, error) {
+	w := &segmentWriter{ctx: ctx, plan: p, dir: dir, first: first, end: end, done: done}
+	o.Hooks.Digest = func(_ int64, d pipeline.Digest) { w.digest = Hash(d) }
+	r := p.Ranges[first]
+	r.End = p.Ranges[end-1].End
+	return runPart(ctx, o, &p.Whole, r, w)
 }

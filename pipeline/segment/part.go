@@ -4,27 +4,45 @@ import (
 	"context"
 	"errors"
 
+	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
 )
 
-// runPart makes the frames of range r of the conversion that o and whole describe. The
-// frames are those of one run, whatever the ranges are. If r ends at whole.Frames,
-// runPart makes all frames to the end of the input. put receives the encoder's packets
-// in order; if it is nil, runPart makes the frames and does not encode them. Damage
-// that ends the input early is an error.
-func runPart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, put func(media.Packet) error) (*pipeline.Report, error) {
-	report, err := makePart(ctx, o, whole, r, put)
+// partSink takes the frames of a part.
+type partSink interface {
+	pipeline.Sink
+	// start prepares for the part's first frame. It is called again if the part begins anew.
+	start(clip *pipeline.Clip, memory frame.Memory) error
+	// finish completes what is written, after all frames.
+	finish() error
+	// abort frees what start has made.
+	abort()
+}
+
+// discard is a partSink that drops the frames.
+type discard struct{ pipeline.Discard }
+
+func (discard) start(*pipeline.Clip, frame.Memory) error { return nil }
+func (discard) finish() error                            { return nil }
+func (discard) abort()                                   {}
+
+// runPart makes the frames of range r of the conversion that o and whole describe, and
+// passes them to sink. The frames are those of one run, whatever the ranges are. If r ends
+// at whole.Frames, runPart makes all frames to the end of the input. Damage that ends the
+// input early is an error.
+func runPart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, sink partSink) (*pipeline.Report, error) {
+	report, err := makePart(ctx, o, whole, r, sink)
 	if errors.Is(err, pipeline.ErrLate) { // the file's index is not exact
 		r.Start = nil
-		report, err = makePart(ctx, o, whole, r, put)
+		report, err = makePart(ctx, o, whole, r, sink)
 	}
 	return report, fault.Interrupted(ctx, err)
 }
 
-func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, put func(media.Packet) error) (*pipeline.Report, error) {
+func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, sink partSink) (*pipeline.Report, error) {
 	clip, err := open(ctx, o)
 	if err != nil {
 		return nil, err
@@ -38,19 +56,9 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 		return nil, err
 	}
 	defer s.Close()
-	var sink pipeline.Sink = pipeline.Discard{}
-	finish := func() error { return nil }
-	if put != nil {
-		writer, err := media.NewEncoder(ctx, o.Output.File, clip.Source, clip.WriterOptions(s.Memory()), r.First, put)
-		if err != nil {
-			return nil, err
-		}
-		defer writer.Abort()
-		if !writer.Parameters().Equal(whole.Parameters) {
-			return nil, fault.New(fault.BadData, "encoder %s is not set up as it was for the plan; use the same FFmpeg build everywhere", whole.Parameters.Encoder)
-		}
-		sink = pipeline.EncoderSink(writer)
-		finish = writer.Finish
+	defer sink.abort()
+	if err := sink.start(clip, s.Memory()); err != nil {
+		return nil, err
 	}
 	source, closeSource, err := openAt(ctx, clip, r.Start)
 	if err != nil {
@@ -75,12 +83,17 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 	case result.Cutoff != nil && (last || short): // otherwise the damage lies behind the part
 		return nil, result.Cutoff
 	case short:
-		return nil, fault.New(fault.BadData, "input %q ends with frame %d of the output; %d are planned", o.Input.File, r.First+result.Frames, whole.Frames)
+		return nil, whole.endsWith(o.Input.File, r.First+result.Frames)
 	}
-	if err := finish(); err != nil {
+	if err := sink.finish(); err != nil {
 		return nil, err
 	}
 	return clip.Report(result, s.Summary(), ""), nil
+}
+
+// endsWith returns the error for an input that gives fewer frames than planned.
+func (whole *Outline) endsWith(input string, frames int64) error {
+	return fault.New(fault.BadData, "input %q ends with frame %d of the output; %d are planned", input, frames, whole.Frames)
 }
 
 // openAt opens the clip's input a second time, to read from the timestamp start on. It

@@ -64,7 +64,7 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 		os.Remove(dir) // fails if the directory holds anything
 		return nil, err
 	}
-	sum, err := plan.makeRest(ctx, dir, o)
+	sum, err := plan.makeRun(ctx, dir, 0, len(plan.Ranges), o, func(*Manifest, bool) {})
 	if err != nil {
 		return nil, err
 	}
@@ -172,28 +172,4 @@ func resumed(ctx context.Context, dir string, o pipeline.Options, cut Options) (
 			o.Output.File, strings.Join(changed, ", "), dir)
 	}
 	return p, p.checkInput(ctx, true)
-}
-
-// makeRest makes the missing segments and adds up the reports.
-func (p *Plan) makeRest(ctx context.Context, dir string, o pipeline.Options) (*pipeline.Report, error) {
-	sum := &pipeline.Report{}
-	local := o
-	for i, r := range p.Ranges {
-		if show := o.Hooks.Progress; show != nil {
-			local.Hooks.Progress = func(at pipeline.Progress) {
-				show(pipeline.Progress{Frames: r.First + at.Frames, Total: p.Whole.Frames})
-			}
-		}
-		_, report, err := p.make(ctx, dir, i, local)
-		if err != nil {
-			return nil, err
-		}
-		if report == nil {
-			continue
-		}
-		sum.Sources, sum.Made, sum.Repeats = sum.Sources+report.Sources, sum.Made+report.Made, sum.Repeats+report.Repeats
-		sum.Stages.Add(report.Stages)
-		sum.Backend, sum.Devices, sum.Remade = report.Backend, report.Devices, sum.Remade+report.Remade
-	}
-	return sum, nil
 }

@@ -139,7 +139,7 @@ func (p *Plan) Verify(ctx context.Context, dir string, sample int, local pipelin
 			}
 		}
 		before := at.Checked
-		if _, err := runPart(ctx, o, &p.Whole, r, nil); err != nil {
+		if _, err := runPart(ctx, o, &p.Whole, r, discard{}); err != nil {
 			return s, err
 		}
 		if at.Checked == before {

@@ -69,7 +69,10 @@ func (f *film) run(n int, random *rand.Rand) (r result) {
 	for i := range f.ranges {
 		work += f.cost(i)
 	}
-	sharing := job.Sharing{Target: 60}
+	sharing := job.Sharing{Target: 60, Slots: map[string]int{}}
+	for m := range n {
+		sharing.Slots[fmt.Sprint(m)] = 1
+	}
 	var events events
 	var waiting []share // given out by the workflow, and not begun
 	var idle []int

@@ -37,10 +37,21 @@ type Settings struct {
 	Queue     string        `json:"queue"`     // name of the task queue that workers of one version of retime share
 	GPU       bool          `json:"gpu"`       // make frames on the workers' GPUs
 	Parallel  int           `json:"parallel"`  // clips at a time
-	Sample    int           `json:"sample"`    // frames of each clip to make again and compare
+	Sample    int           `json:"sample"`    // frames of each clip to make again and compare, or Thousandth
 	Stall     time.Duration `json:"stall"`     // a segment that finishes no frame for so long is made elsewhere
 	Heartbeat time.Duration `json:"heartbeat"` // a worker that is silent for so long is dead
 	Share     time.Duration `json:"share"`     // time that a worker should take for its share
+}
+
+// Thousandth, for a sample, stands for one frame in a thousand: one at least, 16 at most.
+const Thousandth = -1
+
+// Sample returns the number of frames to make again and compare, of a clip with so many.
+func Sample(wanted int, frames int64) int {
+	if wanted == Thousandth {
+		return int(min(max((frames+999)/1000, 1), 16))
+	}
+	return wanted
 }
 
 // Batch is the input of the workflow of this name.
@@ -59,6 +70,8 @@ type Planned struct {
 	Frames int64  `json:"frames"`
 	Mark   Mark   `json:"mark"` // of the input
 	Done   bool   `json:"done"` // an earlier run made the output, so there is no plan
+	// Slots are the slots of the workers that asked for such work lately, by name.
+	Slots map[string]int `json:"slots,omitempty"`
 }
 
 // Conversion is the input of the workflow of this name, a clip with its plan.

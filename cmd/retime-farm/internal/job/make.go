@@ -1,6 +1,7 @@
 package job
 
 import (
+	"maps"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -47,6 +48,9 @@ func Make(ctx workflow.Context, m *Making) error {
 	}
 	c := &m.Conversion
 	m.Sharing.Target = c.Settings.Share.Seconds()
+	if m.Sharing.Slots == nil {
+		m.Sharing.Slots = maps.Clone(c.Planned.Slots)
+	}
 	work, stop := workflow.WithCancel(ctx)
 	defer stop()
 	work = onSlot(work, c.Settings)

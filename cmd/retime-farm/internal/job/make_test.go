@@ -23,6 +23,7 @@ type makers struct {
 	most   int           // shares that were under way at once
 	made   []int         // how often each range was made
 	fail   int           // number of the range that fails; -1 for none
+	failed chan struct{} // closed once it has failed
 	many   chan struct{} // closed once more shares are under way than a run begins with
 	events int           // in the history of the run
 }
@@ -41,11 +42,15 @@ func (m *makers) make(ctx context.Context, s Share) (Made, error) {
 		case <-ctx.Done():
 		}
 	}
+	if m.fail >= 0 && s.First > m.fail+MaxOutstanding { // lest all are made before it fails
+		<-m.failed
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now--
 	for i := range s.Count {
 		if s.First+i == m.fail {
+			close(m.failed)
 			return Made{}, temporal.NewNonRetryableApplicationError("damaged", "retime gave up", nil, 65)
 		}
 		m.made[s.First+i]++
@@ -59,7 +64,7 @@ func (m *makers) run(t *testing.T, in *Making, set func(*testsuite.TestWorkflowE
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(time.Minute)
+	env.SetTestTimeout(10 * time.Minute) // without an event
 	env.RegisterWorkflowWithOptions(Make, workflow.RegisterOptions{Name: MakeWorkflow})
 	env.RegisterActivityWithOptions(m.make, activity.RegisterOptions{Name: MakeActivity})
 	m.events = 0
@@ -76,7 +81,7 @@ func (m *makers) run(t *testing.T, in *Making, set func(*testsuite.TestWorkflowE
 }
 
 func making(ranges int) (*makers, *Making) {
-	return &makers{made: make([]int, ranges), fail: -1, many: make(chan struct{})}, &Making{Conversion: Conversion{
+	return &makers{made: make([]int, ranges), fail: -1, failed: make(chan struct{}), many: make(chan struct{})}, &Making{Conversion: Conversion{
 		Planned:  Planned{Ranges: ranges},
 		Settings: Settings{Queue: "q", Heartbeat: time.Minute},
 	}}

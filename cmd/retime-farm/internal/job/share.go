@@ -1,22 +1,34 @@
 package job
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
 
 // MaxOutstanding bounds the shares that one conversion has under way or waiting.
 const MaxOutstanding = 500
 
-// fewest is the number of shares that a conversion keeps under way before it knows how many
-// slots there are.
+// fewest is the number of shares that a conversion keeps under way before it knows of any
+// slot.
 const fewest = 64
 
-// Sharing decides how many ranges a worker gets at a time, from the speed and the slots
-// that finished shares have shown. Shares shrink towards the end, so that no worker waits
-// long for the last one: guided self-scheduling, after Polychronopoulos and Kuck, IEEE
+// few is the number of ranges in a share, at most, before the conversion knows their speed.
+const few = 4
+
+// brief is the part of the target below which a share is no longer cut for the sake of
+// balance: a program takes that much longer to start than to wait for.
+const brief = 20
+
+// Sharing decides how many ranges a worker gets at a time, from the slots that there are and
+// the speed that finished shares have shown. Shares shrink towards the end, so that no worker
+// waits long for the last one: guided self-scheduling, after Polychronopoulos and Kuck, IEEE
 // Transactions on Computers C-36(12), 1987.
 type Sharing struct {
-	Target  float64        `json:"target"`  // seconds that a share should take
+	Target  float64        `json:"target"`  // seconds that a share should take; 0 for single ranges
 	Seconds float64        `json:"seconds"` // that a range takes, about; 0 if unknown
-	Slots   map[string]int `json:"slots"`   // of the workers that have finished a share, by name
+	Slots   map[string]int `json:"slots"`   // of the workers that are there, by name
 }
 
 // Finished takes note of a finished share.
@@ -39,22 +51,49 @@ func (s *Sharing) slots() (n int) {
 	for _, k := range s.Slots {
 		n += k
 	}
-	return max(n, 1)
+	return n
 }
 
-// Next returns the size of the next share, when left ranges have not been given out. The
-// first shares are single ranges, which show the speed.
+// Next returns the size of the next share, when left ranges have not been given out. A
+// single slot need not share with others.
 func (s *Sharing) Next(left int) int {
-	if s.Seconds == 0 {
+	slots := s.slots()
+	if slots == 0 || s.Target == 0 {
 		return min(1, left)
 	}
-	fair := (left + 2*s.slots() - 1) / (2 * s.slots())
-	fit := int(math.Min(s.Target/s.Seconds, float64(left)))
-	return min(max(min(fair, fit), 1), left)
+	fair := left
+	if slots > 1 {
+		fair = (left + 2*slots - 1) / (2 * slots)
+	}
+	if s.Seconds == 0 {
+		return min(fair, few, left)
+	}
+	ranges := func(seconds float64) int { return int(math.Min(seconds/s.Seconds, float64(left))) }
+	return min(max(min(fair, ranges(s.Target)), ranges(s.Target/brief), 1), left)
 }
 
 // Outstanding returns the number of shares to have under way or waiting: two for each
 // slot, so that no slot waits for the workflow.
 func (s *Sharing) Outstanding() int {
-	return min(max(2*s.slots(), fewest), MaxOutstanding)
+	if slots := s.slots(); slots > 0 {
+		return min(2*slots, MaxOutstanding)
+	}
+	return fewest
+}
+
+// Identity returns the name under which a worker asks for work that takes a slot. It tells
+// the number of the slots: of those who ask, the server tells nothing but the name.
+func Identity(worker string, slots int) string { return fmt.Sprintf("%s*%d", worker, slots) }
+
+// SlotsOf returns the worker and the number of slots in an identity; 0 if it tells none.
+func SlotsOf(identity string) (worker string, slots int) {
+	i := strings.LastIndexByte(identity, '*')
+	if i < 0 {
+		return identity, 0
+	}
+	n, err := strconv.Atoi(identity[i+1:])
+	if err != nil || n < 0 {
+		return identity, 0
+	}
+	return identity[:i], n
 }

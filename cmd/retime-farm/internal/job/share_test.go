@@ -2,8 +2,8 @@ package job
 
 import "testing"
 
-// Shares are single ranges at first, as long as the target says in the middle, and single
-// ranges again at the end.
+// Shares are single ranges while nobody is known to work, as long as the target says in the
+// middle, and single ranges again at the end.
 func TestShares(t *testing.T) {
 	s := Sharing{Target: 60}
 	if n := s.Next(1000); n != 1 {
@@ -42,5 +42,54 @@ func TestShares(t *testing.T) {
 	s.Target = 0
 	if n := s.Next(100000); n != 1 {
 		t.Errorf("shares of no length have %d ranges", n)
+	}
+}
+
+// A worker that is known gets a few ranges at first, a single slot all that fits the target,
+// and no share is too brief to be worth a program's start.
+func TestSharesForWorkersThatAreKnown(t *testing.T) {
+	s := Sharing{Target: 60, Slots: map[string]int{"a": 1}}
+	if n, shares := s.Next(20), s.Outstanding(); n != few || shares != 2 {
+		t.Errorf("at first %d shares of %d ranges", shares, n)
+	}
+	if n := s.Next(2); n != 2 {
+		t.Errorf("of 2 ranges, a share of %d", n)
+	}
+	s.Finished(Made{Worker: "a", Slots: 1, Seconds: 4, New: 4})
+	if n := s.Next(12); n != 12 {
+		t.Errorf("a single slot gets %d of 12 ranges", n)
+	}
+	if n := s.Next(1000); n != 60 {
+		t.Errorf("a single slot gets %d ranges, want 60, which take a minute", n)
+	}
+	s.Slots["b"] = 9
+	for left, want := range map[int]int{1000: 50, 100: 5, 40: 3, 2: 2} {
+		if n := s.Next(left); n != want {
+			t.Errorf("%d left, 10 slots: a share of %d, want %d", left, n, want)
+		}
+	}
+}
+
+func TestSample(t *testing.T) {
+	for frames, want := range map[int64]int{1: 1, 1000: 1, 1001: 2, 15000: 15, 1 << 40: 16} {
+		if n := Sample(Thousandth, frames); n != want {
+			t.Errorf("of %d frames, a sample of %d, want %d", frames, n, want)
+		}
+	}
+	if n := Sample(0, 5000); n != 0 {
+		t.Errorf("a sample of %d, want none", n)
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	for _, name := range []string{"host/12", "a*3", "", "**"} {
+		if worker, slots := SlotsOf(Identity(name, 8)); worker != name || slots != 8 {
+			t.Errorf("%q has %d slots, want 8 of %q", worker, slots, name)
+		}
+	}
+	for _, identity := range []string{"host/12", "host*x", "host*", "host*-1"} {
+		if worker, slots := SlotsOf(identity); worker != identity || slots != 0 {
+			t.Errorf("%q: %q with %d slots", identity, worker, slots)
+		}
 	}
 }

@@ -47,7 +47,7 @@ type program struct {
 }
 
 // beat is the time between two heartbeats, by which cancellations reach a worker.
-const beat = time.Second
+const beat = 2 * time.Second
 
 // ending is the time that a cancelled program has to clean up before it is killed.
 const ending = 2 * time.Second

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -89,7 +90,26 @@ func (w *Worker) Plan(ctx context.Context, c job.Clip) (p job.Planned, err error
 	if _, err := w.run(ctx, program{args: args, dir: c.Dir}); err != nil {
 		return p, err
 	}
-	return w.readPlan(filepath.Join(work, "plan.json"), c.Output)
+	if p, err = w.readPlan(filepath.Join(work, "plan.json"), c.Output); err == nil {
+		p.Slots = w.slots(ctx)
+	}
+	return p, err
+}
+
+// slots returns the slots of all workers that ask for work of this activity's queue, by the
+// workers' names; nil if the server does not tell.
+func (w *Worker) slots(ctx context.Context) map[string]int {
+	d, err := w.Client.DescribeTaskQueue(ctx, activity.GetInfo(ctx).TaskQueue, enums.TASK_QUEUE_TYPE_ACTIVITY)
+	if err != nil {
+		return nil // shares are single ranges until workers have shown themselves
+	}
+	all := map[string]int{}
+	for _, p := range d.GetPollers() {
+		if name, n := job.SlotsOf(p.GetIdentity()); n > 0 {
+			all[name] = n
+		}
+	}
+	return all
 }
 
 // unchanged reports whether the clip's input is what it was when it was converted.
@@ -179,7 +199,7 @@ func (w *Worker) Verify(ctx context.Context, c *job.Conversion) (log string, err
 	}
 	slot := <-w.Machine
 	defer func() { w.Machine <- slot }()
-	args := []string{"verify", "--plan=" + c.Clip.Plan(), "--sample=" + strconv.Itoa(c.Settings.Sample), "--progress=json", "-q"}
+	args := []string{"verify", "--plan=" + c.Clip.Plan(), "--sample=" + strconv.Itoa(job.Sample(c.Settings.Sample, c.Planned.Frames)), "--progress=json", "-q"}
 	return w.run(ctx, program{args: slices.Concat(args, w.Root.confine(), slot), final: []int{75}})
 }
 

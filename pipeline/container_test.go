@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -248,8 +249,10 @@ func boxes(t *testing.T, data []byte) (list []string) {
 func TestMovieLayout(t *testing.T) {
 	clip := containerClip(t, "in.mkv", "64x48", 44100, 2, "-c:v", "ffv1", "-c:a", "ac3")
 	dir := t.TempDir()
+	// Readers of fragments do not mark the samples to skip, which FFmpeg 9 has for AC-3.
+	skip := regexp.MustCompile(`, S=.*`)
 	play := func(name string) string {
-		return ffmpeg(t, "-i", name, "-map", "0", "-c:a", "copy", "-f", "framemd5", "-")
+		return skip.ReplaceAllString(ffmpeg(t, "-copyts", "-i", name, "-map", "0", "-c:a", "copy", "-f", "framemd5", "-"), "")
 	}
 	for _, format := range []string{"mp4", "mov"} {
 		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, "o."+format)}, Synthesis: Synthesis{Mode: warp.Blend}}
@@ -357,14 +360,14 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 	for _, c := range []struct {
 		args   []string
 		output string
-		want   string // codec, tag, sample format
+		want   string // codec, tag, sample format; empty for the source's, whose tag depends on FFmpeg
 		says   string
 	}{
 		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p10le", "-x265-params", hdr}, "o.mp4", "hevc,hvc1,yuv420p10le", "libx265"},
 		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p10le", "-x265-params", hdr}, "o.avi", "h264,H264,yuv420p10le", "few devices"},
 		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p", "-x265-params", "log-level=error"}, "o.mp4", "h264,avc1,yuv420p", ""},
 		{[]string{"-c:v", "ffv1", "-pix_fmt", "bgr0"}, "o.mov", "h264,avc1,gbrp", "libx264rgb"},
-		{[]string{"-c:v", "ffv1", "-pix_fmt", "gbrp16le"}, "o.mkv", "ffv1,FFV1,gbrp16le", "ffv1"},
+		{[]string{"-c:v", "ffv1", "-pix_fmt", "gbrp16le"}, "o.mkv", "", "ffv1"},
 		{[]string{"-c:v", "ffv1", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,avc1,yuv422p", "few devices"},
 	} {
 		clip := containerClip(t, "in.mkv", "64x64", 44100, 2, append([]string{"-map", "0"}, c.args...)...)
@@ -372,8 +375,13 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: Synthesis{Mode: warp.Blend}}
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 		mustRun(t, o)
-		if got := streamsOf(t, o.Output.File, "v", "codec_name,codec_tag_string,pix_fmt"); len(got) != 1 || got[0] != c.want {
-			t.Errorf("%q to %s: %q, want %s", c.args, c.output, got, c.want)
+		const shown = "codec_name,codec_tag_string,pix_fmt"
+		want := []string{c.want}
+		if c.want == "" {
+			want = streamsOf(t, clip, "v", shown)
+		}
+		if got := streamsOf(t, o.Output.File, "v", shown); !slices.Equal(got, want) {
+			t.Errorf("%q to %s: %q, want %q", c.args, c.output, got, want)
 		}
 		if !strings.Contains(said.String(), c.says) || c.says == "" && said.Len() > 0 {
 			t.Errorf("%q to %s: said %q", c.args, c.output, said.String())

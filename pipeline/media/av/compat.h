@@ -58,7 +58,7 @@ static inline const int *compat_sample_rates(const AVCodec *c) { return c->suppo
 static inline int compat_matroska_omits_opus_delay(void) { return LIBAVFORMAT_VERSION_MAJOR < 60; } // FFmpeg 6.0
 
 // Reports whether the wrapper of libaom's encoder writes frames' HDR10+ metadata.
-static inline int compat_libaom_writes_hdr10plus(void) { return LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 100); } // FFmpeg 6.1
+static inline int compat_libaom_writes_hdr10plus(void) { return LIBAVCODEC_VERSION_MAJOR >= 63; } // FFmpeg 9; 7.1 does not, and 8 was not tried
 
 // Side data of a whole stream.
 #if LIBAVFORMAT_VERSION_MAJOR >= 61 // FFmpeg 7.0

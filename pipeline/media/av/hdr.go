@@ -98,7 +98,7 @@ func HDR10PlusUserData(f *astiav.Frame) []byte {
 }
 
 // WritesHDR10Plus reports whether FFmpeg passes the HDR10+ metadata of frames to an encoder:
-// to libaom's, from FFmpeg 6.1 on.
+// to libaom's, with FFmpeg 9.
 func WritesHDR10Plus(encoder string) bool {
 	return encoder == "libaom-av1" && C.compat_libaom_writes_hdr10plus() != 0
 }

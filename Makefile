@@ -171,7 +171,7 @@ test-plain: deps ## run every test, without the race detector; PKG=./pipeline ru
 	$(GO) test -timeout 40m $(TESTFLAGS) $(or $(PKG),./...)
 
 .PHONY: test-on
-test-on: ## run every test in a bare Debian: make test-on SUITE=trixie; needs root
+test-on: ## run every test in a bare Debian or Ubuntu: make test-on SUITE=trixie, or noble; needs root
 	@.ci/test-on $(SUITE)
 
 # make test runs these comparisons, too.

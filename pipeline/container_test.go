@@ -8,11 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/asticode/go-astiav"
+
 	"retime/pipeline/fault"
+	"retime/pipeline/media/container"
 	"retime/warp"
 )
 
@@ -44,6 +48,10 @@ func streamsOf(t *testing.T, name, kind, entries string) []string {
 // sample rate and channels.
 func TestSoundForEveryContainer(t *testing.T) {
 	const small, pal = "352x288", "720x576"
+	flacInFLV, saysFLV := "aac,48000,6", "in another codec"
+	if takes(t, "flv", astiav.CodecIDFlac) { // from FFmpeg 9 on
+		flacInFLV, saysFLV = "flac,48000,6", ""
+	}
 	for _, c := range []struct {
 		output, size   string
 		rate, channels int
@@ -69,13 +77,14 @@ func TestSoundForEveryContainer(t *testing.T) {
 		{"o.gxf", pal, 44100, 2, "flac", "pcm_s16le,48000,1", "fewer channels"},
 		{"o.3gp", small, 44100, 2, "flac", "aac,44100,2", "in another codec"},
 		{"o.3g2", small, 48000, 6, "flac", "aac,48000,6", "in another codec"},
-		{"o.flv", small, 48000, 6, "flac", "aac,48000,6", "in another codec"},
+		{"o.flv", small, 48000, 6, "flac", flacInFLV, saysFLV},
 		{"o.flv", small, 32000, 2, "libmp3lame", "mp3,44100,2", ""},
 		{"o.swf", small, 48000, 2, "flac", "mp3,44100,2", "in another codec"},
 		{"o.rm", small, 44100, 2, "flac", "ac3,44100,2", "in another codec"},
 		{"o.avi", small, 44100, 2, "libopus", "mp3,48000,2", "in another codec"},
 		{"o.mkv", small, 44100, 2, "wmav2", "wmav2,44100,2", ""},
 		{"o.mkv", small, 44100, 2, "adpcm_ms", "adpcm_ms,44100,2", ""},
+		{"o.avi", small, 44100, 2, "adpcm_ima_wav", "adpcm_ima_wav,44100,2", ""},
 		{"o.mkv", small, 8000, 1, "pcm_mulaw", "pcm_mulaw,8000,1", ""},
 		{"o.mkv", small, 44100, 2, "libspeex", "speex,32000,2", ""},
 	} {
@@ -84,8 +93,11 @@ func TestSoundForEveryContainer(t *testing.T) {
 			args = append(args, "-ar", "32000")
 		}
 		name := "in.nut"
-		if c.source == "wmav2" {
-			name = "in.wmv" // NUT loses its block size
+		switch c.source {
+		case "wmav2":
+			name = "in.wmv" // NUT loses the size of blocks
+		case "adpcm_ms", "adpcm_ima_wav":
+			name = "in.avi" // the same
 		}
 		clip := containerClip(t, name, c.size, c.rate, c.channels, args...)
 		var said bytes.Buffer
@@ -105,6 +117,32 @@ func TestSoundForEveryContainer(t *testing.T) {
 			t.Errorf("%s to %s: said %q, want %q", c.source, c.output, said.String(), c.says)
 		}
 	}
+}
+
+// ADPCM whose size of blocks the input does not state is heard in containers whose readers
+// need the size.
+func TestADPCMWithoutBlockSize(t *testing.T) {
+	for _, codec := range []string{"adpcm_ms", "adpcm_ima_wav"} {
+		clip := containerClip(t, "in.nut", "64x48", 44100, 2, "-map", "0", "-map", "1", "-c:v", "ffv1", "-c:a", codec)
+		for _, ext := range []string{".nut", ".mkv", ".avi"} {
+			o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), "o"+ext)}, Synthesis: Synthesis{Mode: warp.Nearest}}
+			mustRun(t, o)
+			if x := heard(t, o.Output.File, 44100); len(x) < 44100/6 || peak(x) < 0.1 {
+				t.Errorf("%s to %s: %d samples with a peak of %.2f are heard", codec, ext, len(x), peak(x))
+			}
+		}
+	}
+}
+
+// takes reports whether this FFmpeg's muxer takes a codec.
+func takes(t *testing.T, muxer string, codec astiav.CodecID) bool {
+	t.Helper()
+	c, err := astiav.AllocOutputFormatContext(nil, muxer, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Free()
+	return container.Takes(c, codec)
 }
 
 // A container that takes one stream of sound gets the first; the others are named.
@@ -211,8 +249,10 @@ func boxes(t *testing.T, data []byte) (list []string) {
 func TestMovieLayout(t *testing.T) {
 	clip := containerClip(t, "in.mkv", "64x48", 44100, 2, "-c:v", "ffv1", "-c:a", "ac3")
 	dir := t.TempDir()
+	// Readers of fragments do not mark the samples to skip, which FFmpeg 9 has for AC-3.
+	skip := regexp.MustCompile(`, S=.*`)
 	play := func(name string) string {
-		return ffmpeg(t, "-i", name, "-map", "0", "-c:a", "copy", "-f", "framemd5", "-")
+		return skip.ReplaceAllString(ffmpeg(t, "-copyts", "-i", name, "-map", "0", "-c:a", "copy", "-f", "framemd5", "-"), "")
 	}
 	for _, format := range []string{"mp4", "mov"} {
 		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, "o."+format)}, Synthesis: Synthesis{Mode: warp.Blend}}
@@ -320,14 +360,14 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 	for _, c := range []struct {
 		args   []string
 		output string
-		want   string // codec, tag, sample format
+		want   string // codec, tag, sample format; empty for the source's, whose tag depends on FFmpeg
 		says   string
 	}{
 		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p10le", "-x265-params", hdr}, "o.mp4", "hevc,hvc1,yuv420p10le", "libx265"},
 		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p10le", "-x265-params", hdr}, "o.avi", "h264,H264,yuv420p10le", "few devices"},
 		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p", "-x265-params", "log-level=error"}, "o.mp4", "h264,avc1,yuv420p", ""},
 		{[]string{"-c:v", "ffv1", "-pix_fmt", "bgr0"}, "o.mov", "h264,avc1,gbrp", "libx264rgb"},
-		{[]string{"-c:v", "ffv1", "-pix_fmt", "gbrp16le"}, "o.mkv", "ffv1,FFV1,gbrp16le", "ffv1"},
+		{[]string{"-c:v", "ffv1", "-pix_fmt", "gbrp16le"}, "o.mkv", "", "ffv1"},
 		{[]string{"-c:v", "ffv1", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,avc1,yuv422p", "few devices"},
 	} {
 		clip := containerClip(t, "in.mkv", "64x64", 44100, 2, append([]string{"-map", "0"}, c.args...)...)
@@ -335,8 +375,13 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: Synthesis{Mode: warp.Blend}}
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 		mustRun(t, o)
-		if got := streamsOf(t, o.Output.File, "v", "codec_name,codec_tag_string,pix_fmt"); len(got) != 1 || got[0] != c.want {
-			t.Errorf("%q to %s: %q, want %s", c.args, c.output, got, c.want)
+		const shown = "codec_name,codec_tag_string,pix_fmt"
+		want := []string{c.want}
+		if c.want == "" {
+			want = streamsOf(t, clip, "v", shown)
+		}
+		if got := streamsOf(t, o.Output.File, "v", shown); !slices.Equal(got, want) {
+			t.Errorf("%q to %s: %q, want %q", c.args, c.output, got, want)
 		}
 		if !strings.Contains(said.String(), c.says) || c.says == "" && said.Len() > 0 {
 			t.Errorf("%q to %s: said %q", c.args, c.output, said.String())

@@ -52,7 +52,11 @@ var rgbEncoders = []string{"libx264rgb", "libx265", "ffv1"}
 // suitingEncoder returns the encoder for the source's pictures in a container of no codec
 // of its own, nil if the container takes none of ours.
 func suitingEncoder(output *astiav.FormatContext, source *Source) *astiav.Codec {
+	inMP4 := container.Name(output) == "mp4"
 	named := func(name string) *astiav.Codec {
+		if inMP4 && name == "ffv1" { // FFmpeg 8 and later write it, and hardly anything else reads it
+			return nil
+		}
 		if codec := astiav.FindEncoderByName(name); codec != nil && !container.Refuses(output, codec.ID()) {
 			return codec
 		}

@@ -8,13 +8,19 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// HDR10+ metadata describes the light of each picture. FFmpeg 5.1 reads it but does not
-// pass it to any encoder, so this file writes it into HEVC's packets.
+// HDR10+ metadata describes the light of each picture. FFmpeg reads it but does not pass
+// it to libx265, so this file writes it into HEVC's packets.
 
-// writesHDR10Plus reports whether HDR10+ metadata of a source is written into the
+// writesHDR10Plus reports whether retime writes HDR10+ metadata of a source into the
 // encoder's packets.
 func writesHDR10Plus(source *Source, encoder string) bool {
 	return source.Dynamic == nameHDR10Plus && encoder == "libx265"
+}
+
+// keepsHDR10Plus reports whether the encoder's packets have the HDR10+ metadata of a
+// source, whoever writes it.
+func keepsHDR10Plus(source *Source, encoder string) bool {
+	return writesHDR10Plus(source, encoder) || source.Dynamic == nameHDR10Plus && av.WritesHDR10Plus(encoder)
 }
 
 // hdr10Plus maps the timestamps of the pictures in the encoder to their HDR10+ user data.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"math/big"
 	"os"
 	"os/exec"
@@ -12,6 +13,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/curve"
 )
@@ -86,6 +89,41 @@ func described(t *testing.T, name string) []string {
 	return regexp.MustCompile(`(?s)side_data_type=HDR Dynamic Metadata SMPTE2094-40.*?\[/SIDE_DATA\]`).FindAllString(text, -1)
 }
 
+// convertDynamic converts clip, decoded and encoded, to out and returns what was said.
+func convertDynamic(t *testing.T, clip, out string, encoder EncoderOptions) string {
+	t.Helper()
+	ctx := context.Background()
+	source, err := Open(ctx, clip, ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	var said strings.Builder
+	w, err := Create(ctx, out, source, WriterOptions{
+		Encoder: encoder, Rate: big.NewRat(24, 1), Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1)), Verify: true,
+		Log: slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		f, err := source.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.WriteFrame(f); err != nil {
+			t.Fatal(err)
+		}
+		f.Release()
+	}
+	if _, err := w.Finish(false); err != nil {
+		t.Fatal(err)
+	}
+	return said.String()
+}
+
 func TestHDR10Plus(t *testing.T) {
 	clip := dynamicClip(t)
 	want := described(t, clip)
@@ -93,36 +131,28 @@ func TestHDR10Plus(t *testing.T) {
 		t.Fatalf("FFmpeg reads %q", want)
 	}
 	for _, name := range []string{"out.mkv", "out.mp4", "out.hevc"} {
-		ctx := context.Background()
-		source, err := Open(ctx, clip, ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
 		out := filepath.Join(t.TempDir(), name)
-		w, err := Create(ctx, out, source, WriterOptions{
-			Encoder: EncoderOptions{Codec: "libx265", CRF: 40}, Rate: big.NewRat(24, 1), Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1)), Verify: true,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			f, err := source.Read()
-			if errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			if err := w.WriteFrame(f); err != nil {
-				t.Fatal(err)
-			}
-			f.Release()
-		}
-		if _, err := w.Finish(false); err != nil {
-			t.Fatal(err)
-		}
-		source.Close()
+		convertDynamic(t, clip, out, EncoderOptions{Codec: "libx265", CRF: 40})
 		if got := described(t, out); strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("%s: %d descriptions\n%s\nwant\n%s", name, len(got), got, want)
+		}
+	}
+}
+
+// What FFmpeg's own encoders do with HDR10+ depends on its version; what is said to be lost
+// is lost, and nothing else.
+func TestHDR10PlusOfOtherEncoders(t *testing.T) {
+	clip := dynamicClip(t)
+	want := described(t, clip)
+	for name, options := range map[string]map[string]string{"libaom-av1": {"cpu-used": "8"}, "libsvtav1": {"preset": "12"}, "libvpx-vp9": {"cpu-used": "8"}, "libx264": nil} {
+		if astiav.FindEncoderByName(name) == nil {
+			continue
+		}
+		out := filepath.Join(t.TempDir(), "out.mkv")
+		said := convertDynamic(t, clip, out, EncoderOptions{Codec: name, CRF: -1, Options: options})
+		got := described(t, out)
+		if kept := strings.Join(got, "\n") == strings.Join(want, "\n"); kept == strings.Contains(said, nameHDR10Plus) || !kept && len(got) > 0 {
+			t.Errorf("%s: %d descriptions of %d; said %q", name, len(got), len(want), said)
 		}
 	}
 }

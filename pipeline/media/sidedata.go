@@ -43,7 +43,7 @@ func sideData(s *astiav.Stream, first *astiav.Frame) map[av.PacketSideKind][]byt
 const nameHDR10Plus = "HDR10+ dynamic metadata"
 
 // dynamicHDR returns the name of f's HDR metadata that changes with each picture, empty
-// if there is none. No encoder of FFmpeg 5.1 writes such metadata by itself.
+// if there is none.
 func dynamicHDR(f *astiav.Frame) string {
 	for _, d := range []struct {
 		kind av.FrameSideKind
@@ -76,7 +76,7 @@ func describePictures(output *astiav.FormatContext, video *astiav.Stream, source
 			lost = append(lost, p.name)
 		}
 	}
-	if source.Dynamic != "" && !writesHDR10Plus(source, encoder) {
+	if source.Dynamic != "" && !keepsHDR10Plus(source, encoder) {
 		lost = append(lost, source.Dynamic)
 	}
 	return lost, nil

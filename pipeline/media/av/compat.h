@@ -57,6 +57,9 @@ static inline const int *compat_sample_rates(const AVCodec *c) { return c->suppo
 // demuxers subtract it.
 static inline int compat_matroska_omits_opus_delay(void) { return LIBAVFORMAT_VERSION_MAJOR < 60; } // FFmpeg 6.0
 
+// Reports whether the wrapper of libaom's encoder writes frames' HDR10+ metadata.
+static inline int compat_libaom_writes_hdr10plus(void) { return LIBAVCODEC_VERSION_MAJOR >= 63; } // FFmpeg 9; 7.1 does not, and 8 was not tried
+
 // Side data of a whole stream.
 #if LIBAVFORMAT_VERSION_MAJOR >= 61 // FFmpeg 7.0
 static inline const uint8_t *compat_stream_side_data(const AVStream *s, enum AVPacketSideDataType kind, size_t *size)

@@ -97,6 +97,12 @@ func HDR10PlusUserData(f *astiav.Frame) []byte {
 	return bytes.Clone(data[:n])
 }
 
+// WritesHDR10Plus reports whether FFmpeg passes the HDR10+ metadata of frames to an encoder:
+// to libaom's, with FFmpeg 9.
+func WritesHDR10Plus(encoder string) bool {
+	return encoder == "libaom-av1" && C.compat_libaom_writes_hdr10plus() != 0
+}
+
 // MasteringDisplay holds an AVMasteringDisplayMetadata: CIE 1931 chromaticities (x, y)
 // and luminances in cd/m².
 type MasteringDisplay struct {

@@ -167,6 +167,10 @@ func ParameterChannels(p *astiav.CodecParameters) int { return int(params(p).ch_
 // the encoder has inserted at the start.
 func InitialPadding(p *astiav.CodecParameters) int { return int(params(p).initial_padding) }
 
+// BlockAlign returns AVCodecParameters.block_align, the bytes of a block of samples, 0 if
+// it is unknown.
+func BlockAlign(p *astiav.CodecParameters) int { return int(params(p).block_align) }
+
 // NameChannels gives p FFmpeg's default layout for its number of channels if the order of
 // its channels is unspecified (av_channel_layout_default).
 func NameChannels(p *astiav.CodecParameters) { C.name_channels(params(p)) }

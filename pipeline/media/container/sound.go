@@ -53,7 +53,13 @@ func SoundChannels(c *astiav.FormatContext, id astiav.CodecID) int {
 // HoldsSound reports whether c takes a stream of sound as it is.
 func HoldsSound(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
 	rates, channels := soundLimit(c, p.CodecID())
-	return Holds(c, p) && (len(rates) == 0 || slices.Contains(rates, p.SampleRate())) && (channels == 0 || channels == av.ParameterChannels(p))
+	return Holds(c, p) && !lacksBlocks(c, p) && (len(rates) == 0 || slices.Contains(rates, p.SampleRate())) && (channels == 0 || channels == av.ParameterChannels(p))
+}
+
+// lacksBlocks reports whether no decoder could read p from c: p does not state the size of
+// its blocks, as in NUT, and decoders of its codec take the size from the container.
+func lacksBlocks(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
+	return slices.Contains([]astiav.CodecID{astiav.CodecIDAdpcmMs, astiav.CodecIDAdpcmImaWav}, p.CodecID()) && av.BlockAlign(p) == 0 && !av.IsMuxer(c, "nut")
 }
 
 // NamesChannels reports whether c states the layout of p's channels and refuses p without

@@ -100,5 +100,8 @@ func (o *Options) checkWays() error {
 	return nil
 }
 
+// Own returns the conversion's own way.
+func (w *Ways) Own() Way { return w.list[0] }
+
 // Of returns the way of frame k.
 func (w *Ways) Of(k int64) Way { return w.list[w.of[k]] }

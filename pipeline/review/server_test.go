@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"retime/pipeline"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 )
 
@@ -276,7 +277,7 @@ func TestKill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := pipeline.ReadDecisions(bytes.NewReader(after))
+		list, err := decision.Read(bytes.NewReader(after))
 		if err != nil || len(list) != 24 {
 			t.Fatalf("%d decisions: %v", len(list), err)
 		}

@@ -60,7 +60,8 @@ func (d *dissections) of(ctx context.Context, c *session, k int64) (*dissection,
 		return nil, err
 	}
 	o := c.maker.Conversion()
-	o.Compute.Backend = pipeline.CPU
+	way, _ := c.maker.Way(k)
+	o.Compute.Backend, o.Synthesis.Preset = pipeline.CPU, way.Preset
 	found, err := debug.Dissect(ctx, o, frames.Moment(c.maker.Plan(), k))
 	if err != nil {
 		return nil, err
@@ -173,6 +174,7 @@ func (c *session) sentence(r pipeline.Record) string {
 		}
 	}
 	var b strings.Builder
+	way, moments := c.maker.Way(r.Frame)
 	between := ""
 	if len(r.Sources) > 1 {
 		between = fmt.Sprintf(" between source frames %d and %d", r.Sources[0], r.Sources[1])
@@ -180,7 +182,7 @@ func (c *session) sentence(r pipeline.Record) string {
 	threshold, blend, nearest := *o.Synthesis.SceneThreshold, *o.Synthesis.BlendBelow, *o.Synthesis.NearestBelow
 	switch {
 	case r.Method == pipeline.Exposed:
-		fmt.Fprintf(&b, "The mean of %d moments while the shutter is open; the least trusted has a confidence of %.2f.", frames.Pass(c.maker.Plan(), r.Frame).Layout.Subframes(), r.Confidence)
+		fmt.Fprintf(&b, "The mean of %d moments while the shutter is open; the least trusted has a confidence of %.2f.", moments, r.Confidence)
 	case r.Method == pipeline.FromSource && r.Phase == 0:
 		fmt.Fprintf(&b, "Source frame %d, as the camera shot it.", r.Sources[0])
 	case wish.Method != "" && r.Method == wish.Method:
@@ -206,6 +208,9 @@ func (c *session) sentence(r pipeline.Record) string {
 		} else if r.CutScore > threshold/2 {
 			fmt.Fprintf(&b, " The cut score is %.2f; a cut needs %.2f.", r.CutScore, threshold)
 		}
+	}
+	if wish.Preset != "" {
+		fmt.Fprintf(&b, " You decided on the preset %s.", way.Preset)
 	}
 	if n := len(wish.Regions); n > 0 {
 		fmt.Fprintf(&b, " You decided about %s of it.", plural(n, "region"))

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"math/big"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -79,6 +80,7 @@ type Maker struct {
 type setup struct {
 	options pipeline.Options // settled
 	plan    *timeline.Plan
+	ways    *pipeline.Ways
 	video   media.Video
 	window  *window
 	scan    *window // for the frames that are made in turn
@@ -135,6 +137,9 @@ func plan(ctx context.Context, o pipeline.Options, old *setup) (*setup, error) {
 	}
 	defer clip.Close()
 	s := &setup{options: clip.Options, plan: clip.Plan, video: clip.Source.Video()}
+	if s.ways, err = pipeline.NewWays(&clip.Options); err != nil {
+		return nil, err
+	}
 	if s.plan.Total == 0 {
 		return nil, fault.New(fault.BadData, "input %q does not tell how long it is; give Timing.To", o.Input.File)
 	}
@@ -238,7 +243,7 @@ func (m *Maker) Frame(ctx context.Context, v View, k int64) (Shot, error) {
 		m.mu.Unlock()
 		return Shot{}, s.beyond(k)
 	}
-	if v == Fast && s.options.Synthesis.Preset == pipeline.Fast || v == Balanced && s.options.Synthesis.Preset == pipeline.Balanced || v == Best && s.options.Synthesis.Preset == pipeline.Best {
+	if v == View(s.ways.Of(k).Preset) {
 		v = Final
 	}
 	r := &request{key: key{v, k}, ctx: ctx, done: make(chan result, 1)}
@@ -326,9 +331,18 @@ func (m *Maker) hand(k key, shot Shot, err error) {
 	m.waiting = left
 }
 
-// viewOptions returns the options of a view that a conversion can make.
-func (s *setup) viewOptions(v View) pipeline.Options {
+// viewOptions returns the options of a view that a conversion can make, for frames of a way.
+// Such a frame is that of a whole conversion in its way, so that no decision chooses the way.
+func (s *setup) viewOptions(v View, way pipeline.Way) pipeline.Options {
 	o := s.options
+	o.Timing.Shutter, o.Synthesis.Preset = way.Open(), way.Preset
+	o.Synthesis.Decisions = slices.Clone(o.Synthesis.Decisions)
+	for i := range o.Synthesis.Decisions {
+		d := &o.Synthesis.Decisions[i]
+		if d.Preset, d.Shutter = "", ""; o.Timing.Shutter.Sign() > 0 { // then methods are of other frames
+			d.Method, d.Regions = "", nil
+		}
+	}
 	switch v {
 	case Fast, Balanced, Best:
 		o.Synthesis.Preset = pipeline.Preset(v)
@@ -351,6 +365,29 @@ func Pass(p *timeline.Plan, k int64) *timeline.Pass {
 		pass = &p.Passes[i]
 	}
 	return pass
+}
+
+// pass returns the pass in which frame k lies, laid out as the frame's way is.
+func (s *setup) pass(k int64) (*timeline.Pass, error) {
+	p, way := Pass(s.plan, k), s.ways.Of(k)
+	if way.Shutter == s.ways.Own().Shutter {
+		return p, nil
+	}
+	laid, ok := s.plan.WithShutter(p, way.Open())
+	if !ok {
+		return nil, fault.New(fault.Usage, "frame %d has a shutter, and no constant rate", k)
+	}
+	return laid, nil
+}
+
+// Way returns the way in which frame k is made, and of how many moments it is the mean.
+func (m *Maker) Way(k int64) (way pipeline.Way, moments int64) {
+	s := m.setup()
+	p, err := s.pass(k)
+	if err != nil {
+		return s.ways.Of(k), 1
+	}
+	return s.ways.Of(k), p.Layout.Subframes()
 }
 
 // Moment returns the time on the source's clock that a frame shows.

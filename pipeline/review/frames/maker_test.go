@@ -13,6 +13,7 @@ import (
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/curve"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
 	"retime/testdata/scene"
@@ -59,7 +60,7 @@ func rate(t *testing.T, s string) pipeline.Rate {
 
 func decisions(t *testing.T, text string) []pipeline.Decision {
 	t.Helper()
-	list, err := pipeline.ReadDecisions(strings.NewReader(text))
+	list, err := decision.Read(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +79,9 @@ func TestFramesAreTheConversions(t *testing.T) {
 		"shutter":   {Timing: pipeline.Timing{Rate: rate(t, "10"), Shutter: big.NewRat(1, 2)}},
 		"repeats":   {Timing: double, Synthesis: pipeline.Synthesis{Duplicates: pipeline.RetimeDuplicates}},
 		"decisions": {Timing: double, Synthesis: pipeline.Synthesis{Decisions: decisions(t, `{"frame":5,"method":"nearest"}`+"\n"+`{"frame":9,"cut":true}`+"\n"+`{"frame":15,"method":"blend"}`)}},
+		"ways": {Timing: double, Synthesis: pipeline.Synthesis{Decisions: decisions(t, `{"frame":5,"preset":"best"}`+"\n"+`{"frame":6,"preset":"fast","method":"blend"}`+"\n"+
+			`{"frame":7,"preset":"fast"}`+"\n"+`{"frame":8,"shutter":180}`+"\n"+`{"frame":9,"shutter":180,"cut":true}`+"\n"+`{"frame":10,"method":"nearest"}`+"\n"+`{"frame":30,"shutter":360,"preset":"best"}`)}},
+		"no shutter": {Timing: pipeline.Timing{Rate: rate(t, "10"), Shutter: big.NewRat(1, 2)}, Synthesis: pipeline.Synthesis{Decisions: decisions(t, `{"frame":5,"shutter":0,"method":"nearest"}`)}},
 		"curve": {Timing: pipeline.Timing{Curve: []curve.Keyframe{
 			{Source: big.NewRat(0, 1), Speed: big.NewRat(1, 1), Shape: curve.Smooth}, {Source: big.NewRat(1, 1), Speed: big.NewRat(1, 3), Shape: curve.Linear},
 		}}},

@@ -92,7 +92,7 @@ func (o *Options) checkWays() error {
 		case d.Shutter != "" && o.Timing.KeepTimestamps:
 			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d has a shutter, which needs frames of one length; leave out Timing.KeepTimestamps", d.Line, d.Frame)
 		case blurs && (d.Method != "" || len(d.Regions) > 0):
-			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d has a method or regions, which are about a single moment, and a shutter that is open for longer; leave out one of them, or give the frame the shutter 0", d.Line, d.Frame)
+			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d has a method or regions, which are about a single moment, and an open shutter; leave out one of them, or set the frame's shutter to 0", d.Line, d.Frame)
 		case blurs && o.Hooks.ConfidenceMap != nil:
 			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d has a shutter; Hooks.ConfidenceMap is about single moments", d.Line, d.Frame)
 		}

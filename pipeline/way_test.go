@@ -261,7 +261,7 @@ func TestWaysThatContradict(t *testing.T) {
 	}{
 		{func(o *Options) {
 			o.Synthesis.Decisions = []Decision{{Frame: 4, Method: FromSource, Shutter: "180", Line: 7}}
-		}, "line 7: frame 4 has a method or regions, which are about a single moment, and a shutter"},
+		}, "line 7: frame 4 has a method or regions, which are about a single moment, and an open shutter; leave out one"},
 		{func(o *Options) {
 			d := shutter
 			d.Regions = []Region{{Method: Nearest, Outline: [][2]float64{{0, 0}, {4, 0}, {0, 4}}}}

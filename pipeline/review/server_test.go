@@ -215,6 +215,7 @@ func TestKilledServer(t *testing.T) {
 func TestKill(t *testing.T) {
 	input := cutClip(t, 96, 64, 12)
 	clip := doubled(input)
+	t.Setenv("TMPDIR", t.TempDir())
 	for round := range 6 {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledServer$")
 		cmd.Env = append(os.Environ(), killedEnv+"="+input)
@@ -293,6 +294,178 @@ func TestKill(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(input), ".*part*")); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
+	c, err := s.session(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), ".retime-review-*")); len(left) != 1 || left[0] != c.cache.Name() {
+		t.Errorf("%q is in the directory of temporary files, want %q alone", left, c.cache.Name())
+	}
+}
+
+// A server removes the optical flow that killed ones have left, and no other's.
+func TestSweepsFlow(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	dead, foreign := filepath.Join(dir, fmt.Sprintf(".retime-review-%d.17.part", os.Getuid())), filepath.Join(dir, fmt.Sprintf(".retime-review-%d.17.part", os.Getuid()+1))
+	for _, name := range []string{dead, foreign} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(name, "a.flow"), []byte("flow"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	live, err := openCache(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := openCache(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dead); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the directory of a killed server is left: %v", err)
+	}
+	for _, name := range []string{foreign, live.Name(), second.Name()} {
+		if _, err := os.Stat(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := errors.Join(live.Remove(), second.Remove()); err != nil {
+		t.Error(err)
+	}
+}
+
+// unserved returns a server of a batch whose scout does not run.
+func unserved(t *testing.T, clips ...Clip) *Server {
+	t.Helper()
+	s, err := New(Options{Clips: clips, Batch: "clips", Program: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.closeUnwatched()
+		s.stop()
+		_ = s.listen.Close()
+	})
+	return s
+}
+
+// What was decided can be undone after nobody has watched the clip for a while, and a file that
+// was changed meanwhile counts.
+func TestStepsOutliveASession(t *testing.T) {
+	clip := doubled(cutClip(t, 96, 64, 12))
+	s := unserved(t, clip)
+	open := func() *session {
+		t.Helper()
+		c, err := s.session(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := open()
+	for _, e := range []editRequest{{Do: "method", First: 1, Last: 3, Method: pipeline.Nearest}, {Do: "preset", Value: "fast"}} {
+		if err := c.edit(&e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.use(0); err != nil {
+		t.Fatal(err)
+	}
+	if s.closeUnwatched(); open() != c {
+		t.Fatal("a session was closed during a request")
+	}
+	s.leave(c)
+	if s.closeUnwatched(); open() == c {
+		t.Fatal("the session is still open")
+	}
+	c = open()
+	if st := c.state(); st.Undo != 2 || st.Preset != pipeline.Fast || len(st.Decisions) != 3 {
+		t.Errorf("%d steps, preset %s, %d decisions; want 2, fast, 3", st.Undo, st.Preset, len(st.Decisions))
+	}
+	s.closeUnwatched()
+	if l := s.list(); l[0].Decided != 3 {
+		t.Errorf("the list has %d decisions, want 3", l[0].Decided)
+	}
+	if err := os.WriteFile(clip.Files.Decisions, []byte(`{"frame":5,"method":"source"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c = open()
+	if st := c.state(); st.Undo != 3 || st.Elsewhere != "" || len(st.Decisions) != 1 {
+		t.Errorf("after a change elsewhere, %d steps, %q, %d decisions; want 3, none, 1", st.Undo, st.Elsewhere, len(st.Decisions))
+	}
+	if err := c.edit(&editRequest{Do: "undo"}); err != nil || len(c.state().Decisions) != 3 {
+		t.Errorf("%v; %d decisions after an undo, want 3", err, len(c.state().Decisions))
+	}
+}
+
+// A clip that is edited after all were rated is rated again once nobody watches it.
+func TestEditedClipsAreRatedAgain(t *testing.T) {
+	s := serve(t, Options{Clips: []Clip{doubled(cutClip(t, 96, 64, 12))}, Batch: "clips"})
+	rated := func() bool { l := s.list()[0]; return l.Frames > 0 && int64(l.Rated) == l.Frames }
+	for !rated() {
+		s.sleep(time.Millisecond)
+	}
+	c, err := s.use(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := s.hub.open(0)
+	c.maker.Pause(true) // somebody else rates it
+	if err := c.edit(&editRequest{Do: "method", First: 1, Last: 3, Method: pipeline.Nearest}); err != nil {
+		t.Fatal(err)
+	}
+	if rated() {
+		t.Error("an edit changes no rating")
+	}
+	s.leave(c)
+	s.hub.close(one)
+	for !rated() {
+		s.sleep(time.Millisecond)
+	}
+}
+
+// A rendering does not let go on what the user has stopped.
+func TestRenderingLeavesTheRatingStopped(t *testing.T) {
+	s := serve(t, Options{Clips: []Clip{doubled(cutClip(t, 96, 64, 12))}})
+	if status, _, text := ask(t, s, "POST", "clip/0/rate", `{"on":false}`, nil); status != http.StatusOK {
+		t.Fatalf("rate: %d %s", status, text)
+	}
+	if status, _, text := ask(t, s, "POST", "clip/0/render", `{}`, nil); status != http.StatusOK {
+		t.Fatalf("render: %d %s", status, text)
+	}
+	c, err := s.session(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.renders.Wait()
+	if st := c.state(); st.Rates || st.Render.State != "done" {
+		t.Errorf("after a rendering that is %s, frames are rated: %t", st.Render.State, st.Rates)
+	}
+}
+
+// An edit does not wait until a frame is dissected, and what was dissected before it is forgotten.
+func TestDissectionsDoNotHoldEditsUp(t *testing.T) {
+	d := newDissections()
+	d.busy <- struct{}{} // a frame is being dissected
+	_, version := d.known(1)
+	d.forget()
+	d.keep(&dissection{frame: 1}, version)
+	if v, _ := d.known(1); v != nil {
+		t.Error("a dissection from before an edit is kept")
+	}
+	_, version = d.known(1)
+	d.keep(&dissection{frame: 1}, version)
+	if v, _ := d.known(1); v == nil {
+		t.Error("a dissection is not kept")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := d.of(ctx, nil, 2); !errors.Is(err, context.Canceled) {
+		t.Errorf("a request that was given up: %v", err)
+	}
 }
 
 // What is wrong with a clip is told before there is an address.
@@ -301,6 +474,11 @@ func TestNewOpensTheClip(t *testing.T) {
 	missing := filepath.Join(dir, "missing.mkv")
 	if _, err := New(Options{Clips: []Clip{doubled(missing)}, Program: "test"}); fault.KindOf(err) != fault.NoInput || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
+	}
+	homeless := doubled(cutClip(t, 96, 64, 12))
+	homeless.Conversion.Output.File = filepath.Join(dir, "none", "out.mkv")
+	if _, err := New(Options{Clips: []Clip{homeless}, Program: "test"}); fault.KindOf(err) != fault.CannotWrite || !strings.Contains(err.Error(), fmt.Sprintf("output %q: there is no directory %q", homeless.Conversion.Output.File, filepath.Join(dir, "none"))) {
+		t.Errorf("an output in no directory: %v", err)
 	}
 	text := filepath.Join(dir, "text.mkv")
 	if err := os.WriteFile(text, []byte("text"), 0o600); err != nil {
@@ -363,7 +541,7 @@ func TestRenderingKeepsTheServer(t *testing.T) {
 	if err := <-ended; err != nil { // nothing is rendered now, and no tab is open
 		t.Error(err)
 	}
-	if _, err := os.Stat(c.cache); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(c.cache.Name()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the cache is left: %v", err)
 	}
 }

@@ -18,9 +18,14 @@ import (
 
 // dissections keeps the drawings of the frames that were asked about last.
 type dissections struct {
-	mu   sync.Mutex // held while a frame is dissected: one at a time
-	kept []*dissection
+	busy chan struct{} // holds an element while a frame is dissected: one at a time
+
+	mu      sync.Mutex
+	kept    []*dissection
+	version int // rises with each edit
 }
+
+func newDissections() dissections { return dissections{busy: make(chan struct{}, 1)} }
 
 // dissection says how a frame was made.
 type dissection struct {
@@ -45,19 +50,44 @@ func (d *dissections) forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.kept = nil
+	d.version++
 }
 
-// of returns how frame k is made.
-func (d *dissections) of(ctx context.Context, c *session, k int64) (*dissection, error) {
+// known returns the dissection of frame k, nil if there is none, and the version.
+func (d *dissections) known(k int64) (*dissection, int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, v := range d.kept {
 		if v.frame == k {
-			return v, nil
+			return v, d.version
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	return nil, d.version
+}
+
+// keep keeps a dissection, unless an edit has come since a version.
+func (d *dissections) keep(v *dissection, version int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if version != d.version {
+		return
+	}
+	if d.kept = append(d.kept, v); len(d.kept) > maxDissections {
+		d.kept = d.kept[1:]
+	}
+}
+
+// of returns how frame k is made. Edits need not wait for it.
+func (d *dissections) of(ctx context.Context, c *session, k int64) (*dissection, error) {
+	select {
+	case d.busy <- struct{}{}:
+		defer func() { <-d.busy }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	kept, version := d.known(k)
+	if kept != nil {
+		return kept, nil
 	}
 	o := c.maker.Conversion()
 	way, _ := c.maker.Way(k)
@@ -71,9 +101,7 @@ func (d *dissections) of(ctx context.Context, c *session, k int64) (*dissection,
 	if v.drawings, err = debug.Draw(found); err != nil {
 		return nil, err
 	}
-	if d.kept = append(d.kept, v); len(d.kept) > maxDissections {
-		d.kept = d.kept[1:]
-	}
+	d.keep(v, version)
 	return v, nil
 }
 

@@ -73,7 +73,8 @@ type Maker struct {
 	waiting []*request // the newest last
 	active  *job       // nil while the worker rests
 	head    key        // what was asked for last
-	paused  bool       // nothing is made in turn
+	paused  bool       // the user wants no frame rated
+	holds   int        // nothing is made that nobody waits for while it is above 0
 }
 
 // setup is the conversion at one time. It does not change; edits replace it.
@@ -210,15 +211,37 @@ func (m *Maker) Forget(v View) { m.cache.forget(func(w View, _ int64) bool { ret
 // ForgetAll drops all frames, for a timing that changed.
 func (m *Maker) ForgetAll() { m.cache.forget(func(View, int64) bool { return true }) }
 
-// Pause stops, or lets go on, what is made in turn.
+// Pause stops, or lets go on, the rating of frames.
 func (m *Maker) Pause(paused bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.paused = paused
-	if paused && m.active != nil && !m.awaited(m.active) {
+	if paused && m.active != nil && m.active.rating {
 		m.cancelActive()
 	}
 	m.poke()
+}
+
+// Rates says whether frames are rated while nobody waits.
+func (m *Maker) Rates() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !m.paused
+}
+
+// Hold keeps the Maker from all that nobody waits for until the caller calls release.
+func (m *Maker) Hold() (release func()) {
+	hold := func(by int) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.holds += by
+		if m.holds > 0 && m.active != nil && !m.awaited(m.active) {
+			m.cancelActive()
+		}
+		m.poke()
+	}
+	hold(1)
+	return sync.OnceFunc(func() { hold(-1) })
 }
 
 // poke wakes the worker.

@@ -103,7 +103,7 @@ func (m *Maker) choose() (*job, context.Context) {
 		}
 		return begin(&job{view: r.view, next: r.frame, end: m.gap(r.key, s.plan.Total, ahead)})
 	}
-	if h := m.head; h.view != "" && h.view != Minterpolate && !m.paused {
+	if h := m.head; h.view != "" && h.view != Minterpolate && m.holds == 0 {
 		for k := h.frame + 1; k <= min(h.frame+ahead, s.plan.Total-1); k++ {
 			if at := (key{h.view, k}); !m.cache.has(at) {
 				return begin(&job{view: h.view, next: k, end: m.gap(at, min(h.frame+ahead+1, s.plan.Total), ahead)})
@@ -119,7 +119,7 @@ func (m *Maker) choose() (*job, context.Context) {
 			}
 		}
 	}
-	if m.options.Rated != nil && !m.paused {
+	if m.options.Rated != nil && !m.paused && m.holds == 0 {
 		if first, end, ok := m.rated.next(m.head.frame, rateAt); ok {
 			return begin(&job{view: Fast, next: first, end: s.alike(first, end), rating: true})
 		}

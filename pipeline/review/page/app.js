@@ -160,6 +160,7 @@ function adopt(next) {
     timeline.range = null;
     ratings();
   }
+  $("rate").checked = state.rates;
   curve.rate = state.rate;
   curve.set(state);
   panels.state(state);

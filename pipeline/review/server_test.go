@@ -404,9 +404,10 @@ func TestStepsOutliveASession(t *testing.T) {
 // A clip that is edited after all were rated is rated again once nobody watches it.
 func TestEditedClipsAreRatedAgain(t *testing.T) {
 	s := serve(t, Options{Clips: []Clip{doubled(cutClip(t, 96, 64, 12))}, Batch: "clips"})
+	list, _ := s.hub.open(listTab)
 	rated := func() bool { l := s.list()[0]; return l.Frames > 0 && int64(l.Rated) == l.Frames }
 	for !rated() {
-		s.sleep(time.Millisecond)
+		<-list.wake // the list is sent after each clip's turn
 	}
 	c, err := s.use(0)
 	if err != nil {
@@ -423,7 +424,7 @@ func TestEditedClipsAreRatedAgain(t *testing.T) {
 	s.leave(c)
 	s.hub.close(one)
 	for !rated() {
-		s.sleep(time.Millisecond)
+		<-list.wake
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // newRuns returns the runs that make a range of frames: the conversion's own, and one for each
 // other way that decisions choose for a frame of the range. The caller passes them to closeBeside.
 func (l *Line) newRuns(pass *timeline.Pass, want Range, v media.Video) (runs []*run, err error) {
-	w, err := NewWays(l.options)
+	w, err := l.options.Ways()
 	if err != nil {
 		return nil, err
 	}
@@ -25,16 +25,16 @@ func (l *Line) newRuns(pass *timeline.Pass, want Range, v media.Video) (runs []*
 	}()
 	wanting := new(atomic.Int32)
 	each := pass.Layout.Subframes()
-	for n, way := range w.list {
+	for n, way := range w.List {
 		frames := Range{First: want.First / each, End: want.End, Midway: want.Midway}
 		if want.End != timeline.Endless {
 			frames.End = want.End / each
 		}
-		if e := w.ends[n]; n > 0 && (e.First >= frames.End || e.End <= frames.First) {
+		if first, end := w.Bounds(n); n > 0 && (first >= frames.End || end <= frames.First) {
 			continue
 		}
 		o, p := *l.options, pass
-		if way.Shutter != w.list[0].Shutter {
+		if way.Shutter != w.Own().Shutter {
 			var ok bool
 			if p, ok = l.plan.WithShutter(pass, way.Open()); !ok {
 				return runs, fault.New(fault.Usage, "Synthesis.Decisions choose shutters, and the output's frames have no constant rate")
@@ -86,8 +86,8 @@ func (l *Line) closeBeside(runs []*run) {
 
 // end is the number of the slot behind the last one that r may make.
 func (r *run) end() int64 {
-	e := r.ways.ends[r.number]
-	return min(r.want.End, e.times(r.pass.Layout.Subframes()).End)
+	first, end := r.ways.Bounds(r.number)
+	return min(r.want.End, Range{First: first, End: end}.times(r.pass.Layout.Subframes()).End)
 }
 
 // dividedAhead is how many pictures wait for each of several runs. When the run whose turn it
@@ -147,17 +147,18 @@ func (r *run) picture(p *Picture) *Picture {
 // gather passes on what runs make in the order of the frames.
 func (r *run) gather(runs []*run, made []<-chan *Target) stage[*Target] {
 	return func(_ context.Context, emit func(*Target) error) error {
-		queues := make([]<-chan *Target, len(r.ways.list)) // by way; nil for one that has ended
+		queues := make([]<-chan *Target, len(r.ways.List)) // by way; nil for one that has ended
 		end := int64(0)                                    // of the frames of other ways
 		for i, other := range runs {
 			queues[other.number] = made[i]
 			if other.number > 0 {
-				end = max(end, r.ways.ends[other.number].End)
+				_, last := r.ways.Bounds(other.number)
+				end = max(end, last)
 			}
 		}
 		next := r.frame(max(r.want.First, r.pass.Layout.First()))
 		for ; queues[0] != nil || next < end; next++ {
-			n := r.ways.of[next]
+			n := r.ways.Number(next)
 			if queues[n] == nil {
 				continue
 			}

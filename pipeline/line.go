@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"retime/frame"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/synth"
@@ -166,7 +167,7 @@ type run struct {
 	options  *Options
 	synth    synth.Synthesizer
 	number   int // of the way; 0 for the conversion's own
-	ways     *Ways
+	ways     *decision.Ways
 	pass     *timeline.Pass
 	want     Range              // counts slots of the pass's layout
 	video    media.Video        // of the source
@@ -185,7 +186,7 @@ func (r *run) enough() bool { return r.wanting.Load() == 0 }
 func (r *run) frame(index int64) int64 { return index / r.pass.Layout.Subframes() }
 
 // owns says whether a slot is of the run's way.
-func (r *run) owns(index int64) bool { return r.ways.of[r.frame(index)] == r.number }
+func (r *run) owns(index int64) bool { return r.ways.Number(r.frame(index)) == r.number }
 
 // holds says whether the run makes a slot.
 func (r *run) holds(index int64) bool { return r.want.holds(index) && r.owns(index) }

@@ -243,9 +243,10 @@ type (
 	FaultPolicy = synth.FaultPolicy
 	// Rate is a frame rate, or a multiple of the source's.
 	Rate = timeline.Rate
-	// Decision is what is decided about a frame, and Region about a part of it.
+	// Decision is what is decided about a frame.
 	Decision = decision.Decision
-	Region   = decision.Region
+	// Region is a part of a frame that is made in a way of its own.
+	Region = decision.Region
 	// Method is how a frame is made.
 	Method = decision.Method
 )

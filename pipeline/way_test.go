@@ -11,6 +11,7 @@ import (
 
 	"retime/cuda/kernels"
 	"retime/frame"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/synth"
@@ -32,10 +33,10 @@ func (r ranged) decisions() (list []Decision) {
 }
 
 // wholes are the frames of whole conversions, by way.
-type wholes map[Way]*collectingSink
+type wholes map[decision.Way]*collectingSink
 
 // of returns the frames of a whole conversion of a clip in a way.
-func (w wholes) of(t *testing.T, clip string, o Options, way Way) *collectingSink {
+func (w wholes) of(t *testing.T, clip string, o Options, way decision.Way) *collectingSink {
 	t.Helper()
 	if w[way] == nil {
 		o.Synthesis.Preset, o.Timing.Shutter = way.Preset, way.Open()
@@ -43,7 +44,7 @@ func (w wholes) of(t *testing.T, clip string, o Options, way Way) *collectingSin
 		for i := range o.Synthesis.Decisions {
 			d := &o.Synthesis.Decisions[i]
 			d.Preset, d.Shutter = "", ""
-			if way.Shutter != closed {
+			if way.Blurs() {
 				d.Method = ""
 			}
 		}
@@ -88,14 +89,14 @@ func TestWays(t *testing.T) {
 			}
 			must(t, o.Settle())
 			got := onProcessor(t, c.clip, &o)
-			ways, err := NewWays(&o)
+			ways, err := o.Ways()
 			must(t, err)
 			known := wholes{}
-			if n := len(known.of(t, c.clip, c.Options.in(t), ways.list[0]).frames); len(got.frames) != n || len(got.records) != n {
+			if n := len(known.of(t, c.clip, c.in(t), ways.Own()).frames); len(got.frames) != n || len(got.records) != n {
 				t.Fatalf("%d frames, want %d", len(got.frames), n)
 			}
 			for k := range got.frames {
-				want := known.of(t, c.clip, c.Options.in(t), ways.Of(int64(k)))
+				want := known.of(t, c.clip, c.in(t), ways.Of(int64(k)))
 				if string(got.frames[k]) != string(want.frames[k]) {
 					t.Errorf("frame %d is not that of a whole conversion as %v", k, ways.Of(int64(k)))
 				}
@@ -276,7 +277,7 @@ func TestWaysThatContradict(t *testing.T) {
 			o.Synthesis.Decisions, o.Hooks.ConfidenceMap = []Decision{shutter}, func(int64, frame.Image[uint8]) error { return nil }
 		}, "line 7: frame 4 has a shutter; Hooks.ConfidenceMap"},
 		{func(o *Options) {
-			for i := range int64(maxWays + 1) {
+			for i := range int64(9) {
 				o.Synthesis.Decisions = append(o.Synthesis.Decisions, Decision{Frame: i, Shutter: json.Number(big.NewInt(i + 1).String())})
 			}
 		}, "9 different pairs of a preset and a shutter; at most 8"},

@@ -124,11 +124,11 @@ func (c *session) checkDirs() error {
 	f := &c.clip.Files
 	for _, v := range []struct{ what, name string }{{"output", c.clip.Conversion.Output.File}, {"decisions", f.Decisions}, {"mask", f.Mask}, {"curve", f.Curve}} {
 		dir := filepath.Dir(v.name)
-		if info, err := os.Stat(dir); err == nil && info.IsDir() || v.name == "" {
-			continue
-		} else if err == nil || errors.Is(err, fs.ErrNotExist) {
+		switch info, err := os.Stat(dir); {
+		case v.name == "", err == nil && info.IsDir():
+		case err == nil, errors.Is(err, fs.ErrNotExist):
 			return fault.New(fault.CannotWrite, "%s %q: there is no directory %q; make it, or name another place", v.what, v.name, dir)
-		} else {
+		default:
 			return fault.New(fault.CannotWrite, "%s %q: %w", v.what, v.name, err)
 		}
 	}

@@ -162,6 +162,7 @@ func TestPageDragsACurve(t *testing.T) {
 	if slowed <= before {
 		t.Errorf("%d frames at half the speed in the middle, %d before", slowed+1, before+1)
 	}
+	do(t, ctx, chromedp.Evaluate(`document.getElementById("panel-decide").scrollTop = 0`, nil))
 	shoot(t, ctx, "curve")
 	// The middle keyframe lies at half of the width; drag it down to a lower speed.
 	drag := `(() => { const c = document.getElementById("curve"), r = c.getBoundingClientRect(), h = r.height - 16;

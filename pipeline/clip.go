@@ -135,7 +135,7 @@ func (c *Clip) LogDamage() {
 func newReport(r Result, s synth.Summary, v media.Video, began time.Time) *Report {
 	return &Report{
 		Width: v.Width, Height: v.Height, Format: v.Source, Result: r,
-		Elapsed: time.Since(began), Backend: s.Backend, Devices: s.Devices, Remade: s.Remade,
+		Elapsed: time.Since(began), Backend: s.Backend, Devices: s.Devices, Remade: s.Remade + r.remade,
 	}
 }
 

@@ -9,55 +9,11 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
 	"retime/warp"
 )
-
-func TestReadDecisions(t *testing.T) {
-	list, err := ReadDecisions(strings.NewReader("\n" + `{"frame":3,"time":0.125,"method":"nearest","cut":true,"note":[1,{}]}` + "\r\n  \n" + `{"frame":0}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, cut := 0.125, true
-	want := []Decision{{Frame: 3, Time: &at, Method: Nearest, Cut: &cut, Line: 2}, {Frame: 0, Line: 4}}
-	if !reflect.DeepEqual(list, want) {
-		t.Errorf("read %+v, want %+v", list, want)
-	}
-	for _, c := range []struct{ text, want string }{
-		{`{"frame":1}` + "\n" + `{"frame":2,"method":"warp"}`, `line 2: no method "warp"`},
-		{`{"frame":1,"method":"Nearest"}`, `line 1: no method "Nearest"`},
-		{`{"method":"nearest"}`, "line 1: want the number of a frame"},
-		{`{"frame":-4}`, "line 1: want the number of a frame"},
-		{`{"frame":1.5}`, `line 1: "frame" cannot be a number 1.5`},
-		{`{"frame":1,"cut":"yes"}`, `line 1: "cut" cannot be a string`},
-		{"\n\n[1]", "line 3: want a JSON object"},
-		{"\n{\"frame\":1", "line 2: want a JSON object"},
-		{`{"frame":1} {"frame":2}`, "line 1: want a JSON object"},
-		{`{"frame":7}` + "\n\n" + `{"frame":7}`, "line 3: frame 7 stands in line 1 already"},
-		{"\n" + strings.Repeat("x", maxDecision+1), "line 2: longer than"},
-	} {
-		if _, err := ReadDecisions(strings.NewReader(c.text)); err == nil || fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%.40q: %v, want %q", c.text, err, c.want)
-		}
-	}
-}
-
-func FuzzReadDecisions(f *testing.F) {
-	f.Add([]byte(`{"frame":3,"time":0.125,"method":"nearest","cut":true}`))
-	f.Add([]byte("{\"frame\":0}\n\n{\"frame\":1e3,\"cut\":null}"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		list, err := ReadDecisions(bytes.NewReader(data))
-		if err != nil && (list != nil || fault.KindOf(err) != fault.BadData) {
-			t.Errorf("%d decisions beside %v", len(list), err)
-		}
-		for _, d := range list {
-			if d.Frame < 0 || d.Line < 1 {
-				t.Errorf("%+v", d)
-			}
-		}
-	})
-}
 
 // decided runs o and returns what it wrote, frame by frame, with the records.
 func decided(t *testing.T, o Options, list []Decision) (frames [][]byte, records []Record, report *Report) {
@@ -78,7 +34,7 @@ func given(t *testing.T, records []Record) []Decision {
 			t.Fatal(err)
 		}
 	}
-	list, err := ReadDecisions(&b)
+	list, err := decision.Read(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,15 +159,7 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-func TestDecisionsThatHoldNothing(t *testing.T) {
-	for _, text := range []string{"", "\n\n"} {
-		if _, err := ReadDecisions(strings.NewReader(text)); fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), "no decision") {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-	if _, err := ReadDecisions(strings.NewReader("5\n")); err == nil || strings.Contains(err.Error(), "Go") {
-		t.Errorf("a number: %v", err)
-	}
+func TestDecisionsBehindTheEnd(t *testing.T) {
 	o := lossless(t, writeScene(t, 32, 32, 24, 24, 1))
 	o.Synthesis.Decisions = []Decision{{Frame: 900, Line: 7}}
 	_, err := Run(t.Context(), o)

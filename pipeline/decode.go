@@ -16,7 +16,7 @@ import (
 func (r *run) decode(source Source) stage[*Picture] {
 	return func(_ context.Context, emit func(*Picture) error) error {
 		var last *big.Rat // time of the picture before
-		for !r.enough.Load() {
+		for !r.enough() {
 			stop := r.times.decode.start()
 			f, err := source.Read()
 			stop()

@@ -30,6 +30,9 @@ func (r *run) encode(from <-chan *Target) func(context.Context) error {
 // count counts a frame that is written, and calls the hooks.
 func (r *run) count(t *Target) error {
 	r.result.Frames++
+	if _, decided := r.wishes.of[t.record.Frame]; decided {
+		r.wishes.used++
+	}
 	switch t.record.Method {
 	case Interpolated, Blended, Exposed, Extrapolated:
 		r.result.Made++

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"sync"
 
 	"retime/pipeline/motion"
 	"retime/warp"
@@ -69,20 +70,23 @@ func (r *run) estimate(s *stages, from <-chan *Interval, ahead int) stage[*estim
 // makes returns how many frames of v are made at most.
 func (r *run) makes(v *Interval) (n int) {
 	for _, t := range v.Targets {
-		if t.Phase != 0 && r.want.holds(t.Index) {
+		if t.Phase != 0 && r.holds(t.Index) {
 			n++
 		}
 	}
 	return n
 }
 
-// estimateFlow estimates the flow of intervals, both ways at once.
-func (r *run) estimateFlow(ctx context.Context, device int, jobs <-chan *estimate) error {
-	e, err := r.estimator(ctx, device)
-	if err == nil {
-		defer e.Close()
+// estimateFlow estimates the flow of intervals, both ways at once. A run beside the first one,
+// which may have few intervals or none, opens its estimator when one comes.
+func (r *run) estimateFlow(ctx context.Context, device int, jobs <-chan *estimate) (err error) {
+	var e *motion.Estimator
+	open := sync.OnceFunc(func() { e, err = r.estimator(ctx, device) })
+	if r.number == 0 {
+		open()
 	}
 	for job := range jobs {
+		open()
 		if job.err = cmp.Or(err, ctx.Err()); job.err == nil {
 			stop := r.times.flow.start()
 			job.err = estimateInterval(e, job.Interval, r.options)
@@ -90,6 +94,9 @@ func (r *run) estimateFlow(ctx context.Context, device int, jobs <-chan *estimat
 		}
 		close(job.done)
 		job.Release()
+	}
+	if e != nil {
+		e.Close()
 	}
 	return err
 }

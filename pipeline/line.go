@@ -2,11 +2,13 @@ package pipeline
 
 import (
 	"context"
+	"log/slog"
 	"math/big"
 	"sync/atomic"
 	"time"
 
 	"retime/frame"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/synth"
@@ -21,11 +23,15 @@ type Line struct {
 	sink    Sink
 	synth   synth.Synthesizer
 
+	// open opens what makes the frames of a way of their own.
+	open func(*Options) (synth.Synthesizer, error)
+
 	wishes decisions
 	gaps   gapWarning
 	result Result
 	times  stageTimes
 	before synth.Summary // of what synth did for other lines
+	beside synth.Summary // of what others than synth did for this one
 }
 
 // Result counts what a Line has done.
@@ -38,6 +44,7 @@ type Result struct {
 	Cuts   []*big.Rat
 	Cutoff error // the damage that ended the input early, with a fault.Kind; nil for none
 	Stages Stages
+	remade int64 // frames that a device failed to make, other than the line's synthesizer's
 }
 
 // Partial says what is in a file if damage ended the input, and returns nil if none did.
@@ -51,7 +58,7 @@ func (r *Result) Partial(name string) error {
 // NewLine returns a line for o, whose defaults must be in place; see Options.Settle.
 func NewLine(o *Options, plan *timeline.Plan, sink Sink, s synth.Synthesizer) *Line {
 	return &Line{
-		options: o, plan: plan, sink: sink, synth: s,
+		options: o, plan: plan, sink: sink, synth: s, open: (*Options).Synthesizer,
 		wishes: newDecisions(o.Synthesis.Decisions), gaps: gapWarning{log: o.Hooks.Log},
 		before: s.Summary(),
 	}
@@ -65,8 +72,9 @@ func (l *Line) Result() Result {
 	r := l.result
 	s := l.synth.Summary()
 	r.Stages = l.times.stages()
-	r.Stages.Load += s.Load - l.before.Load
-	r.Stages.Synthesis += s.Synthesis - l.before.Synthesis
+	r.Stages.Load += s.Load - l.before.Load + l.beside.Load
+	r.Stages.Synthesis += s.Synthesis - l.before.Synthesis + l.beside.Synthesis
+	r.remade = l.beside.Remade
 	return r
 }
 
@@ -74,62 +82,124 @@ func (l *Line) Result() Result {
 // pass, and pairs neighbouring pictures. After an error the sink may have received some of
 // the frames. Damage that ends the source early is no error: Result tells of it.
 func (l *Line) Run(ctx context.Context, source Source, pass *timeline.Pass, want Range) error {
-	return l.RunSchedule(ctx, source, pass, &pairing{
-		layout: pass.Layout, clock: l.plan.Clock, gap: l.plan.Gap, gaps: &l.gaps, midway: want.Midway,
-	}, want)
+	runs, err := l.newRuns(pass, want, source.Video())
+	if err != nil {
+		return err
+	}
+	defer l.closeBeside(runs)
+	schedules := make([]Schedule, len(runs))
+	for i, r := range runs {
+		gaps := &l.gaps
+		if i > 0 {
+			gaps = &gapWarning{log: slog.New(slog.DiscardHandler)} // the first run warns
+		}
+		schedules[i] = &pairing{layout: r.pass.Layout, clock: l.plan.Clock, gap: l.plan.Gap, gaps: gaps, midway: want.Midway}
+	}
+	return l.runAll(ctx, source, runs, schedules)
+}
+
+// RunSchedule is Run with intervals that a schedule makes. Decisions must not choose presets or
+// shutters.
+func (l *Line) RunSchedule(ctx context.Context, source Source, pass *timeline.Pass, schedule Schedule, want Range) error {
+	runs, err := l.newRuns(pass, want, source.Video())
+	if err != nil {
+		return err
+	}
+	defer l.closeBeside(runs)
+	if len(runs) > 1 {
+		return fault.New(fault.Usage, "Synthesis.Decisions choose presets or shutters, which only a conversion obeys")
+	}
+	return l.runAll(ctx, source, runs, []Schedule{schedule})
 }
 
 // decodedAhead is how many pictures wait between decoding and scheduling.
 const decodedAhead = 2
 
-// RunSchedule is Run with intervals that a schedule makes.
-func (l *Line) RunSchedule(ctx context.Context, source Source, pass *timeline.Pass, schedule Schedule, want Range) error {
-	r, err := l.newRun(pass, want, source.Video())
-	if err != nil {
-		return err
-	}
-	preparedAhead, startedAhead := l.synth.Ahead()
-
+// runAll decodes once for all runs, and encodes what all of them make in the order of the
+// frames.
+func (l *Line) runAll(ctx context.Context, source Source, runs []*run, schedules []Schedule) error {
 	s := newStages(ctx)
-	pictures := connect(s, decodedAhead, r.decode(source))
-	if l.options.Synthesis.Duplicates == RetimeDuplicates {
+	first := runs[0]
+	pictures := []<-chan *Picture{connect(s, decodedAhead, first.decode(source))}
+	if len(runs) > 1 {
+		pictures = divide(s, pictures[0], runs)
+	}
+	targets := make([]<-chan *Target, len(runs))
+	for i, r := range runs {
+		targets[i] = r.connect(s, pictures[i], schedules[i], len(runs) > 1)
+	}
+	made := targets[0]
+	if len(runs) > 1 {
+		made = connect(s, 0, first.gather(runs, targets))
+	}
+	s.start(first.encode(made))
+	err := s.wait()
+	l.result.Repeats += first.repeats
+	l.result.Cuts = append(l.result.Cuts, cutsOf(runs)...)
+	return err
+}
+
+// connect connects the stages that turn pictures into frames. shared says whether other runs
+// make some of the frames.
+func (r *run) connect(s *stages, pictures <-chan *Picture, schedule Schedule, shared bool) <-chan *Target {
+	preparedAhead, startedAhead := r.synth.Ahead()
+	if r.options.Synthesis.Duplicates == RetimeDuplicates {
 		pictures = connect(s, 0, r.dropRepeats(pictures))
 	}
 	intervals := connect(s, 0, r.schedule(schedule, pictures))
-	if want != Whole() {
+	if r.want != Whole() || shared {
 		intervals = connect(s, 0, r.crop(intervals))
 	}
-	estimatedAhead := max(l.options.FlowWorkers(), preparedAhead)
+	estimatedAhead := max(r.options.FlowWorkers(), preparedAhead)
 	estimates := connect(s, estimatedAhead, r.estimate(s, intervals, estimatedAhead))
 	prepared := connect(s, preparedAhead, r.prepare(estimates))
 	targets := connect(s, startedAhead, r.synthesize(prepared))
-	if pass.Layout.Subframes() > 1 {
+	if r.pass.Layout.Subframes() > 1 {
 		targets = connect(s, 0, r.expose(targets))
 	}
-	s.start(r.encode(targets))
-	return s.wait()
+	return targets
 }
 
-// run is a pass of a line that is under way.
+// run makes frames of a pass of a line: all, or those of one way. Beside the fields that a Line
+// shares among its runs, it has its own options and synthesizer, which hide the Line's.
 type run struct {
 	*Line
+	options  *Options
+	synth    synth.Synthesizer
+	number   int // of the way; 0 for the conversion's own
+	ways     *decision.Ways
 	pass     *timeline.Pass
-	want     Range
+	want     Range              // counts slots of the pass's layout
 	video    media.Video        // of the source
 	level    int                // how often the guides are halved
 	still    frame.Image[uint8] // 255 where nothing ever moves, on the guides' grid; may be empty
 	assessor assessor
-	enough   atomic.Bool // no further picture is wanted
+	wanting  *atomic.Int32 // runs that want further pictures
+	cuts     []*big.Rat    // times at which scenes begin, as the intervals came
+	repeats  int64         // pictures left out
 }
 
-func (l *Line) newRun(pass *timeline.Pass, want Range, v media.Video) (*run, error) {
-	r := &run{Line: l, pass: pass, want: want, video: v, level: l.options.Synthesis.Preset.Level(v.Width, v.Height)}
-	r.assessor.Workers = l.options.workers()
-	if _, files := l.options.Synthesis.Flow.Files(); files && v.Rate == nil {
-		return nil, fault.New(fault.Usage, "Synthesis.Flow %s: the frames of %q have no constant rate by which to number them", l.options.Synthesis.Flow, l.options.Input.File)
+// enough says whether no run wants a further picture.
+func (r *run) enough() bool { return r.wanting.Load() == 0 }
+
+// frame returns the number of the frame that a slot belongs to.
+func (r *run) frame(index int64) int64 { return index / r.pass.Layout.Subframes() }
+
+// owns says whether a slot is of the run's way.
+func (r *run) owns(index int64) bool { return r.ways.Number(r.frame(index)) == r.number }
+
+// holds says whether the run makes a slot.
+func (r *run) holds(index int64) bool { return r.want.holds(index) && r.owns(index) }
+
+// newRun returns the run of way number for a range of frames.
+func (l *Line) newRun(o *Options, pass *timeline.Pass, want Range, v media.Video) (*run, error) {
+	r := &run{Line: l, options: o, pass: pass, want: want, video: v, level: o.Synthesis.Preset.Level(v.Width, v.Height)}
+	r.assessor.Workers = o.workers()
+	if _, files := o.Synthesis.Flow.Files(); files && v.Rate == nil {
+		return nil, fault.New(fault.Usage, "Synthesis.Flow %s: the frames of %q have no constant rate by which to number them", o.Synthesis.Flow, o.Input.File)
 	}
 	var err error
-	r.still, err = staticMask(&l.options.Synthesis, v, r.level)
+	r.still, err = staticMask(&o.Synthesis, v, r.level)
 	return r, err
 }
 

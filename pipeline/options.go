@@ -12,6 +12,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/confine"
 	"retime/pipeline/curve"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/motion"
@@ -112,7 +113,7 @@ type Synthesis struct {
 	// cannot be trusted, and NearestBelow the one below which the nearer source frame
 	// takes its place; nil for DefaultBlendBelow and DefaultNearestBelow.
 	BlendBelow, NearestBelow *float64
-	// Decisions, which ReadDecisions reads, say how frames are made; nil for none.
+	// Decisions, which decision.Read reads, say how frames are made; nil for none.
 	Decisions []Decision
 
 	// Duplicates says what becomes of frames that repeat the one before, as in
@@ -242,6 +243,12 @@ type (
 	FaultPolicy = synth.FaultPolicy
 	// Rate is a frame rate, or a multiple of the source's.
 	Rate = timeline.Rate
+	// Decision is what is decided about a frame.
+	Decision = decision.Decision
+	// Region is a part of a frame that is made in a way of its own.
+	Region = decision.Region
+	// Method is how a frame is made.
+	Method = decision.Method
 )
 
 // Their values.
@@ -257,6 +264,13 @@ const (
 	CUDA        = synth.CUDA
 	RemakeOnCPU = synth.RemakeOnCPU
 	StopAtFault = synth.StopAtFault
+
+	FromSource   = decision.FromSource
+	Interpolated = decision.Interpolated
+	Blended      = decision.Blended
+	Extrapolated = decision.Extrapolated
+	Exposed      = decision.Exposed
+	Nearest      = decision.Nearest
 )
 
 // Progress is how far a run has come.
@@ -328,14 +342,14 @@ func (o *Options) settleConfine() (err error) {
 // checkTogether refuses what goes wrong only across groups.
 func (o *Options) checkTogether() error {
 	switch t, s := &o.Timing, &o.Synthesis; {
-	case t.blurs() && (s.Decisions != nil || o.Hooks.ConfidenceMap != nil):
-		return fault.New(fault.Usage, "Synthesis.Decisions and Hooks.ConfidenceMap are about single moments; leave out Timing.Shutter")
+	case t.blurs() && o.Hooks.ConfidenceMap != nil:
+		return fault.New(fault.Usage, "Hooks.ConfidenceMap is about single moments; leave out Timing.Shutter")
 	case o.Hooks.ConfidenceMap != nil && !s.Mode.UsesFlow():
 		return fault.New(fault.Usage, "Hooks.ConfidenceMap: Synthesis.Mode %s uses no optical flow", s.Mode)
 	case o.Output.AudioCodec != "" && t.Audio != media.StretchAudio:
 		return fault.New(fault.Usage, "Output.AudioCodec encodes sound, and Timing.Audio %s does not; leave out one of them", t.Audio)
 	}
-	return nil
+	return o.checkWays()
 }
 
 // choice refuses a value that is none of those known.

@@ -39,7 +39,7 @@ func (r *run) prepare(from <-chan *estimate) stage[*Interval] {
 			}
 			v.scene = began
 			v.cut = v.B != nil && cuts.within(v, r.pass.Backward)
-			err := r.wishes.settle(v, r.pass.Layout, r.options.Synthesis.Mode)
+			err := r.settle(v)
 			if err == nil {
 				err = r.composeRegions(v)
 			}
@@ -50,7 +50,7 @@ func (r *run) prepare(from <-chan *estimate) stage[*Interval] {
 			if v.cut && !v.again {
 				scene++
 				_, at := v.span(r.pass.Backward)
-				r.result.Cuts = append(r.result.Cuts, at)
+				r.cuts = append(r.cuts, at)
 			}
 			if err := next(v); err != nil {
 				return err
@@ -64,7 +64,7 @@ func (r *run) prepare(from <-chan *estimate) stage[*Interval] {
 // prepares the interval if the synthesizer makes any of them.
 func (r *run) announce(ctx context.Context, w *window) (err error) {
 	v := w.now
-	v.Targets = slices.DeleteFunc(v.Targets, func(t *Target) bool { return !r.want.holds(t.Index) })
+	v.Targets = slices.DeleteFunc(v.Targets, func(t *Target) bool { return !r.holds(t.Index) })
 	made := 0
 	for _, t := range v.Targets {
 		if t.method = r.method(v, t); t.method == Interpolated {

@@ -8,19 +8,6 @@ import (
 	"retime/warp"
 )
 
-// Method is how an output frame came about.
-type Method string
-
-// The methods.
-const (
-	FromSource   Method = "source"       // a source frame, on its time or held
-	Interpolated Method = "interpolated" // made from its neighbours along their motion
-	Blended      Method = "blend"        // the same, cross-faded where motion cannot be trusted
-	Extrapolated Method = "extrapolated" // moved on from the nearest source frame, beyond the clip's end
-	Exposed      Method = "exposed"      // the mean of what is shown while the shutter is open
-	Nearest      Method = "nearest"      // the nearer source frame, in place of a made one
-)
-
 // Record says how one output frame came about.
 type Record struct {
 	Frame int64   `json:"frame"` // number in the output, from 0

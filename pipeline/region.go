@@ -1,65 +1,16 @@
 package pipeline
 
 import (
-	"math"
-
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/warp"
 )
 
-// Region is a part of a frame that is made in a way of its own.
-type Region struct {
-	// Method is FromSource, for the earlier source frame, Nearest, Blended, for a
-	// cross-fade of all of the region, or Interpolated.
-	Method Method `json:"method"`
-	// Outline has the corners of a polygon, x and y in pixels from the picture's upper left
-	// corner. Its edges come out soft.
-	Outline [][2]float64 `json:"outline"`
-}
-
-// These bound what a decision says of regions.
-const (
-	maxRegions = 64
-	maxCorners = 1024
-)
-
-// Check refuses a decision that makes no sense, whatever the clip.
-func (d *Decision) Check() error {
-	switch d.Method {
-	case "", FromSource, Interpolated, Blended, Nearest:
-	default:
-		return fault.New(fault.BadData, "no method %q; choose from %s, %s, %s, %s", d.Method, Interpolated, Blended, Nearest, FromSource)
-	}
-	if d.Frame < 0 {
-		return fault.New(fault.BadData, "want the number of a frame, 0 or more, as \"frame\"")
-	}
-	if len(d.Regions) > maxRegions {
-		return fault.New(fault.BadData, "frame %d has %d regions; want at most %d", d.Frame, len(d.Regions), maxRegions)
-	}
-	for _, r := range d.Regions {
-		switch r.Method {
-		case FromSource, Interpolated, Blended, Nearest:
-		default:
-			return fault.New(fault.BadData, "no method %q of a region; choose from %s, %s, %s, %s", r.Method, Interpolated, Blended, Nearest, FromSource)
-		}
-		if n := len(r.Outline); n < 3 || n > maxCorners {
-			return fault.New(fault.BadData, "a region of frame %d has %d corners; want 3 to %d", d.Frame, n, maxCorners)
-		}
-		for _, c := range r.Outline {
-			if !(math.Abs(c[0]) <= 1<<16 && math.Abs(c[1]) <= 1<<16) {
-				return fault.New(fault.BadData, "a region of frame %d has a corner at %g, %g; want pixels", d.Frame, c[0], c[1])
-			}
-		}
-	}
-	return nil
-}
-
 // composeRegions has the targets of v made in parts if decisions say so. Their wishes are settled.
 func (r *run) composeRegions(v *Interval) error {
 	for _, t := range v.Targets {
-		line := r.wishes.of[t.Index]
-		if len(line.Regions) == 0 || t.Phase == 0 || v.B == nil {
+		line := r.wishes.of[r.frame(t.Index)]
+		if len(line.Regions) == 0 || !r.owns(t.Index) || t.Phase == 0 || v.B == nil {
 			continue
 		}
 		base, motion := t.wish, false

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
@@ -22,7 +23,7 @@ func regionFrames(t *testing.T, input, decisions string) (made *frame.Frame, rec
 	}
 	o := Options{Input: Input{File: input}, Timing: Timing{Rate: rate}}
 	if decisions != "" {
-		if o.Synthesis.Decisions, err = ReadDecisions(strings.NewReader(decisions)); err != nil {
+		if o.Synthesis.Decisions, err = decision.Read(strings.NewReader(decisions)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -108,7 +109,7 @@ func TestRegionsAreChecked(t *testing.T) {
 		{`{"frame":1,"regions":[{"method":"nearest","outline":[[0,0],[1e9,0],[1,1]]}]}`, "want pixels"},
 		{`{"frame":1,"regions":{}}`, `"regions" cannot be a object`},
 	} {
-		if _, err := ReadDecisions(strings.NewReader(c.text)); fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), c.want) {
+		if _, err := decision.Read(strings.NewReader(c.text)); fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.text, err, c.want)
 		}
 	}

@@ -50,7 +50,7 @@ func (r *run) dropRepeats(from <-chan *Picture) stage[*Picture] {
 				held[0].Last = held[len(held)-1].At
 				for _, p := range held[1:] {
 					p.Release()
-					r.result.Repeats++
+					r.repeats++
 				}
 				held = held[:1]
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/big"
+	"slices"
 
 	"retime/frame"
 	"retime/pipeline/timeline"
@@ -191,52 +192,59 @@ func (r *run) schedule(s Schedule, from <-chan *Picture) stage[*Interval] {
 	}
 }
 
-// crop passes on the intervals in which frames of a range lie, and the one before and the
-// one behind, whose motion tells how the motion in the range changes: prepare drops their
-// targets outside the range. Then the source is read no further. The range counts subframes.
+// crop passes on the intervals in which frames of the run lie, and for each of them the one
+// before and the one behind, whose motion tells how the motion changes: prepare drops the
+// targets that the run does not make. Behind its last frame the run wants no further picture.
 func (r *run) crop(from <-chan *Interval) stage[*Interval] {
+	end := r.end()
 	return func(_ context.Context, emit func(*Interval) error) error {
-		var lead *Interval // the last one before the range
+		var lead *Interval // the last one that was not passed on
 		defer func() {
 			if lead != nil {
 				lead.Release()
 			}
 		}()
-		begun := false
+		begun, trails, done := false, false, false // trails: the one before holds frames of the run
 		for v := range from {
-			first, last := v.Targets[0].Index, v.Targets[len(v.Targets)-1].Index
-			switch {
-			case r.enough.Load():
+			if done {
 				v.Release()
 				continue
-			case last < r.want.First:
+			}
+			if v.Targets[0].Index >= end {
+				done = true
+				r.wanting.Add(-1)
+			}
+			holds := r.holdsAny(v)
+			if !holds && !trails {
 				if lead != nil {
 					lead.Release()
 				}
 				lead = v
 				continue
-			case lead == nil && !begun && r.want.Midway:
+			}
+			if lead == nil && !begun && r.want.Midway {
 				v.Release()
 				return ErrLate
 			}
-			if lead != nil {
-				before := lead
-				lead = nil
+			if before := lead; before != nil {
+				lead, before.again = nil, false // what it goes on with was not passed on
 				if err := emit(before); err != nil {
 					v.Release()
 					return err
 				}
 			}
-			begun = true
-			if first >= r.want.End {
-				r.enough.Store(true)
-			}
+			begun, trails = true, holds
 			if err := emit(v); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
+}
+
+// holdsAny says whether the run makes any of v's targets.
+func (r *run) holdsAny(v *Interval) bool {
+	return slices.ContainsFunc(v.Targets, func(t *Target) bool { return r.holds(t.Index) })
 }
 
 // holds says whether a slot lies in r.

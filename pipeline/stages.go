@@ -39,12 +39,15 @@ func connect[T interface{ Release() }](s *stages, depth int, run stage[T]) <-cha
 			}
 		})
 	})
-	s.drains = append(s.drains, func() {
-		for v := range queue {
-			v.Release()
-		}
-	})
+	s.drains = append(s.drains, func() { drain(queue) })
 	return queue
+}
+
+// drain releases what is left in a queue that is closed.
+func drain[T interface{ Release() }](queue <-chan T) {
+	for v := range queue {
+		v.Release()
+	}
 }
 
 // start starts a stage that emits nothing.

@@ -13,6 +13,7 @@ import (
 
 	"retime/frame/simd"
 	"retime/pipeline"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/segment"
@@ -123,7 +124,7 @@ func (f *files) read(p *pipeline.Options) (err error) {
 		}
 	}
 	if f.decisions != "" {
-		if p.Synthesis.Decisions, err = readList("--decisions", f.decisions, maxDecisions, pipeline.ReadDecisions); err != nil {
+		if p.Synthesis.Decisions, err = readList("--decisions", f.decisions, maxDecisions, decision.Read); err != nil {
 			return err
 		}
 	}

@@ -123,7 +123,7 @@ func (o *ConvertOptions) flags() []flag {
 			role: roleMethod, verbs: conversions | restoreVerb | debugVerb, use: readsFile, path: &fs.staticMask, Value: word(&fs.staticMask)},
 		{name: "sidecar", arg: "FILE", usage: "write how each frame was made, a JSON object a line", heading: reportHeading, option: "Hooks.Record",
 			verbs: conversions, use: writesFile, path: &fs.sidecar, Value: word(&fs.sidecar)},
-		{name: "decisions", arg: "FILE", usage: "obey the methods and cuts in a sidecar that you edited", heading: methodHeading, option: "Synthesis.Decisions",
+		{name: "decisions", arg: "FILE", usage: "obey a sidecar that you edited: methods, cuts, presets, shutters, regions", heading: methodHeading, option: "Synthesis.Decisions",
 			verbs: conversions, use: readsFile, path: &fs.decisions, Value: word(&fs.decisions)},
 		{name: "blend-below", arg: "X", usage: "cross-fade frames below this confidence in their motion, 0 to 1", heading: methodHeading, option: "Synthesis.BlendBelow",
 			role: roleMethod, verbs: conversions | restoreVerb, Value: pointed(&s.BlendBelow, parseFloat)},

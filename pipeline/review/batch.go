@@ -43,8 +43,8 @@ func (s *Server) list() []listed {
 			l.Worst, l.Lowest = worst, worst[0].Confidence
 		}
 	}
-	for i, c := range s.sessions {
-		now, _ := c.store.State()
+	for i, store := range s.stores {
+		now, _ := store.State()
 		list[i].Decided = len(now.Decisions())
 	}
 	s.mu.Unlock()
@@ -73,28 +73,47 @@ func (s *Server) serveClips(w http.ResponseWriter, _ *http.Request) {
 const scoutTime = 8 * time.Second
 
 // scout rates the clips of a batch in turn while none is watched, so that the list can show the
-// worst first. It closes what nobody watches.
+// worst first. It closes what nobody watches. Once all are rated, it waits until a clip was
+// watched, and so may have been edited.
 func (s *Server) scout() {
-	for n, idle := 0, 0; idle <= len(s.options.Clips); n = (n + 1) % len(s.options.Clips) {
-		if !s.hub.watching(anyClip) {
+	idle := 0 // clips in a row of which nothing could be rated
+	for n := 0; s.ctx.Err() == nil; {
+		switch {
+		case s.hub.watching(anyClip):
+			idle = 0
+			s.sleep(time.Second)
+		case idle > len(s.options.Clips):
+			s.sleep(time.Second / 4)
+		default:
 			idle++
 			if s.rateFor(n, scoutTime) {
 				idle = 0
 			}
 			s.hub.send(listTab, "clips", s.list())
 			s.closeUnwatched()
-			continue
-		}
-		n-- // go on with it when nobody watches
-		if !s.sleep(time.Second) {
-			return
+			n = (n + 1) % len(s.options.Clips)
 		}
 	}
+}
+
+// isRated says whether nothing is left to rate of a clip.
+func (s *Server) isRated(n int) bool {
+	s.mu.Lock()
+	r := s.known[n]
+	s.mu.Unlock()
+	if r == nil {
+		return false
+	}
+	total, _ := r.size()
+	return total > 0 && int64(len(r.list())) >= total
 }
 
 // rateFor rates a clip for some time, or until it is rated. It reports whether any frame was
 // rated.
 func (s *Server) rateFor(n int, most time.Duration) (some bool) {
+	if s.isRated(n) {
+		return false
+	}
 	c, err := s.session(n)
 	if err != nil {
 		s.mu.Lock()
@@ -130,14 +149,14 @@ func (s *Server) sleep(d time.Duration) bool {
 // closeUnwatched closes the clips that no tab shows and that are not rendered.
 func (s *Server) closeUnwatched() {
 	for _, c := range s.open() {
-		if s.hub.watching(c.index) || c.rendering() {
-			continue
-		}
 		s.mu.Lock()
-		if s.sessions[c.index] == c {
+		unused := s.sessions[c.index] == c && c.users == 0 && !s.hub.watching(c.index) && !c.rendering()
+		if unused {
 			delete(s.sessions, c.index)
 		}
 		s.mu.Unlock()
-		c.close()
+		if unused {
+			c.close()
+		}
 	}
 }

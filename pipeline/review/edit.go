@@ -70,7 +70,7 @@ func (c *session) change(e *editRequest) (func(edits.State) (edits.State, error)
 	}
 	var err error
 	switch e.Do {
-	case "method", "cut", "region", "clear":
+	case "method", "cut", "region", "clear", "preset of", "shutter of":
 		err = about()
 	}
 	video := c.maker.Video()
@@ -82,6 +82,14 @@ func (c *session) change(e *editRequest) (func(edits.State) (edits.State, error)
 	case "region":
 		g := pipeline.Region{Method: e.Method, Outline: e.Outline}
 		return func(s edits.State) (edits.State, error) { return s.AddRegion(e.First, e.Last, g, c.at) }, err
+	case "preset of":
+		return func(s edits.State) (edits.State, error) {
+			return s.SetPresetOf(e.First, e.Last, pipeline.Preset(e.Value), c.at)
+		}, err
+	case "shutter of":
+		return func(s edits.State) (edits.State, error) {
+			return s.SetShutterOf(e.First, e.Last, e.Value, c.at)
+		}, err
 	case "clear":
 		return func(s edits.State) (edits.State, error) { return s.Clear(e.First, e.Last), nil }, err
 	case "mask":

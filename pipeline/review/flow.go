@@ -1,12 +1,28 @@
 package review
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"retime/pipeline/atomicfile"
+	"retime/pipeline/fault"
 )
+
+// openCache makes a directory for optical flow in dir, and removes those that killed servers of
+// the same user have left there.
+func openCache(dir string) (*atomicfile.Dir, error) {
+	name := filepath.Join(dir, fmt.Sprintf("retime-review-%d", os.Getuid()))
+	_ = atomicfile.Sweep(name) // what stays hinders nobody
+	d, err := atomicfile.CreateDir(name)
+	if err != nil {
+		return nil, fault.New(fault.CannotWrite, "review: %w", err)
+	}
+	return &d, nil
+}
 
 // flowBytes bounds the optical flow that a session keeps on disk, so that a film does not fill
 // it. What goes beyond between two looks is a few seconds' work.
@@ -16,8 +32,8 @@ const flowBytes = 1 << 30
 func (s *Server) trimFlow() {
 	for s.sleep(5 * time.Second) {
 		for _, c := range s.open() {
-			if c.cache != "" {
-				trim(c.cache, flowBytes)
+			if c.cache != nil {
+				trim(c.cache.Name(), flowBytes)
 			}
 		}
 	}

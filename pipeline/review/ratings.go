@@ -169,5 +169,6 @@ func (c *session) serveRate(_ http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c.maker.Pause(!ask.On)
+	c.tell()
 	return nil
 }

@@ -131,8 +131,7 @@ func (j *rendering) run(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer func() { <-c.server.renderer }()
-	c.maker.Pause(true)
-	defer c.maker.Pause(false)
+	defer c.maker.Hold()()
 	j.options.Hooks.Progress = j.progress
 	if !c.inParts() {
 		j.status.Doing = "rendering in one piece"

@@ -58,7 +58,8 @@ type Server struct {
 	mu       sync.Mutex
 	sessions map[int]*session
 	known    map[int]*ratings // by clip
-	renderer chan struct{}    // holds an element while a clip is rendered: one at a time
+	stores   map[int]*edits.Store
+	renderer chan struct{} // holds an element while a clip is rendered: one at a time
 }
 
 // New opens a single clip, so that what hinders that is told at once, and listens on a free port
@@ -80,7 +81,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fault.New(fault.TryAgain, "review: %w", err)
 	}
-	s := &Server{options: o, listen: l, host: l.Addr().String(), token: newToken(), sessions: map[int]*session{}, known: map[int]*ratings{}, renderer: make(chan struct{}, 1)}
+	s := &Server{options: o, listen: l, host: l.Addr().String(), token: newToken(), sessions: map[int]*session{}, known: map[int]*ratings{}, stores: map[int]*edits.Store{}, renderer: make(chan struct{}, 1)}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.hub = newHub(o.Idle, s.idle)
 	if o.Batch == "" {
@@ -179,6 +180,28 @@ func (s *Server) open() (list []*session) {
 func (s *Server) session(n int) (*session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.sessionOf(n)
+}
+
+// use is session for a request, during which the session stays open. leave must follow.
+func (s *Server) use(n int) (*session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := s.sessionOf(n)
+	if err == nil {
+		c.users++
+	}
+	return c, err
+}
+
+func (s *Server) leave(c *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.users--
+}
+
+// sessionOf is session for whoever holds mu.
+func (s *Server) sessionOf(n int) (*session, error) {
 	if n < 0 || n >= len(s.options.Clips) || s.sessions == nil {
 		return nil, fault.New(fault.Usage, "there is no clip %d", n)
 	}
@@ -205,11 +228,12 @@ func (s *Server) routes() http.Handler {
 			n, err := strconv.Atoi(r.PathValue("clip"))
 			var c *session
 			if err == nil {
-				c, err = s.session(n)
+				c, err = s.use(n)
 			} else {
 				err = fault.New(fault.Usage, "there is no such clip")
 			}
 			if err == nil {
+				defer s.leave(c)
 				err = serve(c, w, r)
 			}
 			if err != nil {

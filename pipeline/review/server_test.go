@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"retime/pipeline"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 )
 
@@ -214,6 +215,7 @@ func TestKilledServer(t *testing.T) {
 func TestKill(t *testing.T) {
 	input := cutClip(t, 96, 64, 12)
 	clip := doubled(input)
+	t.Setenv("TMPDIR", t.TempDir())
 	for round := range 6 {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledServer$")
 		cmd.Env = append(os.Environ(), killedEnv+"="+input)
@@ -276,7 +278,7 @@ func TestKill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := pipeline.ReadDecisions(bytes.NewReader(after))
+		list, err := decision.Read(bytes.NewReader(after))
 		if err != nil || len(list) != 24 {
 			t.Fatalf("%d decisions: %v", len(list), err)
 		}
@@ -292,6 +294,13 @@ func TestKill(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(input), ".*part*")); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
+	c, err := s.session(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), ".retime-review-*")); len(left) != 1 || left[0] != c.cache.Name() {
+		t.Errorf("%q is in the directory of temporary files, want %q alone", left, c.cache.Name())
+	}
 }
 
 // What is wrong with a clip is told before there is an address.
@@ -300,6 +309,11 @@ func TestNewOpensTheClip(t *testing.T) {
 	missing := filepath.Join(dir, "missing.mkv")
 	if _, err := New(Options{Clips: []Clip{doubled(missing)}, Program: "test"}); fault.KindOf(err) != fault.NoInput || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
+	}
+	homeless := doubled(cutClip(t, 96, 64, 12))
+	homeless.Conversion.Output.File = filepath.Join(dir, "none", "out.mkv")
+	if _, err := New(Options{Clips: []Clip{homeless}, Program: "test"}); fault.KindOf(err) != fault.CannotWrite || !strings.Contains(err.Error(), fmt.Sprintf("output %q: there is no directory %q", homeless.Conversion.Output.File, filepath.Join(dir, "none"))) {
+		t.Errorf("an output in no directory: %v", err)
 	}
 	text := filepath.Join(dir, "text.mkv")
 	if err := os.WriteFile(text, []byte("text"), 0o600); err != nil {
@@ -362,7 +376,7 @@ func TestRenderingKeepsTheServer(t *testing.T) {
 	if err := <-ended; err != nil { // nothing is rendered now, and no tab is open
 		t.Error(err)
 	}
-	if _, err := os.Stat(c.cache); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(c.cache.Name()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the cache is left: %v", err)
 	}
 }

@@ -3,7 +3,10 @@ package review
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"math/big"
 	"mime"
 	"net/http"
@@ -13,6 +16,7 @@ import (
 	"sync"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/review/edits"
 	"retime/pipeline/review/frames"
@@ -29,7 +33,8 @@ type session struct {
 	painter frames.Painter
 	ratings *ratings
 	why     dissections
-	cache   string // directory of optical flow; empty if the user named one
+	cache   *atomicfile.Dir // of optical flow; nil if the user named one
+	users   int             // requests that are being answered; the server's mu guards it
 	rendered
 
 	mu        sync.Mutex // for what follows, and render and cancel
@@ -50,21 +55,24 @@ type rendered struct {
 const cacheBytes = 128 << 20
 
 func newSession(s *Server, n int) (_ *session, err error) {
-	c := &session{server: s, index: n, clip: s.options.Clips[n], rendered: rendered{render: renderStatus{State: "idle"}}}
+	c := &session{server: s, index: n, clip: s.options.Clips[n], why: newDissections(), rendered: rendered{render: renderStatus{State: "idle"}}}
 	if c.ratings = s.known[n]; c.ratings == nil {
 		c.ratings = &ratings{}
 		s.known[n] = c.ratings
 	}
-	if c.store, err = edits.Open(c.clip.Files); err != nil {
+	if err := c.checkDirs(); err != nil {
+		return nil, err
+	}
+	if err := c.openStore(); err != nil {
 		return nil, err
 	}
 	if o := &c.clip.Conversion; o.Synthesis.FlowCache == "" {
-		dir, name := "", "retime-review-"
+		dir := os.TempDir()
 		if o.Compute.Confine != "" { // other places are shut
-			dir, name = filepath.Dir(o.Output.File), ".retime-review-"
+			dir = filepath.Dir(o.Output.File)
 		}
-		if c.cache, err = os.MkdirTemp(dir, name); err != nil {
-			return nil, fault.New(fault.CannotWrite, "review: %w", err)
+		if c.cache, err = openCache(dir); err != nil {
+			return nil, err
 		}
 	}
 	defer func() {
@@ -106,16 +114,51 @@ func (c *session) close() {
 }
 
 func (c *session) sweep() {
-	if c.cache != "" {
-		_ = os.RemoveAll(c.cache) // a file that stays hinders nobody
+	if c.cache != nil {
+		_ = c.cache.Remove() // a file that stays hinders nobody
 	}
+}
+
+// checkDirs refuses files in directories that there are not.
+func (c *session) checkDirs() error {
+	f := &c.clip.Files
+	for _, v := range []struct{ what, name string }{{"output", c.clip.Conversion.Output.File}, {"decisions", f.Decisions}, {"mask", f.Mask}, {"curve", f.Curve}} {
+		dir := filepath.Dir(v.name)
+		switch info, err := os.Stat(dir); {
+		case v.name == "", err == nil && info.IsDir():
+		case err == nil, errors.Is(err, fs.ErrNotExist):
+			return fault.New(fault.CannotWrite, "%s %q: there is no directory %q; make it, or name another place", v.what, v.name, dir)
+		default:
+			return fault.New(fault.CannotWrite, "%s %q: %w", v.what, v.name, err)
+		}
+	}
+	return nil
+}
+
+// openStore opens what is decided about the clip. What was decided while the clip was open
+// before can still be undone, and a file that was changed since then counts.
+func (c *session) openStore() (err error) {
+	stores := c.server.stores
+	if c.store = stores[c.index]; c.store == nil {
+		if c.store, err = edits.Open(c.clip.Files); err == nil {
+			stores[c.index] = c.store
+		}
+		return err
+	}
+	if c.store.Elsewhere() == nil {
+		return nil
+	}
+	return c.store.Reload(func(was, is edits.State) error {
+		c.ratings.forget(math.MaxInt64, is.Differs(was, 0, math.MaxInt64/2))
+		return nil
+	})
 }
 
 // options returns the options of the conversion with what a state decides.
 func (c *session) options(s edits.State) (pipeline.Options, error) {
 	o := c.clip.Conversion
-	if c.cache != "" {
-		o.Synthesis.FlowCache = c.cache
+	if c.cache != nil {
+		o.Synthesis.FlowCache = c.cache.Name()
 	}
 	o.Hooks = pipeline.Hooks{Log: c.server.options.Log}
 	err := s.Apply(&o)
@@ -204,6 +247,7 @@ type state struct {
 	Files     []string     `json:"files"` // that hold edits now
 	Elsewhere string       `json:"elsewhere"`
 	Render    renderStatus `json:"render"`
+	Rates     bool         `json:"rates"` // whether the user lets frames be rated
 	Threshold thresholds   `json:"thresholds"`
 }
 
@@ -240,7 +284,7 @@ func (c *session) state() state {
 	now, version := c.store.State()
 	p, v, o := c.maker.Plan(), c.maker.Video(), c.maker.Conversion()
 	s := state{
-		Version: version, Frames: p.Total, Width: v.Width, Height: v.Height, Command: c.command(now), Files: c.files(now),
+		Version: version, Frames: p.Total, Width: v.Width, Height: v.Height, Command: c.command(now), Files: c.files(now), Rates: c.maker.Rates(),
 		edited: edited{
 			Decisions: now.Decisions(), Mask: now.Mask.Width > 0, Curve: curveOf(now, v.Duration),
 			Preset: o.Synthesis.Preset, Shutter: shutterAngle(o.Timing.Shutter),

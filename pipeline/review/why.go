@@ -18,9 +18,14 @@ import (
 
 // dissections keeps the drawings of the frames that were asked about last.
 type dissections struct {
-	mu   sync.Mutex // held while a frame is dissected: one at a time
-	kept []*dissection
+	busy chan struct{} // holds an element while a frame is dissected: one at a time
+
+	mu      sync.Mutex
+	kept    []*dissection
+	version int // rises with each edit
 }
+
+func newDissections() dissections { return dissections{busy: make(chan struct{}, 1)} }
 
 // dissection says how a frame was made.
 type dissection struct {
@@ -45,22 +50,48 @@ func (d *dissections) forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.kept = nil
+	d.version++
 }
 
-// of returns how frame k is made.
-func (d *dissections) of(ctx context.Context, c *session, k int64) (*dissection, error) {
+// known returns the dissection of frame k, nil if there is none, and the version.
+func (d *dissections) known(k int64) (*dissection, int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, v := range d.kept {
 		if v.frame == k {
-			return v, nil
+			return v, d.version
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	return nil, d.version
+}
+
+// keep keeps a dissection, unless an edit has come since a version.
+func (d *dissections) keep(v *dissection, version int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if version != d.version {
+		return
+	}
+	if d.kept = append(d.kept, v); len(d.kept) > maxDissections {
+		d.kept = d.kept[1:]
+	}
+}
+
+// of returns how frame k is made. Edits need not wait for it.
+func (d *dissections) of(ctx context.Context, c *session, k int64) (*dissection, error) {
+	select {
+	case d.busy <- struct{}{}:
+		defer func() { <-d.busy }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	kept, version := d.known(k)
+	if kept != nil {
+		return kept, nil
 	}
 	o := c.maker.Conversion()
-	o.Compute.Backend = pipeline.CPU
+	way, _ := c.maker.Way(k)
+	o.Compute.Backend, o.Synthesis.Preset = pipeline.CPU, way.Preset
 	found, err := debug.Dissect(ctx, o, frames.Moment(c.maker.Plan(), k))
 	if err != nil {
 		return nil, err
@@ -70,9 +101,7 @@ func (d *dissections) of(ctx context.Context, c *session, k int64) (*dissection,
 	if v.drawings, err = debug.Draw(found); err != nil {
 		return nil, err
 	}
-	if d.kept = append(d.kept, v); len(d.kept) > maxDissections {
-		d.kept = d.kept[1:]
-	}
+	d.keep(v, version)
 	return v, nil
 }
 
@@ -173,6 +202,7 @@ func (c *session) sentence(r pipeline.Record) string {
 		}
 	}
 	var b strings.Builder
+	way, moments := c.maker.Way(r.Frame)
 	between := ""
 	if len(r.Sources) > 1 {
 		between = fmt.Sprintf(" between source frames %d and %d", r.Sources[0], r.Sources[1])
@@ -180,7 +210,7 @@ func (c *session) sentence(r pipeline.Record) string {
 	threshold, blend, nearest := *o.Synthesis.SceneThreshold, *o.Synthesis.BlendBelow, *o.Synthesis.NearestBelow
 	switch {
 	case r.Method == pipeline.Exposed:
-		fmt.Fprintf(&b, "The mean of %d moments while the shutter is open; the least trusted has a confidence of %.2f.", frames.Pass(c.maker.Plan(), r.Frame).Layout.Subframes(), r.Confidence)
+		fmt.Fprintf(&b, "The mean of %d moments while the shutter is open; the least trusted has a confidence of %.2f.", moments, r.Confidence)
 	case r.Method == pipeline.FromSource && r.Phase == 0:
 		fmt.Fprintf(&b, "Source frame %d, as the camera shot it.", r.Sources[0])
 	case wish.Method != "" && r.Method == wish.Method:
@@ -206,6 +236,9 @@ func (c *session) sentence(r pipeline.Record) string {
 		} else if r.CutScore > threshold/2 {
 			fmt.Fprintf(&b, " The cut score is %.2f; a cut needs %.2f.", r.CutScore, threshold)
 		}
+	}
+	if wish.Preset != "" {
+		fmt.Fprintf(&b, " You decided on the preset %s.", way.Preset)
 	}
 	if n := len(wish.Regions); n > 0 {
 		fmt.Fprintf(&b, " You decided about %s of it.", plural(n, "region"))

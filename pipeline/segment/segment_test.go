@@ -510,10 +510,13 @@ func TestVerifyFindsWhatDiffers(t *testing.T) {
 // the range, counts as in one run.
 func TestDecisionsAcrossABorder(t *testing.T) {
 	input, cut := clip(t), true
-	for _, frame := range []int64{10, 13, 14, 15, 17, 30} {
+	for _, d := range []pipeline.Decision{
+		{Frame: 10, Cut: &cut}, {Frame: 13, Cut: &cut}, {Frame: 14, Cut: &cut}, {Frame: 15, Cut: &cut}, {Frame: 17, Cut: &cut}, {Frame: 30, Cut: &cut},
+		{Frame: 13, Preset: pipeline.Best}, {Frame: 14, Preset: pipeline.Fast}, {Frame: 14, Shutter: "180"}, {Frame: 27, Preset: pipeline.Best, Shutter: "360"},
+	} {
 		o := options(input)
 		o.Timing.Rate, o.Timing.To = pipeline.Rate{Value: big.NewRat(100, 1)}, big.NewRat(42, 100)
-		o.Synthesis.Preset, o.Synthesis.Decisions = pipeline.Balanced, []pipeline.Decision{{Frame: frame, Cut: &cut}}
+		o.Synthesis.Preset, o.Synthesis.Decisions = pipeline.Balanced, []pipeline.Decision{d}
 		var want []Hash
 		one := o
 		one.Output.File, one.Hooks.Digest = filepath.Join(t.TempDir(), "one.mkv"), func(_ int64, d pipeline.Digest) { want = append(want, Hash(d)) }
@@ -533,7 +536,7 @@ func TestDecisionsAcrossABorder(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(m.Digests, want[r.First:r.End]) {
-				t.Errorf("cut at frame %d: range %d is not what one run makes", frame, i)
+				t.Errorf("%+v: range %d is not what one run makes", d, i)
 			}
 		}
 	}

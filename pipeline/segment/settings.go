@@ -85,9 +85,19 @@ type decision struct {
 	Time   *number         `json:"time"`
 	Method pipeline.Method `json:"method"`
 	Cut    *bool           `json:"cut"`
+	Preset pipeline.Preset `json:"preset,omitempty"`
+	// Shutter is an angle in degrees.
+	Shutter json.Number `json:"shutter,omitempty"`
 	// Regions are written as a decisions file has them.
 	Regions []pipeline.Region `json:"regions,omitempty"`
 	Line    int               `json:"line"`
+}
+
+// plain returns d as options have it.
+func (d decision) plain() pipeline.Decision {
+	return pipeline.Decision{
+		Frame: d.Frame, Time: (*float64)(d.Time), Method: d.Method, Cut: d.Cut, Preset: d.Preset, Shutter: d.Shutter, Regions: d.Regions, Line: d.Line,
+	}
 }
 
 // mask is a picture with a byte for each sample, row by row.
@@ -127,7 +137,7 @@ func store(o *pipeline.Options) settings {
 			Scenes:     each(s.Scenes, func(t *big.Rat) *rational { return (*rational)(t) }),
 			BlendBelow: (*number)(s.BlendBelow), NearestBelow: (*number)(s.NearestBelow), Duplicates: s.Duplicates, Static: s.Static,
 			Decisions: each(s.Decisions, func(d pipeline.Decision) decision {
-				return decision{d.Frame, (*number)(d.Time), d.Method, d.Cut, d.Regions, d.Line}
+				return decision{d.Frame, (*number)(d.Time), d.Method, d.Cut, d.Preset, d.Shutter, d.Regions, d.Line}
 			}),
 		},
 		Output: outputSettings{out.File, out.Format, out.StartNumber, out.MuxOptions, out.VideoCodec, out.CRF, out.VideoOptions, out.PixelFormat, out.AudioCodec, out.AudioOptions},
@@ -174,9 +184,7 @@ func (s *settings) options(path string) (pipeline.Options, error) {
 			Mode: y.Mode, Flow: y.Flow, Preset: y.Preset, Order: y.Order, Kernel: y.Kernel, SceneThreshold: (*float64)(y.SceneThreshold),
 			Scenes:     each(y.Scenes, func(t *rational) *big.Rat { return (*big.Rat)(t) }),
 			BlendBelow: (*float64)(y.BlendBelow), NearestBelow: (*float64)(y.NearestBelow), Duplicates: y.Duplicates, Static: y.Static,
-			Decisions: each(y.Decisions, func(d decision) pipeline.Decision {
-				return pipeline.Decision{Frame: d.Frame, Time: (*float64)(d.Time), Method: d.Method, Cut: d.Cut, Regions: d.Regions, Line: d.Line}
-			}),
+			Decisions: each(y.Decisions, decision.plain),
 		},
 		Output: pipeline.Output{
 			File: out.File, Format: out.Format, StartNumber: out.StartNumber, MuxOptions: out.MuxOptions, VideoCodec: out.VideoCodec, CRF: out.CRF, VideoOptions: out.VideoOptions,
@@ -231,16 +239,11 @@ func (s *settings) check() error {
 		}
 	}
 	for _, d := range s.Synthesis.Decisions {
-		switch d.Method {
-		case "", pipeline.FromSource, pipeline.Interpolated, pipeline.Blended, pipeline.Nearest:
-		default:
-			return fmt.Errorf("synthesis.decisions: frame %d wants the method %q, which there is not", d.Frame, d.Method)
-		}
 		if d.Frame < 0 {
 			return fmt.Errorf("synthesis.decisions: there is no frame %d", d.Frame)
 		}
-		if err := (&pipeline.Decision{Frame: d.Frame, Regions: d.Regions}).Check(); err != nil {
-			return fmt.Errorf("synthesis.decisions: %w", err)
+		if plain := d.plain(); plain.Check() != nil {
+			return fmt.Errorf("synthesis.decisions: frame %d: %w", d.Frame, plain.Check())
 		}
 	}
 	if m := s.Synthesis.StaticMask; m != nil {

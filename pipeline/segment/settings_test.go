@@ -44,6 +44,9 @@ func fill(t *testing.T, v reflect.Value) {
 	case *curve.Shape:
 		*p = curve.Smooth
 		return
+	case *json.Number:
+		*p = "172.8"
+		return
 	case *pipeline.Method:
 		*p = pipeline.Blended
 		return

@@ -170,6 +170,9 @@ func Subframes(open, rate *big.Rat) int64 {
 // First is the number of the first subframe.
 func (e *Exposed) First() int64 { return e.first * e.each }
 
+// Middle returns the moment in the middle of frame k's exposure.
+func (e *Exposed) Middle(k int64) *big.Rat { return e.Constant.Moment(k) }
+
 // Subframes is how many make up a frame.
 func (e *Exposed) Subframes() int64 { return e.each }
 

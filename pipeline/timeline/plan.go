@@ -19,6 +19,8 @@ type Plan struct {
 	Gap    *big.Rat // no motion runs through longer intervals; nil for no limit
 	Unit   *big.Rat // of the output's timestamps if the source's are kept, else nil
 	Begin  *big.Rat // time of the curve that the output begins with
+
+	source *big.Rat // the source's rate, by which exposures are divided; nil for given times
 }
 
 // Pass is a part of the source that is played in one direction.
@@ -54,9 +56,43 @@ type Spacing struct {
 	TimeBase *big.Rat
 }
 
+// WithShutter returns a pass of p with a layout of the same frames whose shutter is open for a
+// share of a frame's time, from 0 to 1. It reports false if the frames have no constant rate, and
+// so no length.
+func (p *Plan) WithShutter(pass *Pass, share *big.Rat) (*Pass, bool) {
+	if p.source == nil {
+		return nil, false
+	}
+	var c *Constant
+	switch l := pass.Layout.(type) {
+	case *Constant:
+		c = l
+	case *Exposed:
+		c = &l.Constant
+	default:
+		return nil, false
+	}
+	other := *pass
+	other.Layout = p.exposed(c, share)
+	return &other, true
+}
+
+// exposed returns c with frames whose shutter is open for a share of a frame's time; nil is 0.
+func (p *Plan) exposed(c *Constant, share *big.Rat) Layout {
+	if share == nil || share.Sign() == 0 {
+		return c
+	}
+	open := new(big.Rat).Quo(share, p.Rate)
+	spent := open
+	if slow := p.Curve.Line(); slow != nil {
+		spent = new(big.Rat).Quo(open, slow)
+	}
+	return &Exposed{*c, open, Subframes(spent, p.source)}
+}
+
 // Lay sets the passes of p, whose clock, rate, curve and To are set, and its total.
 func (p *Plan) Lay(s Spacing) {
-	slow := p.Curve.Line()
+	p.source = s.Source
 	var last *Constant
 	first := int64(0)
 	for _, run := range p.Curve.Runs() {
@@ -76,18 +112,8 @@ func (p *Plan) Lay(s Spacing) {
 			pass.Stop = pass.Moment(new(big.Rat).Set(run.To))
 		}
 		last = &c
-		switch {
-		case s.Keep:
-			pass.Layout = &Kept{c, slow}
-		case s.Shutter != nil && s.Shutter.Sign() > 0:
-			open := new(big.Rat).Quo(s.Shutter, p.Rate)
-			spent := open
-			if slow != nil {
-				spent = new(big.Rat).Quo(open, slow)
-			}
-			pass.Layout = &Exposed{c, open, Subframes(spent, s.Source)}
-		default:
-			pass.Layout = &c
+		if pass.Layout = p.exposed(&c, s.Shutter); s.Keep {
+			pass.Layout = &Kept{c, p.Curve.Line()}
 		}
 		p.Passes = append(p.Passes, pass)
 		if p.Begin == nil {
@@ -100,7 +126,7 @@ func (p *Plan) Lay(s Spacing) {
 		p.Total = min(last.Count(s.End), last.frames)
 	}
 	if s.Keep {
-		p.Unit = timestampUnit(s.TimeBase, slow)
+		p.Unit = timestampUnit(s.TimeBase, p.Curve.Line())
 		p.Total = 0
 		p.Begin = nil // the frames' times count from the output's 0
 	}

@@ -16,6 +16,7 @@ import (
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/curve"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
 )
@@ -44,6 +45,8 @@ const (
 	timeField    = "time"
 	methodField  = "method"
 	cutField     = "cut"
+	presetField  = "preset"
+	shutterField = "shutter"
 	regionsField = "regions"
 )
 
@@ -52,7 +55,7 @@ func (s State) Decisions() []pipeline.Decision {
 	if len(s.lines) == 0 {
 		return nil
 	}
-	list, err := pipeline.ReadDecisions(bytes.NewReader(s.decisionsFile()))
+	list, err := decision.Read(bytes.NewReader(s.decisionsFile()))
 	if err != nil {
 		panic(err) // every edit is checked
 	}
@@ -71,7 +74,7 @@ func (s State) decisionsFile() []byte {
 				sep = ','
 			}
 		}
-		first := []string{frameField, timeField, methodField, cutField, regionsField}
+		first := []string{frameField, timeField, methodField, cutField, presetField, shutterField, regionsField}
 		for _, name := range first {
 			write(name)
 		}
@@ -87,7 +90,7 @@ func (s State) decisionsFile() []byte {
 
 // readLines reads the content of a decisions file.
 func readLines(content []byte) (map[int64]line, error) {
-	list, err := pipeline.ReadDecisions(bytes.NewReader(content))
+	list, err := decision.Read(bytes.NewReader(content))
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +130,7 @@ func (s State) set(first, last int64, at func(int64) float64, edit func(line) er
 			continue
 		}
 		s.lines[k] = l
-		if _, err := pipeline.ReadDecisions(bytes.NewReader(State{lines: map[int64]line{k: l}}.decisionsFile())); err != nil {
+		if _, err := decision.Read(bytes.NewReader(State{lines: map[int64]line{k: l}}.decisionsFile())); err != nil {
 			return s, fault.New(fault.Usage, "frame %d: %w", k, err)
 		}
 	}
@@ -151,6 +154,33 @@ func (s State) SetMethod(first, last int64, m pipeline.Method, at func(int64) fl
 	return s.set(first, last, at, func(l line) error {
 		if delete(l, methodField); m != "" {
 			l[methodField] = text(m)
+		}
+		return nil
+	})
+}
+
+// SetPresetOf chooses the preset of the frames from first to last; "" leaves it to the clip's.
+func (s State) SetPresetOf(first, last int64, p pipeline.Preset, at func(int64) float64) (State, error) {
+	if err := (&pipeline.Decision{Preset: p}).Check(); err != nil {
+		return s, err
+	}
+	return s.set(first, last, at, func(l line) error {
+		if delete(l, presetField); p != "" {
+			l[presetField] = text(p)
+		}
+		return nil
+	})
+}
+
+// SetShutterOf chooses the shutter of the frames from first to last by its angle in degrees; ""
+// leaves it to the clip's.
+func (s State) SetShutterOf(first, last int64, angle string, at func(int64) float64) (State, error) {
+	if err := (&pipeline.Decision{Shutter: json.Number(angle)}).Check(); err != nil {
+		return s, err
+	}
+	return s.set(first, last, at, func(l line) error {
+		if delete(l, shutterField); angle != "" {
+			l[shutterField] = json.RawMessage(angle)
 		}
 		return nil
 	})

@@ -1,6 +1,7 @@
 package edits
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,5 +60,86 @@ func TestNamesOfFields(t *testing.T) {
 	}
 	if now, _ := again.State(); now.lines[1]["\x01\\\"\u200b"] == nil {
 		t.Errorf("the field is lost: %s", now.decisionsFile())
+	}
+}
+
+// If one of several files cannot be written, none is changed, and the next edit is made.
+func TestAllFilesOrNone(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "other")
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	files := Files{Decisions: filepath.Join(dir, "d"), Mask: filepath.Join(dir, "m.png"), Curve: filepath.Join(other, "c")}
+	theirs := `{ "frame": 1, "method": "blend" }` + "\n\n"
+	if err := os.WriteFile(files.Decisions, []byte(theirs), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	both := func(s State) (State, error) {
+		s, err := s.SetMethod(2, 2, pipeline.Nearest, at)
+		if err != nil {
+			return s, err
+		}
+		return s.SetCurve([]Keyframe{{Source: "0", Speed: "100%"}, {Source: "end", Speed: "50%"}})
+	}
+	if err := s.Do(both, nil); fault.KindOf(err) != fault.CannotWrite {
+		t.Errorf("a curve in no directory: %v", err)
+	}
+	if b, err := os.ReadFile(files.Decisions); err != nil || string(b) != theirs {
+		t.Errorf("%v; the decisions are %s", err, b)
+	}
+	if now, version := s.State(); now.Curve != "" || len(now.Decisions()) != 1 || version != 0 {
+		t.Errorf("after edit %d, %d decisions, curve %q", version, len(now.Decisions()), now.Curve)
+	}
+	if err := s.Do(func(s State) (State, error) { return s.SetMethod(2, 2, pipeline.Nearest, at) }, nil); err != nil {
+		t.Error(err)
+	}
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Do(both, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// A preset and a shutter of a range stand in its lines, and go again.
+func TestPresetAndShutterOfARange(t *testing.T) {
+	s, err := State{}.SetMethod(2, 2, pipeline.Nearest, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := []func(s State) (State, error){
+		func(s State) (State, error) { return s.SetPresetOf(1, 3, pipeline.Best, at) },
+		func(s State) (State, error) { return s.SetShutterOf(3, 4, "172.8", at) },
+		func(s State) (State, error) { return s.SetPresetOf(1, 3, "", at) },
+		func(s State) (State, error) { return s.SetShutterOf(3, 4, "", at) },
+	}
+	want := []string{"1: best ,2:nearest best ,3: best ,", "1: best ,2:nearest best ,3: best 172.8,4:  172.8,", "2:nearest  ,3:  172.8,4:  172.8,", "2:nearest  ,"}
+	for i, step := range steps {
+		if s, err = step(s); err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		for _, d := range s.Decisions() {
+			fmt.Fprintf(&got, "%d:%s %s %s,", d.Frame, d.Method, d.Preset, d.Shutter)
+		}
+		if got.String() != want[i] {
+			t.Errorf("step %d: %s, want %s", i, got.String(), want[i])
+		}
+	}
+	for _, bad := range []string{"361", "-1", "1e1", "1/2", "wide", " 5"} {
+		if _, err := s.SetShutterOf(1, 2, bad, at); fault.KindOf(err) != fault.BadData {
+			t.Errorf("shutter %q: %v", bad, err)
+		}
+	}
+	if _, err := s.SetPresetOf(1, 2, "slow", at); fault.KindOf(err) != fault.BadData {
+		t.Errorf("preset slow: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -192,7 +193,8 @@ func (s *Store) move(next State, accept func(was, is State) error) error {
 	return nil
 }
 
-// save writes the files that differ.
+// save writes the files that differ: all, or, after an error, none. If a file that was written
+// cannot be put back, the error says so.
 func (s *Store) save(next State) error {
 	was, err := s.now.texts()
 	if err != nil {
@@ -202,27 +204,53 @@ func (s *Store) save(next State) error {
 	if err != nil {
 		return err
 	}
+	if name := s.files.Mask; !bytes.Equal(was[1], is[1]) && !strings.EqualFold(filepath.Ext(name), ".png") {
+		return fault.New(fault.Usage, "%q: masks are saved as PNG; name a .png file", name)
+	}
+	var before [3][]byte // what the files that differ hold, which need not be was
 	for i, name := range s.names() {
 		if bytes.Equal(was[i], is[i]) {
 			continue
 		}
-		if i == 1 && !strings.EqualFold(filepath.Ext(name), ".png") {
-			return fault.New(fault.Usage, "%q: masks are saved as PNG; name a .png file", name)
-		}
-		if len(is[i]) == 0 {
-			err = os.Remove(name)
-			if errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-		} else {
-			err = atomicfile.ReplaceFile(name, is[i])
+		if before[i], err = content(name); err == nil {
+			err = s.put(i, is[i])
 		}
 		if err != nil {
+			for k := range i {
+				if bytes.Equal(was[k], is[k]) {
+					continue
+				}
+				if left := s.putBack(k, before[k]); left != nil {
+					err = fmt.Errorf("%w; %w", err, left)
+				}
+			}
 			return fault.New(fault.CannotWrite, "%w", err)
 		}
-		s.seen[i] = sumOf(is[i])
 	}
 	return nil
+}
+
+// putBack gives file i its content from before an edit again.
+func (s *Store) putBack(i int, text []byte) error {
+	if err := s.put(i, text); err != nil {
+		return fmt.Errorf("%q holds the edit already, and cannot be put back: %w", s.names()[i], err)
+	}
+	return nil
+}
+
+// put writes file i, or removes it if it is to hold nothing.
+func (s *Store) put(i int, text []byte) error {
+	name := s.names()[i]
+	var err error
+	if len(text) > 0 {
+		err = atomicfile.ReplaceFile(name, text)
+	} else if err = os.Remove(name); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil {
+		s.seen[i] = sumOf(text)
+	}
+	return err
 }
 
 // texts returns the contents of the files.

@@ -17,10 +17,10 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
-	"retime/warp"
 )
 
 // View is a way to make the frames of the clip.
@@ -72,13 +72,15 @@ type Maker struct {
 	waiting []*request // the newest last
 	active  *job       // nil while the worker rests
 	head    key        // what was asked for last
-	paused  bool       // nothing is made in turn
+	paused  bool       // the user wants no frame rated
+	holds   int        // nothing is made that nobody waits for while it is above 0
 }
 
 // setup is the conversion at one time. It does not change; edits replace it.
 type setup struct {
 	options pipeline.Options // settled
 	plan    *timeline.Plan
+	ways    *decision.Ways
 	video   media.Video
 	window  *window
 	scan    *window // for the frames that are made in turn
@@ -135,6 +137,9 @@ func plan(ctx context.Context, o pipeline.Options, old *setup) (*setup, error) {
 	}
 	defer clip.Close()
 	s := &setup{options: clip.Options, plan: clip.Plan, video: clip.Source.Video()}
+	if s.ways, err = clip.Options.Ways(); err != nil {
+		return nil, err
+	}
 	if s.plan.Total == 0 {
 		return nil, fault.New(fault.BadData, "input %q does not tell how long it is; give Timing.To", o.Input.File)
 	}
@@ -205,15 +210,37 @@ func (m *Maker) Forget(v View) { m.cache.forget(func(w View, _ int64) bool { ret
 // ForgetAll drops all frames, for a timing that changed.
 func (m *Maker) ForgetAll() { m.cache.forget(func(View, int64) bool { return true }) }
 
-// Pause stops, or lets go on, what is made in turn.
+// Pause stops, or lets go on, the rating of frames.
 func (m *Maker) Pause(paused bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.paused = paused
-	if paused && m.active != nil && !m.awaited(m.active) {
+	if paused && m.active != nil && m.active.rating {
 		m.cancelActive()
 	}
 	m.poke()
+}
+
+// Rates says whether frames are rated while nobody waits.
+func (m *Maker) Rates() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !m.paused
+}
+
+// Hold keeps the Maker from all that nobody waits for until the caller calls release.
+func (m *Maker) Hold() (release func()) {
+	hold := func(by int) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.holds += by
+		if m.holds > 0 && m.active != nil && !m.awaited(m.active) {
+			m.cancelActive()
+		}
+		m.poke()
+	}
+	hold(1)
+	return sync.OnceFunc(func() { hold(-1) })
 }
 
 // poke wakes the worker.
@@ -238,7 +265,7 @@ func (m *Maker) Frame(ctx context.Context, v View, k int64) (Shot, error) {
 		m.mu.Unlock()
 		return Shot{}, s.beyond(k)
 	}
-	if v == Fast && s.options.Synthesis.Preset == pipeline.Fast || v == Balanced && s.options.Synthesis.Preset == pipeline.Balanced || v == Best && s.options.Synthesis.Preset == pipeline.Best {
+	if v == View(s.ways.Of(k).Preset) {
 		v = Final
 	}
 	r := &request{key: key{v, k}, ctx: ctx, done: make(chan result, 1)}
@@ -324,40 +351,6 @@ func (m *Maker) hand(k key, shot Shot, err error) {
 		r.done <- result{shot, err}
 	}
 	m.waiting = left
-}
-
-// viewOptions returns the options of a view that a conversion can make.
-func (s *setup) viewOptions(v View) pipeline.Options {
-	o := s.options
-	switch v {
-	case Fast, Balanced, Best:
-		o.Synthesis.Preset = pipeline.Preset(v)
-	case Blend:
-		o.Synthesis.Mode, o.Synthesis.Decisions = warp.Blend, nil
-	case Source:
-		o.Synthesis.Mode, o.Synthesis.Decisions = warp.Nearest, nil
-	}
-	return o
-}
-
-// Pass returns the pass of the plan in which a frame lies.
-func Pass(p *timeline.Plan, k int64) *timeline.Pass {
-	pass := &p.Passes[0]
-	for i := range p.Passes {
-		l := p.Passes[i].Layout
-		if l.First() > k*l.Subframes() {
-			break
-		}
-		pass = &p.Passes[i]
-	}
-	return pass
-}
-
-// Moment returns the time on the source's clock that a frame shows.
-func Moment(p *timeline.Plan, k int64) *big.Rat {
-	pass := Pass(p, k)
-	each := pass.Layout.Subframes()
-	return pass.Moment(new(big.Rat).Set(pass.Layout.Moment(k*each + each/2)))
 }
 
 // sink collects the frames of a job.

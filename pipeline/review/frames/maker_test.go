@@ -3,6 +3,8 @@ package frames
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/curve"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
 	"retime/testdata/scene"
@@ -59,7 +62,7 @@ func rate(t *testing.T, s string) pipeline.Rate {
 
 func decisions(t *testing.T, text string) []pipeline.Decision {
 	t.Helper()
-	list, err := pipeline.ReadDecisions(strings.NewReader(text))
+	list, err := decision.Read(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +81,9 @@ func TestFramesAreTheConversions(t *testing.T) {
 		"shutter":   {Timing: pipeline.Timing{Rate: rate(t, "10"), Shutter: big.NewRat(1, 2)}},
 		"repeats":   {Timing: double, Synthesis: pipeline.Synthesis{Duplicates: pipeline.RetimeDuplicates}},
 		"decisions": {Timing: double, Synthesis: pipeline.Synthesis{Decisions: decisions(t, `{"frame":5,"method":"nearest"}`+"\n"+`{"frame":9,"cut":true}`+"\n"+`{"frame":15,"method":"blend"}`)}},
+		"ways": {Timing: double, Synthesis: pipeline.Synthesis{Decisions: decisions(t, `{"frame":5,"preset":"best"}`+"\n"+`{"frame":6,"preset":"fast","method":"blend"}`+"\n"+
+			`{"frame":7,"preset":"fast"}`+"\n"+`{"frame":8,"shutter":180}`+"\n"+`{"frame":9,"shutter":180,"cut":true}`+"\n"+`{"frame":10,"method":"nearest"}`+"\n"+`{"frame":30,"shutter":360,"preset":"best"}`)}},
+		"no shutter": {Timing: pipeline.Timing{Rate: rate(t, "10"), Shutter: big.NewRat(1, 2)}, Synthesis: pipeline.Synthesis{Decisions: decisions(t, `{"frame":5,"shutter":0,"method":"nearest"}`)}},
 		"curve": {Timing: pipeline.Timing{Curve: []curve.Keyframe{
 			{Source: big.NewRat(0, 1), Speed: big.NewRat(1, 1), Shape: curve.Smooth}, {Source: big.NewRat(1, 1), Speed: big.NewRat(1, 3), Shape: curve.Linear},
 		}}},
@@ -256,5 +262,67 @@ func TestSpecks(t *testing.T) {
 	g.Row(5)[3], g.Row(9)[12] = 40, 150
 	if n := specks(g); n != 2 {
 		t.Errorf("%d specks, want 2", n)
+	}
+}
+
+// The filter gets about the pictures' own rate, however many frames the output has, and a frame of
+// its falls on the time, or near it just behind the first picture.
+func TestPeerRate(t *testing.T) {
+	period := big.NewRat(1, 24)
+	for _, c := range []struct {
+		way *big.Rat
+		off float64 // frames
+	}{
+		{big.NewRat(1, 1_000_000), 0.5}, {big.NewRat(1, 1_000), 0.5}, {big.NewRat(1, 384), 0}, {big.NewRat(1, 48), 0}, {big.NewRat(5, 72), 0}, {big.NewRat(7, 24), 0},
+		{big.NewRat(123_457, 1_000_000), 1e-3}, {big.NewRat(1_000_000_007, 4_000_000_009), 1e-3},
+	} {
+		rate := peerRate(c.way, period)
+		frames, _ := new(big.Rat).Mul(rate, c.way).Float64()
+		if math.Abs(frames-math.Round(frames)) > c.off || rate.Cmp(big.NewRat(16*24, 1)) > 0 || c.way.Cmp(period) > 0 && rate.Cmp(big.NewRat(36, 1)) > 0 {
+			t.Errorf("%s s behind: rate %s, frame %v", c.way, rate, frames)
+		}
+	}
+}
+
+// A frame of the filter can be given up, and the worker goes on.
+func TestPeerIsGivenUp(t *testing.T) {
+	o := pipeline.Options{Input: pipeline.Input{File: clip(t, 12)}, Timing: pipeline.Timing{Slow: big.NewRat(1000, 1)}}
+	m, err := Open(context.Background(), Options{Conversion: o, CacheBytes: 1 << 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	shot, err := m.Frame(context.Background(), Source, 3000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shot.Frame.Release()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	at := Moment(m.Plan(), 5500)
+	if f, err := minterpolate(ctx, m.setup(), []*frame.Frame{shot.Frame}, at); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", f, err)
+	}
+	made, err := m.Frame(context.Background(), Minterpolate, 5500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made.Frame.Release()
+}
+
+// What the user stopped stays stopped after somebody else has kept the worker for a while.
+func TestHold(t *testing.T) {
+	o := pipeline.Options{Input: pipeline.Input{File: clip(t, 12)}, Timing: pipeline.Timing{Rate: rate(t, "2x")}}
+	m, err := Open(context.Background(), Options{Conversion: o, CacheBytes: 1 << 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if m.Hold()(); !m.Rates() {
+		t.Error("a rendering stops the rating")
+	}
+	m.Pause(true)
+	if m.Hold()(); m.Rates() {
+		t.Error("a rendering lets the rating go on")
 	}
 }

@@ -53,7 +53,7 @@ func (m *Maker) runPeer(ctx context.Context, j *job) error {
 	if len(pictures) == 0 {
 		return errors.New("minterpolate: no picture to work on")
 	}
-	f, err := minterpolate(j.setup, pictures, at)
+	f, err := minterpolate(ctx, j.setup, pictures, at)
 	if err != nil {
 		return err
 	}
@@ -66,20 +66,35 @@ func (m *Maker) runPeer(ctx context.Context, j *job) error {
 // ticks is the time base in which minterpolate gets its pictures, per second.
 const ticks = 1_000_000
 
+// densest is how many frames between two pictures the filter makes at most.
+const densest = 16
+
+// peerRate returns a rate at which frames from a moment on lie so that one of them falls way
+// seconds behind it. It is near that of pictures a period apart, whatever the output's: the filter
+// makes all frames between two pictures at once. For a way of less than a period, the rate is
+// higher, and from densest times that of the pictures on, the frame is off by up to half the
+// distance.
+func peerRate(way, period *big.Rat) *big.Rat {
+	steps := max(timeline.Round(new(big.Rat).Quo(way, period)), 1)
+	rate := new(big.Rat).Quo(big.NewRat(steps, 1), way)
+	if most := new(big.Rat).Quo(big.NewRat(densest, 1), period); rate.Cmp(most) > 0 {
+		rate = most
+	}
+	if rate.Num().BitLen() > 31 || rate.Denom().BitLen() > 31 { // the filter's limit
+		rate = big.NewRat(timeline.Round(new(big.Rat).Mul(rate, big.NewRat(10_000, 1))), 10_000)
+	}
+	return rate
+}
+
 // minterpolate returns the filter's frame at a time. The filter lays its frames from the first
 // picture on at an even distance, which is chosen so that one of them falls on the time.
-func minterpolate(s *setup, pictures []*frame.Frame, at *big.Rat) (*frame.Frame, error) {
+func minterpolate(ctx context.Context, s *setup, pictures []*frame.Frame, at *big.Rat) (*frame.Frame, error) {
 	start := s.plan.Clock.At(pictures[0].PTS)
 	way := new(big.Rat).Sub(at, start)
 	if way.Sign() <= 0 {
 		return pictures[0].Retain(), nil
 	}
-	steps := max(timeline.Round(new(big.Rat).Mul(way, s.plan.Rate)), 1)
-	rate := new(big.Rat).Quo(big.NewRat(steps, 1), way)
-	rate.Denom() // a rate of more than 31 bits is rounded
-	if rate.Num().BitLen() > 31 || rate.Denom().BitLen() > 31 {
-		rate = big.NewRat(timeline.Round(new(big.Rat).Mul(rate, big.NewRat(10_000, 1))), 10_000)
-	}
+	rate := peerRate(way, s.window.period())
 	v := s.video
 	v.TimeBase = big.NewRat(1, ticks)
 	filter, err := media.NewFilter(fmt.Sprintf("[in0]minterpolate=fps=%s,format=%s[out]", rate.RatString(), v.Format.Name), 1, v, s.options.Compute.Threads)
@@ -89,6 +104,7 @@ func minterpolate(s *setup, pictures []*frame.Frame, at *big.Rat) (*frame.Frame,
 	defer filter.Close()
 	var best *frame.Frame
 	var off *big.Rat
+	passed := false // all later frames are farther off
 	drain := func() error {
 		for {
 			f, err := filter.Receive()
@@ -98,7 +114,9 @@ func minterpolate(s *setup, pictures []*frame.Frame, at *big.Rat) (*frame.Frame,
 				return err
 			}
 			d := new(big.Rat).Mul(filter.TimeBase(), big.NewRat(f.PTS, 1))
-			d.Abs(d.Sub(d, way))
+			d.Sub(d, way)
+			passed = passed || d.Sign() >= 0
+			d.Abs(d)
 			if best == nil || d.Cmp(off) < 0 {
 				best, f, off = f, best, d
 			}
@@ -114,6 +132,9 @@ func minterpolate(s *setup, pictures []*frame.Frame, at *big.Rat) (*frame.Frame,
 		return nil, err
 	}
 	send := func(f *frame.Frame, t *big.Rat) error {
+		if err := ctx.Err(); err != nil || passed {
+			return err
+		}
 		t = new(big.Rat).Sub(t, start)
 		if err := filter.Send(0, f, timeline.Round(t.Mul(t, big.NewRat(ticks, 1)))); err != nil {
 			return err

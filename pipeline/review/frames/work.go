@@ -103,7 +103,7 @@ func (m *Maker) choose() (*job, context.Context) {
 		}
 		return begin(&job{view: r.view, next: r.frame, end: m.gap(r.key, s.plan.Total, ahead)})
 	}
-	if h := m.head; h.view != "" && h.view != Minterpolate && !m.paused {
+	if h := m.head; h.view != "" && h.view != Minterpolate && m.holds == 0 {
 		for k := h.frame + 1; k <= min(h.frame+ahead, s.plan.Total-1); k++ {
 			if at := (key{h.view, k}); !m.cache.has(at) {
 				return begin(&job{view: h.view, next: k, end: m.gap(at, min(h.frame+ahead+1, s.plan.Total), ahead)})
@@ -112,13 +112,16 @@ func (m *Maker) choose() (*job, context.Context) {
 		for k := h.frame - 1; k >= max(h.frame-behind, 0); k-- {
 			if !m.cache.has(key{h.view, k}) {
 				first := max(h.frame-behind, 0)
+				for s.ways.Of(first) != s.ways.Of(k) {
+					first++
+				}
 				return begin(&job{view: h.view, next: first, end: k + 1})
 			}
 		}
 	}
-	if m.options.Rated != nil && !m.paused {
+	if m.options.Rated != nil && !m.paused && m.holds == 0 {
 		if first, end, ok := m.rated.next(m.head.frame, rateAt); ok {
-			return begin(&job{view: Fast, next: first, end: end, rating: true})
+			return begin(&job{view: Fast, next: first, end: s.alike(first, end), rating: true})
 		}
 	}
 	return nil, nil
@@ -132,6 +135,16 @@ func (m *Maker) gap(from key, total, most int64) int64 {
 	}
 	for end < min(total, from.frame+most) && !m.cache.has(key{from.view, end}) {
 		end++
+	}
+	return m.now.alike(from.frame, end)
+}
+
+// alike returns the end of the frames from first on, before end, that are of one way.
+func (s *setup) alike(first, end int64) int64 {
+	for k := first + 1; k < end; k++ {
+		if s.ways.Of(k) != s.ways.Of(first) {
+			return k
+		}
 	}
 	return end
 }
@@ -160,17 +173,20 @@ func (m *Maker) run(ctx context.Context, j *job, makers *synthesizers) error {
 
 // convert makes the frames of j as the conversion makes them.
 func (m *Maker) convert(ctx context.Context, j *job, makers *synthesizers, attempt int) error {
-	o := j.setup.viewOptions(j.view)
+	o := j.setup.viewOptions(j.view, j.setup.ways.Of(j.next))
 	s, err := makers.open(&o)
 	if err != nil {
 		return err
 	}
 	p := j.setup.plan
-	pass := Pass(p, j.next)
-	if end := passEnd(p, pass); j.end > end {
+	if end := passEnd(p, Pass(p, j.next)); j.end > end {
 		m.mu.Lock()
 		j.end = end
 		m.mu.Unlock()
+	}
+	pass, err := j.setup.pass(j.next)
+	if err != nil {
+		return err
 	}
 	window := j.setup.window
 	if j.rating {

@@ -60,9 +60,15 @@ function told(f) {
   parts.push(r.method === "source" ? `source frame ${r.sources[0]}` : r.method);
   if (r.cut) parts.push("scene cut");
   if (r.method !== "source" && !r.cut) parts.push(`confidence ${r.confidence.toFixed(2)}`);
-  if (f.view === "fast" && state.preset !== "fast") parts.push("at preset fast");
+  const own = ownOf(f.number);
+  if (f.view === "fast" && (own?.preset ?? state.preset) !== "fast") parts.push("at preset fast");
+  else if (own?.preset) parts.push(`at preset ${own.preset}`);
+  if (own?.shutter !== undefined) parts.push(`shutter ${own.shutter}°`);
   $("readout-how").textContent = parts.join(", ");
 }
+
+// ownOf returns what is decided about a frame.
+const ownOf = (number) => (state.decisions ?? []).find((d) => d.frame === number);
 
 // tick follows the playhead at once, before its frame is there.
 function tick(number) {
@@ -71,7 +77,7 @@ function tick(number) {
   $("timeline").setAttribute("aria-valuenow", number);
   $("timeline").setAttribute("aria-valuetext", `frame ${number}, ${(number / state.rate).toFixed(2)} seconds`);
   if (document.activeElement !== $("goto")) $("goto").value = number;
-  marks.regions = (state.decisions ?? []).find((d) => d.frame === number)?.regions ?? [];
+  marks.regions = ownOf(number)?.regions ?? [];
   marks.arrows = [];
   if ($("overlay").value !== "mask") marks.picture = null;
   marks.draw();
@@ -154,6 +160,7 @@ function adopt(next) {
     timeline.range = null;
     ratings();
   }
+  $("rate").checked = state.rates;
   curve.rate = state.rate;
   curve.set(state);
   panels.state(state);
@@ -165,6 +172,7 @@ function adopt(next) {
     player.frames = state.frames; player.rate = state.rate;
     player.seek(Math.min(player.at, state.frames - 1));
   }
+  panels.at(player.at, range());
   timeline.draw();
 }
 
@@ -260,6 +268,8 @@ $("moving").addEventListener("click", () => paint(false));
 $("unshape").addEventListener("click", unshape);
 $("key-add").addEventListener("click", () => curve.add(sourceTime(player.at), 50));
 $("key-none").addEventListener("click", () => edit({ do: "curve", keys: [] }));
+$("own-preset").addEventListener("change", (e) => { const [first, last] = range(); edit({ do: "preset of", first, last, value: e.target.value }); });
+$("own-shutter").addEventListener("change", (e) => { const [first, last] = range(); edit({ do: "shutter of", first, last, value: e.target.value }).then((ok) => { if (!ok) e.target.value = ownOf(player.at)?.shutter ?? ""; }); });
 $("preset").addEventListener("change", (e) => edit({ do: "preset", value: e.target.value }));
 $("shutter").addEventListener("change", (e) => edit({ do: "shutter", value: e.target.value || "0" }));
 

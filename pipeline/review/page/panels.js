@@ -69,6 +69,8 @@ export class Panels {
     const own = this.decisions?.get(number);
     for (const b of document.querySelectorAll("[data-method]")) b.setAttribute("aria-pressed", (own?.method ?? "") === b.dataset.method);
     for (const b of document.querySelectorAll("[data-cut]")) b.setAttribute("aria-pressed", String(own?.cut ?? null) === b.dataset.cut);
+    $("own-preset").value = own?.preset ?? "";
+    if (document.activeElement !== $("own-shutter")) $("own-shutter").value = own?.shutter ?? "";
   }
 
   state(s) {

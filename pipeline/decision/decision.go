@@ -1,0 +1,106 @@
+// Package decision reads what people decide about the frames of an output: how a frame is
+// made, whether a cut lies there, which parts of it are made in ways of their own, and with
+// which preset and shutter.
+package decision
+
+import (
+	"encoding/json"
+	"math"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/motion"
+	"retime/pipeline/timeline"
+)
+
+// Method is how an output frame came about, or is to.
+type Method string
+
+// The methods.
+const (
+	FromSource   Method = "source"       // a source frame, on its time or held
+	Interpolated Method = "interpolated" // made from its neighbours along their motion
+	Blended      Method = "blend"        // the same, cross-faded where motion cannot be trusted
+	Extrapolated Method = "extrapolated" // moved on from the nearest source frame, beyond the clip's end
+	Exposed      Method = "exposed"      // the mean of what is shown while the shutter is open
+	Nearest      Method = "nearest"      // the nearer source frame, in place of a made one
+)
+
+// Decision is what a line of an edited sidecar says of an output frame.
+type Decision struct {
+	Frame  int64    `json:"frame"`
+	Time   *float64 `json:"time"`   // in the output, in seconds; nil to leave it unchecked
+	Method Method   `json:"method"` // empty for no wish
+	// Cut says whether the two source frames around belong to different scenes; nil
+	// for no wish.
+	Cut *bool `json:"cut"`
+	// Preset is the frame's own; empty for the conversion's.
+	Preset motion.Preset `json:"preset,omitempty"`
+	// Shutter is the angle of the frame's own shutter in degrees, from 0 to 360; empty for
+	// the conversion's.
+	Shutter json.Number `json:"shutter,omitempty"`
+	// Regions are parts of the frame that are made in ways of their own, a later one over
+	// an earlier one.
+	Regions []Region `json:"regions"`
+	Line    int      `json:"-"` // in the file, from 1
+}
+
+// Region is a part of a frame that is made in a way of its own.
+type Region struct {
+	// Method is FromSource, for the earlier source frame, Nearest, Blended, for a
+	// cross-fade of all of the region, or Interpolated.
+	Method Method `json:"method"`
+	// Outline has the corners of a polygon, x and y in pixels from the picture's upper left
+	// corner. Its edges come out soft.
+	Outline [][2]float64 `json:"outline"`
+}
+
+// These bound what a decision says of regions.
+const (
+	maxRegions = 64
+	maxCorners = 1024
+)
+
+// Check refuses a decision that makes no sense, whatever the clip. Errors are fault.BadData.
+func (d *Decision) Check() error {
+	switch d.Method {
+	case "", FromSource, Interpolated, Blended, Nearest:
+	default:
+		return fault.New(fault.BadData, "no method %q; choose from %s, %s, %s, %s", d.Method, Interpolated, Blended, Nearest, FromSource)
+	}
+	if d.Frame < 0 {
+		return fault.New(fault.BadData, "want the number of a frame, 0 or more, as \"frame\"")
+	}
+	switch d.Preset {
+	case "", motion.Fast, motion.Balanced, motion.Best:
+	default:
+		return fault.New(fault.BadData, "no preset %.40q; choose from %s, %s, %s", d.Preset, motion.Fast, motion.Balanced, motion.Best)
+	}
+	if d.Shutter != "" {
+		if _, err := timeline.ParseShutter(d.Shutter.String()); err != nil || !json.Valid([]byte(d.Shutter)) {
+			return fault.New(fault.BadData, "no shutter %.40s; want an angle from 0 to %d", d.Shutter, timeline.MaxAngle)
+		}
+	}
+	return d.checkRegions()
+}
+
+func (d *Decision) checkRegions() error {
+	if len(d.Regions) > maxRegions {
+		return fault.New(fault.BadData, "frame %d has %d regions; want at most %d", d.Frame, len(d.Regions), maxRegions)
+	}
+	for _, r := range d.Regions {
+		switch r.Method {
+		case FromSource, Interpolated, Blended, Nearest:
+		default:
+			return fault.New(fault.BadData, "no method %q of a region; choose from %s, %s, %s, %s", r.Method, Interpolated, Blended, Nearest, FromSource)
+		}
+		if n := len(r.Outline); n < 3 || n > maxCorners {
+			return fault.New(fault.BadData, "a region of frame %d has %d corners; want 3 to %d", d.Frame, n, maxCorners)
+		}
+		for _, c := range r.Outline {
+			if !(math.Abs(c[0]) <= 1<<16 && math.Abs(c[1]) <= 1<<16) {
+				return fault.New(fault.BadData, "a region of frame %d has a corner at %g, %g; want pixels", d.Frame, c[0], c[1])
+			}
+		}
+	}
+	return nil
+}

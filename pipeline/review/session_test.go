@@ -1,0 +1,180 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"retime/pipeline"
+)
+
+// A server removes the optical flow that killed ones have left, and no other's.
+func TestSweepsFlow(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	dead, foreign := filepath.Join(dir, fmt.Sprintf(".retime-review-%d.17.part", os.Getuid())), filepath.Join(dir, fmt.Sprintf(".retime-review-%d.17.part", os.Getuid()+1))
+	for _, name := range []string{dead, foreign} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(name, "a.flow"), []byte("flow"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	live, err := openCache(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := openCache(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dead); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the directory of a killed server is left: %v", err)
+	}
+	for _, name := range []string{foreign, live.Name(), second.Name()} {
+		if _, err := os.Stat(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := errors.Join(live.Remove(), second.Remove()); err != nil {
+		t.Error(err)
+	}
+}
+
+// unserved returns a server of a batch whose scout does not run.
+func unserved(t *testing.T, clips ...Clip) *Server {
+	t.Helper()
+	s, err := New(Options{Clips: clips, Batch: "clips", Program: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.closeUnwatched()
+		s.stop()
+		_ = s.listen.Close()
+	})
+	return s
+}
+
+// What was decided can be undone after nobody has watched the clip for a while, and a file that
+// was changed meanwhile counts.
+func TestStepsOutliveASession(t *testing.T) {
+	clip := doubled(cutClip(t, 96, 64, 12))
+	s := unserved(t, clip)
+	open := func() *session {
+		t.Helper()
+		c, err := s.session(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := open()
+	for _, e := range []editRequest{{Do: "method", First: 1, Last: 3, Method: pipeline.Nearest}, {Do: "preset", Value: "fast"}} {
+		if err := c.edit(&e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.use(0); err != nil {
+		t.Fatal(err)
+	}
+	if s.closeUnwatched(); open() != c {
+		t.Fatal("a session was closed during a request")
+	}
+	s.leave(c)
+	if s.closeUnwatched(); open() == c {
+		t.Fatal("the session is still open")
+	}
+	c = open()
+	if st := c.state(); st.Undo != 2 || st.Preset != pipeline.Fast || len(st.Decisions) != 3 {
+		t.Errorf("%d steps, preset %s, %d decisions; want 2, fast, 3", st.Undo, st.Preset, len(st.Decisions))
+	}
+	s.closeUnwatched()
+	if l := s.list(); l[0].Decided != 3 {
+		t.Errorf("the list has %d decisions, want 3", l[0].Decided)
+	}
+	if err := os.WriteFile(clip.Files.Decisions, []byte(`{"frame":5,"method":"source"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c = open()
+	if st := c.state(); st.Undo != 3 || st.Elsewhere != "" || len(st.Decisions) != 1 {
+		t.Errorf("after a change elsewhere, %d steps, %q, %d decisions; want 3, none, 1", st.Undo, st.Elsewhere, len(st.Decisions))
+	}
+	if err := c.edit(&editRequest{Do: "undo"}); err != nil || len(c.state().Decisions) != 3 {
+		t.Errorf("%v; %d decisions after an undo, want 3", err, len(c.state().Decisions))
+	}
+}
+
+// A clip that is edited after all were rated is rated again once nobody watches it.
+func TestEditedClipsAreRatedAgain(t *testing.T) {
+	s := serve(t, Options{Clips: []Clip{doubled(cutClip(t, 96, 64, 12))}, Batch: "clips"})
+	list, _ := s.hub.open(listTab)
+	rated := func() bool { l := s.list()[0]; return l.Frames > 0 && int64(l.Rated) == l.Frames }
+	for !rated() {
+		<-list.wake // the list is sent after each clip's turn
+	}
+	c, err := s.use(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := s.hub.open(0)
+	c.maker.Pause(true) // somebody else rates it
+	if err := c.edit(&editRequest{Do: "method", First: 1, Last: 3, Method: pipeline.Nearest}); err != nil {
+		t.Fatal(err)
+	}
+	if rated() {
+		t.Error("an edit changes no rating")
+	}
+	s.leave(c)
+	s.hub.close(one)
+	for !rated() {
+		<-list.wake
+	}
+}
+
+// A rendering does not let go on what the user has stopped.
+func TestRenderingLeavesTheRatingStopped(t *testing.T) {
+	s := serve(t, Options{Clips: []Clip{doubled(cutClip(t, 96, 64, 12))}})
+	if status, _, text := ask(t, s, "POST", "clip/0/rate", `{"on":false}`, nil); status != http.StatusOK {
+		t.Fatalf("rate: %d %s", status, text)
+	}
+	if status, _, text := ask(t, s, "POST", "clip/0/render", `{}`, nil); status != http.StatusOK {
+		t.Fatalf("render: %d %s", status, text)
+	}
+	c, err := s.session(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.renders.Wait()
+	if st := c.state(); st.Rates || st.Render.State != "done" {
+		t.Errorf("after a rendering that is %s, frames are rated: %t", st.Render.State, st.Rates)
+	}
+}
+
+// An edit does not wait until a frame is dissected, and what was dissected before it is forgotten.
+func TestDissectionsDoNotHoldEditsUp(t *testing.T) {
+	d := newDissections()
+	d.busy <- struct{}{} // a frame is being dissected
+	_, version := d.known(1)
+	d.forget()
+	d.keep(&dissection{frame: 1}, version)
+	if v, _ := d.known(1); v != nil {
+		t.Error("a dissection from before an edit is kept")
+	}
+	_, version = d.known(1)
+	d.keep(&dissection{frame: 1}, version)
+	if v, _ := d.known(1); v == nil {
+		t.Error("a dissection is not kept")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := d.of(ctx, nil, 2); !errors.Is(err, context.Canceled) {
+		t.Errorf("a request that was given up: %v", err)
+	}
+}

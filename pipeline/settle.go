@@ -1,0 +1,112 @@
+package pipeline
+
+import (
+	"log/slog"
+	"math"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/timeline"
+	"retime/warp"
+)
+
+// decisions are looked up by the frame's number.
+type decisions struct {
+	of   map[int64]Decision
+	used int
+}
+
+func newDecisions(list []Decision) decisions {
+	d := decisions{of: make(map[int64]Decision, len(list))}
+	for _, v := range list {
+		d.of[v.Frame] = v
+	}
+	return d
+}
+
+// checkDecisions refuses decisions about frames behind the output's end. The plan's total
+// follows from the stated duration, so that a second's frames more may come.
+func (o *Options) checkDecisions(p *timeline.Plan) error {
+	if p.Total == 0 {
+		return nil
+	}
+	end := p.Total + timeline.Ceil(p.Rate)
+	for _, d := range o.Synthesis.Decisions {
+		if d.Frame >= end {
+			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d: the output has %d frames; give the options that the sidecar was written with", d.Line, d.Frame, p.Total)
+		}
+	}
+	return nil
+}
+
+// slack is how far a decision's time may lie off its frame's, in seconds.
+const slack = 1e-3
+
+// settle applies what is decided on v, whose cut field says whether a cut was found.
+// A line that says what would happen anyway says nothing, so that a changed cut is
+// not held up by the methods beside it.
+func (r *run) settle(v *Interval) error {
+	found := v.cut
+	last := int64(-1)
+	for _, t := range v.Targets {
+		k := r.frame(t.Index)
+		line, ok := r.wishes.of[k]
+		if !ok || k == last {
+			continue
+		}
+		last = k
+		at, _ := r.pass.Layout.Shown(t.Slot).Float64()
+		if line.Time != nil && !(math.Abs(*line.Time-at) <= slack) {
+			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d is shown at %.6f s here, not at %.6f s; give the options that the sidecar was written with",
+				line.Line, k, at, *line.Time)
+		}
+		if line.Cut != nil && *line.Cut != found && r.around(v, k) {
+			v.cut = *line.Cut
+		}
+	}
+	edited := v.cut != found
+	for _, t := range v.Targets {
+		if !r.owns(t.Index) {
+			continue // another run makes it
+		}
+		line := r.wishes.of[r.frame(t.Index)]
+		if err := r.wish(v, t, line, edited); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wish sets how t is wanted made. edited says whether a decision has changed v's cut.
+func (r *run) wish(v *Interval, t *Target, line Decision, edited bool) error {
+	t.wish = line.Method
+	makes := t.wish == Interpolated || t.wish == Blended
+	if edited && (v.cut && makes || !v.cut && t.wish == Nearest) {
+		t.wish, makes = "", false
+	}
+	mode := r.options.Synthesis.Mode
+	if t.Phase != 0 && (makes && (v.Gap || mode == warp.Nearest) || t.wish == Interpolated && mode == warp.Blend) {
+		return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d cannot be %s: no motion is estimated there", line.Line, t.Index, t.wish)
+	}
+	return nil
+}
+
+// around says whether v is the interval around frame k, one of whose slots lies in it: while a
+// shutter is open, an exposure may reach into the neighbours.
+func (r *run) around(v *Interval, k int64) bool {
+	if v.B == nil {
+		return false
+	}
+	exposed, ok := r.pass.Layout.(*timeline.Exposed)
+	if !ok {
+		return true
+	}
+	m := exposed.Middle(k)
+	return m.Cmp(v.A.At) >= 0 && m.Cmp(v.B.At) < 0
+}
+
+// warn says how many decisions were about frames that the output does not have.
+func (d *decisions) warn(log *slog.Logger) {
+	if n := len(d.of) - d.used; n > 0 {
+		log.Warn("Synthesis.Decisions has lines for frames that the output does not have", "lines", n)
+	}
+}

@@ -1,0 +1,39 @@
+package pipeline
+
+import (
+	"math/big"
+
+	"retime/pipeline/decision"
+	"retime/pipeline/fault"
+)
+
+// Ways returns the presets and shutters that the decisions of o choose; o is settled. Errors are
+// fault.Usage.
+func (o *Options) Ways() (*decision.Ways, error) {
+	open := new(big.Rat)
+	if o.Timing.Shutter != nil {
+		open = o.Timing.Shutter
+	}
+	return decision.NewWays(decision.Way{Preset: o.Synthesis.Preset, Shutter: open.RatString()}, o.Synthesis.Decisions)
+}
+
+// checkWays refuses decisions that do not go with each other, or with other options.
+func (o *Options) checkWays() error {
+	w, err := o.Ways()
+	if err != nil {
+		return err
+	}
+	for i := range o.Synthesis.Decisions {
+		d := &o.Synthesis.Decisions[i]
+		blurs := w.Of(d.Frame).Blurs()
+		switch {
+		case d.Shutter != "" && o.Timing.KeepTimestamps:
+			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d has a shutter, which needs frames of one length; leave out Timing.KeepTimestamps", d.Line, d.Frame)
+		case blurs && (d.Method != "" || len(d.Regions) > 0):
+			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d has a method or regions, which are about a single moment, and an open shutter; leave out one of them, or set the frame's shutter to 0", d.Line, d.Frame)
+		case blurs && o.Hooks.ConfidenceMap != nil:
+			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d has a shutter; Hooks.ConfidenceMap is about single moments", d.Line, d.Frame)
+		}
+	}
+	return nil
+}

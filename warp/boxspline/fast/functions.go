@@ -2,6 +2,24 @@
 
 package fast
 
+const (
+	elementBilinear element = iota
+	elementBiquadratic
+	elementBicubic
+	elementCourant
+	elementZP
+	elementQuincunxLinear
+	elementQuincunxVoronoi1
+	elementQuincunxVoronoi2
+	elementTrilinear
+	elementTriquadratic
+	elementTricubic
+	elementSeven
+	elementBCCLinear
+	elementBCCQuintic
+	elementFCCCubic
+)
+
 // Functions lists the generated functions.
 var Functions = []Function{
 	{Element: "bilinear", Along: false, Plane: Bilinear[float64], Plane32: Bilinear[float32]},

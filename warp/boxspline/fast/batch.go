@@ -13,70 +13,78 @@ type element int
 // batchSize is the number of positions that a function works on together.
 const batchSize = 64
 
-// batch holds positions, and their places in one array after the other: the index of a
-// coefficient, and the position relative to it.
+// batch holds the places of positions in an array: for each the index of a coefficient, and
+// the position relative to it.
 type batch[T Float] struct {
-	x       [3][batchSize]float64
-	invalid uint64 // a bit for each position at which the spline has no value
 	at      [batchSize]int
 	u       [3][batchSize]T
+	folded  [3][batchSize]float64
+	invalid uint64 // a bit for each position at which the spline has no value
 }
 
-// read takes as many of the first positions as a batch holds, folds them into the box, and
-// returns their number. zs is nil in two dimensions.
-func (b *batch[T]) read(g *Grid[T], xs, ys, zs []float64) int {
-	n := min(len(xs), batchSize)
+// read returns as many of the first positions as a batch holds, folded into the box. zs is
+// nil in two dimensions.
+func (b *batch[T]) read(g *Grid[T], xs, ys, zs []float64) (n int, x [3][]float64) {
+	n = min(len(xs), batchSize)
 	b.invalid = 0
-	copy(b.x[0][:n], xs)
-	copy(b.x[1][:n], ys)
-	inside := 1
-	for k, limit := range g.limit[:g.dim] {
-		x := b.x[k][:n]
-		if k == 2 {
-			copy(x, zs)
-		}
-		for _, v := range x {
-			if !(v >= 0 && v <= limit) {
-				inside = 0
-			}
-		}
+	x = [3][]float64{xs[:n], ys[:n], zs}
+	if g.dim == 3 {
+		x[2] = zs[:n]
 	}
-	if inside == 0 {
-		for i := range n {
-			x, y, z := g.fold(b.x[0][i], b.x[1][i], b.x[2][i])
-			if x != x {
-				b.invalid |= 1 << i
-				x = 0
-			}
-			b.x[0][i], b.x[1][i], b.x[2][i] = x, y, z
-		}
+	if g.inside(&x) && g.along == 0 {
+		return n, x
 	}
-	if g.along != 0 {
-		x, y := b.x[0][:n], b.x[1][:n]
-		for i, v := range x {
-			x[i], y[i] = v+y[i], y[i]-v
-		}
+	for k := range x {
+		copy(b.folded[k][:n], x[k])
+		x[k] = b.folded[k][:n]
 	}
-	return n
+	for i := range n {
+		v, w, z := g.fold(x[0][i], x[1][i], x[2][i])
+		if v != v {
+			b.invalid |= 1 << i
+			v = 0
+		}
+		if g.along != 0 {
+			v, w = v+w, w-v
+		}
+		x[0][i], x[1][i], x[2][i] = v, w, z
+	}
+	return n, x
 }
 
-// place sets the places of the first n positions in an array. up is what to add to a
-// position in the array before it is rounded down.
-func (b *batch[T]) place(g *Grid[T], array, n int, up *[3]float64) {
-	steps := [3]int{1, g.stride, g.slice}
-	at := b.at[:n]
-	for i := range at {
-		at[i] = g.origin
-	}
-	for k, step := range steps[:g.dim] {
-		x, u := b.x[k][:n], b.u[k][:n]
-		offset, scale, up := g.offsets[array][k], g.scale, up[k]
-		for i, v := range x {
-			v = float64((v - offset) * scale)
-			m := floor(v + up)
-			u[i] = T(v - float64(m))
-			at[i] += m * step
+// inside reports whether positions lie in the box.
+func (g *Grid[T]) inside(x *[3][]float64) bool {
+	for k, limit := range g.limit[:g.dim] {
+		for _, v := range x[k] {
+			if !(v >= 0 && v <= limit) {
+				return false
+			}
 		}
+	}
+	return true
+}
+
+// place sets the places of n positions in an array. up is what to add to a position in the
+// array before it is rounded down.
+func (b *batch[T]) place(g *Grid[T], x *[3][]float64, array, n int, up *[3]float64) {
+	scale, o := g.scale, &g.offsets[array]
+	xs, ys := x[0][:n], x[1][:n]
+	for i, v := range xs {
+		v, w := float64((v-o[0])*scale), float64((ys[i]-o[1])*scale)
+		m0, m1 := floor(v+up[0]), floor(w+up[1])
+		j := i % batchSize
+		b.u[0][j], b.u[1][j] = T(v-float64(m0)), T(w-float64(m1))
+		b.at[j] = g.origin + m0 + m1*g.stride
+	}
+	if g.dim < 3 {
+		return
+	}
+	for i, v := range x[2][:n] {
+		v = float64((v - o[2]) * scale)
+		m := floor(v + up[2])
+		j := i % batchSize
+		b.u[2][j] = T(v - float64(m))
+		b.at[j] += m * g.slice
 	}
 }
 

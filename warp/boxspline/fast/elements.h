@@ -857,5 +857,7 @@ static const struct {
 	{NAME(seven), {0.5, 0.5, 0.5}},
 	{NAME(bcc_linear), {0, 0, 0}},
 	{NAME(bcc_quintic), {0, 0, 0}},
+	{0, {0.5, 0.5, 0.5}},
+	{0, {0.5, 0.5, 0.5}},
 	{0, {0.5, 0, 0}},
 };

@@ -723,11 +723,11 @@ func rowFCCCubic[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
 	stride := g.stride
 	slice := g.slice
 	for len(dst) > 0 {
-		n := b.read(g, xs, ys, zs)
+		n, x := b.read(g, xs, ys, zs)
 		row := dst[:n]
 		clear(row)
 		for k, c := range g.cosets {
-			b.place(g, k, n, &[3]float64{0.5, 0, 0})
+			b.place(g, &x, k, n, &[3]float64{0.5, 0, 0})
 			for i := range row {
 				u0 := b.u[0][i]
 				u1 := b.u[1][i]

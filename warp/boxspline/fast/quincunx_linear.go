@@ -25,11 +25,11 @@ func rowQuincunxLinear[T Float](g *Grid[T], dst []T, xs, ys []float64) {
 	var b batch[T]
 	stride := g.stride
 	for len(dst) > 0 {
-		n := b.read(g, xs, ys, nil)
+		n, x := b.read(g, xs, ys, nil)
 		row := dst[:n]
 		clear(row)
 		for k, c := range g.cosets {
-			b.place(g, k, n, &[3]float64{0, 0, 0})
+			b.place(g, &x, k, n, &[3]float64{0, 0, 0})
 			for i := range row {
 				u0 := b.u[0][i]
 				u1 := b.u[1][i]

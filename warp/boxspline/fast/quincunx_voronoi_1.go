@@ -26,9 +26,9 @@ func rowQuincunxVoronoi1[T Float](g *Grid[T], dst []T, xs, ys []float64) {
 	stride := g.stride
 	c := g.cosets[0]
 	for len(dst) > 0 {
-		n := b.read(g, xs, ys, nil)
+		n, x := b.read(g, xs, ys, nil)
 		row := dst[:n]
-		b.place(g, 0, n, &[3]float64{0, 0, 0})
+		b.place(g, &x, 0, n, &[3]float64{0, 0, 0})
 		for i := range row {
 			u0 := b.u[0][i]
 			u1 := b.u[1][i]

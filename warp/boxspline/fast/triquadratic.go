@@ -28,9 +28,9 @@ func rowTriquadratic[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
 	slice := g.slice
 	c := g.cosets[0]
 	for len(dst) > 0 {
-		n := b.read(g, xs, ys, zs)
+		n, x := b.read(g, xs, ys, zs)
 		row := dst[:n]
-		b.place(g, 0, n, &[3]float64{0.5, 0.5, 0.5})
+		b.place(g, &x, 0, n, &[3]float64{0.5, 0.5, 0.5})
 		for i := range row {
 			u0 := b.u[0][i]
 			u1 := b.u[1][i]

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"retime/warp/boxspline/compile/code"
@@ -376,10 +377,11 @@ func (p program) cudaLookUps(b *strings.Builder, c *code.Class) {
 	}
 }
 
-// Kernels returns the CUDA source that has the kernels of all programs.
+// Kernels returns the CUDA source that has the kernels of the programs with look-ups.
 func Kernels(programs []Program) []byte {
 	var b strings.Builder
 	b.WriteString(notice + "\n#include \"boxspline_kernels.cuh\"\n")
+	programs = slices.DeleteFunc(slices.Clone(programs), func(p Program) bool { return !p.LooksUp() })
 	for _, p := range programs {
 		fmt.Fprintf(&b, "#include \"boxspline_%s.cuh\"\n", CUDAName(p.Element.Name))
 	}

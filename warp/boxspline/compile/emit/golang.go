@@ -65,7 +65,7 @@ func Go(of Program) ([]byte, error) {
 	if len(p.Offsets) == 1 {
 		b.WriteString("c := g.cosets[0]\n")
 	}
-	fmt.Fprintf(&b, "for len(dst) > 0 {\nn := b.read(g, %s)\nrow := dst[:n]\n", all)
+	fmt.Fprintf(&b, "for len(dst) > 0 {\nn, x := b.read(g, %s)\nrow := dst[:n]\n", all)
 	set := "row[i] = "
 	if len(p.Offsets) > 1 {
 		b.WriteString("clear(row)\nfor k, c := range g.cosets {\n")
@@ -75,7 +75,7 @@ func Go(of Program) ([]byte, error) {
 	if len(p.Offsets) > 1 {
 		array = "k"
 	}
-	fmt.Fprintf(&b, "b.place(g, %s, n, &[3]float64{%s})\n", array, p.up())
+	fmt.Fprintf(&b, "b.place(g, &x, %s, n, &[3]float64{%s})\n", array, p.up())
 	b.WriteString("for i := range row {\n")
 	p.goTurn(&b)
 	if len(p.Classes) == 1 {

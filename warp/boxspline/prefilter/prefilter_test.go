@@ -120,8 +120,8 @@ func TestTensorInterpolates(t *testing.T) {
 // A quasi-interpolant reproduces polynomials up to the element's degree, away from edges.
 func TestQuasiReproducesPolynomials(t *testing.T) {
 	for _, e := range boxspline.Elements() {
-		if _, err := fast.Find(e.Name); err != nil {
-			continue
+		if len(e.Terms()) > 300 {
+			continue // the values at the lattice's points take long
 		}
 		s, err := lattice.NewSamples(e.Lattice, lattice.WholeSymmetric, lattice.Point{12, 12, 12})
 		if err != nil {

@@ -28,7 +28,7 @@ func (s *Spline) Near(x exact.Vec) *Pieces {
 func (p *Pieces) Shifted(by exact.Vec) exact.Poly {
 	sum := exact.Poly{}
 	for _, t := range p.of.terms {
-		sum = sum.Add(p.box(t.Times, by.Add(p.of.corner(t))), t.Weight)
+		sum.Accumulate(p.box(t.Times, by.Add(p.of.corner(t))), t.Weight)
 	}
 	return sum
 }
@@ -82,7 +82,8 @@ func (p *Pieces) reduce(m powers, q exact.Vec, inverse exact.Matrix, of []int) e
 				t = exact.Linear(row, row.Dot(q).Neg())
 			}
 		}
-		sum = sum.Add(t.Mul(here.Add(there, exact.Int(-1))), exact.Int(1)).Add(there, exact.Int(int(m[i])))
+		sum.Accumulate(t.Mul(here.Add(there, exact.Int(-1))), exact.Int(1))
+		sum.Accumulate(there, exact.Int(int(m[i])))
 	}
 	return sum
 }

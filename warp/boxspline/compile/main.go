@@ -1,5 +1,5 @@
 // Command compile writes, for go generate, the code that evaluates splines of package
-// boxspline's elements: Go for the CPU, CUDA for the GPU, and the table of costs in
+// boxspline's elements: Go and C for the CPU, CUDA for the GPU, and the table of costs in
 // docs/boxspline.md. With -check it writes nothing and fails if a file is not current.
 package main
 
@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"retime/warp/boxspline"
@@ -22,10 +21,9 @@ import (
 
 func main() {
 	root := flag.String("root", ".", "the module's `DIR`")
-	only := flag.String("element", "", "compile only this element, `NAME`")
 	check := flag.Bool("check", false, "write nothing, and fail if a file is not current")
 	flag.Parse()
-	if err := run(*root, *only, *check); err != nil {
+	if err := run(*root, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "compile:", err)
 		os.Exit(1)
 	}
@@ -37,43 +35,42 @@ const (
 	document = "docs/boxspline.md"
 )
 
-// skipped lists the elements that are evaluated only generically: the knot planes of their
-// many box splines cut the region into too many subregions for a table.
-var skipped = []string{"bcc-voronoi-1", "bcc-voronoi-2"}
-
-func run(root, only string, check bool) error {
-	var programs []*code.Program
+func run(root string, check bool) error {
+	var list []*code.Program
 	for _, e := range boxspline.Elements() {
-		if slices.Contains(skipped, e.Name) || only != "" && e.Name != only {
-			continue
-		}
 		p, err := compile(e)
 		if err != nil {
 			return err
 		}
-		programs = append(programs, p)
+		list = append(list, p)
+	}
+	programs := emit.Share(list)
+	for _, p := range programs {
 		text, err := emit.Go(p)
 		if err != nil {
 			return err
 		}
-		if err := put(filepath.Join(root, goDir, fileName(e.Name)+".go"), text, check); err != nil {
+		if err := put(filepath.Join(root, goDir, fileName(p.Element.Name)+".go"), text, check); err != nil {
 			return err
 		}
-		if err := put(filepath.Join(root, cudaDir, "boxspline_"+emit.CUDAName(e.Name)+".cuh"), emit.CUDA(p), check); err != nil {
+		if !p.LooksUp() {
+			continue
+		}
+		if err := put(filepath.Join(root, cudaDir, "boxspline_"+emit.CUDAName(p.Element.Name)+".cuh"), emit.CUDA(p), check); err != nil {
 			return err
 		}
 	}
-	if only != "" {
-		return nil
+	if err := put(filepath.Join(root, goDir, "elements.h"), emit.C(programs), check); err != nil {
+		return err
 	}
 	if err := put(filepath.Join(root, cudaDir, "boxspline.cu"), emit.Kernels(programs), check); err != nil {
 		return err
 	}
-	list, err := emit.List(programs)
+	functions, err := emit.List(programs)
 	if err != nil {
 		return err
 	}
-	if err := put(filepath.Join(root, goDir, "functions.go"), list, check); err != nil {
+	if err := put(filepath.Join(root, goDir, "functions.go"), functions, check); err != nil {
 		return err
 	}
 	name := filepath.Join(root, document)

@@ -21,7 +21,7 @@ func (m Monomial) Degree() int {
 }
 
 // Poly is a polynomial: the coefficient of each monomial that has one other than zero.
-// The functions of this package never change their operands.
+// The functions of this package change no operand but Accumulate's.
 type Poly map[Monomial]Rat
 
 // Constant returns the polynomial a.
@@ -61,6 +61,13 @@ func (p Poly) Add(q Poly, s Rat) Poly {
 		r.accumulate(m, a.Mul(s))
 	}
 	return r
+}
+
+// Accumulate adds s q to p, which nobody else may hold.
+func (p Poly) Accumulate(q Poly, s Rat) {
+	for m, a := range q {
+		p.accumulate(m, a.Mul(s))
+	}
 }
 
 // Scale returns s p.

@@ -2,8 +2,6 @@
 
 package fast
 
-import "math"
-
 // Element bcc-linear on the bcc lattice: linear on tetrahedra (Entezari).
 //
 // Directions, in the arrays' coordinates, and how often each occurs:
@@ -15,8 +13,8 @@ import "math"
 // Arrays: 2. Subregions: 24 under 64 indices. Polynomials: 1.
 // Polynomial 0: 2 coefficients, polynomial, 2 multiplications, 4 additions; 1 linear look-ups.
 
-// tableBCCLinear has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
-var tableBCCLinear = [...][13]int32{
+// turnsBCCLinear has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
+var turnsBCCLinear = [...][13]int32{
 	{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0},
 	{1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0},
 	{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0},
@@ -83,72 +81,69 @@ var tableBCCLinear = [...][13]int32{
 	{1, 0, 0, 0, -1, 0, 0, 0, 1, -1, 1, 0, 0},
 }
 
-var offsetsBCCLinear = [...][3]float64{
-	{0, 0, 0},
-	{1, 1, 1},
+// turnBCCLinear returns the entry for a position in the region.
+func turnBCCLinear[T Float](u0, u1, u2 T) *[13]int32 {
+	index := 0
+	if u1-u2 >= 0 {
+		index += 1
+	}
+	if u0-u2 >= 0 {
+		index += 2
+	}
+	if u0+u1 >= 1 {
+		index += 4
+	}
+	if u0-u1 >= 0 {
+		index += 8
+	}
+	if u0+u2 >= 1 {
+		index += 16
+	}
+	if u1+u2 >= 1 {
+		index += 32
+	}
+	return &turnsBCCLinear[index]
 }
 
 // BCCLinear sets dst[i] to the value of g at the i-th position, for the element bcc-linear.
 func BCCLinear[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
 	xs, ys, zs = xs[:len(dst)], ys[:len(dst)], zs[:len(dst)]
-	limit0 := g.limit[0]
-	limit1 := g.limit[1]
-	limit2 := g.limit[2]
-	origin, stride := g.origin, g.stride
+	for len(dst) > 0 {
+		done, next := native(g, elementBCCLinear, dst, xs, ys, zs)
+		rowBCCLinear(g, dst[done:next], xs[done:next], ys[done:next], zs[done:next])
+		dst, xs, ys, zs = dst[next:], xs[next:], ys[next:], zs[next:]
+	}
+}
+
+func rowBCCLinear[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
+	var b batch[T]
+	stride := g.stride
 	slice := g.slice
-	for i := range dst {
-		x0, x1, x2 := xs[i], ys[i], zs[i]
-		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1 && x2 >= 0 && x2 <= limit2) {
-			x0, x1, x2 = g.fold(x0, x1, x2)
-			if x0 != x0 {
-				dst[i] = T(math.NaN())
-				continue
-			}
-		}
-		var sum T
+	for len(dst) > 0 {
+		n, x := b.read(g, xs, ys, zs)
+		row := dst[:n]
+		clear(row)
 		for k, c := range g.cosets {
-			o := &offsetsBCCLinear[k]
-			y0 := (x0 - o[0]) * 0.5
-			n0 := floor(y0)
-			u0 := T(y0 - float64(n0))
-			y1 := (x1 - o[1]) * 0.5
-			n1 := floor(y1)
-			u1 := T(y1 - float64(n1))
-			y2 := (x2 - o[2]) * 0.5
-			n2 := floor(y2)
-			u2 := T(y2 - float64(n2))
-			at := origin + n0 + n1*stride + n2*slice
-			index := 0
-			if u1-u2 >= 0 {
-				index += 1
+			b.place(g, &x, k, n, &[3]float64{0, 0, 0})
+			for i := range row {
+				u0 := b.u[0][i]
+				u1 := b.u[1][i]
+				u2 := b.u[2][i]
+				at := b.at[i]
+				e := turnBCCLinear(u0, u1, u2)
+				s0 := int(e[0]) + int(e[1])*stride + int(e[2])*slice
+				v1 := T(T(e[3])*u0) + T(T(e[4])*u1) + T(T(e[5])*u2) + T(e[10])
+				s1 := int(e[3]) + int(e[4])*stride + int(e[5])*slice
+				v2 := T(T(e[6])*u0) + T(T(e[7])*u1) + T(T(e[8])*u2)
+				s2 := int(e[6]) + int(e[7])*stride + int(e[8])*slice
+				at -= int(e[9]) * s0
+				at -= int(e[10]) * s1
+				c1 := c[at+s2]
+				c0 := c[at]
+				row[i] += T((-c0-c1)*v1) + (T((c1-c0)*v2) + c0)
 			}
-			if u0-u2 >= 0 {
-				index += 2
-			}
-			if u0+u1 >= 1 {
-				index += 4
-			}
-			if u0-u1 >= 0 {
-				index += 8
-			}
-			if u0+u2 >= 1 {
-				index += 16
-			}
-			if u1+u2 >= 1 {
-				index += 32
-			}
-			e := &tableBCCLinear[index]
-			s0 := int(e[0]) + int(e[1])*stride + int(e[2])*slice
-			v1 := T(T(e[3])*u0) + T(T(e[4])*u1) + T(T(e[5])*u2) + T(e[10])
-			s1 := int(e[3]) + int(e[4])*stride + int(e[5])*slice
-			v2 := T(T(e[6])*u0) + T(T(e[7])*u1) + T(T(e[8])*u2)
-			s2 := int(e[6]) + int(e[7])*stride + int(e[8])*slice
-			at -= int(e[9]) * s0
-			at -= int(e[10]) * s1
-			c1 := c[at+s2]
-			c0 := c[at]
-			sum += T((-c0-c1)*v1) + (T((c1-c0)*v2) + c0)
 		}
-		dst[i] = sum
+		b.finish(row)
+		dst, xs, ys, zs = dst[n:], xs[n:], ys[n:], zs[n:]
 	}
 }

@@ -2,8 +2,6 @@
 
 package fast
 
-import "math"
-
 // Element bicubic on the square lattice: the tensor product of degree 3.
 //
 // Directions, in the arrays' coordinates, and how often each occurs:
@@ -16,48 +14,50 @@ import "math"
 // Bicubic sets dst[i] to the value of g at the i-th position, for the element bicubic.
 func Bicubic[T Float](g *Grid[T], dst []T, xs, ys []float64) {
 	xs, ys = xs[:len(dst)], ys[:len(dst)]
-	limit0 := g.limit[0]
-	limit1 := g.limit[1]
-	origin, stride := g.origin, g.stride
+	for len(dst) > 0 {
+		done, next := native(g, elementBicubic, dst, xs, ys, nil)
+		rowBicubic(g, dst[done:next], xs[done:next], ys[done:next])
+		dst, xs, ys = dst[next:], xs[next:], ys[next:]
+	}
+}
+
+func rowBicubic[T Float](g *Grid[T], dst []T, xs, ys []float64) {
+	var b batch[T]
+	stride := g.stride
 	c := g.cosets[0]
-	for i := range dst {
-		x0, x1 := xs[i], ys[i]
-		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1) {
-			x0, x1, _ = g.fold(x0, x1, 0)
-			if x0 != x0 {
-				dst[i] = T(math.NaN())
-				continue
-			}
+	for len(dst) > 0 {
+		n, x := b.read(g, xs, ys, nil)
+		row := dst[:n]
+		b.place(g, &x, 0, n, &[3]float64{0, 0, 0})
+		for i := range row {
+			u0 := b.u[0][i]
+			u1 := b.u[1][i]
+			at := b.at[i]
+			or0 := at - 1 - stride
+			r0 := (*[4]T)(c[or0 : or0+4 : or0+4])
+			or1 := at - 1
+			r1 := (*[4]T)(c[or1 : or1+4 : or1+4])
+			or2 := at - 1 + stride
+			r2 := (*[4]T)(c[or2 : or2+4 : or2+4])
+			or3 := at - 1 + 2*stride
+			r3 := (*[4]T)(c[or3 : or3+4 : or3+4])
+			t0 := 1 - u1
+			t1 := T(t0 * t0)
+			t2 := 1 - u0
+			t3 := T(t2 * t2)
+			t4 := T(t2 * t3)
+			t5 := T(u0 * u0)
+			t6 := T(t5*(T(3*u0)-6)) + 4
+			t7 := T(t3*(T(3*t2)-6)) + 4
+			t8 := T(u0 * t5)
+			t9 := T(u1 * u1)
+			t10 := T((T(t9*(T(3*u1)-6)) + 4) * (T(t4*r1[0]) + T(t6*r1[1]) + T(t7*r1[2]) + T(t8*r1[3])))
+			t11 := T((T(t1*(T(3*t0)-6)) + 4) * (T(t4*r2[0]) + T(t6*r2[1]) + T(t7*r2[2]) + T(t8*r2[3])))
+			t12 := T(T(t0*t1)*(T(t4*r0[0])+T(t6*r0[1])+T(t7*r0[2])+T(t8*r0[3]))) + t10 + t11
+			t13 := T((1.0 / 36) * (t12 + T(T(u1*t9)*(T(t4*r3[0])+T(t6*r3[1])+T(t7*r3[2])+T(t8*r3[3])))))
+			row[i] = t13
 		}
-		y0 := x0
-		n0 := floor(y0)
-		u0 := T(y0 - float64(n0))
-		y1 := x1
-		n1 := floor(y1)
-		u1 := T(y1 - float64(n1))
-		at := origin + n0 + n1*stride
-		or0 := at - 1 - stride
-		r0 := (*[4]T)(c[or0 : or0+4 : or0+4])
-		or1 := at - 1
-		r1 := (*[4]T)(c[or1 : or1+4 : or1+4])
-		or2 := at - 1 + stride
-		r2 := (*[4]T)(c[or2 : or2+4 : or2+4])
-		or3 := at - 1 + 2*stride
-		r3 := (*[4]T)(c[or3 : or3+4 : or3+4])
-		t0 := 1 - u1
-		t1 := T(t0 * t0)
-		t2 := 1 - u0
-		t3 := T(t2 * t2)
-		t4 := T(t2 * t3)
-		t5 := T(u0 * u0)
-		t6 := T(t5*(T(3*u0)-6)) + 4
-		t7 := T(t3*(T(3*t2)-6)) + 4
-		t8 := T(u0 * t5)
-		t9 := T(u1 * u1)
-		t10 := T((T(t9*(T(3*u1)-6)) + 4) * (T(t4*r1[0]) + T(t6*r1[1]) + T(t7*r1[2]) + T(t8*r1[3])))
-		t11 := T((T(t1*(T(3*t0)-6)) + 4) * (T(t4*r2[0]) + T(t6*r2[1]) + T(t7*r2[2]) + T(t8*r2[3])))
-		t12 := T(T(t0*t1)*(T(t4*r0[0])+T(t6*r0[1])+T(t7*r0[2])+T(t8*r0[3]))) + t10 + t11
-		t13 := T((1.0 / 36) * (t12 + T(T(u1*t9)*(T(t4*r3[0])+T(t6*r3[1])+T(t7*r3[2])+T(t8*r3[3])))))
-		dst[i] = t13
+		b.finish(row)
+		dst, xs, ys = dst[n:], xs[n:], ys[n:]
 	}
 }

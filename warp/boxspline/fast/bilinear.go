@@ -2,8 +2,6 @@
 
 package fast
 
-import "math"
-
 // Element bilinear on the square lattice: the tensor product of degree 1.
 //
 // Directions, in the arrays' coordinates, and how often each occurs:
@@ -16,31 +14,33 @@ import "math"
 // Bilinear sets dst[i] to the value of g at the i-th position, for the element bilinear.
 func Bilinear[T Float](g *Grid[T], dst []T, xs, ys []float64) {
 	xs, ys = xs[:len(dst)], ys[:len(dst)]
-	limit0 := g.limit[0]
-	limit1 := g.limit[1]
-	origin, stride := g.origin, g.stride
+	for len(dst) > 0 {
+		done, next := native(g, elementBilinear, dst, xs, ys, nil)
+		rowBilinear(g, dst[done:next], xs[done:next], ys[done:next])
+		dst, xs, ys = dst[next:], xs[next:], ys[next:]
+	}
+}
+
+func rowBilinear[T Float](g *Grid[T], dst []T, xs, ys []float64) {
+	var b batch[T]
+	stride := g.stride
 	c := g.cosets[0]
-	for i := range dst {
-		x0, x1 := xs[i], ys[i]
-		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1) {
-			x0, x1, _ = g.fold(x0, x1, 0)
-			if x0 != x0 {
-				dst[i] = T(math.NaN())
-				continue
-			}
+	for len(dst) > 0 {
+		n, x := b.read(g, xs, ys, nil)
+		row := dst[:n]
+		b.place(g, &x, 0, n, &[3]float64{0, 0, 0})
+		for i := range row {
+			u0 := b.u[0][i]
+			u1 := b.u[1][i]
+			at := b.at[i]
+			or0 := at
+			r0 := (*[2]T)(c[or0 : or0+2 : or0+2])
+			or1 := at + stride
+			r1 := (*[2]T)(c[or1 : or1+2 : or1+2])
+			t0 := T(u0*(T((r0[0]+r1[1]-r0[1]-r1[0])*u1)+(r0[1]-r0[0]))) + (T((r1[0]-r0[0])*u1) + r0[0])
+			row[i] = t0
 		}
-		y0 := x0
-		n0 := floor(y0)
-		u0 := T(y0 - float64(n0))
-		y1 := x1
-		n1 := floor(y1)
-		u1 := T(y1 - float64(n1))
-		at := origin + n0 + n1*stride
-		or0 := at
-		r0 := (*[2]T)(c[or0 : or0+2 : or0+2])
-		or1 := at + stride
-		r1 := (*[2]T)(c[or1 : or1+2 : or1+2])
-		t0 := T(u0*(T((r0[0]+r1[1]-r0[1]-r1[0])*u1)+(r0[1]-r0[0]))) + (T((r1[0]-r0[0])*u1) + r0[0])
-		dst[i] = t0
+		b.finish(row)
+		dst, xs, ys = dst[n:], xs[n:], ys[n:]
 	}
 }

@@ -2,8 +2,6 @@
 
 package fast
 
-import "math"
-
 // Element courant on the square lattice: Courant's element, linear on triangles.
 //
 // Directions, in the arrays' coordinates, and how often each occurs:
@@ -14,47 +12,54 @@ import "math"
 // Arrays: 1. Subregions: 2 under 2 indices. Polynomials: 1.
 // Polynomial 0: 3 coefficients, polynomial, 2 multiplications, 4 additions; 2 linear look-ups.
 
-// tableCourant has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
-var tableCourant = [...][7]int32{
+// turnsCourant has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
+var turnsCourant = [...][7]int32{
 	{1, 0, 0, 1, 0, 0, 0},
 	{0, 1, 1, 0, 0, 0, 0},
+}
+
+// turnCourant returns the entry for a position in the region.
+func turnCourant[T Float](u0, u1 T) *[7]int32 {
+	index := 0
+	if u0-u1 >= 0 {
+		index += 1
+	}
+	return &turnsCourant[index]
 }
 
 // Courant sets dst[i] to the value of g at the i-th position, for the element courant.
 func Courant[T Float](g *Grid[T], dst []T, xs, ys []float64) {
 	xs, ys = xs[:len(dst)], ys[:len(dst)]
-	limit0 := g.limit[0]
-	limit1 := g.limit[1]
-	origin, stride := g.origin, g.stride
+	for len(dst) > 0 {
+		done, next := native(g, elementCourant, dst, xs, ys, nil)
+		rowCourant(g, dst[done:next], xs[done:next], ys[done:next])
+		dst, xs, ys = dst[next:], xs[next:], ys[next:]
+	}
+}
+
+func rowCourant[T Float](g *Grid[T], dst []T, xs, ys []float64) {
+	var b batch[T]
+	stride := g.stride
 	c := g.cosets[0]
-	for i := range dst {
-		x0, x1 := xs[i], ys[i]
-		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1) {
-			x0, x1, _ = g.fold(x0, x1, 0)
-			if x0 != x0 {
-				dst[i] = T(math.NaN())
-				continue
-			}
+	for len(dst) > 0 {
+		n, x := b.read(g, xs, ys, nil)
+		row := dst[:n]
+		b.place(g, &x, 0, n, &[3]float64{0, 0, 0})
+		for i := range row {
+			u0 := b.u[0][i]
+			u1 := b.u[1][i]
+			at := b.at[i]
+			e := turnCourant(u0, u1)
+			v0 := T(T(e[0])*u0) + T(T(e[1])*u1)
+			s0 := int(e[0]) + int(e[1])*stride
+			v1 := T(T(e[2])*u0) + T(T(e[3])*u1)
+			s1 := int(e[2]) + int(e[3])*stride
+			c2 := c[at+s0+s1]
+			c1 := c[at+s1]
+			c0 := c[at]
+			row[i] = T((c2-c1)*v0) + (T((c1-c0)*v1) + c0)
 		}
-		y0 := x0
-		n0 := floor(y0)
-		u0 := T(y0 - float64(n0))
-		y1 := x1
-		n1 := floor(y1)
-		u1 := T(y1 - float64(n1))
-		at := origin + n0 + n1*stride
-		index := 0
-		if u0-u1 >= 0 {
-			index += 1
-		}
-		e := &tableCourant[index]
-		v0 := T(T(e[0])*u0) + T(T(e[1])*u1)
-		s0 := int(e[0]) + int(e[1])*stride
-		v1 := T(T(e[2])*u0) + T(T(e[3])*u1)
-		s1 := int(e[2]) + int(e[3])*stride
-		c2 := c[at+s0+s1]
-		c1 := c[at+s1]
-		c0 := c[at]
-		dst[i] = T((c2-c1)*v0) + (T((c1-c0)*v1) + c0)
+		b.finish(row)
+		dst, xs, ys = dst[n:], xs[n:], ys[n:]
 	}
 }

@@ -2,8 +2,6 @@
 
 package fast
 
-import "math"
-
 // Element fcc-cubic on the fcc lattice: six directions (Kim, Entezari and Peters).
 //
 // Directions, in the arrays' coordinates, and how often each occurs:
@@ -19,8 +17,8 @@ import "math"
 // Polynomial 1: 4 coefficients, weights, 32 multiplications, 31 additions; 3 linear look-ups.
 // Polynomial 2: 4 coefficients, polynomial, 15 multiplications, 9 additions; 3 linear look-ups.
 
-// tableFCCCubic has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
-var tableFCCCubic = [...][13]int32{
+// turnsFCCCubic has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
+var turnsFCCCubic = [...][13]int32{
 	{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0},
 	{0, 0, 1, -1, 0, 0, 0, 1, 0, -1, 0, 0, 0},
 	{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0},
@@ -671,132 +669,127 @@ var tableFCCCubic = [...][13]int32{
 	{0, 0, 1, 1, 0, 0, 0, -1, 0, -1, 0, 1, 0},
 }
 
-var offsetsFCCCubic = [...][3]float64{
-	{0, 0, 0},
-	{0, 1, 1},
-	{1, 0, 1},
-	{1, 1, 0},
+// turnFCCCubic returns the entry for a position in the region.
+func turnFCCCubic[T Float](u0, u1, u2 T) *[13]int32 {
+	index := 0
+	if u2 >= 0.5 {
+		index += 1
+	}
+	if u0-u1-u2 >= -1.5 {
+		index += 2
+	}
+	if u0-u1-u2 >= -0.5 {
+		index += 2
+	}
+	if u0+u1-u2 >= -0.5 {
+		index += 6
+	}
+	if u0+u1-u2 >= 0.5 {
+		index += 6
+	}
+	if u0-u1+u2 >= -0.5 {
+		index += 18
+	}
+	if u0-u1+u2 >= 0.5 {
+		index += 18
+	}
+	if u0+u1+u2 >= 0.5 {
+		index += 54
+	}
+	if u0+u1+u2 >= 1.5 {
+		index += 54
+	}
+	if u1 >= 0.5 {
+		index += 162
+	}
+	if u0 >= 0 {
+		index += 324
+	}
+	return &turnsFCCCubic[index]
 }
 
 // FCCCubic sets dst[i] to the value of g at the i-th position, for the element fcc-cubic.
 func FCCCubic[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
 	xs, ys, zs = xs[:len(dst)], ys[:len(dst)], zs[:len(dst)]
-	limit0 := g.limit[0]
-	limit1 := g.limit[1]
-	limit2 := g.limit[2]
-	origin, stride := g.origin, g.stride
+	for len(dst) > 0 {
+		done, next := native(g, elementFCCCubic, dst, xs, ys, zs)
+		rowFCCCubic(g, dst[done:next], xs[done:next], ys[done:next], zs[done:next])
+		dst, xs, ys, zs = dst[next:], xs[next:], ys[next:], zs[next:]
+	}
+}
+
+func rowFCCCubic[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
+	var b batch[T]
+	stride := g.stride
 	slice := g.slice
-	for i := range dst {
-		x0, x1, x2 := xs[i], ys[i], zs[i]
-		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1 && x2 >= 0 && x2 <= limit2) {
-			x0, x1, x2 = g.fold(x0, x1, x2)
-			if x0 != x0 {
-				dst[i] = T(math.NaN())
-				continue
-			}
-		}
-		var sum T
+	for len(dst) > 0 {
+		n, x := b.read(g, xs, ys, zs)
+		row := dst[:n]
+		clear(row)
 		for k, c := range g.cosets {
-			o := &offsetsFCCCubic[k]
-			y0 := (x0 - o[0]) * 0.5
-			n0 := floor(y0 + 0.5)
-			u0 := T(y0 - float64(n0))
-			y1 := (x1 - o[1]) * 0.5
-			n1 := floor(y1)
-			u1 := T(y1 - float64(n1))
-			y2 := (x2 - o[2]) * 0.5
-			n2 := floor(y2)
-			u2 := T(y2 - float64(n2))
-			at := origin + n0 + n1*stride + n2*slice
-			index := 0
-			if u2 >= 0.5 {
-				index += 1
-			}
-			if u0-u1-u2 >= -1.5 {
-				index += 2
-			}
-			if u0-u1-u2 >= -0.5 {
-				index += 2
-			}
-			if u0+u1-u2 >= -0.5 {
-				index += 6
-			}
-			if u0+u1-u2 >= 0.5 {
-				index += 6
-			}
-			if u0-u1+u2 >= -0.5 {
-				index += 18
-			}
-			if u0-u1+u2 >= 0.5 {
-				index += 18
-			}
-			if u0+u1+u2 >= 0.5 {
-				index += 54
-			}
-			if u0+u1+u2 >= 1.5 {
-				index += 54
-			}
-			if u1 >= 0.5 {
-				index += 162
-			}
-			if u0 >= 0 {
-				index += 324
-			}
-			e := &tableFCCCubic[index]
-			v0 := T(T(e[0])*u0) + T(T(e[1])*u1) + T(T(e[2])*u2) + T(e[9])
-			s0 := int(e[0]) + int(e[1])*stride + int(e[2])*slice
-			v1 := T(T(e[3])*u0) + T(T(e[4])*u1) + T(T(e[5])*u2) + T(e[10])
-			s1 := int(e[3]) + int(e[4])*stride + int(e[5])*slice
-			v2 := T(T(e[6])*u0) + T(T(e[7])*u1) + T(T(e[8])*u2) + T(e[11])
-			s2 := int(e[6]) + int(e[7])*stride + int(e[8])*slice
-			at -= int(e[9]) * s0
-			at -= int(e[10]) * s1
-			at -= int(e[11]) * s2
-			switch e[12] {
-			case 0:
-				c2 := c[at-s0+s1]
-				c3 := c[at+s1]
-				c1 := c[at]
-				c0 := c[at-s0]
-				t0 := T(24 * v1)
-				t1 := T(16 * v2)
-				t2 := t1 - 12
-				t3 := T(-24 * v1)
-				t4 := t0 - 36
-				t5 := T(v0*(T(v0*(T(-8*v0)+(t3+12)))+(T(v1*(t3+24))-6))) + (T(v1*(T(v1*t4)+18)) - 3)
-				t6 := T(-24 * v0)
-				t7 := T(v0*(T(v0*(t6+(t3-12)))+(T(v1*(t0-72))+30))) + (T(v1*(T(v1*(t0-12))-30)) + 19)
-				t8 := T((T(v2*T(v2*(T(24*v0)+(t0+t2))))+t5)*c0) + T((T(v2*T(v2*(t6+(t0+(t1-36)))))+t7)*c1)
-				t9 := v1 + ((-1.0 / 2) - v2) - v0
-				t10 := T(v0*(T(v0*(t6+t4))+(T(v1*(t0+24))-18))) + (T(v1*(T(v1*(T(8*v1)+12))+6)) - 3)
-				t11 := t8 + T(T(4*T(T(t9*t9)*(T(-2*v0)+(T(2*v1)+(T(4*v2)-1)))))*c2) + T((T(v2*T(v2*(t6+(t3+t2))))+t10)*c3)
-				sum += T((1.0 / 24) * t11)
-			case 1:
-				c3 := c[at+s2]
-				c1 := c[at]
-				c0 := c[at-s0]
-				c2 := c[at+s1]
-				t0 := (1.0 / 2) - v2
-				t1 := t0 - v1 - v0
-				t2 := T(2 * v1)
-				t3 := T(2*v2) - 1
-				t4 := T(v1*(T(v1*(T(32*v1)-36))+(T(24*v2)-12))) + (T(v2*(T(v2*(T(32*v2)-36))-12)) + 15)
-				t5 := T(T(4*T(T(t1*t1)*(T(-4*v0)+(t2+t3))))*c0) + T((T(v0*(T(v0*(T(-32*v0)-36))+(T(-24*v1)+(T(-24*v2)+12))))+t4)*c1)
-				t6 := v0 + (v1 + t0)
-				t7 := T(-2 * v0)
-				t8 := v0 + (v2 + (1.0 / 2) - v1)
-				t9 := t5 + T(T(4*T(T(t6*t6)*(t7+(T(4*v1)+t3))))*c2) + T(T(4*T(T(t8*t8)*(t7+(t2+(T(4*v2)-1)))))*c3)
-				sum += T((1.0 / 24) * t9)
-			case 2:
-				c3 := c[at+s2]
-				c1 := c[at]
-				c0 := c[at-s0]
-				c2 := c[at+s1]
-				t0 := T(12 * c1)
-				t1 := T(v1*T(v1*(T(T(8*(c1+c2))*v1)-t0))) + (T(v2*T(v2*(T(T(8*(c1+c3))*v2)-t0))) + T(3*c1))
-				sum += T((1.0 / 6) * (T(v0*T(v0*(T(T(8*(-c0-c1))*v0)-t0))) + t1))
+			b.place(g, &x, k, n, &[3]float64{0.5, 0, 0})
+			for i := range row {
+				u0 := b.u[0][i]
+				u1 := b.u[1][i]
+				u2 := b.u[2][i]
+				at := b.at[i]
+				e := turnFCCCubic(u0, u1, u2)
+				v0 := T(T(e[0])*u0) + T(T(e[1])*u1) + T(T(e[2])*u2) + T(e[9])
+				s0 := int(e[0]) + int(e[1])*stride + int(e[2])*slice
+				v1 := T(T(e[3])*u0) + T(T(e[4])*u1) + T(T(e[5])*u2) + T(e[10])
+				s1 := int(e[3]) + int(e[4])*stride + int(e[5])*slice
+				v2 := T(T(e[6])*u0) + T(T(e[7])*u1) + T(T(e[8])*u2) + T(e[11])
+				s2 := int(e[6]) + int(e[7])*stride + int(e[8])*slice
+				at -= int(e[9]) * s0
+				at -= int(e[10]) * s1
+				at -= int(e[11]) * s2
+				switch e[12] {
+				case 0:
+					c2 := c[at-s0+s1]
+					c3 := c[at+s1]
+					c1 := c[at]
+					c0 := c[at-s0]
+					t0 := T(24 * v1)
+					t1 := T(16 * v2)
+					t2 := t1 - 12
+					t3 := T(-24 * v1)
+					t4 := t0 - 36
+					t5 := T(v0*(T(v0*(T(-8*v0)+(t3+12)))+(T(v1*(t3+24))-6))) + (T(v1*(T(v1*t4)+18)) - 3)
+					t6 := T(-24 * v0)
+					t7 := T(v0*(T(v0*(t6+(t3-12)))+(T(v1*(t0-72))+30))) + (T(v1*(T(v1*(t0-12))-30)) + 19)
+					t8 := T((T(v2*T(v2*(T(24*v0)+(t0+t2))))+t5)*c0) + T((T(v2*T(v2*(t6+(t0+(t1-36)))))+t7)*c1)
+					t9 := v1 + ((-1.0 / 2) - v2) - v0
+					t10 := T(v0*(T(v0*(t6+t4))+(T(v1*(t0+24))-18))) + (T(v1*(T(v1*(T(8*v1)+12))+6)) - 3)
+					t11 := t8 + T(T(4*T(T(t9*t9)*(T(-2*v0)+(T(2*v1)+(T(4*v2)-1)))))*c2) + T((T(v2*T(v2*(t6+(t3+t2))))+t10)*c3)
+					row[i] += T((1.0 / 24) * t11)
+				case 1:
+					c3 := c[at+s2]
+					c1 := c[at]
+					c0 := c[at-s0]
+					c2 := c[at+s1]
+					t0 := (1.0 / 2) - v2
+					t1 := t0 - v1 - v0
+					t2 := T(2 * v1)
+					t3 := T(2*v2) - 1
+					t4 := T(v1*(T(v1*(T(32*v1)-36))+(T(24*v2)-12))) + (T(v2*(T(v2*(T(32*v2)-36))-12)) + 15)
+					t5 := T(T(4*T(T(t1*t1)*(T(-4*v0)+(t2+t3))))*c0) + T((T(v0*(T(v0*(T(-32*v0)-36))+(T(-24*v1)+(T(-24*v2)+12))))+t4)*c1)
+					t6 := v0 + (v1 + t0)
+					t7 := T(-2 * v0)
+					t8 := v0 + (v2 + (1.0 / 2) - v1)
+					t9 := t5 + T(T(4*T(T(t6*t6)*(t7+(T(4*v1)+t3))))*c2) + T(T(4*T(T(t8*t8)*(t7+(t2+(T(4*v2)-1)))))*c3)
+					row[i] += T((1.0 / 24) * t9)
+				case 2:
+					c3 := c[at+s2]
+					c1 := c[at]
+					c0 := c[at-s0]
+					c2 := c[at+s1]
+					t0 := T(12 * c1)
+					t1 := T(v1*T(v1*(T(T(8*(c1+c2))*v1)-t0))) + (T(v2*T(v2*(T(T(8*(c1+c3))*v2)-t0))) + T(3*c1))
+					row[i] += T((1.0 / 6) * (T(v0*T(v0*(T(T(8*(-c0-c1))*v0)-t0))) + t1))
+				}
 			}
 		}
-		dst[i] = sum
+		b.finish(row)
+		dst, xs, ys, zs = dst[n:], xs[n:], ys[n:], zs[n:]
 	}
 }

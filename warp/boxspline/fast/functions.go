@@ -2,6 +2,26 @@
 
 package fast
 
+const (
+	elementBilinear element = iota
+	elementBiquadratic
+	elementBicubic
+	elementCourant
+	elementZP
+	elementQuincunxLinear
+	elementQuincunxVoronoi1
+	elementQuincunxVoronoi2
+	elementTrilinear
+	elementTriquadratic
+	elementTricubic
+	elementSeven
+	elementBCCLinear
+	elementBCCQuintic
+	elementBCCVoronoi1
+	elementBCCVoronoi2
+	elementFCCCubic
+)
+
 // Functions lists the generated functions.
 var Functions = []Function{
 	{Element: "bilinear", Along: false, Plane: Bilinear[float64], Plane32: Bilinear[float32]},
@@ -18,5 +38,7 @@ var Functions = []Function{
 	{Element: "seven", Along: false, Volume: Seven[float64], Volume32: Seven[float32]},
 	{Element: "bcc-linear", Along: false, Volume: BCCLinear[float64], Volume32: BCCLinear[float32]},
 	{Element: "bcc-quintic", Along: false, Volume: BCCQuintic[float64], Volume32: BCCQuintic[float32]},
+	{Element: "bcc-voronoi-1", Along: false, Volume: BCCVoronoi1[float64], Volume32: BCCVoronoi1[float32]},
+	{Element: "bcc-voronoi-2", Along: false, Volume: BCCVoronoi2[float64], Volume32: BCCVoronoi2[float32]},
 	{Element: "fcc-cubic", Along: false, Volume: FCCCubic[float64], Volume32: FCCCubic[float32]},
 }

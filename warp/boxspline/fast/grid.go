@@ -2,7 +2,8 @@
 // warp/boxspline/compile generates: one function for each element.
 //
 // Results depend on the input alone: an explicit conversion rounds every product, so that
-// no platform may fuse it with a sum.
+// no platform may fuse it with a sum. The functions in Go define the results; loops in C for
+// vector instructions (native.h) have the same bits.
 package fast
 
 import (
@@ -25,10 +26,20 @@ type Grid[T Float] struct {
 	cosets   [][]T
 	shape    lattice.Point // of an array
 	base     lattice.Point // the index that an array's first coefficient has on the lattice
-	origin   int           // where index (0, 0, 0) is in an array
-	stride   int
-	slice    int
-	limit    [3]float64 // positions from 0 to it are inside
+	layout
+}
+
+// layout says how arrays lie on the lattice and in memory, in numbers alone: C reads it, as
+// boxspline_layout.
+type layout struct {
+	dim, arrays int
+	along       int // 1 for one array along the lattice's basis
+	origin      int // where index (0, 0, 0) is in an array
+	stride      int
+	slice       int
+	limit       [3]float64 // positions from 0 to it are inside
+	scale       float64    // from distances on the lattice to those in an array
+	offsets     [4][3]float64
 }
 
 // reach is how many coefficients beyond the box the arrays hold. No element reaches farther.
@@ -41,6 +52,7 @@ func NewGrid[T Float](s *lattice.Samples, along bool) *Grid[T] {
 	l := s.Lattice
 	g := &Grid[T]{lattice: l, boundary: s.Boundary}
 	offsets := l.Offsets
+	g.dim, g.scale = l.Dim, 1/float64(l.Step)
 	g.shape = lattice.Point{1, 1, 1}
 	for i := range l.Dim {
 		g.limit[i] = float64(s.Size[i]*l.Step - 1)
@@ -56,7 +68,7 @@ func NewGrid[T Float](s *lattice.Samples, along bool) *Grid[T] {
 		return p
 	}
 	if along {
-		offsets = []lattice.Point{{}}
+		offsets, g.along = []lattice.Point{{}}, 1
 		// The plane's box, turned, lies in a larger one.
 		w, h := s.Size[0]*l.Step, s.Size[1]*l.Step
 		half := (w + h) / 2
@@ -68,7 +80,11 @@ func NewGrid[T Float](s *lattice.Samples, along bool) *Grid[T] {
 	}
 	g.stride, g.slice = g.shape[0], g.shape[0]*g.shape[1]
 	g.origin = -(g.base[0] + g.base[1]*g.stride + g.base[2]*g.slice)
-	for _, o := range offsets {
+	g.arrays = len(offsets)
+	for k, o := range offsets {
+		for i := range o {
+			g.offsets[k][i] = float64(o[i])
+		}
 		c := make([]T, g.slice*g.shape[2])
 		i := 0
 		for z := range g.shape[2] {
@@ -93,20 +109,11 @@ func (g *Grid[T]) Array(coset int) (c []T, shape, base lattice.Point) {
 	return g.cosets[coset], g.shape, g.base
 }
 
-// floor returns x rounded down. x must be finite and small enough for an int.
-func floor(x float64) int {
-	n := int(x)
-	if float64(n) > x {
-		n--
-	}
-	return n
-}
-
 // fold returns the position inside the box at which the spline has the same value, or a
 // first coordinate of NaN if one is not finite or too large to have a fraction.
 func (g *Grid[T]) fold(x, y, z float64) (float64, float64, float64) {
 	p := [3]float64{x, y, z}
-	for i, v := range p[:g.lattice.Dim] {
+	for i, v := range p[:g.dim] {
 		limit := g.limit[i]
 		switch {
 		case !(math.Abs(v) < 1<<51):

@@ -2,8 +2,6 @@
 
 package fast
 
-import "math"
-
 // Element quincunx-linear on the quincunx lattice: the tensor product of degree 1, two sites wide.
 //
 // Directions, in the arrays' coordinates, and how often each occurs:
@@ -13,43 +11,38 @@ import "math"
 // Arrays: 2. Subregions: 1 under 1 indices. Polynomials: 1.
 // Polynomial 0: 4 coefficients, polynomial, 4 multiplications, 8 additions; 1 linear look-ups.
 
-var offsetsQuincunxLinear = [...][2]float64{
-	{0, 0},
-	{1, 1},
-}
-
 // QuincunxLinear sets dst[i] to the value of g at the i-th position, for the element quincunx-linear.
 func QuincunxLinear[T Float](g *Grid[T], dst []T, xs, ys []float64) {
 	xs, ys = xs[:len(dst)], ys[:len(dst)]
-	limit0 := g.limit[0]
-	limit1 := g.limit[1]
-	origin, stride := g.origin, g.stride
-	for i := range dst {
-		x0, x1 := xs[i], ys[i]
-		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1) {
-			x0, x1, _ = g.fold(x0, x1, 0)
-			if x0 != x0 {
-				dst[i] = T(math.NaN())
-				continue
+	for len(dst) > 0 {
+		done, next := native(g, elementQuincunxLinear, dst, xs, ys, nil)
+		rowQuincunxLinear(g, dst[done:next], xs[done:next], ys[done:next])
+		dst, xs, ys = dst[next:], xs[next:], ys[next:]
+	}
+}
+
+func rowQuincunxLinear[T Float](g *Grid[T], dst []T, xs, ys []float64) {
+	var b batch[T]
+	stride := g.stride
+	for len(dst) > 0 {
+		n, x := b.read(g, xs, ys, nil)
+		row := dst[:n]
+		clear(row)
+		for k, c := range g.cosets {
+			b.place(g, &x, k, n, &[3]float64{0, 0, 0})
+			for i := range row {
+				u0 := b.u[0][i]
+				u1 := b.u[1][i]
+				at := b.at[i]
+				or0 := at
+				r0 := (*[2]T)(c[or0 : or0+2 : or0+2])
+				or1 := at + stride
+				r1 := (*[2]T)(c[or1 : or1+2 : or1+2])
+				t0 := T(u0*(T((r0[0]+r1[1]-r0[1]-r1[0])*u1)+(r0[1]-r0[0]))) + (T((r1[0]-r0[0])*u1) + r0[0])
+				row[i] += T((1.0 / 2) * t0)
 			}
 		}
-		var sum T
-		for k, c := range g.cosets {
-			o := &offsetsQuincunxLinear[k]
-			y0 := (x0 - o[0]) * 0.5
-			n0 := floor(y0)
-			u0 := T(y0 - float64(n0))
-			y1 := (x1 - o[1]) * 0.5
-			n1 := floor(y1)
-			u1 := T(y1 - float64(n1))
-			at := origin + n0 + n1*stride
-			or0 := at
-			r0 := (*[2]T)(c[or0 : or0+2 : or0+2])
-			or1 := at + stride
-			r1 := (*[2]T)(c[or1 : or1+2 : or1+2])
-			t0 := T(u0*(T((r0[0]+r1[1]-r0[1]-r1[0])*u1)+(r0[1]-r0[0]))) + (T((r1[0]-r0[0])*u1) + r0[0])
-			sum += T((1.0 / 2) * t0)
-		}
-		dst[i] = sum
+		b.finish(row)
+		dst, xs, ys = dst[n:], xs[n:], ys[n:]
 	}
 }

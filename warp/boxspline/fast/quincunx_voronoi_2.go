@@ -2,8 +2,6 @@
 
 package fast
 
-import "math"
-
 // Element quincunx-voronoi-2 on the quincunx lattice: three Voronoi cells convolved.
 //
 // Directions, in the arrays' coordinates, and how often each occurs:
@@ -16,41 +14,43 @@ import "math"
 // QuincunxVoronoi2 sets dst[i] to the value of g at the i-th position, for the element quincunx-voronoi-2.
 func QuincunxVoronoi2[T Float](g *Grid[T], dst []T, xs, ys []float64) {
 	xs, ys = xs[:len(dst)], ys[:len(dst)]
-	limit0 := g.limit[0]
-	limit1 := g.limit[1]
-	origin, stride := g.origin, g.stride
+	for len(dst) > 0 {
+		done, next := native(g, elementQuincunxVoronoi2, dst, xs, ys, nil)
+		rowQuincunxVoronoi2(g, dst[done:next], xs[done:next], ys[done:next])
+		dst, xs, ys = dst[next:], xs[next:], ys[next:]
+	}
+}
+
+func rowQuincunxVoronoi2[T Float](g *Grid[T], dst []T, xs, ys []float64) {
+	var b batch[T]
+	stride := g.stride
 	c := g.cosets[0]
-	for i := range dst {
-		x0, x1 := xs[i], ys[i]
-		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1) {
-			x0, x1, _ = g.fold(x0, x1, 0)
-			if x0 != x0 {
-				dst[i] = T(math.NaN())
-				continue
-			}
+	for len(dst) > 0 {
+		n, x := b.read(g, xs, ys, nil)
+		row := dst[:n]
+		b.place(g, &x, 0, n, &[3]float64{0.5, 0.5, 0})
+		for i := range row {
+			u0 := b.u[0][i]
+			u1 := b.u[1][i]
+			at := b.at[i]
+			or0 := at - 1 - stride
+			r0 := (*[3]T)(c[or0 : or0+3 : or0+3])
+			or1 := at - 1
+			r1 := (*[3]T)(c[or1 : or1+3 : or1+3])
+			or2 := at - 1 + stride
+			r2 := (*[3]T)(c[or2 : or2+3 : or2+3])
+			t0 := (1.0 / 2) - u1
+			t1 := (1.0 / 2) - u0
+			t2 := T(4 * T(t1*t1))
+			t3 := T(2 * (T(-4*T(u0*u0)) + 3))
+			t4 := u0 + (1.0 / 2)
+			t5 := T(4 * T(t4*t4))
+			t6 := T(T(4*T(t0*t0))*(T(t2*r0[0])+T(t3*r0[1])+T(t5*r0[2]))) + T(T(2*(T(-4*T(u1*u1))+3))*(T(t2*r1[0])+T(t3*r1[1])+T(t5*r1[2])))
+			t7 := u1 + (1.0 / 2)
+			t8 := T((1.0 / 64) * (t6 + T(T(4*T(t7*t7))*(T(t2*r2[0])+T(t3*r2[1])+T(t5*r2[2])))))
+			row[i] = t8
 		}
-		y0 := (x0 + x1) * 0.5
-		n0 := floor(y0 + 0.5)
-		u0 := T(y0 - float64(n0))
-		y1 := (-x0 + x1) * 0.5
-		n1 := floor(y1 + 0.5)
-		u1 := T(y1 - float64(n1))
-		at := origin + n0 + n1*stride
-		or0 := at - 1 - stride
-		r0 := (*[3]T)(c[or0 : or0+3 : or0+3])
-		or1 := at - 1
-		r1 := (*[3]T)(c[or1 : or1+3 : or1+3])
-		or2 := at - 1 + stride
-		r2 := (*[3]T)(c[or2 : or2+3 : or2+3])
-		t0 := (1.0 / 2) - u1
-		t1 := (1.0 / 2) - u0
-		t2 := T(4 * T(t1*t1))
-		t3 := T(2 * (T(-4*T(u0*u0)) + 3))
-		t4 := u0 + (1.0 / 2)
-		t5 := T(4 * T(t4*t4))
-		t6 := T(T(4*T(t0*t0))*(T(t2*r0[0])+T(t3*r0[1])+T(t5*r0[2]))) + T(T(2*(T(-4*T(u1*u1))+3))*(T(t2*r1[0])+T(t3*r1[1])+T(t5*r1[2])))
-		t7 := u1 + (1.0 / 2)
-		t8 := T((1.0 / 64) * (t6 + T(T(4*T(t7*t7))*(T(t2*r2[0])+T(t3*r2[1])+T(t5*r2[2])))))
-		dst[i] = t8
+		b.finish(row)
+		dst, xs, ys = dst[n:], xs[n:], ys[n:]
 	}
 }

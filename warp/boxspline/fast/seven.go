@@ -2,8 +2,6 @@
 
 package fast
 
-import "math"
-
 // Element seven on the cube lattice: seven directions: axes and diagonals.
 //
 // Directions, in the arrays' coordinates, and how often each occurs:
@@ -18,8 +16,8 @@ import "math"
 // Arrays: 1. Subregions: 24 under 64 indices. Polynomials: 1.
 // Polynomial 0: 53 coefficients, polynomial, 97 multiplications, 707 additions; 27 linear look-ups.
 
-// tableSeven has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
-var tableSeven = [...][13]int32{
+// turnsSeven has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
+var turnsSeven = [...][13]int32{
 	{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0},
 	{1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0},
 	{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0},
@@ -86,175 +84,179 @@ var tableSeven = [...][13]int32{
 	{-1, 0, 0, 0, -1, 0, 0, 0, 1, 0, 0, 0, 0},
 }
 
+// turnSeven returns the entry for a position in the region.
+func turnSeven[T Float](u0, u1, u2 T) *[13]int32 {
+	index := 0
+	if u1-u2 >= 0 {
+		index += 1
+	}
+	if u0-u2 >= 0 {
+		index += 2
+	}
+	if u0-u1 >= 0 {
+		index += 4
+	}
+	if u0+u2 >= 0 {
+		index += 8
+	}
+	if u0+u1 >= 0 {
+		index += 16
+	}
+	if u1+u2 >= 0 {
+		index += 32
+	}
+	return &turnsSeven[index]
+}
+
 // Seven sets dst[i] to the value of g at the i-th position, for the element seven.
 func Seven[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
 	xs, ys, zs = xs[:len(dst)], ys[:len(dst)], zs[:len(dst)]
-	limit0 := g.limit[0]
-	limit1 := g.limit[1]
-	limit2 := g.limit[2]
-	origin, stride := g.origin, g.stride
+	for len(dst) > 0 {
+		done, next := native(g, elementSeven, dst, xs, ys, zs)
+		rowSeven(g, dst[done:next], xs[done:next], ys[done:next], zs[done:next])
+		dst, xs, ys, zs = dst[next:], xs[next:], ys[next:], zs[next:]
+	}
+}
+
+func rowSeven[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
+	var b batch[T]
+	stride := g.stride
 	slice := g.slice
 	c := g.cosets[0]
-	for i := range dst {
-		x0, x1, x2 := xs[i], ys[i], zs[i]
-		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1 && x2 >= 0 && x2 <= limit2) {
-			x0, x1, x2 = g.fold(x0, x1, x2)
-			if x0 != x0 {
-				dst[i] = T(math.NaN())
-				continue
-			}
+	for len(dst) > 0 {
+		n, x := b.read(g, xs, ys, zs)
+		row := dst[:n]
+		b.place(g, &x, 0, n, &[3]float64{0.5, 0.5, 0.5})
+		for i := range row {
+			u0 := b.u[0][i]
+			u1 := b.u[1][i]
+			u2 := b.u[2][i]
+			at := b.at[i]
+			e := turnSeven(u0, u1, u2)
+			v0 := T(T(e[0])*u0) + T(T(e[1])*u1) + T(T(e[2])*u2)
+			s0 := int(e[0]) + int(e[1])*stride + int(e[2])*slice
+			v1 := T(T(e[3])*u0) + T(T(e[4])*u1) + T(T(e[5])*u2)
+			s1 := int(e[3]) + int(e[4])*stride + int(e[5])*slice
+			v2 := T(T(e[6])*u0) + T(T(e[7])*u1) + T(T(e[8])*u2)
+			s2 := int(e[6]) + int(e[7])*stride + int(e[8])*slice
+			c0 := c[at-s0-s1-2*s2]
+			c1 := c[at-s1-2*s2]
+			c3 := c[at-2*s2]
+			c2 := c[at-s0-2*s2]
+			c11 := c[at-s0-s2]
+			c10 := c[at-2*s0-s2]
+			c12 := c[at-s2]
+			c13 := c[at+s0-s2]
+			c9 := c[at+s0-s1-s2]
+			c8 := c[at-s1-s2]
+			c7 := c[at-s0-s1-s2]
+			c6 := c[at-2*s0-s1-s2]
+			c4 := c[at-s0-2*s1-s2]
+			c5 := c[at-2*s1-s2]
+			c16 := c[at+s1-s2]
+			c15 := c[at-s0+s1-s2]
+			c14 := c[at-2*s0+s1-s2]
+			c17 := c[at+s0+s1-s2]
+			c32 := c[at+s0+s1]
+			c31 := c[at+s1]
+			c30 := c[at-s0+s1]
+			c29 := c[at-2*s0+s1]
+			c24 := c[at-2*s0]
+			c25 := c[at-s0]
+			c26 := c[at]
+			c27 := c[at+s0]
+			c28 := c[at+2*s0]
+			c23 := c[at+s0-s1]
+			c22 := c[at-s1]
+			c21 := c[at-s0-s1]
+			c20 := c[at-2*s0-s1]
+			c18 := c[at-s0-2*s1]
+			c19 := c[at-2*s1]
+			c34 := c[at+2*s1]
+			c33 := c[at-s0+2*s1]
+			c46 := c[at-s0+s1+s2]
+			c45 := c[at-2*s0+s1+s2]
+			c47 := c[at+s1+s2]
+			c48 := c[at+s0+s1+s2]
+			c44 := c[at+s0+s2]
+			c43 := c[at+s2]
+			c42 := c[at-s0+s2]
+			c41 := c[at-2*s0+s2]
+			c37 := c[at-2*s0-s1+s2]
+			c38 := c[at-s0-s1+s2]
+			c39 := c[at-s1+s2]
+			c40 := c[at+s0-s1+s2]
+			c36 := c[at-2*s1+s2]
+			c35 := c[at-s0-2*s1+s2]
+			c49 := c[at-s0-s1+2*s2]
+			c50 := c[at-s1+2*s2]
+			c52 := c[at+2*s2]
+			c51 := c[at-s0+2*s2]
+			t0 := c6 + c9 + c15 + c16 + c38 + c39 + c45 + c48 - c7 - c8 - c14 - c17 - c37 - c40 - c46 - c47
+			t1 := c0 + c3 + c4
+			t2 := t1 + c8 + c13 + c14
+			t3 := t2 + c36 + c38 + c41 + c48 + c50 + c51 - c1 - c2 - c5 - c7 - c10 - c17 - c35 - c39 - c44 - c45
+			t4 := t1 + c6 + c13 + c16 + c35 + c37 + c44 + c47 + c49 + c52 - c1 - c2 - c5 - c9 - c10 - c15 - c36
+			t5 := c8 + c11
+			t6 := t5 + c19 + c21 + c23 + c24 + c26 + c30 + c39 + c42 - c7 - c12 - c18 - c20 - c22 - c25 - c27
+			t7 := c9 + c15
+			t8 := T((T(24*(t4-c40-c41-c46-c50-c51))+T(48*(t6-c31-c38-c43)))*v2) + T(48*(t7+c38+c48-c7-c17-c40-c46))
+			t9 := c6 + c8
+			t10 := T(8 * (t9 + c15 + c17 + c37 + c39 + c46 + c48 - c7 - c9 - c14 - c16 - c38 - c40 - c45 - c47))
+			t11 := c8 + c17 + c19 + c21 + c22 + c29 + c32 + c33 + c39 + c48 - c9 - c16 - c18 - c20 - c23 - c30
+			t12 := T(v0 * (T((t10+T(16*(c19+c33-c18-c34)))*v0) + T(24*(t11-c31-c34-c40-c47))))
+			t13 := t2 + c35 + c39 + c44 + c45 + c49 + c52 - c1 - c2 - c5 - c7 - c10 - c17 - c36 - c38 - c41 - c48
+			t14 := c11 + c16 + c21 + c23 + c24 + c26 + c30 + c34 + c42 + c47 - c12 - c15 - c20 - c22 - c25 - c27
+			t15 := c8 + c16
+			t16 := t15 + c19 + c21 + c23 + c30 + c32 + c34 + c39 + c47
+			t17 := T(24*(t16-c7-c15-c18-c20-c22-c29-c31-c33-c38-c46)) + T(48*(c11+c24+c42-c12-c27-c43))
+			t18 := T(v1 * (T((T(8*(t13-c50-c51))+T(16*(t14-c31-c33-c43-c46)))*v1) + t17))
+			t19 := t18 + (T(24*(c7+c17+c38+c48-c9-c15-c40-c46)) + T(48*(c21+c32-c23-c30)))
+			t20 := T(v1 * (T(v2*(T(T(24*t0)*v0)+(T(T(24*(t3-c49-c52))*v1)+t8))) + (t12 + t19)))
+			t21 := c3 + c19
+			t22 := T(4*(c6+c14+c37+c45-c7-c15-c38-c46)) + T(8*(t21+c34+c52-c2-c18-c33-c51))
+			t23 := t15 + c39 + c47 - c9 - c17 - c40 - c48
+			t24 := T(8 * (t9 + c14 + c16 + c38 + c40 + c46 + c48 - c7 - c9 - c15 - c17 - c37 - c39 - c45 - c47))
+			t25 := c3 + c13 + c19 + c23 + c32 + c34 + c44 + c52 - c2 - c10 - c18 - c20 - c29 - c33 - c41 - c51
+			t26 := T(8*t25) + T(16*t23) + T(24*(c11+c21+c30+c42-c12-c22-c31-c43)) + T(32*(c28-c27))
+			t27 := T((t22+T(12*t23)+T(16*(c26+c28-c25-c27)))*v0) + (T((t24+T(16*(c3+c51-c2-c52)))*v2) + t26)
+			t28 := c3 + c8 + c11
+			t29 := t28 + c12
+			t30 := t29 + c16 + c40 + c41 + c44 + c48 + c51 - c2 - c9 - c10 - c13 - c17 - c39 - c42 - c43 - c47
+			t31 := -c12
+			t32 := T(24*(c11+c13+c21+c23+c24+c28+c30+c32+c42+c44)) + T(48*(t31-c22-c26-c31-c43))
+			t33 := c0 + c2 + c4 + c9 + c13 + c15 + c36 + c37 + c41 + c47 + c50 + c52 - c1 - c3 - c5 - c6 - c10
+			t34 := t28 + c13 + c16 + c39 + c42 + c44 + c47 + c52
+			t35 := T(24*(t34-c2-c7-c10-c12-c15-c38-c41-c43-c46-c51)) + T(48*(c21+c24+c30-c22-c27-c31))
+			t36 := T(v2*(T(T(8*(t33-c16-c35-c40-c44-c46-c49-c51))*v2)+t35)) + (T(24*(c7+c15+c40+c48-c9-c17-c38-c46)) + T(48*(c11+c44-c13-c42)))
+			t37 := T(8*(c9+c17+c28+c40+c48-c7-c15-c24-c38-c46)) + T(24*(c13+c23+c32+c44-c11-c21-c30-c42))
+			t38 := T(v0*(T(v0*t27)+(T(T(24*(t30-c52))*v2)+t32))) + (T(v2*t36) + (t37 + T(48*(c27-c25))))
+			t39 := c2 + c3 + c4 + c5 + c10 + c13
+			t40 := t39 + c35 + c36 + c41 + c44 + c51 + c52 - c0 - c1 - c7 - c8 - c14 - c17 - c38 - c39 - c45
+			t41 := c11 + c12 + c24 + c25 + c26 + c27 + c33 + c34 + c42 + c43 - c15 - c16 - c20 - c21 - c22 - c23
+			t42 := t39 + c38 + c39 + c45 + c48 + c49 + c50 - c0 - c1 - c7 - c8 - c14 - c17 - c35 - c36 - c41
+			t43 := c3 + c7 + c11 + c13 + c22 + c23 + c29 + c32 + c33 + c38 + c42 + c44 + c52 - c1 - c5 - c12
+			t44 := T(8*(t43-c17-c18-c19-c20-c30-c36-c43-c48-c50)) + T(16*(c8+c39-c15-c25-c27-c46))
+			t45 := T((T(4*(t40-c48-c49-c50))+T(8*(t41-c30-c31-c46-c47)))*v1) + (T(T(8*(t42-c44-c51-c52))*v2) + (t44 + T(24*(c21+c34-c31))))
+			t46 := t29 + c13 + c36 + c46 + c47 + c48 + c50 - c1 - c5 - c15 - c16 - c17 - c39 - c42 - c43 - c44
+			t47 := T(v1*t45) + (T(T(24*(t46-c52))*v2) + (T(24*t16) + T(48*(t31-c25-c26-c27-c43))))
+			t48 := c0 + c1
+			t49 := t48 + c6 + c9 + c15 + c16 + c35 + c36 + c41 + c44 + c51 + c52 - c2 - c3 - c4 - c5 - c10 - c13
+			t50 := T(24*(t34-c1-c5-c7-c9-c12-c36-c38-c40-c43-c50)) + T(48*(c19+c21+c23-c25-c27-c31))
+			t51 := c7 + c9
+			t52 := T(v2*(T(T(8*(t49-c37-c40-c46-c47-c49-c50))*v2)+t50)) + (T(24*(t51+c46+c48-c15-c17-c38-c40)) + T(48*(c8+c47-c16-c39)))
+			t53 := T(8*(c15+c17+c34+c46+c48-c7-c9-c19-c38-c40)) + T(24*(c16+c30+c32+c47-c8-c21-c23-c39))
+			t54 := t48 + c2 + c3 + c49 + c50 + c51 + c52 - c4 - c5 - c6 - c9 - c10 - c13 - c15 - c16 - c35 - c36
+			t55 := c18 + c19 + c20 + c21 + c22 + c23 + c24 + c25 + c26 + c27 + c30 + c31 - c7 - c8 - c11 - c12
+			t56 := T((T(4*(t54-c37-c40-c41-c44-c46-c47)) + T(8*(t55-c38-c39-c42-c43))) * v2)
+			t57 := T(8*(t7+c36+c41+c50+c51-c1-c2-c5-c10-c40-c46)) + T(16*(c7+c8+c11+c12+c52-c3-c38-c39-c42-c43))
+			t58 := T(8*(c38+c40+c46+c48+c52-c3-c7-c9-c15-c17)) + T(24*(c39+c42+c44+c47-c8-c11-c13-c16))
+			t59 := T(v2*(T(v2*(t56+t57))+(T(24*t34)+T(48*(-c22-c25-c26-c27-c31))))) + (t58 + T(48*(c43-c12)))
+			t60 := t21 + c24 + c28 + c34 + c52 + T(3*(t51+c15+c17+c38+c40+c46+c48)) + T(8*(t5+c13+c16+c21+c23+c30+c32+c39+c42+c44+c47))
+			t61 := T(v1*(T(v1*t47)+(T(v2*t52)+(t53+T(48*(c31-c22)))))) + (T(v2*t59) + (t60 + T(32*(c12+c22+c25+c27+c31+c43)) + T(66*c26)))
+			row[i] = T((1.0 / 384) * (T(v0*(t20+t38)) + t61))
 		}
-		y0 := x0
-		n0 := floor(y0 + 0.5)
-		u0 := T(y0 - float64(n0))
-		y1 := x1
-		n1 := floor(y1 + 0.5)
-		u1 := T(y1 - float64(n1))
-		y2 := x2
-		n2 := floor(y2 + 0.5)
-		u2 := T(y2 - float64(n2))
-		at := origin + n0 + n1*stride + n2*slice
-		index := 0
-		if u1-u2 >= 0 {
-			index += 1
-		}
-		if u0-u2 >= 0 {
-			index += 2
-		}
-		if u0-u1 >= 0 {
-			index += 4
-		}
-		if u0+u2 >= 0 {
-			index += 8
-		}
-		if u0+u1 >= 0 {
-			index += 16
-		}
-		if u1+u2 >= 0 {
-			index += 32
-		}
-		e := &tableSeven[index]
-		v0 := T(T(e[0])*u0) + T(T(e[1])*u1) + T(T(e[2])*u2)
-		s0 := int(e[0]) + int(e[1])*stride + int(e[2])*slice
-		v1 := T(T(e[3])*u0) + T(T(e[4])*u1) + T(T(e[5])*u2)
-		s1 := int(e[3]) + int(e[4])*stride + int(e[5])*slice
-		v2 := T(T(e[6])*u0) + T(T(e[7])*u1) + T(T(e[8])*u2)
-		s2 := int(e[6]) + int(e[7])*stride + int(e[8])*slice
-		c0 := c[at-s0-s1-2*s2]
-		c1 := c[at-s1-2*s2]
-		c3 := c[at-2*s2]
-		c2 := c[at-s0-2*s2]
-		c11 := c[at-s0-s2]
-		c10 := c[at-2*s0-s2]
-		c12 := c[at-s2]
-		c13 := c[at+s0-s2]
-		c9 := c[at+s0-s1-s2]
-		c8 := c[at-s1-s2]
-		c7 := c[at-s0-s1-s2]
-		c6 := c[at-2*s0-s1-s2]
-		c4 := c[at-s0-2*s1-s2]
-		c5 := c[at-2*s1-s2]
-		c16 := c[at+s1-s2]
-		c15 := c[at-s0+s1-s2]
-		c14 := c[at-2*s0+s1-s2]
-		c17 := c[at+s0+s1-s2]
-		c32 := c[at+s0+s1]
-		c31 := c[at+s1]
-		c30 := c[at-s0+s1]
-		c29 := c[at-2*s0+s1]
-		c24 := c[at-2*s0]
-		c25 := c[at-s0]
-		c26 := c[at]
-		c27 := c[at+s0]
-		c28 := c[at+2*s0]
-		c23 := c[at+s0-s1]
-		c22 := c[at-s1]
-		c21 := c[at-s0-s1]
-		c20 := c[at-2*s0-s1]
-		c18 := c[at-s0-2*s1]
-		c19 := c[at-2*s1]
-		c34 := c[at+2*s1]
-		c33 := c[at-s0+2*s1]
-		c46 := c[at-s0+s1+s2]
-		c45 := c[at-2*s0+s1+s2]
-		c47 := c[at+s1+s2]
-		c48 := c[at+s0+s1+s2]
-		c44 := c[at+s0+s2]
-		c43 := c[at+s2]
-		c42 := c[at-s0+s2]
-		c41 := c[at-2*s0+s2]
-		c37 := c[at-2*s0-s1+s2]
-		c38 := c[at-s0-s1+s2]
-		c39 := c[at-s1+s2]
-		c40 := c[at+s0-s1+s2]
-		c36 := c[at-2*s1+s2]
-		c35 := c[at-s0-2*s1+s2]
-		c49 := c[at-s0-s1+2*s2]
-		c50 := c[at-s1+2*s2]
-		c52 := c[at+2*s2]
-		c51 := c[at-s0+2*s2]
-		t0 := c6 + c9 + c15 + c16 + c38 + c39 + c45 + c48 - c7 - c8 - c14 - c17 - c37 - c40 - c46 - c47
-		t1 := c0 + c3 + c4
-		t2 := t1 + c8 + c13 + c14
-		t3 := t2 + c36 + c38 + c41 + c48 + c50 + c51 - c1 - c2 - c5 - c7 - c10 - c17 - c35 - c39 - c44 - c45
-		t4 := t1 + c6 + c13 + c16 + c35 + c37 + c44 + c47 + c49 + c52 - c1 - c2 - c5 - c9 - c10 - c15 - c36
-		t5 := c8 + c11
-		t6 := t5 + c19 + c21 + c23 + c24 + c26 + c30 + c39 + c42 - c7 - c12 - c18 - c20 - c22 - c25 - c27
-		t7 := c9 + c15
-		t8 := T((T(24*(t4-c40-c41-c46-c50-c51))+T(48*(t6-c31-c38-c43)))*v2) + T(48*(t7+c38+c48-c7-c17-c40-c46))
-		t9 := c6 + c8
-		t10 := T(8 * (t9 + c15 + c17 + c37 + c39 + c46 + c48 - c7 - c9 - c14 - c16 - c38 - c40 - c45 - c47))
-		t11 := c8 + c17 + c19 + c21 + c22 + c29 + c32 + c33 + c39 + c48 - c9 - c16 - c18 - c20 - c23 - c30
-		t12 := T(v0 * (T((t10+T(16*(c19+c33-c18-c34)))*v0) + T(24*(t11-c31-c34-c40-c47))))
-		t13 := t2 + c35 + c39 + c44 + c45 + c49 + c52 - c1 - c2 - c5 - c7 - c10 - c17 - c36 - c38 - c41 - c48
-		t14 := c11 + c16 + c21 + c23 + c24 + c26 + c30 + c34 + c42 + c47 - c12 - c15 - c20 - c22 - c25 - c27
-		t15 := c8 + c16
-		t16 := t15 + c19 + c21 + c23 + c30 + c32 + c34 + c39 + c47
-		t17 := T(24*(t16-c7-c15-c18-c20-c22-c29-c31-c33-c38-c46)) + T(48*(c11+c24+c42-c12-c27-c43))
-		t18 := T(v1 * (T((T(8*(t13-c50-c51))+T(16*(t14-c31-c33-c43-c46)))*v1) + t17))
-		t19 := t18 + (T(24*(c7+c17+c38+c48-c9-c15-c40-c46)) + T(48*(c21+c32-c23-c30)))
-		t20 := T(v1 * (T(v2*(T(T(24*t0)*v0)+(T(T(24*(t3-c49-c52))*v1)+t8))) + (t12 + t19)))
-		t21 := c3 + c19
-		t22 := T(4*(c6+c14+c37+c45-c7-c15-c38-c46)) + T(8*(t21+c34+c52-c2-c18-c33-c51))
-		t23 := t15 + c39 + c47 - c9 - c17 - c40 - c48
-		t24 := T(8 * (t9 + c14 + c16 + c38 + c40 + c46 + c48 - c7 - c9 - c15 - c17 - c37 - c39 - c45 - c47))
-		t25 := c3 + c13 + c19 + c23 + c32 + c34 + c44 + c52 - c2 - c10 - c18 - c20 - c29 - c33 - c41 - c51
-		t26 := T(8*t25) + T(16*t23) + T(24*(c11+c21+c30+c42-c12-c22-c31-c43)) + T(32*(c28-c27))
-		t27 := T((t22+T(12*t23)+T(16*(c26+c28-c25-c27)))*v0) + (T((t24+T(16*(c3+c51-c2-c52)))*v2) + t26)
-		t28 := c3 + c8 + c11
-		t29 := t28 + c12
-		t30 := t29 + c16 + c40 + c41 + c44 + c48 + c51 - c2 - c9 - c10 - c13 - c17 - c39 - c42 - c43 - c47
-		t31 := -c12
-		t32 := T(24*(c11+c13+c21+c23+c24+c28+c30+c32+c42+c44)) + T(48*(t31-c22-c26-c31-c43))
-		t33 := c0 + c2 + c4 + c9 + c13 + c15 + c36 + c37 + c41 + c47 + c50 + c52 - c1 - c3 - c5 - c6 - c10
-		t34 := t28 + c13 + c16 + c39 + c42 + c44 + c47 + c52
-		t35 := T(24*(t34-c2-c7-c10-c12-c15-c38-c41-c43-c46-c51)) + T(48*(c21+c24+c30-c22-c27-c31))
-		t36 := T(v2*(T(T(8*(t33-c16-c35-c40-c44-c46-c49-c51))*v2)+t35)) + (T(24*(c7+c15+c40+c48-c9-c17-c38-c46)) + T(48*(c11+c44-c13-c42)))
-		t37 := T(8*(c9+c17+c28+c40+c48-c7-c15-c24-c38-c46)) + T(24*(c13+c23+c32+c44-c11-c21-c30-c42))
-		t38 := T(v0*(T(v0*t27)+(T(T(24*(t30-c52))*v2)+t32))) + (T(v2*t36) + (t37 + T(48*(c27-c25))))
-		t39 := c2 + c3 + c4 + c5 + c10 + c13
-		t40 := t39 + c35 + c36 + c41 + c44 + c51 + c52 - c0 - c1 - c7 - c8 - c14 - c17 - c38 - c39 - c45
-		t41 := c11 + c12 + c24 + c25 + c26 + c27 + c33 + c34 + c42 + c43 - c15 - c16 - c20 - c21 - c22 - c23
-		t42 := t39 + c38 + c39 + c45 + c48 + c49 + c50 - c0 - c1 - c7 - c8 - c14 - c17 - c35 - c36 - c41
-		t43 := c3 + c7 + c11 + c13 + c22 + c23 + c29 + c32 + c33 + c38 + c42 + c44 + c52 - c1 - c5 - c12
-		t44 := T(8*(t43-c17-c18-c19-c20-c30-c36-c43-c48-c50)) + T(16*(c8+c39-c15-c25-c27-c46))
-		t45 := T((T(4*(t40-c48-c49-c50))+T(8*(t41-c30-c31-c46-c47)))*v1) + (T(T(8*(t42-c44-c51-c52))*v2) + (t44 + T(24*(c21+c34-c31))))
-		t46 := t29 + c13 + c36 + c46 + c47 + c48 + c50 - c1 - c5 - c15 - c16 - c17 - c39 - c42 - c43 - c44
-		t47 := T(v1*t45) + (T(T(24*(t46-c52))*v2) + (T(24*t16) + T(48*(t31-c25-c26-c27-c43))))
-		t48 := c0 + c1
-		t49 := t48 + c6 + c9 + c15 + c16 + c35 + c36 + c41 + c44 + c51 + c52 - c2 - c3 - c4 - c5 - c10 - c13
-		t50 := T(24*(t34-c1-c5-c7-c9-c12-c36-c38-c40-c43-c50)) + T(48*(c19+c21+c23-c25-c27-c31))
-		t51 := c7 + c9
-		t52 := T(v2*(T(T(8*(t49-c37-c40-c46-c47-c49-c50))*v2)+t50)) + (T(24*(t51+c46+c48-c15-c17-c38-c40)) + T(48*(c8+c47-c16-c39)))
-		t53 := T(8*(c15+c17+c34+c46+c48-c7-c9-c19-c38-c40)) + T(24*(c16+c30+c32+c47-c8-c21-c23-c39))
-		t54 := t48 + c2 + c3 + c49 + c50 + c51 + c52 - c4 - c5 - c6 - c9 - c10 - c13 - c15 - c16 - c35 - c36
-		t55 := c18 + c19 + c20 + c21 + c22 + c23 + c24 + c25 + c26 + c27 + c30 + c31 - c7 - c8 - c11 - c12
-		t56 := T((T(4*(t54-c37-c40-c41-c44-c46-c47)) + T(8*(t55-c38-c39-c42-c43))) * v2)
-		t57 := T(8*(t7+c36+c41+c50+c51-c1-c2-c5-c10-c40-c46)) + T(16*(c7+c8+c11+c12+c52-c3-c38-c39-c42-c43))
-		t58 := T(8*(c38+c40+c46+c48+c52-c3-c7-c9-c15-c17)) + T(24*(c39+c42+c44+c47-c8-c11-c13-c16))
-		t59 := T(v2*(T(v2*(t56+t57))+(T(24*t34)+T(48*(-c22-c25-c26-c27-c31))))) + (t58 + T(48*(c43-c12)))
-		t60 := t21 + c24 + c28 + c34 + c52 + T(3*(t51+c15+c17+c38+c40+c46+c48)) + T(8*(t5+c13+c16+c21+c23+c30+c32+c39+c42+c44+c47))
-		t61 := T(v1*(T(v1*t47)+(T(v2*t52)+(t53+T(48*(c31-c22)))))) + (T(v2*t59) + (t60 + T(32*(c12+c22+c25+c27+c31+c43)) + T(66*c26)))
-		dst[i] = T((1.0 / 384) * (T(v0*(t20+t38)) + t61))
+		b.finish(row)
+		dst, xs, ys, zs = dst[n:], xs[n:], ys[n:], zs[n:]
 	}
 }

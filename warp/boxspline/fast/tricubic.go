@@ -2,8 +2,6 @@
 
 package fast
 
-import "math"
-
 // Element tricubic on the cube lattice: the tensor product of degree 3.
 //
 // Directions, in the arrays' coordinates, and how often each occurs:
@@ -17,89 +15,88 @@ import "math"
 // Tricubic sets dst[i] to the value of g at the i-th position, for the element tricubic.
 func Tricubic[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
 	xs, ys, zs = xs[:len(dst)], ys[:len(dst)], zs[:len(dst)]
-	limit0 := g.limit[0]
-	limit1 := g.limit[1]
-	limit2 := g.limit[2]
-	origin, stride := g.origin, g.stride
+	for len(dst) > 0 {
+		done, next := native(g, elementTricubic, dst, xs, ys, zs)
+		rowTricubic(g, dst[done:next], xs[done:next], ys[done:next], zs[done:next])
+		dst, xs, ys, zs = dst[next:], xs[next:], ys[next:], zs[next:]
+	}
+}
+
+func rowTricubic[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
+	var b batch[T]
+	stride := g.stride
 	slice := g.slice
 	c := g.cosets[0]
-	for i := range dst {
-		x0, x1, x2 := xs[i], ys[i], zs[i]
-		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1 && x2 >= 0 && x2 <= limit2) {
-			x0, x1, x2 = g.fold(x0, x1, x2)
-			if x0 != x0 {
-				dst[i] = T(math.NaN())
-				continue
-			}
+	for len(dst) > 0 {
+		n, x := b.read(g, xs, ys, zs)
+		row := dst[:n]
+		b.place(g, &x, 0, n, &[3]float64{0, 0, 0})
+		for i := range row {
+			u0 := b.u[0][i]
+			u1 := b.u[1][i]
+			u2 := b.u[2][i]
+			at := b.at[i]
+			or0 := at - 1 - stride - slice
+			r0 := (*[4]T)(c[or0 : or0+4 : or0+4])
+			or1 := at - 1 - slice
+			r1 := (*[4]T)(c[or1 : or1+4 : or1+4])
+			or2 := at - 1 + stride - slice
+			r2 := (*[4]T)(c[or2 : or2+4 : or2+4])
+			or3 := at - 1 + 2*stride - slice
+			r3 := (*[4]T)(c[or3 : or3+4 : or3+4])
+			or4 := at - 1 - stride
+			r4 := (*[4]T)(c[or4 : or4+4 : or4+4])
+			or5 := at - 1
+			r5 := (*[4]T)(c[or5 : or5+4 : or5+4])
+			or6 := at - 1 + stride
+			r6 := (*[4]T)(c[or6 : or6+4 : or6+4])
+			or7 := at - 1 + 2*stride
+			r7 := (*[4]T)(c[or7 : or7+4 : or7+4])
+			or8 := at - 1 - stride + slice
+			r8 := (*[4]T)(c[or8 : or8+4 : or8+4])
+			or9 := at - 1 + slice
+			r9 := (*[4]T)(c[or9 : or9+4 : or9+4])
+			or10 := at - 1 + stride + slice
+			r10 := (*[4]T)(c[or10 : or10+4 : or10+4])
+			or11 := at - 1 + 2*stride + slice
+			r11 := (*[4]T)(c[or11 : or11+4 : or11+4])
+			or12 := at - 1 - stride + 2*slice
+			r12 := (*[4]T)(c[or12 : or12+4 : or12+4])
+			or13 := at - 1 + 2*slice
+			r13 := (*[4]T)(c[or13 : or13+4 : or13+4])
+			or14 := at - 1 + stride + 2*slice
+			r14 := (*[4]T)(c[or14 : or14+4 : or14+4])
+			or15 := at - 1 + 2*stride + 2*slice
+			r15 := (*[4]T)(c[or15 : or15+4 : or15+4])
+			t0 := 1 - u2
+			t1 := T(t0 * t0)
+			t2 := 1 - u1
+			t3 := T(t2 * t2)
+			t4 := T(t2 * t3)
+			t5 := 1 - u0
+			t6 := T(t5 * t5)
+			t7 := T(t5 * t6)
+			t8 := T(u0 * u0)
+			t9 := T(t8*(T(3*u0)-6)) + 4
+			t10 := T(t6*(T(3*t5)-6)) + 4
+			t11 := T(u0 * t8)
+			t12 := T(u1 * u1)
+			t13 := T(t12*(T(3*u1)-6)) + 4
+			t14 := T(t4*(T(t7*r0[0])+T(t9*r0[1])+T(t10*r0[2])+T(t11*r0[3]))) + T(t13*(T(t7*r1[0])+T(t9*r1[1])+T(t10*r1[2])+T(t11*r1[3])))
+			t15 := T(t3*(T(3*t2)-6)) + 4
+			t16 := T(u1 * t12)
+			t17 := t14 + T(t15*(T(t7*r2[0])+T(t9*r2[1])+T(t10*r2[2])+T(t11*r2[3]))) + T(t16*(T(t7*r3[0])+T(t9*r3[1])+T(t10*r3[2])+T(t11*r3[3])))
+			t18 := T(u2 * u2)
+			t19 := T(t4*(T(t7*r4[0])+T(t9*r4[1])+T(t10*r4[2])+T(t11*r4[3]))) + T(t13*(T(t7*r5[0])+T(t9*r5[1])+T(t10*r5[2])+T(t11*r5[3])))
+			t20 := t19 + T(t15*(T(t7*r6[0])+T(t9*r6[1])+T(t10*r6[2])+T(t11*r6[3]))) + T(t16*(T(t7*r7[0])+T(t9*r7[1])+T(t10*r7[2])+T(t11*r7[3])))
+			t21 := T(t4*(T(t7*r8[0])+T(t9*r8[1])+T(t10*r8[2])+T(t11*r8[3]))) + T(t13*(T(t7*r9[0])+T(t9*r9[1])+T(t10*r9[2])+T(t11*r9[3])))
+			t22 := t21 + T(t15*(T(t7*r10[0])+T(t9*r10[1])+T(t10*r10[2])+T(t11*r10[3]))) + T(t16*(T(t7*r11[0])+T(t9*r11[1])+T(t10*r11[2])+T(t11*r11[3])))
+			t23 := T(T(t0*t1)*t17) + T((T(t18*(T(3*u2)-6))+4)*t20) + T((T(t1*(T(3*t0)-6))+4)*t22)
+			t24 := T(t4*(T(t7*r12[0])+T(t9*r12[1])+T(t10*r12[2])+T(t11*r12[3]))) + T(t13*(T(t7*r13[0])+T(t9*r13[1])+T(t10*r13[2])+T(t11*r13[3])))
+			t25 := t24 + T(t15*(T(t7*r14[0])+T(t9*r14[1])+T(t10*r14[2])+T(t11*r14[3]))) + T(t16*(T(t7*r15[0])+T(t9*r15[1])+T(t10*r15[2])+T(t11*r15[3])))
+			row[i] = T((1.0 / 216) * (t23 + T(T(u2*t18)*t25)))
 		}
-		y0 := x0
-		n0 := floor(y0)
-		u0 := T(y0 - float64(n0))
-		y1 := x1
-		n1 := floor(y1)
-		u1 := T(y1 - float64(n1))
-		y2 := x2
-		n2 := floor(y2)
-		u2 := T(y2 - float64(n2))
-		at := origin + n0 + n1*stride + n2*slice
-		or0 := at - 1 - stride - slice
-		r0 := (*[4]T)(c[or0 : or0+4 : or0+4])
-		or1 := at - 1 - slice
-		r1 := (*[4]T)(c[or1 : or1+4 : or1+4])
-		or2 := at - 1 + stride - slice
-		r2 := (*[4]T)(c[or2 : or2+4 : or2+4])
-		or3 := at - 1 + 2*stride - slice
-		r3 := (*[4]T)(c[or3 : or3+4 : or3+4])
-		or4 := at - 1 - stride
-		r4 := (*[4]T)(c[or4 : or4+4 : or4+4])
-		or5 := at - 1
-		r5 := (*[4]T)(c[or5 : or5+4 : or5+4])
-		or6 := at - 1 + stride
-		r6 := (*[4]T)(c[or6 : or6+4 : or6+4])
-		or7 := at - 1 + 2*stride
-		r7 := (*[4]T)(c[or7 : or7+4 : or7+4])
-		or8 := at - 1 - stride + slice
-		r8 := (*[4]T)(c[or8 : or8+4 : or8+4])
-		or9 := at - 1 + slice
-		r9 := (*[4]T)(c[or9 : or9+4 : or9+4])
-		or10 := at - 1 + stride + slice
-		r10 := (*[4]T)(c[or10 : or10+4 : or10+4])
-		or11 := at - 1 + 2*stride + slice
-		r11 := (*[4]T)(c[or11 : or11+4 : or11+4])
-		or12 := at - 1 - stride + 2*slice
-		r12 := (*[4]T)(c[or12 : or12+4 : or12+4])
-		or13 := at - 1 + 2*slice
-		r13 := (*[4]T)(c[or13 : or13+4 : or13+4])
-		or14 := at - 1 + stride + 2*slice
-		r14 := (*[4]T)(c[or14 : or14+4 : or14+4])
-		or15 := at - 1 + 2*stride + 2*slice
-		r15 := (*[4]T)(c[or15 : or15+4 : or15+4])
-		t0 := 1 - u2
-		t1 := T(t0 * t0)
-		t2 := 1 - u1
-		t3 := T(t2 * t2)
-		t4 := T(t2 * t3)
-		t5 := 1 - u0
-		t6 := T(t5 * t5)
-		t7 := T(t5 * t6)
-		t8 := T(u0 * u0)
-		t9 := T(t8*(T(3*u0)-6)) + 4
-		t10 := T(t6*(T(3*t5)-6)) + 4
-		t11 := T(u0 * t8)
-		t12 := T(u1 * u1)
-		t13 := T(t12*(T(3*u1)-6)) + 4
-		t14 := T(t4*(T(t7*r0[0])+T(t9*r0[1])+T(t10*r0[2])+T(t11*r0[3]))) + T(t13*(T(t7*r1[0])+T(t9*r1[1])+T(t10*r1[2])+T(t11*r1[3])))
-		t15 := T(t3*(T(3*t2)-6)) + 4
-		t16 := T(u1 * t12)
-		t17 := t14 + T(t15*(T(t7*r2[0])+T(t9*r2[1])+T(t10*r2[2])+T(t11*r2[3]))) + T(t16*(T(t7*r3[0])+T(t9*r3[1])+T(t10*r3[2])+T(t11*r3[3])))
-		t18 := T(u2 * u2)
-		t19 := T(t4*(T(t7*r4[0])+T(t9*r4[1])+T(t10*r4[2])+T(t11*r4[3]))) + T(t13*(T(t7*r5[0])+T(t9*r5[1])+T(t10*r5[2])+T(t11*r5[3])))
-		t20 := t19 + T(t15*(T(t7*r6[0])+T(t9*r6[1])+T(t10*r6[2])+T(t11*r6[3]))) + T(t16*(T(t7*r7[0])+T(t9*r7[1])+T(t10*r7[2])+T(t11*r7[3])))
-		t21 := T(t4*(T(t7*r8[0])+T(t9*r8[1])+T(t10*r8[2])+T(t11*r8[3]))) + T(t13*(T(t7*r9[0])+T(t9*r9[1])+T(t10*r9[2])+T(t11*r9[3])))
-		t22 := t21 + T(t15*(T(t7*r10[0])+T(t9*r10[1])+T(t10*r10[2])+T(t11*r10[3]))) + T(t16*(T(t7*r11[0])+T(t9*r11[1])+T(t10*r11[2])+T(t11*r11[3])))
-		t23 := T(T(t0*t1)*t17) + T((T(t18*(T(3*u2)-6))+4)*t20) + T((T(t1*(T(3*t0)-6))+4)*t22)
-		t24 := T(t4*(T(t7*r12[0])+T(t9*r12[1])+T(t10*r12[2])+T(t11*r12[3]))) + T(t13*(T(t7*r13[0])+T(t9*r13[1])+T(t10*r13[2])+T(t11*r13[3])))
-		t25 := t24 + T(t15*(T(t7*r14[0])+T(t9*r14[1])+T(t10*r14[2])+T(t11*r14[3]))) + T(t16*(T(t7*r15[0])+T(t9*r15[1])+T(t10*r15[2])+T(t11*r15[3])))
-		dst[i] = T((1.0 / 216) * (t23 + T(T(u2*t18)*t25)))
+		b.finish(row)
+		dst, xs, ys, zs = dst[n:], xs[n:], ys[n:], zs[n:]
 	}
 }

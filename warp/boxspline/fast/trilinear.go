@@ -2,8 +2,6 @@
 
 package fast
 
-import "math"
-
 // Element trilinear on the cube lattice: the tensor product of degree 1.
 //
 // Directions, in the arrays' coordinates, and how often each occurs:
@@ -17,43 +15,42 @@ import "math"
 // Trilinear sets dst[i] to the value of g at the i-th position, for the element trilinear.
 func Trilinear[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
 	xs, ys, zs = xs[:len(dst)], ys[:len(dst)], zs[:len(dst)]
-	limit0 := g.limit[0]
-	limit1 := g.limit[1]
-	limit2 := g.limit[2]
-	origin, stride := g.origin, g.stride
+	for len(dst) > 0 {
+		done, next := native(g, elementTrilinear, dst, xs, ys, zs)
+		rowTrilinear(g, dst[done:next], xs[done:next], ys[done:next], zs[done:next])
+		dst, xs, ys, zs = dst[next:], xs[next:], ys[next:], zs[next:]
+	}
+}
+
+func rowTrilinear[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
+	var b batch[T]
+	stride := g.stride
 	slice := g.slice
 	c := g.cosets[0]
-	for i := range dst {
-		x0, x1, x2 := xs[i], ys[i], zs[i]
-		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1 && x2 >= 0 && x2 <= limit2) {
-			x0, x1, x2 = g.fold(x0, x1, x2)
-			if x0 != x0 {
-				dst[i] = T(math.NaN())
-				continue
-			}
+	for len(dst) > 0 {
+		n, x := b.read(g, xs, ys, zs)
+		row := dst[:n]
+		b.place(g, &x, 0, n, &[3]float64{0, 0, 0})
+		for i := range row {
+			u0 := b.u[0][i]
+			u1 := b.u[1][i]
+			u2 := b.u[2][i]
+			at := b.at[i]
+			or0 := at
+			r0 := (*[2]T)(c[or0 : or0+2 : or0+2])
+			or1 := at + stride
+			r1 := (*[2]T)(c[or1 : or1+2 : or1+2])
+			or2 := at + slice
+			r2 := (*[2]T)(c[or2 : or2+2 : or2+2])
+			or3 := at + stride + slice
+			r3 := (*[2]T)(c[or3 : or3+2 : or3+2])
+			t0 := 1 - u1
+			t1 := 1 - u0
+			t2 := T((1 - u2) * (T(t0*(T(t1*r0[0])+T(u0*r0[1]))) + T(u1*(T(t1*r1[0])+T(u0*r1[1])))))
+			t3 := T(u2 * (T(t0*(T(t1*r2[0])+T(u0*r2[1]))) + T(u1*(T(t1*r3[0])+T(u0*r3[1])))))
+			row[i] = t2 + t3
 		}
-		y0 := x0
-		n0 := floor(y0)
-		u0 := T(y0 - float64(n0))
-		y1 := x1
-		n1 := floor(y1)
-		u1 := T(y1 - float64(n1))
-		y2 := x2
-		n2 := floor(y2)
-		u2 := T(y2 - float64(n2))
-		at := origin + n0 + n1*stride + n2*slice
-		or0 := at
-		r0 := (*[2]T)(c[or0 : or0+2 : or0+2])
-		or1 := at + stride
-		r1 := (*[2]T)(c[or1 : or1+2 : or1+2])
-		or2 := at + slice
-		r2 := (*[2]T)(c[or2 : or2+2 : or2+2])
-		or3 := at + stride + slice
-		r3 := (*[2]T)(c[or3 : or3+2 : or3+2])
-		t0 := 1 - u1
-		t1 := 1 - u0
-		t2 := T((1 - u2) * (T(t0*(T(t1*r0[0])+T(u0*r0[1]))) + T(u1*(T(t1*r1[0])+T(u0*r1[1])))))
-		t3 := T(u2 * (T(t0*(T(t1*r2[0])+T(u0*r2[1]))) + T(u1*(T(t1*r3[0])+T(u0*r3[1])))))
-		dst[i] = t2 + t3
+		b.finish(row)
+		dst, xs, ys, zs = dst[n:], xs[n:], ys[n:], zs[n:]
 	}
 }

@@ -2,8 +2,6 @@
 
 package fast
 
-import "math"
-
 // Element triquadratic on the cube lattice: the tensor product of degree 2.
 //
 // Directions, in the arrays' coordinates, and how often each occurs:
@@ -17,67 +15,66 @@ import "math"
 // Triquadratic sets dst[i] to the value of g at the i-th position, for the element triquadratic.
 func Triquadratic[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
 	xs, ys, zs = xs[:len(dst)], ys[:len(dst)], zs[:len(dst)]
-	limit0 := g.limit[0]
-	limit1 := g.limit[1]
-	limit2 := g.limit[2]
-	origin, stride := g.origin, g.stride
+	for len(dst) > 0 {
+		done, next := native(g, elementTriquadratic, dst, xs, ys, zs)
+		rowTriquadratic(g, dst[done:next], xs[done:next], ys[done:next], zs[done:next])
+		dst, xs, ys, zs = dst[next:], xs[next:], ys[next:], zs[next:]
+	}
+}
+
+func rowTriquadratic[T Float](g *Grid[T], dst []T, xs, ys, zs []float64) {
+	var b batch[T]
+	stride := g.stride
 	slice := g.slice
 	c := g.cosets[0]
-	for i := range dst {
-		x0, x1, x2 := xs[i], ys[i], zs[i]
-		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1 && x2 >= 0 && x2 <= limit2) {
-			x0, x1, x2 = g.fold(x0, x1, x2)
-			if x0 != x0 {
-				dst[i] = T(math.NaN())
-				continue
-			}
+	for len(dst) > 0 {
+		n, x := b.read(g, xs, ys, zs)
+		row := dst[:n]
+		b.place(g, &x, 0, n, &[3]float64{0.5, 0.5, 0.5})
+		for i := range row {
+			u0 := b.u[0][i]
+			u1 := b.u[1][i]
+			u2 := b.u[2][i]
+			at := b.at[i]
+			or0 := at - 1 - stride - slice
+			r0 := (*[3]T)(c[or0 : or0+3 : or0+3])
+			or1 := at - 1 - slice
+			r1 := (*[3]T)(c[or1 : or1+3 : or1+3])
+			or2 := at - 1 + stride - slice
+			r2 := (*[3]T)(c[or2 : or2+3 : or2+3])
+			or3 := at - 1 - stride
+			r3 := (*[3]T)(c[or3 : or3+3 : or3+3])
+			or4 := at - 1
+			r4 := (*[3]T)(c[or4 : or4+3 : or4+3])
+			or5 := at - 1 + stride
+			r5 := (*[3]T)(c[or5 : or5+3 : or5+3])
+			or6 := at - 1 - stride + slice
+			r6 := (*[3]T)(c[or6 : or6+3 : or6+3])
+			or7 := at - 1 + slice
+			r7 := (*[3]T)(c[or7 : or7+3 : or7+3])
+			or8 := at - 1 + stride + slice
+			r8 := (*[3]T)(c[or8 : or8+3 : or8+3])
+			t0 := (1.0 / 2) - u2
+			t1 := (1.0 / 2) - u1
+			t2 := T(4 * T(t1*t1))
+			t3 := (1.0 / 2) - u0
+			t4 := T(4 * T(t3*t3))
+			t5 := T(2 * (T(-4*T(u0*u0)) + 3))
+			t6 := u0 + (1.0 / 2)
+			t7 := T(4 * T(t6*t6))
+			t8 := T(2 * (T(-4*T(u1*u1)) + 3))
+			t9 := T(t2*(T(t4*r0[0])+T(t5*r0[1])+T(t7*r0[2]))) + T(t8*(T(t4*r1[0])+T(t5*r1[1])+T(t7*r1[2])))
+			t10 := u1 + (1.0 / 2)
+			t11 := T(4 * T(t10*t10))
+			t12 := T(t2*(T(t4*r3[0])+T(t5*r3[1])+T(t7*r3[2]))) + T(t8*(T(t4*r4[0])+T(t5*r4[1])+T(t7*r4[2])))
+			t13 := T(T(2*(T(-4*T(u2*u2))+3)) * (t12 + T(t11*(T(t4*r5[0])+T(t5*r5[1])+T(t7*r5[2])))))
+			t14 := T(T(4*T(t0*t0))*(t9+T(t11*(T(t4*r2[0])+T(t5*r2[1])+T(t7*r2[2]))))) + t13
+			t15 := u2 + (1.0 / 2)
+			t16 := T(t2*(T(t4*r6[0])+T(t5*r6[1])+T(t7*r6[2]))) + T(t8*(T(t4*r7[0])+T(t5*r7[1])+T(t7*r7[2])))
+			t17 := T(T(4*T(t15*t15)) * (t16 + T(t11*(T(t4*r8[0])+T(t5*r8[1])+T(t7*r8[2])))))
+			row[i] = T((1.0 / 512) * (t14 + t17))
 		}
-		y0 := x0
-		n0 := floor(y0 + 0.5)
-		u0 := T(y0 - float64(n0))
-		y1 := x1
-		n1 := floor(y1 + 0.5)
-		u1 := T(y1 - float64(n1))
-		y2 := x2
-		n2 := floor(y2 + 0.5)
-		u2 := T(y2 - float64(n2))
-		at := origin + n0 + n1*stride + n2*slice
-		or0 := at - 1 - stride - slice
-		r0 := (*[3]T)(c[or0 : or0+3 : or0+3])
-		or1 := at - 1 - slice
-		r1 := (*[3]T)(c[or1 : or1+3 : or1+3])
-		or2 := at - 1 + stride - slice
-		r2 := (*[3]T)(c[or2 : or2+3 : or2+3])
-		or3 := at - 1 - stride
-		r3 := (*[3]T)(c[or3 : or3+3 : or3+3])
-		or4 := at - 1
-		r4 := (*[3]T)(c[or4 : or4+3 : or4+3])
-		or5 := at - 1 + stride
-		r5 := (*[3]T)(c[or5 : or5+3 : or5+3])
-		or6 := at - 1 - stride + slice
-		r6 := (*[3]T)(c[or6 : or6+3 : or6+3])
-		or7 := at - 1 + slice
-		r7 := (*[3]T)(c[or7 : or7+3 : or7+3])
-		or8 := at - 1 + stride + slice
-		r8 := (*[3]T)(c[or8 : or8+3 : or8+3])
-		t0 := (1.0 / 2) - u2
-		t1 := (1.0 / 2) - u1
-		t2 := T(4 * T(t1*t1))
-		t3 := (1.0 / 2) - u0
-		t4 := T(4 * T(t3*t3))
-		t5 := T(2 * (T(-4*T(u0*u0)) + 3))
-		t6 := u0 + (1.0 / 2)
-		t7 := T(4 * T(t6*t6))
-		t8 := T(2 * (T(-4*T(u1*u1)) + 3))
-		t9 := T(t2*(T(t4*r0[0])+T(t5*r0[1])+T(t7*r0[2]))) + T(t8*(T(t4*r1[0])+T(t5*r1[1])+T(t7*r1[2])))
-		t10 := u1 + (1.0 / 2)
-		t11 := T(4 * T(t10*t10))
-		t12 := T(t2*(T(t4*r3[0])+T(t5*r3[1])+T(t7*r3[2]))) + T(t8*(T(t4*r4[0])+T(t5*r4[1])+T(t7*r4[2])))
-		t13 := T(T(2*(T(-4*T(u2*u2))+3)) * (t12 + T(t11*(T(t4*r5[0])+T(t5*r5[1])+T(t7*r5[2])))))
-		t14 := T(T(4*T(t0*t0))*(t9+T(t11*(T(t4*r2[0])+T(t5*r2[1])+T(t7*r2[2]))))) + t13
-		t15 := u2 + (1.0 / 2)
-		t16 := T(t2*(T(t4*r6[0])+T(t5*r6[1])+T(t7*r6[2]))) + T(t8*(T(t4*r7[0])+T(t5*r7[1])+T(t7*r7[2])))
-		t17 := T(T(4*T(t15*t15)) * (t16 + T(t11*(T(t4*r8[0])+T(t5*r8[1])+T(t7*r8[2])))))
-		dst[i] = T((1.0 / 512) * (t14 + t17))
+		b.finish(row)
+		dst, xs, ys, zs = dst[n:], xs[n:], ys[n:], zs[n:]
 	}
 }

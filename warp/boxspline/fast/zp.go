@@ -2,8 +2,6 @@
 
 package fast
 
-import "math"
-
 // Element zp on the square lattice: the element of Zwart and Powell.
 //
 // Directions, in the arrays' coordinates, and how often each occurs:
@@ -15,58 +13,65 @@ import "math"
 // Arrays: 1. Subregions: 4 under 4 indices. Polynomials: 1.
 // Polynomial 0: 7 coefficients, polynomial, 14 multiplications, 24 additions; 4 linear look-ups.
 
-// tableZP has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
-var tableZP = [...][7]int32{
+// turnsZP has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
+var turnsZP = [...][7]int32{
 	{1, 0, 0, 1, 0, 0, 0},
 	{0, 1, 1, 0, 0, 0, 0},
 	{0, -1, 1, 0, 0, 0, 0},
 	{-1, 0, 0, 1, 0, 0, 0},
 }
 
+// turnZP returns the entry for a position in the region.
+func turnZP[T Float](u0, u1 T) *[7]int32 {
+	index := 0
+	if u0-u1 >= 0 {
+		index += 1
+	}
+	if u0+u1 >= 0 {
+		index += 2
+	}
+	return &turnsZP[index]
+}
+
 // ZP sets dst[i] to the value of g at the i-th position, for the element zp.
 func ZP[T Float](g *Grid[T], dst []T, xs, ys []float64) {
 	xs, ys = xs[:len(dst)], ys[:len(dst)]
-	limit0 := g.limit[0]
-	limit1 := g.limit[1]
-	origin, stride := g.origin, g.stride
+	for len(dst) > 0 {
+		done, next := native(g, elementZP, dst, xs, ys, nil)
+		rowZP(g, dst[done:next], xs[done:next], ys[done:next])
+		dst, xs, ys = dst[next:], xs[next:], ys[next:]
+	}
+}
+
+func rowZP[T Float](g *Grid[T], dst []T, xs, ys []float64) {
+	var b batch[T]
+	stride := g.stride
 	c := g.cosets[0]
-	for i := range dst {
-		x0, x1 := xs[i], ys[i]
-		if !(x0 >= 0 && x0 <= limit0 && x1 >= 0 && x1 <= limit1) {
-			x0, x1, _ = g.fold(x0, x1, 0)
-			if x0 != x0 {
-				dst[i] = T(math.NaN())
-				continue
-			}
+	for len(dst) > 0 {
+		n, x := b.read(g, xs, ys, nil)
+		row := dst[:n]
+		b.place(g, &x, 0, n, &[3]float64{0.5, 0.5, 0})
+		for i := range row {
+			u0 := b.u[0][i]
+			u1 := b.u[1][i]
+			at := b.at[i]
+			e := turnZP(u0, u1)
+			v0 := T(T(e[0])*u0) + T(T(e[1])*u1)
+			s0 := int(e[0]) + int(e[1])*stride
+			v1 := T(T(e[2])*u0) + T(T(e[3])*u1)
+			s1 := int(e[2]) + int(e[3])*stride
+			c6 := c[at+s1]
+			c5 := c[at-s0+s1]
+			c2 := c[at-s0]
+			c4 := c[at+s0]
+			c3 := c[at]
+			c1 := c[at-s1]
+			c0 := c[at-s0-s1]
+			t0 := T((T(2*(c0+c5-c1-c6))+T(4*(c4-c3)))*v0) + (T(T(4*(c0+c6-c1-c5))*v1) + T(4*(c4-c2)))
+			t1 := T(v1*(T((T(2*(c0+c1+c5+c6))+T(4*(-c2-c3)))*v1)+T(4*(c6-c1)))) + (c1 + c2 + c4 + c6 + T(4*c3))
+			row[i] = T((1.0 / 8) * (T(v0*t0) + t1))
 		}
-		y0 := x0
-		n0 := floor(y0 + 0.5)
-		u0 := T(y0 - float64(n0))
-		y1 := x1
-		n1 := floor(y1 + 0.5)
-		u1 := T(y1 - float64(n1))
-		at := origin + n0 + n1*stride
-		index := 0
-		if u0-u1 >= 0 {
-			index += 1
-		}
-		if u0+u1 >= 0 {
-			index += 2
-		}
-		e := &tableZP[index]
-		v0 := T(T(e[0])*u0) + T(T(e[1])*u1)
-		s0 := int(e[0]) + int(e[1])*stride
-		v1 := T(T(e[2])*u0) + T(T(e[3])*u1)
-		s1 := int(e[2]) + int(e[3])*stride
-		c6 := c[at+s1]
-		c5 := c[at-s0+s1]
-		c2 := c[at-s0]
-		c4 := c[at+s0]
-		c3 := c[at]
-		c1 := c[at-s1]
-		c0 := c[at-s0-s1]
-		t0 := T((T(2*(c0+c5-c1-c6))+T(4*(c4-c3)))*v0) + (T(T(4*(c0+c6-c1-c5))*v1) + T(4*(c4-c2)))
-		t1 := T(v1*(T((T(2*(c0+c1+c5+c6))+T(4*(-c2-c3)))*v1)+T(4*(c6-c1)))) + (c1 + c2 + c4 + c6 + T(4*c3))
-		dst[i] = T((1.0 / 8) * (T(v0*t0) + t1))
+		b.finish(row)
+		dst, xs, ys = dst[n:], xs[n:], ys[n:]
 	}
 }

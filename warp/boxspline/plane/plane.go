@@ -48,9 +48,9 @@ func ParseKernel(name string) (Kernel, error) {
 	return "", fmt.Errorf("plane: kernel %q: want %s", name, strings.Join(names, ", "))
 }
 
-// quasiPowers is the number of powers of the quasi-interpolant of ZwartPowell. More of them
-// sharpen a picture, and then ring.
-const quasiPowers = 3
+// quasiPowers is the number of powers of the quasi-interpolant of ZwartPowell: the least with
+// which pictures keep as much as by Quadratic (docs/boxspline.md has the figures).
+const quasiPowers = 5
 
 // border is by how many samples a picture with a constant boundary is extended to all sides
 // before it is filtered; farther out it shows the value at the border.

@@ -76,10 +76,11 @@ func (f filter) remainder(w float64) filter {
 }
 
 // least returns the least value of the transform of p, a real function, on a grid of
-// frequencies. The transform has period 1 in 1/Step.
-func (f filter) least(l *lattice.Lattice) float64 {
+// frequencies, and where it is, in cycles for each unit of length. The transform has period 1
+// in 1/Step.
+func (f filter) least(l *lattice.Lattice) (least float64, at []float64) {
 	const n = 24
-	least := math.Inf(1)
+	least = math.Inf(1)
 	depth := n
 	if l.Dim == 2 {
 		depth = 1
@@ -93,11 +94,14 @@ func (f filter) least(l *lattice.Lattice) float64 {
 					phase := float64(q[0]*a+q[1]*b+q[2]*c) / n
 					s += v * math.Cos(2*math.Pi*phase)
 				}
-				least = min(least, s)
+				// Rounding does not choose among equal ones.
+				if s < least-1e-12 {
+					least, at = s, []float64{float64(a) / n, float64(b) / n, float64(c) / n}[:l.Dim]
+				}
 			}
 		}
 	}
-	return least
+	return least, at
 }
 
 // Series is the inverse of an element's filter as a sum of powers.
@@ -120,9 +124,9 @@ func Interpolating(e *boxspline.Element, precision float64) (*Series, error) {
 		return nil, fmt.Errorf("prefilter: precision %v: want a positive number", precision)
 	}
 	p := values(e)
-	least := p.least(e.Lattice)
+	least, at := p.least(e.Lattice)
 	if least < 1e-3 {
-		return nil, fmt.Errorf("prefilter: splines of %s do not interpolate: their filter passes only %.2g of some frequency", e.Name, least)
+		return nil, fmt.Errorf("prefilter: splines of %s do not interpolate: their filter passes %.2g of the frequency %.3g", e.Name, least, at)
 	}
 	w := 2 / (1 + least)
 	r := p.remainder(w)

@@ -3,6 +3,7 @@ package prefilter
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"retime/warp/boxspline"
@@ -59,9 +60,11 @@ func TestInterpolatingKeepsItsBound(t *testing.T) {
 	for _, c := range []struct {
 		element      string
 		interpolates bool
+		zero         string // the frequency that the filter does not pass
 	}{
-		{"courant", true}, {"zp", false}, {"quincunx-linear", false}, {"quincunx-voronoi-1", true}, {"quincunx-voronoi-2", true},
-		{"seven", false}, {"bcc-linear", true}, {"bcc-quintic", true}, {"fcc-cubic", true},
+		{"courant", true, ""}, {"zp", false, "[0.5 0.5]"}, {"quincunx-linear", false, "[0 0.5]"}, {"quincunx-voronoi-1", true, ""},
+		{"quincunx-voronoi-2", true, ""}, {"seven", false, "[0.5 0.5 0.5]"}, {"bcc-linear", true, ""}, {"bcc-quintic", true, ""},
+		{"bcc-voronoi-1", true, ""}, {"fcc-cubic", true, ""},
 	} {
 		e, err := boxspline.Find(c.element)
 		if err != nil {
@@ -72,6 +75,10 @@ func TestInterpolatingKeepsItsBound(t *testing.T) {
 			t.Errorf("%s: error %v, want one: %v", e.Name, err, !c.interpolates)
 		}
 		if err != nil {
+			if !strings.Contains(err.Error(), c.zero) {
+				t.Errorf("%s: %v: does not name the frequency %s", e.Name, err, c.zero)
+			}
+			t.Log(err)
 			continue
 		}
 		if s.Bound() > 1e-6 {
@@ -113,8 +120,8 @@ func TestTensorInterpolates(t *testing.T) {
 // A quasi-interpolant reproduces polynomials up to the element's degree, away from edges.
 func TestQuasiReproducesPolynomials(t *testing.T) {
 	for _, e := range boxspline.Elements() {
-		if _, err := fast.Find(e.Name); err != nil {
-			continue
+		if len(e.Terms()) > 300 {
+			continue // the values at the lattice's points take long
 		}
 		s, err := lattice.NewSamples(e.Lattice, lattice.WholeSymmetric, lattice.Point{12, 12, 12})
 		if err != nil {

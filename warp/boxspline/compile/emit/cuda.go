@@ -2,10 +2,12 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"retime/warp/boxspline/compile/code"
 	"retime/warp/boxspline/compile/expr"
+	"retime/warp/boxspline/compile/plan"
 )
 
 // CUDAName returns the name of an element in CUDA: bcc_quintic for "bcc-quintic".
@@ -18,25 +20,23 @@ func cudaNumber(v string) string { return "P(" + v + ")" }
 // CUDA returns the header of a program: NAME evaluates it from single coefficients,
 // NAME_branching does so with a branch for each subregion, and NAME_linear by linear
 // look-ups.
-func CUDA(of *code.Program) []byte {
+func CUDA(of Program) []byte {
 	p := program{of}
 	name := CUDAName(p.Element.Name)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s//\n%s#pragma once\n\n#include \"boxspline_grid.cuh\"\n\n", notice, p.header())
-	if p.turned() {
-		b.WriteString("// The turn's matrix by rows, the shift and the polynomial for each index of a subregion.\n")
-		fmt.Fprintf(&b, "static __device__ const signed char %s_table[][%d] = {\n", name, p.class()+1)
-		for _, s := range p.Subregions {
-			fmt.Fprintf(&b, "\t{%s},\n", list(p.entry(s)))
-		}
-		b.WriteString("};\n\n")
+	fmt.Fprintf(&b, "%s//\n%s#pragma once\n\n#include \"boxspline_grid.cuh\"\n", notice, p.header())
+	if p.turned() && p.Turns != p.Element.Name {
+		fmt.Fprintf(&b, "#include \"boxspline_%s.cuh\"\n", CUDAName(p.Turns))
 	}
+	b.WriteString("\n")
+	p.cudaSubregion(&b)
+	p.cudaClasses(&b, name)
 	for i, c := range p.Classes {
 		p.cudaPolynomial(&b, name, i, c)
 	}
 	p.cudaArray(&b, name)
 	p.cudaWhole(&b, name, "", "template <typename T, typename P>\n", "T", "const T *c, ", "c + %d * g.coset")
-	if p.turned() {
+	if p.branches() {
 		p.cudaBranching(&b, name)
 		p.cudaWhole(&b, name, "_branching", "template <typename T, typename P>\n", "T", "const T *c, ", "c + %d * g.coset")
 	}
@@ -72,26 +72,74 @@ func indented(text string) string {
 	return "\t" + strings.Join(lines, "\n\t") + "\n"
 }
 
+// cudaSubregion prints the table of the subregions and the function that finds an index,
+// unless another program has them.
+func (p program) cudaSubregion(b *strings.Builder) {
+	if !p.turned() || p.Turns != p.Element.Name {
+		return
+	}
+	name := CUDAName(p.Turns)
+	b.WriteString("// The turn's matrix by rows, the shift and the polynomial for each index of a subregion.\n")
+	fmt.Fprintf(b, "static __device__ const signed char %s_table[][%d] = {\n", name, p.class()+1)
+	for _, s := range p.Subregions {
+		fmt.Fprintf(b, "\t{%s},\n", list(p.entry(s)))
+	}
+	fmt.Fprintf(b, "};\n\ntemplate <typename T>\nBOXSPLINE int %s_subregion(T %s) {\n\tint index = 0;\n", name, strings.Join(p.names("u"), ", T "))
+	if p.Inner != nil {
+		for k := range p.Dim {
+			fmt.Fprintf(b, "\tindex += (u%d < T(0)) * %d;\n\tconst T a%d = u%d < T(0) ? -u%d : u%d;\n", k, 1<<k, k, k, k, k)
+		}
+		for i, pair := range plan.FoldPairs {
+			fmt.Fprintf(b, "\tindex += (a%d < a%d) * %d;\n", pair[0], pair[1], 8<<i)
+		}
+	} else {
+		cudaIndex(b, p.Planes, "u")
+	}
+	b.WriteString("\treturn index;\n}\n\n")
+}
+
+// cudaIndex adds up the index of a position among cuts.
+func cudaIndex(b *strings.Builder, cuts []plan.Cut, coordinate string) {
+	for _, c := range cuts {
+		for _, o := range c.Offsets {
+			fmt.Fprintf(b, "\tindex += (%s >= T(%s)) * %d;\n", dot(c, coordinate, cudaTimes), rational(o), c.Stride)
+		}
+	}
+}
+
+// cudaClasses prints the table of the classes in a folded region and the function that reads it.
+func (p program) cudaClasses(b *strings.Builder, name string) {
+	if p.Inner == nil {
+		return
+	}
+	fmt.Fprintf(b, "static __device__ const unsigned char %s_classes[] = {\n%s};\n\n", name, lines(p.InnerClass))
+	fmt.Fprintf(b, "template <typename T>\nBOXSPLINE int %s_class(T %s) {\n\tint index = 0;\n", name, strings.Join(p.names("v"), ", T "))
+	cudaIndex(b, p.Inner, "v")
+	fmt.Fprintf(b, "\treturn %s_classes[index];\n}\n\n", name)
+}
+
+// cudaClass returns the text of the class's number.
+func (p program) cudaClass(name string) string {
+	if p.Inner != nil {
+		return fmt.Sprintf("%s_class<T>(%s)", name, strings.Join(p.names("v"), ", "))
+	}
+	return fmt.Sprintf("e[%d]", p.class())
+}
+
 // cudaPlace prints the place in the array and the index of the subregion.
 func (p program) cudaPlace(b *strings.Builder) {
 	for k := range p.Dim {
 		fmt.Fprintf(b, "const P f%d = lower(%s);\nconst int n%d = (int)f%d;\nconst T u%d = T(y%d - f%d);\n",
 			k, p.minusLow(fmt.Sprint("y", k), k, cudaNumber), k, k, k, k, k)
 	}
-	if !p.turned() {
-		return
-	}
-	b.WriteString("int index = 0;\n")
-	for _, c := range p.Planes {
-		for _, o := range c.Offsets {
-			fmt.Fprintf(b, "index += (%s >= T(%s)) * %d;\n", dot(c, cudaTimes), rational(o), c.Stride)
-		}
+	if p.turned() {
+		fmt.Fprintf(b, "const int index = %s_subregion<T>(%s);\n", CUDAName(p.Turns), strings.Join(p.names("u"), ", "))
 	}
 }
 
 // cudaTurn prints the coordinates v and steps s of the subregion.
-func (p program) cudaTurn(b *strings.Builder, name string, needed func(k int) bool) {
-	fmt.Fprintf(b, "const signed char *e = %s_table[index];\n", name)
+func (p program) cudaTurn(b *strings.Builder, needed func(k int) bool) {
+	fmt.Fprintf(b, "const signed char *e = %s_table[index];\n", CUDAName(p.Turns))
 	for k := range p.Dim {
 		if !needed(k) {
 			continue
@@ -106,6 +154,9 @@ func (p program) cudaTurn(b *strings.Builder, name string, needed func(k int) bo
 
 // linearUses reports whether the look-ups of a class need coordinate k.
 func (p program) linearUses(k int) bool {
+	if p.Inner != nil {
+		return true
+	}
 	for _, c := range p.Classes {
 		order, _ := c.Linear.Graph.Reach(c.Linear.Roots())
 		for _, id := range order {
@@ -142,7 +193,7 @@ func (p program) cudaArray(b *strings.Builder, name string) {
 	if !p.turned() {
 		fmt.Fprintf(&body, "return %s_polynomial0<T>(c, 1, g.stride, g.slice, %s);\n", name, three(p.names("u")))
 	} else {
-		p.cudaTurn(&body, name, func(int) bool { return true })
+		p.cudaTurn(&body, func(int) bool { return true })
 		strides := []string{"1", "g.stride", "g.slice"}
 		for k := range p.Dim {
 			fmt.Fprintf(&body, "const int s%d = %s;\n", k, p.sum(p.matrixRow(k), strides, func(c int) string { return fmt.Sprintf("e[%d]", c) }, stepTimes))
@@ -152,8 +203,11 @@ func (p program) cudaArray(b *strings.Builder, name string) {
 				fmt.Fprintf(&body, "c -= e[%d] * s%d;\n", p.shift(k), k)
 			}
 		}
+		if len(p.Classes) > 1 {
+			fmt.Fprintf(&body, "const int which = %s;\n", p.cudaClass(name))
+		}
 		for i := range p.Classes {
-			test := fmt.Sprintf("if (e[%d] == %d) ", p.class(), i)
+			test := fmt.Sprintf("if (which == %d) ", i)
 			if i == len(p.Classes)-1 {
 				test = ""
 			}
@@ -245,7 +299,7 @@ func (p program) cudaLinear(b *strings.Builder, name string) {
 		fmt.Fprintf(&body, "T o%d = T(n%d);\n", k, k)
 	}
 	if p.turned() {
-		p.cudaTurn(&body, name, p.linearUses)
+		p.cudaTurn(&body, p.linearUses)
 		for a := range p.Dim {
 			for k := range p.Dim {
 				if s, fixed := p.constant(p.shift(k)); fixed && s == 0 {
@@ -259,9 +313,12 @@ func (p program) cudaLinear(b *strings.Builder, name string) {
 		}
 	}
 	body.WriteString("T sum = 0;\n")
+	if len(p.Classes) > 1 {
+		fmt.Fprintf(&body, "const int which = %s;\n", p.cudaClass(name))
+	}
 	for i, c := range p.Classes {
 		if len(p.Classes) > 1 {
-			fmt.Fprintf(&body, "if (e[%d] == %d) {\n", p.class(), i)
+			fmt.Fprintf(&body, "if (which == %d) {\n", i)
 		}
 		p.cudaLookUps(&body, c)
 		if len(p.Classes) > 1 {
@@ -320,10 +377,11 @@ func (p program) cudaLookUps(b *strings.Builder, c *code.Class) {
 	}
 }
 
-// Kernels returns the CUDA source that has the kernels of all programs.
-func Kernels(programs []*code.Program) []byte {
+// Kernels returns the CUDA source that has the kernels of the programs with look-ups.
+func Kernels(programs []Program) []byte {
 	var b strings.Builder
 	b.WriteString(notice + "\n#include \"boxspline_kernels.cuh\"\n")
+	programs = slices.DeleteFunc(slices.Clone(programs), func(p Program) bool { return !p.LooksUp() })
 	for _, p := range programs {
 		fmt.Fprintf(&b, "#include \"boxspline_%s.cuh\"\n", CUDAName(p.Element.Name))
 	}
@@ -331,7 +389,7 @@ func Kernels(programs []*code.Program) []byte {
 	for _, p := range programs {
 		name := CUDAName(p.Element.Name)
 		fmt.Fprintf(&b, "BOXSPLINE_EXACT(%s, %s_f32, float)\nBOXSPLINE_EXACT(%s, %s_f64, double)\n", name, name, name, name)
-		if (program{p}).turned() {
+		if (program{p}).branches() {
 			fmt.Fprintf(&b, "BOXSPLINE_EXACT(%s_branching, %s_branching, float)\n", name, name)
 		}
 		fmt.Fprintf(&b, "BOXSPLINE_LINEAR(%s_linear, %s_linear, %d)\nBOXSPLINE_SOFT(%s_linear, %s_soft)\n", name, name, p.Dim, name, name)

@@ -7,6 +7,7 @@ import (
 
 	"retime/warp/boxspline/compile/code"
 	"retime/warp/boxspline/compile/expr"
+	"retime/warp/boxspline/compile/plan"
 	"retime/warp/boxspline/lattice"
 )
 
@@ -24,8 +25,6 @@ func GoName(element string) string {
 	return b.String()
 }
 
-func plainNumber(v string) string { return v }
-
 // stepTimes prints an entry of the table times a step, which may be 1.
 func stepTimes(a, b string) string {
 	if b == "1" {
@@ -37,56 +36,67 @@ func stepTimes(a, b string) string {
 func goTimes(a, b string) string { return fmt.Sprintf("T(%s * %s)", a, b) }
 
 // Go returns the Go file of a program.
-func Go(of *code.Program) ([]byte, error) {
+func Go(of Program) ([]byte, error) {
 	p := program{of}
 	name := GoName(p.Element.Name)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\npackage fast\n\nimport \"math\"\n\n%s\n", notice, p.header())
-	p.goTables(&b, "table"+name)
+	row := "row" + name
 	axes := []string{"xs", "ys", "zs"}[:p.Dim]
+	xs := strings.Join(axes, ", ")
+	all := strings.Join(append(axes, "nil")[:3], ", ")
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\npackage fast\n\n%s\n", notice, p.header())
+	p.goSubregion(&b)
+	if p.Inner != nil {
+		p.goClasses(&b)
+	}
 	fmt.Fprintf(&b, "// %s sets dst[i] to the value of g at the i-th position, for the element %s.\n", name, p.Element.Name)
-	fmt.Fprintf(&b, "func %s[T Float](g *Grid[T], dst []T, %s []float64) {\n", name, strings.Join(axes, ", "))
-	var cut []string
-	for _, a := range axes {
-		cut = append(cut, a+"[:len(dst)]")
-	}
-	fmt.Fprintf(&b, "%s = %s\n", strings.Join(axes, ", "), strings.Join(cut, ", "))
+	fmt.Fprintf(&b, "func %s[T Float](g *Grid[T], dst []T, %s []float64) {\n", name, xs)
+	fmt.Fprintf(&b, "%s = %s\nfor len(dst) > 0 {\n", xs, cut(axes, ":len(dst)"))
+	fmt.Fprintf(&b, "done, next := native(g, element%s, dst, %s)\n", name, all)
+	fmt.Fprintf(&b, "%s(g, dst[done:next], %s)\n", row, cut(axes, "done:next"))
+	fmt.Fprintf(&b, "dst, %s = dst[next:], %s\n}\n}\n\n", xs, cut(axes, "next:"))
+
+	fmt.Fprintf(&b, "func %s[T Float](g *Grid[T], dst []T, %s []float64) {\nvar b batch[T]\n", row, xs)
 	// Locals, because the compiler must take dst for memory that may change g.
-	for k := range p.Dim {
-		fmt.Fprintf(&b, "limit%d := g.limit[%d]\n", k, k)
-	}
-	b.WriteString("origin, stride := g.origin, g.stride\n")
+	b.WriteString("stride := g.stride\n")
 	if p.Dim == 3 {
 		b.WriteString("slice := g.slice\n")
 	}
 	if len(p.Offsets) == 1 {
 		b.WriteString("c := g.cosets[0]\n")
 	}
-	b.WriteString("for i := range dst {\n")
-	p.goPlace(&b, axes)
+	fmt.Fprintf(&b, "for len(dst) > 0 {\nn, x := b.read(g, %s)\nrow := dst[:n]\n", all)
+	set := "row[i] = "
 	if len(p.Offsets) > 1 {
-		b.WriteString("var sum T\nfor k, c := range g.cosets {\n")
-		fmt.Fprintf(&b, "o := &offsets%s[k]\n", name)
+		b.WriteString("clear(row)\nfor k, c := range g.cosets {\n")
+		set = "row[i] += "
 	}
-	p.goArray(&b, "table"+name)
-	result := "dst[i] = "
+	array := "0"
 	if len(p.Offsets) > 1 {
-		result = "sum += "
+		array = "k"
 	}
+	fmt.Fprintf(&b, "b.place(g, &x, %s, n, &[3]float64{%s})\n", array, p.up())
+	b.WriteString("for i := range row {\n")
+	p.goTurn(&b)
 	if len(p.Classes) == 1 {
-		p.goClass(&b, p.Classes[0], result)
+		p.goClass(&b, p.Classes[0], set)
 	} else {
-		fmt.Fprintf(&b, "switch e[%d] {\n", p.class())
+		class := fmt.Sprintf("e[%d]", p.class())
+		if p.Inner != nil {
+			class = fmt.Sprintf("class%s(%s)", name, strings.Join(p.names("v"), ", "))
+		}
+		fmt.Fprintf(&b, "switch %s {\n", class)
 		for i, c := range p.Classes {
 			fmt.Fprintf(&b, "case %d:\n", i)
-			p.goClass(&b, c, result)
+			p.goClass(&b, c, set)
 		}
 		b.WriteString("}\n")
 	}
+	b.WriteString("}\n")
 	if len(p.Offsets) > 1 {
-		b.WriteString("}\ndst[i] = sum\n")
+		b.WriteString("}\n")
 	}
-	b.WriteString("}\n}\n")
+	fmt.Fprintf(&b, "b.finish(row)\ndst, %s = dst[n:], %s\n}\n}\n", xs, cut(axes, "n:"))
 	text, err := format.Source([]byte(b.String()))
 	if err != nil {
 		return nil, fmt.Errorf("Go code of %s: %w\n%s", p.Element.Name, err, b.String())
@@ -94,74 +104,95 @@ func Go(of *code.Program) ([]byte, error) {
 	return text, nil
 }
 
-// goTables prints the table of the subregions and the cosets' offsets.
-func (p program) goTables(b *strings.Builder, table string) {
-	if p.turned() {
-		fmt.Fprintf(b, "// %s has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.\n", table)
-		fmt.Fprintf(b, "var %s = [...][%d]int32{\n", table, p.class()+1)
-		for _, s := range p.Subregions {
-			fmt.Fprintf(b, "{%s},\n", list(p.entry(s)))
-		}
-		b.WriteString("}\n\n")
+// cut prints parts of the slices of a list.
+func cut(names []string, part string) string {
+	var list []string
+	for _, n := range names {
+		list = append(list, n+"["+part+"]")
 	}
-	if len(p.Offsets) > 1 {
-		fmt.Fprintf(b, "var %s = [...][%d]float64{\n", strings.Replace(table, "table", "offsets", 1), p.Dim)
-		for _, o := range p.Offsets {
-			fmt.Fprintf(b, "{%s},\n", list(o[:p.Dim]))
-		}
-		b.WriteString("}\n\n")
+	return strings.Join(list, ", ")
+}
+
+// up prints what to add to a position before it is rounded down.
+func (p program) up() string {
+	list := []string{"0", "0", "0"}
+	for k, v := range p.Low {
+		list[k] = rational(v.Neg())
 	}
+	return strings.Join(list, ", ")
+}
+
+// goSubregion prints the table of the subregions and the function that finds an entry,
+// unless another program has them.
+func (p program) goSubregion(b *strings.Builder) {
+	if !p.turned() || p.Turns != p.Element.Name {
+		return
+	}
+	name := GoName(p.Turns)
+	fmt.Fprintf(b, "// turns%s has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.\n", name)
+	fmt.Fprintf(b, "var turns%s = [...][%d]int32{\n", name, p.class()+1)
+	for _, s := range p.Subregions {
+		fmt.Fprintf(b, "{%s},\n", list(p.entry(s)))
+	}
+	fmt.Fprintf(b, "}\n\n// turn%s returns the entry for a position in the region.\n", name)
+	fmt.Fprintf(b, "func turn%s[T Float](%s T) *[%d]int32 {\nindex := 0\n", name, strings.Join(p.names("u"), ", "), p.class()+1)
+	if p.Inner != nil {
+		for k := range p.Dim {
+			fmt.Fprintf(b, "a%d := u%d\nif u%d < 0 {\na%d = -u%d\nindex += %d\n}\n", k, k, k, k, k, 1<<k)
+		}
+		for i, pair := range plan.FoldPairs {
+			fmt.Fprintf(b, "if a%d < a%d {\nindex += %d\n}\n", pair[0], pair[1], 8<<i)
+		}
+	} else {
+		goIndex(b, p.Planes, "u")
+	}
+	fmt.Fprintf(b, "return &turns%s[index]\n}\n\n", name)
+}
+
+// goIndex adds up the index of a position among cuts.
+func goIndex(b *strings.Builder, cuts []plan.Cut, coordinate string) {
+	for _, c := range cuts {
+		for _, o := range c.Offsets {
+			fmt.Fprintf(b, "if %s >= %s {\nindex += %d\n}\n", dot(c, coordinate, goTimes), rational(o), c.Stride)
+		}
+	}
+}
+
+// goClasses prints the table of the classes in a folded region and the function that reads it.
+func (p program) goClasses(b *strings.Builder) {
+	name := GoName(p.Element.Name)
+	fmt.Fprintf(b, "var classes%s = [...]uint8{\n%s}\n\n", name, lines(p.InnerClass))
+	fmt.Fprintf(b, "// class%s returns the polynomial for a turned position.\n", name)
+	fmt.Fprintf(b, "func class%s[T Float](%s T) uint8 {\nindex := 0\n", name, strings.Join(p.names("v"), ", "))
+	goIndex(b, p.Inner, "v")
+	fmt.Fprintf(b, "return classes%s[index]\n}\n\n", name)
+}
+
+// lines prints numbers, some of them a line.
+func lines(v []int) string {
+	var b strings.Builder
+	for len(v) > 0 {
+		n := min(len(v), 32)
+		fmt.Fprintf(&b, "\t%s,\n", list(v[:n]))
+		v = v[n:]
+	}
+	return b.String()
 }
 
 func list(v []int) string {
 	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(v), "[]")), ", ")
 }
 
-// goPlace prints the position, folded into the box.
-func (p program) goPlace(b *strings.Builder, axes []string) {
-	var read, inside []string
-	for k, a := range axes {
-		read = append(read, a+"[i]")
-		inside = append(inside, fmt.Sprintf("x%d >= 0 && x%d <= limit%d", k, k, k))
-	}
-	x := strings.Join(p.names("x"), ", ")
-	fmt.Fprintf(b, "%s := %s\n", x, strings.Join(read, ", "))
-	fmt.Fprintf(b, "if !(%s) {\n", strings.Join(inside, " && "))
-	if p.Dim == 2 {
-		fmt.Fprintf(b, "%s, _ = g.fold(%s, 0)\n", x, x)
-	} else {
-		fmt.Fprintf(b, "%s = g.fold(%s)\n", x, x)
-	}
-	b.WriteString("if x0 != x0 {\ndst[i] = T(math.NaN())\ncontinue\n}\n}\n")
-}
-
-// goArray prints the place in the array, and how the subregion turns it.
-func (p program) goArray(b *strings.Builder, table string) {
-	several := len(p.Offsets) > 1
+// goTurn prints the place in the array, and how the subregion turns it.
+func (p program) goTurn(b *strings.Builder) {
 	for k := range p.Dim {
-		y := p.position(k, lattice.Point{}, plainNumber)
-		if several {
-			// The lattices with several cosets have diagonal grids.
-			y = strings.Replace(y, fmt.Sprintf("(x%d)", k), fmt.Sprintf("(x%d - o[%d])", k, k), 1)
-		}
-		fmt.Fprintf(b, "y%d := %s\nn%d := floor(%s)\nu%d := T(y%d - float64(n%d))\n", k, y, k, p.minusLow(fmt.Sprint("y", k), k, plainNumber), k, k, k)
+		fmt.Fprintf(b, "u%d := b.u[%d][i]\n", k, k)
 	}
-	b.WriteString("at := origin + n0 + n1*stride")
-	if p.Dim == 3 {
-		b.WriteString(" + n2*slice")
-	}
-	b.WriteString("\n")
+	b.WriteString("at := b.at[i]\n")
 	if !p.turned() {
 		return
 	}
-	b.WriteString("index := 0\n")
-	for _, c := range p.Planes {
-		d := dot(c, goTimes)
-		for _, o := range c.Offsets {
-			fmt.Fprintf(b, "if %s >= %s {\nindex += %d\n}\n", d, rational(o), c.Stride)
-		}
-	}
-	fmt.Fprintf(b, "e := &%s[index]\n", table)
+	fmt.Fprintf(b, "e := turn%s(%s)\n", GoName(p.Turns), strings.Join(p.names("u"), ", "))
 	strides := []string{"1", "stride", "slice"}
 	for k := range p.Dim {
 		v := p.sum(p.matrixRow(k), p.names("u"), func(c int) string { return fmt.Sprintf("T(e[%d])", c) }, goTimes)
@@ -225,9 +256,17 @@ func (p program) goRows(b *strings.Builder, c *code.Class, names map[string]stri
 }
 
 // List returns the Go file that lists the functions of the programs.
-func List(programs []*code.Program) ([]byte, error) {
+func List(programs []Program) ([]byte, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\npackage fast\n\n// Functions lists the generated functions.\nvar Functions = []Function{\n", notice)
+	fmt.Fprintf(&b, "%s\npackage fast\n\nconst (\n", notice)
+	for i, p := range programs {
+		fmt.Fprintf(&b, "element%s", GoName(p.Element.Name))
+		if i == 0 {
+			b.WriteString(" element = iota")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString(")\n\n// Functions lists the generated functions.\nvar Functions = []Function{\n")
 	for _, p := range programs {
 		name, kind := GoName(p.Element.Name), "Volume"
 		if p.Dim == 2 {

@@ -43,6 +43,13 @@ var cudaDialect = dialect{
 	},
 }
 
+var cDialect = dialect{
+	product: "%s * %s", quotient: "%s / %s", declare: "const V %s = %s;\n",
+	constant: func(v exact.Rat) string {
+		return "K" + strings.TrimPrefix(cudaDialect.constant(v), "T")
+	},
+}
+
 // width is the length from which an expression gets a variable of its own.
 const width = 88
 
@@ -56,11 +63,13 @@ type printer struct {
 	loose map[expr.ID]bool // whether the text is a sum
 	next  int
 	out   *strings.Builder
+	// before prints what a variable needs before its first use.
+	before func(name string)
 }
 
 func newPrinter(d dialect, g *expr.Graph, names map[string]string, roots []expr.ID, out *strings.Builder) *printer {
 	_, uses := g.Reach(roots)
-	return &printer{dialect: d, graph: g, names: names, uses: uses, text: map[expr.ID]string{}, loose: map[expr.ID]bool{}, out: out}
+	return &printer{dialect: d, graph: g, names: names, uses: uses, text: map[expr.ID]string{}, loose: map[expr.ID]bool{}, out: out, before: func(string) {}}
 }
 
 // value returns the text of a node, after it has printed the variables that it needs.
@@ -74,6 +83,7 @@ func (p *printer) value(id expr.ID) string {
 	case expr.Const:
 		t = p.constant(n.Value)
 	case expr.Var:
+		p.before(n.Name)
 		t = p.names[n.Name]
 		if t == "" {
 			panic("emit: no name for " + n.Name)

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-
-	"retime/warp/boxspline/compile/code"
 )
 
 // The report stands between these lines of a document.
@@ -15,7 +13,7 @@ const (
 )
 
 // Report returns a document with the table of what the programs cost in the place for it.
-func Report(document []byte, programs []*code.Program) ([]byte, error) {
+func Report(document []byte, programs []Program) ([]byte, error) {
 	before, rest, ok := bytes.Cut(document, []byte(reportBegins))
 	_, after, ends := bytes.Cut(rest, []byte(reportEnds))
 	if !ok || !ends {
@@ -28,14 +26,12 @@ func Report(document []byte, programs []*code.Program) ([]byte, error) {
 	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, of := range programs {
 		p := program{of}
-		used, table := 0, 0
-		for _, s := range p.Subregions {
-			if !s.Empty {
-				used++
-			}
-		}
+		used, table := fmt.Sprint(p.used()), 0
 		if p.turned() {
 			table = len(p.Subregions) * (p.class() + 1)
+		}
+		if p.Inner != nil {
+			used, table = "48 × "+used, table+len(p.InnerClass)
 		}
 		var greedy, mul, add, live, sites, lookUps int
 		least := ""
@@ -48,8 +44,12 @@ func Report(document []byte, programs []*code.Program) ([]byte, error) {
 			}
 		}
 		n := len(p.Offsets)
-		fmt.Fprintf(&b, "| `%s` | %d | %d | %d | %d | %d%s | %s | %d | %d | %d | %d | %d |\n", p.Element.Name, n, used, len(p.Classes),
-			n*sites, n*lookUps, least, p.Classes[0].Exact.Method, n*greedy, n*mul, n*add, live, table)
+		looks := fmt.Sprint(n*lookUps, least)
+		if !p.LooksUp() {
+			looks = "-"
+		}
+		fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %s | %s | %d | %d | %d | %d | %d |\n", p.Element.Name, n, used, len(p.Classes),
+			n*sites, looks, p.Classes[0].Exact.Method, n*greedy, n*mul, n*add, live, table)
 	}
 	b.WriteString(reportEnds)
 	b.Write(after)

@@ -23,10 +23,13 @@ type LookUp struct {
 
 // LookUps returns every look-up that a class allows: single coefficients, and the pairs,
 // squares and cubes whose weights have the form of an interpolation and for which the
-// Bernstein coefficients of Above and Below over the class's cell prove that h lies in
+// Bernstein coefficients of Above and Below over the class's cells prove that h lies in
 // [0, 1].
 func (p *Plan) LookUps(c *Class) []LookUp {
-	cell := newPolytope(p.Spline.Planes(), c.At)
+	var cells []*polytope
+	for _, at := range append([]exact.Vec{c.At}, c.Others...) {
+		cells = append(cells, newPolytope(p.Spline.Planes(), at))
+	}
 	at := map[lattice.Point]int{}
 	for i, m := range c.Sites {
 		at[m] = i
@@ -42,7 +45,7 @@ func (p *Plan) LookUps(c *Class) []LookUp {
 			if !ok {
 				continue
 			}
-			if l, ok := p.lookUp(c, cell, corners, span); ok {
+			if l, ok := p.lookUp(c, cells, corners, span); ok {
 				l.Site = m
 				list = append(list, l)
 			}
@@ -76,7 +79,7 @@ func cornersOf(at map[lattice.Point]int, m, span lattice.Point) ([]int, bool) {
 }
 
 // lookUp returns the look-up of corners, or false if it is not one or not bounded.
-func (p *Plan) lookUp(c *Class, cell *polytope, corners []int, span lattice.Point) (LookUp, bool) {
+func (p *Plan) lookUp(c *Class, cells []*polytope, corners []int, span lattice.Point) (LookUp, bool) {
 	l := LookUp{Members: corners, Span: span, Weight: exact.Poly{}}
 	w := make([]exact.Poly, len(corners))
 	for i, m := range corners {
@@ -94,21 +97,22 @@ func (p *Plan) lookUp(c *Class, cell *polytope, corners []int, span lattice.Poin
 		if span[k] == 0 {
 			continue
 		}
-		l.Below[k], l.Above[k] = cancel(cell, w[0], w[bit])
+		l.Below[k], l.Above[k] = cancel(cells[0], w[0], w[bit])
 		// What was cancelled may be negative.
 		if l.Above[k].At(c.At).Sign() < 0 {
 			l.Below[k], l.Above[k] = l.Below[k].Scale(exact.Int(-1)), l.Above[k].Scale(exact.Int(-1))
 		}
 		bit *= 2
-		least, ok := cell.bound(l.Above[k])
-		if !ok || least.Sign() < 0 {
-			return l, false
+		l.Positive[k] = true
+		for _, cell := range cells {
+			for _, part := range []exact.Poly{l.Above[k], l.Below[k]} {
+				if least, ok := cell.bound(part); !ok || least.Sign() < 0 {
+					return l, false
+				}
+			}
+			least, ok := cell.bound(l.Above[k].Add(l.Below[k], exact.Int(1)))
+			l.Positive[k] = l.Positive[k] && ok && least.Sign() > 0
 		}
-		if least, ok = cell.bound(l.Below[k]); !ok || least.Sign() < 0 {
-			return l, false
-		}
-		least, ok = cell.bound(l.Above[k].Add(l.Below[k], exact.Int(1)))
-		l.Positive[k] = ok && least.Sign() > 0
 	}
 	return l, true
 }

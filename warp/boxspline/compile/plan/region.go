@@ -54,10 +54,19 @@ type Plan struct {
 	Low    exact.Vec
 	Planes []Cut
 	// Subregions has an entry for each index, the sum of the cuts' strides times the number
-	// of their planes at or below u.
+	// of their planes at or below u. In a folded plan its entries are turns alone.
 	Subregions []Subregion
+	// Inner has the cuts of a folded plan, in v, and InnerClass the class of each index; both
+	// are nil in other plans.
+	Inner      []Cut
+	InnerClass []int
+	InnerUsed  int // the number of indices that points have
 	Classes    []*Class
 }
+
+// maxIndices is the largest number of indices for which a plan has a table of subregions. A
+// plan with more of them is folded.
+const maxIndices = 4096
 
 // Cut is a family of knot planes Normal·u = Offsets[k] that cross the region.
 type Cut struct {
@@ -82,7 +91,8 @@ type Subregion struct {
 type Class struct {
 	Sites   []lattice.Point
 	Weights []exact.Poly
-	At      exact.Vec // a point inside
+	At      exact.Vec   // a point inside
+	Others  []exact.Vec // a point of each other cell with the same polynomial
 }
 
 // New returns the plan of a target.
@@ -90,6 +100,12 @@ func New(t Target) (*Plan, error) {
 	p := &Plan{Target: t, Dim: t.Element.Dim(), Spline: t.Element.In(t.Grid)}
 	families := p.Spline.Planes()
 	p.chooseRegion(families)
+	if len(p.Subregions) > maxIndices {
+		if err := p.fold(families); err != nil {
+			return nil, fmt.Errorf("plan of %s: %w", t.Element.Name, err)
+		}
+		return p, nil
+	}
 	if err := p.subdivide(); err != nil {
 		return nil, fmt.Errorf("plan of %s: %w", t.Element.Name, err)
 	}
@@ -109,30 +125,43 @@ func (p *Plan) chooseRegion(families []boxspline.Planes) {
 		for i := range low {
 			low[i] = exact.Frac(-(bits >> i & 1), 2)
 		}
-		cuts, n := cutsOf(families, low)
+		var corners exact.Matrix
+		for corner := range 1 << p.Dim {
+			c := slices.Clone(low)
+			for i := range c {
+				c[i] = c[i].Add(exact.Int(corner >> i & 1))
+			}
+			corners = append(corners, c)
+		}
+		cuts, n := cutsOf(families, corners)
 		if least < 0 || n < least {
 			least, p.Low, p.Planes = n, low, cuts
 		}
 	}
-	stride := 1
-	for i := range p.Planes {
-		p.Planes[i].Stride = stride
-		stride *= len(p.Planes[i].Offsets) + 1
-	}
-	p.Subregions = make([]Subregion, stride)
+	p.Subregions = make([]Subregion, number(p.Planes))
 }
 
-// cutsOf returns the planes that cross the cube at low, shifted by all integer points, and
-// their number.
-func cutsOf(families []boxspline.Planes, low exact.Vec) (cuts []Cut, n int) {
+// number sets the strides of cuts, and returns the number of their indices.
+func number(cuts []Cut) int {
+	stride := 1
+	for i := range cuts {
+		cuts[i].Stride = stride
+		stride *= len(cuts[i].Offsets) + 1
+	}
+	return stride
+}
+
+// cutsOf returns the planes, shifted by all integer points, that cross the polytope with
+// these corners, and their number.
+func cutsOf(families []boxspline.Planes, corners exact.Matrix) (cuts []Cut, n int) {
 	for _, f := range families {
-		from := f.Normal.Dot(low)
+		from := f.Normal.Dot(corners[0])
 		to := from
-		for _, a := range f.Normal {
-			if a.Sign() < 0 {
-				from = from.Add(a)
-			} else {
-				to = to.Add(a)
+		for _, v := range corners {
+			if d := f.Normal.Dot(v); d.Cmp(from) < 0 {
+				from = d
+			} else if d.Cmp(to) > 0 {
+				to = d
 			}
 		}
 		c := Cut{Normal: f.Normal}
@@ -163,10 +192,10 @@ func residues(f boxspline.Planes) []exact.Rat {
 	return list
 }
 
-// Index returns the index of the subregion of u.
-func (p *Plan) Index(u exact.Vec) int {
+// indexOf returns the index of a point among cuts.
+func indexOf(cuts []Cut, u exact.Vec) int {
 	index := 0
-	for _, c := range p.Planes {
+	for _, c := range cuts {
 		d := c.Normal.Dot(u)
 		for _, b := range c.Offsets {
 			if d.Cmp(b) >= 0 {
@@ -231,7 +260,7 @@ func (p *Plan) subdivide() error {
 		for k := range s.inner {
 			s.inner[k] = p.Low[k].Add(samplePlace(f.at[k], k))
 		}
-		if p.Index(s.inner) != i {
+		if indexOf(p.Planes, s.inner) != i {
 			return fmt.Errorf("the point %v rounds into another subregion", s.inner)
 		}
 	}
@@ -249,28 +278,32 @@ func samplePlace(i, k int) exact.Rat {
 // polynomial from around there serves.
 func (p *Plan) fillEmpty() {
 	for i := range p.Subregions {
-		if !p.Subregions[i].Empty {
-			continue
-		}
-		least := 1 << 20
-		for j, s := range p.Subregions {
-			if s.Empty {
-				continue
-			}
-			d := 0
-			for _, c := range p.Planes {
-				n := len(c.Offsets) + 1
-				e := i/c.Stride%n - j/c.Stride%n
-				d += max(e, -e)
-			}
-			if d < least {
-				least = d
-				p.Subregions[i] = s
-				p.Subregions[i].Empty = true
-			}
-		}
-		if least == 1<<20 {
-			panic("plan: no subregion")
+		if p.Subregions[i].Empty {
+			p.Subregions[i] = p.Subregions[nearest(p.Planes, len(p.Subregions), i, func(j int) bool { return !p.Subregions[j].Empty })]
+			p.Subregions[i].Empty = true
 		}
 	}
+}
+
+// nearest returns the index with points that the fewest planes separate from index i.
+func nearest(cuts []Cut, count, i int, points func(int) bool) int {
+	best, least := -1, 0
+	for j := range count {
+		if !points(j) {
+			continue
+		}
+		d := 0
+		for _, c := range cuts {
+			n := len(c.Offsets) + 1
+			e := i/c.Stride%n - j/c.Stride%n
+			d += max(e, -e)
+		}
+		if best < 0 || d < least {
+			best, least = j, d
+		}
+	}
+	if best < 0 {
+		panic("plan: no subregion")
+	}
+	return best
 }

@@ -21,6 +21,15 @@ func (t Turn) Apply(v exact.Vec) exact.Vec {
 	return r
 }
 
+// After returns the turn by b and then by t.
+func (t Turn) After(b Turn) Turn {
+	var r Turn
+	for k, a := range t.Axis {
+		r.Axis[k], r.Sign[k] = b.Axis[a], t.Sign[k]*b.Sign[a]
+	}
+	return r
+}
+
 // Back returns the point whose image is p.
 func (t Turn) Back(p lattice.Point) lattice.Point {
 	var r lattice.Point
@@ -66,21 +75,48 @@ func symmetries(s *boxspline.Spline) []Turn {
 		}
 		probes, values = append(probes, x), append(values, s.At(x))
 	}
-next:
-	for _, t := range turns(s.Dim()) {
+	holds := func(t Turn) bool {
 		for _, d := range s.Directions() {
 			if !keys[t.Apply(d).Key()] {
-				continue next
+				return false
 			}
 		}
 		for i, x := range probes {
 			if s.At(t.Apply(x)).Cmp(values[i]) != 0 {
-				continue next
+				return false
 			}
+		}
+		return true
+	}
+	// What the turns found so far make together needs no look.
+	known := map[Turn]bool{}
+	for _, t := range turns(s.Dim()) {
+		if !known[t] {
+			if !holds(t) {
+				continue
+			}
+			known[t] = true
+			generate(known)
 		}
 		list = append(list, t)
 	}
 	return list
+}
+
+// generate adds the products of turns to them.
+func generate(known map[Turn]bool) {
+	for n := 0; n < len(known); {
+		n = len(known)
+		var list []Turn
+		for t := range known {
+			list = append(list, t)
+		}
+		for _, a := range list {
+			for _, b := range list {
+				known[a.After(b)] = true
+			}
+		}
+	}
 }
 
 // classify maps each subregion to a class, and computes the classes' polynomials.

@@ -83,6 +83,18 @@ static __device__ const signed char bcc_linear_table[][13] = {
 };
 
 template <typename T>
+BOXSPLINE int bcc_linear_subregion(T u0, T u1, T u2) {
+	int index = 0;
+	index += (u1 - u2 >= T(0)) * 1;
+	index += (u0 - u2 >= T(0)) * 2;
+	index += (u0 + u1 >= T(1)) * 4;
+	index += (u0 - u1 >= T(0)) * 8;
+	index += (u0 + u2 >= T(1)) * 16;
+	index += (u1 + u2 >= T(1)) * 32;
+	return index;
+}
+
+template <typename T>
 BOXSPLINE T bcc_linear_polynomial0(const T *c, int s0, int s1, int s2, T v0, T v1, T v2) {
 	const T c1 = c[s2];
 	const T c0 = c[0];
@@ -100,13 +112,7 @@ BOXSPLINE T bcc_linear_array(const T *c, const Grid &g, P y0, P y1, P y2) {
 	const P f2 = lower(y2);
 	const int n2 = (int)f2;
 	const T u2 = T(y2 - f2);
-	int index = 0;
-	index += (u1 - u2 >= T(0)) * 1;
-	index += (u0 - u2 >= T(0)) * 2;
-	index += (u0 + u1 >= T(1)) * 4;
-	index += (u0 - u1 >= T(0)) * 8;
-	index += (u0 + u2 >= T(1)) * 16;
-	index += (u1 + u2 >= T(1)) * 32;
+	const int index = bcc_linear_subregion<T>(u0, u1, u2);
 	c += n0 + (long long)n1 * g.stride + (long long)n2 * g.slice;
 	const signed char *e = bcc_linear_table[index];
 	const T v0 = T(e[0]) * u0 + T(e[1]) * u1 + T(e[2]) * u2 + T(e[9]);
@@ -139,13 +145,7 @@ BOXSPLINE T bcc_linear_branching_array(const T *c, const Grid &g, P y0, P y1, P 
 	const P f2 = lower(y2);
 	const int n2 = (int)f2;
 	const T u2 = T(y2 - f2);
-	int index = 0;
-	index += (u1 - u2 >= T(0)) * 1;
-	index += (u0 - u2 >= T(0)) * 2;
-	index += (u0 + u1 >= T(1)) * 4;
-	index += (u0 - u1 >= T(0)) * 8;
-	index += (u0 + u2 >= T(1)) * 16;
-	index += (u1 + u2 >= T(1)) * 32;
+	const int index = bcc_linear_subregion<T>(u0, u1, u2);
 	const T *first = c;
 	c += n0 + (long long)n1 * g.stride + (long long)n2 * g.slice;
 	switch (index) {
@@ -197,13 +197,7 @@ BOXSPLINE float bcc_linear_linear_array(const Fetch &fetch, int array, P y0, P y
 	const P f2 = lower(y2);
 	const int n2 = (int)f2;
 	const T u2 = T(y2 - f2);
-	int index = 0;
-	index += (u1 - u2 >= T(0)) * 1;
-	index += (u0 - u2 >= T(0)) * 2;
-	index += (u0 + u1 >= T(1)) * 4;
-	index += (u0 - u1 >= T(0)) * 8;
-	index += (u0 + u2 >= T(1)) * 16;
-	index += (u1 + u2 >= T(1)) * 32;
+	const int index = bcc_linear_subregion<T>(u0, u1, u2);
 	T o0 = T(n0);
 	T o1 = T(n1);
 	T o2 = T(n2);

@@ -20,6 +20,13 @@ static __device__ const signed char courant_table[][7] = {
 };
 
 template <typename T>
+BOXSPLINE int courant_subregion(T u0, T u1) {
+	int index = 0;
+	index += (u0 - u1 >= T(0)) * 1;
+	return index;
+}
+
+template <typename T>
 BOXSPLINE T courant_polynomial0(const T *c, int s0, int s1, int s2, T v0, T v1, T v2) {
 	const T c2 = c[s0 + s1];
 	const T c1 = c[s1];
@@ -35,8 +42,7 @@ BOXSPLINE T courant_array(const T *c, const Grid &g, P y0, P y1) {
 	const P f1 = lower(y1);
 	const int n1 = (int)f1;
 	const T u1 = T(y1 - f1);
-	int index = 0;
-	index += (u0 - u1 >= T(0)) * 1;
+	const int index = courant_subregion<T>(u0, u1);
 	c += n0 + (long long)n1 * g.stride;
 	const signed char *e = courant_table[index];
 	const T v0 = T(e[0]) * u0 + T(e[1]) * u1;
@@ -59,8 +65,7 @@ BOXSPLINE T courant_branching_array(const T *c, const Grid &g, P y0, P y1) {
 	const P f1 = lower(y1);
 	const int n1 = (int)f1;
 	const T u1 = T(y1 - f1);
-	int index = 0;
-	index += (u0 - u1 >= T(0)) * 1;
+	const int index = courant_subregion<T>(u0, u1);
 	const T *first = c;
 	c += n0 + (long long)n1 * g.stride;
 	switch (index) {
@@ -84,8 +89,7 @@ BOXSPLINE float courant_linear_array(const Fetch &fetch, int array, P y0, P y1) 
 	const P f1 = lower(y1);
 	const int n1 = (int)f1;
 	const T u1 = T(y1 - f1);
-	int index = 0;
-	index += (u0 - u1 >= T(0)) * 1;
+	const int index = courant_subregion<T>(u0, u1);
 	T o0 = T(n0);
 	T o1 = T(n1);
 	const signed char *e = courant_table[index];

@@ -671,6 +671,23 @@ static __device__ const signed char fcc_cubic_table[][13] = {
 };
 
 template <typename T>
+BOXSPLINE int fcc_cubic_subregion(T u0, T u1, T u2) {
+	int index = 0;
+	index += (u2 >= T(0.5)) * 1;
+	index += (u0 - u1 - u2 >= T(-1.5)) * 2;
+	index += (u0 - u1 - u2 >= T(-0.5)) * 2;
+	index += (u0 + u1 - u2 >= T(-0.5)) * 6;
+	index += (u0 + u1 - u2 >= T(0.5)) * 6;
+	index += (u0 - u1 + u2 >= T(-0.5)) * 18;
+	index += (u0 - u1 + u2 >= T(0.5)) * 18;
+	index += (u0 + u1 + u2 >= T(0.5)) * 54;
+	index += (u0 + u1 + u2 >= T(1.5)) * 54;
+	index += (u1 >= T(0.5)) * 162;
+	index += (u0 >= T(0)) * 324;
+	return index;
+}
+
+template <typename T>
 BOXSPLINE T fcc_cubic_polynomial0(const T *c, int s0, int s1, int s2, T v0, T v1, T v2) {
 	const T c2 = c[- s0 + s1];
 	const T c3 = c[s1];
@@ -732,18 +749,7 @@ BOXSPLINE T fcc_cubic_array(const T *c, const Grid &g, P y0, P y1, P y2) {
 	const P f2 = lower(y2);
 	const int n2 = (int)f2;
 	const T u2 = T(y2 - f2);
-	int index = 0;
-	index += (u2 >= T(0.5)) * 1;
-	index += (u0 - u1 - u2 >= T(-1.5)) * 2;
-	index += (u0 - u1 - u2 >= T(-0.5)) * 2;
-	index += (u0 + u1 - u2 >= T(-0.5)) * 6;
-	index += (u0 + u1 - u2 >= T(0.5)) * 6;
-	index += (u0 - u1 + u2 >= T(-0.5)) * 18;
-	index += (u0 - u1 + u2 >= T(0.5)) * 18;
-	index += (u0 + u1 + u2 >= T(0.5)) * 54;
-	index += (u0 + u1 + u2 >= T(1.5)) * 54;
-	index += (u1 >= T(0.5)) * 162;
-	index += (u0 >= T(0)) * 324;
+	const int index = fcc_cubic_subregion<T>(u0, u1, u2);
 	c += n0 + (long long)n1 * g.stride + (long long)n2 * g.slice;
 	const signed char *e = fcc_cubic_table[index];
 	const T v0 = T(e[0]) * u0 + T(e[1]) * u1 + T(e[2]) * u2 + T(e[9]);
@@ -755,8 +761,9 @@ BOXSPLINE T fcc_cubic_array(const T *c, const Grid &g, P y0, P y1, P y2) {
 	c -= e[9] * s0;
 	c -= e[10] * s1;
 	c -= e[11] * s2;
-	if (e[12] == 0) return fcc_cubic_polynomial0<T>(c, s0, s1, s2, v0, v1, v2);
-	if (e[12] == 1) return fcc_cubic_polynomial1<T>(c, s0, s1, s2, v0, v1, v2);
+	const int which = e[12];
+	if (which == 0) return fcc_cubic_polynomial0<T>(c, s0, s1, s2, v0, v1, v2);
+	if (which == 1) return fcc_cubic_polynomial1<T>(c, s0, s1, s2, v0, v1, v2);
 	return fcc_cubic_polynomial2<T>(c, s0, s1, s2, v0, v1, v2);
 }
 
@@ -781,18 +788,7 @@ BOXSPLINE T fcc_cubic_branching_array(const T *c, const Grid &g, P y0, P y1, P y
 	const P f2 = lower(y2);
 	const int n2 = (int)f2;
 	const T u2 = T(y2 - f2);
-	int index = 0;
-	index += (u2 >= T(0.5)) * 1;
-	index += (u0 - u1 - u2 >= T(-1.5)) * 2;
-	index += (u0 - u1 - u2 >= T(-0.5)) * 2;
-	index += (u0 + u1 - u2 >= T(-0.5)) * 6;
-	index += (u0 + u1 - u2 >= T(0.5)) * 6;
-	index += (u0 - u1 + u2 >= T(-0.5)) * 18;
-	index += (u0 - u1 + u2 >= T(0.5)) * 18;
-	index += (u0 + u1 + u2 >= T(0.5)) * 54;
-	index += (u0 + u1 + u2 >= T(1.5)) * 54;
-	index += (u1 >= T(0.5)) * 162;
-	index += (u0 >= T(0)) * 324;
+	const int index = fcc_cubic_subregion<T>(u0, u1, u2);
 	const T *first = c;
 	c += n0 + (long long)n1 * g.stride + (long long)n2 * g.slice;
 	switch (index) {
@@ -862,18 +858,7 @@ BOXSPLINE float fcc_cubic_linear_array(const Fetch &fetch, int array, P y0, P y1
 	const P f2 = lower(y2);
 	const int n2 = (int)f2;
 	const T u2 = T(y2 - f2);
-	int index = 0;
-	index += (u2 >= T(0.5)) * 1;
-	index += (u0 - u1 - u2 >= T(-1.5)) * 2;
-	index += (u0 - u1 - u2 >= T(-0.5)) * 2;
-	index += (u0 + u1 - u2 >= T(-0.5)) * 6;
-	index += (u0 + u1 - u2 >= T(0.5)) * 6;
-	index += (u0 - u1 + u2 >= T(-0.5)) * 18;
-	index += (u0 - u1 + u2 >= T(0.5)) * 18;
-	index += (u0 + u1 + u2 >= T(0.5)) * 54;
-	index += (u0 + u1 + u2 >= T(1.5)) * 54;
-	index += (u1 >= T(0.5)) * 162;
-	index += (u0 >= T(0)) * 324;
+	const int index = fcc_cubic_subregion<T>(u0, u1, u2);
 	T o0 = T(n0);
 	T o1 = T(n1);
 	T o2 = T(n2);
@@ -891,7 +876,8 @@ BOXSPLINE float fcc_cubic_linear_array(const Fetch &fetch, int array, P y0, P y1
 	o2 -= T(e[5] * e[10]);
 	o2 -= T(e[8] * e[11]);
 	T sum = 0;
-	if (e[12] == 0) {
+	const int which = e[12];
+	if (which == 0) {
 	const T t0 = T(8) * v1;
 	const T t1 = T(-12) * v0;
 	const T t2 = T(8) * v2;
@@ -906,7 +892,7 @@ BOXSPLINE float fcc_cubic_linear_array(const Fetch &fetch, int array, P y0, P y1
 	const T h9 = ((t10 * t10) * (T(-2) * v0 + (T(2) * v1 + (T(4) * v2 - T(1))))) / (t8 + 1e-30f);
 	sum += T(0.16666666666666666) * t8 * fetch(array, o0 + T(e[0]) * T(-1) + T(e[3]) * h9, o1 + T(e[1]) * T(-1) + T(e[4]) * h9, o2 + T(e[2]) * T(-1) + T(e[5]) * h9);
 	}
-	if (e[12] == 1) {
+	if (which == 1) {
 	const T t0 = v0 + (v2 + T(0.5) - v1);
 	const T t1 = T(-2) * v0;
 	sum += T(0.16666666666666666) * ((t0 * t0) * (t1 + (T(2) * v1 + (T(4) * v2 - T(1))))) * fetch(array, o0 + T(e[6]) * T(1), o1 + T(e[7]) * T(1), o2 + T(e[8]) * T(1));
@@ -922,7 +908,7 @@ BOXSPLINE float fcc_cubic_linear_array(const Fetch &fetch, int array, P y0, P y1
 	const T t10 = v0 + (v1 + (T(0.5) - v2));
 	sum += T(0.16666666666666666) * ((t10 * t10) * (t1 + (T(4) * v1 + (T(2) * v2 - T(1))))) * fetch(array, o0 + T(e[3]) * T(1), o1 + T(e[4]) * T(1), o2 + T(e[5]) * T(1));
 	}
-	if (e[12] == 2) {
+	if (which == 2) {
 	sum += T(1.3333333333333333) * (v2 * (v2 * v2)) * fetch(array, o0 + T(e[6]) * T(1), o1 + T(e[7]) * T(1), o2 + T(e[8]) * T(1));
 	const T t0 = v1 * (v1 * (T(8) * v1 - T(12))) + (v2 * (v2 * (T(8) * v2 - T(12))) + T(3));
 	const T t1 = v0 * (v0 * (T(-16) * v0 - T(12))) + t0;

@@ -23,6 +23,14 @@ static __device__ const signed char zp_table[][7] = {
 };
 
 template <typename T>
+BOXSPLINE int zp_subregion(T u0, T u1) {
+	int index = 0;
+	index += (u0 - u1 >= T(0)) * 1;
+	index += (u0 + u1 >= T(0)) * 2;
+	return index;
+}
+
+template <typename T>
 BOXSPLINE T zp_polynomial0(const T *c, int s0, int s1, int s2, T v0, T v1, T v2) {
 	const T c6 = c[s1];
 	const T c5 = c[- s0 + s1];
@@ -44,9 +52,7 @@ BOXSPLINE T zp_array(const T *c, const Grid &g, P y0, P y1) {
 	const P f1 = lower(y1 + P(0.5));
 	const int n1 = (int)f1;
 	const T u1 = T(y1 - f1);
-	int index = 0;
-	index += (u0 - u1 >= T(0)) * 1;
-	index += (u0 + u1 >= T(0)) * 2;
+	const int index = zp_subregion<T>(u0, u1);
 	c += n0 + (long long)n1 * g.stride;
 	const signed char *e = zp_table[index];
 	const T v0 = T(e[0]) * u0 + T(e[1]) * u1;
@@ -69,9 +75,7 @@ BOXSPLINE T zp_branching_array(const T *c, const Grid &g, P y0, P y1) {
 	const P f1 = lower(y1 + P(0.5));
 	const int n1 = (int)f1;
 	const T u1 = T(y1 - f1);
-	int index = 0;
-	index += (u0 - u1 >= T(0)) * 1;
-	index += (u0 + u1 >= T(0)) * 2;
+	const int index = zp_subregion<T>(u0, u1);
 	const T *first = c;
 	c += n0 + (long long)n1 * g.stride;
 	switch (index) {
@@ -97,9 +101,7 @@ BOXSPLINE float zp_linear_array(const Fetch &fetch, int array, P y0, P y1) {
 	const P f1 = lower(y1 + P(0.5));
 	const int n1 = (int)f1;
 	const T u1 = T(y1 - f1);
-	int index = 0;
-	index += (u0 - u1 >= T(0)) * 1;
-	index += (u0 + u1 >= T(0)) * 2;
+	const int index = zp_subregion<T>(u0, u1);
 	T o0 = T(n0);
 	T o1 = T(n1);
 	const signed char *e = zp_table[index];

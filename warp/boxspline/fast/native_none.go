@@ -1,0 +1,14 @@
+//go:build !cgo || !(amd64 || arm64)
+
+package fast
+
+import "retime/frame/simd"
+
+// loops is the loops in C for a level of instructions: this build has none.
+type loops struct{}
+
+func variant(simd.Level) loops { return loops{} }
+
+func run[T Float](loops, element, *Grid[T], []T, []float64, []float64, []float64) (int, bool) {
+	return 0, false
+}

@@ -14,8 +14,11 @@ type loopTable struct {
 	median func(dst, src flow.Field, y0, y1 int)
 	// addVectors adds columns [x0, x1) of row y of src to b.
 	addVectors func(b *band, src flow.Field, m *Motion, y, x0, x1 int)
-	render8    func(r *renderer, layers []layer[uint8], y0, y1 int)
-	render16   func(r *renderer, layers []layer[uint16], y0, y1 int)
+	// storeVectors writes the means and the holes of a row of sums. It returns false if a sum
+	// may have overflowed; in that case it has not written all means.
+	storeVectors func(dst []flow.Vec, mask []uint8, sums []vectorSum, least uint64) bool
+	render8      func(r *renderer, layers []layer[uint8], y0, y1 int)
+	render16     func(r *renderer, layers []layer[uint16], y0, y1 int)
 }
 
 // measureLoops compare guides.
@@ -42,7 +45,7 @@ type choiceLoops struct {
 var portable = loopTable{
 	measureLoops{disagreementRows, disagreementBeyondRows, warpErrorRows, boxMeanRows},
 	choiceLoops{weighPixels, (*chooser).follow, cellMeanRows, shareRows, smoothAcrossRows, smoothDownRows},
-	medianRows, addVectors, renderRows[uint8], renderRows[uint16],
+	medianRows, addVectors, storeVectors, renderRows[uint8], renderRows[uint16],
 }
 
 // loops are those in use.

@@ -74,6 +74,9 @@ func variant(l simd.Level) loopTable {
 				Left: f.left, Top: f.top, Columns: f.columns, Lines: f.lines, Stride: f.stride, Phase: int32(f.phase),
 			})
 		},
+		func(dst []flow.Vec, mask []uint8, sums []vectorSum, least uint64) bool {
+			return native.StoreVectors(k, dst, mask, sums, least)
+		},
 		func(r *renderer, layers []layer[uint8], y0, y1 int) { renderNative(k, r, layers, y0, y1) },
 		func(r *renderer, layers []layer[uint16], y0, y1 int) { renderNative(k, r, layers, y0, y1) },
 	}

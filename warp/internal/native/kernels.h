@@ -20,4 +20,4 @@
 
 #define KERNELS \
 	{disagreement, disagreement_beyond, warp_error, box_mean, median, weigh, cell_means, share, smooth_across, smooth_down, \
-		follow, add_vectors, render8, render16}
+		follow, add_vectors, store_vectors, render8, render16}

@@ -28,6 +28,8 @@ package native
 #cgo nocallback call_follow
 #cgo noescape call_add_vectors
 #cgo nocallback call_add_vectors
+#cgo noescape call_store_vectors
+#cgo nocallback call_store_vectors
 #cgo noescape call_render8
 #cgo nocallback call_render8
 #cgo noescape call_render16
@@ -69,6 +71,9 @@ static void call_follow(const warp_kernels *k, warp_paths p, int i, int step, in
 }
 static void call_add_vectors(const warp_kernels *k, warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights, int n, warp_flight f) {
 	k->add_vectors(sums, motion, vectors, weights, n, f);
+}
+static int call_store_vectors(const warp_kernels *k, warp_vec *dst, uint8_t *mask, const warp_vector_sum *sums, int n, uint64_t least) {
+	return k->store_vectors(dst, mask, sums, n, least);
 }
 static void call_render8(const warp_kernels *k, warp_scene s, int y0, int y1) {
 	k->render8(s, y0, y1);
@@ -239,18 +244,29 @@ type Flight struct {
 	Phase          int32
 }
 
-// AddVectors adds vectors, moved along motion, to sums: pairs of int64 components and a
-// uint64 weight.
+// AddVectors adds vectors, moved along motion, to sums: pairs of int64 components, a uint64
+// weight, and 64 bits that stay zero.
 func AddVectors[Sum any](k *Kernels, sums []Sum, motion, vectors []flow.Vec, weights []uint16, f Flight) {
-	var sum Sum
-	if unsafe.Sizeof(sum) != C.sizeof_warp_vector_sum {
-		panic("native: sums of vectors have another size in C")
-	}
-	C.call_add_vectors(k.k, (*C.warp_vector_sum)(unsafe.Pointer(unsafe.SliceData(sums))), vec(motion), vec(vectors), words(weights),
+	C.call_add_vectors(k.k, vectorSums(sums), vec(motion), vec(vectors), words(weights),
 		C.int(len(motion)), C.warp_flight{
 			left: C.int64_t(f.Left), top: C.int64_t(f.Top), columns: C.uint64_t(f.Columns), lines: C.uint64_t(f.Lines),
 			stride: C.int64_t(f.Stride), phase: C.int32_t(f.Phase),
 		})
+}
+
+func vectorSums[Sum any](sums []Sum) *C.warp_vector_sum {
+	var sum Sum
+	if unsafe.Sizeof(sum) != C.sizeof_warp_vector_sum {
+		panic("native: sums of vectors have another size in C")
+	}
+	return (*C.warp_vector_sum)(unsafe.Pointer(unsafe.SliceData(sums)))
+}
+
+// StoreVectors sets dst to the means of sums, and mask to 255 at those whose weight is below
+// least and to 0 elsewhere. It returns false if a sum may have overflowed; in that case it
+// has not set all means.
+func StoreVectors[Sum any](k *Kernels, dst []flow.Vec, mask []uint8, sums []Sum, least uint64) bool {
+	return C.call_store_vectors(k.k, vec(dst), (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(mask))), vectorSums(sums), C.int(len(dst)), C.uint64_t(least)) != 0
 }
 
 // Plane is a plane of the made frame and of its neighbours. Coefficients have a margin of

@@ -86,7 +86,7 @@ typedef struct {
 
 typedef struct {
 	int64_t x, y;
-	uint64_t weight;
+	uint64_t weight, unused;
 } warp_vector_sum;
 
 // warp_flight maps the pixels of a row to sums: the first one begins at (left, top), in
@@ -115,6 +115,7 @@ typedef struct {
 	void (*follow)(warp_paths p, int i, int step, int n);
 	void (*add_vectors)(warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights,
 		int n, warp_flight f);
+	int (*store_vectors)(warp_vec *dst, uint8_t *mask, const warp_vector_sum *sums, int n, uint64_t least);
 	void (*render8)(warp_scene s, int y0, int y1);
 	void (*render16)(warp_scene s, int y0, int y1);
 } warp_kernels;

@@ -70,7 +70,7 @@ const (
 
 // measure sets h.cost to the mean difference along the motion, over a square, between
 // the guides of A and B, or of the one neighbour that shows h and the frame beyond it.
-func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16], in *Interval, phase Phase, bend flow.Field, radius int) {
+func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16], in *Interval, phase Phase, bend flow.Field) {
 	if !h.kind.bends() {
 		bend = flow.Field{}
 	}
@@ -85,7 +85,7 @@ func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16]
 			loops.disagreement(*scratch, in.GuideA, in.GuideB, h.motion, bend, phase, y0, y1)
 		}
 	})
-	boxMean(workers, &h.cost, *scratch, radius)
+	boxMean(workers, &h.cost, *scratch, costRadius>>in.Level)
 }
 
 func disagreementRows(dst frame.Image[uint16], a, b frame.Image[uint8], motion, bend flow.Field, phase Phase, y0, y1 int) {

@@ -17,8 +17,9 @@ type loopTable struct {
 	// storeVectors writes the means and the holes of a row of sums. It returns false if a sum
 	// may have overflowed; in that case it has not written all means.
 	storeVectors func(dst []flow.Vec, mask []uint8, sums []vectorSum, least uint64) bool
-	render8      func(r *renderer, layers []layer[uint8], y0, y1 int)
-	render16     func(r *renderer, layers []layer[uint16], y0, y1 int)
+	bendLoops
+	render8  func(r *renderer, layers []layer[uint8], y0, y1 int)
+	render16 func(r *renderer, layers []layer[uint16], y0, y1 int)
 }
 
 // measureLoops compare guides.
@@ -27,6 +28,13 @@ type measureLoops struct {
 	disagreementBeyond func(dst frame.Image[uint16], near, far frame.Image[uint8], motion flow.Field, part, way int32, y0, y1 int)
 	warpError          func(dst frame.Image[uint16], a, b frame.Image[uint8], f flow.Field, y0, y1 int)
 	boxMean            func(dst, src frame.Image[uint16], radius int, inverse []uint64, y0, y1 int)
+}
+
+// bendLoops find and apply accelerations.
+type bendLoops struct {
+	// accelerations sums up rows [y0, y1) of cells of side k.
+	accelerations func(c *bendSide, e *evidence, y0, y1 int)
+	spread        func(dst flow.Field, cells frame.Image[[2]float32], level, y0, y1 int)
 }
 
 // choiceLoops divide pixels among hypotheses.
@@ -45,7 +53,9 @@ type choiceLoops struct {
 var portable = loopTable{
 	measureLoops{disagreementRows, disagreementBeyondRows, warpErrorRows, boxMeanRows},
 	choiceLoops{weighPixels, (*chooser).follow, cellMeanRows, shareRows, smoothAcrossRows, smoothDownRows},
-	medianRows, addVectors, storeVectors, renderRows[uint8], renderRows[uint16],
+	medianRows, addVectors, storeVectors,
+	bendLoops{(*bendSide).gatherRows, spreadRows},
+	renderRows[uint8], renderRows[uint16],
 }
 
 // loops are those in use.

@@ -40,7 +40,7 @@ func variant(l simd.Level) loopTable {
 				k.WarpError(dst, a, b, f, y0, y1)
 			},
 			func(dst, src frame.Image[uint16], radius int, inverse []uint64, y0, y1 int) {
-				if radius > native.MostRadius || !packed(src) {
+				if radius == 0 || radius > native.MostRadius || !packed(src) {
 					portable.boxMean(dst, src, radius, inverse, y0, y1)
 					return
 				}
@@ -76,6 +76,21 @@ func variant(l simd.Level) loopTable {
 		},
 		func(dst []flow.Vec, mask []uint8, sums []vectorSum, least uint64) bool {
 			return native.StoreVectors(k, dst, mask, sums, least)
+		},
+		bendLoops{
+			func(c *bendSide, e *evidence, y0, y1 int) {
+				if !packed(e.inner.Image) || !packed(e.outer.Image) {
+					portable.accelerations(c, e, y0, y1)
+					return
+				}
+				native.SumAccelerations(k, native.Accelerations{
+					Inner: e.inner, Outer: e.outer, InnerError: e.innerError.Pix, OuterError: e.outerError.Pix,
+					InnerFactor: e.innerFactor, OuterFactor: e.outerFactor, Limit: e.limit, Credit: creditTable, Size: e.size,
+				}, c.changes.Pix, c.motion.Pix, y0, y1)
+			},
+			func(dst flow.Field, cells frame.Image[[2]float32], level, y0, y1 int) {
+				k.SpreadBends(dst, cells, cellSize>>level, bendScale(level), y0, y1)
+			},
 		},
 		func(r *renderer, layers []layer[uint8], y0, y1 int) { renderNative(k, r, layers, y0, y1) },
 		func(r *renderer, layers []layer[uint16], y0, y1 int) { renderNative(k, r, layers, y0, y1) },

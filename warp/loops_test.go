@@ -323,6 +323,104 @@ func TestLoopsAddVectors(t *testing.T) {
 	})
 }
 
+func TestLoopsStoreVectors(t *testing.T) {
+	eachSize(t, func(t *testing.T, r *trial, width, height int) {
+		sums := simdtest.Guarded[vectorSum](t, width, r.end)
+		want, got := r.field(width, 1), r.field(width, 1)
+		masks := [2]frame.Image[uint8]{image(r, width, 1, func() uint8 { return 1 }), image(r, width, 1, func() uint8 { return 1 })}
+		for range 4 * height {
+			for i := range sums {
+				sums[i] = r.vectorSum()
+			}
+			least := uint64(1 + r.IntN(2)*leastTrust)
+			exact := portable.storeVectors(want.Pix, masks[0].Pix, sums, least)
+			levels(t, func(name string, l loopTable) {
+				copy(got.Pix, want.Pix)
+				if l.storeVectors(got.Pix, masks[1].Pix, sums, least) != exact {
+					t.Fatalf("%s: exact is not %v", name, exact)
+				}
+				same(t, name, got.Pix, want.Pix, width)
+				same(t, name+" holes", masks[1].Pix, masks[0].Pix, width)
+			})
+		}
+	})
+}
+
+// vectorSum returns one that lies near the middle between two integers, or is anything.
+func (t *trial) vectorSum() vectorSum {
+	weight := uint64(t.Int64N(1 << (1 + t.IntN(33))))
+	component := func() int64 {
+		v := (int64(t.Uint32()) - 1<<31) >> t.IntN(32) * int64(weight)
+		switch t.IntN(4) {
+		case 0:
+			return v + int64(weight/2)
+		case 1:
+			return v - int64(weight/2) + int64(t.IntN(3)-1)
+		}
+		return v
+	}
+	if t.IntN(30) == 0 {
+		weight = vectorLimit + uint64(t.IntN(2))
+	}
+	return vectorSum{x: component(), y: component(), weight: weight}
+}
+
+func TestLoopsAccelerations(t *testing.T) {
+	eachSize(t, func(t *testing.T, r *trial, width, height int) {
+		for _, how := range [][2]int64{{PhaseOne, PhaseOne}, {PhaseOne * 2 / 3, PhaseOne * 5 / 3}} {
+			size := cellSize >> r.IntN(MaxLevel+1)
+			short := func() flow.Vec { return flow.Vec{X: int32(r.IntN(1 << 13)), Y: -int32(r.IntN(1 << 13))} }
+			e := &evidence{
+				inner: flow.Field{Image: image(r, width, height, short)}, outer: r.field(width, height),
+				innerError: r.words(width, height, len(creditTable)+9), outerError: r.words(width, height, 1<<16),
+				innerFactor: how[0], outerFactor: how[1], limit: largestChange << positionBits, size: size,
+			}
+			for i := range e.outer.Pix { // most changes are small
+				if r.IntN(9) > 0 {
+					v := e.inner.Pix[i]
+					e.outer.Pix[i] = flow.Vec{X: -v.X + int32(r.IntN(99)), Y: -v.Y}
+				}
+				if r.IntN(4) > 0 {
+					e.outerError.Pix[i] = 0
+				}
+			}
+			columns, rows := (width+size-1)/size, (height+size-1)/size
+			side := func() *bendSide {
+				return &bendSide{changes: image(r, columns, rows, func() change { return change{} }), motion: flow.Field{Image: image(r, columns, rows, r.vector)}}
+			}
+			want, got := side(), side()
+			portable.accelerations(want, e, 0, rows)
+			levels(t, func(name string, l loopTable) {
+				l.accelerations(got, e, 0, rows/2)
+				l.accelerations(got, e, rows/2, rows)
+				same(t, name+" changes", got.changes.Pix, want.changes.Pix, columns)
+				same(t, name+" motion", got.motion.Pix, want.motion.Pix, columns)
+			})
+		}
+	})
+}
+
+func TestLoopsSpread(t *testing.T) {
+	eachSize(t, func(t *testing.T, r *trial, width, height int) {
+		for level := range MaxLevel + 1 {
+			size := cellSize >> level
+			cells := image(r, (width+size-1)/size, (height+size-1)/size, func() [2]float32 {
+				if r.IntN(3) == 0 {
+					return [2]float32{float32(r.IntN(17)-8) / 8, 0}
+				}
+				return [2]float32{r.Float32()*96 - 48, r.Float32() - 0.5}
+			})
+			want, got := r.field(width, height), r.field(width, height)
+			portable.spread(want, cells, level, 0, height)
+			levels(t, func(name string, l loopTable) {
+				l.spread(got, cells, level, 0, height/2)
+				l.spread(got, cells, level, height/2, height)
+				same(t, fmt.Sprint(name, " level ", level), got.Pix, want.Pix, width)
+			})
+		}
+	})
+}
+
 func TestLoopsSmooth(t *testing.T) {
 	eachSize(t, func(t *testing.T, r *trial, width, height int) {
 		src := r.words(width, height, 1<<16)
@@ -478,6 +576,17 @@ func BenchmarkLoops(b *testing.B) {
 	m := Motion{Flow: h[0].motion, Phase: PhaseOne / 2, Weight: src}
 	b0 := &band{width: width, y1: height}
 	b0.vectors = make([]vectorSum, b0.size())
+	loops.addVectors(b0, h[0].motion, &m, height/2, 0, width)
+	masks := frame.NewImage[uint8](width, height)
+	const size = cellSize / 2
+	e := &evidence{
+		inner: h[0].motion, outer: h[1].motion, innerError: src, outerError: src,
+		innerFactor: PhaseOne, outerFactor: PhaseOne, limit: largestChange << positionBits, size: size,
+	}
+	side := &bendSide{}
+	side.changes.Resize(width/size, (height+size-1)/size)
+	side.motion.Resize(width/size, (height+size-1)/size)
+	cells := frame.NewImage[[2]float32](width/size, (height+size-1)/size)
 	for _, loop := range []struct {
 		name string
 		run  func(l loopTable)
@@ -502,6 +611,13 @@ func BenchmarkLoops(b *testing.B) {
 				}
 			}
 		}},
+		{"storeVectors", func(l loopTable) {
+			for y := range height {
+				l.storeVectors(dst.Row(y), masks.Row(y), row(b0, b0.vectors, y), leastTrust)
+			}
+		}},
+		{"accelerations", func(l loopTable) { l.accelerations(side, e, 0, height/size) }},
+		{"spread", func(l loopTable) { l.spread(dst, cells, 1, 0, height) }},
 		{"smoothAcross", func(l loopTable) { l.smoothAcross(out, src, 0, height) }},
 		{"smoothDown", func(l loopTable) { l.smoothDown(out, src, 0, height) }},
 		{"render 2x2", func(l loopTable) { l.render8(s, layers, 0, height) }},

@@ -31,9 +31,12 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	s.offset(&s.mean)
 	hypotheses := s.hypotheses()
 	bend := s.bend.at(s, phase)
-	radius := costRadius >> in.Level
 	for _, h := range hypotheses {
-		h.measure(workers, &s.scratch, in, phase, bend, radius)
+		if h.kind == stationary {
+			h.cost.Resize(in.GuideA.Width, in.GuideA.Height) // no one reads it but Inspect
+			continue
+		}
+		h.measure(workers, &s.scratch, in, phase, bend)
 	}
 	least := weigh(workers, hypotheses)
 	pixels := float64(in.GuideA.Width * in.GuideA.Height)

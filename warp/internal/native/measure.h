@@ -151,9 +151,9 @@ static void box_mean(uint16_t *dst, const uint16_t *src, int width, int height, 
 					total[i] += sums[i + k];
 			int rows = (y + radius + 1 < height ? y + radius + 1 : height) - (y - radius > 0 ? y - radius : 0);
 			uint16_t *out = dst + (int64_t)y * width + x0;
-			uint64_t whole = inverse[rows * (2 * radius + 1)];
+			uint32_t whole = (uint32_t)inverse[rows * (2 * radius + 1)];
 			for (int i = 0; i < n; i++)
-				out[i] = (uint16_t)((total[i] * whole + (1u << 31)) >> 32);
+				out[i] = (uint16_t)(((uint64_t)total[i] * whole + (1u << 31)) >> 32);
 			for (int i = 0; i < n && x0 + i < radius; i++)
 				out[i] = box_edge(total[i], x0 + i, width, radius, rows, inverse);
 			for (int i = width - radius > x0 ? width - radius - x0 : 0; i < n; i++)

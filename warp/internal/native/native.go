@@ -30,6 +30,10 @@ package native
 #cgo nocallback call_add_vectors
 #cgo noescape call_store_vectors
 #cgo nocallback call_store_vectors
+#cgo noescape call_accelerations
+#cgo nocallback call_accelerations
+#cgo noescape call_spread_bends
+#cgo nocallback call_spread_bends
 #cgo noescape call_render8
 #cgo nocallback call_render8
 #cgo noescape call_render16
@@ -74,6 +78,12 @@ static void call_add_vectors(const warp_kernels *k, warp_vector_sum *sums, const
 }
 static int call_store_vectors(const warp_kernels *k, warp_vec *dst, uint8_t *mask, const warp_vector_sum *sums, int n, uint64_t least) {
 	return k->store_vectors(dst, mask, sums, n, least);
+}
+static void call_accelerations(const warp_kernels *k, warp_accelerations a, int y0, int y1) {
+	k->accelerations(a, y0, y1);
+}
+static void call_spread_bends(const warp_kernels *k, warp_vec *dst, const float *cells, int columns, int rows, int size, float scale, int width, int y0, int y1) {
+	k->spread_bends(dst, cells, columns, rows, size, scale, width, y0, y1);
 }
 static void call_render8(const warp_kernels *k, warp_scene s, int y0, int y1) {
 	k->render8(s, y0, y1);
@@ -267,6 +277,40 @@ func vectorSums[Sum any](sums []Sum) *C.warp_vector_sum {
 // has not set all means.
 func StoreVectors[Sum any](k *Kernels, dst []flow.Vec, mask []uint8, sums []Sum, least uint64) bool {
 	return C.call_store_vectors(k.k, vec(dst), (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(mask))), vectorSums(sums), C.int(len(dst)), C.uint64_t(least)) != 0
+}
+
+// Accelerations are what those of cells of Size by Size pixels are summed up from. The
+// credit at 0 is the largest.
+type Accelerations struct {
+	Inner, Outer             flow.Field
+	InnerError, OuterError   []uint16
+	InnerFactor, OuterFactor int64
+	Limit                    int64
+	Credit                   []int64
+	Size                     int
+}
+
+// SumAccelerations sets the changes, three int64 each, and the mean motions of rows [y0, y1)
+// of cells.
+func SumAccelerations[Change any](k *Kernels, a Accelerations, changes []Change, motion []flow.Vec, y0, y1 int) {
+	var change Change
+	if unsafe.Sizeof(change) != C.sizeof_warp_change {
+		panic("native: changes have another size in C")
+	}
+	C.call_accelerations(k.k, C.warp_accelerations{
+		inner: vec(a.Inner.Pix), outer: vec(a.Outer.Pix), inner_error: words(a.InnerError), outer_error: words(a.OuterError),
+		inner_factor: C.int64_t(a.InnerFactor), outer_factor: C.int64_t(a.OuterFactor), limit: C.int64_t(a.Limit),
+		credit: (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(a.Credit))), credit_length: C.int32_t(len(a.Credit)), most_credit: C.int32_t(a.Credit[0]),
+		width: C.int32_t(a.Inner.Width), height: C.int32_t(a.Inner.Height), size: C.int32_t(a.Size),
+		change: (*C.warp_change)(unsafe.Pointer(unsafe.SliceData(changes))), motion: vec(motion),
+	}, C.int(y0), C.int(y1))
+}
+
+// SpreadBends interpolates the bends of cells of 2, 4 or 8 pixels, times scale, at the
+// pixels of rows [y0, y1).
+func (k *Kernels) SpreadBends(dst flow.Field, cells frame.Image[[2]float32], size int, scale float32, y0, y1 int) {
+	C.call_spread_bends(k.k, vec(dst.Pix), (*C.float)(unsafe.Pointer(unsafe.SliceData(cells.Pix))), C.int(cells.Width), C.int(cells.Height),
+		C.int(size), C.float(scale), C.int(dst.Width), C.int(y0), C.int(y1))
 }
 
 // Plane is a plane of the made frame and of its neighbours. Coefficients have a margin of

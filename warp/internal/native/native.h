@@ -98,6 +98,24 @@ typedef struct {
 	int32_t phase;
 } warp_flight;
 
+// warp_change is the sums over a cell of accelerations times their credit, and of the credit.
+typedef struct {
+	int64_t x, y, credit;
+} warp_change;
+
+// warp_accelerations is what the accelerations of cells of size by size pixels are summed up
+// from and written to. width and height count pixels.
+typedef struct {
+	const warp_vec *inner, *outer; // flows
+	const uint16_t *inner_error, *outer_error;
+	int64_t inner_factor, outer_factor, limit;
+	const int64_t *credit;
+	int32_t credit_length, most_credit;
+	int32_t width, height, size;
+	warp_change *change;
+	warp_vec *motion;
+} warp_accelerations;
+
 typedef struct {
 	void (*disagreement)(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *motion, int stride,
 		const warp_vec *bend, int32_t phase, int y0, int y1);
@@ -116,6 +134,8 @@ typedef struct {
 	void (*add_vectors)(warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights,
 		int n, warp_flight f);
 	int (*store_vectors)(warp_vec *dst, uint8_t *mask, const warp_vector_sum *sums, int n, uint64_t least);
+	void (*accelerations)(warp_accelerations a, int y0, int y1); // rows of cells
+	void (*spread_bends)(warp_vec *dst, const float *cells, int columns, int rows, int size, float scale, int width, int y0, int y1);
 	void (*render8)(warp_scene s, int y0, int y1);
 	void (*render16)(warp_scene s, int y0, int y1);
 } warp_kernels;

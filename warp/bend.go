@@ -1,8 +1,6 @@
 package warp
 
 import (
-	"sync"
-
 	"retime/flow"
 	"retime/frame"
 )
@@ -134,10 +132,7 @@ func (b *bend) at(s *Synthesizer, phase Phase) flow.Field {
 	if !b.ready {
 		return flow.Field{}
 	}
-	var other sync.WaitGroup
-	other.Go(func() { b.sideB.average(s, PhaseOne-phase) })
-	b.sideA.average(s, phase)
-	other.Wait()
+	s.params.Workers.Both(func() { b.sideA.average(s, phase) }, func() { b.sideB.average(s, PhaseOne-phase) })
 	t := float32(phase) / PhaseOne
 	b.combine(float32(float32(-0.5*t)*(1-t)), phase)
 	b.spread(s.params.Workers, s.in.GuideA.Width, s.in.GuideA.Height, s.in.Level)

@@ -46,7 +46,7 @@ func (s *Synthesizer) Inspect() Inspection {
 		"surroundings, left", "surroundings, right", "surroundings, up", "surroundings, down",
 		"first frame only", "second frame only")
 	if s.ready && s.params.Mode == Project && s.in.Static.Height > 0 {
-		s.still.measure(s.params.Workers, &s.scratch, &s.in, 0, flow.Field{})
+		s.still.measure(s.params.Workers, &s.scratch[0], &s.in, 0, flow.Field{})
 	}
 	in := Inspection{Unseen: s.mask[0], Overlay: s.in.Static}
 	for i, h := range s.hypotheses() {

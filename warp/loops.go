@@ -17,6 +17,8 @@ type loopTable struct {
 	// storeVectors writes the means and the holes of a row of sums. It returns false if a sum
 	// may have overflowed; in that case it has not written all means.
 	storeVectors func(dst []flow.Vec, mask []uint8, sums []vectorSum, least uint64) bool
+	// average sets mean to the means of the estimates in row y.
+	average func(mean []flow.Vec, estimates []estimate, y int)
 	bendLoops
 	render8  func(r *renderer, layers []layer[uint8], y0, y1 int)
 	render16 func(r *renderer, layers []layer[uint16], y0, y1 int)
@@ -40,9 +42,9 @@ type bendLoops struct {
 // choiceLoops divide pixels among hypotheses.
 type choiceLoops struct {
 	weigh func(hypotheses []*hypothesis, i0, i1 int) int64
-	// follow adds the messages along a path of n cells that begins at cell i and goes on by
-	// step.
-	follow       func(c *chooser, i, step, n int)
+	// follow adds the messages along paths of n cells that go on by step. The first path
+	// begins at cell i, and each of the others lies apart from the one before.
+	follow       func(c *chooser, i, apart, paths, step, n int)
 	cellMeans    func(hypotheses []*hypothesis, energies []int16, motions []flow.Vec, y0, y1 int)
 	share        func(hypotheses []*hypothesis, sums []int16, width, height, y0, y1 int)
 	smoothAcross func(dst, src frame.Image[uint16], y0, y1 int)
@@ -52,8 +54,8 @@ type choiceLoops struct {
 // portable are the functions that define the loops.
 var portable = loopTable{
 	measureLoops{disagreementRows, disagreementBeyondRows, warpErrorRows, boxMeanRows},
-	choiceLoops{weighPixels, (*chooser).follow, cellMeanRows, shareRows, smoothAcrossRows, smoothDownRows},
-	medianRows, addVectors, storeVectors,
+	choiceLoops{weighPixels, (*chooser).followAll, cellMeanRows, shareRows, smoothAcrossRows, smoothDownRows},
+	medianRows, addVectors, storeVectors, average,
 	bendLoops{(*bendSide).gatherRows, spreadRows},
 	renderRows[uint8], renderRows[uint16],
 }

@@ -51,11 +51,11 @@ func variant(l simd.Level) loopTable {
 			func(hypotheses []*hypothesis, i0, i1 int) int64 {
 				return k.Weigh(natives(hypotheses), native.Gates{Neighbour: neighbourGate, Only: onlyGate}, i0, i1)
 			},
-			func(c *chooser, i, step, n int) {
+			func(c *chooser, i, apart, paths, step, n int) {
 				k.Follow(native.Cells{
 					Hypotheses: c.labels, Energies: c.energies, Motions: c.motions, Sums: c.sums, Guide: c.guide.Pix,
 					Penalties: &penalties, JumpBits: jumpBits,
-				}, i, step, n)
+				}, i, apart, paths, step, n)
 			},
 			func(hypotheses []*hypothesis, energies []int16, motions []flow.Vec, y0, y1 int) {
 				full := hypotheses[0].energy
@@ -76,6 +76,18 @@ func variant(l simd.Level) loopTable {
 		},
 		func(dst []flow.Vec, mask []uint8, sums []vectorSum, least uint64) bool {
 			return native.StoreVectors(k, dst, mask, sums, least)
+		},
+		func(mean []flow.Vec, estimates []estimate, y int) {
+			if len(estimates) > 2 {
+				portable.average(mean, estimates, y)
+				return
+			}
+			var storage [4][]flow.Vec
+			rows := storage[:0]
+			for i := range estimates {
+				rows = append(rows, estimates[i].forward.motion.Row(y), estimates[i].reverse.motion.Row(y))
+			}
+			k.Average(mean, rows, averageShift(len(estimates)))
 		},
 		bendLoops{
 			func(c *bendSide, e *evidence, y0, y1 int) {

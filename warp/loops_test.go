@@ -287,19 +287,35 @@ func TestLoopsFollow(t *testing.T) {
 			run := func(l loopTable, sums []int16) {
 				c.sums = sums
 				clear(sums)
-				for y := range height {
-					l.follow(c, y*width, 1, width)
-					l.follow(c, (y+1)*width-1, -1, width)
-				}
-				for x := range width {
-					l.follow(c, x, width, height)
-				}
+				l.follow(c, 0, width, height, 1, width)
+				l.follow(c, width-1, width, height, -1, width)
+				l.follow(c, 0, 1, width/2, width, height)
+				l.follow(c, height*width-1, -1, width, -width, height)
 			}
 			run(portable, want)
 			levels(t, func(name string, l loopTable) {
 				run(l, got)
 				same(t, name, got, want, width*n)
 			})
+		}
+	})
+}
+
+func TestLoopsAverage(t *testing.T) {
+	eachSize(t, func(t *testing.T, r *trial, width, height int) {
+		for n := 1; n <= 2; n++ {
+			estimates := make([]estimate, n)
+			for i := range estimates {
+				estimates[i].forward.motion, estimates[i].reverse.motion = r.field(width, height), r.field(width, height)
+			}
+			want, got := r.field(width, 1), r.field(width, 1)
+			for y := range height {
+				portable.average(want.Pix, estimates, y)
+				levels(t, func(name string, l loopTable) {
+					l.average(got.Pix, estimates, y)
+					same(t, name, got.Pix, want.Pix, width)
+				})
+			}
 		}
 	})
 }
@@ -600,9 +616,8 @@ func BenchmarkLoops(b *testing.B) {
 		{"cellMeans", func(l loopTable) { l.cellMeans(h, energies, motions, 0, rows) }},
 		{"share", func(l loopTable) { l.share(h, energies, columns, rows, 0, height) }},
 		{"follow", func(l loopTable) {
-			for y := range rows {
-				l.follow(c, y*columns, 1, columns)
-			}
+			l.follow(c, 0, columns, rows, 1, columns)
+			l.follow(c, 0, 1, columns, columns, rows)
 		}},
 		{"addVectors", func(l loopTable) {
 			for y := range height {

@@ -21,5 +21,5 @@
 
 #define KERNELS \
 	{disagreement, disagreement_beyond, warp_error, box_mean, median, weigh, cell_means, share, smooth_across, smooth_down, \
-		follow, add_vectors, store_vectors, accelerations, \
+		follow, add_vectors, store_vectors, average, accelerations, \
 		spread_bends, render8, render16}

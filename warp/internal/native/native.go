@@ -34,6 +34,8 @@ package native
 #cgo nocallback call_accelerations
 #cgo noescape call_spread_bends
 #cgo nocallback call_spread_bends
+#cgo noescape call_average
+#cgo nocallback call_average
 #cgo noescape call_render8
 #cgo nocallback call_render8
 #cgo noescape call_render16
@@ -70,8 +72,8 @@ static void call_smooth_across(const warp_kernels *k, uint16_t *dst, const uint1
 static void call_smooth_down(const warp_kernels *k, uint16_t *dst, const uint16_t *src, int width, int height, int y0, int y1) {
 	k->smooth_down(dst, src, width, height, y0, y1);
 }
-static void call_follow(const warp_kernels *k, warp_paths p, int i, int step, int n) {
-	k->follow(p, i, step, n);
+static void call_follow(const warp_kernels *k, warp_paths p, int i, int apart, int paths, int step, int n) {
+	k->follow(p, i, apart, paths, step, n);
 }
 static void call_add_vectors(const warp_kernels *k, warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights, int n, warp_flight f) {
 	k->add_vectors(sums, motion, vectors, weights, n, f);
@@ -84,6 +86,9 @@ static void call_accelerations(const warp_kernels *k, warp_accelerations a, int 
 }
 static void call_spread_bends(const warp_kernels *k, warp_vec *dst, const float *cells, int columns, int rows, int size, float scale, int width, int y0, int y1) {
 	k->spread_bends(dst, cells, columns, rows, size, scale, width, y0, y1);
+}
+static void call_average(const warp_kernels *k, warp_vec *dst, warp_rows rows, int count, int shift, int n) {
+	k->average(dst, rows, count, shift, n);
 }
 static void call_render8(const warp_kernels *k, warp_scene s, int y0, int y1) {
 	k->render8(s, y0, y1);
@@ -236,13 +241,13 @@ type Cells struct {
 	JumpBits   int
 }
 
-// Follow adds to the sums the messages along a path of n cells that begins at cell i and
-// goes on by step.
-func (k *Kernels) Follow(c Cells, i, step, n int) {
+// Follow adds to the sums the messages along paths of n cells that go on by step. The first
+// path begins at cell i, and each of the others lies apart from the one before.
+func (k *Kernels) Follow(c Cells, i, apart, paths, step, n int) {
 	C.call_follow(k.k, C.warp_paths{
 		hypotheses: C.int32_t(c.Hypotheses), jump_bits: C.int32_t(c.JumpBits), energies: shorts(c.Energies), motions: vec(c.Motions),
 		sums: shorts(c.Sums), guide: (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(c.Guide))), penalties: words(c.Penalties[:]),
-	}, C.int(i), C.int(step), C.int(n))
+	}, C.int(i), C.int(apart), C.int(paths), C.int(step), C.int(n))
 }
 
 // Flight maps the pixels of a row to sums: the first one begins at (Left, Top), in 1/256
@@ -277,6 +282,15 @@ func vectorSums[Sum any](sums []Sum) *C.warp_vector_sum {
 // has not set all means.
 func StoreVectors[Sum any](k *Kernels, dst []flow.Vec, mask []uint8, sums []Sum, least uint64) bool {
 	return C.call_store_vectors(k.k, vec(dst), (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(mask))), vectorSums(sums), C.int(len(dst)), C.uint64_t(least)) != 0
+}
+
+// Average sets dst to the sums of two or four rows, shifted right.
+func (k *Kernels) Average(dst []flow.Vec, rows [][]flow.Vec, shift int) {
+	var r C.warp_rows
+	for i, row := range rows {
+		r.row[i] = vec(row)
+	}
+	C.call_average(k.k, vec(dst), r, C.int(len(rows)), C.int(shift), C.int(len(dst)))
 }
 
 // Accelerations are what those of cells of Size by Size pixels are summed up from. The

@@ -98,6 +98,10 @@ typedef struct {
 	int32_t phase;
 } warp_flight;
 
+typedef struct {
+	const warp_vec *row[4];
+} warp_rows;
+
 // warp_change is the sums over a cell of accelerations times their credit, and of the credit.
 typedef struct {
 	int64_t x, y, credit;
@@ -130,10 +134,12 @@ typedef struct {
 	void (*share)(warp_shares s, int y0, int y1);
 	void (*smooth_across)(uint16_t *dst, const uint16_t *src, int width, int y0, int y1);
 	void (*smooth_down)(uint16_t *dst, const uint16_t *src, int width, int height, int y0, int y1);
-	void (*follow)(warp_paths p, int i, int step, int n);
+	void (*follow)(warp_paths p, int i, int apart, int paths, int step, int n);
 	void (*add_vectors)(warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights,
 		int n, warp_flight f);
 	int (*store_vectors)(warp_vec *dst, uint8_t *mask, const warp_vector_sum *sums, int n, uint64_t least);
+	// average sets dst to the sums of count rows, 2 or 4, shifted right.
+	void (*average)(warp_vec *dst, warp_rows rows, int count, int shift, int n);
 	void (*accelerations)(warp_accelerations a, int y0, int y1); // rows of cells
 	void (*spread_bends)(warp_vec *dst, const float *cells, int columns, int rows, int size, float scale, int width, int y0, int y1);
 	void (*render8)(warp_scene s, int y0, int y1);

@@ -20,6 +20,8 @@ type loopTable struct {
 	// average sets mean to the means of the estimates in row y.
 	average func(mean []flow.Vec, estimates []estimate, y int)
 	bendLoops
+	floats8  func(dst []float32, src []uint8)
+	floats16 func(dst []float32, src []uint16)
 	render8  func(r *renderer, layers []layer[uint8], y0, y1 int)
 	render16 func(r *renderer, layers []layer[uint16], y0, y1 int)
 }
@@ -57,13 +59,23 @@ var portable = loopTable{
 	choiceLoops{weighPixels, (*chooser).followAll, cellMeanRows, shareRows, smoothAcrossRows, smoothDownRows},
 	medianRows, addVectors, storeVectors, average,
 	bendLoops{(*bendSide).gatherRows, spreadRows},
-	renderRows[uint8], renderRows[uint16],
+	floats[uint8], floats[uint16], renderRows[uint8], renderRows[uint16],
 }
 
 // loops are those in use.
 var loops loopTable
 
 func init() { loops = variant(simd.Chosen()) }
+
+// convert sets dst to the samples of src.
+func convert[T frame.Sample](dst []float32, src []T) {
+	switch src := any(src).(type) {
+	case []uint8:
+		loops.floats8(dst, src)
+	case []uint16:
+		loops.floats16(dst, src)
+	}
+}
 
 // render fills the layers' planes.
 func render[T frame.Sample](r *renderer, height int, layers []layer[T]) {

@@ -104,6 +104,7 @@ func variant(l simd.Level) loopTable {
 				k.SpreadBends(dst, cells, cellSize>>level, bendScale(level), y0, y1)
 			},
 		},
+		k.Floats8, k.Floats16,
 		func(r *renderer, layers []layer[uint8], y0, y1 int) { renderNative(k, r, layers, y0, y1) },
 		func(r *renderer, layers []layer[uint16], y0, y1 int) { renderNative(k, r, layers, y0, y1) },
 	}

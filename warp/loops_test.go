@@ -301,6 +301,23 @@ func TestLoopsFollow(t *testing.T) {
 	})
 }
 
+func TestLoopsFloats(t *testing.T) {
+	eachSize(t, func(t *testing.T, r *trial, width, height int) {
+		src8 := image(r, width, 1, func() uint8 { return uint8(r.below(256)) })
+		src16 := r.words(width, 1, 1<<16)
+		zero := func() float32 { return 0 }
+		want, got := image(r, width, 1, zero), image(r, width, 1, zero)
+		levels(t, func(name string, l loopTable) {
+			portable.floats8(want.Pix, src8.Pix)
+			l.floats8(got.Pix, src8.Pix)
+			same(t, name, got.Pix, want.Pix, width)
+			portable.floats16(want.Pix, src16.Pix)
+			l.floats16(got.Pix, src16.Pix)
+			same(t, name+" of 16 bits", got.Pix, want.Pix, width)
+		})
+	})
+}
+
 func TestLoopsAverage(t *testing.T) {
 	eachSize(t, func(t *testing.T, r *trial, width, height int) {
 		for n := 1; n <= 2; n++ {
@@ -631,6 +648,12 @@ func BenchmarkLoops(b *testing.B) {
 				l.storeVectors(dst.Row(y), masks.Row(y), row(b0, b0.vectors, y), leastTrust)
 			}
 		}},
+		{"average", func(l loopTable) {
+			for y := range height {
+				l.average(dst.Row(y), []estimate{{forward: *h[0], reverse: *h[1]}}, y)
+			}
+		}},
+		{"floats", func(l loopTable) { l.floats8(layers[0].ca[0].Pix[:len(layers[0].a[0].Pix)], layers[0].a[0].Pix) }},
 		{"accelerations", func(l loopTable) { l.accelerations(side, e, 0, height/size) }},
 		{"spread", func(l loopTable) { l.spread(dst, cells, 1, 0, height) }},
 		{"smoothAcross", func(l loopTable) { l.smoothAcross(out, src, 0, height) }},

@@ -22,4 +22,4 @@
 #define KERNELS \
 	{disagreement, disagreement_beyond, warp_error, box_mean, median, weigh, cell_means, share, smooth_across, smooth_down, \
 		follow, add_vectors, store_vectors, average, accelerations, \
-		spread_bends, render8, render16}
+		spread_bends, floats8, floats16, render8, render16}

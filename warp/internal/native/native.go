@@ -36,6 +36,10 @@ package native
 #cgo nocallback call_spread_bends
 #cgo noescape call_average
 #cgo nocallback call_average
+#cgo noescape call_floats8
+#cgo nocallback call_floats8
+#cgo noescape call_floats16
+#cgo nocallback call_floats16
 #cgo noescape call_render8
 #cgo nocallback call_render8
 #cgo noescape call_render16
@@ -89,6 +93,12 @@ static void call_spread_bends(const warp_kernels *k, warp_vec *dst, const float 
 }
 static void call_average(const warp_kernels *k, warp_vec *dst, warp_rows rows, int count, int shift, int n) {
 	k->average(dst, rows, count, shift, n);
+}
+static void call_floats8(const warp_kernels *k, float *dst, const uint8_t *src, int64_t n) {
+	k->floats8(dst, src, n);
+}
+static void call_floats16(const warp_kernels *k, float *dst, const uint16_t *src, int64_t n) {
+	k->floats16(dst, src, n);
 }
 static void call_render8(const warp_kernels *k, warp_scene s, int y0, int y1) {
 	k->render8(s, y0, y1);
@@ -325,6 +335,16 @@ func SumAccelerations[Change any](k *Kernels, a Accelerations, changes []Change,
 func (k *Kernels) SpreadBends(dst flow.Field, cells frame.Image[[2]float32], size int, scale float32, y0, y1 int) {
 	C.call_spread_bends(k.k, vec(dst.Pix), (*C.float)(unsafe.Pointer(unsafe.SliceData(cells.Pix))), C.int(cells.Width), C.int(cells.Height),
 		C.int(size), C.float(scale), C.int(dst.Width), C.int(y0), C.int(y1))
+}
+
+// Floats8 sets dst to the samples of src, which is as long.
+func (k *Kernels) Floats8(dst []float32, src []uint8) {
+	C.call_floats8(k.k, (*C.float)(unsafe.Pointer(unsafe.SliceData(dst))), (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(src))), C.int64_t(len(src)))
+}
+
+// Floats16 does the work of Floats8 for samples of 16 bits.
+func (k *Kernels) Floats16(dst []float32, src []uint16) {
+	C.call_floats16(k.k, (*C.float)(unsafe.Pointer(unsafe.SliceData(dst))), words(src), C.int64_t(len(src)))
 }
 
 // Plane is a plane of the made frame and of its neighbours. Coefficients have a margin of

@@ -142,6 +142,8 @@ typedef struct {
 	void (*average)(warp_vec *dst, warp_rows rows, int count, int shift, int n);
 	void (*accelerations)(warp_accelerations a, int y0, int y1); // rows of cells
 	void (*spread_bends)(warp_vec *dst, const float *cells, int columns, int rows, int size, float scale, int width, int y0, int y1);
+	void (*floats8)(float *dst, const uint8_t *src, int64_t n);
+	void (*floats16)(float *dst, const uint16_t *src, int64_t n);
 	void (*render8)(warp_scene s, int y0, int y1);
 	void (*render16)(warp_scene s, int y0, int y1);
 } warp_kernels;

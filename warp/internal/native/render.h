@@ -283,6 +283,27 @@ static inline f32x4 four(const float *p, int64_t stride, const float *wx, const 
 #endif
 
 // sixteen adds w times a block of four by four samples to sums.
+#if defined(__AVX2__)
+// both_rows returns four values of each of two rows.
+static inline __m256 both_rows(const float *p, const float *q) { return _mm256_set_m128(_mm_loadu_ps(q), _mm_loadu_ps(p)); }
+
+static inline void sixteen(const float *p, int64_t stride, const float *wx, const float *wy, float w, f32x4 sums[4]) {
+	__m256 r[4]; // of rows 0 and 1, 2 and 3, and so on
+	for (int j = 0; j < 3; j++, p += 2 * stride) {
+		const float *q = p + stride;
+		r[j] = both_rows(p, q) * wx[0] + both_rows(p + 1, q + 1) * wx[1] + both_rows(p + 2, q + 2) * wx[2] + both_rows(p + 3, q + 3) * wx[3];
+	}
+	r[3] = _mm256_castps128_ps256((__m128)(load4(p) * wx[0] + load4(p + 1) * wx[1] + load4(p + 2) * wx[2] + load4(p + 3) * wx[3]));
+	__m256 odd[3]; // of rows 1 and 2, 3 and 4, 5 and 6
+	for (int j = 0; j < 3; j++)
+		odd[j] = _mm256_permute2f128_ps(r[j], r[j + 1], 0x21);
+	for (int j = 0; j < 2; j++) {
+		__m256 v = (r[j] * wy[0] + odd[j] * wy[1] + r[j + 1] * wy[2] + odd[j + 1] * wy[3]) * w;
+		sums[2 * j] += (f32x4)_mm256_castps256_ps128(v);
+		sums[2 * j + 1] += (f32x4)_mm256_extractf128_ps(v, 1);
+	}
+}
+#else
 static inline void sixteen(const float *p, int64_t stride, const float *wx, const float *wy, float w, f32x4 sums[4]) {
 	f32x4 r[7];
 	for (int j = 0; j < 7; j++, p += stride)
@@ -290,6 +311,7 @@ static inline void sixteen(const float *p, int64_t stride, const float *wx, cons
 	for (int j = 0; j < 4; j++)
 		sums[j] += (r[j] * wy[0] + r[j + 1] * wy[1] + r[j + 2] * wy[2] + r[j + 3] * wy[3]) * w;
 }
+#endif
 
 static inline f32x4 rounded(f32x4 v, float limit) {
 	f32x4 zero = {0}, most = all4(limit);
@@ -306,6 +328,16 @@ static inline void mark(const warp_plane *p, const geometry *g, int x, int y) {
 }
 
 static inline int same_geometry(const warp_plane *p, const warp_plane *q) { return p->sx == q->sx && p->sy == q->sy; }
+
+static void floats8(float *restrict dst, const uint8_t *restrict src, int64_t n) {
+	for (int64_t i = 0; i < n; i++)
+		dst[i] = src[i];
+}
+
+static void floats16(float *restrict dst, const uint16_t *restrict src, int64_t n) {
+	for (int64_t i = 0; i < n; i++)
+		dst[i] = src[i];
+}
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)

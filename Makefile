@@ -175,9 +175,18 @@ test-on: ## run every test in a bare Debian or Ubuntu: make test-on SUITE=trixie
 	@.ci/test-on $(SUITE)
 
 # make test runs these comparisons, too.
+# The packages whose inner loops have variants.
+LOOPS := ./flow/dis ./warp ./warp/bspline
+
 .PHONY: check-simd
 check-simd: deps ## compare every variant of the inner loops with the Go functions, and time them
-	$(GO) test -count=1 $(TESTFLAGS) -run 'Loops|Kernel' -bench 'Loops|Kernels' -benchtime 0.2s ./flow/dis ./warp ./warp/bspline
+	$(GO) test -count=1 $(TESTFLAGS) -run 'Loops|Kernel' -bench 'Loops|Kernels' -benchtime 0.2s $(LOOPS)
+	@if [ "$$(uname -m)" = aarch64 ]; then exit 0; fi; \
+	for p in qemu-aarch64 aarch64-linux-gnu-gcc; do \
+		command -v $$p >/dev/null || { echo "check-simd: skipped NEON: $$p is not there (Debian: qemu-user and gcc-aarch64-linux-gnu)"; exit 0; }; \
+	done; \
+	GOFLAGS="-trimpath" GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc \
+		$(GO) test -count=1 -exec "qemu-aarch64 -L /usr/aarch64-linux-gnu" -run 'Loops|Kernel' $(LOOPS)
 
 # Wildcards leave directories called testdata out.
 TEST_PROGRAMS := $(sort $(patsubst %/,./%,$(dir $(wildcard testdata/*/*.go))))

@@ -108,3 +108,14 @@ func TestRowsAtOnce(t *testing.T) {
 		t.Errorf("%d rows, want 4000", sum.Load())
 	}
 }
+
+func TestBoth(t *testing.T) {
+	var order []int
+	Workers{1}.Both(func() { order = append(order, 1) }, func() { order = append(order, 2) })
+	if len(order) != 2 || order[0] != 1 {
+		t.Errorf("one worker: %v, want 1, then 2", order)
+	}
+	// Each waits for the other one.
+	a, b := make(chan bool), make(chan bool)
+	Workers{2}.Both(func() { close(a); <-b }, func() { <-a; close(b) })
+}

@@ -58,3 +58,17 @@ func (w Workers) Rows(height int, f func(y0, y1 int)) {
 	run()
 	undone.Wait()
 }
+
+// Both calls f and g, at once unless there is only one goroutine, and returns after both
+// have.
+func (w Workers) Both(f, g func()) {
+	if w.Count() == 1 {
+		f()
+		g()
+		return
+	}
+	var other sync.WaitGroup
+	other.Go(g)
+	f()
+	other.Wait()
+}

@@ -71,44 +71,59 @@ func (b *bend) prepare(s *Synthesizer) {
 		return
 	}
 	b.how = in.Bending()
-	b.sideA.gather(s, in.GuideA, in.Flows[0].Forward, s.estimates[0].errorA, in.Before, &b.how, 0)
-	b.sideB.gather(s, in.GuideB, in.Flows[0].Backward, s.estimates[0].errorB, in.After, &b.how, 1)
+	b.sideA.gather(s, in.Flows[0].Forward, s.estimates[0].errorA, in.Before, &b.how, 0)
+	b.sideB.gather(s, in.Flows[0].Backward, s.estimates[0].errorB, in.After, &b.how, 1)
+}
+
+// evidence is what the accelerations of a frame are taken from: the flow within the
+// interval and the flow beyond it, the errors along them, and their factors.
+type evidence struct {
+	inner, outer             flow.Field
+	innerError, outerError   frame.Image[uint16]
+	innerFactor, outerFactor int64
+	limit                    int64
+	size                     int // of a cell in pixels of the guides
 }
 
 // gather sums up the accelerations in the cells of frame k. inner is the frame's flow
 // within the interval and e the error along inner.
-func (c *bendSide) gather(s *Synthesizer, guide frame.Image[uint8], inner flow.Field, e frame.Image[uint16], outer *Outer, how *Bending, k int) {
-	workers, level := s.params.Workers, s.in.Level
-	beyond := s.beyond[k].errors
-	size := cellSize >> level
-	w, h := (guide.Width+size-1)/size, (guide.Height+size-1)/size
+func (c *bendSide) gather(s *Synthesizer, inner flow.Field, e frame.Image[uint16], outer *Outer, how *Bending, k int) {
+	size := cellSize >> s.in.Level
+	w, h := (inner.Width+size-1)/size, (inner.Height+size-1)/size
 	c.changes.Resize(w, h)
 	c.motion.Resize(w, h)
-	ku, kv, limit := int64(how.Inner[k]), int64(how.Outer[k]), int64(how.Limit[k])
-	workers.Rows(h, func(y0, y1 int) {
-		for cy := y0; cy < y1; cy++ {
-			for cx := range w {
-				var sum change
-				var mx, my, n int64
-				for y := cy * size; y < min((cy+1)*size, guide.Height); y++ {
-					for i := y*guide.Width + cx*size; i < y*guide.Width+min((cx+1)*size, guide.Width); i++ {
-						u, v := inner.Pix[i], outer.Flow.Pix[i]
-						mx, my, n = mx+int64(u.X), my+int64(u.Y), n+1
-						x := (int64(u.X)*ku + int64(v.X)*kv + PhaseOne/2) >> 16
-						y := (int64(u.Y)*ku + int64(v.Y)*kv + PhaseOne/2) >> 16
-						worst := int(max(e.Pix[i], beyond.Pix[i]))
-						if x >= limit || x <= -limit || y >= limit || y <= -limit || worst >= len(creditTable) {
-							continue
-						}
-						credit := creditTable[worst]
-						sum.x, sum.y, sum.credit = sum.x+credit*x, sum.y+credit*y, sum.credit+credit
+	from := &evidence{
+		inner: inner, outer: outer.Flow, innerError: e, outerError: s.beyond[k].errors,
+		innerFactor: int64(how.Inner[k]), outerFactor: int64(how.Outer[k]), limit: int64(how.Limit[k]), size: size,
+	}
+	s.params.Workers.Rows(h, func(y0, y1 int) { loops.accelerations(c, from, y0, y1) })
+}
+
+// gatherRows does the work of gather for rows [y0, y1) of cells.
+func (c *bendSide) gatherRows(e *evidence, y0, y1 int) {
+	w, size := c.changes.Width, e.size
+	for cy := y0; cy < y1; cy++ {
+		for cx := range w {
+			var sum change
+			var mx, my, n int64
+			for y := cy * size; y < min((cy+1)*size, e.inner.Height); y++ {
+				for i := y*e.inner.Width + cx*size; i < y*e.inner.Width+min((cx+1)*size, e.inner.Width); i++ {
+					u, v := e.inner.Pix[i], e.outer.Pix[i]
+					mx, my, n = mx+int64(u.X), my+int64(u.Y), n+1
+					x := (int64(u.X)*e.innerFactor + int64(v.X)*e.outerFactor + PhaseOne/2) >> 16
+					y := (int64(u.Y)*e.innerFactor + int64(v.Y)*e.outerFactor + PhaseOne/2) >> 16
+					worst := int(max(e.innerError.Pix[i], e.outerError.Pix[i]))
+					if x >= e.limit || x <= -e.limit || y >= e.limit || y <= -e.limit || worst >= len(creditTable) {
+						continue
 					}
+					credit := creditTable[worst]
+					sum.x, sum.y, sum.credit = sum.x+credit*x, sum.y+credit*y, sum.credit+credit
 				}
-				c.changes.Pix[cy*w+cx] = sum
-				c.motion.Pix[cy*w+cx] = flow.Vec{X: int32(mx / n), Y: int32(my / n)}
 			}
+			c.changes.Pix[cy*w+cx] = sum
+			c.motion.Pix[cy*w+cx] = flow.Vec{X: int32(mx / n), Y: int32(my / n)}
 		}
-	})
+	}
 }
 
 // at returns the bend at the phase, in 1/256 pixel of the guides, or an empty field if
@@ -117,8 +132,7 @@ func (b *bend) at(s *Synthesizer, phase Phase) flow.Field {
 	if !b.ready {
 		return flow.Field{}
 	}
-	b.sideA.average(s, phase)
-	b.sideB.average(s, PhaseOne-phase)
+	s.params.Workers.Both(func() { b.sideA.average(s, phase) }, func() { b.sideB.average(s, PhaseOne-phase) })
 	t := float32(phase) / PhaseOne
 	b.combine(float32(float32(-0.5*t)*(1-t)), phase)
 	b.spread(s.params.Workers, s.in.GuideA.Width, s.in.GuideA.Height, s.in.Level)
@@ -149,7 +163,7 @@ func (c *bendSide) average(s *Synthesizer, phase Phase) {
 		c.means.Pix[i] = [3]float32{float32(v.x) * length, float32(v.y) * length, float32(v.credit) * unit}
 	}
 	for range 2 {
-		c.blur()
+		c.blur(s.params.Workers)
 	}
 }
 
@@ -170,22 +184,26 @@ func (c *bendSide) add(v change, x, y int32) {
 }
 
 // blur applies the binomial kernel (1 4 6 4 1)/16 in both directions.
-func (c *bendSide) blur() {
+func (c *bendSide) blur(workers frame.Workers) {
 	w, h := c.means.Width, c.means.Height
 	c.scratch.Resize(w, h)
-	for y := range h {
-		row, out := c.means.Row(y), c.scratch.Row(y)
-		for x := range out {
-			out[x] = binomial(&row[max(x-2, 0)], &row[max(x-1, 0)], &row[x], &row[min(x+1, w-1)], &row[min(x+2, w-1)])
+	workers.Rows(h, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			row, out := c.means.Row(y), c.scratch.Row(y)
+			for x := range out {
+				out[x] = binomial(&row[max(x-2, 0)], &row[max(x-1, 0)], &row[x], &row[min(x+1, w-1)], &row[min(x+2, w-1)])
+			}
 		}
-	}
-	for y := range h {
-		a, b, m := c.scratch.Row(max(y-2, 0)), c.scratch.Row(max(y-1, 0)), c.scratch.Row(y)
-		d, e, out := c.scratch.Row(min(y+1, h-1)), c.scratch.Row(min(y+2, h-1)), c.means.Row(y)
-		for x := range out {
-			out[x] = binomial(&a[x], &b[x], &m[x], &d[x], &e[x])
+	})
+	workers.Rows(h, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			a, b, m := c.scratch.Row(max(y-2, 0)), c.scratch.Row(max(y-1, 0)), c.scratch.Row(y)
+			d, e, out := c.scratch.Row(min(y+1, h-1)), c.scratch.Row(min(y+2, h-1)), c.means.Row(y)
+			for x := range out {
+				out[x] = binomial(&a[x], &b[x], &m[x], &d[x], &e[x])
+			}
 		}
-	}
+	})
 }
 
 func binomial(a, b, c, d, e *[3]float32) (out [3]float32) {
@@ -224,28 +242,33 @@ func (b *bend) combine(factor float32, phase Phase) {
 // spread interpolates the bends of the cells at the pixels of the guides.
 func (b *bend) spread(workers frame.Workers, width, height, level int) {
 	b.field.Resize(width, height)
+	workers.Rows(height, func(y0, y1 int) { loops.spread(b.field, b.cells, level, y0, y1) })
+}
+
+// bendScale is the number of 1/256 pixels of the guides in a pixel of the picture.
+func bendScale(level int) float32 { return float32(positionOne) / float32(int(1)<<level) }
+
+func spreadRows(dst flow.Field, cells frame.Image[[2]float32], level, y0, y1 int) {
 	size := cellSize >> level
-	scale := float32(positionOne) / float32(int(1)<<level)
-	w, h := b.cells.Width, b.cells.Height
-	workers.Rows(height, func(y0, y1 int) {
-		for y := y0; y < y1; y++ {
-			cy, py := cellBefore(y, size)
-			fy := float32(py) / float32(2*size)
-			upper, lower := b.cells.Row(max(cy, 0)), b.cells.Row(min(cy+1, h-1))
-			for x, out := 0, b.field.Row(y); x < width; x++ {
-				cx, px := cellBefore(x, size)
-				fx := float32(px) / float32(2*size)
-				l, r := max(cx, 0), min(cx+1, w-1)
-				var v [2]int32
-				for k := range v {
-					top := upper[l][k] + float32(fx*(upper[r][k]-upper[l][k]))
-					bottom := lower[l][k] + float32(fx*(lower[r][k]-lower[l][k]))
-					v[k] = roundToInt(float32((top + float32(fy*(bottom-top))) * scale))
-				}
-				out[x] = flow.Vec{X: v[0], Y: v[1]}
+	scale := bendScale(level)
+	w, h := cells.Width, cells.Height
+	for y := y0; y < y1; y++ {
+		cy, py := cellBefore(y, size)
+		fy := float32(py) / float32(2*size)
+		upper, lower := cells.Row(max(cy, 0)), cells.Row(min(cy+1, h-1))
+		for x, out := 0, dst.Row(y); x < len(out); x++ {
+			cx, px := cellBefore(x, size)
+			fx := float32(px) / float32(2*size)
+			l, r := max(cx, 0), min(cx+1, w-1)
+			var v [2]int32
+			for k := range v {
+				top := upper[l][k] + float32(fx*(upper[r][k]-upper[l][k]))
+				bottom := lower[l][k] + float32(fx*(lower[r][k]-lower[l][k]))
+				v[k] = roundToInt(float32((top + float32(fy*(bottom-top))) * scale))
 			}
+			out[x] = flow.Vec{X: v[0], Y: v[1]}
 		}
-	})
+	}
 }
 
 // cellBefore returns the last cell of size pixels whose centre lies at or before pixel i,

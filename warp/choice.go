@@ -147,18 +147,23 @@ func cellMeanRows(hypotheses []*hypothesis, energies []int16, motions []flow.Vec
 func (c *chooser) aggregate() {
 	width, height := c.guide.Width, c.guide.Height
 	c.workers.Rows(height, func(y0, y1 int) {
-		for y := y0; y < y1; y++ {
-			clear(c.sums[y*width*c.labels:][:width*c.labels])
-			loops.follow(c, y*width, 1, width)
-			loops.follow(c, (y+1)*width-1, -1, width)
-		}
+		clear(c.sums[y0*width*c.labels : y1*width*c.labels])
+		loops.follow(c, y0*width, width, y1-y0, 1, width)
+		loops.follow(c, (y0+1)*width-1, width, y1-y0, -1, width)
 	})
 	c.workers.Rows(width, func(x0, x1 int) {
-		for x := x0; x < x1; x++ {
-			loops.follow(c, x, width, height)
-			loops.follow(c, (height-1)*width+x, -width, height)
-		}
+		loops.follow(c, x0, 1, x1-x0, width, height)
+		loops.follow(c, (height-1)*width+x0, 1, x1-x0, -width, height)
 	})
+}
+
+// followAll adds the messages along paths of n cells that go on by step. The first path
+// begins at cell i, and each of the others lies apart from the one before.
+func (c *chooser) followAll(i, apart, paths, step, n int) {
+	for range paths {
+		c.follow(i, step, n)
+		i += apart
+	}
 }
 
 // follow adds the messages along a path of n cells that begins at cell i and goes on

@@ -59,8 +59,8 @@ func splatPlane[T frame.Sample](s *Synthesizer, dst *frame.Frame, i int, phase P
 			}
 		}
 	})
-	s.inpaint.SetMask(*mask)
-	err := inpaint.Fill(s.inpaint, out)
+	s.inpaint[0].SetMask(*mask)
+	err := inpaint.Fill(s.inpaint[0], out)
 	if errors.Is(err, inpaint.ErrNoBorder) {
 		// If nothing arrived from either neighbour, a cross-fade is the best guess
 		// left.
@@ -80,7 +80,7 @@ func move[T frame.Sample](s *Synthesizer, c *splatScratch, p frame.Plane, f flow
 	ResampleFlow(s.params.Workers, c.flow, f, sx, sy)
 	ResampleWeights(s.params.Workers, c.weight, weight, sx, sy)
 	dst := c.arrived(src.Width, src.Height, T(0)).(frame.Image[T])
-	SplatPlane(&s.splatter, dst, c.holes, src, Motion{Flow: c.flow, Phase: phase, Weight: c.weight}, 1)
+	SplatPlane(&s.arrivals[0].splatter, dst, c.holes, src, Motion{Flow: c.flow, Phase: phase, Weight: c.weight}, 1)
 	return dst
 }
 

@@ -78,8 +78,8 @@ func (a *Assessor) Confidence(phase Phase) frame.Image[uint8] {
 		a.filler.Nearest(hypothesis.motion, a.holes[i])
 	}
 	negate(a.Workers, a.reverse.motion)
-	a.forward.measure(a.Workers, &a.scratch[0], in, phase, flow.Field{}, costRadius>>in.Level)
-	a.reverse.measure(a.Workers, &a.scratch[0], in, phase, flow.Field{}, costRadius>>in.Level)
+	a.forward.measure(a.Workers, &a.scratch[0], in, phase, flow.Field{})
+	a.reverse.measure(a.Workers, &a.scratch[0], in, phase, flow.Field{})
 	out := frame.NewImage[uint8](w, h)
 	a.Workers.Rows(h, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {

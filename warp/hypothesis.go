@@ -70,22 +70,25 @@ const (
 
 // measure sets h.cost to the mean difference along the motion, over a square, between
 // the guides of A and B, or of the one neighbour that shows h and the frame beyond it.
-func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16], in *Interval, phase Phase, bend flow.Field, radius int) {
+func (h *hypothesis) measure(workers frame.Workers, scratch *frame.Image[uint16], in *Interval, phase Phase, bend flow.Field) {
+	scratch.Resize(in.GuideA.Width, in.GuideA.Height)
+	workers.Rows(scratch.Height, func(y0, y1 int) { h.compare(*scratch, in, phase, bend, y0, y1) })
+	boxMean(workers, &h.cost, *scratch, costRadius>>in.Level)
+}
+
+// compare sets rows [y0, y1) of dst to the differences that measure averages.
+func (h *hypothesis) compare(dst frame.Image[uint16], in *Interval, phase Phase, bend flow.Field, y0, y1 int) {
 	if !h.kind.bends() {
 		bend = flow.Field{}
 	}
-	scratch.Resize(in.GuideA.Width, in.GuideA.Height)
-	workers.Rows(scratch.Height, func(y0, y1 int) {
-		switch h.kind {
-		case onlyFirst:
-			loops.disagreementBeyond(*scratch, in.GuideA, in.Before.Guide, h.motion, -int32(phase), -1, y0, y1)
-		case onlySecond:
-			loops.disagreementBeyond(*scratch, in.GuideB, in.After.Guide, h.motion, int32(PhaseOne-phase), 1, y0, y1)
-		default:
-			loops.disagreement(*scratch, in.GuideA, in.GuideB, h.motion, bend, phase, y0, y1)
-		}
-	})
-	boxMean(workers, &h.cost, *scratch, radius)
+	switch h.kind {
+	case onlyFirst:
+		loops.disagreementBeyond(dst, in.GuideA, in.Before.Guide, h.motion, -int32(phase), -1, y0, y1)
+	case onlySecond:
+		loops.disagreementBeyond(dst, in.GuideB, in.After.Guide, h.motion, int32(PhaseOne-phase), 1, y0, y1)
+	default:
+		loops.disagreement(dst, in.GuideA, in.GuideB, h.motion, bend, phase, y0, y1)
+	}
 }
 
 func disagreementRows(dst frame.Image[uint16], a, b frame.Image[uint8], motion, bend flow.Field, phase Phase, y0, y1 int) {

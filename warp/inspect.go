@@ -45,6 +45,9 @@ func (s *Synthesizer) Inspect() Inspection {
 		"surroundings, up left", "surroundings, up right", "surroundings, down left", "surroundings, down right",
 		"surroundings, left", "surroundings, right", "surroundings, up", "surroundings, down",
 		"first frame only", "second frame only")
+	if s.ready && s.params.Mode == Project && s.in.Static.Height > 0 {
+		s.still.measure(s.params.Workers, &s.scratch[0], &s.in, 0, flow.Field{})
+	}
 	in := Inspection{Unseen: s.mask[0], Overlay: s.in.Static}
 	for i, h := range s.hypotheses() {
 		in.Guesses = append(in.Guesses, Guess{names[i], h.motion, h.cost, h.weight})

@@ -14,8 +14,16 @@ type loopTable struct {
 	median func(dst, src flow.Field, y0, y1 int)
 	// addVectors adds columns [x0, x1) of row y of src to b.
 	addVectors func(b *band, src flow.Field, m *Motion, y, x0, x1 int)
-	render8    func(r *renderer, layers []layer[uint8], y0, y1 int)
-	render16   func(r *renderer, layers []layer[uint16], y0, y1 int)
+	// storeVectors writes the means and the holes of a row of sums. It returns false if a sum
+	// may have overflowed; in that case it has not written all means.
+	storeVectors func(dst []flow.Vec, mask []uint8, sums []vectorSum, least uint64) bool
+	// average sets mean to the means of the estimates in row y.
+	average func(mean []flow.Vec, estimates []estimate, y int)
+	bendLoops
+	floats8  func(dst []float32, src []uint8)
+	floats16 func(dst []float32, src []uint16)
+	render8  func(r *renderer, layers []layer[uint8], y0, y1 int)
+	render16 func(r *renderer, layers []layer[uint16], y0, y1 int)
 }
 
 // measureLoops compare guides.
@@ -26,12 +34,19 @@ type measureLoops struct {
 	boxMean            func(dst, src frame.Image[uint16], radius int, inverse []uint64, y0, y1 int)
 }
 
+// bendLoops find and apply accelerations.
+type bendLoops struct {
+	// accelerations sums up rows [y0, y1) of cells of side k.
+	accelerations func(c *bendSide, e *evidence, y0, y1 int)
+	spread        func(dst flow.Field, cells frame.Image[[2]float32], level, y0, y1 int)
+}
+
 // choiceLoops divide pixels among hypotheses.
 type choiceLoops struct {
 	weigh func(hypotheses []*hypothesis, i0, i1 int) int64
-	// follow adds the messages along a path of n cells that begins at cell i and goes on by
-	// step.
-	follow       func(c *chooser, i, step, n int)
+	// follow adds the messages along paths of n cells that go on by step. The first path
+	// begins at cell i, and each of the others lies apart from the one before.
+	follow       func(c *chooser, i, apart, paths, step, n int)
 	cellMeans    func(hypotheses []*hypothesis, energies []int16, motions []flow.Vec, y0, y1 int)
 	share        func(hypotheses []*hypothesis, sums []int16, width, height, y0, y1 int)
 	smoothAcross func(dst, src frame.Image[uint16], y0, y1 int)
@@ -41,14 +56,26 @@ type choiceLoops struct {
 // portable are the functions that define the loops.
 var portable = loopTable{
 	measureLoops{disagreementRows, disagreementBeyondRows, warpErrorRows, boxMeanRows},
-	choiceLoops{weighPixels, (*chooser).follow, cellMeanRows, shareRows, smoothAcrossRows, smoothDownRows},
-	medianRows, addVectors, renderRows[uint8], renderRows[uint16],
+	choiceLoops{weighPixels, (*chooser).followAll, cellMeanRows, shareRows, smoothAcrossRows, smoothDownRows},
+	medianRows, addVectors, storeVectors, average,
+	bendLoops{(*bendSide).gatherRows, spreadRows},
+	floats[uint8], floats[uint16], renderRows[uint8], renderRows[uint16],
 }
 
 // loops are those in use.
 var loops loopTable
 
 func init() { loops = variant(simd.Chosen()) }
+
+// convert sets dst to the samples of src.
+func convert[T frame.Sample](dst []float32, src []T) {
+	switch src := any(src).(type) {
+	case []uint8:
+		loops.floats8(dst, src)
+	case []uint16:
+		loops.floats16(dst, src)
+	}
+}
 
 // render fills the layers' planes.
 func render[T frame.Sample](r *renderer, height int, layers []layer[T]) {

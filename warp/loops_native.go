@@ -40,7 +40,7 @@ func variant(l simd.Level) loopTable {
 				k.WarpError(dst, a, b, f, y0, y1)
 			},
 			func(dst, src frame.Image[uint16], radius int, inverse []uint64, y0, y1 int) {
-				if radius > native.MostRadius || !packed(src) {
+				if radius == 0 || radius > native.MostRadius || !packed(src) {
 					portable.boxMean(dst, src, radius, inverse, y0, y1)
 					return
 				}
@@ -51,11 +51,11 @@ func variant(l simd.Level) loopTable {
 			func(hypotheses []*hypothesis, i0, i1 int) int64 {
 				return k.Weigh(natives(hypotheses), native.Gates{Neighbour: neighbourGate, Only: onlyGate}, i0, i1)
 			},
-			func(c *chooser, i, step, n int) {
+			func(c *chooser, i, apart, paths, step, n int) {
 				k.Follow(native.Cells{
 					Hypotheses: c.labels, Energies: c.energies, Motions: c.motions, Sums: c.sums, Guide: c.guide.Pix,
 					Penalties: &penalties, JumpBits: jumpBits,
-				}, i, step, n)
+				}, i, apart, paths, step, n)
 			},
 			func(hypotheses []*hypothesis, energies []int16, motions []flow.Vec, y0, y1 int) {
 				full := hypotheses[0].energy
@@ -74,6 +74,37 @@ func variant(l simd.Level) loopTable {
 				Left: f.left, Top: f.top, Columns: f.columns, Lines: f.lines, Stride: f.stride, Phase: int32(f.phase),
 			})
 		},
+		func(dst []flow.Vec, mask []uint8, sums []vectorSum, least uint64) bool {
+			return native.StoreVectors(k, dst, mask, sums, least)
+		},
+		func(mean []flow.Vec, estimates []estimate, y int) {
+			if len(estimates) > 2 {
+				portable.average(mean, estimates, y)
+				return
+			}
+			var storage [4][]flow.Vec
+			rows := storage[:0]
+			for i := range estimates {
+				rows = append(rows, estimates[i].forward.motion.Row(y), estimates[i].reverse.motion.Row(y))
+			}
+			k.Average(mean, rows, averageShift(len(estimates)))
+		},
+		bendLoops{
+			func(c *bendSide, e *evidence, y0, y1 int) {
+				if !packed(e.inner.Image) || !packed(e.outer.Image) {
+					portable.accelerations(c, e, y0, y1)
+					return
+				}
+				native.SumAccelerations(k, native.Accelerations{
+					Inner: e.inner, Outer: e.outer, InnerError: e.innerError.Pix, OuterError: e.outerError.Pix,
+					InnerFactor: e.innerFactor, OuterFactor: e.outerFactor, Limit: e.limit, Credit: creditTable, Size: e.size,
+				}, c.changes.Pix, c.motion.Pix, y0, y1)
+			},
+			func(dst flow.Field, cells frame.Image[[2]float32], level, y0, y1 int) {
+				k.SpreadBends(dst, cells, cellSize>>level, bendScale(level), y0, y1)
+			},
+		},
+		k.Floats8, k.Floats16,
 		func(r *renderer, layers []layer[uint8], y0, y1 int) { renderNative(k, r, layers, y0, y1) },
 		func(r *renderer, layers []layer[uint16], y0, y1 int) { renderNative(k, r, layers, y0, y1) },
 	}

@@ -16,6 +16,7 @@ type overlayFinder struct {
 
 	marks, means frame.Image[uint16]
 	mask         frame.Image[uint8]
+	moving       frame.Image[bool] // squares of the probes' reach in which something moves
 }
 
 // A pixel belongs to an overlay if it has structure, does not change over at least
@@ -86,6 +87,7 @@ func (o *overlayFinder) detect(in *Interval) bool {
 	o.marks.Resize(width, height)
 	span := max(overlaySpan>>in.Level, 1)
 	probes := newProbes(in.Level)
+	o.findMoving(in.Flows[0].Forward, in.Level)
 	var any atomic.Bool
 	o.workers.Rows(height, func(y0, y1 int) {
 		columns := newExtremes(width, span)
@@ -101,7 +103,7 @@ func (o *overlayFinder) detect(in *Interval) bool {
 				}
 				for still := stillEdges(columns.contrast(x), change); still != 0; still &= still - 1 {
 					at := x + bits.TrailingZeros64(still)/8
-					if at < width && probes.misfit(in, at, y) {
+					if at < width && o.movingNear(at, y, in.Level) && probes.misfit(in, at, y) {
 						out[at] = 255
 						any.Store(true)
 					}
@@ -111,6 +113,44 @@ func (o *overlayFinder) detect(in *Interval) bool {
 	})
 	return any.Load()
 }
+
+// findMoving marks the squares in which a probe may find motion.
+func (o *overlayFinder) findMoving(f flow.Field, level int) {
+	size := overlayReach >> level
+	o.moving.Resize((f.Width+size-1)/size, (f.Height+size-1)/size)
+	o.workers.Rows(o.moving.Height, func(y0, y1 int) {
+		for cy := y0; cy < y1; cy++ {
+			out := o.moving.Row(cy)
+			clear(out)
+			for y := cy * size; y < min((cy+1)*size, f.Height); y++ {
+				row := f.Row(y)
+				for cx, moves := range out {
+					for x := cx * size; x < min((cx+1)*size, f.Width) && !moves; x++ {
+						moves = movesProbe(row[x])
+					}
+					out[cx] = moves
+				}
+			}
+		}
+	})
+}
+
+// movingNear reports whether a probe of the pixel at (x, y) may find motion. Probes lie in
+// the pixel's square or in those around it.
+func (o *overlayFinder) movingNear(x, y, level int) bool {
+	size := overlayReach >> level
+	cx, cy := x/size, y/size
+	for sy := max(cy-1, 0); sy <= min(cy+1, o.moving.Height-1); sy++ {
+		for _, moves := range o.moving.Row(sy)[max(cx-1, 0):min(cx+2, o.moving.Width)] {
+			if moves {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func movesProbe(v flow.Vec) bool { return max(v.X, -v.X, v.Y, -v.Y) >= overlayMotion }
 
 // mostChange is the largest change of any pixel of an overlay.
 const mostChange = max(255>>overlayCoding, overlayNoise)
@@ -196,7 +236,7 @@ func (p *probes) misfit(in *Interval, x, y int) bool {
 		}
 		px, py := min(max(x+o[0], 0), in.GuideA.Width-1), min(max(y+o[1], 0), in.GuideA.Height-1)
 		v := in.Flows[0].Forward.Row(py)[px]
-		if max(v.X, -v.X, v.Y, -v.Y) < overlayMotion {
+		if !movesProbe(v) {
 			continue
 		}
 		tx, ty := int32(x)<<positionBits+v.X, int32(y)<<positionBits+v.Y

@@ -367,3 +367,34 @@ func TestStaticMaskSizes(t *testing.T) {
 		t.Errorf("around a white pixel: %v", m.Row(10)[8:14])
 	}
 }
+
+// A probe never finds motion where movingNear says that there is none.
+func TestMovingNear(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 7))
+	for level := range MaxLevel + 1 {
+		const width, height = 150, 97
+		f := flow.NewField(width, height)
+		for range 4 {
+			f.Row(r.IntN(height))[r.IntN(width)].Y = -flow.One
+		}
+		o := overlayFinder{workers: frame.Workers{N: 2}}
+		o.findMoving(f, level)
+		near := 0
+		for y := range height {
+			for x := range width {
+				found := false
+				for _, p := range newProbes(level) {
+					found = found || movesProbe(f.Row(min(max(y+p[1], 0), height-1))[min(max(x+p[0], 0), width-1)])
+				}
+				if o.movingNear(x, y, level) {
+					near++
+				} else if found {
+					t.Fatalf("level %d: a probe of (%d, %d) finds motion", level, x, y)
+				}
+			}
+		}
+		if near == 0 || level > 0 && near == width*height {
+			t.Errorf("level %d: motion near %d pixels", level, near)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package warp
 import (
 	"bytes"
 	"errors"
+	"math/bits"
 
 	"retime/flow"
 	"retime/frame"
@@ -31,16 +32,13 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	s.offset(&s.mean)
 	hypotheses := s.hypotheses()
 	bend := s.bend.at(s, phase)
-	radius := costRadius >> in.Level
-	for _, h := range hypotheses {
-		h.measure(workers, &s.scratch, in, phase, bend, radius)
-	}
+	s.measure(hypotheses, phase, bend)
 	least := weigh(workers, hypotheses)
 	pixels := float64(in.GuideA.Width * in.GuideA.Height)
 	s.made = Made{Residual: float64(least) / (pixels * differenceOne), Holes: s.made.Holes}
 	s.chooser.choose(hypotheses, in, phase)
 	for _, h := range hypotheses {
-		smooth(workers, &h.weight, &s.scratch)
+		smooth(workers, &h.weight, &s.scratch[0])
 	}
 	cover(workers, hypotheses, in.Static)
 	r := &renderer{workers, s.taps, hypotheses, bend, in.GuideA.Width, phase, dst.Format.Max()}
@@ -55,6 +53,35 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	}
 	render(r, in.GuideA.Height, layers)
 	return s.fillHoles(dst)
+}
+
+// measure sets the costs of the hypotheses. No one reads that of the stationary one but
+// Inspect, which measures it.
+func (s *Synthesizer) measure(hypotheses []*hypothesis, phase Phase, bend flow.Field) {
+	in := &s.in
+	measured := make([]*hypothesis, 0, maxHypotheses)
+	for _, h := range hypotheses {
+		h.cost.Resize(in.GuideA.Width, in.GuideA.Height)
+		if h.kind != stationary {
+			measured = append(measured, h)
+		}
+	}
+	for i := range s.scratch {
+		s.scratch[i].Resize(in.GuideA.Width, in.GuideA.Height)
+	}
+	radius := costRadius >> in.Level
+	inverse := reciprocals(2*radius + 1)
+	// Each round compares for one hypothesis and averages for the one before.
+	for k := range len(measured) + 1 {
+		s.params.Workers.Rows(in.GuideA.Height, func(y0, y1 int) {
+			if k > 0 {
+				loops.boxMean(measured[k-1].cost, s.scratch[(k-1)&1], radius, inverse, y0, y1)
+			}
+			if k < len(measured) {
+				measured[k].compare(s.scratch[k&1], in, phase, bend, y0, y1)
+			}
+		})
+	}
 }
 
 // hypotheses lists the guesses in the order in which they count.
@@ -92,23 +119,27 @@ func (s *Synthesizer) motion(phase Phase) {
 	in := &s.in
 	w, h := in.GuideA.Width, in.GuideA.Height
 	s.made = Made{}
-	s.holes.Resize(w, h)
+	workers := s.params.Workers
 	for i, f := range in.Flows {
 		e := &s.estimates[i]
 		e.forward.motion.Resize(w, h)
-		s.made.Holes += s.arrive(e.forward.motion, f.Forward, phase, e.trustA) / float64(2*len(in.Flows))
 		e.reverse.motion.Resize(w, h)
-		s.made.Holes += s.arrive(e.reverse.motion, f.Backward, PhaseOne-phase, e.trustB) / float64(2*len(in.Flows))
-		negate(s.params.Workers, e.reverse.motion)
+		holes := s.arrive(
+			[2]flow.Field{e.forward.motion, e.reverse.motion}, [2]flow.Field{f.Forward, f.Backward}, phase,
+			[2]frame.Image[uint16]{e.trustA, e.trustB})
+		for _, share := range holes {
+			s.made.Holes += share / float64(2*len(in.Flows))
+		}
+		negate(workers, e.reverse.motion)
 	}
 	if s.steady {
-		parts := [2]Phase{phase, PhaseOne - phase}
-		for i := range s.beyond {
-			o := &s.beyond[i]
-			o.only.motion.Resize(w, h)
-			s.arrive(o.only.motion, o.onward, parts[i], o.trust)
-		}
-		negate(s.params.Workers, s.beyond[1].only.motion)
+		first, second := &s.beyond[0], &s.beyond[1]
+		first.only.motion.Resize(w, h)
+		second.only.motion.Resize(w, h)
+		s.arrive(
+			[2]flow.Field{first.only.motion, second.only.motion}, [2]flow.Field{first.onward, second.onward}, phase,
+			[2]frame.Image[uint16]{first.trust, second.trust})
+		negate(workers, second.only.motion)
 	}
 	if s.still.motion.Width != w || s.still.motion.Height != h {
 		s.still.motion = flow.NewField(w, h)
@@ -135,7 +166,7 @@ func (s *Synthesizer) offset(mean *flow.Field) {
 	inner := window(*mean, border, border, a.Width, a.Height)
 	s.params.Workers.Rows(a.Height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			average(inner.Row(y), s.estimates, y)
+			loops.average(inner.Row(y), s.estimates, y)
 			repeatEnds(mean.Row(border+y), border)
 		}
 	})
@@ -170,12 +201,12 @@ func repeatEnds(row []flow.Vec, border int) {
 // offsetAt returns a distance on guides that were halved level times, rounded toward 0.
 func offsetAt(pixels, level int) int { return pixels / (1 << level) }
 
+// averageShift returns log2 of the number of flows of so many estimates.
+func averageShift(estimates int) int { return bits.Len(uint(2*estimates - 1)) }
+
 // average sets mean to the means of the estimates in row y.
 func average(mean []flow.Vec, estimates []estimate, y int) {
-	shift := 0
-	for 1<<shift < 2*len(estimates) {
-		shift++
-	}
+	shift := averageShift(len(estimates))
 	for x := range mean {
 		var sum flow.Vec
 		for k := range estimates {
@@ -186,14 +217,29 @@ func average(mean []flow.Vec, estimates []estimate, y int) {
 	}
 }
 
-// arrive splats f along itself, fills the pixels that nothing reaches, and takes medians
-// of the result. It returns the share of the filled pixels.
-func (s *Synthesizer) arrive(dst, f flow.Field, phase Phase, weight frame.Image[uint16]) float64 {
-	s.arrived.Resize(f.Width, f.Height)
-	s.splatter.Flow(s.arrived, s.holes, f, Motion{Flow: f, Phase: phase, Weight: weight}, leastTrust)
-	s.filler.Nearest(s.arrived, s.holes)
-	median(s.params.Workers, dst, s.arrived)
-	return holeShare(s.holes)
+// arrival is the memory of a flow on its way to the made frame's time.
+type arrival struct {
+	splatter Splatter
+	filler   FlowFiller
+	arrived  flow.Field
+	holes    frame.Image[uint8]
+}
+
+// arrive sets dst to the flows of A and of B at the phase: it splats each along itself,
+// fills the pixels that nothing reaches, and takes medians of the result. It returns the
+// shares of the filled pixels.
+func (s *Synthesizer) arrive(dst, f [2]flow.Field, phase Phase, weights [2]frame.Image[uint16]) (holes [2]float64) {
+	one := func(i int, phase Phase) {
+		a := &s.arrivals[i]
+		a.arrived.Resize(f[i].Width, f[i].Height)
+		a.holes.Resize(f[i].Width, f[i].Height)
+		a.splatter.Flow(a.arrived, a.holes, f[i], Motion{Flow: f[i], Phase: phase, Weight: weights[i]}, leastTrust)
+		a.filler.Nearest(a.arrived, a.holes)
+		median(s.params.Workers, dst[i], a.arrived)
+		holes[i] = holeShare(a.holes)
+	}
+	s.params.Workers.Both(func() { one(0, phase) }, func() { one(1, PhaseOne-phase) })
+	return holes
 }
 
 // holeShare returns the share of nonzero pixels in a mask.
@@ -228,30 +274,35 @@ func newLayer[T frame.Sample](s *Synthesizer, dst *frame.Frame, first, end int) 
 		l.a, l.b = append(l.a, frame.Samples[T](s.in.A.Planes[i])), append(l.b, frame.Samples[T](s.in.B.Planes[i]))
 		l.ca, l.cb = append(l.ca, &s.coeffA.planes[i]), append(l.cb, &s.coeffB.planes[i])
 	}
-	mask := s.maskOf(dst.Format, first)
+	mask := &s.mask[maskOf(dst.Format, first)]
 	mask.Resize(l.dst[0].Width, l.dst[0].Height)
 	mask.Clear()
 	l.mask = *mask
 	return l
 }
 
-// maskOf returns the mask of plane i's holes. Planes of one size share a mask.
-func (s *Synthesizer) maskOf(format frame.Format, i int) *frame.Image[uint8] {
+// maskOf returns which mask tells the holes of plane i. Planes of one size share a mask.
+func maskOf(format frame.Format, i int) int {
 	if sx, sy := format.Subsampling(i); sx != 0 || sy != 0 {
-		return &s.mask[1]
+		return 1
 	}
-	return &s.mask[0]
+	return 0
 }
 
 // fillHoles inpaints the pixels that neither neighbour shows.
 func (s *Synthesizer) fillHoles(dst *frame.Frame) error {
+	var set [len(s.mask)]bool
 	for i, p := range dst.Planes {
-		s.inpaint.SetMask(*s.maskOf(dst.Format, i))
+		k := maskOf(dst.Format, i)
+		if !set[k] {
+			s.inpaint[k].SetMask(s.mask[k])
+			set[k] = true
+		}
 		var err error
 		if dst.Format.Bytes() == 1 {
-			err = inpaint.Fill(s.inpaint, frame.Samples[uint8](p))
+			err = inpaint.Fill(s.inpaint[k], frame.Samples[uint8](p))
 		} else {
-			err = inpaint.Fill(s.inpaint, frame.Samples[uint16](p))
+			err = inpaint.Fill(s.inpaint[k], frame.Samples[uint16](p))
 		}
 		if err != nil && !errors.Is(err, inpaint.ErrNoBorder) {
 			return err // without a border, the samples from the edges stay

@@ -75,13 +75,17 @@ func load[T frame.Sample](c *coefficients, workers frame.Workers, p frame.Image[
 func interpolate[T frame.Sample](workers frame.Workers, dst frame.Image[float32], p frame.Image[T], filter *bspline.Prefilter[float32]) error {
 	workers.Rows(p.Height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			src, dst := p.Row(y), dst.Row(y)
-			for x, v := range src {
-				dst[x] = float32(v)
-			}
+			convert(dst.Row(y), p.Row(y))
 		}
 	})
 	return filter.Apply(workers, dst)
+}
+
+func floats[T frame.Sample](dst []float32, src []T) {
+	dst = dst[:len(src)]
+	for x, v := range src {
+		dst[x] = float32(v)
+	}
 }
 
 // mirror maps i into [0, n) by reflection about the first and last sample.

@@ -143,7 +143,7 @@ func (m *Motion) weightRow(y, x0, x1 int) []uint16 {
 	return m.Weight.Row(y)[x0:x1]
 }
 
-var ones = func() (w [cellWidth]uint16) {
+var ones = func() (w [runWidth]uint16) {
 	for i := range w {
 		w[i] = 1
 	}
@@ -168,6 +168,9 @@ func (m *Motion) check(src, dst, holes [2]int) {
 
 // cellWidth is the number of neighbouring pixels of a row that form a cell.
 const cellWidth = 64
+
+// runWidth is the largest number of neighbouring pixels that are added at once.
+const runWidth = 16 * cellWidth
 
 // targets records the rows to which each cell of a picture may add, so that a band
 // reads few other cells. It depends on the motion alone.
@@ -213,16 +216,24 @@ func (r *targets) find(workers frame.Workers, m *Motion) {
 
 func (r *targets) clampRow(y int64) int32 { return int32(min(max(y, -1), int64(r.height))) }
 
-// visit calls f for the parts of rows, at most cellWidth long, that may add to the rows
-// of b.
+// visit calls f for the parts of rows, at most runWidth long, that may add to the rows of
+// b.
 func (r *targets) visit(b *band, f func(y, x0, x1 int)) {
 	for y, s := range r.rows {
 		if !s.meets(b.y0, b.y1) {
 			continue
 		}
-		for c, s := range r.cells[y*r.columns : (y+1)*r.columns] {
-			if s.meets(b.y0, b.y1) {
-				f(y, c*cellWidth, min(r.width, (c+1)*cellWidth))
+		cells := r.cells[y*r.columns : (y+1)*r.columns]
+		for c := 0; c < len(cells); c++ {
+			first := c
+			for c < len(cells) && c-first < runWidth/cellWidth && cells[c].meets(b.y0, b.y1) {
+				c++
+			}
+			if c > first {
+				f(y, first*cellWidth, min(r.width, c*cellWidth))
+			}
+			if c-first == runWidth/cellWidth {
+				c-- // this cell begins the next run
 			}
 		}
 	}

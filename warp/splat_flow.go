@@ -11,6 +11,7 @@ import (
 type vectorSum struct {
 	x, y   int64
 	weight uint64
+	_      uint64 // makes four words, a vector
 }
 
 // vectorLimit is the largest weight at which every sum of components fits 64 bits: the
@@ -27,7 +28,7 @@ func (s *Splatter) Flow(dst flow.Field, holes frame.Image[uint8], src flow.Field
 		b.vectors = frame.Resize(b.vectors, b.size())
 		clear(b.vectors)
 		s.targets.visit(b, func(y, x0, x1 int) { loops.addVectors(b, src, &m, y, x0, x1) })
-		if storeVectors(b, dst, holes, max(least, 1)) {
+		if b.storeVectors(dst, holes, max(least, 1)) {
 			return
 		}
 		for component := range 2 {
@@ -84,24 +85,29 @@ func (s *vectorSum) add(v flow.Vec, weight uint64) {
 
 // storeVectors writes b's means and holes. It returns false if a sum may have
 // overflowed; in that case it has written the holes but not all means.
-func storeVectors(b *band, dst flow.Field, holes frame.Image[uint8], least uint64) bool {
+func (b *band) storeVectors(dst flow.Field, holes frame.Image[uint8], least uint64) bool {
 	exact := true
 	for y := b.y0; y < b.y1; y++ {
-		out, mask, sums := dst.Row(y), holes.Row(y), row(b, b.vectors, y)
-		mask, sums = mask[:len(out)], sums[:len(out)]
-		for x := range out {
-			s := &sums[x]
-			if s.weight < least {
-				out[x], mask[x] = flow.Vec{}, 255
-				continue
-			}
-			mask[x] = 0
-			if s.weight > vectorLimit {
-				exact = false
-				continue
-			}
-			out[x] = flow.Vec{X: mean(s.x, s.weight), Y: mean(s.y, s.weight)}
+		exact = loops.storeVectors(dst.Row(y), holes.Row(y), row(b, b.vectors, y), least) && exact
+	}
+	return exact
+}
+
+func storeVectors(dst []flow.Vec, mask []uint8, sums []vectorSum, least uint64) bool {
+	mask, sums = mask[:len(dst)], sums[:len(dst)]
+	exact := true
+	for x := range dst {
+		s := &sums[x]
+		if s.weight < least {
+			dst[x], mask[x] = flow.Vec{}, 255
+			continue
 		}
+		mask[x] = 0
+		if s.weight > vectorLimit {
+			exact = false
+			continue
+		}
+		dst[x] = flow.Vec{X: mean(s.x, s.weight), Y: mean(s.y, s.weight)}
 	}
 	return exact
 }

@@ -35,9 +35,8 @@ type Synthesizer struct {
 	params   Params
 	filter   *bspline.Prefilter[float32]
 	taps     *taps
-	inpaint  *inpaint.Inpainter
-	splatter Splatter
-	filler   FlowFiller
+	inpaint  [2]*inpaint.Inpainter // for the planes of each mask
+	arrivals [2]arrival
 	overlays overlayFinder
 	splats   [2]splatScratch
 
@@ -45,7 +44,7 @@ type Synthesizer struct {
 	in    Interval
 	ready bool // whether prepare has run for the interval
 
-	scratch        frame.Image[uint16]
+	scratch        [2]frame.Image[uint16]
 	estimates      []estimate // one for each of the interval's flows
 	holes          frame.Image[uint8]
 	still          hypothesis
@@ -53,7 +52,7 @@ type Synthesizer struct {
 	steady         bool       // whether the flows beyond also say what only one neighbour shows
 	chooser        chooser
 	around         [len(around)]hypothesis
-	arrived, mean  flow.Field
+	mean           flow.Field
 	bend           bend
 	mask           [2]frame.Image[uint8]
 	coeffA, coeffB sourceCoefficients
@@ -88,13 +87,16 @@ func NewSynthesizer(p Params) (*Synthesizer, error) {
 	s := &Synthesizer{
 		params: p, taps: newTaps(p.Order),
 		still:   hypothesis{kind: stationary},
-		chooser: chooser{workers: p.Workers}, splatter: Splatter{Workers: p.Workers}, filler: FlowFiller{Workers: p.Workers}, overlays: overlayFinder{workers: p.Workers},
+		chooser: chooser{workers: p.Workers}, overlays: overlayFinder{workers: p.Workers},
 	}
 	var err error
-	if s.inpaint, err = inpaint.New(p.Directions); err != nil {
-		return nil, err
+	for i := range s.inpaint {
+		if s.inpaint[i], err = inpaint.New(p.Directions); err != nil {
+			return nil, err
+		}
+		s.inpaint[i].Workers = p.Workers
+		s.arrivals[i] = arrival{splatter: Splatter{Workers: p.Workers}, filler: FlowFiller{Workers: p.Workers}}
 	}
-	s.inpaint.Workers = p.Workers
 	if s.filter, err = bspline.NewPrefilter[float32](p.Order, bspline.WholeSymmetric, precision); err != nil {
 		return nil, fmt.Errorf("sampling: %w", err)
 	}
@@ -186,8 +188,8 @@ func (s *Synthesizer) prepare() error {
 	s.estimates = s.estimates[:len(in.Flows)]
 	for i, f := range in.Flows {
 		e := &s.estimates[i]
-		warpError(workers, &e.errorA, &s.scratch, in.GuideA, in.GuideB, f.Forward)
-		warpError(workers, &e.errorB, &s.scratch, in.GuideB, in.GuideA, f.Backward)
+		warpError(workers, &e.errorA, &s.scratch[0], in.GuideA, in.GuideB, f.Forward)
+		warpError(workers, &e.errorB, &s.scratch[0], in.GuideB, in.GuideA, f.Backward)
 		trust(workers, &e.trustA, e.errorA)
 		trust(workers, &e.trustB, e.errorB)
 	}
@@ -225,7 +227,7 @@ func (s *Synthesizer) prepareBeyond() {
 	guides := [2]frame.Image[uint8]{in.GuideA, in.GuideB}
 	for i, outer := range [2]*Outer{in.Before, in.After} {
 		o := &s.beyond[i]
-		warpError(workers, &o.errors, &s.scratch, guides[i], outer.Guide, outer.Flow)
+		warpError(workers, &o.errors, &s.scratch[0], guides[i], outer.Guide, outer.Flow)
 		if !s.steady {
 			continue
 		}

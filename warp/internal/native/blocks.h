@@ -1,9 +1,20 @@
 // The parts of render.h that depend on the type of samples, SAMPLE.
 
-// whole returns the sample at a position that lies on samples.
-static inline const SAMPLE *NAME(whole)(const warp_plane *p, const sample *s) {
-	return (const SAMPLE *)p->samples[s->second] + (int64_t)(s->y >> 8) * p->sample_stride[s->second] + (s->x >> 8);
+// whole returns the sample at reading k, which lies on samples.
+static inline const SAMPLE *NAME(whole)(const warp_plane *p, const readings *r, int second, int k) {
+	return (const SAMPLE *)p->samples[second] + (int64_t)(r->y[second][k] >> 8) * p->sample_stride[second] + (r->x[second][k] >> 8);
 }
+
+// EACH_READING runs its body for those of guesses [begin, end) that count.
+#define EACH_READING \
+	for (int k = begin; k < end; k++) \
+		for (int second = 0; second < 2; second++) { \
+			float weight = r->weight[second][k]; \
+			if (weight == 0) \
+				continue; \
+			int tap = r->tap[second][k]; \
+			const float *wx = s->taps + 4 * (tap >> 8 & 255), *wy = s->taps + 4 * (tap & 255);
+#define END_READING }
 
 static inline void NAME(store)(const warp_plane *p, const geometry *g, const f32x4 *sums, int x, int y, float limit) {
 	SAMPLE *out = (SAMPLE *)p->dst + (int64_t)y * p->stride + x, block[most_block];
@@ -19,95 +30,120 @@ static inline void NAME(store)(const warp_plane *p, const geometry *g, const f32
 			out[(int64_t)j * p->stride + i] = block[j * g->width + i];
 }
 
+// store22 and store44 store blocks of these sizes.
+static inline void NAME(store22)(const warp_plane *p, const geometry *g, const f32x4 *sum, int x, int y, float limit) {
+	if (x + 2 > p->width || y + 2 > p->height) {
+		NAME(store)(p, g, sum, x, y, limit);
+		return;
+	}
+	SAMPLE *out = (SAMPLE *)p->dst + (int64_t)y * p->stride + x;
+	i32x4 v = __builtin_convertvector(rounded(*sum, limit), i32x4);
+	out[0] = (SAMPLE)v[0];
+	out[1] = (SAMPLE)v[1];
+	out[p->stride] = (SAMPLE)v[2];
+	out[p->stride + 1] = (SAMPLE)v[3];
+}
+
+static inline void NAME(store44)(const warp_plane *p, const geometry *g, const f32x4 *sums, int x, int y, float limit) {
+	if (x + 4 > p->width || y + 4 > p->height) {
+		NAME(store)(p, g, sums, x, y, limit);
+		return;
+	}
+	typedef SAMPLE NAME(quad) __attribute__((vector_size(4 * sizeof(SAMPLE))));
+	for (int j = 0; j < 4; j++) {
+		NAME(quad) v = __builtin_convertvector(__builtin_convertvector(rounded(sums[j], limit), i32x4), NAME(quad));
+		memcpy((SAMPLE *)p->dst + (int64_t)(y + j) * p->stride + x, &v, sizeof v);
+	}
+}
+
 static inline void NAME(store1)(const warp_plane *p, float sum, int x, int y, float limit) {
 	f32x4 v = rounded(all4(sum), limit);
 	((SAMPLE *)p->dst)[(int64_t)y * p->stride + x] = (SAMPLE)(int32_t)v[0];
 }
 
-static inline void NAME(block11)(const warp_scene *s, const warp_plane *p, const geometry *g, const sample *list, int n, int x, int y) {
+static inline void NAME(block11)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
 	float sum = 0;
-	for (int k = 0; k < n; k++) {
-		const sample *at = &list[k];
-		if (!at->wx)
-			sum += (float)*NAME(whole)(p, at) * at->weight;
+	EACH_READING
+		if (tap == on_sample)
+			sum += (float)*NAME(whole)(p, r, second, k) * weight;
 		else
-			sum += one(p->coefficients[at->second] + at->at, g->stride, at->wx, at->wy) * at->weight;
-	}
+			sum += one(p->coefficients[second] + r->at[second][k], g->stride, wx, wy) * weight;
+	END_READING
 	NAME(store1)(p, sum, x, y, s->limit);
 }
 
 // both11 is block11 for two planes.
-static inline void NAME(both11)(const warp_scene *s, const warp_plane *p, const geometry *g, const sample *list, int n, int x, int y) {
+static inline void NAME(both11)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
 	const warp_plane *q = p + 1;
 	float sums[2] = {0};
-	for (int k = 0; k < n; k++) {
-		const sample *at = &list[k];
+	EACH_READING
 		float v[2];
-		if (!at->wx) {
-			v[0] = (float)*NAME(whole)(p, at);
-			v[1] = (float)*NAME(whole)(q, at);
+		if (tap == on_sample) {
+			v[0] = (float)*NAME(whole)(p, r, second, k);
+			v[1] = (float)*NAME(whole)(q, r, second, k);
 		} else {
-			one_of_both(p->coefficients[at->second] + at->at, q->coefficients[at->second] + at->at, g->stride, at->wx, at->wy, v);
+			int64_t at = r->at[second][k];
+			one_of_both(p->coefficients[second] + at, q->coefficients[second] + at, g->stride, wx, wy, v);
 		}
-		sums[0] += v[0] * at->weight;
-		sums[1] += v[1] * at->weight;
-	}
+		sums[0] += v[0] * weight;
+		sums[1] += v[1] * weight;
+	END_READING
 	NAME(store1)(p, sums[0], x, y, s->limit);
 	NAME(store1)(q, sums[1], x, y, s->limit);
 }
 
-static inline void NAME(block22)(const warp_scene *s, const warp_plane *p, const geometry *g, const sample *list, int n, int x, int y) {
+static inline void NAME(block22)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
 	f32x4 sum = all4(0);
-	for (int k = 0; k < n; k++) {
-		const sample *at = &list[k];
-		if (!at->wx) {
-			const SAMPLE *from = NAME(whole)(p, at), *below = from + p->sample_stride[at->second];
+	EACH_READING
+		if (tap == on_sample) {
+			const SAMPLE *from = NAME(whole)(p, r, second, k), *below = from + p->sample_stride[second];
 			i32x4 v = {from[0], from[1], below[0], below[1]};
-			sum += __builtin_convertvector(v, f32x4) * at->weight;
+			sum += __builtin_convertvector(v, f32x4) * weight;
 			continue;
 		}
-		sum += four(p->coefficients[at->second] + at->at, g->stride, at->wx, at->wy) * at->weight;
-	}
-	NAME(store)(p, g, &sum, x, y, s->limit);
+		sum += four(p->coefficients[second] + r->at[second][k], g->stride, wx, wy) * weight;
+	END_READING
+	NAME(store22)(p, g, &sum, x, y, s->limit);
 }
 
-static inline void NAME(block44)(const warp_scene *s, const warp_plane *p, const geometry *g, const sample *list, int n, int x, int y) {
+static inline void NAME(block44)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
 	f32x4 sums[4] = {all4(0), all4(0), all4(0), all4(0)};
-	for (int k = 0; k < n; k++) {
-		const sample *at = &list[k];
-		if (!at->wx) {
-			const SAMPLE *from = NAME(whole)(p, at);
-			for (int j = 0; j < 4; j++, from += p->sample_stride[at->second]) {
+	EACH_READING
+		if (tap == on_sample) {
+			const SAMPLE *from = NAME(whole)(p, r, second, k);
+			for (int j = 0; j < 4; j++, from += p->sample_stride[second]) {
 				i32x4 v = {from[0], from[1], from[2], from[3]};
-				sums[j] += __builtin_convertvector(v, f32x4) * at->weight;
+				sums[j] += __builtin_convertvector(v, f32x4) * weight;
 			}
 			continue;
 		}
-		sixteen(p->coefficients[at->second] + at->at, g->stride, at->wx, at->wy, at->weight, sums);
-	}
-	NAME(store)(p, g, sums, x, y, s->limit);
+		sixteen(p->coefficients[second] + r->at[second][k], g->stride, wx, wy, weight, sums);
+	END_READING
+	NAME(store44)(p, g, sums, x, y, s->limit);
 }
 
 // block is for other shapes.
-static inline void NAME(block)(const warp_scene *s, const warp_plane *p, const geometry *g, const sample *list, int n, int x, int y) {
+static inline void NAME(block)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
 	union {
 		float sum[most_block];
 		f32x4 vector[most_block / 4];
 	} all = {.vector = {{0}}};
-	for (int k = 0; k < n; k++) {
-		const sample *at = &list[k];
+	EACH_READING
 		for (int j = 0; j < g->height; j++)
 			for (int i = 0; i < g->width; i++) {
 				float v;
-				if (!at->wx)
-					v = (float)NAME(whole)(p, at)[(int64_t)j * p->sample_stride[at->second] + i];
+				if (tap == on_sample)
+					v = (float)NAME(whole)(p, r, second, k)[(int64_t)j * p->sample_stride[second] + i];
 				else
-					v = one(p->coefficients[at->second] + at->at + j * g->stride + i, g->stride, at->wx, at->wy);
-				all.sum[j * g->width + i] += v * at->weight;
+					v = one(p->coefficients[second] + r->at[second][k] + j * g->stride + i, g->stride, wx, wy);
+				all.sum[j * g->width + i] += v * weight;
 			}
-	}
+	END_READING
 	NAME(store)(p, g, all.vector, x, y, s->limit);
 }
+
+#undef EACH_READING
+#undef END_READING
 
 // planes renders the blocks of pixels [x0, x1) of row y of the grid in planes of one
 // geometry.
@@ -119,27 +155,30 @@ static inline void NAME(planes)(const warp_scene *s, const warp_plane *p, int pl
 	int row = y / step_y * g.height;
 	if (row >= p->height)
 		return;
-	sample samples[2 * warp_most_hypotheses];
+	readings r;
+	expand(s, p, &g, list, x0, row, &r);
 	for (int cell = x0; cell < x1; cell += step_x) {
-		int x = cell / step_x * g.width, outside, begin = cell > x0 ? list->end[cell - x0 - 1] : 0;
+		int x = cell / step_x * g.width, begin = cell > x0 ? list->end[cell - x0 - 1] : 0, end = list->end[cell - x0];
 		if (x >= p->width)
 			break;
-		int n = expand(&g, list->list + begin, list->end[cell - x0] - begin, x, row, s->phase, samples, &outside);
-		if (outside)
+		if (end - begin != 1)
+			divide(list, &r, begin, end);
+		int inside = 0;
+		for (int k = begin; k < end; k++)
+			inside |= r.inside[k];
+		if (!inside)
 			mark(p, &g, x, row);
-		for (int k = 0; k < n; k++)
-			place(s, p, &g, &samples[k]);
 		for (int k = 0; k < planes; k++)
 			if (g.width == 1 && g.height == 1 && k + 1 < planes)
-				NAME(both11)(s, p + k++, &g, samples, n, x, row);
+				NAME(both11)(s, p + k++, &g, &r, begin, end, x, row);
 			else if (g.width == 1 && g.height == 1)
-				NAME(block11)(s, p + k, &g, samples, n, x, row);
+				NAME(block11)(s, p + k, &g, &r, begin, end, x, row);
 			else if (g.width == 2 && g.height == 2)
-				NAME(block22)(s, p + k, &g, samples, n, x, row);
+				NAME(block22)(s, p + k, &g, &r, begin, end, x, row);
 			else if (g.width == 4 && g.height == 4)
-				NAME(block44)(s, p + k, &g, samples, n, x, row);
+				NAME(block44)(s, p + k, &g, &r, begin, end, x, row);
 			else
-				NAME(block)(s, p + k, &g, samples, n, x, row);
+				NAME(block)(s, p + k, &g, &r, begin, end, x, row);
 	}
 }
 

@@ -105,53 +105,72 @@ static void cell_means(warp_cells c, int y0, int y1) {
 	}
 }
 
-// follow keeps the motions of two cells at hand, and takes all hypotheses at once: those
-// that there are not are never read.
-static void follow(warp_paths p, int i, int step, int n) {
-	enum { most = warp_most_hypotheses };
-	int32_t x[2][most] = {{0}}, y[2][most] = {{0}}, cost[most] = {0}, next[most];
-	int labels = p.hypotheses, jump = 1 << p.jump_bits;
-	for (int l = 0; l < labels; l++) {
-		x[0][l] = p.motions[(int64_t)i * labels + l].x;
-		y[0][l] = p.motions[(int64_t)i * labels + l].y;
-		cost[l] = p.energies[(int64_t)i * labels + l];
+// path is where a path of messages has come: the motions of the last two cells and the
+// costs. It takes all hypotheses at once: those that there are not are never read.
+typedef struct {
+	int32_t x[2][warp_most_hypotheses], y[2][warp_most_hypotheses], cost[warp_most_hypotheses];
+} path;
+
+static inline void begin_path(const warp_paths *p, path *at, int i) {
+	*at = (path){{{0}}, {{0}}, {0}};
+	for (int l = 0; l < p->hypotheses; l++) {
+		at->x[0][l] = p->motions[(int64_t)i * p->hypotheses + l].x;
+		at->y[0][l] = p->motions[(int64_t)i * p->hypotheses + l].y;
+		at->cost[l] = p->energies[(int64_t)i * p->hypotheses + l];
 	}
-	for (int done = 1; done < n; done++) {
-		int from = i;
-		i += step;
-		const int32_t *fx = x[(done - 1) & 1], *fy = y[(done - 1) & 1];
-		int32_t *tx = x[done & 1], *ty = y[done & 1];
-		const warp_vec *to = p.motions + (int64_t)i * labels;
-		int32_t least = cost[0];
-		for (int l = 0; l < labels; l++) {
-			tx[l] = to[l].x;
-			ty[l] = to[l].y;
-			least = cost[l] < least ? cost[l] : least;
+}
+
+// go_on takes a path from a cell to the next one, which is its number done.
+static inline void go_on(const warp_paths *p, path *at, int from, int i, int done) {
+	enum { most = warp_most_hypotheses };
+	int labels = p->hypotheses, jump = 1 << p->jump_bits;
+	const int32_t *fx = at->x[(done - 1) & 1], *fy = at->y[(done - 1) & 1];
+	int32_t *tx = at->x[done & 1], *ty = at->y[done & 1], *cost = at->cost, next[most];
+	const warp_vec *to = p->motions + (int64_t)i * labels;
+	int32_t least = cost[0];
+	for (int l = 0; l < labels; l++) {
+		tx[l] = to[l].x;
+		ty[l] = to[l].y;
+		least = cost[l] < least ? cost[l] : least;
+	}
+	int d = p->guide[from] - p->guide[i];
+	int32_t penalty = p->penalties[d < 0 ? -d : d];
+	for (int l = 0; l < most; l++)
+		next[l] = penalty;
+	for (int k = 0; k < labels; k++) {
+		int32_t lead = cost[k] - least, kx = fx[k], ky = fy[k];
+		if (lead >= penalty)
+			continue;
+		for (int l = 0; l < most; l++) {
+			int32_t dx = tx[l] - kx, dy = ty[l] - ky;
+			dx = dx < 0 ? -dx : dx;
+			dy = dy < 0 ? -dy : dy;
+			int32_t apart = (int32_t)((uint32_t)dx + (uint32_t)dy);
+			apart = apart < jump ? apart : jump;
+			int32_t v = lead + (penalty * apart >> p->jump_bits);
+			next[l] = v < next[l] ? v : next[l];
 		}
-		int d = p.guide[from] - p.guide[i];
-		int32_t penalty = p.penalties[d < 0 ? -d : d];
-		for (int l = 0; l < most; l++)
-			next[l] = penalty;
-		for (int k = 0; k < labels; k++) {
-			int32_t lead = cost[k] - least, kx = fx[k], ky = fy[k];
-			if (lead >= penalty)
-				continue;
-			for (int l = 0; l < most; l++) {
-				int32_t dx = tx[l] - kx, dy = ty[l] - ky;
-				dx = dx < 0 ? -dx : dx;
-				dy = dy < 0 ? -dy : dy;
-				int32_t apart = (int32_t)((uint32_t)dx + (uint32_t)dy);
-				apart = apart < jump ? apart : jump;
-				int32_t v = lead + (penalty * apart >> p.jump_bits);
-				next[l] = v < next[l] ? v : next[l];
-			}
-		}
-		const int16_t *energies = p.energies + (int64_t)i * labels;
-		int16_t *sums = p.sums + (int64_t)i * labels;
-		for (int l = 0; l < labels; l++) {
-			sums[l] = (int16_t)(sums[l] + next[l]);
-			cost[l] = next[l] + energies[l];
-		}
+	}
+	const int16_t *energies = p->energies + (int64_t)i * labels;
+	int16_t *sums = p->sums + (int64_t)i * labels;
+	for (int l = 0; l < labels; l++) {
+		sums[l] = (int16_t)(sums[l] + next[l]);
+		cost[l] = next[l] + energies[l];
+	}
+}
+
+// follow takes several paths in lockstep: they do not wait for each other, and the cells of
+// neighbouring columns share lines of the cache.
+static void follow(warp_paths p, int i, int apart, int paths, int step, int n) {
+	enum { at_once = 8 };
+	path at[at_once];
+	for (; paths > 0; paths -= at_once, i += at_once * apart) {
+		int count = paths < at_once ? paths : at_once;
+		for (int k = 0; k < count; k++)
+			begin_path(&p, &at[k], i + k * apart);
+		for (int done = 1, from = i; done < n; done++, from += step)
+			for (int k = 0; k < count; k++)
+				go_on(&p, &at[k], from + k * apart, from + k * apart + step, done);
 	}
 }
 

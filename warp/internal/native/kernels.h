@@ -17,7 +17,9 @@
 #include "choice.h"
 #include "render.h"
 #include "splat.h"
+#include "bend.h"
 
 #define KERNELS \
 	{disagreement, disagreement_beyond, warp_error, box_mean, median, weigh, cell_means, share, smooth_across, smooth_down, \
-		follow, add_vectors, render8, render16}
+		follow, add_vectors, store_vectors, average, accelerations, \
+		spread_bends, floats8, floats16, render8, render16}

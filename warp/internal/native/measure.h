@@ -124,6 +124,16 @@ static inline uint16_t box_edge(uint32_t total, int x, int width, int radius, in
 	return (uint16_t)((total * inverse[rows * across] + (1u << 31)) >> 32);
 }
 
+// add_across sets total to the sums of 2*radius+1 columns.
+static inline __attribute__((always_inline)) void add_across(uint32_t *restrict total, const uint32_t *restrict sums, int n, int radius) {
+	for (int i = 0; i < n; i++) {
+		uint32_t sum = sums[i];
+		for (int k = 1; k <= 2 * radius; k++)
+			sum += sums[i + k];
+		total[i] = sum;
+	}
+}
+
 // box_mean takes the columns tile by tile, and keeps sums over the rows of a square.
 static void box_mean(uint16_t *dst, const uint16_t *src, int width, int height, int radius, const uint64_t *inverse,
 	int y0, int y1) {
@@ -144,16 +154,24 @@ static void box_mean(uint16_t *dst, const uint16_t *src, int width, int height, 
 				for (int i = 0; i < held; i++)
 					columns[i] += in[i];
 			}
-			for (int i = 0; i < n; i++)
-				total[i] = sums[i];
-			for (int k = 1; k <= 2 * radius; k++)
-				for (int i = 0; i < n; i++)
-					total[i] += sums[i + k];
+			switch (radius) {
+			case 1:
+				add_across(total, sums, n, 1);
+				break;
+			case 2:
+				add_across(total, sums, n, 2);
+				break;
+			case 4:
+				add_across(total, sums, n, 4);
+				break;
+			default:
+				add_across(total, sums, n, radius);
+			}
 			int rows = (y + radius + 1 < height ? y + radius + 1 : height) - (y - radius > 0 ? y - radius : 0);
 			uint16_t *out = dst + (int64_t)y * width + x0;
-			uint64_t whole = inverse[rows * (2 * radius + 1)];
+			uint32_t whole = (uint32_t)inverse[rows * (2 * radius + 1)];
 			for (int i = 0; i < n; i++)
-				out[i] = (uint16_t)((total[i] * whole + (1u << 31)) >> 32);
+				out[i] = (uint16_t)(((uint64_t)total[i] * whole + (1u << 31)) >> 32);
 			for (int i = 0; i < n && x0 + i < radius; i++)
 				out[i] = box_edge(total[i], x0 + i, width, radius, rows, inverse);
 			for (int i = width - radius > x0 ? width - radius - x0 : 0; i < n; i++)

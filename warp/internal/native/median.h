@@ -1,4 +1,4 @@
-// Medians of vectors over three by three pixels.
+// Means of vectors, and medians over three by three pixels.
 
 static inline int32_t lesser1(int32_t a, int32_t b) { return a < b ? a : b; }
 static inline int32_t greater1(int32_t a, int32_t b) { return a > b ? a : b; }
@@ -42,4 +42,17 @@ static void median(warp_vec *dst, const warp_vec *src, int width, int height, in
 			}
 		}
 	}
+}
+
+static void average(warp_vec *dst, warp_rows rows, int count, int shift, int n) {
+	int32_t *restrict out = &dst->x;
+	const int32_t *a = &rows.row[0]->x, *b = &rows.row[1]->x;
+	if (count == 2) {
+		for (int i = 0; i < 2 * n; i++)
+			out[i] = (int32_t)((uint32_t)a[i] + (uint32_t)b[i]) >> shift;
+		return;
+	}
+	const int32_t *c = &rows.row[2]->x, *d = &rows.row[3]->x;
+	for (int i = 0; i < 2 * n; i++)
+		out[i] = (int32_t)((uint32_t)a[i] + (uint32_t)b[i] + (uint32_t)c[i] + (uint32_t)d[i]) >> shift;
 }

@@ -28,6 +28,18 @@ package native
 #cgo nocallback call_follow
 #cgo noescape call_add_vectors
 #cgo nocallback call_add_vectors
+#cgo noescape call_store_vectors
+#cgo nocallback call_store_vectors
+#cgo noescape call_accelerations
+#cgo nocallback call_accelerations
+#cgo noescape call_spread_bends
+#cgo nocallback call_spread_bends
+#cgo noescape call_average
+#cgo nocallback call_average
+#cgo noescape call_floats8
+#cgo nocallback call_floats8
+#cgo noescape call_floats16
+#cgo nocallback call_floats16
 #cgo noescape call_render8
 #cgo nocallback call_render8
 #cgo noescape call_render16
@@ -64,11 +76,29 @@ static void call_smooth_across(const warp_kernels *k, uint16_t *dst, const uint1
 static void call_smooth_down(const warp_kernels *k, uint16_t *dst, const uint16_t *src, int width, int height, int y0, int y1) {
 	k->smooth_down(dst, src, width, height, y0, y1);
 }
-static void call_follow(const warp_kernels *k, warp_paths p, int i, int step, int n) {
-	k->follow(p, i, step, n);
+static void call_follow(const warp_kernels *k, warp_paths p, int i, int apart, int paths, int step, int n) {
+	k->follow(p, i, apart, paths, step, n);
 }
 static void call_add_vectors(const warp_kernels *k, warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights, int n, warp_flight f) {
 	k->add_vectors(sums, motion, vectors, weights, n, f);
+}
+static int call_store_vectors(const warp_kernels *k, warp_vec *dst, uint8_t *mask, const warp_vector_sum *sums, int n, uint64_t least) {
+	return k->store_vectors(dst, mask, sums, n, least);
+}
+static void call_accelerations(const warp_kernels *k, warp_accelerations a, int y0, int y1) {
+	k->accelerations(a, y0, y1);
+}
+static void call_spread_bends(const warp_kernels *k, warp_vec *dst, const float *cells, int columns, int rows, int size, float scale, int width, int y0, int y1) {
+	k->spread_bends(dst, cells, columns, rows, size, scale, width, y0, y1);
+}
+static void call_average(const warp_kernels *k, warp_vec *dst, warp_rows rows, int count, int shift, int n) {
+	k->average(dst, rows, count, shift, n);
+}
+static void call_floats8(const warp_kernels *k, float *dst, const uint8_t *src, int64_t n) {
+	k->floats8(dst, src, n);
+}
+static void call_floats16(const warp_kernels *k, float *dst, const uint16_t *src, int64_t n) {
+	k->floats16(dst, src, n);
 }
 static void call_render8(const warp_kernels *k, warp_scene s, int y0, int y1) {
 	k->render8(s, y0, y1);
@@ -221,13 +251,13 @@ type Cells struct {
 	JumpBits   int
 }
 
-// Follow adds to the sums the messages along a path of n cells that begins at cell i and
-// goes on by step.
-func (k *Kernels) Follow(c Cells, i, step, n int) {
+// Follow adds to the sums the messages along paths of n cells that go on by step. The first
+// path begins at cell i, and each of the others lies apart from the one before.
+func (k *Kernels) Follow(c Cells, i, apart, paths, step, n int) {
 	C.call_follow(k.k, C.warp_paths{
 		hypotheses: C.int32_t(c.Hypotheses), jump_bits: C.int32_t(c.JumpBits), energies: shorts(c.Energies), motions: vec(c.Motions),
 		sums: shorts(c.Sums), guide: (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(c.Guide))), penalties: words(c.Penalties[:]),
-	}, C.int(i), C.int(step), C.int(n))
+	}, C.int(i), C.int(apart), C.int(paths), C.int(step), C.int(n))
 }
 
 // Flight maps the pixels of a row to sums: the first one begins at (Left, Top), in 1/256
@@ -239,18 +269,82 @@ type Flight struct {
 	Phase          int32
 }
 
-// AddVectors adds vectors, moved along motion, to sums: pairs of int64 components and a
-// uint64 weight.
+// AddVectors adds vectors, moved along motion, to sums: pairs of int64 components, a uint64
+// weight, and 64 bits that stay zero.
 func AddVectors[Sum any](k *Kernels, sums []Sum, motion, vectors []flow.Vec, weights []uint16, f Flight) {
-	var sum Sum
-	if unsafe.Sizeof(sum) != C.sizeof_warp_vector_sum {
-		panic("native: sums of vectors have another size in C")
-	}
-	C.call_add_vectors(k.k, (*C.warp_vector_sum)(unsafe.Pointer(unsafe.SliceData(sums))), vec(motion), vec(vectors), words(weights),
+	C.call_add_vectors(k.k, vectorSums(sums), vec(motion), vec(vectors), words(weights),
 		C.int(len(motion)), C.warp_flight{
 			left: C.int64_t(f.Left), top: C.int64_t(f.Top), columns: C.uint64_t(f.Columns), lines: C.uint64_t(f.Lines),
 			stride: C.int64_t(f.Stride), phase: C.int32_t(f.Phase),
 		})
+}
+
+func vectorSums[Sum any](sums []Sum) *C.warp_vector_sum {
+	var sum Sum
+	if unsafe.Sizeof(sum) != C.sizeof_warp_vector_sum {
+		panic("native: sums of vectors have another size in C")
+	}
+	return (*C.warp_vector_sum)(unsafe.Pointer(unsafe.SliceData(sums)))
+}
+
+// StoreVectors sets dst to the means of sums, and mask to 255 at those whose weight is below
+// least and to 0 elsewhere. It returns false if a sum may have overflowed; in that case it
+// has not set all means.
+func StoreVectors[Sum any](k *Kernels, dst []flow.Vec, mask []uint8, sums []Sum, least uint64) bool {
+	return C.call_store_vectors(k.k, vec(dst), (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(mask))), vectorSums(sums), C.int(len(dst)), C.uint64_t(least)) != 0
+}
+
+// Average sets dst to the sums of two or four rows, shifted right.
+func (k *Kernels) Average(dst []flow.Vec, rows [][]flow.Vec, shift int) {
+	var r C.warp_rows
+	for i, row := range rows {
+		r.row[i] = vec(row)
+	}
+	C.call_average(k.k, vec(dst), r, C.int(len(rows)), C.int(shift), C.int(len(dst)))
+}
+
+// Accelerations are what those of cells of Size by Size pixels are summed up from. The
+// credit at 0 is the largest.
+type Accelerations struct {
+	Inner, Outer             flow.Field
+	InnerError, OuterError   []uint16
+	InnerFactor, OuterFactor int64
+	Limit                    int64
+	Credit                   []int64
+	Size                     int
+}
+
+// SumAccelerations sets the changes, three int64 each, and the mean motions of rows [y0, y1)
+// of cells.
+func SumAccelerations[Change any](k *Kernels, a Accelerations, changes []Change, motion []flow.Vec, y0, y1 int) {
+	var change Change
+	if unsafe.Sizeof(change) != C.sizeof_warp_change {
+		panic("native: changes have another size in C")
+	}
+	C.call_accelerations(k.k, C.warp_accelerations{
+		inner: vec(a.Inner.Pix), outer: vec(a.Outer.Pix), inner_error: words(a.InnerError), outer_error: words(a.OuterError),
+		inner_factor: C.int64_t(a.InnerFactor), outer_factor: C.int64_t(a.OuterFactor), limit: C.int64_t(a.Limit),
+		credit: (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(a.Credit))), credit_length: C.int32_t(len(a.Credit)), most_credit: C.int32_t(a.Credit[0]),
+		width: C.int32_t(a.Inner.Width), height: C.int32_t(a.Inner.Height), size: C.int32_t(a.Size),
+		change: (*C.warp_change)(unsafe.Pointer(unsafe.SliceData(changes))), motion: vec(motion),
+	}, C.int(y0), C.int(y1))
+}
+
+// SpreadBends interpolates the bends of cells of 2, 4 or 8 pixels, times scale, at the
+// pixels of rows [y0, y1).
+func (k *Kernels) SpreadBends(dst flow.Field, cells frame.Image[[2]float32], size int, scale float32, y0, y1 int) {
+	C.call_spread_bends(k.k, vec(dst.Pix), (*C.float)(unsafe.Pointer(unsafe.SliceData(cells.Pix))), C.int(cells.Width), C.int(cells.Height),
+		C.int(size), C.float(scale), C.int(dst.Width), C.int(y0), C.int(y1))
+}
+
+// Floats8 sets dst to the samples of src, which is as long.
+func (k *Kernels) Floats8(dst []float32, src []uint8) {
+	C.call_floats8(k.k, (*C.float)(unsafe.Pointer(unsafe.SliceData(dst))), (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(src))), C.int64_t(len(src)))
+}
+
+// Floats16 does the work of Floats8 for samples of 16 bits.
+func (k *Kernels) Floats16(dst []float32, src []uint16) {
+	C.call_floats16(k.k, (*C.float)(unsafe.Pointer(unsafe.SliceData(dst))), words(src), C.int64_t(len(src)))
 }
 
 // Plane is a plane of the made frame and of its neighbours. Coefficients have a margin of

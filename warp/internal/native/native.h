@@ -86,7 +86,7 @@ typedef struct {
 
 typedef struct {
 	int64_t x, y;
-	uint64_t weight;
+	uint64_t weight, unused;
 } warp_vector_sum;
 
 // warp_flight maps the pixels of a row to sums: the first one begins at (left, top), in
@@ -97,6 +97,28 @@ typedef struct {
 	int64_t stride;
 	int32_t phase;
 } warp_flight;
+
+typedef struct {
+	const warp_vec *row[4];
+} warp_rows;
+
+// warp_change is the sums over a cell of accelerations times their credit, and of the credit.
+typedef struct {
+	int64_t x, y, credit;
+} warp_change;
+
+// warp_accelerations is what the accelerations of cells of size by size pixels are summed up
+// from and written to. width and height count pixels.
+typedef struct {
+	const warp_vec *inner, *outer; // flows
+	const uint16_t *inner_error, *outer_error;
+	int64_t inner_factor, outer_factor, limit;
+	const int64_t *credit;
+	int32_t credit_length, most_credit;
+	int32_t width, height, size;
+	warp_change *change;
+	warp_vec *motion;
+} warp_accelerations;
 
 typedef struct {
 	void (*disagreement)(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *motion, int stride,
@@ -112,9 +134,16 @@ typedef struct {
 	void (*share)(warp_shares s, int y0, int y1);
 	void (*smooth_across)(uint16_t *dst, const uint16_t *src, int width, int y0, int y1);
 	void (*smooth_down)(uint16_t *dst, const uint16_t *src, int width, int height, int y0, int y1);
-	void (*follow)(warp_paths p, int i, int step, int n);
+	void (*follow)(warp_paths p, int i, int apart, int paths, int step, int n);
 	void (*add_vectors)(warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights,
 		int n, warp_flight f);
+	int (*store_vectors)(warp_vec *dst, uint8_t *mask, const warp_vector_sum *sums, int n, uint64_t least);
+	// average sets dst to the sums of count rows, 2 or 4, shifted right.
+	void (*average)(warp_vec *dst, warp_rows rows, int count, int shift, int n);
+	void (*accelerations)(warp_accelerations a, int y0, int y1); // rows of cells
+	void (*spread_bends)(warp_vec *dst, const float *cells, int columns, int rows, int size, float scale, int width, int y0, int y1);
+	void (*floats8)(float *dst, const uint8_t *src, int64_t n);
+	void (*floats16)(float *dst, const uint16_t *src, int64_t n);
 	void (*render8)(warp_scene s, int y0, int y1);
 	void (*render16)(warp_scene s, int y0, int y1);
 } warp_kernels;

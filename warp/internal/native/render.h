@@ -4,16 +4,16 @@ enum { phase_one = 65536, seen_in_neither, seen_in_first = 1, seen_in_second, se
 enum { least_share = 32, same_motion = 64, inside_factor = 100, outside_factor = 1 };
 enum { render_tile = 64, most_block = 16, margin = 8 };
 
-typedef struct {
-	int32_t x, y;
-	warp_vec bend;
-	uint32_t share, seen;
-} guess;
+// What a tile's pixels may need, and a vector that is written as a whole.
+enum { most_guesses = render_tile * warp_most_hypotheses + lanes };
 
 // guesses are those of a tile's pixels in turn; those of pixel i end at end[i].
 typedef struct {
-	guess list[render_tile * warp_most_hypotheses];
+	int32_t x[most_guesses], y[most_guesses], bend_x[most_guesses], bend_y[most_guesses];
+	int32_t share[most_guesses], seen[most_guesses];
+	int32_t cell[most_guesses]; // the pixel's place in the tile
 	int32_t end[render_tile];
+	int32_t count;
 } guesses;
 
 static inline ints near(ints a, ints b) { return (uints)(a - b + same_motion) <= (uints)all(2 * same_motion); }
@@ -24,9 +24,41 @@ typedef struct {
 	int hypothesis;
 } head;
 
-// gather_vector appends the guesses of the lanes from skip on to the n that g has. (x0, y)
-// is the first lane's pixel, and tile is its place in the tile.
-static inline int gather_vector(const warp_scene *s, int x0, int y, int skip, int tile, guesses *g, int n) {
+static inline void store_ints(int32_t *p, ints v) { memcpy(p, &v, sizeof v); }
+
+// append_all appends one guess for each lane.
+static inline void append_all(const warp_scene *s, const head *h, int64_t i, int tile, guesses *g) {
+	int n = g->count;
+	ints bx = all(0), by = all(0);
+	if (s->bend && s->bends[h->hypothesis])
+		components(&s->bend[i].x, &bx, &by);
+	store_ints(g->x + n, h->x);
+	store_ints(g->y + n, h->y);
+	store_ints(g->bend_x + n, bx);
+	store_ints(g->bend_y + n, by);
+	store_ints(g->share + n, h->share);
+	store_ints(g->seen + n, all(s->seen[h->hypothesis]));
+	store_ints(g->cell + n, columns_from(tile));
+	store_ints(g->end + tile, columns_from(n + 1));
+	g->count = n + lanes;
+}
+
+// append appends a lane's guess.
+static inline void append(const warp_scene *s, const head *h, int64_t i, int lane, int tile, guesses *g) {
+	int n = g->count++;
+	warp_vec bend = s->bend && s->bends[h->hypothesis] ? s->bend[i + lane] : (warp_vec){0, 0};
+	g->x[n] = h->x[lane];
+	g->y[n] = h->y[lane];
+	g->bend_x[n] = bend.x;
+	g->bend_y[n] = bend.y;
+	g->share[n] = h->share[lane];
+	g->seen[n] = s->seen[h->hypothesis];
+	g->cell[n] = tile + lane;
+}
+
+// gather_vector appends the guesses of the lanes from skip on. (x0, y) is the first lane's
+// pixel, and tile is its place in the tile.
+static inline void gather_vector(const warp_scene *s, int x0, int y, int skip, int tile, guesses *g) {
 	int64_t i = (int64_t)y * s->width + x0;
 	head heads[warp_most_hypotheses];
 	int count = 0;
@@ -52,39 +84,41 @@ static inline int gather_vector(const warp_scene *s, int x0, int y, int skip, in
 			count++;
 		}
 	}
+	if (skip == 0 && count == 1 && !any(~heads[0].at)) {
+		append_all(s, &heads[0], i, tile, g);
+		return;
+	}
 	unsigned kept[warp_most_hypotheses];
 	for (int j = 0; j < count; j++)
 		kept[j] = bits(heads[j].at & ((heads[j].share * least_share) >= total));
 	for (int lane = skip; lane < lanes; lane++) {
-		for (int j = 0; j < count; j++) {
-			if (!(kept[j] >> lane & 1))
-				continue;
-			const head *h = &heads[j];
-			g->list[n++] = (guess){
-				h->x[lane], h->y[lane], s->bend && s->bends[h->hypothesis] ? s->bend[i + lane] : (warp_vec){0, 0},
-				(uint32_t)h->share[lane], s->seen[h->hypothesis],
-			};
-		}
-		g->end[tile + lane] = n;
+		for (int j = 0; j < count; j++)
+			if (kept[j] >> lane & 1)
+				append(s, &heads[j], i, lane, tile, g);
+		g->end[tile + lane] = g->count;
 	}
-	return n;
 }
 
 // gather sets the guesses of pixels [x0, x1) of row y. The last vector of a row ends with
 // the row.
 static inline void gather(const warp_scene *s, int y, int x0, int x1, guesses *g) {
-	int n = 0;
+	g->count = 0;
 	for (int x = x0; x < x1;) {
 		int from = x + lanes <= s->width ? x : s->width - lanes;
-		n = gather_vector(s, from, y, x - from, from - x0, g, n);
+		gather_vector(s, from, y, x - from, from - x0, g);
 		x = from + lanes;
 	}
 }
 
-// travel returns the part of a motion on the grid that is travelled at the phase, in
-// 1/256 sample of the plane.
-static inline int32_t travel(int32_t v, int32_t phase, int shift) {
-	return (int32_t)(((int64_t)v * phase + ((int64_t)1 << (shift - 1))) >> shift);
+// travel returns the parts of motions on the grid that are travelled at the phase, in 1/256
+// sample of a plane that is 2^coarser times as coarse as the grid. The upper halves travel
+// whole numbers.
+static inline ints travel(ints v, int32_t phase, int coarser) {
+	ints whole = (v >> 16) * phase;
+	uints part = (uints)(v & 0xffff) * (uint32_t)phase;
+	if (coarser > 0)
+		return (whole + (1 << (coarser - 1)) + (ints)(part >> 16)) >> coarser;
+	return (whole << -coarser) + (ints)((part + (1u << (15 + coarser))) >> (16 + coarser));
 }
 
 // geometry is what the planes of a layer have in common.
@@ -107,68 +141,76 @@ static inline geometry geometry_of(const warp_scene *s, const warp_plane *p) {
 	return g;
 }
 
-// sample is a reading of a neighbour, and its share of the result.
+// readings are those of the guesses in both neighbours.
 typedef struct {
-	int32_t x, y; // 1/256 sample
-	int32_t second;
-	float weight;
-	int64_t at;           // the first of the coefficients
-	const float *wx, *wy; // or NULL on a sample, where the spline equals the sample
-} sample;
+	int32_t x[2][most_guesses], y[2][most_guesses]; // 1/256 sample
+	int32_t at[2][most_guesses];                    // the first of the coefficients
+	int32_t tap[2][most_guesses];                   // both fractions, or on_sample, where the spline equals the sample
+	float share[2][most_guesses], weight[2][most_guesses];
+	int32_t parts[most_guesses];  // of a guess's share
+	int32_t inside[most_guesses]; // whether a reading lies inside its picture
+} readings;
 
-// place finds the coefficients of a sample. It leaves room for a block.
-static inline void place(const warp_scene *s, const warp_plane *p, const geometry *g, sample *at) {
-	int ix = at->x >> 8, iy = at->y >> 8, fx = at->x & 255, fy = at->y & 255;
-	if ((fx | fy) == 0 && ix >= 0 && iy >= 0 && ix + g->width <= p->width && iy + g->height <= p->height) {
-		at->wx = at->wy = NULL;
-		return;
-	}
-	if (ix < 1 - margin)
-		ix = 1 - margin, fx = 0;
-	else if (ix > g->last_x)
-		ix = g->last_x, fx = 0;
-	if (iy < 1 - margin)
-		iy = 1 - margin, fy = 0;
-	else if (iy > g->last_y)
-		iy = g->last_y, fy = 0;
-	at->at = (iy + margin - 1) * g->stride + ix + margin - 1;
-	at->wx = s->taps + 4 * fx;
-	at->wy = s->taps + 4 * fy;
+enum { on_sample = -1 };
+
+// place finds the coefficients of the readings at (x, y) and their fractions. It leaves
+// room for a block.
+static inline void place(const warp_plane *p, const geometry *g, ints x, ints y, int32_t *at, int32_t *tap) {
+	ints ix = x >> 8, iy = y >> 8, fx = x & 255, fy = y & 255;
+	ints whole = ((fx | fy) == 0) & (ix >= 0) & (iy >= 0) & (ix <= p->width - g->width) & (iy <= p->height - g->height);
+	fx &= (ix >= 1 - margin) & (ix <= g->last_x);
+	fy &= (iy >= 1 - margin) & (iy <= g->last_y);
+	ix = lesser(greater(ix, all(1 - margin)), all(g->last_x));
+	iy = lesser(greater(iy, all(1 - margin)), all(g->last_y));
+	store_ints(at, (iy + (margin - 1)) * (int32_t)g->stride + ix + (margin - 1));
+	store_ints(tap, (fx << 8 | fy) | whole);
 }
 
-// expand turns the motions at a block into readings of both neighbours. It returns their
-// number, and sets outside to whether all of them lie outside their pictures.
-static inline int expand(const geometry *g, const guess *list, int m, int x, int y, int32_t phase, sample *out,
-	int *outside) {
-	int64_t weight[2 * warp_most_hypotheses], total = 0;
-	int n = 0, shift_x = 16 + g->sx - g->level, shift_y = 16 + g->sy - g->level, beyond = 1;
-	for (int k = 0; k < m; k++) {
-		const guess *v = &list[k];
-		int32_t px = (x << 8) - travel(v->bend.x, phase_one, shift_x), py = (y << 8) - travel(v->bend.y, phase_one, shift_y);
-		int64_t share = v->share, parts[2] = {share * (phase_one - phase), share * phase};
-		if (v->seen != seen_in_both) {
-			parts[0] = v->seen == seen_in_first ? share * phase_one : 0;
-			parts[1] = v->seen == seen_in_first ? 0 : share * phase_one;
-		}
-		int32_t sx[2] = {px - travel(v->x, phase, shift_x), px + travel(v->x, phase_one - phase, shift_x)};
-		int32_t sy[2] = {py - travel(v->y, phase, shift_y), py + travel(v->y, phase_one - phase, shift_y)};
+// expand turns the motions of a tile's pixels, whose samples are those from x0 on of a row,
+// into readings. A pixel with one guess has its weights, too: products and sums of a share
+// and the parts are exact before they are rounded.
+static inline void expand(const warp_scene *s, const warp_plane *p, const geometry *g, const guesses *list, int x0, int row, readings *r) {
+	int across = g->sx - g->level, down = g->sy - g->level;
+	for (int i = 0; i < list->count; i += lanes) {
+		ints cell = x0 + load(list->cell + i), block = across > 0 ? cell >> across : cell << -across;
+		ints px = (block << 8) - travel(load(list->bend_x + i), phase_one, across);
+		ints py = (row << 8) - travel(load(list->bend_y + i), phase_one, down);
+		ints vx = load(list->x + i), vy = load(list->y + i), seen = load(list->seen + i);
+		ints both = seen == seen_in_both, parts = all(0), inside = all(0);
+		vectors share = __builtin_convertvector(load(list->share + i), vectors), shares[2];
 		for (int second = 0; second < 2; second++) {
-			if (parts[second] == 0)
-				continue;
-			int within = (sx[second] >= -128) & (sy[second] >= -128) & (sx[second] <= g->right) & (sy[second] <= g->bottom);
-			beyond &= !within;
-			weight[n] = within ? parts[second] * inside_factor : parts[second] * outside_factor;
-			total += weight[n];
-			out[n].x = sx[second];
-			out[n].y = sy[second];
-			out[n].second = second;
-			n++;
+			int32_t part = second ? phase_one - s->phase : s->phase; // travelled; the other one counts
+			ints tx = travel(vx, part, across), ty = travel(vy, part, down);
+			ints x = second ? px + tx : px - tx, y = second ? py + ty : py - ty;
+			ints counts = choose(both, all(phase_one - part), (seen == seen_in_first + second) & phase_one);
+			ints within = (x >= -128) & (y >= -128) & (x <= g->right) & (y <= g->bottom);
+			counts *= choose(within, all(inside_factor), all(outside_factor));
+			parts += counts;
+			inside |= within & (counts > 0);
+			shares[second] = share * __builtin_convertvector(counts, vectors);
+			store_ints(r->x[second] + i, x);
+			store_ints(r->y[second] + i, y);
+			place(p, g, x, y, r->at[second] + i, r->tap[second] + i);
 		}
+		vectors total = share * __builtin_convertvector(parts, vectors);
+		for (int second = 0; second < 2; second++) {
+			vectors weight = shares[second] / total;
+			memcpy(r->share[second] + i, &shares[second], sizeof weight);
+			memcpy(r->weight[second] + i, &weight, sizeof weight);
+		}
+		store_ints(r->parts + i, parts);
+		store_ints(r->inside + i, inside);
 	}
-	for (int k = 0; k < n; k++)
-		out[k].weight = (float)weight[k] / (float)total;
-	*outside = beyond;
-	return n;
+}
+
+// divide sets the weights of a pixel with several guesses.
+static inline void divide(const guesses *list, readings *r, int begin, int end) {
+	int64_t total = 0;
+	for (int k = begin; k < end; k++)
+		total += (int64_t)list->share[k] * r->parts[k];
+	for (int second = 0; second < 2; second++)
+		for (int k = begin; k < end; k++)
+			r->weight[second][k] = r->share[second][k] / (float)total;
 }
 
 // across returns the sums along x of the rows at r, one in each lane.
@@ -220,13 +262,48 @@ static inline f32x4 joined(f32x4 a, f32x4 b) {
 }
 
 // four returns a block of two by two samples.
+#if defined(__AVX2__)
+static inline f32x4 four(const float *p, int64_t stride, const float *wx, const float *wy) {
+	const float *p1 = p + stride, *p2 = p1 + stride, *p3 = p2 + stride, *p4 = p3 + stride;
+	__m256 a = _mm256_set_m128(_mm_loadu_ps(p2), _mm_loadu_ps(p)), b = _mm256_set_m128(_mm_loadu_ps(p3), _mm_loadu_ps(p1));
+	__m256 c = _mm256_set_m128(_mm_loadu_ps(p2 + 1), _mm_loadu_ps(p + 1)), d = _mm256_set_m128(_mm_loadu_ps(p3 + 1), _mm_loadu_ps(p1 + 1));
+	__m256 rows = _mm256_shuffle_ps(a, b, 0x44) * wx[0] + _mm256_shuffle_ps(c, d, 0x44) * wx[1] +
+		_mm256_shuffle_ps(a, b, 0xee) * wx[2] + _mm256_shuffle_ps(c, d, 0xee) * wx[3];
+	__m128 e = _mm_loadu_ps(p4), f = _mm_loadu_ps(p4 + 1);
+	__m128 r4 = e * wx[0] + f * wx[1] + _mm_movehl_ps(e, e) * wx[2] + _mm_movehl_ps(f, f) * wx[3];
+	f32x4 r01 = (f32x4)_mm256_castps256_ps128(rows), r23 = (f32x4)_mm256_extractf128_ps(rows, 1);
+	return r01 * wy[0] + joined(r01, r23) * wy[1] + r23 * wy[2] + joined(r23, (f32x4)r4) * wy[3];
+}
+#else
 static inline f32x4 four(const float *p, int64_t stride, const float *wx, const float *wy) {
 	f32x4 r01 = two(p, p + stride, wx), r23 = two(p + 2 * stride, p + 3 * stride, wx);
 	f32x4 r4 = two(p + 4 * stride, p + 4 * stride, wx);
 	return r01 * wy[0] + joined(r01, r23) * wy[1] + r23 * wy[2] + joined(r23, r4) * wy[3];
 }
+#endif
 
 // sixteen adds w times a block of four by four samples to sums.
+#if defined(__AVX2__)
+// both_rows returns four values of each of two rows.
+static inline __m256 both_rows(const float *p, const float *q) { return _mm256_set_m128(_mm_loadu_ps(q), _mm_loadu_ps(p)); }
+
+static inline void sixteen(const float *p, int64_t stride, const float *wx, const float *wy, float w, f32x4 sums[4]) {
+	__m256 r[4]; // of rows 0 and 1, 2 and 3, and so on
+	for (int j = 0; j < 3; j++, p += 2 * stride) {
+		const float *q = p + stride;
+		r[j] = both_rows(p, q) * wx[0] + both_rows(p + 1, q + 1) * wx[1] + both_rows(p + 2, q + 2) * wx[2] + both_rows(p + 3, q + 3) * wx[3];
+	}
+	r[3] = _mm256_castps128_ps256((__m128)(load4(p) * wx[0] + load4(p + 1) * wx[1] + load4(p + 2) * wx[2] + load4(p + 3) * wx[3]));
+	__m256 odd[3]; // of rows 1 and 2, 3 and 4, 5 and 6
+	for (int j = 0; j < 3; j++)
+		odd[j] = _mm256_permute2f128_ps(r[j], r[j + 1], 0x21);
+	for (int j = 0; j < 2; j++) {
+		__m256 v = (r[j] * wy[0] + odd[j] * wy[1] + r[j + 1] * wy[2] + odd[j + 1] * wy[3]) * w;
+		sums[2 * j] += (f32x4)_mm256_castps256_ps128(v);
+		sums[2 * j + 1] += (f32x4)_mm256_extractf128_ps(v, 1);
+	}
+}
+#else
 static inline void sixteen(const float *p, int64_t stride, const float *wx, const float *wy, float w, f32x4 sums[4]) {
 	f32x4 r[7];
 	for (int j = 0; j < 7; j++, p += stride)
@@ -234,6 +311,7 @@ static inline void sixteen(const float *p, int64_t stride, const float *wx, cons
 	for (int j = 0; j < 4; j++)
 		sums[j] += (r[j] * wy[0] + r[j + 1] * wy[1] + r[j + 2] * wy[2] + r[j + 3] * wy[3]) * w;
 }
+#endif
 
 static inline f32x4 rounded(f32x4 v, float limit) {
 	f32x4 zero = {0}, most = all4(limit);
@@ -250,6 +328,16 @@ static inline void mark(const warp_plane *p, const geometry *g, int x, int y) {
 }
 
 static inline int same_geometry(const warp_plane *p, const warp_plane *q) { return p->sx == q->sx && p->sy == q->sy; }
+
+static void floats8(float *restrict dst, const uint8_t *restrict src, int64_t n) {
+	for (int64_t i = 0; i < n; i++)
+		dst[i] = src[i];
+}
+
+static void floats16(float *restrict dst, const uint16_t *restrict src, int64_t n) {
+	for (int64_t i = 0; i < n; i++)
+		dst[i] = src[i];
+}
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)

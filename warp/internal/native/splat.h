@@ -1,25 +1,115 @@
 // Splats of vectors.
 
+// exact_limit is the largest weight at which every sum of components fits 64 bits.
+static const uint64_t exact_limit = (uint64_t)1 << 32;
+
 static inline void add_vector(warp_vector_sum *s, int64_t x, int64_t y, uint64_t weight) {
 	s->x += x * (int64_t)weight;
 	s->y += y * (int64_t)weight;
 	s->weight += weight;
 }
 
+// add_pixel adds pixel i to the four sums around its landing.
+static inline void add_pixel(warp_vector_sum *sums, warp_vec motion, warp_vec vector, uint64_t weight, int i, const warp_flight *f) {
+	int64_t px = f->left + ((int64_t)i << 8) + (int32_t)(((int64_t)motion.x * f->phase + 32768) >> 16);
+	int64_t py = f->top + (int32_t)(((int64_t)motion.y * f->phase + 32768) >> 16);
+	uint64_t column = (uint64_t)(px >> 8), line = (uint64_t)(py >> 8);
+	if (column > f->columns || line > f->lines)
+		return;
+	uint64_t fx = px & 255, fy = py & 255, lower = weight * fy, upper = weight * 256 - lower;
+	warp_vector_sum *at = sums + (int64_t)line * f->stride + (int64_t)column, *below = at + f->stride;
+	add_vector(at, vector.x, vector.y, upper * 256 - upper * fx);
+	add_vector(at + 1, vector.x, vector.y, upper * fx);
+	add_vector(below, vector.x, vector.y, lower * 256 - lower * fx);
+	add_vector(below + 1, vector.x, vector.y, lower * fx);
+}
+
+#if defined(__AVX2__)
+// add_to adds components and a 1, times a weight below 2^31, to a sum.
+static inline void add_to(warp_vector_sum *s, __m256i xy1, uint32_t weight) {
+	__m256i v = _mm256_mul_epi32(xy1, _mm256_set1_epi32((int32_t)weight));
+	_mm256_storeu_si256((__m256i *)s, _mm256_add_epi64(_mm256_loadu_si256((const __m256i *)s), v));
+}
+
+static inline ints at_most(ints v, int32_t most) { return lesser(greater(v, all(-most)), all(most)); }
+#endif
+
 static void add_vectors(warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights,
 	int n, warp_flight f) {
-	for (int i = 0; i < n; i++) {
-		int64_t px = f.left + ((int64_t)i << 8) + (int32_t)(((int64_t)motion[i].x * f.phase + 32768) >> 16);
-		int64_t py = f.top + (int32_t)(((int64_t)motion[i].y * f.phase + 32768) >> 16);
-		uint64_t column = (uint64_t)(px >> 8), line = (uint64_t)(py >> 8);
-		if (column > f.columns || line > f.lines)
+	int i = 0;
+#if defined(__AVX2__)
+	enum { corners = 4, furthest = 1 << 30 };
+	for (; i + lanes <= n; i += lanes) {
+		ints vx, vy, w = load_words(weights + i);
+		components(&motion[i].x, &vx, &vy);
+		if (any(w >= 1 << 15)) {
+			for (int k = i; k < i + lanes; k++)
+				add_pixel(sums, motion[k], vectors[k], weights[k], k, &f);
 			continue;
-		uint64_t fx = px & 255, fy = py & 255, lower = weights[i] * fy, upper = (uint64_t)weights[i] * 256 - lower;
-		warp_vector_sum *at = sums + (int64_t)line * f.stride + (int64_t)column, *below = at + f.stride;
-		int64_t x = vectors[i].x, y = vectors[i].y;
-		add_vector(at, x, y, upper * 256 - upper * fx);
-		add_vector(at + 1, x, y, upper * fx);
-		add_vector(below, x, y, lower * 256 - lower * fx);
-		add_vector(below + 1, x, y, lower * fx);
+		}
+		// What is limited lands outside.
+		ints px = ((int32_t)f.left + (i << 8)) + (columns_from(0) << 8) + at_most(toward(vx, f.phase), furthest);
+		ints py = (int32_t)f.top + at_most(toward(vy, f.phase), furthest);
+		ints column = px >> 8, line = py >> 8, fx = px & 255, fy = py & 255;
+		ints ok = (column >= 0) & (column <= (int32_t)f.columns) & (line >= 0) & (line <= (int32_t)f.lines);
+		ints index = line * (int32_t)f.stride + column, lower = w * fy, upper = (w << 8) - lower;
+		int32_t at[lanes];
+		uint32_t weight[corners][lanes];
+		ints parts[corners] = {(upper << 8) - upper * fx, upper * fx, (lower << 8) - lower * fx, lower * fx};
+		memcpy(at, &index, sizeof at);
+		memcpy(weight, parts, sizeof weight);
+		unsigned landed = bits(ok & (w > 0));
+		for (int k = 0; k < lanes; k++) {
+			if (!(landed >> k & 1))
+				continue;
+			__m128i v = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)&vectors[i + k]), _mm_set_epi32(0, 0, 0, 1));
+			__m256i xy1 = _mm256_cvtepi32_epi64(v);
+			warp_vector_sum *s = sums + at[k], *below = s + f.stride;
+			add_to(s, xy1, weight[0][k]);
+			add_to(s + 1, xy1, weight[1][k]);
+			add_to(below, xy1, weight[2][k]);
+			add_to(below + 1, xy1, weight[3][k]);
+		}
 	}
+#endif
+	for (; i < n; i++)
+		add_pixel(sums, motion[i], vectors[i], weights[i], i, &f);
+}
+
+// mean_of returns sum/weight to the nearest integer, ties away from zero.
+static inline int32_t mean_of(int64_t sum, uint64_t weight) {
+	int64_t sign = sum >> 63;
+	uint64_t magnitude = ((uint64_t)((sum ^ sign) - sign) + weight / 2) / weight;
+	return (int32_t)(((int64_t)magnitude ^ sign) - sign);
+}
+
+// store_vectors divides as floats of 64 bits where they hold the dividends: an inexact
+// quotient is then never rounded up to an integer.
+static int store_vectors(warp_vec *dst, uint8_t *mask, const warp_vector_sum *sums, int n, uint64_t least) {
+	typedef double f64x2 __attribute__((vector_size(16)));
+	int exact = 1;
+	for (int i = 0; i < n; i++) {
+		const warp_vector_sum *s = &sums[i];
+		if (s->weight < least) {
+			dst[i] = (warp_vec){0, 0};
+			mask[i] = 255;
+			continue;
+		}
+		mask[i] = 0;
+		if (s->weight > exact_limit) {
+			exact = 0;
+			continue;
+		}
+		int64_t x_sign = s->x >> 63, y_sign = s->y >> 63, half = (int64_t)(s->weight / 2);
+		int64_t x = (s->x ^ x_sign) - x_sign + half, y = (s->y ^ y_sign) - y_sign + half;
+		if ((uint64_t)(x | y) >> 53) {
+			dst[i] = (warp_vec){mean_of(s->x, s->weight), mean_of(s->y, s->weight)};
+			continue;
+		}
+		double w = (double)(int64_t)s->weight;
+		f64x2 q = (f64x2){(double)x, (double)y} / (f64x2){w, w};
+		int32_t qx = (int32_t)(int64_t)q[0], qy = (int32_t)(int64_t)q[1];
+		dst[i] = (warp_vec){(qx ^ (int32_t)x_sign) - (int32_t)x_sign, (qy ^ (int32_t)y_sign) - (int32_t)y_sign};
+	}
+	return exact;
 }

@@ -27,11 +27,13 @@ typedef int32_t i32x4 __attribute__((vector_size(16)));
 enum { lanes = 8 };
 typedef int32_t ints __attribute__((vector_size(32)));
 typedef uint32_t uints __attribute__((vector_size(32)));
+typedef float vectors __attribute__((vector_size(32)));
 typedef uint16_t words __attribute__((vector_size(16)));
 #else
 enum { lanes = 4 };
 typedef int32_t ints __attribute__((vector_size(16)));
 typedef uint32_t uints __attribute__((vector_size(16)));
+typedef float vectors __attribute__((vector_size(16)));
 typedef uint16_t words __attribute__((vector_size(8)));
 #endif
 

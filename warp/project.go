@@ -187,12 +187,13 @@ func average(mean []flow.Vec, estimates []estimate, y int) {
 }
 
 // arrive splats f along itself, fills the pixels that nothing reaches, and takes medians
-// of the result. It returns the share of the filled pixels.
+// of the result twice. It returns the share of the filled pixels.
 func (s *Synthesizer) arrive(dst, f flow.Field, phase Phase, weight frame.Image[uint16]) float64 {
-	s.arrived.Resize(f.Width, f.Height)
-	s.splatter.Flow(s.arrived, s.holes, f, Motion{Flow: f, Phase: phase, Weight: weight}, leastTrust)
-	s.filler.Nearest(s.arrived, s.holes)
-	median(s.params.Workers, dst, s.arrived)
+	s.once.Resize(f.Width, f.Height)
+	s.splatter.Flow(dst, s.holes, f, Motion{Flow: f, Phase: phase, Weight: weight}, leastTrust)
+	s.filler.Nearest(dst, s.holes)
+	median(s.params.Workers, s.once, dst)
+	median(s.params.Workers, dst, s.once)
 	return holeShare(s.holes)
 }
 

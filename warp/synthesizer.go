@@ -53,7 +53,7 @@ type Synthesizer struct {
 	steady         bool       // whether the flows beyond also say what only one neighbour shows
 	chooser        chooser
 	around         [len(around)]hypothesis
-	arrived, mean  flow.Field
+	once, mean     flow.Field // motions after the first of two medians, and their mean
 	bend           bend
 	mask           [2]frame.Image[uint8]
 	coeffA, coeffB sourceCoefficients

@@ -59,7 +59,7 @@ type projection struct {
 
 	sums    sums
 	known   Buffer[uint32]
-	arrived Buffer[flow.Vec] // before the medians
+	once    Buffer[flow.Vec] // after the first of two medians
 	motions Buffer[flow.Vec] // from A to B, one for each flow
 }
 
@@ -85,7 +85,7 @@ func (p *projection) resize(s *Stream, width, height, flows int) error {
 	if err := p.known.Resize(s.device, flows*ceilDiv(height, 32)*width); err != nil {
 		return err
 	}
-	if err := p.arrived.Resize(s.device, flows*pixels); err != nil {
+	if err := p.once.Resize(s.device, flows*pixels); err != nil {
 		return err
 	}
 	return p.motions.Resize(s.device, flows*pixels)
@@ -94,7 +94,7 @@ func (p *projection) resize(s *Stream, width, height, flows int) error {
 func (p *projection) free() {
 	p.sums.free()
 	p.known.Free()
-	p.arrived.Free()
+	p.once.Free()
 	p.motions.Free()
 }
 
@@ -110,17 +110,21 @@ func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) err
 		return err
 	}
 	err = s.Launch(p.arrive, over(g.width, g.height, flows, wholeTile), wideBlock, 0,
-		p.sums.values.Arg(), p.sums.carries.Arg(), p.arrived.Arg(), p.known.Arg(), holes,
+		p.sums.values.Arg(), p.sums.carries.Arg(), p.motions.Arg(), p.known.Arg(), holes,
 		Int(g.width), Int(g.height), Long(int64(warp.Constants().LeastTrust)), Int(limit))
 	if err != nil {
 		return err
 	}
 	grid := over(g.width, g.height, flows, wideBlock)
-	err = s.Launch(p.fill, grid, wideBlock, 0, p.arrived.Arg(), p.known.Arg(), holes, Int(g.width), Int(g.height))
+	err = s.Launch(p.fill, grid, wideBlock, 0, p.motions.Arg(), p.known.Arg(), holes, Int(g.width), Int(g.height))
 	if err != nil {
 		return err
 	}
-	return s.Launch(p.median, grid, wideBlock, 0, p.motions.Arg(), p.arrived.Arg(), Int(g.width), Int(g.height))
+	err = s.Launch(p.median, grid, wideBlock, 0, p.once.Arg(), p.motions.Arg(), Int(g.width), Int(g.height))
+	if err != nil {
+		return err
+	}
+	return s.Launch(p.median, grid, wideBlock, 0, p.motions.Arg(), p.once.Arg(), Int(g.width), Int(g.height))
 }
 
 // colours splats the planes of both neighbours forward.

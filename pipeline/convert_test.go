@@ -93,8 +93,8 @@ func TestConvertFaults(t *testing.T) {
 
 func TestEstimateFlow(t *testing.T) {
 	// A texture that moves by 4 pixels to the right.
-	draw := func(shift int) *frame.Frame {
-		f := frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, 97, 65)
+	draw := func(width, height, shift int) *frame.Frame {
+		f := frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, width, height)
 		m := frame.Samples[uint8](f.Planes[0])
 		for y := range m.Height {
 			for x := range m.Row(y) {
@@ -106,24 +106,26 @@ func TestEstimateFlow(t *testing.T) {
 	}
 	for _, c := range []struct {
 		preset        Preset
-		width, height int
-		want          float64 // guide pixels
-	}{{Best, 97, 65, 4}, {Balanced, 49, 33, 2}} {
-		forward, backward, err := EstimateFlow(draw(0), draw(4), Options{Synthesis: Synthesis{Preset: c.preset}})
+		width, height int // of the picture
+		level         int
+	}{{Best, 97, 65, 0}, {Balanced, 97, 65, 0}, {Balanced, 1201, 433, 1}, {Fast, 97, 65, 2}} {
+		forward, backward, err := EstimateFlow(draw(c.width, c.height, 0), draw(c.width, c.height, 4), Options{Synthesis: Synthesis{Preset: c.preset}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if forward.Width != c.width || forward.Height != c.height {
-			t.Errorf("%s: the field is %dx%d, want %dx%d", c.preset, forward.Width, forward.Height, c.width, c.height)
+		up := 1<<c.level - 1
+		width, height := (c.width+up)>>c.level, (c.height+up)>>c.level
+		if forward.Width != width || forward.Height != height {
+			t.Errorf("%s: the field is %dx%d, want %dx%d", c.preset, forward.Width, forward.Height, width, height)
 		}
 		for i, f := range []flow.Field{forward, backward} {
-			want := c.want * float64(1-2*i)
-			if got := float64(f.Row(c.height / 2)[c.width/2].X) / flow.One; math.Abs(got-want) > 0.25 {
+			want := 4 / float64(int(1)<<c.level) * float64(1-2*i)
+			if got := float64(f.Row(height / 2)[width/2].X) / flow.One; math.Abs(got-want) > 0.25 {
 				t.Errorf("%s: motion %.2f at the centre, want %.2f", c.preset, got, want)
 			}
 		}
 	}
-	if _, _, err := EstimateFlow(draw(0), draw(4), Options{Synthesis: Synthesis{Mode: warp.Blend}}); fault.KindOf(err) != fault.Usage {
+	if _, _, err := EstimateFlow(draw(97, 65, 0), draw(97, 65, 4), Options{Synthesis: Synthesis{Mode: warp.Blend}}); fault.KindOf(err) != fault.Usage {
 		t.Errorf("flow of a blend: %v", err)
 	}
 }

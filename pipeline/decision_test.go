@@ -137,7 +137,7 @@ func TestLadder(t *testing.T) {
 		if !bytes.Equal(nearest[k], full[k+1]) {
 			t.Errorf("frame %d is not the nearer one", k)
 		}
-		if !reflect.DeepEqual(maps[k], fullMaps[k]) || maps[k].Width != 49 || maps[k].Height != 31 {
+		if !reflect.DeepEqual(maps[k], fullMaps[k]) || maps[k].Width != 97 || maps[k].Height != 61 {
 			t.Errorf("frame %d: confidence map of %dx%d", k, maps[k].Width, maps[k].Height)
 		}
 		if bytes.Equal(blended[k], nearest[k]) {

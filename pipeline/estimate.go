@@ -134,6 +134,9 @@ func estimateInterval(e *motion.Estimator, v *Interval, o *Options) (err error) 
 	return nil
 }
 
+// leastContinued is the confidence below which motion is not continued beyond an end.
+const leastContinued = 0.3
+
 // continuation is the motion from the picture at a clip's end to the next one, along
 // which frames are made beyond the end.
 type continuation struct {
@@ -163,7 +166,7 @@ func estimateContinuation(e *motion.Estimator, v *Interval, o *Options) (*contin
 	}
 	m := &continuation{FlowPair: flows, change: flow.Change()}
 	m.residual = warp.MeanError(o.sharedWorkers(), near.Picture(), far.Picture(), m.Forward)
-	if m.change.CutScore() >= *o.Synthesis.SceneThreshold || confidence(warp.Made{Residual: m.residual}, m.change) < DefaultBlendBelow {
+	if m.change.CutScore() >= *o.Synthesis.SceneThreshold || confidence(warp.Made{Residual: m.residual}, m.change) < leastContinued {
 		return nil, nil
 	}
 	return m, nil

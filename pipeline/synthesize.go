@@ -128,7 +128,7 @@ func (r *run) extrapolate(v *Interval, t *Target) error {
 // cannot be trusted, or replaced by the nearer source frame. docs/quality.md has the
 // figures.
 const (
-	DefaultBlendBelow   = 0.3
+	DefaultBlendBelow   = 0.25
 	DefaultNearestBelow = 0.03
 )
 

@@ -221,21 +221,22 @@ func average(mean []flow.Vec, estimates []estimate, y int) {
 type arrival struct {
 	splatter Splatter
 	filler   FlowFiller
-	arrived  flow.Field
 	holes    frame.Image[uint8]
+	once     flow.Field // after the first of two medians
 }
 
 // arrive sets dst to the flows of A and of B at the phase: it splats each along itself,
-// fills the pixels that nothing reaches, and takes medians of the result. It returns the
-// shares of the filled pixels.
+// fills the pixels that nothing reaches, and takes medians of the result twice. It returns
+// the shares of the filled pixels.
 func (s *Synthesizer) arrive(dst, f [2]flow.Field, phase Phase, weights [2]frame.Image[uint16]) (holes [2]float64) {
 	one := func(i int, phase Phase) {
 		a := &s.arrivals[i]
-		a.arrived.Resize(f[i].Width, f[i].Height)
+		a.once.Resize(f[i].Width, f[i].Height)
 		a.holes.Resize(f[i].Width, f[i].Height)
-		a.splatter.Flow(a.arrived, a.holes, f[i], Motion{Flow: f[i], Phase: phase, Weight: weights[i]}, leastTrust)
-		a.filler.Nearest(a.arrived, a.holes)
-		median(s.params.Workers, dst[i], a.arrived)
+		a.splatter.Flow(dst[i], a.holes, f[i], Motion{Flow: f[i], Phase: phase, Weight: weights[i]}, leastTrust)
+		a.filler.Nearest(dst[i], a.holes)
+		median(s.params.Workers, a.once, dst[i])
+		median(s.params.Workers, dst[i], a.once)
 		holes[i] = holeShare(a.holes)
 	}
 	s.params.Workers.Both(func() { one(0, phase) }, func() { one(1, PhaseOne-phase) })

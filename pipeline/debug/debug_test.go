@@ -80,9 +80,9 @@ func TestWrite(t *testing.T) {
 	}
 	for name, size := range map[string]image.Point{
 		"1-first.png": {160, 120}, "2-made.png": {160, 120}, "3-second.png": {160, 120},
-		"flow-forward.png": {80, 60}, "flow-backward.png": {80, 60}, "flow-projected.png": {80, 60},
-		"costs.png": {80, 60}, "shares.png": {80, 60}, "confidence.png": {80, 60}, "overlay.png": {80, 60},
-		"holes.png": {360, 60 + 3*legend}, "visibility.png": {360, 60 + 4*legend}, "hypotheses.png": {360, 60 + 12*legend},
+		"flow-forward.png": {160, 120}, "flow-backward.png": {160, 120}, "flow-projected.png": {160, 120},
+		"costs.png": {160, 120}, "shares.png": {160, 120}, "confidence.png": {160, 120}, "overlay.png": {160, 120},
+		"holes.png": {360, 120 + 3*legend}, "visibility.png": {360, 120 + 4*legend}, "hypotheses.png": {360, 120 + 12*legend},
 	} {
 		if got := decode(t, filepath.Join(dir, name)).Bounds().Size(); got != size {
 			t.Errorf("%s is %v, want %v", name, got, size)
@@ -90,7 +90,7 @@ func TestWrite(t *testing.T) {
 	}
 	// Motion to the right is red, and the other way cyan.
 	rgb := func(name string) (r, g, b int) {
-		c := color.RGBAModel.Convert(decode(t, filepath.Join(dir, name)).At(40, 30)).(color.RGBA)
+		c := color.RGBAModel.Convert(decode(t, filepath.Join(dir, name)).At(80, 60)).(color.RGBA)
 		return int(c.R), int(c.G), int(c.B)
 	}
 	if r, g, b := rgb("flow-forward.png"); r < g+50 || r < b+50 {
@@ -108,7 +108,7 @@ func TestWrite(t *testing.T) {
 	if err := json.Unmarshal(data, &n); err != nil {
 		t.Fatal(err)
 	}
-	if n.At != 0.25 || n.First != 0.2 || n.Second != 0.3 || n.Phase != 0.5 || n.Outer != 2 || n.GridWidth != 80 || len(n.Hypotheses) != 12 {
+	if n.At != 0.25 || n.First != 0.2 || n.Second != 0.3 || n.Phase != 0.5 || n.Outer != 2 || n.GridWidth != 160 || len(n.Hypotheses) != 12 {
 		t.Errorf("numbers: %+v", n)
 	}
 	var wins, share float64

@@ -43,7 +43,7 @@ type Settings struct {
 	Share     time.Duration `json:"share"`     // time that a worker should take for its share
 }
 
-// Thousandth, for a sample, stands for one frame in a thousand: one at least, 16 at most.
+// Thousandth stands for a sample of one frame in a thousand: one at least, 16 at most.
 const Thousandth = -1
 
 // Sample returns the number of frames to make again and compare, of a clip with so many.

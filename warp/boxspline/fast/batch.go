@@ -31,23 +31,28 @@ func (b *batch[T]) read(g *Grid[T], xs, ys, zs []float64) (n int, x [3][]float64
 	if g.dim == 3 {
 		x[2] = zs[:n]
 	}
-	if g.inside(&x) && g.along == 0 {
+	inside := g.inside(&x)
+	if inside && g.along == 0 {
 		return n, x
 	}
 	for k := range x {
 		copy(b.folded[k][:n], x[k])
 		x[k] = b.folded[k][:n]
 	}
-	for i := range n {
-		v, w, z := g.fold(x[0][i], x[1][i], x[2][i])
-		if v != v {
-			b.invalid |= 1 << i
-			v = 0
+	if !inside {
+		for i := range n {
+			v, w, z := g.fold(x[0][i], x[1][i], x[2][i])
+			if v != v {
+				b.invalid |= 1 << i
+				v = 0
+			}
+			x[0][i], x[1][i], x[2][i] = v, w, z
 		}
-		if g.along != 0 {
-			v, w = v+w, w-v
+	}
+	if g.along != 0 {
+		for i, v := range x[0] {
+			x[0][i], x[1][i] = v+x[1][i], x[1][i]-v
 		}
-		x[0][i], x[1][i], x[2][i] = v, w, z
 	}
 	return n, x
 }

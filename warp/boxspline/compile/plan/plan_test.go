@@ -22,6 +22,8 @@ func TestPlans(t *testing.T) {
 		{"zp", 4, []int{7}, []int{4}},
 		{"trilinear", 1, []int{8}, []int{1}},
 		{"bcc-linear", 24, []int{2}, []int{1}},
+		// Folded: the subregions of a 48th of the region.
+		{"bcc-voronoi-1", 14, []int{4, 4, 4, 4, 4}, []int{3, 3, 2, 2, 2}},
 	} {
 		e, err := boxspline.Find(c.element)
 		if err != nil {
@@ -36,6 +38,9 @@ func TestPlans(t *testing.T) {
 			if !s.Empty {
 				used++
 			}
+		}
+		if p.Inner != nil {
+			used = p.InnerUsed
 		}
 		var sites, lookUps []int
 		for _, class := range p.Classes {

@@ -31,7 +31,11 @@ func BenchmarkLoops(b *testing.B) {
 	m := Motion{Flow: h[0].motion, Phase: PhaseOne / 2, Weight: src}
 	b0 := &band{width: width, y1: height}
 	b0.vectors = make([]vectorSum, b0.size())
-	loops.addVectors(b0, h[0].motion, &m, height/2, 0, width)
+	once := &band{width: width, y1: height}
+	once.vectors = make([]vectorSum, once.size())
+	for y := range height {
+		loops.addVectors(once, h[0].motion, &m, y, 0, width)
+	}
 	masks := frame.NewImage[uint8](width, height)
 	const size = cellSize / 2
 	e := &evidence{
@@ -67,7 +71,7 @@ func BenchmarkLoops(b *testing.B) {
 		}},
 		{"storeVectors", func(l loopTable) {
 			for y := range height {
-				l.storeVectors(dst.Row(y), masks.Row(y), row(b0, b0.vectors, y), leastTrust)
+				l.storeVectors(dst.Row(y), masks.Row(y), row(once, once.vectors, y), leastTrust)
 			}
 		}},
 		{"average", func(l loopTable) {

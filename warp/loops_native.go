@@ -68,12 +68,7 @@ func variant(l simd.Level) loopTable {
 			k.SmoothDown,
 		},
 		k.Median,
-		func(b *band, src flow.Field, m *Motion, y, x0, x1 int) {
-			f := b.flight(x0, y, m.Phase)
-			native.AddVectors(k, b.vectors, m.Flow.Row(y)[x0:x1], src.Row(y)[x0:x1], m.weightRow(y, x0, x1), native.Flight{
-				Left: f.left, Top: f.top, Columns: f.columns, Lines: f.lines, Stride: f.stride, Phase: int32(f.phase),
-			})
-		},
+		addVectorsBy(k),
 		func(dst []flow.Vec, mask []uint8, sums []vectorSum, least uint64) bool {
 			return native.StoreVectors(k, dst, mask, sums, least)
 		},
@@ -107,6 +102,18 @@ func variant(l simd.Level) loopTable {
 		k.Floats8, k.Floats16,
 		func(r *renderer, layers []layer[uint8], y0, y1 int) { renderNative(k, r, layers, y0, y1) },
 		func(r *renderer, layers []layer[uint16], y0, y1 int) { renderNative(k, r, layers, y0, y1) },
+	}
+}
+
+func addVectorsBy(k *native.Kernels) func(b *band, src flow.Field, m *Motion, y, x0, x1 int) {
+	if !k.AddsVectors() {
+		return addVectors
+	}
+	return func(b *band, src flow.Field, m *Motion, y, x0, x1 int) {
+		f := b.flight(x0, y, m.Phase)
+		native.AddVectors(k, b.vectors, m.Flow.Row(y)[x0:x1], src.Row(y)[x0:x1], m.weightRow(y, x0, x1), native.Flight{
+			Left: f.left, Top: f.top, Columns: f.columns, Lines: f.lines, Stride: f.stride, Phase: int32(f.phase),
+		})
 	}
 }
 

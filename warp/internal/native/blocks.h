@@ -188,6 +188,8 @@ static void NAME(render)(warp_scene s, int y0, int y1) {
 	for (int y = y0; y < y1; y++)
 		for (int x0 = 0; x0 < s.width; x0 += render_tile) {
 			int x1 = s.width - x0 < render_tile ? s.width : x0 + render_tile;
+			if (x1 < s.width)
+				fetch_ahead(&s, y, x1);
 			gather(&s, y, x0, x1, &list);
 			for (int p = 0; p < s.planes;) {
 				int n = 1;

@@ -269,6 +269,9 @@ type Flight struct {
 	Phase          int32
 }
 
+// AddsVectors reports whether there is a variant of AddVectors.
+func (k *Kernels) AddsVectors() bool { return k.k.add_vectors != nil }
+
 // AddVectors adds vectors, moved along motion, to sums: pairs of int64 components, a uint64
 // weight, and 64 bits that stay zero.
 func AddVectors[Sum any](k *Kernels, sums []Sum, motion, vectors []flow.Vec, weights []uint16, f Flight) {

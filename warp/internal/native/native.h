@@ -135,6 +135,7 @@ typedef struct {
 	void (*smooth_across)(uint16_t *dst, const uint16_t *src, int width, int y0, int y1);
 	void (*smooth_down)(uint16_t *dst, const uint16_t *src, int width, int height, int y0, int y1);
 	void (*follow)(warp_paths p, int i, int apart, int paths, int step, int n);
+	// add_vectors is NULL where it would gain too little.
 	void (*add_vectors)(warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights,
 		int n, warp_flight f);
 	int (*store_vectors)(warp_vec *dst, uint8_t *mask, const warp_vector_sum *sums, int n, uint64_t least);

@@ -99,6 +99,20 @@ static inline void gather_vector(const warp_scene *s, int x0, int y, int skip, i
 	}
 }
 
+// fetch_ahead asks for the memory that gather reads for the tile at x of row y. There are more
+// streams of it than the processor follows by itself.
+static inline void fetch_ahead(const warp_scene *s, int y, int x) {
+	enum { line = 64 };
+	for (int k = 0; k < s->hypotheses; k++) {
+		const char *weight = (const char *)s->weight[k] + ((int64_t)y * s->width + x) * (int64_t)sizeof(uint16_t);
+		const char *motion = (const char *)s->motion[k] + ((int64_t)y * s->stride[k] + x) * (int64_t)sizeof(warp_vec);
+		for (int i = 0; i < render_tile * (int)sizeof(uint16_t); i += line)
+			__builtin_prefetch(weight + i);
+		for (int i = 0; i < render_tile * (int)sizeof(warp_vec); i += line)
+			__builtin_prefetch(motion + i);
+	}
+}
+
 // gather sets the guesses of pixels [x0, x1) of row y. The last vector of a row ends with
 // the row.
 static inline void gather(const warp_scene *s, int y, int x0, int x1, guesses *g) {

@@ -3,6 +3,8 @@
 // exact_limit is the largest weight at which every sum of components fits 64 bits.
 static const uint64_t exact_limit = (uint64_t)1 << 32;
 
+// Narrower vectors gain too little.
+#if defined(__AVX2__)
 static inline void add_vector(warp_vector_sum *s, int64_t x, int64_t y, uint64_t weight) {
 	s->x += x * (int64_t)weight;
 	s->y += y * (int64_t)weight;
@@ -24,7 +26,6 @@ static inline void add_pixel(warp_vector_sum *sums, warp_vec motion, warp_vec ve
 	add_vector(below + 1, vector.x, vector.y, lower * fx);
 }
 
-#if defined(__AVX2__)
 // add_to adds components and a 1, times a weight below 2^31, to a sum.
 static inline void add_to(warp_vector_sum *s, __m256i xy1, uint32_t weight) {
 	__m256i v = _mm256_mul_epi32(xy1, _mm256_set1_epi32((int32_t)weight));
@@ -32,12 +33,10 @@ static inline void add_to(warp_vector_sum *s, __m256i xy1, uint32_t weight) {
 }
 
 static inline ints at_most(ints v, int32_t most) { return lesser(greater(v, all(-most)), all(most)); }
-#endif
 
 static void add_vectors(warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights,
 	int n, warp_flight f) {
 	int i = 0;
-#if defined(__AVX2__)
 	enum { corners = 4, furthest = 1 << 30 };
 	for (; i + lanes <= n; i += lanes) {
 		ints vx, vy, w = load_words(weights + i);
@@ -71,10 +70,12 @@ static void add_vectors(warp_vector_sum *sums, const warp_vec *motion, const war
 			add_to(below + 1, xy1, weight[3][k]);
 		}
 	}
-#endif
 	for (; i < n; i++)
 		add_pixel(sums, motion[i], vectors[i], weights[i], i, &f);
 }
+#else
+#define add_vectors NULL
+#endif
 
 // mean_of returns sum/weight to the nearest integer, ties away from zero.
 static inline int32_t mean_of(int64_t sum, uint64_t weight) {

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"math/bits"
 
 	"retime/flow"
 	"retime/warp"
@@ -60,7 +61,7 @@ type projection struct {
 	sums    sums
 	known   Buffer[uint32]
 	arrived Buffer[flow.Vec] // before the medians
-	motions Buffer[flow.Vec] // from A to B, one for each flow
+	motions Buffer[flow.Vec] // from A to B, one for each flow, then the mean of the inner ones
 }
 
 func newProjection(d *Device) (p projection, err error) {
@@ -88,8 +89,12 @@ func (p *projection) resize(s *Stream, width, height, flows int) error {
 	if err := p.arrived.Resize(s.device, flows*pixels); err != nil {
 		return err
 	}
-	return p.motions.Resize(s.device, flows*pixels)
+	return p.motions.Resize(s.device, (flows+1)*pixels)
 }
+
+// meanPlane returns the number of the mean motion for the given number of flows between the
+// neighbours. The two from beyond come before it.
+func meanPlane(flows int) int { return flows + 2 }
 
 func (p *projection) free() {
 	p.sums.free()
@@ -120,7 +125,8 @@ func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) err
 	if err != nil {
 		return err
 	}
-	return s.Launch(p.median, grid, wideBlock, 0, p.motions.Arg(), p.arrived.Arg(), Int(g.width), Int(g.height))
+	return s.Launch(p.median, Cover(g.width, g.height, wideBlock), wideBlock, 0, p.motions.Arg(), p.arrived.Arg(),
+		Int(flows), Int(bits.Len(uint(g.inner))-1), Int(meanPlane(g.inner)), Int(g.width), Int(g.height)) // inner is a power of two
 }
 
 // colours splats the planes of both neighbours forward.

@@ -28,6 +28,7 @@ const int choice_bits = 2;
 const int least_share = 32;
 const int same_motion = 64;
 const int inside_factor = 100;
+const int places_around = 8;
 const int overlay_contrast = 24;
 const int overlay_span = 2;
 const int overlay_noise = 4;

@@ -10,7 +10,7 @@
 // grid, and 2^s one of the plane.
 HOST_DEVICE int32_t travel(int32_t v, int32_t phase, int level, int s) {
 	int shift = 16 + s - level;
-	return (int32_t)(((int64_t)v * phase + ((int64_t)1 << (shift - 1))) >> shift);
+	return (int32_t)(wide_product(v, phase, (int64_t)1 << (shift - 1)) >> shift);
 }
 
 // place_along returns the index, counted from the margin's first, of the first of the

@@ -26,7 +26,7 @@ var shared = []struct{ directory, names string }{
 		positionBits positionOne PhaseOne differenceOne unseen hidden unseenBeyond
 		projected neighbour stationary onlyFirst onlySecond maxHypotheses weightOne costRadius
 		covering leastOnly mostEnergy jumpBits choiceBits
-		leastShare sameMotion insideFactor
+		leastShare sameMotion insideFactor aroundCount:places_around
 		overlayContrast overlaySpan overlayNoise overlayCoding overlayReach overlayMotion overlayMisfit overlayVotes
 		overlaySquare overlayLeastSquare overlayStray overlayGain
 		bendDoubt bendNoise

@@ -25,9 +25,9 @@ struct Path {
 
 // A Stretch is some cells of a path: for each cell, its penalty, the energies of the
 // hypotheses, what they pay for following each hypothesis of the cell before, in two
-// halves, and their messages.
+// halves and two in a word, and their messages.
 struct Stretch {
-	alignas(16) uint16_t jumps[cells_at_once][labels][halves][labels / 2];
+	alignas(16) uint32_t jumps[cells_at_once][labels][halves][labels / 4];
 	int32_t energies[cells_at_once][labels], messages[cells_at_once][labels];
 	int32_t penalties[cells_at_once];
 };
@@ -57,10 +57,15 @@ __device__ void make_ready(Stretch &s, const Path &path, int first, const Labell
 		if (h == 0) s.penalties[k] = penalty;
 		s.energies[k][h] = of.energies[at * of.count + h];
 #pragma unroll
-		for (int j = 0; j < 2 * half; j++) {
-			Vec v = from[j < of.count ? j : 0];
-			int32_t jump = min(abs(to.x - v.x) + abs(to.y - v.y), 1 << jump_bits);
-			s.jumps[k][h][j / half][j % half] = (uint16_t)(penalty * jump >> jump_bits);
+		for (int j = 0; j < 2 * half; j += 2) {
+			uint32_t word = 0;
+#pragma unroll
+			for (int i = 0; i < 2; i++) {
+				Vec v = from[j + i < of.count ? j + i : 0];
+				int32_t jump = min(abs(to.x - v.x) + abs(to.y - v.y), 1 << jump_bits);
+				word |= penalty * jump >> jump_bits << 16 * i;
+			}
+			s.jumps[k][h][j / half][j % half / 2] = word;
 		}
 	}
 }
@@ -90,13 +95,13 @@ __device__ void step_through(Stretch &s, int n, int count, Costs *costs) {
 #pragma unroll 4
 	for (int k = 0; k < n; k++) {
 		int32_t penalty = s.penalties[k], own = s.energies[k][h];
-		const uint16_t *jumps = s.jumps[k][h][side];
+		const uint32_t *jumps = s.jumps[k][h][side];
 		const int32_t *before = costs[k % 2].of[side];
 		int32_t least = far_off, message = far_off;
 #pragma unroll
 		for (int j = 0; j < half; j++) {
 			least = min(least, before[j]);
-			message = min(message, before[j] + jumps[j]);
+			message = min(message, before[j] + (int32_t)(jumps[j / 2] >> 16 * (j % 2) & 0xffff));
 		}
 		least = min(least, __shfl_xor_sync(0xffffffff, least, labels));
 		message = min(message, __shfl_xor_sync(0xffffffff, message, labels));

@@ -29,6 +29,14 @@ __device__ void add_columns(uint16_t *sums, const Comparison &c, const Hypothesi
 	bool within = x >= 0 && x < width;
 	x = clamp_to(x, 0, width - 1);
 	const Vec *plane = motions + (size_t)hypothesis.plane * width * height + clamp_to(x + hypothesis.dx, 0, width - 1);
+	// A row's motions are read while the row before is compared.
+	auto row_of = [&](int row) { return clamp_to(top + row, 0, height - 1); };
+	auto motion = [&](int y) { return plane[clamp_to(y + hypothesis.dy, 0, height - 1) * width]; };
+	auto bend = [&](int y) {
+		Vec none = {0, 0};
+		return bend_field && c.both ? bend_field[y * width + x] : none;
+	};
+	Vec coming = motion(row_of(-radius)), coming_bend = bend(row_of(-radius));
 	uint32_t ring[S::side], sum = 0;
 #pragma unroll
 	for (int i = 0; i < S::side; i++) ring[i] = 0;
@@ -36,9 +44,11 @@ __device__ void add_columns(uint16_t *sums, const Comparison &c, const Hypothesi
 #pragma unroll
 		for (int i = 0; i < S::side; i++) {
 			int row = turn * S::side + i - 2 * radius, y = top + row + radius, inner = clamp_to(y, 0, height - 1);
-			Vec v = plane[clamp_to(inner + hypothesis.dy, 0, height - 1) * width], bend = {0, 0};
-			if (bend_field && c.both) bend = bend_field[inner * width + x];
-			uint32_t d = disagreement(c, width, height, x, inner, v, bend);
+			Vec v = coming, bent = coming_bend;
+			int next = row_of(row + radius + 1);
+			coming = motion(next);
+			coming_bend = bend(next);
+			uint32_t d = disagreement(c, width, height, x, inner, v, bent);
 			if (!within || y != inner) d = 0;
 			sum += d - ring[i];
 			ring[i] = d;

@@ -212,8 +212,8 @@ __device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes
 			mask[at] = outside ? 255 : 0;
 			if (outside) list[atomicAdd(count, 1u)] = at;
 		}
-	// The planes of a small block are made together.
-	const int together = bw * bh <= 4 ? 4 : 1;
+	// The planes of single samples are made together.
+	const int together = bw * bh == 1 ? 4 : 1;
 	for (int first = 0; first < n; first += together) {
 		float sums[together][bw * bh];
 #pragma unroll

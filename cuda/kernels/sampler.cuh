@@ -67,7 +67,9 @@ HOST_DEVICE void add_block(float *sums, const float *p, int stride, const float 
 
 // zp_weights sets the weights of the seven coefficients of the element of Zwart and Powell
 // at the fractions, and their places after the first of four by four, as package warp does.
-HOST_DEVICE void zp_weights(uint32_t fx, uint32_t fy, int stride, float *w, int *at) {
+// It is a call, because compilers would compute the weights ahead of the branch that knows
+// whether anybody needs them.
+HOST_DEVICE_CALL void zp_weights(uint32_t fx, uint32_t fy, int stride, float *w, int *at) {
 	int nx = fx >> (position_bits - 1), ny = fy >> (position_bits - 1);
 	int x = (int)fx - nx * position_one, y = (int)fy - ny * position_one;
 	// The matrix that turns the quarter of the square around a coefficient to the left one.

@@ -13,7 +13,10 @@ enum { choice_size = 1 << choice_bits };
 // A block follows a path of cells, some cells at a time. Its first warp takes the steps,
 // one after the other. The other warps make ready what the warp needs of the next cells,
 // and add up the messages of the cells before.
-enum { warp_lanes = 32, labels = 16, halves = 2, cells_at_once = 12, helpers = 96, groups = helpers / labels, far_off = 1 << 14 };
+enum { warp_lanes = 32, labels = 16, halves = 2, cells_at_once = 12, helpers = 96, groups = helpers / labels };
+
+// far_off is more than any cost: an energy and a message.
+enum { far_off = 1 << 14 };
 
 // A Path is a sequence of cells.
 struct Path {
@@ -87,7 +90,8 @@ struct alignas(16) Costs {
 };
 
 // step_through makes the messages of n cells. The two costs take turns; the first are those
-// of the cell before, and are again after an even number of cells. Two lanes share a hypothesis: each looks at one half of those before.
+// of the cell before, and are again after an even number of cells. Two lanes share a
+// hypothesis: each looks at one half of those before.
 template <int half>
 __device__ void step_through(Stretch &s, int n, int count, Costs *costs) {
 	int h = threadIdx.x % labels, side = threadIdx.x / labels;

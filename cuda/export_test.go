@@ -1,5 +1,21 @@
 package cuda
 
+import "retime/flow"
+
 // SetLanes has d share patches among n threads on levels of any size, or as it would of
 // itself if n is 0, from its next change of size on.
 func (e *DIS) SetLanes(n int) { e.lanes = n }
+
+// EstimateFlow estimates flows as EstimateResident does, and brings them to forward and
+// backward. On the device they stay for the intervals that refer to forward and backward.
+func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, forward, backward flow.Field) error {
+	dst := [2]flow.Field{forward, backward}
+	return s.estimate(e, a, b, dst, func(at *estimated) error {
+		for i, f := range dst {
+			if err := at.fields[i].Download(e.Stream(), f.Image); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(at *estimated) { s.residents.letGo(at.held) })
+}

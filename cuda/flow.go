@@ -33,27 +33,6 @@ type Guide struct {
 // on the device. An interval after that uploads the flow again.
 const estimatedAhead = 16
 
-// EstimateFlow estimates the flows between a and b on the device and sets the vectors
-// of still pixels to zero, as flow.KeepStill does. It uploads a and b unless the device
-// has them. The flows stay on the device for the intervals that refer to forward and
-// backward. EstimateFlow returns once it has filled both, too, because detecting cuts,
-// and making frames on the processor, need the flows there.
-//
-// forward and backward must have the size of the pictures; as for Load, the caller must
-// not use their memory for other flows. Several goroutines may call EstimateFlow at
-// once, each with its own estimator, while others make frames.
-func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, forward, backward flow.Field) error {
-	dst := [2]flow.Field{forward, backward}
-	return s.estimate(e, a, b, dst, func(at *estimated) error {
-		for i, f := range dst {
-			if err := at.fields[i].Download(e.Stream(), f.Image); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, func(at *estimated) { s.residents.letGo(at.held) })
-}
-
 // estimate estimates the flows between a and b, queues what use does with them, waits
 // for all of it, and calls done, also after an error.
 func (s *Synthesizer) estimate(e FlowEstimator, a, b Guide, dst [2]flow.Field, use func(*estimated) error, done func(*estimated)) error {

@@ -37,8 +37,11 @@ type Change struct {
 // Sums are of N pairs of samples a and b, of their squares and of their products.
 type Sums struct{ N, A, B, AA, BB, AB int64 }
 
-// EstimateResident estimates flows as EstimateFlow does, and leaves them on the device
-// until Release. It brings home only the sums of the change.
+// EstimateResident estimates the flows between a and b on the device, sets the vectors of
+// still pixels to zero, as flow.KeepStill does, and leaves the flows on the device until
+// Release. It uploads a and b unless the device has them, and brings home only the sums of
+// the change. Several goroutines may call EstimateResident at once, each with its own
+// estimator, while others make frames.
 func (s *Synthesizer) EstimateResident(e FlowEstimator, a, b Guide) (*ResidentFlow, error) {
 	f := &ResidentFlow{s: s}
 	f.absent.Forward.Image = frame.Absent[flow.Vec](a.Width, a.Height)

@@ -14,8 +14,8 @@ import (
 // The pictures are A, B, the one before and the one after. The flows lead, in turn,
 // from A to B and from B to A, then from A and B to the pictures before and after.
 type guides struct {
-	errorKernel, overlayKernel *Kernel
-	table                      Buffer[uint16]
+	kernels guideKernels
+	table   Buffer[uint16]
 
 	width, height, level int
 	inner                int     // number of flows between A and B
@@ -24,17 +24,24 @@ type guides struct {
 	outer                [2]bool // whether there is a picture before, and after
 	bending              warp.Bending
 	pictures             Buffer[byte]
-	fixed                bool // whether something may lie still over the picture
+	quads                Buffer[uint32] // of the pictures
+	fixed                bool           // whether something may lie still over the picture
 	still                Buffer[byte]
 	flows                Buffer[flow.Vec]
 	errors, trust        Buffer[uint16]
 }
 
+// guideKernels are the kernels that work on guides.
+type guideKernels struct{ errors, overlay, quads *Kernel }
+
 func newGuides(s *Stream) (g guides, err error) {
-	if g.errorKernel, err = s.device.Kernel("error", "warp_error"); err != nil {
+	if g.kernels.errors, err = s.device.Kernel("error", "warp_error"); err != nil {
 		return g, err
 	}
-	if g.overlayKernel, err = s.device.Kernel("overlay", "overlay_mask"); err != nil {
+	if g.kernels.overlay, err = s.device.Kernel("overlay", "overlay_mask"); err != nil {
+		return g, err
+	}
+	if g.kernels.quads, err = s.device.Kernel("quad", "make_quads"); err != nil {
 		return g, err
 	}
 	return g, upload(s, &g.table, warp.Constants().Trust)
@@ -51,6 +58,7 @@ func upload[T any](s *Stream, b *Buffer[T], values []T) error {
 func (g *guides) free() {
 	g.table.Free()
 	g.pictures.Free()
+	g.quads.Free()
 	g.still.Free()
 	g.flows.Free()
 	g.errors.Free()
@@ -66,6 +74,9 @@ func (g *guides) resize(d *Device, width, height, inner int) error {
 	pixels := width * height
 	g.width, g.height, g.inner = width, height, inner
 	if err := g.pictures.Resize(d, maxPictures*pixels); err != nil {
+		return err
+	}
+	if err := g.quads.Resize(d, maxPictures*pixels); err != nil {
 		return err
 	}
 	if err := g.still.Resize(d, pixels); err != nil {
@@ -133,7 +144,7 @@ func (g *guides) findOverlays(s *Stream) error {
 		given = g.still.Arg()
 	}
 	g.fixed = true
-	return s.Launch(g.overlayKernel, Cover(g.width, g.height, wideTile), wideBlock, 0,
+	return s.Launch(g.kernels.overlay, Cover(g.width, g.height, wideTile), wideBlock, 0,
 		g.still.Arg(), given, g.pictures.Arg(), Int(third), Int(fourth), g.flows.Arg(), Int(g.width), Int(g.height),
 		Int(g.level))
 }
@@ -153,6 +164,24 @@ func (g *guides) measure(s *Stream) error {
 	if g.beyond {
 		n += 2
 	}
-	return s.Launch(g.errorKernel, over(g.width, g.height, n, wideTile), wideBlock, 0,
+	return s.Launch(g.kernels.errors, over(g.width, g.height, n, wideTile), wideBlock, 0,
 		g.pictures.Arg(), g.flows.Arg(), Int(g.inner), g.errors.Arg(), g.trust.Arg(), g.table.Arg(), Int(g.table.N), Int(g.width), Int(g.height))
+}
+
+// findQuads queues the kernel that makes the quads of the pictures that hypotheses show in.
+func (g *guides) findQuads(s *Stream) error {
+	n := 2
+	if g.beyond {
+		n = maxPictures
+	}
+	return s.Launch(g.kernels.quads, over(g.width, g.height, n, wideBlock), wideBlock, 0,
+		g.quads.Arg(), g.pictures.Arg(), Int(g.width), Int(g.height))
+}
+
+// lying returns the address of the certainties that pixels lie still, or 0 if none does.
+func (g *guides) lying() Arg {
+	if !g.fixed {
+		return Arg{}
+	}
+	return g.still.Arg()
 }

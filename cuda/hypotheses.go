@@ -2,7 +2,7 @@ package cuda
 
 import (
 	"errors"
-	"math/bits"
+	"fmt"
 
 	"retime/flow"
 	"retime/warp"
@@ -11,40 +11,39 @@ import (
 // hypothesis describes one motion for every pixel of the guides. It has the layout of
 // Hypothesis in hypothesis.cuh.
 type hypothesis struct {
-	kind       int32 // as package warp numbers them
-	first, log int32 // it is the mean of 1<<log projected flows, from number first on
-	dx, dy     int32 // offset at which it is read
-	_          int32
+	kind   int32 // as package warp numbers them
+	plane  int32 // number of the motion in projection
+	dx, dy int32 // offset at which it is read
 }
 
 // hypotheses lists the guesses for a pixel's motion in package warp's order, for the
-// given number of flows. The last two are the guesses from the flows beyond the
-// interval.
+// given number of flows, without the stationary one. The last two are the guesses from the
+// flows beyond the interval.
 func hypotheses(flows, level int) []hypothesis {
 	c := warp.Constants()
 	var list []hypothesis
 	for i := range flows {
-		list = append(list, hypothesis{kind: c.Projected, first: int32(i)})
+		list = append(list, hypothesis{kind: c.Projected, plane: int32(i)})
 	}
-	list = append(list, hypothesis{kind: c.Stationary})
-	log := int32(bits.Len(uint(flows)) - 1) // flows is a power of two
+	mean := int32(meanPlane(flows))
 	for _, at := range c.Around {
-		list = append(list, hypothesis{kind: c.Neighbour, log: log, dx: int32(at[0] / (1 << level)), dy: int32(at[1] / (1 << level))})
+		list = append(list, hypothesis{c.Neighbour, mean, int32(at[0] / (1 << level)), int32(at[1] / (1 << level))})
 	}
-	return append(list, hypothesis{kind: c.OnlyFirst, first: int32(flows)}, hypothesis{kind: c.OnlySecond, first: int32(flows + 1)})
+	return append(list, hypothesis{kind: c.OnlyFirst, plane: int32(flows)}, hypothesis{kind: c.OnlySecond, plane: int32(flows + 1)})
 }
 
 // shares holds the weights of the hypotheses.
 type shares struct {
-	energy, cell, pass, share, smooth *Kernel
-	tables                            choiceTables
+	energy, pass, share *Kernel
+	tables              choiceTables
 
-	n        int // number of hypotheses in use
+	n        int // number of hypotheses in use, which is even
+	strip    strip
 	list     Buffer[hypothesis]
 	energies Buffer[int16]
 	cells    cells
 
-	weights, scratch Buffer[uint16]
+	weights Buffer[uint16]
 }
 
 // choiceTables are package warp's.
@@ -57,7 +56,7 @@ type choiceTables struct {
 type cells struct {
 	energies Buffer[int16]
 	motions  Buffer[flow.Vec]
-	sums     Buffer[int32]
+	sums     Buffer[uint16] // two in a word
 	guide    Buffer[byte]
 }
 
@@ -66,8 +65,7 @@ func newShares(s *Stream) (h shares, err error) {
 		kernel     **Kernel
 		file, name string
 	}{
-		{&h.energy, "energy", "hypothesis_energies"}, {&h.cell, "choose", "cell_energies"},
-		{&h.pass, "choose", "pass_messages"}, {&h.share, "choose", "share_weights"}, {&h.smooth, "smooth", "smooth_weights"},
+		{&h.pass, "choose", "pass_messages"}, {&h.share, "choose", "share_weights"},
 	} {
 		if *k.kernel, err = s.device.Kernel(k.file, k.name); err != nil {
 			return h, err
@@ -92,17 +90,20 @@ func (h *shares) free() {
 	h.cells.sums.Free()
 	h.cells.guide.Free()
 	h.weights.Free()
-	h.scratch.Free()
 }
 
-func (h *shares) resize(s *Stream, width, height int, list []hypothesis) error {
+func (h *shares) resize(s *Stream, width, height, level int, list []hypothesis) (err error) {
 	columns, lines := choiceCells(width, height)
 	n, cells, d := len(list), columns*lines, s.device
+	h.strip = stripFor(warp.Constants().CostRadius >> level)
+	if h.energy, err = d.Kernel("energy", fmt.Sprintf("energies_%d", h.strip.radius)); err != nil {
+		return err
+	}
 	return errors.Join(
 		upload(s, &h.list, list),
 		h.energies.Resize(d, n*width*height),
 		h.cells.energies.Resize(d, n*cells), h.cells.motions.Resize(d, n*cells), h.cells.sums.Resize(d, n*cells), h.cells.guide.Resize(d, cells),
-		h.weights.Resize(d, n*width*height), h.scratch.Resize(d, n*width*height),
+		h.weights.Resize(d, n*width*height),
 	)
 }
 
@@ -120,50 +121,46 @@ func (h *shares) begin(g *guides) {
 	}
 }
 
+// strip is the part of the guides on which a block of energies_RADIUS works, as Strip in
+// energy.cu has it.
+type strip struct{ radius, columns, rows int }
+
+const stripLanes = 32
+
+func stripFor(radius int) strip {
+	cell := 1 << warp.Constants().ChoiceBits
+	turns := map[int]int{1: 10, 2: 8, 4: 4}[radius]
+	return strip{radius, (stripLanes - 2*radius) &^ (cell - 1), turns*(2*radius+1) - 2*radius}
+}
+
+// These are the sizes of a tile of share_weights and of what the tile reads.
+var (
+	shareTile = Dim{32, 26, 1}
+	shareHalo = Dim{36, 30, 1}
+)
+
+// passBlock is the number of threads that follow a path.
+var passBlock = Dim{128, 1, 1}
+
 // make queues the kernels that set weights. bends may be 0. total grows by the least
 // cost of a projected flow at each pixel.
 func (h *shares) make(s *Stream, g *guides, p *projection, bends Arg, phase warp.Phase, total Arg) error {
-	pixels := wideTile.X * wideTile.Y
-	err := s.Launch(h.energy, Cover(g.width, g.height, wideTile), wideBlock, h.n*pixels*2,
-		g.pictures.Arg(), p.motions.Arg(), bends, h.list.Arg(), Int(h.n), h.energies.Arg(), Int(g.width), Int(g.height),
-		Int(int(phase)), Int(warp.Constants().CostRadius>>g.level),
-		h.tables.neighbourGate.Arg(), h.tables.onlyGate.Arg(), Int(h.tables.onlyGate.N), total)
-	if err != nil {
-		return err
-	}
-	if err := h.choose(s, g, p, phase); err != nil {
-		return err
-	}
-	var fixed Arg
-	if g.fixed {
-		fixed = g.still.Arg()
-	}
-	return s.Launch(h.smooth, over(g.width, g.height, h.n, wholeTile), wideBlock, 0,
-		h.weights.Arg(), h.scratch.Arg(), h.list.Arg(), fixed, Int(g.width), Int(g.height))
-}
-
-// A block of pass_messages follows passPaths paths with a thread for each of up to
-// sixteen hypotheses.
-const passPaths = 8
-
-var passBlock = Dim{passPaths * 16, 1, 1}
-
-// choose queues the kernels that set scratch to the shares that follow from the
-// energies.
-func (h *shares) choose(s *Stream, g *guides, p *projection, phase warp.Phase) error {
-	columns, lines := choiceCells(g.width, g.height)
-	err := s.Launch(h.cell, Cover(columns, lines, wideBlock), wideBlock, 0,
-		g.pictures.Arg(), p.motions.Arg(), h.list.Arg(), Int(h.n), h.energies.Arg(), Int(g.width), Int(g.height), Int(int(phase)),
-		h.cells.energies.Arg(), h.cells.motions.Arg(), h.cells.sums.Arg(), h.cells.guide.Arg())
+	t, c := &h.tables, &h.cells
+	block := Dim{stripLanes, h.n, 1}
+	err := s.Launch(h.energy, Cover(g.width, g.height, Dim{h.strip.columns, h.strip.rows, 1}), block, h.n*h.strip.rows*stripLanes*2,
+		g.quads.Arg(), p.motions.Arg(), bends, h.list.Arg(), Int(g.inner), h.energies.Arg(), Int(g.width), Int(g.height), Int(int(phase)),
+		t.neighbourGate.Arg(), t.onlyGate.Arg(), Int(t.onlyGate.N), total,
+		c.energies.Arg(), c.motions.Arg(), c.sums.Arg(), c.guide.Arg())
 	if err != nil {
 		return err
 	}
 	const directions = 4
-	err = s.Launch(h.pass, Dim{ceilDiv(max(columns, lines), passPaths), directions, 1}, passBlock, 0,
-		h.cells.energies.Arg(), h.cells.motions.Arg(), h.cells.guide.Arg(), Int(h.n), Int(columns), Int(lines), h.tables.penalty.Arg(), h.cells.sums.Arg())
+	columns, lines := choiceCells(g.width, g.height)
+	err = s.Launch(h.pass, Dim{max(columns, lines), directions, 1}, passBlock, 0,
+		c.energies.Arg(), c.motions.Arg(), c.guide.Arg(), Int(h.n), Int(columns), Int(lines), t.penalty.Arg(), c.sums.Arg())
 	if err != nil {
 		return err
 	}
-	return s.Launch(h.share, Cover(g.width, g.height, wideBlock), wideBlock, 0,
-		h.energies.Arg(), h.cells.sums.Arg(), Int(h.n), h.scratch.Arg(), Int(g.width), Int(g.height), h.tables.likelihood.Arg(), Int(h.tables.likelihood.N))
+	return s.Launch(h.share, Cover(g.width, g.height, shareTile), block, 2*(t.likelihood.N+h.n*shareHalo.X*shareHalo.Y),
+		h.energies.Arg(), c.sums.Arg(), h.weights.Arg(), g.lying(), Int(g.width), Int(g.height), t.likelihood.Arg(), Int(t.likelihood.N))
 }

@@ -120,7 +120,7 @@ func (l *lane) resize(p *warp.Params, to *layout) error {
 			return err
 		}
 	}
-	return l.shares.resize(l.stream, to.guideWidth, to.guideHeight, hypotheses(to.flows, to.level))
+	return l.shares.resize(l.stream, to.guideWidth, to.guideHeight, to.level, hypotheses(to.flows, to.level))
 }
 
 // clear queues the fills that zero the accumulators and counters between frames, unless

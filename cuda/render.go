@@ -46,9 +46,9 @@ func (r *renderer) make(s *Stream, gr group, dst *planes, a, b *source, g *guide
 	args = a.args(args, gr.first, gr.end)
 	args = b.args(args, gr.first, gr.end)
 	args = append(args, Int(gr.end-gr.first), Int(gr.width), Int(gr.height), Int(dst.stride(gr.first)),
-		Int(a.coefficients[gr.first].Stride), Int(gr.sx), Int(gr.sy), p.motions.Arg(), bends, shares.list.Arg(), Int(shares.n),
-		shares.weights.Arg(), Int(g.width), Int(g.height), Int(g.level), r.taps.Arg(), Int(int(phase)),
+		Int(a.coefficients[gr.first].Stride), Int(gr.sx), Int(gr.sy), p.motions.Arg(), bends, shares.list.Arg(), Int(shares.n), Int(g.inner),
+		shares.weights.Arg(), g.lying(), Int(g.width), Int(g.height), Int(g.level), r.taps.Arg(), Int(int(phase)),
 		Float(float32(dst.format.Max())), holes.mask.Arg(), holes.list.Arg(), holes.count)
 	grid := Cover(ceilDiv(gr.width, 1<<w), ceilDiv(gr.height, 1<<h), renderBlock)
-	return s.Launch(r.kernels[dst.format.Bytes()-1][w][h], grid, renderBlock, shares.n*renderBlock.X*12, args...)
+	return s.Launch(r.kernels[dst.format.Bytes()-1][w][h], grid, renderBlock, (shares.n+1)*renderBlock.X*12, args...)
 }

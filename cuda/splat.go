@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"math/bits"
 
 	"retime/flow"
 	"retime/warp"
@@ -57,10 +58,11 @@ func (a *sums) free() {
 type projection struct {
 	splat, arrive, fill, median *Kernel
 
-	sums    sums
-	known   Buffer[uint32]
-	once    Buffer[flow.Vec] // after the first of two medians
-	motions Buffer[flow.Vec] // from A to B, one for each flow
+	sums  sums
+	known Buffer[uint32]
+	// Both have the motions from A to B, one for each flow, then the mean of the inner ones:
+	// once is after the first of two medians.
+	once, motions Buffer[flow.Vec]
 }
 
 func newProjection(d *Device) (p projection, err error) {
@@ -85,11 +87,15 @@ func (p *projection) resize(s *Stream, width, height, flows int) error {
 	if err := p.known.Resize(s.device, flows*ceilDiv(height, 32)*width); err != nil {
 		return err
 	}
-	if err := p.once.Resize(s.device, flows*pixels); err != nil {
+	if err := p.once.Resize(s.device, (flows+1)*pixels); err != nil {
 		return err
 	}
-	return p.motions.Resize(s.device, flows*pixels)
+	return p.motions.Resize(s.device, (flows+1)*pixels)
 }
+
+// meanPlane returns the number of the mean motion for the given number of flows between the
+// neighbours. The two from beyond come before it.
+func meanPlane(flows int) int { return flows + 2 }
 
 func (p *projection) free() {
 	p.sums.free()
@@ -120,11 +126,14 @@ func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) err
 	if err != nil {
 		return err
 	}
-	err = s.Launch(p.median, grid, wideBlock, 0, p.once.Arg(), p.motions.Arg(), Int(g.width), Int(g.height))
-	if err != nil {
-		return err
+	for _, way := range [2][2]Arg{{p.once.Arg(), p.motions.Arg()}, {p.motions.Arg(), p.once.Arg()}} {
+		err = s.Launch(p.median, Cover(g.width, g.height, wideBlock), wideBlock, 0, way[0], way[1],
+			Int(flows), Int(bits.Len(uint(g.inner))-1), Int(meanPlane(g.inner)), Int(g.width), Int(g.height)) // inner is a power of two
+		if err != nil {
+			return err
+		}
 	}
-	return s.Launch(p.median, grid, wideBlock, 0, p.motions.Arg(), p.once.Arg(), Int(g.width), Int(g.height))
+	return nil
 }
 
 // colours splats the planes of both neighbours forward.

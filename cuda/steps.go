@@ -45,6 +45,9 @@ func (s *Synthesizer) preparation(w *prepared) []step {
 	}
 	bytes := pixels * (pictures + n*(vectorBytes+2*weightBytes))
 	list := []step{{"errors along the flows", bytes, func() error { return g.measure(s.work) }}}
+	if s.params.Mode == warp.Project {
+		list = append(list, step{"quads", pixels * pictures * 5, func() error { return g.findQuads(s.work) }})
+	}
 	if s.params.Mode == warp.Project && s.params.Overlays {
 		list = append(list, step{"overlays", pixels * (maxPictures + 1), func() error { return g.findOverlays(s.work) }})
 	}

@@ -29,8 +29,8 @@ type Backend struct {
 	// CreditOne is full credit, and DifferenceOne is one grey level in the units of
 	// errors and costs.
 	CreditOne, DifferenceOne int64
-	// Projected, Neighbour and Stationary are the numbers of the kinds of hypotheses.
-	Projected, Neighbour, Stationary, OnlyFirst, OnlySecond int32
+	// Projected to OnlySecond are the numbers of the kinds of hypotheses.
+	Projected, Neighbour, OnlyFirst, OnlySecond int32
 	// LeastTrust is the weight below which a splatted flow has a hole.
 	LeastTrust uint64
 	// Around lists the places, in pixels of the picture, at which a pixel reads the
@@ -62,7 +62,7 @@ var backend = sync.OnceValue(func() Backend {
 	return Backend{
 		Trust: trustTable, NeighbourGate: neighbourGate, OnlyGate: onlyGate,
 		Penalty: penalties[:], Likelihood: likelihood, Credit: credit, CreditOne: creditOne, DifferenceOne: differenceOne,
-		Projected: int32(projected), Neighbour: int32(neighbour), Stationary: int32(stationary), OnlyFirst: int32(onlyFirst), OnlySecond: int32(onlySecond),
+		Projected: int32(projected), Neighbour: int32(neighbour), OnlyFirst: int32(onlyFirst), OnlySecond: int32(onlySecond),
 		LeastTrust: leastTrust, Around: around[:],
 		CostRadius: costRadius, CellBits: cellBits, ChoiceBits: choiceBits,
 		Precision: precision, CoefficientMargin: margin,

@@ -148,10 +148,12 @@ func (s *Synthesizer) motion(phase Phase) {
 
 // around lists the places, in pixels of the picture, at which a pixel reads the motions
 // of its neighbours.
-var around = [8][2]int{
+var around = [aroundCount][2]int{
 	{-10, -10}, {10, -10}, {-10, 10}, {10, 10}, // the centres of overlapped blocks
 	{-24, 0}, {24, 0}, {0, -24}, {0, 24},
 }
+
+const aroundCount = 8
 
 // farthest is the largest distance in around.
 const farthest = 24

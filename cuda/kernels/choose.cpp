@@ -6,6 +6,5 @@ namespace choose {
 #include "choose.cu"
 }
 
-KERNEL(choose, cell_energies)
 KERNEL(choose, pass_messages)
 KERNEL(choose, share_weights)

@@ -3,128 +3,265 @@
 // from it.
 //
 // Energies of pixels lie one hypothesis after the other. Energies, motions and sums of
-// cells lie by cell, then hypothesis.
+// cells lie by cell, then hypothesis. A word holds the sums of two hypotheses, of which
+// there is an even number.
 
 #include "hypothesis.cuh"
 
 enum { choice_size = 1 << choice_bits };
 
-// cell_energies sets the cells' energies and motions to means over their pixels, guide
-// to the made frame's brightness along the best motion that both neighbours show, and
-// sums to 0. A thread makes a cell.
-extern "C" __global__ void cell_energies(const uint8_t *pictures, const Vec *motions, const Hypothesis *list, int hypotheses,
-                                         const int16_t *energies, int width, int height, int32_t phase, int16_t *cell_energies,
-                                         Vec *cell_motions, int32_t *sums, uint8_t *guide) {
-	int columns = (width + choice_size - 1) / choice_size, lines = (height + choice_size - 1) / choice_size;
-	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-	if (x >= columns || y >= lines) return;
-	size_t size = (size_t)width * height, cell = (size_t)y * columns + x;
-	Vec best = {0, 0};
-	int least = INT32_MAX;
-	for (int h = 0; h < hypotheses; h++) {
-		Hypothesis hypothesis = list[h];
-		const int half = 1 << (2 * choice_bits - 1);
-		int e = half;
-		Vec v = {half, half};
-		for (int j = 0; j < choice_size; j++)
-			for (int i = 0; i < choice_size; i++) {
-				int px = min(x * choice_size + i, width - 1), py = min(y * choice_size + j, height - 1);
-				e += energies[h * size + (size_t)py * width + px];
-				Vec w = motion_of(hypothesis, motions, width, height, px, py);
-				v.x += w.x;
-				v.y += w.y;
+// A block follows a path of cells, some cells at a time. Its first warp takes the steps,
+// one after the other. The other warps make ready what the warp needs of the next cells,
+// and add up the messages of the cells before.
+enum { warp_lanes = 32, labels = 16, halves = 2, cells_at_once = 12, helpers = 96, groups = helpers / labels };
+
+// far_off is more than any cost: an energy and a message.
+enum { far_off = 1 << 14 };
+
+// A Path is a sequence of cells.
+struct Path {
+	int64_t first;
+	int stride, length;
+
+	__device__ int64_t at(int i) const { return first + (int64_t)i * stride; }
+};
+
+// A Stretch is some cells of a path: for each cell, its penalty, the energies of the
+// hypotheses, what they pay for following each hypothesis of the cell before, in two
+// halves and two in a word, and their messages.
+struct Stretch {
+	alignas(16) uint32_t jumps[cells_at_once][labels][halves][labels / 4];
+	int32_t energies[cells_at_once][labels], messages[cells_at_once][labels];
+	int32_t penalties[cells_at_once];
+};
+
+// Labelled holds the cells of a picture with their hypotheses.
+struct Labelled {
+	const int16_t *energies;
+	const Vec *motions;
+	const uint8_t *guide;
+	int count; // of hypotheses
+	const uint16_t *penalties;
+};
+
+// make_ready sets up the cells of a stretch from number first of the path on. lane counts the
+// helpers. Half of the hypotheses, rounded up, is at most half.
+template <int half>
+__device__ void make_ready(Stretch &s, const Path &path, int first, const Labelled &of, int lane) {
+	int h = lane % labels;
+	if (h >= of.count) return;
+	for (int k = lane / labels; k < cells_at_once; k += groups) {
+		int i = first + k;
+		if (i >= path.length) return;
+		int64_t at = path.at(i), before = path.at(i - 1);
+		int32_t penalty = of.penalties[abs((int)of.guide[at] - (int)of.guide[before])];
+		Vec to = of.motions[at * of.count + h];
+		const Vec *from = of.motions + before * of.count;
+		if (h == 0) s.penalties[k] = penalty;
+		s.energies[k][h] = of.energies[at * of.count + h];
+#pragma unroll
+		for (int j = 0; j < 2 * half; j += 2) {
+			uint32_t word = 0;
+#pragma unroll
+			for (int i = 0; i < 2; i++) {
+				Vec v = from[j + i < of.count ? j + i : 0];
+				int32_t jump = min(abs(to.x - v.x) + abs(to.y - v.y), 1 << jump_bits);
+				word |= penalty * jump >> jump_bits << 16 * i;
 			}
-		e >>= 2 * choice_bits;
-		v.x >>= 2 * choice_bits;
-		v.y >>= 2 * choice_bits;
-		cell_energies[cell * hypotheses + h] = (int16_t)e;
-		cell_motions[cell * hypotheses + h] = v;
-		sums[cell * hypotheses + h] = 0;
-		if (hypothesis.kind != only_first && hypothesis.kind != only_second && e < least) {
-			least = e;
-			best = v;
+			s.jumps[k][h][j / half][j % half / 2] = word;
 		}
 	}
-	int32_t ax = (choice_size * x << position_bits) + (choice_size - 1) * position_one / 2 - toward(best.x, phase);
-	int32_t ay = (choice_size * y << position_bits) + (choice_size - 1) * position_one / 2 - toward(best.y, phase);
-	guide[cell] = (uint8_t)((lookup(pictures, width, height, ax, ay) + lookup(pictures + size, width, height, ax + best.x, ay + best.y)) >> 17);
 }
 
-enum { lanes = 16, paths = 8 }; // threads of a path, paths of a block
+// add_up adds the messages of a stretch to sums.
+__device__ void add_up(const Stretch &s, const Path &path, int first, int count, uint32_t *sums, int lane) {
+	int pairs = count / 2;
+	for (int t = lane; t < cells_at_once * pairs; t += helpers) {
+		int k = t / pairs, pair = t % pairs;
+		if (first + k >= path.length) return;
+		// Four messages fit 16 bits.
+		atomicAdd(&sums[path.at(first + k) * pairs + pair], (uint32_t)(s.messages[k][2 * pair] | s.messages[k][2 * pair + 1] << 16));
+	}
+}
 
-// pass_messages adds the messages along the paths of cells in one direction to sums: rightward, leftward, downward, upward for blockIdx.y from 0 to 3. A thread keeps
-// the path cost of one hypothesis. Blocks are 128 by 1 threads, for 8 paths.
+// Costs are those of the hypotheses at a cell, in two halves.
+struct alignas(16) Costs {
+	int32_t of[halves][labels / 2];
+};
+
+// step_through makes the messages of n cells. The two costs take turns; the first are those
+// of the cell before, and are again after an even number of cells. Two lanes share a
+// hypothesis: each looks at one half of those before.
+template <int half>
+__device__ void step_through(Stretch &s, int n, int count, Costs *costs) {
+	int h = threadIdx.x % labels, side = threadIdx.x / labels;
+	bool real = h < count, keeps = side == 0 && h < 2 * half;
+#pragma unroll 4
+	for (int k = 0; k < n; k++) {
+		int32_t penalty = s.penalties[k], own = s.energies[k][h];
+		const uint32_t *jumps = s.jumps[k][h][side];
+		const int32_t *before = costs[k % 2].of[side];
+		int32_t least = far_off, message = far_off;
+#pragma unroll
+		for (int j = 0; j < half; j++) {
+			least = min(least, before[j]);
+			message = min(message, before[j] + (int32_t)(jumps[j / 2] >> 16 * (j % 2) & 0xffff));
+		}
+		least = min(least, __shfl_xor_sync(0xffffffff, least, labels));
+		message = min(message, __shfl_xor_sync(0xffffffff, message, labels));
+		message = min(message - least, penalty);
+		if (keeps) costs[(k + 1) % 2].of[h / half][h % half] = real ? own + message : far_off;
+		if (side == 0) s.messages[k][h] = message;
+		__syncwarp();
+	}
+}
+
+// follow adds the messages along a path to sums.
+template <int half>
+__device__ void follow(const Path &path, const Labelled &of, uint32_t *sums, Stretch *stretches, Costs *costs) {
+	int lane = (int)threadIdx.x - warp_lanes; // of the helpers
+	if (threadIdx.x < 2 * half)
+		costs[0].of[threadIdx.x / half][threadIdx.x % half] = (int)threadIdx.x < of.count ? of.energies[path.first * of.count + threadIdx.x] : far_off;
+	if (lane >= 0) make_ready<half>(stretches[0], path, 1, of, lane);
+	__syncthreads();
+	int turn = 0;
+	for (int first = 1; first < path.length; first += cells_at_once) {
+		Stretch &now = stretches[turn], &other = stretches[1 - turn];
+		if (lane < 0) {
+			step_through<half>(now, min((int)cells_at_once, path.length - first), of.count, costs);
+		} else {
+			if (first > cells_at_once) add_up(other, path, first - cells_at_once, of.count, sums, lane);
+			make_ready<half>(other, path, first + cells_at_once, of, lane);
+		}
+		__syncthreads();
+		turn = 1 - turn;
+	}
+	int last = (path.length - 2) / cells_at_once * cells_at_once + 1;
+	if (lane >= 0 && path.length > 1) add_up(stretches[1 - turn], path, last, of.count, sums, lane);
+}
+
+// pass_messages adds the messages along the paths of cells in one direction to sums:
+// rightward, leftward, downward, upward for blockIdx.y from 0 to 3. Blocks are 128 by 1
+// threads, for a path.
 extern "C" __global__ void pass_messages(const int16_t *energies, const Vec *motions, const uint8_t *guide, int hypotheses, int width, int height,
-                                         const uint16_t *penalties, int32_t *sums) {
-	int direction = blockIdx.y, lane = threadIdx.x % lanes;
-	bool across = direction < 2, backward = direction & 1;
-	int count = across ? height : width, length = across ? width : height, stride = across ? 1 : width;
-	if ((int)blockIdx.x * paths >= count) return;
-	int path = blockIdx.x * paths + threadIdx.x / lanes;
-	bool mine = path < count && lane < hypotheses;
-	if (path >= count) path = count - 1;
-	int64_t at = across ? (int64_t)path * width : path;
+                                         const uint16_t *penalty_table, uint32_t *sums) {
+	__shared__ Stretch stretches[2];
+	__shared__ Costs costs[2];
+	__shared__ uint16_t penalties[256];
+	bool across = blockIdx.y < 2, backward = blockIdx.y & 1;
+	int number = blockIdx.x;
+	if (number >= (across ? height : width)) return;
+	for (int i = threadIdx.x; i < 256; i += blockDim.x) penalties[i] = penalty_table[i];
+	__syncthreads();
+	Path path = {across ? (int64_t)number * width : number, across ? 1 : width, across ? width : height};
 	if (backward) {
-		at += (int64_t)(length - 1) * stride;
-		stride = -stride;
+		path.first += (int64_t)(path.length - 1) * path.stride;
+		path.stride = -path.stride;
 	}
-	int h = lane < hypotheses ? lane : 0;
-	int32_t cost = lane < hypotheses ? energies[at * hypotheses + h] : 1 << 24;
-	Vec from = motions[at * hypotheses + h];
-	int brightness = guide[at];
-	// A step's values are read during the step before.
-	int64_t ahead = length > 1 ? at + stride : at;
-	Vec coming = motions[ahead * hypotheses + h];
-	int32_t energy = energies[ahead * hypotheses + h];
-	int next = guide[ahead];
-	for (int i = 1; i < length; i++) {
-		at += stride;
-		Vec to = coming;
-		int32_t own = energy;
-		int bright = next;
-		if (i + 1 < length) ahead += stride;
-		coming = motions[ahead * hypotheses + h];
-		energy = energies[ahead * hypotheses + h];
-		next = guide[ahead];
-		int32_t penalty = penalties[abs(bright - brightness)];
-		int32_t least = cost;
-		for (int step = lanes / 2; step; step >>= 1) least = min(least, __shfl_xor_sync(0xffffffff, least, step, lanes));
-		int32_t message = penalty;
-		for (int k = 0; k < hypotheses; k++) {
-			int32_t lead = __shfl_sync(0xffffffff, cost, k, lanes) - least;
-			int32_t dx = to.x - __shfl_sync(0xffffffff, from.x, k, lanes), dy = to.y - __shfl_sync(0xffffffff, from.y, k, lanes);
-			int32_t jump = min(abs(dx) + abs(dy), 1 << jump_bits);
-			message = min(message, lead + (penalty * jump >> jump_bits));
+	Labelled of = {energies, motions, guide, hypotheses, penalties};
+	if (hypotheses <= 12)
+		follow<6>(path, of, sums, stretches, costs);
+	else
+		follow<8>(path, of, sums, stretches, costs);
+}
+
+// Shares are made and smoothed on tiles, with the pixels around them.
+enum { reach = 2, side = 2 * reach + 1, tile_width = 32, tile_height = 26, halo_width = tile_width + 2 * reach, halo_height = tile_height + 2 * reach };
+
+// binomial applies the kernel (1 4 6 4 1)/16.
+__device__ uint32_t binomial(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e) { return (a + e + 4 * (b + d) + 6 * c + 8) >> 4; }
+
+// A Shared is what the shares of pixels are made from.
+struct Shared {
+	const int16_t *energies;
+	const uint32_t *sums;
+	int width, height;
+	const uint16_t *likelihood;
+	int entries;
+};
+
+// share sets shares, which are step apart, to those of 2*pairs hypotheses at pixel (x, y).
+// They fall with the excess of a hypothesis's energy, and of the interpolated sums of the
+// messages, over the least one.
+template <int pairs>
+__device__ void share(uint16_t *shares, int step, const Shared &s, int x, int y) {
+	int columns = (s.width + choice_size - 1) / choice_size, lines = (s.height + choice_size - 1) / choice_size;
+	size_t size = (size_t)s.width * s.height;
+	int fx, fy, cx = cell_before(x, choice_size, &fx), cy = cell_before(y, choice_size, &fy);
+	const uint32_t *upper = s.sums + (size_t)max(cy, 0) * columns * pairs, *lower = s.sums + (size_t)min(cy + 1, lines - 1) * columns * pairs;
+	int left = max(cx, 0) * pairs, right = min(cx + 1, columns - 1) * pairs;
+	const int16_t *energies = s.energies + (size_t)y * s.width + x;
+	int32_t total[2 * pairs], least = INT32_MAX;
+#pragma unroll
+	for (int k = 0; k < 2 * pairs; k++) total[k] = energies[k * size];
+#pragma unroll
+	for (int k = 0; k < pairs; k++) {
+		// Neither half of a word runs over.
+		uint32_t l = (2 * choice_size - fy) * upper[left + k] + fy * lower[left + k];
+		uint32_t r = (2 * choice_size - fy) * upper[right + k] + fy * lower[right + k];
+#pragma unroll
+		for (int i = 0; i < 2; i++) {
+			int32_t sum = (2 * choice_size - fx) * (l >> 16 * i & 0xffff) + fx * (r >> 16 * i & 0xffff);
+			total[2 * k + i] += (sum + (1 << (2 * choice_bits + 1))) >> (2 * choice_bits + 2);
+			least = min(least, total[2 * k + i]);
 		}
-		if (mine) atomicAdd(&sums[at * hypotheses + h], message);
-		if (lane < hypotheses) cost = own + message;
-		from = to;
-		brightness = bright;
+	}
+#pragma unroll
+	for (int h = 0; h < 2 * pairs; h++) {
+		int excess = total[h] - least;
+		shares[h * step] = excess < s.entries ? s.likelihood[excess] : 0;
 	}
 }
 
-// share_weights sets weight h to the share of hypothesis h, which falls with the excess
-// of its energy, and of the interpolated sums of the messages, over the least one.
-extern "C" __global__ void share_weights(const int16_t *energies, const int32_t *sums, int hypotheses, uint16_t *weights, int width, int height,
-                                         const uint16_t *likelihood, int entries) {
-	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-	if (x >= width || y >= height) return;
-	int columns = (width + choice_size - 1) / choice_size, lines = (height + choice_size - 1) / choice_size;
-	size_t size = (size_t)width * height, at = (size_t)y * width + x;
-	int fx, fy, cx = cell_before(x, choice_size, &fx), cy = cell_before(y, choice_size, &fy);
-	const int32_t *upper = sums + (size_t)max(cy, 0) * columns * hypotheses, *lower = sums + (size_t)min(cy + 1, lines - 1) * columns * hypotheses;
-	int left = max(cx, 0) * hypotheses, right = min(cx + 1, columns - 1) * hypotheses;
-	int32_t total[max_hypotheses], least = INT32_MAX;
-	for (int h = 0; h < max_hypotheses; h++) {
-		if (h >= hypotheses) break;
-		int32_t l = (2 * choice_size - fy) * upper[left + h] + fy * lower[left + h];
-		int32_t r = (2 * choice_size - fy) * upper[right + h] + fy * lower[right + h];
-		total[h] = energies[h * size + at] + (((2 * choice_size - fx) * l + fx * r + (1 << (2 * choice_bits + 1))) >> (2 * choice_bits + 2));
-		least = min(least, total[h]);
+// share_tile sets the shares of a tile whose pixels begin at (left, top), as far as the
+// thread makes them.
+template <int pairs>
+__device__ void share_tile(uint16_t *shares, const Shared &s, int left, int top, int thread, int threads) {
+	for (int i = thread; i < halo_width * halo_height; i += threads)
+		share<pairs>(shares + i, halo_width * halo_height, s, clamp_to(left + i % halo_width, 0, s.width - 1),
+		             clamp_to(top + i / halo_width, 0, s.height - 1));
+}
+
+// share_weights sets weight h to the share of hypothesis h, smoothed by the binomial kernel
+// along x, then along y, with repeated edges, and rounded after each. Where fixed is not 0,
+// what lies still takes from the weights: all at 255. fixed may be null. likelihood is the
+// share for each excess of energy. Blocks are 32 threads for each hypothesis for tiles of
+// 32 by 26 pixels, with shared memory for a uint16_t for each entry and for each hypothesis
+// and pixel of a tile that is 4 larger.
+extern "C" __global__ void __launch_bounds__(tile_width *max_hypotheses) share_weights(
+	const int16_t *energies, const uint32_t *sums, uint16_t *weights, const uint8_t *fixed, int width, int height, const uint16_t *likelihood, int entries) {
+	DYNAMIC_SHARED(uint16_t, shares); // by hypothesis, then pixel
+	const int pixels = halo_width * halo_height;
+	int hypotheses = blockDim.y, thread = threadIdx.y * tile_width + threadIdx.x, threads = tile_width * hypotheses;
+	uint16_t *table = shares + hypotheses * pixels;
+	for (int i = thread; i < entries; i += threads) table[i] = likelihood[i];
+	__syncthreads();
+	int left = blockIdx.x * tile_width, top = blockIdx.y * tile_height;
+	Shared from = {energies, sums, width, height, table, entries};
+	switch (hypotheses / 2) { // two or four flows, eight neighbours, and two that one picture shows or none
+	case 5: share_tile<5>(shares, from, left - reach, top - reach, thread, threads); break;
+	case 6: share_tile<6>(shares, from, left - reach, top - reach, thread, threads); break;
+	case 7: share_tile<7>(shares, from, left - reach, top - reach, thread, threads); break;
 	}
-	for (int h = 0; h < max_hypotheses; h++) {
-		if (h >= hypotheses) break;
-		int excess = total[h] - least;
-		weights[h * size + at] = excess < entries ? likelihood[excess] : 0;
-	}
+	__syncthreads();
+
+	int x = left + threadIdx.x;
+	if (x >= width) return;
+	const uint16_t *mine = shares + threadIdx.y * pixels + threadIdx.x;
+	weights += (size_t)threadIdx.y * width * height;
+	uint32_t ring[side];
+#pragma unroll
+	for (int i = 0; i < side; i++) ring[i] = 0;
+	for (int first = 0; first < halo_height; first += side)
+#pragma unroll
+		for (int i = 0; i < side; i++) {
+			const uint16_t *p = mine + (first + i) * halo_width;
+			ring[i] = binomial(p[0], p[1], p[2], p[3], p[4]);
+			int row = first + i - 2 * reach, y = top + row;
+			if (row < 0 || y >= height) continue;
+			uint32_t w = binomial(ring[(i + 1) % side], ring[(i + 2) % side], ring[(i + 3) % side], ring[(i + 4) % side], ring[i]);
+			size_t at = (size_t)y * width + x;
+			if (fixed && fixed[at]) w = w * (256 - covered_share(fixed[at])) >> 8;
+			weights[at] = (uint16_t)w;
+		}
 }

@@ -6,4 +6,6 @@ namespace energy {
 #include "energy.cu"
 }
 
-KERNEL(energy, hypothesis_energies)
+KERNEL(energy, energies_1)
+KERNEL(energy, energies_2)
+KERNEL(energy, energies_4)

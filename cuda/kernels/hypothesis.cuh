@@ -4,51 +4,62 @@
 
 #include "motion.cuh"
 
-// A Hypothesis describes one motion for every pixel: the mean of 1<<log projected
-// flows, from number first on, read (dx, dy) pixels away. kind says how the hypothesis
-// is made: projected, neighbour, stationary, which moves nowhere, or only_first or
-// only_second, which one neighbour shows.
-struct alignas(8) Hypothesis {
-	int32_t kind, first, log, dx, dy, unused;
+// A Hypothesis describes one motion for every pixel: the one in plane number plane of the
+// motions, read (dx, dy) pixels away. kind is projected, neighbour, or only_first or
+// only_second, which one neighbour shows. Hypotheses come in this order.
+//
+// Being stationary, which moves nowhere, is none of them: the choice leaves it no share, and
+// cover alone gives it pixels. It counts between the projected ones and the neighbours.
+struct alignas(16) Hypothesis {
+	int32_t kind, plane, dx, dy;
 };
 
 HOST_DEVICE Vec motion_of(const Hypothesis &h, const Vec *motions, int width, int height, int x, int y) {
-	Vec v = {0, 0};
-	if (h.kind == stationary) return v;
-	size_t size = (size_t)width * height;
-	size_t at = (size_t)clamp_to(y + h.dy, 0, height - 1) * width + clamp_to(x + h.dx, 0, width - 1);
-	for (int k = 0; k < 1 << h.log; k++) {
-		Vec w = motions[(h.first + k) * size + at];
-		v.x += w.x;
-		v.y += w.y;
-	}
-	v.x >>= h.log;
-	v.y >>= h.log;
-	return v;
+	return motions[(size_t)h.plane * width * height + (size_t)clamp_to(y + h.dy, 0, height - 1) * width + clamp_to(x + h.dx, 0, width - 1)];
 }
 
 // bends reports whether the common acceleration applies to hypotheses of a kind.
 HOST_DEVICE bool bends(int kind) { return kind == projected || kind == neighbour; }
 
-// disagreement returns the difference between the guides along v through pixel (x, y),
-// which lies bend off the straight line, or unseen if only one of the guides shows the
-// place.
-HOST_DEVICE uint16_t disagreement(const uint8_t *a, const uint8_t *b, int width, int height, int x, int y, Vec v, Vec bend, int32_t phase) {
-	int32_t ax = (x << position_bits) - toward(v.x, phase) - bend.x;
-	int32_t ay = (y << position_bits) - toward(v.y, phase) - bend.y;
-	int32_t bx = ax + v.x, by = ay + v.y;
-	if (inside(width, height, ax, ay) != inside(width, height, bx, by)) return unseen;
-	return difference(lookup(a, width, height, ax, ay), lookup(b, width, height, bx, by));
+// covered_share returns the weight out of 256 that a certainty of up to 255 gives to what
+// lies still.
+HOST_DEVICE uint32_t covered_share(uint32_t certainty) { return certainty + (certainty >> 7); }
+
+// A Comparison says how a hypothesis shows in the pictures: along a motion v through a place
+// of the made frame, near is read at sign times the part of v away from the place and far at
+// way times v beyond. Both of an interval's pictures show it, or one picture and the one
+// beyond.
+struct Comparison {
+	const uint32_t *near, *far; // quads
+	int32_t part, sign, way;
+	bool both;
+};
+
+// compared_by returns how a hypothesis shows in the quads of A, B, and the pictures before
+// and after, which lie one after the other.
+HOST_DEVICE Comparison compared_by(int kind, const uint32_t *quads, size_t size, int32_t phase) {
+	if (kind == only_first) {
+		Comparison c = {quads, quads + 2 * size, -phase, 1, -1, false};
+		return c;
+	}
+	if (kind == only_second) {
+		Comparison c = {quads + size, quads + 3 * size, phase_one - phase, 1, 1, false};
+		return c;
+	}
+	Comparison c = {quads, quads + size, phase, -1, 1, true};
+	return c;
 }
 
-// disagreement_beyond returns the difference along v through pixel (x, y) between near,
-// at the distance part of an interval, and far, one interval further in direction way.
-HOST_DEVICE uint16_t disagreement_beyond(const uint8_t *near, const uint8_t *far, int width, int height, int x, int y, Vec v, int32_t part, int way) {
-	int32_t nx = (x << position_bits) + toward(v.x, part), ny = (y << position_bits) + toward(v.y, part);
-	int32_t fx = nx + way * v.x, fy = ny + way * v.y;
-	if (!inside(width, height, nx, ny)) return hidden;
-	if (!inside(width, height, fx, fy)) return unseen_beyond;
-	return difference(lookup(near, width, height, nx, ny), lookup(far, width, height, fx, fy));
+// disagreement returns the difference between the pictures along v through pixel (x, y),
+// which lies bend off the straight line, or a fixed value if they do not show the place.
+__device__ inline uint32_t disagreement(const Comparison &c, int width, int height, int x, int y, Vec v, Vec bend) {
+	int32_t nx = (x << position_bits) + c.sign * toward(v.x, c.part) - bend.x;
+	int32_t ny = (y << position_bits) + c.sign * toward(v.y, c.part) - bend.y;
+	int32_t fx = nx + c.way * v.x, fy = ny + c.way * v.y;
+	bool in_near = inside(width, height, nx, ny), in_far = inside(width, height, fx, fy);
+	uint32_t d = difference(lookup_quad(c.near, width, height, nx, ny), lookup_quad(c.far, width, height, fx, fy));
+	if (c.both) return in_near == in_far ? d : unseen;
+	return !in_near ? hidden : !in_far ? unseen_beyond : d;
 }
 
 // Gates holds package warp's gates, which have one number of entries: the energies of
@@ -61,7 +72,6 @@ struct Gates {
 // energy_of returns the energy of a hypothesis of the given cost if the least cost of a
 // projected one is least.
 HOST_DEVICE int16_t energy_of(const Gates &g, int kind, int32_t cost, int32_t least) {
-	if (kind == stationary) return covering;
 	int at = least < g.entries ? least : g.entries - 1;
 	int32_t e = cost - least;
 	if (kind == neighbour)

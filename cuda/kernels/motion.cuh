@@ -12,10 +12,22 @@ struct alignas(8) Vec {
 	int32_t x, y;
 };
 
+// wide_product returns a * b + c. Compilers that move the widening of a factor out of a loop
+// would multiply 64 bits by 64.
+HOST_DEVICE int64_t wide_product(int32_t a, int32_t b, int64_t c) {
+#ifdef __CUDA_ARCH__
+	int64_t r;
+	asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
+	return r;
+#else
+	return (int64_t)a * b + c;
+#endif
+}
+
 // toward returns the part of v that is travelled at the phase, rounded to the nearest
 // with ties up.
 HOST_DEVICE int32_t toward(int32_t v, int32_t phase) {
-	return (int32_t)(((int64_t)v * phase + phase_one / 2) >> 16);
+	return (int32_t)(wide_product(v, phase, phase_one / 2) >> 16);
 }
 
 HOST_DEVICE int clamp_to(int v, int low, int high) { return v < low ? low : v > high ? high : v; }
@@ -61,6 +73,27 @@ HOST_DEVICE uint32_t lookup(const uint8_t *pix, int width, int height, int32_t x
 	const uint8_t *p = pix + (size_t)iy * width + ix, *q = p + (dy ? width : 0);
 	uint32_t top = p[0] * (position_one - fx) + p[dx] * fx;
 	uint32_t bottom = q[0] * (position_one - fx) + q[dx] * fx;
+	return top * (position_one - fy) + bottom * fy;
+}
+
+// A quad holds the four samples around a place between them: the upper left one in its low
+// byte, then the right one, and the two below. The edges' samples repeat.
+
+// quad_at returns the quad whose first sample is (x, y).
+HOST_DEVICE uint32_t quad_at(const uint8_t *pix, int width, int height, int x, int y) {
+	const uint8_t *p = pix + (size_t)y * width + x, *q = p + (y + 1 < height ? width : 0);
+	int right = x + 1 < width;
+	return p[0] | p[right] << 8 | q[0] << 16 | (uint32_t)q[right] << 24;
+}
+
+// lookup_quad returns what lookup does, from the picture's quads.
+__device__ inline uint32_t lookup_quad(const uint32_t *quads, int width, int height, int32_t x, int32_t y) {
+	x = min(max(x, 0), (width - 1) << position_bits);
+	y = min(max(y, 0), (height - 1) << position_bits);
+	uint32_t fx = x & (position_one - 1), fy = y & (position_one - 1);
+	uint32_t quad = quads[(y >> position_bits) * width + (x >> position_bits)];
+	uint32_t weights = position_one + fx * 0xffff; // position_one - fx, and fx in the high half
+	uint32_t top = __dp2a_lo(weights, quad, 0u), bottom = __dp2a_hi(weights, quad, 0u);
 	return top * (position_one - fy) + bottom * fy;
 }
 

@@ -10,8 +10,6 @@ __device__ bool same(int32_t a, int32_t b) { return (uint32_t)(a - b + same_moti
 // Seen is the set of neighbours that show a guess.
 enum Seen { seen_in_first = 1, seen_in_second = 2, seen_in_both = 3 };
 
-__device__ int seen_in(int kind) { return kind == only_first ? seen_in_first : kind == only_second ? seen_in_second : seen_in_both; }
-
 // A Guess is a motion, its share, the neighbours that show it, and whether the bend
 // applies to it.
 struct Guess {
@@ -33,9 +31,9 @@ struct Guesses {
 		Guess g = {motions[k * threads + threadIdx.x], s >> 3, (int)(s >> 1 & 3), (s & 1) != 0};
 		return g;
 	}
-	__device__ void set(int k, Guess g) const {
-		motions[k * threads + threadIdx.x] = g.v;
-		shares[k * threads + threadIdx.x] = g.share << 3 | g.seen << 1 | g.bent;
+	__device__ void set(int k, Vec v, uint32_t share, int seen, bool bent) const {
+		motions[k * threads + threadIdx.x] = v;
+		shares[k * threads + threadIdx.x] = share << 3 | seen << 1 | bent;
 	}
 };
 
@@ -44,42 +42,58 @@ struct Grid {
 	const Vec *motions, *bends;
 	const Hypothesis *list;
 	const uint16_t *weights;
-	int hypotheses, width, height, level;
+	const uint8_t *fixed; // certainty that a pixel lies still; may be null
+	int hypotheses, flows, width, height, level;
 };
 
 // gather lists the motions that count at a pixel and returns their number. It counts
-// motions that differ by no more than same_motion as one, and omits shares below
-// 1/least_share of the pixel's total.
+// motions that the same neighbours show and that differ by no more than same_motion as one,
+// and omits shares below 1/least_share of the pixel's total. It looks at all hypotheses, so
+// that no thread waits for another's list.
+template <int flows>
 __device__ int gather(const Grid &g, const Guesses &guesses, int x, int y) {
+	enum { still = flows, both = flows + 1 + places_around }; // hypotheses that both neighbours show come first
 	size_t size = (size_t)g.width * g.height, at = (size_t)y * g.width + x;
-	uint32_t total = 0;
-	int n = 0;
-	for (int h = 0; h < g.hypotheses; h++) {
-		uint32_t w = g.weights[h * size + at];
-		if (w == 0) continue;
-		total += w;
-		Hypothesis hypothesis = g.list[h];
-		Vec v = motion_of(hypothesis, g.motions, g.width, g.height, x, y);
-		int k = 0;
-		while (k < n) {
-			Guess o = guesses.get(k);
-			if (o.seen == seen_in(hypothesis.kind) && same(o.v.x, v.x) && same(o.v.y, v.y)) {
-				o.share += w;
-				guesses.set(k, o);
-				break;
-			}
-			k++;
+	const uint16_t *weight = g.weights + at;
+	Vec v[both];
+	uint32_t w[both], total = 0;
+#pragma unroll
+	for (int h = 0; h < both; h++) {
+		if (h == still) {
+			v[h].x = v[h].y = 0;
+			w[h] = g.fixed ? weight_one * covered_share(g.fixed[at]) >> 8 : 0;
+			continue;
 		}
-		if (k == n) {
-			Guess o = {v, w, seen_in(hypothesis.kind), bends(hypothesis.kind)};
-			guesses.set(n++, o);
+		int n = h < still ? h : h - 1;
+		v[h] = motion_of(g.list[n], g.motions, g.width, g.height, x, y);
+		w[h] = weight[n * size];
+	}
+#pragma unroll
+	for (int h = 0; h < both; h++) {
+		total += w[h];
+		// A hypothesis that has joined another has no share of its own.
+#pragma unroll
+		for (int k = 0; k < h; k++) {
+			bool joins = w[k] != 0 && same(v[k].x, v[h].x) && same(v[k].y, v[h].y);
+			w[k] += joins ? w[h] : 0;
+			w[h] = joins ? 0 : w[h];
 		}
+	}
+	bool beyond = g.hypotheses > both - 1;
+	uint32_t first = 0, second = 0;
+	if (beyond) {
+		first = weight[(both - 1) * size];
+		second = weight[both * size];
+		total += first + second;
 	}
 	int kept = 0;
-	for (int k = 0; k < n; k++) {
-		Guess o = guesses.get(k);
-		if (o.share * least_share >= total) guesses.set(kept++, o);
-	}
+#pragma unroll
+	for (int h = 0; h < both; h++)
+		if (w[h] != 0 && w[h] * least_share >= total) guesses.set(kept++, v[h], w[h], seen_in_both, h != still);
+	if (first != 0 && first * least_share >= total)
+		guesses.set(kept++, motion_of(g.list[both - 1], g.motions, g.width, g.height, x, y), first, seen_in_first, false);
+	if (second != 0 && second * least_share >= total)
+		guesses.set(kept++, motion_of(g.list[both], g.motions, g.width, g.height, x, y), second, seen_in_second, false);
 	return kept;
 }
 
@@ -152,9 +166,28 @@ __device__ void read(const Guess &g, Vec bend, const Grid &grid, const Layout &l
 	b->y = py + travel(g.v.y, phase_one - phase, grid.level, l.sy);
 }
 
-// render makes this thread's block of bw by bh samples. A reading inside its picture
-// counts inside_factor times as much as one more than half a sample outside. If all
-// readings lie outside their pictures, render sets mask and lists the samples.
+// A Sight is a guess as the neighbours show it: where, and how much each counts.
+struct Sight {
+	Reading a, b;
+	uint64_t a_weight, b_weight;
+	bool shown; // whether a neighbour has the place inside
+};
+
+// sight returns how a guess shows. A reading inside its picture counts inside_factor times
+// as much as one more than half a sample outside.
+__device__ Sight sight(const Guess &g, Vec bend, const Grid &grid, const Layout &l, int x, int y, int32_t phase) {
+	Sight s;
+	read(g, bend, grid, l, x, y, phase, &s.a, &s.b);
+	parts(g, phase, &s.a_weight, &s.b_weight);
+	bool in_a = within(s.a, l.width, l.height), in_b = within(s.b, l.width, l.height);
+	s.shown = (in_a && s.a_weight) || (in_b && s.b_weight);
+	if (in_a) s.a_weight *= inside_factor;
+	if (in_b) s.b_weight *= inside_factor;
+	return s;
+}
+
+// render makes this thread's block of bw by bh samples. If all readings lie outside their
+// pictures, render sets mask and lists the samples.
 template <typename T, int bw, int bh>
 __device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes, int n, const Guesses &guesses, const float4 *taps,
                        int32_t phase, float limit, uint8_t *mask, uint32_t *list, uint32_t *count) {
@@ -163,19 +196,14 @@ __device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes
 	int cx = x << l.sx >> grid.level, cy = y << l.sy >> grid.level;
 	Vec bend = {0, 0};
 	if (grid.bends) bend = grid.bends[(size_t)cy * grid.width + cx];
-	int kept = gather(grid, guesses, cx, cy);
+	int kept = grid.flows == 2 ? gather<2>(grid, guesses, cx, cy) : gather<4>(grid, guesses, cx, cy);
 
 	uint64_t total = 0;
 	bool outside = true;
 	for (int k = 0; k < kept; k++) {
-		Guess g = guesses.get(k);
-		Reading a, b;
-		read(g, bend, grid, l, x, y, phase, &a, &b);
-		bool in_a = within(a, l.width, l.height), in_b = within(b, l.width, l.height);
-		uint64_t wa, wb;
-		parts(g, phase, &wa, &wb);
-		outside = outside && !(in_a && wa) && !(in_b && wb);
-		total += wa * (in_a ? inside_factor : 1) + wb * (in_b ? inside_factor : 1);
+		Sight s = sight(guesses.get(k), bend, grid, l, x, y, phase);
+		outside = outside && !s.shown;
+		total += s.a_weight + s.b_weight;
 	}
 	int columns = min(bw, l.width - x), lines = min(bh, l.height - y);
 	for (int j = 0; j < lines; j++)
@@ -184,24 +212,35 @@ __device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes
 			mask[at] = outside ? 255 : 0;
 			if (outside) list[atomicAdd(count, 1u)] = at;
 		}
-	for (int p = 0; p < 4; p++) {
-		if (p >= n) break;
-		float sums[bw * bh];
-		for (int i = 0; i < bw * bh; i++) sums[i] = 0;
+	// The planes of single samples are made together.
+	const int together = bw * bh == 1 ? 4 : 1;
+	for (int first = 0; first < n; first += together) {
+		float sums[together][bw * bh];
+#pragma unroll
+		for (int p = 0; p < together; p++)
+#pragma unroll
+			for (int i = 0; i < bw * bh; i++) sums[p][i] = 0;
 		for (int k = 0; k < kept; k++) {
-			Guess g = guesses.get(k);
-			Reading a, b;
-			read(g, bend, grid, l, x, y, phase, &a, &b);
-			uint64_t wa, wb;
-			parts(g, phase, &wa, &wb);
-			if (within(a, l.width, l.height)) wa *= inside_factor;
-			if (within(b, l.width, l.height)) wb *= inside_factor;
-			if (wa) accumulate<T, bw, bh>(sums, planes[p].a, planes[p].coefficients_a, l, taps, a, (float)wa / (float)total);
-			if (wb) accumulate<T, bw, bh>(sums, planes[p].b, planes[p].coefficients_b, l, taps, b, (float)wb / (float)total);
+			Sight s = sight(guesses.get(k), bend, grid, l, x, y, phase);
+			float wa = (float)s.a_weight / (float)total, wb = (float)s.b_weight / (float)total;
+#pragma unroll
+			for (int p = 0; p < together; p++) {
+				if (first + p >= n) break;
+				const Plane<T> &plane = planes[together == 1 ? first : p];
+				if (s.a_weight) accumulate<T, bw, bh>(sums[p], plane.a, plane.coefficients_a, l, taps, s.a, wa);
+				if (s.b_weight) accumulate<T, bw, bh>(sums[p], plane.b, plane.coefficients_b, l, taps, s.b, wb);
+			}
 		}
-		for (int j = 0; j < bh; j++)
-			for (int i = 0; i < bw; i++)
-				if (j < lines && i < columns) planes[p].out[(size_t)(y + j) * l.stride + x + i] = (T)rounded(sums[j * bw + i], limit);
+#pragma unroll
+		for (int p = 0; p < together; p++) {
+			if (first + p >= n) break;
+			T *out = planes[together == 1 ? first : p].out + (size_t)y * l.stride + x;
+#pragma unroll
+			for (int j = 0; j < bh; j++)
+#pragma unroll
+				for (int i = 0; i < bw; i++)
+					if (j < lines && i < columns) out[(size_t)j * l.stride + i] = (T)rounded(sums[p][j * bw + i], limit);
+		}
 	}
 }
 
@@ -210,18 +249,18 @@ __device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes
 // frame and in the neighbours, ca and cb to the neighbours' coefficients; planes is the
 // number of planes. taps holds the weights of a B-spline; without it the coefficients are
 // those of the element of Zwart and Powell. Blocks are 128 by 1 threads, with shared memory for a motion and a
-// share for each thread and hypothesis.
+// share for each thread and each hypothesis, and one more.
 #define RENDER(name, T, bw, bh)                                                                                              \
 	extern "C" __global__ void __launch_bounds__(threads) name(                                                             \
 		T *o0, T *o1, T *o2, T *o3, const T *a0, const T *a1, const T *a2, const T *a3, const T *b0, const T *b1,            \
 		const T *b2, const T *b3, const float *ca0, const float *ca1, const float *ca2, const float *ca3, const float *cb0,  \
 		const float *cb1, const float *cb2, const float *cb3, int planes, int width, int height, int stride,                 \
 		int coefficient_stride, int sx, int sy, const Vec *motions, const Vec *bends, const Hypothesis *hypotheses,          \
-		int count, const uint16_t *weights, int guide_width, int guide_height, int level, const float4 *taps, int32_t phase, \
+		int count, int flows, const uint16_t *weights, const uint8_t *fixed, int guide_width, int guide_height, int level, const float4 *taps, int32_t phase, \
 		float limit, uint8_t *mask, uint32_t *list, uint32_t *listed) {                                                      \
 		DYNAMIC_SHARED(Vec, shared);                                                                                        \
-		Guesses guesses = {shared, (uint32_t *)(shared + count * threads)};                                                 \
-		Grid grid = {motions, bends, hypotheses, weights, count, guide_width, guide_height, level};                          \
+		Guesses guesses = {shared, (uint32_t *)(shared + (count + 1) * threads)};                                           \
+		Grid grid = {motions, bends, hypotheses, weights, fixed, count, flows, guide_width, guide_height, level};            \
 		Layout l = {width, height, stride, coefficient_stride, sx, sy};                                                      \
 		Plane<T> p[4] = {{o0, a0, b0, ca0, cb0}, {o1, a1, b1, ca1, cb1}, {o2, a2, b2, ca2, cb2}, {o3, a3, b3, ca3, cb3}};    \
 		render<T, bw, bh>(grid, l, p, planes, guesses, taps, phase, limit, mask, list, listed);                              \

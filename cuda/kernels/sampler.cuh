@@ -10,7 +10,7 @@
 // grid, and 2^s one of the plane.
 HOST_DEVICE int32_t travel(int32_t v, int32_t phase, int level, int s) {
 	int shift = 16 + s - level;
-	return (int32_t)(((int64_t)v * phase + ((int64_t)1 << (shift - 1))) >> shift);
+	return (int32_t)(wide_product(v, phase, (int64_t)1 << (shift - 1)) >> shift);
 }
 
 // place_along returns the index, counted from the margin's first, of the first of the
@@ -67,7 +67,9 @@ HOST_DEVICE void add_block(float *sums, const float *p, int stride, const float 
 
 // zp_weights sets the weights of the seven coefficients of the element of Zwart and Powell
 // at the fractions, and their places after the first of four by four, as package warp does.
-HOST_DEVICE void zp_weights(uint32_t fx, uint32_t fy, int stride, float *w, int *at) {
+// It is a call, because compilers would compute the weights ahead of the branch that knows
+// whether anybody needs them.
+HOST_DEVICE_CALL void zp_weights(uint32_t fx, uint32_t fy, int stride, float *w, int *at) {
 	int nx = fx >> (position_bits - 1), ny = fy >> (position_bits - 1);
 	int x = (int)fx - nx * position_one, y = (int)fy - ny * position_one;
 	// The matrix that turns the quarter of the square around a coefficient to the left one.

@@ -24,9 +24,9 @@ import (
 var shared = []struct{ directory, names string }{
 	{"warp", `
 		positionBits positionOne PhaseOne differenceOne unseen hidden unseenBeyond
-		projected neighbour stationary onlyFirst onlySecond maxHypotheses weightOne costRadius
-		covering leastOnly mostEnergy jumpBits choiceBits
-		leastShare sameMotion insideFactor
+		projected neighbour onlyFirst onlySecond maxHypotheses weightOne costRadius
+		leastOnly mostEnergy jumpBits choiceBits
+		leastShare sameMotion insideFactor aroundCount:places_around
 		overlayContrast overlaySpan overlayNoise overlayCoding overlayReach overlayMotion overlayMisfit overlayVotes
 		overlaySquare overlayLeastSquare overlayStray overlayGain
 		bendDoubt bendNoise

@@ -2,8 +2,8 @@
 
 #include "emulator.h"
 
-namespace smooth {
-#include "smooth.cu"
+namespace quad {
+#include "quad.cu"
 }
 
-KERNEL(smooth, smooth_weights)
+KERNEL(quad, make_quads)

@@ -22,6 +22,10 @@ func BenchmarkLoops(b *testing.B) {
 	coarse.taps = s.taps
 	coarse.hypotheses = r.hypotheses(13, width/2, height/2)
 	smoothMotions(r, coarse.hypotheses)
+	// Three planes of 1080p, each sample read once from one neighbour.
+	single, planes := newScene[uint8](r, 1, 1, [2]int{1, 1}, 2*width, 2*height, 255)
+	single.taps, single.bend = s.taps, flow.Field{}
+	single.hypotheses = []*hypothesis{{kind: onlyFirst, motion: h[0].motion, weight: h[0].weight}}
 	x, y, out, src := r.guide(width, height), r.guide(width, height), r.words(width, height, 2), r.words(width, height, 4000)
 	columns, rows := width/choiceSize, height/choiceSize
 	energies, motions := make([]int16, columns*rows*len(h)), make([]flow.Vec, columns*rows*len(h))
@@ -85,6 +89,7 @@ func BenchmarkLoops(b *testing.B) {
 		{"smoothAcross", func(l loopTable) { l.smoothAcross(out, src, 0, height) }},
 		{"smoothDown", func(l loopTable) { l.smoothDown(out, src, 0, height) }},
 		{"render 2x2", func(l loopTable) { l.render8(s, layers, 0, height) }},
+		{"sampling", func(l loopTable) { l.render8(single, planes, 0, height) }},
 		{"render 4x4", func(l loopTable) { l.render8(coarse, blocks, 0, height/2) }},
 	} {
 		for _, level := range simd.Levels() {

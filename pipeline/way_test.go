@@ -66,7 +66,7 @@ func TestWays(t *testing.T) {
 		Options
 		ranges []ranged
 	}{
-		"preset":        {moving, Options{Timing: Timing{Rate: triple}}, []ranged{{7, 15, Best, ""}}},
+		"preset":        {moving, Options{Timing: Timing{Rate: triple}}, []ranged{{7, 15, Fast, ""}}},
 		"presets":       {moving, Options{Timing: Timing{Rate: triple}}, []ranged{{0, 3, Fast, ""}, {4, 4, Best, ""}, {10, 12, Best, ""}, {30, 35, Fast, ""}}},
 		"all":           {moving, Options{Timing: Timing{Rate: triple}}, []ranged{{0, 35, Fast, ""}}},
 		"shutter":       {moving, Options{Timing: Timing{Rate: triple}}, []ranged{{5, 9, "", "180"}}},
@@ -74,9 +74,9 @@ func TestWays(t *testing.T) {
 		"both":          {moving, Options{Timing: Timing{Rate: triple}}, []ranged{{4, 8, Best, "360"}, {9, 9, "", "90"}, {10, 20, Fast, ""}}},
 		"cut":           {cut, Options{Timing: Timing{Rate: triple}}, []ranged{{9, 17, Fast, ""}, {18, 22, "", "360"}}},
 		"cut denied":    {cut, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Decisions: []Decision{{Frame: 16, Cut: &no, Line: 1}}}}, []ranged{{12, 14, Fast, ""}, {18, 20, "", "360"}}},
-		"repeats":       {twos, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Duplicates: RetimeDuplicates}}, []ranged{{6, 12, Best, ""}, {13, 14, Fast, "180"}}},
-		"kept":          {moving, Options{Timing: Timing{KeepTimestamps: true, Slow: ratio("2")}}, []ranged{{7, 11, Best, ""}}},
-		"faster":        {moving, Options{Timing: Timing{Slow: ratio("3/7")}}, []ranged{{1, 2, Best, ""}, {3, 3, "", "360"}}},
+		"repeats":       {twos, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Duplicates: RetimeDuplicates}}, []ranged{{6, 12, Fast, ""}, {13, 14, Best, "180"}}},
+		"kept":          {moving, Options{Timing: Timing{KeepTimestamps: true, Slow: ratio("2")}}, []ranged{{7, 11, Fast, ""}}},
+		"faster":        {moving, Options{Timing: Timing{Slow: ratio("3/7")}}, []ranged{{1, 2, Fast, ""}, {3, 3, "", "360"}}},
 		"much slower":   {moving, Options{Timing: Timing{Slow: ratio("9")}}, []ranged{{20, 23, Fast, ""}, {25, 26, "", "180"}}},
 		"without flow":  {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Mode: warp.Blend}}, []ranged{{5, 9, Best, "180"}}},
 		"with a method": {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Decisions: []Decision{{Frame: 20, Method: Nearest, Preset: Best}, {Frame: 22, Method: Blended, Preset: Best}}}}, nil},
@@ -128,7 +128,7 @@ func text(t *testing.T, r Record) string {
 func TestWaysInRanges(t *testing.T) {
 	clip := writeScene(t, 72, 50, 12, 24, 1)
 	o := Options{Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}}}.in(t)
-	o.Synthesis.Decisions = append(ranged{10, 16, Best, ""}.decisions(), ranged{17, 20, Fast, "180"}.decisions()...)
+	o.Synthesis.Decisions = append(ranged{10, 16, Fast, ""}.decisions(), ranged{17, 20, Best, "180"}.decisions()...)
 	whole := onProcessor(t, clip, &o)
 	for _, borders := range [][]int64{{0, 10, 17, 21, 36}, {0, 9, 18, 36}, {0, 11, 13, 20, 36}, {12, 14}, {22, 36}} {
 		for i := range borders[1:] {
@@ -149,7 +149,7 @@ func TestWaysInRanges(t *testing.T) {
 func TestWaysOnDevices(t *testing.T) {
 	clip := writeScene(t, 72, 50, 8, 24, 1)
 	o := Options{Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}}}.in(t)
-	o.Synthesis.Decisions = append(ranged{5, 9, Best, ""}.decisions(), ranged{10, 12, Fast, "180"}.decisions()...)
+	o.Synthesis.Decisions = append(ranged{5, 9, Fast, ""}.decisions(), ranged{10, 12, Best, "180"}.decisions()...)
 	want := onProcessor(t, clip, &o)
 	s := emulated(t, &o, kernels.NewLate(1))
 	defer s.Close()

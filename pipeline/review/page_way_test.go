@@ -35,9 +35,9 @@ func TestPageChoosesPresetAndShutter(t *testing.T) {
 		return list
 	}
 	plain := digests(func(*pipeline.Options) {})
-	best := digests(func(o *pipeline.Options) { o.Synthesis.Preset = pipeline.Best })
-	blurred := digests(func(o *pipeline.Options) { o.Synthesis.Preset, o.Timing.Shutter = pipeline.Best, big.NewRat(1, 2) })
-	if plain[5] == best[5] || best[5] == blurred[5] {
+	fast := digests(func(o *pipeline.Options) { o.Synthesis.Preset = pipeline.Fast })
+	blurred := digests(func(o *pipeline.Options) { o.Synthesis.Preset, o.Timing.Shutter = pipeline.Fast, big.NewRat(1, 2) })
+	if plain[5] == fast[5] || fast[5] == blurred[5] {
 		t.Fatal("the presets and the shutter make the same frame 5")
 	}
 	shows := func(k int, digest string) {
@@ -51,15 +51,15 @@ func TestPageChoosesPresetAndShutter(t *testing.T) {
 	shows(5, plain[5])
 	do(t, ctx, chromedp.Click("#tab-decide"))
 	until(t, ctx, `document.getElementById("about").textContent == "frames 4 to 6" && document.getElementById("own-preset").value == ""`)
-	do(t, ctx, choose("own-preset", "best"))
-	shows(5, best[5])
+	do(t, ctx, choose("own-preset", "fast"))
+	shows(5, fast[5])
 	do(t, ctx, choose("own-shutter", "180"))
 	shows(5, blurred[5])
-	until(t, ctx, `document.getElementById("saved").textContent == "Saved" && document.getElementById("readout-how").textContent.endsWith("at preset best, shutter 180°")`)
+	until(t, ctx, `document.getElementById("saved").textContent == "Saved" && document.getElementById("readout-how").textContent.endsWith("at preset fast, shutter 180°")`)
 	shoot(t, ctx, "ways")
 	do(t, ctx, chromedp.Click("#undo"))
-	shows(5, best[5])
-	until(t, ctx, `document.getElementById("own-shutter").value == "" && document.getElementById("own-preset").value == "best"`)
+	shows(5, fast[5])
+	until(t, ctx, `document.getElementById("own-shutter").value == "" && document.getElementById("own-preset").value == "fast"`)
 	do(t, ctx, chromedp.Click("#redo"))
 	shows(5, blurred[5])
 	do(t, ctx, chromedp.Click(`[data-method="nearest"]`))

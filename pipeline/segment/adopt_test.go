@@ -32,7 +32,7 @@ func TestAdopt(t *testing.T) {
 		t.Fatalf("%d ranges were made, want 8", n)
 	}
 	border := before.Ranges[4].First
-	best := []pipeline.Decision{{Frame: border - 1, Preset: pipeline.Best}, {Frame: border, Preset: pipeline.Best}}
+	fast := []pipeline.Decision{{Frame: border - 1, Preset: pipeline.Fast}, {Frame: border, Preset: pipeline.Fast}}
 	for _, c := range []struct {
 		name      string
 		decisions []pipeline.Decision
@@ -43,9 +43,9 @@ func TestAdopt(t *testing.T) {
 		{"another line", []pipeline.Decision{{Frame: before.Ranges[2].First + 3, Method: pipeline.Nearest, Line: 7}}, 0, 0},
 		{"a cut at a border", []pipeline.Decision{{Frame: border, Cut: &cut}}, 3, 6},
 		{"no decision", nil, 2, 5},
-		{"presets on both sides of a border", best, 2, 2},
-		{"a shutter", append(slices.Clone(best), pipeline.Decision{Frame: before.Ranges[1].First, Shutter: "180"}), 1, 1},
-		{"another shutter", append(slices.Clone(best), pipeline.Decision{Frame: before.Ranges[1].First, Shutter: "90"}), 1, 1},
+		{"presets on both sides of a border", fast, 2, 2},
+		{"a shutter", append(slices.Clone(fast), pipeline.Decision{Frame: before.Ranges[1].First, Shutter: "180"}), 1, 1},
+		{"another shutter", append(slices.Clone(fast), pipeline.Decision{Frame: before.Ranges[1].First, Shutter: "90"}), 1, 1},
 	} {
 		o.Synthesis.Decisions = c.decisions
 		after := newPlan(t, o, 8)

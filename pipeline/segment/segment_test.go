@@ -512,7 +512,7 @@ func TestDecisionsAcrossABorder(t *testing.T) {
 	input, cut := clip(t), true
 	for _, d := range []pipeline.Decision{
 		{Frame: 10, Cut: &cut}, {Frame: 13, Cut: &cut}, {Frame: 14, Cut: &cut}, {Frame: 15, Cut: &cut}, {Frame: 17, Cut: &cut}, {Frame: 30, Cut: &cut},
-		{Frame: 13, Preset: pipeline.Best}, {Frame: 14, Preset: pipeline.Fast}, {Frame: 14, Shutter: "180"}, {Frame: 27, Preset: pipeline.Best, Shutter: "360"},
+		{Frame: 13, Preset: pipeline.Fast}, {Frame: 14, Preset: pipeline.Fast}, {Frame: 14, Shutter: "180"}, {Frame: 27, Preset: pipeline.Best, Shutter: "360"},
 	} {
 		o := options(input)
 		o.Timing.Rate, o.Timing.To = pipeline.Rate{Value: big.NewRat(100, 1)}, big.NewRat(42, 100)

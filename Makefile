@@ -34,6 +34,10 @@ DEMO     := build/demo-60fps.mp4
 TAGS := customenv
 export GOFLAGS := $(GOFLAGS) -trimpath -tags=$(TAGS) \
 	-ldflags=-extldflags=-Wl,--gc-sections,--as-needed,-lopencv_dnn,-lopencv_calib3d,-lopencv_features2d,-lopencv_flann
+# With -trimpath the build cache gives go vet and the linter the output of cgo from whichever
+# checkout filled it, with the paths of that one; they may be gone.
+UNTRIMMED = $(filter-out -trimpath,$(GOFLAGS))
+VET       = GOFLAGS="$(UNTRIMMED)" $(GO) vet
 export CPLUS_INCLUDE_PATH := /usr/include/opencv4:/usr/local/include/opencv4$(CPLUS_INCLUDE_PATH:%=:%)
 
 .PHONY: help
@@ -152,7 +156,7 @@ test-cuda: build ## run the CUDA tests; needs an NVIDIA GPU
 
 .PHONY: check-cuda
 check-cuda: cuda bin/retime-bench-cuda ## build the CUDA programs and their tests, which takes no GPU
-	$(CUDA_ENV) $(GO) vet -tags $(TAGS),cuda ./cuda/... ./pipeline ./cmd/...
+	$(CUDA_ENV) $(VET) -tags $(TAGS),cuda ./cuda/... ./pipeline ./cmd/...
 	@for p in cuda cuda/kernels $(GPU); do echo "compiling the tests of $$p"; \
 		$(CUDA_ENV) $(GO) test -tags $(TAGS),cuda -c -o build/$$(basename $$p).test ./$$p || exit 1; done
 
@@ -163,7 +167,7 @@ demo: build ## convert a small clip from 24 to 60 frames per second
 
 .PHONY: test
 test: deps ## run every test, with the race detector; TESTFLAGS=-v adds flags
-	$(GO) vet ./... $(TEST_PROGRAMS)
+	$(VET) ./... $(TEST_PROGRAMS)
 	$(GO) test -race -timeout 40m $(TESTFLAGS) ./...
 
 .PHONY: test-plain
@@ -176,7 +180,7 @@ test-on: ## run every test in a bare Debian or Ubuntu: make test-on SUITE=trixie
 
 # make test runs these comparisons, too.
 # The packages whose inner loops have variants.
-LOOPS := ./flow/dis ./warp ./warp/bspline
+LOOPS := ./flow/dis ./warp ./warp/bspline ./warp/boxspline/fast
 
 .PHONY: check-simd
 check-simd: deps ## compare every variant of the inner loops with the Go functions, and time them
@@ -262,12 +266,10 @@ bin/retime-bench-cuda: bench-kernels
 bench-go: deps ## run the benchmarks of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-# With -trimpath the build cache gives the linter the output of cgo from whichever checkout
-# filled it, with the paths of that one; they may be gone.
 .PHONY: lint
 lint: deps $(LINTER) ## check style, the direction of imports, and that generated code is current
 	$(GO) run ./warp/boxspline/compile -check
-	GOFLAGS="$(filter-out -trimpath,$(GOFLAGS))" $(LINTER) run ./... $(TEST_PROGRAMS)
+	GOFLAGS="$(UNTRIMMED)" $(LINTER) run ./... $(TEST_PROGRAMS)
 	cd $(FARM) && GOWORK=off GOFLAGS= ../../$(LINTER) run ./...
 
 $(LINTER):

@@ -178,10 +178,10 @@ test-plain: deps ## run every test, without the race detector; PKG=./pipeline ru
 test-on: ## run every test in a bare Debian or Ubuntu: make test-on SUITE=trixie, or noble; needs root
 	@.ci/test-on $(SUITE)
 
-# make test runs these comparisons, too.
 # The packages whose inner loops have variants.
 LOOPS := ./flow/dis ./warp ./warp/bspline ./warp/boxspline/fast
 
+# make test runs these comparisons, too, without qemu.
 .PHONY: check-simd
 check-simd: deps ## compare every variant of the inner loops with the Go functions, and time them
 	$(GO) test -count=1 $(TESTFLAGS) -run 'Loops|Kernel' -bench 'Loops|Kernels' -benchtime 0.2s $(LOOPS)

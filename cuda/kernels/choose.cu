@@ -242,6 +242,7 @@ extern "C" __global__ void __launch_bounds__(tile_width *max_hypotheses) share_w
 	case 5: share_tile<5>(shares, from, left - reach, top - reach, thread, threads); break;
 	case 6: share_tile<6>(shares, from, left - reach, top - reach, thread, threads); break;
 	case 7: share_tile<7>(shares, from, left - reach, top - reach, thread, threads); break;
+	default: __trap();
 	}
 	__syncthreads();
 

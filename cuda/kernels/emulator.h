@@ -61,6 +61,8 @@ extern uint64_t words[1024];
 // warp in the mask, have called them.
 void wait_block();
 void wait_warp(unsigned mask);
+// trap ends the launch with an error.
+void trap();
 
 // exchange returns the value that lane from of the warp passed.
 template <typename T>
@@ -126,6 +128,7 @@ static inline int __syncthreads_count(int p) {
 static inline int __syncthreads_or(int p) { return __syncthreads_count(p) > 0; }
 static inline int __syncthreads_and(int p) { return __syncthreads_count(p) == int(blockDim.x * blockDim.y * blockDim.z); }
 static inline void __syncwarp(unsigned mask = 0xffffffff) { emulator::wait_warp(mask); }
+static inline void __trap() { emulator::trap(); }
 static inline void __threadfence() {}
 static inline void __threadfence_block() {}
 

@@ -32,7 +32,7 @@ Kernel::Kernel(const char *module, const char *name, int args, Invoke invoke)
 
 namespace {
 
-enum State { idle, running, at_block, at_warp };
+enum State { idle, running, at_block, at_warp, trapped };
 
 const size_t stack_bytes = 256 << 10;
 
@@ -135,13 +135,15 @@ const char *Block::run() {
 			resume(f);
 		}
 		if (finished < threads && !release()) {
+			const char *why = "threads wait at a barrier that others of them do not reach";
 			spare.clear();
 			for (auto &f : fibers) {
+				if (f->state == trapped) why = "a thread called __trap";
 				f->entered = f->entered && f->state == idle;
 				f->state = idle;
 				spare.push_back(f.get());
 			}
-			return "threads wait at a barrier that others of them do not reach";
+			return why;
 		}
 	}
 	return nullptr;
@@ -172,6 +174,7 @@ bool Block::release() {
 int rank() { return block.current->thread; }
 void wait_block() { block.wait(at_block, 0); }
 void wait_warp(unsigned mask) { block.wait(at_warp, mask); }
+void trap() { block.wait(trapped, 0); }
 
 }
 

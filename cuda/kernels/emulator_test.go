@@ -4,7 +4,10 @@ import (
 	"io/fs"
 	"os/exec"
 	"regexp"
+	"strings"
 	"testing"
+
+	"retime/cuda"
 )
 
 var global = regexp.MustCompile(`extern "C" __global__ void\s+(?:__launch_bounds__\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s+)?(\w+)\(`)
@@ -40,5 +43,18 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 	out, err := exec.Command("go", "run", "./generate", "-constants", "constants.cuh", "-check").CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// share_weights has no code for other numbers of hypotheses than a frame can have.
+func TestSharesOfTooFewHypotheses(t *testing.T) {
+	e := NewEmulator()
+	k, err := e.Kernel("choose", "share_weights")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = e.Launch(nil, k, cuda.Dim{X: 1, Y: 1, Z: 1}, cuda.Dim{X: 32, Y: 8, Z: 1}, 2*8*36*30, make([]uint64, 8))
+	if err == nil || !strings.Contains(err.Error(), "__trap") {
+		t.Errorf("shares of eight hypotheses: %v", err)
 	}
 }

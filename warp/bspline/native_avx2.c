@@ -1,3 +1,5 @@
+//go:build amd64
+
 // Kernels for AVX2.
 
 #if defined(__x86_64__)

@@ -841,23 +841,24 @@ PART(bcc_quintic) {
 
 static const struct {
 	NAME(part) *part;
+	int64_t dim, arrays; // of the grids that it takes
 	double up[3];
 } NAME(elements)[] = {
-	{NAME(bilinear), {0, 0, 0}},
-	{NAME(biquadratic), {0.5, 0.5, 0}},
-	{NAME(bicubic), {0, 0, 0}},
-	{NAME(courant), {0, 0, 0}},
-	{NAME(zp), {0.5, 0.5, 0}},
-	{NAME(quincunx_linear), {0, 0, 0}},
-	{NAME(quincunx_voronoi_1), {0, 0, 0}},
-	{NAME(quincunx_voronoi_2), {0.5, 0.5, 0}},
-	{NAME(trilinear), {0, 0, 0}},
-	{NAME(triquadratic), {0.5, 0.5, 0.5}},
-	{NAME(tricubic), {0, 0, 0}},
-	{NAME(seven), {0.5, 0.5, 0.5}},
-	{NAME(bcc_linear), {0, 0, 0}},
-	{NAME(bcc_quintic), {0, 0, 0}},
-	{0, {0.5, 0.5, 0.5}},
-	{0, {0.5, 0.5, 0.5}},
-	{0, {0.5, 0, 0}},
+	{NAME(bilinear), 2, 1, {0, 0, 0}},
+	{NAME(biquadratic), 2, 1, {0.5, 0.5, 0}},
+	{NAME(bicubic), 2, 1, {0, 0, 0}},
+	{NAME(courant), 2, 1, {0, 0, 0}},
+	{NAME(zp), 2, 1, {0.5, 0.5, 0}},
+	{NAME(quincunx_linear), 2, 2, {0, 0, 0}},
+	{NAME(quincunx_voronoi_1), 2, 1, {0, 0, 0}},
+	{NAME(quincunx_voronoi_2), 2, 1, {0.5, 0.5, 0}},
+	{NAME(trilinear), 3, 1, {0, 0, 0}},
+	{NAME(triquadratic), 3, 1, {0.5, 0.5, 0.5}},
+	{NAME(tricubic), 3, 1, {0, 0, 0}},
+	{NAME(seven), 3, 1, {0.5, 0.5, 0.5}},
+	{NAME(bcc_linear), 3, 2, {0, 0, 0}},
+	{NAME(bcc_quintic), 3, 2, {0, 0, 0}},
+	{0, 3, 2, {0.5, 0.5, 0.5}},
+	{0, 3, 2, {0.5, 0.5, 0.5}},
+	{0, 3, 4, {0.5, 0, 0}},
 };

@@ -5,6 +5,7 @@ package fast
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"retime/frame/simd"
@@ -84,6 +85,44 @@ func compareLoops[T Float](t *testing.T, f Function, s *lattice.Samples, n int) 
 		for i := range want {
 			if got[i] != want[i] && (got[i] == got[i] || want[i] == want[i]) || math.Signbit(float64(got[i])) != math.Signbit(float64(want[i])) && want[i] == want[i] {
 				t.Fatalf("%s, %v, %T: position %d of %d: %v, want %v", f.Element, level, want[i], i, n, got[i], want[i])
+			}
+		}
+	}
+}
+
+// A grid that the element is not for does in C what it does in Go, where it may panic.
+func TestLoopsWrongGrid(t *testing.T) {
+	defer func(before loops) { chosen = before }(chosen)
+	const n = 13
+	try := func(f Function, g *Grid[float64], level simd.Level) (dst []float64, panics bool) {
+		x := [3][]float64{make([]float64, n), make([]float64, n), make([]float64, n)}
+		for k := range x {
+			for i := range x[k] {
+				x[k][i] = float64(i%3) + 0.375
+			}
+		}
+		dst = simdtest.Guarded[float64](t, n, true)
+		for i := range dst {
+			dst[i] = 7
+		}
+		chosen = variant(level)
+		defer func() { panics = recover() != nil }()
+		call(f, g, dst, x)
+		return dst, false
+	}
+	for _, f := range Functions {
+		for _, of := range Functions {
+			e, err := boxspline.Find(of.Element)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := NewGrid[float64](noise(t, rand.New(rand.NewPCG(9, 10)), e.Lattice, lattice.WholeSymmetric, lattice.Point{4, 4, 4}), of.Along)
+			want, panics := try(f, g, simd.Go)
+			for _, level := range simd.Levels()[1:] {
+				got, also := try(f, g, level)
+				if also != panics || !panics && !slices.Equal(got, want) {
+					t.Errorf("%s on a grid for %s, %v: %v and panics %v, want %v and %v", f.Element, of.Element, level, got, also, want, panics)
+				}
 			}
 		}
 	}

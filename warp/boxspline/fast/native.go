@@ -46,7 +46,7 @@ func doubles(s []float64) *C.double { return (*C.double)(unsafe.Pointer(unsafe.S
 func floats(s []float32) *C.float   { return (*C.float)(unsafe.Pointer(unsafe.SliceData(s))) }
 
 // run evaluates an element at the first positions and returns their number, or false if C
-// has no code for the element.
+// has no code for the element or the grid is not for it.
 func run[T Float](l loops, e element, g *Grid[T], dst []T, xs, ys, zs []float64) (int, bool) {
 	if l.in == nil {
 		return 0, false

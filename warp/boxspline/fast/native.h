@@ -15,7 +15,7 @@ typedef struct {
 
 // A loop evaluates an element at the first of n positions and returns their number: it
 // stops before the first batch with a position outside the box. It returns -1 if C has no
-// code for the element.
+// code for the element, or the grid is not for it.
 typedef struct {
 	int64_t (*f32)(int64_t element, const float *const *arrays, const boxspline_layout *g, float *dst,
 		const double *const *x, int64_t n);

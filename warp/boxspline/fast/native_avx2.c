@@ -1,3 +1,5 @@
+//go:build amd64
+
 // Loops for AVX2.
 
 #if defined(__x86_64__)

@@ -115,7 +115,7 @@ static void NAME(place)(NAME(batch) *b, const boxspline_layout *g, const double 
 static int64_t NAME(run)(int64_t element, const T *const *arrays, const boxspline_layout *g, T *dst, const double *const *x, int64_t n) {
 	NAME(part) *const part = NAME(elements)[element].part;
 	const double *const up = NAME(elements)[element].up;
-	if (!part) return -1;
+	if (!part || g->dim != NAME(elements)[element].dim || g->arrays != NAME(elements)[element].arrays) return -1;
 	NAME(batch) b;
 	for (int64_t i = 0; i < n; i += batch_size) {
 		const int64_t m = n - i < batch_size ? n - i : batch_size;

@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 // Kernels for the instructions that every amd64 or arm64 has.
 
 #if defined(__SSE2__) || defined(__aarch64__)

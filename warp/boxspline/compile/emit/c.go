@@ -25,14 +25,14 @@ func C(programs []Program) []byte {
 			p.cPart(&b)
 		}
 	}
-	b.WriteString("static const struct {\n\tNAME(part) *part;\n\tdouble up[3];\n} NAME(elements)[] = {\n")
+	b.WriteString("static const struct {\n\tNAME(part) *part;\n\tint64_t dim, arrays; // of the grids that it takes\n\tdouble up[3];\n} NAME(elements)[] = {\n")
 	for _, of := range programs {
 		p := program{of}
 		part := "0"
 		if p.inC() {
 			part = fmt.Sprintf("NAME(%s)", CUDAName(p.Element.Name))
 		}
-		fmt.Fprintf(&b, "\t{%s, {%s}},\n", part, p.up())
+		fmt.Fprintf(&b, "\t{%s, %d, %d, {%s}},\n", part, p.Dim, len(p.Offsets), p.up())
 	}
 	b.WriteString("};\n")
 	return []byte(b.String())

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"io"
 	"math/big"
 	"testing"
@@ -64,6 +65,38 @@ func TestWaysOfDensePictures(t *testing.T) {
 	for k := range got.values {
 		if got.values[k] != want.values[k] {
 			t.Errorf("frame %d shows %d, want %d", k, got.values[k], want.values[k])
+		}
+	}
+}
+
+// A decision about a frame that a file of unknown length turns out not to have hinders nobody.
+func TestWayOfNoFrame(t *testing.T) {
+	o := Options{Timing: Timing{Rate: Rate{Value: ratio("10")}}, Synthesis: Synthesis{Mode: warp.Blend, Decisions: []Decision{{Frame: 1, Shutter: "180"}, {Frame: 1 << 40, Shutter: "180"}}}}
+	if _, got := planned(t, &timedSource{times: []int64{0, 100, 200, 300}}, o); len(got.values) != 4 {
+		t.Errorf("%d frames, want 4", len(got.values))
+	}
+}
+
+// Runs beside each other keep no picture, however they end.
+func TestWaysReleasePictures(t *testing.T) {
+	for _, left := range []int{-1, 0, 7, 30, 1000} {
+		o := Options{Timing: Timing{Rate: Rate{Value: big.NewRat(60, 1)}}, Input: Input{File: "a"}, Output: Output{File: "b"}, Compute: Compute{Threads: 4}}
+		o.Synthesis.Decisions = append(ranged{5, 9, Best, ""}.decisions(), ranged{10, 32, Fast, "180"}.decisions()...)
+		source, sink := &countingSource{frames: 20}, &memorySink{}
+		ctx, cancel := context.WithCancel(t.Context())
+		if left < 0 {
+			cancel()
+		}
+		err := throughPlan(ctx, t, source, &o, &failingSink{sink, left})
+		cancel()
+		if (err == nil) != (left == 1000) {
+			t.Errorf("sink that takes %d: error %v", left, err)
+		}
+		if left == 1000 && sink.frames != 50 {
+			t.Errorf("%d frames, want 50", sink.frames)
+		}
+		if held := source.held.Load(); held != 0 {
+			t.Errorf("sink that takes %d: %d frames are still held", left, held)
 		}
 	}
 }

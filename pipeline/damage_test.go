@@ -214,7 +214,7 @@ func convertDamaged(t *testing.T, name string, data []byte, what string) (frames
 	if err := os.WriteFile(input, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // for what never ends
 	defer cancel()
 	o := Options{
 		Input:     Input{File: input, Deinterlace: IgnoreFields},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"retime/pipeline/fault"
@@ -102,37 +103,134 @@ func dividedAhead(d Duplicates) int {
 	return 2
 }
 
-// divide hands each picture to all runs.
-func divide(s *stages, from <-chan *Picture, runs []*run) []<-chan *Picture {
-	queues := make([]chan *Picture, len(runs))
-	ends := make([]<-chan *Picture, len(runs))
-	for i, r := range runs {
-		queues[i] = make(chan *Picture, dividedAhead(r.options.Synthesis.Duplicates))
-		ends[i] = queues[i]
-		s.drains = append(s.drains, func() { drain(queues[i]) })
+// divider hands each picture to all runs. If they have different shutters, the next interval with
+// frames is not the same one for all: many pictures may lie between the next subframe of a run
+// that waits for its turn and the next frame of the run whose turn it is. They go around the first.
+type divider struct {
+	runs  []*run
+	ahead int  // see dividedAhead
+	mixed bool // the runs have different shutters
+
+	mu     sync.Mutex
+	change sync.Cond    // of what follows
+	lists  [][]*Picture // that wait, by run
+	times  []*big.Rat   // of the pictures from frame next on, if the runs are mixed
+	next   int64        // frame whose turn it is
+	ended  bool         // no further picture comes
+}
+
+func newDivider(runs []*run) *divider {
+	d := &divider{runs: runs, ahead: dividedAhead(runs[0].options.Synthesis.Duplicates), lists: make([][]*Picture, len(runs))}
+	d.change.L = &d.mu
+	for _, r := range runs {
+		d.mixed = d.mixed || r.pass != runs[0].pass
 	}
+	return d
+}
+
+// divide returns a queue of the pictures for each run.
+func (d *divider) divide(s *stages, from <-chan *Picture) (queues []<-chan *Picture) {
 	s.start(func(ctx context.Context) error {
-		defer func() {
-			for _, q := range queues {
-				close(q)
-			}
-		}()
+		defer context.AfterFunc(ctx, func() { d.set(func() {}) })()
+		defer d.set(func() { d.ended = true })
 		for p := range from {
-			for i, r := range runs {
-				mine := r.picture(p)
-				select {
-				case queues[i] <- mine:
-				case <-ctx.Done():
-					mine.Release()
-					p.Release()
-					return ctx.Err()
-				}
+			if err := d.put(ctx, p); err != nil {
+				return err
 			}
-			p.Release()
 		}
 		return nil
 	})
-	return ends
+	for i := range d.runs {
+		queues = append(queues, connect(s, 0, func(ctx context.Context, emit func(*Picture) error) error {
+			for p := d.take(ctx, i); p != nil; p = d.take(ctx, i) {
+				if err := emit(p); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		}))
+		s.drains = append(s.drains, func() {
+			for _, p := range d.lists[i] {
+				p.Release()
+			}
+		})
+	}
+	return queues
+}
+
+// set changes the divider's state and wakes who waits for that.
+func (d *divider) set(change func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change()
+	d.change.Broadcast()
+}
+
+// put hands p to all runs once there is room. It takes over p.
+func (d *divider) put(ctx context.Context, p *Picture) error {
+	defer p.Release()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for ctx.Err() == nil && !d.room() {
+		d.change.Wait()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i, r := range d.runs {
+		d.lists[i] = append(d.lists[i], r.picture(p))
+	}
+	if d.mixed {
+		d.note(p.At)
+	}
+	d.change.Broadcast()
+	return nil
+}
+
+// room says whether the next picture may come: if all runs have room for it, or if the one whose
+// turn it is lacks it.
+func (d *divider) room() bool {
+	full := slices.ContainsFunc(d.lists, func(l []*Picture) bool { return len(l) >= d.ahead })
+	if !full || !d.mixed {
+		return !full
+	}
+	i := slices.IndexFunc(d.runs, func(r *run) bool { return r.number == r.ways.Number(d.next) })
+	return i >= 0 && len(d.lists[i]) == 0 && d.lacks(d.runs[i].pass.Layout)
+}
+
+// lacks says whether the pictures so far may not reach the end of the next interval with frames
+// of a layout, behind that of frame next.
+func (d *divider) lacks(l timeline.Layout) bool {
+	last := l.Moment((d.next+1)*l.Subframes() - 1)
+	behind := slices.IndexFunc(d.times, func(t *big.Rat) bool { return t.Cmp(last) > 0 })
+	if behind < 0 || len(d.times) < behind+d.ahead {
+		return true
+	}
+	after := l.Moment(l.FirstFrom(d.times[behind+d.ahead-1]))
+	return d.times[len(d.times)-d.ahead].Cmp(after) <= 0
+}
+
+// note takes note of a picture's time, and drops times before frame next.
+func (d *divider) note(at *big.Rat) {
+	l := d.runs[0].pass.Layout
+	first := l.Moment(d.next * l.Subframes())
+	d.times = append(slices.DeleteFunc(d.times, func(t *big.Rat) bool { return t.Cmp(first) <= 0 }), at)
+}
+
+// take returns the next picture for a run, nil for none.
+func (d *divider) take(ctx context.Context, i int) *Picture {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for ctx.Err() == nil && !d.ended && len(d.lists[i]) == 0 {
+		d.change.Wait()
+	}
+	if ctx.Err() != nil || len(d.lists[i]) == 0 {
+		return nil
+	}
+	p := d.lists[i][0]
+	d.lists[i] = d.lists[i][1:]
+	d.change.Broadcast()
+	return p
 }
 
 // picture returns p with the guide of the run, and a reference of its own.
@@ -144,30 +242,34 @@ func (r *run) picture(p *Picture) *Picture {
 	return mine.Retain()
 }
 
-// gather passes on what runs make in the order of the frames.
-func (r *run) gather(runs []*run, made []<-chan *Target) stage[*Target] {
+// gather passes on what runs make in the order of the frames. It tells turn which one it waits for.
+func (r *run) gather(runs []*run, made []<-chan *Target, turn func(frame int64)) stage[*Target] {
 	return func(_ context.Context, emit func(*Target) error) error {
 		queues := make([]<-chan *Target, len(r.ways.List)) // by way; nil for one that has ended
-		end := int64(0)                                    // of the frames of other ways
 		for i, other := range runs {
 			queues[other.number] = made[i]
-			if other.number > 0 {
-				_, last := r.ways.Bounds(other.number)
-				end = max(end, last)
-			}
 		}
-		next := r.frame(max(r.want.First, r.pass.Layout.First()))
-		for ; queues[0] != nil || next < end; next++ {
-			n := r.ways.Number(next)
+		pass := func(frame int64) error {
+			n := r.ways.Number(frame)
 			if queues[n] == nil {
-				continue
+				return nil
 			}
+			turn(frame)
 			t, ok := <-queues[n]
 			if !ok {
 				queues[n] = nil
-				continue
+				return nil
 			}
-			if err := emit(t); err != nil {
+			return emit(t)
+		}
+		next := r.frame(max(r.want.First, r.pass.Layout.First()))
+		for ; queues[0] != nil; next++ {
+			if err := pass(next); err != nil {
+				return err
+			}
+		}
+		for _, frame := range r.ways.From(next) {
+			if err := pass(frame); err != nil {
 				return err
 			}
 		}

@@ -121,8 +121,9 @@ func (l *Line) runAll(ctx context.Context, source Source, runs []*run, schedules
 	s := newStages(ctx)
 	first := runs[0]
 	pictures := []<-chan *Picture{connect(s, decodedAhead, first.decode(source))}
+	d := newDivider(runs)
 	if len(runs) > 1 {
-		pictures = divide(s, pictures[0], runs)
+		pictures = d.divide(s, pictures[0])
 	}
 	targets := make([]<-chan *Target, len(runs))
 	for i, r := range runs {
@@ -130,7 +131,7 @@ func (l *Line) runAll(ctx context.Context, source Source, runs []*run, schedules
 	}
 	made := targets[0]
 	if len(runs) > 1 {
-		made = connect(s, 0, first.gather(runs, targets))
+		made = connect(s, 0, first.gather(runs, targets, func(frame int64) { d.set(func() { d.next = frame }) }))
 	}
 	s.start(first.encode(made))
 	err := s.wait()

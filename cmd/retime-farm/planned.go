@@ -40,7 +40,7 @@ func (o *planned) command(cmd *cobra.Command, more func(*pflag.FlagSet), run fun
 		if help, _ := f.GetBool("help"); help {
 			return cmd.Help()
 		}
-		if o.tasks < 1 || o.sample < job.Thousandth {
+		if o.tasks < 1 || o.sample < 0 && o.sample != job.Thousandth {
 			return &exit{2, errors.New("--tasks must be 1 or more, --sample 0 or more")}
 		}
 		dir, err := os.Getwd()

@@ -51,7 +51,7 @@ func addSample(f *pflag.FlagSet, sample *int) {
 
 func (r *request) check() error {
 	switch {
-	case r.settings.Sample < job.Thousandth:
+	case r.settings.Sample < 0 && r.settings.Sample != job.Thousandth:
 		return &exit{2, errors.New("--sample must not be negative")}
 	case r.settings.Heartbeat < 5*time.Second:
 		return &exit{2, errors.New("--heartbeat must be 5s or more: workers report every two seconds")}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"retime/cmd/retime-farm/internal/job"
 )
@@ -53,6 +54,12 @@ func TestWrongRequests(t *testing.T) {
 		cmd.SetArgs(strings.Fields(args))
 		if err := cmd.Execute(); exitCode(err) != 2 {
 			t.Errorf("%s: %v", args, err)
+		}
+	}
+	for sample, fine := range map[int]bool{job.Thousandth: true, 0: true, -1: false} {
+		r := request{settings: job.Settings{Sample: sample, Heartbeat: time.Minute}}
+		if err := r.check(); (err == nil) != fine {
+			t.Errorf("a sample of %d frames: %v", sample, err)
 		}
 	}
 }

@@ -54,10 +54,11 @@ type Region struct {
 	Outline [][2]float64 `json:"outline"`
 }
 
-// These bound what a decision says of regions.
+// These bound what a decision says.
 const (
 	maxRegions = 64
 	maxCorners = 1024
+	maxFrame   = 1 << 40 // so that its subframes can be counted, too
 )
 
 // Check refuses a decision that makes no sense, whatever the clip. Errors are fault.BadData.
@@ -69,6 +70,9 @@ func (d *Decision) Check() error {
 	}
 	if d.Frame < 0 {
 		return fault.New(fault.BadData, "want the number of a frame, 0 or more, as \"frame\"")
+	}
+	if d.Frame > maxFrame {
+		return fault.New(fault.BadData, "no output has a frame %d", d.Frame)
 	}
 	switch d.Preset {
 	case "", motion.Fast, motion.Balanced, motion.Best:

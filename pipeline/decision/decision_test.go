@@ -26,6 +26,7 @@ func TestRead(t *testing.T) {
 		{`{"frame":1,"method":"Nearest"}`, `line 1: no method "Nearest"`},
 		{`{"method":"nearest"}`, "line 1: want the number of a frame"},
 		{`{"frame":-4}`, "line 1: want the number of a frame"},
+		{`{"frame":9223372036854775807}`, "line 1: no output has a frame 9223372036854775807"},
 		{`{"frame":1.5}`, `line 1: "frame" cannot be a number 1.5`},
 		{`{"frame":1,"cut":"yes"}`, `line 1: "cut" cannot be a string`},
 		{`{"frame":1,"preset":"slow"}`, `line 1: no preset "slow"; choose from fast, balanced, best`},

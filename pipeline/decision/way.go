@@ -3,6 +3,7 @@ package decision
 import (
 	"cmp"
 	"math/big"
+	"slices"
 
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
@@ -91,3 +92,14 @@ func (w *Ways) Number(frame int64) int { return w.of[frame] }
 
 // Bounds returns the first frame of way n, and the one behind the last.
 func (w *Ways) Bounds(n int) (first, end int64) { return w.bounds[n][0], w.bounds[n][1] }
+
+// From returns the frames from one on that have not the conversion's own way, in order.
+func (w *Ways) From(frame int64) (list []int64) {
+	for k := range w.of {
+		if k >= frame {
+			list = append(list, k)
+		}
+	}
+	slices.Sort(list)
+	return list
+}

@@ -3,6 +3,7 @@ package decision
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"retime/pipeline/fault"
@@ -27,6 +28,9 @@ func TestWays(t *testing.T) {
 	}
 	if first, end := w.Bounds(1); len(w.List) != 3 || first != 3 || end != 6 {
 		t.Errorf("%d ways, the second from %d to %d; want 3, 3, 6", len(w.List), first, end)
+	}
+	if list := w.From(4); !slices.Equal(list, []int64{4, 5}) {
+		t.Errorf("frames %v are of other ways from frame 4 on, want 4 and 5", list)
 	}
 	if !own.Blurs() || w.Of(4).Blurs() || w.Own() != own {
 		t.Error("a shutter is open that is closed, or the other way round")

@@ -41,7 +41,12 @@ func (c *session) serveEdit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (c *session) edit(e *editRequest) error {
+func (c *session) edit(e *editRequest) (err error) {
+	defer func() {
+		if err == nil {
+			c.server.edited.Store(true)
+		}
+	}()
 	switch e.Do {
 	case "undo":
 		return c.store.Undo(c.accept)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"retime/pipeline"
@@ -54,6 +55,7 @@ type Server struct {
 	listen  net.Listener
 	stop    context.CancelFunc
 	ctx     context.Context
+	edited  atomic.Bool // a clip was, since the scout looked
 
 	mu       sync.Mutex
 	sessions map[int]*session

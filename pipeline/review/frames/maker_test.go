@@ -326,3 +326,28 @@ func TestHold(t *testing.T) {
 		t.Error("a rendering lets the rating go on")
 	}
 }
+
+// A job makes frames of one way, and so the frames behind the playhead up to those of another way.
+func TestJobBehindIsOfOneWay(t *testing.T) {
+	const total = 10
+	ways, err := decision.NewWays(decision.Way{Preset: pipeline.Balanced, Shutter: "0"}, decisions(t, `{"frame":6,"preset":"best"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Maker{ctx: t.Context(), cache: newCache(1 << 20), now: &setup{plan: &timeline.Plan{Total: total}, ways: ways}, head: key{Final, total - 1}}
+	f := frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, 4, 4)
+	defer f.Release()
+	for _, want := range [][2]int64{{7, 9}, {6, 7}, {5, 6}} {
+		j, _ := m.choose()
+		if j == nil {
+			t.Fatalf("nothing is made, want frames from %d on", want[0])
+		}
+		j.cancel()
+		if j.end != want[1] || j.next > want[0] || ways.Of(j.next) != ways.Of(want[0]) || m.now.alike(j.next, j.end) != j.end {
+			t.Errorf("frames from %d to before %d are made in one job, want %d", j.next, j.end, want)
+		}
+		for k := want[0]; k < want[1]; k++ {
+			m.cache.put(key{Final, k}, Shot{Frame: f})
+		}
+	}
+}

@@ -111,9 +111,9 @@ func (m *Maker) choose() (*job, context.Context) {
 		}
 		for k := h.frame - 1; k >= max(h.frame-behind, 0); k-- {
 			if !m.cache.has(key{h.view, k}) {
-				first := max(h.frame-behind, 0)
-				for s.ways.Of(first) != s.ways.Of(k) {
-					first++
+				first := k
+				for first > max(h.frame-behind, 0) && s.ways.Of(first-1) == s.ways.Of(k) {
+					first--
 				}
 				return begin(&job{view: h.view, next: first, end: k + 1})
 			}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"math"
 	"path/filepath"
 	"strings"
 	"time"
@@ -44,7 +45,7 @@ type Settings struct {
 }
 
 // Thousandth stands for a sample of one frame in a thousand: one at least, 16 at most.
-const Thousandth = -1
+const Thousandth = math.MinInt32
 
 // Sample returns the number of frames to make again and compare, of a clip with so many.
 func Sample(wanted int, frames int64) int {

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"io"
 	"math/big"
 	"testing"
@@ -79,24 +78,5 @@ func TestWayOfNoFrame(t *testing.T) {
 
 // Runs beside each other keep no picture, however they end.
 func TestWaysReleasePictures(t *testing.T) {
-	for _, left := range []int{-1, 0, 7, 30, 1000} {
-		o := Options{Timing: Timing{Rate: Rate{Value: big.NewRat(60, 1)}}, Input: Input{File: "a"}, Output: Output{File: "b"}, Compute: Compute{Threads: 4}}
-		o.Synthesis.Decisions = append(ranged{5, 9, Best, ""}.decisions(), ranged{10, 32, Fast, "180"}.decisions()...)
-		source, sink := &countingSource{frames: 20}, &memorySink{}
-		ctx, cancel := context.WithCancel(t.Context())
-		if left < 0 {
-			cancel()
-		}
-		err := throughPlan(ctx, t, source, &o, &failingSink{sink, left})
-		cancel()
-		if (err == nil) != (left == 1000) {
-			t.Errorf("sink that takes %d: error %v", left, err)
-		}
-		if left == 1000 && sink.frames != 50 {
-			t.Errorf("%d frames, want 50", sink.frames)
-		}
-		if held := source.held.Load(); held != 0 {
-			t.Errorf("sink that takes %d: %d frames are still held", left, held)
-		}
-	}
+	testReleases(t, append(ranged{5, 9, Best, ""}.decisions(), ranged{10, 32, Fast, "180"}.decisions()...))
 }

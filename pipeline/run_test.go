@@ -401,9 +401,14 @@ func throughPlan(ctx context.Context, t *testing.T, source Source, o *Options, s
 	return NewLine(o, plan, sink, s).Run(ctx, source, &plan.Passes[0], Whole())
 }
 
-func TestEveryFrameIsReleased(t *testing.T) {
-	for _, left := range []int{-1, 0, 7, 1000} {
+func TestEveryFrameIsReleased(t *testing.T) { testReleases(t, nil) }
+
+// testReleases fails if a conversion with some decisions keeps a picture, however it ends.
+func testReleases(t *testing.T, decisions []Decision) {
+	t.Helper()
+	for _, left := range []int{-1, 0, 7, 30, 1000} {
 		o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: big.NewRat(60, 1)}}, Compute: Compute{Threads: 4}}
+		o.Synthesis.Decisions = decisions
 		sink := &memorySink{}
 		source := &countingSource{frames: 20}
 		ctx, cancel := context.WithCancel(context.Background())

@@ -96,11 +96,10 @@ func (r *run) around(v *Interval, k int64) bool {
 	if v.B == nil {
 		return false
 	}
-	exposed, ok := r.pass.Layout.(*timeline.Exposed)
-	if !ok {
+	if r.pass.Layout.Subframes() == 1 {
 		return true
 	}
-	m := exposed.Middle(k)
+	m := r.pass.Layout.Middle(k)
 	return m.Cmp(v.A.At) >= 0 && m.Cmp(v.B.At) < 0
 }
 

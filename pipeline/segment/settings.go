@@ -242,8 +242,9 @@ func (s *settings) check() error {
 		if d.Frame < 0 {
 			return fmt.Errorf("synthesis.decisions: there is no frame %d", d.Frame)
 		}
-		if plain := d.plain(); plain.Check() != nil {
-			return fmt.Errorf("synthesis.decisions: frame %d: %w", d.Frame, plain.Check())
+		plain := d.plain()
+		if err := plain.Check(); err != nil {
+			return fmt.Errorf("synthesis.decisions: frame %d: %w", d.Frame, err)
 		}
 	}
 	if m := s.Synthesis.StaticMask; m != nil {

@@ -26,6 +26,9 @@ type Layout interface {
 	First() int64
 	// Moment returns the moment that frame k shows.
 	Moment(k int64) *big.Rat
+	// Middle returns the moment in the middle of an exposure: of frame k, counted in frames
+	// though they consist of subframes.
+	Middle(k int64) *big.Rat
 	// FirstFrom returns the number of the first frame that shows moment m or a later one.
 	FirstFrom(m *big.Rat) int64
 	// Between returns the frames from number k on for pictures shown at a and b, a < b.
@@ -61,6 +64,9 @@ type Constant struct {
 
 // First is the number of the first frame.
 func (c *Constant) First() int64 { return c.first }
+
+// Middle is the moment of the frame itself, which an Exposed frame has in its middle.
+func (c *Constant) Middle(k int64) *big.Rat { return c.Moment(k) }
 
 // Subframes is 1.
 func (c *Constant) Subframes() int64 { return 1 }
@@ -170,9 +176,6 @@ func Subframes(open, rate *big.Rat) int64 {
 // First is the number of the first subframe.
 func (e *Exposed) First() int64 { return e.first * e.each }
 
-// Middle returns the moment in the middle of frame k's exposure.
-func (e *Exposed) Middle(k int64) *big.Rat { return e.Constant.Moment(k) }
-
 // Subframes is how many make up a frame.
 func (e *Exposed) Subframes() int64 { return e.each }
 
@@ -270,6 +273,9 @@ func (Given) First() int64 { return 0 }
 
 // Moment returns the moment of frame k.
 func (g Given) Moment(k int64) *big.Rat { return new(big.Rat).Set(g[k]) }
+
+// Middle is the moment itself.
+func (g Given) Middle(k int64) *big.Rat { return g.Moment(k) }
 
 // Subframes is 1.
 func (Given) Subframes() int64 { return 1 }

@@ -145,18 +145,31 @@ func text(v any) json.RawMessage {
 	return b
 }
 
+// word returns the JSON of a name, nothing for "".
+func word[T ~string](name T) json.RawMessage {
+	if name == "" {
+		return nil
+	}
+	return text(name)
+}
+
+// field returns an edit that gives a field its value, or takes it out if value is empty.
+func field(name string, value json.RawMessage) func(line) error {
+	return func(l line) error {
+		if delete(l, name); len(value) > 0 {
+			l[name] = value
+		}
+		return nil
+	}
+}
+
 // SetMethod decides how the frames from first to last are made; "" leaves it to the
 // conversion. at tells when a frame is shown, in seconds.
 func (s State) SetMethod(first, last int64, m pipeline.Method, at func(int64) float64) (State, error) {
 	if err := (&pipeline.Decision{Method: m}).Check(); err != nil {
 		return s, err
 	}
-	return s.set(first, last, at, func(l line) error {
-		if delete(l, methodField); m != "" {
-			l[methodField] = text(m)
-		}
-		return nil
-	})
+	return s.set(first, last, at, field(methodField, word(m)))
 }
 
 // SetPresetOf chooses the preset of the frames from first to last; "" leaves it to the clip's.
@@ -164,12 +177,7 @@ func (s State) SetPresetOf(first, last int64, p pipeline.Preset, at func(int64) 
 	if err := (&pipeline.Decision{Preset: p}).Check(); err != nil {
 		return s, err
 	}
-	return s.set(first, last, at, func(l line) error {
-		if delete(l, presetField); p != "" {
-			l[presetField] = text(p)
-		}
-		return nil
-	})
+	return s.set(first, last, at, field(presetField, word(p)))
 }
 
 // SetShutterOf chooses the shutter of the frames from first to last by its angle in degrees; ""
@@ -178,23 +186,17 @@ func (s State) SetShutterOf(first, last int64, angle string, at func(int64) floa
 	if err := (&pipeline.Decision{Shutter: json.Number(angle)}).Check(); err != nil {
 		return s, err
 	}
-	return s.set(first, last, at, func(l line) error {
-		if delete(l, shutterField); angle != "" {
-			l[shutterField] = json.RawMessage(angle)
-		}
-		return nil
-	})
+	return s.set(first, last, at, field(shutterField, json.RawMessage(angle)))
 }
 
 // SetCut decides whether a scene begins in the interval around a frame; nil leaves it to the
 // conversion.
 func (s State) SetCut(k int64, cut *bool, at func(int64) float64) (State, error) {
-	return s.set(k, k, at, func(l line) error {
-		if delete(l, cutField); cut != nil {
-			l[cutField] = text(*cut)
-		}
-		return nil
-	})
+	var value json.RawMessage
+	if cut != nil {
+		value = text(*cut)
+	}
+	return s.set(k, k, at, field(cutField, value))
 }
 
 // AddRegion adds a region to the frames from first to last.

@@ -86,10 +86,10 @@ func dissect(ctx context.Context, o pipeline.Options, at *big.Rat) (_ *Dissectio
 	if err != nil {
 		return nil, err
 	}
-	defer reader.Close()
 	d.Video = reader.Video()
 	clock := timeline.NewClock(d.Video)
 	first, err := d.read(reader, clock, o.Input.File)
+	reader.Close()
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ type rendered struct {
 }
 
 // cacheBytes bounds the frames that a session keeps.
-const cacheBytes = 128 << 20
+const cacheBytes = 64 << 20
 
 func newSession(s *Server, n int) (_ *session, err error) {
 	c := &session{server: s, index: n, clip: s.options.Clips[n], why: newDissections(), rendered: rendered{render: renderStatus{State: "idle"}}}

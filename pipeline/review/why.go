@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/png"
 	"net/http"
+	memory "runtime/debug"
 	"strings"
 	"sync"
 
@@ -13,6 +14,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/debug"
 	"retime/pipeline/fault"
+	"retime/pipeline/internal/heap"
 	"retime/pipeline/review/frames"
 )
 
@@ -30,9 +32,16 @@ func newDissections() dissections { return dissections{busy: make(chan struct{},
 // dissection says how a frame was made.
 type dissection struct {
 	frame    int64
-	drawings []debug.Drawing
+	drawings []drawing
 	arrows   []arrow
 	grid     [2]int // size of the maps among the drawings, which may have legends below
+}
+
+// drawing is a PNG file, a small part of the picture's size.
+type drawing struct {
+	Name  string `json:"name"`
+	About string `json:"about"`
+	png   []byte
 }
 
 // arrow is the motion at a place of the first source frame, to the second one, in pixels.
@@ -92,14 +101,25 @@ func (d *dissections) of(ctx context.Context, c *session, k int64) (*dissection,
 	o := c.maker.Conversion()
 	way, _ := c.maker.Way(k)
 	o.Compute.Backend, o.Synthesis.Preset = pipeline.CPU, way.Preset
+	defer c.maker.Hold()()
+	memory.FreeOSMemory() // or else what other frames left behind would lie beside what this takes
+	heap.Trim()
 	found, err := debug.Dissect(ctx, o, frames.Moment(c.maker.Plan(), k))
 	if err != nil {
 		return nil, err
 	}
 	defer found.Release()
 	v := &dissection{frame: k, arrows: arrows(found), grid: [2]int{found.Confidence.Width, found.Confidence.Height}}
-	if v.drawings, err = debug.Draw(found); err != nil {
+	drawn, err := debug.Draw(found)
+	if err != nil {
 		return nil, err
+	}
+	for _, p := range drawn {
+		var b bytes.Buffer
+		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, p.Picture); err != nil {
+			return nil, err
+		}
+		v.drawings = append(v.drawings, drawing{p.Name, p.About, b.Bytes()})
 	}
 	d.keep(v, version)
 	return v, nil
@@ -137,10 +157,6 @@ func (c *session) serveWhy(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.Frame.Release()
-	type drawing struct {
-		Name  string `json:"name"`
-		About string `json:"about"`
-	}
 	said := struct {
 		Sentence string          `json:"sentence"`
 		Record   pipeline.Record `json:"record"`
@@ -155,10 +171,7 @@ func (c *session) serveWhy(w http.ResponseWriter, r *http.Request) error {
 		case err != nil:
 			return err
 		default:
-			said.Arrows, said.Grid = d.arrows, d.grid
-			for _, v := range d.drawings {
-				said.Drawings = append(said.Drawings, drawing{v.Name, v.About})
-			}
+			said.Drawings, said.Arrows, said.Grid = d.drawings, d.arrows, d.grid
 		}
 	}
 	answer(w, http.StatusOK, said)
@@ -177,16 +190,11 @@ func (c *session) serveDrawing(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	for _, v := range d.drawings {
-		if v.Name != r.FormValue("name") {
-			continue
+		if v.Name == r.FormValue("name") {
+			w.Header().Set("Content-Type", "image/png")
+			_, _ = w.Write(v.png) // the tab is gone if it fails
+			return nil
 		}
-		var b bytes.Buffer
-		if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, v.Picture); err != nil {
-			return err
-		}
-		w.Header().Set("Content-Type", "image/png")
-		_, _ = w.Write(b.Bytes()) // the tab is gone if it fails
-		return nil
 	}
 	return fault.New(fault.Usage, "there is no such drawing")
 }

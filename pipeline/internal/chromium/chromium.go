@@ -12,7 +12,7 @@ import (
 
 // Start returns a context of a headless Chromium with a window of the given size, which
 // ends with the test, or after limit. It skips the test if there is no Chromium.
-func Start(t *testing.T, width, height int, limit time.Duration) context.Context {
+func Start(t testing.TB, width, height int, limit time.Duration) context.Context {
 	t.Helper()
 	var path string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {

@@ -10,12 +10,17 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
+	"retime/pipeline/internal/heap"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
 )
 
-// maxStretches is how many decoders stay open around the playhead.
-const maxStretches = 2
+// These are how many decoders stay open: around the playhead and where it was before, and where
+// frames are rated in turn.
+const (
+	stretchesWatched = 2
+	stretchesRated   = 1
+)
 
 // window keeps the source's pictures around the playhead, and the decoders that made them, so
 // that a step decodes one picture and does not seek.
@@ -24,6 +29,7 @@ type window struct {
 	clock *timeline.Clock
 	video media.Video // of the whole source
 	room  int         // how many pictures a stretch keeps
+	most  int         // how many stretches there are
 
 	mu        sync.Mutex
 	origin    *big.Rat   // where the conversion begins to read; nil for the start
@@ -41,20 +47,20 @@ type stretch struct {
 }
 
 // windowBytes bounds the pictures that a stretch keeps.
-const windowBytes = 128 << 20
+const windowBytes = 64 << 20
 
 // margin is the number of pictures before a frame's own at which reading begins: the motion
 // before an interval counts, and so do pictures that share a point of the clock's grid.
 const margin = 10
 
-func newWindow(clip *pipeline.Clip) *window {
+func newWindow(clip *pipeline.Clip, most int) *window {
 	v := clip.Source.Video()
 	size := 0
 	for i := range v.Format.Planes {
 		x, y := v.Format.Subsampling(i)
 		size += (v.Width >> x) * (v.Height >> y) * v.Format.Bytes()
 	}
-	w := &window{clock: clip.Plan.Clock, video: v, room: min(max(windowBytes/max(size, 1), 2*margin), 256)}
+	w := &window{most: most, clock: clip.Plan.Clock, video: v, room: min(max(windowBytes/max(size, 1), 2*margin), 256)}
 	w.open = func(ctx context.Context, from *big.Rat) (*media.Reader, error) {
 		o := clip.ReaderOptions()
 		o.From, o.To, o.ProbeFields = from, nil, false
@@ -161,9 +167,10 @@ func (w *window) holding(at *big.Rat) (*stretch, int64) {
 
 // start opens a reader from a time on; nil is where the conversion begins to read.
 func (w *window) start(from *big.Rat) (*stretch, error) {
-	if len(w.stretches) >= maxStretches {
+	if len(w.stretches) >= w.most {
 		w.stretches[0].close()
 		w.stretches = slices.Delete(w.stretches, 0, 1)
+		heap.Trim() // or each jump leaves a little of a decoder's memory behind
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	at := from

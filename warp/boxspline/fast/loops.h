@@ -65,11 +65,15 @@ static inline D row(const double *p) {
 	memcpy(&v, p, sizeof v);
 	return v;
 }
-// below returns v rounded down, for absolute values below 2^51.
+// below returns v rounded down, for absolute values below 2^51. v must not be -0.
 static inline D below(D v) {
+#if defined(__AVX2__)
+	return _mm256_floor_pd(v);
+#else
 	const double large = 0x1.8p52;
 	D m = (v + large) - large;
 	return m - (D)((L)(m > v) & (L)all(1));
+#endif
 }
 // integers returns integers from 0 to 2^52 as such.
 static inline L integers(D v) { return (L)(v + 0x1p52) - (L)all(0x1p52); }

@@ -94,22 +94,33 @@ typedef void NAME(part)(const T *c, const boxspline_layout *g, const NAME(batch)
 
 #include "elements.h"
 
-// place sets n places in an array, n a multiple of most_lanes.
-static void NAME(place)(NAME(batch) *b, const boxspline_layout *g, const double *const *x, const double *offset, const double *up, int64_t n) {
+// place sets n places in an array, n a multiple of most_lanes. dim and scaled are constants
+// where it is called; if scaled is 0, the array's coordinates are those of the lattice.
+static inline __attribute__((always_inline)) void NAME(place)(NAME(batch) *b, const boxspline_layout *g, const double *const *x,
+	const double *offset, const double *up, int64_t n, const int dim, const int scaled) {
 	const int64_t step[3] = {1, g->stride, g->slice};
 	for (int64_t i = 0; i < n; i += doubles) {
 		// Indices are integers below 2^52.
 		D at = all(g->origin);
-		for (int64_t k = 0; k < g->dim; k++) {
-			D y = (row(x[k] + i) - offset[k]) * g->scale;
+		for (int k = 0; k < dim; k++) {
+			D y = row(x[k] + i);
+			if (scaled) y = (y - offset[k]) * g->scale;
 			D m = below(y + up[k]);
 			D u = y - m;
-			at += m * (double)step[k];
+			at += k == 0 ? m : m * (double)step[k];
 			NAME(store_doubles)(b->u[k] + i, u);
 		}
 		L index = integers(at);
 		memcpy(b->at + i, &index, sizeof index);
 	}
+}
+
+static void NAME(places)(NAME(batch) *b, const boxspline_layout *g, const double *const *x, const double *offset, const double *up, int64_t n) {
+	const int scaled = g->scale != 1 || offset[0] != 0 || offset[1] != 0 || offset[2] != 0;
+	if (g->dim == 2 && !scaled) NAME(place)(b, g, x, offset, up, n, 2, 0);
+	else if (g->dim == 2) NAME(place)(b, g, x, offset, up, n, 2, 1);
+	else if (!scaled) NAME(place)(b, g, x, offset, up, n, 3, 0);
+	else NAME(place)(b, g, x, offset, up, n, 3, 1);
 }
 
 static int64_t NAME(run)(int64_t element, const T *const *arrays, const boxspline_layout *g, T *dst, const double *const *x, int64_t n) {
@@ -136,14 +147,14 @@ static int64_t NAME(run)(int64_t element, const T *const *arrays, const boxsplin
 			at[1] = copy[1];
 		}
 		if (g->arrays == 1) {
-			NAME(place)(&b, g, at, g->offsets[0], up, whole);
+			NAME(places)(&b, g, at, g->offsets[0], up, whole);
 			part(arrays[0], g, &b, dst + i, m);
 			continue;
 		}
 		// Whole vectors, because parts read what they add to.
 		T sums[batch_size] = {0};
 		for (int64_t a = 0; a < g->arrays; a++) {
-			NAME(place)(&b, g, at, g->offsets[a], up, whole);
+			NAME(places)(&b, g, at, g->offsets[a], up, whole);
 			part(arrays[a], g, &b, sums, whole);
 		}
 		memcpy(dst + i, sums, m * sizeof(T));

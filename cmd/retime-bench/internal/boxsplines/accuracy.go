@@ -5,15 +5,10 @@ package boxsplines
 
 import (
 	"math"
-	"math/big"
 	"math/rand/v2"
-	"reflect"
-	"slices"
 
 	"retime/warp/boxspline"
-	"retime/warp/boxspline/exact"
 	"retime/warp/boxspline/fast"
-	"retime/warp/boxspline/generic"
 	"retime/warp/boxspline/lattice"
 )
 
@@ -23,9 +18,6 @@ type ErrorRow struct {
 	Double, Float   float64
 	Points, Subject int // positions, and coefficients in the box
 }
-
-// precision is that of the reference, in bits.
-const precision = 120
 
 // Errors compares an element's function with its exact polynomials at random positions.
 func Errors(f fast.Function, points int) (ErrorRow, error) {
@@ -42,9 +34,9 @@ func Errors(f fast.Function, points int) (ErrorRow, error) {
 	got, got32 := make([]float64, points), make([]float32, points)
 	evaluate(f, fast.NewGrid[float64](s, f.Along), got, x)
 	evaluate(f, fast.NewGrid[float32](s, f.Along), got32, x)
-	r := reference{generic.New(e), s, map[uintptr][]bigTerm{}, len(e.Terms()) > 1}
+	r := newReference(e, s)
+	at := make([]float64, e.Dim())
 	for i := range got {
-		at := make([]float64, e.Dim())
 		for k := range at {
 			at[k] = x[k][i]
 		}
@@ -67,7 +59,10 @@ func noise(l *lattice.Lattice, size lattice.Point) (*lattice.Samples, error) {
 }
 
 // fine is the number of positions in a unit: few digits keep exact arithmetic quick.
-const fine = 4096
+const (
+	fineBits = 12
+	fine     = 1 << fineBits
+)
 
 // positions returns random positions in the box.
 func positions(e *boxspline.Element, s *lattice.Samples, n int) (x [3][]float64) {
@@ -101,99 +96,4 @@ func evaluate[T fast.Float](f fast.Function, g *fast.Grid[T], dst []T, x [3][]fl
 			f.Volume32(g, any(dst).([]float32), x[0], x[1], x[2])
 		}
 	}
-}
-
-// reference sums the exact polynomials in numbers of high precision.
-type reference struct {
-	basis   *generic.Spline
-	samples *lattice.Samples
-	terms   map[uintptr][]bigTerm // of polynomials by their address
-	// fold says that the element has the symmetries of the cube, as the sums of box splines
-	// have: then a 48th of the pieces, which take long to compute, does.
-	fold bool
-}
-
-type bigTerm struct {
-	exponents exact.Monomial
-	factor    *big.Float
-}
-
-// of returns the terms of p, which basis keeps.
-func (r *reference) of(p exact.Poly) []bigTerm {
-	key := reflect.ValueOf(p).Pointer()
-	list, ok := r.terms[key]
-	if !ok {
-		for _, m := range p.Monomials() {
-			list = append(list, bigTerm{m, new(big.Float).SetPrec(precision).SetRat(p[m].Big())})
-		}
-		r.terms[key] = list
-	}
-	return list
-}
-
-func (r *reference) at(x []float64) float64 {
-	support := r.basis.Support()
-	nearest := r.samples.Nearest(x)
-	sum, product := newFloat(0), newFloat(0)
-	at := make([]float64, len(x))
-	var low, high lattice.Point
-	for i := range x {
-		low[i], high[i] = nearest[i]-support[i]-1, nearest[i]+support[i]+1
-	}
-	for c := low[2]; c <= high[2]; c++ {
-		for b := low[1]; b <= high[1]; b++ {
-			for a := low[0]; a <= high[0]; a++ {
-				n := lattice.Point{a, b, c}
-				if !r.samples.Contains(n) {
-					continue
-				}
-				for i := range x {
-					at[i] = x[i] - float64(n[i])
-				}
-				if r.fold {
-					for i := range at {
-						at[i] = math.Abs(at[i])
-					}
-					slices.Sort(at)
-				}
-				if p := r.basis.Piece(at); p != nil {
-					product.Mul(r.value(p, at), newFloat(r.samples.At(n)))
-					sum.Add(sum, product)
-				}
-			}
-		}
-	}
-	v, _ := sum.Float64()
-	return v
-}
-
-func newFloat(v float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(v) }
-
-// value returns p at x, from a table of the powers of each coordinate.
-func (r *reference) value(p exact.Poly, x []float64) *big.Float {
-	terms := r.of(p)
-	var powers [3][]*big.Float
-	degree := 0
-	for _, t := range terms {
-		for _, e := range t.exponents {
-			degree = max(degree, int(e))
-		}
-	}
-	for i, v := range x {
-		powers[i] = []*big.Float{newFloat(1)}
-		for k := range degree {
-			powers[i] = append(powers[i], newFloat(0).Mul(powers[i][k], newFloat(v)))
-		}
-	}
-	sum, product := newFloat(0), newFloat(0)
-	for _, t := range terms {
-		product.Set(t.factor)
-		for i := range x {
-			if e := t.exponents[i]; e > 0 {
-				product.Mul(product, powers[i][e])
-			}
-		}
-		sum.Add(sum, product)
-	}
-	return sum
 }

@@ -77,7 +77,7 @@ func (a *Assessor) Confidence(phase Phase) frame.Image[uint8] {
 		a.splatter.Flow(hypothesis.motion, a.holes[i], f, Motion{Flow: f, Phase: part, Weight: a.trust[i]}, leastTrust)
 		a.filler.Nearest(hypothesis.motion, a.holes[i])
 	}
-	negate(a.Workers, a.reverse.motion)
+	negate(a.Workers, &a.reverse.motion, a.reverse.motion)
 	a.forward.measure(a.Workers, &a.scratch[0], in, phase, flow.Field{})
 	a.reverse.measure(a.Workers, &a.scratch[0], in, phase, flow.Field{})
 	out := frame.NewImage[uint8](w, h)

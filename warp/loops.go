@@ -11,7 +11,8 @@ import (
 type loopTable struct {
 	measureLoops
 	choiceLoops
-	median func(dst, src flow.Field, y0, y1 int)
+	// median multiplies medians by sign, 1 or -1.
+	median func(dst, src flow.Field, sign int32, y0, y1 int)
 	// addVectors adds columns [x0, x1) of row y of src to b.
 	addVectors func(b *band, src flow.Field, m *Motion, y, x0, x1 int)
 	// storeVectors writes the means and the holes of a row of sums. It returns false if a sum

@@ -58,7 +58,7 @@ func BenchmarkLoops(b *testing.B) {
 		{"disagreementBeyond", func(l loopTable) { l.disagreementBeyond(out, x, y, h[0].motion, PhaseOne/2, 1, 0, height) }},
 		{"warpError", func(l loopTable) { l.warpError(out, x, y, h[0].motion, 0, height) }},
 		{"boxMean", func(l loopTable) { l.boxMean(out, src, 2, inverse, 0, height) }},
-		{"median", func(l loopTable) { l.median(dst, h[0].motion, 0, height) }},
+		{"median", func(l loopTable) { l.median(dst, h[0].motion, -1, 0, height) }},
 		{"weigh", func(l loopTable) { l.weigh(h, 0, width*height) }},
 		{"cellMeans", func(l loopTable) { l.cellMeans(h, energies, motions, 0, rows) }},
 		{"share", func(l loopTable) { l.share(h, energies, columns, rows, 0, height) }},

@@ -195,12 +195,14 @@ func TestLoopsMedian(t *testing.T) {
 	eachSize(t, func(t *testing.T, r *trial, width, height int) {
 		src := flow.Field{Image: image(r, width, height, r.vector)}
 		want, got := r.field(width, height), r.field(width, height)
-		portable.median(want, src, 0, height)
-		levels(t, func(name string, l loopTable) {
-			clear(got.Pix)
-			l.median(got, src, 0, height/2)
-			l.median(got, src, height/2, height)
-			same(t, name, got.Pix, want.Pix, width)
-		})
+		for _, sign := range []int32{1, -1} {
+			portable.median(want, src, sign, 0, height)
+			levels(t, func(name string, l loopTable) {
+				clear(got.Pix)
+				l.median(got, src, sign, 0, height/2)
+				l.median(got, src, sign, height/2, height)
+				same(t, fmt.Sprint(name, " sign ", sign), got.Pix, want.Pix, width)
+			})
+		}
 	})
 }

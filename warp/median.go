@@ -6,12 +6,13 @@ import (
 )
 
 // median sets dst to the medians of src's components over three by three pixels, with
-// repeated edges. Vectors that match nothing stand alone, and go.
-func median(workers frame.Workers, dst, src flow.Field) {
-	workers.Rows(src.Height, func(y0, y1 int) { loops.median(dst, src, y0, y1) })
+// repeated edges, times sign, which is 1 or -1. Vectors that match nothing stand alone, and
+// go.
+func median(workers frame.Workers, dst, src flow.Field, sign int32) {
+	workers.Rows(src.Height, func(y0, y1 int) { loops.median(dst, src, sign, y0, y1) })
 }
 
-func medianRows(dst, src flow.Field, y0, y1 int) {
+func medianRows(dst, src flow.Field, sign int32, y0, y1 int) {
 	columns := make([]sorted, src.Width)
 	for y := y0; y < y1; y++ {
 		above, here, below := src.Row(max(y-1, 0)), src.Row(y), src.Row(min(y+1, src.Height-1))
@@ -22,7 +23,7 @@ func medianRows(dst, src flow.Field, y0, y1 int) {
 		out := dst.Row(y)
 		for x := range out {
 			l, m, r := &columns[max(x-1, 0)], &columns[x], &columns[min(x+1, src.Width-1)]
-			out[x] = flow.Vec{X: median9(&l.x, &m.x, &r.x), Y: median9(&l.y, &m.y, &r.y)}
+			out[x] = flow.Vec{X: sign * median9(&l.x, &m.x, &r.x), Y: sign * median9(&l.y, &m.y, &r.y)}
 		}
 	}
 }

@@ -119,7 +119,6 @@ func (s *Synthesizer) motion(phase Phase) {
 	in := &s.in
 	w, h := in.GuideA.Width, in.GuideA.Height
 	s.made = Made{}
-	workers := s.params.Workers
 	for i, f := range in.Flows {
 		e := &s.estimates[i]
 		e.forward.motion.Resize(w, h)
@@ -130,7 +129,6 @@ func (s *Synthesizer) motion(phase Phase) {
 		for _, share := range holes {
 			s.made.Holes += share / float64(2*len(in.Flows))
 		}
-		negate(workers, e.reverse.motion)
 	}
 	if s.steady {
 		first, second := &s.beyond[0], &s.beyond[1]
@@ -139,7 +137,6 @@ func (s *Synthesizer) motion(phase Phase) {
 		s.arrive(
 			[2]flow.Field{first.only.motion, second.only.motion}, [2]flow.Field{first.onward, second.onward}, phase,
 			[2]frame.Image[uint16]{first.trust, second.trust})
-		negate(workers, second.only.motion)
 	}
 	if s.still.motion.Width != w || s.still.motion.Height != h {
 		s.still.motion = flow.NewField(w, h)
@@ -227,9 +224,9 @@ type arrival struct {
 	once     flow.Field // after the first of two medians
 }
 
-// arrive sets dst to the flows of A and of B at the phase: it splats each along itself,
-// fills the pixels that nothing reaches, and takes medians of the result twice. It returns
-// the shares of the filled pixels.
+// arrive sets dst to the flows of A and of B at the phase, the second one reversed: it
+// splats each along itself, fills the pixels that nothing reaches, and takes medians of the
+// result twice. It returns the shares of the filled pixels.
 func (s *Synthesizer) arrive(dst, f [2]flow.Field, phase Phase, weights [2]frame.Image[uint16]) (holes [2]float64) {
 	one := func(i int, phase Phase) {
 		a := &s.arrivals[i]
@@ -237,8 +234,8 @@ func (s *Synthesizer) arrive(dst, f [2]flow.Field, phase Phase, weights [2]frame
 		a.holes.Resize(f[i].Width, f[i].Height)
 		a.splatter.Flow(dst[i], a.holes, f[i], Motion{Flow: f[i], Phase: phase, Weight: weights[i]}, leastTrust)
 		a.filler.Nearest(dst[i], a.holes)
-		median(s.params.Workers, a.once, dst[i])
-		median(s.params.Workers, dst[i], a.once)
+		median(s.params.Workers, a.once, dst[i], 1)
+		median(s.params.Workers, dst[i], a.once, int32(1-2*i))
 		holes[i] = holeShare(a.holes)
 	}
 	s.params.Workers.Both(func() { one(0, phase) }, func() { one(1, PhaseOne-phase) })
@@ -255,13 +252,14 @@ func holeShare(mask frame.Image[uint8]) float64 {
 	return float64(set) / float64(max(1, mask.Width*mask.Height))
 }
 
-// negate reverses every vector.
-func negate(workers frame.Workers, f flow.Field) {
-	workers.Rows(f.Height, func(y0, y1 int) {
+// negate sets dst to src with every vector reversed.
+func negate(workers frame.Workers, dst *flow.Field, src flow.Field) {
+	dst.Resize(src.Width, src.Height)
+	workers.Rows(src.Height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			row := f.Row(y)
-			for x, v := range row {
-				row[x] = flow.Vec{X: -v.X, Y: -v.Y}
+			out := dst.Row(y)
+			for x, v := range src.Row(y) {
+				out[x] = flow.Vec{X: -v.X, Y: -v.Y}
 			}
 		}
 	})

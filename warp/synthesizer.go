@@ -232,9 +232,7 @@ func (s *Synthesizer) prepareBeyond() {
 			continue
 		}
 		trust(workers, &o.trust, o.errors)
-		o.onward.Resize(outer.Flow.Width, outer.Flow.Height)
-		copy(o.onward.Pix, outer.Flow.Pix)
-		negate(workers, o.onward)
+		negate(workers, &o.onward, outer.Flow)
 	}
 }
 

@@ -66,14 +66,14 @@ func mean(sum, weight int64) int32 {
 	return int32(math.RoundToEven(float64(float32(sum) / float32(weight))))
 }
 
-// canonical sets dst to the canonical form of the vectors of src.
-func canonical(dst []flow.Vec, src []vector, limit int32) {
+// settle sets dst to the canonical form of the vectors of src.
+func settle(dst []flow.Vec, src []vector, limit int32) {
 	for i, v := range src[:len(dst)] {
-		dst[i] = flow.Vec{X: settle(v.x, limit), Y: settle(v.y, limit)}
+		dst[i] = flow.Vec{X: settled(v.x, limit), Y: settled(v.y, limit)}
 	}
 }
 
-func settle(v, limit int32) int32 {
+func settled(v, limit int32) int32 {
 	const bits = vectorBits - 8
 	return min(max((v+1<<(bits-1))>>bits, -limit), limit)
 }

@@ -82,7 +82,6 @@ func (e *Estimator) Estimate(a, b frame.Image[uint8], forward, backward *flow.Fi
 	for e.level = len(e.levels) - 1; e.level >= 0; e.level-- {
 		e.estimateLevel()
 	}
-	e.each(a.Height, (*Estimator).store)
 	// The caller's memory is the caller's again.
 	e.pictures, e.fields = [2]frame.Image[uint8]{}, [2]*flow.Field{}
 	return nil
@@ -169,13 +168,18 @@ func (e *Estimator) row(direction, row int) []best {
 	return e.patches[direction].now[row*n:][:n]
 }
 
+// densify sets cellSize rows of the dense flow, and of the result on level 0.
 func (e *Estimator) densify(direction, row int) {
 	l := &e.levels[e.level]
 	dst := e.dense[direction].now[:l.width*l.height][row*cellSize*l.width:]
 	e.kernels.densify(&e.searches[direction], dst, row, e.patches[direction].now[:l.columns*l.rows])
-}
-
-func (e *Estimator) store(direction, y int) {
+	if e.level > 0 {
+		return
+	}
+	// A picture may be smaller than its level.
 	f := e.fields[direction]
-	canonical(f.Row(y), e.dense[direction].now[y*e.levels[0].width:], f.Limit())
+	for y := row * cellSize; y < min((row+1)*cellSize, f.Height); y++ {
+		e.kernels.settle(f.Row(y), dst, f.Limit())
+		dst = dst[l.width:]
+	}
 }

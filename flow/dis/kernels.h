@@ -13,7 +13,6 @@ enum {
 	patch_size = 8,
 	vector_bits = 10,
 	vector_one = 1 << vector_bits,
-	fraction_one = 128,
 	step_limit = 8 * vector_one,
 	// A position is rounded down to steps of this many bits before b is read.
 	unseen_bits = 3,
@@ -32,7 +31,7 @@ static inline int same_place(dis_vector v, dis_vector w) {
 	return (((v.x ^ w.x) | (v.y ^ w.y)) >> unseen_bits) == 0;
 }
 
-enum { groups = patch_size / rows_at_once };
+enum { groups = patch_size / rows_at_once, cell = 4, cell_patches = 4 };
 
 typedef struct {
 	words a[groups]; // 16 times the samples
@@ -61,40 +60,37 @@ static inline void fill(patch *p) {
 	p->filled = 1;
 }
 
-// interpolation is how b is read at a place between samples.
+// place is where b is read for a vector: a sample, and the fraction beyond it.
 typedef struct {
 	const uint8_t *at;
-	int left, right, upper, lower; // weights
-} interpolation;
+	fraction beyond;
+} place;
 
-static inline interpolation place(const dis_search *s, const uint8_t *b, int x, int y, dis_vector v, int outside) {
+static inline place place_of(const dis_search *s, const uint8_t *b, int x, int y, dis_vector v, int outside) {
 	int px = clamp(x * vector_one + v.x, -outside * vector_one, (s->width - 1) * vector_one);
 	int py = clamp(y * vector_one + v.y, -outside * vector_one, (s->height - 1) * vector_one);
-	int fx = (px & (vector_one - 1)) >> unseen_bits, fy = (py & (vector_one - 1)) >> unseen_bits;
-	interpolation in = {
+	return (place){
 		b + (int64_t)(py >> vector_bits) * s->pitch + (px >> vector_bits),
-		fraction_one - fx, fx, fraction_one - fy, fy,
+		fraction_of((px & (vector_one - 1)) >> unseen_bits, (py & (vector_one - 1)) >> unseen_bits),
 	};
-	return in;
 }
 
 // window reads the rows of b that a patch meets, group by group. The last group reads one
 // row more than it needs if it has two; that row lies in the border.
 typedef struct {
-	const uint8_t *next;
+	place from;
 	int pitch;
-	words left, right, vertical, upper;
+	words upper;
 } window;
 
 static inline words across(window *w) {
-	words t = widen_rows(w->next, w->pitch) * w->left + widen_rows(w->next + 1, w->pitch) * w->right;
-	w->next += rows_at_once * w->pitch;
+	words t = across_rows(w->from.at, w->pitch, &w->from.beyond);
+	w->from.at += rows_at_once * w->pitch;
 	return t;
 }
 
 static inline window open_window(const patch *p, dis_vector v) {
-	interpolation in = place(p->s, p->b, p->x, p->y, v, patch_size - 1);
-	window w = {in.at, p->s->pitch, all(in.left), all(in.right), both(in.upper, in.lower), all(0)};
+	window w = {.from = place_of(p->s, p->b, p->x, p->y, v, patch_size - 1), .pitch = p->s->pitch};
 	w.upper = across(&w);
 	return w;
 }
@@ -102,10 +98,9 @@ static inline window open_window(const patch *p, dis_vector v) {
 // differences returns those of the j-th group.
 static inline words differences(window *w, const patch *p, int j) {
 	words following = across(w), lower = one_row_on(w->upper, following);
-	words d = narrow_rows(rounded(dot_rows(low_rows(w->upper, lower), w->vertical)),
-		rounded(dot_rows(high_rows(w->upper, lower), w->vertical)));
+	words d = between_rows(w->upper, lower, &w->from.beyond) - p->a[j];
 	w->upper = following;
-	return d - p->a[j];
+	return d;
 }
 
 static inline int32_t total(const patch *p, int32_t sd, int32_t sdd) {
@@ -191,6 +186,10 @@ static inline void descend(patch *p, dis_best *v) {
 	int iterations = p->s->iterations;
 	if (v->fixed || iterations == 0)
 		return;
+	if (v->cost == 0) { // all differences are the same, so the step is 0
+		v->fixed = 1;
+		return;
+	}
 	if (!p->filled)
 		fill(p);
 	if (!p->prepared)
@@ -220,7 +219,7 @@ static inline void descend(patch *p, dis_best *v) {
 }
 
 static inline void try(patch *p, dis_best *v, dis_vector candidate) {
-	if (same_place(v->v, candidate))
+	if (v->cost == 0 || same_place(v->v, candidate))
 		return;
 	int32_t c = cost(p, candidate);
 	if (c < v->cost) {
@@ -314,39 +313,31 @@ static void propagate(const dis_search *s, const uint8_t *a, const uint8_t *b, d
 	}
 }
 
-enum { cell = 4, cell_patches = 4 };
-
-static inline i16x8 between(i16x8 upper, i16x8 lower, i16x8 vertical) {
-	i32x4 half = {512, 512, 512, 512};
-	return narrow((dot(low(upper, lower), vertical) + half) >> 10, (dot(high(upper, lower), vertical) + half) >> 10);
-}
-
-// cell_differences sets d to the differences of a cell's samples, two rows in each vector.
-static inline void cell_differences(i16x8 d[2], const interpolation *in, int pitch, const i16x8 a[2]) {
-	const uint8_t *r0 = in->at, *r1 = r0 + pitch, *r2 = r1 + pitch, *r3 = r2 + pitch, *r4 = r3 + pitch;
-	i16x8 left = all16(in->left), right = all16(in->right), vertical = both16(in->upper, in->lower);
-	i16x8 t01 = widen44(r0, r1) * left + widen44(r0 + 1, r1 + 1) * right;
-	i16x8 t23 = widen44(r2, r3) * left + widen44(r2 + 1, r3 + 1) * right;
-	i16x8 t4 = widen44(r4, r4) * left + widen44(r4 + 1, r4 + 1) * right;
-	d[0] = between(t01, middle(t01, t23), vertical) - a[0];
-	d[1] = between(t23, middle(t23, t4), vertical) - a[1];
+// cell_differences sets d to the differences of a cell's samples.
+static inline void cell_differences(words d[cell_groups], const place *from, int pitch, const words a[cell_groups]) {
+	words upper[cell_groups], lower[cell_groups];
+	cell_rows(upper, lower, from->at, pitch, &from->beyond);
+	for (int i = 0; i < cell_groups; i++)
+		d[i] = between_rows(upper[i], lower[i], &from->beyond) - a[i];
 }
 
 // weights returns the weights of differences. The quotient is never so near to the middle
 // between two integers that rounding it to a float matters.
-static inline i16x8 weights(i16x8 d) {
-	i16x8 zero = all16(0);
-	d = greater(greater(d, zero - d), all16(16));
-	f32x4 lo = floats((i32x4)low(d, zero)), hi = floats((i32x4)high(d, zero)), one = {1 << 20, 1 << 20, 1 << 20, 1 << 20};
-	return greater(narrow(nearest(one / (lo * lo)), nearest(one / (hi * hi))), all16(1));
+static inline words weights(words d) {
+	words zero = all(0);
+	d = greater_rows(greater_rows(d, zero - d), all(16));
+	floats lo = floats_of((sums)low_rows(d, zero)), hi = floats_of((sums)high_rows(d, zero));
+	const float one = 1 << 20;
+	return greater_rows(narrow_rows(nearest_rows(one / (lo * lo)), nearest_rows(one / (hi * hi))), all(1));
 }
 
 // wide sets a cell's vectors if some of them are too far apart for blend.
-static void wide(const dis_vector *v, int n, const i16x8 w[][2], dis_vector *dst) {
+static void wide(const dis_vector *v, int n, const words w[][cell_groups], dis_vector *dst) {
+	enum { held = cell * cell / cell_groups };
 	for (int i = 0; i < cell * cell; i++) {
 		int64_t x = 0, y = 0, all = 0;
 		for (int k = 0; k < n; k++) {
-			int64_t weight = w[k][i / 8][i % 8];
+			int64_t weight = w[k][i / held][i % held];
 			x += weight * v[k].x;
 			y += weight * v[k].y;
 			all += weight;
@@ -358,22 +349,60 @@ static void wide(const dis_vector *v, int n, const i16x8 w[][2], dis_vector *dst
 
 // blend sets a cell's vectors, each a mean of four. It sums 32-bit differences from the
 // first vector.
-static inline void blend(const dis_vector *v, const i16x8 w[][2], dis_vector *dst) {
-	i16x8 zero = all16(0);
-	i16x8 x12 = both16(v[1].x - v[0].x, v[2].x - v[0].x), x3 = both16(v[3].x - v[0].x, 0);
-	i16x8 y12 = both16(v[1].y - v[0].y, v[2].y - v[0].y), y3 = both16(v[3].y - v[0].y, 0);
-	for (int i = 0; i < 2; i++) {
-		i16x8 all = w[0][i] + w[1][i] + w[2][i] + w[3][i]; // at most 16384
+static inline void blend(const dis_vector *v, const words w[][cell_groups], dis_vector *dst) {
+	words zero = all(0);
+	words x12 = both(v[1].x - v[0].x, v[2].x - v[0].x), x3 = both(v[3].x - v[0].x, 0);
+	words y12 = both(v[1].y - v[0].y, v[2].y - v[0].y), y3 = both(v[3].y - v[0].y, 0);
+	for (int i = 0; i < cell_groups; i++) {
+		words all = w[0][i] + w[1][i] + w[2][i] + w[3][i]; // at most 16384
 		for (int j = 0; j < 2; j++) {
-			i16x8 w12 = j ? high(w[1][i], w[2][i]) : low(w[1][i], w[2][i]);
-			i16x8 w3 = j ? high(w[3][i], zero) : low(w[3][i], zero);
-			i32x4 weight = (i32x4)(j ? high(all, zero) : low(all, zero));
-			i32x4 sx = dot(w12, x12) + dot(w3, x3), sy = dot(w12, y12) + dot(w3, y3);
-			f32x4 divisor = floats(weight);
-			pairs(&dst[8 * i + 4 * j].x, nearest(scaled(weight, v[0].x, sx) / divisor),
-				nearest(scaled(weight, v[0].y, sy) / divisor));
+			words w12 = j ? high_rows(w[1][i], w[2][i]) : low_rows(w[1][i], w[2][i]);
+			words w3 = j ? high_rows(w[3][i], zero) : low_rows(w[3][i], zero);
+			sums weight = (sums)(j ? high_rows(all, zero) : low_rows(all, zero));
+			sums sx = dot_rows(w12, x12) + dot_rows(w3, x3), sy = dot_rows(w12, y12) + dot_rows(w3, y3);
+			floats divisor = floats_of(weight);
+			store_pairs(&dst[cell * (2 * i + j)].x, nearest_rows(scaled_rows(weight, v[0].x, sx) / divisor),
+				nearest_rows(scaled_rows(weight, v[0].y, sy) / divisor));
 		}
 	}
+}
+
+// alike reports whether all vectors are the same and so short that their mean is, too.
+static inline int alike(const dis_vector *v, int n) {
+	enum { most_length = 1 << 20 };
+	int32_t apart = 0;
+	for (int k = 1; k < n; k++)
+		apart |= (v[k].x ^ v[0].x) | (v[k].y ^ v[0].y);
+	return apart == 0 && absolute(v[0].x) < most_length && absolute(v[0].y) < most_length;
+}
+
+// weighted sets a cell's vectors to the weighted means of n. (x, y) is its first pixel, and a
+// the sample there.
+static inline void weighted(const dis_search *s, const uint8_t *a, const uint8_t *b, int x, int y, const dis_vector *v, int n,
+	dis_vector *out) {
+	words samples[cell_groups], w[cell_patches][cell_groups];
+	for (int i = 0; i < cell_groups; i++)
+		samples[i] = widen_cell(a + (int64_t)(cell / cell_groups) * i * s->pitch, s->pitch) << 4;
+	int apart = 0;
+	for (int k = 0; k < n; k++) {
+		apart |= absolute(v[k].x - v[0].x) >= narrow_limit || absolute(v[k].y - v[0].y) >= narrow_limit;
+		place from = place_of(s, b, x, y, v[k], cell);
+		words d[cell_groups];
+		cell_differences(d, &from, s->pitch, samples);
+		for (int i = 0; i < cell_groups; i++)
+			w[k][i] = weights(d[i]);
+	}
+	if (apart) {
+		wide(v, n, w, out);
+		return;
+	}
+	dis_vector four[cell_patches];
+	for (int k = 0; k < cell_patches; k++) {
+		four[k] = v[k < n ? k : 0];
+		for (int i = 0; i < cell_groups && k >= n; i++)
+			w[k][i] = all(0);
+	}
+	blend(four, w, out);
 }
 
 static void densify(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_vector *dst, int row,
@@ -383,35 +412,25 @@ static void densify(const dis_search *s, const uint8_t *a, const uint8_t *b, dis
 	const uint8_t *from = a + (int64_t)y * s->pitch;
 	for (int x = 0, column = 0; x < s->width; x += cell, column++, from += cell) {
 		int first_column = column > 0 ? column - 1 : 0, last_column = column < s->columns ? column : s->columns - 1;
-		i16x8 samples[2] = {
-			widen44(from, from + s->pitch) << 4,
-			widen44(from + 2 * (int64_t)s->pitch, from + 3 * (int64_t)s->pitch) << 4,
-		};
-		dis_vector v[cell_patches] = {{0}};
-		i16x8 w[cell_patches][2];
-		int n = 0, apart = 0;
+		dis_vector v[cell_patches] = {{0}}, out[cell * cell];
+		int n = 0;
 		for (int r = first_row; r <= last_row; r++)
-			for (int c = first_column; c <= last_column; c++, n++) {
-				v[n] = patches[(int64_t)r * s->columns + c].v;
-				apart |= absolute(v[n].x - v[0].x) >= narrow_limit || absolute(v[n].y - v[0].y) >= narrow_limit;
-				interpolation in = place(s, b, x, y, v[n], cell);
-				i16x8 d[2];
-				cell_differences(d, &in, s->pitch, samples);
-				w[n][0] = weights(d[0]);
-				w[n][1] = weights(d[1]);
-			}
-		dis_vector out[cell * cell];
-		if (apart) {
-			wide(v, n, w, out);
-		} else {
-			for (int k = n; k < cell_patches; k++) {
-				v[k] = v[0];
-				w[k][0] = w[k][1] = all16(0);
-			}
-			blend(v, w, out);
-		}
+			for (int c = first_column; c <= last_column; c++)
+				v[n++] = patches[(int64_t)r * s->columns + c].v;
+		if (alike(v, n))
+			for (int i = 0; i < cell * cell; i++)
+				out[i] = v[0];
+		else
+			weighted(s, from, b, x, y, v, n, out);
 		int width = s->width - x < cell ? s->width - x : cell;
 		for (int j = 0; j < height; j++)
 			memcpy(dst + (int64_t)j * s->width + x, out + cell * j, (width == cell ? cell : width) * sizeof(dis_vector));
 	}
+}
+
+static void settle(dis_vector *dst, const dis_vector *src, int n, int32_t limit) {
+	int32_t *restrict out = &dst->x;
+	const int32_t *restrict in = &src->x;
+	for (int i = 0; i < 2 * n; i++)
+		out[i] = clamp((in[i] + 2) >> 2, -limit, limit);
 }

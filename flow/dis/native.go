@@ -7,9 +7,11 @@ package dis
 #cgo noescape dis_first
 #cgo noescape dis_propagate
 #cgo noescape dis_densify
+#cgo noescape dis_settle
 #cgo nocallback dis_first
 #cgo nocallback dis_propagate
 #cgo nocallback dis_densify
+#cgo nocallback dis_settle
 #include "native.h"
 
 static void dis_first(const dis_kernels *k, const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst,
@@ -26,15 +28,24 @@ static void dis_densify(const dis_kernels *k, const dis_search *s, const uint8_t
 	int row, const dis_best *patches) {
 	k->densify(s, a, b, dst, row, patches);
 }
+
+static void dis_settle(const dis_kernels *k, dis_vector *dst, const dis_vector *src, int n, int32_t limit) {
+	k->settle(dst, src, n, limit);
+}
 */
 import "C"
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"retime/flow"
+)
 
 // Both languages see the same memory.
 var (
 	_ [C.sizeof_dis_best]struct{}   = [unsafe.Sizeof(best{})]struct{}{}
 	_ [C.sizeof_dis_vector]struct{} = [unsafe.Sizeof(vector{})]struct{}{}
+	_ [C.sizeof_dis_vector]struct{} = [unsafe.Sizeof(flow.Vec{})]struct{}{}
 )
 
 // native returns the kernels of k.
@@ -63,6 +74,9 @@ func native(k *C.dis_kernels) kernels {
 			n := s.native()
 			C.dis_densify(k, &n, s.sample(s.a), s.sample(s.b), vectors(dst), C.int(row), bests(patches))
 		},
+		settle: func(dst []flow.Vec, src []vector, limit int32) {
+			C.dis_settle(k, vectors(dst), vectors(src[:len(dst)]), C.int(len(dst)), C.int32_t(limit))
+		},
 	}
 }
 
@@ -87,4 +101,4 @@ func (s *search) sample(pyramid []uint8) *C.uint8_t {
 
 func bests(s []best) *C.dis_best { return (*C.dis_best)(unsafe.Pointer(unsafe.SliceData(s))) }
 
-func vectors(s []vector) *C.dis_vector { return (*C.dis_vector)(unsafe.Pointer(unsafe.SliceData(s))) }
+func vectors[V vector | flow.Vec](s []V) *C.dis_vector { return (*C.dis_vector)(unsafe.Pointer(unsafe.SliceData(s))) }

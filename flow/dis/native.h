@@ -33,6 +33,7 @@ typedef struct {
 	// stride must be 4. dst has width vectors in a row, from the first of these rows on.
 	void (*densify)(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_vector *dst, int row,
 		const dis_best *patches);
+	void (*settle)(dis_vector *dst, const dis_vector *src, int n, int32_t limit);
 } dis_kernels;
 
 extern const dis_kernels dis_kernels_128, dis_kernels_avx2;

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"retime/flow"
 	"retime/frame"
 	"retime/frame/simd"
 	"retime/frame/simd/simdtest"
@@ -194,6 +195,42 @@ func TestKernelWeights(t *testing.T) {
 			patches[i].vector = vector{64*shift + 8192*int32(i%2), int32(i) * 5000}
 		}
 		compareDense(t, &s, got, 0, patches)
+	}
+}
+
+// Cells whose patches all have one vector, which may be so long that its mean is another one.
+func TestKernelUniformVectors(t *testing.T) {
+	r := newTrial(5, scenes[0], 31, 22, 4)
+	o := Default()
+	s := search{&o, &r.level, r.pyramids[0], r.pyramids[1]}
+	for _, v := range []vector{{}, {1, -1}, {700, -1300}, {1<<20 - 1, 1 - 1<<20}, {1 << 20, 5}, {-3, -1 << 20}, {123456789, 87654321}, {-1<<28 - 77, 1<<28 + 33}} {
+		for i := range r.own {
+			r.own[i].vector = v
+		}
+		for row := range (r.level.height + cellSize - 1) / cellSize {
+			rows := min(cellSize, r.level.height-cellSize*row)
+			compareDense(t, &s, make([]vector, rows*r.level.width), row, r.own)
+		}
+	}
+}
+
+func TestKernelSettle(t *testing.T) {
+	r := &trial{rng: rand.New(rand.NewPCG(6, 1))}
+	for n := 1; n < 40; n++ {
+		src := simdtest.Guarded[vector](t, n, n%2 == 0)
+		for i := range src {
+			src[i] = r.vector(1 << 29)
+		}
+		limit := []int32{512, 1 << 12, 1 << 29}[n%3]
+		got, want := simdtest.Guarded[flow.Vec](t, n, n%2 == 0), make([]flow.Vec, n)
+		settle(want, src, limit)
+		for _, v := range everyVariant() {
+			clear(got)
+			v.settle(got, src, limit)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s: %v, want %v", v.level, got, want)
+			}
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"retime/flow"
 	"retime/frame/simd"
 )
 
@@ -42,13 +43,15 @@ type kernels struct {
 	// cellSize*row on: weighted means of the vectors of the patches around each pixel. dst
 	// begins with the first of these rows.
 	densify func(s *search, dst []vector, row int, patches []best)
+	// settle sets dst to the vectors of the result for those of level 0.
+	settle func(dst []flow.Vec, src []vector, limit int32)
 }
 
 // cellSize is how many rows a call to densify sets.
 const cellSize = 4
 
 // portable are the kernels in Go, which define the others.
-var portable = kernels{(*search).first, (*search).propagate, (*search).densify}
+var portable = kernels{(*search).first, (*search).propagate, (*search).densify, settle}
 
 // variant is the kernels for a level of instructions.
 type variant struct {

@@ -43,8 +43,8 @@ static inline i16x8 middle(i16x8 a, i16x8 b) {
 
 static inline i16x8 greater(i16x8 a, i16x8 b) { return (i16x8)_mm_max_epi16((__m128i)a, (__m128i)b); }
 
-// floats converts, nearest rounds to the nearest integer, ties to even.
-static inline f32x4 floats(i32x4 v) { return (f32x4)_mm_cvtepi32_ps((__m128i)v); }
+// floats4 converts, nearest rounds to the nearest integer, ties to even.
+static inline f32x4 floats4(i32x4 v) { return (f32x4)_mm_cvtepi32_ps((__m128i)v); }
 static inline i32x4 nearest(f32x4 v) { return (i32x4)_mm_cvtps_epi32((__m128)v); }
 static inline int32_t nearest1(float v) { return _mm_cvtss_si32(_mm_set_ss(v)); }
 
@@ -95,7 +95,7 @@ static inline i16x8 high(i16x8 a, i16x8 b) { return (i16x8)vzip2q_s16((int16x8_t
 static inline i16x8 middle(i16x8 a, i16x8 b) { return (i16x8)vextq_s16((int16x8_t)a, (int16x8_t)b, 4); }
 static inline i16x8 greater(i16x8 a, i16x8 b) { return (i16x8)vmaxq_s16((int16x8_t)a, (int16x8_t)b); }
 
-static inline f32x4 floats(i32x4 v) { return (f32x4)vcvtq_f32_s32((int32x4_t)v); }
+static inline f32x4 floats4(i32x4 v) { return (f32x4)vcvtq_f32_s32((int32x4_t)v); }
 static inline i32x4 nearest(f32x4 v) { return (i32x4)vcvtnq_s32_f32((float32x4_t)v); }
 static inline int32_t nearest1(float v) { return vcvtns_s32_f32(v); }
 
@@ -127,18 +127,24 @@ static inline i16x8 both16(int v, int w) {
 	return (i16x8){a, b, a, b, a, b, a, b};
 }
 
-// The rows of a patch, as many at once as a vector holds: words and sums are vectors for
-// 16-bit and 32-bit numbers of rows_at_once rows of 8 samples.
+// words and sums are vectors for 16-bit and 32-bit numbers, of as many rows of a patch, of 8
+// samples each, as they hold. For the 4x4 samples of a cell, they hold twice as many rows.
 #if defined(__AVX2__)
 #include <immintrin.h>
 
 enum { rows_at_once = 2 };
 typedef int16_t words __attribute__((vector_size(32)));
 typedef int32_t sums __attribute__((vector_size(32)));
+typedef float floats __attribute__((vector_size(32)));
 
 static inline words widen_rows(const uint8_t *p, int pitch) {
 	__m128i both = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)p), _mm_loadl_epi64((const __m128i *)(p + pitch)));
 	return (words)_mm256_cvtepu8_epi16(both);
+}
+
+static inline words widen_cell(const uint8_t *p, int pitch) {
+	__m128i rows = (__m128i)widen44(p, p + pitch), next = (__m128i)widen44(p + 2 * pitch, p + 3 * pitch);
+	return (words)_mm256_inserti128_si256(_mm256_castsi128_si256(rows), next, 1);
 }
 
 // one_row_on returns the rows that begin one row after those of a. b follows a.
@@ -150,10 +156,68 @@ static inline sums dot_rows(words a, words b) { return (sums)_mm256_madd_epi16((
 static inline words low_rows(words a, words b) { return (words)_mm256_unpacklo_epi16((__m256i)a, (__m256i)b); }
 static inline words high_rows(words a, words b) { return (words)_mm256_unpackhi_epi16((__m256i)a, (__m256i)b); }
 static inline words narrow_rows(sums lo, sums hi) { return (words)_mm256_packs_epi32((__m256i)lo, (__m256i)hi); }
-static inline sums rounded(sums v) { return (v + (sums)_mm256_set1_epi32(512)) >> 10; }
+static inline words greater_rows(words a, words b) { return (words)_mm256_max_epi16((__m256i)a, (__m256i)b); }
+static inline floats floats_of(sums v) { return (floats)_mm256_cvtepi32_ps((__m256i)v); }
+static inline sums nearest_rows(floats v) { return (sums)_mm256_cvtps_epi32((__m256)v); }
 
 static inline int32_t sum_rows(sums v) {
 	return sum((i32x4)_mm256_castsi256_si128((__m256i)v) + (i32x4)_mm256_extracti128_si256((__m256i)v, 1));
+}
+
+// fraction is the weights of neighbouring samples. Those of columns are negative, because
+// bytes hold -128.
+typedef struct {
+	__m256i columns;
+	words rows, whole;
+} fraction;
+
+static inline fraction fraction_of(int fx, int fy) {
+	return (fraction){_mm256_set1_epi16((int16_t)((uint8_t)(fx - 128) | (uint8_t)-fx << 8)), all(fy << 9), all(fy >= 64 ? -1 : 0)};
+}
+
+// across_rows returns minus the weighted means, times 128, of the samples at p and p+1. It
+// reads 16 samples.
+static inline words across_rows(const uint8_t *p, int pitch, const fraction *f) {
+	const __m256i pairs = _mm256_broadcastsi128_si256(_mm_set_epi8(8, 7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0));
+	__m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)p)), _mm_loadu_si128((const __m128i *)(p + pitch)), 1);
+	return (words)_mm256_maddubs_epi16(_mm256_shuffle_epi8(v, pairs), f->columns);
+}
+
+// travelled returns v times the fraction of a row, rounded down.
+static inline words travelled(words v, const fraction *f) {
+	return (words)_mm256_mulhi_epi16((__m256i)v, (__m256i)f->rows) + (v & f->whole);
+}
+
+// cell_rows sets upper and lower to the means of a cell's rows and of the rows one further.
+enum { cell_groups = 1 };
+static inline void cell_rows(words upper[cell_groups], words lower[cell_groups], const uint8_t *p, int pitch, const fraction *f) {
+	const __m256i pairs = _mm256_broadcastsi128_si256(_mm_set_epi8(12, 11, 11, 10, 10, 9, 9, 8, 4, 3, 3, 2, 2, 1, 1, 0));
+	__m128i r[5];
+	for (int j = 0; j < 5; j++)
+		r[j] = _mm_loadl_epi64((const __m128i *)(p + j * (int64_t)pitch));
+	__m128i r12 = _mm_unpacklo_epi64(r[1], r[2]);
+	__m256i u = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi64(r[0], r[1])), _mm_unpacklo_epi64(r[2], r[3]), 1);
+	__m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(r12), _mm_unpacklo_epi64(r[3], r[4]), 1);
+	upper[0] = (words)_mm256_maddubs_epi16(_mm256_shuffle_epi8(u, pairs), f->columns);
+	lower[0] = (words)_mm256_maddubs_epi16(_mm256_shuffle_epi8(v, pairs), f->columns);
+}
+
+// scaled_rows returns the floats nearest to factor*v + w, which must be below 2^53.
+static inline floats scaled_rows(sums v, double factor, sums w) {
+	__m256d f = _mm256_set1_pd(factor);
+	__m256d lo = _mm256_add_pd(_mm256_mul_pd(_mm256_cvtepi32_pd(_mm256_castsi256_si128((__m256i)v)), f),
+		_mm256_cvtepi32_pd(_mm256_castsi256_si128((__m256i)w)));
+	__m256d hi = _mm256_add_pd(_mm256_mul_pd(_mm256_cvtepi32_pd(_mm256_extracti128_si256((__m256i)v, 1)), f),
+		_mm256_cvtepi32_pd(_mm256_extracti128_si256((__m256i)w, 1)));
+	return (floats)_mm256_set_m128(_mm256_cvtpd_ps(hi), _mm256_cvtpd_ps(lo));
+}
+
+// store_pairs stores x[0], y[0], x[1], y[1] and so on of a row to dst, and of the row two
+// further.
+static inline void store_pairs(int32_t *dst, sums x, sums y) {
+	__m256i lo = _mm256_unpacklo_epi32((__m256i)x, (__m256i)y), hi = _mm256_unpackhi_epi32((__m256i)x, (__m256i)y);
+	_mm256_storeu_si256((__m256i *)dst, _mm256_permute2x128_si256(lo, hi, 0x20));
+	_mm256_storeu_si256((__m256i *)(dst + 16), _mm256_permute2x128_si256(lo, hi, 0x31));
 }
 
 #else
@@ -161,11 +225,14 @@ static inline int32_t sum_rows(sums v) {
 enum { rows_at_once = 1 };
 typedef i16x8 words;
 typedef i32x4 sums;
+typedef f32x4 floats;
 
 static inline words widen_rows(const uint8_t *p, int pitch) {
 	(void)pitch;
 	return widen(p);
 }
+
+static inline words widen_cell(const uint8_t *p, int pitch) { return widen44(p, p + pitch); }
 
 static inline words one_row_on(words a, words b) {
 	(void)a;
@@ -178,7 +245,53 @@ static inline sums dot_rows(words a, words b) { return dot(a, b); }
 static inline words low_rows(words a, words b) { return low(a, b); }
 static inline words high_rows(words a, words b) { return high(a, b); }
 static inline words narrow_rows(sums lo, sums hi) { return narrow(lo, hi); }
-static inline sums rounded(sums v) { return (v + (sums){512, 512, 512, 512}) >> 10; }
+static inline words greater_rows(words a, words b) { return greater(a, b); }
+static inline floats floats_of(sums v) { return floats4(v); }
+static inline sums nearest_rows(floats v) { return nearest(v); }
 static inline int32_t sum_rows(sums v) { return sum(v); }
 
+typedef struct {
+	words left, right, rows, whole;
+} fraction;
+
+static inline fraction fraction_of(int fx, int fy) {
+#if defined(__aarch64__)
+	return (fraction){all(fx - 128), all(-fx), all(fy << 8), all(0)};
+#else
+	return (fraction){all(fx - 128), all(-fx), all(fy << 9), all(fy >= 64 ? -1 : 0)};
 #endif
+}
+
+static inline words across_rows(const uint8_t *p, int pitch, const fraction *f) {
+	(void)pitch;
+	return widen(p) * f->left + widen(p + 1) * f->right;
+}
+
+static inline words travelled(words v, const fraction *f) {
+#if defined(__aarch64__)
+	return (words)vqdmulhq_s16((int16x8_t)v, (int16x8_t)f->rows);
+#else
+	return (words)_mm_mulhi_epi16((__m128i)v, (__m128i)f->rows) + (v & f->whole);
+#endif
+}
+
+enum { cell_groups = 2 };
+static inline void cell_rows(words upper[cell_groups], words lower[cell_groups], const uint8_t *p, int pitch, const fraction *f) {
+	const uint8_t *r0 = p, *r1 = r0 + pitch, *r2 = r1 + pitch, *r3 = r2 + pitch, *r4 = r3 + pitch;
+	words r4s = widen44(r4, r4) * f->left + widen44(r4 + 1, r4 + 1) * f->right;
+	upper[0] = widen44(r0, r1) * f->left + widen44(r0 + 1, r1 + 1) * f->right;
+	upper[1] = widen44(r2, r3) * f->left + widen44(r2 + 1, r3 + 1) * f->right;
+	lower[0] = middle(upper[0], upper[1]);
+	lower[1] = middle(upper[1], r4s);
+}
+
+static inline floats scaled_rows(sums v, double factor, sums w) { return scaled(v, factor, w); }
+static inline void store_pairs(int32_t *dst, sums x, sums y) { pairs(dst, x, y); }
+
+#endif
+
+// between_rows returns the weighted means, times 16 and rounded, of rows that across_rows or
+// cell_rows has made. They are (128 upper + (lower - upper) fraction + 512)>>10, in 16 bits.
+static inline words between_rows(words upper, words lower, const fraction *f) {
+	return (travelled(upper - lower, f) + (4 - upper)) >> 3;
+}

@@ -141,50 +141,69 @@ func (c *combs) scan() scan {
 // sample counts as moving.
 const moves = 8
 
-// measureCombs compares a picture with the ones before and after.
+// measureCombs compares a picture with the ones before and after. A sample moves if one of
+// the three above one another changes.
 func measureCombs(before, picture, after *thinned) combs {
 	var c combs
+	width := picture.width
+	lines := make([]uint8, 4*width)
+	at, changed := lines[:width], lines[width:] // at y, and of the lines above, at and below y, in turn
+	mark := func(y int) {
+		markChanges(changed[y%3*width:][:width], before.line(y), picture.line(y), after.line(y))
+	}
+	mark(1)
+	mark(2)
 	for y := 2; y < picture.height-2; y++ {
-		var p, o, n [3][]uint8 // the lines above, at and below y
-		up, down := picture.line(y-2), picture.line(y+2)
-		for i := range o {
-			p[i], o[i], n[i] = before.line(y+i-1), picture.line(y+i-1), after.line(y+i-1)
+		mark(y + 1)
+		for x := range at {
+			at[x] = changed[x] | changed[width+x] | changed[2*width+x]
 		}
-		var own, earlier, later, above, below int
-		for x, v := range o[1] {
-			c.samples++
-			if !moving(x, &p, &o, &n) {
-				continue
-			}
-			c.moving++
-			c.field += absolute(2*int(v) - int(up[x]) - int(down[x]))
-			own += absolute(2*int(v) - int(o[0][x]) - int(o[2][x]))
-			earlier += absolute(2*int(v) - int(p[0][x]) - int(p[2][x]))
-			later += absolute(2*int(v) - int(n[0][x]) - int(n[2][x]))
-			above += absolute(int(v) - int(o[0][x]))
-			below += absolute(int(v) - int(o[2][x]))
-		}
-		c.own += own
-		if y%2 == 0 {
-			c.top, c.bottom = c.top+earlier, c.bottom+later
-			c.pairs, c.between = c.pairs+below, c.between+above
-		} else {
-			c.top, c.bottom = c.top+later, c.bottom+earlier
-			c.pairs, c.between = c.pairs+above, c.between+below
-		}
+		c.samples += width
+		c.add(y, before, picture, after, at)
 	}
 	return c
 }
 
-// moving reports whether one of the three samples above one another at x changes.
-func moving(x int, before, picture, after *[3][]uint8) bool {
-	for i := range picture {
-		v := int(picture[i][x])
-		if absolute(v-int(before[i][x])) > moves || absolute(v-int(after[i][x])) > moves {
-			return true
-		}
+// add adds the samples of line y that move, which moving marks.
+func (c *combs) add(y int, before, picture, after *thinned, moving []uint8) {
+	here, up, down := picture.line(y), picture.line(y-2), picture.line(y+2)
+	var p, o, n [2][]uint8 // the lines above and below y
+	for i := range o {
+		p[i], o[i], n[i] = before.line(y+2*i-1), picture.line(y+2*i-1), after.line(y+2*i-1)
 	}
-	return false
+	var own, earlier, later, above, below int
+	for x := 0; x < len(moving); x++ {
+		if moving[x] == 0 {
+			x += frame.LeadingZeros(moving[x:]) - 1
+			continue
+		}
+		v := int(here[x])
+		c.moving++
+		c.field += absolute(2*v - int(up[x]) - int(down[x]))
+		own += absolute(2*v - int(o[0][x]) - int(o[1][x]))
+		earlier += absolute(2*v - int(p[0][x]) - int(p[1][x]))
+		later += absolute(2*v - int(n[0][x]) - int(n[1][x]))
+		above += absolute(v - int(o[0][x]))
+		below += absolute(v - int(o[1][x]))
+	}
+	c.own += own
+	if y%2 == 0 {
+		c.top, c.bottom = c.top+earlier, c.bottom+later
+		c.pairs, c.between = c.pairs+below, c.between+above
+	} else {
+		c.top, c.bottom = c.top+later, c.bottom+earlier
+		c.pairs, c.between = c.pairs+above, c.between+below
+	}
+}
+
+// markChanges sets marks to 1 at the samples of a line that change from the picture before
+// or to the one after, and to 0 at the others.
+func markChanges(marks, before, line, after []uint8) {
+	before, line, after = before[:len(marks)], line[:len(marks)], after[:len(marks)]
+	for x, v := range line {
+		d, e := int32(v)-int32(before[x]), int32(v)-int32(after[x])
+		marks[x] = uint8(uint32((moves+d)|(moves-d)|(moves+e)|(moves-e)) >> 31)
+	}
 }
 
 func absolute(v int) int { return max(v, -v) }
@@ -212,11 +231,11 @@ func (t *thinned) take(f *frame.Frame) {
 func thin[T frame.Sample](t *thinned, plane frame.Image[T], shift int) {
 	step := (plane.Width + thinnedWidth - 1) / thinnedWidth
 	t.width, t.height = (plane.Width+step-1)/step, plane.Height
-	t.samples = t.samples[:0]
+	t.samples = frame.Resize(t.samples, t.width*t.height)
 	for y := range plane.Height {
-		row := plane.Row(y)
-		for x := 0; x < len(row); x += step {
-			t.samples = append(t.samples, uint8(row[x]>>shift))
+		row, line := plane.Row(y), t.line(y)
+		for x := range line {
+			line[x] = uint8(row[x*step] >> shift)
 		}
 	}
 }

@@ -16,8 +16,8 @@ static inline void call_warp_error(const warp_kernels *k, uint16_t *dst, warp_gu
 static inline void call_box_mean(const warp_kernels *k, uint16_t *dst, const uint16_t *src, int width, int height, int radius, const uint64_t *inverse, int y0, int y1) {
 	k->box_mean(dst, src, width, height, radius, inverse, y0, y1);
 }
-static inline void call_median(const warp_kernels *k, warp_vec *dst, const warp_vec *src, int width, int height, int y0, int y1) {
-	k->median(dst, src, width, height, y0, y1);
+static inline void call_median(const warp_kernels *k, warp_vec *dst, const warp_vec *src, int32_t sign, int width, int height, int y0, int y1) {
+	k->median(dst, src, sign, width, height, y0, y1);
 }
 static inline int64_t call_weigh(const warp_kernels *k, warp_energies e, int i0, int i1) {
 	return k->weigh(e, i0, i1);

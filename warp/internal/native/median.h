@@ -10,7 +10,8 @@ enum { median_tile = 256 };
 
 // median sorts columns first. Components of a vector alternate, so those of the next
 // column are two elements on.
-static void median(warp_vec *dst, const warp_vec *src, int width, int height, int y0, int y1) {
+static void median(warp_vec *dst, const warp_vec *src, int32_t sign, int width, int height, int y0, int y1) {
+	uint32_t flip = (uint32_t)(sign >> 1); // for -1, all bits
 	int32_t least[2 * (median_tile + 2)], middle[2 * (median_tile + 2)], most[2 * (median_tile + 2)];
 	for (int y = y0; y < y1; y++) {
 		const warp_vec *above = src + (int64_t)(y > 0 ? y - 1 : 0) * width, *here = src + (int64_t)y * width;
@@ -38,7 +39,8 @@ static void median(warp_vec *dst, const warp_vec *src, int width, int height, in
 			for (int i = 0; i < 2 * n; i++) {
 				int32_t low = greater1(greater1(least[i], least[i + 2]), least[i + 4]);
 				int32_t high = lesser1(lesser1(most[i], most[i + 2]), most[i + 4]);
-				out[i] = median3(low, median3(middle[i], middle[i + 2], middle[i + 4]), high);
+				uint32_t v = (uint32_t)median3(low, median3(middle[i], middle[i + 2], middle[i + 4]), high);
+				out[i] = (int32_t)((v ^ flip) - flip);
 			}
 		}
 	}

@@ -105,9 +105,9 @@ func (k *Kernels) BoxMean(dst, src frame.Image[uint16], radius int, inverse []ui
 		(*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(inverse))), C.int(y0), C.int(y1))
 }
 
-// Median sets dst to medians of src. Fields may have any size.
-func (k *Kernels) Median(dst, src flow.Field, y0, y1 int) {
-	C.call_median(k.k, vec(dst.Pix), vec(src.Pix), C.int(src.Width), C.int(src.Height), C.int(y0), C.int(y1))
+// Median sets dst to medians of src times sign, 1 or -1. Fields may have any size.
+func (k *Kernels) Median(dst, src flow.Field, sign int32, y0, y1 int) {
+	C.call_median(k.k, vec(dst.Pix), vec(src.Pix), C.int32_t(sign), C.int(src.Width), C.int(src.Height), C.int(y0), C.int(y1))
 }
 
 // SmoothAcross sets dst to src, blurred along x. Images may have any size.

@@ -128,7 +128,7 @@ typedef struct {
 	void (*warp_error)(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *flow, int y0, int y1);
 	void (*box_mean)(uint16_t *dst, const uint16_t *src, int width, int height, int radius, const uint64_t *inverse,
 		int y0, int y1);
-	void (*median)(warp_vec *dst, const warp_vec *src, int width, int height, int y0, int y1);
+	void (*median)(warp_vec *dst, const warp_vec *src, int32_t sign, int width, int height, int y0, int y1);
 	int64_t (*weigh)(warp_energies e, int i0, int i1);
 	void (*cell_means)(warp_cells c, int y0, int y1);
 	void (*share)(warp_shares s, int y0, int y1);

@@ -71,6 +71,7 @@ type streamCopier struct {
 	last       int64 // timestamp of the last sound packet
 	refused    bool  // the container has refused a packet
 	trimmed    bool  // the source has sound before zero that it does not play
+	framing    framingCheck
 }
 
 func (s *Set) newCopier(in *astiav.Stream) (stream, error) {
@@ -79,6 +80,7 @@ func (s *Set) newCopier(in *astiav.Stream) (stream, error) {
 		return nil, err
 	}
 	c := &streamCopier{track: t, stop: math.MaxInt64, last: av.NoTimestamp}
+	c.framing.codec = framingOfCodec(in.CodecParameters().CodecID())
 	start := s.source.Start
 	c.zero = timebase.Ticks(start, in.TimeBase())
 	if zero := s.opt.Curve.Source(new(big.Rat)); zero.Sign() > 0 {
@@ -103,6 +105,9 @@ func (c *streamCopier) packet(p *astiav.Packet) error {
 	video := c.in.CodecParameters().MediaType() == astiav.MediaTypeVideo
 	if video && p.Pts() == av.NoTimestamp && p.Dts() == av.NoTimestamp {
 		return c.unlessRefused(&RefusedError{"it has no timestamp"})
+	}
+	if why := c.framing.reject(p.Data()); why != "" {
+		return c.unlessRefused(&RefusedError{why})
 	}
 	if err := c.next.Ref(p); err != nil {
 		return err

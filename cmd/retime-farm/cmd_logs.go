@@ -99,7 +99,7 @@ func (l *logs) read(ctx context.Context, t client.Client, id, run string) error 
 
 // describe returns a line for an event; none for most.
 func describe(e *history.HistoryEvent, begun map[int64]*history.HistoryEvent) string {
-	activity := func(scheduled int64) string {
+	activity := func(scheduled int64, made job.Made) string {
 		a := begun[scheduled].GetActivityTaskScheduledEventAttributes()
 		what := strings.ToLower(a.GetActivityType().GetName())
 		var input struct {
@@ -108,7 +108,7 @@ func describe(e *history.HistoryEvent, begun map[int64]*history.HistoryEvent) st
 		}
 		if p := a.GetInput().GetPayloads(); len(p) > 0 && json.Unmarshal(p[0].GetData(), &input) == nil {
 			if what += " " + cmp.Or(input.Output, input.Clip.Output); input.Count > 0 {
-				what += fmt.Sprintf(", segments %d to %d", input.First, input.First+input.Count-1)
+				what += fmt.Sprintf(", segments %d to %d", input.First, input.First+cmp.Or(made.Count, input.Count)-1)
 			}
 		}
 		return what
@@ -121,30 +121,30 @@ func describe(e *history.HistoryEvent, begun map[int64]*history.HistoryEvent) st
 	case enums.EVENT_TYPE_ACTIVITY_TASK_STARTED: // written when it ends
 		a := e.GetActivityTaskStartedEventAttributes()
 		if f := a.GetLastFailure(); f != nil {
-			return fmt.Sprintf("%s: attempt %d, after: %s", activity(a.GetScheduledEventId()), a.GetAttempt(), f.GetMessage())
+			return fmt.Sprintf("%s: attempt %d, after: %s", activity(a.GetScheduledEventId(), job.Made{}), a.GetAttempt(), f.GetMessage())
 		}
 	case enums.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
 		a := e.GetActivityTaskCompletedEventAttributes()
 		worker, _ := job.SlotsOf(a.GetIdentity())
-		text := activity(a.GetScheduledEventId()) + ": done by " + worker
 		var made job.Made
-		var said string
+		var said, took string
 		if p := a.GetResult().GetPayloads(); len(p) > 0 {
 			from := converter.GetDefaultDataConverter()
 			if from.FromPayload(p[0], &made) == nil && made.Worker != "" {
-				text += fmt.Sprintf(" in %.1f s", made.Seconds)
+				took = fmt.Sprintf(" in %.1f s", made.Seconds)
 			}
 			if from.FromPayload(p[0], &said) != nil {
 				said = made.Log
 			}
 		}
+		text := activity(a.GetScheduledEventId(), made) + ": done by " + worker + took
 		if said != "" {
 			text += "\n    " + strings.ReplaceAll(said, "\n", "\n    ")
 		}
 		return text
 	case enums.EVENT_TYPE_ACTIVITY_TASK_FAILED:
 		a := e.GetActivityTaskFailedEventAttributes()
-		return activity(a.GetScheduledEventId()) + ": " + a.GetFailure().GetMessage()
+		return activity(a.GetScheduledEventId(), job.Made{}) + ": " + a.GetFailure().GetMessage()
 	}
 	return ""
 }

@@ -149,10 +149,12 @@ func progressOf(ctx context.Context, t client.Client, id string) (*progress, err
 		if ask(ctx, t, job.MakeID(c.ID), &m) == nil {
 			c.Made = m.Made
 		}
-		for _, id := range []string{c.ID, job.MakeID(c.ID)} {
-			if d, err := t.DescribeWorkflowExecution(ctx, id, ""); err == nil {
-				p.tell(d)
-			}
+		if d, err := t.DescribeWorkflowExecution(ctx, c.ID, ""); err == nil {
+			p.tell(d)
+		}
+		if d, err := t.DescribeWorkflowExecution(ctx, job.MakeID(c.ID), ""); err == nil {
+			p.tell(d)
+			c.Made = min(c.Made+underWay(d), c.Ranges)
 		}
 	}
 	return p, nil
@@ -176,6 +178,17 @@ func (p *progress) tell(d *workflowservice.DescribeWorkflowExecutionResponse) {
 			p.Retries = append(p.Retries, fmt.Sprintf("%s, attempt %d: %s", strings.ToLower(a.GetActivityType().GetName()), a.GetAttempt(), f.GetMessage()))
 		}
 	}
+}
+
+// underWay returns the number of ranges that the heartbeats of a workflow's activities tell of.
+func underWay(d *workflowservice.DescribeWorkflowExecutionResponse) (ranges int) {
+	for _, a := range d.GetPendingActivities() {
+		var at job.Progress
+		if converter.GetDefaultDataConverter().FromPayloads(a.GetHeartbeatDetails(), &at) == nil {
+			ranges += at.Ranges
+		}
+	}
+	return ranges
 }
 
 // printReport prints a line for each clip.

@@ -54,7 +54,7 @@ func (r *request) check() error {
 	case r.settings.Sample < 0 && r.settings.Sample != job.Thousandth:
 		return &exit{2, errors.New("--sample must not be negative")}
 	case r.settings.Heartbeat < 5*time.Second:
-		return &exit{2, errors.New("--heartbeat must be 5s or more: workers report every two seconds")}
+		return &exit{2, errors.New("--heartbeat must be 5s or more: workers report every second")}
 	case r.settings.Stall < 0 || r.settings.Share < 0:
 		return &exit{2, errors.New("--stall and --share must not be negative")}
 	}
@@ -172,12 +172,13 @@ func follow(ctx context.Context, t client.Client, run client.WorkflowRun, quiet 
 	var report job.Report
 	ended := make(chan error, 1)
 	go func() { ended <- run.Get(ctx, &report) }()
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
+	began, look := time.Now(), time.After(time.Second)
 	last := ""
 	for {
 		select {
-		case <-tick.C:
+		case <-look:
+			// Looking costs the server and the workers; long jobs change slowly.
+			look = time.After(min(max(time.Since(began)/20, time.Second), 10*time.Second))
 			if quiet {
 				continue
 			}

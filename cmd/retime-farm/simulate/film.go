@@ -36,6 +36,15 @@ func (f *film) cost(i int) (seconds float64) {
 	return seconds
 }
 
+// within returns how many ranges a machine of mean speed makes, from one on, until a share has
+// taken its time.
+func (f *film) within(first int, limit float64) (count int) {
+	for took := 0.0; took < limit && first+count < f.ranges; count++ {
+		took += f.cost(first + count)
+	}
+	return count
+}
+
 // share is ranges that a machine makes one after another.
 type share struct{ first, count int }
 
@@ -82,7 +91,11 @@ func (f *film) run(n int, random *rand.Rand) (r result) {
 	next, outstanding, left := 0, 0, f.ranges
 	for left > 0 {
 		for next < f.ranges && outstanding < sharing.Outstanding() {
-			s := share{next, sharing.Next(f.ranges - next)}
+			count, open := sharing.Next(f.ranges - next)
+			if open {
+				count = f.within(next, sharing.Target)
+			}
+			s := share{next, count}
 			next, outstanding, waiting = next+s.count, outstanding+1, append(waiting, s)
 		}
 		for len(idle) > 0 && len(waiting) > 0 {

@@ -14,6 +14,25 @@ type Share struct {
 	First int           `json:"first"`
 	Count int           `json:"count"`
 	Stall time.Duration `json:"stall"`
+	// Limit is the time after which the worker ends the share with the range that it is at,
+	// if the ranges behind that one would take as long again; 0 for no limit.
+	Limit time.Duration `json:"limit,omitempty"`
+}
+
+// Enough reports whether a share that has a limit has taken its time, when a worker has made
+// some ranges of it in the time took and so many are left.
+func (s *Share) Enough(took time.Duration, made, left int) bool {
+	if s.Limit == 0 || took < s.Limit || made == 0 {
+		return false
+	}
+	return took.Seconds()*float64(left) >= s.Limit.Seconds()*float64(made)
+}
+
+// Progress is what a heartbeat tells of a program.
+type Progress struct {
+	Frames int64 `json:"frames"` // finished
+	Total  int64 `json:"total"`
+	Ranges int   `json:"ranges,omitempty"` // of its share that are made
 }
 
 // Made reports a share.
@@ -21,7 +40,8 @@ type Made struct {
 	Worker  string  `json:"worker"`
 	Slots   int     `json:"slots"`   // of that worker
 	Seconds float64 `json:"seconds"` // that the share took
-	New     int     `json:"new"`     // ranges that were not there before
+	Count   int     `json:"count"`   // ranges that are there, from the share's first on
+	New     int     `json:"new"`     // those of them that were not there before
 	Log     string  `json:"log,omitempty"`
 }
 
@@ -58,7 +78,11 @@ func Make(ctx workflow.Context, m *Making) error {
 	var failure error
 	finished := workflow.NewSelector(ctx)
 	give := func() {
-		s := Share{Clip: c.Clip, First: m.Next, Count: m.Sharing.Next(c.Planned.Ranges - m.Next), Stall: c.Settings.Stall}
+		s := Share{Clip: c.Clip, First: m.Next, Stall: c.Settings.Stall}
+		open := false
+		if s.Count, open = m.Sharing.Next(c.Planned.Ranges - m.Next); open {
+			s.Limit = c.Settings.Share
+		}
 		m.Next += s.Count
 		outstanding++
 		finished.AddFuture(workflow.ExecuteActivity(work, MakeActivity, s), func(f workflow.Future) {
@@ -71,7 +95,10 @@ func Make(ctx workflow.Context, m *Making) error {
 				stop()
 				return
 			}
-			m.Made += s.Count
+			m.Made += made.Count
+			if made.Count < s.Count { // so the share had a limit, and all ranges behind it
+				m.Next = s.First + made.Count
+			}
 			m.Sharing.Finished(made)
 		})
 	}

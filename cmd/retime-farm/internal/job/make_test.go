@@ -55,7 +55,7 @@ func (m *makers) make(ctx context.Context, s Share) (Made, error) {
 		}
 		m.made[s.First+i]++
 	}
-	return Made{Worker: "w", Slots: 400, Seconds: float64(s.Count), New: s.Count}, ctx.Err()
+	return Made{Worker: "w", Slots: 400, Seconds: float64(s.Count), Count: s.Count, New: s.Count}, ctx.Err()
 }
 
 // run runs the workflow once.
@@ -116,6 +116,51 @@ func TestLongPlansGoOnInOtherRuns(t *testing.T) {
 	}
 	if runs < 3 || m.most > MaxOutstanding || m.most <= fewest {
 		t.Errorf("%d runs, %d shares at once", runs, m.most)
+	}
+}
+
+// A single slot gets all ranges at first, and what its worker gives back it gets by its speed.
+func TestRangesThatComeBack(t *testing.T) {
+	in := &Making{Conversion: Conversion{
+		Planned:  Planned{Ranges: 1000, Slots: map[string]int{"w": 1}},
+		Settings: Settings{Queue: "q", Heartbeat: time.Minute, Share: time.Minute},
+	}}
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	env := suite.NewTestWorkflowEnvironment()
+	env.RegisterWorkflowWithOptions(Make, workflow.RegisterOptions{Name: MakeWorkflow})
+	made := make([]int, in.Conversion.Planned.Ranges)
+	var mu sync.Mutex
+	env.RegisterActivityWithOptions(func(_ context.Context, s Share) (Made, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		n := s.Count
+		if s.First == 0 {
+			if s.Count != 1000 || s.Limit != time.Minute {
+				t.Errorf("the first share has %d ranges and %v", s.Count, s.Limit)
+			}
+			n = 30
+		} else if s.Count > 30 || s.Limit != 0 {
+			t.Errorf("a share of %d ranges and %v, which take two seconds each", s.Count, s.Limit)
+		}
+		for i := range n {
+			made[s.First+i]++
+		}
+		return Made{Worker: "w", Slots: 1, Seconds: 2 * float64(n), Count: n, New: n}, nil
+	}, activity.RegisterOptions{Name: MakeActivity})
+	env.ExecuteWorkflow(MakeWorkflow, in)
+	if err := env.GetWorkflowError(); err != nil || !env.IsWorkflowCompleted() {
+		t.Fatal(err)
+	}
+	for i, n := range made {
+		if n != 1 {
+			t.Fatalf("range %d is made %d times", i, n)
+		}
+	}
+	if v, err := env.QueryWorkflow(ProgressQuery); err != nil {
+		t.Error(err)
+	} else if err := v.Get(in); err != nil || in.Made != 1000 {
+		t.Errorf("%d ranges are made, %v", in.Made, err)
 	}
 }
 

@@ -14,7 +14,8 @@ const MaxOutstanding = 500
 // slot.
 const fewest = 64
 
-// few is the number of ranges in a share, at most, before the conversion knows their speed.
+// few is the number of ranges in a share, at most, before the conversion knows their speed
+// and if several slots divide them.
 const few = 4
 
 // brief is the part of the target below which a share is no longer cut for the sake of
@@ -55,21 +56,25 @@ func (s *Sharing) slots() (n int) {
 }
 
 // Next returns the size of the next share, when left ranges have not been given out. A
-// single slot need not share with others.
-func (s *Sharing) Next(left int) int {
+// single slot need not share with others: it gets all of them before the conversion knows
+// their speed. Then open is true, and the worker ends the share when it has taken its time.
+func (s *Sharing) Next(left int) (count int, open bool) {
 	slots := s.slots()
 	if slots == 0 || s.Target == 0 {
-		return min(1, left)
+		return min(1, left), false
 	}
 	fair := left
 	if slots > 1 {
 		fair = (left + 2*slots - 1) / (2 * slots)
 	}
-	if s.Seconds == 0 {
-		return min(fair, few, left)
+	switch {
+	case s.Seconds == 0 && slots == 1:
+		return left, true
+	case s.Seconds == 0:
+		return min(fair, few, left), false
 	}
 	ranges := func(seconds float64) int { return int(math.Min(seconds/s.Seconds, float64(left))) }
-	return min(max(min(fair, ranges(s.Target)), ranges(s.Target/brief), 1), left)
+	return min(max(min(fair, ranges(s.Target)), ranges(s.Target/brief), 1), left), false
 }
 
 // Outstanding returns the number of shares to have under way or waiting: two for each

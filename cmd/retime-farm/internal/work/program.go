@@ -15,6 +15,8 @@ import (
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
+
+	"retime/cmd/retime-farm/internal/job"
 )
 
 // These are retime's exit codes after which trying again is of no use: usage, bad data, no
@@ -44,21 +46,26 @@ type program struct {
 	dir   string        // working directory; empty for the worker's
 	stall time.Duration // without a finished frame for so long the program is dead; 0 for no limit
 	final []int         // further codes after which to give up
+	// made returns the number of ranges that the program has made, and whether these are
+	// enough, so that it has to end; nil for a program that makes none.
+	made func() (ranges int, enough bool)
 }
 
 // beat is the time between two heartbeats, by which cancellations reach a worker.
-const beat = 2 * time.Second
+const beat = time.Second
 
 // ending is the time that a cancelled program has to clean up before it is killed.
 const ending = 2 * time.Second
 
 var (
-	errStall = errors.New("stalled")
-	errStop  = errors.New("stopped")
+	errStall  = errors.New("stalled")
+	errStop   = errors.New("stopped")
+	errEnough = errors.New("enough")
 )
 
 // run runs retime to its end, and heartbeats as long as it is alive: until its frames stop
-// coming, if p.stall is set. It returns what retime had to say.
+// coming, if p.stall is set. It returns what retime had to say. The error is errEnough if
+// p.made said so.
 func (w *Worker) run(ctx context.Context, p program) (log string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -72,28 +79,35 @@ func (w *Worker) run(ctx context.Context, p program) (log string, err error) {
 	if err := cmd.Start(); err != nil {
 		return "", fmt.Errorf("%s: %w", w.Retime, err)
 	}
-	frames, ended := make(chan progress), make(chan error, 1)
+	frames, ended := make(chan job.Progress), make(chan error, 1)
 	go func() {
 		log = read(ctx, stderr, frames)
 		ended <- cmd.Wait()
 	}()
-	err = watch(ctx, p.stall, frames, cancel, ended)
+	err = p.watch(ctx, frames, cancel, ended)
 	return log, w.judge(ctx, p, log, err)
 }
 
 // watch heartbeats until the program ends, and returns its error.
-func watch(ctx context.Context, stall time.Duration, frames <-chan progress, cancel context.CancelCauseFunc, ended <-chan error) error {
+func (p *program) watch(ctx context.Context, frames <-chan job.Progress, cancel context.CancelCauseFunc, ended <-chan error) error {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	stopping := activity.GetWorkerStopChannel(ctx)
-	var at progress
+	var at job.Progress
 	alive := time.Now()
 	for {
 		select {
 		case at = <-frames:
 			alive = time.Now()
+			if p.made == nil {
+				continue
+			}
+			enough := false
+			if at.Ranges, enough = p.made(); enough {
+				cancel(errEnough)
+			}
 		case <-tick.C:
-			if stall > 0 && time.Since(alive) > stall {
+			if p.stall > 0 && time.Since(alive) > p.stall {
 				cancel(errStall) // and no heartbeat, lest the program ends no more
 			} else {
 				activity.RecordHeartbeat(ctx, at)
@@ -107,22 +121,16 @@ func watch(ctx context.Context, stall time.Duration, frames <-chan progress, can
 	}
 }
 
-// progress is a line of retime's --progress json.
-type progress struct {
-	Frames int64 `json:"frames"`
-	Total  int64 `json:"total"`
-}
-
 // maxLog bounds what is kept of a program's messages, in bytes. They travel to the server.
 const maxLog = 2000
 
-// read sends the progress in r, and returns the last of the other lines.
-func read(ctx context.Context, r io.Reader, frames chan<- progress) string {
+// read sends the lines of retime's --progress json in r, and returns the last of the other lines.
+func read(ctx context.Context, r io.Reader, frames chan<- job.Progress) string {
 	var rest []byte
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadBytes('\n')
-		var p progress
+		var p job.Progress
 		if len(line) > 0 && line[0] == '{' && json.Unmarshal(line, &p) == nil {
 			select {
 			case frames <- p:
@@ -146,6 +154,8 @@ func (w *Worker) judge(ctx context.Context, p program, log string, err error) er
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errStall):
 		return temporal.NewApplicationError(fmt.Sprintf("%s: no frame was finished within %v", p, p.stall), errStalled)
+	case errors.Is(cause, errEnough):
+		return errEnough
 	case errors.Is(cause, errStop):
 		return temporal.NewApplicationError(w.Name+" stopped", errStopped)
 	case ctx.Err() != nil:

@@ -155,27 +155,22 @@ func (w *Worker) Make(ctx context.Context, s job.Share) (made job.Made, err erro
 	}
 	slot := <-w.Machine // there is one for each activity that Temporal lets run
 	defer func() { w.Machine <- slot }()
-	before := w.count(s)
-	began := time.Now()
+	f, err := w.follow(s)
+	if err != nil {
+		return made, err
+	}
 	args := []string{"segment", "--plan=" + s.Clip.Plan(), "--index=" + strconv.Itoa(s.First), "--stride=1", "--count=" + strconv.Itoa(s.Count), "--progress=json", "-q"}
-	log, err := w.run(ctx, program{args: slices.Concat(args, w.Root.confine(), slot), stall: s.Stall})
+	log, err := w.run(ctx, program{args: slices.Concat(args, w.Root.confine(), slot), stall: s.Stall, made: f.look})
+	made = job.Made{Worker: w.Name, Slots: cap(w.Machine), Seconds: time.Since(f.began).Seconds(), Count: s.Count, Log: log}
+	if errors.Is(err, errEnough) {
+		made.Count, err = f.done, nil
+		made.Log = strings.TrimSpace(log[:strings.LastIndexByte(log, '\n')+1]) // the last line says that it was stopped
+	}
+	made.New = f.fresh(made.Count)
 	if err != nil && w.seesPlan(s.Clip) != nil {
 		_ = w.Clean(ctx, s.Clip) // the job has ended, and this worker did not hear of it
 	}
-	return job.Made{Worker: w.Name, Slots: cap(w.Machine), Seconds: time.Since(began).Seconds(), New: s.Count - before, Log: log}, err
-}
-
-// count returns the number of the share's ranges that somebody has made already.
-func (w *Worker) count(s job.Share) (n int) {
-	dir, err := w.Root.rel(filepath.Join(s.Clip.Work(), "plan.segments"))
-	for i := range s.Count {
-		if err == nil {
-			if _, e := w.Root.Stat(filepath.Join(dir, fmt.Sprintf("%06d.json", s.First+i))); e == nil {
-				n++
-			}
-		}
-	}
-	return n
+	return made, err
 }
 
 // seesPlan returns an error if the clip's plan is not there: the shared directory is not

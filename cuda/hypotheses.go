@@ -127,6 +127,13 @@ type strip struct{ radius, columns, rows int }
 
 const stripLanes = 32
 
+// memory returns the number of bytes of shared memory that n hypotheses take, as Memory in
+// energy.cu divides them.
+func (s strip) memory(n int) int {
+	cells := s.columns * s.rows >> (2 * warp.Constants().ChoiceBits)
+	return n*cells*(vectorBytes+2) + n*s.rows*stripLanes*2 + s.rows*s.columns*2
+}
+
 func stripFor(radius int) strip {
 	cell := 1 << warp.Constants().ChoiceBits
 	turns := map[int]int{1: 10, 2: 8, 4: 4}[radius]
@@ -135,8 +142,8 @@ func stripFor(radius int) strip {
 
 // These are the sizes of a tile of share_weights and of what the tile reads.
 var (
-	shareTile = Dim{32, 26, 1}
-	shareHalo = Dim{36, 30, 1}
+	shareTile = Dim{32, 22, 1}
+	shareHalo = Dim{36, 26, 1}
 )
 
 // passBlock is the number of threads that follow a path.
@@ -147,7 +154,7 @@ var passBlock = Dim{128, 1, 1}
 func (h *shares) make(s *Stream, g *guides, p *projection, bends Arg, phase warp.Phase, total Arg) error {
 	t, c := &h.tables, &h.cells
 	block := Dim{stripLanes, h.n, 1}
-	err := s.Launch(h.energy, Cover(g.width, g.height, Dim{h.strip.columns, h.strip.rows, 1}), block, h.n*h.strip.rows*stripLanes*2,
+	err := s.Launch(h.energy, Cover(g.width, g.height, Dim{h.strip.columns, h.strip.rows, 1}), block, h.strip.memory(h.n),
 		g.quads.Arg(), p.motions.Arg(), bends, h.list.Arg(), Int(g.inner), h.energies.Arg(), Int(g.width), Int(g.height), Int(int(phase)),
 		t.neighbourGate.Arg(), t.onlyGate.Arg(), Int(t.onlyGate.N), total,
 		c.energies.Arg(), c.motions.Arg(), c.sums.Arg(), c.guide.Arg())

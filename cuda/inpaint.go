@@ -80,25 +80,39 @@ var (
 	lineBlock    = Dim{32, 16, 1}
 )
 
-// fill queues the kernels that fill the holes of a group's planes. They change nothing
-// if all pixels are holes.
-func (p *inpainter) fill(s *Stream, dst *planes, g group, h *holes) error {
-	bytes, n := dst.format.Bytes()-1, g.end-g.first
-	args := dst.args(nil, g.first, g.end)
-	args = append(args, Int(n), Int(dst.stride(g.first)), h.list.Arg(), h.count)
-	region := append(args[:len(args):len(args)], h.mask.Arg(), Int(h.mask.Stride), Int(g.width), Int(g.height))
-	grid := Dim{min(p.blocks, ceilDiv(g.width*g.height, lineBlock.X)), 1, 1}
+// together is the number of groups whose samples, and whose holes, one launch makes.
+const together = 2
+
+// args appends the arguments that describe the holes of a group's planes. The group may be
+// empty.
+func (h *holes) args(to []Arg, dst *planes, g group) []Arg {
+	to = dst.args(to, g.first, g.end)
+	return append(to, Int(g.end-g.first), Int(dst.stride(g.first)), h.list.Arg(), h.count, h.mask.Arg(), Int(g.width), Int(g.height),
+		h.blurred.Arg(), h.rest)
+}
+
+// fill queues the kernels that fill the holes of the planes of one or two groups. They
+// change nothing in a group if all of its pixels are holes.
+func (p *inpainter) fill(s *Stream, dst *planes, groups []group, h []holes) error {
+	bytes, n, samples := dst.format.Bytes()-1, 0, 0
+	var args []Arg
+	for i := range together {
+		g, none := group{}, &holes{}
+		if i < len(groups) {
+			g, none = groups[i], &h[i]
+		}
+		args = none.args(args, dst, g)
+		n, samples = max(n, g.end-g.first), max(samples, g.samples())
+	}
+	cover := func(samples, width int) Dim { return Dim{min(p.blocks, ceilDiv(samples, width)), len(groups), 1} }
 	for second := range 2 {
-		a := append(region[:len(region):len(region)], p.directions.Arg(), Int(p.directions.N), Int(second), h.rest)
-		if err := s.Launch(p.propagate[bytes], grid, lineBlock, (n+1)*lineBlock.X*lineBlock.Y*8, a...); err != nil {
+		a := append(args[:len(args):len(args)], p.directions.Arg(), Int(p.directions.N), Int(second))
+		if err := s.Launch(p.propagate[bytes], cover(samples/n, lineBlock.X), lineBlock, (n+1)*lineBlock.X*lineBlock.Y*8, a...); err != nil {
 			return err
 		}
 	}
-	grid = Dim{min(p.blocks, ceilDiv(n*g.width*g.height, inpaintBlock.X)), 1, 1}
-	blurred := []Arg{h.blurred.Arg(), Int(g.width * g.height)}
-	if err := s.Launch(p.blur[bytes], grid, inpaintBlock, 0, append(region[:len(region):len(region)], blurred...)...); err != nil {
+	if err := s.Launch(p.blur[bytes], cover(samples, inpaintBlock.X), inpaintBlock, 0, args...); err != nil {
 		return err
 	}
-	args = append(args, Int(g.width), Int(g.height))
-	return s.Launch(p.store[bytes], grid, inpaintBlock, 0, append(args, blurred...)...)
+	return s.Launch(p.store[bytes], cover(samples, inpaintBlock.X), inpaintBlock, 0, args...)
 }

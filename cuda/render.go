@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 
 	"retime/warp"
@@ -9,8 +10,19 @@ import (
 
 // renderer samples both neighbours along the motions that count at each pixel.
 type renderer struct {
-	kernels [2][3][3]*Kernel // by bytes of a sample, then log2 of a block's sides
+	kernels map[tiling][2]*Kernel // by bytes of a sample
 	taps    Buffer[[4]float32]
+}
+
+// tiling says which samples a pixel of the guides makes: a square of one group of planes,
+// and width by height of another, both in log2.
+type tiling struct{ side, width, height int }
+
+// tilings are those of the levels 0, 1 and 2 with the subsamplings that formats have.
+var tilings = []tiling{
+	{0, 0, 0},
+	{1, 0, 0}, {1, 0, 1}, {1, 1, 0},
+	{2, 0, 0}, {2, 0, 2}, {2, 1, 1}, {2, 1, 2}, {2, 2, 1},
 }
 
 // renderBlock is the number of threads in a block.
@@ -18,15 +30,16 @@ var renderBlock = Dim{128, 1, 1}
 
 // newRenderer returns a renderer. A ZwartPowell kernel has no taps.
 func newRenderer(s *Stream, order bspline.Order, kernel warp.Kernel) (r renderer, err error) {
-	for i, suffix := range []string{"u8", "u16"} {
-		for w := range 3 {
-			for h := range 3 {
-				name := fmt.Sprintf("render_%dx%d_%s", 1<<w, 1<<h, suffix)
-				if r.kernels[i][w][h], err = s.device.Kernel("render", name); err != nil {
-					return r, err
-				}
+	r.kernels = map[tiling][2]*Kernel{}
+	for _, t := range tilings {
+		var kernels [2]*Kernel
+		for i, suffix := range []string{"u8", "u16"} {
+			name := fmt.Sprintf("render_%d_%dx%d_%s", 1<<t.side, 1<<t.width, 1<<t.height, suffix)
+			if kernels[i], err = s.device.Kernel("render", name); err != nil {
+				return r, err
 			}
 		}
+		r.kernels[t] = kernels
 	}
 	if kernel == warp.ZwartPowell {
 		return r, nil
@@ -37,18 +50,50 @@ func newRenderer(s *Stream, order bspline.Order, kernel warp.Kernel) (r renderer
 
 func (r *renderer) free() { r.taps.Free() }
 
-// make queues the kernels that render the planes of a group.
-func (r *renderer) make(s *Stream, gr group, dst *planes, a, b *source, g *guides, p *projection, shares *shares, bends Arg, phase warp.Phase, holes *holes) error {
-	w, h := max(0, g.level-gr.sx), max(0, g.level-gr.sy)
-	args := dst.args(nil, gr.first, gr.end)
-	args = a.planes.args(args, gr.first, gr.end)
-	args = b.planes.args(args, gr.first, gr.end)
-	args = a.args(args, gr.first, gr.end)
-	args = b.args(args, gr.first, gr.end)
-	args = append(args, Int(gr.end-gr.first), Int(gr.width), Int(gr.height), Int(dst.stride(gr.first)),
-		Int(a.coefficients[gr.first].Stride), Int(gr.sx), Int(gr.sy), p.motions.Arg(), bends, shares.list.Arg(), Int(shares.n), Int(g.inner),
-		shares.weights.Arg(), g.lying(), Int(g.width), Int(g.height), Int(g.level), r.taps.Arg(), Int(int(phase)),
-		Float(float32(dst.format.Max())), holes.mask.Arg(), holes.list.Arg(), holes.count)
-	grid := Cover(ceilDiv(gr.width, 1<<w), ceilDiv(gr.height, 1<<h), renderBlock)
-	return s.Launch(r.kernels[dst.format.Bytes()-1][w][h], grid, renderBlock, (shares.n+1)*renderBlock.X*12, args...)
+// rendered is what a frame's planes are made from, and where.
+type rendered struct {
+	dst    *planes
+	a, b   *source
+	guides *guides
+	motion *projection
+	shares *shares
+	bends  Arg // may be 0
+	phase  warp.Phase
+}
+
+// args appends the arguments that describe a group of planes, which may be empty.
+func (f *rendered) args(to []Arg, gr group, h *holes) []Arg {
+	to = f.dst.args(to, gr.first, gr.end)
+	to = f.a.planes.args(to, gr.first, gr.end)
+	to = f.b.planes.args(to, gr.first, gr.end)
+	to = f.a.args(to, gr.first, gr.end)
+	to = f.b.args(to, gr.first, gr.end)
+	return append(to, Int(gr.end-gr.first), Int(gr.width), Int(gr.height), Int(f.dst.stride(gr.first)),
+		Int(f.a.coefficients[gr.first].Stride), Int(gr.sx), Int(gr.sy), h.mask.Arg(), h.list.Arg(), h.count)
+}
+
+// make queues the kernel that renders the planes of one or two groups, of which the first
+// is not subsampled.
+func (r *renderer) make(s *Stream, f *rendered, groups []group, h []holes) error {
+	first, other, otherHoles := groups[0], group{}, &holes{}
+	if len(groups) > 1 {
+		other, otherHoles = groups[1], &h[1]
+	}
+	g := f.guides
+	t := tiling{side: g.level}
+	if other.end > 0 {
+		t.width, t.height = max(0, g.level-other.sx), max(0, g.level-other.sy)
+	}
+	kernels, ok := r.kernels[t]
+	if !ok {
+		return fmt.Errorf("planes subsampled by %d and %d bits, with guides of level %d: %w", other.sx, other.sy, g.level, errors.ErrUnsupported)
+	}
+	args := f.args(nil, first, &h[0])
+	args = f.args(args, other, otherHoles)
+	args = append(args, f.motion.motions.Arg(), f.bends, f.shares.list.Arg(), Int(f.shares.n), Int(g.inner),
+		f.shares.weights.Arg(), g.lying(), Int(g.width), Int(g.height), Int(g.level), r.taps.Arg(), Int(int(f.phase)),
+		Float(float32(f.dst.format.Max())))
+	grid := Cover(ceilDiv(first.width, 1<<g.level), ceilDiv(first.height, 1<<g.level), renderBlock)
+	const guess = 2*4 + 2*4 + 4 // a motion, two weights and a share
+	return s.Launch(kernels[f.dst.format.Bytes()-1], grid, renderBlock, renderBlock.X*((f.shares.n+1)*guess+4), args...)
 }

@@ -107,15 +107,25 @@ func (s *Synthesizer) project(l *lane, w *prepared, dst *planes, phase warp.Phas
 	list = append(list, step{"costs and shares", 2*pixels + read + weights, func() error {
 		return l.shares.make(l.stream, guides, &l.projection, bends, phase, l.counters.part(costCounter, 1).Arg())
 	}})
-	for i, g := range s.layout.groups[:s.layout.count] {
-		h := &l.holes[i]
-		list = append(list, step{"samples of " + g.String(), read + weights + 2*g.samples()*coefficientBytes + g.bytes(dst.format), func() error {
-			if err := h.clear(l.stream); err != nil {
+	how := rendered{dst: dst, a: w.a, b: w.b, guides: guides, motion: &l.projection, shares: &l.shares, bends: bends, phase: phase}
+	for i := 0; i < s.layout.count; i += together {
+		end := min(i+together, s.layout.count)
+		groups, h := s.layout.groups[i:end], l.holes[i:end]
+		bytes, names := read+weights, ""
+		for j, g := range groups {
+			bytes += 2*g.samples()*coefficientBytes + g.bytes(dst.format)
+			if j > 0 {
+				names += ", "
+			}
+			names += g.String()
+		}
+		list = append(list, step{"samples of " + names, bytes, func() error {
+			if err := l.counters.part(groupCounter+i, end-i).Clear(l.stream); err != nil {
 				return err
 			}
-			return l.renderer.make(l.stream, g, dst, w.a, w.b, guides, &l.projection, &l.shares, bends, phase, h)
-		}}, step{"inpainting of " + g.String(), 0, func() error {
-			return l.inpainter.fill(l.stream, dst, g, h)
+			return l.renderer.make(l.stream, &how, groups, h)
+		}}, step{"inpainting of " + names, 0, func() error {
+			return l.inpainter.fill(l.stream, dst, groups, h)
 		}})
 	}
 	return list
@@ -133,7 +143,7 @@ func (s *Synthesizer) splat(l *lane, w *prepared, dst *planes, phase warp.Phase)
 			}
 			return l.colours.make(l.stream, i, g, dst, a, b, guides, phase, h)
 		}}, step{"inpainting of " + g.String(), 0, func() error {
-			if err := l.inpainter.fill(l.stream, dst, g, h); err != nil {
+			if err := l.inpainter.fill(l.stream, dst, s.layout.groups[i:i+1], l.holes[i:i+1]); err != nil {
 				return err
 			}
 			// If nothing arrived at all, a cross-fade is the best guess left.

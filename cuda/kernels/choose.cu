@@ -166,7 +166,7 @@ extern "C" __global__ void pass_messages(const int16_t *energies, const Vec *mot
 }
 
 // Shares are made and smoothed on tiles, with the pixels around them.
-enum { reach = 2, side = 2 * reach + 1, tile_width = 32, tile_height = 26, halo_width = tile_width + 2 * reach, halo_height = tile_height + 2 * reach };
+enum { reach = 2, side = 2 * reach + 1, tile_width = 32, tile_height = 22, halo_width = tile_width + 2 * reach, halo_height = tile_height + 2 * reach };
 
 // binomial applies the kernel (1 4 6 4 1)/16.
 __device__ uint32_t binomial(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e) { return (a + e + 4 * (b + d) + 6 * c + 8) >> 4; }
@@ -191,6 +191,7 @@ __device__ void share(uint16_t *shares, int step, const Shared &s, int x, int y)
 	const uint32_t *upper = s.sums + (size_t)max(cy, 0) * columns * pairs, *lower = s.sums + (size_t)min(cy + 1, lines - 1) * columns * pairs;
 	int left = max(cx, 0) * pairs, right = min(cx + 1, columns - 1) * pairs;
 	const int16_t *energies = s.energies + (size_t)y * s.width + x;
+	uint32_t parts = (2 * choice_size - fx) | fx << 8; // of the left and of the right cell
 	int32_t total[2 * pairs], least = INT32_MAX;
 #pragma unroll
 	for (int k = 0; k < 2 * pairs; k++) total[k] = energies[k * size];
@@ -201,8 +202,8 @@ __device__ void share(uint16_t *shares, int step, const Shared &s, int x, int y)
 		uint32_t r = (2 * choice_size - fy) * upper[right + k] + fy * lower[right + k];
 #pragma unroll
 		for (int i = 0; i < 2; i++) {
-			int32_t sum = (2 * choice_size - fx) * (l >> 16 * i & 0xffff) + fx * (r >> 16 * i & 0xffff);
-			total[2 * k + i] += (sum + (1 << (2 * choice_bits + 1))) >> (2 * choice_bits + 2);
+			uint32_t sum = __dp2a_lo(i ? __byte_perm(l, r, 0x7632) : __byte_perm(l, r, 0x5410), parts, 1u << (2 * choice_bits + 1));
+			total[2 * k + i] += sum >> (2 * choice_bits + 2);
 			least = min(least, total[2 * k + i]);
 		}
 	}
@@ -226,7 +227,7 @@ __device__ void share_tile(uint16_t *shares, const Shared &s, int left, int top,
 // along x, then along y, with repeated edges, and rounded after each. Where fixed is not 0,
 // what lies still takes from the weights: all at 255. fixed may be null. likelihood is the
 // share for each excess of energy. Blocks are 32 threads for each hypothesis for tiles of
-// 32 by 26 pixels, with shared memory for a uint16_t for each entry and for each hypothesis
+// 32 by 22 pixels, with shared memory for a uint16_t for each entry and for each hypothesis
 // and pixel of a tile that is 4 larger.
 extern "C" __global__ void __launch_bounds__(tile_width *max_hypotheses) share_weights(
 	const int16_t *energies, const uint32_t *sums, uint16_t *weights, const uint8_t *fixed, int width, int height, const uint16_t *likelihood, int entries) {
@@ -246,23 +247,34 @@ extern "C" __global__ void __launch_bounds__(tile_width *max_hypotheses) share_w
 	}
 	__syncthreads();
 
-	int x = left + threadIdx.x;
+	// Half of a warp smooths half of the rows, and a thread two columns.
+	const int across = tile_width / 2, rows = tile_height / 2;
+	int x = left + threadIdx.x % across * 2, first = threadIdx.x / across * rows;
 	if (x >= width) return;
-	const uint16_t *mine = shares + threadIdx.y * pixels + threadIdx.x;
+	const uint32_t *mine = (const uint32_t *)(shares + threadIdx.y * pixels + first * halo_width) + threadIdx.x % across;
 	weights += (size_t)threadIdx.y * width * height;
-	uint32_t ring[side];
+	uint32_t even[side], odd[side];
 #pragma unroll
-	for (int i = 0; i < side; i++) ring[i] = 0;
-	for (int first = 0; first < halo_height; first += side)
+	for (int i = 0; i < side; i++) even[i] = odd[i] = 0;
+	for (int turn = 0; turn < (rows + 2 * reach) / side; turn++)
 #pragma unroll
-		for (int i = 0; i < side; i++) {
-			const uint16_t *p = mine + (first + i) * halo_width;
-			ring[i] = binomial(p[0], p[1], p[2], p[3], p[4]);
-			int row = first + i - 2 * reach, y = top + row;
+		for (int i = 0; i < side; i++, mine += halo_width / 2) {
+			// The bytes of the factors are weights of the halves of a word.
+			even[i] = __dp2a_lo(mine[0], 0x0401u, __dp2a_lo(mine[1], 0x0406u, __dp2a_lo(mine[2], 0x0001u, 8u))) >> 4;
+			odd[i] = __dp2a_lo(mine[0], 0x0100u, __dp2a_lo(mine[1], 0x0604u, __dp2a_lo(mine[2], 0x0104u, 8u))) >> 4;
+			int row = turn * side + i - 2 * reach, y = top + first + row;
 			if (row < 0 || y >= height) continue;
-			uint32_t w = binomial(ring[(i + 1) % side], ring[(i + 2) % side], ring[(i + 3) % side], ring[(i + 4) % side], ring[i]);
+			const int a = (i + 1) % side, b = (i + 2) % side, c = (i + 3) % side, d = (i + 4) % side;
+			uint32_t w[2] = {binomial(even[a], even[b], even[c], even[d], even[i]), binomial(odd[a], odd[b], odd[c], odd[d], odd[i])};
 			size_t at = (size_t)y * width + x;
-			if (fixed && fixed[at]) w = w * (256 - covered_share(fixed[at])) >> 8;
-			weights[at] = (uint16_t)w;
+#pragma unroll
+			for (int k = 0; k < 2; k++)
+				if (fixed && x + k < width && fixed[at + k]) w[k] = w[k] * (256 - covered_share(fixed[at + k])) >> 8;
+			if (width % 2 == 0) {
+				*(uint32_t *)(weights + at) = w[0] | w[1] << 16;
+			} else {
+				weights[at] = (uint16_t)w[0];
+				if (x + 1 < width) weights[at + 1] = (uint16_t)w[1];
+			}
 		}
 }

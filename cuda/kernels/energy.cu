@@ -28,31 +28,32 @@ __device__ void add_columns(uint16_t *sums, const Comparison &c, const Hypothesi
 	int lane = threadIdx.x, x = left - radius + lane;
 	bool within = x >= 0 && x < width;
 	x = clamp_to(x, 0, width - 1);
-	const Vec *plane = motions + (size_t)hypothesis.plane * width * height + clamp_to(x + hypothesis.dx, 0, width - 1);
 	// A row's motions are read while the row before is compared.
-	auto row_of = [&](int row) { return clamp_to(top + row, 0, height - 1); };
-	auto motion = [&](int y) { return plane[clamp_to(y + hypothesis.dy, 0, height - 1) * width]; };
-	auto bend = [&](int y) {
-		Vec none = {0, 0};
-		return bend_field && c.both ? bend_field[y * width + x] : none;
-	};
-	Vec coming = motion(row_of(-radius)), coming_bend = bend(row_of(-radius));
+	int y = top - radius;
+	const Vec *from = motions + (size_t)hypothesis.plane * width * height + (size_t)clamp_to(y + hypothesis.dy, 0, height - 1) * width +
+	                  clamp_to(x + hypothesis.dx, 0, width - 1);
+	const Vec *bend_from = bend_field + (size_t)clamp_to(y, 0, height - 1) * width + x, none = {0, 0};
+	bool bent = bend_field && c.both;
+	Vec coming = *from, coming_bend = bent ? *bend_from : none;
 	uint32_t ring[S::side], sum = 0;
 #pragma unroll
 	for (int i = 0; i < S::side; i++) ring[i] = 0;
 	for (int turn = 0; turn < S::turns; turn++)
 #pragma unroll
 		for (int i = 0; i < S::side; i++) {
-			int row = turn * S::side + i - 2 * radius, y = top + row + radius, inner = clamp_to(y, 0, height - 1);
-			Vec v = coming, bent = coming_bend;
-			int next = row_of(row + radius + 1);
-			coming = motion(next);
-			coming_bend = bend(next);
-			uint32_t d = disagreement(c, width, height, x, inner, v, bent);
+			int row = turn * S::side + i - 2 * radius, inner = clamp_to(y, 0, height - 1);
+			Vec v = coming, bend = coming_bend;
+			// Beyond the first and the last row, these repeat.
+			if (y + hypothesis.dy >= 0 && y + hypothesis.dy < height - 1) from += width;
+			if (y >= 0 && y < height - 1) bend_from += width;
+			coming = *from;
+			if (bent) coming_bend = *bend_from;
+			uint32_t d = disagreement(c, width, height, x, inner, v, bend);
 			if (!within || y != inner) d = 0;
 			sum += d - ring[i];
 			ring[i] = d;
 			if (row >= 0) sums[row * lanes + lane] = (uint16_t)sum;
+			y++;
 		}
 }
 
@@ -65,36 +66,145 @@ struct Cells {
 	uint8_t *guide;
 };
 
-// average_cells makes the cells of a strip. energies and motions are memory for the strip's.
+// A Strip's memory, in the order of alignments: motions of cells, by cell, then hypothesis;
+// sums along columns, by hypothesis, row and lane; the least costs of pixels; and energies of
+// cells.
 template <int radius>
-__device__ void average_cells(const Cells &cells, int16_t *energies, Vec *motions, const uint32_t *quads, const Vec *all_motions,
-                              const Hypothesis *list, int n, const int16_t *all_energies, int width, int height, int left, int top, int32_t phase) {
+struct Memory {
 	typedef Strip<radius> S;
-	int thread = threadIdx.y * lanes + threadIdx.x, threads = lanes * blockDim.y;
-	int columns = (width + cell_side - 1) / cell_side, lines = (height + cell_side - 1) / cell_side;
-	size_t size = (size_t)width * height;
-	for (int t = thread; t < S::cells * n; t += threads) {
-		int h = t / S::cells, c = t % S::cells;
-		int cx = left / cell_side + c % S::cells_across, cy = top / cell_side + c / S::cells_across;
-		if (cx >= columns || cy >= lines) continue;
-		Hypothesis hypothesis = list[h];
-		const int half = 1 << (2 * choice_bits - 1);
-		int e = half;
-		Vec v = {half, half};
+	Vec *motions;
+	uint16_t *sums, *leasts;
+	int16_t *energies;
+
+	__device__ Memory(void *memory, int n) {
+		motions = (Vec *)memory;
+		sums = (uint16_t *)(motions + S::cells * n);
+		leasts = sums + n * S::rows * lanes;
+		energies = (int16_t *)(leasts + S::rows * S::columns);
+	}
+	// pair sets the sums over the squares around two pixels of a row, of which the first is in
+	// an even column.
+	__device__ void pair(int h, int row, int column, uint32_t *first, uint32_t *second) const {
+		const uint32_t *words = (const uint32_t *)(sums + (h * S::rows + row) * lanes + column);
+		const uint32_t low = 0x01, high = 0x0100, either = 0x0101; // halves of a word
+		uint32_t common = 0;
 #pragma unroll
-		for (int j = 0; j < cell_side; j++)
+		for (int i = 1; i < radius; i++) common = __dp2a_lo(words[i], either, common);
+		*first = __dp2a_lo(words[0], either, __dp2a_lo(words[radius], low, common));
+		*second = __dp2a_lo(words[0], high, __dp2a_lo(words[radius], either, common));
+	}
+};
+
+// Inverses are those of the numbers of pixels in squares.
+template <int radius>
+struct Inverses {
+	uint32_t of[(2 * radius + 1) * (2 * radius + 1) + 1];
+
+	// mean returns the mean of a sum over the square around pixel (x, y) of the guides.
+	__device__ int32_t mean(uint32_t sum, int x, int y, int width, int height) const {
+		int high = min(height, y + radius + 1) - max(0, y - radius), wide = min(width, x + radius + 1) - max(0, x - radius);
+		uint32_t inverse = of[high * wide];
+		return (int32_t)(__umulhi(sum, inverse) + (sum * inverse >> 31));
+	}
+};
+
+// sum_motions returns the sum of a hypothesis's motions over the cell that begins at (x, y),
+// with repeated edges.
+__device__ Vec sum_motions(const Hypothesis &hypothesis, const Vec *all, int width, int height, int x, int y) {
+	Vec v = {0, 0};
+	int px = x + hypothesis.dx, py = y + hypothesis.dy;
+	if (px >= 0 && py >= 0 && max(px, x) + cell_side <= width && max(py, y) + cell_side <= height) {
+		const Vec *p = all + (size_t)hypothesis.plane * width * height + (uint32_t)(py * width + px);
+#pragma unroll
+		for (int j = 0; j < cell_side; j++, p += width)
 #pragma unroll
 			for (int i = 0; i < cell_side; i++) {
-				int x = min(cx * cell_side + i, width - 1), y = min(cy * cell_side + j, height - 1);
-				e += all_energies[h * size + (size_t)y * width + x];
-				Vec w = motion_of(hypothesis, all_motions, width, height, x, y);
-				v.x += w.x;
-				v.y += w.y;
+				v.x += p[i].x;
+				v.y += p[i].y;
 			}
-		energies[c * n + h] = (int16_t)(e >> 2 * choice_bits);
-		v.x >>= 2 * choice_bits;
-		v.y >>= 2 * choice_bits;
-		motions[c * n + h] = v;
+		return v;
+	}
+	for (int j = 0; j < cell_side; j++)
+		for (int i = 0; i < cell_side; i++) {
+			Vec w = motion_of(hypothesis, all, width, height, min(x + i, width - 1), min(y + j, height - 1));
+			v.x += w.x;
+			v.y += w.y;
+		}
+	return v;
+}
+
+// weigh sets energy h to the energy of hypothesis h. The cost of a hypothesis is the mean
+// disagreement over a square of 2*radius+1 pixels, as far as it lies inside. weigh also makes
+// the cells.
+template <int radius>
+__device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend_field, const Hypothesis *list, int flows, int16_t *energies,
+                      int width, int height, int32_t phase, const Gates &gates, unsigned long long *total, const Cells &cells) {
+	typedef Strip<radius> S;
+	DYNAMIC_SHARED(uint64_t, shared);
+	__shared__ Inverses<radius> inverses;
+	int n = blockDim.y, thread = threadIdx.y * lanes + threadIdx.x, threads = lanes * n;
+	Memory<radius> memory(shared, n);
+	int left = blockIdx.x * S::columns, top = blockIdx.y * S::rows;
+	size_t size = (size_t)width * height;
+	// A mean of one value is the value with this one, too.
+	for (int k = thread; k <= S::side * S::side; k += threads) inverses.of[k] = k > 1 ? (uint32_t)reciprocal(k) : UINT32_MAX;
+	Hypothesis mine = list[threadIdx.y];
+	add_columns<radius>(memory.sums + threadIdx.y * S::rows * lanes, compared_by(mine.kind, quads, size, phase), mine, motions, bend_field, width, height, left, top);
+	__syncthreads();
+
+	unsigned long long leasts = 0;
+	for (int i = thread; i < S::columns / 2 * S::rows; i += threads) {
+		int row = i / (S::columns / 2), column = 2 * (i % (S::columns / 2)), x = left + column, y = top + row;
+		if (x >= width || y >= height) continue;
+		int32_t first = INT32_MAX, second = INT32_MAX;
+		for (int h = 0; h < flows; h++) {
+			uint32_t sum, next;
+			memory.pair(h, row, column, &sum, &next);
+			first = min(first, inverses.mean(sum, x, y, width, height));
+			second = min(second, inverses.mean(next, min(x + 1, width - 1), y, width, height));
+		}
+		memory.leasts[row * S::columns + column] = first;
+		memory.leasts[row * S::columns + column + 1] = second;
+		leasts += first + (x + 1 < width ? second : 0);
+	}
+	for (int step = 16; step; step >>= 1) leasts += __shfl_xor_sync(0xffffffff, leasts, step);
+	if (threadIdx.x == 0 && leasts) atomicAdd(total, leasts);
+	__syncthreads();
+
+	int columns = (width + cell_side - 1) / cell_side, lines = (height + cell_side - 1) / cell_side;
+	for (int t = thread; t < S::cells * n; t += threads) {
+		int h = t / S::cells, c = t % S::cells, column = c % S::cells_across * cell_side, row = c / S::cells_across * cell_side;
+		int x = left + column, y = top + row;
+		if (x >= width || y >= height) continue;
+		Hypothesis hypothesis = list[h];
+		const int half = 1 << (2 * choice_bits - 1);
+		Vec v = sum_motions(hypothesis, motions, width, height, x, y);
+		Vec mean = {(v.x + half) >> 2 * choice_bits, (v.y + half) >> 2 * choice_bits};
+		memory.motions[c * n + h] = mean;
+		int sum = half;
+		for (int j = 0; j < cell_side; j++) {
+			// The last line and column of pixels repeat.
+			int line = min(row + j, height - 1 - top);
+			int16_t e[cell_side];
+#pragma unroll
+			for (int i = 0; i < cell_side; i += 2) {
+				uint32_t sums[2];
+				memory.pair(h, line, column + i, &sums[0], &sums[1]);
+#pragma unroll
+				for (int k = i; k < i + 2; k++) {
+					int32_t least = memory.leasts[line * S::columns + column + k];
+					e[k] = energy_of(gates, hypothesis.kind, inverses.mean(sums[k - i], min(x + k, width - 1), top + line, width, height), least);
+					if (k > 0 && x + k >= width) e[k] = e[k - 1];
+					sum += e[k];
+				}
+			}
+			int16_t *to = energies + h * size + (size_t)(top + line) * width + x;
+			if (width % cell_side == 0)
+				*(short4 *)to = make_short4(e[0], e[1], e[2], e[3]);
+			else
+				for (int i = 0; i < min((int)cell_side, width - x); i++) to[i] = e[i];
+		}
+		memory.energies[c * n + h] = (int16_t)(sum >> 2 * choice_bits);
 	}
 	__syncthreads();
 	for (int t = thread; t < S::cells * n; t += threads) {
@@ -102,8 +212,8 @@ __device__ void average_cells(const Cells &cells, int16_t *energies, Vec *motion
 		int cx = left / cell_side + c % S::cells_across, cy = top / cell_side + c / S::cells_across;
 		if (cx >= columns || cy >= lines) continue;
 		size_t at = ((size_t)cy * columns + cx) * n + h;
-		cells.energies[at] = energies[t];
-		cells.motions[at] = motions[t];
+		cells.energies[at] = memory.energies[t];
+		cells.motions[at] = memory.motions[t];
 		if (h % 2 == 0) cells.sums[at / 2] = 0;
 	}
 	for (int c = thread; c < S::cells; c += threads) {
@@ -111,8 +221,8 @@ __device__ void average_cells(const Cells &cells, int16_t *energies, Vec *motion
 		if (cx >= columns || cy >= lines) continue;
 		int best = 0;
 		for (int h = 1; h < n; h++)
-			if (bends(list[h].kind) && energies[c * n + h] < energies[c * n + best]) best = h;
-		Vec v = motions[c * n + best];
+			if (bends(list[h].kind) && memory.energies[c * n + h] < memory.energies[c * n + best]) best = h;
+		Vec v = memory.motions[c * n + best];
 		int32_t ax = (cell_side * cx << position_bits) + (cell_side - 1) * position_one / 2 - toward(v.x, phase);
 		int32_t ay = (cell_side * cy << position_bits) + (cell_side - 1) * position_one / 2 - toward(v.y, phase);
 		cells.guide[(size_t)cy * columns + cx] =
@@ -120,61 +230,12 @@ __device__ void average_cells(const Cells &cells, int16_t *energies, Vec *motion
 	}
 }
 
-// weigh sets energy h to the energy of hypothesis h. The cost of a hypothesis is the mean
-// disagreement over a square of 2*radius+1 pixels, as far as it lies inside.
-template <int radius>
-__device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend_field, const Hypothesis *list, int flows, int16_t *energies,
-                      int width, int height, int32_t phase, const Gates &gates, unsigned long long *total, const Cells &cells) {
-	typedef Strip<radius> S;
-	DYNAMIC_SHARED(uint64_t, memory);
-	__shared__ uint32_t reciprocals[S::side * S::side + 1];
-	uint16_t *sums = (uint16_t *)memory; // by hypothesis, row and lane
-	int n = blockDim.y, thread = threadIdx.y * lanes + threadIdx.x, threads = lanes * n;
-	int left = blockIdx.x * S::columns, top = blockIdx.y * S::rows;
-	size_t size = (size_t)width * height;
-	// A mean of one value is the value with this one, too.
-	for (int k = thread; k <= S::side * S::side; k += threads) reciprocals[k] = k > 1 ? (uint32_t)reciprocal(k) : UINT32_MAX;
-	Hypothesis mine = list[threadIdx.y];
-	add_columns<radius>(sums + threadIdx.y * S::rows * lanes, compared_by(mine.kind, quads, size, phase), mine, motions, bend_field, width, height, left, top);
-	__syncthreads();
-
-	unsigned long long leasts = 0;
-	for (int i = thread; i < S::columns * S::rows; i += threads) {
-		int row = i / S::columns, column = i % S::columns, x = left + column, y = top + row;
-		if (x >= width || y >= height) continue;
-		int high = min(height, y + radius + 1) - max(0, y - radius), wide = min(width, x + radius + 1) - max(0, x - radius);
-		uint32_t inverse = reciprocals[high * wide];
-		const uint16_t *from = sums + row * lanes + column;
-		int32_t least = INT32_MAX;
-		for (int h = 0; h < 2 * n; h++) {
-			// The projected hypotheses come once more, when the least cost is known.
-			int k = h < flows ? h : h - flows;
-			if (k >= n) break;
-			uint32_t sum = 0;
-#pragma unroll
-			for (int j = 0; j < S::side; j++) sum += from[k * S::rows * lanes + j];
-			int32_t cost = box_mean(sum, inverse);
-			if (h < flows)
-				least = min(least, cost);
-			else
-				energies[k * size + (size_t)y * width + x] = energy_of(gates, list[k].kind, cost, least);
-		}
-		leasts += least;
-	}
-	for (int step = 16; step; step >>= 1) leasts += __shfl_xor_sync(0xffffffff, leasts, step);
-	if (threadIdx.x == 0 && leasts) atomicAdd(total, leasts);
-	__syncthreads();
-	int16_t *cell_energies = (int16_t *)(memory + S::cells * n);
-	average_cells<radius>(cells, cell_energies, (Vec *)memory, quads, motions, list, n, energies, width, height, left, top, phase);
-}
-
 // Each kernel sets the energies of the hypotheses with the cost's radius, and the cells'
 // energies, motions and guide; it sets the sums to 0. quads are those of A, B, and, if
 // there are hypotheses that one neighbour shows, of the pictures before and after. Quads,
 // motions and energies lie one after the other. bends may be null. flows is the number of
 // projected hypotheses. total grows by the least cost of a projected one at each pixel.
-// Blocks are 32 threads for each hypothesis, with shared memory for a uint16_t for each of
-// them and of the strip's rows.
+// Blocks are 32 threads for each hypothesis, with the shared memory that Memory divides.
 #define ENERGIES(radius)                                                                                                       \
 	extern "C" __global__ void __launch_bounds__(lanes *max_hypotheses) energies_##radius(                                     \
 		const uint32_t *quads, const Vec *motions, const Vec *bends, const Hypothesis *list, int flows, int16_t *energies,      \

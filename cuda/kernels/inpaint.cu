@@ -145,35 +145,53 @@ __device__ void store(const Region &r, uint32_t count, const Planes<T> &p, const
 	}
 }
 
+// Holes are those of a group of planes: count of them, unless there are none, or nothing but
+// holes.
+template <typename T>
+struct Holes {
+	Planes<T> planes;
+	Region region;
+	uint32_t count;
+	T *blurred;
+	int capacity; // of a plane of blurred
+	uint32_t *rest;
+};
+
+template <typename T>
+__device__ Holes<T> holes_of(T *p0, T *p1, T *p2, T *p3, int planes, int stride, const uint32_t *list, const uint32_t *count, uint8_t *mask,
+                             int width, int height, T *blurred, uint32_t *rest) {
+	uint32_t n = planes ? *count : 0;
+	if (n == (uint32_t)width * height) n = 0;
+	Holes<T> h = {{{p0, p1, p2, p3}, planes, stride}, {list, mask, width, width, height}, n, blurred, width * height, rest};
+	return h;
+}
+
+#define HOLES(T, g)                                                                                                     \
+	T *g##_p0, T *g##_p1, T *g##_p2, T *g##_p3, int g##_planes, int g##_stride, const uint32_t *g##_list,               \
+		const uint32_t *g##_count, uint8_t *g##_mask, int g##_width, int g##_height, T *g##_blurred, uint32_t *g##_rest
+
+#define HOLES_OF(g)                                                                                                     \
+	holes_of(g##_p0, g##_p1, g##_p2, g##_p3, g##_planes, g##_stride, g##_list, g##_count, g##_mask, g##_width,          \
+	         g##_height, g##_blurred, g##_rest)
+
 // The three kernels run one after the other, the first of them twice, in blocks of 32
-// columns, with shared memory for a weight and planes sums for each thread. They do
-// nothing if there are no holes, or nothing but holes. rest must be 0 before; the first
-// pass sets it to 1 if the second one has work to do.
-#define INPAINT(suffix, T)                                                                                             \
-	extern "C" __global__ void propagate_##suffix(T *p0, T *p1, T *p2, T *p3, int planes, int stride,                 \
-	                                              const uint32_t *list, const uint32_t *count, uint8_t *mask,         \
-	                                              int mask_stride, int width, int height, const Direction *directions, \
-	                                              int n, int second, uint32_t *rest) {                     \
-		if (*count == 0 || *count == (uint32_t)width * height || (second && *rest == 0)) return;                      \
-		Planes<T> p = {{p0, p1, p2, p3}, planes, stride};                                                             \
-		Region r = {list, mask, mask_stride, width, height};                                                          \
-		propagate(r, *count, p, directions, n, second != 0, rest);                                             \
-	}                                                                                                                  \
-	extern "C" __global__ void blur_##suffix(T *p0, T *p1, T *p2, T *p3, int planes, int stride, const uint32_t *list, \
-	                                         const uint32_t *count, uint8_t *mask, int mask_stride, int width,        \
-	                                         int height, T *blurred, int capacity) {                                  \
-		if (*count == (uint32_t)width * height) return;                                                               \
-		Planes<T> p = {{p0, p1, p2, p3}, planes, stride};                                                             \
-		Region r = {list, mask, mask_stride, width, height};                                                          \
-		blur(r, *count, p, blurred, capacity);                                                                        \
-	}                                                                                                                  \
-	extern "C" __global__ void store_##suffix(T *p0, T *p1, T *p2, T *p3, int planes, int stride, const uint32_t *list, \
-	                                          const uint32_t *count, int width, int height, const T *blurred,         \
-	                                          int capacity) {                                                         \
-		if (*count == (uint32_t)width * height) return;                                                               \
-		Planes<T> p = {{p0, p1, p2, p3}, planes, stride};                                                             \
-		Region r = {list, nullptr, 0, width, height};                                                                 \
-		store(r, *count, p, blurred, capacity);                                                                       \
+// columns, with shared memory for a weight and planes sums for each thread. Blocks of layer
+// 0 fill the holes of a group of planes, and those of layer 1 of another. rest must be 0
+// before; the first pass sets it to 1 if the second one has work to do.
+#define INPAINT(suffix, T)                                                                                              \
+	extern "C" __global__ void propagate_##suffix(HOLES(T, group), HOLES(T, other), const Direction *directions, int n, \
+	                                              int second) {                                                         \
+		Holes<T> h = blockIdx.y ? HOLES_OF(other) : HOLES_OF(group);                                                    \
+		if (h.count == 0 || (second && *h.rest == 0)) return;                                                           \
+		propagate(h.region, h.count, h.planes, directions, n, second != 0, h.rest);                                     \
+	}                                                                                                                   \
+	extern "C" __global__ void blur_##suffix(HOLES(T, group), HOLES(T, other)) {                                        \
+		Holes<T> h = blockIdx.y ? HOLES_OF(other) : HOLES_OF(group);                                                    \
+		blur(h.region, h.count, h.planes, h.blurred, h.capacity);                                                       \
+	}                                                                                                                   \
+	extern "C" __global__ void store_##suffix(HOLES(T, group), HOLES(T, other)) {                                       \
+		Holes<T> h = blockIdx.y ? HOLES_OF(other) : HOLES_OF(group);                                                    \
+		store(h.region, h.count, h.planes, h.blurred, h.capacity);                                                      \
 	}
 
 INPAINT(u8, uint8_t)

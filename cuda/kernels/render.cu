@@ -5,7 +5,9 @@
 #include "hypothesis.cuh"
 #include "sampler.cuh"
 
-__device__ bool same(int32_t a, int32_t b) { return (uint32_t)(a - b + same_motion) <= 2 * same_motion; }
+__device__ bool same(Vec a, Vec b) {
+	return max((uint32_t)(a.x - b.x + same_motion), (uint32_t)(a.y - b.y + same_motion)) <= 2 * same_motion;
+}
 
 // Seen is the set of neighbours that show a guess.
 enum Seen { seen_in_first = 1, seen_in_second = 2, seen_in_both = 3 };
@@ -21,19 +23,39 @@ struct Guess {
 
 enum { threads = 128 };
 
-// Guesses holds the guesses of a block's threads, in shared memory.
-struct Guesses {
+// A List has the guesses of a pixel of the guides, and the weights of their readings in
+// both neighbours, in shared memory. The lists of a block's pixels lie by guess, then pixel.
+struct List {
 	Vec *motions;
+	float2 *weights;
 	uint32_t *shares; // eight times the share, plus twice the set of neighbours, plus 1 if bent
 
 	__device__ Guess get(int k) const {
-		uint32_t s = shares[k * threads + threadIdx.x];
-		Guess g = {motions[k * threads + threadIdx.x], s >> 3, (int)(s >> 1 & 3), (s & 1) != 0};
+		uint32_t s = shares[k * threads];
+		Guess g = {motions[k * threads], s >> 3, (int)(s >> 1 & 3), (s & 1) != 0};
 		return g;
 	}
 	__device__ void set(int k, Vec v, uint32_t share, int seen, bool bent) const {
-		motions[k * threads + threadIdx.x] = v;
-		shares[k * threads + threadIdx.x] = share << 3 | seen << 1 | bent;
+		motions[k * threads] = v;
+		shares[k * threads] = share << 3 | seen << 1 | bent;
+	}
+};
+
+// Lists are those of a block, with the number of guesses in each, doubled, plus 1 if all
+// readings lie well within.
+struct Lists {
+	List first;
+	uint32_t *sizes;
+
+	__device__ Lists(void *memory, int most) {
+		first.motions = (Vec *)memory;
+		first.weights = (float2 *)(first.motions + most * threads);
+		first.shares = (uint32_t *)(first.weights + most * threads);
+		sizes = first.shares + most * threads;
+	}
+	__device__ List of(int pixel) const {
+		List l = {first.motions + pixel, first.weights + pixel, first.shares + pixel};
+		return l;
 	}
 };
 
@@ -51,7 +73,7 @@ struct Grid {
 // and omits shares below 1/least_share of the pixel's total. It looks at all hypotheses, so
 // that no thread waits for another's list.
 template <int flows>
-__device__ int gather(const Grid &g, const Guesses &guesses, int x, int y) {
+__device__ int gather(const Grid &g, const List &list, int x, int y) {
 	enum { still = flows, both = flows + 1 + places_around }; // hypotheses that both neighbours show come first
 	size_t size = (size_t)g.width * g.height, at = (size_t)y * g.width + x;
 	const uint16_t *weight = g.weights + at;
@@ -71,13 +93,15 @@ __device__ int gather(const Grid &g, const Guesses &guesses, int x, int y) {
 #pragma unroll
 	for (int h = 0; h < both; h++) {
 		total += w[h];
-		// A hypothesis that has joined another has no share of its own.
 #pragma unroll
 		for (int k = 0; k < h; k++) {
-			bool joins = w[k] != 0 && same(v[k].x, v[h].x) && same(v[k].y, v[h].y);
+			bool joins = same(v[k], v[h]);
 			w[k] += joins ? w[h] : 0;
 			w[h] = joins ? 0 : w[h];
 		}
+		// No other joins a hypothesis that has no share or has joined another: it is further
+		// away than any motion is long.
+		if (w[h] == 0) v[h].x = INT32_MIN;
 	}
 	bool beyond = g.hypotheses > both - 1;
 	uint32_t first = 0, second = 0;
@@ -89,11 +113,11 @@ __device__ int gather(const Grid &g, const Guesses &guesses, int x, int y) {
 	int kept = 0;
 #pragma unroll
 	for (int h = 0; h < both; h++)
-		if (w[h] != 0 && w[h] * least_share >= total) guesses.set(kept++, v[h], w[h], seen_in_both, h != still);
+		if (w[h] != 0 && w[h] * least_share >= total) list.set(kept++, v[h], w[h], seen_in_both, h != still);
 	if (first != 0 && first * least_share >= total)
-		guesses.set(kept++, motion_of(g.list[both - 1], g.motions, g.width, g.height, x, y), first, seen_in_first, false);
+		list.set(kept++, motion_of(g.list[both - 1], g.motions, g.width, g.height, x, y), first, seen_in_first, false);
 	if (second != 0 && second * least_share >= total)
-		guesses.set(kept++, motion_of(g.list[both], g.motions, g.width, g.height, x, y), second, seen_in_second, false);
+		list.set(kept++, motion_of(g.list[both], g.motions, g.width, g.height, x, y), second, seen_in_second, false);
 	return kept;
 }
 
@@ -106,6 +130,18 @@ struct Plane {
 	const float *coefficients_a, *coefficients_b;
 };
 
+// A Group has up to four planes of one size, and the samples that neither neighbour shows.
+template <typename T>
+struct Group {
+	Plane<T> plane[4];
+	int planes, width, height, stride, coefficient_stride, sx, sy;
+	uint8_t *mask;
+	uint32_t *list, *listed;
+
+	// at is a sequence of choices, because a table would lie in slow memory.
+	__device__ Plane<T> at(int i) const { return i == 0 ? plane[0] : i == 1 ? plane[1] : i == 2 ? plane[2] : plane[3]; }
+};
+
 // A Reading is a position in a neighbour, in 1/256 sample.
 struct Reading {
 	int32_t x, y;
@@ -116,166 +152,273 @@ __device__ bool within(Reading r, int width, int height) {
 	       r.y <= (height << position_bits) - position_one / 2;
 }
 
+// well_within reports whether r lies so far inside a picture, which has sides of edge
+// samples at least, that the same motion leads inside in planes of any subsampling.
+enum { edge = 4 };
+
+__device__ bool well_within(Reading r, int width, int height) {
+	return (uint32_t)r.x <= (uint32_t)(width - edge) << position_bits && (uint32_t)r.y <= (uint32_t)(height - edge) << position_bits;
+}
+
 // parts divides a guess's share between the neighbours that show it.
 __device__ void parts(const Guess &g, int32_t phase, uint64_t *first, uint64_t *second) {
-	*first = g.seen == seen_in_both ? (uint64_t)g.share * (phase_one - phase) : g.seen == seen_in_first ? (uint64_t)g.share * phase_one : 0;
-	*second = g.seen == seen_in_both ? (uint64_t)g.share * phase : g.seen == seen_in_second ? (uint64_t)g.share * phase_one : 0;
+	uint32_t of_first = g.seen == seen_in_both ? phase_one - phase : g.seen == seen_in_first ? phase_one : 0;
+	uint32_t of_second = g.seen == seen_in_both ? phase : g.seen == seen_in_second ? phase_one : 0;
+	*first = (uint64_t)g.share * of_first;
+	*second = (uint64_t)g.share * of_second;
 }
 
-// A Layout describes how a plane's samples lie on the guides' grid.
-struct Layout {
-	int width, height, stride, coefficient_stride, sx, sy;
+// An Origin is the place of a block's first sample, in 1/256 sample, for guesses that are
+// straight and for those that are bent.
+struct Origin {
+	int32_t x, y, bent_x, bent_y;
 };
 
-// accumulate adds w times the block of samples at r to the sums.
-template <typename T, int bw, int bh>
-__device__ void accumulate(float *sums, const T *from, const float *coefficients, const Layout &l, const float4 *taps, Reading r, float w) {
-	if (((r.x | r.y) & (position_one - 1)) == 0) {
-		// On a sample, the spline equals the sample.
-		int ix = r.x >> position_bits, iy = r.y >> position_bits;
-		if (ix >= 0 && iy >= 0 && ix + bw <= l.width && iy + bh <= l.height) {
-			const T *p = from + (size_t)iy * l.stride + ix;
-			for (int j = 0; j < bh; j++)
-				for (int i = 0; i < bw; i++) sums[j * bw + i] += (float)p[(size_t)j * l.stride + i] * w;
-			return;
-		}
-	}
-	const int more = (bw > bh ? bw : bh) - 1;
-	uint32_t fx, fy;
-	int x = place_along(r.x, l.width, more, &fx), y = place_along(r.y, l.height, more, &fy);
-	const float *p = coefficients + (size_t)y * l.coefficient_stride + x;
-	if (!taps) {
-		add_zp<bw, bh>(sums, p, l.coefficient_stride, fx, fy, w);
-		return;
-	}
-	float4 tx = taps[fx], ty = taps[fy];
-	float wx[4] = {tx.x, tx.y, tx.z, tx.w}, wy[4] = {ty.x, ty.y, ty.z, ty.w};
-	add_block<bw, bh>(sums, p, l.coefficient_stride, wx, wy, w);
-}
+// A View is a group's samples as the guides' motions lead to them.
+struct View {
+	int width, height, sx, sy, level;
+	int32_t phase;
 
-// read computes the positions in the neighbours that a guess leads to.
-__device__ void read(const Guess &g, Vec bend, const Grid &grid, const Layout &l, int x, int y, int32_t phase, Reading *a, Reading *b) {
-	int px = x << position_bits, py = y << position_bits;
-	if (g.bent) {
-		px -= travel(bend.x, phase_one, grid.level, l.sx);
-		py -= travel(bend.y, phase_one, grid.level, l.sy);
+	__device__ Origin origin(int x, int y, Vec bend) const {
+		x <<= position_bits;
+		y <<= position_bits;
+		Origin o = {x, y, x - travel(bend.x, phase_one, level, sx), y - travel(bend.y, phase_one, level, sy)};
+		return o;
 	}
-	a->x = px - travel(g.v.x, phase, grid.level, l.sx);
-	a->y = py - travel(g.v.y, phase, grid.level, l.sy);
-	b->x = px + travel(g.v.x, phase_one - phase, grid.level, l.sx);
-	b->y = py + travel(g.v.y, phase_one - phase, grid.level, l.sy);
-}
+	__device__ Reading first(const Guess &g, const Origin &o) const {
+		Reading r = {(g.bent ? o.bent_x : o.x) - travel(g.v.x, phase, level, sx), (g.bent ? o.bent_y : o.y) - travel(g.v.y, phase, level, sy)};
+		return r;
+	}
+	__device__ Reading second(const Guess &g, const Origin &o) const {
+		Reading r = {(g.bent ? o.bent_x : o.x) + travel(g.v.x, phase_one - phase, level, sx),
+		             (g.bent ? o.bent_y : o.y) + travel(g.v.y, phase_one - phase, level, sy)};
+		return r;
+	}
+};
 
-// A Sight is a guess as the neighbours show it: where, and how much each counts.
+// A Sight is a guess as the neighbours show it: how much each counts.
 struct Sight {
-	Reading a, b;
-	uint64_t a_weight, b_weight;
+	uint64_t first, second;
 	bool shown; // whether a neighbour has the place inside
 };
 
 // sight returns how a guess shows. A reading inside its picture counts inside_factor times
 // as much as one more than half a sample outside.
-__device__ Sight sight(const Guess &g, Vec bend, const Grid &grid, const Layout &l, int x, int y, int32_t phase) {
+__device__ Sight sight(const Guess &g, const Origin &o, const View &view) {
 	Sight s;
-	read(g, bend, grid, l, x, y, phase, &s.a, &s.b);
-	parts(g, phase, &s.a_weight, &s.b_weight);
-	bool in_a = within(s.a, l.width, l.height), in_b = within(s.b, l.width, l.height);
-	s.shown = (in_a && s.a_weight) || (in_b && s.b_weight);
-	if (in_a) s.a_weight *= inside_factor;
-	if (in_b) s.b_weight *= inside_factor;
+	parts(g, view.phase, &s.first, &s.second);
+	bool in_first = within(view.first(g, o), view.width, view.height), in_second = within(view.second(g, o), view.width, view.height);
+	s.shown = (in_first && s.first) || (in_second && s.second);
+	if (in_first) s.first *= inside_factor;
+	if (in_second) s.second *= inside_factor;
 	return s;
 }
 
-// render makes this thread's block of bw by bh samples. If all readings lie outside their
-// pictures, render sets mask and lists the samples.
-template <typename T, int bw, int bh>
-__device__ void render(const Grid &grid, const Layout &l, const Plane<T> *planes, int n, const Guesses &guesses, const float4 *taps,
-                       int32_t phase, float limit, uint8_t *mask, uint32_t *list, uint32_t *count) {
-	int x = (blockIdx.x * threads + threadIdx.x) * bw, y = blockIdx.y * bh;
-	if (x >= l.width) return;
-	int cx = x << l.sx >> grid.level, cy = y << l.sy >> grid.level;
-	Vec bend = {0, 0};
-	if (grid.bends) bend = grid.bends[(size_t)cy * grid.width + cx];
-	int kept = grid.flows == 2 ? gather<2>(grid, guesses, cx, cy) : gather<4>(grid, guesses, cx, cy);
+// quotient returns n/d, rounded to nearest. inverse is 1/d, rounded to nearest (P. W.
+// Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor",
+// IBM Journal of Research and Development 34, 1990).
+__device__ float quotient(float n, float d, float inverse) {
+	float q = n * inverse;
+	q = __fmaf_rn(__fmaf_rn(-q, d, n), inverse, q);
+	return __fmaf_rn(__fmaf_rn(-q, d, n), inverse, q);
+}
 
-	uint64_t total = 0;
-	bool outside = true;
-	for (int k = 0; k < kept; k++) {
-		Sight s = sight(guesses.get(k), bend, grid, l, x, y, phase);
-		outside = outside && !s.shown;
-		total += s.a_weight + s.b_weight;
+// weigh sets the weights of n guesses' readings. It returns whether a neighbour shows any,
+// and sets *well to whether all lie well within.
+__device__ bool weigh(const List &list, int n, const Origin &o, const View &view, bool *well) {
+	bool inside = view.width >= edge && view.height >= edge, shown = n > 0;
+	uint32_t shares = 0;
+	for (int k = 0; k < n; k++) {
+		Guess g = list.get(k);
+		shares += g.share;
+		inside = inside && well_within(view.first(g, o), view.width, view.height) && well_within(view.second(g, o), view.width, view.height);
 	}
-	int columns = min(bw, l.width - x), lines = min(bh, l.height - y);
+	*well = inside;
+	uint64_t total = (uint64_t)shares * (phase_one * inside_factor);
+	if (!inside) {
+		total = 0;
+		shown = false;
+		for (int k = 0; k < n; k++) {
+			Sight s = sight(list.get(k), o, view);
+			shown = shown || s.shown;
+			total += s.first + s.second;
+		}
+	}
+	float whole = (float)total, inverse = __frcp_rn(whole);
+	for (int k = 0; k < n; k++) {
+		Guess g = list.get(k);
+		Sight s;
+		if (inside) {
+			parts(g, view.phase, &s.first, &s.second);
+			s.first *= inside_factor;
+			s.second *= inside_factor;
+		} else {
+			s = sight(g, o, view);
+		}
+		list.weights[k * threads] = make_float2(quotient((float)s.first, whole, inverse), quotient((float)s.second, whole, inverse));
+	}
+	return shown;
+}
+
+// accumulate adds w times the block of samples at r, in each of n planes of neighbour b or
+// of a, to the sums. There are at most most planes.
+template <typename T, int bw, int bh, int most>
+__device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n, bool b, const Group<T> &group, const float4 *taps, Reading r, float w) {
+	if (((r.x | r.y) & (position_one - 1)) == 0) {
+		// On a sample, the spline equals the sample.
+		int ix = r.x >> position_bits, iy = r.y >> position_bits;
+		if (ix >= 0 && iy >= 0 && ix + bw <= group.width && iy + bh <= group.height) {
+#pragma unroll
+			for (int p = 0; p < most; p++) {
+				if (p >= n) break;
+				const T *from = (b ? planes[p].b : planes[p].a) + (uint32_t)(iy * group.stride + ix);
+#pragma unroll
+				for (int j = 0; j < bh; j++)
+#pragma unroll
+					for (int i = 0; i < bw; i++) sums[p][j * bw + i] += (float)from[(size_t)j * group.stride + i] * w;
+			}
+			return;
+		}
+	}
+	const int more = (bw > bh ? bw : bh) - 1;
+	uint32_t fx, fy;
+	int x = place_along(r.x, group.width, more, &fx), y = place_along(r.y, group.height, more, &fy);
+	uint32_t at = y * group.coefficient_stride + x;
+	if (!taps) {
+#pragma unroll
+		for (int p = 0; p < most; p++) {
+			if (p >= n) break;
+			add_zp<bw, bh>(sums[p], (b ? planes[p].coefficients_b : planes[p].coefficients_a) + at, group.coefficient_stride, fx, fy, w);
+		}
+		return;
+	}
+	float4 tx = taps[fx], ty = taps[fy];
+	float wx[4] = {tx.x, tx.y, tx.z, tx.w}, wy[4] = {ty.x, ty.y, ty.z, ty.w};
+#pragma unroll
+	for (int p = 0; p < most; p++) {
+		if (p >= n) break;
+		add_block<bw, bh>(sums[p], (b ? planes[p].coefficients_b : planes[p].coefficients_a) + at, group.coefficient_stride, wx, wy, w);
+	}
+}
+
+// render makes a block of bw by bh samples of each of a group's planes, at (x, y), from n
+// guesses. If all readings lie outside their pictures, render sets mask and lists the
+// samples. The guesses' weights are ready if weighed; otherwise render sets weighed to
+// whether they are ready for other groups, too.
+template <typename T, int bw, int bh>
+__device__ void render(const Group<T> &group, const List &list, int n, Vec bend, int level, int x, int y, const float4 *taps, int32_t phase, float limit,
+                       bool *weighed) {
+	View view = {group.width, group.height, group.sx, group.sy, level, phase};
+	Origin o = view.origin(x, y, bend);
+	bool outside = !*weighed && !weigh(list, n, o, view, weighed);
+	int columns = min(bw, group.width - x), lines = min(bh, group.height - y);
 	for (int j = 0; j < lines; j++)
 		for (int i = 0; i < columns; i++) {
-			uint32_t at = (y + j) * l.width + x + i;
-			mask[at] = outside ? 255 : 0;
-			if (outside) list[atomicAdd(count, 1u)] = at;
+			uint32_t at = (y + j) * group.width + x + i;
+			group.mask[at] = outside ? 255 : 0;
+			if (outside) group.list[atomicAdd(group.listed, 1u)] = at;
 		}
 	// The planes of single samples are made together.
 	const int together = bw * bh == 1 ? 4 : 1;
-	for (int first = 0; first < n; first += together) {
+	for (int first = 0; first < group.planes; first += together) {
+		Plane<T> planes[together];
 		float sums[together][bw * bh];
 #pragma unroll
-		for (int p = 0; p < together; p++)
+		for (int p = 0; p < together; p++) {
+			planes[p] = together == 1 ? group.at(first) : group.plane[p];
 #pragma unroll
 			for (int i = 0; i < bw * bh; i++) sums[p][i] = 0;
-		for (int k = 0; k < kept; k++) {
-			Sight s = sight(guesses.get(k), bend, grid, l, x, y, phase);
-			float wa = (float)s.a_weight / (float)total, wb = (float)s.b_weight / (float)total;
-#pragma unroll
-			for (int p = 0; p < together; p++) {
-				if (first + p >= n) break;
-				const Plane<T> &plane = planes[together == 1 ? first : p];
-				if (s.a_weight) accumulate<T, bw, bh>(sums[p], plane.a, plane.coefficients_a, l, taps, s.a, wa);
-				if (s.b_weight) accumulate<T, bw, bh>(sums[p], plane.b, plane.coefficients_b, l, taps, s.b, wb);
-			}
+		}
+		for (int k = 0; k < n; k++) {
+			Guess g = list.get(k);
+			float2 w = list.weights[k * threads];
+			if (w.x != 0) accumulate<T, bw, bh, together>(sums, planes, group.planes - first, false, group, taps, view.first(g, o), w.x);
+			if (w.y != 0) accumulate<T, bw, bh, together>(sums, planes, group.planes - first, true, group, taps, view.second(g, o), w.y);
 		}
 #pragma unroll
 		for (int p = 0; p < together; p++) {
-			if (first + p >= n) break;
-			T *out = planes[together == 1 ? first : p].out + (size_t)y * l.stride + x;
+			if (first + p >= group.planes) break;
+			T *out = planes[p].out + (uint32_t)(y * group.stride + x);
 #pragma unroll
 			for (int j = 0; j < bh; j++)
 #pragma unroll
 				for (int i = 0; i < bw; i++)
-					if (j < lines && i < columns) out[(size_t)j * l.stride + i] = (T)rounded(sums[p][j * bw + i], limit);
+					if (j < lines && i < columns) out[(size_t)j * group.stride + i] = (T)rounded(sums[p][j * bw + i], limit);
 		}
 	}
 }
 
-// Each kernel renders up to four planes of one size. The bw by bh samples of a thread
-// share a pixel of the guides. o, a and b point to the planes' samples in the made
-// frame and in the neighbours, ca and cb to the neighbours' coefficients; planes is the
-// number of planes. taps holds the weights of a B-spline; without it the coefficients are
-// those of the element of Zwart and Powell. Blocks are 128 by 1 threads, with shared memory for a motion and a
-// share for each thread and each hypothesis, and one more.
-#define RENDER(name, T, bw, bh)                                                                                              \
-	extern "C" __global__ void __launch_bounds__(threads) name(                                                             \
-		T *o0, T *o1, T *o2, T *o3, const T *a0, const T *a1, const T *a2, const T *a3, const T *b0, const T *b1,            \
-		const T *b2, const T *b3, const float *ca0, const float *ca1, const float *ca2, const float *ca3, const float *cb0,  \
-		const float *cb1, const float *cb2, const float *cb3, int planes, int width, int height, int stride,                 \
-		int coefficient_stride, int sx, int sy, const Vec *motions, const Vec *bends, const Hypothesis *hypotheses,          \
-		int count, int flows, const uint16_t *weights, const uint8_t *fixed, int guide_width, int guide_height, int level, const float4 *taps, int32_t phase, \
-		float limit, uint8_t *mask, uint32_t *list, uint32_t *listed) {                                                      \
-		DYNAMIC_SHARED(Vec, shared);                                                                                        \
-		Guesses guesses = {shared, (uint32_t *)(shared + (count + 1) * threads)};                                           \
-		Grid grid = {motions, bends, hypotheses, weights, fixed, count, flows, guide_width, guide_height, level};            \
-		Layout l = {width, height, stride, coefficient_stride, sx, sy};                                                      \
-		Plane<T> p[4] = {{o0, a0, b0, ca0, cb0}, {o1, a1, b1, ca1, cb1}, {o2, a2, b2, ca2, cb2}, {o3, a3, b3, ca3, cb3}};    \
-		render<T, bw, bh>(grid, l, p, planes, guesses, taps, phase, limit, mask, list, listed);                              \
+// render_groups makes one or two groups of planes. A pixel of the guides makes side by side
+// samples of the first group and, if it is the first of those that share them, cw by ch
+// samples of the second.
+template <typename T, int side, int cw, int ch>
+__device__ void render_groups(const Grid &grid, const Group<T> &group, const Group<T> &other, const Lists &lists, const float4 *taps, int32_t phase, float limit) {
+	int column = blockIdx.x * threads + threadIdx.x, row = blockIdx.y;
+	if (column * side < group.width) {
+		Vec bend = {0, 0};
+		if (grid.bends) bend = grid.bends[(size_t)row * grid.width + column];
+		List list = lists.of(threadIdx.x);
+		int n = grid.flows == 2 ? gather<2>(grid, list, column, row) : gather<4>(grid, list, column, row);
+		bool weighed = false;
+		render<T, side, side>(group, list, n, bend, grid.level, column * side, row * side, taps, phase, limit, &weighed);
+		lists.sizes[threadIdx.x] = n << 1 | weighed;
+	}
+	int across = other.sx > grid.level ? other.sx - grid.level : 0, down = other.sy > grid.level ? other.sy - grid.level : 0;
+	if (other.planes == 0 || row & ((1 << down) - 1)) return;
+	__syncthreads();
+	int pixel = threadIdx.x << across, x = (blockIdx.x * threads >> across) + threadIdx.x;
+	if (pixel >= threads || x * cw >= other.width) return;
+	column = x << across;
+	Vec bend = {0, 0};
+	if (grid.bends) bend = grid.bends[(size_t)row * grid.width + column];
+	uint32_t size = lists.sizes[pixel];
+	bool weighed = size & 1;
+	render<T, cw, ch>(other, lists.of(pixel), size >> 1, bend, grid.level, x * cw, (row >> down) * ch, taps, phase, limit, &weighed);
+}
+
+#define GROUP_PARAMETERS(T, g)                                                                                                  \
+	T *g##_o0, T *g##_o1, T *g##_o2, T *g##_o3, const T *g##_a0, const T *g##_a1, const T *g##_a2, const T *g##_a3,             \
+		const T *g##_b0, const T *g##_b1, const T *g##_b2, const T *g##_b3, const float *g##_ca0, const float *g##_ca1,         \
+		const float *g##_ca2, const float *g##_ca3, const float *g##_cb0, const float *g##_cb1, const float *g##_cb2,           \
+		const float *g##_cb3, int g##_planes, int g##_width, int g##_height, int g##_stride, int g##_coefficient_stride,        \
+		int g##_sx, int g##_sy, uint8_t *g##_mask, uint32_t *g##_list, uint32_t *g##_listed
+
+#define GROUP_OF(g)                                                                                                             \
+	{                                                                                                                           \
+		{{g##_o0, g##_a0, g##_b0, g##_ca0, g##_cb0}, {g##_o1, g##_a1, g##_b1, g##_ca1, g##_cb1},                                \
+		 {g##_o2, g##_a2, g##_b2, g##_ca2, g##_cb2}, {g##_o3, g##_a3, g##_b3, g##_ca3, g##_cb3}},                               \
+			g##_planes, g##_width, g##_height, g##_stride, g##_coefficient_stride, g##_sx, g##_sy, g##_mask, g##_list,          \
+			g##_listed                                                                                                          \
 	}
 
-#define RENDER_SIZES(suffix, T)          \
-	RENDER(render_1x1_##suffix, T, 1, 1) \
-	RENDER(render_1x2_##suffix, T, 1, 2) \
-	RENDER(render_1x4_##suffix, T, 1, 4) \
-	RENDER(render_2x1_##suffix, T, 2, 1) \
-	RENDER(render_2x2_##suffix, T, 2, 2) \
-	RENDER(render_2x4_##suffix, T, 2, 4) \
-	RENDER(render_4x1_##suffix, T, 4, 1) \
-	RENDER(render_4x2_##suffix, T, 4, 2) \
-	RENDER(render_4x4_##suffix, T, 4, 4)
+// Each kernel renders a group of planes, of which a pixel of the guides covers a square,
+// and, if other_planes is above 0, a group of less resolution. For each group, o, a and b
+// point to the planes' samples in the made frame and in the neighbours, and ca and cb to the
+// neighbours' coefficients. taps holds the weights of a B-spline; without it the
+// coefficients are those of the element of Zwart and Powell. Blocks are 128 by 1 threads,
+// with shared memory for a motion, two weights and a share for each thread and each
+// hypothesis, and one more, and for a word for each thread.
+#define RENDER(name, T, side, cw, ch)                                                                                          \
+	extern "C" __global__ void __launch_bounds__(threads) name(                                                                \
+		GROUP_PARAMETERS(T, group), GROUP_PARAMETERS(T, other), const Vec *motions, const Vec *bends,                          \
+		const Hypothesis *hypotheses, int count, int flows, const uint16_t *weights, const uint8_t *fixed, int guide_width,    \
+		int guide_height, int level, const float4 *taps, int32_t phase, float limit) {                                         \
+		DYNAMIC_SHARED(Vec, shared);                                                                                           \
+		Grid grid = {motions, bends, hypotheses, weights, fixed, count, flows, guide_width, guide_height, level};              \
+		Group<T> group = GROUP_OF(group), other = GROUP_OF(other);                                                             \
+		render_groups<T, side, cw, ch>(grid, group, other, Lists(shared, count + 1), taps, phase, limit);                      \
+	}
+
+#define RENDER_SIZES(suffix, T)               \
+	RENDER(render_1_1x1_##suffix, T, 1, 1, 1) \
+	RENDER(render_2_1x1_##suffix, T, 2, 1, 1) \
+	RENDER(render_2_1x2_##suffix, T, 2, 1, 2) \
+	RENDER(render_2_2x1_##suffix, T, 2, 2, 1) \
+	RENDER(render_4_1x1_##suffix, T, 4, 1, 1) \
+	RENDER(render_4_1x4_##suffix, T, 4, 1, 4) \
+	RENDER(render_4_2x2_##suffix, T, 4, 2, 2) \
+	RENDER(render_4_2x4_##suffix, T, 4, 2, 4) \
+	RENDER(render_4_4x2_##suffix, T, 4, 4, 2)
 
 RENDER_SIZES(u8, uint8_t)
 RENDER_SIZES(u16, uint16_t)

@@ -21,7 +21,7 @@ import (
 // ErrNotBuilt reports that a program was built without CUDA and cannot open a device.
 var ErrNotBuilt = errors.New("this program is built without CUDA")
 
-// Device is a GPU with a context of its own. Several goroutines may call its methods at
+// Device is a GPU in its primary context. Several goroutines may call its methods at
 // once.
 type Device struct {
 	driver Driver

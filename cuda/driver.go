@@ -19,6 +19,9 @@ type Driver interface {
 	// Do calls f on a locked OS thread on which the device's context is current.
 	Do(f func() error) error
 	Close() error
+	// Context identifies the device's context: drivers that return equal values can use each
+	// other's addresses, streams and events.
+	Context() any
 
 	// MemoryInfo returns the free and the total device memory in bytes.
 	MemoryInfo() (free, total int64, err error)
@@ -32,6 +35,9 @@ type Driver interface {
 	FreeHost(p unsafe.Pointer) error
 
 	NewStream() (any, error)
+	// DefaultStream returns the context's own stream, on which video decoders queue their
+	// work. Nobody destroys it.
+	DefaultStream() any
 	DestroyStream(stream any) error
 	Synchronize(stream any) error
 	NewEvent(timed bool) (any, error)

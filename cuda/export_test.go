@@ -1,6 +1,9 @@
 package cuda
 
-import "retime/flow"
+import (
+	"retime/flow"
+	"retime/frame"
+)
 
 // SetLanes has d share patches among n threads on levels of any size, or as it would of
 // itself if n is 0, from its next change of size on.
@@ -18,4 +21,9 @@ func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, forward, backwar
 		}
 		return nil
 	}, func(at *estimated) { s.residents.letGo(at.held) })
+}
+
+// Surface returns m as a plane of a decoder's picture.
+func (m Image[T]) Surface() frame.SurfacePlane {
+	return frame.SurfacePlane{Address: m.address(), Stride: m.Stride * sizeOf[T]()}
 }

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -84,4 +85,15 @@ func (m *modules) load(name string) (cu.Module, error) {
 	}
 	m.loaded[name] = mod
 	return mod, nil
+}
+
+// unload frees the modules.
+func (m *modules) unload() (err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, mod := range m.loaded {
+		err = cmp.Or(err, call("cuModuleUnload", mod.Unload()))
+	}
+	m.loaded = nil
+	return err
 }

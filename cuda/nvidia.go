@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -79,18 +80,15 @@ func openDriver(ordinal int) (Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	// Threads sleep while they wait, because the processor has other frames to decode
-	// and encode.
-	context, err := cu.Device(ordinal).MakeContext(cu.SchedBlockingSync)
-	if err != nil {
-		return nil, call("cuCtxCreate", err)
+	device := cu.Device(ordinal)
+	// Video decoders leave their pictures in the primary context. Threads sleep while they
+	// wait, because the processor has other frames to decode and encode.
+	if err := device.SetPrimaryCtxFlags(cu.SchedBlockingSync); err != nil && !errors.Is(err, cu.PrimaryContextActive) {
+		return nil, &Error{"cuDevicePrimaryCtxSetFlags", err}
 	}
-	// MakeContext leaves the context current on this thread; Do makes it current on the
-	// threads that need it.
-	if _, err := cu.PopCurrentCtx(); err != nil {
-		return nil, &Error{"cuCtxPopCurrent", err}
+	context, err := device.RetainPrimaryCtx()
+	if err != nil {
+		return nil, call("cuDevicePrimaryCtxRetain", err)
 	}
 	return &nvidia{info: info, context: context}, nil
 }
@@ -111,7 +109,13 @@ func (n *nvidia) Do(f func() error) (err error) {
 	return f()
 }
 
-func (n *nvidia) Close() error { return call("cuCtxDestroy", n.context.Destroy()) }
+// Close lets go of the context, which others may still use.
+func (n *nvidia) Close() error {
+	err := n.Do(n.modules.unload)
+	return cmp.Or(err, call("cuDevicePrimaryCtxRelease", cu.Device(n.info.Ordinal).ReleasePrimaryCtx()))
+}
+
+func (n *nvidia) Context() any { return n.context }
 
 // call adds the name of the failed call to an error.
 func call(name string, err error) error {
@@ -150,6 +154,8 @@ func (n *nvidia) NewStream() (any, error) {
 	s, err := cu.MakeStream(cu.NonBlocking)
 	return &nvidiaStream{Stream: s}, call("cuStreamCreate", err)
 }
+
+func (n *nvidia) DefaultStream() any { return new(nvidiaStream) }
 
 func (n *nvidia) DestroyStream(stream any) error {
 	return call("cuStreamDestroy", stream.(*nvidiaStream).Destroy())

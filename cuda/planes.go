@@ -42,6 +42,17 @@ func (p *planes) upload(s *Stream, f *frame.Frame) error {
 	return nil
 }
 
+// bring queues copies of f's planes to the device, from the copy that the device has or else
+// from the host.
+func (p *planes) bring(s *Stream, f *frame.Frame) error {
+	if m, ok := f.Memory.(*Mirror); ok {
+		if done, err := m.copyTo(s, p, f); done || err != nil {
+			return err
+		}
+	}
+	return p.upload(s, f)
+}
+
 // download queues copies of the planes to f.
 func (p *planes) download(s *Stream, f *frame.Frame) error {
 	for i := range f.Planes {

@@ -207,7 +207,7 @@ func (r *residents) loadSource(f *frame.Frame, ahead uint64) (*source, error) {
 			return err
 		}
 		s.filtered = false
-		return s.planes.upload(r.up, f)
+		return s.planes.bring(r.up, f)
 	})
 }
 

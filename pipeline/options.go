@@ -510,6 +510,9 @@ func (o *Options) readerOptions() media.ReaderOptions {
 		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, HWDec: o.Input.HWDec, Threads: o.Compute.Threads, From: o.Timing.From, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
 		ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.confine,
 	}
+	p := o.SynthParams()
+	r.Device = p.FirstDevice()
+	r.Surfaces = func() (media.Surfaces, error) { return synth.OpenSurfaces(p) }
 	if o.Input.Deinterlace != IgnoreFields {
 		r.Deinterlace = media.FieldMode(o.Input.Deinterlace)
 	}

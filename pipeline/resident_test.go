@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -9,6 +10,9 @@ import (
 
 	"retime/cuda"
 	"retime/cuda/kernels"
+	"retime/frame"
+	"retime/pipeline/media"
+	"retime/pipeline/media/pixel"
 	"retime/pipeline/synth"
 )
 
@@ -61,6 +65,88 @@ func TestFlowStaysOnTheDevice(t *testing.T) {
 		const most = made*(width*height*3/2+16*8) + intervals*12*8
 		if d.down > most {
 			t.Errorf("%s: %d bytes came back, want %d at most", preset, d.down, most)
+		}
+	}
+}
+
+// decodedSource has a device's memory hold the pictures of a source, as if the device had
+// decoded them. The emulator's memory is the host's.
+type decodedSource struct {
+	Source
+	memory *cuda.Mirror
+	pool   pixel.Pool
+}
+
+func (s *decodedSource) Read() (*frame.Frame, error) {
+	f, err := s.Source.Read()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Release()
+	out, err := s.pool.NewFrame(f)
+	if err != nil {
+		return nil, err
+	}
+	out.PTS, out.Duration = f.PTS, f.Duration
+	u, v := f.Planes[1], f.Planes[2]
+	pairs := make([]byte, 2*u.Width*u.Height)
+	for y := range u.Height {
+		for x := range u.Width {
+			pairs[2*(y*u.Width+x)], pairs[2*(y*u.Width+x)+1] = u.Pix[y*u.Stride+x], v.Pix[y*v.Stride+x]
+		}
+	}
+	at := func(pix []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(pix))) }
+	luma := f.Planes[0]
+	err = s.memory.Import(out, frame.Surface{
+		Width: f.Width, Height: f.Height, Bytes: 1,
+		Luma: frame.SurfacePlane{Address: at(luma.Pix), Stride: luma.Stride}, Chroma: frame.SurfacePlane{Address: at(pairs), Stride: 2 * u.Width},
+	})
+	runtime.KeepAlive(pairs)
+	return out, err
+}
+
+// lentDriver is a driver that another device closes.
+type lentDriver struct{ cuda.Driver }
+
+func (lentDriver) Close() error { return nil }
+
+// Pictures that were decoded on the device are not uploaded, and frames are those of other
+// pictures.
+func TestDecodedPicturesStayOnTheDevice(t *testing.T) {
+	const width, height = 74, 50
+	clip := writeScene(t, width, height, 10, 24, 1)
+	for _, preset := range []Preset{Fast, Balanced, Best} {
+		o := &Options{
+			Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
+			Synthesis: Synthesis{Preset: preset}, Compute: Compute{Threads: 4},
+		}
+		must(t, o.Settle())
+		d := &closedDriver{Late: kernels.NewLate(5)}
+		counted := &copyDriver{Late: d.Late, up: map[[2]int]int{}}
+		m, err := cuda.NewMirror(cuda.NewDevice(d))
+		must(t, err)
+		reader, err := media.Open(t.Context(), clip, media.ReaderOptions{})
+		must(t, err)
+		source := &decodedSource{Source: reader, memory: m, pool: pixel.Pool{Memory: m}}
+		plan, err := newPlan(o, reader.Video())
+		must(t, err)
+		s := emulated(t, o, lentDriver{counted})
+		got := &collectingSink{memory: s.Memory()}
+		recorded := *o
+		recorded.Hooks.Record = func(r Record) { got.records = append(got.records, r) }
+		must(t, NewLine(&recorded, plan, got, s).Run(t.Context(), source, &plan.Passes[0], Whole()))
+		s.Close()
+		source.pool.Close()
+		reader.Close()
+		must(t, m.Close())
+		if !d.closed || d.err != nil {
+			t.Errorf("%s: the decoder's device is closed: %v, %v", preset, d.closed, d.err)
+		}
+		if list := got.differences(onProcessor(t, clip, o)); len(list) > 0 {
+			t.Errorf("%s: frames %v differ", preset, list)
+		}
+		if n := counted.up[[2]int{width, height}] + counted.up[[2]int{width / 2, height / 2}]; n > 0 {
+			t.Errorf("%s: %d planes were uploaded", preset, n)
 		}
 	}
 }

@@ -88,6 +88,9 @@ func (e *Emulator) Close() error {
 	return nil
 }
 
+// Context returns e.
+func (e *Emulator) Context() any { return e }
+
 // MemoryInfo returns the free part of Memory, and Memory.
 func (e *Emulator) MemoryInfo() (free, total int64, err error) {
 	e.mu.Lock()
@@ -190,6 +193,9 @@ func (e *Emulator) FreeHost(p unsafe.Pointer) error {
 
 // NewStream returns a stream, which has no state.
 func (e *Emulator) NewStream() (any, error) { return new(struct{}), nil }
+
+// DefaultStream returns a stream, which has no state.
+func (e *Emulator) DefaultStream() any { return new(struct{}) }
 
 // DestroyStream does nothing.
 func (e *Emulator) DestroyStream(any) error { return nil }

@@ -22,13 +22,14 @@ type decoder struct {
 	to       *big.Rat // time to stop at, in seconds after the input's start; nil for the end
 	clock    pictureClock
 	damage   Damage
-	ahead    *astiav.Frame // the second picture, if first has decoded it
-	draining bool          // no packets are left
-	ended    bool          // no pictures are left
+	fetch    fetcher  // brings pictures to main memory
+	ahead    *fetched // the second picture, if first has decoded it
+	draining bool     // no packets are left
+	ended    bool     // no pictures are left
 }
 
 func openDecoder(d *demuxer, opt *ReaderOptions) (*decoder, error) {
-	c := &decoder{demuxer: d, log: opt.Log, to: opt.To}
+	c := &decoder{demuxer: d, log: opt.Log, to: opt.To, fetch: downloads{}}
 	c.clock = newPictureClock(d, opt.Log)
 	if err := c.open(opt); err != nil {
 		c.close()
@@ -52,7 +53,8 @@ func (c *decoder) open(opt *ReaderOptions) error {
 	c.context.SetFlags(c.context.Flags().Add(astiav.CodecContextFlagUnaligned)) // without it FFmpeg rounds the cropping
 	c.context.SetThreadCount(opt.Threads)
 	c.context.SetThreadType(astiav.ThreadTypeFrame | astiav.ThreadTypeSlice)
-	if err := useDevice(c.context, codec, opt); err != nil {
+	var err error
+	if c.fetch, err = useDevice(c.context, codec, opt); err != nil {
 		return err
 	}
 	message, err := av.WithMessage(func() error { return c.context.Open(codec, nil) })
@@ -77,7 +79,7 @@ func decoderOf(s *astiav.Stream) *astiav.Codec {
 
 // first returns the first picture or, if from is above 0, the last picture at or before
 // from, in seconds after the input's start.
-func (c *decoder) first(from *big.Rat) (*astiav.Frame, error) {
+func (c *decoder) first(from *big.Rat) (*fetched, error) {
 	if from == nil || from.Sign() <= 0 {
 		return c.decode()
 	}
@@ -124,7 +126,7 @@ func (c *decoder) rewind() {
 
 // next returns the next picture. Its PTS is its time, which is later than the last
 // picture's. After the last picture it returns the error of end.
-func (c *decoder) next() (*astiav.Frame, error) {
+func (c *decoder) next() (*fetched, error) {
 	if f := c.ahead; f != nil {
 		c.ahead = nil
 		return f, nil
@@ -132,7 +134,7 @@ func (c *decoder) next() (*astiav.Frame, error) {
 	return c.decode()
 }
 
-func (c *decoder) decode() (*astiav.Frame, error) {
+func (c *decoder) decode() (*fetched, error) {
 	f := astiav.AllocFrame()
 	for failed := 0; ; {
 		if err := c.demuxer.ctx.Err(); err != nil || c.ended {
@@ -142,15 +144,17 @@ func (c *decoder) decode() (*astiav.Frame, error) {
 		err := c.context.ReceiveFrame(f)
 		switch {
 		case err == nil:
-			if f, err = download(f); err != nil {
+			p, err := c.fetch.fetch(f)
+			if err != nil {
 				return nil, c.demuxer.bad(err)
 			}
-			if c.clock.stamp(f, c.total()) {
-				if av.FrameDamaged(f) {
+			if c.clock.stamp(p.Frame, c.total()) {
+				if av.FrameDamaged(p.Frame) {
 					c.damage.Frames++
 				}
-				return f, nil
+				return p, nil
 			}
+			f = p.Frame
 			f.Unref()
 		case errors.Is(err, astiav.ErrEof):
 			c.ended = true
@@ -243,6 +247,7 @@ func (c *decoder) close() {
 	if c.ahead != nil {
 		c.ahead.Free()
 	}
+	c.fetch.close()
 	if c.context != nil {
 		c.context.Free()
 	}

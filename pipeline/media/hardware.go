@@ -14,7 +14,7 @@ import (
 type HWDec string
 
 // The choices for hardware decoding. The decoded pictures are always copied to main
-// memory.
+// memory, if they do not stay in the device's memory, too; see Surfaces.
 const (
 	HWNone  HWDec = "none"  // software decoding
 	HWAuto  HWDec = "auto"  // the first device that opens, else software decoding
@@ -24,12 +24,13 @@ const (
 
 var hwTypes = map[HWDec]av.Device{HWCUDA: av.DeviceCUDA, HWVAAPI: av.DeviceVAAPI}
 
-// useDevice makes the decoder use the device that opt.HWDec names, if any.
-func useDevice(decoder *astiav.CodecContext, codec *astiav.Codec, opt *ReaderOptions) error {
+// useDevice makes the decoder use the device that opt.HWDec names, if any, and returns what
+// brings its pictures to main memory.
+func useDevice(decoder *astiav.CodecContext, codec *astiav.Codec, opt *ReaderOptions) (fetcher, error) {
 	var tried []HWDec
 	switch opt.HWDec {
 	case "", HWNone:
-		return nil
+		return downloads{}, nil
 	case HWAuto:
 		tried = []HWDec{HWCUDA, HWVAAPI}
 	default:
@@ -40,43 +41,27 @@ func useDevice(decoder *astiav.CodecContext, codec *astiav.Codec, opt *ReaderOpt
 		kind, known := hwTypes[name]
 		switch {
 		case !known:
-			return fault.New(fault.Usage, "Input.HWDec %s: choose from auto, none, cuda, vaapi", name)
+			return downloads{}, fault.New(fault.Usage, "Input.HWDec %s: choose from auto, none, cuda, vaapi", name)
 		case !av.DecodesOn(codec, kind):
 			reasons = append(reasons, fmt.Sprintf("%s: %s is not decoded there", name, codec.Name()))
 			continue
 		}
-		message, err := av.WithMessage(func() error { return av.UseDevice(decoder, kind) })
+		message, err := av.WithMessage(func() error { return av.UseDevice(decoder, kind, opt.Device) })
 		if err == nil {
 			opt.Log.Debug("a device decodes", "device", name, "decoder", codec.Name())
-			return nil
+			if name == HWCUDA {
+				return newFetcher(decoder, opt), nil
+			}
+			return downloads{}, nil
 		}
 		reasons = append(reasons, fmt.Sprintf("%s: %v%s", name, err, detail(message)))
 	}
 	why := strings.Join(reasons, "; ")
 	if opt.HWDec == HWAuto {
 		opt.Log.Info("no device decodes this; the processor does", "why", why)
-		return nil
+		return downloads{}, nil
 	}
-	return fault.New(fault.TryAgain, "Input.HWDec %s; Input.HWDec none decodes on the processor", why)
-}
-
-// download returns f or, if its samples are on a device, a copy in main memory. It takes
-// over f.
-func download(f *astiav.Frame) (*astiav.Frame, error) {
-	if !av.OnDevice(f) {
-		return f, nil
-	}
-	defer f.Free()
-	out := astiav.AllocFrame()
-	err := f.TransferHardwareData(out)
-	if err == nil {
-		err = av.CopyFrameProps(out, f)
-	}
-	if err != nil {
-		out.Free()
-		return nil, fmt.Errorf("download a picture from the device: %w", err)
-	}
-	return out, nil
+	return downloads{}, fault.New(fault.TryAgain, "Input.HWDec %s; Input.HWDec none decodes on the processor", why)
 }
 
 // insteadOf returns a hint for messages: which encoders of this build open on this

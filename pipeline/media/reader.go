@@ -118,8 +118,8 @@ func Seekable(name string) bool {
 }
 
 // begin sets up the reader for pictures like the first one.
-func (r *Reader) begin(first *astiav.Frame, opt *ReaderOptions) error {
-	d := r.demuxer
+func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
+	d, first := r.demuxer, p.Frame
 	if err := d.checkSize(first.Width(), first.Height()); err != nil {
 		first.Free()
 		return err
@@ -145,7 +145,7 @@ func (r *Reader) begin(first *astiav.Frame, opt *ReaderOptions) error {
 	r.changes.first = r.video
 	r.changes.began = first.SampleAspectRatio()
 	var err error
-	if r.pending, err = r.wrap(first); err != nil {
+	if r.pending, err = r.wrap(p); err != nil {
 		return err
 	}
 	switch {
@@ -263,15 +263,16 @@ func (r *Reader) readDecoded() (*frame.Frame, error) {
 		r.pending = nil
 		return f, nil
 	}
-	f, err := r.decoder.next()
+	p, err := r.decoder.next()
 	if err != nil {
 		return nil, err
 	}
-	return r.wrap(f)
+	return r.wrap(p)
 }
 
-// wrap turns f into a frame and logs the first changes of the stream. It takes over f.
-func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
+// wrap turns p into a frame and logs the first changes of the stream. It takes over p.
+func (r *Reader) wrap(p *fetched) (*frame.Frame, error) {
+	f := p.Frame
 	v, name := &r.changes.first, r.demuxer.name
 	if !r.changes.size && (f.Width() != v.Width || f.Height() != v.Height || f.PixelFormat().Name() != v.Source) {
 		r.changes.size = true
@@ -288,7 +289,7 @@ func (r *Reader) wrap(f *astiav.Frame) (*frame.Frame, error) {
 	if err != nil {
 		return nil, r.demuxer.bad(err)
 	}
-	out.Damaged = damaged
+	out.Damaged, out.Memory = damaged, p.memoryOf(out)
 	return out, nil
 }
 

@@ -16,7 +16,7 @@ import (
 // Open returns what makes the frames: CUDA devices, or else the CPU. Errors carry a
 // fault.Kind.
 func Open(p Params) (Synthesizer, error) {
-	if p.Backend == CPU || p.Warp.Mode == warp.Nearest {
+	if p.onCPU() {
 		return NewCPU(p.Warp)
 	}
 	found, err := cuda.Devices()
@@ -37,6 +37,17 @@ func Open(p Params) (Synthesizer, error) {
 		return withoutDevices(p, err)
 	}
 	return s, nil
+}
+
+// onCPU reports whether p asks for no device.
+func (p *Params) onCPU() bool { return p.Backend == CPU || p.Warp.Mode == warp.Nearest }
+
+// FirstDevice returns the number of the CUDA device that frames are made on first.
+func (p *Params) FirstDevice() int {
+	if len(p.Devices) == 0 {
+		return 0
+	}
+	return p.Devices[0]
 }
 
 // withoutDevices returns the CPU's synthesizer after devices could not be opened, or an

@@ -2,6 +2,7 @@ package av
 
 /*
 #cgo pkg-config: libavcodec libavutil
+#include <stdio.h>
 #include <string.h>
 #include <libavutil/buffer.h>
 #include <libavutil/hwcontext.h>
@@ -47,16 +48,27 @@ static int decodes_on(const AVCodec *codec, enum AVHWDeviceType type)
 	}
 }
 
+// AV_CUDA_USE_PRIMARY_CONTEXT of hwcontext_cuda.h, which includes CUDA's headers.
+enum { primary_context = 1 << 0 };
+
 // Opens a device of the type. The context owns the device from then on.
-static int use_device(AVCodecContext *c, enum AVHWDeviceType type)
+static int use_device(AVCodecContext *c, enum AVHWDeviceType type, int number)
 {
-	int r = av_hwdevice_ctx_create(&c->hw_device_ctx, type, NULL, NULL, 0);
+	char name[16];
+	int cuda = type == AV_HWDEVICE_TYPE_CUDA;
+	snprintf(name, sizeof name, "%d", number);
+	int r = av_hwdevice_ctx_create(&c->hw_device_ctx, type, cuda ? name : NULL, NULL, cuda ? primary_context : 0);
 	if (r >= 0)
 		c->get_format = choose_format;
 	return r;
 }
 
 static int on_device(const AVFrame *f) { return f->hw_frames_ctx != NULL; }
+
+static enum AVPixelFormat device_format(const AVFrame *f)
+{
+	return ((const AVHWFramesContext *)f->hw_frames_ctx->data)->sw_format;
+}
 
 // Opens a device's encoder for a small picture. It reports 1 for software encoders
 // without trying: these always open, and some cannot be closed before they have encoded a
@@ -143,14 +155,21 @@ func DecodesOn(c *astiav.Codec, d Device) bool {
 	return C.decodes_on(codec(c), C.enum_AVHWDeviceType(d)) != 0
 }
 
-// UseDevice makes a decoder run on a device of type d (av_hwdevice_ctx_create). Call it
-// before opening the decoder.
-func UseDevice(c *astiav.CodecContext, d Device) error {
-	return status(C.use_device(coder(c), C.enum_AVHWDeviceType(d)))
+// UseDevice makes a decoder run on a device of type d (av_hwdevice_ctx_create): the CUDA
+// device with that number, in its primary context, or the first device of another type. Call
+// it before opening the decoder.
+func UseDevice(c *astiav.CodecContext, d Device, number int) error {
+	return status(C.use_device(coder(c), C.enum_AVHWDeviceType(d), C.int(number)))
 }
 
 // OnDevice reports whether f's samples are in a device's memory (AVFrame.hw_frames_ctx).
 func OnDevice(f *astiav.Frame) bool { return C.on_device(raw(f)) != 0 }
+
+// DeviceFormat returns the format of f's samples in its device's memory
+// (AVHWFramesContext.sw_format). f must be OnDevice.
+func DeviceFormat(f *astiav.Frame) astiav.PixelFormat {
+	return astiav.PixelFormat(C.device_format(raw(f)))
+}
 
 // IsForDevice reports whether an encoder needs hardware (AV_CODEC_CAP_HARDWARE,
 // AV_CODEC_CAP_HYBRID).

@@ -110,6 +110,18 @@ func (p *Planar) Frame(f *astiav.Frame, pts, duration int64) (*frame.Frame, erro
 	return out, nil
 }
 
+// Separate returns f, which has a semi-planar format, in the format's planar twin, with all
+// its properties. It takes over f.
+func Separate(f *astiav.Frame, twin astiav.PixelFormat, colour Colour) (*astiav.Frame, error) {
+	defer f.Free()
+	from := colour.layout(f.Width(), f.Height(), f.PixelFormat())
+	to := colour.layout(f.Width(), f.Height(), twin)
+	to.full = from.full
+	c := converter{to: to, twin: true}
+	defer c.close()
+	return c.convert(f, from)
+}
+
 // Close frees the converter. Frames that Frame has returned stay valid.
 func (p *Planar) Close() { p.convert.close() }
 

@@ -41,6 +41,12 @@ func (p *Pool) NewFrame(like *frame.Frame) (*frame.Frame, error) {
 	return f, err
 }
 
+// NewPicture returns a picture from the pool with undefined samples, and the memory in which
+// it lies: Memory, or nil for FFmpeg's own allocator.
+func (p *Pool) NewPicture(width, height int, format astiav.PixelFormat) (*astiav.Frame, frame.Memory, error) {
+	return p.alloc(width, height, format)
+}
+
 func (p *Pool) alloc(width, height int, format astiav.PixelFormat) (*astiav.Frame, frame.Memory, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

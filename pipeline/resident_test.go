@@ -9,6 +9,7 @@ import (
 
 	"retime/cuda"
 	"retime/cuda/kernels"
+	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 )
 
@@ -114,7 +115,7 @@ func TestDevicesMakeRanges(t *testing.T) {
 	}
 	must(t, o.Settle())
 	whole := onProcessor(t, clip, o)
-	for _, r := range []Range{{First: 0, End: 7}, {First: 7, End: 8}, {First: 8, End: 25}} {
+	for _, r := range []stages.Range{{First: 0, End: 7}, {First: 7, End: 8}, {First: 8, End: 25}} {
 		s := emulated(t, o, kernels.NewLate(1), kernels.NewLate(2))
 		got, err := rangeThrough(t, clip, o, s, r)
 		s.Close()

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"retime/pipeline/decision"
-	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
 )
@@ -35,12 +34,9 @@ func (l *Line) newRuns(pass *timeline.Pass, want Range, v media.Video) (runs []*
 		if first, end := w.Bounds(n); n > 0 && (first >= frames.End || end <= frames.First) {
 			continue
 		}
-		p := pass
-		if way.Shutter != w.Own().Shutter {
-			var ok bool
-			if p, ok = l.plan.WithShutter(pass, way.Open()); !ok {
-				return runs, fault.New(fault.Usage, "Synthesis.Decisions choose shutters, and the output's frames have no constant rate")
-			}
+		p, err := w.Pass(n, l.plan, pass)
+		if err != nil {
+			return runs, err
 		}
 		slots := want
 		if n > 0 {
@@ -60,6 +56,16 @@ func (l *Line) newRuns(pass *timeline.Pass, want Range, v media.Video) (runs []*
 		runs = append(runs, r)
 	}
 	return runs, nil
+}
+
+// connectAll connects the stages of several runs, each of which gets all pictures.
+func connectAll(s *stages, pictures <-chan *Picture, runs []*run, schedules []Schedule) <-chan *Target {
+	d := newDivider(runs)
+	targets := make([]<-chan *Target, len(runs))
+	for i, queue := range d.divide(s, pictures) {
+		targets[i] = runs[i].connect(s, queue, schedules[i], true)
+	}
+	return connect(s, 0, runs[0].gather(runs, targets, func(frame int64) { d.set(func() { d.next = frame }) }))
 }
 
 // times returns r in slots, of which each frame has so many.

@@ -123,18 +123,12 @@ const decodedAhead = 2
 func (l *Line) runAll(ctx context.Context, source Source, runs []*run, schedules []Schedule) error {
 	s := newStages(ctx)
 	first := runs[0]
-	pictures := []<-chan *Picture{connect(s, decodedAhead, first.decode(source))}
-	d := newDivider(runs)
-	if len(runs) > 1 {
-		pictures = d.divide(s, pictures[0])
-	}
-	targets := make([]<-chan *Target, len(runs))
-	for i, r := range runs {
-		targets[i] = r.connect(s, pictures[i], schedules[i], len(runs) > 1)
-	}
-	made := targets[0]
-	if len(runs) > 1 {
-		made = connect(s, 0, first.gather(runs, targets, func(frame int64) { d.set(func() { d.next = frame }) }))
+	pictures := connect(s, decodedAhead, first.decode(source))
+	var made <-chan *Target
+	if len(runs) == 1 {
+		made = first.connect(s, pictures, schedules[0], false)
+	} else {
+		made = connectAll(s, pictures, runs, schedules)
 	}
 	s.start(first.encode(made))
 	err := s.wait()

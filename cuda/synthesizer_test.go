@@ -1,7 +1,6 @@
 package cuda_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -138,74 +137,6 @@ func interval(rng *rand.Rand, format frame.Format, width, height, level int, m m
 	return in
 }
 
-// maker is a backend.
-type maker interface {
-	Begin(in warp.Interval) error
-	Make(dst *frame.Frame, phase warp.Phase) (warp.Made, error)
-	Close()
-}
-
-var phases = []warp.Phase{1, 20000, warp.PhaseOne / 2, warp.PhaseOne - 1}
-
-// compare makes frames of an interval by both backends and compares them. Exact.
-func compare(t *testing.T, want, got maker, in warp.Interval, phases []warp.Phase) {
-	t.Helper()
-	compareAs(t, want, got, in, in, phases)
-}
-
-// compareAs does the work of compare with in for the backend want and given for the
-// backend got.
-func compareAs(t *testing.T, want, got maker, in, given warp.Interval, phases []warp.Phase) {
-	t.Helper()
-	must(t, want.Begin(in))
-	must(t, got.Begin(given))
-	for _, phase := range phases {
-		// The bytes between the rows must stay.
-		a, b := frame.New(in.A.Format, in.A.Width, in.A.Height), frame.New(in.A.Format, in.A.Width, in.A.Height)
-		for i := range a.Planes {
-			for j := range a.Planes[i].Pix {
-				a.Planes[i].Pix[j], b.Planes[i].Pix[j] = 0xa5, 0xa5
-			}
-		}
-		madeA, err := want.Make(a, phase)
-		must(t, err)
-		madeB, err := got.Make(b, phase)
-		must(t, err)
-		for i, p := range a.Planes {
-			q := b.Planes[i]
-			if bytes.Equal(p.Pix, q.Pix) {
-				continue
-			}
-			differ := 0
-			first := ""
-			for y := range p.Height {
-				for x := range p.Width * in.A.Format.Bytes() {
-					if g, w := q.Pix[y*q.Stride+x], p.Pix[y*p.Stride+x]; g != w {
-						if differ++; first == "" {
-							first = fmt.Sprintf("byte (%d, %d) is %d, want %d", x, y, g, w)
-						}
-					}
-				}
-			}
-			t.Errorf("phase %d, plane %d: %d bytes differ: %s", phase, i, differ, first)
-		}
-		if madeA != madeB {
-			t.Errorf("phase %d: made %+v, want %+v", phase, madeB, madeA)
-		}
-	}
-}
-
-// backends returns synthesizers of both backends for p.
-func backends(t *testing.T, d *cuda.Device, p warp.Params) (cpu, gpu maker) {
-	t.Helper()
-	c, err := warp.NewSynthesizer(p)
-	must(t, err)
-	t.Cleanup(c.Close)
-	g, err := cuda.NewSynthesizer(d, p)
-	must(t, err)
-	return c, g
-}
-
 // The test covers every mode, order, format, level and kind of motion, at sizes from
 // one sample to several tiles. Exact.
 func TestSynthesizer(t *testing.T) {
@@ -334,115 +265,6 @@ func TestSynthesizerChangesSize(t *testing.T) {
 			gpu.Close()
 		}
 	})
-}
-
-// Whatever call to the device fails, loading or making a frame returns its error, and
-// the next frame is correct.
-func TestSynthesizerAfterFault(t *testing.T) {
-	broken := errors.New("broken")
-	for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
-		t.Run(string(mode), func(t *testing.T) {
-			names := map[string]bool{}
-			// attempt makes call number fail, counted from 0; -1 means none.
-			attempt := func(e *kernels.Emulator, d *cuda.Device, number int) (calls int) {
-				cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 1, Acceleration: true, Overlays: true})
-				defer gpu.Close()
-				rng := rand.New(rand.NewPCG(9, 9))
-				in := interval(rng, formats[1], 23, 19, 1, motions[4], true)
-				name := ""
-				e.Fail = func(call string) error {
-					names[call] = true
-					if calls++; calls-1 != number {
-						return nil
-					}
-					name = call
-					return broken
-				}
-				err := gpu.(*cuda.Synthesizer).Load(in)
-				must(t, gpu.Begin(in))
-				if err == nil {
-					_, err = gpu.Make(frame.New(in.A.Format, in.A.Width, in.A.Height), 30000)
-				}
-				e.Fail = nil
-				if (name != "") != (err != nil) || name != "" && !errors.Is(err, broken) {
-					t.Fatalf("call %d, %q: error %v", number, name, err)
-				}
-				compare(t, cpu, gpu, in, phases[1:2])
-				compare(t, cpu, gpu, interval(rng, formats[1], 23, 19, 1, motions[5], false), phases[1:2])
-				if t.Failed() {
-					t.Fatalf("after call %d, %q", number, name)
-				}
-				return calls
-			}
-			l := kernels.NewLate(1)
-			calls := 0
-			run(t, cuda.NewDevice(l), func(t *testing.T, d *cuda.Device) {
-				calls = attempt(l.Emulator, d, -1)
-				calls = attempt(l.Emulator, d, -1) // no call for memory that the device already has
-				for number := range calls {
-					attempt(l.Emulator, d, number)
-				}
-			})
-			for _, name := range []string{"AllocHost", "CopyToDevice", "CopyToHost", "SynchronizeEvent"} {
-				if !names[name] {
-					t.Errorf("%s is not among the calls", name)
-				}
-			}
-			t.Logf("%d calls, each failed once, of %d names", calls, len(names))
-		})
-	}
-}
-
-// NewSynthesizer leaves nothing behind if a fault makes it fail.
-func TestNewSynthesizerFails(t *testing.T) {
-	broken := errors.New("broken")
-	for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
-		for number, calls := 0, 1; number < calls; number++ {
-			e := kernels.NewEmulator()
-			calls = 0
-			e.Fail = func(string) error {
-				if calls++; calls-1 == number {
-					return broken
-				}
-				return nil
-			}
-			run(t, cuda.NewDevice(e), func(t *testing.T, d *cuda.Device) {
-				s, err := cuda.NewSynthesizer(d, warp.Params{Mode: mode, Order: 3, Acceleration: true})
-				e.Fail = nil
-				if err == nil {
-					s.Close()
-				}
-				if failed := calls > number; failed != (err != nil) || failed && !errors.Is(err, broken) {
-					t.Errorf("%s, call %d: error %v", mode, number, err)
-				}
-			})
-		}
-	}
-}
-
-// Too little memory is an error that says so and leaves nothing behind.
-func TestSynthesizerOutOfMemory(t *testing.T) {
-	for memory := int64(1 << 10); ; memory *= 4 {
-		e := kernels.NewEmulator()
-		e.Memory = memory
-		var err error
-		run(t, cuda.NewDevice(e), func(t *testing.T, d *cuda.Device) {
-			in := interval(rand.New(rand.NewPCG(1, 9)), formats[1], 64, 48, 0, motions[1], true)
-			var s *cuda.Synthesizer
-			if s, err = cuda.NewSynthesizer(d, warp.Params{Mode: warp.Project, Order: 3, Acceleration: true}); err != nil {
-				return
-			}
-			defer s.Close()
-			must(t, s.Begin(in))
-			_, err = s.Make(frame.New(in.A.Format, in.A.Width, in.A.Height), 30000)
-		})
-		if err == nil {
-			return
-		}
-		if !errors.Is(err, cuda.ErrOutOfMemory) {
-			t.Fatalf("%d bytes: %v", memory, err)
-		}
-	}
 }
 
 func TestSynthesizerModes(t *testing.T) {

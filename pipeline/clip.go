@@ -2,14 +2,12 @@ package pipeline
 
 import (
 	"context"
-	"math/big"
-	"slices"
 	"time"
 
 	"retime/frame"
-	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
 )
@@ -113,7 +111,7 @@ func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 }
 
 // Line returns a line from the clip to sink.
-func (c *Clip) Line(sink Sink, s synth.Synthesizer) *Line {
+func (c *Clip) Line(sink Sink, s synth.Synthesizer) *stages.Line {
 	return NewLine(&c.Options, c.Plan, sink, s)
 }
 
@@ -135,146 +133,30 @@ func (c *Clip) LogDamage() {
 func newReport(r Result, s synth.Summary, v media.Video, began time.Time) *Report {
 	return &Report{
 		Width: v.Width, Height: v.Height, Format: v.Source, Result: r,
-		Elapsed: time.Since(began), Backend: s.Backend, Devices: s.Devices, Remade: s.Remade + r.remade,
+		Elapsed: time.Since(began), Backend: s.Backend, Devices: s.Devices, Remade: s.Remade + r.Beside,
 	}
 }
 
-// gapFrames is how many frames long, at the source's mean rate, an interval may
-// be before it counts as a gap, if it lasts for half a second.
-const gapFrames = 8
-
-func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
-	source := v.Average
-	if o.Timing.KeepTimestamps && v.Rate != nil {
-		source = v.Rate // of the frames that are there
+// readerOptions says how to read o.Input.
+func (o *Options) readerOptions() media.ReaderOptions {
+	r := media.ReaderOptions{
+		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, HWDec: o.Input.HWDec, Threads: o.Compute.Threads, From: o.Timing.From, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
+		ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.confine,
 	}
-	if v.Rate != nil && (source == nil || nearly(v.Rate, source)) {
-		source = v.Rate
+	p := o.SynthParams()
+	r.Device = p.FirstDevice()
+	r.Surfaces = func() (media.Surfaces, error) { return synth.OpenSurfaces(p) }
+	if o.Input.Deinterlace != IgnoreFields {
+		r.Deinterlace = media.FieldMode(o.Input.Deinterlace)
 	}
-	rate, err := o.outputRate(source)
-	if err != nil {
-		return nil, err
-	}
-	if rate, err = o.shown(rate, v.Average); err != nil {
-		return nil, err
-	}
-	p := &timeline.Plan{Rate: rate, Clock: timeline.NewClock(v), To: o.Timing.To}
-	origin := p.Clock.At(v.FirstPTS)
-	if o.Timing.From != nil && o.Timing.From.Cmp(origin) > 0 {
-		origin = o.Timing.From
-	}
-	if o.Timing.To != nil && o.Timing.To.Cmp(origin) <= 0 {
-		return nil, fault.New(fault.Usage, "Timing.To %s: the video begins at %s", seconds(o.Timing.To), seconds(origin))
-	}
-	end := o.Timing.To
-	if v.Duration != nil {
-		if e := new(big.Rat).Add(p.Clock.At(v.StreamPTS), v.Duration); end == nil || e.Cmp(end) < 0 {
-			end = e
-		}
-	}
-	if p.Curve, err = o.curve(end); err != nil {
-		return nil, err
-	}
-	if source != nil {
-		p.Gap = longestInterval(source)
-	} else {
-		source = p.Rate
-	}
-	p.Lay(timeline.Spacing{Origin: origin, End: end, Shutter: o.Timing.Shutter, Source: source, Keep: o.Timing.KeepTimestamps, TimeBase: v.TimeBase})
-	return p, nil
+	return r
 }
 
-// shown returns the rate nearest to rate at which players show the output's format.
-// average is the source's mean rate; nil if it is unknown.
-func (o *Options) shown(rate, average *big.Rat) (*big.Rat, error) {
-	most := media.MaxRate(o.Output.File, o.Output.Format)
-	switch {
-	case most == nil:
-		return rate, nil
-	case o.Timing.KeepTimestamps && average != nil && average.Cmp(most) > 0:
-		return nil, fault.New(fault.Usage, "output %q: players show at most %s frames per second of this format, and input %q has %s; choose another one, or convert the input without Timing.KeepTimestamps",
-			o.Output.File, most.RatString(), o.Input.File, average.FloatString(3))
-	case !o.Timing.KeepTimestamps && rate.Cmp(most) > 0:
-		o.Hooks.Log.Warn("players slow this format down at such a rate; the output has the nearest one that they play",
-			"output", o.Output.File, "asked", rate.RatString(), "written", most.RatString())
-		return most, nil
+// checkFields refuses interlaced input if Deinterlace does not say what becomes of it.
+func (o *Options) checkFields(v media.Video) error {
+	if !v.Interlaced || o.Input.Deinterlace != RefuseFields {
+		return nil
 	}
-	return rate, nil
-}
-
-// longestInterval returns the length in seconds from which on an interval is a gap, for
-// a source of some mean rate.
-func longestInterval(rate *big.Rat) *big.Rat {
-	return timeline.Later(new(big.Rat).Quo(big.NewRat(gapFrames, 1), rate), big.NewRat(1, 2))
-}
-
-// curve returns what o asks of a source that ends at a time, nil if that is not known.
-func (o *Options) curve(end *big.Rat) (*curve.Curve, error) {
-	if o.Timing.Curve != nil {
-		return o.bend(end)
-	}
-	from, slow := new(big.Rat), o.Timing.Slow
-	if o.Timing.From != nil {
-		from = o.Timing.From
-	}
-	if o.Timing.Fit != nil {
-		if end == nil {
-			return nil, fault.New(fault.Usage, "Timing.Fit: input %q states no duration; give Timing.Slow or Timing.To", o.Input.File)
-		}
-		length := new(big.Rat).Sub(end, from)
-		if length.Sign() <= 0 {
-			return nil, fault.New(fault.Usage, "Timing.From %s: the video ends at %s", seconds(from), seconds(end))
-		}
-		if slow = new(big.Rat).Quo(o.Timing.Fit, length); slow.Cmp(big.NewRat(timeline.MaxSlow, 1)) > 0 || slow.Cmp(big.NewRat(1, timeline.MaxSlow)) < 0 {
-			return nil, fault.New(fault.Usage, "Timing.Fit %s: %s would play at 1/%d or %d times its speed, or beyond", seconds(o.Timing.Fit), seconds(length), timeline.MaxSlow, timeline.MaxSlow)
-		}
-	}
-	return curve.Constant(from, slow), nil
-}
-
-// bend joins o's keyframes for a source that ends at a time.
-func (o *Options) bend(end *big.Rat) (*curve.Curve, error) {
-	keys := slices.Clone(o.Timing.Curve)
-	for i := range keys {
-		k := &keys[i]
-		switch {
-		case k.Source == nil && end == nil:
-			return nil, fault.New(fault.Usage, "Timing.Curve: input %q states no duration; give a time instead of \"end\"", o.Input.File)
-		case k.Source == nil:
-			k.Source = end
-		case end != nil && k.Source.Cmp(end) > 0:
-			return nil, fault.New(fault.Usage, "Timing.Curve: keyframe %d is at %s, the source ends at %s", i+1, seconds(k.Source), seconds(end))
-		}
-	}
-	c, err := curve.New(keys)
-	if err != nil {
-		return nil, fault.New(fault.Usage, "Timing.Curve: %w", err)
-	}
-	if o.Timing.Fit != nil {
-		c = c.Stretch(new(big.Rat).Quo(o.Timing.Fit, c.Duration()))
-	}
-	if end == nil {
-		end = latest(keys)
-	}
-	if limit := new(big.Rat).Mul(end, big.NewRat(timeline.MaxSlow, 1)); c.Duration().Cmp(limit) > 0 {
-		return nil, fault.New(fault.Usage, "Timing.Curve: it lasts for %s, which is more than %d times the source's %s", seconds(c.Duration()), timeline.MaxSlow, seconds(end))
-	}
-	return c, nil
-}
-
-// latest returns the latest source time of keyframes.
-func latest(keys []curve.Keyframe) *big.Rat {
-	t := new(big.Rat)
-	for _, k := range keys {
-		t = timeline.Later(t, k.Source)
-	}
-	return t
-}
-
-// nearly says whether two rates differ by less than 1 in 500, as a guessed one
-// and a mean over a file do if the rate is constant.
-func nearly(a, b *big.Rat) bool {
-	x, _ := a.Float64()
-	y, _ := b.Float64()
-	return x > y*0.998 && x < y*1.002
+	return fault.New(fault.Usage, "input %q is interlaced, and fields of different times in one picture cannot move as one: "+
+		"Input.Deinterlace makes a picture of each field, Input.Deinterlace telecine finds film's frames in 3:2 pulldown, Input.Deinterlace off takes pictures as they are", o.Input.File)
 }

@@ -9,6 +9,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
+	"retime/pipeline/stages"
 	"retime/pipeline/timeline"
 )
 
@@ -43,10 +44,10 @@ func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 	video := source.Video()
 	plan := timeline.NewPlanAt(video, timestamps)
 	line, pass := NewLine(&o, plan, sink, s), &plan.Passes[0]
-	if err := line.Run(ctx, source, pass, Whole()); err != nil {
+	if err := line.Run(ctx, source, pass, stages.Whole()); err != nil {
 		return nil, err
 	}
-	if err := line.finish(pass); err != nil {
+	if err := o.finish(line, pass); err != nil {
 		return nil, err
 	}
 	r := line.Result()

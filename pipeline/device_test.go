@@ -17,6 +17,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
 	"retime/warp"
@@ -130,7 +131,7 @@ func nth(kind string, err error, numbers ...int) func(string) error {
 // throughTimes makes frames at timestamps of a source.
 func throughTimes(source Source, v media.Video, o *Options, sink Sink, s synth.Synthesizer, at []int64) error {
 	plan := timeline.NewPlanAt(v, at)
-	return NewLine(o, plan, sink, s).Run(context.Background(), source, &plan.Passes[0], Whole())
+	return NewLine(o, plan, sink, s).Run(context.Background(), source, &plan.Passes[0], stages.Whole())
 }
 
 func never(string) error { return nil }

@@ -16,6 +16,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 	"retime/warp"
 )
@@ -91,11 +92,11 @@ func (s *collectingSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
 // throughSynthesizer converts a clip.
 func throughSynthesizer(t *testing.T, clip string, o *Options, s synth.Synthesizer) (*collectingSink, error) {
 	t.Helper()
-	return rangeThrough(t, clip, o, s, Whole())
+	return rangeThrough(t, clip, o, s, stages.Whole())
 }
 
 // rangeThrough converts a range of a clip.
-func rangeThrough(t *testing.T, clip string, o *Options, s synth.Synthesizer, want Range) (*collectingSink, error) {
+func rangeThrough(t *testing.T, clip string, o *Options, s synth.Synthesizer, want stages.Range) (*collectingSink, error) {
 	t.Helper()
 	source, err := media.Open(context.Background(), clip, media.ReaderOptions{})
 	if err != nil {

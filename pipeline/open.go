@@ -5,12 +5,40 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/motion"
+	"retime/pipeline/stages"
 	"retime/pipeline/synth"
+	"retime/pipeline/timeline"
 	"retime/warp"
 	"retime/warp/bspline"
 )
 
 // These methods open what a conversion works with, for options that are settled.
+
+// NewLine returns a line that makes frames by s as o says.
+func NewLine(o *Options, plan *timeline.Plan, sink Sink, s synth.Synthesizer) *stages.Line {
+	return stages.NewLine(o.lineParams(), plan, sink, s)
+}
+
+// lineParams says how a line makes frames.
+func (o *Options) lineParams() stages.Params {
+	s := &o.Synthesis
+	return stages.Params{
+		Input: o.Input.File, Mode: s.Mode, Way: o.way(), Workers: o.workers(),
+		Flow: stages.Flow{
+			Method: s.Flow, Workers: o.FlowWorkers(), Share: o.sharedWorkers(), Estimator: o.Estimator, DeviceEstimator: o.DeviceEstimator,
+		},
+		SceneThreshold: *s.SceneThreshold, Scenes: s.Scenes, BlendBelow: *s.BlendBelow, NearestBelow: *s.NearestBelow,
+		Decisions: s.Decisions, DropRepeats: s.Duplicates == RetimeDuplicates, StaticMask: s.StaticMask,
+		Open: o.withPreset, Hooks: o.Hooks,
+	}
+}
+
+// withPreset opens what makes the frames of a preset.
+func (o *Options) withPreset(preset Preset) (synth.Synthesizer, error) {
+	chosen := *o
+	chosen.Synthesis.Preset = preset
+	return chosen.Synthesizer()
+}
 
 // Synthesizer opens what makes the frames. Errors carry a fault.Kind.
 func (o *Options) Synthesizer() (synth.Synthesizer, error) { return synth.Open(o.SynthParams()) }

@@ -1,21 +1,15 @@
 package pipeline
 
 import (
-	"cmp"
-	"fmt"
-	"log/slog"
 	"math/big"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"retime/frame"
 	"retime/pipeline/confine"
 	"retime/pipeline/curve"
 	"retime/pipeline/decision"
-	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/motion"
+	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
 	"retime/warp"
@@ -170,23 +164,6 @@ type Compute struct {
 	Confine string
 }
 
-// Hooks are called while a conversion runs, each from one goroutine; nil for none.
-type Hooks struct {
-	// Log receives warnings and details.
-	Log *slog.Logger
-	// Progress is called after each written frame.
-	Progress func(Progress)
-	// Digest is called for each frame before it is encoded, in order, with its number
-	// in the output.
-	Digest func(frame int64, d Digest)
-	// Record is called for each written frame, in order.
-	Record func(Record)
-	// ConfidenceMap is called after Record for each made frame, with its number and
-	// how far each pixel of the guides' grid can be trusted, from 0 to 255. An error
-	// ends the run. Maps need optical flow.
-	ConfidenceMap func(frame int64, confidence frame.Image[uint8]) error
-}
-
 // Static says whether still overlays are looked for.
 type Static string
 
@@ -249,6 +226,8 @@ type (
 	Region = decision.Region
 	// Method is how a frame is made.
 	Method = decision.Method
+	// Hooks are called while a conversion runs.
+	Hooks = stages.Hooks
 )
 
 // Their values.
@@ -273,257 +252,25 @@ const (
 	Nearest      = decision.Nearest
 )
 
-// Progress is how far a run has come.
-type Progress struct {
-	Frames int64 // written
-	Total  int64 // expected; 0 if the input does not tell
-}
+// Duplicates says what becomes of repeated frames.
+type Duplicates string
 
-func (o *Options) checkFiles() error {
-	if o.Input.File == "" {
-		return fault.New(fault.Usage, "no input; name one")
-	}
-	if o.Output.File == "" {
-		return fault.New(fault.Usage, "no output; name one with Output.File")
-	}
-	return nil
-}
+// The choices.
+const (
+	KeepDuplicates   Duplicates = "keep"   // they are shown when they are
+	RetimeDuplicates Duplicates = "retime" // motion runs through them
+)
 
-// Check says what Run would say of o's choices and numbers before it opens a file.
-func (o Options) Check() error {
-	if err := o.checkFiles(); err != nil {
-		return err
-	}
-	return o.Settle()
-}
+// DefaultSceneThreshold is the score from which two frames belong to different scenes.
+const DefaultSceneThreshold = motion.CutThreshold
 
-// Settle checks o and replaces what was left zero.
-func (o *Options) Settle() error {
-	if o.Hooks.Log == nil {
-		o.Hooks.Log = slog.New(slog.DiscardHandler)
-	}
-	if err := o.settleConfine(); err != nil {
-		return err
-	}
-	o.flowCache = motion.NewCache(o.Synthesis.FlowCache, o.Hooks.Log)
-	o.Timing.settle()
-	o.Synthesis.settle()
-	o.Compute.settle()
-	for _, check := range []func() error{o.Input.check, o.Timing.check, o.Synthesis.check, o.Output.check, o.Compute.check} {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	return o.checkTogether()
-}
-
-// settleConfine sets o.confine, and checks the directories that no other package does.
-func (o *Options) settleConfine() (err error) {
-	if o.confine, err = confine.New(o.Compute.Confine); err != nil {
-		return fault.New(fault.Usage, "Compute.Confine: %w", err)
-	}
-	if _, command := o.Synthesis.Flow.Command(); command && o.confine.On() {
-		return fault.New(fault.Usage, "Synthesis.Flow %s: Compute.Confine: a command may do anything; write the flow to files", o.Synthesis.Flow)
-	}
-	if pattern, files := o.Synthesis.Flow.Files(); files {
-		if err := o.confine.CheckTree(filepath.Dir(pattern)); err != nil {
-			return fault.New(fault.Usage, "Synthesis.Flow: Compute.Confine: %w", err)
-		}
-	}
-	if o.Synthesis.FlowCache == "" {
-		return nil
-	}
-	if err := o.confine.CheckTree(o.Synthesis.FlowCache); err != nil {
-		return fault.New(fault.Usage, "Synthesis.FlowCache: Compute.Confine: %w", err)
-	}
-	return nil
-}
-
-// checkTogether refuses what goes wrong only across groups.
-func (o *Options) checkTogether() error {
-	switch t, s := &o.Timing, &o.Synthesis; {
-	case t.blurs() && o.Hooks.ConfidenceMap != nil:
-		return fault.New(fault.Usage, "Hooks.ConfidenceMap is about single moments; leave out Timing.Shutter")
-	case o.Hooks.ConfidenceMap != nil && !s.Mode.UsesFlow():
-		return fault.New(fault.Usage, "Hooks.ConfidenceMap: Synthesis.Mode %s uses no optical flow", s.Mode)
-	case o.Output.AudioCodec != "" && t.Audio != media.StretchAudio:
-		return fault.New(fault.Usage, "Output.AudioCodec encodes sound, and Timing.Audio %s does not; leave out one of them", t.Audio)
-	}
-	return o.checkWays()
-}
-
-// choice refuses a value that is none of those known.
-func choice[T ~string](option string, value T, known ...T) error {
-	if slices.Contains(known, value) {
-		return nil
-	}
-	var names []string
-	for _, k := range known {
-		if k != "" { // the default, which has no name
-			names = append(names, string(k))
-		}
-	}
-	return fault.New(fault.Usage, "%s %s: choose from %s", option, value, strings.Join(names, ", "))
-}
-
-func (i *Input) check() error {
-	if err := choice("Input.Rotation", i.Rotation, KeepRotation, TurnPictures, AutoRotation); err != nil {
-		return err
-	}
-	return choice("Input.Deinterlace", i.Deinterlace, EachField, EachFrame, IgnoreFields, InverseTelecine, RefuseFields)
-}
-
-func (t *Timing) settle() {
-	if t.Audio == "" {
-		t.Audio = media.StretchAudio
-	}
-	if t.Slow == nil && t.Fit == nil && t.Curve == nil {
-		t.Slow = big.NewRat(1, 1)
-	}
-}
-
-func (t *Timing) check() error {
-	if err := choice("Timing.Audio", t.Audio, media.StretchAudio, media.KeepAudio, media.DropAudio); err != nil {
-		return err
-	}
-	switch {
-	case t.Slow != nil && t.Fit != nil:
-		return fault.New(fault.Usage, "Timing.Fit says how long the output is; leave out Timing.Slow")
-	case t.Curve != nil && (t.Slow != nil || t.From != nil || t.To != nil || t.KeepTimestamps):
-		return fault.New(fault.Usage, "Timing.Curve says what is shown when; leave out Timing.Slow, Timing.From, Timing.To and Timing.KeepTimestamps")
-	case t.Curve != nil && t.Audio == media.KeepAudio:
-		return fault.New(fault.Usage, "Timing.Audio keep: sound cannot stay as it is along a curve; choose stretch or drop")
-	case t.Slow != nil && t.Slow.Sign() <= 0:
-		return fault.New(fault.Usage, "Timing.Slow %s: must be positive", t.Slow.RatString())
-	case t.Shutter != nil && (t.Shutter.Sign() < 0 || t.Shutter.Cmp(big.NewRat(1, 1)) > 0):
-		return fault.New(fault.Usage, "Timing.Shutter: want an angle from 0 to %d", timeline.MaxAngle)
-	case t.blurs() && t.KeepTimestamps:
-		return fault.New(fault.Usage, "Timing.Shutter needs frames of one length; leave out Timing.KeepTimestamps")
-	case t.Fit != nil && t.Fit.Sign() <= 0:
-		return fault.New(fault.Usage, "Timing.Fit %s: must be positive", t.Fit.RatString())
-	case t.From != nil && t.To != nil && t.From.Cmp(t.To) >= 0:
-		return fault.New(fault.Usage, "Timing.From %s is not before Timing.To %s", seconds(t.From), seconds(t.To))
-	}
-	return nil
-}
-
-// blurs says whether frames are the mean of several moments.
-func (t *Timing) blurs() bool { return t.Shutter != nil && t.Shutter.Sign() > 0 }
-
-func (s *Synthesis) settle() {
-	s.Mode = cmp.Or(s.Mode, warp.Project)
-	s.Flow = cmp.Or(s.Flow, DIS)
-	s.Preset = cmp.Or(s.Preset, Balanced)
-	s.Static = cmp.Or(s.Static, StaticAuto)
-	s.Duplicates = cmp.Or(s.Duplicates, KeepDuplicates)
-	s.Order = cmp.Or(s.Order, new(3))
-	s.Kernel = cmp.Or(s.Kernel, warp.BSpline)
-	s.SceneThreshold = cmp.Or(s.SceneThreshold, new(DefaultSceneThreshold))
-	s.BlendBelow = cmp.Or(s.BlendBelow, new(DefaultBlendBelow))
-	s.NearestBelow = cmp.Or(s.NearestBelow, new(DefaultNearestBelow))
-}
-
-func (s *Synthesis) check() error {
-	if err := cmp.Or(
-		choice("Synthesis.Mode", s.Mode, warp.Project, warp.Splat, warp.Blend, warp.Nearest),
-		s.Flow.Check(),
-		choice("Synthesis.Preset", s.Preset, Fast, Balanced, Best),
-		choice("Synthesis.Duplicates", s.Duplicates, KeepDuplicates, RetimeDuplicates),
-		choice("Synthesis.Static", s.Static, StaticAuto, StaticOff),
-		choice("Synthesis.Order", fmt.Sprint(*s.Order), "0", "1", "3"),
-		choice("Synthesis.Kernel", s.Kernel, warp.BSpline, warp.ZwartPowell),
-	); err != nil {
-		return err
-	}
-	for i := range s.Decisions {
-		if err := s.Decisions[i].Check(); err != nil {
-			return fault.New(fault.Usage, "Synthesis.Decisions: %w", err)
-		}
-	}
-	switch t, b, n := s.SceneThreshold, s.BlendBelow, s.NearestBelow; {
-	case !whole(s.StaticMask):
-		m := &s.StaticMask
-		return fault.New(fault.Usage, "Synthesis.StaticMask: %d samples, %d from row to row, are no picture of %dx%d", len(m.Pix), m.Stride, m.Width, m.Height)
-	case !(*t >= 0):
-		return fault.New(fault.Usage, "Synthesis.SceneThreshold %v: want a number from 0 to 1, above 1 for never", *t)
-	case !(*b >= 0 && *b <= 1):
-		return fault.New(fault.Usage, "Synthesis.BlendBelow %v: want a confidence from 0 to 1", *b)
-	case !(*n >= 0 && *n <= 1):
-		return fault.New(fault.Usage, "Synthesis.NearestBelow %v: want a confidence from 0 to 1", *n)
-	}
-	return nil
-}
-
-// maxStartNumber leaves room for the numbers after it.
-const maxStartNumber = 1_000_000_000
-
-func (o *Output) check() error {
-	if o.StartNumber != nil && (*o.StartNumber < 0 || *o.StartNumber > maxStartNumber) {
-		return fault.New(fault.Usage, "Output.StartNumber %d: want a number from 0 to %d", *o.StartNumber, maxStartNumber)
-	}
-	if o.CRF != nil && *o.CRF < 0 {
-		return fault.New(fault.Usage, "Output.CRF %d: must not be negative", *o.CRF)
-	}
-	return nil
-}
+// The confidences below which a frame is made in another way: cross-faded where motion
+// cannot be trusted, or replaced by the nearer source frame. docs/quality.md has the
+// figures.
+const (
+	DefaultBlendBelow   = 0.25
+	DefaultNearestBelow = 0.03
+)
 
 // Workers are the threads that share the work on a frame.
 func (c *Compute) Workers() frame.Workers { return frame.Workers{N: c.Threads} }
-
-func (c *Compute) settle() {
-	c.Backend = cmp.Or(c.Backend, Auto)
-	c.FaultPolicy = cmp.Or(c.FaultPolicy, RemakeOnCPU)
-}
-
-func (c *Compute) check() error {
-	if c.Threads < 0 || c.Threads > 1024 {
-		return fault.New(fault.Usage, "Compute.Threads %d: want 0 (all processors) to 1024", c.Threads)
-	}
-	return cmp.Or(
-		choice("Compute.Backend", c.Backend, Auto, CPU, CUDA),
-		choice("Compute.FaultPolicy", c.FaultPolicy, RemakeOnCPU, StopAtFault),
-	)
-}
-
-func seconds(t *big.Rat) string { return t.FloatString(3) + " s" }
-
-// outputRate returns the rate in frames per second.
-func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
-	switch {
-	case o.Timing.Rate.Value != nil && !o.Timing.Rate.Multiple:
-		return o.Timing.Rate.Value, nil
-	case source == nil:
-		return nil, fault.New(fault.Usage, "input %q states no frame rate; give one with Timing.Rate", o.Input.File)
-	case o.Timing.Rate.Value == nil:
-		return source, nil
-	}
-	rate := new(big.Rat).Mul(o.Timing.Rate.Value, source)
-	if rate.Cmp(big.NewRat(timeline.MaxRate, 1)) > 0 {
-		return nil, fault.New(fault.Usage, "Timing.Rate %sx of %s is above %d", o.Timing.Rate.Value.RatString(), source.RatString(), timeline.MaxRate)
-	}
-	return rate, nil
-}
-
-// readerOptions says how to read o.Input.
-func (o *Options) readerOptions() media.ReaderOptions {
-	r := media.ReaderOptions{
-		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, HWDec: o.Input.HWDec, Threads: o.Compute.Threads, From: o.Timing.From, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
-		ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.confine,
-	}
-	p := o.SynthParams()
-	r.Device = p.FirstDevice()
-	r.Surfaces = func() (media.Surfaces, error) { return synth.OpenSurfaces(p) }
-	if o.Input.Deinterlace != IgnoreFields {
-		r.Deinterlace = media.FieldMode(o.Input.Deinterlace)
-	}
-	return r
-}
-
-// checkFields refuses interlaced input if Deinterlace does not say what becomes of it.
-func (o *Options) checkFields(v media.Video) error {
-	if !v.Interlaced || o.Input.Deinterlace != RefuseFields {
-		return nil
-	}
-	return fault.New(fault.Usage, "input %q is interlaced, and fields of different times in one picture cannot move as one: "+
-		"Input.Deinterlace makes a picture of each field, Input.Deinterlace telecine finds film's frames in 3:2 pulldown, Input.Deinterlace off takes pictures as they are", o.Input.File)
-}

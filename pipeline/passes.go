@@ -10,33 +10,34 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/stages"
 	"retime/pipeline/timeline"
 )
 
 // play runs l over all passes of the clip's plan, one behind the other. A single pass
 // that plays on from the source's start needs no reader of its own.
-func (c *Clip) play(ctx context.Context, l *Line, w *media.Writer) error {
+func (c *Clip) play(ctx context.Context, l *stages.Line, w *media.Writer) error {
 	if !c.Plan.Reopens() {
 		pass := &c.Plan.Passes[0]
-		if err := l.Run(ctx, c.Source, pass, Whole()); err != nil {
+		if err := l.Run(ctx, c.Source, pass, stages.Whole()); err != nil {
 			return err
 		}
-		return l.finish(pass)
+		return c.Options.finish(l, pass)
 	}
 	for i := range c.Plan.Passes {
-		if err := c.playPass(ctx, l, w, i); err != nil || l.result.Cutoff != nil {
+		if err := c.playPass(ctx, l, w, i); err != nil || l.Result().Cutoff != nil {
 			return err
 		}
 	}
-	if l.result.Frames == 0 {
+	if l.Result().Frames == 0 {
 		return fault.New(fault.Usage, "Timing.Curve: it lasts for no frame of the output")
 	}
-	l.wishes.warn(c.Options.Hooks.Log)
+	l.WarnOfDecisions()
 	return nil
 }
 
 // playPass reads the part of the source that pass i plays.
-func (c *Clip) playPass(ctx context.Context, l *Line, w *media.Writer, i int) error {
+func (c *Clip) playPass(ctx context.Context, l *stages.Line, w *media.Writer, i int) error {
 	pass := &c.Plan.Passes[i]
 	from, to := pass.From, pass.To
 	if pass.Backward {
@@ -56,14 +57,14 @@ func (c *Clip) playPass(ctx context.Context, l *Line, w *media.Writer, i int) er
 		return err
 	}
 	if !pass.Backward {
-		return l.Run(ctx, reader, pass, Whole())
+		return l.Run(ctx, reader, pass, stages.Whole())
 	}
 	if err := reader.Skim(); err != nil {
 		return err
 	}
 	b := newBackward(open, c.Source.Video(), c.Plan.Clock, from, to)
 	defer b.release()
-	return l.Run(ctx, b, pass, Whole())
+	return l.Run(ctx, b, pass, stages.Whole())
 }
 
 // backwardBytes bounds the pictures that wait to be shown backward.

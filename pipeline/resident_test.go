@@ -13,6 +13,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/media"
 	"retime/pipeline/media/pixel"
+	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 )
 
@@ -200,7 +201,7 @@ func TestDevicesMakeRanges(t *testing.T) {
 	}
 	must(t, o.Settle())
 	whole := onProcessor(t, clip, o)
-	for _, r := range []Range{{First: 0, End: 7}, {First: 7, End: 8}, {First: 8, End: 25}} {
+	for _, r := range []stages.Range{{First: 0, End: 7}, {First: 7, End: 8}, {First: 8, End: 25}} {
 		s := emulated(t, o, kernels.NewLate(1), kernels.NewLate(2))
 		got, err := rangeThrough(t, clip, o, s, r)
 		s.Close()

@@ -14,40 +14,29 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
-	"retime/pipeline/media/pixel"
+	"retime/pipeline/stages"
 	"retime/pipeline/timeline"
 )
 
-// Source delivers the frames of a video, of one size and format, in presentation order. One
-// goroutine at a time calls it.
-//
-// Video describes the frames. Convert needs its Width, Height, TimeBase and Start, the time in
-// seconds that counts as 0; if the Rate is known, too, timestamps that the time base has
-// rounded are put right by it, from FirstPTS on.
-//
-// Read returns the next frame with one reference, which the caller releases. The frame's PTS,
-// which is larger than that of the frame before, and its Duration are in units of TimeBase.
-// After the last frame Read returns io.EOF. If the rest of the input is lost, it returns a
-// fault.BadData error, and the frames before that count; any other error ends the conversion.
-type Source interface {
-	Video() media.Video
-	Read() (*frame.Frame, error)
-}
-
-// Sink takes the frames of an output.
-//
-// NewFrame returns a frame of like's format and size with one reference, whose samples the
-// synthesis sets. Another goroutine may call NewFrame while WriteFrame runs.
-//
-// One goroutine calls WriteFrame for the frames in order. A frame comes from NewFrame or, as it
-// is, from the Source; one of the Source's may come several times. The caller keeps its
-// reference, so a Sink retains a frame that it needs for longer than the call. The frame is
-// shown from one time of the output to another, in seconds; both are nil if the output has a
-// constant rate, and in Convert.
-type Sink interface {
-	NewFrame(like *frame.Frame) (*frame.Frame, error)
-	WriteFrame(f *frame.Frame, from, to *big.Rat) error
-}
+// The types of package stages that a conversion takes and returns.
+type (
+	// Source delivers the frames of a video.
+	Source = stages.Source
+	// Sink takes the frames of an output.
+	Sink = stages.Sink
+	// Discard is a Sink that drops the frames.
+	Discard = stages.Discard
+	// Progress is how far a run has come.
+	Progress = stages.Progress
+	// Record says how one output frame came about.
+	Record = stages.Record
+	// Digest is the SHA-256 of a frame's size, sample format and samples.
+	Digest = stages.Digest
+	// Result counts what was read and written.
+	Result = stages.Result
+	// Stages are the seconds that the stages of a conversion were at work.
+	Stages = stages.Times
+)
 
 // encoderSink encodes frames.
 type encoderSink struct{ *media.Encoder }
@@ -60,33 +49,6 @@ func (s encoderSink) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
 		return s.Encoder.WriteFrame(f)
 	}
 	return s.WriteFrameAt(f, from, to)
-}
-
-// Discard is a Sink that drops the frames.
-type Discard struct{}
-
-// NewFrame returns a frame like like.
-func (Discard) NewFrame(like *frame.Frame) (*frame.Frame, error) { return pixel.NewFrame(like) }
-
-// WriteFrame does nothing.
-func (Discard) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error { return nil }
-
-// Stages are the seconds that the stages were at work. They overlap, so their
-// sum may exceed the run's time.
-type Stages struct {
-	Decode, Flow time.Duration
-	Load         time.Duration // bringing pictures and flows to a device
-	Synthesis    time.Duration
-	Encode       time.Duration
-}
-
-// Add adds the seconds of another run.
-func (s *Stages) Add(t Stages) {
-	s.Decode += t.Decode
-	s.Flow += t.Flow
-	s.Load += t.Load
-	s.Synthesis += t.Synthesis
-	s.Encode += t.Encode
 }
 
 // Report is what a run did.
@@ -155,12 +117,12 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 	return clip.Report(r, s.Summary(), name), r.Partial(name)
 }
 
-// finish judges what was written of a whole pass. No stage can, as a queue also ends if
+// finish judges what l has written of a whole pass. No stage can, as a queue also ends if
 // the stage before it fails.
-func (l *Line) finish(pass *timeline.Pass) error {
-	if l.result.Frames == 0 && l.result.Cutoff == nil && pass.To == nil {
-		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(pass.Layout.Moment(0)), l.options.Input.File)
+func (o *Options) finish(l *stages.Line, pass *timeline.Pass) error {
+	if r := l.Result(); r.Frames == 0 && r.Cutoff == nil && pass.To == nil {
+		return fault.New(fault.Usage, "the part from %s holds no frame of %q", seconds(pass.Layout.Moment(0)), o.Input.File)
 	}
-	l.wishes.warn(l.options.Hooks.Log)
+	l.WarnOfDecisions()
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/media"
+	"retime/pipeline/stages"
 	"retime/pipeline/timeline"
 	"retime/testdata/scene"
 	"retime/warp"
@@ -398,7 +399,7 @@ func throughPlan(ctx context.Context, t *testing.T, source Source, o *Options, s
 		t.Fatal(err)
 	}
 	defer s.Close()
-	return NewLine(o, plan, sink, s).Run(ctx, source, &plan.Passes[0], Whole())
+	return NewLine(o, plan, sink, s).Run(ctx, source, &plan.Passes[0], stages.Whole())
 }
 
 func TestEveryFrameIsReleased(t *testing.T) { testReleases(t, nil) }

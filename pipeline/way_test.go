@@ -14,6 +14,7 @@ import (
 	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 	"retime/warp"
 )
@@ -134,7 +135,7 @@ func TestWaysInRanges(t *testing.T) {
 		for i := range borders[1:] {
 			s, err := synth.NewCPU(o.WarpParams())
 			must(t, err)
-			got, err := rangeThrough(t, clip, &o, s, Range{First: borders[i], End: borders[i+1]})
+			got, err := rangeThrough(t, clip, &o, s, stages.Range{First: borders[i], End: borders[i+1]})
 			s.Close()
 			must(t, err)
 			want := &collectingSink{frames: whole.frames[borders[i]:borders[i+1]], records: whole.records[borders[i]:borders[i+1]]}
@@ -160,13 +161,15 @@ func TestWaysOnDevices(t *testing.T) {
 	must(t, err)
 	got := &collectingSink{memory: s.Memory()}
 	o.Hooks.Record = func(r Record) { got.records = append(got.records, r) }
-	line := NewLine(&o, plan, got, s)
 	var drivers []*closedDriver
-	line.open = func(o *Options) (synth.Synthesizer, error) {
+	p := o.lineParams()
+	p.Open = func(preset Preset) (synth.Synthesizer, error) {
 		drivers = append(drivers, &closedDriver{Late: kernels.NewLate(1)})
-		return emulated(t, o, drivers[len(drivers)-1]), nil
+		chosen := o
+		chosen.Synthesis.Preset = preset
+		return emulated(t, &chosen, drivers[len(drivers)-1]), nil
 	}
-	must(t, line.Run(t.Context(), source, &plan.Passes[0], Whole()))
+	must(t, stages.NewLine(p, plan, got, s).Run(t.Context(), source, &plan.Passes[0], stages.Whole()))
 	if list := got.differences(want); len(list) > 0 {
 		t.Errorf("frames %v differ from the CPU's", list)
 	}
@@ -186,7 +189,7 @@ func TestWaysThatFail(t *testing.T) {
 	clip := writeScene(t, 72, 50, 8, 24, 1)
 	o := Options{Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}}}.in(t)
 	o.Synthesis.Decisions = append(ranged{5, 9, Best, ""}.decisions(), ranged{10, 12, Fast, ""}.decisions()...)
-	run := func(want Range, open func(n int) error, sink Sink) (opened, closed int, err error) {
+	run := func(want stages.Range, open func(n int) error, sink Sink) (opened, closed int, err error) {
 		s, err := synth.NewCPU(o.WarpParams())
 		must(t, err)
 		defer s.Close()
@@ -195,26 +198,26 @@ func TestWaysThatFail(t *testing.T) {
 		defer source.Close()
 		plan, err := newPlan(&o, source.Video())
 		must(t, err)
-		line := NewLine(&o, plan, sink, s)
-		line.open = func(o *Options) (synth.Synthesizer, error) {
+		p := o.lineParams()
+		p.Open = func(preset Preset) (synth.Synthesizer, error) {
 			if err := open(opened); err != nil {
 				return nil, err
 			}
 			opened++
-			s, err := o.Synthesizer()
+			s, err := o.withPreset(preset)
 			return &counted{s, &closed}, err
 		}
-		err = line.Run(context.Background(), source, &plan.Passes[0], want)
+		err = stages.NewLine(p, plan, sink, s).Run(context.Background(), source, &plan.Passes[0], want)
 		return opened, closed, err
 	}
 	fine := func(int) error { return nil }
-	if opened, closed, err := run(Range{End: 5}, fine, Discard{}); opened != 0 || closed != 0 || err != nil {
+	if opened, closed, err := run(stages.Range{End: 5}, fine, Discard{}); opened != 0 || closed != 0 || err != nil {
 		t.Errorf("no such frame is made: %d opened, %d closed, %v", opened, closed, err)
 	}
-	if opened, closed, err := run(Range{First: 6, End: 8}, fine, Discard{}); opened != 1 || closed != 1 || err != nil {
+	if opened, closed, err := run(stages.Range{First: 6, End: 8}, fine, Discard{}); opened != 1 || closed != 1 || err != nil {
 		t.Errorf("frames of one way are made: %d opened, %d closed, %v", opened, closed, err)
 	}
-	if opened, closed, err := run(Whole(), func(n int) error {
+	if opened, closed, err := run(stages.Whole(), func(n int) error {
 		if n == 1 {
 			return errBroken
 		}
@@ -222,7 +225,7 @@ func TestWaysThatFail(t *testing.T) {
 	}, Discard{}); opened != 1 || closed != 1 || !errors.Is(err, errBroken) {
 		t.Errorf("the second cannot be opened: %d opened, %d closed, %v", opened, closed, err)
 	}
-	if opened, closed, err := run(Whole(), fine, &fullSink{left: 7}); opened != 2 || closed != 2 || !errors.Is(err, errBroken) {
+	if opened, closed, err := run(stages.Whole(), fine, &fullSink{left: 7}); opened != 2 || closed != 2 || !errors.Is(err, errBroken) {
 		t.Errorf("the sink fails: %d opened, %d closed, %v", opened, closed, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
 	"retime/warp"
@@ -141,7 +142,7 @@ func (d *Dissection) make(ctx context.Context, o *pipeline.Options, clock *timel
 	defer s.Close()
 	plan := &timeline.Plan{Clock: clock, Total: int64(len(moments)), Passes: []timeline.Pass{{Layout: moments}}}
 	line := pipeline.NewLine(o, plan, &keeper{d: d, target: target}, s)
-	return line.Run(ctx, &frameSource{d.Video, d.frames, 0}, &plan.Passes[0], pipeline.Whole())
+	return line.Run(ctx, &frameSource{d.Video, d.frames, 0}, &plan.Passes[0], stages.Whole())
 }
 
 func seconds(t *big.Rat) string { return t.FloatString(3) + " s" }

@@ -90,6 +90,20 @@ func (w *Ways) Of(frame int64) Way { return w.List[w.of[frame]] }
 // Number returns the number in List of a frame's way.
 func (w *Ways) Number(frame int64) int { return w.of[frame] }
 
+// Pass returns a pass of a plan, which is laid out for the conversion's own way, as way n lays it
+// out. Errors are fault.Usage.
+func (w *Ways) Pass(n int, plan *timeline.Plan, pass *timeline.Pass) (*timeline.Pass, error) {
+	way := w.List[n]
+	if way.Shutter == w.Own().Shutter {
+		return pass, nil
+	}
+	laid, ok := plan.WithShutter(pass, way.Open())
+	if !ok {
+		return nil, fault.New(fault.Usage, "Synthesis.Decisions choose shutters, and the output's frames have no constant rate")
+	}
+	return laid, nil
+}
+
 // Bounds returns the first frame of way n, and the one behind the last.
 func (w *Ways) Bounds(n int) (first, end int64) { return w.bounds[n][0], w.bounds[n][1] }
 

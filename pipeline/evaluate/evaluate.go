@@ -32,11 +32,7 @@ type Options struct {
 	Peers    []Peer    // to compare with
 	// Every holds out every n-th frame, from the n-th on; at least 2, or 0 for 2.
 	Every int
-	// From and To limit the part of the input, in seconds; nil for its start and end.
-	// MaxFrames ends the part after a number of frames, which includes the held-out
-	// ones; 0 for all.
-	From, To  *big.Rat
-	MaxFrames int
+	Part
 
 	// Worst is the number of frames to show of those that the first setting makes
 	// worst, 0 to MaxWorst.
@@ -58,6 +54,14 @@ type Options struct {
 	// Progress is called after each frame that a method makes, never concurrently; nil
 	// for no calls.
 	Progress func(pipeline.Progress)
+}
+
+// Part is the part of an input that is evaluated; the zero value is all of it.
+type Part struct {
+	From, To *big.Rat // in seconds; nil for the input's start and end
+	// MaxFrames ends the part after a number of frames, which includes the held-out
+	// ones; 0 for no limit.
+	MaxFrames int
 }
 
 // MaxWorst bounds Options.Worst and Options.Regions.

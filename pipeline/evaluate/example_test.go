@@ -13,8 +13,8 @@ import (
 // optical flow and, to compare, by a cross-fade.
 func ExampleRun() {
 	report, err := evaluate.Run(context.Background(), evaluate.Options{
-		Input:     "../../testdata/demo.mp4",
-		MaxFrames: 7,
+		Input: "../../testdata/demo.mp4",
+		Part:  evaluate.Part{MaxFrames: 7},
 		Settings: []evaluate.Setting{
 			{Name: "fast", Convert: pipeline.Options{Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}}},
 		},

@@ -6,6 +6,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 )
 
@@ -63,7 +64,7 @@ func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipelin
 	}
 	defer writer.Abort()
 	line := r.clip.Line(pipeline.EncoderSink(writer.Encoder), s)
-	if err := line.RunSchedule(ctx, r.clip.Source, &r.clip.Plan.Passes[0], r.schedule(0), pipeline.Whole()); err != nil {
+	if err := line.RunSchedule(ctx, r.clip.Source, &r.clip.Plan.Passes[0], r.schedule(0), stages.Whole()); err != nil {
 		return nil, err
 	}
 	result := line.Result()

@@ -13,6 +13,7 @@ import (
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/media"
+	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 )
 
@@ -50,7 +51,7 @@ func repaired(t *testing.T, o pipeline.Options, r *repairs, open func(*pipeline.
 	sink := new(samplesSink)
 	restoration := restoration{clip, r}
 	clip.Plan.Gap = nil
-	if err := clip.Line(sink, s).RunSchedule(t.Context(), clip.Source, &clip.Plan.Passes[0], restoration.schedule(0), pipeline.Whole()); err != nil {
+	if err := clip.Line(sink, s).RunSchedule(t.Context(), clip.Source, &clip.Plan.Passes[0], restoration.schedule(0), stages.Whole()); err != nil {
 		t.Fatal(err)
 	}
 	return sink
@@ -120,7 +121,7 @@ func TestTheCauseIsTold(t *testing.T) {
 	defer s.Close()
 	for range 1000 {
 		line := c.Line(new(samplesSink), s)
-		err := line.RunSchedule(context.Background(), brokenSource{c.Source.Video()}, &c.Plan.Passes[0], r.schedule(0), pipeline.Whole())
+		err := line.RunSchedule(context.Background(), brokenSource{c.Source.Video()}, &c.Plan.Passes[0], r.schedule(0), stages.Whole())
 		if !errors.Is(err, io.ErrNoProgress) {
 			t.Fatalf("%v, want %v", err, io.ErrNoProgress)
 		}

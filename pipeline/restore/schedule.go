@@ -4,9 +4,9 @@ import (
 	"math/big"
 
 	"retime/frame"
-	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/stages"
 	"retime/pipeline/timeline"
 	"retime/warp"
 )
@@ -43,7 +43,7 @@ func (r *repairs) check(v media.Video) error {
 	return nil
 }
 
-// schedule is a pipeline.Schedule in which all frames keep their times and the frames
+// schedule is a stages.Schedule in which all frames keep their times and the frames
 // of the repairs are synthesized.
 type schedule struct {
 	repairs *repairs
@@ -61,7 +61,7 @@ type schedule struct {
 	held  *anchor
 	early []lost
 	// For addContext: the last anchor that it returned, and the anchors that wait.
-	before *pipeline.Picture
+	before *stages.Picture
 	ahead  []*anchor
 	// For pair.
 	last *anchor
@@ -69,11 +69,11 @@ type schedule struct {
 
 // anchor is a sound picture with the frames lost behind it.
 type anchor struct {
-	*pipeline.Picture
+	*stages.Picture
 	lost    []lost
 	leading bool // the picture stands in for the time before the first sound one
-	around  []pipeline.ContextPicture
-	extend  *pipeline.Picture
+	around  []stages.ContextPicture
+	extend  *stages.Picture
 }
 
 func (a *anchor) release() {
@@ -92,7 +92,7 @@ func (a *anchor) release() {
 // lost is a frame to synthesize.
 type lost struct {
 	at, from *big.Rat           // when it is shown: on the clock's grid, for motion, and exactly as in the source
-	picture  *pipeline.Picture  // the damaged frame, if part of it stays; else nil
+	picture  *stages.Picture    // the damaged frame, if part of it stays; else nil
 	mask     frame.Image[uint8] // as in repairs.frames
 }
 
@@ -102,14 +102,14 @@ func (l *lost) release() {
 	}
 }
 
-func (s *schedule) Next(p *pipeline.Picture) []*pipeline.Interval {
+func (s *schedule) Next(p *stages.Picture) []*stages.Interval {
 	if a := s.dropDamaged(p); a != nil {
 		return s.pass(a)
 	}
 	return nil
 }
 
-func (s *schedule) End() (list []*pipeline.Interval) {
+func (s *schedule) End() (list []*stages.Interval) {
 	if a := s.held; a != nil {
 		s.held = nil
 		list = s.pass(a)
@@ -125,7 +125,7 @@ func (s *schedule) End() (list []*pipeline.Interval) {
 }
 
 // More returns nothing: the intervals of a restoration are short.
-func (s *schedule) More() []*pipeline.Interval { return nil }
+func (s *schedule) More() []*stages.Interval { return nil }
 
 func (s *schedule) Close() {
 	for _, a := range append(s.ahead, s.held, s.last) {
@@ -142,7 +142,7 @@ func (s *schedule) Close() {
 }
 
 // pass adds the context of a and returns the intervals that are complete then.
-func (s *schedule) pass(a *anchor) (list []*pipeline.Interval) {
+func (s *schedule) pass(a *anchor) (list []*stages.Interval) {
 	if !s.motion {
 		return s.pair(a)
 	}
@@ -155,7 +155,7 @@ func (s *schedule) pass(a *anchor) (list []*pipeline.Interval) {
 
 // dropDamaged takes over p and returns the sound picture before it, once all that was
 // lost between them is known.
-func (s *schedule) dropDamaged(p *pipeline.Picture) *anchor {
+func (s *schedule) dropDamaged(p *stages.Picture) *anchor {
 	stamp := p.Frame.PTS
 	if s.began {
 		for _, l := range s.inserted(stamp, p.At) {
@@ -247,30 +247,30 @@ func (s *schedule) surround(a *anchor) {
 			return
 		}
 	}
-	for i, p := range []*pipeline.Picture{s.before, after.Picture} {
-		a.around = append(a.around, pipeline.ContextPicture{Picture: p.Retain(), Span: timeline.Quantise(off[i].Quo(off[i], length))})
+	for i, p := range []*stages.Picture{s.before, after.Picture} {
+		a.around = append(a.around, stages.ContextPicture{Picture: p.Retain(), Span: timeline.Quantise(off[i].Quo(off[i], length))})
 	}
 }
 
 // pair takes over the next anchor and returns the interval before it.
-func (s *schedule) pair(b *anchor) []*pipeline.Interval {
+func (s *schedule) pair(b *anchor) []*stages.Interval {
 	a := s.last
 	s.last = b
 	if a == nil {
 		return nil
 	}
 	defer a.release()
-	return []*pipeline.Interval{s.interval(a, b, b.At, s.clock.Exact(b.Frame.PTS))}
+	return []*stages.Interval{s.interval(a, b, b.At, s.clock.Exact(b.Frame.PTS))}
 }
 
 // interval returns the interval of a and the frames lost behind it. It ends at end on
 // the clock's grid, which is exact in the source. b is nil behind the last anchor.
-func (s *schedule) interval(a, b *anchor, end, exact *big.Rat) *pipeline.Interval {
-	var second *pipeline.Picture
+func (s *schedule) interval(a, b *anchor, end, exact *big.Rat) *stages.Interval {
+	var second *stages.Picture
 	if b != nil {
 		second = b.Picture
 	}
-	v := pipeline.NewInterval(a.Picture, second, s.targets(a, end, exact))
+	v := stages.NewInterval(a.Picture, second, s.targets(a, end, exact))
 	v.Leading = a.leading
 	for _, c := range a.around {
 		v.Keep(c.Picture)
@@ -292,16 +292,16 @@ func (s *schedule) interval(a, b *anchor, end, exact *big.Rat) *pipeline.Interva
 	return v
 }
 
-func (s *schedule) targets(a *anchor, end, exact *big.Rat) []*pipeline.Target {
+func (s *schedule) targets(a *anchor, end, exact *big.Rat) []*stages.Target {
 	shown := make([]lost, 0, 1+len(a.lost))
 	if !a.leading {
 		shown = append(shown, lost{at: a.At, from: s.clock.Exact(a.Frame.PTS)})
 	}
 	shown = append(shown, a.lost...)
 	length := new(big.Rat).Sub(end, a.At)
-	targets := make([]*pipeline.Target, len(shown))
+	targets := make([]*stages.Target, len(shown))
 	for i, l := range shown {
-		t := &pipeline.Target{Slot: timeline.Slot{Index: s.next, From: l.from, To: exact}, Lost: i > 0 || a.leading}
+		t := &stages.Target{Slot: timeline.Slot{Index: s.next, From: l.from, To: exact}, Lost: i > 0 || a.leading}
 		s.next++
 		if i+1 < len(shown) {
 			t.To = shown[i+1].from

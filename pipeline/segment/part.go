@@ -8,6 +8,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/stages"
 	"retime/pipeline/timeline"
 )
 
@@ -35,7 +36,7 @@ func (discard) abort()                                   {}
 // input early is an error.
 func runPart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, sink partSink) (*pipeline.Report, error) {
 	report, err := makePart(ctx, o, whole, r, sink)
-	if errors.Is(err, pipeline.ErrLate) { // the file's index is not exact
+	if errors.Is(err, stages.ErrLate) { // the file's index is not exact
 		r.Start = nil
 		report, err = makePart(ctx, o, whole, r, sink)
 	}
@@ -68,7 +69,7 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 	pass := &clip.Plan.Passes[0]
 	each := pass.Layout.Subframes()
 	last := r.End >= whole.Frames
-	want := pipeline.Range{First: r.First * each, End: timeline.Endless, Midway: source.Video().FirstPTS != clip.Source.Video().FirstPTS}
+	want := stages.Range{First: r.First * each, End: timeline.Endless, Midway: source.Video().FirstPTS != clip.Source.Video().FirstPTS}
 	clip.Plan.Total = whole.Frames - r.First
 	if !last {
 		want.End, clip.Plan.Total = r.End*each, r.End-r.First

@@ -6,7 +6,6 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/decision"
-	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
 	"retime/warp"
 )
@@ -49,15 +48,7 @@ func Pass(p *timeline.Plan, k int64) *timeline.Pass {
 
 // pass returns the pass in which frame k lies, laid out as the frame's way is.
 func (s *setup) pass(k int64) (*timeline.Pass, error) {
-	p, way := Pass(s.plan, k), s.ways.Of(k)
-	if way.Shutter == s.ways.Own().Shutter {
-		return p, nil
-	}
-	laid, ok := s.plan.WithShutter(p, way.Open())
-	if !ok {
-		return nil, fault.New(fault.Usage, "frame %d has a shutter, and no constant rate", k)
-	}
-	return laid, nil
+	return s.ways.Pass(s.ways.Number(k), s.plan, Pass(s.plan, k))
 }
 
 // Way returns the way in which frame k is made, and of how many moments it is the mean.

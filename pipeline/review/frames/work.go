@@ -8,6 +8,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
 	"retime/warp"
@@ -165,7 +166,7 @@ func (m *Maker) run(ctx context.Context, j *job, makers *synthesizers) error {
 			if ctx.Err() != nil {
 				return err
 			}
-		case !errors.Is(err, pipeline.ErrLate) || attempt >= lastAttempt:
+		case !errors.Is(err, stages.ErrLate) || attempt >= lastAttempt:
 			return err
 		}
 	}
@@ -218,7 +219,7 @@ func (m *Maker) convert(ctx context.Context, j *job, makers *synthesizers, attem
 	}
 	line := pipeline.NewLine(&o, p, &to, s)
 	line.CountFrom(number(j.setup, source))
-	err = line.Run(ctx, source, pass, pipeline.Range{First: j.next * each, End: j.end * each, Midway: midway})
+	err = line.Run(ctx, source, pass, stages.Range{First: j.next * each, End: j.end * each, Midway: midway})
 	if err == nil && line.Result().Cutoff != nil {
 		err = line.Result().Cutoff
 	}

@@ -17,6 +17,7 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/media/pixel"
+	"retime/pipeline/stages"
 
 	"retime/pipeline/motion"
 	"retime/pipeline/synth"
@@ -156,7 +157,7 @@ func (m *measurement) run(ctx context.Context, watch func() (func() error, error
 	}
 	line := clip.Line(pipeline.EncoderSink(writer.Encoder), m.synth)
 	start := time.Now()
-	err = line.Run(ctx, clip.Source, &clip.Plan.Passes[0], pipeline.Whole())
+	err = line.Run(ctx, clip.Source, &clip.Plan.Passes[0], stages.Whole())
 	r = line.Result()
 	if err == nil {
 		err = r.Cutoff
@@ -172,7 +173,7 @@ func (m *measurement) collect(ctx context.Context) error {
 	}
 	defer clip.Close()
 	line := clip.Line(pipeline.Discard{}, &m.sample)
-	if err := line.Run(ctx, clip.Source, &clip.Plan.Passes[0], pipeline.Whole()); err != nil {
+	if err := line.Run(ctx, clip.Source, &clip.Plan.Passes[0], stages.Whole()); err != nil {
 		return err
 	}
 	if len(m.sample.intervals) == 0 {

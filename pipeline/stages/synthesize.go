@@ -1,10 +1,11 @@
-package pipeline
+package stages
 
 import (
 	"context"
 	"sync"
 
 	"retime/frame"
+	"retime/pipeline/decision"
 	"retime/warp"
 )
 
@@ -47,11 +48,11 @@ func (r *run) startTarget(ctx context.Context, v *Interval, t *Target) (err erro
 	}
 	t.record = v.record(t, r.pass.Layout.Shown(t.Slot))
 	switch t.method {
-	case Extrapolated:
+	case decision.Extrapolated:
 		err = r.extrapolate(v, t)
-	case FromSource:
+	case decision.FromSource:
 		t.take(v.A.Frame)
-	case Nearest:
+	case decision.Nearest:
 		t.take(v.nearest(t.Phase).Frame)
 	default:
 		err = r.startMade(ctx, v, t)
@@ -119,28 +120,20 @@ func (r *run) extrapolate(v *Interval, t *Target) error {
 	if err != nil {
 		return err
 	}
-	warp.Extrapolate(r.options.workers(), f, v.A.Frame, v.found.continued.Forward, r.level, t.Beyond)
+	warp.Extrapolate(r.params.Workers, f, v.A.Frame, v.found.continued.Forward, r.level, t.Beyond)
 	t.frame, t.finish = f, func() error { return nil }
 	return nil
 }
 
-// The confidences below which a frame is made in another way: cross-faded where motion
-// cannot be trusted, or replaced by the nearer source frame. docs/quality.md has the
-// figures.
-const (
-	DefaultBlendBelow   = 0.25
-	DefaultNearestBelow = 0.03
-)
-
 // fallback says how a frame is made that can be trusted so far.
-func (s *Synthesis) fallback(confidence float64) Method {
+func (p *Params) fallback(confidence float64) decision.Method {
 	switch {
-	case confidence < *s.NearestBelow:
-		return Nearest
-	case confidence < *s.BlendBelow:
-		return Blended
+	case confidence < p.NearestBelow:
+		return decision.Nearest
+	case confidence < p.BlendBelow:
+		return decision.Blended
 	}
-	return Interpolated
+	return decision.Interpolated
 }
 
 // assessor shares a warp.Assessor among the goroutines that finish frames.
@@ -160,14 +153,14 @@ func (a *assessor) confidence(in warp.Interval, phase warp.Phase) frame.Image[ui
 func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) error {
 	rec, trust := &t.record, confidence(made, v.found.change)
 	rec.Holes, rec.Error, rec.Confidence = rounded(100*made.Holes), rounded(made.Residual), rounded(trust)
-	if r.options.Synthesis.Mode == warp.Blend {
-		rec.Method = Blended
+	if r.params.Mode == warp.Blend {
+		rec.Method = decision.Blended
 		return nil
 	}
 	if rec.Method = t.wish; rec.Method == "" {
-		rec.Method = r.options.Synthesis.fallback(trust)
+		rec.Method = r.params.fallback(trust)
 	}
-	if r.options.Hooks.ConfidenceMap != nil || rec.Method == Blended {
+	if r.params.Hooks.ConfidenceMap != nil || rec.Method == decision.Blended {
 		in, err := r.between(v).Host()
 		if err != nil {
 			return err
@@ -175,9 +168,9 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 		t.confidence = r.assessor.confidence(in, t.Phase)
 	}
 	switch rec.Method {
-	case Blended:
-		warp.MaskedBlend(r.options.workers(), f, v.A.Frame, v.B.Frame, t.Phase, t.confidence, r.level)
-	case Nearest:
+	case decision.Blended:
+		warp.MaskedBlend(r.params.Workers, f, v.A.Frame, v.B.Frame, t.Phase, t.confidence, r.level)
+	case decision.Nearest:
 		rec.Holes, rec.Error, rec.Confidence = 0, 0, 0
 		frame.Copy(f, v.nearest(t.Phase).Frame)
 		t.confidence = frame.Image[uint8]{}

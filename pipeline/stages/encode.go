@@ -1,6 +1,10 @@
-package pipeline
+package stages
 
-import "context"
+import (
+	"context"
+
+	"retime/pipeline/decision"
+)
 
 // encode writes the frames.
 func (r *run) encode(from <-chan *Target) func(context.Context) error {
@@ -9,7 +13,7 @@ func (r *run) encode(from <-chan *Target) func(context.Context) error {
 			err := t.complete()
 			if err == nil {
 				stop := r.times.encode.start()
-				if hook := r.options.Hooks.Digest; hook != nil {
+				if hook := r.params.Hooks.Digest; hook != nil {
 					hook(r.want.First/r.pass.Layout.Subframes()+r.result.Frames, digest(t.frame))
 				}
 				err = r.sink.WriteFrame(t.frame, t.From, t.To)
@@ -34,10 +38,10 @@ func (r *run) count(t *Target) error {
 		r.wishes.used++
 	}
 	switch t.record.Method {
-	case Interpolated, Blended, Exposed, Extrapolated:
+	case decision.Interpolated, decision.Blended, decision.Exposed, decision.Extrapolated:
 		r.result.Made++
 	}
-	h := &r.options.Hooks
+	h := &r.params.Hooks
 	if h.Record != nil {
 		h.Record(t.record)
 	}

@@ -1,16 +1,19 @@
-package pipeline
+// Package stages makes the frames of an output from the pictures of a source. A Line decodes,
+// schedules, estimates flow, synthesizes and encodes; its stages run at the same time, joined by
+// short queues. docs/architecture.md follows a frame through them, file by file.
+package stages
 
 import (
 	"context"
 	"log/slog"
 	"math/big"
 	"sync/atomic"
-	"time"
 
 	"retime/frame"
 	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/motion"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
 )
@@ -18,13 +21,10 @@ import (
 // Line makes output frames from the pictures of sources and passes them to a sink. It runs
 // once for each pass of a plan, and counts over all passes.
 type Line struct {
-	options *Options
-	plan    *timeline.Plan
-	sink    Sink
-	synth   synth.Synthesizer
-
-	// open opens what makes the frames of a way of their own.
-	open func(*Options) (synth.Synthesizer, error)
+	params Params
+	plan   *timeline.Plan
+	sink   Sink
+	synth  synth.Synthesizer
 
 	wishes decisions
 	gaps   gapWarning
@@ -43,8 +43,8 @@ type Result struct {
 	// Cuts are the times in the input at which scenes begin, in seconds.
 	Cuts   []*big.Rat
 	Cutoff error // the damage that ended the input early, with a fault.Kind; nil for none
-	Stages Stages
-	remade int64 // frames that a device failed to make, other than the line's synthesizer's
+	Stages Times
+	Beside int64 // frames that devices failed to make, other than those of the line's synthesizer
 }
 
 // Partial says what is in a file if damage ended the input, and returns nil if none did.
@@ -55,11 +55,11 @@ func (r *Result) Partial(name string) error {
 	return fault.New(fault.KindOf(r.Cutoff), "%w; the %d frames before that are in %q", r.Cutoff, r.Frames, name)
 }
 
-// NewLine returns a line for o, whose defaults must be in place; see Options.Settle.
-func NewLine(o *Options, plan *timeline.Plan, sink Sink, s synth.Synthesizer) *Line {
+// NewLine returns a line that makes frames by s.
+func NewLine(p Params, plan *timeline.Plan, sink Sink, s synth.Synthesizer) *Line {
 	return &Line{
-		options: o, plan: plan, sink: sink, synth: s, open: (*Options).Synthesizer,
-		wishes: newDecisions(o.Synthesis.Decisions), gaps: gapWarning{log: o.Hooks.Log},
+		params: p, plan: plan, sink: sink, synth: s,
+		wishes: newDecisions(p.Decisions), gaps: gapWarning{log: p.Hooks.Log},
 		before: s.Summary(),
 	}
 }
@@ -74,9 +74,12 @@ func (l *Line) Result() Result {
 	r.Stages = l.times.stages()
 	r.Stages.Load += s.Load - l.before.Load + l.beside.Load
 	r.Stages.Synthesis += s.Synthesis - l.before.Synthesis + l.beside.Synthesis
-	r.remade = l.beside.Remade
+	r.Beside = l.beside.Remade
 	return r
 }
+
+// WarnOfDecisions warns if decisions are about frames that were not written.
+func (l *Line) WarnOfDecisions() { l.wishes.warn(l.params.Hooks.Log) }
 
 // Run makes the wanted frames of a pass, from a source that delivers the pictures of the
 // pass, and pairs neighbouring pictures. After an error the sink may have received some of
@@ -120,18 +123,12 @@ const decodedAhead = 2
 func (l *Line) runAll(ctx context.Context, source Source, runs []*run, schedules []Schedule) error {
 	s := newStages(ctx)
 	first := runs[0]
-	pictures := []<-chan *Picture{connect(s, decodedAhead, first.decode(source))}
-	d := newDivider(runs)
-	if len(runs) > 1 {
-		pictures = d.divide(s, pictures[0])
-	}
-	targets := make([]<-chan *Target, len(runs))
-	for i, r := range runs {
-		targets[i] = r.connect(s, pictures[i], schedules[i], len(runs) > 1)
-	}
-	made := targets[0]
-	if len(runs) > 1 {
-		made = connect(s, 0, first.gather(runs, targets, func(frame int64) { d.set(func() { d.next = frame }) }))
+	pictures := connect(s, decodedAhead, first.decode(source))
+	var made <-chan *Target
+	if len(runs) == 1 {
+		made = first.connect(s, pictures, schedules[0], false)
+	} else {
+		made = connectAll(s, pictures, runs, schedules)
 	}
 	s.start(first.encode(made))
 	err := s.wait()
@@ -144,14 +141,14 @@ func (l *Line) runAll(ctx context.Context, source Source, runs []*run, schedules
 // make some of the frames.
 func (r *run) connect(s *stages, pictures <-chan *Picture, schedule Schedule, shared bool) <-chan *Target {
 	preparedAhead, startedAhead := r.synth.Ahead()
-	if r.options.Synthesis.Duplicates == RetimeDuplicates {
+	if r.params.DropRepeats {
 		pictures = connect(s, 0, r.dropRepeats(pictures))
 	}
 	intervals := connect(s, 0, r.schedule(schedule, pictures))
 	if r.want != Whole() || shared {
 		intervals = connect(s, 0, r.crop(intervals))
 	}
-	estimatedAhead := max(r.options.FlowWorkers(), preparedAhead)
+	estimatedAhead := max(r.params.Flow.Workers, preparedAhead)
 	estimates := connect(s, estimatedAhead, r.estimate(s, intervals, estimatedAhead))
 	prepared := connect(s, preparedAhead, r.prepare(estimates))
 	targets := connect(s, startedAhead, r.synthesize(prepared))
@@ -162,10 +159,9 @@ func (r *run) connect(s *stages, pictures <-chan *Picture, schedule Schedule, sh
 }
 
 // run makes frames of a pass of a line: all, or those of one way. Beside the fields that a Line
-// shares among its runs, it has its own options and synthesizer, which hide the Line's.
+// shares among its runs, it has its own synthesizer, which hides the Line's.
 type run struct {
 	*Line
-	options  *Options
 	synth    synth.Synthesizer
 	number   int // of the way; 0 for the conversion's own
 	ways     *decision.Ways
@@ -192,29 +188,16 @@ func (r *run) owns(index int64) bool { return r.ways.Number(r.frame(index)) == r
 // holds says whether the run makes a slot.
 func (r *run) holds(index int64) bool { return r.want.holds(index) && r.owns(index) }
 
-// newRun returns the run of way number for a range of frames.
-func (l *Line) newRun(o *Options, pass *timeline.Pass, want Range, v media.Video) (*run, error) {
-	r := &run{Line: l, options: o, pass: pass, want: want, video: v, level: o.Synthesis.Preset.Level(v.Width, v.Height)}
-	r.assessor.Workers = o.workers()
-	if _, files := o.Synthesis.Flow.Files(); files && v.Rate == nil {
-		return nil, fault.New(fault.Usage, "Synthesis.Flow %s: the frames of %q have no constant rate by which to number them", o.Synthesis.Flow, o.Input.File)
+// newRun returns a run that makes a range of frames with a preset.
+func (l *Line) newRun(preset motion.Preset, pass *timeline.Pass, want Range, v media.Video) (*run, error) {
+	r := &run{Line: l, pass: pass, want: want, video: v, level: preset.Level(v.Width, v.Height)}
+	r.assessor.Workers = l.params.Workers
+	if method := l.params.Flow.Method; v.Rate == nil {
+		if _, files := method.Files(); files {
+			return nil, fault.New(fault.Usage, "Synthesis.Flow %s: the frames of %q have no constant rate by which to number them", method, l.params.Input)
+		}
 	}
 	var err error
-	r.still, err = staticMask(&o.Synthesis, v, r.level)
+	r.still, err = staticMask(l.params.StaticMask, v, r.level)
 	return r, err
-}
-
-// stageTimes adds up how long each stage was at work.
-type stageTimes struct{ decode, flow, synthesis, encode stopwatch }
-
-type stopwatch struct{ total atomic.Int64 }
-
-func (w *stopwatch) start() (stop func()) {
-	began := time.Now()
-	return func() { w.total.Add(int64(time.Since(began))) }
-}
-
-func (t *stageTimes) stages() Stages {
-	d := func(w *stopwatch) time.Duration { return time.Duration(w.total.Load()) }
-	return Stages{Decode: d(&t.decode), Flow: d(&t.flow), Synthesis: d(&t.synthesis), Encode: d(&t.encode)}
 }

@@ -1,9 +1,10 @@
-package pipeline
+package stages
 
 import (
 	"context"
 	"slices"
 
+	"retime/pipeline/decision"
 	"retime/pipeline/motion"
 	"retime/warp"
 )
@@ -13,7 +14,7 @@ import (
 // intervals at a time: motion that is not straight shows in the neighbouring ones.
 func (r *run) prepare(from <-chan *estimate) stage[*Interval] {
 	return func(ctx context.Context, emit func(*Interval) error) error {
-		cuts := newCuts(&r.options.Synthesis)
+		cuts := newCuts(&r.params)
 		var w window
 		defer w.release()
 		scene, began := 0, 0 // of the latest picture, and of the interval's first
@@ -67,7 +68,7 @@ func (r *run) announce(ctx context.Context, w *window) (err error) {
 	v.Targets = slices.DeleteFunc(v.Targets, func(t *Target) bool { return !r.holds(t.Index) })
 	made := 0
 	for _, t := range v.Targets {
-		if t.method = r.method(v, t); t.method == Interpolated {
+		if t.method = r.method(v, t); t.method == decision.Interpolated {
 			made++
 		}
 	}
@@ -80,24 +81,24 @@ func (r *run) announce(ctx context.Context, w *window) (err error) {
 
 // method says how a target is come by: it is there, as FromSource or Nearest, is
 // Extrapolated, or is made, as Interpolated.
-func (r *run) method(v *Interval, t *Target) Method {
-	stands := r.options.Synthesis.Mode == warp.Nearest || v.cut || v.Gap // in whose place nothing is made
+func (r *run) method(v *Interval, t *Target) decision.Method {
+	stands := r.params.Mode == warp.Nearest || v.cut || v.Gap // in whose place nothing is made
 	switch {
 	case t.Beyond != 0 && v.found.continued != nil:
-		return Extrapolated
-	case t.Phase == 0, t.wish == FromSource:
-		return FromSource
-	case t.wish == Nearest, t.wish == "" && stands:
-		return Nearest
+		return decision.Extrapolated
+	case t.Phase == 0, t.wish == decision.FromSource:
+		return decision.FromSource
+	case t.wish == decision.Nearest, t.wish == "" && stands:
+		return decision.Nearest
 	}
-	return Interpolated
+	return decision.Interpolated
 }
 
 // describe returns what the synthesis of the window's middle interval sees, and keeps it.
 func (r *run) describe(w *window) *material {
 	v := w.now
 	in := r.between(v)
-	if r.options.Synthesis.Mode == warp.Project {
+	if r.params.Mode == warp.Project {
 		in.static = r.still
 	}
 	if !in.guided {
@@ -126,7 +127,7 @@ func (v *Interval) beside(p *Picture, f motion.Flow) *outer {
 
 // between returns what v's own pictures tell the synthesis.
 func (r *run) between(v *Interval) *material {
-	return &material{a: v.A, b: v.B, level: r.level, guided: r.options.Synthesis.Mode.UsesFlow(), flows: v.found.flows}
+	return &material{a: v.A, b: v.B, level: r.level, guided: r.params.Mode.UsesFlow(), flows: v.found.flows}
 }
 
 // window is an interval between its neighbours, any of which may be nil, with a

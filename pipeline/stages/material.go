@@ -1,4 +1,4 @@
-package pipeline
+package stages
 
 import (
 	"retime/frame"

@@ -1,4 +1,4 @@
-package pipeline
+package stages
 
 import (
 	"cmp"
@@ -36,7 +36,7 @@ func (r *run) estimate(s *stages, from <-chan *Interval, ahead int) stage[*estim
 		// behind this stage, on either side of the queue, too.
 		lanes[i] = make(chan *estimate, ahead+2)
 	}
-	for i := range max(len(lanes), r.options.FlowWorkers()) {
+	for i := range max(len(lanes), r.params.Flow.Workers) {
 		lane := i % len(lanes)
 		s.start(func(ctx context.Context) error { return r.estimateFlow(ctx, lane, lanes[lane]) })
 	}
@@ -89,7 +89,7 @@ func (r *run) estimateFlow(ctx context.Context, device int, jobs <-chan *estimat
 		open()
 		if job.err = cmp.Or(err, ctx.Err()); job.err == nil {
 			stop := r.times.flow.start()
-			job.err = estimateInterval(e, job.Interval, r.options)
+			job.err = estimateInterval(e, job.Interval, &r.params)
 			stop()
 		}
 		close(job.done)
@@ -104,14 +104,14 @@ func (r *run) estimateFlow(ctx context.Context, device int, jobs <-chan *estimat
 // estimator opens an estimator on a device, or on the CPU if there is no device.
 func (r *run) estimator(ctx context.Context, device int) (*motion.Estimator, error) {
 	if devices := r.synth.Flow(); len(devices) > 0 {
-		return r.options.DeviceEstimator(ctx, devices[device])
+		return r.params.Flow.DeviceEstimator(ctx, devices[device])
 	}
-	return r.options.Estimator(ctx)
+	return r.params.Flow.Estimator(ctx)
 }
 
-func estimateInterval(e *motion.Estimator, v *Interval, o *Options) (err error) {
+func estimateInterval(e *motion.Estimator, v *Interval, p *Params) (err error) {
 	if v.Extend != nil {
-		v.found.continued, err = estimateContinuation(e, v, o)
+		v.found.continued, err = estimateContinuation(e, v, p)
 		return err
 	}
 	flow, err := e.Estimate(v.A.Guide, v.B.Guide)
@@ -153,7 +153,7 @@ func (m *continuation) confidence(beyond warp.Phase) float64 {
 
 // estimateContinuation returns the motion that goes on beyond v's end, or nil if it
 // cannot be told.
-func estimateContinuation(e *motion.Estimator, v *Interval, o *Options) (*continuation, error) {
+func estimateContinuation(e *motion.Estimator, v *Interval, p *Params) (*continuation, error) {
 	near, far := v.A.Guide, v.Extend.Guide
 	flow, err := e.Estimate(near, far)
 	if err != nil {
@@ -165,8 +165,8 @@ func estimateContinuation(e *motion.Estimator, v *Interval, o *Options) (*contin
 		return nil, err
 	}
 	m := &continuation{FlowPair: flows, change: flow.Change()}
-	m.residual = warp.MeanError(o.sharedWorkers(), near.Picture(), far.Picture(), m.Forward)
-	if m.change.CutScore() >= *o.Synthesis.SceneThreshold || confidence(warp.Made{Residual: m.residual}, m.change) < leastContinued {
+	m.residual = warp.MeanError(p.Flow.Share, near.Picture(), far.Picture(), m.Forward)
+	if m.change.CutScore() >= p.SceneThreshold || confidence(warp.Made{Residual: m.residual}, m.change) < leastContinued {
 		return nil, nil
 	}
 	return m, nil

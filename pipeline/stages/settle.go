@@ -1,41 +1,26 @@
-package pipeline
+package stages
 
 import (
 	"log/slog"
 	"math"
 
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
-	"retime/pipeline/timeline"
 	"retime/warp"
 )
 
 // decisions are looked up by the frame's number.
 type decisions struct {
-	of   map[int64]Decision
+	of   map[int64]decision.Decision
 	used int
 }
 
-func newDecisions(list []Decision) decisions {
-	d := decisions{of: make(map[int64]Decision, len(list))}
+func newDecisions(list []decision.Decision) decisions {
+	d := decisions{of: make(map[int64]decision.Decision, len(list))}
 	for _, v := range list {
 		d.of[v.Frame] = v
 	}
 	return d
-}
-
-// checkDecisions refuses decisions about frames behind the output's end. The plan's total
-// follows from the stated duration, so that a second's frames more may come.
-func (o *Options) checkDecisions(p *timeline.Plan) error {
-	if p.Total == 0 {
-		return nil
-	}
-	end := p.Total + timeline.Ceil(p.Rate)
-	for _, d := range o.Synthesis.Decisions {
-		if d.Frame >= end {
-			return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d: the output has %d frames; give the options that the sidecar was written with", d.Line, d.Frame, p.Total)
-		}
-	}
-	return nil
 }
 
 // slack is how far a decision's time may lie off its frame's, in seconds.
@@ -77,14 +62,14 @@ func (r *run) settle(v *Interval) error {
 }
 
 // wish sets how t is wanted made. edited says whether a decision has changed v's cut.
-func (r *run) wish(v *Interval, t *Target, line Decision, edited bool) error {
+func (r *run) wish(v *Interval, t *Target, line decision.Decision, edited bool) error {
 	t.wish = line.Method
-	makes := t.wish == Interpolated || t.wish == Blended
-	if edited && (v.cut && makes || !v.cut && t.wish == Nearest) {
+	makes := t.wish == decision.Interpolated || t.wish == decision.Blended
+	if edited && (v.cut && makes || !v.cut && t.wish == decision.Nearest) {
 		t.wish, makes = "", false
 	}
-	mode := r.options.Synthesis.Mode
-	if t.Phase != 0 && (makes && (v.Gap || mode == warp.Nearest) || t.wish == Interpolated && mode == warp.Blend) {
+	mode := r.params.Mode
+	if t.Phase != 0 && (makes && (v.Gap || mode == warp.Nearest) || t.wish == decision.Interpolated && mode == warp.Blend) {
 		return fault.New(fault.Usage, "Synthesis.Decisions: line %d: frame %d cannot be %s: no motion is estimated there", line.Line, t.Index, t.wish)
 	}
 	return nil

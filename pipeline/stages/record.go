@@ -1,9 +1,10 @@
-package pipeline
+package stages
 
 import (
 	"math"
 	"math/big"
 
+	"retime/pipeline/decision"
 	"retime/pipeline/motion"
 	"retime/warp"
 )
@@ -14,9 +15,9 @@ type Record struct {
 	Time  float64 `json:"time"`  // in the output, in seconds; from Convert, on the source's clock
 	// Sources are the numbers, from 0 at the first frame read, of the source frames
 	// that it lies between or is.
-	Sources []int64 `json:"sources"`
-	Phase   float64 `json:"phase"` // from 0 at the first of them to 1 at the second
-	Method  Method  `json:"method"`
+	Sources []int64         `json:"sources"`
+	Phase   float64         `json:"phase"` // from 0 at the first of them to 1 at the second
+	Method  decision.Method `json:"method"`
 	// Holes is the share of pixels that the flow from a neighbour does not reach, in
 	// per cent, mean of both neighbours.
 	Holes float64 `json:"holes"`
@@ -51,7 +52,7 @@ func (v *Interval) record(t *Target, at *big.Rat) Record {
 	}
 	r.Time, _ = at.Float64()
 	switch {
-	case t.method == Extrapolated:
+	case t.method == decision.Extrapolated:
 		c, k := v.found.continued, float64(t.Beyond)/warp.PhaseOne
 		r.Confidence, r.Error, r.Lost = rounded(c.confidence(t.Beyond)), rounded(c.residual), rounded(100*c.change.Lost)
 		if v.Leading {
@@ -60,7 +61,7 @@ func (v *Interval) record(t *Target, at *big.Rat) Record {
 			r.Sources, r.Phase = []int64{v.Extend.Number, v.A.Number}, rounded(1+k)
 		}
 	case t.Phase == 0 && t.Lost && (v.B == nil || v.Leading):
-		r.Method, r.Confidence = Nearest, 0
+		r.Method, r.Confidence = decision.Nearest, 0
 	case t.Phase != 0:
 		r.Sources = append(r.Sources, v.B.Number)
 		r.Phase = rounded(float64(t.Phase) / warp.PhaseOne)

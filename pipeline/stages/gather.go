@@ -1,4 +1,4 @@
-package pipeline
+package stages
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"retime/pipeline/fault"
+	"retime/pipeline/decision"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
 )
@@ -15,7 +15,7 @@ import (
 // newRuns returns the runs that make a range of frames: the conversion's own, and one for each
 // other way that decisions choose for a frame of the range. The caller passes them to closeBeside.
 func (l *Line) newRuns(pass *timeline.Pass, want Range, v media.Video) (runs []*run, err error) {
-	w, err := l.options.Ways()
+	w, err := decision.NewWays(l.params.Way, l.params.Decisions)
 	if err != nil {
 		return nil, err
 	}
@@ -34,25 +34,21 @@ func (l *Line) newRuns(pass *timeline.Pass, want Range, v media.Video) (runs []*
 		if first, end := w.Bounds(n); n > 0 && (first >= frames.End || end <= frames.First) {
 			continue
 		}
-		o, p := *l.options, pass
-		if way.Shutter != w.Own().Shutter {
-			var ok bool
-			if p, ok = l.plan.WithShutter(pass, way.Open()); !ok {
-				return runs, fault.New(fault.Usage, "Synthesis.Decisions choose shutters, and the output's frames have no constant rate")
-			}
+		p, err := w.Pass(n, l.plan, pass)
+		if err != nil {
+			return runs, err
 		}
-		o.Synthesis.Preset = way.Preset
 		slots := want
 		if n > 0 {
 			slots = frames.times(p.Layout.Subframes())
 		}
-		r, err := l.newRun(&o, p, slots, v)
+		r, err := l.newRun(way.Preset, p, slots, v)
 		if err != nil {
 			return runs, err
 		}
 		r.number, r.ways, r.wanting, r.synth = n, w, wanting, l.synth
 		if n > 0 {
-			if r.synth, err = l.open(&o); err != nil {
+			if r.synth, err = l.params.Open(way.Preset); err != nil {
 				return runs, err
 			}
 		}
@@ -60,6 +56,16 @@ func (l *Line) newRuns(pass *timeline.Pass, want Range, v media.Video) (runs []*
 		runs = append(runs, r)
 	}
 	return runs, nil
+}
+
+// connectAll connects the stages of several runs, each of which gets all pictures.
+func connectAll(s *stages, pictures <-chan *Picture, runs []*run, schedules []Schedule) <-chan *Target {
+	d := newDivider(runs)
+	targets := make([]<-chan *Target, len(runs))
+	for i, queue := range d.divide(s, pictures) {
+		targets[i] = runs[i].connect(s, queue, schedules[i], true)
+	}
+	return connect(s, 0, runs[0].gather(runs, targets, func(frame int64) { d.set(func() { d.next = frame }) }))
 }
 
 // times returns r in slots, of which each frame has so many.
@@ -96,8 +102,8 @@ func (r *run) end() int64 {
 // before it, and so has taken the pictures up to the one behind the next interval. Of the next
 // pictures, as many go around that run as it has room for: two if an interval comes in parts, and
 // more if the runs take different ones for repeats.
-func dividedAhead(d Duplicates) int {
-	if d == RetimeDuplicates {
+func dividedAhead(p *Params) int {
+	if p.DropRepeats {
 		return 4 * (maxRepeats + 1)
 	}
 	return 2
@@ -120,7 +126,7 @@ type divider struct {
 }
 
 func newDivider(runs []*run) *divider {
-	d := &divider{runs: runs, ahead: dividedAhead(runs[0].options.Synthesis.Duplicates), lists: make([][]*Picture, len(runs))}
+	d := &divider{runs: runs, ahead: dividedAhead(&runs[0].params), lists: make([][]*Picture, len(runs))}
 	d.change.L = &d.mu
 	for _, r := range runs {
 		d.mixed = d.mixed || r.pass != runs[0].pass

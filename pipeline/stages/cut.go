@@ -1,14 +1,9 @@
-package pipeline
+package stages
 
 import (
 	"math/big"
 	"slices"
-
-	"retime/pipeline/motion"
 )
-
-// DefaultSceneThreshold is the score from which two frames belong to different scenes.
-const DefaultSceneThreshold = motion.CutThreshold
 
 // cuts decides whether a scene changes between two pictures, by a list of times or by score.
 type cuts struct {
@@ -17,8 +12,8 @@ type cuts struct {
 	times     []*big.Rat // ascending
 }
 
-func newCuts(s *Synthesis) cuts {
-	c := cuts{threshold: *s.SceneThreshold, listed: s.Scenes != nil, times: slices.Clone(s.Scenes)}
+func newCuts(p *Params) cuts {
+	c := cuts{threshold: p.SceneThreshold, listed: p.Scenes != nil, times: slices.Clone(p.Scenes)}
 	slices.SortFunc(c.times, (*big.Rat).Cmp)
 	return c
 }

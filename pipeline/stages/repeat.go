@@ -1,18 +1,9 @@
-package pipeline
+package stages
 
 import (
 	"context"
 
 	"retime/frame"
-)
-
-// Duplicates says what becomes of repeated frames.
-type Duplicates string
-
-// What becomes of them.
-const (
-	KeepDuplicates   Duplicates = "keep"   // they are shown when they are
-	RetimeDuplicates Duplicates = "retime" // motion runs through them
 )
 
 // A picture counts as a repeat of another if their guides differ by less

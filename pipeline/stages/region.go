@@ -1,7 +1,8 @@
-package pipeline
+package stages
 
 import (
 	"retime/frame"
+	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/warp"
 )
@@ -15,27 +16,27 @@ func (r *run) composeRegions(v *Interval) error {
 		}
 		base, motion := t.wish, false
 		for _, g := range line.Regions {
-			motion = motion || g.Method == Interpolated
-			if v.Gap && (g.Method == Interpolated || g.Method == Blended) || g.Method == Interpolated && !r.options.Synthesis.Mode.UsesFlow() {
+			motion = motion || g.Method == decision.Interpolated
+			if v.Gap && (g.Method == decision.Interpolated || g.Method == decision.Blended) || g.Method == decision.Interpolated && !r.params.Mode.UsesFlow() {
 				return fault.New(fault.Usage, "Synthesis.Decisions: line %d: a region of frame %d cannot be %s: no motion is estimated there", line.Line, t.Index, g.Method)
 			}
 		}
 		if motion {
-			t.wish = Interpolated
+			t.wish = decision.Interpolated
 		}
 		t.Compose = func(dst, made *frame.Frame) {
 			frame.Copy(dst, made)
-			if motion && base != "" && base != Interpolated {
+			if motion && base != "" && base != decision.Interpolated {
 				var inner [][][2]float64
 				for _, g := range line.Regions {
-					if g.Method == Interpolated {
+					if g.Method == decision.Interpolated {
 						inner = append(inner, g.Outline)
 					}
 				}
 				r.fill(dst, v, t.Phase, base, r.cells(inner, true))
 			}
 			for _, g := range line.Regions {
-				if g.Method != Interpolated {
+				if g.Method != decision.Interpolated {
 					r.fill(dst, v, t.Phase, g.Method, r.cells([][][2]float64{g.Outline}, false))
 				}
 			}
@@ -45,16 +46,16 @@ func (r *run) composeRegions(v *Interval) error {
 }
 
 // fill replaces what cells marks by 0 in dst.
-func (r *run) fill(dst *frame.Frame, v *Interval, phase warp.Phase, m Method, cells frame.Image[uint8]) {
+func (r *run) fill(dst *frame.Frame, v *Interval, phase warp.Phase, m decision.Method, cells frame.Image[uint8]) {
 	a, b := v.A.Frame, v.B.Frame
 	switch m {
-	case FromSource:
+	case decision.FromSource:
 		b = a
-	case Nearest:
+	case decision.Nearest:
 		a = v.nearest(phase).Frame
 		b = a
 	}
-	warp.MaskedBlend(r.options.workers(), dst, a, b, phase, cells, r.level)
+	warp.MaskedBlend(r.params.Workers, dst, a, b, phase, cells, r.level)
 }
 
 // cells marks the cells of the guides' grid whose centres lie in one of some polygons by 0, and

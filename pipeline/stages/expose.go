@@ -1,9 +1,10 @@
-package pipeline
+package stages
 
 import (
 	"context"
 
 	"retime/frame"
+	"retime/pipeline/decision"
 )
 
 // expose passes on frames that are the means of their subframes.
@@ -63,7 +64,7 @@ func (r *run) exposure(subframes []*Target) (*Target, error) {
 	if still {
 		return out, nil
 	}
-	out.record.Method = Exposed
+	out.record.Method = decision.Exposed
 	f, err := r.sink.NewFrame(out.frame)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package pipeline
+package stages
 
 import (
 	"context"
@@ -137,7 +137,7 @@ type gapWarning struct {
 
 func (w *gapWarning) warn(v *Interval) {
 	if w.n++; w.n == 1 {
-		w.log.Warn("the source has gaps, in which the frame before stands", "first", seconds(v.A.At), "length", seconds(v.length()))
+		w.log.Warn("the source has gaps, in which the frame before stands", "first", v.A.At.FloatString(3)+" s", "length", v.length().FloatString(3)+" s")
 	}
 }
 
@@ -165,7 +165,7 @@ func (r *run) schedule(s Schedule, from <-chan *Picture) stage[*Interval] {
 				if v.B != nil && v.makes() && frame.Equal(v.A.Frame, v.B.Frame) {
 					v.Rest()
 				}
-				v.moves = v.makes() && !v.Gap && r.options.Synthesis.Mode.UsesFlow()
+				v.moves = v.makes() && !v.Gap && r.params.Mode.UsesFlow()
 				if err := emit(v); err != nil {
 					for _, left := range list[i+1:] {
 						left.Release()

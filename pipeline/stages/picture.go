@@ -1,10 +1,11 @@
-package pipeline
+package stages
 
 import (
 	"math/big"
 	"sync/atomic"
 
 	"retime/frame"
+	"retime/pipeline/decision"
 	"retime/pipeline/motion"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
@@ -180,8 +181,8 @@ type Target struct {
 	// was made.
 	Compose func(dst, made *frame.Frame)
 
-	wish   Method // how the caller wants it made; empty for no wish
-	method Method // how it is made
+	wish   decision.Method // how the caller wants it made; empty for no wish
+	method decision.Method // how it is made
 	scene  int
 	frame  *frame.Frame
 	finish func() error // fills frame and record; called once

@@ -1,0 +1,68 @@
+package stages
+
+import (
+	"context"
+	"log/slog"
+	"math/big"
+
+	"retime/frame"
+	"retime/pipeline/decision"
+	"retime/pipeline/motion"
+	"retime/pipeline/synth"
+	"retime/warp"
+)
+
+// Params say how a Line makes frames. pipeline.Options, from which they come, say what the
+// values mean, and are checked: no value is left to a default.
+type Params struct {
+	Input   string // names the source, for messages
+	Mode    warp.Mode
+	Way     decision.Way // preset and shutter of frames for which no decision chooses others
+	Flow    Flow
+	Workers frame.Workers
+
+	SceneThreshold           float64
+	Scenes                   []*big.Rat // nil to detect them
+	BlendBelow, NearestBelow float64
+	Decisions                []decision.Decision
+	DropRepeats              bool // leave out pictures that repeat the one before
+	StaticMask               frame.Image[uint8]
+
+	// Open opens what makes the frames of a preset that decisions choose.
+	Open  func(preset motion.Preset) (synth.Synthesizer, error)
+	Hooks Hooks
+}
+
+// Flow says how the flow of intervals is estimated.
+type Flow struct {
+	Method  motion.Method
+	Workers int           // intervals whose flow is estimated at once, at least 1
+	Share   frame.Workers // what each of them has of the threads
+	// Estimator opens an estimator on the CPU, and DeviceEstimator one on a device. They
+	// work until ctx ends.
+	Estimator       func(ctx context.Context) (*motion.Estimator, error)
+	DeviceEstimator func(ctx context.Context, device synth.FlowSource) (*motion.Estimator, error)
+}
+
+// Hooks are called while a conversion runs, each from one goroutine; nil for none.
+type Hooks struct {
+	// Log receives warnings and details.
+	Log *slog.Logger
+	// Progress is called after each written frame.
+	Progress func(Progress)
+	// Digest is called for each frame before it is encoded, in order, with its number
+	// in the output.
+	Digest func(frame int64, d Digest)
+	// Record is called for each written frame, in order.
+	Record func(Record)
+	// ConfidenceMap is called after Record for each made frame, with its number and
+	// how far each pixel of the guides' grid can be trusted, from 0 to 255. An error
+	// ends the run. Maps need optical flow.
+	ConfidenceMap func(frame int64, confidence frame.Image[uint8]) error
+}
+
+// Progress is how far a run has come.
+type Progress struct {
+	Frames int64 // written
+	Total  int64 // expected; 0 if the input does not tell
+}

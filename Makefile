@@ -175,7 +175,7 @@ test-plain: deps ## run every test, without the race detector; PKG=./pipeline ru
 	$(GO) test -timeout 40m $(TESTFLAGS) $(or $(PKG),./...)
 
 .PHONY: test-on
-test-on: ## run every test in a bare Debian or Ubuntu: make test-on SUITE=trixie, or noble; needs root
+test-on: ## run every test in a bare Debian or Ubuntu: make test-on SUITE=trixie, or noble, resolute; needs root
 	@.ci/test-on $(SUITE)
 
 # The packages whose inner loops have variants.

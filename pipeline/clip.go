@@ -144,8 +144,7 @@ func (o *Options) readerOptions() media.ReaderOptions {
 		ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.confine,
 	}
 	p := o.SynthParams()
-	r.Device = p.FirstDevice()
-	r.Surfaces = func() (media.Surfaces, error) { return synth.OpenSurfaces(p) }
+	r.CUDA = media.CUDA{Device: p.FirstDevice(), Surfaces: func() (media.Surfaces, error) { return synth.OpenSurfaces(p) }}
 	if o.Input.Deinterlace != IgnoreFields {
 		r.Deinterlace = media.FieldMode(o.Input.Deinterlace)
 	}

@@ -2,12 +2,14 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/synth"
 	"retime/warp"
 )
 
@@ -40,6 +42,25 @@ func TestDevices(t *testing.T) {
 		o.Input.HWDec, o.Synthesis.Mode = c.device, warp.Blend
 		if _, err := Run(context.Background(), o); err != nil && fault.KindOf(err) != c.kind || err == nil && c.kind == fault.Usage {
 			t.Errorf("Input.HWDec %s: %v, want kind %d or none", c.device, err, c.kind)
+		}
+	}
+}
+
+// The first of the devices that make the frames decodes, and pictures stay there unless the CPU
+// makes the frames.
+func TestDecodingDevice(t *testing.T) {
+	for _, c := range []struct {
+		devices []int
+		want    int
+	}{{nil, 0}, {[]int{2, 1}, 2}} {
+		o := Options{Input: Input{File: "a", HWDec: media.HWCUDA}, Output: Output{File: "b"}, Compute: Compute{Backend: synth.CPU, Devices: c.devices}}
+		must(t, o.Settle())
+		r := o.readerOptions()
+		if r.CUDA.Device != c.want {
+			t.Errorf("of devices %v number %d decodes, want %d", c.devices, r.CUDA.Device, c.want)
+		}
+		if _, err := r.CUDA.Surfaces(); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("where the CPU makes the frames: error %v", err)
 		}
 	}
 }

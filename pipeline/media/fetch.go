@@ -72,10 +72,10 @@ func (downloads) close() {}
 // Their semi-planar format is the decoder's own choice, so they are brought as planes.
 func newFetcher(decoder *astiav.CodecContext, opt *ReaderOptions) fetcher {
 	d := planarDownloads{decoder: decoder}
-	if opt.Surfaces == nil {
+	if opt.CUDA.Surfaces == nil {
 		return d
 	}
-	surfaces, err := opt.Surfaces()
+	surfaces, err := opt.CUDA.Surfaces()
 	if err != nil {
 		opt.Log.Debug("decoded pictures go through main memory", "because", err)
 		return d

@@ -14,7 +14,7 @@ import (
 type HWDec string
 
 // The choices for hardware decoding. The decoded pictures are always copied to main
-// memory, if they do not stay in the device's memory, too; see Surfaces.
+// memory; those of HWCUDA can stay in the device's memory, too.
 const (
 	HWNone  HWDec = "none"  // software decoding
 	HWAuto  HWDec = "auto"  // the first device that opens, else software decoding
@@ -23,6 +23,14 @@ const (
 )
 
 var hwTypes = map[HWDec]av.Device{HWCUDA: av.DeviceCUDA, HWVAAPI: av.DeviceVAAPI}
+
+// CUDA is a device on which HWCUDA decodes.
+type CUDA struct {
+	Device int // its number, from 0
+	// Surfaces opens memory for the pictures, once the decoder has its device; nil has them
+	// copied to main memory.
+	Surfaces func() (Surfaces, error)
+}
 
 // useDevice makes the decoder use the device that opt.HWDec names, if any, and returns what
 // brings its pictures to main memory.
@@ -46,7 +54,7 @@ func useDevice(decoder *astiav.CodecContext, codec *astiav.Codec, opt *ReaderOpt
 			reasons = append(reasons, fmt.Sprintf("%s: %s is not decoded there", name, codec.Name()))
 			continue
 		}
-		message, err := av.WithMessage(func() error { return av.UseDevice(decoder, kind, opt.Device) })
+		message, err := av.WithMessage(func() error { return av.UseDevice(decoder, kind, opt.CUDA.Device) })
 		if err == nil {
 			opt.Log.Debug("a device decodes", "device", name, "decoder", codec.Name())
 			if name == HWCUDA {

@@ -85,11 +85,8 @@ type ReaderOptions struct {
 	Map []string
 	// HWDec selects hardware decoding; empty means HWNone.
 	HWDec HWDec
-	// Device is the number of the device, from 0, for HWCUDA.
-	Device int
-	// Surfaces opens memory for the pictures that HWCUDA decodes, once the decoder has its
-	// device; nil has them copied to main memory.
-	Surfaces func() (Surfaces, error)
+	// CUDA says where HWCUDA decodes.
+	CUDA CUDA
 	// Deinterlace selects how to make interlaced pictures progressive.
 	Deinterlace FieldMode
 	// Upright turns the frames as the input's display matrix says, if it turns by right

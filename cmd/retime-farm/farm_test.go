@@ -35,6 +35,31 @@ func TestFarmMakesWhatOneMachineMakes(t *testing.T) {
 	}
 }
 
+// A single worker gives back what is left when its first share has taken its time, and loses
+// nothing by that.
+func TestSingleWorker(t *testing.T) {
+	f := newFarm(t, retimeProgram(t))
+	f.worker(nil)
+	f.clip("in.mkv", 30)
+	p := f.start(nil, f.program, f.submit(append([]string{"in.mkv", "-o", "out.mkv", "--share", "100ms"}, conversion...)...)...)
+	if code := f.end(p); code != 0 {
+		t.Fatalf("exit code %d: %s", code, p.output)
+	}
+	f.left("in.mkv", "out.mkv")
+	if line, code := f.run(nil, "logs", jobOf(p)); code != 0 || !strings.Contains(line, ", segments 0 to ") {
+		t.Errorf("exit code %d: %s", code, line)
+	} else {
+		t.Log(line)
+	}
+	got := f.contents("out.mkv")
+	if err := os.Remove(filepath.Join(f.dir, "out.mkv")); err != nil {
+		t.Fatal(err)
+	}
+	if got != f.oneMachine("in.mkv", conversion...) {
+		t.Error("the farm made something else than one machine")
+	}
+}
+
 // Who asks twice gets one job; what is done is not made again.
 func TestAskingTwice(t *testing.T) {
 	f := newFarm(t, stub(t))

@@ -15,11 +15,11 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// commands returns a function that runs programs in the shared directory, with retime-farm and
-// retime in PATH, and returns what they print.
-func (f *farm) commands() func(environment []string, name string, args ...string) string {
-	t := f.t
-	t.Helper()
+// The Jobs have fields of the published types only, and values that Kubernetes takes
+// together. Their commands, run here, make what one machine makes.
+func TestKubernetes(t *testing.T) {
+	f := &farm{t: t, retime: retimeProgram(t), dir: t.TempDir()}
+	f.clip("it's a clip.mkv", 12)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func (f *farm) commands() func(environment []string, name string, args ...string
 			t.Fatal(err)
 		}
 	}
-	return func(environment []string, name string, args ...string) string {
+	run := func(environment []string, name string, args ...string) string {
 		t.Helper()
 		cmd := exec.Command(name, args...)
 		cmd.Dir = f.dir
@@ -43,57 +43,8 @@ func (f *farm) commands() func(environment []string, name string, args ...string
 		}
 		return string(out)
 	}
-}
-
-// jobsOf returns a command of sh that prints the Jobs for a clip.
-func (f *farm) jobsOf(input, output string) string {
-	words := append([]string{"retime-farm", "kubernetes", input, "-o", output,
-		"--retime", f.retime, "--tasks", "3", "--image", "registry/retime:1", "--claim", "media", "--mount", f.dir}, conversion...)
-	for i := range words {
-		words[i] = quote(words[i])
-	}
-	return strings.Join(words, " ")
-}
-
-// kubectlEnv names a kubectl that reaches a cluster.
-const kubectlEnv = "RETIME_FARM_KUBECTL"
-
-// An API server of Kubernetes takes the Jobs, and refuses them with a policy that it does not
-// take together with the rest. It makes none of them: this is a dry run.
-func TestKubernetesServer(t *testing.T) {
-	kubectl := os.Getenv(kubectlEnv)
-	if kubectl == "" {
-		t.Skipf("needs a cluster; %s=kubectl runs it", kubectlEnv)
-	}
-	f := &farm{t: t, retime: retimeProgram(t), dir: t.TempDir()}
-	f.clip("in.mkv", 12)
-	run := f.commands()
-	const tell = " 2>&1 || echo refused"
-	apply := " | " + quote(kubectl) + " apply --dry-run=server --validate=strict -f -" + tell
-	jobs := f.jobsOf("in.mkv", "out.mkv")
-	const both = "job.batch/retime created (server dry run)\njob.batch/retime-join created (server dry run)\n"
-	if said := run(nil, "sh", "-c", jobs+apply); said != both {
-		t.Errorf("the server says\n%s", said)
-	}
-	for _, change := range []string{
-		`s/"restartPolicy": "Never"/"restartPolicy": "OnFailure"/`,
-		`s/"backoffLimitPerIndex"/"backoffLimitPerIndexes"/`,
-		`s/"action": "FailJob"/"action": "Fail"/`,
-		`s/"completionMode": "Indexed"/"completionMode": "NonIndexed"/`,
-	} {
-		if said := run(nil, "sh", "-c", jobs+" | sed "+quote(change)+apply); !strings.Contains(said, "refused") {
-			t.Errorf("%s: the server says\n%s", change, said)
-		}
-	}
-}
-
-// The Jobs have fields of the published types only, and values that Kubernetes takes
-// together. Their commands, run here, make what one machine makes.
-func TestKubernetes(t *testing.T) {
-	f := &farm{t: t, retime: retimeProgram(t), dir: t.TempDir()}
-	f.clip("it's a clip.mkv", 12)
-	run := f.commands()
-	text := run(nil, "sh", "-c", f.jobsOf("it's a clip.mkv", "out put.mkv"))
+	text := run(nil, filepath.Join(programs, "retime-farm"), append([]string{"kubernetes", "it's a clip.mkv", "-o", "out put.mkv",
+		"--retime", f.retime, "--tasks", "3", "--image", "registry/retime:1", "--claim", "media", "--mount", f.dir}, conversion...)...)
 	var list struct {
 		APIVersion string `json:"apiVersion"`
 		Kind       string `json:"kind"`

@@ -107,6 +107,10 @@ func (s *Synthesizer) project(l *lane, w *prepared, dst *planes, phase warp.Phas
 	list = append(list, step{"costs and shares", 2*pixels + read + weights, func() error {
 		return l.shares.make(l.stream, guides, &l.projection, bends, phase, l.counters.part(costCounter, 1).Arg())
 	}})
+	columns, lines := l.calm.columns, l.calm.lines
+	list = append(list, step{"strengths of the blur", columns * lines * (l.shares.n*(vectorBytes+weightBytes) + weightBytes), func() error {
+		return l.calm.find(l.stream, guides, &l.projection, &l.shares, bends, phase)
+	}})
 	for i, g := range s.layout.groups[:s.layout.count] {
 		h := &l.holes[i]
 		list = append(list, step{"samples of " + g.String(), read + weights + 2*g.samples()*coefficientBytes + g.bytes(dst.format), func() error {
@@ -114,6 +118,8 @@ func (s *Synthesizer) project(l *lane, w *prepared, dst *planes, phase warp.Phas
 				return err
 			}
 			return l.renderer.make(l.stream, g, dst, w.a, w.b, guides, &l.projection, &l.shares, bends, phase, h)
+		}}, step{"blur of " + g.String(), columns * lines * weightBytes, func() error {
+			return l.calm.blur(l.stream, g, dst, h.blurred.Arg())
 		}}, step{"inpainting of " + g.String(), 0, func() error {
 			return l.inpainter.fill(l.stream, dst, g, h)
 		}})

@@ -50,10 +50,10 @@ func (c *calm) find(s *Stream, g *guides, p *projection, shares *shares, bends A
 
 // blur queues the kernels that blur a group's planes by the strengths. blurred is memory for
 // their samples.
-func (c *calm) blur(s *Stream, gr group, dst *planes, blurred Arg) error {
+func (c *calm) blur(s *Stream, gr group, dst *planes, g *guides, blurred Arg) error {
 	args := dst.args(nil, gr.first, gr.end)
 	args = append(args, Int(gr.end-gr.first), Int(dst.stride(gr.first)), Int(gr.width), Int(gr.height), blurred,
-		c.strengths.Arg(), Int(c.columns), Int(c.lines), Int(gr.sx), Int(gr.sy))
+		c.strengths.Arg(), Int(c.columns), Int(c.lines), Int(gr.sx), Int(gr.sy), g.lying(), Int(g.width), Int(g.level))
 	grid, bytes := Cover(gr.width, gr.height, wideBlock), dst.format.Bytes()-1
 	if err := s.Launch(c.soften[bytes], grid, wideBlock, 0, args...); err != nil {
 		return err

@@ -119,7 +119,7 @@ func (s *Synthesizer) project(l *lane, w *prepared, dst *planes, phase warp.Phas
 			}
 			return l.renderer.make(l.stream, g, dst, w.a, w.b, guides, &l.projection, &l.shares, bends, phase, h)
 		}}, step{"blur of " + g.String(), columns * lines * weightBytes, func() error {
-			return l.calm.blur(l.stream, g, dst, h.blurred.Arg())
+			return l.calm.blur(l.stream, g, dst, guides, h.blurred.Arg())
 		}}, step{"inpainting of " + g.String(), 0, func() error {
 			return l.inpainter.fill(l.stream, dst, g, h)
 		}})

@@ -13,6 +13,8 @@ type calm struct {
 	means, errors frame.Image[uint32] // of a cell's readings, in 1/differenceOne and its square
 	strengths     frame.Image[uint16] // of the blur, up to calmOne
 	blurred       frame.Image[uint16] // a plane's samples that change
+	still         frame.Image[uint8]  // nonzero where something lies still, on the guides' grid; may be empty
+	level         int                 // of the guides
 }
 
 const (
@@ -25,6 +27,8 @@ const (
 	// calmGain multiplies the error, because the errors of readings go together.
 	calmGain = 4
 	calmOne  = 256
+	// calmReach is the distance in samples over which the blur reads.
+	calmReach = 2
 )
 
 // calmCells returns the number of cells and their size in pixels of the guides.
@@ -37,6 +41,7 @@ func calmCells(width, height, level int) (columns, lines, size int) {
 func (c *calm) find(r *renderer, in *Interval) {
 	width, height := in.GuideA.Width, in.GuideA.Height
 	columns, lines, size := calmCells(width, height, in.Level)
+	c.still, c.level = in.Static, in.Level
 	c.means.Resize(columns, lines)
 	c.errors.Resize(columns, lines)
 	c.strengths.Resize(columns, lines)
@@ -130,7 +135,8 @@ func (c *calm) measure(down []calmSums, y int) {
 	}
 }
 
-// soften blurs a plane by the strengths.
+// soften blurs a plane by the strengths. What lies still stays, and the blur of other samples
+// reads none of it.
 func soften[T frame.Sample](c *calm, workers frame.Workers, dst frame.Image[T], sx, sy int) {
 	blurred := &c.blurred
 	blurred.Resize(dst.Width, dst.Height)
@@ -159,17 +165,43 @@ func softenRow[T frame.Sample](c *calm, out []uint16, down []uint32, dst frame.I
 	made := 0 // columns of down
 	across := calmBits - sx
 	c.runs(y, len(out), sx, sy, func(x0, x1, left, right int) {
-		for made = max(made, x0-2); made < min(x1+2, len(out)); made++ {
+		for made = max(made, x0-calmReach); made < min(x1+calmReach, len(out)); made++ {
 			i := made
 			down[i] = uint32(rows[0][i]) + uint32(rows[4][i]) + 4*(uint32(rows[1][i])+uint32(rows[3][i])) + 6*uint32(rows[2][i])
 		}
 		for x := x0; x < x1; x++ {
 			sum := down[max(x-2, 0)] + down[min(x+2, end)] + 4*(down[max(x-1, 0)]+down[min(x+1, end)]) + 6*down[x]
+			if c.still.Height > 0 {
+				sum = sparing(c, dst, x, y, sx, sy)
+			}
 			_, part := cellBefore(x, 1<<across)
 			k := uint32(left*(2<<across-part)+right*part) >> (1 + across)
 			out[x] = uint16((uint32(rows[2][x])*(calmOne-k) + (sum+128)>>8*k + calmOne/2) / calmOne)
 		}
 	})
+}
+
+// sparing returns 256 times the blurred sample at (x, y), which counts in place of samples
+// that lie still. Such a sample itself stays.
+func sparing[T frame.Sample](c *calm, dst frame.Image[T], x, y, sx, sy int) (sum uint32) {
+	lies := func(x, y int) bool { return c.still.Row(y << sy >> c.level)[x<<sx>>c.level] != 0 }
+	own := uint32(dst.Row(y)[x])
+	if lies(x, y) {
+		return own << 8
+	}
+	taps := [5]uint32{1, 4, 6, 4, 1}
+	for j, down := range taps {
+		py := min(max(y+j-2, 0), dst.Height-1)
+		for i, across := range taps {
+			px := min(max(x+i-2, 0), dst.Width-1)
+			v := own
+			if !lies(px, py) {
+				v = uint32(dst.Row(py)[px])
+			}
+			sum += down * across * v
+		}
+	}
+	return sum
 }
 
 // runs calls f for the runs of samples in row y of a plane that lie between two cells of which one

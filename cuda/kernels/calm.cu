@@ -142,40 +142,53 @@ struct Softened {
 	int n, stride, width, height;
 };
 
+// A Still says what lies still over the picture. fixed is nonzero there, on the grid of guides
+// of some level; it may be null.
+struct Still {
+	const uint8_t *fixed;
+	int width, level;
+
+	__device__ bool at(int x, int y, int sx, int sy) const { return fixed && fixed[(size_t)(y << sy >> level) * width + (x << sx >> level)]; }
+};
+
 // soften sets the blurred samples, as far as they have a strength, to the planes' blurred by
-// the binomial kernel with the strength.
+// the binomial kernel with the strength. What lies still stays, and the blur of other samples
+// reads none of it.
 template <typename T>
-__device__ void soften(const Softened<T> &s, const uint16_t *strengths, int columns, int lines, int sx, int sy) {
+__device__ void soften(const Softened<T> &s, const Still &still, const uint16_t *strengths, int columns, int lines, int sx, int sy) {
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
 	if (x >= s.width || y >= s.height) return;
 	uint32_t k = strength_at(strengths, columns, lines, x, y, sx, sy);
 	if (k == 0) return;
 	const int taps[5] = {1, 4, 6, 4, 1};
+	bool stays = still.at(x, y, sx, sy);
 	for (int p = 0; p < s.n; p++) {
-		uint32_t sum = 0;
-		for (int j = 0; j < 5; j++) {
-			const T *row = s.planes[p] + (size_t)clamp_to(y + j - 2, 0, s.height - 1) * s.stride;
-			for (int i = 0; i < 5; i++) sum += taps[j] * taps[i] * (uint32_t)row[clamp_to(x + i - 2, 0, s.width - 1)];
-		}
-		uint32_t v = s.planes[p][(size_t)y * s.stride + x];
+		uint32_t sum = 0, v = s.planes[p][(size_t)y * s.stride + x];
+		for (int j = 0; j < 5; j++)
+			for (int i = 0; i < 5; i++) {
+				int px = clamp_to(x + i - 2, 0, s.width - 1), py = clamp_to(y + j - 2, 0, s.height - 1);
+				uint32_t w = stays || still.at(px, py, sx, sy) ? v : s.planes[p][(size_t)py * s.stride + px];
+				sum += taps[j] * taps[i] * w;
+			}
 		s.blurred[((size_t)p * s.height + y) * s.width + x] = (T)((v * (calm_one - k) + ((sum + 128) >> 8) * k + calm_one / 2) / calm_one);
 	}
 }
 
 // replace sets the samples that have a strength to the blurred ones.
 template <typename T>
-__device__ void replace(const Softened<T> &s, const uint16_t *strengths, int columns, int lines, int sx, int sy) {
+__device__ void replace(const Softened<T> &s, const Still &, const uint16_t *strengths, int columns, int lines, int sx, int sy) {
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
 	if (x >= s.width || y >= s.height || strength_at(strengths, columns, lines, x, y, sx, sy) == 0) return;
 	for (int p = 0; p < s.n; p++) s.planes[p][(size_t)y * s.stride + x] = s.blurred[((size_t)p * s.height + y) * s.width + x];
 }
 
 // Blocks are 32 by 8 threads.
-#define SOFTEN(name, function, T)                                                                                                               \
+#define SOFTEN(name, function, T)                                                                                                                \
 	extern "C" __global__ void name(T *p0, T *p1, T *p2, T *p3, int n, int stride, int width, int height, T *blurred, const uint16_t *strengths, \
-	                                int columns, int lines, int sx, int sy) {                                                                   \
+	                                int columns, int lines, int sx, int sy, const uint8_t *fixed, int guide_width, int level) {                  \
 		Softened<T> s = {{p0, p1, p2, p3}, blurred, n, stride, width, height};                                                                   \
-		function(s, strengths, columns, lines, sx, sy);                                                                                         \
+		Still still = {fixed, guide_width, level};                                                                                               \
+		function(s, still, strengths, columns, lines, sx, sy);                                                                                   \
 	}
 
 SOFTEN(soften_u8, soften, uint8_t)

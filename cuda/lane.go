@@ -13,6 +13,7 @@ type lane struct {
 	projection projection
 	bend       bend
 	shares     shares
+	calm       calm
 	renderer   renderer
 	colours    colours
 	inpainter  inpainter
@@ -59,6 +60,9 @@ func newLane(d *Device, p warp.Params) (l *lane, err error) {
 	if l.shares, err = newShares(l.stream); err != nil {
 		return l, err
 	}
+	if l.calm, err = newCalm(d); err != nil {
+		return l, err
+	}
 	l.renderer, err = newRenderer(l.stream, p.Order, p.Kernel)
 	return l, err
 }
@@ -76,6 +80,7 @@ func (l *lane) close() {
 	l.projection.free()
 	l.bend.free()
 	l.shares.free()
+	l.calm.free()
 	l.renderer.free()
 	l.colours.free()
 	l.inpainter.free()
@@ -119,6 +124,9 @@ func (l *lane) resize(p *warp.Params, to *layout) error {
 		if err := l.bend.resize(d, to.guideWidth, to.guideHeight, to.level); err != nil {
 			return err
 		}
+	}
+	if err := l.calm.resize(d, to.guideWidth, to.guideHeight, to.level); err != nil {
+		return err
 	}
 	return l.shares.resize(l.stream, to.guideWidth, to.guideHeight, to.level, hypotheses(to.flows, to.level))
 }

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 
 	"retime/warp"
@@ -107,6 +108,10 @@ func (s *Synthesizer) project(l *lane, w *prepared, dst *planes, phase warp.Phas
 	list = append(list, step{"costs and shares", 2*pixels + read + weights, func() error {
 		return l.shares.make(l.stream, guides, &l.projection, bends, phase, l.counters.part(costCounter, 1).Arg())
 	}})
+	columns, lines := l.calm.columns, l.calm.lines
+	list = append(list, step{"strengths of the blur", columns * lines * (l.shares.n*(vectorBytes+weightBytes) + weightBytes), func() error {
+		return l.calm.find(l.stream, guides, &l.projection, &l.shares, bends, phase)
+	}})
 	how := rendered{dst: dst, a: w.a, b: w.b, guides: guides, motion: &l.projection, shares: &l.shares, bends: bends, phase: phase}
 	for i := 0; i < s.layout.count; i += together {
 		end := min(i+together, s.layout.count)
@@ -124,6 +129,12 @@ func (s *Synthesizer) project(l *lane, w *prepared, dst *planes, phase warp.Phas
 				return err
 			}
 			return l.renderer.make(l.stream, &how, groups, h)
+		}}, step{"blur of " + names, len(groups) * columns * lines * weightBytes, func() error {
+			var err error
+			for j, g := range groups {
+				err = errors.Join(err, l.calm.blur(l.stream, g, dst, guides, h[j].blurred.Arg()))
+			}
+			return err
 		}}, step{"inpainting of " + names, 0, func() error {
 			return l.inpainter.fill(l.stream, dst, groups, h)
 		}})

@@ -135,7 +135,7 @@ func TestDecodedPicturesStayOnTheDevice(t *testing.T) {
 		got := &collectingSink{memory: s.Memory()}
 		recorded := *o
 		recorded.Hooks.Record = func(r Record) { got.records = append(got.records, r) }
-		must(t, NewLine(&recorded, plan, got, s).Run(t.Context(), source, &plan.Passes[0], Whole()))
+		must(t, NewLine(&recorded, plan, got, s).Run(t.Context(), source, &plan.Passes[0], stages.Whole()))
 		s.Close()
 		source.pool.Close()
 		reader.Close()

@@ -44,6 +44,9 @@ type Backend struct {
 	// ChoiceBits is log2 of the side, in pixels of the guides, of the cells on which the
 	// hypotheses' choice is made coherent.
 	ChoiceBits int
+	// CalmBits is log2 of the side, in pixels of the picture, of the cells on which a made
+	// frame's blur is found.
+	CalmBits int
 	// Precision is the precision of the B-spline coefficients.
 	Precision float64
 	// CoefficientMargin is the number of coefficients that continue a plane beyond each
@@ -64,7 +67,7 @@ var backend = sync.OnceValue(func() Backend {
 		Penalty: penalties[:], Likelihood: likelihood, Credit: credit, CreditOne: creditOne, DifferenceOne: differenceOne,
 		Projected: int32(projected), Neighbour: int32(neighbour), OnlyFirst: int32(onlyFirst), OnlySecond: int32(onlySecond),
 		LeastTrust: leastTrust, Around: around[:],
-		CostRadius: costRadius, CellBits: cellBits, ChoiceBits: choiceBits,
+		CostRadius: costRadius, CellBits: cellBits, ChoiceBits: choiceBits, CalmBits: calmBits,
 		Precision: precision, CoefficientMargin: margin,
 	}
 })

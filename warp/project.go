@@ -52,6 +52,11 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 		first = n
 	}
 	render(r, in.GuideA.Height, layers)
+	s.calm.find(r, in)
+	for i, p := range dst.Planes {
+		sx, sy := dst.Format.Subsampling(i)
+		soften(&s.calm, workers, frame.Samples[T](p), sx, sy)
+	}
 	return s.fillHoles(dst)
 }
 

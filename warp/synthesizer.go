@@ -51,6 +51,7 @@ type Synthesizer struct {
 	beyond         [2]outward // from A to the frame before it, and from B to the one after it
 	steady         bool       // whether the flows beyond also say what only one neighbour shows
 	chooser        chooser
+	calm           calm
 	around         [len(around)]hypothesis
 	mean           flow.Field
 	bend           bend

@@ -24,12 +24,13 @@ import (
 var shared = []struct{ directory, names string }{
 	{"warp", `
 		positionBits positionOne PhaseOne differenceOne unseen hidden unseenBeyond
-		projected neighbour onlyFirst onlySecond maxHypotheses weightOne costRadius
+		projected neighbour stationary onlyFirst onlySecond maxHypotheses weightOne costRadius
 		leastOnly mostEnergy jumpBits choiceBits
-		leastShare sameMotion insideFactor aroundCount:places_around
+		leastShare sameMotion insideFactor outsideFactor aroundCount:places_around
 		overlayContrast overlaySpan overlayNoise overlayCoding overlayReach overlayMotion overlayMisfit overlayVotes
 		overlaySquare overlayLeastSquare overlayStray overlayGain
 		bendDoubt bendNoise
+		calmBits calmRadius calmNoise calmGain calmOne
 		margin:coefficient_margin
 		vectorLimit sampleLimit16`},
 	{"inpaint", `

@@ -24,7 +24,7 @@ func over(width, height, n int, tile Dim) Dim {
 
 // splatWindow is the number of bytes of shared memory that one quantity takes in the
 // window of splat.cu.
-const splatWindow = 40 * 40 * 8
+const splatWindow = 40 * 24 * 8
 
 // sums holds the accumulators of splatted pictures, which are zero between frames.
 type sums struct {
@@ -109,7 +109,7 @@ func (p *projection) free() {
 // which must be 0 before.
 func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) error {
 	limit, flows := int(flow.Field{Image: g.shape()}.Limit()), g.projected()
-	err := s.Launch(p.splat, over(g.width, g.height, flows, wholeTile), wideBlock, 3*splatWindow,
+	err := s.Launch(p.splat, over(g.width, g.height, flows, wideTile), wideBlock, 3*splatWindow,
 		g.flows.Arg(), g.trust.Arg(), Int(g.inner), p.sums.values.Arg(), p.sums.carries.Arg(),
 		Int(g.width), Int(g.height), Int(int(phase)), Int(limit))
 	if err != nil {
@@ -175,7 +175,7 @@ func (c *colours) make(s *Stream, i int, gr group, dst, a, b *planes, g *guides,
 	args = b.args(args, gr.first, gr.end)
 	args = append(args, Int(stride), Int(gr.width), Int(gr.height), g.flows.Arg(), g.trust.Arg(), Int(g.width), Int(g.height),
 		Int(gr.sx-g.level), Int(gr.sy-g.level), c.sums[i].values.Arg(), c.sums[i].carries.Arg(), Int(int(phase)))
-	if err := s.Launch(c.splat[bytes][n-1], over(gr.width, gr.height, 2, wholeTile), wideBlock, (n+1)*splatWindow, args...); err != nil {
+	if err := s.Launch(c.splat[bytes][n-1], over(gr.width, gr.height, 2, wideTile), wideBlock, (n+1)*splatWindow, args...); err != nil {
 		return err
 	}
 	args = dst.args(nil, gr.first, gr.end)

@@ -252,7 +252,9 @@ extern "C" __global__ void __launch_bounds__(tile_width *max_hypotheses) share_w
 	int x = left + threadIdx.x % across * 2, first = threadIdx.x / across * rows;
 	if (x >= width) return;
 	const uint32_t *mine = (const uint32_t *)(shares + threadIdx.y * pixels + first * halo_width) + threadIdx.x % across;
-	weights += (size_t)threadIdx.y * width * height;
+	size_t at = (size_t)(top + first) * width + x;
+	weights += (size_t)threadIdx.y * width * height + at;
+	if (fixed) fixed += at;
 	uint32_t even[side], odd[side];
 #pragma unroll
 	for (int i = 0; i < side; i++) even[i] = odd[i] = 0;
@@ -262,19 +264,23 @@ extern "C" __global__ void __launch_bounds__(tile_width *max_hypotheses) share_w
 			// The bytes of the factors are weights of the halves of a word.
 			even[i] = __dp2a_lo(mine[0], 0x0401u, __dp2a_lo(mine[1], 0x0406u, __dp2a_lo(mine[2], 0x0001u, 8u))) >> 4;
 			odd[i] = __dp2a_lo(mine[0], 0x0100u, __dp2a_lo(mine[1], 0x0604u, __dp2a_lo(mine[2], 0x0104u, 8u))) >> 4;
-			int row = turn * side + i - 2 * reach, y = top + first + row;
-			if (row < 0 || y >= height) continue;
+			int row = turn * side + i - 2 * reach;
+			if (row < 0) continue;
+			if (top + first + row >= height) return;
 			const int a = (i + 1) % side, b = (i + 2) % side, c = (i + 3) % side, d = (i + 4) % side;
 			uint32_t w[2] = {binomial(even[a], even[b], even[c], even[d], even[i]), binomial(odd[a], odd[b], odd[c], odd[d], odd[i])};
-			size_t at = (size_t)y * width + x;
+			if (fixed) {
 #pragma unroll
-			for (int k = 0; k < 2; k++)
-				if (fixed && x + k < width && fixed[at + k]) w[k] = w[k] * (256 - covered_share(fixed[at + k])) >> 8;
-			if (width % 2 == 0) {
-				*(uint32_t *)(weights + at) = w[0] | w[1] << 16;
-			} else {
-				weights[at] = (uint16_t)w[0];
-				if (x + 1 < width) weights[at + 1] = (uint16_t)w[1];
+				for (int k = 0; k < 2; k++)
+					if (x + k < width && fixed[k]) w[k] = w[k] * (256 - covered_share(fixed[k])) >> 8;
+				fixed += width;
 			}
+			if (width % 2 == 0) {
+				*(uint32_t *)weights = w[0] | w[1] << 16;
+			} else {
+				weights[0] = (uint16_t)w[0];
+				if (x + 1 < width) weights[1] = (uint16_t)w[1];
+			}
+			weights += width;
 		}
 }

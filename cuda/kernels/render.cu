@@ -261,13 +261,14 @@ __device__ bool weigh(const List &list, int n, const Origin &o, const View &view
 }
 
 // accumulate adds w times the block of samples at r, in each of n planes of neighbour b or
-// of a, to the sums. There are at most most planes.
+// of a, to the sums. There are at most most planes. well says that r lies well within.
 template <typename T, int bw, int bh, int most>
-__device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n, bool b, const Group<T> &group, const float4 *taps, Reading r, float w) {
+__device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n, bool b, const Group<T> &group, const float4 *taps, Reading r, float w,
+                           bool well) {
 	if (((r.x | r.y) & (position_one - 1)) == 0) {
 		// On a sample, the spline equals the sample.
 		int ix = r.x >> position_bits, iy = r.y >> position_bits;
-		if (ix >= 0 && iy >= 0 && ix + bw <= group.width && iy + bh <= group.height) {
+		if (well || (ix >= 0 && iy >= 0 && ix + bw <= group.width && iy + bh <= group.height)) {
 #pragma unroll
 			for (int p = 0; p < most; p++) {
 				if (p >= n) break;
@@ -281,8 +282,12 @@ __device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n
 		}
 	}
 	const int more = (bw > bh ? bw : bh) - 1;
-	uint32_t fx, fy;
-	int x = place_along(r.x, group.width, more, &fx), y = place_along(r.y, group.height, more, &fy);
+	uint32_t fx = r.x & (position_one - 1), fy = r.y & (position_one - 1);
+	int x = (r.x >> position_bits) + coefficient_margin - 1, y = (r.y >> position_bits) + coefficient_margin - 1;
+	if (!well) {
+		x = place_along(r.x, group.width, more, &fx);
+		y = place_along(r.y, group.height, more, &fy);
+	}
 	uint32_t at = y * group.coefficient_stride + x;
 	if (!taps) {
 #pragma unroll
@@ -332,8 +337,8 @@ __device__ void render(const Group<T> &group, const List &list, int n, Vec bend,
 		for (int k = 0; k < n; k++) {
 			Guess g = list.get(k);
 			float2 w = list.weights[k * threads];
-			if (w.x != 0) accumulate<T, bw, bh, together>(sums, planes, group.planes - first, false, group, taps, view.first(g, o), w.x);
-			if (w.y != 0) accumulate<T, bw, bh, together>(sums, planes, group.planes - first, true, group, taps, view.second(g, o), w.y);
+			if (w.x != 0) accumulate<T, bw, bh, together>(sums, planes, group.planes - first, false, group, taps, view.first(g, o), w.x, *weighed);
+			if (w.y != 0) accumulate<T, bw, bh, together>(sums, planes, group.planes - first, true, group, taps, view.second(g, o), w.y, *weighed);
 		}
 #pragma unroll
 		for (int p = 0; p < together; p++) {

@@ -15,9 +15,8 @@
 
 enum {
 	tile_width = 32,
-	tile_height = 32,
+	tile_height = 16,
 	rows = 8,
-	pixels = tile_height / rows, // of a thread, one below the other
 	threads = tile_width * rows,
 	window_width = tile_width + 8,
 	window_height = tile_height + 8,
@@ -52,22 +51,9 @@ struct Corner {
 	int x, y;
 };
 
-// A Box is the smallest that holds the landings it has met.
-struct Box {
-	int left, top, right, bottom;
-
-	__device__ void meet(const Landing &l) {
-		left = min(left, l.x);
-		top = min(top, l.y);
-		right = max(right, l.x);
-		bottom = max(bottom, l.y);
-	}
-};
-
 // place_window puts the window over all landings of the block if it can hold them,
-// otherwise around the landing of the pixel in the middle of the tile. mine has the landings
-// of this thread.
-__device__ Corner place_window(const Box &mine, Landing middle) {
+// otherwise around the landing of the pixel in the middle of the tile.
+__device__ Corner place_window(const Landing *l, const bool *present, int n, Landing middle) {
 	__shared__ int least[2], most[2];
 	int thread = threadIdx.y * tile_width + threadIdx.x;
 	if (thread < 2) {
@@ -75,11 +61,19 @@ __device__ Corner place_window(const Box &mine, Landing middle) {
 		most[thread] = INT32_MIN;
 	}
 	__syncthreads();
-	if (mine.left <= mine.right) {
-		atomicMin(&least[0], mine.left);
-		atomicMin(&least[1], mine.top);
-		atomicMax(&most[0], mine.right);
-		atomicMax(&most[1], mine.bottom);
+	int left = INT32_MAX, top = INT32_MAX, right = INT32_MIN, bottom = INT32_MIN;
+	for (int i = 0; i < n; i++) {
+		if (!present[i]) continue;
+		left = min(left, l[i].x);
+		top = min(top, l[i].y);
+		right = max(right, l[i].x);
+		bottom = max(bottom, l[i].y);
+	}
+	if (left <= right) {
+		atomicMin(&least[0], left);
+		atomicMin(&least[1], top);
+		atomicMax(&most[0], right);
+		atomicMax(&most[1], bottom);
 	}
 	__syncthreads();
 	Corner c = {least[0], least[1]};
@@ -88,116 +82,74 @@ __device__ Corner place_window(const Box &mine, Landing middle) {
 	return c;
 }
 
-// A Window is the part of the destination whose sums lie in shared memory, and the whole.
-template <int N, bool carries>
-struct Window {
-	uint32_t *low, *high;
-	Corner corner;
-	Sum *sums;
-	uint32_t *carry;
-	int width, height;
-
-	// add adds a weight and N values to the sums of pixel (x, y).
-	__device__ void add(int x, int y, const uint64_t *v) const {
-		uint32_t wx = x - corner.x, wy = y - corner.y;
-		if (v[0] == 0) return;
-		if (wx < window_width && wy < window_height) {
-			int at = wy * window_width + wx;
-#pragma unroll
-			for (int n = 0; n <= N; n++) add_shared(&low[n * window + at], &high[n * window + at], v[n]);
-			return;
-		}
-		add_beyond(x, y, v);
-	}
-	__device__ void add_beyond(int x, int y, const uint64_t *v) const {
-		if (x < 0 || y < 0 || x >= width || y >= height) return;
-		size_t size = (size_t)width * height, at = (size_t)y * width + x;
-		add_global(&sums[at], nullptr, v[0]);
-#pragma unroll
-		for (int n = 0; n < N; n++) add_global(&sums[(n + 1) * size + at], carries ? &carry[n * size + at] : nullptr, v[n + 1]);
-	}
-};
-
 // splat adds a tile. Source s has s.at(x, y, &motion, &weight), which returns false for
 // pixels outside the picture, and s.value(x, y, k) for values 0 to N-1.
-//
-// A thread's pixels lie one below the other. Most land so, too: then the lower corners of
-// one are the upper corners of the next, and the thread adds them up before it adds them to
-// the window.
 template <int N, bool carries, typename Source>
 __device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, int height, int32_t phase) {
 	DYNAMIC_SHARED(uint32_t, halves);
-	Window<N, carries> to = {halves, halves + (N + 1) * window, {0, 0}, sums, carry, width, height};
+	uint32_t *low = halves, *high = halves + (N + 1) * window;
+	const int pixels = tile_height / rows;
 	int thread = threadIdx.y * tile_width + threadIdx.x;
 	for (int i = thread; i < 2 * (N + 1) * window / 4; i += threads) ((uint4 *)halves)[i] = make_uint4(0, 0, 0, 0);
 
-	int x = blockIdx.x * tile_width + threadIdx.x, top = blockIdx.y * tile_height, first = top + threadIdx.y * pixels;
-	// Pixels that land outside the picture do not count.
-	auto lands = [&](int y, Landing *l, uint32_t *weight) {
+	int x = blockIdx.x * tile_width + threadIdx.x, top = blockIdx.y * tile_height;
+	Landing l[pixels];
+	uint32_t weight[pixels];
+	bool present[pixels];
+	for (int i = 0; i < pixels; i++) {
+		int y = top + threadIdx.y + i * rows;
 		Vec v;
-		if (!s.at(x, y, &v, weight) || *weight == 0) return false;
-		*l = land(x, y, v, phase);
-		return l->x >= -1 && l->y >= -1 && l->x < width && l->y < height;
-	};
-	Landing l;
-	uint32_t weight;
-	Box box = {INT32_MAX, INT32_MAX, INT32_MIN, INT32_MIN};
-#pragma unroll
-	for (int i = 0; i < pixels; i++)
-		if (lands(first + i, &l, &weight)) box.meet(l);
+		present[i] = s.at(x, y, &v, &weight[i]) && weight[i] != 0;
+		if (!present[i]) continue;
+		l[i] = land(x, y, v, phase);
+		// Pixels that land outside the picture do not count.
+		present[i] = l[i].x >= -1 && l[i].y >= -1 && l[i].x < width && l[i].y < height;
+	}
 	int mx = min(width - 1, (int)blockIdx.x * tile_width + tile_width / 2), my = min(height - 1, top + tile_height / 2);
 	Vec v = {0, 0};
-	s.at(mx, my, &v, &weight);
-	to.corner = place_window(box, land(mx, my, v, phase));
+	uint32_t w;
+	s.at(mx, my, &v, &w);
+	Corner corner = place_window(l, present, pixels, land(mx, my, v, phase));
 
-	// left and right are what two neighbouring corners receive, of which the first is at
-	// (at_x, at_y).
-	uint64_t left[N + 1] = {0}, right[N + 1] = {0};
-	int at_x = 0, at_y = 0;
-#pragma unroll 1
-	for (int y = first; y < first + pixels; y++) {
-		if (!lands(y, &l, &weight)) continue;
-		if (l.x != at_x || l.y != at_y) {
-			to.add(at_x, at_y, left);
-			to.add(at_x + 1, at_y, right);
-#pragma unroll
-			for (int n = 0; n <= N; n++) left[n] = right[n] = 0;
+	size_t size = (size_t)width * height;
+	for (int i = 0; i < pixels; i++) {
+		if (!present[i]) continue;
+		int y = top + threadIdx.y + i * rows;
+		uint32_t values[N];
+		for (int n = 0; n < N; n++) values[n] = s.value(x, y, n);
+		uint32_t wx = l[i].x - corner.x, wy = l[i].y - corner.y;
+		bool here = wx < window_width - 1 && wy < window_height - 1;
+		for (int k = 0; k < 4; k++) {
+			uint32_t part = share(l[i], weight[i], k);
+			if (!part) continue;
+			if (here) {
+				int at = (wy + (k >> 1)) * window_width + wx + (k & 1);
+				add_shared(&low[at], &high[at], part);
+				for (int n = 0; n < N; n++)
+					add_shared(&low[(n + 1) * window + at], &high[(n + 1) * window + at], (uint64_t)values[n] * part);
+				continue;
+			}
+			int px = l[i].x + (k & 1), py = l[i].y + (k >> 1);
+			if (px < 0 || py < 0 || px >= width || py >= height) continue;
+			size_t at = (size_t)py * width + px;
+			add_global(&sums[at], nullptr, part);
+			for (int n = 0; n < N; n++)
+				add_global(&sums[(n + 1) * size + at], carries ? &carry[n * size + at] : nullptr, (uint64_t)values[n] * part);
 		}
-		uint32_t a = share(l, weight, 0), b = share(l, weight, 1), c = share(l, weight, 2), d = share(l, weight, 3), values[N];
-		left[0] += a;
-		right[0] += b;
-#pragma unroll
-		for (int n = 0; n < N; n++) {
-			values[n] = s.value(x, y, n);
-			left[n + 1] += (uint64_t)values[n] * a;
-			right[n + 1] += (uint64_t)values[n] * b;
-		}
-		to.add(l.x, l.y, left);
-		to.add(l.x + 1, l.y, right);
-		left[0] = c;
-		right[0] = d;
-#pragma unroll
-		for (int n = 0; n < N; n++) {
-			left[n + 1] = (uint64_t)values[n] * c;
-			right[n + 1] = (uint64_t)values[n] * d;
-		}
-		at_x = l.x;
-		at_y = l.y + 1;
 	}
-	to.add(at_x, at_y, left);
-	to.add(at_x + 1, at_y, right);
 	__syncthreads();
 
 	// The loop is not unrolled, because nvcc 11.8 would then read some sums from the
 	// wrong place.
 #pragma unroll 1
 	for (int i = thread; i < window; i += threads) {
-		uint64_t v[N + 1];
-		v[0] = sum_at(to.low, to.high, i);
-		if (v[0] == 0) continue;
-#pragma unroll
-		for (int n = 1; n <= N; n++) v[n] = sum_at(to.low, to.high, n * window + i);
-		to.add_beyond(to.corner.x + i % window_width, to.corner.y + i / window_width, v);
+		uint64_t part = sum_at(low, high, i);
+		int px = corner.x + i % window_width, py = corner.y + i / window_width;
+		if (!part || px < 0 || py < 0 || px >= width || py >= height) continue;
+		size_t at = (size_t)py * width + px;
+		add_global(&sums[at], nullptr, part);
+		for (int n = 0; n < N; n++)
+			add_global(&sums[(n + 1) * size + at], carries ? &carry[n * size + at] : nullptr, sum_at(low, high, (n + 1) * window + i));
 	}
 }
 

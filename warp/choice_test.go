@@ -142,7 +142,7 @@ func TestMedianMatchesSort(t *testing.T) {
 			reach := []int32{2, 100, 1 << 29}[rng.IntN(3)]
 			src.Pix[i] = flow.Vec{X: rng.Int32N(2*reach) - reach, Y: rng.Int32N(2*reach) - reach}
 		}
-		median(frame.Workers{N: 2}, got, src, 1)
+		loops.median(got, src, 1, 0, size[1])
 		for y := range size[1] {
 			for x := range size[0] {
 				var xs, ys []int32

@@ -2,6 +2,7 @@ package warp
 
 import (
 	"math"
+	"sync"
 
 	"retime/flow"
 	"retime/frame"
@@ -109,15 +110,15 @@ const blendKnee = 64
 // MaskedBlend cross-fades a and b into dst at the samples with low confidence, given on
 // the grid of guides that were halved level times. The edges of the mask are soft.
 func MaskedBlend(workers frame.Workers, dst, a, b *frame.Frame, phase Phase, confidence frame.Image[uint8], level int) {
-	var mask, scratch frame.Image[uint16]
-	mask.Resize(confidence.Width, confidence.Height)
-	for y := range mask.Height {
-		out := mask.Row(y)
+	var hard, mask frame.Image[uint16]
+	hard.Resize(confidence.Width, confidence.Height)
+	for y := range hard.Height {
+		out := hard.Row(y)
 		for x, v := range confidence.Row(y) {
 			out[x] = uint16(min(max(blendKnee-int(v), 0)*512/blendKnee, 256))
 		}
 	}
-	smooth(workers, &mask, &scratch)
+	smooth(workers, &mask, hard, new(sync.Pool))
 	for i := range dst.Planes {
 		sx, sy := dst.Format.Subsampling(i)
 		if dst.Format.Bytes() == 1 {

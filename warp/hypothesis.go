@@ -2,6 +2,7 @@ package warp
 
 import (
 	"math"
+	"sync"
 	"sync/atomic"
 
 	"retime/flow"
@@ -233,12 +234,15 @@ func weighPixels(hypotheses []*hypothesis, i0, i1 int) (sum int64) {
 	return sum
 }
 
-// smooth blurs w with the binomial kernel (1 4 6 4 1)/16 in both directions, and
-// repeats the edges.
-func smooth(workers frame.Workers, w, scratch *frame.Image[uint16]) {
-	scratch.Resize(w.Width, w.Height)
-	workers.Rows(w.Height, func(y0, y1 int) { loops.smoothAcross(*scratch, *w, y0, y1) })
-	workers.Rows(w.Height, func(y0, y1 int) { loops.smoothDown(*w, *scratch, y0, y1) })
+// smooth sets dst to w, blurred with the binomial kernel (1 4 6 4 1)/16 in both
+// directions; it repeats the edges. scratch keeps memory between calls.
+func smooth(workers frame.Workers, dst *frame.Image[uint16], w frame.Image[uint16], scratch *sync.Pool) {
+	dst.Resize(w.Width, w.Height)
+	eachChunk(workers, w.Height, 2, scratch, func(across *frame.Image[uint16], top, bottom, y0, y1 int) {
+		across.Resize(w.Width, bottom-top)
+		loops.smoothAcross(*across, rowsOf(w, top, bottom), 0, bottom-top)
+		loops.smoothDown(rowsOf(*dst, top, bottom), *across, y0-top, y1-top)
+	})
 }
 
 func smoothAcrossRows(dst, src frame.Image[uint16], y0, y1 int) {

@@ -4,6 +4,7 @@ package warp
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"retime/flow"
@@ -162,4 +163,29 @@ func TestLoopsSpread(t *testing.T) {
 			})
 		}
 	})
+}
+
+// Chunks change nothing, whatever the height.
+func TestChunks(t *testing.T) {
+	for _, size := range [][2]int{{1, 1}, {9, 2}, {8, 15}, {12, 16}, {9, 17}, {10, 33}, {17, 130}} {
+		r := newTrial(t, uint64(size[1]), false)
+		width, height := size[0], size[1]
+		src, once := flow.Field{Image: image(r, width, height, r.vector)}, flow.NewField(width, height)
+		got, want := flow.NewField(width, height), flow.NewField(width, height)
+		weights := r.words(width, height, 4097)
+		var blurred, across, smoothed frame.Image[uint16]
+		across.Resize(width, height)
+		smoothed.Resize(width, height)
+		loops.median(once, src, 1, 0, height)
+		loops.median(want, once, -1, 0, height)
+		loops.smoothAcross(across, weights, 0, height)
+		loops.smoothDown(smoothed, across, 0, height)
+		var fields, images sync.Pool
+		for workers := range 4 {
+			medianTwice(frame.Workers{N: 1 + workers}, got, src, -1, &fields)
+			same(t, fmt.Sprint("medians, workers ", workers), got.Pix, want.Pix, width)
+			smooth(frame.Workers{N: 1 + workers}, &blurred, weights, &images)
+			same(t, fmt.Sprint("weights, workers ", workers), blurred.Pix, smoothed.Pix, width)
+		}
+	}
 }

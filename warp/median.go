@@ -1,17 +1,50 @@
 package warp
 
 import (
+	"sync"
+
 	"retime/flow"
 	"retime/frame"
 )
 
-// median sets dst to the medians of src's components over three by three pixels, with
-// repeated edges, times sign, which is 1 or -1. Vectors that match nothing stand alone, and
-// go.
-func median(workers frame.Workers, dst, src flow.Field, sign int32) {
-	workers.Rows(src.Height, func(y0, y1 int) { loops.median(dst, src, sign, y0, y1) })
+// medianTwice sets dst to the medians, over three by three pixels with repeated edges, of
+// the medians of src's components, times sign, which is 1 or -1. Vectors that match nothing
+// stand alone, and go. scratch keeps memory between calls.
+func medianTwice(workers frame.Workers, dst, src flow.Field, sign int32, scratch *sync.Pool) {
+	eachChunk(workers, src.Height, 2, scratch, func(once *flow.Field, top, bottom, y0, y1 int) {
+		once.Resize(src.Width, bottom-top)
+		first, end := max(y0-1, 0), min(y1+1, src.Height)
+		loops.median(*once, flow.Field{Image: rowsOf(src.Image, top, bottom)}, 1, first-top, end-top)
+		loops.median(flow.Field{Image: rowsOf(dst.Image, top, bottom)}, *once, sign, y0-top, y1-top)
+	})
 }
 
+// chunkRows is how many rows two steps in turn take at once: so few that what the first one
+// writes is still in the cache when the second one reads it.
+const chunkRows = 16
+
+// eachChunk calls f for rows [y0, y1) of height, chunk by chunk, with memory for what it
+// makes of rows [top, bottom), which begin and end margin rows further or at the edges.
+func eachChunk[S any](workers frame.Workers, height, margin int, memory *sync.Pool, f func(m *S, top, bottom, y0, y1 int)) {
+	workers.Rows(height, func(y0, y1 int) {
+		m, ok := memory.Get().(*S)
+		if !ok {
+			m = new(S)
+		}
+		defer memory.Put(m)
+		for ; y0 < y1; y0 += chunkRows {
+			end := min(y0+chunkRows, y1)
+			f(m, max(y0-margin, 0), min(end+margin, height), y0, end)
+		}
+	})
+}
+
+// rowsOf returns rows [y0, y1) of m, with m's memory.
+func rowsOf[E any](m frame.Image[E], y0, y1 int) frame.Image[E] {
+	return frame.Image[E]{Width: m.Width, Height: y1 - y0, Stride: m.Stride, Pix: m.Pix[y0*m.Stride : (y1-1)*m.Stride+m.Width]}
+}
+
+// medianRows sets rows [y0, y1) of dst to the medians of src, times sign.
 func medianRows(dst, src flow.Field, sign int32, y0, y1 int) {
 	columns := make([]sorted, src.Width)
 	for y := y0; y < y1; y++ {

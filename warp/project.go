@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math/bits"
+	"sync"
 
 	"retime/flow"
 	"retime/frame"
@@ -38,7 +39,8 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 	s.made = Made{Residual: float64(least) / (pixels * differenceOne), Holes: s.made.Holes}
 	s.chooser.choose(hypotheses, in, phase)
 	for _, h := range hypotheses {
-		smooth(workers, &h.weight, &s.scratch[0])
+		smooth(workers, &s.scratch[0], h.weight, &s.smoothing)
+		h.weight, s.scratch[0] = s.scratch[0], h.weight
 	}
 	cover(workers, hypotheses, in.Static)
 	r := &renderer{workers, s.taps, hypotheses, bend, in.GuideA.Width, phase, dst.Format.Max()}
@@ -226,7 +228,8 @@ type arrival struct {
 	splatter Splatter
 	filler   FlowFiller
 	holes    frame.Image[uint8]
-	once     flow.Field // after the first of two medians
+	landed   flow.Field // before the medians
+	scratch  sync.Pool
 }
 
 // arrive sets dst to the flows of A and of B at the phase, the second one reversed: it
@@ -235,12 +238,11 @@ type arrival struct {
 func (s *Synthesizer) arrive(dst, f [2]flow.Field, phase Phase, weights [2]frame.Image[uint16]) (holes [2]float64) {
 	one := func(i int, phase Phase) {
 		a := &s.arrivals[i]
-		a.once.Resize(f[i].Width, f[i].Height)
+		a.landed.Resize(f[i].Width, f[i].Height)
 		a.holes.Resize(f[i].Width, f[i].Height)
-		a.splatter.Flow(dst[i], a.holes, f[i], Motion{Flow: f[i], Phase: phase, Weight: weights[i]}, leastTrust)
-		a.filler.Nearest(dst[i], a.holes)
-		median(s.params.Workers, a.once, dst[i], 1)
-		median(s.params.Workers, dst[i], a.once, int32(1-2*i))
+		a.splatter.Flow(a.landed, a.holes, f[i], Motion{Flow: f[i], Phase: phase, Weight: weights[i]}, leastTrust)
+		a.filler.Nearest(a.landed, a.holes)
+		medianTwice(s.params.Workers, dst[i], a.landed, int32(1-2*i), &a.scratch)
 		holes[i] = holeShare(a.holes)
 	}
 	s.params.Workers.Both(func() { one(0, phase) }, func() { one(1, PhaseOne-phase) })

@@ -3,6 +3,7 @@ package warp
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"retime/flow"
 	"retime/frame"
@@ -45,6 +46,7 @@ type Synthesizer struct {
 	ready bool // whether prepare has run for the interval
 
 	scratch        [2]frame.Image[uint16]
+	smoothing      sync.Pool
 	estimates      []estimate // one for each of the interval's flows
 	holes          frame.Image[uint8]
 	still          hypothesis

@@ -63,12 +63,30 @@ static inline void NAME(store1)(const warp_plane *p, float sum, int x, int y, fl
 
 static inline void NAME(block11)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
 	float sum = 0;
-	EACH_READING
-		if (tap == on_sample)
-			sum += (float)*NAME(whole)(p, r, second, k) * weight;
-		else
-			sum += one(p->coefficients[second] + r->at[second][k], g->stride, wx, wy) * weight;
-	END_READING
+	for (int k = begin; k < end; k++) {
+		float v[2] = {0};
+		const float *wx[2], *wy[2];
+		int between[2];
+		for (int second = 0; second < 2; second++) {
+			int tap = r->tap[second][k];
+			wx[second] = s->taps + 4 * (tap >> 8 & 255);
+			wy[second] = s->taps + 4 * (tap & 255);
+			between[second] = tap != on_sample && r->weight[second][k] != 0;
+			if (tap == on_sample)
+				v[second] = (float)*NAME(whole)(p, r, second, k);
+		}
+		const float *first = p->coefficients[0] + r->at[0][k], *second = p->coefficients[1] + r->at[1][k];
+		if (between[0] & between[1])
+			one_of_each(first, second, g->stride, wx, wy, v);
+		else if (between[0])
+			v[0] = one(first, g->stride, wx[0], wy[0]);
+		else if (between[1])
+			v[1] = one(second, g->stride, wx[1], wy[1]);
+		if (r->weight[0][k] != 0)
+			sum += v[0] * r->weight[0][k];
+		if (r->weight[1][k] != 0)
+			sum += v[1] * r->weight[1][k];
+	}
 	NAME(store1)(p, sum, x, y, s->limit);
 }
 
@@ -157,6 +175,9 @@ static inline void NAME(planes)(const warp_scene *s, const warp_plane *p, int pl
 		return;
 	readings r;
 	expand(s, p, &g, list, x0, row, &r);
+	if (x1 < s->width && list->count > 0)
+		for (int k = 0; k < planes; k++)
+			fetch_next(p + k, &g, &r, list->count - 1, render_tile / step_x * g.width);
 	for (int cell = x0; cell < x1; cell += step_x) {
 		int x = cell / step_x * g.width, begin = cell > x0 ? list->end[cell - x0 - 1] : 0, end = list->end[cell - x0];
 		if (x >= p->width)

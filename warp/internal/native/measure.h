@@ -46,6 +46,19 @@ static inline ints lookup(warp_guide g, ints x, ints y) {
 
 static inline ints difference(ints a, ints b) { return (magnitude(a - b) + (1 << 11)) >> 12; }
 
+typedef uint8_t bytes __attribute__((vector_size(lanes)));
+
+static inline ints load_bytes(const uint8_t *p) {
+	bytes v;
+	memcpy(&v, p, sizeof v);
+	return __builtin_convertvector(v, ints);
+}
+
+// still returns the differences of pixels that do not move.
+static inline ints still(warp_guide a, warp_guide b, int x, int y) {
+	return magnitude(load_bytes(a.pix + (int64_t)y * a.stride + x) - load_bytes(b.pix + (int64_t)y * b.stride + x)) << 4;
+}
+
 enum { difference_one = 16, unseen = 4 * difference_one, hidden = 40 * difference_one, unseen_beyond = 8 * difference_one };
 
 static inline ints columns_from(int x) {
@@ -67,13 +80,14 @@ static void disagreement(uint16_t *dst, warp_guide a, warp_guide b, const warp_v
 		EACH_VECTOR(x, a.width) {
 			ints vx, vy;
 			components(&motion[(int64_t)y * stride + x].x, &vx, &vy);
-			ints ax = (columns_from(x) << 8) - toward(vx, phase), ay = all(y << 8) - toward(vy, phase);
-			if (bend) {
-				ints bx, by;
-				components(&bend[row + x].x, &bx, &by);
-				ax -= bx;
-				ay -= by;
+			ints bent_x = all(0), bent_y = all(0);
+			if (bend)
+				components(&bend[row + x].x, &bent_x, &bent_y);
+			if (!any((vx | vy | bent_x | bent_y) != 0)) {
+				store_words(dst + row + x, still(a, b, x, y));
+				continue;
 			}
+			ints ax = (columns_from(x) << 8) - toward(vx, phase) - bent_x, ay = all(y << 8) - toward(vy, phase) - bent_y;
 			ints bx = ax + vx, by = ay + vy;
 			ints d = difference(lookup(a, ax, ay), lookup(b, bx, by));
 			store_words(dst + row + x, choose(within(a, ax, ay) ^ within(b, bx, by), all(unseen), d));
@@ -106,11 +120,11 @@ static void warp_error(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec
 		EACH_VECTOR(x, a.width) {
 			ints vx, vy;
 			components(&flow[row + x].x, &vx, &vy);
-			typedef uint8_t bytes __attribute__((vector_size(lanes)));
-			bytes own;
-			memcpy(&own, here + x, sizeof own);
-			ints d = difference(__builtin_convertvector(own, ints) << 16,
-				lookup(b, (columns_from(x) << 8) + vx, (y << 8) + vy));
+			if (!any((vx | vy) != 0)) {
+				store_words(dst + row + x, still(a, b, x, y));
+				continue;
+			}
+			ints d = difference(load_bytes(here + x) << 16, lookup(b, (columns_from(x) << 8) + vx, (y << 8) + vy));
 			store_words(dst + row + x, d);
 		}
 	}

@@ -217,6 +217,20 @@ static inline void expand(const warp_scene *s, const warp_plane *p, const geomet
 	}
 }
 
+// fetch_next asks for the coefficients that the next tile reads if it moves as guess k does:
+// the rows below those that the row of blocks above has read.
+static inline void fetch_next(const warp_plane *p, const geometry *g, const readings *r, int k, int samples) {
+	enum { line = 64 / sizeof(float), above = 3 };
+	for (int second = 0; second < 2; second++) {
+		if (r->tap[second][k] == on_sample || r->weight[second][k] == 0)
+			continue;
+		const float *from = p->coefficients[second] + r->at[second][k] + above * g->stride;
+		for (int j = 0; j < g->height; j++)
+			for (int i = 0; i < samples; i += line)
+				__builtin_prefetch(from + j * g->stride + i);
+	}
+}
+
 // divide sets the weights of a pixel with several guesses.
 static inline void divide(const guesses *list, readings *r, int begin, int end) {
 	int64_t total = 0;
@@ -230,20 +244,40 @@ static inline void divide(const guesses *list, readings *r, int begin, int end) 
 // across returns the sums along x of the rows at r, one in each lane.
 static inline f32x4 across(const float *r, int64_t stride, const float *wx) {
 	f32x4 a = load4(r), b = load4(r + stride), c = load4(r + 2 * stride), d = load4(r + 3 * stride);
-	f32x4 ab = shuffled(a, b, 0, 4, 1, 5), cd = shuffled(c, d, 0, 4, 1, 5);
-	f32x4 ef = shuffled(a, b, 2, 6, 3, 7), gh = shuffled(c, d, 2, 6, 3, 7);
-	f32x4 p0 = shuffled(ab, cd, 0, 1, 4, 5), p1 = shuffled(ab, cd, 2, 3, 6, 7);
-	f32x4 p2 = shuffled(ef, gh, 0, 1, 4, 5), p3 = shuffled(ef, gh, 2, 3, 6, 7);
+	f32x4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+	f32x4 ef = __builtin_shufflevector(a, b, 2, 6, 3, 7), gh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+	f32x4 p0 = __builtin_shufflevector(ab, cd, 0, 1, 4, 5), p1 = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+	f32x4 p2 = __builtin_shufflevector(ef, gh, 0, 1, 4, 5), p3 = __builtin_shufflevector(ef, gh, 2, 3, 6, 7);
 	return p0 * wx[0] + p1 * wx[1] + p2 * wx[2] + p3 * wx[3];
 }
+
+#if defined(__AVX2__)
+// both_rows returns four values of each of two rows.
+static inline __m256 both_rows(const float *p, const float *q) { return _mm256_set_m128(_mm_loadu_ps(q), _mm_loadu_ps(p)); }
+#endif
 
 static inline float one(const float *p, int64_t stride, const float *wx, const float *wy) {
 	f32x4 v = across(p, stride, wx) * load4(wy);
 	return v[0] + v[1] + v[2] + v[3];
 }
 
-// one_of_both returns the samples of two planes at one place.
+// one_of_each returns a sample of each of two planes, whose fractions differ. one_of_both
+// returns the samples of two planes at one place.
 #if defined(__AVX2__)
+static inline void one_of_each(const float *p, const float *q, int64_t stride, const float *const wx[2], const float *const wy[2], float out[2]) {
+	__m256 a = both_rows(p, q), b = both_rows(p + stride, q + stride);
+	__m256 c = both_rows(p + 2 * stride, q + 2 * stride), d = both_rows(p + 3 * stride, q + 3 * stride);
+	__m256 ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
+	__m256 ef = _mm256_unpackhi_ps(a, b), gh = _mm256_unpackhi_ps(c, d);
+	__m256 x = both_rows(wx[0], wx[1]);
+	__m256 v = _mm256_shuffle_ps(ab, cd, 0x44) * _mm256_permute_ps(x, 0) + _mm256_shuffle_ps(ab, cd, 0xee) * _mm256_permute_ps(x, 0x55) +
+		_mm256_shuffle_ps(ef, gh, 0x44) * _mm256_permute_ps(x, 0xaa) + _mm256_shuffle_ps(ef, gh, 0xee) * _mm256_permute_ps(x, 0xff);
+	v *= both_rows(wy[0], wy[1]);
+	__m256 sum = v + _mm256_shuffle_ps(v, v, 1) + _mm256_shuffle_ps(v, v, 2) + _mm256_shuffle_ps(v, v, 3);
+	out[0] = _mm256_cvtss_f32(sum);
+	out[1] = _mm_cvtss_f32(_mm256_extractf128_ps(sum, 1));
+}
+
 static inline void one_of_both(const float *p, const float *q, int64_t stride, const float *wx, const float *wy, float out[2]) {
 	__m256 a = _mm256_set_m128(_mm_loadu_ps(q), _mm_loadu_ps(p));
 	__m256 b = _mm256_set_m128(_mm_loadu_ps(q + stride), _mm_loadu_ps(p + stride));
@@ -259,6 +293,11 @@ static inline void one_of_both(const float *p, const float *q, int64_t stride, c
 	out[1] = _mm_cvtss_f32(_mm256_extractf128_ps(sum, 1));
 }
 #else
+static inline void one_of_each(const float *p, const float *q, int64_t stride, const float *const wx[2], const float *const wy[2], float out[2]) {
+	out[0] = one(p, stride, wx[0], wy[0]);
+	out[1] = one(q, stride, wx[1], wy[1]);
+}
+
 static inline void one_of_both(const float *p, const float *q, int64_t stride, const float *wx, const float *wy, float out[2]) {
 	out[0] = one(p, stride, wx, wy);
 	out[1] = one(q, stride, wx, wy);
@@ -272,7 +311,7 @@ static inline f32x4 two(const float *p, const float *q, const float *wx) {
 
 // joined returns the second half of a and the first half of b.
 static inline f32x4 joined(f32x4 a, f32x4 b) {
-	return shuffled(a, b, 2, 3, 4, 5);
+	return __builtin_shufflevector(a, b, 2, 3, 4, 5);
 }
 
 // four returns a block of two by two samples.
@@ -298,9 +337,6 @@ static inline f32x4 four(const float *p, int64_t stride, const float *wx, const 
 
 // sixteen adds w times a block of four by four samples to sums.
 #if defined(__AVX2__)
-// both_rows returns four values of each of two rows.
-static inline __m256 both_rows(const float *p, const float *q) { return _mm256_set_m128(_mm_loadu_ps(q), _mm_loadu_ps(p)); }
-
 static inline void sixteen(const float *p, int64_t stride, const float *wx, const float *wy, float w, f32x4 sums[4]) {
 	__m256 r[4]; // of rows 0 and 1, 2 and 3, and so on
 	for (int j = 0; j < 3; j++, p += 2 * stride) {

@@ -57,7 +57,7 @@ static void add_vectors(warp_vector_sum *sums, const warp_vec *motion, const war
 		ints parts[corners] = {(upper << 8) - upper * fx, upper * fx, (lower << 8) - lower * fx, lower * fx};
 		memcpy(at, &index, sizeof at);
 		memcpy(weight, parts, sizeof weight);
-		unsigned landed = bits(ok & (w > 0));
+		unsigned landed = bits(ok & (w > 0)), whole = bits((fx | fy) == 0);
 		for (int k = 0; k < lanes; k++) {
 			if (!(landed >> k & 1))
 				continue;
@@ -65,6 +65,8 @@ static void add_vectors(warp_vector_sum *sums, const warp_vec *motion, const war
 			__m256i xy1 = _mm256_cvtepi32_epi64(v);
 			warp_vector_sum *s = sums + at[k], *below = s + f.stride;
 			add_to(s, xy1, weight[0][k]);
+			if (whole >> k & 1) // the other weights are 0
+				continue;
 			add_to(s + 1, xy1, weight[1][k]);
 			add_to(below, xy1, weight[2][k]);
 			add_to(below + 1, xy1, weight[3][k]);

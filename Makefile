@@ -182,13 +182,16 @@ test-on: ## run every test in a bare Debian or Ubuntu: make test-on SUITE=trixie
 LOOPS := ./flow/dis ./warp ./warp/bspline ./warp/boxspline/fast
 
 # make test runs these comparisons, too, without qemu.
+NEON_PACKAGES := (Debian: qemu-user, gcc-aarch64-linux-gnu and libc6-dev-arm64-cross)
+
 .PHONY: check-simd
 check-simd: deps ## compare every variant of the inner loops with the Go functions, and time them
 	$(GO) test -count=1 $(TESTFLAGS) -run 'Loops|Kernel' -bench 'Loops|Kernels' -benchtime 0.2s $(LOOPS)
 	@if [ "$$(uname -m)" = aarch64 ]; then exit 0; fi; \
 	for p in qemu-aarch64 aarch64-linux-gnu-gcc; do \
-		command -v $$p >/dev/null || { echo "check-simd: skipped NEON: $$p is not there (Debian: qemu-user and gcc-aarch64-linux-gnu)"; exit 0; }; \
+		command -v $$p >/dev/null || { echo "check-simd: skipped NEON: $$p is not there $(NEON_PACKAGES)"; exit 0; }; \
 	done; \
+	echo '#include <stdlib.h>' | aarch64-linux-gnu-gcc -E - >/dev/null 2>&1 || { echo "check-simd: skipped NEON: arm64's C headers are not there $(NEON_PACKAGES)"; exit 0; }; \
 	GOFLAGS="-trimpath" GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc \
 		$(GO) test -count=1 -exec "qemu-aarch64 -L /usr/aarch64-linux-gnu" -run 'Loops|Kernel' $(LOOPS)
 

@@ -55,9 +55,13 @@ func create(name string, open func(part string) (*os.File, error)) (*os.File, er
 	}
 }
 
+// ErrNotOnDisk says that a file has its content and its name, but that a power failure may yet
+// undo that, because its directory could not be put on disk.
+var ErrNotOnDisk = errors.New("the file is written, but its directory cannot be put on disk")
+
 // Commit closes the file, puts it on disk and gives it name, which must lie in the
 // directory given to Create; it replaces an existing file. After an error the
-// unfinished file is gone.
+// unfinished file is gone, and name is as it was unless the error wraps ErrNotOnDisk.
 func (f File) Commit(name string) error {
 	err := f.Sync()
 	if err == nil {
@@ -108,8 +112,8 @@ func (d Dir) Remove() error {
 }
 
 // Write creates the file called name with the content that write writes. After an error
-// of write, an existing file stays as it was. Write writes to a device or a pipe
-// directly.
+// an existing file is as it was, unless the error wraps ErrNotOnDisk. Write writes to a
+// device or a pipe directly.
 func Write(name string, write func(io.Writer) error) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return writeDirectly(name, write)
@@ -184,11 +188,14 @@ func syncDir(name string) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return nil
 	} else if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrNotOnDisk, err)
 	}
 	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
-		return err
+	if err := syncOpen(d); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
+		return fmt.Errorf("%w: %w", ErrNotOnDisk, err)
 	}
 	return nil
 }
+
+// syncOpen puts an open directory on disk. Tests have it fail.
+var syncOpen = (*os.File).Sync

@@ -67,6 +67,26 @@ func TestFilesAreWholeOrNotThere(t *testing.T) {
 	}
 }
 
+// If the directory cannot be put on disk, the file is there nevertheless, and the error says so.
+func TestDirectoryCannotBeSynced(t *testing.T) {
+	defer func(sync func(*os.File) error) { syncOpen = sync }(syncOpen)
+	syncOpen = func(*os.File) error { return syscall.EIO }
+	dir := t.TempDir()
+	one, two := filepath.Join(dir, "1"), filepath.Join(dir, "2")
+	if err := WriteFile(one, []byte("one")); !errors.Is(err, ErrNotOnDisk) || !errors.Is(err, syscall.EIO) {
+		t.Errorf("%v, want ErrNotOnDisk and EIO", err)
+	}
+	if err := Rename(one, two); !errors.Is(err, ErrNotOnDisk) {
+		t.Errorf("%v, want ErrNotOnDisk", err)
+	}
+	if got, err := os.ReadFile(two); err != nil || string(got) != "one" {
+		t.Errorf("%q: %v", got, err)
+	}
+	if list := names(t, dir); !slices.Equal(list, []string{"2"}) {
+		t.Errorf("%q are there, want 2 alone", list)
+	}
+}
+
 // A file has the permissions that the process gives to files, even while it is being
 // written.
 func TestPermissions(t *testing.T) {

@@ -76,7 +76,7 @@ const scoutTime = 8 * time.Second
 // worst first. It closes what nobody watches. Once all are rated, it waits until a clip was
 // watched or edited.
 func (s *Server) scout() {
-	idle := 0 // clips in a row of which nothing could be rated
+	idle := 0 // clips in a row of which nothing was left to rate
 	for n := 0; s.ctx.Err() == nil; {
 		switch {
 		case s.hub.watching(anyClip):
@@ -111,8 +111,8 @@ func (s *Server) isRated(n int) bool {
 }
 
 // rateFor rates a clip for some time, or until it is rated. It reports whether any frame was
-// rated.
-func (s *Server) rateFor(n int, most time.Duration) (some bool) {
+// rated, or is left for the next turn.
+func (s *Server) rateFor(n int, most time.Duration) bool {
 	if s.isRated(n) {
 		return false
 	}
@@ -123,19 +123,13 @@ func (s *Server) rateFor(n int, most time.Duration) (some bool) {
 		s.mu.Unlock()
 		return false
 	}
-	total, _ := c.ratings.size()
-	before, last := int64(len(c.ratings.list())), int64(-1)
-	for end := time.Now().Add(most); time.Now().Before(end) && !s.hub.watching(anyClip); {
-		now := int64(len(c.ratings.list()))
-		if now >= total || now == last && now > before { // all, or the rest cannot be made
-			break
-		}
-		last = now
-		if !s.sleep(time.Second) {
+	before := len(c.ratings.list())
+	for end := time.Now().Add(most); time.Now().Before(end) && !s.hub.watching(anyClip) && c.maker.Unrated(); {
+		if !s.sleep(time.Second / 4) {
 			break
 		}
 	}
-	return int64(len(c.ratings.list())) > before
+	return c.maker.Unrated() || len(c.ratings.list()) > before
 }
 
 // sleep returns false if the server ends meanwhile.

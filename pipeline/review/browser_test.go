@@ -1,7 +1,6 @@
 package review
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/big"
@@ -172,17 +171,4 @@ func shoot(t *testing.T, ctx context.Context, name string) {
 		}
 	}
 	do(t, ctx, emulation.ClearDeviceMetricsOverride(), emulation.SetEmulatedMedia())
-}
-
-func sameFiles(t *testing.T, a, b string) bool {
-	t.Helper()
-	x, err := os.ReadFile(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := os.ReadFile(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.Equal(x, y)
 }

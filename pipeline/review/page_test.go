@@ -44,6 +44,18 @@ func readPNG(name string) (frame.Image[uint8], error) {
 	return m, nil
 }
 
+// wantCommandLine compares what was rendered with what the command line makes.
+func wantCommandLine(t *testing.T, s *Server, what string) {
+	t.Helper()
+	got, err := os.ReadFile(s.options.Clips[0].Conversion.Output.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err := os.ReadFile(commandLine(t, s)); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the command line makes: %v", what, err)
+	}
+}
+
 // commandLine renders a clip as its command does, in segments with the files of edits, and
 // returns the name of the output and the frames' digests.
 func commandLine(t *testing.T, s *Server) string {
@@ -119,9 +131,7 @@ func TestPageMendsAFault(t *testing.T) {
 
 	do(t, ctx, chromedp.Click("#tab-render"), chromedp.Click("#render"))
 	until(t, ctx, `document.getElementById("render-status").dataset.state == "done"`)
-	if !sameFiles(t, clip.Conversion.Output.File, commandLine(t, s)) {
-		t.Error("the first rendering is not what the command line makes")
-	}
+	wantCommandLine(t, s, "the first rendering")
 	do(t, ctx, chromedp.Click("#tab-decide"), chromedp.KeyEvent("c"))
 	until(t, ctx, `document.getElementById("saved").textContent == "Saved" && document.querySelector('[data-cut="true"]').getAttribute("aria-pressed") == "true"`)
 	shown(t, ctx, planted)
@@ -130,9 +140,7 @@ func TestPageMendsAFault(t *testing.T) {
 	do(t, ctx, chromedp.Click("#tab-render"), chromedp.Click("#render"))
 	until(t, ctx, `document.getElementById("render-status").dataset.state == "done" && !document.getElementById("render-status").textContent.includes("Edits since")`)
 	shoot(t, ctx, "render")
-	if !sameFiles(t, clip.Conversion.Output.File, commandLine(t, s)) {
-		t.Error("the second rendering is not what the command line makes")
-	}
+	wantCommandLine(t, s, "the second rendering")
 	c, _ := s.session(0)
 	if r := c.state().Render; r.Kept == 0 || r.Kept >= r.Parts {
 		t.Errorf("%d of %d segments were kept", r.Kept, r.Parts)
@@ -256,9 +264,7 @@ func TestPageTabs(t *testing.T) {
 	until(t, one, `document.body.dataset.ready == "true" && document.getElementById("render-status").dataset.state != "idle"`)
 	until(t, one, `document.getElementById("render-status").dataset.state == "done"`)
 	until(t, two, `document.getElementById("render-status").dataset.state == "done"`)
-	if !sameFiles(t, clip.Conversion.Output.File, commandLine(t, s)) {
-		t.Error("the rendering is not what the command line makes")
-	}
+	wantCommandLine(t, s, "the rendering")
 
 	theirs := []byte(`{"frame":5,"method":"source","note":"mine"}` + "\n")
 	if err := os.WriteFile(clip.Files.Decisions, theirs, 0o666); err != nil {

@@ -111,6 +111,14 @@ func TestStepsOutliveASession(t *testing.T) {
 	}
 }
 
+// A clip of which no frame was rated during its turn, as on a slow machine, has another turn.
+func TestClipsThatTakeLongAreRated(t *testing.T) {
+	s := unserved(t, doubled(cutClip(t, 96, 64, 12)))
+	if !s.rateFor(0, 0) {
+		t.Error("nothing seems to be left after a turn in which nothing was rated")
+	}
+}
+
 // A clip that is edited after all were rated is rated again, even if no tab has shown it.
 func TestEditedClipsAreRatedAgain(t *testing.T) {
 	s := serve(t, Options{Clips: []Clip{doubled(cutClip(t, 96, 64, 12))}, Batch: "clips"})

@@ -77,15 +77,16 @@ func newOutline(ctx context.Context, o pipeline.Options) (*Outline, *starts, err
 			s.Scenes = append(s.Scenes, k)
 		}
 	}
-	return s, newStarts(clip, scan), nil
+	starts, err := newStarts(clip, scan)
+	return s, starts, err
 }
 
 // starts tells the source picture at which reading must begin for a frame of the
 // output.
 type starts struct {
-	layout timeline.Layout
-	clock  *timeline.Clock
-	times  []int64 // timestamps of the source's pictures, ascending; nil if reading must begin at the source's start
+	layouts []timeline.Layout // of all ways
+	clock   *timeline.Clock
+	times   []int64 // timestamps of the source's pictures, ascending; nil if reading must begin at the source's start
 }
 
 // readStarts reads all packets of o's input.
@@ -99,20 +100,31 @@ func readStarts(ctx context.Context, o pipeline.Options) (*starts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newStarts(clip, scan), nil
+	return newStarts(clip, scan)
 }
 
 // newStarts takes the timestamps from a scan of the clip. If filters or repeats make a
 // picture depend on ones long before it, reading must begin at the start.
-func newStarts(clip *pipeline.Clip, scan media.Scan) *starts {
+func newStarts(clip *pipeline.Clip, scan media.Scan) (*starts, error) {
 	o := &clip.Options
-	s := &starts{layout: clip.Plan.Passes[0].Layout, clock: clip.Plan.Clock}
+	ways, err := o.Ways()
+	if err != nil {
+		return nil, err
+	}
+	s := &starts{clock: clip.Plan.Clock}
+	for n := range ways.List {
+		pass, err := ways.Pass(n, clip.Plan, &clip.Plan.Passes[0])
+		if err != nil {
+			return nil, err
+		}
+		s.layouts = append(s.layouts, pass.Layout)
+	}
 	whole := o.Input.Deinterlace == pipeline.RefuseFields || o.Input.Deinterlace == pipeline.IgnoreFields
 	if scan.Steady && whole && o.Synthesis.Duplicates == pipeline.KeepDuplicates {
 		s.times = scan.Times
 		slices.Sort(s.times)
 	}
-	return s
+	return s, nil
 }
 
 // startMargin is the number of further pictures to read, because some packets hold no
@@ -121,15 +133,18 @@ func newStarts(clip *pipeline.Clip, scan media.Scan) *starts {
 const startMargin = 8
 
 // before returns the timestamp of the picture at which reading must begin for frame k
-// of the output and the frame before it, whose motion matters, too. It returns nil if
-// reading must begin at the source's start.
+// of the output and the frame before it, whose motion matters, too, whatever their shutters.
+// It returns nil if reading must begin at the source's start.
 func (s *starts) before(k int64) *int64 {
 	if k <= 0 || len(s.times) == 0 {
 		return nil
 	}
-	each := s.layout.Subframes()
-	last := k*each - 1 // last slot of the frame before
-	moment := s.layout.Moment(last)
+	var moment *big.Rat // of the last slot of the frame before
+	for _, l := range s.layouts {
+		if m := l.Moment(k*l.Subframes() - 1); moment == nil || m.Cmp(moment) < 0 {
+			moment = m
+		}
+	}
 	i := sort.Search(len(s.times), func(i int) bool { return s.clock.At(s.times[i]).Cmp(moment) > 0 })
 	if i -= 1 + startMargin; i <= 0 {
 		return nil

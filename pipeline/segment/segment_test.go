@@ -19,6 +19,7 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
 	"retime/pipeline/timeline"
+	"retime/warp"
 )
 
 func ffmpeg(t testing.TB, args ...string) string {
@@ -263,6 +264,25 @@ func TestVerifyFindsWhatDiffers(t *testing.T) {
 	s, err = p.Verify(context.Background(), dir, -1, pipeline.Options{})
 	if fault.KindOf(err) != fault.BadData || s.Segments[1].Wrong != 1 {
 		t.Errorf("forged: %v, %+v", err, s.Segments[1])
+	}
+}
+
+// A range whose first frame has a shutter of its own is read from the pictures that the frame needs.
+func TestShutterAtABorderReadsNoMore(t *testing.T) {
+	o := options(clip(t))
+	o.Timing.Rate, o.Timing.Slow, o.Timing.Shutter = pipeline.Rate{}, big.NewRat(1, 20), big.NewRat(1, 1)
+	o.Synthesis.Mode, o.Synthesis.Decisions = warp.Blend, []pipeline.Decision{{Frame: 3, Shutter: "0"}}
+	whole, starts, err := newOutline(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := runPart(t.Context(), o, whole, Range{First: 3, End: whole.Frames, Start: starts.before(3)}, discard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Frame 2 is picture 40 of 100.
+	if report.Sources > 60+startMargin+1 {
+		t.Errorf("%d pictures were read for frames 3 and 4 of 5", report.Sources)
 	}
 }
 

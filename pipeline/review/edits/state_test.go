@@ -1,6 +1,7 @@
 package edits
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -60,6 +62,27 @@ func TestNamesOfFields(t *testing.T) {
 	}
 	if now, _ := again.State(); now.lines[1]["\x01\\\"\u200b"] == nil {
 		t.Errorf("the field is lost: %s", now.decisionsFile())
+	}
+}
+
+// An edit whose file is there, though its directory could not be put on disk, is made: the store
+// does not take its own file for somebody else's.
+func TestFilesThatMayBeUndone(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(Files{Decisions: filepath.Join(dir, "d"), Mask: filepath.Join(dir, "m.png"), Curve: filepath.Join(dir, "c")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.replace = func(name string, text []byte) error {
+		return errors.Join(os.WriteFile(name, text, 0o600), atomicfile.ErrNotOnDisk)
+	}
+	for k := range int64(2) {
+		if err := s.Do(func(s State) (State, error) { return s.SetMethod(k, k, pipeline.Nearest, at) }, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if now, n := s.State(); n != 2 || len(now.Decisions()) != 2 {
+		t.Errorf("%d edits, %d decisions; want 2 and 2", n, len(now.Decisions()))
 	}
 }
 

@@ -27,7 +27,8 @@ type Files struct {
 
 // Store keeps a State in its files. Its methods may be called from any goroutine.
 type Store struct {
-	files Files
+	files   Files
+	replace func(name string, text []byte) error // atomicfile.ReplaceFile
 
 	mu           sync.Mutex
 	now          State
@@ -50,7 +51,7 @@ var ErrElsewhere = errors.New("was changed elsewhere; nothing was written over i
 
 // Open reads the files that are there.
 func Open(files Files) (*Store, error) {
-	s := &Store{files: files}
+	s := &Store{files: files, replace: atomicfile.ReplaceFile}
 	for _, name := range s.names() {
 		if err := atomicfile.Sweep(name); err != nil {
 			return nil, fault.New(fault.CannotWrite, "edits: %w", err)
@@ -238,12 +239,15 @@ func (s *Store) putBack(i int, text []byte) error {
 	return nil
 }
 
-// put writes file i, or removes it if it is to hold nothing.
+// put writes file i, or removes it if it is to hold nothing. A file that a power failure may
+// undo counts as written: all who read it see the edit.
 func (s *Store) put(i int, text []byte) error {
 	name := s.names()[i]
 	var err error
 	if len(text) > 0 {
-		err = atomicfile.ReplaceFile(name, text)
+		if err = s.replace(name, text); errors.Is(err, atomicfile.ErrNotOnDisk) {
+			err = nil
+		}
 	} else if err = os.Remove(name); errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

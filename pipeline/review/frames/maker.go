@@ -228,6 +228,17 @@ func (m *Maker) Rates() bool {
 	return !m.paused
 }
 
+// Unrated says whether the Maker has frames left to rate, and is not paused.
+func (m *Maker) Unrated() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.options.Rated == nil || m.paused {
+		return false
+	}
+	_, _, left := m.rated.next(0, 1)
+	return left
+}
+
 // Hold keeps the Maker from all that nobody waits for until the caller calls release.
 func (m *Maker) Hold() (release func()) {
 	hold := func(by int) {

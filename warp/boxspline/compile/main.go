@@ -53,9 +53,6 @@ func run(root string, check bool) error {
 		if err := put(filepath.Join(root, goDir, fileName(p.Element.Name)+".go"), text, check); err != nil {
 			return err
 		}
-		if !p.LooksUp() {
-			continue
-		}
 		if err := put(filepath.Join(root, cudaDir, "boxspline_"+emit.CUDAName(p.Element.Name)+".cuh"), emit.CUDA(p), check); err != nil {
 			return err
 		}

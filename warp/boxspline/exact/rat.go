@@ -31,6 +31,9 @@ func FromFloat(x float64) Rat {
 	return narrow(r)
 }
 
+// FromBig returns r, which must not change later.
+func FromBig(r *big.Rat) Rat { return narrow(r) }
+
 // limit bounds the numbers of the quick paths, whose products and sums of products then
 // fit into 64 bits.
 const limit = 1 << 30

@@ -13,20 +13,20 @@ package fast
 //	[0 1/4 -1/4]
 //
 // Arrays: 2. Subregions of a 48th: 14 under 576 indices. Polynomials: 14.
-// Polynomial 0: 19 coefficients, polynomial, 250 multiplications, 422 additions.
-// Polynomial 1: 16 coefficients, weights, 619 multiplications, 729 additions.
-// Polynomial 2: 14 coefficients, polynomial, 561 multiplications, 680 additions.
-// Polynomial 3: 14 coefficients, polynomial, 608 multiplications, 705 additions.
-// Polynomial 4: 12 coefficients, polynomial, 701 multiplications, 880 additions.
-// Polynomial 5: 11 coefficients, polynomial, 307 multiplications, 367 additions.
-// Polynomial 6: 13 coefficients, polynomial, 734 multiplications, 919 additions.
-// Polynomial 7: 14 coefficients, weights, 588 multiplications, 653 additions.
-// Polynomial 8: 15 coefficients, weights, 569 multiplications, 613 additions.
-// Polynomial 9: 16 coefficients, weights, 560 multiplications, 672 additions.
-// Polynomial 10: 11 coefficients, weights, 426 multiplications, 491 additions.
-// Polynomial 11: 13 coefficients, weights, 775 multiplications, 919 additions.
-// Polynomial 12: 13 coefficients, weights, 680 multiplications, 806 additions.
-// Polynomial 13: 8 coefficients, polynomial, 316 multiplications, 476 additions.
+// Polynomial 0: 19 coefficients, polynomial, 250 multiplications, 422 additions; 13 linear look-ups.
+// Polynomial 1: 16 coefficients, weights, 619 multiplications, 729 additions; 10 linear look-ups.
+// Polynomial 2: 14 coefficients, polynomial, 561 multiplications, 680 additions; 8 linear look-ups.
+// Polynomial 3: 14 coefficients, polynomial, 608 multiplications, 705 additions; 8 linear look-ups.
+// Polynomial 4: 12 coefficients, polynomial, 701 multiplications, 880 additions; 6 linear look-ups.
+// Polynomial 5: 11 coefficients, polynomial, 307 multiplications, 367 additions; 6 linear look-ups.
+// Polynomial 6: 13 coefficients, polynomial, 734 multiplications, 919 additions; 7 linear look-ups.
+// Polynomial 7: 14 coefficients, weights, 588 multiplications, 653 additions; 8 linear look-ups.
+// Polynomial 8: 15 coefficients, weights, 569 multiplications, 613 additions; 8 linear look-ups.
+// Polynomial 9: 16 coefficients, weights, 560 multiplications, 672 additions; 8 linear look-ups.
+// Polynomial 10: 11 coefficients, weights, 426 multiplications, 491 additions; 7 linear look-ups.
+// Polynomial 11: 13 coefficients, weights, 775 multiplications, 919 additions; 7 linear look-ups.
+// Polynomial 12: 13 coefficients, weights, 680 multiplications, 806 additions; 7 linear look-ups.
+// Polynomial 13: 8 coefficients, polynomial, 316 multiplications, 476 additions; 4 linear look-ups.
 
 var classesBCCVoronoi2 = [...]uint8{
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5, 0, 0,

@@ -9,16 +9,16 @@ import (
 	"retime/warp/boxspline/lattice"
 )
 
-// Positions says where a BoxSpline is evaluated. The zero value is not valid.
+// Positions says where a BoxSpline is evaluated: at Width by Height by Depth positions. The
+// zero value is not valid.
 type Positions struct {
-	Count int
+	Width, Height, Depth int
 	// Listed holds the coordinates of every position; if it has none, positions are Random
-	// ones below Extent, or those of a slightly turned picture of Width by Height, or
-	// volume, whose samples are Extent apart.
-	Listed        [3]cuda.Buffer[float64]
-	Width, Height int
-	Random        bool
-	Extent        [3]float64
+	// ones below Extent, or those of a slightly turned picture or volume whose samples are
+	// Extent apart.
+	Listed [3]cuda.Buffer[float64]
+	Random bool
+	Extent [3]float64
 }
 
 // Numbers of PositionMode in boxspline_kernels.cuh.
@@ -37,8 +37,8 @@ func (p Positions) args() []cuda.Arg {
 		mode = positionsRandom
 	}
 	return []cuda.Arg{
-		cuda.Long(int64(p.Count)), cuda.Int(mode), p.Listed[0].Arg(), p.Listed[1].Arg(), p.Listed[2].Arg(),
-		cuda.Int(max(p.Width, 1)), cuda.Int(max(p.Height, 1)), cuda.Double(p.Extent[0]), cuda.Double(p.Extent[1]), cuda.Double(p.Extent[2]),
+		cuda.Int(mode), p.Listed[0].Arg(), p.Listed[1].Arg(), p.Listed[2].Arg(),
+		cuda.Int(p.Width), cuda.Int(p.Height), cuda.Double(p.Extent[0]), cuda.Double(p.Extent[1]), cuda.Double(p.Extent[2]),
 	}
 }
 
@@ -80,16 +80,18 @@ func (b *BoxSpline[T]) Evaluate(s *cuda.Stream, dst cuda.Buffer[T], variant stri
 	var v T
 	first := b.arrays.Arg().Plus(b.origin * int(unsafe.Sizeof(v)))
 	args := append(append([]cuda.Arg{dst.Arg()}, p.args()...), first, cuda.Int(b.shape[0]), cuda.Int(slice), cuda.Long(int64(b.size())))
-	return launchPositions(b.device, s, b.Element, variant, p.Count, args)
+	return launchPositions(b.device, s, b.Element, variant, p, args)
 }
 
-func launchPositions(d *Device, s *cuda.Stream, element, variant string, count int, args []cuda.Arg) error {
+func launchPositions(d *Device, s *cuda.Stream, element, variant string, p Positions, args []cuda.Arg) error {
 	k, err := d.Kernel("boxspline", "boxspline_"+strings.ReplaceAll(element, "-", "_")+"_"+variant)
 	if err != nil {
 		return fmt.Errorf("%s of %s: %w", variant, element, err)
 	}
-	block := cuda.Dim{X: 128, Y: 1, Z: 1}
-	return s.Launch(k, cuda.Cover(count, 1, block), block, 0, args...)
+	block := cuda.Dim{X: 32, Y: min(p.Height, 4), Z: 1}
+	grid := cuda.Cover(p.Width, p.Height, block)
+	grid.Z = p.Depth
+	return s.Launch(k, grid, block, 0, args...)
 }
 
 // BoxTextures holds the coefficients of a box spline in linear textures, one for each coset.
@@ -139,5 +141,5 @@ func (b *BoxTextures) Evaluate(s *cuda.Stream, dst cuda.Buffer[float32], p Posit
 	for _, n := range b.base {
 		args = append(args, cuda.Float(0.5-float32(n)))
 	}
-	return launchPositions(b.device, s, b.element, "linear", p.Count, args)
+	return launchPositions(b.device, s, b.element, "linear", p, args)
 }

@@ -29,9 +29,6 @@ func HasBranching(element string) bool {
 	return false
 }
 
-// HasKernels reports whether an element has kernels: one has too many polynomials.
-func HasKernels(element string) bool { return element != "bcc-voronoi-2" }
-
 // boxSplineTable prints a table for pictures of width by height, and one for volumes of
 // about side³ coefficients.
 func boxSplineTable(b *Bench, width, height, side int) error {
@@ -55,7 +52,7 @@ func boxSplineTable(b *Bench, width, height, side int) error {
 			if err != nil {
 				return err
 			}
-			if e.Dim() != dim || !HasKernels(f.Element) {
+			if e.Dim() != dim {
 				continue
 			}
 			shape := lattice.Point{width, height, 1}
@@ -129,7 +126,7 @@ func boxRows(b *Bench, f fast.Function, e *boxspline.Element, shape lattice.Poin
 	}
 	defer textures.Close()
 	for _, where := range []string{"coherent", "random"} {
-		p := Positions{Count: count, Width: shape[0], Height: shape[1], Random: where == "random", Extent: [3]float64{pitch, pitch, pitch}}
+		p := Positions{Width: shape[0], Height: shape[1], Depth: shape[2], Random: where == "random", Extent: [3]float64{pitch, pitch, pitch}}
 		if p.Random {
 			for k := range shape {
 				p.Extent[k] *= float64(shape[k] - 1)

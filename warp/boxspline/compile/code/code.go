@@ -65,13 +65,6 @@ const (
 	Weights Method = "weights"
 )
 
-// mostLookedUp is the largest number of classes for which New proves look-ups: the proofs
-// of the element with more of them take minutes.
-const mostLookedUp = 8
-
-// LooksUp reports whether the classes have Linear code.
-func (p *Program) LooksUp() bool { return len(p.Classes) <= mostLookedUp }
-
 // New returns the code of a plan.
 func New(p *plan.Plan) (*Program, error) {
 	r := &Program{Plan: p}
@@ -79,11 +72,9 @@ func New(p *plan.Plan) (*Program, error) {
 		class := &Class{Class: c}
 		sides := p.Sides(c)
 		class.Exact = exactCode(p, c, sides)
-		if len(p.Classes) <= mostLookedUp {
-			var err error
-			if class.Linear, err = linearCode(p, c, sides); err != nil {
-				return nil, err
-			}
+		var err error
+		if class.Linear, err = linearCode(p, c, sides); err != nil {
+			return nil, err
 		}
 		r.Classes = append(r.Classes, class)
 	}

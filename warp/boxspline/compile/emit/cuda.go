@@ -2,7 +2,6 @@ package emit
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"retime/warp/boxspline/compile/code"
@@ -45,10 +44,21 @@ func CUDA(of Program) []byte {
 	return []byte(b.String())
 }
 
+// mostInlined is the largest number of polynomials that a kernel repeats for every array.
+const mostInlined = 8
+
+// inlined returns what a function that holds polynomials is declared as.
+func (p program) inlined() string {
+	if len(p.Classes) > mostInlined {
+		return "BOXSPLINE_CALLED"
+	}
+	return "BOXSPLINE"
+}
+
 // cudaPolynomial prints the function of a class.
 func (p program) cudaPolynomial(b *strings.Builder, name string, i int, c *code.Class) {
 	names := map[string]string{}
-	fmt.Fprintf(b, "template <typename T>\nBOXSPLINE T %s_polynomial%d(const T *c, int s0, int s1, int s2, T v0, T v1, T v2) {\n", name, i)
+	fmt.Fprintf(b, "template <typename T>\n%s T %s_polynomial%d(const T *c, int s0, int s1, int s2, T v0, T v1, T v2) {\n", p.inlined(), name, i)
 	var body strings.Builder
 	for k := range p.Dim {
 		names[fmt.Sprint("v", k)] = fmt.Sprint("v", k)
@@ -291,7 +301,7 @@ func (p program) cudaWhole(b *strings.Builder, name, suffix, template, result, s
 
 // cudaLinear prints the function of one array by linear look-ups.
 func (p program) cudaLinear(b *strings.Builder, name string) {
-	fmt.Fprintf(b, "template <typename Fetch, typename P>\nBOXSPLINE float %s_linear_array(const Fetch &fetch, int array, %s) {\n", name, arguments(p.names("y")))
+	fmt.Fprintf(b, "template <typename Fetch, typename P>\n%s float %s_linear_array(const Fetch &fetch, int array, %s) {\n", p.inlined(), name, arguments(p.names("y")))
 	var body strings.Builder
 	body.WriteString("typedef float T;\n")
 	p.cudaPlace(&body)
@@ -377,11 +387,10 @@ func (p program) cudaLookUps(b *strings.Builder, c *code.Class) {
 	}
 }
 
-// Kernels returns the CUDA source that has the kernels of the programs with look-ups.
+// Kernels returns the CUDA source that has the kernels of the programs.
 func Kernels(programs []Program) []byte {
 	var b strings.Builder
 	b.WriteString(notice + "\n#include \"boxspline_kernels.cuh\"\n")
-	programs = slices.DeleteFunc(slices.Clone(programs), func(p Program) bool { return !p.LooksUp() })
 	for _, p := range programs {
 		fmt.Fprintf(&b, "#include \"boxspline_%s.cuh\"\n", CUDAName(p.Element.Name))
 	}

@@ -101,7 +101,7 @@ func (p *printer) value(id expr.ID) string {
 		t, loose = a+sign+b, true
 	case expr.Mul:
 		t = fmt.Sprintf(p.product, p.tight(n.A), p.tight(n.B))
-		loose = !strings.HasPrefix(t, "T(")
+		loose = !strings.HasPrefix(p.product, "T(")
 	case expr.Div:
 		t, loose = fmt.Sprintf(p.quotient, p.tight(n.A), p.tight(n.B)), true
 	case expr.Neg:

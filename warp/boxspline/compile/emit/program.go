@@ -249,11 +249,8 @@ func (p program) header() string {
 	}
 	fmt.Fprintf(&b, "//\n// Arrays: %d. %s. Polynomials: %d.\n", len(p.Offsets), p.subregions(), len(p.Classes))
 	for i, c := range p.Classes {
-		fmt.Fprintf(&b, "// Polynomial %d: %d coefficients, %s, %d multiplications, %d additions", i, len(c.Sites), c.Exact.Method, c.Exact.Cost.Mul, c.Exact.Cost.Add)
-		if p.LooksUp() {
-			fmt.Fprintf(&b, "; %d linear look-ups", len(c.Linear.LookUps))
-		}
-		b.WriteString(".\n")
+		fmt.Fprintf(&b, "// Polynomial %d: %d coefficients, %s, %d multiplications, %d additions; %d linear look-ups.\n",
+			i, len(c.Sites), c.Exact.Method, c.Exact.Cost.Mul, c.Exact.Cost.Add, len(c.Linear.LookUps))
 	}
 	return b.String()
 }

@@ -44,12 +44,8 @@ func Report(document []byte, programs []Program) ([]byte, error) {
 			}
 		}
 		n := len(p.Offsets)
-		looks := fmt.Sprint(n*lookUps, least)
-		if !p.LooksUp() {
-			looks = "-"
-		}
-		fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %s | %s | %d | %d | %d | %d | %d |\n", p.Element.Name, n, used, len(p.Classes),
-			n*sites, looks, p.Classes[0].Exact.Method, n*greedy, n*mul, n*add, live, table)
+		fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d%s | %s | %d | %d | %d | %d | %d |\n", p.Element.Name, n, used, len(p.Classes),
+			n*sites, n*lookUps, least, p.Classes[0].Exact.Method, n*greedy, n*mul, n*add, live, table)
 	}
 	b.WriteString(reportEnds)
 	b.Write(after)

@@ -39,10 +39,11 @@ type Node struct {
 type Graph struct {
 	Nodes []Node
 	index map[string]ID
+	forms map[string]*Form // that Search found, by the texts of monomials
 }
 
 // New returns an empty graph.
-func New() *Graph { return &Graph{index: map[string]ID{}} }
+func New() *Graph { return &Graph{index: map[string]ID{}, forms: map[string]*Form{}} }
 
 func (g *Graph) node(n Node) ID {
 	key := fmt.Sprint(n.Op, n.A, n.B, n.Value, n.Name)

@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"fmt"
 	"slices"
 
 	"retime/warp/boxspline/exact"
@@ -64,6 +63,15 @@ type searcher struct {
 	memo   map[string]searched
 }
 
+// text returns a text that is the same for equal lists only.
+func text(monomials []exact.Monomial) string {
+	b := make([]byte, 0, exact.MaxVars*len(monomials))
+	for _, m := range monomials {
+		b = append(b, m[:]...)
+	}
+	return string(b)
+}
+
 type searched struct {
 	form      *Form
 	mul, live int
@@ -71,7 +79,7 @@ type searched struct {
 
 func (s *searcher) best(monomials []exact.Monomial) searched {
 	slices.SortFunc(monomials, func(a, b exact.Monomial) int { return slices.Compare(a[:], b[:]) })
-	key := fmt.Sprint(monomials)
+	key := text(monomials)
 	if found, ok := s.memo[key]; ok {
 		return found
 	}
@@ -215,8 +223,13 @@ const searchBudget = 20000
 
 func (g *Graph) plain(p exact.Poly, variables []ID) ID {
 	t := Terms{}
-	for _, m := range p.Monomials() {
+	monomials := p.Monomials()
+	for _, m := range monomials {
 		t[m] = g.Const(p[m])
 	}
-	return g.Horner(t, variables, Search(p.Monomials(), searchBudget))
+	key := text(monomials)
+	if g.forms[key] == nil {
+		g.forms[key] = Search(monomials, searchBudget)
+	}
+	return g.Horner(t, variables, g.forms[key])
 }

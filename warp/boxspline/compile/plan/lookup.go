@@ -155,7 +155,8 @@ func (p *Plan) Sides(c *Class) []exact.Poly { return newPolytope(p.Spline.Planes
 // polytope is the cell of an arrangement of planes that a point lies in.
 type polytope struct {
 	sides     []exact.Poly // linear, positive inside
-	simplices []exact.Matrix
+	simplices []*simplex
+	bounds    map[string]lowerBound // of polynomials by their texts
 }
 
 func newPolytope(families []boxspline.Planes, at exact.Vec) *polytope {
@@ -179,7 +180,7 @@ func newPolytope(families []boxspline.Planes, at exact.Vec) *polytope {
 		}
 		planes = append(planes, plane{f.Normal, *low}, plane{f.Normal.Scale(exact.Int(-1)), high.Neg()})
 	}
-	t := &polytope{}
+	t := &polytope{bounds: map[string]lowerBound{}}
 	for _, q := range planes {
 		t.sides = append(t.sides, exact.Linear(q.normal, q.offset.Neg()))
 	}
@@ -261,7 +262,7 @@ func newPolytope(families []boxspline.Planes, at exact.Vec) *polytope {
 				if dim == 3 {
 					s = append(s, mean(points))
 				}
-				t.simplices = append(t.simplices, s)
+				t.simplices = append(t.simplices, newSimplex(s))
 			}
 		}
 	}
@@ -283,87 +284,4 @@ func choose(n, k int, f func([]int)) {
 		}
 	}
 	next(0, 0)
-}
-
-// bound returns a lower bound of p in the polytope that is not negative, by the Bernstein
-// coefficients over its simplices in the degree of p or in one of some higher degrees, or
-// false if those prove nothing.
-func (t *polytope) bound(p exact.Poly) (exact.Rat, bool) {
-	if p.Degree() <= 0 {
-		return p[exact.Monomial{}], len(p) > 0
-	}
-	var least exact.Rat
-	for i, s := range t.simplices {
-		b, ok := bernstein(p, s)
-		if !ok {
-			return b, false
-		}
-		if i == 0 || b.Cmp(least) < 0 {
-			least = b
-		}
-	}
-	return least, true
-}
-
-// bernstein returns the least Bernstein coefficient of p over the simplex with these
-// corners in the first degree in which none is negative.
-func bernstein(p exact.Poly, corners exact.Matrix) (exact.Rat, bool) {
-	edges := make(exact.Matrix, len(corners)-1)
-	for i := range edges {
-		edges[i] = corners[i+1].Sub(corners[0])
-	}
-	q := p.Substitute(edges, corners[0])
-	var least exact.Rat
-	for _, more := range []int{0, 2, 5} {
-		d := p.Degree() + more
-		first := true
-		eachExponent(len(edges), d, func(a exact.Monomial) {
-			c := coefficient(q, a, d)
-			if first || c.Cmp(least) < 0 {
-				least, first = c, false
-			}
-		})
-		if least.Sign() >= 0 {
-			return least, true
-		}
-	}
-	return least, false
-}
-
-// coefficient returns the Bernstein coefficient a of q in degree d: the sum over the terms
-// c x^b of c (d-|b|)!/d! times the products of a_i!/(a_i-b_i)!.
-func coefficient(q exact.Poly, a exact.Monomial, d int) exact.Rat {
-	var sum exact.Rat
-	for b, c := range q {
-		for i := range b {
-			for k := range int(b[i]) {
-				c = c.Mul(exact.Int(int(a[i]) - k))
-			}
-		}
-		if c.Sign() != 0 {
-			for k := range b.Degree() {
-				c = c.Div(exact.Int(d - k))
-			}
-			sum = sum.Add(c)
-		}
-	}
-	return sum
-}
-
-// eachExponent calls f with the exponents of n variables of total degree d or less.
-func eachExponent(n, d int, f func(exact.Monomial)) {
-	var m exact.Monomial
-	var next func(i, left int)
-	next = func(i, left int) {
-		if i == n {
-			f(m)
-			return
-		}
-		for e := range left + 1 {
-			m[i] = uint8(e)
-			next(i+1, left-e)
-		}
-		m[i] = 0
-	}
-	next(0, d)
 }

@@ -16,6 +16,7 @@
 #include "boxspline_bcc_linear.cuh"
 #include "boxspline_bcc_quintic.cuh"
 #include "boxspline_bcc_voronoi_1.cuh"
+#include "boxspline_bcc_voronoi_2.cuh"
 #include "boxspline_fcc_cubic.cuh"
 
 BOXSPLINE_EXACT(bilinear, bilinear_f32, float)
@@ -83,6 +84,10 @@ BOXSPLINE_EXACT(bcc_voronoi_1, bcc_voronoi_1_f32, float)
 BOXSPLINE_EXACT(bcc_voronoi_1, bcc_voronoi_1_f64, double)
 BOXSPLINE_LINEAR(bcc_voronoi_1_linear, bcc_voronoi_1_linear, 3)
 BOXSPLINE_SOFT(bcc_voronoi_1_linear, bcc_voronoi_1_soft)
+BOXSPLINE_EXACT(bcc_voronoi_2, bcc_voronoi_2_f32, float)
+BOXSPLINE_EXACT(bcc_voronoi_2, bcc_voronoi_2_f64, double)
+BOXSPLINE_LINEAR(bcc_voronoi_2_linear, bcc_voronoi_2_linear, 3)
+BOXSPLINE_SOFT(bcc_voronoi_2_linear, bcc_voronoi_2_soft)
 BOXSPLINE_EXACT(fcc_cubic, fcc_cubic_f32, float)
 BOXSPLINE_EXACT(fcc_cubic, fcc_cubic_f64, double)
 BOXSPLINE_EXACT(fcc_cubic_branching, fcc_cubic_branching, float)

@@ -137,9 +137,10 @@ BOXSPLINE T bcc_voronoi_1_polynomial0(const T *c, int s0, int s1, int s2, T v0, 
 	const T t6 = v0 * (v0 * (T(2) * v0 + (t0 + t2)) + (v1 * (t0 + (T(4) * v2 + T(6))) + t3)) + (v1 * (v1 * (t4 + t2) + t3) + (v2 * (v2 * (t5 - T(3)) - T(4)) + T(4)));
 	const T t7 = T(0.5) - v2;
 	const T t8 = v2 * v2;
-	const T t9 = t6 * c0 + T(2) * ((v0 + (t7 - v1)) * (v0 * (v0 + T(1)) + (v1 * (t5 - v1) - t8))) * c1 + T(2) * ((v1 + t7 - v0) * (v0 * (t5 - v0) + (v1 * (v1 + T(1)) - t8))) * c2;
-	const T t10 = T(2) * ((v2 + T(0.5) - v1 - v0) * (v0 * (t4 - v0) + (v2 * (v2 + T(1)) - (v1 * v1)))) * c3;
-	return T(0.25) * (t9 + t10);
+	const T t9 = t6 * c0 + ((T(2) * ((v0 + (t7 - v1)) * (v0 * (v0 + T(1)) + (v1 * (t5 - v1) - t8)))) * c1);
+	const T t10 = (T(2) * ((v2 + T(0.5) - v1 - v0) * (v0 * (t4 - v0) + (v2 * (v2 + T(1)) - (v1 * v1))))) * c3;
+	const T t11 = T(0.25) * (t9 + ((T(2) * ((v1 + t7 - v0) * (v0 * (t5 - v0) + (v1 * (v1 + T(1)) - t8)))) * c2) + t10);
+	return t11;
 }
 
 template <typename T>
@@ -154,15 +155,16 @@ BOXSPLINE T bcc_voronoi_1_polynomial1(const T *c, int s0, int s1, int s2, T v0, 
 	const T t3 = T(12) * (c0 - c1);
 	const T t4 = T(12) * (c0 - c2);
 	const T t5 = T(12) * (c0 - c3);
-	const T t6 = v1 * ((t3 - T(24) * c2) * v1 + t4) + (v2 * ((t3 - T(24) * c3) * v2 + t5) + (T(3) * c1 - T(21) * c0));
-	const T t7 = T(8) * c1 - T(4) * c0;
-	const T t8 = T(12) * c2;
-	const T t9 = T(6) * c1;
-	const T t10 = T(18) * c0;
-	const T t11 = v1 * (v1 * ((t7 + t8) * v1 + (t5 * v2 + (t8 - t9 - t10))) + (v2 * (t4 * v2) + T(3) * t1));
-	const T t12 = T(12) * c3;
-	const T t13 = v0 * (v0 * (T(4) * t0 * v0 + (T(12) * t1 * v1 + (T(12) * t2 * v2 + T(6) * t0))) + t6) + (t11 + (v2 * (v2 * ((t7 + t12) * v2 + (t12 - t9 - t10)) + T(3) * t2) + T(12) * c0));
-	return T(0.083333333333333329) * t13;
+	const T t6 = v1 * ((t3 - (T(24) * c2)) * v1 + t4) + (v2 * ((t3 - (T(24) * c3)) * v2 + t5) + (T(3) * c1 - (T(21) * c0)));
+	const T t7 = v0 * (v0 * ((T(4) * t0) * v0 + ((T(12) * t1) * v1 + ((T(12) * t2) * v2 + (T(6) * t0)))) + t6);
+	const T t8 = T(8) * c1 - (T(4) * c0);
+	const T t9 = T(12) * c2;
+	const T t10 = T(6) * c1;
+	const T t11 = T(18) * c0;
+	const T t12 = v1 * (v1 * ((t8 + t9) * v1 + (t5 * v2 + (t9 - t10 - t11))) + (v2 * (t4 * v2) + (T(3) * t1)));
+	const T t13 = T(12) * c3;
+	const T t14 = t7 + (t12 + (v2 * (v2 * ((t8 + t13) * v2 + (t13 - t10 - t11)) + (T(3) * t2)) + (T(12) * c0)));
+	return T(0.083333333333333329) * t14;
 }
 
 template <typename T>
@@ -176,9 +178,10 @@ BOXSPLINE T bcc_voronoi_1_polynomial2(const T *c, int s0, int s1, int s2, T v0, 
 	const T t2 = c0 + c1;
 	const T t3 = T(24) * (t2 - c2 - c3);
 	const T t4 = T(48) * c0;
-	const T t5 = v0 * (T(24) * t1 * v1 + T(24) * t2) + (v1 * (T(48) * (c0 + c3 - c1 - c2) * v1 + t3) - t4);
-	const T t6 = v1 * (v1 * ((T(8) * t2 + T(24) * t0) * v1 + (T(24) * (c2 - c3) - t4)) + T(6) * t1) + (c1 + T(25) * c0);
-	return T(0.041666666666666664) * (v0 * t5 + (v2 * (v2 * (t3 * v1 + T(24) * (-c0 - c1))) + t6));
+	const T t5 = v0 * ((T(24) * t1) * v1 + (T(24) * t2)) + (v1 * ((T(48) * (c0 + c3 - c1 - c2)) * v1 + t3) - t4);
+	const T t6 = v1 * (v1 * ((T(8) * t2 + (T(24) * t0)) * v1 + (T(24) * (c2 - c3) - t4)) + (T(6) * t1)) + (c1 + (T(25) * c0));
+	const T t7 = T(0.041666666666666664) * (v0 * t5 + (v2 * (v2 * (t3 * v1 + (T(24) * (-c0 - c1)))) + t6));
+	return t7;
 }
 
 template <typename T>
@@ -208,7 +211,7 @@ BOXSPLINE T bcc_voronoi_1_polynomial3(const T *c, int s0, int s1, int s2, T v0, 
 	const T t18 = v0 * (v0 * (t0 + (t11 + t14)) + (v1 * (t9 + t12) + t15)) + (v1 * (v1 * (T(-8) * v1 + t10) + t13) + t16);
 	const T t19 = t7 - T(2);
 	const T t20 = v0 * (T(-4) * v0 + (t6 + t19)) + (v1 * (T(-4) * v1 + t19) + (v2 * (T(-4) * v2 + T(2)) - T(1)));
-	const T t21 = T(0.020833333333333332) * (t8 * c0 + (t17 * c1) + (t18 * c2) + T(2) * ((v0 + (v1 + (T(-0.5) - v2))) * t20) * c3);
+	const T t21 = T(0.020833333333333332) * (t8 * c0 + (t17 * c1) + (t18 * c2) + ((T(2) * ((v0 + (v1 + (T(-0.5) - v2))) * t20)) * c3));
 	return t21;
 }
 
@@ -220,9 +223,9 @@ BOXSPLINE T bcc_voronoi_1_polynomial4(const T *c, int s0, int s1, int s2, T v0, 
 	const T c0 = c[0];
 	const T t0 = c0 + c1;
 	const T t1 = T(48) * (t0 - c2 - c3);
-	const T t2 = v0 * (T(48) * (c2 + c3 - c0 - c1) * v1 + T(48) * t0) + (v1 * (T(96) * (c0 + c3 - c1 - c2) * v1 + t1) - T(96) * c0);
-	const T t3 = v1 * (v1 * ((T(16) * (-c2 - c3) + T(80) * t0) * v1 + (T(96) * c2 - T(48) * c1 - T(144) * c0)));
-	const T t4 = v0 * t2 + (v2 * (v2 * (t1 * v1 + T(48) * (-c0 - c1))) + (t3 + (c1 + c2 + c3 + T(49) * c0)));
+	const T t2 = v0 * ((T(48) * (c2 + c3 - c0 - c1)) * v1 + (T(48) * t0)) + (v1 * ((T(96) * (c0 + c3 - c1 - c2)) * v1 + t1) - (T(96) * c0));
+	const T t3 = v1 * ((T(16) * (-c2 - c3) + (T(80) * t0)) * v1 + (T(96) * c2 - (T(48) * c1) - (T(144) * c0)));
+	const T t4 = v0 * t2 + (v2 * (v2 * (t1 * v1 + (T(48) * (-c0 - c1)))) + (v1 * t3 + (c1 + c2 + c3 + (T(49) * c0))));
 	return T(0.020833333333333332) * t4;
 }
 
@@ -295,9 +298,9 @@ BOXSPLINE float bcc_voronoi_1_linear_array(const Fetch &fetch, int array, P y0, 
 	const T t7 = T(0.5) - v2;
 	const T t8 = T(2) * v2;
 	const T t9 = v2 * v2;
-	const T h6 = T(2) * ((v0 + (t7 - v1)) * (v0 * (v0 + T(1)) + (v1 * (t8 - v1) - t9))) / (t5 + 1e-30f);
-	sum += T(0.25) * t5 * fetch(array, o0 + T(e[0]) * h6, o1 + T(e[1]) * h6, o2 + T(e[2]) * h6);
-	sum += T(0.5) * ((v1 + t7 - v0) * (v0 * (t8 - v0) + (v1 * (v1 + T(1)) - t9))) * fetch(array, o0 + T(e[3]) * T(1), o1 + T(e[4]) * T(1), o2 + T(e[5]) * T(1));
+	const T h6 = (T(2) * ((v0 + (t7 - v1)) * (v0 * (v0 + T(1)) + (v1 * (t8 - v1) - t9)))) / (t5 + 1e-30f);
+	sum += (T(0.25) * t5) * fetch(array, o0 + T(e[0]) * h6, o1 + T(e[1]) * h6, o2 + T(e[2]) * h6);
+	sum += (T(0.5) * ((v1 + t7 - v0) * (v0 * (t8 - v0) + (v1 * (v1 + T(1)) - t9)))) * fetch(array, o0 + T(e[3]) * T(1), o1 + T(e[4]) * T(1), o2 + T(e[5]) * T(1));
 	}
 	if (which == 1) {
 	const T t0 = v2 + T(0.5);
@@ -310,19 +313,19 @@ BOXSPLINE float bcc_voronoi_1_linear_array(const Fetch &fetch, int array, P y0, 
 	const T t7 = T(-12) * v0;
 	const T t8 = v1 * (v1 * (t7 + (T(8) * v1 - T(6)))) + (v2 * (v2 * (t7 + (T(8) * v2 - T(6)))) + (v0 * (v0 * (T(4) * v0 + T(6)) + T(3))));
 	const T h6 = t8 / t5;
-	sum += T(0.083333333333333329) * t5 * fetch(array, o0 + T(e[0]) * h6, o1 + T(e[1]) * h6, o2 + T(e[2]) * h6);
+	sum += (T(0.083333333333333329) * t5) * fetch(array, o0 + T(e[0]) * h6, o1 + T(e[1]) * h6, o2 + T(e[2]) * h6);
 	sum += (v1 * (t1 * (v1 + (T(0.5) - v2) - v0))) * fetch(array, o0 + T(e[3]) * T(1), o1 + T(e[4]) * T(1), o2 + T(e[5]) * T(1));
 	}
 	if (which == 2) {
 	const T t0 = T(24) * v0;
 	const T t1 = v1 * (v1 * (T(32) * v1 - T(24)));
-	const T t2 = v2 * T(-24) * v2;
+	const T t2 = v2 * (T(-24) * v2);
 	const T t3 = v0 * t0 + (t1 + (t2 + T(1)));
-	const T h4 = T(24) * (v1 * ((v0 + (v1 + (T(-0.5) - v2))) * (v0 + (v1 + (v2 - T(0.5)))))) / t3;
-	sum += T(0.041666666666666664) * t3 * fetch(array, o0 + T(e[0]) * T(1) + T(e[3]) * h4, o1 + T(e[1]) * T(1) + T(e[4]) * h4, o2 + T(e[2]) * T(1) + T(e[5]) * h4);
+	const T h4 = (T(24) * (v1 * ((v0 + (v1 + (T(-0.5) - v2))) * (v0 + (v1 + (v2 - T(0.5))))))) / t3;
+	sum += (T(0.041666666666666664) * t3) * fetch(array, o0 + T(e[0]) * T(1) + T(e[3]) * h4, o1 + T(e[1]) * T(1) + T(e[4]) * h4, o2 + T(e[2]) * T(1) + T(e[5]) * h4);
 	const T t5 = v0 * (t0 - T(48)) + (t1 + (t2 + T(25)));
-	const T h6 = T(24) * (v1 * ((v1 + (v2 + T(0.5)) - v0) * (v1 + (T(0.5) - v2) - v0))) / t5;
-	sum += T(0.041666666666666664) * t5 * fetch(array, o0 + T(e[3]) * h6, o1 + T(e[4]) * h6, o2 + T(e[5]) * h6);
+	const T h6 = (T(24) * (v1 * ((v1 + (v2 + T(0.5)) - v0) * (v1 + (T(0.5) - v2) - v0)))) / t5;
+	sum += (T(0.041666666666666664) * t5) * fetch(array, o0 + T(e[3]) * h6, o1 + T(e[4]) * h6, o2 + T(e[5]) * h6);
 	}
 	if (which == 3) {
 	const T t0 = T(24) * v2;
@@ -334,32 +337,32 @@ BOXSPLINE float bcc_voronoi_1_linear_array(const Fetch &fetch, int array, P y0, 
 	const T t7 = t4 - T(2);
 	const T t8 = v0 * (T(-4) * v0 + (T(40) * v1 + t7)) + (v1 * (T(-4) * v1 + t7) + (v2 * (T(-4) * v2 + T(2)) - T(1)));
 	const T h6 = ((v0 + (v1 + (T(-0.5) - v2))) * t8) / (t5 + 1e-30f);
-	sum += T(0.041666666666666664) * t5 * fetch(array, o0 + T(e[0]) * T(1) + T(e[3]) * h6, o1 + T(e[1]) * T(1) + T(e[4]) * h6, o2 + T(e[2]) * T(1) + T(e[5]) * h6);
+	sum += (T(0.041666666666666664) * t5) * fetch(array, o0 + T(e[0]) * T(1) + T(e[3]) * h6, o1 + T(e[1]) * T(1) + T(e[4]) * h6, o2 + T(e[2]) * T(1) + T(e[5]) * h6);
 	const T t9 = T(40) * v0;
 	const T t10 = T(-72) * v2;
 	const T t11 = T(-24) * v1;
 	const T t12 = t0 + T(72);
 	const T t13 = v1 * (v1 * (t3 + (t1 + T(12))) + (t0 - T(24))) + (v2 * (v2 * (t4 - T(36)) - T(24)) + T(25));
 	const T t14 = v0 * (v0 * (t9 + (t10 - T(36))) + (v1 * (t11 + T(24)) + (v2 * t12 - T(24)))) + t13;
-	const T t16 = v0 * (t9 + (t11 + (t10 - T(24)))) + (v1 * (T(-72) * v1 + T(48) * v2) + (v2 * (t0 + T(48))));
+	const T t16 = v0 * (t9 + (t11 + (t10 - T(24)))) + (v1 * (T(-72) * v1 + (T(48) * v2)) + (v2 * (t0 + T(48))));
 	const T t17 = v0 * t16 + (v1 * (v1 * (T(-8) * v1 + t12) + (v2 * (t1 - T(48)))) + (v2 * (v2 * (t4 - T(24))) + T(1)));
-	const T h15 = T(0.5) * t17 / (t14 + 1e-30f);
-	sum += T(0.041666666666666664) * t14 * fetch(array, o0 + T(e[3]) * h15, o1 + T(e[4]) * h15, o2 + T(e[5]) * h15);
+	const T h15 = (T(0.5) * t17) / (t14 + 1e-30f);
+	sum += (T(0.041666666666666664) * t14) * fetch(array, o0 + T(e[3]) * h15, o1 + T(e[4]) * h15, o2 + T(e[5]) * h15);
 	}
 	if (which == 4) {
 	const T t0 = T(24) * v0;
 	const T t1 = v1 * (v1 * (T(32) * v1 - T(24)));
-	const T t2 = v2 * T(-24) * v2;
+	const T t2 = v2 * (T(-24) * v2);
 	const T t3 = v0 * t0 + (t1 + (t2 + T(1)));
 	const T t5 = T(48) * v0;
 	const T t6 = T(-16) * v1;
-	const T t7 = v2 * T(-48) * v2;
-	const T h4 = T(0.5) * (v1 * (v0 * (t5 + (T(96) * v1 - T(48))) + (v1 * t6 + t7)) + T(1)) / t3;
-	sum += T(0.041666666666666664) * t3 * fetch(array, o0 + T(e[0]) * T(1) + T(e[3]) * h4, o1 + T(e[1]) * T(1) + T(e[4]) * h4, o2 + T(e[2]) * T(1) + T(e[5]) * h4);
+	const T t7 = v2 * (T(-48) * v2);
+	const T h4 = (T(0.5) * (v1 * (v0 * (t5 + (T(96) * v1 - T(48))) + (v1 * t6 + t7)) + T(1))) / t3;
+	sum += (T(0.041666666666666664) * t3) * fetch(array, o0 + T(e[0]) * T(1) + T(e[3]) * h4, o1 + T(e[1]) * T(1) + T(e[4]) * h4, o2 + T(e[2]) * T(1) + T(e[5]) * h4);
 	const T t8 = v0 * (t0 - T(48)) + (t1 + (t2 + T(25)));
-	const T t10 = T(0.5) * (v1 * (v0 * (t5 + (T(-96) * v1 - T(48))) + (v1 * (t6 + T(96)) + t7)) + T(1)) / t8;
+	const T t10 = (T(0.5) * (v1 * (v0 * (t5 + (T(-96) * v1 - T(48))) + (v1 * (t6 + T(96)) + t7)) + T(1))) / t8;
 	const T h9 = t10;
-	sum += T(0.041666666666666664) * t8 * fetch(array, o0 + T(e[3]) * h9, o1 + T(e[4]) * h9, o2 + T(e[5]) * h9);
+	sum += (T(0.041666666666666664) * t8) * fetch(array, o0 + T(e[3]) * h9, o1 + T(e[4]) * h9, o2 + T(e[5]) * h9);
 	}
 	return sum;
 }

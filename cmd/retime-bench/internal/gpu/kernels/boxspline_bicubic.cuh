@@ -86,25 +86,25 @@ BOXSPLINE float bicubic_linear_array(const Fetch &fetch, int array, P y0, P y1) 
 	const T t9 = u1 * (u1 * (T(-2) * u1 + T(3)) + T(3)) + T(1);
 	const T t10 = (u1 * t8) / t9;
 	const T h7 = T(1) + t10;
-	sum += T(0.027777777777777776) * t3 * fetch(array, o0 + h4, o1 + h7, 0);
+	sum += (T(0.027777777777777776) * t3) * fetch(array, o0 + h4, o1 + h7, 0);
 	const T t11 = u1 * (u1 * (T(4) * u1 - T(6)) - T(6));
 	const T t12 = u1 * (u1 * (T(-6) * u1 + T(9)) + T(9));
 	const T t13 = t12 + T(3);
 	const T t15 = (u0 * t5) / (u0 * (u0 * (T(-2) * u0 + T(3)) + T(3)) + T(1));
 	const T h14 = T(1) + t15;
 	const T h16 = T(1) + t10;
-	sum += T(0.027777777777777776) * (u0 * (u0 * (u0 * (t11 - T(2)) + t13) + t13) + t9) * fetch(array, o0 + h14, o1 + h16, 0);
+	sum += (T(0.027777777777777776) * (u0 * (u0 * (u0 * (t11 - T(2)) + t13) + t13) + t9)) * fetch(array, o0 + h14, o1 + h16, 0);
 	const T t17 = t1 + T(15);
 	const T t18 = u1 * (u1 * (T(2) * u1 - T(3)) - T(3)) + T(5);
 	const T h19 = T(1) + t15;
 	const T t21 = (t8 * (T(3) * u1 - T(6)) + T(4)) / t18;
 	const T h20 = T(-1) + t21;
-	sum += T(0.027777777777777776) * (u0 * (u0 * (u0 * (t0 - T(10)) + t17) + t17) + t18) * fetch(array, o0 + h19, o1 + h20, 0);
+	sum += (T(0.027777777777777776) * (u0 * (u0 * (u0 * (t0 - T(10)) + t17) + t17) + t18)) * fetch(array, o0 + h19, o1 + h20, 0);
 	const T t22 = t12 - T(15);
 	const T t23 = u0 * (u0 * (u0 * (t11 + T(10)) + t22) + t22) + (u1 * (u1 * (T(10) * u1 - T(15)) - T(15)) + T(25));
 	const T h24 = T(-1) + t6;
 	const T h25 = T(-1) + t21;
-	sum += T(0.027777777777777776) * t23 * fetch(array, o0 + h24, o1 + h25, 0);
+	sum += (T(0.027777777777777776) * t23) * fetch(array, o0 + h24, o1 + h25, 0);
 	return sum;
 }
 

@@ -704,7 +704,7 @@ BOXSPLINE T fcc_cubic_polynomial0(const T *c, int s0, int s1, int s2, T v0, T v1
 	const T t8 = (v2 * (v2 * (T(24) * v0 + (t0 + t2))) + t5) * c0 + ((v2 * (v2 * (t6 + (t0 + (t1 - T(36))))) + t7) * c1);
 	const T t9 = v1 + (T(-0.5) - v2) - v0;
 	const T t10 = v0 * (v0 * (t6 + t4) + (v1 * (t0 + T(24)) - T(18))) + (v1 * (v1 * (T(8) * v1 + T(12)) + T(6)) - T(3));
-	const T t11 = t8 + T(4) * ((t9 * t9) * (T(-2) * v0 + (T(2) * v1 + (T(4) * v2 - T(1))))) * c2 + ((v2 * (v2 * (t6 + (t3 + t2))) + t10) * c3);
+	const T t11 = t8 + ((T(4) * ((t9 * t9) * (T(-2) * v0 + (T(2) * v1 + (T(4) * v2 - T(1)))))) * c2) + ((v2 * (v2 * (t6 + (t3 + t2))) + t10) * c3);
 	return T(0.041666666666666664) * t11;
 }
 
@@ -719,11 +719,11 @@ BOXSPLINE T fcc_cubic_polynomial1(const T *c, int s0, int s1, int s2, T v0, T v1
 	const T t2 = T(2) * v1;
 	const T t3 = T(2) * v2 - T(1);
 	const T t4 = v1 * (v1 * (T(32) * v1 - T(36)) + (T(24) * v2 - T(12))) + (v2 * (v2 * (T(32) * v2 - T(36)) - T(12)) + T(15));
-	const T t5 = T(4) * ((t1 * t1) * (T(-4) * v0 + (t2 + t3))) * c0 + ((v0 * (v0 * (T(-32) * v0 - T(36)) + (T(-24) * v1 + (T(-24) * v2 + T(12)))) + t4) * c1);
+	const T t5 = (T(4) * ((t1 * t1) * (T(-4) * v0 + (t2 + t3)))) * c0 + ((v0 * (v0 * (T(-32) * v0 - T(36)) + (T(-24) * v1 + (T(-24) * v2 + T(12)))) + t4) * c1);
 	const T t6 = v0 + (v1 + t0);
 	const T t7 = T(-2) * v0;
 	const T t8 = v0 + (v2 + T(0.5) - v1);
-	const T t9 = t5 + T(4) * ((t6 * t6) * (t7 + (T(4) * v1 + t3))) * c2 + T(4) * ((t8 * t8) * (t7 + (t2 + (T(4) * v2 - T(1))))) * c3;
+	const T t9 = t5 + ((T(4) * ((t6 * t6) * (t7 + (T(4) * v1 + t3)))) * c2) + ((T(4) * ((t8 * t8) * (t7 + (t2 + (T(4) * v2 - T(1)))))) * c3);
 	return T(0.041666666666666664) * t9;
 }
 
@@ -734,8 +734,8 @@ BOXSPLINE T fcc_cubic_polynomial2(const T *c, int s0, int s1, int s2, T v0, T v1
 	const T c0 = c[- s0];
 	const T c2 = c[s1];
 	const T t0 = T(12) * c1;
-	const T t1 = v1 * (v1 * (T(8) * (c1 + c2) * v1 - t0)) + (v2 * (v2 * (T(8) * (c1 + c3) * v2 - t0)) + T(3) * c1);
-	return T(0.16666666666666666) * (v0 * (v0 * (T(8) * (-c0 - c1) * v0 - t0)) + t1);
+	const T t1 = v1 * (v1 * ((T(8) * (c1 + c2)) * v1 - t0)) + (v2 * (v2 * ((T(8) * (c1 + c3)) * v2 - t0)) + (T(3) * c1));
+	return T(0.16666666666666666) * (v0 * (v0 * ((T(8) * (-c0 - c1)) * v0 - t0)) + t1);
 }
 
 template <typename T, typename P>
@@ -885,17 +885,18 @@ BOXSPLINE float fcc_cubic_linear_array(const Fetch &fetch, int array, P y0, P y1
 	const T t5 = T(-24) * v0;
 	const T t6 = T(24) * v1;
 	const T t7 = v0 * (v0 * (t5 + (t6 - T(36))) + (v1 * (t6 + T(24)) - T(18))) + (v1 * (v1 * (t0 + T(12)) + T(6)) - T(3));
-	const T h4 = T(0.25) * (v2 * (v2 * (t5 + (T(-24) * v1 + (T(16) * v2 - T(12))))) + t7) / (t3 + 1e-30f);
-	sum += T(0.16666666666666666) * t3 * fetch(array, o0 + T(e[3]) * h4, o1 + T(e[4]) * h4, o2 + T(e[5]) * h4);
-	const T t8 = v1 * (v0 * (T(-12) * v1 + T(12)) + (v1 * (t0 - T(12)) + T(6))) + (v2 * (v2 * (T(12) * v0 + t2)) + (v0 * (v0 * T(-4) * v0 - T(3)) - T(1)));
-	const T t10 = v1 + (T(-0.5) - v2) - v0;
-	const T h9 = ((t10 * t10) * (T(-2) * v0 + (T(2) * v1 + (T(4) * v2 - T(1))))) / (t8 + 1e-30f);
-	sum += T(0.16666666666666666) * t8 * fetch(array, o0 + T(e[0]) * T(-1) + T(e[3]) * h9, o1 + T(e[1]) * T(-1) + T(e[4]) * h9, o2 + T(e[2]) * T(-1) + T(e[5]) * h9);
+	const T t8 = (T(0.25) * (v2 * (v2 * (t5 + (T(-24) * v1 + (T(16) * v2 - T(12))))) + t7)) / (t3 + 1e-30f);
+	const T h4 = t8;
+	sum += (T(0.16666666666666666) * t3) * fetch(array, o0 + T(e[3]) * h4, o1 + T(e[4]) * h4, o2 + T(e[5]) * h4);
+	const T t9 = v1 * (v0 * (T(-12) * v1 + T(12)) + (v1 * (t0 - T(12)) + T(6))) + (v2 * (v2 * (T(12) * v0 + t2)) + (v0 * (v0 * (T(-4) * v0) - T(3)) - T(1)));
+	const T t11 = v1 + (T(-0.5) - v2) - v0;
+	const T h10 = ((t11 * t11) * (T(-2) * v0 + (T(2) * v1 + (T(4) * v2 - T(1))))) / (t9 + 1e-30f);
+	sum += (T(0.16666666666666666) * t9) * fetch(array, o0 + T(e[0]) * T(-1) + T(e[3]) * h10, o1 + T(e[1]) * T(-1) + T(e[4]) * h10, o2 + T(e[2]) * T(-1) + T(e[5]) * h10);
 	}
 	if (which == 1) {
 	const T t0 = v0 + (v2 + T(0.5) - v1);
 	const T t1 = T(-2) * v0;
-	sum += T(0.16666666666666666) * ((t0 * t0) * (t1 + (T(2) * v1 + (T(4) * v2 - T(1))))) * fetch(array, o0 + T(e[6]) * T(1), o1 + T(e[7]) * T(1), o2 + T(e[8]) * T(1));
+	sum += (T(0.16666666666666666) * ((t0 * t0) * (t1 + (T(2) * v1 + (T(4) * v2 - T(1)))))) * fetch(array, o0 + T(e[6]) * T(1), o1 + T(e[7]) * T(1), o2 + T(e[8]) * T(1));
 	const T t2 = T(-12) * v1;
 	const T t3 = T(-12) * v2;
 	const T t4 = T(12) * v2;
@@ -904,17 +905,17 @@ BOXSPLINE float fcc_cubic_linear_array(const Fetch &fetch, int array, P y0, P y1
 	const T t8 = v1 * (v1 * (T(32) * v1 - T(36)) + (T(24) * v2 - T(12))) + (v2 * (v2 * (T(32) * v2 - T(36)) - T(12)) + T(15));
 	const T t9 = T(0.5) * (v0 * (v0 * (T(-32) * v0 - T(36)) + (T(-24) * v1 + (T(-24) * v2 + T(12)))) + t8);
 	const T h7 = T(-1) + t9 / (t6 + 1e-30f);
-	sum += T(0.083333333333333329) * t6 * fetch(array, o0 + T(e[0]) * h7, o1 + T(e[1]) * h7, o2 + T(e[2]) * h7);
+	sum += (T(0.083333333333333329) * t6) * fetch(array, o0 + T(e[0]) * h7, o1 + T(e[1]) * h7, o2 + T(e[2]) * h7);
 	const T t10 = v0 + (v1 + (T(0.5) - v2));
-	sum += T(0.16666666666666666) * ((t10 * t10) * (t1 + (T(4) * v1 + (T(2) * v2 - T(1))))) * fetch(array, o0 + T(e[3]) * T(1), o1 + T(e[4]) * T(1), o2 + T(e[5]) * T(1));
+	sum += (T(0.16666666666666666) * ((t10 * t10) * (t1 + (T(4) * v1 + (T(2) * v2 - T(1)))))) * fetch(array, o0 + T(e[3]) * T(1), o1 + T(e[4]) * T(1), o2 + T(e[5]) * T(1));
 	}
 	if (which == 2) {
-	sum += T(1.3333333333333333) * (v2 * (v2 * v2)) * fetch(array, o0 + T(e[6]) * T(1), o1 + T(e[7]) * T(1), o2 + T(e[8]) * T(1));
+	sum += (T(1.3333333333333333) * (v2 * (v2 * v2))) * fetch(array, o0 + T(e[6]) * T(1), o1 + T(e[7]) * T(1), o2 + T(e[8]) * T(1));
 	const T t0 = v1 * (v1 * (T(8) * v1 - T(12))) + (v2 * (v2 * (T(8) * v2 - T(12))) + T(3));
 	const T t1 = v0 * (v0 * (T(-16) * v0 - T(12))) + t0;
 	const T h2 = T(-1) + (v0 * (v0 * (T(-8) * v0 - T(12))) + t0) / t1;
-	sum += T(0.16666666666666666) * t1 * fetch(array, o0 + T(e[0]) * h2, o1 + T(e[1]) * h2, o2 + T(e[2]) * h2);
-	sum += T(1.3333333333333333) * (v1 * (v1 * v1)) * fetch(array, o0 + T(e[3]) * T(1), o1 + T(e[4]) * T(1), o2 + T(e[5]) * T(1));
+	sum += (T(0.16666666666666666) * t1) * fetch(array, o0 + T(e[0]) * h2, o1 + T(e[1]) * h2, o2 + T(e[2]) * h2);
+	sum += (T(1.3333333333333333) * (v1 * (v1 * v1))) * fetch(array, o0 + T(e[3]) * T(1), o1 + T(e[4]) * T(1), o2 + T(e[5]) * T(1));
 	}
 	return sum;
 }

@@ -3,14 +3,13 @@
 
 #include "boxspline_grid.cuh"
 
-// Positions says where thread i evaluates: at the i-th position of lists, at a position of
-// a slightly turned and magnified picture or volume, or at random.
+// Positions says where thread (a, b, c), number i, evaluates: at the i-th position of lists,
+// at a position of a slightly turned and magnified picture or volume, or at random.
 enum PositionMode { kListed, kCoherent, kRandom };
 
 struct Positions {
 	int mode;
 	const double *x, *y, *z;
-	int width, height;  // of the output
 	double ex, ey, ez;  // random positions lie below these; others are so far apart
 };
 
@@ -24,7 +23,7 @@ BOXSPLINE unsigned scramble(unsigned v) {
 }
 
 template <typename P>
-BOXSPLINE void position(const Positions &p, unsigned i, P *x, P *y, P *z) {
+BOXSPLINE void position(const Positions &p, int na, int nb, int nc, unsigned i, P *x, P *y, P *z) {
 	if (p.mode == kListed) {
 		*x = (P)p.x[i];
 		*y = (P)p.y[i];
@@ -32,7 +31,7 @@ BOXSPLINE void position(const Positions &p, unsigned i, P *x, P *y, P *z) {
 		return;
 	}
 	if (p.mode == kCoherent) {
-		P a = (P)(i % p.width), b = (P)(i / p.width % p.height), c = (P)(i / p.width / p.height);
+		P a = (P)na, b = (P)nb, c = (P)nc;
 		*x = (P)p.ex * (P(0.97) * a + P(0.02) * b + P(0.3));
 		*y = (P)p.ey * (P(0.97) * b + P(0.01) * a + P(0.4));
 		*z = (P)p.ez * (P(0.98) * c + P(0.01) * a + P(0.2));
@@ -74,14 +73,16 @@ struct Soft {
 	}
 };
 
+// Threads lie as the output does, width by height by the blocks along z.
 #define BOXSPLINE_POSITIONS \
-	long long count, int mode, const double *xs, const double *ys, const double *zs, int width, int height, double ex, double ey, double ez
+	int mode, const double *xs, const double *ys, const double *zs, int width, int height, double ex, double ey, double ez
 #define BOXSPLINE_BEGIN(P) \
-	unsigned i = blockIdx.x * blockDim.x + threadIdx.x; \
-	if (i >= count) return; \
-	Positions at = {mode, xs, ys, zs, width, height, ex, ey, ez}; \
+	const int na = blockIdx.x * blockDim.x + threadIdx.x, nb = blockIdx.y * blockDim.y + threadIdx.y, nc = blockIdx.z; \
+	if (na >= width || nb >= height) return; \
+	const unsigned i = (nc * (unsigned)height + nb) * width + na; \
+	Positions at = {mode, xs, ys, zs, ex, ey, ez}; \
 	P x, y, z; \
-	position<P>(at, i, &x, &y, &z);
+	position<P>(at, na, nb, nc, i, &x, &y, &z);
 
 // c points to the coefficient of index (0, 0, 0). slice is 0 in two dimensions.
 #define BOXSPLINE_EXACT(FUNCTION, NAME, T) \

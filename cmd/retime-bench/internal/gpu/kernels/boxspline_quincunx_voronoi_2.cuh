@@ -29,9 +29,9 @@ BOXSPLINE T quincunx_voronoi_2_polynomial0(const T *c, int s0, int s1, int s2, T
 	const T t3 = T(2) * (T(-4) * (v0 * v0) + T(3));
 	const T t4 = v0 + T(0.5);
 	const T t5 = T(4) * (t4 * t4);
-	const T t6 = T(4) * (t0 * t0) * (t2 * c0 + (t3 * c1) + (t5 * c2)) + T(2) * (T(-4) * (v1 * v1) + T(3)) * (t2 * c3 + (t3 * c4) + (t5 * c5));
+	const T t6 = (T(4) * (t0 * t0)) * (t2 * c0 + (t3 * c1) + (t5 * c2)) + ((T(2) * (T(-4) * (v1 * v1) + T(3))) * (t2 * c3 + (t3 * c4) + (t5 * c5)));
 	const T t7 = v1 + T(0.5);
-	return T(0.015625) * (t6 + T(4) * (t7 * t7) * (t2 * c6 + (t3 * c7) + (t5 * c8)));
+	return T(0.015625) * (t6 + ((T(4) * (t7 * t7)) * (t2 * c6 + (t3 * c7) + (t5 * c8))));
 }
 
 template <typename T, typename P>
@@ -68,18 +68,18 @@ BOXSPLINE float quincunx_voronoi_2_linear_array(const Fetch &fetch, int array, P
 	const T t2 = u0 + T(0.5);
 	const T t3 = t2 * t2;
 	const T t4 = T(-4) * t3 + T(8);
-	const T t6 = T(2) * (T(-4) * (u0 * u0) + T(3)) / t4;
+	const T t6 = (T(2) * (T(-4) * (u0 * u0) + T(3))) / t4;
 	const T h5 = T(-1) + t6;
-	sum += T(0.0625) * (t1 * t4) * fetch(array, o0 + h5, o1 + T(1), 0);
-	sum += T(0.25) * (t1 * t3) * fetch(array, o0 + T(1), o1 + T(1), 0);
+	sum += (T(0.0625) * (t1 * t4)) * fetch(array, o0 + h5, o1 + T(1), 0);
+	sum += (T(0.25) * (t1 * t3)) * fetch(array, o0 + T(1), o1 + T(1), 0);
 	const T t7 = T(-4) * t1 + T(8);
-	const T t9 = T(2) * (T(-4) * (u1 * u1) + T(3)) / t7;
+	const T t9 = (T(2) * (T(-4) * (u1 * u1) + T(3))) / t7;
 	const T h8 = T(-1) + t9;
-	sum += T(0.0625) * (t3 * t7) * fetch(array, o0 + T(1), o1 + h8, 0);
+	sum += (T(0.0625) * (t3 * t7)) * fetch(array, o0 + T(1), o1 + h8, 0);
 	const T t10 = u1 * (T(16) * u1 + T(16)) - T(28);
 	const T h11 = T(-1) + t6;
 	const T h12 = T(-1) + t9;
-	sum += T(0.015625) * (u0 * (u0 * t10 + t10) + (u1 * (T(-28) * u1 - T(28)) + T(49))) * fetch(array, o0 + h11, o1 + h12, 0);
+	sum += (T(0.015625) * (u0 * (u0 * t10 + t10) + (u1 * (T(-28) * u1 - T(28)) + T(49)))) * fetch(array, o0 + h11, o1 + h12, 0);
 	return sum;
 }
 

@@ -201,7 +201,7 @@ BOXSPLINE float tricubic_linear_array(const Fetch &fetch, int array, P y0, P y1,
 	const T h51 = T(-1) + t52;
 	const T h53 = T(-1) + t43;
 	const T h54 = T(1) + t22;
-	sum += T(0.0046296296296296294) * t50 * fetch(array, o0 + h51, o1 + h53, o2 + h54);
+	sum += (T(0.0046296296296296294) * t50) * fetch(array, o0 + h51, o1 + h53, o2 + h54);
 	const T t55 = t31 + t38;
 	const T t56 = T(0.0046296296296296294) * (u0 * (u0 * (u0 * (t26 + t36) + t55) + t55) + (u1 * (u1 * (u1 * t28 + t33) + t33) + t39));
 	const T h57 = T(-1) + t52;
@@ -250,7 +250,7 @@ BOXSPLINE float tricubic_linear_array(const Fetch &fetch, int array, P y0, P y1,
 	const T h96 = T(-1) + t52;
 	const T h97 = T(-1) + t43;
 	const T h98 = T(-1) + t75;
-	sum += T(0.0046296296296296294) * t95 * fetch(array, o0 + h96, o1 + h97, o2 + h98);
+	sum += (T(0.0046296296296296294) * t95) * fetch(array, o0 + h96, o1 + h97, o2 + h98);
 	return sum;
 }
 

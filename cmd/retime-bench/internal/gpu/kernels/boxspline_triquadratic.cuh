@@ -57,7 +57,7 @@ BOXSPLINE T triquadratic_polynomial0(const T *c, int s0, int s1, int s2, T v0, T
 	const T t12 = t2 * (t4 * c9 + (t5 * c10) + (t7 * c11)) + (t8 * (t4 * c12 + (t5 * c13) + (t7 * c14))) + (t10 * (t4 * c15 + (t5 * c16) + (t7 * c17)));
 	const T t13 = v2 + T(0.5);
 	const T t14 = t2 * (t4 * c18 + (t5 * c19) + (t7 * c20)) + (t8 * (t4 * c21 + (t5 * c22) + (t7 * c23))) + (t10 * (t4 * c24 + (t5 * c25) + (t7 * c26)));
-	const T t15 = T(4) * (t0 * t0) * t11 + T(2) * (T(-4) * (v2 * v2) + T(3)) * t12 + T(4) * (t13 * t13) * t14;
+	const T t15 = (T(4) * (t0 * t0)) * t11 + ((T(2) * (T(-4) * (v2 * v2) + T(3))) * t12) + ((T(4) * (t13 * t13)) * t14);
 	return T(0.001953125) * t15;
 }
 
@@ -104,31 +104,31 @@ BOXSPLINE float triquadratic_linear_array(const Fetch &fetch, int array, P y0, P
 	const T t4 = t1 * t3;
 	const T t5 = u0 + T(0.5);
 	const T t6 = t5 * t5;
-	sum += T(0.125) * (t4 * t6) * fetch(array, o0 + T(1), o1 + T(1), o2 + T(1));
+	sum += (T(0.125) * (t4 * t6)) * fetch(array, o0 + T(1), o1 + T(1), o2 + T(1));
 	const T t7 = T(-4) * t3 + T(8);
-	const T t9 = T(2) * (T(-4) * (u1 * u1) + T(3)) / t7;
+	const T t9 = (T(2) * (T(-4) * (u1 * u1) + T(3))) / t7;
 	const T h8 = T(-1) + t9;
-	sum += T(0.03125) * ((t1 * t6) * t7) * fetch(array, o0 + T(1), o1 + h8, o2 + T(1));
+	sum += (T(0.03125) * ((t1 * t6) * t7)) * fetch(array, o0 + T(1), o1 + h8, o2 + T(1));
 	const T t10 = u1 * (T(16) * u1 + T(16)) - T(28);
 	const T t12 = T(-4) * t6 + T(8);
-	const T t13 = T(2) * (T(-4) * (u0 * u0) + T(3)) / t12;
+	const T t13 = (T(2) * (T(-4) * (u0 * u0) + T(3))) / t12;
 	const T h11 = T(-1) + t13;
 	const T h14 = T(-1) + t9;
-	sum += T(0.0078125) * (t1 * (u0 * (u0 * t10 + t10) + (u1 * (T(-28) * u1 - T(28)) + T(49)))) * fetch(array, o0 + h11, o1 + h14, o2 + T(1));
+	sum += (T(0.0078125) * (t1 * (u0 * (u0 * t10 + t10) + (u1 * (T(-28) * u1 - T(28)) + T(49))))) * fetch(array, o0 + h11, o1 + h14, o2 + T(1));
 	const T h15 = T(-1) + t13;
-	sum += T(0.03125) * (t4 * t12) * fetch(array, o0 + h15, o1 + T(1), o2 + T(1));
+	sum += (T(0.03125) * (t4 * t12)) * fetch(array, o0 + h15, o1 + T(1), o2 + T(1));
 	const T t16 = u2 * (T(16) * u2 + T(16)) - T(28);
 	const T t17 = u2 * (T(-28) * u2 - T(28)) + T(49);
 	const T h18 = T(-1) + t13;
 	const T t20 = T(-4) * t1 + T(8);
-	const T t21 = T(2) * (T(-4) * (u2 * u2) + T(3)) / t20;
+	const T t21 = (T(2) * (T(-4) * (u2 * u2) + T(3))) / t20;
 	const T h19 = T(-1) + t21;
-	sum += T(0.0078125) * (t3 * (u0 * (u0 * t16 + t16) + t17)) * fetch(array, o0 + h18, o1 + T(1), o2 + h19);
+	sum += (T(0.0078125) * (t3 * (u0 * (u0 * t16 + t16) + t17))) * fetch(array, o0 + h18, o1 + T(1), o2 + h19);
 	const T h22 = T(-1) + t21;
-	sum += T(0.03125) * (t20 * (t3 * t6)) * fetch(array, o0 + T(1), o1 + T(1), o2 + h22);
+	sum += (T(0.03125) * (t20 * (t3 * t6))) * fetch(array, o0 + T(1), o1 + T(1), o2 + h22);
 	const T h23 = T(-1) + t9;
 	const T h24 = T(-1) + t21;
-	sum += T(0.0078125) * (t6 * (u1 * (u1 * t16 + t16) + t17)) * fetch(array, o0 + T(1), o1 + h23, o2 + h24);
+	sum += (T(0.0078125) * (t6 * (u1 * (u1 * t16 + t16) + t17))) * fetch(array, o0 + T(1), o1 + h23, o2 + h24);
 	const T t25 = u2 * (T(-64) * u2 - T(64)) + T(112);
 	const T t26 = u2 * (T(112) * u2 + T(112)) - T(196);
 	const T t27 = u1 * (u1 * t25 + t25) + t26;
@@ -136,7 +136,7 @@ BOXSPLINE float triquadratic_linear_array(const Fetch &fetch, int array, P y0, P
 	const T h29 = T(-1) + t13;
 	const T h30 = T(-1) + t9;
 	const T h31 = T(-1) + t21;
-	sum += T(0.001953125) * t28 * fetch(array, o0 + h29, o1 + h30, o2 + h31);
+	sum += (T(0.001953125) * t28) * fetch(array, o0 + h29, o1 + h30, o2 + h31);
 	return sum;
 }
 

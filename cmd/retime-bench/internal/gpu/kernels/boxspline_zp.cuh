@@ -39,8 +39,8 @@ BOXSPLINE T zp_polynomial0(const T *c, int s0, int s1, int s2, T v0, T v1, T v2)
 	const T c3 = c[0];
 	const T c1 = c[- s1];
 	const T c0 = c[- s0 - s1];
-	const T t0 = (T(2) * (c0 + c5 - c1 - c6) + T(4) * (c4 - c3)) * v0 + (T(4) * (c0 + c6 - c1 - c5) * v1 + T(4) * (c4 - c2));
-	const T t1 = v1 * ((T(2) * (c0 + c1 + c5 + c6) + T(4) * (-c2 - c3)) * v1 + T(4) * (c6 - c1)) + (c1 + c2 + c4 + c6 + T(4) * c3);
+	const T t0 = (T(2) * (c0 + c5 - c1 - c6) + (T(4) * (c4 - c3))) * v0 + ((T(4) * (c0 + c6 - c1 - c5)) * v1 + (T(4) * (c4 - c2)));
+	const T t1 = v1 * ((T(2) * (c0 + c1 + c5 + c6) + (T(4) * (-c2 - c3))) * v1 + (T(4) * (c6 - c1))) + (c1 + c2 + c4 + c6 + (T(4) * c3));
 	return T(0.125) * (v0 * t0 + t1);
 }
 
@@ -109,21 +109,21 @@ BOXSPLINE float zp_linear_array(const Fetch &fetch, int array, P y0, P y1) {
 	const T v1 = T(e[2]) * u0 + T(e[3]) * u1;
 	T sum = 0;
 	const T t0 = T(-4) * v1;
-	const T t1 = v0 * (T(2) * v0 + (t0 - T(4))) + (v1 * T(-2) * v1 + T(1));
+	const T t1 = v0 * (T(2) * v0 + (t0 - T(4))) + (v1 * (T(-2) * v1) + T(1));
 	const T t3 = v1 - v0;
-	const T h2 = T(2) * (t3 * t3) / t1;
-	sum += T(0.125) * t1 * fetch(array, o0 + T(e[0]) * T(-1) + T(e[2]) * h2, o1 + T(e[1]) * T(-1) + T(e[3]) * h2, 0);
+	const T h2 = (T(2) * (t3 * t3)) / t1;
+	sum += (T(0.125) * t1) * fetch(array, o0 + T(e[0]) * T(-1) + T(e[2]) * h2, o1 + T(e[1]) * T(-1) + T(e[3]) * h2, 0);
 	const T t4 = T(-2) * v0;
 	const T t5 = T(2) * v1;
-	sum += T(0.125) * (v0 * (t4 + T(4) * v1) + (v1 * (t5 + T(4)) + T(1))) * fetch(array, o0 + T(e[2]) * T(1), o1 + T(e[3]) * T(1), 0);
+	sum += (T(0.125) * (v0 * (t4 + (T(4) * v1)) + (v1 * (t5 + T(4)) + T(1)))) * fetch(array, o0 + T(e[2]) * T(1), o1 + T(e[3]) * T(1), 0);
 	const T t6 = T(4) * v0 + (v1 * t0 + T(5));
 	const T t8 = v0 + T(0.5);
-	const T h7 = T(4) * (t8 * t8) / t6;
-	sum += T(0.125) * t6 * fetch(array, o0 + T(e[0]) * h7, o1 + T(e[1]) * h7, 0);
+	const T h7 = (T(4) * (t8 * t8)) / t6;
+	sum += (T(0.125) * t6) * fetch(array, o0 + T(e[0]) * h7, o1 + T(e[1]) * h7, 0);
 	const T t9 = T(0.5) - v1;
 	const T t10 = t9 * t9;
 	const T h11 = T(-1) + (v0 * (t4 + t0) + (v1 * (t5 - T(4)) + T(1))) / (T(4) * t10 + 1e-30f);
-	sum += T(0.5) * t10 * fetch(array, o0 + T(e[0]) * h11 + T(e[2]) * T(-1), o1 + T(e[1]) * h11 + T(e[3]) * T(-1), 0);
+	sum += (T(0.5) * t10) * fetch(array, o0 + T(e[0]) * h11 + T(e[2]) * T(-1), o1 + T(e[1]) * h11 + T(e[3]) * T(-1), 0);
 	return sum;
 }
 

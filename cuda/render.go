@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"retime/flow"
 	"retime/warp"
 	"retime/warp/bspline"
 )
@@ -95,5 +96,6 @@ func (r *renderer) make(s *Stream, f *rendered, groups []group, h []holes) error
 		Float(float32(f.dst.format.Max())))
 	grid := Cover(ceilDiv(first.width, 1<<g.level), ceilDiv(first.height, 1<<g.level), renderBlock)
 	const guess = 2*4 + 2*4 + 4 // a motion, two weights and a share
-	return s.Launch(kernels[f.dst.format.Bytes()-1], grid, renderBlock, renderBlock.X*((f.shares.n+1)*guess+4), args...)
+	const taps = 4 * 4 * flow.One
+	return s.Launch(kernels[f.dst.format.Bytes()-1], grid, renderBlock, taps+renderBlock.X*((f.shares.n+1)*guess+4), args...)
 }

@@ -42,13 +42,16 @@ struct List {
 };
 
 // Lists are those of a block, with the number of guesses in each, doubled, plus 1 if all
-// readings lie well within.
+// readings lie well within; and the block's copy of the weights of a B-spline, which threads
+// read at places far apart.
 struct Lists {
+	float4 *taps;
 	List first;
 	uint32_t *sizes;
 
 	__device__ Lists(void *memory, int most) {
-		first.motions = (Vec *)memory;
+		taps = (float4 *)memory;
+		first.motions = (Vec *)(taps + position_one);
 		first.weights = (float2 *)(first.motions + most * threads);
 		first.shares = (uint32_t *)(first.weights + most * threads);
 		sizes = first.shares + most * threads;
@@ -263,8 +266,8 @@ __device__ bool weigh(const List &list, int n, const Origin &o, const View &view
 // accumulate adds w times the block of samples at r, in each of n planes of neighbour b or
 // of a, to the sums. There are at most most planes. well says that r lies well within.
 template <typename T, int bw, int bh, int most>
-__device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n, bool b, const Group<T> &group, const float4 *taps, Reading r, float w,
-                           bool well) {
+__device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n, bool b, const Group<T> &group, bool spline, const float4 *taps, Reading r,
+                           float w, bool well) {
 	if (((r.x | r.y) & (position_one - 1)) == 0) {
 		// On a sample, the spline equals the sample.
 		int ix = r.x >> position_bits, iy = r.y >> position_bits;
@@ -289,7 +292,7 @@ __device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n
 		y = place_along(r.y, group.height, more, &fy);
 	}
 	uint32_t at = y * group.coefficient_stride + x;
-	if (!taps) {
+	if (!spline) {
 #pragma unroll
 		for (int p = 0; p < most; p++) {
 			if (p >= n) break;
@@ -311,8 +314,8 @@ __device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n
 // samples. The guesses' weights are ready if weighed; otherwise render sets weighed to
 // whether they are ready for other groups, too.
 template <typename T, int bw, int bh>
-__device__ void render(const Group<T> &group, const List &list, int n, Vec bend, int level, int x, int y, const float4 *taps, int32_t phase, float limit,
-                       bool *weighed) {
+__device__ void render(const Group<T> &group, const List &list, int n, Vec bend, int level, int x, int y, bool spline, const float4 *taps, int32_t phase,
+                       float limit, bool *weighed) {
 	View view = {group.width, group.height, group.sx, group.sy, level, phase};
 	Origin o = view.origin(x, y, bend);
 	bool outside = !*weighed && !weigh(list, n, o, view, weighed);
@@ -337,8 +340,8 @@ __device__ void render(const Group<T> &group, const List &list, int n, Vec bend,
 		for (int k = 0; k < n; k++) {
 			Guess g = list.get(k);
 			float2 w = list.weights[k * threads];
-			if (w.x != 0) accumulate<T, bw, bh, together>(sums, planes, group.planes - first, false, group, taps, view.first(g, o), w.x, *weighed);
-			if (w.y != 0) accumulate<T, bw, bh, together>(sums, planes, group.planes - first, true, group, taps, view.second(g, o), w.y, *weighed);
+			if (w.x != 0) accumulate<T, bw, bh, together>(sums, planes, group.planes - first, false, group, spline, taps, view.first(g, o), w.x, *weighed);
+			if (w.y != 0) accumulate<T, bw, bh, together>(sums, planes, group.planes - first, true, group, spline, taps, view.second(g, o), w.y, *weighed);
 		}
 #pragma unroll
 		for (int p = 0; p < together; p++) {
@@ -359,13 +362,17 @@ __device__ void render(const Group<T> &group, const List &list, int n, Vec bend,
 template <typename T, int side, int cw, int ch>
 __device__ void render_groups(const Grid &grid, const Group<T> &group, const Group<T> &other, const Lists &lists, const float4 *taps, int32_t phase, float limit) {
 	int column = blockIdx.x * threads + threadIdx.x, row = blockIdx.y;
+	bool spline = taps != nullptr;
+	if (spline)
+		for (int i = threadIdx.x; i < position_one; i += threads) lists.taps[i] = taps[i];
+	__syncthreads();
 	if (column * side < group.width) {
 		Vec bend = {0, 0};
 		if (grid.bends) bend = grid.bends[(size_t)row * grid.width + column];
 		List list = lists.of(threadIdx.x);
 		int n = grid.flows == 2 ? gather<2>(grid, list, column, row) : gather<4>(grid, list, column, row);
 		bool weighed = false;
-		render<T, side, side>(group, list, n, bend, grid.level, column * side, row * side, taps, phase, limit, &weighed);
+		render<T, side, side>(group, list, n, bend, grid.level, column * side, row * side, spline, lists.taps, phase, limit, &weighed);
 		lists.sizes[threadIdx.x] = n << 1 | weighed;
 	}
 	int across = other.sx > grid.level ? other.sx - grid.level : 0, down = other.sy > grid.level ? other.sy - grid.level : 0;
@@ -378,7 +385,7 @@ __device__ void render_groups(const Grid &grid, const Group<T> &group, const Gro
 	if (grid.bends) bend = grid.bends[(size_t)row * grid.width + column];
 	uint32_t size = lists.sizes[pixel];
 	bool weighed = size & 1;
-	render<T, cw, ch>(other, lists.of(pixel), size >> 1, bend, grid.level, x * cw, (row >> down) * ch, taps, phase, limit, &weighed);
+	render<T, cw, ch>(other, lists.of(pixel), size >> 1, bend, grid.level, x * cw, (row >> down) * ch, spline, lists.taps, phase, limit, &weighed);
 }
 
 #define GROUP_PARAMETERS(T, g)                                                                                                  \
@@ -401,14 +408,15 @@ __device__ void render_groups(const Grid &grid, const Group<T> &group, const Gro
 // point to the planes' samples in the made frame and in the neighbours, and ca and cb to the
 // neighbours' coefficients. taps holds the weights of a B-spline; without it the
 // coefficients are those of the element of Zwart and Powell. Blocks are 128 by 1 threads,
-// with shared memory for a motion, two weights and a share for each thread and each
-// hypothesis, and one more, and for a word for each thread.
+// with shared memory for taps, for a motion, two weights and a share for each thread and each
+// hypothesis, and one more, and for a word for each thread. Large blocks of samples would
+// take so many registers that too few threads fit.
 #define RENDER(name, T, side, cw, ch)                                                                                          \
-	extern "C" __global__ void __launch_bounds__(threads) name(                                                                \
+	extern "C" __global__ void __launch_bounds__(threads, side == 4 ? 6 : 5) name(                                             \
 		GROUP_PARAMETERS(T, group), GROUP_PARAMETERS(T, other), const Vec *motions, const Vec *bends,                          \
 		const Hypothesis *hypotheses, int count, int flows, const uint16_t *weights, const uint8_t *fixed, int guide_width,    \
 		int guide_height, int level, const float4 *taps, int32_t phase, float limit) {                                         \
-		DYNAMIC_SHARED(Vec, shared);                                                                                           \
+		DYNAMIC_SHARED(float4, shared);                                                                                        \
 		Grid grid = {motions, bends, hypotheses, weights, fixed, count, flows, guide_width, guide_height, level};              \
 		Group<T> group = GROUP_OF(group), other = GROUP_OF(other);                                                             \
 		render_groups<T, side, cw, ch>(grid, group, other, Lists(shared, count + 1), taps, phase, limit);                      \

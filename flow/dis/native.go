@@ -101,4 +101,6 @@ func (s *search) sample(pyramid []uint8) *C.uint8_t {
 
 func bests(s []best) *C.dis_best { return (*C.dis_best)(unsafe.Pointer(unsafe.SliceData(s))) }
 
-func vectors[V vector | flow.Vec](s []V) *C.dis_vector { return (*C.dis_vector)(unsafe.Pointer(unsafe.SliceData(s))) }
+func vectors[V vector | flow.Vec](s []V) *C.dis_vector {
+	return (*C.dis_vector)(unsafe.Pointer(unsafe.SliceData(s)))
+}

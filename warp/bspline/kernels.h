@@ -59,14 +59,6 @@ static void causal(float *pix, const float *carry, float z, int64_t end) { every
 static void anticausal(float *pix, const float *carry, float z, int64_t end) { every_region(pix, carry, z, end, 1); }
 
 typedef float f32x4 __attribute__((vector_size(16)));
-typedef int32_t i32x4 __attribute__((vector_size(16)));
-
-// shuffled returns four elements of a and b, which are numbered in turn.
-#if defined(__clang__)
-#define shuffled(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define shuffled(a, b, ...) __builtin_shuffle(a, b, (i32x4){__VA_ARGS__})
-#endif
 
 // transpose4 transposes four by four values.
 static inline void transpose4(float *dst, int64_t dst_stride, const float *src, int64_t src_stride) {
@@ -75,12 +67,12 @@ static inline void transpose4(float *dst, int64_t dst_stride, const float *src, 
 	memcpy(&b, src + src_stride, 16);
 	memcpy(&c, src + 2 * src_stride, 16);
 	memcpy(&d, src + 3 * src_stride, 16);
-	f32x4 ab = shuffled(a, b, 0, 4, 1, 5), cd = shuffled(c, d, 0, 4, 1, 5);
-	f32x4 ef = shuffled(a, b, 2, 6, 3, 7), gh = shuffled(c, d, 2, 6, 3, 7);
-	a = shuffled(ab, cd, 0, 1, 4, 5);
-	b = shuffled(ab, cd, 2, 3, 6, 7);
-	c = shuffled(ef, gh, 0, 1, 4, 5);
-	d = shuffled(ef, gh, 2, 3, 6, 7);
+	f32x4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+	f32x4 ef = __builtin_shufflevector(a, b, 2, 6, 3, 7), gh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+	a = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+	b = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+	c = __builtin_shufflevector(ef, gh, 0, 1, 4, 5);
+	d = __builtin_shufflevector(ef, gh, 2, 3, 6, 7);
 	memcpy(dst, &a, 16);
 	memcpy(dst + dst_stride, &b, 16);
 	memcpy(dst + 2 * dst_stride, &c, 16);

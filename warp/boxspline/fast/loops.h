@@ -24,17 +24,6 @@ enum { batch_size = 64, most_lanes = 8 };
 typedef float f32x4 __attribute__((vector_size(16)));
 typedef double f64x2 __attribute__((vector_size(16)));
 
-// picked4 and picked2 return elements of a and b, which are numbered in turn.
-#if defined(__clang__)
-#define picked4(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#define picked2(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-typedef int32_t i32x4 __attribute__((vector_size(16)));
-typedef int64_t i64x2 __attribute__((vector_size(16)));
-#define picked4(a, b, ...) __builtin_shuffle(a, b, (i32x4){__VA_ARGS__})
-#define picked2(a, b, ...) __builtin_shuffle(a, b, (i64x2){__VA_ARGS__})
-#endif
-
 static inline f32x4 row4(const float *p) {
 	f32x4 v;
 	memcpy(&v, p, sizeof v);
@@ -125,17 +114,17 @@ static inline void four_f32(V_f32 *v, const float *const *p) {
 #else
 static inline void two_f32(V_f32 *v, const float *const *p) {
 	f32x4 a = row22(p[0], p[1]), b = row22(p[2], p[3]);
-	v[0] = picked4(a, b, 0, 2, 4, 6);
-	v[1] = picked4(a, b, 1, 3, 5, 7);
+	v[0] = __builtin_shufflevector(a, b, 0, 2, 4, 6);
+	v[1] = __builtin_shufflevector(a, b, 1, 3, 5, 7);
 }
 static inline void four_f32(V_f32 *v, const float *const *p) {
 	f32x4 a = row4(p[0]), b = row4(p[1]), c = row4(p[2]), d = row4(p[3]);
-	f32x4 ab = picked4(a, b, 0, 4, 1, 5), cd = picked4(c, d, 0, 4, 1, 5);
-	f32x4 ef = picked4(a, b, 2, 6, 3, 7), gh = picked4(c, d, 2, 6, 3, 7);
-	v[0] = picked4(ab, cd, 0, 1, 4, 5);
-	v[1] = picked4(ab, cd, 2, 3, 6, 7);
-	v[2] = picked4(ef, gh, 0, 1, 4, 5);
-	v[3] = picked4(ef, gh, 2, 3, 6, 7);
+	f32x4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+	f32x4 ef = __builtin_shufflevector(a, b, 2, 6, 3, 7), gh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+	v[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+	v[1] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+	v[2] = __builtin_shufflevector(ef, gh, 0, 1, 4, 5);
+	v[3] = __builtin_shufflevector(ef, gh, 2, 3, 6, 7);
 }
 #endif
 
@@ -160,8 +149,8 @@ static inline void two_f64(V_f64 *v, const double *const *p) {
 #else
 static inline void two_f64(V_f64 *v, const double *const *p) {
 	f64x2 a = row2(p[0]), b = row2(p[1]);
-	v[0] = picked2(a, b, 0, 2);
-	v[1] = picked2(a, b, 1, 3);
+	v[0] = __builtin_shufflevector(a, b, 0, 2);
+	v[1] = __builtin_shufflevector(a, b, 1, 3);
 }
 #endif
 static inline void four_f64(V_f64 *v, const double *const *p) {

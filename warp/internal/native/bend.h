@@ -43,7 +43,7 @@ static inline int plain_change(const warp_accelerations *a, warp_change *sum, wa
 			i32x4 u = load_pair(a->inner + i), v = load_pair(a->outer + i);
 			lengths |= (u ^ (u >> 31)) | (v ^ (v >> 31));
 			i32x4 s = u + v, fits = (s < limit) & (s > -limit);
-			fits &= shuffled(fits, fits, 1, 0, 3, 2);
+			fits &= __builtin_shufflevector(fits, fits, 1, 0, 3, 2);
 			int32_t first = credit_at(a, i), second = credit_at(a, i + 1);
 			i32x4 credit = (i32x4){first, first, second, second} & fits;
 			moved += u;

@@ -230,10 +230,10 @@ static inline void divide(const guesses *list, readings *r, int begin, int end) 
 // across returns the sums along x of the rows at r, one in each lane.
 static inline f32x4 across(const float *r, int64_t stride, const float *wx) {
 	f32x4 a = load4(r), b = load4(r + stride), c = load4(r + 2 * stride), d = load4(r + 3 * stride);
-	f32x4 ab = shuffled(a, b, 0, 4, 1, 5), cd = shuffled(c, d, 0, 4, 1, 5);
-	f32x4 ef = shuffled(a, b, 2, 6, 3, 7), gh = shuffled(c, d, 2, 6, 3, 7);
-	f32x4 p0 = shuffled(ab, cd, 0, 1, 4, 5), p1 = shuffled(ab, cd, 2, 3, 6, 7);
-	f32x4 p2 = shuffled(ef, gh, 0, 1, 4, 5), p3 = shuffled(ef, gh, 2, 3, 6, 7);
+	f32x4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+	f32x4 ef = __builtin_shufflevector(a, b, 2, 6, 3, 7), gh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+	f32x4 p0 = __builtin_shufflevector(ab, cd, 0, 1, 4, 5), p1 = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+	f32x4 p2 = __builtin_shufflevector(ef, gh, 0, 1, 4, 5), p3 = __builtin_shufflevector(ef, gh, 2, 3, 6, 7);
 	return p0 * wx[0] + p1 * wx[1] + p2 * wx[2] + p3 * wx[3];
 }
 
@@ -272,7 +272,7 @@ static inline f32x4 two(const float *p, const float *q, const float *wx) {
 
 // joined returns the second half of a and the first half of b.
 static inline f32x4 joined(f32x4 a, f32x4 b) {
-	return shuffled(a, b, 2, 3, 4, 5);
+	return __builtin_shufflevector(a, b, 2, 3, 4, 5);
 }
 
 // four returns a block of two by two samples.

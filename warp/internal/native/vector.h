@@ -16,13 +16,6 @@
 typedef float f32x4 __attribute__((vector_size(16)));
 typedef int32_t i32x4 __attribute__((vector_size(16)));
 
-// shuffled returns four elements of a and b, which are numbered in turn.
-#if defined(__clang__)
-#define shuffled(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define shuffled(a, b, ...) __builtin_shuffle(a, b, (i32x4){__VA_ARGS__})
-#endif
-
 #if defined(__AVX2__)
 enum { lanes = 8 };
 typedef int32_t ints __attribute__((vector_size(32)));
@@ -78,8 +71,8 @@ static inline ints lesser(ints a, ints b) { return choose(a < b, a, b); }
 static inline ints greater(ints a, ints b) { return choose(a > b, a, b); }
 static inline void components(const int32_t *p, ints *x, ints *y) {
 	ints a = load(p), b = load(p + lanes);
-	*x = shuffled(a, b, 0, 2, 4, 6);
-	*y = shuffled(a, b, 1, 3, 5, 7);
+	*x = __builtin_shufflevector(a, b, 0, 2, 4, 6);
+	*y = __builtin_shufflevector(a, b, 1, 3, 5, 7);
 }
 #if defined(__SSE2__)
 static inline unsigned bits(ints mask) { return (unsigned)_mm_movemask_ps((__m128)mask); }

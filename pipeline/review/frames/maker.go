@@ -146,7 +146,7 @@ func plan(ctx context.Context, o pipeline.Options, old *setup) (*setup, error) {
 	if old != nil {
 		s.window, s.scan = old.window, old.scan
 	} else {
-		s.window, s.scan = newWindow(clip, stretchesWatched), newWindow(clip, stretchesRated)
+		s.window, s.scan = newWindow(clip), newWindow(clip)
 	}
 	return s, nil
 }

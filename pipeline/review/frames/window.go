@@ -15,25 +15,17 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// These are how many decoders stay open: around the playhead and where it was before, and where
-// frames are rated in turn.
-const (
-	stretchesWatched = 2
-	stretchesRated   = 1
-)
-
-// window keeps the source's pictures around the playhead, and the decoders that made them, so
-// that a step decodes one picture and does not seek.
+// window keeps the source's pictures around a place, and the decoder that made them, so that a
+// step decodes one picture and does not seek.
 type window struct {
 	open  func(ctx context.Context, from *big.Rat) (*media.Reader, error)
 	clock *timeline.Clock
 	video media.Video // of the whole source
 	room  int         // how many pictures a stretch keeps
-	most  int         // how many stretches there are
 
-	mu        sync.Mutex
-	origin    *big.Rat   // where the conversion begins to read; nil for the start
-	stretches []*stretch // the one used last comes last
+	mu      sync.Mutex
+	origin  *big.Rat // where the conversion begins to read; nil for the start
+	stretch *stretch // nil until something is read
 }
 
 // stretch holds consecutive pictures and the reader that goes on behind them.
@@ -53,14 +45,14 @@ const windowBytes = 64 << 20
 // before an interval counts, and so do pictures that share a point of the clock's grid.
 const margin = 10
 
-func newWindow(clip *pipeline.Clip, most int) *window {
+func newWindow(clip *pipeline.Clip) *window {
 	v := clip.Source.Video()
 	size := 0
 	for i := range v.Format.Planes {
 		x, y := v.Format.Subsampling(i)
 		size += (v.Width >> x) * (v.Height >> y) * v.Format.Bytes()
 	}
-	w := &window{most: most, clock: clip.Plan.Clock, video: v, room: min(max(windowBytes/max(size, 1), 2*margin), 256)}
+	w := &window{clock: clip.Plan.Clock, video: v, room: min(max(windowBytes/max(size, 1), 2*margin), 256)}
 	w.open = func(ctx context.Context, from *big.Rat) (*media.Reader, error) {
 		o := clip.ReaderOptions()
 		o.From, o.To, o.ProbeFields = from, nil, false
@@ -73,10 +65,16 @@ func newWindow(clip *pipeline.Clip, most int) *window {
 func (w *window) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, s := range w.stretches {
-		s.close()
+	w.drop()
+}
+
+// drop closes the stretch that is there.
+func (w *window) drop() {
+	if w.stretch != nil {
+		w.stretch.close()
+		w.stretch = nil
+		heap.Trim() // or each jump leaves a little of a decoder's memory behind
 	}
-	w.stretches = nil
 }
 
 func (s *stretch) close() {
@@ -96,10 +94,7 @@ func (w *window) begin(origin *big.Rat) {
 		return
 	}
 	w.origin = origin
-	for _, s := range w.stretches {
-		s.close()
-	}
-	w.stretches = nil
+	w.drop()
 }
 
 // period is the mean distance of two pictures, in seconds.
@@ -140,38 +135,28 @@ const lastAttempt = 3
 // picture to begin with.
 func (w *window) holding(at *big.Rat) (*stretch, int64) {
 	reach := new(big.Rat).Mul(w.period(), big.NewRat(int64(w.room), 2))
-	for _, s := range slices.Backward(w.stretches) {
-		n := len(s.frames)
-		if n == 0 {
-			continue
+	s := w.stretch
+	if s == nil || len(s.frames) == 0 || new(big.Rat).Sub(at, w.clock.At(s.frames[len(s.frames)-1].PTS)).Cmp(reach) > 0 {
+		return nil, 0
+	}
+	i, _ := slices.BinarySearchFunc(s.frames, at, func(f *frame.Frame, t *big.Rat) int {
+		if w.clock.At(f.PTS).Cmp(t) > 0 {
+			return 1
 		}
-		ahead := new(big.Rat).Sub(at, w.clock.At(s.frames[n-1].PTS))
-		if ahead.Cmp(reach) > 0 {
-			continue
-		}
-		i, _ := slices.BinarySearchFunc(s.frames, at, func(f *frame.Frame, t *big.Rat) int {
-			if w.clock.At(f.PTS).Cmp(t) > 0 {
-				return 1
-			}
-			return -1
-		})
-		switch begin := i - 1 - margin; {
-		case begin >= 0:
-			return s, s.base + int64(begin)
-		case s.first && s.base == 0:
-			return s, 0
-		}
+		return -1
+	})
+	switch begin := i - 1 - margin; {
+	case begin >= 0:
+		return s, s.base + int64(begin)
+	case s.first && s.base == 0:
+		return s, 0
 	}
 	return nil, 0
 }
 
 // start opens a reader from a time on; nil is where the conversion begins to read.
 func (w *window) start(from *big.Rat) (*stretch, error) {
-	if len(w.stretches) >= w.most {
-		w.stretches[0].close()
-		w.stretches = slices.Delete(w.stretches, 0, 1)
-		heap.Trim() // or each jump leaves a little of a decoder's memory behind
-	}
+	w.drop()
 	ctx, stop := context.WithCancel(context.Background())
 	at := from
 	if from == nil {
@@ -187,14 +172,11 @@ func (w *window) start(from *big.Rat) (*stretch, error) {
 		stop()
 		return w.start(nil)
 	}
-	s := &stretch{reader: r, stop: stop, first: from == nil}
-	w.stretches = append(w.stretches, s)
-	return s, nil
+	w.stretch = &stretch{reader: r, stop: stop, first: from == nil}
+	return w.stretch, nil
 }
 
 func (w *window) cursor(s *stretch, i int64) *cursor {
-	k := slices.Index(w.stretches, s)
-	w.stretches = append(slices.Delete(w.stretches, k, k+1), s)
 	c := &cursor{window: w, stretch: s, next: i, video: w.video}
 	c.midway = !s.first || i > 0
 	return c
@@ -229,7 +211,7 @@ func (c *cursor) read() (*frame.Frame, error) {
 	w, s := c.window, c.stretch
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s.frames == nil && s.base > 0 || c.next < s.base || !slices.Contains(w.stretches, s) {
+	if s.frames == nil && s.base > 0 || c.next < s.base || w.stretch != s {
 		return nil, errGone
 	}
 	for c.next >= s.base+int64(len(s.frames)) {

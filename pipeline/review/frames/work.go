@@ -35,8 +35,8 @@ const (
 // work makes frames until the Maker is closed.
 func (m *Maker) work() {
 	defer close(m.ended)
-	var makers synthesizers
-	defer makers.close()
+	var with maker
+	defer with.close()
 	for {
 		j, ctx := m.choose()
 		if j == nil {
@@ -47,7 +47,7 @@ func (m *Maker) work() {
 				return
 			}
 		}
-		err := m.run(ctx, j, &makers)
+		err := m.run(ctx, j, &with)
 		if err != nil && ctx.Err() == nil {
 			m.serve(key{j.view, j.next}, Shot{}, err)
 			if j.rating {
@@ -151,7 +151,7 @@ func (s *setup) alike(first, end int64) int64 {
 }
 
 // run makes the frames of j.
-func (m *Maker) run(ctx context.Context, j *job, makers *synthesizers) error {
+func (m *Maker) run(ctx context.Context, j *job, with *maker) error {
 	switch j.view {
 	case Minterpolate:
 		return m.runPeer(ctx, j)
@@ -159,7 +159,7 @@ func (m *Maker) run(ctx context.Context, j *job, makers *synthesizers) error {
 		return m.runRendered(ctx, j)
 	}
 	for attempt := 0; ; attempt++ {
-		err := m.convert(ctx, j, makers, attempt)
+		err := m.convert(ctx, j, with, attempt)
 		switch {
 		case errors.Is(err, errGone):
 			attempt--
@@ -173,9 +173,9 @@ func (m *Maker) run(ctx context.Context, j *job, makers *synthesizers) error {
 }
 
 // convert makes the frames of j as the conversion makes them.
-func (m *Maker) convert(ctx context.Context, j *job, makers *synthesizers, attempt int) error {
+func (m *Maker) convert(ctx context.Context, j *job, with *maker, attempt int) error {
 	o := j.setup.viewOptions(j.view, j.setup.ways.Of(j.next))
-	s, err := makers.open(&o)
+	s, err := with.open(&o)
 	if err != nil {
 		return err
 	}
@@ -306,41 +306,32 @@ func number(s *setup, source pipeline.Source) int64 {
 	return timeline.Round(at.Mul(at, s.video.Rate))
 }
 
-// synthesizers are those that were used last, of the worker's.
-type synthesizers struct{ list []keptSynthesizer }
-
-type keptSynthesizer struct {
+// maker is the synthesizer that was used last. A second one would take as much memory again.
+type maker struct {
 	mode   warp.Mode
 	preset pipeline.Preset
-	synth.Synthesizer
+	made   synth.Synthesizer // nil until one is opened
 }
 
-// maxSynthesizers bounds the memory that they take.
-const maxSynthesizers = 2
-
-func (l *synthesizers) open(o *pipeline.Options) (synth.Synthesizer, error) {
+// open returns the synthesizer for o, which works until the next call.
+func (m *maker) open(o *pipeline.Options) (synth.Synthesizer, error) {
 	y := &o.Synthesis
-	for i, k := range l.list {
-		if k.mode == y.Mode && k.preset == y.Preset {
-			l.list = append(append(l.list[:i:i], l.list[i+1:]...), k)
-			return k.Synthesizer, nil
-		}
+	if m.made != nil && m.mode == y.Mode && m.preset == y.Preset {
+		return m.made, nil
 	}
-	if len(l.list) >= maxSynthesizers {
-		l.list[0].Close()
-		l.list = l.list[1:]
-	}
+	m.close()
 	s, err := o.Synthesizer()
 	if err != nil {
 		return nil, err
 	}
-	l.list = append(l.list, keptSynthesizer{y.Mode, y.Preset, s})
+	m.mode, m.preset, m.made = y.Mode, y.Preset, s
 	return s, nil
 }
 
-func (l *synthesizers) close() {
-	for _, s := range l.list {
-		s.Close()
+func (m *maker) close() {
+	if m.made != nil {
+		m.made.Close()
+		m.made = nil
 	}
 }
 

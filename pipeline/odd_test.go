@@ -42,6 +42,11 @@ func TestOddInputs(t *testing.T) {
 	ffmpeg(t, append(picture("64x48", "-f", "lavfi", "-i", "sine=d=1", "-c:v", "libx264", "-c:a", "mp2", "-output_ts_offset", "95442.2"), name("turn.ts"))...)
 	ffmpeg(t, append(picture("64x48"), name("a.gif"))...)
 	ffmpeg(t, append(picture("64x48", "-f", "lavfi", "-i", "sine=d=1", "-c:v", "libtheora", "-c:a", "libvorbis"), name("a.ogv"))...)
+	// FFmpeg 9 reads the packets that repeat a picture, which are empty, and older ones find gaps.
+	repeats := "the frame rate varies"
+	if sizes := program(t, "ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=size", "-of", "csv=p=0", name("a.ogv")); slices.Contains(strings.Fields(sizes), "0") {
+		repeats = ""
+	}
 	ffmpeg(t, append(picture("64x48", "-f", "lavfi", "-i", "sine=d=1", "-c:v", "libx264", "-c:a", "flac", "-metadata:s:a", "language=deu"), name("flac.mkv"))...)
 	ffmpeg(t, append(picture("64x48", "-frames:v", "1", "-c:v", "libx264"), name("one.mp4"))...)
 	ffmpeg(t, append(picture("64x48", "-f", "lavfi", "-i", "anullsrc=d=0.001", "-c:v", "libx264", "-c:a", "pcm_s16le"), name("short.mkv"))...)
@@ -56,7 +61,7 @@ func TestOddInputs(t *testing.T) {
 		{"shapes.ts", "out.mkv", 50, "shape of pixels", nil},
 		{"turn.ts", "out.ts", 25, "", []string{"h264", "mp2"}},
 		{"a.gif", "out.gif", 25, "lost", []string{"gif"}},
-		{"a.ogv", "out.ogv", 25, "the frame rate varies", []string{"theora", "vorbis"}},
+		{"a.ogv", "out.ogv", 25, repeats, []string{"theora", "vorbis"}},
 		{"flac.mkv", "out.mov", 25, "another codec", []string{"h264", "aac,ger"}},
 		{"flac.mkv", "out.mp4", 25, "", []string{"h264,und", "flac,deu"}},
 		{"one.mp4", "out.mp4", 1, "", []string{"h264,und"}},

@@ -110,7 +110,7 @@ func TestOddTimestamps(t *testing.T) {
 		args  []string
 		first int // of the source's frames
 	}{
-		{"bare.h264", []string{"-c", "copy"}, 0},
+		{"bare.h264", []string{"-c", "copy", "-bsf:v", "h264_mp4toannexb"}, 0}, // which ffmpeg adds by itself before 9
 		{"edited.mp4", []string{"-c", "copy"}, 5},
 		{"negative.mkv", []string{"-c", "copy", "-avoid_negative_ts", "disabled"}, 0},
 		{"packed.avi", []string{"-c", "copy"}, 0}, // AVI's frames are one tick long

@@ -22,7 +22,7 @@ func TestCommandIsTheFilter(t *testing.T) {
 	dir := t.TempDir()
 	ten, varied := filepath.Join(dir, "ten.nut"), filepath.Join(dir, "varied.mkv")
 	ffmpeg(t, "-i", writeScene(t, 98, 62, 7, 24), "-pix_fmt", "yuv420p10", "-c:v", "rawvideo", ten)
-	ffmpeg(t, "-i", writeScene(t, 98, 62, 24, 24), "-vf", "select='mod(n,3)-2'", "-vsync", "vfr", "-c:v", "ffv1", varied)
+	ffmpeg(t, "-i", writeScene(t, 98, 62, 24, 24), "-vf", "select='mod(n,3)-2'", "-fps_mode", "vfr", "-c:v", "ffv1", varied)
 	for _, c := range []struct {
 		name  string
 		input string

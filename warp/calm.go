@@ -169,16 +169,44 @@ func softenRow[T frame.Sample](c *calm, out []uint16, down []uint32, dst frame.I
 			i := made
 			down[i] = uint32(rows[0][i]) + uint32(rows[4][i]) + 4*(uint32(rows[1][i])+uint32(rows[3][i])) + 6*uint32(rows[2][i])
 		}
+		// The sums of a run, and the strength, which changes by a step from sample to sample.
+		_, part := cellBefore(x0, 1<<across)
+		strength, step := left*(2<<across-part)+right*part, 2*(right-left)
+		near := c.lying(x0-calmReach, x1+calmReach, y, dst.Width, dst.Height, sx, sy)
 		for x := x0; x < x1; x++ {
-			sum := down[max(x-2, 0)] + down[min(x+2, end)] + 4*(down[max(x-1, 0)]+down[min(x+1, end)]) + 6*down[x]
-			if c.still.Height > 0 {
+			var sum uint32
+			switch {
+			case near:
 				sum = sparing(c, dst, x, y, sx, sy)
+			case x < calmReach || x+calmReach > end:
+				sum = down[max(x-2, 0)] + down[min(x+2, end)] + 4*(down[max(x-1, 0)]+down[min(x+1, end)]) + 6*down[x]
+			default:
+				d := down[x-calmReach : x+calmReach+1 : x+calmReach+1]
+				sum = d[0] + d[4] + 4*(d[1]+d[3]) + 6*d[2]
 			}
-			_, part := cellBefore(x, 1<<across)
-			k := uint32(left*(2<<across-part)+right*part) >> (1 + across)
+			k := uint32(strength) >> (1 + across)
 			out[x] = uint16((uint32(rows[2][x])*(calmOne-k) + (sum+128)>>8*k + calmOne/2) / calmOne)
+			strength += step
 		}
 	})
+}
+
+// lying says whether anything lies still within calmReach rows of row y, in the columns from x0 to
+// x1.
+func (c *calm) lying(x0, x1, y, width, height, sx, sy int) bool {
+	if c.still.Height == 0 {
+		return false
+	}
+	left, right := max(x0, 0)<<sx>>c.level, (min(x1, width)-1)<<sx>>c.level
+	top, bottom := max(y-calmReach, 0)<<sy>>c.level, min(y+calmReach, height-1)<<sy>>c.level
+	for j := top; j <= bottom; j++ {
+		for _, v := range c.still.Row(j)[left : right+1] {
+			if v != 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sparing returns 256 times the blurred sample at (x, y), which counts in place of samples
@@ -217,8 +245,9 @@ func (c *calm) runs(y, width, sx, sy int, f func(x0, x1, left, right int)) {
 	left := at(0)
 	for cx := -1; cx < columns; cx++ {
 		right := at(min(cx+1, columns-1))
-		if left|right != 0 {
-			f(max(cx*w+w/2, 0), min((cx+1)*w+w/2, width), left, right)
+		x0, x1 := max(cx*w+w/2, 0), min((cx+1)*w+w/2, width)
+		if left|right != 0 && x0 < x1 {
+			f(x0, x1, left, right)
 		}
 		left = right
 	}

@@ -81,11 +81,17 @@ func TestCalmMeasure(t *testing.T) {
 // A plane becomes what a literal reading of every sample's strength and surroundings gives. Exact.
 func TestSoften(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {2, 3}, {37, 22}, {64, 41}} {
-		for shape := range 9 {
-			sx, sy := shape%3, shape/3
-			t.Run(fmt.Sprint(size, sx, sy), func(t *testing.T) {
+		for shape := range 27 {
+			sx, sy, lying := shape%3, shape/3%3, shape/9 // in a hundred pixels; level 0 if none does
+			t.Run(fmt.Sprint(size, sx, sy, lying), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(4, uint64(shape)))
-				c := &calm{strengths: frame.NewImage[uint16](size[0], size[1])}
+				c := &calm{strengths: frame.NewImage[uint16](size[0], size[1]), level: lying}
+				c.still = frame.NewImage[uint8](size[0]*calmSize>>lying, size[1]*calmSize>>lying)
+				for i := range c.still.Pix {
+					if rng.IntN(100) < lying {
+						c.still.Pix[i] = 255
+					}
+				}
 				for i := range c.strengths.Pix {
 					c.strengths.Pix[i] = uint16(max(0, rng.IntN(4*calmOne)-3*calmOne+1))
 				}
@@ -114,11 +120,21 @@ func TestSoften(t *testing.T) {
 }
 
 func softened(c *calm, plane frame.Image[uint16], x, y, sx, sy int) uint16 {
+	lies := func(x, y int) bool { return c.still.Row(y << sy >> c.level)[x<<sx>>c.level] != 0 }
+	own := plane.Row(y)[x]
+	if lies(x, y) {
+		return own
+	}
 	taps := [5]int{1, 4, 6, 4, 1}
 	sum := 0
 	for j, v := range taps {
 		for i, u := range taps {
-			sum += u * v * int(plane.Row(min(max(y+j-2, 0), plane.Height-1))[min(max(x+i-2, 0), plane.Width-1)])
+			px, py := min(max(x+i-2, 0), plane.Width-1), min(max(y+j-2, 0), plane.Height-1)
+			if lies(px, py) {
+				sum += u * v * int(own)
+			} else {
+				sum += u * v * int(plane.Row(py)[px])
+			}
 		}
 	}
 	w, h := calmSize>>sx, calmSize>>sy

@@ -126,13 +126,21 @@ extern "C" __global__ void measure_strengths(const uint32_t *means, const uint32
 	strengths[(size_t)cy * columns + cx] = (uint16_t)(strength < calm_one ? strength : calm_one);
 }
 
+// before returns the last of the cells of 1 << bits samples whose centre lies at or before
+// sample i, and the distance of i from that centre in 1/(2 << bits) cell.
+__device__ int before(int i, int bits, int *part) {
+	int twice = 2 * i + 1 - (1 << bits), cell = twice >> (bits + 1);
+	*part = twice - (cell << (bits + 1));
+	return cell;
+}
+
 // strength_at returns the strength at sample (x, y) of a plane.
 __device__ uint32_t strength_at(const uint16_t *strengths, int columns, int lines, int x, int y, int sx, int sy) {
-	int w = calm_size >> sx, h = calm_size >> sy, fx, fy, cx = cell_before(x, w, &fx), cy = cell_before(y, h, &fy);
+	int across = calm_bits - sx, down = calm_bits - sy, fx, fy, cx = before(x, across, &fx), cy = before(y, down, &fy);
 	const uint16_t *upper = strengths + (size_t)max(cy, 0) * columns, *lower = strengths + (size_t)min(cy + 1, lines - 1) * columns;
 	int l = max(cx, 0), r = min(cx + 1, columns - 1);
-	uint32_t left = (upper[l] * (2 * h - fy) + lower[l] * fy) / (2 * h), right = (upper[r] * (2 * h - fy) + lower[r] * fy) / (2 * h);
-	return (left * (2 * w - fx) + right * fx) / (2 * w);
+	uint32_t left = (upper[l] * ((2 << down) - fy) + lower[l] * fy) >> (down + 1), right = (upper[r] * ((2 << down) - fy) + lower[r] * fy) >> (down + 1);
+	return (left * ((2 << across) - fx) + right * fx) >> (across + 1);
 }
 
 // The samples of up to four planes of one size, and what they become.
@@ -148,7 +156,16 @@ struct Still {
 	const uint8_t *fixed;
 	int width, level;
 
-	__device__ bool at(int x, int y, int sx, int sy) const { return fixed && fixed[(size_t)(y << sy >> level) * width + (x << sx >> level)]; }
+	__device__ bool at(int x, int y, int sx, int sy) const { return fixed[(size_t)(y << sy >> level) * width + (x << sx >> level)]; }
+
+	// any says whether anything lies still among samples.
+	__device__ bool any(int left, int top, int right, int bottom, int sx, int sy) const {
+		if (!fixed) return false;
+		for (int j = top << sy >> level; j <= bottom << sy >> level; j++)
+			for (int i = left << sx >> level; i <= right << sx >> level; i++)
+				if (fixed[(size_t)j * width + i]) return true;
+		return false;
+	}
 };
 
 // soften sets the blurred samples, as far as they have a strength, to the planes' blurred by
@@ -161,13 +178,14 @@ __device__ void soften(const Softened<T> &s, const Still &still, const uint16_t 
 	uint32_t k = strength_at(strengths, columns, lines, x, y, sx, sy);
 	if (k == 0) return;
 	const int taps[5] = {1, 4, 6, 4, 1};
-	bool stays = still.at(x, y, sx, sy);
+	int right = s.width - 1, bottom = s.height - 1;
+	bool near = still.any(max(x - 2, 0), max(y - 2, 0), min(x + 2, right), min(y + 2, bottom), sx, sy), stays = near && still.at(x, y, sx, sy);
 	for (int p = 0; p < s.n; p++) {
 		uint32_t sum = 0, v = s.planes[p][(size_t)y * s.stride + x];
 		for (int j = 0; j < 5; j++)
 			for (int i = 0; i < 5; i++) {
-				int px = clamp_to(x + i - 2, 0, s.width - 1), py = clamp_to(y + j - 2, 0, s.height - 1);
-				uint32_t w = stays || still.at(px, py, sx, sy) ? v : s.planes[p][(size_t)py * s.stride + px];
+				int px = clamp_to(x + i - 2, 0, right), py = clamp_to(y + j - 2, 0, bottom);
+				uint32_t w = near && (stays || still.at(px, py, sx, sy)) ? v : s.planes[p][(size_t)py * s.stride + px];
 				sum += taps[j] * taps[i] * w;
 			}
 		s.blurred[((size_t)p * s.height + y) * s.width + x] = (T)((v * (calm_one - k) + ((sum + 128) >> 8) * k + calm_one / 2) / calm_one);

@@ -14,7 +14,8 @@ import (
 
 // These methods open what a conversion works with, for options that are settled.
 
-// NewLine returns a line that makes frames by s as o says.
+// NewLine returns a line that makes frames by s as o says. o's defaults must be in place; see
+// Options.Settle.
 func NewLine(o *Options, plan *timeline.Plan, sink Sink, s synth.Synthesizer) *stages.Line {
 	return stages.NewLine(o.lineParams(), plan, sink, s)
 }

@@ -110,12 +110,24 @@ func (s *Server) isRated(n int) bool {
 	return total > 0 && int64(len(r.list())) >= total
 }
 
-// rateFor rates a clip for some time, or until it is rated. It reports whether any frame was
-// rated, or is left for the next turn.
+// rated returns how many frames of a clip are rated.
+func (s *Server) rated(n int) int {
+	s.mu.Lock()
+	r := s.known[n]
+	s.mu.Unlock()
+	if r == nil {
+		return 0
+	}
+	return len(r.list())
+}
+
+// rateFor rates a clip for some time, but a frame at least, or until it is rated. It reports
+// whether any frame was rated, or is left for the next turn.
 func (s *Server) rateFor(n int, most time.Duration) bool {
 	if s.isRated(n) {
 		return false
 	}
+	before := s.rated(n) // the session begins to rate at once
 	c, err := s.session(n)
 	if err != nil {
 		s.mu.Lock()
@@ -123,8 +135,7 @@ func (s *Server) rateFor(n int, most time.Duration) bool {
 		s.mu.Unlock()
 		return false
 	}
-	before := len(c.ratings.list())
-	for end := time.Now().Add(most); time.Now().Before(end) && !s.hub.watching(anyClip) && c.maker.Unrated(); {
+	for end := time.Now().Add(most); (time.Now().Before(end) || len(c.ratings.list()) == before) && !s.hub.watching(anyClip) && c.maker.Unrated(); {
 		if !s.sleep(time.Second / 4) {
 			break
 		}

@@ -12,7 +12,7 @@ import (
 // Record says how one output frame came about.
 type Record struct {
 	Frame int64   `json:"frame"` // number in the output, from 0
-	Time  float64 `json:"time"`  // in the output, in seconds; from Convert, on the source's clock
+	Time  float64 `json:"time"`  // in the output, in seconds; from pipeline.Convert, on the source's clock
 	// Sources are the numbers, from 0 at the first frame read, of the source frames
 	// that it lies between or is.
 	Sources []int64         `json:"sources"`

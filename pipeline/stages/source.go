@@ -11,7 +11,7 @@ import (
 // Source delivers the frames of a video, of one size and format, in presentation order. One
 // goroutine at a time calls it.
 //
-// Video describes the frames. Convert needs its Width, Height, TimeBase and Start, the time in
+// Video describes the frames. pipeline.Convert needs its Width, Height, TimeBase and Start, the time in
 // seconds that counts as 0; if the Rate is known, too, timestamps that the time base has
 // rounded are put right by it, from FirstPTS on.
 //
@@ -33,7 +33,7 @@ type Source interface {
 // is, from the Source; one of the Source's may come several times. The caller keeps its
 // reference, so a Sink retains a frame that it needs for longer than the call. The frame is
 // shown from one time of the output to another, in seconds; both are nil if the output has a
-// constant rate, and in Convert.
+// constant rate, and in pipeline.Convert.
 type Sink interface {
 	NewFrame(like *frame.Frame) (*frame.Frame, error)
 	WriteFrame(f *frame.Frame, from, to *big.Rat) error

@@ -96,7 +96,7 @@ func Make(ctx workflow.Context, m *Making) error {
 				return
 			}
 			m.Made += made.Count
-			if made.Count < s.Count { // so the share had a limit, and all ranges behind it
+			if s.Limit > 0 && made.Count < s.Count { // all ranges behind a share with a limit are left
 				m.Next = s.First + made.Count
 			}
 			m.Sharing.Finished(made)

@@ -156,16 +156,7 @@ struct Still {
 	const uint8_t *fixed;
 	int width, level;
 
-	__device__ bool at(int x, int y, int sx, int sy) const { return fixed[(size_t)(y << sy >> level) * width + (x << sx >> level)]; }
-
-	// any says whether anything lies still among samples.
-	__device__ bool any(int left, int top, int right, int bottom, int sx, int sy) const {
-		if (!fixed) return false;
-		for (int j = top << sy >> level; j <= bottom << sy >> level; j++)
-			for (int i = left << sx >> level; i <= right << sx >> level; i++)
-				if (fixed[(size_t)j * width + i]) return true;
-		return false;
-	}
+	__device__ bool at(int x, int y, int sx, int sy) const { return fixed && fixed[(size_t)(y << sy >> level) * width + (x << sx >> level)]; }
 };
 
 // soften sets the blurred samples, as far as they have a strength, to the planes' blurred by
@@ -178,14 +169,13 @@ __device__ void soften(const Softened<T> &s, const Still &still, const uint16_t 
 	uint32_t k = strength_at(strengths, columns, lines, x, y, sx, sy);
 	if (k == 0) return;
 	const int taps[5] = {1, 4, 6, 4, 1};
-	int right = s.width - 1, bottom = s.height - 1;
-	bool near = still.any(max(x - 2, 0), max(y - 2, 0), min(x + 2, right), min(y + 2, bottom), sx, sy), stays = near && still.at(x, y, sx, sy);
+	bool stays = still.at(x, y, sx, sy);
 	for (int p = 0; p < s.n; p++) {
 		uint32_t sum = 0, v = s.planes[p][(size_t)y * s.stride + x];
 		for (int j = 0; j < 5; j++)
 			for (int i = 0; i < 5; i++) {
-				int px = clamp_to(x + i - 2, 0, right), py = clamp_to(y + j - 2, 0, bottom);
-				uint32_t w = near && (stays || still.at(px, py, sx, sy)) ? v : s.planes[p][(size_t)py * s.stride + px];
+				int px = clamp_to(x + i - 2, 0, s.width - 1), py = clamp_to(y + j - 2, 0, s.height - 1);
+				uint32_t w = stays || still.at(px, py, sx, sy) ? v : s.planes[p][(size_t)py * s.stride + px];
 				sum += taps[j] * taps[i] * w;
 			}
 		s.blurred[((size_t)p * s.height + y) * s.width + x] = (T)((v * (calm_one - k) + ((sum + 128) >> 8) * k + calm_one / 2) / calm_one);

@@ -1,6 +1,10 @@
 package streams
 
-import "github.com/asticode/go-astiav"
+import (
+	"bytes"
+
+	"github.com/asticode/go-astiav"
+)
 
 // framing is a family of sound codecs whose packets begin with a header of their own.
 type framing int
@@ -53,9 +57,13 @@ type framingCheck struct {
 
 // reject says why a packet is not the codec's, and returns "" if it may be.
 func (c *framingCheck) reject(data []byte) string {
-	found := framingOf(data)
-	switch {
-	case c.codec == unframed || len(data) == 0:
+	if len(data) == 0 || c.codec == unframed {
+		return ""
+	}
+	if c.codec == mpegAudio {
+		data = bytes.TrimLeft(data, "\x00") // stuffing, which decoders skip
+	}
+	switch found := framingOf(data); {
 	case found == c.codec:
 		c.framed = true
 	case c.codec == adts && !c.framed: // AAC without headers begins with any bits

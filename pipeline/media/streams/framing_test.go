@@ -10,7 +10,7 @@ import (
 func TestFraming(t *testing.T) {
 	packets := map[string]string{
 		"adts": "\xff\xf1\x4c\x80", "adts with a checksum": "\xff\xf8\x4c\x80", "layer 1": "\xff\xff\x84\x04", "layer 2": "\xff\xfd\x84\x04", "layer 3 of MPEG-2.5": "\xff\xe3\x84\x04",
-		"ac3": "\x0b\x77\x12\x34", "swapped ac3": "\x77\x0b\x12\x34", "raw": "\xde\x04\x00\x4c", "one byte": "\xff", "nothing": "",
+		"ac3": "\x0b\x77\x12\x34", "swapped ac3": "\x77\x0b\x12\x34", "stuffed layer 2": "\x00\x00\x00\xff\xfd\x84\x04", "stuffing": "\x00\x00", "raw": "\xde\x04\x00\x4c", "one byte": "\xff", "nothing": "",
 	}
 	for _, c := range []struct {
 		codec     astiav.CodecID
@@ -29,6 +29,10 @@ func TestFraming(t *testing.T) {
 		{astiav.CodecIDMp3, "layer 3 of MPEG-2.5", ""},
 		{astiav.CodecIDMp2, "adts", "it is AAC"},
 		{astiav.CodecIDMp2, "raw", ""},
+		{astiav.CodecIDMp2, "layer 2,stuffed layer 2,layer 2", ""},
+		{astiav.CodecIDMp2, "layer 2,stuffed layer 2", ""},
+		{astiav.CodecIDMp2, "layer 2,stuffing", "it has no header of MPEG audio"},
+		{astiav.CodecIDAac, "adts,stuffed layer 2", "it has no header of AAC"},
 		{astiav.CodecIDMp2, "layer 2,raw", "it has no header of MPEG audio"},
 		{astiav.CodecIDAc3, "ac3,swapped ac3", ""},
 		{astiav.CodecIDEac3, "ac3,layer 2", "it is MPEG audio"},

@@ -79,8 +79,7 @@ func (s *Set) newCopier(in *astiav.Stream) (stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &streamCopier{track: t, stop: math.MaxInt64, last: av.NoTimestamp}
-	c.framing.codec = framingOfCodec(in.CodecParameters().CodecID())
+	c := &streamCopier{track: t, stop: math.MaxInt64, last: av.NoTimestamp, framing: newFramingCheck(in.CodecParameters())}
 	start := s.source.Start
 	c.zero = timebase.Ticks(start, in.TimeBase())
 	if zero := s.opt.Curve.Source(new(big.Rat)); zero.Sign() > 0 {

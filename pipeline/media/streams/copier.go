@@ -105,8 +105,10 @@ func (c *streamCopier) packet(p *astiav.Packet) error {
 	if video && p.Pts() == av.NoTimestamp && p.Dts() == av.NoTimestamp {
 		return c.unlessRefused(&RefusedError{"it has no timestamp"})
 	}
-	if why := c.framing.reject(p.Data()); why != "" {
-		return c.unlessRefused(&RefusedError{why})
+	if c.framing.codec != unframed { // Data copies the packet
+		if why := c.framing.reject(p.Data()); why != "" {
+			return c.unlessRefused(&RefusedError{why})
+		}
 	}
 	if err := c.next.Ref(p); err != nil {
 		return err

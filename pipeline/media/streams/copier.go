@@ -69,7 +69,7 @@ type streamCopier struct {
 	cut        bool  // leave out packets before zero
 	begun      bool  // a key frame has come, or none is needed
 	last       int64 // timestamp of the last sound packet
-	refused    bool  // the container has refused a packet
+	refused    bool  // a packet has been left out
 	trimmed    bool  // the source has sound before zero that it does not play
 	framing    framingCheck
 }
@@ -145,8 +145,7 @@ func (c *streamCopier) trims(p *astiav.Packet) bool {
 	return c.trimmed
 }
 
-// unlessRefused returns err, or nil if the container refuses the packet. It logs the
-// first such error.
+// unlessRefused returns err, or nil if it is a RefusedError. It logs the first such error.
 func (c *streamCopier) unlessRefused(err error) error {
 	refused := (*RefusedError)(nil)
 	if !errors.As(err, &refused) {
@@ -155,7 +154,7 @@ func (c *streamCopier) unlessRefused(err error) error {
 	if !c.refused {
 		c.refused = true
 		p := c.in.CodecParameters()
-		c.set.log.Warn("packets left out: the container cannot store them", "stream", c.in.Index(), "kind", p.MediaType(), "codec", p.CodecID(),
+		c.set.log.Warn("packets left out", "stream", c.in.Index(), "kind", p.MediaType(), "codec", p.CodecID(),
 			"container", container.Name(c.set.out), "reason", refused.Reason)
 	}
 	return nil

@@ -181,9 +181,10 @@ test-on: ## run every test in a bare Debian or Ubuntu: make test-on SUITE=trixie
 # The packages whose inner loops have variants.
 LOOPS := ./flow/dis ./warp ./warp/bspline ./warp/boxspline/fast
 
-# make test runs these comparisons, too, without qemu.
+# What NEON's variants need on other machines.
 NEON_PACKAGES := (Debian: qemu-user, gcc-aarch64-linux-gnu and libc6-dev-arm64-cross)
 
+# make test runs these comparisons, too, without qemu.
 .PHONY: check-simd
 check-simd: deps ## compare every variant of the inner loops with the Go functions, and time them
 	$(GO) test -count=1 $(TESTFLAGS) -run 'Loops|Kernel' -bench 'Loops|Kernels' -benchtime 0.2s $(LOOPS)

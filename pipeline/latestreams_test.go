@@ -170,7 +170,7 @@ func TestRefusedPackets(t *testing.T) {
 		name := fmt.Sprintf("%s, then %s", filepath.Base(c[0]), filepath.Base(c[1]))
 		o := lossless(t, joinFiles(t, c[0], c[1]))
 		o.Output.File = filepath.Join(t.TempDir(), "out.mkv")
-		if said := spoken(t, o); strings.Count(said, "packets left out") != 1 || !strings.Contains(said, "stream=1 kind=audio") {
+		if said := spoken(t, o); strings.Count(said, "packets left out") != 1 || !strings.Contains(said, `"packets left out" stream=1 kind=audio`) || !strings.Contains(said, `reason="it `) {
 			t.Errorf("%s: %s", name, said)
 		}
 		if wrong := program(t, "ffmpeg", "-v", "error", "-i", o.Output.File, "-map", "0:a", "-f", "null", "-"); wrong != "" {

@@ -56,8 +56,8 @@ func create(name string, open func(part string) (*os.File, error)) (*os.File, er
 }
 
 // ErrNotOnDisk says that a file has its content and its name, but that a power failure may yet
-// undo that, because its directory could not be put on disk.
-var ErrNotOnDisk = errors.New("the file is written, but its directory cannot be put on disk")
+// undo that, because the file could not be closed or its directory could not be put on disk.
+var ErrNotOnDisk = errors.New("the file is written, but a power failure may yet undo that")
 
 // Commit closes the file, puts it on disk and gives it name, which must lie in the
 // directory given to Create; it replaces an existing file. After an error the
@@ -71,10 +71,11 @@ func (f File) Commit(name string) error {
 		f.Discard()
 		return err
 	}
+	syncErr := syncDir(name)
 	if err := f.Close(); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrNotOnDisk, err)
 	}
-	return syncDir(name)
+	return syncErr
 }
 
 // Discard closes and removes the file.
@@ -164,7 +165,8 @@ func all(content []byte) func(io.Writer) error {
 }
 
 // Rename puts the file from on disk and renames it to to, in the same file system; it
-// replaces an existing file.
+// replaces an existing file. After an error from keeps its name, unless the error wraps
+// ErrNotOnDisk.
 func Rename(from, to string) error {
 	f, err := os.Open(from)
 	if err != nil {

@@ -87,6 +87,23 @@ func TestDirectoryCannotBeSynced(t *testing.T) {
 	}
 }
 
+// If a file cannot be closed after it has its name, the error says so, too.
+func TestFileCannotBeClosed(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a")
+	f, err := Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(sync func(*os.File) error) { syncOpen = sync }(syncOpen)
+	syncOpen = func(*os.File) error { f.Close(); return nil } // so that Commit's Close fails
+	if err := f.Commit(name); !errors.Is(err, ErrNotOnDisk) || !errors.Is(err, os.ErrClosed) {
+		t.Errorf("%v, want ErrNotOnDisk and ErrClosed", err)
+	}
+	if _, err := os.Stat(name); err != nil {
+		t.Error(err)
+	}
+}
+
 // A file has the permissions that the process gives to files, even while it is being
 // written.
 func TestPermissions(t *testing.T) {

@@ -183,8 +183,8 @@ func (c *decoder) feed() {
 	case err != nil: // ctx's error, which decode returns
 	case c.isPast(p):
 		c.drain()
-	case p.Size() == 0 && c.context.CodecID() == astiav.CodecIDTheora:
-		// The picture stays as it was. FFmpeg reads such packets from version 9 on, and decodes none.
+	case p.Size() == 0:
+		// The picture stays as it was. FFmpeg would refuse the packet, or take it for the end.
 	default:
 		if err := c.context.SendPacket(p); err != nil {
 			c.damage.Packets++

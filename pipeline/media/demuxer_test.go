@@ -1,6 +1,8 @@
 package media
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math/big"
@@ -8,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"retime/frame"
 	"retime/pipeline/fault"
 )
 
@@ -83,6 +86,47 @@ func TestDamageCountsTheSame(t *testing.T) {
 		if n == 0 || n != counts["Read"] {
 			t.Errorf("%s finds %d damaged packets, Read %d", name, n, counts["Read"])
 		}
+	}
+}
+
+// An empty packet says that the picture stays as it was, in every codec. FFmpeg's decoders refuse
+// such a packet.
+func TestEmptyPacket(t *testing.T) {
+	for _, codec := range []string{"qtrle", "mpeg4", "mjpeg"} {
+		clip := filepath.Join(t.TempDir(), codec+".mov")
+		ffmpegProgram(t, "ffmpeg", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24", "-frames:v", "12", "-c:v", codec, "-g", "1", clip)
+		data, err := os.ReadFile(clip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The table of sizes has version and flags, a common size, a number and the sizes.
+		// Decoders skip what is behind a picture.
+		at := bytes.Index(data, []byte("stsz"))
+		size := func(i int) []byte { return data[at+16+4*i:][:4] }
+		if n := binary.BigEndian.Uint32(data[at+12:]); at < 0 || n != 12 {
+			t.Fatalf("%s: %d sizes", codec, n)
+		}
+		binary.BigEndian.PutUint32(size(4), binary.BigEndian.Uint32(size(4))+binary.BigEndian.Uint32(size(5)))
+		binary.BigEndian.PutUint32(size(5), 0)
+		if err := os.WriteFile(clip, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(t.Context(), clip, ReaderOptions{Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		frames := 0
+		for err == nil {
+			var f *frame.Frame
+			if f, err = r.Read(); err == nil {
+				f.Release()
+				frames++
+			}
+		}
+		if !errors.Is(err, io.EOF) || frames != 11 || !r.Intact() {
+			t.Errorf("%s: %d frames, want 11 without damage: %+v, %v", codec, frames, r.Damage(), err)
+		}
+		r.Close()
 	}
 }
 

@@ -69,7 +69,7 @@ type streamCopier struct {
 	cut        bool  // leave out packets before zero
 	begun      bool  // a key frame has come, or none is needed
 	last       int64 // timestamp of the last sound packet
-	refused    bool  // the container has refused a packet
+	refused    bool  // a packet has been left out
 	trimmed    bool  // the source has sound before zero that it does not play
 	framing    framingCheck
 }
@@ -79,8 +79,7 @@ func (s *Set) newCopier(in *astiav.Stream) (stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &streamCopier{track: t, stop: math.MaxInt64, last: av.NoTimestamp}
-	c.framing.codec = framingOfCodec(in.CodecParameters().CodecID())
+	c := &streamCopier{track: t, stop: math.MaxInt64, last: av.NoTimestamp, framing: newFramingCheck(in.CodecParameters())}
 	start := s.source.Start
 	c.zero = timebase.Ticks(start, in.TimeBase())
 	if zero := s.opt.Curve.Source(new(big.Rat)); zero.Sign() > 0 {
@@ -106,8 +105,10 @@ func (c *streamCopier) packet(p *astiav.Packet) error {
 	if video && p.Pts() == av.NoTimestamp && p.Dts() == av.NoTimestamp {
 		return c.unlessRefused(&RefusedError{"it has no timestamp"})
 	}
-	if why := c.framing.reject(p.Data()); why != "" {
-		return c.unlessRefused(&RefusedError{why})
+	if c.framing.codec != unframed { // Data copies the packet
+		if why := c.framing.reject(p.Data()); why != "" {
+			return c.unlessRefused(&RefusedError{why})
+		}
 	}
 	if err := c.next.Ref(p); err != nil {
 		return err
@@ -144,8 +145,7 @@ func (c *streamCopier) trims(p *astiav.Packet) bool {
 	return c.trimmed
 }
 
-// unlessRefused returns err, or nil if the container refuses the packet. It logs the
-// first such error.
+// unlessRefused returns err, or nil if it is a RefusedError. It logs the first such error.
 func (c *streamCopier) unlessRefused(err error) error {
 	refused := (*RefusedError)(nil)
 	if !errors.As(err, &refused) {
@@ -154,7 +154,7 @@ func (c *streamCopier) unlessRefused(err error) error {
 	if !c.refused {
 		c.refused = true
 		p := c.in.CodecParameters()
-		c.set.log.Warn("packets left out: the container cannot store them", "stream", c.in.Index(), "kind", p.MediaType(), "codec", p.CodecID(),
+		c.set.log.Warn("packets left out", "stream", c.in.Index(), "kind", p.MediaType(), "codec", p.CodecID(),
 			"container", container.Name(c.set.out), "reason", refused.Reason)
 	}
 	return nil

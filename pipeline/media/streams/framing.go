@@ -1,13 +1,17 @@
 package streams
 
-import "github.com/asticode/go-astiav"
+import (
+	"bytes"
+
+	"github.com/asticode/go-astiav"
+)
 
 // framing is a family of sound codecs whose packets begin with a header of their own.
 type framing int
 
 const (
 	unframed  framing = iota // no header, or another codec's
-	adts                     // AAC with headers, as in transport streams
+	adts                     // AAC with headers, as in transport streams and .aac files
 	mpegAudio                // MPEG audio, layers 1 to 3
 	ac3                      // AC-3 and E-AC-3
 )
@@ -30,7 +34,7 @@ func framingOf(data []byte) framing {
 	return unframed
 }
 
-// framingOfCodec returns the framing of a codec's packets, which AAC may lack.
+// framingOfCodec returns the framing of a codec's packets. AAC has it only in streams without extradata.
 func framingOfCodec(id astiav.CodecID) framing {
 	switch id {
 	case astiav.CodecIDAac:
@@ -48,17 +52,29 @@ func framingOfCodec(id astiav.CodecID) framing {
 // the two.
 type framingCheck struct {
 	codec  framing
-	framed bool // a packet with the codec's header has come
+	framed bool // packets have the codec's header; MPEG audio and AC-3 show it by their first one
+}
+
+// newFramingCheck returns the check of a stream with these parameters.
+func newFramingCheck(p *astiav.CodecParameters) framingCheck {
+	codec := framingOfCodec(p.CodecID())
+	if codec == adts && len(p.ExtraData()) > 0 {
+		return framingCheck{} // the extradata take the headers' place
+	}
+	return framingCheck{codec: codec, framed: codec == adts}
 }
 
 // reject says why a packet is not the codec's, and returns "" if it may be.
 func (c *framingCheck) reject(data []byte) string {
-	found := framingOf(data)
-	switch {
-	case c.codec == unframed || len(data) == 0:
+	if len(data) == 0 || c.codec == unframed {
+		return ""
+	}
+	if c.codec == mpegAudio {
+		data = bytes.TrimLeft(data, "\x00") // stuffing, which decoders skip
+	}
+	switch found := framingOf(data); {
 	case found == c.codec:
 		c.framed = true
-	case c.codec == adts && !c.framed: // AAC without headers begins with any bits
 	case found != unframed:
 		return "it is " + framingNames[found]
 	case c.framed:

@@ -40,11 +40,11 @@ type Muxer interface {
 	Fail(err error)
 }
 
-// RefusedError is the error for a packet that the container cannot store, such as a
-// damaged one.
+// RefusedError is the error for a packet that the output leaves out, because the container
+// cannot store it, such as a damaged one, or because it is not of its stream's codec.
 type RefusedError struct{ Reason string }
 
-func (e *RefusedError) Error() string { return "the container refuses a packet: " + e.Reason }
+func (e *RefusedError) Error() string { return "a packet is left out: " + e.Reason }
 
 // Audio says what happens to sound if the output plays at another speed.
 type Audio string

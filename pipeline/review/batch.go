@@ -74,7 +74,7 @@ const scoutTime = 8 * time.Second
 
 // scout rates the clips of a batch in turn while none is watched, so that the list can show the
 // worst first. It closes what nobody watches. Once all are rated, it waits until a clip was
-// watched or edited.
+// watched, edited or left.
 func (s *Server) scout() {
 	idle := 0 // clips in a row of which nothing was left to rate
 	for n := 0; s.ctx.Err() == nil; {
@@ -82,7 +82,7 @@ func (s *Server) scout() {
 		case s.hub.watching(anyClip):
 			idle = 0
 			s.sleep(time.Second)
-		case s.edited.Swap(false):
+		case s.stirred.Swap(false):
 			idle = 0
 		case idle > len(s.options.Clips):
 			s.sleep(time.Second / 4)

@@ -44,7 +44,7 @@ func (c *session) serveEdit(w http.ResponseWriter, r *http.Request) error {
 func (c *session) edit(e *editRequest) (err error) {
 	defer func() {
 		if err == nil {
-			c.server.edited.Store(true)
+			c.server.stirred.Store(true)
 		}
 	}()
 	switch e.Do {

@@ -55,7 +55,7 @@ type Server struct {
 	listen  net.Listener
 	stop    context.CancelFunc
 	ctx     context.Context
-	edited  atomic.Bool // a clip was, since the scout looked
+	stirred atomic.Bool // a clip was edited or left since the scout looked
 
 	mu       sync.Mutex
 	sessions map[int]*session
@@ -200,6 +200,7 @@ func (s *Server) leave(c *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.users--
+	s.stirred.Store(true) // what was stopped in it can go on when it is opened anew
 }
 
 // sessionOf is session for whoever holds mu.

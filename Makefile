@@ -9,6 +9,9 @@ PACKAGES := gcc g++ pkg-config ffmpeg \
 	libavcodec-dev libavformat-dev libavfilter-dev libavdevice-dev \
 	libswscale-dev libswresample-dev libavutil-dev libopencv-dev
 
+# A test runs the example of docs/flow.md.
+TEST_PACKAGES := python3-minimal
+
 # make test-page drives this browser.
 PAGE_PACKAGES := chromium curl ca-certificates
 
@@ -165,13 +168,17 @@ demo: build ## convert a small clip from 24 to 60 frames per second
 	@mkdir -p build
 	bin/retime testdata/demo.mp4 -o $(DEMO) --fps 60 -y --progress bar
 
+.PHONY: test-deps
+test-deps: deps
+	@$(call install,$(TEST_PACKAGES))
+
 .PHONY: test
-test: deps ## run every test, with the race detector; TESTFLAGS=-v adds flags
+test: test-deps ## run every test, with the race detector; TESTFLAGS=-v adds flags
 	$(VET) ./... $(TEST_PROGRAMS)
 	$(GO) test -race -timeout 40m $(TESTFLAGS) ./...
 
 .PHONY: test-plain
-test-plain: deps ## run every test, without the race detector; PKG=./pipeline runs a package's
+test-plain: test-deps ## run every test, without the race detector; PKG=./pipeline runs a package's
 	$(GO) test -timeout 40m $(TESTFLAGS) $(or $(PKG),./...)
 
 .PHONY: test-on

@@ -2,6 +2,7 @@ package boxspline
 
 import (
 	"fmt"
+	"sync"
 
 	"retime/warp/boxspline/exact"
 	"retime/warp/boxspline/lattice"
@@ -20,44 +21,49 @@ type Element struct {
 }
 
 // Elements returns all elements. They are read-only.
-func Elements() []*Element { return elements }
+func Elements() []*Element { return elements() }
 
 // Find returns the element with the name, or an error that lists the names.
 func Find(name string) (*Element, error) {
-	for _, e := range elements {
+	list := elements()
+	for _, e := range list {
 		if e.Name == name {
 			return e, nil
 		}
 	}
-	names := make([]string, len(elements))
-	for i, e := range elements {
+	names := make([]string, len(list))
+	for i, e := range list {
 		names[i] = e.Name
 	}
 	return nil, fmt.Errorf("boxspline: no element %q; there are %v", name, names)
 }
 
-var elements = []*Element{
-	tensor("bilinear", lattice.Square, 1),
-	tensor("biquadratic", lattice.Square, 2),
-	tensor("bicubic", lattice.Square, 3),
-	box("courant", "Courant's element, linear on triangles", lattice.Square, [][]int{{1, 0, 1}, {0, 1, 1}}),
-	box("zp", "the element of Zwart and Powell", lattice.Square, [][]int{{1, 0, 1, -1}, {0, 1, 1, 1}}),
-	box("quincunx-linear", "the tensor product of degree 1, two sites wide", lattice.Quincunx, [][]int{{2, 0, -2, 0}, {0, 2, 0, -2}}),
-	box("quincunx-voronoi-1", "the Voronoi cell convolved with itself", lattice.Quincunx, [][]int{{1, 1, 1, 1}, {1, -1, 1, -1}}),
-	box("quincunx-voronoi-2", "three Voronoi cells convolved", lattice.Quincunx, [][]int{{1, 1, 1, 1, 1, 1}, {1, -1, 1, -1, 1, -1}}),
-	tensor("trilinear", lattice.Cube, 1),
-	tensor("triquadratic", lattice.Cube, 2),
-	tensor("tricubic", lattice.Cube, 3),
-	box("seven", "seven directions: axes and diagonals", lattice.Cube,
-		[][]int{{1, 0, 0, 1, -1, 1, 1}, {0, 1, 0, 1, 1, -1, 1}, {0, 0, 1, 1, 1, 1, -1}}),
-	box("bcc-linear", "linear on tetrahedra (Entezari)", lattice.BCC, [][]int{{1, -1, 1, 1}, {1, 1, -1, 1}, {1, 1, 1, -1}}),
-	box("bcc-quintic", "the linear element convolved with itself (Entezari)", lattice.BCC,
-		[][]int{{1, -1, 1, 1, 1, -1, 1, 1}, {1, 1, -1, 1, 1, 1, -1, 1}, {1, 1, 1, -1, 1, 1, 1, -1}}),
-	voronoi("bcc-voronoi-1", "the Voronoi cell convolved with itself", 1),
-	voronoi("bcc-voronoi-2", "three Voronoi cells convolved", 2),
-	box("fcc-cubic", "six directions (Kim, Entezari and Peters)", lattice.FCC,
-		[][]int{{1, 1, 1, 1, 0, 0}, {1, -1, 0, 0, 1, 1}, {0, 0, 1, -1, 1, -1}}),
-}
+// elements makes the elements at their first use: making them took longer than everything else
+// before main.
+var elements = sync.OnceValue(func() []*Element {
+	return []*Element{
+		tensor("bilinear", lattice.Square, 1),
+		tensor("biquadratic", lattice.Square, 2),
+		tensor("bicubic", lattice.Square, 3),
+		box("courant", "Courant's element, linear on triangles", lattice.Square, [][]int{{1, 0, 1}, {0, 1, 1}}),
+		box("zp", "the element of Zwart and Powell", lattice.Square, [][]int{{1, 0, 1, -1}, {0, 1, 1, 1}}),
+		box("quincunx-linear", "the tensor product of degree 1, two sites wide", lattice.Quincunx, [][]int{{2, 0, -2, 0}, {0, 2, 0, -2}}),
+		box("quincunx-voronoi-1", "the Voronoi cell convolved with itself", lattice.Quincunx, [][]int{{1, 1, 1, 1}, {1, -1, 1, -1}}),
+		box("quincunx-voronoi-2", "three Voronoi cells convolved", lattice.Quincunx, [][]int{{1, 1, 1, 1, 1, 1}, {1, -1, 1, -1, 1, -1}}),
+		tensor("trilinear", lattice.Cube, 1),
+		tensor("triquadratic", lattice.Cube, 2),
+		tensor("tricubic", lattice.Cube, 3),
+		box("seven", "seven directions: axes and diagonals", lattice.Cube,
+			[][]int{{1, 0, 0, 1, -1, 1, 1}, {0, 1, 0, 1, 1, -1, 1}, {0, 0, 1, 1, 1, 1, -1}}),
+		box("bcc-linear", "linear on tetrahedra (Entezari)", lattice.BCC, [][]int{{1, -1, 1, 1}, {1, 1, -1, 1}, {1, 1, 1, -1}}),
+		box("bcc-quintic", "the linear element convolved with itself (Entezari)", lattice.BCC,
+			[][]int{{1, -1, 1, 1, 1, -1, 1, 1}, {1, 1, -1, 1, 1, 1, -1, 1}, {1, 1, 1, -1, 1, 1, 1, -1}}),
+		voronoi("bcc-voronoi-1", "the Voronoi cell convolved with itself", 1),
+		voronoi("bcc-voronoi-2", "three Voronoi cells convolved", 2),
+		box("fcc-cubic", "six directions (Kim, Entezari and Peters)", lattice.FCC,
+			[][]int{{1, 1, 1, 1, 0, 0}, {1, -1, 0, 0, 1, 1}, {0, 0, 1, -1, 1, -1}}),
+	}
+})
 
 // box returns the element of a direction matrix, by its rows.
 func box(name, about string, l *lattice.Lattice, rows [][]int) *Element {

@@ -8,15 +8,27 @@ import (
 // loopTable is the inner loops for float32 that have variants for vector instructions.
 type loopTable struct {
 	// causal and anticausal run over every subregion; samples from end on stay.
-	causal       func(t *tile[float32, float32], z float32)
-	anticausal   func(t *tile[float32, float32], z float32, end int)
-	transposeIn  func(d []float32, img frame.Image[float32], y, x0, x1 int)
-	transposeOut func(d []float32, img frame.Image[float32], y, x0, x1 int)
+	causal     func(t *tile[float32, float32], z float32)
+	anticausal func(t *tile[float32, float32], z float32, end int)
+	// startCausal computes the outputs before every subregion but the first, from n samples,
+	// and startAnticausal those after the first count subregions.
+	startCausal     func(t *tile[float32, float32], z float32, n int)
+	startAnticausal func(t *tile[float32, float32], z float32, n, count int)
+	transposeIn     func(d []float32, img frame.Image[float32], y, x0, x1 int)
+	transposeOut    func(d []float32, img frame.Image[float32], y, x0, x1 int)
+	// across sets each of sums to the sum of n weighted coefficients of row from its element
+	// of first on. down sets out to the weighted sums of the rows of sums, which follow each
+	// other in a ring from row first on.
+	across func(sums, row []float32, first []int, weights []float32, n int)
+	down   func(out []float32, sums frame.Image[float32], first int, weights []float32)
 }
 
 // portable are the functions that define the loops.
 var portable = loopTable{
-	everyCausal[float32, float32], everyAnticausal[float32, float32], transposeIn[float32], transposeOut[float32],
+	everyCausal[float32, float32], everyAnticausal[float32, float32],
+	startCausal[float32, float32], startAnticausal[float32, float32],
+	transposeIn[float32], transposeOut[float32],
+	across[float32], down[float32],
 }
 
 // loops are those in use.
@@ -31,5 +43,19 @@ func everyCausal[S, C Float](t *tile[S, C], z C) {
 func everyAnticausal[S, C Float](t *tile[S, C], z C, end int) {
 	for r := range t.carry {
 		anticausal(t.samples(r*Region, min(t.end(r), end)), z, &t.carry[r])
+	}
+}
+
+func startCausal[S, C Float](t *tile[S, C], z C, n int) {
+	for r := 1; r < len(t.carry); r++ {
+		t.carry[r] = [lanes]C{}
+		follow(t.samples(r*Region-n, r*Region), z, &t.carry[r])
+	}
+}
+
+func startAnticausal[S, C Float](t *tile[S, C], z C, n, count int) {
+	for r := range count {
+		t.carry[r] = [lanes]C{}
+		followBack(t.samples(t.end(r), t.end(r)+n), z, &t.carry[r])
 	}
 }

@@ -4,6 +4,7 @@ package bspline
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -54,10 +55,21 @@ func TestLoopsRecursion(t *testing.T) {
 							t.Fatalf("%v %s, %d samples: sample %d of lane %d: %v, want %v", level, name, length, i/lanes, i%lanes, got.pix[i], want.pix[i])
 						}
 					}
+					for i := range want.carry {
+						if got.carry[i] != want.carry[i] {
+							t.Fatalf("%v %s, %d samples: carry of subregion %d: %v, want %v", level, name, length, i, got.carry[i], want.carry[i])
+						}
+					}
 				}
 				check("causal", func(l loopTable, t *tile[float32, float32]) { l.causal(t, z) })
 				check("anticausal", func(l loopTable, t *tile[float32, float32]) { l.anticausal(t, z, length-1) })
 				check("anticausal, whole", func(l loopTable, t *tile[float32, float32]) { l.anticausal(t, z, length) })
+				for _, n := range []int{1, 12, Region} {
+					check("start, causal", func(l loopTable, t *tile[float32, float32]) { l.startCausal(t, z, n) })
+					check("start, anticausal", func(l loopTable, t *tile[float32, float32]) {
+						l.startAnticausal(t, z, n, max(0, length-n)/Region)
+					})
+				}
 			}
 		}
 	}
@@ -90,6 +102,59 @@ func TestLoopsTranspose(t *testing.T) {
 	}
 }
 
+func TestLoopsWeightedSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 9))
+	values := func(n int, end bool) []float32 {
+		s := simdtest.Guarded[float32](t, n, end)
+		for i := range s {
+			s[i] = []float32{r.Float32() - 0.5, r.Float32() * 300, 0, float32(math.Copysign(0, -1)), -1e-39}[r.IntN(5)]
+		}
+		return s
+	}
+	for taps := 1; taps <= maxSupport; taps++ {
+		for count := 1; count < 72; count += 1 + count/9 {
+			end := count%2 == 0
+			// The columns ascend by single steps, by uneven ones, and descend.
+			for step := range 3 {
+				row := values(count+taps+2*step, end)
+				first := make([]int, count)
+				for i := range first {
+					first[i] = min(i+i*step/3, len(row)-taps)
+					if step == 2 {
+						first[i] = max(0, len(row)-taps-i)
+					}
+				}
+				weights := values(count*taps, end)
+				want, got := simdtest.Guarded[float32](t, count, end), simdtest.Guarded[float32](t, count, end)
+				for _, level := range simd.Levels()[1:] {
+					portable.across(want, row, first, weights, taps)
+					variant(level).across(got, row, first, weights, taps)
+					compareBits(t, fmt.Sprintf("%v across, %d columns of %d taps, step %d", level, count, taps, step), got, want)
+				}
+			}
+			sums := frame.Image[float32]{Width: count, Height: taps, Stride: count + count%3, Pix: values((taps-1)*(count+count%3)+count, end)}
+			weights := values(taps, end)
+			want, got := simdtest.Guarded[float32](t, count, end), simdtest.Guarded[float32](t, count, end)
+			for _, level := range simd.Levels()[1:] {
+				first := r.IntN(taps)
+				portable.down(want, sums, first, weights)
+				variant(level).down(got, sums, first, weights)
+				compareBits(t, fmt.Sprintf("%v down, %d columns of %d rows from %d", level, count, taps, first), got, want)
+			}
+		}
+	}
+}
+
+// compareBits tells 0 from -0.
+func compareBits(t *testing.T, name string, got, want []float32) {
+	t.Helper()
+	for i := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+			t.Fatalf("%s: element %d: %v, want %v", name, i, got[i], want[i])
+		}
+	}
+}
+
 func compare(t *testing.T, name string, got, want []float32) {
 	t.Helper()
 	for i := range want {
@@ -105,12 +170,23 @@ func BenchmarkLoops(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	img := frame.NewImage[float32](1920, 1080)
+	img, out := frame.NewImage[float32](1920, 1080), frame.NewImage[float32](1920, 1080)
+	spline, err := FromCoefficients(img, Cubic, WholeSymmetric, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
 	for _, level := range simd.Levels() {
 		loops = variant(level)
 		b.Run("prefilter/"+level.String(), func(b *testing.B) {
 			for b.Loop() {
 				if err := p.Apply(frame.Workers{N: 1}, img); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("shift/"+level.String(), func(b *testing.B) {
+			for b.Loop() {
+				if err := spline.Warp(frame.Workers{N: 1}, out, Shift(0.5, 0.5)); err != nil {
 					b.Fatal(err)
 				}
 			}

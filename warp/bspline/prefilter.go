@@ -234,13 +234,9 @@ func (p *MixedPrefilter[S, C]) tiles(workers frame.Workers, lines, length int, c
 // initialisations of a pass before the pass overwrites the samples that they read.
 func (p *MixedPrefilter[S, C]) filter(t *tile[S, C]) {
 	for _, q := range p.poles {
-		for r := range t.carry {
-			t.initCausal(q, p.boundary, r)
-		}
+		t.initEveryCausal(q, p.boundary)
 		t.everyCausal(q)
-		for r := range t.carry {
-			t.initAnticausal(q, p.boundary, r)
-		}
+		t.initEveryAnticausal(q, p.boundary)
 		t.everyAnticausal(q)
 	}
 }

@@ -14,6 +14,16 @@ func (t *tile[S, C]) initCausal(q PoleFilter[C], b Boundary, r int) {
 	follow(t.samples(i, r*Region), q.Z, c)
 }
 
+// initEveryCausal runs initCausal for all subregions.
+func (t *tile[S, C]) initEveryCausal(q PoleFilter[C], b Boundary) {
+	t.initCausal(q, b, 0)
+	if t, ok := any(t).(*tile[float32, float32]); ok {
+		loops.startCausal(t, float32(q.Z), q.N)
+		return
+	}
+	startCausal(t, q.Z, q.N)
+}
+
 // causal applies equation 15 to subregion r.
 func (t *tile[S, C]) causal(q PoleFilter[C], r int) {
 	causal(t.samples(r*Region, t.end(r)), q.Z, &t.carry[r])
@@ -45,6 +55,20 @@ func (t *tile[S, C]) initAnticausal(q PoleFilter[C], b Boundary, r int) {
 	if end < length {
 		followBack(t.samples(end, length-1), q.Z, c)
 	}
+}
+
+// initEveryAnticausal runs initAnticausal for all subregions.
+func (t *tile[S, C]) initEveryAnticausal(q PoleFilter[C], b Boundary) {
+	// So many subregions start from samples within the signal alone.
+	inside := max(0, t.length()-q.N-1) / Region
+	for r := inside; r < len(t.carry); r++ {
+		t.initAnticausal(q, b, r)
+	}
+	if t, ok := any(t).(*tile[float32, float32]); ok {
+		loops.startAnticausal(t, float32(q.Z), q.N, inside)
+		return
+	}
+	startAnticausal(t, q.Z, q.N, inside)
 }
 
 // borderAnticausal computes the last output of the signal (table 3).

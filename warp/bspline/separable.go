@@ -1,6 +1,10 @@
 package bspline
 
-import "retime/frame"
+import (
+	"slices"
+
+	"retime/frame"
+)
 
 // columns holds the positions of an output row's values along x, which are the same in
 // every row.
@@ -43,12 +47,12 @@ func (s *Spline[T]) warpSeparable(workers frame.Workers, dst frame.Image[T], p P
 	n := s.order.Support()
 	width, height := s.limits(outside)
 	cols := s.columns(dst.Width, p, width)
+	anyOutside := slices.Contains(cols.valid, false)
 	workers.Rows(dst.Height, func(y0, y1 int) {
 		// Slot j mod n holds row j of the coefficients, summed along x.
 		sums := frame.NewImage[T](dst.Width, n)
 		held := make([]int, n)
 		present := make([]bool, n)
-		rows := make([][]T, n)
 		var x, y [1]float64
 		var w [maxSupport]T
 		for row := y0; row < y1; row++ {
@@ -67,15 +71,14 @@ func (s *Spline[T]) warpSeparable(workers frame.Workers, dst frame.Image[T], p P
 				// bit.
 				w[l] = T(w[l] * s.gain)
 				slot := mod(first+l, n)
-				rows[l] = sums.Row(slot)
 				if !present[slot] || held[slot] != first+l {
-					s.sumRow(rows[l], first+l, cols)
+					s.sumRow(sums.Row(slot), first+l, cols)
 					held[slot], present[slot] = first+l, true
 				}
 			}
-			combine(out, rows, w[:n])
-			for i, valid := range cols.valid {
-				if !valid {
+			combine(out, sums, mod(first, n), w[:n])
+			for i := 0; anyOutside && i < len(out); i++ {
+				if !cols.valid[i] {
 					out[i] = outside.Value
 				}
 			}
@@ -94,6 +97,15 @@ func (s *Spline[T]) sumRow(sums []T, j int, c columns[T]) {
 		sums[i] = s.sumColumn(row, c.first[i], c.weights[i*n:(i+1)*n])
 	}
 	sums, first, weights := sums[c.inside:c.outside], c.first[c.inside:c.outside], c.weights[c.inside*n:c.outside*n]
+	if sums, ok := any(sums).([]float32); ok {
+		loops.across(sums, any(row).([]float32), first, any(weights).([]float32), n)
+		return
+	}
+	across(sums, row, first, weights, n)
+}
+
+// across sets each of sums to the sum of n weighted coefficients of row.
+func across[T Float](sums, row []T, first []int, weights []T, n int) {
 	switch n {
 	case 1:
 		for i, f := range first {
@@ -125,19 +137,31 @@ func (s *Spline[T]) sumColumn(row []T, first int, w []T) T {
 	return sum
 }
 
-// combine sets out to the weighted sum of rows.
-func combine[T Float](out []T, rows [][]T, w []T) {
+// combine sets out to the weighted sums of the rows of sums, which follow each other in a
+// ring from row first on.
+func combine[T Float](out []T, sums frame.Image[T], first int, w []T) {
+	if out, ok := any(out).([]float32); ok {
+		loops.down(out, any(sums).(frame.Image[float32]), first, any(w).([]float32))
+		return
+	}
+	down(out, sums, first, w)
+}
+
+// down does the work of combine.
+func down[T Float](out []T, sums frame.Image[T], first int, w []T) {
+	n := len(w)
+	row := func(l int) []T { return sums.Row((first + l) % n) }
 	clear(out)
-	for len(rows) >= 4 {
-		add4(out, rows[0], rows[1], rows[2], rows[3], (*[4]T)(w))
-		rows, w = rows[4:], w[4:]
+	l := 0
+	for ; l+4 <= n; l += 4 {
+		add4(out, row(l), row(l+1), row(l+2), row(l+3), (*[4]T)(w[l:]))
 	}
-	if len(rows) >= 2 {
-		add2(out, rows[0], rows[1], w[0], w[1])
-		rows, w = rows[2:], w[2:]
+	if l+2 <= n {
+		add2(out, row(l), row(l+1), w[l], w[l+1])
+		l += 2
 	}
-	if len(rows) == 1 {
-		add1(out, rows[0], w[0])
+	if l < n {
+		add1(out, row(l), w[l])
 	}
 }
 

@@ -9,9 +9,10 @@ import (
 // calm blurs a made frame as far as its readings of the neighbours contradict each other.
 type calm struct {
 	expect, measure *Kernel
-	soften, replace [2]*Kernel // by bytes of a sample
+	soften          [2]*Kernel // by bytes of a sample
 
-	columns, lines, size int // of cells, and a cell's side in pixels of the guides
+	made                 planes // the frame before the blur
+	columns, lines, size int    // of cells, and a cell's side in pixels of the guides
 	means, errors        Buffer[uint32]
 	strengths            Buffer[uint16]
 }
@@ -19,44 +20,52 @@ type calm struct {
 func newCalm(d *Device) (c calm, err error) {
 	return c, d.Kernels("calm", map[string]**Kernel{
 		"expect": &c.expect, "measure_strengths": &c.measure,
-		"soften_u8": &c.soften[0], "soften_u16": &c.soften[1], "replace_u8": &c.replace[0], "replace_u16": &c.replace[1],
+		"soften_u8": &c.soften[0], "soften_u16": &c.soften[1],
 	})
 }
 
 func (c *calm) free() {
+	c.made.free()
 	c.means.Free()
 	c.errors.Free()
 	c.strengths.Free()
 }
 
-func (c *calm) resize(d *Device, width, height, level int) error {
-	c.size = 1 << (warp.Constants().CalmBits - level)
-	c.columns, c.lines = ceilDiv(width, c.size), ceilDiv(height, c.size)
+func (c *calm) resize(d *Device, to *layout) error {
+	c.size = 1 << (warp.Constants().CalmBits - to.level)
+	c.columns, c.lines = ceilDiv(to.guideWidth, c.size), ceilDiv(to.guideHeight, c.size)
 	cells := c.columns * c.lines
-	return errors.Join(c.means.Resize(d, cells), c.errors.Resize(d, cells), c.strengths.Resize(d, cells))
+	return errors.Join(c.made.resize(d, to.format, to.width, to.height),
+		c.means.Resize(d, cells), c.errors.Resize(d, cells), c.strengths.Resize(d, cells))
 }
 
 // find queues the kernels that set the strengths of the blur. bends may be 0.
 func (c *calm) find(s *Stream, g *guides, p *projection, shares *shares, bends Arg, phase warp.Phase) error {
-	grid := Cover(c.columns, c.lines, wideBlock)
-	err := s.Launch(c.expect, grid, wideBlock, 0,
+	err := s.Launch(c.expect, Cover(c.columns*c.lines, 1, gatherBlock), gatherBlock, gatherMemory(shares.n),
 		g.quads.Arg(), p.motions.Arg(), bends, shares.list.Arg(), Int(shares.n), Int(g.inner), shares.weights.Arg(), g.lying(),
 		Int(g.width), Int(g.height), Int(int(phase)), Int(c.columns), Int(c.lines), Int(c.size), c.means.Arg(), c.errors.Arg())
 	if err != nil {
 		return err
 	}
-	return s.Launch(c.measure, grid, wideBlock, 0, c.means.Arg(), c.errors.Arg(), Int(c.columns), Int(c.lines), c.strengths.Arg())
+	return s.Launch(c.measure, Cover(c.columns, c.lines, wideBlock), wideBlock, 0,
+		c.means.Arg(), c.errors.Arg(), Int(c.columns), Int(c.lines), c.strengths.Arg())
 }
 
-// blur queues the kernels that blur a group's planes by the strengths. blurred is memory for
-// their samples.
-func (c *calm) blur(s *Stream, gr group, dst *planes, g *guides, blurred Arg) error {
-	args := dst.args(nil, gr.first, gr.end)
-	args = append(args, Int(gr.end-gr.first), Int(dst.stride(gr.first)), Int(gr.width), Int(gr.height), blurred,
-		c.strengths.Arg(), Int(c.columns), Int(c.lines), Int(gr.sx), Int(gr.sy), g.lying(), Int(g.width), Int(g.level))
-	grid, bytes := Cover(gr.width, gr.height, wideBlock), dst.format.Bytes()-1
-	if err := s.Launch(c.soften[bytes], grid, wideBlock, 0, args...); err != nil {
-		return err
+// softenTile is what a wideBlock of threads makes of a plane.
+var softenTile = Dim{128, 8, 1}
+
+// blur queues the kernel that blurs made by the strengths into dst.
+func (c *calm) blur(s *Stream, dst *planes, g *guides) error {
+	var args []Arg
+	for i := range dst.images {
+		if i >= dst.format.Planes {
+			args = append(args, make([]Arg, 7)...)
+			continue
+		}
+		w, h := dst.format.PlaneSize(i, dst.width, dst.height)
+		sx, sy := dst.format.Subsampling(i)
+		args = append(args, c.made.images[i].Arg(), dst.images[i].Arg(), Int(dst.stride(i)), Int(w), Int(h), Int(sx), Int(sy))
 	}
-	return s.Launch(c.replace[bytes], grid, wideBlock, 0, args...)
+	args = append(args, c.strengths.Arg(), Int(c.columns), Int(c.lines), g.lying(), Int(g.width), Int(g.level))
+	return s.Launch(c.soften[dst.format.Bytes()-1], over(dst.width, dst.height, dst.format.Planes, softenTile), wideBlock, 0, args...)
 }

@@ -67,7 +67,7 @@ func newInpainter(s *Stream, directions int) (p inpainter, err error) {
 			lines[i][0] = 1
 		}
 	}
-	p.blocks = 8 * max(1, s.device.Info().Multiprocessors)
+	p.blocks = 4 * max(1, s.device.Info().Multiprocessors)
 	return p, upload(s, &p.directions, lines)
 }
 
@@ -97,11 +97,11 @@ func (p *inpainter) fill(s *Stream, dst *planes, groups []group, h []holes) erro
 	bytes, n, samples := dst.format.Bytes()-1, 0, 0
 	var args []Arg
 	for i := range together {
-		g, none := group{}, &holes{}
+		g, its := group{}, &holes{}
 		if i < len(groups) {
-			g, none = groups[i], &h[i]
+			g, its = groups[i], &h[i]
 		}
-		args = none.args(args, dst, g)
+		args = its.args(args, dst, g)
 		n, samples = max(n, g.end-g.first), max(samples, g.samples())
 	}
 	cover := func(samples, width int) Dim { return Dim{min(p.blocks, ceilDiv(samples, width)), len(groups), 1} }

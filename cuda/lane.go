@@ -125,7 +125,7 @@ func (l *lane) resize(p *warp.Params, to *layout) error {
 			return err
 		}
 	}
-	if err := l.calm.resize(d, to.guideWidth, to.guideHeight, to.level); err != nil {
+	if err := l.calm.resize(d, to); err != nil {
 		return err
 	}
 	return l.shares.resize(l.stream, to.guideWidth, to.guideHeight, to.level, hypotheses(to.flows, to.level))

@@ -26,8 +26,12 @@ var tilings = []tiling{
 	{2, 0, 0}, {2, 0, 2}, {2, 1, 1}, {2, 1, 2}, {2, 2, 1},
 }
 
-// renderBlock is the number of threads in a block.
-var renderBlock = Dim{128, 1, 1}
+// gatherBlock is the number of threads in a block that gathers motions.
+var gatherBlock = Dim{64, 1, 1}
+
+// gatherMemory returns the number of bytes of shared memory that a block's lists take for n
+// hypotheses and what lies still, as gather.cuh divides them.
+func gatherMemory(n int) int { return gatherBlock.X * (n + 1) * (vectorBytes + 4) }
 
 // newRenderer returns a renderer. A ZwartPowell kernel has no taps.
 func newRenderer(s *Stream, order bspline.Order, kernel warp.Kernel) (r renderer, err error) {
@@ -94,8 +98,7 @@ func (r *renderer) make(s *Stream, f *rendered, groups []group, h []holes) error
 	args = append(args, f.motion.motions.Arg(), f.bends, f.shares.list.Arg(), Int(f.shares.n), Int(g.inner),
 		f.shares.weights.Arg(), g.lying(), Int(g.width), Int(g.height), Int(g.level), r.taps.Arg(), Int(int(f.phase)),
 		Float(float32(f.dst.format.Max())))
-	grid := Cover(ceilDiv(first.width, 1<<g.level), ceilDiv(first.height, 1<<g.level), renderBlock)
-	const guess = 2*4 + 2*4 + 4 // a motion, two weights and a share
+	grid := Cover(ceilDiv(first.width, 1<<g.level), ceilDiv(first.height, 1<<g.level), gatherBlock)
 	const taps = 4 * 4 * flow.One
-	return s.Launch(kernels[f.dst.format.Bytes()-1], grid, renderBlock, taps+renderBlock.X*((f.shares.n+1)*guess+4), args...)
+	return s.Launch(kernels[f.dst.format.Bytes()-1], grid, gatherBlock, taps+gatherBlock.X*4+gatherMemory(f.shares.n), args...)
 }

@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"errors"
 	"fmt"
 
 	"retime/warp"
@@ -112,7 +111,8 @@ func (s *Synthesizer) project(l *lane, w *prepared, dst *planes, phase warp.Phas
 	list = append(list, step{"strengths of the blur", columns * lines * (l.shares.n*(vectorBytes+weightBytes) + weightBytes), func() error {
 		return l.calm.find(l.stream, guides, &l.projection, &l.shares, bends, phase)
 	}})
-	how := rendered{dst: dst, a: w.a, b: w.b, guides: guides, motion: &l.projection, shares: &l.shares, bends: bends, phase: phase}
+	how := rendered{dst: &l.calm.made, a: w.a, b: w.b, guides: guides, motion: &l.projection, shares: &l.shares, bends: bends, phase: phase}
+	var inpainting []step
 	for i := 0; i < s.layout.count; i += together {
 		end := min(i+together, s.layout.count)
 		groups, h := s.layout.groups[i:end], l.holes[i:end]
@@ -129,17 +129,17 @@ func (s *Synthesizer) project(l *lane, w *prepared, dst *planes, phase warp.Phas
 				return err
 			}
 			return l.renderer.make(l.stream, &how, groups, h)
-		}}, step{"blur of " + names, len(groups) * columns * lines * weightBytes, func() error {
-			var err error
-			for j, g := range groups {
-				err = errors.Join(err, l.calm.blur(l.stream, g, dst, guides, h[j].blurred.Arg()))
-			}
-			return err
-		}}, step{"inpainting of " + names, 0, func() error {
+		}})
+		inpainting = append(inpainting, step{"inpainting of " + names, 0, func() error {
 			return l.inpainter.fill(l.stream, dst, groups, h)
 		}})
 	}
-	return list
+	blurred := columns * lines * weightBytes
+	for _, g := range s.layout.groups[:s.layout.count] {
+		blurred += 2 * g.bytes(dst.format)
+	}
+	list = append(list, step{"blur", blurred, func() error { return l.calm.blur(l.stream, dst, guides) }})
+	return append(list, inpainting...)
 }
 
 // splat returns the steps that move both neighbours' colours forward.

@@ -81,46 +81,52 @@ func TestCalmMeasure(t *testing.T) {
 // A plane becomes what a literal reading of every sample's strength and surroundings gives. Exact.
 func TestSoften(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {2, 3}, {37, 22}, {64, 41}} {
-		for shape := range 27 {
-			sx, sy, lying := shape%3, shape/3%3, shape/9 // in a hundred pixels; level 0 if none does
-			t.Run(fmt.Sprint(size, sx, sy, lying), func(t *testing.T) {
+		for shape := range 54 {
+			sx, sy, level, lying := shape%3, shape/3%3, shape/9%3, shape/27*2 // in a hundred pixels
+			t.Run(fmt.Sprint(size, sx, sy, level, lying), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(4, uint64(shape)))
-				c := &calm{strengths: frame.NewImage[uint16](size[0], size[1]), level: lying}
-				c.still = frame.NewImage[uint8](size[0]*calmSize>>lying, size[1]*calmSize>>lying)
+				c := &calm{strengths: frame.NewImage[uint16](size[0], size[1]), level: level}
+				c.still = frame.NewImage[uint8](size[0]*calmSize>>level, size[1]*calmSize>>level)
 				for i := range c.still.Pix {
 					if rng.IntN(100) < lying {
-						c.still.Pix[i] = 255
+						c.still.Pix[i] = []uint8{1, 128, 254, 255}[rng.IntN(4)]
 					}
 				}
 				for i := range c.strengths.Pix {
 					c.strengths.Pix[i] = uint16(max(0, rng.IntN(4*calmOne)-3*calmOne+1))
 				}
-				w, h := calmSize>>sx, calmSize>>sy
-				plane := frame.NewImage[uint16](size[0]*w-rng.IntN(w), size[1]*h-rng.IntN(h))
-				for i := range plane.Pix {
-					plane.Pix[i] = uint16(rng.IntN(1 << 16))
-				}
-				want := frame.NewImage[uint16](plane.Width, plane.Height)
-				for y := range plane.Height {
-					for x := range plane.Width {
-						want.Row(y)[x] = softened(c, plane, x, y, sx, sy)
-					}
-				}
-				soften(c, frame.Workers{N: 2}, plane, sx, sy)
-				for y := range plane.Height {
-					for x, v := range plane.Row(y) {
-						if v != want.Row(y)[x] {
-							t.Fatalf("sample (%d, %d) is %d, want %d", x, y, v, want.Row(y)[x])
-						}
-					}
-				}
+				c.findSpans()
+				compareSoftened[uint8](t, rng, c, sx, sy)
+				compareSoftened[uint16](t, rng, c, sx, sy)
 			})
 		}
 	}
 }
 
-func softened(c *calm, plane frame.Image[uint16], x, y, sx, sy int) uint16 {
-	lies := func(x, y int) bool { return c.still.Row(y << sy >> c.level)[x<<sx>>c.level] != 0 }
+func compareSoftened[T frame.Sample](t *testing.T, rng *rand.Rand, c *calm, sx, sy int) {
+	w, h := calmSize>>sx, calmSize>>sy
+	plane := frame.NewImage[T](c.strengths.Width*w-rng.IntN(w), c.strengths.Height*h-rng.IntN(h))
+	for i := range plane.Pix {
+		plane.Pix[i] = T(rng.Uint32())
+	}
+	want := frame.NewImage[T](plane.Width, plane.Height)
+	for y := range plane.Height {
+		for x := range plane.Width {
+			want.Row(y)[x] = softened(c, plane, x, y, sx, sy)
+		}
+	}
+	soften(c, frame.Workers{N: 2}, plane, sx, sy)
+	for y := range plane.Height {
+		for x, v := range plane.Row(y) {
+			if v != want.Row(y)[x] {
+				t.Fatalf("sample (%d, %d) is %d, want %d", x, y, v, want.Row(y)[x])
+			}
+		}
+	}
+}
+
+func softened[T frame.Sample](c *calm, plane frame.Image[T], x, y, sx, sy int) T {
+	lies := func(x, y int) bool { return c.still.Row(y << sy >> c.level)[x<<sx>>c.level] == 255 }
 	own := plane.Row(y)[x]
 	if lies(x, y) {
 		return own
@@ -146,5 +152,5 @@ func softened(c *calm, plane frame.Image[uint16], x, y, sx, sy int) uint16 {
 		return (int(upper)*(2*h-fy) + int(lower)*fy) / (2 * h)
 	}
 	k := (at(cx)*(2*w-fx) + at(cx+1)*fx) / (2 * w)
-	return uint16((int(plane.Row(y)[x])*(calmOne-k) + (sum+128)>>8*k + calmOne/2) / calmOne)
+	return T((int(plane.Row(y)[x])*(calmOne-k) + (sum+128)>>8*k + calmOne/2) / calmOne)
 }

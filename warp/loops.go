@@ -13,6 +13,8 @@ type loopTable struct {
 	choiceLoops
 	// median multiplies medians by sign, 1 or -1.
 	median func(dst, src flow.Field, sign int32, y0, y1 int)
+	// extents sets cells to the least and the largest vertical components in a row.
+	extents func(cells []span, vectors []flow.Vec)
 	// addVectors adds columns [x0, x1) of row y of src to b.
 	addVectors func(b *band, src flow.Field, m *Motion, y, x0, x1 int)
 	// storeVectors writes the means and the holes of a row of sums. It returns false if a sum
@@ -25,14 +27,24 @@ type loopTable struct {
 	floats16 func(dst []float32, src []uint16)
 	render8  func(r *renderer, layers []layer[uint8], y0, y1 int)
 	render16 func(r *renderer, layers []layer[uint16], y0, y1 int)
+	calmLoops
 }
 
-// measureLoops compare guides.
+// measureLoops make and compare guides.
 type measureLoops struct {
 	disagreement       func(dst frame.Image[uint16], a, b frame.Image[uint8], motion, bend flow.Field, phase Phase, y0, y1 int)
 	disagreementBeyond func(dst frame.Image[uint16], near, far frame.Image[uint8], motion flow.Field, part, way int32, y0, y1 int)
 	warpError          func(dst frame.Image[uint16], a, b frame.Image[uint8], f flow.Field, y0, y1 int)
 	boxMean            func(dst, src frame.Image[uint16], radius int, inverse []uint64, y0, y1 int)
+	// halve sets dst to the averages of blocks of two rows, which are at least twice as long.
+	halve func(dst, a, b []uint8)
+}
+
+// calmLoops blur what readings contradict.
+type calmLoops struct {
+	// They set rows [y0, y1), which have the same spans.
+	soften8  func(c *calm, src frame.Image[uint8], spans []calmSpan, sx, sy, y0, y1 int)
+	soften16 func(c *calm, src frame.Image[uint16], spans []calmSpan, sx, sy, y0, y1 int)
 }
 
 // bendLoops find and apply accelerations.
@@ -56,11 +68,12 @@ type choiceLoops struct {
 
 // portable are the functions that define the loops.
 var portable = loopTable{
-	measureLoops{disagreementRows, disagreementBeyondRows, warpErrorRows, boxMeanRows},
+	measureLoops{disagreementRows, disagreementBeyondRows, warpErrorRows, boxMeanRows, halveRow},
 	choiceLoops{weighPixels, (*chooser).followAll, cellMeanRows, shareRows, smoothAcrossRows, smoothDownRows},
-	medianRows, addVectors, storeVectors, average,
+	medianRows, extents, addVectors, storeVectors, average,
 	bendLoops{(*bendSide).gatherRows, spreadRows},
 	floats[uint8], floats[uint16], renderRows[uint8], renderRows[uint16],
+	calmLoops{softenRows[uint8], softenRows[uint16]},
 }
 
 // loops are those in use.

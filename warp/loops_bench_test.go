@@ -50,6 +50,8 @@ func BenchmarkLoops(b *testing.B) {
 	side.changes.Resize(width/size, (height+size-1)/size)
 	side.motion.Resize(width/size, (height+size-1)/size)
 	cells := frame.NewImage[[2]float32](width/size, (height+size-1)/size)
+	stirred := newSoftening(r, 2*width, 2*height, -1)
+	stirred.blurred = r.words(2*width, 2*height, 1)
 	for _, loop := range []struct {
 		name string
 		run  func(l loopTable)
@@ -58,6 +60,11 @@ func BenchmarkLoops(b *testing.B) {
 		{"disagreementBeyond", func(l loopTable) { l.disagreementBeyond(out, x, y, h[0].motion, PhaseOne/2, 1, 0, height) }},
 		{"warpError", func(l loopTable) { l.warpError(out, x, y, h[0].motion, 0, height) }},
 		{"boxMean", func(l loopTable) { l.boxMean(out, src, 2, inverse, 0, height) }},
+		{"halve", func(l loopTable) {
+			for y := range height / 2 {
+				l.halve(masks.Row(y)[:width/2], x.Row(2*y), x.Row(2*y+1))
+			}
+		}},
 		{"median", func(l loopTable) { l.median(dst, h[0].motion, -1, 0, height) }},
 		{"weigh", func(l loopTable) { l.weigh(h, 0, width*height) }},
 		{"cellMeans", func(l loopTable) { l.cellMeans(h, energies, motions, 0, rows) }},
@@ -65,6 +72,12 @@ func BenchmarkLoops(b *testing.B) {
 		{"follow", func(l loopTable) {
 			l.follow(c, 0, columns, rows, 1, columns)
 			l.follow(c, 0, 1, columns, columns, rows)
+		}},
+		{"extents", func(l loopTable) {
+			reached := make([]span, (width+cellWidth-1)/cellWidth)
+			for y := range height {
+				l.extents(reached, h[0].motion.Row(y))
+			}
 		}},
 		{"addVectors", func(l loopTable) {
 			for y := range height {
@@ -90,6 +103,11 @@ func BenchmarkLoops(b *testing.B) {
 		{"smoothDown", func(l loopTable) { l.smoothDown(out, src, 0, height) }},
 		{"render 2x2", func(l loopTable) { l.render8(s, layers, 0, height) }},
 		{"sampling", func(l loopTable) { l.render8(single, planes, 0, height) }},
+		{"soften", func(l loopTable) {
+			stirred.eachLine(frame.Workers{N: 1}, 2*height, 0, func(spans []calmSpan, y0, y1 int) {
+				l.soften8(stirred, layers[0].a[0], spans, 0, 0, y0, y1)
+			})
+		}},
 		{"render 4x4", func(l loopTable) { l.render8(coarse, blocks, 0, height/2) }},
 	} {
 		for _, level := range simd.Levels() {

@@ -189,3 +189,17 @@ func TestChunks(t *testing.T) {
 		}
 	}
 }
+
+func TestLoopsExtents(t *testing.T) {
+	eachSize(t, func(t *testing.T, r *trial, width, _ int) {
+		row := image(r, width, 1, r.vector).Pix
+		columns := (width + cellWidth - 1) / cellWidth
+		cells := func() []span { return image(r, columns, 1, func() span { return span{} }).Pix }
+		want, got := cells(), cells()
+		portable.extents(want, row)
+		levels(t, func(name string, l loopTable) {
+			l.extents(got, row)
+			same(t, name, got, want, columns)
+		})
+	})
+}

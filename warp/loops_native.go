@@ -46,6 +46,7 @@ func variant(l simd.Level) loopTable {
 				}
 				k.BoxMean(dst, src, radius, inverse, y0, y1)
 			},
+			k.Halve,
 		},
 		choiceLoops{
 			func(hypotheses []*hypothesis, i0, i1 int) int64 {
@@ -68,6 +69,7 @@ func variant(l simd.Level) loopTable {
 			k.SmoothDown,
 		},
 		k.Median,
+		func(cells []span, vectors []flow.Vec) { native.Extents(k, cells, vectors, cellWidth) },
 		addVectorsBy(k),
 		func(dst []flow.Vec, mask []uint8, sums []vectorSum, least uint64) bool {
 			return native.StoreVectors(k, dst, mask, sums, least)
@@ -102,7 +104,19 @@ func variant(l simd.Level) loopTable {
 		k.Floats8, k.Floats16,
 		func(r *renderer, layers []layer[uint8], y0, y1 int) { renderNative(k, r, layers, y0, y1) },
 		func(r *renderer, layers []layer[uint16], y0, y1 int) { renderNative(k, r, layers, y0, y1) },
+		calmLoops{
+			func(c *calm, src frame.Image[uint8], spans []calmSpan, sx, sy, y0, y1 int) {
+				native.Soften(k, softening(c, spans, sx, sy), c.blurred, src, y0, y1)
+			},
+			func(c *calm, src frame.Image[uint16], spans []calmSpan, sx, sy, y0, y1 int) {
+				native.Soften(k, softening(c, spans, sx, sy), c.blurred, src, y0, y1)
+			},
+		},
 	}
+}
+
+func softening(c *calm, spans []calmSpan, sx, sy int) native.Softening[calmSpan] {
+	return native.Softening[calmSpan]{Strengths: c.strengths, Still: c.still, Level: c.level, SX: sx, SY: sy, Spans: spans}
 }
 
 func addVectorsBy(k *native.Kernels) func(b *band, src flow.Field, m *Motion, y, x0, x1 int) {
@@ -149,12 +163,13 @@ func renderNative[T frame.Sample](k *native.Kernels, r *renderer, layers []layer
 			})
 		}
 	}
-	if !spline || r.gridWidth < native.MinWidth || len(planes) > native.MostPlanes || len(r.hypotheses) > native.MostHypotheses {
+	if !spline || !fits(r.calm.guides[0]) || !fits(r.calm.guides[1]) || len(planes) > native.MostPlanes || len(r.hypotheses) > native.MostHypotheses {
 		renderRows(r, layers, y0, y1)
 		return
 	}
 	native.Render(k, &native.Scene{
 		Hypotheses: natives(r.hypotheses), Bend: r.bend.Pix, Width: r.gridWidth, Level: layers[0].level,
 		Phase: int32(r.phase), Limit: float32(r.limit), Taps: (*[256][4]float32)(r.taps),
+		Guides: r.calm.guides, Means: r.calm.means, Errors: r.calm.errors,
 	}, planes, y0, y1)
 }

@@ -46,6 +46,7 @@ func checkRender[T frame.Sample](t *testing.T, r *trial, n, level int, chroma [2
 		}
 		masks = append(masks, slices.Clone(l.mask.Pix))
 	}
+	means, errors := slices.Clone(s.calm.means.Pix), slices.Clone(s.calm.errors.Pix)
 	levels(t, func(name string, table loopTable) {
 		for _, l := range layers {
 			clear(l.mask.Pix)
@@ -55,8 +56,12 @@ func checkRender[T frame.Sample](t *testing.T, r *trial, n, level int, chroma [2
 				}
 			}
 		}
+		clear(s.calm.means.Pix)
+		clear(s.calm.errors.Pix)
 		of(table)(s, layers, 0, rows/2)
 		of(table)(s, layers, rows/2, rows)
+		same(t, name+" means", s.calm.means.Pix, means, s.calm.means.Width)
+		same(t, name+" errors", s.calm.errors.Pix, errors, s.calm.means.Width)
 		p := 0
 		for i, l := range layers {
 			same(t, fmt.Sprint(name, " mask ", i), l.mask.Pix, masks[i], l.mask.Stride)
@@ -78,6 +83,9 @@ func newScene[T frame.Sample](r *trial, n, level int, chroma [2]int, width, heig
 	if r.IntN(2) == 0 {
 		s.bend = r.field(grid(width), grid(height))
 	}
+	s.calm = &calm{guides: [2]frame.Image[uint8]{r.guide(grid(width), grid(height)), r.guide(grid(width), grid(height))}, level: level}
+	columns, lines := calmCells(grid(width), grid(height), level)
+	s.calm.means, s.calm.errors = image(r, columns, lines, r.Uint32), image(r, columns, lines, r.Uint32)
 	var layers []layer[T]
 	add := func(sx, sy, planes int) {
 		l := layer[T]{geometry: newGeometry(level, sx, sy)}

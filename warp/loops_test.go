@@ -191,6 +191,20 @@ func TestLoopsBoxMean(t *testing.T) {
 	})
 }
 
+func TestLoopsHalve(t *testing.T) {
+	eachSize(t, func(t *testing.T, r *trial, width, _ int) {
+		byteOf := func() uint8 { return uint8(r.below(256)) }
+		a, b := image(r, 2*width, 1, byteOf), image(r, 2*width, 1, byteOf)
+		want, got := image(r, width, 1, byteOf), image(r, width, 1, byteOf)
+		portable.halve(want.Pix, a.Pix, b.Pix)
+		levels(t, func(name string, l loopTable) {
+			clear(got.Pix)
+			l.halve(got.Pix, a.Pix, b.Pix)
+			same(t, name, got.Pix, want.Pix, width)
+		})
+	})
+}
+
 func TestLoopsMedian(t *testing.T) {
 	eachSize(t, func(t *testing.T, r *trial, width, height int) {
 		src := flow.Field{Image: image(r, width, height, r.vector)}

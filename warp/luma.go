@@ -75,14 +75,19 @@ func Halve(src frame.Image[uint8]) frame.Image[uint8] {
 		a, b := src.Row(2*y), src.Row(min(2*y+1, src.Height-1))
 		dst := out.Row(y)
 		whole := src.Width / 2
-		for x := halveWords(dst, a, b); x < whole; x++ {
-			dst[x] = uint8((uint32(a[2*x]) + uint32(a[2*x+1]) + uint32(b[2*x]) + uint32(b[2*x+1]) + 2) >> 2)
-		}
+		loops.halve(dst[:whole], a, b)
 		if whole < out.Width {
 			dst[whole] = uint8((uint32(a[2*whole]) + uint32(b[2*whole]) + 1) >> 1)
 		}
 	}
 	return out
+}
+
+// halveRow sets dst to the averages of blocks of two rows.
+func halveRow(dst, a, b []uint8) {
+	for x := halveWords(dst, a, b); x < len(dst); x++ {
+		dst[x] = uint8((uint32(a[2*x]) + uint32(a[2*x+1]) + uint32(b[2*x]) + uint32(b[2*x+1]) + 2) >> 2)
+	}
 }
 
 // halveWords averages the pixels in whole words of two rows, and returns the number of

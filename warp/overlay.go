@@ -16,7 +16,7 @@ type overlayFinder struct {
 
 	marks, means frame.Image[uint16]
 	mask         frame.Image[uint8]
-	moving       frame.Image[bool] // squares of the probes' reach in which something moves
+	moving, near frame.Image[bool] // squares of the probes' reach in which something moves, or beside such
 }
 
 // A pixel belongs to an overlay if it has structure, does not change over at least
@@ -87,14 +87,16 @@ func (o *overlayFinder) detect(in *Interval) bool {
 	o.marks.Resize(width, height)
 	span := max(overlaySpan>>in.Level, 1)
 	probes := newProbes(in.Level)
+	size := overlayReach >> in.Level
 	o.findMoving(in.Flows[0].Forward, in.Level)
+	o.findNear()
 	var any atomic.Bool
 	o.workers.Rows(height, func(y0, y1 int) {
 		columns := newExtremes(width, span)
 		for y := y0; y < y1; y++ {
 			columns.set(in.GuideA.Row(max(y-span, 0)), in.GuideA.Row(y), in.GuideA.Row(min(y+span, height-1)))
 			a, b, c, d := frames[0].Row(y), frames[1].Row(y), frames[2].Row(y), frames[len(frames)-1].Row(y)
-			out := o.marks.Row(y)
+			out, near := o.marks.Row(y), o.near.Row(y/size)
 			clear(out)
 			for x := 0; x < width; x += lanes {
 				change := changeAmong(loadLanes(a, x), loadLanes(b, x), loadLanes(c, x), loadLanes(d, x))
@@ -103,7 +105,7 @@ func (o *overlayFinder) detect(in *Interval) bool {
 				}
 				for still := stillEdges(columns.contrast(x), change); still != 0; still &= still - 1 {
 					at := x + bits.TrailingZeros64(still)/8
-					if at < width && o.movingNear(at, y, in.Level) && probes.misfit(in, at, y) {
+					if at < width && near[at/size] && probes.misfit(in, at, y) {
 						out[at] = 255
 						any.Store(true)
 					}
@@ -135,19 +137,21 @@ func (o *overlayFinder) findMoving(f flow.Field, level int) {
 	})
 }
 
-// movingNear reports whether a probe of the pixel at (x, y) may find motion. Probes lie in
-// the pixel's square or in those around it.
-func (o *overlayFinder) movingNear(x, y, level int) bool {
-	size := overlayReach >> level
-	cx, cy := x/size, y/size
-	for sy := max(cy-1, 0); sy <= min(cy+1, o.moving.Height-1); sy++ {
-		for _, moves := range o.moving.Row(sy)[max(cx-1, 0):min(cx+2, o.moving.Width)] {
-			if moves {
-				return true
+// findNear marks the squares whose pixels' probes may find motion: probes lie in the pixel's square
+// or in those around it.
+func (o *overlayFinder) findNear() {
+	o.near.Resize(o.moving.Width, o.moving.Height)
+	for y := range o.near.Height {
+		out := o.near.Row(y)
+		clear(out)
+		for j := max(y-1, 0); j < min(y+2, o.near.Height); j++ {
+			for x, moves := range o.moving.Row(j) {
+				for i := max(x-1, 0); moves && i < min(x+2, len(out)); i++ {
+					out[i] = true
+				}
 			}
 		}
 	}
-	return false
 }
 
 func movesProbe(v flow.Vec) bool { return max(v.X, -v.X, v.Y, -v.Y) >= overlayMotion }

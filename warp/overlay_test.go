@@ -369,8 +369,8 @@ func TestStaticMaskSizes(t *testing.T) {
 	}
 }
 
-// A probe never finds motion where movingNear says that there is none.
-func TestMovingNear(t *testing.T) {
+// A probe never finds motion where findNear says that there is none.
+func TestFindNear(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 7))
 	for level := range MaxLevel + 1 {
 		const width, height = 150, 97
@@ -380,6 +380,7 @@ func TestMovingNear(t *testing.T) {
 		}
 		o := overlayFinder{workers: frame.Workers{N: 2}}
 		o.findMoving(f, level)
+		o.findNear()
 		near := 0
 		for y := range height {
 			for x := range width {
@@ -387,7 +388,7 @@ func TestMovingNear(t *testing.T) {
 				for _, p := range newProbes(level) {
 					found = found || movesProbe(f.Row(min(max(y+p[1], 0), height-1))[min(max(x+p[0], 0), width-1)])
 				}
-				if o.movingNear(x, y, level) {
+				if o.near.Row(y / (overlayReach >> level))[x/(overlayReach>>level)] {
 					near++
 				} else if found {
 					t.Fatalf("level %d: a probe of (%d, %d) finds motion", level, x, y)

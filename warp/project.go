@@ -20,6 +20,7 @@ type renderer struct {
 	gridWidth  int
 	phase      Phase
 	limit      int
+	calm       *calm
 }
 
 // project makes a frame by sampling both neighbours along the motion at the frame's
@@ -43,7 +44,7 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 		h.weight, s.scratch[0] = s.scratch[0], h.weight
 	}
 	cover(workers, hypotheses, in.Static)
-	r := &renderer{workers, s.taps, hypotheses, bend, in.GuideA.Width, phase, dst.Format.Max()}
+	r := &renderer{workers, s.taps, hypotheses, bend, in.GuideA.Width, phase, dst.Format.Max(), &s.calm}
 	var layers []layer[T]
 	for first := 0; first < len(dst.Planes); {
 		n := first + 1
@@ -53,8 +54,9 @@ func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) erro
 		layers = append(layers, newLayer[T](s, dst, first, n))
 		first = n
 	}
+	s.calm.begin(in)
 	render(r, in.GuideA.Height, layers)
-	s.calm.find(r, in)
+	s.calm.find(workers)
 	for i, p := range dst.Planes {
 		sx, sy := dst.Format.Subsampling(i)
 		soften(&s.calm, workers, frame.Samples[T](p), sx, sy)

@@ -167,7 +167,7 @@ type layer[T frame.Sample] struct {
 }
 
 // renderRows fills the blocks of rows [y0, y1) of the guides' grid in all layers. It sets
-// the masks to 255 at samples that neither neighbour shows.
+// the masks to 255 at samples that neither neighbour shows, and r.calm's means and errors.
 func renderRows[T frame.Sample](r *renderer, layers []layer[T], y0, y1 int) {
 	var storage [maxHypotheses]guess
 	var guesses []guess
@@ -181,6 +181,7 @@ func renderRows[T frame.Sample](r *renderer, layers []layer[T], y0, y1 int) {
 		for i := range layers {
 			layers[i].row(r, guesses, ends, y)
 		}
+		r.calm.expectRow(r, guesses, ends, y)
 	}
 }
 

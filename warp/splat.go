@@ -193,25 +193,33 @@ func (r *targets) find(workers frame.Workers, m *Motion) {
 	r.cells = frame.Resize(r.cells, r.height*r.columns)
 	workers.Rows(r.height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			vectors := m.Flow.Row(y)
+			cells := r.cells[y*r.columns:][:r.columns]
+			loops.extents(cells, m.Flow.Row(y))
 			all := span{math.MaxInt32, math.MinInt32}
-			for c := range r.columns {
-				low, high := int32(math.MaxInt32), int32(math.MinInt32)
-				for _, v := range vectors[c*cellWidth : min(r.width, (c+1)*cellWidth)] {
-					low, high = min(low, v.Y), max(high, v.Y)
-				}
+			for c, v := range cells {
 				// toward grows with the vector, so the extremes of the vectors give the
 				// extremes of the cell.
 				s := span{
-					r.clampRow(int64(y) + int64(toward(low, m.Phase)>>positionBits)),
-					r.clampRow(int64(y) + int64(toward(high, m.Phase)>>positionBits) + 1),
+					r.clampRow(int64(y) + int64(toward(v.first, m.Phase)>>positionBits)),
+					r.clampRow(int64(y) + int64(toward(v.last, m.Phase)>>positionBits) + 1),
 				}
-				r.cells[y*r.columns+c] = s
+				cells[c] = s
 				all.first, all.last = min(all.first, s.first), max(all.last, s.last)
 			}
 			r.rows[y] = all
 		}
 	})
+}
+
+// extents sets cells to the least and the largest vertical components of a row of vectors.
+func extents(cells []span, vectors []flow.Vec) {
+	for c := range cells {
+		s := span{math.MaxInt32, math.MinInt32}
+		for _, v := range vectors[c*cellWidth : min(len(vectors), (c+1)*cellWidth)] {
+			s.first, s.last = min(s.first, v.Y), max(s.last, v.Y)
+		}
+		cells[c] = s
+	}
 }
 
 func (r *targets) clampRow(y int64) int32 { return int32(min(max(y, -1), int64(r.height))) }

@@ -1,9 +1,8 @@
 // The blur of a made frame as far as its readings of the neighbours contradict each other,
-// with package warp's bits. Cells are calm_size by calm_size pixels of the picture.
+// with package warp's bits. Cells are 1 << calm_bits by 1 << calm_bits pixels of the picture.
 
-#include "hypothesis.cuh"
-
-enum { calm_size = 1 << calm_bits };
+#include "divide.cuh"
+#include "gather.cuh"
 
 // A Reading is what a neighbour shows at a place of the made frame, in 1/difference_one grey
 // level.
@@ -12,100 +11,49 @@ struct Reading {
 };
 
 // read returns a picture's reading at (x, y).
-__device__ Reading read(const uint32_t *quads, int width, int height, int32_t x, int32_t y, int64_t share) {
-	Reading r = {lookup_quad(quads, width, height, x, y) >> 12, (share >> 8) * (inside(width, height, x, y) ? inside_factor : outside_factor)};
+__device__ Reading read(const uint32_t *quads, int width, int height, int32_t x, int32_t y, uint64_t share) {
+	Reading r = {lookup_quad(quads, width, height, x, y) >> 12, (int64_t)(share >> 8) * (inside(width, height, x, y) ? inside_factor : outside_factor)};
 	return r;
-}
-
-// A Shown is a motion, its share, and how it shows: its kind is that of the first
-// hypothesis that has it.
-struct Shown {
-	Vec v;
-	uint32_t share;
-	int kind;
-};
-
-__device__ bool alike(const Shown &g, int kind, Vec v) {
-	bool same_frames = bends(kind) || kind == stationary ? bends(g.kind) || g.kind == stationary : g.kind == kind;
-	return same_frames && (uint32_t)(g.v.x - v.x + same_motion) <= 2 * same_motion && (uint32_t)(g.v.y - v.y + same_motion) <= 2 * same_motion;
-}
-
-// A Choice is the motions of a made frame with their weights.
-struct Choice {
-	const Vec *motions, *bend_field;
-	const Hypothesis *list;
-	int hypotheses, flows;
-	const uint16_t *weights;
-	const uint8_t *fixed; // certainty that a pixel lies still; may be null
-	int width, height;
-};
-
-// gather lists the motions that count at a pixel, as render does, and returns their number.
-__device__ int gather(Shown *shown, const Choice &c, int x, int y) {
-	size_t size = (size_t)c.width * c.height, at = (size_t)y * c.width + x;
-	uint32_t total = 0;
-	int n = 0;
-	for (int h = 0; h <= c.hypotheses; h++) { // being stationary comes after the flows
-		Shown g = {{0, 0}, 0, stationary};
-		if (h == c.flows) {
-			g.share = c.fixed ? weight_one * covered_share(c.fixed[at]) >> 8 : 0;
-		} else {
-			int k = h < c.flows ? h : h - 1;
-			g.v = motion_of(c.list[k], c.motions, c.width, c.height, x, y);
-			g.share = c.weights[k * size + at];
-			g.kind = c.list[k].kind;
-		}
-		if (g.share == 0) continue;
-		total += g.share;
-		int k = 0;
-		while (k < n && !alike(shown[k], g.kind, g.v)) k++;
-		if (k < n)
-			shown[k].share += g.share;
-		else
-			shown[n++] = g;
-	}
-	int kept = 0;
-	for (int k = 0; k < n; k++)
-		if (shown[k].share * least_share >= total) shown[kept++] = shown[k];
-	return kept;
 }
 
 // expect sets the means of the cells' readings and the squared errors that the readings let
 // expect of them. quads are those of both neighbours. A cell's readings are those of the pixel
-// in its middle; its side is size pixels of the guides.
-extern "C" __global__ void expect(const uint32_t *quads, const Vec *motions, const Vec *bend_field, const Hypothesis *list, int hypotheses, int flows,
-                                  const uint16_t *weights, const uint8_t *fixed, int width, int height, int32_t phase, int columns, int lines, int size,
-                                  uint32_t *means, uint32_t *errors) {
-	int cx = blockIdx.x * blockDim.x + threadIdx.x, cy = blockIdx.y * blockDim.y + threadIdx.y;
-	if (cx >= columns || cy >= lines) return;
-	int x = min(cx * size + size / 2, width - 1), y = min(cy * size + size / 2, height - 1);
-	Choice c = {motions, bend_field, list, hypotheses, flows, weights, fixed, width, height};
-	Shown shown[max_hypotheses];
-	int n = gather(shown, c, x, y);
+// in its middle; its side is size pixels of the guides. Blocks are 64 by 1 threads, with
+// shared memory for a motion and a share for each thread and each hypothesis, and one more.
+extern "C" __global__ void __launch_bounds__(threads) expect(
+	const uint32_t *quads, const Vec *motions, const Vec *bend_field, const Hypothesis *hypotheses, int count, int flows, const uint16_t *weights,
+	const uint8_t *fixed, int width, int height, int32_t phase, int columns, int lines, int size, uint32_t *means, uint32_t *errors) {
+	DYNAMIC_SHARED(Vec, shared);
+	int cell = blockIdx.x * threads + threadIdx.x;
+	if (cell >= columns * lines) return;
+	int x = min(cell % columns * size + size / 2, width - 1), y = min(cell / columns * size + size / 2, height - 1);
+	Grid grid = {motions, bend_field, hypotheses, weights, fixed, count, flows, width, height, 0};
+	List list(shared, count + 1, threadIdx.x);
+	int n = flows == 2 ? gather<2>(grid, list, x, y) : gather<4>(grid, list, x, y);
+	Vec bend = {0, 0};
+	if (bend_field) bend = bend_field[(size_t)y * width + x];
 	Reading readings[2 * max_hypotheses];
-	int64_t total = 0, sum = 0, square = 0;
-	size_t pixels = (size_t)width * height;
+	int64_t total = 0, sum = 0;
+	uint64_t square = 0;
 	for (int k = 0; k < n; k++) {
-		const Shown &g = shown[k];
-		Vec bend = {0, 0};
-		if (bend_field && bends(g.kind)) bend = bend_field[(size_t)y * width + x];
-		int64_t of_a = g.kind == only_first ? phase_one : g.kind == only_second ? 0 : phase_one - phase;
-		int32_t ax = (x << position_bits) - bend.x - toward(g.v.x, phase), ay = (y << position_bits) - bend.y - toward(g.v.y, phase);
-		readings[2 * k] = read(quads, width, height, ax, ay, g.share * of_a);
-		readings[2 * k + 1] = read(quads + pixels, width, height, ax + g.v.x, ay + g.v.y, g.share * (phase_one - of_a));
+		Guess g = list.get(k);
+		uint64_t first, second;
+		parts(g, phase, &first, &second);
+		int32_t ax = (x << position_bits) - (g.bent ? bend.x : 0) - toward(g.v.x, phase), ay = (y << position_bits) - (g.bent ? bend.y : 0) - toward(g.v.y, phase);
+		Reading a = read(quads, width, height, ax, ay, first);
+		Reading b = read(quads + (size_t)width * height, width, height, ax + g.v.x, ay + g.v.y, second);
+		total += a.weight + b.weight;
+		sum += a.weight * a.value + b.weight * b.value;
+		readings[2 * k] = a;
+		readings[2 * k + 1] = b;
 	}
+	int64_t mean = divided(sum, total); // of a guess that counts, one part is a half at least, so total > 0
 	for (int k = 0; k < 2 * n; k++) {
-		total += readings[k].weight;
-		sum += readings[k].weight * readings[k].value;
-	}
-	int64_t mean = sum / total;
-	for (int k = 0; k < 2 * n; k++) {
-		int64_t share = readings[k].weight * 256 / total, d = readings[k].value - mean;
+		int64_t share = divided(readings[k].weight * 256, total), d = readings[k].value - mean;
 		square += share * share * d * d;
 	}
-	size_t at = (size_t)cy * columns + cx;
-	means[at] = (uint32_t)mean;
-	errors[at] = (uint32_t)(square >> 15);
+	means[cell] = (uint32_t)mean;
+	errors[cell] = (uint32_t)(square >> 15);
 }
 
 // measure_strengths sets the strengths of the blur, up to calm_one.
@@ -126,80 +74,180 @@ extern "C" __global__ void measure_strengths(const uint32_t *means, const uint32
 	strengths[(size_t)cy * columns + cx] = (uint16_t)(strength < calm_one ? strength : calm_one);
 }
 
-// before returns the last of the cells of 1 << bits samples whose centre lies at or before
-// sample i, and the distance of i from that centre in 1/(2 << bits) cell.
-__device__ int before(int i, int bits, int *part) {
-	int twice = 2 * i + 1 - (1 << bits), cell = twice >> (bits + 1);
-	*part = twice - (cell << (bits + 1));
-	return cell;
-}
-
-// strength_at returns the strength at sample (x, y) of a plane.
-__device__ uint32_t strength_at(const uint16_t *strengths, int columns, int lines, int x, int y, int sx, int sy) {
-	int across = calm_bits - sx, down = calm_bits - sy, fx, fy, cx = before(x, across, &fx), cy = before(y, down, &fy);
-	const uint16_t *upper = strengths + (size_t)max(cy, 0) * columns, *lower = strengths + (size_t)min(cy + 1, lines - 1) * columns;
-	int l = max(cx, 0), r = min(cx + 1, columns - 1);
-	uint32_t left = (upper[l] * ((2 << down) - fy) + lower[l] * fy) >> (down + 1), right = (upper[r] * ((2 << down) - fy) + lower[r] * fy) >> (down + 1);
-	return (left * ((2 << across) - fx) + right * fx) >> (across + 1);
-}
-
-// The samples of up to four planes of one size, and what they become.
+// A Surface is a plane as it was made, and what it becomes. 2^sx columns and 2^sy rows of
+// the picture make one of its.
 template <typename T>
-struct Softened {
-	T *planes[4], *blurred;
-	int n, stride, width, height;
+struct Surface {
+	const T *made;
+	T *out;
+	int stride, width, height, sx, sy;
 };
 
-// A Still says what lies still over the picture. fixed is nonzero there, on the grid of guides
+// A Still says what lies still over the picture. fixed is calm_still there, on the grid of guides
 // of some level; it may be null.
 struct Still {
 	const uint8_t *fixed;
 	int width, level;
 
-	__device__ bool at(int x, int y, int sx, int sy) const { return fixed && fixed[(size_t)(y << sy >> level) * width + (x << sx >> level)]; }
+	template <typename T>
+	__device__ bool at(const Surface<T> &s, int x, int y) const {
+		x = clamp_to(x, 0, s.width - 1), y = clamp_to(y, 0, s.height - 1);
+		return fixed[(size_t)(y << s.sy >> level) * width + (x << s.sx >> level)] >= calm_still;
+	}
+	// near reports, to all threads of a block, whether anything lies still in a rectangle of s.
+	template <typename T>
+	__device__ bool near(const Surface<T> &s, int x0, int y0, int x1, int y1) const {
+		int left = max(x0, 0) << s.sx >> level, right = min(x1, s.width - 1) << s.sx >> level;
+		int top = max(y0, 0) << s.sy >> level, bottom = min(y1, s.height - 1) << s.sy >> level;
+		bool lies = false;
+		for (int y = top + threadIdx.y; y <= bottom; y += blockDim.y)
+			for (int x = left + threadIdx.x; x <= right; x += blockDim.x) lies |= fixed[(size_t)y * width + x] >= calm_still;
+		return __syncthreads_or(lies);
+	}
 };
 
-// soften sets the blurred samples, as far as they have a strength, to the planes' blurred by
-// the binomial kernel with the strength. What lies still stays, and the blur of other samples
-// reads none of it.
+// A thread makes a run of samples, which is aligned, and reads reach samples around.
+enum { run = 4, reach = 2, side = 2 * reach + 1 };
+
 template <typename T>
-__device__ void soften(const Softened<T> &s, const Still &still, const uint16_t *strengths, int columns, int lines, int sx, int sy) {
-	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-	if (x >= s.width || y >= s.height) return;
-	uint32_t k = strength_at(strengths, columns, lines, x, y, sx, sy);
-	if (k == 0) return;
-	const int taps[5] = {1, 4, 6, 4, 1};
-	bool stays = still.at(x, y, sx, sy);
-	for (int p = 0; p < s.n; p++) {
-		uint32_t sum = 0, v = s.planes[p][(size_t)y * s.stride + x];
-		for (int j = 0; j < 5; j++)
-			for (int i = 0; i < 5; i++) {
-				int px = clamp_to(x + i - 2, 0, s.width - 1), py = clamp_to(y + j - 2, 0, s.height - 1);
-				uint32_t w = stays || still.at(px, py, sx, sy) ? v : s.planes[p][(size_t)py * s.stride + px];
-				sum += taps[j] * taps[i] * w;
+struct alignas(run * sizeof(T)) Run {
+	T of[run];
+};
+
+// Strengths are those of the cells.
+struct Strengths {
+	const uint16_t *of;
+	int columns, lines;
+
+	// at sets the strengths of n samples from (x, y) on, and returns whether there are any.
+	template <typename T>
+	__device__ bool at(uint32_t *strength, const Surface<T> &s, int x, int y, int n) const {
+		// A cell's sides are doubled, as are the distances from the centre before.
+		int across = calm_bits + 1 - s.sx, down = calm_bits + 1 - s.sy, ty = 2 * y + 1 - (1 << down >> 1), cy = ty >> down, fy = ty - (cy << down);
+		const uint16_t *upper = of + max(cy, 0) * columns, *lower = of + min(cy + 1, lines - 1) * columns;
+		uint32_t left = 0, right = 0, any = 0;
+		int last = INT32_MIN;
+#pragma unroll
+		for (int i = 0; i < run; i++) {
+			strength[i] = 0;
+			if (i >= n) continue;
+			int tx = 2 * (x + i) + 1 - (1 << across >> 1), cx = tx >> across, fx = tx - (cx << across);
+			if (cx != last) {
+				int l = max(cx, 0), r = min(cx + 1, columns - 1);
+				left = (upper[l] * ((1 << down) - fy) + lower[l] * fy) >> down;
+				right = (upper[r] * ((1 << down) - fy) + lower[r] * fy) >> down;
+				last = cx;
 			}
-		s.blurred[((size_t)p * s.height + y) * s.width + x] = (T)((v * (calm_one - k) + ((sum + 128) >> 8) * k + calm_one / 2) / calm_one);
+			strength[i] = (left * ((1 << across) - fx) + right * fx) >> across;
+			any |= strength[i];
+		}
+		return any != 0;
 	}
-}
+};
 
-// replace sets the samples that have a strength to the blurred ones.
+// A Window has the samples that the blur of a run reads, by column, then row. At a plane's
+// edges, they repeat.
+struct Window {
+	enum { wide = run + 2 * reach };
+	uint32_t of[wide][side];
+	uint64_t still; // a bit for each sample that lies still, by row, then column
+
+	template <typename T>
+	__device__ Window(const Surface<T> &s, int x, int y, const Still &lying, bool near) : still(0) {
+		bool within = x >= run && x + 2 * run <= s.width;
+#pragma unroll
+		for (int j = 0; j < side; j++) {
+			const T *row = s.made + (size_t)clamp_to(y + j - reach, 0, s.height - 1) * s.stride;
+			Run<T> runs[3];
+			if (within) {
+#pragma unroll
+				for (int k = 0; k < 3; k++) runs[k] = ((const Run<T> *)(row + x))[k - 1];
+			}
+#pragma unroll
+			for (int i = 0; i < wide; i++)
+				of[i][j] = within ? runs[(i + run - reach) / run].of[(i + run - reach) % run] : row[clamp_to(x + i - reach, 0, s.width - 1)];
+		}
+		if (!near) return;
+#pragma unroll
+		for (int j = 0; j < side; j++)
+#pragma unroll
+			for (int i = 0; i < wide; i++) still |= (uint64_t)lying.at(s, x + i - reach, y + j - reach) << (j * wide + i);
+	}
+	__device__ bool stays(int i, int j) const { return still >> (j * wide + i) & 1; }
+
+	// blur sets sums to 256 times the samples of the run, blurred by the binomial kernel. A sample
+	// counts in place of those that lie still, and stays if it lies still itself.
+	__device__ void blur(uint32_t *sums) const {
+		if (still) {
+			const uint32_t taps[side] = {1, 4, 6, 4, 1};
+#pragma unroll
+			for (int k = 0; k < run; k++) {
+				uint32_t own = of[k + reach][reach];
+				sums[k] = 0;
+#pragma unroll
+				for (int j = 0; j < side; j++)
+#pragma unroll
+					for (int i = 0; i < side; i++) sums[k] += taps[j] * taps[i] * (stays(k + i, j) ? own : of[k + i][j]);
+				if (stays(k + reach, reach)) sums[k] = own << 8;
+			}
+			return;
+		}
+		uint32_t down[wide];
+#pragma unroll
+		for (int i = 0; i < wide; i++) down[i] = binomial(of[i]);
+#pragma unroll
+		for (int i = 0; i < run; i++) sums[i] = binomial(down + i);
+	}
+
+	static __device__ uint32_t binomial(const uint32_t *v) { return v[0] + v[4] + 4 * (v[1] + v[3]) + 6 * v[2]; }
+};
+
+// soften fades a plane, as it was made, by the strengths to what the binomial kernel makes of
+// it. What lies still stays, and the blur of other samples reads none of it.
 template <typename T>
-__device__ void replace(const Softened<T> &s, const Still &, const uint16_t *strengths, int columns, int lines, int sx, int sy) {
-	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-	if (x >= s.width || y >= s.height || strength_at(strengths, columns, lines, x, y, sx, sy) == 0) return;
-	for (int p = 0; p < s.n; p++) s.planes[p][(size_t)y * s.stride + x] = s.blurred[((size_t)p * s.height + y) * s.width + x];
+__device__ void soften(const Surface<T> &s, const Still &still, const Strengths &strengths) {
+	int left = blockIdx.x * blockDim.x * run, top = blockIdx.y * blockDim.y;
+	if (left >= s.width || top >= s.height) return;
+	int x = left + threadIdx.x * run, y = top + threadIdx.y, n = y < s.height ? min((int)run, s.width - x) : 0;
+	size_t at = (size_t)y * s.stride + x;
+	Run<T> v;
+	uint32_t strength[run];
+	if (n == run) v = *(const Run<T> *)(s.made + at);
+#pragma unroll
+	for (int i = 0; i < run; i++)
+		if (n < run && i < n) v.of[i] = s.made[at + i];
+	bool any = strengths.at(strength, s, x, y, n);
+	if (__syncthreads_or(any)) {
+		bool near = still.fixed && still.near(s, left - reach, top - reach, left + (int)blockDim.x * run + reach - 1, top + (int)blockDim.y + reach - 1);
+		if (any) {
+			uint32_t sums[run];
+			Window(s, x, y, still, near).blur(sums);
+#pragma unroll
+			for (int i = 0; i < run; i++)
+				if (i < n) v.of[i] = (T)((v.of[i] * (calm_one - strength[i]) + ((sums[i] + 128) >> 8) * strength[i] + calm_one / 2) / calm_one);
+		}
+	}
+	if (n == run) *(Run<T> *)(s.out + at) = v;
+#pragma unroll
+	for (int i = 0; i < run; i++)
+		if (n < run && i < n) s.out[at + i] = v.of[i];
 }
 
-// Blocks are 32 by 8 threads.
-#define SOFTEN(name, function, T)                                                                                                                \
-	extern "C" __global__ void name(T *p0, T *p1, T *p2, T *p3, int n, int stride, int width, int height, T *blurred, const uint16_t *strengths, \
-	                                int columns, int lines, int sx, int sy, const uint8_t *fixed, int guide_width, int level) {                  \
-		Softened<T> s = {{p0, p1, p2, p3}, blurred, n, stride, width, height};                                                                   \
-		Still still = {fixed, guide_width, level};                                                                                               \
-		function(s, still, strengths, columns, lines, sx, sy);                                                                                   \
+#define SURFACE(T, p) const T *p##_made, T *p##_out, int p##_stride, int p##_width, int p##_height, int p##_sx, int p##_sy
+#define SURFACE_OF(p) {p##_made, p##_out, p##_stride, p##_width, p##_height, p##_sx, p##_sy}
+
+// Layer z of the grid makes plane z. Blocks are 32 by 8 threads for 128 by 8 samples. Rows of
+// planes are aligned to runs.
+#define SOFTEN(name, T)                                                                                                        \
+	extern "C" __global__ void name(SURFACE(T, p), SURFACE(T, q), SURFACE(T, r), SURFACE(T, t), const uint16_t *strengths,     \
+	                                int columns, int lines, const uint8_t *fixed, int guide_width, int level) {                \
+		Surface<T> s = SURFACE_OF(p), others[3] = {SURFACE_OF(q), SURFACE_OF(r), SURFACE_OF(t)};                               \
+		for (int i = 0; i < 3; i++)                                                                                            \
+			if ((int)blockIdx.z == i + 1) s = others[i];                                                                       \
+		Still still = {fixed, guide_width, level};                                                                             \
+		Strengths of = {strengths, columns, lines};                                                                            \
+		soften(s, still, of);                                                                                                  \
 	}
 
-SOFTEN(soften_u8, soften, uint8_t)
-SOFTEN(soften_u16, soften, uint16_t)
-SOFTEN(replace_u8, replace, uint8_t)
-SOFTEN(replace_u16, replace, uint16_t)
+SOFTEN(soften_u8, uint8_t)
+SOFTEN(soften_u16, uint16_t)

@@ -18,6 +18,11 @@ HOST_DEVICE Vec motion_of(const Hypothesis &h, const Vec *motions, int width, in
 	return motions[(size_t)h.plane * width * height + (size_t)clamp_to(y + h.dy, 0, height - 1) * width + clamp_to(x + h.dx, 0, width - 1)];
 }
 
+// same reports whether two motions differ by no more than same_motion, and so count as one.
+HOST_DEVICE bool same(Vec a, Vec b) {
+	return max((uint32_t)(a.x - b.x + same_motion), (uint32_t)(a.y - b.y + same_motion)) <= 2 * same_motion;
+}
+
 // bends reports whether the common acceleration applies to hypotheses of a kind.
 HOST_DEVICE bool bends(int kind) { return kind == projected || kind == neighbour; }
 

@@ -2,127 +2,21 @@
 // count at each pixel of the guides, and blend the readings by phase and share.
 
 #include "convert.cuh"
-#include "hypothesis.cuh"
+#include "gather.cuh"
 #include "sampler.cuh"
-
-__device__ bool same(Vec a, Vec b) {
-	return max((uint32_t)(a.x - b.x + same_motion), (uint32_t)(a.y - b.y + same_motion)) <= 2 * same_motion;
-}
-
-// Seen is the set of neighbours that show a guess.
-enum Seen { seen_in_first = 1, seen_in_second = 2, seen_in_both = 3 };
-
-// A Guess is a motion, its share, the neighbours that show it, and whether the bend
-// applies to it.
-struct Guess {
-	Vec v;
-	uint32_t share;
-	int seen;
-	bool bent;
-};
-
-enum { threads = 128 };
-
-// A List has the guesses of a pixel of the guides, and the weights of their readings in
-// both neighbours, in shared memory. The lists of a block's pixels lie by guess, then pixel.
-struct List {
-	Vec *motions;
-	float2 *weights;
-	uint32_t *shares; // eight times the share, plus twice the set of neighbours, plus 1 if bent
-
-	__device__ Guess get(int k) const {
-		uint32_t s = shares[k * threads];
-		Guess g = {motions[k * threads], s >> 3, (int)(s >> 1 & 3), (s & 1) != 0};
-		return g;
-	}
-	__device__ void set(int k, Vec v, uint32_t share, int seen, bool bent) const {
-		motions[k * threads] = v;
-		shares[k * threads] = share << 3 | seen << 1 | bent;
-	}
-};
 
 // Lists are those of a block, with the number of guesses in each, doubled, plus 1 if all
 // readings lie well within; and the block's copy of the weights of a B-spline, which threads
 // read at places far apart.
 struct Lists {
 	float4 *taps;
-	List first;
 	uint32_t *sizes;
+	void *memory;
+	int most;
 
-	__device__ Lists(void *memory, int most) {
-		taps = (float4 *)memory;
-		first.motions = (Vec *)(taps + position_one);
-		first.weights = (float2 *)(first.motions + most * threads);
-		first.shares = (uint32_t *)(first.weights + most * threads);
-		sizes = first.shares + most * threads;
-	}
-	__device__ List of(int pixel) const {
-		List l = {first.motions + pixel, first.weights + pixel, first.shares + pixel};
-		return l;
-	}
+	__device__ Lists(void *shared, int most) : taps((float4 *)shared), sizes((uint32_t *)(taps + position_one)), memory(sizes + threads), most(most) {}
+	__device__ List of(int pixel) const { return List(memory, most, pixel); }
 };
-
-// A Grid is the guides' grid with the motions and weights on it.
-struct Grid {
-	const Vec *motions, *bends;
-	const Hypothesis *list;
-	const uint16_t *weights;
-	const uint8_t *fixed; // certainty that a pixel lies still; may be null
-	int hypotheses, flows, width, height, level;
-};
-
-// gather lists the motions that count at a pixel and returns their number. It counts
-// motions that the same neighbours show and that differ by no more than same_motion as one,
-// and omits shares below 1/least_share of the pixel's total. It looks at all hypotheses, so
-// that no thread waits for another's list.
-template <int flows>
-__device__ int gather(const Grid &g, const List &list, int x, int y) {
-	enum { still = flows, both = flows + 1 + places_around }; // hypotheses that both neighbours show come first
-	size_t size = (size_t)g.width * g.height, at = (size_t)y * g.width + x;
-	const uint16_t *weight = g.weights + at;
-	Vec v[both];
-	uint32_t w[both], total = 0;
-#pragma unroll
-	for (int h = 0; h < both; h++) {
-		if (h == still) {
-			v[h].x = v[h].y = 0;
-			w[h] = g.fixed ? weight_one * covered_share(g.fixed[at]) >> 8 : 0;
-			continue;
-		}
-		int n = h < still ? h : h - 1;
-		v[h] = motion_of(g.list[n], g.motions, g.width, g.height, x, y);
-		w[h] = weight[n * size];
-	}
-#pragma unroll
-	for (int h = 0; h < both; h++) {
-		total += w[h];
-#pragma unroll
-		for (int k = 0; k < h; k++) {
-			bool joins = same(v[k], v[h]);
-			w[k] += joins ? w[h] : 0;
-			w[h] = joins ? 0 : w[h];
-		}
-		// No other joins a hypothesis that has no share or has joined another: it is further
-		// away than any motion is long.
-		if (w[h] == 0) v[h].x = INT32_MIN;
-	}
-	bool beyond = g.hypotheses > both - 1;
-	uint32_t first = 0, second = 0;
-	if (beyond) {
-		first = weight[(both - 1) * size];
-		second = weight[both * size];
-		total += first + second;
-	}
-	int kept = 0;
-#pragma unroll
-	for (int h = 0; h < both; h++)
-		if (w[h] != 0 && w[h] * least_share >= total) list.set(kept++, v[h], w[h], seen_in_both, h != still);
-	if (first != 0 && first * least_share >= total)
-		list.set(kept++, motion_of(g.list[both - 1], g.motions, g.width, g.height, x, y), first, seen_in_first, false);
-	if (second != 0 && second * least_share >= total)
-		list.set(kept++, motion_of(g.list[both], g.motions, g.width, g.height, x, y), second, seen_in_second, false);
-	return kept;
-}
 
 // A Plane is a plane of the made frame and of its neighbours, with the neighbours'
 // coefficients, margin included.
@@ -163,14 +57,6 @@ __device__ bool well_within(Reading r, int width, int height) {
 	return (uint32_t)r.x <= (uint32_t)(width - edge) << position_bits && (uint32_t)r.y <= (uint32_t)(height - edge) << position_bits;
 }
 
-// parts divides a guess's share between the neighbours that show it.
-__device__ void parts(const Guess &g, int32_t phase, uint64_t *first, uint64_t *second) {
-	uint32_t of_first = g.seen == seen_in_both ? phase_one - phase : g.seen == seen_in_first ? phase_one : 0;
-	uint32_t of_second = g.seen == seen_in_both ? phase : g.seen == seen_in_second ? phase_one : 0;
-	*first = (uint64_t)g.share * of_first;
-	*second = (uint64_t)g.share * of_second;
-}
-
 // An Origin is the place of a block's first sample, in 1/256 sample, for guesses that are
 // straight and for those that are bent.
 struct Origin {
@@ -205,12 +91,13 @@ struct Sight {
 	bool shown; // whether a neighbour has the place inside
 };
 
-// sight returns how a guess shows. A reading inside its picture counts inside_factor times
-// as much as one more than half a sample outside.
-__device__ Sight sight(const Guess &g, const Origin &o, const View &view) {
+// sight returns how a guess shows at its readings. A reading inside its picture counts
+// inside_factor times as much as one more than half a sample outside. well says that both lie
+// well within.
+__device__ Sight sight(const Guess &g, Reading first, Reading second, const View &view, bool well) {
 	Sight s;
 	parts(g, view.phase, &s.first, &s.second);
-	bool in_first = within(view.first(g, o), view.width, view.height), in_second = within(view.second(g, o), view.width, view.height);
+	bool in_first = well || within(first, view.width, view.height), in_second = well || within(second, view.width, view.height);
 	s.shown = (in_first && s.first) || (in_second && s.second);
 	if (in_first) s.first *= inside_factor;
 	if (in_second) s.second *= inside_factor;
@@ -226,41 +113,40 @@ __device__ float quotient(float n, float d, float inverse) {
 	return __fmaf_rn(__fmaf_rn(-q, d, n), inverse, q);
 }
 
-// weigh sets the weights of n guesses' readings. It returns whether a neighbour shows any,
-// and sets *well to whether all lie well within.
-__device__ bool weigh(const List &list, int n, const Origin &o, const View &view, bool *well) {
-	bool inside = view.width >= edge && view.height >= edge, shown = n > 0;
+// A Whole is what the readings of a pixel count together, its inverse, whether a neighbour
+// shows any, and whether all lie well within.
+struct Whole {
+	float sum, inverse;
+	bool shown, well;
+};
+
+// sum_up returns the whole of n guesses. well says that it is known that all readings lie
+// well within.
+__device__ Whole sum_up(const List &list, int n, const Origin &o, const View &view, bool well) {
+	Whole whole;
+	whole.shown = n > 0;
+	whole.well = well || (view.width >= edge && view.height >= edge);
 	uint32_t shares = 0;
 	for (int k = 0; k < n; k++) {
 		Guess g = list.get(k);
 		shares += g.share;
-		inside = inside && well_within(view.first(g, o), view.width, view.height) && well_within(view.second(g, o), view.width, view.height);
+		if (!well && whole.well)
+			whole.well = well_within(view.first(g, o), view.width, view.height) && well_within(view.second(g, o), view.width, view.height);
 	}
-	*well = inside;
 	uint64_t total = (uint64_t)shares * (phase_one * inside_factor);
-	if (!inside) {
+	if (!whole.well) {
 		total = 0;
-		shown = false;
+		whole.shown = false;
 		for (int k = 0; k < n; k++) {
-			Sight s = sight(list.get(k), o, view);
-			shown = shown || s.shown;
+			Guess g = list.get(k);
+			Sight s = sight(g, view.first(g, o), view.second(g, o), view, false);
+			whole.shown = whole.shown || s.shown;
 			total += s.first + s.second;
 		}
 	}
-	float whole = (float)total, inverse = __frcp_rn(whole);
-	for (int k = 0; k < n; k++) {
-		Guess g = list.get(k);
-		Sight s;
-		if (inside) {
-			parts(g, view.phase, &s.first, &s.second);
-			s.first *= inside_factor;
-			s.second *= inside_factor;
-		} else {
-			s = sight(g, o, view);
-		}
-		list.weights[k * threads] = make_float2(quotient((float)s.first, whole, inverse), quotient((float)s.second, whole, inverse));
-	}
-	return shown;
+	whole.sum = (float)total;
+	whole.inverse = __frcp_rn(whole.sum);
+	return whole;
 }
 
 // accumulate adds w times the block of samples at r, in each of n planes of neighbour b or
@@ -311,20 +197,19 @@ __device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n
 
 // render makes a block of bw by bh samples of each of a group's planes, at (x, y), from n
 // guesses. If all readings lie outside their pictures, render sets mask and lists the
-// samples. The guesses' weights are ready if weighed; otherwise render sets weighed to
-// whether they are ready for other groups, too.
+// samples. It returns whether all readings lie well within, which well says if it is known.
 template <typename T, int bw, int bh>
-__device__ void render(const Group<T> &group, const List &list, int n, Vec bend, int level, int x, int y, bool spline, const float4 *taps, int32_t phase,
-                       float limit, bool *weighed) {
+__device__ bool render(const Group<T> &group, const List &list, int n, Vec bend, int level, int x, int y, bool spline, const float4 *taps, int32_t phase,
+                       float limit, bool well) {
 	View view = {group.width, group.height, group.sx, group.sy, level, phase};
 	Origin o = view.origin(x, y, bend);
-	bool outside = !*weighed && !weigh(list, n, o, view, weighed);
+	Whole whole = sum_up(list, n, o, view, well);
 	int columns = min(bw, group.width - x), lines = min(bh, group.height - y);
 	for (int j = 0; j < lines; j++)
 		for (int i = 0; i < columns; i++) {
 			uint32_t at = (y + j) * group.width + x + i;
-			group.mask[at] = outside ? 255 : 0;
-			if (outside) group.list[atomicAdd(group.listed, 1u)] = at;
+			group.mask[at] = whole.shown ? 0 : 255;
+			if (!whole.shown) group.list[atomicAdd(group.listed, 1u)] = at;
 		}
 	// The planes of single samples are made together.
 	const int together = bw * bh == 1 ? 4 : 1;
@@ -339,9 +224,16 @@ __device__ void render(const Group<T> &group, const List &list, int n, Vec bend,
 		}
 		for (int k = 0; k < n; k++) {
 			Guess g = list.get(k);
-			float2 w = list.weights[k * threads];
-			if (w.x != 0) accumulate<T, bw, bh, together>(sums, planes, group.planes - first, false, group, spline, taps, view.first(g, o), w.x, *weighed);
-			if (w.y != 0) accumulate<T, bw, bh, together>(sums, planes, group.planes - first, true, group, spline, taps, view.second(g, o), w.y, *weighed);
+			Reading readings[2] = {view.first(g, o), view.second(g, o)};
+			Sight s = sight(g, readings[0], readings[1], view, whole.well);
+			// One copy of the code serves both neighbours, for the sake of the cache of instructions.
+#pragma unroll 1
+			for (int b = 0; b < 2; b++) {
+				float w = quotient((float)(b ? s.second : s.first), whole.sum, whole.inverse);
+				if (w == 0) continue;
+				Reading r = b ? readings[1] : readings[0];
+				accumulate<T, bw, bh, together>(sums, planes, group.planes - first, b != 0, group, spline, taps, r, w, whole.well);
+			}
 		}
 #pragma unroll
 		for (int p = 0; p < together; p++) {
@@ -354,6 +246,7 @@ __device__ void render(const Group<T> &group, const List &list, int n, Vec bend,
 					if (j < lines && i < columns) out[(size_t)j * group.stride + i] = (T)rounded(sums[p][j * bw + i], limit);
 		}
 	}
+	return whole.well;
 }
 
 // render_groups makes one or two groups of planes. A pixel of the guides makes side by side
@@ -371,21 +264,19 @@ __device__ void render_groups(const Grid &grid, const Group<T> &group, const Gro
 		if (grid.bends) bend = grid.bends[(size_t)row * grid.width + column];
 		List list = lists.of(threadIdx.x);
 		int n = grid.flows == 2 ? gather<2>(grid, list, column, row) : gather<4>(grid, list, column, row);
-		bool weighed = false;
-		render<T, side, side>(group, list, n, bend, grid.level, column * side, row * side, spline, lists.taps, phase, limit, &weighed);
-		lists.sizes[threadIdx.x] = n << 1 | weighed;
+		bool well = render<T, side, side>(group, list, n, bend, grid.level, column * side, row * side, spline, lists.taps, phase, limit, false);
+		lists.sizes[threadIdx.x] = n << 1 | well;
 	}
 	int across = other.sx > grid.level ? other.sx - grid.level : 0, down = other.sy > grid.level ? other.sy - grid.level : 0;
 	if (other.planes == 0 || row & ((1 << down) - 1)) return;
-	__syncthreads();
+	if (across) __syncthreads(); // otherwise a thread needs no other's list
 	int pixel = threadIdx.x << across, x = (blockIdx.x * threads >> across) + threadIdx.x;
 	if (pixel >= threads || x * cw >= other.width) return;
 	column = x << across;
 	Vec bend = {0, 0};
 	if (grid.bends) bend = grid.bends[(size_t)row * grid.width + column];
 	uint32_t size = lists.sizes[pixel];
-	bool weighed = size & 1;
-	render<T, cw, ch>(other, lists.of(pixel), size >> 1, bend, grid.level, x * cw, (row >> down) * ch, spline, lists.taps, phase, limit, &weighed);
+	render<T, cw, ch>(other, lists.of(pixel), size >> 1, bend, grid.level, x * cw, (row >> down) * ch, spline, lists.taps, phase, limit, size & 1);
 }
 
 #define GROUP_PARAMETERS(T, g)                                                                                                  \
@@ -407,12 +298,12 @@ __device__ void render_groups(const Grid &grid, const Group<T> &group, const Gro
 // and, if other_planes is above 0, a group of less resolution. For each group, o, a and b
 // point to the planes' samples in the made frame and in the neighbours, and ca and cb to the
 // neighbours' coefficients. taps holds the weights of a B-spline; without it the
-// coefficients are those of the element of Zwart and Powell. Blocks are 128 by 1 threads,
-// with shared memory for taps, for a motion, two weights and a share for each thread and each
-// hypothesis, and one more, and for a word for each thread. Large blocks of samples would
+// coefficients are those of the element of Zwart and Powell. Blocks are 64 by 1 threads,
+// with shared memory for taps, for a word for each thread, and for a motion and a share for
+// each thread and each hypothesis, and one more. Large blocks of samples would
 // take so many registers that too few threads fit.
 #define RENDER(name, T, side, cw, ch)                                                                                          \
-	extern "C" __global__ void __launch_bounds__(threads, side == 4 ? 6 : 5) name(                                             \
+	extern "C" __global__ void __launch_bounds__(threads, side == 4 ? 12 : 10) name(                                             \
 		GROUP_PARAMETERS(T, group), GROUP_PARAMETERS(T, other), const Vec *motions, const Vec *bends,                          \
 		const Hypothesis *hypotheses, int count, int flows, const uint16_t *weights, const uint8_t *fixed, int guide_width,    \
 		int guide_height, int level, const float4 *taps, int32_t phase, float limit) {                                         \

@@ -30,7 +30,7 @@ var shared = []struct{ directory, names string }{
 		overlayContrast overlaySpan overlayNoise overlayCoding overlayReach overlayMotion overlayMisfit overlayVotes
 		overlaySquare overlayLeastSquare overlayStray overlayGain
 		bendDoubt bendNoise
-		calmBits calmRadius calmNoise calmGain calmOne
+		calmBits calmRadius calmNoise calmGain calmOne calmStill
 		margin:coefficient_margin
 		vectorLimit sampleLimit16`},
 	{"inpaint", `

@@ -124,6 +124,26 @@ static inline void NAME(block22)(const warp_scene *s, const warp_plane *p, const
 	NAME(store22)(p, g, &sum, x, y, s->limit);
 }
 
+// both22 is block22 for two planes.
+static inline void NAME(both22)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
+	const warp_plane *q = p + 1;
+	f32x4 sums[2] = {all4(0), all4(0)};
+	EACH_READING
+		if (tap == on_sample) {
+			for (int i = 0; i < 2; i++) {
+				const SAMPLE *from = NAME(whole)(p + i, r, second, k), *below = from + p[i].sample_stride[second];
+				i32x4 v = {from[0], from[1], below[0], below[1]};
+				sums[i] += __builtin_convertvector(v, f32x4) * weight;
+			}
+			continue;
+		}
+		int64_t at = r->at[second][k];
+		four_of_both(p->coefficients[second] + at, q->coefficients[second] + at, g->stride, wx, wy, weight, sums);
+	END_READING
+	NAME(store22)(p, g, &sums[0], x, y, s->limit);
+	NAME(store22)(q, g, &sums[1], x, y, s->limit);
+}
+
 static inline void NAME(block44)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
 	f32x4 sums[4] = {all4(0), all4(0), all4(0), all4(0)};
 	EACH_READING
@@ -194,6 +214,8 @@ static inline void NAME(planes)(const warp_scene *s, const warp_plane *p, int pl
 				NAME(both11)(s, p + k++, &g, &r, begin, end, x, row);
 			else if (g.width == 1 && g.height == 1)
 				NAME(block11)(s, p + k, &g, &r, begin, end, x, row);
+			else if (g.width == 2 && g.height == 2 && k + 1 < planes)
+				NAME(both22)(s, p + k++, &g, &r, begin, end, x, row);
 			else if (g.width == 2 && g.height == 2)
 				NAME(block22)(s, p + k, &g, &r, begin, end, x, row);
 			else if (g.width == 4 && g.height == 4)
@@ -219,5 +241,6 @@ static void NAME(render)(warp_scene s, int y0, int y1) {
 				NAME(planes)(&s, &s.plane[p], n, &list, y, x0, x1);
 				p += n;
 			}
+			expect(&s, y, x0, x1, &list);
 		}
 }

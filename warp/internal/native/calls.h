@@ -16,6 +16,9 @@ static inline void call_warp_error(const warp_kernels *k, uint16_t *dst, warp_gu
 static inline void call_box_mean(const warp_kernels *k, uint16_t *dst, const uint16_t *src, int width, int height, int radius, const uint64_t *inverse, int y0, int y1) {
 	k->box_mean(dst, src, width, height, radius, inverse, y0, y1);
 }
+static inline void call_halve(const warp_kernels *k, uint8_t *dst, const uint8_t *a, const uint8_t *b, int n) {
+	k->halve(dst, a, b, n);
+}
 static inline void call_median(const warp_kernels *k, warp_vec *dst, const warp_vec *src, int32_t sign, int width, int height, int y0, int y1) {
 	k->median(dst, src, sign, width, height, y0, y1);
 }
@@ -36,6 +39,9 @@ static inline void call_smooth_down(const warp_kernels *k, uint16_t *dst, const 
 }
 static inline void call_follow(const warp_kernels *k, warp_paths p, int i, int apart, int paths, int step, int n) {
 	k->follow(p, i, apart, paths, step, n);
+}
+static inline void call_extents(const warp_kernels *k, warp_span *cells, const warp_vec *v, int n, int width) {
+	k->extents(cells, v, n, width);
 }
 static inline void call_add_vectors(const warp_kernels *k, warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights, int n, warp_flight f) {
 	k->add_vectors(sums, motion, vectors, weights, n, f);
@@ -63,4 +69,10 @@ static inline void call_render8(const warp_kernels *k, warp_scene s, int y0, int
 }
 static inline void call_render16(const warp_kernels *k, warp_scene s, int y0, int y1) {
 	k->render16(s, y0, y1);
+}
+static inline void call_soften8(const warp_kernels *k, warp_softening s, uint16_t *dst, const uint8_t *src, int width, int height, int64_t stride, int y0, int y1) {
+	k->soften8(s, dst, src, width, height, stride, y0, y1);
+}
+static inline void call_soften16(const warp_kernels *k, warp_softening s, uint16_t *dst, const uint16_t *src, int width, int height, int64_t stride, int y0, int y1) {
+	k->soften16(s, dst, src, width, height, stride, y0, y1);
 }

@@ -198,3 +198,8 @@ static void box_mean(uint16_t *dst, const uint16_t *src, int width, int height, 
 		}
 	}
 }
+
+static void halve(uint8_t *restrict dst, const uint8_t *restrict a, const uint8_t *restrict b, int n) {
+	for (int i = 0; i < n; i++)
+		dst[i] = (uint8_t)((a[2 * i] + a[2 * i + 1] + b[2 * i] + b[2 * i + 1] + 2) >> 2);
+}

@@ -12,6 +12,8 @@ package native
 #cgo nocallback call_warp_error
 #cgo noescape call_box_mean
 #cgo nocallback call_box_mean
+#cgo noescape call_halve
+#cgo nocallback call_halve
 #cgo noescape call_median
 #cgo nocallback call_median
 #cgo noescape call_weigh
@@ -26,6 +28,8 @@ package native
 #cgo nocallback call_smooth_down
 #cgo noescape call_follow
 #cgo nocallback call_follow
+#cgo noescape call_extents
+#cgo nocallback call_extents
 #cgo noescape call_add_vectors
 #cgo nocallback call_add_vectors
 #cgo noescape call_store_vectors
@@ -44,6 +48,10 @@ package native
 #cgo nocallback call_render8
 #cgo noescape call_render16
 #cgo nocallback call_render16
+#cgo noescape call_soften8
+#cgo nocallback call_soften8
+#cgo noescape call_soften16
+#cgo nocallback call_soften16
 #include "calls.h"
 */
 import "C"
@@ -103,6 +111,12 @@ const MostRadius = 8
 func (k *Kernels) BoxMean(dst, src frame.Image[uint16], radius int, inverse []uint64, y0, y1 int) {
 	C.call_box_mean(k.k, words(dst.Pix), words(src.Pix), C.int(src.Width), C.int(src.Height), C.int(radius),
 		(*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(inverse))), C.int(y0), C.int(y1))
+}
+
+// Halve sets dst to the averages of blocks of two rows, which are at least twice as long.
+func (k *Kernels) Halve(dst, a, b []uint8) {
+	C.call_halve(k.k, (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(dst))), (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(a))),
+		(*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(b))), C.int(len(dst)))
 }
 
 // Median sets dst to medians of src times sign, 1 or -1. Fields may have any size.
@@ -197,6 +211,16 @@ func (k *Kernels) Follow(c Cells, i, apart, paths, step, n int) {
 		hypotheses: C.int32_t(c.Hypotheses), jump_bits: C.int32_t(c.JumpBits), energies: shorts(c.Energies), motions: vec(c.Motions),
 		sums: shorts(c.Sums), guide: (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(c.Guide))), penalties: words(c.Penalties[:]),
 	}, C.int(i), C.int(apart), C.int(paths), C.int(step), C.int(n))
+}
+
+// Extents sets cells, two int32 each, to the least and the largest vertical components of runs of
+// width vectors.
+func Extents[Cell any](k *Kernels, cells []Cell, vectors []flow.Vec, width int) {
+	var cell Cell
+	if unsafe.Sizeof(cell) != C.sizeof_warp_span {
+		panic("native: extents have another size in C")
+	}
+	C.call_extents(k.k, (*C.warp_span)(unsafe.Pointer(unsafe.SliceData(cells))), vec(vectors), C.int(len(vectors)), C.int(width))
 }
 
 // Flight maps the pixels of a row to sums: the first one begins at (Left, Top), in 1/256
@@ -310,13 +334,21 @@ type Scene struct {
 	Phase        int32
 	Limit        float32
 	Taps         *[256][4]float32
+	// Means and Errors are of the readings of the guides in the middles of cells of eight by
+	// eight pixels of the picture.
+	Guides        [2]frame.Image[uint8]
+	Means, Errors frame.Image[uint32]
 }
 
-// Render fills the planes' blocks of rows [y0, y1) of the guides.
+// Render fills the planes' blocks of rows [y0, y1) of the guides, and sets the means and the
+// errors of the cells whose middle rows are among these.
 func Render[T frame.Sample](k *Kernels, s *Scene, planes []Plane[T], y0, y1 int) {
 	c := C.warp_scene{
 		hypotheses: C.int32_t(len(s.Hypotheses)), bend: vec(s.Bend), width: C.int32_t(s.Width), level: C.int32_t(s.Level),
 		phase: C.int32_t(s.Phase), limit: C.float(s.Limit), taps: (*C.float)(unsafe.Pointer(s.Taps)), planes: C.int32_t(len(planes)),
+		guide: [2]C.warp_guide{guide(s.Guides[0]), guide(s.Guides[1])},
+		mean:  (*C.uint32_t)(unsafe.Pointer(unsafe.SliceData(s.Means.Pix))),
+		error: (*C.uint32_t)(unsafe.Pointer(unsafe.SliceData(s.Errors.Pix))), columns: C.int32_t(s.Means.Width),
 	}
 	for i, h := range s.Hypotheses {
 		c.motion[i], c.weight[i], c.seen[i] = vec(h.Motion.Pix), words(h.Weight), C.uint8_t(h.Seen)

@@ -27,7 +27,8 @@ typedef struct {
 	int32_t sx, sy; // subsampling
 } warp_plane;
 
-// warp_scene is what the blocks of a made frame have in common.
+// warp_scene is what the blocks of a made frame have in common. Means and errors are of the
+// readings of guides in the middles of cells, of which a row has columns.
 typedef struct {
 	const warp_vec *motion[warp_most_hypotheses];
 	int32_t stride[warp_most_hypotheses]; // of the motions
@@ -40,6 +41,9 @@ typedef struct {
 	const float *taps;
 	warp_plane plane[warp_most_planes];
 	int32_t planes;
+	warp_guide guide[2];
+	uint32_t *mean, *error;
+	int32_t columns;
 } warp_scene;
 
 // warp_energies is what weigh reads and writes. The gates have gate_length elements.
@@ -120,6 +124,22 @@ typedef struct {
 	warp_vec *motion;
 } warp_accelerations;
 
+// warp_span is the ends of a range: of cells' columns, or of components.
+typedef struct {
+	int32_t from, to;
+} warp_span;
+
+// warp_softening is how strongly the spans of rows are blurred. Strengths are those of cells;
+// still, of the guides' grid, may be NULL.
+typedef struct {
+	const uint16_t *strength;
+	int32_t columns, lines;
+	const uint8_t *still;
+	int32_t still_stride, level, sx, sy;
+	const warp_span *span;
+	int32_t spans;
+} warp_softening;
+
 typedef struct {
 	void (*disagreement)(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *motion, int stride,
 		const warp_vec *bend, int32_t phase, int y0, int y1);
@@ -128,6 +148,7 @@ typedef struct {
 	void (*warp_error)(uint16_t *dst, warp_guide a, warp_guide b, const warp_vec *flow, int y0, int y1);
 	void (*box_mean)(uint16_t *dst, const uint16_t *src, int width, int height, int radius, const uint64_t *inverse,
 		int y0, int y1);
+	void (*halve)(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
 	void (*median)(warp_vec *dst, const warp_vec *src, int32_t sign, int width, int height, int y0, int y1);
 	int64_t (*weigh)(warp_energies e, int i0, int i1);
 	void (*cell_means)(warp_cells c, int y0, int y1);
@@ -135,6 +156,8 @@ typedef struct {
 	void (*smooth_across)(uint16_t *dst, const uint16_t *src, int width, int y0, int y1);
 	void (*smooth_down)(uint16_t *dst, const uint16_t *src, int width, int height, int y0, int y1);
 	void (*follow)(warp_paths p, int i, int apart, int paths, int step, int n);
+	// extents takes the vertical components of runs of width vectors.
+	void (*extents)(warp_span *cells, const warp_vec *v, int n, int width);
 	// add_vectors is NULL where it would gain too little.
 	void (*add_vectors)(warp_vector_sum *sums, const warp_vec *motion, const warp_vec *vectors, const uint16_t *weights,
 		int n, warp_flight f);
@@ -147,6 +170,9 @@ typedef struct {
 	void (*floats16)(float *dst, const uint16_t *src, int64_t n);
 	void (*render8)(warp_scene s, int y0, int y1);
 	void (*render16)(warp_scene s, int y0, int y1);
+	// soften8 and soften16 take rows of a plane between two lines of cells; dst has no gaps.
+	void (*soften8)(warp_softening s, uint16_t *dst, const uint8_t *src, int width, int height, int64_t stride, int y0, int y1);
+	void (*soften16)(warp_softening s, uint16_t *dst, const uint16_t *src, int width, int height, int64_t stride, int y0, int y1);
 } warp_kernels;
 
 extern const warp_kernels warp_kernels_128, warp_kernels_avx2;

@@ -1,128 +1,6 @@
-// The motions that count at each pixel of the grid, and the samples along them.
+// The samples along the motions that count at each pixel of the grid.
 
-enum { phase_one = 65536, seen_in_neither, seen_in_first = 1, seen_in_second, seen_in_both };
-enum { least_share = 32, same_motion = 64, inside_factor = 100, outside_factor = 1 };
-enum { render_tile = 64, most_block = 16, margin = 8 };
-
-// What a tile's pixels may need, and a vector that is written as a whole.
-enum { most_guesses = render_tile * warp_most_hypotheses + lanes };
-
-// guesses are those of a tile's pixels in turn; those of pixel i end at end[i].
-typedef struct {
-	int32_t x[most_guesses], y[most_guesses], bend_x[most_guesses], bend_y[most_guesses];
-	int32_t share[most_guesses], seen[most_guesses];
-	int32_t cell[most_guesses]; // the pixel's place in the tile
-	int32_t end[render_tile];
-	int32_t count;
-} guesses;
-
-static inline ints near(ints a, ints b) { return (uints)(a - b + same_motion) <= (uints)all(2 * same_motion); }
-
-// head is a motion that differs from those of earlier heads, at some of the lanes.
-typedef struct {
-	ints x, y, at, share;
-	int hypothesis;
-} head;
-
-static inline void store_ints(int32_t *p, ints v) { memcpy(p, &v, sizeof v); }
-
-// append_all appends one guess for each lane.
-static inline void append_all(const warp_scene *s, const head *h, int64_t i, int tile, guesses *g) {
-	int n = g->count;
-	ints bx = all(0), by = all(0);
-	if (s->bend && s->bends[h->hypothesis])
-		components(&s->bend[i].x, &bx, &by);
-	store_ints(g->x + n, h->x);
-	store_ints(g->y + n, h->y);
-	store_ints(g->bend_x + n, bx);
-	store_ints(g->bend_y + n, by);
-	store_ints(g->share + n, h->share);
-	store_ints(g->seen + n, all(s->seen[h->hypothesis]));
-	store_ints(g->cell + n, columns_from(tile));
-	store_ints(g->end + tile, columns_from(n + 1));
-	g->count = n + lanes;
-}
-
-// append appends a lane's guess.
-static inline void append(const warp_scene *s, const head *h, int64_t i, int lane, int tile, guesses *g) {
-	int n = g->count++;
-	warp_vec bend = s->bend && s->bends[h->hypothesis] ? s->bend[i + lane] : (warp_vec){0, 0};
-	g->x[n] = h->x[lane];
-	g->y[n] = h->y[lane];
-	g->bend_x[n] = bend.x;
-	g->bend_y[n] = bend.y;
-	g->share[n] = h->share[lane];
-	g->seen[n] = s->seen[h->hypothesis];
-	g->cell[n] = tile + lane;
-}
-
-// gather_vector appends the guesses of the lanes from skip on. (x0, y) is the first lane's
-// pixel, and tile is its place in the tile.
-static inline void gather_vector(const warp_scene *s, int x0, int y, int skip, int tile, guesses *g) {
-	int64_t i = (int64_t)y * s->width + x0;
-	head heads[warp_most_hypotheses];
-	int count = 0;
-	ints total = all(0);
-	for (int k = 0; k < s->hypotheses; k++) {
-		ints w = load_words(s->weight[k] + i), rest = w > 0, vx, vy;
-		if (!any(rest))
-			continue;
-		total += w;
-		components(&s->motion[k][(int64_t)y * s->stride[k] + x0].x, &vx, &vy);
-		for (int j = 0; j < count; j++) {
-			head *h = &heads[j];
-			if (s->seen[h->hypothesis] != s->seen[k])
-				continue;
-			ints same = rest & h->at & near(h->x, vx) & near(h->y, vy);
-			h->share += w & same;
-			rest &= ~same;
-			if (!any(rest))
-				break;
-		}
-		if (any(rest)) {
-			heads[count] = (head){vx, vy, rest, w & rest, k};
-			count++;
-		}
-	}
-	if (skip == 0 && count == 1 && !any(~heads[0].at)) {
-		append_all(s, &heads[0], i, tile, g);
-		return;
-	}
-	unsigned kept[warp_most_hypotheses];
-	for (int j = 0; j < count; j++)
-		kept[j] = bits(heads[j].at & ((heads[j].share * least_share) >= total));
-	for (int lane = skip; lane < lanes; lane++) {
-		for (int j = 0; j < count; j++)
-			if (kept[j] >> lane & 1)
-				append(s, &heads[j], i, lane, tile, g);
-		g->end[tile + lane] = g->count;
-	}
-}
-
-// fetch_ahead asks for the memory that gather reads for the tile at x of row y. There are more
-// streams of it than the processor follows by itself.
-static inline void fetch_ahead(const warp_scene *s, int y, int x) {
-	enum { line = 64 };
-	for (int k = 0; k < s->hypotheses; k++) {
-		const char *weight = (const char *)s->weight[k] + ((int64_t)y * s->width + x) * (int64_t)sizeof(uint16_t);
-		const char *motion = (const char *)s->motion[k] + ((int64_t)y * s->stride[k] + x) * (int64_t)sizeof(warp_vec);
-		for (int i = 0; i < render_tile * (int)sizeof(uint16_t); i += line)
-			__builtin_prefetch(weight + i);
-		for (int i = 0; i < render_tile * (int)sizeof(warp_vec); i += line)
-			__builtin_prefetch(motion + i);
-	}
-}
-
-// gather sets the guesses of pixels [x0, x1) of row y. The last vector of a row ends with
-// the row.
-static inline void gather(const warp_scene *s, int y, int x0, int x1, guesses *g) {
-	g->count = 0;
-	for (int x = x0; x < x1;) {
-		int from = x + lanes <= s->width ? x : s->width - lanes;
-		gather_vector(s, from, y, x - from, from - x0, g);
-		x = from + lanes;
-	}
-}
+enum { most_block = 16, margin = 8 };
 
 // travel returns the parts of motions on the grid that are travelled at the phase, in 1/256
 // sample of a plane that is 2^coarser times as coarse as the grid. The upper halves travel
@@ -335,6 +213,29 @@ static inline f32x4 four(const float *p, int64_t stride, const float *wx, const 
 }
 #endif
 
+// four_of_both adds w times blocks of two by two samples of two planes at one place to sums.
+#if defined(__AVX2__)
+static inline void four_of_both(const float *p, const float *q, int64_t stride, const float *wx, const float *wy, float w, f32x4 sums[2]) {
+	__m256 r[3]; // of rows 0 and 1, 2 and 3, and 4
+	for (int j = 0; j < 2; j++, p += 2 * stride, q += 2 * stride) {
+		__m256 a = both_rows(p, q), b = both_rows(p + stride, q + stride);
+		__m256 c = both_rows(p + 1, q + 1), d = both_rows(p + stride + 1, q + stride + 1);
+		r[j] = _mm256_shuffle_ps(a, b, 0x44) * wx[0] + _mm256_shuffle_ps(c, d, 0x44) * wx[1] +
+			_mm256_shuffle_ps(a, b, 0xee) * wx[2] + _mm256_shuffle_ps(c, d, 0xee) * wx[3];
+	}
+	__m256 e = both_rows(p, q), f = both_rows(p + 1, q + 1);
+	r[2] = e * wx[0] + f * wx[1] + _mm256_shuffle_ps(e, e, 0xee) * wx[2] + _mm256_shuffle_ps(f, f, 0xee) * wx[3];
+	__m256 v = (r[0] * wy[0] + _mm256_shuffle_ps(r[0], r[1], 0x4e) * wy[1] + r[1] * wy[2] + _mm256_shuffle_ps(r[1], r[2], 0x4e) * wy[3]) * w;
+	sums[0] += (f32x4)_mm256_castps256_ps128(v);
+	sums[1] += (f32x4)_mm256_extractf128_ps(v, 1);
+}
+#else
+static inline void four_of_both(const float *p, const float *q, int64_t stride, const float *wx, const float *wy, float w, f32x4 sums[2]) {
+	sums[0] += four(p, stride, wx, wy) * w;
+	sums[1] += four(q, stride, wx, wy) * w;
+}
+#endif
+
 // sixteen adds w times a block of four by four samples to sums.
 #if defined(__AVX2__)
 static inline void sixteen(const float *p, int64_t stride, const float *wx, const float *wy, float w, f32x4 sums[4]) {
@@ -388,15 +289,3 @@ static void floats16(float *restrict dst, const uint16_t *restrict src, int64_t 
 	for (int64_t i = 0; i < n; i++)
 		dst[i] = src[i];
 }
-
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-
-#define SAMPLE uint8_t
-#define NAME(name) JOIN(name, 8)
-#include "blocks.h"
-#undef SAMPLE
-#undef NAME
-#define SAMPLE uint16_t
-#define NAME(name) JOIN(name, 16)
-#include "blocks.h"

@@ -3,6 +3,30 @@
 // exact_limit is the largest weight at which every sum of components fits 64 bits.
 static const uint64_t exact_limit = (uint64_t)1 << 32;
 
+// extents compares horizontal components, too, and leaves them out at the end.
+static void extents(warp_span *cells, const warp_vec *v, int n, int width) {
+	enum { pairs = lanes / 2 };
+	for (int first = 0; first < n; first += width, cells++) {
+		int end = first + width < n ? first + width : n, i = first;
+		ints low = all(INT32_MAX), high = all(INT32_MIN);
+		for (; i + pairs <= end; i += pairs) {
+			ints w = load(&v[i].x);
+			low = lesser(low, w);
+			high = greater(high, w);
+		}
+		warp_span s = {INT32_MAX, INT32_MIN};
+		for (int k = 1; k < lanes; k += 2) {
+			s.from = low[k] < s.from ? low[k] : s.from;
+			s.to = high[k] > s.to ? high[k] : s.to;
+		}
+		for (; i < end; i++) {
+			s.from = v[i].y < s.from ? v[i].y : s.from;
+			s.to = v[i].y > s.to ? v[i].y : s.to;
+		}
+		*cells = s;
+	}
+}
+
 // Narrower vectors gain too little.
 #if defined(__AVX2__)
 static inline void add_vector(warp_vector_sum *s, int64_t x, int64_t y, uint64_t weight) {

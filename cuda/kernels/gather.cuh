@@ -1,0 +1,111 @@
+// The motions that count at a pixel of the guides, with package warp's bits.
+#pragma once
+
+#include "hypothesis.cuh"
+
+// Seen is the set of neighbours that show a guess.
+enum Seen { seen_in_first = 1, seen_in_second = 2, seen_in_both = 3 };
+
+// A Guess is a motion, its share, the neighbours that show it, and whether the bend
+// applies to it.
+struct Guess {
+	Vec v;
+	uint32_t share;
+	int seen;
+	bool bent;
+};
+
+// Blocks are small, because a warp with short lists waits for the end of its block.
+enum { threads = 64 };
+
+// A List has the guesses of a pixel of the guides in shared memory. The lists of a block's
+// threads lie by guess, then thread.
+struct List {
+	Vec *motions;
+	uint32_t *shares; // eight times the share, plus twice the set of neighbours, plus 1 if bent
+
+	// Each list of a block has room for most guesses in memory.
+	__device__ List(void *memory, int most, int thread) {
+		motions = (Vec *)memory + thread;
+		shares = (uint32_t *)((Vec *)memory + most * threads) + thread;
+	}
+	__device__ Guess get(int k) const {
+		uint32_t s = shares[k * threads];
+		Guess g = {motions[k * threads], s >> 3, (int)(s >> 1 & 3), (s & 1) != 0};
+		return g;
+	}
+	__device__ void set(int k, Vec v, uint32_t share, int seen, bool bent) const {
+		motions[k * threads] = v;
+		shares[k * threads] = share << 3 | seen << 1 | bent;
+	}
+};
+
+// A Grid is the guides' grid with the motions and weights on it.
+struct Grid {
+	const Vec *motions, *bends;
+	const Hypothesis *list;
+	const uint16_t *weights;
+	const uint8_t *fixed; // certainty that a pixel lies still; may be null
+	int hypotheses, flows, width, height, level;
+};
+
+// gather lists the motions that count at a pixel and returns their number. It counts
+// motions that the same neighbours show and that differ by no more than same_motion as one,
+// and omits shares below 1/least_share of the pixel's total. It looks at all hypotheses, so
+// that no thread waits for another's list.
+template <int flows>
+__device__ int gather(const Grid &g, const List &list, int x, int y) {
+	enum { still = flows, both = flows + 1 + places_around }; // hypotheses that both neighbours show come first
+	size_t size = (size_t)g.width * g.height, at = (size_t)y * g.width + x;
+	const uint16_t *weight = g.weights + at;
+	Vec v[both];
+	uint32_t w[both], total = 0;
+#pragma unroll
+	for (int h = 0; h < both; h++) {
+		if (h == still) {
+			v[h].x = v[h].y = 0;
+			w[h] = g.fixed ? weight_one * covered_share(g.fixed[at]) >> 8 : 0;
+			continue;
+		}
+		int n = h < still ? h : h - 1;
+		v[h] = motion_of(g.list[n], g.motions, g.width, g.height, x, y);
+		w[h] = weight[n * size];
+	}
+#pragma unroll
+	for (int h = 0; h < both; h++) {
+		total += w[h];
+#pragma unroll
+		for (int k = 0; k < h; k++) {
+			bool joins = same(v[k], v[h]);
+			w[k] += joins ? w[h] : 0;
+			w[h] = joins ? 0 : w[h];
+		}
+		// No other joins a hypothesis that has no share or has joined another: it is further
+		// away than any motion is long.
+		if (w[h] == 0) v[h].x = INT32_MIN;
+	}
+	bool beyond = g.hypotheses > both - 1;
+	uint32_t first = 0, second = 0;
+	if (beyond) {
+		first = weight[(both - 1) * size];
+		second = weight[both * size];
+		total += first + second;
+	}
+	int kept = 0;
+#pragma unroll
+	for (int h = 0; h < both; h++)
+		if (w[h] != 0 && w[h] * least_share >= total) list.set(kept++, v[h], w[h], seen_in_both, h != still);
+	if (first != 0 && first * least_share >= total)
+		list.set(kept++, motion_of(g.list[both - 1], g.motions, g.width, g.height, x, y), first, seen_in_first, false);
+	if (second != 0 && second * least_share >= total)
+		list.set(kept++, motion_of(g.list[both], g.motions, g.width, g.height, x, y), second, seen_in_second, false);
+	return kept;
+}
+
+// parts divides a guess's share between the neighbours that show it.
+__device__ void parts(const Guess &g, int32_t phase, uint64_t *first, uint64_t *second) {
+	uint32_t of_first = g.seen == seen_in_both ? phase_one - phase : g.seen == seen_in_first ? phase_one : 0;
+	uint32_t of_second = g.seen == seen_in_both ? phase : g.seen == seen_in_second ? phase_one : 0;
+	*first = (uint64_t)g.share * of_first;
+	*second = (uint64_t)g.share * of_second;
+}

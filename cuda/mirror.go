@@ -46,6 +46,9 @@ func NewMirror(d *Device) (*Mirror, error) {
 	return m, nil
 }
 
+// Check returns an error if the device has failed, as after a kernel's fault.
+func (m *Mirror) Check() error { return m.device.Do(m.decoder.Synchronize) }
+
 // Close closes the device once all memory is freed.
 func (m *Mirror) Close() error {
 	m.mu.Lock()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/big"
 
 	"github.com/asticode/go-astiav"
@@ -17,24 +16,29 @@ import (
 // decoder decodes the packets of a demuxer's video to pictures.
 type decoder struct {
 	demuxer  *demuxer
-	log      *slog.Logger
+	options  *ReaderOptions
 	context  *astiav.CodecContext
-	to       *big.Rat // time to stop at, in seconds after the input's start; nil for the end
 	clock    pictureClock
-	damage   Damage
-	fetch    fetcher  // brings pictures to main memory
-	ahead    *fetched // the second picture, if first has decoded it
-	draining bool     // no packets are left
-	ended    bool     // no pictures are left
+	errors   av.ErrorCount // of the decoder
+	damage   Damage        // that the decoder has found, less errors; see found
+	fetch    fetcher       // brings pictures to main memory
+	backlog  *backlog      // nil if the processor cannot take over from a device
+	again    packetQueue   // packets for the processor that the device has had
+	skip     *skipping     // nil if the next picture is new
+	failed   error         // why the processor could not take over
+	ahead    *fetched      // the second picture, if first has decoded it
+	draining bool          // no packets are left in the input
+	ended    bool          // no pictures are left
 }
 
 func openDecoder(d *demuxer, opt *ReaderOptions) (*decoder, error) {
-	c := &decoder{demuxer: d, log: opt.Log, to: opt.To, fetch: downloads{}}
+	c := &decoder{demuxer: d, options: opt, errors: av.NewErrorCount(), fetch: downloads{}}
 	c.clock = newPictureClock(d, opt.Log)
 	if err := c.open(opt); err != nil {
 		c.close()
 		return nil, err
 	}
+	c.protect()
 	return c, nil
 }
 
@@ -48,7 +52,7 @@ func (c *decoder) open(opt *ReaderOptions) error {
 	if err := p.ToCodecContext(c.context); err != nil {
 		return c.demuxer.bad(err)
 	}
-	c.demuxer.errors.Decoder(c.context)
+	c.errors.Decoder(c.context)
 	av.SetPacketTimeBase(c.context, stream.TimeBase())
 	c.context.SetFlags(c.context.Flags().Add(astiav.CodecContextFlagUnaligned)) // without it FFmpeg rounds the cropping
 	c.context.SetThreadCount(opt.Threads)
@@ -121,6 +125,11 @@ func (c *decoder) first(from *big.Rat) (*fetched, error) {
 func (c *decoder) rewind() {
 	c.demuxer.rewind()
 	av.FlushCoder(c.context)
+	c.again.free()
+	c.skip = nil
+	if c.backlog != nil {
+		c.protect()
+	}
 	c.draining, c.ended, c.clock.last = false, false, av.NoTimestamp
 }
 
@@ -137,7 +146,7 @@ func (c *decoder) next() (*fetched, error) {
 func (c *decoder) decode() (*fetched, error) {
 	f := astiav.AllocFrame()
 	for failed := 0; ; {
-		if err := c.demuxer.ctx.Err(); err != nil || c.ended {
+		if err := cmp.Or(c.demuxer.ctx.Err(), c.failed); err != nil || c.ended {
 			f.Free()
 			return nil, cmp.Or(err, c.end())
 		}
@@ -146,9 +155,13 @@ func (c *decoder) decode() (*fetched, error) {
 		case err == nil:
 			p, err := c.fetch.fetch(f)
 			if err != nil {
+				if c.takeOver() {
+					f = astiav.AllocFrame()
+					continue
+				}
 				return nil, c.demuxer.bad(err)
 			}
-			if c.clock.stamp(p.Frame, c.total()) {
+			if c.note(av.FrameTime(p.Frame)) && c.clock.stamp(p.Frame, c.total()) {
 				if av.FrameDamaged(p.Frame) {
 					c.damage.Frames++
 				}
@@ -160,10 +173,11 @@ func (c *decoder) decode() (*fetched, error) {
 			c.ended = true
 		case errors.Is(err, astiav.ErrEagain):
 			c.feed()
+		case c.takeOver():
 		default:
 			c.damage.Packets++
-			c.log.Debug("frame could not be decoded", "input", c.demuxer.name, "error", err)
-			if failed++; c.draining && failed == maxReadErrors {
+			c.options.Log.Debug("frame could not be decoded", "input", c.demuxer.name, "error", err)
+			if failed++; c.draining && len(c.again.list) == 0 && failed == maxReadErrors {
 				c.ended = true
 			}
 		}
@@ -173,7 +187,14 @@ func (c *decoder) decode() (*fetched, error) {
 // feed sends the video's next packet to the decoder, or starts draining the decoder if
 // there is none.
 func (c *decoder) feed() {
+	if len(c.again.list) > 0 {
+		p := c.again.take()
+		defer p.Free()
+		c.send(p)
+		return
+	}
 	if c.draining {
+		c.drain() // the processor's decoder, after the device's
 		return
 	}
 	p, err := c.demuxer.readVideo()
@@ -186,10 +207,15 @@ func (c *decoder) feed() {
 	case p.Size() == 0:
 		// The picture stays as it was. FFmpeg would refuse the packet, or take it for the end.
 	default:
-		if err := c.context.SendPacket(p); err != nil {
-			c.damage.Packets++
-			c.log.Debug("packet could not be decoded", "input", c.demuxer.name, "pts", p.Pts(), "error", err)
-		}
+		c.keep(p)
+		c.send(p)
+	}
+}
+
+func (c *decoder) send(p *astiav.Packet) {
+	if err := c.context.SendPacket(p); err != nil && !c.takeOver() {
+		c.damage.Packets++
+		c.options.Log.Debug("packet could not be decoded", "input", c.demuxer.name, "pts", p.Pts(), "error", err)
 	}
 }
 
@@ -198,19 +224,34 @@ func (c *decoder) drain() {
 	_ = c.context.SendPacket(nil)
 }
 
-// isPast reports whether p lies so far after c.to that no frame before c.to can follow.
+// isPast reports whether p lies so far after Options.To that no frame before that time can follow.
 // Decoding order is ahead of presentation order by less than the margin.
 func (c *decoder) isPast(p *astiav.Packet) bool {
 	margin := big.NewRat(5, 1) // seconds
-	return c.to != nil && p.Dts() != av.NoTimestamp && c.demuxer.seconds(p.Dts()).Cmp(margin.Add(margin, c.to)) > 0
+	to := c.options.To
+	return to != nil && p.Dts() != av.NoTimestamp && c.demuxer.seconds(p.Dts()).Cmp(margin.Add(margin, to)) > 0
 }
 
 // total returns all damage so far.
 func (c *decoder) total() Damage {
-	d, lost := c.damage, &c.demuxer.lost
+	d, lost := c.found(), &c.demuxer.lost
 	d.Packets += lost.failed + lost.corrupt
-	d.Errors = c.demuxer.errors.Value()
+	d.Errors += c.demuxer.errors.Value()
 	return d
+}
+
+// found returns the damage that the decoder has found so far.
+func (c *decoder) found() Damage {
+	d := c.damage
+	d.Errors += c.errors.Value()
+	return d
+}
+
+// setBack makes found return d, with the damaged frames so far.
+func (c *decoder) setBack(d Damage) {
+	d.Errors -= c.errors.Value()
+	d.Frames = c.damage.Frames
+	c.damage = d
 }
 
 // end returns io.EOF if the input ended as it should, and a fault.BadData error if it
@@ -220,7 +261,7 @@ func (c *decoder) end() error {
 	if err := d.lost.stopped; err != nil {
 		return d.bad(fmt.Errorf("reading stopped after %s: %w", c.clock.position(), err))
 	}
-	if c.to != nil || d.times.joined() || d.late.video { // the stated end may be another video's
+	if c.options.To != nil || d.times.joined() || d.late.video { // the stated end may be another video's
 		return io.EOF
 	}
 	// The stream's own duration is the most precise. Containers without it state the
@@ -250,7 +291,10 @@ func (c *decoder) close() {
 		c.ahead.Free()
 	}
 	c.fetch.close()
+	c.expose()
+	c.again.free()
 	if c.context != nil {
 		c.context.Free()
 	}
+	c.errors.Free()
 }

@@ -14,13 +14,15 @@ import (
 )
 
 // Surfaces is memory for frames of pictures that NVIDIA's decoder has left on the device. One
-// goroutine at a time calls Import and Close.
+// goroutine at a time calls Import, Check and Close.
 type Surfaces interface {
 	frame.Memory
 	// Import sets the samples of dst, which lies in the memory and has the size of src. When
 	// it returns, nothing reads src any more. It may keep what tells other code where dst's
 	// samples lie on the device.
 	Import(dst *frame.Frame, src frame.Surface) error
+	// Check returns an error if the device has failed.
+	Check() error
 	// Close lets go of the device once the memory of all frames is freed.
 	Close() error
 }
@@ -44,6 +46,13 @@ type fetcher interface {
 	// fetch takes f over.
 	fetch(f *astiav.Frame) (*fetched, error)
 	close()
+}
+
+// checker is a fetcher that can tell whether the device has failed.
+type checker interface {
+	fetcher
+	// check returns an error if the device has failed.
+	check() error
 }
 
 // downloads copies pictures that are on a device.
@@ -120,6 +129,10 @@ func (m *imports) fetch(f *astiav.Frame) (*fetched, error) {
 				f.Free()
 				return p, nil
 			}
+			if broken := m.check(); broken != nil {
+				f.Free()
+				return nil, broken
+			}
 			m.failed = true
 			m.log.Warn("decoded pictures go through main memory from here on", "because", err)
 		}
@@ -164,6 +177,8 @@ func (m *imports) fill(p *fetched, f *astiav.Frame, planar frame.Format) error {
 	}
 	return av.CopyFrameProps(p.Frame, f)
 }
+
+func (m *imports) check() error { return m.surfaces.Check() }
 
 func (m *imports) close() {
 	m.pool.Close()

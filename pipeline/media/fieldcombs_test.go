@@ -1,6 +1,7 @@
 package media
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -57,6 +58,29 @@ func TestMeasureCombsMatchesDefinition(t *testing.T) {
 			got, want := measureCombs(&p[0], &p[1], &p[2]), definedCombs(&p[0], &p[1], &p[2])
 			if got != want {
 				t.Errorf("%s, %d %% changing: %+v, want %+v", fmt.Sprint(size), share, got, want)
+			}
+		}
+	}
+}
+
+// Every pair of samples, at each place of a word and beyond.
+func TestMarkChanges(t *testing.T) {
+	for a := range 256 {
+		for b := range 256 {
+			const n = 11
+			before, line, after := bytes.Repeat([]uint8{uint8(b)}, n), bytes.Repeat([]uint8{uint8(b)}, n), bytes.Repeat([]uint8{uint8(b)}, n)
+			i := (a + b) % n
+			before[i], after[(i+3)%n] = uint8(a), uint8(a)
+			marks := make([]uint8, n)
+			markChanges(marks, before, line, after)
+			for x, got := range marks {
+				want := uint8(0)
+				if (x == i || x == (i+3)%n) && absolute(a-b) > moves {
+					want = 1
+				}
+				if got != want {
+					t.Fatalf("samples %d and %d at %d: %d, want %d", a, b, x, got, want)
+				}
 			}
 		}
 	}

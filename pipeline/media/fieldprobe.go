@@ -1,6 +1,7 @@
 package media
 
 import (
+	"encoding/binary"
 	"strings"
 
 	"retime/frame"
@@ -155,9 +156,7 @@ func measureCombs(before, picture, after *thinned) combs {
 	mark(2)
 	for y := 2; y < picture.height-2; y++ {
 		mark(y + 1)
-		for x := range at {
-			at[x] = changed[x] | changed[width+x] | changed[2*width+x]
-		}
+		orLines(at, changed[:width], changed[width:2*width], changed[2*width:])
 		c.samples += width
 		c.add(y, before, picture, after, at)
 	}
@@ -200,9 +199,39 @@ func (c *combs) add(y int, before, picture, after *thinned, moving []uint8) {
 // or to the one after, and to 0 at the others.
 func markChanges(marks, before, line, after []uint8) {
 	before, line, after = before[:len(marks)], line[:len(marks)], after[:len(marks)]
-	for x, v := range line {
-		d, e := int32(v)-int32(before[x]), int32(v)-int32(after[x])
-		marks[x] = uint8(uint32((moves+d)|(moves-d)|(moves+e)|(moves-e)) >> 31)
+	x := 0
+	for ; x+8 <= len(marks); x += 8 {
+		a, v, b := binary.NativeEndian.Uint64(before[x:]), binary.NativeEndian.Uint64(line[x:]), binary.NativeEndian.Uint64(after[x:])
+		binary.NativeEndian.PutUint64(marks[x:], differing(a, v)|differing(v, b))
+	}
+	for ; x < len(marks); x++ {
+		v := int(line[x])
+		marks[x] = 0
+		if absolute(v-int(before[x])) > moves || absolute(v-int(after[x])) > moves {
+			marks[x] = 1
+		}
+	}
+}
+
+// differing returns 1 for each of eight samples that differ by more than moves, and 0 for the others.
+func differing(a, b uint64) uint64 {
+	const each = 0x0001000100010001 // of four samples in 16 bits
+	half := func(a, b uint64) uint64 {
+		d := a&(0xff*each) + (256+moves)*each - b&(0xff*each) // unchanged from 256 to 256 + 2 moves
+		return (^(d + (0x8000-256)*each) | ^((0x8000+256+2*moves)*each - d)) >> 15 & each
+	}
+	return half(a, b) | half(a>>8, b>>8)<<8
+}
+
+// orLines sets dst to the bits of three lines of its length.
+func orLines(dst, a, b, c []uint8) {
+	x := 0
+	for ; x+8 <= len(dst); x += 8 {
+		v := binary.NativeEndian.Uint64(a[x:]) | binary.NativeEndian.Uint64(b[x:]) | binary.NativeEndian.Uint64(c[x:])
+		binary.NativeEndian.PutUint64(dst[x:], v)
+	}
+	for ; x < len(dst); x++ {
+		dst[x] = a[x] | b[x] | c[x]
 	}
 }
 

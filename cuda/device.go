@@ -76,11 +76,29 @@ func (d *Device) MemoryHeld() (taken, used int64) { return d.arena.held() }
 // Kernel is a function that runs on the device.
 type Kernel struct {
 	kernelName
-	handle any
+	device *Device
+
+	mu     sync.Mutex
+	loaded any // the driver's value, once the function is loaded
 }
 
-// Kernel returns the function called name in kernels/MODULE.cu. It loads each function
-// once.
+// handle returns the driver's value for the function, which it loads first if need be.
+func (k *Kernel) handle() (any, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.loaded != nil {
+		return k.loaded, nil
+	}
+	v, err := k.device.driver.Kernel(k.module, k.name)
+	if err != nil {
+		return nil, fmt.Errorf("on %s: %w", k.device.Info().Name, err)
+	}
+	k.loaded = v
+	return v, nil
+}
+
+// Kernel returns the function called name in kernels/MODULE.cu. It loads the module; the
+// function is loaded by its first launch, since a clip needs few of those for all formats.
 func (d *Device) Kernel(module, name string) (*Kernel, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -88,11 +106,10 @@ func (d *Device) Kernel(module, name string) (*Kernel, error) {
 	if k, ok := d.kernels[key]; ok {
 		return k, nil
 	}
-	handle, err := d.driver.Kernel(module, name)
-	if err != nil {
-		return nil, fmt.Errorf("kernel %s of %s.cu on %s: %w", name, module, d.Info().Name, err)
+	if err := d.driver.Load(module); err != nil {
+		return nil, fmt.Errorf("%s.cu on %s: %w", module, d.Info().Name, err)
 	}
-	k := &Kernel{key, handle}
+	k := &Kernel{kernelName: key, device: d}
 	d.kernels[key] = k
 	return k, nil
 }

@@ -58,6 +58,8 @@ type Driver interface {
 	// Fill sets bytes of memory to value.
 	Fill(stream any, dst uintptr, value byte, bytes int64) error
 
+	// Load loads kernels/MODULE.cu, whose functions Kernel then finds.
+	Load(module string) error
 	// Kernel returns the function called name in kernels/MODULE.cu.
 	Kernel(module, name string) (any, error)
 	// Launch starts a kernel with shared bytes of dynamic shared memory. Each argument

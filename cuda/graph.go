@@ -21,7 +21,11 @@ type launch struct {
 func (d *Device) newGraph(list []launch) (*Graph, error) {
 	nodes := make([]KernelNode, len(list))
 	for i, l := range list {
-		nodes[i] = KernelNode{Kernel: l.kernel.handle, Grid: l.grid, Block: l.block, Args: make([]uint64, len(l.args))}
+		kernel, err := l.kernel.handle()
+		if err != nil {
+			return nil, fmt.Errorf("kernel %s of %s.cu: %w", l.kernel.name, l.kernel.module, err)
+		}
+		nodes[i] = KernelNode{Kernel: kernel, Grid: l.grid, Block: l.block, Args: make([]uint64, len(l.args))}
 		for j, a := range l.args {
 			nodes[i].Args[j] = a.bits
 		}

@@ -78,7 +78,7 @@ func (m *modules) load(name string) (cu.Module, error) {
 	}
 	mod, err := cu.LoadData(string(image))
 	if err != nil {
-		return mod, &Error{"cuModuleLoadData", err}
+		return mod, call("cuModuleLoadData", err)
 	}
 	if m.loaded == nil {
 		m.loaded = map[string]cu.Module{}

@@ -24,7 +24,7 @@ type nvidia struct {
 
 // Devices returns descriptions of the GPUs that answer.
 func Devices() ([]Info, error) {
-	if err := initialized(); err != nil {
+	if err := initialize(); err != nil {
 		return nil, err
 	}
 	n, err := cu.NumDevices()
@@ -73,7 +73,7 @@ func openDriver(ordinal int) (Driver, error) {
 	if err := checkSources(); err != nil {
 		return nil, err
 	}
-	if err := initialized(); err != nil {
+	if err := initialize(); err != nil {
 		return nil, err
 	}
 	info, err := describe(ordinal)
@@ -144,15 +144,11 @@ func (n *nvidia) Free(address uintptr) error {
 
 func (n *nvidia) FreeHost(p unsafe.Pointer) error { return call("cuMemFreeHost", cu.MemFreeHost(p)) }
 
-// nvidiaStream keeps the memory that a launch needs, so that launches allocate nothing.
-type nvidiaStream struct {
-	cu.Stream
-	params []unsafe.Pointer
-}
+type nvidiaStream struct{ cu.Stream }
 
 func (n *nvidia) NewStream() (any, error) {
 	s, err := cu.MakeStream(cu.NonBlocking)
-	return &nvidiaStream{Stream: s}, call("cuStreamCreate", err)
+	return &nvidiaStream{s}, call("cuStreamCreate", err)
 }
 
 func (n *nvidia) DefaultStream() any { return new(nvidiaStream) }
@@ -200,6 +196,11 @@ func (n *nvidia) Fill(stream any, dst uintptr, value byte, bytes int64) error {
 	return call("cuMemsetD8Async", cu.MemsetD8Async(cu.DevicePtr(dst), value, bytes, stream.(*nvidiaStream).Stream))
 }
 
+func (n *nvidia) Load(module string) error {
+	_, err := n.modules.load(module)
+	return err
+}
+
 func (n *nvidia) Kernel(module, name string) (any, error) {
 	m, err := n.modules.load(module)
 	if err != nil {
@@ -207,17 +208,11 @@ func (n *nvidia) Kernel(module, name string) (any, error) {
 	}
 	f, err := m.Function(name)
 	if err != nil {
-		return nil, &Error{"cuModuleGetFunction", err}
+		return nil, call("cuModuleGetFunction", err)
 	}
 	return f, call("cuFuncSetAttribute", allowSharedMemory(f, n.info.SharedMemory))
 }
 
 func (n *nvidia) Launch(stream, kernel any, grid, block Dim, shared int, args []uint64) error {
-	s := stream.(*nvidiaStream)
-	s.params = s.params[:0]
-	for i := range args {
-		s.params = append(s.params, unsafe.Pointer(&args[i]))
-	}
-	return call("cuLaunchKernel", kernel.(cu.Function).Launch(
-		grid.X, grid.Y, grid.Z, block.X, block.Y, block.Z, shared, s.Stream, s.params))
+	return launchKernel(kernel.(cu.Function), grid, block, shared, stream.(*nvidiaStream).Stream, args)
 }

@@ -1,19 +1,21 @@
 //go:build cuda
 
-// The binding calls cuInit when the program starts, and ends the program if cuInit
-// fails. This cuInit precedes the driver's: it lets the program continue, and keeps the
-// result for callers that ask for a device.
+// The binding calls cuInit when the program starts, which takes tenths of a second, and ends the
+// program if cuInit fails. This cuInit precedes the driver's. It leaves out the first call, the
+// binding's, so that only programs that ask for a device wait, and learn of an error.
 
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <dlfcn.h>
+#include <stdatomic.h>
 
-static CUresult init_result = CUDA_ERROR_NOT_INITIALIZED;
-
-CUresult retime_cuda_init_result(void) { return init_result; }
+// retime_cuda_init initializes the driver. Several threads may call it at once, and again.
+CUresult retime_cuda_init(unsigned int flags) {
+	CUresult (*init)(unsigned int) = (CUresult(*)(unsigned int))dlsym(RTLD_NEXT, "cuInit");
+	return init ? init(flags) : CUDA_ERROR_NOT_INITIALIZED;
+}
 
 CUresult cuInit(unsigned int flags) {
-	CUresult (*init)(unsigned int) = (CUresult(*)(unsigned int))dlsym(RTLD_NEXT, "cuInit");
-	init_result = init ? init(flags) : CUDA_ERROR_NOT_INITIALIZED;
-	return CUDA_SUCCESS;
+	static atomic_flag started = ATOMIC_FLAG_INIT;
+	return atomic_flag_test_and_set(&started) ? retime_cuda_init(flags) : CUDA_SUCCESS;
 }

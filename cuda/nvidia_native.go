@@ -7,9 +7,11 @@ package cuda
 
 /*
 #cgo CFLAGS: -I/usr/local/cuda/include
+#cgo noescape launch
+#cgo nocallback launch
 #include <cuda.h>
 
-CUresult retime_cuda_init_result(void);
+CUresult retime_cuda_init(unsigned int flags);
 
 static CUresult alloc_host(void **p, size_t bytes) { return cuMemHostAlloc(p, bytes, CU_MEMHOSTALLOC_PORTABLE); }
 
@@ -42,6 +44,15 @@ static CUresult copy_on_device(CUdeviceptr dst, size_t dst_pitch, CUdeviceptr sr
 	return copy(CU_MEMORYTYPE_DEVICE, dst, dst_pitch, CU_MEMORYTYPE_DEVICE, src, src_pitch, width, height, stream);
 }
 
+// launch starts a kernel whose parameters lie one after the other, padded to 8 bytes each.
+static CUresult launch(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+	unsigned shared, void *stream, unsigned long long *args, int n) {
+	void *at[512]; // a kernel has 4 KiB of parameters at most
+	if (n > 512) return CUDA_ERROR_INVALID_VALUE;
+	for (int i = 0; i < n; i++) at[i] = &args[i];
+	return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, at, 0);
+}
+
 static CUresult allow_shared(void *f, int bytes) {
 	int fixed = 0;
 	CUresult r = cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f);
@@ -58,6 +69,7 @@ import "C"
 
 import (
 	"errors"
+	"sync"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -76,13 +88,12 @@ func result(name string, r C.CUresult) error {
 	return &Error{name, errors.New(C.GoString(C.error_name(r)))}
 }
 
-// initialized returns the error of the driver's initialization, which the binding runs
-// when the program starts.
-func initialized() error { return result("cuInit", C.retime_cuda_init_result()) }
+// initialize initializes the driver, once.
+var initialize = sync.OnceValue(func() error { return result("cuInit", C.retime_cuda_init(0)) })
 
 // DriverVersion returns the newest version of CUDA that the driver supports.
 func DriverVersion() (major, minor int, err error) {
-	if err := initialized(); err != nil {
+	if err := initialize(); err != nil {
 		return 0, 0, err
 	}
 	v := cu.Version()
@@ -98,6 +109,13 @@ func handle[T cu.Stream | cu.Function](v T) unsafe.Pointer {
 // allowSharedMemory lets launches of f use all the shared memory that a block may have.
 func allowSharedMemory(f cu.Function, bytes int) error {
 	return result("cuFuncSetAttribute", C.allow_shared(handle(f), C.int(bytes)))
+}
+
+// launchKernel launches f by one call of C; the binding's Launch takes five.
+func launchKernel(f cu.Function, grid, block Dim, shared int, stream cu.Stream, args []uint64) error {
+	return result("cuLaunchKernel", C.launch(handle(f), C.uint(grid.X), C.uint(grid.Y), C.uint(grid.Z),
+		C.uint(block.X), C.uint(block.Y), C.uint(block.Z), C.uint(shared), handle(stream),
+		(*C.ulonglong)(unsafe.Pointer(unsafe.SliceData(args))), C.int(len(args))))
 }
 
 func (n *nvidia) AllocHost(bytes int64) (unsafe.Pointer, error) {

@@ -4,6 +4,8 @@ package cuda
 #cgo LDFLAGS: -ldl
 #include <dlfcn.h>
 
+static int load(void) { return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != 0; }
+
 // probe loads the library and its functions by name, because a program that links the
 // library does not start on a machine without it.
 static int probe(int *count, int *version, const char **call) {
@@ -29,6 +31,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"os"
 )
 
 // These errors say why no device can be opened.
@@ -56,4 +59,24 @@ func Probe() (devices, version int, err error) {
 		return 0, int(v), &Error{C.GoString(name), fmt.Errorf("code %d", int(r))}
 	}
 	return int(n), int(v), nil
+}
+
+// deviceFiles are those of drivers that have devices: Linux's own, and that of Windows, which lends
+// it to a Linux that runs on it.
+var deviceFiles = []string{"/dev/nvidiactl", "/dev/dxg"}
+
+// Likely reports whether a device probably answers. Unlike [Probe], it does not start the
+// driver, which takes tenths of a second, and seconds if no other program uses the device.
+func Likely() bool { return anyOpens(deviceFiles) && C.load() != 0 }
+
+// anyOpens reports whether one of some files can be opened. A device's file stays when its driver
+// leaves, but cannot be opened any more.
+func anyOpens(files []string) bool {
+	for _, name := range files {
+		if f, err := os.OpenFile(name, os.O_RDWR, 0); err == nil {
+			f.Close()
+			return true
+		}
+	}
+	return false
 }

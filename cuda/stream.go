@@ -84,7 +84,11 @@ func (s *Stream) Launch(k *Kernel, grid, block Dim, shared int, args ...Arg) err
 	for _, a := range args {
 		s.args = append(s.args, a.bits)
 	}
-	if err := s.device.driver.Launch(s.handle, k.handle, grid, block, shared, s.args); err != nil {
+	kernel, err := k.handle()
+	if err == nil {
+		err = s.device.driver.Launch(s.handle, kernel, grid, block, shared, s.args)
+	}
+	if err != nil {
 		return fmt.Errorf("kernel %s of %s.cu: %w", k.name, k.module, err)
 	}
 	return nil

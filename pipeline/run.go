@@ -15,6 +15,7 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/stages"
+	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
 )
 
@@ -84,6 +85,11 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 	if err := o.checkFiles(); err != nil {
 		return nil, err
 	}
+	if err := o.Settle(); err != nil {
+		return nil, err
+	}
+	opening := synth.Begin(o.SynthParams())
+	defer opening.Drop()
 	clip, err := Open(ctx, o)
 	if err != nil {
 		return nil, err
@@ -93,7 +99,7 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 	if clip.Plan.Reopens() && !media.Seekable(o.Input.File) {
 		return nil, fault.New(fault.Usage, "Timing.Curve that does not play on from the start: input %q cannot be read again; give a file", o.Input.File)
 	}
-	s, err := clip.Options.Synthesizer()
+	s, err := opening.Wait()
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ import (
 const cudaProgram = "retime-cuda"
 
 // chooseProgram replaces this program by its build with CUDA if the backend asks for
-// that and a device answers. If it returns without an error, this program goes on; why
+// that and a device probably answers. If it returns without an error, this program goes on; why
 // then tells why auto chose the CPU.
 func chooseProgram(b pipeline.Backend) (why string, err error) {
 	switch b {
@@ -39,6 +39,11 @@ func chooseProgram(b pipeline.Backend) (why string, err error) {
 // replaceByCUDA replaces this program by its build with CUDA unless this is that build.
 // Its error tells why it could not, or why neither build can use a device.
 func replaceByCUDA() error {
+	if !cuda.Built && cuda.Likely() {
+		if program, err := findCUDAProgram(); err == nil {
+			return replaceBy(program) // which asks for itself whether a device answers
+		}
+	}
 	n, _, err := cuda.Probe()
 	if err != nil {
 		return err
@@ -54,7 +59,12 @@ func replaceByCUDA() error {
 	if err != nil {
 		return fmt.Errorf("a CUDA device answers, but %w", err)
 	}
-	err = syscall.Exec(program, append([]string{program}, os.Args[1:]...), os.Environ())
+	return replaceBy(program)
+}
+
+// replaceBy replaces this program by another one with the same arguments, or returns an error.
+func replaceBy(program string) error {
+	err := syscall.Exec(program, append([]string{program}, os.Args[1:]...), os.Environ())
 	return fmt.Errorf("start %s: %w", program, err)
 }
 

@@ -278,6 +278,9 @@ type kernel struct {
 	args int
 }
 
+// Load does nothing: the kernels are part of the program.
+func (e *Emulator) Load(string) error { return nil }
+
 // Kernel returns the function called name in module.cu.
 func (e *Emulator) Kernel(module, name string) (any, error) {
 	m, n := C.CString(module), C.CString(name)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"retime/cuda"
 	"retime/flow/dis"
@@ -37,6 +38,46 @@ func Open(p Params) (Synthesizer, error) {
 		return withoutDevices(p, err)
 	}
 	return s, nil
+}
+
+// Opening is a synthesizer that is being opened while its caller does other things, such as
+// open the input.
+type Opening struct {
+	done   chan struct{} // closed when s and err are set
+	s      Synthesizer
+	err    error
+	waited bool
+}
+
+// Begin begins to open a synthesizer.
+func Begin(p Params) *Opening {
+	o := &Opening{done: make(chan struct{})}
+	go func() {
+		defer close(o.done)
+		o.s, o.err = Open(p)
+	}()
+	return o
+}
+
+// Wait returns what Open returns.
+func (o *Opening) Wait() (Synthesizer, error) {
+	<-o.done
+	o.waited = true
+	return o.s, o.err
+}
+
+// Drop closes the synthesizer unless Wait has returned it, but waits for nothing: it is closed
+// once it is open, and may log until then.
+func (o *Opening) Drop() {
+	if o.waited {
+		return
+	}
+	go func() {
+		<-o.done
+		if o.err == nil {
+			o.s.Close()
+		}
+	}()
 }
 
 // onCPU reports whether p asks for no device.
@@ -74,32 +115,39 @@ func openDevices(p Params, count int) (Synthesizer, error) {
 	if len(ordinals) == 0 {
 		ordinals = []int{0}
 	}
-	var list []Device
-	fail := func(err error) (Synthesizer, error) {
-		for _, d := range list {
-			d.Close()
+	for i, n := range ordinals {
+		if n < 0 || n >= count || slices.Contains(ordinals[:i], n) {
+			return nil, fault.New(fault.Usage, "Compute.Devices %v: want different numbers from 0 to %d", ordinals, count-1)
+		}
+	}
+	list, errs := make([]Device, len(ordinals)), make([]error, len(ordinals))
+	var opening sync.WaitGroup
+	for i, n := range ordinals { // at once, because each takes tenths of a second
+		opening.Go(func() { list[i], errs[i] = openNumber(p.Warp, n, len(ordinals) > 1) })
+	}
+	opening.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		for i, d := range list {
+			if errs[i] == nil {
+				d.Close()
+			}
 		}
 		return nil, err
 	}
-	for i, n := range ordinals {
-		if n < 0 || n >= count || slices.Contains(ordinals[:i], n) {
-			return fail(fault.New(fault.Usage, "Compute.Devices %v: want different numbers from 0 to %d", ordinals, count-1))
-		}
-		gpu, err := cuda.Open(n)
-		if err != nil {
-			return fail(err)
-		}
-		name := gpu.Info().Name
-		if len(ordinals) > 1 {
-			name = fmt.Sprintf("%s (device %d)", name, n)
-		}
-		d, err := OpenDevice(p.Warp, gpu, name)
-		if err != nil {
-			return fail(err)
-		}
-		list = append(list, d)
-	}
 	return NewDevices(p, list...), nil
+}
+
+// openNumber opens the device with the number n, which its name tells if there are several.
+func openNumber(p warp.Params, n int, several bool) (Device, error) {
+	gpu, err := cuda.Open(n)
+	if err != nil {
+		return nil, err
+	}
+	name := gpu.Info().Name
+	if several {
+		name = fmt.Sprintf("%s (device %d)", name, n)
+	}
+	return OpenDevice(p, gpu, name)
 }
 
 // Device makes frames of one interval after another. All calls but Load, Has and Flow come from one

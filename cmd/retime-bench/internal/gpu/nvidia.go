@@ -87,6 +87,14 @@ func openDriver(ordinal int) (Driver, error) {
 	return &nvidia{Driver: d, loaded: map[string]cu.Module{}}, nil
 }
 
+func (n *nvidia) Load(module string) error {
+	_, err := n.module(module)
+	if errors.Is(err, fs.ErrNotExist) {
+		return n.Driver.Load(module)
+	}
+	return err
+}
+
 func (n *nvidia) Kernel(module, name string) (any, error) {
 	m, err := n.module(module)
 	if errors.Is(err, fs.ErrNotExist) {

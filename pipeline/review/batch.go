@@ -98,36 +98,26 @@ func (s *Server) scout() {
 	}
 }
 
-// isRated says whether nothing is left to rate of a clip.
-func (s *Server) isRated(n int) bool {
+// rated returns how many frames of a clip are rated, and whether that is all.
+func (s *Server) rated(n int) (frames int, all bool) {
 	s.mu.Lock()
 	r := s.known[n]
 	s.mu.Unlock()
 	if r == nil {
-		return false
+		return 0, false
 	}
 	total, _ := r.size()
-	return total > 0 && int64(len(r.list())) >= total
-}
-
-// rated returns how many frames of a clip are rated.
-func (s *Server) rated(n int) int {
-	s.mu.Lock()
-	r := s.known[n]
-	s.mu.Unlock()
-	if r == nil {
-		return 0
-	}
-	return len(r.list())
+	frames = len(r.list())
+	return frames, total > 0 && int64(frames) >= total
 }
 
 // rateFor rates a clip for some time, but a frame at least, or until it is rated. It reports
 // whether any frame was rated, or is left for the next turn.
 func (s *Server) rateFor(n int, most time.Duration) bool {
-	if s.isRated(n) {
+	before, all := s.rated(n) // a session begins to rate at once
+	if all {
 		return false
 	}
-	before := s.rated(n) // the session begins to rate at once
 	c, err := s.session(n)
 	if err != nil {
 		s.mu.Lock()

@@ -123,7 +123,7 @@ func watch(t *testing.T, ctx context.Context, s *Server) {
 	do(t, ctx, network.Enable(), log.Enable())
 }
 
-func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+func do(t testing.TB, ctx context.Context, actions ...chromedp.Action) {
 	t.Helper()
 	if err := chromedp.Run(ctx, actions...); err != nil {
 		t.Fatal(err)

@@ -110,8 +110,8 @@ func (w *window) period() *big.Rat {
 func (w *window) from(at *big.Rat, attempt int) (*cursor, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s, i := w.holding(at); s != nil && attempt == 0 {
-		return w.cursor(s, i), nil
+	if i, ok := w.holding(at); ok && attempt == 0 {
+		return w.cursor(i), nil
 	}
 	var begin *big.Rat
 	if attempt < lastAttempt {
@@ -121,23 +121,22 @@ func (w *window) from(at *big.Rat, attempt int) (*cursor, error) {
 			begin = nil
 		}
 	}
-	s, err := w.start(begin)
-	if err != nil {
+	if err := w.start(begin); err != nil {
 		return nil, err
 	}
-	return w.cursor(s, 0), nil
+	return w.cursor(0), nil
 }
 
 // lastAttempt is the attempt that reads from where the conversion begins.
 const lastAttempt = 3
 
-// holding returns a stretch in which, or soon behind which, a time lies, and the index of the
+// holding says whether a time lies in the stretch, or soon behind it, and returns the index of the
 // picture to begin with.
-func (w *window) holding(at *big.Rat) (*stretch, int64) {
+func (w *window) holding(at *big.Rat) (first int64, ok bool) {
 	reach := new(big.Rat).Mul(w.period(), big.NewRat(int64(w.room), 2))
 	s := w.stretch
 	if s == nil || len(s.frames) == 0 || new(big.Rat).Sub(at, w.clock.At(s.frames[len(s.frames)-1].PTS)).Cmp(reach) > 0 {
-		return nil, 0
+		return 0, false
 	}
 	i, _ := slices.BinarySearchFunc(s.frames, at, func(f *frame.Frame, t *big.Rat) int {
 		if w.clock.At(f.PTS).Cmp(t) > 0 {
@@ -147,15 +146,15 @@ func (w *window) holding(at *big.Rat) (*stretch, int64) {
 	})
 	switch begin := i - 1 - margin; {
 	case begin >= 0:
-		return s, s.base + int64(begin)
+		return s.base + int64(begin), true
 	case s.first && s.base == 0:
-		return s, 0
+		return 0, true
 	}
-	return nil, 0
+	return 0, false
 }
 
 // start opens a reader from a time on; nil is where the conversion begins to read.
-func (w *window) start(from *big.Rat) (*stretch, error) {
+func (w *window) start(from *big.Rat) error {
 	w.drop()
 	ctx, stop := context.WithCancel(context.Background())
 	at := from
@@ -165,7 +164,7 @@ func (w *window) start(from *big.Rat) (*stretch, error) {
 	r, err := w.open(ctx, at)
 	if err != nil {
 		stop()
-		return nil, err
+		return err
 	}
 	if v := r.Video(); from != nil && (v.Width != w.video.Width || v.Height != w.video.Height || v.Source != w.video.Source || v.Format != w.video.Format) {
 		r.Close() // pictures are converted to the form of the first one, if reading begins there
@@ -173,13 +172,12 @@ func (w *window) start(from *big.Rat) (*stretch, error) {
 		return w.start(nil)
 	}
 	w.stretch = &stretch{reader: r, stop: stop, first: from == nil}
-	return w.stretch, nil
+	return nil
 }
 
-func (w *window) cursor(s *stretch, i int64) *cursor {
-	c := &cursor{window: w, stretch: s, next: i, video: w.video}
-	c.midway = !s.first || i > 0
-	return c
+// cursor returns a source that begins with picture i of the stretch.
+func (w *window) cursor(i int64) *cursor {
+	return &cursor{window: w, stretch: w.stretch, next: i, video: w.video, midway: !w.stretch.first || i > 0}
 }
 
 // errGone reports that a stretch was closed while a cursor read it.
@@ -211,7 +209,7 @@ func (c *cursor) read() (*frame.Frame, error) {
 	w, s := c.window, c.stretch
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if s.frames == nil && s.base > 0 || c.next < s.base || w.stretch != s {
+	if c.next < s.base || w.stretch != s {
 		return nil, errGone
 	}
 	for c.next >= s.base+int64(len(s.frames)) {

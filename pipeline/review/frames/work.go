@@ -35,7 +35,7 @@ const (
 // work makes frames until the Maker is closed.
 func (m *Maker) work() {
 	defer close(m.ended)
-	var with maker
+	var with lastSynthesizer
 	defer with.close()
 	for {
 		j, ctx := m.choose()
@@ -151,7 +151,7 @@ func (s *setup) alike(first, end int64) int64 {
 }
 
 // run makes the frames of j.
-func (m *Maker) run(ctx context.Context, j *job, with *maker) error {
+func (m *Maker) run(ctx context.Context, j *job, with *lastSynthesizer) error {
 	switch j.view {
 	case Minterpolate:
 		return m.runPeer(ctx, j)
@@ -173,7 +173,7 @@ func (m *Maker) run(ctx context.Context, j *job, with *maker) error {
 }
 
 // convert makes the frames of j as the conversion makes them.
-func (m *Maker) convert(ctx context.Context, j *job, with *maker, attempt int) error {
+func (m *Maker) convert(ctx context.Context, j *job, with *lastSynthesizer, attempt int) error {
 	o := j.setup.viewOptions(j.view, j.setup.ways.Of(j.next))
 	s, err := with.open(&o)
 	if err != nil {
@@ -306,32 +306,32 @@ func number(s *setup, source pipeline.Source) int64 {
 	return timeline.Round(at.Mul(at, s.video.Rate))
 }
 
-// maker is the synthesizer that was used last. A second one would take as much memory again.
-type maker struct {
+// lastSynthesizer is the one that was used last. A second one would take as much memory again.
+type lastSynthesizer struct {
 	mode   warp.Mode
 	preset pipeline.Preset
 	made   synth.Synthesizer // nil until one is opened
 }
 
 // open returns the synthesizer for o, which works until the next call.
-func (m *maker) open(o *pipeline.Options) (synth.Synthesizer, error) {
+func (l *lastSynthesizer) open(o *pipeline.Options) (synth.Synthesizer, error) {
 	y := &o.Synthesis
-	if m.made != nil && m.mode == y.Mode && m.preset == y.Preset {
-		return m.made, nil
+	if l.made != nil && l.mode == y.Mode && l.preset == y.Preset {
+		return l.made, nil
 	}
-	m.close()
+	l.close()
 	s, err := o.Synthesizer()
 	if err != nil {
 		return nil, err
 	}
-	m.mode, m.preset, m.made = y.Mode, y.Preset, s
+	l.mode, l.preset, l.made = y.Mode, y.Preset, s
 	return s, nil
 }
 
-func (m *maker) close() {
-	if m.made != nil {
-		m.made.Close()
-		m.made = nil
+func (l *lastSynthesizer) close() {
+	if l.made != nil {
+		l.made.Close()
+		l.made = nil
 	}
 }
 

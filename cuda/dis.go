@@ -7,7 +7,6 @@ import (
 
 	"retime/flow"
 	"retime/flow/dis"
-	"retime/frame"
 )
 
 // DIS estimates flow by dense inverse search, with the vectors of package flow/dis.
@@ -23,8 +22,9 @@ type DIS struct {
 }
 
 type disKernels struct {
-	base, halve, reach, densify *Kernel
-	first, propagate            [len(disLanes)]*Kernel
+	base, halve, reach *Kernel
+	densify, halved    *Kernel
+	first, propagate   [len(disLanes)]*Kernel
 }
 
 // disLanes are the numbers of threads that can share a patch.
@@ -60,7 +60,7 @@ func newDISKernels(d *Device) (k disKernels, err error) {
 	if err = d.Kernels("pyramid", map[string]**Kernel{"pyramid_base": &k.base, "pyramid_halve": &k.halve}); err != nil {
 		return k, err
 	}
-	if k.densify, err = d.Kernel("densify", "densify"); err != nil {
+	if err = d.Kernels("densify", map[string]**Kernel{"densify": &k.densify, "densify_halved": &k.halved}); err != nil {
 		return k, err
 	}
 	search := map[string]**Kernel{"reach": &k.reach}
@@ -98,11 +98,21 @@ func (e *DIS) clear() error {
 // pixels in a side. The first Estimate after a change of the size waits for the work
 // under way.
 func (e *DIS) Estimate(a, b Image[byte], forward, backward Image[flow.Vec]) error {
-	for _, size := range [][2]int{{b.Width, b.Height}, {forward.Width, forward.Height}, {backward.Width, backward.Height}} {
-		if size != [2]int{a.Width, a.Height} {
-			return fmt.Errorf("flow between pictures of %dx%d and %dx%d into fields of %dx%d and %dx%d: the sizes differ",
-				a.Width, a.Height, b.Width, b.Height, forward.Width, forward.Height, backward.Width, backward.Height)
-		}
+	return e.estimate(a, b, forward, backward, 0)
+}
+
+// EstimateHalved is Estimate for fields of half the pictures' size, rounded up. It halves the
+// flow as flow.Halve does.
+func (e *DIS) EstimateHalved(a, b Image[byte], forward, backward Image[flow.Vec]) error {
+	return e.estimate(a, b, forward, backward, 1)
+}
+
+// estimate halves the flow so many times, 0 or 1.
+func (e *DIS) estimate(a, b Image[byte], forward, backward Image[flow.Vec], halvings int) error {
+	w, h := (a.Width+halvings)>>halvings, (a.Height+halvings)>>halvings
+	if b.Width != a.Width || b.Height != a.Height || forward.Width != w || forward.Height != h || backward.Width != w || backward.Height != h {
+		return fmt.Errorf("flow between pictures of %dx%d and %dx%d into fields of %dx%d and %dx%d, halved %d times: the sizes differ",
+			a.Width, a.Height, b.Width, b.Height, forward.Width, forward.Height, backward.Width, backward.Height, halvings)
 	}
 	if a.Width != e.plan.width || a.Height != e.plan.height {
 		if err := e.prepare(a.Width, a.Height); err != nil {
@@ -115,8 +125,12 @@ func (e *DIS) Estimate(a, b Image[byte], forward, backward Image[flow.Vec]) erro
 	if err := e.stream.Run(e.plan.graph); err != nil {
 		return err
 	}
-	limit := flow.Field{Image: frame.Image[flow.Vec]{Width: a.Width, Height: a.Height}}.Limit()
-	return e.stream.launch(e.densify(&e.plan.levels[0], forward, backward, int(limit)))
+	last := e.densify(&e.plan.levels[0], forward, backward, int(flow.Limit(a.Width, a.Height)))
+	if halvings > 0 {
+		last.kernel = e.kernels.halved
+		last.args = append(last.args, Int(a.Width), Int(a.Height))
+	}
+	return e.stream.launch(last)
 }
 
 // disPlan is how a DIS works on pictures of one size.

@@ -10,7 +10,8 @@ import (
 )
 
 // BenchmarkDIS reports the milliseconds of an estimate of both directions, alone or one of
-// four in flight, with pictures and fields in the device's memory. It needs a GPU.
+// four in flight, whole or halved, with pictures and fields in the device's memory. It needs
+// a GPU.
 func BenchmarkDIS(b *testing.B) {
 	if list, err := cuda.Devices(); err != nil || len(list) == 0 {
 		b.Skip("no GPU: ", err)
@@ -31,13 +32,19 @@ func BenchmarkDIS(b *testing.B) {
 					if lanes > 0 {
 						threads = fmt.Sprint(lanes)
 					}
-					b.Run(fmt.Sprintf("%dx%d/%s/threads=%s/inflight=%d", size[0], size[1], c.name, threads, flight), func(b *testing.B) {
-						// The benchmark runs on another thread than its parent.
-						err := d.Do(func() error { return timeDIS(b, d, c.options, size[0], size[1], lanes, flight) })
-						if err != nil {
-							b.Fatal(err)
-						}
-					})
+					bench := func(name string, halved bool) {
+						b.Run(fmt.Sprintf("%dx%d/%s/threads=%s/inflight=%d%s", size[0], size[1], c.name, threads, flight, name), func(b *testing.B) {
+							// The benchmark runs on another thread than its parent.
+							err := d.Do(func() error { return timeDIS(b, d, c.options, size[0], size[1], lanes, flight, halved) })
+							if err != nil {
+								b.Fatal(err)
+							}
+						})
+					}
+					bench("", false)
+					if lanes == 0 {
+						bench("/halved", true)
+					}
 				}
 			}
 		}
@@ -45,7 +52,7 @@ func BenchmarkDIS(b *testing.B) {
 }
 
 // timeDIS times estimates on so many streams at once.
-func timeDIS(b *testing.B, d *cuda.Device, o dis.Options, width, height, lanes, flight int) error {
+func timeDIS(b *testing.B, d *cuda.Device, o dis.Options, width, height, lanes, flight int, halved bool) error {
 	list := make([]*estimate, flight)
 	for i := range list {
 		e := newEstimate(b, d, o)
@@ -53,11 +60,22 @@ func timeDIS(b *testing.B, d *cuda.Device, o dis.Options, width, height, lanes, 
 		e.SetLanes(lanes)
 		x, y := shifted("", 7.3, -2.6+float64(i)).pair(0, width, height, width)
 		e.upload(b, x, y)
+		if halved {
+			for i := range e.fields {
+				if err := e.fields[i].Resize(d, (width+1)/2, (height+1)/2); err != nil {
+					return err
+				}
+			}
+		}
 		list[i] = e
 	}
 	all := func() error {
 		for _, e := range list {
-			if err := e.Estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1]); err != nil {
+			estimate := e.Estimate
+			if halved {
+				estimate = e.EstimateHalved
+			}
+			if err := estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1]); err != nil {
 				return err
 			}
 		}

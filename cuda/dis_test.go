@@ -126,14 +126,25 @@ func (e *estimate) upload(t testing.TB, pictures ...frame.Image[uint8]) {
 	}
 }
 
-// flows returns the flows between two pictures, estimated on the device.
-func (e *estimate) flows(t testing.TB, a, b frame.Image[uint8]) (forward, backward flow.Field) {
+// flows returns the flows between two pictures, estimated on the device, and halved so many
+// times, 0 or 1.
+func (e *estimate) flows(t testing.TB, a, b frame.Image[uint8], halvings int) (forward, backward flow.Field) {
 	t.Helper()
 	e.upload(t, a, b)
-	if err := e.Estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1]); err != nil {
+	w, h := (a.Width+halvings)>>halvings, (a.Height+halvings)>>halvings
+	for i := range e.fields {
+		if err := e.fields[i].Resize(e.Stream().Device(), w, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	estimate := e.Estimate
+	if halvings > 0 {
+		estimate = e.EstimateHalved
+	}
+	if err := estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1]); err != nil {
 		t.Fatal(err)
 	}
-	list := [2]flow.Field{flow.NewField(a.Width, a.Height), flow.NewField(a.Width, a.Height)}
+	list := [2]flow.Field{flow.NewField(w, h), flow.NewField(w, h)}
 	for i, f := range list {
 		if err := e.fields[i].Download(e.Stream(), f.Image); err != nil {
 			t.Fatal(err)
@@ -148,12 +159,21 @@ func (e *estimate) flows(t testing.TB, a, b frame.Image[uint8]) (forward, backwa
 // compareFlows compares the flows of the device with the processor's. Exact.
 func compareFlows(t *testing.T, e *estimate, o dis.Options, a, b frame.Image[uint8]) {
 	t.Helper()
+	compareFlowsHalved(t, e, o, a, b, 0)
+}
+
+// compareFlowsHalved is compareFlows for flows that are halved so many times, 0 or 1.
+func compareFlowsHalved(t *testing.T, e *estimate, o dis.Options, a, b frame.Image[uint8], halvings int) {
+	t.Helper()
 	cpu, err := dis.New(o, frame.Workers{})
 	must(t, err)
 	defer cpu.Close()
 	var want [2]flow.Field
 	must(t, cpu.Estimate(a, b, &want[0], &want[1]))
-	forward, backward := e.flows(t, a, b)
+	for i := range halvings * len(want) {
+		want[i] = flow.Halve(want[i])
+	}
+	forward, backward := e.flows(t, a, b, halvings)
 	for i, got := range []flow.Field{forward, backward} {
 		differ, first := 0, -1
 		for j, v := range got.Pix {
@@ -165,8 +185,8 @@ func compareFlows(t *testing.T, e *estimate, o dis.Options, a, b frame.Image[uin
 			}
 		}
 		if differ > 0 {
-			t.Errorf("%dx%d, %+v, direction %d: %d vectors differ, the first at (%d, %d): %v, want %v", a.Width, a.Height, o, i,
-				differ, first%a.Width, first/a.Width, got.Pix[first], want[i].Pix[first])
+			t.Errorf("%dx%d, %+v, halved %d times, direction %d: %d vectors differ, the first at (%d, %d): %v, want %v", a.Width, a.Height, o, halvings, i,
+				differ, first%got.Width, first/got.Width, got.Pix[first], want[i].Pix[first])
 		}
 	}
 }
@@ -254,6 +274,7 @@ func TestDISSizes(t *testing.T) {
 			for _, j := range []int{0, 7} {
 				a, b := movements[j].pair(uint64(i), size[0], size[1], size[0]+i%3)
 				compareFlows(t, e, o, a, b)
+				compareFlowsHalved(t, e, o, a, b, 1)
 			}
 		}
 	})
@@ -337,6 +358,9 @@ func TestDISErrors(t *testing.T) {
 		narrow := e.pictures[1].Part(0, 0, 19, 16)
 		if err := e.Estimate(e.pictures[0], narrow, e.fields[0], e.fields[1]); err == nil || !strings.Contains(err.Error(), "sizes differ") {
 			t.Errorf("pictures of two sizes: error %v", err)
+		}
+		if err := e.EstimateHalved(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1]); err == nil || !strings.Contains(err.Error(), "halved 1 times: the sizes differ") {
+			t.Errorf("fields of the pictures' size for halved flow: error %v", err)
 		}
 		var big cuda.Image[byte]
 		big.Width, big.Height = 40000, 0

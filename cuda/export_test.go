@@ -20,7 +20,7 @@ func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, forward, backwar
 			}
 		}
 		return nil
-	}, func(at *estimated) { s.residents.letGo(at.held) })
+	}, func(at *estimated) { s.residents.letGo(append(at.read, at.written...)) })
 }
 
 // Surface returns m as a plane of a decoder's picture.

@@ -15,6 +15,9 @@ type FlowEstimator interface {
 	// flow from b to a, into backward. The pictures and the fields have one size. The
 	// vectors are canonical, as flow.Field describes.
 	Estimate(a, b Image[byte], forward, backward Image[flow.Vec]) error
+	// EstimateHalved is Estimate for fields of half the pictures' size, rounded up. It
+	// halves the flow as flow.Halve does.
+	EstimateHalved(a, b Image[byte], forward, backward Image[flow.Vec]) error
 	// Stream returns the stream that the estimator queues its work on.
 	Stream() *Stream
 	Close() error
@@ -25,6 +28,9 @@ type FlowEstimator interface {
 // from the frame: its luma, halved Level times.
 type Guide struct {
 	frame.Image[uint8]
+	// Finer is the picture that was halved to the guide, for the motion to be estimated on
+	// instead, and halved; or empty. It may be frame.Absent, too.
+	Finer frame.Image[uint8]
 	Frame *frame.Frame
 	Level int
 }
@@ -52,11 +58,15 @@ func (s *Synthesizer) estimate(e FlowEstimator, a, b Guide, dst [2]flow.Field, u
 	})
 }
 
+// searchedAhead is the number of later intervals during which a finer picture than a guide
+// stays on the device: the next estimate needs one of the two.
+const searchedAhead = 2
+
 // estimated is what an estimate reads and writes on the device.
 type estimated struct {
-	pictures [2]Image[byte]
-	fields   [2]Image[flow.Vec]
-	held     []*resident // pictures, then fields
+	guides, searched [2]Image[byte] // searched are what the flow is estimated on
+	fields           [2]Image[flow.Vec]
+	read, written    []*resident // pictures; fields
 }
 
 // letGo ends the use of residents.
@@ -73,32 +83,24 @@ func (r *residents) letGo(held []*resident) {
 func (r *residents) estimate(at *estimated, e FlowEstimator, still *Kernel, a, b Guide, dst [2]flow.Field) error {
 	r.loading.Lock()
 	defer r.loading.Unlock()
-	hold := func(m rows) (d *image, there bool) {
-		d, there = claim(r, &r.images[m.kind], any(m.id()), m.owner, estimatedAhead, func() *image { return new(image) })
-		r.mu.Lock()
-		d.users++
-		r.mu.Unlock()
-		at.held = append(at.held, &d.resident)
-		return d, there
-	}
+	finer := a.Finer.Width > 0
 	for i, g := range []Guide{a, b} {
-		m := guideOf(g.Image, i, g.Frame, g.Level)
-		d, there := hold(m)
-		if !there {
-			if err := r.bring(d, m, estimatedAhead); err != nil {
+		var err error
+		if at.guides[i], err = r.picture(at, e.Stream(), guideOf(g.Image, i, g.Frame, g.Level), estimatedAhead); err != nil {
+			return err
+		}
+		at.searched[i] = at.guides[i]
+		if finer {
+			if at.searched[i], err = r.picture(at, e.Stream(), guideOf(g.Finer, i, g.Frame, g.Level-1), searchedAhead); err != nil {
 				return err
 			}
 		}
-		if err := e.Stream().WaitFor(d.sent); err != nil {
-			return err
-		}
-		at.pictures[i] = d.view(m)
 	}
 	var images [2]*image
 	known := true
 	for i, f := range dst {
 		var there bool
-		images[i], there = hold(rowsOf(f.Image, flowKind, 0, nil))
+		images[i], there = r.hold(rowsOf(f.Image, flowKind, 0, nil), estimatedAhead, &at.written)
 		known = known && there
 	}
 	if !known {
@@ -109,12 +111,16 @@ func (r *residents) estimate(at *estimated, e FlowEstimator, still *Kernel, a, b
 				}
 				at.fields[i] = images[i].vectors(f)
 			}
-			if err := e.Estimate(at.pictures[0], at.pictures[1], at.fields[0], at.fields[1]); err != nil {
+			estimate := e.Estimate
+			if finer {
+				estimate = e.EstimateHalved
+			}
+			if err := estimate(at.searched[0], at.searched[1], at.fields[0], at.fields[1]); err != nil {
 				return err
 			}
-			w, h := at.pictures[0].Width, at.pictures[0].Height
+			w, h := at.guides[0].Width, at.guides[0].Height
 			return e.Stream().Launch(still, Cover(w, h, wideTile), wideBlock, 0,
-				at.fields[0].Arg(), at.fields[1].Arg(), at.pictures[0].Arg(), at.pictures[1].Arg(), Int(w), Int(h))
+				at.fields[0].Arg(), at.fields[1].Arg(), at.guides[0].Arg(), at.guides[1].Arg(), Int(w), Int(h))
 		}); err != nil {
 			return err
 		}
@@ -126,6 +132,28 @@ func (r *residents) estimate(at *estimated, e FlowEstimator, still *Kernel, a, b
 		at.fields[i] = images[i].vectors(f)
 	}
 	return nil
+}
+
+// hold claims the image of m for the next ahead loads, and uses it until it is let go.
+func (r *residents) hold(m rows, ahead uint64, held *[]*resident) (d *image, there bool) {
+	d, there = claim(r, &r.images[m.kind], any(m.id()), m.owner, ahead, func() *image { return new(image) })
+	r.mu.Lock()
+	d.users++
+	r.mu.Unlock()
+	*held = append(*held, &d.resident)
+	return d, there
+}
+
+// picture holds m for an estimate, brings it to the device if it is not there, and makes s
+// wait for it.
+func (r *residents) picture(at *estimated, s *Stream, m rows, ahead uint64) (v Image[byte], err error) {
+	d, there := r.hold(m, ahead, &at.read)
+	if !there {
+		if err := r.bring(d, m, ahead); err != nil {
+			return v, err
+		}
+	}
+	return d.view(m), s.WaitFor(d.sent)
 }
 
 // fillBoth queues new contents for two images on s, after the last use of the old ones.

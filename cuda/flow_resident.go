@@ -52,9 +52,8 @@ func (s *Synthesizer) EstimateResident(e FlowEstimator, a, b Guide) (*ResidentFl
 		return sums.measure(e.Stream(), at)
 	}, func(at *estimated) {
 		f.fields = at.fields
-		n := min(2, len(at.held))
-		s.residents.letGo(at.held[:n])
-		f.held = at.held[n:]
+		s.residents.letGo(at.read)
+		f.held = at.written
 	})
 	if err != nil {
 		f.Release()
@@ -133,7 +132,7 @@ func (c *changeSums) measure(s *Stream, at *estimated) error {
 	if err := c.device.Clear(s); err != nil {
 		return err
 	}
-	a, b := at.pictures[0], at.pictures[1]
+	a, b := at.guides[0], at.guides[1]
 	const threads, each = 256, 4
 	n := ceilDiv(a.Width, changeStep) * ceilDiv(a.Height, changeStep)
 	if err := s.Launch(k, Dim{ceilDiv(n, threads*each), 1, 1}, Dim{threads, 1, 1}, 0,

@@ -75,11 +75,16 @@ func TestGuidesOnDevice(t *testing.T) {
 		if err := s.EstimateFlow(k, wrong, wrong, flow.NewField(12, 7), flow.NewField(12, 7)); err == nil {
 			t.Error("a guide of the wrong size: no error")
 		}
+		none := cuda.Guide{Image: frame.Absent[uint8](21, 14), Finer: frame.Absent[uint8](42, 28), Frame: f}
+		if err := s.EstimateFlow(k, none, none, flow.NewField(21, 14), flow.NewField(21, 14)); err == nil {
+			t.Error("a finer picture than the frame: no error")
+		}
 	})
 }
 
-// estimatedClip returns a clip whose flows the processor estimates.
-func estimatedClip(t *testing.T, rng *rand.Rand, n int) []warp.Interval {
+// estimatedClip returns a clip whose flows the processor estimates, on the guides or on finer
+// pictures.
+func estimatedClip(t *testing.T, rng *rand.Rand, n int, finer bool) []warp.Interval {
 	t.Helper()
 	list, _ := clip(rng, formats[1], 37, 29, 1, n)
 	cpu, err := dis.New(dis.Default(), frame.Workers{})
@@ -87,7 +92,11 @@ func estimatedClip(t *testing.T, rng *rand.Rand, n int) []warp.Interval {
 	defer cpu.Close()
 	for i := range list {
 		p := &list[i].Flows[0]
-		must(t, cpu.Estimate(list[i].GuideA, list[i].GuideB, &p.Forward, &p.Backward))
+		if finer {
+			must(t, cpu.EstimateHalved(guide(list[i].A, 0), guide(list[i].B, 0), &p.Forward, &p.Backward))
+		} else {
+			must(t, cpu.Estimate(list[i].GuideA, list[i].GuideB, &p.Forward, &p.Backward))
+		}
 		must(t, flow.KeepStill(list[i].GuideA, list[i].GuideB, frame.Workers{}, p.Forward, p.Backward))
 	}
 	return list
@@ -119,12 +128,17 @@ func changeBetween(a, b frame.Image[uint8], f warp.FlowPair) (c cuda.Change) {
 
 // Frames made with guides and flows that only the device has equal the processor's, and so
 // do the flows and the sums of the change. Exact.
-func TestEstimateResident(t *testing.T) {
+func TestEstimateResident(t *testing.T) { testEstimateResident(t, false) }
+
+// The same for flows that are estimated on finer pictures than the guides.
+func TestEstimateResidentFiner(t *testing.T) { testEstimateResident(t, true) }
+
+func testEstimateResident(t *testing.T, finer bool) {
 	const seed, n = 43, 6
 	t.Logf("seed %d", seed)
 	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		list := estimatedClip(t, rng, n)
+		list := estimatedClip(t, rng, n, finer)
 		cpu, gpu := backends(t, d, everything)
 		s := gpu.(*cuda.Synthesizer)
 		defer cpu.Close()
@@ -141,12 +155,23 @@ func TestEstimateResident(t *testing.T) {
 			}
 			return guides[f]
 		}
+		large := map[*frame.Frame]frame.Image[uint8]{}
+		guideOf := func(f *frame.Frame) cuda.Guide {
+			g := cuda.Guide{Image: absent(f), Frame: f, Level: 1}
+			if finer {
+				if _, ok := large[f]; !ok {
+					large[f] = absentGuide(f, 0)
+				}
+				g.Finer = large[f]
+			}
+			return g
+		}
 		given := slices.Clone(list)
 		flows := make([]*cuda.ResidentFlow, n)
 		for i, in := range list {
 			g := &given[i]
 			g.GuideA, g.GuideB = absent(in.A), absent(in.B)
-			flows[i], err = s.EstimateResident(e, cuda.Guide{Image: g.GuideA, Frame: in.A, Level: 1}, cuda.Guide{Image: g.GuideB, Frame: in.B, Level: 1})
+			flows[i], err = s.EstimateResident(e, guideOf(in.A), guideOf(in.B))
 			must(t, err)
 			if want := changeBetween(in.GuideA, in.GuideB, in.Flows[0]); flows[i].Change() != want {
 				t.Errorf("interval %d: change %+v, want %+v", i, flows[i].Change(), want)

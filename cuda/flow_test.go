@@ -61,6 +61,10 @@ func (k *known) Estimate(a, b cuda.Image[byte], forward, backward cuda.Image[flo
 	return nil
 }
 
+func (k *known) EstimateHalved(a, b cuda.Image[byte], forward, backward cuda.Image[flow.Vec]) error {
+	return k.Estimate(a, b, forward, backward)
+}
+
 // learn tells k the flow between two pictures.
 func (k *known) learn(a, b frame.Image[uint8], f flow.Field) {
 	k.fields[string(slices.Concat(a.Pix, b.Pix))] = f

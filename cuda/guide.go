@@ -43,8 +43,8 @@ func (g *guideMaker) make(s *Stream, d *image, m rows, f *source) error {
 		table = g.table.Arg()
 	}
 	p := &f.planes
-	up := 1<<m.level - 1
-	if m.level > warp.MaxLevel || m.Width != (p.width+up)>>m.level || m.Height != (p.height+up)>>m.level {
+	up := 1<<max(m.level, 0) - 1
+	if m.level < 0 || m.level > warp.MaxLevel || m.Width != (p.width+up)>>m.level || m.Height != (p.height+up)>>m.level {
 		return fmt.Errorf("a guide of %dx%d for a frame of %dx%d, halved %d times", m.Width, m.Height, p.width, p.height, m.level)
 	}
 	rgb := 0

@@ -36,7 +36,10 @@ func NewField(width, height int) Field {
 
 // Limit returns the largest magnitude of a component of a canonical vector: twice the
 // longer side of the picture, in 1/256 pixel, but at most 2^29.
-func (f Field) Limit() int32 { return int32(min(2*One*max(f.Width, f.Height), 1<<29)) }
+func (f Field) Limit() int32 { return Limit(f.Width, f.Height) }
+
+// Limit returns the limit of a field of width by height vectors.
+func Limit(width, height int) int32 { return int32(min(2*One*max(width, height), 1<<29)) }
 
 // Quantize sets dst to the canonical form of the vectors of src. It multiplies
 // components by scale, a power of two, rounds them to the nearest integer with ties

@@ -94,6 +94,6 @@ func estimatePair(a, b *frame.Frame, o Options) (motion.Flow, error) {
 		return nil, err
 	}
 	defer e.Close()
-	level := o.Synthesis.Preset.Level(a.Width, a.Height)
-	return e.Estimate(motion.NewGuide(a, level), motion.NewGuide(b, level))
+	scale := o.Synthesis.Preset.Scale(a.Width, a.Height)
+	return e.Estimate(motion.NewGuide(a, scale), motion.NewGuide(b, scale))
 }

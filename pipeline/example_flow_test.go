@@ -27,7 +27,7 @@ func ExampleEstimateFlow() {
 	defer a.Release()
 	defer b.Release()
 	forward, backward, err := pipeline.EstimateFlow(a, b, pipeline.Options{
-		Synthesis: pipeline.Synthesis{Preset: pipeline.Best}, // at the size of the frames
+		Synthesis: pipeline.Synthesis{Preset: pipeline.Best}, // at the size of frames as small as these
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -79,8 +79,8 @@ type flowDevice struct{ *synth.FlowEstimator }
 
 func (d flowDevice) Estimate(a, b motion.Guide) (motion.DeviceFlow, bool, error) {
 	guide := func(g motion.Guide) synth.Guide {
-		f, level := g.Source()
-		return synth.Guide{Image: g.OnDevice(), Frame: f, Level: level}
+		f, scale := g.Source()
+		return synth.Guide{Image: g.OnDevice(), Finer: g.FinerOnDevice(), Frame: f, Level: scale.Level}
 	}
 	f, done, err := d.FlowEstimator.Estimate(guide(a), guide(b))
 	return deviceFlow{f}, done, err

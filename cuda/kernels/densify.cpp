@@ -7,3 +7,4 @@ namespace densify {
 }
 
 KERNEL(densify, densify)
+KERNEL(densify, densify_halved)

@@ -13,29 +13,62 @@ static __device__ int difference_at(const uint8_t *a, const uint8_t *b, int widt
 	return ((top * (128 - fy) + bottom * fy + 512) >> 10) - 16 * a[(ptrdiff_t)y * pitch + x];
 }
 
-// densify sets forward and backward, of out_width by out_height vectors, to the means of
-// the vectors of the patches that cover each pixel, weighted by how little the pictures
-// differ there. z is the direction. If limit is not 0, the result is in 1/256 pixel, and
-// limit is the largest magnitude of a component.
-extern "C" __global__ void densify(Vec *forward, int forward_stride, Vec *backward, int backward_stride, int out_width, int out_height, int limit,
-		const Vec *vectors, const uint8_t *level, size_t distance, int width, int height, int pitch, int columns, int rows, int stride) {
-	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-	if (x >= out_width || y >= out_height) return;
-	const uint8_t *a = level + blockIdx.z * distance, *b = level + (1 - blockIdx.z) * distance;
-	vectors += (size_t)blockIdx.z * columns * rows;
+// Level is a level of two pictures, and the vectors of its patches.
+struct Level {
+	const Vec *vectors;
+	const uint8_t *a, *b;
+	int width, height, pitch, columns, rows, stride;
+};
+
+// dense_at returns the mean of the vectors of the patches that cover a pixel, weighted by how
+// little the pictures differ there. If limit is not 0, the result is in 1/256 pixel, and limit
+// is the largest magnitude of a component.
+static __device__ Vec dense_at(const Level &l, int x, int y, int limit) {
+	int columns = l.columns, rows = l.rows, stride = l.stride;
 	int left = strides(max(x - (patch_size - 1), 0) + stride - 1, stride), right = min(strides(x, stride), columns - 1);
 	int top = strides(max(y - (patch_size - 1), 0) + stride - 1, stride), bottom = min(strides(y, stride), rows - 1);
 	int64_t sx = 0, sy = 0;
 	int sum = 0;
 	for (int j = top; j <= bottom; j++)
 		for (int i = left; i <= right; i++) {
-			Vec v = vectors[j * columns + i];
-			int w = densify_weight(difference_at(a, b, width, height, pitch, x, y, v));
+			Vec v = l.vectors[j * columns + i];
+			int w = densify_weight(difference_at(l.a, l.b, l.width, l.height, l.pitch, x, y, v));
 			sx += (int64_t)w * v.x;
 			sy += (int64_t)w * v.y;
 			sum += w;
 		}
 	Vec u = {__float2int_rn((float)sx / (float)sum), __float2int_rn((float)sy / (float)sum)};
 	if (limit) u = {clamp_to((u.x + 2) >> 2, -limit, limit), clamp_to((u.y + 2) >> 2, -limit, limit)};
-	(blockIdx.z ? backward + (size_t)y * backward_stride : forward + (size_t)y * forward_stride)[x] = u;
+	return u;
+}
+
+#define LEVEL                                                                                                        \
+	{vectors + (size_t)blockIdx.z * columns * rows, level + blockIdx.z * distance, level + (1 - blockIdx.z) * distance, \
+		width, height, pitch, columns, rows, stride}
+
+// densify sets forward and backward, of out_width by out_height vectors, to what dense_at
+// returns. z is the direction.
+extern "C" __global__ void densify(Vec *forward, int forward_stride, Vec *backward, int backward_stride, int out_width, int out_height, int limit,
+		const Vec *vectors, const uint8_t *level, size_t distance, int width, int height, int pitch, int columns, int rows, int stride) {
+	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+	if (x >= out_width || y >= out_height) return;
+	Level l = LEVEL;
+	(blockIdx.z ? backward + (size_t)y * backward_stride : forward + (size_t)y * forward_stride)[x] = dense_at(l, x, y, limit);
+}
+
+// densify_halved is densify for a flow of flow_width by flow_height vectors that is halved,
+// as package flow's Halve does, to out_width by out_height. limit is not 0.
+extern "C" __global__ void densify_halved(Vec *forward, int forward_stride, Vec *backward, int backward_stride, int out_width, int out_height, int limit,
+		const Vec *vectors, const uint8_t *level, size_t distance, int width, int height, int pitch, int columns, int rows, int stride,
+		int flow_width, int flow_height) {
+	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+	if (x >= out_width || y >= out_height) return;
+	Level l = LEVEL;
+	// A vector that counts twice does not change the mean of an odd row's or column's.
+	Vec sum = {0, 0};
+	for (int i = 0; i < 4; i++) {
+		Vec v = dense_at(l, min(2 * x + i % 2, flow_width - 1), min(2 * y + i / 2, flow_height - 1), limit);
+		sum = {sum.x + v.x, sum.y + v.y};
+	}
+	(blockIdx.z ? backward + (size_t)y * backward_stride : forward + (size_t)y * forward_stride)[x] = {(sum.x + 4) >> 3, (sum.y + 4) >> 3};
 }

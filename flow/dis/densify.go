@@ -66,6 +66,22 @@ func mean(sum, weight int64) int32 {
 	return int32(math.RoundToEven(float64(float32(sum) / float32(weight))))
 }
 
+// settleHalved sets dst to the canonical form of the vectors of two rows, or of one row
+// given twice, halved as flow.Halve does. The limit is at most 2^28.
+func settleHalved(dst []flow.Vec, upper, lower []vector, limit int32) {
+	last := len(upper) - 1
+	for i := range dst {
+		left, right := 2*i, min(2*i+1, last)
+		// A vector that counts twice does not change the mean of an odd row's or column's.
+		var x, y int32
+		for _, v := range [4]vector{upper[left], upper[right], lower[left], lower[right]} {
+			x += settled(v.x, limit)
+			y += settled(v.y, limit)
+		}
+		dst[i] = flow.Vec{X: (x + 4) >> 3, Y: (y + 4) >> 3}
+	}
+}
+
 // settle sets dst to the canonical form of the vectors of src.
 func settle(dst []flow.Vec, src []vector, limit int32) {
 	for i, v := range src[:len(dst)] {

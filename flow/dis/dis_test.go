@@ -117,10 +117,20 @@ func compare(t *testing.T, e *Estimator, a, b frame.Image[uint8]) {
 	t.Helper()
 	forward, backward := estimate(t, e, a, b)
 	wantForward, wantBackward := referenceFlow(e.options, a, b)
+	var halvedForward, halvedBackward flow.Field
+	if err := e.EstimateHalved(a, b, &halvedForward, &halvedBackward); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name      string
 		got, want flow.Field
-	}{{"forward", forward, wantForward}, {"backward", backward, wantBackward}} {
+	}{
+		{"forward", forward, wantForward}, {"backward", backward, wantBackward},
+		{"halved forward", halvedForward, flow.Halve(wantForward)}, {"halved backward", halvedBackward, flow.Halve(wantBackward)},
+	} {
+		if c.got.Width != c.want.Width || c.got.Height != c.want.Height || len(c.got.Pix) != len(c.want.Pix) {
+			t.Fatalf("%dx%d %+v: the %s field is %dx%d", a.Width, a.Height, e.options, c.name, c.got.Width, c.got.Height)
+		}
 		differ, first := 0, -1
 		for i, v := range c.got.Pix {
 			if v != c.want.Pix[i] {
@@ -132,7 +142,7 @@ func compare(t *testing.T, e *Estimator, a, b frame.Image[uint8]) {
 		}
 		if differ > 0 {
 			t.Errorf("%dx%d %+v: %d %s vectors differ, the first at (%d, %d): %v, want %v", a.Width, a.Height, e.options,
-				differ, c.name, first%a.Width, first/a.Width, c.got.Pix[first], c.want.Pix[first])
+				differ, c.name, first%c.got.Width, first/c.got.Width, c.got.Pix[first], c.want.Pix[first])
 		}
 	}
 }

@@ -25,6 +25,7 @@ type Estimator struct {
 	patches  [2]turns[best]
 	dense    [2]turns[vector]
 	fields   [2]*flow.Field
+	halved   bool // whether the fields are to be halved
 
 	// The present step.
 	level    int
@@ -68,16 +69,29 @@ func (e *Estimator) Close() error {
 // canonical. Estimate reuses the fields' memory; after an error their contents are
 // undefined.
 func (e *Estimator) Estimate(a, b frame.Image[uint8], forward, backward *flow.Field) error {
+	return e.estimate(a, b, forward, backward, false)
+}
+
+// EstimateHalved sets the fields to those of Estimate, halved as flow.Halve does.
+func (e *Estimator) EstimateHalved(a, b frame.Image[uint8], forward, backward *flow.Field) error {
+	return e.estimate(a, b, forward, backward, true)
+}
+
+func (e *Estimator) estimate(a, b frame.Image[uint8], forward, backward *flow.Field, halved bool) error {
 	if e.closed {
 		return errors.New("flow: dense inverse search: the estimator is closed")
 	}
 	if err := flow.CheckPictures(a, b, maxSide); err != nil {
 		return fmt.Errorf("flow: dense inverse search: %w", err)
 	}
-	forward.Resize(a.Width, a.Height)
-	backward.Resize(a.Width, a.Height)
+	width, height := a.Width, a.Height
+	if halved {
+		width, height = (width+1)/2, (height+1)/2
+	}
+	forward.Resize(width, height)
+	backward.Resize(width, height)
 	e.pictures = [2]frame.Image[uint8]{a, b}
-	e.fields = [2]*flow.Field{forward, backward}
+	e.fields, e.halved = [2]*flow.Field{forward, backward}, halved
 	e.build()
 	for e.level = len(e.levels) - 1; e.level >= 0; e.level-- {
 		e.estimateLevel()
@@ -176,10 +190,16 @@ func (e *Estimator) densify(direction, row int) {
 	if e.level > 0 {
 		return
 	}
+	f, p := e.fields[direction], &e.pictures[direction]
+	limit := flow.Limit(p.Width, p.Height)
 	// A picture may be smaller than its level.
-	f := e.fields[direction]
-	for y := row * cellSize; y < min((row+1)*cellSize, f.Height); y++ {
-		e.kernels.settle(f.Row(y), dst, f.Limit())
+	last := min((row+1)*cellSize, p.Height) - 1
+	for y := row * cellSize; y <= last; y++ {
+		if !e.halved {
+			e.kernels.settle(f.Row(y), dst[:p.Width], limit)
+		} else if y%2 == 0 {
+			e.kernels.settleHalved(f.Row(y/2), dst[:p.Width], dst[min(1, last-y)*l.width:][:p.Width], limit)
+		}
 		dst = dst[l.width:]
 	}
 }

@@ -428,9 +428,27 @@ static void densify(const dis_search *s, const uint8_t *a, const uint8_t *b, dis
 	}
 }
 
+static inline int settled(int32_t v, int32_t limit) { return clamp((v + 2) >> 2, -limit, limit); }
+
 static void settle(dis_vector *dst, const dis_vector *src, int n, int32_t limit) {
 	int32_t *restrict out = &dst->x;
 	const int32_t *restrict in = &src->x;
 	for (int i = 0; i < 2 * n; i++)
-		out[i] = clamp((in[i] + 2) >> 2, -limit, limit);
+		out[i] = settled(in[i], limit);
+}
+
+static inline int32_t halved(int32_t a, int32_t b, int32_t c, int32_t d, int32_t limit) {
+	return (settled(a, limit) + settled(b, limit) + settled(c, limit) + settled(d, limit) + 4) >> 3;
+}
+
+static void settle_halved(dis_vector *restrict dst, const dis_vector *upper, const dis_vector *lower, int n, int32_t limit) {
+	for (int i = 0; i < n / 2; i++) {
+		const dis_vector *u = upper + 2 * i, *l = lower + 2 * i;
+		dst[i].x = halved(u[0].x, u[1].x, l[0].x, l[1].x, limit);
+		dst[i].y = halved(u[0].y, u[1].y, l[0].y, l[1].y, limit);
+	}
+	if (n % 2) {
+		dis_vector u = upper[n - 1], l = lower[n - 1];
+		dst[n / 2] = (dis_vector){halved(u.x, u.x, l.x, l.x, limit), halved(u.y, u.y, l.y, l.y, limit)};
+	}
 }

@@ -8,10 +8,12 @@ package dis
 #cgo noescape dis_propagate
 #cgo noescape dis_densify
 #cgo noescape dis_settle
+#cgo noescape dis_settle_halved
 #cgo nocallback dis_first
 #cgo nocallback dis_propagate
 #cgo nocallback dis_densify
 #cgo nocallback dis_settle
+#cgo nocallback dis_settle_halved
 #include "native.h"
 
 static void dis_first(const dis_kernels *k, const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst,
@@ -31,6 +33,11 @@ static void dis_densify(const dis_kernels *k, const dis_search *s, const uint8_t
 
 static void dis_settle(const dis_kernels *k, dis_vector *dst, const dis_vector *src, int n, int32_t limit) {
 	k->settle(dst, src, n, limit);
+}
+
+static void dis_settle_halved(const dis_kernels *k, dis_vector *dst, const dis_vector *upper, const dis_vector *lower,
+	int n, int32_t limit) {
+	k->settle_halved(dst, upper, lower, n, limit);
 }
 */
 import "C"
@@ -76,6 +83,10 @@ func native(k *C.dis_kernels) kernels {
 		},
 		settle: func(dst []flow.Vec, src []vector, limit int32) {
 			C.dis_settle(k, vectors(dst), vectors(src[:len(dst)]), C.int(len(dst)), C.int32_t(limit))
+		},
+		settleHalved: func(dst []flow.Vec, upper, lower []vector, limit int32) {
+			_ = dst[(len(upper)-1)/2]
+			C.dis_settle_halved(k, vectors(dst), vectors(upper), vectors(lower[:len(upper)]), C.int(len(upper)), C.int32_t(limit))
 		},
 	}
 }

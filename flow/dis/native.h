@@ -34,6 +34,8 @@ typedef struct {
 	void (*densify)(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_vector *dst, int row,
 		const dis_best *patches);
 	void (*settle)(dis_vector *dst, const dis_vector *src, int n, int32_t limit);
+	// settle_halved sets half of n vectors, rounding up.
+	void (*settle_halved)(dis_vector *dst, const dis_vector *upper, const dis_vector *lower, int n, int32_t limit);
 } dis_kernels;
 
 extern const dis_kernels dis_kernels_128, dis_kernels_avx2;

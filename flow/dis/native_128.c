@@ -5,5 +5,5 @@
 #if defined(__SSE2__) || defined(__aarch64__)
 #include "kernels.h"
 
-const dis_kernels dis_kernels_128 = {first, propagate, densify, settle};
+const dis_kernels dis_kernels_128 = {first, propagate, densify, settle, settle_halved};
 #endif

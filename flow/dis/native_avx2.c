@@ -6,5 +6,5 @@
 #pragma GCC target("avx2")
 #include "kernels.h"
 
-const dis_kernels dis_kernels_avx2 = {first, propagate, densify, settle};
+const dis_kernels dis_kernels_avx2 = {first, propagate, densify, settle, settle_halved};
 #endif

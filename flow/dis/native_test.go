@@ -234,6 +234,32 @@ func TestKernelSettle(t *testing.T) {
 	}
 }
 
+func TestKernelSettleHalved(t *testing.T) {
+	r := &trial{rng: rand.New(rand.NewPCG(7, 1))}
+	for n := 1; n < 70; n++ {
+		var rows [2][]vector
+		for i := range rows {
+			rows[i] = simdtest.Guarded[vector](t, n, n%2 == 0)
+			for j := range rows[i] {
+				rows[i][j] = r.vector(1 << 29)
+			}
+		}
+		if n%5 == 0 {
+			rows[1] = rows[0] // an odd last row
+		}
+		limit := []int32{512, 1 << 12, 1 << 28}[n%3]
+		got, want := simdtest.Guarded[flow.Vec](t, (n+1)/2, n%2 == 0), make([]flow.Vec, (n+1)/2)
+		settleHalved(want, rows[0], rows[1], limit)
+		for _, v := range everyVariant() {
+			clear(got)
+			v.settleHalved(got, rows[0], rows[1], limit)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s, %d vectors: %v, want %v", v.level, n, got, want)
+			}
+		}
+	}
+}
+
 func BenchmarkKernels(b *testing.B) {
 	for _, v := range everyVariant() {
 		x, y := moving("", 7.3, -2.6).pair(0, 960, 540)

@@ -45,13 +45,15 @@ type kernels struct {
 	densify func(s *search, dst []vector, row int, patches []best)
 	// settle sets dst to the vectors of the result for those of level 0.
 	settle func(dst []flow.Vec, src []vector, limit int32)
+	// settleHalved sets dst to a row of the halved result for two rows of level 0.
+	settleHalved func(dst []flow.Vec, upper, lower []vector, limit int32)
 }
 
 // cellSize is how many rows a call to densify sets.
 const cellSize = 4
 
 // portable are the kernels in Go, which define the others.
-var portable = kernels{(*search).first, (*search).propagate, (*search).densify, settle}
+var portable = kernels{(*search).first, (*search).propagate, (*search).densify, settle, settleHalved}
 
 // variant is the kernels for a level of instructions.
 type variant struct {

@@ -122,6 +122,9 @@ func (c *Cache) flow(method string, a, b Guide, estimate func() (Flow, error)) (
 func (c *Cache) name(method string, a, b Guide) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %s\n", cacheVersion, method)
+	if a.scale.Finer {
+		fmt.Fprintln(h, "halved")
+	}
 	for _, v := range []Guide{a, b} {
 		d := v.digest()
 		h.Write(d[:])

@@ -30,10 +30,15 @@ func newCommand(ctx context.Context, line string) *command {
 func (c *command) name() string { return FromCommand + c.line }
 
 func (c *command) estimate(a, b Guide, dst *warp.FlowPair) error {
-	if err := c.field(a.picture(), b.picture(), &dst.Forward); err != nil {
+	if err := c.field(a.searched(), b.searched(), &dst.Forward); err != nil {
 		return err
 	}
-	return c.field(b.picture(), a.picture(), &dst.Backward)
+	a.fit(&dst.Forward)
+	if err := c.field(b.searched(), a.searched(), &dst.Backward); err != nil {
+		return err
+	}
+	a.fit(&dst.Backward)
+	return nil
 }
 
 // field sets dst to the flow from a to b. After an error there are no further fields.

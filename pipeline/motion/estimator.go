@@ -36,8 +36,8 @@ type estimator interface {
 // estimate makes the flows between two guides in the host's memory.
 type estimate interface {
 	name() string // as an estimator's
-	// estimate sets dst to the flows between a and b. If a and b change places, the flows
-	// do.
+	// estimate sets dst to the flows between a and b, of the guides' size. If a and b
+	// change places, the flows do.
 	estimate(a, b Guide, dst *warp.FlowPair) error
 	close()
 }

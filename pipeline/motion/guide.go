@@ -8,47 +8,64 @@ import (
 	"encoding/binary"
 	"sync"
 
+	"retime/flow"
 	"retime/frame"
 	"retime/warp"
 )
 
-// Guide is the picture that the motion of a frame is estimated on: its luma in 8 bits,
-// halved so many times. It is computed at its first use, which may come from any
-// goroutine that holds the frame.
+// Guide is the picture that the motion of a frame is known on: its luma in 8 bits, halved
+// so many times. The motion is estimated on the guide itself, or on the finer picture that
+// was halved last. Each is computed at its first use, which may come from any goroutine
+// that holds the frame.
 type Guide struct {
-	picture func() frame.Image[uint8]
-	digest  func() pictureDigest
-	number  int64 // of the picture in its clip, from 0; unnumbered for none
-	source  *frame.Frame
-	level   int
-	absent  frame.Image[uint8] // stands for the picture where a device makes it
+	picture, searched func() frame.Image[uint8] // searched is what flow is estimated on
+	digest            func() pictureDigest      // of what is searched
+	number            int64                     // of the picture in its clip, from 0; unnumbered for none
+	source            *frame.Frame
+	scale             Scale
+	// These stand for the picture, and for a finer one, where a device makes them.
+	absent, absentFiner frame.Image[uint8]
 }
 
 const unnumbered = -1
 
 type pictureDigest [sha256.Size]byte
 
-// NewGuide returns the guide of f, halved level times.
-func NewGuide(f *frame.Frame, level int) Guide {
+// NewGuide returns the guide of f at a scale.
+func NewGuide(f *frame.Frame, s Scale) Guide {
+	s.Finer = s.Finer && s.Level > 0
+	searched := s.Level
+	if s.Finer {
+		searched--
+	}
 	g := GuideOf(func() frame.Image[uint8] {
 		m := warp.Luma(f)
-		for range level {
+		for range searched {
 			m = warp.Halve(m)
 		}
 		return m
 	})
-	up := 1<<level - 1
-	g.source, g.level, g.absent = f, level, frame.Absent[uint8]((f.Width+up)>>level, (f.Height+up)>>level)
+	absent := func(level int) frame.Image[uint8] {
+		up := 1<<level - 1
+		return frame.Absent[uint8]((f.Width+up)>>level, (f.Height+up)>>level)
+	}
+	g.source, g.scale, g.absent = f, s, absent(s.Level)
+	if s.Finer {
+		finer := g.searched
+		g.picture = sync.OnceValue(func() frame.Image[uint8] { return warp.Halve(finer()) })
+		g.absentFiner = absent(searched)
+	}
 	return g
 }
 
-// GuideOf returns a guide that picture computes.
+// GuideOf returns a guide that picture computes, and on which flow is estimated.
 func GuideOf(picture func() frame.Image[uint8]) Guide {
 	picture = sync.OnceValue(picture)
 	return Guide{
-		picture: picture,
-		digest:  sync.OnceValue(func() pictureDigest { return digestOf(picture()) }),
-		number:  unnumbered,
+		picture:  picture,
+		searched: picture,
+		digest:   sync.OnceValue(func() pictureDigest { return digestOf(picture()) }),
+		number:   unnumbered,
 	}
 }
 
@@ -59,9 +76,9 @@ func (g Guide) Numbered(n int64) Guide {
 	return g
 }
 
-// Source returns the frame that NewGuide made g of, and how often it is halved; or nil if
-// another function made g.
-func (g Guide) Source() (f *frame.Frame, level int) { return g.source, g.level }
+// Source returns the frame that NewGuide made g of, and the scale; or nil if another
+// function made g.
+func (g Guide) Source() (f *frame.Frame, s Scale) { return g.source, g.scale }
 
 // OnDevice returns the guide for a device, which makes it from its source if there is one:
 // then it is frame.Absent. All copies of a guide return the same image.
@@ -70,6 +87,17 @@ func (g Guide) OnDevice() frame.Image[uint8] {
 		return g.picture()
 	}
 	return g.absent
+}
+
+// FinerOnDevice is OnDevice for the finer picture that flow is estimated on; it is empty if
+// flow is estimated on the guide.
+func (g Guide) FinerOnDevice() frame.Image[uint8] { return g.absentFiner }
+
+// fit halves flow that was estimated on a finer picture than the guide.
+func (g Guide) fit(f *flow.Field) {
+	if g.scale.Finer {
+		*f = flow.Halve(*f)
+	}
 }
 
 // Picture returns the guide's samples, which may be the frame's own.

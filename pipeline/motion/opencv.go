@@ -38,7 +38,12 @@ func newOpenCV(m Method) (estimate, error) {
 func (e *fromOpenCV) name() string { return e.method }
 
 func (e *fromOpenCV) estimate(a, b Guide, dst *warp.FlowPair) error {
-	return e.Estimate(a.picture(), b.picture(), &dst.Forward, &dst.Backward)
+	if err := e.Estimate(a.searched(), b.searched(), &dst.Forward, &dst.Backward); err != nil {
+		return err
+	}
+	a.fit(&dst.Forward)
+	a.fit(&dst.Backward)
+	return nil
 }
 
 func (e *fromOpenCV) close() { e.Close() }

@@ -47,7 +47,7 @@ func (r *run) decode(source Source) stage[*Picture] {
 // guide returns the guide of f. It has the number of f in the stream, wherever reading
 // began, if the stream has a constant rate.
 func (r *run) guide(f *frame.Frame) motion.Guide {
-	g := motion.NewGuide(f, r.level)
+	g := motion.NewGuide(f, r.scale)
 	if r.video.Rate == nil {
 		return g
 	}

@@ -242,7 +242,7 @@ func (d *divider) take(ctx context.Context, i int) *Picture {
 // picture returns p with the guide of the run, and a reference of its own.
 func (r *run) picture(p *Picture) *Picture {
 	mine := *p
-	if _, level := p.Guide.Source(); level != r.level {
+	if _, scale := p.Guide.Source(); scale != r.scale {
 		mine.Guide = r.guide(p.Frame)
 	}
 	return mine.Retain()

@@ -168,7 +168,7 @@ type run struct {
 	pass     *timeline.Pass
 	want     Range              // counts slots of the pass's layout
 	video    media.Video        // of the source
-	level    int                // how often the guides are halved
+	scale    motion.Scale       // of the guides
 	still    frame.Image[uint8] // 255 where nothing ever moves, on the guides' grid; may be empty
 	assessor assessor
 	wanting  *atomic.Int32 // runs that want further pictures
@@ -190,7 +190,7 @@ func (r *run) holds(index int64) bool { return r.want.holds(index) && r.owns(ind
 
 // newRun returns a run that makes a range of frames with a preset.
 func (l *Line) newRun(preset motion.Preset, pass *timeline.Pass, want Range, v media.Video) (*run, error) {
-	r := &run{Line: l, pass: pass, want: want, video: v, level: preset.Level(v.Width, v.Height)}
+	r := &run{Line: l, pass: pass, want: want, video: v, scale: preset.Scale(v.Width, v.Height)}
 	r.assessor.Workers = l.params.Workers
 	if method := l.params.Flow.Method; v.Rate == nil {
 		if _, files := method.Files(); files {
@@ -198,6 +198,6 @@ func (l *Line) newRun(preset motion.Preset, pass *timeline.Pass, want Range, v m
 		}
 	}
 	var err error
-	r.still, err = staticMask(l.params.StaticMask, v, r.level)
+	r.still, err = staticMask(l.params.StaticMask, v, r.scale.Level)
 	return r, err
 }

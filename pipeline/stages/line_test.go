@@ -148,7 +148,7 @@ func TestStagesEnd(t *testing.T) {
 
 // A cell belongs to an outline if its centre lies inside, by the even-odd rule.
 func TestCells(t *testing.T) {
-	r := &run{video: media.Video{Width: 9, Height: 4}, level: 1}
+	r := &run{video: media.Video{Width: 9, Height: 4}, scale: motion.Scale{Level: 1}}
 	outlines := [][][2]float64{{{2, 0}, {4, 0}, {4, 2}, {2, 2}}, {{6, 0}, {10, 0}, {10, 4}, {6, 4}}}
 	for _, outside := range []bool{false, true} {
 		m := r.cells(outlines, outside)

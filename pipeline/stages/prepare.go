@@ -127,7 +127,7 @@ func (v *Interval) beside(p *Picture, f motion.Flow) *outer {
 
 // between returns what v's own pictures tell the synthesis.
 func (r *run) between(v *Interval) *material {
-	return &material{a: v.A, b: v.B, level: r.level, guided: r.params.Mode.UsesFlow(), flows: v.found.flows}
+	return &material{a: v.A, b: v.B, level: r.scale.Level, guided: r.params.Mode.UsesFlow(), flows: v.found.flows}
 }
 
 // window is an interval between its neighbours, any of which may be nil, with a

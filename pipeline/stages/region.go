@@ -55,14 +55,14 @@ func (r *run) fill(dst *frame.Frame, v *Interval, phase warp.Phase, m decision.M
 		a = v.nearest(phase).Frame
 		b = a
 	}
-	warp.MaskedBlend(r.params.Workers, dst, a, b, phase, cells, r.level)
+	warp.MaskedBlend(r.params.Workers, dst, a, b, phase, cells, r.scale.Level)
 }
 
 // cells marks the cells of the guides' grid whose centres lie in one of some polygons by 0, and
 // the others by 255; the other way round if outside is set.
 func (r *run) cells(outlines [][][2]float64, outside bool) frame.Image[uint8] {
 	w, h := r.video.Width, r.video.Height
-	for range r.level {
+	for range r.scale.Level {
 		w, h = (w+1)/2, (h+1)/2
 	}
 	m := frame.NewImage[uint8](w, h)
@@ -70,7 +70,7 @@ func (r *run) cells(outlines [][][2]float64, outside bool) frame.Image[uint8] {
 	if outside {
 		in, out = out, in
 	}
-	side := float64(int(1) << r.level)
+	side := float64(int(1) << r.scale.Level)
 	for y := range h {
 		row := m.Row(y)
 		for x := range row {

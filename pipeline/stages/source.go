@@ -11,8 +11,8 @@ import (
 // Source delivers the frames of a video, of one size and format, in presentation order. One
 // goroutine at a time calls it.
 //
-// Video describes the frames. pipeline.Convert needs its Width, Height, TimeBase and Start, the time in
-// seconds that counts as 0; if the Rate is known, too, timestamps that the time base has
+// Video describes the frames. pipeline.Convert needs its Width, Height, TimeBase and Start, the
+// time in seconds that counts as 0; if the Rate is known, too, timestamps that the time base has
 // rounded are put right by it, from FirstPTS on.
 //
 // Read returns the next frame with one reference, which the caller releases. The frame's PTS,

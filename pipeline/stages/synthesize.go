@@ -120,7 +120,7 @@ func (r *run) extrapolate(v *Interval, t *Target) error {
 	if err != nil {
 		return err
 	}
-	warp.Extrapolate(r.params.Workers, f, v.A.Frame, v.found.continued.Forward, r.level, t.Beyond)
+	warp.Extrapolate(r.params.Workers, f, v.A.Frame, v.found.continued.Forward, r.scale.Level, t.Beyond)
 	t.frame, t.finish = f, func() error { return nil }
 	return nil
 }
@@ -169,7 +169,7 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 	}
 	switch rec.Method {
 	case decision.Blended:
-		warp.MaskedBlend(r.params.Workers, f, v.A.Frame, v.B.Frame, t.Phase, t.confidence, r.level)
+		warp.MaskedBlend(r.params.Workers, f, v.A.Frame, v.B.Frame, t.Phase, t.confidence, r.scale.Level)
 	case decision.Nearest:
 		rec.Holes, rec.Error, rec.Confidence = 0, 0, 0
 		frame.Copy(f, v.nearest(t.Phase).Frame)

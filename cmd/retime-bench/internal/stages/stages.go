@@ -228,7 +228,7 @@ func (m *measurement) flow(ctx context.Context) error {
 	for _, in := range m.sample.intervals {
 		for _, f := range []*frame.Frame{in.A, in.B} {
 			if _, ok := guides[f]; !ok {
-				guides[f] = motion.NewGuide(f, in.Level)
+				guides[f] = motion.NewGuide(f, m.o.Synthesis.Preset.Scale(f.Width, f.Height))
 			}
 		}
 	}

@@ -17,6 +17,34 @@ type maker interface {
 	Close()
 }
 
+// onCPU is the processor as a backend.
+type onCPU struct {
+	*warp.Synthesizer
+	interval *warp.Prepared // the one that began last; nil before the first
+}
+
+func (c *onCPU) Begin(in warp.Interval) (err error) {
+	c.end()
+	c.interval, err = c.Prepare(in)
+	return err
+}
+
+func (c *onCPU) Make(dst *frame.Frame, phase warp.Phase) (warp.Made, error) {
+	return c.interval.Make(dst, phase)
+}
+
+func (c *onCPU) Close() {
+	c.end()
+	c.Synthesizer.Close()
+}
+
+func (c *onCPU) end() {
+	if c.interval != nil {
+		c.interval.Close()
+		c.interval = nil
+	}
+}
+
 var phases = []warp.Phase{1, 20000, warp.PhaseOne / 2, warp.PhaseOne - 1}
 
 // compare makes frames of an interval by both backends and compares them. Exact.
@@ -70,8 +98,9 @@ func compareAs(t *testing.T, want, got maker, in, given warp.Interval, phases []
 // backends returns synthesizers of both backends for p.
 func backends(t *testing.T, d *cuda.Device, p warp.Params) (cpu, gpu maker) {
 	t.Helper()
-	c, err := warp.NewSynthesizer(p)
+	s, err := warp.NewSynthesizer(p)
 	must(t, err)
+	c := &onCPU{Synthesizer: s}
 	t.Cleanup(c.Close)
 	g, err := cuda.NewSynthesizer(d, p)
 	must(t, err)

@@ -16,7 +16,7 @@ import (
 
 // underWay holds started frames and the frames that they must equal.
 type underWay struct {
-	cpu  *warp.Synthesizer
+	cpu  maker
 	gpu  *cuda.Synthesizer
 	list []startedFrame
 }
@@ -63,7 +63,7 @@ func (u *underWay) finish(t *testing.T, left int) {
 func newUnderWay(t *testing.T, d *cuda.Device, p warp.Params) *underWay {
 	t.Helper()
 	cpu, gpu := backends(t, d, p)
-	return &underWay{cpu: cpu.(*warp.Synthesizer), gpu: gpu.(*cuda.Synthesizer)}
+	return &underWay{cpu: cpu, gpu: gpu.(*cuda.Synthesizer)}
 }
 
 var everything = warp.Params{Mode: warp.Project, Order: 3, Acceleration: true, Overlays: true}

@@ -79,7 +79,9 @@ func TestSynthesizerOverlays(t *testing.T) {
 							}
 						}
 						compare(t, cpu, gpu, in, phases[j:j+1])
-						found := cpu.(*warp.Synthesizer).Inspect().Overlay
+						_, inside, err := cpu.(*onCPU).interval.Inspect(frame.New(in.A.Format, in.A.Width, in.A.Height), phases[j])
+						must(t, err)
+						found := inside.Overlay
 						added := found.Width > 0 && (in.Static.Width == 0 || !bytes.Equal(found.Pix, in.Static.Pix))
 						if size[0] > 60 && added != (before || after) {
 							t.Errorf("before %v, after %v: overlays found: %v", before, after, added)

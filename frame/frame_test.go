@@ -79,7 +79,7 @@ func TestRowsCoverEachRowOnce(t *testing.T) {
 		for _, height := range []int{0, 1, 7, 15, 16, 17, 100, 1081} {
 			t.Run(fmt.Sprintf("%d workers %d rows", workers, height), func(t *testing.T) {
 				seen := make([]atomic.Int32, height)
-				Workers{workers}.Rows(height, func(y0, y1 int) {
+				Workers{N: workers}.Rows(height, func(y0, y1 int) {
 					for y := y0; y < y1; y++ {
 						seen[y].Add(1)
 					}
@@ -100,7 +100,7 @@ func TestRowsAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			Workers{3}.Rows(1000, func(y0, y1 int) { sum.Add(int64(y1 - y0)) })
+			Workers{N: 3}.Rows(1000, func(y0, y1 int) { sum.Add(int64(y1 - y0)) })
 		})
 	}
 	group.Wait()
@@ -109,13 +109,39 @@ func TestRowsAtOnce(t *testing.T) {
 	}
 }
 
+// Tasks at once have equal shares of the goroutines, rounded up.
+func TestShared(t *testing.T) {
+	shared, begin := Workers{N: 8}.Shared()
+	copied := shared
+	var ends []func()
+	for i, want := range []int{8, 8, 4, 3, 2} {
+		if got := copied.Count(); got != want {
+			t.Errorf("%d tasks: %d goroutines each, want %d", i, got, want)
+		}
+		ends = append(ends, begin())
+	}
+	for _, end := range ends {
+		end()
+	}
+	if got := shared.Count(); got != 8 {
+		t.Errorf("after all tasks: %d goroutines, want 8", got)
+	}
+	if one, begin := (Workers{N: 1}).Shared(); begin != nil {
+		begin()
+		begin()
+		if got := one.Count(); got != 1 {
+			t.Errorf("two tasks of one goroutine have %d each", got)
+		}
+	}
+}
+
 func TestBoth(t *testing.T) {
 	var order []int
-	Workers{1}.Both(func() { order = append(order, 1) }, func() { order = append(order, 2) })
+	Workers{N: 1}.Both(func() { order = append(order, 1) }, func() { order = append(order, 2) })
 	if len(order) != 2 || order[0] != 1 {
 		t.Errorf("one worker: %v, want 1, then 2", order)
 	}
 	// Each waits for the other one.
 	a, b := make(chan bool), make(chan bool)
-	Workers{2}.Both(func() { close(a); <-b }, func() { <-a; close(b) })
+	Workers{N: 2}.Both(func() { close(a); <-b }, func() { <-a; close(b) })
 }

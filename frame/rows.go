@@ -11,14 +11,31 @@ import (
 type Workers struct {
 	// N is the number of goroutines, or 0 for runtime.GOMAXPROCS.
 	N int
+
+	tasks *atomic.Int32 // those that divide the goroutines among themselves; nil for one task
 }
 
-// Count returns the number of goroutines that Rows uses.
-func (w Workers) Count() int {
-	if w.N > 0 {
-		return w.N
+// Shared returns workers for several tasks at once, which have equal shares of the goroutines of
+// w. A task calls begin before its work, and end after it.
+func (w Workers) Shared() (shared Workers, begin func() (end func())) {
+	w.tasks = new(atomic.Int32)
+	return w, func() func() {
+		w.tasks.Add(1)
+		return func() { w.tasks.Add(-1) }
 	}
-	return runtime.GOMAXPROCS(0)
+}
+
+// Count returns the number of goroutines that Rows uses at present.
+func (w Workers) Count() int {
+	n := w.N
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	if w.tasks == nil {
+		return n
+	}
+	tasks := max(1, int(w.tasks.Load()))
+	return (n + tasks - 1) / tasks
 }
 
 // minRows is the fewest rows worth handing to another goroutine.

@@ -78,10 +78,12 @@ func (d *fakeDevice) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Mad
 			return warp.Made{}, err
 		}
 		defer cpu.Close()
-		if err := cpu.Begin(in); err != nil {
+		p, err := cpu.Prepare(in)
+		if err != nil {
 			return warp.Made{}, err
 		}
-		return cpu.Make(dst, phase)
+		defer p.Close()
+		return p.Make(dst, phase)
 	}, nil
 }
 

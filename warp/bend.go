@@ -15,11 +15,16 @@ import (
 //
 // bend works on cells of cellSize by cellSize pixels of the picture.
 type bend struct {
-	ready        bool
-	how          Bending
-	sideA, sideB bendSide
-	cells        frame.Image[[2]float32] // the bend of each cell, in pixels of the picture
-	field        flow.Field
+	sides [2]bendSide
+	cells frame.Image[[2]float32] // the bend of each cell, in pixels of the picture
+	field flow.Field
+}
+
+// bends holds the evidence of an interval, from the points of view of A and of B.
+type bends struct {
+	ready bool
+	how   Bending
+	sides [2]changes
 }
 
 // cellBits is log2 of cellSize.
@@ -54,25 +59,29 @@ var creditTable = func() []int64 {
 // their credit, and the credit.
 type change struct{ x, y, credit int64 }
 
-// bendSide holds the evidence from one frame.
+// changes holds the evidence from one frame.
+type changes struct {
+	motion flow.Field          // a cell's mean flow within the interval
+	cells  frame.Image[change] // of the frame
+}
+
+// bendSide holds the evidence from one frame at a made frame's time.
 type bendSide struct {
-	motion  flow.Field              // a cell's mean flow within the interval
-	changes frame.Image[change]     // of the frame's cells
-	moved   frame.Image[change]     // the same at the made frame's time
+	moved   frame.Image[change]
 	means   frame.Image[[3]float32] // the same over wide surroundings, per pixel
 	scratch frame.Image[[3]float32]
 }
 
-// prepare computes everything that does not depend on the phase.
-func (b *bend) prepare(s *Synthesizer) {
-	in := &s.in
-	b.ready = s.params.Acceleration && in.Before != nil && in.After != nil
+// prepare gathers the evidence for p.
+func (b *bends) prepare(p *Prepared) {
+	in := &p.in
+	b.ready = p.synthesizer.params.Acceleration && in.Before != nil && in.After != nil
 	if !b.ready {
 		return
 	}
 	b.how = in.Bending()
-	b.sideA.gather(s, in.Flows[0].Forward, s.estimates[0].errorA, in.Before, &b.how, 0)
-	b.sideB.gather(s, in.Flows[0].Backward, s.estimates[0].errorB, in.After, &b.how, 1)
+	b.sides[0].gather(p, in.Flows[0].Forward, p.pairs[0].errorA, in.Before, &b.how, 0)
+	b.sides[1].gather(p, in.Flows[0].Backward, p.pairs[0].errorB, in.After, &b.how, 1)
 }
 
 // evidence is what the accelerations of a frame are taken from: the flow within the
@@ -87,21 +96,21 @@ type evidence struct {
 
 // gather sums up the accelerations in the cells of frame k. inner is the frame's flow
 // within the interval and e the error along inner.
-func (c *bendSide) gather(s *Synthesizer, inner flow.Field, e frame.Image[uint16], outer *Outer, how *Bending, k int) {
-	size := cellSize >> s.in.Level
+func (c *changes) gather(p *Prepared, inner flow.Field, e frame.Image[uint16], outer *Outer, how *Bending, k int) {
+	size := cellSize >> p.in.Level
 	w, h := (inner.Width+size-1)/size, (inner.Height+size-1)/size
-	c.changes.Resize(w, h)
+	c.cells.Resize(w, h)
 	c.motion.Resize(w, h)
 	from := &evidence{
-		inner: inner, outer: outer.Flow, innerError: e, outerError: s.beyond[k].errors,
+		inner: inner, outer: outer.Flow, innerError: e, outerError: p.beyond[k].errors,
 		innerFactor: int64(how.Inner[k]), outerFactor: int64(how.Outer[k]), limit: int64(how.Limit[k]), size: size,
 	}
-	s.params.Workers.Rows(h, func(y0, y1 int) { loops.accelerations(c, from, y0, y1) })
+	p.synthesizer.params.Workers.Rows(h, func(y0, y1 int) { loops.accelerations(c, from, y0, y1) })
 }
 
 // gatherRows does the work of gather for rows [y0, y1) of cells.
-func (c *bendSide) gatherRows(e *evidence, y0, y1 int) {
-	w, size := c.changes.Width, e.size
+func (c *changes) gatherRows(e *evidence, y0, y1 int) {
+	w, size := c.cells.Width, e.size
 	for cy := y0; cy < y1; cy++ {
 		for cx := range w {
 			var sum change
@@ -120,7 +129,7 @@ func (c *bendSide) gatherRows(e *evidence, y0, y1 int) {
 					sum.x, sum.y, sum.credit = sum.x+credit*x, sum.y+credit*y, sum.credit+credit
 				}
 			}
-			c.changes.Pix[cy*w+cx] = sum
+			c.cells.Pix[cy*w+cx] = sum
 			c.motion.Pix[cy*w+cx] = flow.Vec{X: int32(mx / n), Y: int32(my / n)}
 		}
 	}
@@ -128,27 +137,31 @@ func (c *bendSide) gatherRows(e *evidence, y0, y1 int) {
 
 // at returns the bend at the phase, in 1/256 pixel of the guides, or an empty field if
 // there is none.
-func (b *bend) at(s *Synthesizer, phase Phase) flow.Field {
-	if !b.ready {
+func (b *bend) at(workers frame.Workers, p *Prepared, phase Phase) flow.Field {
+	from := &p.bends
+	if !from.ready {
 		return flow.Field{}
 	}
-	s.params.Workers.Both(func() { b.sideA.average(s, phase) }, func() { b.sideB.average(s, PhaseOne-phase) })
+	level := p.in.Level
+	workers.Both(
+		func() { b.sides[0].average(workers, &from.sides[0], level, phase) },
+		func() { b.sides[1].average(workers, &from.sides[1], level, PhaseOne-phase) })
 	t := float32(phase) / PhaseOne
-	b.combine(float32(float32(-0.5*t)*(1-t)), phase)
-	b.spread(s.params.Workers, s.in.GuideA.Width, s.in.GuideA.Height, s.in.Level)
+	b.combine(&from.how, float32(float32(-0.5*t)*(1-t)), phase)
+	b.spread(workers, p.in.GuideA.Width, p.in.GuideA.Height, level)
 	return b.field
 }
 
-// average moves the changes by the phase and averages them over a Gaussian of about 12
+// average moves the changes of from by the phase and averages them over a Gaussian of about 12
 // pixels.
-func (c *bendSide) average(s *Synthesizer, phase Phase) {
-	w, h, level := c.changes.Width, c.changes.Height, s.in.Level
+func (c *bendSide) average(workers frame.Workers, from *changes, level int, phase Phase) {
+	w, h := from.cells.Width, from.cells.Height
 	c.moved.Resize(w, h)
 	c.moved.Clear()
 	shift := cellBits - level
 	for y := range h {
 		for x := range w {
-			v, m := c.changes.Pix[y*w+x], c.motion.Pix[y*w+x]
+			v, m := from.cells.Pix[y*w+x], from.motion.Pix[y*w+x]
 			if v.credit != 0 {
 				c.add(v, int32(x)<<positionBits+toward(m.X, phase)>>shift, int32(y)<<positionBits+toward(m.Y, phase)>>shift)
 			}
@@ -163,7 +176,7 @@ func (c *bendSide) average(s *Synthesizer, phase Phase) {
 		c.means.Pix[i] = [3]float32{float32(v.x) * length, float32(v.y) * length, float32(v.credit) * unit}
 	}
 	for range 2 {
-		c.blur(s.params.Workers)
+		c.blur(workers)
 	}
 }
 
@@ -222,11 +235,11 @@ const (
 
 // combine sets the cells' bends to factor times the mean of the two frames'
 // accelerations, as far as the two agree.
-func (b *bend) combine(factor float32, phase Phase) {
-	wp, wq, dispute := b.how.Weights(phase)
-	b.cells.Resize(b.sideA.means.Width, b.sideA.means.Height)
+func (b *bend) combine(how *Bending, factor float32, phase Phase) {
+	wp, wq, dispute := how.Weights(phase)
+	b.cells.Resize(b.sides[0].means.Width, b.sides[0].means.Height)
 	for i := range b.cells.Pix {
-		p, q := &b.sideA.means.Pix[i], &b.sideB.means.Pix[i]
+		p, q := &b.sides[0].means.Pix[i], &b.sides[1].means.Pix[i]
 		fp, fq := factor/(p[2]+bendDoubt), factor/(q[2]+bendDoubt)
 		px, py := float32(p[0]*fp), float32(p[1]*fp)
 		qx, qy := float32(q[0]*fq), float32(q[1]*fq)

@@ -61,16 +61,15 @@ func TestBend(t *testing.T) {
 			A: a, B: b, GuideA: guide(0), GuideB: guide(1), Flows: []FlowPair{{steady(0, 1), steady(1, 0)}},
 			Before: &Outer{Guide: guide(-r), Flow: steady(0, -r), Span: c.span}, After: &Outer{Guide: guide(1 + r), Flow: steady(1, 1+r), Span: c.span},
 		}
-		if err := s.Begin(in); err != nil {
+		p, err := s.Prepare(in)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.prepare(); err != nil {
-			t.Fatal(err)
-		}
+		var bend bend
 		for _, phase := range []Phase{PhaseOne / 4, PhaseOne / 2, PhaseOne * 2 / 3} {
 			at := float64(phase) / PhaseOne
 			want := c.x(at) - at*c.x(1)
-			got := s.bend.at(s, phase).Row(height / 2)[width/2]
+			got := bend.at(frame.Workers{}, p, phase).Row(height / 2)[width/2]
 			if off := float64(got.X)/flow.One - want; math.Abs(off) > c.within || got.Y != 0 {
 				t.Errorf("%s at %.2f: bent by %.2f, %d, want %.2f", c.name, at, float64(got.X)/flow.One, got.Y, want)
 			}
@@ -78,6 +77,7 @@ func TestBend(t *testing.T) {
 				t.Errorf("%s at %.2f: %.2f is too little to tell", c.name, at, want)
 			}
 		}
+		p.Close()
 		s.Close()
 	}
 }

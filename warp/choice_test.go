@@ -220,19 +220,19 @@ func TestUncoveredBackgroundComesFromOneNeighbour(t *testing.T) {
 func TestOffset(t *testing.T) {
 	for level := range MaxLevel + 1 {
 		w, h := 13, 5
-		s := &Synthesizer{estimates: make([]estimate, 1), in: Interval{Level: level}}
-		e := &s.estimates[0]
+		m := &maker{Synthesizer: &Synthesizer{}, of: &Prepared{in: Interval{Level: level}}, estimates: make([]estimate, 1)}
+		e := &m.estimates[0]
 		e.forward.motion, e.reverse.motion = flow.NewField(w, h), flow.NewField(w, h)
 		for i := range w * h {
 			e.forward.motion.Pix[i], e.reverse.motion.Pix[i] = flow.Vec{X: int32(2 * i), Y: -8}, flow.Vec{Y: int32(i)}
 		}
-		s.offset(&s.mean)
-		for k := range s.around {
+		m.offset(&m.mean)
+		for k := range m.around {
 			dx, dy := around[k][0]/(1<<level), around[k][1]/(1<<level)
 			for y := range h {
 				for x := range w {
 					i := min(max(y+dy, 0), h-1)*w + min(max(x+dx, 0), w-1)
-					if got, want := s.around[k].motion.Row(y)[x], (flow.Vec{X: int32(i), Y: int32(i-8) >> 1}); got != want {
+					if got, want := m.around[k].motion.Row(y)[x], (flow.Vec{X: int32(i), Y: int32(i-8) >> 1}); got != want {
 						t.Fatalf("level %d, %v: %v at %d,%d, want %v", level, around[k], got, x, y, want)
 					}
 				}

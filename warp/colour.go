@@ -20,27 +20,24 @@ type splatScratch struct {
 // splat makes a frame by moving both neighbours' colours forward. It blends by phase
 // the pixels at which both arrive, takes the one that arrives alone, and inpaints the
 // rest.
-func splat[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) error {
-	if err := s.prepare(); err != nil {
-		return err
-	}
+func splat[T frame.Sample](m *maker, dst *frame.Frame, phase Phase) error {
 	for i := range dst.Planes {
-		if err := splatPlane[T](s, dst, i, phase); err != nil {
+		if err := splatPlane[T](m, dst, i, phase); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func splatPlane[T frame.Sample](s *Synthesizer, dst *frame.Frame, i int, phase Phase) error {
-	in, workers := &s.in, s.params.Workers
+func splatPlane[T frame.Sample](m *maker, dst *frame.Frame, i int, phase Phase) error {
+	in, workers := &m.of.in, m.params.Workers
 	sx, sy := dst.Format.Subsampling(i)
 	out := frame.Samples[T](dst.Planes[i])
-	a := &s.splats[0]
-	b := &s.splats[1]
-	movedA := move[T](s, a, in.A.Planes[i], in.Flows[0].Forward, s.estimates[0].trustA, phase, sx-in.Level, sy-in.Level)
-	movedB := move[T](s, b, in.B.Planes[i], in.Flows[0].Backward, s.estimates[0].trustB, PhaseOne-phase, sx-in.Level, sy-in.Level)
-	mask := &s.holes
+	a := &m.splats[0]
+	b := &m.splats[1]
+	movedA := move[T](m, a, in.A.Planes[i], in.Flows[0].Forward, m.of.pairs[0].trustA, phase, sx-in.Level, sy-in.Level)
+	movedB := move[T](m, b, in.B.Planes[i], in.Flows[0].Backward, m.of.pairs[0].trustB, PhaseOne-phase, sx-in.Level, sy-in.Level)
+	mask := &m.holes
 	mask.Resize(out.Width, out.Height)
 	workers.Rows(out.Height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
@@ -59,8 +56,8 @@ func splatPlane[T frame.Sample](s *Synthesizer, dst *frame.Frame, i int, phase P
 			}
 		}
 	})
-	s.inpaint[0].SetMask(*mask)
-	err := inpaint.Fill(s.inpaint[0], out)
+	m.inpaint[0].SetMask(*mask)
+	err := inpaint.Fill(m.inpaint[0], out)
 	if errors.Is(err, inpaint.ErrNoBorder) {
 		// If nothing arrived from either neighbour, a cross-fade is the best guess
 		// left.
@@ -72,15 +69,15 @@ func splatPlane[T frame.Sample](s *Synthesizer, dst *frame.Frame, i int, phase P
 
 // move splats p along f, which is on the guides' grid: 2^sx by 2^sy pixels of the grid
 // make one of the plane.
-func move[T frame.Sample](s *Synthesizer, c *splatScratch, p frame.Plane, f flow.Field, weight frame.Image[uint16], phase Phase, sx, sy int) frame.Image[T] {
+func move[T frame.Sample](m *maker, c *splatScratch, p frame.Plane, f flow.Field, weight frame.Image[uint16], phase Phase, sx, sy int) frame.Image[T] {
 	src := frame.Samples[T](p)
 	c.flow.Resize(src.Width, src.Height)
 	c.weight.Resize(src.Width, src.Height)
 	c.holes.Resize(src.Width, src.Height)
-	ResampleFlow(s.params.Workers, c.flow, f, sx, sy)
-	ResampleWeights(s.params.Workers, c.weight, weight, sx, sy)
+	ResampleFlow(m.params.Workers, c.flow, f, sx, sy)
+	ResampleWeights(m.params.Workers, c.weight, weight, sx, sy)
 	dst := c.arrived(src.Width, src.Height, T(0)).(frame.Image[T])
-	SplatPlane(&s.arrivals[0].splatter, dst, c.holes, src, Motion{Flow: c.flow, Phase: phase, Weight: c.weight}, 1)
+	SplatPlane(&m.arrivals[0].splatter, dst, c.holes, src, Motion{Flow: c.flow, Phase: phase, Weight: c.weight}, 1)
 	return dst
 }
 

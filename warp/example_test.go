@@ -47,7 +47,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	err = s.Begin(warp.Interval{
+	p, err := s.Prepare(warp.Interval{
 		A: a, B: b,
 		GuideA: warp.Luma(a), GuideB: warp.Luma(b),
 		Flows: []warp.FlowPair{{Forward: uniform(12), Backward: uniform(-12)}}, // flow/opencv estimates these
@@ -55,10 +55,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	defer p.Close()
 
 	made := frame.New(a.Format, width, height)
 	defer made.Release()
-	if _, err := s.Make(made, warp.PhaseOne/4); err != nil {
+	if _, err := p.Make(made, warp.PhaseOne/4); err != nil {
 		log.Fatal(err)
 	}
 	brightest, at := uint8(0), 0

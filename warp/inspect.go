@@ -16,47 +16,61 @@ type Guess struct {
 	Share  frame.Image[uint16] // weight relative to the other guesses
 }
 
-// Inspection shows how the Synthesizer made its last frame.
+// Inspection shows how a frame was made.
 type Inspection struct {
 	Guesses []Guess
 	// Unseen is 255 at the samples of the first plane that neither neighbour shows,
-	// which the Synthesizer inpainted.
+	// which were inpainted.
 	Unseen frame.Image[uint8]
 	// Overlay is the certainty, from 0 to 255, that a pixel of the guides' grid belongs
 	// to an overlay, which lies still over the picture. It is empty if there is none.
 	Overlay frame.Image[uint8]
 }
 
-// Inspect returns how Make made the last frame in mode Project. The result is valid
-// until the next call of Begin or Make.
-func (s *Synthesizer) Inspect() Inspection {
+// Inspect makes a frame as Make does, in mode Project, and shows how it was made.
+func (p *Prepared) Inspect(dst *frame.Frame, phase Phase) (Made, Inspection, error) {
+	m, err := p.synthesizer.take()
+	if err != nil {
+		return Made{}, Inspection{}, err
+	}
+	defer p.synthesizer.give(m)
+	made, err := m.make(dst, p, phase)
+	if err != nil {
+		return made, Inspection{}, err
+	}
+	return made, m.inspect().clone(), nil
+}
+
+// inspect returns how the last frame was made, in the maker's memory.
+func (m *maker) inspect() Inspection {
+	p := m.of
 	var names []string
-	for i := range s.estimates {
+	for i := range m.estimates {
 		which := ""
-		if len(s.estimates) > 1 {
+		if len(m.estimates) > 1 {
 			which = fmt.Sprintf(", estimate %d", i+1)
 		}
 		names = append(names, "flow from the first frame"+which, "flow from the second frame"+which)
 	}
-	if s.in.Static.Height > 0 {
+	if p.in.Static.Height > 0 {
 		names = append(names, "no motion")
 	}
 	names = append(names,
 		"surroundings, up left", "surroundings, up right", "surroundings, down left", "surroundings, down right",
 		"surroundings, left", "surroundings, right", "surroundings, up", "surroundings, down",
 		"first frame only", "second frame only")
-	if s.ready && s.params.Mode == Project && s.in.Static.Height > 0 {
-		s.still.measure(s.params.Workers, &s.scratch[0], &s.in, 0, flow.Field{})
+	if p.in.Static.Height > 0 {
+		m.still.measure(m.params.Workers, &m.scratch[0], &p.in, 0, flow.Field{})
 	}
-	in := Inspection{Unseen: s.mask[0], Overlay: s.in.Static}
-	for i, h := range s.hypotheses() {
+	in := Inspection{Unseen: m.mask[0], Overlay: p.in.Static}
+	for i, h := range m.hypotheses() {
 		in.Guesses = append(in.Guesses, Guess{names[i], h.motion, h.cost, h.weight})
 	}
 	return in
 }
 
-// Clone returns a copy that stays valid after the next call of Begin or Make.
-func (in Inspection) Clone() Inspection {
+// clone returns a copy in memory of its own.
+func (in Inspection) clone() Inspection {
 	in.Unseen.Pix, in.Overlay.Pix = slices.Clone(in.Unseen.Pix), slices.Clone(in.Overlay.Pix)
 	in.Guesses = slices.Clone(in.Guesses)
 	for i := range in.Guesses {

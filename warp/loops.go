@@ -50,7 +50,7 @@ type calmLoops struct {
 // bendLoops find and apply accelerations.
 type bendLoops struct {
 	// accelerations sums up rows [y0, y1) of cells of side k.
-	accelerations func(c *bendSide, e *evidence, y0, y1 int)
+	accelerations func(c *changes, e *evidence, y0, y1 int)
 	spread        func(dst flow.Field, cells frame.Image[[2]float32], level, y0, y1 int)
 }
 
@@ -71,7 +71,7 @@ var portable = loopTable{
 	measureLoops{disagreementRows, disagreementBeyondRows, warpErrorRows, boxMeanRows, halveRow},
 	choiceLoops{weighPixels, (*chooser).followAll, cellMeanRows, shareRows, smoothAcrossRows, smoothDownRows},
 	medianRows, extents, addVectors, storeVectors, average,
-	bendLoops{(*bendSide).gatherRows, spreadRows},
+	bendLoops{(*changes).gatherRows, spreadRows},
 	floats[uint8], floats[uint16], renderRows[uint8], renderRows[uint16],
 	calmLoops{softenRows[uint8], softenRows[uint16]},
 }

@@ -46,8 +46,8 @@ func BenchmarkLoops(b *testing.B) {
 		inner: h[0].motion, outer: h[1].motion, innerError: src, outerError: src,
 		innerFactor: PhaseOne, outerFactor: PhaseOne, limit: largestChange << positionBits, size: size,
 	}
-	side := &bendSide{}
-	side.changes.Resize(width/size, (height+size-1)/size)
+	side := &changes{}
+	side.cells.Resize(width/size, (height+size-1)/size)
 	side.motion.Resize(width/size, (height+size-1)/size)
 	cells := frame.NewImage[[2]float32](width/size, (height+size-1)/size)
 	stirred := newSoftening(r, 2*width, 2*height, -1)

@@ -129,15 +129,15 @@ func TestLoopsAccelerations(t *testing.T) {
 				}
 			}
 			columns, rows := (width+size-1)/size, (height+size-1)/size
-			side := func() *bendSide {
-				return &bendSide{changes: image(r, columns, rows, func() change { return change{} }), motion: flow.Field{Image: image(r, columns, rows, r.vector)}}
+			side := func() *changes {
+				return &changes{cells: image(r, columns, rows, func() change { return change{} }), motion: flow.Field{Image: image(r, columns, rows, r.vector)}}
 			}
 			want, got := side(), side()
 			portable.accelerations(want, e, 0, rows)
 			levels(t, func(name string, l loopTable) {
 				l.accelerations(got, e, 0, rows/2)
 				l.accelerations(got, e, rows/2, rows)
-				same(t, name+" changes", got.changes.Pix, want.changes.Pix, columns)
+				same(t, name+" changes", got.cells.Pix, want.cells.Pix, columns)
 				same(t, name+" motion", got.motion.Pix, want.motion.Pix, columns)
 			})
 		}

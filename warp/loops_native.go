@@ -87,7 +87,7 @@ func variant(l simd.Level) loopTable {
 			k.Average(mean, rows, averageShift(len(estimates)))
 		},
 		bendLoops{
-			func(c *bendSide, e *evidence, y0, y1 int) {
+			func(c *changes, e *evidence, y0, y1 int) {
 				if !packed(e.inner.Image) || !packed(e.outer.Image) {
 					portable.accelerations(c, e, y0, y1)
 					return
@@ -95,7 +95,7 @@ func variant(l simd.Level) loopTable {
 				native.SumAccelerations(k, native.Accelerations{
 					Inner: e.inner, Outer: e.outer, InnerError: e.innerError.Pix, OuterError: e.outerError.Pix,
 					InnerFactor: e.innerFactor, OuterFactor: e.outerFactor, Limit: e.limit, Credit: creditTable, Size: e.size,
-				}, c.changes.Pix, c.motion.Pix, y0, y1)
+				}, c.cells.Pix, c.motion.Pix, y0, y1)
 			},
 			func(dst flow.Field, cells frame.Image[[2]float32], level, y0, y1 int) {
 				k.SpreadBends(dst, cells, cellSize>>level, bendScale(level), y0, y1)

@@ -318,14 +318,17 @@ func TestOnlyOverlaysStandStill(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		if err := s.Begin(in); err != nil {
+		prepared, err := s.Prepare(in)
+		if err != nil {
 			t.Fatal(err)
 		}
+		defer prepared.Close()
 		got := frame.New(format, width, height)
-		if _, err := s.Make(got, PhaseOne/2); err != nil {
+		_, inside, err := prepared.Inspect(got, PhaseOne/2)
+		if err != nil {
 			t.Fatal(err)
 		}
-		for _, g := range s.Inspect().Guesses {
+		for _, g := range inside.Guesses {
 			for i, share := range g.Share.Pix {
 				if still := g.Name == "no motion"; (still && share != 0) != (still && i == 0) {
 					t.Fatalf("level %d: %s has the share %d at pixel %d", level, g.Name, share, i)

@@ -25,49 +25,46 @@ type renderer struct {
 
 // project makes a frame by sampling both neighbours along the motion at the frame's
 // time.
-func project[T frame.Sample](s *Synthesizer, dst *frame.Frame, phase Phase) error {
-	if err := s.prepare(); err != nil {
-		return err
-	}
-	in, workers := &s.in, s.params.Workers
-	s.motion(phase)
-	s.offset(&s.mean)
-	hypotheses := s.hypotheses()
-	bend := s.bend.at(s, phase)
-	s.measure(hypotheses, phase, bend)
+func project[T frame.Sample](m *maker, dst *frame.Frame, phase Phase) error {
+	in, workers := &m.of.in, m.params.Workers
+	m.motion(phase)
+	m.offset(&m.mean)
+	hypotheses := m.hypotheses()
+	bend := m.bend.at(workers, m.of, phase)
+	m.measure(hypotheses, phase, bend)
 	least := weigh(workers, hypotheses)
 	pixels := float64(in.GuideA.Width * in.GuideA.Height)
-	s.made = Made{Residual: float64(least) / (pixels * differenceOne), Holes: s.made.Holes}
-	s.chooser.choose(hypotheses, in, phase)
+	m.made = Made{Residual: float64(least) / (pixels * differenceOne), Holes: m.made.Holes}
+	m.chooser.choose(hypotheses, in, phase)
 	for _, h := range hypotheses {
-		smooth(workers, &s.scratch[0], h.weight, &s.smoothing)
-		h.weight, s.scratch[0] = s.scratch[0], h.weight
+		smooth(workers, &m.scratch[0], h.weight, &m.smoothing)
+		h.weight, m.scratch[0] = m.scratch[0], h.weight
 	}
 	cover(workers, hypotheses, in.Static)
-	r := &renderer{workers, s.taps, hypotheses, bend, in.GuideA.Width, phase, dst.Format.Max(), &s.calm}
+	r := &renderer{workers, m.taps, hypotheses, bend, in.GuideA.Width, phase, dst.Format.Max(), &m.calm}
 	var layers []layer[T]
 	for first := 0; first < len(dst.Planes); {
 		n := first + 1
 		for n < len(dst.Planes) && sameSubsampling(dst.Format, first, n) {
 			n++
 		}
-		layers = append(layers, newLayer[T](s, dst, first, n))
+		layers = append(layers, newLayer[T](m, dst, first, n))
 		first = n
 	}
-	s.calm.begin(in)
+	m.calm.begin(in)
 	render(r, in.GuideA.Height, layers)
-	s.calm.find(workers)
+	m.calm.find(workers)
 	for i, p := range dst.Planes {
 		sx, sy := dst.Format.Subsampling(i)
-		soften(&s.calm, workers, frame.Samples[T](p), sx, sy)
+		soften(&m.calm, workers, frame.Samples[T](p), sx, sy)
 	}
-	return s.fillHoles(dst)
+	return m.fillHoles(dst)
 }
 
 // measure sets the costs of the hypotheses. No one reads that of the stationary one but
 // Inspect, which measures it.
-func (s *Synthesizer) measure(hypotheses []*hypothesis, phase Phase, bend flow.Field) {
-	in := &s.in
+func (m *maker) measure(hypotheses []*hypothesis, phase Phase, bend flow.Field) {
+	in := &m.of.in
 	measured := make([]*hypothesis, 0, maxHypotheses)
 	for _, h := range hypotheses {
 		h.cost.Resize(in.GuideA.Width, in.GuideA.Height)
@@ -75,37 +72,37 @@ func (s *Synthesizer) measure(hypotheses []*hypothesis, phase Phase, bend flow.F
 			measured = append(measured, h)
 		}
 	}
-	for i := range s.scratch {
-		s.scratch[i].Resize(in.GuideA.Width, in.GuideA.Height)
+	for i := range m.scratch {
+		m.scratch[i].Resize(in.GuideA.Width, in.GuideA.Height)
 	}
 	radius := costRadius >> in.Level
 	inverse := reciprocals(2*radius + 1)
 	// Each round compares for one hypothesis and averages for the one before.
 	for k := range len(measured) + 1 {
-		s.params.Workers.Rows(in.GuideA.Height, func(y0, y1 int) {
+		m.params.Workers.Rows(in.GuideA.Height, func(y0, y1 int) {
 			if k > 0 {
-				loops.boxMean(measured[k-1].cost, s.scratch[(k-1)&1], radius, inverse, y0, y1)
+				loops.boxMean(measured[k-1].cost, m.scratch[(k-1)&1], radius, inverse, y0, y1)
 			}
 			if k < len(measured) {
-				measured[k].compare(s.scratch[k&1], in, phase, bend, y0, y1)
+				measured[k].compare(m.scratch[k&1], in, phase, bend, y0, y1)
 			}
 		})
 	}
 }
 
 // hypotheses lists the guesses in the order in which they count.
-func (s *Synthesizer) hypotheses() (list []*hypothesis) {
-	for i := range s.estimates {
-		list = append(list, &s.estimates[i].forward, &s.estimates[i].reverse)
+func (m *maker) hypotheses() (list []*hypothesis) {
+	for i := range m.estimates {
+		list = append(list, &m.estimates[i].forward, &m.estimates[i].reverse)
 	}
-	if s.in.Static.Height > 0 {
-		list = append(list, &s.still)
+	if m.of.in.Static.Height > 0 {
+		list = append(list, &m.still)
 	}
-	for i := range s.around {
-		list = append(list, &s.around[i])
+	for i := range m.around {
+		list = append(list, &m.around[i])
 	}
-	if s.steady {
-		list = append(list, &s.beyond[0].only, &s.beyond[1].only)
+	if m.of.steady {
+		list = append(list, &m.only[0], &m.only[1])
 	}
 	return list
 }
@@ -124,31 +121,36 @@ const costRadius = 4
 const leastTrust = 4 * SplatOne
 
 // motion sets the motions of the projected hypotheses at the phase.
-func (s *Synthesizer) motion(phase Phase) {
-	in := &s.in
+func (m *maker) motion(phase Phase) {
+	in := &m.of.in
 	w, h := in.GuideA.Width, in.GuideA.Height
-	s.made = Made{}
+	m.made = Made{}
+	for len(m.estimates) < len(in.Flows) {
+		m.estimates = append(m.estimates, estimate{})
+	}
+	m.estimates = m.estimates[:len(in.Flows)]
 	for i, f := range in.Flows {
-		e := &s.estimates[i]
+		e, pair := &m.estimates[i], &m.of.pairs[i]
 		e.forward.motion.Resize(w, h)
 		e.reverse.motion.Resize(w, h)
-		holes := s.arrive(
+		holes := m.arrive(
 			[2]flow.Field{e.forward.motion, e.reverse.motion}, [2]flow.Field{f.Forward, f.Backward}, phase,
-			[2]frame.Image[uint16]{e.trustA, e.trustB})
+			[2]frame.Image[uint16]{pair.trustA, pair.trustB})
 		for _, share := range holes {
-			s.made.Holes += share / float64(2*len(in.Flows))
+			m.made.Holes += share / float64(2*len(in.Flows))
 		}
 	}
-	if s.steady {
-		first, second := &s.beyond[0], &s.beyond[1]
-		first.only.motion.Resize(w, h)
-		second.only.motion.Resize(w, h)
-		s.arrive(
-			[2]flow.Field{first.only.motion, second.only.motion}, [2]flow.Field{first.onward, second.onward}, phase,
+	if m.of.steady {
+		first, second := &m.of.beyond[0], &m.of.beyond[1]
+		for i := range m.only {
+			m.only[i].motion.Resize(w, h)
+		}
+		m.arrive(
+			[2]flow.Field{m.only[0].motion, m.only[1].motion}, [2]flow.Field{first.onward, second.onward}, phase,
 			[2]frame.Image[uint16]{first.trust, second.trust})
 	}
-	if s.still.motion.Width != w || s.still.motion.Height != h {
-		s.still.motion = flow.NewField(w, h)
+	if m.still.motion.Width != w || m.still.motion.Height != h {
+		m.still.motion = flow.NewField(w, h)
 	}
 }
 
@@ -167,14 +169,14 @@ const farthest = 24
 // offset sets the motions of the neighbour hypotheses: the mean of the projected flows,
 // read at the places around. They share the memory of mean, which repeats its edges as far
 // as the farthest place.
-func (s *Synthesizer) offset(mean *flow.Field) {
-	a := s.estimates[0].forward.motion
-	border := offsetAt(farthest, s.in.Level)
+func (m *maker) offset(mean *flow.Field) {
+	a := m.estimates[0].forward.motion
+	border := offsetAt(farthest, m.of.in.Level)
 	mean.Resize(a.Width+2*border, a.Height+2*border)
 	inner := window(*mean, border, border, a.Width, a.Height)
-	s.params.Workers.Rows(a.Height, func(y0, y1 int) {
+	m.params.Workers.Rows(a.Height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			loops.average(inner.Row(y), s.estimates, y)
+			loops.average(inner.Row(y), m.estimates, y)
 			repeatEnds(mean.Row(border+y), border)
 		}
 	})
@@ -182,10 +184,10 @@ func (s *Synthesizer) offset(mean *flow.Field) {
 		copy(mean.Row(y), mean.Row(border))
 		copy(mean.Row(border+a.Height+y), mean.Row(border+a.Height-1))
 	}
-	for k := range s.around {
-		h := &s.around[k]
+	for k := range m.around {
+		h := &m.around[k]
 		h.kind = neighbour
-		dx, dy := offsetAt(around[k][0], s.in.Level), offsetAt(around[k][1], s.in.Level)
+		dx, dy := offsetAt(around[k][0], m.of.in.Level), offsetAt(around[k][1], m.of.in.Level)
 		h.motion = window(*mean, border+dx, border+dy, a.Width, a.Height)
 	}
 }
@@ -237,17 +239,17 @@ type arrival struct {
 // arrive sets dst to the flows of A and of B at the phase, the second one reversed: it
 // splats each along itself, fills the pixels that nothing reaches, and takes medians of the
 // result twice. It returns the shares of the filled pixels.
-func (s *Synthesizer) arrive(dst, f [2]flow.Field, phase Phase, weights [2]frame.Image[uint16]) (holes [2]float64) {
+func (m *maker) arrive(dst, f [2]flow.Field, phase Phase, weights [2]frame.Image[uint16]) (holes [2]float64) {
 	one := func(i int, phase Phase) {
-		a := &s.arrivals[i]
+		a := &m.arrivals[i]
 		a.landed.Resize(f[i].Width, f[i].Height)
 		a.holes.Resize(f[i].Width, f[i].Height)
 		a.splatter.Flow(a.landed, a.holes, f[i], Motion{Flow: f[i], Phase: phase, Weight: weights[i]}, leastTrust)
 		a.filler.Nearest(a.landed, a.holes)
-		medianTwice(s.params.Workers, dst[i], a.landed, int32(1-2*i), &a.scratch)
+		medianTwice(m.params.Workers, dst[i], a.landed, int32(1-2*i), &a.scratch)
 		holes[i] = holeShare(a.holes)
 	}
-	s.params.Workers.Both(func() { one(0, phase) }, func() { one(1, PhaseOne-phase) })
+	m.params.Workers.Both(func() { one(0, phase) }, func() { one(1, PhaseOne-phase) })
 	return holes
 }
 
@@ -276,15 +278,15 @@ func negate(workers frame.Workers, dst *flow.Field, src flow.Field) {
 
 // newLayer returns planes first to end-1 of dst, which have one geometry, with a mask that
 // marks nothing.
-func newLayer[T frame.Sample](s *Synthesizer, dst *frame.Frame, first, end int) layer[T] {
+func newLayer[T frame.Sample](m *maker, dst *frame.Frame, first, end int) layer[T] {
 	sx, sy := dst.Format.Subsampling(first)
-	l := layer[T]{geometry: newGeometry(s.in.Level, sx, sy)}
+	l := layer[T]{geometry: newGeometry(m.of.in.Level, sx, sy)}
 	for i := first; i < end; i++ {
 		l.dst = append(l.dst, frame.Samples[T](dst.Planes[i]))
-		l.a, l.b = append(l.a, frame.Samples[T](s.in.A.Planes[i])), append(l.b, frame.Samples[T](s.in.B.Planes[i]))
-		l.ca, l.cb = append(l.ca, &s.coeffA.planes[i]), append(l.cb, &s.coeffB.planes[i])
+		l.a, l.b = append(l.a, frame.Samples[T](m.of.in.A.Planes[i])), append(l.b, frame.Samples[T](m.of.in.B.Planes[i]))
+		l.ca, l.cb = append(l.ca, &m.of.sources[0].planes[i]), append(l.cb, &m.of.sources[1].planes[i])
 	}
-	mask := &s.mask[maskOf(dst.Format, first)]
+	mask := &m.mask[maskOf(dst.Format, first)]
 	mask.Resize(l.dst[0].Width, l.dst[0].Height)
 	mask.Clear()
 	l.mask = *mask
@@ -300,19 +302,19 @@ func maskOf(format frame.Format, i int) int {
 }
 
 // fillHoles inpaints the pixels that neither neighbour shows.
-func (s *Synthesizer) fillHoles(dst *frame.Frame) error {
-	var set [len(s.mask)]bool
+func (m *maker) fillHoles(dst *frame.Frame) error {
+	var set [len(m.mask)]bool
 	for i, p := range dst.Planes {
 		k := maskOf(dst.Format, i)
 		if !set[k] {
-			s.inpaint[k].SetMask(s.mask[k])
+			m.inpaint[k].SetMask(m.mask[k])
 			set[k] = true
 		}
 		var err error
 		if dst.Format.Bytes() == 1 {
-			err = inpaint.Fill(s.inpaint[k], frame.Samples[uint8](p))
+			err = inpaint.Fill(m.inpaint[k], frame.Samples[uint8](p))
 		} else {
-			err = inpaint.Fill(s.inpaint[k], frame.Samples[uint16](p))
+			err = inpaint.Fill(m.inpaint[k], frame.Samples[uint16](p))
 		}
 		if err != nil && !errors.Is(err, inpaint.ErrNoBorder) {
 			return err // without a border, the samples from the edges stay

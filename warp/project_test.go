@@ -14,6 +14,10 @@ func TestArriveWithoutSpecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	m, err := s.take()
+	if err != nil {
+		t.Fatal(err)
+	}
 	f, dst := flow.NewField(17, 13), [2]flow.Field{flow.NewField(17, 13), flow.NewField(17, 13)}
 	weight := frame.NewImage[uint16](17, 13)
 	for i := range weight.Pix {
@@ -25,7 +29,7 @@ func TestArriveWithoutSpecks(t *testing.T) {
 		}
 	}
 	// So early, everything of the first flow arrives where it was.
-	s.arrive(dst, [2]flow.Field{f, flow.NewField(17, 13)}, 1, [2]frame.Image[uint16]{weight, weight})
+	m.arrive(dst, [2]flow.Field{f, flow.NewField(17, 13)}, 1, [2]frame.Image[uint16]{weight, weight})
 	for i, v := range dst[0].Pix {
 		if v != (flow.Vec{}) {
 			t.Errorf("pixel %d, %d: %v arrived", i%17, i/17, v)

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"retime/flow"
@@ -11,8 +14,8 @@ import (
 	"retime/warp/bspline"
 )
 
-// BenchmarkWholeFrames makes a frame of 1080p 4:2:0 from an interval, whose flow is given,
-// as the presets do, on 1, 2, 4 and so on up to all processors.
+// BenchmarkWholeFrames makes frames of 1080p 4:2:0 from intervals, whose flow is given, as the
+// presets do, on 1, 2, 4 and so on up to all processors: one frame at a time, and several at once.
 func BenchmarkWholeFrames(b *testing.B) {
 	format := frame.Format{Name: "yuv420p", Depth: 8, Planes: 3, ChromaX: 1, ChromaY: 1}
 	picture := func(shift float64) *frame.Frame {
@@ -32,22 +35,36 @@ func BenchmarkWholeFrames(b *testing.B) {
 		in.Flows[0].Forward = f
 		in.Before, in.After = &Outer{Guide: in.GuideA, Flow: in.Flows[0].Backward}, &Outer{Guide: in.GuideB, Flow: f}
 		for n := 1; n <= runtime.GOMAXPROCS(0); n *= 2 {
-			b.Run(fmt.Sprintf("%s/workers=%d", name, n), func(b *testing.B) {
-				s, err := NewSynthesizer(Params{Mode: Project, Order: bspline.Cubic, Acceleration: level == 1, Overlays: true, Workers: frame.Workers{N: n}})
-				if err != nil {
-					b.Fatal(err)
-				}
-				defer s.Close()
-				dst := frame.New(format, 1920, 1080)
-				for b.Loop() {
-					if err := s.Begin(in); err != nil {
+			for _, atOnce := range slices.Compact([]int{1, min(n, max(2, n/2))}) {
+				b.Run(fmt.Sprintf("%s/workers=%d/frames=%d", name, n, atOnce), func(b *testing.B) {
+					workers, begin := frame.Workers{N: n}.Shared()
+					s, err := NewSynthesizer(Params{Mode: Project, Order: bspline.Cubic, Acceleration: level == 1, Overlays: true, Workers: workers})
+					if err != nil {
 						b.Fatal(err)
 					}
-					if _, err := s.Make(dst, PhaseOne/2); err != nil {
-						b.Fatal(err)
+					defer s.Close()
+					var begun atomic.Int64
+					var making sync.WaitGroup
+					for range atOnce {
+						making.Go(func() {
+							defer begin()()
+							dst := frame.New(format, 1920, 1080)
+							for begun.Add(1) <= int64(b.N) {
+								p, err := s.Prepare(in)
+								if err == nil {
+									_, err = p.Make(dst, PhaseOne/2)
+									p.Close()
+								}
+								if err != nil {
+									b.Error(err)
+									return
+								}
+							}
+						})
 					}
-				}
-			})
+					making.Wait()
+				})
+			}
 		}
 	}
 }

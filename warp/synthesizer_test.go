@@ -82,11 +82,13 @@ func makeFrame(t *testing.T, p Params, in Interval, phase Phase) *frame.Frame {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := s.Begin(in); err != nil {
+	prepared, err := s.Prepare(in)
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer prepared.Close()
 	dst := frame.New(in.A.Format, in.A.Width, in.A.Height)
-	if _, err := s.Make(dst, phase); err != nil {
+	if _, err := prepared.Make(dst, phase); err != nil {
 		t.Fatal(err)
 	}
 	return dst
@@ -196,7 +198,8 @@ func TestWorkersAndCanaries(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				if err := s.Begin(in); err != nil {
+				p, err := s.Prepare(in)
+				if err != nil {
 					t.Fatal(err)
 				}
 				dst := frame.New(format, width, height)
@@ -205,7 +208,7 @@ func TestWorkersAndCanaries(t *testing.T) {
 						p.Pix[i] = 0xa5
 					}
 				}
-				if _, err := s.Make(dst, 20000); err != nil {
+				if _, err := p.Make(dst, 20000); err != nil {
 					t.Fatal(err)
 				}
 				for i, p := range dst.Planes {
@@ -225,6 +228,7 @@ func TestWorkersAndCanaries(t *testing.T) {
 						t.Fatalf("%s: %d workers: plane %d differs", mode, workers, i)
 					}
 				}
+				p.Close()
 			}
 			s.Close()
 		}

@@ -133,7 +133,7 @@ func dissect(ctx context.Context, o pipeline.Options, at *big.Rat) (_ *Dissectio
 func (d *Dissection) make(ctx context.Context, o *pipeline.Options, clock *timeline.Clock, moments timeline.Given, target int) error {
 	s, err := synth.NewObservedCPU(o.WarpParams(), func(in warp.Interval, phase warp.Phase, inside warp.Inspection) {
 		if in.A == d.First.Frame {
-			d.Interval, d.Phase, d.Inspection = in, phase, inside.Clone()
+			d.Interval, d.Phase, d.Inspection = in, phase, inside
 		}
 	})
 	if err != nil {

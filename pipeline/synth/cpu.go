@@ -2,6 +2,7 @@ package synth
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -9,83 +10,156 @@ import (
 	"retime/warp"
 )
 
-// Observer is called after each frame that the CPU makes, on the goroutine that starts
-// frames. What it is given is overwritten by the next frame.
+// Observer is called after each frame that the CPU makes, one frame at a time.
 type Observer func(in warp.Interval, phase warp.Phase, inside warp.Inspection)
 
-// onCPU makes each frame while it is started.
+// onCPU makes some frames at once, and divides the workers among them: the goroutines that share a
+// frame wait for each other after each of its steps, so the fewer they are the better.
 type onCPU struct {
 	warp    *warp.Synthesizer
-	current *cpuJob  // the one that warp has begun
-	observe Observer // nil for none
+	begin   func() (end func()) // of work that has a share of the workers
+	observe Observer            // nil for none
+	atOnce  int
+	calls   chan func() // each makes a frame
+	making  sync.WaitGroup
 	busy    stopwatch
+}
+
+// mostAtOnce bounds the memory that frames take while they are made.
+const mostAtOnce = 8
+
+// framesAtOnce returns how many frames so many workers make at once.
+func framesAtOnce(workers frame.Workers) int {
+	n := workers.Count()
+	return min(n, max(2, n/2), mostAtOnce)
 }
 
 // NewCPU returns a Synthesizer on the CPU.
 func NewCPU(p warp.Params) (Synthesizer, error) {
-	return NewObservedCPU(p, nil)
+	return newCPU(p, framesAtOnce(p.Workers), nil)
 }
 
 // NewObservedCPU returns a Synthesizer on the CPU in mode Project that shows how it made
 // each frame to observe.
 func NewObservedCPU(p warp.Params, observe Observer) (Synthesizer, error) {
-	w, err := warp.NewSynthesizer(p)
-	if err != nil {
+	return newCPU(p, 1, observe)
+}
+
+func newCPU(p warp.Params, atOnce int, observe Observer) (Synthesizer, error) {
+	s := &onCPU{observe: observe, atOnce: atOnce, calls: make(chan func(), cpuFinished)}
+	p.Workers, s.begin = p.Workers.Shared()
+	var err error
+	if s.warp, err = warp.NewSynthesizer(p); err != nil {
 		return nil, err
 	}
-	return &onCPU{warp: w, observe: observe}, nil
+	for range atOnce {
+		s.making.Go(func() {
+			for call := range s.calls {
+				call()
+			}
+		})
+	}
+	return s, nil
 }
 
 func (s *onCPU) Assign(int) Assignment { return Assignment{} }
 
-func (s *onCPU) Prepare(_ context.Context, _ Assignment, in Interval, _ int) (Job, error) {
-	return &cpuJob{s: s, in: in}, nil
+func (s *onCPU) Prepare(_ context.Context, _ Assignment, in Interval, frames int) (Job, error) {
+	j := &cpuJob{s: s}
+	j.left.Store(int32(frames))
+	j.prepare = sync.OnceValue(func() (err error) {
+		if j.host, err = in.Host(); err != nil {
+			return err
+		}
+		defer s.work()()
+		j.prepared, err = s.warp.Prepare(j.host)
+		return err
+	})
+	return j, nil
+}
+
+// work counts, and times, some work until what it returns is called.
+func (s *onCPU) work() (end func()) {
+	leave, stop := s.begin(), s.busy.start()
+	return func() {
+		stop()
+		leave()
+	}
 }
 
 // cpuFinished is how many frames wait for the encoder.
 const cpuFinished = 4
 
-func (s *onCPU) Ahead() (intervals, frames int) { return 0, cpuFinished }
+func (s *onCPU) Ahead() (intervals, frames int) { return 0, cpuFinished + s.atOnce - 1 }
 func (s *onCPU) Flow() []FlowSource             { return nil }
 func (s *onCPU) Memory() frame.Memory           { return nil }
 func (s *onCPU) Summary() Summary               { return Summary{Backend: CPU, Synthesis: s.busy.total()} }
-func (s *onCPU) Close()                         { s.warp.Close() }
+
+func (s *onCPU) Close() {
+	close(s.calls)
+	s.making.Wait()
+	s.warp.Close()
+}
 
 type cpuJob struct {
 	s    *onCPU
-	in   Interval
-	host warp.Interval // once the job is current
+	left atomic.Int32 // frames to be made
+
+	prepare  func() error // sets these, once
+	host     warp.Interval
+	prepared *warp.Prepared
 }
 
 func (j *cpuJob) Start(ctx context.Context, dst *frame.Frame, phase warp.Phase) (func() (warp.Made, error), error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	defer j.s.busy.start()()
-	if j.s.current != j {
-		if err := j.begin(); err != nil {
-			return nil, err
+	var made warp.Made
+	var err error
+	done := make(chan struct{})
+	j.s.calls <- func() {
+		defer close(done)
+		made, err = j.make(ctx, dst, phase)
+	}
+	return func() (warp.Made, error) {
+		<-done
+		return made, err
+	}, nil
+}
+
+func (j *cpuJob) make(ctx context.Context, dst *frame.Frame, phase warp.Phase) (made warp.Made, err error) {
+	if err := ctx.Err(); err != nil {
+		return made, err
+	}
+	if err := j.prepare(); err != nil {
+		return made, err
+	}
+	defer j.s.work()()
+	if j.s.observe == nil {
+		made, err = j.prepared.Make(dst, phase)
+	} else {
+		var inside warp.Inspection
+		made, inside, err = j.prepared.Inspect(dst, phase)
+		if err == nil {
+			j.s.observe(j.host, phase, inside)
 		}
-		j.s.current = j
 	}
-	made, err := j.s.warp.Make(dst, phase)
-	if err != nil {
-		return nil, err
+	if j.left.Add(-1) == 0 {
+		j.release() // before the encoder has the frames
 	}
-	if j.s.observe != nil {
-		j.s.observe(j.host, phase, j.s.warp.Inspect())
-	}
-	return func() (warp.Made, error) { return made, nil }, nil
+	return made, err
 }
 
-func (j *cpuJob) begin() (err error) {
-	if j.host, err = j.in.Host(); err != nil {
-		return err
+// release ends the use of the interval.
+func (j *cpuJob) release() {
+	if j.prepared != nil {
+		j.prepared.Close()
+		j.prepared = nil
 	}
-	return j.s.warp.Begin(j.host)
 }
 
-func (j *cpuJob) Close() {}
+// Close ends what is left after frames that were not started.
+func (j *cpuJob) Close() { j.release() }
 
 // stopwatch adds up how long several goroutines are at work.
 type stopwatch struct{ nanoseconds atomic.Int64 }

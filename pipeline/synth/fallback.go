@@ -123,11 +123,13 @@ func (r *fallback) remake(in Interval, dst *frame.Frame, phase warp.Phase) (made
 			return made, err
 		}
 	}
-	if err := cpu.Begin(host); err != nil {
+	interval, err := cpu.Prepare(host)
+	if err != nil {
 		return made, err
 	}
+	defer interval.Close()
 	r.remade.Add(1)
-	return cpu.Make(dst, phase)
+	return interval.Make(dst, phase)
 }
 
 func (r *fallback) Close() {

@@ -1,7 +1,9 @@
 package synth
 
 import (
+	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"retime/cuda"
@@ -19,9 +21,10 @@ type fallback struct {
 	in    Interval
 	begun bool // the device has the interval
 
-	cpu     chan *warp.Synthesizer // one, or nil before it is needed; taking it locks it
-	faults  atomic.Int32           // since the device last made a frame
-	dropped atomic.Bool            // the device is no longer used
+	cpu     func() (Synthesizer, error) // opens it the first time
+	opened  Synthesizer                 // by cpu; nil before
+	faults  atomic.Int32                // since the device last made a frame
+	dropped atomic.Bool                 // the device is no longer used
 	remade  atomic.Int64
 }
 
@@ -30,8 +33,11 @@ type fallback struct {
 const maxFaults = 3
 
 func newFallback(d Device, p Params) *fallback {
-	r := &fallback{Device: d, params: p, cpu: make(chan *warp.Synthesizer, 1)}
-	r.cpu <- nil
+	r := &fallback{Device: d, params: p}
+	r.cpu = sync.OnceValues(func() (s Synthesizer, err error) {
+		r.opened, err = NewCPU(p.Warp)
+		return r.opened, err
+	})
 	return r
 }
 
@@ -79,7 +85,11 @@ func (r *fallback) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Made,
 				if err := r.fault(err); err != nil {
 					return made, err
 				}
-				return r.remake(in, dst, phase)
+				finish, err := r.remake(in, dst, phase)
+				if err != nil {
+					return made, err
+				}
+				return finish()
 			}, nil
 		}
 		r.begun = false
@@ -87,8 +97,7 @@ func (r *fallback) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Made,
 			return nil, err
 		}
 	}
-	made, err := r.remake(in, dst, phase)
-	return func() (warp.Made, error) { return made, err }, nil
+	return r.remake(in, dst, phase)
 }
 
 // fault counts a failure of the device, and returns an error if the failure ends the job:
@@ -110,31 +119,32 @@ func (r *fallback) fault(err error) error {
 	return nil
 }
 
-// remake makes a frame on the CPU.
-func (r *fallback) remake(in Interval, dst *frame.Frame, phase warp.Phase) (made warp.Made, err error) {
-	host, err := in.Host()
+// remake has the CPU begin to make a frame.
+func (r *fallback) remake(in Interval, dst *frame.Frame, phase warp.Phase) (func() (warp.Made, error), error) {
+	cpu, err := r.cpu()
 	if err != nil {
-		return made, err
+		return nil, err
 	}
-	cpu := <-r.cpu
-	defer func() { r.cpu <- cpu }()
-	if cpu == nil {
-		if cpu, err = warp.NewSynthesizer(r.params.Warp); err != nil {
-			return made, err
-		}
-	}
-	interval, err := cpu.Prepare(host)
-	if err != nil {
-		return made, err
-	}
-	defer interval.Close()
 	r.remade.Add(1)
-	return interval.Make(dst, phase)
+	ctx := context.Background() // whoever calls knows whether the work has ended
+	job, err := cpu.Prepare(ctx, Assignment{}, in, 1)
+	if err != nil {
+		return nil, err
+	}
+	finish, err := job.Start(ctx, dst, phase)
+	if err != nil {
+		job.Close()
+		return nil, err
+	}
+	return func() (warp.Made, error) {
+		defer job.Close()
+		return finish()
+	}, nil
 }
 
 func (r *fallback) Close() {
 	r.Device.Close()
-	if cpu := <-r.cpu; cpu != nil {
-		cpu.Close()
+	if r.opened != nil {
+		r.opened.Close()
 	}
 }

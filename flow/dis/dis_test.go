@@ -22,7 +22,7 @@ func open(t testing.TB, o Options, workers int) *Estimator {
 
 func estimate(t testing.TB, e *Estimator, a, b frame.Image[uint8]) (forward, backward flow.Field) {
 	t.Helper()
-	if err := e.Estimate(a, b, &forward, &backward); err != nil {
+	if err := e.Estimate(a, b, &forward, &backward, false); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range []flow.Field{forward, backward} {
@@ -39,7 +39,7 @@ func compare(t *testing.T, e *Estimator, a, b frame.Image[uint8]) {
 	forward, backward := estimate(t, e, a, b)
 	wantForward, wantBackward := referenceFlow(e.options, a, b)
 	var halvedForward, halvedBackward flow.Field
-	if err := e.EstimateHalved(a, b, &halvedForward, &halvedBackward); err != nil {
+	if err := e.Estimate(a, b, &halvedForward, &halvedBackward, true); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -322,7 +322,7 @@ func TestEstimateErrors(t *testing.T) {
 		{ok, narrow, "stride 19"},
 		{frame.NewImage[uint8](40000, 1), frame.NewImage[uint8](40000, 1), "larger than 32767"},
 	} {
-		if err := e.Estimate(c.a, c.b, &f, &g); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := e.Estimate(c.a, c.b, &f, &g, false); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
@@ -332,7 +332,7 @@ func TestEstimateErrors(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := e.Estimate(ok, ok, &f, &g); err == nil || !strings.Contains(err.Error(), "closed") {
+	if err := e.Estimate(ok, ok, &f, &g, false); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("closed: error %v", err)
 	}
 }
@@ -342,7 +342,7 @@ func TestAllocations(t *testing.T) {
 	e := open(t, Default(), 1)
 	var f, g flow.Field
 	n := testing.AllocsPerRun(5, func() {
-		if err := e.Estimate(a, b, &f, &g); err != nil {
+		if err := e.Estimate(a, b, &f, &g, false); err != nil {
 			t.Fatal(err)
 		}
 	})

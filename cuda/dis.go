@@ -94,25 +94,18 @@ func (e *DIS) clear() error {
 }
 
 // Estimate queues the estimates of the flow from a to b, into forward, and of the flow
-// from b to a, into backward. Pictures and fields have one size, from 1x1 up to 32767
-// pixels in a side. The first Estimate after a change of the size waits for the work
+// from b to a, into backward. The pictures have one size, from 1x1 up to 32767 pixels in a
+// side, and so have the fields, or half of it, rounded up, if halved is set: the flow is then
+// halved as flow.Halve does. The first Estimate after a change of the size waits for the work
 // under way.
-func (e *DIS) Estimate(a, b Image[byte], forward, backward Image[flow.Vec]) error {
-	return e.estimate(a, b, forward, backward, 0)
-}
-
-// EstimateHalved is Estimate for fields of half the pictures' size, rounded up. It halves the
-// flow as flow.Halve does.
-func (e *DIS) EstimateHalved(a, b Image[byte], forward, backward Image[flow.Vec]) error {
-	return e.estimate(a, b, forward, backward, 1)
-}
-
-// estimate halves the flow so many times, 0 or 1.
-func (e *DIS) estimate(a, b Image[byte], forward, backward Image[flow.Vec], halvings int) error {
-	w, h := (a.Width+halvings)>>halvings, (a.Height+halvings)>>halvings
+func (e *DIS) Estimate(a, b Image[byte], forward, backward Image[flow.Vec], halved bool) error {
+	w, h := a.Width, a.Height
+	if halved {
+		w, h = (w+1)/2, (h+1)/2
+	}
 	if b.Width != a.Width || b.Height != a.Height || forward.Width != w || forward.Height != h || backward.Width != w || backward.Height != h {
-		return fmt.Errorf("flow between pictures of %dx%d and %dx%d into fields of %dx%d and %dx%d, halved %d times: the sizes differ",
-			a.Width, a.Height, b.Width, b.Height, forward.Width, forward.Height, backward.Width, backward.Height, halvings)
+		return fmt.Errorf("flow between pictures of %dx%d and %dx%d into fields of %dx%d and %dx%d: the sizes differ; want fields of %dx%d",
+			a.Width, a.Height, b.Width, b.Height, forward.Width, forward.Height, backward.Width, backward.Height, w, h)
 	}
 	if a.Width != e.plan.width || a.Height != e.plan.height {
 		if err := e.prepare(a.Width, a.Height); err != nil {
@@ -126,7 +119,7 @@ func (e *DIS) estimate(a, b Image[byte], forward, backward Image[flow.Vec], halv
 		return err
 	}
 	last := e.densify(&e.plan.levels[0], forward, backward, int(flow.Limit(a.Width, a.Height)))
-	if halvings > 0 {
+	if halved {
 		last.kernel = e.kernels.halved
 		last.args = append(last.args, Int(a.Width), Int(a.Height))
 	}

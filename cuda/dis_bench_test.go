@@ -71,11 +71,7 @@ func timeDIS(b *testing.B, d *cuda.Device, o dis.Options, width, height, lanes, 
 	}
 	all := func() error {
 		for _, e := range list {
-			estimate := e.Estimate
-			if halved {
-				estimate = e.EstimateHalved
-			}
-			if err := estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1]); err != nil {
+			if err := e.Estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1], halved); err != nil {
 				return err
 			}
 		}

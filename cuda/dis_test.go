@@ -126,22 +126,20 @@ func (e *estimate) upload(t testing.TB, pictures ...frame.Image[uint8]) {
 	}
 }
 
-// flows returns the flows between two pictures, estimated on the device, and halved so many
-// times, 0 or 1.
-func (e *estimate) flows(t testing.TB, a, b frame.Image[uint8], halvings int) (forward, backward flow.Field) {
+// flows returns the flows between two pictures, estimated on the device, whole or halved.
+func (e *estimate) flows(t testing.TB, a, b frame.Image[uint8], halved bool) (forward, backward flow.Field) {
 	t.Helper()
 	e.upload(t, a, b)
-	w, h := (a.Width+halvings)>>halvings, (a.Height+halvings)>>halvings
+	w, h := a.Width, a.Height
+	if halved {
+		w, h = (w+1)/2, (h+1)/2
+	}
 	for i := range e.fields {
 		if err := e.fields[i].Resize(e.Stream().Device(), w, h); err != nil {
 			t.Fatal(err)
 		}
 	}
-	estimate := e.Estimate
-	if halvings > 0 {
-		estimate = e.EstimateHalved
-	}
-	if err := estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1]); err != nil {
+	if err := e.Estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1], halved); err != nil {
 		t.Fatal(err)
 	}
 	list := [2]flow.Field{flow.NewField(w, h), flow.NewField(w, h)}
@@ -156,24 +154,18 @@ func (e *estimate) flows(t testing.TB, a, b frame.Image[uint8], halvings int) (f
 	return list[0], list[1]
 }
 
-// compareFlows compares the flows of the device with the processor's. Exact.
-func compareFlows(t *testing.T, e *estimate, o dis.Options, a, b frame.Image[uint8]) {
-	t.Helper()
-	compareFlowsHalved(t, e, o, a, b, 0)
-}
-
-// compareFlowsHalved is compareFlows for flows that are halved so many times, 0 or 1.
-func compareFlowsHalved(t *testing.T, e *estimate, o dis.Options, a, b frame.Image[uint8], halvings int) {
+// compareFlows compares the flows of the device, whole or halved, with the processor's. Exact.
+func compareFlows(t *testing.T, e *estimate, o dis.Options, a, b frame.Image[uint8], halved bool) {
 	t.Helper()
 	cpu, err := dis.New(o, frame.Workers{})
 	must(t, err)
 	defer cpu.Close()
 	var want [2]flow.Field
-	must(t, cpu.Estimate(a, b, &want[0], &want[1]))
-	for i := range halvings * len(want) {
-		want[i] = flow.Halve(want[i])
+	must(t, cpu.Estimate(a, b, &want[0], &want[1], false))
+	if halved {
+		want[0], want[1] = flow.Halve(want[0]), flow.Halve(want[1])
 	}
-	forward, backward := e.flows(t, a, b, halvings)
+	forward, backward := e.flows(t, a, b, halved)
 	for i, got := range []flow.Field{forward, backward} {
 		differ, first := 0, -1
 		for j, v := range got.Pix {
@@ -185,7 +177,7 @@ func compareFlowsHalved(t *testing.T, e *estimate, o dis.Options, a, b frame.Ima
 			}
 		}
 		if differ > 0 {
-			t.Errorf("%dx%d, %+v, halved %d times, direction %d: %d vectors differ, the first at (%d, %d): %v, want %v", a.Width, a.Height, o, halvings, i,
+			t.Errorf("%dx%d, %+v, halved %t, direction %d: %d vectors differ, the first at (%d, %d): %v, want %v", a.Width, a.Height, o, halved, i,
 				differ, first%got.Width, first/got.Width, got.Pix[first], want[i].Pix[first])
 		}
 	}
@@ -222,7 +214,7 @@ func TestDIS(t *testing.T) {
 						width, height = 91, 33
 					}
 					a, b := m.pair(uint64(i), width, height, width+j)
-					compareFlows(t, e, o, a, b)
+					compareFlows(t, e, o, a, b, false)
 				}
 			})
 		}
@@ -236,7 +228,7 @@ func TestDISLanes(t *testing.T) {
 		for _, n := range []int{2, 4, 32} {
 			e := newEstimate(t, d, dis.Default())
 			e.SetLanes(n)
-			compareFlows(t, e, dis.Default(), a, b)
+			compareFlows(t, e, dis.Default(), a, b, false)
 			e.close(t)
 		}
 	})
@@ -249,7 +241,7 @@ func TestDISStrides(t *testing.T) {
 			o := dis.Default()
 			o.Stride, o.Rounds = stride, 2
 			e := newEstimate(t, d, o)
-			compareFlows(t, e, o, a, b)
+			compareFlows(t, e, o, a, b, false)
 			e.close(t)
 		}
 	})
@@ -273,8 +265,8 @@ func TestDISSizes(t *testing.T) {
 		for i, size := range sizes {
 			for _, j := range []int{0, 7} {
 				a, b := movements[j].pair(uint64(i), size[0], size[1], size[0]+i%3)
-				compareFlows(t, e, o, a, b)
-				compareFlowsHalved(t, e, o, a, b, 1)
+				compareFlows(t, e, o, a, b, false)
+				compareFlows(t, e, o, a, b, true)
 			}
 		}
 	})
@@ -292,12 +284,12 @@ func TestDISInFlight(t *testing.T) {
 			list[i] = newEstimate(t, d, dis.Default())
 			defer list[i].close(t)
 			a, b := movements[5+i%3].pair(uint64(i), 33+i, 27, 40)
-			must(t, cpu.Estimate(a, b, &wants[i][0], &wants[i][1]))
+			must(t, cpu.Estimate(a, b, &wants[i][0], &wants[i][1], false))
 			list[i].upload(t, a, b)
 		}
 		for range 2 { // the second estimate uses the memory of the first
 			for _, e := range list {
-				must(t, e.Estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1]))
+				must(t, e.Estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1], false))
 			}
 		}
 		for i, e := range list {
@@ -331,12 +323,12 @@ func TestDISFaults(t *testing.T) {
 				}
 				return nil
 			}
-			err := e.Estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1])
+			err := e.Estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1], false)
 			emulator.Fail = nil
 			if failed = calls >= fail; failed != errors.Is(err, errUnknown) {
 				t.Errorf("call %d of %d: error %v", fail, calls, err)
 			}
-			compareFlows(t, e, o, a, b)
+			compareFlows(t, e, o, a, b, false)
 		})
 		if !failed && fail < 8 {
 			t.Errorf("only %d calls", fail-1)
@@ -356,16 +348,16 @@ func TestDISErrors(t *testing.T) {
 		a, b := movements[5].pair(0, 20, 16, 20)
 		e.upload(t, a, b)
 		narrow := e.pictures[1].Part(0, 0, 19, 16)
-		if err := e.Estimate(e.pictures[0], narrow, e.fields[0], e.fields[1]); err == nil || !strings.Contains(err.Error(), "sizes differ") {
+		if err := e.Estimate(e.pictures[0], narrow, e.fields[0], e.fields[1], false); err == nil || !strings.Contains(err.Error(), "sizes differ") {
 			t.Errorf("pictures of two sizes: error %v", err)
 		}
-		if err := e.EstimateHalved(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1]); err == nil || !strings.Contains(err.Error(), "halved 1 times: the sizes differ") {
+		if err := e.Estimate(e.pictures[0], e.pictures[1], e.fields[0], e.fields[1], true); err == nil || !strings.Contains(err.Error(), "want fields of 10x8") {
 			t.Errorf("fields of the pictures' size for halved flow: error %v", err)
 		}
 		var big cuda.Image[byte]
 		big.Width, big.Height = 40000, 0
 		none := cuda.Image[flow.Vec]{Width: 40000}
-		if err := e.Estimate(big, big, none, none); err == nil {
+		if err := e.Estimate(big, big, none, none, false); err == nil {
 			t.Error("an empty picture: no error")
 		}
 	})

@@ -12,12 +12,10 @@ import (
 // valid until that work is done. Only one goroutine at a time may use an estimator.
 type FlowEstimator interface {
 	// Estimate queues the estimates of the flow from a to b, into forward, and of the
-	// flow from b to a, into backward. The pictures and the fields have one size. The
-	// vectors are canonical, as flow.Field describes.
-	Estimate(a, b Image[byte], forward, backward Image[flow.Vec]) error
-	// EstimateHalved is Estimate for fields of half the pictures' size, rounded up. It
-	// halves the flow as flow.Halve does.
-	EstimateHalved(a, b Image[byte], forward, backward Image[flow.Vec]) error
+	// flow from b to a, into backward. The vectors are canonical, as flow.Field describes.
+	// The pictures and the fields have one size; or if halved is set, the fields have half
+	// of it, rounded up, and the estimator halves the flow as flow.Halve does.
+	Estimate(a, b Image[byte], forward, backward Image[flow.Vec], halved bool) error
 	// Stream returns the stream that the estimator queues its work on.
 	Stream() *Stream
 	Close() error
@@ -111,11 +109,7 @@ func (r *residents) estimate(at *estimated, e FlowEstimator, still *Kernel, a, b
 				}
 				at.fields[i] = images[i].vectors(f)
 			}
-			estimate := e.Estimate
-			if finer {
-				estimate = e.EstimateHalved
-			}
-			if err := estimate(at.searched[0], at.searched[1], at.fields[0], at.fields[1]); err != nil {
+			if err := e.Estimate(at.searched[0], at.searched[1], at.fields[0], at.fields[1], finer); err != nil {
 				return err
 			}
 			w, h := at.guides[0].Width, at.guides[0].Height

@@ -93,9 +93,9 @@ func estimatedClip(t *testing.T, rng *rand.Rand, n int, finer bool) []warp.Inter
 	for i := range list {
 		p := &list[i].Flows[0]
 		if finer {
-			must(t, cpu.EstimateHalved(guide(list[i].A, 0), guide(list[i].B, 0), &p.Forward, &p.Backward))
+			must(t, cpu.Estimate(guide(list[i].A, 0), guide(list[i].B, 0), &p.Forward, &p.Backward, true))
 		} else {
-			must(t, cpu.Estimate(list[i].GuideA, list[i].GuideB, &p.Forward, &p.Backward))
+			must(t, cpu.Estimate(list[i].GuideA, list[i].GuideB, &p.Forward, &p.Backward, false))
 		}
 		must(t, flow.KeepStill(list[i].GuideA, list[i].GuideB, frame.Workers{}, p.Forward, p.Backward))
 	}

@@ -31,7 +31,7 @@ func (k *known) Close() error {
 	return k.stream.Close()
 }
 
-func (k *known) Estimate(a, b cuda.Image[byte], forward, backward cuda.Image[flow.Vec]) error {
+func (k *known) Estimate(a, b cuda.Image[byte], forward, backward cuda.Image[flow.Vec], _ bool) error {
 	var pictures [2][]byte
 	for i, m := range []cuda.Image[byte]{a, b} {
 		got := frame.NewImage[byte](m.Width, m.Height)
@@ -59,10 +59,6 @@ func (k *known) Estimate(a, b cuda.Image[byte], forward, backward cuda.Image[flo
 		}
 	}
 	return nil
-}
-
-func (k *known) EstimateHalved(a, b cuda.Image[byte], forward, backward cuda.Image[flow.Vec]) error {
-	return k.Estimate(a, b, forward, backward)
 }
 
 // learn tells k the flow between two pictures.

@@ -256,11 +256,7 @@ func (c *copier) Stream() *cuda.Stream { return c.stream }
 
 func (c *copier) Close() error { return nil }
 
-func (c *copier) EstimateHalved(a, b cuda.Image[byte], forward, backward cuda.Image[flow.Vec]) error {
-	return c.Estimate(a, b, forward, backward)
-}
-
-func (c *copier) Estimate(a, b cuda.Image[byte], forward, backward cuda.Image[flow.Vec]) error {
+func (c *copier) Estimate(a, b cuda.Image[byte], forward, backward cuda.Image[flow.Vec], _ bool) error {
 	return errors.Join(c.a.CopyFrom(c.stream, a), c.b.CopyFrom(c.stream, b), forward.CopyFrom(c.stream, c.field), backward.CopyFrom(c.stream, c.field))
 }
 

@@ -66,18 +66,9 @@ func (e *Estimator) Close() error {
 
 // Estimate sets forward to the flow from a to b and backward to the flow from b to a. The
 // pictures are 8-bit luma of one size, from 1x1 up to 32767 pixels in a side. Vectors are
-// canonical. Estimate reuses the fields' memory; after an error their contents are
-// undefined.
-func (e *Estimator) Estimate(a, b frame.Image[uint8], forward, backward *flow.Field) error {
-	return e.estimate(a, b, forward, backward, false)
-}
-
-// EstimateHalved sets the fields to those of Estimate, halved as flow.Halve does.
-func (e *Estimator) EstimateHalved(a, b frame.Image[uint8], forward, backward *flow.Field) error {
-	return e.estimate(a, b, forward, backward, true)
-}
-
-func (e *Estimator) estimate(a, b frame.Image[uint8], forward, backward *flow.Field, halved bool) error {
+// canonical. If halved is set, the fields are halved as flow.Halve does. Estimate reuses the
+// fields' memory; after an error their contents are undefined.
+func (e *Estimator) Estimate(a, b frame.Image[uint8], forward, backward *flow.Field, halved bool) error {
 	if e.closed {
 		return errors.New("flow: dense inverse search: the estimator is closed")
 	}

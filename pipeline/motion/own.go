@@ -29,10 +29,7 @@ func newOwn(workers frame.Workers) (estimate, error) {
 func (e *own) name() string { return fmt.Sprintf("%s %+v", DIS, e.options) }
 
 func (e *own) estimate(a, b Guide, dst *warp.FlowPair) error {
-	if a.scale.Finer {
-		return e.EstimateHalved(a.searched(), b.searched(), &dst.Forward, &dst.Backward)
-	}
-	return e.Estimate(a.picture(), b.picture(), &dst.Forward, &dst.Backward)
+	return e.Estimate(a.searched(), b.searched(), &dst.Forward, &dst.Backward, a.scale.Finer)
 }
 
 func (e *own) close() { e.Close() }

@@ -15,9 +15,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
-	"retime/pipeline/fault"
 	"retime/pipeline/media"
-	"retime/pipeline/timeline"
 	"retime/testdata/scene"
 	"retime/warp"
 )
@@ -279,64 +277,6 @@ func TestTimestampsStay(t *testing.T) {
 	}
 }
 
-// Outside its region a frame stays unchanged, and the seam is soft.
-func TestRegion(t *testing.T) {
-	const width, height = 97, 61
-	whole := writeScene(t, width, height, 9)
-	input := blacken(t, whole, width, height, 4)
-	truth, _ := readAll(t, whole)
-	o := options(t, input)
-	f, err := ParseRegion("30,20,25,15@4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Damage = []Finding{f}
-	mustRun(t, o)
-	got, _ := readAll(t, o.Convert.Output.File)
-	m, w := frame.Samples[uint8](got[4].Planes[0]), frame.Samples[uint8](truth[4].Planes[0])
-	sum, n := 0.0, 0
-	for y := range height {
-		for x := range width {
-			dx, dy := max(30-x, x-54, 0), max(20-y, y-34, 0)
-			switch v := m.Row(y)[x]; {
-			case dx+dy == 0:
-				d := float64(v) - float64(w.Row(y)[x])
-				sum, n = sum+d*d, n+1
-			case dx+dy > seam && v != 16:
-				t.Fatalf("%d, %d outside the region is %d, not what it was", x, y, v)
-			case dx+dy == seam/2 && (v == 16) != (w.Row(y)[x] <= 17):
-				t.Errorf("%d, %d in the seam is %d of %d", x, y, v, w.Row(y)[x])
-			}
-		}
-	}
-	if db := 10 * math.Log10(255*255*float64(n)/sum); db < 25 {
-		t.Errorf("the region is %.1f dB off", db)
-	}
-}
-
-// A frame that cannot be trusted gives way to the nearer one in a region, too.
-func TestRegionOfAFrameThatFails(t *testing.T) {
-	const width, height = 97, 61
-	input := blacken(t, writeScene(t, width, height, 9), width, height, 4)
-	o := options(t, input)
-	o.Convert.Synthesis.BlendBelow, o.Convert.Synthesis.NearestBelow = new(1.0), new(1.0)
-	f, err := ParseRegion("30,20,25,15@4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Damage = []Finding{f}
-	mustRun(t, o)
-	got, _ := readAll(t, o.Convert.Output.File)
-	m, near := frame.Samples[uint8](got[4].Planes[0]), frame.Samples[uint8](got[5].Planes[0])
-	for y := 20; y < 35; y++ {
-		for x := 30; x < 55; x++ {
-			if m.Row(y)[x] != near.Row(y)[x] {
-				t.Fatalf("%d, %d is %d, in the nearer frame %d", x, y, m.Row(y)[x], near.Row(y)[x])
-			}
-		}
-	}
-}
-
 func TestLongRunsStay(t *testing.T) {
 	input := writeScene(t, 64, 48, 16)
 	o := options(t, input)
@@ -353,64 +293,6 @@ func TestLongRunsStay(t *testing.T) {
 		if !frame.Equal(got[i], truth[i]) {
 			t.Errorf("frame %d is touched", i)
 		}
-	}
-}
-
-func TestFaults(t *testing.T) {
-	input := writeScene(t, 64, 48, 6)
-	cancelled, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, c := range []struct {
-		name   string
-		ctx    context.Context
-		change func(*Options)
-		kind   fault.Kind
-	}{
-		{"nothing to do", context.Background(), func(o *Options) { o.Damage = nil }, fault.Usage},
-		{"behind the end", context.Background(), func(o *Options) { o.Damage = frames(t, "6") }, fault.Usage},
-		{"a time behind the end", context.Background(), func(o *Options) { o.Damage = frames(t, "0:07") }, fault.Usage},
-		{"all frames", context.Background(), func(o *Options) { o.Damage = frames(t, "0-5") }, fault.Usage},
-		{"put in behind the last", context.Background(), func(o *Options) { o.Damage, _ = ParseInsert("5:1") }, fault.Usage},
-		{"a region outside", context.Background(), func(o *Options) {
-			f, _ := ParseRegion("64,0,4,4@2")
-			o.Damage = []Finding{f}
-		}, fault.Usage},
-		{"max run", context.Background(), func(o *Options) { o.MaxRun = -1 }, fault.Usage},
-		{"a rate", context.Background(), func(o *Options) { o.Convert.Timing.Rate, _ = timeline.ParseRate("60") }, fault.Usage},
-		{"no input", context.Background(), func(o *Options) { o.Convert.Input.File = "missing.mp4" }, fault.NoInput},
-		{"cancelled", cancelled, func(*Options) {}, fault.Cancelled},
-	} {
-		o := options(t, input)
-		o.Damage = frames(t, "3")
-		c.change(&o)
-		if _, err := Run(c.ctx, o); err == nil || fault.KindOf(err) != c.kind {
-			t.Errorf("%s: error %v, want kind %d", c.name, err, c.kind)
-		}
-		if left, _ := filepath.Glob(filepath.Dir(o.Convert.Output.File) + "/*"); len(left) > 0 {
-			t.Errorf("%s: left behind %v", c.name, left)
-		}
-	}
-}
-
-// A run that is cancelled between its frames leaves nothing.
-func TestCancelled(t *testing.T) {
-	input := writeScene(t, 64, 48, 30)
-	for _, at := range []int64{1, 4, 9, 29} {
-		ctx, cancel := context.WithCancel(t.Context())
-		o := options(t, input)
-		o.Convert.Synthesis.Preset, o.Damage = pipeline.Balanced, frames(t, "0-1,5-7,9,28-29")
-		o.Convert.Hooks.Progress = func(p pipeline.Progress) {
-			if p.Frames == at {
-				cancel()
-			}
-		}
-		if _, err := Run(ctx, o); fault.KindOf(err) != fault.Cancelled {
-			t.Errorf("at frame %d: %v", at, err)
-		}
-		if left, _ := filepath.Glob(filepath.Dir(o.Convert.Output.File) + "/*"); len(left) > 0 {
-			t.Errorf("at frame %d: left behind %v", at, left)
-		}
-		cancel()
 	}
 }
 

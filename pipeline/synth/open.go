@@ -51,10 +51,14 @@ type Opening struct {
 
 // Begin begins to open a synthesizer.
 func Begin(p Params) *Opening {
+	return begin(func() (Synthesizer, error) { return Open(p) })
+}
+
+func begin(open func() (Synthesizer, error)) *Opening {
 	o := &Opening{done: make(chan struct{})}
 	go func() {
 		defer close(o.done)
-		o.s, o.err = Open(p)
+		o.s, o.err = open()
 	}()
 	return o
 }

@@ -220,7 +220,7 @@ func summarise(w io.Writer, r *pipeline.Report, whyCPU string) {
 	fmt.Fprintf(w, "%s: %dx%d %s, %s fps (%.3f), %d frames, %d of them made from %d, %s\n",
 		r.Output, r.Width, r.Height, r.Format, r.Rate.RatString(), rate, r.Frames, r.Made, r.Sources, where(r, whyCPU))
 	if len(r.Cuts) > 0 || r.Repeats > 0 {
-		fmt.Fprintf(w, "%d scene cuts, %d repeated frames retimed\n", len(r.Cuts), r.Repeats)
+		fmt.Fprintf(w, "%s, %s retimed\n", counted(int64(len(r.Cuts)), "scene cut"), counted(r.Repeats, "repeated frame"))
 	}
 	if info, err := os.Stat(r.Output); err == nil && info.Mode().IsRegular() {
 		fmt.Fprintf(w, "size %.2f MB, ", float64(info.Size())/1e6)

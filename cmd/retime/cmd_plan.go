@@ -72,7 +72,7 @@ func runPlan(ctx context.Context, o ConvertOptions, even bool, input string, std
 		return err
 	}
 	if !o.quiet {
-		fmt.Fprintf(stdout, "%s: %d frames in %d segments, 0 to %d\n", o.Output.File, plan.Whole.Frames, len(plan.Ranges), len(plan.Ranges)-1)
+		fmt.Fprintf(stdout, "%s: %d frames in %s, 0 to %d\n", o.Output.File, plan.Whole.Frames, counted(int64(len(plan.Ranges)), "segment"), len(plan.Ranges)-1)
 	}
 	return nil
 }

@@ -21,6 +21,12 @@ func TestRead(t *testing.T) {
 	if !reflect.DeepEqual(list, want) {
 		t.Errorf("read %+v, want %+v", list, want)
 	}
+	for _, m := range []Method{Exposed, Extrapolated} {
+		list, err := Read(strings.NewReader(`{"frame":3,"method":"` + string(m) + `"}`))
+		if err != nil || len(list) != 1 || list[0].Method != "" {
+			t.Errorf("a sidecar's %s frame: %+v, %v", m, list, err)
+		}
+	}
 	for _, c := range []struct{ text, want string }{
 		{`{"frame":1}` + "\n" + `{"frame":2,"method":"warp"}`, `line 2: no method "warp"`},
 		{`{"frame":1,"method":"Nearest"}`, `line 1: no method "Nearest"`},

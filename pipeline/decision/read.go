@@ -67,5 +67,8 @@ func parse(text []byte) (Decision, error) {
 	} else if err != nil {
 		return d, fault.New(fault.BadData, "want a JSON object as a sidecar has it: %w", fault.Plain(err))
 	}
+	if d.Method == Exposed || d.Method == Extrapolated {
+		d.Method = "" // how the frame came about; nobody can ask for it
+	}
 	return d, d.Check()
 }

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"golang.org/x/sys/unix"

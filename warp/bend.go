@@ -73,9 +73,9 @@ type bendSide struct {
 }
 
 // prepare gathers the evidence for p.
-func (b *bends) prepare(p *Prepared) {
+func (b *bends) prepare(p *prepared) {
 	in := &p.in
-	b.ready = p.synthesizer.params.Acceleration && in.Before != nil && in.After != nil
+	b.ready = p.params.Acceleration && in.Before != nil && in.After != nil
 	if !b.ready {
 		return
 	}
@@ -96,7 +96,7 @@ type evidence struct {
 
 // gather sums up the accelerations in the cells of frame k. inner is the frame's flow
 // within the interval and e the error along inner.
-func (c *changes) gather(p *Prepared, inner flow.Field, e frame.Image[uint16], outer *Outer, how *Bending, k int) {
+func (c *changes) gather(p *prepared, inner flow.Field, e frame.Image[uint16], outer *Outer, how *Bending, k int) {
 	size := cellSize >> p.in.Level
 	w, h := (inner.Width+size-1)/size, (inner.Height+size-1)/size
 	c.cells.Resize(w, h)
@@ -105,7 +105,7 @@ func (c *changes) gather(p *Prepared, inner flow.Field, e frame.Image[uint16], o
 		inner: inner, outer: outer.Flow, innerError: e, outerError: p.beyond[k].errors,
 		innerFactor: int64(how.Inner[k]), outerFactor: int64(how.Outer[k]), limit: int64(how.Limit[k]), size: size,
 	}
-	p.synthesizer.params.Workers.Rows(h, func(y0, y1 int) { loops.accelerations(c, from, y0, y1) })
+	p.params.Workers.Rows(h, func(y0, y1 int) { loops.accelerations(c, from, y0, y1) })
 }
 
 // gatherRows does the work of gather for rows [y0, y1) of cells.
@@ -137,7 +137,7 @@ func (c *changes) gatherRows(e *evidence, y0, y1 int) {
 
 // at returns the bend at the phase, in 1/256 pixel of the guides, or an empty field if
 // there is none.
-func (b *bend) at(workers frame.Workers, p *Prepared, phase Phase) flow.Field {
+func (b *bend) at(workers frame.Workers, p *prepared, phase Phase) flow.Field {
 	from := &p.bends
 	if !from.ready {
 		return flow.Field{}

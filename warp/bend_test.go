@@ -69,7 +69,7 @@ func TestBend(t *testing.T) {
 		for _, phase := range []Phase{PhaseOne / 4, PhaseOne / 2, PhaseOne * 2 / 3} {
 			at := float64(phase) / PhaseOne
 			want := c.x(at) - at*c.x(1)
-			got := bend.at(frame.Workers{}, p, phase).Row(height / 2)[width/2]
+			got := bend.at(frame.Workers{}, p.open, phase).Row(height / 2)[width/2]
 			if off := float64(got.X)/flow.One - want; math.Abs(off) > c.within || got.Y != 0 {
 				t.Errorf("%s at %.2f: bent by %.2f, %d, want %.2f", c.name, at, float64(got.X)/flow.One, got.Y, want)
 			}

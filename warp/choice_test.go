@@ -220,7 +220,7 @@ func TestUncoveredBackgroundComesFromOneNeighbour(t *testing.T) {
 func TestOffset(t *testing.T) {
 	for level := range MaxLevel + 1 {
 		w, h := 13, 5
-		m := &maker{Synthesizer: &Synthesizer{}, of: &Prepared{in: Interval{Level: level}}, estimates: make([]estimate, 1)}
+		m := &maker{params: &Params{}, of: &prepared{in: Interval{Level: level}}, estimates: make([]estimate, 1)}
 		e := &m.estimates[0]
 		e.forward.motion, e.reverse.motion = flow.NewField(w, h), flow.NewField(w, h)
 		for i := range w * h {

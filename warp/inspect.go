@@ -29,16 +29,15 @@ type Inspection struct {
 
 // Inspect makes a frame as Make does, in mode Project, and shows how it was made.
 func (p *Prepared) Inspect(dst *frame.Frame, phase Phase) (Made, Inspection, error) {
-	m, err := p.synthesizer.take()
-	if err != nil {
-		return Made{}, Inspection{}, err
-	}
-	defer p.synthesizer.give(m)
-	made, err := m.make(dst, p, phase)
-	if err != nil {
-		return made, Inspection{}, err
-	}
-	return made, m.inspect().clone(), nil
+	var made Made
+	var inside Inspection
+	err := p.with(func(m *maker) (err error) {
+		if made, err = m.make(dst, p.open, phase); err == nil {
+			inside = m.inspect().clone()
+		}
+		return err
+	})
+	return made, inside, err
 }
 
 // inspect returns how the last frame was made, in the maker's memory.

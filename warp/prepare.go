@@ -13,7 +13,13 @@ import (
 // frames at once.
 type Prepared struct {
 	synthesizer *Synthesizer
-	in          Interval // Static has the overlays that were found
+	open        *prepared // nil once it is closed
+}
+
+// prepared is the memory of a Prepared.
+type prepared struct {
+	params *Params
+	in     Interval // Static has the overlays that were found
 
 	overlays overlayFinder
 	scratch  frame.Image[uint16]
@@ -39,10 +45,18 @@ type outward struct {
 // Prepare computes everything that does not depend on the phase. The images of in must stay as
 // they are until the interval is closed.
 func (s *Synthesizer) Prepare(in Interval) (*Prepared, error) {
-	p := s.unused()
+	p := &Prepared{s, s.unused()}
+	if err := p.open.prepare(s, in); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *prepared) prepare(s *Synthesizer, in Interval) error {
 	p.in = in
 	if s.params.Mode != Project && s.params.Mode != Splat {
-		return p, nil
+		return nil
 	}
 	workers := s.params.Workers
 	for len(p.pairs) < len(in.Flows) {
@@ -57,7 +71,7 @@ func (s *Synthesizer) Prepare(in Interval) (*Prepared, error) {
 		trust(workers, &e.trustB, e.errorB)
 	}
 	if s.params.Mode != Project {
-		return p, nil
+		return nil
 	}
 	if s.params.Overlays {
 		p.in.Static = p.overlays.find(&p.in)
@@ -67,35 +81,39 @@ func (s *Synthesizer) Prepare(in Interval) (*Prepared, error) {
 	p.sources = s.hold(in.A, in.B)
 	for _, c := range p.sources {
 		if err := c.load(s); err != nil {
-			p.Close()
-			return nil, err
+			return err
 		}
 	}
-	return p, nil
+	return nil
 }
 
-// Close ends the use of the interval, whose frames must all have been made.
+// Close ends the use of the interval, whose frames must all have been made. The second time it
+// does nothing.
 func (p *Prepared) Close() {
 	s := p.synthesizer
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, c := range p.sources {
+	if p.open == nil {
+		return
+	}
+	for i, c := range p.open.sources {
 		if c != nil {
 			c.users--
 		}
-		p.sources[i] = nil
+		p.open.sources[i] = nil
 	}
-	p.in = Interval{}
-	s.closed = append(s.closed, p)
+	p.open.in = Interval{}
+	s.closed = append(s.closed, p.open)
+	p.open = nil
 }
 
-// unused returns a Prepared to be filled.
-func (s *Synthesizer) unused() *Prepared {
+// unused returns memory for an interval.
+func (s *Synthesizer) unused() *prepared {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := len(s.closed)
 	if n == 0 {
-		return &Prepared{synthesizer: s, overlays: overlayFinder{workers: s.params.Workers}}
+		return &prepared{params: &s.params, overlays: overlayFinder{workers: s.params.Workers}}
 	}
 	p := s.closed[n-1]
 	s.closed = s.closed[:n-1]
@@ -105,8 +123,8 @@ func (s *Synthesizer) unused() *Prepared {
 // prepareBeyond computes what follows from the flows to the frames beyond the interval.
 // These flows have hypotheses of their own if the frames are as far away as A and B are
 // from each other.
-func (p *Prepared) prepareBeyond() {
-	in, workers := &p.in, p.synthesizer.params.Workers
+func (p *prepared) prepareBeyond() {
+	in, workers := &p.in, p.params.Workers
 	p.steady = false
 	if in.Before == nil || in.After == nil {
 		return
@@ -134,36 +152,26 @@ type source struct {
 	planes [4]coefficients
 }
 
-// hold returns the sources of an interval's frames. A frame that has none takes that of a frame
-// that no interval uses.
+// hold returns the sources of an interval's frames. A frame that has none takes that of another
+// frame that no interval uses.
 func (s *Synthesizer) hold(a, b *frame.Frame) (held [2]*source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	frames := [2]*frame.Frame{a, b}
-	for i, f := range frames {
-		if k := slices.IndexFunc(s.sources, func(c *source) bool { return c.of == f }); k >= 0 {
-			held[i] = s.sources[k]
-			held[i].users++
+	for i, f := range [2]*frame.Frame{a, b} {
+		k := slices.IndexFunc(s.sources, func(c *source) bool { return c.of == f })
+		if k < 0 {
+			c := new(source)
+			if k = slices.IndexFunc(s.sources, func(c *source) bool { return c.users == 0 && c.of != a && c.of != b }); k >= 0 {
+				c = s.sources[k]
+				s.sources = slices.Delete(s.sources, k, k+1) // those that were filled first come first
+				c.of.Release()
+			}
+			c.of, c.loaded = f.Retain(), false
+			k = len(s.sources)
+			s.sources = append(s.sources, c)
 		}
-	}
-	for i, f := range frames {
-		if held[i] != nil {
-			continue
-		}
-		if a == b && i > 0 {
-			held[i] = held[0]
-			held[i].users++
-			continue
-		}
-		c := new(source)
-		if k := slices.IndexFunc(s.sources, func(c *source) bool { return c.users == 0 }); k >= 0 {
-			c = s.sources[k]
-			s.sources = slices.Delete(s.sources, k, k+1) // the least recently filled come first
-			c.of.Release()
-		}
-		c.of, c.users, c.loaded = f.Retain(), 1, false
-		s.sources = append(s.sources, c)
-		held[i] = c
+		held[i] = s.sources[k]
+		held[i].users++
 	}
 	return held
 }

@@ -87,14 +87,14 @@ func TestCoefficientsAreKept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if i > 0 && p.sources[0] != before[1] && p.sources[1] != before[0] {
+			if i > 0 && p.open.sources[0] != before[1] && p.open.sources[1] != before[0] {
 				t.Errorf("interval %d: the frame that both have is filtered again", i)
 			}
 			if len(s.sources) != 2 || len(s.closed) != 0 {
 				t.Errorf("interval %d: there is memory of %d frames and %d further intervals", i, len(s.sources), len(s.closed))
 			}
-			before = p.sources
-			if p.sources[0].of != in.A || p.sources[1].of != in.B {
+			before = p.open.sources
+			if p.open.sources[0].of != in.A || p.open.sources[1].of != in.B {
 				t.Errorf("interval %d: the coefficients are of other frames", i)
 			}
 			p.Close()
@@ -120,7 +120,7 @@ func TestCoefficientsAreKept(t *testing.T) {
 		t.Errorf("%d intervals hold the coefficients of %d frames", len(forward), len(s.sources))
 	}
 	for i, p := range open[1:] {
-		if p.sources[0] != open[i].sources[1] {
+		if p.open.sources[0] != open[i].open.sources[1] {
 			t.Errorf("interval %d does not share the coefficients of its first frame", i+1)
 		}
 	}
@@ -130,11 +130,18 @@ func TestCoefficientsAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.sources[0] != p.sources[1] || p.sources[0].users != 3 {
-		t.Errorf("a frame on both sides: %d users", p.sources[0].users)
+	if p.open.sources[0] != p.open.sources[1] || p.open.sources[0].users != 3 {
+		t.Errorf("a frame on both sides: %d users", p.open.sources[0].users)
 	}
 	for _, p := range append(open, p) {
 		p.Close()
+		p.Close() // has no effect
+		if _, err := p.Make(frame.New(formats[1], 53, 37), 1); err == nil {
+			t.Error("a closed interval makes a frame")
+		}
+	}
+	if len(s.closed) != len(open)+1 {
+		t.Errorf("%d of %d intervals gave their memory back", len(s.closed), len(open)+1)
 	}
 	for _, c := range s.sources {
 		if c.users != 0 {

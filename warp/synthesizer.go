@@ -1,6 +1,7 @@
 package warp
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -38,14 +39,15 @@ type Synthesizer struct {
 
 	mu      sync.Mutex
 	makers  []*maker    // that make no frame
-	closed  []*Prepared // whose memory the next ones take
+	closed  []*prepared // that no interval uses
 	sources []*source   // the frames of the intervals, and of some before
 }
 
 // maker holds what the making of a frame needs beside what is prepared for its interval.
 type maker struct {
-	*Synthesizer
-	of *Prepared // the frame's interval
+	params *Params
+	taps   *taps
+	of     *prepared // the frame's interval
 
 	made     Made
 	inpaint  [2]*inpaint.Inpainter // for the planes of each mask
@@ -90,8 +92,8 @@ func NewSynthesizer(p Params) (*Synthesizer, error) {
 func newMaker(s *Synthesizer) (*maker, error) {
 	workers := s.params.Workers
 	m := &maker{
-		Synthesizer: s,
-		still:       hypothesis{kind: stationary}, only: [2]hypothesis{{kind: onlyFirst}, {kind: onlySecond}},
+		params: &s.params, taps: s.taps,
+		still: hypothesis{kind: stationary}, only: [2]hypothesis{{kind: onlyFirst}, {kind: onlySecond}},
 		chooser: chooser{workers: workers},
 	}
 	var err error
@@ -108,6 +110,9 @@ func newMaker(s *Synthesizer) (*maker, error) {
 // Close frees the frames that the synthesizer keeps. All intervals must have been closed.
 func (s *Synthesizer) Close() {
 	for _, c := range s.sources {
+		if c.users > 0 {
+			panic("warp: a synthesizer is closed before its intervals")
+		}
 		c.of.Release()
 	}
 	s.sources = nil
@@ -126,12 +131,25 @@ type Made struct {
 
 // Make fills dst, of the neighbours' format and size, with the interval's frame at the phase.
 func (p *Prepared) Make(dst *frame.Frame, phase Phase) (Made, error) {
+	var made Made
+	err := p.with(func(m *maker) (err error) {
+		made, err = m.make(dst, p.open, phase)
+		return err
+	})
+	return made, err
+}
+
+// with calls f with a maker that makes no other frame.
+func (p *Prepared) with(f func(m *maker) error) error {
+	if p.open == nil {
+		return errors.New("warp: the interval is closed")
+	}
 	m, err := p.synthesizer.take()
 	if err != nil {
-		return Made{}, err
+		return err
 	}
 	defer p.synthesizer.give(m)
-	return m.make(dst, p, phase)
+	return f(m)
 }
 
 // take returns a maker that makes no frame.
@@ -155,7 +173,7 @@ func (s *Synthesizer) give(m *maker) {
 	s.makers = append(s.makers, m)
 }
 
-func (m *maker) make(dst *frame.Frame, p *Prepared, phase Phase) (Made, error) {
+func (m *maker) make(dst *frame.Frame, p *prepared, phase Phase) (Made, error) {
 	m.of, m.made = p, Made{}
 	var err error
 	if dst.Format.Bytes() == 1 {

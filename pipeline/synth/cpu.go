@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"retime/frame"
 	"retime/warp"
 )
@@ -20,13 +22,18 @@ type onCPU struct {
 	begin   func() (end func()) // of work that has a share of the workers
 	observe Observer            // nil for none
 	atOnce  int
-	calls   chan func() // each makes a frame
+	pixels  *semaphore.Weighted // of the frames that are being made
+	calls   chan func()         // each makes a frame
 	making  sync.WaitGroup
 	busy    stopwatch
 }
 
-// mostAtOnce bounds the memory that frames take while they are made.
-const mostAtOnce = 8
+// These bound the memory that frames take while they are made: large ones are made two at once,
+// which share more workers better than small ones do.
+const (
+	mostAtOnce = 8
+	mostPixels = mostAtOnce * 1920 * 1080
+)
 
 // framesAtOnce returns how many frames so many workers make at once.
 func framesAtOnce(workers frame.Workers) int {
@@ -46,7 +53,7 @@ func NewObservedCPU(p warp.Params, observe Observer) (Synthesizer, error) {
 }
 
 func newCPU(p warp.Params, atOnce int, observe Observer) (Synthesizer, error) {
-	s := &onCPU{observe: observe, atOnce: atOnce, calls: make(chan func(), cpuFinished)}
+	s := &onCPU{observe: observe, atOnce: atOnce, pixels: semaphore.NewWeighted(mostPixels), calls: make(chan func(), atOnce+cpuAhead)}
 	p.Workers, s.begin = p.Workers.Shared()
 	var err error
 	if s.warp, err = warp.NewSynthesizer(p); err != nil {
@@ -87,10 +94,11 @@ func (s *onCPU) work() (end func()) {
 	}
 }
 
-// cpuFinished is how many frames wait for the encoder.
-const cpuFinished = 4
+// cpuAhead is how many frames are started beside those that are being made: they are finished and
+// wait for the encoder, or wait for their turn.
+const cpuAhead = 4
 
-func (s *onCPU) Ahead() (intervals, frames int) { return 0, cpuFinished + s.atOnce - 1 }
+func (s *onCPU) Ahead() (intervals, frames int) { return 0, s.atOnce + cpuAhead - 1 }
 func (s *onCPU) Flow() []FlowSource             { return nil }
 func (s *onCPU) Memory() frame.Memory           { return nil }
 func (s *onCPU) Summary() Summary               { return Summary{Backend: CPU, Synthesis: s.busy.total()} }
@@ -103,7 +111,7 @@ func (s *onCPU) Close() {
 
 type cpuJob struct {
 	s    *onCPU
-	left atomic.Int32 // frames to be made
+	left atomic.Int32 // frames to be made; those that fail or are cancelled before they are made stay
 
 	prepare  func() error // sets these, once
 	host     warp.Interval
@@ -128,9 +136,11 @@ func (j *cpuJob) Start(ctx context.Context, dst *frame.Frame, phase warp.Phase) 
 }
 
 func (j *cpuJob) make(ctx context.Context, dst *frame.Frame, phase warp.Phase) (made warp.Made, err error) {
-	if err := ctx.Err(); err != nil {
+	pixels := min(int64(dst.Width)*int64(dst.Height), mostPixels/2)
+	if err := j.s.pixels.Acquire(ctx, pixels); err != nil {
 		return made, err
 	}
+	defer j.s.pixels.Release(pixels)
 	if err := j.prepare(); err != nil {
 		return made, err
 	}
@@ -158,7 +168,7 @@ func (j *cpuJob) release() {
 	}
 }
 
-// Close ends what is left after frames that were not started.
+// Close ends the use of the interval unless its last frame has.
 func (j *cpuJob) Close() { j.release() }
 
 // stopwatch adds up how long several goroutines are at work.

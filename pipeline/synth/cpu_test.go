@@ -139,6 +139,40 @@ func TestCPUJobEndsEarly(t *testing.T) {
 	j.Close()
 }
 
+// Two large frames take the place of eight small ones.
+func TestCPUMakesTwoLargeFramesAtOnce(t *testing.T) {
+	s := openCPU(t, mostAtOnce)
+	broken := errors.New("broken")
+	begun, end := make(chan struct{}), make(chan struct{})
+	var finish []func() (warp.Made, error)
+	for range 2 {
+		j := prepared(t, s, hosted{greys(0, 0), func() error {
+			begun <- struct{}{}
+			<-end
+			return broken
+		}}, 1)
+		f, err := j.Start(t.Context(), frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, 7680, 4320), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		finish = append(finish, f)
+	}
+	<-begun
+	<-begun
+	if s.pixels.TryAcquire(1) {
+		t.Error("there is room for a third frame")
+	}
+	close(end)
+	for _, f := range finish {
+		if _, err := f(); !errors.Is(err, broken) {
+			t.Error(err)
+		}
+	}
+	if !s.pixels.TryAcquire(mostPixels) {
+		t.Error("frames that have failed still take room")
+	}
+}
+
 // One goroutine makes one frame at a time, and many make no more than memory should hold.
 func TestFramesAtOnce(t *testing.T) {
 	for workers, want := range map[int]int{1: 1, 2: 2, 3: 2, 4: 2, 8: 4, 1000: mostAtOnce} {

@@ -126,7 +126,7 @@ func (r *fallback) remake(in Interval, dst *frame.Frame, phase warp.Phase) (func
 		return nil, err
 	}
 	r.remade.Add(1)
-	ctx := context.Background() // whoever calls knows whether the work has ended
+	ctx := context.Background() // what was started on the device is finished here
 	job, err := cpu.Prepare(ctx, Assignment{}, in, 1)
 	if err != nil {
 		return nil, err

@@ -103,21 +103,16 @@ func (p *Prepared) Close() {
 		p.open.sources[i] = nil
 	}
 	p.open.in = Interval{}
-	s.closed = append(s.closed, p.open)
+	s.closed.give(p.open)
 	p.open = nil
 }
 
 // unused returns memory for an interval.
 func (s *Synthesizer) unused() *prepared {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := len(s.closed)
-	if n == 0 {
-		return &prepared{params: &s.params, overlays: overlayFinder{workers: s.params.Workers}}
+	if p := s.closed.take(); p != nil {
+		return p
 	}
-	p := s.closed[n-1]
-	s.closed = s.closed[:n-1]
-	return p
+	return &prepared{params: &s.params, overlays: overlayFinder{workers: s.params.Workers}}
 }
 
 // prepareBeyond computes what follows from the flows to the frames beyond the interval.

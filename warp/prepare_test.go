@@ -90,8 +90,8 @@ func TestCoefficientsAreKept(t *testing.T) {
 			if i > 0 && p.open.sources[0] != before[1] && p.open.sources[1] != before[0] {
 				t.Errorf("interval %d: the frame that both have is filtered again", i)
 			}
-			if len(s.sources) != 2 || len(s.closed) != 0 {
-				t.Errorf("interval %d: there is memory of %d frames and %d further intervals", i, len(s.sources), len(s.closed))
+			if len(s.sources) != 2 || len(s.closed.free) != 0 {
+				t.Errorf("interval %d: there is memory of %d frames and %d further intervals", i, len(s.sources), len(s.closed.free))
 			}
 			before = p.open.sources
 			if p.open.sources[0].of != in.A || p.open.sources[1].of != in.B {
@@ -140,8 +140,8 @@ func TestCoefficientsAreKept(t *testing.T) {
 			t.Error("a closed interval makes a frame")
 		}
 	}
-	if len(s.closed) != len(open)+1 {
-		t.Errorf("%d of %d intervals gave their memory back", len(s.closed), len(open)+1)
+	if len(s.closed.free) != len(open)+1 {
+		t.Errorf("%d of %d intervals gave their memory back", len(s.closed.free), len(open)+1)
 	}
 	for _, c := range s.sources {
 		if c.users != 0 {

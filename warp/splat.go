@@ -3,7 +3,6 @@ package warp
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"retime/flow"
 	"retime/frame"
@@ -46,8 +45,7 @@ type Splatter struct {
 	Workers frame.Workers
 
 	targets targets
-	mu      sync.Mutex
-	free    []*band
+	unused  spares[band]
 }
 
 // band holds the sums of some rows of the destination. A frame of one pixel around the
@@ -66,31 +64,16 @@ const bandRows = 32
 // bands calls f with bands that cover [0, height), from several goroutines.
 func (s *Splatter) bands(width, height int, f func(b *band)) {
 	s.Workers.Rows(height, func(y0, y1 int) {
-		b := s.take()
+		b := s.unused.take()
+		if b == nil {
+			b = new(band)
+		}
 		for ; y0 < y1; y0 += bandRows {
 			b.width, b.y0, b.y1 = width, y0, min(y0+bandRows, y1)
 			f(b)
 		}
-		s.give(b)
+		s.unused.give(b)
 	})
-}
-
-func (s *Splatter) take() *band {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := len(s.free)
-	if n == 0 {
-		return new(band)
-	}
-	b := s.free[n-1]
-	s.free = s.free[:n-1]
-	return b
-}
-
-func (s *Splatter) give(b *band) {
-	s.mu.Lock()
-	s.free = append(s.free, b)
-	s.mu.Unlock()
 }
 
 // stride returns the distance between rows of sums.

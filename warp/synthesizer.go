@@ -37,10 +37,11 @@ type Synthesizer struct {
 	filter *bspline.Prefilter[float32]
 	taps   *taps
 
+	makers spares[maker]
+	closed spares[prepared] // that no interval uses
+
 	mu      sync.Mutex
-	makers  []*maker    // that make no frame
-	closed  []*prepared // that no interval uses
-	sources []*source   // the frames of the intervals, and of some before
+	sources []*source // the frames of the intervals, and of some before
 }
 
 // maker holds what the making of a frame needs beside what is prepared for its interval.
@@ -85,7 +86,7 @@ func NewSynthesizer(p Params) (*Synthesizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.makers = []*maker{m}
+	s.makers.give(m)
 	return s, nil
 }
 
@@ -148,29 +149,19 @@ func (p *Prepared) with(f func(m *maker) error) error {
 	if err != nil {
 		return err
 	}
-	defer p.synthesizer.give(m)
+	defer func() {
+		m.of = nil
+		p.synthesizer.makers.give(m)
+	}()
 	return f(m)
 }
 
 // take returns a maker that makes no frame.
 func (s *Synthesizer) take() (*maker, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := len(s.makers)
-	if n == 0 {
-		return newMaker(s)
+	if m := s.makers.take(); m != nil {
+		return m, nil
 	}
-	m := s.makers[n-1]
-	s.makers = s.makers[:n-1]
-	return m, nil
-}
-
-// give takes a maker back.
-func (s *Synthesizer) give(m *maker) {
-	m.of = nil
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.makers = append(s.makers, m)
+	return newMaker(s)
 }
 
 func (m *maker) make(dst *frame.Frame, p *prepared, phase Phase) (Made, error) {

@@ -35,7 +35,7 @@ func BenchmarkWholeFrames(b *testing.B) {
 		in.Flows[0].Forward = f
 		in.Before, in.After = &Outer{Guide: in.GuideA, Flow: in.Flows[0].Backward}, &Outer{Guide: in.GuideB, Flow: f}
 		for n := 1; n <= runtime.GOMAXPROCS(0); n *= 2 {
-			for _, atOnce := range slices.Compact([]int{1, min(n, max(2, n/2))}) {
+			for _, atOnce := range slices.Compact([]int{1, min(n, max(2, n*3/4))}) {
 				b.Run(fmt.Sprintf("%s/workers=%d/frames=%d", name, n, atOnce), func(b *testing.B) {
 					workers, begin := frame.Workers{N: n}.Shared()
 					s, err := NewSynthesizer(Params{Mode: Project, Order: bspline.Cubic, Acceleration: level == 1, Overlays: true, Workers: workers})

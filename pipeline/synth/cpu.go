@@ -28,17 +28,17 @@ type onCPU struct {
 	busy    stopwatch
 }
 
-// These bound the memory that frames take while they are made: large ones are made two at once,
-// which share more workers better than small ones do.
+// These bound the memory that frames take while they are made: of large ones, fewer are made at
+// once, which share more workers better than small ones do.
 const (
-	mostAtOnce = 8
+	mostAtOnce = 12
 	mostPixels = mostAtOnce * 1920 * 1080
 )
 
 // framesAtOnce returns how many frames so many workers make at once.
 func framesAtOnce(workers frame.Workers) int {
 	n := workers.Count()
-	return min(n, max(2, n/2), mostAtOnce)
+	return min(n, max(2, n*3/4), mostAtOnce)
 }
 
 // NewCPU returns a Synthesizer on the CPU.

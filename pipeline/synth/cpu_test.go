@@ -175,7 +175,7 @@ func TestCPUMakesTwoLargeFramesAtOnce(t *testing.T) {
 
 // One goroutine makes one frame at a time, and many make no more than memory should hold.
 func TestFramesAtOnce(t *testing.T) {
-	for workers, want := range map[int]int{1: 1, 2: 2, 3: 2, 4: 2, 8: 4, 1000: mostAtOnce} {
+	for workers, want := range map[int]int{1: 1, 2: 2, 3: 2, 4: 3, 8: 6, 16: 12, 1000: mostAtOnce} {
 		if got := framesAtOnce(frame.Workers{N: workers}); got != want {
 			t.Errorf("%d goroutines make %d frames at once, want %d", workers, got, want)
 		}

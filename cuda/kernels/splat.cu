@@ -139,18 +139,29 @@ __device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, in
 	}
 	__syncthreads();
 
-	// The loop is not unrolled, because nvcc 11.8 would then read some sums from the
-	// wrong place.
-#pragma unroll 1
-	for (int i = thread; i < window; i += threads) {
-		uint64_t part = sum_at(low, high, i);
+	// All sums of a thread are on their way before it looks for carries.
+	const int turns = (window + threads - 1) / threads;
+	const uint32_t nowhere = UINT32_MAX;
+	Sum before[turns][N];
+	uint32_t to[turns];
+#pragma unroll
+	for (int j = 0; j < turns; j++) {
+		int i = thread + j * threads;
 		int px = corner.x + i % window_width, py = corner.y + i / window_width;
-		if (!part || px < 0 || py < 0 || px >= width || py >= height) continue;
-		size_t at = (size_t)py * width + px;
-		add_global(&sums[at], nullptr, part);
-		for (int n = 0; n < N; n++)
-			add_global(&sums[(n + 1) * size + at], carries ? &carry[n * size + at] : nullptr, sum_at(low, high, (n + 1) * window + i));
+		to[j] = nowhere;
+		if (i >= window || px < 0 || py < 0 || px >= width || py >= height) continue;
+		uint64_t part = sum_at(low, high, i);
+		if (!part) continue;
+		to[j] = (uint32_t)py * width + px;
+		atomicAdd(&sums[to[j]], (Sum)part);
+#pragma unroll
+		for (int n = 0; n < N; n++) before[j][n] = atomicAdd(&sums[(n + 1) * size + to[j]], (Sum)sum_at(low, high, (n + 1) * window + i));
 	}
+#pragma unroll
+	for (int j = 0; j < turns; j++)
+#pragma unroll
+		for (int n = 0; n < N; n++)
+			if (carries && to[j] != nowhere && before[j][n] + sum_at(low, high, (n + 1) * window + thread + j * threads) < before[j][n]) atomicAdd(&carry[n * size + to[j]], 1u);
 }
 
 // FlowSource is a flow, or the reverse of one, that moves along itself. A bias makes its

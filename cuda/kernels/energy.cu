@@ -19,42 +19,78 @@ struct Strip {
 	};
 };
 
+// A Column is what a hypothesis shows in a column of the guides, row by row.
+template <int radius>
+struct Column {
+	enum { side = Strip<radius>::side };
+
+	const Comparison &c;
+	int width, height, y, dy;
+	int32_t x, fixed; // for look
+	bool bent;
+	const Vec *from, *bend_from; // a row's motions are read while the row before is compared
+	Vec motion, bend;
+	Showing showing;
+	uint32_t ring[side], sum;
+
+	__device__ Column(const Comparison &c, const Hypothesis &h, const Vec *motions, const Vec *bends, int width, int height, int column, int y)
+		: c(c), width(width), height(height), y(y), dy(h.dy), fixed(column >= 0 && column < width ? -1 : 0), bent(bends && c.both), sum(0) {
+		column = clamp_to(column, 0, width - 1);
+		x = column << position_bits;
+		from = motions + (size_t)h.plane * width * height + (size_t)clamp_to(y + dy, 0, height - 1) * width + clamp_to(column + h.dx, 0, width - 1);
+		bend_from = bends + (size_t)clamp_to(y, 0, height - 1) * width + column;
+		motion = *from;
+		bend.x = bend.y = 0;
+		if (bent) bend = *bend_from;
+#pragma unroll
+		for (int i = 0; i < side; i++) ring[i] = 0;
+		next(false);
+	}
+
+	// next looks at row y and asks for the row after it. inner says that both lie inside the
+	// guides.
+	__device__ void next(bool inner) {
+		showing = look(c, width, height, x - bend.x, (y << position_bits) - bend.y, motion, inner || (uint32_t)y < (uint32_t)height ? fixed : 0);
+		// Beyond the first and the last row, these repeat.
+		if (inner || (uint32_t)(y + dy) < (uint32_t)(height - 1)) from += width;
+		if (inner || (uint32_t)y < (uint32_t)(height - 1)) bend_from += width;
+		motion = *from;
+		if (bent) bend = *bend_from;
+		y++;
+	}
+
+	// inside reports whether all lies inside the guides that a turn asks for.
+	__device__ bool inner() const { return min(y, y + dy) >= 0 && max(y, y + dy) + side < height; }
+
+	// turn sets sums, which begin at row, to those of the next rows.
+	__device__ void turn(uint16_t *sums, int row, bool inner, bool last) {
+#pragma unroll
+		for (int i = 0; i < side; i++) {
+			Showing s = showing;
+			if (i < side - 1 || !last) next(inner);
+			uint32_t d = disagreement(s);
+			sum += d - ring[i];
+			ring[i] = d;
+			if (i == side - 1 || row >= 0) sums[i * lanes] = (uint16_t)sum;
+		}
+	}
+};
+
 // add_columns sets sums, by row and lane, to the sums of the disagreements along a
 // hypothesis over 2*radius+1 pixels of a column. Pixels outside the guides add nothing.
 template <int radius>
-__device__ void add_columns(uint16_t *sums, const Comparison &c, const Hypothesis &hypothesis, const Vec *motions, const Vec *bend_field,
+__device__ void add_columns(uint16_t *sums, const Comparison &c, const Hypothesis &hypothesis, const Vec *motions, const Vec *bends,
                             int width, int height, int left, int top) {
 	typedef Strip<radius> S;
-	int lane = threadIdx.x, x = left - radius + lane;
-	bool within = x >= 0 && x < width;
-	x = clamp_to(x, 0, width - 1);
-	// A row's motions are read while the row before is compared.
-	int y = top - radius;
-	const Vec *from = motions + (size_t)hypothesis.plane * width * height + (size_t)clamp_to(y + hypothesis.dy, 0, height - 1) * width +
-	                  clamp_to(x + hypothesis.dx, 0, width - 1);
-	const Vec *bend_from = bend_field + (size_t)clamp_to(y, 0, height - 1) * width + x, none = {0, 0};
-	bool bent = bend_field && c.both;
-	Vec coming = *from, coming_bend = bent ? *bend_from : none;
-	uint32_t ring[S::side], sum = 0;
-#pragma unroll
-	for (int i = 0; i < S::side; i++) ring[i] = 0;
-	for (int turn = 0; turn < S::turns; turn++)
-#pragma unroll
-		for (int i = 0; i < S::side; i++) {
-			int row = turn * S::side + i - 2 * radius, inner = clamp_to(y, 0, height - 1);
-			Vec v = coming, bend = coming_bend;
-			// Beyond the first and the last row, these repeat.
-			if (y + hypothesis.dy >= 0 && y + hypothesis.dy < height - 1) from += width;
-			if (y >= 0 && y < height - 1) bend_from += width;
-			coming = *from;
-			if (bent) coming_bend = *bend_from;
-			uint32_t d = disagreement(c, width, height, x, inner, v, bend);
-			if (!within || y != inner) d = 0;
-			sum += d - ring[i];
-			ring[i] = d;
-			if (row >= 0) sums[row * lanes + lane] = (uint16_t)sum;
-			y++;
-		}
+	Column<radius> column(c, hypothesis, motions, bends, width, height, left - radius + (int)threadIdx.x, top - radius);
+	for (int turn = 0; turn < S::turns; turn++) {
+		int row = turn * S::side - 2 * radius;
+		bool last = turn == S::turns - 1;
+		if (column.inner())
+			column.turn(sums + row * lanes + threadIdx.x, row, true, last);
+		else
+			column.turn(sums + row * lanes + threadIdx.x, row, false, last);
+	}
 }
 
 // Cells holds the choice's cells: energies, motions and sums of messages by cell, then

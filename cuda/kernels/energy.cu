@@ -19,77 +19,94 @@ struct Strip {
 	};
 };
 
-// A Column is what a hypothesis shows in a column of the guides, row by row.
+// kept returns v such that the compiler keeps it in a register: it would find it again for
+// each row.
+__device__ inline int32_t kept(int32_t v) {
+#ifdef __CUDA_ARCH__
+	v = __shfl_sync(0xffffffff, v, threadIdx.x);
+#endif
+	return v;
+}
+
+// A Column is what a hypothesis shows in a column of the guides, row by row. A row's quads
+// are asked for while the row above is compared, and its motion a row earlier.
 template <int radius>
 struct Column {
-	enum { side = Strip<radius>::side };
+	typedef Strip<radius> S;
+	enum { side = S::side };
 
-	const Comparison &c;
-	int width, height, y, dy;
-	int32_t x, fixed; // for look
+	Comparison c;
+	int width, height, y, dy; // row y is the next to look at
+	int32_t x, fixed;         // for look
 	bool bent;
-	const Vec *from, *bend_from; // a row's motions are read while the row before is compared
-	Vec motion, bend;
+	const Vec *from, *bends; // the motion of row y + 1; the bends of the strip, from row y on
+	Vec motion, next_motion;
 	Showing showing;
 	uint32_t ring[side], sum;
 
-	__device__ Column(const Comparison &c, const Hypothesis &h, const Vec *motions, const Vec *bends, int width, int height, int column, int y)
-		: c(c), width(width), height(height), y(y), dy(h.dy), fixed(column >= 0 && column < width ? -1 : 0), bent(bends && c.both), sum(0) {
+	__device__ Column(const Comparison &compared, const Hypothesis &h, const Vec *motions, const Vec *bends, bool bend, int width, int height, int column, int y)
+		: c(compared), width(width), height(height), y(y), dy(h.dy), fixed(kept(column >= 0 && column < width ? -1 : 0)), bent(bend && c.both), bends(bends), sum(0) {
 		column = clamp_to(column, 0, width - 1);
-		x = column << position_bits;
+		x = kept(column << position_bits);
 		from = motions + (size_t)h.plane * width * height + (size_t)clamp_to(y + dy, 0, height - 1) * width + clamp_to(column + h.dx, 0, width - 1);
-		bend_from = bends + (size_t)clamp_to(y, 0, height - 1) * width + column;
 		motion = *from;
-		bend.x = bend.y = 0;
-		if (bent) bend = *bend_from;
+		ask(y, false);
 #pragma unroll
 		for (int i = 0; i < side; i++) ring[i] = 0;
-		next(false);
+		next(0, false);
+		this->bends += lanes;
 	}
 
-	// next looks at row y and asks for the row after it. inner says that both lie inside the
-	// guides.
-	__device__ void next(bool inner) {
-		showing = look(c, width, height, x - bend.x, (y << position_bits) - bend.y, motion, inner || (uint32_t)y < (uint32_t)height ? fixed : 0);
+	// ask reads the motion of the row after row.
+	__device__ void ask(int row, bool inner) {
 		// Beyond the first and the last row, these repeat.
-		if (inner || (uint32_t)(y + dy) < (uint32_t)(height - 1)) from += width;
-		if (inner || (uint32_t)y < (uint32_t)(height - 1)) bend_from += width;
-		motion = *from;
-		if (bent) bend = *bend_from;
+		if (inner || (uint32_t)(row + dy) < (uint32_t)(height - 1)) from += width;
+		next_motion = *from;
+	}
+
+	// next looks at row y, which is row i of a turn. inner says that it and two more lie
+	// inside the guides.
+	__device__ void next(int i, bool inner) {
+		Vec v = motion, bend = {0, 0};
+		if (bent) bend = bends[i * lanes];
+		motion = next_motion;
+		ask(y + 1, inner);
+		showing = look(c, width, height, x - bend.x, (y << position_bits) - bend.y, v, inner || (uint32_t)y < (uint32_t)height ? fixed : 0);
 		y++;
 	}
 
-	// inside reports whether all lies inside the guides that a turn asks for.
-	__device__ bool inner() const { return min(y, y + dy) >= 0 && max(y, y + dy) + side < height; }
+	// inner reports whether all lies inside the guides that a turn asks for.
+	__device__ bool inner() const { return min(y, y + dy) >= 0 && max(y, y + dy) + side + 1 < height; }
 
-	// turn sets sums, which begin at row, to those of the next rows.
-	__device__ void turn(uint16_t *sums, int row, bool inner, bool last) {
+	// turn sets sums, from index at, to those of the next rows.
+	__device__ void turn(uint16_t *sums, int at, bool inner, bool last) {
 #pragma unroll
 		for (int i = 0; i < side; i++) {
 			Showing s = showing;
-			if (i < side - 1 || !last) next(inner);
+			if (i < side - 1 || !last) next(i, inner);
 			uint32_t d = disagreement(s);
 			sum += d - ring[i];
 			ring[i] = d;
-			if (i == side - 1 || row >= 0) sums[i * lanes] = (uint16_t)sum;
+			if (inner || i == side - 1 || at >= 0) sums[at + i * lanes] = (uint16_t)sum;
 		}
+		bends += side * lanes;
 	}
 };
 
 // add_columns sets sums, by row and lane, to the sums of the disagreements along a
 // hypothesis over 2*radius+1 pixels of a column. Pixels outside the guides add nothing.
 template <int radius>
-__device__ void add_columns(uint16_t *sums, const Comparison &c, const Hypothesis &hypothesis, const Vec *motions, const Vec *bends,
+__device__ void add_columns(uint16_t *sums, const Comparison &c, const Hypothesis &hypothesis, const Vec *motions, const Vec *bends, bool bend,
                             int width, int height, int left, int top) {
 	typedef Strip<radius> S;
-	Column<radius> column(c, hypothesis, motions, bends, width, height, left - radius + (int)threadIdx.x, top - radius);
-	for (int turn = 0; turn < S::turns; turn++) {
-		int row = turn * S::side - 2 * radius;
-		bool last = turn == S::turns - 1;
-		if (column.inner())
-			column.turn(sums + row * lanes + threadIdx.x, row, true, last);
+	Column<radius> column(c, hypothesis, motions, bends, bend, width, height, left - radius + (int)threadIdx.x, top - radius);
+	const int turn = S::side * lanes;
+	for (int at = (int)threadIdx.x - 2 * radius * lanes; at < S::rows * lanes; at += turn) {
+		bool last = at >= S::rows * lanes - turn;
+		if (at >= 0 && column.inner())
+			column.turn(sums, at, true, last);
 		else
-			column.turn(sums + row * lanes + threadIdx.x, row, false, last);
+			column.turn(sums, at, false, last);
 	}
 }
 
@@ -178,14 +195,19 @@ __device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend
 	typedef Strip<radius> S;
 	DYNAMIC_SHARED(uint64_t, shared);
 	__shared__ Inverses<radius> inverses;
+	__shared__ Vec strip_bends[S::turns * S::side * lanes];
 	int n = blockDim.y, thread = threadIdx.y * lanes + threadIdx.x, threads = lanes * n;
 	Memory<radius> memory(shared, n);
 	int left = blockIdx.x * S::columns, top = blockIdx.y * S::rows;
 	size_t size = (size_t)width * height;
 	// A mean of one value is the value with this one, too.
 	for (int k = thread; k <= S::side * S::side; k += threads) inverses.of[k] = k > 1 ? (uint32_t)reciprocal(k) : UINT32_MAX;
+	if (bend_field)
+		for (int y = threadIdx.y; y < S::turns * S::side; y += n)
+			strip_bends[y * lanes + threadIdx.x] = bend_field[(size_t)clamp_to(top - radius + y, 0, height - 1) * width + clamp_to(left - radius + (int)threadIdx.x, 0, width - 1)];
+	__syncthreads();
 	Hypothesis mine = list[threadIdx.y];
-	add_columns<radius>(memory.sums + threadIdx.y * S::rows * lanes, compared_by(mine.kind, quads, size, phase), mine, motions, bend_field, width, height, left, top);
+	add_columns<radius>(memory.sums + threadIdx.y * S::rows * lanes, compared_by(mine.kind, quads, size, phase), mine, motions, strip_bends + threadIdx.x, bend_field != 0, width, height, left, top);
 	__syncthreads();
 
 	unsigned long long leasts = 0;

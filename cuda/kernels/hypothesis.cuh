@@ -78,12 +78,10 @@ __device__ inline Showing look(const Comparison &c, int width, int height, int32
 	// Few places lie outside.
 	if (((uint32_t)s.nx > (uint32_t)right) | ((uint32_t)s.ny > (uint32_t)bottom) | ((uint32_t)s.fx > (uint32_t)right) | ((uint32_t)s.fy > (uint32_t)bottom)) {
 		bool in_near = inside(width, height, s.nx, s.ny), in_far = inside(width, height, s.fx, s.fy);
-		if (fixed < 0) {
-			if (c.both)
-				s.fixed = in_near == in_far ? -1 : unseen;
-			else
-				s.fixed = !in_near ? hidden : !in_far ? unseen_beyond : -1;
-		}
+		if (c.both)
+			s.fixed &= in_near == in_far ? -1 : unseen;
+		else
+			s.fixed &= !in_near ? hidden : !in_far ? unseen_beyond : -1;
 		s.nx = min(max(s.nx, 0), right);
 		s.ny = min(max(s.ny, 0), bottom);
 		s.fx = min(max(s.fx, 0), right);
@@ -97,7 +95,7 @@ __device__ inline Showing look(const Comparison &c, int width, int height, int32
 // disagreement returns the difference between what a Showing shows, or its fixed value.
 __device__ inline uint32_t disagreement(const Showing &s) {
 	uint32_t d = difference(between_four(s.near, s.nx, s.ny), between_four(s.far, s.fx, s.fy));
-	return s.fixed < 0 ? d : s.fixed;
+	return s.fixed < 0 ? d : (uint32_t)s.fixed;
 }
 
 // Gates holds package warp's gates, which have one number of entries: the energies of

@@ -105,10 +105,10 @@ __device__ inline uint32_t lookup_quad(const uint32_t *quads, int width, int hei
 }
 
 // difference returns |a - b| of two lookups in units of 1/difference_one.
-HOST_DEVICE uint16_t difference(uint32_t a, uint32_t b) {
+HOST_DEVICE uint32_t difference(uint32_t a, uint32_t b) {
 	int32_t d = (int32_t)a - (int32_t)b;
 	if (d < 0) d = -d;
-	return (uint16_t)((d + (1 << 11)) >> 12);
+	return (uint32_t)(d + (1 << 11)) >> 12;
 }
 
 // box_mean returns sum/count, rounded as warp's boxMean rounds it.

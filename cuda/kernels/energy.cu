@@ -239,22 +239,26 @@ __device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend
 		Vec v = sum_motions(hypothesis, motions, width, height, x, y);
 		Vec mean = {(v.x + half) >> 2 * choice_bits, (v.y + half) >> 2 * choice_bits};
 		memory.motions[c * n + h] = mean;
+		Gate gate = gate_of(gates, hypothesis.kind);
 		int sum = half;
 		for (int j = 0; j < cell_side; j++) {
 			// The last line and column of pixels repeat.
 			int line = min(row + j, height - 1 - top);
+			ushort4 leasts = *(const ushort4 *)(memory.leasts + line * S::columns + column);
+			const int32_t least[cell_side] = {leasts.x, leasts.y, leasts.z, leasts.w};
 			int16_t e[cell_side];
 #pragma unroll
 			for (int i = 0; i < cell_side; i += 2) {
 				uint32_t sums[2];
 				memory.pair(h, line, column + i, &sums[0], &sums[1]);
 #pragma unroll
-				for (int k = i; k < i + 2; k++) {
-					int32_t least = memory.leasts[line * S::columns + column + k];
-					e[k] = energy_of(gates, hypothesis.kind, inverses.mean(sums[k - i], min(x + k, width - 1), top + line, width, height), least);
-					if (k > 0 && x + k >= width) e[k] = e[k - 1];
-					sum += e[k];
-				}
+				for (int k = i; k < i + 2; k++)
+					e[k] = energy_of(gate, inverses.mean(sums[k - i], min(x + k, width - 1), top + line, width, height), least[k]);
+			}
+#pragma unroll
+			for (int k = 0; k < cell_side; k++) {
+				if (k > 0 && x + k >= width) e[k] = e[k - 1];
+				sum += e[k];
 			}
 			int16_t *to = energies + h * size + (size_t)(top + line) * width + x;
 			if (width % cell_side == 0)

@@ -105,16 +105,23 @@ struct Gates {
 	int entries;
 };
 
+// A Gate is how the hypotheses of a kind pass: an energy is the cost beyond a projected
+// one's, of at least low, halved if halve is 1, plus the table's entry, and at least least.
+struct Gate {
+	const int16_t *table; // or null
+	int32_t low, halve, least, last;
+};
+
+HOST_DEVICE Gate gate_of(const Gates &g, int kind) {
+	bool only = kind != projected && kind != neighbour;
+	Gate gate = {only ? g.only : kind == neighbour ? g.neighbour : 0, kind == neighbour ? 0 : INT32_MIN, only, only ? least_only : INT32_MIN, g.entries - 1};
+	return gate;
+}
+
 // energy_of returns the energy of a hypothesis of the given cost if the least cost of a
 // projected one is least.
-HOST_DEVICE int16_t energy_of(const Gates &g, int kind, int32_t cost, int32_t least) {
-	int at = least < g.entries ? least : g.entries - 1;
-	int32_t e = cost - least;
-	if (kind == neighbour)
-		e = (e > 0 ? e : 0) + g.neighbour[at];
-	else if (kind != projected) {
-		e = (e >> 1) + g.only[at];
-		if (e < least_only) e = least_only;
-	}
-	return (int16_t)(e < most_energy ? e : most_energy);
+__device__ inline int16_t energy_of(const Gate &g, int32_t cost, int32_t least) {
+	int32_t e = max(cost - least, g.low) >> g.halve;
+	if (g.table) e += g.table[min(least, g.last)];
+	return (int16_t)min(max(e, g.least), most_energy);
 }

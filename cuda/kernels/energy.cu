@@ -44,8 +44,8 @@ struct Column {
 	Showing showing;
 	uint32_t ring[side], sum;
 
-	__device__ Column(const Comparison &compared, const Hypothesis &h, const Vec *motions, const Vec *bends, bool bend, int width, int height, int column, int y)
-		: c(compared), width(width), height(height), y(y), dy(h.dy), fixed(kept(column >= 0 && column < width ? -1 : 0)), bent(bend && c.both), bends(bends), sum(0) {
+	__device__ Column(const Comparison &compared, const Hypothesis &h, const Vec *motions, const Vec *bends, bool has_bends, int width, int height, int column, int y)
+		: c(compared), width(width), height(height), y(y), dy(h.dy), fixed(kept(column >= 0 && column < width ? -1 : 0)), bent(has_bends && c.both), bends(bends), sum(0) {
 		column = clamp_to(column, 0, width - 1);
 		x = kept(column << position_bits);
 		from = motions + (size_t)h.plane * width * height + (size_t)clamp_to(y + dy, 0, height - 1) * width + clamp_to(column + h.dx, 0, width - 1);
@@ -75,19 +75,17 @@ struct Column {
 		y++;
 	}
 
-	// inner reports whether all lies inside the guides that a turn asks for.
-	__device__ bool inner() const { return min(y, y + dy) >= 0 && max(y, y + dy) + side + 1 < height; }
-
-	// turn sets sums, from index at, to those of the next rows.
-	__device__ void turn(uint16_t *sums, int at, bool inner, bool last) {
+	// turn sets sums to those of the next rows, the first of which is row. inner says that
+	// all lies inside the guides that the turn asks for.
+	__device__ void turn(uint16_t *sums, int row, bool inner) {
 #pragma unroll
 		for (int i = 0; i < side; i++) {
 			Showing s = showing;
-			if (i < side - 1 || !last) next(i, inner);
+			next(i, inner);
 			uint32_t d = disagreement(s);
 			sum += d - ring[i];
 			ring[i] = d;
-			if (inner || i == side - 1 || at >= 0) sums[at + i * lanes] = (uint16_t)sum;
+			if (inner || i == side - 1 || row >= 0) sums[(row + i) * lanes] = (uint16_t)sum;
 		}
 		bends += side * lanes;
 	}
@@ -96,18 +94,21 @@ struct Column {
 // add_columns sets sums, by row and lane, to the sums of the disagreements along a
 // hypothesis over 2*radius+1 pixels of a column. Pixels outside the guides add nothing.
 template <int radius>
-__device__ void add_columns(uint16_t *sums, const Comparison &c, const Hypothesis &hypothesis, const Vec *motions, const Vec *bends, bool bend,
+__device__ void add_columns(uint16_t *sums, const Comparison &c, const Hypothesis &hypothesis, const Vec *motions, const Vec *bends, bool has_bends,
                             int width, int height, int left, int top) {
 	typedef Strip<radius> S;
-	Column<radius> column(c, hypothesis, motions, bends, bend, width, height, left - radius + (int)threadIdx.x, top - radius);
-	const int turn = S::side * lanes;
-	for (int at = (int)threadIdx.x - 2 * radius * lanes; at < S::rows * lanes; at += turn) {
-		bool last = at >= S::rows * lanes - turn;
-		if (at >= 0 && column.inner())
-			column.turn(sums, at, true, last);
-		else
-			column.turn(sums, at, false, last);
-	}
+	Column<radius> column(c, hypothesis, motions, bends, has_bends, width, height, left - radius + (int)threadIdx.x, top - radius);
+	sums += kept(threadIdx.y * S::rows * lanes + threadIdx.x);
+	int row = -2 * radius, limit = height - S::side - 1 - max(hypothesis.dy, 0);
+	while (row < S::rows)
+		if (row < 0 || column.y + min(hypothesis.dy, 0) < 0 || column.y >= limit) {
+			column.turn(sums, row, false);
+			row += S::side;
+		} else
+			do {
+				column.turn(sums, row, true);
+				row += S::side;
+			} while (row < S::rows && column.y < limit);
 }
 
 // Cells holds the choice's cells: energies, motions and sums of messages by cell, then
@@ -195,7 +196,7 @@ __device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend
 	typedef Strip<radius> S;
 	DYNAMIC_SHARED(uint64_t, shared);
 	__shared__ Inverses<radius> inverses;
-	__shared__ Vec strip_bends[S::turns * S::side * lanes];
+	__shared__ Vec strip_bends[(S::turns * S::side + 1) * lanes]; // the last turn looks at one row more
 	int n = blockDim.y, thread = threadIdx.y * lanes + threadIdx.x, threads = lanes * n;
 	Memory<radius> memory(shared, n);
 	int left = blockIdx.x * S::columns, top = blockIdx.y * S::rows;
@@ -203,11 +204,11 @@ __device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend
 	// A mean of one value is the value with this one, too.
 	for (int k = thread; k <= S::side * S::side; k += threads) inverses.of[k] = k > 1 ? (uint32_t)reciprocal(k) : UINT32_MAX;
 	if (bend_field)
-		for (int y = threadIdx.y; y < S::turns * S::side; y += n)
+		for (int y = threadIdx.y; y <= S::turns * S::side; y += n)
 			strip_bends[y * lanes + threadIdx.x] = bend_field[(size_t)clamp_to(top - radius + y, 0, height - 1) * width + clamp_to(left - radius + (int)threadIdx.x, 0, width - 1)];
 	__syncthreads();
 	Hypothesis mine = list[threadIdx.y];
-	add_columns<radius>(memory.sums + threadIdx.y * S::rows * lanes, compared_by(mine.kind, quads, size, phase), mine, motions, strip_bends + threadIdx.x, bend_field != 0, width, height, left, top);
+	add_columns<radius>(memory.sums, compared_by(mine.kind, quads, size, phase), mine, motions, strip_bends + threadIdx.x, bend_field != 0, width, height, left, top);
 	__syncthreads();
 
 	unsigned long long leasts = 0;

@@ -39,7 +39,7 @@ struct Column {
 	int width, height, y, dy; // row y is the next to look at
 	int32_t x, fixed;         // for look
 	bool bent;
-	const Vec *from, *bends; // the motion of row y + 1; the bends of the strip, from row y on
+	const Vec *from, *bends; // the motion of row y + 1; the strip's bends, from the turn's first row to look at
 	Vec motion, next_motion;
 	Showing showing;
 	uint32_t ring[side], sum;
@@ -201,13 +201,13 @@ __device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend
 	Memory<radius> memory(shared, n);
 	int left = blockIdx.x * S::columns, top = blockIdx.y * S::rows;
 	size_t size = (size_t)width * height;
-	// A mean of one value is the value with this one, too.
-	for (int k = thread; k <= S::side * S::side; k += threads) inverses.of[k] = k > 1 ? (uint32_t)reciprocal(k) : UINT32_MAX;
+	Hypothesis mine = list[threadIdx.y];
 	if (bend_field)
 		for (int y = threadIdx.y; y <= S::turns * S::side; y += n)
 			strip_bends[y * lanes + threadIdx.x] = bend_field[(size_t)clamp_to(top - radius + y, 0, height - 1) * width + clamp_to(left - radius + (int)threadIdx.x, 0, width - 1)];
 	__syncthreads();
-	Hypothesis mine = list[threadIdx.y];
+	// A mean of one value is the value with this one, too.
+	for (int k = thread; k <= S::side * S::side; k += threads) inverses.of[k] = k > 1 ? (uint32_t)reciprocal(k) : UINT32_MAX;
 	add_columns<radius>(memory.sums, compared_by(mine.kind, quads, size, phase), mine, motions, strip_bends + threadIdx.x, bend_field != 0, width, height, left, top);
 	__syncthreads();
 

@@ -71,7 +71,7 @@ struct Column {
 		if (bent) bend = bends[i * lanes];
 		motion = next_motion;
 		ask(y + 1, inner);
-		showing = look(c, width, height, x - bend.x, (y << position_bits) - bend.y, v, inner || (uint32_t)y < (uint32_t)height ? fixed : 0);
+		showing = look(c, width, height, x - bend.x, y * position_one - bend.y, v, inner || (uint32_t)y < (uint32_t)height ? fixed : 0);
 		y++;
 	}
 

@@ -19,42 +19,96 @@ struct Strip {
 	};
 };
 
+// kept returns v such that the compiler keeps it in a register: it would find it again for
+// each row.
+__device__ inline int32_t kept(int32_t v) {
+#ifdef __CUDA_ARCH__
+	v = __shfl_sync(0xffffffff, v, threadIdx.x);
+#endif
+	return v;
+}
+
+// A Column is what a hypothesis shows in a column of the guides, row by row. A row's quads
+// are asked for while the row above is compared, and its motion a row earlier.
+template <int radius>
+struct Column {
+	typedef Strip<radius> S;
+	enum { side = S::side };
+
+	Comparison c;
+	int width, height, y, dy; // row y is the next to look at
+	int32_t x, fixed;         // for look
+	bool bent;
+	const Vec *from, *bends; // the motion of row y + 1; the strip's bends, from the turn's first row to look at
+	Vec motion, next_motion;
+	Showing showing;
+	uint32_t ring[side], sum;
+
+	__device__ Column(const Comparison &compared, const Hypothesis &h, const Vec *motions, const Vec *bends, bool has_bends, int width, int height, int column, int y)
+		: c(compared), width(width), height(height), y(y), dy(h.dy), fixed(kept(column >= 0 && column < width ? -1 : 0)), bent(has_bends && c.both), bends(bends), sum(0) {
+		column = clamp_to(column, 0, width - 1);
+		x = kept(column << position_bits);
+		from = motions + (size_t)h.plane * width * height + (size_t)clamp_to(y + dy, 0, height - 1) * width + clamp_to(column + h.dx, 0, width - 1);
+		motion = *from;
+		ask(y, false);
+#pragma unroll
+		for (int i = 0; i < side; i++) ring[i] = 0;
+		next(0, false);
+		this->bends += lanes;
+	}
+
+	// ask reads the motion of the row after row.
+	__device__ void ask(int row, bool inner) {
+		// Beyond the first and the last row, these repeat.
+		if (inner || (uint32_t)(row + dy) < (uint32_t)(height - 1)) from += width;
+		next_motion = *from;
+	}
+
+	// next looks at row y, which is row i of a turn. inner says that it and two more lie
+	// inside the guides.
+	__device__ void next(int i, bool inner) {
+		Vec v = motion, bend = {0, 0};
+		if (bent) bend = bends[i * lanes];
+		motion = next_motion;
+		ask(y + 1, inner);
+		showing = look(c, width, height, x - bend.x, y * position_one - bend.y, v, inner || (uint32_t)y < (uint32_t)height ? fixed : 0);
+		y++;
+	}
+
+	// turn sets sums to those of the next rows, the first of which is row. inner says that
+	// all lies inside the guides that the turn asks for.
+	__device__ void turn(uint16_t *sums, int row, bool inner) {
+#pragma unroll
+		for (int i = 0; i < side; i++) {
+			Showing s = showing;
+			next(i, inner);
+			uint32_t d = disagreement(s);
+			sum += d - ring[i];
+			ring[i] = d;
+			if (inner || i == side - 1 || row >= 0) sums[(row + i) * lanes] = (uint16_t)sum;
+		}
+		bends += side * lanes;
+	}
+};
+
 // add_columns sets sums, by row and lane, to the sums of the disagreements along a
 // hypothesis over 2*radius+1 pixels of a column. Pixels outside the guides add nothing.
 template <int radius>
-__device__ void add_columns(uint16_t *sums, const Comparison &c, const Hypothesis &hypothesis, const Vec *motions, const Vec *bend_field,
+__device__ void add_columns(uint16_t *sums, const Comparison &c, const Hypothesis &hypothesis, const Vec *motions, const Vec *bends, bool has_bends,
                             int width, int height, int left, int top) {
 	typedef Strip<radius> S;
-	int lane = threadIdx.x, x = left - radius + lane;
-	bool within = x >= 0 && x < width;
-	x = clamp_to(x, 0, width - 1);
-	// A row's motions are read while the row before is compared.
-	int y = top - radius;
-	const Vec *from = motions + (size_t)hypothesis.plane * width * height + (size_t)clamp_to(y + hypothesis.dy, 0, height - 1) * width +
-	                  clamp_to(x + hypothesis.dx, 0, width - 1);
-	const Vec *bend_from = bend_field + (size_t)clamp_to(y, 0, height - 1) * width + x, none = {0, 0};
-	bool bent = bend_field && c.both;
-	Vec coming = *from, coming_bend = bent ? *bend_from : none;
-	uint32_t ring[S::side], sum = 0;
-#pragma unroll
-	for (int i = 0; i < S::side; i++) ring[i] = 0;
-	for (int turn = 0; turn < S::turns; turn++)
-#pragma unroll
-		for (int i = 0; i < S::side; i++) {
-			int row = turn * S::side + i - 2 * radius, inner = clamp_to(y, 0, height - 1);
-			Vec v = coming, bend = coming_bend;
-			// Beyond the first and the last row, these repeat.
-			if (y + hypothesis.dy >= 0 && y + hypothesis.dy < height - 1) from += width;
-			if (y >= 0 && y < height - 1) bend_from += width;
-			coming = *from;
-			if (bent) coming_bend = *bend_from;
-			uint32_t d = disagreement(c, width, height, x, inner, v, bend);
-			if (!within || y != inner) d = 0;
-			sum += d - ring[i];
-			ring[i] = d;
-			if (row >= 0) sums[row * lanes + lane] = (uint16_t)sum;
-			y++;
-		}
+	Column<radius> column(c, hypothesis, motions, bends, has_bends, width, height, left - radius + (int)threadIdx.x, top - radius);
+	sums += kept(threadIdx.y * S::rows * lanes + threadIdx.x);
+	int row = -2 * radius, limit = height - S::side - 1 - max(hypothesis.dy, 0);
+	while (row < S::rows)
+		if (row < 0 || column.y + min(hypothesis.dy, 0) < 0 || column.y >= limit) {
+			column.turn(sums, row, false);
+			row += S::side;
+		} else
+			do {
+				column.turn(sums, row, true);
+				row += S::side;
+			} while (row < S::rows && column.y < limit);
 }
 
 // Cells holds the choice's cells: energies, motions and sums of messages by cell, then
@@ -142,14 +196,19 @@ __device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend
 	typedef Strip<radius> S;
 	DYNAMIC_SHARED(uint64_t, shared);
 	__shared__ Inverses<radius> inverses;
+	__shared__ Vec strip_bends[(S::turns * S::side + 1) * lanes]; // the last turn looks at one row more
 	int n = blockDim.y, thread = threadIdx.y * lanes + threadIdx.x, threads = lanes * n;
 	Memory<radius> memory(shared, n);
 	int left = blockIdx.x * S::columns, top = blockIdx.y * S::rows;
 	size_t size = (size_t)width * height;
+	Hypothesis mine = list[threadIdx.y];
+	if (bend_field)
+		for (int y = threadIdx.y; y <= S::turns * S::side; y += n)
+			strip_bends[y * lanes + threadIdx.x] = bend_field[(size_t)clamp_to(top - radius + y, 0, height - 1) * width + clamp_to(left - radius + (int)threadIdx.x, 0, width - 1)];
+	__syncthreads();
 	// A mean of one value is the value with this one, too.
 	for (int k = thread; k <= S::side * S::side; k += threads) inverses.of[k] = k > 1 ? (uint32_t)reciprocal(k) : UINT32_MAX;
-	Hypothesis mine = list[threadIdx.y];
-	add_columns<radius>(memory.sums + threadIdx.y * S::rows * lanes, compared_by(mine.kind, quads, size, phase), mine, motions, bend_field, width, height, left, top);
+	add_columns<radius>(memory.sums, compared_by(mine.kind, quads, size, phase), mine, motions, strip_bends + threadIdx.x, bend_field != 0, width, height, left, top);
 	__syncthreads();
 
 	unsigned long long leasts = 0;
@@ -181,22 +240,26 @@ __device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend
 		Vec v = sum_motions(hypothesis, motions, width, height, x, y);
 		Vec mean = {(v.x + half) >> 2 * choice_bits, (v.y + half) >> 2 * choice_bits};
 		memory.motions[c * n + h] = mean;
+		Gate gate = gate_of(gates, hypothesis.kind);
 		int sum = half;
 		for (int j = 0; j < cell_side; j++) {
 			// The last line and column of pixels repeat.
 			int line = min(row + j, height - 1 - top);
+			ushort4 leasts = *(const ushort4 *)(memory.leasts + line * S::columns + column);
+			const int32_t least[cell_side] = {leasts.x, leasts.y, leasts.z, leasts.w};
 			int16_t e[cell_side];
 #pragma unroll
 			for (int i = 0; i < cell_side; i += 2) {
 				uint32_t sums[2];
 				memory.pair(h, line, column + i, &sums[0], &sums[1]);
 #pragma unroll
-				for (int k = i; k < i + 2; k++) {
-					int32_t least = memory.leasts[line * S::columns + column + k];
-					e[k] = energy_of(gates, hypothesis.kind, inverses.mean(sums[k - i], min(x + k, width - 1), top + line, width, height), least);
-					if (k > 0 && x + k >= width) e[k] = e[k - 1];
-					sum += e[k];
-				}
+				for (int k = i; k < i + 2; k++)
+					e[k] = energy_of(gate, inverses.mean(sums[k - i], min(x + k, width - 1), top + line, width, height), least[k]);
+			}
+#pragma unroll
+			for (int k = 0; k < cell_side; k++) {
+				if (k > 0 && x + k >= width) e[k] = e[k - 1];
+				sum += e[k];
 			}
 			int16_t *to = energies + h * size + (size_t)(top + line) * width + x;
 			if (width % cell_side == 0)

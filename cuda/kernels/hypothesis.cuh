@@ -31,12 +31,13 @@ HOST_DEVICE bool bends(int kind) { return kind == projected || kind == neighbour
 HOST_DEVICE uint32_t covered_share(uint32_t certainty) { return certainty + (certainty >> 7); }
 
 // A Comparison says how a hypothesis shows in the pictures: along a motion v through a place
-// of the made frame, near is read at sign times the part of v away from the place and far at
-// way times v beyond. Both of an interval's pictures show it, or one picture and the one
-// beyond.
+// of the made frame, near is read at part times v beyond the place, and far at way times v
+// beyond near. Both of an interval's pictures show it, or one picture and the one beyond.
+// half is what rounds the product of v and part.
 struct Comparison {
 	const uint32_t *near, *far; // quads
-	int32_t part, sign, way;
+	int32_t part, way;
+	int64_t half;
 	bool both;
 };
 
@@ -44,27 +45,57 @@ struct Comparison {
 // and after, which lie one after the other.
 HOST_DEVICE Comparison compared_by(int kind, const uint32_t *quads, size_t size, int32_t phase) {
 	if (kind == only_first) {
-		Comparison c = {quads, quads + 2 * size, -phase, 1, -1, false};
+		Comparison c = {quads, quads + 2 * size, -phase, -1, phase_one / 2, false};
 		return c;
 	}
 	if (kind == only_second) {
-		Comparison c = {quads + size, quads + 3 * size, phase_one - phase, 1, 1, false};
+		Comparison c = {quads + size, quads + 3 * size, phase_one - phase, 1, phase_one / 2, false};
 		return c;
 	}
-	Comparison c = {quads, quads + size, phase, -1, 1, true};
+	// The negative of toward's, so ties go down.
+	Comparison c = {quads, quads + size, -phase, 1, phase_one / 2 - 1, true};
 	return c;
 }
 
-// disagreement returns the difference between the pictures along v through pixel (x, y),
-// which lies bend off the straight line, or a fixed value if they do not show the place.
-__device__ inline uint32_t disagreement(const Comparison &c, int width, int height, int x, int y, Vec v, Vec bend) {
-	int32_t nx = (x << position_bits) + c.sign * toward(v.x, c.part) - bend.x;
-	int32_t ny = (y << position_bits) + c.sign * toward(v.y, c.part) - bend.y;
-	int32_t fx = nx + c.way * v.x, fy = ny + c.way * v.y;
-	bool in_near = inside(width, height, nx, ny), in_far = inside(width, height, fx, fy);
-	uint32_t d = difference(lookup_quad(c.near, width, height, nx, ny), lookup_quad(c.far, width, height, fx, fy));
-	if (c.both) return in_near == in_far ? d : unseen;
-	return !in_near ? hidden : !in_far ? unseen_beyond : d;
+// A Showing is a place of the made frame in the two pictures of a Comparison: the places'
+// quads, and their positions, which lie inside. If the pictures do not show the place, fixed
+// is the disagreement, and otherwise negative.
+struct Showing {
+	uint32_t near, far;
+	int32_t nx, ny, fx, fy, fixed;
+};
+
+// look returns what shows (x, y), in 1/256 pixel, along v. fixed is the Showing's, if the
+// pictures show the place.
+__device__ inline Showing look(const Comparison &c, int width, int height, int32_t x, int32_t y, Vec v, int32_t fixed) {
+	Showing s;
+	s.nx = x + (int32_t)(wide_product(v.x, c.part, c.half) >> 16);
+	s.ny = y + (int32_t)(wide_product(v.y, c.part, c.half) >> 16);
+	s.fx = s.nx + c.way * v.x;
+	s.fy = s.ny + c.way * v.y;
+	s.fixed = fixed;
+	const int32_t right = (width - 1) << position_bits, bottom = (height - 1) << position_bits;
+	// Few places lie outside.
+	if (((uint32_t)s.nx > (uint32_t)right) | ((uint32_t)s.ny > (uint32_t)bottom) | ((uint32_t)s.fx > (uint32_t)right) | ((uint32_t)s.fy > (uint32_t)bottom)) {
+		bool in_near = inside(width, height, s.nx, s.ny), in_far = inside(width, height, s.fx, s.fy);
+		if (c.both)
+			s.fixed &= in_near == in_far ? -1 : unseen;
+		else
+			s.fixed &= !in_near ? hidden : !in_far ? unseen_beyond : -1;
+		s.nx = min(max(s.nx, 0), right);
+		s.ny = min(max(s.ny, 0), bottom);
+		s.fx = min(max(s.fx, 0), right);
+		s.fy = min(max(s.fy, 0), bottom);
+	}
+	s.near = c.near[quad_of(width, s.nx, s.ny)];
+	s.far = c.far[quad_of(width, s.fx, s.fy)];
+	return s;
+}
+
+// disagreement returns the difference between what a Showing shows, or its fixed value.
+__device__ inline uint32_t disagreement(const Showing &s) {
+	uint32_t d = difference(between_four(s.near, s.nx, s.ny), between_four(s.far, s.fx, s.fy));
+	return s.fixed < 0 ? d : (uint32_t)s.fixed;
 }
 
 // Gates holds package warp's gates, which have one number of entries: the energies of
@@ -74,16 +105,23 @@ struct Gates {
 	int entries;
 };
 
+// A Gate is how the hypotheses of a kind pass: an energy is the cost beyond a projected
+// one's, of at least low, halved if halve is 1, plus the table's entry, and at least least.
+struct Gate {
+	const int16_t *table; // or null
+	int32_t low, halve, least, last;
+};
+
+HOST_DEVICE Gate gate_of(const Gates &g, int kind) {
+	bool only = kind != projected && kind != neighbour;
+	Gate gate = {only ? g.only : kind == neighbour ? g.neighbour : 0, kind == neighbour ? 0 : INT32_MIN, only, only ? least_only : INT32_MIN, g.entries - 1};
+	return gate;
+}
+
 // energy_of returns the energy of a hypothesis of the given cost if the least cost of a
 // projected one is least.
-HOST_DEVICE int16_t energy_of(const Gates &g, int kind, int32_t cost, int32_t least) {
-	int at = least < g.entries ? least : g.entries - 1;
-	int32_t e = cost - least;
-	if (kind == neighbour)
-		e = (e > 0 ? e : 0) + g.neighbour[at];
-	else if (kind != projected) {
-		e = (e >> 1) + g.only[at];
-		if (e < least_only) e = least_only;
-	}
-	return (int16_t)(e < most_energy ? e : most_energy);
+__device__ inline int16_t energy_of(const Gate &g, int32_t cost, int32_t least) {
+	int32_t e = max(cost - least, g.low) >> g.halve;
+	if (g.table) e += g.table[min(least, g.last)];
+	return (int16_t)min(max(e, g.least), most_energy);
 }

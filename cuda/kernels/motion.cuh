@@ -86,22 +86,29 @@ HOST_DEVICE uint32_t quad_at(const uint8_t *pix, int width, int height, int x, i
 	return p[0] | p[right] << 8 | q[0] << 16 | (uint32_t)q[right] << 24;
 }
 
-// lookup_quad returns what lookup does, from the picture's quads.
-__device__ inline uint32_t lookup_quad(const uint32_t *quads, int width, int height, int32_t x, int32_t y) {
-	x = min(max(x, 0), (width - 1) << position_bits);
-	y = min(max(y, 0), (height - 1) << position_bits);
+// between_four returns what lookup does, from the quad of the place's first sample.
+__device__ inline uint32_t between_four(uint32_t quad, int32_t x, int32_t y) {
 	uint32_t fx = x & (position_one - 1), fy = y & (position_one - 1);
-	uint32_t quad = quads[(y >> position_bits) * width + (x >> position_bits)];
 	uint32_t weights = position_one + fx * 0xffff; // position_one - fx, and fx in the high half
 	uint32_t top = __dp2a_lo(weights, quad, 0u), bottom = __dp2a_hi(weights, quad, 0u);
 	return top * (position_one - fy) + bottom * fy;
 }
 
+// quad_of returns the number of the quad at (x, y), in 1/256 pixel, which lies inside.
+HOST_DEVICE int quad_of(int width, int32_t x, int32_t y) { return (y >> position_bits) * width + (x >> position_bits); }
+
+// lookup_quad returns what lookup does, from the picture's quads.
+__device__ inline uint32_t lookup_quad(const uint32_t *quads, int width, int height, int32_t x, int32_t y) {
+	x = min(max(x, 0), (width - 1) << position_bits);
+	y = min(max(y, 0), (height - 1) << position_bits);
+	return between_four(quads[quad_of(width, x, y)], x, y);
+}
+
 // difference returns |a - b| of two lookups in units of 1/difference_one.
-HOST_DEVICE uint16_t difference(uint32_t a, uint32_t b) {
+HOST_DEVICE uint32_t difference(uint32_t a, uint32_t b) {
 	int32_t d = (int32_t)a - (int32_t)b;
 	if (d < 0) d = -d;
-	return (uint16_t)((d + (1 << 11)) >> 12);
+	return (uint32_t)(d + (1 << 11)) >> 12;
 }
 
 // box_mean returns sum/count, rounded as warp's boxMean rounds it.

@@ -59,16 +59,13 @@ __device__ void make_ready(Stretch &s, const Path &path, int first, const Labell
 		const Vec *from = of.motions + before * of.count;
 		if (h == 0) s.penalties[k] = penalty;
 		s.energies[k][h] = of.energies[at * of.count + h];
+		uint32_t factor = penalty << (16 - jump_bits); // puts the result into a high half
 #pragma unroll
 		for (int j = 0; j < 2 * half; j += 2) {
-			uint32_t word = 0;
-#pragma unroll
-			for (int i = 0; i < 2; i++) {
-				Vec v = from[j + i < of.count ? j + i : 0];
-				int32_t jump = min(abs(to.x - v.x) + abs(to.y - v.y), 1 << jump_bits);
-				word |= penalty * jump >> jump_bits << 16 * i;
-			}
-			s.jumps[k][h][j / half][j % half / 2] = word;
+			int4 two = *(const int4 *)(from + (j < of.count ? j : 0));
+			uint32_t low = min(__sad(to.x, two.x, __sad(to.y, two.y, 0u)), 1u << jump_bits);
+			uint32_t high = min(__sad(to.x, two.z, __sad(to.y, two.w, 0u)), 1u << jump_bits);
+			s.jumps[k][h][j / half][j % half / 2] = __byte_perm(factor * low, factor * high, 0x7632);
 		}
 	}
 }
@@ -89,6 +86,16 @@ struct alignas(16) Costs {
 	int32_t of[halves][labels / 2];
 };
 
+// least_of returns the least of n values, which it changes, in few steps.
+template <int n>
+__device__ int32_t least_of(int32_t *v) {
+#pragma unroll
+	for (int apart = 1; apart < n; apart *= 2)
+#pragma unroll
+		for (int i = 0; i + apart < n; i += 2 * apart) v[i] = min(v[i], v[i + apart]);
+	return v[0];
+}
+
 // step_through makes the messages of n cells. The two costs take turns; the first are those
 // of the cell before, and are again after an even number of cells. Two lanes share a
 // hypothesis: each looks at one half of those before.
@@ -101,12 +108,13 @@ __device__ void step_through(Stretch &s, int n, int count, Costs *costs) {
 		int32_t penalty = s.penalties[k], own = s.energies[k][h];
 		const uint32_t *jumps = s.jumps[k][h][side];
 		const int32_t *before = costs[k % 2].of[side];
-		int32_t least = far_off, message = far_off;
+		int32_t costs_before[half], messages[half];
 #pragma unroll
 		for (int j = 0; j < half; j++) {
-			least = min(least, before[j]);
-			message = min(message, before[j] + (int32_t)(jumps[j / 2] >> 16 * (j % 2) & 0xffff));
+			costs_before[j] = before[j];
+			messages[j] = before[j] + (int32_t)(jumps[j / 2] >> 16 * (j % 2) & 0xffff);
 		}
+		int32_t least = least_of<half>(costs_before), message = least_of<half>(messages);
 		least = min(least, __shfl_xor_sync(0xffffffff, least, labels));
 		message = min(message, __shfl_xor_sync(0xffffffff, message, labels));
 		message = min(message - least, penalty);

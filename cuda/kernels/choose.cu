@@ -20,10 +20,9 @@ enum { far_off = 1 << 14 };
 
 // A Path is a sequence of cells.
 struct Path {
-	int64_t first;
-	int stride, length;
+	int first, stride, length;
 
-	__device__ int64_t at(int i) const { return first + (int64_t)i * stride; }
+	__device__ int at(int i) const { return first + i * stride; }
 };
 
 // A Stretch is some cells of a path: for each cell, its penalty, the energies of the
@@ -53,7 +52,7 @@ __device__ void make_ready(Stretch &s, const Path &path, int first, const Labell
 	for (int k = lane / labels; k < cells_at_once; k += groups) {
 		int i = first + k;
 		if (i >= path.length) return;
-		int64_t at = path.at(i), before = path.at(i - 1);
+		int at = path.at(i), before = path.at(i - 1);
 		int32_t penalty = of.penalties[abs((int)of.guide[at] - (int)of.guide[before])];
 		Vec to = of.motions[at * of.count + h];
 		const Vec *from = of.motions + before * of.count;
@@ -161,9 +160,9 @@ extern "C" __global__ void pass_messages(const int16_t *energies, const Vec *mot
 	if (number >= (across ? height : width)) return;
 	for (int i = threadIdx.x; i < 256; i += blockDim.x) penalties[i] = penalty_table[i];
 	__syncthreads();
-	Path path = {across ? (int64_t)number * width : number, across ? 1 : width, across ? width : height};
+	Path path = {across ? number * width : number, across ? 1 : width, across ? width : height};
 	if (backward) {
-		path.first += (int64_t)(path.length - 1) * path.stride;
+		path.first += (path.length - 1) * path.stride;
 		path.stride = -path.stride;
 	}
 	Labelled of = {energies, motions, guide, hypotheses, penalties};

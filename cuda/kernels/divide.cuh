@@ -19,7 +19,7 @@ HOST_DEVICE float about_inverse(float v) {
 // divided returns n/d, rounded down, exactly. n and d must be below 2^63 and d above 0.
 // It is fast if the result is below 2^40.
 HOST_DEVICE uint64_t divided(uint64_t n, uint64_t d) {
-	float inverse = about_inverse((float)d);
+	float inverse = 1 / (float)d;
 	float estimate = (float)n * inverse;
 	uint64_t q;
 	// The estimate has a relative error of at most 2^-21, and so has the estimate from

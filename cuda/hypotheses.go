@@ -168,6 +168,6 @@ func (h *shares) make(s *Stream, g *guides, p *projection, bends Arg, phase warp
 	if err != nil {
 		return err
 	}
-	return s.Launch(h.share, Cover(g.width, g.height, shareTile), block, 2*(t.likelihood.N+h.n*shareHalo.X*shareHalo.Y),
+	return s.Launch(h.share, Cover(g.width, g.height, shareTile), block, 2*(t.likelihood.N+1+h.n*shareHalo.X*shareHalo.Y),
 		h.energies.Arg(), c.sums.Arg(), h.weights.Arg(), g.lying(), Int(g.width), Int(g.height), t.likelihood.Arg(), Int(t.likelihood.N))
 }

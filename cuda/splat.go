@@ -126,9 +126,11 @@ func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) err
 	if err != nil {
 		return err
 	}
+	grid = Cover(ceilDiv(g.width, 2), ceilDiv(g.height, 2), wideBlock)
+	grid.Z = 1 + flows - g.inner
 	for _, way := range [2][2]Arg{{p.once.Arg(), p.motions.Arg()}, {p.motions.Arg(), p.once.Arg()}} {
-		err = s.Launch(p.median, Cover(ceilDiv(g.width, 2), g.height, wideBlock), wideBlock, 0, way[0], way[1],
-			Int(flows), Int(bits.Len(uint(g.inner))-1), Int(meanPlane(g.inner)), Int(g.width), Int(g.height)) // inner is a power of two
+		err = s.Launch(p.median, grid, wideBlock, 0, way[0], way[1],
+			Int(bits.Len(uint(g.inner))-1), Int(meanPlane(g.inner)), Int(g.width), Int(g.height)) // inner is a power of two
 		if err != nil {
 			return err
 		}

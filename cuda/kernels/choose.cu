@@ -20,10 +20,9 @@ enum { far_off = 1 << 14 };
 
 // A Path is a sequence of cells.
 struct Path {
-	int64_t first;
-	int stride, length;
+	int first, stride, length;
 
-	__device__ int64_t at(int i) const { return first + (int64_t)i * stride; }
+	__device__ int at(int i) const { return first + i * stride; }
 };
 
 // A Stretch is some cells of a path: for each cell, its penalty, the energies of the
@@ -53,22 +52,19 @@ __device__ void make_ready(Stretch &s, const Path &path, int first, const Labell
 	for (int k = lane / labels; k < cells_at_once; k += groups) {
 		int i = first + k;
 		if (i >= path.length) return;
-		int64_t at = path.at(i), before = path.at(i - 1);
+		int at = path.at(i), before = path.at(i - 1);
 		int32_t penalty = of.penalties[abs((int)of.guide[at] - (int)of.guide[before])];
 		Vec to = of.motions[at * of.count + h];
 		const Vec *from = of.motions + before * of.count;
 		if (h == 0) s.penalties[k] = penalty;
 		s.energies[k][h] = of.energies[at * of.count + h];
+		uint32_t factor = penalty << (16 - jump_bits); // puts the result into a high half
 #pragma unroll
 		for (int j = 0; j < 2 * half; j += 2) {
-			uint32_t word = 0;
-#pragma unroll
-			for (int i = 0; i < 2; i++) {
-				Vec v = from[j + i < of.count ? j + i : 0];
-				int32_t jump = min(abs(to.x - v.x) + abs(to.y - v.y), 1 << jump_bits);
-				word |= penalty * jump >> jump_bits << 16 * i;
-			}
-			s.jumps[k][h][j / half][j % half / 2] = word;
+			int4 two = *(const int4 *)(from + (j < of.count ? j : 0));
+			uint32_t low = min(__sad(to.x, two.x, __sad(to.y, two.y, 0u)), 1u << jump_bits);
+			uint32_t high = min(__sad(to.x, two.z, __sad(to.y, two.w, 0u)), 1u << jump_bits);
+			s.jumps[k][h][j / half][j % half / 2] = __byte_perm(factor * low, factor * high, 0x7632);
 		}
 	}
 }
@@ -89,6 +85,16 @@ struct alignas(16) Costs {
 	int32_t of[halves][labels / 2];
 };
 
+// least_of returns the least of n values, which it changes, in few steps.
+template <int n>
+__device__ int32_t least_of(int32_t *v) {
+#pragma unroll
+	for (int apart = 1; apart < n; apart *= 2)
+#pragma unroll
+		for (int i = 0; i + apart < n; i += 2 * apart) v[i] = min(v[i], v[i + apart]);
+	return v[0];
+}
+
 // step_through makes the messages of n cells. The two costs take turns; the first are those
 // of the cell before, and are again after an even number of cells. Two lanes share a
 // hypothesis: each looks at one half of those before.
@@ -101,12 +107,13 @@ __device__ void step_through(Stretch &s, int n, int count, Costs *costs) {
 		int32_t penalty = s.penalties[k], own = s.energies[k][h];
 		const uint32_t *jumps = s.jumps[k][h][side];
 		const int32_t *before = costs[k % 2].of[side];
-		int32_t least = far_off, message = far_off;
+		int32_t costs_before[half], messages[half];
 #pragma unroll
 		for (int j = 0; j < half; j++) {
-			least = min(least, before[j]);
-			message = min(message, before[j] + (int32_t)(jumps[j / 2] >> 16 * (j % 2) & 0xffff));
+			costs_before[j] = before[j];
+			messages[j] = before[j] + (int32_t)(jumps[j / 2] >> 16 * (j % 2) & 0xffff);
 		}
+		int32_t least = least_of<half>(costs_before), message = least_of<half>(messages);
 		least = min(least, __shfl_xor_sync(0xffffffff, least, labels));
 		message = min(message, __shfl_xor_sync(0xffffffff, message, labels));
 		message = min(message - least, penalty);
@@ -153,9 +160,9 @@ extern "C" __global__ void pass_messages(const int16_t *energies, const Vec *mot
 	if (number >= (across ? height : width)) return;
 	for (int i = threadIdx.x; i < 256; i += blockDim.x) penalties[i] = penalty_table[i];
 	__syncthreads();
-	Path path = {across ? (int64_t)number * width : number, across ? 1 : width, across ? width : height};
+	Path path = {across ? number * width : number, across ? 1 : width, across ? width : height};
 	if (backward) {
-		path.first += (int64_t)(path.length - 1) * path.stride;
+		path.first += (path.length - 1) * path.stride;
 		path.stride = -path.stride;
 	}
 	Labelled of = {energies, motions, guide, hypotheses, penalties};
@@ -168,76 +175,122 @@ extern "C" __global__ void pass_messages(const int16_t *energies, const Vec *mot
 // Shares are made and smoothed on tiles, with the pixels around them.
 enum { reach = 2, side = 2 * reach + 1, tile_width = 32, tile_height = 22, halo_width = tile_width + 2 * reach, halo_height = tile_height + 2 * reach };
 
-// binomial applies the kernel (1 4 6 4 1)/16.
-__device__ uint32_t binomial(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e) { return (a + e + 4 * (b + d) + 6 * c + 8) >> 4; }
+// binomials applies the kernel (1 4 6 4 1)/16 to both halves of words, which are at most
+// weight_one.
+__device__ uint32_t binomials(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e) {
+	uint32_t outer = (a + e) >> 1 & 0xffff7fff; // half, so that the sums fit
+	return (outer + 2 * (b + d + 0x20002) + 3 * c) >> 3 & 0x1fff1fff;
+}
 
 // A Shared is what the shares of pixels are made from.
 struct Shared {
 	const int16_t *energies;
 	const uint32_t *sums;
 	int width, height;
-	const uint16_t *likelihood;
+	const uint16_t *likelihood; // and a zero for all further excess
 	int entries;
 };
 
-// share sets shares, which are step apart, to those of 2*pairs hypotheses at pixel (x, y).
-// They fall with the excess of a hypothesis's energy, and of the interpolated sums of the
-// messages, over the least one.
+// load_cell sets words to the sums of a cell.
+template <int pairs>
+__device__ void load_cell(uint32_t *words, const uint32_t *sums) {
+	if (pairs % 2 == 0) {
+#pragma unroll
+		for (int k = 0; k < pairs; k += 2) {
+			uint2 two = *(const uint2 *)(sums + k);
+			words[k] = two.x;
+			words[k + 1] = two.y;
+		}
+	} else {
+#pragma unroll
+		for (int k = 0; k < pairs; k++) words[k] = sums[k];
+	}
+}
+
+// share sets pairs of shares, which are 2*step apart, to those of 2*pairs hypotheses at pixels (x, y)
+// and (x+1, y), or the nearest ones in the picture. x must be even. They fall with the
+// excess of a hypothesis's energy, and of the interpolated sums of the messages, over the
+// least one.
 template <int pairs>
 __device__ void share(uint16_t *shares, int step, const Shared &s, int x, int y) {
 	int columns = (s.width + choice_size - 1) / choice_size, lines = (s.height + choice_size - 1) / choice_size;
 	size_t size = (size_t)s.width * s.height;
-	int fx, fy, cx = cell_before(x, choice_size, &fx), cy = cell_before(y, choice_size, &fy);
-	const uint32_t *upper = s.sums + (size_t)max(cy, 0) * columns * pairs, *lower = s.sums + (size_t)min(cy + 1, lines - 1) * columns * pairs;
-	int left = max(cx, 0) * pairs, right = min(cx + 1, columns - 1) * pairs;
-	const int16_t *energies = s.energies + (size_t)y * s.width + x;
-	uint32_t parts = (2 * choice_size - fx) | fx << 8; // of the left and of the right cell
-	int32_t total[2 * pairs], least = INT32_MAX;
+	y = clamp_to(y, 0, s.height - 1);
+	int ax = clamp_to(x, 0, s.width - 1), bx = clamp_to(x + 1, 0, s.width - 1);
+	// Both pixels lie between the same cells.
+	int fx, fy, cx = cell_before(ax, choice_size, &fx), cy = cell_before(y, choice_size, &fy);
+	int upper = max(cy, 0) * columns, lower = min(cy + 1, lines - 1) * columns, left = max(cx, 0), right = min(cx + 1, columns - 1);
+	uint32_t corners[4][pairs];
+	load_cell<pairs>(corners[0], s.sums + (size_t)(upper + left) * pairs);
+	load_cell<pairs>(corners[1], s.sums + (size_t)(upper + right) * pairs);
+	load_cell<pairs>(corners[2], s.sums + (size_t)(lower + left) * pairs);
+	load_cell<pairs>(corners[3], s.sums + (size_t)(lower + right) * pairs);
+	uint32_t own[2 * pairs]; // the energies of both pixels
+	const int16_t *energies = s.energies + (size_t)y * s.width;
+	if (s.width % 2 == 0) {
+		// One word has both energies, unless the edge repeats.
+		uint32_t order = bx > ax ? 0x3210 : ax % 2 ? 0x3232 : 0x1010;
+		const int16_t *from = energies + ax / 2 * 2;
 #pragma unroll
-	for (int k = 0; k < 2 * pairs; k++) total[k] = energies[k * size];
+		for (int h = 0; h < 2 * pairs; h++) own[h] = __byte_perm(*(const uint32_t *)(from + h * size), 0, order);
+	} else {
+#pragma unroll
+		for (int h = 0; h < 2 * pairs; h++) own[h] = (uint16_t)energies[h * size + ax] | (uint32_t)energies[h * size + bx] << 16;
+	}
+	uint32_t sums[2 * pairs]; // of the left and of the right cell
 #pragma unroll
 	for (int k = 0; k < pairs; k++) {
 		// Neither half of a word runs over.
-		uint32_t l = (2 * choice_size - fy) * upper[left + k] + fy * lower[left + k];
-		uint32_t r = (2 * choice_size - fy) * upper[right + k] + fy * lower[right + k];
-#pragma unroll
-		for (int i = 0; i < 2; i++) {
-			uint32_t sum = __dp2a_lo(i ? __byte_perm(l, r, 0x7632) : __byte_perm(l, r, 0x5410), parts, 1u << (2 * choice_bits + 1));
-			total[2 * k + i] += sum >> (2 * choice_bits + 2);
-			least = min(least, total[2 * k + i]);
-		}
+		uint32_t l = (2 * choice_size - fy) * corners[0][k] + fy * corners[2][k];
+		uint32_t r = (2 * choice_size - fy) * corners[1][k] + fy * corners[3][k];
+		sums[2 * k] = __byte_perm(l, r, 0x5410);
+		sums[2 * k + 1] = __byte_perm(l, r, 0x7632);
 	}
 #pragma unroll
-	for (int h = 0; h < 2 * pairs; h++) {
-		int excess = total[h] - least;
-		shares[h * step] = excess < s.entries ? s.likelihood[excess] : 0;
+	for (int i = 0; i < 2; i++, fx += 2 * (bx - ax)) {
+		uint32_t parts = (2 * choice_size - fx) | fx << 8; // of the left and of the right cell
+		int32_t total[2 * pairs], least = INT32_MAX;
+#pragma unroll
+		for (int h = 0; h < 2 * pairs; h++) {
+			int32_t e = i == 0 ? (int16_t)own[h] : (int32_t)own[h] >> 16;
+			total[h] = e + (__dp2a_lo(sums[h], parts, 1u << (2 * choice_bits + 1)) >> (2 * choice_bits + 2));
+			least = min(least, total[h]);
+		}
+#pragma unroll
+		for (int h = 0; h < 2 * pairs; h++) shares[2 * h * step + i] = s.likelihood[min(total[h] - least, s.entries)];
 	}
 }
 
 // share_tile sets the shares of a tile whose pixels begin at (left, top), as far as the
 // thread makes them.
 template <int pairs>
-__device__ void share_tile(uint16_t *shares, const Shared &s, int left, int top, int thread, int threads) {
-	for (int i = thread; i < halo_width * halo_height; i += threads)
-		share<pairs>(shares + i, halo_width * halo_height, s, clamp_to(left + i % halo_width, 0, s.width - 1),
-		             clamp_to(top + i / halo_width, 0, s.height - 1));
+__device__ void share_tile(uint32_t *shares, const Shared &s, int left, int top, int thread, int threads) {
+	const int across = halo_width / 2;
+	for (int i = thread; i < across * halo_height; i += threads)
+		share<pairs>((uint16_t *)(shares + i), across * halo_height, s, left + 2 * (i % across), top + i / across);
 }
 
 // share_weights sets weight h to the share of hypothesis h, smoothed by the binomial kernel
 // along x, then along y, with repeated edges, and rounded after each. Where fixed is not 0,
 // what lies still takes from the weights: all at 255. fixed may be null. likelihood is the
 // share for each excess of energy. Blocks are 32 threads for each hypothesis for tiles of
-// 32 by 22 pixels, with shared memory for a uint16_t for each entry and for each hypothesis
-// and pixel of a tile that is 4 larger.
+// 32 by 22 pixels, with shared memory for a uint16_t for each entry and one more, and for each
+// hypothesis and pixel of a tile that is 4 larger.
 extern "C" __global__ void __launch_bounds__(tile_width *max_hypotheses) share_weights(
 	const int16_t *energies, const uint32_t *sums, uint16_t *weights, const uint8_t *fixed, int width, int height, const uint16_t *likelihood, int entries) {
-	DYNAMIC_SHARED(uint16_t, shares); // by hypothesis, then pixel
-	const int pixels = halo_width * halo_height;
+	DYNAMIC_SHARED(uint32_t, shares); // of two pixels, by hypothesis, then pixels
+	alignas(4) __shared__ uint16_t remaining[tile_height][tile_width]; // of 256
+	const int words = halo_width / 2, size = words * halo_height;
 	int hypotheses = blockDim.y, thread = threadIdx.y * tile_width + threadIdx.x, threads = tile_width * hypotheses;
-	uint16_t *table = shares + hypotheses * pixels;
-	for (int i = thread; i < entries; i += threads) table[i] = likelihood[i];
-	__syncthreads();
 	int left = blockIdx.x * tile_width, top = blockIdx.y * tile_height;
+	uint16_t *table = (uint16_t *)(shares + hypotheses * size);
+	for (int i = thread; i <= entries; i += threads) table[i] = i < entries ? likelihood[i] : 0;
+	if (fixed)
+		for (int row = threadIdx.y; row < tile_height; row += hypotheses) {
+			int x = min(left + (int)threadIdx.x, width - 1), y = min(top + row, height - 1);
+			remaining[row][threadIdx.x] = 256 - covered_share(fixed[(size_t)y * width + x]);
+		}
+	__syncthreads();
 	Shared from = {energies, sums, width, height, table, entries};
 	switch (hypotheses / 2) { // two or four flows, eight neighbours, and two that one picture shows or none
 	case 5: share_tile<5>(shares, from, left - reach, top - reach, thread, threads); break;
@@ -249,38 +302,32 @@ extern "C" __global__ void __launch_bounds__(tile_width *max_hypotheses) share_w
 
 	// Half of a warp smooths half of the rows, and a thread two columns.
 	const int across = tile_width / 2, rows = tile_height / 2;
-	int x = left + threadIdx.x % across * 2, first = threadIdx.x / across * rows;
+	int column = threadIdx.x % across, x = left + 2 * column, first = threadIdx.x / across * rows;
 	if (x >= width) return;
-	const uint32_t *mine = (const uint32_t *)(shares + threadIdx.y * pixels + first * halo_width) + threadIdx.x % across;
-	size_t at = (size_t)(top + first) * width + x;
-	weights += (size_t)threadIdx.y * width * height + at;
-	if (fixed) fixed += at;
-	uint32_t even[side], odd[side];
+	const uint32_t *mine = shares + threadIdx.y * size + first * words + column;
+	weights += (size_t)threadIdx.y * width * height + (size_t)(top + first) * width + x;
+	int lines = height - top - first;
+	uint32_t smooth[side];
 #pragma unroll
-	for (int i = 0; i < side; i++) even[i] = odd[i] = 0;
-	for (int turn = 0; turn < (rows + 2 * reach) / side; turn++)
-#pragma unroll
-		for (int i = 0; i < side; i++, mine += halo_width / 2) {
-			// The bytes of the factors are weights of the halves of a word.
-			even[i] = __dp2a_lo(mine[0], 0x0401u, __dp2a_lo(mine[1], 0x0406u, __dp2a_lo(mine[2], 0x0001u, 8u))) >> 4;
-			odd[i] = __dp2a_lo(mine[0], 0x0100u, __dp2a_lo(mine[1], 0x0604u, __dp2a_lo(mine[2], 0x0104u, 8u))) >> 4;
-			int row = turn * side + i - 2 * reach;
-			if (row < 0) continue;
-			if (top + first + row >= height) return;
-			const int a = (i + 1) % side, b = (i + 2) % side, c = (i + 3) % side, d = (i + 4) % side;
-			uint32_t w[2] = {binomial(even[a], even[b], even[c], even[d], even[i]), binomial(odd[a], odd[b], odd[c], odd[d], odd[i])};
-			if (fixed) {
-#pragma unroll
-				for (int k = 0; k < 2; k++)
-					if (x + k < width && fixed[k]) w[k] = w[k] * (256 - covered_share(fixed[k])) >> 8;
-				fixed += width;
-			}
-			if (width % 2 == 0) {
-				*(uint32_t *)weights = w[0] | w[1] << 16;
-			} else {
-				weights[0] = (uint16_t)w[0];
-				if (x + 1 < width) weights[1] = (uint16_t)w[1];
-			}
-			weights += width;
+	for (int i = 0; i < rows + 2 * reach; i++, mine += words) {
+		// The bytes of the factors are weights of the halves of a word.
+		uint32_t even = __dp2a_lo(mine[0], 0x0401u, __dp2a_lo(mine[1], 0x0406u, __dp2a_lo(mine[2], 0x0001u, 8u))) >> 4;
+		uint32_t odd = __dp2a_lo(mine[0], 0x0100u, __dp2a_lo(mine[1], 0x0604u, __dp2a_lo(mine[2], 0x0104u, 8u))) >> 4;
+		smooth[i % side] = even | odd << 16;
+		int row = i - 2 * reach;
+		if (row < 0) continue;
+		if (row >= lines) return;
+		uint32_t w = binomials(smooth[row % side], smooth[(row + 1) % side], smooth[(row + 2) % side], smooth[(row + 3) % side], smooth[i % side]);
+		if (fixed) {
+			uint32_t part = ((const uint32_t *)remaining[first + row])[column];
+			w = ((w & 0xffff) * (part & 0xffff) >> 8) | ((w >> 16) * (part >> 16) >> 8 << 16);
 		}
+		if (width % 2 == 0) {
+			*(uint32_t *)weights = w;
+		} else {
+			weights[0] = (uint16_t)w;
+			if (x + 1 < width) weights[1] = (uint16_t)(w >> 16);
+		}
+		weights += width;
+	}
 }

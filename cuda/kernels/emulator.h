@@ -193,6 +193,7 @@ static inline int __clz(int v) { return v ? __builtin_clz(v) : 32; }
 static inline int __clzll(long long v) { return v ? __builtin_clzll(v) : 64; }
 static inline int __ffs(int v) { return __builtin_ffs(v); }
 static inline int __mulhi(int a, int b) { return (int64_t)a * b >> 32; }
+static inline unsigned __sad(int a, int b, unsigned c) { return (a > b ? (unsigned)a - b : (unsigned)b - a) + c; }
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (uint64_t)a * b >> 32; }
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned __int128)a * b >> 64; }
 static inline float __fadd_rn(float a, float b) { return a + b; }

@@ -75,3 +75,27 @@ HOST_DEVICE int32_t mean_component(Wide sum, uint64_t weight, uint32_t bias) {
 	int64_t m = (int64_t)mean_magnitude(d, weight);
 	return (int32_t)(negative ? -m : m);
 }
+
+// quick_means sets v to the means of two sums, and returns true, unless the weight or a mean
+// is unusually large.
+__device__ inline bool quick_means(Vec *v, uint64_t x, uint64_t y, uint64_t weight, uint32_t bias) {
+	uint32_t w = (uint32_t)weight;
+	float inverse = about_inverse((float)w), furthest = 0;
+	uint64_t sums[2] = {x, y};
+	int32_t means[2];
+#pragma unroll
+	for (int n = 0; n < 2; n++) {
+		int64_t s = (int64_t)(sums[n] - (uint64_t)w * bias);
+		// The mean is (s+half)/weight, rounded down. It lies 0 to 1/2 above s/weight, and the
+		// estimate of s/weight is at most 1/4 off if it is less than 2^19.
+		uint32_t half = (w - (s < 0)) / 2;
+		float estimate = (float)s * inverse;
+		int32_t m = __float2int_rd(estimate - 0.25f); // the mean or one less
+		uint32_t rest = (uint32_t)s + half - m * w;   // less than 2*weight
+		means[n] = m + (rest >= w);
+		furthest = fmaxf(furthest, fabsf(estimate));
+	}
+	v->x = means[0];
+	v->y = means[1];
+	return weight < 1u << 31 && furthest < 1 << 19;
+}

@@ -11,8 +11,8 @@ typedef unsigned long long Sum; // as atomicAdd has it
 // known has a bit for each pixel, set unless it is a hole: bit y%32 of word (y/32, x).
 // holes[z] grows by the number of holes. arrive_flow leaves the sums zero. Blocks are
 // 32 by 8 threads for tiles of 32 by 32 pixels.
-extern "C" __global__ void __launch_bounds__(tile *rows, 6) arrive_flow(Sum *sums, uint32_t *carries, Vec *motions, uint32_t *known, Sum *holes,
-                                       int width, int height, Sum least, uint32_t bias) {
+extern "C" __global__ void __launch_bounds__(tile *rows, 4) arrive_flow(
+	Sum *sums, uint32_t *carries, Vec *motions, uint32_t *known, Sum *holes, int width, int height, Sum least, uint32_t bias) {
 	__shared__ uint32_t bits[tile];
 	__shared__ int missing;
 	size_t size = (size_t)width * height, z = blockIdx.z;

@@ -276,7 +276,7 @@ __device__ void share_tile(uint32_t *shares, const Shared &s, int left, int top,
 // share for each excess of energy. Blocks are 32 threads for each hypothesis for tiles of
 // 32 by 22 pixels, with shared memory for a uint16_t for each entry and one more, and for each
 // hypothesis and pixel of a tile that is 4 larger.
-extern "C" __global__ void __launch_bounds__(tile_width *max_hypotheses) share_weights(
+extern "C" __global__ void __launch_bounds__(bound, 2) share_weights(
 	const int16_t *energies, const uint32_t *sums, uint16_t *weights, const uint8_t *fixed, int width, int height, const uint16_t *likelihood, int entries) {
 	DYNAMIC_SHARED(uint32_t, shares); // of two pixels, by hypothesis, then pixels
 	alignas(4) __shared__ uint16_t remaining[tile_height][tile_width]; // of 256

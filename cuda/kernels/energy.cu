@@ -300,16 +300,8 @@ __device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend
 // projected hypotheses. total grows by the least cost of a projected one at each pixel.
 // Blocks are 32 threads for each hypothesis, with the shared memory that Memory divides.
 //
-// The largest radius serves the largest guides, which keep a device busy: with bounds as if
-// there were two blocks of 576 threads, a thread takes 56 registers, and a multiprocessor
-// holds three blocks of twelve hypotheses. Smaller guides lose more by fewer registers than
-// 64, and Turing's multiprocessors have no more than 1024 threads.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-enum { bound = lanes * max_hypotheses };
-#else
-enum { bound = 576 };
-#endif
-
+// The largest radius serves the largest guides, which keep a device busy. Smaller guides lose
+// more by fewer registers than 64.
 #define ENERGIES(radius)                                                                                                       \
 	extern "C" __global__ void __launch_bounds__(radius == 4 ? bound : lanes * max_hypotheses, 2) energies_##radius(                 \
 		const uint32_t *quads, const Vec *motions, const Vec *bends, const Hypothesis *list, int flows, int16_t *energies,      \

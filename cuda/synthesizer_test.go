@@ -299,7 +299,8 @@ func TestSynthesizerOneSpot(t *testing.T) {
 			width, height = 1009, 701
 		}
 		for _, mode := range []warp.Mode{warp.Project, warp.Splat} {
-			for _, format := range []frame.Format{formats[0], {Name: "gray16", Depth: 16, Planes: 1}} {
+			for _, format := range []frame.Format{formats[0], {Name: "gray16", Depth: 16, Planes: 1}, {Name: "ya16", Depth: 16, Planes: 2},
+				{Name: "gbrp16", Depth: 16, Planes: 3, RGB: true}, {Name: "gbrap16", Depth: 16, Planes: 4, RGB: true}} {
 				rng := rand.New(rand.NewPCG(3, 4))
 				in := interval(rng, format, width, height, 0, motions[0], false)
 				in.GuideA, in.GuideB = frame.NewImage[uint8](width, height), frame.NewImage[uint8](width, height)

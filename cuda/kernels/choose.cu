@@ -207,10 +207,10 @@ __device__ void load_cell(uint32_t *words, const uint32_t *sums) {
 	}
 }
 
-// share sets pairs of shares, which are 2*step apart, to those of 2*pairs hypotheses at pixels (x, y)
-// and (x+1, y), or the nearest ones in the picture. x must be even. They fall with the
-// excess of a hypothesis's energy, and of the interpolated sums of the messages, over the
-// least one.
+// share sets shares, two by two, to those of 2*pairs hypotheses at pixels (x, y) and (x+1, y),
+// or the nearest ones in the picture; the next hypothesis's come 2*step further on. x must be
+// even. Shares fall with the excess of a hypothesis's energy, and of the interpolated sums of
+// the messages, over the least one.
 template <int pairs>
 __device__ void share(uint16_t *shares, int step, const Shared &s, int x, int y) {
 	int columns = (s.width + choice_size - 1) / choice_size, lines = (s.height + choice_size - 1) / choice_size;
@@ -276,7 +276,7 @@ __device__ void share_tile(uint32_t *shares, const Shared &s, int left, int top,
 // share for each excess of energy. Blocks are 32 threads for each hypothesis for tiles of
 // 32 by 22 pixels, with shared memory for a uint16_t for each entry and one more, and for each
 // hypothesis and pixel of a tile that is 4 larger.
-extern "C" __global__ void __launch_bounds__(bound, 2) share_weights(
+extern "C" __global__ void __launch_bounds__(most_threads, 2) share_weights(
 	const int16_t *energies, const uint32_t *sums, uint16_t *weights, const uint8_t *fixed, int width, int height, const uint16_t *likelihood, int entries) {
 	DYNAMIC_SHARED(uint32_t, shares); // of two pixels, by hypothesis, then pixels
 	alignas(4) __shared__ uint16_t remaining[tile_height][tile_width]; // of 256

@@ -4,18 +4,6 @@
 
 #include "host_device.cuh"
 
-// about_inverse returns 1/v with a relative error of at most 2^-23. v must be between 1 and
-// 2^64.
-HOST_DEVICE float about_inverse(float v) {
-#ifdef __CUDA_ARCH__
-	float r;
-	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
-	return r;
-#else
-	return 1 / v;
-#endif
-}
-
 // divided returns n/d, rounded down, exactly. n and d must be below 2^63 and d above 0.
 // It is fast if the result is below 2^40.
 HOST_DEVICE uint64_t divided(uint64_t n, uint64_t d) {

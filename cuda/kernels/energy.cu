@@ -19,8 +19,8 @@ struct Strip {
 	};
 };
 
-// kept returns v such that the compiler keeps it in a register: it would find it again for
-// each row.
+// kept returns v such that the compiler keeps it in a register: it would compute it again
+// for each row.
 __device__ inline int32_t kept(int32_t v) {
 #ifdef __CUDA_ARCH__
 	v = __shfl_sync(0xffffffff, v, threadIdx.x);
@@ -76,7 +76,7 @@ struct Column {
 	}
 
 	// turn sets sums to those of the next rows, the first of which is row. inner says that
-	// all lies inside the guides that the turn asks for.
+	// all that the turn asks for lies inside the guides.
 	__device__ void turn(uint16_t *sums, int row, bool inner) {
 #pragma unroll
 		for (int i = 0; i < side; i++) {
@@ -303,7 +303,7 @@ __device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend
 // The largest radius serves the largest guides, which keep a device busy. Smaller guides lose
 // more by fewer registers than 64.
 #define ENERGIES(radius)                                                                                                       \
-	extern "C" __global__ void __launch_bounds__(radius == 4 ? bound : lanes * max_hypotheses, 2) energies_##radius(                 \
+	extern "C" __global__ void __launch_bounds__(radius == 4 ? most_threads : lanes * max_hypotheses, 2) energies_##radius(                 \
 		const uint32_t *quads, const Vec *motions, const Vec *bends, const Hypothesis *list, int flows, int16_t *energies,      \
 		int width, int height, int32_t phase, const int16_t *neighbour_gate, const int16_t *only_gate, int gate_entries,        \
 		unsigned long long *total, int16_t *cell_energies, Vec *cell_motions, uint32_t *sums, uint8_t *guide) {                 \

@@ -126,11 +126,12 @@ __device__ inline int16_t energy_of(const Gate &g, int32_t cost, int32_t least) 
 	return (int16_t)min(max(e, g.least), most_energy);
 }
 
-// A block of 32 threads for each hypothesis has at most bound threads. With bounds as if there
-// were two such blocks, a thread takes 56 registers, and a multiprocessor holds three blocks of
-// twelve hypotheses. Turing's multiprocessors have no more than 1024 threads.
+// Blocks of 32 threads for each hypothesis are bounded by most_threads. With bounds as if a
+// multiprocessor held two blocks of 576 threads, a thread takes 56 registers, and a
+// multiprocessor holds three blocks of twelve hypotheses. Turing's multiprocessors have no more
+// than 1024 threads.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-enum { bound = 32 * max_hypotheses };
+enum { most_threads = 32 * max_hypotheses };
 #else
-enum { bound = 576 };
+enum { most_threads = 576 };
 #endif

@@ -56,8 +56,7 @@ __device__ void put_pair(Vec *dst, Vec a, Vec b, bool two) {
 extern "C" __global__ void __launch_bounds__(256, 4) median_motions(Vec *__restrict__ dst, const Vec *__restrict__ src, int log, int mean, int width, int height) {
 	int x = 2 * (blockIdx.x * blockDim.x + threadIdx.x), y = 2 * (blockIdx.y * blockDim.y + threadIdx.y);
 	if (x >= width || y >= height) return;
-	bool two = x + 1 < width;
-	bool both = y + 1 < height;
+	bool right = x + 1 < width, below = y + 1 < height;
 	size_t size = (size_t)width * height, at = (size_t)y * width + x;
 	int columns[4] = {max(x - 1, 0), x, min(x + 1, width - 1), min(x + 2, width - 1)};
 	int first = blockIdx.z == 0 ? 0 : (1 << log) + blockIdx.z - 1, count = blockIdx.z == 0 ? 1 << log : 1;
@@ -83,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) median_motions(Vec *__restr
 #pragma unroll
 		for (int j = 0; j < 2; j++) {
 			Vec m[2] = {{mx[j][0], my[j][0]}, {mx[j][1], my[j][1]}};
-			if (j == 0 || both) put_pair(to + j * width, m[0], m[1], two);
+			if (j == 0 || below) put_pair(to + j * width, m[0], m[1], right);
 #pragma unroll
 			for (int i = 0; i < 2; i++) {
 				sums[j][i].x += m[i].x;
@@ -95,6 +94,6 @@ extern "C" __global__ void __launch_bounds__(256, 4) median_motions(Vec *__restr
 #pragma unroll
 	for (int j = 0; j < 2; j++) {
 		Vec m[2] = {{sums[j][0].x >> log, sums[j][0].y >> log}, {sums[j][1].x >> log, sums[j][1].y >> log}};
-		if (j == 0 || both) put_pair(dst + mean * size + at + j * width, m[0], m[1], two);
+		if (j == 0 || below) put_pair(dst + mean * size + at + j * width, m[0], m[1], right);
 	}
 }

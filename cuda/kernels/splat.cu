@@ -139,7 +139,8 @@ __device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, in
 	}
 	__syncthreads();
 
-	// All sums of a thread are on their way before it looks for carries.
+	// All sums of a thread are on their way before it looks for carries. If one loop did both,
+	// nvcc 11.8 would read some sums from the wrong place once it is unrolled.
 	const int turns = (window + threads - 1) / threads;
 	const uint32_t nowhere = UINT32_MAX;
 	Sum before[turns][N];

@@ -76,8 +76,20 @@ HOST_DEVICE int32_t mean_component(Wide sum, uint64_t weight, uint32_t bias) {
 	return (int32_t)(negative ? -m : m);
 }
 
-// quick_means sets v to the means of two sums, and returns true, unless the weight or a mean
-// is unusually large.
+// about_inverse returns 1/v, with a relative error of at most 2^-23 if v lies between 1 and
+// 2^64.
+HOST_DEVICE float about_inverse(float v) {
+#ifdef __CUDA_ARCH__
+	float r;
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+	return r;
+#else
+	return 1 / v;
+#endif
+}
+
+// quick_means sets v to the means of two sums, and returns whether these are right: not if the
+// weight or a mean is unusually large.
 __device__ inline bool quick_means(Vec *v, uint64_t x, uint64_t y, uint64_t weight, uint32_t bias) {
 	uint32_t w = (uint32_t)weight;
 	float inverse = about_inverse((float)w), furthest = 0;

@@ -139,7 +139,7 @@ func TestCPUJobEndsEarly(t *testing.T) {
 	j.Close()
 }
 
-// Two large frames take the place of eight small ones.
+// Two large frames take the place of as many small ones as there may be.
 func TestCPUMakesTwoLargeFramesAtOnce(t *testing.T) {
 	s := openCPU(t, mostAtOnce)
 	broken := errors.New("broken")

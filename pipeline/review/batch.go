@@ -20,6 +20,7 @@ type listed struct {
 	Worst   []rating `json:"worst"`
 	Lowest  float64  `json:"lowest"` // confidence; 1 if nothing is doubtful
 	Decided int      `json:"decided"`
+	Version int64    `json:"version"` // changes with each edit
 }
 
 // shownWorst is how many places of a clip the list shows.
@@ -44,8 +45,8 @@ func (s *Server) list() []listed {
 		}
 	}
 	for i, store := range s.stores {
-		now, _ := store.State()
-		list[i].Decided = len(now.Decisions())
+		now, version := store.State()
+		list[i].Decided, list[i].Version = len(now.Decisions()), version
 	}
 	s.mu.Unlock()
 	slices.SortStableFunc(list, func(a, b listed) int { return cmp.Compare(a.Lowest, b.Lowest) })

@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -300,7 +301,19 @@ func TestPageOfABatch(t *testing.T) {
 	until(t, ctx, `document.querySelector("#clips li a").getAttribute("href") == "clip/2/"`) // the clip with the fault
 	until(t, ctx, `[...document.querySelectorAll("#clips .places img")].every((i) => i.complete && i.naturalWidth > 0)`)
 	shoot(t, ctx, "batch")
-	do(t, ctx, chromedp.Click(`#clips .places a`), chromedp.WaitReady(`body[data-ready]`))
+	// A link keeps the focus while lines change places.
+	do(t, ctx, chromedp.Evaluate(`window.link = document.querySelector("#clips .places a"); link.focus();
+		new MutationObserver(() => { window.moved = true; }).observe(document.getElementById("clips"), { childList: true })`, nil))
+	moved := s.list()
+	slices.Reverse(moved)
+	s.hub.send(listTab, "clips", moved)
+	until(t, ctx, `window.moved`)
+	if !js[bool](t, ctx, `document.activeElement == link`) {
+		t.Error("the link has lost the focus")
+	}
+	if _, err := chromedp.RunResponse(ctx, chromedp.Click(`#clips .places a`)); err != nil {
+		t.Fatal(err)
+	}
 	until(t, ctx, `document.body.dataset.ready == "true" && document.getElementById("made").dataset.frame > 0`)
 }
 

@@ -1,30 +1,45 @@
 // The clips of a batch, those with the worst places first.
 
+import { Kept, arrange, change, element } from "./list.js";
+
 const list = document.getElementById("clips"), rated = document.getElementById("rated");
 
-function element(tag, props = {}, ...children) {
-  const e = Object.assign(document.createElement(tag), props);
-  e.append(...children);
-  return e;
+// Line is a clip's line in the list.
+class Line {
+  #name = element("a");
+  #state = element("span");
+  #share = element("span", { className: "soft" });
+  #places = element("div", { className: "places" });
+  #nothing = element("span", { className: "soft" });
+  #problem = element("span", { className: "problem" });
+  #links = new Kept();
+  root = element("li", {}, this.#name, this.#state, this.#share, this.#places, this.#problem);
+
+  show(c) {
+    change(this.#name, { href: `clip/${c.index}/`, textContent: c.name });
+    change(this.#state, { className: `pill ${c.state}`, textContent: c.state });
+    const share = c.frames ? `${Math.floor(100 * c.rated / c.frames)} % rated` : "not rated";
+    change(this.#share, { textContent: c.decided ? `${share}, ${c.decided} decisions` : share });
+    const links = this.#links.all(c.worst.map((w) => w.frame), () => element("a", {}, element("img", { loading: "lazy", width: 96, height: 54 })));
+    c.worst.forEach((w, i) => {
+      const about = `frame ${w.frame}, confidence ${w.confidence.toFixed(2)}`;
+      change(links[i], { href: `clip/${c.index}/#${w.frame}`, title: about });
+      change(links[i].firstChild, { src: `clip/${c.index}/thumbnail?frame=${w.frame}&version=${c.version}`, alt: `${c.name}, ${about}` });
+    });
+    change(this.#nothing, { textContent: c.rated ? "nothing doubtful so far" : "" });
+    arrange(this.#places, links.length ? links : [this.#nothing]);
+    change(this.#problem, { textContent: c.problem, hidden: !c.problem });
+  }
 }
+
+const lines = new Kept();
 
 function show(clips) {
   const frames = clips.reduce((n, c) => n + c.frames, 0), known = clips.reduce((n, c) => n + c.rated, 0);
   rated.textContent = frames ? `${clips.length} clips, ${known} of ${frames} frames rated` : `${clips.length} clips`;
-  list.replaceChildren(...clips.map((c) => {
-    const line = element("li", {}, element("a", { href: `clip/${c.index}/`, textContent: c.name }), element("span", { className: `pill ${c.state}`, textContent: c.state }));
-    const share = c.frames ? `${Math.floor(100 * c.rated / c.frames)} % rated` : "not rated";
-    line.append(element("span", { className: "soft", textContent: c.decided ? `${share}, ${c.decided} decisions` : share }));
-    const places = element("div", { className: "places" });
-    for (const w of c.worst) {
-      const about = `frame ${w.frame}, confidence ${w.confidence.toFixed(2)}`;
-      places.append(element("a", { href: `clip/${c.index}/#${w.frame}`, title: about }, element("img", { src: `clip/${c.index}/thumbnail?frame=${w.frame}`, alt: `${c.name}, ${about}`, loading: "lazy", width: 96, height: 54 })));
-    }
-    if (!c.worst.length) places.append(element("span", { className: "soft", textContent: c.rated ? "nothing doubtful so far" : "" }));
-    line.append(places);
-    if (c.problem) line.append(element("span", { className: "problem", textContent: c.problem }));
-    return line;
-  }));
+  const shown = lines.all(clips.map((c) => c.index), () => new Line());
+  clips.forEach((c, i) => shown[i].show(c));
+  arrange(list, shown.map((line) => line.root));
 }
 
 show(await (await fetch("clips")).json());

@@ -2,14 +2,9 @@
 
 import { get } from "./api.js";
 import { lines } from "./curve.js";
+import { Kept, arrange, change, element } from "./list.js";
 
 const $ = (id) => document.getElementById(id);
-
-function element(tag, props = {}, ...children) {
-  const e = Object.assign(document.createElement(tag), props);
-  e.append(...children);
-  return e;
-}
 
 const names = ["find", "why", "decide", "render"];
 // What a drawing's name is in the list of overlays.
@@ -20,6 +15,7 @@ export class Panels {
   #answer = null; // why of a frame: {number, version, promise}
   #version = 0;
   #abort = null;
+  #worst = new Kept();
 
   constructor(to) {
     this.to = to;
@@ -118,18 +114,18 @@ export class Panels {
     }
     $("worst-none").hidden = list.length > 0;
     $("worst-none").textContent = timeline.known < timeline.frames ? "Nothing doubtful so far; frames are rated while nothing else is made." : "Nothing in this clip is doubtful.";
-    const wanted = JSON.stringify(list.map((k) => [k, timeline.confidence[k].toFixed(2), this.#version]));
-    if (wanted === this.listed) return;
-    this.listed = wanted;
-    const focused = document.activeElement?.dataset?.frame;
-    $("worst").replaceChildren(...list.map((k) => {
-      const b = element("button", { type: "button" }, element("img", { src: `thumbnail?frame=${k}&version=${this.#version}`, alt: "", width: 96, height: 54, loading: "lazy" }),
-        element("div", {}, element("b", { textContent: `Frame ${k}` }), element("span", { textContent: `confidence ${timeline.confidence[k].toFixed(2)}` })));
+    const shown = this.#worst.all(list, (k) => {
+      const b = element("button", { type: "button" }, element("img", { alt: "", width: 96, height: 54, loading: "lazy" }),
+        element("div", {}, element("b", { textContent: `Frame ${k}` }), element("span")));
       b.dataset.frame = k;
       b.addEventListener("click", () => this.to.seek(k));
       return element("li", {}, b);
-    }));
-    if (focused) document.querySelector(`#worst [data-frame="${focused}"]`)?.focus();
+    });
+    list.forEach((k, i) => {
+      change(shown[i].querySelector("img"), { src: `thumbnail?frame=${k}&version=${this.#version}` });
+      change(shown[i].querySelector("span"), { textContent: `confidence ${timeline.confidence[k].toFixed(2)}` });
+    });
+    arrange($("worst"), shown);
   }
 
   // ask returns how a frame was made.

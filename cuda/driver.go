@@ -35,9 +35,12 @@ type Driver interface {
 	FreeHost(p unsafe.Pointer) error
 
 	NewStream() (any, error)
-	// DefaultStream returns the context's own stream, on which video decoders queue their
-	// work. Nobody destroys it.
-	DefaultStream() any
+	// NewUrgentStream returns a stream whose launches start before those that wait on streams
+	// of NewStream.
+	NewUrgentStream() (any, error)
+	// Native returns the stream as other users of the context know it, a CUstream; 0 if there
+	// are none.
+	Native(stream any) uintptr
 	DestroyStream(stream any) error
 	Synchronize(stream any) error
 	NewEvent(timed bool) (any, error)

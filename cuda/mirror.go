@@ -16,7 +16,7 @@ import (
 // Only one goroutine at a time may call Import; any may call Alloc and Free.
 type Mirror struct {
 	device  *Device
-	decoder *Stream    // on which video decoders work
+	decoder *Stream    // on which the video decoder works, too
 	split   [2]*Kernel // by bytes of a sample
 
 	mu     sync.Mutex
@@ -35,16 +35,34 @@ type mirrored struct {
 // NewMirror returns a Mirror on d, which it closes.
 func NewMirror(d *Device) (*Mirror, error) {
 	m := &Mirror{device: d, pieces: map[unsafe.Pointer]*mirrored{}}
-	err := d.Do(func() error {
-		m.decoder = &Stream{device: d, handle: d.driver.DefaultStream()}
+	err := d.Do(func() (err error) {
+		if m.decoder, err = d.NewUrgentStream(); err != nil {
+			return err
+		}
 		return d.Kernels("split", map[string]**Kernel{"split_u8": &m.split[0], "split_u16": &m.split[1]})
 	})
 	if err != nil {
-		_ = d.Close()
+		_ = m.release()
 		return nil, err
 	}
 	return m, nil
 }
+
+// release destroys the stream and closes the device.
+func (m *Mirror) release() error {
+	err := m.device.Do(func() error {
+		if m.decoder == nil {
+			return nil
+		}
+		return m.decoder.Close()
+	})
+	return cmp.Or(err, m.device.Close())
+}
+
+// Queue returns the stream, a CUstream, on which the decoder must queue its work. Kernels there
+// start before those that make frames: a decoder waits for its own, and the device makes frames
+// meanwhile.
+func (m *Mirror) Queue() uintptr { return m.device.driver.Native(m.decoder.handle) }
 
 // Check returns an error if the device has failed, as after a kernel's fault.
 func (m *Mirror) Check() error { return m.device.Do(m.decoder.Synchronize) }
@@ -62,7 +80,7 @@ func (m *Mirror) end() error {
 	if !m.closed || len(m.pieces) > 0 {
 		return nil
 	}
-	return m.device.Close()
+	return m.release()
 }
 
 // Alloc implements frame.Memory.
@@ -129,8 +147,8 @@ func (m *Mirror) find(f *frame.Frame) (p *mirrored, copied planes, ok bool) {
 }
 
 // Import fills dst, which lies in m's memory, and the copy of dst with the samples of src,
-// on which the work of the decoder is queued in the context's default stream. When Import
-// returns, nothing reads src any more.
+// on which the work of the decoder is queued in the stream of Queue. When Import returns,
+// nothing reads src any more.
 func (m *Mirror) Import(dst *frame.Frame, src frame.Surface) error {
 	f := dst.Format
 	if f.Planes != 3 || f.ChromaX != 1 || f.ChromaY != 1 || f.RGB || f.Bytes() != src.Bytes || dst.Width != src.Width || dst.Height != src.Height {

@@ -151,7 +151,16 @@ func (n *nvidia) NewStream() (any, error) {
 	return &nvidiaStream{s}, call("cuStreamCreate", err)
 }
 
-func (n *nvidia) DefaultStream() any { return new(nvidiaStream) }
+func (n *nvidia) NewUrgentStream() (any, error) {
+	_, greatest, err := cu.StreamPriorityRange()
+	if err != nil {
+		return nil, call("cuCtxGetStreamPriorityRange", err)
+	}
+	s, err := cu.MakeStreamWithPriority(greatest, cu.NonBlocking)
+	return &nvidiaStream{s}, call("cuStreamCreateWithPriority", err)
+}
+
+func (n *nvidia) Native(stream any) uintptr { return uintptr(handle(stream.(*nvidiaStream).Stream)) }
 
 func (n *nvidia) DestroyStream(stream any) error {
 	return call("cuStreamDestroy", stream.(*nvidiaStream).Destroy())

@@ -21,6 +21,16 @@ func (d *Device) NewStream() (*Stream, error) {
 	return &Stream{device: d, handle: h}, nil
 }
 
+// NewUrgentStream returns a stream whose kernels start before those of other streams that have
+// not started yet.
+func (d *Device) NewUrgentStream() (*Stream, error) {
+	h, err := d.driver.NewUrgentStream()
+	if err != nil {
+		return nil, err
+	}
+	return &Stream{device: d, handle: h}, nil
+}
+
 // Device returns the device of the stream.
 func (s *Stream) Device() *Device { return s.device }
 

@@ -195,8 +195,11 @@ func (e *Emulator) FreeHost(p unsafe.Pointer) error {
 // NewStream returns a stream, which has no state.
 func (e *Emulator) NewStream() (any, error) { return new(struct{}), nil }
 
-// DefaultStream returns a stream, which has no state.
-func (e *Emulator) DefaultStream() any { return new(struct{}) }
+// NewUrgentStream returns a stream, which has no state.
+func (e *Emulator) NewUrgentStream() (any, error) { return new(struct{}), nil }
+
+// Native returns 0: nobody else uses the emulator.
+func (e *Emulator) Native(any) uintptr { return 0 }
 
 // DestroyStream does nothing.
 func (e *Emulator) DestroyStream(any) error { return nil }

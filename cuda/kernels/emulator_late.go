@@ -20,8 +20,7 @@ type Late struct {
 	mu      sync.Mutex // held while work runs
 	rng     *rand.Rand // nil if no stream runs ahead
 	streams []*lateStream
-	first   *lateStream // the default stream; nil before somebody asks for it
-	broken  error       // first error of the work; every later call returns it, as CUDA's calls do
+	broken  error // first error of the work; every later call returns it, as CUDA's calls do
 	misuse  []error
 }
 
@@ -134,27 +133,16 @@ func (l *Late) wait(s *lateStream, done int) error {
 func (l *Late) NewStream() (any, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.newStream(), nil
-}
-
-func (l *Late) newStream() *lateStream {
 	s := new(lateStream)
 	if l.rng != nil {
 		s.pace = latePaces[l.rng.IntN(len(latePaces))]
 	}
 	l.streams = append(l.streams, s)
-	return s
+	return s, nil
 }
 
-// DefaultStream returns a stream that is made at the first call.
-func (l *Late) DefaultStream() any {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.first == nil {
-		l.first = l.newStream()
-	}
-	return l.first
-}
+// NewUrgentStream returns a stream with an empty queue, which is as late as any other.
+func (l *Late) NewUrgentStream() (any, error) { return l.NewStream() }
 
 // DestroyStream ends a stream. All its work must be done.
 func (l *Late) DestroyStream(stream any) error {

@@ -290,11 +290,11 @@ func (c *decoder) close() {
 	if c.ahead != nil {
 		c.ahead.Free()
 	}
-	c.fetch.close()
 	c.expose()
 	c.again.free()
 	if c.context != nil {
 		c.context.Free()
 	}
+	c.fetch.close() // after the decoder, which may work on its stream
 	c.errors.Free()
 }

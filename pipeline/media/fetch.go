@@ -17,6 +17,8 @@ import (
 // goroutine at a time calls Import, Check and Close.
 type Surfaces interface {
 	frame.Memory
+	// Queue returns the stream, a CUstream, on which the decoder must work.
+	Queue() uintptr
 	// Import sets the samples of dst, which lies in the memory and has the size of src. When
 	// it returns, nothing reads src any more. It may keep what tells other code where dst's
 	// samples lie on the device.
@@ -89,6 +91,7 @@ func newFetcher(decoder *astiav.CodecContext, opt *ReaderOptions) fetcher {
 		opt.Log.Debug("decoded pictures go through main memory", "because", err)
 		return d
 	}
+	av.UseStream(decoder, surfaces.Queue())
 	return &imports{planarDownloads: d, surfaces: surfaces, pool: pixel.Pool{Memory: surfaces}, log: opt.Log}
 }
 

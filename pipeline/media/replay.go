@@ -167,10 +167,10 @@ func (c *decoder) takeOver() bool {
 		return false
 	}
 	c.options.Log.Warn("the device that decodes has failed; the processor decodes from here on", "because", why)
-	c.fetch.close()
-	c.fetch = downloads{}
 	c.context.Free()
 	c.context = nil
+	c.fetch.close()
+	c.fetch = downloads{}
 	b := c.backlog
 	c.backlog, c.again.list = nil, b.packets
 	c.skip = &skipping{b.last, b.untimed, b.damage}

@@ -2,12 +2,19 @@ package av
 
 /*
 #cgo pkg-config: libavcodec libavutil
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <libavutil/buffer.h>
 #include <libavutil/hwcontext.h>
 #include <libavutil/pixdesc.h>
 #include "compat.h"
+
+// hwcontext_cuda.h needs these names, or else CUDA's headers.
+#define CUDA_VERSION 0
+typedef struct CUctx_st *CUcontext;
+typedef struct CUstream_st *CUstream;
+#include <libavutil/hwcontext_cuda.h>
 
 static int is_for_device(const AVCodec *c)
 {
@@ -48,19 +55,22 @@ static int decodes_on(const AVCodec *codec, enum AVHWDeviceType type)
 	}
 }
 
-// AV_CUDA_USE_PRIMARY_CONTEXT of hwcontext_cuda.h, which includes CUDA's headers.
-enum { primary_context = 1 << 0 };
-
 // Opens a device of the type. The context owns the device from then on.
 static int use_device(AVCodecContext *c, enum AVHWDeviceType type, int number)
 {
 	char name[16];
 	int cuda = type == AV_HWDEVICE_TYPE_CUDA;
 	snprintf(name, sizeof name, "%d", number);
-	int r = av_hwdevice_ctx_create(&c->hw_device_ctx, type, cuda ? name : NULL, NULL, cuda ? primary_context : 0);
+	int r = av_hwdevice_ctx_create(&c->hw_device_ctx, type, cuda ? name : NULL, NULL, cuda ? AV_CUDA_USE_PRIMARY_CONTEXT : 0);
 	if (r >= 0)
 		c->get_format = choose_format;
 	return r;
+}
+
+static void use_stream(AVCodecContext *c, uintptr_t stream)
+{
+	AVCUDADeviceContext *device = ((AVHWDeviceContext *)c->hw_device_ctx->data)->hwctx;
+	device->stream = (CUstream)stream;
 }
 
 static int on_device(const AVFrame *f) { return f->hw_frames_ctx != NULL; }
@@ -160,6 +170,13 @@ func DecodesOn(c *astiav.Codec, d Device) bool {
 // it before opening the decoder.
 func UseDevice(c *astiav.CodecContext, d Device, number int) error {
 	return status(C.use_device(coder(c), C.enum_AVHWDeviceType(d), C.int(number)))
+}
+
+// UseStream makes a decoder on a CUDA device queue its work on a stream of the device's primary
+// context, a CUstream (AVCUDADeviceContext.stream). Call it before the decoder gets a packet.
+// The stream must live as long as the decoder and its frames.
+func UseStream(c *astiav.CodecContext, stream uintptr) {
+	C.use_stream(coder(c), C.uintptr_t(stream))
 }
 
 // OnDevice reports whether f's samples are in a device's memory (AVFrame.hw_frames_ctx).

@@ -193,7 +193,7 @@ func TestDamagedSegmentsAreMadeAgain(t *testing.T) {
 	dir := t.TempDir()
 	makeAll(t, p, dir, []int{0, 1})
 	want := p.Status(dir, true).Digest
-	m, err := p.check(dir, 0, true)
+	m, err := p.check(dir, p.ID(), 0, true)
 	if err != nil {
 		t.Fatal(err)
 	}

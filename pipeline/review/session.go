@@ -37,11 +37,13 @@ type session struct {
 	users   int             // requests that are being answered; the server's mu guards it
 	rendered
 
+	// accepted is the state that the maker works with. After the start, only accept uses it, which
+	// the store calls, one call at a time.
+	accepted edits.State
+
 	mu        sync.Mutex // for what follows, and render and cancel
 	closed    bool
 	elsewhere string // what was changed elsewhere; empty for nothing
-	// accepted are the options and the state that the maker works with.
-	accepted edits.State
 }
 
 // rendered says how a clip is rendered, now or the last time.
@@ -149,7 +151,7 @@ func (c *session) openStore() (err error) {
 		return nil
 	}
 	return c.store.Reload(func(was, is edits.State) error {
-		c.ratings.forget(math.MaxInt64, is.Differs(was, 0, math.MaxInt64/2))
+		c.ratings.forget(math.MaxInt64, is.Differs(was, math.MaxInt64/2))
 		return nil
 	})
 }
@@ -177,7 +179,7 @@ func (c *session) accept(_, is edits.State) error {
 	}
 	plan := c.maker.Plan()
 	far := timeline.Ceil(new(big.Rat).Mul(plan.Rate, big.NewRat(reach, 1))) * max(slowest(c.maker.Conversion()), 1)
-	changed := is.Differs(c.accepted, plan.Total, far)
+	changed := is.Differs(c.accepted, far)
 	if err := c.maker.Use(c.server.ctx, o, changed); err != nil {
 		return err
 	}

@@ -115,6 +115,8 @@ func (d *demuxer) cannotOpen(err error, local bool, message string) error {
 	switch {
 	case d.ctx.Err() != nil:
 		return d.ctx.Err()
+	case strings.Contains(message, "Picture size 0x0"): // FFmpeg's reader of raw video
+		return fault.New(fault.BadData, "open %q: raw video does not tell its size and pixel format; send it as YUV4MPEG2 (ffmpeg -f yuv4mpegpipe, vspipe -c y4m) or NUT", d.name)
 	case errors.Is(err, astiav.ErrInvaliddata) || errors.Is(err, astiav.ErrEof):
 		err = errors.New("not a media file that this FFmpeg build reads, or damaged at its start")
 	case !local:

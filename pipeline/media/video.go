@@ -52,7 +52,7 @@ type Video struct {
 	// "01:00:00:00"; drop-frame timecodes have a semicolon before the frames. It is empty
 	// if the container states none.
 	Timecode string
-	// Interlaced is set if the first picture is marked as interlaced.
+	// Interlaced is set if the frames are interlaced, as the first picture is marked.
 	Interlaced bool
 }
 

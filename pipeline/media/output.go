@@ -188,8 +188,15 @@ func (o *Output) addTags(encoder string) error {
 			lost = append(lost, key)
 		}
 	}
+	hint, all := "", "use_metadata_tags"
+	if container.HoldsAllTags(output) {
+		if flags := o.opt.Container.Options["movflags"]; strings.Contains(flags, all) && !strings.Contains(flags, "-"+all) {
+			return nil
+		}
+		hint = "; Output.MuxOptions movflags=+" + all + " writes all tags, where fewer players look"
+	}
 	if len(lost) > 0 {
-		o.log.Warn("tags left out: the container has no place for them", "tags", strings.Join(lost, ", "), "container", container.Name(output))
+		o.log.Warn("tags left out: the container has no place for them"+hint, "tags", strings.Join(lost, ", "), "container", container.Name(output))
 	}
 	return nil
 }

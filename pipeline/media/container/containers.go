@@ -183,6 +183,10 @@ func HoldsTag(c *astiav.FormatContext, key string) bool {
 	return slices.Contains(isoTags, key) || len(language) == 3 && slices.Contains(isoTags, base)
 }
 
+// HoldsAllTags reports whether c stores every tag of the file if the muxer's option
+// movflags has use_metadata_tags.
+func HoldsAllTags(c *astiav.FormatContext) bool { return av.IsMuxer(c, "mp4,mov,ipod") }
+
 // packetTags are prefixes of stream tags that describe the packets of the source.
 // fileTags are file tags that describe the source's container.
 var (

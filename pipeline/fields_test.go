@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/big"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,5 +111,26 @@ func TestInverseTelecine(t *testing.T) {
 	o.Input.File = ten
 	if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "yuv420p10le") {
 		t.Errorf("film of 10 bits: %v", err)
+	}
+}
+
+// Outputs say that their frames have no fields, unless the frames are interlaced.
+func TestFieldOrder(t *testing.T) {
+	for _, c := range []struct {
+		flagged bool
+		how     Deinterlace
+		want    string
+	}{
+		{false, RefuseFields, "progressive"},
+		{true, EachField, "progressive"},
+		{true, IgnoreFields, "unknown"},
+	} {
+		o := lossless(t, interlacedClip(t, c.flagged))
+		o.Input.Deinterlace, o.Synthesis.Mode = c.how, warp.Nearest
+		o.Output.File, o.Output.VideoCodec, o.Output.PixelFormat = filepath.Join(t.TempDir(), "a.mov"), "prores_ks", "yuv422p10le"
+		mustRun(t, o)
+		if got := streamsOf(t, o.Output.File, "v", "field_order"); !slices.Equal(got, []string{c.want}) {
+			t.Errorf("flagged %v, %q: %v, want %s", c.flagged, c.how, got, c.want)
+		}
 	}
 }

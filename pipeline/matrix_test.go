@@ -328,10 +328,10 @@ retime cannot write some things, or not everywhere, and names each of them once:
 
 | what | why |
 |---|---|
-| HDR10+, but with ` + "`" + `libx265` + "`" + ` | FFmpeg 5.1 gives encoders no way to it, and Debian's x265 is built without it ("Enable HDR10_PLUS in cmake"); retime puts it into HEVC's stream itself, and gives a made frame the metadata of the frame before |
+| HDR10+, but with ` + "`libx265`" + `, and with ` + "`libaom-av1`" + ` in FFmpeg 9 | FFmpeg gives other encoders no way to it, and Debian's x265 is built without it ("Enable HDR10_PLUS in cmake"); retime puts it into HEVC's stream itself, and gives a made frame the metadata of the frame before |
 | Dolby Vision | FFmpeg 5.1 writes it nowhere, and we have no tool that tells whether a made stream of it is right; the pictures themselves, in HDR10 or HLG, come through |
 | rotation outside MP4 and MOV | FFmpeg 5.1's Matroska muxer writes a projection's roll for spherical video only, and its demuxer reads no other; retime turns the pictures instead, sample by sample, unless ` + "`--no-autorotate` or `--smart-copy`" + ` keeps them as they lie |
 | ICC profiles outside MP4, MOV and pictures | the containers have no place for them |
-| tags of one's own in MP4 | FFmpeg 5.1 writes only tags that MP4 has a name for |
+| tags of one's own in MP4 and MOV | the containers have names for some tags only; ` + "`--mux movflags=+use_metadata_tags`" + ` writes all tags by their own names, where players that look for MP4's do not find a title |
 | streams that a container does not hold | retime encodes sound and converts text for the container ([time.md](time.md)); other streams have no equivalent |
 `

@@ -105,6 +105,39 @@ func TestLeftOutIsSaid(t *testing.T) {
 	}
 }
 
+// MP4 holds tags of one's own if it is told to, and who does not tell it learns how.
+func TestOwnTagsInMP4(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "a.mkv")
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 6, 24, 1), "-c:v", "ffv1", "-metadata", "title=The Film", "-metadata", "com.apple.quicktime.make=Maker", clip)
+	for _, c := range []struct {
+		name, flags string
+		kept        bool
+	}{
+		{"o.mp4", "", false},
+		{"o.mp4", "+use_metadata_tags", true},
+		{"o.mov", "faststart+use_metadata_tags", true},
+		{"o.mov", "-use_metadata_tags", false},
+		{"o.3gp", "+use_metadata_tags", false},
+	} {
+		var said strings.Builder
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), c.name), MuxOptions: map[string]string{}}, Synthesis: Synthesis{Mode: warp.Nearest}}
+		if c.flags != "" {
+			o.Output.MuxOptions["movflags"] = c.flags
+		}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
+		mustRun(t, o)
+		if kept := strings.Contains(strings.ToLower(strings.Join(inventory(t, o.Output.File), "\n")), "com.apple.quicktime.make=maker"); kept != c.kept {
+			t.Errorf("%s, %q: kept %v", c.name, c.flags, kept)
+		}
+		if warned := strings.Contains(said.String(), "tags left out"); warned == c.kept {
+			t.Errorf("%s, %q: said %s", c.name, c.flags, said.String())
+		}
+		if hint := strings.Contains(said.String(), "movflags=+use_metadata_tags"); hint != (!c.kept && c.name != "o.3gp") {
+			t.Errorf("%s, %q: said %s", c.name, c.flags, said.String())
+		}
+	}
+}
+
 func TestMap(t *testing.T) {
 	input := richClip(t)
 	for _, c := range []struct {

@@ -177,7 +177,7 @@ func (c *decoder) decode() (*fetched, error) {
 		default:
 			c.damage.Packets++
 			c.options.Log.Debug("frame could not be decoded", "input", c.demuxer.name, "error", err)
-			if failed++; c.draining && len(c.again.list) == 0 && failed == maxReadErrors {
+			if failed++; c.draining && len(c.again.list) == 0 && failed >= maxReadErrors {
 				c.ended = true
 			}
 		}

@@ -268,15 +268,6 @@ func (d *demuxer) frameLength() int64 {
 	return max(1, int64(n+0.5))
 }
 
-// timecode returns the container's timecode of the first frame, empty if there is none.
-func (d *demuxer) timecode() string {
-	code, ok := av.StreamTags(d.video).Get("timecode")
-	if !ok {
-		code, _ = av.FileTags(d.input).Get("timecode")
-	}
-	return code
-}
-
 func (d *demuxer) close() {
 	d.numbers.close()
 	d.fanout.drop()

@@ -184,7 +184,7 @@ func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeade
 		return err
 	}
 	defer options.Free()
-	message, err := av.WithMessage(func() error {
+	lines, err := av.WithLines(func() error {
 		if onlyOnDevice(e.codec) {
 			if err := av.PrepareUpload(c, e.codec, format); err != nil {
 				return err
@@ -194,8 +194,8 @@ func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeade
 	})
 	if err != nil {
 		c.Free()
-		return fault.New(fault.Usage, "encoder %s refuses %dx%d %s with these options: %w%s%s%s",
-			e.codec.Name(), v.Width, v.Height, format, err, detail(message), oddSizeHint(v, format), insteadOf(e.codec.Name()))
+		return fault.New(fault.Usage, "encoder %s refuses %dx%d %s with these options: %w%s%s%s%s",
+			e.codec.Name(), v.Width, v.Height, format, err, detail(relevant(lines, v, format)), oddSizeHint(v, format), dnxhrHint(e.codec, &opt.Encoder), insteadOf(e.codec.Name()))
 	}
 	if left := options.Get("", nil, astiav.NewDictionaryFlags(astiav.DictionaryFlagIgnoreSuffix)); left != nil {
 		c.Free()

@@ -62,6 +62,32 @@ func oddSizeHint(v *Video, format astiav.PixelFormat) string {
 	return "; the size is odd: Output.PixelFormat yuv444p or another Output.VideoCodec, such as libvpx-vp9, keeps every pixel"
 }
 
+// dnxhrHint returns a hint for messages: DNxHD has few sizes, rates and bit rates.
+func dnxhrHint(codec *astiav.Codec, opt *EncoderOptions) string {
+	if codec.Name() != "dnxhd" || strings.HasPrefix(opt.Options["profile"], "dnxhr") {
+		return ""
+	}
+	return "; DNxHD needs one of its bit rates (Output.VideoOptions b=...), and DNxHR needs none: Output.VideoOptions profile=dnxhr_hq"
+}
+
+// relevant shortens an encoder's errors, a line each, to the first, the last, and some of
+// those that are about v's size and format, such as the bit rates that DNxHD has for them.
+func relevant(lines []string, v *Video, format astiav.PixelFormat) string {
+	const most = 8
+	size := fmt.Sprintf("%dx%d", v.Width, v.Height)
+	var kept []string
+	for i, line := range lines {
+		words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' })
+		switch about := strings.Contains(line, size) && slices.Contains(words, format.Name()); {
+		case i == 0 || i == len(lines)-1:
+			kept = append(kept, line)
+		case about && len(kept) <= most:
+			kept = append(kept, line)
+		}
+	}
+	return strings.ReplaceAll(strings.Join(slices.Compact(kept), "; "), ":; ", ": ")
+}
+
 // largePicture is the size in pixels above which libx264 looks ahead 20 frames instead of
 // 40, its default, which would take more than a gigabyte.
 const largePicture = 4 << 20

@@ -331,3 +331,24 @@ func TestEncoderTimes(t *testing.T) {
 		output.Free()
 	}
 }
+
+// Who asks for DNxHD learns what it takes, also if FFmpeg's last line is of no help.
+func TestRefusalsSayWhy(t *testing.T) {
+	for _, c := range []struct {
+		width, height int
+		says, not     string
+	}{
+		{1280, 720, "Frame size: 1280x720p; bitrate: 90Mbps; pixel format: yuv422p;", "1920x1080"},
+		{320, 180, "incompatible with DNxHD", "1920x1080"},
+	} {
+		r, err := Open(t.Context(), testClip(t, c.width, c.height, 1, "-pix_fmt", "yuv422p"), ReaderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		_, err = NewEncoder(t.Context(), "out.mov", r, plainOptions(EncoderOptions{Codec: "dnxhd", CRF: -1}), 0, nil)
+		if said := fmt.Sprint(err); !strings.Contains(said, c.says) || strings.Contains(said, c.not) || !strings.Contains(said, "profile=dnxhr_hq") {
+			t.Errorf("%dx%d: %v", c.width, c.height, err)
+		}
+	}
+}

@@ -70,6 +70,7 @@ func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Fr
 	}
 	frames := new(big.Rat).Mul(big.NewRat(v.Frames, 1), rate)
 	v.Frames = new(big.Int).Div(frames.Num(), frames.Denom()).Int64()
+	v.Interlaced = false
 	return &fieldFilter{next: next, filter: filter, ratio: ratio.Quo(ratio, rate)}, nil
 }
 

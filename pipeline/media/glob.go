@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"retime/pipeline/fault"
@@ -78,18 +79,38 @@ func sequenceOf(name string) (pattern string, count int) {
 
 // sequenceIn returns the pattern of the longest sequence in a directory; empty if there
 // is none.
-func sequenceIn(dir string) (longest string) {
+func sequenceIn(dir string) string {
+	type key struct {
+		before string
+		digits int // that the pattern asks for at least
+		last   string
+	}
 	entries, _ := os.ReadDir(dir)
-	seen, most := map[string]bool{}, 1
-	for _, e := range entries {
+	own, counts := make([]key, len(entries)), map[key]int{}
+	for i, e := range entries {
 		m := numbered.FindStringSubmatch(e.Name())
-		if m == nil || seen[fmt.Sprint(m[1], len(m[2]), m[3])] {
+		if m == nil || strings.Contains(m[1], "%") {
 			continue
 		}
-		seen[fmt.Sprint(m[1], len(m[2]), m[3])] = true
-		if pattern, count := sequenceOf(filepath.Join(dir, e.Name())); count > most {
-			longest, most = pattern, count
+		if _, err := strconv.Atoi(m[2]); err != nil {
+			continue
+		}
+		k := key{m[1], len(m[2]), m[3]}
+		own[i] = k
+		counts[k]++
+		for m[2][0] != '0' && k.digits > 1 { // patterns of fewer digits give this name, too
+			k.digits--
+			counts[k]++
 		}
 	}
-	return longest
+	longest, most := "", 1
+	for i, e := range entries {
+		if n := counts[own[i]]; n > most {
+			longest, most = e.Name(), n
+		}
+	}
+	if pattern, count := sequenceOf(filepath.Join(dir, longest)); count > 1 { // not of empty files
+		return pattern
+	}
+	return ""
 }

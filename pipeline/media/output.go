@@ -158,11 +158,15 @@ func (o *Output) addStreams(v videoStream) error {
 	if err != nil {
 		return err
 	}
+	code, err := o.timecode()
+	if err != nil {
+		o.log.Warn("the timecode is left out", "timecode", source.Video.Timecode, "because", err, "container", container.Name(output))
+	}
 	if len(lost) > 0 {
 		o.log.Warn("the output cannot hold this of the picture's description", "lost", strings.Join(lost, ", "),
 			"container", container.Name(output), "encoder", v.encoder)
 	}
-	if err := o.addTags(v.encoder); err != nil {
+	if err := o.addTags(v.encoder, code); err != nil {
 		return err
 	}
 	o.streams, err = streams.Add(o.muxer, video, source.Streams, streams.Options{
@@ -171,9 +175,9 @@ func (o *Output) addStreams(v videoStream) error {
 	return err
 }
 
-// addTags copies the source's tags, without the tags that describe its packets and
+// addTags copies the source's tags, with another timecode and without the tags that describe its packets and
 // container, and logs the tags that the output's container cannot store.
-func (o *Output) addTags(encoder string) error {
+func (o *Output) addTags(encoder, timecode string) error {
 	output, video := o.muxer.output, av.StreamTags(o.muxer.video)
 	file := av.FileTags(output)
 	if err := file.CopyFrom(av.FileTags(o.source.Source().Streams.Input)); err != nil {
@@ -181,6 +185,7 @@ func (o *Output) addTags(encoder string) error {
 	}
 	container.DropPacketTags(video)
 	container.DropFileTags(file)
+	o.placeTimecode(timecode)
 	video.Set("encoder", av.CodecLibrary+" "+encoder)
 	var lost []string
 	for _, key := range file.Keys() {
@@ -188,8 +193,15 @@ func (o *Output) addTags(encoder string) error {
 			lost = append(lost, key)
 		}
 	}
+	hint, all := "", "use_metadata_tags"
+	if container.HoldsAllTags(output) {
+		if flags := o.opt.Container.Options["movflags"]; strings.Contains(flags, all) && !strings.Contains(flags, "-"+all) {
+			return nil
+		}
+		hint = "; Output.MuxOptions movflags=+" + all + " writes all tags, where fewer players look"
+	}
 	if len(lost) > 0 {
-		o.log.Warn("tags left out: the container has no place for them", "tags", strings.Join(lost, ", "), "container", container.Name(output))
+		o.log.Warn("tags left out: the container has no place for them"+hint, "tags", strings.Join(lost, ", "), "container", container.Name(output))
 	}
 	return nil
 }

@@ -140,3 +140,32 @@ func TestSequenceHints(t *testing.T) {
 		}
 	}
 }
+
+// The longest sequence among others is found in one walk over the directory.
+func TestSequenceAmongMany(t *testing.T) {
+	dir := t.TempDir()
+	write := func(form string, first, last int) {
+		for n := first; n <= last; n++ {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf(form, n)), []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const hashes = 200
+	for n := range hashes {
+		write(fmt.Sprintf("%04xf%%d.png", n*7919%65536), n, n)
+	}
+	write("a%02d.png", 95, 104) // ten: those of three digits belong to it
+	write("b%d.png", 1, 9)
+	write("b%d.JPG", 10, 17)
+	write("c%%%d.png", 1, 30) // FFmpeg takes no other % in a pattern
+	want := filepath.Join(dir, "a%02d.png")
+	allocations := testing.AllocsPerRun(1, func() {
+		if got := sequenceIn(dir); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+	if allocations > 20*hashes {
+		t.Errorf("%v allocations for %d files", allocations, hashes)
+	}
+}

@@ -168,7 +168,7 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 		Codec: s.CodecParameters().CodecID().String(), Format: format, Source: first.PixelFormat().Name(),
 		Width: first.Width(), Height: first.Height(),
 		TimeBase: timebase.Rat(s.TimeBase()), Rate: timebase.Rat(s.RFrameRate()), Average: timebase.Rat(s.AvgFrameRate()),
-		Start: big.NewRat(d.start(), 1e6), Frames: s.NbFrames(), Timecode: d.timecode(),
+		Start: big.NewRat(d.start(), 1e6), Frames: s.NbFrames(),
 		FirstPTS: first.Pts(), StreamPTS: first.Pts(), Interlaced: av.FrameInterlaced(first),
 	}
 	if t := s.StartTime(); t != av.NoTimestamp {
@@ -180,6 +180,7 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 		v.Duration = big.NewRat(t, 1e6)
 	}
 	v.completeDuration()
+	v.Timecode, v.TimecodeRate = d.timecode(&v)
 	if d.numbers.list != nil {
 		v.Duration = new(big.Rat).Mul(big.NewRat(d.numbers.span(), 1), v.TimeBase)
 	}

@@ -52,7 +52,10 @@ type Video struct {
 	// "01:00:00:00"; drop-frame timecodes have a semicolon before the frames. It is empty
 	// if the container states none.
 	Timecode string
-	// Interlaced is set if the first picture is marked as interlaced.
+	// TimecodeRate is how many frames per second Timecode counts; nil if unknown. It may
+	// differ from Rate.
+	TimecodeRate *big.Rat
+	// Interlaced is set if the frames are interlaced, as the first picture is marked.
 	Interlaced bool
 }
 

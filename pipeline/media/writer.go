@@ -1,6 +1,12 @@
 package media
 
-import "context"
+import (
+	"context"
+
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/av"
+)
 
 // Writer encodes frames to a file. One goroutine calls WriteFrame and Finish. The packets
 // of the other streams may come from another goroutine, which reads the source.
@@ -23,7 +29,13 @@ func Create(ctx context.Context, name string, source *Reader, opt WriterOptions)
 	}
 	w := &Writer{e, o}
 	err = o.begin(videoStream{
-		unit: e.context.TimeBase(), frameRate: e.context.Framerate(), encoder: e.codec.Name(), describe: e.context.ToCodecParameters,
+		unit: e.context.TimeBase(), frameRate: e.context.Framerate(), encoder: e.codec.Name(),
+		describe: func(p *astiav.CodecParameters) error {
+			if !source.Video().Interlaced {
+				defer av.SetProgressive(p)
+			}
+			return e.context.ToCodecParameters(p)
+		},
 	})
 	if err != nil {
 		w.Abort()

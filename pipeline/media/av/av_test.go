@@ -3,7 +3,10 @@ package av
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -164,5 +167,31 @@ func TestMessages(t *testing.T) {
 	defer n.Free()
 	if n.Value() != 0 {
 		t.Error("a new count has errors")
+	}
+}
+
+// FFmpeg's first errors and its last are kept, however many there are.
+func TestLinesOfLog(t *testing.T) {
+	const times = 1000 // 20 kB
+	name := filepath.Join(t.TempDir(), "a.mov")
+	if err := os.WriteFile(name, make([]byte, 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := WithLines(func() error {
+		for range times {
+			c := astiav.AllocFormatContext()
+			_ = c.OpenInput(name, astiav.FindInputFormat("mov"), nil)
+			c.Free()
+		}
+		c := astiav.AllocFormatContext()
+		defer c.Free()
+		return c.OpenInput(name, astiav.FindInputFormat("matroska"), nil)
+	})
+	n := len(lines)
+	if err == nil || n < 100 || n > times || lines[0] != "moov atom not found" || lines[n-2] != lines[0] || !strings.Contains(lines[n-1], "EBML") {
+		t.Errorf("%d lines, the first %q, the last %q: %v", n, lines[:min(n, 2)], lines[max(0, n-2):], err)
+	}
+	if lines, _ := WithLines(func() error { return nil }); len(lines) != 0 {
+		t.Errorf("%q of nothing", lines)
 	}
 }

@@ -44,6 +44,9 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
+// SetProgressive states that pictures have no fields (AVCodecParameters.field_order).
+func SetProgressive(p *astiav.CodecParameters) { params(p).field_order = C.AV_FIELD_PROGRESSIVE }
+
 // CodecIDWrapped is AV_CODEC_ID_WRAPPED_AVFRAME, the codec of containers whose muxer
 // takes whole frames.
 const CodecIDWrapped = astiav.CodecID(C.AV_CODEC_ID_WRAPPED_AVFRAME)

@@ -8,9 +8,12 @@ package av
 #include <libavutil/log.h>
 #include "compat.h"
 
-// The last error that FFmpeg logged on this thread, which is more specific than the error
-// code it returns afterwards.
-static _Thread_local char last_message[512];
+// The errors that FFmpeg logged on this thread, which are more specific than the error
+// code it returns afterwards: a line each, as many as fit, and the last.
+#define MOST_LINES 16384
+#define LONGEST_LINE 512
+static _Thread_local char messages[MOST_LINES + LONGEST_LINE];
+static _Thread_local size_t messages_end; // of the lines before the last
 
 // The error counter of one input. The demuxer's and the decoder's contexts point to it
 // through their opaque field, and FFmpeg copies that field to the contexts of the
@@ -36,19 +39,25 @@ static void keep_message(void *avcl, int level, const char *fmt, va_list args)
 	struct error_count *count = errors_of(avcl);
 	if (count)
 		atomic_fetch_add(&count->n, 1);
-	char line[sizeof last_message];
+	char line[LONGEST_LINE];
 	int prefix = 0;
 	av_log_format_line2(avcl, level, fmt, args, line, sizeof line, &prefix);
 	size_t n = strlen(line);
 	while (n > 0 && (line[n-1] == '\n' || line[n-1] == ' '))
 		line[--n] = 0;
-	if (n > 0)
-		memcpy(last_message, line, n + 1);
+	if (n == 0)
+		return;
+	size_t before = messages_end + strlen(messages + messages_end);
+	if (before > 0 && before < MOST_LINES) {
+		messages[before] = '\n';
+		messages_end = before + 1;
+	}
+	memcpy(messages + messages_end, line, n + 1);
 }
 
 static void capture_log(void) { av_log_set_callback(keep_message); }
-static const char *take_message(void) { return last_message; }
-static void forget_message(void) { last_message[0] = 0; }
+static const char *take_messages(void) { return messages; }
+static void forget_messages(void) { messages[0] = 0, messages_end = 0; }
 
 static struct error_count *new_count(void) { return calloc(1, sizeof(struct error_count)); }
 static int count_of(struct error_count *c) { return atomic_load(&c->n); }
@@ -59,6 +68,8 @@ import "C"
 
 import (
 	"runtime"
+	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/asticode/go-astiav"
@@ -68,14 +79,25 @@ import (
 // (av_log_set_callback).
 func init() { C.capture_log() }
 
-// WithMessage runs f, which calls FFmpeg, on one OS thread and returns the last error
-// that FFmpeg logged on it together with f's own error.
+// WithMessage runs f, which calls FFmpeg, on one OS thread and returns the first and the
+// last error that FFmpeg logged on it together with f's own error.
 func WithMessage(f func() error) (string, error) {
+	lines, err := WithLines(f)
+	if n := len(lines); n > 2 {
+		lines = []string{lines[0], lines[n-1]}
+	}
+	return strings.Join(slices.Compact(lines), "; "), err
+}
+
+// WithLines runs f, which calls FFmpeg, on one OS thread and returns the errors that
+// FFmpeg logged on it, a line each, together with f's own error. Of very many lines it
+// returns the first ones and the last.
+func WithLines(f func() error) ([]string, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	C.forget_message()
+	C.forget_messages()
 	err := f()
-	return C.GoString(C.take_message()), err
+	return strings.FieldsFunc(C.GoString(C.take_messages()), func(r rune) bool { return r == '\n' }), err
 }
 
 // ErrorCount counts the errors that FFmpeg logs about an input.

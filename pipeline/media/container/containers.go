@@ -183,11 +183,24 @@ func HoldsTag(c *astiav.FormatContext, key string) bool {
 	return slices.Contains(isoTags, key) || len(language) == 3 && slices.Contains(isoTags, base)
 }
 
+// HoldsTimecode reports whether c stores the timecode of the first frame.
+func HoldsTimecode(c *astiav.FormatContext) bool {
+	return HoldsFileTimecode(c) || av.IsMuxer(c, "mov,mp4,matroska,webm,nut,ogg,ogv,mxf,mxf_d10,mxf_opatom")
+}
+
+// HoldsFileTimecode reports whether c stores the timecode as a tag of the file alone, and
+// not as a tag of the video.
+func HoldsFileTimecode(c *astiav.FormatContext) bool { return av.IsMuxer(c, "avi,asf,gxf,dv") }
+
+// HoldsAllTags reports whether c stores every tag of the file if the muxer's option
+// movflags has use_metadata_tags.
+func HoldsAllTags(c *astiav.FormatContext) bool { return av.IsMuxer(c, "mp4,mov,ipod") }
+
 // packetTags are prefixes of stream tags that describe the packets of the source.
 // fileTags are file tags that describe the source's container.
 var (
 	packetTags = []string{"encoder", "duration", "bps", "number_of_frames", "number_of_bytes", "_statistics_"}
-	fileTags   = []string{"major_brand", "minor_version", "compatible_brands", "encoder", "duration"}
+	fileTags   = []string{"major_brand", "minor_version", "compatible_brands", "encoder", "duration", "timecode_at_mark_in", "timecode_at_mark_out"}
 )
 
 // DropPacketTags removes the tags that describe a stream's former packets. Call it for a

@@ -91,9 +91,10 @@ var hostBigEndian = func() bool {
 type Loss struct {
 	alpha, colour bool // lost completely
 	bits          int  // bits of depth lost
+	matrix        int  // bits lacking for every RGB triple to have a YUV triple of its own
 	chroma        bool // chroma resolution is reduced
 	bright        bool // values above 1 are clipped
-	exact         bool // values are rounded in the conversion from YUV to RGB
+	exact         bool // values are rounded in the conversion from YUV to RGB; see also matrix
 }
 
 func (l Loss) String() string {
@@ -113,7 +114,7 @@ func (l Loss) String() string {
 	if l.bright {
 		parts = append(parts, "what is brighter than white")
 	}
-	if l.exact {
+	if l.exact || l.matrix > 0 {
 		parts = append(parts, "exact values")
 	}
 	return cmp.Or(strings.Join(parts, ", "), "nothing")
@@ -123,7 +124,7 @@ func (l Loss) String() string {
 // graver.
 func (l Loss) Compare(m Loss) int {
 	return cmp.Or(cmp.Compare(rank(l.alpha), rank(m.alpha)), cmp.Compare(rank(l.colour), rank(m.colour)),
-		cmp.Compare(l.bits, m.bits), cmp.Compare(rank(l.chroma), rank(m.chroma)), cmp.Compare(rank(l.bright), rank(m.bright)), cmp.Compare(rank(l.exact), rank(m.exact)))
+		cmp.Compare(l.bits+l.matrix, m.bits+m.matrix), cmp.Compare(rank(l.chroma), rank(m.chroma)), cmp.Compare(rank(l.bright), rank(m.bright)), cmp.Compare(rank(l.exact), rank(m.exact)))
 }
 
 // LossBetween returns what pictures lose when they are converted from p to t. RGB keeps
@@ -138,13 +139,15 @@ func LossBetween(p, t astiav.PixelFormat) Loss {
 	if to.Has(av.PixelPalette) {
 		need += 8 // a palette has too few colours
 	}
+	bits, matrix := max(0, need-depthOf(to)), 0
 	if isRGB(from) && !isRGB(to) && colours(to) > 1 {
-		need += 2
+		matrix = max(0, need+2-depthOf(to)) - bits
 	}
 	return Loss{
 		alpha:  hasAlpha(from) && !hasAlpha(to),
 		colour: colours(from) > 1 && colours(to) == 1,
-		bits:   max(0, need-depthOf(to)),
+		bits:   bits,
+		matrix: matrix,
 		chroma: colours(from) > 1 && (to.Log2ChromaW > from.Log2ChromaW || to.Log2ChromaH > from.Log2ChromaH),
 		bright: from.Has(av.PixelFloat) && !to.Has(av.PixelFloat),
 		exact:  isRGB(to) && !isRGB(from),

@@ -50,7 +50,13 @@ func (s *Set) newCopy(in *astiav.Stream) (track, error) {
 	if p.CodecID() == astiav.CodecIDMovText {
 		t.out.SetTimeBase(timedTextUnit(in.TimeBase()))
 	}
-	return t, av.CopyStreamTags(t.out, in)
+	if err := av.CopyStreamTags(t.out, in); err != nil {
+		return t, err
+	}
+	if !s.whole() {
+		av.StreamTags(t.out).Remove("timecode") // of a frame that may not be there
+	}
+	return t, nil
 }
 
 // write writes the packet next.

@@ -121,6 +121,11 @@ func TestClockSnapsToTheGridOfAConstantRate(t *testing.T) {
 	if got := c.At(300); got.Cmp(big.NewRat(3, 10)) != 0 {
 		t.Errorf("off the grid: %s", got.RatString())
 	}
+	// So is the end, where a container has rounded the length.
+	v.StreamPTS, v.Duration = 500, big.NewRat(1501, 1000)
+	if got := c.End(v); got.Cmp(big.NewRat(2, 1)) != 0 {
+		t.Errorf("the end is at %s", got.RatString())
+	}
 	// A grid finer than the time base can show is none.
 	v.Rate = big.NewRat(500, 1)
 	if c := NewClock(v); c.grid != nil {

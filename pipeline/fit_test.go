@@ -29,3 +29,17 @@ func TestEndOfALatePicture(t *testing.T) {
 		}
 	}
 }
+
+// The last frame of a rate that varies is shown until the stream's stated end, too, if the
+// file states no durations of frames.
+func TestLastFrameOfARateThatVaries(t *testing.T) {
+	dir := t.TempDir()
+	source, clip := filepath.Join(dir, "source.mp4"), filepath.Join(dir, "clip.mp4")
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 96, 30, 1), "-vf", "select='not(eq(mod(n,5),2))*not(eq(mod(n,11),8))'", "-fps_mode", "vfr", "-c:v", "libx264", source)
+	ffmpeg(t, "-i", source, "-fps_mode", "passthrough", "-enc_time_base", "-1", "-c:v", "libx264", clip)
+	o := lossless(t, clip)
+	o.Synthesis.Mode, o.Timing.Slow = warp.Nearest, big.NewRat(2, 1)
+	if report := mustRun(t, o); report.Frames != 192 {
+		t.Errorf("%d frames, want 192", report.Frames)
+	}
+}

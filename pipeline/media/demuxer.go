@@ -268,6 +268,21 @@ func (d *demuxer) frameLength() int64 {
 	return max(1, int64(n+0.5))
 }
 
+// statedEnd returns when the video ends, in its time base, if the container states that of
+// the stream itself.
+func (d *demuxer) statedEnd() (t int64, ok bool) {
+	begin := d.video.StartTime() // negative if the clock of a broadcast has wrapped around
+	if begin == av.NoTimestamp {
+		begin = 0
+	}
+	return begin + d.video.Duration(), d.video.Duration() > 0
+}
+
+// tolerance is how much earlier than its stated end the video may end, in microseconds.
+func (d *demuxer) tolerance() int64 {
+	return max(500_000, 3*timebase.Microseconds(d.frameLength(), d.video.TimeBase()))
+}
+
 func (d *demuxer) close() {
 	d.numbers.close()
 	d.fanout.drop()

@@ -276,7 +276,7 @@ type thresholds struct {
 type curveState struct {
 	Set      bool             `json:"set"`
 	Keys     []edits.Keyframe `json:"keys"`
-	Duration float64          `json:"duration"` // of the source, in seconds
+	Duration float64          `json:"duration"` // until the source's end, in seconds
 }
 
 // sourceTimes is how many places' source times a state has, at most.
@@ -288,7 +288,7 @@ func (c *session) state() state {
 	s := state{
 		Version: version, Frames: p.Total, Width: v.Width, Height: v.Height, Command: c.command(now), Files: c.files(now), Rates: c.maker.Rates(),
 		edited: edited{
-			Decisions: now.Decisions(), Mask: now.Mask.Width > 0, Curve: curveOf(now, v.Duration),
+			Decisions: now.Decisions(), Mask: now.Mask.Width > 0, Curve: curveOf(now, p.Clock.End(v)),
 			Preset: o.Synthesis.Preset, Shutter: shutterAngle(o.Timing.Shutter),
 		},
 		Threshold: thresholds{*o.Synthesis.SceneThreshold, *o.Synthesis.BlendBelow, *o.Synthesis.NearestBelow},
@@ -327,10 +327,10 @@ func shutterAngle(share *big.Rat) string {
 	return fmt.Sprintf("%g", v)
 }
 
-func curveOf(s edits.State, duration *big.Rat) curveState {
+func curveOf(s edits.State, end *big.Rat) curveState {
 	c := curveState{Set: s.Curve != "", Keys: []edits.Keyframe{}}
-	if duration != nil {
-		c.Duration, _ = duration.Float64()
+	if end != nil {
+		c.Duration, _ = end.Float64()
 	}
 	keys, err := timeline.ParseKeyframes(strings.NewReader(s.Curve))
 	if !c.Set || err != nil {

@@ -167,7 +167,7 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 	v := Video{
 		Codec: s.CodecParameters().CodecID().String(), Format: format, Source: first.PixelFormat().Name(),
 		Width: first.Width(), Height: first.Height(),
-		TimeBase: timebase.Rat(s.TimeBase()), Rate: timebase.Rat(s.RFrameRate()), Average: timebase.Rat(s.AvgFrameRate()),
+		TimeBase: timebase.Rat(s.TimeBase()), Rate: timebase.Rate(s.RFrameRate()), Average: timebase.Rate(s.AvgFrameRate()),
 		Start: big.NewRat(d.start(), 1e6), Frames: s.NbFrames(),
 		FirstPTS: first.Pts(), StreamPTS: first.Pts(), Interlaced: av.FrameInterlaced(first),
 	}

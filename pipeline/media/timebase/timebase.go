@@ -18,6 +18,23 @@ func Rat(r astiav.Rational) *big.Rat {
 	return big.NewRat(int64(r.Num()), int64(r.Den()))
 }
 
+// Rate returns r as a fraction, or nil if it is unknown. FFmpeg's reader of Matroska reduces rates to
+// terms of 30000 at most, such as 60000/1001 to 19001/317: a rate so near to a multiple of 1000/1001
+// becomes that.
+func Rate(r astiav.Rational) *big.Rat {
+	rate := Rat(r)
+	if rate == nil {
+		return nil
+	}
+	n := math.Round(float64(r.Num()) / float64(r.Den()) * 1001 / 1000)
+	ntsc := big.NewRat(int64(n)*1000, 1001)
+	off := new(big.Rat).Sub(rate, ntsc)
+	if off.Abs(off).Cmp(new(big.Rat).Mul(ntsc, big.NewRat(2, 1e7))) < 0 {
+		return ntsc
+	}
+	return rate
+}
+
 // Seconds converts t from ticks of tb to seconds. tb must be known: its denominator is
 // not 0.
 func Seconds(t int64, tb astiav.Rational) *big.Rat {

@@ -68,3 +68,24 @@ func TestUnknown(t *testing.T) {
 		t.Errorf("moved to %d, %d", p.Pts(), p.Dts())
 	}
 }
+
+// Rates that FFmpeg has reduced are NTSC's again, and no others change.
+func TestRate(t *testing.T) {
+	for _, c := range [][2]astiav.Rational{
+		{astiav.NewRational(19001, 317), astiav.NewRational(60000, 1001)},
+		{astiav.NewRational(60000, 1001), astiav.NewRational(60000, 1001)},
+		{astiav.NewRational(24000, 1001), astiav.NewRational(24000, 1001)},
+		{astiav.NewRational(2997, 50), astiav.NewRational(2997, 50)},
+		{astiav.NewRational(2997, 125), astiav.NewRational(2997, 125)},
+		{astiav.NewRational(60, 1), astiav.NewRational(60, 1)},
+		{astiav.NewRational(1, 10), astiav.NewRational(1, 10)},
+		{astiav.NewRational(90000, 1), astiav.NewRational(90000, 1)},
+	} {
+		if got := Rate(c[0]); got.Cmp(Rat(c[1])) != 0 {
+			t.Errorf("%v: %s, want %v", c[0], got.RatString(), c[1])
+		}
+	}
+	if Rate(astiav.NewRational(0, 1)) != nil {
+		t.Error("an unknown rate is known")
+	}
+}

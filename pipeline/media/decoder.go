@@ -268,7 +268,10 @@ func (c *decoder) end() error {
 	// duration of the longest stream.
 	tb := d.video.TimeBase()
 	var missing int64
-	if t := d.video.Duration(); t > 0 {
+	frames, avi := d.framesInAVI()
+	if avi { // FFmpeg would estimate the duration from the file's size if the index is missing
+		missing = timebase.Microseconds(frames*d.frameLength()-c.clock.end, tb)
+	} else if t := d.video.Duration(); t > 0 {
 		begin := d.video.StartTime() // negative if the clock of a broadcast has wrapped around
 		if begin == av.NoTimestamp {
 			begin = 0
@@ -279,6 +282,9 @@ func (c *decoder) end() error {
 	}
 	if missing > max(500_000, 3*timebase.Microseconds(d.frameLength(), tb)) {
 		return d.bad(fmt.Errorf("ends after %s, %.3f s before its stated end: the file is truncated or damaged", c.clock.position(), float64(missing)/1e6))
+	}
+	if d.lost.cut {
+		return d.bad(fmt.Errorf("ends after %s within a packet: the file is truncated", c.clock.position()))
 	}
 	if d.lacksEnd() {
 		return d.bad(fmt.Errorf("ends after %s without the mark of its end: the file is truncated", c.clock.position()))

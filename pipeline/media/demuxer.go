@@ -46,6 +46,7 @@ type packetLoss struct {
 	failed  int   // failed reads
 	corrupt int   // packets of the video that are marked as corrupt
 	stopped error // error of the last read before the end; nil if it succeeded
+	cut     bool  // the input ended within a packet
 }
 
 // openDemuxer opens a file, finds its streams and picks the video.
@@ -148,7 +149,9 @@ const maxReadErrors = 64
 // counts as lost.
 func (d *demuxer) read() (*astiav.Packet, error) {
 	for failed := 0; failed < maxReadErrors; {
+		cut := d.packet.Flags().Has(astiav.PacketFlagCorrupt)
 		d.packet.Unref()
+		reported := d.errors.Value()
 		err := d.input.ReadFrame(d.packet)
 		switch {
 		case d.ctx.Err() != nil:
@@ -158,6 +161,7 @@ func (d *demuxer) read() (*astiav.Packet, error) {
 				d.lost.failed++
 				d.lost.stopped = err
 			}
+			d.lost.cut = d.marksCuts() && (cut || d.errors.Value() > reported)
 			return nil, io.EOF
 		case err != nil:
 			failed++
@@ -171,6 +175,13 @@ func (d *demuxer) read() (*astiav.Packet, error) {
 		}
 	}
 	return nil, io.EOF
+}
+
+// marksCuts reports whether a corrupt packet, or an error, at the end of the input means
+// that the rest is missing. MPEG's streams may be recorded from anywhere to anywhere.
+func (d *demuxer) marksCuts() bool {
+	name := d.input.InputFormat().Name()
+	return name != "mpegts" && name != "mpeg"
 }
 
 // admit corrects p's timestamps and passes p to the sinks.
@@ -254,6 +265,15 @@ func statesEnd(input *astiav.FormatContext) bool {
 func (d *demuxer) seconds(t int64) *big.Rat {
 	v := timebase.Seconds(t, d.video.TimeBase())
 	return v.Sub(v, big.NewRat(d.start(), 1e6))
+}
+
+// framesInAVI returns how many frames an AVI file's header states, 0 if it is unknown; ok
+// is false for other files. What FFmpeg writes to a pipe states 2^30.
+func (d *demuxer) framesInAVI() (frames int64, ok bool) {
+	if frames = d.video.NbFrames(); frames >= 1<<30 {
+		frames = 0
+	}
+	return frames, d.input.InputFormat().Name() == "avi"
 }
 
 // frameLength returns the mean duration of the video's frames, in its time base.

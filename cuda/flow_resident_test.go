@@ -1,6 +1,7 @@
 package cuda_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -46,6 +47,11 @@ func TestGuidesOnDevice(t *testing.T) {
 					for j := range frames {
 						frames[j] = scene(rng, format, size[0], size[1])
 						frames[j].Transfer, frames[j].FullRange = transfer, j > 0
+						if format.RGB { // of 12 bits: a white pixel
+							for _, p := range frames[j].Planes {
+								binary.LittleEndian.PutUint16(p.Pix, uint16(format.Max()))
+							}
+						}
 					}
 					at := absentGuide(frames[0], level)
 					w, h := at.Width, at.Height

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"math/big"
 	"path/filepath"
@@ -104,6 +105,16 @@ func TestInverseTelecine(t *testing.T) {
 	for k := range got {
 		if !bytes.Equal(got[k], want[k]) {
 			t.Errorf("frame %d of the film came back changed", k)
+		}
+	}
+	// The first picture may lie anywhere in the cadence of five.
+	for k := 1; k < 5; k++ {
+		late := filepath.Join(t.TempDir(), "late.mkv")
+		ffmpeg(t, "-i", clip, "-vf", fmt.Sprintf("trim=start_frame=%d,setpts=PTS-STARTPTS", k), "-c:v", "ffv1", late)
+		o := lossless(t, late)
+		o.Synthesis.Mode, o.Input.Deinterlace = warp.Blend, InverseTelecine
+		if report, want := mustRun(t, o), int64((40-k)*4+4)/5; report.Frames != want || report.Made != 0 {
+			t.Errorf("from picture %d on: %d frames, %d of them made, want %d and none", k, report.Frames, report.Made, want)
 		}
 	}
 	ten := filepath.Join(t.TempDir(), "ten.mkv")

@@ -38,10 +38,8 @@ func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
 		return nil, fault.New(fault.Usage, "Timing.To %s: the video begins at %s", seconds(o.Timing.To), seconds(origin))
 	}
 	end := o.Timing.To
-	if v.Duration != nil {
-		if e := new(big.Rat).Add(p.Clock.At(v.StreamPTS), v.Duration); end == nil || e.Cmp(end) < 0 {
-			end = e
-		}
+	if e := p.Clock.End(v); e != nil && (end == nil || e.Cmp(end) < 0) {
+		end = e
 	}
 	if p.Curve, err = o.curve(end); err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 // variation is what is known of a clip whose frame rate varies.
 type variation struct {
 	spacing media.Spacing
-	counted bool // whether between is known
-	between int  // of the frames examined, those that fall between the output's times
+	counted int // frames of the part among those examined; 0 if between is not known
+	between int // of them, those that fall between the output's times
 }
 
 // measure examines the input's timestamps if the output's rate follows from its rate and
@@ -46,10 +46,14 @@ func (n *variation) plan(o *Options, v media.Video) (*timeline.Plan, error) {
 	if p.Curve.Line() == nil || o.Timing.KeepTimestamps || p.Passes[0].Layout.Subframes() > 1 {
 		return p, nil
 	}
-	n.counted = true
 	layout := p.Passes[0].Layout
+	begin := layout.Moment(layout.First())
 	for _, t := range times {
 		at := p.Clock.At(t)
+		if at.Cmp(begin) < 0 || p.To != nil && at.Cmp(p.To) >= 0 {
+			continue
+		}
+		n.counted++
 		if layout.Moment(layout.FirstFrom(at)).Cmp(at) != 0 {
 			n.between++
 		}
@@ -63,10 +67,10 @@ func (n *variation) log(o *Options, p *timeline.Plan) {
 		return
 	}
 	details := []any{"input", o.Input.File, "rate", n.spacing.Rate.RatString(), "output", p.Rate.RatString()}
-	if n.counted {
-		details = append(details, "between", fmt.Sprintf("%d of %d", n.between, len(n.spacing.Times)))
+	if n.counted > 0 {
+		details = append(details, "between", fmt.Sprintf("%d of %d", n.between, n.counted))
 	}
-	if 2*n.between > len(n.spacing.Times) {
+	if 2*n.between > n.counted {
 		o.Hooks.Log.Warn("the frame rate varies, and most shot frames fall between the output's times; Timing.KeepTimestamps shows each at its own", details...)
 	} else {
 		o.Hooks.Log.Info("the frame rate varies; the rate that most frames have counts as the source's", details...)

@@ -24,17 +24,19 @@ func TestRateThatVaries(t *testing.T) {
 		}
 		for _, c := range []struct {
 			rate, slow *big.Rat
+			from, to   *big.Rat
 			want       int64
 			says       string
 			warns      bool
 		}{
-			{big.NewRat(2, 1), big.NewRat(1, 1), 60, `between="0 of 70"`, false},
-			{nil, big.NewRat(2, 1), 30, `between="0 of 70"`, false},
-			{big.NewRat(7, 10), big.NewRat(1, 1), 21, "Timing.KeepTimestamps", true},
+			{big.NewRat(2, 1), big.NewRat(1, 1), nil, nil, 60, `between="0 of 70"`, false},
+			{nil, big.NewRat(2, 1), nil, nil, 30, `between="0 of 70"`, false},
+			{nil, big.NewRat(2, 1), nil, big.NewRat(1, 2), 30, `between="0 of 11"`, false},
+			{big.NewRat(7, 10), big.NewRat(1, 1), nil, nil, 21, "Timing.KeepTimestamps", true},
 		} {
 			var said strings.Builder
 			o := lossless(t, clip)
-			o.Synthesis.Mode, o.Timing.Slow = warp.Nearest, c.slow
+			o.Synthesis.Mode, o.Timing.Slow, o.Timing.From, o.Timing.To = warp.Nearest, c.slow, c.from, c.to
 			o.Timing.Rate = Rate{Value: c.rate, Multiple: c.rate != nil}
 			o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 			report := mustRun(t, o)

@@ -61,7 +61,7 @@ func luma[T frame.Sample](f *frame.Frame, out frame.Image[uint8], tone []uint8) 
 			if tone != nil {
 				dst[x] = tone[T((v+128)>>8)&mask]
 			} else {
-				dst[x] = uint8((v>>shift + 128) >> 8)
+				dst[x] = uint8(min((v>>shift+128)>>8, 255))
 			}
 		}
 	}

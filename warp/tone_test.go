@@ -2,6 +2,7 @@ package warp
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"retime/frame"
@@ -79,5 +80,25 @@ func TestLumaOfHDR(t *testing.T) {
 	g.Transfer, g.FullRange = frame.HLG, true
 	if got, want := Luma(g).Row(0)[0], toneTable(toneKey{frame.HLG, 12, true})[1234]; got != want {
 		t.Errorf("gray in RGB: guide %d, want %d", got, want)
+	}
+}
+
+// The guide of gray RGB of every depth rises from 0 at black to 255 at white.
+func TestLumaOfRGB(t *testing.T) {
+	for depth := 8; depth <= 16; depth++ {
+		f := frame.New(frame.Format{Name: "rgb", Depth: depth, Planes: 3, RGB: true}, 1<<depth, 1)
+		for _, p := range f.Planes {
+			for x := range f.Width {
+				if depth == 8 {
+					p.Pix[x] = uint8(x)
+				} else {
+					frame.Samples[uint16](p).Row(0)[x] = uint16(x)
+				}
+			}
+		}
+		got := Luma(f).Row(0)
+		if got[0] != 0 || got[len(got)-1] != 255 || !slices.IsSorted(got) {
+			t.Errorf("%d bits: black is %d and white %d; rising: %v", depth, got[0], got[len(got)-1], slices.IsSorted(got))
+		}
 	}
 }

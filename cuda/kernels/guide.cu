@@ -15,7 +15,7 @@ struct Luma {
 		size_t i = (size_t)y * stride + x;
 		if (!rgb) return tone ? tone[first[i] & mask] : (uint8_t)(first[i] >> shift);
 		uint32_t v = 77 * (uint32_t)third[i] + 150 * (uint32_t)first[i] + 29 * (uint32_t)second[i];
-		return tone ? tone[(T)((v + 128) >> 8) & mask] : (uint8_t)(((v >> shift) + 128) >> 8);
+		return tone ? tone[(T)((v + 128) >> 8) & mask] : (int)min(((v >> shift) + 128) >> 8, 255u);
 	}
 };
 

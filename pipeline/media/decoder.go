@@ -268,19 +268,12 @@ func (c *decoder) end() error {
 	// duration of the longest stream.
 	tb := d.video.TimeBase()
 	var missing int64
-	frames, avi := d.framesInAVI()
-	if avi { // FFmpeg would estimate the duration from the file's size if the index is missing
-		missing = timebase.Microseconds(frames*d.frameLength()-c.clock.end, tb)
-	} else if t := d.video.Duration(); t > 0 {
-		begin := d.video.StartTime() // negative if the clock of a broadcast has wrapped around
-		if begin == av.NoTimestamp {
-			begin = 0
-		}
-		missing = timebase.Microseconds(begin+t-c.clock.end, tb)
-	} else if t := d.duration(); t > 0 {
+	if end, ok := d.statedEnd(); ok {
+		missing = timebase.Microseconds(end-c.clock.end, tb)
+	} else if t := d.duration(); t > 0 && !d.isAVI() {
 		missing = t - (d.end - d.start())
 	}
-	if missing > max(500_000, 3*timebase.Microseconds(d.frameLength(), tb)) {
+	if missing > d.tolerance() {
 		return d.bad(fmt.Errorf("ends after %s, %.3f s before its stated end: the file is truncated or damaged", c.clock.position(), float64(missing)/1e6))
 	}
 	if d.lost.cut {

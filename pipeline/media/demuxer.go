@@ -116,6 +116,8 @@ func (d *demuxer) cannotOpen(err error, local bool, message string) error {
 	switch {
 	case d.ctx.Err() != nil:
 		return d.ctx.Err()
+	case strings.Contains(message, "Picture size 0x0"): // FFmpeg's reader of raw video
+		return fault.New(fault.BadData, "open %q: raw video does not tell its size and pixel format; send it as YUV4MPEG2 (ffmpeg -f yuv4mpegpipe, vspipe -c y4m) or NUT", d.name)
 	case errors.Is(err, astiav.ErrInvaliddata) || errors.Is(err, astiav.ErrEof):
 		err = errors.New("not a media file that this FFmpeg build reads, or damaged at its start")
 	case !local:
@@ -267,14 +269,9 @@ func (d *demuxer) seconds(t int64) *big.Rat {
 	return v.Sub(v, big.NewRat(d.start(), 1e6))
 }
 
-// framesInAVI returns how many frames an AVI file's header states, 0 if it is unknown; ok
-// is false for other files. What FFmpeg writes to a pipe states 2^30.
-func (d *demuxer) framesInAVI() (frames int64, ok bool) {
-	if frames = d.video.NbFrames(); frames >= 1<<30 {
-		frames = 0
-	}
-	return frames, d.input.InputFormat().Name() == "avi"
-}
+// isAVI reports whether the input is an AVI file. If it has no index, FFmpeg estimates its
+// duration from its size.
+func (d *demuxer) isAVI() bool { return d.input.InputFormat().Name() == "avi" }
 
 // frameLength returns the mean duration of the video's frames, in its time base.
 func (d *demuxer) frameLength() int64 {
@@ -284,6 +281,28 @@ func (d *demuxer) frameLength() int64 {
 	}
 	n, _ := new(big.Rat).Inv(tb.Mul(tb, rate)).Float64()
 	return max(1, int64(n+0.5))
+}
+
+// statedEnd returns when the video ends, in its time base, if the container states that of
+// the stream itself.
+func (d *demuxer) statedEnd() (t int64, ok bool) {
+	begin := d.video.StartTime() // negative if the clock of a broadcast has wrapped around
+	if begin == av.NoTimestamp {
+		begin = 0
+	}
+	length := d.video.Duration()
+	if d.isAVI() {
+		const unknown = 1 << 30 // frames, in what FFmpeg writes to a pipe
+		if length = d.video.NbFrames() * d.frameLength(); d.video.NbFrames() >= unknown {
+			length = 0
+		}
+	}
+	return begin + length, length > 0
+}
+
+// tolerance is how much earlier than its stated end the video may end, in microseconds.
+func (d *demuxer) tolerance() int64 {
+	return max(500_000, 3*timebase.Microseconds(d.frameLength(), d.video.TimeBase()))
 }
 
 func (d *demuxer) close() {

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"retime/frame"
@@ -223,5 +224,18 @@ func TestReadersStop(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		r.Close()
+	}
+}
+
+// Raw video has no header; the error says what has.
+func TestRawVideoIsRefused(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.yuv")
+	if err := os.WriteFile(name, make([]byte, 1<<16), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"", "rawvideo"} {
+		if _, err := Open(t.Context(), name, ReaderOptions{Format: format}); fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), "YUV4MPEG2") {
+			t.Errorf("format %q: %v", format, err)
+		}
 	}
 }

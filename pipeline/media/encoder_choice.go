@@ -46,8 +46,12 @@ func pickEncoder(output *astiav.FormatContext, file string, source *Source, name
 	return nil, fault.New(fault.Usage, "output %q: the %s container holds %s, which this FFmpeg build does not encode", file, container.Name(output), usual)
 }
 
-// rgbEncoders are the encoders of RGB for video files, the most widely read first.
-var rgbEncoders = []string{"libx264rgb", "libx265", "ffv1"}
+// rgbEncoders are the encoders of RGB for video files, and alphaEncoders those of YUV and grey with
+// alpha, the preferred first.
+var (
+	rgbEncoders   = []string{"libx264rgb", "libx265", "ffv1"}
+	alphaEncoders = []string{"ffv1", "prores_ks"}
+)
 
 // suitingEncoder returns the encoder for the source's pictures in a container of no codec
 // of its own, nil if the container takes none of ours.
@@ -65,8 +69,15 @@ func suitingEncoder(output *astiav.FormatContext, source *Source) *astiav.Codec 
 	format, colour := source.Pixels.Carried(), source.Pixels.Colour
 	switch {
 	case pixel.IsRGB(format):
-		inMOV := container.Name(output) == "mov" // few players know PNG elsewhere
-		if codec := leastLossy(format, named, inMOV); codec != nil {
+		names := rgbEncoders
+		if container.Name(output) == "mov" { // few players know PNG elsewhere
+			names = append(slices.Clone(names), "png")
+		}
+		if codec := leastLossy(format, names, pixel.IsRGB, named); codec != nil {
+			return codec
+		}
+	case pixel.HasAlpha(format):
+		if codec := leastLossy(format, alphaEncoders, pixel.HasAlpha, named); codec != nil {
 			return codec
 		}
 	case source.Video.Codec == "hevc" && (pixel.Depth(format) > 8 || colour.IsHDR()):
@@ -77,20 +88,16 @@ func suitingEncoder(output *astiav.FormatContext, source *Source) *astiav.Codec 
 	return named("libx264")
 }
 
-// leastLossy returns the encoder of rgbEncoders, or PNG's if png is set, in which RGB
-// pictures in a format lose least. It returns nil if named has none of them.
-func leastLossy(format astiav.PixelFormat, named func(string) *astiav.Codec, png bool) (best *astiav.Codec) {
+// leastLossy returns the first of the encoders in which pictures in a format lose least, written in
+// a format that fits. It returns nil if named has none of them.
+func leastLossy(format astiav.PixelFormat, names []string, fits func(astiav.PixelFormat) bool, named func(string) *astiav.Codec) (best *astiav.Codec) {
 	var least pixel.Loss
-	names := rgbEncoders
-	if png {
-		names = append(slices.Clone(names), "png")
-	}
 	for _, name := range names {
 		codec := named(name)
 		if codec == nil {
 			continue
 		}
-		_, lost, ok := pixel.Nearest(format, encoderFormats(codec), pixel.IsRGB)
+		_, lost, ok := pixel.Nearest(format, encoderFormats(codec), fits)
 		if ok && (best == nil || lost.Compare(least) < 0) {
 			best, least = codec, lost
 		}
@@ -110,7 +117,8 @@ func (e *Encoder) announce(opt *EncoderOptions, format astiav.PixelFormat) {
 	name := e.codec.Name()
 	switch {
 	case !opt.isChosen():
-	case name == "libx265" || pixel.IsRGB(format) && (name == "libx264rgb" || name == "ffv1" || name == "png"):
+	case name == "libx265" || pixel.IsRGB(format) && (name == "libx264rgb" || name == "ffv1" || name == "png"),
+		pixel.HasAlpha(format) && slices.Contains(alphaEncoders, name):
 		e.log.Info("the source's pictures decide the encoder; Output.VideoCodec chooses another", "encoder", name, "source", e.source.Video.Codec, "written", format)
 	case name == "libx264" && format == e.source.Pixels.Carried() && opt.PixelFormat == "" && !playsAnywhere(format):
 		e.log.Info("few devices play H.264 in this sample format; Output.PixelFormat yuv420p plays on all of them", "written", format)

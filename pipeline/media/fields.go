@@ -30,6 +30,8 @@ type fieldFilter struct {
 	filter *Filter
 	like   *frame.Frame // properties of the last picture; nil before the first
 	ratio  *big.Rat     // ticks that a new picture lasts per tick of the source's picture
+	begin  *int64       // time of the first new picture; nil if the filter tells it
+	shift  int64        // from the filter's times
 	end    error        // the error that ended the input, once the filter knows of the end
 }
 
@@ -71,7 +73,11 @@ func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Fr
 	frames := new(big.Rat).Mul(big.NewRat(v.Frames, 1), rate)
 	v.Frames = new(big.Int).Div(frames.Num(), frames.Denom()).Int64()
 	v.Interlaced = false
-	return &fieldFilter{next: next, filter: filter, ratio: ratio.Quo(ratio, rate)}, nil
+	f := &fieldFilter{next: next, filter: filter, ratio: ratio.Quo(ratio, rate)}
+	if how == Telecine {
+		f.begin = &v.FirstPTS
+	}
+	return f, nil
 }
 
 // read returns the next picture; see Reader.Read.
@@ -80,6 +86,10 @@ func (f *fieldFilter) read() (*frame.Frame, error) {
 		out, err := f.filter.Receive()
 		switch {
 		case err == nil:
+			if f.begin != nil { // a frame of film begins with its repeat, which decimate may have dropped
+				f.shift, f.begin = *f.begin-out.PTS, nil
+			}
+			out.PTS += f.shift
 			out.Transfer, out.FullRange, out.Duration = f.like.Transfer, f.like.FullRange, f.like.Duration
 			return out, nil
 		case errors.Is(err, io.EOF) && f.end != nil:

@@ -29,7 +29,7 @@ func newPictureClock(d *demuxer, log *slog.Logger) pictureClock {
 // stamp sets f's PTS to its time. It returns false if f must be dropped. damage is the
 // input's damage so far.
 func (c *pictureClock) stamp(f *astiav.Frame, damage Damage) bool {
-	t, d := av.FrameTime(f), c.length(f)
+	t := av.FrameTime(f)
 	if t == av.NoTimestamp {
 		if t = c.end; c.step > 0 {
 			t = c.last + c.step
@@ -45,6 +45,7 @@ func (c *pictureClock) stamp(f *astiav.Frame, damage Damage) bool {
 		return false
 	}
 	f.SetPts(t)
+	d := c.length(f)
 	if c.last != av.NoTimestamp {
 		c.step = t - c.last
 	}
@@ -89,12 +90,20 @@ func (c *pictureClock) leaps(gap int64, damage Damage) bool {
 	return true
 }
 
-// length returns how long f is shown, in the video's time base.
+// length returns how long f is shown, in the video's time base. A frame that does not say
+// so is shown for the mean time, or until the stream's stated end if that is near.
 func (c *pictureClock) length(f *astiav.Frame) int64 {
 	if d := av.FrameDuration(f); d > 0 && timebase.Microseconds(d, c.unit) <= longestUnknown {
 		return d
 	}
-	return c.demuxer.frameLength()
+	mean := c.demuxer.frameLength()
+	if end, ok := c.demuxer.statedEnd(); ok {
+		// What is much shorter is rounding, or the last frame's duration is left out.
+		if rest := end - f.Pts(); rest > mean/8 && timebase.Microseconds(rest, c.unit) <= c.demuxer.tolerance() {
+			return rest
+		}
+	}
+	return mean
 }
 
 // position returns the time at which the last picture ends, for messages.

@@ -176,8 +176,11 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 	}
 	if t := s.Duration(); t > 0 {
 		v.Duration = new(big.Rat).Mul(big.NewRat(t, 1), v.TimeBase)
-	} else if t := d.duration(); t > 0 {
-		v.Duration = big.NewRat(t, 1e6)
+	} else if t := d.duration(); t > 0 { // from the earliest stream's start on
+		v.Duration = new(big.Rat).Sub(big.NewRat(t, 1e6), d.seconds(v.StreamPTS))
+	}
+	if v.Duration != nil && v.Duration.Sign() <= 0 {
+		v.Duration = nil
 	}
 	v.completeDuration()
 	v.Timecode, v.TimecodeRate = d.timecode(&v)

@@ -38,8 +38,8 @@ type Cache struct {
 
 // cacheVersion is part of the files' names. It is to be raised when from the same
 // pictures, with the same parameters of the estimators, other fields come out: with
-// changes to the estimators, to warp.Halve, and to KeepStill of package flow.
-const cacheVersion = 2
+// changes to the estimators, to warp.Luma and warp.Halve, and to KeepStill of package flow.
+const cacheVersion = 3
 
 // NewCache returns the cache in dir, which the first estimator opens; nil if dir is
 // empty.

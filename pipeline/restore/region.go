@@ -1,6 +1,10 @@
 package restore
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"retime/frame"
 	"retime/pipeline/fault"
 )
@@ -16,21 +20,50 @@ type Region struct {
 // seam is the width in pixels of the transition around a region.
 const seam = 8
 
-// addTo adds the region, with a soft seam around it, to mask, which has the picture's
-// size. It returns a fault.Usage error if the region does not fit.
-func (r *Region) addTo(mask frame.Image[uint8]) error {
-	part := frame.NewImage[uint8](mask.Width, mask.Height)
+// check returns a fault.Usage error if the region does not fit pictures of a size.
+func (r *Region) check(width, height int) error {
 	switch {
-	case r.Mask.Width > 0:
-		if r.Mask.Width != mask.Width || r.Mask.Height != mask.Height {
-			return fault.New(fault.Usage, "the mask is %dx%d, the video %dx%d; make them one size", r.Mask.Width, r.Mask.Height, mask.Width, mask.Height)
+	case r.Mask.Width > 0 && (r.Mask.Width != width || r.Mask.Height != height):
+		return fault.New(fault.Usage, "the mask is %dx%d, the video %dx%d; make them one size", r.Mask.Width, r.Mask.Height, width, height)
+	case r.Mask.Width == 0 && (r.X >= width || r.Y >= height):
+		return fault.New(fault.Usage, "region %d,%d,%d,%d lies outside the picture of %dx%d", r.X, r.Y, r.Width, r.Height, width, height)
+	}
+	return nil
+}
+
+// masks draws the regions of frames. Frames with the same regions share a mask.
+type masks struct {
+	width, height int
+	drawn         map[string]frame.Image[uint8] // by the regions in it
+}
+
+// of returns the mask of regions that fit.
+func (m *masks) of(regions []*Region) frame.Image[uint8] {
+	var names []string
+	for _, r := range regions {
+		names = append(names, fmt.Sprintf("%d,%d,%d,%d %p", r.X, r.Y, r.Width, r.Height, r.Mask.Pix))
+	}
+	slices.Sort(names)
+	key := strings.Join(slices.Compact(names), " ")
+	mask, ok := m.drawn[key]
+	if !ok {
+		mask = frame.NewImage[uint8](m.width, m.height)
+		for _, r := range regions {
+			r.addTo(mask)
 		}
+		m.drawn[key] = mask
+	}
+	return mask
+}
+
+// addTo adds the region, with a soft seam around it, to mask, which it fits.
+func (r *Region) addTo(mask frame.Image[uint8]) {
+	part := frame.NewImage[uint8](mask.Width, mask.Height)
+	if r.Mask.Width > 0 {
 		for y := range part.Height {
 			copy(part.Row(y), r.Mask.Row(y))
 		}
-	case r.X >= mask.Width || r.Y >= mask.Height:
-		return fault.New(fault.Usage, "region %d,%d,%d,%d lies outside the picture of %dx%d", r.X, r.Y, r.Width, r.Height, mask.Width, mask.Height)
-	default:
+	} else {
 		for y := r.Y; y < min(r.Y+r.Height, mask.Height); y++ {
 			row := part.Row(y)[r.X:min(r.X+r.Width, mask.Width)]
 			for x := range row {
@@ -45,7 +78,6 @@ func (r *Region) addTo(mask frame.Image[uint8]) error {
 			row[x] = max(row[x], w)
 		}
 	}
-	return nil
 }
 
 // soften lets weights fall off around them, by an equal step for each pixel to the

@@ -2,9 +2,12 @@ package restore
 
 import (
 	"math"
+	"math/big"
+	"runtime"
 	"testing"
 
 	"retime/frame"
+	"retime/pipeline/media"
 )
 
 // Outside its region a frame stays unchanged, and the seam is soft.
@@ -62,5 +65,42 @@ func TestRegionOfAFrameThatFails(t *testing.T) {
 				t.Fatalf("%d, %d is %d, in the nearer frame %d", x, y, m.Row(y)[x], near.Row(y)[x])
 			}
 		}
+	}
+}
+
+// Frames with the same regions share a mask, and runs that are too long get none.
+func TestRegionsShareMasks(t *testing.T) {
+	const size = 512
+	s := &inputScan{video: media.Video{Width: size, Height: size, TimeBase: big.NewRat(1, 24), Start: new(big.Rat)}}
+	for n := range int64(300) {
+		s.stamps = append(s.stamps, n)
+	}
+	for _, text := range []string{"0,0,8,8@0-199", "1,2,3,4@201", "1,2,3,4@203-204", "5,6,7,8@204", "5,6,7,8@206", "1,2,3,4@206"} {
+		f, err := ParseRegion(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.findings = append(s.findings, f)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	p, err := s.planRepairs(&Options{MaxRun: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := (after.TotalAlloc - before.TotalAlloc) / (size * size); n > 20 {
+		t.Errorf("it took as much memory as %d masks", n)
+	}
+	if len(p.tooLong) != 1 || len(p.repairs.frames) != 4 {
+		t.Fatalf("%d runs are too long, %d frames are made", len(p.tooLong), len(p.repairs.frames))
+	}
+	mask := func(n int64) *uint8 { return &p.repairs.frames[n].Pix[0] }
+	if mask(201) != mask(203) || mask(204) != mask(206) || mask(203) == mask(204) {
+		t.Error("frames with the same regions have masks of their own, or others share one")
+	}
+	one, two := p.repairs.frames[203], p.repairs.frames[204]
+	if one.Row(2)[1] != 255 || one.Row(13)[11] != 0 || two.Row(2)[1] != 255 || two.Row(13)[11] != 255 {
+		t.Error("a mask lacks a region or has too many")
 	}
 }

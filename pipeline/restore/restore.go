@@ -178,7 +178,7 @@ type repairPlan struct {
 func (s *inputScan) planRepairs(o *Options) (*repairPlan, error) {
 	bad := map[int64]Finding{} // by number; damage to a whole frame overrides damage to a part
 	inserts := map[int64]Finding{}
-	masks := map[int64]frame.Image[uint8]{}
+	regions := map[int64][]*Region{}
 	for i := range s.findings {
 		f := &s.findings[i]
 		first, last, err := s.span(f)
@@ -194,21 +194,17 @@ func (s *inputScan) planRepairs(o *Options) (*repairPlan, error) {
 			}
 			inserts[last] = *f
 			continue
+		case f.Region != nil:
+			if err := f.Region.check(s.video.Width, s.video.Height); err != nil {
+				return nil, err
+			}
 		}
 		for n := first; n <= last; n++ {
 			if old, ok := bad[n]; !ok || f.Region == nil && old.Region != nil {
 				bad[n] = *f
 			}
-			if f.Region == nil {
-				continue
-			}
-			m, ok := masks[n]
-			if !ok {
-				m = frame.NewImage[uint8](s.video.Width, s.video.Height)
-				masks[n] = m
-			}
-			if err := f.Region.addTo(m); err != nil {
-				return nil, err
+			if f.Region != nil {
+				regions[n] = append(regions[n], f.Region)
 			}
 		}
 	}
@@ -218,13 +214,14 @@ func (s *inputScan) planRepairs(o *Options) (*repairPlan, error) {
 		return nil, fault.New(fault.Usage, "all %d frames are damaged; none is left to make them from", len(bad))
 	}
 	p.repairs.numbers = s.outputNumbers(inserts)
+	drawn := masks{width: s.video.Width, height: s.video.Height, drawn: map[string]frame.Image[uint8]{}}
 	var out int64
 	for n := range int64(len(s.stamps)) {
 		if f, ok := bad[n]; ok {
 			p.made[out] = made{n, f}
 			p.repairs.frames[s.stamps[n]] = frame.Image[uint8]{}
 			if f.Region != nil {
-				p.repairs.frames[s.stamps[n]] = masks[n]
+				p.repairs.frames[s.stamps[n]] = drawn.of(regions[n])
 			}
 		}
 		out++

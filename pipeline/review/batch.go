@@ -46,7 +46,7 @@ func (s *Server) list() []listed {
 	}
 	for i, store := range s.stores {
 		now, version := store.State()
-		list[i].Decided, list[i].Version = len(now.Decisions()), version
+		list[i].Decided, list[i].Version = now.Decided(), version
 	}
 	s.mu.Unlock()
 	slices.SortStableFunc(list, func(a, b listed) int { return cmp.Compare(a.Lowest, b.Lowest) })

@@ -11,7 +11,7 @@ import (
 // files returns the names of the files that hold what a state decides.
 func (c *session) files(s edits.State) []string {
 	list := []string{}
-	if s.Decisions() != nil {
+	if s.Decided() > 0 {
 		list = append(list, c.clip.Files.Decisions)
 	}
 	if s.Mask.Width > 0 {
@@ -44,7 +44,7 @@ func (c *session) command(s edits.State) string {
 	if s.Shutter != "" {
 		words = append(words, "--shutter", s.Shutter)
 	}
-	if s.Decisions() != nil {
+	if s.Decided() > 0 {
 		words = append(words, "--decisions", c.clip.Files.Decisions)
 	}
 	if s.Mask.Width > 0 {

@@ -37,11 +37,13 @@ type session struct {
 	users   int             // requests that are being answered; the server's mu guards it
 	rendered
 
+	// accepted is the state that the maker works with. After the start, only accept uses it, which
+	// the store calls, one call at a time.
+	accepted edits.State
+
 	mu        sync.Mutex // for what follows, and render and cancel
 	closed    bool
 	elsewhere string // what was changed elsewhere; empty for nothing
-	// accepted are the options and the state that the maker works with.
-	accepted edits.State
 }
 
 // rendered says how a clip is rendered, now or the last time.
@@ -149,7 +151,7 @@ func (c *session) openStore() (err error) {
 		return nil
 	}
 	return c.store.Reload(func(was, is edits.State) error {
-		c.ratings.forget(math.MaxInt64, is.Differs(was, 0, math.MaxInt64/2))
+		c.ratings.forget(math.MaxInt64, is.Differs(was, math.MaxInt64/2))
 		return nil
 	})
 }
@@ -177,7 +179,7 @@ func (c *session) accept(_, is edits.State) error {
 	}
 	plan := c.maker.Plan()
 	far := timeline.Ceil(new(big.Rat).Mul(plan.Rate, big.NewRat(reach, 1))) * max(slowest(c.maker.Conversion()), 1)
-	changed := is.Differs(c.accepted, plan.Total, far)
+	changed := is.Differs(c.accepted, far)
 	if err := c.maker.Use(c.server.ctx, o, changed); err != nil {
 		return err
 	}
@@ -274,7 +276,7 @@ type thresholds struct {
 type curveState struct {
 	Set      bool             `json:"set"`
 	Keys     []edits.Keyframe `json:"keys"`
-	Duration float64          `json:"duration"` // of the source, in seconds
+	Duration float64          `json:"duration"` // until the source's end, in seconds
 }
 
 // sourceTimes is how many places' source times a state has, at most.
@@ -286,7 +288,7 @@ func (c *session) state() state {
 	s := state{
 		Version: version, Frames: p.Total, Width: v.Width, Height: v.Height, Command: c.command(now), Files: c.files(now), Rates: c.maker.Rates(),
 		edited: edited{
-			Decisions: now.Decisions(), Mask: now.Mask.Width > 0, Curve: curveOf(now, v.Duration),
+			Decisions: now.Decisions(), Mask: now.Mask.Width > 0, Curve: curveOf(now, p.Clock.End(v)),
 			Preset: o.Synthesis.Preset, Shutter: shutterAngle(o.Timing.Shutter),
 		},
 		Threshold: thresholds{*o.Synthesis.SceneThreshold, *o.Synthesis.BlendBelow, *o.Synthesis.NearestBelow},
@@ -325,10 +327,10 @@ func shutterAngle(share *big.Rat) string {
 	return fmt.Sprintf("%g", v)
 }
 
-func curveOf(s edits.State, duration *big.Rat) curveState {
+func curveOf(s edits.State, end *big.Rat) curveState {
 	c := curveState{Set: s.Curve != "", Keys: []edits.Keyframe{}}
-	if duration != nil {
-		c.Duration, _ = duration.Float64()
+	if end != nil {
+		c.Duration, _ = end.Float64()
 	}
 	keys, err := timeline.ParseKeyframes(strings.NewReader(s.Curve))
 	if !c.Set || err != nil {

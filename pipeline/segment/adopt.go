@@ -20,26 +20,33 @@ import (
 // returns how many of p's ranges are there, adopted or made.
 func (p *Plan) Adopt(ctx context.Context, dir string, older *Plan) (there int, err error) {
 	same := older != nil && p.agrees(older)
+	id, olderID := p.ID(), ""
+	if older != nil {
+		olderID = older.ID()
+	}
 	var near reach
-	if same && p.ID() != older.ID() {
+	if same && id != olderID {
 		if near, err = newReach(ctx, p); err != nil {
 			return 0, err
 		}
 	}
 	for i, r := range p.Ranges {
-		if _, err := p.check(dir, i, false); err == nil {
+		if err := ctx.Err(); err != nil {
+			return there, err
+		}
+		if _, err := p.check(dir, id, i, false); err == nil {
 			there++
 			continue
 		}
-		if !same || !reflect.DeepEqual(near.of(p, r), near.of(older, r)) {
-			older.discard(dir, i)
+		if !same || !near.alike(p, older, r) {
+			older.discard(dir, olderID, i)
 			continue
 		}
-		m, err := older.check(dir, i, true)
+		m, err := older.check(dir, olderID, i, true)
 		if err != nil {
 			continue // it is made anew
 		}
-		m.Plan = p.ID()
+		m.Plan = id
 		b, err := json.Marshal(m)
 		if err == nil {
 			err = atomicfile.ReplaceFile(manifestName(dir, i), append(b, '\n'))
@@ -51,18 +58,18 @@ func (p *Plan) Adopt(ctx context.Context, dir string, older *Plan) (there int, e
 	}
 	if older != nil {
 		for i := len(p.Ranges); i < len(older.Ranges); i++ {
-			older.discard(dir, i)
+			older.discard(dir, olderID, i)
 		}
 	}
 	return there, nil
 }
 
 // discard removes what Make has made of range i, if anything; what stays hinders nobody.
-func (p *Plan) discard(dir string, i int) {
+func (p *Plan) discard(dir, id string, i int) {
 	if p == nil || i >= len(p.Ranges) {
 		return
 	}
-	if m, err := p.check(dir, i, false); err == nil {
+	if m, err := p.check(dir, id, i, false); err == nil {
 		_ = os.Remove(manifestName(dir, i))
 		_ = os.Remove(filepath.Join(dir, m.File))
 	}
@@ -93,29 +100,42 @@ func newReach(ctx context.Context, p *Plan) (r reach, err error) {
 	return reach{clip.Plan.Passes[0].Layout, clip.Plan.Gap}, nil
 }
 
-// of returns the decisions of p that count for a range, without their places in a file. A cut
-// counts for the intervals before and behind its own, too: their motion tells how motion
-// bends. No interval with motion is longer than a gap.
-func (r reach) of(p *Plan, of Range) (list []pipeline.Decision) {
-	for _, d := range p.Settings.Synthesis.Decisions {
-		d.Line = 0
-		switch {
+// alike says whether the same decisions of two plans count for a range, wherever in a file they
+// stand.
+func (r reach) alike(p, q *Plan, of Range) bool {
+	first, end := r.around(of)
+	return reflect.DeepEqual(counting(p, of, first, end), counting(q, of, first, end))
+}
+
+// around returns the frames [first, end) whose cuts count for a range. A cut counts for the
+// intervals before and behind its own, too: their motion tells how motion bends. No interval with
+// motion is longer than a gap.
+func (r reach) around(of Range) (first, end int64) {
+	if r.layout == nil || r.gap == nil {
+		return 0, timeline.Endless
+	}
+	far := new(big.Rat).Mul(r.gap, big.NewRat(2, 1))
+	first = r.layout.FirstFrom(new(big.Rat).Sub(r.layout.Moment(of.First), far))
+	last := new(big.Rat).Add(r.layout.Moment(of.End-1), far)
+	end = r.layout.FirstFrom(last)
+	if r.layout.Moment(end).Cmp(last) == 0 {
+		end++
+	}
+	return first, end
+}
+
+// counting returns the decisions of p for the frames of a range, and the cuts of frames [first, end),
+// without their places in a file.
+func counting(p *Plan, of Range, first, end int64) (list []pipeline.Decision) {
+	all := p.Settings.Synthesis.Decisions
+	for i := range all { // a copy of each would take longer than the rest
+		switch d := &all[i]; {
 		case d.Frame >= of.First && d.Frame < of.End:
-			list = append(list, d)
-		case d.Cut != nil && r.near(d.Frame, of):
+			list = append(list, *d)
+			list[len(list)-1].Line = 0
+		case d.Cut != nil && d.Frame >= first && d.Frame < end:
 			list = append(list, pipeline.Decision{Frame: d.Frame, Cut: d.Cut, Time: d.Time})
 		}
 	}
 	return list
-}
-
-func (r reach) near(frame int64, of Range) bool {
-	if r.layout == nil || r.gap == nil {
-		return true
-	}
-	far := new(big.Rat).Mul(r.gap, big.NewRat(2, 1))
-	at := r.layout.Moment(frame)
-	begin := new(big.Rat).Sub(r.layout.Moment(of.First), far)
-	end := new(big.Rat).Add(r.layout.Moment(of.End-1), far)
-	return at.Cmp(begin) >= 0 && at.Cmp(end) <= 0
 }

@@ -63,7 +63,7 @@ func TestAdopt(t *testing.T) {
 		}
 		var digests [][]Hash
 		for i := range after.Ranges {
-			m, err := after.check(dir, i, true)
+			m, err := after.check(dir, after.ID(), i, true)
 			if err != nil {
 				t.Fatal(err)
 			}

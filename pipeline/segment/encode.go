@@ -30,6 +30,7 @@ type segmentWriter struct {
 	memory frame.Memory
 	pool   pixel.Pool // outlives the encoders, since frames are made ahead of them
 	next   int        // range that begins with the next frame, if none is open
+	id     string     // of the plan
 	open   *segmentFile
 }
 
@@ -54,7 +55,7 @@ func (w *segmentWriter) begin() error {
 	if err != nil {
 		return fault.New(fault.CannotWrite, "segment %d: %w", i, err)
 	}
-	s := &segmentFile{manifest: &Manifest{Plan: w.plan.ID(), Index: i, First: w.plan.Ranges[i].First}, file: file, packets: newPacketWriter(file)}
+	s := &segmentFile{manifest: &Manifest{Plan: w.id, Index: i, First: w.plan.Ranges[i].First}, file: file, packets: newPacketWriter(file)}
 	s.encoder, err = media.NewEncoder(w.ctx, w.clip.Options.Output.File, w.clip.Source, w.clip.WriterOptions(w.memory), s.manifest.First, func(packet media.Packet) error {
 		if err := s.packets.write(packet); err != nil {
 			return fault.New(fault.CannotWrite, "segment %d: %w", i, err)
@@ -154,7 +155,7 @@ func (w *segmentWriter) abort() {
 // publish writes m and returns it, or returns another worker's manifest if that worker
 // was faster.
 func (p *Plan) publish(dir string, m *Manifest) (*Manifest, error) {
-	other, err := p.check(dir, m.Index, false)
+	other, err := p.check(dir, m.Plan, m.Index, false)
 	if err == nil {
 		if other.File != m.File {
 			os.Remove(filepath.Join(dir, m.File))

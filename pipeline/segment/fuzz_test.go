@@ -120,7 +120,7 @@ func FuzzManifest(f *testing.F) {
 		if err := os.WriteFile(manifestName(dir, 0), b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		got, err := p.check(dir, 0, false)
+		got, err := p.check(dir, p.ID(), 0, false)
 		if err == nil && (got.Frames != 9 || len(got.Digests) != 9 || filepath.Base(got.File) != got.File) {
 			t.Errorf("%+v", got)
 		}

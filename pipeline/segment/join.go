@@ -19,14 +19,14 @@ import (
 // Output.Format (empty to tell from the name), Output.Overwrite and the options that
 // Make heeds. It returns a fault.TryAgain error if segments are missing or damaged.
 func (p *Plan) Join(ctx context.Context, dir string, local pipeline.Options) (*pipeline.Report, error) {
-	return p.join(ctx, &joiner{plan: p, dir: dir}, local)
+	return p.join(ctx, &joiner{plan: p, id: p.ID(), dir: dir}, local)
 }
 
 // JoinArriving joins as Join does while others make the segments: it waits for each
 // segment that is missing or damaged until somebody has made it or ctx ends. While it
 // waits, it calls Hooks.Progress with the number of frames that it has written.
 func (p *Plan) JoinArriving(ctx context.Context, dir string, local pipeline.Options) (*pipeline.Report, error) {
-	j := &joiner{plan: p, dir: dir}
+	j := &joiner{plan: p, id: p.ID(), dir: dir}
 	j.wait = func() error {
 		if show := local.Hooks.Progress; show != nil {
 			show(pipeline.Progress{Frames: j.written, Total: max(p.Whole.Frames, j.written)})
@@ -65,8 +65,9 @@ func (p *Plan) join(ctx context.Context, j *joiner, local pipeline.Options) (*pi
 // checkAll returns an error that names the segments that are missing or damaged.
 func (p *Plan) checkAll(dir string) error {
 	var missing []string
+	id := p.ID()
 	for i := range p.Ranges {
-		if _, err := p.check(dir, i, false); err != nil {
+		if _, err := p.check(dir, id, i, false); err != nil {
 			missing = append(missing, fmt.Sprintf("%d (%v)", i, err))
 		}
 	}
@@ -89,6 +90,7 @@ func abridge(list []string) string {
 // joiner reads and checks the packets of all segments in order.
 type joiner struct {
 	plan      *Plan
+	id        string // of the plan
 	dir       string
 	wait      func() error // is called until the current segment is there; nil to fail
 	at        int          // index of the current segment
@@ -135,7 +137,7 @@ func (j *joiner) bad(err error) error {
 // open opens the current segment.
 func (j *joiner) open() (err error) {
 	for {
-		if j.manifest, err = j.plan.check(j.dir, j.at, false); err == nil {
+		if j.manifest, err = j.plan.check(j.dir, j.id, j.at, false); err == nil {
 			break
 		}
 		if j.wait == nil {

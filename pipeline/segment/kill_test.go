@@ -124,6 +124,8 @@ func TestLastStepsAreTakenAgain(t *testing.T) {
 	dir := t.TempDir()
 	o.Output.File, o.Output.Format = filepath.Join(dir, "out.mkv"), ""
 	state := StateDir(o.Output.File)
+	other := o
+	other.Timing.Rate = pipeline.Rate{Value: big.NewRat(60, 1)}
 	p := newPlan(t, o, 1)
 	for _, test := range []struct{ name, joined, output, want string }{
 		{"before the file has its name", "new", "", "new"},
@@ -143,6 +145,9 @@ func TestLastStepsAreTakenAgain(t *testing.T) {
 			if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if _, err := Convert(context.Background(), other, Options{Length: big.NewRat(1, 1), Program: "test"}); fault.KindOf(err) != fault.Usage {
+			t.Errorf("%s, other settings: %v", test.name, err)
 		}
 		if _, err := Convert(context.Background(), o, Options{Length: big.NewRat(1, 1), Program: "test"}); err != nil {
 			t.Errorf("%s: %v", test.name, err)
@@ -188,7 +193,7 @@ func TestDamagedSegmentsAreMadeAgain(t *testing.T) {
 	dir := t.TempDir()
 	makeAll(t, p, dir, []int{0, 1})
 	want := p.Status(dir, true).Digest
-	m, err := p.check(dir, 0, true)
+	m, err := p.check(dir, p.ID(), 0, true)
 	if err != nil {
 		t.Fatal(err)
 	}

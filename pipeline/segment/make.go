@@ -70,8 +70,9 @@ func (p *Plan) confine(dir string, local pipeline.Options) error {
 func (p *Plan) makeRun(ctx context.Context, dir string, first, end int, local pipeline.Options, done func(m *Manifest, made bool)) (*pipeline.Report, error) {
 	o := p.apply(local)
 	sum := &pipeline.Report{}
+	id := p.ID()
 	for i := first; i < end; {
-		m, err := p.check(dir, i, true)
+		m, err := p.check(dir, id, i, true)
 		if err == nil {
 			done(m, false)
 			i++
@@ -85,7 +86,7 @@ func (p *Plan) makeRun(ctx context.Context, dir string, first, end int, local pi
 			if behind++; behind == end {
 				break
 			}
-			_, err = p.check(dir, behind, false)
+			_, err = p.check(dir, id, behind, false)
 		}
 		if show := local.Hooks.Progress; show != nil {
 			before, total := p.Ranges[i].First-p.Ranges[first].First, p.Ranges[end-1].End-p.Ranges[first].First
@@ -93,7 +94,7 @@ func (p *Plan) makeRun(ctx context.Context, dir string, first, end int, local pi
 				show(pipeline.Progress{Frames: before + at.Frames, Total: max(total, before+at.Frames)})
 			}
 		}
-		report, err := p.makePass(ctx, dir, i, behind, o, done)
+		report, err := p.makePass(ctx, dir, id, i, behind, o, done)
 		if err != nil {
 			return nil, err
 		}
@@ -106,8 +107,8 @@ func (p *Plan) makeRun(ctx context.Context, dir string, first, end int, local pi
 }
 
 // makePass makes neighbouring ranges, none of which is there, in one pass over the input.
-func (p *Plan) makePass(ctx context.Context, dir string, first, end int, o pipeline.Options, done func(m *Manifest, made bool)) (*pipeline.Report, error) {
-	w := &segmentWriter{ctx: ctx, plan: p, dir: dir, first: first, end: end, done: done}
+func (p *Plan) makePass(ctx context.Context, dir, id string, first, end int, o pipeline.Options, done func(m *Manifest, made bool)) (*pipeline.Report, error) {
+	w := &segmentWriter{ctx: ctx, plan: p, id: id, dir: dir, first: first, end: end, done: done}
 	o.Hooks.Digest = func(_ int64, d pipeline.Digest) { w.digest = Hash(d) }
 	r := p.Ranges[first]
 	r.End = p.Ranges[end-1].End

@@ -70,8 +70,9 @@ const maxManifest = 1 << 28
 var errMissing = errors.New("not made yet")
 
 // check reads the manifest of range i and compares it with the plan, and its packets
-// with the manifest: their size or, if all is set, every byte.
-func (p *Plan) check(dir string, i int, all bool) (*Manifest, error) {
+// with the manifest: their size or, if all is set, every byte. id is the plan's ID, which is costly
+// to make for each range.
+func (p *Plan) check(dir, id string, i int, all bool) (*Manifest, error) {
 	f, err := plainfile.Open(manifestName(dir, i), maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errMissing
@@ -86,7 +87,7 @@ func (p *Plan) check(dir string, i int, all bool) (*Manifest, error) {
 	want := p.Ranges[i]
 	last := i == len(p.Ranges)-1
 	switch {
-	case m.Plan != p.ID():
+	case m.Plan != id:
 		return nil, errors.New("made for another plan")
 	case m.Index != i || m.First != want.First || m.Frames != want.End-want.First && !last || m.Frames != int64(len(m.Digests)):
 		return nil, fmt.Errorf("holds frames %d to %d, not %d to %d", m.First, m.First+m.Frames, want.First, want.End)

@@ -53,6 +53,9 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 		return nil, fault.New(fault.TryAgain, "another retime makes %q; wait for it", o.Output.File)
 	}
 	if plan, err := readPlan(filepath.Join(dir, wholeName), cut.Program); err == nil {
+		if err := plan.continues(ctx, dir, o); err != nil {
+			return nil, err
+		}
 		return plan.deliver(dir, o) // the last run was killed in its last steps
 	}
 	if _, err := os.Stat(o.Output.File); err == nil && !o.Output.Overwrite {
@@ -158,18 +161,24 @@ func resumed(ctx context.Context, dir string, o pipeline.Options, cut Options) (
 	if err != nil {
 		return nil, fault.New(fault.KindOf(err), "%w; remove %s to begin anew", err, dir)
 	}
+	return p, p.continues(ctx, dir, o)
+}
+
+// continues returns an error unless p, which lies in dir, is a plan of o, and the input is what it
+// was.
+func (p *Plan) continues(ctx context.Context, dir string, o pipeline.Options) error {
 	path, err := filepath.Abs(o.Input.File)
 	if err != nil {
-		return nil, fault.New(fault.NoInput, "%w", err)
+		return fault.New(fault.NoInput, "%w", err)
 	}
 	if path != p.Input.Path {
-		return nil, fault.New(fault.Usage, "%q was begun with the input %q; give that, or remove %s to begin anew", o.Output.File, p.Input.Path, dir)
+		return fault.New(fault.Usage, "%q was begun with the input %q; give that, or remove %s to begin anew", o.Output.File, p.Input.Path, dir)
 	}
 	o.Input.Rotation = o.Rotation()
 	was, is := store(&p.Settings), store(&o)
 	if changed := differences(&was, &is); len(changed) > 0 {
-		return nil, fault.New(fault.Usage, "%q was begun with other settings (%s); give those, or remove %s to begin anew",
+		return fault.New(fault.Usage, "%q was begun with other settings (%s); give those, or remove %s to begin anew",
 			o.Output.File, strings.Join(changed, ", "), dir)
 	}
-	return p, p.checkInput(ctx, true)
+	return p.checkInput(ctx, true)
 }

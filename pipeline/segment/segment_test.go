@@ -249,7 +249,7 @@ func TestVerifyFindsWhatDiffers(t *testing.T) {
 		t.Errorf("%d frames checked, want all 200", checked)
 	}
 	// A forged manifest agrees with itself, but not with the frames.
-	m, err := p.check(dir, 1, true)
+	m, err := p.check(dir, p.ID(), 1, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -302,7 +302,7 @@ func TestPipesAreNoSegments(t *testing.T) {
 	}
 	pipe(m.File)
 	for i := range p.Ranges {
-		if _, err := p.check(dir, i, true); err == nil || !strings.Contains(err.Error(), "is a pipe") {
+		if _, err := p.check(dir, p.ID(), i, true); err == nil || !strings.Contains(err.Error(), "is a pipe") {
 			t.Errorf("segment %d: %v", i, err)
 		}
 	}

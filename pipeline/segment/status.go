@@ -62,7 +62,7 @@ func (p *Plan) status(dir string, all bool) (*Status, []*Manifest) {
 	var digests [][]Hash
 	for i, r := range p.Ranges {
 		at := RangeStatus{Index: i, First: r.First, Frames: r.End - r.First, State: Done}
-		m, err := p.check(dir, i, all)
+		m, err := p.check(dir, s.Plan, i, all)
 		switch {
 		case errors.Is(err, errMissing):
 			at.State = Missing

@@ -37,7 +37,7 @@ type pairing struct {
 	last   *Picture
 	next   int64    // number of the frame to be placed next
 	from   *Picture // that begins an interval whose frames are not all placed; nil for none
-	again  bool     // some of them are
+	placed int64    // how many of them are
 	ended  bool     // the interval is the one behind the last picture
 }
 
@@ -50,7 +50,7 @@ func (s *pairing) Next(p *Picture) []*Interval {
 		}
 		return nil
 	}
-	s.from, s.again = a, false
+	s.from, s.placed = a, 0
 	return s.More()
 }
 
@@ -58,7 +58,7 @@ func (s *pairing) End() []*Interval {
 	if s.last == nil {
 		return nil
 	}
-	s.from, s.again, s.ended = s.last.Retain(), false, true
+	s.from, s.placed, s.ended = s.last.Retain(), 0, true
 	return s.More()
 }
 
@@ -69,16 +69,16 @@ func (s *pairing) More() []*Interval {
 	}
 	var slots []timeline.Slot
 	if s.ended {
-		slots = s.layout.After(s.next, a.At, s.clock.At(a.Frame.PTS+a.Frame.Duration))
+		slots = s.layout.After(s.next, s.placed, a.At, s.clock.At(a.Frame.PTS+a.Frame.Duration))
 	} else {
-		slots = s.layout.Between(s.next, a.At, s.last.At)
+		slots = s.layout.Between(s.next, s.placed, a.At, s.last.At)
 	}
 	var list []*Interval
 	if len(slots) > 0 {
 		list = []*Interval{s.interval(slots)}
 	}
-	s.next, s.again = s.next+int64(len(slots)), true
-	if len(slots) < timeline.MaxSlots || slots[0].From != nil {
+	s.next, s.placed = s.next+int64(len(slots)), s.placed+int64(len(slots))
+	if len(slots) < timeline.MaxSlots {
 		s.from = nil
 		a.Release()
 	}
@@ -93,7 +93,7 @@ func (s *pairing) interval(slots []timeline.Slot) *Interval {
 		return v
 	}
 	v := NewInterval(s.from, s.last, targets(slots))
-	v.again = s.again
+	v.again = s.placed > 0
 	v.Hold = v.Turn()
 	if s.gap != nil && v.length().Cmp(s.gap) > 0 {
 		v.Gap, v.Hold = true, warp.PhaseOne

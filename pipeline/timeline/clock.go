@@ -38,7 +38,11 @@ func (c *Clock) ticks(pts int64) *big.Rat {
 
 // At returns the time of pts in seconds.
 func (c *Clock) At(pts int64) *big.Rat {
-	t := c.ticks(pts)
+	return c.meant(c.ticks(pts))
+}
+
+// meant returns the time in seconds of t, which counts as timestamps do.
+func (c *Clock) meant(t *big.Rat) *big.Rat {
 	if c.grid != nil {
 		t = c.snap(t, c.ticks(c.origin))
 	}
@@ -49,6 +53,15 @@ func (c *Clock) At(pts int64) *big.Rat {
 func (c *Clock) Exact(pts int64) *big.Rat {
 	t := c.ticks(pts)
 	return t.Sub(t, c.zero)
+}
+
+// End returns when the video v, which the clock is of, ends by what its container states;
+// nil if it states nothing.
+func (c *Clock) End(v media.Video) *big.Rat {
+	if v.Duration == nil {
+		return nil
+	}
+	return c.meant(new(big.Rat).Add(c.ticks(v.StreamPTS), v.Duration))
 }
 
 // Following returns the time of pts, at least a little later than a picture before it, whose

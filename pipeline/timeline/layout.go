@@ -32,12 +32,13 @@ type Layout interface {
 	// FirstFrom returns the number of the first frame that shows moment m or a later one.
 	FirstFrom(m *big.Rat) int64
 	// Between returns the frames from number k on for pictures shown at a and b, a < b.
-	// Frames before a show the first of the two. If there are more than MaxSlots whose
-	// indices tell their times, Between and After return the first MaxSlots of them.
-	Between(k int64, a, b *big.Rat) []Slot
+	// Frames before a show the first of the two. If there are more than MaxSlots, Between
+	// and After return the first MaxSlots of them; placed is how many earlier calls for the
+	// same pictures have returned.
+	Between(k, placed int64, a, b *big.Rat) []Slot
 	// After returns the frames from number k on that show the last picture, which is
 	// shown from a until end.
-	After(k int64, a, end *big.Rat) []Slot
+	After(k, placed int64, a, end *big.Rat) []Slot
 	// Subframes is how many consecutive slots make up one frame.
 	Subframes() int64
 	// Shown is the time in seconds at which the frame of a slot is shown.
@@ -119,14 +120,14 @@ func (c *Constant) Count(t *big.Rat) int64 {
 }
 
 // Between returns the frames from number k on that lie before b.
-func (c *Constant) Between(k int64, a, b *big.Rat) []Slot {
+func (c *Constant) Between(k, _ int64, a, b *big.Rat) []Slot {
 	return between(k, c.FirstFrom(b), a, b, c.Moment)
 }
 
 // After returns the frames until end, or until the run ends if it has an end.
-func (c *Constant) After(k int64, a, end *big.Rat) []Slot {
+func (c *Constant) After(k, placed int64, a, end *big.Rat) []Slot {
 	if c.run.End == nil {
-		return c.Between(k, a, end)
+		return c.Between(k, placed, a, end)
 	}
 	return standing(k, c.frames)
 }
@@ -212,13 +213,13 @@ func (e *Exposed) FirstFrom(m *big.Rat) int64 {
 }
 
 // Between returns the subframes from number k on that lie before b.
-func (e *Exposed) Between(k int64, a, b *big.Rat) []Slot {
+func (e *Exposed) Between(k, _ int64, a, b *big.Rat) []Slot {
 	return between(k, e.FirstFrom(b), a, b, e.Moment)
 }
 
 // After returns the subframes of the frames that begin before end, or of a run that has
 // an end.
-func (e *Exposed) After(k int64, _, end *big.Rat) []Slot {
+func (e *Exposed) After(k, _ int64, _, end *big.Rat) []Slot {
 	frames := e.subframeRange().frames
 	if e.run.End == nil {
 		frames = min(frames, e.Count(end)*e.each)
@@ -237,7 +238,7 @@ func (t *Kept) Shown(s Slot) *big.Rat { return s.From }
 
 // Between returns frames from number k on: as many, evenly spread over the time that
 // the output takes from a to b, as the rate makes of it, rounded, at least one.
-func (t *Kept) Between(k int64, a, b *big.Rat) []Slot {
+func (t *Kept) Between(k, placed int64, a, b *big.Rat) []Slot {
 	from, length := t.run.Output(a), new(big.Rat)
 	if d := new(big.Rat).Sub(t.run.From, a); d.Sign() > 0 { // a lies before the part
 		from.Sub(from, d.Mul(d, t.slow))
@@ -248,22 +249,25 @@ func (t *Kept) Between(k int64, a, b *big.Rat) []Slot {
 		v := new(big.Rat).Mul(length, big.NewRat(j, n))
 		return v.Add(v, from)
 	}
+	early := new(big.Rat).Sub(t.start, from) // until the part begins
+	j := max(Ceil(early.Mul(early, new(big.Rat).SetInt64(n)).Quo(early, length)), 0) + placed
 	var slots []Slot
-	for j := range n {
+	for ; j < n && len(slots) < MaxSlots; j++ {
 		s := Slot{Index: k, Phase: Quantise(big.NewRat(j, n)), From: at(j), To: at(j + 1)}
 		if j == 0 {
 			s.Phase = 0
 		}
-		if s.From.Cmp(t.start) >= 0 && (t.end == nil || s.From.Cmp(t.end) < 0) {
-			slots = append(slots, s)
-			k++
+		if t.end != nil && s.From.Cmp(t.end) >= 0 {
+			break
 		}
+		slots = append(slots, s)
+		k++
 	}
 	return slots
 }
 
 // After returns the frames until end.
-func (t *Kept) After(k int64, a, end *big.Rat) []Slot { return t.Between(k, a, end) }
+func (t *Kept) After(k, placed int64, a, end *big.Rat) []Slot { return t.Between(k, placed, a, end) }
 
 // Given lays one frame at each of some moments, which ascend.
 type Given []*big.Rat
@@ -293,12 +297,12 @@ func (g Given) FirstFrom(m *big.Rat) int64 {
 func (g Given) Count(t *big.Rat) int64 { return g.FirstFrom(t) }
 
 // Between returns the frames from number k on that lie before b.
-func (g Given) Between(k int64, a, b *big.Rat) []Slot {
+func (g Given) Between(k, _ int64, a, b *big.Rat) []Slot {
 	return between(k, g.FirstFrom(b), a, b, g.Moment)
 }
 
 // After returns the frames from number k on that lie before end.
-func (g Given) After(k int64, a, end *big.Rat) []Slot { return g.Between(k, a, end) }
+func (g Given) After(k, placed int64, a, end *big.Rat) []Slot { return g.Between(k, placed, a, end) }
 
 // Quantise rounds x, in (0, 1), to a Phase that is neither end. It overwrites x.
 func Quantise(x *big.Rat) warp.Phase {

@@ -29,7 +29,7 @@ func walk(n int, source, rate, slow string) (slots []Slot, intervals []int) {
 	line := lineOf(rate, slow)
 	at := func(i int) *big.Rat { return new(big.Rat).Quo(big.NewRat(int64(i), 1), ratio(source)) }
 	for i := range n {
-		for _, s := range line.Between(int64(len(slots)), at(i), at(i+1)) {
+		for _, s := range line.Between(int64(len(slots)), 0, at(i), at(i+1)) {
 			slots, intervals = append(slots, s), append(intervals, i)
 		}
 	}
@@ -121,6 +121,11 @@ func TestClockSnapsToTheGridOfAConstantRate(t *testing.T) {
 	if got := c.At(300); got.Cmp(big.NewRat(3, 10)) != 0 {
 		t.Errorf("off the grid: %s", got.RatString())
 	}
+	// So is the end, where a container has rounded the length.
+	v.StreamPTS, v.Duration = 500, big.NewRat(1501, 1000)
+	if got := c.End(v); got.Cmp(big.NewRat(2, 1)) != 0 {
+		t.Errorf("the end is at %s", got.RatString())
+	}
 	// A grid finer than the time base can show is none.
 	v.Rate = big.NewRat(500, 1)
 	if c := NewClock(v); c.grid != nil {
@@ -168,9 +173,42 @@ func TestSlotsComeInParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &Constant{run: still.Runs()[0], start: new(big.Rat), step: big.NewRat(1, 1), frames: 100_000_001}
-	for _, slots := range [][]Slot{c.Between(5, new(big.Rat), big.NewRat(1, 2)), c.After(5, new(big.Rat), big.NewRat(1, 2))} {
+	for _, slots := range [][]Slot{c.Between(5, 0, new(big.Rat), big.NewRat(1, 2)), c.After(5, 0, new(big.Rat), big.NewRat(1, 2))} {
 		if len(slots) != MaxSlots || slots[0].Index != 5 || slots[MaxSlots-1].Index != 4+MaxSlots {
 			t.Errorf("%d slots, want %d from 5 on", len(slots), MaxSlots)
+		}
+	}
+}
+
+// A long interval whose timestamps are kept comes in parts that go on with each other, and
+// only its frames from the part's beginning until its end.
+func TestKeptSlotsComeInParts(t *testing.T) {
+	const n = 3 * MaxSlots
+	kept := &Kept{*lineOf("1", "1"), big.NewRat(1, 1)}
+	for _, c := range []struct{ start, end, first, want int64 }{{0, n, 0, n}, {10, n - 7, 10, n - 17}, {0, MaxSlots, 0, MaxSlots}} {
+		kept.start, kept.end = big.NewRat(c.start, 1), big.NewRat(c.end, 1)
+		var placed int64
+		for {
+			slots := kept.Between(5+placed, placed, new(big.Rat), big.NewRat(n, 1))
+			for i, s := range slots {
+				at := c.first + placed + int64(i)
+				phase := warp.Phase(0)
+				if at > 0 {
+					phase = Quantise(big.NewRat(at, n))
+				}
+				if s.Index != 5+placed+int64(i) || s.From.Cmp(big.NewRat(at, 1)) != 0 || s.To.Cmp(big.NewRat(at+1, 1)) != 0 || s.Phase != phase {
+					t.Fatalf("%d to %d: slot %d is %+v", c.start, c.end, placed+int64(i), s)
+				}
+			}
+			placed += int64(len(slots))
+			if len(slots) > MaxSlots {
+				t.Fatalf("%d slots at a time", len(slots))
+			} else if len(slots) < MaxSlots {
+				break
+			}
+		}
+		if placed != c.want {
+			t.Errorf("%d to %d: %d slots, want %d", c.start, c.end, placed, c.want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import warnings
 
 import numpy
 
@@ -56,6 +57,17 @@ except retime.Error as e:
 else:
     raise AssertionError("a file that is not there has frames")
 
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    retime.convert(clip, path("few.gif"), to=0.1, overwrite=False)
+assert any("256 colours" in str(w.message) for w in caught), [str(w.message) for w in caught]
+try:
+    retime.convert(clip, path("unknown.mp4"), no_such_flag=False)
+except retime.Error as e:
+    assert "no-such-flag" in str(e), str(e)
+else:
+    raise AssertionError("an unknown option was taken")
+
 retime.write(made[::2], path("again.nut"), in_fps=24, fps=48, vcodec="rawvideo", preset="fast")
 again = list(retime.frames(path("again.nut")))
 assert len(again) >= 11, len(again)
@@ -66,4 +78,10 @@ except ValueError:
     pass
 else:
     raise AssertionError("a grey picture was taken")
+try:
+    retime.write([made[0], made[0][:90]], path("two.mp4"), in_fps=24)
+except ValueError:
+    pass
+else:
+    raise AssertionError("pictures of two sizes were taken")
 print("the Python package works")

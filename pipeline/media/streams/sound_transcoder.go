@@ -25,12 +25,17 @@ type soundTranscoder struct {
 	stretch  *timestretch.Stretcher // of the current part; nil until its first sample has come
 	position int64                  // position in the source of the next sample
 	stop     int64                  // position in the source at which the sound ends
+	leapt    bool                   // a timestamp was too far ahead
 	backward backwardSound
 }
 
 // maxJitter is how far timestamps may deviate from the count of samples, in seconds,
 // before they override it.
 const maxJitter = 0.01
+
+// longestGap is the longest silence within sound, in seconds. A later timestamp counts as
+// damage, as do those of pictures.
+const longestGap = 3600
 
 // newSoundTranscoder prepares a stream. The error says why the sound cannot be converted.
 func (s *Set) newSoundTranscoder(in *astiav.Stream) (_ *soundTranscoder, err error) {
@@ -99,6 +104,9 @@ func (t *soundTranscoder) add(next piece) error {
 	}
 	if d := at - t.position; t.stretch != nil && math.Abs(float64(d)) <= maxJitter*float64(t.encoder.rate) {
 		at = t.position
+	} else if t.stretch != nil && d > longestGap*int64(t.encoder.rate) {
+		t.warnLeap(d)
+		at = t.position
 	}
 	if over := at + int64(len(samples[0])) - t.stop; over > 0 {
 		samples = upTo(samples, int64(len(samples[0]))-over)
@@ -113,6 +121,16 @@ func (t *soundTranscoder) add(next piece) error {
 		t.backward.hold(samples, at)
 	}
 	return nil
+}
+
+// warnLeap warns of the first timestamp that is some samples too far ahead.
+func (t *soundTranscoder) warnLeap(by int64) {
+	if t.leapt {
+		return
+	}
+	t.leapt = true
+	t.set.log.Warn("a timestamp lies too far ahead; its sound follows what came before", "stream", t.decoder.in.Index(),
+		"after", t.time(t.position).FloatString(3)+" s", "by", t.time(by).FloatString(0)+" s")
 }
 
 // upTo returns the first n samples of each channel.
@@ -134,8 +152,25 @@ func after(samples [][]float32, n int64) [][]float32 {
 }
 
 // stretchOut passes samples from a position on to the stretchers of the parts of the run
-// that play them.
+// that play them. It encodes the silence of a gap before them piece by piece.
 func (t *soundTranscoder) stretchOut(samples [][]float32, at int64) error {
+	if t.stretch == nil || len(samples[0]) == 0 {
+		return t.stretchPiece(samples, at)
+	}
+	silence := slices.Repeat([][]float32{make([]float32, min(max(at-t.position, 0), int64(t.encoder.rate)))}, len(samples))
+	for t.position < at {
+		if err := t.stretchPiece(upTo(silence, at-t.position), t.position); err != nil {
+			return err
+		}
+		if err := t.encodeReady(); err != nil {
+			return err
+		}
+	}
+	return t.stretchPiece(samples, at)
+}
+
+// stretchPiece is stretchOut for samples that no gap comes before.
+func (t *soundTranscoder) stretchPiece(samples [][]float32, at int64) error {
 	for len(samples[0]) > 0 {
 		n := int64(len(samples[0]))
 		if len(t.later) > 0 {

@@ -204,6 +204,34 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// The silence of a gap in sound is encoded as it comes, and a timestamp that lies too far
+// ahead makes none.
+func TestGapInSound(t *testing.T) {
+	var log bytes.Buffer
+	m, video := newRecorder(t, "matroska")
+	set, err := Add(m, video, travelClip(t), options(2, 1, slog.New(slog.NewTextHandler(&log, nil))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Free()
+	sound := set.list[1].(*soundTranscoder)
+	second := [][]float32{make([]float32, sound.encoder.rate)}
+	for _, c := range []struct{ at, end int64 }{{0, 1}, {60, 61}, {62 + longestGap, 62}, {1 << 40, 63}} {
+		if err := sound.add(piece{samples: second, at: big.NewRat(c.at, 1)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := sound.position / int64(sound.encoder.rate); got != c.end {
+			t.Errorf("sound at %d s ends at %d s, want %d", c.at, got, c.end)
+		}
+		if left := 2*c.end - sound.encoder.position()/int64(sound.encoder.rate); left > 10 {
+			t.Errorf("sound at %d s: %d s are held", c.at, left)
+		}
+	}
+	if n := strings.Count(log.String(), "too far ahead"); n != 1 {
+		t.Errorf("%d warnings of timestamps:\n%s", n, &log)
+	}
+}
+
 // Packet passes an error of the muxer to Fail.
 func TestErrorsAreKept(t *testing.T) {
 	source := travelClip(t)

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"retime/frame"
 	"retime/pipeline"
@@ -33,6 +34,7 @@ type State struct {
 	Shutter string
 
 	lines map[int64]line
+	read  func() []pipeline.Decision // what lines say, read once for all copies of the state
 }
 
 // line has the fields of a line of a decisions file, by name; those that say nothing to a
@@ -50,16 +52,29 @@ const (
 	regionsField = "regions"
 )
 
-// Decisions returns the decisions in the order of their frames, nil for none.
+// with returns s with other lines, which are not to change any more.
+func (s State) with(lines map[int64]line) State {
+	s.lines = lines
+	s.read = sync.OnceValue(func() []pipeline.Decision {
+		list, err := decision.Read(bytes.NewReader(State{lines: lines}.decisionsFile()))
+		if err != nil {
+			panic(err) // every edit is checked
+		}
+		return list
+	})
+	return s
+}
+
+// Decided returns how many frames there are decisions about.
+func (s State) Decided() int { return len(s.lines) }
+
+// Decisions returns the decisions in the order of their frames, nil for none. They are not to be
+// changed.
 func (s State) Decisions() []pipeline.Decision {
 	if len(s.lines) == 0 {
 		return nil
 	}
-	list, err := decision.Read(bytes.NewReader(s.decisionsFile()))
-	if err != nil {
-		panic(err) // every edit is checked
-	}
-	return list
+	return s.read()
 }
 
 // decisionsFile returns the content of the file, nil for none.
@@ -109,12 +124,12 @@ func readLines(content []byte) (map[int64]line, error) {
 // set returns s with fields of the frames from first to last set; a nil value removes a field,
 // and lines that say nothing are removed.
 func (s State) set(first, last int64, at func(int64) float64, edit func(line) error) (State, error) {
-	s.lines = maps.Clone(s.lines)
-	if s.lines == nil {
-		s.lines = map[int64]line{}
+	lines := maps.Clone(s.lines)
+	if lines == nil {
+		lines = map[int64]line{}
 	}
 	for k := first; k <= last; k++ {
-		l := maps.Clone(s.lines[k])
+		l := maps.Clone(lines[k])
 		if l == nil {
 			l = line{frameField: text(k), timeField: text(at(k))}
 		}
@@ -126,15 +141,15 @@ func (s State) set(first, last int64, at func(int64) float64, edit func(line) er
 			said = said || name != frameField && name != timeField
 		}
 		if !said {
-			delete(s.lines, k)
+			delete(lines, k)
 			continue
 		}
-		s.lines[k] = l
+		lines[k] = l
 		if _, err := decision.Read(bytes.NewReader(State{lines: map[int64]line{k: l}}.decisionsFile())); err != nil {
 			return s, fault.New(fault.Usage, "frame %d: %w", k, err)
 		}
 	}
-	return s, nil
+	return s.with(lines), nil
 }
 
 func text(v any) json.RawMessage {
@@ -219,9 +234,9 @@ func (s State) AddRegion(first, last int64, r pipeline.Region, at func(int64) fl
 
 // Clear removes all decisions about the frames from first to last.
 func (s State) Clear(first, last int64) State {
-	s.lines = maps.Clone(s.lines)
-	maps.DeleteFunc(s.lines, func(k int64, _ line) bool { return k >= first && k <= last })
-	return s
+	lines := maps.Clone(s.lines)
+	maps.DeleteFunc(lines, func(k int64, _ line) bool { return k >= first && k <= last })
+	return s.with(lines)
 }
 
 // PaintMask returns s with what lies in a polygon marked as still, or not.
@@ -353,12 +368,10 @@ func (s State) Apply(o *pipeline.Options) error {
 	return nil
 }
 
-// Retimes says whether s and t show other moments.
-func (s State) Retimes(t State) bool { return s.Curve != t.Curve || s.Shutter != t.Shutter }
-
-// Differs says of which frames s and t make other samples, but for those that retime.
-func (s State) Differs(t State, frames int64, reach int64) func(int64) bool {
-	if s.Preset != t.Preset || s.Retimes(t) || s.Mask.Width != t.Mask.Width || !slices.Equal(s.Mask.Pix, t.Mask.Pix) {
+// Differs says of which frames s and t make other samples: of all, if they show other moments. A
+// changed cut counts for reach frames of the output on both sides.
+func (s State) Differs(t State, reach int64) func(int64) bool {
+	if s.Preset != t.Preset || s.Curve != t.Curve || s.Shutter != t.Shutter || s.Mask.Width != t.Mask.Width || !slices.Equal(s.Mask.Pix, t.Mask.Pix) {
 		return func(int64) bool { return true }
 	}
 	own, around := map[int64]bool{}, []int64{}

@@ -96,9 +96,11 @@ func (s *Store) read() (state State, seen [3]sum, err error) {
 		return state, seen, fault.New(fault.KindOf(err), "%q: %w", s.names()[i], err)
 	}
 	if len(texts[0]) > 0 {
-		if state.lines, err = readLines(texts[0]); err != nil {
+		lines, err := readLines(texts[0])
+		if err != nil {
 			return wrong(0, err)
 		}
+		state = state.with(lines)
 	}
 	if len(texts[1]) > 0 {
 		if state.Mask, err = s.files.ReadMask(s.files.Mask); err != nil {

@@ -207,9 +207,6 @@ func (m *Maker) Use(ctx context.Context, o pipeline.Options, changed func(frame 
 // Forget drops the frames of a view, such as Render after another rendering.
 func (m *Maker) Forget(v View) { m.cache.forget(func(w View, _ int64) bool { return v == w }) }
 
-// ForgetAll drops all frames, for a timing that changed.
-func (m *Maker) ForgetAll() { m.cache.forget(func(View, int64) bool { return true }) }
-
 // Pause stops, or lets go on, the rating of frames.
 func (m *Maker) Pause(paused bool) {
 	m.mu.Lock()

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import warnings
 
 __all__ = ["Error", "convert", "frames", "write", "main", "program"]
 
@@ -38,17 +39,17 @@ def _command(*arguments):
 
 def flags(options):
     """Returns the options as flags: fps=60 is --fps 60, overwrite=True is --overwrite,
-    from_=1 is --from 1, vopt={"tune": "film"} is --vopt tune=film, and a list repeats
-    its flag."""
+    verify=False is --verify=false, from_=1 is --from 1, vopt={"tune": "film"} is --vopt
+    tune=film, a list repeats its flag, and None leaves it out."""
     out = []
     for key, value in options.items():
         name = "--" + key.rstrip("_").replace("_", "-")
         if isinstance(value, dict):
             value = ["%s=%s" % pair for pair in value.items()]
         for v in value if isinstance(value, (list, tuple)) else [value]:
-            if v is True:
-                out.append(name)
-            elif v is not None and v is not False:
+            if isinstance(v, bool):
+                out.append("%s=%s" % (name, str(v).lower()))
+            elif v is not None:
                 out += [name, str(v)]
     return out
 
@@ -58,7 +59,8 @@ def convert(input, output, progress=None, **options):
 
     progress is called with the number of frames written and the number wanted, 0 if it
     is unknown. An exception of it ends the run, and so does KeyboardInterrupt; what was
-    written is removed then. Raises Error if the program fails."""
+    written is removed then. What the program warns of becomes warnings. Raises Error if the
+    program fails."""
     command = _command(os.fspath(input), "-o", os.fspath(output), "--progress", "json", *flags(options))
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
     said = []
@@ -82,6 +84,9 @@ def convert(input, output, progress=None, **options):
 
 
 def _check(code, said):
+    for line in said:
+        if line.startswith("retime: warning: "):
+            warnings.warn(line[len("retime: warning: "):], stacklevel=3)
     if code != 0:
         problems = [line[len("retime: "):] for line in said if line.startswith("retime: ") and not line.startswith("retime: warning")]
         raise Error(code, "\n".join(problems) or "\n".join(said) or "retime ended with %d" % code)
@@ -128,7 +133,8 @@ def _read(stream):
 def write(pictures, output, in_fps, **options):
     """Converts pictures, an iterable of numpy arrays of height, width and red, green and
     blue, in uint8 or uint16, shown at in_fps frames per second, to the file output, with
-    the flags in options. Raises Error if the program fails."""
+    the flags in options. The pictures have one size and one type. What the program warns of
+    becomes warnings. Raises Error if the program fails."""
     import numpy
 
     command = _command("-", "--input-format", "ppm_pipe", "--in-fps", str(in_fps), "-o", os.fspath(output), "-q", *flags(options))
@@ -136,11 +142,15 @@ def write(pictures, output, in_fps, **options):
     said = []
     reader = threading.Thread(target=lambda: said.extend(process.stderr.read().decode(errors="replace").splitlines()))
     reader.start()
+    first = None
     try:
         for picture in pictures:
             p = numpy.asarray(picture)
             if p.ndim != 3 or p.shape[2] != 3 or p.dtype not in (numpy.uint8, numpy.uint16):
                 raise ValueError("want pictures of height, width and 3 colours in uint8 or uint16, got %s of %s" % (p.shape, p.dtype))
+            first = p if first is None else first
+            if p.shape != first.shape or p.dtype != first.dtype:
+                raise ValueError("want pictures like the first, %s of %s, got %s of %s" % (first.shape, first.dtype, p.shape, p.dtype))
             process.stdin.write(b"P6\n%d %d\n%d\n" % (p.shape[1], p.shape[0], 255 if p.dtype == numpy.uint8 else 65535))
             process.stdin.write(p.tobytes() if p.dtype == numpy.uint8 else p.astype(">u2").tobytes())
         process.stdin.close()

@@ -155,6 +155,49 @@ func TestMissingEnd(t *testing.T) {
 	}
 }
 
+// A file that breaks off within a packet is truncated, however little of it is missing, and
+// so is an AVI file with fewer frames than its header states. What was recorded into a pipe
+// is whole without a stated length.
+func TestCutWithinPacket(t *testing.T) {
+	clip := writeScene(t, 96, 64, 48, 24, 1)
+	video, sound := []string{"-c:v", "mpeg4", "-g", "1", "-q:v", "2"}, []string{"-f", "lavfi", "-i", "sine=d=2.2:r=44100"}
+	for _, c := range []struct {
+		name string
+		pipe bool // the file is recorded into a pipe
+		args []string
+	}{
+		{"a.mkv", false, video},
+		{"sound.mkv", false, append(append(slices.Clone(sound), video...), "-c:a", "flac")},
+		{"a.webm", false, []string{"-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-b:v", "3M"}},
+		{"a.avi", false, video},
+		{"sound.avi", false, append(append(slices.Clone(sound), video...), "-c:a", "pcm_s16le")},
+		{"a.flv", false, []string{"-c:v", "flv1", "-g", "1", "-q:v", "2"}},
+		{"frag.mp4", false, append(slices.Clone(video), "-movflags", "frag_keyframe+empty_moov")},
+		{"live.mkv", true, video},
+		{"live.avi", true, video},
+	} {
+		whole := filepath.Join(t.TempDir(), c.name)
+		args := append([]string{"-i", clip}, c.args...)
+		if c.pipe {
+			args = append(args, "-f", map[string]string{".mkv": "matroska", ".avi": "avi"}[filepath.Ext(c.name)], "-seekable", "0")
+		}
+		ffmpeg(t, append(args, "file:"+whole)...)
+		data, err := os.ReadFile(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if frames, err := convertDamaged(t, c.name, data, c.name); err != nil || frames < 96 {
+			t.Errorf("%s, whole: %d frames, %v", c.name, frames, err)
+		}
+		for _, percent := range []int{30, 60, 80, 90} {
+			frames, err := convertDamaged(t, c.name, data[:len(data)*percent/100], fmt.Sprintf("%d %% of %s", percent, c.name))
+			if fault.KindOf(err) != fault.BadData || frames == 0 || frames >= 96 {
+				t.Errorf("%d %% of %s: %d frames, %v", percent, c.name, frames, err)
+			}
+		}
+	}
+}
+
 // Timestamps that begin late are no damage; a file that is cut still is.
 func TestLateTimestampsAreWhole(t *testing.T) {
 	for _, name := range []string{"late.mkv", "late.webm", "late.nut", "late.mp4", "late.ts"} {

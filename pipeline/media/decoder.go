@@ -270,11 +270,14 @@ func (c *decoder) end() error {
 	var missing int64
 	if end, ok := d.statedEnd(); ok {
 		missing = timebase.Microseconds(end-c.clock.end, tb)
-	} else if t := d.duration(); t > 0 {
+	} else if t := d.duration(); t > 0 && !d.isAVI() {
 		missing = t - (d.end - d.start())
 	}
 	if missing > d.tolerance() {
 		return d.bad(fmt.Errorf("ends after %s, %.3f s before its stated end: the file is truncated or damaged", c.clock.position(), float64(missing)/1e6))
+	}
+	if d.lost.cut {
+		return d.bad(fmt.Errorf("ends after %s within a packet: the file is truncated", c.clock.position()))
 	}
 	if d.lacksEnd() {
 		return d.bad(fmt.Errorf("ends after %s without the mark of its end: the file is truncated", c.clock.position()))

@@ -46,6 +46,7 @@ type packetLoss struct {
 	failed  int   // failed reads
 	corrupt int   // packets of the video that are marked as corrupt
 	stopped error // error of the last read before the end; nil if it succeeded
+	cut     bool  // the input ended within a packet
 }
 
 // openDemuxer opens a file, finds its streams and picks the video.
@@ -150,7 +151,9 @@ const maxReadErrors = 64
 // counts as lost.
 func (d *demuxer) read() (*astiav.Packet, error) {
 	for failed := 0; failed < maxReadErrors; {
+		cut := d.packet.Flags().Has(astiav.PacketFlagCorrupt)
 		d.packet.Unref()
+		reported := d.errors.Value()
 		err := d.input.ReadFrame(d.packet)
 		switch {
 		case d.ctx.Err() != nil:
@@ -160,6 +163,7 @@ func (d *demuxer) read() (*astiav.Packet, error) {
 				d.lost.failed++
 				d.lost.stopped = err
 			}
+			d.lost.cut = d.marksCuts() && (cut || d.errors.Value() > reported)
 			return nil, io.EOF
 		case err != nil:
 			failed++
@@ -173,6 +177,13 @@ func (d *demuxer) read() (*astiav.Packet, error) {
 		}
 	}
 	return nil, io.EOF
+}
+
+// marksCuts reports whether a corrupt packet, or an error, at the end of the input means
+// that the rest is missing. MPEG's streams may be recorded from anywhere to anywhere.
+func (d *demuxer) marksCuts() bool {
+	name := d.input.InputFormat().Name()
+	return name != "mpegts" && name != "mpeg"
 }
 
 // admit corrects p's timestamps and passes p to the sinks.
@@ -258,6 +269,10 @@ func (d *demuxer) seconds(t int64) *big.Rat {
 	return v.Sub(v, big.NewRat(d.start(), 1e6))
 }
 
+// isAVI reports whether the input is an AVI file. If it has no index, FFmpeg estimates its
+// duration from its size.
+func (d *demuxer) isAVI() bool { return d.input.InputFormat().Name() == "avi" }
+
 // frameLength returns the mean duration of the video's frames, in its time base.
 func (d *demuxer) frameLength() int64 {
 	rate, tb := timebase.Rat(d.video.AvgFrameRate()), timebase.Rat(d.video.TimeBase())
@@ -275,7 +290,14 @@ func (d *demuxer) statedEnd() (t int64, ok bool) {
 	if begin == av.NoTimestamp {
 		begin = 0
 	}
-	return begin + d.video.Duration(), d.video.Duration() > 0
+	length := d.video.Duration()
+	if d.isAVI() {
+		const unknown = 1 << 30 // frames, in what FFmpeg writes to a pipe
+		if length = d.video.NbFrames() * d.frameLength(); d.video.NbFrames() >= unknown {
+			length = 0
+		}
+	}
+	return begin + length, length > 0
 }
 
 // tolerance is how much earlier than its stated end the video may end, in microseconds.

@@ -22,10 +22,13 @@ type sequenceFiles struct {
 }
 
 // sequenceTarget returns the target for an image sequence.
-func sequenceTarget(name string, s sequence, overwrite bool, number func(int) int) (target, error) {
+func sequenceTarget(name string, s sequence, source string, overwrite bool, number func(int) int) (target, error) {
 	there, err := s.numbers()
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
+	}
+	if len(there) > 0 && overlap(s.files(there), filesOf(source)) {
+		return target{}, fault.New(fault.Usage, "output %q has pictures of the input; choose another name", name)
 	}
 	if len(there) > 0 && !overwrite {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %d such files exist; Output.Overwrite overwrites them", name, len(there))

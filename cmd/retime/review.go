@@ -127,20 +127,7 @@ func (o *ReviewOptions) clip(args []string, flags *pflag.FlagSet) (review.Clip, 
 	if out := one.Output.File; out == "-" || args[0] == "-" || media.IsSequence(out) {
 		return review.Clip{}, fault.New(fault.Usage, "a review needs files as input and output, not %q and %q", args[0], out)
 	}
-	if sameFile(one.Output.File, args[0]) {
-		return review.Clip{}, fault.New(fault.Usage, "output %q is the input; choose another name", one.Output.File)
-	}
 	return newReviewClip(one, args[0], flags)
-}
-
-// sameFile says whether two names are of one file that is there.
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }
 
 // newReviewClip returns the clip of a conversion. The page reads and writes the files of edits
@@ -172,6 +159,13 @@ func newReviewClip(o ConvertOptions, input string, flags *pflag.FlagSet) (review
 				return c, fault.New(fault.Usage, "review: --confine: %w", err)
 			}
 		}
+	}
+	written := []flag{
+		{name: "output", use: writesFile, path: &out}, {name: "decisions", use: writesFile, path: &c.Files.Decisions},
+		{name: "static-mask", use: writesFile, path: &c.Files.Mask}, {name: "curve", use: writesFile, path: &c.Files.Curve},
+	}
+	if err := checkWritten(written, input, true); err != nil { // an earlier review has left files there
+		return c, err
 	}
 	return c, c.Conversion.Check()
 }

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -89,7 +90,7 @@ func TestOutputsKeepThePicturesOfTheInput(t *testing.T) {
 		{"%d.png", "%03d.png", 0},
 		{"7.png", "%03d.png", 0},
 	} {
-		target, err := newTarget(filepath.Join(dir, c.name), "", filepath.Join(dir, c.source), true, nil)
+		target, err := newTarget(filepath.Join(dir, c.name), "", filepath.Join(dir, c.source), true, nil, slog.New(slog.DiscardHandler))
 		if err == nil {
 			target.discard()
 		}

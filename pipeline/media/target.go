@@ -3,6 +3,7 @@ package media
 import (
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,8 +33,9 @@ type destination interface {
 
 // newTarget returns the target for an output called name in a format, empty for the
 // name's own. source is the input's name, whose files the output must not have. number returns
-// the numbers of an image sequence's files; nil to count from 1.
-func newTarget(name, format, source string, overwrite bool, number func(int) int) (target, error) {
+// the numbers of an image sequence's files; nil to count from 1. The target warns log of files
+// that it leaves of an earlier sequence.
+func newTarget(name, format, source string, overwrite bool, number func(int) int, log *slog.Logger) (target, error) {
 	if name == "" {
 		return target{}, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
@@ -45,7 +47,7 @@ func newTarget(name, format, source string, overwrite bool, number func(int) int
 	}
 	info, err := os.Stat(name)
 	if s, ok := outputSequence(name, format); ok {
-		return sequenceTarget(name, s, source, overwrite, number)
+		return sequenceTarget(name, s, source, overwrite, number, log)
 	}
 	switch {
 	case err == nil && info.IsDir():

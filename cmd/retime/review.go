@@ -172,22 +172,9 @@ func newReviewClip(o ConvertOptions, input string, flags *pflag.FlagSet) (review
 
 // givenFlags returns the flags that the command line sets and that decide the output.
 func givenFlags(flags *pflag.FlagSet) (list []review.Flag) {
-	flags.Visit(func(f *pflag.Flag) {
-		d := definition(f)
-		if d == nil || d.role == roleProgram || f.Name == "output" || f.Name == "glob" {
-			return
-		}
-		switch v := d.Value.(type) {
-		case *pairs:
-			for key, value := range *v.to {
-				list = append(list, review.Flag{Name: f.Name, Value: key + "=" + value})
-			}
-		case interface{ all() []string }:
-			for _, value := range v.all() {
-				list = append(list, review.Flag{Name: f.Name, Value: value})
-			}
-		default:
-			list = append(list, review.Flag{Name: f.Name, Value: f.Value.String()})
+	visitDecisive(flags, func(d *flag, texts []string) {
+		for _, text := range texts {
+			list = append(list, review.Flag{Name: d.name, Value: text})
 		}
 	})
 	slices.SortStableFunc(list, func(a, b review.Flag) int { return strings.Compare(a.Name, b.Name) })

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,26 +94,12 @@ func (c *batchClip) arguments() []string {
 	for _, d := range c.flags() {
 		paths[d.name] = d.path
 	}
-	c.given.Visit(func(f *pflag.Flag) {
-		d := definition(f)
-		if d == nil || d.role == roleProgram || f.Name == "output" || f.Name == "glob" {
-			return
+	visitDecisive(c.given, func(d *flag, texts []string) {
+		if path := paths[d.name]; path != nil {
+			texts = []string{*path}
 		}
-		values := []string{f.Value.String()}
-		switch v := d.Value.(type) {
-		case *list:
-			values = *v.to
-		case *pairs:
-			values = nil
-			for _, key := range slices.Sorted(maps.Keys(*v.to)) {
-				values = append(values, key+"="+(*v.to)[key])
-			}
-		}
-		if path := paths[f.Name]; path != nil {
-			values = []string{*path}
-		}
-		for _, v := range values {
-			args = append(args, "--"+f.Name+"="+v)
+		for _, text := range texts {
+			args = append(args, "--"+d.name+"="+text)
 		}
 	})
 	return args

@@ -179,6 +179,9 @@ func (o *ConvertOptions) run(ctx context.Context, p pipeline.Options) (*pipeline
 
 // convert runs p and writes the files that o names beside the output.
 func (o *ConvertOptions) convert(ctx context.Context, p pipeline.Options) (*pipeline.Report, error) {
+	if err := checkWritten(o.flags(), p.Input.File, p.Output.Overwrite); err != nil {
+		return nil, err
+	}
 	sidecar, err := newSidecar("--sidecar", o.sidecar)
 	if err != nil {
 		return nil, err

@@ -35,6 +35,7 @@ The segments go into a directory beside the plan: docs/clusters.md.`,
 	o.addFlags(f, planVerb)
 	declare(f, []flag{{name: "even", usage: "make ranges of one length, and do not look for scene cuts", heading: planHeading, Value: boolean(&even)}})
 	f.Lookup("output").Usage = "write the plan"
+	f.Lookup("overwrite").Usage = "overwrite the plan"
 	f.Lookup("segment-seconds").Usage = "length of the ranges, about"
 	definition(f.Lookup("segment-seconds")).heading = planHeading
 	f.Lookup("format").Usage = "container of the joined output, or of one like it"
@@ -51,6 +52,10 @@ func runPlan(ctx context.Context, o ConvertOptions, even bool, input string, std
 	}
 	p, err := o.options(input)
 	if err != nil {
+		return err
+	}
+	written := []flag{{name: "output", use: writesFile, path: &o.Output.File}}
+	if err := checkWritten(written, input, o.Output.Overwrite); err != nil {
 		return err
 	}
 	p.Output.File = ""

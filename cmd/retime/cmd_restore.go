@@ -26,15 +26,25 @@ type RestoreOptions struct {
 
 // AddFlags declares the flags of restore.
 func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
+	o.restore.MaxRun = restore.DefaultMaxRun
+	declare(f, o.own())
+	o.addFlags(f, restoreVerb)
+	setDefault(f, "preset", string(pipeline.Best)) // few frames are made
+	fields := f.Lookup("deinterlace")
+	fields.Usage, fields.NoOptDefVal = "off takes interlaced input as it is (default refused)", ""
+	definition(fields).values = []string{"off"}
+}
+
+// own defines the flags that a conversion does not have.
+func (o *RestoreOptions) own() []flag {
 	r := &o.restore
-	r.MaxRun = restore.DefaultMaxRun
-	declare(f, []flag{
+	return []flag{
 		{name: "frames", arg: "FRAMES", usage: "replace frames: 120,133-135; numbers from 0, times, or timecodes", heading: damageHeading, Value: word(&o.frames)},
 		{name: "list", arg: "FILE", usage: "replace the frames in this list: docs/restoration.md", heading: damageHeading, Value: word(&o.list)},
 		{name: "detect", usage: "look for damage and replace what is found", heading: damageHeading, Value: boolean(&r.Detect)},
 		{name: "missing-from-numbering", usage: "put in the frames whose numbers an image sequence lacks", heading: damageHeading,
 			option: "Options.MissingFromNumbering", Value: boolean(&r.MissingFromNumbering)},
-		{name: "write-list", arg: "FILE", usage: "write all damage to this list", heading: damageHeading, Value: word(&o.writeList)},
+		{name: "write-list", arg: "FILE", usage: "write all damage to this list", heading: damageHeading, use: writesFile, path: &o.writeList, Value: word(&o.writeList)},
 		{name: "dry-run", usage: "say what is damaged, and write nothing else", heading: damageHeading, Value: boolean(&r.DryRun)},
 		{name: "insert", arg: "FRAME:COUNT", usage: "put COUNT frames into the gap behind FRAME; repeatable", heading: damageHeading, Value: texts(&o.inserts)},
 		{name: "region", arg: "x,y,w,h@FRAMES", usage: "replace a rectangle of frames only; repeatable", heading: damageHeading, Value: texts(&o.regions)},
@@ -42,13 +52,8 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 		{name: "smart-copy", usage: "copy the packets that can stay, encode only around what is made", heading: damageHeading,
 			option: "Options.SmartCopy", Value: boolean(&r.SmartCopy)},
 		{name: "max-run", arg: "N", usage: "leave runs of more than N frames as they are", heading: damageHeading, option: "Options.MaxRun", Value: integer(&r.MaxRun)},
-		{name: "log", arg: "FILE", usage: "write where each made frame came from, a JSON object a line", heading: reportHeading, Value: word(&o.log)},
-	})
-	o.addFlags(f, restoreVerb)
-	setDefault(f, "preset", string(pipeline.Best)) // few frames are made
-	fields := f.Lookup("deinterlace")
-	fields.Usage, fields.NoOptDefVal = "off takes interlaced input as it is (default refused)", ""
-	definition(fields).values = []string{"off"}
+		{name: "log", arg: "FILE", usage: "write where each made frame came from, a JSON object a line", heading: reportHeading, use: writesFile, path: &o.log, Value: word(&o.log)},
+	}
 }
 
 func newRestoreCommand() *cobra.Command {
@@ -162,6 +167,9 @@ func writeDamage(name string, found []restore.Finding) error {
 func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, stderr io.Writer) error {
 	r, err := o.options(input)
 	if err != nil {
+		return err
+	}
+	if err := checkWritten(append(o.flags(), o.own()...), input, r.Convert.Output.Overwrite); err != nil {
 		return err
 	}
 	whyCPU, err := chooseProgram(r.Convert.Compute.Backend)

@@ -17,6 +17,9 @@ import (
 // into a directory. Their names are the numbers of the frames.
 type confidenceMaps struct{ dir string }
 
+// mapPattern is the pattern of the pictures' names.
+const mapPattern = "%06d.png"
+
 // newConfidenceMaps creates the directory, which must be empty unless overwrite is set.
 // It returns nil if dir is empty.
 func newConfidenceMaps(dir string, overwrite bool) (*confidenceMaps, error) {
@@ -36,7 +39,7 @@ func newConfidenceMaps(dir string, overwrite bool) (*confidenceMaps, error) {
 }
 
 func (m *confidenceMaps) write(number int64, confidence frame.Image[uint8]) error {
-	name := filepath.Join(m.dir, fmt.Sprintf("%06d.png", number))
+	name := filepath.Join(m.dir, fmt.Sprintf(mapPattern, number))
 	gray := &image.Gray{Pix: confidence.Pix, Stride: confidence.Stride, Rect: image.Rect(0, 0, confidence.Width, confidence.Height)}
 	if err := atomicfile.Write(name, func(w io.Writer) error { return png.Encode(w, gray) }); err != nil {
 		return fault.New(fault.CannotWrite, "--confidence-maps: %w", err)

@@ -186,12 +186,14 @@ func (v *pairs) Set(text string) error {
 }
 
 // String returns the pairs in brackets, by their keys.
-func (v *pairs) String() string {
-	var all []string
+func (v *pairs) String() string { return bracketed(v.all()) }
+
+// all returns the pairs, by their keys.
+func (v *pairs) all() (pairs []string) {
 	for _, key := range slices.Sorted(maps.Keys(*v.to)) {
-		all = append(all, key+"="+(*v.to)[key])
+		pairs = append(pairs, key+"="+(*v.to)[key])
 	}
-	return bracketed(all)
+	return pairs
 }
 
 // Type names the type in messages.

@@ -123,6 +123,22 @@ func definition(f *pflag.Flag) *flag {
 	return d
 }
 
+// visitDecisive calls visit for each flag that the command line sets and that decides the output, but
+// for its name, with a text for each time that the flag is to be given.
+func visitDecisive(flags *pflag.FlagSet, visit func(d *flag, texts []string)) {
+	flags.Visit(func(f *pflag.Flag) {
+		d := definition(f)
+		if d == nil || d.role == roleProgram || d.name == "output" || d.name == "glob" {
+			return
+		}
+		if v, ok := d.Value.(interface{ all() []string }); ok {
+			visit(d, v.all())
+		} else {
+			visit(d, []string{d.String()})
+		}
+	})
+}
+
 // setDefault changes the default of a flag.
 func setDefault(f *pflag.FlagSet, name, text string) {
 	p := f.Lookup(name)

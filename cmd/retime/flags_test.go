@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -390,5 +391,26 @@ func TestReadmeListsTheFlags(t *testing.T) {
 				t.Errorf("README has no --%s under %s", f.Name, g.heading)
 			}
 		}
+	}
+}
+
+// The flags that decide an output come in one order, whatever that of a map is.
+func TestFlagsOfTheOutputComeInOneOrder(t *testing.T) {
+	var o ReviewOptions
+	flags := pflag.NewFlagSet("review", pflag.ContinueOnError)
+	o.AddFlags(flags)
+	args := "--vopt=e=5 --vopt=a=1 --vopt=d=4 --vopt=b=2 --vopt=c=3 --map=0:v --map=-0:s --threads=2 --fps=60 --quiet --output=x --glob=y"
+	if err := flags.Parse(strings.Fields(args)); err != nil {
+		t.Fatal(err)
+	}
+	want := "{fps 60} {map 0:v} {map -0:s} {threads 2} {vopt a=1} {vopt b=2} {vopt c=3} {vopt d=4} {vopt e=5}"
+	for range 20 {
+		if got := strings.Trim(fmt.Sprint(givenFlags(flags)), "[]"); got != want {
+			t.Fatalf("%s, want %s", got, want)
+		}
+	}
+	c := batchClip{given: flags, input: "in"}
+	if got, want := strings.Join(c.arguments(), " "), "in --output= --vopt=a=1 --vopt=b=2 --vopt=c=3 --vopt=d=4 --vopt=e=5 --map=0:v --map=-0:s --threads=2 --fps=60"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -91,6 +91,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{in, "-o", out, "--progress", "magic"}, fault.Usage},
 		{[]string{in, "-o", out, "--backend", "cuda"}, fault.TryAgain},
 		{[]string{in, "-o", in, "-y"}, fault.Usage},
+		{[]string{in, "-o", in, "-y", "--resume"}, fault.Usage},
 		{[]string{"missing.mp4", "-o", out}, fault.NoInput},
 		{[]string{"main_test.go", "-o", out}, fault.BadData},
 		{[]string{in, "-o", "/nowhere/out.nut"}, fault.CannotWrite},

@@ -127,20 +127,7 @@ func (o *ReviewOptions) clip(args []string, flags *pflag.FlagSet) (review.Clip, 
 	if out := one.Output.File; out == "-" || args[0] == "-" || media.IsSequence(out) {
 		return review.Clip{}, fault.New(fault.Usage, "a review needs files as input and output, not %q and %q", args[0], out)
 	}
-	if sameFile(one.Output.File, args[0]) {
-		return review.Clip{}, fault.New(fault.Usage, "output %q is the input; choose another name", one.Output.File)
-	}
 	return newReviewClip(one, args[0], flags)
-}
-
-// sameFile says whether two names are of one file that is there.
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }
 
 // newReviewClip returns the clip of a conversion. The page reads and writes the files of edits
@@ -173,27 +160,21 @@ func newReviewClip(o ConvertOptions, input string, flags *pflag.FlagSet) (review
 			}
 		}
 	}
+	written := []flag{
+		{name: "output", use: writesFile, path: &out}, {name: "decisions", use: writesFile, path: &c.Files.Decisions},
+		{name: "static-mask", use: writesFile, path: &c.Files.Mask}, {name: "curve", use: writesFile, path: &c.Files.Curve},
+	}
+	if err := checkWritten(written, input, true); err != nil { // an earlier review has left files there
+		return c, err
+	}
 	return c, c.Conversion.Check()
 }
 
 // givenFlags returns the flags that the command line sets and that decide the output.
 func givenFlags(flags *pflag.FlagSet) (list []review.Flag) {
-	flags.Visit(func(f *pflag.Flag) {
-		d := definition(f)
-		if d == nil || d.role == roleProgram || f.Name == "output" || f.Name == "glob" {
-			return
-		}
-		switch v := d.Value.(type) {
-		case *pairs:
-			for key, value := range *v.to {
-				list = append(list, review.Flag{Name: f.Name, Value: key + "=" + value})
-			}
-		case interface{ all() []string }:
-			for _, value := range v.all() {
-				list = append(list, review.Flag{Name: f.Name, Value: value})
-			}
-		default:
-			list = append(list, review.Flag{Name: f.Name, Value: f.Value.String()})
+	visitDecisive(flags, func(d *flag, texts []string) {
+		for _, text := range texts {
+			list = append(list, review.Flag{Name: d.name, Value: text})
 		}
 	})
 	slices.SortStableFunc(list, func(a, b review.Flag) int { return strings.Compare(a.Name, b.Name) })

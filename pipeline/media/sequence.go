@@ -59,6 +59,14 @@ var numberedFormats = []string{"image2", "segment", "stream_segment", "ssegment"
 // file returns the base name of the file with number n.
 func (s sequence) file(n int) string { return fmt.Sprintf("%s%0*d%s", s.before, s.width, n, s.last) }
 
+// files returns the paths of the files with these numbers.
+func (s sequence) files(numbers []int) (paths []string) {
+	for _, n := range numbers {
+		paths = append(paths, filepath.Join(s.dir, s.file(n)))
+	}
+	return paths
+}
+
 // number returns the number in a file's base name; ok is false if the name is not
 // one that s gives.
 func (s sequence) number(file string) (n int, ok bool) {

@@ -2,6 +2,8 @@ package media
 
 import (
 	"cmp"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,13 +21,18 @@ type sequenceFiles struct {
 	done     bool
 	sequence sequence
 	number   func(k int) int // of the k-th file; nil to keep FFmpeg's
+	old      []int           // numbers of the files that were there before, ascending
+	log      *slog.Logger
 }
 
 // sequenceTarget returns the target for an image sequence.
-func sequenceTarget(name string, s sequence, overwrite bool, number func(int) int) (target, error) {
+func sequenceTarget(name string, s sequence, source string, overwrite bool, number func(int) int, log *slog.Logger) (target, error) {
 	there, err := s.numbers()
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
+	}
+	if len(there) > 0 && overlap(s.files(there), filesOf(source)) {
+		return target{}, fault.New(fault.Usage, "output %q has pictures of the input; choose another name", name)
 	}
 	if len(there) > 0 && !overwrite {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %d such files exist; Output.Overwrite overwrites them", name, len(there))
@@ -39,7 +46,7 @@ func sequenceTarget(name string, s sequence, overwrite bool, number func(int) in
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	}
-	return target{name, "file:" + filepath.Join(dir.Name(), filepath.Base(name)), &sequenceFiles{name: name, dir: dir, sequence: s, number: number}}, nil
+	return target{name, "file:" + filepath.Join(dir.Name(), filepath.Base(name)), &sequenceFiles{name: name, dir: dir, sequence: s, number: number, old: there, log: log}}, nil
 }
 
 // commit moves the files to their directory and renames them to their numbers.
@@ -53,6 +60,7 @@ func (q *sequenceFiles) commit(partial bool) (string, error) {
 		n, _ := q.sequence.number(b.Name())
 		return cmp.Compare(m, n)
 	})
+	written := map[int]bool{}
 	for k, e := range entries {
 		to := e.Name()
 		if q.number != nil {
@@ -60,6 +68,8 @@ func (q *sequenceFiles) commit(partial bool) (string, error) {
 		}
 		if partial {
 			to = partialName(to)
+		} else if n, ok := q.sequence.number(to); ok {
+			written[n] = true
 		}
 		if err := os.Rename(filepath.Join(q.dir.Name(), e.Name()), filepath.Join(q.sequence.dir, to)); err != nil {
 			return "", err
@@ -71,6 +81,10 @@ func (q *sequenceFiles) commit(partial bool) (string, error) {
 	}
 	if partial {
 		return partialName(q.name), nil
+	}
+	if left := slices.DeleteFunc(q.old, func(n int) bool { return written[n] }); len(left) > 0 {
+		q.log.Warn("pictures of an earlier output stay and go by the same pattern as the new ones; remove them",
+			"output", q.name, "pictures", len(left), "numbers", fmt.Sprintf("%d-%d", left[0], left[len(left)-1]))
 	}
 	return q.name, nil
 }

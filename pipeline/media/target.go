@@ -3,6 +3,7 @@ package media
 import (
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,9 +32,10 @@ type destination interface {
 }
 
 // newTarget returns the target for an output called name in a format, empty for the
-// name's own. source is the input's name, which the output must not have. number returns
-// the numbers of an image sequence's files; nil to count from 1.
-func newTarget(name, format, source string, overwrite bool, number func(int) int) (target, error) {
+// name's own. source is the input's name, whose files the output must not have. number returns
+// the numbers of an image sequence's files; nil to count from 1. The target warns log of files
+// that it leaves of an earlier sequence.
+func newTarget(name, format, source string, overwrite bool, number func(int) int, log *slog.Logger) (target, error) {
 	if name == "" {
 		return target{}, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
@@ -45,12 +47,12 @@ func newTarget(name, format, source string, overwrite bool, number func(int) int
 	}
 	info, err := os.Stat(name)
 	if s, ok := outputSequence(name, format); ok {
-		return sequenceTarget(name, s, overwrite, number)
+		return sequenceTarget(name, s, source, overwrite, number, log)
 	}
 	switch {
 	case err == nil && info.IsDir():
 		return target{}, fault.New(fault.CannotWrite, "output %q is a directory; name a file in it", name)
-	case err == nil && sameFile(info, source):
+	case err == nil && overlap([]string{name}, filesOf(source)):
 		return target{}, fault.New(fault.Usage, "output %q is the input; choose another name", name)
 	case err == nil && !info.Mode().IsRegular():
 		return target{name, "file:" + name, direct(name)}, nil
@@ -111,11 +113,6 @@ func (f *namedFile) discard() {
 }
 
 func (*namedFile) reread() bool { return true }
-
-func sameFile(info fs.FileInfo, source string) bool {
-	other, err := os.Stat(source)
-	return err == nil && info.Mode().IsRegular() && os.SameFile(info, other)
-}
 
 // partialName returns the name of a partial output: NAME.partial.EXT.
 func partialName(name string) string {

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,7 +33,7 @@ func TestFileTarget(t *testing.T) {
 		partial bool
 		want    string
 	}{{false, "a b.mkv"}, {true, "a b.partial.mkv"}} {
-		target, err := newTarget(name, "", "in.mkv", true, nil)
+		target, err := newTarget(name, "", "in.mkv", true, nil, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func TestFileTarget(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	target, err := newTarget(name, "", "in.mkv", true, nil)
+	target, err := newTarget(name, "", "in.mkv", true, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestSequenceTarget(t *testing.T) {
 		{false, func(k int) int { return 7 + 2*k }, []string{"001.png", "002.png", "007.png", "009.png"}},
 		{true, func(k int) int { return 2 + k }, []string{"001.png", "002.partial.png", "002.png", "003.partial.png", "007.png", "009.png"}},
 	} {
-		target, err := newTarget(filepath.Join(dir, "%03d.png"), "", "in.mkv", true, c.number)
+		target, err := newTarget(filepath.Join(dir, "%03d.png"), "", "in.mkv", true, c.number, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,13 +93,47 @@ func TestSequenceTarget(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	target, err := newTarget(filepath.Join(dir, "%03d.png"), "", "in.mkv", true, nil)
+	target, err := newTarget(filepath.Join(dir, "%03d.png"), "", "in.mkv", true, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	target.discard()
 	if got := namesIn(t, dir); len(got) != 6 {
 		t.Errorf("%q", got)
+	}
+}
+
+// A shorter sequence leaves the end of the one before it, and says so. A partial one overwrites
+// nothing.
+func TestSequencesThatStay(t *testing.T) {
+	for _, c := range []struct {
+		partial bool
+		first   int
+		want    string
+	}{
+		{false, 1, "pictures=2 numbers=3-4"},
+		{false, 2, "pictures=2 numbers=1-4"},
+		{false, 3, "pictures=2 numbers=1-2"},
+		{false, 7, "pictures=4 numbers=1-4"},
+		{true, 1, ""},
+	} {
+		dir := filesIn(t, "1.png", "2.png", "3.png", "4.png", "005.png")
+		var log strings.Builder
+		target, err := newTarget(filepath.Join(dir, "%d.png"), "", "in.mkv", true, func(k int) int { return c.first + k }, slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []string{"1.png", "2.png"} {
+			if err := os.WriteFile(filepath.Join(filepath.Dir(strings.TrimPrefix(target.url, "file:")), n), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := target.commit(c.partial); err != nil {
+			t.Fatal(err)
+		}
+		if got := log.String(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("partial %v, from %d: %q, want %q", c.partial, c.first, got, c.want)
+		}
 	}
 }
 
@@ -117,7 +152,7 @@ func TestTargetsSweep(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"a.mkv", "%03d.png"} {
-		target, err := newTarget(filepath.Join(dir, name), "", "in.mkv", false, nil)
+		target, err := newTarget(filepath.Join(dir, name), "", "in.mkv", false, nil, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +185,7 @@ func TestTargets(t *testing.T) {
 		{filepath.Join(dir, "none", "a.mkv"), "", false, fault.CannotWrite, ""},
 		{filepath.Join(there, "a.mkv"), "", false, fault.CannotWrite, ""},
 	} {
-		target, err := newTarget(c.name, "", c.source, c.overwrite, nil)
+		target, err := newTarget(c.name, "", c.source, c.overwrite, nil, slog.New(slog.DiscardHandler))
 		if c.want != 0 {
 			if fault.KindOf(err) != c.want {
 				t.Errorf("%q: %v", c.name, err)

@@ -14,6 +14,7 @@ import (
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/confine"
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 )
 
 // sweep removes the unfinished files that killed processes have left in dir.
@@ -34,6 +35,9 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 	began := time.Now()
 	if o.Output.File == "" || o.Output.File == "-" {
 		return nil, fault.New(fault.Usage, "a conversion that can go on after a stop needs an output file; name one with Output.File")
+	}
+	if media.Overlap(o.Output.File, o.Input.File) {
+		return nil, fault.New(fault.Usage, "output %q is the input; choose another name", o.Output.File)
 	}
 	dir := StateDir(o.Output.File)
 	if in, err := confine.New(o.Compute.Confine); err != nil {

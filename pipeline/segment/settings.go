@@ -2,15 +2,19 @@ package segment
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"retime/frame"
 	"retime/pipeline"
@@ -48,7 +52,7 @@ type timingSettings struct {
 	To             *rational   `json:"to"`
 	Curve          []keyframe  `json:"curve"`
 	KeepTimestamps bool        `json:"keep_timestamps"`
-	Shutter        *rational   `json:"shutter"`
+	Shutter        *share      `json:"shutter"`
 	Audio          media.Audio `json:"audio"`
 }
 
@@ -127,7 +131,7 @@ func store(o *pipeline.Options) settings {
 		Input: inputSettings{in.Format, (*rational)(in.Rate), in.SequenceGaps, in.Map, in.Deinterlace, in.HWDec, in.Rotation},
 		Timing: timingSettings{
 			Rate: rate{(*rational)(t.Rate.Value), t.Rate.Multiple}, Slow: (*rational)(t.Slow), Fit: (*rational)(t.Fit),
-			From: (*rational)(t.From), To: (*rational)(t.To), KeepTimestamps: t.KeepTimestamps, Shutter: (*rational)(t.Shutter), Audio: t.Audio,
+			From: (*rational)(t.From), To: (*rational)(t.To), KeepTimestamps: t.KeepTimestamps, Shutter: (*share)(t.Shutter), Audio: t.Audio,
 			Curve: each(t.Curve, func(k curve.Keyframe) keyframe {
 				return keyframe{(*rational)(k.Source), (*rational)(k.Output), (*rational)(k.Speed), k.Shape}
 			}),
@@ -303,11 +307,57 @@ func differences(a, b *settings) (names []string) {
 				panic(err) // settings have JSON
 			}
 			if !bytes.Equal(was, is) {
-				names = append(names, fmt.Sprintf("%s.%s %s, now %s", group.Name, group.Type.Field(f).Name, was, is))
+				before, now := shown(va.Field(g).Field(f).Interface(), was), shown(vb.Field(g).Field(f).Interface(), is)
+				if before == now {
+					now = "another"
+				}
+				names = append(names, fmt.Sprintf("%s.%s %s, now %s", group.Name, group.Type.Field(f).Name, before, now))
 			}
 		}
 	}
 	return names
+}
+
+// shown returns a setting, whose JSON is text, as its flag has it: a list that is too long for a
+// message, or has no flag of that form, as "given", and what is not set as "none".
+func shown(setting any, text []byte) string {
+	const most = 60 // bytes
+	switch s := setting.(type) {
+	case rate:
+		if s.Value == nil {
+			return "none"
+		}
+		text := (*big.Rat)(s.Value).RatString()
+		if s.Multiple {
+			text += "x"
+		}
+		return text
+	case *share:
+		if s == nil {
+			return "none"
+		}
+		return new(big.Rat).Mul((*big.Rat)(s), big.NewRat(timeline.MaxAngle, 1)).RatString()
+	case map[string]string:
+		var pairs []string
+		for _, key := range slices.Sorted(maps.Keys(s)) {
+			pairs = append(pairs, key+"="+s[key])
+		}
+		return shown(pairs, nil)
+	case []string:
+		all := strings.Join(s, " ")
+		if len(all) > most {
+			return "given"
+		}
+		return cmp.Or(all, "none")
+	}
+	var plain string
+	switch err := json.Unmarshal(text, &plain); { // null leaves it empty
+	case err == nil:
+		return cmp.Or(plain, "none")
+	case text[0] == '[' || text[0] == '{':
+		return "given"
+	}
+	return string(text)
 }
 
 // each converts a list; it returns nil for nil.
@@ -341,6 +391,15 @@ func (r *rational) UnmarshalText(text []byte) error {
 	}
 	return fmt.Errorf("%.40q is no number such as 3 or 60000/1001", text)
 }
+
+// share is a rational, of a circle.
+type share rational
+
+// MarshalText returns s exactly.
+func (s *share) MarshalText() ([]byte, error) { return (*rational)(s).MarshalText() }
+
+// UnmarshalText reads a text of MarshalText.
+func (s *share) UnmarshalText(text []byte) error { return (*rational)(s).UnmarshalText(text) }
 
 // number is a float64 that JSON has exactly, as text, even if it is infinite.
 type number float64

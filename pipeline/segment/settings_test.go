@@ -338,14 +338,29 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
-// differences names options, with both values.
+// differences names options, with both values in the form of flags.
 func TestDifferences(t *testing.T) {
 	a, b := store(&full(t).Settings), store(&full(t).Settings)
 	if got := differences(&a, &b); got != nil {
 		t.Errorf("%q", got)
 	}
-	b.Timing.Shutter, b.Output.CRF = nil, new(21)
-	if got, want := differences(&a, &b), []string{`Timing.Shutter "1/3", now null`, "Output.CRF 20, now 21"}; !slices.Equal(got, want) {
+	o := full(t).Settings
+	o.Input.Map = []string{"0:v", "-0:s"}
+	o.Timing.Rate, o.Timing.Slow, o.Timing.From, o.Timing.Shutter = pipeline.Rate{Value: big.NewRat(60000, 1001)}, big.NewRat(5, 2), big.NewRat(3, 1), nil
+	o.Timing.Curve, o.Timing.KeepTimestamps = nil, true
+	o.Synthesis.Preset, o.Synthesis.SceneThreshold = pipeline.Fast, new(0.5)
+	o.Synthesis.StaticMask = frame.Image[uint8]{Width: 1, Height: 1, Stride: 1, Pix: []byte{0}}
+	o.Output.CRF, o.Output.AudioCodec = new(21), "aac"
+	o.Output.VideoOptions = map[string]string{"tune": "grain", "preset": "fast"}
+	b = store(&o)
+	want := []string{
+		"Input.Map 0:v, now 0:v -0:s",
+		"Timing.Rate 2x, now 60000/1001", "Timing.Slow none, now 5/2", "Timing.From none, now 3", "Timing.Curve given, now none",
+		"Timing.KeepTimestamps false, now true", "Timing.Shutter 120, now none",
+		"Synthesis.Preset best, now fast", "Synthesis.SceneThreshold +Inf, now 0.5", "Synthesis.StaticMask given, now another",
+		"Output.CRF 20, now 21", "Output.VideoOptions preset=fast, now preset=fast tune=grain", "Output.AudioCodec none, now aac",
+	}
+	if got := differences(&a, &b); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -53,7 +53,7 @@ var evenly = []string{"--segment-seconds=5", "--even"}
 // PlanArguments returns the arguments with which retime plans a clip. The clip's own go
 // behind them: they take precedence, and none of them can take one of these for its value.
 func PlanArguments(c job.Clip) []string {
-	args := append([]string{"plan", "--progress=json", "-q", "--output=" + c.Plan()}, evenly...)
+	args := append([]string{"plan", "--progress=json", "-q", "--overwrite", "--output=" + c.Plan()}, evenly...)
 	if f := c.Container(); f != "" {
 		args = append(args, "--format="+f)
 	}

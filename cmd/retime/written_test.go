@@ -1,0 +1,129 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"retime/pipeline/fault"
+)
+
+// A file that a flag names is never the input, the output or another such file, and only -y
+// overwrites one that is there.
+func TestWrittenFiles(t *testing.T) {
+	dir := filepath.Dir(clip(t, 64, 48, 6))
+	t.Chdir(dir)
+	if err := os.Mkdir("pictures", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := run(t, "in.y4m", "-o", "pictures/%06d.png"); code != 0 {
+		t.Fatal(stderr)
+	}
+	if err := os.Symlink("in.y4m", "link"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "there", "as it was")
+	damage := "restore in.y4m -o out.nut --frames 2 "
+	for args, want := range map[string]fault.Kind{
+		"in.y4m -o out.nut --sidecar in.y4m -y":                                       fault.Usage,
+		"in.y4m -o out.nut --sidecar link -y":                                         fault.Usage,
+		"in.y4m -o out.nut --write-scenes ./in.y4m -y":                                fault.Usage,
+		"in.y4m -o out.nut --sidecar out.nut":                                         fault.Usage,
+		"in.y4m -o out.nut --sidecar out.txt --write-scenes out.txt":                  fault.Usage,
+		"in.y4m -o out.nut --sidecar there":                                           fault.CannotWrite,
+		"in.y4m -o out.nut --write-scenes there":                                      fault.CannotWrite,
+		"pictures/%06d.png -o out.nut --sidecar pictures/000002.png -y":               fault.Usage,
+		"pictures/%06d.png -o out.nut --confidence-maps pictures -y":                  fault.Usage,
+		"pictures/*.png -o out.nut --confidence-maps pictures -y":                     fault.Usage,
+		"in.y4m -o pictures/%06d.png --confidence-maps pictures -y":                   fault.Usage,
+		"plan in.y4m -o in.y4m -y":                                                    fault.Usage,
+		"plan in.y4m -o there":                                                        fault.CannotWrite,
+		damage + "--log in.y4m -y":                                                    fault.Usage,
+		damage + "--log out.nut":                                                      fault.Usage,
+		damage + "--log there":                                                        fault.CannotWrite,
+		damage + "--write-list in.y4m -y":                                             fault.Usage,
+		damage + "--dry-run --write-list in.y4m -y":                                   fault.Usage,
+		damage + "--dry-run --write-list there":                                       fault.CannotWrite,
+		damage + "--log out.txt --write-list out.txt":                                 fault.Usage,
+		"in.y4m -o out.nut --fps 48 --sidecar there -y --write-scenes /dev/null":      0,
+		"in.y4m -o - -f nut --vcodec rawvideo --decisions there --sidecar there -y":   0,
+		"in.y4m -o /dev/null -f nut --vcodec rawvideo --write-scenes /dev/null":       0,
+		"plan in.y4m -o there -y --even":                                              0,
+		damage + "--log there --write-list /dev/null -y":                              0,
+		"restore in.y4m -o out.nut --list list --write-list list -y":                  0,
+		"batch . --glob in.y4m -o outs --sidecar there":                               fault.CannotWrite,
+		"batch . --glob in.y4m -o outs --state state --sidecar there -y --mode blend": 0,
+	} {
+		for _, old := range []string{"out.nut", "out.txt"} {
+			os.Remove(old)
+		}
+		write(t, "list", "2\n")
+		if strings.Contains(args, "--decisions there") { // a sidecar can be obeyed and written again
+			if _, stderr, code := run(t, "in.y4m", "-o", "before.nut", "-y", "--sidecar", "there"); code != 0 {
+				t.Fatal(stderr)
+			}
+		} else {
+			write(t, "there", "as it was")
+		}
+		before := contents(t)
+		_, stderr, code := run(t, strings.Fields(args)...)
+		if code != int(want) {
+			t.Errorf("retime %s: exit code %d, want %d\n%s", args, code, want, stderr)
+		}
+		if want == fault.CannotWrite && !strings.Contains(stderr, "-y overwrites it") && !strings.HasPrefix(args, "batch") {
+			t.Errorf("retime %s: %s", args, stderr)
+		}
+		if after := contents(t); want != 0 && !strings.HasPrefix(args, "batch") && after != before {
+			t.Errorf("retime %s changes files: %s\nbefore: %s", args, after, before)
+		}
+		if text, _ := os.ReadFile("there"); (string(text) == "as it was") == (want == 0 && strings.Contains(args, " there")) {
+			t.Errorf("retime %s: what is there is %.60q", args, text)
+		}
+	}
+}
+
+// Nor is a file that a review keeps, which it writes again without -y.
+func TestFilesOfAReview(t *testing.T) {
+	dir := filepath.Dir(clip(t, 64, 48, 2))
+	t.Chdir(dir)
+	for args, good := range map[string]bool{
+		"":                              true,
+		"--decisions there":             true,
+		"-o in.y4m":                     false,
+		"--decisions in.y4m":            false,
+		"--curve out.nut":               false,
+		"--static-mask x --decisions x": false,
+	} {
+		write(t, "there", "")
+		var o ReviewOptions
+		flags := pflag.NewFlagSet("review", pflag.ContinueOnError)
+		o.AddFlags(flags)
+		if err := flags.Parse(strings.Fields("-o out.nut " + args)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := o.clip([]string{"in.y4m"}, flags); (err == nil) != good || err != nil && fault.KindOf(err) != fault.Usage {
+			t.Errorf("review in.y4m -o out.nut %s: %v", args, err)
+		}
+	}
+}
+
+// contents returns the files below the directory with the beginnings of their contents.
+func contents(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(".", func(name string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		all.WriteString(name + " " + string(text[:min(len(text), 16)]) + "\n")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}

@@ -1,0 +1,59 @@
+package media
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// Overlap reports whether a and b name a file together: one file by whatever links, which need not
+// exist, or one of the pictures of an image sequence or a glob that exist. Devices and pipes, which
+// hold nothing that could be overwritten, do not count.
+func Overlap(a, b string) bool { return overlap(filesOf(a), filesOf(b)) }
+
+// filesOf returns the pictures of the image sequence or the glob called name, or else name.
+func filesOf(name string) (files []string) {
+	list, _ := pictures(name) // opening the input reports the error
+	for _, p := range list {
+		files = append(files, p.file)
+	}
+	if files == nil {
+		return []string{name}
+	}
+	return files
+}
+
+func overlap(a, b []string) bool {
+	of := map[identity]bool{}
+	for _, name := range a {
+		of[identify(name)] = true
+	}
+	delete(of, identity{})
+	return slices.ContainsFunc(b, func(name string) bool { return of[identify(name)] })
+}
+
+// identity tells regular files apart: by their inode, or before they exist by their path.
+type identity struct {
+	device, inode uint64
+	path          string
+}
+
+// identify returns the zero identity for what is no regular file.
+func identify(name string) identity {
+	info, err := os.Stat(name)
+	if err != nil {
+		path, err := filepath.Abs(name)
+		if dir, e := filepath.EvalSymlinks(filepath.Dir(path)); e == nil {
+			path = filepath.Join(dir, filepath.Base(path))
+		}
+		if err != nil {
+			return identity{}
+		}
+		return identity{path: path}
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok && info.Mode().IsRegular() {
+		return identity{device: uint64(s.Dev), inode: s.Ino}
+	}
+	return identity{}
+}

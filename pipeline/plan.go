@@ -64,8 +64,8 @@ func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
 		return source, nil
 	}
 	rate := new(big.Rat).Mul(o.Timing.Rate.Value, source)
-	if rate.Cmp(big.NewRat(timeline.MaxRate, 1)) > 0 {
-		return nil, fault.New(fault.Usage, "Timing.Rate %sx of %s is above %d", o.Timing.Rate.Value.RatString(), source.RatString(), timeline.MaxRate)
+	if !timeline.IsRate(rate) {
+		return nil, fault.New(fault.Usage, "Timing.Rate %sx of %s: want 1/%d to %d", o.Timing.Rate.Value.RatString(), source.RatString(), timeline.MaxPeriod, timeline.MaxRate)
 	}
 	return rate, nil
 }

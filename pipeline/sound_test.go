@@ -315,6 +315,7 @@ func TestAudioCodecIsRefused(t *testing.T) {
 	}{
 		{"out.mkv", "nothing", nil, "", "it has aac, "},
 		{"out.mkv", "libx264", nil, "", "no encoder of sound"},
+		{"out.mkv", "copy", nil, "", "leave it out"},
 		{"out.webm", "aac", nil, "", "libopus"},
 		{"out.mkv", "flac", map[string]string{"colour": "blue"}, "", "Output.AudioOptions colour"},
 		{"out.mkv", "flac", map[string]string{"compression_level": "1000"}, "", "refuses 2 channels at 48000 Hz"},

@@ -37,9 +37,9 @@ func (o *ResampleOptions) AddFlags(f *pflag.FlagSet) {
 	o.order, o.boundary, o.outside, o.precision, o.dtype = "3", "half", "extend", 1e-6, "float64"
 	declare(f, append([]flag{
 		{name: "output", short: "o", arg: "FILE", usage: "output: .pgm, .ppm, .png, .tif, .pfm, .npy", heading: commonHeading, Value: word(&o.output)},
-		{name: "size", arg: "WxH", usage: "output size (default the input's, or the flow's)", heading: commonHeading, Value: word(&o.size)},
+		{name: "size", arg: "WxH", usage: "output size (default the input's, or the flow's)", heading: commonHeading, Value: numbers(&o.size)},
 		{name: "overwrite", short: "y", usage: "overwrite the output", heading: commonHeading, Value: boolean(&o.overwrite)},
-		{name: "order", arg: "ORDER", usage: fmt.Sprintf("order of the B-spline, 0 to %d, or catmull-rom", bspline.MaxOrder), heading: samplingHeading, Value: word(&o.order)},
+		{name: "order", arg: "ORDER", usage: fmt.Sprintf("order of the B-spline, 0 to %d, or catmull-rom", bspline.MaxOrder), heading: samplingHeading, Value: numbers(&o.order)},
 		{name: "kernel", arg: "KERNEL", usage: "another spline than one of --order: linear, quadratic, cubic, courant, zp", heading: samplingHeading,
 			values: kernelNames(), Value: word(&o.kernel)},
 		{name: "boundary", arg: "EXTENSION", usage: "the picture beyond its edges: half, whole, periodic, constant", heading: samplingHeading,

@@ -23,12 +23,12 @@ type transformOptions struct {
 // flags defines the flags of the transforms.
 func (o *transformOptions) flags() []flag {
 	return []flag{
-		{name: "shift", arg: "DX,DY", usage: "move right and down, in samples; before --zoom or --rotate if both are given", heading: transformHeading, Value: word(&o.shift)},
-		{name: "zoom", arg: "S", usage: "magnify S times", heading: transformHeading, Value: word(&o.zoom)},
-		{name: "rotate", arg: "DEGREES", usage: "turn clockwise", heading: transformHeading, Value: word(&o.rotate)},
-		{name: "center", arg: "X,Y", usage: "the point that --zoom and --rotate leave in its place (default the middle)", heading: transformHeading, Value: word(&o.center)},
-		{name: "affine", arg: "a,b,c,d,e,f", usage: "move (x, y) to (ax+by+c, dx+ey+f)", heading: transformHeading, Value: word(&o.affine)},
-		{name: "homography", arg: "h11,...,h33", usage: "move (x, y) to (X/Z, Y/Z), (X, Y, Z) being this matrix times (x, y, 1)", heading: transformHeading, Value: word(&o.homography)},
+		{name: "shift", arg: "DX,DY", usage: "move right and down, in samples; before --zoom or --rotate if both are given", heading: transformHeading, Value: numbers(&o.shift)},
+		{name: "zoom", arg: "S", usage: "magnify S times", heading: transformHeading, Value: numbers(&o.zoom)},
+		{name: "rotate", arg: "DEGREES", usage: "turn clockwise", heading: transformHeading, Value: numbers(&o.rotate)},
+		{name: "center", arg: "X,Y", usage: "the point that --zoom and --rotate leave in its place (default the middle)", heading: transformHeading, Value: numbers(&o.center)},
+		{name: "affine", arg: "a,b,c,d,e,f", usage: "move (x, y) to (ax+by+c, dx+ey+f)", heading: transformHeading, Value: numbers(&o.affine)},
+		{name: "homography", arg: "h11,...,h33", usage: "move (x, y) to (X/Z, Y/Z), (X, Y, Z) being this matrix times (x, y, 1)", heading: transformHeading, Value: numbers(&o.homography)},
 		{name: "flow", arg: "FILE", usage: "move along the vectors in a Middlebury .flo file; black if unknown", heading: transformHeading, Value: word(&o.flow)},
 	}
 }

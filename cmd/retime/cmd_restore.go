@@ -39,7 +39,7 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 func (o *RestoreOptions) own() []flag {
 	r := &o.restore
 	return []flag{
-		{name: "frames", arg: "FRAMES", usage: "replace frames: 120,133-135; numbers from 0, times, or timecodes", heading: damageHeading, Value: word(&o.frames)},
+		{name: "frames", arg: "FRAMES", usage: "replace frames: 120,133-135; numbers from 0, times, or timecodes", heading: damageHeading, Value: numbers(&o.frames)},
 		{name: "list", arg: "FILE", usage: "replace the frames in this list: docs/restoration.md", heading: damageHeading, Value: word(&o.list)},
 		{name: "detect", usage: "look for damage and replace what is found", heading: damageHeading, Value: boolean(&r.Detect)},
 		{name: "missing-from-numbering", usage: "put in the frames whose numbers an image sequence lacks", heading: damageHeading,

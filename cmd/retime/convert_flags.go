@@ -194,7 +194,7 @@ func (o *ConvertOptions) flags() []flag {
 func parseInputRate(text string) (*big.Rat, error) {
 	r, err := timeline.ParseRate(text)
 	if err != nil || r.Multiple {
-		return nil, fault.New(fault.Usage, "--in-fps %q: want frames per second as 24 or 24000/1001", text)
+		return nil, fault.New(fault.Usage, "--in-fps %q: want frames per second as 24 or 24000/1001, from 1/%d to %d", text, timeline.MaxPeriod, timeline.MaxRate)
 	}
 	return r.Value, nil
 }

@@ -44,20 +44,22 @@ func parsed[T any](to *T, text string, parse func(string) (T, error)) pflag.Valu
 	return &typed[T]{to, parse, text, "value"}
 }
 
-// optional returns a flag's value that parse reads into to. Empty text unsets it.
-func optional[T any](to *T, parse func(string) (T, error)) pflag.Value {
-	return parsed(to, "", func(text string) (T, error) {
-		if text == "" {
-			var none T
-			return none, nil
-		}
-		return parse(text)
-	})
-}
+// optional returns a flag's value that parse reads into to, and that has no default.
+func optional[T any](to *T, parse func(string) (T, error)) pflag.Value { return parsed(to, "", parse) }
 
 // word returns a flag's value that is a name. The library checks the name.
 func word[T ~string](to *T) pflag.Value {
 	return parsed(to, string(*to), func(text string) (T, error) { return T(text), nil })
+}
+
+// numbers returns a flag's value of numbers that the verb reads, and which no text is not.
+func numbers(to *string) pflag.Value {
+	return parsed(to, *to, func(text string) (string, error) {
+		if text == "" {
+			return "", errors.New("want a number")
+		}
+		return text, nil
+	})
 }
 
 // integer returns a flag's value that is a whole number.

@@ -107,6 +107,27 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// Containers that state times in milliseconds take no more frames in a second.
+func TestRatesInMilliseconds(t *testing.T) {
+	in, dir := clip(t, 64, 48, 3), t.TempDir()
+	for _, c := range []struct {
+		name, rate string
+		code       fault.Kind
+	}{
+		{"out.mkv", "1000", 0}, {"out.mkv", "1000.5", fault.Usage}, {"out.mkv", "100x", fault.Usage}, {"out.webm", "10000", fault.Usage},
+		{"out.flv", "2000", fault.Usage}, {"out.wmv", "2000", fault.Usage}, {"out.mp4", "2000", 0}, {"out.nut", "2000", 0},
+	} {
+		_, stderr, code := run(t, in, "-o", filepath.Join(dir, c.name), "--fps", c.rate, "--mode", "nearest", "-y")
+		if code != int(c.code) || code != 0 && !strings.Contains(stderr, "milliseconds") {
+			t.Errorf("%s at %s: exit code %d, %s", c.name, c.rate, code, stderr)
+		}
+	}
+	plan := filepath.Join(dir, "plan.json")
+	if _, stderr, code := run(t, "plan", in, "-o", plan, "--fps", "2000"); code != int(fault.Usage) || !strings.Contains(stderr, "milliseconds") {
+		t.Errorf("a plan: exit code %d, %s", code, stderr)
+	}
+}
+
 func TestPipes(t *testing.T) {
 	data, err := os.ReadFile(clip(t, 64, 48, 6))
 	if err != nil {

@@ -75,6 +75,10 @@ func NewEncoder(ctx context.Context, name string, source *Reader, opt WriterOpti
 
 // newEncoder opens the encoder for an output's video.
 func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *WriterOptions, put func(*astiav.Packet) error) (*Encoder, error) {
+	if opt.Unit == nil && container.InMilliseconds(output) && opt.Rate.Cmp(big.NewRat(1000, 1)) > 0 {
+		return nil, fault.New(fault.Usage, "output %q: the %s container states times in milliseconds, in which frames at a rate of %s come together; choose another, such as MP4",
+			file, container.Name(output), opt.Rate.RatString())
+	}
 	codec, err := pickEncoder(output, file, source, opt.Encoder.Codec)
 	if err == nil {
 		err = confineEncoder(opt.Confine, codec, "Output.VideoOptions", opt.Encoder.Options)

@@ -217,8 +217,8 @@ func (s *settings) check() error {
 		name  string
 		value *rational
 	}{{"input.rate", s.Input.Rate}, {"timing.rate", s.Timing.Rate.Value}} {
-		if v := (*big.Rat)(r.value); v != nil && (v.Sign() <= 0 || v.Cmp(big.NewRat(timeline.MaxRate, 1)) > 0) {
-			return fmt.Errorf("%s %s: want a rate above 0 and at most %d", r.name, v.RatString(), timeline.MaxRate)
+		if v := (*big.Rat)(r.value); v != nil && !timeline.IsRate(v) {
+			return fmt.Errorf("%s %s: want 1/%d to %d", r.name, v.RatString(), timeline.MaxPeriod, timeline.MaxRate)
 		}
 	}
 	if n := len(s.Timing.Curve); s.Timing.Curve != nil && (n < 2 || n > curve.MaxKeyframes) {

@@ -13,11 +13,20 @@ type Rate struct {
 	Multiple bool
 }
 
-// MaxRate bounds rates, in frames per second.
-const MaxRate = 10_000
+// MaxRate bounds rates, in frames per second, and MaxPeriod their inverses, in seconds: a day's
+// length is within it.
+const (
+	MaxRate   = 10_000
+	MaxPeriod = 100_000
+)
+
+// IsRate reports whether v lies between these bounds.
+func IsRate(v *big.Rat) bool {
+	return v.Cmp(big.NewRat(1, MaxPeriod)) >= 0 && v.Cmp(big.NewRat(MaxRate, 1)) <= 0
+}
 
 // ParseRate reads a rate in frames per second, as "60", "60000/1001" or "59.94", or a multiple of
-// the source's rate, as "2x"; both are above 0 and at most MaxRate. Decimals that round one of the
+// the source's rate, as "2x"; IsRate holds for both. Decimals that round one of the
 // NTSC rates n*1000/1001, n a multiple of 12 or 15, mean that rate: 59.94 is 60000/1001. Errors
 // are fault.Usage.
 func ParseRate(s string) (Rate, error) {
@@ -26,8 +35,8 @@ func ParseRate(s string) (Rate, error) {
 	switch {
 	case err != nil:
 		return Rate{}, fault.New(fault.Usage, "rate %q: want frames per second as 60, 59.94 or 60000/1001, or 2x", s)
-	case v.Sign() <= 0 || v.Cmp(big.NewRat(MaxRate, 1)) > 0:
-		return Rate{}, fault.New(fault.Usage, "rate %q: must be above 0 and at most %d", s, MaxRate)
+	case !IsRate(v):
+		return Rate{}, fault.New(fault.Usage, "rate %q: want 1/%d to %d", s, MaxPeriod, MaxRate)
 	case !multiple && strings.Contains(text, "."):
 		v = ntsc(v, len(text)-strings.Index(text, ".")-1)
 	}

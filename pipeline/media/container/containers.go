@@ -66,6 +66,12 @@ func LeastStep(c *astiav.FormatContext) int64 {
 	return 1
 }
 
+// InMilliseconds reports whether c states times in whole milliseconds, so that it cannot tell apart
+// frames that come faster.
+func InMilliseconds(c *astiav.FormatContext) bool {
+	return av.IsMuxer(c, "matroska,webm,flv,asf,asf_stream")
+}
+
 // MaxRate returns the highest rate, in frames per second, at which players show the
 // format with this name in FFmpeg; nil if there is no limit.
 func MaxRate(format string) *big.Rat {

@@ -90,6 +90,8 @@ func (s *Set) namedSoundEncoder() (*astiav.Codec, error) {
 	name := s.opt.Sound.Codec
 	codec := astiav.FindEncoderByName(name)
 	switch {
+	case name == "copy":
+		return nil, fault.New(fault.Usage, "Output.AudioCodec copy: retime copies sound wherever it can without being told; leave it out")
 	case codec == nil || !av.EncodesSound(codec):
 		return nil, fault.New(fault.Usage, "Output.AudioCodec %s: no encoder of sound goes by that name in this FFmpeg build; for the %s container it has %s",
 			name, container.Name(s.out), strings.Join(s.soundEncoders(), ", "))

@@ -96,8 +96,8 @@ func (c *decoder) first(from *big.Rat) (*fetched, error) {
 	}
 	sought := c.demuxer.seek(begin)
 	first, err := c.decode()
-	if sought && (errors.Is(err, io.EOF) || err == nil && first.Pts() > goal) {
-		// The container's index was wrong.
+	if sought && c.demuxer.ctx.Err() == nil && (err != nil || first.Pts() > goal) {
+		// The container's index was wrong, or no key frame comes after the place sought.
 		if err == nil {
 			first.Free()
 		}

@@ -44,7 +44,7 @@ func open(ctx context.Context, o Options, packets bool) (*Clip, error) {
 	c := &Clip{Options: o, opened: time.Now()}
 	var err error
 	reading := c.ReaderOptions()
-	reading.Packets = packets
+	reading.Packets, reading.Onward = packets, true
 	if c.Source, err = media.Open(ctx, o.Input.File, reading); err != nil {
 		return nil, err
 	}
@@ -61,6 +61,7 @@ func (c *Clip) plan(ctx context.Context, reading media.ReaderOptions) (err error
 	if err := c.Options.checkFields(v); err != nil {
 		return err
 	}
+	c.Options.Timing.From = c.Options.begin(v)
 	if c.varies, err = c.Options.measure(ctx, v, reading); err != nil {
 		return err
 	}

@@ -61,7 +61,8 @@ type Timing struct {
 	// in place of Slow; nil for none. The input must state its duration.
 	Fit *big.Rat
 	// From and To choose a part of the input, in seconds; nil for its start and
-	// end. The part begins at From exactly, whether or not a frame lies there.
+	// end. The part begins with the first frame at or after From, to half a millisecond,
+	// and its sound begins there, too; at From itself if that lies in the last frame.
 	From, To *big.Rat
 	// Curve says by keyframes which moment is shown when; nil for a constant speed.
 	// A Source of nil is the input's end. It excludes Slow, From, To and

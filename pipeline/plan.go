@@ -14,6 +14,20 @@ import (
 // be before it counts as a gap, if it lasts for half a second.
 const gapFrames = 8
 
+// begin returns when the part begins: with the first frame at or after Timing.From that v
+// begins with, or at Timing.From if there is none, or if the video begins later.
+func (o *Options) begin(v media.Video) *big.Rat {
+	from := o.Timing.From
+	if from == nil || from.Sign() <= 0 {
+		return from
+	}
+	first := timeline.NewClock(v).At(v.FirstPTS)
+	if media.Misses(first, from) || v.FirstPTS == v.StreamPTS && first.Cmp(from) > 0 {
+		return from
+	}
+	return first
+}
+
 func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
 	source := v.Average
 	if o.Timing.KeepTimestamps && v.Rate != nil {
@@ -35,7 +49,7 @@ func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
 		origin = o.Timing.From
 	}
 	if o.Timing.To != nil && o.Timing.To.Cmp(origin) <= 0 {
-		return nil, fault.New(fault.Usage, "Timing.To %s: the video begins at %s", seconds(o.Timing.To), seconds(origin))
+		return nil, fault.New(fault.Usage, "Timing.To %s: the first frame stands at %s", seconds(o.Timing.To), seconds(origin))
 	}
 	end := o.Timing.To
 	if e := p.Clock.End(v); e != nil && (end == nil || e.Cmp(end) < 0) {

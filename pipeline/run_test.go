@@ -161,31 +161,6 @@ func TestOutputCounts(t *testing.T) {
 	}
 }
 
-// A part that begins between two frames begins with a frame made for that time.
-func TestFromFallsBetweenFrames(t *testing.T) {
-	input := writeScene(t, 48, 32, 8, 24, 1)
-	whole := lossless(t, input)
-	whole.Synthesis.Mode, whole.Timing.Rate = warp.Blend, Rate{Value: big.NewRat(48, 1)}
-	mustRun(t, whole)
-	part := whole
-	part.Output.File = filepath.Join(t.TempDir(), "part.nut")
-	part.Timing.From = big.NewRat(5, 48)
-	mustRun(t, part)
-	all, _, _ := readAll(t, whole.Output.File)
-	got, times, _ := readAll(t, part.Output.File)
-	if len(got) != len(all)-5 {
-		t.Fatalf("%d frames, want %d", len(got), len(all)-5)
-	}
-	if times[0].Sign() != 0 {
-		t.Errorf("the part begins at %s", times[0])
-	}
-	for k := range got {
-		if !bytes.Equal(got[k], all[k+5]) {
-			t.Errorf("frame %d of the part is not frame %d of the whole", k, k+5)
-		}
-	}
-}
-
 func TestSameBytesWhateverTheThreads(t *testing.T) {
 	input := writeScene(t, 161, 93, 4, 25, 1)
 	for _, mode := range []warp.Mode{warp.Project, warp.Splat} {

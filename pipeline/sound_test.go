@@ -166,8 +166,10 @@ func TestSoundLength(t *testing.T) {
 	}{
 		{"5/2", nil, nil, (samples*5 + 1) / 2},
 		{"1/3", nil, nil, (samples + 1) / 3},
-		{"3", big.NewRat(1, 2), big.NewRat(3, 2), 3 * 44100},
-		{"2", big.NewRat(1, 2), big.NewRat(1, 1), 44100},
+		{"3", big.NewRat(1001, 2000), big.NewRat(3, 2), 132_234}, // 0.9995 s x 3, as the two below
+		{"3", big.NewRat(1, 2), big.NewRat(3, 2), 132_234},
+		{"3", big.NewRat(46, 100), big.NewRat(3, 2), 132_234},
+		{"2", big.NewRat(1, 2), big.NewRat(1, 1), 44_056},
 		{"7/3", big.NewRat(1001, 1000), nil, int(math.Round((float64(samples) - 44100*1.001) * 7 / 3))},
 	} {
 		o := lossless(t, clip)

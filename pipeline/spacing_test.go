@@ -32,6 +32,7 @@ func TestRateThatVaries(t *testing.T) {
 			{big.NewRat(2, 1), big.NewRat(1, 1), nil, nil, 60, `between="0 of 70"`, false},
 			{nil, big.NewRat(2, 1), nil, nil, 30, `between="0 of 70"`, false},
 			{nil, big.NewRat(2, 1), nil, big.NewRat(1, 2), 30, `between="0 of 11"`, false},
+			{nil, big.NewRat(2, 1), big.NewRat(1, 2), big.NewRat(3, 4), 30, `between="0 of `, false},
 			{big.NewRat(7, 10), big.NewRat(1, 1), nil, nil, 21, "Timing.KeepTimestamps", true},
 		} {
 			var said strings.Builder

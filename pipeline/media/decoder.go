@@ -82,7 +82,7 @@ func decoderOf(s *astiav.Stream) *astiav.Codec {
 }
 
 // first returns the first picture or, if from is above 0, the last picture at or before
-// from, in seconds after the input's start.
+// from, in seconds after the input's start. See ReaderOptions.Onward for another choice.
 func (c *decoder) first(from *big.Rat) (*fetched, error) {
 	if from == nil || from.Sign() <= 0 {
 		return c.decode()
@@ -96,8 +96,8 @@ func (c *decoder) first(from *big.Rat) (*fetched, error) {
 	}
 	sought := c.demuxer.seek(begin)
 	first, err := c.decode()
-	if sought && (errors.Is(err, io.EOF) || err == nil && first.Pts() > goal) {
-		// The container's index was wrong.
+	if sought && c.demuxer.ctx.Err() == nil && (err != nil || first.Pts() > goal) {
+		// The container's index was wrong, or no key frame comes after the place sought.
 		if err == nil {
 			first.Free()
 		}
@@ -113,6 +113,10 @@ func (c *decoder) first(from *big.Rat) (*fetched, error) {
 			return nil, e
 		}
 		if next.Pts() > goal {
+			if c.options.Onward && Misses(c.demuxer.seconds(first.Pts()), from) {
+				first.Free()
+				return next, nil
+			}
 			c.ahead = next
 			return first, nil
 		}

@@ -239,3 +239,18 @@ func TestRawVideoIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A transport stream can be read from anywhere, though all of its key frames come before.
+func TestFromBehindTheLastKeyFrame(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "clip.ts")
+	ffmpegProgram(t, "ffmpeg", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24:d=1", "-c:v", "libx264", "-bf", "0", clip)
+	r, err := Open(t.Context(), clip, ReaderOptions{From: big.NewRat(1, 2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	v := r.Video()
+	if at := new(big.Rat).Mul(big.NewRat(v.FirstPTS-v.StreamPTS, 1), v.TimeBase); at.Cmp(big.NewRat(1, 2)) != 0 {
+		t.Errorf("the first frame stands at %s s", at.FloatString(3))
+	}
+}

@@ -59,6 +59,12 @@ type Video struct {
 	Interlaced bool
 }
 
+// Misses reports whether a frame at a time lies before ReaderOptions.From by half a
+// millisecond or more. People and containers round times to milliseconds.
+func Misses(at, from *big.Rat) bool {
+	return new(big.Rat).Sub(from, at).Cmp(big.NewRat(1, 2000)) >= 0
+}
+
 // Damage counts the parts of an input that could not be read.
 type Damage struct {
 	Packets int // unreadable packets, and damaged packets of the video
@@ -80,6 +86,8 @@ type ReaderOptions struct {
 	// From is the time to start at, in seconds after the file's start; nil for the
 	// beginning. The first frame is the last one at or before it.
 	From *big.Rat
+	// Onward makes the first frame the first one that does not miss From, if there is one.
+	Onward bool
 	// To is the time at which the reader may stop, in seconds after the file's start; nil
 	// for the end. The reader still returns the first frame at or after it.
 	To *big.Rat

@@ -9,6 +9,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/media/timebase"
 )
 
 // clip is the evaluated part of a video, as scan finds it.
@@ -107,7 +108,7 @@ func (c *clip) settleTimes() {
 	step := new(big.Rat).Mul(rate, c.source.TimeBase) // steps of the grid per tick
 	for i, f := range c.frames {
 		at := new(big.Rat).Mul(step, big.NewRat(f.pts-first, 1))
-		stamps[i] = nearest(at)
+		stamps[i] = timebase.Nearest(at)
 		off := at.Sub(at, big.NewRat(stamps[i], 1))
 		if off.Abs(off).Cmp(step) > 0 || i > 0 && stamps[i] <= stamps[i-1] {
 			return
@@ -129,12 +130,6 @@ func (c *clip) settleTimes() {
 
 // maxGridRatio bounds the rate of the grid over the mean rate of the frames.
 const maxGridRatio = 2
-
-// nearest rounds x, which is at least 0, to the nearest integer.
-func nearest(x *big.Rat) int64 {
-	v := new(big.Rat).Add(x, big.NewRat(1, 2))
-	return new(big.Int).Div(v.Num(), v.Denom()).Int64()
-}
 
 // since returns the time of pts in seconds after the file's start.
 func since(v media.Video, pts int64) *big.Rat {

@@ -15,6 +15,7 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/internal/shell"
 	"retime/pipeline/media"
+	"retime/pipeline/media/timebase"
 )
 
 // command makes frames by a command line of the user. The command reads the kept frames
@@ -112,7 +113,7 @@ func writeKept(ctx context.Context, j job, name string) (frames int64, err error
 	if _, err := w.Finish(false); err != nil {
 		return 0, err
 	}
-	return nearest(new(big.Rat).Mul(ticks(v, last-first), j.clip.rate)) + 1, nil
+	return timebase.Nearest(new(big.Rat).Mul(ticks(v, last-first), j.clip.rate)) + 1, nil
 }
 
 // ticks returns the length of n units of v's time base in seconds.

@@ -7,6 +7,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/timebase"
 )
 
 // FieldMode says what to do with interlaced pictures.
@@ -61,8 +62,7 @@ func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Fr
 	}
 	ratio := new(big.Rat).Quo(v.TimeBase, filter.TimeBase())
 	ticks := func(t int64) int64 {
-		q := new(big.Rat).Mul(big.NewRat(t, 1), ratio)
-		return new(big.Int).Div(q.Num(), q.Denom()).Int64()
+		return timebase.Floor(new(big.Rat).Mul(big.NewRat(t, 1), ratio))
 	}
 	v.FirstPTS, v.StreamPTS, v.TimeBase = ticks(v.FirstPTS), ticks(v.StreamPTS), filter.TimeBase()
 	for _, r := range []**big.Rat{&v.Rate, &v.Average} {
@@ -70,8 +70,7 @@ func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Fr
 			*r = new(big.Rat).Mul(*r, rate)
 		}
 	}
-	frames := new(big.Rat).Mul(big.NewRat(v.Frames, 1), rate)
-	v.Frames = new(big.Int).Div(frames.Num(), frames.Denom()).Int64()
+	v.Frames = timebase.Floor(new(big.Rat).Mul(big.NewRat(v.Frames, 1), rate))
 	v.Interlaced = false
 	f := &fieldFilter{next: next, filter: filter, ratio: ratio.Quo(ratio, rate)}
 	if how == Telecine {
@@ -113,10 +112,9 @@ func (f *fieldFilter) feed() error {
 		return f.filter.End(0)
 	}
 	defer in.Release()
-	length := new(big.Rat).Mul(big.NewRat(in.Duration, 1), f.ratio)
 	f.like = &frame.Frame{
 		Transfer: in.Transfer, FullRange: in.FullRange,
-		Duration: max(1, new(big.Int).Div(length.Num(), length.Denom()).Int64()),
+		Duration: max(1, timebase.Floor(new(big.Rat).Mul(big.NewRat(in.Duration, 1), f.ratio))),
 	}
 	return f.filter.Send(0, in, in.PTS)
 }

@@ -65,18 +65,18 @@ const mostTimecodeFrames = 255
 // part of a second. If frames are dropped, they are dropped at the new rate, too, unless
 // it is no multiple of 29.97.
 func convertTimecode(code string, from, to, after *big.Rat) (string, error) {
-	counted, nominal := nearest(from), nearest(to)
+	counted, nominal := timebase.Nearest(from), timebase.Nearest(to)
 	if nominal > mostTimecodeFrames {
 		return "", fmt.Errorf("timecodes count %d frames a second at most", mostTimecodeFrames)
 	}
 	position := new(big.Rat).Mul(after, from)
-	if whole := big.NewRat(nearest(position), 1); within(whole, position, big.NewRat(1, 10)) { // timestamps are rounded
+	if whole := big.NewRat(timebase.Nearest(position), 1); within(whole, position, big.NewRat(1, 10)) { // timestamps are rounded
 		position = whole
 	}
 	if position.Sign() < 0 {
 		position = new(big.Rat)
 	}
-	frames := floor(position)
+	frames := timebase.Floor(position)
 	if !from.Num().IsInt64() || frames > 1<<30 {
 		return "", errors.New("the frame rate or the time is too large")
 	}
@@ -90,18 +90,13 @@ func convertTimecode(code string, from, to, after *big.Rat) (string, error) {
 		return "", err
 	}
 	part := position.Sub(position, big.NewRat(frames-count, 1)) // of the second, in frames of the source
-	count = floor(part.Mul(part, big.NewRat(nominal, counted)))
+	count = timebase.Floor(part.Mul(part, big.NewRat(nominal, counted)))
 	separator := ":"
 	if first[at] == ';' && to.Cmp(big.NewRat(nominal*1000, 1001)) == 0 && nominal%30 == 0 {
 		separator = ";"
 	}
 	return fmt.Sprintf("%s%s%02d", first[:at], separator, count), nil
 }
-
-// nearest returns v rounded to nearest.
-func nearest(v *big.Rat) int64 { return floor(new(big.Rat).Add(v, big.NewRat(1, 2))) }
-
-func floor(v *big.Rat) int64 { return new(big.Int).Div(v.Num(), v.Denom()).Int64() }
 
 func within(a, b, distance *big.Rat) bool {
 	d := new(big.Rat).Sub(a, b)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"retime/pipeline/fault"
+	"retime/pipeline/media/timebase"
 )
 
 // Timecode is an address of SMPTE ST 12-1: hours, minutes, seconds and frames of the
@@ -75,8 +76,7 @@ func (t Timecode) count(base int64) (int64, error) {
 // first drops numbers, so does t.
 func (t Timecode) after(first Timecode, rate *big.Rat) (*big.Rat, error) {
 	t.Drop = first.Drop
-	base := new(big.Rat).Add(rate, big.NewRat(1, 2))
-	perSecond := new(big.Int).Div(base.Num(), base.Denom()).Int64()
+	perSecond := timebase.Nearest(rate)
 	n, err := t.count(perSecond)
 	if err != nil {
 		return nil, err

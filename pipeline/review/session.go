@@ -18,6 +18,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/timebase"
 	"retime/pipeline/review/edits"
 	"retime/pipeline/review/frames"
 	"retime/pipeline/timeline"
@@ -308,7 +309,7 @@ func (c *session) state() state {
 // momentAt returns the source's time, in seconds, at a place among the frames that may lie
 // between two.
 func momentAt(p *timeline.Plan, place *big.Rat) float64 {
-	k := new(big.Int).Div(place.Num(), place.Denom()).Int64()
+	k := timebase.Floor(place)
 	part, _ := new(big.Rat).Sub(place, big.NewRat(k, 1)).Float64()
 	a, _ := frames.Moment(p, k).Float64()
 	if part == 0 || k+1 >= p.Total {

@@ -8,6 +8,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/timebase"
 	"retime/pipeline/motion"
 )
 
@@ -52,6 +53,5 @@ func (r *run) guide(f *frame.Frame) motion.Guide {
 		return g
 	}
 	at := new(big.Rat).Sub(r.plan.Clock.At(f.PTS), r.plan.Clock.At(r.video.StreamPTS))
-	at.Mul(at, r.video.Rate).Add(at, big.NewRat(1, 2))
-	return g.Numbered(new(big.Int).Div(at.Num(), at.Denom()).Int64())
+	return g.Numbered(timebase.Nearest(at.Mul(at, r.video.Rate)))
 }

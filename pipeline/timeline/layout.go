@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"retime/pipeline/curve"
+	"retime/pipeline/media/timebase"
 	"retime/warp"
 )
 
@@ -308,7 +309,7 @@ func (g Given) After(k, placed int64, a, end *big.Rat) []Slot { return g.Between
 func Quantise(x *big.Rat) warp.Phase {
 	v := x.Mul(x, big.NewRat(warp.PhaseOne, 1))
 	v.Add(v, big.NewRat(1, 2))
-	p := new(big.Int).Div(v.Num(), v.Denom()).Int64()
+	p := timebase.Floor(v)
 	return warp.Phase(min(max(p, 1), warp.PhaseOne-1))
 }
 

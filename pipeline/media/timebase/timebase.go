@@ -26,8 +26,7 @@ func Rate(r astiav.Rational) *big.Rat {
 	if rate == nil {
 		return nil
 	}
-	n := math.Round(float64(r.Num()) / float64(r.Den()) * 1001 / 1000)
-	ntsc := big.NewRat(int64(n)*1000, 1001)
+	ntsc := big.NewRat(Nearest(new(big.Rat).Mul(rate, big.NewRat(1001, 1000)))*1000, 1001)
 	off := new(big.Rat).Sub(rate, ntsc)
 	if off.Abs(off).Cmp(new(big.Rat).Mul(ntsc, big.NewRat(2, 1e7))) < 0 {
 		return ntsc
@@ -52,9 +51,14 @@ func Ticks(t *big.Rat, tb astiav.Rational) int64 {
 
 // TicksBefore converts t from seconds to ticks of tb and rounds down.
 func TicksBefore(t *big.Rat, tb astiav.Rational) int64 {
-	v := new(big.Rat).Mul(t, big.NewRat(int64(tb.Den()), int64(tb.Num())))
-	return new(big.Int).Div(v.Num(), v.Denom()).Int64()
+	return Floor(new(big.Rat).Mul(t, big.NewRat(int64(tb.Den()), int64(tb.Num()))))
 }
+
+// Floor rounds v, which is in the range of int64, down.
+func Floor(v *big.Rat) int64 { return new(big.Int).Div(v.Num(), v.Denom()).Int64() }
+
+// Nearest rounds v, which is in the range of int64, to nearest, and up from the middle.
+func Nearest(v *big.Rat) int64 { return Floor(new(big.Rat).Add(v, big.NewRat(1, 2))) }
 
 // Microseconds converts t from ticks of tb to microseconds, rounds to nearest and clamps
 // to the range of int64. It returns 0 if tb's denominator is 0.

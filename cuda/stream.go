@@ -13,18 +13,13 @@ type Stream struct {
 }
 
 // NewStream returns a stream that does not wait for any other.
-func (d *Device) NewStream() (*Stream, error) {
-	h, err := d.driver.NewStream()
-	if err != nil {
-		return nil, err
-	}
-	return &Stream{device: d, handle: h}, nil
-}
+func (d *Device) NewStream() (*Stream, error) { return d.newStream(d.driver.NewStream()) }
 
 // NewUrgentStream returns a stream whose kernels start before those of other streams that have
 // not started yet.
-func (d *Device) NewUrgentStream() (*Stream, error) {
-	h, err := d.driver.NewUrgentStream()
+func (d *Device) NewUrgentStream() (*Stream, error) { return d.newStream(d.driver.NewUrgentStream()) }
+
+func (d *Device) newStream(h any, err error) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}

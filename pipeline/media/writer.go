@@ -31,10 +31,11 @@ func Create(ctx context.Context, name string, source *Reader, opt WriterOptions)
 	err = o.begin(videoStream{
 		unit: e.context.TimeBase(), frameRate: e.context.Framerate(), encoder: e.codec.Name(),
 		describe: func(p *astiav.CodecParameters) error {
-			if !source.Video().Interlaced {
-				defer av.SetProgressive(p)
+			err := e.context.ToCodecParameters(p)
+			if err == nil && !source.Video().Interlaced {
+				av.SetProgressive(p)
 			}
-			return e.context.ToCodecParameters(p)
+			return err
 		},
 	})
 	if err != nil {

@@ -44,7 +44,7 @@ func open(ctx context.Context, o Options, packets bool) (*Clip, error) {
 	c := &Clip{Options: o, opened: time.Now()}
 	var err error
 	reading := c.ReaderOptions()
-	reading.Packets, reading.Onward = packets, true
+	reading.Packets, reading.From.Onward = packets, true
 	if c.Source, err = media.Open(ctx, o.Input.File, reading); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func newReport(r Result, s synth.Summary, v media.Video, began time.Time) *Repor
 // readerOptions says how to read o.Input.
 func (o *Options) readerOptions() media.ReaderOptions {
 	r := media.ReaderOptions{
-		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, HWDec: o.Input.HWDec, Threads: o.Compute.Threads, From: o.Timing.From, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
+		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, HWDec: o.Input.HWDec, Threads: o.Compute.Threads, From: media.Start{At: o.Timing.From}, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
 		ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.confine,
 	}
 	p := o.SynthParams()

@@ -171,7 +171,7 @@ func TestBackwardSource(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "gop.nut")
 	ffmpeg(t, "-i", writeScene(t, 32, 32, 60, 24, 1), "-c:v", "libx264", "-qp", "0", "-bf", "2", "-g", "25", clip)
 	open := func(from, to *big.Rat) (*media.Reader, error) {
-		return media.Open(context.Background(), clip, media.ReaderOptions{From: from, To: to})
+		return media.Open(context.Background(), clip, media.ReaderOptions{From: media.Start{At: from}, To: to})
 	}
 	for _, c := range []struct {
 		room, from, to int64 // in frames

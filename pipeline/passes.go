@@ -45,7 +45,7 @@ func (c *Clip) playPass(ctx context.Context, l *stages.Line, w *media.Writer, i 
 	}
 	open := func(from, to *big.Rat) (*media.Reader, error) {
 		o := c.ReaderOptions()
-		o.From, o.To = from, to
+		o.From, o.To = media.Start{At: from}, to
 		return media.Open(ctx, c.Options.Input.File, o)
 	}
 	reader, err := open(from, to)

@@ -83,7 +83,7 @@ func dissect(ctx context.Context, o pipeline.Options, at *big.Rat) (_ *Dissectio
 	if from.Sign() < 0 {
 		from.SetInt64(0)
 	}
-	reader, err := media.Open(ctx, o.Input.File, media.ReaderOptions{Format: o.Input.Format, Threads: o.Compute.Threads, From: from, Log: o.Hooks.Log})
+	reader, err := media.Open(ctx, o.Input.File, media.ReaderOptions{Format: o.Input.Format, Threads: o.Compute.Threads, From: media.Start{At: from}, Log: o.Hooks.Log})
 	if err != nil {
 		return nil, err
 	}

@@ -81,9 +81,9 @@ func decoderOf(s *astiav.Stream) *astiav.Codec {
 	return astiav.FindDecoder(id)
 }
 
-// first returns the first picture or, if from is above 0, the last picture at or before
-// from, in seconds after the input's start. See ReaderOptions.Onward for another choice.
-func (c *decoder) first(from *big.Rat) (*fetched, error) {
+// first returns the picture that start begins with.
+func (c *decoder) first(start Start) (*fetched, error) {
+	from := start.At
 	if from == nil || from.Sign() <= 0 {
 		return c.decode()
 	}
@@ -113,7 +113,7 @@ func (c *decoder) first(from *big.Rat) (*fetched, error) {
 			return nil, e
 		}
 		if next.Pts() > goal {
-			if c.options.Onward && Misses(c.demuxer.seconds(first.Pts()), from) {
+			if start.Onward && Misses(c.demuxer.seconds(first.Pts()), from) {
 				first.Free()
 				return next, nil
 			}

@@ -244,7 +244,7 @@ func TestRawVideoIsRefused(t *testing.T) {
 func TestFromBehindTheLastKeyFrame(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "clip.ts")
 	ffmpegProgram(t, "ffmpeg", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24:d=1", "-c:v", "libx264", "-bf", "0", clip)
-	r, err := Open(t.Context(), clip, ReaderOptions{From: big.NewRat(1, 2)})
+	r, err := Open(t.Context(), clip, ReaderOptions{From: Start{At: big.NewRat(1, 2)}})
 	if err != nil {
 		t.Fatal(err)
 	}

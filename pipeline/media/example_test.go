@@ -13,7 +13,7 @@ import (
 // A Reader delivers frames in the order in which they are shown: here the first three that a
 // player shows after one second.
 func ExampleOpen() {
-	r, err := media.Open(context.Background(), "../../testdata/demo.mp4", media.ReaderOptions{From: big.NewRat(1, 1)})
+	r, err := media.Open(context.Background(), "../../testdata/demo.mp4", media.ReaderOptions{From: media.Start{At: big.NewRat(1, 1)}})
 	if err != nil {
 		log.Fatal(err)
 	}

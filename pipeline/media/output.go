@@ -160,7 +160,7 @@ func (o *Output) addStreams(v videoStream) error {
 	}
 	code, err := o.timecode()
 	if err != nil {
-		o.log.Warn("the timecode is left out", "timecode", source.Video.Timecode, "because", err, "container", container.Name(output))
+		o.log.Warn("the timecode is left out", "timecode", source.Video.Timecode.Text, "because", err, "container", container.Name(output))
 	}
 	if len(lost) > 0 {
 		o.log.Warn("the output cannot hold this of the picture's description", "lost", strings.Join(lost, ", "),
@@ -175,8 +175,8 @@ func (o *Output) addStreams(v videoStream) error {
 	return err
 }
 
-// addTags copies the source's tags, with another timecode and without the tags that describe its packets and
-// container, and logs the tags that the output's container cannot store.
+// addTags copies the source's tags, with another timecode and without the tags that describe
+// its packets and container, and logs the tags that the output's container cannot store.
 func (o *Output) addTags(encoder, timecode string) error {
 	output, video := o.muxer.output, av.StreamTags(o.muxer.video)
 	file := av.FileTags(output)

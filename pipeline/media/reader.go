@@ -183,7 +183,7 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 		v.Duration = nil
 	}
 	v.completeDuration()
-	v.Timecode, v.TimecodeRate = d.timecode(&v)
+	v.Timecode = d.timecode(&v)
 	if d.numbers.list != nil {
 		v.Duration = new(big.Rat).Mul(big.NewRat(d.numbers.span(), 1), v.TimeBase)
 	}

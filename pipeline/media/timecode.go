@@ -15,14 +15,13 @@ import (
 	"retime/pipeline/media/timebase"
 )
 
-// timecode returns the container's timecode of the first frame, empty if there is none,
-// and how many frames per second it counts.
-func (d *demuxer) timecode(v *Video) (code string, rate *big.Rat) {
+// timecode returns the container's timecode of the first frame.
+func (d *demuxer) timecode(v *Video) Timecode {
 	code, ok := av.StreamTags(d.video).Get("timecode")
 	if !ok {
 		code, _ = av.FileTags(d.input).Get("timecode")
 	}
-	rate = cmp.Or(v.Average, v.Rate)      // Rate may be that of fields
+	rate := cmp.Or(v.Average, v.Rate)     // Rate may be that of fields
 	for _, s := range d.input.Streams() { // a track of timecodes has a rate of its own
 		if c, _ := av.StreamTags(s).Get("timecode"); c == code && s.CodecParameters().MediaType() == astiav.MediaTypeData {
 			if r := timebase.Rat(s.AvgFrameRate()); r != nil {
@@ -30,21 +29,21 @@ func (d *demuxer) timecode(v *Video) (code string, rate *big.Rat) {
 			}
 		}
 	}
-	return code, rate
+	return Timecode{code, rate}
 }
 
 // timecode returns the timecode of the output's first frame, empty if the source has none.
 // The error says why the output cannot have it.
 func (o *Output) timecode() (string, error) {
 	v := &o.source.Source().Video
-	if v.Timecode == "" {
+	if v.Timecode.Text == "" {
 		return "", nil
 	}
 	if !container.HoldsTimecode(o.muxer.output) {
 		return "", errors.New("the container has no place for it")
 	}
 	rate := timebase.Rat(o.muxer.video.AvgFrameRate())
-	if rate == nil || v.TimecodeRate == nil {
+	if rate == nil || v.Timecode.Rate == nil {
 		return "", errors.New("the frame rate is unknown")
 	}
 	start := o.opt.Start
@@ -53,7 +52,7 @@ func (o *Output) timecode() (string, error) {
 	}
 	at := new(big.Rat).Add(o.opt.Curve.Source(start), v.Start)
 	at.Sub(at, new(big.Rat).Mul(v.TimeBase, big.NewRat(v.StreamPTS, 1)))
-	return convertTimecode(v.Timecode, v.TimecodeRate, rate, at)
+	return convertTimecode(v.Timecode.Text, v.Timecode.Rate, rate, at)
 }
 
 // mostTimecodeFrames is how many frames of a second MP4, MOV and MXF can count.

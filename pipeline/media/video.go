@@ -48,19 +48,33 @@ type Video struct {
 	Duration *big.Rat
 	// Frames is the number of frames that the container states, 0 if it states none.
 	Frames int64
-	// Timecode is the first frame's timecode as the container states it, such as
-	// "01:00:00:00"; drop-frame timecodes have a semicolon before the frames. It is empty
-	// if the container states none.
-	Timecode string
-	// TimecodeRate is how many frames per second Timecode counts; nil if unknown. It may
-	// differ from Rate.
-	TimecodeRate *big.Rat
+	// Timecode is the first frame's.
+	Timecode Timecode
 	// Interlaced is set if the frames are interlaced, as the first picture is marked.
 	Interlaced bool
 }
 
-// Misses reports whether a frame at a time lies before ReaderOptions.From by half a
-// millisecond or more. People and containers round times to milliseconds.
+// Timecode is a timecode of SMPTE ST 12-1 as a container states it.
+type Timecode struct {
+	// Text is such as "01:00:00:00"; drop-frame timecodes have a semicolon before the
+	// frames. It is empty if the container states none.
+	Text string
+	// Rate is how many frames per second Text counts; nil if unknown. It may differ from
+	// the video's.
+	Rate *big.Rat
+}
+
+// Start is where a reader begins.
+type Start struct {
+	// At is a time in seconds after the file's start; nil for the beginning. The first
+	// frame is the last one at or before it.
+	At *big.Rat
+	// Onward makes the first frame the first one that does not miss At, if there is one.
+	Onward bool
+}
+
+// Misses reports whether a frame at a time lies before Start.At by half a millisecond or
+// more. People and containers round times to milliseconds.
 func Misses(at, from *big.Rat) bool {
 	return new(big.Rat).Sub(from, at).Cmp(big.NewRat(1, 2000)) >= 0
 }
@@ -83,11 +97,7 @@ type ReaderOptions struct {
 	SequenceGaps bool
 
 	Threads int // decoder threads; 0 for one per processor
-	// From is the time to start at, in seconds after the file's start; nil for the
-	// beginning. The first frame is the last one at or before it.
-	From *big.Rat
-	// Onward makes the first frame the first one that does not miss From, if there is one.
-	Onward bool
+	From    Start
 	// To is the time at which the reader may stop, in seconds after the file's start; nil
 	// for the end. The reader still returns the first frame at or after it.
 	To *big.Rat

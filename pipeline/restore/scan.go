@@ -132,7 +132,7 @@ func (s *inputScan) timecode(t Timecode) (*big.Rat, error) {
 	if rate == nil {
 		return nil, fault.New(fault.Usage, "timecode %v: the video states no frame rate; give numbers or times", t)
 	}
-	first, err := ParseTimecode(s.video.Timecode)
+	first, err := ParseTimecode(s.video.Timecode.Text)
 	if err != nil {
 		first = Timecode{Drop: t.Drop}
 	}

@@ -185,7 +185,7 @@ func (s *smartCopy) encodeRange(ctx context.Context, t *smartcopy.Range) error {
 func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *media.Encoder) error {
 	first, last := s.inputRange(t)
 	ro := s.clip.ReaderOptions()
-	ro.From, ro.ProbeFields = s.clip.Plan.Clock.Exact(s.stamps[first]), false
+	ro.From, ro.ProbeFields = media.Start{At: s.clip.Plan.Clock.Exact(s.stamps[first])}, false
 	reader, err := media.Open(ctx, s.clip.Options.Input.File, ro)
 	if err != nil {
 		return err

@@ -105,7 +105,7 @@ func openAt(ctx context.Context, clip *pipeline.Clip, start *int64) (r *media.Re
 		return clip.Source, func() {}, nil
 	}
 	o := clip.ReaderOptions()
-	o.From, o.ProbeFields = clip.Plan.Clock.Exact(*start), false
+	o.From, o.ProbeFields = media.Start{At: clip.Plan.Clock.Exact(*start)}, false
 	if r, err = media.Open(ctx, clip.Options.Input.File, o); err != nil {
 		return nil, nil, err
 	}

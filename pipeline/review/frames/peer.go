@@ -166,7 +166,7 @@ func (m *Maker) runRendered(ctx context.Context, j *job) error {
 		return fault.New(fault.Usage, "nothing was rendered yet")
 	}
 	at := new(big.Rat).Quo(big.NewRat(j.next, 1), j.setup.plan.Rate)
-	r, err := media.Open(ctx, name, media.ReaderOptions{From: at, Threads: j.setup.options.Compute.Threads})
+	r, err := media.Open(ctx, name, media.ReaderOptions{From: media.Start{At: at}, Threads: j.setup.options.Compute.Threads})
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func newWindow(clip *pipeline.Clip) *window {
 	w := &window{clock: clip.Plan.Clock, video: v, room: min(max(windowBytes/max(size, 1), 2*margin), 256)}
 	w.open = func(ctx context.Context, from *big.Rat) (*media.Reader, error) {
 		o := clip.ReaderOptions()
-		o.From, o.To, o.ProbeFields = from, nil, false
+		o.From, o.To, o.ProbeFields = media.Start{At: from}, nil, false
 		return media.Open(ctx, clip.Options.Input.File, o)
 	}
 	return w

@@ -19,6 +19,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/batch"
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 	"retime/pipeline/plainfile"
 )
 
@@ -191,6 +192,11 @@ func readJobFile(name, confine string) ([]*batchClip, []batch.Job, error) {
 		c, j, err := clipOf(e, filepath.Dir(name), confine)
 		if err != nil {
 			return nil, nil, fault.New(fault.Usage, "job file %q: %w", name, err)
+		}
+		for _, written := range append(j.Writes, j.Output) {
+			if media.Overlap(written, name) {
+				return nil, nil, fault.New(fault.Usage, "job file %q: line %d: %q is the job file; choose another name", name, e.Line, written)
+			}
 		}
 		clips, jobs = append(clips, c), append(jobs, j)
 	}

@@ -127,3 +127,47 @@ func contents(t *testing.T) string {
 	}
 	return all.String()
 }
+
+// A file that standard input is read from is the input by its own name, too.
+func TestInputByRedirection(t *testing.T) {
+	t.Chdir(filepath.Dir(clip(t, 64, 48, 2)))
+	before := contents(t)
+	for _, args := range []string{"- -o in.y4m -y", "- -o out.nut --sidecar in.y4m -y", "- -o out.nut --fps 48"} {
+		in, err := os.Open("in.y4m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := program(strings.Fields(args)...)
+		cmd.Stdin = in
+		said, err := cmd.CombinedOutput()
+		in.Close()
+		if !strings.Contains(args, "-y") {
+			if err != nil {
+				t.Errorf("retime %s: %v\n%s", args, err, said)
+			}
+			continue
+		}
+		if code := cmd.ProcessState.ExitCode(); code != int(fault.Usage) || !strings.Contains(string(said), "is the input") {
+			t.Errorf("retime %s: exit code %d\n%s", args, code, said)
+		}
+		if after := contents(t); after != before {
+			t.Errorf("retime %s changes files: %s\nbefore: %s", args, after, before)
+		}
+	}
+}
+
+// A batch does not write over its own job file.
+func TestJobFileIsKept(t *testing.T) {
+	t.Chdir(filepath.Dir(clip(t, 64, 48, 2)))
+	for _, written := range []string{"output: jobs.yaml\n    format: nut", "output: out.nut\n    sidecar: ./jobs.yaml"} {
+		write(t, "jobs.yaml", "clips:\n  - input: in.y4m\n    "+written+"\n")
+		before := contents(t)
+		_, stderr, code := run(t, "batch", "jobs.yaml", "-y")
+		if code != int(fault.Usage) || !strings.Contains(stderr, "line 2:") || !strings.Contains(stderr, "is the job file") {
+			t.Errorf("%s: exit code %d: %s", written, code, stderr)
+		}
+		if after := contents(t); after != before {
+			t.Errorf("%s changes files: %s\nbefore: %s", written, after, before)
+		}
+	}
+}

@@ -8,12 +8,17 @@ import (
 )
 
 // Overlap reports whether a and b name a file together: one file by whatever links, which need not
-// exist, or one of the pictures of an image sequence or a glob that exist. Devices and pipes, which
-// hold nothing that could be overwritten, do not count.
+// exist, or one of the pictures of an image sequence or a glob that exist. The name "-" is that of
+// the file that standard input is read from. Devices and pipes, which hold nothing that could be
+// overwritten, do not count.
 func Overlap(a, b string) bool { return overlap(filesOf(a), filesOf(b)) }
 
-// filesOf returns the pictures of the image sequence or the glob called name, or else name.
+// filesOf returns the pictures of the image sequence or the glob called name, or else name; for
+// "-" what standard input is.
 func filesOf(name string) (files []string) {
+	if name == "-" {
+		return []string{"/dev/stdin"}
+	}
 	list, _ := pictures(name) // opening the input reports the error
 	for _, p := range list {
 		files = append(files, p.file)

@@ -20,6 +20,23 @@ func attackClip(t *testing.T, name, codec string) string {
 	return clip
 }
 
+// A part in which the source has no sound is a whole output, whatever its container makes of that.
+func TestPartWithoutSound(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "short.mkv")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=32x32:r=24:d=4", "-f", "lavfi", "-i", "sine=d=1", "-f", "lavfi", "-i", "sine=d=4",
+		"-map", "0", "-map", "1", "-map", "2", "-c:v", "libx264", "-c:a", "aac", clip)
+	for _, name := range []string{"a.mp4", "a.mov", "a.mkv"} {
+		for _, c := range []struct{ slow, codec string }{{"1", ""}, {"2", ""}, {"1", "aac"}} {
+			o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), name), AudioCodec: c.codec}}
+			o.Synthesis.Mode, o.Timing.From, o.Timing.Slow = warp.Nearest, big.NewRat(5, 2), ratio(c.slow)
+			mustRun(t, o)
+			if got := streamsOf(t, o.Output.File, "a", "codec_type"); len(got) == 0 {
+				t.Errorf("%s, slow %s, %q: the sound that is there is lost", name, c.slow, c.codec)
+			}
+		}
+	}
+}
+
 func peak(x []float32) (p float64) {
 	for _, v := range x {
 		p = max(p, math.Abs(float64(v)))

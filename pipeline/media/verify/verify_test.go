@@ -31,7 +31,7 @@ func clip(t *testing.T, name string, args ...string) (url string, f *File) {
 		t.Fatal(err)
 	}
 	found := streamsOf(file)
-	video := nth(found, astiav.MediaTypeVideo, 0)
+	video := (&File{Streams: []Stream{{Kind: astiav.MediaTypeVideo}}}).in(found, 0)
 	if err := read(t.Context(), file, found, video); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,12 @@ func TestCheck(t *testing.T) {
 				s.First, f.Slack = new(big.Rat).Add(s.First, big.NewRat(1, 1000)), big.NewRat(1, 100)
 			}},
 			{"is not in it", func(f *File, _, _ *Record) {
-				f.Streams = append(f.Streams, Stream{Kind: astiav.MediaTypeAudio, TimeBase: astiav.NewRational(1, 1000)})
+				f.Streams = append(f.Streams, Stream{Kind: astiav.MediaTypeAudio, TimeBase: astiav.NewRational(1, 1000), Record: Record{Packets: 1}})
+			}},
+			{"", func(f *File, _, _ *Record) { // of sound without packets, MOV has no stream
+				silent := Stream{Kind: astiav.MediaTypeAudio, TimeBase: astiav.NewRational(1, 1000)}
+				f.Streams = append(append([]Stream{silent}, f.Streams...), silent)
+				f.Video++
 			}},
 		} {
 			url, f := clip(t, kind[0], kind[1:]...)

@@ -198,6 +198,31 @@ func TestCutWithinPacket(t *testing.T) {
 	}
 }
 
+// What looks as if its end were missing, but is whole, is no damage.
+func TestWholeInputs(t *testing.T) {
+	clip := writeScene(t, 96, 64, 48, 24, 1)
+	sound := []string{"-f", "lavfi", "-i", "sine=d=5:r=44100"}
+	for _, c := range []struct {
+		name    string
+		args    []string
+		padding int // zeros at the end
+	}{
+		{"sound.wmv", append(slices.Clone(sound), "-c:v", "wmv2", "-c:a", "wmav2"), 0}, // states one length for both
+		{"live.mkv", []string{"-c:v", "mpeg4", "-live", "1", "-seekable", "0"}, 1000},
+		{"live.flv", []string{"-c:v", "flv1", "-seekable", "0", "-flvflags", "no_duration_filesize"}, 1000},
+	} {
+		whole := filepath.Join(t.TempDir(), c.name)
+		ffmpeg(t, append(append([]string{"-i", clip}, c.args...), "file:"+whole)...)
+		data, err := os.ReadFile(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if frames, err := convertDamaged(t, c.name, append(data, make([]byte, c.padding)...), c.name); err != nil || frames < 96 {
+			t.Errorf("%s: %d frames, %v", c.name, frames, err)
+		}
+	}
+}
+
 // Timestamps that begin late are no damage; a file that is cut still is.
 func TestLateTimestampsAreWhole(t *testing.T) {
 	for _, name := range []string{"late.mkv", "late.webm", "late.nut", "late.mp4", "late.ts"} {

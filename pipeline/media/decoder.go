@@ -280,7 +280,7 @@ func (c *decoder) end() error {
 	if missing > d.tolerance() {
 		return d.bad(fmt.Errorf("ends after %s, %.3f s before its stated end: the file is truncated or damaged", c.clock.position(), float64(missing)/1e6))
 	}
-	if d.lost.cut {
+	if d.lost.cut && !d.padded() {
 		return d.bad(fmt.Errorf("ends after %s within a packet: the file is truncated", c.clock.position()))
 	}
 	if d.lacksEnd() {

@@ -215,6 +215,10 @@ func (d *demuxer) readVideo() (*astiav.Packet, error) {
 // seek moves to a key frame at or before t, in the video's time base; ok is false if the
 // input cannot seek.
 func (d *demuxer) seek(t int64) (ok bool) {
+	// Of a pipe and of pictures in one file, FFmpeg would read on to their end.
+	if name := d.input.InputFormat().Name(); av.IsStreamed(d.input) || name == "image2pipe" || strings.HasSuffix(name, "_pipe") {
+		return false
+	}
 	return d.input.SeekFrame(d.video.Index(), t, astiav.NewSeekFlags(astiav.SeekFlagBackward)) == nil
 }
 
@@ -291,6 +295,9 @@ func (d *demuxer) statedEnd() (t int64, ok bool) {
 		begin = 0
 	}
 	length := d.video.Duration()
+	if name := d.input.InputFormat().Name(); name == "asf" || name == "wtv" || av.DurationGuessed(d.input) {
+		return 0, false // FFmpeg has given the stream the duration of the file
+	}
 	if d.isAVI() {
 		const unknown = 1 << 30 // frames, in what FFmpeg writes to a pipe
 		if length = d.video.NbFrames() * d.frameLength(); d.video.NbFrames() >= unknown {

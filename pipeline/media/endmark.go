@@ -5,9 +5,10 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"slices"
 )
 
-// This file finds truncated files of containers that state no duration but mark their end.
+// This file looks at the ends of files whose containers state no duration.
 
 // endMarks tells for FFmpeg's names of these containers whether a file has its end.
 var endMarks = map[string]func(*os.File) bool{"gif": gifEnds, "ogg": oggEnds}
@@ -25,6 +26,25 @@ func (d *demuxer) lacksEnd() bool {
 	}
 	defer f.Close()
 	return !ends(f)
+}
+
+// padded reports whether the input is a file that ends in zeros, which a recorder that set space
+// apart may leave.
+func (d *demuxer) padded() bool {
+	if !Seekable(d.name) {
+		return false
+	}
+	f, err := os.Open(d.name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	tail := make([]byte, 64)
+	if _, err := f.Seek(-int64(len(tail)), io.SeekEnd); err != nil {
+		return false
+	}
+	_, err = io.ReadFull(f, tail)
+	return err == nil && !slices.ContainsFunc(tail, func(b byte) bool { return b != 0 })
 }
 
 // gifEnds reports whether a GIF file's blocks do not break off before the trailer

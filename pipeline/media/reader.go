@@ -136,7 +136,7 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 	r.video = describeVideo(d, first, planar.Format())
 	r.source = &Source{
 		Name: d.name, Video: r.video, Pixels: planar.Source(), Aspect: d.input.GuessSampleAspectRatio(d.video, nil),
-		Side: sideData(d.video, first), Dynamic: dynamicHDR(first),
+		Side: sideData(d.video, first), Dynamic: dynamicHDR(first), Fields: av.FrameFieldOrder(first),
 		Streams: streams.Source{
 			Input: d.input, Video: d.video, Chosen: d.chosen, Start: r.video.Start, Width: r.video.Width, Height: r.video.Height,
 		},
@@ -151,6 +151,7 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 	switch {
 	case opt.Deinterlace != KeepFields:
 		r.fields, err = newFieldFilter(opt.Deinterlace, &r.video, opt.Threads, r.readDecoded)
+		r.source.Fields = av.Progressive
 	case opt.ProbeFields && !decoded.Interlaced:
 		r.probe = newFieldProbe(decoded)
 	}
@@ -169,7 +170,7 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 		Width: first.Width(), Height: first.Height(),
 		TimeBase: timebase.Rat(s.TimeBase()), Rate: timebase.Rate(s.RFrameRate()), Average: timebase.Rate(s.AvgFrameRate()),
 		Start: big.NewRat(d.start(), 1e6), Frames: s.NbFrames(),
-		FirstPTS: first.Pts(), StreamPTS: first.Pts(), Interlaced: av.FrameInterlaced(first),
+		FirstPTS: first.Pts(), StreamPTS: first.Pts(), Interlaced: av.FrameFieldOrder(first) != av.Progressive,
 	}
 	if t := s.StartTime(); t != av.NoTimestamp {
 		v.StreamPTS = t

@@ -32,8 +32,8 @@ func Create(ctx context.Context, name string, source *Reader, opt WriterOptions)
 		unit: e.context.TimeBase(), frameRate: e.context.Framerate(), encoder: e.codec.Name(),
 		describe: func(p *astiav.CodecParameters) error {
 			err := e.context.ToCodecParameters(p)
-			if err == nil && !source.Video().Interlaced {
-				av.SetProgressive(p)
+			if err == nil {
+				av.SetFieldOrder(p, source.Source().Fields)
 			}
 			return err
 		},

@@ -44,8 +44,10 @@ import (
 	"github.com/asticode/go-astiav"
 )
 
-// SetProgressive states that pictures have no fields (AVCodecParameters.field_order).
-func SetProgressive(p *astiav.CodecParameters) { params(p).field_order = C.AV_FIELD_PROGRESSIVE }
+// SetFieldOrder states the pictures' field order (AVCodecParameters.field_order).
+func SetFieldOrder(p *astiav.CodecParameters, order FieldOrder) {
+	params(p).field_order = C.enum_AVFieldOrder(order)
+}
 
 // CodecIDWrapped is AV_CODEC_ID_WRAPPED_AVFRAME, the codec of containers whose muxer
 // takes whole frames.

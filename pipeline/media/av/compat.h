@@ -19,13 +19,16 @@ static inline int64_t compat_frame_duration(const AVFrame *f)
 #endif
 }
 
-static inline int compat_frame_interlaced(const AVFrame *f)
+// Returns the field order of f's picture, whose lines are in their places, as the ffmpeg program
+// states it.
+static inline enum AVFieldOrder compat_frame_fields(const AVFrame *f)
 {
 #ifdef AV_FRAME_FLAG_INTERLACED // FFmpeg 6.1
-	return (f->flags & AV_FRAME_FLAG_INTERLACED) != 0;
+	int interlaced = f->flags & AV_FRAME_FLAG_INTERLACED, top = f->flags & AV_FRAME_FLAG_TOP_FIELD_FIRST;
 #else
-	return f->interlaced_frame;
+	int interlaced = f->interlaced_frame, top = f->top_field_first;
 #endif
+	return !interlaced ? AV_FIELD_PROGRESSIVE : top ? AV_FIELD_TB : AV_FIELD_BT;
 }
 
 static inline void compat_frame_clear_key(AVFrame *f)

@@ -21,6 +21,7 @@ static int is_muxer_text(AVFormatContext *c, const char *name)
 	const AVOption *o = av_opt_find(c, name, NULL, 0, AV_OPT_SEARCH_CHILDREN);
 	return o && (o->type == AV_OPT_TYPE_STRING || o->type == AV_OPT_TYPE_BINARY || o->type == AV_OPT_TYPE_DICT);
 }
+static int pb_streamed(const AVFormatContext *c) { return c->pb && !(c->pb->seekable & AVIO_SEEKABLE_NORMAL); }
 static int pb_error(const AVFormatContext *c) { return c->pb->error; }
 
 static int copy_chapter(AVFormatContext *dst, const AVChapter *src, int64_t begin, int64_t end, AVRational unit)
@@ -108,6 +109,10 @@ func IOError(c *astiav.FormatContext) error {
 // IsSeekable reports whether c's file is open and can be written out of order
 // (AVIOContext.seekable).
 func IsSeekable(c *astiav.FormatContext) bool { return C.pb_seekable(context(c)) != 0 }
+
+// IsStreamed reports whether c has a file that can only be read on, such as a pipe
+// (AVIOContext.seekable).
+func IsStreamed(c *astiav.FormatContext) bool { return C.pb_streamed(context(c)) != 0 }
 
 // HasMuxerOption reports whether an output's muxer, or all muxers, have an option called
 // name (av_opt_find).

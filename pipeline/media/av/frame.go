@@ -37,9 +37,15 @@ func FrameDuration(f *astiav.Frame) int64 { return int64(C.compat_frame_duration
 // AVFrame.decode_error_flags).
 func FrameDamaged(f *astiav.Frame) bool { return C.frame_damaged(raw(f)) != 0 }
 
-// FrameInterlaced reports whether f is interlaced (AV_FRAME_FLAG_INTERLACED;
-// AVFrame.interlaced_frame in older versions).
-func FrameInterlaced(f *astiav.Frame) bool { return C.compat_frame_interlaced(raw(f)) != 0 }
+// FieldOrder says which field of a picture is shown first (AVFieldOrder).
+type FieldOrder int
+
+// Progressive is the order of pictures without fields.
+const Progressive = FieldOrder(C.AV_FIELD_PROGRESSIVE)
+
+// FrameFieldOrder returns f's field order (AV_FRAME_FLAG_INTERLACED and
+// AV_FRAME_FLAG_TOP_FIELD_FIRST; AVFrame.interlaced_frame and top_field_first in older versions).
+func FrameFieldOrder(f *astiav.Frame) FieldOrder { return FieldOrder(C.compat_frame_fields(raw(f))) }
 
 // CopyFrameProps copies all properties of src but its samples to dst
 // (av_frame_copy_props).

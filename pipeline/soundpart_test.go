@@ -72,3 +72,41 @@ func TestPartHasNoSoundFromOutside(t *testing.T) {
 		}
 	}
 }
+
+// A part has its sound to its end where the file holds the sound behind the picture: FFmpeg reads
+// the sound of a fragmented MP4 file up to a second later.
+func TestPartHasItsSoundToTheEnd(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "fragments.mp4")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=32x32:r=24:d=4", "-f", "lavfi", "-i", "aevalsrc=0.5*sin(3000*t):s=48000:d=4",
+		"-c:v", "libx264", "-g", "300", "-c:a", "aac", "-movflags", "frag_keyframe+empty_moov", clip)
+	for _, c := range []struct {
+		name   string
+		set    func(*Options)
+		length float64 // of the part, in seconds
+	}{
+		{"to", func(o *Options) { o.Timing.To = big.NewRat(1, 1) }, 1},
+		{"slow", func(o *Options) { o.Timing.To, o.Timing.Slow = big.NewRat(1, 1), big.NewRat(2, 1) }, 2},
+		{"from", func(o *Options) {
+			o.Timing.From, o.Timing.To, o.Timing.Slow = big.NewRat(1, 2), big.NewRat(1, 1), big.NewRat(2, 1)
+		}, 1},
+		{"encoded again", func(o *Options) { o.Timing.To, o.Output.AudioCodec = big.NewRat(1, 1), "flac" }, 1},
+		{"curve", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n0 0\n1 2") }, 2},
+		{"there and back", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n0.5 0\n1.5 1\n0.2 2") }, 1},
+	} {
+		o := lossless(t, clip)
+		o.Synthesis.Mode = warp.Nearest
+		c.set(&o)
+		mustRun(t, o)
+		sound := heard(t, o.Output.File, 48000)
+		const window, edge = 2400, 0.15 // the picture begins up to 0.1 s late, as it has B-frames
+		if end := int((c.length - edge) * 48000); len(sound) < end {
+			t.Errorf("%s: %.3f s of sound, want %.3f", c.name, float64(len(sound))/48000, c.length)
+		} else {
+			for i := int(edge * 48000); i+window <= end; i += window {
+				if p := peak(sound[i : i+window]); p < 0.2 {
+					t.Errorf("%s: a peak of %.4f from %.2f s on", c.name, p, float64(i)/48000)
+				}
+			}
+		}
+	}
+}

@@ -228,12 +228,18 @@ func (c *decoder) drain() {
 	_ = c.context.SendPacket(nil)
 }
 
-// isPast reports whether p lies so far after Options.To that no frame before that time can follow.
-// Decoding order is ahead of presentation order by less than the margin.
+// isPast reports whether p lies so far after Options.To that nothing before that time can follow.
 func (c *decoder) isPast(p *astiav.Packet) bool {
-	margin := big.NewRat(5, 1) // seconds
 	to := c.options.To
-	return to != nil && p.Dts() != av.NoTimestamp && c.demuxer.seconds(p.Dts()).Cmp(margin.Add(margin, to)) > 0
+	return to != nil && p.Dts() != av.NoTimestamp && c.demuxer.seconds(p.Dts()).Cmp(lagging(to)) > 0
+}
+
+// lagging returns the decoding time, in seconds, of a video's packets behind which a file holds
+// nothing that is shown or heard before t. Decoding order is ahead of presentation order, and
+// sound may lie behind the picture that it goes with: in a fragmented MP4 file a second.
+func lagging(t *big.Rat) *big.Rat {
+	const lag = 5 // seconds
+	return new(big.Rat).Add(t, big.NewRat(lag, 1))
 }
 
 // total returns all damage so far.

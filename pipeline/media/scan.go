@@ -78,6 +78,14 @@ func (r *Reader) SkimTo(t *big.Rat) error {
 	return r.skimTo(timebase.Ticks(new(big.Rat).Add(t, r.video.Start), r.demuxer.video.TimeBase()))
 }
 
+// SkimPast is Skim, but stops where nothing before t follows, in seconds after the file's start.
+func (r *Reader) SkimPast(t *big.Rat) error {
+	if err := r.SkimTo(lagging(t)); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
 func (r *Reader) skimTo(goal int64) error {
 	for !r.skim.ended {
 		if r.skim.dts != av.NoTimestamp && r.skim.dts >= goal {

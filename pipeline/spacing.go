@@ -9,38 +9,48 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// variation is what is known of a clip whose frame rate varies.
+// variation is what is known of a clip whose frame rate varies, or whose first frame is
+// lengthened.
 type variation struct {
 	spacing media.Spacing
 	counted int // frames of the part among those examined; 0 if between is not known
 	between int // of them, those that fall between the output's times
 }
 
-// measure examines the input's timestamps if the output's rate follows from its rate and
-// the container does not show that the rate is constant. It returns nil for an input of
-// constant rate.
+// measure examines the input's timestamps if the container does not show that the rate is
+// constant. It returns nil for an input of constant rate, and for one of a rate that varies if
+// the output's rate does not follow from it.
 func (o *Options) measure(ctx context.Context, v media.Video, reading media.ReaderOptions) (*variation, error) {
-	follows := o.Timing.Rate.Value == nil || o.Timing.Rate.Multiple
 	constant := v.Frames > 0 && v.Rate != nil && v.Average != nil && nearly(v.Rate, v.Average)
-	if !follows || constant || reading.Deinterlace != media.KeepFields {
+	if constant || reading.Deinterlace != media.KeepFields {
 		return nil, nil
 	}
 	s, err := media.MeasureSpacing(ctx, o.Input.File, reading)
-	if err != nil || !s.Varies {
+	if err != nil || !s.Lengthened() && !(s.Varies && o.followsRate()) {
 		return nil, err
 	}
 	return &variation{spacing: s}, nil
 }
 
+// followsRate reports whether the output's rate follows from the source's.
+func (o *Options) followsRate() bool { return o.Timing.Rate.Value == nil || o.Timing.Rate.Multiple }
+
 // plan returns the plan for a clip whose rate varies. Its gaps are measured by the mean
 // rate, as those of any clip.
 func (n *variation) plan(o *Options, v media.Video) (*timeline.Plan, error) {
 	v.Rate, v.Average = n.spacing.Rate, n.spacing.Rate
+	times := n.spacing.Times
+	lengthened := n.spacing.Lengthened() && v.FirstPTS == times[0] && !o.Timing.KeepTimestamps
+	if lengthened {
+		v.FirstPTS = n.spacing.Begin
+	}
 	p, err := newPlan(o, v)
 	if err != nil {
 		return nil, err
 	}
-	times := n.spacing.Times
+	if lengthened {
+		p.Clock.Begin(n.spacing.Begin)
+	}
 	length := new(big.Rat).Mul(v.TimeBase, new(big.Rat).SetInt64(times[len(times)-1]-times[0]))
 	p.Gap = longestInterval(new(big.Rat).Quo(new(big.Rat).SetInt64(int64(len(times)-1)), length))
 	if p.Curve.Line() == nil || o.Timing.KeepTimestamps || p.Passes[0].Layout.Subframes() > 1 {
@@ -63,7 +73,7 @@ func (n *variation) plan(o *Options, v media.Video) (*timeline.Plan, error) {
 
 // log says which rate counts as the clip's, and how many shot frames the output lacks.
 func (n *variation) log(o *Options, p *timeline.Plan) {
-	if o.Timing.KeepTimestamps {
+	if o.Timing.KeepTimestamps || !n.spacing.Varies || !o.followsRate() {
 		return
 	}
 	details := []any{"input", o.Input.File, "rate", n.spacing.Rate.RatString(), "output", p.Rate.RatString()}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"log/slog"
 	"math/big"
 	"path/filepath"
@@ -9,6 +10,54 @@ import (
 
 	"retime/warp"
 )
+
+// FFmpeg lengthens the first frame of a fragmented MP4 file by the sound's priming. The shot
+// frames are shown all the same, as long behind the sound's beginning as they were.
+func TestLengthenedFirstFrame(t *testing.T) {
+	dir := t.TempDir()
+	scene := writeScene(t, 64, 48, 50, 25, 1)
+	clip := filepath.Join(dir, "clip.mp4")
+	ffmpeg(t, "-i", scene, "-f", "lavfi", "-i", "sine=d=2:r=48000", "-c:v", "libx264", "-qp", "0", "-bf", "0", "-c:a", "aac",
+		"-movflags", "frag_keyframe+empty_moov", clip)
+	shot, times, _ := readAll(t, clip)
+	if times[1].Cmp(big.NewRat(1, 25)) <= 0 {
+		t.Fatalf("the second frame stands at %s s: FFmpeg lengthens no frame", times[1].FloatString(4))
+	}
+	for _, c := range []struct {
+		rate Rate
+		from *big.Rat
+	}{
+		{Rate{}, nil},
+		{Rate{Value: big.NewRat(2, 1), Multiple: true}, nil},
+		{Rate{Value: big.NewRat(50, 1)}, nil},
+		{Rate{Value: big.NewRat(50, 1)}, big.NewRat(1, 2)},
+	} {
+		o := lossless(t, clip)
+		o.Synthesis.Mode, o.Timing.Rate, o.Timing.From = warp.Nearest, c.rate, c.from
+		mustRun(t, o)
+		got, _, v := readAll(t, o.Output.File)
+		each, first := 1, 0
+		if c.rate.Value != nil {
+			each = 2
+		}
+		if c.from != nil {
+			first = 12
+		}
+		if len(got) != each*(50-first) {
+			t.Errorf("%v from %v: %d frames, want %d", c.rate, c.from, len(got), each*(50-first))
+			continue
+		}
+		for k, want := range shot[first:] {
+			if !bytes.Equal(got[each*k], want) {
+				t.Errorf("%v from %v: frame %d is not the source's %d", c.rate, c.from, each*k, first+k)
+				break
+			}
+		}
+		if begin := new(big.Rat).Mul(v.TimeBase, big.NewRat(v.FirstPTS, 1)); c.from == nil && begin.Cmp(big.NewRat(1, 50)) <= 0 {
+			t.Errorf("%v: the picture begins at %s s, want 0.0214", c.rate, begin.FloatString(4))
+		}
+	}
+}
 
 // Twice the rate of a clip whose rate varies is the same from every container, and what
 // falls between the output's times is said.

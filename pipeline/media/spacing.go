@@ -21,11 +21,19 @@ type Spacing struct {
 	// it is unknown. If no rate has most, as in soft telecine, it is the mean rate. Timestamps
 	// that a container has rounded to milliseconds give the same rate as exact ones.
 	Rate *big.Rat
-	// Varies is set if some distances are longer or shorter than others.
+	// Varies is set if some distances are longer or shorter than others, from Begin on.
 	Varies bool
 	// Times are the timestamps examined, ascending, in the video's time base.
 	Times []int64
+	// Begin is when the first frame is meant to be shown: a frame's length before the second if
+	// the first alone is off the grid of all others and lasts more than one frame and less than
+	// two. FFmpeg so lengthens the first frame of a fragmented MP4 file with AAC sound, by the
+	// sound's priming. Else it is the first of Times; 0 if there is none.
+	Begin int64
 }
+
+// Lengthened reports whether the first frame is meant to be shown later than it says.
+func (s *Spacing) Lengthened() bool { return len(s.Times) > 0 && s.Begin > s.Times[0] }
 
 // How much of a file MeasureSpacing reads.
 const (
@@ -78,6 +86,9 @@ const rounding = 1.001e-3
 // spacing judges timestamps, which ascend.
 func spacing(times []int64, base *big.Rat) Spacing {
 	s := Spacing{Times: times}
+	if len(times) > 0 {
+		s.Begin = times[0]
+	}
 	if len(times) < 3 || base == nil {
 		return s
 	}
@@ -104,6 +115,13 @@ func spacing(times []int64, base *big.Rat) Spacing {
 		frames, length = float64(len(distances)), float64(times[len(times)-1]-times[0])*tick
 	}
 	s.Rate = standardRate(frames / length)
+	step := new(big.Rat).Inv(new(big.Rat).Mul(s.Rate, base))
+	frame, _ := step.Float64()
+	off := func(d float64) bool { return math.Abs(math.Remainder(d, frame*tick)) > rounding }
+	if first := distances[0] / tick; off(distances[0]) && frame < first && first < 2*frame && !slices.ContainsFunc(distances[1:], off) {
+		s.Begin = times[1] - timebase.Nearest(step)
+		s.Varies = n < len(distances)-1
+	}
 	return s
 }
 

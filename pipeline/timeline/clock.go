@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"math"
 	"math/big"
 
 	"retime/pipeline/media"
@@ -14,6 +15,7 @@ type Clock struct {
 	zero   *big.Rat // subtracted from every time
 	grid   *big.Rat // frames per second, nil for none
 	origin int64    // timestamp that the grid stands on
+	begin  int64    // earlier timestamps count as this one
 }
 
 // minTicks is how many ticks a frame must last for its grid to be told from
@@ -22,7 +24,7 @@ const minTicks = 4
 
 // NewClock returns the clock of a video, whose grid stands on its first frame.
 func NewClock(v media.Video) *Clock {
-	c := &Clock{base: v.TimeBase, zero: v.Start, origin: v.FirstPTS}
+	c := &Clock{base: v.TimeBase, zero: v.Start, origin: v.FirstPTS, begin: math.MinInt64}
 	if v.Rate != nil {
 		ticks := new(big.Rat).Mul(v.Rate, v.TimeBase)
 		if ticks.Inv(ticks).Cmp(big.NewRat(minTicks, 1)) >= 0 {
@@ -36,9 +38,12 @@ func (c *Clock) ticks(pts int64) *big.Rat {
 	return new(big.Rat).Mul(c.base, new(big.Rat).SetInt64(pts))
 }
 
+// Begin makes timestamps before pts count as pts.
+func (c *Clock) Begin(pts int64) { c.begin = pts }
+
 // At returns the time of pts in seconds.
 func (c *Clock) At(pts int64) *big.Rat {
-	return c.meant(c.ticks(pts))
+	return c.meant(c.ticks(max(pts, c.begin)))
 }
 
 // meant returns the time in seconds of t, which counts as timestamps do.

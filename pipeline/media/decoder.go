@@ -21,6 +21,7 @@ type decoder struct {
 	clock    pictureClock
 	errors   av.ErrorCount // of the decoder
 	damage   Damage        // that the decoder has found, less errors; see found
+	before   Damage        // in what lies before the first picture that is wanted
 	fetch    fetcher       // brings pictures to main memory
 	backlog  *backlog      // nil if the processor cannot take over from a device
 	again    packetQueue   // packets for the processor that the device has had
@@ -81,12 +82,25 @@ func decoderOf(s *astiav.Stream) *astiav.Codec {
 	return astiav.FindDecoder(id)
 }
 
-// first returns the picture that start begins with.
+// first returns the picture that start begins with. What the decoder complains of before, such as
+// pictures whose references lie before the place sought, is no damage.
 func (c *decoder) first(start Start) (*fetched, error) {
-	from := start.At
-	if from == nil || from.Sign() <= 0 {
+	if start.At == nil || start.At.Sign() <= 0 {
 		return c.decode()
 	}
+	p, err := c.find(start)
+	c.before = c.total()
+	for _, kept := range []*fetched{p, c.ahead} {
+		if kept != nil && av.FrameDamaged(kept.Frame) {
+			c.before.Frames--
+		}
+	}
+	return p, err
+}
+
+// find returns the picture that start begins with, which lies behind the input's beginning.
+func (c *decoder) find(start Start) (*fetched, error) {
+	from := start.At
 	tb := c.demuxer.video.TimeBase()
 	goal := timebase.TicksBefore(new(big.Rat).Add(from, big.NewRat(c.demuxer.start(), 1e6)), tb)
 	// A sound decoder's first one or two packets do not give complete sound.
@@ -242,11 +256,12 @@ func lagging(t *big.Rat) *big.Rat {
 	return new(big.Rat).Add(t, big.NewRat(lag, 1))
 }
 
-// total returns all damage so far.
+// total returns all damage so far, from the first picture that is wanted on.
 func (c *decoder) total() Damage {
 	d, lost := c.found(), &c.demuxer.lost
-	d.Packets += lost.failed + lost.corrupt
-	d.Errors += c.demuxer.errors.Value()
+	d.Packets += lost.failed + lost.corrupt - c.before.Packets
+	d.Frames -= c.before.Frames
+	d.Errors += c.demuxer.errors.Value() - c.before.Errors
 	return d
 }
 

@@ -254,3 +254,29 @@ func TestFromBehindTheLastKeyFrame(t *testing.T) {
 		t.Errorf("the first frame stands at %s s", at.FloatString(3))
 	}
 }
+
+// Decoders complain of pictures before a part's first one, whose references were not read. That is
+// no damage; what is damaged in the part is.
+func TestDamageBeforeAPart(t *testing.T) {
+	dir := t.TempDir()
+	open, stream := filepath.Join(dir, "open.mkv"), filepath.Join(dir, "stream.ts")
+	for _, clip := range []string{open, stream} {
+		ffmpegProgram(t, "ffmpeg", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24:d=3", "-c:v", "libx264", "-x264-params", "open-gop=1:keyint=24:bframes=3:b-adapt=0", clip)
+	}
+	_, spoiled := transportClip(t)
+	for _, from := range []int64{9, 10, 11, 12, 15} {
+		for _, clip := range []string{open, stream, spoiled} {
+			r, err := Open(t.Context(), clip, ReaderOptions{From: Start{At: big.NewRat(from, 10)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := drainings["Read"](r); !errors.Is(err, io.EOF) {
+				t.Errorf("%s from %d/10 s: %v", filepath.Base(clip), from, err)
+			}
+			if d := r.Damage(); (d != (Damage{})) != (clip == spoiled) {
+				t.Errorf("%s from %d/10 s: damage %+v", filepath.Base(clip), from, d)
+			}
+			r.Close()
+		}
+	}
+}

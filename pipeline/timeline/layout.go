@@ -250,8 +250,11 @@ func (t *Kept) Between(k, placed int64, a, b *big.Rat) []Slot {
 		v := new(big.Rat).Mul(length, big.NewRat(j, n))
 		return v.Add(v, from)
 	}
-	early := new(big.Rat).Sub(t.start, from) // until the part begins
-	j := max(Ceil(early.Mul(early, new(big.Rat).SetInt64(n)).Quo(early, length)), 0) + placed
+	j := placed
+	if early := new(big.Rat).Sub(t.start, from); early.Sign() > 0 && length.Sign() > 0 { // until the part begins
+		early.Mul(early, big.NewRat(n, 1))
+		j += Ceil(early.Quo(early, length))
+	}
 	var slots []Slot
 	for ; j < n && len(slots) < MaxSlots; j++ {
 		s := Slot{Index: k, Phase: Quantise(big.NewRat(j, n)), From: at(j), To: at(j + 1)}

@@ -180,6 +180,18 @@ func TestSlotsComeInParts(t *testing.T) {
 	}
 }
 
+// A frame without a length is one frame.
+func TestKeptFrameWithoutLength(t *testing.T) {
+	for _, start := range []int64{0, 2} {
+		kept := &Kept{*lineOf("1", "1"), big.NewRat(1, 1)}
+		kept.start = big.NewRat(start, 1)
+		at := big.NewRat(1, 1)
+		if slots := kept.After(7, 0, at, at); len(slots) != 1 || slots[0].Index != 7 || slots[0].Phase != 0 || slots[0].From.Cmp(at) != 0 {
+			t.Errorf("from %d: %+v", start, slots)
+		}
+	}
+}
+
 // A long interval whose timestamps are kept comes in parts that go on with each other, and
 // only its frames from the part's beginning until its end.
 func TestKeptSlotsComeInParts(t *testing.T) {

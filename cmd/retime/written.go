@@ -24,7 +24,7 @@ func checkWritten(flags []flag, input string, overwrite bool) error {
 		}
 		if d.use == writesFile {
 			switch info, err := os.Stat(f.name); {
-			case media.Overlap(f.name, input):
+			case media.Overwrites(f.name, input):
 				return fault.New(fault.Usage, "%s %q is the input; choose another name", f.flag, *d.path)
 			case err == nil && info.Mode().IsRegular() && !overwrite:
 				return fault.New(fault.CannotWrite, "%s %q exists; -y overwrites it", f.flag, *d.path)

@@ -7,11 +7,22 @@ import (
 	"syscall"
 )
 
-// Overlap reports whether a and b name a file together: one file by whatever links, which need not
-// exist, or one of the pictures of an image sequence or a glob that exist. The name "-" is that of
-// the file that standard input is read from. Devices and pipes, which hold nothing that could be
-// overwritten, do not count.
-func Overlap(a, b string) bool { return overlap(filesOf(a), filesOf(b)) }
+// Overlap reports whether a and b, which are written, name a file together: one file by whatever
+// links, which need not exist, or one of the pictures of an image sequence that exist. Devices and
+// pipes, which hold nothing that could be overwritten, do not count.
+func Overlap(a, b string) bool { return overlap(writtenTo(a), writtenTo(b)) }
+
+// Overwrites reports whether name, which is written, and input name a file together, as Overlap
+// says. The input may also be a glob, or "-", which is the file that standard input is read from.
+func Overwrites(name, input string) bool { return overlap(writtenTo(name), filesOf(input)) }
+
+// writtenTo returns the pictures that exist of the image sequence called name, or else name.
+func writtenTo(name string) []string {
+	if !IsSequence(name) {
+		return []string{name}
+	}
+	return filesOf(name)
+}
 
 // filesOf returns the pictures of the image sequence or the glob called name, or else name; for
 // "-" what standard input is.

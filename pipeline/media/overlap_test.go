@@ -47,15 +47,12 @@ func TestOverlap(t *testing.T) {
 		{"new%03d.png", "there/new%03d.png", true},
 		{"%03d.png", "there/%03d.png", true},
 		{"%03d.png", "%d.png", false},
-		{"%03d.png", "there/00?.png", true},
-		{"%03d.png", "*.png", true},
-		{"%d.png", "00*.png", false},
-		{"001.png", "*.png", true},
 		{"picture.png", "%03d.png", true},
 		{"/dev/null", "/dev/null", false},
 		{"/dev/null", "null", false},
 		{"there", "there", false},
 		{"*.mp4", "a.mkv", false},
+		{"?.mkv", "a.mkv", false}, // a name like any other
 	} {
 		at := func(name string) string {
 			if filepath.IsAbs(name) {
@@ -71,6 +68,23 @@ func TestOverlap(t *testing.T) {
 			if got := Overlap(at(a), at(b)); got != c.want {
 				t.Errorf("%q and %q: %v", a, b, got)
 			}
+		}
+	}
+	for _, c := range []struct {
+		name, input string
+		want        bool
+	}{
+		{"%03d.png", "there/00?.png", true},
+		{"%03d.png", "*.png", true},
+		{"%d.png", "00*.png", false},
+		{"001.png", "*.png", true},
+		{"*.png", "001.png", false},
+		{"?.mkv", "a.mkv", false},
+		{"picture.png", "%03d.png", true},
+		{"hard.mkv", "a.mkv", true},
+	} {
+		if got := Overwrites(filepath.Join(dir, c.name), filepath.Join(dir, c.input)); got != c.want {
+			t.Errorf("%q overwrites %q: %v", c.name, c.input, got)
 		}
 	}
 }

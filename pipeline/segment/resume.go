@@ -36,7 +36,7 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 	if o.Output.File == "" || o.Output.File == "-" {
 		return nil, fault.New(fault.Usage, "a conversion that can go on after a stop needs an output file; name one with Output.File")
 	}
-	if media.Overlap(o.Output.File, o.Input.File) {
+	if media.Overwrites(o.Output.File, o.Input.File) {
 		return nil, fault.New(fault.Usage, "output %q is the input; choose another name", o.Output.File)
 	}
 	dir := StateDir(o.Output.File)

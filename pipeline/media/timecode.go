@@ -65,8 +65,8 @@ const mostTimecodeFrames = 255
 // it is no multiple of 29.97.
 func convertTimecode(code string, from, to, after *big.Rat) (string, error) {
 	counted, nominal := timebase.Nearest(from), timebase.Nearest(to)
-	if nominal > mostTimecodeFrames {
-		return "", fmt.Errorf("timecodes count %d frames a second at most", mostTimecodeFrames)
+	if nominal < 1 || nominal > mostTimecodeFrames {
+		return "", fmt.Errorf("timecodes count 1 to %d frames a second", mostTimecodeFrames)
 	}
 	position := new(big.Rat).Mul(after, from)
 	if whole := big.NewRat(timebase.Nearest(position), 1); within(whole, position, big.NewRat(1, 10)) { // timestamps are rounded

@@ -48,7 +48,7 @@ def flags(options):
             value = ["%s=%s" % pair for pair in value.items()]
         for v in value if isinstance(value, (list, tuple)) else [value]:
             if isinstance(v, bool):
-                out.append("%s=%s" % (name, str(v).lower()))
+                out.append(name if v else name + "=false")
             elif v is not None:
                 out += [name, str(v)]
     return out

@@ -62,7 +62,7 @@ func (c *Clip) plan(ctx context.Context, reading media.ReaderOptions) (err error
 		return err
 	}
 	c.Options.Timing.From = c.Options.begin(v)
-	if c.varies, err = c.Options.measure(ctx, v, reading); err != nil {
+	if c.varies, err = c.Options.measure(ctx, c.Source, reading); err != nil {
 		return err
 	}
 	if c.varies != nil {

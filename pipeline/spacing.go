@@ -20,9 +20,10 @@ type variation struct {
 // measure examines the input's timestamps if the container does not show that the rate is
 // constant. It returns nil for an input of constant rate, and for one of a rate that varies if
 // the output's rate does not follow from it.
-func (o *Options) measure(ctx context.Context, v media.Video, reading media.ReaderOptions) (*variation, error) {
+func (o *Options) measure(ctx context.Context, source *media.Reader, reading media.ReaderOptions) (*variation, error) {
+	v := source.Video()
 	constant := v.Frames > 0 && v.Rate != nil && v.Average != nil && nearly(v.Rate, v.Average)
-	if constant || reading.Deinterlace != media.KeepFields {
+	if constant || reading.Deinterlace != media.KeepFields || !o.followsRate() && !source.MayLengthen() {
 		return nil, nil
 	}
 	s, err := media.MeasureSpacing(ctx, o.Input.File, reading)

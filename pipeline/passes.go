@@ -19,7 +19,7 @@ import (
 func (c *Clip) play(ctx context.Context, l *stages.Line, w *media.Writer) error {
 	if !c.Plan.Reopens() {
 		pass := &c.Plan.Passes[0]
-		if err := playForward(ctx, l, c.Source, pass); err != nil {
+		if err := playForward(ctx, l, w, c.Source, pass); err != nil {
 			return err
 		}
 		return c.Options.finish(l, pass)
@@ -36,14 +36,13 @@ func (c *Clip) play(ctx context.Context, l *stages.Line, w *media.Writer) error 
 	return nil
 }
 
-// playForward runs l over a pass that r reads, and reads on until r has passed the sound of the
-// pass's end, too.
-func playForward(ctx context.Context, l *stages.Line, r *media.Reader, pass *timeline.Pass) error {
+// playForward runs l over a pass that r reads, and then has w complete the other streams.
+func playForward(ctx context.Context, l *stages.Line, w *media.Writer, r *media.Reader, pass *timeline.Pass) error {
 	err := l.Run(ctx, r, pass, stages.Whole())
 	if err != nil || pass.Stop == nil || l.Result().Cutoff != nil {
 		return err
 	}
-	return r.SkimPast(pass.Stop)
+	return w.Complete(r, pass.Stop)
 }
 
 // playPass reads the part of the source that pass i plays.
@@ -67,7 +66,7 @@ func (c *Clip) playPass(ctx context.Context, l *stages.Line, w *media.Writer, i 
 		return err
 	}
 	if !pass.Backward {
-		return playForward(ctx, l, reader, pass)
+		return playForward(ctx, l, w, reader, pass)
 	}
 	if err := reader.Skim(); err != nil {
 		return err

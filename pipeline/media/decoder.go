@@ -21,7 +21,7 @@ type decoder struct {
 	clock    pictureClock
 	errors   av.ErrorCount // of the decoder
 	damage   Damage        // that the decoder has found, less errors; see found
-	before   Damage        // in what lies before the first picture that is wanted
+	before   Damage        // that does not count, since nothing that is wanted shows it
 	fetch    fetcher       // brings pictures to main memory
 	backlog  *backlog      // nil if the processor cannot take over from a device
 	again    packetQueue   // packets for the processor that the device has had
@@ -83,18 +83,14 @@ func decoderOf(s *astiav.Stream) *astiav.Codec {
 }
 
 // first returns the picture that start begins with. What the decoder complains of before, such as
-// pictures whose references lie before the place sought, is no damage.
+// pictures whose references lie before the place sought, is no damage. (Threads may complain of the
+// part's first pictures as early; their own marks count.)
 func (c *decoder) first(start Start) (*fetched, error) {
 	if start.At == nil || start.At.Sign() <= 0 {
 		return c.decode()
 	}
 	p, err := c.find(start)
-	c.before = c.total()
-	for _, kept := range []*fetched{p, c.ahead} {
-		if kept != nil && av.FrameDamaged(kept.Frame) {
-			c.before.Frames--
-		}
-	}
+	c.forgive(Damage{Errors: c.total().Errors})
 	return p, err
 }
 
@@ -143,6 +139,7 @@ func (c *decoder) find(start Start) (*fetched, error) {
 func (c *decoder) rewind() {
 	c.demuxer.rewind()
 	av.FlushCoder(c.context)
+	c.forgive(c.total())
 	c.again.free()
 	c.skip = nil
 	if c.backlog != nil {
@@ -256,13 +253,20 @@ func lagging(t *big.Rat) *big.Rat {
 	return new(big.Rat).Add(t, big.NewRat(lag, 1))
 }
 
-// total returns all damage so far, from the first picture that is wanted on.
+// total returns all damage so far that counts.
 func (c *decoder) total() Damage {
 	d, lost := c.found(), &c.demuxer.lost
 	d.Packets += lost.failed + lost.corrupt - c.before.Packets
 	d.Frames -= c.before.Frames
 	d.Errors += c.demuxer.errors.Value() - c.before.Errors
 	return d
+}
+
+// forgive makes d, which is part of the total, count no more.
+func (c *decoder) forgive(d Damage) {
+	c.before.Packets += d.Packets
+	c.before.Frames += d.Frames
+	c.before.Errors += d.Errors
 }
 
 // found returns the damage that the decoder has found so far.

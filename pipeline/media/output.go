@@ -220,6 +220,12 @@ func (o *Output) Follow(r *Reader, i int) error {
 	return nil
 }
 
+// Complete reads on from r until what r's file holds of the other streams before t, in seconds
+// after the file's start, has come, which may lie behind the pictures.
+func (o *Output) Complete(r *Reader, t *big.Rat) error {
+	return r.skimBehind(t, func() bool { return o.streams.Lags(t) })
+}
+
 // WritePacket writes p as if the encoder had made it. Do not mix it with WriteFrame in
 // one output.
 func (o *Output) WritePacket(p Packet) error {

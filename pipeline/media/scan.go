@@ -78,17 +78,27 @@ func (r *Reader) SkimTo(t *big.Rat) error {
 	return r.skimTo(timebase.Ticks(new(big.Rat).Add(t, r.video.Start), r.demuxer.video.TimeBase()))
 }
 
-// SkimPast is Skim, but stops where nothing before t follows, in seconds after the file's start.
-func (r *Reader) SkimPast(t *big.Rat) error {
-	if err := r.SkimTo(lagging(t)); !errors.Is(err, io.EOF) {
-		return err
+// skimBehind is Skim for what a file holds behind the pictures before t, in seconds after the
+// file's start: it stops as soon as lags returns false. What is damaged there does not count.
+func (r *Reader) skimBehind(t *big.Rat, lags func() bool) error {
+	before := r.Damage()
+	goal := timebase.Ticks(lagging(t).Add(lagging(t), r.video.Start), r.demuxer.video.TimeBase())
+	err := r.skimWhile(func() bool { return r.skim.dts < goal && lags() })
+	now := r.Damage()
+	r.decoder.forgive(Damage{now.Packets - before.Packets, now.Frames - before.Frames, now.Errors - before.Errors})
+	if errors.Is(err, io.EOF) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 func (r *Reader) skimTo(goal int64) error {
+	return r.skimWhile(func() bool { return r.skim.dts == av.NoTimestamp || r.skim.dts < goal })
+}
+
+func (r *Reader) skimWhile(wanted func() bool) error {
 	for !r.skim.ended {
-		if r.skim.dts != av.NoTimestamp && r.skim.dts >= goal {
+		if !wanted() {
 			return nil
 		}
 		p, err := r.demuxer.readVideo()

@@ -5,6 +5,7 @@ package streams
 
 import (
 	"log/slog"
+	"math"
 	"math/big"
 	"slices"
 
@@ -104,6 +105,7 @@ type Set struct {
 	opt     Options
 	log     *slog.Logger
 	list    []stream // by the source's stream index; nil for a stream that is not carried
+	ends    []int64  // by the source's stream index, where the last packet ends, in microseconds
 	running bool     // between Begin and End
 }
 
@@ -122,6 +124,8 @@ func Add(muxer Muxer, video *astiav.Stream, source Source, opt Options) (*Set, e
 func (s *Set) add(video *astiav.Stream) error {
 	inputs := s.source.Input.Streams()
 	s.list = make([]stream, len(inputs))
+	s.ends = make([]int64, len(inputs))
+	s.begin()
 	outputs := make([]int, len(inputs))
 	for i, in := range inputs {
 		outputs[i] = -1
@@ -334,6 +338,9 @@ func (s *Set) WriteHeader() error { return s.each(stream.header) }
 func (s *Set) Packet(p *astiav.Packet) {
 	i := p.StreamIndex()
 	if i < len(s.list) && s.list[i] != nil {
+		if t := p.Pts(); t != av.NoTimestamp {
+			s.ends[i] = max(s.ends[i], timebase.Microseconds(t+p.Duration(), s.source.Input.Streams()[i].TimeBase()))
+		}
 		if err := s.list[i].packet(p); err != nil {
 			s.muxer.Fail(err)
 		}
@@ -347,12 +354,42 @@ func (s *Set) Packet(p *astiav.Packet) {
 	}
 }
 
+// Lags reports whether a stream that is carried may have more packets before t, in seconds after
+// the source's Start, in the current run.
+func (s *Set) Lags(t *big.Rat) bool {
+	goal := new(big.Rat).Add(t, s.source.Start)
+	for i, c := range s.list {
+		if c == nil {
+			continue
+		}
+		in := s.source.Input.Streams()[i]
+		switch in.CodecParameters().MediaType() {
+		case astiav.MediaTypeAudio, astiav.MediaTypeVideo:
+			if !av.IsAttachedPicture(in) && big.NewRat(s.ends[i], 1e6).Cmp(goal) < 0 {
+				return true
+			}
+		case astiav.MediaTypeAttachment:
+		default: // subtitles and data may pause
+			return true
+		}
+	}
+	return false
+}
+
+// begin forgets the packets of the run before.
+func (s *Set) begin() {
+	for i := range s.ends {
+		s.ends[i] = math.MinInt64
+	}
+}
+
 // Begin ends the current run, if any, and begins run.
 func (s *Set) Begin(run *curve.Run) error {
 	if err := s.End(); err != nil {
 		return err
 	}
 	s.running = true
+	s.begin()
 	return s.each(func(c stream) error { c.begin(run); return nil })
 }
 

@@ -215,8 +215,10 @@ func (d *demuxer) readVideo() (*astiav.Packet, error) {
 // seek moves to a key frame at or before t, in the video's time base; ok is false if the
 // input cannot seek.
 func (d *demuxer) seek(t int64) (ok bool) {
-	// Of a pipe and of pictures in one file, FFmpeg would read on to their end.
-	if name := d.input.InputFormat().Name(); av.IsStreamed(d.input) || name == "image2pipe" || strings.HasSuffix(name, "_pipe") {
+	// Of a pipe, of pictures in one file and of a raw stream, which has no timestamps, FFmpeg would
+	// read on to their end.
+	name := d.input.InputFormat().Name()
+	if av.IsStreamed(d.input) || d.video.StartTime() == av.NoTimestamp || name == "image2pipe" || strings.HasSuffix(name, "_pipe") {
 		return false
 	}
 	return d.input.SeekFrame(d.video.Index(), t, astiav.NewSeekFlags(astiav.SeekFlagBackward)) == nil

@@ -264,16 +264,28 @@ func TestDamageBeforeAPart(t *testing.T) {
 		ffmpegProgram(t, "ffmpeg", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24:d=3", "-c:v", "libx264", "-x264-params", "open-gop=1:keyint=24:bframes=3:b-adapt=0", clip)
 	}
 	_, spoiled := transportClip(t)
+	holed := filepath.Join(dir, "holed.ts")
+	data, err := os.ReadFile(stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const packet = 188
+	for at := len(data) * 5 / 8 / packet * packet; at < len(data); at += 50 * packet { // behind the parts' first frames
+		data = append(data[:at], data[at+packet:]...)
+	}
+	if err := os.WriteFile(holed, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, from := range []int64{9, 10, 11, 12, 15} {
-		for _, clip := range []string{open, stream, spoiled} {
-			r, err := Open(t.Context(), clip, ReaderOptions{From: Start{At: big.NewRat(from, 10)}})
+		for _, clip := range []string{open, stream, spoiled, holed} {
+			r, err := Open(t.Context(), clip, ReaderOptions{From: Start{At: big.NewRat(from, 10)}, Threads: 8})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := drainings["Read"](r); !errors.Is(err, io.EOF) {
 				t.Errorf("%s from %d/10 s: %v", filepath.Base(clip), from, err)
 			}
-			if d := r.Damage(); (d != (Damage{})) != (clip == spoiled) {
+			if d := r.Damage(); (d != (Damage{})) != (clip == spoiled || clip == holed) {
 				t.Errorf("%s from %d/10 s: damage %+v", filepath.Base(clip), from, d)
 			}
 			r.Close()

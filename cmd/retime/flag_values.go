@@ -52,7 +52,7 @@ func word[T ~string](to *T) pflag.Value {
 	return parsed(to, string(*to), func(text string) (T, error) { return T(text), nil })
 }
 
-// numbers returns a flag's value of numbers that the verb reads, and which no text is not.
+// numbers returns a flag's value of numbers that the verb reads. It refuses an empty text.
 func numbers(to *string) pflag.Value {
 	return parsed(to, *to, func(text string) (string, error) {
 		if text == "" {

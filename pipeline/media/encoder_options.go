@@ -101,11 +101,20 @@ const narrowPicture = 64
 // maxCRF returns the largest constant rate factor of an encoder. x264 and x265 silently
 // take a larger one for their largest.
 func maxCRF(codec string) int {
-	switch codec {
-	case "libx264", "libx264rgb", "libx265":
+	if prefersCRF(codec) {
 		return 51
 	}
 	return 63
+}
+
+// prefersCRF reports whether an encoder takes a constant rate factor before a bit rate. Others
+// take the two together.
+func prefersCRF(codec string) bool {
+	switch codec {
+	case "libx264", "libx264rgb", "libx265":
+		return true
+	}
+	return false
 }
 
 // encoderSettings returns the encoder's options for the source's pictures in format with
@@ -137,7 +146,14 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 	if name == "libvpx" && pixel.HasAlpha(format) {
 		set["auto-alt-ref"] = "0" // VP8 supports it only without alpha
 	}
-	if _, own := opt.Options["qp"]; own && opt.CRF < 0 {
+	for _, other := range []string{"b", "qp"} {
+		value, own := opt.Options[other]
+		if !own || !prefersCRF(name) {
+			continue
+		}
+		if opt.CRF >= 0 {
+			return nil, fault.New(fault.Usage, "Output.CRF %d and Output.VideoOptions %s=%s both set the quality; leave one out", opt.CRF, other, value)
+		}
 		delete(set, "crf")
 	}
 	maps.Copy(set, opt.Options)

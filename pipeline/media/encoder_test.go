@@ -118,6 +118,8 @@ func TestEncoderSettings(t *testing.T) {
 		{"libx264", EncoderOptions{CRF: -1}, 64, 48, nil, map[string]string{"crf": "16", "rc-lookahead": "", "colorspace": "1"}},
 		{"libx264", EncoderOptions{CRF: 20}, 4096, 2160, nil, map[string]string{"crf": "20", "rc-lookahead": "20"}},
 		{"libx264", EncoderOptions{CRF: -1, Options: map[string]string{"qp": "3", "rc-lookahead": "7"}}, 4096, 2160, nil, map[string]string{"crf": "", "qp": "3", "rc-lookahead": "7"}},
+		{"libx265", EncoderOptions{CRF: -1, Options: map[string]string{"b": "5M"}}, 64, 48, nil, map[string]string{"crf": "", "b": "5M"}},
+		{"libvpx-vp9", EncoderOptions{CRF: 30, Options: map[string]string{"b": "5M"}}, 64, 48, nil, map[string]string{"crf": "30", "b": "5M"}},
 		{"libx264", EncoderOptions{CRF: -1, Options: map[string]string{"x264-params": "cll=1,1"}}, 64, 48, map[av.PacketSideKind][]byte{av.PacketContentLight: light}, map[string]string{"x264-params": "cll=1000,400:cll=1,1"}},
 		{"libx265", EncoderOptions{CRF: -1}, 64, 16, nil, map[string]string{"crf": "18", "x265-params": "log-level=error"}},
 		{"libx265", EncoderOptions{CRF: -1}, 63, 64, nil, map[string]string{"x265-params": "log-level=error:cutree=0"}},
@@ -153,6 +155,10 @@ func TestEncoderSettings(t *testing.T) {
 	_, err := encoderSettings(astiav.FindEncoderByName("ffv1"), &EncoderOptions{CRF: 3}, &Source{}, astiav.PixelFormatYuv420P, pixel.Colour{})
 	if fault.KindOf(err) != fault.Usage {
 		t.Errorf("FFV1 with a constant rate factor: %v", err)
+	}
+	_, err = encoderSettings(astiav.FindEncoderByName("libx264"), &EncoderOptions{CRF: 3, Options: map[string]string{"b": "5M"}}, &Source{}, astiav.PixelFormatYuv420P, pixel.Colour{})
+	if fault.KindOf(err) != fault.Usage {
+		t.Errorf("a bit rate and a constant rate factor: %v", err)
 	}
 }
 

@@ -322,3 +322,15 @@ func TestNeighboursOnOnePointOfTheGrid(t *testing.T) {
 		}
 	}
 }
+
+// AVI files state 23.976 frames per second as that number, and FFmpeg guesses 24000/1001. All shot
+// frames pass through.
+func TestDecimalRateOfAVI(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "clip.avi")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=32x32:r=23.976:d=60", "-c:v", "ffv1", clip)
+	o := lossless(t, clip)
+	o.Synthesis.Mode = warp.Nearest
+	if r := mustRun(t, o); r.Made != 0 || r.Frames != r.Sources || r.Rate.RatString() != "2997/125" {
+		t.Errorf("%d frames, %d made, from %d, at %s", r.Frames, r.Made, r.Sources, r.Rate.RatString())
+	}
+}

@@ -172,6 +172,9 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 		Start: big.NewRat(d.start(), 1e6), Frames: s.NbFrames(),
 		FirstPTS: first.Pts(), StreamPTS: first.Pts(), Interlaced: av.FrameFieldOrder(first) != av.Progressive,
 	}
+	if v.isWhole(v.Average) && !v.isWhole(v.Rate) { // FFmpeg has guessed 24000/1001 from 23.976
+		v.Rate = v.Average
+	}
 	if t := s.StartTime(); t != av.NoTimestamp {
 		v.StreamPTS = t
 	}
@@ -189,6 +192,11 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 		v.Duration = new(big.Rat).Mul(big.NewRat(d.numbers.span(), 1), v.TimeBase)
 	}
 	return v
+}
+
+// isWhole reports whether a frame at a rate lasts for a whole number of ticks.
+func (v *Video) isWhole(rate *big.Rat) bool {
+	return rate != nil && v.TimeBase != nil && new(big.Rat).Inv(new(big.Rat).Mul(rate, v.TimeBase)).IsInt()
 }
 
 // completeDuration adds the duration of the last frame if the container leaves it out, as

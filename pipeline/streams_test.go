@@ -206,3 +206,29 @@ func TestPrograms(t *testing.T) {
 		t.Errorf("programs (%v):\n%s", err, out)
 	}
 }
+
+// Chapters come in the order in which the output shows them, also where a curve goes back.
+func TestChaptersOfACurveThatGoesBack(t *testing.T) {
+	dir := t.TempDir()
+	marks, clip := filepath.Join(dir, "marks.txt"), filepath.Join(dir, "clip.mkv")
+	text := ";FFMETADATA1\n"
+	for i, title := range []string{"A", "B", "C"} {
+		text += fmt.Sprintf("[CHAPTER]\nTIMEBASE=1/1\nSTART=%d\nEND=%d\ntitle=%s\n", 2*i, 2*i+2, title)
+	}
+	if err := os.WriteFile(marks, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=32x32:r=24:d=6", "-i", marks, "-map_metadata", "1", "-c:v", "libx264", clip)
+	for _, name := range []string{"out.mp4", "out.mkv"} {
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, name)}}
+		o.Synthesis.Mode, o.Timing.Curve = warp.Nearest, mustParse(t, "source output\n4.5 0\n5.5 1\n1 2\n1.5 3")
+		mustRun(t, o)
+		out, err := exec.Command("ffprobe", "-v", "error", "-show_chapters", "-of", "compact=p=0", "-show_entries", "chapter=start_time:chapter_tags=title", o.Output.File).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Fields(string(out)), []string{"start_time=0.000000|tag:title=C", "start_time=2.000000|tag:title=A"}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -110,3 +110,37 @@ func TestPartHasItsSoundToTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// A part that begins before the picture has the sound from there on.
+func TestPartBeforeThePicture(t *testing.T) {
+	dir := t.TempDir()
+	clip, late := filepath.Join(dir, "clip.mp4"), filepath.Join(dir, "late.mp4")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=32x32:r=24:d=4", "-f", "lavfi", "-i", "aevalsrc=0.5*sin(3000*t):s=48000:d=4", "-c:v", "libx264", "-c:a", "aac", clip)
+	ffmpeg(t, "-itsoffset", "2", "-i", clip, "-i", clip, "-map", "0:v", "-map", "1:a", "-c", "copy", late)
+	o := lossless(t, late)
+	o.Synthesis.Mode, o.Timing.From, o.Timing.To = warp.Nearest, big.NewRat(1, 2), big.NewRat(3, 1)
+	mustRun(t, o)
+	sound := heard(t, o.Output.File, 48000)
+	for i := 4800; i+2400 <= 48000*24/10; i += 2400 {
+		if i+2400 > len(sound) || peak(sound[i:i+2400]) < 0.2 {
+			t.Fatalf("no sound at %.2f s, of %.2f", float64(i)/48000, float64(len(sound))/48000)
+		}
+	}
+}
+
+// FFmpeg's reader of Ogg misplaces FLAC and Speex after a seek.
+func TestPartOfOgg(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "clip.ogg")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=160x120:r=24:d=6", "-f", "lavfi", "-i", "aevalsrc='if(lt(t,3.75),0,0.5*sin(3000*t))':s=48000:d=6", "-c:v", "libtheora", "-q:v", "8", "-c:a", "flac", clip)
+	o := lossless(t, clip)
+	o.Synthesis.Mode, o.Timing.From = warp.Nearest, big.NewRat(13, 4)
+	mustRun(t, o)
+	begins := 0
+	sound := heard(t, o.Output.File, 48000)
+	for begins < len(sound) && math.Abs(float64(sound[begins])) < 0.1 {
+		begins++
+	}
+	if at := float64(begins) / 48000; math.Abs(at-0.5) > 0.01 {
+		t.Errorf("the sound begins at %.3f s, want 0.5", at)
+	}
+}

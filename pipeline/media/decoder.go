@@ -101,10 +101,9 @@ func (c *decoder) find(start Start) (*fetched, error) {
 	goal := timebase.TicksBefore(new(big.Rat).Add(from, big.NewRat(c.demuxer.start(), 1e6)), tb)
 	// A sound decoder's first one or two packets do not give complete sound.
 	begin := goal - timebase.Ticks(big.NewRat(1, 10), tb)
-	if t := c.demuxer.video.StartTime(); t != av.NoTimestamp {
-		begin = max(begin, t) // a demuxer may search the whole file for an earlier time
-	}
-	sought := c.demuxer.seek(begin)
+	// Before the first picture there may be sound, and a demuxer may search the whole file for an
+	// earlier time.
+	sought := begin > c.demuxer.video.StartTime() && c.demuxer.seek(begin)
 	first, err := c.decode()
 	if sought && c.demuxer.ctx.Err() == nil && (err != nil || first.Pts() > goal) {
 		// The container's index was wrong, or no key frame comes after the place sought.

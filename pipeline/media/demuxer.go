@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/asticode/go-astiav"
@@ -218,10 +219,19 @@ func (d *demuxer) seek(t int64) (ok bool) {
 	// Of a pipe, of pictures in one file and of a raw stream, which has no timestamps, FFmpeg would
 	// read on to their end.
 	name := d.input.InputFormat().Name()
-	if av.IsStreamed(d.input) || d.video.StartTime() == av.NoTimestamp || name == "image2pipe" || strings.HasSuffix(name, "_pipe") {
+	if av.IsStreamed(d.input) || d.video.StartTime() == av.NoTimestamp || name == "image2pipe" || strings.HasSuffix(name, "_pipe") || name == "ogg" && d.losesPages() {
 		return false
 	}
 	return d.input.SeekFrame(d.video.Index(), t, astiav.NewSeekFlags(astiav.SeekFlagBackward)) == nil
+}
+
+// losesPages reports whether FFmpeg's reader of Ogg gives the first sound after a seek the time of
+// its page, not its own.
+func (d *demuxer) losesPages() bool {
+	return slices.ContainsFunc(d.input.Streams(), func(s *astiav.Stream) bool {
+		p := s.CodecParameters()
+		return d.chosen[s.Index()] && p.MediaType() == astiav.MediaTypeAudio && p.CodecID() != astiav.CodecIDVorbis && p.CodecID() != astiav.CodecIDOpus
+	})
 }
 
 // rewind moves to the beginning and discards what was read.

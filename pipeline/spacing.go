@@ -27,7 +27,7 @@ func (o *Options) measure(ctx context.Context, source *media.Reader, reading med
 		return nil, nil
 	}
 	s, err := media.MeasureSpacing(ctx, o.Input.File, reading)
-	if err != nil || !s.Lengthened() && !(s.Varies && o.followsRate()) {
+	if err != nil || !s.Lengthened() && (!s.Varies || !o.followsRate()) {
 		return nil, err
 	}
 	return &variation{spacing: s}, nil

@@ -44,7 +44,7 @@ func open(ctx context.Context, o Options, packets bool) (*Clip, error) {
 	c := &Clip{Options: o, opened: time.Now()}
 	var err error
 	reading := c.ReaderOptions()
-	reading.Packets, reading.From.Onward = packets, true
+	reading.Packets, reading.From.Onward, reading.From.Subtitles = packets, true, true
 	if c.Source, err = media.Open(ctx, o.Input.File, reading); err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (c *Clip) playPass(ctx context.Context, l *stages.Line, w *media.Writer, i 
 	}
 	open := func(from, to *big.Rat) (*media.Reader, error) {
 		o := c.ReaderOptions()
-		o.From, o.To = media.Start{At: from}, to
+		o.From, o.To = media.Start{At: from, Subtitles: !pass.Backward}, to
 		return media.Open(ctx, c.Options.Input.File, o)
 	}
 	reader, err := open(from, to)

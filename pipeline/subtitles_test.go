@@ -141,3 +141,34 @@ func TestTimedTextSamples(t *testing.T) {
 		}
 	}
 }
+
+// A subtitle that is on the screen where a part begins is cut, not lost: Matroska holds it where it
+// begins, before the key frame from which the part is decoded.
+func TestSubtitlesOnScreenAtTheBeginning(t *testing.T) {
+	dir := t.TempDir()
+	texts, clip := filepath.Join(dir, "texts.srt"), filepath.Join(dir, "clip.mkv")
+	if err := os.WriteFile(texts, []byte("1\n00:00:00,200 --> 00:00:05,800\nlong\n\n2\n00:00:00,500 --> 00:00:04,000\nover\n\n3\n00:00:02,000 --> 00:00:05,000\ntwo\n\n4\n00:00:04,400 --> 00:00:05,000\nthree\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=32x32:r=24:d=6", "-i", texts, "-c:v", "libx264", "-g", "24", "-c:s", "srt", clip)
+	want := []string{"0.000000,1.000000,4", "0.000000,0.500000,3", "0.000000,0.500000,5"}
+	for _, c := range []struct {
+		name string
+		set  func(*Options)
+	}{
+		{"part", func(o *Options) { o.Timing.From, o.Timing.To = big.NewRat(9, 2), big.NewRat(11, 2) }},
+		{"curve", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n4.5 0\n5.5 1") }},
+	} {
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, c.name+".mkv")}}
+		o.Synthesis.Mode = warp.Nearest
+		c.set(&o)
+		mustRun(t, o)
+		out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "s", "-show_entries", "packet=pts_time,duration_time,size", "-of", "csv=p=0", o.Output.File).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Fields(string(out)); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", c.name, got, want)
+		}
+	}
+}

@@ -103,7 +103,7 @@ func (c *decoder) find(start Start) (*fetched, error) {
 	begin := goal - timebase.Ticks(big.NewRat(1, 10), tb)
 	// Before the first picture there may be sound, and a demuxer may search the whole file for an
 	// earlier time.
-	sought := begin > c.demuxer.video.StartTime() && c.demuxer.seek(begin)
+	sought := begin > c.demuxer.video.StartTime() && c.demuxer.seek(begin, start.Subtitles)
 	first, err := c.decode()
 	if sought && c.demuxer.ctx.Err() == nil && (err != nil || first.Pts() > goal) {
 		// The container's index was wrong, or no key frame comes after the place sought.

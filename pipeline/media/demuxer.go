@@ -30,6 +30,7 @@ type demuxer struct {
 	numbers numbering
 	times   timestamps
 	fanout  fanout
+	earlier earlierSubtitles
 	lost    packetLoss
 	end     int64 // latest end of a packet of any stream, in microseconds
 }
@@ -173,6 +174,7 @@ func (d *demuxer) read() (*astiav.Packet, error) {
 		case d.late.has(d, d.packet.StreamIndex()):
 		default:
 			d.lost.stopped = nil
+			d.earlier.send(&d.fanout, d.packet.Pos())
 			d.admit(d.packet)
 			return d.packet, nil
 		}
@@ -214,13 +216,16 @@ func (d *demuxer) readVideo() (*astiav.Packet, error) {
 }
 
 // seek moves to a key frame at or before t, in the video's time base; ok is false if the
-// input cannot seek.
-func (d *demuxer) seek(t int64) (ok bool) {
+// input cannot seek. If subtitles is set, those that lie before and last beyond t come first.
+func (d *demuxer) seek(t int64, subtitles bool) (ok bool) {
 	// Of a pipe, of pictures in one file and of a raw stream, which has no timestamps, FFmpeg would
 	// read on to their end.
 	name := d.input.InputFormat().Name()
 	if av.IsStreamed(d.input) || d.video.StartTime() == av.NoTimestamp || name == "image2pipe" || strings.HasSuffix(name, "_pipe") || name == "ogg" && d.losesPages() {
 		return false
+	}
+	if subtitles && name == "matroska,webm" { // which holds a subtitle once, where it begins
+		d.earlier.read(d, t)
 	}
 	return d.input.SeekFrame(d.video.Index(), t, astiav.NewSeekFlags(astiav.SeekFlagBackward)) == nil
 }
@@ -238,6 +243,7 @@ func (d *demuxer) losesPages() bool {
 func (d *demuxer) rewind() {
 	_ = d.input.SeekFrame(d.video.Index(), 0, astiav.NewSeekFlags(astiav.SeekFlagBackward, astiav.SeekFlagAny))
 	d.fanout.drop()
+	d.earlier.drop()
 	d.times.restart()
 }
 
@@ -327,6 +333,7 @@ func (d *demuxer) tolerance() int64 {
 func (d *demuxer) close() {
 	d.numbers.close()
 	d.fanout.drop()
+	d.earlier.drop()
 	if d.packet != nil {
 		d.packet.Free()
 	}

@@ -71,6 +71,9 @@ type Start struct {
 	At *big.Rat
 	// Onward makes the first frame the first one that does not miss At, if there is one.
 	Onward bool
+	// Subtitles makes the reader pass on the subtitles that began up to a minute before At and
+	// last longer, too. It reads that minute for them.
+	Subtitles bool
 }
 
 // Misses reports whether a frame at a time lies before Start.At by half a millisecond or

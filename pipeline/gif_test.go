@@ -93,3 +93,23 @@ func TestGIFInParts(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A GIF cannot keep timestamps that come faster than players show, whatever makes them so.
+func TestGIFKeepsNoFastTimestamps(t *testing.T) {
+	clip := writeScene(t, 64, 48, 12, 24, 1)
+	for _, c := range []struct {
+		rate, slow *big.Rat
+		want       fault.Kind
+	}{
+		{nil, nil, 0},
+		{big.NewRat(60, 1), nil, fault.Usage},
+		{nil, big.NewRat(1, 3), fault.Usage},
+		{big.NewRat(48, 1), big.NewRat(2, 1), 0},
+	} {
+		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), "out.gif")}}
+		o.Synthesis.Mode, o.Timing.KeepTimestamps, o.Timing.Rate.Value, o.Timing.Slow = warp.Nearest, true, c.rate, c.slow
+		if _, err := Run(t.Context(), o); (err == nil) != (c.want == 0) || err != nil && fault.KindOf(err) != c.want {
+			t.Errorf("rate %v, slow %v: %v", c.rate, c.slow, err)
+		}
+	}
+}

@@ -88,12 +88,19 @@ func (o *Options) outputRate(source *big.Rat) (*big.Rat, error) {
 // average is the source's mean rate; nil if it is unknown.
 func (o *Options) shown(rate, average *big.Rat) (*big.Rat, error) {
 	most := media.MaxRate(o.Output.File, o.Output.Format)
+	kept := rate // the frames are as many as the rate asks for, and the source's own at least
+	if average != nil && o.Timing.Slow != nil {
+		average = new(big.Rat).Quo(average, o.Timing.Slow)
+	}
+	if average != nil {
+		kept = timeline.Later(kept, average)
+	}
 	switch {
 	case most == nil:
 		return rate, nil
-	case o.Timing.KeepTimestamps && average != nil && average.Cmp(most) > 0:
-		return nil, fault.New(fault.Usage, "output %q: players show at most %s frames per second of this format, and input %q has %s; choose another one, or convert the input without Timing.KeepTimestamps",
-			o.Output.File, most.RatString(), o.Input.File, average.FloatString(3))
+	case o.Timing.KeepTimestamps && kept.Cmp(most) > 0:
+		return nil, fault.New(fault.Usage, "output %q: players show at most %s frames per second of this format, and it would have %s; choose another one, or leave out Timing.KeepTimestamps",
+			o.Output.File, most.RatString(), kept.FloatString(3))
 	case !o.Timing.KeepTimestamps && rate.Cmp(most) > 0:
 		o.Hooks.Log.Warn("players slow this format down at such a rate; the output has the nearest one that they play",
 			"output", o.Output.File, "asked", rate.RatString(), "written", most.RatString())

@@ -25,7 +25,7 @@ func isSetting(f *pflag.Flag) bool {
 func readSetting(name string) (evaluate.Setting, error) {
 	data, err := plainfile.Read(name, settings.MaxBytes)
 	if err != nil {
-		return evaluate.Setting{}, fault.New(fault.NoInput, "settings %w", err)
+		return evaluate.Setting{}, fault.New(fault.NoInput, "settings: %w", err)
 	}
 	base := filepath.Base(name)
 	s, err := parseSetting(data)

@@ -179,7 +179,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if hint := suggestFlag(cmd, err); hint != "" {
 		return fault.New(fault.Usage, "%w%s", err, hint)
 	}
-	return fault.New(fault.Usage, "%w; see retime --help", err)
+	return fault.New(fault.Usage, "%w; see %s --help", err, cmd.CommandPath())
 }
 
 // setFlag sets the flag called name to the text in a file.

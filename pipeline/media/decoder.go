@@ -287,7 +287,11 @@ func (c *decoder) setBack(d Damage) {
 func (c *decoder) end() error {
 	d := c.demuxer
 	if err := d.lost.stopped; err != nil {
-		return d.bad(fmt.Errorf("reading stopped after %s: %w", c.clock.position(), err))
+		hint := ""
+		if c.clock.last == av.NoTimestamp && av.IsStreamed(d.input) && d.isISO() {
+			hint = "; MP4 and MOV whose index lies at the end cannot be read from a pipe, so name the file"
+		}
+		return d.bad(fmt.Errorf("reading stopped after %s: %w%s", c.clock.position(), err, hint))
 	}
 	if c.options.To != nil || d.times.joined() || d.late.video { // the stated end may be another video's
 		return io.EOF

@@ -295,6 +295,9 @@ func (d *demuxer) seconds(t int64) *big.Rat {
 // duration from its size.
 func (d *demuxer) isAVI() bool { return d.input.InputFormat().Name() == "avi" }
 
+// isISO reports whether the input is MP4, MOV or a relative.
+func (d *demuxer) isISO() bool { return strings.HasPrefix(d.input.InputFormat().Name(), "mov,mp4,") }
+
 // frameLength returns the mean duration of the video's frames, in its time base.
 func (d *demuxer) frameLength() int64 {
 	rate, tb := timebase.Rat(d.video.AvgFrameRate()), timebase.Rat(d.video.TimeBase())

@@ -220,7 +220,7 @@ func (r *Reader) Video() Video { return r.video }
 // MayLengthen reports whether the input is of the format whose first frame FFmpeg may have
 // lengthened; see Spacing.Begin.
 func (r *Reader) MayLengthen() bool {
-	return strings.HasPrefix(r.demuxer.input.InputFormat().Name(), "mov,mp4,")
+	return r.demuxer.isISO()
 }
 
 // Source returns the description of the input for a writer. It is valid until Close.

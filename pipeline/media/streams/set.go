@@ -197,6 +197,9 @@ func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
 		if !container.HoldsSound(s.out, p) {
 			return s.leaveOut(in, "the container does not take it")
 		}
+		if len(opt.Options) > 0 {
+			s.log.Warn("sound is copied, for which Output.AudioOptions do nothing; Output.AudioCodec encodes it", "stream", in.Index())
+		}
 		return s.newCopier(in)
 	}
 	t, err := s.newSoundTranscoder(in)

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -203,6 +204,9 @@ func readJobFile(name, confine string) ([]*batchClip, []batch.Job, error) {
 	return clips, jobs, nil
 }
 
+// placeholders are what may stand for a part of the input's name in that of the output.
+var placeholders = regexp.MustCompile(`\{[a-z]+\}`)
+
 // clipOf returns the conversion that an entry of a job file in dir describes, confined to
 // the directory confine unless it is empty.
 func clipOf(entry settings.Clip, dir, confine string) (*batchClip, batch.Job, error) {
@@ -235,6 +239,11 @@ func clipOf(entry settings.Clip, dir, confine string) (*batchClip, batch.Job, er
 	}
 	if o.Output.File == "" {
 		return nil, batch.Job{}, fmt.Errorf("line %d: no output for %q, and none in defaults", entry.Line, input)
+	}
+	for _, text := range placeholders.FindAllString(o.Output.File, -1) {
+		if text != "{name}" && text != "{ext}" {
+			return nil, batch.Job{}, fmt.Errorf("line %d: output %q: want {name} or {ext}, not %s", entry.Line, o.Output.File, text)
+		}
 	}
 	o.Compute.Confine = confine
 	c := newBatchClip(input, o, flags)

@@ -106,6 +106,7 @@ func TestJobFileErrors(t *testing.T) {
 		"defaults:\n  preset: better\nclips:\n  - input: a\n    output: b\n":                         "line 2: --preset better",
 		"defaults:\n  slow: 2\nclips:\n  - input: a\n    output: b\n    curve: none.txt\n":           "line 6: --curve",
 		"clips:\n  - output: b\n":                                                                    "line 2: no input",
+		"clips:\n  - input: a\n    output: '{nam}.nut'\n":                                            "line 2: output",
 		"clips:\n  - input: a\n":                                                                     "line 2: no output",
 		"clips:\n  - input: a\n    output: '-'\n":                                                    "standard",
 		"clips:\n  - input: [a, b]\n    output: b\n":                                                 "line 2: input: want one value",

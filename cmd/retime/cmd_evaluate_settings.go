@@ -17,7 +17,7 @@ import (
 // are made and by what, rather than what is read, written or shown.
 func isSetting(f *pflag.Flag) bool {
 	d := definition(f)
-	return d != nil && (d.role == roleMethod || d.role == roleMachine)
+	return d != nil && (d.role == roleMethod || d.role == roleMachine) && d.heading != inputHeading
 }
 
 // readSetting reads a YAML file of flags by name. The setting is called after the file,

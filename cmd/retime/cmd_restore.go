@@ -129,7 +129,9 @@ func (o *RestoreOptions) options(input string) (r restore.Options, err error) {
 		if err != nil {
 			return r, err
 		}
-		r.Damage = append(r.Damage, found...)
+		if r.Damage = append(r.Damage, found...); len(r.Damage) == 0 && !r.Detect && !r.MissingFromNumbering {
+			return r, fault.New(fault.Usage, "--list %q names no frames, so there is nothing to restore", o.list)
+		}
 	}
 	return r, nil
 }

@@ -172,9 +172,7 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 		Start: big.NewRat(d.start(), 1e6), Frames: s.NbFrames(),
 		FirstPTS: first.Pts(), StreamPTS: first.Pts(), Interlaced: av.FrameFieldOrder(first) != av.Progressive,
 	}
-	if v.isWhole(v.Average) && !v.isWhole(v.Rate) { // FFmpeg has guessed 24000/1001 from 23.976
-		v.Rate = v.Average
-	}
+	v.preferAverage()
 	if t := s.StartTime(); t != av.NoTimestamp {
 		v.StreamPTS = t
 	}
@@ -194,9 +192,16 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 	return v
 }
 
-// isWhole reports whether a frame at a rate lasts for a whole number of ticks.
-func (v *Video) isWhole(rate *big.Rat) bool {
-	return rate != nil && v.TimeBase != nil && new(big.Rat).Inv(new(big.Rat).Mul(rate, v.TimeBase)).IsInt()
+// preferAverage sets the rate to the average if that is nearly the same and alone makes a frame
+// last for a whole number of ticks: from the 23.976 of an AVI file, FFmpeg guesses 24000/1001.
+func (v *Video) preferAverage() {
+	if v.Rate == nil || v.Average == nil || v.TimeBase == nil {
+		return
+	}
+	whole := func(rate *big.Rat) bool { return new(big.Rat).Inv(new(big.Rat).Mul(rate, v.TimeBase)).IsInt() }
+	if whole(v.Average) && !whole(v.Rate) && within(v.Rate, v.Average, new(big.Rat).Mul(v.Average, big.NewRat(1, 1000))) {
+		v.Rate = v.Average
+	}
 }
 
 // completeDuration adds the duration of the last frame if the container leaves it out, as
@@ -219,9 +224,7 @@ func (r *Reader) Video() Video { return r.video }
 
 // MayLengthen reports whether the input is of the format whose first frame FFmpeg may have
 // lengthened; see Spacing.Begin.
-func (r *Reader) MayLengthen() bool {
-	return r.demuxer.isISO()
-}
+func (r *Reader) MayLengthen() bool { return r.demuxer.isISO() }
 
 // Source returns the description of the input for a writer. It is valid until Close.
 func (r *Reader) Source() *Source { return r.source }

@@ -117,10 +117,10 @@ func (c *Clip) Line(sink Sink, s synth.Synthesizer) *stages.Line {
 }
 
 // Report says what a line and a synthesizer have done since the clip was opened. output
-// names the file that was written.
-func (c *Clip) Report(r Result, s synth.Summary, output string) *Report {
+// names the file that was written, with samples of a format; both are empty if there is none.
+func (c *Clip) Report(r Result, s synth.Summary, output, format string) *Report {
 	report := newReport(r, s, c.Source.Video(), c.opened)
-	report.Output, report.Rate, report.Damage = output, c.Plan.Rate, c.Source.Damage()
+	report.Output, report.Written, report.Rate, report.Damage = output, format, c.Plan.Rate, c.Source.Damage()
 	return report
 }
 

@@ -57,6 +57,7 @@ type Report struct {
 	Output        string
 	Width, Height int
 	Format        string // of the input's samples, as FFmpeg names it
+	Written       string // format of the output's samples, likewise; empty without an output
 	Rate          *big.Rat
 	Result
 	// Copied and Encoded count the video's packets if some are copied, as a restoration
@@ -115,12 +116,13 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	r := line.Result()
+	format := writer.PixelFormat()
 	name, err := writer.Finish(r.Cutoff != nil)
 	if err != nil {
 		return nil, err
 	}
 	clip.LogDamage()
-	return clip.Report(r, s.Summary(), name), r.Partial(name)
+	return clip.Report(r, s.Summary(), name, format), r.Partial(name)
 }
 
 // finish judges what l has written of a whole pass. No stage can, as a queue also ends if

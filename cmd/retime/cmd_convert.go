@@ -221,7 +221,7 @@ func (d *display) logLevel() slog.Level {
 func summarise(w io.Writer, r *pipeline.Report, whyCPU string) {
 	rate, _ := r.Rate.Float64()
 	fmt.Fprintf(w, "%s: %dx%d %s, %s fps (%.3f), %d frames, %d of them made from %d, %s\n",
-		r.Output, r.Width, r.Height, r.Format, r.Rate.RatString(), rate, r.Frames, r.Made, r.Sources, where(r, whyCPU))
+		r.Output, r.Width, r.Height, r.Written, r.Rate.RatString(), rate, r.Frames, r.Made, r.Sources, where(r, whyCPU))
 	if len(r.Cuts) > 0 || r.Repeats > 0 {
 		fmt.Fprintf(w, "%s, %s retimed\n", counted(int64(len(r.Cuts)), "scene cut"), counted(r.Repeats, "repeated frame"))
 	}

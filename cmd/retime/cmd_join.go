@@ -62,7 +62,7 @@ func runJoin(ctx context.Context, o WorkOptions, wait bool, stdout, stderr io.Wr
 			out = stderr
 		}
 		fmt.Fprintf(out, "%s: %dx%d %s, %s fps, %d frames from %d segments\n",
-			report.Output, report.Width, report.Height, report.Format, report.Rate.RatString(), report.Frames, len(plan.Ranges))
+			report.Output, report.Width, report.Height, report.Written, report.Rate.RatString(), report.Frames, len(plan.Ranges))
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func (o *EncoderOptions) isChosen() bool { return o.Codec == "" || o.Chosen }
 func (e *Encoder) announce(opt *EncoderOptions, format astiav.PixelFormat) {
 	name := e.codec.Name()
 	switch {
-	case !opt.isChosen():
+	case !opt.isChosen() || IsSequence(e.file): // the caller or the file's name decides
 	case name == "libx265" || pixel.IsRGB(format) && (name == "libx264rgb" || name == "ffv1" || name == "png"),
 		pixel.HasAlpha(format) && slices.Contains(alphaEncoders, name):
 		e.log.Info("the source's pictures decide the encoder; Output.VideoCodec chooses another", "encoder", name, "source", e.source.Video.Codec, "written", format)

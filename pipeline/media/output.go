@@ -209,6 +209,9 @@ func (o *Output) addTags(encoder, timecode string) error {
 // Name returns the name that the output will have.
 func (o *Output) Name() string { return o.target.name }
 
+// PixelFormat returns the format of the samples of the output's video, as FFmpeg names it.
+func (o *Output) PixelFormat() string { return o.muxer.video.CodecParameters().PixelFormat().Name() }
+
 // Follow carries the other streams from r from now on. r reads the part of the source
 // that run i of the curve plays.
 func (o *Output) Follow(r *Reader, i int) error {

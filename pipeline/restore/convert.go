@@ -71,12 +71,13 @@ func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipelin
 	if result.Frames == 0 && result.Cutoff == nil {
 		return nil, fault.New(fault.Usage, "every frame of %q is to be made anew; none is left to make them from", o.Input.File)
 	}
+	format := writer.PixelFormat()
 	name, err := writer.Finish(result.Cutoff != nil)
 	if err != nil {
 		return nil, err
 	}
 	r.clip.LogDamage()
-	return r.clip.Report(result, s.Summary(), name), result.Partial(name)
+	return r.clip.Report(result, s.Summary(), name, format), result.Partial(name)
 }
 
 func (r *restoration) writerOptions(s synth.Synthesizer) media.WriterOptions {

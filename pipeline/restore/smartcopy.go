@@ -67,12 +67,13 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 	if err := source.Skim(); err != nil {
 		return nil, err
 	}
+	format := c.writer.PixelFormat()
 	name, err := c.writer.Finish(c.result.Cutoff != nil)
 	if err != nil {
 		return nil, err
 	}
 	c.result.Frames, c.result.Sources = int64(c.done), int64(len(stamps))
-	report := r.clip.Report(c.result, s.Summary(), name)
+	report := r.clip.Report(c.result, s.Summary(), name, format)
 	report.Copied, report.Encoded = c.copied, c.encoded
 	return report, c.result.Partial(name)
 }

@@ -89,7 +89,7 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 	if err := sink.finish(); err != nil {
 		return nil, err
 	}
-	return clip.Report(result, s.Summary(), ""), nil
+	return clip.Report(result, s.Summary(), "", ""), nil
 }
 
 // endsWith returns the error for an input that gives fewer frames than planned.

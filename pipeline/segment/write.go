@@ -66,9 +66,10 @@ func (whole *Outline) writeAll(ctx context.Context, o pipeline.Options, next fun
 	if err := clip.Source.Skim(); err != nil {
 		return nil, err
 	}
+	format := writer.PixelFormat()
 	name, err := writer.Finish(false)
 	if err != nil {
 		return nil, err
 	}
-	return clip.Report(pipeline.Result{Frames: frames}, synth.Summary{}, name), nil
+	return clip.Report(pipeline.Result{Frames: frames}, synth.Summary{}, name, format), nil
 }

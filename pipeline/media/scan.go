@@ -66,7 +66,7 @@ type skimming struct {
 // Skim reads the rest of the source without decoding, to pass the other streams' packets
 // to the attached sinks.
 func (r *Reader) Skim() error {
-	if err := r.skimTo(math.MaxInt64); !errors.Is(err, io.EOF) {
+	if err := r.skimTo(math.MaxInt64, always); !errors.Is(err, io.EOF) {
 		return err
 	}
 	return nil
@@ -75,15 +75,21 @@ func (r *Reader) Skim() error {
 // SkimTo is Skim, but stops once the video's decoding times reach t, in seconds after the
 // file's start. At the end of the source the error is io.EOF.
 func (r *Reader) SkimTo(t *big.Rat) error {
-	return r.skimTo(timebase.Ticks(new(big.Rat).Add(t, r.video.Start), r.demuxer.video.TimeBase()))
+	return r.skimTo(r.ticks(t), always)
 }
+
+// ticks converts t from seconds after the file's start to the video's time base.
+func (r *Reader) ticks(t *big.Rat) int64 {
+	return timebase.Ticks(new(big.Rat).Add(t, r.video.Start), r.demuxer.video.TimeBase())
+}
+
+func always() bool { return true }
 
 // skimBehind is Skim for what a file holds behind the pictures before t, in seconds after the
 // file's start: it stops as soon as lags returns false. What is damaged there does not count.
 func (r *Reader) skimBehind(t *big.Rat, lags func() bool) error {
 	before := r.Damage()
-	goal := timebase.Ticks(lagging(t).Add(lagging(t), r.video.Start), r.demuxer.video.TimeBase())
-	err := r.skimWhile(func() bool { return r.skim.dts < goal && lags() })
+	err := r.skimTo(r.ticks(lagging(t)), lags)
 	now := r.Damage()
 	r.decoder.forgive(Damage{now.Packets - before.Packets, now.Frames - before.Frames, now.Errors - before.Errors})
 	if errors.Is(err, io.EOF) {
@@ -92,13 +98,10 @@ func (r *Reader) skimBehind(t *big.Rat, lags func() bool) error {
 	return err
 }
 
-func (r *Reader) skimTo(goal int64) error {
-	return r.skimWhile(func() bool { return r.skim.dts == av.NoTimestamp || r.skim.dts < goal })
-}
-
-func (r *Reader) skimWhile(wanted func() bool) error {
+// skimTo skims until the video's decoding times reach goal, or more returns false.
+func (r *Reader) skimTo(goal int64, more func() bool) error {
 	for !r.skim.ended {
-		if !wanted() {
+		if r.skim.dts != av.NoTimestamp && r.skim.dts >= goal || !more() {
 			return nil
 		}
 		p, err := r.demuxer.readVideo()

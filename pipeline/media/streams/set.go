@@ -125,7 +125,7 @@ func (s *Set) add(video *astiav.Stream) error {
 	inputs := s.source.Input.Streams()
 	s.list = make([]stream, len(inputs))
 	s.ends = make([]int64, len(inputs))
-	s.begin()
+	s.forgetEnds()
 	outputs := make([]int, len(inputs))
 	for i, in := range inputs {
 		outputs[i] = -1
@@ -379,8 +379,8 @@ func (s *Set) Lags(t *big.Rat) bool {
 	return false
 }
 
-// begin forgets the packets of the run before.
-func (s *Set) begin() {
+// forgetEnds forgets the packets of the run before.
+func (s *Set) forgetEnds() {
 	for i := range s.ends {
 		s.ends[i] = math.MinInt64
 	}
@@ -392,7 +392,7 @@ func (s *Set) Begin(run *curve.Run) error {
 		return err
 	}
 	s.running = true
-	s.begin()
+	s.forgetEnds()
 	return s.each(func(c stream) error { c.begin(run); return nil })
 }
 

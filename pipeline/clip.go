@@ -48,24 +48,21 @@ func open(ctx context.Context, o Options, packets bool) (*Clip, error) {
 	if c.Source, err = media.Open(ctx, o.Input.File, reading); err != nil {
 		return nil, err
 	}
-	if err = c.plan(ctx, reading); err != nil {
+	if err = c.plan(); err != nil {
 		c.Source.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-// plan plans the conversion of a source that was opened with some options.
-func (c *Clip) plan(ctx context.Context, reading media.ReaderOptions) (err error) {
+// plan plans the conversion of the source.
+func (c *Clip) plan() (err error) {
 	v := c.Source.Video()
 	if err := c.Options.checkFields(v); err != nil {
 		return err
 	}
 	c.Options.Timing.From = c.Options.begin(v)
-	if c.varies, err = c.Options.measure(ctx, c.Source, reading); err != nil {
-		return err
-	}
-	if c.varies != nil {
+	if c.varies = c.Options.variation(c.Source, c.ReaderOptions().Deinterlace); c.varies != nil {
 		c.Plan, err = c.varies.plan(&c.Options, v)
 	} else {
 		c.Plan, err = newPlan(&c.Options, v)
@@ -76,8 +73,11 @@ func (c *Clip) plan(ctx context.Context, reading media.ReaderOptions) (err error
 	return c.Options.checkDecisions(c.Plan)
 }
 
-// LogRate says what counts as the source's frame rate if that varies.
+// LogRate says what counts as the source's frame rate if its timestamps jitter or that varies, and
+// if few shot frames are kept at the rate that was asked for.
 func (c *Clip) LogRate() {
+	c.Options.logGrid(c.Source.Video())
+	c.Options.warnOfRate(c.Source.Video())
 	if c.varies != nil {
 		c.varies.log(&c.Options, c.Plan)
 	}
@@ -87,7 +87,13 @@ func (c *Clip) LogRate() {
 func (c *Clip) Close() { c.Source.Close() }
 
 // ReaderOptions says how to read the input.
-func (c *Clip) ReaderOptions() media.ReaderOptions { return c.Options.readerOptions() }
+func (c *Clip) ReaderOptions() media.ReaderOptions {
+	r := c.Options.readerOptions()
+	if c.Source != nil {
+		r.Measured = c.Source.Measured()
+	}
+	return r
+}
 
 // WriterOptions says how to write the output, with frames that lie in a memory; nil for
 // anywhere.

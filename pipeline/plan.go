@@ -21,11 +21,19 @@ func (o *Options) begin(v media.Video) *big.Rat {
 	if from == nil || from.Sign() <= 0 {
 		return from
 	}
-	first := timeline.NewClock(v).At(v.FirstPTS)
+	first := o.clock(v).At(v.FirstPTS)
 	if media.Misses(first, from) || v.FirstPTS == v.StreamPTS && first.Cmp(from) > 0 {
 		return from
 	}
 	return first
+}
+
+// clock returns the clock of the source.
+func (o *Options) clock(v media.Video) *timeline.Clock {
+	if o.Timing.KeepTimestamps {
+		return timeline.NewStatedClock(v)
+	}
+	return timeline.NewClock(v)
 }
 
 func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
@@ -43,7 +51,7 @@ func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
 	if rate, err = o.shown(rate, v.Average); err != nil {
 		return nil, err
 	}
-	p := &timeline.Plan{Rate: rate, Clock: timeline.NewClock(v), To: o.Timing.To}
+	p := &timeline.Plan{Rate: rate, Clock: o.clock(v), To: o.Timing.To}
 	origin := p.Clock.At(v.FirstPTS)
 	if o.Timing.From != nil && o.Timing.From.Cmp(origin) > 0 {
 		origin = o.Timing.From
@@ -55,7 +63,7 @@ func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
 	if e := p.Clock.End(v); e != nil && (end == nil || e.Cmp(end) < 0) {
 		end = e
 	}
-	if p.Curve, err = o.curve(end); err != nil {
+	if p.Curve, err = o.curve(origin, end); err != nil {
 		return nil, err
 	}
 	if source != nil {
@@ -115,8 +123,9 @@ func longestInterval(rate *big.Rat) *big.Rat {
 	return timeline.Later(new(big.Rat).Quo(big.NewRat(gapFrames, 1), rate), big.NewRat(1, 2))
 }
 
-// curve returns what o asks of a source that ends at a time, nil if that is not known.
-func (o *Options) curve(end *big.Rat) (*curve.Curve, error) {
+// curve returns what o asks of a part of a source that begins at origin and ends at end, nil if that
+// is not known.
+func (o *Options) curve(origin, end *big.Rat) (*curve.Curve, error) {
 	if o.Timing.Curve != nil {
 		return o.bend(end)
 	}
@@ -128,9 +137,9 @@ func (o *Options) curve(end *big.Rat) (*curve.Curve, error) {
 		if end == nil {
 			return nil, fault.New(fault.Usage, "Timing.Fit: input %q states no duration; give Timing.Slow or Timing.To", o.Input.File)
 		}
-		length := new(big.Rat).Sub(end, from)
+		length := new(big.Rat).Sub(end, origin)
 		if length.Sign() <= 0 {
-			return nil, fault.New(fault.Usage, "Timing.From %s: the video ends at %s", seconds(from), seconds(end))
+			return nil, fault.New(fault.Usage, "Timing.From %s: the video ends at %s", seconds(origin), seconds(end))
 		}
 		if slow = new(big.Rat).Quo(o.Timing.Fit, length); slow.Cmp(big.NewRat(timeline.MaxSlow, 1)) > 0 || slow.Cmp(big.NewRat(1, timeline.MaxSlow)) < 0 {
 			return nil, fault.New(fault.Usage, "Timing.Fit %s: %s would play at 1/%d or %d times its speed, or beyond", seconds(o.Timing.Fit), seconds(length), timeline.MaxSlow, timeline.MaxSlow)

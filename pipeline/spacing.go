@@ -1,36 +1,35 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"math/big"
+	"strings"
 
 	"retime/pipeline/media"
+	"retime/pipeline/media/timebase"
 	"retime/pipeline/timeline"
 )
 
-// variation is what is known of a clip whose frame rate varies, or whose first frame is
-// lengthened.
+// variation is what is known of a clip whose frame rate varies.
 type variation struct {
 	spacing media.Spacing
 	counted int // frames of the part among those examined; 0 if between is not known
 	between int // of them, those that fall between the output's times
 }
 
-// measure examines the input's timestamps if the container does not show that the rate is
-// constant. It returns nil for an input of constant rate, and for one of a rate that varies if
-// the output's rate does not follow from it.
-func (o *Options) measure(ctx context.Context, source *media.Reader, reading media.ReaderOptions) (*variation, error) {
-	v := source.Video()
-	constant := v.Frames > 0 && v.Rate != nil && v.Average != nil && nearly(v.Rate, v.Average)
-	if constant || reading.Deinterlace != media.KeepFields || !o.followsRate() && !source.MayLengthen() {
-		return nil, nil
+// variation returns nil for an input of constant rate, and for one of a rate that varies if the
+// output's rate does not follow from it.
+func (o *Options) variation(source *media.Reader, deinterlace media.FieldMode) *variation {
+	v, found := source.Video(), source.Measured()
+	constant := found.Steady() || v.Frames > 0 && v.Rate != nil && v.Average != nil && nearly(v.Rate, v.Average)
+	if constant || !found.Spacing.Varies || deinterlace != media.KeepFields || !o.followsRate() {
+		return nil
 	}
-	s, err := media.MeasureSpacing(ctx, o.Input.File, reading)
-	if err != nil || !s.Lengthened() && (!s.Varies || !o.followsRate()) {
-		return nil, err
+	s := found.Spacing
+	if v.Grid != nil {
+		s.Rate = v.Rate
 	}
-	return &variation{spacing: s}, nil
+	return &variation{spacing: s}
 }
 
 // followsRate reports whether the output's rate follows from the source's.
@@ -41,16 +40,9 @@ func (o *Options) followsRate() bool { return o.Timing.Rate.Value == nil || o.Ti
 func (n *variation) plan(o *Options, v media.Video) (*timeline.Plan, error) {
 	v.Rate, v.Average = n.spacing.Rate, n.spacing.Rate
 	times := n.spacing.Times
-	lengthened := n.spacing.Lengthened() && v.FirstPTS == times[0] && !o.Timing.KeepTimestamps
-	if lengthened {
-		v.FirstPTS = n.spacing.Begin
-	}
 	p, err := newPlan(o, v)
 	if err != nil {
 		return nil, err
-	}
-	if lengthened {
-		p.Clock.Begin(n.spacing.Begin)
 	}
 	length := new(big.Rat).Mul(v.TimeBase, new(big.Rat).SetInt64(times[len(times)-1]-times[0]))
 	p.Gap = longestInterval(new(big.Rat).Quo(new(big.Rat).SetInt64(int64(len(times)-1)), length))
@@ -72,9 +64,51 @@ func (n *variation) plan(o *Options, v media.Video) (*timeline.Plan, error) {
 	return p, nil
 }
 
+// logGrid says how the source's timestamps differ from what they are taken for.
+func (o *Options) logGrid(v media.Video) {
+	if g := v.Grid; g != nil && g.Jitter.Cmp(v.TimeBase) > 0 && !o.Timing.KeepTimestamps {
+		ms := func(x *big.Rat) string { return new(big.Rat).Mul(x, big.NewRat(1000, 1)).FloatString(2) + " ms" }
+		details := []any{"input", o.Input.File, "rate", g.Rate.RatString(), "jitter", ms(g.Jitter)}
+		if g.Mean.Cmp(g.Rate) != 0 {
+			details = append(details, "clock", g.Mean.FloatString(4))
+		}
+		o.Hooks.Log.Info("the timestamps jitter; frames count as shot at an even rate", details...)
+	}
+}
+
+// warnOfRate warns if the output's rate is nearly, but not exactly, a multiple of the source's, as
+// 60 is of 29.97: then hardly a shot frame falls on the output's times.
+func (o *Options) warnOfRate(v media.Video) {
+	source := v.Rate
+	if o.followsRate() || source == nil || o.Timing.KeepTimestamps || o.Timing.Curve != nil || o.Timing.Fit != nil ||
+		o.Timing.Shutter != nil && o.Timing.Shutter.Sign() > 0 {
+		return
+	}
+	times := new(big.Rat).Mul(new(big.Rat).Quo(o.Timing.Rate.Value, source), o.Timing.Slow)
+	whole := big.NewRat(timebase.Nearest(times), 1)
+	if times.IsInt() || whole.Sign() == 0 || !nearly(times, whole) || new(big.Rat).Quo(times, whole).Denom().BitLen() < 6 {
+		return
+	}
+	rate := new(big.Rat).Quo(whole, o.Timing.Slow)
+	hint := "without Timing.Rate, all are"
+	if rate.Cmp(big.NewRat(1, 1)) != 0 {
+		hint = "with Timing.Rate " + rate.RatString() + "x, all are"
+	}
+	o.Hooks.Log.Warn(fmt.Sprintf("%s is not %s times %s: hardly a shot frame is kept; %s, and less is made",
+		decimal(o.Timing.Rate.Value), rate.RatString(), decimal(source), hint), "input", o.Input.File)
+}
+
+// decimal returns a rate in the form in which people write it.
+func decimal(rate *big.Rat) string {
+	if rate.IsInt() {
+		return rate.RatString()
+	}
+	return strings.TrimRight(rate.FloatString(3), "0")
+}
+
 // log says which rate counts as the clip's, and how many shot frames the output lacks.
 func (n *variation) log(o *Options, p *timeline.Plan) {
-	if o.Timing.KeepTimestamps || !n.spacing.Varies || !o.followsRate() {
+	if o.Timing.KeepTimestamps {
 		return
 	}
 	details := []any{"input", o.Input.File, "rate", n.spacing.Rate.RatString(), "output", p.Rate.RatString()}

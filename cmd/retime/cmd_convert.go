@@ -220,8 +220,8 @@ func (d *display) logLevel() slog.Level {
 // summarise prints the numbers of frames and the times of the stages.
 func summarise(w io.Writer, r *pipeline.Report, whyCPU string) {
 	rate, _ := r.Rate.Float64()
-	fmt.Fprintf(w, "%s: %dx%d %s, %s fps (%.3f), %d frames, %d of them made from %d, %s\n",
-		r.Output, r.Width, r.Height, r.Written, r.Rate.RatString(), rate, r.Frames, r.Made, r.Sources, where(r, whyCPU))
+	fmt.Fprintf(w, "%s: %dx%d %s, %s fps (%.3f), %d frames: %d as shot, %d made, %s\n",
+		r.Output, r.Width, r.Height, r.Written, r.Rate.RatString(), rate, r.Frames, r.Frames-r.Made, r.Made, where(r, whyCPU))
 	if len(r.Cuts) > 0 || r.Repeats > 0 {
 		fmt.Fprintf(w, "%s, %s retimed\n", counted(int64(len(r.Cuts)), "scene cut"), counted(r.Repeats, "repeated frame"))
 	}

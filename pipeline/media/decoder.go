@@ -98,7 +98,7 @@ func (c *decoder) first(start Start) (*fetched, error) {
 func (c *decoder) find(start Start) (*fetched, error) {
 	from := start.At
 	tb := c.demuxer.video.TimeBase()
-	goal := timebase.TicksBefore(new(big.Rat).Add(from, big.NewRat(c.demuxer.start(), 1e6)), tb)
+	goal := timebase.TicksBefore(new(big.Rat).Add(from, c.demuxer.zero), tb)
 	// A sound decoder's first one or two packets do not give complete sound.
 	begin := goal - timebase.Ticks(big.NewRat(1, 10), tb)
 	// Before the first picture there may be sound, and a demuxer may search the whole file for an
@@ -293,7 +293,7 @@ func (c *decoder) end() error {
 		}
 		return d.bad(fmt.Errorf("reading stopped after %s: %w%s", c.clock.position(), err, hint))
 	}
-	if c.options.To != nil || d.times.joined() || d.late.video { // the stated end may be another video's
+	if c.options.To != nil || c.clock.leapt || d.times.joined() || d.late.video { // the stated end may be another video's
 		return io.EOF
 	}
 	// The stream's own duration is the most precise. Containers without it state the

@@ -30,9 +30,13 @@ type demuxer struct {
 	numbers numbering
 	times   timestamps
 	fanout  fanout
+	ahead   packetQueue // read ahead, not passed on yet
 	earlier earlierSubtitles
 	lost    packetLoss
-	end     int64 // latest end of a packet of any stream, in microseconds
+	end     int64    // latest end of a packet of any stream, in microseconds
+	zero    *big.Rat // the start of the earliest stream, in seconds
+	paced   *big.Rat // rate of pictures that have no times of their own; nil if they have
+	nominal *big.Rat // measured rate; nil if it is unknown
 }
 
 // openInput is a file that FFmpeg has open.
@@ -41,6 +45,8 @@ type openInput struct {
 	file  *av.File        // of a confined input; nil if FFmpeg opens the file
 	guard *av.Interrupter // FFmpeg keeps a pointer to its flag
 	stop  func() bool     // stops watching the demuxer's context
+
+	unheeded bool // FFmpeg's demuxer takes no rate
 }
 
 // packetLoss counts the packets that could not be read.
@@ -58,13 +64,28 @@ func openDemuxer(ctx context.Context, name string, opt *ReaderOptions) (*demuxer
 		d.close()
 		return nil, err
 	}
-	d.late = newLateStreams(d.input, opt)
-	d.packet = astiav.AllocPacket()
-	d.times = newTimestamps(name, d.input, opt.Log)
+	d.begin(opt)
+	switch {
+	case opt.Rate == nil:
+	case d.video.StartTime() == av.NoTimestamp:
+		d.paced = opt.Rate // FFmpeg prefers the rate that a raw stream states
+	case d.unheeded:
+		err := fault.New(fault.Usage, "input %q has timestamps of its own; Input.Rate is for image sequences and raw streams", name)
+		d.close()
+		return nil, err
+	}
 	return d, nil
 }
 
-// open opens the input and reads as much of it as the limits allow to find its streams.
+// begin makes d ready to read packets.
+func (d *demuxer) begin(opt *ReaderOptions) {
+	d.late = newLateStreams(d.input, opt)
+	d.packet = astiav.AllocPacket()
+	d.times = newTimestamps(d.name, d.input, opt.Log)
+	d.zero = exactStart(d.input)
+}
+
+// open opens the input, whose streams will be searched for within limits.
 func (d *demuxer) open(opt *ReaderOptions, limits probeLimits) error {
 	if err := confineInput(opt.Confine, d.name, opt.Format); err != nil {
 		return err
@@ -105,9 +126,12 @@ func (d *demuxer) open(opt *ReaderOptions, limits probeLimits) error {
 		return d.cannotOpen(err, local, message)
 	}
 	d.input = input
-	if opt.Rate != nil && options.Get("framerate", nil, 0) != nil {
-		return fault.New(fault.Usage, "input %q has timestamps of its own; Input.Rate is for image sequences and raw streams", d.name)
-	}
+	d.unheeded = opt.Rate != nil && options.Get("framerate", nil, 0) != nil
+	return nil
+}
+
+// findStreams reads as much of the input as the limits allow to learn of its streams.
+func (d *demuxer) findStreams() error {
 	if err := d.input.FindStreamInfo(nil); err != nil {
 		return d.bad(fmt.Errorf("no stream could be read: %w", err))
 	}
@@ -152,6 +176,31 @@ const maxReadErrors = 64
 // the next call. The error is io.EOF after the last packet, or if the rest of the input
 // counts as lost.
 func (d *demuxer) read() (*astiav.Packet, error) {
+	if len(d.ahead.list) > 0 {
+		d.packet.Unref()
+		p := d.ahead.take()
+		d.packet.MoveRef(p)
+		p.Free()
+	} else if err := d.fetch(); err != nil {
+		return nil, err
+	}
+	d.earlier.send(&d.fanout, d.packet.Pos())
+	d.fanout.send(d.packet, !d.isVideo(d.packet))
+	return d.packet, nil
+}
+
+// readAhead returns the next packet that was not read yet, and keeps it for read.
+func (d *demuxer) readAhead() (*astiav.Packet, error) {
+	if err := d.fetch(); err != nil {
+		return nil, err
+	}
+	p := d.packet.Clone()
+	d.ahead.list = append(d.ahead.list, p)
+	return p, nil
+}
+
+// fetch reads the input's next packet.
+func (d *demuxer) fetch() error {
 	for failed := 0; failed < maxReadErrors; {
 		cut := d.packet.Flags().Has(astiav.PacketFlagCorrupt)
 		d.packet.Unref()
@@ -159,14 +208,14 @@ func (d *demuxer) read() (*astiav.Packet, error) {
 		err := d.input.ReadFrame(d.packet)
 		switch {
 		case d.ctx.Err() != nil:
-			return nil, d.ctx.Err()
+			return d.ctx.Err()
 		case errors.Is(err, astiav.ErrEof):
 			if err := d.numbers.unread(); err != nil && d.lost.stopped == nil {
 				d.lost.failed++
 				d.lost.stopped = err
 			}
-			d.lost.cut = d.marksCuts() && (cut || d.errors.Value() > reported)
-			return nil, io.EOF
+			d.lost.cut = d.lost.cut || d.marksCuts() && (cut || d.errors.Value() > reported)
+			return io.EOF
 		case err != nil:
 			failed++
 			d.lost.failed++
@@ -174,12 +223,11 @@ func (d *demuxer) read() (*astiav.Packet, error) {
 		case d.late.has(d, d.packet.StreamIndex()):
 		default:
 			d.lost.stopped = nil
-			d.earlier.send(&d.fanout, d.packet.Pos())
 			d.admit(d.packet)
-			return d.packet, nil
+			return nil
 		}
 	}
-	return nil, io.EOF
+	return io.EOF
 }
 
 // marksCuts reports whether a corrupt packet, or an error, at the end of the input means
@@ -189,7 +237,7 @@ func (d *demuxer) marksCuts() bool {
 	return name != "mpegts" && name != "mpeg"
 }
 
-// admit corrects p's timestamps and passes p to the sinks.
+// admit corrects p's timestamps.
 func (d *demuxer) admit(p *astiav.Packet) {
 	stream := d.input.Streams()[p.StreamIndex()]
 	d.numbers.renumber(p)
@@ -200,7 +248,6 @@ func (d *demuxer) admit(p *astiav.Packet) {
 	if d.isVideo(p) && p.Flags().Has(astiav.PacketFlagCorrupt) {
 		d.lost.corrupt++
 	}
-	d.fanout.send(p, !d.isVideo(p))
 }
 
 func (d *demuxer) isVideo(p *astiav.Packet) bool { return p.StreamIndex() == d.video.Index() }
@@ -227,6 +274,7 @@ func (d *demuxer) seek(t int64, subtitles bool) (ok bool) {
 	if subtitles && name == "matroska,webm" { // which holds a subtitle once, where it begins
 		d.earlier.read(d, t)
 	}
+	d.ahead.free()
 	return d.input.SeekFrame(d.video.Index(), t, astiav.NewSeekFlags(astiav.SeekFlagBackward)) == nil
 }
 
@@ -242,6 +290,7 @@ func (d *demuxer) losesPages() bool {
 // rewind moves to the beginning and discards what was read.
 func (d *demuxer) rewind() {
 	_ = d.input.SeekFrame(d.video.Index(), 0, astiav.NewSeekFlags(astiav.SeekFlagBackward, astiav.SeekFlagAny))
+	d.ahead.free()
 	d.fanout.drop()
 	d.earlier.drop()
 	d.times.restart()
@@ -255,6 +304,19 @@ func startTime(input *astiav.FormatContext) int64 {
 		return t
 	}
 	return 0
+}
+
+// exactStart returns startTime in seconds, without FFmpeg's rounding to microseconds.
+func exactStart(input *astiav.FormatContext) *big.Rat {
+	start := startTime(input)
+	for _, s := range input.Streams() {
+		if t, tb := s.StartTime(), s.TimeBase(); t != av.NoTimestamp && tb.Den() > 0 {
+			if off := timebase.Microseconds(t, tb) - start; off >= -1 && off <= 1 {
+				return timebase.Seconds(t, tb)
+			}
+		}
+	}
+	return big.NewRat(start, 1e6)
 }
 
 // duration returns the input's duration in microseconds, 0 if only the bit rate indicates
@@ -288,7 +350,7 @@ func statesEnd(input *astiav.FormatContext) bool {
 // seconds converts t from the video's time base to seconds after the input's start.
 func (d *demuxer) seconds(t int64) *big.Rat {
 	v := timebase.Seconds(t, d.video.TimeBase())
-	return v.Sub(v, big.NewRat(d.start(), 1e6))
+	return v.Sub(v, d.zero)
 }
 
 // isAVI reports whether the input is an AVI file. If it has no index, FFmpeg estimates its
@@ -298,9 +360,12 @@ func (d *demuxer) isAVI() bool { return d.input.InputFormat().Name() == "avi" }
 // isISO reports whether the input is MP4, MOV or a relative.
 func (d *demuxer) isISO() bool { return strings.HasPrefix(d.input.InputFormat().Name(), "mov,mp4,") }
 
-// frameLength returns the mean duration of the video's frames, in its time base.
+// frameLength returns the usual duration of the video's frames, in its time base.
 func (d *demuxer) frameLength() int64 {
 	rate, tb := timebase.Rat(d.video.AvgFrameRate()), timebase.Rat(d.video.TimeBase())
+	if d.nominal != nil {
+		rate = d.nominal
+	}
 	if rate == nil || tb == nil {
 		return 1
 	}
@@ -336,6 +401,7 @@ func (d *demuxer) tolerance() int64 {
 func (d *demuxer) close() {
 	d.numbers.close()
 	d.fanout.drop()
+	d.ahead.free()
 	d.earlier.drop()
 	if d.packet != nil {
 		d.packet.Free()

@@ -70,6 +70,9 @@ func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Fr
 			*r = new(big.Rat).Mul(*r, rate)
 		}
 	}
+	if v.Grid = v.Grid.times(rate); how == Telecine {
+		v.Grid = nil
+	}
 	v.Frames = timebase.Floor(new(big.Rat).Mul(big.NewRat(v.Frames, 1), rate))
 	v.Interlaced = false
 	f := &fieldFilter{next: next, filter: filter, ratio: ratio.Quo(ratio, rate)}

@@ -3,6 +3,7 @@ package media
 import (
 	"fmt"
 	"log/slog"
+	"math/big"
 
 	"github.com/asticode/go-astiav"
 
@@ -18,6 +19,7 @@ type pictureClock struct {
 	step    int64 // from the last picture but one to the last
 	end     int64 // time at which the last picture ends
 	late    int   // number of pictures dropped because their timestamps do not advance
+	count   int64 // number of pictures that have no times of their own
 	leapt   bool  // a timestamp was too far ahead
 	log     *slog.Logger
 }
@@ -30,6 +32,10 @@ func newPictureClock(d *demuxer, log *slog.Logger) pictureClock {
 // input's damage so far.
 func (c *pictureClock) stamp(f *astiav.Frame, damage Damage) bool {
 	t := av.FrameTime(f)
+	if c.demuxer.paced != nil {
+		t = c.paced(c.count)
+		c.count++
+	}
 	if t == av.NoTimestamp {
 		if t = c.end; c.step > 0 {
 			t = c.last + c.step
@@ -51,6 +57,11 @@ func (c *pictureClock) stamp(f *astiav.Frame, damage Damage) bool {
 	}
 	c.last, c.end = t, t+d
 	return true
+}
+
+// paced returns when picture k of a stream without times of its own is shown.
+func (c *pictureClock) paced(k int64) int64 {
+	return timebase.Ticks(new(big.Rat).Quo(big.NewRat(k, 1), c.demuxer.paced), c.unit)
 }
 
 // note advances the clock by a packet that is not decoded.
@@ -93,6 +104,10 @@ func (c *pictureClock) leaps(gap int64, damage Damage) bool {
 // length returns how long f is shown, in the video's time base. A frame that does not say
 // so is shown for the mean time, or until the stream's stated end if that is near.
 func (c *pictureClock) length(f *astiav.Frame) int64 {
+	if rate := c.demuxer.paced; rate != nil {
+		k := timebase.Nearest(new(big.Rat).Mul(timebase.Seconds(f.Pts(), c.unit), rate))
+		return c.paced(k+1) - f.Pts()
+	}
 	if d := av.FrameDuration(f); d > 0 && timebase.Microseconds(d, c.unit) <= longestUnknown {
 		return d
 	}

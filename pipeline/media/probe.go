@@ -35,7 +35,7 @@ func (l probeLimits) set(options *astiav.Dictionary) error {
 // probe opens the input and chooses its streams. If it does not learn enough of them, it
 // opens the input again, if that is a file, and reads further.
 func (d *demuxer) probe(opt *ReaderOptions) error {
-	if err := d.open(opt, probeLimits{}); err != nil {
+	if err := d.openWithin(opt, probeLimits{}); err != nil {
 		return err
 	}
 	err := d.choose(opt.Map)
@@ -45,10 +45,17 @@ func (d *demuxer) probe(opt *ReaderOptions) error {
 	d.closeInput()
 	d.errors.Free()
 	d.errors, d.video = av.NewErrorCount(), nil
-	if err := d.open(opt, deepProbe); err != nil {
+	if err := d.openWithin(opt, deepProbe); err != nil {
 		return err
 	}
 	return d.choose(opt.Map)
+}
+
+func (d *demuxer) openWithin(opt *ReaderOptions, limits probeLimits) error {
+	if err := d.open(opt, limits); err != nil {
+		return err
+	}
+	return d.findStreams()
 }
 
 // lacksParameters reports whether too little is known of a selected stream to carry it.

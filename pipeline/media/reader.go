@@ -35,6 +35,7 @@ type Reader struct {
 	changes changes
 	queue   packetQueue
 	skim    skimming
+	found   *Measured
 }
 
 // changes says which changes of the stream were already logged.
@@ -62,6 +63,12 @@ func (r *Reader) open(ctx context.Context, name string, opt *ReaderOptions) (err
 	if r.demuxer, err = openDemuxer(ctx, name, opt); err != nil {
 		return err
 	}
+	if r.found = opt.Measured; r.found == nil {
+		if r.found, err = measure(r.demuxer, opt); err != nil {
+			return err
+		}
+	}
+	r.demuxer.nominal = r.found.regular.rate
 	if r.decoder, err = openDecoder(r.demuxer, opt); err != nil {
 		return err
 	}
@@ -134,6 +141,7 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 	}
 	r.planar = planar
 	r.video = describeVideo(d, first, planar.Format())
+	r.found.correct(&r.video)
 	r.source = &Source{
 		Name: d.name, Video: r.video, Pixels: planar.Source(), Aspect: d.input.GuessSampleAspectRatio(d.video, nil),
 		Side: sideData(d.video, first), Dynamic: dynamicHDR(first), Fields: av.FrameFieldOrder(first),
@@ -165,14 +173,13 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 // describeVideo describes a demuxer's video stream, using its first picture.
 func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 	s := d.video
+	rate, average := d.statedRates()
 	v := Video{
 		Codec: s.CodecParameters().CodecID().String(), Format: format, Source: first.PixelFormat().Name(),
 		Width: first.Width(), Height: first.Height(),
-		TimeBase: timebase.Rat(s.TimeBase()), Rate: timebase.Rate(s.RFrameRate()), Average: timebase.Rate(s.AvgFrameRate()),
-		Start: big.NewRat(d.start(), 1e6), Frames: s.NbFrames(),
+		TimeBase: timebase.Rat(s.TimeBase()), Rate: rate, Average: average, Start: d.zero, Frames: s.NbFrames(),
 		FirstPTS: first.Pts(), StreamPTS: first.Pts(), Interlaced: av.FrameFieldOrder(first) != av.Progressive,
 	}
-	v.preferAverage()
 	if t := s.StartTime(); t != av.NoTimestamp {
 		v.StreamPTS = t
 	}
@@ -192,16 +199,23 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 	return v
 }
 
-// preferAverage sets the rate to the average if that is nearly the same and alone makes a frame
-// last for a whole number of ticks: from the 23.976 of an AVI file, FFmpeg guesses 24000/1001.
-func (v *Video) preferAverage() {
-	if v.Rate == nil || v.Average == nil || v.TimeBase == nil {
-		return
+// statedRates returns Video.Rate and Video.Average as the container states them. The first is the
+// average if that is nearly the same and alone makes a frame last for a whole number of ticks: from
+// the 23.976 of an AVI file, FFmpeg guesses 24000/1001.
+func (d *demuxer) statedRates() (rate, average *big.Rat) {
+	if d.paced != nil {
+		return d.paced, d.paced
 	}
-	whole := func(rate *big.Rat) bool { return new(big.Rat).Inv(new(big.Rat).Mul(rate, v.TimeBase)).IsInt() }
-	if whole(v.Average) && !whole(v.Rate) && within(v.Rate, v.Average, new(big.Rat).Mul(v.Average, big.NewRat(1, 1000))) {
-		v.Rate = v.Average
+	rate, average = timebase.Rate(d.video.RFrameRate()), timebase.Rate(d.video.AvgFrameRate())
+	base := timebase.Rat(d.video.TimeBase())
+	if rate == nil || average == nil || base == nil {
+		return rate, average
 	}
+	whole := func(rate *big.Rat) bool { return new(big.Rat).Inv(new(big.Rat).Mul(rate, base)).IsInt() }
+	if whole(average) && !whole(rate) && within(rate, average, new(big.Rat).Mul(average, big.NewRat(1, 1000))) {
+		rate = average
+	}
+	return rate, average
 }
 
 // completeDuration adds the duration of the last frame if the container leaves it out, as
@@ -222,9 +236,9 @@ func (v *Video) completeDuration() {
 // Video returns the description of the video stream.
 func (r *Reader) Video() Video { return r.video }
 
-// MayLengthen reports whether the input is of the format whose first frame FFmpeg may have
-// lengthened; see Spacing.Begin.
-func (r *Reader) MayLengthen() bool { return r.demuxer.isISO() }
+// Measured returns what the timestamps of the input's first packets say, for other readers of
+// the same file.
+func (r *Reader) Measured() *Measured { return r.found }
 
 // Source returns the description of the input for a writer. It is valid until Close.
 func (r *Reader) Source() *Source { return r.source }

@@ -3,12 +3,14 @@ package media
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
+	"retime/pipeline/media/timebase"
 )
 
 // choice is one rule for the selection of streams, with the syntax of ffmpeg's -map.
@@ -92,20 +94,18 @@ func listStreams(input *astiav.FormatContext) string {
 	return strings.Join(parts, ", ")
 }
 
-// choose applies the rules and picks the video: the selected video stream with the most
-// pixels that is not a cover picture.
+// choose applies the rules and picks the video: of the selected video streams that are no cover
+// pictures, the default one, or else one that moves, or else the one with the most pixels.
 func (d *demuxer) choose(rules []string) (err error) {
 	if d.chosen, err = chooseStreams(d.input, rules); err != nil {
 		return err
 	}
-	pixels := -1
 	for _, s := range d.input.Streams() {
-		p := s.CodecParameters()
-		if p.MediaType() != astiav.MediaTypeVideo || av.IsAttachedPicture(s) || !d.chosen[s.Index()] {
+		if s.CodecParameters().MediaType() != astiav.MediaTypeVideo || av.IsAttachedPicture(s) || !d.chosen[s.Index()] {
 			continue
 		}
-		if n := p.Width() * p.Height(); n > pixels {
-			d.video, pixels = s, n
+		if d.video == nil || preferred(s, d.video) {
+			d.video = s
 		}
 	}
 	switch {
@@ -116,6 +116,28 @@ func (d *demuxer) choose(rules []string) (err error) {
 		return fault.New(fault.Usage, "Input.Map chooses no video stream of %q; it has %s", d.name, listStreams(d.input))
 	}
 	return d.bad(errors.New("no video stream"))
+}
+
+// preferred reports whether video stream a is to be converted rather than b, which comes before it.
+func preferred(a, b *astiav.Stream) bool {
+	if x, y := av.IsDefault(a), av.IsDefault(b); x != y {
+		return x
+	}
+	if isFilm(a, b) != isFilm(b, a) {
+		return isFilm(a, b)
+	}
+	p, q := a.CodecParameters(), b.CodecParameters()
+	return p.Width()*p.Height() > q.Width()*q.Height()
+}
+
+// isFilm reports whether a has at least a quarter as many pictures as b: beside a film, a stream of
+// one or two pictures is its still.
+func isFilm(a, b *astiav.Stream) bool {
+	if x, y := a.NbFrames(), b.NbFrames(); x > 0 && y > 0 {
+		return 4*x >= y
+	}
+	x, y := timebase.Rat(a.AvgFrameRate()), timebase.Rat(b.AvgFrameRate())
+	return y == nil || x != nil && new(big.Rat).Mul(x, big.NewRat(4, 1)).Cmp(y) >= 0
 }
 
 func (d *demuxer) checkSize(w, h int) error {

@@ -1,7 +1,6 @@
 package media
 
 import (
-	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -21,62 +20,165 @@ type Spacing struct {
 	// it is unknown. If no rate has most, as in soft telecine, it is the mean rate. Timestamps
 	// that a container has rounded to milliseconds give the same rate as exact ones.
 	Rate *big.Rat
-	// Varies is set if some distances are longer or shorter than others, from Begin on.
+	// Varies is set if some distances are longer or shorter than others.
 	Varies bool
 	// Times are the timestamps examined, ascending, in the video's time base.
 	Times []int64
-	// Begin is when the first frame is meant to be shown: a frame's length before the second if
-	// the first alone is off the grid of all others and lasts more than one frame and less than
-	// two. FFmpeg so lengthens the first frame of a fragmented MP4 file with AAC sound, by the
-	// sound's priming. Else it is the first of Times; 0 if there is none.
-	Begin int64
 }
 
-// Lengthened reports whether the first frame is meant to be shown later than it says.
-func (s *Spacing) Lengthened() bool { return len(s.Times) > 0 && s.Begin > s.Times[0] }
+// lookahead bounds how much of an input is read to measure the distances of its frames.
+type lookahead struct{ frames, bytes int }
 
-// How much of a file MeasureSpacing reads.
-const (
-	measuredFrames = 4096
-	measuredBytes  = 64 << 20
+// A file is read a second time for this. What is read ahead of a pipe stays in memory, and the
+// first frame waits for it.
+var (
+	fileLookahead = lookahead{4096, 64 << 20}
+	pipeLookahead = lookahead{64, 8 << 20}
 )
 
-// MeasureSpacing reads the timestamps at the beginning of a file, without decoding. It returns
-// an empty Spacing for an input that cannot be read again or lacks a timestamp of its own for
-// each frame.
-func MeasureSpacing(ctx context.Context, name string, opt ReaderOptions) (Spacing, error) {
-	if !Seekable(name) {
-		return Spacing{}, nil
-	}
-	opt.Log = slog.New(slog.DiscardHandler)
-	d, err := openDemuxer(ctx, name, &opt)
-	if err != nil {
-		return Spacing{}, err
-	}
-	defer d.close()
-	d.fanout.holding = false
-	var times []int64
-	for bytes := 0; len(times) < measuredFrames && bytes < measuredBytes; {
-		p, err := d.read()
+// stamps are the timestamps of the first packets of a video, ascending.
+type stamps struct {
+	list     []int64
+	decoding bool // they are decoding times, as in AVI, whose distances are the frames' all the same
+	end      int64
+	whole    bool // the input ends with them
+}
+
+// read takes timestamps from packets; none if the packets have none of their own, as some in Ogg,
+// whose timestamps are of pages.
+func (l lookahead) read(d *demuxer, next func() (*astiav.Packet, error)) (stamps, error) {
+	var shown, decoded []int64
+	var all stamps
+	packets := 0
+	for bytes := 0; packets < l.frames && bytes < l.bytes; {
+		p, err := next()
 		if errors.Is(err, io.EOF) {
+			all.whole = true
 			break
 		} else if err != nil {
-			return Spacing{}, err
+			return stamps{}, err
 		}
 		bytes += p.Size()
-		switch {
-		case !d.isVideo(p) || p.Flags().Has(astiav.PacketFlagDiscard):
-		case p.Pts() == av.NoTimestamp:
-			return Spacing{}, nil
-		default:
-			times = append(times, p.Pts())
+		if !d.isVideo(p) || p.Flags().Has(astiav.PacketFlagDiscard) {
+			continue
+		}
+		packets++
+		if t := p.Pts(); t != av.NoTimestamp {
+			shown = append(shown, t)
+			all.end = max(all.end, t+p.Duration())
+		}
+		if t := p.Dts(); t != av.NoTimestamp {
+			decoded = append(decoded, t)
 		}
 	}
-	slices.Sort(times)
-	if n := len(times); len(slices.Compact(times)) < n { // such as Ogg's, which are of pages
-		return Spacing{}, nil
+	for i, list := range [][]int64{shown, decoded} {
+		slices.Sort(list)
+		if len(list) == packets && len(slices.Compact(slices.Clone(list))) == packets {
+			all.list, all.decoding = list, i == 1
+			break
+		}
 	}
-	return spacing(times, timebase.Rat(d.video.TimeBase())), nil
+	return all, nil
+}
+
+// findEnd sets the end of a video of which packets were read from its beginning. It looks for the
+// last packets, further and further from the end of a file in which other streams last longer.
+func (s *stamps) findEnd(d *demuxer) error {
+	end := timebase.Ticks(new(big.Rat).Add(d.zero, big.NewRat(d.duration(), 1e6)), d.video.TimeBase())
+	for back := int64(2); !s.whole; back *= 4 {
+		from := end - timebase.Ticks(big.NewRat(back, 1), d.video.TimeBase())
+		if from <= s.end || !d.seek(from, false) {
+			return nil
+		}
+		d.times.restart()
+		tail, err := lookahead{math.MaxInt, math.MaxInt}.read(d, d.read)
+		if err != nil {
+			return err
+		}
+		s.whole = tail.whole && len(tail.list) > 0
+		s.end = max(s.end, tail.end)
+	}
+	return nil
+}
+
+// measure returns the timestamps of the video's first packets, without decoding; none if the
+// pictures have no times of their own.
+func (d *demuxer) measure(opt *ReaderOptions) (stamps, error) {
+	switch {
+	case d.paced != nil || d.numbers.list != nil:
+		return stamps{}, nil
+	case !Seekable(d.name):
+		return pipeLookahead.read(d, d.readAhead)
+	}
+	again := *opt
+	again.Log = slog.New(slog.DiscardHandler)
+	e := &demuxer{ctx: d.ctx, name: d.name, errors: av.NewErrorCount(), chosen: d.chosen}
+	defer e.close()
+	err := e.open(&again, probeLimits{})
+	if err == nil && av.LacksHeader(e.input) {
+		err = e.findStreams()
+	}
+	if err != nil || d.video.Index() >= e.input.NbStreams() {
+		return stamps{}, err
+	}
+	e.video = e.input.Streams()[d.video.Index()]
+	e.begin(&again)
+	found, err := fileLookahead.read(e, e.read)
+	if err == nil && d.duration() > 0 && d.video.Duration() <= 0 {
+		err = found.findEnd(e)
+	}
+	return found, err
+}
+
+// Measured is what the timestamps of a video's first packets say.
+type Measured struct {
+	// Spacing says how far apart they are; it is empty if the packets lack timestamps of their own.
+	Spacing Spacing
+	regular regular
+	end     *big.Rat // of the video, in seconds of the stream's clock, if the container states only the file's; nil if unknown
+}
+
+// Steady reports whether every frame has one length, within the jitter of the camera's clock and
+// the rounding of the container.
+func (m *Measured) Steady() bool { return m.regular.steady }
+
+func measure(d *demuxer, opt *ReaderOptions) (*Measured, error) {
+	found, err := d.measure(opt)
+	if err != nil {
+		return nil, err
+	}
+	m, base := &Measured{}, timebase.Rat(d.video.TimeBase())
+	rate, average := d.statedRates()
+	if average != nil && isKnown(average) { // as Matroska states it, while FFmpeg takes 119.88 for 120
+		rate, average = average, rate
+	}
+	m.regular = regularity(found.list, base, rate, average)
+	if found.decoding && m.regular.grid != nil {
+		m.regular = regular{}
+	}
+	if !found.decoding {
+		m.Spacing = spacing(found.list, base)
+	}
+	if found.whole && !found.decoding && len(found.list) > 0 && d.video.Duration() <= 0 && base != nil {
+		m.end = new(big.Rat).Mul(base, big.NewRat(found.end, 1))
+	}
+	return m, nil
+}
+
+// correct sets the rates, the grid and the duration of v.
+func (m *Measured) correct(v *Video) {
+	r := &m.regular
+	if m.end != nil {
+		if length := new(big.Rat).Sub(m.end, new(big.Rat).Mul(v.TimeBase, big.NewRat(v.StreamPTS, 1))); length.Sign() > 0 {
+			v.Duration = length
+		}
+	}
+	if r.steady || r.grid != nil {
+		v.Rate, v.Grid = r.rate, r.grid
+	}
+	if r.steady {
+		v.Average = r.rate
+	}
 }
 
 // rounding is how far, in seconds, the rounding of timestamps to milliseconds moves a
@@ -86,9 +188,6 @@ const rounding = 1.001e-3
 // spacing judges timestamps, which ascend.
 func spacing(times []int64, base *big.Rat) Spacing {
 	s := Spacing{Times: times}
-	if len(times) > 0 {
-		s.Begin = times[0]
-	}
 	if len(times) < 3 || base == nil {
 		return s
 	}
@@ -115,13 +214,6 @@ func spacing(times []int64, base *big.Rat) Spacing {
 		frames, length = float64(len(distances)), float64(times[len(times)-1]-times[0])*tick
 	}
 	s.Rate = standardRate(frames / length)
-	step := new(big.Rat).Inv(new(big.Rat).Mul(s.Rate, base))
-	frame, _ := step.Float64()
-	off := func(d float64) bool { return math.Abs(math.Remainder(d, frame*tick)) > rounding }
-	if first := distances[0] / tick; off(distances[0]) && frame < first && first < 2*frame && !slices.ContainsFunc(distances[1:], off) {
-		s.Begin = times[1] - timebase.Nearest(step)
-		s.Varies = n < len(distances)-1
-	}
 	return s
 }
 

@@ -37,6 +37,9 @@ type Video struct {
 	// first seconds of the file, and Average is the mean frame rate. Both are in frames
 	// per second, nil if unknown.
 	Rate, Average *big.Rat
+	// Grid is what the timestamps are meant to lie on if they lie on no grid of Rate to within a
+	// tick; nil otherwise.
+	Grid *Grid
 	// Start is the time that counts as 0, in seconds: the start of the file's earliest
 	// stream.
 	Start *big.Rat
@@ -118,6 +121,8 @@ type ReaderOptions struct {
 	Upright bool
 	// Packets keeps the video's packets for NextPacket. Call NextPacket instead of Read.
 	Packets bool
+	// Measured is what another reader of the same file has found; nil to measure.
+	Measured *Measured
 	// ProbeFields examines pictures that are not marked as interlaced and logs a warning
 	// if they look interlaced.
 	ProbeFields bool

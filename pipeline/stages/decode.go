@@ -32,7 +32,7 @@ func (r *run) decode(source Source) stage[*Picture] {
 			}
 			last = r.plan.Clock.Following(last, f.PTS, r.pass.Backward)
 			at := r.pass.Moment(new(big.Rat).Set(last))
-			p := &Picture{Frame: f, Number: r.result.Sources, Guide: r.guide(f), At: at, Last: at}
+			p := &Picture{Frame: f, Number: r.result.Sources, Guide: r.guide(f), At: at, Last: at, Moved: rounded(r.plan.Clock.Moved(f.PTS))}
 			r.result.Sources++
 			if err := emit(p); err != nil {
 				return err

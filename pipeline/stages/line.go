@@ -124,6 +124,9 @@ func (l *Line) runAll(ctx context.Context, source Source, runs []*run, schedules
 	s := newStages(ctx)
 	first := runs[0]
 	pictures := connect(s, decodedAhead, first.decode(source))
+	if !l.params.DropRepeats && l.params.Mode.UsesFlow() && !first.pass.Backward && first.want == Whole() {
+		pictures = connect(s, 0, first.countRepeats(pictures))
+	}
 	var made <-chan *Target
 	if len(runs) == 1 {
 		made = first.connect(s, pictures, schedules[0], false)

@@ -18,6 +18,7 @@ type Picture struct {
 	Guide  motion.Guide
 	Number int64    // from 0 at the first one read
 	At     *big.Rat // moment, which rises from picture to picture
+	Moved  float64  // seconds that it is shown after its timestamp, if the timestamps jitter
 	Last   *big.Rat // moment of the last repeat of the picture; At if it has none
 }
 

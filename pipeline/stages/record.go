@@ -18,6 +18,9 @@ type Record struct {
 	Sources []int64         `json:"sources"`
 	Phase   float64         `json:"phase"` // from 0 at the first of them to 1 at the second
 	Method  decision.Method `json:"method"`
+	// Moved is how many seconds after its timestamp a source frame counts as shot, if the
+	// timestamps jitter about an even rate.
+	Moved float64 `json:"moved,omitempty"`
 	// Holes is the share of pixels that the flow from a neighbour does not reach, in
 	// per cent, mean of both neighbours.
 	Holes float64 `json:"holes"`
@@ -51,6 +54,9 @@ func (v *Interval) record(t *Target, at *big.Rat) Record {
 		CutScore: rounded(v.found.change.CutScore()), Lost: rounded(100 * v.found.change.Lost), Cut: v.cut,
 	}
 	r.Time, _ = at.Float64()
+	if t.Phase == 0 {
+		r.Moved = v.A.Moved
+	}
 	switch {
 	case t.method == decision.Extrapolated:
 		c, k := v.found.continued, float64(t.Beyond)/warp.PhaseOne

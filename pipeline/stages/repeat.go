@@ -2,6 +2,7 @@ package stages
 
 import (
 	"context"
+	"fmt"
 
 	"retime/frame"
 )
@@ -69,6 +70,52 @@ func (r *run) dropRepeats(from <-chan *Picture) stage[*Picture] {
 			}
 		}
 		return flush(true)
+	}
+}
+
+// manyRepeats is how many of the first pictures are looked at for repeats. If a third or more are,
+// the clip is animation on twos or threes, or was converted from a lower rate.
+const manyRepeats = 96
+
+// countRepeats passes pictures on, and warns if many of the first are repeats of the one before,
+// between which nothing can be made.
+func (r *run) countRepeats(from <-chan *Picture) stage[*Picture] {
+	return func(_ context.Context, emit func(*Picture) error) error {
+		var last *Picture // nil once enough were looked at
+		seen, repeats, row := 0, 0, 0
+		judge := func() {
+			if last == nil {
+				return
+			}
+			last.Release()
+			last = nil
+			if repeats >= 8 && 3*repeats >= seen {
+				r.params.Hooks.Log.Warn("many frames repeat the one before, so that made frames would judder; Synthesis.Duplicates retime spreads the motion evenly",
+					"input", r.params.Input, "repeats", fmt.Sprintf("%d of the first %d", repeats, seen))
+			}
+		}
+		defer judge()
+		for p := range from {
+			switch {
+			case seen == 0:
+				last = p.Retain()
+			case last != nil:
+				if !repeated(last.Guide.Picture(), p.Guide.Picture()) {
+					row = 0
+				} else if row++; row <= maxRepeats { // a longer pause was meant
+					repeats++
+				}
+				last.Release()
+				last = p.Retain()
+			}
+			if seen++; seen == manyRepeats {
+				judge()
+			}
+			if err := emit(p); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 }
 

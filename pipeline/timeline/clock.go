@@ -1,63 +1,79 @@
 package timeline
 
 import (
-	"math"
 	"math/big"
 
 	"retime/pipeline/media"
 )
 
-// Clock turns timestamps into exact times. Containers with a coarse time base
-// round the times of a constant rate; if a rate is known whose grid lies
-// within a tick of the timestamp, the grid is what was meant.
+// Clock turns timestamps into exact times. Containers with a coarse time base round the times
+// of a constant rate, and the clocks of cameras jitter; if the grid of the source's rate lies
+// near a timestamp, the grid is what was meant.
 type Clock struct {
-	base   *big.Rat // seconds per tick
-	zero   *big.Rat // subtracted from every time
-	grid   *big.Rat // frames per second, nil for none
-	origin int64    // timestamp that the grid stands on
-	begin  int64    // earlier timestamps count as this one
+	base  *big.Rat    // seconds per tick
+	zero  *big.Rat    // subtracted from every time
+	grid  *media.Grid // before zero is subtracted; nil for none
+	first *big.Rat    // earlier times, before zero is subtracted, count as this one; nil for none
 }
 
 // minTicks is how many ticks a frame must last for its grid to be told from
 // the time base's own rounding.
 const minTicks = 4
 
-// NewClock returns the clock of a video, whose grid stands on its first frame.
+// NewClock returns the clock of a video.
 func NewClock(v media.Video) *Clock {
-	c := &Clock{base: v.TimeBase, zero: v.Start, origin: v.FirstPTS, begin: math.MinInt64}
-	if v.Rate != nil {
+	c := &Clock{base: v.TimeBase, zero: v.Start, grid: v.Grid}
+	if v.Grid != nil {
+		c.first = v.Grid.First
+	} else if v.Rate != nil {
 		ticks := new(big.Rat).Mul(v.Rate, v.TimeBase)
 		if ticks.Inv(ticks).Cmp(big.NewRat(minTicks, 1)) >= 0 {
-			c.grid = v.Rate
+			c.grid = &media.Grid{Rate: v.Rate, Mean: v.Rate, First: c.ticks(v.FirstPTS), Middle: new(big.Rat), Tolerance: v.TimeBase}
 		}
 	}
 	return c
+}
+
+// NewStatedClock returns the clock of a video whose timestamps are meant as they are, but for
+// the rounding of its time base.
+func NewStatedClock(v media.Video) *Clock {
+	v.Grid = nil
+	return NewClock(v)
 }
 
 func (c *Clock) ticks(pts int64) *big.Rat {
 	return new(big.Rat).Mul(c.base, new(big.Rat).SetInt64(pts))
 }
 
-// Begin makes timestamps before pts count as pts.
-func (c *Clock) Begin(pts int64) { c.begin = pts }
-
 // At returns the time of pts in seconds.
-func (c *Clock) At(pts int64) *big.Rat {
-	return c.meant(c.ticks(max(pts, c.begin)))
-}
+func (c *Clock) At(pts int64) *big.Rat { return c.meant(c.ticks(pts)) }
 
 // meant returns the time in seconds of t, which counts as timestamps do.
 func (c *Clock) meant(t *big.Rat) *big.Rat {
 	if c.grid != nil {
-		t = c.snap(t, c.ticks(c.origin))
+		t = snap(t, c.grid)
 	}
-	return t.Sub(t, c.zero)
+	if c.first != nil {
+		t = Later(t, c.first)
+	}
+	return new(big.Rat).Sub(t, c.zero)
 }
 
 // Exact returns the time of pts in seconds as it stands, off the grid.
 func (c *Clock) Exact(pts int64) *big.Rat {
 	t := c.ticks(pts)
 	return t.Sub(t, c.zero)
+}
+
+// Moved returns how many seconds At is after Exact, if the timestamps jitter about an even rate; 0
+// if they lie on it.
+func (c *Clock) Moved(pts int64) float64 {
+	if c.first == nil {
+		return 0
+	}
+	d := c.At(pts)
+	seconds, _ := d.Sub(d, c.Exact(pts)).Float64()
+	return seconds
 }
 
 // End returns when the video v, which the clock is of, ends by what its container states;
@@ -91,17 +107,23 @@ func (c *Clock) Following(last *big.Rat, pts int64, earlier bool) *big.Rat {
 	return t
 }
 
-// snap moves t to the grid through origin if that is at most a tick away.
-func (c *Clock) snap(t, origin *big.Rat) *big.Rat {
-	n := new(big.Rat).Sub(t, origin)
-	n.Mul(n, c.grid)
-	n.Add(n, big.NewRat(1, 2))
-	k := new(big.Int).Div(n.Num(), n.Denom())
-	g := new(big.Rat).Quo(new(big.Rat).SetInt(k), c.grid)
-	g.Add(g, origin)
-	off := new(big.Rat).Sub(t, g)
-	if off.Abs(off).Cmp(c.base) <= 0 {
-		return g
+// snap moves t to its place on g, if it is near enough to one.
+func snap(t *big.Rat, g *media.Grid) *big.Rat {
+	at := new(big.Rat).Sub(t, g.First)
+	at.Sub(at, g.Middle)
+	k := nearest(new(big.Rat).Mul(at, g.Mean))
+	off := new(big.Rat).Sub(at, new(big.Rat).Quo(k, g.Mean))
+	if off.Abs(off).Cmp(g.Tolerance) > 0 {
+		return t
 	}
-	return t
+	if g.Mean != g.Rate {
+		k = nearest(k.Mul(k, new(big.Rat).Quo(g.Rate, g.Mean)))
+	}
+	return k.Add(k.Quo(k, g.Rate), g.First)
+}
+
+// nearest rounds v to a whole number, and up from the middle.
+func nearest(v *big.Rat) *big.Rat {
+	v.Add(v, big.NewRat(1, 2))
+	return v.SetInt(new(big.Int).Div(v.Num(), v.Denom()))
 }

@@ -114,6 +114,12 @@ func IsSeekable(c *astiav.FormatContext) bool { return C.pb_seekable(context(c))
 // (AVIOContext.seekable).
 func IsStreamed(c *astiav.FormatContext) bool { return C.pb_streamed(context(c)) != 0 }
 
+// LacksHeader reports whether an input's streams are found only as packets are read
+// (AVFMTCTX_NOHEADER).
+func LacksHeader(input *astiav.FormatContext) bool {
+	return context(input).ctx_flags&C.AVFMTCTX_NOHEADER != 0
+}
+
 // HasMuxerOption reports whether an output's muxer, or all muxers, have an option called
 // name (av_opt_find).
 func HasMuxerOption(output *astiav.FormatContext, name string) bool {

@@ -27,6 +27,9 @@ func IsAttachedPicture(s *astiav.Stream) bool {
 	return stream(s).disposition&C.AV_DISPOSITION_ATTACHED_PIC != 0
 }
 
+// IsDefault reports whether s is marked as what a player shows first (AV_DISPOSITION_DEFAULT).
+func IsDefault(s *astiav.Stream) bool { return stream(s).disposition&C.AV_DISPOSITION_DEFAULT != 0 }
+
 // ClearDisposition sets AVStream.disposition to 0.
 func ClearDisposition(s *astiav.Stream) { stream(s).disposition = 0 }
 

@@ -233,6 +233,7 @@ func (s *Set) carryVideo(in *astiav.Stream) (stream, error) {
 	case !s.keepsTime():
 		return s.leaveOut(in, "one video stream is converted at a time; Input.Map chooses it")
 	}
+	s.log.Info("this video stream is copied as it is; Input.Map chooses the one that is converted", "stream", in.Index(), "converted", s.source.Video.Index())
 	return s.newCopier(in)
 }
 

@@ -3,13 +3,17 @@ package pipeline
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"retime/pipeline/media"
 	"retime/warp"
 )
 
@@ -97,7 +101,8 @@ func clockCases() (list []clockCase) {
 				for _, start := range []string{"0", "1.4771", "-0.1", "95443.6"} { // the clock of MPEG wraps at 95443.7
 					for _, sound := range []string{"", start + "01", "0.1"} {
 						// Without edit lists FFmpeg lengthens the first picture. AVI and raw streams begin at 0.
-						if (raw || c.name == "clip.avi" || c.name == "frag.mp4" || c.name == "noedit.mp4") && start != "0" || raw && sound != "" || start == "95443.6" && (sound == "0.1" || !strings.HasSuffix(c.name, "ts")) {
+						if (raw || c.name == "clip.avi" || c.name == "frag.mp4" || c.name == "noedit.mp4") && start != "0" || raw && sound != "" ||
+							start == "95443.6" && (sound == "0.1" || !strings.HasSuffix(c.name, "ts")) {
 							continue
 						}
 						list = append(list, clockCase{name: c.name, mux: c.mux, rate: rate, bf: bf, start: start, sound: sound})
@@ -135,7 +140,13 @@ func TestShotFramesPassFromEveryContainer(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.String(), func(t *testing.T) {
-			const frames = 30
+			frames := 30
+			switch ms := c.name == "clip.flv" || c.name == "clip.webm" || c.name == "clip.mkv"; { // fewer do not tell 120 from 119.88
+			case ms && c.rate == "120000/1001":
+				frames = 250
+			case c.jitter != "":
+				frames = 100
+			}
 			clip := c.make(t, frames)
 			shot, _, _ := readAll(t, clip)
 			for _, times := range []int64{1, 2} {
@@ -160,5 +171,99 @@ func TestShotFramesPassFromEveryContainer(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is said and counted of clips whose containers mislead.
+func TestMisleadingContainers(t *testing.T) {
+	dir := t.TempDir()
+	clip := func(name string, args ...string) string {
+		name = filepath.Join(dir, name)
+		ffmpeg(t, append(args, name)...)
+		return name
+	}
+	pictures := func(rate string, n int) []string {
+		return []string{"-f", "lavfi", "-i", fmt.Sprintf("testsrc2=size=64x64:rate=%s,trim=end_frame=%d,rotate=n/3", rate, n)}
+	}
+	sound := []string{"-f", "lavfi", "-i", "sine=d=5", "-c:a", "flac"}
+	x264 := []string{"-pix_fmt", "yuv420p", "-c:v", "libx264", "-preset", "ultrafast", "-bf", "0"}
+	join := func(lists ...[]string) []string { return slices.Concat(lists...) }
+
+	ntsc := clip("ntsc.mp4", join(pictures("30000/1001", 75), x264)...)
+	long := clip("long.mkv", join(pictures("25", 50), sound, x264)...)
+	film := clip("film.mp4", join(pictures("25", 50), x264)...)
+	still := clip("still.mp4", join([]string{"-f", "lavfi", "-i", "testsrc2=size=256x256:rate=1:d=2"}, x264)...)
+	two := clip("two.mov", "-i", film, "-i", still, "-map", "0:v", "-map", "1:v", "-c", "copy", "-disposition:v:1", "0")
+	equal := clip("equal.nut", "-i", film, "-i", still, "-map", "1:v", "-map", "0:v", "-c", "copy", "-disposition:v:0", "0", "-disposition:v:1", "0")
+	jump := clip("jump.mp4", join(pictures("12", 24), x264, []string{"-vf", `setpts=PTS+gte(N\,12)*36000/TB`, "-fps_mode", "passthrough"})...)
+	twos := clip("twos.mkv", join([]string{"-f", "lavfi", "-i", "testsrc2=size=64x64:rate=12:d=4,rotate=t*2,fps=24"}, []string{"-c:v", "ffv1"})...)
+
+	rate := func(s string, multiple bool) func(*Options) {
+		return func(o *Options) { o.Timing.Rate = Rate{Value: ratio(s), Multiple: multiple} }
+	}
+	for _, c := range []struct {
+		name, clip   string
+		set          func(*Options)
+		frames, made int64
+		says         string // empty for no word of any of these
+	}{
+		{"60 from 29.97", ntsc, rate("60", false), 151, 148, "60 is not 2 times 29.97: hardly a shot frame is kept; with Timing.Rate 2x, all are"},
+		{"30 from 29.97", ntsc, rate("30", false), 76, 74, "30 is not 1 times 29.97: hardly a shot frame is kept; without Timing.Rate, all are"},
+		{"2x of 29.97", ntsc, rate("2", true), 150, 74, ""},
+		{"50 from 29.97", ntsc, rate("50", false), 126, 123, ""},
+		{"sound outlasts the picture", long, func(o *Options) { o.Timing.Fit = ratio("4") }, 100, 49, ""},
+		{"the end of a curve", long, func(o *Options) { o.Timing.Curve = mustParse(t, "source speed\nend -100%\n0 -100%") }, 50, 0, ""},
+		{"a still beside the film", two, rate("2", true), 100, 49, "this video stream is copied as it is"},
+		{"a still before the film", equal, rate("2", true), 100, 49, "this video stream is copied as it is"},
+		{"a gap of hours", jump, rate("1", true), 24, 0, "a timestamp lies too far ahead"},
+		{"on twos", twos, rate("1", true), 96, 0, "many frames repeat the one before"},
+		{"on twos, retimed", twos, func(o *Options) { o.Synthesis.Duplicates = RetimeDuplicates }, 96, 47, ""},
+	} {
+		var said strings.Builder
+		o := lossless(t, c.clip)
+		o.Synthesis.Mode, o.Hooks.Log = warp.Blend, slog.New(slog.NewTextHandler(&said, nil))
+		if c.clip == twos {
+			o.Synthesis.Mode, o.Synthesis.Preset = warp.Project, Fast
+		}
+		if c.clip == long {
+			o.Timing.Audio = media.DropAudio
+		}
+		c.set(&o)
+		if r := mustRun(t, o); r.Frames != c.frames || r.Made != c.made || r.Cutoff != nil {
+			t.Errorf("%s: %d frames, %d made, %v; want %d, %d", c.name, r.Frames, r.Made, r.Cutoff, c.frames, c.made)
+		}
+		if !strings.Contains(said.String(), c.says) {
+			t.Errorf("%s: said %q, want %q", c.name, said.String(), c.says)
+		}
+		for _, word := range []string{"hardly a shot frame", "repeat the one before"} {
+			if !strings.Contains(c.says, word) && strings.Contains(said.String(), word) {
+				t.Errorf("%s: said %q", c.name, said.String())
+			}
+		}
+	}
+}
+
+// The sidecar says how far jitter has moved a shot frame, and the log says it once. With
+// KeepTimestamps each keeps its own.
+func TestJitterIsSaid(t *testing.T) {
+	clip := clockCase{name: "clip.mp4", rate: "25", start: "0", jitter: "mod(N*N*7919+N*31,91)-45+45"}.make(t, 30)
+	for _, keep := range []bool{false, true} {
+		var said strings.Builder
+		largest := 0.0
+		o := lossless(t, clip)
+		o.Output.File = filepath.Join(t.TempDir(), "out.mkv")
+		o.Output.VideoCodec = "ffv1"
+		o.Synthesis.Mode, o.Timing.KeepTimestamps = warp.Blend, keep
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
+		o.Hooks.Record = func(r Record) { largest = max(largest, math.Abs(r.Moved)) }
+		if r := mustRun(t, o); r.Made != 0 {
+			t.Errorf("keep %t: %d frames made", keep, r.Made)
+		}
+		if moved := largest > 0; moved == keep || largest > 0.0011 {
+			t.Errorf("keep %t: moved by up to %f s", keep, largest)
+		}
+		if n := strings.Count(said.String(), "timestamps jitter"); n != map[bool]int{false: 1}[keep] {
+			t.Errorf("keep %t: said %q", keep, said.String())
+		}
 	}
 }

@@ -301,7 +301,7 @@ func TestHEVCTag(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 		second := filepath.Join(t.TempDir(), "second.mkv") // HEVC that is copied
-		ffmpeg(t, "-i", clip, "-i", o.Output.File, "-map", "0", "-map", "1", "-c", "copy", second)
+		ffmpeg(t, "-i", clip, "-i", o.Output.File, "-map", "0", "-map", "1", "-c", "copy", "-disposition:v:0", "default", "-disposition:v:1", "0", second)
 		o.Input.File, o.Output.VideoCodec, o.Output.Overwrite = second, "libx264", true
 		mustRun(t, o)
 		if got := tag(o.Output.File); got != "avc1 hvc1" {

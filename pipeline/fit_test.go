@@ -19,8 +19,8 @@ func TestEndOfALatePicture(t *testing.T) {
 		ffmpeg(t, "-itsoffset", "0.5", "-i", scene, "-f", "lavfi", "-i", "sine=d=1", "-fps_mode", "passthrough", "-c:v", "mpeg4", "-c:a", "flac", "-strict", "-2", clip)
 		o := lossless(t, clip)
 		o.Synthesis.Mode, o.Timing.Fit = warp.Nearest, big.NewRat(6, 1)
-		if report := mustRun(t, o); report.Frames != 96 { // 1.5 s become 6 s, of which the picture lasts 4
-			t.Errorf("%s in 6 s: %d frames, want 96", name, report.Frames)
+		if report := mustRun(t, o); report.Frames != 144 || report.Rate.Cmp(big.NewRat(24, 1)) != 0 { // 1 s of picture becomes 6
+			t.Errorf("%s in 6 s: %d frames, want 144", name, report.Frames)
 		}
 		o.Timing.Fit = nil
 		o.Timing.Curve = []curve.Keyframe{{Speed: big.NewRat(-1, 1), Shape: curve.Linear}, {Source: big.NewRat(1, 2), Speed: big.NewRat(-1, 1), Shape: curve.Linear}}

@@ -26,7 +26,7 @@ func newRootCommand() *cobra.Command {
 		Short: "Change the time of a video: make the frames that were never shot",
 		Long: `retime converts a clip to another frame rate or slows it down. The frames that
 the camera never shot are made from their neighbours along the optical flow;
-frames that were shot are passed through untouched.`,
+frames that were shot reach the encoder untouched.`,
 		Example: `  retime in.mp4 -o out.mp4 --fps 60
   retime in.mp4 -o slow.mp4 --slow 4 --from 10 --to 12.5`,
 		Version:       version(),

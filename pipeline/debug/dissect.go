@@ -75,22 +75,20 @@ func dissect(ctx context.Context, o pipeline.Options, at *big.Rat) (_ *Dissectio
 	}()
 	never, s := 2.0, &o.Synthesis
 	s.Mode, s.SceneThreshold, s.Scenes, s.Decisions, s.Duplicates = warp.Project, &never, nil, nil, pipeline.KeepDuplicates
-	o.Timing.Shutter = nil
-	if err := o.Settle(); err != nil {
-		return nil, err
-	}
 	from := new(big.Rat).Sub(at, big.NewRat(seekBack, 1))
 	if from.Sign() < 0 {
 		from.SetInt64(0)
 	}
-	reader, err := media.Open(ctx, o.Input.File, media.ReaderOptions{Format: o.Input.Format, Threads: o.Compute.Threads, From: media.Start{At: from}, Log: o.Hooks.Log})
+	// The source's frames at their own times; the rate does not matter.
+	o.Timing = pipeline.Timing{From: from, Rate: pipeline.Rate{Value: big.NewRat(1, 1)}}
+	clip, err := pipeline.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	d.Video = reader.Video()
-	clock := timeline.NewClock(d.Video)
-	first, err := d.read(reader, clock, o.Input.File)
-	reader.Close()
+	o, d.Video = clip.Options, clip.Source.Video()
+	clock := clip.Plan.Clock
+	first, err := d.read(clip.Source, clock, o.Input.File)
+	clip.Close()
 	if err != nil {
 		return nil, err
 	}

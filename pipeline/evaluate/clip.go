@@ -9,7 +9,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline"
 )
 
 // clip is the evaluated part of a video, as scan finds it.
@@ -91,8 +91,8 @@ func open(ctx context.Context, o *Options) (*media.Reader, error) {
 	})
 }
 
-// settleTimes puts the frames on the grid of their rate if every timestamp lies within
-// a tick of it, so that a coarse time base favours no method.
+// settleTimes puts the frames on the grid of their rate if the source's clock puts all of them
+// there, so that neither a coarse time base nor jitter favours a method.
 func (c *clip) settleTimes() {
 	first, last := c.frames[0].pts, c.frames[len(c.frames)-1].pts
 	length := new(big.Rat).Mul(c.source.TimeBase, big.NewRat(last-first, 1))
@@ -105,14 +105,15 @@ func (c *clip) settleTimes() {
 		return
 	}
 	stamps := make([]int64, len(c.frames))
-	step := new(big.Rat).Mul(rate, c.source.TimeBase) // steps of the grid per tick
+	clock := timeline.NewClock(c.source)
+	begin := clock.At(first)
 	for i, f := range c.frames {
-		at := new(big.Rat).Mul(step, big.NewRat(f.pts-first, 1))
-		stamps[i] = timebase.Nearest(at)
-		off := at.Sub(at, big.NewRat(stamps[i], 1))
-		if off.Abs(off).Cmp(step) > 0 || i > 0 && stamps[i] <= stamps[i-1] {
+		at := clock.At(f.pts)
+		at.Mul(at.Sub(at, begin), rate)
+		if !at.IsInt() || i > 0 && at.Num().Int64() <= stamps[i-1] {
 			return
 		}
+		stamps[i] = at.Num().Int64()
 	}
 	for i := range c.frames {
 		c.frames[i].stamp = stamps[i]
@@ -122,8 +123,8 @@ func (c *clip) settleTimes() {
 		c.rate, c.varies = rate, false
 	}
 	c.video.Rate, c.video.Average = rate, rate
-	c.video.TimeBase = new(big.Rat).Inv(rate)
-	start := since(c.source, first)
+	c.video.TimeBase, c.video.Grid = new(big.Rat).Inv(rate), nil
+	start := new(big.Rat).Set(begin)
 	c.video.Start = start.Neg(start) // the first frame keeps its time
 	c.video.FirstPTS, c.video.StreamPTS = 0, 0
 }

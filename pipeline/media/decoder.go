@@ -144,7 +144,7 @@ func (c *decoder) rewind() {
 	if c.backlog != nil {
 		c.protect()
 	}
-	c.draining, c.ended, c.clock.last = false, false, av.NoTimestamp
+	c.draining, c.ended, c.clock.last, c.clock.count = false, false, av.NoTimestamp, 0
 }
 
 // next returns the next picture. Its PTS is its time, which is later than the last
@@ -241,7 +241,7 @@ func (c *decoder) drain() {
 // isPast reports whether p lies so far after Options.To that nothing before that time can follow.
 func (c *decoder) isPast(p *astiav.Packet) bool {
 	to := c.options.To
-	return to != nil && p.Dts() != av.NoTimestamp && c.demuxer.seconds(p.Dts()).Cmp(lagging(to)) > 0
+	return to != nil && p.Dts() != av.NoTimestamp && c.demuxer.paced == nil && c.demuxer.seconds(p.Dts()).Cmp(lagging(to)) > 0
 }
 
 // lagging returns the decoding time, in seconds, of a video's packets behind which a file holds

@@ -240,7 +240,7 @@ func (l *line) nominal(period, mean *big.Rat, stated []*big.Rat) *big.Rat {
 	best := spread(l.residuals(period))
 	fits := func(rate *big.Rat) bool {
 		return rate != nil && rate.Sign() > 0 && near(rate, mean, big.NewRat(1, 20)) &&
-			spread(l.residuals(new(big.Rat).Inv(new(big.Rat).Mul(rate, l.base)))) <= best+best/4+2*fraction
+			spread(l.residuals(new(big.Rat).Inv(new(big.Rat).Mul(rate, l.base)))) <= best+best/4+fraction
 	}
 	for _, r := range stated {
 		if r != nil && isKnown(r) && fits(r) {

@@ -32,8 +32,9 @@ type lookahead struct{ frames, bytes int }
 // A file is read a second time for this. What is read ahead of a pipe stays in memory, and the
 // first frame waits for it.
 var (
-	fileLookahead = lookahead{4096, 64 << 20}
-	pipeLookahead = lookahead{64, 8 << 20}
+	fileLookahead  = lookahead{4096, 64 << 20}
+	pipeLookahead  = lookahead{64, 8 << 20}
+	shortLookahead = lookahead{256, 16 << 20} // of a file whose index tells that its rate is constant
 )
 
 // stamps are the timestamps of the first packets of a video, ascending.
@@ -123,7 +124,11 @@ func (d *demuxer) measure(opt *ReaderOptions) (stamps, error) {
 	}
 	e.video = e.input.Streams()[d.video.Index()]
 	e.begin(&again)
-	found, err := fileLookahead.read(e, e.read)
+	look := fileLookahead
+	if rate, average := d.statedRates(); d.video.NbFrames() > 0 && rate != nil && average != nil && within(rate, average, new(big.Rat).Quo(average, big.NewRat(10000, 1))) {
+		look = shortLookahead
+	}
+	found, err := look.read(e, e.read)
 	if err == nil && d.duration() > 0 && d.video.Duration() <= 0 {
 		err = found.findEnd(e)
 	}

@@ -40,13 +40,13 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 	case r.Level >= slog.LevelWarn:
 		line += "warning: "
 	}
-	line += r.Message
+	line += inFlags(r.Message, nil)
 	if len(details) > 0 {
 		line += " (" + strings.Join(details, ", ") + ")"
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	_, err := fmt.Fprintln(h.out, inFlags(line, nil))
+	_, err := fmt.Fprintln(h.out, line)
 	return err
 }
 

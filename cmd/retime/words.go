@@ -65,16 +65,29 @@ var advice = strings.NewReplacer(
 	"Input.Deinterlace telecine", "--inverse-telecine", "Input.Deinterlace off", "--deinterlace=off",
 )
 
+// quotation matches what messages quote: names of files and other words of the user.
+var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
 // inFlags replaces the options in a message of the library by flags, preferably by ones
-// in given, which may be nil.
+// in given, which may be nil. What the message quotes stays.
 func inFlags(message string, given *pflag.FlagSet) string {
-	message = advice.Replace(message)
-	return optionNames.ReplaceAllStringFunc(message, func(option string) string {
-		if name, ok := flagOf(option, given); ok {
-			return "--" + name
-		}
-		return option
-	})
+	var b strings.Builder
+	last := 0
+	replace := func(text string) {
+		b.WriteString(optionNames.ReplaceAllStringFunc(advice.Replace(text), func(option string) string {
+			if name, ok := flagOf(option, given); ok {
+				return "--" + name
+			}
+			return option
+		}))
+	}
+	for _, at := range quotation.FindAllStringIndex(message, -1) {
+		replace(message[last:at[0]])
+		b.WriteString(message[at[0]:at[1]])
+		last = at[1]
+	}
+	replace(message[last:])
+	return b.String()
 }
 
 // flagsError is an error of the library whose text is in terms of flags.

@@ -362,15 +362,19 @@ func (d *demuxer) isISO() bool { return strings.HasPrefix(d.input.InputFormat().
 
 // frameLength returns the usual duration of the video's frames, in its time base.
 func (d *demuxer) frameLength() int64 {
-	rate, tb := timebase.Rat(d.video.AvgFrameRate()), timebase.Rat(d.video.TimeBase())
 	if d.nominal != nil {
-		rate = d.nominal
+		return d.lengthAt(d.nominal)
 	}
+	return d.lengthAt(timebase.Rat(d.video.AvgFrameRate()))
+}
+
+// lengthAt returns the duration of a frame at a rate, in the video's time base; 1 if rate is nil.
+func (d *demuxer) lengthAt(rate *big.Rat) int64 {
+	tb := timebase.Rat(d.video.TimeBase())
 	if rate == nil || tb == nil {
 		return 1
 	}
-	n, _ := new(big.Rat).Inv(tb.Mul(tb, rate)).Float64()
-	return max(1, int64(n+0.5))
+	return max(1, timebase.Nearest(new(big.Rat).Inv(tb.Mul(tb, rate))))
 }
 
 // statedEnd returns when the video ends, in its time base, if the container states that of
@@ -386,7 +390,7 @@ func (d *demuxer) statedEnd() (t int64, ok bool) {
 	}
 	if d.isAVI() {
 		const unknown = 1 << 30 // frames, in what FFmpeg writes to a pipe
-		if length = d.video.NbFrames() * d.frameLength(); d.video.NbFrames() >= unknown {
+		if length = d.video.NbFrames() * d.lengthAt(timebase.Rat(d.video.AvgFrameRate())); d.video.NbFrames() >= unknown {
 			length = 0
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/asticode/go-astiav"
 
@@ -102,11 +103,18 @@ func (s *stamps) findEnd(d *demuxer) error {
 	return nil
 }
 
+// hasEvenRate reports whether the format has no timestamps but an even rate that it states: who
+// writes such a stream may wait for its reader.
+func (d *demuxer) hasEvenRate() bool {
+	name := d.input.InputFormat().Name()
+	return name == "yuv4mpegpipe" || name == "rawvideo" || strings.HasSuffix(name, "_pipe")
+}
+
 // measure returns the timestamps of the video's first packets, without decoding; none if the
 // pictures have no times of their own.
 func (d *demuxer) measure(opt *ReaderOptions) (stamps, error) {
 	switch {
-	case d.paced != nil || d.numbers.list != nil:
+	case d.paced != nil || d.numbers.list != nil || d.hasEvenRate():
 		return stamps{}, nil
 	case !Seekable(d.name):
 		return pipeLookahead.read(d, d.readAhead)

@@ -73,7 +73,7 @@ func runPlan(ctx context.Context, o ConvertOptions, even bool, input string, std
 	if err != nil {
 		return err
 	}
-	if err := plan.Write(o.Output.File); err != nil {
+	if err := plan.Write(o.Output.File, o.Output.Overwrite); err != nil {
 		return err
 	}
 	if !o.quiet {

@@ -154,13 +154,13 @@ func parseMask(text string) ([]restore.Finding, error) {
 }
 
 // writeDamage writes a list that --list reads.
-func writeDamage(name string, found []restore.Finding) error {
+func writeDamage(name string, found []restore.Finding, overwrite bool) error {
 	var b strings.Builder
 	if err := restore.WriteList(&b, found); err != nil {
 		return err
 	}
 	_ = atomicfile.Sweep(name)
-	if err := atomicfile.WriteFile(name, []byte(b.String())); err != nil {
+	if err := atomicfile.WriteFile(name, overwrite, []byte(b.String())); err != nil {
 		return fault.New(fault.CannotWrite, "--write-list: %w", err)
 	}
 	return nil
@@ -184,7 +184,7 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 		return err
 	}
 	r.Convert.Hooks.Progress = progress.update
-	log, err := newSidecar("--log", o.log)
+	log, err := newSidecar("--log", o.log, o.Output.Overwrite)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 		if o.writeList == "" {
 			return nil
 		}
-		return writeDamage(o.writeList, found)
+		return writeDamage(o.writeList, found, o.Output.Overwrite)
 	}
 	report, err := restore.Run(ctx, r)
 	progress.done()

@@ -110,6 +110,57 @@ func TestFilesOfAReview(t *testing.T) {
 	}
 }
 
+// What appears during a run under a name that it writes stays, without -y.
+func TestFilesThatAppear(t *testing.T) {
+	dir := filepath.Dir(clip(t, 64, 48, 40))
+	t.Chdir(dir)
+	in, err := os.ReadFile("in.y4m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, kept := range map[string]string{"out.nut": "out.partial.nut", "sidecar": "", "scenes": "", "pictures/000038.png": "pictures/%06d.partial.png", "maps/000039.png": ""} {
+		args := "- -o out.nut --progress json --fps 48 --sidecar sidecar --write-scenes scenes --confidence-maps maps"
+		if filepath.Dir(name) == "pictures" {
+			args = "- -o pictures/%06d.png --progress json"
+		}
+		for _, old := range []string{"out.nut", "sidecar", "scenes", "pictures", "maps"} {
+			os.RemoveAll(old)
+		}
+		if err := os.MkdirAll("pictures", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		cmd := program(strings.Fields(args)...)
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fed := make(chan error)
+		go func() { // the program reads ahead
+			_, err := stdin.Write(in[:len(in)*3/4])
+			fed <- err
+		}()
+		said := atWork(t, cmd)
+		if err := <-fed; err != nil {
+			t.Fatal(err)
+		}
+		write(t, name, "theirs")
+		if _, err := stdin.Write(in[len(in)*3/4:]); err != nil {
+			t.Fatal(err)
+		}
+		stdin.Close()
+		stderr := said()
+		if code := ends(t, cmd); code != int(fault.CannotWrite) || !strings.Contains(stderr, name) && kept == "" || !strings.Contains(stderr, kept) {
+			t.Errorf("%s: exit code %d\n%s", name, code, stderr)
+		}
+		if text, err := os.ReadFile(name); err != nil || string(text) != "theirs" {
+			t.Errorf("%s holds %.20q: %v", name, text, err)
+		}
+		if parts, _ := filepath.Glob(".*.part"); parts != nil {
+			t.Errorf("%s: %q are left", name, parts)
+		}
+	}
+}
+
 // contents returns the files below the directory with the beginnings of their contents.
 func contents(t *testing.T) string {
 	t.Helper()

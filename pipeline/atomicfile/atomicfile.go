@@ -1,6 +1,7 @@
 // Package atomicfile writes files that exist whole and on disk, or not at all.
 //
-// It writes a file beside its final name, as .NAME.NUMBER.part, and renames it. The
+// It writes a file beside its final name, as .NAME.NUMBER.part, and renames it. A file that
+// is there is replaced only by those who ask for it, even if it came in the meantime. The
 // writing process holds a lock on the file, so that Sweep can tell which files a killed
 // process has left behind. A directory for unfinished files goes by the same rules.
 package atomicfile
@@ -60,14 +61,17 @@ func create(name string, open func(part string) (*os.File, error)) (*os.File, er
 var ErrNotOnDisk = errors.New("the file is written, but a power failure may yet undo that")
 
 // Commit closes the file, puts it on disk and gives it name, which must lie in the
-// directory given to Create; it replaces an existing file. After an error the
-// unfinished file is gone, and name is as it was unless the error wraps ErrNotOnDisk.
-func (f File) Commit(name string) error {
+// directory given to Create. If name exists and overwrite is not set, the error wraps
+// fs.ErrExist, and the file waits for another Commit or for Discard. After any other error
+// the unfinished file is gone, and name is as it was unless the error wraps ErrNotOnDisk.
+func (f File) Commit(name string, overwrite bool) error {
 	err := f.Sync()
 	if err == nil {
-		err = os.Rename(f.Name(), name)
+		err = Move(f.Name(), name, overwrite)
 	}
-	if err != nil {
+	if errors.Is(err, fs.ErrExist) {
+		return err
+	} else if err != nil {
 		f.Discard()
 		return err
 	}
@@ -112,18 +116,21 @@ func (d Dir) Remove() error {
 	return err
 }
 
-// Write creates the file called name with the content that write writes. After an error
-// an existing file is as it was, unless the error wraps ErrNotOnDisk. Write writes to a
-// device or a pipe directly.
-func Write(name string, write func(io.Writer) error) error {
+// Write creates the file called name with the content that write writes. If name exists
+// and overwrite is not set, the error wraps fs.ErrExist. After an error an existing file is
+// as it was, unless the error wraps ErrNotOnDisk. Write writes to a device or a pipe directly.
+func Write(name string, overwrite bool, write func(io.Writer) error) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return writeDirectly(name, write)
 	}
-	return Replace(name, write)
+	return put(name, overwrite, write)
 }
 
-// Replace is Write for a file whose name nobody chose: it refuses a device or a pipe there.
-func Replace(name string, write func(io.Writer) error) error {
+// Replace is Write for a file whose name nobody chose: it overwrites a file, and refuses a
+// device or a pipe.
+func Replace(name string, write func(io.Writer) error) error { return put(name, true, write) }
+
+func put(name string, overwrite bool, write func(io.Writer) error) error {
 	f, err := Create(name)
 	if err != nil {
 		return err
@@ -132,11 +139,13 @@ func Replace(name string, write func(io.Writer) error) error {
 	if err = write(b); err == nil {
 		err = b.Flush()
 	}
+	if err == nil {
+		err = f.Commit(name, overwrite)
+	}
 	if err != nil {
 		f.Discard()
-		return err
 	}
-	return f.Commit(name)
+	return err
 }
 
 func writeDirectly(name string, write func(io.Writer) error) error {
@@ -154,8 +163,10 @@ func writeDirectly(name string, write func(io.Writer) error) error {
 	return err
 }
 
-// WriteFile creates the file called name with the given content.
-func WriteFile(name string, content []byte) error { return Write(name, all(content)) }
+// WriteFile is Write with the given content.
+func WriteFile(name string, overwrite bool, content []byte) error {
+	return Write(name, overwrite, all(content))
+}
 
 // ReplaceFile is Replace with the given content.
 func ReplaceFile(name string, content []byte) error { return Replace(name, all(content)) }
@@ -164,10 +175,10 @@ func all(content []byte) func(io.Writer) error {
 	return func(w io.Writer) error { _, err := w.Write(content); return err }
 }
 
-// Rename puts the file from on disk and renames it to to, in the same file system; it
-// replaces an existing file. After an error from keeps its name, unless the error wraps
-// ErrNotOnDisk.
-func Rename(from, to string) error {
+// Rename puts the file from on disk and renames it to to, in the same file system. If to
+// exists and overwrite is not set, the error wraps fs.ErrExist. After an error from keeps its
+// name, unless the error wraps ErrNotOnDisk.
+func Rename(from, to string, overwrite bool) error {
 	f, err := os.Open(from)
 	if err != nil {
 		return err
@@ -175,7 +186,7 @@ func Rename(from, to string) error {
 	err = f.Sync()
 	f.Close()
 	if err == nil {
-		err = os.Rename(from, to)
+		err = Move(from, to, overwrite)
 	}
 	if err != nil {
 		return err

@@ -3,10 +3,12 @@ package atomicfile
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 )
@@ -30,12 +32,12 @@ func text(s string) func(io.Writer) error {
 func TestFilesAreWholeOrNotThere(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a.json")
-	if err := Write(name, text("one")); err != nil {
+	if err := Write(name, true, text("one")); err != nil {
 		t.Fatal(err)
 	}
 	// A writer that fails, and one that panics, leave the file that was there.
 	fail := errors.New("fail")
-	if err := Write(name, func(w io.Writer) error { _, _ = io.WriteString(w, "two"); return fail }); !errors.Is(err, fail) {
+	if err := Write(name, true, func(w io.Writer) error { _, _ = io.WriteString(w, "two"); return fail }); !errors.Is(err, fail) {
 		t.Errorf("%v, want the writer's error", err)
 	}
 	f, err := Create(name)
@@ -52,14 +54,14 @@ func TestFilesAreWholeOrNotThere(t *testing.T) {
 	if got, err := os.ReadFile(name); err != nil || string(got) != "one" {
 		t.Errorf("%q: %v", got, err)
 	}
-	if err := Write(name, text("four")); err != nil {
+	if err := Write(name, true, text("four")); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(name); err != nil || string(got) != "four" {
 		t.Errorf("%q: %v", got, err)
 	}
 	other := filepath.Join(dir, "b.json")
-	if err := Rename(name, other); err != nil {
+	if err := Rename(name, other, false); err != nil {
 		t.Fatal(err)
 	}
 	if list := names(t, dir); !slices.Equal(list, []string{"b.json"}) {
@@ -73,10 +75,10 @@ func TestDirectoryCannotBeSynced(t *testing.T) {
 	syncOpen = func(*os.File) error { return syscall.EIO }
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "1"), filepath.Join(dir, "2")
-	if err := WriteFile(one, []byte("one")); !errors.Is(err, ErrNotOnDisk) || !errors.Is(err, syscall.EIO) {
+	if err := WriteFile(one, false, []byte("one")); !errors.Is(err, ErrNotOnDisk) || !errors.Is(err, syscall.EIO) {
 		t.Errorf("%v, want ErrNotOnDisk and EIO", err)
 	}
-	if err := Rename(one, two); !errors.Is(err, ErrNotOnDisk) {
+	if err := Rename(one, two, false); !errors.Is(err, ErrNotOnDisk) {
 		t.Errorf("%v, want ErrNotOnDisk", err)
 	}
 	if got, err := os.ReadFile(two); err != nil || string(got) != "one" {
@@ -96,7 +98,7 @@ func TestFileCannotBeClosed(t *testing.T) {
 	}
 	defer func(sync func(*os.File) error) { syncOpen = sync }(syncOpen)
 	syncOpen = func(*os.File) error { f.Close(); return nil } // so that Commit's Close fails
-	if err := f.Commit(name); !errors.Is(err, ErrNotOnDisk) || !errors.Is(err, os.ErrClosed) {
+	if err := f.Commit(name, true); !errors.Is(err, ErrNotOnDisk) || !errors.Is(err, os.ErrClosed) {
 		t.Errorf("%v, want ErrNotOnDisk and ErrClosed", err)
 	}
 	if _, err := os.Stat(name); err != nil {
@@ -119,7 +121,7 @@ func TestPermissions(t *testing.T) {
 		if info, err := f.Stat(); err != nil || info.Mode() != want {
 			t.Errorf("umask %03o: %v while it is written, want %v: %v", umask, info.Mode(), want, err)
 		}
-		if err := f.Commit(name); err != nil {
+		if err := f.Commit(name, true); err != nil {
 			t.Fatal(err)
 		}
 		if info, err := os.Stat(name); err != nil || info.Mode() != want {
@@ -130,16 +132,16 @@ func TestPermissions(t *testing.T) {
 
 func TestErrorsLeaveNothing(t *testing.T) {
 	dir := t.TempDir()
-	if err := Write(filepath.Join(dir, "none", "a"), text("x")); err == nil {
+	if err := Write(filepath.Join(dir, "none", "a"), true, text("x")); err == nil {
 		t.Error("a file is written in a directory that is not there")
 	}
 	if err := os.Mkdir(filepath.Join(dir, "taken"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(filepath.Join(dir, "taken"), text("x")); err == nil {
+	if err := Write(filepath.Join(dir, "taken"), true, text("x")); err == nil {
 		t.Error("a file takes a directory's name")
 	}
-	if err := Rename(filepath.Join(dir, "absent"), filepath.Join(dir, "b")); err == nil {
+	if err := Rename(filepath.Join(dir, "absent"), filepath.Join(dir, "b"), true); err == nil {
 		t.Error("what is not there gets a name")
 	}
 	if list := names(t, dir); !slices.Equal(list, []string{"taken"}) {
@@ -193,7 +195,7 @@ func TestSweep(t *testing.T) {
 	if err := folder.Remove(); err != nil || slices.Contains(names(t, dir), in) {
 		t.Errorf("%q: %v", names(t, dir), err)
 	}
-	if err := live.Commit(filepath.Join(dir, "z")); err != nil {
+	if err := live.Commit(filepath.Join(dir, "z"), false); err != nil {
 		t.Errorf("a file that is being written was swept: %v", err)
 	}
 	if err := Sweep(filepath.Join(dir, "none", "a")); err == nil {
@@ -212,7 +214,7 @@ func TestSweepWhileOthersWrite(t *testing.T) {
 				if err := Sweep(name); err != nil {
 					t.Error(err)
 				}
-				if err := Write(name, text("whole")); err != nil {
+				if err := Write(name, true, text("whole")); err != nil {
 					t.Error(err)
 				}
 				if d, err := CreateDir(name); err != nil {
@@ -243,7 +245,7 @@ func TestDevicesStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := WriteFile(name, []byte("text")); err != nil {
+	if err := WriteFile(name, false, []byte("text")); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]byte, 4)
@@ -256,5 +258,73 @@ func TestDevicesStay(t *testing.T) {
 	}
 	if list := names(t, dir); !slices.Equal(list, []string{"pipe"}) {
 		t.Errorf("%q is left", list)
+	}
+}
+
+// What appears under a name while a file is written stays, whatever the file system can do.
+func TestWhatAppearsIsNotReplaced(t *testing.T) {
+	refuse := func(err error) func(from, to string) error { return func(_, _ string) error { return err } }
+	whole := renameNew
+	defer func(l func(from, to string) error) { renameNew, link = whole, l }(link)
+	for how, with := range map[string][2]func(from, to string) error{
+		"renameat2": {whole, refuse(syscall.EPERM)},
+		"link":      {refuse(syscall.EINVAL), os.Link},
+		"neither":   {refuse(syscall.ENOSYS), refuse(syscall.EPERM)},
+	} {
+		renameNew, link = with[0], with[1]
+		dir := t.TempDir()
+		name, spare := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+		f, err := Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString("ours"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte("theirs"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Commit(name, false); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: %v, want fs.ErrExist", how, err)
+		}
+		if err := f.Commit(spare, false); err != nil {
+			t.Errorf("%s: %v", how, err)
+		}
+		for _, err := range []error{WriteFile(name, false, []byte("more")), Rename(spare, name, false)} {
+			if !errors.Is(err, fs.ErrExist) {
+				t.Errorf("%s: %v, want fs.ErrExist", how, err)
+			}
+		}
+		if list := names(t, dir); !slices.Equal(list, []string{"a", "b"}) {
+			t.Errorf("%s: %q are there", how, list)
+		}
+		for n, want := range map[string]string{name: "theirs", spare: "ours"} {
+			if got, err := os.ReadFile(n); err != nil || string(got) != want {
+				t.Errorf("%s: %s holds %q: %v", how, n, got, err)
+			}
+		}
+		if err := Rename(spare, name, true); err != nil {
+			t.Errorf("%s: %v", how, err)
+		}
+	}
+}
+
+// Of many writers that may not overwrite, one wins.
+func TestOneWins(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a")
+	var won atomic.Int32
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			if err := Write(name, false, text("whole")); err == nil {
+				won.Add(1)
+			} else if !errors.Is(err, fs.ErrExist) {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if won.Load() != 1 {
+		t.Errorf("%d have written the file", won.Load())
 	}
 }

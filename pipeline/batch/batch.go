@@ -233,18 +233,17 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	job, key := &b.o.Jobs[i], b.keys[i]
 	out := Outcome{State: Pending, Log: logName(b.o.Dir, key)}
 	was := b.records[key]
-	exists := stampOf(job.Output).exists()
-	own := was.owns(job)
-	now := record{State: Running, Inputs: job.inputs(), Settings: job.settings(), Output: was.Output, Owned: !exists || own, Started: time.Now()}
-	if exists && !own && !b.o.Overwrite {
-		out.State, out.Err = Failed, fault.New(fault.CannotWrite, "output %q exists, and this batch did not write it as it is; Options.Overwrite replaces it", job.Output)
+	foreign, exist := was.foreign(job)
+	now := record{State: Running, Inputs: job.inputs(), Settings: job.settings(), Output: was.Output, Writes: was.Writes, Owned: foreign == "", Started: time.Now()}
+	if foreign != "" && !b.o.Overwrite {
+		out.State, out.Err = Failed, fault.New(fault.CannotWrite, "output %q exists, and this batch did not write it as it is; Options.Overwrite replaces it", foreign)
 		now.State, now.Error, now.Code = Failed, out.Err.Error(), int(fault.CannotWrite)
 		return b.save(key, now, out)
 	}
 	if out := b.save(key, now, out); out.Err != nil {
 		return out
 	}
-	r.Overwrite, r.Interrupted = b.o.Overwrite || was.State != "", was.State == Running
+	r.Overwrite, r.Interrupted = b.o.Overwrite || exist || was.Owned && job.isSequence(), was.State == Running
 	r.Progress = func(p pipeline.Progress) { b.notify(Event{Job: i, State: Running, Progress: p}) }
 	log := b.store.createLog(key)
 	r.Log = log
@@ -257,7 +256,7 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	now.Seconds = out.Elapsed.Seconds()
 	switch {
 	case err == nil:
-		now.State, now.Output = Done, stampOf(job.Output)
+		now.State = Done
 		if report != nil {
 			now.Frames, now.Made = report.Frames, report.Made
 		}
@@ -271,8 +270,8 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 		now.State, now.Error, now.Code = Failed, err.Error(), int(fault.KindOf(err))
 		out.Err = err
 	}
-	if now.State != Done && now.Owned {
-		now.Output = stampOf(job.Output) // the output of an earlier run
+	if now.State == Done || now.Owned { // else somebody else's may be there
+		now.Output, now.Writes = stampOf(job.Output), job.written()
 	}
 	out.State = now.State
 	return b.save(key, now, out)

@@ -53,7 +53,7 @@ func Write(dir string, d *Dissection, overwrite bool) error {
 	_ = atomicfile.Sweep(dir + string(filepath.Separator)) // what is left of a killed run hinders nobody
 	for _, p := range drawings {
 		encode := func(w io.Writer) error { return png.Encode(w, p.Picture) }
-		if err := atomicfile.Write(filepath.Join(dir, p.Name), encode); err != nil {
+		if err := atomicfile.Write(filepath.Join(dir, p.Name), overwrite, encode); err != nil {
 			return fault.New(fault.CannotWrite, "debug: %w", err)
 		}
 	}
@@ -62,7 +62,7 @@ func Write(dir string, d *Dissection, overwrite bool) error {
 		return err
 	}
 	for name, text := range map[string][]byte{textName: []byte(describe(d, drawings)), dataName: append(data, '\n')} {
-		if err := atomicfile.WriteFile(filepath.Join(dir, name), text); err != nil {
+		if err := atomicfile.WriteFile(filepath.Join(dir, name), overwrite, text); err != nil {
 			return fault.New(fault.CannotWrite, "debug: %w", err)
 		}
 	}

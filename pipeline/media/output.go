@@ -67,7 +67,7 @@ func (o *Output) open(name string) (err error) {
 	if err := confineOutput(o.opt.Confine, name); err != nil {
 		return err
 	}
-	if o.target, err = newTarget(name, o.opt.Container.Format, o.source.Source().Name, o.opt.Overwrite, o.opt.Number, o.log); err != nil {
+	if o.target, err = newTarget(name, o.source.Source().Name, &o.opt); err != nil {
 		return err
 	}
 	output, err := newContainer(name, o.target.url, o.opt.Container.Format)

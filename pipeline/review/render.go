@@ -170,7 +170,7 @@ func (j *rendering) parts(ctx context.Context, dir string) error {
 	if j.status.Kept, err = plan.Adopt(ctx, dir, older); err != nil {
 		return err
 	}
-	if err := plan.Write(name); err != nil {
+	if err := plan.Write(name, true); err != nil {
 		return err
 	}
 	j.status.Parts, j.status.Total = len(plan.Ranges), plan.Whole.Frames

@@ -111,7 +111,7 @@ func (w *segmentWriter) complete() error {
 	m.File = packetsName(m.Index, m.SHA256)
 	w.open = nil
 	s.encoder.Abort()
-	if err := s.file.Commit(filepath.Join(w.dir, m.File)); err != nil {
+	if err := s.file.Commit(filepath.Join(w.dir, m.File), true); err != nil {
 		return cannot(err)
 	}
 	m, err := w.plan.publish(w.dir, m)

@@ -134,7 +134,7 @@ func TestLastStepsAreTakenAgain(t *testing.T) {
 		if err := os.MkdirAll(state, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Write(filepath.Join(state, wholeName)); err != nil {
+		if err := p.Write(filepath.Join(state, wholeName), true); err != nil {
 			t.Fatal(err)
 		}
 		for name, content := range map[string]string{filepath.Join(state, "joined.mkv"): test.joined, o.Output.File: test.output} {

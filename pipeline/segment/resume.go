@@ -77,9 +77,6 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 	}
 	// The joined file begins beside the segments, so that a kill leaves nothing
 	// elsewhere.
-	for _, old := range globParts(dir) {
-		os.Remove(old)
-	}
 	local := o
 	local.Output.Format, local.Hooks.Progress = plan.Settings.Output.Format, nil
 	local.Output.File, local.Output.Overwrite = filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output.File)), true
@@ -112,10 +109,10 @@ func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error)
 	cannot := func(err error) error { return fault.New(fault.CannotWrite, "segments: %w", err) }
 	joined := filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output.File))
 	if _, err := os.Stat(joined); err == nil {
-		if _, err := os.Stat(o.Output.File); err == nil && !o.Output.Overwrite {
+		err := atomicfile.Rename(joined, o.Output.File, o.Output.Overwrite)
+		if errors.Is(err, fs.ErrExist) {
 			return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite overwrites it", o.Output.File)
-		}
-		if err := atomicfile.Rename(joined, o.Output.File); err != nil {
+		} else if err != nil {
 			return nil, cannot(err)
 		}
 	}
@@ -138,14 +135,8 @@ func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error)
 	return &pipeline.Report{Output: o.Output.File, Width: v.Width, Height: v.Height, Format: v.PixelFormat, Rate: p.Whole.Rate, Result: pipeline.Result{Frames: p.Whole.Frames}}, nil
 }
 
-// joinedPrefix begins the names of the joined file and of its unfinished form.
+// joinedPrefix begins the name of the joined file.
 const joinedPrefix = "joined"
-
-// globParts returns the files of a join that was killed.
-func globParts(dir string) []string {
-	list, _ := filepath.Glob(filepath.Join(dir, ".*"+joinedPrefix+"*"))
-	return list
-}
 
 // resumed returns the plan in dir if it is a plan of o, or makes one.
 func resumed(ctx context.Context, dir string, o pipeline.Options, cut Options) (*Plan, error) {
@@ -159,7 +150,7 @@ func resumed(ctx context.Context, dir string, o pipeline.Options, cut Options) (
 		if err != nil {
 			return nil, err
 		}
-		return p, p.Write(name)
+		return p, p.Write(name, true)
 	}
 	p, err := readPlan(name, cut.Program)
 	if err != nil {

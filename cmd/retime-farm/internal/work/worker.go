@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -221,15 +222,14 @@ func (w *Worker) Deliver(ctx context.Context, c job.Clip) error {
 	if err != nil {
 		return err
 	}
-	_, there := w.Root.Stat(output)
-	if _, err := w.Root.Stat(joined); err == nil {
-		if there == nil && !c.Overwrite {
+	if made, err := w.Root.Stat(joined); err == nil {
+		err := w.Root.move(joined, output, c.Overwrite)
+		if there, e := w.Root.Stat(output); errors.Is(err, fs.ErrExist) && (e != nil || !os.SameFile(made, there)) { // else moved before
 			return temporal.NewNonRetryableApplicationError(fmt.Sprintf("output %q exists; -y overwrites it", c.Output), errGaveUp, nil, 73)
-		}
-		if err := w.Root.Rename(joined, output); err != nil {
+		} else if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-	} else if there != nil { // neither is there
+	} else if _, there := w.Root.Stat(output); there != nil { // neither is there
 		return fmt.Errorf("%s does not see the joined file; is the shared directory mounted there? %w", w.Name, err)
 	}
 	return w.Clean(ctx, c)

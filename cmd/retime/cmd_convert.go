@@ -104,7 +104,7 @@ func convertArgs(cmd *cobra.Command, args []string) error {
 // the files that o names.
 func (o *ConvertOptions) options(input string) (pipeline.Options, error) {
 	p := o.Options
-	p.Input.File = input
+	p.Input.File, p.Output.Keep = input, beside(o.flags())
 	if err := o.checkConfined(input); err != nil {
 		return p, err
 	}

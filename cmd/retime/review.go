@@ -164,7 +164,7 @@ func newReviewClip(o ConvertOptions, input string, flags *pflag.FlagSet) (review
 		{name: "output", use: writesFile, path: &out}, {name: "decisions", use: writesFile, path: &c.Files.Decisions},
 		{name: "static-mask", use: writesFile, path: &c.Files.Mask}, {name: "curve", use: writesFile, path: &c.Files.Curve},
 	}
-	if err := checkWritten(written, input, true); err != nil { // an earlier review has left files there
+	if err := checkWritten(append(reading(o.flags()), written...), input, true); err != nil { // an earlier review has left files there
 		return c, err
 	}
 	return c, c.Conversion.Check()

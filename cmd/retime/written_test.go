@@ -49,11 +49,11 @@ func TestWrittenFiles(t *testing.T) {
 		damage + "--dry-run --write-list there":                                       fault.CannotWrite,
 		damage + "--log out.txt --write-list out.txt":                                 fault.Usage,
 		"in.y4m -o out.nut --fps 48 --sidecar there -y --write-scenes /dev/null":      0,
-		"in.y4m -o - -f nut --vcodec rawvideo --decisions there --sidecar there -y":   0,
+		"in.y4m -o - -f nut --vcodec rawvideo --sidecar there -y":                     0,
 		"in.y4m -o /dev/null -f nut --vcodec rawvideo --write-scenes /dev/null":       0,
 		"plan in.y4m -o there -y --even":                                              0,
 		damage + "--log there --write-list /dev/null -y":                              0,
-		"restore in.y4m -o out.nut --list list --write-list list -y":                  0,
+		"restore in.y4m -o out.nut --list list --write-list list -y":                  fault.Usage,
 		"batch . --glob in.y4m -o outs --sidecar there":                               fault.CannotWrite,
 		"batch . --glob in.y4m -o outs --state state --sidecar there -y --mode blend": 0,
 	} {
@@ -61,13 +61,7 @@ func TestWrittenFiles(t *testing.T) {
 			os.Remove(old)
 		}
 		write(t, "list", "2\n")
-		if strings.Contains(args, "--decisions there") { // a sidecar can be obeyed and written again
-			if _, stderr, code := run(t, "in.y4m", "-o", "before.nut", "-y", "--sidecar", "there"); code != 0 {
-				t.Fatal(stderr)
-			}
-		} else {
-			write(t, "there", "as it was")
-		}
+		write(t, "there", "as it was")
 		before := contents(t)
 		_, stderr, code := run(t, strings.Fields(args)...)
 		if code != int(want) {
@@ -82,6 +76,81 @@ func TestWrittenFiles(t *testing.T) {
 		if text, _ := os.ReadFile("there"); (string(text) == "as it was") == (want == 0 && strings.Contains(args, " there")) {
 			t.Errorf("retime %s: what is there is %.60q", args, text)
 		}
+	}
+}
+
+// No verb writes over what it reads, not even with -y.
+func TestWhatIsReadIsKept(t *testing.T) {
+	dir := filepath.Dir(clip(t, 64, 48, 6))
+	t.Chdir(dir)
+	for _, args := range []string{"in.y4m -o other.nut --sidecar decisions", "plan in.y4m -o plan.json -f nut --even", "segment --plan plan.json --index 0"} {
+		if _, stderr, code := run(t, strings.Fields(args)...); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	for name, text := range map[string]string{"curve": "0 1\n1 0.5\n", "scenes": "0.1\n", "list": "2\n", "settings.yaml": "preset: fast\n", "0.flo": "no flow", "0.npy": ""} {
+		write(t, name, text)
+	}
+	for _, d := range []string{"why", "report"} {
+		if err := os.Mkdir(d, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"mask.png", "why/overlay.png", "maps/000001.png"} {
+		if _, stderr, code := run(t, "in.y4m", "-o", "mask%d.png", "--to", "0.04", "-y"); code != 0 {
+			t.Fatal(stderr)
+		}
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename("mask1.png", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, "report/report.json", "preset: fast\n")
+	before := contents(t)
+	convert := "in.y4m --curve curve --scenes scenes --decisions decisions --static-mask mask.png "
+	restore := "restore in.y4m --frames 2 --list list --mask mask.png@2 --scenes scenes "
+	for _, args := range []string{
+		convert + "-f nut -o curve", convert + "-f nut -o scenes", convert + "-f nut -o decisions", convert + "-f nut -o mask.png", convert + "-o out.nut --sidecar decisions",
+		convert + "-o out.nut --sidecar ./curve", convert + "-o out.nut --write-scenes scenes", convert + "-f nut -o mask.png",
+		"in.y4m -o out.nut --static-mask maps/000001.png --confidence-maps maps", "in.y4m -f nut -o 0.flo --flow files=%d.flo",
+		convert + "-f nut -o curve --resume",
+		restore + "-f nut -o list", restore + "-o out.nut --write-list list", restore + "-f nut -o mask.png", restore + "-o out.nut --log scenes", restore + "--dry-run --write-list mask.png",
+		"plan " + convert + "-o curve", "plan " + convert + "-o decisions",
+		"join --plan plan.json -f nut -o plan.json", "join --plan plan.json -f nut -o plan.segments/000000.json", "join --plan plan.json -o in.y4m",
+		"batch . --glob in.y4m -o . --curve curve --sidecar curve", "batch . --glob in.y4m -o outs --curve curve --sidecar curve",
+		"resample mask.png -o mask.png --shift 1,1", "resample mask.png -o 0.npy --flow 0.npy",
+		"evaluate in.y4m --report report --settings report/report.json", "debug in.y4m --at 0.1 -o why --static-mask why/overlay.png",
+		"review in.y4m --scenes scenes --decisions scenes --no-open",
+	} {
+		_, stderr, code := run(t, append(strings.Fields(args), "-y")...)
+		if code != int(fault.Usage) {
+			t.Errorf("retime %s: exit code %d\n%s", args, code, stderr)
+		}
+		if after := contents(t); after != before {
+			t.Errorf("retime %s changes files: %s\nbefore: %s", args, after, before)
+			before = after
+		}
+	}
+}
+
+// Every flag that names files says whether they are read or written, so that no verb forgets one.
+func TestFlagsSayWhatTheirFilesAreFor(t *testing.T) {
+	neither := map[string]bool{"confine": true, "state": true}
+	for _, cmd := range verbsOf(newRootCommand()) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			d := definition(f)
+			if d == nil || neither[d.name] {
+				return
+			}
+			switch d.arg {
+			case "FILE", "FILES", "LIST", "DIR", "FILE@FRAMES":
+				if d.use == noFile || d.path == nil && d.files == nil {
+					t.Errorf("%s --%s does not say what its file is for", cmd.Name(), d.name)
+				}
+			}
+		})
 	}
 }
 

@@ -18,6 +18,9 @@ const (
 	dataName = "report.json"
 )
 
+// Files are the names of the files of a report.
+var Files = []string{pageName, dataName}
+
 // output is the directory for the reports; its zero value writes nothing.
 type output struct {
 	dir       string
@@ -35,7 +38,7 @@ func newOutput(dir string, overwrite bool) (output, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return output{}, fault.New(fault.CannotWrite, "report: %w", err)
 	}
-	for _, name := range []string{pageName, dataName} {
+	for _, name := range Files {
 		_, err := os.Lstat(filepath.Join(dir, name))
 		if err == nil && !overwrite {
 			return output{}, fault.New(fault.CannotWrite, "report %q exists; Options.Overwrite overwrites it", filepath.Join(dir, name))

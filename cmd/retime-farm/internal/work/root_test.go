@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"retime/cmd/retime-farm/internal/job"
 )
 
 // A file that is there is replaced only by those who overwrite.
@@ -34,5 +36,21 @@ func TestMove(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "b")); err != nil || string(text) != "a" {
 		t.Errorf("b holds %q: %v", text, err)
+	}
+}
+
+// The output is never the input, nor a file that a flag names.
+func TestOutputIsRead(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"in", "curve", "out"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for output, want := range map[string]bool{"in": true, "curve": true, "out": false, "none": false} {
+		c := job.Clip{Dir: dir, Output: filepath.Join(dir, output), Arguments: []string{"in", "--fps=60", "--curve", filepath.Join(dir, "none"), "--curve=./curve"}}
+		if got := OutputIsRead(c); got != want {
+			t.Errorf("%s: %v", output, got)
+		}
 	}
 }

@@ -61,6 +61,22 @@ func PlanArguments(c job.Clip) []string {
 	return args
 }
 
+// OutputIsRead reports whether the clip's output is a file that one of its arguments names.
+func OutputIsRead(c job.Clip) bool {
+	output, err := os.Stat(c.Output)
+	return err == nil && slices.ContainsFunc(c.Arguments, func(a string) bool {
+		_, value, ok := strings.Cut(a, "=")
+		if !ok || !strings.HasPrefix(a, "-") {
+			value = a
+		}
+		if !filepath.IsAbs(value) {
+			value = filepath.Join(c.Dir, value)
+		}
+		named, err := os.Stat(value)
+		return err == nil && os.SameFile(named, output)
+	})
+}
+
 // Plan plans the conversion of a clip.
 func (w *Worker) Plan(ctx context.Context, c job.Clip) (p job.Planned, err error) {
 	output, err := w.Root.rel(c.Output)
@@ -77,6 +93,8 @@ func (w *Worker) Plan(ctx context.Context, c job.Clip) (p job.Planned, err error
 		return job.Planned{Done: true, Mark: *c.Before}, nil
 	case exists && !c.Overwrite:
 		return p, temporal.NewNonRetryableApplicationError(fmt.Sprintf("output %q exists; -y overwrites it", c.Output), errGaveUp, nil, 73)
+	case OutputIsRead(c):
+		return p, temporal.NewNonRetryableApplicationError(fmt.Sprintf("output %q is what the conversion reads; choose another name", c.Output), errGaveUp, nil, 2)
 	case slices.ContainsFunc(c.Arguments, func(a string) bool { return strings.HasPrefix(a, "--confine") }):
 		return p, temporal.NewNonRetryableApplicationError("--confine is the worker's; leave it out", errGaveUp, nil, 2)
 	}

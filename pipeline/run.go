@@ -71,7 +71,8 @@ type Report struct {
 }
 
 // Run converts o.Input to o.Output. If damage loses the rest of the input, Run keeps what it
-// could make beside the output, as NAME.partial.EXT, and returns the report with an error that
+// could make beside the output, as NAME.partial.EXT or, if that is taken, NAME.partial-2.EXT and so
+// on, and returns the report with an error that
 // names that file. Errors carry a fault.Kind. If ctx is cancelled, Run stops, leaves no file
 // behind, and returns an error that wraps ctx's.
 func Run(ctx context.Context, o Options) (*Report, error) {

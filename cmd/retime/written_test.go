@@ -291,3 +291,63 @@ func TestJobFileIsKept(t *testing.T) {
 		}
 	}
 }
+
+// What damage leaves of an output takes the place of no file: not of the input, nor of a file of
+// the batch, and without -y of none.
+func TestPartialOutputsReplaceNothing(t *testing.T) {
+	t.Chdir(filepath.Dir(clip(t, 64, 48, 48)))
+	for _, d := range []string{"in", "out"} {
+		if err := os.Mkdir(d, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, stderr, code := run(t, "in.y4m", "-o", "in/clip.partial.mkv"); code != 0 {
+		t.Fatal(stderr)
+	}
+	whole, err := os.ReadFile("in/clip.partial.mkv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := whole[:len(whole)/2]
+	write(t, "jobs.yaml", "clips:\n  - input: cut.mkv\n    output: in/clip.mkv\n  - input: in/clip.partial.mkv\n    output: out/b.mkv\n")
+	for _, c := range []struct {
+		args, kept string
+		input      []byte // that the file kept has
+		partial    string
+	}{
+		{"in/clip.partial.mkv -o in/clip.mkv", "in/clip.partial.mkv", cut, "in/clip.partial-2.mkv"},
+		{"in/clip.partial.mkv -o in/clip.mkv -y", "in/clip.partial.mkv", cut, "in/clip.partial-2.mkv"},
+		{"restore in/clip.partial.mkv -o in/clip.mkv --frames 3 -y", "in/clip.partial.mkv", cut, "in/clip.partial-2.mkv"},
+		{"cut.mkv -o in/clip.mkv", "in/clip.partial.mkv", whole, "in/clip.partial-2.mkv"},
+		{"cut.mkv -o in/clip.mkv -y --sidecar in/clip.partial.mkv", "", nil, "in/clip.partial-2.mkv"},
+		{"batch jobs.yaml -j 1 -y", "in/clip.partial.mkv", whole, "in/clip.partial-2.mkv"},
+		{"batch in -j 1 --glob *.mkv -o out -y", "", nil, "out/clip.partial-2.mkv"},
+		{"cut.mkv -o in/clip.mkv -y", "", nil, "in/clip.partial.mkv"},
+	} {
+		for _, pattern := range []string{"in/*", "out/*"} {
+			old, _ := filepath.Glob(pattern)
+			for _, name := range old {
+				os.RemoveAll(name)
+			}
+		}
+		write(t, "cut.mkv", string(cut))
+		if strings.HasPrefix(c.args, "batch in") {
+			write(t, "in/clip.mkv", string(cut))
+			c.input = whole
+		}
+		if c.input == nil {
+			c.input = whole
+		}
+		write(t, "in/clip.partial.mkv", string(c.input))
+		_, stderr, code := run(t, strings.Fields(c.args)...)
+		if code != int(fault.BadData) && !strings.HasPrefix(c.args, "batch") {
+			t.Errorf("retime %s: exit code %d\n%s", c.args, code, stderr)
+		}
+		if text, err := os.ReadFile(c.kept); c.kept != "" && (err != nil || string(text) != string(c.input)) {
+			t.Errorf("retime %s replaces %s", c.args, c.kept)
+		}
+		if _, err := os.Stat(c.partial); err != nil {
+			t.Errorf("retime %s: %v\n%s", c.args, err, stderr)
+		}
+	}
+}

@@ -33,6 +33,7 @@ type Resources struct {
 	Threads     int                     // worker threads, 1 or more
 	Slot, Slots int                     // the job's place among the jobs that run at a time, from 0, and the number of places
 	Overwrite   bool                    // replace an output that exists
+	Keep        []string                // the files of all jobs, which no partial output may replace
 	Interrupted bool                    // a killed run may have left unfinished files
 	Log         io.Writer               // receives the job's messages
 	Progress    func(pipeline.Progress) // receives the job's progress
@@ -191,7 +192,7 @@ func (b *batch) work(ctx context.Context, slot int) {
 			return
 		}
 		b.notify(Event{Job: i, State: Running})
-		outcome := b.convert(ctx, i, Resources{Threads: threads, Slot: slot, Slots: b.o.Parallel})
+		outcome := b.convert(ctx, i, Resources{Threads: threads, Slot: slot, Slots: b.o.Parallel, Keep: b.o.files()})
 		b.mu.Lock()
 		b.outcomes[i] = outcome
 		b.free += threads
@@ -218,6 +219,15 @@ func (b *batch) take() (job, threads int, ok bool) {
 	b.free -= threads
 	b.running++
 	return job, threads, true
+}
+
+// files returns the names of all files that jobs read and write.
+func (o *Options) files() (names []string) {
+	for i := range o.Jobs {
+		j := &o.Jobs[i]
+		names = append(append(append(names, j.Input, j.Output), j.Reads...), j.Writes...)
+	}
+	return names
 }
 
 func (b *batch) notify(e Event) {

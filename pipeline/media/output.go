@@ -296,9 +296,8 @@ func (o *Output) check(partial bool, frames int64) error {
 	return f.Check(o.ctx, o.target.url)
 }
 
-// Finish writes what is left and gives the file its name, which it returns. If partial is
-// set, as after damage, the name is NAME.partial.EXT. It returns a fault.Mismatch error
-// if Verify finds a difference.
+// Finish writes what is left and gives the file its name, which it returns; see
+// Writer.Finish.
 func (o *Output) Finish(partial bool) (string, error) {
 	defer o.Abort()
 	return o.finish(partial, 0)

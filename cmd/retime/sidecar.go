@@ -28,7 +28,11 @@ func newSidecar(flag, name string, overwrite bool) (*sidecar, error) {
 		return &sidecar{}, nil
 	}
 	_ = atomicfile.Sweep(name)
-	f, err := atomicfile.Create(name)
+	name, err := atomicfile.Follow(name)
+	var f atomicfile.File
+	if err == nil {
+		f, err = atomicfile.Create(name)
+	}
 	if err != nil {
 		return nil, fault.New(fault.CannotWrite, "%s: %w", flag, err)
 	}

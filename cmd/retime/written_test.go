@@ -230,6 +230,44 @@ func TestFilesThatAppear(t *testing.T) {
 	}
 }
 
+// An output that is a link, and files beside it that are, stay links: what they lead to is written,
+// in whatever directory that lies, and so are the parts that --resume keeps.
+func TestOutputsThatAreLinks(t *testing.T) {
+	dir := filepath.Dir(clip(t, 64, 48, 12))
+	t.Chdir(dir)
+	for _, args := range []string{"in.y4m -o out.nut --sidecar sidecar --write-scenes scenes -y", "in.y4m -o out.nut --resume -y", "restore in.y4m -o out.nut --frames 3 --log sidecar -y"} {
+		far := t.TempDir()
+		links := []string{"out.nut", "sidecar", "scenes"}
+		for i, name := range links {
+			os.Remove(name)
+			if err := os.Symlink(filepath.Join(far, name), name); err != nil {
+				t.Fatal(err)
+			}
+			if i > 0 { // the output's link leads nowhere yet
+				write(t, name, "")
+			}
+		}
+		if _, stderr, code := run(t, strings.Fields(args)...); code != 0 {
+			t.Errorf("retime %s: exit code %d\n%s", args, code, stderr)
+		}
+		for _, name := range links {
+			info, err := os.Lstat(name)
+			if err != nil || info.Mode()&os.ModeSymlink == 0 {
+				t.Errorf("retime %s: %s is no link any more: %v", args, name, err)
+			}
+			if info, err = os.Stat(name); err != nil || info.Size() == 0 && name != "scenes" && strings.Contains(args, name) { // there is no cut
+				t.Errorf("retime %s: nothing was written to what %s leads to: %v", args, name, err)
+			}
+		}
+		if left, _ := filepath.Glob(filepath.Join(far, ".*")); left != nil {
+			t.Errorf("retime %s: %q are left", args, left)
+		}
+	}
+	if _, stderr, code := run(t, "in.y4m", "-o", "out.nut"); code != int(fault.CannotWrite) || !strings.Contains(stderr, "-y") {
+		t.Errorf("a link to a file that is there: exit code %d\n%s", code, stderr)
+	}
+}
+
 // contents returns the files below the directory with the beginnings of their contents.
 func contents(t *testing.T) string {
 	t.Helper()

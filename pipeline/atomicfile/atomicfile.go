@@ -1,6 +1,8 @@
 // Package atomicfile writes files that exist whole and on disk, or not at all.
 //
-// It writes a file beside its final name, as .NAME.NUMBER.part, and renames it. A file that
+// It writes a file beside its final name, as .NAME.NUMBER.part, and renames it. A link that a
+// user names stays one: Follow tells the name of its file. Other hard links to a file keep what
+// they had. A file that
 // is there is replaced only by those who ask for it, even if it came in the meantime. The
 // writing process holds a lock on the file, so that Sweep can tell which files a killed
 // process has left behind. A directory for unfinished files goes by the same rules.
@@ -118,16 +120,21 @@ func (d Dir) Remove() error {
 
 // Write creates the file called name with the content that write writes. If name exists
 // and overwrite is not set, the error wraps fs.ErrExist. After an error an existing file is
-// as it was, unless the error wraps ErrNotOnDisk. Write writes to a device or a pipe directly.
+// as it was, unless the error wraps ErrNotOnDisk. Write follows links, and writes to a device or
+// a pipe directly.
 func Write(name string, overwrite bool, write func(io.Writer) error) error {
+	name, err := Follow(name)
+	if err != nil {
+		return err
+	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return writeDirectly(name, write)
 	}
 	return put(name, overwrite, write)
 }
 
-// Replace is Write for a file whose name nobody chose: it overwrites a file, and refuses a
-// device or a pipe.
+// Replace is Write for a file whose name nobody chose: it overwrites a file or a link, and
+// refuses a device or a pipe.
 func Replace(name string, write func(io.Writer) error) error { return put(name, true, write) }
 
 func put(name string, overwrite bool, write func(io.Writer) error) error {

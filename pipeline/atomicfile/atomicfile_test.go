@@ -2,6 +2,7 @@ package atomicfile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -326,5 +327,76 @@ func TestOneWins(t *testing.T) {
 	group.Wait()
 	if won.Load() != 1 {
 		t.Errorf("%d have written the file", won.Load())
+	}
+}
+
+// A link that a user names stays a link, and its file is written, even in another directory.
+func TestLinksStay(t *testing.T) {
+	dir := t.TempDir()
+	far := filepath.Join(dir, "far")
+	if err := os.Mkdir(far, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"to": "far/file", "twice": "to", "away": far + "/new", "up": "far/../top", "loop": "loop"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(far, "file"), []byte("before"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for link, file := range map[string]string{"to": "far/file", "twice": "far/file", "away": "far/new", "up": "top"} {
+		link := filepath.Join(dir, link)
+		if err := WriteFile(link, file == "far/new" || file == "far/file", []byte(link)); err != nil {
+			t.Error(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(got) != link {
+			t.Errorf("%s: %q, %v", file, got, err)
+		}
+		if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			t.Errorf("%s is no link any more: %v", link, err)
+		}
+		if err := WriteFile(link, false, nil); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: %v, want fs.ErrExist", link, err)
+		}
+	}
+	if err := WriteFile(filepath.Join(dir, "loop"), true, nil); !errors.Is(err, syscall.ELOOP) {
+		t.Errorf("%v, want ELOOP", err)
+	}
+	// A name that nobody chose leads nowhere else.
+	if err := ReplaceFile(filepath.Join(dir, "to"), []byte("own")); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Lstat(filepath.Join(dir, "to")); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// Descriptors have links in /proc, which need not be names.
+func TestDescriptors(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	link := func(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
+	if got, err := Follow(link(f)); err != nil || got != name {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := Follow(link(w)); err != nil || got != link(w) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Follow(link(f)); err == nil {
+		t.Errorf("%q, want an error", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -54,3 +55,39 @@ var (
 	}
 	link = os.Link
 )
+
+// Follow returns the name of the file that name leads to if that is a symbolic link, whether
+// the file exists or not, and name itself otherwise, as for a device. Call it for names that a user chose; in a
+// directory that others may write to, a link is no reason to write elsewhere.
+func Follow(name string) (string, error) {
+	const most = 40 // as Linux
+	at := name
+	for range most {
+		to, err := os.Readlink(at)
+		if err != nil { // no link, or nothing
+			return ending(name, at)
+		}
+		if !filepath.IsAbs(to) {
+			dir, _ := filepath.Split(at)
+			to = dir + to // not Join, which would take "link/.." for "."
+		}
+		at = to
+	}
+	return "", &fs.PathError{Op: "open", Path: name, Err: unix.ELOOP}
+}
+
+// ending returns at, to which the link called name leads, unless that is the text of a
+// descriptor's link in /proc and not a name.
+func ending(name, at string) (string, error) {
+	info, err := os.Stat(name)
+	switch {
+	case at == name || err != nil:
+		return at, nil
+	case !info.Mode().IsRegular():
+		return name, nil // which nobody renames
+	}
+	if _, err := os.Stat(at); err != nil {
+		return "", &fs.PathError{Op: "open", Path: name, Err: errors.New("leads to a file that has no name any more")}
+	}
+	return at, nil
+}

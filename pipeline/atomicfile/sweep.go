@@ -9,8 +9,13 @@ import (
 )
 
 // Sweep removes the unfinished files and directories that killed processes have left of
-// name. If name ends in a separator, it removes those of all names in that directory.
+// name, which it follows if it is a link. If name ends in a separator, it removes those of all
+// names in that directory.
 func Sweep(name string) error {
+	name, err := Follow(name)
+	if err != nil {
+		return err
+	}
 	dir, base := filepath.Split(name)
 	dir = filepath.Clean(dir + ".")
 	entries, err := os.ReadDir(dir)

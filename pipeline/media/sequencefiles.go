@@ -40,6 +40,11 @@ func sequenceTarget(name string, s sequence, source string, opt *WriterOptions) 
 	if len(there) > 0 && !opt.Overwrite {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %d such files exist; Output.Overwrite overwrites them", name, len(there))
 	}
+	for _, file := range s.files(there) {
+		if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+			return target{}, fault.New(fault.CannotWrite, "output %q: picture %q is a link or no file, and cannot be overwritten; remove it", name, file)
+		}
+	}
 	if strings.Contains(s.dir, "%") {
 		return target{}, fault.New(fault.CannotWrite, "output %q: the directory's name must not contain %%", name)
 	}

@@ -75,33 +75,42 @@ func (direct) reread() bool                  { return false }
 // namedFile is a file with a temporary name in the same directory until commit renames
 // it.
 type namedFile struct {
-	name string
+	name string // as the user gave it, which may be a link
+	file string // what that leads to
 	atomicfile.File
 	partials partials
 	done     bool
 }
 
 func fileTarget(name string, p partials) (target, error) {
-	dir, _ := filepath.Split(name)
+	file, err := atomicfile.Follow(name)
+	if err != nil {
+		return target{}, fault.New(fault.CannotWrite, "output %w", err)
+	}
+	dir, _ := filepath.Split(file)
 	if info, err := os.Stat(filepath.Clean(dir + ".")); err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	} else if !info.IsDir() {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %s is not a directory", name, dir)
 	}
-	_ = atomicfile.Sweep(name) // what is left of a killed run hinders nobody
-	f, err := atomicfile.Create(name)
+	_ = atomicfile.Sweep(file) // what is left of a killed run hinders nobody
+	f, err := atomicfile.Create(file)
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "write %q: %w", name, errors.Unwrap(err))
 	}
-	return target{name, "file:" + f.Name(), &namedFile{name: name, File: f, partials: p}}, nil
+	return target{name, "file:" + f.Name(), &namedFile{name: name, file: file, File: f, partials: p}}, nil
 }
 
 func (f *namedFile) commit(partial bool) (string, error) {
-	return f.partials.commit(f.name, partial, func(n int) []string { return []string{nameOf(f.name, n)} }, func(names []string) error {
+	name, err := f.partials.commit(f.file, partial, func(n int) []string { return []string{nameOf(f.file, n)} }, func(names []string) error {
 		err := f.Commit(names[0], f.partials.overwrite)
 		f.done = !errors.Is(err, fs.ErrExist) // after other errors, too: Commit then leaves no temporary file
 		return err
 	})
+	if name == f.file {
+		name = f.name
+	}
+	return name, err
 }
 
 func (f *namedFile) discard() {

@@ -21,8 +21,11 @@ import (
 func sweep(dir string) error { return atomicfile.Sweep(dir + string(filepath.Separator)) }
 
 // StateDir returns the directory in which Convert keeps the finished segments of an
-// output.
+// output: .OUTPUT.resume beside the file, or beside what that leads to if it is a link.
 func StateDir(output string) string {
+	if file, err := atomicfile.Follow(output); err == nil {
+		output = file
+	}
 	dir, base := filepath.Split(output)
 	return filepath.Join(dir, "."+base+".resume")
 }
@@ -109,7 +112,10 @@ func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error)
 	cannot := func(err error) error { return fault.New(fault.CannotWrite, "segments: %w", err) }
 	joined := filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output.File))
 	if _, err := os.Stat(joined); err == nil {
-		err := atomicfile.Rename(joined, o.Output.File, o.Output.Overwrite)
+		file, err := atomicfile.Follow(o.Output.File)
+		if err == nil {
+			err = atomicfile.Rename(joined, file, o.Output.Overwrite)
+		}
 		if errors.Is(err, fs.ErrExist) {
 			return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite overwrites it", o.Output.File)
 		} else if err != nil {

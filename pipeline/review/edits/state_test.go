@@ -166,3 +166,29 @@ func TestPresetAndShutterOfARange(t *testing.T) {
 		t.Errorf("preset slow: %v", err)
 	}
 }
+
+// Files that are links stay links, and what they lead to holds the edits.
+func TestLinkedFiles(t *testing.T) {
+	dir, far := t.TempDir(), t.TempDir()
+	link, file := filepath.Join(dir, "d"), filepath.Join(far, "decisions")
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(Files{Decisions: link})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(s State) (State, error) { return s.SetMethod(0, 1, pipeline.Nearest, at) }
+	clear := func(s State) (State, error) { return s.Clear(0, 1), nil }
+	for i, edit := range []func(State) (State, error){set, clear, set} {
+		if err := s.Do(edit, nil); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("edit %d: no link any more: %v", i, err)
+		}
+		if _, err := os.Stat(file); (err == nil) != (i != 1) {
+			t.Errorf("edit %d: %v", i, err)
+		}
+	}
+}

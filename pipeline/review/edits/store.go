@@ -28,7 +28,7 @@ type Files struct {
 // Store keeps a State in its files. Its methods may be called from any goroutine.
 type Store struct {
 	files   Files
-	replace func(name string, text []byte) error // atomicfile.ReplaceFile
+	replace func(name string, text []byte) error // writes through links
 
 	mu           sync.Mutex
 	now          State
@@ -51,7 +51,7 @@ var ErrElsewhere = errors.New("was changed elsewhere; nothing was written over i
 
 // Open reads the files that are there.
 func Open(files Files) (*Store, error) {
-	s := &Store{files: files, replace: atomicfile.ReplaceFile}
+	s := &Store{files: files, replace: func(name string, text []byte) error { return atomicfile.WriteFile(name, true, text) }}
 	for _, name := range s.names() {
 		if err := atomicfile.Sweep(name); err != nil {
 			return nil, fault.New(fault.CannotWrite, "edits: %w", err)
@@ -250,8 +250,10 @@ func (s *Store) put(i int, text []byte) error {
 		if err = s.replace(name, text); errors.Is(err, atomicfile.ErrNotOnDisk) {
 			err = nil
 		}
-	} else if err = os.Remove(name); errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	} else if name, err = atomicfile.Follow(name); err == nil {
+		if err = os.Remove(name); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
 	}
 	if err == nil {
 		s.seen[i] = sumOf(text)

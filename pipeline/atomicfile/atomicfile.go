@@ -5,7 +5,7 @@
 // they had. A file that
 // is there is replaced only by those who ask for it, even if it came in the meantime. The
 // writing process holds a lock on the file, so that Sweep can tell which files a killed
-// process has left behind. A directory for unfinished files goes by the same rules.
+// process of the same machine has left behind. A directory for unfinished files goes by the same rules.
 package atomicfile
 
 import (
@@ -37,11 +37,17 @@ func Create(name string) (File, error) {
 	return File{f}, err
 }
 
+// Part returns a new name for an unfinished file that is to become name.
+func Part(name string) string {
+	dir, base := filepath.Split(name)
+	m := here()
+	return fmt.Sprintf("%s.%s.%s%s%08x%s", dir, base, m.host, m.boot, rand.Uint32(), suffix)
+}
+
 // create opens a new part of name and locks it.
 func create(name string, open func(part string) (*os.File, error)) (*os.File, error) {
-	dir, base := filepath.Split(name)
 	for {
-		f, err := open(fmt.Sprintf("%s.%s.%d%s", dir, base, rand.Uint32(), suffix))
+		f, err := open(Part(name))
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		} else if err != nil {

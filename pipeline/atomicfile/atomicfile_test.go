@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func names(t *testing.T, dir string) (list []string) {
@@ -152,12 +154,16 @@ func TestErrorsLeaveNothing(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{".a.1.part", ".a.b.22.part", ".c.3.part", "a.1.part", ".a.x.part", ".a.1.part2", ".part", "..part", ".4.part"} {
+	part := func(name string) string { return filepath.Base(Part(filepath.Join(dir, name))) }
+	others := []string{part("a.b"), part("c")}
+	stay := []string{"a.1.part", ".a.x.part", ".a.1.part", part("a") + "2", ".part", "..part", ".4.part", strings.TrimPrefix(part("a"), ".")}
+	for _, name := range slices.Concat([]string{part("a")}, others, stay) {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{".a.5.part", ".c.6.part"} {
+	others = append(others, part("c"))
+	for _, name := range []string{part("a"), others[2]} {
 		if err := os.MkdirAll(filepath.Join(dir, name, "within"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -173,22 +179,18 @@ func TestSweep(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder.Name(), "x"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Sweep(filepath.Join(dir, "a")); err != nil {
-		t.Fatal(err)
-	}
 	at, in := filepath.Base(live.Name()), filepath.Base(folder.Name())
-	want := []string{at, in, ".a.b.22.part", ".c.3.part", ".c.6.part", "a.1.part", ".a.x.part", ".a.1.part2", ".part", "..part", ".4.part"}
-	slices.Sort(want)
-	if list := names(t, dir); !slices.Equal(list, want) {
-		t.Errorf("%q, want %q", list, want)
-	}
-	if err := Sweep(dir + string(filepath.Separator)); err != nil {
-		t.Fatal(err)
-	}
-	want = []string{at, in, "a.1.part", ".a.x.part", ".a.1.part2", ".part", "..part", ".4.part"}
-	slices.Sort(want)
-	if list := names(t, dir); !slices.Equal(list, want) {
-		t.Errorf("%q, want %q", list, want)
+	for _, c := range []struct {
+		name string
+		want []string
+	}{{filepath.Join(dir, "a"), slices.Concat(others, stay, []string{at, in})}, {dir + string(filepath.Separator), append(stay, at, in)}} {
+		if err := Sweep(c.name); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(c.want)
+		if list := names(t, dir); !slices.Equal(list, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, list, c.want)
+		}
 	}
 	if _, err := os.Stat(filepath.Join(folder.Name(), "x")); err != nil {
 		t.Errorf("a directory that is in use was swept: %v", err)
@@ -201,6 +203,44 @@ func TestSweep(t *testing.T) {
 	}
 	if err := Sweep(filepath.Join(dir, "none", "a")); err == nil {
 		t.Error("a directory that is not there is swept")
+	}
+}
+
+// Another host may share the directory, and not the locks in it. What an earlier boot of this host
+// has left is swept, too.
+func TestSweepOfAnotherHost(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a")
+	own := here
+	defer func() { here = own }()
+	me := own()
+	for _, c := range []struct {
+		machine
+		changed time.Time
+		stays   bool
+	}{
+		{machine{"07e407", "000b01", time.Time{}}, time.Now(), true},
+		{machine{"a7e0a7", me.boot, time.Time{}}, me.since.Add(-time.Hour), true},
+		{machine{me.host, "000b01", time.Time{}}, time.Now(), true},
+		{machine{me.host, "000b01", time.Time{}}, me.since.Add(-time.Hour), false},
+		{me, time.Now(), false},
+	} {
+		here = func() machine { return c.machine }
+		part := Part(name)
+		if err := os.WriteFile(part, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(part, c.changed, c.changed); err != nil {
+			t.Fatal(err)
+		}
+		here = own
+		if err := Sweep(name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(part); (err == nil) != c.stays {
+			t.Errorf("%v, changed at %v: %v, want it to stay: %v", c.machine, c.changed, err, c.stays)
+		}
+		os.Remove(part)
 	}
 }
 

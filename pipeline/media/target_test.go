@@ -221,8 +221,8 @@ func TestSequencesThatStay(t *testing.T) {
 // A target removes what killed processes have left of the same name.
 func TestTargetsSweep(t *testing.T) {
 	dir := t.TempDir()
-	left := []string{".a.mkv.1.part", ".sequence.2.part/001.png"}
-	stays := []string{".b.mkv.3.part", "a.mkv.part"}
+	left := []string{atomicfile.Part("a.mkv"), atomicfile.Part("sequence") + "/001.png"}
+	stays := []string{atomicfile.Part("b.mkv"), "a.mkv.part"}
 	for _, name := range append(slices.Clone(left), stays...) {
 		name = filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

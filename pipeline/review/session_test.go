@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 )
 
 // A server removes the optical flow that killed ones have left, and no other's.
 func TestSweepsFlow(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	dead, foreign := filepath.Join(dir, fmt.Sprintf(".retime-review-%d.17.part", os.Getuid())), filepath.Join(dir, fmt.Sprintf(".retime-review-%d.17.part", os.Getuid()+1))
+	dead, foreign := atomicfile.Part(filepath.Join(dir, fmt.Sprintf("retime-review-%d", os.Getuid()))), atomicfile.Part(filepath.Join(dir, fmt.Sprintf("retime-review-%d", os.Getuid()+1)))
 	for _, name := range []string{dead, foreign} {
 		if err := os.Mkdir(name, 0o700); err != nil {
 			t.Fatal(err)

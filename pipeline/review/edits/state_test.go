@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"retime/pipeline"
@@ -190,5 +191,43 @@ func TestLinkedFiles(t *testing.T) {
 		if _, err := os.Stat(file); (err == nil) != (i != 1) {
 			t.Errorf("edit %d: %v", i, err)
 		}
+	}
+}
+
+// Of several stores of the same files, none loses what another has saved.
+func TestStoresShareFiles(t *testing.T) {
+	files := Files{Decisions: filepath.Join(t.TempDir(), "d")}
+	const stores, each = 4, 40
+	var group sync.WaitGroup
+	for n := range int64(stores) {
+		s, err := Open(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() {
+			for k := n * each; k < (n+1)*each; {
+				err := s.Do(func(s State) (State, error) { return s.SetMethod(k, k, pipeline.Nearest, at) }, nil)
+				switch {
+				case err == nil:
+					k++
+				case !errors.Is(err, ErrElsewhere):
+					t.Error(err)
+					return
+				default:
+					if err := s.Reload(nil); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	s, err := Open(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now, _ := s.State(); len(now.Decisions()) != stores*each {
+		t.Errorf("%d decisions are left of %d that were saved", len(now.Decisions()), stores*each)
 	}
 }

@@ -25,7 +25,8 @@ type Files struct {
 	ReadMask func(name string) (frame.Image[uint8], error)
 }
 
-// Store keeps a State in its files. Its methods may be called from any goroutine.
+// Store keeps a State in its files. Its methods may be called from any goroutine. Several stores,
+// in one process or in many, may have the same files: none undoes what another has saved.
 type Store struct {
 	files   Files
 	replace func(name string, text []byte) error // writes through links
@@ -57,6 +58,7 @@ func Open(files Files) (*Store, error) {
 			return nil, fault.New(fault.CannotWrite, "edits: %w", err)
 		}
 	}
+	defer s.lock()()
 	var err error
 	s.now, s.seen, err = s.read()
 	return s, err
@@ -177,6 +179,7 @@ func (s *Store) step(from, to *[]State, accept func(was, is State) error) error 
 
 // move saves next and makes it the state.
 func (s *Store) move(next State, accept func(was, is State) error) error {
+	defer s.lock()()
 	if err := s.elsewhere(); err != nil {
 		return err
 	}
@@ -287,6 +290,7 @@ func (s *Store) elsewhere() error {
 func (s *Store) Elsewhere() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.lock()()
 	return s.elsewhere()
 }
 
@@ -294,6 +298,7 @@ func (s *Store) Elsewhere() error {
 func (s *Store) Reload(accept func(was, is State) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.lock()()
 	next, seen, err := s.read()
 	if err != nil {
 		return err

@@ -21,7 +21,10 @@ import (
 )
 
 // File is a file that is being written. Commit or Discard ends it.
-type File struct{ *os.File }
+type File struct {
+	*os.File
+	forget func()
+}
 
 const suffix = ".part"
 
@@ -31,10 +34,10 @@ func Create(name string) (File, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return File{}, &fs.PathError{Op: "create", Path: name, Err: errors.New("exists, and is not a regular file")}
 	}
-	f, err := create(name, func(part string) (*os.File, error) {
+	f, forget, err := create(name, func(part string) (*os.File, error) {
 		return os.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	})
-	return File{f}, err
+	return File{f, forget}, err
 }
 
 // Part returns a new name for an unfinished file that is to become name.
@@ -44,23 +47,38 @@ func Part(name string) string {
 	return fmt.Sprintf("%s.%s.%s%s%08x%s", dir, base, m.host, m.boot, rand.Uint32(), suffix)
 }
 
-// create opens a new part of name and locks it.
-func create(name string, open func(part string) (*os.File, error)) (*os.File, error) {
+// create opens a new part of name and locks it. Abandon removes it until forget is called.
+func create(name string, open func(part string) (*os.File, error)) (f *os.File, forget func(), err error) {
 	for {
-		f, err := open(Part(name))
+		part := Part(name)
+		forget := OnAbandon(func() { removeAll(part) })
+		f, err := open(part)
+		if err != nil {
+			forget()
+		}
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		} else if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		// If the file system has no locks, Sweep removes nothing. Before this file is
 		// locked, another process may sweep it.
 		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
 		if _, err := os.Lstat(f.Name()); errors.Is(err, fs.ErrNotExist) {
 			f.Close()
+			forget()
 			continue
 		}
-		return f, nil
+		return f, forget, nil
+	}
+}
+
+// removeAll removes a file or a directory, into which others may still be writing.
+func removeAll(name string) {
+	for range 10 {
+		if os.RemoveAll(name) == nil {
+			return
+		}
 	}
 }
 
@@ -83,6 +101,7 @@ func (f File) Commit(name string, overwrite bool) error {
 		f.Discard()
 		return err
 	}
+	f.forget()
 	syncErr := syncDir(name)
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotOnDisk, err)
@@ -94,14 +113,18 @@ func (f File) Commit(name string, overwrite bool) error {
 func (f File) Discard() {
 	os.Remove(f.Name())
 	f.Close()
+	f.forget()
 }
 
 // Dir is a directory for unfinished files. Only the user who creates it may enter it.
-type Dir struct{ lock *os.File }
+type Dir struct {
+	lock   *os.File
+	forget func()
+}
 
 // CreateDir makes a new directory beside name.
 func CreateDir(name string) (Dir, error) {
-	f, err := create(name, func(part string) (*os.File, error) {
+	f, forget, err := create(name, func(part string) (*os.File, error) {
 		if err := os.Mkdir(part, 0o700); err != nil {
 			return nil, err
 		}
@@ -111,7 +134,7 @@ func CreateDir(name string) (Dir, error) {
 		}
 		return f, err
 	})
-	return Dir{f}, err
+	return Dir{f, forget}, err
 }
 
 // Name returns the directory's name.
@@ -121,6 +144,7 @@ func (d Dir) Name() string { return d.lock.Name() }
 func (d Dir) Remove() error {
 	err := os.RemoveAll(d.Name())
 	d.lock.Close()
+	d.forget()
 	return err
 }
 

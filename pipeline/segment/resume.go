@@ -51,6 +51,7 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fault.New(fault.CannotWrite, "segments: %w", err)
 	}
+	defer atomicfile.OnAbandon(func() { os.Remove(dir) })() // fails if the directory holds anything
 	lock, err := os.Open(dir)
 	if err != nil {
 		return nil, fault.New(fault.CannotWrite, "segments: %w", err)

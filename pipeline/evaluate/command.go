@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"retime/pipeline/curve"
 	"retime/pipeline/atomicfile"
+	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/internal/shell"
 	"retime/pipeline/media"

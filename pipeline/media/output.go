@@ -91,11 +91,11 @@ func (o *Output) begin(v videoStream) error {
 		return err
 	}
 	options, err := o.muxerOptions()
-	if err == nil {
-		err = o.muxer.writeHeader(options)
-	}
 	if err != nil {
 		return err
+	}
+	if err := o.muxer.writeHeader(options); err != nil {
+		return o.source.blame(err)
 	}
 	o.start = timebase.Ticks(o.opt.Start, o.muxer.video.TimeBase())
 	if err := o.streams.WriteHeader(); err != nil {

@@ -34,7 +34,7 @@ func below(dir string, names ...string) (list []string) {
 // checkWritten refuses, before any work, to write a file that the command reads or writes for
 // another flag, too, or unless overwrite is set, any file that exists. Whether a file is read or
 // written, the flags' definitions say; input is read in any case. The library looks at what is in
-// the output's own place.
+// the output's own place, and in directories.
 func checkWritten(flags []flag, input string, overwrite bool) error {
 	written := map[string]string{} // flags by the files
 	for i := range flags {
@@ -49,7 +49,7 @@ func checkWritten(flags []flag, input string, overwrite bool) error {
 			if err := checkRead(flags, input, d, name); err != nil {
 				return err
 			}
-			if info, err := os.Stat(name); d.use == writesFile && err == nil && info.Mode().IsRegular() && !overwrite {
+			if info, err := os.Stat(name); d.use == writesFile && d.files == nil && err == nil && info.Mode().IsRegular() && !overwrite {
 				return fault.New(fault.CannotWrite, "--%s %q exists; -y overwrites it", d.name, name)
 			}
 			for other, by := range written {

@@ -104,7 +104,7 @@ func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 		Encoder: media.EncoderOptions{
 			Codec: o.Output.VideoCodec, CRF: -1, Options: o.Output.VideoOptions, PixelFormat: o.Output.PixelFormat, Threads: o.Compute.Threads,
 		},
-		Memory: memory, Overwrite: o.Output.Overwrite, Verify: !o.Output.NoVerify,
+		Memory: memory, Overwrite: o.Output.Overwrite, Keep: o.Output.Keep, Verify: !o.Output.NoVerify,
 		Rate: p.Rate, Start: p.Begin, Unit: p.Unit, Curve: p.Curve, End: p.To, Passes: p.Reopens(),
 		Sound: media.SoundOptions{Mode: o.Timing.Audio, Codec: o.Output.AudioCodec, Options: o.Output.AudioOptions}, Confine: o.confine, Log: o.Hooks.Log,
 	}

@@ -56,7 +56,8 @@ func TestParseKeyframes(t *testing.T) {
 }
 
 func FuzzParseKeyframes(f *testing.F) {
-	for _, s := range []string{"source speed\n0 100%\n2 10% smooth\nend 1x", "source output\n0 0\n1 2 hold\n0:03 4", "source speed\n0 1x\n3 0%\n0 -1x"} {
+	for _, s := range []string{"source speed\n0 100%\n2 10% smooth\nend 1x", "source output\n0 0\n1 2 hold\n0:03 4", "source speed\n0 1x\n3 0%\n0 -1x",
+		"source output\n0 0\n0.5 1 smooth\n0.9 3\n0.9 3", "source output\n0 0 smooth\n1 2 hold\n1 2\n3 2"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -145,7 +145,9 @@ type Output struct {
 	AudioOptions map[string]string // further options of the sound's encoder
 
 	Overwrite bool // replace an existing output
-	NoVerify  bool // do not read a file again once it is written
+	// Keep names further files, beside the input, whose names a partial output does not take.
+	Keep     []string
+	NoVerify bool // do not read a file again once it is written
 }
 
 // Compute says where the work is done.

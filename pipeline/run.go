@@ -71,9 +71,11 @@ type Report struct {
 }
 
 // Run converts o.Input to o.Output. If damage loses the rest of the input, Run keeps what it
-// could make beside the output, as NAME.partial.EXT, and returns the report with an error that
-// names that file. Errors carry a fault.Kind. If ctx is cancelled, Run stops, leaves no file
-// behind, and returns an error that wraps ctx's.
+// could make beside the output, as NAME.partial.EXT or, if that is taken, NAME.partial-2.EXT and so
+// on, and returns the report with an error that names that file. Errors carry a fault.Kind. If ctx
+// is cancelled, Run stops, leaves no file behind, and returns an error that wraps ctx's. FFmpeg does
+// not let itself be stopped while a pipe or a device gives or takes no data: a program that must end
+// then calls atomicfile.Abandon.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	report, err := convertFile(ctx, o)
 	if err != nil && ctx.Err() != nil && report == nil && fault.KindOf(err) != fault.Mismatch { // else a file is kept

@@ -59,12 +59,12 @@ func (o *kubernetesOptions) print(w io.Writer, c job.Clip, ranges int) error {
 	}
 	tasks := min(o.tasks, ranges)
 	segment := fmt.Sprintf("exec retime segment --plan %s --index $JOB_COMPLETION_INDEX --stride %d --threads %d -q", quote(c.Plan()), tasks, o.cpus)
-	keep := "! test -e " + quote(c.Output) + " && "
+	how := "-nT"
 	if c.Overwrite {
-		keep = ""
+		how = "-fT"
 	}
-	join := fmt.Sprintf("retime join --wait --plan %[1]s -o %[2]s -y -q && retime verify --plan %[1]s --sample %[3]d -q && %[4]smv %[2]s %[5]s && rm -r %[6]s",
-		quote(c.Plan()), quote(c.Joined()), o.sample, keep, quote(c.Output), quote(c.Work()))
+	join := fmt.Sprintf("retime join --wait --plan %[1]s -o %[2]s -y -q && retime verify --plan %[1]s --sample %[3]d -q && mv %[4]s %[2]s %[5]s && ! test -e %[2]s && rm -r %[6]s",
+		quote(c.Plan()), quote(c.Joined()), o.sample, how, quote(c.Output), quote(c.Work()))
 	wrong := object{"action": "FailJob", "onExitCodes": object{"operator": "In", "values": []int{2, 65, 66}}}
 	moved := object{"action": "Ignore", "onPodConditions": []object{{"type": "DisruptionTarget", "status": "True"}}}
 	array := object{

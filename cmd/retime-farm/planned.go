@@ -70,6 +70,9 @@ func (o *planned) plan(ctx context.Context, retime string, c job.Clip) (int, err
 	if _, err := os.Stat(c.Output); err == nil && !c.Overwrite {
 		return 0, &exit{73, fmt.Errorf("output %q exists; -y overwrites it", c.Output)}
 	}
+	if work.OutputIsRead(c) {
+		return 0, &exit{2, fmt.Errorf("output %q is what the conversion reads; choose another name", c.Output)}
+	}
 	if err := os.MkdirAll(c.Work(), 0o777); err != nil {
 		return 0, &exit{73, err}
 	}

@@ -4,9 +4,10 @@
 set -e
 "$RETIME" verify --plan "$RETIME_PLAN" --sample "$RETIME_SAMPLE" -q
 "$RETIME" join --plan "$RETIME_PLAN" -o "$RETIME_JOINED" -y -q
-if [ -e "$RETIME_OUTPUT" ] && [ -z "$RETIME_OVERWRITE" ]; then
+if [ -n "$RETIME_OVERWRITE" ]; then
+	mv -fT "$RETIME_JOINED" "$RETIME_OUTPUT"
+elif ! mv -nT "$RETIME_JOINED" "$RETIME_OUTPUT" || [ -e "$RETIME_JOINED" ]; then
 	echo "output $RETIME_OUTPUT exists; -y overwrites it" >&2
 	exit 73
 fi
-mv -f "$RETIME_JOINED" "$RETIME_OUTPUT"
 rm -r "$RETIME_WORK"

@@ -144,6 +144,7 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 	p.Hooks.Log, p.Hooks.Progress = slog.New(newLogHandler(r.Log, level)), r.Progress
 	p.Compute.Threads, p.Compute.Devices, p.Output.Overwrite = r.Threads, ownDevices(p.Compute.Devices, r.Slot, r.Slots), r.Overwrite
 	fmt.Fprintf(r.Log, "%s -> %s, %d threads\n%s", c.input, c.Output.File, p.Compute.Threads, c.settings)
+	p.Output.Keep = append(p.Output.Keep, r.Keep...)
 	for _, name := range append(c.named(writesFile), c.Output.File) {
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			return nil, fault.New(fault.CannotWrite, "output %q: %w", name, err)

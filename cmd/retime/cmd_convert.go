@@ -104,7 +104,7 @@ func convertArgs(cmd *cobra.Command, args []string) error {
 // the files that o names.
 func (o *ConvertOptions) options(input string) (pipeline.Options, error) {
 	p := o.Options
-	p.Input.File = input
+	p.Input.File, p.Output.Keep = input, beside(o.flags())
 	if err := o.checkConfined(input); err != nil {
 		return p, err
 	}
@@ -182,7 +182,7 @@ func (o *ConvertOptions) convert(ctx context.Context, p pipeline.Options) (*pipe
 	if err := checkWritten(o.flags(), p.Input.File, p.Output.Overwrite); err != nil {
 		return nil, err
 	}
-	sidecar, err := newSidecar("--sidecar", o.sidecar)
+	sidecar, err := newSidecar("--sidecar", o.sidecar, p.Output.Overwrite)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (o *ConvertOptions) convert(ctx context.Context, p pipeline.Options) (*pipe
 		err = e
 	}
 	if err == nil && o.writeScenes != "" {
-		err = writeScenes(o.writeScenes, report.Cuts)
+		err = writeScenes(o.writeScenes, report.Cuts, p.Output.Overwrite)
 	}
 	return report, err
 }

@@ -23,12 +23,18 @@ type DebugOptions struct {
 
 // AddFlags declares the flags of debug.
 func (o *DebugOptions) AddFlags(f *pflag.FlagSet) {
-	declare(f, []flag{
-		{name: "at", arg: "TIME", usage: "moment of the input to look at: seconds, mm:ss.frac or hh:mm:ss.frac", heading: commonHeading, Value: word(&o.at)},
-		{name: "output", short: "o", arg: "DIR", usage: "write pictures, README.txt and numbers.json", heading: commonHeading, Value: word(&o.dir)},
-	})
+	declare(f, o.own())
 	o.addFlags(f, debugVerb)
 	f.Lookup("overwrite").Usage = "overwrite what is in DIR"
+}
+
+// own defines the flags that a conversion does not have.
+func (o *DebugOptions) own() []flag {
+	return []flag{
+		{name: "at", arg: "TIME", usage: "moment of the input to look at: seconds, mm:ss.frac or hh:mm:ss.frac", heading: commonHeading, Value: word(&o.at)},
+		{name: "output", short: "o", arg: "DIR", usage: "write pictures, README.txt and numbers.json", heading: commonHeading, use: writesFile, path: &o.dir,
+			files: func() []string { return below(o.dir, debug.Files...) }, Value: word(&o.dir)},
+	}
 }
 
 func newDebugCommand() *cobra.Command {
@@ -66,6 +72,9 @@ func runDebug(ctx context.Context, o DebugOptions, input string, stdout, stderr 
 	}
 	p, err := o.options(input)
 	if err != nil {
+		return err
+	}
+	if err := checkWritten(append(o.flags(), o.own()...), input, o.Output.Overwrite); err != nil {
 		return err
 	}
 	p.Compute.Backend, p.Hooks.Log = pipeline.CPU, slog.New(newLogHandler(stderr, o.logLevel()))

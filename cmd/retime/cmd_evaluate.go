@@ -29,13 +29,7 @@ func (o *EvaluateOptions) AddFlags(f *pflag.FlagSet) {
 	e := &o.evaluate
 	e.Every, e.Worst, e.Regions = 2, 6, 10
 	o.peers = []string{"blend", "nearest", "minterpolate"}
-	declare(f, []flag{
-		{name: "report", arg: "DIR", usage: "write report.html and report.json", heading: commonHeading, option: "Options.Dir", Value: word(&e.Dir)},
-		{name: "settings", arg: "FILES", usage: "YAML files of settings to compare (default the balanced preset)", heading: compareHeading, Value: commaSeparated(&o.settings)},
-		{name: "peer", arg: "PEER", usage: "blend, nearest, minterpolate[=OPTIONS] (default), NAME=COMMAND, none; repeatable", heading: compareHeading,
-			values: []string{"blend", "nearest", "minterpolate", "none"}, Value: texts(&o.peers)},
-		{name: "every", arg: "N", usage: "hold out every N-th frame", heading: compareHeading, option: "Options.Every", Value: integer(&e.Every)},
-	})
+	declare(f, o.own())
 	o.addFlags(f, evaluateVerb)
 	declare(f, []flag{
 		{name: "max-frames", arg: "N", usage: "end after N frames (default all)", heading: compareHeading, option: "Options.MaxFrames", Value: integer(&e.MaxFrames)},
@@ -44,6 +38,20 @@ func (o *EvaluateOptions) AddFlags(f *pflag.FlagSet) {
 		{name: "no-vif", usage: "leave out visual information fidelity, which takes longest", heading: compareHeading, Value: boolean(&e.NoVIF)},
 	})
 	f.Lookup("overwrite").Usage = "overwrite the report"
+}
+
+// own defines the flags about what is compared.
+func (o *EvaluateOptions) own() []flag {
+	e := &o.evaluate
+	return []flag{
+		{name: "report", arg: "DIR", usage: "write report.html and report.json", heading: commonHeading, option: "Options.Dir", use: writesFile, path: &e.Dir,
+			files: func() []string { return below(e.Dir, evaluate.Files...) }, Value: word(&e.Dir)},
+		{name: "settings", arg: "FILES", usage: "YAML files of settings to compare (default the balanced preset)", heading: compareHeading, use: readsFile,
+			files: func() []string { return o.settings }, Value: commaSeparated(&o.settings)},
+		{name: "peer", arg: "PEER", usage: "blend, nearest, minterpolate[=OPTIONS] (default), NAME=COMMAND, none; repeatable", heading: compareHeading,
+			values: []string{"blend", "nearest", "minterpolate", "none"}, Value: texts(&o.peers)},
+		{name: "every", arg: "N", usage: "hold out every N-th frame", heading: compareHeading, option: "Options.Every", Value: integer(&e.Every)},
+	}
 }
 
 func newEvaluateCommand() *cobra.Command {
@@ -114,6 +122,9 @@ func (o *EvaluateOptions) options(input string) (evaluate.Options, error) {
 func runEvaluate(ctx context.Context, o EvaluateOptions, input string, stdout, stderr io.Writer) error {
 	e, err := o.options(input)
 	if err != nil {
+		return err
+	}
+	if err := checkWritten(append(o.flags(), o.own()...), input, e.Overwrite); err != nil {
 		return err
 	}
 	e.Log = slog.New(newLogHandler(stderr, o.logLevel()))

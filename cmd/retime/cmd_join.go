@@ -42,6 +42,9 @@ func runJoin(ctx context.Context, o WorkOptions, wait bool, stdout, stderr io.Wr
 	if err != nil {
 		return err
 	}
+	if err := checkWritten(append(o.flags(), o.own()...), plan.Input.Path, o.Output.Overwrite); err != nil {
+		return err
+	}
 	o.Compute.Backend = pipeline.CPU // a join makes no frame
 	local, show, err := o.local(stderr)
 	if err != nil {

@@ -54,8 +54,8 @@ func runPlan(ctx context.Context, o ConvertOptions, even bool, input string, std
 	if err != nil {
 		return err
 	}
-	written := []flag{{name: "output", use: writesFile, path: &o.Output.File}}
-	if err := checkWritten(written, input, o.Output.Overwrite); err != nil {
+	plan := flag{name: "output", use: writesFile, path: &o.Output.File}
+	if err := checkWritten(append(reading(o.flags()), plan), input, o.Output.Overwrite); err != nil {
 		return err
 	}
 	p.Output.File = ""
@@ -68,16 +68,16 @@ func runPlan(ctx context.Context, o ConvertOptions, even bool, input string, std
 		return err
 	}
 	p.Hooks.Progress = progress.update
-	plan, err := segment.New(ctx, p, segment.Options{Length: o.segmentLength, Even: even, Program: version()})
+	made, err := segment.New(ctx, p, segment.Options{Length: o.segmentLength, Even: even, Program: version()})
 	progress.done()
 	if err != nil {
 		return err
 	}
-	if err := plan.Write(o.Output.File); err != nil {
+	if err := made.Write(o.Output.File, o.Output.Overwrite); err != nil {
 		return err
 	}
 	if !o.quiet {
-		fmt.Fprintf(stdout, "%s: %d frames in %s, 0 to %d\n", o.Output.File, plan.Whole.Frames, counted(int64(len(plan.Ranges)), "segment"), len(plan.Ranges)-1)
+		fmt.Fprintf(stdout, "%s: %d frames in %s, 0 to %d\n", o.Output.File, made.Whole.Frames, counted(int64(len(made.Ranges)), "segment"), len(made.Ranges)-1)
 	}
 	return nil
 }

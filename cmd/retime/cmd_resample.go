@@ -35,8 +35,14 @@ type ResampleOptions struct {
 // AddFlags declares the flags of resample.
 func (o *ResampleOptions) AddFlags(f *pflag.FlagSet) {
 	o.order, o.boundary, o.outside, o.precision, o.dtype = "3", "half", "extend", 1e-6, "float64"
-	declare(f, append([]flag{
-		{name: "output", short: "o", arg: "FILE", usage: "output: .pgm, .ppm, .png, .tif, .pfm, .npy", heading: commonHeading, Value: word(&o.output)},
+	declare(f, o.flags())
+}
+
+// flags defines the flags of resample.
+func (o *ResampleOptions) flags() []flag {
+	return append([]flag{
+		{name: "output", short: "o", arg: "FILE", usage: "output: .pgm, .ppm, .png, .tif, .pfm, .npy", heading: commonHeading, use: outputFile, path: &o.output,
+			Value: word(&o.output)},
 		{name: "size", arg: "WxH", usage: "output size (default the input's, or the flow's)", heading: commonHeading, Value: numbers(&o.size)},
 		{name: "overwrite", short: "y", usage: "overwrite the output", heading: commonHeading, Value: boolean(&o.overwrite)},
 		{name: "order", arg: "ORDER", usage: fmt.Sprintf("order of the B-spline, 0 to %d, or catmull-rom", bspline.MaxOrder), heading: samplingHeading, Value: numbers(&o.order)},
@@ -53,7 +59,7 @@ func (o *ResampleOptions) AddFlags(f *pflag.FlagSet) {
 		{name: "threads", arg: "N", usage: "worker threads (default all processors)", heading: machineHeading, Value: integer(&o.threads)},
 		{name: "quiet", short: "q", usage: "print only errors and warnings", heading: displayHeading, Value: boolean(&o.quiet)},
 		{name: "no-warn", usage: "print no warnings", heading: displayHeading, Value: boolean(&o.noWarn)},
-	}, o.transform.flags()...))
+	}, o.transform.flags()...)
 }
 
 func newResampleCommand() *cobra.Command {
@@ -213,6 +219,9 @@ func parseSize(text string) (size, error) {
 
 func runResample(ctx context.Context, o ResampleOptions, input string, stdout, stderr io.Writer) error {
 	start := time.Now()
+	if err := checkWritten(o.flags(), input, o.overwrite); err != nil {
+		return err
+	}
 	r, err := o.parse()
 	if err != nil {
 		return err

@@ -29,7 +29,8 @@ func (o *transformOptions) flags() []flag {
 		{name: "center", arg: "X,Y", usage: "the point that --zoom and --rotate leave in its place (default the middle)", heading: transformHeading, Value: numbers(&o.center)},
 		{name: "affine", arg: "a,b,c,d,e,f", usage: "move (x, y) to (ax+by+c, dx+ey+f)", heading: transformHeading, Value: numbers(&o.affine)},
 		{name: "homography", arg: "h11,...,h33", usage: "move (x, y) to (X/Z, Y/Z), (X, Y, Z) being this matrix times (x, y, 1)", heading: transformHeading, Value: numbers(&o.homography)},
-		{name: "flow", arg: "FILE", usage: "move along the vectors in a Middlebury .flo file; black if unknown", heading: transformHeading, Value: word(&o.flow)},
+		{name: "flow", arg: "FILE", usage: "move along the vectors in a Middlebury .flo file; black if unknown", heading: transformHeading,
+			use: readsFile, path: &o.flow, Value: word(&o.flow)},
 	}
 }
 

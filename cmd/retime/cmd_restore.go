@@ -40,7 +40,7 @@ func (o *RestoreOptions) own() []flag {
 	r := &o.restore
 	return []flag{
 		{name: "frames", arg: "FRAMES", usage: "replace frames: 120,133-135; numbers from 0, times, or timecodes", heading: damageHeading, Value: numbers(&o.frames)},
-		{name: "list", arg: "FILE", usage: "replace the frames in this list: docs/restoration.md", heading: damageHeading, Value: word(&o.list)},
+		{name: "list", arg: "FILE", usage: "replace the frames in this list: docs/restoration.md", heading: damageHeading, use: readsFile, path: &o.list, Value: word(&o.list)},
 		{name: "detect", usage: "look for damage and replace what is found", heading: damageHeading, Value: boolean(&r.Detect)},
 		{name: "missing-from-numbering", usage: "put in the frames whose numbers an image sequence lacks", heading: damageHeading,
 			option: "Options.MissingFromNumbering", Value: boolean(&r.MissingFromNumbering)},
@@ -48,7 +48,8 @@ func (o *RestoreOptions) own() []flag {
 		{name: "dry-run", usage: "say what is damaged, and write nothing else", heading: damageHeading, Value: boolean(&r.DryRun)},
 		{name: "insert", arg: "FRAME:COUNT", usage: "put COUNT frames into the gap behind FRAME; repeatable", heading: damageHeading, Value: texts(&o.inserts)},
 		{name: "region", arg: "x,y,w,h@FRAMES", usage: "replace a rectangle of frames only; repeatable", heading: damageHeading, Value: texts(&o.regions)},
-		{name: "mask", arg: "FILE@FRAMES", usage: "replace only what is white in a picture; repeatable", heading: damageHeading, Value: texts(&o.masks)},
+		{name: "mask", arg: "FILE@FRAMES", usage: "replace only what is white in a picture; repeatable", heading: damageHeading, use: readsFile,
+			files: o.maskFiles, Value: texts(&o.masks)},
 		{name: "smart-copy", usage: "copy the packets that can stay, encode only around what is made", heading: damageHeading,
 			option: "Options.SmartCopy", Value: boolean(&r.SmartCopy)},
 		{name: "max-run", arg: "N", usage: "leave runs of more than N frames as they are", heading: damageHeading, option: "Options.MaxRun", Value: integer(&r.MaxRun)},
@@ -136,6 +137,14 @@ func (o *RestoreOptions) options(input string) (r restore.Options, err error) {
 	return r, nil
 }
 
+// maskFiles returns the names of the files of --mask.
+func (o *RestoreOptions) maskFiles() (names []string) {
+	for _, text := range o.masks {
+		names = append(names, text[:max(strings.LastIndex(text, "@"), 0)])
+	}
+	return names
+}
+
 // parseMask reads "FILE@FRAMES".
 func parseMask(text string) ([]restore.Finding, error) {
 	at := strings.LastIndex(text, "@")
@@ -154,13 +163,13 @@ func parseMask(text string) ([]restore.Finding, error) {
 }
 
 // writeDamage writes a list that --list reads.
-func writeDamage(name string, found []restore.Finding) error {
+func writeDamage(name string, found []restore.Finding, overwrite bool) error {
 	var b strings.Builder
 	if err := restore.WriteList(&b, found); err != nil {
 		return err
 	}
 	_ = atomicfile.Sweep(name)
-	if err := atomicfile.WriteFile(name, []byte(b.String())); err != nil {
+	if err := atomicfile.WriteFile(name, overwrite, []byte(b.String())); err != nil {
 		return fault.New(fault.CannotWrite, "--write-list: %w", err)
 	}
 	return nil
@@ -171,9 +180,11 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 	if err != nil {
 		return err
 	}
-	if err := checkWritten(append(o.flags(), o.own()...), input, r.Convert.Output.Overwrite); err != nil {
+	all := append(o.flags(), o.own()...)
+	if err := checkWritten(all, input, r.Convert.Output.Overwrite); err != nil {
 		return err
 	}
+	r.Convert.Output.Keep = beside(all)
 	whyCPU, err := chooseProgram(r.Convert.Compute.Backend)
 	if err != nil {
 		return err
@@ -184,7 +195,7 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 		return err
 	}
 	r.Convert.Hooks.Progress = progress.update
-	log, err := newSidecar("--log", o.log)
+	log, err := newSidecar("--log", o.log, o.Output.Overwrite)
 	if err != nil {
 		return err
 	}
@@ -202,7 +213,7 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 		if o.writeList == "" {
 			return nil
 		}
-		return writeDamage(o.writeList, found)
+		return writeDamage(o.writeList, found, o.Output.Overwrite)
 	}
 	report, err := restore.Run(ctx, r)
 	progress.done()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -32,11 +33,21 @@ func (o *WorkOptions) AddFlags(f *pflag.FlagSet) {
 }
 
 // addPlan declares the flags that all verbs about a plan share.
-func (o *WorkOptions) addPlan(f *pflag.FlagSet) {
-	declare(f, []flag{
-		{name: "plan", arg: "FILE", usage: "the plan", heading: planHeading, Value: word(&o.plan)},
-		{name: "dir", arg: "DIR", usage: "the segments (default beside the plan, plan.segments for plan.json)", heading: planHeading, Value: word(&o.dir)},
-	})
+func (o *WorkOptions) addPlan(f *pflag.FlagSet) { declare(f, o.own()) }
+
+// own defines the flags about a plan.
+func (o *WorkOptions) own() []flag {
+	return []flag{
+		{name: "plan", arg: "FILE", usage: "the plan", heading: planHeading, use: readsFile, path: &o.plan, Value: word(&o.plan)},
+		{name: "dir", arg: "DIR", usage: "the segments (default beside the plan, plan.segments for plan.json)", heading: planHeading, use: readsFile, path: &o.dir,
+			files: o.segments, Value: word(&o.dir)},
+	}
+}
+
+// segments returns the names of the files in the directory of the segments.
+func (o *WorkOptions) segments() []string {
+	list, _ := filepath.Glob(filepath.Join(o.dir, "*")) // no name is a wrong pattern
+	return list
 }
 
 // read returns the plan and the directory of its segments.

@@ -15,7 +15,10 @@ import (
 
 // confidenceMaps writes the confidence in each pixel of the made frames as pictures
 // into a directory. Their names are the numbers of the frames.
-type confidenceMaps struct{ dir string }
+type confidenceMaps struct {
+	dir       string
+	overwrite bool
+}
 
 // mapPattern is the pattern of the pictures' names.
 const mapPattern = "%06d.png"
@@ -35,13 +38,13 @@ func newConfidenceMaps(dir string, overwrite bool) (*confidenceMaps, error) {
 	} else if len(entries) > 0 && !overwrite {
 		return nil, fault.New(fault.CannotWrite, "--confidence-maps: %q is not empty; name another directory, or give -y to write into it", dir)
 	}
-	return &confidenceMaps{dir}, nil
+	return &confidenceMaps{dir, overwrite}, nil
 }
 
 func (m *confidenceMaps) write(number int64, confidence frame.Image[uint8]) error {
 	name := filepath.Join(m.dir, fmt.Sprintf(mapPattern, number))
 	gray := &image.Gray{Pix: confidence.Pix, Stride: confidence.Stride, Rect: image.Rect(0, 0, confidence.Width, confidence.Height)}
-	if err := atomicfile.Write(name, func(w io.Writer) error { return png.Encode(w, gray) }); err != nil {
+	if err := atomicfile.Write(name, m.overwrite, func(w io.Writer) error { return png.Encode(w, gray) }); err != nil {
 		return fault.New(fault.CannotWrite, "--confidence-maps: %w", err)
 	}
 	return nil

@@ -100,7 +100,8 @@ func (o *ConvertOptions) flags() []flag {
 		{name: "mode", arg: "MODE", usage: "project (follows motion), splat, blend (cross-fade), nearest", heading: methodHeading,
 			option: "Synthesis.Mode", role: roleMethod, verbs: conversions | restoreVerb, values: []string{"project", "splat", "blend", "nearest"}, Value: word(&s.Mode)},
 		{name: "flow", arg: "METHOD", usage: "optical flow: dis, opencv-dis, farneback, files=NAME, command=LINE", heading: methodHeading, option: "Synthesis.Flow", role: roleMethod,
-			verbs: conversions | restoreVerb | debugVerb, values: []string{"dis", "opencv-dis", "farneback"}, Value: word(&s.Flow)},
+			verbs: conversions | restoreVerb | debugVerb, values: []string{"dis", "opencv-dis", "farneback"}, use: readsFile,
+			files: func() []string { return flowFiles(s.Flow) }, Value: word(&s.Flow)},
 		{name: "flow-cache", arg: "DIR", usage: "keep optical flow here, and use what is there; many may share it", heading: machineHeading, option: "Synthesis.FlowCache",
 			role: roleFiles, verbs: conversions | restoreVerb | workVerb, use: keepsFiles, path: &s.FlowCache, Value: word(&s.FlowCache)},
 		{name: "preset", arg: "PRESET", usage: "speed against quality: fast, balanced, best", heading: commonHeading, option: "Synthesis.Preset", role: roleMethod,
@@ -130,7 +131,8 @@ func (o *ConvertOptions) flags() []flag {
 		{name: "nearest-below", arg: "X", usage: "show the nearer source frame below this confidence", heading: methodHeading, option: "Synthesis.NearestBelow",
 			role: roleMethod, verbs: conversions | restoreVerb, Value: pointed(&s.NearestBelow, parseFloat)},
 		{name: "confidence-maps", arg: "DIR", usage: "write how far each pixel can be trusted, a PNG for each made frame", heading: reportHeading, option: "Hooks.ConfidenceMap",
-			verbs: conversions, hidden: planVerb, use: writesFile, path: &fs.confidenceMaps, Value: word(&fs.confidenceMaps)},
+			verbs: conversions, hidden: planVerb, use: writesFile, path: &fs.confidenceMaps,
+			files: func() []string { return below(fs.confidenceMaps, mapPattern) }, Value: word(&fs.confidenceMaps)},
 		{name: "deinterlace", arg: "HOW", usage: "interlaced input: field (a picture of each), frame, off (as it is)", heading: inputHeading,
 			option: "Input.Deinterlace", role: roleMethod, verbs: conversions | restoreVerb, bare: string(pipeline.EachField), values: []string{"field", "frame", "off"}, Value: word(&in.Deinterlace)},
 		{name: "inverse-telecine", usage: "find the frames of film in 3:2 pulldown", heading: inputHeading, option: "Input.Deinterlace", role: roleMethod,
@@ -188,6 +190,14 @@ func (o *ConvertOptions) flags() []flag {
 		{name: "no-warn", usage: "print no warnings", heading: displayHeading, role: roleProgram, verbs: ^verb(0), Value: boolean(&o.noWarn)},
 		{name: "verbose", short: "v", usage: "print details", heading: displayHeading, role: roleProgram, verbs: ^verb(0), Value: boolean(&o.verbose)},
 	}
+}
+
+// flowFiles returns the pattern of the files that a method reads flow from, if it does.
+func flowFiles(m pipeline.FlowMethod) []string {
+	if pattern, ok := m.Files(); ok {
+		return []string{pattern}
+	}
+	return nil
 }
 
 // parseInputRate reads the rate of an input without timestamps.

@@ -27,7 +27,8 @@ type flag struct {
 	bare        string   // the value if the flag is given without one
 	values      []string // all values that the flag accepts; nil if they cannot be listed
 	use         fileUse
-	path        *string // the file's name; nil if use is noFile
+	path        *string         // the file's name; nil if use is noFile, or only files tells it
+	files       func() []string // the names of the files, if it is not the one at path
 }
 
 // role tells what a flag decides.

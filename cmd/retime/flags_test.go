@@ -293,6 +293,7 @@ func TestOptionsAndFlagsAgree(t *testing.T) {
 	without := map[string]string{
 		"Input.File":         "the argument",
 		"Input.SequenceGaps": "restore sets it",
+		"Output.Keep":        "follows from the files that flags name",
 		"Hooks.Log":          "messages", "Hooks.Progress": "messages", "Hooks.Digest": "segments",
 	}
 	options := map[string]bool{}

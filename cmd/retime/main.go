@@ -10,9 +10,11 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -53,9 +55,13 @@ func keepStandardError() {
 	}
 }
 
-// signalContext returns a context that the first signal to end cancels. The second one
-// ends the program at once, unless it is a hangup, of which a closing terminal sends
-// several.
+// patience is how long the program may take to end by itself after a signal to end. FFmpeg does
+// not return from a pipe or a device that gives no data, nor from headers that take it long.
+const patience = 1500 * time.Millisecond
+
+// signalContext returns a context that the first signal to end cancels. What has not come to its
+// end after patience is abandoned. The second signal ends the program at once, unless it is a
+// hangup, of which a closing terminal sends several.
 func signalContext() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -67,6 +73,11 @@ func signalContext() (context.Context, context.CancelFunc) {
 	go func() {
 		<-signals
 		cancel()
+		time.AfterFunc(patience, func() {
+			atomicfile.Abandon()
+			fmt.Fprintln(os.Stderr, "retime: cancelled; nothing more was written")
+			os.Exit(int(fault.Cancelled))
+		})
 		for s := range signals {
 			if s != syscall.SIGHUP {
 				os.Exit(int(fault.Cancelled))

@@ -17,8 +17,9 @@ import (
 	"retime/pipeline/fault"
 )
 
-// atWork starts cmd, a long conversion, and returns once it is at work.
-func atWork(t *testing.T, cmd *exec.Cmd) {
+// atWork starts cmd, a long conversion, and returns once it is at work. said returns what it has
+// printed since then, once it has ended.
+func atWork(t *testing.T, cmd *exec.Cmd) (said func() string) {
 	t.Helper()
 	progress, err := cmd.StderrPipe()
 	if err != nil {
@@ -31,7 +32,13 @@ func atWork(t *testing.T, cmd *exec.Cmd) {
 	if _, err := progress.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _, _ = io.Copy(io.Discard, progress) }()
+	var text strings.Builder
+	ended := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(&text, progress)
+		close(ended)
+	}()
+	return func() string { <-ended; return text.String() }
 }
 
 // ends waits for cmd and returns its exit code.

@@ -59,7 +59,7 @@ source or another way to make it, find the frames that are doubtful, see how the
 came about, decide otherwise, and render what changed. Decisions, the mask of
 still overlays and the speed curve are saved at once, beside the output, in the
 files that --decisions, --static-mask and --curve read. The page shows the command
-that makes the same bytes. review ends with Ctrl-C, or when the last tab has been
+that makes the same frames. review ends with Ctrl-C, or when the last tab has been
 closed for a minute: docs/review.md.`,
 		Example: `  retime review in.mp4 out.mp4 --fps 60
   retime review clips --slow 4 -o slow`,
@@ -164,7 +164,7 @@ func newReviewClip(o ConvertOptions, input string, flags *pflag.FlagSet) (review
 		{name: "output", use: writesFile, path: &out}, {name: "decisions", use: writesFile, path: &c.Files.Decisions},
 		{name: "static-mask", use: writesFile, path: &c.Files.Mask}, {name: "curve", use: writesFile, path: &c.Files.Curve},
 	}
-	if err := checkWritten(written, input, true); err != nil { // an earlier review has left files there
+	if err := checkWritten(append(reading(o.flags()), written...), input, true); err != nil { // an earlier review has left files there
 		return c, err
 	}
 	return c, c.Conversion.Check()

@@ -43,13 +43,13 @@ func readScenes(name string) ([]*big.Rat, error) {
 }
 
 // writeScenes writes a file that readScenes reads.
-func writeScenes(name string, times []*big.Rat) error {
+func writeScenes(name string, times []*big.Rat, overwrite bool) error {
 	var b strings.Builder
 	for _, t := range times {
 		fmt.Fprintln(&b, t.FloatString(6))
 	}
 	_ = atomicfile.Sweep(name)
-	if err := atomicfile.WriteFile(name, []byte(b.String())); err != nil {
+	if err := atomicfile.WriteFile(name, overwrite, []byte(b.String())); err != nil {
 		return fault.New(fault.CannotWrite, "--write-scenes: %w", err)
 	}
 	return nil

@@ -17,22 +17,27 @@ type sidecar struct {
 	flag   string // the flag that asks for the file
 	name   string
 	file   *atomicfile.File // nil for no sidecar
+	over   bool             // replace a file that is there
 	buffer *bufio.Writer
 	lines  *json.Encoder
 	err    error
 }
 
-func newSidecar(flag, name string) (*sidecar, error) {
+func newSidecar(flag, name string, overwrite bool) (*sidecar, error) {
 	if name == "" {
 		return &sidecar{}, nil
 	}
 	_ = atomicfile.Sweep(name)
-	f, err := atomicfile.Create(name)
+	name, err := atomicfile.Follow(name)
+	var f atomicfile.File
+	if err == nil {
+		f, err = atomicfile.Create(name)
+	}
 	if err != nil {
 		return nil, fault.New(fault.CannotWrite, "%s: %w", flag, err)
 	}
 	b := bufio.NewWriter(f)
-	return &sidecar{flag: flag, name: name, file: &f, buffer: b, lines: json.NewEncoder(b)}, nil
+	return &sidecar{flag: flag, name: name, file: &f, over: overwrite, buffer: b, lines: json.NewEncoder(b)}, nil
 }
 
 func (s *sidecar) record(r pipeline.Record) { s.write(r) }
@@ -55,8 +60,9 @@ func (s *sidecar) close(keep bool) error {
 		err = s.buffer.Flush()
 	}
 	if keep && err == nil {
-		err = s.file.Commit(s.name)
-	} else {
+		err = s.file.Commit(s.name, s.over)
+	}
+	if !keep || err != nil {
 		s.file.Discard()
 	}
 	if err != nil {

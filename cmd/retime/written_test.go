@@ -49,11 +49,11 @@ func TestWrittenFiles(t *testing.T) {
 		damage + "--dry-run --write-list there":                                       fault.CannotWrite,
 		damage + "--log out.txt --write-list out.txt":                                 fault.Usage,
 		"in.y4m -o out.nut --fps 48 --sidecar there -y --write-scenes /dev/null":      0,
-		"in.y4m -o - -f nut --vcodec rawvideo --decisions there --sidecar there -y":   0,
+		"in.y4m -o - -f nut --vcodec rawvideo --sidecar there -y":                     0,
 		"in.y4m -o /dev/null -f nut --vcodec rawvideo --write-scenes /dev/null":       0,
 		"plan in.y4m -o there -y --even":                                              0,
 		damage + "--log there --write-list /dev/null -y":                              0,
-		"restore in.y4m -o out.nut --list list --write-list list -y":                  0,
+		"restore in.y4m -o out.nut --list list --write-list list -y":                  fault.Usage,
 		"batch . --glob in.y4m -o outs --sidecar there":                               fault.CannotWrite,
 		"batch . --glob in.y4m -o outs --state state --sidecar there -y --mode blend": 0,
 	} {
@@ -61,13 +61,7 @@ func TestWrittenFiles(t *testing.T) {
 			os.Remove(old)
 		}
 		write(t, "list", "2\n")
-		if strings.Contains(args, "--decisions there") { // a sidecar can be obeyed and written again
-			if _, stderr, code := run(t, "in.y4m", "-o", "before.nut", "-y", "--sidecar", "there"); code != 0 {
-				t.Fatal(stderr)
-			}
-		} else {
-			write(t, "there", "as it was")
-		}
+		write(t, "there", "as it was")
 		before := contents(t)
 		_, stderr, code := run(t, strings.Fields(args)...)
 		if code != int(want) {
@@ -82,6 +76,81 @@ func TestWrittenFiles(t *testing.T) {
 		if text, _ := os.ReadFile("there"); (string(text) == "as it was") == (want == 0 && strings.Contains(args, " there")) {
 			t.Errorf("retime %s: what is there is %.60q", args, text)
 		}
+	}
+}
+
+// No verb writes over what it reads, not even with -y.
+func TestWhatIsReadIsKept(t *testing.T) {
+	dir := filepath.Dir(clip(t, 64, 48, 6))
+	t.Chdir(dir)
+	for _, args := range []string{"in.y4m -o other.nut --sidecar decisions", "plan in.y4m -o plan.json -f nut --even", "segment --plan plan.json --index 0"} {
+		if _, stderr, code := run(t, strings.Fields(args)...); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	for name, text := range map[string]string{"curve": "0 1\n1 0.5\n", "scenes": "0.1\n", "list": "2\n", "settings.yaml": "preset: fast\n", "0.flo": "no flow", "0.npy": ""} {
+		write(t, name, text)
+	}
+	for _, d := range []string{"why", "report"} {
+		if err := os.Mkdir(d, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"mask.png", "why/overlay.png", "maps/000001.png"} {
+		if _, stderr, code := run(t, "in.y4m", "-o", "mask%d.png", "--to", "0.04", "-y"); code != 0 {
+			t.Fatal(stderr)
+		}
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename("mask1.png", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, "report/report.json", "preset: fast\n")
+	before := contents(t)
+	convert := "in.y4m --curve curve --scenes scenes --decisions decisions --static-mask mask.png "
+	restore := "restore in.y4m --frames 2 --list list --mask mask.png@2 --scenes scenes "
+	for _, args := range []string{
+		convert + "-f nut -o curve", convert + "-f nut -o scenes", convert + "-f nut -o decisions", convert + "-f nut -o mask.png", convert + "-o out.nut --sidecar decisions",
+		convert + "-o out.nut --sidecar ./curve", convert + "-o out.nut --write-scenes scenes", convert + "-f nut -o mask.png",
+		"in.y4m -o out.nut --static-mask maps/000001.png --confidence-maps maps", "in.y4m -f nut -o 0.flo --flow files=%d.flo",
+		convert + "-f nut -o curve --resume",
+		restore + "-f nut -o list", restore + "-o out.nut --write-list list", restore + "-f nut -o mask.png", restore + "-o out.nut --log scenes", restore + "--dry-run --write-list mask.png",
+		"plan " + convert + "-o curve", "plan " + convert + "-o decisions",
+		"join --plan plan.json -f nut -o plan.json", "join --plan plan.json -f nut -o plan.segments/000000.json", "join --plan plan.json -o in.y4m",
+		"batch . --glob in.y4m -o . --curve curve --sidecar curve", "batch . --glob in.y4m -o outs --curve curve --sidecar curve",
+		"resample mask.png -o mask.png --shift 1,1", "resample mask.png -o 0.npy --flow 0.npy",
+		"evaluate in.y4m --report report --settings report/report.json", "debug in.y4m --at 0.1 -o why --static-mask why/overlay.png",
+		"review in.y4m --scenes scenes --decisions scenes --no-open",
+	} {
+		_, stderr, code := run(t, append(strings.Fields(args), "-y")...)
+		if code != int(fault.Usage) {
+			t.Errorf("retime %s: exit code %d\n%s", args, code, stderr)
+		}
+		if after := contents(t); after != before {
+			t.Errorf("retime %s changes files: %s\nbefore: %s", args, after, before)
+			before = after
+		}
+	}
+}
+
+// Every flag that names files says whether they are read or written, so that no verb forgets one.
+func TestFlagsSayWhatTheirFilesAreFor(t *testing.T) {
+	neither := map[string]bool{"confine": true, "state": true}
+	for _, cmd := range verbsOf(newRootCommand()) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			d := definition(f)
+			if d == nil || neither[d.name] {
+				return
+			}
+			switch d.arg {
+			case "FILE", "FILES", "LIST", "DIR", "FILE@FRAMES":
+				if d.use == noFile || d.path == nil && d.files == nil {
+					t.Errorf("%s --%s does not say what its file is for", cmd.Name(), d.name)
+				}
+			}
+		})
 	}
 }
 
@@ -107,6 +176,95 @@ func TestFilesOfAReview(t *testing.T) {
 		if _, err := o.clip([]string{"in.y4m"}, flags); (err == nil) != good || err != nil && fault.KindOf(err) != fault.Usage {
 			t.Errorf("review in.y4m -o out.nut %s: %v", args, err)
 		}
+	}
+}
+
+// What appears during a run under a name that it writes stays, without -y.
+func TestFilesThatAppear(t *testing.T) {
+	dir := filepath.Dir(clip(t, 64, 48, 40))
+	t.Chdir(dir)
+	in, err := os.ReadFile("in.y4m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, kept := range map[string]string{"out.nut": "out.partial.nut", "sidecar": "", "scenes": "", "pictures/000038.png": "pictures/%06d.partial.png", "maps/000039.png": ""} {
+		args := "- -o out.nut --progress json --fps 48 --sidecar sidecar --write-scenes scenes --confidence-maps maps"
+		if filepath.Dir(name) == "pictures" {
+			args = "- -o pictures/%06d.png --progress json"
+		}
+		for _, old := range []string{"out.nut", "sidecar", "scenes", "pictures", "maps"} {
+			os.RemoveAll(old)
+		}
+		if err := os.MkdirAll("pictures", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		cmd := program(strings.Fields(args)...)
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fed := make(chan error)
+		go func() { // the program reads ahead
+			_, err := stdin.Write(in[:len(in)*3/4])
+			fed <- err
+		}()
+		said := atWork(t, cmd)
+		if err := <-fed; err != nil {
+			t.Fatal(err)
+		}
+		write(t, name, "theirs")
+		if _, err := stdin.Write(in[len(in)*3/4:]); err != nil {
+			t.Fatal(err)
+		}
+		stdin.Close()
+		stderr := said()
+		if code := ends(t, cmd); code != int(fault.CannotWrite) || !strings.Contains(stderr, name) && kept == "" || !strings.Contains(stderr, kept) {
+			t.Errorf("%s: exit code %d\n%s", name, code, stderr)
+		}
+		if text, err := os.ReadFile(name); err != nil || string(text) != "theirs" {
+			t.Errorf("%s holds %.20q: %v", name, text, err)
+		}
+		if parts, _ := filepath.Glob(".*.part"); parts != nil {
+			t.Errorf("%s: %q are left", name, parts)
+		}
+	}
+}
+
+// An output that is a link, and files beside it that are, stay links: what they lead to is written,
+// in whatever directory that lies, and so are the parts that --resume keeps.
+func TestOutputsThatAreLinks(t *testing.T) {
+	dir := filepath.Dir(clip(t, 64, 48, 12))
+	t.Chdir(dir)
+	for _, args := range []string{"in.y4m -o out.nut --sidecar sidecar --write-scenes scenes -y", "in.y4m -o out.nut --resume -y", "restore in.y4m -o out.nut --frames 3 --log sidecar -y"} {
+		far := t.TempDir()
+		links := []string{"out.nut", "sidecar", "scenes"}
+		for i, name := range links {
+			os.Remove(name)
+			if err := os.Symlink(filepath.Join(far, name), name); err != nil {
+				t.Fatal(err)
+			}
+			if i > 0 { // the output's link leads nowhere yet
+				write(t, name, "")
+			}
+		}
+		if _, stderr, code := run(t, strings.Fields(args)...); code != 0 {
+			t.Errorf("retime %s: exit code %d\n%s", args, code, stderr)
+		}
+		for _, name := range links {
+			info, err := os.Lstat(name)
+			if err != nil || info.Mode()&os.ModeSymlink == 0 {
+				t.Errorf("retime %s: %s is no link any more: %v", args, name, err)
+			}
+			if info, err = os.Stat(name); err != nil || info.Size() == 0 && name != "scenes" && strings.Contains(args, name) { // there is no cut
+				t.Errorf("retime %s: nothing was written to what %s leads to: %v", args, name, err)
+			}
+		}
+		if left, _ := filepath.Glob(filepath.Join(far, ".*")); left != nil {
+			t.Errorf("retime %s: %q are left", args, left)
+		}
+	}
+	if _, stderr, code := run(t, "in.y4m", "-o", "out.nut"); code != int(fault.CannotWrite) || !strings.Contains(stderr, "-y") {
+		t.Errorf("a link to a file that is there: exit code %d\n%s", code, stderr)
 	}
 }
 
@@ -168,6 +326,66 @@ func TestJobFileIsKept(t *testing.T) {
 		}
 		if after := contents(t); after != before {
 			t.Errorf("%s changes files: %s\nbefore: %s", written, after, before)
+		}
+	}
+}
+
+// What damage leaves of an output takes the place of no file: not of the input, nor of a file of
+// the batch, and without -y of none.
+func TestPartialOutputsReplaceNothing(t *testing.T) {
+	t.Chdir(filepath.Dir(clip(t, 64, 48, 48)))
+	for _, d := range []string{"in", "out"} {
+		if err := os.Mkdir(d, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, stderr, code := run(t, "in.y4m", "-o", "in/clip.partial.mkv"); code != 0 {
+		t.Fatal(stderr)
+	}
+	whole, err := os.ReadFile("in/clip.partial.mkv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := whole[:len(whole)/2]
+	write(t, "jobs.yaml", "clips:\n  - input: cut.mkv\n    output: in/clip.mkv\n  - input: in/clip.partial.mkv\n    output: out/b.mkv\n")
+	for _, c := range []struct {
+		args, kept string
+		input      []byte // that the file kept has
+		partial    string
+	}{
+		{"in/clip.partial.mkv -o in/clip.mkv", "in/clip.partial.mkv", cut, "in/clip.partial-2.mkv"},
+		{"in/clip.partial.mkv -o in/clip.mkv -y", "in/clip.partial.mkv", cut, "in/clip.partial-2.mkv"},
+		{"restore in/clip.partial.mkv -o in/clip.mkv --frames 3 -y", "in/clip.partial.mkv", cut, "in/clip.partial-2.mkv"},
+		{"cut.mkv -o in/clip.mkv", "in/clip.partial.mkv", whole, "in/clip.partial-2.mkv"},
+		{"cut.mkv -o in/clip.mkv -y --sidecar in/clip.partial.mkv", "", nil, "in/clip.partial-2.mkv"},
+		{"batch jobs.yaml -j 1 -y", "in/clip.partial.mkv", whole, "in/clip.partial-2.mkv"},
+		{"batch in -j 1 --glob *.mkv -o out -y", "", nil, "out/clip.partial-2.mkv"},
+		{"cut.mkv -o in/clip.mkv -y", "", nil, "in/clip.partial.mkv"},
+	} {
+		for _, pattern := range []string{"in/*", "out/*"} {
+			old, _ := filepath.Glob(pattern)
+			for _, name := range old {
+				os.RemoveAll(name)
+			}
+		}
+		write(t, "cut.mkv", string(cut))
+		if strings.HasPrefix(c.args, "batch in") {
+			write(t, "in/clip.mkv", string(cut))
+			c.input = whole
+		}
+		if c.input == nil {
+			c.input = whole
+		}
+		write(t, "in/clip.partial.mkv", string(c.input))
+		_, stderr, code := run(t, strings.Fields(c.args)...)
+		if code != int(fault.BadData) && !strings.HasPrefix(c.args, "batch") {
+			t.Errorf("retime %s: exit code %d\n%s", c.args, code, stderr)
+		}
+		if text, err := os.ReadFile(c.kept); c.kept != "" && (err != nil || string(text) != string(c.input)) {
+			t.Errorf("retime %s replaces %s", c.args, c.kept)
+		}
+		if _, err := os.Stat(c.partial); err != nil {
+			t.Errorf("retime %s: %v\n%s", c.args, err, stderr)
 		}
 	}
 }

@@ -1,8 +1,11 @@
 // Package atomicfile writes files that exist whole and on disk, or not at all.
 //
-// It writes a file beside its final name, as .NAME.NUMBER.part, and renames it. The
+// It writes a file beside its final name, as .NAME.NUMBER.part, and renames it. A link that a
+// user names stays one: Follow tells the name of its file. Other hard links to a file keep what
+// they had. A file that
+// is there is replaced only by those who ask for it, even if it came in the meantime. The
 // writing process holds a lock on the file, so that Sweep can tell which files a killed
-// process has left behind. A directory for unfinished files goes by the same rules.
+// process of the same machine has left behind. A directory for unfinished files goes by the same rules.
 package atomicfile
 
 import (
@@ -18,7 +21,10 @@ import (
 )
 
 // File is a file that is being written. Commit or Discard ends it.
-type File struct{ *os.File }
+type File struct {
+	*os.File
+	forget func()
+}
 
 const suffix = ".part"
 
@@ -28,30 +34,51 @@ func Create(name string) (File, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return File{}, &fs.PathError{Op: "create", Path: name, Err: errors.New("exists, and is not a regular file")}
 	}
-	f, err := create(name, func(part string) (*os.File, error) {
+	f, forget, err := create(name, func(part string) (*os.File, error) {
 		return os.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	})
-	return File{f}, err
+	return File{f, forget}, err
 }
 
-// create opens a new part of name and locks it.
-func create(name string, open func(part string) (*os.File, error)) (*os.File, error) {
+// Part returns a new name for an unfinished file that is to become name.
+func Part(name string) string {
 	dir, base := filepath.Split(name)
+	m := here()
+	return fmt.Sprintf("%s.%s.%s%s%08x%s", dir, base, m.host, m.boot, rand.Uint32(), suffix)
+}
+
+// create opens a new part of name and locks it. Abandon removes it until forget is called.
+func create(name string, open func(part string) (*os.File, error)) (f *os.File, forget func(), err error) {
 	for {
-		f, err := open(fmt.Sprintf("%s.%s.%d%s", dir, base, rand.Uint32(), suffix))
+		part := Part(name)
+		forget := OnAbandon(func() { removeAll(part) })
+		f, err := open(part)
+		if err != nil {
+			forget()
+		}
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		} else if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		// If the file system has no locks, Sweep removes nothing. Before this file is
 		// locked, another process may sweep it.
 		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
 		if _, err := os.Lstat(f.Name()); errors.Is(err, fs.ErrNotExist) {
 			f.Close()
+			forget()
 			continue
 		}
-		return f, nil
+		return f, forget, nil
+	}
+}
+
+// removeAll removes a file or a directory, into which others may still be writing.
+func removeAll(name string) {
+	for range 10 {
+		if os.RemoveAll(name) == nil {
+			return
+		}
 	}
 }
 
@@ -60,17 +87,21 @@ func create(name string, open func(part string) (*os.File, error)) (*os.File, er
 var ErrNotOnDisk = errors.New("the file is written, but a power failure may yet undo that")
 
 // Commit closes the file, puts it on disk and gives it name, which must lie in the
-// directory given to Create; it replaces an existing file. After an error the
-// unfinished file is gone, and name is as it was unless the error wraps ErrNotOnDisk.
-func (f File) Commit(name string) error {
+// directory given to Create. If name exists and overwrite is not set, the error wraps
+// fs.ErrExist, and the file waits for another Commit or for Discard. After any other error
+// the unfinished file is gone, and name is as it was unless the error wraps ErrNotOnDisk.
+func (f File) Commit(name string, overwrite bool) error {
 	err := f.Sync()
 	if err == nil {
-		err = os.Rename(f.Name(), name)
+		err = Move(f.Name(), name, overwrite)
 	}
-	if err != nil {
+	if errors.Is(err, fs.ErrExist) {
+		return err
+	} else if err != nil {
 		f.Discard()
 		return err
 	}
+	f.forget()
 	syncErr := syncDir(name)
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotOnDisk, err)
@@ -82,14 +113,18 @@ func (f File) Commit(name string) error {
 func (f File) Discard() {
 	os.Remove(f.Name())
 	f.Close()
+	f.forget()
 }
 
 // Dir is a directory for unfinished files. Only the user who creates it may enter it.
-type Dir struct{ lock *os.File }
+type Dir struct {
+	lock   *os.File
+	forget func()
+}
 
 // CreateDir makes a new directory beside name.
 func CreateDir(name string) (Dir, error) {
-	f, err := create(name, func(part string) (*os.File, error) {
+	f, forget, err := create(name, func(part string) (*os.File, error) {
 		if err := os.Mkdir(part, 0o700); err != nil {
 			return nil, err
 		}
@@ -99,7 +134,7 @@ func CreateDir(name string) (Dir, error) {
 		}
 		return f, err
 	})
-	return Dir{f}, err
+	return Dir{f, forget}, err
 }
 
 // Name returns the directory's name.
@@ -109,21 +144,30 @@ func (d Dir) Name() string { return d.lock.Name() }
 func (d Dir) Remove() error {
 	err := os.RemoveAll(d.Name())
 	d.lock.Close()
+	d.forget()
 	return err
 }
 
-// Write creates the file called name with the content that write writes. After an error
-// an existing file is as it was, unless the error wraps ErrNotOnDisk. Write writes to a
-// device or a pipe directly.
-func Write(name string, write func(io.Writer) error) error {
+// Write creates the file called name with the content that write writes. If name exists
+// and overwrite is not set, the error wraps fs.ErrExist. After an error an existing file is
+// as it was, unless the error wraps ErrNotOnDisk. Write follows links, and writes to a device or
+// a pipe directly.
+func Write(name string, overwrite bool, write func(io.Writer) error) error {
+	name, err := Follow(name)
+	if err != nil {
+		return err
+	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return writeDirectly(name, write)
 	}
-	return Replace(name, write)
+	return put(name, overwrite, write)
 }
 
-// Replace is Write for a file whose name nobody chose: it refuses a device or a pipe there.
-func Replace(name string, write func(io.Writer) error) error {
+// Replace is Write for a file whose name nobody chose: it overwrites a file or a link, and
+// refuses a device or a pipe.
+func Replace(name string, write func(io.Writer) error) error { return put(name, true, write) }
+
+func put(name string, overwrite bool, write func(io.Writer) error) error {
 	f, err := Create(name)
 	if err != nil {
 		return err
@@ -132,11 +176,13 @@ func Replace(name string, write func(io.Writer) error) error {
 	if err = write(b); err == nil {
 		err = b.Flush()
 	}
+	if err == nil {
+		err = f.Commit(name, overwrite)
+	}
 	if err != nil {
 		f.Discard()
-		return err
 	}
-	return f.Commit(name)
+	return err
 }
 
 func writeDirectly(name string, write func(io.Writer) error) error {
@@ -154,8 +200,10 @@ func writeDirectly(name string, write func(io.Writer) error) error {
 	return err
 }
 
-// WriteFile creates the file called name with the given content.
-func WriteFile(name string, content []byte) error { return Write(name, all(content)) }
+// WriteFile is Write with the given content.
+func WriteFile(name string, overwrite bool, content []byte) error {
+	return Write(name, overwrite, all(content))
+}
 
 // ReplaceFile is Replace with the given content.
 func ReplaceFile(name string, content []byte) error { return Replace(name, all(content)) }
@@ -164,10 +212,10 @@ func all(content []byte) func(io.Writer) error {
 	return func(w io.Writer) error { _, err := w.Write(content); return err }
 }
 
-// Rename puts the file from on disk and renames it to to, in the same file system; it
-// replaces an existing file. After an error from keeps its name, unless the error wraps
-// ErrNotOnDisk.
-func Rename(from, to string) error {
+// Rename puts the file from on disk and renames it to to, in the same file system. If to
+// exists and overwrite is not set, the error wraps fs.ErrExist. After an error from keeps its
+// name, unless the error wraps ErrNotOnDisk.
+func Rename(from, to string, overwrite bool) error {
 	f, err := os.Open(from)
 	if err != nil {
 		return err
@@ -175,7 +223,7 @@ func Rename(from, to string) error {
 	err = f.Sync()
 	f.Close()
 	if err == nil {
-		err = os.Rename(from, to)
+		err = Move(from, to, overwrite)
 	}
 	if err != nil {
 		return err

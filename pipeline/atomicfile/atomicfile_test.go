@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func names(t *testing.T, dir string) (list []string) {
@@ -30,12 +32,12 @@ func text(s string) func(io.Writer) error {
 func TestFilesAreWholeOrNotThere(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a.json")
-	if err := Write(name, text("one")); err != nil {
+	if err := Write(name, true, text("one")); err != nil {
 		t.Fatal(err)
 	}
 	// A writer that fails, and one that panics, leave the file that was there.
 	fail := errors.New("fail")
-	if err := Write(name, func(w io.Writer) error { _, _ = io.WriteString(w, "two"); return fail }); !errors.Is(err, fail) {
+	if err := Write(name, true, func(w io.Writer) error { _, _ = io.WriteString(w, "two"); return fail }); !errors.Is(err, fail) {
 		t.Errorf("%v, want the writer's error", err)
 	}
 	f, err := Create(name)
@@ -52,14 +54,14 @@ func TestFilesAreWholeOrNotThere(t *testing.T) {
 	if got, err := os.ReadFile(name); err != nil || string(got) != "one" {
 		t.Errorf("%q: %v", got, err)
 	}
-	if err := Write(name, text("four")); err != nil {
+	if err := Write(name, true, text("four")); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(name); err != nil || string(got) != "four" {
 		t.Errorf("%q: %v", got, err)
 	}
 	other := filepath.Join(dir, "b.json")
-	if err := Rename(name, other); err != nil {
+	if err := Rename(name, other, false); err != nil {
 		t.Fatal(err)
 	}
 	if list := names(t, dir); !slices.Equal(list, []string{"b.json"}) {
@@ -73,10 +75,10 @@ func TestDirectoryCannotBeSynced(t *testing.T) {
 	syncOpen = func(*os.File) error { return syscall.EIO }
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "1"), filepath.Join(dir, "2")
-	if err := WriteFile(one, []byte("one")); !errors.Is(err, ErrNotOnDisk) || !errors.Is(err, syscall.EIO) {
+	if err := WriteFile(one, false, []byte("one")); !errors.Is(err, ErrNotOnDisk) || !errors.Is(err, syscall.EIO) {
 		t.Errorf("%v, want ErrNotOnDisk and EIO", err)
 	}
-	if err := Rename(one, two); !errors.Is(err, ErrNotOnDisk) {
+	if err := Rename(one, two, false); !errors.Is(err, ErrNotOnDisk) {
 		t.Errorf("%v, want ErrNotOnDisk", err)
 	}
 	if got, err := os.ReadFile(two); err != nil || string(got) != "one" {
@@ -96,7 +98,7 @@ func TestFileCannotBeClosed(t *testing.T) {
 	}
 	defer func(sync func(*os.File) error) { syncOpen = sync }(syncOpen)
 	syncOpen = func(*os.File) error { f.Close(); return nil } // so that Commit's Close fails
-	if err := f.Commit(name); !errors.Is(err, ErrNotOnDisk) || !errors.Is(err, os.ErrClosed) {
+	if err := f.Commit(name, true); !errors.Is(err, ErrNotOnDisk) || !errors.Is(err, os.ErrClosed) {
 		t.Errorf("%v, want ErrNotOnDisk and ErrClosed", err)
 	}
 	if _, err := os.Stat(name); err != nil {
@@ -119,7 +121,7 @@ func TestPermissions(t *testing.T) {
 		if info, err := f.Stat(); err != nil || info.Mode() != want {
 			t.Errorf("umask %03o: %v while it is written, want %v: %v", umask, info.Mode(), want, err)
 		}
-		if err := f.Commit(name); err != nil {
+		if err := f.Commit(name, true); err != nil {
 			t.Fatal(err)
 		}
 		if info, err := os.Stat(name); err != nil || info.Mode() != want {
@@ -130,16 +132,16 @@ func TestPermissions(t *testing.T) {
 
 func TestErrorsLeaveNothing(t *testing.T) {
 	dir := t.TempDir()
-	if err := Write(filepath.Join(dir, "none", "a"), text("x")); err == nil {
+	if err := Write(filepath.Join(dir, "none", "a"), true, text("x")); err == nil {
 		t.Error("a file is written in a directory that is not there")
 	}
 	if err := os.Mkdir(filepath.Join(dir, "taken"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(filepath.Join(dir, "taken"), text("x")); err == nil {
+	if err := Write(filepath.Join(dir, "taken"), true, text("x")); err == nil {
 		t.Error("a file takes a directory's name")
 	}
-	if err := Rename(filepath.Join(dir, "absent"), filepath.Join(dir, "b")); err == nil {
+	if err := Rename(filepath.Join(dir, "absent"), filepath.Join(dir, "b"), true); err == nil {
 		t.Error("what is not there gets a name")
 	}
 	if list := names(t, dir); !slices.Equal(list, []string{"taken"}) {
@@ -149,12 +151,16 @@ func TestErrorsLeaveNothing(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{".a.1.part", ".a.b.22.part", ".c.3.part", "a.1.part", ".a.x.part", ".a.1.part2", ".part", "..part", ".4.part"} {
+	part := func(name string) string { return filepath.Base(Part(filepath.Join(dir, name))) }
+	others := []string{part("a.b"), part("c")}
+	stay := []string{"a.1.part", ".a.x.part", ".a.1.part", part("a") + "2", ".part", "..part", ".4.part", strings.TrimPrefix(part("a"), ".")}
+	for _, name := range slices.Concat([]string{part("a")}, others, stay) {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{".a.5.part", ".c.6.part"} {
+	others = append(others, part("c"))
+	for _, name := range []string{part("a"), others[2]} {
 		if err := os.MkdirAll(filepath.Join(dir, name, "within"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -170,22 +176,18 @@ func TestSweep(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder.Name(), "x"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Sweep(filepath.Join(dir, "a")); err != nil {
-		t.Fatal(err)
-	}
 	at, in := filepath.Base(live.Name()), filepath.Base(folder.Name())
-	want := []string{at, in, ".a.b.22.part", ".c.3.part", ".c.6.part", "a.1.part", ".a.x.part", ".a.1.part2", ".part", "..part", ".4.part"}
-	slices.Sort(want)
-	if list := names(t, dir); !slices.Equal(list, want) {
-		t.Errorf("%q, want %q", list, want)
-	}
-	if err := Sweep(dir + string(filepath.Separator)); err != nil {
-		t.Fatal(err)
-	}
-	want = []string{at, in, "a.1.part", ".a.x.part", ".a.1.part2", ".part", "..part", ".4.part"}
-	slices.Sort(want)
-	if list := names(t, dir); !slices.Equal(list, want) {
-		t.Errorf("%q, want %q", list, want)
+	for _, c := range []struct {
+		name string
+		want []string
+	}{{filepath.Join(dir, "a"), slices.Concat(others, stay, []string{at, in})}, {dir + string(filepath.Separator), append(stay, at, in)}} {
+		if err := Sweep(c.name); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(c.want)
+		if list := names(t, dir); !slices.Equal(list, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, list, c.want)
+		}
 	}
 	if _, err := os.Stat(filepath.Join(folder.Name(), "x")); err != nil {
 		t.Errorf("a directory that is in use was swept: %v", err)
@@ -193,11 +195,49 @@ func TestSweep(t *testing.T) {
 	if err := folder.Remove(); err != nil || slices.Contains(names(t, dir), in) {
 		t.Errorf("%q: %v", names(t, dir), err)
 	}
-	if err := live.Commit(filepath.Join(dir, "z")); err != nil {
+	if err := live.Commit(filepath.Join(dir, "z"), false); err != nil {
 		t.Errorf("a file that is being written was swept: %v", err)
 	}
 	if err := Sweep(filepath.Join(dir, "none", "a")); err == nil {
 		t.Error("a directory that is not there is swept")
+	}
+}
+
+// Another host may share the directory, and not the locks in it. What an earlier boot of this host
+// has left is swept, too.
+func TestSweepOfAnotherHost(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a")
+	own := here
+	defer func() { here = own }()
+	me := own()
+	for _, c := range []struct {
+		machine
+		changed time.Time
+		stays   bool
+	}{
+		{machine{"07e407", "000b01", time.Time{}}, time.Now(), true},
+		{machine{"a7e0a7", me.boot, time.Time{}}, me.since.Add(-time.Hour), true},
+		{machine{me.host, "000b01", time.Time{}}, time.Now(), true},
+		{machine{me.host, "000b01", time.Time{}}, me.since.Add(-time.Hour), false},
+		{me, time.Now(), false},
+	} {
+		here = func() machine { return c.machine }
+		part := Part(name)
+		if err := os.WriteFile(part, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(part, c.changed, c.changed); err != nil {
+			t.Fatal(err)
+		}
+		here = own
+		if err := Sweep(name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(part); (err == nil) != c.stays {
+			t.Errorf("%v, changed at %v: %v, want it to stay: %v", c.machine, c.changed, err, c.stays)
+		}
+		os.Remove(part)
 	}
 }
 
@@ -212,7 +252,7 @@ func TestSweepWhileOthersWrite(t *testing.T) {
 				if err := Sweep(name); err != nil {
 					t.Error(err)
 				}
-				if err := Write(name, text("whole")); err != nil {
+				if err := Write(name, true, text("whole")); err != nil {
 					t.Error(err)
 				}
 				if d, err := CreateDir(name); err != nil {
@@ -243,7 +283,7 @@ func TestDevicesStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := WriteFile(name, []byte("text")); err != nil {
+	if err := WriteFile(name, false, []byte("text")); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]byte, 4)

@@ -8,9 +8,14 @@ import (
 	"syscall"
 )
 
-// Sweep removes the unfinished files and directories that killed processes have left of
-// name. If name ends in a separator, it removes those of all names in that directory.
+// Sweep removes the unfinished files and directories that killed processes of this machine
+// have left of name, which it follows if it is a link. If name ends in a separator, it removes those of all
+// names in that directory.
 func Sweep(name string) error {
+	name, err := Follow(name)
+	if err != nil {
+		return err
+	}
 	dir, base := filepath.Split(name)
 	dir = filepath.Clean(dir + ".")
 	entries, err := os.ReadDir(dir)
@@ -19,7 +24,11 @@ func Sweep(name string) error {
 	}
 	var failed error
 	for _, e := range entries {
-		if (e.Type().IsRegular() || e.IsDir()) && isPart(e.Name(), base) {
+		host, boot, ok := parsePart(e.Name(), base)
+		if !ok || !e.Type().IsRegular() && !e.IsDir() {
+			continue
+		}
+		if info, err := e.Info(); err == nil && here().outlived(host, boot, info.ModTime()) {
 			if err := removeUnlocked(filepath.Join(dir, e.Name())); err != nil {
 				failed = err
 			}
@@ -28,17 +37,20 @@ func Sweep(name string) error {
 	return failed
 }
 
-// isPart reports whether Create may have given that name to a file for base or, if base
-// is empty, for any file.
-func isPart(name, base string) bool {
+// parsePart returns the machine whose process has created the part of that name. ok is false
+// unless it is a name that Part gives for base or, if base is empty, for any file.
+func parsePart(name, base string) (host, boot string, ok bool) {
 	name, first := strings.CutPrefix(name, ".")
 	name, last := strings.CutSuffix(name, suffix)
 	dot := strings.LastIndexByte(name, '.')
 	if !first || !last || dot < 0 || base != "" && name[:dot] != base {
-		return false
+		return "", "", false
 	}
-	number := name[dot+1:]
-	return number != "" && strings.Trim(number, "0123456789") == ""
+	digits := name[dot+1:]
+	if len(digits) != 20 || strings.Trim(digits, "0123456789abcdef") != "" {
+		return "", "", false
+	}
+	return digits[:6], digits[6:12], true
 }
 
 // removeUnlocked removes a file or a directory that no process has locked. It skips one

@@ -33,6 +33,7 @@ type Resources struct {
 	Threads     int                     // worker threads, 1 or more
 	Slot, Slots int                     // the job's place among the jobs that run at a time, from 0, and the number of places
 	Overwrite   bool                    // replace an output that exists
+	Keep        []string                // the files of all jobs, which no partial output may replace
 	Interrupted bool                    // a killed run may have left unfinished files
 	Log         io.Writer               // receives the job's messages
 	Progress    func(pipeline.Progress) // receives the job's progress
@@ -191,7 +192,7 @@ func (b *batch) work(ctx context.Context, slot int) {
 			return
 		}
 		b.notify(Event{Job: i, State: Running})
-		outcome := b.convert(ctx, i, Resources{Threads: threads, Slot: slot, Slots: b.o.Parallel})
+		outcome := b.convert(ctx, i, Resources{Threads: threads, Slot: slot, Slots: b.o.Parallel, Keep: b.o.files()})
 		b.mu.Lock()
 		b.outcomes[i] = outcome
 		b.free += threads
@@ -220,6 +221,15 @@ func (b *batch) take() (job, threads int, ok bool) {
 	return job, threads, true
 }
 
+// files returns the names of all files that jobs read and write.
+func (o *Options) files() (names []string) {
+	for i := range o.Jobs {
+		j := &o.Jobs[i]
+		names = append(append(append(names, j.Input, j.Output), j.Reads...), j.Writes...)
+	}
+	return names
+}
+
 func (b *batch) notify(e Event) {
 	if b.o.Event != nil {
 		b.mu.Lock()
@@ -233,18 +243,17 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	job, key := &b.o.Jobs[i], b.keys[i]
 	out := Outcome{State: Pending, Log: logName(b.o.Dir, key)}
 	was := b.records[key]
-	exists := stampOf(job.Output).exists()
-	own := was.owns(job)
-	now := record{State: Running, Inputs: job.inputs(), Settings: job.settings(), Output: was.Output, Owned: !exists || own, Started: time.Now()}
-	if exists && !own && !b.o.Overwrite {
-		out.State, out.Err = Failed, fault.New(fault.CannotWrite, "output %q exists, and this batch did not write it as it is; Options.Overwrite replaces it", job.Output)
+	foreign, exist := was.foreign(job)
+	now := record{State: Running, Inputs: job.inputs(), Settings: job.settings(), Output: was.Output, Writes: was.Writes, Owned: foreign == "", Started: time.Now()}
+	if foreign != "" && !b.o.Overwrite {
+		out.State, out.Err = Failed, fault.New(fault.CannotWrite, "output %q exists, and this batch did not write it as it is; Options.Overwrite replaces it", foreign)
 		now.State, now.Error, now.Code = Failed, out.Err.Error(), int(fault.CannotWrite)
 		return b.save(key, now, out)
 	}
 	if out := b.save(key, now, out); out.Err != nil {
 		return out
 	}
-	r.Overwrite, r.Interrupted = b.o.Overwrite || was.State != "", was.State == Running
+	r.Overwrite, r.Interrupted = b.o.Overwrite || exist || was.Owned && job.isSequence(), was.State == Running
 	r.Progress = func(p pipeline.Progress) { b.notify(Event{Job: i, State: Running, Progress: p}) }
 	log := b.store.createLog(key)
 	r.Log = log
@@ -257,7 +266,7 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	now.Seconds = out.Elapsed.Seconds()
 	switch {
 	case err == nil:
-		now.State, now.Output = Done, stampOf(job.Output)
+		now.State = Done
 		if report != nil {
 			now.Frames, now.Made = report.Frames, report.Made
 		}
@@ -271,8 +280,8 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 		now.State, now.Error, now.Code = Failed, err.Error(), int(fault.KindOf(err))
 		out.Err = err
 	}
-	if now.State != Done && now.Owned {
-		now.Output = stampOf(job.Output) // the output of an earlier run
+	if now.State == Done || now.Owned { // else somebody else's may be there
+		now.Output, now.Writes = stampOf(job.Output), job.written()
 	}
 	out.State = now.State
 	return b.save(key, now, out)

@@ -31,6 +31,21 @@ func stampOf(name string) stamp {
 	return stamp{info.Size(), info.ModTime().UTC()}
 }
 
+// written returns the stamps of j.Writes; zero for what holds nothing: devices, pipes and empty
+// directories.
+func (j *Job) written() (list []stamp) {
+	for _, name := range j.Writes {
+		s := stampOf(name)
+		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+			if within, err := os.ReadDir(name); err != nil || len(within) == 0 {
+				s = stamp{}
+			}
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
 func (s stamp) exists() bool { return !s.Modified.IsZero() }
 
 func (s stamp) equal(t stamp) bool { return s.Size == t.Size && s.Modified.Equal(t.Modified) }
@@ -63,6 +78,11 @@ func (j *Job) inputs() string {
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// isSequence reports whether the output is an image sequence, which has no stamp.
+func (j *Job) isSequence() bool {
+	return numberVerb.MatchString(filepath.Base(j.Output)) && !stampOf(j.Output).exists()
 }
 
 func (j *Job) settings() string {

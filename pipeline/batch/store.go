@@ -28,7 +28,8 @@ type record struct {
 	Inputs   string    `json:"inputs"`   // Job.inputs at the beginning
 	Settings string    `json:"settings"` // Job.settings
 	Output   stamp     `json:"output"`   // as the batch last wrote it
-	Owned    bool      `json:"owned"`    // the batch wrote any file that has the output's name
+	Writes   []stamp   `json:"writes"`   // likewise of Job.Writes
+	Owned    bool      `json:"owned"`    // the batch wrote any file that has one of their names
 	Error    string    `json:"error,omitempty"`
 	Code     int       `json:"code,omitempty"` // a fault.Kind
 	Frames   int64     `json:"frames"`
@@ -48,10 +49,21 @@ func (r *record) upToDate(j *Job) bool {
 	return r.State == Done && r.Inputs == j.inputs() && r.Settings == j.settings() && r.Output.equal(stampOf(j.Output))
 }
 
-// owns reports whether the batch wrote the existing output: the file is as the batch
-// left it, or it appeared while a job ran that was then killed.
-func (r *record) owns(j *Job) bool {
-	return r.State == Running && r.Owned || r.Output.exists() && r.Output.equal(stampOf(j.Output))
+// foreign returns the name of a file that j writes and that the batch did not write: it is not
+// as the batch left it, nor did it appear while a job ran that was then killed. exist says
+// whether any of j's files is there.
+func (r *record) foreign(j *Job) (name string, exist bool) {
+	was := append([]stamp{r.Output}, r.Writes...)
+	for i, is := range append([]stamp{stampOf(j.Output)}, j.written()...) {
+		if !is.exists() {
+			continue
+		}
+		exist = true
+		if own := r.State == Running && r.Owned || i < len(was) && was[i].equal(is); !own && name == "" {
+			name = append([]string{j.Output}, j.Writes...)[i]
+		}
+	}
+	return name, exist
 }
 
 // These are the files of a store: its lock, and a record and a log for each job.

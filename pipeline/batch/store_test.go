@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -140,8 +141,7 @@ func TestUnfinishedRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, base := filepath.Split(recordName(f.Dir, keys[0]))
-	unfinished := filepath.Join(dir, "."+base+".123.part")
+	unfinished := atomicfile.Part(recordName(f.Dir, keys[0]))
 	if err := os.WriteFile(unfinished, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -290,3 +290,54 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// Whatever the keyframes, New makes a curve of them that can be asked for any time, or names the
+// one that is wrong.
+func FuzzNew(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 1, 2, 1, 1, 1, 6, 2, 1, 1, 6, 2, 0}, true) // the last two at one time, the second smooth
+	f.Add([]byte{0, 0, 4, 0, 9, 0, 0, 1, 2, 0, 3, 2}, false)
+	f.Fuzz(func(t *testing.T, text []byte, timed bool) {
+		var keys []Keyframe
+		for ; len(text) >= 4 && len(keys) <= MaxKeyframes; text = text[4:] {
+			k := Keyframe{Source: big.NewRat(int64(text[0]), 2), Shape: []Shape{Linear, Smooth, Hold, "bent"}[text[3]%4]}
+			if v := big.NewRat(int64(int8(text[1])), int64(text[2])+1); timed {
+				k.Output = v
+			} else {
+				k.Speed = v
+			}
+			keys = append(keys, k)
+		}
+		c, err := New(keys)
+		if err != nil {
+			return
+		}
+		if c.Duration().Sign() <= 0 {
+			t.Fatalf("a curve of %s s", c.Duration())
+		}
+		c.Source(c.Duration())
+		for _, r := range c.Runs() {
+			r.Output(r.To)
+			r.Mirror()
+			r.Stretches()
+		}
+	})
+}
+
+// An output time that does not rise is refused before a tangent looks at it.
+func TestOutputTimesRise(t *testing.T) {
+	for n := 2; n < 6; n++ {
+		for still := 1; still < n; still++ {
+			var keys []Keyframe
+			for i := range n {
+				at := big.NewRat(int64(i), 1)
+				if i >= still {
+					at = big.NewRat(int64(i)-1, 1)
+				}
+				keys = append(keys, Keyframe{Source: big.NewRat(int64(i*i), 1), Output: at, Shape: Smooth})
+			}
+			if _, err := New(keys); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("keyframe %d: output times must rise", still+1)) {
+				t.Errorf("%d keyframes, the one after %d at the same time: %v", n, still, err)
+			}
+		}
+	}
+}

@@ -53,26 +53,24 @@ func New(keys []Keyframe) (*Curve, error) {
 			return nil, fmt.Errorf("keyframe %d: the source's times begin at 0", i+1)
 		case k.Shape != Linear && k.Shape != Smooth && k.Shape != Hold:
 			return nil, fmt.Errorf("keyframe %d: shape %q: choose from %s, %s, %s", i+1, k.Shape, Linear, Smooth, Hold)
+		case timed && i == 0 && k.Output.Sign() != 0:
+			return nil, errors.New("keyframe 1: output times begin at 0")
+		case timed && i > 0 && k.Output.Cmp(keys[i-1].Output) <= 0: // a tangent looks ahead
+			return nil, fmt.Errorf("keyframe %d: output times must rise", i+1)
 		}
 	}
 	if timed {
-		return fromTimes(keys)
+		return fromTimes(keys), nil
 	}
 	return fromSpeeds(keys)
 }
 
-// fromTimes joins keyframes that have output times.
-func fromTimes(keys []Keyframe) (*Curve, error) {
-	if keys[0].Output.Sign() != 0 {
-		return nil, errors.New("keyframe 1: output times begin at 0")
-	}
+// fromTimes joins keyframes that have output times, which rise.
+func fromTimes(keys []Keyframe) *Curve {
 	c := &Curve{}
 	for i := range keys[1:] {
 		a, b := &keys[i], &keys[i+1]
 		d := new(big.Rat).Sub(b.Output, a.Output)
-		if d.Sign() <= 0 {
-			return nil, fmt.Errorf("keyframe %d: output times must rise", i+2)
-		}
 		p := piece{begin: a.Output, end: b.Output}
 		switch s := secant(keys, i); a.Shape {
 		case Linear:
@@ -84,7 +82,7 @@ func fromTimes(keys []Keyframe) (*Curve, error) {
 		}
 		c.pieces = append(c.pieces, p)
 	}
-	return c, nil
+	return c
 }
 
 // secant returns the mean speed from keyframe i to the next, 0 on a hold.

@@ -33,6 +33,12 @@ const (
 	dataName = "numbers.json"
 )
 
+// Files are the names of the files that Write writes.
+var Files = []string{
+	"1-first.png", "2-made.png", "3-second.png", "flow-forward.png", "flow-backward.png", "flow-projected.png", "holes.png", "visibility.png",
+	"hypotheses.png", "costs.png", "shares.png", "confidence.png", "overlay.png", textName, dataName,
+}
+
 // Write draws d into files in dir and creates dir if it does not exist. It fails with a
 // fault.CannotWrite error if one of the files exists and overwrite is not set.
 func Write(dir string, d *Dissection, overwrite bool) error {
@@ -44,7 +50,7 @@ func Write(dir string, d *Dissection, overwrite bool) error {
 		return fault.New(fault.CannotWrite, "debug: %w", err)
 	}
 	if !overwrite {
-		for _, name := range append(names(drawings), textName, dataName) {
+		for _, name := range Files {
 			if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
 				return fault.New(fault.CannotWrite, "debug: %q exists; Options.Overwrite overwrites it", filepath.Join(dir, name))
 			}
@@ -53,7 +59,7 @@ func Write(dir string, d *Dissection, overwrite bool) error {
 	_ = atomicfile.Sweep(dir + string(filepath.Separator)) // what is left of a killed run hinders nobody
 	for _, p := range drawings {
 		encode := func(w io.Writer) error { return png.Encode(w, p.Picture) }
-		if err := atomicfile.Write(filepath.Join(dir, p.Name), encode); err != nil {
+		if err := atomicfile.Write(filepath.Join(dir, p.Name), overwrite, encode); err != nil {
 			return fault.New(fault.CannotWrite, "debug: %w", err)
 		}
 	}
@@ -62,18 +68,11 @@ func Write(dir string, d *Dissection, overwrite bool) error {
 		return err
 	}
 	for name, text := range map[string][]byte{textName: []byte(describe(d, drawings)), dataName: append(data, '\n')} {
-		if err := atomicfile.WriteFile(filepath.Join(dir, name), text); err != nil {
+		if err := atomicfile.WriteFile(filepath.Join(dir, name), overwrite, text); err != nil {
 			return fault.New(fault.CannotWrite, "debug: %w", err)
 		}
 	}
 	return nil
-}
-
-func names(drawings []Drawing) (list []string) {
-	for _, p := range drawings {
-		list = append(list, p.Name)
-	}
-	return list
 }
 
 // numbers is the content of dataName: the places, the motion and the synthesis of the

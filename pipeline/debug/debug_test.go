@@ -73,6 +73,18 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	written := map[string]bool{}
+	for _, e := range entries {
+		written[e.Name()] = true
+	}
+	for _, name := range Files {
+		if !written[name] {
+			t.Errorf("%s is not written", name)
+		}
+	}
+	if len(written) != len(Files) {
+		t.Errorf("%v are written, and not %q alone", written, Files)
+	}
 	for _, e := range entries {
 		if name := e.Name(); name != textName && !strings.Contains(string(text), name) {
 			t.Errorf("%s does not tell of %s", textName, name)

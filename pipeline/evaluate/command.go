@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/internal/shell"
@@ -34,12 +35,14 @@ func newCommand(line string, threads int) command {
 }
 
 func (c command) make(ctx context.Context, j job) (time.Duration, error) {
-	dir, err := os.MkdirTemp("", "retime-peer-")
+	name := filepath.Join(os.TempDir(), "retime-peer")
+	_ = atomicfile.Sweep(name) // what stays hinders nobody
+	dir, err := atomicfile.CreateDir(name)
 	if err != nil {
 		return 0, fault.New(fault.CannotWrite, "%w", err)
 	}
-	defer os.RemoveAll(dir)
-	in := filepath.Join(dir, "in.nut")
+	defer func() { _ = dir.Remove() }()
+	in := filepath.Join(dir.Name(), "in.nut")
 	frames, err := writeKept(ctx, j, in)
 	if err != nil {
 		return 0, err

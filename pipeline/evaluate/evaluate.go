@@ -18,6 +18,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
 )
@@ -128,6 +129,7 @@ func run(ctx context.Context, o Options) (*report.Report, error) {
 		return nil, err
 	}
 	defer out.abandon()
+	defer atomicfile.OnAbandon(out.abandon)()
 	c, err := scan(ctx, &o)
 	if err != nil {
 		return nil, err

@@ -18,10 +18,14 @@ const (
 	dataName = "report.json"
 )
 
+// Files are the names of the files of a report.
+var Files = []string{pageName, dataName}
+
 // output is the directory for the reports; its zero value writes nothing.
 type output struct {
-	dir   string
-	fresh bool // newOutput made dir
+	dir       string
+	overwrite bool
+	fresh     bool // newOutput made dir
 }
 
 // newOutput makes sure, before the work begins, that dir can take a report.
@@ -30,11 +34,11 @@ func newOutput(dir string, overwrite bool) (output, error) {
 		return output{}, nil
 	}
 	_, err := os.Stat(dir)
-	o := output{dir, errors.Is(err, fs.ErrNotExist)}
+	o := output{dir, overwrite, errors.Is(err, fs.ErrNotExist)}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return output{}, fault.New(fault.CannotWrite, "report: %w", err)
 	}
-	for _, name := range []string{pageName, dataName} {
+	for _, name := range Files {
 		_, err := os.Lstat(filepath.Join(dir, name))
 		if err == nil && !overwrite {
 			return output{}, fault.New(fault.CannotWrite, "report %q exists; Options.Overwrite overwrites it", filepath.Join(dir, name))
@@ -67,7 +71,7 @@ func (o output) write(r *report.Report) error {
 		name  string
 		write func(io.Writer) error
 	}{{dataName, r.WriteJSON}, {pageName, r.WriteHTML}} {
-		if err := atomicfile.Write(filepath.Join(o.dir, f.name), f.write); err != nil {
+		if err := atomicfile.Write(filepath.Join(o.dir, f.name), o.overwrite, f.write); err != nil {
 			return fault.New(fault.CannotWrite, "report: %w", err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 // Kind says what went wrong in the caller's terms. Its values are the exit codes that
@@ -60,9 +61,12 @@ type cancelled struct {
 func (c *cancelled) Error() string { return c.text }
 func (c *cancelled) Unwrap() error { return c.cause }
 
-// KindOf returns the kind of the outermost Error in err's chain, or Internal if there is
-// none.
+// KindOf returns TryAgain if err's chain says that there were too many open files, or else the kind
+// of the outermost Error in it, or Internal if there is none.
 func KindOf(err error) Kind {
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return TryAgain
+	}
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Kind

@@ -63,6 +63,9 @@ func (c *decoder) open(opt *ReaderOptions) error {
 		return err
 	}
 	message, err := av.WithMessage(func() error { return c.context.Open(codec, nil) })
+	if misleads(err) {
+		err = astiav.ErrInvaliddata
+	}
 	if err != nil {
 		return c.demuxer.bad(fmt.Errorf("stream %d: %s: %w%s", stream.Index(), codec.Name(), err, detail(message)))
 	}

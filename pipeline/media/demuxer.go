@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/asticode/go-astiav"
 
@@ -133,6 +134,9 @@ func (d *demuxer) open(opt *ReaderOptions, limits probeLimits) error {
 // findStreams reads as much of the input as the limits allow to learn of its streams.
 func (d *demuxer) findStreams() error {
 	if err := d.input.FindStreamInfo(nil); err != nil {
+		if misleads(err) && av.IOError(d.input) == nil {
+			err = astiav.ErrInvaliddata
+		}
 		return d.bad(fmt.Errorf("no stream could be read: %w", err))
 	}
 	return nil
@@ -144,12 +148,26 @@ func (d *demuxer) cannotOpen(err error, local bool, message string) error {
 		return d.ctx.Err()
 	case strings.Contains(message, "Picture size 0x0"): // FFmpeg's reader of raw video
 		return fault.New(fault.BadData, "open %q: raw video does not tell its size and pixel format; send it as YUV4MPEG2 (ffmpeg -f yuv4mpegpipe, vspipe -c y4m) or NUT", d.name)
-	case errors.Is(err, astiav.ErrInvaliddata) || errors.Is(err, astiav.ErrEof):
+	case errors.Is(err, astiav.ErrInvaliddata) || errors.Is(err, astiav.ErrEof) || local && misleads(err):
 		err = errors.New("not a media file that this FFmpeg build reads, or damaged at its start")
 	case !local:
 		return fault.New(fault.NoInput, "open %q: %w%s", d.name, err, detail(message))
 	}
 	return fault.New(fault.BadData, "open %q: %w%s", d.name, err, detail(message))
+}
+
+// misleads reports whether err, of a file that can be read, names an error of the system. FFmpeg's
+// demuxers and decoders say so of damage.
+func misleads(err error) bool {
+	e := astiav.Error(0)
+	if !errors.As(err, &e) || !isSystemError(e) {
+		return false
+	}
+	switch syscall.Errno(-e) {
+	case syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN:
+		return false
+	}
+	return true
 }
 
 // bad turns err into a fault.BadData error about the input, or returns ctx's error if ctx
@@ -219,6 +237,9 @@ func (d *demuxer) fetch() error {
 		case err != nil:
 			failed++
 			d.lost.failed++
+			if misleads(err) && av.IOError(d.input) == nil {
+				err = astiav.ErrInvaliddata
+			}
 			d.lost.stopped = err
 		case d.late.has(d, d.packet.StreamIndex()):
 		default:

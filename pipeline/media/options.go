@@ -16,6 +16,7 @@ type WriterOptions struct {
 	Encoder   EncoderOptions
 	Memory    frame.Memory // allocates NewFrame's samples; nil for FFmpeg's own allocator
 	Overwrite bool         // replace an existing file
+	Keep      []string     // further files, beside the source, whose name no partial output takes
 	// Verify reads the finished file again. If it differs from what was written, the
 	// error is a fault.Mismatch error, and the file gets the name of a partial file.
 	Verify bool

@@ -67,7 +67,7 @@ func (o *Output) open(name string) (err error) {
 	if err := confineOutput(o.opt.Confine, name); err != nil {
 		return err
 	}
-	if o.target, err = newTarget(name, o.opt.Container.Format, o.source.Source().Name, o.opt.Overwrite, o.opt.Number, o.log); err != nil {
+	if o.target, err = newTarget(name, o.source.Source().Name, &o.opt); err != nil {
 		return err
 	}
 	output, err := newContainer(name, o.target.url, o.opt.Container.Format)
@@ -91,11 +91,11 @@ func (o *Output) begin(v videoStream) error {
 		return err
 	}
 	options, err := o.muxerOptions()
-	if err == nil {
-		err = o.muxer.writeHeader(options)
-	}
 	if err != nil {
 		return err
+	}
+	if err := o.muxer.writeHeader(options); err != nil {
+		return o.source.blame(err)
 	}
 	o.start = timebase.Ticks(o.opt.Start, o.muxer.video.TimeBase())
 	if err := o.streams.WriteHeader(); err != nil {
@@ -296,9 +296,8 @@ func (o *Output) check(partial bool, frames int64) error {
 	return f.Check(o.ctx, o.target.url)
 }
 
-// Finish writes what is left and gives the file its name, which it returns. If partial is
-// set, as after damage, the name is NAME.partial.EXT. It returns a fault.Mismatch error
-// if Verify finds a difference.
+// Finish writes what is left and gives the file its name, which it returns; see
+// Writer.Finish.
 func (o *Output) Finish(partial bool) (string, error) {
 	defer o.Abort()
 	return o.finish(partial, 0)

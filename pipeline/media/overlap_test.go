@@ -1,7 +1,6 @@
 package media
 
 import (
-	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -104,7 +103,7 @@ func TestOutputsKeepThePicturesOfTheInput(t *testing.T) {
 		{"%d.png", "%03d.png", 0},
 		{"7.png", "%03d.png", 0},
 	} {
-		target, err := newTarget(filepath.Join(dir, c.name), "", filepath.Join(dir, c.source), true, nil, slog.New(slog.DiscardHandler))
+		target, err := newTarget(filepath.Join(dir, c.name), filepath.Join(dir, c.source), &WriterOptions{Overwrite: true})
 		if err == nil {
 			target.discard()
 		}

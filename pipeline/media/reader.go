@@ -260,6 +260,15 @@ func (r *Reader) Intact() bool {
 	return r.Damage() == (Damage{}) && !r.decoder.clock.leapt && !r.Jumps()
 }
 
+// blame returns err, which says that the input's streams are refused, as a fault.BadData error if
+// the input is damaged, which then is the likelier reason than what the user has asked for.
+func (r *Reader) blame(err error) error {
+	if fault.KindOf(err) != fault.Usage || r.Damage() == (Damage{}) {
+		return err
+	}
+	return fault.New(fault.BadData, "%w; input %q is damaged, and may be the reason", err, r.demuxer.name)
+}
+
 // Read returns the next frame in presentation order with one reference. After the last
 // frame the error is io.EOF, or a fault.BadData error if the input ends too early.
 func (r *Reader) Read() (*frame.Frame, error) {

@@ -2,7 +2,9 @@ package media
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -21,12 +23,13 @@ type sequenceFiles struct {
 	done     bool
 	sequence sequence
 	number   func(k int) int // of the k-th file; nil to keep FFmpeg's
-	old      []int           // numbers of the files that were there before, ascending
+	partials partials
+	old      []int // numbers of the files that were there before, ascending
 	log      *slog.Logger
 }
 
 // sequenceTarget returns the target for an image sequence.
-func sequenceTarget(name string, s sequence, source string, overwrite bool, number func(int) int, log *slog.Logger) (target, error) {
+func sequenceTarget(name string, s sequence, source string, opt *WriterOptions) (target, error) {
 	there, err := s.numbers()
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
@@ -34,8 +37,13 @@ func sequenceTarget(name string, s sequence, source string, overwrite bool, numb
 	if len(there) > 0 && overlap(s.files(there), filesOf(source)) {
 		return target{}, fault.New(fault.Usage, "output %q has pictures of the input; choose another name", name)
 	}
-	if len(there) > 0 && !overwrite {
+	if len(there) > 0 && !opt.Overwrite {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %d such files exist; Output.Overwrite overwrites them", name, len(there))
+	}
+	for _, file := range s.files(there) {
+		if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+			return target{}, fault.New(fault.CannotWrite, "output %q: picture %q is a link or no file, and cannot be overwritten; remove it", name, file)
+		}
 	}
 	if strings.Contains(s.dir, "%") {
 		return target{}, fault.New(fault.CannotWrite, "output %q: the directory's name must not contain %%", name)
@@ -46,7 +54,9 @@ func sequenceTarget(name string, s sequence, source string, overwrite bool, numb
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	}
-	return target{name, "file:" + filepath.Join(dir.Name(), filepath.Base(name)), &sequenceFiles{name: name, dir: dir, sequence: s, number: number, old: there, log: log}}, nil
+	return target{name, "file:" + filepath.Join(dir.Name(), filepath.Base(name)), &sequenceFiles{
+		name: name, dir: dir, sequence: s, number: opt.Number, partials: partials{opt.Overwrite, append([]string{source}, opt.Keep...)}, old: there, log: opt.Log,
+	}}, nil
 }
 
 // commit moves the files to their directory and renames them to their numbers.
@@ -60,33 +70,62 @@ func (q *sequenceFiles) commit(partial bool) (string, error) {
 		n, _ := q.sequence.number(b.Name())
 		return cmp.Compare(m, n)
 	})
-	written := map[int]bool{}
-	for k, e := range entries {
-		to := e.Name()
-		if q.number != nil {
-			to = q.sequence.file(q.number(k))
+	files := func(n int) (names []string) {
+		for k, e := range entries {
+			to := e.Name()
+			if q.number != nil {
+				to = q.sequence.file(q.number(k))
+			}
+			names = append(names, filepath.Join(q.sequence.dir, nameOf(to, n)))
 		}
-		if partial {
-			to = partialName(to)
-		} else if n, ok := q.sequence.number(to); ok {
-			written[n] = true
-		}
-		if err := os.Rename(filepath.Join(q.dir.Name(), e.Name()), filepath.Join(q.sequence.dir, to)); err != nil {
-			return "", err
-		}
+		return names
 	}
-	q.done = true
-	if err := q.dir.Remove(); err != nil {
+	name, err := q.partials.commit(q.name, partial, files, func(names []string) error { return q.place(entries, names) })
+	if err != nil && fault.KindOf(err) != fault.CannotWrite {
 		return "", err
 	}
-	if partial {
-		return partialName(q.name), nil
+	q.done = true
+	if e := q.dir.Remove(); err == nil {
+		err = e
+	}
+	if err == nil && name == q.name {
+		q.warn(files(0))
+	}
+	return name, err
+}
+
+// place moves files to names. If one of these exists and is not to be overwritten, it moves
+// none.
+func (q *sequenceFiles) place(files []os.DirEntry, names []string) error {
+	made := func(k int) string { return filepath.Join(q.dir.Name(), files[k].Name()) }
+	for i, to := range names {
+		err := atomicfile.Move(made(i), to, q.partials.overwrite)
+		if errors.Is(err, fs.ErrExist) {
+			for k := range i {
+				if e := atomicfile.Move(names[k], made(k), false); e != nil {
+					return e
+				}
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warn tells of files of an earlier sequence that are not among names.
+func (q *sequenceFiles) warn(names []string) {
+	written := map[int]bool{}
+	for _, name := range names {
+		if n, ok := q.sequence.number(filepath.Base(name)); ok {
+			written[n] = true
+		}
 	}
 	if left := slices.DeleteFunc(q.old, func(n int) bool { return written[n] }); len(left) > 0 {
 		q.log.Warn("pictures of an earlier output stay and go by the same pattern as the new ones; remove them",
 			"output", q.name, "pictures", len(left), "numbers", fmt.Sprintf("%d-%d", left[0], left[len(left)-1]))
 	}
-	return q.name, nil
 }
 
 func (q *sequenceFiles) discard() {

@@ -3,7 +3,6 @@ package media
 import (
 	"errors"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,8 +21,9 @@ type target struct {
 
 // destination names or discards an output after it is written to the target's URL.
 type destination interface {
-	// commit gives the output its name, or the name of a partial output if partial is
-	// set, and returns that name.
+	// commit gives the output its name, or the first free name of a partial output if
+	// partial is set, and returns that name. If a file that must stay has come to have the
+	// output's name, the error names the partial one under which the output is kept.
 	commit(partial bool) (name string, err error)
 	// discard removes an output that was not committed.
 	discard()
@@ -31,11 +31,10 @@ type destination interface {
 	reread() bool
 }
 
-// newTarget returns the target for an output called name in a format, empty for the
-// name's own. source is the input's name, whose files the output must not have. number returns
-// the numbers of an image sequence's files; nil to count from 1. The target warns log of files
-// that it leaves of an earlier sequence.
-func newTarget(name, format, source string, overwrite bool, number func(int) int, log *slog.Logger) (target, error) {
+// newTarget returns the target for an output called name. source is the input's name, whose
+// files the output must not have. The target warns opt.Log of files that it leaves of an
+// earlier sequence.
+func newTarget(name, source string, opt *WriterOptions) (target, error) {
 	if name == "" {
 		return target{}, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
@@ -46,8 +45,8 @@ func newTarget(name, format, source string, overwrite bool, number func(int) int
 		return target{"standard output", "pipe:1", direct("standard output")}, nil
 	}
 	info, err := os.Stat(name)
-	if s, ok := outputSequence(name, format); ok {
-		return sequenceTarget(name, s, source, overwrite, number, log)
+	if s, ok := outputSequence(name, opt.Container.Format); ok {
+		return sequenceTarget(name, s, source, opt)
 	}
 	switch {
 	case err == nil && info.IsDir():
@@ -56,14 +55,14 @@ func newTarget(name, format, source string, overwrite bool, number func(int) int
 		return target{}, fault.New(fault.Usage, "output %q is the input; choose another name", name)
 	case err == nil && !info.Mode().IsRegular():
 		return target{name, "file:" + name, direct(name)}, nil
-	case err == nil && !overwrite:
+	case err == nil && !opt.Overwrite:
 		return target{}, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite overwrites it", name)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return target{}, fault.New(fault.CannotWrite, "output %w", err)
 	case strings.Contains(name, "://"):
 		return target{name, name, direct(name)}, nil
 	}
-	return fileTarget(name)
+	return fileTarget(name, partials{opt.Overwrite, append([]string{source}, opt.Keep...)})
 }
 
 // direct is a pipe, a device or a URL that is written in place.
@@ -76,33 +75,42 @@ func (direct) reread() bool                  { return false }
 // namedFile is a file with a temporary name in the same directory until commit renames
 // it.
 type namedFile struct {
-	name string
+	name string // as the user gave it, which may be a link
+	file string // what that leads to
 	atomicfile.File
-	done bool
+	partials partials
+	done     bool
 }
 
-func fileTarget(name string) (target, error) {
-	dir, _ := filepath.Split(name)
+func fileTarget(name string, p partials) (target, error) {
+	file, err := atomicfile.Follow(name)
+	if err != nil {
+		return target{}, fault.New(fault.CannotWrite, "output %w", err)
+	}
+	dir, _ := filepath.Split(file)
 	if info, err := os.Stat(filepath.Clean(dir + ".")); err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	} else if !info.IsDir() {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %s is not a directory", name, dir)
 	}
-	_ = atomicfile.Sweep(name) // what is left of a killed run hinders nobody
-	f, err := atomicfile.Create(name)
+	_ = atomicfile.Sweep(file) // what is left of a killed run hinders nobody
+	f, err := atomicfile.Create(file)
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "write %q: %w", name, errors.Unwrap(err))
 	}
-	return target{name, "file:" + f.Name(), &namedFile{name: name, File: f}}, nil
+	return target{name, "file:" + f.Name(), &namedFile{name: name, file: file, File: f, partials: p}}, nil
 }
 
 func (f *namedFile) commit(partial bool) (string, error) {
-	name := f.name
-	if partial {
-		name = partialName(name)
+	name, err := f.partials.commit(f.file, partial, func(n int) []string { return []string{nameOf(f.file, n)} }, func(names []string) error {
+		err := f.Commit(names[0], f.partials.overwrite)
+		f.done = !errors.Is(err, fs.ErrExist) // after other errors, too: Commit then leaves no temporary file
+		return err
+	})
+	if name == f.file {
+		name = f.name
 	}
-	f.done = true // even after an error: Commit then leaves no temporary file
-	return name, f.Commit(name)
+	return name, err
 }
 
 func (f *namedFile) discard() {
@@ -113,9 +121,3 @@ func (f *namedFile) discard() {
 }
 
 func (*namedFile) reread() bool { return true }
-
-// partialName returns the name of a partial output: NAME.partial.EXT.
-func partialName(name string) string {
-	ext := filepath.Ext(name)
-	return strings.TrimSuffix(name, ext) + ".partial" + ext
-}

@@ -33,7 +33,7 @@ func TestFileTarget(t *testing.T) {
 		partial bool
 		want    string
 	}{{false, "a b.mkv"}, {true, "a b.partial.mkv"}} {
-		target, err := newTarget(name, "", "in.mkv", true, nil, slog.New(slog.DiscardHandler))
+		target, err := newTarget(name, "in.mkv", &WriterOptions{Overwrite: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestFileTarget(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	target, err := newTarget(name, "", "in.mkv", true, nil, slog.New(slog.DiscardHandler))
+	target, err := newTarget(name, "in.mkv", &WriterOptions{Overwrite: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +61,85 @@ func TestFileTarget(t *testing.T) {
 	target.discard()
 	if got := namesIn(t, dir); !slices.Equal(got, []string{"a b.mkv", "a b.partial.mkv"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// made has the target's files hold "ours".
+func made(t *testing.T, target target, names ...string) {
+	t.Helper()
+	at := strings.TrimPrefix(target.url, "file:")
+	if len(names) == 0 {
+		names = []string{filepath.Base(at)}
+	}
+	for _, n := range names {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(at), n), []byte("ours"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// theirs returns the files of dir that do not hold "ours".
+func theirs(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	for _, n := range namesIn(t, dir) {
+		if text, err := os.ReadFile(filepath.Join(dir, n)); err != nil || string(text) != "ours" {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// What appears during the run stays, and so does all that was there under the name of a partial
+// output, and the input and the other files of the run even if files are overwritten.
+func TestTargetsReplaceNothing(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		there     []string // before
+		appears   []string // during the run
+		keep      []string
+		overwrite bool
+		partial   bool
+		want      string   // the name that commit returns
+		all       []string // files in the end
+		kept      []string // of these, those that are not the target's
+	}{
+		{"a.mkv", nil, []string{"a.mkv"}, nil, false, false, "a.partial.mkv", []string{"a.mkv", "a.partial.mkv"}, []string{"a.mkv"}},
+		{"a.mkv", []string{"a.partial.mkv"}, nil, nil, false, true, "a.partial-2.mkv", []string{"a.partial-2.mkv", "a.partial.mkv"}, []string{"a.partial.mkv"}},
+		{"a.mkv", []string{"a.partial.mkv"}, nil, nil, true, true, "a.partial.mkv", []string{"a.partial.mkv"}, nil},
+		{"a.partial.mkv", []string{"in.mkv"}, nil, nil, true, true, "a.partial.partial.mkv", []string{"a.partial.partial.mkv", "in.mkv"}, []string{"in.mkv"}},
+		{"in.mkv", []string{"in.partial.mkv"}, nil, []string{"in.partial.mkv", "in.partial-2.mkv"}, true, true, "in.partial-3.mkv", []string{"in.partial-3.mkv", "in.partial.mkv"}, []string{"in.partial.mkv"}},
+		{"%d.png", nil, []string{"2.png"}, nil, false, false, "%d.partial.png", []string{"1.partial.png", "2.partial.png", "2.png"}, []string{"2.png"}},
+		{"%d.png", []string{"2.partial.png"}, nil, nil, false, true, "%d.partial-2.png", []string{"1.partial-2.png", "2.partial-2.png", "2.partial.png"}, []string{"2.partial.png"}},
+		{"%d.png", []string{"2.partial.png"}, nil, nil, true, true, "%d.partial.png", []string{"1.partial.png", "2.partial.png"}, nil},
+		{"%d.png", []string{"2.partial.png"}, nil, []string{"%d.partial.png"}, true, true, "%d.partial-2.png", []string{"1.partial-2.png", "2.partial-2.png", "2.partial.png"}, []string{"2.partial.png"}},
+	} {
+		dir := filesIn(t, c.there...)
+		opt := &WriterOptions{Overwrite: c.overwrite, Log: slog.New(slog.DiscardHandler)}
+		for _, k := range c.keep {
+			opt.Keep = append(opt.Keep, filepath.Join(dir, k))
+		}
+		target, err := newTarget(filepath.Join(dir, c.name), filepath.Join(dir, "in.mkv"), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if IsSequence(c.name) {
+			made(t, target, "1.png", "2.png")
+		} else {
+			made(t, target)
+		}
+		for _, n := range c.appears {
+			if err := os.WriteFile(filepath.Join(dir, n), []byte("theirs"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := target.commit(c.partial)
+		if failed := fault.KindOf(err) == fault.CannotWrite && strings.Contains(err.Error(), c.want); got != filepath.Join(dir, c.want) || (err != nil) != (c.appears != nil) || err != nil && !failed {
+			t.Errorf("%+v: %q, %v", c, got, err)
+		}
+		target.discard()
+		if all, kept := namesIn(t, dir), theirs(t, dir); !slices.Equal(all, c.all) || !slices.Equal(kept, c.kept) {
+			t.Errorf("%+v: %q are there, of which %q are not the output's", c, all, kept)
+		}
 	}
 }
 
@@ -75,7 +154,7 @@ func TestSequenceTarget(t *testing.T) {
 		{false, func(k int) int { return 7 + 2*k }, []string{"001.png", "002.png", "007.png", "009.png"}},
 		{true, func(k int) int { return 2 + k }, []string{"001.png", "002.partial.png", "002.png", "003.partial.png", "007.png", "009.png"}},
 	} {
-		target, err := newTarget(filepath.Join(dir, "%03d.png"), "", "in.mkv", true, c.number, slog.New(slog.DiscardHandler))
+		target, err := newTarget(filepath.Join(dir, "%03d.png"), "in.mkv", &WriterOptions{Overwrite: true, Number: c.number, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +172,7 @@ func TestSequenceTarget(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	target, err := newTarget(filepath.Join(dir, "%03d.png"), "", "in.mkv", true, nil, slog.New(slog.DiscardHandler))
+	target, err := newTarget(filepath.Join(dir, "%03d.png"), "in.mkv", &WriterOptions{Overwrite: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +198,9 @@ func TestSequencesThatStay(t *testing.T) {
 	} {
 		dir := filesIn(t, "1.png", "2.png", "3.png", "4.png", "005.png")
 		var log strings.Builder
-		target, err := newTarget(filepath.Join(dir, "%d.png"), "", "in.mkv", true, func(k int) int { return c.first + k }, slog.New(slog.NewTextHandler(&log, nil)))
+		target, err := newTarget(filepath.Join(dir, "%d.png"), "in.mkv", &WriterOptions{
+			Overwrite: true, Number: func(k int) int { return c.first + k }, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,8 +221,8 @@ func TestSequencesThatStay(t *testing.T) {
 // A target removes what killed processes have left of the same name.
 func TestTargetsSweep(t *testing.T) {
 	dir := t.TempDir()
-	left := []string{".a.mkv.1.part", ".sequence.2.part/001.png"}
-	stays := []string{".b.mkv.3.part", "a.mkv.part"}
+	left := []string{atomicfile.Part("a.mkv"), atomicfile.Part("sequence") + "/001.png"}
+	stays := []string{atomicfile.Part("b.mkv"), "a.mkv.part"}
 	for _, name := range append(slices.Clone(left), stays...) {
 		name = filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -152,7 +233,7 @@ func TestTargetsSweep(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"a.mkv", "%03d.png"} {
-		target, err := newTarget(filepath.Join(dir, name), "", "in.mkv", false, nil, slog.New(slog.DiscardHandler))
+		target, err := newTarget(filepath.Join(dir, name), "in.mkv", &WriterOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +266,7 @@ func TestTargets(t *testing.T) {
 		{filepath.Join(dir, "none", "a.mkv"), "", false, fault.CannotWrite, ""},
 		{filepath.Join(there, "a.mkv"), "", false, fault.CannotWrite, ""},
 	} {
-		target, err := newTarget(c.name, "", c.source, c.overwrite, nil, slog.New(slog.DiscardHandler))
+		target, err := newTarget(c.name, c.source, &WriterOptions{Overwrite: c.overwrite})
 		if c.want != 0 {
 			if fault.KindOf(err) != c.want {
 				t.Errorf("%q: %v", c.name, err)

@@ -46,7 +46,8 @@ func Create(ctx context.Context, name string, source *Reader, opt WriterOptions)
 }
 
 // Finish encodes and writes what is left and gives the file its name, which it returns.
-// If partial is set, as after damage, the name is NAME.partial.EXT. It returns a
+// If partial is set, as after damage, the name is NAME.partial.EXT, or NAME.partial-2.EXT and
+// so on if that is taken. It returns a
 // fault.Mismatch error if Verify finds a difference.
 func (w *Writer) Finish(partial bool) (string, error) {
 	defer w.Abort()

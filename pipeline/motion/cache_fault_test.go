@@ -253,7 +253,7 @@ func TestFlowCacheLeftovers(t *testing.T) {
 	live, err := atomicfile.Create(name)
 	must(t, err)
 	defer live.Discard()
-	killed := filepath.Join(dir, "."+filepath.Base(name)+".1.part")
+	killed := atomicfile.Part(name)
 	must(t, os.WriteFile(killed, []byte("FLOW"), 0o666))
 	mustCache(t, dir)
 	if _, err := os.Stat(killed); !errors.Is(err, os.ErrNotExist) {

@@ -211,7 +211,11 @@ func (s *inputScan) planRepairs(o *Options) (*repairPlan, error) {
 	p := &repairPlan{repairs: repairs{frames: map[int64]frame.Image[uint8]{}, insert: map[int64]int{}}, made: map[int64]made{}}
 	p.dropLong(bad, inserts, o.MaxRun)
 	if len(bad) == len(s.stamps) {
-		return nil, fault.New(fault.Usage, "all %d frames are damaged; none is left to make them from", len(bad))
+		kind := fault.Usage
+		if o.Detect { // the user has not named them
+			kind = fault.BadData
+		}
+		return nil, fault.New(kind, "all %d frames are damaged; none is left to make them from", len(bad))
 	}
 	p.repairs.numbers = s.outputNumbers(inserts)
 	drawn := masks{width: s.video.Width, height: s.video.Height, drawn: map[string]frame.Image[uint8]{}}

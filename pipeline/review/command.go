@@ -23,7 +23,7 @@ func (c *session) files(s edits.State) []string {
 	return list
 }
 
-// command returns the command line that renders the same bytes.
+// command returns the command line that makes the same frames.
 func (c *session) command(s edits.State) string {
 	o := &c.clip.Conversion
 	words := []string{"retime", o.Input.File, "-o", o.Output.File}

@@ -34,12 +34,13 @@ type renderStatus struct {
 
 // rendering is one run.
 type rendering struct {
-	session *session
-	options pipeline.Options
-	began   time.Time
-	status  renderStatus
-	told    time.Time
-	made    int64 // frames made in this run
+	session   *session
+	options   pipeline.Options
+	overwrite bool // the user wants it even if the page did not make the output
+	began     time.Time
+	status    renderStatus
+	told      time.Time
+	made      int64 // frames made in this run
 }
 
 // stateDir returns the directory beside an output in which its segments stay.
@@ -102,14 +103,12 @@ func (c *session) startRender(overwrite bool) error {
 		return fault.New(fault.TryAgain, "the clip was closed")
 	}
 	output := o.Output.File
-	dir := stateDir(output)
-	_, made := os.Stat(filepath.Join(dir, planName))
-	if _, err := os.Lstat(output); err == nil && made != nil && !overwrite && !o.Output.Overwrite {
+	j := &rendering{session: c, options: o, began: time.Now(), overwrite: overwrite || o.Output.Overwrite}
+	if _, err := os.Lstat(output); err == nil && !j.overwrite && !isOurs(output) {
 		c.render = renderStatus{State: "idle", Output: output, Exists: true, Version: version}
 		return nil
 	}
-	j := &rendering{session: c, options: o, began: time.Now(), status: renderStatus{State: "running", Doing: "reading the input", Left: -1, Output: output, Version: version}}
-	j.options.Output.Overwrite = true
+	j.status = renderStatus{State: "running", Doing: "reading the input", Left: -1, Output: output, Version: version}
 	c.render = j.status
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
@@ -133,11 +132,6 @@ func (j *rendering) run(ctx context.Context) error {
 	defer func() { <-c.server.renderer }()
 	defer c.maker.Hold()()
 	j.options.Hooks.Progress = j.progress
-	if !c.inParts() {
-		j.status.Doing = "rendering in one piece"
-		_, err := pipeline.Run(ctx, j.options)
-		return err
-	}
 	dir := stateDir(j.options.Output.File)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fault.New(fault.CannotWrite, "render: %w", err)
@@ -150,8 +144,21 @@ func (j *rendering) run(ctx context.Context) error {
 	if errors.Is(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
 		return fault.New(fault.TryAgain, "another retime renders %q; wait for it", j.options.Output.File)
 	}
-	return j.parts(ctx, dir)
+	if c.inParts() {
+		err = j.parts(ctx, dir)
+	} else {
+		j.status.Doing = "rendering in one piece"
+		j.options.Output.Overwrite = j.mayReplace()
+		_, err = pipeline.Run(ctx, j.options)
+	}
+	if err != nil {
+		return err
+	}
+	return leaveMark(j.options.Output.File)
 }
+
+// mayReplace says whether a file in the output's place may be overwritten.
+func (j *rendering) mayReplace() bool { return j.overwrite || isOurs(j.options.Output.File) }
 
 // parts renders the segments that are not there, and joins all.
 func (j *rendering) parts(ctx context.Context, dir string) error {
@@ -170,7 +177,7 @@ func (j *rendering) parts(ctx context.Context, dir string) error {
 	if j.status.Kept, err = plan.Adopt(ctx, dir, older); err != nil {
 		return err
 	}
-	if err := plan.Write(name); err != nil {
+	if err := plan.Write(name, true); err != nil {
 		return err
 	}
 	j.status.Parts, j.status.Total = len(plan.Ranges), plan.Whole.Frames
@@ -191,7 +198,7 @@ func (j *rendering) parts(ctx context.Context, dir string) error {
 	}
 	j.status.Doing = "joining the segments"
 	local := j.options
-	local.Hooks.Progress = nil
+	local.Hooks.Progress, local.Output.Overwrite = nil, j.mayReplace()
 	_, err = plan.Join(ctx, dir, local)
 	return err
 }

@@ -8,16 +8,18 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 )
 
 // A server removes the optical flow that killed ones have left, and no other's.
 func TestSweepsFlow(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	dead, foreign := filepath.Join(dir, fmt.Sprintf(".retime-review-%d.17.part", os.Getuid())), filepath.Join(dir, fmt.Sprintf(".retime-review-%d.17.part", os.Getuid()+1))
+	dead, foreign := atomicfile.Part(filepath.Join(dir, fmt.Sprintf("retime-review-%d", os.Getuid()))), atomicfile.Part(filepath.Join(dir, fmt.Sprintf("retime-review-%d", os.Getuid()+1)))
 	for _, name := range []string{dead, foreign} {
 		if err := os.Mkdir(name, 0o700); err != nil {
 			t.Fatal(err)
@@ -160,6 +162,63 @@ func TestRenderingLeavesTheRatingStopped(t *testing.T) {
 	c.renders.Wait()
 	if st := c.state(); st.Rates || st.Render.State != "done" {
 		t.Errorf("after a rendering that is %s, frames are rated: %t", st.Render.State, st.Rates)
+	}
+}
+
+// A rendering replaces its own output, and without a word of the user's no other file, even if it
+// comes during the rendering.
+func TestRenderingReplacesItsOwn(t *testing.T) {
+	clip := doubled(cutClip(t, 96, 64, 12))
+	output := clip.Conversion.Output.File
+	s := serve(t, Options{Clips: []Clip{clip}})
+	c, err := s.session(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := func() {
+		t.Helper()
+		if err := os.WriteFile(output, []byte("theirs"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	render := func(overwrite bool, during func()) renderStatus {
+		t.Helper()
+		if during != nil {
+			s.renderer <- struct{}{} // the rendering waits
+		}
+		if err := c.startRender(overwrite); err != nil {
+			t.Fatal(err)
+		}
+		if during != nil {
+			during()
+			<-s.renderer
+		}
+		c.renders.Wait()
+		return c.state().Render
+	}
+	for i, step := range []struct {
+		before, during func()
+		overwrite      bool
+		state          string
+		kept           bool
+	}{
+		{nil, nil, false, "done", false},
+		{nil, nil, false, "done", false}, // over its own
+		{theirs, nil, false, "idle", true},
+		{nil, nil, true, "done", false},
+		{nil, theirs, false, "failed", true},
+		{func() { os.Remove(output) }, theirs, false, "failed", true},
+	} {
+		if step.before != nil {
+			step.before()
+		}
+		r := render(step.overwrite, step.during)
+		if r.State != step.state || r.Exists != (step.state == "idle") || step.state == "failed" && !strings.Contains(r.Error, "exists") {
+			t.Errorf("step %d: %+v", i, r)
+		}
+		if text, err := os.ReadFile(output); err != nil || (string(text) == "theirs") != step.kept {
+			t.Errorf("step %d: the output holds %.10q: %v", i, text, err)
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // segmentWriter is a partSink for neighbouring ranges. It encodes each by an encoder of its
-// own, so that the packets are those of a range that is made alone, and publishes each as soon
+// own, which gets the frames that it gets if the range is made alone, and publishes each as soon
 // as its last frame is written.
 type segmentWriter struct {
 	ctx        context.Context
@@ -111,7 +111,7 @@ func (w *segmentWriter) complete() error {
 	m.File = packetsName(m.Index, m.SHA256)
 	w.open = nil
 	s.encoder.Abort()
-	if err := s.file.Commit(filepath.Join(w.dir, m.File)); err != nil {
+	if err := s.file.Commit(filepath.Join(w.dir, m.File), true); err != nil {
 		return cannot(err)
 	}
 	m, err := w.plan.publish(w.dir, m)

@@ -36,7 +36,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	name := filepath.Join(dir, "plan.json")
-	if err := plan.Write(name); err != nil {
+	if err := plan.Write(name, true); err != nil {
 		log.Fatal(err)
 	}
 

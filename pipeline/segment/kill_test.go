@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 )
@@ -86,7 +87,7 @@ func TestResumedConversionsEndAsOneRun(t *testing.T) {
 			t.Fatalf("stopped at frame %d: %v", stop, err)
 		}
 		// A kill leaves files like these.
-		for _, name := range []string{".000002.json.77.part", ".joined.AB.part.mkv", "joined.mkv"} {
+		for _, name := range []string{atomicfile.Part("000002.json"), atomicfile.Part("joined.mkv"), "joined.mkv"} {
 			if err := os.WriteFile(filepath.Join(StateDir(o.Output.File), name), []byte("x"), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +135,7 @@ func TestLastStepsAreTakenAgain(t *testing.T) {
 		if err := os.MkdirAll(state, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Write(filepath.Join(state, wholeName)); err != nil {
+		if err := p.Write(filepath.Join(state, wholeName), true); err != nil {
 			t.Fatal(err)
 		}
 		for name, content := range map[string]string{filepath.Join(state, "joined.mkv"): test.joined, o.Output.File: test.output} {

@@ -26,7 +26,7 @@ func TestPlansRunNoCommands(t *testing.T) {
 	p := full(t)
 	p.Settings.Synthesis.Flow = "command=touch evil"
 	name := filepath.Join(t.TempDir(), "plan.json")
-	if err := p.Write(name); err != nil {
+	if err := p.Write(name, true); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadPlan(name, "test"); fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), "touch evil") {
@@ -98,7 +98,7 @@ func TestPlansAreReadBack(t *testing.T) {
 	o.Output.VideoCodec = "libx264"
 	p := newPlan(t, o, 3)
 	name := filepath.Join(t.TempDir(), "plan.json")
-	if err := p.Write(name); err != nil {
+	if err := p.Write(name, true); err != nil {
 		t.Fatal(err)
 	}
 	q, err := ReadPlan(name, "test")

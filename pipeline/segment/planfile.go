@@ -147,15 +147,16 @@ func (p *Plan) ID() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Write writes p to the file called name atomically.
-func (p *Plan) Write(name string) error {
+// Write writes p to the file called name atomically. A file that is there is an error unless
+// overwrite is set.
+func (p *Plan) Write(name string, overwrite bool) error {
 	b, err := json.MarshalIndent(p.file(), "", "  ")
 	if err == nil && (len(b) >= maxPlan || checkValues(b) != nil) {
 		return fault.New(fault.Usage, "plan %q would have %d bytes, more than can be read again; plan larger ranges, with fewer decisions", name, len(b))
 	}
 	if err == nil {
 		_ = atomicfile.Sweep(name)
-		err = atomicfile.WriteFile(name, append(b, '\n'))
+		err = atomicfile.WriteFile(name, overwrite, append(b, '\n'))
 	}
 	if err != nil {
 		return fault.New(fault.CannotWrite, "plan: %w", err)

@@ -21,8 +21,11 @@ import (
 func sweep(dir string) error { return atomicfile.Sweep(dir + string(filepath.Separator)) }
 
 // StateDir returns the directory in which Convert keeps the finished segments of an
-// output.
+// output: .OUTPUT.resume beside the file, or beside what that leads to if it is a link.
 func StateDir(output string) string {
+	if file, err := atomicfile.Follow(output); err == nil {
+		output = file
+	}
 	dir, base := filepath.Split(output)
 	return filepath.Join(dir, "."+base+".resume")
 }
@@ -48,6 +51,7 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fault.New(fault.CannotWrite, "segments: %w", err)
 	}
+	defer atomicfile.OnAbandon(func() { os.Remove(dir) })() // fails if the directory holds anything
 	lock, err := os.Open(dir)
 	if err != nil {
 		return nil, fault.New(fault.CannotWrite, "segments: %w", err)
@@ -77,9 +81,6 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 	}
 	// The joined file begins beside the segments, so that a kill leaves nothing
 	// elsewhere.
-	for _, old := range globParts(dir) {
-		os.Remove(old)
-	}
 	local := o
 	local.Output.Format, local.Hooks.Progress = plan.Settings.Output.Format, nil
 	local.Output.File, local.Output.Overwrite = filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output.File)), true
@@ -112,10 +113,13 @@ func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error)
 	cannot := func(err error) error { return fault.New(fault.CannotWrite, "segments: %w", err) }
 	joined := filepath.Join(dir, joinedPrefix+filepath.Ext(o.Output.File))
 	if _, err := os.Stat(joined); err == nil {
-		if _, err := os.Stat(o.Output.File); err == nil && !o.Output.Overwrite {
-			return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite overwrites it", o.Output.File)
+		file, err := atomicfile.Follow(o.Output.File)
+		if err == nil {
+			err = atomicfile.Rename(joined, file, o.Output.Overwrite)
 		}
-		if err := atomicfile.Rename(joined, o.Output.File); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite overwrites it", o.Output.File)
+		} else if err != nil {
 			return nil, cannot(err)
 		}
 	}
@@ -138,14 +142,8 @@ func (p *Plan) deliver(dir string, o pipeline.Options) (*pipeline.Report, error)
 	return &pipeline.Report{Output: o.Output.File, Width: v.Width, Height: v.Height, Format: v.PixelFormat, Rate: p.Whole.Rate, Result: pipeline.Result{Frames: p.Whole.Frames}}, nil
 }
 
-// joinedPrefix begins the names of the joined file and of its unfinished form.
+// joinedPrefix begins the name of the joined file.
 const joinedPrefix = "joined"
-
-// globParts returns the files of a join that was killed.
-func globParts(dir string) []string {
-	list, _ := filepath.Glob(filepath.Join(dir, ".*"+joinedPrefix+"*"))
-	return list
-}
 
 // resumed returns the plan in dir if it is a plan of o, or makes one.
 func resumed(ctx context.Context, dir string, o pipeline.Options, cut Options) (*Plan, error) {
@@ -159,7 +157,7 @@ func resumed(ctx context.Context, dir string, o pipeline.Options, cut Options) (
 		if err != nil {
 			return nil, err
 		}
-		return p, p.Write(name)
+		return p, p.Write(name, true)
 	}
 	p, err := readPlan(name, cut.Program)
 	if err != nil {

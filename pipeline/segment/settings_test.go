@@ -26,6 +26,7 @@ var local = map[string]string{
 	"Input.File":          "stands beside the settings, with its hash",
 	"Synthesis.FlowCache": "does not change what is made",
 	"Output.Overwrite":    "concerns the joined file, which is named later",
+	"Output.Keep":         "concerns the joined file, which is named later",
 	"Output.NoVerify":     "concerns the joined file, which is named later",
 	"Compute":             "is each worker's own",
 	"Hooks":               "are functions",

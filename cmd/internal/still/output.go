@@ -13,9 +13,10 @@ import (
 
 // Output is a file to write.
 type Output struct {
-	name    string
-	format  *format
-	regular bool // a regular or new file, which Write replaces by renaming
+	name      string
+	format    *format
+	overwrite bool
+	regular   bool // a regular or new file, which Write replaces by renaming
 }
 
 // NewOutput makes sure, before the work begins, that a picture can be written to the
@@ -29,7 +30,7 @@ func NewOutput(name, source string, overwrite bool) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Output{name, f, true}
+	o := &Output{name, f, overwrite, true}
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
@@ -81,7 +82,8 @@ func (o *Output) Dropped(p *Picture) []string {
 	return names
 }
 
-// Write writes p under another name and renames the file once it is whole and on disk.
+// Write writes p under another name and renames the file once it is whole and on disk. A
+// file that came in the meantime is an error unless overwrite was set.
 // It writes to devices and pipes directly.
 //
 // Write rounds whole samples to the nearest, ties upwards, and clamps them to the range
@@ -102,7 +104,7 @@ func (o *Output) Write(p *Picture) error {
 func (o *Output) write(p *Picture) error {
 	if o.regular {
 		_ = atomicfile.Sweep(o.name) // the remains of a killed run hinder nobody
-		return atomicfile.Write(o.name, func(w io.Writer) error { return o.format.encode(w, p) })
+		return atomicfile.Write(o.name, o.overwrite, func(w io.Writer) error { return o.format.encode(w, p) })
 	}
 	f, err := os.OpenFile(o.name, os.O_WRONLY, 0)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -32,7 +33,7 @@ func TestOutput(t *testing.T) {
 	check(filepath.Join(dir, "none", "out.pgm"), in, false, fault.CannotWrite)
 	check(filepath.Join(in, "out.pgm"), in, false, fault.CannotWrite)
 	o := check(out, in, false, 0)
-	if err := os.WriteFile(filepath.Join(dir, ".out.pgm.7.part"), nil, 0o600); err != nil { // as a kill leaves it
+	if err := os.WriteFile(atomicfile.Part(out), nil, 0o600); err != nil { // as a kill leaves it
 		t.Fatal(err)
 	}
 	if err := o.Write(p); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"retime/pipeline"
@@ -164,5 +165,69 @@ func TestPresetAndShutterOfARange(t *testing.T) {
 	}
 	if _, err := s.SetPresetOf(1, 2, "slow", at); fault.KindOf(err) != fault.BadData {
 		t.Errorf("preset slow: %v", err)
+	}
+}
+
+// Files that are links stay links, and what they lead to holds the edits.
+func TestLinkedFiles(t *testing.T) {
+	dir, far := t.TempDir(), t.TempDir()
+	link, file := filepath.Join(dir, "d"), filepath.Join(far, "decisions")
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(Files{Decisions: link})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(s State) (State, error) { return s.SetMethod(0, 1, pipeline.Nearest, at) }
+	clear := func(s State) (State, error) { return s.Clear(0, 1), nil }
+	for i, edit := range []func(State) (State, error){set, clear, set} {
+		if err := s.Do(edit, nil); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("edit %d: no link any more: %v", i, err)
+		}
+		if _, err := os.Stat(file); (err == nil) != (i != 1) {
+			t.Errorf("edit %d: %v", i, err)
+		}
+	}
+}
+
+// Of several stores of the same files, none loses what another has saved.
+func TestStoresShareFiles(t *testing.T) {
+	files := Files{Decisions: filepath.Join(t.TempDir(), "d")}
+	const stores, each = 4, 40
+	var group sync.WaitGroup
+	for n := range int64(stores) {
+		s, err := Open(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() {
+			for k := n * each; k < (n+1)*each; {
+				err := s.Do(func(s State) (State, error) { return s.SetMethod(k, k, pipeline.Nearest, at) }, nil)
+				switch {
+				case err == nil:
+					k++
+				case !errors.Is(err, ErrElsewhere):
+					t.Error(err)
+					return
+				default:
+					if err := s.Reload(nil); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	s, err := Open(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now, _ := s.State(); len(now.Decisions()) != stores*each {
+		t.Errorf("%d decisions are left of %d that were saved", len(now.Decisions()), stores*each)
 	}
 }

@@ -25,10 +25,11 @@ type Files struct {
 	ReadMask func(name string) (frame.Image[uint8], error)
 }
 
-// Store keeps a State in its files. Its methods may be called from any goroutine.
+// Store keeps a State in its files. Its methods may be called from any goroutine. Several stores,
+// in one process or in many, may have the same files: none undoes what another has saved.
 type Store struct {
 	files   Files
-	replace func(name string, text []byte) error // atomicfile.ReplaceFile
+	replace func(name string, text []byte) error // writes through links
 
 	mu           sync.Mutex
 	now          State
@@ -51,12 +52,13 @@ var ErrElsewhere = errors.New("was changed elsewhere; nothing was written over i
 
 // Open reads the files that are there.
 func Open(files Files) (*Store, error) {
-	s := &Store{files: files, replace: atomicfile.ReplaceFile}
+	s := &Store{files: files, replace: func(name string, text []byte) error { return atomicfile.WriteFile(name, true, text) }}
 	for _, name := range s.names() {
 		if err := atomicfile.Sweep(name); err != nil {
 			return nil, fault.New(fault.CannotWrite, "edits: %w", err)
 		}
 	}
+	defer s.lock()()
 	var err error
 	s.now, s.seen, err = s.read()
 	return s, err
@@ -177,6 +179,7 @@ func (s *Store) step(from, to *[]State, accept func(was, is State) error) error 
 
 // move saves next and makes it the state.
 func (s *Store) move(next State, accept func(was, is State) error) error {
+	defer s.lock()()
 	if err := s.elsewhere(); err != nil {
 		return err
 	}
@@ -250,8 +253,10 @@ func (s *Store) put(i int, text []byte) error {
 		if err = s.replace(name, text); errors.Is(err, atomicfile.ErrNotOnDisk) {
 			err = nil
 		}
-	} else if err = os.Remove(name); errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	} else if name, err = atomicfile.Follow(name); err == nil {
+		if err = os.Remove(name); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
 	}
 	if err == nil {
 		s.seen[i] = sumOf(text)
@@ -285,6 +290,7 @@ func (s *Store) elsewhere() error {
 func (s *Store) Elsewhere() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.lock()()
 	return s.elsewhere()
 }
 
@@ -292,6 +298,7 @@ func (s *Store) Elsewhere() error {
 func (s *Store) Reload(accept func(was, is State) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.lock()()
 	next, seen, err := s.read()
 	if err != nil {
 		return err

@@ -1,7 +1,9 @@
 package work
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -57,4 +59,23 @@ func (r Root) confine() []string {
 		return nil
 	}
 	return []string{"--confine=" + r.dir}
+}
+
+// move renames a file. If to exists and overwrite is not set, the error wraps fs.ErrExist.
+func (r Root) move(from, to string, overwrite bool) error {
+	if !overwrite {
+		switch err := r.Link(from, to); {
+		case err == nil:
+			return r.Remove(from)
+		case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+		// The file system has no links: whoever creates the name owns it.
+		f, err := r.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err != nil {
+			return err
+		}
+		f.Close()
+	}
+	return r.Rename(from, to)
 }

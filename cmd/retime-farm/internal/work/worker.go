@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -60,6 +61,22 @@ func PlanArguments(c job.Clip) []string {
 	return args
 }
 
+// OutputIsRead reports whether the clip's output is a file that one of its arguments names.
+func OutputIsRead(c job.Clip) bool {
+	output, err := os.Stat(c.Output)
+	return err == nil && slices.ContainsFunc(c.Arguments, func(a string) bool {
+		_, value, ok := strings.Cut(a, "=")
+		if !ok || !strings.HasPrefix(a, "-") {
+			value = a
+		}
+		if !filepath.IsAbs(value) {
+			value = filepath.Join(c.Dir, value)
+		}
+		named, err := os.Stat(value)
+		return err == nil && os.SameFile(named, output)
+	})
+}
+
 // Plan plans the conversion of a clip.
 func (w *Worker) Plan(ctx context.Context, c job.Clip) (p job.Planned, err error) {
 	output, err := w.Root.rel(c.Output)
@@ -76,6 +93,8 @@ func (w *Worker) Plan(ctx context.Context, c job.Clip) (p job.Planned, err error
 		return job.Planned{Done: true, Mark: *c.Before}, nil
 	case exists && !c.Overwrite:
 		return p, temporal.NewNonRetryableApplicationError(fmt.Sprintf("output %q exists; -y overwrites it", c.Output), errGaveUp, nil, 73)
+	case OutputIsRead(c):
+		return p, temporal.NewNonRetryableApplicationError(fmt.Sprintf("output %q is what the conversion reads; choose another name", c.Output), errGaveUp, nil, 2)
 	case slices.ContainsFunc(c.Arguments, func(a string) bool { return strings.HasPrefix(a, "--confine") }):
 		return p, temporal.NewNonRetryableApplicationError("--confine is the worker's; leave it out", errGaveUp, nil, 2)
 	}
@@ -221,15 +240,14 @@ func (w *Worker) Deliver(ctx context.Context, c job.Clip) error {
 	if err != nil {
 		return err
 	}
-	_, there := w.Root.Stat(output)
-	if _, err := w.Root.Stat(joined); err == nil {
-		if there == nil && !c.Overwrite {
+	if made, err := w.Root.Stat(joined); err == nil {
+		err := w.Root.move(joined, output, c.Overwrite)
+		if there, e := w.Root.Stat(output); errors.Is(err, fs.ErrExist) && (e != nil || !os.SameFile(made, there)) { // else moved before
 			return temporal.NewNonRetryableApplicationError(fmt.Sprintf("output %q exists; -y overwrites it", c.Output), errGaveUp, nil, 73)
-		}
-		if err := w.Root.Rename(joined, output); err != nil {
+		} else if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-	} else if there != nil { // neither is there
+	} else if _, there := w.Root.Stat(output); there != nil { // neither is there
 		return fmt.Errorf("%s does not see the joined file; is the shared directory mounted there? %w", w.Name, err)
 	}
 	return w.Clean(ctx, c)

@@ -1,0 +1,61 @@
+package review
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"retime/pipeline/atomicfile"
+	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
+)
+
+// mark tells an output that the page has made from others that have its name.
+type mark struct {
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified"`
+}
+
+// markName is the file in stateDir that holds the mark of the output.
+const markName = "output.json"
+
+// maxMark bounds the size of that file in bytes.
+const maxMark = 1 << 10
+
+func markOf(name string) (mark, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return mark{}, err
+	}
+	return mark{info.Size(), info.ModTime().UTC()}, nil
+}
+
+// isOurs reports whether output is as the page has left it.
+func isOurs(output string) bool {
+	is, err := markOf(output)
+	if err != nil {
+		return false
+	}
+	var was mark
+	text, err := plainfile.Read(filepath.Join(stateDir(output), markName), maxMark)
+	return err == nil && json.Unmarshal(text, &was) == nil && was.Size == is.Size && was.Modified.Equal(is.Modified)
+}
+
+// leaveMark makes output the page's, if it is a file.
+func leaveMark(output string) error {
+	if info, err := os.Stat(output); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	m, err := markOf(output)
+	if err == nil {
+		var text []byte
+		if text, err = json.Marshal(m); err == nil {
+			err = atomicfile.ReplaceFile(filepath.Join(stateDir(output), markName), append(text, '\n'))
+		}
+	}
+	if err != nil {
+		return fault.New(fault.CannotWrite, "render: %w", err)
+	}
+	return nil
+}

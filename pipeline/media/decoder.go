@@ -26,7 +26,7 @@ type decoder struct {
 	backlog  *backlog      // nil if the processor cannot take over from a device
 	again    packetQueue   // packets for the processor that the device has had
 	skip     *skipping     // nil if the next picture is new
-	failed   error         // why the processor could not take over
+	failed   error         // why no further picture can come
 	ahead    *fetched      // the second picture, if first has decoded it
 	draining bool          // no packets are left in the input
 	ended    bool          // no pictures are left
@@ -215,7 +215,8 @@ func (c *decoder) feed() {
 	switch {
 	case errors.Is(err, io.EOF):
 		c.drain()
-	case err != nil: // ctx's error, which decode returns
+	case err != nil: // ctx's error, or the packet is encrypted
+		c.failed = err
 	case c.isPast(p):
 		c.drain()
 	case p.Size() == 0:

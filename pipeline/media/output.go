@@ -150,8 +150,8 @@ func (o *Output) addStreams(v videoStream) error {
 	if err := av.CopyStreamTags(video, source.Stream()); err != nil {
 		return err
 	}
+	video.SetSampleAspectRatio(source.Aspect)
 	if source.Turned {
-		video.SetSampleAspectRatio(source.Aspect)
 		av.StreamTags(video).Remove("rotate")
 	}
 	lost, err := describePictures(output, video, source, v.encoder)

@@ -76,6 +76,9 @@ func describePictures(output *astiav.FormatContext, video *astiav.Stream, source
 			lost = append(lost, p.name)
 		}
 	}
+	if a := source.Aspect; a.Num() > 0 && a.Num() != a.Den() && !container.HoldsAspect(output, video.CodecParameters().CodecID()) {
+		lost = append(lost, fmt.Sprintf("pixel aspect ratio %d:%d", a.Num(), a.Den()))
+	}
 	if source.Dynamic != "" && !keepsHDR10Plus(source, encoder) {
 		lost = append(lost, source.Dynamic)
 	}

@@ -154,6 +154,16 @@ func HoldsSideData(c *astiav.FormatContext, kind av.PacketSideKind) bool {
 	return slices.Contains(sideMuxers[kind], Name(c))
 }
 
+// HoldsAspect reports whether c stores the shape of pixels, or else a codec's packets do.
+func HoldsAspect(c *astiav.FormatContext, id astiav.CodecID) bool {
+	switch id {
+	case astiav.CodecIDVp8, astiav.CodecIDVp9, av.CodecIDAV1, astiav.CodecIDFlv1, astiav.CodecIDProres, astiav.CodecIDDnxhd,
+		astiav.CodecIDHuffyuv, astiav.CodecIDUtvideo, astiav.CodecIDRawvideo:
+		return av.IsMuxer(c, "matroska,webm,mp4,mov,ipod,3gp,3g2,psp,ismv,f4v,avi,nut,asf,asf_stream,mxf,mxf_opatom")
+	}
+	return true
+}
+
 // quickTimeLanguages maps the ISO 639-2 codes that FFmpeg's MOV muxer does not know to
 // the codes that it knows for the same languages.
 var quickTimeLanguages = map[string]string{

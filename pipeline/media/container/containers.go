@@ -108,6 +108,18 @@ var (
 // IsRereadable reports whether FFmpeg can read back what it has written to c.
 func IsRereadable(c *astiav.FormatContext) bool { return slices.Contains(rereadable, Name(c)) }
 
+// Demuxer returns FFmpeg's name of the demuxer that reads back what c's muxer has written, if c is
+// rereadable.
+func Demuxer(c *astiav.FormatContext) string {
+	switch {
+	case IsISO(c):
+		return "mov"
+	case av.IsMuxer(c, "webm"):
+		return "matroska"
+	}
+	return Name(c)
+}
+
 // KeepsTimes reports whether c, if it is rereadable, keeps every timestamp.
 func KeepsTimes(c *astiav.FormatContext) bool { return slices.Contains(timed, Name(c)) }
 

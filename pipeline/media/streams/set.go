@@ -160,10 +160,16 @@ func (s *Set) add(video *astiav.Stream) error {
 	return nil
 }
 
+// headed are the codecs whose packets nobody can decode without the stream's header.
+var headed = []astiav.CodecID{astiav.CodecIDVorbis, astiav.CodecIDTheora, astiav.CodecIDFlac, astiav.CodecIDAlac}
+
 // carry returns the stream that carries in, nil if in is left out.
 func (s *Set) carry(in *astiav.Stream) (stream, error) {
 	if av.StatesEncryption(s.source.Input, in) {
 		return s.leaveOut(in, "it is encrypted")
+	}
+	if p := in.CodecParameters(); slices.Contains(headed, p.CodecID()) && len(p.ExtraData()) == 0 {
+		return s.leaveOut(in, "its header is missing, as the input is damaged or cut")
 	}
 	switch in.CodecParameters().MediaType() {
 	case astiav.MediaTypeAudio:

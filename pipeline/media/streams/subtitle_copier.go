@@ -9,13 +9,15 @@ import (
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
 	"retime/pipeline/media/timebase"
+	"retime/pipeline/subtitle"
 )
 
 // subtitleCopier copies subtitles at another speed. It shows each while the output shows
 // the pictures that it belongs to.
 type subtitleCopier struct {
 	track
-	run curve.Run
+	run   curve.Run
+	after int64 // the end of the last subtitle, in the output stream's time base
 }
 
 // selfTimed are the codecs whose packets contain their own duration.
@@ -31,7 +33,7 @@ func (s *Set) carrySubtitles(in *astiav.Stream) (stream, error) {
 	if slices.Contains(textCodecs, p.CodecID()) && container.LosesTextDurations(s.out) {
 		s.log.Warn("the container does not say how long subtitles are shown", "stream", in.Index(), "container", container.Name(s.out))
 	}
-	if s.keepsTime() && s.whole() {
+	if s.keepsTime() && s.whole() && p.CodecID() != astiav.CodecIDMovText {
 		return s.newCopier(in)
 	}
 	t, err := s.newCopy(in)
@@ -41,7 +43,7 @@ func (s *Set) carrySubtitles(in *astiav.Stream) (stream, error) {
 	if id := p.CodecID(); selfTimed[id] && !s.keepsTime() {
 		s.log.Warn("subtitles begin when they should but stay as long as in the source: their packets say how long", "stream", in.Index(), "codec", id)
 	}
-	return &subtitleCopier{t, s.opt.Curve.Runs()[0]}, nil
+	return &subtitleCopier{track: t, run: s.opt.Curve.Runs()[0]}, nil
 }
 
 // times returns when the output shows p, in the output stream's time base; ok is false if
@@ -70,8 +72,43 @@ func (c *subtitleCopier) packet(p *astiav.Packet) error {
 	return c.writeAt(begin, end)
 }
 
-// writeAt writes the packet next with the given times.
+// longestSample is the longest sample of timed text, in ticks. MP4 holds up to 32 bits, and FFmpeg
+// refuses what is longer than 31, or moves what follows a longer pause to where the pause begins.
+const longestSample = 1 << 30
+
+// writeAt writes the packet next with the given times. A sample of timed text that is too long for
+// its container becomes several, and a pause gets samples without text.
 func (c *subtitleCopier) writeAt(begin, end int64) error {
+	if c.out.CodecParameters().CodecID() == astiav.CodecIDMovText {
+		text := c.next.Clone()
+		defer text.Free()
+		for ; begin-c.after > longestSample; c.after += longestSample {
+			if err := av.FillPacket(c.next, subtitle.NoTimedText); err != nil {
+				return err
+			}
+			if err := c.put(c.after+longestSample, c.after+longestSample+1); err != nil {
+				return err
+			}
+		}
+		for {
+			if err := c.next.Ref(text); err != nil {
+				return err
+			}
+			if end-begin <= longestSample {
+				break
+			}
+			if err := c.put(begin, begin+longestSample); err != nil {
+				return err
+			}
+			begin += longestSample
+		}
+		c.after = end
+	}
+	return c.put(begin, end)
+}
+
+// put writes the packet next with the given times.
+func (c *subtitleCopier) put(begin, end int64) error {
 	c.next.SetPts(begin)
 	c.next.SetDts(begin)
 	c.next.SetDuration(end - begin)

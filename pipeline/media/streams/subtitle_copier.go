@@ -1,6 +1,7 @@
 package streams
 
 import (
+	"math/big"
 	"slices"
 
 	"github.com/asticode/go-astiav"
@@ -33,7 +34,8 @@ func (s *Set) carrySubtitles(in *astiav.Stream) (stream, error) {
 	if slices.Contains(textCodecs, p.CodecID()) && container.LosesTextDurations(s.out) {
 		s.log.Warn("the container does not say how long subtitles are shown", "stream", in.Index(), "container", container.Name(s.out))
 	}
-	if s.keepsTime() && s.whole() && p.CodecID() != astiav.CodecIDMovText {
+	moves := p.CodecID() == astiav.CodecIDWebvtt && s.source.Start.Sign() != 0 // the times within its cues
+	if s.keepsTime() && s.whole() && p.CodecID() != astiav.CodecIDMovText && !moves {
 		return s.newCopier(in)
 	}
 	t, err := s.newCopy(in)
@@ -69,7 +71,57 @@ func (c *subtitleCopier) packet(p *astiav.Packet) error {
 	if err := c.next.Ref(p); err != nil {
 		return err
 	}
+	if text, changed := c.inner(p); changed {
+		if err := c.fill(p, text); err != nil {
+			return err
+		}
+	}
 	return c.writeAt(begin, end)
+}
+
+// inner returns p's text with the times within it at the output's speed; changed is false if it has
+// none.
+func (c *subtitleCopier) inner(p *astiav.Packet) (text string, changed bool) {
+	codec := c.in.CodecParameters().CodecID()
+	if codec != astiav.CodecIDAss && codec != astiav.CodecIDSsa && codec != astiav.CodecIDWebvtt {
+		return "", false
+	}
+	tb := c.in.TimeBase()
+	begin, end := c.set.sinceStart(p.Pts(), tb), c.set.sinceStart(p.Pts()+p.Duration(), tb)
+	from, to, _ := c.set.shown(&c.run, begin, end)
+	at := c.run.Output
+	if slow := c.set.opt.Curve.Line(); slow != nil { // it goes on where the output is cut
+		at = func(t *big.Rat) *big.Rat {
+			v := new(big.Rat).Sub(t, c.run.From)
+			return v.Add(v.Mul(v, slow), c.run.Begin)
+		}
+	}
+	clock := subtitle.Clock{
+		At:     func(t *big.Rat) *big.Rat { v := at(new(big.Rat).Add(begin, t)); return v.Sub(v, from) },
+		Length: new(big.Rat).Sub(end, begin),
+		Cut:    at(begin).Cmp(from) != 0 || at(end).Cmp(to) != 0 || begin.Cmp(c.run.From) < 0,
+	}
+	was := string(p.Data())
+	if text = was; codec == astiav.CodecIDWebvtt {
+		text = clock.WebVTT(was, timebase.Seconds(p.Pts(), tb), from)
+	} else {
+		text = clock.ASS(was)
+	}
+	return text, text != was
+}
+
+// fill makes the packet next a copy of p with another text.
+func (c *subtitleCopier) fill(p *astiav.Packet, text string) error {
+	if err := av.FillPacket(c.next, []byte(text)); err != nil {
+		return err
+	}
+	c.next.SetFlags(p.Flags())
+	for _, s := range av.PacketSides(p) {
+		if err := av.AddPacketSide(c.next, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // longestSample is the longest sample of timed text, in ticks. MP4 holds up to 32 bits, and FFmpeg

@@ -79,7 +79,7 @@ func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *
 		return nil, fault.New(fault.Usage, "output %q: the %s container states times in milliseconds, in which frames at a rate of %s come together; choose another, such as MP4",
 			file, container.Name(output), opt.Rate.RatString())
 	}
-	codec, err := pickEncoder(output, file, source, opt.Encoder.Codec)
+	codec, err := pickEncoder(output, file, source, &opt.Encoder)
 	if err == nil {
 		err = confineEncoder(opt.Confine, codec, "Output.VideoOptions", opt.Encoder.Options)
 	}

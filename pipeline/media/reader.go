@@ -136,7 +136,7 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 	r.video = describeVideo(d, first, planar.Format())
 	r.source = &Source{
 		Name: d.name, Video: r.video, Pixels: planar.Source(), Aspect: d.input.GuessSampleAspectRatio(d.video, first),
-		Side: sideData(d.video, first), Dynamic: dynamicHDR(first), Fields: av.FrameFieldOrder(first),
+		Lossless: isLosslessVideo(d.input, d.video.CodecParameters()), Side: sideData(d.video, first), Dynamic: dynamicHDR(first), Fields: av.FrameFieldOrder(first),
 		Streams: streams.Source{
 			Input: d.input, Video: d.video, Chosen: d.chosen, Start: r.video.Start, Width: r.video.Width, Height: r.video.Height,
 		},

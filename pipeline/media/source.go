@@ -16,7 +16,10 @@ type Source struct {
 	Streams streams.Source  // the streams beside the video
 	Aspect  astiav.Rational // pixel aspect ratio, width to height
 	Turned  bool            // the frames are turned upright
-	Fields  av.FieldOrder   // of the first frame
+	// Lossless is set if the video was compressed without losses. Pictures, GIF and raw
+	// video do not count.
+	Lossless bool
+	Fields   av.FieldOrder // of the first frame
 	// Side is the side data that holds for all pictures, from the container or else from
 	// the first picture. Dynamic names the HDR metadata that changes with each picture;
 	// it is empty if there is none.

@@ -134,6 +134,7 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 	}
 	r.planar = planar
 	r.video = describeVideo(d, first, planar.Format())
+	r.video.Light = planar.Source().Light()
 	r.source = &Source{
 		Name: d.name, Video: r.video, Pixels: planar.Source(), Aspect: d.input.GuessSampleAspectRatio(d.video, first),
 		Lossless: isLosslessVideo(d.input, d.video.CodecParameters()), Side: sideData(d.video, first), Dynamic: dynamicHDR(first), Fields: av.FrameFieldOrder(first),

@@ -137,7 +137,7 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 	r.video.Light = planar.Source().Light()
 	r.source = &Source{
 		Name: d.name, Video: r.video, Pixels: planar.Source(), Aspect: d.input.GuessSampleAspectRatio(d.video, first),
-		Lossless: isLosslessVideo(d.input, d.video.CodecParameters()), Side: sideData(d.video, first), Dynamic: dynamicHDR(first), Fields: av.FrameFieldOrder(first),
+		captions: &captions{}, Lossless: isLosslessVideo(d.input, d.video.CodecParameters()), Side: sideData(d.video, first), Dynamic: dynamicHDR(first), Fields: av.FrameFieldOrder(first),
 		Streams: streams.Source{
 			Input: d.input, Video: d.video, Chosen: d.chosen, Start: r.video.Start, Width: r.video.Width, Height: r.video.Height,
 		},
@@ -307,6 +307,7 @@ func (r *Reader) wrap(p *fetched) (*frame.Frame, error) {
 		r.changes.aspect = true
 		r.log.Warn("the shape of pixels changes; all are written as they began", "input", name, "from", began, "to", a)
 	}
+	r.source.captions.add(f, r.demuxer.seconds(f.Pts()))
 	damaged := av.FrameDamaged(f)
 	out, err := r.planar.Frame(f, f.Pts(), r.decoder.clock.length(f))
 	if err != nil {

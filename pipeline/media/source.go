@@ -25,6 +25,8 @@ type Source struct {
 	// it is empty if there is none.
 	Side    map[av.PacketSideKind][]byte
 	Dynamic string
+
+	captions *captions
 }
 
 // Stream returns the video stream of the container. It is valid until the reader is

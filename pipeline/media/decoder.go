@@ -30,6 +30,9 @@ type decoder struct {
 	ahead    *fetched      // the second picture, if first has decoded it
 	draining bool          // no packets are left in the input
 	ended    bool          // no pictures are left
+
+	undecoded undecoded
+	inspected bool // undecoded is known
 }
 
 func openDecoder(d *demuxer, opt *ReaderOptions) (*decoder, error) {
@@ -222,6 +225,11 @@ func (c *decoder) feed() {
 	case p.Size() == 0:
 		// The picture stays as it was. FFmpeg would refuse the packet, or take it for the end.
 	default:
+		if !c.inspected {
+			c.inspected = true
+			v := c.demuxer.video.CodecParameters()
+			c.undecoded = inspect(v.CodecID(), v.ExtraData(), p.Data())
+		}
 		c.keep(p)
 		c.send(p)
 	}

@@ -145,6 +145,9 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 	if name == "libx264" && v.Width*v.Height > largePicture {
 		set["rc-lookahead"] = "20"
 	}
+	if name == "exr" && source.undecoded.half {
+		set["format"] = "half"
+	}
 	if name == "libvpx" && pixel.HasAlpha(format) {
 		set["auto-alt-ref"] = "0" // VP8 supports it only without alpha
 	}

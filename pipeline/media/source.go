@@ -26,7 +26,8 @@ type Source struct {
 	Side    map[av.PacketSideKind][]byte
 	Dynamic string
 
-	captions *captions
+	captions  *captions
+	undecoded undecoded
 }
 
 // Stream returns the video stream of the container. It is valid until the reader is

@@ -163,4 +163,5 @@ const (
 	RangeLimited         = C.AVCOL_RANGE_MPEG
 	RangeFull            = C.AVCOL_RANGE_JPEG
 	ChromaUnspecified    = C.AVCHROMA_LOC_UNSPECIFIED
+	ChromaLeft           = C.AVCHROMA_LOC_LEFT
 )

@@ -134,6 +134,7 @@ func (c *subtitleCopier) writeAt(begin, end int64) error {
 	if c.out.CodecParameters().CodecID() == astiav.CodecIDMovText {
 		text := c.next.Clone()
 		defer text.Free()
+		c.next.Unref()
 		for ; begin-c.after > longestSample; c.after += longestSample {
 			if err := av.FillPacket(c.next, subtitle.NoTimedText); err != nil {
 				return err

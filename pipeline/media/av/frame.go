@@ -2,6 +2,7 @@ package av
 
 /*
 #cgo pkg-config: libavutil
+#include <string.h>
 #include <libavutil/dict.h>
 #include "compat.h"
 

@@ -160,16 +160,10 @@ func (s *Set) add(video *astiav.Stream) error {
 	return nil
 }
 
-// headed are the codecs whose packets nobody can decode without the stream's header.
-var headed = []astiav.CodecID{astiav.CodecIDVorbis, astiav.CodecIDTheora, astiav.CodecIDFlac, astiav.CodecIDAlac}
-
 // carry returns the stream that carries in, nil if in is left out.
 func (s *Set) carry(in *astiav.Stream) (stream, error) {
-	if av.StatesEncryption(s.source.Input, in) {
-		return s.leaveOut(in, "it is encrypted")
-	}
-	if p := in.CodecParameters(); slices.Contains(headed, p.CodecID()) && len(p.ExtraData()) == 0 {
-		return s.leaveOut(in, "its header is missing, as the input is damaged or cut")
+	if why := s.unreadable(in); why != "" {
+		return s.leaveOut(in, why)
 	}
 	switch in.CodecParameters().MediaType() {
 	case astiav.MediaTypeAudio:
@@ -366,19 +360,6 @@ func (s *Set) Packet(p *astiav.Packet) {
 	if err := s.each(func(c stream) error { return c.passed(t) }); err != nil {
 		s.muxer.Fail(err)
 	}
-}
-
-// locked reports whether a packet is encrypted. It logs the first of each stream.
-func (s *Set) locked(p *astiav.Packet) bool {
-	if !av.HasPacketSide(p, av.PacketEncryption) {
-		return false
-	}
-	if i := p.StreamIndex(); !s.secret[i] {
-		s.secret[i] = true
-		in := s.source.Input.Streams()[i].CodecParameters()
-		s.log.Warn("packets left out: they are encrypted", "stream", i, "kind", in.MediaType(), "codec", in.CodecID())
-	}
-	return true
 }
 
 // Lags reports whether a stream that is carried may have more packets before t, in seconds after

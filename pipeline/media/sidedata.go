@@ -80,7 +80,7 @@ func describePictures(output *astiav.FormatContext, video *astiav.Stream, source
 		lost = append(lost, fmt.Sprintf("pixel aspect ratio %d:%d", a.Num(), a.Den()))
 	}
 	lost = append(lost, source.undecoded.lost...)
-	if c := source.Pixels.Colour.Chroma; losesChromaPlace(output, encoder, video.CodecParameters(), c) {
+	if c := source.Pixels.Colour.Chroma; losesChromaPlace(encoder, video.CodecParameters(), c) {
 		lost = append(lost, "chroma location")
 	}
 	if source.Dynamic != "" && !keepsHDR10Plus(source, encoder) {
@@ -89,20 +89,14 @@ func describePictures(output *astiav.FormatContext, video *astiav.Stream, source
 	return lost, nil
 }
 
-// losesChromaPlace reports whether neither an encoder nor the container states where chroma samples
-// lie, and it is not where readers take it to be.
-func losesChromaPlace(output *astiav.FormatContext, encoder string, p *astiav.CodecParameters, place int) bool {
+// losesChromaPlace reports whether an encoder does not state where chroma samples lie, and that is not
+// where readers take it to be.
+func losesChromaPlace(encoder string, p *astiav.CodecParameters, place int) bool {
 	d := av.DescribePixels(p.PixelFormat())
 	if d == nil || d.Log2ChromaW == 0 && d.Log2ChromaH == 0 || place == av.ChromaUnspecified || place == av.ChromaLeft {
 		return false
 	}
-	switch encoder {
-	case "prores_ks", "prores_aw", "prores", "dnxhd", "cfhd":
-		return true
-	case "ffv1", "huffyuv", "ffvhuff", "utvideo", "magicyuv", "rawvideo", "v210":
-		return !container.HoldsChromaPlace(output)
-	}
-	return false
+	return slices.Contains([]string{"prores_ks", "prores_aw", "prores", "dnxhd", "cfhd"}, encoder)
 }
 
 // encoderSays reports whether an encoder writes a kind of side data into its packets.

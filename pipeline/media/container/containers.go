@@ -176,11 +176,6 @@ func HoldsAspect(c *astiav.FormatContext, id astiav.CodecID) bool {
 	return true
 }
 
-// HoldsChromaPlace reports whether c stores where chroma samples lie.
-func HoldsChromaPlace(c *astiav.FormatContext) bool {
-	return av.IsMuxer(c, "matroska,webm,yuv4mpegpipe")
-}
-
 // quickTimeLanguages maps the ISO 639-2 codes that FFmpeg's MOV muxer does not know to
 // the codes that it knows for the same languages.
 var quickTimeLanguages = map[string]string{

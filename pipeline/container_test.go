@@ -194,7 +194,7 @@ func TestNamesOfFiles(t *testing.T) {
 		codec  string
 	}{
 		{"%d.mp4", []string{"%d.mp4"}, "h264"},
-		{"clip%03d.mkv", []string{"clip%03d.mkv"}, "h264"},
+		{"clip%03d.mkv", []string{"clip%03d.mkv"}, "ffv1"},
 		{"%d.png", []string{"1.png", "2.png", "3.png", "4.png", "5.png"}, "png"},
 		{"a%02d.webp", []string{"a01.webp", "a02.webp", "a03.webp", "a04.webp", "a05.webp"}, "webp"},
 		{"o.hevc", []string{"o.hevc"}, "hevc"},
@@ -202,7 +202,7 @@ func TestNamesOfFiles(t *testing.T) {
 		{"o.mjpeg", []string{"o.mjpeg"}, "mjpeg"},
 		{"o.m2v", []string{"o.m2v"}, "mpeg2video"},
 		{"o.m1v", []string{"o.m1v"}, "mpeg1video"},
-		{"o.ivf", []string{"o.ivf"}, "vp8"},
+		{"o.ivf", []string{"o.ivf"}, "vp9"},
 	} {
 		dir := t.TempDir()
 		mustRun(t, Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, c.output)}, Synthesis: Synthesis{Mode: warp.Blend}})
@@ -371,7 +371,8 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p", "-x265-params", "log-level=error"}, "o.mp4", "h264,avc1,yuv420p", ""},
 		{[]string{"-c:v", "ffv1", "-pix_fmt", "bgr0"}, "o.mov", "h264,avc1,gbrp", "libx264rgb"},
 		{[]string{"-c:v", "ffv1", "-pix_fmt", "gbrp16le"}, "o.mkv", "", "ffv1"},
-		{[]string{"-c:v", "ffv1", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,avc1,yuv422p", "few devices"},
+		{[]string{"-c:v", "ffv1", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,avc1,yuv422p", "has none"},
+		{[]string{"-c:v", "libx264", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,avc1,yuv422p", "few devices"},
 	} {
 		clip := containerClip(t, "in.mkv", "64x64", 44100, 2, append([]string{"-map", "0"}, c.args...)...)
 		var said bytes.Buffer

@@ -62,7 +62,7 @@ func TestOddInputs(t *testing.T) {
 		{"turn.ts", "out.ts", 25, "", []string{"h264", "mp2"}},
 		{"a.gif", "out.gif", 25, "lost", []string{"gif"}},
 		{"a.ogv", "out.ogv", 25, repeats, []string{"theora", "vorbis"}},
-		{"flac.mkv", "out.mov", 25, "another codec", []string{"h264", "aac,ger"}},
+		{"flac.mkv", "out.mov", 25, "another codec", []string{"h264", "alac,ger"}},
 		{"flac.mkv", "out.mp4", 25, "", []string{"h264,und", "flac,deu"}},
 		{"one.mp4", "out.mp4", 1, "", []string{"h264,und"}},
 		{"short.mkv", "out.mkv", 25, "", []string{"h264", "pcm_s16le"}},

@@ -257,7 +257,7 @@ func soundClip(t *testing.T, codec, layout string) string {
 
 // What the container does not take is encoded, what is asked for always.
 func TestAudioCodec(t *testing.T) {
-	pcm, saysPCM := "aac,stereo", "in another codec"
+	pcm, saysPCM := "alac,stereo", "in another codec"
 	if takes(t, "mp4", astiav.CodecIDPcmS24Le) { // from FFmpeg 6.1 on
 		pcm, saysPCM = "pcm_s24le,stereo", ""
 	}

@@ -93,7 +93,7 @@ func TestLeftOutIsSaid(t *testing.T) {
 		streams, also int // left out, and lines about other things
 	}{{"out.mp4", 1, 2}, {"out.avi", 3, 1}, {"out.webm", 2, 3}, {"out.ts", 3, 3}, {"out.y4m", 5, 1}} {
 		var said strings.Builder
-		o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(t.TempDir(), c.name)}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(t.TempDir(), c.name), PixelFormat: "yuv420p"}, Synthesis: Synthesis{Mode: warp.Blend}}
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 		mustRun(t, o)
 		if n := strings.Count(said.String(), "stream left out"); n != c.streams || strings.Count(said.String(), "\n") != n+c.also {

@@ -26,10 +26,13 @@ type decoder struct {
 	backlog  *backlog      // nil if the processor cannot take over from a device
 	again    packetQueue   // packets for the processor that the device has had
 	skip     *skipping     // nil if the next picture is new
-	failed   error         // why the processor could not take over
+	failed   error         // why no further picture can come
 	ahead    *fetched      // the second picture, if first has decoded it
 	draining bool          // no packets are left in the input
 	ended    bool          // no pictures are left
+
+	undecoded undecoded
+	inspected bool // undecoded is known
 }
 
 func openDecoder(d *demuxer, opt *ReaderOptions) (*decoder, error) {
@@ -218,12 +221,18 @@ func (c *decoder) feed() {
 	switch {
 	case errors.Is(err, io.EOF):
 		c.drain()
-	case err != nil: // ctx's error, which decode returns
+	case err != nil: // ctx's error, or the packet is encrypted
+		c.failed = err
 	case c.isPast(p):
 		c.drain()
 	case p.Size() == 0:
 		// The picture stays as it was. FFmpeg would refuse the packet, or take it for the end.
 	default:
+		if !c.inspected {
+			c.inspected = true
+			v := c.demuxer.video.CodecParameters()
+			c.undecoded = inspect(v.CodecID(), v.ExtraData(), p.Data())
+		}
 		c.keep(p)
 		c.send(p)
 	}

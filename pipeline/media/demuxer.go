@@ -273,14 +273,26 @@ func (d *demuxer) admit(p *astiav.Packet) {
 
 func (d *demuxer) isVideo(p *astiav.Packet) bool { return p.StreamIndex() == d.video.Index() }
 
-// readVideo returns the next packet of the video; see read.
+// readVideo returns the next packet of the video; see read. An encrypted packet is a
+// fault.BadData error.
 func (d *demuxer) readVideo() (*astiav.Packet, error) {
 	for {
 		p, err := d.read()
-		if err != nil || d.isVideo(p) {
-			return p, err
+		switch {
+		case err != nil:
+			return nil, err
+		case !d.isVideo(p):
+		case av.HasPacketSide(p, av.PacketEncryption):
+			return nil, d.encrypted()
+		default:
+			return p, nil
 		}
 	}
+}
+
+// encrypted is the error for video that cannot be decoded without a key.
+func (d *demuxer) encrypted() error {
+	return d.bad(fmt.Errorf("stream %d: the pictures are encrypted; decrypt them first (of MP4, ffmpeg -decryption_key KEY -i IN -c copy OUT does it)", d.video.Index()))
 }
 
 // seek moves to a key frame at or before t, in the video's time base; ok is false if the

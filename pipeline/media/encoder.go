@@ -31,6 +31,10 @@ type Encoder struct {
 	times   frameTimes
 	hdr     hdr10Plus
 	palette *palette // nil if the pictures need none
+
+	captions      *captions // nil if it carries none
+	moment        func(output *big.Rat) *big.Rat
+	start, period *big.Rat
 }
 
 // frameTimes are the times of the frames that the encoder was given, in its time base.
@@ -38,6 +42,7 @@ type frameTimes struct {
 	first   int64           // number of the first frame
 	frames  int64           // number of frames so far
 	last    int64           // time of the last frame from WriteFrameAt
+	from    *big.Rat        // the same, in seconds
 	lengths map[int64]int64 // durations of the frames in the encoder, by their times
 }
 
@@ -79,7 +84,7 @@ func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *
 		return nil, fault.New(fault.Usage, "output %q: the %s container states times in milliseconds, in which frames at a rate of %s come together; choose another, such as MP4",
 			file, container.Name(output), opt.Rate.RatString())
 	}
-	codec, err := pickEncoder(output, file, source, opt.Encoder.Codec)
+	codec, err := pickEncoder(output, file, source, &opt.Encoder)
 	if err == nil {
 		err = confineEncoder(opt.Confine, codec, "Output.VideoOptions", opt.Encoder.Options)
 	}
@@ -97,6 +102,7 @@ func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *
 		e.Abort()
 		return nil, err
 	}
+	e.openCaptions(opt)
 	return e, nil
 }
 
@@ -225,7 +231,15 @@ func (e *Encoder) NewFrame(like *frame.Frame) (*frame.Frame, error) { return e.p
 // WriteFrame encodes f as the next frame. f must come from the source or from NewFrame.
 // The caller keeps its reference. If the encoder fails, the error is a fault.CannotWrite
 // error.
-func (e *Encoder) WriteFrame(f *frame.Frame) error { return e.encode(f, e.number()) }
+func (e *Encoder) WriteFrame(f *frame.Frame) error {
+	n := e.number()
+	if e.captions == nil {
+		return e.encode(f, n, nil, nil)
+	}
+	at := new(big.Rat).Mul(big.NewRat(n, 1), e.period)
+	at.Add(at, e.start)
+	return e.encode(f, n, new(big.Rat).Sub(at, e.period), at)
+}
 
 // number returns the next frame's number.
 func (e *Encoder) number() int64 { return e.times.first + e.times.frames }
@@ -237,11 +251,23 @@ func (e *Encoder) WriteFrameAt(f *frame.Frame, from, to *big.Rat) error {
 	t := max(timebase.Ticks(from, tb), e.times.last+1)
 	e.times.last = t
 	e.times.lengths[t] = max(timebase.Ticks(to, tb)-t, 1)
-	return e.encode(f, t)
+	before := new(big.Rat).Sub(from, new(big.Rat).Sub(to, from))
+	if e.times.frames > 0 {
+		before = e.times.from
+	}
+	e.times.from = from
+	return e.encode(f, t, before, from)
 }
 
-func (e *Encoder) encode(f *frame.Frame, pts int64) error {
+// encode encodes f with the timestamp pts. The output shows it from now on; before is when it shows
+// the frame before.
+func (e *Encoder) encode(f *frame.Frame, pts int64, before, now *big.Rat) error {
 	picture, err := e.packer.Pack(f)
+	if err == nil && e.captions != nil {
+		if err = e.caption(picture, before, now); err != nil {
+			picture.Free()
+		}
+	}
 	if err == nil {
 		picture, err = e.upload(picture)
 	}

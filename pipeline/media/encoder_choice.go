@@ -11,14 +11,14 @@ import (
 	"retime/pipeline/media/pixel"
 )
 
-// pickEncoder returns the encoder called name or, if name is empty, one that suits the
+// pickEncoder returns the encoder that opt names or, if it names none, one that suits the
 // container and the source; docs/encoding.md has the rule. Containers for raw frames, such
 // as YUV4MPEG2, get the encoder that wraps frames.
-func pickEncoder(output *astiav.FormatContext, file string, source *Source, name string) (*astiav.Codec, error) {
+func pickEncoder(output *astiav.FormatContext, file string, source *Source, opt *EncoderOptions) (*astiav.Codec, error) {
 	if !container.HoldsVideo(output) {
 		return nil, fault.New(fault.Usage, "output %q: the %s container holds no video; choose another Output.Format or file name", file, container.Name(output))
 	}
-	usual := container.UsualVideo(output)
+	name, usual := opt.Codec, container.UsualVideo(output)
 	wraps := usual == av.CodecIDWrapped
 	if name != "" && (!wraps || name != "rawvideo") {
 		codec := astiav.FindEncoderByName(name)
@@ -31,8 +31,12 @@ func pickEncoder(output *astiav.FormatContext, file string, source *Source, name
 		}
 		return codec, nil
 	}
-	if !wraps && !container.HoldsPictures(output) && !container.PrefersUsual(output) {
-		if codec := suitingEncoder(output, source); codec != nil {
+	if !wraps && !container.HoldsPictures(output) {
+		codec := keepingEncoder(output, source, opt)
+		if codec == nil && !container.PrefersUsual(output) {
+			codec = suitingEncoder(output, source, opt)
+		}
+		if codec != nil {
 			return codec, nil
 		}
 	}
@@ -53,11 +57,11 @@ var (
 	alphaEncoders = []string{"ffv1", "prores_ks"}
 )
 
-// suitingEncoder returns the encoder for the source's pictures in a container of no codec
-// of its own, nil if the container takes none of ours.
-func suitingEncoder(output *astiav.FormatContext, source *Source) *astiav.Codec {
+// keptBy returns a function that returns the encoder of a name, nil if the output does not take its
+// codec.
+func keptBy(output *astiav.FormatContext) func(name string) *astiav.Codec {
 	inMP4 := container.Name(output) == "mp4"
-	named := func(name string) *astiav.Codec {
+	return func(name string) *astiav.Codec {
 		if inMP4 && name == "ffv1" { // FFmpeg 8 and later write it, and hardly anything else reads it
 			return nil
 		}
@@ -66,7 +70,39 @@ func suitingEncoder(output *astiav.FormatContext, source *Source) *astiav.Codec 
 		}
 		return nil
 	}
+}
+
+// keepingEncoder returns the encoder that keeps pictures without losses as they are, and those of a
+// mezzanine in its codec. It returns nil if the source is neither, the container takes none, or the
+// caller sets the quality.
+func keepingEncoder(output *astiav.FormatContext, source *Source, opt *EncoderOptions) *astiav.Codec {
+	kept := keptBy(output)
+	named := func(name string) *astiav.Codec {
+		if codec := kept(name); codec != nil && container.Takes(output, codec.ID()) { // not only perhaps
+			return codec
+		}
+		return nil
+	}
+	switch {
+	case opt.setsQuality():
+		return nil
+	case source.Lossless:
+		return losslessEncoder(source, named)
+	case source.mezzanine() != "":
+		return named(source.mezzanine())
+	}
+	return nil
+}
+
+// suitingEncoder returns the encoder for the source's pictures in a container of no codec
+// of its own, nil if the container takes none of ours.
+func suitingEncoder(output *astiav.FormatContext, source *Source, opt *EncoderOptions) *astiav.Codec {
+	named := keptBy(output)
 	format, colour := source.Pixels.Carried(), source.Pixels.Colour
+	written := format
+	if p := astiav.FindPixelFormatByName(opt.PixelFormat); opt.PixelFormat != "" && p != astiav.PixelFormatNone {
+		written = p
+	}
 	switch {
 	case pixel.IsRGB(format):
 		names := rgbEncoders
@@ -80,7 +116,7 @@ func suitingEncoder(output *astiav.FormatContext, source *Source) *astiav.Codec 
 		if codec := leastLossy(format, alphaEncoders, pixel.HasAlpha, named); codec != nil {
 			return codec
 		}
-	case source.Video.Codec == "hevc" && (pixel.Depth(format) > 8 || colour.IsHDR()):
+	case pixel.Depth(written) > 8 || colour.IsHDR():
 		if codec := named("libx265"); codec != nil {
 			return codec
 		}
@@ -114,13 +150,27 @@ func (o *EncoderOptions) isChosen() bool { return o.Codec == "" || o.Chosen }
 
 // announce says what the choice of an encoder means, if the caller has not made it.
 func (e *Encoder) announce(opt *EncoderOptions, format astiav.PixelFormat) {
-	name := e.codec.Name()
+	name, source := e.codec.Name(), e.source
+	chosen := func(why string, more ...any) {
+		e.log.Info(why+"; Output.VideoCodec chooses another", append([]any{"encoder", name, "source", source.Video.Codec, "written", format}, more...)...)
+	}
 	switch {
 	case !opt.isChosen() || IsSequence(e.file): // the caller or the file's name decides
+	case !opt.setsQuality() && source.Lossless && isLosslessEncoder(e.codec):
+		chosen("the source has no losses, and what is written has none")
+	case !opt.setsQuality() && source.Lossless:
+		e.log.Warn("the source has no losses, but what is written has; Output.VideoCodec chooses another encoder, such as ffv1 for Matroska", "encoder", name, "source", source.Video.Codec)
+	case !opt.setsQuality() && source.mezzanine() == name:
+		chosen("what is written is of the source's codec")
+	case !opt.setsQuality() && source.mezzanine() != "":
+		e.log.Warn("the source's codec is made for further work, and what is written is not; Output.VideoCodec "+source.mezzanine()+" keeps it, in MOV",
+			"encoder", name, "source", source.Video.Codec)
 	case name == "libx265" || pixel.IsRGB(format) && (name == "libx264rgb" || name == "ffv1" || name == "png"),
 		pixel.HasAlpha(format) && slices.Contains(alphaEncoders, name):
-		e.log.Info("the source's pictures decide the encoder; Output.VideoCodec chooses another", "encoder", name, "source", e.source.Video.Codec, "written", format)
-	case name == "libx264" && format == e.source.Pixels.Carried() && opt.PixelFormat == "" && !playsAnywhere(format):
+		chosen("the source's pictures decide the encoder")
+	case name == "libx264" && opt.PixelFormat == "" && pixel.Depth(format) > 8:
+		e.log.Warn("few devices play H.264 of more than 8 bits; in MP4, MOV and Matroska, Output.VideoCodec libx265 writes HEVC", "written", format)
+	case name == "libx264" && format == source.Pixels.Carried() && opt.PixelFormat == "" && !playsAnywhere(format):
 		e.log.Info("few devices play H.264 in this sample format; Output.PixelFormat yuv420p plays on all of them", "written", format)
 	}
 }

@@ -135,6 +135,8 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 		return nil, fault.New(fault.Usage, "Output.CRF %d: encoder %s takes 0 to %d", opt.CRF, name, maxCRF(codec.Name()))
 	case opt.CRF >= 0:
 		set["crf"] = strconv.Itoa(opt.CRF)
+	case opt.isChosen() && !opt.setsQuality() && kindOptions(source, name, format) != nil:
+		maps.Copy(set, kindOptions(source, name, format))
 	case name == "libx264":
 		set["crf"] = strconv.Itoa(DefaultCRF)
 	case opt.isChosen() && chosenCRF[name] != 0:
@@ -142,6 +144,9 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 	}
 	if name == "libx264" && v.Width*v.Height > largePicture {
 		set["rc-lookahead"] = "20"
+	}
+	if name == "exr" && source.undecoded.half {
+		set["format"] = "half"
 	}
 	if name == "libvpx" && pixel.HasAlpha(format) {
 		set["auto-alt-ref"] = "0" // VP8 supports it only without alpha

@@ -180,8 +180,16 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 		{"hevc", "yuv420p", 1, "a.mp4", "libx264"},
 		{"hevc", "yuv420p10le", av.TransferPQ, "a.avi", "libx264"},
 		{"hevc", "yuv420p10le", av.TransferPQ, "a.webm", "libvpx-vp9"},
-		{"h264", "yuv420p10le", 1, "a.mp4", "libx264"},
-		{"prores", "yuv422p10le", av.TransferPQ, "a.mkv", "libx264"},
+		{"h264", "yuv420p10le", 1, "a.mp4", "libx265"},
+		{"vp9", "yuv420p", av.TransferHLG, "a.mp4", "libx265"},
+		{"vp9", "yuv420p10le", 1, "a.flv", "libx264"},
+		{"prores", "yuv422p10le", av.TransferPQ, "a.mkv", "prores_ks"},
+		{"prores", "yuv422p10le", av.TransferPQ, "a.mp4", "libx265"},
+		{"prores", "yuv422p10le", 1, "a.mxf", "prores_ks"},
+		{"prores", "yuv422p10le", 1, "a.vob", "mpeg2video"},
+		{"dnxhd", "yuv422p", 1, "a.mov", "dnxhd"},
+		{"dnxhd", "yuv422p", 1, "a.mp4", "libx264"},
+		{"cfhd", "yuv422p10le", 1, "a.avi", "cfhd"},
 		{"png", "gbrp", 1, "a.mp4", "libx264rgb"},
 		{"png", "rgb24", 1, "a.mkv", "libx264rgb"},
 		{"gif", "bgra", 1, "a.mkv", "ffv1"},
@@ -190,7 +198,7 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 		{"png", "rgba64be", 1, "a.mov", "png"},
 		{"dpx", "gbrp10le", 1, "a.mp4", "libx265"},
 		{"prores", "yuva444p10le", 1, "a.mov", "prores_ks"},
-		{"prores", "yuva444p10le", 1, "a.mkv", "ffv1"},
+		{"prores", "yuva444p10le", 1, "a.mkv", "prores_ks"},
 		{"prores", "yuva444p10le", 1, "a.mp4", "libx264"},
 		{"vp9", "yuva420p", 1, "a.nut", "ffv1"},
 		{"vp9", "yuva420p", 1, "a.mov", "prores_ks"},
@@ -205,9 +213,52 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		codec, err := pickEncoder(output, c.file, decodedAs(c.codec, astiav.FindPixelFormatByName(c.format), c.transfer), "")
+		codec, err := pickEncoder(output, c.file, decodedAs(c.codec, astiav.FindPixelFormatByName(c.format), c.transfer), &EncoderOptions{CRF: -1})
 		if err != nil || codec.Name() != c.want {
 			t.Errorf("%+v: %v, %v", c, codec, err)
+		}
+		output.Free()
+	}
+}
+
+// A source without losses is written without them, unless the caller says how good the output shall be.
+func TestEncoderKeepsWhatHasNoLosses(t *testing.T) {
+	quality := []EncoderOptions{{CRF: 20}, {CRF: -1, PixelFormat: "yuv420p"}, {CRF: -1, Options: map[string]string{"b": "5M"}}}
+	for _, c := range []struct{ codec, format, file, want string }{
+		{"ffv1", "yuv420p", "a.mkv", "ffv1"},
+		{"ffv1", "yuv420p", "a.mp4", "libx264"},
+		{"ffv1", "yuv422p10le", "a.mov", "libx264"},
+		{"ffv1", "yuv422p12le", "a.mp4", "libx265"},
+		{"ffv1", "gbrp", "a.mp4", "libx264rgb"},
+		{"ffv1", "yuv420p", "a.webm", "libvpx-vp9"},
+		{"ffv1", "gray", "a.ts", "libx264"},
+		{"ffv1", "yuv420p", "a.flv", "libx264"},
+		{"ffv1", "yuv420p", "a.mxf", "libx264"},
+		{"huffyuv", "yuv422p", "a.avi", "huffyuv"},
+		{"utvideo", "yuv422p", "a.mkv", "utvideo"},
+		{"utvideo", "yuv422p", "a.mp4", "libx264"},
+		{"lagarith", "yuv420p", "a.avi", "ffv1"},
+		{"h264", "yuv420p", "a.mkv", "libx264"},
+		{"v210", "yuv422p10le", "a.mov", "v210"},
+		{"ffv1", "gray16le", "a.mp4", "libx265"}, // which holds 12 bits, with a warning
+	} {
+		source := decodedAs(c.codec, astiav.FindPixelFormatByName(c.format), 1)
+		source.Lossless = true
+		output, err := newContainer(c.file, "file:"+c.file, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if codec, err := pickEncoder(output, c.file, source, &EncoderOptions{CRF: -1}); err != nil || codec.Name() != c.want {
+			t.Errorf("%+v: %v, %v", c, codec, err)
+		}
+		for _, q := range quality {
+			source.Lossless = true
+			set, err1 := pickEncoder(output, c.file, source, &q)
+			source.Lossless = false
+			other, err2 := pickEncoder(output, c.file, source, &q)
+			if err1 != nil || err2 != nil || set.Name() != other.Name() {
+				t.Errorf("%+v, %+v: %v and %v, %v, %v", c, q, set, other, err1, err2)
+			}
 		}
 		output.Free()
 	}
@@ -262,7 +313,7 @@ func TestPickEncoder(t *testing.T) {
 		output, err := newContainer(c.file, "file:"+c.file, c.format)
 		var codec *astiav.Codec
 		if err == nil {
-			codec, err = pickEncoder(output, c.file, decodedAs("h264", astiav.PixelFormatYuv420P, 0), c.name)
+			codec, err = pickEncoder(output, c.file, decodedAs("h264", astiav.PixelFormatYuv420P, 0), &EncoderOptions{Codec: c.name, CRF: -1})
 			output.Free()
 		}
 		if c.fails != "" {

@@ -242,14 +242,18 @@ func (m *muxer) finish() error {
 	if m.err != nil {
 		return m.err
 	}
-	if err := m.output.WriteTrailer(); err != nil {
-		return m.cannot(err)
+	message, err := av.WithMessage(m.output.WriteTrailer)
+	if e := astiav.Error(0); errors.As(err, &e) && refusal(e) && av.IOError(m.output) == nil {
+		return fault.New(fault.Usage, "output %q: the %s container does not hold so little%s; choose another Output.Format or file name",
+			m.name, container.Name(m.output), detail(message))
+	} else if err != nil {
+		return m.cannot(fmt.Errorf("%w%s", err, detail(message)))
 	}
 	if m.file == nil {
 		return nil
 	}
 	m.file.Flush()
-	err := av.IOError(m.output)
+	err = av.IOError(m.output)
 	if e := m.file.Close(); err == nil {
 		err = e
 	}

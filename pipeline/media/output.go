@@ -91,11 +91,11 @@ func (o *Output) begin(v videoStream) error {
 		return err
 	}
 	options, err := o.muxerOptions()
+	if err == nil {
+		err = o.blame(o.muxer.writeHeader(options))
+	}
 	if err != nil {
 		return err
-	}
-	if err := o.muxer.writeHeader(options); err != nil {
-		return o.source.blame(err)
 	}
 	o.start = timebase.Ticks(o.opt.Start, o.muxer.video.TimeBase())
 	if err := o.streams.WriteHeader(); err != nil {
@@ -105,6 +105,15 @@ func (o *Output) begin(v videoStream) error {
 		o.detach = o.source.Attach(o.streams.Packet)
 	}
 	return o.ctx.Err()
+}
+
+// blame makes a muxer's refusal a fault.BadData error if the input is damaged, whose streams may be
+// the reason.
+func (o *Output) blame(err error) error {
+	if fault.KindOf(err) != fault.Usage || o.source.Intact() {
+		return err
+	}
+	return fault.New(fault.BadData, "%w; input %q is damaged, which may be the reason", err, o.source.Source().Name)
 }
 
 // muxerOptions returns the options of the muxer, whose file is open. Options of the user
@@ -150,8 +159,8 @@ func (o *Output) addStreams(v videoStream) error {
 	if err := av.CopyStreamTags(video, source.Stream()); err != nil {
 		return err
 	}
+	video.SetSampleAspectRatio(source.Aspect)
 	if source.Turned {
-		video.SetSampleAspectRatio(source.Aspect)
 		av.StreamTags(video).Remove("rotate")
 	}
 	lost, err := describePictures(output, video, source, v.encoder)
@@ -260,7 +269,7 @@ func (o *Output) finish(partial bool, frames int64) (string, error) {
 		return "", o.muxer.cannot(err)
 	}
 	if err := o.muxer.finish(); err != nil {
-		return "", err
+		return "", o.blame(err)
 	}
 	var mismatch error
 	empty := o.muxer.recordOf(o.muxer.video.Index()).Packets == 0 // some containers then drop the video
@@ -285,7 +294,7 @@ func (o *Output) check(partial bool, frames int64) error {
 	output := o.muxer.output
 	f := verify.File{
 		Streams: o.muxer.written(), Video: o.muxer.video.Index(), Frames: frames, Timed: container.KeepsTimes(output),
-		Damaged: partial || !o.source.Intact(), Alone: o.opt.Confine.On(),
+		Damaged: partial || !o.source.Intact(), Demuxer: container.Demuxer(output), Alone: o.opt.Confine.On(),
 	}
 	if o.opt.Unit == nil {
 		f.Rate = o.opt.Rate

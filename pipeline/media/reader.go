@@ -142,9 +142,10 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 	r.planar = planar
 	r.video = describeVideo(d, first, planar.Format())
 	r.found.correct(&r.video)
+	r.video.Light = planar.Source().Light()
 	r.source = &Source{
-		Name: d.name, Video: r.video, Pixels: planar.Source(), Aspect: d.input.GuessSampleAspectRatio(d.video, nil),
-		Side: sideData(d.video, first), Dynamic: dynamicHDR(first), Fields: av.FrameFieldOrder(first),
+		Name: d.name, Video: r.video, Pixels: planar.Source(), Aspect: d.input.GuessSampleAspectRatio(d.video, first),
+		captions: &captions{}, undecoded: r.decoder.undecoded, Lossless: isLosslessVideo(d.input, d.video.CodecParameters()), Side: sideData(d.video, first), Dynamic: dynamicHDR(first), Fields: av.FrameFieldOrder(first),
 		Streams: streams.Source{
 			Input: d.input, Video: d.video, Chosen: d.chosen, Start: r.video.Start, Width: r.video.Width, Height: r.video.Height,
 		},
@@ -260,15 +261,6 @@ func (r *Reader) Intact() bool {
 	return r.Damage() == (Damage{}) && !r.decoder.clock.leapt && !r.Jumps()
 }
 
-// blame returns err, which says that the input's streams are refused, as a fault.BadData error if
-// the input is damaged, which then is the likelier reason than what the user has asked for.
-func (r *Reader) blame(err error) error {
-	if fault.KindOf(err) != fault.Usage || r.Damage() == (Damage{}) {
-		return err
-	}
-	return fault.New(fault.BadData, "%w; input %q is damaged, and may be the reason", err, r.demuxer.name)
-}
-
 // Read returns the next frame in presentation order with one reference. After the last
 // frame the error is io.EOF, or a fault.BadData error if the input ends too early.
 func (r *Reader) Read() (*frame.Frame, error) {
@@ -329,6 +321,7 @@ func (r *Reader) wrap(p *fetched) (*frame.Frame, error) {
 		r.changes.aspect = true
 		r.log.Warn("the shape of pixels changes; all are written as they began", "input", name, "from", began, "to", a)
 	}
+	r.source.captions.add(f, r.demuxer.seconds(f.Pts()))
 	damaged := av.FrameDamaged(f)
 	out, err := r.planar.Frame(f, f.Pts(), r.decoder.clock.length(f))
 	if err != nil {

@@ -109,6 +109,8 @@ func (d *demuxer) choose(rules []string) (err error) {
 		}
 	}
 	switch {
+	case d.video != nil && av.StatesEncryption(d.input, d.video):
+		return d.encrypted()
 	case d.video != nil:
 		p := d.video.CodecParameters()
 		return d.checkSize(p.Width(), p.Height())

@@ -76,10 +76,27 @@ func describePictures(output *astiav.FormatContext, video *astiav.Stream, source
 			lost = append(lost, p.name)
 		}
 	}
+	if a := source.Aspect; a.Num() > 0 && a.Num() != a.Den() && !container.HoldsAspect(output, video.CodecParameters().CodecID()) {
+		lost = append(lost, fmt.Sprintf("pixel aspect ratio %d:%d", a.Num(), a.Den()))
+	}
+	lost = append(lost, source.undecoded.lost...)
+	if c := source.Pixels.Colour.Chroma; losesChromaPlace(encoder, video.CodecParameters(), c) {
+		lost = append(lost, "chroma location")
+	}
 	if source.Dynamic != "" && !keepsHDR10Plus(source, encoder) {
 		lost = append(lost, source.Dynamic)
 	}
 	return lost, nil
+}
+
+// losesChromaPlace reports whether an encoder does not state where chroma samples lie, and that is not
+// where readers take it to be.
+func losesChromaPlace(encoder string, p *astiav.CodecParameters, place int) bool {
+	d := av.DescribePixels(p.PixelFormat())
+	if d == nil || d.Log2ChromaW == 0 && d.Log2ChromaH == 0 || place == av.ChromaUnspecified || place == av.ChromaLeft {
+		return false
+	}
+	return slices.Contains([]string{"prores_ks", "prores_aw", "prores", "dnxhd", "cfhd"}, encoder)
 }
 
 // encoderSays reports whether an encoder writes a kind of side data into its packets.

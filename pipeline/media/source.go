@@ -16,12 +16,18 @@ type Source struct {
 	Streams streams.Source  // the streams beside the video
 	Aspect  astiav.Rational // pixel aspect ratio, width to height
 	Turned  bool            // the frames are turned upright
-	Fields  av.FieldOrder   // of the first frame
+	// Lossless is set if the video was compressed without losses. Pictures, GIF and raw
+	// video do not count.
+	Lossless bool
+	Fields   av.FieldOrder // of the first frame
 	// Side is the side data that holds for all pictures, from the container or else from
 	// the first picture. Dynamic names the HDR metadata that changes with each picture;
 	// it is empty if there is none.
 	Side    map[av.PacketSideKind][]byte
 	Dynamic string
+
+	captions  *captions
+	undecoded undecoded
 }
 
 // Stream returns the video stream of the container. It is valid until the reader is

@@ -28,6 +28,7 @@ type Video struct {
 	Codec         string
 	Format        frame.Format // of the frames that Read returns
 	Width, Height int
+	Light         frame.Light // how the frames' samples stand for light
 	// Source is FFmpeg's name of the pixel format in the file. It differs from
 	// Format.Name if the file's format is packed or semi-planar.
 	Source string

@@ -296,6 +296,21 @@ func TestLongRunsStay(t *testing.T) {
 	}
 }
 
+// A capture whose container does not state the shape of its pixels keeps it in another codec.
+func TestPixelAspectStays(t *testing.T) {
+	input := filepath.Join(t.TempDir(), "in.vob")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=88x72:r=25", "-frames:v", "6", "-vf", "setsar=16/11", "-c:v", "mpeg4", input)
+	o := options(t, input)
+	o.Convert.Synthesis.Mode, o.Convert.Output.VideoCodec = warp.Blend, "ffv1"
+	o.Convert.Output.File = filepath.Join(t.TempDir(), "out.mkv")
+	o.Damage = frames(t, "2")
+	mustRun(t, o)
+	out, err := exec.Command("ffprobe", "-v", "error", "-show_entries", "stream=sample_aspect_ratio", "-of", "csv=p=0", o.Convert.Output.File).Output()
+	if got := strings.TrimSpace(string(out)); err != nil || got != "16:11" {
+		t.Errorf("%q, %v; want 16:11", got, err)
+	}
+}
+
 func TestDryRun(t *testing.T) {
 	o := options(t, writeScene(t, 64, 48, 6))
 	o.Damage, o.DryRun, o.Convert.Output.File = frames(t, "0:00.125"), true, ""

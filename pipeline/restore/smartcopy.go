@@ -41,7 +41,7 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 	}
 	options := r.writerOptions(s)
 	encoding := options
-	encoding.Unit = nil // frames count in place of times
+	encoding.Unit, encoding.Curve = nil, nil // frames count in place of times
 	output, source := r.clip.Options.Output.File, r.clip.Source
 	var err error
 	grouping := smartcopy.Grouping{Reorder: c.plan.Reorder, Longest: smartcopy.LongestGroup(c.index)}

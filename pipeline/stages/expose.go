@@ -69,12 +69,10 @@ func (r *run) exposure(subframes []*Target) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range f.Planes {
-		if f.Format.Bytes() == 1 {
-			mean[uint8](f, frames, i)
-		} else {
-			mean[uint16](f, frames, i)
-		}
+	if f.Format.Bytes() == 1 {
+		average[uint8](f, frames, r.video.Light, r.params.Workers)
+	} else {
+		average[uint16](f, frames, r.video.Light, r.params.Workers)
 	}
 	out.frame.Release()
 	out.frame = f

@@ -61,6 +61,9 @@ func appendStyle(b []byte, from, to uint16, size byte, s Style) []byte {
 	return binary.BigEndian.AppendUint32(append(b, face, size), colour)
 }
 
+// NoTimedText is a sample of timed text that shows nothing.
+var NoTimedText = []byte{0, 0}
+
 // TimedText returns cues that are shown together as one sample of 3GPP timed text (3GPP
 // TS 26.245, section 5.17) under TimedTextHeader of the same height, and the properties
 // that are lost. It puts later cues below earlier ones and drops repeated ones. Without

@@ -2,6 +2,7 @@ package av
 
 /*
 #cgo pkg-config: libavutil
+#include <string.h>
 #include <libavutil/dict.h>
 #include "compat.h"
 
@@ -98,6 +99,16 @@ func FrameSideData(f *astiav.Frame, kind FrameSideKind) (data []byte, ok bool) {
 	return C.GoBytes(unsafe.Pointer(d.data), C.int(d.size)), true
 }
 
+// AddFrameSideData adds a copy of data as side data of a kind to f (av_frame_new_side_data).
+func AddFrameSideData(f *astiav.Frame, kind FrameSideKind, data []byte) error {
+	d := C.av_frame_new_side_data(raw(f), C.enum_AVFrameSideDataType(kind), C.size_t(len(data)))
+	if d == nil {
+		return astiav.Error(-C.ENOMEM)
+	}
+	C.memcpy(unsafe.Pointer(d.data), unsafe.Pointer(unsafe.SliceData(data)), C.size_t(len(data)))
+	return nil
+}
+
 // RemoveFrameSideData removes f's side data of a kind (av_frame_remove_side_data).
 func RemoveFrameSideData(f *astiav.Frame, kind FrameSideKind) {
 	C.av_frame_remove_side_data(raw(f), C.enum_AVFrameSideDataType(kind))
@@ -153,4 +164,5 @@ const (
 	RangeLimited         = C.AVCOL_RANGE_MPEG
 	RangeFull            = C.AVCOL_RANGE_JPEG
 	ChromaUnspecified    = C.AVCHROMA_LOC_UNSPECIFIED
+	ChromaLeft           = C.AVCHROMA_LOC_LEFT
 )

@@ -31,6 +31,7 @@ const (
 	PacketNewExtradata     = PacketSideKind(C.AV_PKT_DATA_NEW_EXTRADATA)
 	PacketParamChange      = PacketSideKind(C.AV_PKT_DATA_PARAM_CHANGE)
 	PacketWebVTTSettings   = PacketSideKind(C.AV_PKT_DATA_WEBVTT_SETTINGS)
+	PacketEncryption       = PacketSideKind(C.AV_PKT_DATA_ENCRYPTION_INFO)
 )
 
 // PacketSide is an AVPacketSideData: data that accompanies a packet, such as its alpha

@@ -79,6 +79,10 @@ static void name_channels(AVCodecParameters *p)
 	if (p->ch_layout.order == AV_CHANNEL_ORDER_UNSPEC)
 		av_channel_layout_default(&p->ch_layout, p->ch_layout.nb_channels);
 }
+static int raw_bits(const AVCodecContext *c)
+{
+	return c->bits_per_raw_sample > 0 ? c->bits_per_raw_sample : 8 * av_get_bytes_per_sample(c->sample_fmt);
+}
 static int channels(const AVCodecContext *c) { return c->ch_layout.nb_channels; }
 static uint8_t *channel_data(const AVFrame *f, int channel) { return f->extended_data[channel]; }
 */
@@ -162,6 +166,23 @@ func Channels(c *astiav.CodecContext) int { return int(C.channels(coder(c))) }
 
 // ParameterChannels returns AVCodecParameters.ch_layout.nb_channels.
 func ParameterChannels(p *astiav.CodecParameters) int { return int(params(p).ch_layout.nb_channels) }
+
+// SampleBits returns how many bits of its samples a decoder uses (AVCodecContext.bits_per_raw_sample, or
+// else those of sample_fmt), and whether they are floats.
+func SampleBits(c *astiav.CodecContext) (bits int, float bool) {
+	switch PackedFormat(c.SampleFormat()) {
+	case astiav.SampleFormatFlt, astiav.SampleFormatDbl:
+		float = true
+	}
+	return int(C.raw_bits(coder(c))), float
+}
+
+// LosslessProfile reports whether p is sound of a codec with and without losses whose profile, or
+// which as a rule, has none: DTS-HD Master Audio (FF_PROFILE_DTS_HD_MA) and WavPack.
+func LosslessProfile(p *astiav.CodecParameters) bool {
+	id := p.CodecID()
+	return id == astiav.CodecIDWavpack || id == astiav.CodecIDDts && (params(p).profile == 60 || params(p).profile == 61)
+}
 
 // InitialPadding returns AVCodecParameters.initial_padding, the number of samples that
 // the encoder has inserted at the start.

@@ -17,6 +17,8 @@ static const char *tag(const AVDictionary *d, const char *key)
 import "C"
 
 import (
+	"encoding/binary"
+	"slices"
 	"unsafe"
 
 	"github.com/asticode/go-astiav"
@@ -29,6 +31,20 @@ func IsAttachedPicture(s *astiav.Stream) bool {
 
 // IsDefault reports whether s is marked as what a player shows first (AV_DISPOSITION_DEFAULT).
 func IsDefault(s *astiav.Stream) bool { return stream(s).disposition&C.AV_DISPOSITION_DEFAULT != 0 }
+
+// protections are the codec tags of MP4 and MOV whose samples only a key opens.
+var protections = []string{"encv", "enca", "drmi", "drms"}
+
+// StatesEncryption reports whether the container says that a stream's packets are encrypted
+// and FFmpeg has no key to them. Of Common Encryption in MP4 only the packets tell; see
+// PacketEncryption.
+func StatesEncryption(input *astiav.FormatContext, s *astiav.Stream) bool {
+	tag := uint32(stream(s).codecpar.codec_tag)
+	_, asf := FileTags(input).Get("ASF_Protection_Type")
+	return slices.Contains(protections, string(binary.LittleEndian.AppendUint32(nil, tag))) ||
+		slices.Contains(StreamTags(s).Keys(), "enc_key_id") || // WebM; FFmpeg writes tags of its own in capitals
+		asf && input.InputFormat().Name() == "asf"
+}
 
 // ClearDisposition sets AVStream.disposition to 0.
 func ClearDisposition(s *astiav.Stream) { stream(s).disposition = 0 }

@@ -108,6 +108,18 @@ var (
 // IsRereadable reports whether FFmpeg can read back what it has written to c.
 func IsRereadable(c *astiav.FormatContext) bool { return slices.Contains(rereadable, Name(c)) }
 
+// Demuxer returns FFmpeg's name of the demuxer that reads back what c's muxer has written, if c is
+// rereadable.
+func Demuxer(c *astiav.FormatContext) string {
+	switch {
+	case IsISO(c):
+		return "mov"
+	case av.IsMuxer(c, "webm"):
+		return "matroska"
+	}
+	return Name(c)
+}
+
 // KeepsTimes reports whether c, if it is rereadable, keeps every timestamp.
 func KeepsTimes(c *astiav.FormatContext) bool { return slices.Contains(timed, Name(c)) }
 
@@ -152,6 +164,16 @@ var sideMuxers = map[av.PacketSideKind][]string{
 // HoldsSideData reports whether c stores a kind of side data for a whole stream.
 func HoldsSideData(c *astiav.FormatContext, kind av.PacketSideKind) bool {
 	return slices.Contains(sideMuxers[kind], Name(c))
+}
+
+// HoldsAspect reports whether c stores the shape of pixels, or else a codec's packets do.
+func HoldsAspect(c *astiav.FormatContext, id astiav.CodecID) bool {
+	switch id {
+	case astiav.CodecIDVp8, astiav.CodecIDVp9, av.CodecIDAV1, astiav.CodecIDFlv1, astiav.CodecIDProres, astiav.CodecIDDnxhd,
+		astiav.CodecIDHuffyuv, astiav.CodecIDUtvideo, astiav.CodecIDRawvideo:
+		return av.IsMuxer(c, "matroska,webm,mp4,mov,ipod,3gp,3g2,psp,ismv,f4v,avi,nut,asf,asf_stream,mxf,mxf_opatom")
+	}
+	return true
 }
 
 // quickTimeLanguages maps the ISO 639-2 codes that FFmpeg's MOV muxer does not know to

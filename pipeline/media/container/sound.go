@@ -68,6 +68,49 @@ func NamesChannels(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
 	return IsISO(c) && !av.IsMuxer(c, "mov") && av.ExactBits(p.CodecID()) > 0
 }
 
+// Samples describes sound without losses.
+type Samples struct {
+	Rate, Channels, Bits int  // Bits are those of a sample
+	Float                bool // samples are floats
+	Packed               bool // it was compressed
+}
+
+// LosslessSound returns the codecs in which c holds sound without loss, the best first: what was packed
+// is packed again. Those that hold 24 bits at most are behind the others.
+func LosslessSound(c *astiav.FormatContext, s Samples) []astiav.CodecID {
+	const mostInPrograms = 6_144_000 // bit/s of a DVD's PCM
+	if av.IsMuxer(c, "mpeg,vcd,vob,svcd,dvd") && s.Rate*s.Channels*s.Bits > mostInPrograms {
+		return nil
+	}
+	var pcm []astiav.CodecID
+	switch {
+	case s.Float:
+		pcm = []astiav.CodecID{astiav.CodecIDPcmF32Le, astiav.CodecIDPcmF32Be}
+	case s.Bits > 24:
+		pcm = []astiav.CodecID{astiav.CodecIDPcmS32Le, astiav.CodecIDPcmS32Be}
+	case s.Bits <= 16:
+		pcm = []astiav.CodecID{astiav.CodecIDPcmS16Le, astiav.CodecIDPcmS16Be}
+	}
+	pcm = append(pcm, astiav.CodecIDPcmS24Le, astiav.CodecIDPcmS24Be, astiav.CodecIDPcmDvd)
+	packers := []astiav.CodecID{astiav.CodecIDFlac, astiav.CodecIDAlac}
+	if IsISO(c) {
+		slices.Reverse(packers) // Apple's players know ALAC alone
+	}
+	list := append(pcm, packers...)
+	if few := IsISO(c) && !av.IsMuxer(c, "mov"); s.Bits <= 24 && !s.Float && s.Packed || few { // few players take PCM in MP4
+		list = append(packers, pcm...)
+	}
+	return slices.DeleteFunc(list, func(id astiav.CodecID) bool {
+		rates, channels := soundLimit(c, id)
+		encoder := astiav.FindEncoder(id)
+		if encoder == nil || !Takes(c, id) || channels != 0 && channels != s.Channels || len(rates) > 0 && !slices.Contains(rates, s.Rate) {
+			return true
+		}
+		rates = av.SampleRates(encoder)
+		return len(rates) > 0 && !slices.Contains(rates, s.Rate)
+	})
+}
+
 // EncodedSound returns the codecs in which to encode sound for c, the best first: the
 // container's usual one, and others for sound that this one does not hold.
 func EncodedSound(c *astiav.FormatContext) (list []astiav.CodecID) {

@@ -33,6 +33,23 @@ func (s Source) Carried() astiav.PixelFormat {
 // PQ signals for them.
 func (s Source) linear() bool { return isLinear(s.Format) }
 
+// Light says how the frames' samples stand for light.
+func (s Source) Light() frame.Light {
+	if s.linear() {
+		return frame.Light{Transfer: frame.PQ, FullRange: true}
+	}
+	l := frame.Light{Transfer: s.Colour.transfer(), FullRange: s.planarLayout().full}
+	switch s.Colour.coefficients(s.Height) {
+	case av.MatrixBT2020:
+		l.Red, l.Blue = 2627, 593
+	case av.MatrixBT709:
+		l.Red, l.Blue = 2126, 722
+	case av.MatrixSMPTE170M:
+		l.Red, l.Blue = 2990, 1140
+	}
+	return l
+}
+
 // planarLayout returns the frames' layout.
 func (s Source) planarLayout() layout {
 	l := s.Colour.layout(s.Width, s.Height, s.Planar)
@@ -100,10 +117,8 @@ func (p *Planar) Frame(f *astiav.Frame, pts, duration int64) (*frame.Frame, erro
 		}
 	})
 	out.PTS, out.Duration, out.Native = pts, duration, f
-	out.Transfer, out.FullRange = p.source.Colour.transfer(), to.full
-	if p.source.linear() {
-		out.Transfer, out.FullRange = frame.PQ, true
-	}
+	light := p.source.Light()
+	out.Transfer, out.FullRange = light.Transfer, light.FullRange
 	if p.source.Carried() != p.source.Format {
 		out.Native = view
 	}

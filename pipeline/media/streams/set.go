@@ -106,6 +106,7 @@ type Set struct {
 	log     *slog.Logger
 	list    []stream // by the source's stream index; nil for a stream that is not carried
 	ends    []int64  // by the source's stream index, where the last packet ends, in microseconds
+	secret  []bool   // by the source's stream index, whether an encrypted packet was left out
 	running bool     // between Begin and End
 }
 
@@ -125,6 +126,7 @@ func (s *Set) add(video *astiav.Stream) error {
 	inputs := s.source.Input.Streams()
 	s.list = make([]stream, len(inputs))
 	s.ends = make([]int64, len(inputs))
+	s.secret = make([]bool, len(inputs))
 	s.forgetEnds()
 	outputs := make([]int, len(inputs))
 	for i, in := range inputs {
@@ -160,6 +162,9 @@ func (s *Set) add(video *astiav.Stream) error {
 
 // carry returns the stream that carries in, nil if in is left out.
 func (s *Set) carry(in *astiav.Stream) (stream, error) {
+	if why := s.unreadable(in); why != "" {
+		return s.leaveOut(in, why)
+	}
 	switch in.CodecParameters().MediaType() {
 	case astiav.MediaTypeAudio:
 		return s.carrySound(in)
@@ -341,7 +346,7 @@ func (s *Set) WriteHeader() error { return s.each(stream.header) }
 // Write returns its error.
 func (s *Set) Packet(p *astiav.Packet) {
 	i := p.StreamIndex()
-	if i < len(s.list) && s.list[i] != nil {
+	if i < len(s.list) && s.list[i] != nil && !s.locked(p) {
 		if t := p.Pts(); t != av.NoTimestamp {
 			s.ends[i] = max(s.ends[i], timebase.Microseconds(t+p.Duration(), s.source.Input.Streams()[i].TimeBase()))
 		}

@@ -58,7 +58,8 @@ func (s *Set) newSoundEncoder(in *astiav.Stream, decoder *astiav.CodecContext) (
 		return s.openSoundEncoder(codec, in, decoder, cmp.Or(container.SoundChannels(s.out, codec.ID()), av.Channels(decoder)))
 	}
 	source := in.CodecParameters().CodecID()
-	candidates := slices.DeleteFunc(append([]astiav.CodecID{source}, container.EncodedSound(s.out)...), func(id astiav.CodecID) bool {
+	lossless := s.losslessCodecs(in, decoder)
+	candidates := slices.DeleteFunc(slices.Concat([]astiav.CodecID{source}, lossless, container.EncodedSound(s.out)), func(id astiav.CodecID) bool {
 		return astiav.FindEncoder(id) == nil || container.Refuses(s.out, id)
 	})
 	var failed error
@@ -70,7 +71,7 @@ func (s *Set) newSoundEncoder(in *astiav.Stream, decoder *astiav.CodecContext) (
 			switch {
 			case err == nil:
 				if id != source {
-					s.log.Warn("sound is encoded in another codec", "stream", in.Index(), "source", source, "written", id)
+					s.announceCodec(in, decoder, id, slices.Contains(lossless, id))
 				}
 				if n < all {
 					s.log.Warn("sound is mixed to fewer channels, as the container takes no more", "stream", in.Index(), "source", all, "written", n)

@@ -132,7 +132,7 @@ func TestWhatTravels(t *testing.T) {
 		{"matroska", 1, []astiav.CodecID{astiav.CodecIDFlac, astiav.CodecIDSubrip, astiav.CodecIDTtf}, nil},
 		{"matroska", 2, []astiav.CodecID{astiav.CodecIDFlac, astiav.CodecIDSubrip, astiav.CodecIDTtf}, nil},
 		{"mp4", 1, []astiav.CodecID{astiav.CodecIDFlac, astiav.CodecIDMovText}, []string{"written in another format", "kind=attachment"}},
-		{"mov", 1, []astiav.CodecID{astiav.CodecIDAac, astiav.CodecIDMovText}, []string{"encoded in another codec", "kind=attachment"}},
+		{"mov", 1, []astiav.CodecID{astiav.CodecIDAlac, astiav.CodecIDMovText}, []string{"encoded in another codec", "kind=attachment"}},
 		{"mpegts", 1, []astiav.CodecID{astiav.CodecIDAac}, []string{"kind=subtitle", "kind=attachment"}},
 		{"gif", 1, nil, []string{"takes no sound", "kind=subtitle", "kind=attachment"}},
 	} {

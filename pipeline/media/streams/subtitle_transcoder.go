@@ -99,8 +99,7 @@ func (t *subtitleTranscoder) open(s *Set, in *astiav.Stream, codec *astiav.Codec
 // timedTextUnit returns the time base for a track of timed text; tb is a multiple of it.
 // FFmpeg 5.1 ends a sample as soon as the timestamp of any stream, in whatever unit,
 // exceeds the sample's end. So this time base must be finer than the other streams' to
-// keep the samples in order. It is still coarse enough for 4 hours without text in 32
-// bits.
+// keep the samples in order.
 func timedTextUnit(tb astiav.Rational) astiav.Rational {
 	const finest = 200_000
 	if tb.Num() != 1 || tb.Den() <= 0 || tb.Den() >= finest {
@@ -181,7 +180,7 @@ func (t *subtitleTranscoder) until(begin, end int64) error {
 			break
 		}
 		var cues []subtitle.Cue
-		stop := end
+		stop := min(end, t.from+longestSample)
 		for _, s := range t.showing {
 			stop = min(stop, s.end)
 			cues = append(cues, s.cue)

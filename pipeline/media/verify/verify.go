@@ -77,6 +77,9 @@ type File struct {
 	// Slack is how far the container may shift streams against each other, in seconds,
 	// beyond one tick of each stream. Nil means 0.
 	Slack *big.Rat
+	// Demuxer is FFmpeg's name of the demuxer; empty to let FFmpeg tell by the content, which it cannot
+	// of very short files.
+	Demuxer string
 	// Alone keeps FFmpeg from opening further files that this one names, whatever it is
 	// taken for.
 	Alone bool
@@ -103,7 +106,7 @@ func (f *File) Check(ctx context.Context, url string) error {
 			return err
 		}
 	}
-	if err := file.OpenInput(url, nil, options); err != nil {
+	if err := file.OpenInput(url, astiav.FindInputFormat(f.Demuxer), options); err != nil {
 		file.Free()
 		return fmt.Errorf("it cannot be opened: %w", err)
 	}

@@ -3,6 +3,7 @@ package smartcopy
 import (
 	"strconv"
 
+	"retime/pipeline/media"
 	"retime/pipeline/media/av"
 )
 
@@ -39,7 +40,7 @@ func (s *Splicer) candidates(g Grouping) []map[string]string {
 			s.opt.Encoder.CRF = smartCRF
 		}
 	case "prores_ks":
-		set["profile"] = strconv.Itoa(proresProfile(profile, uint32(p.CodecTag())))
+		set["profile"] = strconv.Itoa(media.ProResProfile(p))
 	case "dnxhd":
 		return s.dnxhd(profile)
 	case "mjpeg":
@@ -53,20 +54,6 @@ func (s *Splicer) candidates(g Grouping) []map[string]string {
 // smartCRF is libx265's constant rate factor if the options give none. libx265's own
 // default is too coarse for frames between copied ones.
 const smartCRF = 18
-
-// proresProfile returns the stated profile or, if it is negative, the profile that the
-// tag stands for.
-func proresProfile(stated int, tag uint32) int {
-	if stated >= 0 {
-		return stated
-	}
-	for n, name := range []string{"apco", "apcs", "apcn", "apch", "ap4h", "ap4x"} {
-		if tag == uint32(name[0])|uint32(name[1])<<8|uint32(name[2])<<16|uint32(name[3])<<24 {
-			return n
-		}
-	}
-	return 3
-}
 
 // dnxhd returns options with the stated profile or, if that is 0, with bit rates to try:
 // the encoder accepts only the nominal rates in a list.

@@ -1,0 +1,67 @@
+package pipeline
+
+import (
+	"bytes"
+	"log/slog"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"retime/pipeline/fault"
+	"retime/warp"
+)
+
+// What damage does to a container's streams is not blamed on the options: a stream without its header
+// is left out, and if the output refuses others, the error is about the input.
+func TestDamageIsNoUsage(t *testing.T) {
+	whole := filepath.Join(t.TempDir(), "a.ogv")
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 12, 24, 1), "-f", "lavfi", "-i", "sine=d=0.5", "-c:v", "libtheora", "-c:a", "libvorbis", whole)
+	data, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(data, []byte("\x05vorbis"))
+	if at < 0 {
+		t.Fatal("the clip has no setup header")
+	}
+	data[at+20] ^= 0x55
+	damaged := filepath.Join(t.TempDir(), "damaged.ogv")
+	if err := os.WriteFile(damaged, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"o.mkv", "o.webm", "o.ogv", "o.nut", "o.mp4"} {
+		var said strings.Builder
+		o := Options{
+			Input: Input{File: damaged}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(t.TempDir(), name)},
+			Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+		}
+		report, err := Run(t.Context(), o)
+		if kind := fault.KindOf(err); err != nil && kind != fault.BadData || report == nil || report.Frames != 12 {
+			t.Errorf("%s: kind %d, %v", name, kind, err)
+		}
+		if !strings.Contains(said.String(), "its header is missing") {
+			t.Errorf("%s: said %q", name, said.String())
+		}
+	}
+}
+
+// A file of a few packets is read back, too, and a container that holds no so short a clip says so.
+func TestVeryShortOutputs(t *testing.T) {
+	input := filepath.Join(t.TempDir(), "a.mkv")
+	ffmpeg(t, "-f", "lavfi", "-i", "color=gray:s=64x48:r=1000", "-f", "lavfi", "-i", "sine", "-map", "0", "-map", "1", "-frames:v", "1", "-t", "0.001", "-c:v", "mpeg4", "-c:a", "pcm_s16le", input)
+	for _, name := range []string{"o.ts", "o.mkv", "o.mp4", "o.mov", "o.nut", "o.avi", "o.mxf"} {
+		o := Options{Input: Input{File: input}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(t.TempDir(), name)}}
+		if name == "o.mxf" {
+			o.Timing.Rate.Value = big.NewRat(60, 1)
+		}
+		if name == "o.ts" {
+			o.Timing.Slow = big.NewRat(2, 1)
+		}
+		_, err := Run(t.Context(), o)
+		if err != nil && (name != "o.mxf" || fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "so little")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

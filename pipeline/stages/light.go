@@ -1,0 +1,191 @@
+package stages
+
+import "retime/frame"
+
+// average makes dst the mean of frames: of their light if they are signals of PQ or HLG, so that a
+// bright thing that moves stays as bright as a lens would see it, and of their samples otherwise.
+// Alpha is always the mean of samples.
+func average[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, light frame.Light, workers frame.Workers) {
+	format, curve := dst.Format, frame.CurveOf(light.Transfer)
+	colours := format.Planes
+	switch {
+	case curve == nil:
+		colours = 0
+	case format.Alpha():
+		colours--
+	}
+	for i := colours; i < format.Planes; i++ {
+		mean[T](dst, frames, i)
+	}
+	if colours == 3 && !format.RGB {
+		averageYUV[T](dst, frames, newYUV(light, format), curve, workers)
+		return
+	}
+	luma, _ := scales(light.FullRange || format.RGB, format)
+	for i := range colours {
+		averagePlane[T](dst, frames, i, luma, curve, workers)
+	}
+}
+
+// scale says how samples stand for signals: offset for 0, and offset+span for 1.
+type scale struct{ offset, span int64 }
+
+// scales returns the scales of luma and of chroma, whose signals go from -1/2 to 1/2.
+func scales(full bool, format frame.Format) (luma, chroma scale) {
+	unit, middle := int64(1)<<(format.Depth-8), int64(1)<<(format.Depth-1)
+	if full {
+		return scale{0, int64(format.Max())}, scale{middle, int64(format.Max())}
+	}
+	return scale{16 * unit, 219 * unit}, scale{middle, 224 * unit}
+}
+
+// signal returns the signal of a sample, in 1/frame.One.
+func (s scale) signal(v int64) int64 { return divide((v-s.offset)*frame.One, s.span) }
+
+// sample returns the sample of a signal, at most most.
+func (s scale) sample(v, most int64) int64 {
+	return min(max(s.offset+divide(v*s.span, frame.One), 0), most)
+}
+
+// divide returns a/b rounded to nearest, halves up; b is above 0.
+func divide(a, b int64) int64 {
+	a += b / 2
+	if a < 0 {
+		a -= b - 1
+	}
+	return a / b
+}
+
+// averagePlane averages the light of plane i, whose samples are signals of their own.
+func averagePlane[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, i int, s scale, curve *frame.Curve, workers frame.Workers) {
+	most := int64(dst.Format.Max())
+	signals, lights := make([]int64, most+1), make([]uint64, most+1)
+	for v := range signals {
+		signals[v] = s.signal(int64(v))
+		lights[v] = curve.Light(signals[v])
+	}
+	to, n := frame.Samples[T](dst.Planes[i]), uint64(len(frames))
+	workers.Rows(to.Height, func(y0, y1 int) {
+		rows := make([][]T, len(frames))
+		for y := y0; y < y1; y++ {
+			for k, f := range frames {
+				rows[k] = frame.Samples[T](f.Planes[i]).Row(y)
+			}
+			row := to.Row(y)
+			for x := range row {
+				low, high := rows[0][x], rows[0][x]
+				var sum uint64
+				for _, r := range rows {
+					low, high = min(low, r[x]), max(high, r[x])
+					sum += lights[min(int64(r[x]), most)]
+				}
+				if row[x] = low; low != high {
+					v := curve.Signal((sum+n/2)/n, signals[min(int64(low), most)], signals[min(int64(high), most)])
+					row[x] = T(s.sample(v, most))
+				}
+			}
+		}
+	})
+}
+
+// yuv converts between luma and chroma and red, green and blue, all signals in 1/frame.One.
+type yuv struct {
+	luma, chroma     scale
+	red, green, blue int64 // weights of luma in 1/weights
+	toRed, toBlue    int64 // what a chroma signal adds to luma, in 1/frame.One
+}
+
+const weights = 10_000
+
+func newYUV(light frame.Light, format frame.Format) *yuv {
+	c := &yuv{red: light.Red, blue: light.Blue}
+	if c.red == 0 || c.blue == 0 {
+		c.red, c.blue = 2627, 593 // ITU-R BT.2020
+	}
+	c.green = weights - c.red - c.blue
+	c.luma, c.chroma = scales(light.FullRange, format)
+	c.toRed, c.toBlue = divide(2*(weights-c.red)*frame.One, weights), divide(2*(weights-c.blue)*frame.One, weights)
+	return c
+}
+
+// rgb returns red, green and blue for the samples y, u and v.
+func (c *yuv) rgb(y, u, v int64) [3]int64 {
+	luma, cb, cr := c.luma.signal(y), c.chroma.signal(u), c.chroma.signal(v)
+	r, b := divide(c.toRed*cr, frame.One), divide(c.toBlue*cb, frame.One)
+	return [3]int64{luma + r, luma - divide(c.red*r+c.blue*b, c.green), luma + b}
+}
+
+// back returns the signals of luma and chroma.
+func (c *yuv) back(p [3]int64) (y, u, v int64) {
+	y = divide(c.red*p[0]+c.green*p[1]+c.blue*p[2], weights)
+	return y, divide((p[2]-y)*weights, 2*(weights-c.blue)), divide((p[0]-y)*weights, 2*(weights-c.red))
+}
+
+// averageYUV averages the light of red, green and blue. Each pixel has the chroma of its block; the
+// block's chroma becomes the mean of its pixels'.
+func averageYUV[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, c *yuv, curve *frame.Curve, workers frame.Workers) {
+	sx, sy, most := dst.Format.ChromaX, dst.Format.ChromaY, int64(dst.Format.Max())
+	planes := func(f *frame.Frame) (p [3]frame.Image[T]) {
+		for i := range p {
+			p[i] = frame.Samples[T](f.Planes[i])
+		}
+		return p
+	}
+	to, from := planes(dst), make([][3]frame.Image[T], len(frames))
+	for k, f := range frames {
+		from[k] = planes(f)
+	}
+	workers.Rows(to[1].Height, func(y0, y1 int) {
+		for cy := y0; cy < y1; cy++ {
+			for cx := range to[1].Width {
+				var u, v, pixels int64
+				still := true
+				for y := cy << sy; y < min((cy+1)<<sy, to[0].Height); y++ {
+					for x := cx << sx; x < min((cx+1)<<sx, to[0].Width); x++ {
+						luma, cb, cr, same := exposePixel(from, c, curve, x, y, cx, cy)
+						if still = still && same; same {
+							to[0].Row(y)[x] = from[0][0].Row(y)[x]
+						} else {
+							to[0].Row(y)[x] = T(c.luma.sample(luma, most))
+						}
+						u, v, pixels = u+cb, v+cr, pixels+1
+					}
+				}
+				if still {
+					to[1].Row(cy)[cx], to[2].Row(cy)[cx] = from[0][1].Row(cy)[cx], from[0][2].Row(cy)[cx]
+				} else {
+					to[1].Row(cy)[cx] = T(c.chroma.sample(divide(u, pixels), most))
+					to[2].Row(cy)[cx] = T(c.chroma.sample(divide(v, pixels), most))
+				}
+			}
+		}
+	})
+}
+
+// exposePixel returns the signals of the mean light of a pixel; same is set if it is the same in all
+// frames.
+func exposePixel[T frame.Sample](from [][3]frame.Image[T], c *yuv, curve *frame.Curve, x, y, cx, cy int) (luma, u, v int64, same bool) {
+	at := func(k int) [3]T { return [3]T{from[k][0].Row(y)[x], from[k][1].Row(cy)[cx], from[k][2].Row(cy)[cx]} }
+	first := at(0)
+	same = true
+	var sums [3]uint64
+	p := c.rgb(int64(first[0]), int64(first[1]), int64(first[2]))
+	low, high := p, p
+	for k := range from {
+		s := at(k)
+		same = same && s == first
+		p = c.rgb(int64(s[0]), int64(s[1]), int64(s[2]))
+		for i, signal := range p {
+			low[i], high[i] = min(low[i], signal), max(high[i], signal)
+			sums[i] += curve.Light(signal)
+		}
+	}
+	if !same {
+		n := uint64(len(from))
+		for i, sum := range sums {
+			p[i] = curve.Signal((sum+n/2)/n, low[i], high[i])
+		}
+	}
+	luma, u, v = c.back(p)
+	return luma, u, v, same
+}

@@ -1,0 +1,116 @@
+package stages
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"retime/frame"
+)
+
+// lit returns the light of the frame's pixel (x, y): red, green and blue, or grey.
+func lit(f *frame.Frame, light frame.Light, x, y int) []float64 {
+	curve := frame.CurveOf(light.Transfer)
+	at := func(i int) int64 {
+		sx, sy := f.Format.Subsampling(i)
+		return int64(frame.Samples[uint16](f.Planes[i]).Row(y >> sy)[x>>sx])
+	}
+	luma, _ := scales(light.FullRange || f.Format.RGB, f.Format)
+	var signals []int64
+	switch {
+	case f.Format.Planes < 3:
+		signals = []int64{luma.signal(at(0))}
+	case f.Format.RGB:
+		signals = []int64{luma.signal(at(0)), luma.signal(at(1)), luma.signal(at(2))}
+	default:
+		p := newYUV(light, f.Format).rgb(at(0), at(1), at(2))
+		signals = p[:]
+	}
+	out := make([]float64, len(signals))
+	for i, s := range signals {
+		out[i] = float64(curve.Light(s)) / frame.Bright
+	}
+	return out
+}
+
+// The mean of frames has the mean of their light, whatever the number of threads, and what stays the
+// same comes through as it is.
+func TestLightIsAveraged(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 29))
+	for _, c := range []struct {
+		format frame.Format
+		light  frame.Light
+	}{
+		{frame.Format{Name: "gbrp16le", Depth: 16, Planes: 3, RGB: true}, frame.Light{Transfer: frame.PQ, FullRange: true}},
+		{frame.Format{Name: "gray12le", Depth: 12, Planes: 1}, frame.Light{Transfer: frame.HLG}},
+		{frame.Format{Name: "yuv444p12le", Depth: 12, Planes: 3}, frame.Light{Transfer: frame.PQ, Red: 2627, Blue: 593}},
+		{frame.Format{Name: "yuv420p10le", Depth: 10, Planes: 3, ChromaX: 1, ChromaY: 1}, frame.Light{Transfer: frame.HLG, Red: 2627, Blue: 593}},
+		{frame.Format{Name: "yuva422p10le", Depth: 10, Planes: 4, ChromaX: 1}, frame.Light{Transfer: frame.PQ, FullRange: true}},
+	} {
+		const width, height, n = 37, 23, 9
+		var frames []*frame.Frame
+		for range n {
+			f := frame.New(c.format, width, height)
+			luma, chroma := scales(c.light.FullRange || c.format.RGB, c.format)
+			for i := range f.Planes {
+				p := frame.Samples[uint16](f.Planes[i])
+				_, sy := c.format.Subsampling(i)
+				s := luma
+				if !c.format.RGB && (i == 1 || i == 2) {
+					s = chroma
+				}
+				for y := range p.Height {
+					for x := range p.Width {
+						v := s.sample(frame.One/3+r.Int64N(frame.One/3), int64(c.format.Max()))
+						if s == chroma {
+							v = s.sample(r.Int64N(frame.One/16)-frame.One/32, int64(c.format.Max()))
+						}
+						if at := y << sy; at >= 8 && at < 12 { // what stays the same
+							v = s.offset + s.span/5
+						}
+						p.Row(y)[x] = uint16(v)
+					}
+				}
+			}
+			frames = append(frames, f)
+		}
+		got := frame.New(c.format, width, height)
+		average[uint16](got, frames, c.light, frame.Workers{N: 1})
+		for _, threads := range []int{2, 5} {
+			other := frame.New(c.format, width, height)
+			if average[uint16](other, frames, c.light, frame.Workers{N: threads}); !frame.Equal(got, other) {
+				t.Errorf("%s: %d threads make another mean", c.format.Name, threads)
+			}
+		}
+		// Sums over the picture: what rounding and the chroma of blocks leave is small there.
+		var want, have [3]float64
+		for y := range height {
+			for x := range width {
+				for i, v := range lit(got, c.light, x, y) {
+					have[i] += v
+				}
+				for _, f := range frames {
+					for i, v := range lit(f, c.light, x, y) {
+						want[i] += v / n
+					}
+				}
+			}
+		}
+		for i := range want {
+			if want[i] > 0 && math.Abs(have[i]/want[i]-1) > 0.01 {
+				t.Errorf("%s: light %d is %.5f, want %.5f", c.format.Name, i, have[i], want[i])
+			}
+		}
+		for i := range got.Planes {
+			_, sy := c.format.Subsampling(i)
+			for y := 8 >> sy; y < 12>>sy; y++ {
+				a, b := frame.Samples[uint16](got.Planes[i]).Row(y), frame.Samples[uint16](frames[0].Planes[i]).Row(y)
+				for x := range a {
+					if a[x] != b[x] {
+						t.Fatalf("%s: plane %d changes at %d,%d, where nothing moves: %d, %d", c.format.Name, i, x, y, a[x], b[x])
+					}
+				}
+			}
+		}
+	}
+}

@@ -11,10 +11,10 @@ type calm struct {
 	expect, measure *Kernel
 	soften          [2]*Kernel // by bytes of a sample
 
-	made                 planes // the frame before the blur
-	columns, lines, size int    // of cells, and a cell's side in pixels of the guides
-	means, errors        Buffer[uint32]
-	strengths            Buffer[uint16]
+	made           planes // the frame before the blur
+	columns, lines int    // of cells
+	means, errors  Buffer[uint32]
+	strengths      Buffer[uint16]
 }
 
 func newCalm(d *Device) (c calm, err error) {
@@ -32,8 +32,8 @@ func (c *calm) free() {
 }
 
 func (c *calm) resize(d *Device, to *layout) error {
-	c.size = 1 << (warp.Constants().CalmBits - to.level)
-	c.columns, c.lines = ceilDiv(to.guideWidth, c.size), ceilDiv(to.guideHeight, c.size)
+	size := 1 << (warp.Constants().CalmBits - to.level)
+	c.columns, c.lines = ceilDiv(to.guideWidth, size), ceilDiv(to.guideHeight, size)
 	cells := c.columns * c.lines
 	return errors.Join(c.made.resize(d, to.format, to.width, to.height),
 		c.means.Resize(d, cells), c.errors.Resize(d, cells), c.strengths.Resize(d, cells))
@@ -43,7 +43,7 @@ func (c *calm) resize(d *Device, to *layout) error {
 func (c *calm) find(s *Stream, g *guides, p *projection, shares *shares, bends Arg, phase warp.Phase) error {
 	err := s.Launch(c.expect, Cover(c.columns*c.lines, 1, gatherBlock), gatherBlock, gatherMemory(shares.n),
 		g.quads.Arg(), p.motions.Arg(), bends, shares.list.Arg(), Int(shares.n), Int(g.inner), shares.weights.Arg(), g.lying(),
-		Int(g.width), Int(g.height), Int(int(phase)), Int(c.columns), Int(c.lines), Int(c.size), c.means.Arg(), c.errors.Arg())
+		Int(g.width), Int(g.height), Int(int(phase)), Int(c.columns), Int(c.lines), Int(g.level), c.means.Arg(), c.errors.Arg())
 	if err != nil {
 		return err
 	}

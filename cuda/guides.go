@@ -143,9 +143,13 @@ func (g *guides) findOverlays(s *Stream) error {
 	if g.fixed {
 		given = g.still.Arg()
 	}
+	var beyond Arg
+	if pixels := g.width * g.height; g.beyond {
+		beyond = g.flows.part(g.inner*pixels, 2*pixels).Arg()
+	}
 	g.fixed = true
 	return s.Launch(g.kernels.overlay, Cover(g.width, g.height, wideTile), wideBlock, 0,
-		g.still.Arg(), given, g.pictures.Arg(), Int(third), Int(fourth), g.flows.Arg(), Int(g.width), Int(g.height),
+		g.still.Arg(), given, g.pictures.Arg(), Int(third), Int(fourth), g.flows.Arg(), beyond, Int(g.width), Int(g.height),
 		Int(g.level))
 }
 

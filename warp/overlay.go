@@ -240,7 +240,7 @@ func (p *probes) misfit(in *Interval, x, y int) bool {
 		}
 		px, py := min(max(x+o[0], 0), in.GuideA.Width-1), min(max(y+o[1], 0), in.GuideA.Height-1)
 		v := in.Flows[0].Forward.Row(py)[px]
-		if !movesProbe(v) {
+		if !movesProbe(v) || !in.movesBeyond(px, py) {
 			continue
 		}
 		tx, ty := int32(x)<<positionBits+v.X, int32(y)<<positionBits+v.Y
@@ -254,6 +254,13 @@ func (p *probes) misfit(in *Interval, x, y int) bool {
 		}
 	}
 	return votes >= overlayVotes
+}
+
+// movesBeyond reports whether a probe finds motion to the frames beyond the interval, if there are
+// both. Where something passes by between A and B alone, the ground around lies still before or
+// after.
+func (in *Interval) movesBeyond(x, y int) bool {
+	return in.Before == nil || in.After == nil || movesProbe(in.Before.Flow.Row(y)[x]) && movesProbe(in.After.Flow.Row(y)[x])
 }
 
 // cover gives the shares of pixels that never move to the hypothesis without motion.

@@ -114,6 +114,8 @@ func TestNoOverlay(t *testing.T) {
 	text := func(x, y int) bool { return letters(width, height, x, y) }
 	few := panned(width, height, 5, 1, ground(3), text)
 	few.Before, few.After = nil, nil
+	passed := panned(width, height, 5, 1, ground(3), text)
+	clear(passed.After.Flow.Pix)
 	for name, in := range map[string]Interval{
 		"moving texture":               panned(width, height, 5, 1, ground(3), nothing),
 		"still texture":                panned(width, height, 0, 0, ground(3), nothing),
@@ -122,6 +124,7 @@ func TestNoOverlay(t *testing.T) {
 		"lattice that moves a period":  panned(width, height, 8, 0, lattice, nothing),
 		"flat":                         panned(width, height, 3, 0, func(int, int) uint8 { return 90 }, nothing),
 		"two frames only":              few,
+		"still ground after B":         passed,
 		"one pixel":                    panned(1, 1, 3, 0, ground(1), nothing),
 		"something still but no edges": panned(width, height, 9, 0, func(int, int) uint8 { return 90 }, nothing),
 	} {
@@ -223,9 +226,10 @@ func stillAndMisfit(in *Interval, guides []frame.Image[uint8], x, y int) bool {
 	}
 	votes := 0
 	for _, o := range newProbes(in.Level) {
-		v := in.Flows[0].Forward.Row(min(max(y+o[1], 0), h-1))[min(max(x+o[0], 0), w-1)]
+		px, py := min(max(x+o[0], 0), w-1), min(max(y+o[1], 0), h-1)
+		v := in.Flows[0].Forward.Row(py)[px]
 		tx, ty := int32(x)<<positionBits+v.X, int32(y)<<positionBits+v.Y
-		if max(v.X, -v.X, v.Y, -v.Y) < overlayMotion || !inside(in.GuideB, tx, ty) {
+		if max(v.X, -v.X, v.Y, -v.Y) < overlayMotion || !inside(in.GuideB, tx, ty) || !in.movesBeyond(px, py) {
 			continue
 		}
 		if difference(uint32(at(a, x, y))<<16, lookup(in.GuideB, tx, ty)) > overlayMisfit*differenceOne {

@@ -26,7 +26,7 @@ type guess struct {
 	seen  Seen // the neighbours that show it
 }
 
-// gather lists the motions that count at pixel (x, y) of the guides' grid.
+// gather lists the motions that count at pixel (x, y) of the guides' grid, before they shift.
 func (r *renderer) gather(list *[maxHypotheses]guess, x, y int) []guess {
 	i := y*r.gridWidth + x
 	n := 0
@@ -42,17 +42,18 @@ next:
 			continue
 		}
 		total += w
-		v, seen := h.motion.Row(y)[x], h.kind.seen()
+		v := h.motion.Row(y)[x]
+		g := guess{x: v.X, y: v.Y, share: w, seen: h.kind.seen()}
 		for k := range n {
-			if g := &list[k]; g.seen == seen && near(g.x, v.X) && near(g.y, v.Y) {
-				g.share += w
+			if list[k].joins(&g) {
+				list[k].share += w
 				continue next
 			}
 		}
-		list[n] = guess{v.X, v.Y, bend, w, seen}
-		if !h.kind.bends() {
-			list[n].bend = flow.Vec{}
+		if h.kind.bends() {
+			g.bend = bend
 		}
+		list[n] = g
 		n++
 	}
 	kept := 0
@@ -64,6 +65,9 @@ next:
 	}
 	return list[:kept]
 }
+
+// joins reports whether two guesses count as one.
+func (g *guess) joins(o *guess) bool { return g.seen == o.seen && near(g.x, o.x) && near(g.y, o.y) }
 
 func near(a, b int32) bool { return uint32(a-b+sameMotion) <= 2*sameMotion }
 
@@ -175,7 +179,7 @@ func renderRows[T frame.Sample](r *renderer, layers []layer[T], y0, y1 int) {
 	for y := y0; y < y1; y++ {
 		guesses = guesses[:0]
 		for x := range ends {
-			guesses = append(guesses, r.gather(&storage, x, y)...)
+			guesses = append(guesses, shift(r.gather(&storage, x, y), r.calm.level)...)
 			ends[x] = len(guesses)
 		}
 		for i := range layers {

@@ -26,6 +26,7 @@ const int jump_bits = 9;
 const int choice_bits = 2;
 const int least_share = 32;
 const int same_motion = 64;
+const int shift_radius = 3072;
 const int inside_factor = 100;
 const int outside_factor = 1;
 const int places_around = 8;

@@ -49,12 +49,12 @@ struct Grid {
 	int hypotheses, flows, width, height, level;
 };
 
-// gather lists the motions that count at a pixel and returns their number. It counts
+// gather_all lists the motions that count at a pixel and returns their number. It counts
 // motions that the same neighbours show and that differ by no more than same_motion as one,
 // and omits shares below 1/least_share of the pixel's total. It looks at all hypotheses, so
 // that no thread waits for another's list.
 template <int flows>
-__device__ int gather(const Grid &g, const List &list, int x, int y) {
+__device__ int gather_all(const Grid &g, const List &list, int x, int y) {
 	enum { still = flows, both = flows + 1 + places_around }; // hypotheses that both neighbours show come first
 	size_t size = (size_t)g.width * g.height, at = (size_t)y * g.width + x;
 	const uint16_t *weight = g.weights + at;
@@ -100,6 +100,62 @@ __device__ int gather(const Grid &g, const List &list, int x, int y) {
 	if (second != 0 && second * least_share >= total)
 		list.set(kept++, motion_of(g.list[both], g.motions, g.width, g.height, x, y), second, seen_in_second, false);
 	return kept;
+}
+
+// attract returns where guess i of a list of n moves among the others, and how dense they are around
+// it. square is the radius, squared.
+__device__ Vec attract(const List &list, int n, int i, float square, float *density) {
+	Guess own = list.get(i);
+	float x = 0, y = 0, sum = 0, dense = 0;
+	for (int k = 0; k < n; k++) {
+		Guess g = list.get(k);
+		float dx = (float)(g.v.x - own.v.x), dy = (float)(g.v.y - own.v.y), near = square - (dx * dx + dy * dy);
+		if (near <= 0) continue;
+		float share = (float)g.share, attraction = near * near * share;
+		dense += attraction;
+		if (g.seen != own.seen) continue;
+		attraction *= share;
+		sum += attraction;
+		x += attraction * dx;
+		y += attraction * dy;
+	}
+	const int above = 1 << 12; // parts of motions are less, and so round to the nearest
+	float inverse = __frcp_rn(sum);
+	*density = dense;
+	Vec to = {own.v.x + (int32_t)(x * inverse + (above + 0.5f)) - above, own.v.y + (int32_t)(y * inverse + (above + 0.5f)) - above};
+	return to;
+}
+
+// shift moves the n guesses of a list to where they are dense, and returns the number of those that
+// differ then.
+__device__ int shift(const List &list, int n, int level) {
+	if (n < 2) return n;
+	float radius = (float)(shift_radius >> level), densities[max_hypotheses], most = 0;
+	Vec moved[max_hypotheses];
+	for (int i = 0; i < n; i++) {
+		moved[i] = attract(list, n, i, radius * radius, &densities[i]);
+		most = fmaxf(most, densities[i]);
+	}
+	float scale = 0.5f / most;
+	int kept = 0;
+	for (int i = 0; i < n; i++) {
+		Guess g = list.get(i);
+		g.share = (uint32_t)((float)g.share * ((densities[i] + most) * scale) + 0.5f);
+		int k = 0;
+		for (; k < kept; k++) {
+			Guess h = list.get(k);
+			if (h.seen != g.seen || !same(h.v, moved[i])) continue;
+			list.set(k, h.v, h.share + g.share, h.seen, h.bent);
+			break;
+		}
+		if (k == kept) list.set(kept++, moved[i], g.share, g.seen, g.bent);
+	}
+	return kept;
+}
+
+// gather lists the motions that count at a pixel, shifted, and returns their number.
+__device__ int gather(const Grid &g, const List &list, int x, int y) {
+	return shift(list, g.flows == 2 ? gather_all<2>(g, list, x, y) : gather_all<4>(g, list, x, y), g.level);
 }
 
 // parts divides a guess's share between the neighbours that show it.

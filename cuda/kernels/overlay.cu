@@ -14,14 +14,15 @@ enum {
 // overlay_mask sets mask to the certainty that each pixel belongs to an overlay, at
 // least the value of given, which may be null. The guides lie one after the other. The
 // two of the interval come first; third and fourth are the numbers of two others. flow
-// leads from the first to the second. Blocks are 32 by 8 threads for tiles of 32 by 16
+// leads from the first to the second, and beyond from these to the pictures before and after;
+// it may be null. Blocks are 32 by 8 threads for tiles of 32 by 16
 // pixels.
 extern "C" __global__ void overlay_mask(uint8_t *mask, const uint8_t *given, const uint8_t *guides, int third, int fourth,
-                                        const Vec *flow, int width, int height, int level) {
+                                        const Vec *flow, const Vec *beyond, int width, int height, int level) {
 	__shared__ uint8_t marks[halo_height][halo_width];
 	__shared__ uint16_t columns[tile_height][halo_width];
 	size_t size = (size_t)width * height;
-	OverlayGuides g = {guides, guides + size, guides + third * size, guides + fourth * size, flow, width, height, level};
+	OverlayGuides g = {guides, guides + size, guides + third * size, guides + fourth * size, flow, beyond, width, height, level};
 	int radius = overlay_radius(level), across = tile_width + 2 * radius, down = tile_height + 2 * radius;
 	int left = blockIdx.x * tile_width - radius, top = blockIdx.y * tile_height - radius;
 	int any = 0;

@@ -4,11 +4,11 @@
 
 #include "motion.cuh"
 
-// OverlayGuides holds the guides of an interval and of two more frames, and the flow
-// from a to b.
+// OverlayGuides holds the guides of an interval and of two more frames, the flow from a to b, and
+// those beyond the interval, or null.
 struct OverlayGuides {
 	const uint8_t *a, *b, *c, *d;
-	const Vec *flow;
+	const Vec *flow, *beyond;
 	int width, height, level;
 };
 
@@ -37,6 +37,11 @@ HOST_DEVICE bool still_edge(const OverlayGuides &g, int x, int y) {
 	return contrast >= overlay_contrast && most_of(contrast >> overlay_coding, overlay_noise) >= change;
 }
 
+// moves_probe reports whether a motion is one of the surroundings.
+HOST_DEVICE bool moves_probe(Vec v) {
+	return v.x >= overlay_motion || -v.x >= overlay_motion || v.y >= overlay_motion || -v.y >= overlay_motion;
+}
+
 // misfit reports whether pixel (x, y) of a does not follow the motion of its
 // surroundings.
 HOST_DEVICE bool misfit(const OverlayGuides &g, int x, int y) {
@@ -53,8 +58,9 @@ HOST_DEVICE bool misfit(const OverlayGuides &g, int x, int y) {
 			dy = across * near;
 		}
 		int px = clamp_to(x + dx, 0, g.width - 1), py = clamp_to(y + dy, 0, g.height - 1);
-		Vec v = g.flow[(size_t)py * g.width + px];
-		if (v.x < overlay_motion && -v.x < overlay_motion && v.y < overlay_motion && -v.y < overlay_motion) continue;
+		size_t at = (size_t)py * g.width + px, size = (size_t)g.width * g.height;
+		Vec v = g.flow[at];
+		if (!moves_probe(v) || (g.beyond && !(moves_probe(g.beyond[at]) && moves_probe(g.beyond[size + at])))) continue;
 		int32_t tx = (x << position_bits) + v.x, ty = (y << position_bits) + v.y;
 		if (!inside(g.width, g.height, tx, ty)) continue;
 		bool fits = difference(here, lookup(g.b, g.width, g.height, tx, ty)) <= overlay_misfit * difference_one;

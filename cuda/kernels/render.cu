@@ -263,7 +263,7 @@ __device__ void render_groups(const Grid &grid, const Group<T> &group, const Gro
 		Vec bend = {0, 0};
 		if (grid.bends) bend = grid.bends[(size_t)row * grid.width + column];
 		List list = lists.of(threadIdx.x);
-		int n = grid.flows == 2 ? gather<2>(grid, list, column, row) : gather<4>(grid, list, column, row);
+		int n = gather(grid, list, column, row);
 		bool well = render<T, side, side>(group, list, n, bend, grid.level, column * side, row * side, spline, lists.taps, phase, limit, false);
 		lists.sizes[threadIdx.x] = n << 1 | well;
 	}

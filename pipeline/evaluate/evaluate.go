@@ -42,7 +42,10 @@ type Options struct {
 	// worst, 0 to MaxWorst.
 	Regions int
 	// NoVIF leaves out visual information fidelity, the slowest measure.
-	NoVIF   bool
+	NoVIF bool
+	// LPIPS names a file of weights of the network with which LPIPS is measured, as NumPy's
+	// savez writes it; empty to leave LPIPS out.
+	LPIPS   string
 	Threads int // worker threads, up to 1024; 0 for one per processor
 
 	// Dir is the directory for report.html and report.json. Run creates it if it does

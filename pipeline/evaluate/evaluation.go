@@ -46,6 +46,12 @@ func newEvaluation(o *Options, c *clip, methods []method) (*evaluation, error) {
 			o.Log.Warn("visual information fidelity is left out", "reason", err)
 		}
 	}
+	if o.LPIPS != "" {
+		if err := e.meter.MeasureLPIPS(c.video, o.LPIPS); err != nil {
+			e.meter.Close()
+			return nil, fault.New(fault.Usage, "LPIPS: %w", err)
+		}
+	}
 	if e.gallery, err = exhibit.NewGallery(o.Worst, c.video, o.Threads); err != nil {
 		e.meter.Close()
 		return nil, err

@@ -57,6 +57,7 @@ func (e *evaluation) result(i int, r *report.Report) report.Method {
 		f.PSNRYWorst, f.PSNRYChange = append(f.PSNRYWorst, psnr(s.MSEWorst, peak)), append(f.PSNRYChange, psnr(s.change, peak))
 		f.SSIMY, f.SSIM = append(f.SSIMY, report.Ratio(s.SSIMY)), append(f.SSIM, report.Ratio(s.SSIM))
 		f.VIF, f.Speckle = append(f.VIF, report.Ratio(s.VIF)), append(f.Speckle, report.Million(1e6*s.Speckle))
+		f.LPIPS, f.Detail = append(f.LPIPS, report.Ratio(s.LPIPS)), append(f.Detail, report.Ratio(s.detail))
 	}
 	if m.flow != nil {
 		for _, record := range e.records[i] {
@@ -101,7 +102,7 @@ func summarise(scores []score, peak int) report.Summary {
 	n := float64(len(scores)) // no frames make every figure NaN but the least PSNR
 	s := report.Summary{Frames: len(scores), PSNRYMin: report.Decibel(math.NaN())}
 	var sum measure.Score
-	var change, changes, mean float64
+	var change, changes, mean, detail float64
 	for _, x := range scores {
 		p := psnr(x.MSEY, peak)
 		if !(s.PSNRYMin <= p) {
@@ -115,6 +116,8 @@ func summarise(scores []score, peak int) report.Summary {
 		sum.SSIM += x.SSIM
 		sum.VIF += x.VIF
 		sum.Speckle += x.Speckle
+		sum.LPIPS += x.LPIPS
+		detail += x.detail
 		if !math.IsNaN(x.change) {
 			change += x.change
 			changes++
@@ -124,6 +127,7 @@ func summarise(scores []score, peak int) report.Summary {
 	s.PSNRYWorst, s.PSNRYChange = psnr(sum.MSEWorst/n, peak), psnr(change/changes, peak)
 	s.SSIMY, s.SSIM, s.VIF = report.Ratio(sum.SSIMY/n), report.Ratio(sum.SSIM/n), report.Ratio(sum.VIF/n)
 	s.Speckle = report.Million(1e6 * sum.Speckle / n)
+	s.LPIPS, s.Detail = report.Ratio(sum.LPIPS/n), report.Ratio(detail/n)
 	return s
 }
 

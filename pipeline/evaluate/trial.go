@@ -33,6 +33,7 @@ type score struct {
 	// change is the mean squared error of the change since the held-out frame before; NaN
 	// for the first one of a shot.
 	change float64
+	detail float64 // kept of the source frames'
 }
 
 // trial is one method's pass over the clip. As a pipeline.Sink, it compares the frames
@@ -86,7 +87,7 @@ func (t *trial) WriteFrame(made *frame.Frame, _, _ *big.Rat) error {
 }
 
 func (t *trial) score(h heldOut, made *frame.Frame) (s score, err error) {
-	s.change = math.NaN()
+	s.change, s.detail = math.NaN(), t.e.meter.Detail(h.Before, h.After, made)
 	if s.Score, err = t.e.meter.Score(h.Truth, made); err != nil {
 		return s, err
 	}

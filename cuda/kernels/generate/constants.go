@@ -26,7 +26,7 @@ var shared = []struct{ directory, names string }{
 		positionBits positionOne PhaseOne differenceOne unseen hidden unseenBeyond
 		projected neighbour stationary onlyFirst onlySecond maxHypotheses weightOne costRadius
 		leastOnly mostEnergy jumpBits choiceBits
-		leastShare sameMotion insideFactor outsideFactor aroundCount:places_around
+		leastShare sameMotion shiftRadius insideFactor outsideFactor aroundCount:places_around
 		overlayContrast overlaySpan overlayNoise overlayCoding overlayReach overlayMotion overlayMisfit overlayVotes
 		overlaySquare overlayLeastSquare overlayStray overlayGain
 		bendDoubt bendNoise

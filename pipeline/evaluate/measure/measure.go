@@ -1,6 +1,6 @@
 // Package measure compares made frames with the true ones: by PSNR, structural
-// similarity, visual information fidelity, false speckle, the worst blocks, and how both
-// change from frame to frame.
+// similarity, visual information fidelity, LPIPS, false speckle, fine detail, the worst blocks, and
+// how both change from frame to frame.
 package measure
 
 import (
@@ -24,6 +24,8 @@ type Score struct {
 	// VIF is the visual information fidelity of the first plane; NaN if it was not
 	// measured.
 	VIF float64
+	// LPIPS is how different the frames look, 0 if they are equal; NaN if it was not measured.
+	LPIPS float64
 	// Speckle is the share of brightness that is false speckle, from 0 to 1; NaN if a
 	// side has less than 3 pixels.
 	Speckle float64
@@ -36,10 +38,11 @@ type Meter struct {
 	sorted  []uint64
 	ssim    ssim
 	speckle *speckle
-	vif     *vif // nil for scores without VIF
+	vif     *vif   // nil for scores without VIF
+	lpips   *lpips // nil for scores without LPIPS
 }
 
-// NewMeter returns a Meter of frames like v's, without VIF. Call Close after use.
+// NewMeter returns a Meter of frames like v's, without VIF and LPIPS. Call Close after use.
 func NewMeter(v media.Video, workers frame.Workers) (*Meter, error) {
 	s, err := newSpeckle(v, workers.N)
 	return &Meter{workers: workers, speckle: s}, err
@@ -51,17 +54,27 @@ func (m *Meter) MeasureVIF(v media.Video) (err error) {
 	return err
 }
 
+// MeasureLPIPS adds LPIPS to the scores, with the weights of a file in NumPy's format .npz. It fails
+// if they are not those of AlexNet, or if v's frames are too small.
+func (m *Meter) MeasureLPIPS(v media.Video, weights string) (err error) {
+	m.lpips, err = newLPIPS(v, weights, m.workers.N)
+	return err
+}
+
 // Close frees FFmpeg's filters.
 func (m *Meter) Close() {
 	m.speckle.close()
 	if m.vif != nil {
 		m.vif.close()
 	}
+	if m.lpips != nil {
+		m.lpips.close()
+	}
 }
 
 // Score compares made with truth.
 func (m *Meter) Score(truth, made *frame.Frame) (Score, error) {
-	s := Score{VIF: math.NaN()}
+	s := Score{VIF: math.NaN(), LPIPS: math.NaN()}
 	var sum, samples float64
 	for i, p := range truth.Planes {
 		var errors uint64
@@ -82,10 +95,17 @@ func (m *Meter) Score(truth, made *frame.Frame) (Score, error) {
 	}
 	s.MSE, s.SSIM = sum/samples, s.SSIM/samples
 	var err error
-	if s.Speckle, err = m.speckle.measure(m.workers, truth, made); err != nil || m.vif == nil {
+	if s.Speckle, err = m.speckle.measure(m.workers, truth, made); err != nil {
 		return s, err
 	}
-	s.VIF, err = m.vif.measure(truth, made)
+	if m.vif != nil {
+		if s.VIF, err = m.vif.measure(truth, made); err != nil {
+			return s, err
+		}
+	}
+	if m.lpips != nil {
+		s.LPIPS, err = m.lpips.measure(m.workers, truth, made)
+	}
 	return s, err
 }
 

@@ -95,18 +95,19 @@ type columns struct {
 	PSNRY, PSNR, Within, Min, Worst, Change Decibel
 	SSIMY, SSIM, VIF                        Ratio
 	Speckle                                 Million
+	LPIPS                                   Ratio
 	Seconds                                 float64
 }
 
 func (r *Report) best() columns {
-	c := columns{Speckle: Million(math.Inf(1)), Seconds: math.Inf(1)}
+	c := columns{Speckle: Million(math.Inf(1)), LPIPS: Ratio(math.Inf(1)), Seconds: math.Inf(1)}
 	for _, m := range r.Methods {
 		t := m.Total
 		c.PSNRY, c.PSNR, c.Min = max(c.PSNRY, t.PSNRY), max(c.PSNR, t.PSNR), max(c.Min, t.PSNRYMin)
 		c.Within = max(c.Within, m.WithinShots.PSNRY)
 		c.SSIMY, c.SSIM, c.VIF = max(c.SSIMY, t.SSIMY), max(c.SSIM, t.SSIM), max(c.VIF, t.VIF)
 		c.Worst, c.Change = max(c.Worst, t.PSNRYWorst), max(c.Change, t.PSNRYChange)
-		c.Speckle = min(c.Speckle, t.Speckle)
+		c.Speckle, c.LPIPS = min(c.Speckle, t.Speckle), min(c.LPIPS, t.LPIPS)
 		c.Seconds = min(c.Seconds, m.SecondsPerFrame)
 	}
 	return c

@@ -11,6 +11,8 @@
     { key: "psnr_y", title: `PSNR of ${report.clip.plane}, dB`, height: 240 },
     { key: "ssim_y", title: `SSIM of ${report.clip.plane}`, height: 150 },
     { key: "vif", title: `VIF of ${report.clip.plane}`, height: 150 },
+    { key: "lpips", title: "LPIPS", height: 150 },
+    { key: "detail", title: "Detail kept", height: 150 },
     { key: "false_speckle", title: "False speckle, ppm", height: 150 },
     { key: "confidence", title: "Confidence of retime", height: 150 },
   ].filter((m) => methods.some((x) => (x.per_frame[m.key] || []).some((v) => v !== null)));

@@ -121,6 +121,8 @@ type Summary struct {
 	SSIM        Ratio   `json:"ssim"`
 	VIF         Ratio   `json:"vif"`
 	Speckle     Million `json:"false_speckle"`
+	LPIPS       Ratio   `json:"lpips"`
+	Detail      Ratio   `json:"detail"` // kept of the source frames'
 }
 
 // Series holds a method's figures for each frame.
@@ -135,6 +137,8 @@ type Series struct {
 	SSIM        []Ratio   `json:"ssim"`
 	VIF         []Ratio   `json:"vif"`
 	Speckle     []Million `json:"false_speckle"`
+	LPIPS       []Ratio   `json:"lpips"`
+	Detail      []Ratio   `json:"detail"`
 	// Confidence is retime's own expectation for each frame, from 0 to 1, and How is
 	// the method of its pipeline.Record. Settings that estimate no optical flow have
 	// neither.

@@ -1,7 +1,7 @@
 // The motions that count at each pixel of the grid.
 
 enum { phase_one = 65536, seen_in_neither, seen_in_first = 1, seen_in_second, seen_in_both };
-enum { least_share = 32, same_motion = 64, inside_factor = 100, outside_factor = 1 };
+enum { least_share = 32, same_motion = 64, inside_factor = 100, outside_factor = 1, shift_radius = 3072 };
 enum { render_tile = 64 };
 
 // What a tile's pixels may need, and a vector that is written as a whole.
@@ -17,6 +17,13 @@ typedef struct {
 } guesses;
 
 static inline ints near(ints a, ints b) { return (uints)(a - b + same_motion) <= (uints)all(2 * same_motion); }
+static inline int near_one(int32_t a, int32_t b) { return (uint32_t)(a - b + same_motion) <= 2 * same_motion; }
+
+// nearest rounds parts of motions, which are shorter than shift_radius.
+static inline ints nearest(vectors v) {
+	enum { above = 1 << 12 };
+	return __builtin_convertvector(v + (above + 0.5f), ints) - above;
+}
 
 // lanes_of returns the mask with these bits.
 static inline ints lanes_of(unsigned b) {
@@ -91,6 +98,60 @@ static inline void append(const warp_scene *s, const head *h, int64_t i, int lan
 	g->cell[n] = tile + lane;
 }
 
+// attract sets, for the guesses from k on, one a lane, where they move among the count guesses from
+// begin on, and how dense these are around them. square is the radius, squared.
+static inline void attract(const guesses *g, int begin, int count, int k, float square, int32_t *to_x, int32_t *to_y, float *density) {
+	ints own_x = load(g->x + begin + k), own_y = load(g->y + begin + k), own_seen = load(g->seen + begin + k);
+	vectors zero = {0}, x = zero, y = zero, sum = zero, dense = zero;
+	for (int i = begin; i < begin + count; i++) {
+		vectors dx = __builtin_convertvector(g->x[i] - own_x, vectors), dy = __builtin_convertvector(g->y[i] - own_y, vectors);
+		vectors near = square - (dx * dx + dy * dy);
+		float share = (float)g->share[i];
+		vectors attraction = (vectors)((ints)(near * near * share) & (near > 0));
+		dense += attraction;
+		attraction = (vectors)((ints)(attraction * share) & (own_seen == g->seen[i]));
+		sum += attraction;
+		x += attraction * dx;
+		y += attraction * dy;
+	}
+	vectors inverse = 1 / sum;
+	store_ints(to_x + k, own_x + nearest(x * inverse));
+	store_ints(to_y + k, own_y + nearest(y * inverse));
+	memcpy(density + k, &dense, sizeof dense);
+}
+
+// shift moves the last guesses, from begin on, to where they are dense, and leaves those that differ
+// then.
+static inline void shift(guesses *g, int begin, float square) {
+	int32_t x[warp_most_hypotheses], y[warp_most_hypotheses];
+	float density[warp_most_hypotheses], most = 0;
+	int count = g->count - begin;
+	for (int k = 0; k < count; k += lanes)
+		attract(g, begin, count, k, square, x, y, density);
+	for (int k = 0; k < count; k++)
+		most = density[k] > most ? density[k] : most;
+	float scale = 0.5f / most;
+	int end = begin;
+	for (int k = 0; k < count; k++) {
+		int from = begin + k, seen = g->seen[from], j = begin;
+		int32_t share = (int32_t)((float)g->share[from] * ((density[k] + most) * scale) + 0.5f);
+		while (j < end && !(g->seen[j] == seen && near_one(g->x[j], x[k]) && near_one(g->y[j], y[k])))
+			j++;
+		if (j < end) {
+			g->share[j] += share;
+			continue;
+		}
+		g->x[end] = x[k];
+		g->y[end] = y[k];
+		g->bend_x[end] = g->bend_x[from];
+		g->bend_y[end] = g->bend_y[from];
+		g->share[end] = share;
+		g->seen[end] = seen;
+		g->cell[end++] = g->cell[from];
+	}
+	g->count = end;
+}
+
 // gather_vector appends the guesses of the lanes from skip on. (x0, y) is the first lane's
 // pixel, and tile is its place in the tile.
 static inline void gather_vector(const warp_scene *s, int x0, int y, int skip, int tile, guesses *g) {
@@ -133,10 +194,14 @@ static inline void gather_vector(const warp_scene *s, int x0, int y, int skip, i
 		append_one(s, heads, kept, count, i, tile, g);
 		return;
 	}
+	float radius = (float)(shift_radius >> s->level);
 	for (int lane = skip; lane < lanes; lane++) {
+		int begin = g->count;
 		for (int j = 0; j < count; j++)
 			if (kept[j] >> lane & 1)
 				append(s, &heads[j], i, lane, tile, g);
+		if (g->count > begin + 1)
+			shift(g, begin, radius * radius);
 		g->end[tile + lane] = g->count;
 	}
 }

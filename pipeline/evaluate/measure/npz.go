@@ -1,0 +1,95 @@
+package measure
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// array is an array of NumPy's, in C's order.
+type array struct {
+	shape  []int
+	values []float32
+}
+
+// mostNumbers bounds the numbers of an array.
+const mostNumbers = 1 << 24
+
+// readNPZ reads the arrays of 32-bit floats in a file that NumPy's savez wrote.
+func readNPZ(file string) (map[string]array, error) {
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	defer z.Close()
+	arrays := map[string]array{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", file, f.Name, err)
+		}
+		a, err := readNPY(r)
+		r.Close()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", file, f.Name, err)
+		}
+		arrays[strings.TrimSuffix(f.Name, ".npy")] = a
+	}
+	return arrays, nil
+}
+
+var shapeOfArray = regexp.MustCompile(`'shape': \(([0-9, ]*)\)`)
+
+// readNPY reads an array in NumPy's format 1 to 3.
+func readNPY(r io.Reader) (a array, err error) {
+	var begin [8]byte // the signature and the version
+	if _, err := io.ReadFull(r, begin[:]); err != nil || string(begin[:6]) != "\x93NUMPY" {
+		return a, errors.New("no array of NumPy's")
+	}
+	size := make([]byte, 4)
+	if begin[6] == 1 {
+		size = size[:2]
+	}
+	if _, err := io.ReadFull(r, size); err != nil {
+		return a, err
+	}
+	n := binary.LittleEndian.Uint32(append(size, 0, 0)[:4])
+	if n > 1<<16 {
+		return a, fmt.Errorf("a header of %d bytes", n)
+	}
+	header := make([]byte, n)
+	if _, err := io.ReadFull(r, header); err != nil {
+		return a, err
+	}
+	shape := shapeOfArray.FindSubmatch(header)
+	if shape == nil || !bytes.Contains(header, []byte("'descr': '<f4'")) || !bytes.Contains(header, []byte("'fortran_order': False")) {
+		return a, fmt.Errorf("want 32-bit floats in C's order, have %s", bytes.TrimSpace(header))
+	}
+	count := 1
+	for text := range strings.SplitSeq(string(shape[1]), ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue // after the last one
+		}
+		d, err := strconv.Atoi(text)
+		if err != nil || d < 1 || d > mostNumbers/count {
+			return a, fmt.Errorf("shape (%s) is out of range", shape[1])
+		}
+		a.shape, count = append(a.shape, d), count*d
+	}
+	data := make([]byte, 4*count)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return a, err
+	}
+	a.values = make([]float32, count)
+	for i := range a.values {
+		a.values[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return a, nil
+}

@@ -20,8 +20,8 @@ func TestSignalsWhileBlocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, args := range []string{
-		"fifo -o out.mkv --sidecar side --write-scenes scenes", "fifo -o pictures/%d.png", "restore fifo -o out.mkv --frames 3 --log log",
-		"evaluate fifo --report report", "debug fifo --at 0.1 -o why", "batch jobs.yaml", "restore /dev/stdin -o out.mkv --frames 3", in + " -o fifo -f nut",
+		"fifo -o out.mkv --sidecar side --write-scenes scenes", "fifo -o pictures/%d.png",
+		"evaluate fifo --report report", "debug fifo --at 0.1 -o why", "batch jobs.yaml", "/dev/stdin -o out.mkv", in + " -o fifo -f nut",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()

@@ -19,6 +19,7 @@ type flag struct {
 	name, short string
 	arg         string // name of the value in help, such as FILE; empty for none
 	usage       string // the effect of the flag, in a line
+	detail      string // what else to know, for the man page and docs/flags.md; may be empty
 	heading     heading
 	option      string // the library's option that the flag sets, such as Timing.Slow; may be empty
 	role        role

@@ -151,7 +151,7 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 	}
 	report, err := c.convert(ctx, p)
 	if report != nil {
-		summarise(r.Log, report, c.whyCPU)
+		summarise(r.Log, report, c.whyCPU, true)
 	}
 	if err != nil {
 		err = c.inFlags(err)

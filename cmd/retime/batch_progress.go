@@ -45,7 +45,7 @@ func newBatchProgress(kind string, quiet bool, jobs []batch.Job, out io.Writer) 
 		}
 		p.states[i] = batch.Pending
 	}
-	if kind == "auto" && isTerminal(out) {
+	if kind == "auto" && isTerminal(out) && !p.screen.ascii {
 		kind = "bar"
 	}
 	if quiet && kind != "json" {

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -151,7 +150,8 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, stdout, std
 	if err != nil {
 		return err
 	}
-	p.Hooks.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	var warned []string
+	p.Hooks.Log = slog.New(&logHandler{mu: new(sync.Mutex), out: stderr, level: o.logLevel(), warned: &warned})
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err
@@ -159,12 +159,15 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, stdout, std
 	p.Hooks.Progress = progress.update
 	report, err := o.convert(ctx, p)
 	progress.done()
+	if o.progress == "json" {
+		printOutcome(stderr, report, warned, err)
+	}
 	if report != nil && !o.quiet {
 		out := stdout
 		if o.Output.File == "-" {
 			out = stderr
 		}
-		summarise(out, report, whyCPU)
+		summarise(out, report, whyCPU, o.verbose)
 	}
 	return err
 }
@@ -216,38 +219,3 @@ func (d *display) logLevel() slog.Level {
 	}
 	return slog.LevelInfo
 }
-
-// summarise prints the numbers of frames and the times of the stages.
-func summarise(w io.Writer, r *pipeline.Report, whyCPU string) {
-	rate, _ := r.Rate.Float64()
-	fmt.Fprintf(w, "%s: %dx%d %s, %s fps (%.3f), %d frames: %d as shot, %d made, %s\n",
-		r.Output, r.Width, r.Height, r.Written, r.Rate.RatString(), rate, r.Frames, r.Frames-r.Made, r.Made, where(r, whyCPU))
-	if len(r.Cuts) > 0 || r.Repeats > 0 {
-		fmt.Fprintf(w, "%s, %s retimed\n", counted(int64(len(r.Cuts)), "scene cut"), counted(r.Repeats, "repeated frame"))
-	}
-	if info, err := os.Stat(r.Output); err == nil && info.Mode().IsRegular() {
-		fmt.Fprintf(w, "size %.2f MB, ", float64(info.Size())/1e6)
-	}
-	s := r.Stages
-	load := ""
-	if r.Backend == pipeline.CUDA {
-		load = ", upload " + brief(s.Load)
-	}
-	fmt.Fprintf(w, "%s: decode %s, flow %s%s, synthesis %s, encode %s (overlapping)\n",
-		brief(r.Elapsed), brief(s.Decode), brief(s.Flow), load, brief(s.Synthesis), brief(s.Encode))
-}
-
-// where returns what made the frames, and why it was the CPU if a device was wanted.
-func where(r *pipeline.Report, whyCPU string) string {
-	switch {
-	case r.Backend == pipeline.CUDA && r.Remade > 0:
-		return fmt.Sprintf("on %s, %d of them on the CPU after faults", strings.Join(r.Devices, " and "), r.Remade)
-	case r.Backend == pipeline.CUDA:
-		return "on " + strings.Join(r.Devices, " and ")
-	case whyCPU != "":
-		return "on the CPU: " + whyCPU
-	}
-	return "on the CPU"
-}
-
-func brief(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

@@ -217,7 +217,7 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 			fmt.Fprintf(out, "%d packets copied, %d encoded\n", report.Conversion.Copied, report.Conversion.Encoded)
 		}
 		if written {
-			summarise(out, report.Conversion, whyCPU)
+			summarise(out, report.Conversion, whyCPU, o.verbose)
 		}
 	}
 	return err

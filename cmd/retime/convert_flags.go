@@ -193,7 +193,7 @@ func (o *ConvertOptions) flags() []flag {
 			detail: "docs/security.md says what this does and does not guard.", heading: machineHeading,
 			option: "Compute.Confine", role: roleProgram, verbs: conversions | workVerb | joinVerb, Value: word(&c.Confine)},
 		{name: "progress", arg: "HOW", usage: "progress display: auto, bar, json, none",
-			detail: "json prints one object a line on standard error.", heading: displayHeading, role: roleProgram,
+			detail: "json prints one object a line on standard error; of a conversion, the last one says how it ended: output, frames, shot, made, cuts, warnings, seconds, exit.", heading: displayHeading, role: roleProgram,
 			verbs: ^verb(0) &^ debugVerb, values: []string{"auto", "bar", "json", "none"}, Value: word(&o.progress)},
 		{name: "no-verify", usage: "do not read the output again to check its frames, times and sound", heading: outputHeading, option: "Output.NoVerify", role: roleFiles,
 			verbs: conversions | restoreVerb, hidden: planVerb, Value: boolean(&out.NoVerify)},
@@ -206,7 +206,7 @@ func (o *ConvertOptions) flags() []flag {
 		{name: "quiet", short: "q", usage: "print only errors, and warnings of what is lost or doubtful", heading: displayHeading, role: roleProgram,
 			verbs: ^verb(0), Value: boolean(&o.quiet)},
 		{name: "no-warn", usage: "print no warnings", heading: displayHeading, role: roleProgram, verbs: ^verb(0), Value: boolean(&o.noWarn)},
-		{name: "verbose", short: "v", usage: "print details", heading: displayHeading, role: roleProgram, verbs: ^verb(0), Value: boolean(&o.verbose)},
+		{name: "verbose", short: "v", usage: "print details, such as the times of the stages", heading: displayHeading, role: roleProgram, verbs: ^verb(0), Value: boolean(&o.verbose)},
 	}
 }
 

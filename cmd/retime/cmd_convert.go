@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 
@@ -21,7 +25,7 @@ import (
 func newRootCommand() *cobra.Command {
 	var o ConvertOptions
 	cmd := &cobra.Command{
-		Use:   "retime INPUT -o OUTPUT [--fps RATE] [--slow N]",
+		Use:   "retime INPUT [-o OUTPUT] [--fps RATE] [--slow N]",
 		Short: "Change the time of a video: make the frames that were never shot",
 		Long: `retime converts a clip to another frame rate or slows it down. The frames that
 the camera never shot are made from their neighbours along the optical flow;
@@ -37,6 +41,7 @@ frames that were shot reach the encoder untouched.`,
 		},
 	}
 	o.AddFlags(cmd.Flags())
+	cmd.Flags().Lookup("output").Usage += " (default beside the input: clip-60fps.mp4)"
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := simd.Check(); err != nil {
@@ -95,6 +100,12 @@ func convertArgs(cmd *cobra.Command, args []string) error {
 		return fault.New(fault.Usage, "no input; retime INPUT -o OUTPUT --fps RATE, or see retime --help")
 	case 1:
 		return nil
+	case 2:
+		_, in := os.Stat(args[0])
+		_, out := os.Stat(args[1])
+		if in == nil && errors.Is(out, fs.ErrNotExist) && !cmd.Flags().Changed("output") {
+			return fault.New(fault.Usage, "two names: name the output with -o %s", args[1])
+		}
 	}
 	return fault.New(fault.Usage, "one input at a time, not %s; see retime --help", strings.ReplaceAll(strings.Trim(fmt.Sprintf("%q", args), "[]"), `" "`, `", "`))
 }
@@ -106,6 +117,9 @@ func (o *ConvertOptions) options(input string) (pipeline.Options, error) {
 	p.Input.File = input
 	if err := o.checkConfined(input); err != nil {
 		return p, err
+	}
+	if info, err := os.Stat(input); err == nil && info.IsDir() {
+		p.Input.File = cmp.Or(media.SequenceIn(input), input)
 	}
 	return p, o.read(&p)
 }
@@ -134,6 +148,9 @@ func (f *files) read(p *pipeline.Options) (err error) {
 }
 
 func runConvert(ctx context.Context, o ConvertOptions, input string, stdout, stderr io.Writer) error {
+	if o.Output.File == "" {
+		o.Output.File = o.defaultOutput(input)
+	}
 	if o.resume {
 		if err := o.checkParts(); err != nil {
 			return err

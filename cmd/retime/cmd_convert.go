@@ -27,9 +27,9 @@ func newRootCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retime INPUT [-o OUTPUT] [--fps RATE] [--slow N]",
 		Short: "Change the time of a video: make the frames that were never shot",
-		Long: `retime converts a clip to another frame rate or slows it down. The frames that
-the camera never shot are made from their neighbours along the optical flow;
-frames that were shot reach the encoder untouched.`,
+		Long: `retime converts a clip to another frame rate, or slows it down. It makes the
+frames that the camera never shot from their neighbours, along the optical flow.
+Shot frames reach the encoder untouched.`,
 		Example: `  retime in.mp4 -o out.mp4 --fps 60
   retime in.mp4 -o slow.mp4 --slow 4 --from 10 --to 12.5`,
 		Version:       version(),
@@ -52,7 +52,7 @@ frames that were shot reach the encoder untouched.`,
 	cmd.SetUsageFunc(printUsage)
 	cmd.SetHelpTemplate(cmd.HelpTemplate() + exitCodes)
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cobra.EnableCommandSorting = false // under a heading, the verbs stand in their order of use
+	cobra.EnableCommandSorting = false // under a heading, verbs come in order of use
 	addVerbs(cmd, convertGroup, newBatchCommand(), newResampleCommand())
 	addVerbs(cmd, restoreGroup, newRestoreCommand())
 	addVerbs(cmd, inspectGroup, newReviewCommand(), newEvaluateCommand(), newDebugCommand(), newInfoCommand())

@@ -17,7 +17,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// EvaluateOptions holds the flags of evaluate, some of which the conversion has, too.
+// EvaluateOptions holds the flags of evaluate, some of which it shares with the conversion.
 type EvaluateOptions struct {
 	ConvertOptions
 	evaluate        evaluate.Options
@@ -50,7 +50,7 @@ func newEvaluateCommand() *cobra.Command {
 	var o EvaluateOptions
 	cmd := &cobra.Command{
 		Use:   "evaluate INPUT --report DIR [--settings FILES] [--peer PEER]",
-		Short: "Tell how well frames are made on a clip, by leaving some out",
+		Short: "Measure how good made frames are, by leaving some out and making them again",
 		Long: `evaluate holds out every other frame of a clip, makes it again from the two
 frames around it, and compares it with the truth: PSNR, SSIM, VIF and false
 speckle for each frame and each shot, beside peers and with the seconds that

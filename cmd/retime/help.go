@@ -93,7 +93,7 @@ func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 	return groups
 }
 
-// headingOf returns the heading of a flag. Cobra's own, help and version, stand among
+// headingOf returns the heading of a flag. Cobra's own, help and version, come under
 // the messages.
 func headingOf(f *pflag.Flag) heading {
 	switch d := definition(f); {

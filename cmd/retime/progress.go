@@ -142,7 +142,7 @@ func remaining(p pipeline.Progress, elapsed time.Duration) (left time.Duration, 
 }
 
 // screen draws lines on a terminal, over the lines that it drew before. The cursor
-// stays behind the last line, so that other messages appear below.
+// stays after the last line, so that other messages appear below.
 type screen struct {
 	out   io.Writer
 	width func() int // of the terminal, in characters
@@ -167,7 +167,7 @@ func isTerminal(out io.Writer) bool {
 }
 
 // draw replaces the drawn lines. It leaves out the middle of lines that are wider than the
-// terminal: names begin and end with what tells them apart, and the numbers stand behind.
+// terminal: names begin and end with what tells them apart, and the numbers come last.
 func (s *screen) draw(lines ...string) {
 	s.erase()
 	width := s.width() - 1

@@ -10,7 +10,7 @@ import (
 
 // checkWritten refuses, before any work, to write a file that a flag names in the place of the
 // input or of another one that is written, or unless overwrite is set, of any file. The library
-// looks at what is in the output's own place.
+// checks the output itself.
 func checkWritten(flags []flag, input string, overwrite bool) error {
 	type file struct{ flag, name string }
 	var written []file

@@ -16,7 +16,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// cudaProgram is the name of this program's build with CUDA, which lies beside it.
+// cudaProgram is the name of this program's build with CUDA, in the same directory.
 const cudaProgram = "retime-cuda"
 
 // chooseProgram replaces this program by its build with CUDA if the backend asks for

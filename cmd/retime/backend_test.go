@@ -50,7 +50,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// Without a device, auto chooses the CPU and says why; cuda is an error.
+// Without a device, auto chooses the CPU and says why with -v; cuda is an error.
 func TestBackendWithoutDevice(t *testing.T) {
 	if n, _, _ := cuda.Probe(); n > 0 {
 		t.Skip("a device answers")
@@ -61,8 +61,8 @@ func TestBackendWithoutDevice(t *testing.T) {
 		t.Errorf("cuda: exit code %d, %s%s", code, stdout, stderr)
 	}
 	for _, backend := range []pipeline.Backend{pipeline.Auto, pipeline.CPU} {
-		stdout, stderr, code = run(t, in, "-o", out, "--fps", "48", "--vcodec", "rawvideo", "--backend", string(backend), "-y")
-		if code != 0 || !strings.Contains(stdout, "on the CPU") || strings.Contains(stdout, "on the CPU: ") != (backend == pipeline.Auto) {
+		stdout, stderr, code = run(t, in, "-o", out, "--fps", "48", "--vcodec", "rawvideo", "--backend", string(backend), "-y", "-v")
+		if code != 0 || !strings.Contains(stdout, "on the CPU") || strings.Contains(stdout, "\nno GPU: ") != (backend == pipeline.Auto) {
 			t.Errorf("%s: exit code %d, %s%s", backend, code, stdout, stderr)
 		}
 	}

@@ -152,7 +152,7 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 	}
 	report, err := c.convert(ctx, p)
 	if report != nil {
-		summarise(r.Log, report, c.whyCPU)
+		summarise(r.Log, report, c.whyCPU, true)
 	}
 	if err != nil {
 		err = c.inFlags(err)
@@ -205,7 +205,7 @@ func readJobFile(name, confine string) ([]*batchClip, []batch.Job, error) {
 	return clips, jobs, nil
 }
 
-// placeholders are what may stand for a part of the input's name in that of the output.
+// placeholders stand for parts of the input's name in the output's.
 var placeholders = regexp.MustCompile(`\{[a-z]+\}`)
 
 // clipOf returns the conversion that an entry of a job file in dir describes, confined to
@@ -222,7 +222,7 @@ func clipOf(entry settings.Clip, dir, confine string) (*batchClip, batch.Job, er
 			input = s.Values[0]
 			continue
 		case f == nil && s.Name != "input" || f != nil && definition(f).role == roleProgram:
-			return nil, batch.Job{}, fmt.Errorf("line %d: no setting %q; the names are those of retime's flags, and input", s.Line, s.Name)
+			return nil, batch.Job{}, fmt.Errorf("line %d: no setting %q; use a flag of retime without its dashes, or input", s.Line, s.Name)
 		case s.List && (f == nil || !isRepeatable(f)):
 			return nil, batch.Job{}, fmt.Errorf("line %d: %s: want one value", s.Line, s.Name)
 		}

@@ -39,13 +39,13 @@ func newBatchProgress(kind string, quiet bool, jobs []batch.Job, out io.Writer) 
 		skipped: make([]bool, len(jobs)), frames: make([]pipeline.Progress, len(jobs)), starts: make([]time.Time, len(jobs)),
 	}
 	for i, j := range jobs {
-		p.weights[i] = 1 // for an image sequence, too
+		p.weights[i] = 1 // an image sequence, for one
 		if info, err := os.Stat(j.Input); err == nil {
 			p.weights[i] = float64(1 + info.Size())
 		}
 		p.states[i] = batch.Pending
 	}
-	if kind == "auto" && isTerminal(out) {
+	if kind == "auto" && isTerminal(out) && !p.screen.ascii {
 		kind = "bar"
 	}
 	if quiet && kind != "json" {

@@ -29,27 +29,27 @@ type BatchOptions struct {
 	commands     bool // print the clips' commands only
 }
 
-// AddFlags declares the flags of a batch and those of its clips.
+// AddFlags declares the flags of a batch and of its clips.
 func (o *BatchOptions) AddFlags(f *pflag.FlagSet) {
 	o.setDefaults()
 	out := &o.Output
 	declare(f, []flag{
-		{name: "jobs", short: "j", arg: "N", usage: "clips at a time (default one for each four threads)", heading: batchHeading, option: "Options.Parallel",
+		{name: "jobs", short: "j", arg: "N", usage: "clips at a time (default one for every four threads)", heading: batchHeading, option: "Options.Parallel",
 			role: roleProgram, Value: integer(&o.parallel)},
-		{name: "status", usage: "say how far the batch is, and do nothing", heading: batchHeading, role: roleProgram, Value: boolean(&o.status)},
+		{name: "status", usage: "print how far the batch is, and do nothing else", heading: batchHeading, role: roleProgram, Value: boolean(&o.status)},
 		{name: "json", usage: "print the summary or the status as JSON", heading: batchHeading, role: roleProgram, Value: boolean(&o.json)},
-		{name: "commands", usage: "print each clip's arguments of retime as a JSON array a line, and do nothing", heading: batchHeading, role: roleProgram, Value: boolean(&o.commands)},
+		{name: "commands", usage: "print the arguments for each clip, a JSON array a line, and do nothing else", heading: batchHeading, role: roleProgram, Value: boolean(&o.commands)},
 		{name: "glob", arg: "PATTERN", usage: "files of the directory to convert; repeatable", heading: batchHeading, role: roleFiles, Value: texts(&o.globs)},
 		{name: "state", arg: "DIR", usage: "state and logs (default jobs.retime beside jobs.yaml, or OUTDIR/.retime)", heading: batchHeading,
 			option: "Options.Dir", role: roleProgram, Value: word(&o.state)},
-		{name: "resume", usage: "go on: pass over what is done and has not changed", heading: batchHeading, option: "Options.Resume", role: roleProgram, Value: boolean(&o.resume)},
+		{name: "resume", usage: "go on: skip clips that are done and have not changed", heading: batchHeading, option: "Options.Resume", role: roleProgram, Value: boolean(&o.resume)},
 		{name: "output", short: "o", arg: "DIR", usage: "output, for a directory of clips", heading: commonHeading, option: "Output.File", role: roleFiles, use: outputFile, path: &out.File,
 			Value: word(&out.File)},
 		{name: "threads", arg: "N", usage: "worker threads of all clips together (default all processors)", heading: machineHeading, option: "Options.Threads",
 			role: roleProgram, Value: integer(&o.Compute.Threads)},
 		{name: "progress", arg: "HOW", usage: "progress display: auto, bar, lines, json, none", heading: displayHeading, role: roleProgram,
 			values: []string{"auto", "bar", "lines", "json", "none"}, Value: word(&o.progress)},
-		{name: "overwrite", short: "y", usage: "overwrite outputs, and begin again if a batch was begun", heading: commonHeading, option: "Options.Overwrite",
+		{name: "overwrite", short: "y", usage: "overwrite outputs, and start over if the batch was started before", heading: commonHeading, option: "Options.Overwrite",
 			role: roleProgram, Value: boolean(&out.Overwrite)},
 	})
 	o.addFlags(f, batchVerb)
@@ -59,10 +59,10 @@ func newBatchCommand() *cobra.Command {
 	var o BatchOptions
 	cmd := &cobra.Command{
 		Use:   "batch JOBS.yaml | DIR --glob PATTERN -o OUTDIR",
-		Short: "Convert many clips, several at a time, and go on after a stop",
+		Short: "Convert many clips, several at a time, and resume after a stop",
 		Long: `batch converts the clips of a job file, or those in a directory that match a
-pattern. A clip that fails does not stop the others. What is done is kept:
-after Ctrl-C, a kill or a full disk, --resume goes on where it was.
+pattern. A clip that fails does not stop the others. Finished clips are kept:
+after Ctrl-C, a kill or a full disk, --resume continues.
 
 A job file names clips with settings, which are the flags of the conversion:
 
@@ -74,7 +74,7 @@ A job file names clips with settings, which are the flags of the conversion:
     - input: b.mp4
       preset: best
 
-Of a directory every clip gets the flags of the command line.`,
+In a directory, every clip gets the flags of the command line.`,
 		Example: `  retime batch jobs.yaml --jobs 2
   retime batch jobs.yaml --status
   retime batch clips --glob '*.mp4' --slow 4 -o slow --resume`,
@@ -205,7 +205,7 @@ func printCommands(w io.Writer, clips []*batchClip) error {
 	return nil
 }
 
-// failure returns the error of a batch with failed clips. Its kind is that of the first
+// failure returns the error of a batch with failed clips. Its kind comes from the first
 // failure.
 func failure(s *batch.Summary) error {
 	i := slices.IndexFunc(s.Outcomes, func(o batch.Outcome) bool { return o.State == batch.Failed })

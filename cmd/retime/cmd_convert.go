@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -22,11 +25,11 @@ import (
 func newRootCommand() *cobra.Command {
 	var o ConvertOptions
 	cmd := &cobra.Command{
-		Use:   "retime INPUT -o OUTPUT [--fps RATE] [--slow N]",
+		Use:   "retime INPUT [-o OUTPUT] [--fps RATE] [--slow N]",
 		Short: "Change the time of a video: make the frames that were never shot",
-		Long: `retime converts a clip to another frame rate or slows it down. The frames that
-the camera never shot are made from their neighbours along the optical flow;
-frames that were shot reach the encoder untouched.`,
+		Long: `retime converts a clip to another frame rate, or slows it down. It makes the
+frames that the camera never shot from their neighbours, along the optical flow.
+Shot frames reach the encoder untouched.`,
 		Example: `  retime in.mp4 -o out.mp4 --fps 60
   retime in.mp4 -o slow.mp4 --slow 4 --from 10 --to 12.5`,
 		Version:       version(),
@@ -38,6 +41,7 @@ frames that were shot reach the encoder untouched.`,
 		},
 	}
 	o.AddFlags(cmd.Flags())
+	cmd.Flags().Lookup("output").Usage += " (default beside the input: clip-60fps.mp4)"
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := simd.Check(); err != nil {
@@ -48,7 +52,7 @@ frames that were shot reach the encoder untouched.`,
 	cmd.SetUsageFunc(printUsage)
 	cmd.SetHelpTemplate(cmd.HelpTemplate() + exitCodes)
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cobra.EnableCommandSorting = false // under a heading, the verbs stand in their order of use
+	cobra.EnableCommandSorting = false // under a heading, verbs come in order of use
 	addVerbs(cmd, convertGroup, newBatchCommand(), newResampleCommand())
 	addVerbs(cmd, restoreGroup, newRestoreCommand())
 	addVerbs(cmd, inspectGroup, newReviewCommand(), newEvaluateCommand(), newDebugCommand(), newInfoCommand())
@@ -96,6 +100,12 @@ func convertArgs(cmd *cobra.Command, args []string) error {
 		return fault.New(fault.Usage, "no input; retime INPUT -o OUTPUT --fps RATE, or see retime --help")
 	case 1:
 		return nil
+	case 2:
+		_, in := os.Stat(args[0])
+		_, out := os.Stat(args[1])
+		if in == nil && errors.Is(out, fs.ErrNotExist) && !cmd.Flags().Changed("output") {
+			return fault.New(fault.Usage, "two names: name the output with -o %s", args[1])
+		}
 	}
 	return fault.New(fault.Usage, "one input at a time, not %s; see retime --help", strings.ReplaceAll(strings.Trim(fmt.Sprintf("%q", args), "[]"), `" "`, `", "`))
 }
@@ -107,6 +117,9 @@ func (o *ConvertOptions) options(input string) (pipeline.Options, error) {
 	p.Input.File, p.Output.Keep = input, beside(o.flags())
 	if err := o.checkConfined(input); err != nil {
 		return p, err
+	}
+	if info, err := os.Stat(input); err == nil && info.IsDir() {
+		p.Input.File = cmp.Or(media.SequenceIn(input), input)
 	}
 	return p, o.read(&p)
 }
@@ -135,6 +148,9 @@ func (f *files) read(p *pipeline.Options) (err error) {
 }
 
 func runConvert(ctx context.Context, o ConvertOptions, input string, stdout, stderr io.Writer) error {
+	if o.Output.File == "" {
+		o.Output.File = o.defaultOutput(input)
+	}
 	if o.resume {
 		if err := o.checkParts(); err != nil {
 			return err
@@ -151,7 +167,8 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, stdout, std
 	if err != nil {
 		return err
 	}
-	p.Hooks.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	var warned []string
+	p.Hooks.Log = slog.New(&logHandler{mu: new(sync.Mutex), out: stderr, level: o.logLevel(), warned: &warned})
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err
@@ -159,12 +176,15 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, stdout, std
 	p.Hooks.Progress = progress.update
 	report, err := o.convert(ctx, p)
 	progress.done()
+	if o.progress == "json" {
+		printOutcome(stderr, report, warned, err)
+	}
 	if report != nil && !o.quiet {
 		out := stdout
 		if o.Output.File == "-" {
 			out = stderr
 		}
-		summarise(out, report, whyCPU)
+		summarise(out, report, whyCPU, o.verbose)
 	}
 	return err
 }
@@ -216,38 +236,3 @@ func (d *display) logLevel() slog.Level {
 	}
 	return slog.LevelInfo
 }
-
-// summarise prints the numbers of frames and the times of the stages.
-func summarise(w io.Writer, r *pipeline.Report, whyCPU string) {
-	rate, _ := r.Rate.Float64()
-	fmt.Fprintf(w, "%s: %dx%d %s, %s fps (%.3f), %d frames: %d as shot, %d made, %s\n",
-		r.Output, r.Width, r.Height, r.Written, r.Rate.RatString(), rate, r.Frames, r.Frames-r.Made, r.Made, where(r, whyCPU))
-	if len(r.Cuts) > 0 || r.Repeats > 0 {
-		fmt.Fprintf(w, "%s, %s retimed\n", counted(int64(len(r.Cuts)), "scene cut"), counted(r.Repeats, "repeated frame"))
-	}
-	if info, err := os.Stat(r.Output); err == nil && info.Mode().IsRegular() {
-		fmt.Fprintf(w, "size %.2f MB, ", float64(info.Size())/1e6)
-	}
-	s := r.Stages
-	load := ""
-	if r.Backend == pipeline.CUDA {
-		load = ", upload " + brief(s.Load)
-	}
-	fmt.Fprintf(w, "%s: decode %s, flow %s%s, synthesis %s, encode %s (overlapping)\n",
-		brief(r.Elapsed), brief(s.Decode), brief(s.Flow), load, brief(s.Synthesis), brief(s.Encode))
-}
-
-// where returns what made the frames, and why it was the CPU if a device was wanted.
-func where(r *pipeline.Report, whyCPU string) string {
-	switch {
-	case r.Backend == pipeline.CUDA && r.Remade > 0:
-		return fmt.Sprintf("on %s, %d of them on the CPU after faults", strings.Join(r.Devices, " and "), r.Remade)
-	case r.Backend == pipeline.CUDA:
-		return "on " + strings.Join(r.Devices, " and ")
-	case whyCPU != "":
-		return "on the CPU: " + whyCPU
-	}
-	return "on the CPU"
-}
-
-func brief(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

@@ -15,7 +15,7 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// DebugOptions holds the flags of debug, some of which the conversion has, too.
+// DebugOptions holds the flags of debug, some of which it shares with the conversion.
 type DebugOptions struct {
 	ConvertOptions
 	at, dir string
@@ -25,13 +25,13 @@ type DebugOptions struct {
 func (o *DebugOptions) AddFlags(f *pflag.FlagSet) {
 	declare(f, o.own())
 	o.addFlags(f, debugVerb)
-	f.Lookup("overwrite").Usage = "overwrite what is in DIR"
+	f.Lookup("overwrite").Usage = "overwrite the contents of DIR"
 }
 
 // own defines the flags that a conversion does not have.
 func (o *DebugOptions) own() []flag {
 	return []flag{
-		{name: "at", arg: "TIME", usage: "moment of the input to look at: seconds, mm:ss.frac or hh:mm:ss.frac", heading: commonHeading, Value: word(&o.at)},
+		{name: "at", arg: "TIME", usage: "time in the input to look at: seconds, mm:ss.frac or hh:mm:ss.frac", heading: commonHeading, Value: word(&o.at)},
 		{name: "output", short: "o", arg: "DIR", usage: "write pictures, README.txt and numbers.json", heading: commonHeading, use: writesFile, path: &o.dir,
 			files: func() []string { return below(o.dir, debug.Files...) }, Value: word(&o.dir)},
 	}
@@ -43,9 +43,9 @@ func newDebugCommand() *cobra.Command {
 		Use:   "debug INPUT --at TIME -o DIR",
 		Short: "Show how one frame is made: motion, holes, visibility, hypotheses, confidence",
 		Long: `debug makes the frame at one moment of the input and writes pictures of how it
-came about, with a text that explains them: the two source frames and the made
-one, the optical flow, what the flow does not reach, which source frame shows
-what, which motion wins, its error and share, confidence, still overlays.`,
+came about, with a text that explains them: the two source frames and the made one,
+the optical flow and its holes, which source frame shows each pixel, which motion
+wins with its error and share, confidence, still overlays.`,
 		Example: `  retime debug in.mp4 --at 12.52 -o why
   retime debug in.mp4 --at 1:02.18 -o why --preset best`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -17,7 +17,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// EvaluateOptions holds the flags of evaluate, some of which the conversion has, too.
+// EvaluateOptions holds the flags of evaluate, some of which it shares with the conversion.
 type EvaluateOptions struct {
 	ConvertOptions
 	evaluate        evaluate.Options
@@ -35,7 +35,8 @@ func (o *EvaluateOptions) AddFlags(f *pflag.FlagSet) {
 		{name: "max-frames", arg: "N", usage: "end after N frames (default all)", heading: compareHeading, option: "Options.MaxFrames", Value: integer(&e.MaxFrames)},
 		{name: "worst", arg: "N", usage: "show the N worst frames", heading: compareHeading, option: "Options.Worst", Value: integer(&e.Worst)},
 		{name: "regions", arg: "N", usage: "show the N worst regions", heading: compareHeading, option: "Options.Regions", Value: integer(&e.Regions)},
-		{name: "lpips", arg: "FILE", usage: "measure LPIPS with the weights of AlexNet in this .npz file", heading: compareHeading, option: "Options.LPIPS", Value: word(&e.LPIPS)},
+		{name: "lpips", arg: "FILE", usage: "measure LPIPS with the weights of AlexNet in this .npz file", heading: compareHeading, option: "Options.LPIPS",
+			use: readsFile, path: &e.LPIPS, Value: word(&e.LPIPS)},
 		{name: "no-vif", usage: "leave out visual information fidelity, which takes longest", heading: compareHeading, Value: boolean(&e.NoVIF)},
 	})
 	f.Lookup("overwrite").Usage = "overwrite the report"
@@ -59,7 +60,7 @@ func newEvaluateCommand() *cobra.Command {
 	var o EvaluateOptions
 	cmd := &cobra.Command{
 		Use:   "evaluate INPUT --report DIR [--settings FILES] [--peer PEER]",
-		Short: "Tell how well frames are made on a clip, by leaving some out",
+		Short: "Measure how good made frames are, by leaving some out and making them again",
 		Long: `evaluate holds out every other frame of a clip, makes it again from the two
 frames around it, and compares it with the truth: PSNR, SSIM, VIF, LPIPS,
 fine detail and false speckle for each frame and each shot, beside peers and with the seconds that

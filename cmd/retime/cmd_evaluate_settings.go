@@ -13,8 +13,8 @@ import (
 	"retime/pipeline/plainfile"
 )
 
-// isSetting reports whether a settings file may hold f: whether f decides how frames
-// are made and by what, rather than what is read, written or shown.
+// isSetting reports whether a settings file may hold f: whether f decides how and on
+// which processors frames are made, rather than which files are read, written or shown.
 func isSetting(f *pflag.Flag) bool {
 	d := definition(f)
 	return d != nil && (d.role == roleMethod || d.role == roleMachine) && d.heading != inputHeading

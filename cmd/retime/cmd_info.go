@@ -19,7 +19,7 @@ import (
 func newInfoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info",
-		Short: "Say what retime runs with: libraries, encoders, GPUs, and what is missing",
+		Short: "List libraries, encoders and GPUs, and report anything missing",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fault.New(fault.Usage, "%q: info takes no arguments", args[0])

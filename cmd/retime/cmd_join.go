@@ -16,7 +16,7 @@ func newJoinCommand() *cobra.Command {
 	var wait bool
 	cmd := &cobra.Command{
 		Use:   "join --plan PLAN -o OUTPUT [--wait]",
-		Short: "Put the parts of a planned conversion together",
+		Short: "Join the parts of a planned conversion",
 		Long: `join writes the output of a plan whose segments are all done: their pictures as
 they were encoded, and everything else from the input, as a conversion in one run
 does. With --wait, join begins at once, and waits for each segment that is not made

@@ -87,7 +87,7 @@ func useLine(v *cobra.Command) string {
 // manFlags describes each flag in a paragraph.
 func manFlags(b *bytes.Buffer, g flagGroup) {
 	for _, f := range g.flags {
-		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(synopsis(f))), roff(explanation(f)))
+		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(synopsis(f))), roff(fullExplanation(f)))
 	}
 }
 

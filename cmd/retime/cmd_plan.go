@@ -17,10 +17,10 @@ func newPlanCommand() *cobra.Command {
 	var even bool
 	cmd := &cobra.Command{
 		Use:   "plan INPUT -o PLAN [--fps RATE] [--slow N] [--segment-seconds TIME]",
-		Short: "Cut a conversion into parts that can be made anywhere",
+		Short: "Split a conversion into parts that any machine can make",
 		Long: `plan writes what retime segment, status, verify and join need to make a conversion
 in parts, on one machine or many: the settings, the ranges of frames and the hash
-of the input. Ranges begin with scenes if these are near. plan looks for scenes
+of the input. Ranges start at scene cuts where one is near. plan looks for cuts
 unless --scenes lists them or --even is given. It takes the flags of a conversion.
 The segments go into a directory beside the plan: docs/clusters.md.`,
 		Example: `  retime plan in.mp4 -o plan.json --fps 60
@@ -36,7 +36,7 @@ The segments go into a directory beside the plan: docs/clusters.md.`,
 	declare(f, []flag{{name: "even", usage: "make ranges of one length, and do not look for scene cuts", heading: planHeading, Value: boolean(&even)}})
 	f.Lookup("output").Usage = "write the plan"
 	f.Lookup("overwrite").Usage = "overwrite the plan"
-	f.Lookup("segment-seconds").Usage = "length of the ranges, about"
+	f.Lookup("segment-seconds").Usage = "approximate length of the ranges"
 	definition(f.Lookup("segment-seconds")).heading = planHeading
 	f.Lookup("format").Usage = "container of the joined output, or of one like it"
 	f.Lookup("format").DefValue = "matroska"

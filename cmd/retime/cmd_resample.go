@@ -50,7 +50,7 @@ func (o *ResampleOptions) flags() []flag {
 			values: kernelNames(), Value: word(&o.kernel)},
 		{name: "boundary", arg: "EXTENSION", usage: "the picture beyond its edges: half, whole, periodic, constant", heading: samplingHeading,
 			values: []string{"half", "whole", "periodic", "constant"}, Value: word(&o.boundary)},
-		{name: "outside", arg: "WHAT", usage: "what is seen there: extend (by --boundary), black, extend,black", heading: samplingHeading,
+		{name: "outside", arg: "WHAT", usage: "the picture there: extend (by --boundary), black, extend,black", heading: samplingHeading,
 			values: []string{"extend", "black", "extend,black", "black,extend"}, Value: word(&o.outside)},
 		{name: "precision", arg: "ERROR", usage: "largest error of the prefilter, relative to the largest sample", heading: samplingHeading,
 			Value: parsed(&o.precision, "1e-06", parseFloat)},
@@ -68,33 +68,33 @@ func newResampleCommand() *cobra.Command {
 		Use:   "resample INPUT -o OUTPUT TRANSFORM",
 		Short: "Transform a still picture by B-spline interpolation",
 		Long: `resample moves a still picture and interpolates it with a B-spline: the output
-at (k, l) is the input at φ⁻¹(k, l), and the numbers given are those of φ, which
-says where the picture goes. Positions are in samples, x to the right and y
+at (k, l) is the input at φ⁻¹(k, l), and the numbers given describe φ, which
+tells where each point of the picture goes. Positions are in samples, x to the right and y
 down, with (0, 0) at the centre of the first sample. Numbers may be fractions,
-as in 1/8. Nothing is filtered before a picture is made smaller. A flow shows at
-(x, y) what is at (x+u, y+v); its vectors are rounded to 1/256.
+as in 1/8. No filter runs before a picture is made smaller. With a flow, (x, y)
+shows the input at (x+u, y+v); vectors are rounded to 1/256.
 
-Beyond its edges a picture abcde goes on as cba|abcde|edc (half), dcb|abcde|dcb
-(whole), cde|abcde|abc (periodic) or aaa|abcde|eee (constant). With --outside
-black nothing of that is seen; extend,black shows it sideways only.
+Beyond its edges a picture abcde continues as cba|abcde|edc (half), dcb|abcde|dcb
+(whole), cde|abcde|abc (periodic) or aaa|abcde|eee (constant). --outside
+black hides all of that; extend,black shows it sideways only.
 
-The kernels are box splines, by generated code: docs/boxspline.md has their
+The kernels are box splines, in generated code; docs/boxspline.md lists their
 properties and speed. linear, quadratic and cubic are orders 1 to 3. courant is
 linear on triangles. zp, of Zwart and Powell, is smooth like order 2 and reads
 seven coefficients; it shows a quasi-interpolant, which softens the finest
 checks.
 
 Pictures are PGM and PPM of any maximum, PNG and TIFF of 8 and 16 bit, PFM and
-two-dimensional .npy arrays of floats. Samples are taken as they are: without
-conversion of colour, and with alpha as one more channel. The output has the
-depth of the input if its format can have that: whole samples are rounded to the
-nearest and clamped, others are not.`,
+two-dimensional .npy arrays of floats. Samples are used as they are: colours
+are not converted, and alpha is one more channel. The output keeps
+the depth of the input if its format can; integer samples are rounded and
+clamped.`,
 		Example: `  Move a picture by half a sample to the right and up, with order 11:
     retime resample in.png -o out.png --shift 0.5,-0.5 --order 11
   Double its size:
     retime resample in.png -o out.png --zoom 2 --size 1280x960
-  Look at what is 100 samples to the right of and below the centre of a picture
-  of 512x512, eight times as large, with linear interpolation:
+  Enlarge the part of a 512x512 picture 100 samples right of and below its centre
+  eight times, with linear interpolation:
     retime resample in.pgm -o out.pgm --shift -100,-100 --zoom 8 --center 256,256 --order 1
   Show it at half its size, with its edges drawn out to all sides, or drawn out
   sideways and with black above and below:

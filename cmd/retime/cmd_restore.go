@@ -16,7 +16,7 @@ import (
 	"retime/pipeline/restore"
 )
 
-// RestoreOptions holds the flags of restore, some of which the conversion has, too.
+// RestoreOptions holds the flags of restore, some of which it shares with the conversion.
 type RestoreOptions struct {
 	ConvertOptions
 	restore                      restore.Options
@@ -31,7 +31,7 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	o.addFlags(f, restoreVerb)
 	setDefault(f, "preset", string(pipeline.Best)) // few frames are made
 	fields := f.Lookup("deinterlace")
-	fields.Usage, fields.NoOptDefVal = "off takes interlaced input as it is (default refused)", ""
+	fields.Usage, fields.NoOptDefVal = "off processes interlaced input as it is (default: refuse it)", ""
 	definition(fields).values = []string{"off"}
 }
 
@@ -41,19 +41,19 @@ func (o *RestoreOptions) own() []flag {
 	return []flag{
 		{name: "frames", arg: "FRAMES", usage: "replace frames: 120,133-135; numbers from 0, times, or timecodes", heading: damageHeading, Value: numbers(&o.frames)},
 		{name: "list", arg: "FILE", usage: "replace the frames in this list: docs/restoration.md", heading: damageHeading, use: readsFile, path: &o.list, Value: word(&o.list)},
-		{name: "detect", usage: "look for damage and replace what is found", heading: damageHeading, Value: boolean(&r.Detect)},
-		{name: "missing-from-numbering", usage: "put in the frames whose numbers an image sequence lacks", heading: damageHeading,
+		{name: "detect", usage: "find damaged frames and replace them", heading: damageHeading, Value: boolean(&r.Detect)},
+		{name: "missing-from-numbering", usage: "fill the gaps in the numbers of an image sequence", heading: damageHeading,
 			option: "Options.MissingFromNumbering", Value: boolean(&r.MissingFromNumbering)},
 		{name: "write-list", arg: "FILE", usage: "write all damage to this list", heading: damageHeading, use: writesFile, path: &o.writeList, Value: word(&o.writeList)},
-		{name: "dry-run", usage: "say what is damaged, and write nothing else", heading: damageHeading, Value: boolean(&r.DryRun)},
-		{name: "insert", arg: "FRAME:COUNT", usage: "put COUNT frames into the gap behind FRAME; repeatable", heading: damageHeading, Value: texts(&o.inserts)},
+		{name: "dry-run", usage: "list the damage, and write nothing else", heading: damageHeading, Value: boolean(&r.DryRun)},
+		{name: "insert", arg: "FRAME:COUNT", usage: "insert COUNT frames after FRAME; repeatable", heading: damageHeading, Value: texts(&o.inserts)},
 		{name: "region", arg: "x,y,w,h@FRAMES", usage: "replace a rectangle of frames only; repeatable", heading: damageHeading, Value: texts(&o.regions)},
-		{name: "mask", arg: "FILE@FRAMES", usage: "replace only what is white in a picture; repeatable", heading: damageHeading, use: readsFile,
+		{name: "mask", arg: "FILE@FRAMES", usage: "replace only the white parts of a picture; repeatable", heading: damageHeading, use: readsFile,
 			files: o.maskFiles, Value: texts(&o.masks)},
-		{name: "smart-copy", usage: "copy the packets that can stay, encode only around what is made", heading: damageHeading,
+		{name: "smart-copy", usage: "copy packets where possible, and encode only around new frames", heading: damageHeading,
 			option: "Options.SmartCopy", Value: boolean(&r.SmartCopy)},
-		{name: "max-run", arg: "N", usage: "leave runs of more than N frames as they are", heading: damageHeading, option: "Options.MaxRun", Value: integer(&r.MaxRun)},
-		{name: "log", arg: "FILE", usage: "write where each made frame came from, a JSON object a line", heading: reportHeading, use: writesFile, path: &o.log, Value: word(&o.log)},
+		{name: "max-run", arg: "N", usage: "leave runs of more than N damaged frames alone", heading: damageHeading, option: "Options.MaxRun", Value: integer(&r.MaxRun)},
+		{name: "log", arg: "FILE", usage: "write the sources of each new frame, a JSON object a line", heading: reportHeading, use: writesFile, path: &o.log, Value: word(&o.log)},
 	}
 }
 
@@ -61,10 +61,10 @@ func newRestoreCommand() *cobra.Command {
 	var o RestoreOptions
 	cmd := &cobra.Command{
 		Use:   "restore INPUT -o OUTPUT --frames LIST | --list FILE | --detect",
-		Short: "Make missing and damaged frames anew from the sound ones around them",
-		Long: `restore replaces frames that are damaged by frames made from the nearest sound
-ones on either side, at their own time, and puts in frames that are missing. All
-others enter the encoder bit for bit and keep their timestamps; sound, subtitles
+		Short: "Rebuild missing and damaged frames from the good ones around them",
+		Long: `restore replaces damaged frames with new ones, made from the nearest good frames
+on either side for the same time, and inserts missing frames. All other frames
+enter the encoder bit for bit and keep their timestamps; sound, subtitles
 and the rest are copied. To keep them bit for bit in the output as well, choose a
 lossless encoder: --vcodec ffv1, or --vopt qp=0 with libx264.`,
 		Example: `  retime restore in.mp4 -o out.mp4 --frames 120,133-135
@@ -222,13 +222,13 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 		err = e
 	}
 	if report != nil && !o.quiet && (err == nil || written) {
-		fmt.Fprintf(out, "%s, %s, %s made anew, %s too long and left\n", counted(report.Frames, "frame"),
+		fmt.Fprintf(out, "%s: %s, %s rebuilt, %s left as too long\n", counted(report.Frames, "frame"),
 			counted(int64(len(report.Findings)), "finding"), counted(report.Made, "frame"), counted(int64(len(report.TooLong)), "run"))
 		if written && r.SmartCopy {
 			fmt.Fprintf(out, "%d packets copied, %d encoded\n", report.Conversion.Copied, report.Conversion.Encoded)
 		}
 		if written {
-			summarise(out, report.Conversion, whyCPU)
+			summarise(out, report.Conversion, whyCPU, o.verbose)
 		}
 	}
 	return err

@@ -67,7 +67,7 @@ func TestRestoreList(t *testing.T) {
 	in, dir := spoiltClip(t, 192, 108, 48, 9, 20, 21), t.TempDir()
 	list, out, log := filepath.Join(dir, "damage.txt"), filepath.Join(dir, "out.nut"), filepath.Join(dir, "made.jsonl")
 	stdout, stderr, code := run(t, "restore", in, "-o", out, "--detect", "--dry-run", "--write-list", list, "--log", log)
-	if code != 0 || !strings.Contains(stdout, "48 frames, 2 findings, 0 frames made anew") {
+	if code != 0 || !strings.Contains(stdout, "48 frames: 2 findings, 0 frames rebuilt") {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 || left[0] != list {
@@ -83,7 +83,7 @@ func TestRestoreList(t *testing.T) {
 	edited := strings.Replace(string(text), "9 ", "# 9 ", 1) + "30-31 # by hand\n0:01.5 garbled region=10,20,30,40\n"
 	write(t, list, edited)
 	stdout, stderr, code = run(t, "restore", in, "-o", out, "--list", list, "--vcodec", "rawvideo", "--preset", "fast", "--log", log)
-	if code != 0 || !strings.Contains(stdout, "3 findings, 5 frames made anew") {
+	if code != 0 || !strings.Contains(stdout, "3 findings, 5 frames rebuilt") {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	var got []string
@@ -121,7 +121,7 @@ func TestRestorePipes(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", format, err, errs.String())
 		}
 		back := write(t, filepath.Join(dir, "back"), out.String())
-		if stdout, stderr, code := run(t, "restore", back, "--detect", "--dry-run"); code != 0 || !strings.Contains(stdout, "12 frames, 0 findings") {
+		if stdout, stderr, code := run(t, "restore", back, "--detect", "--dry-run"); code != 0 || !strings.Contains(stdout, "12 frames: 0 findings") {
 			t.Errorf("%s: exit code %d\n%s%s", format, code, stdout, stderr)
 		}
 		if made := entries(t, log); len(made) != 2 || made[1].Source != 5 {

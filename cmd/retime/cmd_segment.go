@@ -17,8 +17,8 @@ import (
 	"retime/pipeline/segment"
 )
 
-// WorkOptions holds the flags of the verbs that work on a plan, some of which the
-// conversion has, too.
+// WorkOptions holds the flags of the verbs that work on a plan, some of which it
+// shares with the conversion.
 type WorkOptions struct {
 	ConvertOptions
 	plan, dir     string
@@ -97,8 +97,8 @@ func newSegmentCommand() *cobra.Command {
 		Long: `segment makes range K of a plan, or with --stride N ranges K, K+N, K+2N and so on,
 M of them at most with --count M. Neighbouring ranges, which --stride 1 gives, share
 the reading and the motion at their borders, so they take less time than each alone.
-What is done already is left alone, so it may be run again at any time, by several
-at once. Exit code 65 means that trying again is of no use, 75 that it may help.`,
+Finished ranges are left alone, so any number of workers may run it at any time.
+Exit code 65 means that trying again is useless, 75 that it may help.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("index") {
@@ -110,8 +110,8 @@ at once. Exit code 65 means that trying again is of no use, 75 that it may help.
 	o.AddFlags(cmd.Flags())
 	declare(cmd.Flags(), []flag{
 		{name: "index", arg: "K", usage: "number of the range, from 0", heading: planHeading, Value: integer(&o.index)},
-		{name: "stride", arg: "N", usage: "go on with every N-th range behind it", heading: planHeading, Value: integer(&o.stride)},
-		{name: "count", arg: "M", usage: "with --stride, make M ranges at most", heading: planHeading, Value: integer(&o.count)},
+		{name: "stride", arg: "N", usage: "then make every N-th range after it", heading: planHeading, Value: integer(&o.stride)},
+		{name: "count", arg: "M", usage: "with --stride, stop after M ranges", heading: planHeading, Value: integer(&o.count)},
 	})
 	return cmd
 }

@@ -18,7 +18,7 @@ func newStatusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status --plan PLAN",
-		Short: "Say which parts of a planned conversion are done",
+		Short: "List the finished parts of a planned conversion",
 		Long: `status says which segments of a plan are done. Its exit code is 0 if all are, 75
 if some are missing, 65 if some are damaged.`,
 		Args: noArgs,

@@ -19,11 +19,12 @@ type flag struct {
 	name, short string
 	arg         string // name of the value in help, such as FILE; empty for none
 	usage       string // the effect of the flag, in a line
+	detail      string // what else to know, for the man page and docs/flags.md; may be empty
 	heading     heading
 	option      string // the library's option that the flag sets, such as Timing.Slow; may be empty
 	role        role
 	verbs       verb     // the verbs that share the flag with the conversion
-	hidden      verb     // those of verbs that accept the flag, but do not list it
+	hidden      verb     // the verbs that accept the flag but do not list it
 	bare        string   // the value if the flag is given without one
 	values      []string // all values that the flag accepts; nil if they cannot be listed
 	use         fileUse
@@ -35,7 +36,7 @@ type flag struct {
 type role int
 
 const (
-	roleContent role = iota // the content of the output, apart from the way of making frames
+	roleContent role = iota // the content of the output, except how frames are made
 	roleMethod              // the way of making frames
 	roleMachine             // the processors and threads
 	roleFiles               // which files are written, and whether they are checked
@@ -92,7 +93,7 @@ const (
 	outputHeading    heading = "Output and encoding"
 	reportHeading    heading = "Reports"
 	machineHeading   heading = "Processors and GPUs"
-	resumeHeading    heading = "Going on after a kill"
+	resumeHeading    heading = "Resuming after a kill"
 	displayHeading   heading = "Messages"
 	unsortedHeading  heading = "Flags"
 )
@@ -193,7 +194,7 @@ func setFlag(flags *pflag.FlagSet, name, text string) error {
 	if errors.As(err, &refused) {
 		return refused
 	}
-	return fmt.Errorf("%s: %q is no value of that kind", name, text)
+	return fmt.Errorf("%s: %q is not a valid value", name, text)
 }
 
 // isRepeatable reports whether f may be given several times.

@@ -7,10 +7,8 @@ import (
 	"go/token"
 	"io/fs"
 	"math/big"
-	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -365,30 +363,6 @@ func TestFlagsOfVerbs(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("flags %s: %s, want %s", what, c.got, c.want)
-		}
-	}
-}
-
-// README lists the flags of the conversion under the headings of --help.
-func TestReadmeListsTheFlags(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(readme), "## Flags\n")
-	table, _, _ = strings.Cut(table, "\nExit codes:")
-	for _, g := range flagGroups(newRootCommand()) {
-		title := "| **" + strings.TrimSuffix(string(g.heading), " flags") + "** | | |\n"
-		_, rows, found := strings.Cut(table, title)
-		if !found {
-			t.Errorf("README has no row %s", title)
-		}
-		rows, _, _ = strings.Cut(rows, "| **")
-		for _, f := range g.flags {
-			named := regexp.MustCompile("`--" + f.Name + "[` \\[]")
-			if definition(f) != nil && !named.MatchString(rows) {
-				t.Errorf("README has no --%s under %s", f.Name, g.heading)
-			}
 		}
 	}
 }

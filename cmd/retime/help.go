@@ -93,7 +93,7 @@ func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
 	return groups
 }
 
-// headingOf returns the heading of a flag. Cobra's own, help and version, stand among
+// headingOf returns the heading of a flag. Cobra's own, help and version, come under
 // the messages.
 func headingOf(f *pflag.Flag) heading {
 	switch d := definition(f); {
@@ -138,4 +138,13 @@ func explanation(f *pflag.Flag) string {
 		return usage
 	}
 	return fmt.Sprintf("%s (default %s)", usage, strings.Trim(f.DefValue, "[]"))
+}
+
+// fullExplanation returns the explanation of a flag with its detail, unless a verb explains the flag
+// in words of its own.
+func fullExplanation(f *pflag.Flag) string {
+	if d := definition(f); d != nil && d.detail != "" && f.Usage == d.usage {
+		return explanation(f) + ". " + d.detail
+	}
+	return explanation(f)
 }

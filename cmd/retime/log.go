@@ -15,6 +15,8 @@ type logHandler struct {
 	out   io.Writer
 	level slog.Level
 	attrs []slog.Attr
+
+	warned *[]string // collects the warnings; may be nil
 }
 
 func newLogHandler(out io.Writer, level slog.Level) slog.Handler {
@@ -33,20 +35,23 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 		add(a)
 	}
 	r.Attrs(add)
-	line := "retime: "
+	prefix := "retime: "
 	switch {
 	case r.Level >= slog.LevelError:
-		line += "error: "
+		prefix += "error: "
 	case r.Level >= slog.LevelWarn:
-		line += "warning: "
+		prefix += "warning: "
 	}
-	line += inFlags(r.Message, nil)
+	line := inFlags(r.Message, nil)
 	if len(details) > 0 {
 		line += " (" + strings.Join(details, ", ") + ")"
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	_, err := fmt.Fprintln(h.out, line)
+	if h.warned != nil && r.Level == slog.LevelWarn {
+		*h.warned = append(*h.warned, line)
+	}
+	_, err := fmt.Fprintln(h.out, prefix+line)
 	return err
 }
 

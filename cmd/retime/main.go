@@ -30,8 +30,8 @@ func main() {
 	}
 }
 
-// saveMemory has garbage collected once there is a quarter as much of it as of what is in use, not
-// as much. Almost all memory is pictures, without pointers, so that collecting takes little time.
+// saveMemory sets GOGC to 25: almost all memory is pictures, which hold no pointers, so frequent
+// collections are cheap.
 func saveMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(25)

@@ -61,8 +61,15 @@ func TestConvert(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	var last struct{ Frames, Total int }
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Frames != 30 || last.Total != 30 {
-		t.Errorf("the last progress is %q", lines[len(lines)-1])
+	if err := json.Unmarshal([]byte(lines[len(lines)-2]), &last); err != nil || last.Frames != 30 || last.Total != 30 {
+		t.Errorf("the last progress is %q", lines[len(lines)-2])
+	}
+	var ended outcome
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &ended); err != nil || ended.Output != out || ended.Frames != 30 || ended.Shot+ended.Made != 30 || ended.Exit != 0 {
+		t.Errorf("the outcome is %q", lines[len(lines)-1])
+	}
+	if lines := strings.Split(stdout, "\n"); len(lines) != 4 || !strings.HasSuffix(lines[1], " made") || strings.Contains(stdout, "CUDA") {
+		t.Errorf("the summary is not of three lines:\n%s", stdout)
 	}
 	_, stderr, code = run(t, clip(t, 64, 48, 2), "-o", out)
 	if code != int(fault.CannotWrite) || !strings.Contains(stderr, "-y") {

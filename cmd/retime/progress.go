@@ -24,6 +24,12 @@ type progress struct {
 // refresh is the least time between two displays.
 const refresh = 200 * time.Millisecond
 
+// settled is how long a conversion runs before its rate tells when it ends.
+const settled = 2 * time.Second
+
+// barWidth is the least width of a terminal, in characters, on which there is room for a bar.
+const barWidth = 50
+
 func newProgress(kind string, quiet bool, out io.Writer) (*progress, error) {
 	return progressAt(time.Now, kind, quiet, out)
 }
@@ -85,7 +91,7 @@ func (m *meter) json() {
 }
 
 // bar draws a line with the share that is done, the frames, their rate, and the times
-// so far and to come. It shortens the bar on a narrow terminal.
+// so far and to come. It shortens the bar on a narrow terminal, and leaves it out on a very narrow one.
 func (m *meter) bar() {
 	p, elapsed := m.last, m.now().Sub(m.began)
 	rate := perTime(float64(p.Frames) / max(elapsed.Seconds(), 1e-3))
@@ -95,11 +101,18 @@ func (m *meter) bar() {
 		return
 	}
 	share, rest := fmt.Sprintf("frames %3d%% ", 100*p.Frames/p.Total), fmt.Sprintf(" (%d/%d, %s)", p.Frames, p.Total, rate)
-	if left, ok := remaining(p, elapsed); ok {
+	if left, ok := remaining(p, elapsed); ok && elapsed >= settled {
 		rest += fmt.Sprintf(" [%v:%v]", elapsed.Truncate(time.Second), left.Truncate(time.Second))
 	}
-	room := m.screen.width() - len(share) - len("||") - len(rest) - 1
-	m.screen.draw(share + "|" + cells(p, min(max(room, 0), 30), "█") + "|" + rest)
+	full := "█"
+	if m.screen.ascii {
+		full = "#"
+	}
+	if width := m.screen.width(); width >= barWidth {
+		room := width - len(share) - len("||") - len(rest) - 1
+		share += "|" + cells(p, min(max(room, 0), 30), full) + "|"
+	}
+	m.screen.draw(strings.TrimRight(share, " ") + rest)
 }
 
 // perTime formats a rate of frames per second in the largest unit that gives 1 or more.
@@ -129,15 +142,16 @@ func remaining(p pipeline.Progress, elapsed time.Duration) (left time.Duration, 
 }
 
 // screen draws lines on a terminal, over the lines that it drew before. The cursor
-// stays behind the last line, so that other messages appear below.
+// stays after the last line, so that other messages appear below.
 type screen struct {
 	out   io.Writer
 	width func() int // of the terminal, in characters
+	ascii bool       // the terminal shows only ASCII, and obeys no control sequences
 	lines int        // number of lines drawn
 }
 
 func newScreen(out io.Writer) *screen {
-	return &screen{out: out, width: func() int {
+	return &screen{out: out, ascii: os.Getenv("TERM") == "dumb", width: func() int {
 		if f, ok := out.(*os.File); ok {
 			if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 				return w
@@ -153,30 +167,45 @@ func isTerminal(out io.Writer) bool {
 }
 
 // draw replaces the drawn lines. It leaves out the middle of lines that are wider than the
-// terminal: names begin and end with what tells them apart, and the numbers stand behind.
+// terminal: names begin and end with what tells them apart, and the numbers come last.
 func (s *screen) draw(lines ...string) {
 	s.erase()
 	width := s.width() - 1
 	for i, line := range lines {
 		if r := []rune(line); len(r) > width {
-			lines[i] = shortened(r, width)
+			lines[i] = shortened(r, width, s.ellipsis())
 		}
 	}
 	fmt.Fprint(s.out, strings.Join(lines, "\n"))
 	s.lines = len(lines)
 }
 
-// shortened returns the beginning and the end of a line in so many characters.
-func shortened(line []rune, width int) string {
+func (s *screen) ellipsis() string {
+	if s.ascii {
+		return "~"
+	}
+	return "…"
+}
+
+// shortened returns the beginning and the end of a line in width characters, with ellipsis, a single
+// character, between them.
+func shortened(line []rune, width int, ellipsis string) string {
 	if width < 8 {
 		return string(line[:width])
 	}
 	head := (width - 1) / 2
-	return string(line[:head]) + "…" + string(line[len(line)-(width-1-head):])
+	return string(line[:head]) + ellipsis + string(line[len(line)-(width-1-head):])
 }
 
 // erase removes the drawn lines.
 func (s *screen) erase() {
+	if s.ascii {
+		if s.lines > 0 {
+			fmt.Fprint(s.out, "\r"+strings.Repeat(" ", s.width()-1)+"\r")
+		}
+		s.lines = 0
+		return
+	}
 	if s.lines > 1 {
 		fmt.Fprintf(s.out, "\x1b[%dA", s.lines-1)
 	}

@@ -106,7 +106,7 @@ func TestBarAndMessages(t *testing.T) {
 	clock.at = time.Second
 	p.update(pipeline.Progress{Frames: 1, Total: 2})
 	p.done()
-	shows(t, &out, "| frames (0/-, 0 frame/hr) [0s]", "warning", "frames  50% |███████████████               | (1/2, 1 frame/s) [1s:1s]", "")
+	shows(t, &out, "| frames (0/-, 0 frame/hr) [0s]", "warning", "frames  50% |███████████████               | (1/2, 1 frame/s)", "")
 }
 
 func TestNarrowTerminal(t *testing.T) {
@@ -117,6 +117,33 @@ func TestNarrowTerminal(t *testing.T) {
 	shows(t, &out, "long", "one", "more")
 	s.erase()
 	shows(t, &out, "")
+}
+
+// A very narrow terminal has the numbers without the bar, and a dumb one ASCII only.
+func TestBarOfPoorTerminals(t *testing.T) {
+	for _, c := range []struct {
+		width int
+		term  string
+		want  string
+	}{
+		{80, "xterm", "frames  50% |███████████████               | (1/2, 15 frame/min) [4s:4s]"},
+		{60, "xterm", "frames  50% |████████         | (1/2, 15 frame/min) [4s:4s]"},
+		{49, "xterm", "frames  50% (1/2, 15 frame/min) [4s:4s]"},
+		{80, "dumb", "frames  50% |###############               | (1/2, 15 frame/min) [4s:4s]"},
+		{20, "dumb", "frames  5~) [4s:4s]"},
+	} {
+		t.Setenv("TERM", c.term)
+		var out bytes.Buffer
+		m := meter{out: &out, screen: newScreen(&out), now: func() time.Time { return time.Unix(4, 0) }, began: time.Unix(0, 0)}
+		m.screen.width = func() int { return c.width }
+		m.last = pipeline.Progress{Frames: 1, Total: 2}
+		m.bar()
+		m.bar()
+		shows(t, &out, c.want)
+		if dumb := c.term == "dumb"; dumb == strings.Contains(out.String(), "\x1b") {
+			t.Errorf("%s: %q", c.term, &out)
+		}
+	}
 }
 
 func TestProgressOffTerminal(t *testing.T) {

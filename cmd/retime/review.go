@@ -32,7 +32,7 @@ type ReviewOptions struct {
 	noOpen bool
 }
 
-// AddFlags declares the flags of review and those of the conversion.
+// AddFlags declares the flags of review and of the conversion.
 func (o *ReviewOptions) AddFlags(f *pflag.FlagSet) {
 	o.setDefaults()
 	declare(f, []flag{
@@ -42,7 +42,7 @@ func (o *ReviewOptions) AddFlags(f *pflag.FlagSet) {
 	o.addFlags(f, reviewVerb)
 	f.Lookup("output").Usage = "file that the page renders; a directory for a directory of clips"
 	f.Lookup("overwrite").Usage = "overwrite the output without asking"
-	f.Lookup("segment-seconds").Usage = "length of the parts that are rendered anew after an edit"
+	f.Lookup("segment-seconds").Usage = "length of the parts that an edit renders again"
 	f.Lookup("decisions").Usage = "keep decisions about frames in this file (default OUTPUT.decisions)"
 	f.Lookup("static-mask").Usage = "keep the mask of still overlays in this PNG (default OUTPUT.mask.png)"
 	f.Lookup("curve").Usage = "keep the speed curve in this file (default OUTPUT.curve)"
@@ -53,10 +53,10 @@ func newReviewCommand() *cobra.Command {
 	var o ReviewOptions
 	cmd := &cobra.Command{
 		Use:   "review INPUT [OUTPUT] | DIR",
-		Short: "See what was made, mend it and render it anew, on a page in the browser",
-		Long: `review serves a page on this machine alone: watch the retimed clip beside the
-source or another way to make it, find the frames that are doubtful, see how they
-came about, decide otherwise, and render what changed. Decisions, the mask of
+		Short: "Inspect made frames in the browser, correct them and render again",
+		Long: `review serves a page to this machine only: watch the retimed clip beside the
+source or beside another way of making it, find doubtful frames, see how they came
+about, decide otherwise, and render the changes. Decisions, the mask of
 still overlays and the speed curve are saved at once, beside the output, in the
 files that --decisions, --static-mask and --curve read. The page shows the command
 that makes the same frames. review ends with Ctrl-C, or when the last tab has been
@@ -228,7 +228,7 @@ func (o *ReviewOptions) directory(args []string, flags *pflag.FlagSet) ([]review
 	return clips, nil
 }
 
-// openBrowser opens the address in the user's browser. The address is printed, too, so that a
+// openBrowser opens the address in the user's browser. The address is also printed, so that a
 // failure is only told.
 func openBrowser(url string, stderr io.Writer) {
 	opener := "xdg-open"

@@ -16,7 +16,7 @@ import (
 const maxScenes = 1 << 22
 
 // readScenes reads the times of scene cuts, one a line. It skips blank lines and
-// comments behind #.
+// comments after #.
 func readScenes(name string) ([]*big.Rat, error) {
 	f, err := plainfile.Open(name, maxScenes)
 	if err != nil {

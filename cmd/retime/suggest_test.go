@@ -26,7 +26,8 @@ func TestTyposGetSuggestions(t *testing.T) {
 		{[]string{"evalute"}, "retime: no file \"evalute\"; did you mean retime evaluate?\n"},
 		{[]string{"evalute", "in.mp4"}, "retime: no file \"evalute\"; did you mean retime evaluate?\n"},
 		{[]string{"bacth", "in.mp4", "--parallel", "2"}, "retime: unknown flag: --parallel; did you mean retime batch?\n"},
-		{[]string{"planz", "in.mp4"}, "retime: one input at a time, not \"planz\", \"in.mp4\"; see retime --help\n"},
+		{[]string{"planz", "in.mp4"}, "retime: two names: name the output with -o in.mp4\n"},
+		{[]string{"planz", "planz"}, "retime: one input at a time, not \"planz\", \"planz\"; see retime --help\n"},
 	} {
 		if _, stderr, code := run(t, c.args...); code != int(fault.Usage) || stderr != c.want {
 			t.Errorf("%q: exit code %d, %swant %s", c.args, code, stderr, c.want)

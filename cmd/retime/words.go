@@ -36,7 +36,7 @@ var flagsOf = sync.OnceValue(func() map[string][]string {
 
 // flagOf returns the flag that sets an option, preferably one that was given. Several
 // packages call their own options Options; a flag of a group of pipeline.Options may
-// set one of those, too.
+// set one of those as well.
 func flagOf(option string, given *pflag.FlagSet) (name string, ok bool) {
 	names := flagsOf()[option]
 	if own, is := strings.CutPrefix(option, "Options."); is && names == nil {

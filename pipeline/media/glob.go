@@ -77,9 +77,9 @@ func sequenceOf(name string) (pattern string, count int) {
 	return pattern, len(SequenceNumbers(pattern))
 }
 
-// sequenceIn returns the pattern of the longest sequence in a directory; empty if there
+// SequenceIn returns the pattern of the longest sequence in a directory; empty if there
 // is none.
-func sequenceIn(dir string) string {
+func SequenceIn(dir string) string {
 	type key struct {
 		before string
 		digits int // that the pattern asks for at least
@@ -108,6 +108,9 @@ func sequenceIn(dir string) string {
 		if n := counts[own[i]]; n > most {
 			longest, most = e.Name(), n
 		}
+	}
+	if longest == "" {
+		return ""
 	}
 	if pattern, count := sequenceOf(filepath.Join(dir, longest)); count > 1 { // not of empty files
 		return pattern

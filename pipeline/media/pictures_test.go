@@ -135,7 +135,7 @@ func TestSequenceHints(t *testing.T) {
 			}
 		}
 		want := map[int]string{1: "%d.png", 3: "%03d.png"}[c.width]
-		if got := sequenceIn(dir); got != filepath.Join(dir, want) {
+		if got := SequenceIn(dir); got != filepath.Join(dir, want) {
 			t.Errorf("%d files: %s, want %s", c.count, got, want)
 		}
 	}
@@ -161,7 +161,7 @@ func TestSequenceAmongMany(t *testing.T) {
 	write("c%%%d.png", 1, 30) // FFmpeg takes no other % in a pattern
 	want := filepath.Join(dir, "a%02d.png")
 	allocations := testing.AllocsPerRun(1, func() {
-		if got := sequenceIn(dir); got != want {
+		if got := SequenceIn(dir); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	})

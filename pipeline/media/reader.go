@@ -94,7 +94,7 @@ func inputURL(name string) (url string, local bool, err error) {
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
-		if pattern := sequenceIn(name); pattern != "" {
+		if pattern := SequenceIn(name); pattern != "" {
 			return "", false, fault.New(fault.NoInput, "open %q: is a directory; its pictures are %q", name, pattern)
 		}
 		return "", false, fault.New(fault.NoInput, "open %q: is a directory; name a file", name)

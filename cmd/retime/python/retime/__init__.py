@@ -67,8 +67,8 @@ def convert(input, output, progress=None, **options):
     try:
         for line in process.stderr:
             if line.startswith("{"):
-                if progress is not None:
-                    at = json.loads(line)
+                at = json.loads(line)
+                if progress is not None and "total" in at:  # the last line says how the run ended
                     progress(at["frames"], at["total"])
             else:
                 said.append(line.rstrip("\n"))

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"retime/pipeline"
+)
+
+// summarise prints three lines: what was written, how many frames were shot and made, and how long
+// that took. If verbose is set, it also prints the times of the stages, and why the CPU made the frames.
+func summarise(w io.Writer, r *pipeline.Report, whyCPU string, verbose bool) {
+	rate := r.Rate.RatString()
+	if !r.Rate.IsInt() {
+		value, _ := r.Rate.Float64()
+		rate = fmt.Sprintf("%.3f (%s)", value, rate)
+	}
+	size := ""
+	if info, err := os.Stat(r.Output); err == nil && info.Mode().IsRegular() {
+		size = fmt.Sprintf(", %.2f MB", float64(info.Size())/1e6)
+	}
+	fmt.Fprintf(w, "%s: %dx%d %s, %s fps%s\n", r.Output, r.Width, r.Height, r.Written, rate, size)
+	fmt.Fprintf(w, "%s: %d as shot, %d made%s\n", counted(r.Frames, "frame"), r.Frames-r.Made, r.Made, besides(r))
+	fmt.Fprintf(w, "%s on %s, %s\n", brief(r.Elapsed), where(r), perTime(float64(r.Frames)/max(r.Elapsed.Seconds(), 1e-3)))
+	if !verbose {
+		return
+	}
+	s := r.Stages
+	load := ""
+	if r.Backend == pipeline.CUDA {
+		load = ", upload " + brief(s.Load)
+	}
+	fmt.Fprintf(w, "decode %s, flow %s%s, synthesis %s, encode %s (overlapping)\n", brief(s.Decode), brief(s.Flow), load, brief(s.Synthesis), brief(s.Encode))
+	if whyCPU != "" && r.Backend != pipeline.CUDA {
+		fmt.Fprintf(w, "no GPU: %s\n", whyCPU)
+	}
+}
+
+// besides returns the scene cuts, the repeated frames that were retimed, and the faults of devices.
+func besides(r *pipeline.Report) (text string) {
+	if len(r.Cuts) > 0 {
+		text += ", " + counted(int64(len(r.Cuts)), "scene cut")
+	}
+	if r.Repeats > 0 {
+		text += ", " + counted(r.Repeats, "repeated frame") + " retimed"
+	}
+	if r.Remade > 0 {
+		text += fmt.Sprintf(", %d made again on the CPU after faults", r.Remade)
+	}
+	return text
+}
+
+// where names what made the frames.
+func where(r *pipeline.Report) string {
+	if r.Backend == pipeline.CUDA {
+		return strings.Join(r.Devices, " and ")
+	}
+	return "the CPU"
+}
+
+func brief(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
+
+// outcome is the last line of --progress json.
+type outcome struct {
+	Output   string   `json:"output"` // empty if nothing was written
+	Frames   int64    `json:"frames"`
+	Shot     int64    `json:"shot"`
+	Made     int64    `json:"made"`
+	Cuts     int      `json:"cuts"`
+	Warnings []string `json:"warnings"`
+	Seconds  float64  `json:"seconds"`
+	Exit     int      `json:"exit"`
+}
+
+// printOutcome prints how a conversion ended. report is nil if nothing was written.
+func printOutcome(w io.Writer, report *pipeline.Report, warned []string, err error) {
+	o := outcome{Warnings: append([]string{}, warned...)}
+	if report != nil {
+		o.Output, o.Frames, o.Shot, o.Made, o.Cuts = report.Output, report.Frames, report.Frames-report.Made, report.Made, len(report.Cuts)
+		o.Seconds = report.Elapsed.Seconds()
+	}
+	if err != nil {
+		o.Exit = exitCode(err)
+	}
+	_ = json.NewEncoder(w).Encode(o) // the error, if any, has its own exit code
+}

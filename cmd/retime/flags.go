@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,8 +19,7 @@ type flag struct {
 
 	name, short string
 	arg         string // name of the value in help, such as FILE; empty for none
-	usage       string // the effect of the flag, in a line
-	detail      string // what else to know, for the man page and docs/flags.md; may be empty
+	usage       string // the effect of the flag, in a line; more lines are for the man page and docs/flags.md
 	heading     heading
 	option      string // the library's option that the flag sets, such as Timing.Slow; may be empty
 	role        role
@@ -30,6 +30,18 @@ type flag struct {
 	use         fileUse
 	path        *string         // the file's name; nil if use is noFile, or only files tells it
 	files       func() []string // the names of the files, if it is not the one at path
+}
+
+// line returns the effect of the flag, in a line.
+func (d *flag) line() string {
+	line, _, _ := strings.Cut(d.usage, "\n")
+	return line
+}
+
+// detail returns what else there is to know; it may be empty.
+func (d *flag) detail() string {
+	_, rest, _ := strings.Cut(d.usage, "\n")
+	return rest
 }
 
 // role tells what a flag decides.
@@ -111,7 +123,7 @@ func declare(f *pflag.FlagSet, list []flag) {
 		if f.Lookup(d.name) != nil {
 			continue
 		}
-		p := f.VarPF(&d, d.name, d.short, d.usage)
+		p := f.VarPF(&d, d.name, d.short, d.line())
 		p.NoOptDefVal = d.bare
 		if d.Type() == "bool" {
 			p.NoOptDefVal = "true"

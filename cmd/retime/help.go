@@ -143,8 +143,8 @@ func explanation(f *pflag.Flag) string {
 // fullExplanation returns the explanation of a flag with its detail, unless a verb explains the flag
 // in words of its own.
 func fullExplanation(f *pflag.Flag) string {
-	if d := definition(f); d != nil && d.detail != "" && f.Usage == d.usage {
-		return explanation(f) + ". " + d.detail
+	if d := definition(f); d != nil && d.detail() != "" && f.Usage == d.line() {
+		return explanation(f) + ". " + d.detail()
 	}
 	return explanation(f)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"retime/pipeline/media"
-	"retime/pipeline/media/timebase"
 	"retime/pipeline/timeline"
 )
 
@@ -85,7 +84,7 @@ func (o *Options) warnOfRate(v media.Video) {
 		return
 	}
 	times := new(big.Rat).Mul(new(big.Rat).Quo(o.Timing.Rate.Value, source), o.Timing.Slow)
-	whole := big.NewRat(timebase.Nearest(times), 1)
+	whole := big.NewRat(timeline.Round(times), 1)
 	if times.IsInt() || whole.Sign() == 0 || !nearly(times, whole) || new(big.Rat).Quo(times, whole).Denom().BitLen() < 6 {
 		return
 	}

@@ -102,7 +102,7 @@ func (c *subtitleCopier) inner(p *astiav.Packet) (text string, changed bool) {
 		Cut:    at(begin).Cmp(from) != 0 || at(end).Cmp(to) != 0 || begin.Cmp(c.run.From) < 0,
 	}
 	was := string(p.Data())
-	if text = was; codec == astiav.CodecIDWebvtt {
+	if codec == astiav.CodecIDWebvtt {
 		text = clock.WebVTT(was, timebase.Seconds(p.Pts(), tb), from)
 	} else {
 		text = clock.ASS(was)

@@ -131,8 +131,8 @@ func isRaw(name string) (string, bool) {
 	return ext, ext == ".h264" || ext == ".hevc" || ext == ".m2v"
 }
 
-// Every shot frame of a clip of constant rate reaches the output bit for bit, at its own rate and
-// at twice that. RETIME_CLOCK=all tries all combinations; otherwise some by a fixed seed.
+// Every shot frame of a clip of constant rate that an output frame falls on reaches the output bit
+// for bit, at its own rate, at twice that and at five halves. RETIME_CLOCK=all tries all combinations; otherwise some by a fixed seed.
 func TestShotFramesPassFromEveryContainer(t *testing.T) {
 	cases := clockCases()
 	if os.Getenv("RETIME_CLOCK") != "all" {
@@ -151,23 +151,27 @@ func TestShotFramesPassFromEveryContainer(t *testing.T) {
 			}
 			clip := c.make(t, frames)
 			shot, _, _ := readAll(t, clip)
-			for _, times := range []int64{1, 2} {
+			for _, times := range []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 1), big.NewRat(5, 2)} {
 				o := lossless(t, clip)
 				if _, raw := isRaw(c.name); raw {
 					o.Input.Rate = ratio(c.rate)
 				}
-				o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{Value: big.NewRat(times, 1), Multiple: true}
+				o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{Value: times, Multiple: true}
 				report := mustRun(t, o)
-				if want := new(big.Rat).Mul(ratio(c.rate), big.NewRat(times, 1)); report.Rate.Cmp(want) != 0 {
-					t.Errorf("%d times: %s frames per second, want %s", times, report.Rate.RatString(), want.RatString())
+				if want := new(big.Rat).Mul(ratio(c.rate), times); report.Rate.Cmp(want) != 0 {
+					t.Errorf("%s times: %s frames per second, want %s", times.RatString(), report.Rate.RatString(), want.RatString())
 				}
 				got, _, _ := readAll(t, o.Output.File)
-				if n := int64(len(shot)); report.Made > (times-1)*n || int64(len(got)) < times*n-1 {
-					t.Errorf("%d times: %d of %d frames made from %d", times, report.Made, len(got), n)
+				// Of every Denom shot frames one falls on the time of an output frame.
+				every, each := int(times.Denom().Int64()), int(times.Num().Int64())
+				n := int64(len(shot))
+				kept := (n + int64(every) - 1) / int64(every)
+				if all := int64(len(got)); report.Made > all-kept || all < n*int64(each)/int64(every)-1 || all > n*int64(each)/int64(every)+1 {
+					t.Errorf("%s times: %d of %d frames made from %d", times.RatString(), report.Made, all, n)
 				}
-				for k := range min(len(shot), len(got)/int(times)) {
-					if !bytes.Equal(got[k*int(times)], shot[k]) {
-						t.Errorf("%d times: frame %d is not shot frame %d", times, k*int(times), k)
+				for k := 0; k*every < len(shot) && k*each < len(got); k++ {
+					if !bytes.Equal(got[k*each], shot[k*every]) {
+						t.Errorf("%s times: frame %d is not shot frame %d", times.RatString(), k*each, k*every)
 						break
 					}
 				}

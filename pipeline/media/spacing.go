@@ -50,7 +50,7 @@ type stamps struct {
 // whose timestamps are of pages.
 func (l lookahead) read(d *demuxer, next func() (*astiav.Packet, error)) (stamps, error) {
 	var shown, decoded []int64
-	var all stamps
+	all := stamps{end: math.MinInt64}
 	packets := 0
 	for bytes := 0; packets < l.frames && bytes < l.bytes; {
 		p, err := next()
@@ -137,7 +137,8 @@ func (d *demuxer) measure(opt *ReaderOptions) (stamps, error) {
 		look = shortLookahead
 	}
 	found, err := look.read(e, e.read)
-	if err == nil && d.duration() > 0 && d.video.Duration() <= 0 {
+	// Other containers state the video's own duration, or lack an index to seek by.
+	if err == nil && d.duration() > 0 && d.input.InputFormat().Name() == "matroska,webm" {
 		err = found.findEnd(e)
 	}
 	return found, err

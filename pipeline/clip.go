@@ -61,6 +61,9 @@ func (c *Clip) plan() (err error) {
 	if err := c.Options.checkFields(v); err != nil {
 		return err
 	}
+	if t := &c.Options.Timing; v.Grid != nil && !t.KeepTimestamps && t.To != nil {
+		t.To = c.Options.clock(v).Place(t.To)
+	}
 	c.Options.Timing.From = c.Options.begin(v)
 	if c.varies = c.Options.variation(c.Source, c.ReaderOptions().Deinterlace); c.varies != nil {
 		c.Plan, err = c.varies.plan(&c.Options, v)

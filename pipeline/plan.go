@@ -21,7 +21,11 @@ func (o *Options) begin(v media.Video) *big.Rat {
 	if from == nil || from.Sign() <= 0 {
 		return from
 	}
-	first := o.clock(v).At(v.FirstPTS)
+	clock := o.clock(v)
+	first := clock.At(v.FirstPTS)
+	if v.Grid != nil {
+		from = clock.Place(from)
+	}
 	if media.Misses(first, from) || v.FirstPTS == v.StreamPTS && first.Cmp(from) > 0 {
 		return from
 	}

@@ -102,7 +102,7 @@ func decimal(rate *big.Rat) string {
 	if rate.IsInt() {
 		return rate.RatString()
 	}
-	return strings.TrimRight(rate.FloatString(3), "0")
+	return strings.TrimSuffix(strings.TrimRight(rate.FloatString(3), "0"), ".")
 }
 
 // log says which rate counts as the clip's, and how many shot frames the output lacks.

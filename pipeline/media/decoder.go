@@ -111,7 +111,7 @@ func (c *decoder) find(start Start) (*fetched, error) {
 	// earlier time.
 	sought := begin > c.demuxer.video.StartTime() && c.demuxer.seek(begin, start.Subtitles)
 	first, err := c.decode()
-	if sought && c.demuxer.ctx.Err() == nil && (err != nil || first.Pts() > goal) {
+	if sought && c.demuxer.ctx.Err() == nil && (err != nil || c.demuxer.placed(first.Pts()).Cmp(from) > 0) {
 		// The container's index was wrong, or no key frame comes after the place sought.
 		if err == nil {
 			first.Free()
@@ -127,8 +127,8 @@ func (c *decoder) find(start Start) (*fetched, error) {
 			first.Free()
 			return nil, e
 		}
-		if next.Pts() > goal {
-			if start.Onward && Misses(c.demuxer.seconds(first.Pts()), from) {
+		if c.demuxer.placed(next.Pts()).Cmp(from) > 0 {
+			if start.Onward && Misses(c.demuxer.placed(first.Pts()), from) {
 				first.Free()
 				return next, nil
 			}

@@ -37,7 +37,7 @@ type demuxer struct {
 	end     int64    // latest end of a packet of any stream, in microseconds
 	zero    *big.Rat // the start of the earliest stream, in seconds
 	paced   *big.Rat // rate of pictures that have no times of their own; nil if they have
-	nominal *big.Rat // measured rate; nil if it is unknown
+	found   regular  // measured
 }
 
 // openInput is a file that FFmpeg has open.
@@ -307,8 +307,14 @@ func (d *demuxer) seek(t int64, subtitles bool) (ok bool) {
 	if subtitles && name == "matroska,webm" { // which holds a subtitle once, where it begins
 		d.earlier.read(d, t)
 	}
-	d.ahead.free()
-	return d.input.SeekFrame(d.video.Index(), t, astiav.NewSeekFlags(astiav.SeekFlagBackward)) == nil
+	if d.input.SeekFrame(d.video.Index(), t, astiav.NewSeekFlags(astiav.SeekFlagBackward)) != nil {
+		return false
+	}
+	if len(d.ahead.list) > 0 {
+		d.ahead.free()
+		d.times.restart()
+	}
+	return true
 }
 
 // losesPages reports whether FFmpeg's reader of Ogg gives the first sound after a seek the time of

@@ -350,3 +350,25 @@ func (g *Grid) times(n *big.Rat) *Grid {
 	more.Rate, more.Mean = new(big.Rat).Mul(g.Rate, n), new(big.Rat).Mul(g.Mean, n)
 	return &more
 }
+
+// Place returns the time that t is meant for, both in seconds of the stream's clock: a place of the
+// grid, if t is near enough to one.
+func (g *Grid) Place(t *big.Rat) *big.Rat {
+	at := new(big.Rat).Sub(t, g.First)
+	at.Sub(at, g.Middle)
+	k := nearest(new(big.Rat).Mul(at, g.Mean))
+	off := new(big.Rat).Sub(at, new(big.Rat).Quo(k, g.Mean))
+	if off.Abs(off).Cmp(g.Tolerance) > 0 {
+		return new(big.Rat).Set(t)
+	}
+	if g.Mean.Cmp(g.Rate) != 0 {
+		k = nearest(k.Mul(k, new(big.Rat).Quo(g.Rate, g.Mean)))
+	}
+	return k.Add(k.Quo(k, g.Rate), g.First)
+}
+
+// nearest rounds v to a whole number, and up from the middle.
+func nearest(v *big.Rat) *big.Rat {
+	v.Add(v, big.NewRat(1, 2))
+	return v.SetInt(new(big.Int).Div(v.Num(), v.Denom()))
+}

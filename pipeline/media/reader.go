@@ -68,7 +68,7 @@ func (r *Reader) open(ctx context.Context, name string, opt *ReaderOptions) (err
 			return err
 		}
 	}
-	r.demuxer.nominal = r.found.regular.rate
+	r.demuxer.found = r.found.regular
 	if r.decoder, err = openDecoder(r.demuxer, opt); err != nil {
 		return err
 	}

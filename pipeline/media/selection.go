@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/asticode/go-astiav"
@@ -133,13 +134,33 @@ func preferred(a, b *astiav.Stream) bool {
 }
 
 // isFilm reports whether a has at least a quarter as many pictures as b: beside a film, a stream of
-// one or two pictures is its still.
+// one or two pictures is its still. If the container does not count them, the rates decide.
 func isFilm(a, b *astiav.Stream) bool {
-	if x, y := a.NbFrames(), b.NbFrames(); x > 0 && y > 0 {
-		return 4*x >= y
+	x, y := countOf(a), countOf(b)
+	if x == nil || y == nil {
+		x, y = timebase.Rat(a.AvgFrameRate()), timebase.Rat(b.AvgFrameRate())
 	}
-	x, y := timebase.Rat(a.AvgFrameRate()), timebase.Rat(b.AvgFrameRate())
 	return y == nil || x != nil && new(big.Rat).Mul(x, big.NewRat(4, 1)).Cmp(y) >= 0
+}
+
+// countOf returns how many pictures a stream has, as far as the container tells; nil if it does not.
+func countOf(s *astiav.Stream) *big.Rat {
+	if n := s.NbFrames(); n > 0 {
+		return big.NewRat(n, 1)
+	}
+	length, _ := av.StreamTags(s).Get("DURATION") // of Matroska, such as 00:00:02.040000000
+	rate := timebase.Rat(s.AvgFrameRate())
+	var hours, minutes int64
+	seconds, ok := new(big.Rat), false
+	if parts := strings.Split(length, ":"); len(parts) == 3 && rate != nil {
+		hours, _ = strconv.ParseInt(parts[0], 10, 32)
+		minutes, _ = strconv.ParseInt(parts[1], 10, 32)
+		seconds, ok = seconds.SetString(parts[2])
+	}
+	if !ok {
+		return nil
+	}
+	return seconds.Mul(seconds.Add(seconds, big.NewRat(3600*hours+60*minutes, 1)), rate)
 }
 
 func (d *demuxer) checkSize(w, h int) error {

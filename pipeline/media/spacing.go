@@ -27,15 +27,16 @@ type Spacing struct {
 	Times []int64
 }
 
-// lookahead bounds how much of an input is read to measure the distances of its frames.
-type lookahead struct{ frames, bytes int }
+// lookahead bounds how much of an input is read to measure the distances of its frames. If enough is
+// not 0, that many frames at the stated rate will do.
+type lookahead struct{ frames, bytes, enough int }
 
 // A file is read a second time for this. What is read ahead of a pipe stays in memory, and the
 // first frame waits for it.
 var (
-	fileLookahead  = lookahead{4096, 64 << 20}
-	pipeLookahead  = lookahead{64, 8 << 20}
-	shortLookahead = lookahead{256, 16 << 20} // of a file whose index tells that its rate is constant
+	fileLookahead  = lookahead{4096, 64 << 20, 0}
+	pipeLookahead  = lookahead{64, 8 << 20, 12}
+	indexLookahead = lookahead{4096, 64 << 20, 256} // of a file whose index says that its mean rate is the nominal one
 )
 
 // stamps are the timestamps of the first packets of a video, ascending.
@@ -44,6 +45,7 @@ type stamps struct {
 	decoding bool // they are decoding times, as in AVI, whose distances are the frames' all the same
 	end      int64
 	whole    bool // the input ends with them
+	tail     bool // end comes from packets behind them
 }
 
 // read takes timestamps from packets; none if the packets have none of their own, as some in Ogg,
@@ -72,6 +74,9 @@ func (l lookahead) read(d *demuxer, next func() (*astiav.Packet, error)) (stamps
 		if t := p.Dts(); t != av.NoTimestamp {
 			decoded = append(decoded, t)
 		}
+		if packets == l.enough && d.evenSoFar(shown) {
+			break
+		}
 	}
 	for i, list := range [][]int64{shown, decoded} {
 		slices.Sort(list)
@@ -81,6 +86,17 @@ func (l lookahead) read(d *demuxer, next func() (*astiav.Packet, error)) (stamps
 		}
 	}
 	return all, nil
+}
+
+// evenSoFar reports whether timestamps lie on the grid of the rate that the container states.
+func (d *demuxer) evenSoFar(times []int64) bool {
+	rate, _ := d.statedRates()
+	base := timebase.Rat(d.video.TimeBase())
+	if rate == nil || base == nil || len(times) < 3 {
+		return false
+	}
+	_, ok := exact(slices.Sorted(slices.Values(times)), base, rate)
+	return ok
 }
 
 // findEnd sets the end of a video of which packets were read from its beginning. It looks for the
@@ -93,12 +109,12 @@ func (s *stamps) findEnd(d *demuxer) error {
 			return nil
 		}
 		d.times.restart()
-		tail, err := lookahead{math.MaxInt, math.MaxInt}.read(d, d.read)
+		tail, err := lookahead{math.MaxInt, math.MaxInt, 0}.read(d, d.read)
 		if err != nil {
 			return err
 		}
-		s.whole = tail.whole && len(tail.list) > 0
-		s.end = max(s.end, tail.end)
+		s.whole = tail.whole && tail.end > math.MinInt64
+		s.end, s.tail = max(s.end, tail.end), true
 	}
 	return nil
 }
@@ -133,8 +149,9 @@ func (d *demuxer) measure(opt *ReaderOptions) (stamps, error) {
 	e.video = e.input.Streams()[d.video.Index()]
 	e.begin(&again)
 	look := fileLookahead
-	if rate, average := d.statedRates(); d.video.NbFrames() > 0 && rate != nil && average != nil && within(rate, average, new(big.Rat).Quo(average, big.NewRat(10000, 1))) {
-		look = shortLookahead
+	if rate, average := d.statedRates(); d.video.NbFrames() > 0 && rate != nil && average != nil &&
+		within(rate, average, new(big.Rat).Quo(average, big.NewRat(4*d.video.NbFrames(), 1))) { // a quarter of a frame in all
+		look = indexLookahead
 	}
 	found, err := look.read(e, e.read)
 	// Other containers state the video's own duration, or lack an index to seek by.
@@ -149,6 +166,8 @@ type Measured struct {
 	// Spacing says how far apart they are; it is empty if the packets lack timestamps of their own.
 	Spacing Spacing
 	regular regular
+	first   *big.Rat // timestamp of the first picture, in seconds of the stream's clock; nil if unknown
+	frames  int64    // in all; 0 if unknown
 	end     *big.Rat // of the video, in seconds of the stream's clock, if the container states only the file's; nil if unknown
 }
 
@@ -173,6 +192,12 @@ func measure(d *demuxer, opt *ReaderOptions) (*Measured, error) {
 	if !found.decoding {
 		m.Spacing = spacing(found.list, base)
 	}
+	if !found.decoding && len(found.list) > 0 && base != nil {
+		m.first = new(big.Rat).Mul(base, big.NewRat(found.list[0], 1))
+		if found.whole && !found.tail {
+			m.frames = int64(len(found.list))
+		}
+	}
 	if found.whole && !found.decoding && len(found.list) > 0 && d.video.Duration() <= 0 && base != nil {
 		m.end = new(big.Rat).Mul(base, big.NewRat(found.end, 1))
 	}
@@ -192,6 +217,33 @@ func (m *Measured) correct(v *Video) {
 	}
 	if r.steady {
 		v.Average = r.rate
+		m.endOnGrid(v)
+	}
+}
+
+// endOnGrid makes v, whose frames are even, end with a whole one: some containers state any length for
+// the last, and edit lists end where they like.
+func (m *Measured) endOnGrid(v *Video) {
+	if m.first == nil || v.Duration == nil {
+		return
+	}
+	first := m.first
+	if g := m.regular.grid; g != nil {
+		first = g.First
+	}
+	start := new(big.Rat).Mul(v.TimeBase, big.NewRat(v.StreamPTS, 1))
+	frames := new(big.Rat).Add(start, v.Duration)
+	frames.Mul(frames.Sub(frames, first), v.Rate)
+	n := timebase.Nearest(frames)
+	if within(frames, big.NewRat(n, 1), big.NewRat(1, toleranceShare)) {
+		return
+	}
+	if n = timebase.Floor(frames); m.frames > 0 {
+		n = m.frames
+	}
+	if n > 0 {
+		end := new(big.Rat).Add(first, new(big.Rat).Quo(big.NewRat(n, 1), v.Rate))
+		v.Duration = end.Sub(end, start)
 	}
 }
 

@@ -69,6 +69,15 @@ func (d *demuxer) seconds(t int64) *big.Rat {
 	return v.Sub(v, d.zero)
 }
 
+// placed is seconds for a picture, which stands at its place if the timestamps jitter.
+func (d *demuxer) placed(t int64) *big.Rat {
+	v := timebase.Seconds(t, d.video.TimeBase())
+	if g := d.found.grid; g != nil {
+		v = g.Place(v)
+	}
+	return v.Sub(v, d.zero)
+}
+
 // isAVI reports whether the input is an AVI file. If it has no index, FFmpeg estimates its
 // duration from its size.
 func (d *demuxer) isAVI() bool { return d.input.InputFormat().Name() == "avi" }
@@ -78,8 +87,8 @@ func (d *demuxer) isISO() bool { return strings.HasPrefix(d.input.InputFormat().
 
 // frameLength returns the usual duration of the video's frames, in its time base.
 func (d *demuxer) frameLength() int64 {
-	if d.nominal != nil {
-		return d.lengthAt(d.nominal)
+	if d.found.rate != nil {
+		return d.lengthAt(d.found.rate)
 	}
 	return d.lengthAt(timebase.Rat(d.video.AvgFrameRate()))
 }

@@ -51,13 +51,16 @@ func (c *Clock) At(pts int64) *big.Rat { return c.meant(c.ticks(pts)) }
 // meant returns the time in seconds of t, which counts as timestamps do.
 func (c *Clock) meant(t *big.Rat) *big.Rat {
 	if c.grid != nil {
-		t = snap(t, c.grid)
+		t = c.grid.Place(t)
 	}
 	if c.first != nil {
 		t = Later(t, c.first)
 	}
 	return new(big.Rat).Sub(t, c.zero)
 }
+
+// Place returns the time that t, in seconds, is meant for, as At does for timestamps.
+func (c *Clock) Place(t *big.Rat) *big.Rat { return c.meant(new(big.Rat).Add(t, c.zero)) }
 
 // Exact returns the time of pts in seconds as it stands, off the grid.
 func (c *Clock) Exact(pts int64) *big.Rat {
@@ -105,25 +108,4 @@ func (c *Clock) Following(last *big.Rat, pts int64, earlier bool) *big.Rat {
 		t.Add(last, new(big.Rat).Mul(c.base, big.NewRat(int64(sign), 2)))
 	}
 	return t
-}
-
-// snap moves t to its place on g, if it is near enough to one.
-func snap(t *big.Rat, g *media.Grid) *big.Rat {
-	at := new(big.Rat).Sub(t, g.First)
-	at.Sub(at, g.Middle)
-	k := nearest(new(big.Rat).Mul(at, g.Mean))
-	off := new(big.Rat).Sub(at, new(big.Rat).Quo(k, g.Mean))
-	if off.Abs(off).Cmp(g.Tolerance) > 0 {
-		return t
-	}
-	if g.Mean != g.Rate {
-		k = nearest(k.Mul(k, new(big.Rat).Quo(g.Rate, g.Mean)))
-	}
-	return k.Add(k.Quo(k, g.Rate), g.First)
-}
-
-// nearest rounds v to a whole number, and up from the middle.
-func nearest(v *big.Rat) *big.Rat {
-	v.Add(v, big.NewRat(1, 2))
-	return v.SetInt(new(big.Int).Div(v.Num(), v.Denom()))
 }

@@ -28,7 +28,7 @@ func Rate(r astiav.Rational) *big.Rat {
 	}
 	ntsc := big.NewRat(Nearest(new(big.Rat).Mul(rate, big.NewRat(1001, 1000)))*1000, 1001)
 	off := new(big.Rat).Sub(rate, ntsc)
-	if off.Abs(off).Cmp(new(big.Rat).Mul(ntsc, big.NewRat(2, 1e7))) < 0 {
+	if off.Abs(off).Cmp(new(big.Rat).Mul(ntsc, big.NewRat(1, 1e6))) < 0 {
 		return ntsc
 	}
 	return rate

@@ -41,8 +41,12 @@ func TestLosslessSoundStaysLossless(t *testing.T) {
 		clip := filepath.Join(dir, c.input)
 		if !made[clip] {
 			made[clip] = true
+			strict := "-2"
+			if c.codec == "flac" { // -2 has FFmpeg from 6 on write 32 bits, which are more than retime keeps
+				strict = "0"
+			}
 			ffmpeg(t, "-f", "lavfi", "-i", "color=gray:s=64x48:r=25", "-f", "lavfi", "-i", "anoisesrc=d=0.2:r=48000:a=0.3:seed=7", "-t", "0.2", "-ac", "2",
-				"-c:v", "mpeg2video", "-strict", "-2", "-c:a", c.codec, "-sample_fmt", c.format, clip)
+				"-c:v", "mpeg2video", "-strict", strict, "-c:a", c.codec, "-sample_fmt", c.format, clip)
 		}
 		for _, slow := range []int64{1, 2} {
 			if slow == 2 && c.codec != "pcm_bluray" {
@@ -56,6 +60,9 @@ func TestLosslessSoundStaysLossless(t *testing.T) {
 			o.Timing.Slow = big.NewRat(slow, 1)
 			mustRun(t, o)
 			got := streamsOf(t, o.Output.File, "a", "codec_name")
+			if c.output == "o.mp4" && strings.HasPrefix(c.codec, "pcm_") && len(got) == 1 && got[0] == c.codec {
+				continue // FFmpeg from 6.1 on has MP4 hold it as it is
+			}
 			if len(got) == 0 || got[0] != c.want && slow == 1 {
 				t.Errorf("%s to %s, %d times slower: %q, want %s", c.input, c.output, slow, got, c.want)
 			}
@@ -116,7 +123,7 @@ func TestEncoderKeepsTheSource(t *testing.T) {
 		clip := filepath.Join(dir, c.input)
 		if !made[clip] {
 			made[clip] = true
-			ffmpeg(t, append(append([]string{"-f", "lavfi", "-i", "testsrc2=s=256x128:r=25", "-frames:v", "2"}, c.args...), clip)...)
+			ffmpeg(t, append(append([]string{"-f", "lavfi", "-i", "testsrc2=s=256x128:r=25", "-frames:v", "3"}, c.args...), clip)...)
 		}
 		var said strings.Builder
 		o := Options{
@@ -140,7 +147,7 @@ func TestEncoderKeepsTheSource(t *testing.T) {
 		}
 		source, _, _ := readAll(t, clip)
 		frames, _, _ := readAll(t, o.Output.File)
-		if len(frames) != 4 || !bytes.Equal(frames[0], source[0]) || !bytes.Equal(frames[2], source[1]) {
+		if len(frames) != 6 || !bytes.Equal(frames[0], source[0]) || !bytes.Equal(frames[2], source[1]) {
 			t.Errorf("%d: %s to %s: the shot frames differ", i, c.input, c.output)
 		}
 	}

@@ -59,7 +59,7 @@ func TestWhatIsNotDecodedIsNamed(t *testing.T) {
 		t.Errorf("OpenEXR: said %q", said)
 	}
 
-	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=24", "-frames:v", "2", "-chroma_sample_location", "topleft", "-pix_fmt", "yuv420p", "-c:v", "libx264", at("place.mp4"))
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=24", "-frames:v", "2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-bsf:v", "h264_metadata=chroma_sample_loc_type=2", at("place.mp4"))
 	for _, c := range []struct {
 		output, codec string
 		lost          bool

@@ -182,7 +182,6 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 		{"hevc", "yuv420p10le", av.TransferPQ, "a.webm", "libvpx-vp9"},
 		{"h264", "yuv420p10le", 1, "a.mp4", "libx265"},
 		{"vp9", "yuv420p", av.TransferHLG, "a.mp4", "libx265"},
-		{"vp9", "yuv420p10le", 1, "a.flv", "libx264"},
 		{"prores", "yuv422p10le", av.TransferPQ, "a.mkv", "prores_ks"},
 		{"prores", "yuv422p10le", av.TransferPQ, "a.mp4", "libx265"},
 		{"prores", "yuv422p10le", 1, "a.mxf", "prores_ks"},

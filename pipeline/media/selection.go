@@ -157,7 +157,7 @@ func countOf(s *astiav.Stream) *big.Rat {
 		minutes, _ = strconv.ParseInt(parts[1], 10, 32)
 		seconds, ok = seconds.SetString(parts[2])
 	}
-	if !ok {
+	if !ok || seconds.Sign() == 0 && hours == 0 && minutes == 0 { // ffmpeg -c copy may state none
 		return nil
 	}
 	return seconds.Mul(seconds.Add(seconds, big.NewRat(3600*hours+60*minutes, 1)), rate)

@@ -273,3 +273,34 @@ func TestJitterIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// A part of a clip that jitters begins and ends with the frame that a user names, by its timestamp or
+// by its place.
+func TestPartsOfJitter(t *testing.T) {
+	const frames, k = 50, 20
+	clip := clockCase{name: "clip.mp4", rate: "25", start: "0", jitter: "mod(N*N*7919+N*31,181)-90+90"}.make(t, frames)
+	shot, times, v := readAll(t, clip)
+	stated := func(i int) *big.Rat { return new(big.Rat).Sub(times[i], v.Start) }
+	place := func(i int) *big.Rat { return new(big.Rat).Add(stated(0), big.NewRat(int64(i), 25)) }
+	for i := k; i < k+6; i++ {
+		for _, at := range []*big.Rat{stated(i), place(i)} {
+			o := lossless(t, clip)
+			o.Synthesis.Mode, o.Timing.Rate, o.Timing.From = warp.Blend, Rate{Value: big.NewRat(2, 1), Multiple: true}, at
+			report := mustRun(t, o)
+			got, _, _ := readAll(t, o.Output.File)
+			if !bytes.Equal(got[0], shot[i]) || report.Made > int64(frames-i) {
+				t.Errorf("from %s, where frame %d stands: %d of %d frames made", at.FloatString(4), i, report.Made, len(got))
+			}
+			o = lossless(t, clip)
+			o.Synthesis.Mode, o.Timing.To = warp.Blend, at
+			if report := mustRun(t, o); report.Frames != int64(i) || report.Made != 0 {
+				t.Errorf("to %s, where frame %d stands: %d frames, %d made", at.FloatString(4), i, report.Frames, report.Made)
+			}
+		}
+	}
+	o := lossless(t, clip)
+	o.Synthesis.Mode, o.Timing.Curve = warp.Blend, mustParse(t, "source speed\nend -100%\n0 -100%")
+	if report := mustRun(t, o); report.Frames != frames || report.Made != 0 {
+		t.Errorf("backward: %d frames, %d made", report.Frames, report.Made)
+	}
+}

@@ -102,7 +102,7 @@ func (c *decoder) first(start Start) (*fetched, error) {
 
 // find returns the picture that start begins with, which lies behind the input's beginning.
 func (c *decoder) find(start Start) (*fetched, error) {
-	from := start.At
+	from := c.demuxer.meant(new(big.Rat).Add(start.At, c.demuxer.zero))
 	tb := c.demuxer.video.TimeBase()
 	goal := timebase.TicksBefore(new(big.Rat).Add(from, c.demuxer.zero), tb)
 	// A sound decoder's first one or two packets do not give complete sound.

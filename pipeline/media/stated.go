@@ -71,11 +71,16 @@ func (d *demuxer) seconds(t int64) *big.Rat {
 
 // placed is seconds for a picture, which stands at its place if the timestamps jitter.
 func (d *demuxer) placed(t int64) *big.Rat {
-	v := timebase.Seconds(t, d.video.TimeBase())
+	return d.meant(timebase.Seconds(t, d.video.TimeBase()))
+}
+
+// meant returns the time that t, in seconds of the stream's clock, is meant for, in seconds after the
+// input's start.
+func (d *demuxer) meant(t *big.Rat) *big.Rat {
 	if g := d.found.grid; g != nil {
-		v = g.Place(v)
+		t = g.Place(t)
 	}
-	return v.Sub(v, d.zero)
+	return new(big.Rat).Sub(t, d.zero)
 }
 
 // isAVI reports whether the input is an AVI file. If it has no index, FFmpeg estimates its

@@ -26,8 +26,8 @@ type Grid struct {
 	Jitter *big.Rat
 }
 
-// The tolerance is an eighth of a frame: on real clips of phones the exposure moves a timestamp
-// by up to 4 ms at 30 frames per second. Where frames are so short that rounding to
+// The tolerance is an eighth of a frame, which is 4 ms at 30 frames per second; the clips of phones at
+// hand jitter by up to 0.2 ms. Where frames are so short that rounding to
 // milliseconds is more, it is 2 ms, but never more than a quarter of a frame.
 const (
 	toleranceShare = 8

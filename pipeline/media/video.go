@@ -34,9 +34,10 @@ type Video struct {
 	Source string
 	// TimeBase is the unit of PTS and Duration, in seconds.
 	TimeBase *big.Rat
-	// Rate is the lowest frame rate whose grid contains all timestamps, judging by the
-	// first seconds of the file, and Average is the mean frame rate. Both are in frames
-	// per second, nil if unknown.
+	// Rate is the rate at which the video was shot, if its timestamps are even, and Average is the
+	// same then. Otherwise Rate is the lowest frame rate whose grid contains all timestamps, judging
+	// by the first seconds of the file, and Average is the mean frame rate. Both are in frames per
+	// second, nil if unknown.
 	Rate, Average *big.Rat
 	// Grid is what the timestamps are meant to lie on if they lie on no grid of Rate to within a
 	// tick; nil otherwise.
@@ -47,8 +48,8 @@ type Video struct {
 	// FirstPTS is the first frame's timestamp. StreamPTS is the timestamp of the stream's
 	// start, which differs if the reader starts later.
 	FirstPTS, StreamPTS int64
-	// Duration is the duration that the container states, in seconds; nil if it states
-	// none.
+	// Duration is the duration that the container states, in seconds, in whole frames if their
+	// rate is even; nil if it states none.
 	Duration *big.Rat
 	// Frames is the number of frames that the container states, 0 if it states none.
 	Frames int64

@@ -239,7 +239,7 @@ func (l *line) regular(stated []*big.Rat) regular {
 func (l *line) nominal(period, mean *big.Rat, stated []*big.Rat) *big.Rat {
 	best := spread(l.residuals(period))
 	fits := func(rate *big.Rat) bool {
-		return rate != nil && rate.Sign() > 0 && near(rate, mean, big.NewRat(1, 20)) &&
+		return rate != nil && rate.Sign() > 0 && distance(rate, mean).Cmp(big.NewRat(1, 20)) <= 0 &&
 			spread(l.residuals(new(big.Rat).Inv(new(big.Rat).Mul(rate, l.base)))) <= best+best/4+fraction
 	}
 	for _, r := range stated {
@@ -291,8 +291,6 @@ func distance(a, b *big.Rat) *big.Rat {
 	d := new(big.Rat).Sub(a, b)
 	return d.Quo(d.Abs(d), a)
 }
-
-func near(a, b, share *big.Rat) bool { return distance(a, b).Cmp(share) <= 0 }
 
 // rounded returns a measured rate with the digits that a measurement has.
 func rounded(rate *big.Rat) *big.Rat {

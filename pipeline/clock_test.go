@@ -201,6 +201,9 @@ func TestMisleadingContainers(t *testing.T) {
 	still := clip("still.mp4", join([]string{"-f", "lavfi", "-i", "testsrc2=size=256x256:rate=1:d=2"}, x264)...)
 	two := clip("two.mov", "-i", film, "-i", still, "-map", "0:v", "-map", "1:v", "-c", "copy", "-disposition:v:1", "0")
 	equal := clip("equal.nut", "-i", film, "-i", still, "-map", "1:v", "-map", "0:v", "-c", "copy", "-disposition:v:0", "0", "-disposition:v:1", "0")
+	live := clip("live.mkv", // which states no lengths
+		join([]string{"-i", film}, []string{"-f", "lavfi", "-i", "testsrc2=size=256x256:rate=25,trim=end_frame=2", "-map", "0", "-map", "1"}, x264,
+			[]string{"-disposition:v", "0", "-default_mode", "passthrough", "-f", "matroska", "-live", "1"})...)
 	jump := clip("jump.mp4", join(pictures("12", 24), x264, []string{"-vf", `setpts=PTS+gte(N\,12)*36000/TB`, "-fps_mode", "passthrough"})...)
 	twos := clip("twos.mkv", join([]string{"-f", "lavfi", "-i", "testsrc2=size=64x64:rate=12:d=4,rotate=t*2,fps=24"}, []string{"-c:v", "ffv1"})...)
 
@@ -221,6 +224,7 @@ func TestMisleadingContainers(t *testing.T) {
 		{"the end of a curve", long, func(o *Options) { o.Timing.Curve = mustParse(t, "source speed\nend -100%\n0 -100%") }, 50, 0, ""},
 		{"a still beside the film", two, rate("2", true), 100, 49, "this video stream is copied as it is"},
 		{"a still before the film", equal, rate("2", true), 100, 49, "this video stream is copied as it is"},
+		{"a still that is not counted", live, rate("2", true), 100, 49, "this video stream is copied as it is"},
 		{"a gap of hours", jump, rate("1", true), 24, 0, "a timestamp lies too far ahead"},
 		{"on twos", twos, rate("1", true), 96, 0, "many frames repeat the one before"},
 		{"on twos, retimed", twos, func(o *Options) { o.Synthesis.Duplicates = RetimeDuplicates }, 96, 47, ""},
@@ -277,8 +281,14 @@ func TestJitterIsSaid(t *testing.T) {
 // A part of a clip that jitters begins and ends with the frame that a user names, by its timestamp or
 // by its place.
 func TestPartsOfJitter(t *testing.T) {
+	for _, ticks := range []int{1, 45, 90} {
+		t.Run(fmt.Sprint(ticks), func(t *testing.T) { testParts(t, ticks) })
+	}
+}
+
+func testParts(t *testing.T, ticks int) {
 	const frames, k = 50, 20
-	clip := clockCase{name: "clip.mp4", rate: "25", start: "0", jitter: "mod(N*N*7919+N*31,181)-90+90"}.make(t, frames)
+	clip := clockCase{name: "clip.mp4", rate: "25", start: "0", jitter: fmt.Sprintf("mod(N*N*7919+N*31,%d)-%d+%d", 2*ticks+1, ticks, ticks)}.make(t, frames)
 	shot, times, v := readAll(t, clip)
 	stated := func(i int) *big.Rat { return new(big.Rat).Sub(times[i], v.Start) }
 	place := func(i int) *big.Rat { return new(big.Rat).Add(stated(0), big.NewRat(int64(i), 25)) }

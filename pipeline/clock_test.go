@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -312,5 +314,31 @@ func testParts(t *testing.T, ticks int) {
 	o.Synthesis.Mode, o.Timing.Curve = warp.Blend, mustParse(t, "source speed\nend -100%\n0 -100%")
 	if report := mustRun(t, o); report.Frames != frames || report.Made != 0 {
 		t.Errorf("backward: %d frames, %d made", report.Frames, report.Made)
+	}
+}
+
+// A part of a clip on a server is that of the file: what was read ahead to find the rate does not count
+// as a leap of the clock.
+func TestPartsOverHTTP(t *testing.T) {
+	dir := t.TempDir()
+	clip := filepath.Join(dir, "clip.ts")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:d=20", "-f", "lavfi", "-i", "sine=d=20", "-pix_fmt", "yuv420p",
+		"-c:v", "libx264", "-preset", "ultrafast", "-g", "25", "-c:a", "aac", clip)
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	var pictures [][][]byte
+	for _, in := range []string{clip, server.URL + "/clip.ts"} {
+		var said strings.Builder
+		o := lossless(t, clip)
+		o.Input.File, o.Timing.From, o.Synthesis.Mode = in, ratio("15"), warp.Blend
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
+		if r := mustRun(t, o); r.Frames != 125 || r.Made != 0 || strings.Contains(said.String(), "timestamp") {
+			t.Errorf("%s: %d frames, %d made; said %q", in, r.Frames, r.Made, said.String())
+		}
+		got, _, _ := readAll(t, o.Output.File)
+		pictures = append(pictures, got)
+	}
+	if !slices.EqualFunc(pictures[0], pictures[1], bytes.Equal) {
+		t.Error("the part differs from the file's")
 	}
 }

@@ -171,6 +171,9 @@ func TestShotFramesPassFromEveryContainer(t *testing.T) {
 				if all := int64(len(got)); report.Made > all-kept || all < n*int64(each)/int64(every)-1 || all > n*int64(each)/int64(every)+1 {
 					t.Errorf("%s times: %d of %d frames made from %d", times.RatString(), report.Made, all, n)
 				}
+				if once := report.Frames - report.Made - report.Held; once > n || times.IsInt() && once < n-1 {
+					t.Errorf("%s times: %d frames as shot of %d", times.RatString(), once, n)
+				}
 				for k := 0; k*every < len(shot) && k*each < len(got); k++ {
 					if !bytes.Equal(got[k*each], shot[k*every]) {
 						t.Errorf("%s times: frame %d is not shot frame %d", times.RatString(), k*each, k*every)
@@ -228,6 +231,7 @@ func TestMisleadingContainers(t *testing.T) {
 		{"a still before the film", equal, rate("2", true), 100, 49, "this video stream is copied as it is"},
 		{"a still that is not counted", live, rate("2", true), 100, 49, "this video stream is copied as it is"},
 		{"a gap of hours", jump, rate("1", true), 24, 0, "a timestamp lies too far ahead"},
+		{"each frame held", ntsc, func(o *Options) { o.Synthesis.Mode, o.Timing.Slow = warp.Nearest, ratio("3") }, 225, 0, ""},
 		{"on twos", twos, rate("1", true), 96, 0, "many frames repeat the one before"},
 		{"on twos, retimed", twos, func(o *Options) { o.Synthesis.Duplicates = RetimeDuplicates }, 96, 47, ""},
 	} {
@@ -241,8 +245,12 @@ func TestMisleadingContainers(t *testing.T) {
 			o.Timing.Audio = media.DropAudio
 		}
 		c.set(&o)
-		if r := mustRun(t, o); r.Frames != c.frames || r.Made != c.made || r.Cutoff != nil {
+		r := mustRun(t, o)
+		if r.Frames != c.frames || r.Made != c.made || r.Cutoff != nil {
 			t.Errorf("%s: %d frames, %d made, %v; want %d, %d", c.name, r.Frames, r.Made, r.Cutoff, c.frames, c.made)
+		}
+		if r.Made == 0 && o.Timing.Curve == nil && r.Held != r.Frames-min(r.Frames, r.Sources) {
+			t.Errorf("%s: %d of %d frames held", c.name, r.Held, r.Frames)
 		}
 		if !strings.Contains(said.String(), c.says) {
 			t.Errorf("%s: said %q, want %q", c.name, said.String(), c.says)

@@ -24,7 +24,7 @@ func summarise(w io.Writer, r *pipeline.Report, whyCPU string, verbose bool) {
 		size = fmt.Sprintf(", %.2f MB", float64(info.Size())/1e6)
 	}
 	fmt.Fprintf(w, "%s: %dx%d %s, %s fps%s\n", r.Output, r.Width, r.Height, r.Written, rate, size)
-	fmt.Fprintf(w, "%s: %d as shot, %d made%s\n", counted(r.Frames, "frame"), r.Frames-r.Made, r.Made, besides(r))
+	fmt.Fprintf(w, "%s: %d as shot, %d made%s\n", counted(r.Frames, "frame"), r.Frames-r.Made-r.Held, r.Made, besides(r))
 	fmt.Fprintf(w, "%s on %s, %s\n", brief(r.Elapsed), where(r), perTime(float64(r.Frames)/max(r.Elapsed.Seconds(), 1e-3)))
 	if !verbose {
 		return
@@ -40,8 +40,11 @@ func summarise(w io.Writer, r *pipeline.Report, whyCPU string, verbose bool) {
 	}
 }
 
-// besides returns the scene cuts, the repeated frames that were retimed, and the faults of devices.
+// besides returns the held frames, the scene cuts, the repeated frames that were retimed, and the faults of devices.
 func besides(r *pipeline.Report) (text string) {
+	if r.Held > 0 {
+		text += fmt.Sprintf(", %d held", r.Held)
+	}
 	if len(r.Cuts) > 0 {
 		text += ", " + counted(int64(len(r.Cuts)), "scene cut")
 	}
@@ -70,6 +73,7 @@ type outcome struct {
 	Frames   int64    `json:"frames"`
 	Shot     int64    `json:"shot"`
 	Made     int64    `json:"made"`
+	Held     int64    `json:"held"` // shows what the frame before shows
 	Cuts     int      `json:"cuts"`
 	Warnings []string `json:"warnings"`
 	Seconds  float64  `json:"seconds"`
@@ -80,7 +84,8 @@ type outcome struct {
 func printOutcome(w io.Writer, report *pipeline.Report, warned []string, err error) {
 	o := outcome{Warnings: append([]string{}, warned...)}
 	if report != nil {
-		o.Output, o.Frames, o.Shot, o.Made, o.Cuts = report.Output, report.Frames, report.Frames-report.Made, report.Made, len(report.Cuts)
+		o.Output, o.Frames, o.Made, o.Held, o.Cuts = report.Output, report.Frames, report.Made, report.Held, len(report.Cuts)
+		o.Shot = report.Frames - report.Made - report.Held
 		o.Seconds = report.Elapsed.Seconds()
 	}
 	if err != nil {

@@ -99,6 +99,7 @@ func (p *Plan) makeRun(ctx context.Context, dir string, first, end int, local pi
 			return nil, err
 		}
 		sum.Sources, sum.Made, sum.Repeats = sum.Sources+report.Sources, sum.Made+report.Made, sum.Repeats+report.Repeats
+		sum.Held += report.Held
 		sum.Stages.Add(report.Stages)
 		sum.Backend, sum.Devices, sum.Remade = report.Backend, report.Devices, sum.Remade+report.Remade
 		i = behind

@@ -40,7 +40,12 @@ func (r *run) count(t *Target) error {
 	switch t.record.Method {
 	case decision.Interpolated, decision.Blended, decision.Exposed, decision.Extrapolated:
 		r.result.Made++
+	default:
+		if t.shows != nothing && t.shows == r.shown {
+			r.result.Held++
+		}
 	}
+	r.shown = t.shows
 	h := &r.params.Hooks
 	if h.Record != nil {
 		h.Record(t.record)

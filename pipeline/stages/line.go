@@ -29,6 +29,7 @@ type Line struct {
 	wishes decisions
 	gaps   gapWarning
 	result Result
+	shown  sourceFrame // by the frame that was written last
 	times  stageTimes
 	before synth.Summary // of what synth did for other lines
 	beside synth.Summary // of what others than synth did for this one
@@ -39,6 +40,7 @@ type Result struct {
 	Sources int64 // pictures read
 	Frames  int64 // frames written
 	Made    int64 // of those, frames that no camera shot
+	Held    int64 // of those, frames that show once more what the frame before shows
 	Repeats int64 // pictures left out as repeats of the one before
 	// Cuts are the times in the input at which scenes begin, in seconds.
 	Cuts   []*big.Rat

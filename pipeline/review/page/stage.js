@@ -37,7 +37,7 @@ export class Stage {
 
   arrange(layout, zoom) {
     this.layout = layout; this.zoom = zoom;
-    this.sheet.classList.toggle("side", layout === "side");
+    this.sheet.classList.toggle("beside", layout === "side");
     this.canvases.other.hidden = layout === "single" || layout === "difference";
     $("divider").hidden = $("wiper").hidden = layout !== "wipe";
     $("badge-other").hidden = layout === "single";

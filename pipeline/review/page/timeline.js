@@ -37,10 +37,10 @@ export class Timeline {
     this.flags[r.frame] = (r.cut ? cut : 0) | (r.fallback ? fallback : 0) | (r.repeated ? repeated : 0) | (r.speckle >= 400 ? speckle : 0) | (r.method !== "source" ? made : 0);
   }
 
-  doubtful(k) {
-    const f = this.flags[k];
-    return Boolean(f & made) && !(f & cut) && (this.confidence[k] < 0.5 || Boolean(f & speckle));
-  }
+  // made reports whether a frame is rated, and was made from motion.
+  made(k) { return Boolean(this.flags[k] & made) && !(this.flags[k] & cut); }
+
+  doubtful(k) { return this.made(k) && (this.confidence[k] < 0.5 || Boolean(this.flags[k] & speckle)); }
 
   // next returns the first frame of the next doubtful place in a direction, -1 for none.
   next(from, step) {
@@ -88,7 +88,7 @@ export class Timeline {
       g.fillRect(this.x(this.range[0]), 0, Math.max(this.x(this.range[1] + 1) - this.x(this.range[0]), 1), height);
     }
     g.fillStyle = colour("--line");
-    for (const level of [0.5, 1]) g.fillRect(0, Math.round(bottom - level * deep), width, 1);
+    for (const level of [0.5, 0.9, 1]) g.fillRect(0, Math.round(bottom - spread(level) * deep), width, 1);
     for (let x = 0; x < width; x++) {
       const first = Math.floor(from + x * each), last = Math.max(Math.ceil(from + (x + 1) * each), first + 1);
       let lowest = Infinity, flags = 0, decided = false;
@@ -98,7 +98,7 @@ export class Timeline {
         decided ||= this.decided.has(k);
       }
       if (lowest <= 1) {
-        const h = Math.max(lowest * deep, 2);
+        const h = Math.max(spread(lowest) * deep, 2);
         g.fillStyle = colour(lowest < 0.3 ? "--bad" : lowest < 0.5 ? "--doubt" : "--good");
         g.fillRect(x, bottom - h, 1, h);
       }
@@ -116,6 +116,9 @@ export class Timeline {
 }
 
 const cut = 1, fallback = 2, repeated = 4, speckle = 8, made = 16;
+
+// spread gives the confidence of most frames, 0.9 to 1, half of the height.
+const spread = (v) => (v < 0.9 ? v / 1.8 : 0.5 + 5 * (v - 0.9));
 
 // sharp fits a canvas to its place on the screen.
 export function sharp(canvas) {

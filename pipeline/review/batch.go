@@ -80,7 +80,7 @@ func (s *Server) scout() {
 	idle := 0 // clips in a row of which nothing was left to rate
 	for n := 0; s.ctx.Err() == nil; {
 		switch {
-		case s.hub.watching(anyClip):
+		case s.hub.watching(anyClip) || s.inSeries():
 			idle = 0
 			s.sleep(time.Second)
 		case s.stirred.Swap(false):

@@ -404,6 +404,14 @@ func TestPageOfABatch(t *testing.T) {
 	until(t, ctx, `document.querySelector("#clips li a").getAttribute("href") == "clip/2/"`) // the clip with the fault
 	until(t, ctx, `[...document.querySelectorAll("#clips .places img")].every((i) => i.complete && i.naturalWidth > 0)`)
 	shoot(t, ctx, "batch")
+	// All are rendered but the one that cannot be opened; a second time, what is there stays.
+	do(t, ctx, chromedp.Evaluate(`document.getElementById("render-all").click()`, nil))
+	until(t, ctx, `document.querySelectorAll("#clips .pill.done").length == 2 && document.querySelectorAll("#clips .pill.failed").length == 1 && !document.getElementById("render-all").disabled`)
+	for _, c := range []Clip{good, bad} {
+		if _, err := os.Stat(c.Conversion.Output.File); err != nil {
+			t.Error(err)
+		}
+	}
 	// A link keeps the focus while lines change places.
 	do(t, ctx, chromedp.Evaluate(`window.link = document.querySelector("#clips .places a"); link.focus();
 		new MutationObserver(() => { window.moved = true; }).observe(document.getElementById("clips"), { childList: true })`, nil))

@@ -133,7 +133,7 @@ func (o *ConvertOptions) flags() []flag {
 			"The picture must be as large as the video.", heading: methodHeading, option: "Synthesis.StaticMask",
 			role: roleMethod, verbs: conversions | restoreVerb | debugVerb, use: readsFile, path: &fs.staticMask, Value: word(&fs.staticMask)},
 		{name: "sidecar", arg: "FILE", usage: "write how each frame was made, one JSON object per line\n" +
-			"Each object holds sources, phase, method, holes, error, cut score and confidence.", heading: reportHeading, option: "Hooks.Record",
+			"Each object holds sources, phase, method, holes, error, cut score, confidence and the worst place.", heading: reportHeading, option: "Hooks.Record",
 			verbs: conversions, hidden: planVerb, use: writesFile, path: &fs.sidecar, Value: word(&fs.sidecar)},
 		{name: "decisions", arg: "FILE", usage: "obey a sidecar that you edited: methods, cuts, presets, shutters, regions\n" +
 			`A line may change a frame's "method" (interpolated, blend, nearest, or source for the earlier source frame), the "cut" around it, its "preset" and "shutter", and "regions" made in other ways. Lines that you leave alone change nothing (docs/review.md).`, heading: methodHeading, option: "Synthesis.Decisions",

@@ -25,6 +25,9 @@ func summarise(w io.Writer, r *pipeline.Report, whyCPU string, verbose bool) {
 	}
 	fmt.Fprintf(w, "%s: %dx%d %s, %s fps%s\n", r.Output, r.Width, r.Height, r.Written, rate, size)
 	fmt.Fprintf(w, "%s: %d as shot, %d made%s\n", counted(r.Frames, "frame"), r.Frames-r.Made-r.Held, r.Made, besides(r))
+	if len(r.Worst) > 0 {
+		fmt.Fprintf(w, "worst: %s\n", worstPlaces(r))
+	}
 	fmt.Fprintf(w, "%s on %s, %s\n", brief(r.Elapsed), where(r), perTime(float64(r.Frames)/max(r.Elapsed.Seconds(), 1e-3)))
 	if !verbose {
 		return
@@ -55,6 +58,16 @@ func besides(r *pipeline.Report) (text string) {
 		text += fmt.Sprintf(", %d made again on the CPU after faults", r.Remade)
 	}
 	return text
+}
+
+// worstPlaces says where the worst frames are in the output and in the picture.
+func worstPlaces(r *pipeline.Report) string {
+	var list []string
+	for _, f := range r.Worst {
+		b, at := f.Worst.Box, time.Duration(f.Time*float64(time.Second))
+		list = append(list, fmt.Sprintf("%d:%06.3f (frame %d, %dx%d at %d,%d)", int(at.Minutes()), (at%time.Minute).Seconds(), f.Frame, b[2], b[3], b[0], b[1]))
+	}
+	return strings.Join(list, ", ")
 }
 
 // where names what made the frames.

@@ -49,6 +49,7 @@ func (r *run) count(t *Target) error {
 	h := &r.params.Hooks
 	if h.Record != nil {
 		h.Record(t.record)
+		r.result.Worst = lowest(r.result.Worst, t.record)
 	}
 	if h.ConfidenceMap != nil && t.confidence.Width > 0 {
 		if err := h.ConfidenceMap(t.record.Frame, t.confidence); err != nil {

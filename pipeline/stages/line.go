@@ -42,6 +42,9 @@ type Result struct {
 	Made    int64 // of those, frames that no camera shot
 	Held    int64 // of those, frames that show once more what the frame before shows
 	Repeats int64 // pictures left out as repeats of the one before
+	// Worst are up to three frames made along the motion that are trusted least in one place, the lowest
+	// first, none within half a second of another; nil unless Hooks.Record is set.
+	Worst []Record
 	// Cuts are the times in the input at which scenes begin, in seconds.
 	Cuts   []*big.Rat
 	Cutoff error // the damage that ended the input early, with a fault.Kind; nil for none

@@ -160,18 +160,19 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 	if rec.Method = t.wish; rec.Method == "" {
 		rec.Method = r.params.fallback(trust)
 	}
-	if r.params.Hooks.ConfidenceMap != nil || rec.Method == decision.Blended {
+	if h := &r.params.Hooks; h.ConfidenceMap != nil || h.Record != nil || rec.Method == decision.Blended {
 		in, err := r.between(v).Host()
 		if err != nil {
 			return err
 		}
 		t.confidence = r.assessor.confidence(in, t.Phase)
+		rec.Worst = worst(t.confidence, f, r.scale.Level)
 	}
 	switch rec.Method {
 	case decision.Blended:
 		warp.MaskedBlend(r.params.Workers, f, v.A.Frame, v.B.Frame, t.Phase, t.confidence, r.scale.Level)
 	case decision.Nearest:
-		rec.Holes, rec.Error, rec.Confidence = 0, 0, 0
+		rec.Holes, rec.Error, rec.Confidence, rec.Worst = 0, 0, 0, nil
 		p := v.nearest(t.Phase)
 		frame.Copy(f, p.Frame)
 		t.shows = sourceFrame(p.Number + 1)

@@ -21,7 +21,7 @@ const marks = new Marks(stage, shapeDrawn);
 const timeline = new Timeline($("timeline"), (k) => player.seek(k, true));
 const curve = new Curve($("curve"), timeline, (keys) => edit({ do: "curve", keys: lines(keys) }));
 const player = new Player({ show, tick });
-const panels = new Panels({ seek: (k) => player.seek(k), edit, overlay: (name) => { $("overlay").value = name; overlay(); }, curve, select,
+const panels = new Panels({ look, edit, overlay: (name) => { $("overlay").value = name; overlay(); }, curve, select,
   opened: () => { outlines(); marks.draw(); } });
 
 // What is shown.
@@ -60,7 +60,7 @@ function told(f) {
   $("readout-frame").textContent = `frame ${f.number} of 0–${state.frames - 1}, ${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(3).padStart(6, "0")}`;
   parts.push(r.method === "source" ? `source frame ${r.sources[0]}` : r.method);
   if (r.cut) parts.push("scene cut");
-  if (r.method !== "source" && !r.cut) parts.push(`confidence ${r.confidence.toFixed(2)}`);
+  if (r.method !== "source" && !r.cut) parts.push(`confidence ${r.confidence.toFixed(2)}${r.worst ? `, ${r.worst.score.toFixed(2)} at the worst place` : ""}`);
   const own = ownOf(f.number);
   if (f.view === "fast" && (own?.preset ?? state.preset) !== "fast") parts.push("at preset fast");
   else if (own?.preset) parts.push(`at preset ${own.preset}`);
@@ -89,6 +89,7 @@ function tick(number) {
 // outlines shows where decided regions lie, while somebody decides.
 function outlines() {
   marks.regions = panels.opened === "decide" && !player.playing ? ownOf(player.at)?.regions ?? [] : [];
+  marks.worst = panels.opened === "find" && !player.playing ? timeline.box.get(player.at) : null;
 }
 
 // rested shows what takes longer, once the playhead rests.
@@ -206,6 +207,8 @@ function ratingsChanged() {
     due = 0;
     timeline.draw();
     panels.worst(timeline);
+    outlines();
+    marks.draw();
     $("rated").textContent = timeline.known < timeline.frames ? `${timeline.known} of ${timeline.frames} rated` : "all rated";
   }, 200);
 }
@@ -260,9 +263,18 @@ const act = {
 };
 for (const b of document.querySelectorAll("[data-do]")) b.addEventListener("click", () => { act[b.dataset.do](); if (b.dataset.do === "wider" || b.dataset.do === "closer") curve.draw(); });
 function ranged() { player.range = timeline.range; timeline.draw(); panels.at(player.at, range()); }
+// look goes to a frame and zooms to its worst place.
+function look(k) {
+  player.seek(k);
+  const box = timeline.box.get(k);
+  if (!box) return;
+  $("zoom").value = stage.zoomFor(box);
+  stage.arrange(chosen("layout"), $("zoom").value);
+  stage.center(box);
+}
 function jump(step) {
   const k = timeline.next(player.at, step);
-  if (k >= 0) player.seek(k);
+  if (k >= 0) look(k);
   else $("readout-how").textContent = timeline.known < timeline.frames ? "nothing doubtful that way among the frames rated so far" : "nothing doubtful that way";
 }
 const arrange = () => { stage.arrange(chosen("layout"), $("zoom").value); $("badge-other").textContent = $("against").selectedOptions[0].textContent; player.seek(player.at); marks.draw(); };

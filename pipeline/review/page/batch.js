@@ -23,7 +23,7 @@ class Line {
     change(this.#share, { textContent: c.decided ? `${share}, ${c.decided} decisions` : share });
     const links = this.#links.all(c.worst.map((w) => w.frame), () => element("a", {}, element("img", { loading: "lazy", width: 96, height: 54 })));
     c.worst.forEach((w, i) => {
-      const about = `frame ${w.frame}, confidence ${w.confidence.toFixed(2)}`;
+      const about = `frame ${w.frame}, rated ${w.rating.toFixed(2)}`;
       change(links[i], { href: `clip/${c.index}/#${w.frame}`, title: about });
       change(links[i].firstChild, { src: `clip/${c.index}/thumbnail?frame=${w.frame}&version=${c.version}`, alt: `${c.name}, ${about}` });
     });

@@ -135,7 +135,7 @@ export class Panels {
   worst(timeline) {
     const places = [];
     for (let k = 0; k < timeline.frames; k++) if (timeline.made(k)) places.push(k);
-    places.sort((a, b) => timeline.confidence[a] - timeline.confidence[b]);
+    places.sort((a, b) => timeline.rating[a] - timeline.rating[b]);
     const apart = Math.max(Math.round(this.apart ?? 12), 3), list = [];
     for (const k of places) {
       if (list.length >= 24) break;
@@ -148,12 +148,12 @@ export class Panels {
       const b = element("button", { type: "button" }, element("img", { alt: "", width: 96, height: 54, loading: "lazy" }),
         element("div", {}, element("b", { textContent: `Frame ${k}` }), element("span")));
       b.dataset.frame = k;
-      b.addEventListener("click", () => this.to.seek(k));
+      b.addEventListener("click", () => this.to.look(k));
       return element("li", {}, b);
     });
     list.forEach((k, i) => {
       change(shown[i].querySelector("img"), { src: `thumbnail?frame=${k}&version=${this.#version}` });
-      change(shown[i].querySelector("span"), { textContent: `confidence ${timeline.confidence[k].toFixed(2)}${timeline.doubtful(k) ? ", doubtful" : ""}` });
+      change(shown[i].querySelector("span"), { textContent: `${timeline.rating[k].toFixed(2)}${timeline.box.has(k) ? ` at ${timeline.box.get(k).slice(0, 2).join()}` : ""}${timeline.doubtful(k) ? ", doubtful" : ""}` });
     });
     arrange($("worst"), shown);
   }

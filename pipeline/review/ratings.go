@@ -30,8 +30,9 @@ type rating struct {
 	Speckle    float64         `json:"speckle,omitempty"` // pixels in a million
 	CutScore   float64         `json:"score,omitempty"`
 	Fallback   bool            `json:"fallback,omitempty"`
-	Score      float64         `json:"rating"`        // confidence of the worst place, of a frame without one that of all
-	Box        *[4]int         `json:"box,omitempty"` // that place: left, top, width and height in pixels
+	Score      float64         `json:"rating"`          // confidence of the worst place, of a frame without one that of all
+	Final      bool            `json:"final,omitempty"` // rated as it will be rendered, not at the preset fast
+	Box        *[4]int         `json:"box,omitempty"`   // that place: left, top, width and height in pixels
 }
 
 // A frame is doubtful if the confidence of its worst place is below doubtfulBelow, or from doubtfulSpeckle
@@ -51,7 +52,7 @@ func (r rating) doubtful() bool {
 // rated notes a frame that was rated in turn.
 func (c *session) rated(r frames.Rating) {
 	v := newRating(r.Record)
-	v.Repeated, v.Speckle = r.Repeated, r.Speckle
+	v.Repeated, v.Speckle, v.Final = r.Repeated, r.Speckle, r.View == frames.Final
 	var thumb []byte
 	if v.doubtful() {
 		thumb, _ = c.painter.Thumbnail(r.Shot.Frame, c.maker.Video(), thumbWidth) // without it, the page asks
@@ -113,7 +114,7 @@ func (l *ratings) refine(r pipeline.Record) (rating, bool) {
 	defer l.mu.Unlock()
 	v := newRating(r)
 	old, ok := l.of[r.Frame]
-	v.Repeated, v.Speckle = old.Repeated, old.Speckle
+	v.Repeated, v.Speckle, v.Final = old.Repeated, old.Speckle, true
 	if ok {
 		l.of[r.Frame] = v
 	}

@@ -77,6 +77,7 @@ export class Panels {
   state(s) {
     this.#version = s.version;
     this.decisions = new Map((s.decisions ?? []).map((d) => [d.frame, d]));
+    this.preset = s.preset;
     $("preset").value = s.preset;
     if (document.activeElement !== $("shutter")) $("shutter").value = Number(s.shutter);
     $("command").textContent = s.command;
@@ -153,7 +154,7 @@ export class Panels {
     });
     list.forEach((k, i) => {
       change(shown[i].querySelector("img"), { src: `thumbnail?frame=${k}&version=${this.#version}` });
-      change(shown[i].querySelector("span"), { textContent: `${timeline.rating[k].toFixed(2)}${timeline.box.has(k) ? ` at ${timeline.box.get(k).slice(0, 2).join()}` : ""}${timeline.doubtful(k) ? ", doubtful" : ""}` });
+      change(shown[i].querySelector("span"), { textContent: `${timeline.rating[k].toFixed(2)}${timeline.box.has(k) ? ` at ${timeline.box.get(k).slice(0, 2).join()}` : ""}${timeline.doubtful(k) ? ", doubtful" : ""}${timeline.final(k) || this.preset === "fast" ? "" : ", at preset fast"}` });
     });
     arrange($("worst"), shown);
   }

@@ -36,11 +36,14 @@ export class Timeline {
     if (Number.isNaN(this.rating[r.frame])) this.known++;
     this.rating[r.frame] = r.rating;
     if (r.box) this.box.set(r.frame, r.box); else this.box.delete(r.frame);
-    this.flags[r.frame] = (r.cut ? cut : 0) | (r.fallback ? fallback : 0) | (r.repeated ? repeated : 0) | (r.speckle >= 400 ? speckle : 0) | (r.method !== "source" ? made : 0);
+    this.flags[r.frame] = (r.cut ? cut : 0) | (r.fallback ? fallback : 0) | (r.repeated ? repeated : 0) | (r.speckle >= 400 ? speckle : 0) | (r.method !== "source" ? made : 0) | (r.final ? final : 0);
   }
 
   // made reports whether a frame is rated, and was made from motion.
   made(k) { return Boolean(this.flags[k] & made) && !(this.flags[k] & cut); }
+
+  // final reports whether a frame is rated as it will be rendered.
+  final(k) { return Boolean(this.flags[k] & final); }
 
   doubtful(k) { return this.made(k) && (this.rating[k] < doubtfulBelow || Boolean(this.flags[k] & speckle)); }
 
@@ -118,7 +121,7 @@ export class Timeline {
 }
 
 const doubtfulBelow = 0.2; // as the server has it
-const cut = 1, fallback = 2, repeated = 4, speckle = 8, made = 16;
+const cut = 1, fallback = 2, repeated = 4, speckle = 8, made = 16, final = 32;
 
 // sharp fits a canvas to its place on the screen.
 export function sharp(canvas) {

@@ -114,6 +114,9 @@ func (d *demuxer) choose(rules []string) (err error) {
 		return d.encrypted()
 	case d.video != nil:
 		p := d.video.CodecParameters()
+		if p.Width() <= 0 && scrambled(d.name, d.input)[d.video.Index()] {
+			return d.bad(fmt.Errorf("stream %d: the pictures are scrambled; have the receiver descramble them", d.video.Index()))
+		}
 		return d.checkSize(p.Width(), p.Height())
 	case len(rules) > 0:
 		return fault.New(fault.Usage, "Input.Map chooses no video stream of %q; it has %s", d.name, listStreams(d.input))

@@ -359,11 +359,21 @@ func TestFlagsOfVerbs(t *testing.T) {
 		"of no clip":          {list(func(d flag) bool { return d.role == roleProgram }), "confine progress resume segment-seconds overwrite quiet no-warn verbose"},
 		"of the same result":  {list(func(d flag) bool { return d.role.sameOutput() && d.role != roleProgram }), "output flow-cache threads backend device gpu-fault no-verify"},
 		"of one run":          {list(func(d flag) bool { return d.use == writesFile }), "write-scenes sidecar confidence-maps"},
+		"not of reviews":      {list(func(d flag) bool { return d.verbs&reviewVerb == 0 }), ""},
 		"not of restorations": {list(func(d flag) bool { return d.verbs&restoreVerb == 0 }), "fps slow speed fit curve keep-timestamps shutter audio from to duplicates write-scenes sidecar decisions confidence-maps inverse-telecine hwdec start-number confine resume segment-seconds"},
 	} {
 		if c.got != c.want {
 			t.Errorf("flags %s: %s, want %s", what, c.got, c.want)
 		}
+	}
+	for _, verb := range []string{"restore", "evaluate", "debug", "resample"} {
+		if cmd, _, err := newRootCommand().Find([]string{verb}); err != nil || cmd.Flags().Lookup("confine") != nil {
+			t.Errorf("%s has --confine: %v", verb, err)
+		}
+	}
+	in := clip(t, 64, 48, 6)
+	if err := inProcess(t, "review", in, in+".nut", "--no-open", "--keep-timestamps"); fault.KindOf(err) != fault.Usage {
+		t.Errorf("review with --keep-timestamps: %v", err)
 	}
 }
 

@@ -129,6 +129,9 @@ func (d *demuxer) choose(opt *ReaderOptions) (err error) {
 		return d.encrypted()
 	}
 	p := d.video.CodecParameters()
+	if p.Width() <= 0 && scrambled(d.name, d.input)[d.video.Index()] {
+		return d.bad(fmt.Errorf("stream %d: the pictures are scrambled; have the receiver descramble them", d.video.Index()))
+	}
 	return d.checkSize(p.Width(), p.Height())
 }
 

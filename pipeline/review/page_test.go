@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -518,5 +519,24 @@ func TestPageByKeyboard(t *testing.T) {
 	do(t, ctx, chromedp.Focus("#goto"), chromedp.KeyEvent("4"))
 	if n := js[string](t, ctx, `document.querySelector('[data-method="nearest"]').getAttribute("aria-pressed")`); n != "true" {
 		t.Error("a digit in a field decides about the frame")
+	}
+}
+
+// Every key that docs/review.md lists does something.
+func TestPageHasEveryKey(t *testing.T) {
+	s := serve(t, Options{Clips: []Clip{doubled(cutClip(t, 96, 64, 12))}})
+	ctx := browser(t, s)
+	do(t, ctx, chromedp.Navigate(s.URL()))
+	shown(t, ctx, 0)
+	for _, key := range []string{
+		"ArrowLeft", "ArrowRight", ",", ".", "j", "k", "l", " ", "Home", "End", "n", "p", "i", "o", "\\", "v", "w", "s", "d", "z", "1", "2", "3", "4", "0", "c", "x", "r", "g", "Escape",
+		"ctrl z", "ctrl Z",
+	} {
+		control := strings.HasPrefix(key, "ctrl ")
+		key = strings.TrimPrefix(key, "ctrl ")
+		press := fmt.Sprintf(`document.body.dispatchEvent(new KeyboardEvent("keydown", { key: %q, ctrlKey: %t, shiftKey: %t, bubbles: true, cancelable: true }))`, key, control, key == "Z")
+		if js[bool](t, ctx, press) { // nobody has prevented what the browser does by itself
+			t.Errorf("key %q does nothing", key)
+		}
 	}
 }

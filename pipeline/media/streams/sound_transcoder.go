@@ -222,7 +222,7 @@ func (t *soundTranscoder) encodeReady() error {
 func (t *soundTranscoder) put(p *astiav.Packet) error {
 	container.Rescale(t.set.out, t.out, p, t.encoder.context.TimeBase())
 	p.SetStreamIndex(t.out.Index())
-	return t.set.muxer.Write(p)
+	return t.unlessRefused(t.set.muxer.Write(p))
 }
 
 // start makes a run the one that plays.

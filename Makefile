@@ -121,12 +121,12 @@ cuda/fatbin/sources: $(FATBINS) $(wildcard cuda/kernels/*.cuh)
 cuda/fatbin/%.fatbin: cuda/kernels/%.cu cuda/fatbin/architectures
 	@mkdir -p build
 	@echo "nvcc $<"
-	@nvcc -fatbin $(NVCCFLAGS) -MD -MF build/$*.d -MT $@ -o $@ $<
+	@nvcc -fatbin $(NVCCFLAGS) -MD -MP -MF build/$*.d -MT $@ -o $@ $<
 
 $(GPU)/fatbin/%.fatbin: $(GPU)/kernels/%.cu cuda/fatbin/architectures
 	@mkdir -p build $(@D)
 	@echo "nvcc $<"
-	@nvcc -fatbin $(NVCCFLAGS) -Icuda/kernels -MD -MF build/bench-$*.d -MT $@ -o $@ $<
+	@nvcc -fatbin $(NVCCFLAGS) -Icuda/kernels -MD -MP -MF build/bench-$*.d -MT $@ -o $@ $<
 
 -include $(wildcard build/*.d)
 

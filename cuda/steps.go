@@ -97,26 +97,28 @@ func (s *Synthesizer) project(l *lane, w *prepared, dst *planes, phase warp.Phas
 			return l.bend.make(l.stream, guides, &w.accelerations, phase)
 		}})
 	}
-	// read is the part of the motions that the costs and the samples read, besides the
-	// weights.
-	read := pixels * inner * vectorBytes
+	// A pixel has one guess at least.
+	motions, bent, listed := pixels*inner*vectorBytes, 0, pixels*(guessBytes+1)
 	if s.bending(guides) {
-		read += pixels * vectorBytes
+		bent = pixels * vectorBytes
 	}
 	weights := pixels * l.shares.n * weightBytes
-	list = append(list, step{"costs and shares", 2*pixels + read + weights, func() error {
+	list = append(list, step{"costs and shares", 2*pixels + motions + bent + weights, func() error {
 		return l.shares.make(l.stream, guides, &l.projection, bends, phase, l.counters.part(costCounter, 1).Arg())
 	}})
-	columns, lines := l.calm.columns, l.calm.lines
-	list = append(list, step{"strengths of the blur", columns * lines * (l.shares.n*(vectorBytes+weightBytes) + weightBytes), func() error {
-		return l.calm.find(l.stream, guides, &l.projection, &l.shares, bends, phase)
+	list = append(list, step{"motions that count", motions + weights + listed, func() error {
+		return l.guesses.make(l.stream, guides, &l.projection, &l.shares)
 	}})
-	how := rendered{dst: &l.calm.made, a: w.a, b: w.b, guides: guides, motion: &l.projection, shares: &l.shares, bends: bends, phase: phase}
+	columns, lines := l.calm.columns, l.calm.lines
+	list = append(list, step{"strengths of the blur", columns * lines * (guessBytes + 1 + vectorBytes + weightBytes), func() error {
+		return l.calm.find(l.stream, guides, &l.guesses, bends, phase)
+	}})
+	how := rendered{dst: &l.calm.made, a: w.a, b: w.b, guides: guides, guesses: &l.guesses, bends: bends, phase: phase}
 	var inpainting []step
 	for i := 0; i < s.layout.count; i += together {
 		end := min(i+together, s.layout.count)
 		groups, h := s.layout.groups[i:end], l.holes[i:end]
-		bytes, names := read+weights, ""
+		bytes, names := listed+bent, ""
 		for j, g := range groups {
 			bytes += 2*g.samples()*coefficientBytes + g.bytes(dst.format)
 			if j > 0 {

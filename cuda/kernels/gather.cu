@@ -1,60 +1,45 @@
-// The motions that count at a pixel of the guides, with package warp's bits.
-#pragma once
+// The motions that count at each pixel of the guides, with package warp's bits. What reads them
+// need not compare them again.
 
+#include "guess.cuh"
 #include "hypothesis.cuh"
-
-// Seen is the set of neighbours that show a guess.
-enum Seen { seen_in_first = 1, seen_in_second = 2, seen_in_both = 3 };
-
-// A Guess is a motion, its share, the neighbours that show it, and whether the bend
-// applies to it.
-struct Guess {
-	Vec v;
-	uint32_t share;
-	int seen;
-	bool bent;
-};
 
 // Blocks are small, because a warp with short lists waits for the end of its block.
 enum { threads = 64 };
 
-// A List has the guesses of a pixel of the guides in shared memory. The lists of a block's
-// threads lie by guess, then thread.
-struct List {
+// A Draft is a List in the making, in shared memory. The drafts of a block's threads lie by guess,
+// then thread.
+struct Draft {
 	Vec *motions;
-	uint32_t *shares; // eight times the share, plus twice the set of neighbours, plus 1 if bent
+	uint32_t *packed;
 
-	// Each list of a block has room for most guesses in memory.
-	__device__ List(void *memory, int most, int thread) {
+	// Each draft of a block has room for most guesses in memory.
+	__device__ Draft(void *memory, int most, int thread) {
 		motions = (Vec *)memory + thread;
-		shares = (uint32_t *)((Vec *)memory + most * threads) + thread;
+		packed = (uint32_t *)((Vec *)memory + most * threads) + thread;
 	}
-	__device__ Guess get(int k) const {
-		uint32_t s = shares[k * threads];
-		Guess g = {motions[k * threads], s >> 3, (int)(s >> 1 & 3), (s & 1) != 0};
-		return g;
-	}
+	__device__ Guess get(int k) const { return unpack(motions[k * threads], packed[k * threads]); }
 	__device__ void set(int k, Vec v, uint32_t share, int seen, bool bent) const {
 		motions[k * threads] = v;
-		shares[k * threads] = share << 3 | seen << 1 | bent;
+		packed[k * threads] = pack(share, seen, bent);
 	}
 };
 
 // A Grid is the guides' grid with the motions and weights on it.
 struct Grid {
-	const Vec *motions, *bends;
+	const Vec *motions;
 	const Hypothesis *list;
 	const uint16_t *weights;
 	const uint8_t *fixed; // certainty that a pixel lies still; may be null
-	int hypotheses, flows, width, height, level;
+	int hypotheses, width, height, level;
 };
 
-// gather_all lists the motions that count at a pixel and returns their number. It counts
+// gather lists the motions that count at a pixel and returns their number. It counts
 // motions that the same neighbours show and that differ by no more than same_motion as one,
 // and omits shares below 1/least_share of the pixel's total. It looks at all hypotheses, so
 // that no thread waits for another's list.
 template <int flows>
-__device__ int gather_all(const Grid &g, const List &list, int x, int y) {
+__device__ int gather(const Grid &g, const Draft &list, int x, int y) {
 	enum { still = flows, both = flows + 1 + places_around }; // hypotheses that both neighbours show come first
 	size_t size = (size_t)g.width * g.height, at = (size_t)y * g.width + x;
 	const uint16_t *weight = g.weights + at;
@@ -104,7 +89,7 @@ __device__ int gather_all(const Grid &g, const List &list, int x, int y) {
 
 // attract returns where guess i of a list of n moves among the others, and how dense they are around
 // it. square is the radius, squared.
-__device__ Vec attract(const List &list, int n, int i, float square, float *density) {
+__device__ Vec attract(const Draft &list, int n, int i, float square, float *density) {
 	Guess own = list.get(i);
 	float x = 0, y = 0, sum = 0, dense = 0;
 	for (int k = 0; k < n; k++) {
@@ -128,7 +113,7 @@ __device__ Vec attract(const List &list, int n, int i, float square, float *dens
 
 // shift moves the n guesses of a list to where they are dense, and returns the number of those that
 // differ then.
-__device__ int shift(const List &list, int n, int level) {
+__device__ int shift(const Draft &list, int n, int level) {
 	if (n < 2) return n;
 	float radius = (float)(shift_radius >> level), densities[max_hypotheses], most = 0;
 	Vec moved[max_hypotheses];
@@ -153,15 +138,22 @@ __device__ int shift(const List &list, int n, int level) {
 	return kept;
 }
 
-// gather lists the motions that count at a pixel, shifted, and returns their number.
-__device__ int gather(const Grid &g, const List &list, int x, int y) {
-	return shift(list, g.flows == 2 ? gather_all<2>(g, list, x, y) : gather_all<4>(g, list, x, y), g.level);
-}
-
-// parts divides a guess's share between the neighbours that show it.
-__device__ void parts(const Guess &g, int32_t phase, uint64_t *first, uint64_t *second) {
-	uint32_t of_first = g.seen == seen_in_both ? phase_one - phase : g.seen == seen_in_first ? phase_one : 0;
-	uint32_t of_second = g.seen == seen_in_both ? phase : g.seen == seen_in_second ? phase_one : 0;
-	*first = (uint64_t)g.share * of_first;
-	*second = (uint64_t)g.share * of_second;
+// list_guesses sets the motions that count at each pixel, shifted; the other words of their guesses;
+// and their number. level is the guides'. Blocks are 64 by 1 threads, with shared memory for a motion
+// and a share for each thread and each hypothesis, and one more.
+extern "C" __global__ void __launch_bounds__(threads) list_guesses(
+	const Vec *motions, const Hypothesis *hypotheses, int count, int flows, const uint16_t *weights, const uint8_t *fixed, int width, int height, int level,
+	Vec *to, uint32_t *packed, uint8_t *counts) {
+	DYNAMIC_SHARED(Vec, shared);
+	int x = blockIdx.x * threads + threadIdx.x, y = blockIdx.y;
+	if (x >= width) return;
+	Grid grid = {motions, hypotheses, weights, fixed, count, width, height, level};
+	Draft draft(shared, count + 1, threadIdx.x);
+	int n = shift(draft, flows == 2 ? gather<2>(grid, draft, x, y) : gather<4>(grid, draft, x, y), level);
+	uint32_t size = width * height, at = y * width + x;
+	for (int k = 0; k < n; k++) {
+		to[k * size + at] = draft.motions[k * threads];
+		packed[k * size + at] = draft.packed[k * threads];
+	}
+	counts[at] = (uint8_t)n;
 }

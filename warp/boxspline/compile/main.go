@@ -1,5 +1,6 @@
 // Command compile writes, for go generate, the code that evaluates splines of package
-// boxspline's elements: Go and C for the CPU, and the table of costs in docs/boxspline.md.
+// boxspline's elements: Go and C for the CPU, the weights that conversions use, and the table of costs in
+// docs/boxspline.md.
 // With -check it writes nothing and fails if a file is not current. With -kernels it writes
 // the CUDA source of retime-bench instead.
 package main
@@ -37,6 +38,8 @@ const (
 	// generic is the element that package generic evaluates: its code would be longer than
 	// that of all others together.
 	generic = "bcc-voronoi-2"
+	// sampled is the element that conversions sample frames by.
+	sampled = "zp"
 )
 
 func run(root, kernels string, check bool) error {
@@ -49,6 +52,11 @@ func run(root, kernels string, check bool) error {
 	}
 	files := map[string][]byte{filepath.Join(goDir, "elements.h"): emit.C(programs)}
 	for _, p := range programs {
+		if p.Element.Name == sampled {
+			if files["warp/zp.go"], files["cuda/kernels/zp.cuh"], err = emit.Fixed(p); err != nil {
+				return err
+			}
+		}
 		if files[filepath.Join(goDir, fileName(p.Element.Name)+".go")], err = emit.Go(p); err != nil {
 			return err
 		}

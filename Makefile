@@ -272,8 +272,12 @@ bench-stages: bench ## measure the stages of converting CLIP
 bench-restore: bench ## measure restoration on real clips; takes minutes
 	bin/retime-bench restore $(ARGS)
 
+.PHONY: bench-frame
+bench-frame: kernels ## measure the kernels of a made frame; needs an NVIDIA GPU
+	$(CUDA_ENV) $(GO) test -tags $(TAGS),cuda -run '^$$' -bench Frame $(TESTFLAGS) ./cuda
+
 .PHONY: bench-cuda
-bench-cuda: bin/retime-bench-cuda ## measure the kernels; needs an NVIDIA GPU
+bench-cuda: bin/retime-bench-cuda ## measure splines; needs an NVIDIA GPU
 	bin/retime-bench-cuda cuda $(ARGS)
 
 .PHONY: bin/retime-bench-cuda

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/pipeline"
 	"retime/pipeline/media"
 	"retime/pipeline/media/av"
 	"retime/pipeline/timeline"
@@ -115,9 +116,9 @@ func TestClosedCaptions(t *testing.T) {
 		{"MPEG-2", "60000/1001", "o.mpg", "mpeg2video", nil, nil, 0, 2},
 	} {
 		var said strings.Builder
-		o := Options{
-			Input: Input{File: clip}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(t.TempDir(), c.output), VideoCodec: c.codec},
-			Timing: Timing{Slow: c.slow, From: c.from}, Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+		o := pipeline.Options{
+			Input: pipeline.Input{File: clip}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.output), VideoCodec: c.codec},
+			Timing: pipeline.Timing{Slow: c.slow, From: c.from}, Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
 		}
 		o.Timing.Rate, _ = timeline.ParseRate(c.rate)
 		mustRun(t, o)
@@ -138,11 +139,11 @@ func TestClosedCaptions(t *testing.T) {
 	}
 	for _, c := range []struct{ output, codec string }{{"o.mkv", "ffv1"}, {"o.mov", "prores_ks"}, {"o.webm", ""}} {
 		var said strings.Builder
-		o := Options{
-			Input: Input{File: clip}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(t.TempDir(), c.output), VideoCodec: c.codec},
-			Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+		o := pipeline.Options{
+			Input: pipeline.Input{File: clip}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.output), VideoCodec: c.codec},
+			Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
 		}
-		if _, err := Run(context.Background(), o); err != nil {
+		if _, err := pipeline.Run(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
 		if n := strings.Count(said.String(), "closed captions are left out"); n != 1 {

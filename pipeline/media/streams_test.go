@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/warp"
 )
@@ -68,7 +69,7 @@ func TestEveryStreamGoesThrough(t *testing.T) {
 	if len(want) != 9 { // six streams, two chapters, the file
 		t.Fatalf("the input has %d entries:\n%s", len(want), strings.Join(want, "\n"))
 	}
-	o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
+	o := pipeline.Options{Input: pipeline.Input{File: input}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 	var said strings.Builder
 	o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 	mustRun(t, o)
@@ -93,7 +94,7 @@ func TestLeftOutIsSaid(t *testing.T) {
 		streams, also int // left out, and lines about other things
 	}{{"out.mp4", 1, 2}, {"out.avi", 3, 1}, {"out.webm", 2, 3}, {"out.ts", 3, 3}, {"out.y4m", 5, 1}} {
 		var said strings.Builder
-		o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(t.TempDir(), c.name), PixelFormat: "yuv420p"}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := pipeline.Options{Input: pipeline.Input{File: input}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.name), PixelFormat: "yuv420p"}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 		mustRun(t, o)
 		if n := strings.Count(said.String(), "stream left out"); n != c.streams || strings.Count(said.String(), "\n") != n+c.also {
@@ -120,7 +121,7 @@ func TestOwnTagsInMP4(t *testing.T) {
 		{"o.3gp", "+use_metadata_tags", false},
 	} {
 		var said strings.Builder
-		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), c.name), MuxOptions: map[string]string{}}, Synthesis: Synthesis{Mode: warp.Nearest}}
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.name), MuxOptions: map[string]string{}}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}}
 		if c.flags != "" {
 			o.Output.MuxOptions["movflags"] = c.flags
 		}
@@ -151,7 +152,7 @@ func TestMap(t *testing.T) {
 		{[]string{"0:V", "0:a:m:language:fra", "0:s?", "0:d?"}, []string{"video", "audio", "subtitle"}},
 		{[]string{"0:0"}, []string{"video"}},
 	} {
-		o := Options{Input: Input{File: input, Map: c.maps}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := pipeline.Options{Input: pipeline.Input{File: input, Map: c.maps}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		mustRun(t, o)
 		var got []string
 		for _, line := range inventory(t, o.Output.File) {
@@ -166,8 +167,8 @@ func TestMap(t *testing.T) {
 	for _, c := range []struct{ maps, says string }{
 		{"1:v", "number 0"}, {"0:a", "no video stream"}, {"0:d", "matches no stream"}, {"0:v:7", "0:1 (audio, flac)"}, {"0:xyz", "specifier"}, {"", "want"},
 	} {
-		o := Options{Input: Input{File: input, Map: []string{c.maps}}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv")}}
-		if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(fmt.Sprint(err), c.says) {
+		o := pipeline.Options{Input: pipeline.Input{File: input, Map: []string{c.maps}}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.mkv")}}
+		if _, err := pipeline.Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(fmt.Sprint(err), c.says) {
 			t.Errorf("Input.Map %q: %v, want %q", c.maps, err, c.says)
 		}
 	}
@@ -183,7 +184,7 @@ func TestSecondVideo(t *testing.T) {
 		width  int
 		frames string
 	}{{nil, 64, "12,6"}, {[]string{"0:v:1"}, 32, "12"}} {
-		o := Options{Input: Input{File: clip, Map: c.maps}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
+		o := pipeline.Options{Input: pipeline.Input{File: clip, Map: c.maps}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 		if report := mustRun(t, o); report.Width != c.width {
 			t.Errorf("Input.Map %v: converted the stream of width %d", c.maps, report.Width)
 		}
@@ -199,7 +200,7 @@ func TestPrograms(t *testing.T) {
 	dir := t.TempDir()
 	clip := filepath.Join(dir, "in.ts")
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 6, 24, 1), "-c:v", "libx264", "-metadata", "service_name=Channel", "-metadata", "service_provider=Someone", clip)
-	o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, "out.ts")}, Synthesis: Synthesis{Mode: warp.Blend}}
+	o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(dir, "out.ts")}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 	mustRun(t, o)
 	out, err := exec.Command("ffprobe", "-v", "error", "-show_programs", o.Output.File).Output()
 	if err != nil || !strings.Contains(string(out), "service_name=Channel") || !strings.Contains(string(out), "service_provider=Someone") {
@@ -220,7 +221,7 @@ func TestChaptersOfACurveThatGoesBack(t *testing.T) {
 	}
 	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=32x32:r=24:d=6", "-i", marks, "-map_metadata", "1", "-c:v", "libx264", clip)
 	for _, name := range []string{"out.mp4", "out.mkv"} {
-		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, name)}}
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(dir, name)}}
 		o.Synthesis.Mode, o.Timing.Curve = warp.Nearest, mustParse(t, "source output\n4.5 0\n5.5 1\n1 2\n1.5 3")
 		mustRun(t, o)
 		out, err := exec.Command("ffprobe", "-v", "error", "-show_chapters", "-of", "compact=p=0", "-show_entries", "chapter=start_time:chapter_tags=title", o.Output.File).Output()

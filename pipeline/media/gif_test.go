@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/warp"
@@ -25,10 +26,10 @@ func TestGIFRate(t *testing.T) {
 		delays     string // distances of the frames in hundredths that may occur
 	}{{60, 50, 25, "2"}, {120, 50, 25, "2"}, {50, 50, 25, "2"}, {40, 40, 20, "23"}, {25, 25, 12, "4"}} {
 		var said strings.Builder
-		o := Options{
-			Input: Input{File: in}, Output: Output{File: filepath.Join(t.TempDir(), "out.gif")},
-			Timing: Timing{Rate: Rate{Value: big.NewRat(c.rate, 1)}}, Synthesis: Synthesis{Mode: warp.Nearest},
-			Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+		o := pipeline.Options{
+			Input: pipeline.Input{File: in}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.gif")},
+			Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(c.rate, 1)}}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest},
+			Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
 		}
 		report := mustRun(t, o)
 		if report.Rate.Cmp(big.NewRat(c.want, 1)) != 0 || report.Frames < c.frames || report.Frames > c.frames+1 {
@@ -49,8 +50,8 @@ func TestGIFRate(t *testing.T) {
 			}
 		}
 	}
-	_, err := Run(context.Background(), Options{
-		Input: Input{File: in}, Output: Output{File: filepath.Join(t.TempDir(), "out.gif")}, Timing: Timing{KeepTimestamps: true}, Synthesis: Synthesis{Mode: warp.Nearest},
+	_, err := pipeline.Run(context.Background(), pipeline.Options{
+		Input: pipeline.Input{File: in}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.gif")}, Timing: pipeline.Timing{KeepTimestamps: true}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest},
 	})
 	if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Timing.KeepTimestamps") {
 		t.Errorf("kept timestamps: %v", err)
@@ -63,7 +64,7 @@ func TestGIFPalette(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "in.gif")
 	ffmpeg(t, "-f", "lavfi", "-i", "color=s=48x32:r=20:d=0.5,format=rgba,geq=r='mod(X*5+N*5,240)':g=7*floor(Y/8):b=99:a='255*gte(X,16)'",
 		"-filter_complex", "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none", in)
-	o := Options{Input: Input{File: in}, Output: Output{File: filepath.Join(t.TempDir(), "out.gif")}, Synthesis: Synthesis{Mode: warp.Nearest}}
+	o := pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.gif")}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}}
 	mustRun(t, o)
 	want, _, v := readAll(t, in)
 	got, _, w := readAll(t, o.Output.File)
@@ -83,7 +84,7 @@ func TestGIFPalette(t *testing.T) {
 
 // A palette of the whole clip cannot be made for its parts.
 func TestGIFInParts(t *testing.T) {
-	clip, err := Open(t.Context(), Options{Input: Input{File: writeScene(t, 48, 32, 3, 24, 1)}, Output: Output{File: "out.gif"}})
+	clip, err := pipeline.Open(t.Context(), pipeline.Options{Input: pipeline.Input{File: writeScene(t, 48, 32, 3, 24, 1)}, Output: pipeline.Output{File: "out.gif"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,9 +107,9 @@ func TestGIFKeepsNoFastTimestamps(t *testing.T) {
 		{nil, big.NewRat(1, 3), fault.Usage},
 		{big.NewRat(48, 1), big.NewRat(2, 1), 0},
 	} {
-		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), "out.gif")}}
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.gif")}}
 		o.Synthesis.Mode, o.Timing.KeepTimestamps, o.Timing.Rate.Value, o.Timing.Slow = warp.Nearest, true, c.rate, c.slow
-		if _, err := Run(t.Context(), o); (err == nil) != (c.want == 0) || err != nil && fault.KindOf(err) != c.want {
+		if _, err := pipeline.Run(t.Context(), o); (err == nil) != (c.want == 0) || err != nil && fault.KindOf(err) != c.want {
 			t.Errorf("rate %v, slow %v: %v", c.rate, c.slow, err)
 		}
 	}

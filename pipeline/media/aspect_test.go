@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"log/slog"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -32,10 +33,10 @@ func TestPixelAspectComesFromTheStream(t *testing.T) {
 		}
 		for _, to := range some {
 			var said strings.Builder
-			o := Options{
-				Input: Input{File: clip}, Synthesis: Synthesis{Mode: warp.Blend},
-				Output: Output{File: filepath.Join(dir, to.name), VideoCodec: to.codec, Overwrite: true},
-				Hooks:  Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+			o := pipeline.Options{
+				Input: pipeline.Input{File: clip}, Synthesis: pipeline.Synthesis{Mode: warp.Blend},
+				Output: pipeline.Output{File: filepath.Join(dir, to.name), VideoCodec: to.codec, Overwrite: true},
+				Hooks:  pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
 			}
 			mustRun(t, o)
 			if got := streamsOf(t, o.Output.File, "v", "sample_aspect_ratio"); to.want != "" && (len(got) == 0 || got[0] != to.want) {

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/warp"
 )
@@ -31,23 +32,23 @@ func TestInterlacedInput(t *testing.T) {
 	flagged, plain := interlacedClip(t, true), interlacedClip(t, false)
 	for _, c := range []struct {
 		input string
-		how   Deinterlace
+		how   pipeline.Deinterlace
 		says  string // "" for nothing
 		fails bool
 		rate  int64
 	}{
-		{flagged, RefuseFields, "Input.Deinterlace", true, 0},
-		{flagged, IgnoreFields, "", false, 30},
-		{flagged, EachField, "", false, 60},
-		{flagged, EachFrame, "", false, 30},
-		{plain, RefuseFields, "look interlaced", false, 30},
-		{plain, IgnoreFields, "", false, 30},
-		{plain, EachField, "", false, 60},
+		{flagged, pipeline.RefuseFields, "Input.Deinterlace", true, 0},
+		{flagged, pipeline.IgnoreFields, "", false, 30},
+		{flagged, pipeline.EachField, "", false, 60},
+		{flagged, pipeline.EachFrame, "", false, 30},
+		{plain, pipeline.RefuseFields, "look interlaced", false, 30},
+		{plain, pipeline.IgnoreFields, "", false, 30},
+		{plain, pipeline.EachField, "", false, 60},
 	} {
 		var said strings.Builder
 		o := lossless(t, c.input)
 		o.Synthesis.Mode, o.Input.Deinterlace, o.Hooks.Log = warp.Nearest, c.how, slog.New(slog.NewTextHandler(&said, nil))
-		report, err := Run(context.Background(), o)
+		report, err := pipeline.Run(context.Background(), o)
 		if c.fails {
 			if err == nil || fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%q: %v, want a refusal that names %s", c.how, err, c.says)
@@ -70,7 +71,7 @@ func TestInterlacedInput(t *testing.T) {
 func TestEachField(t *testing.T) {
 	want, _, _ := readAll(t, writeScene(t, 192, 108, 48, 60, 1))
 	o := lossless(t, interlacedClip(t, true))
-	o.Synthesis.Mode, o.Input.Deinterlace = warp.Nearest, EachField
+	o.Synthesis.Mode, o.Input.Deinterlace = warp.Nearest, pipeline.EachField
 	mustRun(t, o)
 	got, times, _ := readAll(t, o.Output.File)
 	for k := 4; k < len(got)-4; k++ {
@@ -95,7 +96,7 @@ func TestInverseTelecine(t *testing.T) {
 	if !strings.Contains(said.String(), "look telecined") {
 		t.Errorf("telecined pictures go unnoticed: %q", said.String())
 	}
-	o.Input.Deinterlace = InverseTelecine
+	o.Input.Deinterlace = pipeline.InverseTelecine
 	report := mustRun(t, o)
 	if report.Rate.Cmp(big.NewRat(24000, 1001)) != 0 || report.Frames != 32 {
 		t.Errorf("%d frames at %s, want 32 at 24000/1001", report.Frames, report.Rate.RatString())
@@ -112,7 +113,7 @@ func TestInverseTelecine(t *testing.T) {
 		late := filepath.Join(t.TempDir(), "late.mkv")
 		ffmpeg(t, "-i", clip, "-vf", fmt.Sprintf("trim=start_frame=%d,setpts=PTS-STARTPTS", k), "-c:v", "ffv1", late)
 		o := lossless(t, late)
-		o.Synthesis.Mode, o.Input.Deinterlace = warp.Blend, InverseTelecine
+		o.Synthesis.Mode, o.Input.Deinterlace = warp.Blend, pipeline.InverseTelecine
 		if report, want := mustRun(t, o), int64((40-k)*4+4)/5; report.Frames != want || report.Made != 0 {
 			t.Errorf("from picture %d on: %d frames, %d of them made, want %d and none", k, report.Frames, report.Made, want)
 		}
@@ -120,7 +121,7 @@ func TestInverseTelecine(t *testing.T) {
 	ten := filepath.Join(t.TempDir(), "ten.mkv")
 	ffmpeg(t, "-i", clip, "-pix_fmt", "yuv420p10le", "-c:v", "ffv1", ten)
 	o.Input.File = ten
-	if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "yuv420p10le") {
+	if _, err := pipeline.Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "yuv420p10le") {
 		t.Errorf("film of 10 bits: %v", err)
 	}
 }
@@ -129,12 +130,12 @@ func TestInverseTelecine(t *testing.T) {
 func TestFieldOrder(t *testing.T) {
 	for _, c := range []struct {
 		flagged bool
-		how     Deinterlace
+		how     pipeline.Deinterlace
 		want    string
 	}{
-		{false, RefuseFields, "progressive"},
-		{true, EachField, "progressive"},
-		{true, IgnoreFields, "tb"},
+		{false, pipeline.RefuseFields, "progressive"},
+		{true, pipeline.EachField, "progressive"},
+		{true, pipeline.IgnoreFields, "tb"},
 	} {
 		o := lossless(t, interlacedClip(t, c.flagged))
 		o.Input.Deinterlace, o.Synthesis.Mode = c.how, warp.Nearest

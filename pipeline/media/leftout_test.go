@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -19,9 +20,9 @@ func TestWhatIsNotDecodedIsNamed(t *testing.T) {
 	run := func(input, output, codec string) string {
 		t.Helper()
 		var said strings.Builder
-		mustRun(t, Options{
-			Input: Input{File: input}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: at(output), VideoCodec: codec, Overwrite: true},
-			Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+		mustRun(t, pipeline.Options{
+			Input: pipeline.Input{File: input}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: at(output), VideoCodec: codec, Overwrite: true},
+			Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
 		})
 		return said.String()
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -99,7 +100,7 @@ func TestSubtitlesInAnotherFormat(t *testing.T) {
 		t.Run(c.codec+" to "+c.output+fmt.Sprint(" ", c.speed), func(t *testing.T) {
 			t.Parallel()
 			var said strings.Builder
-			o := Options{Input: Input{File: subtitledClip(t, c.codec, c.container)}, Output: Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Slow: big.NewRat(1, c.speed)}}
+			o := pipeline.Options{Input: pipeline.Input{File: subtitledClip(t, c.codec, c.container)}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Timing: pipeline.Timing{Slow: big.NewRat(1, c.speed)}}
 			if strings.HasSuffix(c.output, ".webm") {
 				o.Output.VideoCodec = "libvpx"
 			}
@@ -122,7 +123,7 @@ func TestSubtitlesInAnotherFormat(t *testing.T) {
 // No sample of timed text is empty and of no length, and none overlaps the next.
 func TestTimedTextSamples(t *testing.T) {
 	for _, codec := range []struct{ name, container string }{{"subrip", "mkv"}, {"mov_text", "mp4"}} {
-		o := Options{Input: Input{File: subtitledClip(t, codec.name, codec.container)}, Output: Output{File: filepath.Join(t.TempDir(), "out.mp4")}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := pipeline.Options{Input: pipeline.Input{File: subtitledClip(t, codec.name, codec.container)}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.mp4")}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		mustRun(t, o)
 		out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "s", "-show_entries", "packet=pts_time,duration_time", "-of", "csv=p=0", o.Output.File).Output()
 		if err != nil {
@@ -154,12 +155,12 @@ func TestSubtitlesOnScreenAtTheBeginning(t *testing.T) {
 	want := []string{"0.000000,1.000000,4", "0.000000,0.500000,3", "0.000000,0.500000,5"}
 	for _, c := range []struct {
 		name string
-		set  func(*Options)
+		set  func(*pipeline.Options)
 	}{
-		{"part", func(o *Options) { o.Timing.From, o.Timing.To = big.NewRat(9, 2), big.NewRat(11, 2) }},
-		{"curve", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n4.5 0\n5.5 1") }},
+		{"part", func(o *pipeline.Options) { o.Timing.From, o.Timing.To = big.NewRat(9, 2), big.NewRat(11, 2) }},
+		{"curve", func(o *pipeline.Options) { o.Timing.Curve = mustParse(t, "source output\n4.5 0\n5.5 1") }},
 	} {
-		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, c.name+".mkv")}}
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(dir, c.name+".mkv")}}
 		o.Synthesis.Mode = warp.Nearest
 		c.set(&o)
 		mustRun(t, o)

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/timeline"
 	"retime/warp"
 )
@@ -53,9 +54,9 @@ func TestLosslessSoundStaysLossless(t *testing.T) {
 				break
 			}
 			var said strings.Builder
-			o := Options{
-				Input: Input{File: clip, Deinterlace: IgnoreFields}, Synthesis: Synthesis{Mode: warp.Blend},
-				Output: Output{File: filepath.Join(dir, c.output), Overwrite: true}, Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+			o := pipeline.Options{
+				Input: pipeline.Input{File: clip, Deinterlace: pipeline.IgnoreFields}, Synthesis: pipeline.Synthesis{Mode: warp.Blend},
+				Output: pipeline.Output{File: filepath.Join(dir, c.output), Overwrite: true}, Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
 			}
 			o.Timing.Slow = big.NewRat(slow, 1)
 			mustRun(t, o)
@@ -126,9 +127,9 @@ func TestEncoderKeepsTheSource(t *testing.T) {
 			ffmpeg(t, append(append([]string{"-f", "lavfi", "-i", "testsrc2=s=256x128:r=25", "-frames:v", "3"}, c.args...), clip)...)
 		}
 		var said strings.Builder
-		o := Options{
-			Input: Input{File: clip}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(dir, c.output), Overwrite: true},
-			Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+		o := pipeline.Options{
+			Input: pipeline.Input{File: clip}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: filepath.Join(dir, c.output), Overwrite: true},
+			Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
 		}
 		o.Timing.Rate, _ = timeline.ParseRate("2x")
 		mustRun(t, o)

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"log/slog"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -52,10 +53,10 @@ func TestTimecodes(t *testing.T) {
 		{ntsc, "a.mp4", "24000/1001", "0", "1", "00:00:59:16"},
 	} {
 		var said strings.Builder
-		o := Options{Input: Input{File: c.input}, Output: Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: Synthesis{Mode: warp.Nearest}}
+		o := pipeline.Options{Input: pipeline.Input{File: c.input}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}}
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 		rational := func(s string) *big.Rat { r, _ := new(big.Rat).SetString(s); return r }
-		o.Timing = Timing{Rate: Rate{Value: rational(c.rate)}, From: rational(c.from), To: big.NewRat(3, 4), Slow: rational(c.slow)}
+		o.Timing = pipeline.Timing{Rate: pipeline.Rate{Value: rational(c.rate)}, From: rational(c.from), To: big.NewRat(3, 4), Slow: rational(c.slow)}
 		mustRun(t, o)
 		out, err := exec.Command("ffprobe", "-v", "error", "-show_entries", "stream_tags=timecode:format_tags=timecode", "-of", "default=nw=1:nk=1", o.Output.File).Output()
 		if err != nil {

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"log/slog"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -69,7 +70,7 @@ func TestOddInputs(t *testing.T) {
 		{"fragments.mp4", "out.mp4", 25, "", []string{"h264,und", "aac,und"}},
 	} {
 		var said strings.Builder
-		o := Options{Input: Input{File: name(c.input)}, Output: Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := pipeline.Options{Input: pipeline.Input{File: name(c.input)}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 		if report := mustRun(t, o); report.Frames != c.frames {
 			t.Errorf("%s to %s: %d frames, want %d", c.input, c.output, report.Frames, c.frames)
@@ -100,7 +101,7 @@ func TestAlphaOfWebM(t *testing.T) {
 		frames := func(name string, decoder ...string) string {
 			return ffmpeg(t, append(decoder, "-i", name, "-pix_fmt", "yuva420p", "-f", "framemd5", "-")...)
 		}
-		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, "out.mkv"), VideoCodec: "ffv1", Overwrite: true}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(dir, "out.mkv"), VideoCodec: "ffv1", Overwrite: true}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		mustRun(t, o)
 		if want, got := frames(clip, "-c:v", c.encoder), frames(o.Output.File); hashes(want) != hashes(got) {
 			t.Errorf("%s: frames\n%s\nbecame\n%s", c.name, want, got)

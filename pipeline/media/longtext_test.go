@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -62,7 +63,7 @@ func TestHoursOfTimedText(t *testing.T) {
 		{mp4, filepath.Join(dir, "same.mp4"), 1, []string{"long 1.00 12600.00", "later 28800.00 28820.00", "latest 54000.00 54020.00"}},
 		{mp4, filepath.Join(dir, "slow.mov"), 2, []string{"long 2.00 25200.00", "later 57600.00 57640.00", "latest 108000.00 108040.00"}},
 	} {
-		o := Options{Input: Input{File: c.input}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: c.output}}
+		o := pipeline.Options{Input: pipeline.Input{File: c.input}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: c.output}}
 		o.Timing.Slow = big.NewRat(c.slow, 1)
 		mustRun(t, o)
 		if got := shows(c.output); !slices.Equal(got, c.want) {

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/warp"
 )
@@ -27,11 +28,11 @@ func TestImageSequences(t *testing.T) {
 	} {
 		in, out := t.TempDir(), t.TempDir()
 		ffmpeg(t, "-i", writeScene(t, 64, 48, 3, 24, 1), "-pix_fmt", c.format, "-start_number", "37", filepath.Join(in, "f%04d."+c.ext))
-		o := Options{
-			Input:     Input{File: filepath.Join(in, "f%04d."+c.ext), Rate: big.NewRat(24, 1)},
-			Output:    Output{File: filepath.Join(out, "%03d."+c.ext)},
-			Synthesis: Synthesis{Mode: warp.Blend},
-			Timing:    Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}},
+		o := pipeline.Options{
+			Input:     pipeline.Input{File: filepath.Join(in, "f%04d."+c.ext), Rate: big.NewRat(24, 1)},
+			Output:    pipeline.Output{File: filepath.Join(out, "%03d."+c.ext)},
+			Synthesis: pipeline.Synthesis{Mode: warp.Blend},
+			Timing:    pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}},
 		}
 		report := mustRun(t, o)
 		if report.Frames != 6 || report.Rate.Cmp(big.NewRat(48, 1)) != 0 || report.Output != o.Output.File {
@@ -72,7 +73,7 @@ func TestFloatSequence(t *testing.T) {
 		t.Fatal(err)
 	}
 	ffmpeg(t, "-f", "rawvideo", "-pix_fmt", "gbrpf32le", "-s", fmt.Sprintf("%dx%d", w, h), "-i", clip, filepath.Join(in, "%d.exr"))
-	o := Options{Input: Input{File: filepath.Join(in, "%d.exr"), Rate: big.NewRat(24, 1)}, Output: Output{File: filepath.Join(out, "%d.exr")}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
+	o := pipeline.Options{Input: pipeline.Input{File: filepath.Join(in, "%d.exr"), Rate: big.NewRat(24, 1)}, Output: pipeline.Output{File: filepath.Join(out, "%d.exr")}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 	mustRun(t, o)
 	made := filepath.Join(out, "made")
 	ffmpeg(t, "-i", filepath.Join(out, "2.exr"), "-f", "rawvideo", "-pix_fmt", "gbrpf32le", made)
@@ -96,7 +97,7 @@ func TestSequenceFaults(t *testing.T) {
 	pattern := filepath.Join(dir, "f%02d.png")
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 6, 24, 1), pattern)
 	var said strings.Builder
-	o := Options{Input: Input{File: pattern}, Output: Output{File: filepath.Join(dir, "out.nut")}, Synthesis: Synthesis{Mode: warp.Blend}, Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))}}
+	o := pipeline.Options{Input: pipeline.Input{File: pattern}, Output: pipeline.Output{File: filepath.Join(dir, "out.nut")}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))}}
 	if report := mustRun(t, o); report.Rate.Cmp(big.NewRat(25, 1)) != 0 || !strings.Contains(said.String(), "Input.Rate") {
 		t.Errorf("without a rate: %s; said %q", report.Rate.RatString(), said.String())
 	}
@@ -118,7 +119,7 @@ func TestSequenceFaults(t *testing.T) {
 		{clip, filepath.Join(dir, "no", "%02d.png"), nil, fault.CannotWrite, "no"},
 		{clip, filepath.Join(dir, "one.png"), nil, fault.Usage, "%05d"},
 	} {
-		_, err := Run(context.Background(), Options{Input: Input{File: c.input, Rate: c.rate}, Output: Output{File: c.output}, Synthesis: Synthesis{Mode: warp.Blend}})
+		_, err := pipeline.Run(context.Background(), pipeline.Options{Input: pipeline.Input{File: c.input, Rate: c.rate}, Output: pipeline.Output{File: c.output}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}})
 		if fault.KindOf(err) != c.kind || !strings.Contains(fmt.Sprint(err), c.says) {
 			t.Errorf("%s to %s: %v, want kind %d and %q", c.input, c.output, err, c.kind, c.says)
 		}
@@ -134,7 +135,7 @@ func TestSequenceFaults(t *testing.T) {
 			if err := errors.Join(os.Remove(fmt.Sprintf(in, n)), spoil(fmt.Sprintf(in, n))); err != nil {
 				t.Fatal(err)
 			}
-			_, err := Run(t.Context(), Options{Input: Input{File: in}, Output: Output{File: filepath.Join(dir, "x.nut")}, Synthesis: Synthesis{Mode: warp.Blend}})
+			_, err := pipeline.Run(t.Context(), pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: filepath.Join(dir, "x.nut")}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}})
 			if fault.KindOf(err) != fault.BadData || !strings.Contains(fmt.Sprint(err), fmt.Sprintf("%d.png %s", n, name)) {
 				t.Errorf("picture %d %s: %v", n, name, err)
 			}
@@ -143,12 +144,12 @@ func TestSequenceFaults(t *testing.T) {
 	out := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	_, err := Run(ctx, Options{
-		Input:     Input{File: clip},
-		Output:    Output{File: filepath.Join(out, "%d.png")},
-		Synthesis: Synthesis{Mode: warp.Blend},
-		Timing:    Timing{Rate: Rate{Value: big.NewRat(96, 1)}},
-		Hooks: Hooks{Progress: func(p Progress) {
+	_, err := pipeline.Run(ctx, pipeline.Options{
+		Input:     pipeline.Input{File: clip},
+		Output:    pipeline.Output{File: filepath.Join(out, "%d.png")},
+		Synthesis: pipeline.Synthesis{Mode: warp.Blend},
+		Timing:    pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(96, 1)}},
+		Hooks: pipeline.Hooks{Progress: func(p pipeline.Progress) {
 			if p.Frames == 2 {
 				cancel()
 			}
@@ -190,11 +191,11 @@ func TestPipes(t *testing.T) {
 			all, _ := io.ReadAll(outRead)
 			received <- all
 		}()
-		o := Options{
-			Input:     Input{File: fmt.Sprintf("pipe:%d", inRead.Fd())},
-			Output:    Output{File: fmt.Sprintf("/dev/fd/%d", outWrite.Fd()), Format: format},
-			Synthesis: Synthesis{Mode: warp.Blend},
-			Timing:    Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}, From: big.NewRat(1, 12)},
+		o := pipeline.Options{
+			Input:     pipeline.Input{File: fmt.Sprintf("pipe:%d", inRead.Fd())},
+			Output:    pipeline.Output{File: fmt.Sprintf("/dev/fd/%d", outWrite.Fd()), Format: format},
+			Synthesis: pipeline.Synthesis{Mode: warp.Blend},
+			Timing:    pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}, From: big.NewRat(1, 12)},
 		}
 		if format != "yuv4mpegpipe" {
 			o.Output.VideoCodec = "ffv1"
@@ -224,9 +225,9 @@ func TestPipes(t *testing.T) {
 func TestGlobAndStartNumber(t *testing.T) {
 	in, out := t.TempDir(), t.TempDir()
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 12, 24, 1), "-pix_fmt", "rgb24", filepath.Join(in, "%d.png"))
-	o := Options{
-		Input: Input{File: filepath.Join(in, "*.png")}, Output: Output{File: filepath.Join(out, "%03d.png"), StartNumber: new(0)},
-		Synthesis: Synthesis{Mode: warp.Nearest},
+	o := pipeline.Options{
+		Input: pipeline.Input{File: filepath.Join(in, "*.png")}, Output: pipeline.Output{File: filepath.Join(out, "%03d.png"), StartNumber: new(0)},
+		Synthesis: pipeline.Synthesis{Mode: warp.Nearest},
 	}
 	for _, first := range []int{0, 1001} {
 		o.Output.StartNumber, o.Output.Overwrite = &first, true
@@ -245,18 +246,18 @@ func TestGlobAndStartNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		change func(*Options)
+		change func(*pipeline.Options)
 		kind   fault.Kind
 		says   string
 	}{
-		"an empty file": {func(*Options) {}, fault.BadData, "4.png is empty"},
-		"no sequence":   {func(o *Options) { o.Output.File = filepath.Join(out, "a.nut") }, fault.Usage, "Output.StartNumber"},
-		"negative":      {func(o *Options) { o.Output.StartNumber = new(-1) }, fault.Usage, "Output.StartNumber -1"},
-		"no files":      {func(o *Options) { o.Input.File = filepath.Join(in, "*.jpg") }, fault.NoInput, "no file goes by that pattern"},
+		"an empty file": {func(*pipeline.Options) {}, fault.BadData, "4.png is empty"},
+		"no sequence":   {func(o *pipeline.Options) { o.Output.File = filepath.Join(out, "a.nut") }, fault.Usage, "Output.StartNumber"},
+		"negative":      {func(o *pipeline.Options) { o.Output.StartNumber = new(-1) }, fault.Usage, "Output.StartNumber -1"},
+		"no files":      {func(o *pipeline.Options) { o.Input.File = filepath.Join(in, "*.jpg") }, fault.NoInput, "no file goes by that pattern"},
 	} {
 		o := o
 		c.change(&o)
-		if _, err := Run(t.Context(), o); fault.KindOf(err) != c.kind || !strings.Contains(fmt.Sprint(err), c.says) {
+		if _, err := pipeline.Run(t.Context(), o); fault.KindOf(err) != c.kind || !strings.Contains(fmt.Sprint(err), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

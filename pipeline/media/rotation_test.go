@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -59,9 +60,9 @@ func TestRotationIsNotLost(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			clip := rotated(t, "in.mp4", c.a, c.b, c.c, c.d, append(x264, c.format)...)
-			o := Options{
-				Input: Input{File: clip}, Synthesis: Synthesis{Mode: warp.Blend},
-				Output: Output{File: filepath.Join(t.TempDir(), c.output), VideoCodec: "ffv1"},
+			o := pipeline.Options{
+				Input: pipeline.Input{File: clip}, Synthesis: pipeline.Synthesis{Mode: warp.Blend},
+				Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.output), VideoCodec: "ffv1"},
 			}
 			if c.output == "o.mp4" {
 				o.Output.VideoCodec, o.Output.VideoOptions = "libx264", map[string]string{"qp": "0"}
@@ -93,7 +94,7 @@ func TestRotationIsNotLost(t *testing.T) {
 // other direction, where there is one.
 func TestRotationOfChroma(t *testing.T) {
 	clip := rotated(t, "in.mp4", 0, 1, -1, 0, "-c:v", "libx264", "-qp", "0", "-pix_fmt", "yuv422p")
-	o := Options{Input: Input{File: clip}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(t.TempDir(), "o.mkv"), VideoCodec: "ffv1"}}
+	o := pipeline.Options{Input: pipeline.Input{File: clip}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "o.mkv"), VideoCodec: "ffv1"}}
 	mustRun(t, o)
 	got, _, v := readAll(t, o.Output.File)
 	if v.Format.Name != "yuv440p" || v.Width != 48 || v.Height != 64 {
@@ -122,22 +123,22 @@ func TestRotationOfChroma(t *testing.T) {
 func TestKeepRotation(t *testing.T) {
 	clip := rotated(t, "in.mp4", 0, 1, -1, 0, "-c:v", "libx264", "-pix_fmt", "yuv420p")
 	var said bytes.Buffer
-	o := Options{Input: Input{File: clip, Rotation: KeepRotation}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(t.TempDir(), "o.mkv")}}
+	o := pipeline.Options{Input: pipeline.Input{File: clip, Rotation: pipeline.KeepRotation}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "o.mkv")}}
 	o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 	mustRun(t, o)
 	if got := streamsOf(t, o.Output.File, "v", "width,height"); len(got) != 1 || got[0] != "64,48" || !strings.Contains(said.String(), "display matrix") {
 		t.Errorf("%q, said %q", got, said.String())
 	}
 	for _, c := range []struct {
-		rotation     Rotation
+		rotation     pipeline.Rotation
 		file, format string
-		want         Rotation
+		want         pipeline.Rotation
 	}{
-		{AutoRotation, "o.mkv", "", TurnPictures}, {AutoRotation, "o.mov", "", KeepRotation}, {AutoRotation, "-", "", TurnPictures},
-		{AutoRotation, "-", "mp4", KeepRotation}, {AutoRotation, "o.mp4", "webm", TurnPictures}, {AutoRotation, "o%d.png", "", TurnPictures},
-		{AutoRotation, "", "", KeepRotation}, {KeepRotation, "o.gif", "", KeepRotation}, {TurnPictures, "o.mp4", "", TurnPictures},
+		{pipeline.AutoRotation, "o.mkv", "", pipeline.TurnPictures}, {pipeline.AutoRotation, "o.mov", "", pipeline.KeepRotation}, {pipeline.AutoRotation, "-", "", pipeline.TurnPictures},
+		{pipeline.AutoRotation, "-", "mp4", pipeline.KeepRotation}, {pipeline.AutoRotation, "o.mp4", "webm", pipeline.TurnPictures}, {pipeline.AutoRotation, "o%d.png", "", pipeline.TurnPictures},
+		{pipeline.AutoRotation, "", "", pipeline.KeepRotation}, {pipeline.KeepRotation, "o.gif", "", pipeline.KeepRotation}, {pipeline.TurnPictures, "o.mp4", "", pipeline.TurnPictures},
 	} {
-		o := Options{Input: Input{Rotation: c.rotation}, Output: Output{File: c.file, Format: c.format}}
+		o := pipeline.Options{Input: pipeline.Input{Rotation: c.rotation}, Output: pipeline.Output{File: c.file, Format: c.format}}
 		if got := o.Rotation(); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}

@@ -14,9 +14,9 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
-	"retime/pipeline/curve"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
+	"retime/pipeline/timeline/curve"
 	"retime/testdata/scene"
 )
 

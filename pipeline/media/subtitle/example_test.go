@@ -3,7 +3,7 @@ package subtitle_test
 import (
 	"fmt"
 
-	"retime/pipeline/subtitle"
+	"retime/pipeline/media/subtitle"
 )
 
 // An event of Advanced SubStation Alpha becomes an entry of SubRip and a cue of WebVTT.

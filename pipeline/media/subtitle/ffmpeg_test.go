@@ -95,7 +95,7 @@ func TestEncoders(t *testing.T) {
 	overlap := encodeTimed(t, header+"Dialogue: 0,0:00:01.00,0:00:03.00,Default,,0,0,0,,first\nDialogue: 0,0:00:02.00,0:00:04.00,Default,,0,0,0,,second\n")
 	part := fmt.Sprintf(section+`
 The container decides which format text subtitles have. FFmpeg's decoders turn subtitles into
-events, and package `+"`pipeline/subtitle`"+` writes the events in the new format. The encoders of
+events, and package `+"`pipeline/media/subtitle`"+` writes the events in the new format. The encoders of
 FFmpeg 5.1 could write them, too, but they lose more. Of %d events, FFmpeg's encoders write %d differently
 from retime as SubRip, %d as WebVTT and %d as timed text; %d come out alike in all three.
 
@@ -122,9 +122,9 @@ the formats, and retime names what.
 
 This command writes this part:
 
-    RETIME_WRITE_DOCS=1 go test -run Encoders ./pipeline/subtitle
+    RETIME_WRITE_DOCS=1 go test -run Encoders ./pipeline/media/subtitle
 `, len(encoded), differ[0], differ[1], differ[2], both, rows.String(), list(overlap), silent)
-	const name = "../../docs/fidelity.md"
+	const name = "../../../docs/fidelity.md"
 	old, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

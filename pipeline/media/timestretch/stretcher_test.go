@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"retime/pipeline/curve"
+	"retime/pipeline/timeline/curve"
 )
 
 func slowed(num, den int64) curve.Run {

@@ -10,7 +10,7 @@ import (
 	"math"
 	"math/big"
 
-	"retime/pipeline/curve"
+	"retime/pipeline/timeline/curve"
 )
 
 // Stretcher turns the samples of a source into the samples of an output. One

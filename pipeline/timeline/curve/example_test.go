@@ -5,7 +5,7 @@ import (
 	"log"
 	"math/big"
 
-	"retime/pipeline/curve"
+	"retime/pipeline/timeline/curve"
 )
 
 // The first second plays as it was shot, the second one at a quarter of that speed.

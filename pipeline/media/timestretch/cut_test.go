@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"testing"
 
-	"retime/pipeline/curve"
+	"retime/pipeline/timeline/curve"
 )
 
 // within plays the seconds from from on, num/den times as long as they last.

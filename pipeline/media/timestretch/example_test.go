@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/big"
 
-	"retime/pipeline/curve"
-	"retime/pipeline/timestretch"
+	"retime/pipeline/media/timestretch"
+	"retime/pipeline/timeline/curve"
 )
 
 // A second of a 440 Hz tone becomes two seconds of a 440 Hz tone.

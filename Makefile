@@ -76,9 +76,11 @@ CUDA_ARCHS := 70 75 80 86 89 90
 NVCCFLAGS  := -O3 -std=c++14 -fmad=false -t 2 -Xfatbin=-compress-all \
 	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
 FATBINS    := $(patsubst cuda/kernels/%.cu,cuda/fatbin/%.fatbin,$(wildcard cuda/kernels/*.cu))
-# Kernels that only the benchmarks run; these may include the others' headers.
+# Kernels that only the benchmarks run; these may include the others' headers. Those of box
+# splines are written by their compiler.
 GPU        := cmd/retime-bench/internal/gpu
-GPUBINS    := $(patsubst $(GPU)/kernels/%.cu,$(GPU)/fatbin/%.fatbin,$(wildcard $(GPU)/kernels/*.cu))
+BOXSPLINES := $(GPU)/kernels/boxspline.cu
+GPUBINS    := $(patsubst $(GPU)/kernels/%.cu,$(GPU)/fatbin/%.fatbin,$(sort $(BOXSPLINES) $(wildcard $(GPU)/kernels/*.cu)))
 # The driver's library is linked where there is no driver, too. /usr/local/cuda is
 # where NVIDIA's own toolkit lies. LIBRARY_PATH, unlike CGO_LDFLAGS, is no reason for
 # Go to compile every C package again.
@@ -102,8 +104,13 @@ fatbins: $(FATBINS) cuda/fatbin/sources
 bench-kernels: kernels
 	@$(MAKE) --no-print-directory $(GPUBINS)
 
+$(BOXSPLINES): $(wildcard $(patsubst %,warp/boxspline/%/*.go,. exact lattice compile compile/*) $(GPU)/kernels/boxspline_*.cuh)
+	@echo "compiling the box splines' kernels"
+	@$(GO) run ./warp/boxspline/compile -kernels $@
+	@$(GO) generate ./$(GPU)/kernels
+
 .PHONY: generate
-generate: ## write the box splines' code, and what the kernels share with Go code, again
+generate: $(BOXSPLINES) ## write the box splines' code, and what the kernels share with Go code, again
 	$(GO) generate ./warp/boxspline ./cuda/... ./$(GPU)/...
 
 # What the kernels are compiled for, which retime info prints. Another choice
@@ -173,12 +180,12 @@ test-deps: deps
 	@$(call install,$(TEST_PACKAGES))
 
 .PHONY: test
-test: test-deps ## run every test, with the race detector; TESTFLAGS=-v adds flags
+test: test-deps $(BOXSPLINES) ## run every test, with the race detector; TESTFLAGS=-v adds flags
 	$(VET) ./... $(TEST_PROGRAMS)
 	$(GO) test -race -timeout 40m $(TESTFLAGS) ./...
 
 .PHONY: test-plain
-test-plain: test-deps ## run every test, without the race detector; PKG=./pipeline runs a package's
+test-plain: test-deps $(BOXSPLINES) ## run every test, without the race detector; PKG=./pipeline runs a package's
 	$(GO) test -timeout 40m $(TESTFLAGS) $(or $(PKG),./...)
 
 .PHONY: test-on
@@ -265,8 +272,12 @@ bench-stages: bench ## measure the stages of converting CLIP
 bench-restore: bench ## measure restoration on real clips; takes minutes
 	bin/retime-bench restore $(ARGS)
 
+.PHONY: bench-frame
+bench-frame: kernels ## measure the kernels of a made frame; needs an NVIDIA GPU
+	$(CUDA_ENV) $(GO) test -tags $(TAGS),cuda -run '^$$' -bench Frame $(TESTFLAGS) ./cuda
+
 .PHONY: bench-cuda
-bench-cuda: bin/retime-bench-cuda ## measure the kernels; needs an NVIDIA GPU
+bench-cuda: bin/retime-bench-cuda ## measure splines; needs an NVIDIA GPU
 	bin/retime-bench-cuda cuda $(ARGS)
 
 .PHONY: bin/retime-bench-cuda
@@ -278,8 +289,7 @@ bench-go: deps ## run the benchmarks of every package
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: lint
-lint: deps $(LINTER) ## check style, the direction of imports, and that generated code is current
-	$(GO) run ./warp/boxspline/compile -check
+lint: deps $(LINTER) ## check style and the direction of imports
 	GOFLAGS="$(UNTRIMMED)" $(LINTER) run ./... $(TEST_PROGRAMS)
 	cd $(FARM) && GOWORK=off GOFLAGS= ../../$(LINTER) run ./...
 

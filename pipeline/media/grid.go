@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"slices"
 
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // Grid is the even spacing at which a camera shot, which its timestamps are near to: containers

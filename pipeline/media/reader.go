@@ -17,7 +17,7 @@ import (
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/pixel"
 	"retime/pipeline/media/streams"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // Reader decodes the best video stream of a file. Only one goroutine may use it.

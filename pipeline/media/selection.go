@@ -12,7 +12,7 @@ import (
 
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // choice is one rule for the selection of streams, with the syntax of ffmpeg's -map.

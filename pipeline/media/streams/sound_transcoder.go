@@ -7,11 +7,11 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/curve"
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
-	"retime/pipeline/media/timebase"
-	"retime/pipeline/timestretch"
+	"retime/pipeline/media/timestretch"
+	"retime/pipeline/timeline/curve"
+	"retime/pipeline/timeline/timebase"
 )
 
 // soundTranscoder decodes sound, stretches it and encodes it again. A position counts

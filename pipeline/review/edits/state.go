@@ -16,10 +16,10 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
-	"retime/pipeline/curve"
 	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
+	"retime/pipeline/timeline/curve"
 )
 
 // State is all that is decided. It does not change: methods return the state after an edit.

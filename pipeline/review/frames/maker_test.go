@@ -14,10 +14,10 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
-	"retime/pipeline/curve"
 	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
+	"retime/pipeline/timeline/curve"
 	"retime/testdata/scene"
 )
 

@@ -138,6 +138,9 @@ func runBatch(ctx context.Context, o BatchOptions, name string, flags *pflag.Fla
 	if o.commands {
 		return printCommands(stdout, clips)
 	}
+	if o.dryRun {
+		return dryRunBatch(ctx, stdout, clips, o.Output.Overwrite)
+	}
 	if o.state != "" {
 		state = o.state
 	}
@@ -190,6 +193,25 @@ func runBatch(ctx context.Context, o BatchOptions, name string, flags *pflag.Fla
 		err = failure(summary)
 	}
 	return err
+}
+
+// dryRunBatch previews each clip, and prints how long they take together.
+func dryRunBatch(ctx context.Context, w io.Writer, clips []*batchClip, overwrite bool) error {
+	var sum time.Duration
+	for _, c := range clips {
+		p, err := c.options(c.input)
+		if err == nil {
+			p.Output.Overwrite = overwrite
+			var took time.Duration
+			took, err = previewed(ctx, w, c.Output.File, p)
+			sum += took
+		}
+		if err != nil {
+			return c.inFlags(fmt.Errorf("%s: %w", c.input, err))
+		}
+	}
+	fmt.Fprintf(w, "%s, about %s one after another\n", counted(int64(len(clips)), "clip"), roughly(sum))
+	return nil
 }
 
 // printCommands prints the arguments with which retime converts each clip, a JSON array a

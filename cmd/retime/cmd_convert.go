@@ -173,6 +173,13 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, stdout, std
 	if err != nil {
 		return err
 	}
+	if o.dryRun {
+		if err := checkWritten(o.flags(), input, o.Output.Overwrite); err != nil {
+			return err
+		}
+		_, err := previewed(ctx, stdout, o.Output.File, p)
+		return err
+	}
 	p.Hooks.Progress = progress.update
 	report, err := o.convert(ctx, p)
 	progress.done()

@@ -83,6 +83,10 @@ func runDebug(ctx context.Context, o DebugOptions, input string, stdout, stderr 
 		return err
 	}
 	defer d.Release()
+	if o.dryRun {
+		fmt.Fprintf(stdout, "%s: %s about a frame of confidence %.3f, %s\n", o.dir, counted(int64(len(debug.Files)), "file"), d.Record.Confidence, d.Record.Method)
+		return nil
+	}
 	if err := debug.Write(o.dir, d, o.Output.Overwrite); err != nil {
 		return err
 	}

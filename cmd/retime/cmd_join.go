@@ -45,6 +45,11 @@ func runJoin(ctx context.Context, o WorkOptions, wait bool, stdout, stderr io.Wr
 	if err := checkWritten(append(o.flags(), o.own()...), plan.Input.Path, o.Output.Overwrite); err != nil {
 		return err
 	}
+	if o.dryRun {
+		s := plan.Status(dir, false)
+		fmt.Fprintf(stdout, "%s: %d frames from %s, of which %d are done\n", o.Output.File, plan.Whole.Frames, counted(int64(len(plan.Ranges)), "segment"), s.Done)
+		return nil
+	}
 	o.Compute.Backend = pipeline.CPU // a join makes no frame
 	local, show, err := o.local(stderr)
 	if err != nil {

@@ -22,14 +22,15 @@ import (
 
 // ResampleOptions holds the flags of resample, as text.
 type ResampleOptions struct {
-	output                   string
-	transform                transformOptions
-	order, kernel            string
-	boundary, outside        string
-	precision                float64
-	dtype, size              string
-	threads                  int
-	overwrite, quiet, noWarn bool
+	output            string
+	transform         transformOptions
+	order, kernel     string
+	boundary, outside string
+	precision         float64
+	dtype, size       string
+	threads           int
+	overwrite, dryRun bool
+	quiet, noWarn     bool
 }
 
 // AddFlags declares the flags of resample.
@@ -45,6 +46,7 @@ func (o *ResampleOptions) flags() []flag {
 			Value: word(&o.output)},
 		{name: "size", arg: "WxH", usage: "output size (default the input's, or the flow's)", heading: commonHeading, Value: numbers(&o.size)},
 		{name: "overwrite", short: "y", usage: "overwrite the output", heading: commonHeading, Value: boolean(&o.overwrite)},
+		{name: "dry-run", usage: "write nothing; say what would be written", heading: displayHeading, Value: boolean(&o.dryRun)},
 		{name: "order", arg: "ORDER", usage: fmt.Sprintf("order of the B-spline, 0 to %d, or catmull-rom", bspline.MaxOrder), heading: samplingHeading, Value: numbers(&o.order)},
 		{name: "kernel", arg: "KERNEL", usage: "another spline than one of --order: linear, quadratic, cubic, courant, zp", heading: samplingHeading,
 			values: kernelNames(), Value: word(&o.kernel)},
@@ -243,6 +245,10 @@ func runResample(ctx context.Context, o ResampleOptions, input string, stdout, s
 	}
 	if err := r.apply(ctx, p, input); err != nil {
 		return err
+	}
+	if o.dryRun {
+		fmt.Fprintf(stdout, "%s: %v, %s\n", o.output, p, r.sampling())
+		return nil
 	}
 	if err := out.Write(p); err != nil {
 		return err

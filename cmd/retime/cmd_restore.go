@@ -45,7 +45,7 @@ func (o *RestoreOptions) own() []flag {
 		{name: "missing-from-numbering", usage: "fill the gaps in the numbers of an image sequence", heading: damageHeading,
 			option: "Options.MissingFromNumbering", Value: boolean(&r.MissingFromNumbering)},
 		{name: "write-list", arg: "FILE", usage: "write all damage to this list", heading: damageHeading, use: writesFile, path: &o.writeList, Value: word(&o.writeList)},
-		{name: "dry-run", usage: "list the damage, and write nothing else", heading: damageHeading, Value: boolean(&r.DryRun)},
+		{name: "dry-run", usage: "list the damage, say what would be written, and write nothing else", heading: damageHeading, Value: boolean(&r.DryRun)},
 		{name: "insert", arg: "FRAME:COUNT", usage: "insert COUNT frames after FRAME; repeatable", heading: damageHeading, Value: texts(&o.inserts)},
 		{name: "region", arg: "x,y,w,h@FRAMES", usage: "replace a rectangle of frames only; repeatable", heading: damageHeading, Value: texts(&o.regions)},
 		{name: "mask", arg: "FILE@FRAMES", usage: "replace only the white parts of a picture; repeatable", heading: damageHeading, use: readsFile,
@@ -222,14 +222,21 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 		err = e
 	}
 	if report != nil && !o.quiet && (err == nil || written) {
-		fmt.Fprintf(out, "%s: %s, %s rebuilt, %s left as too long\n", counted(report.Frames, "frame"),
-			counted(int64(len(report.Findings)), "finding"), counted(report.Made, "frame"), counted(int64(len(report.TooLong)), "run"))
+		rebuilt, left := "rebuilt", "left as too long"
+		if r.DryRun {
+			rebuilt, left = "to rebuild", "too long"
+		}
+		fmt.Fprintf(out, "%s: %s, %s %s, %s %s\n", counted(report.Frames, "frame"), counted(int64(len(report.Findings)), "finding"),
+			counted(report.Made, "frame"), rebuilt, counted(int64(len(report.TooLong)), "run"), left)
 		if written && r.SmartCopy {
 			fmt.Fprintf(out, "%d packets copied, %d encoded\n", report.Conversion.Copied, report.Conversion.Encoded)
 		}
 		if written {
 			summarise(out, report.Conversion, whyCPU, o.verbose)
 		}
+	}
+	if err == nil && r.DryRun && !r.SmartCopy && r.Convert.Output.File != "" && input != "-" {
+		return dryRunRestore(ctx, out, report, r.Convert)
 	}
 	return err
 }

@@ -67,7 +67,7 @@ func TestRestoreList(t *testing.T) {
 	in, dir := spoiltClip(t, 192, 108, 48, 9, 20, 21), t.TempDir()
 	list, out, log := filepath.Join(dir, "damage.txt"), filepath.Join(dir, "out.nut"), filepath.Join(dir, "made.jsonl")
 	stdout, stderr, code := run(t, "restore", in, "-o", out, "--detect", "--dry-run", "--write-list", list, "--log", log)
-	if code != 0 || !strings.Contains(stdout, "48 frames: 2 findings, 0 frames rebuilt") {
+	if code != 0 || !strings.Contains(stdout, "48 frames: 2 findings, 3 frames to rebuild") {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 || left[0] != list {

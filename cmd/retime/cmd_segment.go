@@ -111,6 +111,7 @@ Exit code 65 means that trying again is useless, 75 that it may help.`,
 	declare(cmd.Flags(), []flag{
 		{name: "index", arg: "K", usage: "number of the range, from 0", heading: planHeading, Value: integer(&o.index)},
 		{name: "stride", arg: "N", usage: "then make every N-th range after it", heading: planHeading, Value: integer(&o.stride)},
+		{name: "dry-run", usage: "make nothing; say which ranges would be made, and about how long that takes", heading: displayHeading, role: roleProgram, Value: boolean(&o.dryRun)},
 		{name: "count", arg: "M", usage: "with --stride, stop after M ranges", heading: planHeading, Value: integer(&o.count)},
 	})
 	return cmd
@@ -121,6 +122,16 @@ func noArgs(_ *cobra.Command, args []string) error {
 		return fault.New(fault.Usage, "arguments %q are too many; see --help", args)
 	}
 	return nil
+}
+
+// ranges returns the numbers of the ranges to make, of a plan with so many.
+func (o *WorkOptions) ranges(planned int) (list []int) {
+	for i := o.index; i < planned; i += o.stride {
+		if list = append(list, i); o.stride == 0 || len(list) == o.count {
+			break
+		}
+	}
+	return list
 }
 
 func runSegment(ctx context.Context, o WorkOptions, stdout, stderr io.Writer) error {
@@ -141,6 +152,9 @@ func runSegment(ctx context.Context, o WorkOptions, stdout, stderr io.Writer) er
 	if err != nil {
 		return err
 	}
+	if o.dryRun {
+		return dryRunSegments(ctx, stdout, plan, dir, o.ranges(len(plan.Ranges)), local)
+	}
 	defer show.done()
 	report := func(m *segment.Manifest, made bool) {
 		if !o.quiet {
@@ -151,21 +165,14 @@ func runSegment(ctx context.Context, o WorkOptions, stdout, stderr io.Writer) er
 			fmt.Fprintf(stdout, "segment %d of %d, frames %d to %d: %s\n", m.Index, len(plan.Ranges), m.First, m.First+m.Frames, what)
 		}
 	}
+	ranges := o.ranges(len(plan.Ranges))
 	if o.stride == 1 {
-		end := len(plan.Ranges)
-		if o.count > 0 {
-			end = min(end, o.index+o.count)
-		}
-		return plan.MakeRun(ctx, dir, o.index, end, local, report)
+		return plan.MakeRun(ctx, dir, o.index, o.index+len(ranges), local, report)
 	}
-	left := o.count
-	for i := o.index; ; i += o.stride {
+	for _, i := range ranges {
 		if err := plan.MakeRun(ctx, dir, i, i+1, local, report); err != nil {
 			return err
 		}
-		left--
-		if o.stride == 0 || left == 0 || i+o.stride >= len(plan.Ranges) {
-			return nil
-		}
 	}
+	return nil
 }

@@ -18,6 +18,7 @@ type ConvertOptions struct {
 	files
 	display
 	resume        bool
+	dryRun        bool
 	segmentLength *big.Rat // in seconds
 }
 
@@ -204,6 +205,9 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions, hidden: planVerb | reviewVerb, Value: boolean(&o.resume)},
 		{name: "segment-seconds", arg: "TIME", usage: "length of these parts", heading: resumeHeading, option: "Options.Length", role: roleProgram,
 			verbs: convertVerb | planVerb | reviewVerb, Value: parsed(&o.segmentLength, "30", parseSegmentLength)},
+		{name: "dry-run", usage: "write nothing; say what would be written, and about how large and when\n" +
+			"It makes ten frames of the output in a temporary directory to tell size and time.", heading: displayHeading, role: roleProgram,
+			verbs: convertVerb | planVerb | batchVerb | joinVerb | debugVerb, Value: boolean(&o.dryRun)},
 		{name: "overwrite", short: "y", usage: "overwrite the output and the files beside it", heading: commonHeading, option: "Output.Overwrite", role: roleProgram,
 			verbs: ^verb(0) &^ workVerb, Value: boolean(&out.Overwrite)},
 		{name: "quiet", short: "q", usage: "print only errors and warnings", heading: displayHeading, role: roleProgram,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/big"
 	"os"
 	"strings"
 	"time"
@@ -14,16 +15,11 @@ import (
 // summarise prints three lines: what was written, how many frames were shot and made, and how long
 // that took. If verbose is set, it also prints the times of the stages, and why the CPU made the frames.
 func summarise(w io.Writer, r *pipeline.Report, whyCPU string, verbose bool) {
-	rate := r.Rate.RatString()
-	if !r.Rate.IsInt() {
-		value, _ := r.Rate.Float64()
-		rate = fmt.Sprintf("%.3f (%s)", value, rate)
-	}
 	size := ""
 	if info, err := os.Stat(r.Output); err == nil && info.Mode().IsRegular() {
 		size = fmt.Sprintf(", %.2f MB", float64(info.Size())/1e6)
 	}
-	fmt.Fprintf(w, "%s: %dx%d %s, %s fps%s\n", r.Output, r.Width, r.Height, r.Written, rate, size)
+	fmt.Fprintf(w, "%s: %dx%d %s, %s fps%s\n", r.Output, r.Width, r.Height, r.Written, rateText(r.Rate), size)
 	fmt.Fprintf(w, "%s: %d as shot, %d made%s\n", counted(r.Frames, "frame"), r.Frames-r.Made-r.Held, r.Made, besides(r))
 	if len(r.Worst) > 0 {
 		fmt.Fprintf(w, "worst: %s\n", worstPlaces(r))
@@ -41,6 +37,15 @@ func summarise(w io.Writer, r *pipeline.Report, whyCPU string, verbose bool) {
 	if whyCPU != "" && r.Backend != pipeline.CUDA {
 		fmt.Fprintf(w, "no GPU: %s\n", whyCPU)
 	}
+}
+
+// rateText formats a rate in frames per second.
+func rateText(r *big.Rat) string {
+	if r.IsInt() {
+		return r.RatString()
+	}
+	value, _ := r.Float64()
+	return fmt.Sprintf("%.3f (%s)", value, r.RatString())
 }
 
 // besides returns the held frames, the scene cuts, the repeated frames that were retimed, and the faults of devices.

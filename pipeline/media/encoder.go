@@ -342,6 +342,9 @@ func (e *Encoder) drain() error {
 	}
 }
 
+// CodecName returns the encoder's name, as FFmpeg has it.
+func (e *Encoder) CodecName() string { return e.codec.Name() }
+
 // Finish encodes the frames that the encoder still holds.
 func (e *Encoder) Finish() error {
 	if e.times.frames == 0 {

@@ -65,6 +65,9 @@ type EncoderOptions struct {
 // SoundOptions say how to write sound.
 type SoundOptions = streams.SoundOptions
 
+// Fate is what becomes of a stream of the source.
+type Fate = streams.Fate
+
 // Audio says what happens to sound if the output plays at another speed.
 type Audio = streams.Audio
 

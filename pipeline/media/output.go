@@ -218,6 +218,12 @@ func (o *Output) addTags(encoder, timecode string) error {
 // Name returns the name that the output will have.
 func (o *Output) Name() string { return o.target.name }
 
+// Fates returns what becomes of the source's other streams.
+func (o *Output) Fates() []Fate { return o.streams.Fates() }
+
+// Container returns FFmpeg's name of the container.
+func (o *Output) Container() string { return container.Name(o.muxer.output) }
+
 // PixelFormat returns the format of the samples of the output's video, as FFmpeg names it.
 func (o *Output) PixelFormat() string { return o.muxer.video.CodecParameters().PixelFormat().Name() }
 

@@ -53,7 +53,7 @@ type Report struct {
 	Findings []Finding
 	Frames   int64     // of the input
 	TooLong  []Finding // runs that are longer than MaxRun and stayed unchanged
-	Made     int64     // frames made, in whole or in part
+	Made     int64     // frames made, in whole or in part; after a dry run, those to make
 	// Conversion is nil after a dry run.
 	Conversion *pipeline.Report
 }
@@ -130,6 +130,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	if o.DryRun {
+		report.Made = int64(len(p.made))
 		return report, nil
 	}
 	for _, f := range p.tooLong {

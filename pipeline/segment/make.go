@@ -19,6 +19,9 @@ func (p *Plan) apply(local pipeline.Options) pipeline.Options {
 	return o
 }
 
+// Conversion returns the options of the whole conversion, with those of local that Make heeds.
+func (p *Plan) Conversion(local pipeline.Options) pipeline.Options { return p.apply(local) }
+
 // Make makes range i in dir. made is false if the range was there and whole already. Of
 // local, Make heeds Compute, Synthesis.FlowCache, Hooks.Log and Hooks.Progress, and
 // nothing else. Several processes may make the same range at once.

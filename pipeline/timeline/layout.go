@@ -67,6 +67,9 @@ type Constant struct {
 // First is the number of the first frame.
 func (c *Constant) First() int64 { return c.first }
 
+// End is the number after the last frame's; Endless if that is not known.
+func (c *Constant) End() int64 { return c.frames }
+
 // Middle is the moment of the frame itself, which an Exposed frame has in its middle.
 func (c *Constant) Middle(k int64) *big.Rat { return c.Moment(k) }
 

@@ -109,6 +109,38 @@ type Set struct {
 	ends    []int64  // by the source's stream index, where the last packet ends, in microseconds
 	secret  []bool   // by the source's stream index, whether an encrypted packet was left out
 	running bool     // between Begin and End
+	fates   []Fate
+}
+
+// Fate is what becomes of a stream of the source.
+type Fate struct {
+	Index       int    // in the source
+	Kind, Codec string // as FFmpeg names them
+	// Written is the codec in the output: Codec if the stream is copied, another one or the same if
+	// Encoded is set, and empty if the stream is left out.
+	Written string
+	Encoded bool
+}
+
+// Fates returns what becomes of the source's streams, other than the converted one.
+func (s *Set) Fates() []Fate { return s.fates }
+
+// fate says what becomes of in, which c carries; nil if it is left out.
+func (s *Set) fate(in *astiav.Stream, c stream, added int) Fate {
+	p := in.CodecParameters()
+	f := Fate{Index: in.Index(), Kind: p.MediaType().String(), Codec: p.CodecID().String()}
+	if c == nil {
+		return f
+	}
+	f.Written = f.Codec
+	if s.out.NbStreams() > added {
+		f.Written = s.out.Streams()[added].CodecParameters().CodecID().String()
+	}
+	switch c.(type) {
+	case *soundTranscoder, *subtitleTranscoder:
+		f.Encoded = true
+	}
+	return f
 }
 
 // Add adds the streams of source that the container can hold to the muxer's file, which
@@ -137,6 +169,7 @@ func (s *Set) add(video *astiav.Stream) error {
 			continue
 		}
 		if !s.source.Chosen[i] {
+			s.fates = append(s.fates, s.fate(in, nil, 0))
 			continue
 		}
 		added := s.out.NbStreams()
@@ -144,6 +177,7 @@ func (s *Set) add(video *astiav.Stream) error {
 		if err != nil {
 			return err
 		}
+		s.fates = append(s.fates, s.fate(in, c, added))
 		s.list[i] = c
 		if s.out.NbStreams() > added {
 			outputs[i] = added

@@ -70,10 +70,10 @@ endef
 build: deps ## build bin/retime
 	@$(GO) build -o bin/retime ./cmd/retime
 
-# One file of kernels a source, for every architecture from Volta to Hopper and as
-# PTX for later ones. Products and sums are not fused, so that floats are the CPU's.
-CUDA_ARCHS := 70 75 80 86 89 90
-NVCCFLAGS  := -O3 -std=c++14 -fmad=false -t 2 -Xfatbin=-compress-all \
+# One file of kernels a source, for every architecture from Volta to Blackwell that nvcc knows, and
+# as PTX for later ones. Products and sums are not fused, so that floats are the CPU's.
+CUDA_ARCHS = $(filter 70 75 80 86 89 90 100 120,$(patsubst sm_%,%,$(shell nvcc --list-gpu-code 2>/dev/null)))
+NVCCFLAGS  = -O3 -std=c++14 -fmad=false -t 2 -Xfatbin=-compress-all \
 	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) -gencode arch=compute_90,code=compute_90
 FATBINS    := $(patsubst cuda/kernels/%.cu,cuda/fatbin/%.fatbin,$(wildcard cuda/kernels/*.cu))
 # Kernels that only the benchmarks run; these may include the others' headers. Those of box
@@ -84,7 +84,10 @@ GPUBINS    := $(patsubst $(GPU)/kernels/%.cu,$(GPU)/fatbin/%.fatbin,$(sort $(BOX
 # The driver's library is linked where there is no driver, too. /usr/local/cuda is
 # where NVIDIA's own toolkit lies. LIBRARY_PATH, unlike CGO_LDFLAGS, is no reason for
 # Go to compile every C package again.
-CUDA_ENV   := LIBRARY_PATH="$${LIBRARY_PATH:+$$LIBRARY_PATH:}/usr/lib/x86_64-linux-gnu/stubs:/usr/local/cuda/lib64/stubs"
+CUDA_ENV   = LIBRARY_PATH="$${LIBRARY_PATH:+$$LIBRARY_PATH:}/usr/lib/x86_64-linux-gnu/stubs:/usr/local/cuda/lib64/stubs"$(CUDA_COMPAT)
+# gorgonia.org/cu does not compile with the header of CUDA 13 as it is.
+CUDA_MAJOR = $(shell nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
+CUDA_COMPAT = $(if $(filter-out 11 12,$(CUDA_MAJOR)), CGO_CFLAGS="-O2 -g -I$(CURDIR)/cuda/compat -I$(realpath $(dir $(shell command -v nvcc))../include)")
 
 .PHONY: cuda
 cuda: build kernels ## build bin/retime-cuda, for NVIDIA GPUs
@@ -142,14 +145,11 @@ $(GPU)/fatbin/%.fatbin: $(GPU)/kernels/%.cu cuda/fatbin/architectures
 # no device answers.
 .PHONY: cuda-deps
 cuda-deps: deps
-	@if command -v nvcc >/dev/null; then \
-		[ "$$(nvcc --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')" -lt 13 ] || { \
-			echo "retime does not build with CUDA 13 or later ($$(command -v nvcc)); put the nvcc of CUDA 11.8 or 12 first in PATH" >&2; exit 1; }; \
-		exit 0; fi; \
+	@if command -v nvcc >/dev/null; then exit 0; fi; \
 	command -v apt-get >/dev/null || { echo "retime needs CUDA's compiler, nvcc 11.8 or later; install it and run again" >&2; exit 1; }; \
 	! /sbin/ldconfig -p | grep -q 'libcuda\.so\.1 ' || dpkg-query -S '*/libcuda.so.1' >/dev/null 2>&1 || { \
 		echo "NVIDIA's driver is here, but not from apt: Debian's CUDA toolkit would put another in its place." >&2; \
-		echo "Run make dist where there is no driver and bring the tarball here, or install NVIDIA's own toolkit of CUDA 12 and run again with nvcc in PATH." >&2; exit 1; }; \
+		echo "Run make dist where there is no driver and bring the tarball here, or install NVIDIA's own toolkit and run again with nvcc in PATH." >&2; exit 1; }; \
 	apt-cache policy nvidia-cuda-toolkit | grep -q 'Candidate: [0-9]' || { \
 		. /etc/os-release; list=/etc/apt/sources.list.d/retime-cuda.list; key=/usr/share/keyrings/debian-archive-keyring.gpg; \
 		grep -qs "Signed-By: *$$key" /etc/apt/sources.list.d/debian.sources && by="[signed-by=$$key] " || by=; \

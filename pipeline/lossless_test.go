@@ -83,6 +83,27 @@ func TestLosslessSoundStaysLossless(t *testing.T) {
 	}
 }
 
+// Sound of more than 24 bits that is encoded again is rounded to 24, whatever the codec, with a word.
+func TestRoundedSoundIsSaid(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		codec, output, wanted string
+		rounds                bool
+	}{
+		{"pcm_s32le", "o.mkv", "pcm_s32le", true}, {"pcm_s32le", "o.mkv", "flac", true}, {"pcm_s32le", "o.mkv", "aac", false}, {"pcm_s32le", "o.mkv", "", false}, // copied
+		{"pcm_f64le", "o.mkv", "pcm_f64le", true}, {"pcm_s24le", "o.mkv", "pcm_s24le", false}, {"pcm_f32le", "o.mkv", "pcm_f32le", false},
+	} {
+		in := filepath.Join(dir, c.codec+".mov")
+		ffmpeg(t, "-f", "lavfi", "-i", "color=gray:s=64x48:r=25", "-f", "lavfi", "-i", "anoisesrc=d=0.2:r=48000:a=0.3:seed=7", "-t", "0.2", "-c:v", "mpeg4", "-c:a", c.codec, "-y", in)
+		var said strings.Builder
+		o := Options{Input: Input{File: in}, Output: Output{File: filepath.Join(dir, c.output), Overwrite: true, AudioCodec: c.wanted}, Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))}}
+		mustRun(t, o)
+		if strings.Contains(said.String(), "rounded to 24 bits") != c.rounds {
+			t.Errorf("%s to %s, %q: said %s", c.codec, c.output, c.wanted, said.String())
+		}
+	}
+}
+
 // The encoder that retime chooses keeps what the source is: without losses, a mezzanine of its
 // profile, or more than 8 bits. It says so in one line, or warns and names the option that chooses.
 func TestEncoderKeepsTheSource(t *testing.T) {

@@ -103,8 +103,9 @@ func isLosslessVP9(packet []byte) bool {
 	if !resilient {
 		b.bits(2)
 	}
-	b.bits(2 + 6 + 3)                 // frame context, loop filter's level and sharpness
-	if b.bit() == 1 && b.bit() == 1 { // the filter's differences are updated
+	b.bits(2 + 6 + 3)           // frame context, loop filter's level and sharpness
+	differences := b.bit() == 1 // in the filter's level
+	if updates := differences && b.bit() == 1; updates {
 		for range 6 {
 			if b.bit() == 1 {
 				b.bits(7)

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -167,8 +166,10 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, stdout, std
 	if err != nil {
 		return err
 	}
-	var warned []string
-	p.Hooks.Log = slog.New(&logHandler{mu: new(sync.Mutex), out: stderr, level: o.logLevel(), warned: &warned})
+	var warned []message
+	log := o.logTo(stderr)
+	log.warned = &warned
+	p.Hooks.Log = slog.New(log)
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err

@@ -129,7 +129,7 @@ func runEvaluate(ctx context.Context, o EvaluateOptions, input string, stdout, s
 	if err := checkWritten(append(o.flags(), o.own()...), input, e.Overwrite); err != nil {
 		return err
 	}
-	e.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	e.Log = slog.New(o.logTo(stderr))
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err

@@ -189,7 +189,7 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 	if err != nil {
 		return err
 	}
-	r.Convert.Hooks.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	r.Convert.Hooks.Log = slog.New(o.logTo(stderr))
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err

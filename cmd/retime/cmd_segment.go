@@ -81,7 +81,7 @@ func (o *WorkOptions) local(stderr io.Writer) (p pipeline.Options, show *progres
 	if _, err := chooseProgram(p.Compute.Backend); err != nil {
 		return p, nil, err
 	}
-	p.Hooks.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	p.Hooks.Log = slog.New(o.logTo(stderr))
 	if show, err = newProgress(o.progress, o.quiet, stderr); err != nil {
 		return p, nil, err
 	}

@@ -197,7 +197,7 @@ func (o *ConvertOptions) flags() []flag {
 			"docs/security.md lists what this protects.", heading: machineHeading,
 			option: "Compute.Confine", role: roleProgram, verbs: conversions | workVerb | joinVerb, Value: word(&c.Confine)},
 		{name: "progress", arg: "HOW", usage: "progress display: auto, bar, json, none\n" +
-			"json prints one object per line on standard error; for a conversion, the last one reports the result: output, frames, shot, made, cuts, warnings, seconds, exit.", heading: displayHeading, role: roleProgram,
+			"json prints one object per line on standard error, also for each warning; for a conversion, the last one reports the result: output, frames, shot, made, cuts, warnings, seconds, exit, error.", heading: displayHeading, role: roleProgram,
 			verbs: ^verb(0) &^ debugVerb, values: []string{"auto", "bar", "json", "none"}, Value: word(&o.progress)},
 		{name: "no-verify", usage: "do not reread the output to check its frames, times and sound", heading: outputHeading, option: "Output.NoVerify", role: roleFiles,
 			verbs: conversions | restoreVerb, hidden: planVerb, Value: boolean(&out.NoVerify)},

@@ -25,6 +25,9 @@ const (
 	Nearest      Method = "nearest"      // the nearer source frame, in place of a made one
 )
 
+// Made reports whether a frame that came about by m was never shot.
+func (m Method) Made() bool { return m != FromSource && m != Nearest }
+
 // Decision is what a line of an edited sidecar says of an output frame.
 type Decision struct {
 	Frame  int64    `json:"frame"`

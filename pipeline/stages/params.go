@@ -53,7 +53,7 @@ type Hooks struct {
 	// Digest is called for each frame before it is encoded, in order, with its number
 	// in the output.
 	Digest func(frame int64, d Digest)
-	// Record is called for each written frame, in order.
+	// Record is called for each frame, in order, before it is written.
 	Record func(Record)
 	// ConfidenceMap is called after Record for each made frame, with its number and
 	// how far each pixel of the guides' grid can be trusted, from 0 to 255. An error

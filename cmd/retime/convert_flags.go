@@ -159,7 +159,7 @@ func (o *ConvertOptions) flags() []flag {
 			"auto takes the first of cuda and vaapi that answers. 4:2:0 pictures that cuda decodes stay on the GPU if it makes the frames.", heading: inputHeading, option: "Input.HWDec", role: roleMethod,
 			verbs: conversions, values: []string{"none", "auto", "cuda", "vaapi"}, Value: word(&in.HWDec)},
 		{name: "in-fps", arg: "RATE", usage: "frame rate of pictures (default 25) and of raw streams (default theirs)", heading: inputHeading, option: "Input.Rate",
-			verbs: conversions | restoreVerb, Value: optional(&in.Rate, parseInputRate)},
+			verbs: conversions | restoreVerb | evaluateVerb | debugVerb, Value: optional(&in.Rate, parseInputRate)},
 		{name: "map", arg: "SPEC", usage: "streams as ffmpeg chooses them: 0:v:1, -0:s; repeatable (default all)", heading: inputHeading, option: "Input.Map",
 			verbs: conversions | restoreVerb, Value: texts(&in.Map)},
 		{name: "vcodec", arg: "NAME", usage: "video encoder (default what suits source and container, mostly libx264)\n" +

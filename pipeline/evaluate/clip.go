@@ -87,7 +87,7 @@ func scan(ctx context.Context, o *Options) (*clip, error) {
 
 func open(ctx context.Context, o *Options) (*media.Reader, error) {
 	return media.Open(ctx, o.Input, media.ReaderOptions{
-		Format: o.InputFormat, Threads: o.Threads, From: media.Start{At: o.From, Onward: true}, To: o.To, Log: o.Log,
+		Format: o.InputFormat, Rate: o.InputRate, Threads: o.Threads, From: media.Start{At: o.From, Onward: true}, To: o.To, Log: o.Log,
 	})
 }
 

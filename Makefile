@@ -282,10 +282,17 @@ lint: deps $(LINTER) ## check style, the direction of imports, and that generate
 	$(GO) run ./warp/boxspline/compile -check
 	GOFLAGS="$(UNTRIMMED)" $(LINTER) run ./... $(TEST_PROGRAMS)
 	cd $(FARM) && GOWORK=off GOFLAGS= ../../$(LINTER) run ./...
+	cd docs/site && GOWORK=off GOFLAGS= ../../$(LINTER) run ./...
 
 $(LINTER):
 	@echo "building golangci-lint (a few minutes, once)"
 	@GOFLAGS= GOBIN=$(CURDIR)/build $(GO) install $(GOLANGCI) && mv build/golangci-lint $@
+
+# The site's generator is a module of its own, so that nobody who builds retime needs a Markdown library.
+.PHONY: site
+site: ## make a site of the README and the documents, build/site/index.html, and check its links
+	@cd docs/site && GOWORK=off GOFLAGS= $(GO) run . ../.. ../../build/site
+	@echo build/site/index.html
 
 .PHONY: fmt
 fmt: ## format the code

@@ -40,7 +40,7 @@ Shot frames reach the encoder untouched.`,
 		},
 	}
 	o.AddFlags(cmd.Flags())
-	cmd.Flags().Lookup("output").Usage += " (default beside the input: clip-60fps.mp4)"
+	cmd.Flags().Lookup("output").Usage += " (default next to the input: clip-60fps.mp4)"
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := simd.Check(); err != nil {

@@ -45,7 +45,7 @@ func (o *RestoreOptions) own() []flag {
 		{name: "missing-from-numbering", usage: "fill the gaps in the numbers of an image sequence", heading: damageHeading,
 			option: "Options.MissingFromNumbering", Value: boolean(&r.MissingFromNumbering)},
 		{name: "write-list", arg: "FILE", usage: "write all damage to this list", heading: damageHeading, use: writesFile, path: &o.writeList, Value: word(&o.writeList)},
-		{name: "dry-run", usage: "list the damage, say what would be written, and write nothing else", heading: damageHeading, Value: boolean(&r.DryRun)},
+		{name: "dry-run", usage: "list the damage, report what would be written, and write nothing else", heading: damageHeading, Value: boolean(&r.DryRun)},
 		{name: "insert", arg: "FRAME:COUNT", usage: "insert COUNT frames after FRAME; repeatable", heading: damageHeading, Value: texts(&o.inserts)},
 		{name: "region", arg: "x,y,w,h@FRAMES", usage: "replace a rectangle of frames only; repeatable", heading: damageHeading, Value: texts(&o.regions)},
 		{name: "mask", arg: "FILE@FRAMES", usage: "replace only the white parts of a picture; repeatable", heading: damageHeading, use: readsFile,
@@ -95,7 +95,7 @@ func (o *RestoreOptions) options(input string) (r restore.Options, err error) {
 		return r, fault.New(fault.Usage, "--max-run %d: want 1 or more", r.MaxRun)
 	}
 	if r.Convert.Output.File == "" && !r.DryRun {
-		return r, fault.New(fault.Usage, "no output; name one with -o, or say --dry-run")
+		return r, fault.New(fault.Usage, "no output; name one with -o, or give --dry-run")
 	}
 	if o.frames != "" {
 		found, err := restore.ParseFrames(o.frames)

@@ -110,7 +110,7 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions | restoreVerb | debugVerb, values: []string{"dis", "opencv-dis", "farneback"}, use: readsFile,
 			files: func() []string { return flowFiles(s.Flow) }, Value: word(&s.Flow)},
 		{name: "flow-cache", arg: "DIR", usage: "cache optical flow in this directory, which processes can share\n" +
-			"docs/clusters.md says how machines share it.", heading: machineHeading, option: "Synthesis.FlowCache",
+			"docs/clusters.md explains how machines share it.", heading: machineHeading, option: "Synthesis.FlowCache",
 			role: roleFiles, verbs: conversions | restoreVerb | workVerb, use: keepsFiles, path: &s.FlowCache, Value: word(&s.FlowCache)},
 		{name: "preset", arg: "PRESET", usage: "speed against quality: fast, balanced, best", heading: commonHeading, option: "Synthesis.Preset", role: roleMethod,
 			verbs: conversions | restoreVerb | debugVerb, values: []string{"fast", "balanced", "best"}, Value: word(&s.Preset)},
@@ -205,10 +205,10 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions, hidden: planVerb | reviewVerb, Value: boolean(&o.resume)},
 		{name: "segment-seconds", arg: "TIME", usage: "length of these parts", heading: resumeHeading, option: "Options.Length", role: roleProgram,
 			verbs: convertVerb | planVerb | reviewVerb, Value: parsed(&o.segmentLength, "30", parseSegmentLength)},
-		{name: "dry-run", usage: "write nothing; say what would be written, and about how large and when\n" +
-			"It makes ten frames of the output in a temporary directory to tell size and time.", heading: displayHeading, role: roleProgram,
+		{name: "dry-run", usage: "write nothing; report what would be written, its rough size and the time it takes\n" +
+			"It makes ten frames of the output in a temporary directory to estimate size and time.", heading: displayHeading, role: roleProgram,
 			verbs: convertVerb | planVerb | batchVerb | joinVerb | debugVerb, Value: boolean(&o.dryRun)},
-		{name: "overwrite", short: "y", usage: "overwrite the output and the files beside it", heading: commonHeading, option: "Output.Overwrite", role: roleProgram,
+		{name: "overwrite", short: "y", usage: "overwrite the output and the files next to it", heading: commonHeading, option: "Output.Overwrite", role: roleProgram,
 			verbs: ^verb(0) &^ workVerb, Value: boolean(&out.Overwrite)},
 		{name: "quiet", short: "q", usage: "print only errors and warnings", heading: displayHeading, role: roleProgram,
 			verbs: ^verb(0), Value: boolean(&o.quiet)},

@@ -1,5 +1,5 @@
 // Package decision reads what people decide about the frames of an output: how a frame is
-// made, whether a cut lies there, which parts of it are made in ways of their own, and with
+// made, whether there is a cut, which parts of it are made in ways of their own, and with
 // which preset and shutter.
 package decision
 
@@ -12,7 +12,7 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// Method is how an output frame came about, or is to.
+// Method is how an output frame was made, or is to be made.
 type Method string
 
 // The methods.
@@ -33,7 +33,7 @@ type Decision struct {
 	Frame  int64    `json:"frame"`
 	Time   *float64 `json:"time"`   // in the output, in seconds; nil to leave it unchecked
 	Method Method   `json:"method"` // empty for no wish
-	// Cut says whether the two source frames around belong to different scenes; nil
+	// Cut reports whether the two source frames around belong to different scenes; nil
 	// for no wish.
 	Cut *bool `json:"cut"`
 	// Preset is the frame's own; empty for the conversion's.

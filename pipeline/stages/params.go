@@ -12,7 +12,7 @@ import (
 	"retime/warp"
 )
 
-// Params say how a Line makes frames. pipeline.Options, from which they come, say what the
+// Params describe how a Line makes frames. pipeline.Options, from which they come, say what the
 // values mean, and are checked: no value is left to a default.
 type Params struct {
 	Input   string // names the source, for messages
@@ -33,7 +33,7 @@ type Params struct {
 	Hooks Hooks
 }
 
-// Flow says how the flow of intervals is estimated.
+// Flow describes how the flow of intervals is estimated.
 type Flow struct {
 	Method  motion.Method
 	Workers int           // intervals whose flow is estimated at once, at least 1

@@ -9,7 +9,7 @@ import (
 	"retime/warp"
 )
 
-// Record says how one output frame came about.
+// Record describes how one output frame was made.
 type Record struct {
 	Frame int64   `json:"frame"` // number in the output, from 0
 	Time  float64 `json:"time"`  // in the output, in seconds; from pipeline.Convert, on the source's clock

@@ -125,7 +125,7 @@ func (r *run) extrapolate(v *Interval, t *Target) error {
 	return nil
 }
 
-// fallback says how a frame is made that can be trusted so far.
+// fallback describes how a frame is made that can be trusted so far.
 func (p *Params) fallback(confidence float64) decision.Method {
 	switch {
 	case confidence < p.NearestBelow:

@@ -49,7 +49,7 @@ type Options struct {
 	// Rated is called from one goroutine for frames that the Maker makes in turn to rate
 	// them, at the preset Fast; nil for none.
 	Rated func(Rating)
-	// Known says which frames need not be rated; nil for none.
+	// Known reports which frames need not be rated; nil for none.
 	Known func(frame int64) bool
 	// CacheBytes bounds the frames that are kept.
 	CacheBytes int64
@@ -218,14 +218,14 @@ func (m *Maker) Pause(paused bool) {
 	m.poke()
 }
 
-// Rates says whether frames are rated while nobody waits.
+// Rates reports whether frames are rated while nobody waits.
 func (m *Maker) Rates() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return !m.paused
 }
 
-// Unrated says whether the Maker has frames left to rate, and is not paused.
+// Unrated reports whether the Maker has frames left to rate, and is not paused.
 func (m *Maker) Unrated() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -329,7 +329,7 @@ func (m *Maker) leave(r *request) {
 // soon is how many frames ahead of a job a request may lie and still wait for it.
 const soon = 3
 
-// awaited says whether somebody waits for what j makes next.
+// awaited reports whether somebody waits for what j makes next.
 func (m *Maker) awaited(j *job) bool {
 	for _, r := range m.waiting {
 		if r.ctx.Err() == nil && r.view == j.view && r.frame >= j.next && r.frame < min(j.next+soon, j.end) {

@@ -24,7 +24,7 @@ type job struct {
 	cancel context.CancelFunc
 }
 
-// These are how many frames are made ahead of the one that was asked for, and behind it, while
+// These are how many frames are made ahead of the one that was asked for, and after it, while
 // nobody asks for others, and how many are rated at a time.
 const (
 	ahead  = 8
@@ -239,7 +239,7 @@ func (m *Maker) finished(j *job, k key, shot Shot) {
 	}
 }
 
-// passEnd is the number of the first frame behind a pass.
+// passEnd is the number of the first frame after a pass.
 func passEnd(p *timeline.Plan, pass *timeline.Pass) int64 {
 	for i := range p.Passes {
 		if &p.Passes[i] == pass && i+1 < len(p.Passes) {
@@ -282,7 +282,7 @@ func (j *job) source(w *window, pass *timeline.Pass, attempt int, r *rater) (s p
 	return c, c.midway, func() {}, nil
 }
 
-// whole says whether a picture may depend on ones long before it, so that the source is read
+// whole reports whether a picture may depend on ones long before it, so that the source is read
 // from its start.
 func whole(o *pipeline.Options) bool {
 	fields := o.Input.Deinterlace != pipeline.RefuseFields && o.Input.Deinterlace != pipeline.IgnoreFields
@@ -335,5 +335,5 @@ func (l *lastSynthesizer) close() {
 	}
 }
 
-// ended says whether err is the regular end of a source.
+// ended reports whether err is the regular end of a source.
 func ended(err error) bool { return errors.Is(err, io.EOF) }

@@ -29,6 +29,7 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	o.restore.MaxRun = restore.DefaultMaxRun
 	declare(f, o.own())
 	o.addFlags(f, restoreVerb)
+	f.Lookup("output").Usage += " (default next to the input: clip-restored.mp4)"
 	setDefault(f, "preset", string(pipeline.Best)) // few frames are made
 	fields := f.Lookup("deinterlace")
 	fields.Usage, fields.NoOptDefVal = "off processes interlaced input as it is (default: refuse it)", ""
@@ -60,7 +61,7 @@ func (o *RestoreOptions) own() []flag {
 func newRestoreCommand() *cobra.Command {
 	var o RestoreOptions
 	cmd := &cobra.Command{
-		Use:   "restore INPUT -o OUTPUT --frames LIST | --list FILE | --detect",
+		Use:   "restore INPUT [-o OUTPUT] --frames LIST | --list FILE | --detect",
 		Short: "Rebuild missing and damaged frames from the good ones around them",
 		Long: `restore replaces damaged frames with new ones, made from the nearest good frames
 on either side for the same time, and inserts missing frames. All other frames
@@ -176,6 +177,9 @@ func writeDamage(name string, found []restore.Finding, overwrite bool) error {
 }
 
 func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, stderr io.Writer) error {
+	if o.Output.File == "" && !o.restore.DryRun {
+		o.Output.File = nextTo(input, "-restored")
+	}
 	r, err := o.options(input)
 	if err != nil {
 		return err

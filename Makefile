@@ -292,10 +292,17 @@ bench-go: deps ## run the benchmarks of every package
 lint: deps $(LINTER) ## check style and the direction of imports
 	GOFLAGS="$(UNTRIMMED)" $(LINTER) run ./... $(TEST_PROGRAMS)
 	cd $(FARM) && GOWORK=off GOFLAGS= ../../$(LINTER) run ./...
+	cd docs/site && GOWORK=off GOFLAGS= ../../$(LINTER) run ./...
 
 $(LINTER):
 	@echo "building golangci-lint (a few minutes, once)"
 	@GOFLAGS= GOBIN=$(CURDIR)/build $(GO) install $(GOLANGCI) && mv build/golangci-lint $@
+
+# The site's generator is a module of its own, so that nobody who builds retime needs a Markdown library.
+.PHONY: site
+site: ## make a site of the README and the documents, build/site/index.html, and check its links
+	@cd docs/site && GOWORK=off GOFLAGS= $(GO) run . ../.. ../../build/site
+	@echo build/site/index.html
 
 .PHONY: fmt
 fmt: ## format the code

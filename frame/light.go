@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Light says how a frame's samples stand for light. The zero value stands for samples of SDR.
+// Light describes how a frame's samples stand for light. The zero value stands for samples of SDR.
 type Light struct {
 	Transfer  Transfer
 	FullRange bool // of luma and chroma, or grey; RGB has full range

@@ -28,7 +28,7 @@ func (o *Options) checkFiles() error {
 	return nil
 }
 
-// Check says what Run would say of o's choices and numbers before it opens a file.
+// Check returns what Run would say of o's choices and numbers before it opens a file.
 func (o Options) Check() error {
 	if err := o.checkFiles(); err != nil {
 		return err
@@ -127,9 +127,9 @@ func (t *Timing) check() error {
 	}
 	switch {
 	case t.Slow != nil && t.Fit != nil:
-		return fault.New(fault.Usage, "Timing.Fit says how long the output is; leave out Timing.Slow")
+		return fault.New(fault.Usage, "Timing.Fit sets the length of the output; leave out Timing.Slow")
 	case t.Curve != nil && (t.Slow != nil || t.From != nil || t.To != nil || t.KeepTimestamps):
-		return fault.New(fault.Usage, "Timing.Curve says what is shown when; leave out Timing.Slow, Timing.From, Timing.To and Timing.KeepTimestamps")
+		return fault.New(fault.Usage, "Timing.Curve sets what is shown when; leave out Timing.Slow, Timing.From, Timing.To and Timing.KeepTimestamps")
 	case t.Curve != nil && t.Audio == media.KeepAudio:
 		return fault.New(fault.Usage, "Timing.Audio keep: sound cannot stay as it is along a curve; choose stretch or drop")
 	case t.Slow != nil && t.Slow.Sign() <= 0:
@@ -146,7 +146,7 @@ func (t *Timing) check() error {
 	return nil
 }
 
-// blurs says whether frames are the mean of several moments.
+// blurs reports whether frames are the mean of several moments.
 func (t *Timing) blurs() bool { return t.Shutter != nil && t.Shutter.Sign() > 0 }
 
 func (s *Synthesis) settle() {

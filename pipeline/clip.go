@@ -76,7 +76,7 @@ func (c *Clip) plan() (err error) {
 	return c.Options.checkDecisions(c.Plan)
 }
 
-// LogRate says what counts as the source's frame rate if its timestamps jitter or that varies, and
+// LogRate logs what counts as the source's frame rate if its timestamps jitter or that varies, and
 // if few shot frames are kept at the rate that was asked for.
 func (c *Clip) LogRate() {
 	c.Options.logGrid(c.Source.Video())
@@ -89,7 +89,7 @@ func (c *Clip) LogRate() {
 // Close closes the input.
 func (c *Clip) Close() { c.Source.Close() }
 
-// ReaderOptions says how to read the input.
+// ReaderOptions returns how to read the input.
 func (c *Clip) ReaderOptions() media.ReaderOptions {
 	r := c.Options.readerOptions()
 	if c.Source != nil {
@@ -98,7 +98,7 @@ func (c *Clip) ReaderOptions() media.ReaderOptions {
 	return r
 }
 
-// WriterOptions says how to write the output, with frames that lie in a memory; nil for
+// WriterOptions returns how to write the output, with frames in a memory; nil for
 // anywhere.
 func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 	o, p := &c.Options, c.Plan
@@ -125,7 +125,7 @@ func (c *Clip) Line(sink Sink, s synth.Synthesizer) *stages.Line {
 	return NewLine(&c.Options, c.Plan, sink, s)
 }
 
-// Report says what a line and a synthesizer have done since the clip was opened. output
+// Report returns what a line and a synthesizer have done since the clip was opened. output
 // names the file that was written, with samples of a format; both are empty if there is none.
 func (c *Clip) Report(r Result, s synth.Summary, output, format string) *Report {
 	report := newReport(r, s, c.Source.Video(), c.opened)
@@ -147,7 +147,7 @@ func newReport(r Result, s synth.Summary, v media.Video, began time.Time) *Repor
 	}
 }
 
-// readerOptions says how to read o.Input.
+// readerOptions returns how to read o.Input.
 func (o *Options) readerOptions() media.ReaderOptions {
 	r := media.ReaderOptions{
 		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, HWDec: o.Input.HWDec, Threads: o.Compute.Threads, From: media.Start{At: o.Timing.From}, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,

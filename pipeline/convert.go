@@ -69,9 +69,8 @@ func EstimateFlow(a, b *frame.Frame, o Options) (forward, backward flow.Field, e
 	return p.Forward, p.Backward, err
 }
 
-// CutScore says from 0 to 1 how surely a scene cut lies between two frames of
-// one size, as Convert judges it with the same options: it is one from
-// DefaultSceneThreshold on. Modes that use no flow are a fault.Usage error.
+// CutScore returns how surely there is a scene cut between two frames of one size, from 0 to 1, as
+// Convert judges it with the same options. DefaultSceneThreshold and above is a cut. Modes that use no flow are a fault.Usage error.
 func CutScore(a, b *frame.Frame, o Options) (float64, error) {
 	f, err := estimatePair(a, b, o)
 	if err != nil {

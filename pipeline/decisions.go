@@ -44,7 +44,7 @@ func (o *Options) checkWays() error {
 	return nil
 }
 
-// checkDecisions refuses decisions about frames behind the output's end. The plan's total
+// checkDecisions refuses decisions about frames after the output's end. The plan's total
 // follows from the stated duration, so that a second's frames more may come.
 func (o *Options) checkDecisions(p *timeline.Plan) error {
 	if p.Total == 0 {

@@ -20,7 +20,7 @@ func NewLine(o *Options, plan *timeline.Plan, sink Sink, s synth.Synthesizer) *s
 	return stages.NewLine(o.lineParams(), plan, sink, s)
 }
 
-// lineParams says how a line makes frames.
+// lineParams describes how a line makes frames.
 func (o *Options) lineParams() stages.Params {
 	s := &o.Synthesis
 	return stages.Params{
@@ -44,13 +44,13 @@ func (o *Options) withPreset(preset Preset) (synth.Synthesizer, error) {
 // Synthesizer opens what makes the frames. Errors carry a fault.Kind.
 func (o *Options) Synthesizer() (synth.Synthesizer, error) { return synth.Open(o.SynthParams()) }
 
-// SynthParams says where and how frames are made.
+// SynthParams returns where and how frames are made.
 func (o *Options) SynthParams() synth.Params {
 	c := &o.Compute
 	return synth.Params{Warp: o.WarpParams(), Backend: c.Backend, Devices: c.Devices, Policy: c.FaultPolicy, Log: o.Hooks.Log}
 }
 
-// WarpParams says how frames are made, by whatever makes them.
+// WarpParams returns how frames are made, by whatever makes them.
 func (o *Options) WarpParams() warp.Params {
 	s := &o.Synthesis
 	return warp.Params{

@@ -15,7 +15,7 @@ import (
 	"retime/warp"
 )
 
-// Options say what Run makes of which file. Input.File and Output.File must be set;
+// Options describe what Run makes of which file. Input.File and Output.File must be set;
 // the zero value of every other field means what its comment says.
 type Options struct {
 	Input     Input
@@ -29,7 +29,7 @@ type Options struct {
 	flowCache *motion.Cache // of Synthesis.FlowCache, for all that one call starts; settle sets it
 }
 
-// Input says what is read, and how.
+// Input describes what is read, and how.
 type Input struct {
 	File   string // name, "-" for standard input
 	Format string // container name; empty to tell from the file
@@ -42,22 +42,22 @@ type Input struct {
 	// Map chooses the input's streams as ffmpeg's -map does, such as "0:v:1" or
 	// "-0:s"; empty for all that the output holds.
 	Map []string
-	// Deinterlace says what becomes of interlaced input; RefuseFields by default.
+	// Deinterlace describes what becomes of interlaced input; RefuseFields by default.
 	Deinterlace Deinterlace
 	// HWDec lets a device decode; media.HWNone by default.
 	HWDec media.HWDec
-	// Rotation says what becomes of pictures that players are told to turn, such as a
+	// Rotation describes what becomes of pictures that players are told to turn, such as a
 	// phone's; AutoRotation by default.
 	Rotation Rotation
 }
 
-// Timing says which moment of the input is shown when.
+// Timing chooses which moment of the input is shown when.
 type Timing struct {
 	// Rate is the output's frame rate; zero for the source's.
 	Rate Rate
 	// Slow makes the output that many times longer, below 1 shorter; nil for 1.
 	Slow *big.Rat
-	// Fit is the length in seconds that the output is slowed down or speeded up to,
+	// Fit is the length in seconds that the output is slowed down or sped up to,
 	// in place of Slow; nil for none. The input must state its duration.
 	Fit *big.Rat
 	// From and To choose a part of the input, in seconds; nil for its start and
@@ -77,11 +77,11 @@ type Timing struct {
 	// shutter is open: the frame is the mean of what is shown then, around its time.
 	// Nil or 0 for frames of one moment.
 	Shutter *big.Rat
-	// Audio says what becomes of sound if the time changes; StretchAudio by default.
+	// Audio describes what becomes of sound if the time changes; StretchAudio by default.
 	Audio media.Audio
 }
 
-// Synthesis says how frames are made.
+// Synthesis describes how frames are made.
 type Synthesis struct {
 	Mode   warp.Mode  // how frames are made; Project by default
 	Flow   FlowMethod // what tells the optical flow; DIS by default
@@ -111,11 +111,11 @@ type Synthesis struct {
 	// Decisions, which decision.Read reads, say how frames are made; nil for none.
 	Decisions []Decision
 
-	// Duplicates says what becomes of frames that repeat the one before, as in
+	// Duplicates describes what becomes of frames that repeat the one before, as in
 	// animation on twos and telecined film; KeepDuplicates by default.
 	Duplicates Duplicates
 
-	// Static says whether overlays that lie still over a moving picture are looked
+	// Static chooses whether overlays that lie still over a moving picture are looked
 	// for, so that they are not carried along; StaticAuto by default. It counts in
 	// mode Project.
 	Static Static
@@ -124,7 +124,7 @@ type Synthesis struct {
 	StaticMask frame.Image[uint8]
 }
 
-// Output says what is written, and how it is encoded.
+// Output describes what is written, and how it is encoded.
 type Output struct {
 	File   string // name, "-" for standard output
 	Format string // container name; empty to tell from File
@@ -150,13 +150,13 @@ type Output struct {
 	NoVerify bool // do not read a file again once it is written
 }
 
-// Compute says where the work is done.
+// Compute chooses where the work is done.
 type Compute struct {
 	Threads int     // worker threads; 0 for as many as there are processors
 	Backend Backend // what makes the frames; Auto by default
 	// Devices are the numbers of the CUDA devices to use; nil for the first.
 	Devices []int
-	// FaultPolicy says what becomes of frames that a device fails to make;
+	// FaultPolicy describes what becomes of frames that a device fails to make;
 	// RemakeOnCPU by default.
 	FaultPolicy FaultPolicy
 	// Confine is a directory outside which nothing is read or written once links are
@@ -167,7 +167,7 @@ type Compute struct {
 	Confine string
 }
 
-// Static says whether still overlays are looked for.
+// Static chooses whether still overlays are looked for.
 type Static string
 
 // The choices.
@@ -176,7 +176,7 @@ const (
 	StaticOff  Static = "off"
 )
 
-// Rotation says what becomes of pictures that players are told to turn.
+// Rotation describes what becomes of pictures that players are told to turn.
 type Rotation string
 
 // The choices. Packets that are copied cannot be turned.
@@ -198,7 +198,7 @@ func (o *Options) Rotation() Rotation {
 	return TurnPictures
 }
 
-// Deinterlace says what becomes of interlaced input.
+// Deinterlace describes what becomes of interlaced input.
 type Deinterlace string
 
 // What becomes of it. Only what the decoder calls interlaced is refused; pictures
@@ -219,7 +219,7 @@ type (
 	Preset = motion.Preset
 	// Backend names what makes the frames.
 	Backend = synth.Backend
-	// FaultPolicy says what becomes of a frame that a device fails to make.
+	// FaultPolicy describes what becomes of a frame that a device fails to make.
 	FaultPolicy = synth.FaultPolicy
 	// Rate is a frame rate, or a multiple of the source's.
 	Rate = timeline.Rate
@@ -255,7 +255,7 @@ const (
 	Nearest      = decision.Nearest
 )
 
-// Duplicates says what becomes of repeated frames.
+// Duplicates describes what becomes of repeated frames.
 type Duplicates string
 
 // The choices.

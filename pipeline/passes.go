@@ -14,7 +14,7 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// play runs l over all passes of the clip's plan, one behind the other. A single pass
+// play runs l over all passes of the clip's plan, one after the other. A single pass
 // that plays on from the source's start needs no reader of its own.
 func (c *Clip) play(ctx context.Context, l *stages.Line, w *media.Writer) error {
 	if !c.Plan.Reopens() {
@@ -88,7 +88,7 @@ type backward struct {
 	clock *timeline.Clock
 	from  *big.Rat // no frame is wanted before the one at or before this
 	next  *big.Rat // what is read next ends here
-	begun bool     // a frame at or behind next is wanted no more
+	begun bool     // a frame at or after next is wanted no more
 	room  int      // how many frames are read at a time
 	ahead []*frame.Frame
 	ended bool

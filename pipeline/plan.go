@@ -191,7 +191,7 @@ func latest(keys []curve.Keyframe) *big.Rat {
 	return t
 }
 
-// nearly says whether two rates differ by less than 1 in 500, as a guessed one
+// nearly reports whether two rates differ by less than 1 in 500, as a guessed one
 // and a mean over a file do if the rate is constant.
 func nearly(a, b *big.Rat) bool {
 	x, _ := a.Float64()

@@ -27,7 +27,7 @@ type Preview struct {
 	Container, Encoder string // as FFmpeg names them
 	Rate               *big.Rat
 	Streams            []media.Fate
-	// Frames is the number of frames, and Shot how many of them are as shot, but for scene cuts and
+	// Frames is the number of frames, and Shot how many of them are as shot, except for scene cuts and
 	// for repeated frames that are retimed. Frames is 0 if the input does not tell its length.
 	Frames, Shot int64
 	// Bytes and Time are the rough size of the output and time of the run, by Trial frames; 0 if

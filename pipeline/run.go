@@ -29,7 +29,7 @@ type (
 	Discard = stages.Discard
 	// Progress is how far a run has come.
 	Progress = stages.Progress
-	// Record says how one output frame came about.
+	// Record describes how one output frame was made.
 	Record = stages.Record
 	// Digest is the SHA-256 of a frame's size, sample format and samples.
 	Digest = stages.Digest

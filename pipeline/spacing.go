@@ -63,7 +63,7 @@ func (n *variation) plan(o *Options, v media.Video) (*timeline.Plan, error) {
 	return p, nil
 }
 
-// logGrid says how the source's timestamps differ from what they are taken for.
+// logGrid logs how the source's timestamps differ from what they are taken for.
 func (o *Options) logGrid(v media.Video) {
 	if g := v.Grid; g != nil && (g.Jitter.Cmp(v.TimeBase) > 0 || g.Mean.Cmp(g.Rate) != 0) && !o.Timing.KeepTimestamps {
 		ms := func(x *big.Rat) string { return new(big.Rat).Mul(x, big.NewRat(1000, 1)).FloatString(2) + " ms" }
@@ -105,7 +105,7 @@ func decimal(rate *big.Rat) string {
 	return strings.TrimSuffix(strings.TrimRight(rate.FloatString(3), "0"), ".")
 }
 
-// log says which rate counts as the clip's, and how many shot frames the output lacks.
+// log logs which rate counts as the clip's, and how many shot frames the output lacks.
 func (n *variation) log(o *Options, p *timeline.Plan) {
 	if o.Timing.KeepTimestamps {
 		return

@@ -56,7 +56,7 @@ func TestBatchOfDirectory(t *testing.T) {
 	if stdout, _, code = run(t, append(args[:len(args):len(args)], "--status")...); code != 0 || !strings.Contains(stdout, `"failed": 3`) {
 		t.Errorf("status: exit code %d, %s", code, stdout)
 	}
-	if _, stderr, code = run(t, args...); code != int(fault.Usage) || !strings.Contains(stderr, "--resume goes on with it, -y begins again") {
+	if _, stderr, code = run(t, args...); code != int(fault.Usage) || !strings.Contains(stderr, "--resume continues it, -y starts again") {
 		t.Errorf("begun twice: exit code %d, %s", code, stderr)
 	}
 }

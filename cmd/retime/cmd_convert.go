@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +40,7 @@ Shot frames reach the encoder untouched.`,
 		},
 	}
 	o.AddFlags(cmd.Flags())
-	cmd.Flags().Lookup("output").Usage += " (default beside the input: clip-60fps.mp4)"
+	cmd.Flags().Lookup("output").Usage += " (default next to the input: clip-60fps.mp4)"
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := simd.Check(); err != nil {
@@ -167,8 +166,10 @@ func runConvert(ctx context.Context, o ConvertOptions, input string, stdout, std
 	if err != nil {
 		return err
 	}
-	var warned []string
-	p.Hooks.Log = slog.New(&logHandler{mu: new(sync.Mutex), out: stderr, level: o.logLevel(), warned: &warned})
+	var warned []message
+	log := o.logTo(stderr)
+	log.warned = &warned
+	p.Hooks.Log = slog.New(log)
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err
@@ -213,9 +214,7 @@ func (o *ConvertOptions) convert(ctx context.Context, p pipeline.Options) (*pipe
 	if err != nil {
 		return nil, err
 	}
-	if o.sidecar != "" || o.verbose { // rating frames costs time
-		p.Hooks.Record = sidecar.record
-	}
+	p.Hooks.Record, p.Hooks.Rate = sidecar.record, o.sidecar != "" || o.verbose
 	maps, err := newConfidenceMaps(o.confidenceMaps, p.Output.Overwrite)
 	if err != nil {
 		_ = sidecar.close(false)

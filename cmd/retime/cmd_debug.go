@@ -77,7 +77,7 @@ func runDebug(ctx context.Context, o DebugOptions, input string, stdout, stderr 
 	if err := checkWritten(append(o.flags(), o.own()...), input, o.Output.Overwrite); err != nil {
 		return err
 	}
-	p.Compute.Backend, p.Hooks.Log = pipeline.CPU, slog.New(newLogHandler(stderr, o.logLevel()))
+	p.Compute.Backend, p.Hooks.Log = pipeline.CPU, slog.New(o.logTo(stderr))
 	d, err := debug.Dissect(ctx, p, at)
 	if err != nil {
 		return err

@@ -9,6 +9,22 @@ import (
 	"retime/pipeline/fault"
 )
 
+// debug and evaluate take the rate of pictures, as a conversion does.
+func TestInputRateOfInspections(t *testing.T) {
+	in, dir := clip(t, 128, 96, 9), t.TempDir()
+	pictures := filepath.Join(dir, "%05d.pgm")
+	if _, stderr, code := run(t, in, "-o", pictures, "--pix-fmt", "gray"); code != 0 {
+		t.Fatal(stderr)
+	}
+	// At 2 frames per second, 3.9 s is the last interval; at the default of 25 there is none.
+	if _, stderr, code := run(t, "debug", pictures, "--at", "3.9", "-o", filepath.Join(dir, "why"), "--in-fps", "2"); code != 0 {
+		t.Errorf("debug: exit code %d, %s", code, stderr)
+	}
+	if _, stderr, code := run(t, "evaluate", pictures, "--from", "1", "--report", filepath.Join(dir, "report"), "--in-fps", "2", "--peer", "none"); code != 0 {
+		t.Errorf("evaluate: exit code %d, %s", code, stderr)
+	}
+}
+
 func TestDebug(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "why")
 	demo := filepath.Join("..", "..", "testdata", "demo.mp4")

@@ -95,7 +95,7 @@ of $FRAMES frames at $RATE to its standard output, in a form that FFmpeg reads.`
 func (o *EvaluateOptions) options(input string) (evaluate.Options, error) {
 	e := o.evaluate
 	e.Input, e.InputFormat, e.Threads, e.Overwrite = input, o.Input.Format, o.Compute.Threads, o.Output.Overwrite
-	e.From, e.To = o.Timing.From, o.Timing.To
+	e.InputRate, e.From, e.To = o.Input.Rate, o.Timing.From, o.Timing.To
 	if e.Dir == "" {
 		return e, fault.New(fault.Usage, "no report; name a directory with --report")
 	}
@@ -129,7 +129,7 @@ func runEvaluate(ctx context.Context, o EvaluateOptions, input string, stdout, s
 	if err := checkWritten(append(o.flags(), o.own()...), input, e.Overwrite); err != nil {
 		return err
 	}
-	e.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	e.Log = slog.New(o.logTo(stderr))
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func runPlan(ctx context.Context, o ConvertOptions, even bool, input string, std
 	if p.Output.Format == "" {
 		p.Output.Format = "matroska"
 	}
-	p.Hooks.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	p.Hooks.Log = slog.New(o.logTo(stderr))
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func (o *ResampleOptions) flags() []flag {
 			Value: word(&o.output)},
 		{name: "size", arg: "WxH", usage: "output size (default the input's, or the flow's)", heading: commonHeading, Value: numbers(&o.size)},
 		{name: "overwrite", short: "y", usage: "overwrite the output", heading: commonHeading, Value: boolean(&o.overwrite)},
-		{name: "dry-run", usage: "write nothing; say what would be written", heading: displayHeading, Value: boolean(&o.dryRun)},
+		{name: "dry-run", usage: "write nothing; report what would be written", heading: displayHeading, Value: boolean(&o.dryRun)},
 		{name: "order", arg: "ORDER", usage: fmt.Sprintf("order of the B-spline, 0 to %d, or catmull-rom", bspline.MaxOrder), heading: samplingHeading, Value: numbers(&o.order)},
 		{name: "kernel", arg: "KERNEL", usage: "another spline than one of --order: linear, quadratic, cubic, courant, zp", heading: samplingHeading,
 			values: kernelNames(), Value: word(&o.kernel)},

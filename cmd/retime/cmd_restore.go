@@ -29,6 +29,7 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	o.restore.MaxRun = restore.DefaultMaxRun
 	declare(f, o.own())
 	o.addFlags(f, restoreVerb)
+	f.Lookup("output").Usage += " (default next to the input: clip-restored.mp4)"
 	setDefault(f, "preset", string(pipeline.Best)) // few frames are made
 	fields := f.Lookup("deinterlace")
 	fields.Usage, fields.NoOptDefVal = "off processes interlaced input as it is (default: refuse it)", ""
@@ -45,7 +46,7 @@ func (o *RestoreOptions) own() []flag {
 		{name: "missing-from-numbering", usage: "fill the gaps in the numbers of an image sequence", heading: damageHeading,
 			option: "Options.MissingFromNumbering", Value: boolean(&r.MissingFromNumbering)},
 		{name: "write-list", arg: "FILE", usage: "write all damage to this list", heading: damageHeading, use: writesFile, path: &o.writeList, Value: word(&o.writeList)},
-		{name: "dry-run", usage: "list the damage, say what would be written, and write nothing else", heading: damageHeading, Value: boolean(&r.DryRun)},
+		{name: "dry-run", usage: "list the damage, report what would be written, and write nothing else", heading: damageHeading, Value: boolean(&r.DryRun)},
 		{name: "insert", arg: "FRAME:COUNT", usage: "insert COUNT frames after FRAME; repeatable", heading: damageHeading, Value: texts(&o.inserts)},
 		{name: "region", arg: "x,y,w,h@FRAMES", usage: "replace a rectangle of frames only; repeatable", heading: damageHeading, Value: texts(&o.regions)},
 		{name: "mask", arg: "FILE@FRAMES", usage: "replace only the white parts of a picture; repeatable", heading: damageHeading, use: readsFile,
@@ -60,7 +61,7 @@ func (o *RestoreOptions) own() []flag {
 func newRestoreCommand() *cobra.Command {
 	var o RestoreOptions
 	cmd := &cobra.Command{
-		Use:   "restore INPUT -o OUTPUT --frames LIST | --list FILE | --detect",
+		Use:   "restore INPUT [-o OUTPUT] --frames LIST | --list FILE | --detect",
 		Short: "Rebuild missing and damaged frames from the good ones around them",
 		Long: `restore replaces damaged frames with new ones, made from the nearest good frames
 on either side for the same time, and inserts missing frames. All other frames
@@ -95,7 +96,7 @@ func (o *RestoreOptions) options(input string) (r restore.Options, err error) {
 		return r, fault.New(fault.Usage, "--max-run %d: want 1 or more", r.MaxRun)
 	}
 	if r.Convert.Output.File == "" && !r.DryRun {
-		return r, fault.New(fault.Usage, "no output; name one with -o, or say --dry-run")
+		return r, fault.New(fault.Usage, "no output; name one with -o, or give --dry-run")
 	}
 	if o.frames != "" {
 		found, err := restore.ParseFrames(o.frames)
@@ -176,6 +177,9 @@ func writeDamage(name string, found []restore.Finding, overwrite bool) error {
 }
 
 func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, stderr io.Writer) error {
+	if o.Output.File == "" && !o.restore.DryRun {
+		o.Output.File = nextTo(input, "-restored")
+	}
 	r, err := o.options(input)
 	if err != nil {
 		return err
@@ -189,7 +193,7 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 	if err != nil {
 		return err
 	}
-	r.Convert.Hooks.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	r.Convert.Hooks.Log = slog.New(o.logTo(stderr))
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err

@@ -187,7 +187,7 @@ func TestRestoreExitCodes(t *testing.T) {
 		says string
 	}{
 		{[]string{in, "-o", out}, fault.Usage, "nothing to restore"},
-		{[]string{in, "--frames", "1"}, fault.Usage, "no output"},
+		{[]string{"-", "--frames", "1"}, fault.Usage, "no output"},
 		{[]string{in, in, "-o", out, "--frames", "1"}, fault.Usage, "2 inputs"},
 		{[]string{in, "-o", out, "--frames", "1,x"}, fault.Usage, "--frames"},
 		{[]string{in, "-o", out, "--frames", "6"}, fault.Usage, "from 0 to 5"},

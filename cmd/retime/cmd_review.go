@@ -85,7 +85,7 @@ func runReview(ctx context.Context, o ReviewOptions, args []string, flags *pflag
 		return err
 	}
 	opt := review.Options{
-		Program: version(), Segment: o.segmentLength, Idle: closedFor, Log: slog.New(newLogHandler(stderr, o.logLevel())),
+		Program: version(), Segment: o.segmentLength, Idle: closedFor, Log: slog.New(o.logTo(stderr)),
 		Message: func(text string) string { return inFlags(text, flags) },
 	}
 	info, err := os.Stat(args[0])

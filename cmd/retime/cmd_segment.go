@@ -39,7 +39,7 @@ func (o *WorkOptions) addPlan(f *pflag.FlagSet) { declare(f, o.own()) }
 func (o *WorkOptions) own() []flag {
 	return []flag{
 		{name: "plan", arg: "FILE", usage: "the plan", heading: planHeading, use: readsFile, path: &o.plan, Value: word(&o.plan)},
-		{name: "dir", arg: "DIR", usage: "the segments (default beside the plan, plan.segments for plan.json)", heading: planHeading, use: readsFile, path: &o.dir,
+		{name: "dir", arg: "DIR", usage: "the segments (default next to the plan, plan.segments for plan.json)", heading: planHeading, use: readsFile, path: &o.dir,
 			files: o.segments, Value: word(&o.dir)},
 	}
 }
@@ -81,7 +81,7 @@ func (o *WorkOptions) local(stderr io.Writer) (p pipeline.Options, show *progres
 	if _, err := chooseProgram(p.Compute.Backend); err != nil {
 		return p, nil, err
 	}
-	p.Hooks.Log = slog.New(newLogHandler(stderr, o.logLevel()))
+	p.Hooks.Log = slog.New(o.logTo(stderr))
 	if show, err = newProgress(o.progress, o.quiet, stderr); err != nil {
 		return p, nil, err
 	}
@@ -111,7 +111,7 @@ Exit code 65 means that trying again is useless, 75 that it may help.`,
 	declare(cmd.Flags(), []flag{
 		{name: "index", arg: "K", usage: "number of the range, from 0", heading: planHeading, Value: integer(&o.index)},
 		{name: "stride", arg: "N", usage: "then make every N-th range after it", heading: planHeading, Value: integer(&o.stride)},
-		{name: "dry-run", usage: "make nothing; say which ranges would be made, and about how long that takes", heading: displayHeading, role: roleProgram, Value: boolean(&o.dryRun)},
+		{name: "dry-run", usage: "make nothing; report which ranges would be made, and roughly how long that takes", heading: displayHeading, role: roleProgram, Value: boolean(&o.dryRun)},
 		{name: "count", arg: "M", usage: "with --stride, stop after M ranges", heading: planHeading, Value: integer(&o.count)},
 	})
 	return cmd
@@ -119,7 +119,7 @@ Exit code 65 means that trying again is useless, 75 that it may help.`,
 
 func noArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fault.New(fault.Usage, "arguments %q are too many; see --help", args)
+		return fault.New(fault.Usage, "unexpected arguments %q; see --help", args)
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions | restoreVerb | debugVerb, values: []string{"dis", "opencv-dis", "farneback"}, use: readsFile,
 			files: func() []string { return flowFiles(s.Flow) }, Value: word(&s.Flow)},
 		{name: "flow-cache", arg: "DIR", usage: "cache optical flow in this directory, which processes can share\n" +
-			"docs/clusters.md says how machines share it.", heading: machineHeading, option: "Synthesis.FlowCache",
+			"docs/clusters.md explains how machines share it.", heading: machineHeading, option: "Synthesis.FlowCache",
 			role: roleFiles, verbs: conversions | restoreVerb | workVerb, use: keepsFiles, path: &s.FlowCache, Value: word(&s.FlowCache)},
 		{name: "preset", arg: "PRESET", usage: "speed against quality: fast, balanced, best", heading: commonHeading, option: "Synthesis.Preset", role: roleMethod,
 			verbs: conversions | restoreVerb | debugVerb, values: []string{"fast", "balanced", "best"}, Value: word(&s.Preset)},
@@ -159,7 +159,7 @@ func (o *ConvertOptions) flags() []flag {
 			"auto takes the first of cuda and vaapi that answers. 4:2:0 pictures that cuda decodes stay on the GPU if it makes the frames.", heading: inputHeading, option: "Input.HWDec", role: roleMethod,
 			verbs: conversions, values: []string{"none", "auto", "cuda", "vaapi"}, Value: word(&in.HWDec)},
 		{name: "in-fps", arg: "RATE", usage: "frame rate of pictures (default 25) and of raw streams (default theirs)", heading: inputHeading, option: "Input.Rate",
-			verbs: conversions | restoreVerb, Value: optional(&in.Rate, parseInputRate)},
+			verbs: conversions | restoreVerb | evaluateVerb | debugVerb, Value: optional(&in.Rate, parseInputRate)},
 		{name: "map", arg: "SPEC", usage: "streams as ffmpeg chooses them: 0:v:1, -0:s; repeatable (default all)", heading: inputHeading, option: "Input.Map",
 			verbs: conversions | restoreVerb, Value: texts(&in.Map)},
 		{name: "vcodec", arg: "NAME", usage: "video encoder (default what suits source and container, mostly libx264)\n" +
@@ -197,7 +197,7 @@ func (o *ConvertOptions) flags() []flag {
 			"docs/security.md lists what this protects.", heading: machineHeading,
 			option: "Compute.Confine", role: roleProgram, verbs: conversions | workVerb | joinVerb, Value: word(&c.Confine)},
 		{name: "progress", arg: "HOW", usage: "progress display: auto, bar, json, none\n" +
-			"json prints one object per line on standard error; for a conversion, the last one reports the result: output, frames, shot, made, held, cuts, warnings, seconds, exit.", heading: displayHeading, role: roleProgram,
+			"json prints one object per line on standard error, also for each warning; for a conversion, the last one reports the result: output, frames, shot, made, held, cuts, warnings, seconds, exit, error.", heading: displayHeading, role: roleProgram,
 			verbs: ^verb(0) &^ debugVerb, values: []string{"auto", "bar", "json", "none"}, Value: word(&o.progress)},
 		{name: "no-verify", usage: "do not reread the output to check its frames, times and sound", heading: outputHeading, option: "Output.NoVerify", role: roleFiles,
 			verbs: conversions | restoreVerb, hidden: planVerb, Value: boolean(&out.NoVerify)},
@@ -205,10 +205,10 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions, hidden: planVerb | reviewVerb, Value: boolean(&o.resume)},
 		{name: "segment-seconds", arg: "TIME", usage: "length of these parts", heading: resumeHeading, option: "Options.Length", role: roleProgram,
 			verbs: convertVerb | planVerb | reviewVerb, Value: parsed(&o.segmentLength, "30", parseSegmentLength)},
-		{name: "dry-run", usage: "write nothing; say what would be written, and about how large and when\n" +
-			"It makes ten frames of the output in a temporary directory to tell size and time.", heading: displayHeading, role: roleProgram,
+		{name: "dry-run", usage: "write nothing; report what would be written, its rough size and the time it takes\n" +
+			"It makes ten frames of the output in a temporary directory to estimate size and time.", heading: displayHeading, role: roleProgram,
 			verbs: convertVerb | planVerb | batchVerb | joinVerb | debugVerb, Value: boolean(&o.dryRun)},
-		{name: "overwrite", short: "y", usage: "overwrite the output and the files beside it", heading: commonHeading, option: "Output.Overwrite", role: roleProgram,
+		{name: "overwrite", short: "y", usage: "overwrite the output and the files next to it", heading: commonHeading, option: "Output.Overwrite", role: roleProgram,
 			verbs: ^verb(0) &^ workVerb, Value: boolean(&out.Overwrite)},
 		{name: "quiet", short: "q", usage: "print only errors and warnings", heading: displayHeading, role: roleProgram,
 			verbs: ^verb(0), Value: boolean(&o.quiet)},

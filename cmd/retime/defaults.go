@@ -42,10 +42,6 @@ func parseSlow(text string) (*big.Rat, error) {
 // defaultOutput names the output beside the input after its speed and rate: clip-slow4-60fps.mp4. It
 // returns no name if neither is given, or the input is not a file.
 func (o *ConvertOptions) defaultOutput(input string) string {
-	info, err := os.Stat(input)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
 	change := ""
 	if slow := o.Timing.Slow; slow != nil && slow.Cmp(big.NewRat(1, 1)) < 0 {
 		change += "-speed" + short(new(big.Rat).Inv(slow))
@@ -58,7 +54,13 @@ func (o *ConvertOptions) defaultOutput(input string) string {
 	case rate.Value != nil:
 		change += fmt.Sprintf("-%sfps", short(rate.Value))
 	}
-	if change == "" {
+	return nextTo(input, change)
+}
+
+// nextTo returns the name of an output next to the input: clip-restored.mp4 for the change -restored. It
+// returns no name if there is no change, or the input is not a file.
+func nextTo(input, change string) string {
+	if info, err := os.Stat(input); change == "" || err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
 	ext := filepath.Ext(input)

@@ -72,6 +72,10 @@ func TestRunWithoutOutput(t *testing.T) {
 	if _, stderr, code := run(t, in, "--fps", "48"); code != int(fault.CannotWrite) || !strings.Contains(stderr, "-y overwrites it") {
 		t.Errorf("again: exit code %d, %s", code, stderr)
 	}
+	restored := strings.TrimSuffix(in, ".y4m") + "-restored.y4m"
+	if stdout, stderr, code := run(t, "restore", in, "--frames", "1"); code != 0 || !strings.Contains(stdout, restored+": ") {
+		t.Errorf("restore: exit code %d\n%s%s", code, stdout, stderr)
+	}
 	if _, stderr, code := run(t, in, "x.mp4", "--fps", "48"); code != int(fault.Usage) || stderr != "retime: two names: name the output with -o x.mp4\n" {
 		t.Errorf("two names: exit code %d, %s", code, stderr)
 	}

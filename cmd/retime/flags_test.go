@@ -227,8 +227,8 @@ func TestFlagsThatExcludeEachOther(t *testing.T) {
 func TestMessagesNameFlags(t *testing.T) {
 	in := clip(t, 16, 16, 2)
 	for args, want := range map[string]string{
-		"--fit 3 --speed 2":                  "retime: --fit says how long the output is; leave out --speed\n",
-		"--fit 3 --slow 2":                   "retime: --fit says how long the output is; leave out --slow\n",
+		"--fit 3 --speed 2":                  "retime: --fit sets the length of the output; leave out --speed\n",
+		"--fit 3 --slow 2":                   "retime: --fit sets the length of the output; leave out --slow\n",
 		"--from soon":                        "retime: time \"soon\": want seconds, mm:ss.frac or hh:mm:ss.frac\n",
 		"--fps 0":                            "retime: rate \"0\": want 1/100000 to 10000\n",
 		"--vopt =3":                          "retime: --vopt \"=3\": want key=value\n",

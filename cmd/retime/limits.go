@@ -21,7 +21,7 @@ static void *hold(void *none) {
 	return none;
 }
 
-// lacks says what the limits of the process leave too little of; NULL if there is enough of all.
+// lacks returns what the limits of the process leave too little of; NULL if there is enough of all.
 static const char *lacks(void) {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	if (processors < 1)

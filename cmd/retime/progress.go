@@ -66,12 +66,17 @@ type meter struct {
 	shown  time.Time
 	draws  int
 	last   pipeline.Progress
+	before int64 // frames that an earlier run had made
+	moved  bool  // there was progress
 }
 
 // throttled returns a function that stores the progress and calls show if the last
 // display is old enough.
 func (m *meter) throttled(show func()) func(pipeline.Progress) {
 	return func(p pipeline.Progress) {
+		if !m.moved {
+			m.before, m.moved = max(p.Frames-1, 0), true
+		}
 		m.last = p
 		if m.now().Sub(m.shown) >= refresh {
 			m.shown = m.now()
@@ -94,14 +99,14 @@ func (m *meter) json() {
 // so far and to come. It shortens the bar on a narrow terminal, and leaves it out on a very narrow one.
 func (m *meter) bar() {
 	p, elapsed := m.last, m.now().Sub(m.began)
-	rate := perTime(float64(p.Frames) / max(elapsed.Seconds(), 1e-3))
+	rate := perTime(float64(p.Frames-m.before) / max(elapsed.Seconds(), 1e-3))
 	if p.Total <= 0 {
 		m.screen.draw(fmt.Sprintf("%c frames (%d/-, %s) [%v]", `|/-\`[m.draws%4], p.Frames, rate, elapsed.Truncate(time.Second)))
 		m.draws++
 		return
 	}
 	share, rest := fmt.Sprintf("frames %3d%% ", 100*p.Frames/p.Total), fmt.Sprintf(" (%d/%d, %s)", p.Frames, p.Total, rate)
-	if left, ok := remaining(p, elapsed); ok && elapsed >= settled {
+	if left, ok := remaining(pipeline.Progress{Frames: p.Frames - m.before, Total: p.Total - m.before}, elapsed); ok && elapsed >= settled {
 		rest += fmt.Sprintf(" [%v:%v]", elapsed.Truncate(time.Second), left.Truncate(time.Second))
 	}
 	full := "█"

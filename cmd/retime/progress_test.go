@@ -94,6 +94,21 @@ func TestBar(t *testing.T) {
 	shows(t, &out, "frames 100% |██████████████████████████████| (1000/1000, 3 frame/s)", "")
 }
 
+// What an earlier run had made does not count for the rate and the time that is left.
+func TestBarOfResumedRun(t *testing.T) {
+	var out bytes.Buffer
+	var clock stopwatch
+	p, err := progressAt(clock.now, "bar", false, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.at = time.Second
+	p.update(pipeline.Progress{Frames: 501, Total: 1000})
+	clock.at = 10 * time.Second
+	p.update(pipeline.Progress{Frames: 600, Total: 1000})
+	shows(t, &out, "frames  60% |██████████████████            | (600/1000, 10 frame/s) [10s:40s]")
+}
+
 // Messages beside the display stay on the terminal.
 func TestBarAndMessages(t *testing.T) {
 	var out bytes.Buffer

@@ -87,27 +87,28 @@ func brief(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
 // outcome is the last line of --progress json.
 type outcome struct {
-	Output   string   `json:"output"` // empty if nothing was written
-	Frames   int64    `json:"frames"`
-	Shot     int64    `json:"shot"`
-	Made     int64    `json:"made"`
-	Held     int64    `json:"held"` // shows what the frame before shows
-	Cuts     int      `json:"cuts"`
-	Warnings []string `json:"warnings"`
-	Seconds  float64  `json:"seconds"`
-	Exit     int      `json:"exit"`
+	Output   string    `json:"output"` // empty if nothing was written
+	Frames   int64     `json:"frames"`
+	Shot     int64     `json:"shot"`
+	Made     int64     `json:"made"`
+	Held     int64     `json:"held"` // shows what the frame before shows
+	Cuts     int       `json:"cuts"`
+	Warnings []message `json:"warnings"`
+	Seconds  float64   `json:"seconds"`
+	Exit     int       `json:"exit"`
+	Error    string    `json:"error,omitempty"`
 }
 
 // printOutcome prints how a conversion ended. report is nil if nothing was written.
-func printOutcome(w io.Writer, report *pipeline.Report, warned []string, err error) {
-	o := outcome{Warnings: append([]string{}, warned...)}
+func printOutcome(w io.Writer, report *pipeline.Report, warned []message, err error) {
+	o := outcome{Warnings: append([]message{}, warned...)}
 	if report != nil {
 		o.Output, o.Frames, o.Made, o.Held, o.Cuts = report.Output, report.Frames, report.Made, report.Held, len(report.Cuts)
 		o.Shot = report.Frames - report.Made - report.Held
 		o.Seconds = report.Elapsed.Seconds()
 	}
 	if err != nil {
-		o.Exit = exitCode(err)
+		o.Exit, o.Error = exitCode(err), inFlags(err.Error(), nil)
 	}
 	_ = json.NewEncoder(w).Encode(o) // the error, if any, has its own exit code
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"log/slog"
 	"math/big"
-	"sync"
 	"testing"
 	"time"
 
@@ -45,17 +44,23 @@ func TestSummary(t *testing.T) {
 
 // The last line of --progress json tells how a run ended, with its warnings.
 func TestOutcome(t *testing.T) {
-	var warned []string
-	log := slog.New(&logHandler{mu: new(sync.Mutex), out: new(bytes.Buffer), level: slog.LevelInfo, warned: &warned})
+	var warned []message
+	var printed bytes.Buffer
+	handler := (&display{progress: "json"}).logTo(&printed)
+	handler.warned = &warned
+	log := slog.New(handler)
 	log.Info("not this")
 	log.With("a", 1).Warn("but this")
+	if want := `{"info":"not this"}` + "\n" + `{"warning":"but this","details":{"a":"1"}}` + "\n"; printed.String() != want {
+		t.Errorf("%s\nwant\n%s", &printed, want)
+	}
 	for _, c := range []struct {
 		report *pipeline.Report
 		err    error
 		want   string
 	}{
-		{reported(big.NewRat(24, 1), 9, 4), nil, `{"output":"out.mp4","frames":9,"shot":5,"made":4,"held":0,"cuts":0,"warnings":["but this (a 1)"],"seconds":2,"exit":0}`},
-		{nil, fault.New(fault.BadData, "broken"), `{"output":"","frames":0,"shot":0,"made":0,"held":0,"cuts":0,"warnings":["but this (a 1)"],"seconds":0,"exit":65}`},
+		{reported(big.NewRat(24, 1), 9, 4), nil, `{"output":"out.mp4","frames":9,"shot":5,"made":4,"held":0,"cuts":0,"warnings":[{"warning":"but this","details":{"a":"1"}}],"seconds":2,"exit":0}`},
+		{nil, fault.New(fault.BadData, "broken"), `{"output":"","frames":0,"shot":0,"made":0,"held":0,"cuts":0,"warnings":[{"warning":"but this","details":{"a":"1"}}],"seconds":0,"exit":65,"error":"broken"}`},
 	} {
 		var b bytes.Buffer
 		printOutcome(&b, c.report, warned, c.err)

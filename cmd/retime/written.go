@@ -76,7 +76,7 @@ func checkRead(flags []flag, input string, d *flag, name string) error {
 	return nil
 }
 
-// beside returns the names of all files that flags name, but for the output.
+// beside returns the names of all files that flags name, except for the output.
 func beside(flags []flag) (names []string) {
 	for i := range flags {
 		if d := &flags[i]; d.use == readsFile || d.use == writesFile {

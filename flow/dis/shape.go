@@ -10,7 +10,7 @@ type Shape struct {
 	// Sample (x, y) of a picture's pyramid lies at Origin + y*Pitch + x, for x and y
 	// from -16 to 16 beyond the last. Pitch is a multiple of 16, and so is Origin.
 	Origin, Pitch int
-	// Reach says whether the level is one of the coarsest, which step 1 of the package
+	// Reach reports whether the level is one of the coarsest, which step 1 of the package
 	// comment searches.
 	Reach bool
 }

@@ -86,7 +86,7 @@ func removeAll(name string) {
 // undo that, because the file could not be closed or its directory could not be put on disk.
 var ErrNotOnDisk = errors.New("the file is written, but a power failure may yet undo that")
 
-// Commit closes the file, puts it on disk and gives it name, which must lie in the
+// Commit closes the file, puts it on disk and gives it name, which must be in the
 // directory given to Create. If name exists and overwrite is not set, the error wraps
 // fs.ErrExist, and the file waits for another Commit or for Discard. After any other error
 // the unfinished file is gone, and name is as it was unless the error wraps ErrNotOnDisk.

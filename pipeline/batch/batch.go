@@ -147,7 +147,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return summary, cause
 	}
-	return summary, fault.Cancel(ctx, "cancelled with %d of %d clips left to do; Options.Resume goes on", summary.Pending, len(o.Jobs))
+	return summary, fault.Cancel(ctx, "cancelled with %d of %d clips left to do; Options.Resume continues", summary.Pending, len(o.Jobs))
 }
 
 // settle checks o, fills in the defaults and returns the jobs' keys.
@@ -246,7 +246,7 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	foreign, exist := was.foreign(job)
 	now := record{State: Running, Inputs: job.inputs(), Settings: job.settings(), Output: was.Output, Writes: was.Writes, Owned: foreign == "", Started: time.Now()}
 	if foreign != "" && !b.o.Overwrite {
-		out.State, out.Err = Failed, fault.New(fault.CannotWrite, "output %q exists, and this batch did not write it as it is; Options.Overwrite replaces it", foreign)
+		out.State, out.Err = Failed, fault.New(fault.CannotWrite, "output %q exists, and is not what this batch wrote; Options.Overwrite replaces it", foreign)
 		now.State, now.Error, now.Code = Failed, out.Err.Error(), int(fault.CannotWrite)
 		return b.save(key, now, out)
 	}
@@ -304,7 +304,7 @@ func (b *batch) save(key string, r record, out Outcome) Outcome {
 }
 
 func (b *batch) stopFull(err error) {
-	b.stop(fault.New(fault.CannotWrite, "the disk is full, and all clips were stopped: %w; make space, and Options.Resume goes on", err))
+	b.stop(fault.New(fault.CannotWrite, "the disk is full, and all clips were stopped: %w; make space, and Options.Resume continues", err))
 }
 
 func diskFull(err error) bool {

@@ -176,7 +176,7 @@ func (s *store) begin(overwrite bool) error {
 		return fault.New(fault.CannotWrite, "state of the batch: %w", err)
 	}
 	if len(entries) > 0 && !overwrite {
-		return fault.New(fault.Usage, "a batch was begun here, and its state is in %q: Options.Resume goes on with it, Options.Overwrite begins again", s.dir)
+		return fault.New(fault.Usage, "a batch was started here, and its state is in %q: Options.Resume continues it, Options.Overwrite starts again", s.dir)
 	}
 	for _, e := range entries {
 		if err := os.Remove(filepath.Join(s.dir, recordDir, e.Name())); err != nil {

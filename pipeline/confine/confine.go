@@ -59,7 +59,7 @@ func (d Dir) Check(name string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if d.path != string(filepath.Separator) && path != d.path && !strings.HasPrefix(path, d.path+string(filepath.Separator)) {
-		return fmt.Errorf("%s lies outside %s", path, d.path)
+		return fmt.Errorf("%s is outside %s", path, d.path)
 	}
 	return nil
 }

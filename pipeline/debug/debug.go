@@ -162,7 +162,7 @@ func describe(d *Dissection, drawings []Drawing) string {
 	if n.CutScore >= n.CutFrom {
 		b.WriteString(": a conversion shows the nearer source frame here")
 	}
-	fmt.Fprintf(&b, "\noverlay     %.2f %% of the picture is taken for something that lies still over it\n", n.Overlay)
+	fmt.Fprintf(&b, "\noverlay     %.2f %% of the picture is taken for an overlay that does not move\n", n.Overlay)
 	fmt.Fprintf(&b, "inpainted   %.2f %% of the picture is seen in neither source frame\n", n.Inpainted)
 	fmt.Fprintf(&b, "curvature   %s\n\n", map[bool]string{true: "from the frames before and after", false: "not known: a frame before or after is missing"}[n.Outer == 2])
 	fmt.Fprintf(&b, "Motion is settled on a grid of %dx%d; the maps are that large, the frames %dx%d.\n\n", n.GridWidth, n.GridHeight, n.Width, n.Height)

@@ -166,7 +166,7 @@ func TestNothingToDissect(t *testing.T) {
 		at   *big.Rat
 		want string
 	}{
-		{big.NewRat(2, 10), "a source frame lies there"},
+		{big.NewRat(2, 10), "there is a source frame at this time"},
 		{big.NewRat(55, 100), "no frame"},
 		{big.NewRat(100, 1), "no frame"},
 	} {

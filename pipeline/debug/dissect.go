@@ -160,7 +160,7 @@ func (d *Dissection) read(r *media.Reader, clock *timeline.Clock, input string) 
 		switch t.Cmp(d.At) {
 		case 0:
 			f.Release()
-			return 0, fault.New(fault.Usage, "moment %s: a source frame lies there, and nothing is made; choose a moment between two frames", seconds(d.At))
+			return 0, fault.New(fault.Usage, "moment %s: there is a source frame at this time, so nothing is made; choose a moment between two frames", seconds(d.At))
 		case 1:
 			beyond++
 		}
@@ -171,7 +171,7 @@ func (d *Dissection) read(r *media.Reader, clock *timeline.Clock, input string) 
 		}
 	}
 	if first = len(d.frames) - beyond - 1; first < 0 || beyond == 0 {
-		return 0, fault.New(fault.Usage, "moment %s: no frame of %q lies before or after it", seconds(d.At), input)
+		return 0, fault.New(fault.Usage, "moment %s: %q has no frames on both sides of it", seconds(d.At), input)
 	}
 	return first, nil
 }

@@ -1,5 +1,5 @@
 // Package decision reads what people decide about the frames of an output: how a frame is
-// made, whether a cut lies there, which parts of it are made in ways of their own, and with
+// made, whether there is a cut, which parts of it are made in ways of their own, and with
 // which preset and shutter.
 package decision
 
@@ -12,7 +12,7 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// Method is how an output frame came about, or is to.
+// Method is how an output frame was made, or is to be made.
 type Method string
 
 // The methods.
@@ -25,12 +25,15 @@ const (
 	Nearest      Method = "nearest"      // the nearer source frame, in place of a made one
 )
 
+// Made reports whether a frame that came about by m was never shot.
+func (m Method) Made() bool { return m != FromSource && m != Nearest }
+
 // Decision is what a line of an edited sidecar says of an output frame.
 type Decision struct {
 	Frame  int64    `json:"frame"`
 	Time   *float64 `json:"time"`   // in the output, in seconds; nil to leave it unchecked
 	Method Method   `json:"method"` // empty for no wish
-	// Cut says whether the two source frames around belong to different scenes; nil
+	// Cut reports whether the two source frames around belong to different scenes; nil
 	// for no wish.
 	Cut *bool `json:"cut"`
 	// Preset is the frame's own; empty for the conversion's.

@@ -65,7 +65,7 @@ func parse(text []byte) (Decision, error) {
 	if err := json.Unmarshal(text, &d); errors.As(err, &mistyped) && mistyped.Field != "" {
 		return d, fault.New(fault.BadData, "%q cannot be a %s", mistyped.Field, mistyped.Value)
 	} else if err != nil {
-		return d, fault.New(fault.BadData, "want a JSON object as a sidecar has it: %w", fault.Plain(err))
+		return d, fault.New(fault.BadData, "want a JSON object as in a sidecar: %w", fault.Plain(err))
 	}
 	if d.Method == Exposed || d.Method == Extrapolated {
 		d.Method = "" // how the frame came about; nobody can ask for it

@@ -26,7 +26,7 @@ func (w Way) Open() *big.Rat {
 	return v
 }
 
-// Blurs says whether the shutter is open for longer than a moment.
+// Blurs reports whether the shutter is open for longer than a moment.
 func (w Way) Blurs() bool { return w.Open().Sign() > 0 }
 
 // decided returns the way that a decision chooses instead of w.
@@ -50,7 +50,7 @@ type Ways struct {
 	List []Way // all ways, the conversion's own first
 
 	of     map[int64]int // by frame, the number in List of those that have not the conversion's own
-	bounds [][2]int64    // by number, the first frame and the one behind the last
+	bounds [][2]int64    // by number, the first frame and the one after the last
 }
 
 // NewWays returns the ways that decisions choose beside a conversion's own. Errors are fault.Usage.
@@ -104,7 +104,7 @@ func (w *Ways) Pass(n int, plan *timeline.Plan, pass *timeline.Pass) (*timeline.
 	return laid, nil
 }
 
-// Bounds returns the first frame of way n, and the one behind the last.
+// Bounds returns the first frame of way n, and the one after the last.
 func (w *Ways) Bounds(n int) (first, end int64) { return w.bounds[n][0], w.bounds[n][1] }
 
 // From returns the frames from one on that have not the conversion's own way, in order.

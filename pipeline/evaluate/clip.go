@@ -87,7 +87,7 @@ func scan(ctx context.Context, o *Options) (*clip, error) {
 
 func open(ctx context.Context, o *Options) (*media.Reader, error) {
 	return media.Open(ctx, o.Input, media.ReaderOptions{
-		Format: o.InputFormat, Threads: o.Threads, From: media.Start{At: o.From, Onward: true}, To: o.To, Log: o.Log,
+		Format: o.InputFormat, Rate: o.InputRate, Threads: o.Threads, From: media.Start{At: o.From, Onward: true}, To: o.To, Log: o.Log,
 	})
 }
 
@@ -153,7 +153,7 @@ func (c *clip) stamps(n int) []int64 {
 	return s
 }
 
-// acrossCut reports whether a cut lies between the neighbours of frame i.
+// acrossCut reports whether there is a cut between the neighbours of frame i.
 func (c *clip) acrossCut(i int) bool { return c.frames[i-1].shot != c.frames[i+1].shot }
 
 // head reads the first kept frames of the part: as many as enclose count held-out

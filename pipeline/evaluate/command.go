@@ -24,7 +24,7 @@ import (
 type command struct {
 	line  string
 	grace time.Duration // for it to end once its output has ended
-	// patience is the time that it has for each frame behind the last one that it must
+	// patience is the time that it has for each frame after the last one that it must
 	// make: by then, nothing more is wanted of it.
 	patience time.Duration
 	threads  int

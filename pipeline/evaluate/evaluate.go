@@ -28,6 +28,9 @@ import (
 type Options struct {
 	Input       string // file name; Run reads the file several times
 	InputFormat string // container name; empty to detect the container
+	// InputRate is the frames per second of input that has no timestamps, such as an image sequence;
+	// nil for its default.
+	InputRate *big.Rat
 
 	Settings []Setting // of retime; empty for the balanced preset alone
 	Peers    []Peer    // to compare with

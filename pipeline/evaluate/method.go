@@ -48,7 +48,7 @@ const (
 )
 
 // ParsePeer reads a method, which becomes the peer's name: blend, nearest, or
-// minterpolate with options of the filter behind an equals sign; or NAME=LINE for a
+// minterpolate with options of the filter after an equals sign; or NAME=LINE for a
 // command of another name. It returns a fault.Usage error for anything else.
 func ParsePeer(s string) (Peer, error) {
 	name, rest, given := strings.Cut(s, "=")
@@ -76,7 +76,7 @@ type maker interface {
 	make(ctx context.Context, j job) (time.Duration, error)
 }
 
-// job says which frames to make.
+// job names the frames to make.
 type job struct {
 	clip   *clip
 	source pipeline.Source // of the kept frames

@@ -13,7 +13,7 @@ type cutFinder struct {
 	last    *frame.Frame
 }
 
-// before reports whether a cut lies between the last frame and f.
+// before reports whether there is a cut between the last frame and f.
 func (c *cutFinder) before(f *frame.Frame) (bool, error) {
 	last := c.last
 	c.last = f.Retain()

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Kind says what went wrong in the caller's terms. Its values are the exit codes that
+// Kind describes what went wrong in the caller's terms. Its values are the exit codes that
 // the retime command documents; the values above 63 follow BSD's sysexits.h.
 type Kind int
 

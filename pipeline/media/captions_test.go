@@ -26,11 +26,11 @@ import (
 // captions with the number k, and padding.
 func captionedClip(t *testing.T, frames int) string {
 	t.Helper()
-	return CaptionedClip(t, frames, func(k int) []byte { return []byte{0xfc, 0x20, byte(k), 0xf9, 0, 0} })
+	return clipWithTriplets(t, frames, func(k int) []byte { return []byte{0xfc, 0x20, byte(k), 0xf9, 0, 0} })
 }
 
-// CaptionedClip makes such a clip with triplets of one's own.
-func CaptionedClip(t *testing.T, frames int, triplets func(k int) []byte) string {
+// clipWithTriplets makes such a clip with triplets of one's own.
+func clipWithTriplets(t *testing.T, frames int, triplets func(k int) []byte) string {
 	t.Helper()
 	dir := t.TempDir()
 	plain, raw, clip := filepath.Join(dir, "plain.mkv"), filepath.Join(dir, "raw.h264"), filepath.Join(dir, "in.mp4")
@@ -77,7 +77,7 @@ func CaptionedClip(t *testing.T, frames int, triplets func(k int) []byte) string
 // captionsOf returns the numbers of the captions in a file, and the frames that have them.
 func captionsOf(t *testing.T, name string) (numbers, at []int) {
 	t.Helper()
-	for k, data := range TripletsOf(t, name) {
+	for k, data := range tripletsOf(t, name) {
 		for ; len(data) >= 3; data = data[3:] {
 			if data[0] == 0xfc {
 				numbers, at = append(numbers, int(data[2])), append(at, k)
@@ -87,8 +87,8 @@ func captionsOf(t *testing.T, name string) (numbers, at []int) {
 	return numbers, at
 }
 
-// TripletsOf returns the triplets of each frame of a file.
-func TripletsOf(t *testing.T, name string) (list [][]byte) {
+// tripletsOf returns the triplets of each frame of a file.
+func tripletsOf(t *testing.T, name string) (list [][]byte) {
 	t.Helper()
 	r, err := media.Open(t.Context(), name, media.ReaderOptions{})
 	if err != nil {
@@ -108,9 +108,9 @@ func TripletsOf(t *testing.T, name string) (list [][]byte) {
 	}
 }
 
-// FullCaptions are the triplets of a picture of a broadcast at 29.97 frames per second: one for each
+// fullCaptions are the triplets of a picture of a broadcast at 29.97 frames per second: one for each
 // field, and 18 of CEA-708, which are numbered.
-func FullCaptions(k int) []byte {
+func fullCaptions(k int) []byte {
 	data := []byte{0xfc, 0x20, byte(k), 0xfd, 0x21, byte(k)}
 	for i := range 18 {
 		n := 18*k + i
@@ -122,12 +122,12 @@ func FullCaptions(k int) []byte {
 // At every rate, each frame has as many triplets as decoders expect, in their order and each once.
 func TestCaptionsAreSpread(t *testing.T) {
 	const frames = 60
-	clip := CaptionedClip(t, frames, FullCaptions)
+	clip := clipWithTriplets(t, frames, fullCaptions)
 	for rate, count := range map[string]int{"1x": 20, "2x": 10, "24000/1001": 25, "25": 24, "50": 12, "60": 10} {
-		o := Options{Input: Input{File: clip}, Synthesis: Synthesis{Mode: warp.Nearest}, Output: Output{File: filepath.Join(t.TempDir(), "o.mp4")}}
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "o.mp4")}}
 		o.Timing.Rate, _ = timeline.ParseRate(rate)
 		mustRun(t, o)
-		list := TripletsOf(t, o.Output.File)
+		list := tripletsOf(t, o.Output.File)
 		next, fields := 0, map[byte]int{}
 		for k, data := range list {
 			// 60 is not quite twice 29.97, and 25 not 24: now and then there is one triplet more or less.

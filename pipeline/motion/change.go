@@ -13,7 +13,7 @@ type Change struct {
 	Lost   float64 // share of pixels whose forward and backward flows disagree
 }
 
-// CutScore says how surely the pictures belong to different scenes: the lesser
+// CutScore is how surely the pictures belong to different scenes: the lesser
 // of how unlike they are and how much of the flow is lost. Either alone is high
 // without a cut, the first in a flash, the second in a crowd. Histograms are
 // left out: they change more in a flash or a fade than at many a cut.
@@ -74,7 +74,7 @@ type Sums struct{ N, A, B, AA, BB, AB int64 }
 
 // ChangeOf returns the change that sums tell, over every third pixel of every third row: of
 // the pixels and those in the same places of the other guide; of the pixels and those where
-// the flow leads, but for pixels from which it leads outside; and of the pixels from which
+// the flow leads, except for pixels from which it leads outside; and of the pixels from which
 // the flow there and back ends more than a pixel away in x or y.
 func ChangeOf(still, along Sums, lost int64) Change {
 	of := func(s Sums) correlation {

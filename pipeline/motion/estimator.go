@@ -9,7 +9,7 @@ import (
 	"retime/warp"
 )
 
-// Params say how flow is estimated.
+// Params describe how flow is estimated.
 type Params struct {
 	Method  Method
 	Workers frame.Workers // what one Estimator has of them; estimates do not depend on it

@@ -100,7 +100,7 @@ func readFlo(name string, like frame.Image[uint8]) (flow.Field, error) {
 	return f, nil
 }
 
-// known says whether all vectors are known.
+// known reports whether all vectors are known.
 func known(f flow.Field) bool {
 	for y := range f.Height {
 		for _, v := range f.Row(y) {

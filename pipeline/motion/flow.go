@@ -8,7 +8,7 @@ import (
 )
 
 // Flow is the flow between two guides, a and b, both ways, with the flow of what stands
-// still set to zero. It lies in the host's memory or on a device. Any goroutine may call
+// still set to zero. It is in the host's memory or on a device. Any goroutine may call
 // its methods.
 type Flow interface {
 	// Change compares the guides along the flow from a.

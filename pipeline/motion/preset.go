@@ -12,7 +12,7 @@ const (
 	Best     Preset = "best"
 )
 
-// Scale says how small the guides are.
+// Scale describes how small the guides are.
 type Scale struct {
 	Level int // how often they are halved
 	// Finer says that the flow is estimated on pictures halved once less, which is more

@@ -24,7 +24,7 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 	case t.Rate.Value != nil || t.Slow != nil || t.Fit != nil || t.From != nil || t.To != nil || t.Curve != nil || t.Shutter != nil,
 		o.Synthesis.Duplicates == pipeline.RetimeDuplicates,
 		o.Input.Deinterlace != pipeline.RefuseFields && o.Input.Deinterlace != pipeline.IgnoreFields:
-		return nil, fault.New(fault.Usage, "repairs leave the time as it is; convert before or after")
+		return nil, fault.New(fault.Usage, "repairs do not change the timing; convert before or after")
 	case o.Output.File == "":
 		return nil, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
@@ -69,7 +69,7 @@ func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipelin
 	}
 	result := line.Result()
 	if result.Frames == 0 && result.Cutoff == nil {
-		return nil, fault.New(fault.Usage, "every frame of %q is to be made anew; none is left to make them from", o.Input.File)
+		return nil, fault.New(fault.Usage, "every frame of %q is to be replaced; none is left to make them from", o.Input.File)
 	}
 	format := writer.PixelFormat()
 	name, err := writer.Finish(result.Cutoff != nil)

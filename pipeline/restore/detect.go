@@ -63,7 +63,7 @@ func (d *detector) add(f *frame.Frame) error {
 	return d.jumps.add(now)
 }
 
-// judge looks behind the first frame of the window for the shortest run of spoilt
+// judge looks beyond the first frame of the window for the shortest run of spoilt
 // frames between frames that are alike, and takes the run out of the window. If there
 // is none, it takes out the first frame.
 func (d *detector) judge() {
@@ -199,7 +199,7 @@ func evenly(stamps []int64, n int) bool {
 
 // A run of frames repeats the one before it, in the midst of motion, if its frames
 // change by much less than the frames around them, which change by at least moving grey
-// levels, and if the missed motion appears behind the run. If coding noise blurs the
+// levels, and if the missed motion appears after the run. If coding noise blurs the
 // first repeat, the motion must stop all at once and its reappearance be plain.
 const (
 	nearby       = 24   // frames on either side to compare with
@@ -214,7 +214,7 @@ const (
 
 // repeats records the repeated frames.
 func (d *detector) repeats() {
-	var runs [][2]int // the first frame and the one behind the last
+	var runs [][2]int // the first frame and the one after the last
 	for n := 1; n < len(d.changes); {
 		next := n + 1
 		for _, share := range []float32{barely, still, nearlyStill} { // slow motion may precede repeats

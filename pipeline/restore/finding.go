@@ -79,10 +79,10 @@ type Finding struct {
 	Time float64
 	// Region is the damaged part of the pictures; nil for all of them.
 	Region *Region
-	// Insert is the number of frames to insert behind Last. If it is above 0, the
+	// Insert is the number of frames to insert after Last. If it is above 0, the
 	// frames from First to Last are sound.
 	Insert int
-	// Missing is the number of frames that seem to be missing behind Last although the
+	// Missing is the number of frames that seem to be missing after Last although the
 	// timestamps leave no time for them. Run inserts none unless Insert asks for them.
 	Missing int
 }

@@ -22,7 +22,7 @@ const (
 type motion [motionX * motionY][2]float64
 
 // jumps finds frames that are missing although the timestamps have no gap: at such a
-// place, motion is a multiple of the motion right before and behind.
+// place, motion is a multiple of the motion right before and after.
 type jumps struct {
 	estimator *opencv.DIS
 	last      frame.Image[uint8]
@@ -96,7 +96,7 @@ func cellMeans(f flow.Field) (m motion) {
 // jumpWindow is the number of motions to compare: the jump's, and two on either side.
 const jumpWindow = 5
 
-// Motion jumps if, in most of the cells in which it is steady before and behind, it is
+// Motion jumps if, in most of the cells in which it is steady before and after, it is
 // a multiple of that steady motion in between. There must be at least jumpCells steady
 // cells, and the median multiple must be at least jumpLeast. A cell is steady if each
 // of its four motions differs from their mean by at most jumpSteady times the mean.

@@ -14,7 +14,7 @@ import (
 const ListHeader = `# frames    kind         score  time      and perhaps region=x,y,w,h or insert=N
 # Delete a line to leave its frames as they are; add lines for others. Only the
 # first column is needed: a number from 0, a time, a timecode, or two of them with a dash.
-# Behind a jump nothing is put in unless the # before insert= is deleted.
+# Nothing is inserted after a jump unless the # before insert= is deleted.
 `
 
 // WriteList writes findings, one a line, in the format that ParseList reads.
@@ -40,8 +40,8 @@ const maxFindings = 1 << 20
 //
 // The first column names a frame, or the first and the last of several, by number from
 // 0, time or timecode; the others may be left out. Score and time are for the reader
-// only. With insert, frames are inserted behind the named one, which stays. Gaps and
-// jumps without insert are not repaired. Blank lines and comments behind # are skipped.
+// only. With insert, frames are inserted after the named one, which stays. Gaps and
+// jumps without insert are not repaired. Blank lines and comments after # are skipped.
 // An error is of kind fault.BadData and names the line.
 func ParseList(r io.Reader) ([]Finding, error) {
 	var all []Finding

@@ -26,7 +26,7 @@ func (r *Region) check(width, height int) error {
 	case r.Mask.Width > 0 && (r.Mask.Width != width || r.Mask.Height != height):
 		return fault.New(fault.Usage, "the mask is %dx%d, the video %dx%d; make them one size", r.Mask.Width, r.Mask.Height, width, height)
 	case r.Mask.Width == 0 && (r.X >= width || r.Y >= height):
-		return fault.New(fault.Usage, "region %d,%d,%d,%d lies outside the picture of %dx%d", r.X, r.Y, r.Width, r.Height, width, height)
+		return fault.New(fault.Usage, "region %d,%d,%d,%d is outside the picture of %dx%d", r.X, r.Y, r.Width, r.Height, width, height)
 	}
 	return nil
 }

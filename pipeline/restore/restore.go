@@ -134,7 +134,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		return report, nil
 	}
 	for _, f := range p.tooLong {
-		o.Convert.Hooks.Log.Warn("a run is too long to be made anew and stays as it is; Options.MaxRun allows for more", "frames", fmt.Sprintf("%v-%v", f.First, f.Last))
+		o.Convert.Hooks.Log.Warn("a run is too long to replace and is left alone; Options.MaxRun allows longer ones", "frames", fmt.Sprintf("%v-%v", f.First, f.Last))
 	}
 	convert := o.Convert
 	passed := convert.Hooks.Record
@@ -191,7 +191,7 @@ func (s *inputScan) planRepairs(o *Options) (*repairPlan, error) {
 			continue
 		case f.Insert > 0:
 			if last == int64(len(s.stamps))-1 {
-				return nil, fault.New(fault.Usage, "frames cannot be put in behind frame %d, which is the last", last)
+				return nil, fault.New(fault.Usage, "frames cannot be inserted after frame %d, which is the last", last)
 			}
 			inserts[last] = *f
 			continue
@@ -258,7 +258,7 @@ func (p *repairPlan) dropLong(bad, inserts map[int64]Finding, limit int) {
 		for ; j < len(numbers); j++ {
 			n := numbers[j]
 			_, lost := bad[n]
-			// A frame that stays ends a run, even if frames are missing behind it.
+			// A frame that stays ends a run, even if frames are missing after it.
 			if j > i && (n != numbers[j-1]+1 || !lost) {
 				break
 			}

@@ -67,7 +67,7 @@ type schedule struct {
 	last *anchor
 }
 
-// anchor is a sound picture with the frames lost behind it.
+// anchor is a sound picture with the frames lost after it.
 type anchor struct {
 	*stages.Picture
 	lost    []lost
@@ -209,8 +209,8 @@ func interpolate(a, b, share *big.Rat) *big.Rat {
 	return v.Add(v.Mul(v, share), a)
 }
 
-// addContext returns the first anchor that waits. If frames were lost behind it, the
-// anchor gets the pictures around the gap: the motion right before and right behind the
+// addContext returns the first anchor that waits. If frames were lost after it, the
+// anchor gets the pictures around the gap: the motion right before and right after the
 // gap shows how the motion bends inside.
 func (s *schedule) addContext() *anchor {
 	a := s.ahead[0]
@@ -233,7 +233,7 @@ func (s *schedule) addContext() *anchor {
 	return a
 }
 
-// surround adds the pictures on either side of the gap behind a, if both exist and are
+// surround adds the pictures on either side of the gap after a, if both exist and are
 // no further off than the gap is long.
 func (s *schedule) surround(a *anchor) {
 	if a.leading || s.before == nil || len(s.ahead) < 2 {
@@ -263,8 +263,8 @@ func (s *schedule) pair(b *anchor) []*stages.Interval {
 	return []*stages.Interval{s.interval(a, b, b.At, s.clock.Exact(b.Frame.PTS))}
 }
 
-// interval returns the interval of a and the frames lost behind it. It ends at end on
-// the clock's grid, which is exact in the source. b is nil behind the last anchor.
+// interval returns the interval of a and the frames lost after it. It ends at end on
+// the clock's grid, which is exact in the source. b is nil after the last anchor.
 func (s *schedule) interval(a, b *anchor, end, exact *big.Rat) *stages.Interval {
 	var second *stages.Picture
 	if b != nil {

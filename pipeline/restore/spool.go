@@ -39,7 +39,7 @@ func spool(ctx context.Context, log *slog.Logger) (name string, remove func(), e
 		return "", nil, fault.New(fault.CannotWrite, "keep standard input: %w", err)
 	}
 	remove = to.Discard
-	log.Info("standard input is read twice, and kept meanwhile", "in", to.Name())
+	log.Info("standard input is read twice, so a copy is kept until the end", "in", to.Name())
 	stop := context.AfterFunc(ctx, func() { _ = in.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	_, err = io.Copy(to, in)

@@ -58,7 +58,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// sameSite says whether a request comes from the server's own pages, or from a person who opens
+// sameSite reports whether a request comes from the server's own pages, or from a person who opens
 // the address.
 func (s *Server) sameSite(r *http.Request) bool {
 	read := r.Method == http.MethodGet || r.Method == http.MethodHead

@@ -63,7 +63,7 @@ func (c *session) command(s edits.State) string {
 	return strings.Join(words, " ")
 }
 
-// inParts says whether the clip is rendered in segments, as all are but those of a curve that
+// inParts reports whether the clip is rendered in segments, as all are but those of a curve that
 // does not play on from the start.
 func (c *session) inParts() bool { return !c.maker.Plan().Reopens() }
 

@@ -60,7 +60,7 @@ func (h *hub) close(t *tab) {
 	h.arm()
 }
 
-// rest has the hub ask anew whether it is idle, after something else than a tab ended.
+// rest has the hub ask again whether it is idle, after something else than a tab ended.
 func (h *hub) rest() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +80,7 @@ func (h *hub) arm() {
 	h.timer = time.AfterFunc(h.wait, h.idle)
 }
 
-// watched says whether any tab listens.
+// watched reports whether any tab listens.
 func (h *hub) watched() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +90,7 @@ func (h *hub) watched() bool {
 // anyClip stands for the tabs of all clips, but not those of the list.
 const anyClip = -2
 
-// watching says whether a tab shows a clip.
+// watching reports whether a tab shows a clip.
 func (h *hub) watching(clip int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

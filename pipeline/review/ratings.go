@@ -81,7 +81,7 @@ func (l *ratings) begin(p *timeline.Plan) {
 	l.rate, _ = p.Rate.Float64()
 }
 
-// has says whether a frame is rated.
+// has reports whether a frame is rated.
 func (l *ratings) has(k int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

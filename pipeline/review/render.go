@@ -85,7 +85,7 @@ func (c *session) stopRender() {
 	}
 }
 
-// rendering says whether the clip is being rendered.
+// rendering reports whether the clip is being rendered.
 func (c *session) rendering() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,7 +162,7 @@ func (j *rendering) run(ctx context.Context) error {
 	return leaveMark(j.options.Output.File)
 }
 
-// mayReplace says whether a file in the output's place may be overwritten.
+// mayReplace reports whether a file in the output's place may be overwritten.
 func (j *rendering) mayReplace() bool { return j.overwrite || isOurs(j.options.Output.File) }
 
 // parts renders the segments that are not there, and joins all.
@@ -170,7 +170,7 @@ func (j *rendering) parts(ctx context.Context, dir string) error {
 	name := filepath.Join(dir, planName)
 	older, err := segment.ReadPlan(name, j.session.server.options.Program)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		older = nil // of another version of the program: all is made anew
+		older = nil // of another version of the program: all is made again
 	}
 	plan, err := segment.New(ctx, j.options, segment.Options{Length: j.session.server.options.Segment, Even: true, Program: j.session.server.options.Program})
 	if err != nil {
@@ -237,7 +237,7 @@ func (j *rendering) tell() {
 	c.server.hub.send(c.index, "render", j.status)
 }
 
-// finish says how the rendering ended.
+// finish records how the rendering ended.
 func (j *rendering) finish(ctx context.Context, err error) {
 	c, s := j.session, &j.status
 	s.Doing, s.Left, s.Seconds = "", 0, time.Since(j.began).Seconds()

@@ -1,5 +1,5 @@
 // Package review serves a page on which people see what a conversion made, say what is wrong
-// with it, and render it anew: a server on the loopback address, for one user's browser.
+// with it, and render it again: a server on the loopback address, for one user's browser.
 package review
 
 import (
@@ -205,7 +205,7 @@ func (s *Server) leave(c *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.users--
-	s.stirred.Store(true) // what was stopped in it can go on when it is opened anew
+	s.stirred.Store(true) // what was stopped in it can go on when it is opened again
 }
 
 // sessionOf is session for whoever holds mu.

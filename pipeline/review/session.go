@@ -47,7 +47,7 @@ type session struct {
 	elsewhere string // what was changed elsewhere; empty for nothing
 }
 
-// rendered says how a clip is rendered, now or the last time.
+// rendered describes how a clip is rendered, now or the last time.
 type rendered struct {
 	render  renderStatus
 	cancel  context.CancelFunc // nil if nothing is rendered

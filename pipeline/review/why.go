@@ -29,7 +29,7 @@ type dissections struct {
 
 func newDissections() dissections { return dissections{busy: make(chan struct{}, 1)} }
 
-// dissection says how a frame was made.
+// dissection describes how a frame was made.
 type dissection struct {
 	frame    int64
 	drawings []drawing
@@ -146,7 +146,7 @@ func arrows(d *debug.Dissection) (list []arrow) {
 	return list
 }
 
-// serveWhy says how a frame came about.
+// serveWhy answers how a frame was made.
 func (c *session) serveWhy(w http.ResponseWriter, r *http.Request) error {
 	k, err := number(r, "frame", 0, c.maker.Plan().Total-1)
 	if err != nil {

@@ -44,7 +44,7 @@ func (p *Plan) Adopt(ctx context.Context, dir string, older *Plan) (there int, e
 		}
 		m, err := older.check(dir, olderID, i, true)
 		if err != nil {
-			continue // it is made anew
+			continue // it is made again
 		}
 		m.Plan = id
 		b, err := json.Marshal(m)
@@ -75,7 +75,7 @@ func (p *Plan) discard(dir, id string, i int) {
 	}
 }
 
-// agrees says whether two plans differ in decisions at most.
+// agrees reports whether two plans differ in decisions at most.
 func (p *Plan) agrees(q *Plan) bool {
 	plain := func(p *Plan) string {
 		c := *p
@@ -100,7 +100,7 @@ func newReach(ctx context.Context, p *Plan) (r reach, err error) {
 	return reach{clip.Plan.Passes[0].Layout, clip.Plan.Gap}, nil
 }
 
-// alike says whether the same decisions of two plans count for a range, wherever in a file they
+// alike reports whether the same decisions of two plans count for a range, wherever in a file they
 // stand.
 func (r reach) alike(p, q *Plan, of Range) bool {
 	first, end := r.around(of)
@@ -108,7 +108,7 @@ func (r reach) alike(p, q *Plan, of Range) bool {
 }
 
 // around returns the frames [first, end) whose cuts count for a range. A cut counts for the
-// intervals before and behind its own, too: their motion tells how motion bends. No interval with
+// intervals before and after its own, too: their motion tells how motion bends. No interval with
 // motion is longer than a gap.
 func (r reach) around(of Range) (first, end int64) {
 	if r.layout == nil || r.gap == nil {

@@ -25,6 +25,7 @@ type segmentWriter struct {
 	first, end int // the ranges from first up to, not including, end
 	done       func(m *Manifest, made bool)
 	digest     Hash // of the frame that comes next
+	made       bool // that frame was never shot
 
 	clip   *pipeline.Clip
 	memory frame.Memory
@@ -87,6 +88,9 @@ func (w *segmentWriter) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
 	}
 	m := w.open.manifest
 	m.Digests = append(m.Digests, w.digest)
+	if w.made {
+		m.Made++
+	}
 	if err := pipeline.EncoderSink(w.open.encoder).WriteFrame(f, from, to); err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func (j *joiner) open() (err error) {
 	return nil
 }
 
-// read returns the next packet of the current segment, io.EOF behind its last.
+// read returns the next packet of the current segment, io.EOF after its last.
 func (j *joiner) read() (p media.Packet, err error) {
 	m := j.manifest
 	p, err = j.packets.next()

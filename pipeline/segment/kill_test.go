@@ -69,6 +69,12 @@ func TestResumedConversionsEndAsOneRun(t *testing.T) {
 	one := filepath.Join(t.TempDir(), "whole.mkv")
 	whole(t, o, one)
 	want := strings.Join(content(t, one), "\n")
+	all := o
+	all.Output.File = filepath.Join(t.TempDir(), "counted.mkv")
+	counted, err := pipeline.Run(context.Background(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	o.Output.File = filepath.Join(dir, "out.mkv")
 	second := big.NewRat(1, 1)
@@ -106,8 +112,8 @@ func TestResumedConversionsEndAsOneRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Frames != 200 || report.Output != o.Output.File {
-		t.Errorf("report %+v", report)
+	if report.Frames != 200 || report.Made != counted.Made || counted.Made == 0 || report.Output != o.Output.File {
+		t.Errorf("report %+v, want %d made", report, counted.Made)
 	}
 	if names := left(t, dir); len(names) != 1 || names[0] != "out.mkv" {
 		t.Errorf("%q are left, want out.mkv", names)

@@ -69,10 +69,15 @@ func (p *Plan) confine(dir string, local pipeline.Options) error {
 	return nil
 }
 
-// makeRun is MakeRun without its preparations. It returns the sum of the reports of all passes.
-func (p *Plan) makeRun(ctx context.Context, dir string, first, end int, local pipeline.Options, done func(m *Manifest, made bool)) (*pipeline.Report, error) {
+// makeRun is MakeRun without its preparations. It returns the sum of the reports of all passes, in which
+// Made counts the frames of the ranges that were there, too.
+func (p *Plan) makeRun(ctx context.Context, dir string, first, end int, local pipeline.Options, each func(m *Manifest, made bool)) (*pipeline.Report, error) {
 	o := p.apply(local)
 	sum := &pipeline.Report{}
+	done := func(m *Manifest, made bool) {
+		sum.Made += m.Made
+		each(m, made)
+	}
 	id := p.ID()
 	for i := first; i < end; {
 		m, err := p.check(dir, id, i, true)
@@ -101,7 +106,7 @@ func (p *Plan) makeRun(ctx context.Context, dir string, first, end int, local pi
 		if err != nil {
 			return nil, err
 		}
-		sum.Sources, sum.Made, sum.Repeats = sum.Sources+report.Sources, sum.Made+report.Made, sum.Repeats+report.Repeats
+		sum.Sources, sum.Repeats = sum.Sources+report.Sources, sum.Repeats+report.Repeats
 		sum.Held += report.Held
 		sum.Stages.Add(report.Stages)
 		sum.Backend, sum.Devices, sum.Remade = report.Backend, report.Devices, sum.Remade+report.Remade
@@ -114,6 +119,7 @@ func (p *Plan) makeRun(ctx context.Context, dir string, first, end int, local pi
 func (p *Plan) makePass(ctx context.Context, dir, id string, first, end int, o pipeline.Options, done func(m *Manifest, made bool)) (*pipeline.Report, error) {
 	w := &segmentWriter{ctx: ctx, plan: p, id: id, dir: dir, first: first, end: end, done: done}
 	o.Hooks.Digest = func(_ int64, d pipeline.Digest) { w.digest = Hash(d) }
+	o.Hooks.Record = func(r pipeline.Record) { w.made = r.Method.Made() }
 	r := p.Ranges[first]
 	r.End = p.Ranges[end-1].End
 	return runPart(ctx, o, &p.Whole, r, w)

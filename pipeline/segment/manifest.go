@@ -22,6 +22,7 @@ type Manifest struct {
 	Index   int    `json:"index"`
 	First   int64  `json:"first"` // number of the first frame
 	Frames  int64  `json:"frames"`
+	Made    int64  `json:"made"` // of them, frames that no camera shot
 	File    string `json:"file"` // name of the file of packets, beside the manifest
 	Bytes   int64  `json:"bytes"`
 	SHA256  string `json:"sha256"`

@@ -34,7 +34,7 @@ func open(ctx context.Context, o pipeline.Options) (*pipeline.Clip, error) {
 	case !media.Seekable(o.Input.File):
 		return nil, fault.New(fault.Usage, "input %q cannot be read in parts; give a file", o.Input.File)
 	case o.Timing.KeepTimestamps:
-		return nil, fault.New(fault.Usage, "Timing.KeepTimestamps makes frames that are known only once all before them are read; convert as a whole")
+		return nil, fault.New(fault.Usage, "with Timing.KeepTimestamps, frames are known only once all earlier ones are read; convert in one piece")
 	}
 	clip, err := pipeline.Open(ctx, o)
 	if err == nil && clip.Plan.Reopens() {
@@ -70,7 +70,7 @@ func newOutline(ctx context.Context, o pipeline.Options) (*Outline, *starts, err
 		s.Frames = pass.Layout.Count(end)
 	}
 	if s.Frames <= 0 {
-		return nil, nil, fault.New(fault.BadData, "input %q does not tell how long it is; convert it as a whole", o.Input.File)
+		return nil, nil, fault.New(fault.BadData, "input %q does not state its length; convert it in one piece", o.Input.File)
 	}
 	for _, t := range clip.Options.Synthesis.Scenes {
 		if k := pass.Layout.Count(t); k > 0 && k < s.Frames {

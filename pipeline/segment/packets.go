@@ -22,7 +22,7 @@ import (
 //	                   kind, length, bytes
 //	length, bytes      the packet's data
 //
-// and behind the last packet a 0 and the count of packets as a varint. Packets of any
+// and after the last packet a 0 and the count of packets as a varint. Packets of any
 // encoder pass through it unchanged, which no container offers for all codecs.
 const packetsMagic = "retime packets 1\n"
 
@@ -103,7 +103,7 @@ func newPacketReader(r io.Reader) *packetReader {
 	return p
 }
 
-// next returns the next packet. It returns io.EOF behind the last packet if the file
+// next returns the next packet. It returns io.EOF after the last packet if the file
 // ends there, too.
 func (r *packetReader) next() (p media.Packet, err error) {
 	if !r.begun {

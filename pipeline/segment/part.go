@@ -15,7 +15,7 @@ import (
 // partSink takes the frames of a part.
 type partSink interface {
 	pipeline.Sink
-	// start prepares for the part's first frame. It is called again if the part begins anew.
+	// start prepares for the part's first frame. It is called again if the part starts again.
 	start(clip *pipeline.Clip, memory frame.Memory) error
 	// finish completes what is written, after all frames.
 	finish() error
@@ -81,7 +81,7 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 	result := line.Result()
 	short := !last && result.Frames < r.End-r.First
 	switch {
-	case result.Cutoff != nil && (last || short): // otherwise the damage lies behind the part
+	case result.Cutoff != nil && (last || short): // otherwise the damage lies after the part
 		return nil, result.Cutoff
 	case short:
 		return nil, whole.endsWith(o.Input.File, r.First+result.Frames)

@@ -31,13 +31,13 @@ func StateDir(output string) string {
 }
 
 // Convert makes o.Output as pipeline.Run does, in segments of equal length that it
-// keeps in StateDir: if a run is killed or cancelled, the next run goes on behind the
+// keeps in StateDir: if a run is killed or cancelled, the next run continues after the
 // last whole segment. Convert refuses to go on if the settings or the input have
 // changed. It removes the directory when the output is whole.
 func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Report, error) {
 	began := time.Now()
 	if o.Output.File == "" || o.Output.File == "-" {
-		return nil, fault.New(fault.Usage, "a conversion that can go on after a stop needs an output file; name one with Output.File")
+		return nil, fault.New(fault.Usage, "a conversion that can be resumed needs an output file; name one with Output.File")
 	}
 	if media.Overwrites(o.Output.File, o.Input.File) {
 		return nil, fault.New(fault.Usage, "output %q is the input; choose another name", o.Output.File)
@@ -161,7 +161,7 @@ func resumed(ctx context.Context, dir string, o pipeline.Options, cut Options) (
 	}
 	p, err := readPlan(name, cut.Program)
 	if err != nil {
-		return nil, fault.New(fault.KindOf(err), "%w; remove %s to begin anew", err, dir)
+		return nil, fault.New(fault.KindOf(err), "%w; remove %s to start again", err, dir)
 	}
 	return p, p.continues(ctx, dir, o)
 }
@@ -174,12 +174,12 @@ func (p *Plan) continues(ctx context.Context, dir string, o pipeline.Options) er
 		return fault.New(fault.NoInput, "%w", err)
 	}
 	if path != p.Input.Path {
-		return fault.New(fault.Usage, "%q was begun with the input %q; give that, or remove %s to begin anew", o.Output.File, p.Input.Path, dir)
+		return fault.New(fault.Usage, "%q was started with the input %q; give that, or remove %s to start again", o.Output.File, p.Input.Path, dir)
 	}
 	o.Input.Rotation = o.Rotation()
 	was, is := store(&p.Settings), store(&o)
 	if changed := differences(&was, &is); len(changed) > 0 {
-		return fault.New(fault.Usage, "%q was begun with other settings (%s); give those, or remove %s to begin anew",
+		return fault.New(fault.Usage, "%q was started with other settings (%s); give those, or remove %s to start again",
 			o.Output.File, strings.Join(changed, ", "), dir)
 	}
 	return p.checkInput(ctx, true)

@@ -318,8 +318,8 @@ func differences(a, b *settings) (names []string) {
 	return names
 }
 
-// shown returns a setting, whose JSON is text, as its flag has it: a list that is too long for a
-// message, or has no flag of that form, as "given", and what is not set as "none".
+// shown formats a setting, whose JSON is text, as its flag is written: "none" if it is not set, and
+// "given" for a list that no flag takes or that is too long for a message.
 func shown(setting any, text []byte) string {
 	const most = 60 // bytes
 	switch s := setting.(type) {

@@ -16,7 +16,7 @@ import (
 const joinAhead = 1
 
 // write writes o.Output from the packets of all parts, which next delivers in order,
-// with io.EOF behind the last. The other streams come from o.Input, as in one run.
+// with io.EOF after the last. The other streams come from o.Input, as in one run.
 func (whole *Outline) write(ctx context.Context, o pipeline.Options, next func() (media.Packet, error)) (*pipeline.Report, error) {
 	report, err := whole.writeAll(ctx, o, next)
 	return report, fault.Interrupted(ctx, err)

@@ -18,7 +18,7 @@ func newCuts(p *Params) cuts {
 	return c
 }
 
-// within says whether a scene begins after v's first picture, up to its second.
+// within reports whether a scene begins after v's first picture, up to its second.
 func (c *cuts) within(v *Interval, backward bool) bool {
 	if !c.listed {
 		return v.found.change.CutScore() >= c.threshold

@@ -1,10 +1,6 @@
 package stages
 
-import (
-	"context"
-
-	"retime/pipeline/decision"
-)
+import "context"
 
 // encode writes the frames.
 func (r *run) encode(from <-chan *Target) func(context.Context) error {
@@ -15,6 +11,9 @@ func (r *run) encode(from <-chan *Target) func(context.Context) error {
 				stop := r.times.encode.start()
 				if hook := r.params.Hooks.Digest; hook != nil {
 					hook(r.want.First/r.pass.Layout.Subframes()+r.result.Frames, digest(t.frame))
+				}
+				if hook := r.params.Hooks.Record; hook != nil {
+					hook(t.record)
 				}
 				err = r.sink.WriteFrame(t.frame, t.From, t.To)
 				stop()
@@ -37,20 +36,14 @@ func (r *run) count(t *Target) error {
 	if _, decided := r.wishes.of[t.record.Frame]; decided {
 		r.wishes.used++
 	}
-	switch t.record.Method {
-	case decision.Interpolated, decision.Blended, decision.Exposed, decision.Extrapolated:
+	if t.record.Method.Made() {
 		r.result.Made++
-	default:
-		if t.shows != nothing && t.shows == r.shown {
-			r.result.Held++
-		}
+	} else if t.shows != nothing && t.shows == r.shown {
+		r.result.Held++
 	}
 	r.shown = t.shows
+	r.result.Worst = lowest(r.result.Worst, t.record)
 	h := &r.params.Hooks
-	if h.Record != nil {
-		h.Record(t.record)
-		r.result.Worst = lowest(r.result.Worst, t.record)
-	}
 	if h.ConfidenceMap != nil && t.confidence.Width > 0 {
 		if err := h.ConfidenceMap(t.record.Frame, t.confidence); err != nil {
 			return err

@@ -27,13 +27,13 @@ func (e *estimate) wait(ctx context.Context) error {
 }
 
 // estimate passes intervals on in order while workers estimate their flow: on the device
-// that makes the interval's frames, or else on the CPU. At most ahead intervals wait behind
+// that makes the interval's frames, or else on the CPU. At most ahead intervals wait after
 // it.
 func (r *run) estimate(s *stages, from <-chan *Interval, ahead int) stage[*estimate] {
 	lanes := make([]chan *estimate, max(1, len(r.synth.Flow())))
 	for i := range lanes {
 		// Neither device waits for intervals of the other: there is room for all that wait
-		// behind this stage, on either side of the queue, too.
+		// after this stage, on either side of the queue, too.
 		lanes[i] = make(chan *estimate, ahead+2)
 	}
 	for i := range max(len(lanes), r.params.Flow.Workers) {

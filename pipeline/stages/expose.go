@@ -13,7 +13,7 @@ func (r *run) expose(from <-chan *Target) stage[*Target] {
 	return func(_ context.Context, emit func(*Target) error) error {
 		var subframes []*Target
 		defer func() {
-			for _, t := range subframes { // of a frame behind the end
+			for _, t := range subframes { // of a frame after the end
 				t.Release()
 			}
 		}()

@@ -91,17 +91,15 @@ func (l *Line) closeBeside(runs []*run) {
 	}
 }
 
-// end is the number of the slot behind the last one that r may make.
+// end is the number of the slot after the last one that r may make.
 func (r *run) end() int64 {
 	first, end := r.ways.Bounds(r.number)
 	return min(r.want.End, Range{First: first, End: end}.times(r.pass.Layout.Subframes()).End)
 }
 
-// dividedAhead is how many pictures wait for each of several runs. When the run whose turn it
-// is to deliver a frame waits for pictures, any other run has one of its own ready that is not
-// before it, and so has taken the pictures up to the one behind the next interval. Of the next
-// pictures, as many go around that run as it has room for: two if an interval comes in parts, and
-// more if the runs take different ones for repeats.
+// dividedAhead is how many pictures may wait for each of several runs. Two are enough for the run whose
+// frame is due to advance past the next interval, even if that comes in parts. Runs that take
+// different pictures for repeats need more.
 func dividedAhead(p *Params) int {
 	if p.DropRepeats {
 		return 4 * (maxRepeats + 1)
@@ -193,7 +191,7 @@ func (d *divider) put(ctx context.Context, p *Picture) error {
 	return nil
 }
 
-// room says whether the next picture may come: if all runs have room for it, or if the one whose
+// room reports whether the next picture may come: if all runs have room for it, or if the one whose
 // turn it is lacks it.
 func (d *divider) room() bool {
 	full := slices.ContainsFunc(d.lists, func(l []*Picture) bool { return len(l) >= d.ahead })
@@ -204,8 +202,8 @@ func (d *divider) room() bool {
 	return i >= 0 && len(d.lists[i]) == 0 && d.lacks(d.runs[i].pass.Layout)
 }
 
-// lacks says whether the pictures so far may not reach the end of the next interval with frames
-// of a layout, behind that of frame next.
+// lacks reports whether the pictures so far may not reach the end of the next interval with frames
+// of a layout, after that of frame next.
 func (d *divider) lacks(l timeline.Layout) bool {
 	last := l.Moment((d.next+1)*l.Subframes() - 1)
 	behind := slices.IndexFunc(d.times, func(t *big.Rat) bool { return t.Cmp(last) > 0 })

@@ -27,7 +27,7 @@ func average[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, light fram
 	}
 }
 
-// scale says how samples stand for signals: offset for 0, and offset+span for 1.
+// scale describes how samples stand for signals: offset for 0, and offset+span for 1.
 type scale struct{ offset, span int64 }
 
 // scales returns the scales of luma and of chroma, whose signals go from -1/2 to 1/2.

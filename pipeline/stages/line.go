@@ -31,8 +31,8 @@ type Line struct {
 	result Result
 	shown  sourceFrame // by the frame that was written last
 	times  stageTimes
-	before synth.Summary // of what synth did for other lines
-	beside synth.Summary // of what others than synth did for this one
+	before synth.Summary // synth's totals when this line started
+	beside synth.Summary // totals of the other synthesizers that work for this line
 }
 
 // Result counts what a Line has done.
@@ -43,7 +43,7 @@ type Result struct {
 	Held    int64 // of those, frames that show once more what the frame before shows
 	Repeats int64 // pictures left out as repeats of the one before
 	// Worst are up to three frames made along the motion that are trusted least in one place, the lowest
-	// first, none within half a second of another; nil unless Hooks.Record is set.
+	// first, none within half a second of another; nil unless Hooks.Rate is set.
 	Worst []Record
 	// Cuts are the times in the input at which scenes begin, in seconds.
 	Cuts   []*big.Rat
@@ -52,7 +52,7 @@ type Result struct {
 	Beside int64 // frames that devices failed to make, other than those of the line's synthesizer
 }
 
-// Partial says what is in a file if damage ended the input, and returns nil if none did.
+// Partial reports what is in a file if damage ended the input, and returns nil if none did.
 func (r *Result) Partial(name string) error {
 	if r.Cutoff == nil {
 		return nil
@@ -145,7 +145,7 @@ func (l *Line) runAll(ctx context.Context, source Source, runs []*run, schedules
 	return err
 }
 
-// connect connects the stages that turn pictures into frames. shared says whether other runs
+// connect joins the stages that turn pictures into frames. shared reports whether other runs
 // make some of the frames.
 func (r *run) connect(s *stages, pictures <-chan *Picture, schedule Schedule, shared bool) <-chan *Target {
 	preparedAhead, startedAhead := r.synth.Ahead()
@@ -184,16 +184,16 @@ type run struct {
 	repeats  int64         // pictures left out
 }
 
-// enough says whether no run wants a further picture.
+// enough reports whether no run wants a further picture.
 func (r *run) enough() bool { return r.wanting.Load() == 0 }
 
 // frame returns the number of the frame that a slot belongs to.
 func (r *run) frame(index int64) int64 { return index / r.pass.Layout.Subframes() }
 
-// owns says whether a slot is of the run's way.
+// owns reports whether a slot is of the run's way.
 func (r *run) owns(index int64) bool { return r.ways.Number(r.frame(index)) == r.number }
 
-// holds says whether the run makes a slot.
+// holds reports whether the run makes a slot.
 func (r *run) holds(index int64) bool { return r.want.holds(index) && r.owns(index) }
 
 // newRun returns a run that makes a range of frames with a preset.

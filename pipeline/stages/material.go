@@ -13,7 +13,7 @@ type material struct {
 	level  int
 	guided bool // whether the guides are wanted
 	flows  []motion.Flow
-	outer  [2]*outer // before a and behind b; nil for none
+	outer  [2]*outer // before a and after b; nil for none
 	static frame.Image[uint8]
 }
 

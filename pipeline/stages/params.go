@@ -12,7 +12,7 @@ import (
 	"retime/warp"
 )
 
-// Params say how a Line makes frames. pipeline.Options, from which they come, say what the
+// Params describe how a Line makes frames. pipeline.Options, from which they come, say what the
 // values mean, and are checked: no value is left to a default.
 type Params struct {
 	Input   string // names the source, for messages
@@ -33,7 +33,7 @@ type Params struct {
 	Hooks Hooks
 }
 
-// Flow says how the flow of intervals is estimated.
+// Flow describes how the flow of intervals is estimated.
 type Flow struct {
 	Method  motion.Method
 	Workers int           // intervals whose flow is estimated at once, at least 1
@@ -53,8 +53,10 @@ type Hooks struct {
 	// Digest is called for each frame before it is encoded, in order, with its number
 	// in the output.
 	Digest func(frame int64, d Digest)
-	// Record is called for each written frame, in order.
+	// Record is called for each frame, in order, before it is written.
 	Record func(Record)
+	// Rate has Record name the worst place of made frames, which takes time.
+	Rate bool
 	// ConfidenceMap is called after Record for each made frame, with its number and
 	// how far each pixel of the guides' grid can be trusted, from 0 to 255. An error
 	// ends the run. Maps need optical flow.

@@ -34,9 +34,9 @@ func (p *Picture) Release() { p.Frame.Release() }
 // Interval is the time between two source pictures, with the output frames in it. A
 // Schedule sets the exported fields before it returns the interval.
 type Interval struct {
-	A, B    *Picture // B is nil behind the last picture
+	A, B    *Picture // B is nil after the last picture
 	Targets []*Target
-	// Around are pictures before A and behind B, two or none, whose motion tells how the
+	// Around are pictures before A and after B, two or none, whose motion tells how the
 	// motion between A and B changes. If there are none, the neighbouring intervals tell.
 	Around []ContextPicture
 	// Extend is the picture from which motion goes on through A, and beyond the clip's
@@ -64,7 +64,7 @@ type held struct {
 	refs  atomic.Int32
 }
 
-// shot says where an interval stands among the scenes.
+// shot reports where an interval stands among the scenes.
 type shot struct {
 	cut   bool // whether a scene begins within it
 	scene int  // of A
@@ -124,7 +124,7 @@ func (v *Interval) Release() {
 	}
 }
 
-// makes says whether a frame of the interval must be made.
+// makes reports whether a frame of the interval must be made.
 func (v *Interval) makes() bool {
 	for _, t := range v.Targets {
 		if t.Phase != 0 || t.Beyond != 0 {
@@ -141,10 +141,10 @@ func (v *Interval) Rest() {
 	}
 }
 
-// explained says whether v's flow was estimated and means something.
+// explained reports whether v's flow was estimated and means something.
 func (v *Interval) explained() bool { return len(v.found.flows) > 0 && !v.cut }
 
-// asLong says whether two intervals differ in length by no more than an eighth.
+// asLong reports whether two intervals differ in length by no more than an eighth.
 func asLong(a, b *Interval) bool {
 	x, y := a.length(), b.length()
 	d := new(big.Rat).Sub(x, y)
@@ -173,7 +173,7 @@ func (v *Interval) nearest(phase warp.Phase) *Picture {
 // it is encoded.
 type Target struct {
 	timeline.Slot
-	// Lost is set if the frame stands for a source frame that is made anew.
+	// Lost is set if the frame stands for a source frame that is made again.
 	Lost bool
 	// Beyond is how far beyond the clip's end the frame lies, in distances of the two
 	// pictures there; 0 for within.
@@ -188,7 +188,7 @@ type Target struct {
 	frame  *frame.Frame
 	finish func() error // fills frame and record; called once
 	record Record
-	// confidence says how far each pixel of the guides' grid can be trusted; empty unless
+	// confidence describes how far each pixel of the guides' grid can be trusted; empty unless
 	// somebody asks for it.
 	confidence frame.Image[uint8]
 	interval   *Interval // of a started frame, with a reference

@@ -79,8 +79,8 @@ func (r *run) announce(ctx context.Context, w *window) (err error) {
 	return err
 }
 
-// method says how a target is come by: it is there, as FromSource or Nearest, is
-// Extrapolated, or is made, as Interpolated.
+// method reports how to produce a target: reuse a source frame (FromSource, Nearest), extrapolate it,
+// or interpolate it.
 func (r *run) method(v *Interval, t *Target) decision.Method {
 	stands := r.params.Mode == warp.Nearest || v.cut || v.Gap // in whose place nothing is made
 	switch {

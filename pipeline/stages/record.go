@@ -12,7 +12,7 @@ import (
 	"retime/warp"
 )
 
-// Record says how one output frame came about.
+// Record describes how one output frame was made.
 type Record struct {
 	Frame int64   `json:"frame"` // number in the output, from 0
 	Time  float64 `json:"time"`  // in the output, in seconds; from pipeline.Convert, on the source's clock
@@ -36,7 +36,7 @@ type Record struct {
 	// 0 to 1, and Cut whether they were taken for that.
 	CutScore float64 `json:"cut_score"`
 	Cut      bool    `json:"cut"`
-	// Worst is the place of a frame made along the motion that is trusted least; nil for others.
+	// Worst is the place of a frame made along the motion that is trusted least, if Hooks.Rate is set; nil for others.
 	Worst *Place `json:"worst,omitempty"`
 	// Confidence is from 0 to 1: 1 for a source frame on its time, 0 for one that
 	// stands in for a frame that was not made.

@@ -85,7 +85,7 @@ func (r *run) cells(outlines [][][2]float64, outside bool) frame.Image[uint8] {
 	return m
 }
 
-// within says whether a point lies in a polygon, by the even-odd rule.
+// within reports whether a point lies in a polygon, by the even-odd rule.
 func within(outline [][2]float64, x, y float64) bool {
 	odd := false
 	last := outline[len(outline)-1]

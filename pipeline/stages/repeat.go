@@ -119,7 +119,7 @@ func (r *run) countRepeats(from <-chan *Picture) stage[*Picture] {
 	}
 }
 
-// repeated says whether b shows what a shows.
+// repeated reports whether b shows what a shows.
 func repeated(a, b frame.Image[uint8]) bool {
 	var sum, peaks int
 	for y := range a.Height {

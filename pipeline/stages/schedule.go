@@ -38,7 +38,7 @@ type pairing struct {
 	next   int64    // number of the frame to be placed next
 	from   *Picture // that begins an interval whose frames are not all placed; nil for none
 	placed int64    // how many of them are
-	ended  bool     // the interval is the one behind the last picture
+	ended  bool     // the interval is the one after the last picture
 }
 
 func (s *pairing) Next(p *Picture) []*Interval {
@@ -193,7 +193,7 @@ func (r *run) schedule(s Schedule, from <-chan *Picture) stage[*Interval] {
 }
 
 // crop passes on the intervals in which frames of the run lie, and for each of them the one
-// before and the one behind, whose motion tells how the motion changes: prepare drops the
+// before and the one after, whose motion tells how the motion changes: prepare drops the
 // targets that the run does not make. Behind its last frame the run wants no further picture.
 func (r *run) crop(from <-chan *Interval) stage[*Interval] {
 	end := r.end()
@@ -242,10 +242,10 @@ func (r *run) crop(from <-chan *Interval) stage[*Interval] {
 	}
 }
 
-// holdsAny says whether the run makes any of v's targets.
+// holdsAny reports whether the run makes any of v's targets.
 func (r *run) holdsAny(v *Interval) bool {
 	return slices.ContainsFunc(v.Targets, func(t *Target) bool { return r.holds(t.Index) })
 }
 
-// holds says whether a slot lies in r.
+// holds reports whether a slot lies in r.
 func (r Range) holds(index int64) bool { return index >= r.First && index < r.End }

@@ -26,7 +26,7 @@ func newDecisions(list []decision.Decision) decisions {
 // slack is how far a decision's time may lie off its frame's, in seconds.
 const slack = 1e-3
 
-// settle applies what is decided on v, whose cut field says whether a cut was found.
+// settle applies what is decided on v, whose cut field reports whether a cut was found.
 // A line that says what would happen anyway says nothing, so that a changed cut is
 // not held up by the methods beside it.
 func (r *run) settle(v *Interval) error {
@@ -61,7 +61,7 @@ func (r *run) settle(v *Interval) error {
 	return nil
 }
 
-// wish sets how t is wanted made. edited says whether a decision has changed v's cut.
+// wish sets how t is wanted made. edited reports whether a decision has changed v's cut.
 func (r *run) wish(v *Interval, t *Target, line decision.Decision, edited bool) error {
 	t.wish = line.Method
 	makes := t.wish == decision.Interpolated || t.wish == decision.Blended
@@ -75,7 +75,7 @@ func (r *run) wish(v *Interval, t *Target, line decision.Decision, edited bool) 
 	return nil
 }
 
-// around says whether v is the interval around frame k, one of whose slots lies in it: while a
+// around reports whether v is the interval around frame k, one of whose slots lies in it: while a
 // shutter is open, an exposure may reach into the neighbours.
 func (r *run) around(v *Interval, k int64) bool {
 	if v.B == nil {
@@ -88,7 +88,7 @@ func (r *run) around(v *Interval, k int64) bool {
 	return m.Cmp(v.A.At) >= 0 && m.Cmp(v.B.At) < 0
 }
 
-// warn says how many decisions were about frames that the output does not have.
+// warn warns how many decisions were about frames that the output does not have.
 func (d *decisions) warn(log *slog.Logger) {
 	if n := len(d.of) - d.used; n > 0 {
 		log.Warn("Synthesis.Decisions has lines for frames that the output does not have", "lines", n)

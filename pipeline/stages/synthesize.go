@@ -125,7 +125,7 @@ func (r *run) extrapolate(v *Interval, t *Target) error {
 	return nil
 }
 
-// fallback says how a frame is made that can be trusted so far.
+// fallback describes how a frame is made that can be trusted so far.
 func (p *Params) fallback(confidence float64) decision.Method {
 	switch {
 	case confidence < p.NearestBelow:
@@ -160,7 +160,7 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 	if rec.Method = t.wish; rec.Method == "" {
 		rec.Method = r.params.fallback(trust)
 	}
-	if h := &r.params.Hooks; h.ConfidenceMap != nil || h.Record != nil || rec.Method == decision.Blended {
+	if h := &r.params.Hooks; h.ConfidenceMap != nil || h.Rate || rec.Method == decision.Blended {
 		in, err := r.between(v).Host()
 		if err != nil {
 			return err

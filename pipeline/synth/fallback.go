@@ -41,7 +41,7 @@ func newFallback(d Device, p Params) *fallback {
 	return r
 }
 
-// lost says whether the device is no longer used.
+// lost reports whether the device is no longer used.
 func (r *fallback) lost() bool { return r.dropped.Load() }
 
 func (r *fallback) Load(in Interval) error {
@@ -107,7 +107,7 @@ func (r *fallback) fault(err error) error {
 	case errors.Is(err, cuda.ErrOutOfMemory):
 		return fault.New(fault.TryAgain, "%s: %w; free some, or use Compute.Backend cpu", r.Name(), err)
 	case r.params.Policy == StopAtFault:
-		return fault.New(fault.Internal, "%s: %w; with Compute.FaultPolicy cpu the job would go on on the CPU", r.Name(), err)
+		return fault.New(fault.Internal, "%s: %w; with Compute.FaultPolicy cpu the job would continue on the CPU", r.Name(), err)
 	}
 	switch r.faults.Add(1) {
 	case 1:

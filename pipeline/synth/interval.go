@@ -6,7 +6,7 @@ import (
 	"retime/warp"
 )
 
-// Interval tells what frames are made from. Its guides and flows lie in the host's memory,
+// Interval tells what frames are made from. Its guides and flows are in the host's memory,
 // or on a device until the host asks for them. Several goroutines may call its methods.
 type Interval interface {
 	// Host returns the interval with all guides and flows in the host's memory.
@@ -16,7 +16,7 @@ type Interval interface {
 	On(has func(warp.FlowPair) bool) (warp.Interval, error)
 }
 
-// InHost is an Interval whose guides and flows all lie in the host's memory.
+// InHost is an Interval whose guides and flows all are in the host's memory.
 type InHost warp.Interval
 
 // Host returns the interval.
@@ -25,7 +25,7 @@ func (in InHost) Host() (warp.Interval, error) { return warp.Interval(in), nil }
 // On returns the interval.
 func (in InHost) On(func(warp.FlowPair) bool) (warp.Interval, error) { return warp.Interval(in), nil }
 
-// Assignment says which devices make the frames of an interval. The zero Assignment leaves
+// Assignment reports which devices make the frames of an interval. The zero Assignment leaves
 // them to the CPU.
 type Assignment struct {
 	shares []share

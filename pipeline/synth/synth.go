@@ -22,7 +22,7 @@ const (
 	CUDA Backend = "cuda"
 )
 
-// FaultPolicy says what becomes of a frame that a device fails to make.
+// FaultPolicy describes what becomes of a frame that a device fails to make.
 type FaultPolicy string
 
 // The policies.
@@ -31,7 +31,7 @@ const (
 	StopAtFault FaultPolicy = "fail" // the job fails
 )
 
-// Params say where frames are made and how.
+// Params specify where frames are made and how.
 type Params struct {
 	Warp    warp.Params
 	Backend Backend
@@ -59,7 +59,7 @@ type Synthesizer interface {
 	// Flow returns the devices that make frames, on which flow can be estimated, by their
 	// numbers in assignments; none for the CPU.
 	Flow() []FlowSource
-	// Memory is the memory that frames to be filled should lie in; nil for any.
+	// Memory is the memory that frames to be filled should be in; nil for any.
 	Memory() frame.Memory
 	// Summary tells what the synthesizer has done so far.
 	Summary() Summary

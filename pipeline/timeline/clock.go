@@ -34,7 +34,7 @@ func NewClock(v media.Video) *Clock {
 	return c
 }
 
-// NewStatedClock returns the clock of a video whose timestamps are meant as they are, but for
+// NewStatedClock returns the clock of a video whose timestamps are meant as they are, except for
 // the rounding of its time base.
 func NewStatedClock(v media.Video) *Clock {
 	if g := v.Grid; g != nil && g.Tolerance.Cmp(v.TimeBase) > 0 {

@@ -11,7 +11,7 @@ import (
 var errNumber = errors.New("not a number")
 
 // ParseTime reads a time as "12.5", "mm:ss.frac" or "hh:mm:ss.frac" and returns it in seconds,
-// exactly. Minutes and seconds behind a colon must be below 60. A time has no sign. Errors are
+// exactly. Minutes and seconds after a colon must be below 60. A time has no sign. Errors are
 // fault.Usage.
 func ParseTime(s string) (*big.Rat, error) {
 	bad := fault.New(fault.Usage, "time %q: want seconds, mm:ss.frac or hh:mm:ss.frac", s)

@@ -42,7 +42,7 @@ func (p *Pass) Moment(t *big.Rat) *big.Rat {
 	return t
 }
 
-// Spacing says how output frames are laid.
+// Spacing describes how output frames are laid.
 type Spacing struct {
 	// Origin is when the first frame stands on the source's clock, and End when the
 	// source ends; nil if that is not known.
@@ -132,7 +132,7 @@ func (p *Plan) Lay(s Spacing) {
 	}
 }
 
-// Reopens says whether the source must be opened anew for the passes: for all but one
+// Reopens reports whether the source must be opened again for the passes: for all but one
 // that plays on from the source's start.
 func (p *Plan) Reopens() bool {
 	first := &p.Passes[0]

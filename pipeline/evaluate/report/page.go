@@ -46,7 +46,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	},
 }).Parse(pageHTML))
 
-// parts cuts a file's name behind the signs behind which a line may break.
+// parts cuts a file's name after the signs after which a line may break.
 func parts(name string) (list []string) {
 	for name != "" {
 		i := strings.IndexAny(name, "_.-") + 1

@@ -216,7 +216,7 @@ func (c *Cue) add(s Span) {
 	c.Spans = append(c.Spans, s)
 }
 
-// override applies a block of tags, each behind a backslash.
+// override applies a block of tags, each after a backslash.
 func (p *parser) override(block string) {
 	tags := strings.Split(block, `\`)
 	for i := 1; i < len(tags); i++ { // text before the first tag is a comment

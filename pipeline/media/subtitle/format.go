@@ -75,7 +75,7 @@ func webVTTSettings(place int) string {
 	return strings.Join(parts, " ")
 }
 
-// tag holds the markup before and behind text of a style.
+// tag holds the markup before and after text of a style.
 type tag struct{ open, close string }
 
 func plain(s Style) (tags []tag) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Clock says when the output shows what a cue of the source shows.
+// Clock reports when the output shows what a cue of the source shows.
 type Clock struct {
 	// At takes a time after the cue's beginning in the source to the time after its beginning in
 	// the output, both in seconds. It never falls, and is below 0 for what the output cuts off.

@@ -3,7 +3,7 @@
 // Phase Vocoder Time-Scale Modification of Audio", IEEE Trans. Speech and Audio
 // Processing 7 (1999), section IV), rotates all channels alike, and copies the
 // surroundings of an attack sample for sample to their exact place. At the speed of
-// its recording, sound comes through unchanged but for rounding.
+// its recording, sound comes through unchanged except for rounding.
 package timestretch
 
 import (
@@ -75,7 +75,7 @@ func New(channels, rate int, run curve.Run, begin, end int64) *Stretcher {
 }
 
 // Write adds samples of the source, one slice a channel, at a position. It fills a
-// gap behind the last samples with silence, and drops samples that it already has and
+// gap after the last samples with silence, and drops samples that it already has and
 // samples from before the run.
 func (s *Stretcher) Write(samples [][]float32, position int64) {
 	if position+int64(len(samples[0])) <= s.from {

@@ -23,7 +23,7 @@ type Range struct {
 	Decoding   []int64 // decoding times of the new packets, in the stream's time base
 }
 
-// Plan says which packets of a stream to copy and which frames to encode again.
+// Plan lists the packets of a stream to copy and the frames to encode again.
 type Plan struct {
 	Shown  []Shown // all frames of the output, in presentation order
 	Ranges []Range

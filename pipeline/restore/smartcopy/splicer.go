@@ -41,7 +41,7 @@ func unsuited(err error) error {
 	return fault.New(fault.Usage, "Options.SmartCopy: %w; leave it out to encode all frames", err)
 }
 
-// Grouping says how frames may depend on each other.
+// Grouping describes how frames may depend on each other.
 type Grouping struct {
 	Reorder int // most packets by which the encoder may delay a frame
 	Longest int // most frames from one key frame to the next
@@ -137,7 +137,7 @@ func (s *Splicer) try(ctx context.Context) error {
 		}
 	}
 	if len(own) == 0 {
-		return fmt.Errorf("encoder %s does not say its parameter sets", s.opt.Encoder.Codec)
+		return fmt.Errorf("encoder %s does not report its parameter sets", s.opt.Encoder.Codec)
 	}
 	var added [][]byte
 	if s.to, s.sets, added, err = joinSets(s.config.hevc, s.config.sets, own); err == nil {

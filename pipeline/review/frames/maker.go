@@ -49,7 +49,7 @@ type Options struct {
 	// Rated is called from one goroutine for frames that the Maker makes in turn to rate
 	// them: all at the preset Fast, and then the lowest as they will be rendered; nil for none.
 	Rated func(Rating)
-	// Known says which frames need not be rated; nil for none.
+	// Known reports which frames need not be rated; nil for none.
 	Known func(frame int64) bool
 	// CacheBytes bounds the frames that are kept.
 	CacheBytes int64
@@ -218,14 +218,14 @@ func (m *Maker) Pause(paused bool) {
 	m.poke()
 }
 
-// Rates says whether frames are rated while nobody waits.
+// Rates reports whether frames are rated while nobody waits.
 func (m *Maker) Rates() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return !m.paused
 }
 
-// Unrated says whether the Maker has frames left to rate, and is not paused.
+// Unrated reports whether the Maker has frames left to rate, and is not paused.
 func (m *Maker) Unrated() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -329,7 +329,7 @@ func (m *Maker) leave(r *request) {
 // soon is how many frames ahead of a job a request may lie and still wait for it.
 const soon = 3
 
-// awaited says whether somebody waits for what j makes next.
+// awaited reports whether somebody waits for what j makes next.
 func (m *Maker) awaited(j *job) bool {
 	for _, r := range m.waiting {
 		if r.ctx.Err() == nil && r.view == j.view && r.frame >= j.next && r.frame < min(j.next+soon, j.end) {
@@ -361,22 +361,14 @@ func (m *Maker) hand(k key, shot Shot, err error) {
 	m.waiting = left
 }
 
-// sink collects the frames of a job.
+// sink takes the frames of a job.
 type sink struct {
 	pipeline.Discard
-	last *frame.Frame
+	take func(*frame.Frame)
 }
 
-// WriteFrame keeps f until its record comes.
+// WriteFrame has take take f, which is valid during the call.
 func (s *sink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
-	s.drop()
-	s.last = f.Retain()
+	s.take(f)
 	return nil
-}
-
-func (s *sink) drop() {
-	if s.last != nil {
-		s.last.Release()
-		s.last = nil
-	}
 }

@@ -13,7 +13,7 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// around is how many pictures before and behind a frame FFmpeg's minterpolate gets.
+// around is how many pictures before and after a frame FFmpeg's minterpolate gets.
 const around = 4
 
 // runPeer makes one frame with FFmpeg's filter minterpolate.
@@ -70,7 +70,7 @@ const ticks = 1_000_000
 const densest = 16
 
 // peerRate returns a rate at which frames from a moment on lie so that one of them falls way
-// seconds behind it. It is near that of pictures a period apart, whatever the output's: the filter
+// seconds after it. It is near that of pictures a period apart, whatever the output's: the filter
 // makes all frames between two pictures at once. For a way of less than a period, the rate is
 // higher, and from densest times that of the pictures on, the frame is off by up to half the
 // distance.

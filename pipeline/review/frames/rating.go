@@ -12,7 +12,7 @@ import (
 	"retime/warp"
 )
 
-// Rating says how far a frame can be trusted.
+// Rating describes how far a frame can be trusted.
 type Rating struct {
 	pipeline.Record
 	// Speckle is how many isolated pixels in a million the frame has beyond those of the

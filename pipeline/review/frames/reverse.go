@@ -18,8 +18,8 @@ type reversed struct {
 }
 
 // backwardFrom returns a source for frames, from the time low to the time high, of a pass that
-// plays backward: it begins margin pictures behind high, or as the conversion does with the
-// first picture at or behind the pass's own begin. midway is set in the first case.
+// plays backward: it begins margin pictures after high, or as the conversion does with the
+// first picture at or after the pass's own begin. midway is set in the first case.
 func (w *window) backwardFrom(low, high *big.Rat, pass *timeline.Pass) (r *reversed, midway bool, err error) {
 	if low.Cmp(pass.To) < 0 {
 		low = pass.To

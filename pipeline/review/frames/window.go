@@ -28,7 +28,7 @@ type window struct {
 	stretch *stretch // nil until something is read
 }
 
-// stretch holds consecutive pictures and the reader that goes on behind them.
+// stretch holds consecutive pictures and the reader that goes on after them.
 type stretch struct {
 	reader *media.Reader
 	stop   context.CancelFunc
@@ -86,7 +86,7 @@ func (s *stretch) close() {
 	s.frames = nil
 }
 
-// begin makes a time that the conversion begins to read at, nil for the start, the source's.
+// begin sets where the conversion starts to read; nil is the source's start.
 func (w *window) begin(origin *big.Rat) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -130,7 +130,7 @@ func (w *window) from(at *big.Rat, attempt int) (*cursor, error) {
 // lastAttempt is the attempt that reads from where the conversion begins.
 const lastAttempt = 3
 
-// holding says whether a time lies in the stretch, or soon behind it, and returns the index of the
+// holding reports whether a time lies in the stretch, or soon after it, and returns the index of the
 // picture to begin with.
 func (w *window) holding(at *big.Rat) (first int64, ok bool) {
 	reach := new(big.Rat).Mul(w.period(), big.NewRat(int64(w.room), 2))

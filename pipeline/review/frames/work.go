@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/big"
 
+	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/stages"
@@ -24,7 +25,7 @@ type job struct {
 	cancel context.CancelFunc
 }
 
-// These are how many frames are made ahead of the one that was asked for, and behind it, while
+// These are how many frames are made ahead of the one that was asked for, and after it, while
 // nobody asks for others, and how many are rated at a time.
 const (
 	ahead  = 8
@@ -202,15 +203,15 @@ func (m *Maker) convert(ctx context.Context, j *job, with *lastSynthesizer, atte
 		return err
 	}
 	defer release()
-	var to sink
-	defer to.drop()
+	var record pipeline.Record
 	var digest pipeline.Digest
 	o.Hooks = pipeline.Hooks{Log: o.Hooks.Log, Digest: func(_ int64, d pipeline.Digest) { digest = d }}
 	if j.rating {
 		o.Hooks.Digest = nil
 	}
-	o.Hooks.Record = func(r pipeline.Record) {
-		shot := Shot{Frame: to.last, Record: r, Digest: digest}
+	o.Hooks.Record, o.Hooks.Rate = func(r pipeline.Record) { record = r }, true
+	to := sink{take: func(f *frame.Frame) {
+		shot := Shot{Frame: f, Record: record, Digest: digest}
 		if !j.rating {
 			m.finished(j, key{j.view, j.next}, shot)
 		} else if m.setup() == j.setup {
@@ -219,7 +220,7 @@ func (m *Maker) convert(ctx context.Context, j *job, with *lastSynthesizer, atte
 		m.mu.Lock()
 		j.next++
 		m.mu.Unlock()
-	}
+	}}
 	line := pipeline.NewLine(&o, p, &to, s)
 	line.CountFrom(number(j.setup, source))
 	err = line.Run(ctx, source, pass, stages.Range{First: j.next * each, End: j.end * each, Midway: midway})
@@ -242,7 +243,7 @@ func (m *Maker) finished(j *job, k key, shot Shot) {
 	}
 }
 
-// passEnd is the number of the first frame behind a pass.
+// passEnd is the number of the first frame after a pass.
 func passEnd(p *timeline.Plan, pass *timeline.Pass) int64 {
 	for i := range p.Passes {
 		if &p.Passes[i] == pass && i+1 < len(p.Passes) {
@@ -285,7 +286,7 @@ func (j *job) source(w *window, pass *timeline.Pass, attempt int, r *rater) (s p
 	return c, c.midway, func() {}, nil
 }
 
-// whole says whether a picture may depend on ones long before it, so that the source is read
+// whole reports whether a picture may depend on ones long before it, so that the source is read
 // from its start.
 func whole(o *pipeline.Options) bool {
 	fields := o.Input.Deinterlace != pipeline.RefuseFields && o.Input.Deinterlace != pipeline.IgnoreFields
@@ -338,5 +339,5 @@ func (l *lastSynthesizer) close() {
 	}
 }
 
-// ended says whether err is the regular end of a source.
+// ended reports whether err is the regular end of a source.
 func ended(err error) bool { return errors.Is(err, io.EOF) }

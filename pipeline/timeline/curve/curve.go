@@ -28,7 +28,7 @@ func Constant(from, slow *big.Rat) *Curve {
 func (c *Curve) Duration() *big.Rat { return c.pieces[len(c.pieces)-1].end }
 
 // Source returns the source time that an output time shows. The first and the last
-// piece go on before the curve's begin and behind its end.
+// piece go on before the curve's begin and after its end.
 func (c *Curve) Source(output *big.Rat) *big.Rat { return c.at(output).source(output) }
 
 // at returns the piece that contains output: the later of two that meet there.
@@ -165,11 +165,11 @@ func (r *Run) Source(output *big.Rat) *big.Rat { return (&Curve{r.pieces}).Sourc
 var Tolerance = big.NewRat(1, 1<<40)
 
 // Output returns the first time in the run at which the source time source is shown, or
-// passed by a jump. For a source time before or behind the run, it returns the run's
+// passed by a jump. For a source time before or after the run, it returns the run's
 // begin or end. It inverts straight pieces exactly, other pieces within Tolerance and
 // never too late.
 func (r *Run) Output(source *big.Rat) *big.Rat {
-	passed := func(v *big.Rat) bool { // v lies at or behind source
+	passed := func(v *big.Rat) bool { // v lies at or after source
 		if r.Backward {
 			return v.Cmp(source) <= 0
 		}

@@ -68,7 +68,9 @@ def convert(input, output, progress=None, **options):
         for line in process.stderr:
             if line.startswith("{"):
                 at = json.loads(line)
-                if progress is not None and "total" in at:  # the last line says how the run ended
+                if "warning" in at:
+                    said.append("retime: warning: " + _text(at))
+                elif progress is not None and "total" in at:  # the last line says how the run ended
                     progress(at["frames"], at["total"])
             else:
                 said.append(line.rstrip("\n"))
@@ -81,6 +83,11 @@ def convert(input, output, progress=None, **options):
         process.stderr.close()
         process.wait()
     _check(process.returncode, said)
+
+
+def _text(warning):
+    details = ", ".join("%s %s" % d for d in warning.get("details", {}).items())
+    return warning["warning"] + (" (%s)" % details if details else "")
 
 
 def _check(code, said):

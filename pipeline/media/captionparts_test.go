@@ -1,4 +1,4 @@
-package pipeline_test
+package media_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 // A conversion in parts has the captions of one in a whole, at the borders of its parts, too.
 func TestCaptionsOfParts(t *testing.T) {
-	clip := pipeline.CaptionedClip(t, 90, pipeline.FullCaptions)
+	clip := clipWithTriplets(t, 90, fullCaptions)
 	for _, rate := range []string{"60", "24", "10", "4"} {
 		dir := t.TempDir()
 		o := pipeline.Options{
@@ -26,7 +26,7 @@ func TestCaptionsOfParts(t *testing.T) {
 		if _, err := pipeline.Run(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
-		want := pipeline.TripletsOf(t, o.Output.File)
+		want := tripletsOf(t, o.Output.File)
 		o.Output.File = filepath.Join(dir, "parts.mkv")
 		plan, err := segment.New(context.Background(), o, segment.Options{Length: big.NewRat(1, 2), Even: true, Program: "test"})
 		if err != nil {
@@ -40,7 +40,7 @@ func TestCaptionsOfParts(t *testing.T) {
 		if _, err := plan.Join(context.Background(), dir, o); err != nil {
 			t.Fatal(err)
 		}
-		got := pipeline.TripletsOf(t, o.Output.File)
+		got := tripletsOf(t, o.Output.File)
 		if len(got) != len(want) {
 			t.Fatalf("%s: %d frames, want %d", rate, len(got), len(want))
 		}

@@ -210,6 +210,16 @@ check-simd: deps ## compare every variant of the inner loops with the Go functio
 	GOFLAGS="-trimpath" GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc \
 		$(GO) test -count=1 -exec "qemu-aarch64 -L /usr/aarch64-linux-gnu" -run 'Loops|Kernel' $(LOOPS)
 
+# Undefined behaviour of C and C++ ends a test, and so, by -asan, does an address out of bounds.
+# These packages link neither FFmpeg nor OpenCV, which would have to be compiled alike.
+SANITIZE  := -O1 -g1 -fsanitize=undefined -fno-sanitize-recover=undefined
+SANITIZED := ASAN_OPTIONS=detect_leaks=0 CGO_CFLAGS="$(SANITIZE)" CGO_CXXFLAGS="$(SANITIZE)" CGO_LDFLAGS=-fsanitize=undefined $(GO) test -asan -count=1 -timeout 40m $(TESTFLAGS)
+
+.PHONY: sanitize
+sanitize: deps ## test the loops in C and the kernels' emulator with the sanitizers of addresses and undefined behaviour
+	$(SANITIZED) -run 'Loops|Kernel' $(LOOPS)
+	$(SANITIZED) ./cuda/kernels ./cuda
+
 # Wildcards leave directories called testdata out.
 TEST_PROGRAMS := $(sort $(patsubst %/,./%,$(dir $(wildcard testdata/*/*.go))))
 

@@ -70,5 +70,6 @@ extern "C" __global__ void densify_halved(Vec *forward, int forward_stride, Vec 
 		Vec v = dense_at(l, min(2 * x + i % 2, flow_width - 1), min(2 * y + i / 2, flow_height - 1), limit);
 		sum = {sum.x + v.x, sum.y + v.y};
 	}
-	(blockIdx.z ? backward + (size_t)y * backward_stride : forward + (size_t)y * forward_stride)[x] = {(sum.x + 4) >> 3, (sum.y + 4) >> 3};
+	Vec mean = {(sum.x + 4) >> 3, (sum.y + 4) >> 3};
+	(blockIdx.z ? backward + (size_t)y * backward_stride : forward + (size_t)y * forward_stride)[x] = mean;
 }

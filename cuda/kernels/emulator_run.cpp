@@ -159,11 +159,12 @@ bool Block::release() {
 	}
 	std::vector<Fiber *> go;
 	for (auto &f : fibers) {
+		if (f->state == at_block && in_block == threads) go.push_back(f.get());
+		if (f->state != at_warp) continue;
 		int first = f->thread & ~31;
 		unsigned exist = threads - first >= 32 ? ~0u : (1u << (threads - first)) - 1;
 		unsigned wanted = f->mask & exist;
-		if (f->state == at_warp && (in_warp[f->thread / 32] & wanted) == wanted) go.push_back(f.get());
-		if (f->state == at_block && in_block == threads) go.push_back(f.get());
+		if ((in_warp[f->thread / 32] & wanted) == wanted) go.push_back(f.get());
 	}
 	for (auto *f : go) resume(f);
 	return !go.empty();

@@ -20,7 +20,7 @@ HOST_DEVICE Vec motion_of(const Hypothesis &h, const Vec *motions, int width, in
 
 // same reports whether two motions differ by no more than same_motion, and so count as one.
 HOST_DEVICE bool same(Vec a, Vec b) {
-	return max((uint32_t)(a.x - b.x + same_motion), (uint32_t)(a.y - b.y + same_motion)) <= 2 * same_motion;
+	return max((uint32_t)a.x - (uint32_t)b.x + same_motion, (uint32_t)a.y - (uint32_t)b.y + same_motion) <= 2 * same_motion;
 }
 
 // bends reports whether the common acceleration applies to hypotheses of a kind.

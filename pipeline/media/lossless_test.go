@@ -97,7 +97,7 @@ func TestRoundedSoundIsSaid(t *testing.T) {
 		in := filepath.Join(dir, c.codec+".mov")
 		ffmpeg(t, "-f", "lavfi", "-i", "color=gray:s=64x48:r=25", "-f", "lavfi", "-i", "anoisesrc=d=0.2:r=48000:a=0.3:seed=7", "-t", "0.2", "-c:v", "mpeg4", "-c:a", c.codec, "-y", in)
 		var said strings.Builder
-		o := Options{Input: Input{File: in}, Output: Output{File: filepath.Join(dir, c.output), Overwrite: true, AudioCodec: c.wanted}, Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))}}
+		o := pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: filepath.Join(dir, c.output), Overwrite: true, AudioCodec: c.wanted}, Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))}}
 		mustRun(t, o)
 		if strings.Contains(said.String(), "rounded to 24 bits") != c.rounds {
 			t.Errorf("%s to %s, %q: said %s", c.codec, c.output, c.wanted, said.String())

@@ -361,14 +361,22 @@ func (m *Maker) hand(k key, shot Shot, err error) {
 	m.waiting = left
 }
 
-// sink takes the frames of a job.
+// sink collects the frames of a job.
 type sink struct {
 	pipeline.Discard
-	take func(*frame.Frame)
+	last *frame.Frame
 }
 
-// WriteFrame has take take f, which is valid during the call.
+// WriteFrame keeps f until its record comes.
 func (s *sink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
-	s.take(f)
+	s.drop()
+	s.last = f.Retain()
 	return nil
+}
+
+func (s *sink) drop() {
+	if s.last != nil {
+		s.last.Release()
+		s.last = nil
+	}
 }

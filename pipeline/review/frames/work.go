@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/big"
 
-	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/stages"
@@ -203,15 +202,16 @@ func (m *Maker) convert(ctx context.Context, j *job, with *lastSynthesizer, atte
 		return err
 	}
 	defer release()
-	var record pipeline.Record
+	var to sink
+	defer to.drop()
 	var digest pipeline.Digest
 	o.Hooks = pipeline.Hooks{Log: o.Hooks.Log, Digest: func(_ int64, d pipeline.Digest) { digest = d }}
 	if j.rating {
 		o.Hooks.Digest = nil
 	}
-	o.Hooks.Record, o.Hooks.Rate = func(r pipeline.Record) { record = r }, true
-	to := sink{take: func(f *frame.Frame) {
-		shot := Shot{Frame: f, Record: record, Digest: digest}
+	o.Hooks.Rate = true
+	o.Hooks.Record = func(r pipeline.Record) {
+		shot := Shot{Frame: to.last, Record: r, Digest: digest}
 		if !j.rating {
 			m.finished(j, key{j.view, j.next}, shot)
 		} else if m.setup() == j.setup {
@@ -220,7 +220,7 @@ func (m *Maker) convert(ctx context.Context, j *job, with *lastSynthesizer, atte
 		m.mu.Lock()
 		j.next++
 		m.mu.Unlock()
-	}}
+	}
 	line := pipeline.NewLine(&o, p, &to, s)
 	line.CountFrom(number(j.setup, source))
 	err = line.Run(ctx, source, pass, stages.Range{First: j.next * each, End: j.end * each, Midway: midway})

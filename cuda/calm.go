@@ -40,10 +40,9 @@ func (c *calm) resize(d *Device, to *layout) error {
 }
 
 // find queues the kernels that set the strengths of the blur. bends may be 0.
-func (c *calm) find(s *Stream, g *guides, p *projection, shares *shares, bends Arg, phase warp.Phase) error {
-	err := s.Launch(c.expect, Cover(c.columns*c.lines, 1, gatherBlock), gatherBlock, gatherMemory(shares.n),
-		g.quads.Arg(), p.motions.Arg(), bends, shares.list.Arg(), Int(shares.n), Int(g.inner), shares.weights.Arg(), g.lying(),
-		Int(g.width), Int(g.height), Int(int(phase)), Int(c.columns), Int(c.lines), Int(g.level), c.means.Arg(), c.errors.Arg())
+func (c *calm) find(s *Stream, g *guides, guesses *guesses, bends Arg, phase warp.Phase) error {
+	err := s.Launch(c.expect, Cover(c.columns*c.lines, 1, rowBlock), rowBlock, 0, append(guesses.args([]Arg{g.quads.Arg()}),
+		bends, Int(g.width), Int(g.height), Int(int(phase)), Int(c.columns), Int(c.lines), Int(g.level), c.means.Arg(), c.errors.Arg())...)
 	if err != nil {
 		return err
 	}

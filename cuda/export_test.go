@@ -27,3 +27,15 @@ func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, forward, backwar
 func (m Image[T]) Surface() frame.SurfacePlane {
 	return frame.SurfacePlane{Address: m.address(), Stride: m.Stride * sizeOf[T]()}
 }
+
+// ToFloat sets dst to src's samples, and waits for it.
+func ToFloat[T frame.Sample](s *Stream, dst Image[float32], src Image[T]) error {
+	c, err := newConverter(s.device)
+	if err != nil {
+		return err
+	}
+	if err := toFloat(s, c, dst, src); err != nil {
+		return err
+	}
+	return s.Synchronize()
+}

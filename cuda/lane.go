@@ -13,6 +13,7 @@ type lane struct {
 	projection projection
 	bend       bend
 	shares     shares
+	guesses    guesses
 	calm       calm
 	renderer   renderer
 	colours    colours
@@ -60,6 +61,9 @@ func newLane(d *Device, p warp.Params) (l *lane, err error) {
 	if l.shares, err = newShares(l.stream); err != nil {
 		return l, err
 	}
+	if l.guesses, err = newGuesses(d); err != nil {
+		return l, err
+	}
 	if l.calm, err = newCalm(d); err != nil {
 		return l, err
 	}
@@ -80,6 +84,7 @@ func (l *lane) close() {
 	l.projection.free()
 	l.bend.free()
 	l.shares.free()
+	l.guesses.free()
 	l.calm.free()
 	l.renderer.free()
 	l.colours.free()
@@ -128,7 +133,11 @@ func (l *lane) resize(p *warp.Params, to *layout) error {
 	if err := l.calm.resize(d, to); err != nil {
 		return err
 	}
-	return l.shares.resize(l.stream, to.guideWidth, to.guideHeight, to.level, hypotheses(to.flows, to.level))
+	list := hypotheses(to.flows, to.level)
+	if err := l.guesses.resize(d, to.guideWidth*to.guideHeight, len(list)); err != nil {
+		return err
+	}
+	return l.shares.resize(l.stream, to.guideWidth, to.guideHeight, to.level, list)
 }
 
 // clear queues the fills that zero the accumulators and counters between frames, unless

@@ -12,7 +12,7 @@ import (
 type Prefilter[T bspline.Float] struct {
 	of        *bspline.Prefilter[T]
 	device    *Device
-	converter *Converter
+	converter *converter
 
 	columns, rows       axis
 	columns8, columns16 *Kernel
@@ -48,7 +48,7 @@ func NewPrefilter[T bspline.Float](d *Device, order bspline.Order, boundary bspl
 		return nil, err
 	}
 	p := &Prefilter[T]{of: of, device: d}
-	if p.converter, err = NewConverter(d); err != nil {
+	if p.converter, err = newConverter(d); err != nil {
 		return nil, err
 	}
 	chunk := 16 / sizeOf[T]()
@@ -240,7 +240,7 @@ func FromSamples[S frame.Sample](s *Stream, p *Prefilter[float32], dst Image[flo
 	}
 	filters := p.of.Filters()
 	if len(filters) != 1 {
-		if err := ToFloat(s, p.converter, dst, src); err != nil {
+		if err := toFloat(s, p.converter, dst, src); err != nil {
 			return err
 		}
 		return p.Apply(s, dst, dst)

@@ -26,13 +26,6 @@ var tilings = []tiling{
 	{2, 0, 0}, {2, 0, 2}, {2, 1, 1}, {2, 1, 2}, {2, 2, 1},
 }
 
-// gatherBlock is the number of threads in a block that gathers motions.
-var gatherBlock = Dim{64, 1, 1}
-
-// gatherMemory returns the number of bytes of shared memory that a block's lists take for n
-// hypotheses and what lies still, as gather.cuh divides them.
-func gatherMemory(n int) int { return gatherBlock.X * (n + 1) * (vectorBytes + 4) }
-
 // newRenderer returns a renderer. A ZwartPowell kernel has no taps.
 func newRenderer(s *Stream, order bspline.Order, kernel warp.Kernel) (r renderer, err error) {
 	r.kernels = map[tiling][2]*Kernel{}
@@ -57,13 +50,12 @@ func (r *renderer) free() { r.taps.Free() }
 
 // rendered is what a frame's planes are made from, and where.
 type rendered struct {
-	dst    *planes
-	a, b   *source
-	guides *guides
-	motion *projection
-	shares *shares
-	bends  Arg // may be 0
-	phase  warp.Phase
+	dst     *planes
+	a, b    *source
+	guides  *guides
+	guesses *guesses
+	bends   Arg // may be 0
+	phase   warp.Phase
 }
 
 // args appends the arguments that describe a group of planes, which may be empty.
@@ -95,10 +87,9 @@ func (r *renderer) make(s *Stream, f *rendered, groups []group, h []holes) error
 	}
 	args := f.args(nil, first, &h[0])
 	args = f.args(args, other, otherHoles)
-	args = append(args, f.motion.motions.Arg(), f.bends, f.shares.list.Arg(), Int(f.shares.n), Int(g.inner),
-		f.shares.weights.Arg(), g.lying(), Int(g.width), Int(g.height), Int(g.level), r.taps.Arg(), Int(int(f.phase)),
+	args = append(f.guesses.args(args), f.bends, Int(g.width), Int(g.height), Int(g.level), r.taps.Arg(), Int(int(f.phase)),
 		Float(float32(f.dst.format.Max())))
-	grid := Cover(ceilDiv(first.width, 1<<g.level), ceilDiv(first.height, 1<<g.level), gatherBlock)
+	grid := Cover(ceilDiv(first.width, 1<<g.level), ceilDiv(first.height, 1<<g.level), rowBlock)
 	const taps = 4 * 4 * flow.One
-	return s.Launch(kernels[f.dst.format.Bytes()-1], grid, gatherBlock, taps+gatherBlock.X*4+gatherMemory(f.shares.n), args...)
+	return s.Launch(kernels[f.dst.format.Bytes()-1], grid, rowBlock, taps, args...)
 }

@@ -1,10 +1,6 @@
 package cuda
 
-import (
-	"fmt"
-
-	"retime/warp"
-)
+import "retime/warp"
 
 // step is a part of the work on an interval or on a frame. A caller may queue it more
 // than once.
@@ -97,26 +93,28 @@ func (s *Synthesizer) project(l *lane, w *prepared, dst *planes, phase warp.Phas
 			return l.bend.make(l.stream, guides, &w.accelerations, phase)
 		}})
 	}
-	// read is the part of the motions that the costs and the samples read, besides the
-	// weights.
-	read := pixels * inner * vectorBytes
+	// A pixel has one guess at least.
+	motions, bent, listed := pixels*inner*vectorBytes, 0, pixels*(guessBytes+1)
 	if s.bending(guides) {
-		read += pixels * vectorBytes
+		bent = pixels * vectorBytes
 	}
 	weights := pixels * l.shares.n * weightBytes
-	list = append(list, step{"costs and shares", 2*pixels + read + weights, func() error {
+	list = append(list, step{"costs and shares", 2*pixels + motions + bent + weights, func() error {
 		return l.shares.make(l.stream, guides, &l.projection, bends, phase, l.counters.part(costCounter, 1).Arg())
 	}})
-	columns, lines := l.calm.columns, l.calm.lines
-	list = append(list, step{"strengths of the blur", columns * lines * (l.shares.n*(vectorBytes+weightBytes) + weightBytes), func() error {
-		return l.calm.find(l.stream, guides, &l.projection, &l.shares, bends, phase)
+	list = append(list, step{"motions that count", motions + weights + listed, func() error {
+		return l.guesses.make(l.stream, guides, &l.projection, &l.shares)
 	}})
-	how := rendered{dst: &l.calm.made, a: w.a, b: w.b, guides: guides, motion: &l.projection, shares: &l.shares, bends: bends, phase: phase}
+	columns, lines := l.calm.columns, l.calm.lines
+	list = append(list, step{"strengths of the blur", columns * lines * (guessBytes + 1 + vectorBytes + weightBytes), func() error {
+		return l.calm.find(l.stream, guides, &l.guesses, bends, phase)
+	}})
+	how := rendered{dst: &l.calm.made, a: w.a, b: w.b, guides: guides, guesses: &l.guesses, bends: bends, phase: phase}
 	var inpainting []step
 	for i := 0; i < s.layout.count; i += together {
 		end := min(i+together, s.layout.count)
 		groups, h := s.layout.groups[i:end], l.holes[i:end]
-		bytes, names := read+weights, ""
+		bytes, names := listed+bent, ""
 		for j, g := range groups {
 			bytes += 2*g.samples()*coefficientBytes + g.bytes(dst.format)
 			if j > 0 {
@@ -166,64 +164,3 @@ func (s *Synthesizer) splat(l *lane, w *prepared, dst *planes, phase warp.Phase)
 
 // coefficientBytes is the size of a coefficient in bytes.
 const coefficientBytes = 4
-
-// Profile calls measure for each step of making the interval's frame at the phase, and
-// for all steps of the frame together under the name "frame". queue queues the step on
-// stream; measure may call it any number of times. bytes is the least number of bytes
-// that the step must read and write, with each value counted once, or 0 if that depends
-// on the picture.
-func (s *Synthesizer) Profile(phase warp.Phase, measure func(name string, bytes int, stream *Stream, queue func() error) error) error {
-	return s.device.Do(func() error {
-		if err := s.fit(); err != nil {
-			return err
-		}
-		t, err := s.take(true)
-		if err != nil {
-			return err
-		}
-		defer s.give(t)
-		if err := s.beginInterval(); err != nil {
-			return err
-		}
-		if err := s.work.Synchronize(); err != nil {
-			return err
-		}
-		l, w := s.lanes[0], s.now()
-		var shared []step
-		if s.params.Mode == warp.Project {
-			bytes := 0
-			for _, g := range s.layout.groups[:s.layout.count] {
-				bytes += g.bytes(s.layout.format) + g.samples()*coefficientBytes
-			}
-			shared = append(shared, step{"prefilter of a source frame", bytes, func() error {
-				return s.loader.prefilter(s.work, w.a)
-			}})
-		}
-		for _, m := range append(shared, s.preparation(w)...) {
-			if err := measure(m.name, m.bytes, s.work, m.queue); err != nil {
-				return fmt.Errorf("%s: %w", m.name, err)
-			}
-		}
-		if err := s.work.Synchronize(); err != nil {
-			return err
-		}
-		frame := s.steps(l, w, &t.planes, phase)
-		bytes := 0
-		for _, f := range frame {
-			bytes += f.bytes
-		}
-		for _, m := range append(frame, step{"frame", bytes, func() error {
-			for _, f := range frame {
-				if err := f.queue(); err != nil {
-					return err
-				}
-			}
-			return nil
-		}}) {
-			if err := measure(m.name, m.bytes, l.stream, m.queue); err != nil {
-				return fmt.Errorf("%s: %w", m.name, err)
-			}
-		}
-		return l.stream.Synchronize()
-	})
-}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -169,6 +171,9 @@ func TestShotFramesPassFromEveryContainer(t *testing.T) {
 				if all := int64(len(got)); report.Made > all-kept || all < n*int64(each)/int64(every)-1 || all > n*int64(each)/int64(every)+1 {
 					t.Errorf("%s times: %d of %d frames made from %d", times.RatString(), report.Made, all, n)
 				}
+				if once := report.Frames - report.Made - report.Held; once > n || times.IsInt() && once < n-1 {
+					t.Errorf("%s times: %d frames as shot of %d", times.RatString(), once, n)
+				}
 				for k := 0; k*every < len(shot) && k*each < len(got); k++ {
 					if !bytes.Equal(got[k*each], shot[k*every]) {
 						t.Errorf("%s times: frame %d is not shot frame %d", times.RatString(), k*each, k*every)
@@ -201,6 +206,9 @@ func TestMisleadingContainers(t *testing.T) {
 	still := clip("still.mp4", join([]string{"-f", "lavfi", "-i", "testsrc2=size=256x256:rate=1:d=2"}, x264)...)
 	two := clip("two.mov", "-i", film, "-i", still, "-map", "0:v", "-map", "1:v", "-c", "copy", "-disposition:v:1", "0")
 	equal := clip("equal.nut", "-i", film, "-i", still, "-map", "1:v", "-map", "0:v", "-c", "copy", "-disposition:v:0", "0", "-disposition:v:1", "0")
+	live := clip("live.mkv", // which states no lengths
+		join([]string{"-i", film}, []string{"-f", "lavfi", "-i", "testsrc2=size=256x256:rate=25,trim=end_frame=2", "-map", "0", "-map", "1"}, x264,
+			[]string{"-disposition:v", "0", "-default_mode", "passthrough", "-f", "matroska", "-live", "1"})...)
 	jump := clip("jump.mp4", join(pictures("12", 24), x264, []string{"-vf", `setpts=PTS+gte(N\,12)*36000/TB`, "-fps_mode", "passthrough"})...)
 	twos := clip("twos.mkv", join([]string{"-f", "lavfi", "-i", "testsrc2=size=64x64:rate=12:d=4,rotate=t*2,fps=24"}, []string{"-c:v", "ffv1"})...)
 
@@ -221,7 +229,9 @@ func TestMisleadingContainers(t *testing.T) {
 		{"the end of a curve", long, func(o *Options) { o.Timing.Curve = mustParse(t, "source speed\nend -100%\n0 -100%") }, 50, 0, ""},
 		{"a still beside the film", two, rate("2", true), 100, 49, "this video stream is copied as it is"},
 		{"a still before the film", equal, rate("2", true), 100, 49, "this video stream is copied as it is"},
+		{"a still that is not counted", live, rate("2", true), 100, 49, "this video stream is copied as it is"},
 		{"a gap of hours", jump, rate("1", true), 24, 0, "a timestamp lies too far ahead"},
+		{"each frame held", ntsc, func(o *Options) { o.Synthesis.Mode, o.Timing.Slow = warp.Nearest, ratio("3") }, 225, 0, ""},
 		{"on twos", twos, rate("1", true), 96, 0, "many frames repeat the one before"},
 		{"on twos, retimed", twos, func(o *Options) { o.Synthesis.Duplicates = RetimeDuplicates }, 96, 47, ""},
 	} {
@@ -235,8 +245,12 @@ func TestMisleadingContainers(t *testing.T) {
 			o.Timing.Audio = media.DropAudio
 		}
 		c.set(&o)
-		if r := mustRun(t, o); r.Frames != c.frames || r.Made != c.made || r.Cutoff != nil {
+		r := mustRun(t, o)
+		if r.Frames != c.frames || r.Made != c.made || r.Cutoff != nil {
 			t.Errorf("%s: %d frames, %d made, %v; want %d, %d", c.name, r.Frames, r.Made, r.Cutoff, c.frames, c.made)
+		}
+		if r.Made == 0 && o.Timing.Curve == nil && r.Held != r.Frames-min(r.Frames, r.Sources) {
+			t.Errorf("%s: %d of %d frames held", c.name, r.Held, r.Frames)
 		}
 		if !strings.Contains(said.String(), c.says) {
 			t.Errorf("%s: said %q, want %q", c.name, said.String(), c.says)
@@ -277,8 +291,14 @@ func TestJitterIsSaid(t *testing.T) {
 // A part of a clip that jitters begins and ends with the frame that a user names, by its timestamp or
 // by its place.
 func TestPartsOfJitter(t *testing.T) {
+	for _, ticks := range []int{1, 45, 90} {
+		t.Run(fmt.Sprint(ticks), func(t *testing.T) { testParts(t, ticks) })
+	}
+}
+
+func testParts(t *testing.T, ticks int) {
 	const frames, k = 50, 20
-	clip := clockCase{name: "clip.mp4", rate: "25", start: "0", jitter: "mod(N*N*7919+N*31,181)-90+90"}.make(t, frames)
+	clip := clockCase{name: "clip.mp4", rate: "25", start: "0", jitter: fmt.Sprintf("mod(N*N*7919+N*31,%d)-%d+%d", 2*ticks+1, ticks, ticks)}.make(t, frames)
 	shot, times, v := readAll(t, clip)
 	stated := func(i int) *big.Rat { return new(big.Rat).Sub(times[i], v.Start) }
 	place := func(i int) *big.Rat { return new(big.Rat).Add(stated(0), big.NewRat(int64(i), 25)) }
@@ -302,5 +322,31 @@ func TestPartsOfJitter(t *testing.T) {
 	o.Synthesis.Mode, o.Timing.Curve = warp.Blend, mustParse(t, "source speed\nend -100%\n0 -100%")
 	if report := mustRun(t, o); report.Frames != frames || report.Made != 0 {
 		t.Errorf("backward: %d frames, %d made", report.Frames, report.Made)
+	}
+}
+
+// A part of a clip on a server is that of the file: what was read ahead to find the rate does not count
+// as a leap of the clock.
+func TestPartsOverHTTP(t *testing.T) {
+	dir := t.TempDir()
+	clip := filepath.Join(dir, "clip.ts")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25:d=20", "-f", "lavfi", "-i", "sine=d=20", "-pix_fmt", "yuv420p",
+		"-c:v", "libx264", "-preset", "ultrafast", "-g", "25", "-c:a", "aac", clip)
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	var pictures [][][]byte
+	for _, in := range []string{clip, server.URL + "/clip.ts"} {
+		var said strings.Builder
+		o := lossless(t, clip)
+		o.Input.File, o.Timing.From, o.Synthesis.Mode = in, ratio("15"), warp.Blend
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
+		if r := mustRun(t, o); r.Frames != 125 || r.Made != 0 || strings.Contains(said.String(), "timestamp") {
+			t.Errorf("%s: %d frames, %d made; said %q", in, r.Frames, r.Made, said.String())
+		}
+		got, _, _ := readAll(t, o.Output.File)
+		pictures = append(pictures, got)
+	}
+	if !slices.EqualFunc(pictures[0], pictures[1], bytes.Equal) {
+		t.Error("the part differs from the file's")
 	}
 }

@@ -173,3 +173,17 @@ func ffprobe(t *testing.T, name, entries string) string {
 	}
 	return string(out)
 }
+
+// What a stream gives as its colours in values that are reserved is no reason to refuse it.
+func TestReservedColours(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "in.mkv")
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 4, 24, 1), "-c:v", "libx264",
+		"-bsf:v", "h264_metadata=colour_primaries=0:transfer_characteristics=0:matrix_coefficients=3", in)
+	for _, codec := range []string{"", "ffv1", "libx265", "rawvideo"} {
+		o := lossless(t, in)
+		o.Output.VideoCodec = codec
+		if report := mustRun(t, o); report.Frames == 0 {
+			t.Errorf("%q: no frames", codec)
+		}
+	}
+}

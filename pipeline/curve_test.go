@@ -14,10 +14,10 @@ import (
 	"strings"
 	"testing"
 
-	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
+	"retime/pipeline/timeline/curve"
 	"retime/warp"
 )
 

@@ -47,6 +47,8 @@ var damagedKinds = []struct {
 	{"a.hevc", []string{"-c:v", "libx265", "-x265-params", "log-level=error:keyint=6"}},
 	{"a.ivf", []string{"-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8"}},
 	{"a.mjpeg", []string{"-c:v", "mjpeg"}},
+	{"ass.mkv", []string{"-c:v", "libx264", "-g", "6", "-c:s", "ass"}},
+	{"text.mp4", []string{"-c:v", "libx264", "-g", "6", "-c:s", "mov_text"}},
 }
 
 // spoil returns data with damage that the seed tells, and what it is.
@@ -85,12 +87,21 @@ func TestDamagedInputs(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("RETIME_DAMAGED")); err == nil {
 		each = n
 	}
+	others, _ := strconv.ParseUint(os.Getenv("RETIME_DAMAGED_SEED"), 10, 32)
 	dir := t.TempDir()
 	clip := writeScene(t, 64, 48, 36, 24, 1) // x265 3.5 writes beyond its heap for narrower pictures
+	words := filepath.Join(dir, "words.srt")
+	if err := os.WriteFile(words, []byte("1\n00:00:00,200 --> 00:00:00,700\n<i>One</i>\n\n2\n00:00:00,800 --> 00:00:01,400\nTwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, k := range damagedKinds {
 		args := append([]string{"-i", clip, "-f", "lavfi", "-i", "sine=d=1.5", "-map", "0:v"}, k.args...)
 		if slices.Contains(k.args, "-c:a") || slices.Contains(k.args, "-ar") {
 			args = append(args, "-map", "1:a")
+		}
+		if slices.Contains(k.args, "-c:s") {
+			args = append([]string{"-i", words}, append(args, "-map", "0:s")...)
+			args[slices.Index(args, "0:v")] = "1:v"
 		}
 		ffmpeg(t, append(args, filepath.Join(dir, k.name))...)
 	}
@@ -102,7 +113,7 @@ func TestDamagedInputs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range each {
-			seed := uint64(1000*i + j)
+			seed := 1_000_000*others + uint64(1000*i+j)
 			data, what := spoil(whole, seed)
 			frames, err := convertDamaged(t, k.name, data, fmt.Sprintf("%s, seed %d, %s", k.name, seed, what))
 			if share := float64(len(data)) / float64(len(whole)); strings.HasPrefix(what, "cut") && share > 0.5 && readableCut[k.name] {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"retime/pipeline/curve"
+	"retime/pipeline/timeline/curve"
 	"retime/warp"
 )
 

@@ -262,7 +262,7 @@ func TestFidelity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := bytes.Index(old, []byte("\n## ")); i >= 0 { // written by the test of pipeline/subtitle
+	if i := bytes.Index(old, []byte("\n## ")); i >= 0 { // written by the test of pipeline/media/subtitle
 		text += string(old[i:])
 	}
 	if err := os.WriteFile("../docs/fidelity.md", []byte(text), 0o644); err != nil {

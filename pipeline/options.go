@@ -5,13 +5,13 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/confine"
-	"retime/pipeline/curve"
 	"retime/pipeline/decision"
 	"retime/pipeline/media"
 	"retime/pipeline/motion"
 	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
+	"retime/pipeline/timeline/curve"
 	"retime/warp"
 )
 

@@ -4,10 +4,10 @@ import (
 	"math/big"
 	"slices"
 
-	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
+	"retime/pipeline/timeline/curve"
 )
 
 // gapFrames is how many frames long, at the source's mean rate, an interval may

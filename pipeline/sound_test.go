@@ -330,3 +330,33 @@ func TestAudioCodecIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Encoded sound that comes long after its pictures is there; only the packets that the container
+// cannot take any more are left out, with a word.
+func TestSoundBehindItsPictures(t *testing.T) {
+	dir := t.TempDir()
+	picture, sound, in := filepath.Join(dir, "picture.flv"), filepath.Join(dir, "sound.flv"), filepath.Join(dir, "in.flv")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=5:d=30", "-c:v", "flv1", picture)
+	ffmpeg(t, "-f", "lavfi", "-i", "sine=d=1:r=44100", "-c:a", "nellymoser", sound)
+	data, err := os.ReadFile(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind, err := os.ReadFile(sound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const header = 13
+	data[4] |= 4 // it has sound
+	if err := os.WriteFile(in, append(data, behind[header:]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Input: Input{File: in}, Output: Output{File: filepath.Join(dir, "out.nut"), VideoCodec: "rawvideo"}, Synthesis: Synthesis{Mode: warp.Nearest}}
+	var said strings.Builder
+	o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
+	mustRun(t, o)
+	list, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "a", "-show_entries", "packet=pts", "-of", "csv", o.Output.File).Output()
+	if packets := strings.Count(string(list), "\n"); err != nil || packets < 10 || !strings.Contains(said.String(), "packets left out") {
+		t.Errorf("%d packets of sound: %v\n%s", packets, err, said.String())
+	}
+}

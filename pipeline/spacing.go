@@ -65,13 +65,13 @@ func (n *variation) plan(o *Options, v media.Video) (*timeline.Plan, error) {
 
 // logGrid logs how the source's timestamps differ from what they are taken for.
 func (o *Options) logGrid(v media.Video) {
-	if g := v.Grid; g != nil && g.Jitter.Cmp(v.TimeBase) > 0 && !o.Timing.KeepTimestamps {
+	if g := v.Grid; g != nil && (g.Jitter.Cmp(v.TimeBase) > 0 || g.Mean.Cmp(g.Rate) != 0) && !o.Timing.KeepTimestamps {
 		ms := func(x *big.Rat) string { return new(big.Rat).Mul(x, big.NewRat(1000, 1)).FloatString(2) + " ms" }
 		details := []any{"input", o.Input.File, "rate", g.Rate.RatString(), "jitter", ms(g.Jitter)}
 		if g.Mean.Cmp(g.Rate) != 0 {
 			details = append(details, "clock", g.Mean.FloatString(4))
 		}
-		o.Hooks.Log.Info("the timestamps jitter; frames count as shot at an even rate", details...)
+		o.Hooks.Log.Info("the timestamps jitter or drift; frames count as shot at an even rate", details...)
 	}
 }
 

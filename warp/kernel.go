@@ -30,42 +30,13 @@ func quasi[T frame.Sample](workers frame.Workers, dst frame.Image[float32], p fr
 	})
 }
 
-// zpTurns has, for each quarter of the square around a coefficient, the matrix that maps
-// the quarter to the left one, by rows.
-var zpTurns = [4][4]int32{{1, 0, 0, 1}, {0, 1, 1, 0}, {0, -1, 1, 0}, {-1, 0, 0, 1}}
-
 // zpWeights sets w to the weights of the seven coefficients that count at fractions fx and
 // fy, and at to their places after the first of four by four coefficients, for rows that
 // are stride apart. The weights are multiples of 2^-19, exact in float32.
 func zpWeights(fx, fy uint8, stride int, w *[7]float32, at *[7]int) {
 	// The nearest coefficient is the second or the third.
-	nx, ny := int32(fx)>>7, int32(fy)>>7
-	x, y := int32(fx)-nx<<positionBits, int32(fy)-ny<<positionBits
-	quarter := 0
-	if x >= y {
-		quarter = 1
-	}
-	if x+y >= 0 {
-		quarter += 2
-	}
-	e := &zpTurns[quarter]
-	a, b := e[0]*x+e[1]*y, e[2]*x+e[3]*y
-	s, t := int(e[0])+int(e[1])*stride, int(e[2])+int(e[3])*stride
-	o := int(nx) + 1 + (int(ny)+1)*stride
-	*at = [7]int{o - s - t, o - t, o - s, o, o + s, o - s + t, o + t}
-	const one = positionOne
-	weights := [7]int32{
-		2 * (a + b) * (a + b),
-		one*one - 4*one*b + 2*b*b - 2*a*a - 4*a*b,
-		one*one - 4*one*a - 4*b*b,
-		4 * (one*one - a*a - b*b),
-		(2*a + one) * (2*a + one),
-		2 * (a - b) * (a - b),
-		one*one + 4*one*b + 2*b*b - 2*a*a + 4*a*b,
-	}
-	for i, v := range weights {
-		w[i] = float32(v) / (8 * one * one)
-	}
+	nx, ny := int32(fx)>>(positionBits-1), int32(fy)>>(positionBits-1)
+	zpWeightsAt(int32(fx)-nx<<positionBits, int32(fy)-ny<<positionBits, int(nx)+1+(int(ny)+1)*stride, stride, w, at)
 }
 
 // zwartPowell adds w times a block of samples, whose first has its four by four

@@ -74,11 +74,7 @@ func runBoxspline(ctx context.Context, o BoxsplineOptions, stdout io.Writer) err
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "%-20s %9.1f %9.1f %9.1f", r.Element, r.Float, r.Double, r.Random)
-		if r.Generic > 0 {
-			fmt.Fprintf(stdout, " %9.0f %7.0fx", r.Generic, r.Generic/r.Double)
-		}
-		fmt.Fprintln(stdout)
+		fmt.Fprintf(stdout, "%-20s %9.1f %9.1f %9.1f %9.0f %7.0fx\n", r.Element, r.Float, r.Double, r.Random, r.Generic, r.Generic/r.Double)
 	}
 	fmt.Fprintf(stdout, "\nPackage bspline and the generated code, in turns, %dx%d.\n%-6s %16s %9s %16s %9s\n", o.size, o.size,
 		"order", "bspline float32", "generated", "bspline float64", "generated")

@@ -147,7 +147,7 @@ func (b *bsplineBench) orders() error {
 		b.size.width, b.size.height, b.workers.Count(), b.repeat)
 	b.printf("Evaluation is that of a shift; scattered is that of the same positions one by one.\n")
 	comparable := b.size == size{splines.Width, splines.Height}
-	b.printf("%5s %-8s %10s %10s %11s %9s %10s", "order", "type", "prefilter", "transpose", "evaluation", "total", "scattered")
+	b.printf("%5s %-8s %10s %11s %9s %10s", "order", "type", "prefilter", "evaluation", "total", "scattered")
 	if comparable {
 		b.printf(" %16s %7s", "paper's 4 cores", "faster")
 	}
@@ -159,8 +159,8 @@ func (b *bsplineBench) orders() error {
 			if err != nil {
 				return err
 			}
-			b.printf("%5v %-8s %10.1f %10.1f %11.1f %9.1f %10.1f", t.Order, t.Type,
-				ms(t.Prefilter), ms(t.Transpose), ms(t.Evaluation), ms(t.Total()), ms(t.Scattered))
+			b.printf("%5v %-8s %10.1f %11.1f %9.1f %10.1f", t.Order, t.Type,
+				ms(t.Prefilter), ms(t.Evaluation), ms(t.Total()), ms(t.Scattered))
 			if comparable {
 				published := publishedCPU[t.Type][order]
 				b.printf(" %16.1f %6.1fx", published, published/ms(t.Total()))
@@ -222,11 +222,11 @@ func (b *bsplineBench) scaling() error {
 		return err
 	}
 	b.printf("Scaling of order 3 in float32, shift by (0.5, 0.5); ms, best of %d.\n", b.repeat)
-	b.printf("%7s %10s %10s %10s %11s %9s %9s %8s\n", "threads", "size", "prefilter", "transpose", "evaluation", "total", "Mpixel/s", "speedup")
+	b.printf("%7s %10s %10s %11s %9s %9s %8s\n", "threads", "size", "prefilter", "evaluation", "total", "Mpixel/s", "speedup")
 	for i, t := range append(threads, sizes...) {
 		pixels := float64(t.Width) * float64(t.Height)
-		b.printf("%7d %10s %10.1f %10.1f %11.1f %9.1f %9.1f", t.Workers, fmt.Sprintf("%dx%d", t.Width, t.Height),
-			ms(t.Prefilter), ms(t.Transpose), ms(t.Evaluation), ms(t.Total()), pixels/1e3/ms(t.Total()))
+		b.printf("%7d %10s %10.1f %11.1f %9.1f %9.1f", t.Workers, fmt.Sprintf("%dx%d", t.Width, t.Height),
+			ms(t.Prefilter), ms(t.Evaluation), ms(t.Total()), pixels/1e3/ms(t.Total()))
 		if i < len(threads) {
 			b.printf(" %7.2fx", ms(threads[0].Total())/ms(t.Total()))
 		}

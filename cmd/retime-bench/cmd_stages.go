@@ -51,8 +51,8 @@ func newStagesCommand() *cobra.Command {
 		Long: `stages converts a clip to another rate, drops the frames, and measures the
 whole conversion and each of its stages alone, once everything has started: decoding,
 optical flow read from files with the pictures that it is estimated on, and the
-synthesis, on a device in its three parts. The ratio of the slowest stage to the
-whole says how well the stages overlap.`,
+synthesis. The ratio of the slowest stage to the whole says how well the stages
+overlap.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fault.New(fault.Usage, "%d inputs; name one", len(args))

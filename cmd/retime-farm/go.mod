@@ -3,7 +3,7 @@ module retime/cmd/retime-farm
 go 1.26.0
 
 require (
-	github.com/spf13/cobra v1.9.1
+	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	go.temporal.io/api v1.63.5
 	go.temporal.io/sdk v1.50.0

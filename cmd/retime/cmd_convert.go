@@ -214,7 +214,9 @@ func (o *ConvertOptions) convert(ctx context.Context, p pipeline.Options) (*pipe
 	if err != nil {
 		return nil, err
 	}
-	p.Hooks.Record = sidecar.record
+	if o.sidecar != "" || o.verbose { // rating frames costs time
+		p.Hooks.Record = sidecar.record
+	}
 	maps, err := newConfidenceMaps(o.confidenceMaps, p.Output.Overwrite)
 	if err != nil {
 		_ = sidecar.close(false)

@@ -134,7 +134,7 @@ func (o *ConvertOptions) flags() []flag {
 			"The picture must be as large as the video.", heading: methodHeading, option: "Synthesis.StaticMask",
 			role: roleMethod, verbs: conversions | restoreVerb | debugVerb, use: readsFile, path: &fs.staticMask, Value: word(&fs.staticMask)},
 		{name: "sidecar", arg: "FILE", usage: "write how each frame was made, one JSON object per line\n" +
-			"Each object holds sources, phase, method, holes, error, cut score and confidence.", heading: reportHeading, option: "Hooks.Record",
+			"Each object holds sources, phase, method, holes, error, cut score, confidence and the worst place.", heading: reportHeading, option: "Hooks.Record",
 			verbs: conversions, hidden: planVerb, use: writesFile, path: &fs.sidecar, Value: word(&fs.sidecar)},
 		{name: "decisions", arg: "FILE", usage: "obey a sidecar that you edited: methods, cuts, presets, shutters, regions\n" +
 			`A line may change a frame's "method" (interpolated, blend, nearest, or source for the earlier source frame), the "cut" around it, its "preset" and "shutter", and "regions" made in other ways. Lines that you leave alone change nothing (docs/review.md).`, heading: methodHeading, option: "Synthesis.Decisions",
@@ -197,7 +197,7 @@ func (o *ConvertOptions) flags() []flag {
 			"docs/security.md lists what this protects.", heading: machineHeading,
 			option: "Compute.Confine", role: roleProgram, verbs: conversions | workVerb | joinVerb, Value: word(&c.Confine)},
 		{name: "progress", arg: "HOW", usage: "progress display: auto, bar, json, none\n" +
-			"json prints one object per line on standard error, also for each warning; for a conversion, the last one reports the result: output, frames, shot, made, cuts, warnings, seconds, exit, error.", heading: displayHeading, role: roleProgram,
+			"json prints one object per line on standard error, also for each warning; for a conversion, the last one reports the result: output, frames, shot, made, held, cuts, warnings, seconds, exit, error.", heading: displayHeading, role: roleProgram,
 			verbs: ^verb(0) &^ debugVerb, values: []string{"auto", "bar", "json", "none"}, Value: word(&o.progress)},
 		{name: "no-verify", usage: "do not reread the output to check its frames, times and sound", heading: outputHeading, option: "Output.NoVerify", role: roleFiles,
 			verbs: conversions | restoreVerb, hidden: planVerb, Value: boolean(&out.NoVerify)},

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/plainfile"
 	"retime/pipeline/timeline"
+	"retime/pipeline/timeline/curve"
 )
 
 // maxCurve bounds the size of the file of --curve in bytes, comments included.

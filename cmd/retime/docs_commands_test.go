@@ -26,7 +26,7 @@ var (
 	commandFence = regexp.MustCompile("(?ms)(?:^<!-- not run: ([^\n]*) -->\n)?^```(sh|console)\n(.*?)^```$")
 	unfenced     = regexp.MustCompile(`(?m)^    (?:\$ )?(?:bin/)?(retime(?:-farm)? .*)$`)
 	inlineCode   = regexp.MustCompile("`([^`\n]+)`")
-	figures      = regexp.MustCompile(`\d+x\d+|[\d.]+ (MB|s|frame/\S+)\b`)
+	figures      = regexp.MustCompile(`(?m:^worst: .*$)|\d+x\d+|[\d.]+ (MB|s|frame/\S+)\b`)
 )
 
 // documents returns the text of the README and all documents by name.

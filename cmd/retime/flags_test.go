@@ -292,7 +292,7 @@ func TestOptionsAndFlagsAgree(t *testing.T) {
 		"Input.File":         "the argument",
 		"Input.SequenceGaps": "restore sets it",
 		"Output.Keep":        "follows from the files that flags name",
-		"Hooks.Log":          "messages", "Hooks.Progress": "messages", "Hooks.Digest": "segments",
+		"Hooks.Log":          "messages", "Hooks.Progress": "messages", "Hooks.Digest": "segments", "Hooks.Made": "segments",
 	}
 	options := map[string]bool{}
 	o := reflect.TypeFor[pipeline.Options]()
@@ -364,6 +364,15 @@ func TestFlagsOfVerbs(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("flags %s: %s, want %s", what, c.got, c.want)
 		}
+	}
+	for _, verb := range []string{"restore", "evaluate", "debug", "resample"} {
+		if cmd, _, err := newRootCommand().Find([]string{verb}); err != nil || cmd.Flags().Lookup("confine") != nil {
+			t.Errorf("%s has --confine: %v", verb, err)
+		}
+	}
+	in := clip(t, 64, 48, 6)
+	if err := inProcess(t, "review", in, in+".nut", "--no-open", "--keep-timestamps"); fault.KindOf(err) != fault.Usage {
+		t.Errorf("review with --keep-timestamps: %v", err)
 	}
 }
 

@@ -26,7 +26,7 @@ func inProcess(t *testing.T, args ...string) error {
 // directory: the program would wait for ever, or read for ever.
 func TestOnlyFilesAreRead(t *testing.T) {
 	dir := t.TempDir()
-	in, out, pipe := clip(t, 16, 16, 2), filepath.Join(dir, "out.nut"), filepath.Join(dir, "pipe")
+	in, out, pipe := clip(t, 32, 32, 3), filepath.Join(dir, "out.nut"), filepath.Join(dir, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +39,7 @@ func TestOnlyFilesAreRead(t *testing.T) {
 			{"restore", in, "-o", out, "--list", name},
 			{"restore", in, "-o", out, "--mask", name + "@0"},
 			{"evaluate", in, "--report", dir + "/report", "--settings", name},
+			{"evaluate", in, "--report", dir + "/report", "--lpips", name},
 			{"batch", name},
 			{"segment", "--plan", name, "--index", "0"},
 			{"join", "--plan", name, "-o", out},

@@ -20,7 +20,10 @@ func summarise(w io.Writer, r *pipeline.Report, whyCPU string, verbose bool) {
 		size = fmt.Sprintf(", %.2f MB", float64(info.Size())/1e6)
 	}
 	fmt.Fprintf(w, "%s: %dx%d %s, %s fps%s\n", r.Output, r.Width, r.Height, r.Written, rateText(r.Rate), size)
-	fmt.Fprintf(w, "%s: %d as shot, %d made%s\n", counted(r.Frames, "frame"), r.Frames-r.Made, r.Made, besides(r))
+	fmt.Fprintf(w, "%s: %d as shot, %d made%s\n", counted(r.Frames, "frame"), r.Frames-r.Made-r.Held, r.Made, besides(r))
+	if len(r.Worst) > 0 {
+		fmt.Fprintf(w, "worst: %s\n", worstPlaces(r))
+	}
 	fmt.Fprintf(w, "%s on %s, %s\n", brief(r.Elapsed), where(r), perTime(float64(r.Frames)/max(r.Elapsed.Seconds(), 1e-3)))
 	if !verbose {
 		return
@@ -45,8 +48,11 @@ func rateText(r *big.Rat) string {
 	return fmt.Sprintf("%.3f (%s)", value, r.RatString())
 }
 
-// besides returns the scene cuts, the repeated frames that were retimed, and the faults of devices.
+// besides returns the held frames, the scene cuts, the repeated frames that were retimed, and the faults of devices.
 func besides(r *pipeline.Report) (text string) {
+	if r.Held > 0 {
+		text += fmt.Sprintf(", %d held", r.Held)
+	}
 	if len(r.Cuts) > 0 {
 		text += ", " + counted(int64(len(r.Cuts)), "scene cut")
 	}
@@ -57,6 +63,16 @@ func besides(r *pipeline.Report) (text string) {
 		text += fmt.Sprintf(", %d made again on the CPU after faults", r.Remade)
 	}
 	return text
+}
+
+// worstPlaces says where the worst frames are in the output and in the picture.
+func worstPlaces(r *pipeline.Report) string {
+	var list []string
+	for _, f := range r.Worst {
+		b, at := f.Worst.Box, time.Duration(f.Time*float64(time.Second))
+		list = append(list, fmt.Sprintf("%d:%06.3f (frame %d, %dx%d at %d,%d)", int(at.Minutes()), (at%time.Minute).Seconds(), f.Frame, b[2], b[3], b[0], b[1]))
+	}
+	return strings.Join(list, ", ")
 }
 
 // where names what made the frames.
@@ -75,6 +91,7 @@ type outcome struct {
 	Frames   int64     `json:"frames"`
 	Shot     int64     `json:"shot"`
 	Made     int64     `json:"made"`
+	Held     int64     `json:"held"` // shows what the frame before shows
 	Cuts     int       `json:"cuts"`
 	Warnings []message `json:"warnings"`
 	Seconds  float64   `json:"seconds"`
@@ -86,7 +103,8 @@ type outcome struct {
 func printOutcome(w io.Writer, report *pipeline.Report, warned []message, err error) {
 	o := outcome{Warnings: append([]message{}, warned...)}
 	if report != nil {
-		o.Output, o.Frames, o.Shot, o.Made, o.Cuts = report.Output, report.Frames, report.Frames-report.Made, report.Made, len(report.Cuts)
+		o.Output, o.Frames, o.Made, o.Held, o.Cuts = report.Output, report.Frames, report.Made, report.Held, len(report.Cuts)
+		o.Shot = report.Frames - report.Made - report.Held
 		o.Seconds = report.Elapsed.Seconds()
 	}
 	if err != nil {

@@ -19,6 +19,8 @@ func reported(rate *big.Rat, frames, made int64) *pipeline.Report {
 }
 
 func TestSummary(t *testing.T) {
+	held := reported(big.NewRat(60, 1), 30, 20)
+	held.Held = 2
 	gpu := reported(big.NewRat(30000, 1001), 1, 1)
 	gpu.Backend, gpu.Devices, gpu.Remade, gpu.Repeats = pipeline.CUDA, []string{"one", "two"}, 1, 2
 	for _, c := range []struct {
@@ -29,6 +31,7 @@ func TestSummary(t *testing.T) {
 		{reported(big.NewRat(60, 1), 30, 20), false, "out.mp4: 64x48 yuv420p, 60 fps\n30 frames: 10 as shot, 20 made\n2.00 s on the CPU, 15 frame/s\n"},
 		{reported(big.NewRat(60, 1), 30, 20), true, "out.mp4: 64x48 yuv420p, 60 fps\n30 frames: 10 as shot, 20 made\n2.00 s on the CPU, 15 frame/s\n" +
 			"decode 0.00 s, flow 0.00 s, synthesis 0.00 s, encode 0.00 s (overlapping)\nno GPU: none answers\n"},
+		{held, false, "out.mp4: 64x48 yuv420p, 60 fps\n30 frames: 8 as shot, 20 made, 2 held\n2.00 s on the CPU, 15 frame/s\n"},
 		{gpu, false, "out.mp4: 64x48 yuv420p, 29.970 (30000/1001) fps\n1 frame: 0 as shot, 1 made, 2 repeated frames retimed, 1 made again on the CPU after faults\n2.00 s on one and two, 30 frame/min\n"},
 	} {
 		var b bytes.Buffer
@@ -56,8 +59,8 @@ func TestOutcome(t *testing.T) {
 		err    error
 		want   string
 	}{
-		{reported(big.NewRat(24, 1), 9, 4), nil, `{"output":"out.mp4","frames":9,"shot":5,"made":4,"cuts":0,"warnings":[{"warning":"but this","details":{"a":"1"}}],"seconds":2,"exit":0}`},
-		{nil, fault.New(fault.BadData, "broken"), `{"output":"","frames":0,"shot":0,"made":0,"cuts":0,"warnings":[{"warning":"but this","details":{"a":"1"}}],"seconds":0,"exit":65,"error":"broken"}`},
+		{reported(big.NewRat(24, 1), 9, 4), nil, `{"output":"out.mp4","frames":9,"shot":5,"made":4,"held":0,"cuts":0,"warnings":[{"warning":"but this","details":{"a":"1"}}],"seconds":2,"exit":0}`},
+		{nil, fault.New(fault.BadData, "broken"), `{"output":"","frames":0,"shot":0,"made":0,"held":0,"cuts":0,"warnings":[{"warning":"but this","details":{"a":"1"}}],"seconds":0,"exit":65,"error":"broken"}`},
 	} {
 		var b bytes.Buffer
 		printOutcome(&b, c.report, warned, c.err)

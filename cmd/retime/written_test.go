@@ -177,6 +177,16 @@ func TestFilesOfAReview(t *testing.T) {
 			t.Errorf("review in.y4m -o out.nut %s: %v", args, err)
 		}
 	}
+	var o ReviewOptions
+	flags := pflag.NewFlagSet("review", pflag.ContinueOnError)
+	o.AddFlags(flags)
+	c, err := o.clip([]string{"in.y4m"}, flags)
+	if out := c.Conversion.Output.File; err != nil || out != "in-retimed.y4m" {
+		t.Errorf("review in.y4m writes %q: %v", out, err)
+	}
+	if f := c.Files; filepath.Base(f.Decisions) != "in-retimed.decisions" || filepath.Base(f.Mask) != "in-retimed.mask.png" || filepath.Base(f.Curve) != "in-retimed.curve" {
+		t.Errorf("review in.y4m keeps its edits in %+v", f)
+	}
 }
 
 // What appears during a run under a name that it writes stays, without -y.

@@ -2,7 +2,7 @@
 // with package warp's bits. Cells are 1 << calm_bits by 1 << calm_bits pixels of the picture.
 
 #include "divide.cuh"
-#include "gather.cuh"
+#include "guess.cuh"
 
 // A Reading is what a neighbour shows at a place of the made frame, in 1/difference_one grey
 // level.
@@ -18,19 +18,17 @@ __device__ Reading read(const uint32_t *quads, int width, int height, int32_t x,
 
 // expect sets the means of the cells' readings and the squared errors that the readings let
 // expect of them. quads are those of both neighbours. A cell's readings are those of the pixel
-// in its middle. level is the guides'. Blocks are 64 by 1 threads, with
-// shared memory for a motion and a share for each thread and each hypothesis, and one more.
-extern "C" __global__ void __launch_bounds__(threads) expect(
-	const uint32_t *quads, const Vec *motions, const Vec *bend_field, const Hypothesis *hypotheses, int count, int flows, const uint16_t *weights,
-	const uint8_t *fixed, int width, int height, int32_t phase, int columns, int lines, int level, uint32_t *means, uint32_t *errors) {
-	DYNAMIC_SHARED(Vec, shared);
-	int cell = blockIdx.x * threads + threadIdx.x;
+// in its middle. level is the guides'. motions, packed and counts are the guesses.
+extern "C" __global__ void expect(
+	const uint32_t *quads, const Vec *motions, const uint32_t *packed, const uint8_t *counts, const Vec *bend_field, int width, int height, int32_t phase,
+	int columns, int lines, int level, uint32_t *means, uint32_t *errors) {
+	int cell = blockIdx.x * blockDim.x + threadIdx.x;
 	if (cell >= columns * lines) return;
 	int size = 1 << (calm_bits - level);
 	int x = min(cell % columns * size + size / 2, width - 1), y = min(cell / columns * size + size / 2, height - 1);
-	Grid grid = {motions, bend_field, hypotheses, weights, fixed, count, flows, width, height, level};
-	List list(shared, count + 1, threadIdx.x);
-	int n = gather(grid, list, x, y);
+	Guesses guesses = {motions, packed, counts, (uint32_t)(width * height)};
+	List list = guesses.of(y * width + x);
+	int n = list.n;
 	Vec bend = {0, 0};
 	if (bend_field) bend = bend_field[(size_t)y * width + x];
 	Reading readings[2 * max_hypotheses];

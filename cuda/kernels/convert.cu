@@ -1,7 +1,7 @@
-// Integer planes to floats and back. A thread converts four samples of a row, in one
+// Integer planes to floats. A thread converts four samples of a row, in one
 // access if they are aligned.
 
-#include "convert.cuh"
+#include "host_device.cuh"
 
 template <typename T>
 struct alignas(4 * sizeof(T)) Four {
@@ -29,34 +29,10 @@ __device__ void to_float(const T *src, int src_stride, float *dst, int dst_strid
 	for (int i = 0; i < min(4, width - x); i++) dst[i] = src[i];
 }
 
-template <typename T>
-__device__ void to_samples(const float *src, int src_stride, T *dst, int dst_stride, int width, int height, float limit) {
-	int x = 4 * (blockIdx.x * blockDim.x + threadIdx.x), y = blockIdx.y * blockDim.y + threadIdx.y;
-	if (x >= width || y >= height) return;
-	src += (size_t)y * src_stride + x;
-	dst += (size_t)y * dst_stride + x;
-	if (x + 4 <= width && aligned(src) && aligned(dst)) {
-		Four<float> in = *(const Four<float> *)src;
-		Four<T> out;
-		for (int i = 0; i < 4; i++) out.v[i] = (T)rounded(in.v[i], limit);
-		*(Four<T> *)dst = out;
-		return;
-	}
-	for (int i = 0; i < min(4, width - x); i++) dst[i] = (T)rounded(src[i], limit);
-}
-
 extern "C" __global__ void to_float_u8(const uint8_t *src, int src_stride, float *dst, int dst_stride, int width, int height) {
 	to_float(src, src_stride, dst, dst_stride, width, height);
 }
 
 extern "C" __global__ void to_float_u16(const uint16_t *src, int src_stride, float *dst, int dst_stride, int width, int height) {
 	to_float(src, src_stride, dst, dst_stride, width, height);
-}
-
-extern "C" __global__ void to_samples_u8(const float *src, int src_stride, uint8_t *dst, int dst_stride, int width, int height, float limit) {
-	to_samples(src, src_stride, dst, dst_stride, width, height, limit);
-}
-
-extern "C" __global__ void to_samples_u16(const float *src, int src_stride, uint16_t *dst, int dst_stride, int width, int height, float limit) {
-	to_samples(src, src_stride, dst, dst_stride, width, height, limit);
 }

@@ -2,21 +2,11 @@
 // count at each pixel of the guides, and blend the readings by phase and share.
 
 #include "convert.cuh"
-#include "gather.cuh"
+#include "guess.cuh"
 #include "sampler.cuh"
 
-// Lists are those of a block, with the number of guesses in each, doubled, plus 1 if all
-// readings lie well within; and the block's copy of the weights of a B-spline, which threads
-// read at places far apart.
-struct Lists {
-	float4 *taps;
-	uint32_t *sizes;
-	void *memory;
-	int most;
-
-	__device__ Lists(void *shared, int most) : taps((float4 *)shared), sizes((uint32_t *)(taps + position_one)), memory(sizes + threads), most(most) {}
-	__device__ List of(int pixel) const { return List(memory, most, pixel); }
-};
+// Blocks are small, because a warp with short lists waits for the end of its block.
+enum { threads = 64 };
 
 // A Plane is a plane of the made frame and of its neighbours, with the neighbours'
 // coefficients, margin included.
@@ -120,14 +110,14 @@ struct Whole {
 	bool shown, well;
 };
 
-// sum_up returns the whole of n guesses. well says that it is known that all readings lie
+// sum_up returns the whole of a pixel's guesses. well says that it is known that all readings lie
 // well within.
-__device__ Whole sum_up(const List &list, int n, const Origin &o, const View &view, bool well) {
+__device__ Whole sum_up(const List &list, const Origin &o, const View &view, bool well) {
 	Whole whole;
-	whole.shown = n > 0;
+	whole.shown = list.n > 0;
 	whole.well = well || (view.width >= edge && view.height >= edge);
 	uint32_t shares = 0;
-	for (int k = 0; k < n; k++) {
+	for (int k = 0; k < list.n; k++) {
 		Guess g = list.get(k);
 		shares += g.share;
 		if (!well && whole.well)
@@ -137,7 +127,7 @@ __device__ Whole sum_up(const List &list, int n, const Origin &o, const View &vi
 	if (!whole.well) {
 		total = 0;
 		whole.shown = false;
-		for (int k = 0; k < n; k++) {
+		for (int k = 0; k < list.n; k++) {
 			Guess g = list.get(k);
 			Sight s = sight(g, view.first(g, o), view.second(g, o), view, false);
 			whole.shown = whole.shown || s.shown;
@@ -195,15 +185,15 @@ __device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n
 	}
 }
 
-// render makes a block of bw by bh samples of each of a group's planes, at (x, y), from n
-// guesses. If all readings lie outside their pictures, render sets mask and lists the
+// render makes a block of bw by bh samples of each of a group's planes, at (x, y), from a
+// pixel's guesses. If all readings lie outside their pictures, render sets mask and lists the
 // samples. It returns whether all readings lie well within, which well says if it is known.
 template <typename T, int bw, int bh>
-__device__ bool render(const Group<T> &group, const List &list, int n, Vec bend, int level, int x, int y, bool spline, const float4 *taps, int32_t phase,
+__device__ bool render(const Group<T> &group, const List &list, Vec bend, int level, int x, int y, bool spline, const float4 *taps, int32_t phase,
                        float limit, bool well) {
 	View view = {group.width, group.height, group.sx, group.sy, level, phase};
 	Origin o = view.origin(x, y, bend);
-	Whole whole = sum_up(list, n, o, view, well);
+	Whole whole = sum_up(list, o, view, well);
 	int columns = min(bw, group.width - x), lines = min(bh, group.height - y);
 	for (int j = 0; j < lines; j++)
 		for (int i = 0; i < columns; i++) {
@@ -222,7 +212,7 @@ __device__ bool render(const Group<T> &group, const List &list, int n, Vec bend,
 #pragma unroll
 			for (int i = 0; i < bw * bh; i++) sums[p][i] = 0;
 		}
-		for (int k = 0; k < n; k++) {
+		for (int k = 0; k < list.n; k++) {
 			Guess g = list.get(k);
 			Reading readings[2] = {view.first(g, o), view.second(g, o)};
 			Sight s = sight(g, readings[0], readings[1], view, whole.well);
@@ -251,32 +241,29 @@ __device__ bool render(const Group<T> &group, const List &list, int n, Vec bend,
 
 // render_groups makes one or two groups of planes. A pixel of the guides makes side by side
 // samples of the first group and, if it is the first of those that share them, cw by ch
-// samples of the second.
+// samples of the second. The weights of a B-spline are copied, because threads read them at places
+// far apart.
 template <typename T, int side, int cw, int ch>
-__device__ void render_groups(const Grid &grid, const Group<T> &group, const Group<T> &other, const Lists &lists, const float4 *taps, int32_t phase, float limit) {
+__device__ void render_groups(const Guesses &guesses, const Vec *bends, int guide_width, int level, const Group<T> &group, const Group<T> &other,
+                              float4 *own_taps, const float4 *taps, int32_t phase, float limit) {
 	int column = blockIdx.x * threads + threadIdx.x, row = blockIdx.y;
-	bool spline = taps != nullptr;
+	bool spline = taps != nullptr, well = false;
 	if (spline)
-		for (int i = threadIdx.x; i < position_one; i += threads) lists.taps[i] = taps[i];
+		for (int i = threadIdx.x; i < position_one; i += threads) own_taps[i] = taps[i];
 	__syncthreads();
+	Vec bend = {0, 0};
 	if (column * side < group.width) {
-		Vec bend = {0, 0};
-		if (grid.bends) bend = grid.bends[(size_t)row * grid.width + column];
-		List list = lists.of(threadIdx.x);
-		int n = gather(grid, list, column, row);
-		bool well = render<T, side, side>(group, list, n, bend, grid.level, column * side, row * side, spline, lists.taps, phase, limit, false);
-		lists.sizes[threadIdx.x] = n << 1 | well;
+		uint32_t pixel = row * guide_width + column;
+		if (bends) bend = bends[pixel];
+		well = render<T, side, side>(group, guesses.of(pixel), bend, level, column * side, row * side, spline, own_taps, phase, limit, false);
 	}
-	int across = other.sx > grid.level ? other.sx - grid.level : 0, down = other.sy > grid.level ? other.sy - grid.level : 0;
+	int across = other.sx > level ? other.sx - level : 0, down = other.sy > level ? other.sy - level : 0;
 	if (other.planes == 0 || row & ((1 << down) - 1)) return;
-	if (across) __syncthreads(); // otherwise a thread needs no other's list
 	int pixel = threadIdx.x << across, x = (blockIdx.x * threads >> across) + threadIdx.x;
 	if (pixel >= threads || x * cw >= other.width) return;
-	column = x << across;
-	Vec bend = {0, 0};
-	if (grid.bends) bend = grid.bends[(size_t)row * grid.width + column];
-	uint32_t size = lists.sizes[pixel];
-	render<T, cw, ch>(other, lists.of(pixel), size >> 1, bend, grid.level, x * cw, (row >> down) * ch, spline, lists.taps, phase, limit, size & 1);
+	uint32_t at = row * guide_width + (x << across);
+	if (across && bends) bend = bends[at];
+	render<T, cw, ch>(other, guesses.of(at), bend, level, x * cw, (row >> down) * ch, spline, own_taps, phase, limit, well && across == 0);
 }
 
 #define GROUP_PARAMETERS(T, g)                                                                                                  \
@@ -297,20 +284,19 @@ __device__ void render_groups(const Grid &grid, const Group<T> &group, const Gro
 // Each kernel renders a group of planes, of which a pixel of the guides covers a square,
 // and, if other_planes is above 0, a group of less resolution. For each group, o, a and b
 // point to the planes' samples in the made frame and in the neighbours, and ca and cb to the
-// neighbours' coefficients. taps holds the weights of a B-spline; without it the
-// coefficients are those of the element of Zwart and Powell. Blocks are 64 by 1 threads,
-// with shared memory for taps, for a word for each thread, and for a motion and a share for
-// each thread and each hypothesis, and one more. Large blocks of samples would
-// take so many registers that too few threads fit.
+// neighbours' coefficients. motions, packed and counts are the guesses. taps holds the weights of a
+// B-spline; without it the coefficients are those of the element of Zwart and Powell. Blocks are 64
+// by 1 threads, with shared memory for taps. Large blocks of samples would take so many registers
+// that too few threads fit.
 #define RENDER(name, T, side, cw, ch)                                                                                          \
 	extern "C" __global__ void __launch_bounds__(threads, side == 4 ? 12 : 10) name(                                             \
-		GROUP_PARAMETERS(T, group), GROUP_PARAMETERS(T, other), const Vec *motions, const Vec *bends,                          \
-		const Hypothesis *hypotheses, int count, int flows, const uint16_t *weights, const uint8_t *fixed, int guide_width,    \
-		int guide_height, int level, const float4 *taps, int32_t phase, float limit) {                                         \
-		DYNAMIC_SHARED(float4, shared);                                                                                        \
-		Grid grid = {motions, bends, hypotheses, weights, fixed, count, flows, guide_width, guide_height, level};              \
+		GROUP_PARAMETERS(T, group), GROUP_PARAMETERS(T, other), const Vec *motions, const uint32_t *packed,                     \
+		const uint8_t *counts, const Vec *bends, int guide_width, int guide_height, int level, const float4 *taps,             \
+		int32_t phase, float limit) {                                                                                          \
+		DYNAMIC_SHARED(float4, own_taps);                                                                                      \
+		Guesses guesses = {motions, packed, counts, (uint32_t)(guide_width * guide_height)};                                   \
 		Group<T> group = GROUP_OF(group), other = GROUP_OF(other);                                                             \
-		render_groups<T, side, cw, ch>(grid, group, other, Lists(shared, count + 1), taps, phase, limit);                      \
+		render_groups<T, side, cw, ch>(guesses, bends, guide_width, level, group, other, own_taps, taps, phase, limit);        \
 	}
 
 #define RENDER_SIZES(suffix, T)               \

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "motion.cuh"
+#include "zp.cuh"
 
 // Coefficients continue by coefficient_margin beyond the edges of their plane.
 
@@ -71,22 +72,7 @@ HOST_DEVICE void add_block(float *sums, const float *p, int stride, const float 
 // whether anybody needs them.
 HOST_DEVICE_CALL void zp_weights(uint32_t fx, uint32_t fy, int stride, float *w, int *at) {
 	int nx = fx >> (position_bits - 1), ny = fy >> (position_bits - 1);
-	int x = (int)fx - nx * position_one, y = (int)fy - ny * position_one;
-	// The matrix that turns the quarter of the square around a coefficient to the left one.
-	bool swapped = (x >= y) != (x + y >= 0), right = x + y >= 0;
-	int e0 = swapped ? 0 : right ? -1 : 1, e1 = swapped ? (right ? -1 : 1) : 0;
-	int e2 = swapped ? 1 : 0, e3 = swapped ? 0 : 1;
-	int a = e0 * x + e1 * y, b = e2 * x + e3 * y;
-	int s = e0 + e1 * stride, t = e2 + e3 * stride, o = nx + 1 + (ny + 1) * stride;
-	const int one = position_one;
-	const float scale = 1.0f / (8 * one * one);
-	at[0] = o - s - t, w[0] = (float)(2 * (a + b) * (a + b)) * scale;
-	at[1] = o - t, w[1] = (float)(one * one - 4 * one * b + 2 * b * b - 2 * a * a - 4 * a * b) * scale;
-	at[2] = o - s, w[2] = (float)(one * one - 4 * one * a - 4 * b * b) * scale;
-	at[3] = o, w[3] = (float)(4 * (one * one - a * a - b * b)) * scale;
-	at[4] = o + s, w[4] = (float)((2 * a + one) * (2 * a + one)) * scale;
-	at[5] = o - s + t, w[5] = (float)(2 * (a - b) * (a - b)) * scale;
-	at[6] = o + t, w[6] = (float)(one * one + 4 * one * b + 2 * b * b - 2 * a * a + 4 * a * b) * scale;
+	zp_weights_at((int)fx - nx * position_one, (int)fy - ny * position_one, nx + 1 + (ny + 1) * stride, stride, w, at);
 }
 
 // add_zp adds w times a block of samples that share their fractions. p points to the first

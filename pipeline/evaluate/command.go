@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"retime/pipeline/atomicfile"
-	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/internal/shell"
 	"retime/pipeline/media"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/curve"
+	"retime/pipeline/timeline/timebase"
 )
 
 // command makes frames by a command line of the user. The command reads the kept frames

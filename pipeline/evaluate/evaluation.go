@@ -49,7 +49,7 @@ func newEvaluation(o *Options, c *clip, methods []method) (*evaluation, error) {
 	if o.LPIPS != "" {
 		if err := e.meter.MeasureLPIPS(c.video, o.LPIPS); err != nil {
 			e.meter.Close()
-			return nil, fault.New(fault.Usage, "LPIPS: %w", err)
+			return nil, fault.New(fault.KindOf(err), "LPIPS: %w", err)
 		}
 	}
 	if e.gallery, err = exhibit.NewGallery(o.Worst, c.video, o.Threads); err != nil {

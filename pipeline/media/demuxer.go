@@ -14,7 +14,7 @@ import (
 
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // demuxer reads the packets of a file and knows which stream is the video. Only one

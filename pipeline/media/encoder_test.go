@@ -15,11 +15,11 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
 	"retime/pipeline/media/pixel"
+	"retime/pipeline/timeline/curve"
 )
 
 // testClip makes an FFV1 clip of the given size and number of frames.

@@ -7,7 +7,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // FieldMode says what to do with interlaced pictures.

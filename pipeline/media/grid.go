@@ -4,11 +4,11 @@ import (
 	"math/big"
 	"slices"
 
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
-// Grid is the even spacing at which a camera shot, which its timestamps are near to but not
-// on. A video whose timestamps lie within a tick of the grid of Video.Rate has none.
+// Grid is the even spacing at which a camera shot, which its timestamps are near to: containers
+// round them, and the clocks of cameras jitter and drift.
 type Grid struct {
 	// Rate is the nominal rate, in frames per second, and Mean the rate at which the camera's
 	// clock really ran. Where they differ, pictures keep to the grid of Rate, and leave out or
@@ -61,8 +61,12 @@ type line struct {
 type regular struct {
 	rate   *big.Rat // in frames per second; nil if they are not regular
 	steady bool     // no place of the grid is left out
-	grid   *Grid    // nil if all lie within a tick of the grid of rate
+	grid   *Grid    // nil if they are not regular, or frames too short to tell a grid from rounding
 }
+
+// minTicks is how many ticks a frame must last for its grid to be told from the time base's own
+// rounding.
+const minTicks = 4
 
 // regularity examines times, in units of base seconds. stated are the rates that the container
 // states, the likeliest first; unknown ones are nil.
@@ -74,8 +78,8 @@ func regularity(times []int64, base *big.Rat, stated ...*big.Rat) regular {
 		if rate == nil {
 			continue
 		}
-		if steady, ok := exact(times, base, rate); ok {
-			return regular{rate: rate, steady: steady}
+		if r, ok := rounded(times, base, rate); ok {
+			return r
 		}
 	}
 	from := 0
@@ -90,10 +94,29 @@ func regularity(times []int64, base *big.Rat, stated ...*big.Rat) regular {
 	if r.grid == nil || !r.grid.begin(times, base, from) {
 		return regular{}
 	}
-	if steady, ok := exact(times, base, r.rate); ok {
-		return regular{rate: r.rate, steady: steady}
+	if even, ok := rounded(times, base, r.rate); ok {
+		return even
 	}
 	return r
+}
+
+// rounded returns what times say that are those of rate, but for the container's rounding. It
+// reports false if they are not, or drift away from it.
+func rounded(times []int64, base, rate *big.Rat) (regular, bool) {
+	steady, ok := exact(times, base, rate)
+	if !ok {
+		return regular{}, false
+	}
+	r := regular{rate: rate, steady: steady}
+	if ticks := new(big.Rat).Inv(new(big.Rat).Mul(rate, base)); ticks.Cmp(big.NewRat(minTicks, 1)) < 0 {
+		return r, true
+	}
+	if l, ok := newLine(times, base); ok && l.drifts(rate) {
+		return regular{}, false
+	}
+	first := new(big.Rat).Mul(base, big.NewRat(times[0], 1))
+	r.grid = &Grid{Rate: rate, Mean: rate, First: first, Middle: new(big.Rat), Tolerance: base, Jitter: new(big.Rat)}
+	return r, true
 }
 
 // exact reports whether all times lie within a tick of the grid of rate through the first, and
@@ -198,6 +221,17 @@ func spread(residuals []int64) int64 {
 	return residuals[n-1-cut] - residuals[cut]
 }
 
+// drifts reports whether the times move away from the grid of rate by more than their jitter explains:
+// by eight standard deviations of what n times, spread evenly over their jitter, would seem to.
+func (l *line) drifts(rate *big.Rat) bool {
+	period := l.period()
+	jitter := big.NewRat(max(spread(l.residuals(period)), fraction), fraction)
+	n := big.NewRat(int64(len(l.times)), 1)
+	off := period.Sub(period, new(big.Rat).Inv(new(big.Rat).Mul(rate, l.base)))
+	off.Mul(off, big.NewRat(l.places[len(l.places)-1], 1))
+	return n.Mul(n, off.Mul(off, off)).Cmp(jitter.Mul(big.NewRat(64, 1), jitter.Mul(jitter, jitter))) > 0
+}
+
 // regular chooses the rate, and returns no grid if the times lie on none.
 func (l *line) regular(stated []*big.Rat) regular {
 	period := l.period()
@@ -208,10 +242,12 @@ func (l *line) regular(stated []*big.Rat) regular {
 	rate := l.nominal(period, mean, stated)
 	g := &Grid{Rate: rate, Mean: rate}
 	if nearest := nearestKnown(mean); rate == nil && nearest != nil {
-		g.Rate, g.Mean = nearest, rounded(mean)
+		g.Rate, g.Mean = nearest, measured(mean)
 	} else if rate == nil {
-		g.Rate = rounded(mean)
+		g.Rate = measured(mean)
 		g.Mean = g.Rate
+	} else if l.drifts(rate) {
+		g.Mean = measured(mean)
 	}
 	ticks := new(big.Rat).Inv(new(big.Rat).Mul(g.Mean, l.base))
 	g.Tolerance = tolerance(g.Rate, l.base)
@@ -292,8 +328,8 @@ func distance(a, b *big.Rat) *big.Rat {
 	return d.Quo(d.Abs(d), a)
 }
 
-// rounded returns a measured rate with the digits that a measurement has.
-func rounded(rate *big.Rat) *big.Rat {
+// measured returns a measured rate with the digits that a measurement has.
+func measured(rate *big.Rat) *big.Rat {
 	const digits = 1_000_000
 	return big.NewRat(max(timebase.Nearest(new(big.Rat).Mul(rate, big.NewRat(digits, 1))), 1), digits)
 }

@@ -44,8 +44,8 @@ func TestRegularity(t *testing.T) {
 						if r.rate == nil || r.rate.Cmp(want) != 0 || !r.steady {
 							t.Errorf("%d pictures at %s in 1/%d s, %g s off, stated %v: %+v", n, rate, ticks, jitter, stated, r)
 						}
-						if jitter == 0 && r.grid != nil && stated == want {
-							t.Errorf("%d pictures at %s in 1/%d s need no grid: %+v", n, rate, ticks, *r.grid)
+						if jitter == 0 && stated == want && (r.grid == nil || r.grid.Jitter.Sign() > 0 || r.grid.Mean.Cmp(want) != 0) {
+							t.Errorf("%d pictures at %s in 1/%d s: %+v", n, rate, ticks, r.grid)
 						}
 					}
 				}
@@ -83,14 +83,39 @@ func TestNoRegularity(t *testing.T) {
 	}
 }
 
-// A camera's clock that is a little off keeps its nominal rate, and is followed.
+// The clock of a camera that is a little off keeps its nominal rate, and is followed for two hours.
 func TestDrift(t *testing.T) {
-	r := regularity(shot(30.002, 90000, 4000, 2e-4), big.NewRat(1, 90000), nil, nil)
-	if r.rate == nil || r.rate.Cmp(big.NewRat(30, 1)) != 0 || r.grid == nil {
-		t.Fatalf("%+v", r)
-	}
-	if mean, _ := r.grid.Mean.Float64(); math.Abs(mean-30.002) > 1e-4 {
-		t.Errorf("mean rate %f", mean)
+	for _, c := range []struct {
+		rate   float64
+		ticks  int64
+		jitter float64
+	}{
+		{30.002, 90000, 2e-4},           // 67 ppm
+		{30 * (1 + 15e-6), 90000, 2e-3}, // less than the jitter, of what is examined
+		{30 * (1 + 6e-6), 1000, 0},      // within a tick, of what is examined
+		{30000. / 1001 * (1 - 2e-6), 1000, 0},
+		{24 * (1 - 6e-6), 90000, 1. / 90000},
+		{30, 1000, 0},
+		{30000. / 1001, 1000, 0},
+		{30, 90000, 2e-3},
+	} {
+		nominal := standardRate(c.rate)
+		times := shot(c.rate, c.ticks, int(7200*c.rate), c.jitter)
+		r := regularity(times[:fileLookahead.frames], big.NewRat(1, c.ticks), nominal, nil)
+		if r.rate == nil || r.rate.Cmp(nominal) != 0 || !r.steady || r.grid == nil {
+			t.Errorf("%+v: %+v", c, r)
+			continue
+		}
+		fps, _ := nominal.Float64()
+		for k := 0; k < len(times); k += 61 {
+			exact := big.NewRat(times[k], c.ticks)
+			place := r.grid.Place(exact)
+			moved, _ := new(big.Rat).Sub(place, exact).Float64()
+			if place.Sub(place, r.grid.First); !place.Mul(place, nominal).IsInt() || math.Abs(moved) > 0.52/fps+2*c.jitter {
+				t.Errorf("%+v: frame %d at %s has place %s, mean %s", c, k, exact.FloatString(4), place.FloatString(4), r.grid.Mean.FloatString(6))
+				break
+			}
+		}
 	}
 }
 

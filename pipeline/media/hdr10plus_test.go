@@ -16,7 +16,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/curve"
+	"retime/pipeline/timeline/curve"
 )
 
 // userData returns the HDR10+ user data of picture k, built from fields of SMPTE ST

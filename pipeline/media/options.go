@@ -6,8 +6,8 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/confine"
-	"retime/pipeline/curve"
 	"retime/pipeline/media/streams"
+	"retime/pipeline/timeline/curve"
 )
 
 // WriterOptions say what to write and how.

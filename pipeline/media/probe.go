@@ -38,7 +38,7 @@ func (d *demuxer) probe(opt *ReaderOptions) error {
 	if err := d.openWithin(opt, probeLimits{}); err != nil {
 		return err
 	}
-	err := d.choose(opt.Map)
+	err := d.choose(opt)
 	if err == nil && !d.lacksParameters() || !Seekable(d.name) {
 		return err
 	}
@@ -48,7 +48,7 @@ func (d *demuxer) probe(opt *ReaderOptions) error {
 	if err := d.openWithin(opt, deepProbe); err != nil {
 		return err
 	}
-	return d.choose(opt.Map)
+	return d.choose(opt)
 }
 
 func (d *demuxer) openWithin(opt *ReaderOptions, limits probeLimits) error {

@@ -17,7 +17,7 @@ import (
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/pixel"
 	"retime/pipeline/media/streams"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // Reader decodes the best video stream of a file. Only one goroutine may use it.
@@ -147,7 +147,7 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 		Name: d.name, Video: r.video, Pixels: planar.Source(), Aspect: d.input.GuessSampleAspectRatio(d.video, first),
 		captions: &captions{}, undecoded: r.decoder.undecoded, Lossless: isLosslessVideo(d.input, d.video.CodecParameters()), Side: sideData(d.video, first), Dynamic: dynamicHDR(first), Fields: av.FrameFieldOrder(first),
 		Streams: streams.Source{
-			Input: d.input, Video: d.video, Chosen: d.chosen, Start: r.video.Start, Width: r.video.Width, Height: r.video.Height,
+			Input: d.input, Video: d.video, Chosen: d.chosen, Scrambled: scrambled(d.name, d.input), Start: r.video.Start, Width: r.video.Width, Height: r.video.Height,
 		},
 	}
 	decoded := r.video

@@ -3,6 +3,7 @@ package media
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"strconv"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // choice is one rule for the selection of streams, with the syntax of ffmpeg's -map.
@@ -97,46 +98,97 @@ func listStreams(input *astiav.FormatContext) string {
 
 // choose applies the rules and picks the video: of the selected video streams that are no cover
 // pictures, the default one, or else one that moves, or else the one with the most pixels.
-func (d *demuxer) choose(rules []string) (err error) {
-	if d.chosen, err = chooseStreams(d.input, rules); err != nil {
+func (d *demuxer) choose(opt *ReaderOptions) (err error) {
+	if d.chosen, err = chooseStreams(d.input, opt.Map); err != nil {
 		return err
 	}
+	var list []*astiav.Stream
 	for _, s := range d.input.Streams() {
-		if s.CodecParameters().MediaType() != astiav.MediaTypeVideo || av.IsAttachedPicture(s) || !d.chosen[s.Index()] {
-			continue
-		}
-		if d.video == nil || preferred(s, d.video) {
-			d.video = s
+		if s.CodecParameters().MediaType() == astiav.MediaTypeVideo && !av.IsAttachedPicture(s) && d.chosen[s.Index()] {
+			list = append(list, s)
 		}
 	}
-	switch {
-	case d.video != nil && av.StatesEncryption(d.input, d.video):
-		return d.encrypted()
-	case d.video != nil:
-		p := d.video.CodecParameters()
-		return d.checkSize(p.Width(), p.Height())
-	case len(rules) > 0:
+	if len(list) == 0 && len(opt.Map) > 0 {
 		return fault.New(fault.Usage, "Input.Map chooses no video stream of %q; it has %s", d.name, listStreams(d.input))
+	} else if len(list) == 0 {
+		return d.bad(errors.New("no video stream"))
 	}
-	return d.bad(errors.New("no video stream"))
+	d.video = list[0]
+	if len(list) > 1 {
+		counts, err := d.count(list, opt)
+		if err != nil {
+			return err
+		}
+		for _, s := range list[1:] {
+			if counts.prefer(s, d.video) {
+				d.video = s
+			}
+		}
+	}
+	if av.StatesEncryption(d.input, d.video) {
+		return d.encrypted()
+	}
+	p := d.video.CodecParameters()
+	if p.Width() <= 0 && scrambled(d.name, d.input)[d.video.Index()] {
+		return d.bad(fmt.Errorf("stream %d: the pictures are scrambled; have the receiver descramble them", d.video.Index()))
+	}
+	return d.checkSize(p.Width(), p.Height())
 }
 
-// preferred reports whether video stream a is to be converted rather than b, which comes before it.
-func preferred(a, b *astiav.Stream) bool {
+// counts says how many pictures streams have, by index, as far as that is known.
+type counts map[int]*big.Rat
+
+// count counts the pictures of streams. If the container does not, the first packets of a file are read.
+func (d *demuxer) count(list []*astiav.Stream, opt *ReaderOptions) (counts, error) {
+	c, known := counts{}, true
+	for _, s := range list {
+		if n := countOf(s); n != nil {
+			c[s.Index()] = n
+		} else {
+			known = false
+		}
+	}
+	if known || !Seekable(d.name) || d.hasEvenRate() {
+		return c, nil
+	}
+	e, err := d.again(opt)
+	if err != nil || e == nil {
+		return c, err
+	}
+	defer e.close()
+	read := map[int]int64{}
+	for packets, bytes := 0, 0; packets < fileLookahead.frames && bytes < fileLookahead.bytes; packets++ {
+		p, err := e.read()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		read[p.StreamIndex()]++
+		bytes += p.Size()
+	}
+	for _, s := range list {
+		c[s.Index()] = big.NewRat(read[s.Index()], 1)
+	}
+	return c, nil
+}
+
+// prefer reports whether video stream a is to be converted rather than b, which comes before it.
+func (c counts) prefer(a, b *astiav.Stream) bool {
 	if x, y := av.IsDefault(a), av.IsDefault(b); x != y {
 		return x
 	}
-	if isFilm(a, b) != isFilm(b, a) {
-		return isFilm(a, b)
+	if c.isFilm(a, b) != c.isFilm(b, a) {
+		return c.isFilm(a, b)
 	}
 	p, q := a.CodecParameters(), b.CodecParameters()
 	return p.Width()*p.Height() > q.Width()*q.Height()
 }
 
 // isFilm reports whether a has at least a quarter as many pictures as b: beside a film, a stream of
-// one or two pictures is its still. If the container does not count them, the rates decide.
-func isFilm(a, b *astiav.Stream) bool {
-	x, y := countOf(a), countOf(b)
+// one or two pictures is its still. If their numbers are unknown, the rates decide.
+func (c counts) isFilm(a, b *astiav.Stream) bool {
+	x, y := c[a.Index()], c[b.Index()]
 	if x == nil || y == nil {
 		x, y = timebase.Rat(a.AvgFrameRate()), timebase.Rat(b.AvgFrameRate())
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // Spacing says how far apart the frames of a video stand, judging by the first of them.
@@ -126,6 +126,36 @@ func (d *demuxer) hasEvenRate() bool {
 	return name == "yuv4mpegpipe" || name == "rawvideo" || strings.HasSuffix(name, "_pipe")
 }
 
+// indexIsEven reports whether the index says that all frames together last as long as their nominal
+// rate gives, to within two ticks.
+func (d *demuxer) indexIsEven() bool {
+	rate, average := d.statedRates()
+	base := timebase.Rat(d.video.TimeBase())
+	if d.video.NbFrames() <= 0 || rate == nil || average == nil || base == nil {
+		return false
+	}
+	off := new(big.Rat).Mul(average, average)
+	return within(rate, average, off.Mul(off, base).Mul(off, big.NewRat(2, d.video.NbFrames())))
+}
+
+// again opens a file once more, to read it ahead; nil if it has changed meanwhile.
+func (d *demuxer) again(opt *ReaderOptions) (*demuxer, error) {
+	quiet := *opt
+	quiet.Log = slog.New(slog.DiscardHandler)
+	e := &demuxer{ctx: d.ctx, name: d.name, errors: av.NewErrorCount(), chosen: d.chosen}
+	err := e.open(&quiet, probeLimits{})
+	if err == nil && av.LacksHeader(e.input) {
+		err = e.findStreams()
+	}
+	if err != nil || d.video.Index() >= e.input.NbStreams() {
+		e.close()
+		return nil, err
+	}
+	e.video = e.input.Streams()[d.video.Index()]
+	e.begin(&quiet)
+	return e, nil
+}
+
 // measure returns the timestamps of the video's first packets, without decoding; none if the
 // pictures have no times of their own.
 func (d *demuxer) measure(opt *ReaderOptions) (stamps, error) {
@@ -135,22 +165,13 @@ func (d *demuxer) measure(opt *ReaderOptions) (stamps, error) {
 	case !Seekable(d.name):
 		return pipeLookahead.read(d, d.readAhead)
 	}
-	again := *opt
-	again.Log = slog.New(slog.DiscardHandler)
-	e := &demuxer{ctx: d.ctx, name: d.name, errors: av.NewErrorCount(), chosen: d.chosen}
-	defer e.close()
-	err := e.open(&again, probeLimits{})
-	if err == nil && av.LacksHeader(e.input) {
-		err = e.findStreams()
-	}
-	if err != nil || d.video.Index() >= e.input.NbStreams() {
+	e, err := d.again(opt)
+	if err != nil || e == nil {
 		return stamps{}, err
 	}
-	e.video = e.input.Streams()[d.video.Index()]
-	e.begin(&again)
+	defer e.close()
 	look := fileLookahead
-	if rate, average := d.statedRates(); d.video.NbFrames() > 0 && rate != nil && average != nil &&
-		within(rate, average, new(big.Rat).Quo(average, big.NewRat(4*d.video.NbFrames(), 1))) { // a quarter of a frame in all
+	if d.indexIsEven() {
 		look = indexLookahead
 	}
 	found, err := look.read(e, e.read)
@@ -186,8 +207,10 @@ func measure(d *demuxer, opt *ReaderOptions) (*Measured, error) {
 		rate, average = average, rate
 	}
 	m.regular = regularity(found.list, base, rate, average)
-	if found.decoding && m.regular.grid != nil {
-		m.regular = regular{}
+	if g := m.regular.grid; found.decoding && g != nil {
+		if m.regular.grid = nil; g.Tolerance.Cmp(base) > 0 {
+			m.regular = regular{}
+		}
 	}
 	if !found.decoding {
 		m.Spacing = spacing(found.list, base)

@@ -7,7 +7,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // earlierSubtitles are subtitles that lie before the place that a demuxer has sought and last

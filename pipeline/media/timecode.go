@@ -12,7 +12,7 @@ import (
 
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // timecode returns the container's timecode of the first frame.

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"retime/pipeline/curve"
 	"retime/pipeline/fault"
-	"retime/pipeline/media/timebase"
 	"retime/pipeline/media/verify"
+	"retime/pipeline/timeline/curve"
+	"retime/pipeline/timeline/timebase"
 )
 
 // copyDemo encodes the demo clip again with its sound. tamper may change what the writer

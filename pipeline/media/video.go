@@ -39,8 +39,7 @@ type Video struct {
 	// by the first seconds of the file, and Average is the mean frame rate. Both are in frames per
 	// second, nil if unknown.
 	Rate, Average *big.Rat
-	// Grid is what the timestamps are meant to lie on if they lie on no grid of Rate to within a
-	// tick; nil otherwise.
+	// Grid is what the timestamps are meant to lie on; nil if they vary.
 	Grid *Grid
 	// Start is the time that counts as 0, in seconds: the start of the file's earliest
 	// stream.

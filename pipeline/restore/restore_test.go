@@ -15,6 +15,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
+	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/testdata/scene"
 	"retime/warp"
@@ -350,5 +351,16 @@ func each(t testing.TB, name string, use func(*frame.Frame)) {
 		}
 		use(f)
 		f.Release()
+	}
+}
+
+// Fields are to be taken apart first: restore refuses them, as conversions do.
+func TestInterlacedIsRefused(t *testing.T) {
+	for _, filter := range []string{"tinterlace=mode=interleave_top,setfield=tff", "telecine=pattern=23,setfield=tff"} {
+		in := film(t, "in.mkv", "-vf", filter, "-c:v", "ffv1", "-flags", "+ildct+ilme", "-field_order", "tt")
+		o := Options{Convert: pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: in + ".nut"}}, Damage: frames(t, "3")}
+		if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "interlaced") {
+			t.Errorf("%s: %v", filter, err)
+		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"retime/pipeline/fault"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // Timecode is an address of SMPTE ST 12-1: hours, minutes, seconds and frames of the

@@ -18,7 +18,7 @@ type listed struct {
 	Frames  int64    `json:"frames"`
 	Rated   int      `json:"rated"`
 	Worst   []rating `json:"worst"`
-	Lowest  float64  `json:"lowest"` // confidence; 1 if nothing is doubtful
+	Lowest  float64  `json:"lowest"` // rating; 1 if nothing is doubtful
 	Decided int      `json:"decided"`
 	Version int64    `json:"version"` // changes with each edit
 }
@@ -41,7 +41,7 @@ func (s *Server) list() []listed {
 		}
 		l.Rated, l.Lowest = len(r.list()), 1
 		if worst := r.worst(shownWorst, int64(math.Ceil(rate/2))); len(worst) > 0 {
-			l.Worst, l.Lowest = worst, worst[0].Confidence
+			l.Worst, l.Lowest = worst, worst[0].Score
 		}
 	}
 	for i, store := range s.stores {
@@ -80,7 +80,7 @@ func (s *Server) scout() {
 	idle := 0 // clips in a row of which nothing was left to rate
 	for n := 0; s.ctx.Err() == nil; {
 		switch {
-		case s.hub.watching(anyClip):
+		case s.hub.watching(anyClip) || s.inSeries():
 			idle = 0
 			s.sleep(time.Second)
 		case s.stirred.Swap(false):

@@ -86,7 +86,7 @@ func (c *session) change(e *editRequest) (func(edits.State) (edits.State, error)
 		return func(s edits.State) (edits.State, error) { return s.SetCut(e.First, e.Cut, c.at) }, err
 	case "region":
 		g := pipeline.Region{Method: e.Method, Outline: e.Outline}
-		return func(s edits.State) (edits.State, error) { return s.AddRegion(e.First, e.Last, g, c.at) }, err
+		return func(s edits.State) (edits.State, error) { return s.SetRegion(e.First, e.Last, g, c.at) }, err
 	case "preset of":
 		return func(s edits.State) (edits.State, error) {
 			return s.SetPresetOf(e.First, e.Last, pipeline.Preset(e.Value), c.at)

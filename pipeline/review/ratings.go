@@ -30,12 +30,15 @@ type rating struct {
 	Speckle    float64         `json:"speckle,omitempty"` // pixels in a million
 	CutScore   float64         `json:"score,omitempty"`
 	Fallback   bool            `json:"fallback,omitempty"`
+	Score      float64         `json:"rating"`          // confidence of the worst place, of a frame without one that of all
+	Final      bool            `json:"final,omitempty"` // rated as it will be rendered, not at the preset fast
+	Box        *[4]int         `json:"box,omitempty"`   // that place: left, top, width and height in pixels
 }
 
-// A frame is doubtful below doubtfulBelow of confidence, or from doubtfulSpeckle isolated
-// pixels in a million on.
+// A frame is doubtful if the confidence of its worst place is below doubtfulBelow, or from doubtfulSpeckle
+// isolated pixels in a million on.
 const (
-	doubtfulBelow   = 0.5
+	doubtfulBelow   = 0.2
 	doubtfulSpeckle = 400
 	thumbWidth      = 160
 	maxThumbs       = 300
@@ -43,13 +46,13 @@ const (
 
 func (r rating) doubtful() bool {
 	made := r.Method != pipeline.FromSource
-	return made && !r.Cut && (r.Confidence < doubtfulBelow || r.Speckle >= doubtfulSpeckle)
+	return made && !r.Cut && (r.Score < doubtfulBelow || r.Speckle >= doubtfulSpeckle)
 }
 
 // rated notes a frame that was rated in turn.
 func (c *session) rated(r frames.Rating) {
 	v := newRating(r.Record)
-	v.Repeated, v.Speckle = r.Repeated, r.Speckle
+	v.Repeated, v.Speckle, v.Final = r.Repeated, r.Speckle, r.View == frames.Final
 	var thumb []byte
 	if v.doubtful() {
 		thumb, _ = c.painter.Thumbnail(r.Shot.Frame, c.maker.Video(), thumbWidth) // without it, the page asks
@@ -59,10 +62,15 @@ func (c *session) rated(r frames.Rating) {
 }
 
 func newRating(r pipeline.Record) rating {
-	return rating{
+	v := rating{
+		Score: r.Confidence,
 		Frame: r.Frame, Confidence: r.Confidence, Method: r.Method, Cut: r.Cut, CutScore: r.CutScore,
 		Fallback: !r.Cut && r.Phase != 0 && (r.Method == pipeline.Blended || r.Method == pipeline.Nearest),
 	}
+	if r.Worst != nil {
+		v.Score, v.Box = r.Worst.Score, &r.Worst.Box
+	}
+	return v
 }
 
 // begin notes how long the clip is.
@@ -106,7 +114,7 @@ func (l *ratings) refine(r pipeline.Record) (rating, bool) {
 	defer l.mu.Unlock()
 	v := newRating(r)
 	old, ok := l.of[r.Frame]
-	v.Repeated, v.Speckle = old.Repeated, old.Speckle
+	v.Repeated, v.Speckle, v.Final = old.Repeated, old.Speckle, true
 	if ok {
 		l.of[r.Frame] = v
 	}
@@ -145,7 +153,7 @@ func (l *ratings) list() []rating {
 // worst returns the worst doubtful frames, no two within some frames of each other.
 func (l *ratings) worst(most int, apart int64) (list []rating) {
 	all := slices.DeleteFunc(l.list(), func(r rating) bool { return !r.doubtful() })
-	slices.SortStableFunc(all, func(a, b rating) int { return cmp.Compare(a.Confidence, b.Confidence) })
+	slices.SortStableFunc(all, func(a, b rating) int { return cmp.Compare(a.Score, b.Score) })
 	for _, r := range all {
 		near := func(o rating) bool { return max(o.Frame-r.Frame, r.Frame-o.Frame) < apart }
 		if len(list) < most && !slices.ContainsFunc(list, near) {

@@ -72,12 +72,17 @@ func (c *session) serveCancel(_ http.ResponseWriter, r *http.Request) error {
 	if err := readRequest(r, &none); err != nil {
 		return err
 	}
+	c.stopRender()
+	return nil
+}
+
+// stopRender stops a rendering, if there is one.
+func (c *session) stopRender() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cancel != nil {
 		c.cancel()
 	}
-	return nil
 }
 
 // rendering reports whether the clip is being rendered.

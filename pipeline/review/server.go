@@ -62,6 +62,8 @@ type Server struct {
 	known    map[int]*ratings // by clip
 	stores   map[int]*edits.Store
 	renderer chan struct{} // holds an element while a clip is rendered: one at a time
+
+	cancelSeries context.CancelFunc // nil unless the clips are rendered one after another
 }
 
 // New opens a single clip, so that what hinders that is told at once, and listens on a free port
@@ -103,6 +105,9 @@ func (s *Server) idle() {
 		if c.rendering() {
 			return
 		}
+	}
+	if s.inSeries() {
+		return
 	}
 	if !s.hub.watched() {
 		s.stop()
@@ -226,6 +231,8 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /static/{name}", serveAsset)
 	mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) { s.hub.serve(w, r, listTab) })
 	mux.HandleFunc("GET /clips", s.serveClips)
+	mux.HandleFunc("POST /render", s.serveRenderAll)
+	mux.HandleFunc("POST /cancel", s.serveCancelAll)
 	in := func(serve func(*session, http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			n, err := strconv.Atoi(r.PathValue("clip"))

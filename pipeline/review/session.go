@@ -18,10 +18,10 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
-	"retime/pipeline/media/timebase"
 	"retime/pipeline/review/edits"
 	"retime/pipeline/review/frames"
 	"retime/pipeline/timeline"
+	"retime/pipeline/timeline/timebase"
 )
 
 // session is a clip that is open, in any number of tabs.

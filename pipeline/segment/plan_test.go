@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"retime/pipeline"
-	"retime/pipeline/curve"
 	"retime/pipeline/fault"
+	"retime/pipeline/timeline/curve"
 )
 
 // Plans run no commands, but an interrupted conversion goes on with its own.

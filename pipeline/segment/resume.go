@@ -95,7 +95,7 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 		return nil, err
 	}
 	report.Output, report.Elapsed = o.Output.File, time.Since(began)
-	report.Sources, report.Made, report.Repeats, report.Stages = sum.Sources, sum.Made, sum.Repeats, sum.Stages
+	report.Sources, report.Made, report.Held, report.Repeats, report.Stages = sum.Sources, sum.Made, sum.Held, sum.Repeats, sum.Stages
 	report.Backend, report.Devices, report.Remade = sum.Backend, sum.Devices, sum.Remade
 	return report, nil
 }

@@ -15,10 +15,10 @@ import (
 
 	"retime/flow"
 	"retime/pipeline"
-	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
 	"retime/pipeline/timeline"
+	"retime/pipeline/timeline/curve"
 	"retime/warp"
 )
 

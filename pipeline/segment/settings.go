@@ -18,10 +18,10 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
-	"retime/pipeline/curve"
 	"retime/pipeline/media"
 	"retime/pipeline/motion"
 	"retime/pipeline/timeline"
+	"retime/pipeline/timeline/curve"
 	"retime/warp"
 )
 

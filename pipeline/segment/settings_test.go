@@ -17,8 +17,8 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
-	"retime/pipeline/curve"
 	"retime/pipeline/media"
+	"retime/pipeline/timeline/curve"
 )
 
 // local lists the options that are not in a plan, with the reason.

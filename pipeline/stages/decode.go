@@ -8,8 +8,8 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/media/timebase"
 	"retime/pipeline/motion"
+	"retime/pipeline/timeline/timebase"
 )
 
 // decode reads the source to its end, or to the pass's. Damage ends it early without an

@@ -12,8 +12,8 @@ func (r *run) encode(from <-chan *Target) func(context.Context) error {
 				if hook := r.params.Hooks.Digest; hook != nil {
 					hook(r.want.First/r.pass.Layout.Subframes()+r.result.Frames, digest(t.frame))
 				}
-				if hook := r.params.Hooks.Record; hook != nil {
-					hook(t.record)
+				if hook := r.params.Hooks.Made; hook != nil {
+					hook(t.record.Method.Made())
 				}
 				err = r.sink.WriteFrame(t.frame, t.From, t.To)
 				stop()
@@ -38,8 +38,15 @@ func (r *run) count(t *Target) error {
 	}
 	if t.record.Method.Made() {
 		r.result.Made++
+	} else if t.shows != nothing && t.shows == r.shown {
+		r.result.Held++
 	}
+	r.shown = t.shows
 	h := &r.params.Hooks
+	if h.Record != nil {
+		h.Record(t.record)
+		r.result.Worst = lowest(r.result.Worst, t.record)
+	}
 	if h.ConfidenceMap != nil && t.confidence.Width > 0 {
 		if err := h.ConfidenceMap(t.record.Frame, t.confidence); err != nil {
 			return err

@@ -29,6 +29,7 @@ type Line struct {
 	wishes decisions
 	gaps   gapWarning
 	result Result
+	shown  sourceFrame // by the frame that was written last
 	times  stageTimes
 	before synth.Summary // synth's totals when this line started
 	beside synth.Summary // totals of the other synthesizers that work for this line
@@ -39,7 +40,11 @@ type Result struct {
 	Sources int64 // pictures read
 	Frames  int64 // frames written
 	Made    int64 // of those, frames that no camera shot
+	Held    int64 // of those, frames that show once more what the frame before shows
 	Repeats int64 // pictures left out as repeats of the one before
+	// Worst are up to three frames made along the motion that are trusted least in one place, the lowest
+	// first, none within half a second of another; nil unless Hooks.Record is set.
+	Worst []Record
 	// Cuts are the times in the input at which scenes begin, in seconds.
 	Cuts   []*big.Rat
 	Cutoff error // the damage that ended the input early, with a fault.Kind; nil for none

@@ -53,8 +53,10 @@ type Hooks struct {
 	// Digest is called for each frame before it is encoded, in order, with its number
 	// in the output.
 	Digest func(frame int64, d Digest)
-	// Record is called for each frame, in order, before it is written.
+	// Record is called for each written frame, in order.
 	Record func(Record)
+	// Made is called for each frame, in order, before it is written: made is set if no camera shot it.
+	Made func(made bool)
 	// ConfidenceMap is called after Record for each made frame, with its number and
 	// how far each pixel of the guides' grid can be trusted, from 0 to 255. An error
 	// ends the run. Maps need optical flow.

@@ -192,7 +192,14 @@ type Target struct {
 	// somebody asks for it.
 	confidence frame.Image[uint8]
 	interval   *Interval // of a started frame, with a reference
+	shows      sourceFrame
 }
+
+// sourceFrame is the number of a source frame that is shown as it is, from 1.
+type sourceFrame int64
+
+// nothing is the sourceFrame of a frame that is made.
+const nothing sourceFrame = 0
 
 // complete waits for the frame.
 func (t *Target) complete() error {

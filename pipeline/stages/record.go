@@ -1,9 +1,12 @@
 package stages
 
 import (
+	"cmp"
 	"math"
 	"math/big"
+	"slices"
 
+	"retime/frame"
 	"retime/pipeline/decision"
 	"retime/pipeline/motion"
 	"retime/warp"
@@ -33,9 +36,44 @@ type Record struct {
 	// 0 to 1, and Cut whether they were taken for that.
 	CutScore float64 `json:"cut_score"`
 	Cut      bool    `json:"cut"`
+	// Worst is the place of a frame made along the motion that is trusted least; nil for others.
+	Worst *Place `json:"worst,omitempty"`
 	// Confidence is from 0 to 1: 1 for a source frame on its time, 0 for one that
 	// stands in for a frame that was not made.
 	Confidence float64 `json:"confidence"`
+}
+
+// Place is a square of a picture, a twelfth of its height.
+type Place struct {
+	Score float64 `json:"score"` // mean confidence there, from 0 to 1
+	Box   [4]int  `json:"box"`   // left, top, width and height in pixels
+}
+
+// worst returns the place of a picture, whose guides were halved level times, that confidence is lowest in.
+func worst(confidence frame.Image[uint8], picture *frame.Frame, level int) *Place {
+	x, y, side, mean := warp.WorstWindow(confidence)
+	x, y = x<<level, y<<level
+	return &Place{rounded(mean), [4]int{x, y, min(side<<level, picture.Width-x), min(side<<level, picture.Height-y)}}
+}
+
+// These bound the list of the worst frames: how many it has, and how many seconds lie between two.
+const (
+	maxWorst   = 3
+	worstApart = 0.5
+)
+
+// lowest returns a list of the worst frames with r, if it belongs there.
+func lowest(list []Record, r Record) []Record {
+	if r.Worst == nil {
+		return list
+	}
+	better := func(o Record) bool { return math.Abs(o.Time-r.Time) < worstApart && o.Worst.Score > r.Worst.Score }
+	if slices.ContainsFunc(list, func(o Record) bool { return math.Abs(o.Time-r.Time) < worstApart && !better(o) }) {
+		return list
+	}
+	list = append(slices.DeleteFunc(list, better), r)
+	slices.SortStableFunc(list, func(a, b Record) int { return cmp.Compare(a.Worst.Score, b.Worst.Score) })
+	return list[:min(len(list), maxWorst)]
 }
 
 // errorScale is the error in grey levels that divides confidence by e.

@@ -51,9 +51,9 @@ func (r *run) startTarget(ctx context.Context, v *Interval, t *Target) (err erro
 	case decision.Extrapolated:
 		err = r.extrapolate(v, t)
 	case decision.FromSource:
-		t.take(v.A.Frame)
+		t.take(v.A)
 	case decision.Nearest:
-		t.take(v.nearest(t.Phase).Frame)
+		t.take(v.nearest(t.Phase))
 	default:
 		err = r.startMade(ctx, v, t)
 	}
@@ -63,9 +63,9 @@ func (r *run) startTarget(ctx context.Context, v *Interval, t *Target) (err erro
 	return err
 }
 
-// take shows a frame that is there.
-func (t *Target) take(f *frame.Frame) {
-	t.frame, t.finish = f.Retain(), func() error { return nil }
+// take shows a picture that is there.
+func (t *Target) take(p *Picture) {
+	t.frame, t.shows, t.finish = p.Frame.Retain(), sourceFrame(p.Number+1), func() error { return nil }
 }
 
 // startMade has the synthesizer begin to make the frame.
@@ -100,7 +100,7 @@ func (r *run) compose(t *Target) error {
 		made.Release()
 		return err
 	}
-	t.frame = f
+	t.frame, t.shows = f, nothing
 	t.finish = func() error {
 		err := finish()
 		if err == nil {
@@ -160,19 +160,22 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 	if rec.Method = t.wish; rec.Method == "" {
 		rec.Method = r.params.fallback(trust)
 	}
-	if r.params.Hooks.ConfidenceMap != nil || rec.Method == decision.Blended {
+	if h := &r.params.Hooks; h.ConfidenceMap != nil || h.Record != nil || rec.Method == decision.Blended {
 		in, err := r.between(v).Host()
 		if err != nil {
 			return err
 		}
 		t.confidence = r.assessor.confidence(in, t.Phase)
+		rec.Worst = worst(t.confidence, f, r.scale.Level)
 	}
 	switch rec.Method {
 	case decision.Blended:
 		warp.MaskedBlend(r.params.Workers, f, v.A.Frame, v.B.Frame, t.Phase, t.confidence, r.scale.Level)
 	case decision.Nearest:
-		rec.Holes, rec.Error, rec.Confidence = 0, 0, 0
-		frame.Copy(f, v.nearest(t.Phase).Frame)
+		rec.Holes, rec.Error, rec.Confidence, rec.Worst = 0, 0, 0, nil
+		p := v.nearest(t.Phase)
+		frame.Copy(f, p.Frame)
+		t.shows = sourceFrame(p.Number + 1)
 		t.confidence = frame.Image[uint8]{}
 	}
 	return nil

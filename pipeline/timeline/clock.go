@@ -37,7 +37,9 @@ func NewClock(v media.Video) *Clock {
 // NewStatedClock returns the clock of a video whose timestamps are meant as they are, except for
 // the rounding of its time base.
 func NewStatedClock(v media.Video) *Clock {
-	v.Grid = nil
+	if g := v.Grid; g != nil && g.Tolerance.Cmp(v.TimeBase) > 0 {
+		v.Grid = nil
+	}
 	return NewClock(v)
 }
 
@@ -68,14 +70,14 @@ func (c *Clock) Exact(pts int64) *big.Rat {
 	return t.Sub(t, c.zero)
 }
 
-// Moved returns how many seconds At is after Exact, if the timestamps jitter about an even rate; 0
-// if they lie on it.
+// Moved returns how many seconds At is after Exact; 0 within a tick, which is rounding.
 func (c *Clock) Moved(pts int64) float64 {
-	if c.first == nil {
+	d := c.At(pts)
+	d.Sub(d, c.Exact(pts))
+	if new(big.Rat).Abs(d).Cmp(c.base) <= 0 {
 		return 0
 	}
-	d := c.At(pts)
-	seconds, _ := d.Sub(d, c.Exact(pts)).Float64()
+	seconds, _ := d.Float64()
 	return seconds
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"retime/pipeline/media"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // The places of a camera whose clock is off stay within half a frame of its timestamps, however

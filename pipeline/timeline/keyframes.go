@@ -7,8 +7,8 @@ import (
 	"math/big"
 	"strings"
 
-	"retime/pipeline/curve"
 	"retime/pipeline/fault"
+	"retime/pipeline/timeline/curve"
 )
 
 // ParseKeyframes reads a speed curve: a line that names its columns, "source

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sort"
 
-	"retime/pipeline/curve"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/curve"
+	"retime/pipeline/timeline/timebase"
 	"retime/warp"
 )
 

@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"testing"
 
-	"retime/pipeline/curve"
 	"retime/pipeline/media"
+	"retime/pipeline/timeline/curve"
 	"retime/warp"
 )
 

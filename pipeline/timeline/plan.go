@@ -3,8 +3,8 @@ package timeline
 import (
 	"math/big"
 
-	"retime/pipeline/curve"
 	"retime/pipeline/media"
+	"retime/pipeline/timeline/curve"
 )
 
 // Plan is the arithmetic of one conversion.

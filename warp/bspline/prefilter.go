@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"time"
 
 	"retime/frame"
 )
@@ -121,31 +120,9 @@ func (p *MixedPrefilter[S, C]) Apply(workers frame.Workers, img frame.Image[S]) 
 	if err := p.check(img); err != nil {
 		return err
 	}
-	p.columns(workers, img, nil)
-	p.rows(workers, img, nil)
+	p.columns(workers, img)
+	p.rows(workers, img)
 	return nil
-}
-
-// Cost holds the parts of the time of a prefilter, each summed over its workers.
-type Cost struct {
-	Filter    time.Duration // recursions and initialisations
-	Transpose time.Duration // rows into columns of a tile and back
-	Copy      time.Duration // columns into a tile and back
-}
-
-// Profile runs Apply and returns the time of its parts.
-func (p *MixedPrefilter[S, C]) Profile(workers frame.Workers, img frame.Image[S]) (Cost, error) {
-	if err := p.check(img); err != nil {
-		return Cost{}, err
-	}
-	var c, r clock
-	p.columns(workers, img, &c)
-	p.rows(workers, img, &r)
-	return Cost{
-		Filter:    time.Duration(c.filter.Load() + r.filter.Load()),
-		Transpose: time.Duration(r.move.Load()),
-		Copy:      time.Duration(c.move.Load()),
-	}, nil
 }
 
 func (p *MixedPrefilter[S, C]) check(img frame.Image[S]) error {
@@ -175,15 +152,15 @@ func checkImage[T any](img frame.Image[T]) error {
 }
 
 // columns filters along y.
-func (p *MixedPrefilter[S, C]) columns(workers frame.Workers, img frame.Image[S], clk *clock) {
-	p.tiles(workers, img.Width, img.Height, clk,
+func (p *MixedPrefilter[S, C]) columns(workers frame.Workers, img frame.Image[S]) {
+	p.tiles(workers, img.Width, img.Height,
 		func(t *tile[S, C], x, n, y0, y1 int) { t.gatherColumns(img, x, n, y0, y1) },
 		func(t *tile[S, C], x, n, y0, y1 int) { t.scatterColumns(img, x, n, y0, y1) })
 }
 
 // rows filters along x, by transposing the rows into columns of tiles.
-func (p *MixedPrefilter[S, C]) rows(workers frame.Workers, img frame.Image[S], clk *clock) {
-	p.tiles(workers, img.Height, img.Width, clk,
+func (p *MixedPrefilter[S, C]) rows(workers frame.Workers, img frame.Image[S]) {
+	p.tiles(workers, img.Height, img.Width,
 		func(t *tile[S, C], y, n, x0, x1 int) { t.gatherRows(img, y, n, x0, x1) },
 		func(t *tile[S, C], y, n, x0, x1 int) { t.scatterRows(img, y, n, x0, x1) })
 }
@@ -194,7 +171,7 @@ type move[S, C Float] func(t *tile[S, C], line, n, i0, i1 int)
 // tiles filters lines of the given length, lanes of them at a time. Each worker takes a
 // tile or, if a line has more subregions than there are tiles, the workers share every
 // tile.
-func (p *MixedPrefilter[S, C]) tiles(workers frame.Workers, lines, length int, clk *clock, gather, scatter move[S, C]) {
+func (p *MixedPrefilter[S, C]) tiles(workers frame.Workers, lines, length int, gather, scatter move[S, C]) {
 	if len(p.poles) == 0 || lines == 0 || length == 0 {
 		return
 	}
@@ -206,13 +183,9 @@ func (p *MixedPrefilter[S, C]) tiles(workers frame.Workers, lines, length int, c
 			defer p.release(t)
 			line := i * lanes
 			n := min(lanes, lines-line)
-			lap := clk.start()
 			gather(t, line, n, 0, length)
-			lap = clk.moved(lap)
 			p.filter(t)
-			lap = clk.filtered(lap)
 			scatter(t, line, n, 0, length)
-			clk.moved(lap)
 		})
 		return
 	}
@@ -220,13 +193,9 @@ func (p *MixedPrefilter[S, C]) tiles(workers frame.Workers, lines, length int, c
 	defer p.release(t)
 	for line := 0; line < lines; line += lanes {
 		n := min(lanes, lines-line)
-		lap := clk.start()
 		each(workers, regions, func(r int) { gather(t, line, n, r*Region, t.end(r)) })
-		lap = clk.moved(lap)
 		p.filterShared(workers, t)
-		lap = clk.filtered(lap)
 		each(workers, regions, func(r int) { scatter(t, line, n, r*Region, t.end(r)) })
-		clk.moved(lap)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"retime/frame"
+	"retime/pipeline/fault"
 	"retime/pipeline/media"
 )
 
@@ -33,9 +34,13 @@ const lpipsSide = 31
 // network, and l0 to l4 that weight the channels' differences.
 func newLPIPS(v media.Video, file string, threads int) (*lpips, error) {
 	if v.Width < lpipsSide || v.Height < lpipsSide {
-		return nil, fmt.Errorf("pictures of %dx%d are too small for LPIPS", v.Width, v.Height)
+		return nil, fault.New(fault.Usage, "pictures of %dx%d are too small for LPIPS", v.Width, v.Height)
 	}
-	arrays, err := readNPZ(file)
+	var names []string
+	for i := range 5 {
+		names = append(names, fmt.Sprint("w", i), fmt.Sprint("b", i), fmt.Sprint("l", i))
+	}
+	arrays, err := readNPZ(file, names)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +51,7 @@ func newLPIPS(v media.Video, file string, threads int) (*lpips, error) {
 		c.weights, c.biases, c.counts = arrays[fmt.Sprint("w", i)], arrays[fmt.Sprint("b", i)], arrays[fmt.Sprint("l", i)]
 		s := c.weights.shape
 		if len(s) != 4 || s[0] != s[1] || s[0] < 2*c.edge+1 || s[0] > 11 || s[2] != channels || len(c.biases.values) != s[3] || len(c.counts.values) != s[3] {
-			return nil, fmt.Errorf("%s: arrays w%d, b%d and l%d are not those of LPIPS with AlexNet", file, i, i, i)
+			return nil, fault.New(fault.BadData, "%s: arrays w%d, b%d and l%d are not those of LPIPS with AlexNet", file, i, i, i)
 		}
 		channels = s[3]
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/pipeline/fault"
 	"retime/pipeline/media"
 )
 
@@ -195,13 +196,63 @@ func FuzzReadNPY(f *testing.F) {
 	f.Add(npy([]int{1 << 20, 1 << 20}, nil))
 	f.Add([]byte("\x93NUMPY\x02\x00\x04\x00\x00\x00{   "))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		a, err := readNPY(bytes.NewReader(data))
+		a, err := readNPY(bytes.NewReader(data), mostNumbers)
 		n := 1
 		for _, d := range a.shape {
 			n *= d
 		}
 		if err == nil && n != len(a.values) {
 			t.Errorf("shape %v of %d values", a.shape, len(a.values))
+		}
+	})
+}
+
+// A file of weights may hold anything: what it states it must hold, and no more counts than the
+// arrays that are asked for.
+func FuzzNPZ(f *testing.F) {
+	pack := func(names []string, data []byte) []byte {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for _, name := range names {
+			w, err := z.Create(name)
+			if err == nil {
+				_, err = w.Write(data)
+			}
+			if err != nil {
+				f.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			f.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	whole := npy([]int{2, 3}, make([]float32, 6))
+	f.Add(pack([]string{"w0.npy", "other.npy", "w0.npy"}, whole))
+	f.Add(pack([]string{"w0.npy"}, whole[:len(whole)-1]))
+	f.Add(pack([]string{"w0.npy", "b0.npy"}, npy([]int{1 << 20, 1 << 20}, nil)))
+	f.Add([]byte("PK"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file := filepath.Join(t.TempDir(), "weights.npz")
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		arrays, err := readNPZ(file, []string{"w0", "b0"})
+		if err != nil {
+			if fault.KindOf(err) != fault.BadData {
+				t.Errorf("%v is of kind %d", err, fault.KindOf(err))
+			}
+			return
+		}
+		numbers := 0
+		for name, a := range arrays {
+			if name != "w0" && name != "b0" {
+				t.Errorf("%s was read", name)
+			}
+			numbers += len(a.values)
+		}
+		if numbers > mostNumbers {
+			t.Errorf("%d numbers", numbers)
 		}
 	})
 }

@@ -9,8 +9,12 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 )
 
 // array is an array of NumPy's, in C's order.
@@ -19,36 +23,49 @@ type array struct {
 	values []float32
 }
 
-// mostNumbers bounds the numbers of an array.
-const mostNumbers = 1 << 24
+// These bound the bytes of a file, and the numbers of all its arrays.
+const (
+	mostBytes   = 1 << 28
+	mostNumbers = 1 << 24
+)
 
-// readNPZ reads the arrays of 32-bit floats in a file that NumPy's savez wrote.
-func readNPZ(file string) (map[string]array, error) {
-	z, err := zip.OpenReader(file)
+// readNPZ reads the arrays of 32-bit floats of the given names in a file that NumPy's savez wrote.
+// Errors are fault.NoInput and fault.BadData.
+func readNPZ(file string, names []string) (map[string]array, error) {
+	f, err := plainfile.Open(file, mostBytes)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fault.New(fault.NoInput, "%w", err)
 	}
-	defer z.Close()
-	arrays := map[string]array{}
+	defer f.Close()
+	z, err := zip.NewReader(f, f.Size())
+	if err != nil {
+		return nil, fault.New(fault.BadData, "%s: %w", file, err)
+	}
+	arrays, left := map[string]array{}, mostNumbers
 	for _, f := range z.File {
+		name := strings.TrimSuffix(f.Name, ".npy")
+		if _, twice := arrays[name]; twice || !slices.Contains(names, name) {
+			continue
+		}
 		r, err := f.Open()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", file, f.Name, err)
+			return nil, fault.New(fault.BadData, "%s: %s: %w", file, f.Name, err)
 		}
-		a, err := readNPY(r)
+		a, err := readNPY(r, left)
 		r.Close()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", file, f.Name, err)
+			return nil, fault.New(fault.BadData, "%s: %s: %w", file, f.Name, err)
 		}
-		arrays[strings.TrimSuffix(f.Name, ".npy")] = a
+		arrays[name] = a
+		left -= len(a.values)
 	}
 	return arrays, nil
 }
 
 var shapeOfArray = regexp.MustCompile(`'shape': \(([0-9, ]*)\)`)
 
-// readNPY reads an array in NumPy's format 1 to 3.
-func readNPY(r io.Reader) (a array, err error) {
+// readNPY reads an array of up to most numbers in NumPy's format 1 to 3.
+func readNPY(r io.Reader, most int) (a array, err error) {
 	var begin [8]byte // the signature and the version
 	if _, err := io.ReadFull(r, begin[:]); err != nil || string(begin[:6]) != "\x93NUMPY" {
 		return a, errors.New("no array of NumPy's")
@@ -78,7 +95,7 @@ func readNPY(r io.Reader) (a array, err error) {
 			continue // after the last one
 		}
 		d, err := strconv.Atoi(text)
-		if err != nil || d < 1 || d > mostNumbers/count {
+		if err != nil || d < 1 || d > most/count {
 			return a, fmt.Errorf("shape (%s) is out of range", shape[1])
 		}
 		a.shape, count = append(a.shape, d), count*d

@@ -148,6 +148,8 @@ func CoderColour(c *astiav.CodecContext) Colour {
 
 // The values of Colour's fields that the media packages distinguish.
 const (
+	ColourReserved0      = C.AVCOL_PRI_RESERVED0 // of primaries and transfer
+	ColourReserved       = C.AVCOL_PRI_RESERVED  // of primaries, transfer and matrix
 	PrimariesUnspecified = C.AVCOL_PRI_UNSPECIFIED
 	PrimariesBT2020      = C.AVCOL_PRI_BT2020
 	PrimariesSMPTE170M   = C.AVCOL_PRI_SMPTE170M

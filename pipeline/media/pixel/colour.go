@@ -12,7 +12,8 @@ import (
 type Colour av.Colour
 
 // ColourOf returns f's colour properties. The decoder's value replaces each one that f
-// leaves unspecified.
+// leaves unspecified. Reserved values, which encoders refuse, count as
+// unspecified.
 func ColourOf(f *astiav.Frame, decoder *astiav.CodecContext) Colour {
 	p, d := av.FrameColour(f), av.CoderColour(decoder)
 	either := func(v, fallback, unknown int) int {
@@ -21,10 +22,13 @@ func ColourOf(f *astiav.Frame, decoder *astiav.CodecContext) Colour {
 		}
 		return v
 	}
+	named := func(v, unknown int) int {
+		return either(either(v, unknown, av.ColourReserved0), unknown, av.ColourReserved)
+	}
 	return Colour{
-		Primaries: either(p.Primaries, d.Primaries, av.PrimariesUnspecified),
-		Transfer:  either(p.Transfer, d.Transfer, av.TransferUnspecified),
-		Matrix:    either(p.Matrix, d.Matrix, av.MatrixUnspecified),
+		Primaries: named(either(p.Primaries, d.Primaries, av.PrimariesUnspecified), av.PrimariesUnspecified),
+		Transfer:  named(either(p.Transfer, d.Transfer, av.TransferUnspecified), av.TransferUnspecified),
+		Matrix:    either(either(p.Matrix, d.Matrix, av.MatrixUnspecified), av.MatrixUnspecified, av.ColourReserved),
 		Range:     either(p.Range, d.Range, av.RangeUnspecified),
 		Chroma:    either(p.Chroma, d.Chroma, av.ChromaUnspecified),
 	}

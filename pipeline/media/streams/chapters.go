@@ -8,7 +8,7 @@ import (
 
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // nanosecond is the time base of the output's chapters.

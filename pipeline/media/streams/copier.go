@@ -7,10 +7,10 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/curve"
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/curve"
+	"retime/pipeline/timeline/timebase"
 )
 
 // track is a stream of the source and its counterpart in the output. The types for the
@@ -19,6 +19,7 @@ type track struct {
 	set     *Set
 	in, out *astiav.Stream
 	next    *astiav.Packet // the packet that write writes
+	refused bool           // a packet has been left out
 }
 
 func (*track) header() error         { return nil }
@@ -63,7 +64,22 @@ func (s *Set) newCopy(in *astiav.Stream) (track, error) {
 func (t *track) write() error {
 	t.next.SetStreamIndex(t.out.Index())
 	t.next.SetPos(-1)
-	return t.set.muxer.Write(t.next)
+	return t.unlessRefused(t.set.muxer.Write(t.next))
+}
+
+// unlessRefused returns err, or nil if it is a RefusedError. It logs the first such error.
+func (t *track) unlessRefused(err error) error {
+	refused := (*RefusedError)(nil)
+	if !errors.As(err, &refused) {
+		return err
+	}
+	if !t.refused {
+		t.refused = true
+		p := t.in.CodecParameters()
+		t.set.log.Warn("packets left out", "stream", t.in.Index(), "kind", p.MediaType(), "codec", p.CodecID(),
+			"container", container.Name(t.set.out), "reason", refused.Reason)
+	}
+	return nil
 }
 
 // streamCopier copies a stream and changes only its packets' timestamps.
@@ -75,7 +91,6 @@ type streamCopier struct {
 	cut        bool  // leave out packets before zero
 	begun      bool  // a key frame has come, or none is needed
 	last       int64 // timestamp of the last sound packet
-	refused    bool  // a packet has been left out
 	trimmed    bool  // the source has sound before zero that it does not play
 	framing    framingCheck
 }
@@ -132,7 +147,7 @@ func (c *streamCopier) packet(p *astiav.Packet) error {
 	}
 	timebase.Shift(c.next, -c.zero)
 	container.Rescale(c.set.out, c.out, c.next, c.in.TimeBase())
-	return c.unlessRefused(c.write())
+	return c.write()
 }
 
 // longestDelay is the longest time, in seconds, for which sound that is not played may be
@@ -149,19 +164,4 @@ func (c *streamCopier) trims(p *astiav.Packet) bool {
 	before := timebase.Microseconds(c.zero-t, c.in.TimeBase())
 	c.trimmed = c.trimmed || p.Flags().Has(astiav.PacketFlagDiscard) && before > longestDelay*1e6
 	return c.trimmed
-}
-
-// unlessRefused returns err, or nil if it is a RefusedError. It logs the first such error.
-func (c *streamCopier) unlessRefused(err error) error {
-	refused := (*RefusedError)(nil)
-	if !errors.As(err, &refused) {
-		return err
-	}
-	if !c.refused {
-		c.refused = true
-		p := c.in.CodecParameters()
-		c.set.log.Warn("packets left out", "stream", c.in.Index(), "kind", p.MediaType(), "codec", p.CodecID(),
-			"container", container.Name(c.set.out), "reason", refused.Reason)
-	}
-	return nil
 }

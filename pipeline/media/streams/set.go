@@ -11,11 +11,11 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/curve"
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/curve"
+	"retime/pipeline/timeline/timebase"
 )
 
 // Source is the file whose streams are carried.
@@ -23,6 +23,7 @@ type Source struct {
 	Input         *astiav.FormatContext
 	Video         *astiav.Stream // the converted stream
 	Chosen        map[int]bool   // indices of the streams to carry
+	Scrambled     map[int]bool   // indices of those that a broadcaster has scrambled
 	Start         *big.Rat       // the source's timestamp that counts as 0, in seconds
 	Width, Height int            // of the video's pictures, in pixels
 }

@@ -7,11 +7,11 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/curve"
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
-	"retime/pipeline/media/timebase"
-	"retime/pipeline/timestretch"
+	"retime/pipeline/media/timestretch"
+	"retime/pipeline/timeline/curve"
+	"retime/pipeline/timeline/timebase"
 )
 
 // soundTranscoder decodes sound, stretches it and encodes it again. A position counts
@@ -222,7 +222,7 @@ func (t *soundTranscoder) encodeReady() error {
 func (t *soundTranscoder) put(p *astiav.Packet) error {
 	container.Rescale(t.set.out, t.out, p, t.encoder.context.TimeBase())
 	p.SetStreamIndex(t.out.Index())
-	return t.set.muxer.Write(p)
+	return t.unlessRefused(t.set.muxer.Write(p))
 }
 
 // start makes a run the one that plays.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/curve"
+	"retime/pipeline/timeline/curve"
 )
 
 const subtitles = `1

@@ -6,11 +6,11 @@ import (
 
 	"github.com/asticode/go-astiav"
 
-	"retime/pipeline/curve"
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
-	"retime/pipeline/media/timebase"
-	"retime/pipeline/subtitle"
+	"retime/pipeline/media/subtitle"
+	"retime/pipeline/timeline/curve"
+	"retime/pipeline/timeline/timebase"
 )
 
 // subtitleCopier copies subtitles at another speed. It shows each while the output shows

@@ -10,8 +10,8 @@ import (
 
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
-	"retime/pipeline/media/timebase"
-	"retime/pipeline/subtitle"
+	"retime/pipeline/media/subtitle"
+	"retime/pipeline/timeline/timebase"
 )
 
 // textCodecs are the subtitle codecs whose packets are complete texts.

@@ -17,6 +17,8 @@ func (s *Set) unreadable(in *astiav.Stream) string {
 	switch {
 	case av.StatesEncryption(s.source.Input, in):
 		return "it is encrypted"
+	case s.source.Scrambled[in.Index()]:
+		return "it is scrambled"
 	case slices.Contains(headed, p.CodecID()) && len(p.ExtraData()) == 0:
 		return "its header is missing, as the input is damaged or cut"
 	}

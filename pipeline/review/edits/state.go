@@ -16,10 +16,10 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
-	"retime/pipeline/curve"
 	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
+	"retime/pipeline/timeline/curve"
 )
 
 // State is all that is decided. It does not change: methods return the state after an edit.
@@ -214,8 +214,9 @@ func (s State) SetCut(k int64, cut *bool, at func(int64) float64) (State, error)
 	return s.set(k, k, at, field(cutField, value))
 }
 
-// AddRegion adds a region to the frames from first to last.
-func (s State) AddRegion(first, last int64, r pipeline.Region, at func(int64) float64) (State, error) {
+// SetRegion adds a region to the frames from first to last, or changes the way of the region that has its
+// outline there. An empty method removes that one.
+func (s State) SetRegion(first, last int64, r pipeline.Region, at func(int64) float64) (State, error) {
 	return s.set(first, last, at, func(l line) error {
 		d := pipeline.Decision{}
 		if old := l[regionsField]; old != nil {
@@ -223,11 +224,21 @@ func (s State) AddRegion(first, last int64, r pipeline.Region, at func(int64) fl
 				return err
 			}
 		}
-		d.Regions = append(d.Regions, r)
+		i := slices.IndexFunc(d.Regions, func(o pipeline.Region) bool { return slices.Equal(o.Outline, r.Outline) })
+		switch {
+		case i >= 0 && r.Method == "":
+			d.Regions = slices.Delete(d.Regions, i, i+1)
+		case i >= 0:
+			d.Regions[i].Method = r.Method
+		case r.Method != "":
+			d.Regions = append(d.Regions, r)
+		}
 		if err := d.Check(); err != nil {
 			return err
 		}
-		l[regionsField] = text(d.Regions)
+		if delete(l, regionsField); len(d.Regions) > 0 {
+			l[regionsField] = text(d.Regions)
+		}
 		return nil
 	})
 }

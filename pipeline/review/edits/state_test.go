@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +25,9 @@ func TestRegionsOfALongLine(t *testing.T) {
 	}
 	s, n := State{}, 0
 	for {
-		next, err := s.AddRegion(7, 7, r, at)
+		r.Outline = slices.Clone(r.Outline)
+		r.Outline[0][0] = float64(n)
+		next, err := s.SetRegion(7, 7, r, at)
 		if err != nil {
 			if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "longer than") {
 				t.Error(err)
@@ -36,6 +39,38 @@ func TestRegionsOfALongLine(t *testing.T) {
 	}
 	if n < 16 || len(s.Decisions()[0].Regions) != n {
 		t.Errorf("%d of %d regions", len(s.Decisions()[0].Regions), n)
+	}
+}
+
+// A region is known by its outline: it changes its way in its place, and goes without a trace.
+func TestRegionsByOutline(t *testing.T) {
+	one := pipeline.Region{Method: pipeline.Nearest, Outline: [][2]float64{{0, 0}, {8, 0}, {8, 8}}}
+	two := pipeline.Region{Method: pipeline.Blended, Outline: [][2]float64{{1, 0}, {8, 0}, {8, 8}}}
+	var s State
+	set := func(first, last int64, r pipeline.Region) {
+		t.Helper()
+		next, err := s.SetRegion(first, last, r, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = next
+	}
+	set(3, 5, one)
+	set(4, 4, two)
+	one.Method = pipeline.FromSource
+	set(4, 5, one)
+	d := s.Decisions()
+	if len(d) != 3 || d[0].Regions[0].Method != pipeline.Nearest || d[1].Regions[0].Method != pipeline.FromSource || d[1].Regions[1].Method != pipeline.Blended || len(d[2].Regions) != 1 {
+		t.Fatalf("%+v", d)
+	}
+	one.Method, two.Method = "", ""
+	set(3, 5, one)
+	if d := s.Decisions(); len(d) != 1 || d[0].Frame != 4 || len(d[0].Regions) != 1 {
+		t.Fatalf("%+v", d)
+	}
+	set(0, 9, two)
+	if s.Decided() != 0 {
+		t.Errorf("%+v", s.Decisions())
 	}
 }
 

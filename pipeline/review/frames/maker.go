@@ -47,7 +47,7 @@ var Views = []View{Final, Fast, Balanced, Best, Blend, Source, Minterpolate, Ren
 type Options struct {
 	Conversion pipeline.Options
 	// Rated is called from one goroutine for frames that the Maker makes in turn to rate
-	// them, at the preset Fast; nil for none.
+	// them: all at the preset Fast, and then the lowest as they will be rendered; nil for none.
 	Rated func(Rating)
 	// Known reports which frames need not be rated; nil for none.
 	Known func(frame int64) bool
@@ -110,7 +110,7 @@ func Open(ctx context.Context, o Options) (*Maker, error) {
 	if o.Known != nil {
 		for k := range now.plan.Total {
 			if o.Known(k) {
-				m.rated.giveUp(k)
+				m.rated.giveUp(k, Fast)
 			}
 		}
 	}

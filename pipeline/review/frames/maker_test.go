@@ -14,10 +14,10 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
-	"retime/pipeline/curve"
 	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
+	"retime/pipeline/timeline/curve"
 	"retime/testdata/scene"
 )
 
@@ -244,6 +244,44 @@ func TestRatings(t *testing.T) {
 		b, _ := json.Marshal(w)
 		if string(a) != string(b) {
 			t.Errorf("frame %d: %s, converted %s", k, a, b)
+		}
+	}
+}
+
+// Once all frames are rated, the ten lowest are rated again, each once, as they will be rendered.
+func TestLowestAreRatedAsRendered(t *testing.T) {
+	o := pipeline.Options{Input: pipeline.Input{File: clip(t, 30)}, Timing: pipeline.Timing{Rate: rate(t, "2x")}}
+	ratings := make(chan Rating, 1000)
+	m, err := Open(context.Background(), Options{Conversion: o, CacheBytes: 1 << 24, Rated: func(r Rating) { ratings <- r }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	_, want := converted(t, o)
+	scores, final := map[int64]float64{}, map[int64]bool{}
+	for len(final) < 10 {
+		r := <-ratings
+		switch {
+		case r.View == Final && final[r.Frame]:
+			t.Fatalf("frame %d is rated again and again", r.Frame)
+		case r.View == Final:
+			final[r.Frame] = true
+			if r.Worst == nil || want[r.Frame].Worst == nil || *r.Worst != *want[r.Frame].Worst {
+				t.Errorf("frame %d: %+v, converted %+v", r.Frame, r.Worst, want[r.Frame].Worst)
+			}
+		case len(final) > 0:
+			t.Errorf("frame %d is rated after the lowest", r.Frame)
+		case r.Worst != nil:
+			scores[r.Frame] = r.Worst.Score
+		}
+	}
+	highest := 0.0
+	for k := range final {
+		highest = max(highest, scores[k])
+	}
+	for k, v := range scores {
+		if !final[k] && v < highest {
+			t.Errorf("frame %d, %f, is not rated again, but one of %f", k, v, highest)
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package frames
 
 import (
+	"cmp"
 	"math/big"
+	"slices"
 	"sync"
 
 	"retime/frame"
@@ -20,12 +22,16 @@ type Rating struct {
 	// one before.
 	Repeated bool
 	Shot     Shot // the frame, valid during the call
+	// View is Fast, or Final for the lowest frames, which are rated again as they will be rendered.
+	View View
 }
 
 // rater remembers which frames are rated, and what the source's pictures around were like.
 type rater struct {
 	mu    sync.Mutex
-	done  []uint64 // a bit for each frame
+	done  []uint64  // a bit for each frame
+	again []uint64  // of them, those that are rated at Final
+	score []float32 // at Fast, by frame; unrated of those that were not made along the motion
 	total int64
 	plan  *timeline.Plan
 	// pictures are the last ones read.
@@ -57,8 +63,12 @@ func newRater(s *setup) *rater {
 
 func (r *rater) begin(s *setup) {
 	r.total, r.plan = s.plan.Total, s.plan
-	r.done = make([]uint64, (r.total+63)/64)
+	r.done, r.again = make([]uint64, (r.total+63)/64), make([]uint64, (r.total+63)/64)
+	r.score = slices.Repeat([]float32{unrated}, int(r.total))
 }
+
+// unrated is above every score.
+const unrated = 2
 
 // forget makes frames count as not rated.
 func (r *rater) forget(s *setup, changed func(int64) bool) {
@@ -72,6 +82,8 @@ func (r *rater) forget(s *setup, changed func(int64) bool) {
 	for k := range r.total {
 		if changed(k) {
 			r.done[k/64] &^= 1 << (k % 64)
+			r.again[k/64] &^= 1 << (k % 64)
+			r.score[k] = unrated
 		}
 	}
 }
@@ -98,13 +110,44 @@ func (r *rater) next(from, most int64) (first, end int64, ok bool) {
 	return 0, 0, false
 }
 
-// giveUp leaves out a frame that cannot be made.
-func (r *rater) giveUp(k int64) {
+// nextLowest returns the next frames to rate at Final: of the tenth that is lowest at Fast, and of ten frames
+// at least, those that follow each other.
+func (r *rater) nextLowest(most int64) (first, end int64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var list []int64
+	for k, v := range r.score {
+		if v != unrated {
+			list = append(list, int64(k))
+		}
+	}
+	slices.SortStableFunc(list, func(a, b int64) int { return cmp.Compare(r.score[a], r.score[b]) })
+	list = list[:min(len(list), max(len(list)/10, 10))]
+	list = slices.DeleteFunc(list, func(k int64) bool { return r.again[k/64]>>(k%64)&1 != 0 })
+	if len(list) == 0 {
+		return 0, 0, false
+	}
+	first = slices.Min(list)
+	for end = first + 1; end < first+most && slices.Contains(list, end); end++ {
+	}
+	return first, end, true
+}
+
+// giveUp leaves out a frame that cannot be made at a view.
+func (r *rater) giveUp(k int64, v View) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if k < r.total {
-		r.done[k/64] |= 1 << (k % 64)
+		r.bits(v)[k/64] |= 1 << (k % 64)
 	}
+}
+
+// bits are those of the frames that are rated at a view.
+func (r *rater) bits(v View) []uint64 {
+	if v == Final {
+		return r.again
+	}
+	return r.done
 }
 
 // see notes what a picture of the source is like.
@@ -124,9 +167,9 @@ func (r *rater) see(f *frame.Frame) {
 	}
 }
 
-// rate rates a frame that was made.
-func (r *rater) rate(s Shot) Rating {
-	v := Rating{Record: s.Record, Shot: s}
+// rate rates a frame that was made at a view.
+func (r *rater) rate(s Shot, view View) Rating {
+	v := Rating{Record: s.Record, Shot: s, View: view}
 	made := -1
 	if s.Record.Method != pipeline.FromSource && s.Record.Method != pipeline.Nearest {
 		made = specks(warp.Luma(s.Frame))
@@ -135,7 +178,10 @@ func (r *rater) rate(s Shot) Rating {
 	defer r.mu.Unlock()
 	at := Moment(r.plan, s.Record.Frame)
 	if k := s.Record.Frame; k < r.total {
-		r.done[k/64] |= 1 << (k % 64)
+		r.bits(view)[k/64] |= 1 << (k % 64)
+		if view == Fast && s.Record.Worst != nil {
+			r.score[k] = float32(s.Record.Worst.Score)
+		}
 	}
 	for i := len(r.pictures) - 1; i >= 0; i-- {
 		if r.pictures[i].at.Cmp(at) > 0 {

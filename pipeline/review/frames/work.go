@@ -51,7 +51,7 @@ func (m *Maker) work() {
 		if err != nil && ctx.Err() == nil {
 			m.serve(key{j.view, j.next}, Shot{}, err)
 			if j.rating {
-				m.rated.giveUp(j.next)
+				m.rated.giveUp(j.next, j.view)
 			} else {
 				m.skip(j)
 			}
@@ -123,6 +123,9 @@ func (m *Maker) choose() (*job, context.Context) {
 	if m.options.Rated != nil && !m.paused && m.holds == 0 {
 		if first, end, ok := m.rated.next(m.head.frame, rateAt); ok {
 			return begin(&job{view: Fast, next: first, end: s.alike(first, end), rating: true})
+		}
+		if first, end, ok := m.rated.nextLowest(rateAt); ok && s.options.Synthesis.Preset != pipeline.Fast {
+			return begin(&job{view: Final, next: first, end: s.alike(first, end), rating: true})
 		}
 	}
 	return nil, nil
@@ -211,7 +214,7 @@ func (m *Maker) convert(ctx context.Context, j *job, with *lastSynthesizer, atte
 		if !j.rating {
 			m.finished(j, key{j.view, j.next}, shot)
 		} else if m.setup() == j.setup {
-			m.options.Rated(m.rated.rate(shot))
+			m.options.Rated(m.rated.rate(shot, j.view))
 		}
 		m.mu.Lock()
 		j.next++

@@ -21,7 +21,8 @@ const marks = new Marks(stage, shapeDrawn);
 const timeline = new Timeline($("timeline"), (k) => player.seek(k, true));
 const curve = new Curve($("curve"), timeline, (keys) => edit({ do: "curve", keys: lines(keys) }));
 const player = new Player({ show, tick });
-const panels = new Panels({ seek: (k) => player.seek(k), edit, overlay: (name) => { $("overlay").value = name; overlay(); }, curve });
+const panels = new Panels({ look, edit, overlay: (name) => { $("overlay").value = name; overlay(); }, curve, select,
+  opened: () => { outlines(); marks.draw(); } });
 
 // What is shown.
 
@@ -56,10 +57,10 @@ async function show(number, resting) {
 function told(f) {
   const r = f.record, parts = [];
   const seconds = f.number / state.rate;
-  $("readout-frame").textContent = `frame ${f.number} of ${state.frames}, ${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(3).padStart(6, "0")}`;
+  $("readout-frame").textContent = `frame ${f.number} of 0–${state.frames - 1}, ${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(3).padStart(6, "0")}`;
   parts.push(r.method === "source" ? `source frame ${r.sources[0]}` : r.method);
   if (r.cut) parts.push("scene cut");
-  if (r.method !== "source" && !r.cut) parts.push(`confidence ${r.confidence.toFixed(2)}`);
+  if (r.method !== "source" && !r.cut) parts.push(`confidence ${r.confidence.toFixed(2)}${r.worst ? `, ${r.worst.score.toFixed(2)} at the worst place` : ""}`);
   const own = ownOf(f.number);
   if (f.view === "fast" && (own?.preset ?? state.preset) !== "fast") parts.push("at preset fast");
   else if (own?.preset) parts.push(`at preset ${own.preset}`);
@@ -77,12 +78,18 @@ function tick(number) {
   $("timeline").setAttribute("aria-valuenow", number);
   $("timeline").setAttribute("aria-valuetext", `frame ${number}, ${(number / state.rate).toFixed(2)} seconds`);
   if (document.activeElement !== $("goto")) $("goto").value = number;
-  marks.regions = ownOf(number)?.regions ?? [];
+  outlines();
   marks.arrows = [];
   if ($("overlay").value !== "mask") marks.picture = null;
   marks.draw();
   panels.at(number, range());
   history.replaceState(null, "", `#${number}`);
+}
+
+// outlines shows where decided regions lie, while somebody decides.
+function outlines() {
+  marks.regions = panels.opened === "decide" && !player.playing ? ownOf(player.at)?.regions ?? [] : [];
+  marks.worst = panels.opened === "find" && !player.playing ? timeline.box.get(player.at) : null;
 }
 
 // rested shows what takes longer, once the playhead rests.
@@ -137,11 +144,23 @@ async function edit(what) {
   }
 }
 
+// decide makes the frame, the range or the shape in a way; "" leaves it to retime. A region that is decided
+// already is the same while its shape is.
 const decide = (method) => {
   const [first, last] = range();
-  if (marks.outline.length >= 3 && method !== "") return edit({ do: "region", first, last, method, outline: marks.outline }).then((ok) => ok && unshape());
-  return edit({ do: "method", first, last, method });
+  if (marks.outline.length < 3) return edit({ do: "method", first, last, method });
+  return edit({ do: "region", first, last, method, outline: marks.outline }).then((ok) => ok && method === "" && unshape());
 };
+
+// select takes up a region that is decided, in the frames from first to last.
+function select(region, first, last) {
+  marks.outline = region.outline;
+  timeline.range = first === last ? null : [first, last];
+  if (player.at < first || player.at > last) player.seek(first);
+  ranged();
+  marks.draw();
+  shapeDrawn();
+}
 const cutHere = (cut) => edit({ do: "cut", first: player.at, last: player.at, cut });
 
 function adopt(next) {
@@ -187,7 +206,9 @@ function ratingsChanged() {
   due = setTimeout(() => {
     due = 0;
     timeline.draw();
-    panels.worst(timeline, player.at);
+    panels.worst(timeline);
+    outlines();
+    marks.draw();
     $("rated").textContent = timeline.known < timeline.frames ? `${timeline.known} of ${timeline.frames} rated` : "all rated";
   }, 200);
 }
@@ -214,15 +235,15 @@ function shapeDrawn() {
   const xs = marks.outline.map((p) => p[0]), ys = marks.outline.map((p) => p[1]);
   const set = (id, v) => { $(id).value = Math.round(v); };
   if (xs.length) { set("box-x", Math.min(...xs)); set("box-y", Math.min(...ys)); set("box-w", Math.max(...xs) - Math.min(...xs)); set("box-h", Math.max(...ys) - Math.min(...ys)); }
-  panels.shape = marks.outline.length >= 3;
+  panels.shape = marks.outline.length >= 3 ? marks.outline : null;
   panels.at(player.at, range());
 }
 function unshape() { marks.outline = []; for (const id of ["box-x", "box-y", "box-w", "box-h"]) $(id).value = 0; marks.draw(); shapeDrawn(); }
 for (const id of ["box-x", "box-y", "box-w", "box-h"]) $(id).addEventListener("change", () => {
   const [x, y, w, h] = ["box-x", "box-y", "box-w", "box-h"].map((i) => Number($(i).value));
   marks.outline = w > 0 && h > 0 ? box([x, y], [x + w, y + h]) : [];
-  panels.shape = marks.outline.length >= 3;
   marks.draw();
+  panels.shape = marks.outline.length >= 3 ? marks.outline : null;
   panels.at(player.at, range());
 });
 const paint = async (still) => {
@@ -242,9 +263,18 @@ const act = {
 };
 for (const b of document.querySelectorAll("[data-do]")) b.addEventListener("click", () => { act[b.dataset.do](); if (b.dataset.do === "wider" || b.dataset.do === "closer") curve.draw(); });
 function ranged() { player.range = timeline.range; timeline.draw(); panels.at(player.at, range()); }
+// look goes to a frame and zooms to its worst place.
+function look(k) {
+  player.seek(k);
+  const box = timeline.box.get(k);
+  if (!box) return;
+  $("zoom").value = stage.zoomFor(box);
+  stage.arrange(chosen("layout"), $("zoom").value);
+  stage.center(box);
+}
 function jump(step) {
   const k = timeline.next(player.at, step);
-  if (k >= 0) player.seek(k);
+  if (k >= 0) look(k);
   else $("readout-how").textContent = timeline.known < timeline.frames ? "nothing doubtful that way among the frames rated so far" : "nothing doubtful that way";
 }
 const arrange = () => { stage.arrange(chosen("layout"), $("zoom").value); $("badge-other").textContent = $("against").selectedOptions[0].textContent; player.seek(player.at); marks.draw(); };

@@ -1,5 +1,6 @@
 // The clips of a batch, those with the worst places first.
 
+import { post } from "./api.js";
 import { Kept, arrange, change, element } from "./list.js";
 
 const list = document.getElementById("clips"), rated = document.getElementById("rated");
@@ -22,7 +23,7 @@ class Line {
     change(this.#share, { textContent: c.decided ? `${share}, ${c.decided} decisions` : share });
     const links = this.#links.all(c.worst.map((w) => w.frame), () => element("a", {}, element("img", { loading: "lazy", width: 96, height: 54 })));
     c.worst.forEach((w, i) => {
-      const about = `frame ${w.frame}, confidence ${w.confidence.toFixed(2)}`;
+      const about = `frame ${w.frame}, rated ${w.rating.toFixed(2)}`;
       change(links[i], { href: `clip/${c.index}/#${w.frame}`, title: about });
       change(links[i].firstChild, { src: `clip/${c.index}/thumbnail?frame=${w.frame}&version=${c.version}`, alt: `${c.name}, ${about}` });
     });
@@ -40,7 +41,17 @@ function show(clips) {
   const shown = lines.all(clips.map((c) => c.index), () => new Line());
   clips.forEach((c, i) => shown[i].show(c));
   arrange(list, shown.map((line) => line.root));
+  const running = clips.some((c) => c.state === "running");
+  document.getElementById("render-all").disabled = running;
+  document.getElementById("cancel-all").disabled = !running;
 }
+
+const ask = (what) => post(what, {}).catch((error) => {
+  document.getElementById("notice-text").textContent = error.message;
+  document.getElementById("notice").hidden = false;
+});
+document.getElementById("render-all").addEventListener("click", () => ask("render"));
+document.getElementById("cancel-all").addEventListener("click", () => ask("cancel"));
 
 show(await (await fetch("clips")).json());
 const events = new EventSource("events");

@@ -5,6 +5,7 @@ const $ = (id) => document.getElementById(id);
 export class Marks {
   outline = []; // of the shape that is drawn, in pixels of the picture
   regions = []; // of the frame
+  worst = null; // the worst place: left, top, width and height
   arrows = [];
   picture = null; // an image over all of the frame
   crop = null; // its part that counts, width and height
@@ -61,6 +62,10 @@ export class Marks {
     }
     g.scale(this.stage.dots, this.stage.dots);
     for (const r of this.regions) this.#shape(g, r.outline, "#5cc98b", thick, []);
+    if (this.worst) {
+      const [x, y, w, h] = this.worst;
+      this.#shape(g, box([x, y], [x + w, y + h]), "#ef6b5e", thick, [2 * thick, 3 * thick]);
+    }
     if (this.arrows.length) this.#flow(g, thick);
     if (this.outline.length > 1) this.#shape(g, this.outline, "#f0b14a", thick, [5 * thick, 3 * thick]);
   }

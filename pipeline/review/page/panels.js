@@ -11,7 +11,8 @@ const names = ["find", "why", "decide", "render"];
 const overlays = { "flow-forward.png": "flow", "holes.png": "holes", "hypotheses.png": "hypotheses", "confidence.png": "confidence", "visibility.png": "visibility" };
 
 export class Panels {
-  shape = false;
+  shape = null; // the outline that is drawn or selected
+  opened = names[0];
   #answer = null; // why of a frame: {number, version, promise}
   #version = 0;
   #abort = null;
@@ -49,6 +50,7 @@ export class Panels {
   }
 
   open(name) {
+    this.opened = name;
     for (const n of names) {
       const on = n === name;
       $(`tab-${n}`).setAttribute("aria-selected", on);
@@ -56,6 +58,7 @@ export class Panels {
       $(`panel-${n}`).hidden = !on;
     }
     if (name === "why") this.why(this.number);
+    this.to.opened();
   }
 
   at(number, [first, last]) {
@@ -63,7 +66,9 @@ export class Panels {
     const place = first === last ? `frame ${first}` : `frames ${first} to ${last}`;
     $("about").textContent = this.shape ? `the drawn region in ${place}` : place;
     const own = this.decisions?.get(number);
-    for (const b of document.querySelectorAll("[data-method]")) b.setAttribute("aria-pressed", (own?.method ?? "") === b.dataset.method);
+    const way = (this.shape ? own?.regions?.find((r) => same(r.outline, this.shape)) : own)?.method ?? "";
+    for (const b of document.querySelectorAll("[data-method]")) b.setAttribute("aria-pressed", way === b.dataset.method);
+    for (const b of $("regions").querySelectorAll(".region")) b.setAttribute("aria-pressed", Boolean(this.shape) && b.dataset.outline === JSON.stringify(this.shape));
     for (const b of document.querySelectorAll("[data-cut]")) b.setAttribute("aria-pressed", String(own?.cut ?? null) === b.dataset.cut);
     $("own-preset").value = own?.preset ?? "";
     if (document.activeElement !== $("own-shutter")) $("own-shutter").value = own?.shutter ?? "";
@@ -72,12 +77,36 @@ export class Panels {
   state(s) {
     this.#version = s.version;
     this.decisions = new Map((s.decisions ?? []).map((d) => [d.frame, d]));
+    this.preset = s.preset;
     $("preset").value = s.preset;
     if (document.activeElement !== $("shutter")) $("shutter").value = Number(s.shutter);
     $("command").textContent = s.command;
     $("files").replaceChildren(...(s.files.length ? s.files.map((f) => element("li", { textContent: f })) : [element("li", { className: "soft", textContent: "No edits yet." })]));
     this.#keys();
+    this.#regions();
     this.render(s.render);
+  }
+
+  // regions lists what is decided about regions: their way, and the frames that have them.
+  #regions() {
+    const list = [];
+    for (const d of this.decisions.values()) for (const r of d.regions ?? []) {
+      const run = list.find((o) => o.last === d.frame - 1 && o.region.method === r.method && same(o.region.outline, r.outline));
+      if (run) run.last = d.frame; else list.push({ region: r, first: d.frame, last: d.frame });
+    }
+    $("regions-none").hidden = list.length > 0;
+    $("regions").replaceChildren(...list.map(({ region, first, last }) => {
+      const xs = region.outline.map((p) => p[0]), ys = region.outline.map((p) => p[1]);
+      const size = `${Math.round(Math.max(...xs) - Math.min(...xs))}x${Math.round(Math.max(...ys) - Math.min(...ys))} at ${Math.round(Math.min(...xs))},${Math.round(Math.min(...ys))}`;
+      const text = `${region.method}, ${first === last ? `frame ${first}` : `frames ${first} to ${last}`}, ${size}`;
+      const choose = element("button", { type: "button", className: "region", textContent: text });
+      choose.dataset.outline = JSON.stringify(region.outline);
+      choose.addEventListener("click", () => this.to.select(region, first, last));
+      const remove = element("button", { type: "button", textContent: "×" });
+      remove.setAttribute("aria-label", `Remove the region: ${text}`);
+      remove.addEventListener("click", () => this.to.edit({ do: "region", first, last, method: "", outline: region.outline }));
+      return element("li", {}, choose, remove);
+    }));
   }
 
   #keys() {
@@ -102,28 +131,30 @@ export class Panels {
     }));
   }
 
-  // worst lists the worst places among the frames that are rated.
-  worst(timeline, at) {
+  // worst lists the worst places among the frames that are rated: the lowest ten, however good, and
+  // more only if they are doubtful.
+  worst(timeline) {
     const places = [];
-    for (let k = 0; k < timeline.frames; k++) if (timeline.doubtful(k)) places.push(k);
-    places.sort((a, b) => timeline.confidence[a] - timeline.confidence[b]);
+    for (let k = 0; k < timeline.frames; k++) if (timeline.made(k)) places.push(k);
+    places.sort((a, b) => timeline.rating[a] - timeline.rating[b]);
     const apart = Math.max(Math.round(this.apart ?? 12), 3), list = [];
     for (const k of places) {
       if (list.length >= 24) break;
-      if (list.every((other) => Math.abs(other - k) >= apart)) list.push(k);
+      if ((list.length < 10 || timeline.doubtful(k)) && list.every((other) => Math.abs(other - k) >= apart)) list.push(k);
     }
-    $("worst-none").hidden = list.length > 0;
-    $("worst-none").textContent = timeline.known < timeline.frames ? "Nothing doubtful so far; frames are rated while nothing else is made." : "Nothing in this clip is doubtful.";
+    const nothing = !list.some((k) => timeline.doubtful(k));
+    $("worst-none").hidden = !nothing;
+    $("worst-none").textContent = timeline.known < timeline.frames ? "Nothing doubtful so far; frames are rated while nothing else is made." : "Nothing in this clip is doubtful; these are its lowest.";
     const shown = this.#worst.all(list, (k) => {
       const b = element("button", { type: "button" }, element("img", { alt: "", width: 96, height: 54, loading: "lazy" }),
         element("div", {}, element("b", { textContent: `Frame ${k}` }), element("span")));
       b.dataset.frame = k;
-      b.addEventListener("click", () => this.to.seek(k));
+      b.addEventListener("click", () => this.to.look(k));
       return element("li", {}, b);
     });
     list.forEach((k, i) => {
       change(shown[i].querySelector("img"), { src: `thumbnail?frame=${k}&version=${this.#version}` });
-      change(shown[i].querySelector("span"), { textContent: `confidence ${timeline.confidence[k].toFixed(2)}` });
+      change(shown[i].querySelector("span"), { textContent: `${timeline.rating[k].toFixed(2)}${timeline.box.has(k) ? ` at ${timeline.box.get(k).slice(0, 2).join()}` : ""}${timeline.doubtful(k) ? ", doubtful" : ""}${timeline.final(k) || this.preset === "fast" ? "" : ", at preset fast"}` });
     });
     arrange($("worst"), shown);
   }
@@ -187,4 +218,5 @@ export class Panels {
   }
 }
 
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const span = (s) => (s >= 90 ? `${Math.round(s / 60)} min` : `${s.toFixed(s < 10 ? 1 : 0)} s`);

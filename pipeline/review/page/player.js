@@ -26,6 +26,8 @@ export class Player {
     this.#timer = setTimeout(() => this.show(this.at, true), rest);
   }
 
+  get playing() { return this.#speed !== 0; }
+
   step(by) { this.seek(this.at + by); }
 
   toggle() { if (this.#speed) this.stop(); else this.shuttle(1); }

@@ -37,7 +37,7 @@ export class Stage {
 
   arrange(layout, zoom) {
     this.layout = layout; this.zoom = zoom;
-    this.sheet.classList.toggle("side", layout === "side");
+    this.sheet.classList.toggle("beside", layout === "side");
     this.canvases.other.hidden = layout === "single" || layout === "difference";
     $("divider").hidden = $("wiper").hidden = layout !== "wipe";
     $("badge-other").hidden = layout === "single";
@@ -87,6 +87,18 @@ export class Stage {
     this.dots = Math.min(scale * dots, 4096 / this.width, 4096 / this.height);
     const wide = Math.max(Math.round(this.width * this.dots), 1), high = Math.max(Math.round(this.height * this.dots), 1);
     if (this.marks.width !== wide || this.marks.height !== high) { this.marks.width = wide; this.marks.height = high; this.resized?.(); }
+  }
+
+  // zoomFor returns the zoom at which a box, left, top, width and height, fills a third of the view; a smaller one
+  // than that if there is none.
+  zoomFor([, , w, h]) {
+    const dots = window.devicePixelRatio || 1, most = Math.min(this.stage.clientWidth / w, this.stage.clientHeight / h) / 3 * dots;
+    return ["8", "4", "2", "1"].find((z) => Number(z) <= most && this.width * Number(z) / dots > this.stage.clientWidth) ?? "fit";
+  }
+
+  // center scrolls a box into the middle.
+  center([x, y, w, h]) {
+    this.stage.scrollTo((x + w / 2) * this.scale - this.stage.clientWidth / 2, (y + h / 2) * this.scale - this.stage.clientHeight / 2);
   }
 
   // place returns the pixel of the picture under a pointer.

@@ -26,21 +26,26 @@ export class Timeline {
 
   forget() {
     this.known = 0;
-    this.confidence = new Float32Array(this.frames).fill(NaN);
+    this.rating = new Float32Array(this.frames).fill(NaN);
+    this.box = new Map(); // of the worst place, by frame
     this.flags = new Uint8Array(this.frames);
   }
 
   rate(r) {
     if (r.frame >= this.frames) return;
-    if (Number.isNaN(this.confidence[r.frame])) this.known++;
-    this.confidence[r.frame] = r.confidence;
-    this.flags[r.frame] = (r.cut ? cut : 0) | (r.fallback ? fallback : 0) | (r.repeated ? repeated : 0) | (r.speckle >= 400 ? speckle : 0) | (r.method !== "source" ? made : 0);
+    if (Number.isNaN(this.rating[r.frame])) this.known++;
+    this.rating[r.frame] = r.rating;
+    if (r.box) this.box.set(r.frame, r.box); else this.box.delete(r.frame);
+    this.flags[r.frame] = (r.cut ? cut : 0) | (r.fallback ? fallback : 0) | (r.repeated ? repeated : 0) | (r.speckle >= 400 ? speckle : 0) | (r.method !== "source" ? made : 0) | (r.final ? final : 0);
   }
 
-  doubtful(k) {
-    const f = this.flags[k];
-    return Boolean(f & made) && !(f & cut) && (this.confidence[k] < 0.5 || Boolean(f & speckle));
-  }
+  // made reports whether a frame is rated, and was made from motion.
+  made(k) { return Boolean(this.flags[k] & made) && !(this.flags[k] & cut); }
+
+  // final reports whether a frame is rated as it will be rendered.
+  final(k) { return Boolean(this.flags[k] & final); }
+
+  doubtful(k) { return this.made(k) && (this.rating[k] < doubtfulBelow || Boolean(this.flags[k] & speckle)); }
 
   // next returns the first frame of the next doubtful place in a direction, -1 for none.
   next(from, step) {
@@ -88,18 +93,18 @@ export class Timeline {
       g.fillRect(this.x(this.range[0]), 0, Math.max(this.x(this.range[1] + 1) - this.x(this.range[0]), 1), height);
     }
     g.fillStyle = colour("--line");
-    for (const level of [0.5, 1]) g.fillRect(0, Math.round(bottom - level * deep), width, 1);
+    for (const level of [doubtfulBelow, 1]) g.fillRect(0, Math.round(bottom - level * deep), width, 1);
     for (let x = 0; x < width; x++) {
       const first = Math.floor(from + x * each), last = Math.max(Math.ceil(from + (x + 1) * each), first + 1);
       let lowest = Infinity, flags = 0, decided = false;
       for (let k = first; k < last && k < this.frames; k++) {
-        if (this.confidence[k] < lowest && !(this.flags[k] & cut)) lowest = this.confidence[k];
+        if (this.rating[k] < lowest && !(this.flags[k] & cut)) lowest = this.rating[k];
         flags |= this.flags[k];
         decided ||= this.decided.has(k);
       }
       if (lowest <= 1) {
         const h = Math.max(lowest * deep, 2);
-        g.fillStyle = colour(lowest < 0.3 ? "--bad" : lowest < 0.5 ? "--doubt" : "--good");
+        g.fillStyle = colour(lowest < doubtfulBelow / 2 ? "--bad" : lowest < doubtfulBelow ? "--doubt" : "--good");
         g.fillRect(x, bottom - h, 1, h);
       }
       if (flags & cut && !((this.flags[first - 1] ?? 0) & cut && x > 0)) { g.fillStyle = colour("--cut"); g.fillRect(x + Math.min(0.5 / each, 8) - 1, top, 2, deep); }
@@ -115,7 +120,8 @@ export class Timeline {
   }
 }
 
-const cut = 1, fallback = 2, repeated = 4, speckle = 8, made = 16;
+const doubtfulBelow = 0.2; // as the server has it
+const cut = 1, fallback = 2, repeated = 4, speckle = 8, made = 16, final = 32;
 
 // sharp fits a canvas to its place on the screen.
 export function sharp(canvas) {

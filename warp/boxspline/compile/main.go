@@ -1,6 +1,8 @@
 // Command compile writes, for go generate, the code that evaluates splines of package
-// boxspline's elements: Go and C for the CPU, CUDA for the GPU, and the table of costs in
-// docs/boxspline.md. With -check it writes nothing and fails if a file is not current.
+// boxspline's elements: Go and C for the CPU, the weights that conversions use, and the table of costs in
+// docs/boxspline.md.
+// With -check it writes nothing and fails if a file is not current. With -kernels it writes
+// the CUDA source of retime-bench instead.
 package main
 
 import (
@@ -22,8 +24,9 @@ import (
 func main() {
 	root := flag.String("root", ".", "the module's `DIR`")
 	check := flag.Bool("check", false, "write nothing, and fail if a file is not current")
+	kernels := flag.String("kernels", "", "write the kernels to `FILE`, and nothing else")
 	flag.Parse()
-	if err := run(*root, *check); err != nil {
+	if err := run(*root, *kernels, *check); err != nil {
 		fmt.Fprintln(os.Stderr, "compile:", err)
 		os.Exit(1)
 	}
@@ -31,54 +34,65 @@ func main() {
 
 const (
 	goDir    = "warp/boxspline/fast"
-	cudaDir  = "cmd/retime-bench/internal/gpu/kernels"
 	document = "docs/boxspline.md"
+	// generic is the element that package generic evaluates: its code would be longer than
+	// that of all others together.
+	generic = "bcc-voronoi-2"
+	// sampled is the element that conversions sample frames by.
+	sampled = "zp"
 )
 
-func run(root string, check bool) error {
+func run(root, kernels string, check bool) error {
+	programs, err := compileAll()
+	if err != nil {
+		return err
+	}
+	if kernels != "" {
+		return os.WriteFile(kernels, emit.Kernels(programs), 0o644)
+	}
+	files := map[string][]byte{filepath.Join(goDir, "elements.h"): emit.C(programs)}
+	for _, p := range programs {
+		if p.Element.Name == sampled {
+			if files["warp/zp.go"], files["cuda/kernels/zp.cuh"], err = emit.Fixed(p); err != nil {
+				return err
+			}
+		}
+		if files[filepath.Join(goDir, fileName(p.Element.Name)+".go")], err = emit.Go(p); err != nil {
+			return err
+		}
+	}
+	if files[filepath.Join(goDir, "functions.go")], err = emit.List(programs); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(root, document))
+	if err != nil {
+		return err
+	}
+	if files[document], err = emit.Report(text, programs); err != nil {
+		return fmt.Errorf("report in %s: %w", document, err)
+	}
+	for name, text := range files {
+		if err := put(filepath.Join(root, name), text, check); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compileAll returns the programs of all elements but the generic one.
+func compileAll() ([]emit.Program, error) {
 	var list []*code.Program
 	for _, e := range boxspline.Elements() {
+		if e.Name == generic {
+			continue
+		}
 		p, err := compile(e)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		list = append(list, p)
 	}
-	programs := emit.Share(list)
-	for _, p := range programs {
-		text, err := emit.Go(p)
-		if err != nil {
-			return err
-		}
-		if err := put(filepath.Join(root, goDir, fileName(p.Element.Name)+".go"), text, check); err != nil {
-			return err
-		}
-		if err := put(filepath.Join(root, cudaDir, "boxspline_"+emit.CUDAName(p.Element.Name)+".cuh"), emit.CUDA(p), check); err != nil {
-			return err
-		}
-	}
-	if err := put(filepath.Join(root, goDir, "elements.h"), emit.C(programs), check); err != nil {
-		return err
-	}
-	if err := put(filepath.Join(root, cudaDir, "boxspline.cu"), emit.Kernels(programs), check); err != nil {
-		return err
-	}
-	functions, err := emit.List(programs)
-	if err != nil {
-		return err
-	}
-	if err := put(filepath.Join(root, goDir, "functions.go"), functions, check); err != nil {
-		return err
-	}
-	name := filepath.Join(root, document)
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	if text, err = emit.Report(text, programs); err != nil {
-		return fmt.Errorf("report in %s: %w", name, err)
-	}
-	return put(name, text, check)
+	return emit.Share(list), nil
 }
 
 func fileName(element string) string { return strings.ReplaceAll(element, "-", "_") }

@@ -18,7 +18,6 @@ const (
 	elementBCCLinear
 	elementBCCQuintic
 	elementBCCVoronoi1
-	elementBCCVoronoi2
 	elementFCCCubic
 )
 
@@ -39,6 +38,5 @@ var Functions = []Function{
 	{Element: "bcc-linear", Along: false, Volume: BCCLinear[float64], Volume32: BCCLinear[float32]},
 	{Element: "bcc-quintic", Along: false, Volume: BCCQuintic[float64], Volume32: BCCQuintic[float32]},
 	{Element: "bcc-voronoi-1", Along: false, Volume: BCCVoronoi1[float64], Volume32: BCCVoronoi1[float32]},
-	{Element: "bcc-voronoi-2", Along: false, Volume: BCCVoronoi2[float64], Volume32: BCCVoronoi2[float32]},
 	{Element: "fcc-cubic", Along: false, Volume: FCCCubic[float64], Volume32: FCCCubic[float32]},
 }

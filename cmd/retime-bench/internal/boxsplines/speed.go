@@ -14,7 +14,7 @@ import (
 
 // SpeedRow holds nanoseconds for a value, on one thread: of the generated code at the
 // positions of a turned picture or volume in float32 and float64, at random positions in
-// float64, and of the generic sum, 0 if its pieces take too long to compute.
+// float64, and of the generic sum.
 type SpeedRow struct {
 	Element                        string
 	Float, Double, Random, Generic float64
@@ -49,9 +49,6 @@ func Speed(f fast.Function, size, points, repeat int) (SpeedRow, error) {
 	row.Float = best(repeat, points, func() { evaluate(f, h, dst32, x) })
 	random := positions(e, s, points)
 	row.Random = best(repeat, points, func() { evaluate(f, g, dst, random) })
-	if len(e.Terms()) > 300 {
-		return row, nil
-	}
 	b := generic.New(e)
 	few := min(points, 500)
 	sum := func() {

@@ -1,5 +1,5 @@
-// Package gpu measures the kernels of package cuda on a device, and alternatives to
-// them: B-splines of every order and look-ups in textures, with kernels of its own.
+// Package gpu measures splines on a device: B-splines of every order, box splines and
+// look-ups in textures, with kernels of its own.
 // Every figure stands beside the bandwidth of a copy on the same device in the same
 // run.
 package gpu
@@ -22,12 +22,9 @@ type Study struct {
 
 // Studies lists all studies in the order in which they print.
 var Studies = []Study{
-	{"convert", "planes to float and back", convert},
 	{"spline", "B-splines of every order: prefilter and evaluation", splineTables},
 	{"texture", "cubic interpolation by textures: errors and time", textures},
 	{"boxspline", "box splines on every lattice: with branches, without, by textures", boxSplines},
-	{"frame", "the kernels of one made frame", synthesis},
-	{"splat", "warping and inpainting against the CPU", rosner},
 }
 
 // Bench is one run on one device.

@@ -3,11 +3,13 @@ package gpu_test
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
 	"retime/cmd/retime-bench/internal/gpu"
 	"retime/cmd/retime-bench/internal/gpu/kernels"
+	"retime/cuda"
 )
 
 // The run works on the emulator, too; the times there mean nothing.
@@ -49,4 +51,34 @@ func TestSplineStudies(t *testing.T) {
 			t.Errorf("no %q in\n%s", row, out.String())
 		}
 	}
+}
+
+func TestCopyVectors(t *testing.T) {
+	onDevices(t, func(t *testing.T, d *gpu.Device) {
+		k, err := d.Kernel("copy", "copy_vectors")
+		must(t, err)
+		s, err := d.NewStream()
+		must(t, err)
+		defer s.Close()
+		for _, n := range []int{1, 31, 128, 1000, 4099} {
+			src, got := make([][4]uint32, n), make([][4]uint32, n+1)
+			for i := range src {
+				src[i] = [4]uint32{uint32(i), uint32(n), ^uint32(i), 7}
+			}
+			var from, to cuda.Buffer[[4]uint32]
+			defer from.Free()
+			defer to.Free()
+			must(t, from.Resize(d.Device, n))
+			must(t, to.Resize(d.Device, n+1))
+			must(t, to.Clear(s))
+			must(t, from.Upload(s, src))
+			block := cuda.Dim{X: 64, Y: 1, Z: 1}
+			must(t, s.Launch(k, cuda.Cover((n+3)/4, 1, block), block, 0, from.Arg(), to.Arg(), cuda.Long(int64(n))))
+			must(t, to.Download(s, got))
+			must(t, s.Synchronize())
+			if !slices.Equal(got[:n], src) || got[n] != [4]uint32{} {
+				t.Errorf("%d vectors: the copy differs", n)
+			}
+		}
+	})
 }

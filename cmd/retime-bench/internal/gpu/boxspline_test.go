@@ -16,6 +16,13 @@ import (
 	"retime/warp/boxspline/lattice"
 )
 
+// needBoxSplines skips a test if the kernels of box splines have not been written.
+func needBoxSplines(t *testing.T) {
+	if _, err := kernels.Sources.Open("boxspline.cu"); err != nil {
+		t.Skip("no kernels of box splines; make test and make generate write them")
+	}
+}
+
 // boxSamples returns noise on the element's lattice.
 func boxSamples(t *testing.T, e *boxspline.Element) *lattice.Samples {
 	rng := rand.New(rand.NewPCG(31, 32))
@@ -106,6 +113,7 @@ func onGPU[T fast.Float](t *testing.T, d *gpu.Device, s *cuda.Stream, f fast.Fun
 // branches. Linear look-ups come within 5e-6 of the largest coefficient if software
 // interpolates, because quotients round; within 1/64 with the textures' 8-bit fractions.
 func TestBoxSplines(t *testing.T) {
+	needBoxSplines(t)
 	onDevices(t, func(t *testing.T, d *gpu.Device) {
 		s, err := d.NewStream()
 		must(t, err)
@@ -153,6 +161,7 @@ func TestBoxSplines(t *testing.T) {
 
 // The study runs on the emulator with small arrays, and stays inside them.
 func TestBoxSplineStudy(t *testing.T) {
+	needBoxSplines(t)
 	e := kernels.NewEmulator()
 	e.Memory = 16 << 20
 	d := gpu.NewDevice(e)

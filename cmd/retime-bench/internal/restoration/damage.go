@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"retime/frame"
-	"retime/pipeline/curve"
 	"retime/pipeline/media"
 	"retime/pipeline/restore"
+	"retime/pipeline/timeline/curve"
 )
 
 // damaged is a clip in which some frames are spoilt.

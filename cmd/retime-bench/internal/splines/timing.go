@@ -17,10 +17,7 @@ type Timing struct {
 	Type          string // "float32" or "float64"
 	Width, Height int
 	Workers       int
-	// Prefilter and Transpose divide the time of the prefilter. Transpose is the time
-	// to turn rows into columns and back; Prefilter includes the copies of columns into
-	// tiles.
-	Prefilter, Transpose time.Duration
+	Prefilter     time.Duration
 	// Evaluation is the time to evaluate a shift, whose weights rows and columns share.
 	Evaluation time.Duration
 	// Scattered is the time to evaluate the same positions one by one, as a homography
@@ -29,7 +26,7 @@ type Timing struct {
 }
 
 // Total returns the time of prefilter and evaluation.
-func (t Timing) Total() time.Duration { return t.Prefilter + t.Transpose + t.Evaluation }
+func (t Timing) Total() time.Duration { return t.Prefilter + t.Evaluation }
 
 // Time measures one row in type T.
 func Time[T bspline.Float](workers frame.Workers, img frame.Image[float64], order bspline.Order, repetitions int) (Timing, error) {
@@ -54,18 +51,11 @@ func Time[T bspline.Float](workers frame.Workers, img frame.Image[float64], orde
 	for i := range repetitions {
 		copy(c.Pix, samples.Pix)
 		start := time.Now()
-		cost, err := p.Profile(workers, c)
-		if err != nil {
+		if err := p.Apply(workers, c); err != nil {
 			return t, err
 		}
-		wall := time.Since(start)
-		// The workers' times divide the wall-clock time in proportion.
-		var transpose time.Duration
-		if all := cost.Filter + cost.Copy + cost.Transpose; all > 0 {
-			transpose = time.Duration(float64(wall) * float64(cost.Transpose) / float64(all))
-		}
-		if i == 0 || wall < t.Prefilter+t.Transpose {
-			t.Prefilter, t.Transpose = wall-transpose, transpose
+		if wall := time.Since(start); i == 0 || wall < t.Prefilter {
+			t.Prefilter = wall
 		}
 		for _, e := range []struct {
 			best *time.Duration

@@ -11,15 +11,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"retime/cuda"
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/media/pixel"
-	"retime/pipeline/stages"
-
 	"retime/pipeline/motion"
+	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 	"retime/warp"
 )
@@ -66,15 +64,11 @@ func Measure(ctx context.Context, o pipeline.Options, watch func() (stop func() 
 		return nil, err
 	}
 	defer s.Close()
-	first := 0
-	if len(o.Compute.Devices) > 0 {
-		first = o.Compute.Devices[0]
-	}
-	return measure(ctx, &o, s, func() (*cuda.Device, error) { return cuda.Open(first) }, watch)
+	return measure(ctx, &o, s, watch)
 }
 
-func measure(ctx context.Context, o *pipeline.Options, s synth.Synthesizer, openGPU func() (*cuda.Device, error), watch func() (func() error, error)) (*Report, error) {
-	m := &measurement{o: o, synth: s, openGPU: openGPU, watch: watch}
+func measure(ctx context.Context, o *pipeline.Options, s synth.Synthesizer, watch func() (func() error, error)) (*Report, error) {
+	m := &measurement{o: o, synth: s, watch: watch}
 	summary := s.Summary()
 	m.Backend, m.Devices = summary.Backend, summary.Devices
 	defer m.sample.release()
@@ -93,11 +87,10 @@ func measure(ctx context.Context, o *pipeline.Options, s synth.Synthesizer, open
 // measurement is a Report in the making.
 type measurement struct {
 	Report
-	o       *pipeline.Options
-	synth   synth.Synthesizer
-	openGPU func() (*cuda.Device, error)
-	watch   func() (stop func() error, err error)
-	sample  sample
+	o      *pipeline.Options
+	synth  synth.Synthesizer
+	watch  func() (stop func() error, err error)
+	sample sample
 }
 
 func (m *measurement) note(name string, d time.Duration) { m.Alone = append(m.Alone, Time{name, d}) }
@@ -256,79 +249,57 @@ func (m *measurement) flow(ctx context.Context) error {
 	return err
 }
 
-// synthesis makes the frames of the sampled intervals. On a device, it measures three
-// parts.
+// synthesis makes the frames of the sampled intervals, as many at once as a run does.
 func (m *measurement) synthesis(ctx context.Context) error {
-	if m.Backend == synth.CUDA {
-		return m.onDevice()
+	_, ahead := m.synth.Ahead()
+	pool := pixel.Pool{Memory: m.synth.Memory()}
+	defer pool.Close()
+	type started struct {
+		dst    *frame.Frame
+		finish func() (warp.Made, error)
+		last   synth.Job // to close after its last frame
+	}
+	var queue []started
+	next := func() error {
+		f := queue[0]
+		queue = queue[1:]
+		_, err := f.finish()
+		f.dst.Release()
+		if f.last != nil {
+			f.last.Close()
+		}
+		return err
 	}
 	start := time.Now()
 	for i, in := range m.sample.intervals {
-		frames := len(m.sample.jobs[i].phases)
-		job, err := m.synth.Prepare(ctx, m.synth.Assign(frames), synth.InHost(in), frames)
+		phases := m.sample.jobs[i].phases
+		job, err := m.synth.Prepare(ctx, m.synth.Assign(len(phases)), synth.InHost(in), len(phases))
 		if err != nil {
 			return err
 		}
-		for _, phase := range m.sample.jobs[i].phases {
-			f, err := pixel.NewFrame(in.A)
-			if err != nil {
+		for k, phase := range phases {
+			f := started{}
+			if f.dst, err = pool.NewFrame(in.A); err != nil {
 				return err
 			}
-			finish, err := job.Start(ctx, f, phase)
-			if err == nil {
-				_, err = finish()
-			}
-			f.Release()
-			if err != nil {
+			if f.finish, err = job.Start(ctx, f.dst, phase); err != nil {
 				return err
+			}
+			if k == len(phases)-1 {
+				f.last = job
+			}
+			if queue = append(queue, f); len(queue) > ahead {
+				if err := next(); err != nil {
+					return err
+				}
 			}
 		}
-		job.Close()
+	}
+	for len(queue) > 0 {
+		if err := next(); err != nil {
+			return err
+		}
 	}
 	m.note("synthesis", m.all(time.Since(start)))
 	return nil
-}
-
-// onDevice measures uploads, kernels and downloads on the first device. Of several
-// devices, each takes its share of the intervals.
-func (m *measurement) onDevice() error {
-	device, err := m.openGPU()
-	if err != nil {
-		return err
-	}
-	defer device.Close()
-	gpu, err := cuda.NewSynthesizer(device, m.o.WarpParams())
-	if err != nil {
-		return err
-	}
-	defer gpu.Close()
-	n := len(m.Devices)
-	var uploaded []warp.Interval // the first device's: four in a row, as synth assigns them
-	frames := 0
-	phases := make([][]warp.Phase, len(m.sample.jobs))
-	for i, in := range m.sample.intervals {
-		phases[i] = m.sample.jobs[i].phases
-		if i/4%n == 0 {
-			uploaded = append(uploaded, in)
-		}
-		frames += len(m.sample.jobs[i].phases)
-	}
-	took, err := gpu.TimeUploads(uploaded)
-	if err != nil {
-		return err
-	}
-	m.note("upload", m.all(took))
-	if took, err = gpu.TimeKernels(m.sample.intervals, phases); err != nil {
-		return err
-	}
-	m.note("kernels", m.all(took)/time.Duration(n))
-	pool := pixel.Pool{Memory: device.HostMemory()}
-	defer pool.Close()
-	_, ahead := m.synth.Ahead()
-	share := func(k int) int { return (k + n - 1) / n }
-	like := m.sample.intervals[0].A
-	took, err = gpu.TimeDownloads(m.sample.intervals[0], share(frames), share(ahead+2),
-		func() (*frame.Frame, error) { return pool.NewFrame(like) }, (*frame.Frame).Release)
-	m.note("download", m.all(took))
-	return err
 }

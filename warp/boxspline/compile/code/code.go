@@ -91,9 +91,9 @@ func variables(g *expr.Graph, dim int) []expr.ID {
 
 func coefficient(g *expr.Graph, site int) expr.ID { return g.Var(fmt.Sprint("c", site)) }
 
-// denominator returns the least positive integer that makes every weight a polynomial of
+// Denominator returns the least positive integer that makes every weight a polynomial of
 // integers.
-func denominator(weights []exact.Poly) exact.Rat {
+func Denominator(weights []exact.Poly) exact.Rat {
 	all := exact.Poly{}
 	for i, w := range weights {
 		for _, a := range w {
@@ -125,7 +125,7 @@ func finish(m Method, g *expr.Graph, sum expr.ID, scale exact.Rat) Exact {
 }
 
 func polynomial(p *plan.Plan, c *plan.Class) Exact {
-	d := denominator(c.Weights)
+	d := Denominator(c.Weights)
 	forms := map[exact.Monomial]map[int]exact.Rat{}
 	all := exact.Poly{}
 	for i, w := range c.Weights {
@@ -189,7 +189,7 @@ func linearForm(g *expr.Graph, form map[int]exact.Rat, sites int) expr.ID {
 }
 
 func weights(p *plan.Plan, c *plan.Class, sides []exact.Poly) Exact {
-	d := denominator(c.Weights)
+	d := Denominator(c.Weights)
 	g := expr.New()
 	v := variables(g, p.Dim)
 	var sum []expr.ID
@@ -258,7 +258,7 @@ func separable(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Exact, bool) {
 		for _, s := range axes[k] {
 			list = append(list, s.weight)
 		}
-		d := denominator(list)
+		d := Denominator(list)
 		scale = scale.Div(d)
 		for _, w := range list {
 			nodes[k] = append(nodes[k], g.Poly(w.Scale(d), v, sides))

@@ -16,49 +16,31 @@ func cudaTimes(a, b string) string { return fmt.Sprintf("T(%s) * %s", a, b) }
 
 func cudaNumber(v string) string { return "P(" + v + ")" }
 
-// CUDA returns the header of a program: NAME evaluates it from single coefficients,
+// cuda prints the functions of a program: NAME evaluates it from single coefficients,
 // NAME_branching does so with a branch for each subregion, and NAME_linear by linear
 // look-ups.
-func CUDA(of Program) []byte {
-	p := program{of}
+func (p program) cuda(b *strings.Builder) {
 	name := CUDAName(p.Element.Name)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s//\n%s#pragma once\n\n#include \"boxspline_grid.cuh\"\n", notice, p.header())
-	if p.turned() && p.Turns != p.Element.Name {
-		fmt.Fprintf(&b, "#include \"boxspline_%s.cuh\"\n", CUDAName(p.Turns))
-	}
-	b.WriteString("\n")
-	p.cudaSubregion(&b)
-	p.cudaClasses(&b, name)
+	fmt.Fprintf(b, "\n%s\n", p.header())
+	p.cudaSubregion(b)
+	p.cudaClasses(b, name)
 	for i, c := range p.Classes {
-		p.cudaPolynomial(&b, name, i, c)
+		p.cudaPolynomial(b, name, i, c)
 	}
-	p.cudaArray(&b, name)
-	p.cudaWhole(&b, name, "", "template <typename T, typename P>\n", "T", "const T *c, ", "c + %d * g.coset")
+	p.cudaArray(b, name)
+	p.cudaWhole(b, name, "", "template <typename T, typename P>\n", "T", "const T *c, ", "c + %d * g.coset")
 	if p.branches() {
-		p.cudaBranching(&b, name)
-		p.cudaWhole(&b, name, "_branching", "template <typename T, typename P>\n", "T", "const T *c, ", "c + %d * g.coset")
+		p.cudaBranching(b, name)
+		p.cudaWhole(b, name, "_branching", "template <typename T, typename P>\n", "T", "const T *c, ", "c + %d * g.coset")
 	}
-	p.cudaLinear(&b, name)
-	p.cudaWhole(&b, name, "_linear", "template <typename Fetch, typename P>\n", "float", "const Fetch &fetch, ", "fetch, %d")
-	return []byte(b.String())
-}
-
-// mostInlined is the largest number of polynomials that a kernel repeats for every array.
-const mostInlined = 8
-
-// inlined returns what a function that holds polynomials is declared as.
-func (p program) inlined() string {
-	if len(p.Classes) > mostInlined {
-		return "BOXSPLINE_CALLED"
-	}
-	return "BOXSPLINE"
+	p.cudaLinear(b, name)
+	p.cudaWhole(b, name, "_linear", "template <typename Fetch, typename P>\n", "float", "const Fetch &fetch, ", "fetch, %d")
 }
 
 // cudaPolynomial prints the function of a class.
 func (p program) cudaPolynomial(b *strings.Builder, name string, i int, c *code.Class) {
 	names := map[string]string{}
-	fmt.Fprintf(b, "template <typename T>\n%s T %s_polynomial%d(const T *c, int s0, int s1, int s2, T v0, T v1, T v2) {\n", p.inlined(), name, i)
+	fmt.Fprintf(b, "template <typename T>\nBOXSPLINE T %s_polynomial%d(const T *c, int s0, int s1, int s2, T v0, T v1, T v2) {\n", name, i)
 	var body strings.Builder
 	for k := range p.Dim {
 		names[fmt.Sprint("v", k)] = fmt.Sprint("v", k)
@@ -301,7 +283,7 @@ func (p program) cudaWhole(b *strings.Builder, name, suffix, template, result, s
 
 // cudaLinear prints the function of one array by linear look-ups.
 func (p program) cudaLinear(b *strings.Builder, name string) {
-	fmt.Fprintf(b, "template <typename Fetch, typename P>\n%s float %s_linear_array(const Fetch &fetch, int array, %s) {\n", p.inlined(), name, arguments(p.names("y")))
+	fmt.Fprintf(b, "template <typename Fetch, typename P>\nBOXSPLINE float %s_linear_array(const Fetch &fetch, int array, %s) {\n", name, arguments(p.names("y")))
 	var body strings.Builder
 	body.WriteString("typedef float T;\n")
 	p.cudaPlace(&body)
@@ -387,14 +369,13 @@ func (p program) cudaLookUps(b *strings.Builder, c *code.Class) {
 	}
 }
 
-// Kernels returns the CUDA source that has the kernels of the programs.
+// Kernels returns the CUDA source of the programs and their kernels.
 func Kernels(programs []Program) []byte {
 	var b strings.Builder
 	b.WriteString(notice + "\n#include \"boxspline_kernels.cuh\"\n")
 	for _, p := range programs {
-		fmt.Fprintf(&b, "#include \"boxspline_%s.cuh\"\n", CUDAName(p.Element.Name))
+		program{p}.cuda(&b)
 	}
-	b.WriteString("\n")
 	for _, p := range programs {
 		name := CUDAName(p.Element.Name)
 		fmt.Fprintf(&b, "BOXSPLINE_EXACT(%s, %s_f32, float)\nBOXSPLINE_EXACT(%s, %s_f64, double)\n", name, name, name, name)

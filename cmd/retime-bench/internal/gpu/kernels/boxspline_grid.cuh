@@ -4,7 +4,6 @@
 #include "host_device.cuh"
 
 #define BOXSPLINE __device__ __forceinline__
-#define BOXSPLINE_CALLED __device__ __noinline__
 
 // A Grid is the layout of the arrays of the cosets: a coefficient's index is n0 + n1 stride
 // + n2 slice, and coset is the distance between two arrays.

@@ -1,0 +1,52 @@
+package cuda
+
+import (
+	"errors"
+
+	"retime/flow"
+)
+
+// guesses are the motions that count at each pixel of the guides, shifted.
+type guesses struct {
+	kernel *Kernel
+
+	motions Buffer[flow.Vec] // by guess, then pixel
+	packed  Buffer[uint32]   // shares, and what else a Guess of guess.cuh has
+	counts  Buffer[uint8]    // of a pixel's guesses
+}
+
+func newGuesses(d *Device) (g guesses, err error) {
+	g.kernel, err = d.Kernel("gather", "list_guesses")
+	return g, err
+}
+
+func (g *guesses) free() {
+	g.motions.Free()
+	g.packed.Free()
+	g.counts.Free()
+}
+
+// resize makes room for all of n hypotheses, and what lies still, at each pixel.
+func (g *guesses) resize(d *Device, pixels, n int) error {
+	return errors.Join(g.motions.Resize(d, pixels*(n+1)), g.packed.Resize(d, pixels*(n+1)), g.counts.Resize(d, pixels))
+}
+
+// args appends the arguments that pass the guesses to a kernel.
+func (g *guesses) args(to []Arg) []Arg {
+	return append(to, g.motions.Arg(), g.packed.Arg(), g.counts.Arg())
+}
+
+// guessBytes is the size in bytes of a guess.
+const guessBytes = vectorBytes + 4
+
+// rowBlock is a block of threads for as many pixels of a row, which gathers their motions or renders
+// them.
+var rowBlock = Dim{64, 1, 1}
+
+// make queues the kernel that gathers and shifts the motions.
+func (g *guesses) make(s *Stream, in *guides, p *projection, shares *shares) error {
+	memory := rowBlock.X * (shares.n + 1) * guessBytes
+	return s.Launch(g.kernel, Cover(in.width, in.height, rowBlock), rowBlock, memory, g.args([]Arg{
+		p.motions.Arg(), shares.list.Arg(), Int(shares.n), Int(in.inner), shares.weights.Arg(), in.lying(), Int(in.width), Int(in.height), Int(in.level),
+	})...)
+}

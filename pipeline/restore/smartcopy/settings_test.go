@@ -1,0 +1,35 @@
+package smartcopy
+
+import (
+	"testing"
+
+	"retime/pipeline/media"
+	"retime/pipeline/media/av"
+)
+
+// The frames between copied ones are of good quality unless the options say otherwise; libx264's
+// default is that of any conversion.
+func TestQualityOfEncodedFrames(t *testing.T) {
+	r, err := media.Open(t.Context(), "../../../testdata/demo.mp4", media.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, c := range []struct {
+		codec    string
+		crf, got int
+	}{{"libx265", -1, 18}, {"libx265", 23, 23}, {"libx264", -1, -1}, {"libx264", 20, 20}} {
+		s := &Splicer{source: r, opt: media.WriterOptions{Encoder: media.EncoderOptions{Codec: c.codec, CRF: c.crf}}}
+		s.candidates(Grouping{})
+		if s.opt.Encoder.CRF != c.got {
+			t.Errorf("%s with %d: constant rate factor %d, want %d", c.codec, c.crf, s.opt.Encoder.CRF, c.got)
+		}
+	}
+	s := &Splicer{source: r, opt: media.WriterOptions{Encoder: media.EncoderOptions{Codec: "mjpeg", CRF: -1}}}
+	if av.LambdaPerQuantiser != 118 || s.candidates(Grouping{})[0]["global_quality"] != "236" {
+		t.Errorf("mjpeg: %v", s.candidates(Grouping{}))
+	}
+	if media.DefaultCRF != 16 {
+		t.Errorf("libx264: %d", media.DefaultCRF)
+	}
+}

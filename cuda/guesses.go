@@ -45,7 +45,8 @@ var rowBlock = Dim{64, 1, 1}
 
 // make queues the kernel that gathers and shifts the motions.
 func (g *guesses) make(s *Stream, in *guides, p *projection, shares *shares) error {
-	memory := rowBlock.X * (shares.n + 1) * guessBytes
+	const steps, ends = 8, 4 // bytes
+	memory := rowBlock.X * ((shares.n+1)*(guessBytes+steps) + ends)
 	return s.Launch(g.kernel, Cover(in.width, in.height, rowBlock), rowBlock, memory, g.args([]Arg{
 		p.motions.Arg(), shares.list.Arg(), Int(shares.n), Int(in.inner), shares.weights.Arg(), in.lying(), Int(in.width), Int(in.height), Int(in.level),
 	})...)

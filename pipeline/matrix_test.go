@@ -233,11 +233,11 @@ var fidelityInputs = []string{
 	"nv12.nut", "rgb24.nut", "h264.mp4", "full.mp4", "hi10.mp4", "hlg.mkv", "anamorphic.mkv", "png.mov", "mjpeg.avi", "light.mkv",
 }
 
-// TestFidelity writes docs/fidelity.md where RETIME_WRITE_DOCS is set: what
+// TestFidelity writes the table of docs/fidelity.md where RETIME_WRITE_DOCS is set: what
 // FFmpeg's minterpolate loses of the same inputs.
 func TestFidelity(t *testing.T) {
 	if os.Getenv("RETIME_WRITE_DOCS") == "" {
-		t.Skip("RETIME_WRITE_DOCS=1 writes docs/fidelity.md")
+		t.Skip("RETIME_WRITE_DOCS=1 writes the table of docs/fidelity.md")
 	}
 	all := map[string]matrixInput{}
 	for _, m := range matrix() {
@@ -257,14 +257,16 @@ func TestFidelity(t *testing.T) {
 		ffmpeg(t, "-i", input, "-map", "0", "-c", "copy", "-c:v", codec, "-vf", "minterpolate=fps=2*("+m.rate+"):mi_mode=mci", peer)
 		fmt.Fprintf(&rows, "| %s, %s | %s | %s |\n", m.name, m.format, verdict(t, input, out), verdict(t, input, peer))
 	}
-	text := fidelityHead + rows.String() + fidelityFoot
 	old, err := os.ReadFile("../docs/fidelity.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := bytes.Index(old, []byte("\n## ")); i >= 0 { // written by the test of pipeline/media/subtitle
-		text += string(old[i:])
+	head, rest, ok := strings.Cut(string(old), fidelityTable)
+	_, foot, ended := strings.Cut(rest, "\n\n")
+	if !ok || !ended {
+		t.Fatal("docs/fidelity.md has no such table")
 	}
+	text := head + fidelityTable + rows.String() + "\n" + foot
 	if err := os.WriteFile("../docs/fidelity.md", []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -300,38 +302,5 @@ func verdict(t *testing.T, input, output string) string {
 	return strings.Join(parts, "; ")
 }
 
-const fidelityHead = `# What goes through
-
-retime and FFmpeg 5.1 each convert twenty clips of four frames to twice their rate, into the same
-lossless encoder. FFmpeg runs as
-` + "`ffmpeg -i IN -map 0 -c copy -c:v ENCODER -vf minterpolate=fps=2*RATE:mi_mode=mci`" + `.
-The table says what each of them loses: sample format, frames, samples of the frames that were
-shot, streams, colours, side data, tags.
-
-| input | retime loses | minterpolate loses |
-|---|---|---|
-`
-
-const fidelityFoot = `
-This command writes the table:
-
-    RETIME_WRITE_DOCS=1 go test -run Fidelity ./pipeline
-
-` + "`TestPassThroughMatrix`" + ` holds retime to the table, with all of the matrix's inputs.
-
-Floating-point pictures (OpenEXR) that were shot come through bit for bit. To make the frames
-between them, retime turns the pictures into 16-bit signals of SMPTE ST 2084, with 1 at the
-reference white of ITU-R BT.2408. So made frames keep light up to 49 times as bright as white, in
-finer steps than half floats have. Values below 0 become 0 in made frames.
-
-retime cannot write some things, or not everywhere, and names each of them once:
-
-| what | why |
-|---|---|
-| HDR10+, but with ` + "`libx265`" + `, and with ` + "`libaom-av1`" + ` in FFmpeg 9 | FFmpeg gives other encoders no way to it, and Debian's x265 is built without it ("Enable HDR10_PLUS in cmake"); retime puts it into HEVC's stream itself, and gives a made frame the metadata of the frame before |
-| Dolby Vision | FFmpeg 5.1 writes it nowhere, and we have no tool that tells whether a made stream of it is right; the pictures themselves, in HDR10 or HLG, come through |
-| rotation outside MP4 and MOV | FFmpeg 5.1's Matroska muxer writes a projection's roll for spherical video only, and its demuxer reads no other; retime turns the pictures instead, sample by sample, unless ` + "`--no-autorotate` or `--smart-copy`" + ` keeps them as they lie |
-| ICC profiles outside MP4, MOV and pictures | the containers have no place for them |
-| tags of one's own in MP4 and MOV | the containers have names for some tags only; ` + "`--mux movflags=+use_metadata_tags`" + ` writes all tags by their own names, where players that look for MP4's do not find a title |
-| streams that a container does not hold | retime encodes sound and converts text for the container ([time.md](time.md)); other streams have no equivalent |
-`
+// fidelityTable begins the table in docs/fidelity.md.
+const fidelityTable = "\n| input | retime loses | minterpolate loses |\n|---|---|---|\n"

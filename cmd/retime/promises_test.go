@@ -120,3 +120,19 @@ func TestFilesHaveLimits(t *testing.T) {
 		}
 	}
 }
+
+// Pictures of more than 2^28 samples and flow of more than 2^27 vectors are refused by their headers.
+func TestLargeStills(t *testing.T) {
+	dir := t.TempDir()
+	still := write(t, filepath.Join(dir, "in.pgm"), "P5\n65536 4097\n255\n")
+	small := write(t, filepath.Join(dir, "small.pgm"), "P5\n2 2\n255\nabcd")
+	field := write(t, filepath.Join(dir, "in.flo"), "PIEH\x00\x00\x01\x00\x01\x08\x00\x00")
+	for _, args := range [][]string{
+		{"resample", still, "-o", filepath.Join(dir, "out.pgm"), "--shift", "1,0"},
+		{"resample", small, "-o", filepath.Join(dir, "out.pgm"), "--flow", field},
+	} {
+		if err := inProcess(t, args...); fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), "65536x") {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}

@@ -5,18 +5,34 @@
 #include "hypothesis.cuh"
 
 // Blocks are small, because a warp with short lists waits for the end of its block.
-enum { threads = 64 };
+enum { threads = 64, warp_lanes = 32 };
 
-// A Draft is a List in the making, in shared memory. The drafts of a block's threads lie by guess,
-// then thread.
+// A Step is how far a guess moves, at most shift_radius, and how dense the guesses are around it.
+struct alignas(8) Step {
+	int16_t x, y;
+	float density;
+};
+
+// A Draft is a List in the making, in shared memory, with the steps of its guesses. The drafts of a
+// block's threads lie by guess, then thread.
 struct Draft {
 	Vec *motions;
+	Step *steps;
 	uint32_t *packed;
 
 	// Each draft of a block has room for most guesses in memory.
 	__device__ Draft(void *memory, int most, int thread) {
 		motions = (Vec *)memory + thread;
-		packed = (uint32_t *)((Vec *)memory + most * threads) + thread;
+		steps = (Step *)((Vec *)memory + most * threads) + thread;
+		packed = (uint32_t *)((Vec *)memory + 2 * most * threads) + thread;
+	}
+	// of returns the draft of another thread, so much further on.
+	__device__ Draft of(int further) const {
+		Draft d = *this;
+		d.motions += further;
+		d.steps += further;
+		d.packed += further;
+		return d;
 	}
 	__device__ Guess get(int k) const { return unpack(motions[k * threads], packed[k * threads]); }
 	__device__ void set(int k, Vec v, uint32_t share, int seen, bool bent) const {
@@ -56,18 +72,29 @@ __device__ int gather(const Grid &g, const Draft &list, int x, int y) {
 		v[h] = motion_of(g.list[n], g.motions, g.width, g.height, x, y);
 		w[h] = weight[n * size];
 	}
+	bool alike = w[0] != 0;
 #pragma unroll
 	for (int h = 0; h < both; h++) {
 		total += w[h];
+		alike = alike && (w[h] == 0 || same(v[0], v[h]));
+	}
+	if (__all_sync(0xffffffff, alike)) {
+		w[0] = total;
 #pragma unroll
-		for (int k = 0; k < h; k++) {
-			bool joins = same(v[k], v[h]);
-			w[k] += joins ? w[h] : 0;
-			w[h] = joins ? 0 : w[h];
+		for (int h = 1; h < both; h++) w[h] = 0;
+	} else {
+#pragma unroll
+		for (int h = 0; h < both; h++) {
+#pragma unroll
+			for (int k = 0; k < h; k++) {
+				bool joins = same(v[k], v[h]);
+				w[k] += joins ? w[h] : 0;
+				w[h] = joins ? 0 : w[h];
+			}
+			// No other joins a hypothesis that has no share or has joined another: it is further
+			// away than any motion is long.
+			if (w[h] == 0) v[h].x = INT32_MIN;
 		}
-		// No other joins a hypothesis that has no share or has joined another: it is further
-		// away than any motion is long.
-		if (w[h] == 0) v[h].x = INT32_MIN;
 	}
 	bool beyond = g.hypotheses > both - 1;
 	uint32_t first = 0, second = 0;
@@ -87,9 +114,8 @@ __device__ int gather(const Grid &g, const Draft &list, int x, int y) {
 	return kept;
 }
 
-// attract returns where guess i of a list of n moves among the others, and how dense they are around
-// it. square is the radius, squared.
-__device__ Vec attract(const Draft &list, int n, int i, float square, float *density) {
+// attract sets the step of guess i of a list of n. square is the radius, squared.
+__device__ void attract(const Draft &list, int n, int i, float square) {
 	Guess own = list.get(i);
 	float x = 0, y = 0, sum = 0, dense = 0;
 	for (int k = 0; k < n; k++) {
@@ -104,52 +130,75 @@ __device__ Vec attract(const Draft &list, int n, int i, float square, float *den
 		x += attraction * dx;
 		y += attraction * dy;
 	}
-	const int above = 1 << 12; // parts of motions are less, and so round to the nearest
+	const int above = 1 << 12; // steps are shorter, and so round to the nearest
 	float inverse = __frcp_rn(sum);
-	*density = dense;
-	Vec to = {own.v.x + (int32_t)(x * inverse + (above + 0.5f)) - above, own.v.y + (int32_t)(y * inverse + (above + 0.5f)) - above};
-	return to;
+	Step step = {(int16_t)((int32_t)(x * inverse + (above + 0.5f)) - above), (int16_t)((int32_t)(y * inverse + (above + 0.5f)) - above), dense};
+	list.steps[i * threads] = step;
 }
 
-// shift moves the n guesses of a list to where they are dense, and returns the number of those that
-// differ then.
-__device__ int shift(const Draft &list, int n, int level) {
-	if (n < 2) return n;
-	float radius = (float)(shift_radius >> level), densities[max_hypotheses], most = 0;
-	Vec moved[max_hypotheses];
-	for (int i = 0; i < n; i++) {
-		moved[i] = attract(list, n, i, radius * radius, &densities[i]);
-		most = fmaxf(most, densities[i]);
+// attract_all sets the steps of the n guesses of a thread's list. The threads of a warp share out
+// the guesses of all their lists, whatever each has. ends has a word for each thread of the block.
+__device__ void attract_all(const Draft &list, int n, float square, uint32_t *ends) {
+	const unsigned all = 0xffffffff;
+	uint32_t lane = threadIdx.x % warp_lanes, end = n;
+	for (uint32_t d = 1; d < warp_lanes; d *= 2) {
+		uint32_t before = __shfl_up_sync(all, end, d);
+		if (lane >= d) end += before;
 	}
+	ends += threadIdx.x - lane;
+	ends[lane] = end;
+	__syncwarp();
+	for (uint32_t t = lane, total = ends[warp_lanes - 1]; t < total; t += warp_lanes) {
+		uint32_t owner = 0; // the number of lists that end before
+		for (uint32_t step = warp_lanes / 2; step > 0; step /= 2)
+			if (ends[owner + step - 1] <= t) owner += step;
+		uint32_t begin = owner > 0 ? ends[owner - 1] : 0;
+		attract(list.of((int)owner - (int)lane), ends[owner] - begin, t - begin, square);
+	}
+	__syncwarp();
+}
+
+// move takes the steps of the n guesses of a list, and returns the number of those that differ then.
+__device__ int move(const Draft &list, int n) {
+	if (n < 2) return n;
+	float most = 0;
+	for (int i = 0; i < n; i++) most = fmaxf(most, list.steps[i * threads].density);
 	float scale = 0.5f / most;
 	int kept = 0;
 	for (int i = 0; i < n; i++) {
 		Guess g = list.get(i);
-		g.share = (uint32_t)((float)g.share * ((densities[i] + most) * scale) + 0.5f);
+		Step step = list.steps[i * threads];
+		g.v.x += step.x;
+		g.v.y += step.y;
+		g.share = (uint32_t)((float)g.share * ((step.density + most) * scale) + 0.5f);
 		int k = 0;
 		for (; k < kept; k++) {
 			Guess h = list.get(k);
-			if (h.seen != g.seen || !same(h.v, moved[i])) continue;
+			if (h.seen != g.seen || !same(h.v, g.v)) continue;
 			list.set(k, h.v, h.share + g.share, h.seen, h.bent);
 			break;
 		}
-		if (k == kept) list.set(kept++, moved[i], g.share, g.seen, g.bent);
+		if (k == kept) list.set(kept++, g.v, g.share, g.seen, g.bent);
 	}
 	return kept;
 }
 
 // list_guesses sets the motions that count at each pixel, shifted; the other words of their guesses;
-// and their number. level is the guides'. Blocks are 64 by 1 threads, with shared memory for a motion
-// and a share for each thread and each hypothesis, and one more.
+// and their number. level is the guides'. Blocks are 64 by 1 threads, with shared memory for a word
+// for each thread and, for each thread and each hypothesis and one more, for a motion, a step and a
+// word.
 extern "C" __global__ void __launch_bounds__(threads) list_guesses(
 	const Vec *motions, const Hypothesis *hypotheses, int count, int flows, const uint16_t *weights, const uint8_t *fixed, int width, int height, int level,
 	Vec *to, uint32_t *packed, uint8_t *counts) {
 	DYNAMIC_SHARED(Vec, shared);
-	int x = blockIdx.x * threads + threadIdx.x, y = blockIdx.y;
-	if (x >= width) return;
+	int x = blockIdx.x * threads + threadIdx.x, y = blockIdx.y, within = min(x, width - 1);
 	Grid grid = {motions, hypotheses, weights, fixed, count, width, height, level};
 	Draft draft(shared, count + 1, threadIdx.x);
-	int n = shift(draft, flows == 2 ? gather<2>(grid, draft, x, y) : gather<4>(grid, draft, x, y), level);
+	int n = flows == 2 ? gather<2>(grid, draft, within, y) : gather<4>(grid, draft, within, y);
+	float radius = (float)(shift_radius >> level);
+	attract_all(draft, n < 2 ? 0 : n, radius * radius, draft.packed - threadIdx.x + (count + 1) * threads);
+	n = move(draft, n);
+	if (x >= width) return;
 	uint32_t size = width * height, at = y * width + x;
 	for (int k = 0; k < n; k++) {
 		to[k * size + at] = draft.motions[k * threads];

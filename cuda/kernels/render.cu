@@ -289,7 +289,7 @@ __device__ void render_groups(const Guesses &guesses, const Vec *bends, int guid
 // by 1 threads, with shared memory for taps. Large blocks of samples would take so many registers
 // that too few threads fit.
 #define RENDER(name, T, side, cw, ch)                                                                                          \
-	extern "C" __global__ void __launch_bounds__(threads, side == 4 ? 12 : 10) name(                                             \
+	extern "C" __global__ void __launch_bounds__(threads, side == 4 ? 10 : 14) name(                                             \
 		GROUP_PARAMETERS(T, group), GROUP_PARAMETERS(T, other), const Vec *motions, const uint32_t *packed,                     \
 		const uint8_t *counts, const Vec *bends, int guide_width, int guide_height, int level, const float4 *taps,             \
 		int32_t phase, float limit) {                                                                                          \

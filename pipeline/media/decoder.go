@@ -232,6 +232,7 @@ func (c *decoder) feed() {
 			c.inspected = true
 			v := c.demuxer.video.CodecParameters()
 			c.undecoded = inspect(v.CodecID(), v.ExtraData(), p.Data())
+			c.undecoded.lossless = isLosslessPacket(v.CodecID(), v.ExtraData(), p.Data())
 		}
 		c.keep(p)
 		c.send(p)

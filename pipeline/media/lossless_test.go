@@ -84,6 +84,27 @@ func TestLosslessSoundStaysLossless(t *testing.T) {
 	}
 }
 
+// Sound of more than 24 bits that is encoded again is rounded to 24, whatever the codec, with a word.
+func TestRoundedSoundIsSaid(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		codec, output, wanted string
+		rounds                bool
+	}{
+		{"pcm_s32le", "o.mkv", "pcm_s32le", true}, {"pcm_s32le", "o.mkv", "flac", true}, {"pcm_s32le", "o.mkv", "aac", false}, {"pcm_s32le", "o.mkv", "", false}, // copied
+		{"pcm_f64le", "o.mkv", "pcm_f64le", true}, {"pcm_s24le", "o.mkv", "pcm_s24le", false}, {"pcm_f32le", "o.mkv", "pcm_f32le", false},
+	} {
+		in := filepath.Join(dir, c.codec+".mov")
+		ffmpeg(t, "-f", "lavfi", "-i", "color=gray:s=64x48:r=25", "-f", "lavfi", "-i", "anoisesrc=d=0.2:r=48000:a=0.3:seed=7", "-t", "0.2", "-c:v", "mpeg4", "-c:a", c.codec, "-y", in)
+		var said strings.Builder
+		o := Options{Input: Input{File: in}, Output: Output{File: filepath.Join(dir, c.output), Overwrite: true, AudioCodec: c.wanted}, Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))}}
+		mustRun(t, o)
+		if strings.Contains(said.String(), "rounded to 24 bits") != c.rounds {
+			t.Errorf("%s to %s, %q: said %s", c.codec, c.output, c.wanted, said.String())
+		}
+	}
+}
+
 // The encoder that retime chooses keeps what the source is: without losses, a mezzanine of its
 // profile, or more than 8 bits. It says so in one line, or warns and names the option that chooses.
 func TestEncoderKeepsTheSource(t *testing.T) {
@@ -109,6 +130,15 @@ func TestEncoderKeepsTheSource(t *testing.T) {
 		{"qp0.mp4", x264("-qp", "0", "-pix_fmt", "yuv420p"), "o.mp4", "h264,High 4:4:4 Predictive,yuv420p", true, "has none"},
 		{"qp0.mp4", nil, "o.mkv", "h264,High 4:4:4 Predictive,yuv420p", true, "has none"},
 		{"qp0.ts", x264("-qp", "0", "-pix_fmt", "yuv444p"), "o.mkv", "h264,High 4:4:4 Predictive,yuv444p", true, "has none"},
+		{"x265.mp4", []string{"-c:v", "libx265", "-x265-params", "lossless=1:log-level=error", "-pix_fmt", "yuv420p"}, "o.mkv", "hevc,Main,yuv420p", true, "has none"},
+		{"x265.ts", []string{"-c:v", "libx265", "-x265-params", "lossless=1:log-level=error", "-pix_fmt", "yuv422p10le"}, "o.mp4", "hevc,Rext,yuv422p10le", true, "has none"},
+		{"vp9.webm", []string{"-c:v", "libvpx-vp9", "-lossless", "1", "-pix_fmt", "yuv420p"}, "o.webm", "vp9,Profile 0,yuv420p", true, "has none"},
+		{"vp9.mkv", []string{"-c:v", "libvpx-vp9", "-lossless", "1", "-pix_fmt", "yuv444p10le"}, "o.mkv", "vp9,Profile 3,yuv444p10le", true, "has none"},
+		{"rgb.webm", []string{"-c:v", "libvpx-vp9", "-lossless", "1", "-pix_fmt", "gbrp"}, "o.webm", "vp9,Profile 1,gbrp", true, "has none"},
+		{"j2k.mov", []string{"-c:v", "jpeg2000", "-pred", "dwt53", "-pix_fmt", "yuv422p"}, "o.mkv", "ffv1,yuv422p", true, "has none"},
+		{"j2k97.mov", []string{"-c:v", "jpeg2000", "-pred", "dwt97int", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,High 4:2:2,yuv422p", false, "yuv420p plays"},
+		{"lossy265.mp4", []string{"-c:v", "libx265", "-x265-params", "log-level=error", "-pix_fmt", "yuv420p"}, "o.mp4", "h264,High,yuv420p", false, ""},
+		{"lossy9.webm", []string{"-c:v", "libvpx-vp9", "-crf", "4", "-b:v", "0"}, "o.webm", "vp9,Profile 0,yuv420p", false, ""},
 		{"444.mp4", x264("-crf", "10", "-pix_fmt", "yuv444p"), "o.mp4", "h264,High 4:4:4 Predictive,yuv444p", false, "yuv420p plays"},
 		{"deep.mkv", []string{"-c:v", "ffv1", "-pix_fmt", "yuv420p12le"}, "o.mp4", "hevc,Rext,yuv420p12le", true, "has none"},
 		{"lt.mov", []string{"-c:v", "prores_ks", "-profile:v", "1"}, "o.mov", "prores,LT,yuv422p10le", false, "source's codec"},

@@ -145,7 +145,7 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 	r.video.Light = planar.Source().Light()
 	r.source = &Source{
 		Name: d.name, Video: r.video, Pixels: planar.Source(), Aspect: d.input.GuessSampleAspectRatio(d.video, first),
-		captions: &captions{}, undecoded: r.decoder.undecoded, Lossless: isLosslessVideo(d.input, d.video.CodecParameters()), Side: sideData(d.video, first), Dynamic: dynamicHDR(first), Fields: av.FrameFieldOrder(first),
+		captions: &captions{}, undecoded: r.decoder.undecoded, Lossless: isLosslessVideo(d.input, d.video.CodecParameters(), r.decoder.undecoded.lossless), Side: sideData(d.video, first), Dynamic: dynamicHDR(first), Fields: av.FrameFieldOrder(first),
 		Streams: streams.Source{
 			Input: d.input, Video: d.video, Chosen: d.chosen, Scrambled: scrambled(d.name, d.input), Start: r.video.Start, Width: r.video.Width, Height: r.video.Height,
 		},

@@ -20,9 +20,9 @@ func (o *EncoderOptions) setsQuality() bool {
 	return o.CRF >= 0 || len(o.Options) > 0 || o.PixelFormat != ""
 }
 
-// isLosslessVideo reports whether the video of an input was compressed without losses. Pictures, GIF
-// and raw video, which programs hand on, do not count.
-func isLosslessVideo(input *astiav.FormatContext, video *astiav.CodecParameters) bool {
+// isLosslessVideo reports whether the video of an input was compressed without losses; packet says
+// so of its first packet. Pictures, GIF and raw video, which programs hand on, do not count.
+func isLosslessVideo(input *astiav.FormatContext, video *astiav.CodecParameters, packet bool) bool {
 	id, format := video.CodecID(), input.InputFormat().Name()
 	switch {
 	case id == astiav.CodecIDH264:
@@ -31,7 +31,7 @@ func isLosslessVideo(input *astiav.FormatContext, video *astiav.CodecParameters)
 		strings.HasPrefix(format, "image2") || strings.HasSuffix(format, "_pipe") || format == "gif" || format == "apng":
 		return false
 	}
-	return av.IsLossless(id)
+	return packet || av.IsLossless(id)
 }
 
 // mezzanine returns the encoder of the source's codec if that is a mezzanine, empty otherwise.
@@ -59,7 +59,9 @@ func losslessEncoder(source *Source, named func(string) *astiav.Codec) *astiav.C
 	if id := av.CodecNamed(source.Video.Codec); id != astiav.CodecIDH264 {
 		names = nil
 		for _, c := range av.Encoders(id) {
-			names = append(names, c.Name())
+			if isLosslessEncoder(c) {
+				names = append(names, c.Name())
+			}
 		}
 	}
 	for _, e := range losslessEncoders {

@@ -14,6 +14,8 @@ import (
 type undecoded struct {
 	lost []string // names for messages
 	half bool     // the samples are half floats, which FFmpeg before 6.0 makes floats
+	// The packet was coded without losses in a codec that may have some.
+	lossless bool
 }
 
 // inspect returns what the decoder leaves out of packets like the first. header is the codec's.

@@ -36,5 +36,8 @@ func FuzzInspectEXR(f *testing.F) {
 		inspectEXR(data)
 		hasLayers(data, data)
 		isLosslessH264(data)
+		isLosslessHEVC(data)
+		isLosslessVP9(data)
+		isReversibleJPEG2000(data)
 	})
 }

@@ -343,3 +343,31 @@ func TestSmartCopyRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Packets are not copied of streams that change, jump or have no timestamps.
+func TestSmartCopyOfUnevenStreams(t *testing.T) {
+	h264 := []string{"-an", "-c:v", "libx264", "-g", "10", "-bf", "0"}
+	join := func(header int, a, b string) string {
+		first, err1 := os.ReadFile(a)
+		second, err2 := os.ReadFile(b)
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(a, append(first, second[header:]...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	const flvHeader = 13
+	for want, in := range map[string]string{
+		"no timestamp": film(t, "a.h264", h264...),
+		"changes":      join(flvHeader, film(t, "a.flv", h264...), film(t, "b.flv", append(h264, "-profile:v", "baseline", "-output_ts_offset", "4")...)),
+		"jump":         join(0, film(t, "a.ts", h264...), film(t, "b.ts", append(h264, "-output_ts_offset", "5000")...)),
+	} {
+		o := Options{Convert: pipeline.Options{Input: pipeline.Input{File: in}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Backend: pipeline.CPU}}, SmartCopy: true}
+		o.Convert.Output.File, o.Damage = filepath.Join(t.TempDir(), "out"+filepath.Ext(in)), frames(t, "30")
+		if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", filepath.Base(in), err)
+		}
+	}
+}

@@ -114,5 +114,6 @@ func openAt(ctx context.Context, clip *pipeline.Clip, start *int64) (r *media.Re
 		r.Close()
 		return clip.Source, func() {}, nil
 	}
+	r.CaptionFor(clip.Source)
 	return r, r.Close, nil
 }

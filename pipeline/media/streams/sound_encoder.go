@@ -55,6 +55,7 @@ func (s *Set) newSoundEncoder(in *astiav.Stream, decoder *astiav.CodecContext) (
 		if err != nil {
 			return nil, err
 		}
+		s.announceRounding(in, decoder, codec.ID())
 		return s.openSoundEncoder(codec, in, decoder, cmp.Or(container.SoundChannels(s.out, codec.ID()), av.Channels(decoder)))
 	}
 	source := in.CodecParameters().CodecID()
@@ -72,6 +73,8 @@ func (s *Set) newSoundEncoder(in *astiav.Stream, decoder *astiav.CodecContext) (
 			case err == nil:
 				if id != source {
 					s.announceCodec(in, decoder, id, slices.Contains(lossless, id))
+				} else {
+					s.announceRounding(in, decoder, id)
 				}
 				if n < all {
 					s.log.Warn("sound is mixed to fewer channels, as the container takes no more", "stream", in.Index(), "source", all, "written", n)

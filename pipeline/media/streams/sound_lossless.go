@@ -34,10 +34,8 @@ func (s *Set) losslessCodecs(in *astiav.Stream, decoder *astiav.CodecContext) []
 // announceCodec says that sound is encoded in another codec than the source's, and what that loses.
 func (s *Set) announceCodec(in *astiav.Stream, decoder *astiav.CodecContext, id astiav.CodecID, lossless bool) {
 	source := in.CodecParameters().CodecID()
-	bits, float := av.SampleBits(decoder)
-	whole := float && bits == 32 && (id == astiav.CodecIDPcmF32Le || id == astiav.CodecIDPcmF32Be) || !float && bits <= 24
 	switch {
-	case lossless && whole:
+	case lossless && keepsSamples(decoder, id):
 		s.log.Info("sound is encoded in another codec, without losses; Output.AudioCodec chooses another", "stream", in.Index(), "source", source, "written", id)
 	case lossless:
 		s.log.Warn("sound is encoded in another codec, rounded to 24 bits a sample; Output.AudioCodec chooses another", "stream", in.Index(), "source", source, "written", id)
@@ -46,5 +44,20 @@ func (s *Set) announceCodec(in *astiav.Stream, decoder *astiav.CodecContext, id 
 			"stream", in.Index(), "source", source, "written", id, "container", container.Name(s.out))
 	default:
 		s.log.Warn("sound is encoded in another codec", "stream", in.Index(), "source", source, "written", id)
+	}
+}
+
+// keepsSamples reports whether sound that is decoded and encoded in a codec without losses has
+// the same samples: 32-bit floats, as all sound here, hold integers of 24 bits.
+func keepsSamples(decoder *astiav.CodecContext, id astiav.CodecID) bool {
+	bits, float := av.SampleBits(decoder)
+	return float && bits == 32 && (id == astiav.CodecIDPcmF32Le || id == astiav.CodecIDPcmF32Be) || !float && bits <= 24
+}
+
+// announceRounding says if sound of the same speed loses bits although it is encoded in a codec
+// without losses that the user, or the source, has chosen.
+func (s *Set) announceRounding(in *astiav.Stream, decoder *astiav.CodecContext, id astiav.CodecID) {
+	if s.keepsTime() && isLossless(in.CodecParameters()) && (isPCM(id) || av.IsLossless(id)) && !keepsSamples(decoder, id) {
+		s.log.Warn("sound is rounded to 24 bits a sample, as it is encoded again", "stream", in.Index(), "written", id)
 	}
 }

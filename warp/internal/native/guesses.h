@@ -17,7 +17,6 @@ typedef struct {
 } guesses;
 
 static inline ints near(ints a, ints b) { return (uints)(a - b + same_motion) <= (uints)all(2 * same_motion); }
-static inline int near_one(int32_t a, int32_t b) { return (uint32_t)(a - b + same_motion) <= 2 * same_motion; }
 
 // nearest rounds parts of motions, which are shorter than shift_radius.
 static inline ints nearest(vectors v) {
@@ -85,6 +84,16 @@ static inline void append_one(const warp_scene *s, const head *heads, const unsi
 	g->count = n + lanes;
 }
 
+// alone reports whether each lane keeps one of its heads.
+static inline int alone(const unsigned *kept, int count) {
+	unsigned once = 0, twice = 0;
+	for (int j = 0; j < count; j++) {
+		twice |= once & kept[j];
+		once |= kept[j];
+	}
+	return once == (1u << lanes) - 1 && twice == 0;
+}
+
 // append appends a lane's guess.
 static inline void append(const warp_scene *s, const head *h, int64_t i, int lane, int tile, guesses *g) {
 	int n = g->count++;
@@ -98,58 +107,70 @@ static inline void append(const warp_scene *s, const head *h, int64_t i, int lan
 	g->cell[n] = tile + lane;
 }
 
-// attract sets, for the guesses from k on, one a lane, where they move among the count guesses from
-// begin on, and how dense these are around them. square is the radius, squared.
-static inline void attract(const guesses *g, int begin, int count, int k, float square, int32_t *to_x, int32_t *to_y, float *density) {
-	ints own_x = load(g->x + begin + k), own_y = load(g->y + begin + k), own_seen = load(g->seen + begin + k);
+// attract returns where a head moves among count heads, and how dense these are around it. shares
+// are the heads', as floats, and 0 at other lanes; square is the radius, squared.
+static inline vectors attract(const warp_scene *s, const head *heads, const unsigned *kept, const vectors *shares, int count, int own, float square, ints *to_x,
+                              ints *to_y) {
+	const head *h = &heads[own];
+	int seen = s->seen[h->hypothesis];
 	vectors zero = {0}, x = zero, y = zero, sum = zero, dense = zero;
-	for (int i = begin; i < begin + count; i++) {
-		vectors dx = __builtin_convertvector(g->x[i] - own_x, vectors), dy = __builtin_convertvector(g->y[i] - own_y, vectors);
+	for (int k = 0; k < count; k++) {
+		if ((kept[k] & kept[own]) == 0)
+			continue;
+		vectors dx = __builtin_convertvector(heads[k].x - h->x, vectors), dy = __builtin_convertvector(heads[k].y - h->y, vectors);
 		vectors near = square - (dx * dx + dy * dy);
-		float share = (float)g->share[i];
-		vectors attraction = (vectors)((ints)(near * near * share) & (near > 0));
+		vectors attraction = (vectors)((ints)(near * near * shares[k]) & (near > 0));
 		dense += attraction;
-		attraction = (vectors)((ints)(attraction * share) & (own_seen == g->seen[i]));
+		if (s->seen[heads[k].hypothesis] != seen)
+			continue;
+		attraction *= shares[k];
 		sum += attraction;
 		x += attraction * dx;
 		y += attraction * dy;
 	}
 	vectors inverse = 1 / sum;
-	store_ints(to_x + k, own_x + nearest(x * inverse));
-	store_ints(to_y + k, own_y + nearest(y * inverse));
-	memcpy(density + k, &dense, sizeof dense);
+	*to_x = h->x + nearest(x * inverse);
+	*to_y = h->y + nearest(y * inverse);
+	return dense;
 }
 
-// shift moves the last guesses, from begin on, to where they are dense, and leaves those that differ
-// then.
-static inline void shift(guesses *g, int begin, float square) {
-	int32_t x[warp_most_hypotheses], y[warp_most_hypotheses];
-	float density[warp_most_hypotheses], most = 0;
-	int count = g->count - begin;
-	for (int k = 0; k < count; k += lanes)
-		attract(g, begin, count, k, square, x, y, density);
-	for (int k = 0; k < count; k++)
-		most = density[k] > most ? density[k] : most;
-	float scale = 0.5f / most;
-	int end = begin;
+// shift moves the heads that are kept at some lanes to where they are dense, and returns the number of
+// those that differ then. kept tells their lanes, before and after. A lane's only head stays.
+static inline int shift(const warp_scene *s, head *heads, unsigned *kept, int count, float square) {
+	vectors shares[warp_most_hypotheses], density[warp_most_hypotheses], most = {0};
+	ints x[warp_most_hypotheses], y[warp_most_hypotheses];
+	int n = 0;
 	for (int k = 0; k < count; k++) {
-		int from = begin + k, seen = g->seen[from], j = begin;
-		int32_t share = (int32_t)((float)g->share[from] * ((density[k] + most) * scale) + 0.5f);
-		while (j < end && !(g->seen[j] == seen && near_one(g->x[j], x[k]) && near_one(g->y[j], y[k])))
-			j++;
-		if (j < end) {
-			g->share[j] += share;
+		if (kept[k] == 0)
 			continue;
-		}
-		g->x[end] = x[k];
-		g->y[end] = y[k];
-		g->bend_x[end] = g->bend_x[from];
-		g->bend_y[end] = g->bend_y[from];
-		g->share[end] = share;
-		g->seen[end] = seen;
-		g->cell[end++] = g->cell[from];
+		shares[n] = __builtin_convertvector(heads[k].share & lanes_of(kept[k]), vectors);
+		kept[n] = kept[k];
+		heads[n++] = heads[k];
 	}
-	g->count = end;
+	for (int k = 0; k < n; k++) {
+		density[k] = attract(s, heads, kept, shares, n, k, square, &x[k], &y[k]);
+		density[k] = (vectors)((ints)density[k] & lanes_of(kept[k]));
+		most = (vectors)choose(density[k] > most, (ints)density[k], (ints)most);
+	}
+	vectors scale = 0.5f / most;
+	int end = 0;
+	for (int k = 0; k < n; k++) {
+		ints share = __builtin_convertvector(shares[k] * ((density[k] + most) * scale) + 0.5f, ints), rest = lanes_of(kept[k]);
+		int hypothesis = heads[k].hypothesis;
+		for (int j = 0; j < end; j++) {
+			head *h = &heads[j];
+			if (s->seen[h->hypothesis] != s->seen[hypothesis])
+				continue;
+			ints same = rest & h->at & near(h->x, x[k]) & near(h->y, y[k]);
+			h->share += share & same;
+			rest &= ~same;
+		}
+		if (any(rest)) {
+			kept[end] = bits(rest);
+			heads[end++] = (head){x[k], y[k], rest, share & rest, hypothesis};
+		}
+	}
+	return end;
 }
 
 // gather_vector appends the guesses of the lanes from skip on. (x0, y) is the first lane's
@@ -184,24 +205,21 @@ static inline void gather_vector(const warp_scene *s, int x0, int y, int skip, i
 		append_all(s, &heads[0], i, tile, g);
 		return;
 	}
-	unsigned kept[warp_most_hypotheses], once = 0, twice = 0;
-	for (int j = 0; j < count; j++) {
+	unsigned kept[warp_most_hypotheses];
+	for (int j = 0; j < count; j++)
 		kept[j] = bits(heads[j].at & ((heads[j].share * least_share) >= total));
-		twice |= once & kept[j];
-		once |= kept[j];
+	if (!alone(kept, count)) {
+		float radius = (float)(shift_radius >> s->level);
+		count = shift(s, heads, kept, count, radius * radius);
 	}
-	if (skip == 0 && once == (1u << lanes) - 1 && twice == 0) {
+	if (skip == 0 && alone(kept, count)) {
 		append_one(s, heads, kept, count, i, tile, g);
 		return;
 	}
-	float radius = (float)(shift_radius >> s->level);
 	for (int lane = skip; lane < lanes; lane++) {
-		int begin = g->count;
 		for (int j = 0; j < count; j++)
 			if (kept[j] >> lane & 1)
 				append(s, &heads[j], i, lane, tile, g);
-		if (g->count > begin + 1)
-			shift(g, begin, radius * radius);
 		g->end[tile + lane] = g->count;
 	}
 }

@@ -1,0 +1,53 @@
+package pipeline_test
+
+import (
+	"context"
+	"math/big"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"retime/pipeline"
+	"retime/pipeline/segment"
+	"retime/pipeline/timeline"
+	"retime/warp"
+)
+
+// A conversion in parts has the captions of one in a whole, at the borders of its parts, too.
+func TestCaptionsOfParts(t *testing.T) {
+	clip := pipeline.CaptionedClip(t, 90, pipeline.FullCaptions)
+	for _, rate := range []string{"60", "24", "10", "4"} {
+		dir := t.TempDir()
+		o := pipeline.Options{
+			Input: pipeline.Input{File: clip}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: filepath.Join(dir, "whole.mkv"), VideoCodec: "libx264"},
+			Compute: pipeline.Compute{Backend: pipeline.CPU},
+		}
+		o.Timing.Rate, _ = timeline.ParseRate(rate)
+		if _, err := pipeline.Run(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+		want := pipeline.TripletsOf(t, o.Output.File)
+		o.Output.File = filepath.Join(dir, "parts.mkv")
+		plan, err := segment.New(context.Background(), o, segment.Options{Length: big.NewRat(1, 2), Even: true, Program: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range plan.Ranges { // each by a worker of its own
+			if _, _, err := plan.Make(context.Background(), dir, i, o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := plan.Join(context.Background(), dir, o); err != nil {
+			t.Fatal(err)
+		}
+		got := pipeline.TripletsOf(t, o.Output.File)
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d frames, want %d", rate, len(got), len(want))
+		}
+		for k := range want {
+			if !slices.Equal(got[k], want[k]) {
+				t.Errorf("%s: frame %d has captions\n% x, want\n% x", rate, k, got[k], want[k])
+			}
+		}
+	}
+}

@@ -8,7 +8,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
-	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/timebase"
 )
 
 // captions are the closed captions (CEA-608 and 708, as ATSC A/53 part 4 puts them beside pictures) of

@@ -27,9 +27,10 @@ type Preview struct {
 	Container, Encoder string // as FFmpeg names them
 	Rate               *big.Rat
 	Streams            []media.Fate
-	// Frames is the number of frames, and Shot how many of them are as shot, except for scene cuts and
-	// for repeated frames that are retimed. Frames is 0 if the input does not tell its length.
-	Frames, Shot int64
+	// Frames is the number of frames, Shot how many of them are as shot, and Held how many show once more
+	// what the frame before shows, except for scene cuts and for repeated frames that are retimed.
+	// Frames is 0 if the input does not tell its length.
+	Frames, Shot, Held int64
 	// Bytes and Time are the rough size of the output and time of the run, by Trial frames; 0 if
 	// Frames is.
 	Bytes   int64
@@ -122,7 +123,7 @@ func preview(ctx context.Context, o Options, dir string) (*Preview, error) {
 	if p.Frames == 0 {
 		return p, nil
 	}
-	p.Shot = clip.shot(&r)
+	p.Shot, p.Held = clip.shot(&r)
 	p.Time = each * time.Duration(p.Frames)
 	p.Bytes = sizeOf(dir) / max(p.Trial, 1) * p.Frames
 	return p, nil
@@ -142,13 +143,14 @@ func sizeOf(dir string) (bytes int64) {
 // countedFrames is how many frames of a plan are looked at to count those that are as shot.
 const countedFrames = 20_000
 
-// shot returns how many frames of the plan are as shot: by the places of the frames if both
+// shot returns how many frames of the plan are as shot and how many are held: by the places of the frames if both
 // rates are even, else by the share in a trial.
-func (c *Clip) shot(trial *Result) int64 {
+func (c *Clip) shot(trial *Result) (shot, held int64) {
 	v, total := c.Source.Video(), c.Plan.Total
 	even := v.Rate != nil && v.Average != nil && v.Rate.Cmp(v.Average) == 0
-	if !even || c.varies != nil || c.Options.Synthesis.Mode == warp.Nearest {
-		return total * (trial.Frames - trial.Made) / max(trial.Frames, 1)
+	if !even || c.varies != nil {
+		n := max(trial.Frames, 1)
+		return total * (trial.Frames - trial.Made - trial.Held) / n, total * trial.Held / n
 	}
 	first := c.Plan.Clock.At(v.FirstPTS)
 	var last *big.Rat // the place of the last picture, which later frames repeat
@@ -156,7 +158,9 @@ func (c *Clip) shot(trial *Result) int64 {
 		last = end.Mul(end.Sub(end, first), v.Rate)
 		last.Sub(last, big.NewRat(1, 1))
 	}
-	var seen, shot int64
+	nearest := c.Options.Synthesis.Mode == warp.Nearest
+	var seen int64
+	shown := int64(-1) // the place of the picture that the frame before shows; -1 for a made one
 	for _, pass := range c.Plan.Passes {
 		layout, sharp := pass.Layout.(*timeline.Constant)
 		if exposed, ok := pass.Layout.(*timeline.Exposed); ok {
@@ -169,13 +173,24 @@ func (c *Clip) shot(trial *Result) int64 {
 			m := layout.Moment(k)
 			place := m.Sub(m.Abs(m), first)
 			place.Mul(place, v.Rate)
-			if sharp && place.IsInt() || last != nil && place.Cmp(last) > 0 {
-				shot++
+			switch {
+			case last != nil && place.Cmp(last) > 0:
+				place = last
+			case nearest:
+				place.SetInt64(timeline.Round(place))
+			case !sharp || !place.IsInt():
+				shown = -1
+				continue
+			}
+			if at := timeline.Round(place); at == shown {
+				held++
+			} else {
+				shot, shown = shot+1, at
 			}
 		}
 	}
 	if seen == 0 {
-		return 0
+		return 0, 0
 	}
-	return shot * total / seen
+	return shot * total / seen, held * total / seen
 }

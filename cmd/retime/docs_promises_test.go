@@ -32,6 +32,9 @@ func blocks(text string) (list []string) {
 	}
 	table := false
 	for line := range strings.Lines(fenced.ReplaceAllString(text, "")) {
+		if strings.HasPrefix(line, "<!--") {
+			continue
+		}
 		line = strings.TrimRight(line, "\n")
 		row := strings.HasPrefix(line, "|")
 		if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "    ") || begins.MatchString(line) || row != table {

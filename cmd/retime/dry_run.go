@@ -27,7 +27,11 @@ func previewed(ctx context.Context, w io.Writer, name string, o pipeline.Options
 func printPreview(w io.Writer, name string, p *pipeline.Preview) {
 	fmt.Fprintf(w, "%s: %s, %s, %dx%d %s, %s fps\n", name, p.Container, p.Encoder, p.Width, p.Height, p.Written, rateText(p.Rate))
 	if p.Frames > 0 {
-		fmt.Fprintf(w, "%s: %d as shot, %d made\n", counted(p.Frames, "frame"), p.Shot, p.Frames-p.Shot)
+		held := ""
+		if p.Held > 0 {
+			held = fmt.Sprintf(", %d held", p.Held)
+		}
+		fmt.Fprintf(w, "%s: %d as shot, %d made%s\n", counted(p.Frames, "frame"), p.Shot, p.Frames-p.Shot-p.Held, held)
 	} else {
 		fmt.Fprintln(w, "the number of frames is not known before")
 	}
@@ -81,7 +85,7 @@ func dryRunRestore(ctx context.Context, w io.Writer, report *restore.Report, o p
 	if err != nil {
 		return err
 	}
-	p.Frames, p.Time = report.Frames, 0
+	p.Frames, p.Held, p.Time = report.Frames, 0, 0
 	p.Shot = report.Frames - report.Made
 	printPreview(w, o.Output.File, p)
 	return nil

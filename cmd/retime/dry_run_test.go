@@ -14,7 +14,7 @@ import (
 // A dry run says of the frames what the run says, and leaves nothing behind.
 func TestDryRun(t *testing.T) {
 	in := clip(t, 64, 48, 24)
-	frames := regexp.MustCompile(`(?m)^\d+ frames: \d+ as shot, \d+ made`)
+	frames := regexp.MustCompile(`(?m)^\d+ frames: \d+ as shot, \d+ made(?:, \d+ held)?`)
 	for _, args := range [][]string{{"--fps", "60"}, {"--slow", "4", "--from", "0.25", "--to", "0.75"}, {"--slow", "1.37"}, {"--speed", "2"}, {"--mode", "nearest", "--fps", "60"}, {"--shutter", "180", "--fps", "60"}} {
 		dir := t.TempDir()
 		t.Setenv("TMPDIR", dir)
@@ -48,7 +48,7 @@ func TestDryRunOfVerbs(t *testing.T) {
 	}
 	before := namesIn(t, dir)
 	for _, c := range []struct{ args, want string }{
-		{"plan " + in + " -o other.json --fps 48 --segment-seconds 0.5", "48 frames: 25 as shot, 23 made"},
+		{"plan " + in + " -o other.json --fps 48 --segment-seconds 0.5", "48 frames: 24 as shot, 23 made, 1 held"},
 		{"plan " + in + " -o other.json --fps 48 --segment-seconds 0.5", "other.json: about 2 segments"},
 		{"segment --plan " + plan + " --index 1", "segment 1 of 2, frames 24 to 48: would be made"},
 		{"join --plan " + plan + " -o out.mp4", "48 frames from 2 segments, of which 0 are done"},

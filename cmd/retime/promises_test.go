@@ -5,48 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"retime/pipeline/fault"
 )
-
-// The commands of README.md's first steps make the frames that it shows. What it shows of sizes and
-// seconds is one machine's.
-func TestFirstSteps(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	steps := regexp.MustCompile(`(?m)^    \$ bin/retime (.*)\n((?:    [^$].*\n)+)`).FindAllStringSubmatch(string(text), -1)
-	if len(steps) != 3 {
-		t.Fatalf("%d steps", len(steps))
-	}
-	demo, err := filepath.Abs("../../testdata/demo.mp4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "build"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	counts := regexp.MustCompile(`(?m)^ *(\d+ frames: .*|.*\.mp4: \d+x\d+ \w+, [\d.]+ fps)`)
-	for _, step := range steps {
-		args := strings.Fields(strings.Replace(step[1], "testdata/demo.mp4", demo, 1))
-		cmd := program(append(args, "--preset", "fast", "--vopt", "preset=ultrafast")...)
-		cmd.Dir = dir
-		said, err := cmd.Output()
-		if err != nil {
-			t.Errorf("%s: %v", step[1], err)
-		}
-		want, got := counts.FindAllString(strings.ReplaceAll(step[2], "    ", ""), -1), counts.FindAllString(string(said), -1)
-		if len(want) < 2 || !slices.Equal(want, got) {
-			t.Errorf("%s says\n%sREADME.md says\n%s", step[1], said, step[2])
-		}
-	}
-}
 
 // Pictures of more than 2^26 pixels are refused.
 func TestLargePictures(t *testing.T) {

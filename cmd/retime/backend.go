@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"retime/cuda"
 	"retime/pipeline"
 	"retime/pipeline/fault"
@@ -64,6 +66,9 @@ func replaceByCUDA() error {
 
 // replaceBy replaces this program by another one with the same arguments, or returns an error.
 func replaceBy(program string) error {
+	if fd, ok := messageDescriptor(); ok {
+		_ = unix.Dup3(fd, unix.Stderr, 0)
+	}
 	err := syscall.Exec(program, append([]string{program}, os.Args[1:]...), os.Environ())
 	return fmt.Errorf("start %s: %w", program, err)
 }

@@ -1,10 +1,17 @@
 package main
 
 /*
+#define _GNU_SOURCE
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // What a small conversion takes. Where there is less, Go's runtime ends the program with a trace,
@@ -51,13 +58,105 @@ static const char *lacks(void) {
 	return started < want ? "too few threads (ulimit -u)" : NULL;
 }
 
-// check runs before Go's runtime begins.
-__attribute__((constructor)) static void check(void) {
-	const char *what = lacks();
-	if (what == NULL)
-		return;
+static void refuse(const char *what) {
 	dprintf(STDERR_FILENO, "retime: the limits of this process leave %s; raise them, or try again later\n", what);
 	_exit(75);
 }
+
+// messages is where the program writes to standard error, if a parent reads what Go's runtime writes there.
+static int messages = -1;
+
+static int message_descriptor(void) { return messages; }
+
+static volatile pid_t child;
+
+static void pass_on(int signal) { kill(child, signal); }
+
+static void stop(int signal) {
+	kill(child, SIGSTOP);
+	kill(getpid(), SIGSTOP); // until somebody continues this process
+	kill(child, SIGCONT);
+}
+
+// read_all reads until the end, and returns as much of the beginning as there is room for.
+static size_t read_all(int from, char *text, size_t room) {
+	char rest[4096];
+	size_t have = 0;
+	for (;;) {
+		int full = have == room;
+		ssize_t n = full ? read(from, rest, sizeof rest) : read(from, text + have, room - have);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return have;
+		if (full)
+			continue;
+		have += n;
+	}
+}
+
+// watch has a child go on with the program, and ends as the child does. If the child's memory runs out, Go's
+// runtime ends it with a trace, in whose place one line says so.
+static void watch(void) {
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return;
+	child = fork();
+	if (child <= 0) {
+		if (child == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			setpgid(0, 0); // so that signals to the group come once, from the parent
+			messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+			dup2(ends[1], STDERR_FILENO);
+		}
+		close(ends[0]);
+		close(ends[1]);
+		return;
+	}
+	close(ends[1]);
+	setpgid(child, child);
+	signal(SIGTSTP, stop);
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		if (signal(signals[i], pass_on) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
+	static char text[1 << 16];
+	size_t n = read_all(ends[0], text, sizeof text - 1);
+	int status;
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	static const char *const lines[] = {"out of memory", "cannot allocate memory", "malloc failed", "failed to create new OS thread", "failed to reserve"};
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 2 || WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT)
+		for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+			if (strstr(text, lines[i]) != NULL)
+				refuse("too little memory for this work (ulimit -v)");
+	for (size_t done = 0; done < n;) {
+		ssize_t wrote = write(STDERR_FILENO, text + done, n - done);
+		if (wrote <= 0)
+			break;
+		done += wrote;
+	}
+	if (WIFSIGNALED(status)) {
+		signal(WTERMSIG(status), SIG_DFL);
+		kill(getpid(), WTERMSIG(status));
+	}
+	_exit(WEXITSTATUS(status));
+}
+
+// check runs before Go's runtime begins.
+__attribute__((constructor)) static void check(void) {
+	const char *what = lacks();
+	if (what != NULL)
+		refuse(what);
+	struct rlimit addresses;
+	if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY)
+		watch();
+}
 */
 import "C"
+
+// messageDescriptor returns the descriptor to write messages to, if it is not that of standard error.
+func messageDescriptor() (fd int, ok bool) {
+	fd = int(C.message_descriptor())
+	return fd, fd >= 0
+}

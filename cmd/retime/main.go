@@ -50,6 +50,10 @@ func exitCode(err error) int {
 // writes to descriptor 2 if that is a pipe that nobody reads; such a write to another
 // descriptor fails, which ends nothing.
 func keepStandardError() {
+	if fd, ok := messageDescriptor(); ok {
+		os.Stderr = os.NewFile(uintptr(fd), os.Stderr.Name())
+		return
+	}
 	if fd, err := unix.FcntlInt(os.Stderr.Fd(), unix.F_DUPFD_CLOEXEC, 3); err == nil {
 		os.Stderr = os.NewFile(uintptr(fd), os.Stderr.Name())
 	}

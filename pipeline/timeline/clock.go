@@ -52,17 +52,26 @@ func (c *Clock) At(pts int64) *big.Rat { return c.meant(c.ticks(pts)) }
 
 // meant returns the time in seconds of t, which counts as timestamps do.
 func (c *Clock) meant(t *big.Rat) *big.Rat {
-	if c.grid != nil {
-		t = c.grid.Place(t)
-	}
+	t = c.place(t)
 	if c.first != nil {
 		t = Later(t, c.first)
 	}
 	return new(big.Rat).Sub(t, c.zero)
 }
 
-// Place returns the time that t, in seconds, is meant for, as At does for timestamps.
-func (c *Clock) Place(t *big.Rat) *big.Rat { return c.meant(new(big.Rat).Add(t, c.zero)) }
+func (c *Clock) place(t *big.Rat) *big.Rat {
+	if c.grid == nil {
+		return t
+	}
+	return c.grid.Place(t)
+}
+
+// Place returns the time that t, in seconds, is meant for, as At does for timestamps, but t may lie before
+// the first picture.
+func (c *Clock) Place(t *big.Rat) *big.Rat {
+	t = c.place(new(big.Rat).Add(t, c.zero))
+	return new(big.Rat).Sub(t, c.zero)
+}
 
 // Exact returns the time of pts in seconds as it stands, off the grid.
 func (c *Clock) Exact(pts int64) *big.Rat {

@@ -44,6 +44,7 @@ func converted(t *testing.T, o pipeline.Options) (digests []pipeline.Digest, rec
 	t.Helper()
 	o.Output = pipeline.Output{File: filepath.Join(t.TempDir(), "whole.nut"), VideoCodec: "ffv1", NoVerify: true}
 	o.Hooks.Digest = func(_ int64, d pipeline.Digest) { digests = append(digests, d) }
+	o.Hooks.Rate = true
 	o.Hooks.Record = func(r pipeline.Record) { records = append(records, r) }
 	if _, err := pipeline.Run(context.Background(), o); err != nil {
 		t.Fatal(err)

@@ -125,11 +125,15 @@ static void watch(void) {
 	int status;
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	static const char *const lines[] = {"out of memory", "cannot allocate memory", "malloc failed", "failed to create new OS thread", "failed to reserve"};
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 2 || WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT)
+	static const char *const lines[] = {"out of memory", "cannot allocate memory", "malloc failed", "malloc of size", "failed to create new OS thread", "failed to reserve"};
+	int crashed = WIFEXITED(status) && WEXITSTATUS(status) == 2 || WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+	if (crashed || WIFEXITED(status) && WEXITSTATUS(status) != 0)
 		for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-			if (strstr(text, lines[i]) != NULL)
-				refuse("too little memory for this work (ulimit -v)");
+			if (strstr(text, lines[i]) != NULL) {
+				if (crashed)
+					refuse("too little memory for this work (ulimit -v)");
+				_exit(75); // the child has said what an encoder lacked it for
+			}
 	for (size_t done = 0; done < n;) {
 		ssize_t wrote = write(STDERR_FILENO, text + done, n - done);
 		if (wrote <= 0)

@@ -107,16 +107,21 @@ func rounded(times []int64, base, rate *big.Rat) (regular, bool) {
 	if !ok {
 		return regular{}, false
 	}
-	r := regular{rate: rate, steady: steady}
-	if ticks := new(big.Rat).Inv(new(big.Rat).Mul(rate, base)); ticks.Cmp(big.NewRat(minTicks, 1)) < 0 {
-		return r, true
-	}
-	if l, ok := newLine(times, base); ok && l.drifts(rate) {
+	grid := RoundedGrid(rate, base, new(big.Rat).Mul(base, big.NewRat(times[0], 1)))
+	if l, ok := newLine(times, base); ok && grid != nil && l.drifts(rate) {
 		return regular{}, false
 	}
-	first := new(big.Rat).Mul(base, big.NewRat(times[0], 1))
-	r.grid = &Grid{Rate: rate, Mean: rate, First: first, Middle: new(big.Rat), Tolerance: base, Jitter: new(big.Rat)}
-	return r, true
+	return regular{rate: rate, steady: steady, grid: grid}, true
+}
+
+// RoundedGrid returns the grid of a rate, in frames per second, whose timestamps only a container rounds,
+// to multiples of base, and whose first picture stands at first; both are in seconds. It returns nil if a
+// frame lasts too few ticks.
+func RoundedGrid(rate, base, first *big.Rat) *Grid {
+	if ticks := new(big.Rat).Inv(new(big.Rat).Mul(rate, base)); ticks.Cmp(big.NewRat(minTicks, 1)) < 0 {
+		return nil
+	}
+	return &Grid{Rate: rate, Mean: rate, First: first, Middle: new(big.Rat), Tolerance: base, Jitter: new(big.Rat)}
 }
 
 // exact reports whether all times lie within a tick of the grid of rate through the first, and

@@ -16,20 +16,13 @@ type Clock struct {
 	first *big.Rat    // earlier times, before zero is subtracted, count as this one; nil for none
 }
 
-// minTicks is how many ticks a frame must last for its grid to be told from
-// the time base's own rounding.
-const minTicks = 4
-
 // NewClock returns the clock of a video.
 func NewClock(v media.Video) *Clock {
 	c := &Clock{base: v.TimeBase, zero: v.Start, grid: v.Grid}
 	if v.Grid != nil {
 		c.first = v.Grid.First
 	} else if v.Rate != nil {
-		ticks := new(big.Rat).Mul(v.Rate, v.TimeBase)
-		if ticks.Inv(ticks).Cmp(big.NewRat(minTicks, 1)) >= 0 {
-			c.grid = &media.Grid{Rate: v.Rate, Mean: v.Rate, First: c.ticks(v.FirstPTS), Middle: new(big.Rat), Tolerance: v.TimeBase}
-		}
+		c.grid = media.RoundedGrid(v.Rate, v.TimeBase, c.ticks(v.FirstPTS))
 	}
 	return c
 }

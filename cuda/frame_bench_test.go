@@ -68,8 +68,8 @@ func steps(b *testing.B, d *cuda.Device, s *cuda.Synthesizer, in warp.Interval) 
 	}
 }
 
-// atOnce reports the milliseconds for a frame if the device makes several at once, of
-// intervals that have so many frames each. They include a frame's share of the work on its
+// atOnce reports the milliseconds for a frame if the device makes several at once, from
+// intervals with this number of frames each. They include a frame's share of the work on its
 // interval.
 func atOnce(b *testing.B, s *cuda.Synthesizer, in warp.Interval, frames int) {
 	const intervals = 64

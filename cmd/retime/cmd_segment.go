@@ -124,7 +124,7 @@ func noArgs(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// ranges returns the numbers of the ranges to make, of a plan with so many.
+// ranges returns the numbers of the ranges to make, out of all that a plan has.
 func (o *WorkOptions) ranges(planned int) (list []int) {
 	for i := o.index; i < planned; i += o.stride {
 		if list = append(list, i); o.stride == 0 || len(list) == o.count {

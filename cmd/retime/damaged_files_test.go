@@ -242,7 +242,7 @@ func (k *damaged) try(t *testing.T, dir, command string, seed uint64) int {
 	return code
 }
 
-// matches reports whether a name, or a directory that it lies in, fits one of the patterns. A
+// matches reports whether one of the patterns fits a name or the directory that it is in. A
 // pattern that ends in /* stands for the directory and all in it.
 func matches(name, patterns string) bool {
 	return slices.ContainsFunc(strings.Fields(patterns), func(p string) bool {

@@ -159,7 +159,7 @@ __attribute__((constructor)) static void check(void) {
 */
 import "C"
 
-// messageDescriptor returns the descriptor to write messages to, if it is not that of standard error.
+// messageDescriptor returns where to write messages; ok is false for standard error itself.
 func messageDescriptor() (fd int, ok bool) {
 	fd = int(C.message_descriptor())
 	return fd, fd >= 0

@@ -47,7 +47,7 @@ type Settings struct {
 // Thousandth stands for a sample of one frame in a thousand: one at least, 16 at most.
 const Thousandth = math.MinInt32
 
-// Sample returns the number of frames to make again and compare, of a clip with so many.
+// Sample returns the number of frames of a clip to make again and compare.
 func Sample(wanted int, frames int64) int {
 	if wanted == Thousandth {
 		return int(min(max((frames+999)/1000, 1), 16))

@@ -30,20 +30,6 @@ func containerClip(t *testing.T, name, size string, rate, channels int, args ...
 	return clip
 }
 
-// streamsOf lists what ffprobe shows of a file's streams of a kind.
-func streamsOf(t *testing.T, name, kind, entries string) []string {
-	t.Helper()
-	out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", kind, "-show_entries", "stream="+entries, "-of", "csv=p=0", name).Output()
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	lines := strings.Fields(string(out))
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], ",") // behind fields that are not there
-	}
-	return lines
-}
-
 // Sound that a container does not take as it is becomes sound that it takes, in codec,
 // sample rate and channels.
 func TestSoundForEveryContainer(t *testing.T) {

@@ -21,15 +21,6 @@ import (
 	"retime/warp"
 )
 
-func mustParse(t *testing.T, text string) []curve.Keyframe {
-	t.Helper()
-	keys, err := timeline.ParseKeyframes(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return keys
-}
-
 func TestParseKeyframes(t *testing.T) {
 	keys := mustParse(t, "# a ramp\nsource speed\n\n0 100%\n0:02.5 -1.5x smooth # here\nend 0% hold\n")
 	if len(keys) != 3 || keys[1].Source.Cmp(big.NewRat(5, 2)) != 0 || keys[1].Speed.Cmp(big.NewRat(-3, 2)) != 0 ||

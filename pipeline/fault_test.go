@@ -89,18 +89,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// wantEmpty fails where a run has left a file behind.
-func wantEmpty(t *testing.T, dir string) {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		t.Errorf("left behind: %s", e.Name())
-	}
-}
-
 // truncated is the first six tenths of a file of so many frames.
 func truncated(t *testing.T, name string, frames int, args ...string) string {
 	t.Helper()

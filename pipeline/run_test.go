@@ -3,82 +3,30 @@ package pipeline
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
-	"math"
 	"math/big"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"testing"
 
-	"retime/frame"
-	"retime/pipeline/media"
+	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/timeline"
 	"retime/testdata/scene"
 	"retime/warp"
 )
 
-// writeScene makes a YUV4MPEG2 file of the test scene.
-func writeScene(t testing.TB, width, height, frames, num, den int) string {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "scene.y4m")
-	if err := scene.CreateY4M(name, width, height, frames, num, den); err != nil {
-		t.Fatal(err)
-	}
-	return name
-}
-
-// ffmpeg runs the ffmpeg program, which makes the inputs that YUV4MPEG2 cannot be.
-func ffmpeg(t testing.TB, args ...string) string {
-	t.Helper()
-	return program(t, "ffmpeg", append([]string{"-v", "error", "-nostdin", "-y"}, args...)...)
-}
-
-func program(t testing.TB, name string, args ...string) string {
-	t.Helper()
-	out, err := exec.Command(name, args...).CombinedOutput()
-	if errors.Is(err, exec.ErrNotFound) {
-		t.Skipf("needs the %s program; make deps installs it", name)
-	}
-	if err != nil {
-		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
-	}
-	return string(out)
-}
-
-// readAll decodes a file to copies of its frames.
-func readAll(t testing.TB, name string) (frames [][]byte, times []*big.Rat, v media.Video) {
-	t.Helper()
-	r, err := media.Open(context.Background(), name, media.ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for {
-		f, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return frames, times, r.Video()
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		frames = append(frames, samples(f))
-		times = append(times, new(big.Rat).Mul(big.NewRat(f.PTS, 1), r.Video().TimeBase))
-		f.Release()
-	}
-}
-
-// samples returns f's samples without padding.
-func samples(f *frame.Frame) []byte {
-	var b []byte
-	for _, p := range f.Planes {
-		for y := range p.Height {
-			b = append(b, p.Pix[y*p.Stride:][:p.Width*f.Format.Bytes()]...)
-		}
-	}
-	return b
-}
+// What the tests of conversions share.
+var (
+	ffmpeg     = cliptest.FFmpeg
+	program    = cliptest.Program
+	samples    = cliptest.Samples
+	readAll    = cliptest.ReadAll
+	psnr       = cliptest.PSNR
+	writeScene = cliptest.WriteScene
+	streamsOf  = cliptest.StreamsOf
+	mustParse  = cliptest.ParseCurve
+	wantEmpty  = cliptest.WantEmpty
+)
 
 // lossless returns options that keep every sample.
 func lossless(t testing.TB, input string) Options {
@@ -203,16 +151,6 @@ func TestMadeFramesAreCloseToTheScene(t *testing.T) {
 			}
 		}
 	}
-}
-
-// psnr is the peak signal-to-noise ratio of 8-bit samples in dB.
-func psnr(a, b []byte) float64 {
-	var sum float64
-	for i := range a {
-		d := float64(a[i]) - float64(b[i])
-		sum += d * d
-	}
-	return 10 * math.Log10(255*255*float64(len(a))/sum)
 }
 
 func TestContainers(t *testing.T) {

@@ -3,12 +3,10 @@ package segment
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -16,23 +14,17 @@ import (
 	"retime/flow"
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/motion"
 	"retime/pipeline/timeline"
 	"retime/pipeline/timeline/curve"
 	"retime/warp"
 )
 
-func ffmpeg(t testing.TB, args ...string) string {
-	t.Helper()
-	out, err := exec.Command("ffmpeg", append([]string{"-v", "error", "-nostdin", "-y"}, args...)...).CombinedOutput()
-	if errors.Is(err, exec.ErrNotFound) {
-		t.Skip("needs the ffmpeg program; make deps installs it")
-	}
-	if err != nil {
-		t.Fatalf("ffmpeg %q: %v\n%s", args, err, out)
-	}
-	return string(out)
-}
+// What the tests of conversions share.
+var (
+	ffmpeg = cliptest.FFmpeg
+)
 
 // clip makes 4 seconds of moving picture with sound, in groups of pictures of uneven
 // lengths with B-frames.

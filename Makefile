@@ -242,9 +242,12 @@ FARM     := cmd/retime-farm
 FARM_GO  := cd $(FARM) && GOWORK=off GOFLAGS="$(filter-out -tags% -ldflags%,$(GOFLAGS))" $(GO)
 TEMPORAL := build/farm/temporal-1.5.1
 
+.PHONY: bin/retime-farm
+bin/retime-farm:
+	@$(FARM_GO) build -o ../../$@ .
+
 .PHONY: farm
-farm: build $(TEMPORAL) ## build bin/retime-farm, for many machines, and bin/temporal to try it
-	@$(FARM_GO) build -o ../../bin/retime-farm .
+farm: build bin/retime-farm $(TEMPORAL) ## build bin/retime-farm, for many machines, and bin/temporal to try it
 	@ln -sfn ../$(TEMPORAL) bin/temporal
 
 # CGO_ENABLED: the server has its own SQLite in Go.
@@ -349,7 +352,20 @@ wheel: ## make a Python wheel of the tarball that make dist or dist-cpu made, or
 .PHONY: deb
 deb: build ## make a package for this Debian
 	@$(call install,dpkg-dev)
-	@.ci/deb
+	@.ci/deb retime
+
+.PHONY: deb-farm
+deb-farm: build bin/retime-farm ## make a package of retime-farm and of a service for its worker
+	@$(call install,dpkg-dev)
+	@.ci/deb retime-farm
+
+RELEASE := $(shell sed -n 's/^const release = "\(.*\)"/\1/p' cmd/retime/version.go)
+
+.PHONY: release
+release: ## make every package of the commit that is tagged with its version, with checksums
+	@[ "$$(git describe --exact-match 2>/dev/null)" = $(RELEASE) ] && [ -z "$$(git status --porcelain)" ] || \
+		{ echo "make release wants a commit with the tag $(RELEASE) and no changes" >&2; exit 1; }
+	@.ci/release $(if $(CUDA_MAJOR),dist,dist-cpu)
 
 .PHONY: clean
 clean: ## remove what was built

@@ -17,8 +17,8 @@ const fewest = 64
 // divide them.
 const few = 4
 
-// brief divides the target: shares shorter than target/brief are not cut any further for the sake
-// of balance, because starting a program would cost more than waiting for one.
+// brief divides the target: balance makes no share shorter than target/brief, because starting a
+// program would cost more than waiting for one.
 const brief = 20
 
 // Sharing decides how many ranges a worker gets at a time, from the number of slots and the speed

@@ -11,13 +11,12 @@ import (
 // unknown at either end, or whose error is at least 65535/256 pixels.
 const Inconsistent = math.MaxUint16
 
-// Consistency checks two fields of one size, from A to B and from B to A, against each
-// other: dst(p) = |forward(p) + backward(p + forward(p))| in 1/256 pixel, which is 0 if
-// the fields agree and large if A is occluded in B. Consistency interpolates backward
-// bilinearly and exactly, rounds each component of the sum to 1/256 pixel, halves up,
-// and rounds the length down. A pixel that moves more than half a pixel beyond the
-// outermost centres has left the picture; between those centres and that limit, the
-// border vectors of backward stand for it.
+// Consistency checks two fields of one size, from A to B and from B to A, against each other:
+// dst(p) = |forward(p) + backward(p + forward(p))| in 1/256 pixel, which is 0 if the fields agree
+// and large if A is occluded in B. Consistency interpolates backward bilinearly and exactly, rounds
+// each component of the sum to 1/256 pixel, halves up, and rounds the length down. A pixel that
+// moves more than half a pixel beyond the outermost centres has left the picture; between those
+// centres and that limit, backward has its border vectors.
 //
 // Consistency resizes dst. The result does not depend on workers.
 func Consistency(dst *frame.Image[uint16], forward, backward Field, workers frame.Workers) error {
@@ -60,13 +59,12 @@ func consistencyRow(dst []uint16, forward []Vec, backward Field, y int) {
 	}
 }
 
-// lookup interpolates f bilinearly at a position inside the picture, in 1/256 pixel,
-// and returns a vector in 1/2^24 pixel. It returns false if a neighbour with weight is
-// Unknown.
+// lookup interpolates f bilinearly at a position inside the picture, in 1/256 pixel, and returns a
+// vector in 1/2^24 pixel. It returns false if a neighbour with nonzero weight is Unknown.
 func lookup(f Field, x, y uint) (vx, vy int64, ok bool) {
 	fx, fy := int64(x%One), int64(y%One)
 	i := int(y/One)*f.Stride + int(x/One)
-	// A neighbour without weight may lie outside the picture.
+	// A neighbour of weight zero may be outside the picture.
 	right, down := 0, 0
 	if fx > 0 {
 		right = 1

@@ -68,7 +68,7 @@ func TestConsistencyConstant(t *testing.T) {
 	}
 }
 
-// An unknown neighbour matters only if it has weight.
+// An unknown neighbour matters only if its weight is not zero.
 func TestConsistencyUnknownNeighbour(t *testing.T) {
 	backward := NewField(4, 1)
 	backward.Pix[2] = Unknown
@@ -139,7 +139,7 @@ func TestConsistencyAgainstDefinition(t *testing.T) {
 				return f
 			}
 			f, b := random(), random()
-			if reach == 1<<26 { // large vectors back from small ones
+			if reach == 1<<26 { // large vectors that lead back from small ones
 				for i, v := range f.Pix {
 					f.Pix[i] = Vec{v.X % 300, v.Y % 300}
 				}

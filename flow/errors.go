@@ -7,12 +7,11 @@ import (
 	"retime/frame"
 )
 
-// EndpointError compares two fields of one size by the length in pixels of the
-// difference of their vectors (Baker, Scharstein, Lewis, Roth, Black and Szeliski, "A
-// Database and Evaluation Methodology for Optical Flow", IJCV 2011, section 4.1). It
-// returns the mean over the pixels that both fields know, or NaN if there are none. If
-// dst is not nil, EndpointError resizes it and stores the error of each pixel there,
-// NaN for pixels that either field does not know.
+// EndpointError compares two fields of one size by the length in pixels of the difference of their
+// vectors (Baker, Scharstein, Lewis, Roth, Black and Szeliski, "A Database and Evaluation
+// Methodology for Optical Flow", IJCV 2011, section 4.1). It returns the mean over the pixels that
+// are known in both fields, or NaN if there are none. If dst is not nil, EndpointError resizes it
+// and stores the error of each pixel there, NaN for pixels that are unknown in either field.
 func EndpointError(dst *frame.Image[float32], got, want Field) (mean float64, err error) {
 	return compare("endpoint error", dst, got, want, func(a, b Vec) float64 {
 		dx, dy := float64(a.X)-float64(b.X), float64(a.Y)-float64(b.Y)

@@ -6,8 +6,8 @@ import (
 	"retime/frame"
 )
 
-// CheckPictures returns an error unless a and b are complete pictures of one size, of
-// which no side exceeds longest pixels.
+// CheckPictures returns an error unless a and b are complete pictures of one size, with no side
+// longer than longest pixels.
 func CheckPictures(a, b frame.Image[uint8], longest int) error {
 	switch {
 	case a.Width != b.Width || a.Height != b.Height:

@@ -34,7 +34,7 @@ func ExampleWriteFlo() {
 	// false
 }
 
-// The flow to the second picture and the flow back from there lead a pixel to its own place. If
+// The flow to the second picture and the flow back from there lead a pixel back to where it was. If
 // they do not, one of them is wrong, or the second picture does not show the pixel.
 func ExampleConsistency() {
 	forward, backward := flow.NewField(8, 1), flow.NewField(8, 1)
@@ -42,7 +42,7 @@ func ExampleConsistency() {
 		forward.Row(0)[x] = flow.Vec{X: 2 * flow.One}   // everything moves right by 2 pixels,
 		backward.Row(0)[x] = flow.Vec{X: -2 * flow.One} // and back
 	}
-	backward.Row(0)[5] = flow.Vec{} // but this pixel finds itself where it is
+	backward.Row(0)[5] = flow.Vec{} // but this pixel stays where it is
 
 	var off frame.Image[uint16]
 	if err := flow.Consistency(&off, forward, backward, frame.Workers{}); err != nil {

@@ -104,7 +104,7 @@ func (f *floReader) read(dst []Vec) error {
 	return nil
 }
 
-// knownFlo returns false for NaN, too.
+// knownFlo returns false for NaN.
 func knownFlo(v float32) bool { return v >= -floKnown && v <= floKnown }
 
 func checkFlo(w, h int) error {

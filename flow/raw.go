@@ -12,26 +12,24 @@ import (
 	"unsafe"
 )
 
-// A raw file holds canonical fields of one size as they lie in memory, for the machine
-// that wrote it: the tag; four 32-bit words with the version of the format, the number
-// of fields, their width and their height; the vectors of the fields row by row; a
-// CRC-32C of everything before it. All but the tag has the machine's byte order, which
-// the word with the version reveals.
+// A raw file holds canonical fields of one size as they are in the memory of the machine that wrote
+// it: the tag; four 32-bit words with the version of the format, the number of fields, their width
+// and their height; the vectors of the fields row by row; a CRC-32C of everything before it. All
+// but the tag has the machine's byte order, which the version word reveals.
 const (
 	rawTag     = "FLOW"
 	rawVersion = 2
 	rawHeader  = len(rawTag) + 4*4
 
-	// rawChunk is the number of vectors that ReadFields reads before it checks them.
-	// The cache still holds that many.
+	// rawChunk is the number of vectors that ReadFields reads before it checks them, few enough to
+	// be still in the cache.
 	rawChunk = 1 << 14
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// WriteFields writes one or more canonical fields of one size in the format that
-// ReadFields reads. It returns an error for a vector beyond the fields' Limit, as
-// Unknown is.
+// WriteFields writes one or more canonical fields of one size in the format that ReadFields reads.
+// It returns an error for a vector beyond the fields' Limit, such as Unknown.
 func WriteFields(w io.Writer, fields ...Field) error {
 	if err := writeFields(w, fields); err != nil {
 		return fmt.Errorf("flow: write fields: %w", err)
@@ -78,11 +76,10 @@ func writeFields(w io.Writer, fields []Field) error {
 	return err
 }
 
-// ReadFields reads n fields of width by height that WriteFields wrote, up to the end of
-// r, into new memory that the fields share. It returns an error for anything else: a
-// changed byte, a file from a machine of another byte order, a vector beyond the
-// fields' Limit, data after the end. If the file is cut short, the error wraps
-// io.ErrUnexpectedEOF.
+// ReadFields reads n fields of width by height that WriteFields wrote, up to the end of r, into new
+// memory that the fields share. It returns an error for anything else: a changed byte, a file from
+// a machine with another byte order, a vector beyond the fields' Limit, data after the end. If the
+// file is cut short, the error wraps io.ErrUnexpectedEOF.
 func ReadFields(r io.Reader, n, width, height int) ([]Field, error) {
 	fields, err := readFields(r, n, width, height)
 	if err != nil {
@@ -146,8 +143,8 @@ func newRawHeader(n, width, height int) ([]byte, error) {
 	return h, nil
 }
 
-// compareRaw returns an error that names the first difference between a header and the
-// one wanted.
+// compareRaw returns an error that names the first difference between a header and the expected
+// one.
 func compareRaw(header, want []byte) error {
 	if tag := header[:len(rawTag)]; string(tag) != rawTag {
 		return fmt.Errorf("starts with %q, not %q: no fields", tag, rawTag)
@@ -173,7 +170,7 @@ func rawBytes(v []Vec) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(Vec{})))
 }
 
-// within reports whether all components lie within ±limit, which must be positive.
+// within reports whether all components are within ±limit, which must be positive.
 func within(v []Vec, limit int32) bool {
 	if short(rawBytes(v), bits.Len32(uint32(limit))-1) {
 		return true
@@ -185,9 +182,8 @@ func within(v []Vec, limit int32) bool {
 	return most <= uint32(2*limit)
 }
 
-// short reports whether all components of vectors are from -2^n to 2^n-1, that is,
-// whether their bits from n on are alike. That takes half the time of comparing each
-// component.
+// short reports whether all components of vectors are from -2^n to 2^n-1, that is, whether all bits
+// from n up are equal. That takes half the time of comparing each component.
 func short(vectors []byte, n int) bool {
 	var a, b, c, d uint64
 	for ; len(vectors) >= 32; vectors = vectors[32:] {

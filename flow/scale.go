@@ -1,8 +1,8 @@
 package flow
 
-// Halve returns the flow of the same pictures halved (rounding up). Each vector is half
-// the mean of the known vectors of up to 2x2 pixels, rounded to the nearest, ties up; it
-// is Unknown if all of these are.
+// Halve returns the flow between the same pictures halved (rounding up). Each vector is half the
+// mean of the known vectors of up to 2x2 pixels, rounded to the nearest, ties up, or Unknown if
+// none is known.
 func Halve(f Field) Field {
 	out := NewField((f.Width+1)/2, (f.Height+1)/2)
 	for y := range out.Height {

@@ -27,9 +27,9 @@ func KeepStill(a, b frame.Image[uint8], workers frame.Workers, fields ...Field) 
 		}
 	}
 	workers.Rows(a.Height, func(y0, y1 int) {
-		// rows[x] counts the consecutive rows, down to the present one, that are the
-		// same across the width of the square around x, up to stillRows. Rows outside
-		// the picture count as the same.
+		// rows[x] counts the consecutive rows, up to and including the current one, that are the
+		// same across the width of the square around x, but at most stillRows. Rows outside the
+		// picture count as the same.
 		rows := make([]uint8, a.Width)
 		for x := range rows {
 			rows[x] = stillRadius
@@ -64,10 +64,9 @@ const stillRows = 2*stillRadius + 1
 // whether any count has reached stillRows.
 func countStill(rows []uint8, a, b []uint8) bool {
 	width, any, done := len(rows), false, 0
-	differs := -stillRadius - 1 // the last pixel that differs, as far as known
+	differs := -stillRadius - 1 // last pixel known to differ
 	for differs+stillRadius+1 < width {
-		// The scan runs backward: a pixel that differs rules out every square that it
-		// lies in.
+		// The scan runs backward: a pixel that differs rules out every square that contains it.
 		first, last := max(differs+1, 0), min(differs+stillRows, width-1)
 		for last >= first && a[last] == b[last] {
 			last--

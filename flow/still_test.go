@@ -44,7 +44,7 @@ func TestKeepStill(t *testing.T) {
 	}
 }
 
-// sameAround compares the square around a pixel one by one.
+// sameAround compares the squares around a pixel, one pixel after the other.
 func sameAround(a, b frame.Image[uint8], x, y int) bool {
 	for j := max(y-stillRadius, 0); j <= min(y+stillRadius, a.Height-1); j++ {
 		for i := max(x-stillRadius, 0); i <= min(x+stillRadius, a.Width-1); i++ {

@@ -20,10 +20,9 @@ func TestColorWheel(t *testing.T) {
 		{Vec{2 * m, 0}, color.NRGBA{191, 0, 0, 255}},
 		// Half of 54 hues is the 27th, the third of eleven from cyan to blue.
 		{Vec{-m, 0}, color.NRGBA{0, 209, 255, 255}},
-		// A quarter of 54 hues lies between the last two of fifteen from red to yellow.
+		// A quarter of 54 hues is between the last two of fifteen from red to yellow.
 		{Vec{0, m}, color.NRGBA{255, 229, 0, 255}},
-		// Three quarters lie between the fifth and sixth of thirteen from blue to
-		// magenta.
+		// Three quarters are between the fifth and sixth of thirteen from blue to magenta.
 		{Vec{0, -m}, color.NRGBA{88, 0, 255, 255}},
 	}
 	f := NewField(len(tests), 1)

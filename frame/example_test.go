@@ -31,8 +31,7 @@ func ExampleNew() {
 	// luma from 0 to 1023
 }
 
-// Wrap makes a frame of samples that lie in memory already, here with padded rows, without a
-// copy.
+// Wrap makes a frame over samples already in memory, here in padded rows, without copying them.
 func ExampleWrap() {
 	const width, height, stride = 6, 4, 8
 	pixels := make([]byte, stride*height)
@@ -43,7 +42,7 @@ func ExampleWrap() {
 		fmt.Println("nobody uses the pixels any more")
 	})
 
-	kept := f.Retain() // as a receiver does that keeps the frame
+	kept := f.Retain() // a receiver that keeps the frame does this
 	f.Release()
 	fmt.Println("one reference is left")
 	kept.Release()
@@ -52,7 +51,7 @@ func ExampleWrap() {
 	// nobody uses the pixels any more
 }
 
-// Several workers fill a picture, each of them its own band of rows.
+// Several workers fill a picture, each a band of rows of its own.
 func ExampleWorkers_Rows() {
 	img := frame.NewImage[uint8](640, 360)
 	frame.Workers{}.Rows(img.Height, func(y0, y1 int) {

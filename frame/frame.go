@@ -44,8 +44,8 @@ type Frame struct {
 	Format        Format
 	Width, Height int
 	Planes        []Plane
-	// Transfer and FullRange say how luma stands for light. They serve code that looks
-	// at the picture; code that makes frames leaves them to the sink.
+	// Transfer and FullRange say how luma encodes light. They serve code that looks at the picture;
+	// code that makes frames leaves them to the sink.
 	Transfer  Transfer
 	FullRange bool
 	// Damaged is set if the decoder met errors in the picture.
@@ -56,7 +56,7 @@ type Frame struct {
 	// Native is the decoder's own frame, if there is one. An encoder that knows its
 	// type encodes it without a copy.
 	Native any
-	// Memory is the allocator of the planes, or nil if it does not matter.
+	// Memory allocates the planes, or is nil if it does not matter who does.
 	Memory Memory
 
 	refs atomic.Int32

@@ -109,7 +109,7 @@ func TestRowsAtOnce(t *testing.T) {
 	}
 }
 
-// Tasks at once have equal shares of the goroutines, rounded up.
+// Tasks that run at once get equal shares of the goroutines, rounded up.
 func TestShared(t *testing.T) {
 	shared, begin := Workers{N: 8}.Shared()
 	copied := shared

@@ -5,23 +5,23 @@ import (
 	"sync"
 )
 
-// Light describes how a frame's samples stand for light. The zero value stands for samples of SDR.
+// Light describes how a frame's samples encode light. The zero value describes SDR samples.
 type Light struct {
 	Transfer  Transfer
-	FullRange bool // of luma and chroma, or grey; RGB has full range
-	// Red and Blue are the weights KR and KB of red and blue in luma, after ITU-T H.273, in
-	// 1/10000.
+	FullRange bool // of luma and chroma, or grey; RGB always has full range
+	// Red and Blue are the weights KR and KB of red and blue in luma, in 1/10000, as ITU-T H.273
+	// defines them.
 	Red, Blue int64
 }
 
-// One is 1 in the integers that Curve takes for signals, and Bright 1 in those that it returns
-// for light.
+// One is 1.0 in the fixed-point signals that Curve takes, and Bright is 1.0 in the light that it
+// returns.
 const (
 	One    = 1 << 16
 	Bright = 1 << 48
 )
 
-// Curve is a transfer curve in integers. It is the same on every machine.
+// Curve is a transfer curve in integers, the same on every machine.
 type Curve struct{ light [One + 1]uint64 }
 
 var curves = map[Transfer]func() *Curve{
@@ -29,7 +29,7 @@ var curves = map[Transfer]func() *Curve{
 	HLG: sync.OnceValue(func() *Curve { return newCurve(hlgScene) }),
 }
 
-// CurveOf returns the curve of PQ or HLG, nil for SDR.
+// CurveOf returns the curve of PQ or HLG, or nil for SDR.
 func CurveOf(t Transfer) *Curve {
 	if c := curves[t]; c != nil {
 		return c()
@@ -40,14 +40,14 @@ func CurveOf(t Transfer) *Curve {
 func newCurve(light func(signal float64) float64) *Curve {
 	c := new(Curve)
 	for i := range c.light {
-		v := float32(light(float64(i) / One)) // leaves out the digits in which machines may differ
+		v := float32(light(float64(i) / One)) // drops the digits in which machines may differ
 		c.light[i] = uint64(float64(v) * Bright)
 	}
 	return c
 }
 
-// hlgScene returns the light of the scene, from 0 to 1, for a signal of HLG: the inverse OETF of
-// ITU-R BT.2100.
+// hlgScene returns the scene light, from 0 to 1, of an HLG signal: the inverse OETF of ITU-R
+// BT.2100.
 func hlgScene(e float64) float64 {
 	const a, b, c = 0.17883277, 0.28466892, 0.55991073
 	if e <= 0.5 {
@@ -56,11 +56,12 @@ func hlgScene(e float64) float64 {
 	return (math.Exp((e-c)/a) + b) / 12
 }
 
-// Light returns the light, from 0 to Bright, for a signal in 1/One, which counts as 0 or One beyond
-// these.
+// Light returns the light, from 0 to Bright, of a signal in 1/One. It clamps the signal to 0 and
+// One.
 func (c *Curve) Light(signal int64) uint64 { return c.light[min(max(signal, 0), One)] }
 
-// Signal returns the signal in 1/One, from low to high, whose light is nearest; the lower one of two.
+// Signal returns the signal in 1/One, from low to high, whose light is nearest; on a tie the lower
+// one.
 func (c *Curve) Signal(light uint64, low, high int64) int64 {
 	low, high = min(max(low, 0), One), min(max(high, 0), One)
 	for high-low > 1 {

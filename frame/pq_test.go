@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The signals are those of ITU-R BT.2408, table 1, and the two ends.
+// The signals are the two ends and those in table 1 of ITU-R BT.2408.
 func TestPQ(t *testing.T) {
 	for _, c := range []struct{ luminance, signal float64 }{{0, 0}, {100, 0.51}, {203, 0.58}, {1000, 0.75}, {PQPeak, 1}} {
 		got := PQSignal(c.luminance / PQPeak)

@@ -12,11 +12,11 @@ type Workers struct {
 	// N is the number of goroutines, or 0 for runtime.GOMAXPROCS.
 	N int
 
-	tasks *atomic.Int32 // those that divide the goroutines among themselves; nil for one task
+	tasks *atomic.Int32 // tasks that share the goroutines; nil for one task
 }
 
-// Shared returns workers for several tasks at once, which have equal shares of the goroutines of
-// w. A task calls begin before its work, and end after it.
+// Shared returns workers for several tasks at once, which share the goroutines of w equally. A task
+// calls begin before its work, and the returned end after it.
 func (w Workers) Shared() (shared Workers, begin func() (end func())) {
 	w.tasks = new(atomic.Int32)
 	return w, func() func() {
@@ -25,7 +25,7 @@ func (w Workers) Shared() (shared Workers, begin func() (end func())) {
 	}
 }
 
-// Count returns the number of goroutines that Rows uses at present.
+// Count returns the number of goroutines that Rows uses now.
 func (w Workers) Count() int {
 	n := w.N
 	if n <= 0 {
@@ -57,7 +57,7 @@ func (w Workers) Rows(height int, f func(y0, y1 int)) {
 	band := max(minRows, (height+4*n-1)/(4*n))
 	bands := (height + band - 1) / band
 	var next atomic.Int32
-	var undone sync.WaitGroup // bands: a goroutine that starts late finds none left
+	var undone sync.WaitGroup // counts bands, not goroutines: one that starts late finds none left
 	undone.Add(bands)
 	run := func() {
 		for {
@@ -76,8 +76,8 @@ func (w Workers) Rows(height int, f func(y0, y1 int)) {
 	undone.Wait()
 }
 
-// Both calls f and g, at once unless there is only one goroutine, and returns after both
-// have.
+// Both calls f and g, at the same time if there are goroutines for both, and returns when both have
+// returned.
 func (w Workers) Both(f, g func()) {
 	if w.Count() == 1 {
 		f()

@@ -41,8 +41,8 @@ func BenchmarkSetMask(b *testing.B) {
 	}
 }
 
-// disocclusions returns a mask with holes in the shape of crescents, as moving objects
-// leave them behind, that cover the given share of the plane.
+// disocclusions returns a mask with crescent-shaped holes, such as moving objects uncover, that
+// cover the given share of the plane.
 func disocclusions(r *rand.Rand, width, height int, share float64) frame.Image[uint8] {
 	mask := frame.NewImage[uint8](width, height)
 	for left := int(share * float64(width*height)); left > 0; {

@@ -38,9 +38,9 @@ type Direction struct {
 	Step int
 }
 
-// Directions returns n directions, equally distributed over 360 degrees, from the
-// direction of growing x on. n must be a multiple of four, so that the axes are among
-// them, from 4 to 64; otherwise Directions returns an error.
+// Directions returns n directions, equally spaced over 360 degrees, starting with growing x. n must
+// be a multiple of four, so that the axes are among them, from 4 to 64; otherwise Directions
+// returns an error.
 func Directions(n int) ([]Direction, error) {
 	if n < minDirections || n > maxDirections || n%4 != 0 {
 		return nil, fmt.Errorf("inpaint: %d directions, want a multiple of 4 from %d to %d",

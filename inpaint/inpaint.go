@@ -38,7 +38,7 @@ type Inpainter struct {
 	accum    []accumulator
 	blurred  []uint16
 
-	// rest fills the pixels that no line reached; restMask marks them.
+	// rest fills the pixels that no line reached, which restMask marks.
 	rest     *Inpainter
 	restMask frame.Image[uint8]
 }

@@ -92,7 +92,7 @@ func TestFillMatchesReference(t *testing.T) {
 func testFillMatchesReference[T frame.Sample](t *testing.T) {
 	const seed = 1
 	r := rand.New(rand.NewPCG(seed, 0))
-	// The inpainters live through all cases, to catch state that they fail to reset.
+	// The inpainters are reused in all cases, to catch state that they fail to reset.
 	contexts := make(map[int][]*Inpainter)
 	for _, directions := range []int{4, 12, 16, 64} {
 		for _, workers := range []int{1, 2, 8} {
@@ -193,8 +193,8 @@ func TestFillConstant(t *testing.T) {
 	}
 }
 
-// Fill gives every hole values between those of its own border pixels, whatever lies
-// behind these and in other holes.
+// Fill gives every hole values between those of its own border pixels, whatever is inside other
+// holes or further away.
 func TestFillWithinBorder(t *testing.T) {
 	const seed = 3
 	r := rand.New(rand.NewPCG(seed, 0))

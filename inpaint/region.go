@@ -9,7 +9,7 @@ import (
 // These values of region.index are not numbers of hole pixels.
 const (
 	known   = -1
-	border  = -2 // known pixel beside a hole
+	border  = -2 // known pixel next to a hole
 	outside = -3
 )
 
@@ -19,8 +19,8 @@ type run struct {
 	y, x0, x1, first int32
 }
 
-// borderPixel is a known pixel beside a hole. Bit 4 + dx + 3*dy of holes is set if the
-// neighbour at (dx, dy) is a hole pixel.
+// borderPixel is a known pixel next to a hole. Bit 4 + dx + 3*dy of holes is set if the neighbour
+// at (dx, dy) is a hole pixel.
 type borderPixel struct {
 	x, y  int32
 	holes uint32

@@ -52,8 +52,7 @@ func TestBenchBspline(t *testing.T) {
 	}
 }
 
-// TestBenchPeers runs without the peers that are not installed, but fails if one is
-// asked for by name.
+// Peers that are not installed are skipped, but a Python that --python names must exist.
 func TestBenchPeers(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	out, err := bench(context.Background(), "bspline", "--peers", "--size", "80x80")

@@ -134,14 +134,14 @@ func (b *bsplineBench) picture() frame.Image[float64] {
 	return splines.Picture(b.size.width, b.size.height)
 }
 
-// publishedCPU is the CPU column of table 8, for a CPU of four cores: milliseconds for
-// orders 0 to 11 on a picture of splines.Width by splines.Height.
+// publishedCPU is the CPU column of table 8, from a four-core CPU: milliseconds for orders 0 to 11
+// on a picture of splines.Width by splines.Height.
 var publishedCPU = map[string][12]float64{
 	"float32": {603.34, 397.33, 1344.35, 1332.13, 2071.00, 2186.50, 3050.61, 3281.27, 4365.03, 5032.56, 6414.90, 6875.39},
 	"float64": {637.68, 463.04, 1743.42, 1824.25, 2917.09, 3068.17, 4323.99, 4532.20, 5863.52, 6681.37, 8313.24, 8618.64},
 }
 
-// orders prints table 8, a row at a time.
+// orders prints table 8, row by row.
 func (b *bsplineBench) orders() error {
 	b.printf("Table 8: shift by (0.5, 0.5), half-symmetric, precision 1e-6, %dx%d, %d threads; ms, best of %d.\n",
 		b.size.width, b.size.height, b.workers.Count(), b.repeat)
@@ -282,8 +282,8 @@ func (b *bsplineBench) peers() error {
 	return nil
 }
 
-// others runs the peers in the first Python that has one of them. It prints a line if
-// no Python has.
+// others runs the peers in the first Python that has one of them, and prints a line if no Python
+// does.
 func (b *bsplineBench) others(img frame.Image[float64]) ([]splines.Rotation, error) {
 	pythons := []string{"python3", "/usr/bin/python3"}
 	if b.python != "" {

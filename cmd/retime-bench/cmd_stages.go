@@ -149,7 +149,7 @@ func printStages(w io.Writer, s *stages.Report) {
 	fmt.Fprintf(w, "together: %.0f %% of the slowest alone, %s\n", 100*slowest.Elapsed.Seconds()/s.Whole.Seconds(), slowest.Name)
 }
 
-// where returns what made the frames.
+// where names the backend that made the frames.
 func where(s *stages.Report) string {
 	if s.Backend == pipeline.CUDA {
 		return "on " + strings.Join(s.Devices, " and ")
@@ -157,7 +157,7 @@ func where(s *stages.Report) string {
 	return "on the CPU"
 }
 
-// parseDevices reads device numbers, with commas between them.
+// parseDevices parses device numbers separated by commas.
 func parseDevices(list string) ([]int, error) {
 	var devices []int
 	for field := range strings.SplitSeq(list, ",") {

@@ -1,5 +1,5 @@
-// Command retime-bench measures parts of retime on this machine, and makes the tables
-// and pictures of docs. No package imports it, and retime does not need it.
+// Command retime-bench measures parts of retime on this machine, and makes the tables and pictures
+// of docs. No package imports it, and retime does not need it.
 package main
 
 import (
@@ -64,8 +64,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// await returns the result of f, or ctx's error as soon as ctx is done. f then goes on
-// until the program ends.
+// await returns the result of f, or ctx's error as soon as ctx is done. f then keeps running until
+// the program ends.
 func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T

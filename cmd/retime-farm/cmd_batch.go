@@ -54,7 +54,7 @@ goes on with the clips that are not done.`,
 	return cmd
 }
 
-// clips returns the clips of a job file in dir, as retime batch --commands prints them.
+// clips returns the clips of a job file in dir, as listed by retime batch --commands.
 func (r *request) clips(dir string, commands []byte) (clips []job.Clip, err error) {
 	lines := json.NewDecoder(bytes.NewReader(commands))
 	for {

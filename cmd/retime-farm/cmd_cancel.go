@@ -31,7 +31,7 @@ what was made for clips that are not done. cancel waits for that.`,
 			}
 			err = follow(cmd.Context(), t, t.GetWorkflow(cmd.Context(), args[0], ""), true, os.Stdout, os.Stderr)
 			if e := (*exit)(nil); errors.As(err, &e) && e.code == 130 && cmd.Context().Err() == nil {
-				return nil // it was cancelled, as it should be
+				return nil // cancelled, as it should be
 			}
 			return err
 		},

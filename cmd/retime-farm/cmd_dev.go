@@ -58,14 +58,14 @@ func runDev(ctx context.Context, o workerOptions, temporal, data string, port in
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return &exit{73, err}
 	}
-	// A server that another program runs at this port must not get this one's jobs.
+	// If another program's server already uses this port, it must not get our jobs.
 	o.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	if l, err := net.Listen("tcp", o.address); err != nil {
 		return &exit{75, fmt.Errorf("port %d is taken: %w", port, err)}
 	} else if err := l.Close(); err != nil {
 		return err
 	}
-	asked := ctx // to end
+	asked := ctx // the caller's context: its end is a request to stop
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	server := exec.CommandContext(ctx, temporal, "server", "start-dev", "--ip", "127.0.0.1", "--port", strconv.Itoa(port),

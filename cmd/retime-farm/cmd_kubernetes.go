@@ -49,7 +49,7 @@ the claim holds on every node.`,
 	})
 }
 
-// object is an object of JSON.
+// object is a JSON object.
 type object = map[string]any
 
 // print prints the Jobs.
@@ -88,7 +88,7 @@ func (o *kubernetesOptions) job(name string, spec object) object {
 	return object{"apiVersion": "batch/v1", "kind": "Job", "metadata": object{"name": name}, "spec": spec}
 }
 
-// pod returns a pod that runs a line of sh.
+// pod returns a pod that runs a shell command line.
 func (o *kubernetesOptions) pod(line string, cpus int) object {
 	return object{"spec": object{
 		"restartPolicy": "Never",
@@ -101,5 +101,5 @@ func (o *kubernetesOptions) pod(line string, cpus int) object {
 	}}
 }
 
-// quote quotes a word for sh.
+// quote quotes a word for the shell.
 func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -46,7 +46,7 @@ it for as long as its namespace says.`,
 	return cmd
 }
 
-// logs holds the lines of a job's workflows.
+// logs holds the log lines of a job's workflows.
 type logs []logLine
 
 type logLine struct {
@@ -62,8 +62,8 @@ func (l logs) print(w io.Writer) {
 	}
 }
 
-// read adds the lines of a run of a workflow, of the runs that it goes on in, and of its
-// children. An empty run is the first of the latest chain.
+// read adds the lines of a workflow's run, of the runs that continue it, and of its children. An
+// empty run stands for the first run of the latest chain.
 func (l *logs) read(ctx context.Context, t client.Client, id, run string) error {
 	if run == "" {
 		d, err := t.DescribeWorkflowExecution(ctx, id, "")
@@ -97,7 +97,7 @@ func (l *logs) read(ctx context.Context, t client.Client, id, run string) error 
 	return nil
 }
 
-// describe returns a line for an event; none for most.
+// describe returns a line about an event, or "" for most events.
 func describe(e *history.HistoryEvent, begun map[int64]*history.HistoryEvent) string {
 	activity := func(scheduled int64, made job.Made) string {
 		a := begun[scheduled].GetActivityTaskScheduledEventAttributes()
@@ -118,7 +118,7 @@ func describe(e *history.HistoryEvent, begun map[int64]*history.HistoryEvent) st
 		return "cancel"
 	case enums.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED:
 		return "failed: " + e.GetWorkflowExecutionFailedEventAttributes().GetFailure().GetMessage()
-	case enums.EVENT_TYPE_ACTIVITY_TASK_STARTED: // written when it ends
+	case enums.EVENT_TYPE_ACTIVITY_TASK_STARTED: // the server writes it when the task ends
 		a := e.GetActivityTaskStartedEventAttributes()
 		if f := a.GetLastFailure(); f != nil {
 			return fmt.Sprintf("%s: attempt %d, after: %s", activity(a.GetScheduledEventId(), job.Made{}), a.GetAttempt(), f.GetMessage())

@@ -45,7 +45,7 @@ but those below go to retime plan. The same command goes on with what is missing
 	}, o.run)
 }
 
-// The tasks of the array and the join are these scripts. Their environment names the files.
+// The scripts of the array's tasks and of the join. Their environment names the files.
 var (
 	//go:embed slurm_segment.sh
 	segmentScript string
@@ -94,7 +94,7 @@ func (o *slurmOptions) run(ctx context.Context, retime string, c job.Clip, range
 
 var arraySize = regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*(\d+)`)
 
-// maxArraySize returns how many tasks an array may have here.
+// maxArraySize returns how many tasks this cluster allows in an array.
 func maxArraySize(ctx context.Context) (int, error) {
 	out, err := exec.CommandContext(ctx, "scontrol", "show", "config").Output()
 	if err != nil {
@@ -109,7 +109,7 @@ func maxArraySize(ctx context.Context) (int, error) {
 
 var jobField = regexp.MustCompile(`\b(JobState|ExitCode|Reason)=(\S*)`)
 
-// follow waits for the end of the join.
+// follow prints progress until the join ends.
 func (o *slurmOptions) follow(ctx context.Context, c job.Clip, join string) error {
 	last := ""
 	for {

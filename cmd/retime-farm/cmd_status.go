@@ -75,7 +75,7 @@ func list(ctx context.Context, t client.Client, w io.Writer) error {
 	for _, e := range all.GetExecutions() {
 		var title string
 		if m, ok := e.GetMemo().GetFields()["title"]; ok {
-			_ = converter.GetDefaultDataConverter().FromPayload(m, &title) // a job of another program has no title
+			_ = converter.GetDefaultDataConverter().FromPayload(m, &title) // another program's job has no title
 		}
 		fmt.Fprintf(w, "%s  %-10s  %s  %s\n", e.GetExecution().GetWorkflowId(), stateOf(e.GetStatus()), e.GetStartTime().AsTime().Local().Format(time.DateTime), title)
 	}
@@ -90,16 +90,16 @@ func stateOf(s enums.WorkflowExecutionStatus) string {
 	return strings.ToLower(s.String())
 }
 
-// progress says how far a job is.
+// progress describes how far a job is.
 type progress struct {
 	State   string     `json:"state"`
 	Report  job.Report `json:"report"`
-	Retries []string   `json:"retries,omitempty"` // what failed and is tried again, and why
+	Retries []string   `json:"retries,omitempty"` // what failed and is being retried, and why
 }
 
 // line describes the progress in one line.
 func (p *progress) line() string {
-	if len(p.Report.Clips) == 0 { // the server knows of the job, and the workers of its clips
+	if len(p.Report.Clips) == 0 { // the server knows the job, but only workers know its clips
 		return p.State + ", and no worker tells how far it is"
 	}
 	made, ranges := 0, 0
@@ -116,7 +116,7 @@ func (p *progress) line() string {
 	return s
 }
 
-// answer bounds the wait for a worker's answer to a question about a job.
+// answer bounds the wait for a worker to answer a question about a job.
 const answer = 5 * time.Second
 
 // progressOf asks the server and the workers how far a job is.
@@ -160,7 +160,7 @@ func progressOf(ctx context.Context, t client.Client, id string) (*progress, err
 	return p, nil
 }
 
-// ask sends the query about progress to a workflow.
+// ask sends the progress query to a workflow.
 func ask(ctx context.Context, t client.Client, id string, to any) error {
 	ctx, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
@@ -171,7 +171,7 @@ func ask(ctx context.Context, t client.Client, id string, to any) error {
 	return v.Get(to)
 }
 
-// tell adds the failures after which activities of a workflow are tried again.
+// tell adds the last failures of the activities that a workflow is retrying.
 func (p *progress) tell(d *workflowservice.DescribeWorkflowExecutionResponse) {
 	for _, a := range d.GetPendingActivities() {
 		if f := a.GetLastFailure(); f != nil {
@@ -180,7 +180,8 @@ func (p *progress) tell(d *workflowservice.DescribeWorkflowExecutionResponse) {
 	}
 }
 
-// underWay returns the number of ranges that the heartbeats of a workflow's activities tell of.
+// underWay returns the number of ranges done, according to the heartbeats of a workflow's
+// activities.
 func underWay(d *workflowservice.DescribeWorkflowExecutionResponse) (ranges int) {
 	for _, a := range d.GetPendingActivities() {
 		var at job.Progress

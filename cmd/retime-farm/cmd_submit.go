@@ -20,7 +20,7 @@ func newSubmitCommand() *cobra.Command {
 go to retime plan. Relative names start from this directory, which the workers must
 see, too. Whoever asks for the same conversion again gets the same job.`,
 		Example:            `  retime-farm submit in.mp4 -o out.mp4 --fps 60 --preset best`,
-		DisableFlagParsing: true, // retime knows the flags of a conversion
+		DisableFlagParsing: true, // retime parses the flags of a conversion
 		RunE: func(cmd *cobra.Command, all []string) error {
 			f := cmd.Flags()
 			own, others := split(f, all)
@@ -62,7 +62,7 @@ func split(f *pflag.FlagSet, arguments []string) (own, others []string) {
 	for i := 0; i < len(arguments); i++ {
 		a := arguments[i]
 		var flag *pflag.Flag
-		whole := false // the argument holds the value, too
+		whole := false // the argument includes the value
 		if name, ok := strings.CutPrefix(a, "--"); ok {
 			name, _, whole = strings.Cut(name, "=")
 			flag = f.Lookup(name)

@@ -53,7 +53,7 @@ not finished. Only those jobs come whose submitter has the same version of retim
 	return cmd
 }
 
-// findRetime returns the path of retime, and its version.
+// findRetime returns the path and the version of retime.
 func findRetime(ctx context.Context, given string) (path, version string, err error) {
 	if path = given; path == "" {
 		self, err := os.Executable()
@@ -70,7 +70,7 @@ func findRetime(ctx context.Context, given string) (path, version string, err er
 	return path, version, nil
 }
 
-// processors returns the flags of retime for each slot that uses processors.
+// processors returns retime's flags for each slot that uses processors.
 func (o *workerOptions) processors() (slots [][]string) {
 	n := o.slots
 	if n == 0 && len(o.devices) == 0 {
@@ -86,8 +86,8 @@ func (o *workerOptions) processors() (slots [][]string) {
 	return slots
 }
 
-// gpus returns the flags of retime for each slot that uses a GPU. A GPU that fails must
-// not turn into a slow processor.
+// gpus returns retime's flags for each slot that uses a GPU. If a GPU fails, the slot must not
+// silently become a slow processor.
 func (o *workerOptions) gpus() (slots [][]string) {
 	for _, d := range o.devices {
 		slots = append(slots, o.cached("--backend=cuda", "--device="+d, "--gpu-fault=fail"))
@@ -123,8 +123,8 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	return o.work(ctx, t)
 }
 
-// asides is the number of activities that a worker runs beside its slots: joins that wait,
-// and the moving of files.
+// asides is the number of activities that a worker runs in addition to its slots: joins that wait,
+// and moves of files.
 const asides = 100
 
 // work runs a worker on a connection until ctx ends.
@@ -142,13 +142,13 @@ func (o *workerOptions) work(ctx context.Context, t client.Client) error {
 	}
 	defer root.Close()
 	queue := job.Queue(o.queue, version)
-	asked := ctx // to end
+	asked := ctx // the caller's context: its end is a request to stop
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	settings := worker.Options{
 		OnFatalError:                       fail,
 		MaxConcurrentActivityExecutionSize: asides,
-		MaxHeartbeatThrottleInterval:       time.Second, // cancellations come with the answers
+		MaxHeartbeatThrottleInterval:       time.Second, // heartbeats' answers bring cancellations
 		WorkerStopTimeout:                  5 * time.Second,
 		DisableRegistrationAliasing:        true,
 	}
@@ -191,7 +191,7 @@ func (o *workerOptions) work(ctx context.Context, t client.Client) error {
 	return nil
 }
 
-// stopAll stops workers, all at once.
+// stopAll stops workers, all at the same time.
 func stopAll(workers []worker.Worker) {
 	stopped := make(chan bool)
 	for _, w := range workers {

@@ -12,9 +12,9 @@ import (
 	tlog "go.temporal.io/sdk/log"
 )
 
-// connection holds the flags that say where the Temporal server is. They have the names
-// that Temporal's own tools give them, and like those tools retime-farm also reads the
-// environment (TEMPORAL_ADDRESS and so on) and the profiles of temporal.toml.
+// connection holds the flags that say where the Temporal server is. They have the same names as in
+// Temporal's own tools, and like those tools retime-farm also reads the environment
+// (TEMPORAL_ADDRESS and so on) and the profiles of temporal.toml.
 type connection struct {
 	address, namespace, apiKey, profile, configFile string
 	tls                                             bool
@@ -38,7 +38,7 @@ func (c *connection) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.queue, "queue", "retime", "first word of the names of the task queues")
 }
 
-// options returns the client's options: the flags, before the environment, before the file.
+// options returns the client's options: flags override the environment, which overrides the file.
 func (c *connection) options() (client.Options, error) {
 	p, err := envconfig.LoadClientConfigProfile(envconfig.LoadClientConfigProfileOptions{ConfigFilePath: c.configFile, ConfigFileProfile: c.profile})
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *connection) options() (client.Options, error) {
 	return o, nil
 }
 
-// patience is how long a server that takes the connection may be silent.
+// patience is how long a server may stay silent after it has accepted the connection.
 const patience = 30 * time.Second
 
 // dial connects to the server.
@@ -86,7 +86,7 @@ func (c *connection) dial(o client.Options) (client.Client, error) {
 	return t, nil
 }
 
-// connect is dial for those who need nothing special.
+// connect is dial with the flags' options.
 func (c *connection) connect() (client.Client, error) {
 	o, err := c.options()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A job waits while the disk is full, says so, and goes on when there is room.
+// A job waits while the disk is full, says so, and continues once there is room.
 func TestFullDisk(t *testing.T) {
 	f := newFarm(t, retimeProgram(t))
 	if err := syscall.Mount("tmpfs", f.dir, "tmpfs", 0, "size=300k"); err != nil {

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Three workers make what one machine makes: every frame, every packet, sound and
-// subtitles.
+// Three workers produce what one machine produces: every frame, every packet, sound and subtitles.
 func TestFarmMakesWhatOneMachineMakes(t *testing.T) {
 	f := newFarm(t, retimeProgram(t))
 	for range 3 {
@@ -35,8 +34,8 @@ func TestFarmMakesWhatOneMachineMakes(t *testing.T) {
 	}
 }
 
-// A single worker gives back what is left when its first share has taken its time, and loses
-// nothing by that.
+// A single worker gives back the rest of its first share when the time is up, and that loses
+// nothing.
 func TestSingleWorker(t *testing.T) {
 	f := newFarm(t, retimeProgram(t))
 	f.worker(nil)
@@ -60,7 +59,7 @@ func TestSingleWorker(t *testing.T) {
 	}
 }
 
-// Who asks twice gets one job; what is done is not made again.
+// Submitting twice gives one job; finished work is not repeated.
 func TestAskingTwice(t *testing.T) {
 	f := newFarm(t, stub(t))
 	calls := filepath.Join(t.TempDir(), "calls")
@@ -102,7 +101,7 @@ func TestWorkerOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// A program that finishes no frame is given up, and its share is made again.
+// A program that finishes no frame is stopped, and its share is made again.
 func TestHungProgram(t *testing.T) {
 	f := newFarm(t, stub(t))
 	hung := filepath.Join(t.TempDir(), "hung")
@@ -116,7 +115,7 @@ func TestHungProgram(t *testing.T) {
 	f.left("out.mkv")
 }
 
-// A clip that cannot be decoded to its end fails with retime's code and leaves nothing.
+// A clip that cannot be decoded to its end fails with retime's exit code and leaves no files.
 func TestDamagedClip(t *testing.T) {
 	f := newFarm(t, retimeProgram(t))
 	f.worker(nil)
@@ -137,7 +136,7 @@ func TestDamagedClip(t *testing.T) {
 	}
 }
 
-// A cancelled job leaves nothing, and says how long that took.
+// A cancelled job leaves no files. The test logs how long that took.
 func TestCancel(t *testing.T) {
 	f := newFarm(t, retimeProgram(t))
 	f.worker(nil)
@@ -192,7 +191,7 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// A batch does what it can, and the same command does the rest.
+// A batch does what it can, and running the same command again does the rest.
 func TestBatchGoesOn(t *testing.T) {
 	f := newFarm(t, retimeProgram(t))
 	f.worker(nil)

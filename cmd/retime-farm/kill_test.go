@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// killsEnv sets how many kills TestKills makes; without it, a few.
+// killsEnv sets the number of kills in TestKills; without it, there are a few.
 const killsEnv = "RETIME_FARM_KILLS"
 
-// seedEnv sets another seed than 17, which fixes what TestKills kills, and when.
+// seedEnv replaces the seed 17, which determines what TestKills kills, and when.
 const seedEnv = "RETIME_FARM_SEED"
 
-// fromEnvironment returns the number that a variable holds, or usual if it is not set.
+// fromEnvironment returns the number in a variable, or usual if it is not set.
 func fromEnvironment(t *testing.T, variable string, usual int) int {
 	t.Helper()
 	text := os.Getenv(variable)
@@ -30,8 +30,8 @@ func fromEnvironment(t *testing.T, variable string, usual int) int {
 	return n
 }
 
-// TestKills kills workers, the server and the submitter at random moments of a conversion,
-// starts them again, and compares the output with that of one machine.
+// TestKills kills workers, the server and the submitter at random moments of a conversion, restarts
+// them, and compares the output with one machine's.
 func TestKills(t *testing.T) {
 	kills, seed := fromEnvironment(t, killsEnv, 4), fromEnvironment(t, seedEnv, 17)
 	f := newFarm(t, retimeProgram(t))

@@ -15,8 +15,8 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// The Jobs have fields of the published types only, and values that Kubernetes takes
-// together. Their commands, run here, make what one machine makes.
+// The Jobs use only fields of the published types, with values that Kubernetes accepts in
+// combination. Their commands, run here, produce what one machine produces.
 func TestKubernetes(t *testing.T) {
 	f := &farm{t: t, retime: retimeProgram(t), dir: t.TempDir()}
 	f.clip("it's a clip.mkv", 12)

@@ -1,5 +1,5 @@
-// Command retime-farm converts clips on many machines. Workers run the program retime;
-// a Temporal server hands out the work and remembers what is done.
+// Command retime-farm converts clips on many machines. Workers run the program retime; a Temporal
+// server hands out the work and remembers what is done.
 package main
 
 import (
@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// exit is an error with the exit code that it ends the program with.
+// exit is an error that ends the program with an exit code.
 type exit struct {
 	code int
 	error
@@ -31,7 +31,7 @@ type exit struct {
 
 func (e *exit) Unwrap() error { return e.error }
 
-// exitCode returns the exit code for err. The codes are retime's.
+// exitCode returns the exit code for err, one of retime's.
 func exitCode(err error) int {
 	var e *exit
 	switch {

@@ -21,7 +21,7 @@ import (
 // segmentsEnv sets the number of segments of TestManySegments.
 const segmentsEnv = "RETIME_FARM_SEGMENTS"
 
-// TestManySegments measures what the engine costs: programs that only sleep, each for one
+// TestManySegments measures the cost of the engine itself: the programs only sleep, each for one
 // segment, in 100 slots.
 func TestManySegments(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv(segmentsEnv))
@@ -59,7 +59,7 @@ func (f *farm) stateSize() (size float64) {
 
 var peakLine = regexp.MustCompile(`VmHWM:\s*(.*)`)
 
-// peak returns the greatest memory that a process has had.
+// peak returns the peak memory of a process.
 func peak(p *process) string {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
 	if m := peakLine.FindSubmatch(status); m != nil {
@@ -68,15 +68,15 @@ func peak(p *process) string {
 	return "ended"
 }
 
-// processor returns the processor time in seconds of a process that runs, and of its
-// children that have ended.
+// processor returns the processor time, in seconds, of a running process and its children that have
+// ended.
 func processor(p *process) (seconds float64) {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	fields := strings.Fields(rest)
 	for i := 11; i < min(15, len(fields)); i++ {
 		ticks, _ := strconv.ParseFloat(fields[i], 64)
-		seconds += ticks / 100 // as Linux counts them
+		seconds += ticks / 100 // Linux counts 100 ticks a second
 	}
 	return seconds
 }
@@ -84,8 +84,8 @@ func processor(p *process) (seconds float64) {
 // roundsEnv sets the number of rounds of TestOverhead.
 const roundsEnv = "RETIME_FARM_ROUNDS"
 
-// TestOverhead compares the farm on one machine with one run of retime, in turn: a clip of
-// a minute in 20 segments. It prints what the farm did when.
+// TestOverhead alternates between the farm on one machine and one run of retime, on a clip of a
+// minute in 20 segments, and compares their times. It prints what the farm did when.
 func TestOverhead(t *testing.T) {
 	rounds, err := strconv.Atoi(os.Getenv(roundsEnv))
 	if err != nil {
@@ -122,11 +122,12 @@ func TestOverhead(t *testing.T) {
 	}
 }
 
-// clipEnv names the clip that TestOverhead converts a minute of, at the preset fast, in place
-// of a small one at the default.
+// clipEnv names a clip; TestOverhead converts a minute of it, at the preset fast, instead of a
+// small generated one at the default preset.
 const clipEnv = "RETIME_FARM_CLIP"
 
-// minute makes a minute of the clip that clipEnv names, over and over, or of 320x180 pixels.
+// minute makes a minute of the clip that clipEnv names, looped, or of a test pattern of 320x180
+// pixels.
 func (f *farm) minute(name string) {
 	f.t.Helper()
 	input := []string{"-f", "lavfi", "-t", "60", "-i", "testsrc2=size=320x180:rate=24", "-f", "lavfi", "-t", "60", "-i", "sine"}
@@ -140,7 +141,7 @@ func (f *farm) minute(name string) {
 	f.ffmpeg(append(input, "-t", "60", "-c:v", "libx264", "-c:a", "aac", name)...)
 }
 
-// histories prints the length and the size of every run's history of a job with one clip.
+// histories prints the length and the size of the history of every run of a job with one clip.
 func (f *farm) histories(id string) {
 	f.t.Helper()
 	t, err := client.Dial(client.Options{HostPort: f.address})

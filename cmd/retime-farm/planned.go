@@ -14,15 +14,15 @@ import (
 	"retime/cmd/retime-farm/internal/work"
 )
 
-// planned holds the flags of the verbs that plan a conversion here and leave the rest to
-// another scheduler.
+// planned holds the flags of the verbs that plan a conversion here and leave the rest to another
+// scheduler.
 type planned struct {
 	request
 	output, format string
 	tasks, sample  int
 }
 
-// command completes cmd with flags, and with run for what comes after the plan.
+// command completes cmd with flags, and with run for what follows the plan.
 func (o *planned) command(cmd *cobra.Command, more func(*pflag.FlagSet), run func(ctx context.Context, retime string, c job.Clip, ranges int) error) *cobra.Command {
 	f := cmd.Flags()
 	addOutput(f, &o.output, &o.format)
@@ -31,7 +31,7 @@ func (o *planned) command(cmd *cobra.Command, more func(*pflag.FlagSet), run fun
 	addSample(f, &o.sample)
 	f.StringVar(&o.retime, "retime", "", "the program retime (default beside this one, or in PATH)")
 	more(f)
-	cmd.DisableFlagParsing = true // retime knows the flags of a conversion
+	cmd.DisableFlagParsing = true // retime parses the flags of a conversion
 	cmd.RunE = func(cmd *cobra.Command, all []string) error {
 		own, others := split(f, all)
 		if err := f.Parse(own); err != nil {
@@ -64,8 +64,8 @@ func (o *planned) command(cmd *cobra.Command, more func(*pflag.FlagSet), run fun
 	return cmd
 }
 
-// plan plans the conversion, and returns the number of its ranges. It leaves no directory
-// if it fails.
+// plan plans the conversion, and returns the number of its ranges. It leaves no directory behind if
+// it fails.
 func (o *planned) plan(ctx context.Context, retime string, c job.Clip) (int, error) {
 	if _, err := os.Stat(c.Output); err == nil && !c.Overwrite {
 		return 0, &exit{73, fmt.Errorf("output %q exists; -y overwrites it", c.Output)}
@@ -77,7 +77,7 @@ func (o *planned) plan(ctx context.Context, retime string, c job.Clip) (int, err
 		return 0, &exit{73, err}
 	}
 	if _, err := runRetime(ctx, retime, append(work.PlanArguments(c), c.Arguments...)...); err != nil {
-		os.Remove(c.Work()) // fails if there are segments, which the next plan uses
+		os.Remove(c.Work()) // fails if segments exist, which the next plan uses
 		return 0, err
 	}
 	b, err := os.ReadFile(c.Plan())

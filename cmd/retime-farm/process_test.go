@@ -21,7 +21,7 @@ import (
 	"retime/cmd/retime-farm/internal/work"
 )
 
-// TestMain lets the test's program stand for retime-farm, by a link of this name.
+// TestMain acts as retime-farm if started by a link of that name.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "retime-farm" {
 		main()
@@ -49,7 +49,7 @@ func needed(t *testing.T, variable, built string) string {
 
 func retimeProgram(t *testing.T) string { return needed(t, "RETIME", "bin/retime") }
 
-// stub returns the program that stands in for retime.
+// stub returns the program that replaces retime.
 func stub(t *testing.T) string {
 	t.Helper()
 	name, err := filepath.Abs("testdata/stub.sh")
@@ -59,7 +59,7 @@ func stub(t *testing.T) string {
 	return name
 }
 
-// farm is a server with what works for it and asks it for work.
+// farm is a server, its workers and its submitters.
 type farm struct {
 	t       *testing.T
 	program string // retime-farm
@@ -70,7 +70,7 @@ type farm struct {
 	server  *process
 }
 
-// process is a program that runs.
+// process is a running program.
 type process struct {
 	*exec.Cmd
 	output *buffer // both its outputs
@@ -113,11 +113,11 @@ func newFarm(t *testing.T, retime string) *farm {
 	return f
 }
 
-// lastPort is the port that freePort tried last. Several processes begin at different ones.
+// lastPort is the port that freePort tried last. Each process starts at a different one.
 var lastPort = 10000 + os.Getpid()%10000
 
-// freePort returns a port at which nobody listens, and which no connection gets while the
-// server at it is down: systems take the ports of connections from 32768 on.
+// freePort returns a port on which nothing listens. It is below 32768, where systems take
+// connections' own ports from, so that none takes it while the server is down.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for range 10000 {
@@ -132,8 +132,8 @@ func freePort(t *testing.T) int {
 	return 0
 }
 
-// serve starts the server, which goes on with the state of the one before it, and returns
-// once it does what clients ask.
+// serve starts the server, which continues with its predecessor's state, and returns once it
+// answers clients.
 func (f *farm) serve(temporal string) {
 	f.t.Helper()
 	_, port, _ := net.SplitHostPort(f.address)
@@ -182,7 +182,7 @@ func (f *farm) start(environment []string, name string, args ...string) *process
 // tail returns the end of a long text.
 func tail(text string) string { return text[max(len(text)-3000, 0):] }
 
-// worker starts a worker and returns once it works.
+// worker starts a worker and returns once it is ready.
 func (f *farm) worker(environment []string, flags ...string) *process {
 	f.t.Helper()
 	args := append([]string{"worker", "--retime", f.retime, "--root", f.dir, "--threads", "1"}, flags...)
@@ -222,8 +222,8 @@ func (f *farm) submit(args ...string) []string {
 	return append(append([]string{"submit"}, args...), "--retime", f.retime)
 }
 
-// until waits for a condition. The limit is for what never comes: a machine that others
-// load may take minutes to start a program.
+// until waits for a condition. The limit is only for what never happens: a busy machine may take
+// minutes to start a program.
 func (f *farm) until(what string, holds func() bool) {
 	f.t.Helper()
 	for limit := time.Now().Add(15 * time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
@@ -233,14 +233,14 @@ func (f *farm) until(what string, holds func() bool) {
 	}
 }
 
-// jobOf returns the name of a job from what submit prints.
+// jobOf returns the name of a job from submit's output.
 func jobOf(p *process) string {
 	_, rest, _ := strings.Cut(p.output.String(), "job ")
 	name, _, _ := strings.Cut(rest, "\n")
 	return name
 }
 
-// left fails if anything but the named files is in the shared directory.
+// left fails if the shared directory holds anything but the named files.
 func (f *farm) left(names ...string) {
 	f.t.Helper()
 	entries, err := os.ReadDir(f.dir)
@@ -258,7 +258,7 @@ func (f *farm) left(names ...string) {
 	}
 }
 
-// kill kills a process at once, as a power cut does.
+// kill kills a process at once, like a power cut.
 func (p *process) kill() {
 	_ = p.Process.Signal(syscall.SIGKILL)
 	<-p.ended
@@ -310,11 +310,11 @@ func (f *farm) clip(name string, seconds int) {
 	}
 }
 
-// conversion is the flags of the tests' conversions: without loss and quick.
+// conversion holds the flags of the tests' conversions: lossless and quick.
 var conversion = []string{"--fps", "20", "--preset", "fast", "--vcodec", "ffv1", "--segment-seconds", "3"}
 
-// oneMachine converts input on one machine, in one run and by its parts, and returns the
-// contents of the parts, joined. It removes the files.
+// oneMachine converts input on one machine, both in one run and in parts, and returns the contents
+// of the joined parts. It removes the files.
 func (f *farm) oneMachine(input string, flags ...string) string {
 	f.t.Helper()
 	must := func(args ...string) {

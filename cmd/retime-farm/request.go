@@ -61,8 +61,8 @@ func (r *request) check() error {
 	return nil
 }
 
-// clip returns the clip that the arguments of a conversion ask for: the input first, then
-// flags. Relative names in them start from dir.
+// clip returns the clip that the arguments of a conversion ask for: first the input, then flags.
+// Relative names in them start from dir.
 func (r *request) clip(dir string, arguments []string, output, format string) (job.Clip, error) {
 	if len(arguments) == 0 || strings.HasPrefix(arguments[0], "-") {
 		return job.Clip{}, &exit{2, errors.New("no input; it comes before the flags")}
@@ -118,8 +118,8 @@ func (r *request) submit(ctx context.Context, title string, clips []job.Clip) er
 	return follow(ctx, t, run, r.quiet, os.Stdout, os.Stderr)
 }
 
-// keepDone marks the clips that an earlier run of the batch, which failed or was cancelled,
-// has converted.
+// keepDone marks the clips that an earlier run of the batch converted before it failed or was
+// cancelled.
 func keepDone(ctx context.Context, t client.Client, id string, clips []job.Clip) error {
 	d, err := t.DescribeWorkflowExecution(ctx, id, "")
 	if missing := (*serviceerror.NotFound)(nil); errors.As(err, &missing) {
@@ -140,8 +140,7 @@ func keepDone(ctx context.Context, t client.Client, id string, clips []job.Clip)
 	return nil
 }
 
-// ending returns the report in the error of a batch, and the error as the program ends
-// with it.
+// ending returns the report in a batch's error, and the error with which the program ends.
 func ending(err error) (report job.Report, _ error) {
 	var failed *temporal.ApplicationError
 	var cancelled *temporal.CanceledError
@@ -177,7 +176,7 @@ func follow(ctx context.Context, t client.Client, run client.WorkflowRun, quiet 
 	for {
 		select {
 		case <-look:
-			// Looking costs the server and the workers; long jobs change slowly.
+			// Each look costs the server and the workers time; long jobs change slowly.
 			look = time.After(min(max(time.Since(began)/20, time.Second), 10*time.Second))
 			if quiet {
 				continue
@@ -203,7 +202,7 @@ func follow(ctx context.Context, t client.Client, run client.WorkflowRun, quiet 
 	}
 }
 
-// warnWithoutWorkers says if nobody is there to work on a job.
+// warnWithoutWorkers warns if no worker polls a queue that the job needs.
 func warnWithoutWorkers(ctx context.Context, t client.Client, s job.Settings) {
 	for queue, kind := range map[string]enums.TaskQueueType{
 		s.Queue:                          enums.TASK_QUEUE_TYPE_WORKFLOW,
@@ -215,8 +214,8 @@ func warnWithoutWorkers(ctx context.Context, t client.Client, s job.Settings) {
 	}
 }
 
-// runRetime runs retime here, as the verbs do that need no farm for it, and returns what it
-// prints.
+// runRetime runs retime on this machine, for verbs that need no farm, and returns its standard
+// output.
 func runRetime(ctx context.Context, retime string, arguments ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, retime, arguments...)
 	cmd.Stderr, cmd.Cancel = os.Stderr, func() error { return work.Terminate(cmd) }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs when all tasks have ended, however they did. retime verify and join refuse what is
-# not complete, so the output is whole or absent.
+# Runs when all tasks have ended, successfully or not. retime verify and join refuse incomplete
+# work, so the output is whole or absent.
 set -e
 "$RETIME" verify --plan "$RETIME_PLAN" --sample "$RETIME_SAMPLE" -q
 "$RETIME" join --plan "$RETIME_PLAN" -o "$RETIME_JOINED" -y -q

@@ -11,15 +11,14 @@ import (
 	"testing"
 )
 
-// cluster is a Slurm of two nodes on this machine.
+// cluster is a Slurm cluster of two nodes on this machine.
 type cluster struct {
 	*farm
 	environment []string
 	nodes       map[string]*process
 }
 
-// newCluster starts munged, slurmctld and two slurmd, whose files lie in a directory of
-// their own.
+// newCluster starts munged, slurmctld and two slurmd, with all their files in one directory.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
@@ -80,7 +79,7 @@ PartitionName=all Nodes=ALL Default=YES
 		}
 	}
 	c := &cluster{farm: f, environment: []string{"SLURM_CONF=" + in("slurm.conf")}, nodes: map[string]*process{}}
-	// --force: the directories of tests may be written by others than root.
+	// --force: users other than root may write to the directories of tests.
 	f.start(nil, "munged", "--foreground", "--force", "--key-file", in("munge.key"), "--socket", in("munge.socket"),
 		"--pid-file", in("munge.pid"), "--log-file", in("munge.log"), "--seed-file", in("munge.seed"))
 	f.until("munged listens", func() bool { _, err := os.Stat(in("munge.socket")); return err == nil })
@@ -101,10 +100,10 @@ PartitionName=all Nodes=ALL Default=YES
 	return c
 }
 
-// wait lets half a second pass.
+// wait waits half a second.
 func (c *cluster) wait() { _ = exec.Command("sleep", "0.5").Run() }
 
-// slurm runs a command of Slurm's and returns what it prints.
+// slurm runs a Slurm command and returns its output.
 func (c *cluster) slurm(name string, args ...string) string {
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), c.environment...)
@@ -112,7 +111,7 @@ func (c *cluster) slurm(name string, args ...string) string {
 	return string(out)
 }
 
-// tasks returns the processes of jobs on a node, and those that watch over them.
+// tasks returns the processes of a node's jobs and those that supervise them.
 func tasks(node string) (all []int) {
 	names, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, name := range names {
@@ -135,7 +134,7 @@ func tasks(node string) (all []int) {
 	return all
 }
 
-// powerOff kills a node and all that runs on it.
+// powerOff kills a node and everything that runs on it.
 func (c *cluster) powerOff(node string) {
 	c.nodes[node].kill()
 	for _, pid := range tasks(node) {
@@ -151,7 +150,7 @@ func (c *cluster) endTasks() {
 	}
 }
 
-// An array job makes what one machine makes, although a node dies at work.
+// An array job produces what one machine produces, even if a node dies while it works.
 func TestSlurm(t *testing.T) {
 	c := newCluster(t)
 	c.clip("in.mkv", 60)
@@ -174,7 +173,7 @@ func TestSlurm(t *testing.T) {
 		t.Error("the output is not one machine's")
 	}
 
-	// A clip that cannot be decoded to its end: the join refuses, and says why.
+	// If a clip cannot be decoded to its end, the join refuses, and says why.
 	data, err := os.ReadFile(filepath.Join(c.dir, "in.mkv"))
 	if err != nil {
 		t.Fatal(err)

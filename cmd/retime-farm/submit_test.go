@@ -9,7 +9,7 @@ import (
 	"retime/cmd/retime-farm/internal/job"
 )
 
-// The program's own flags are told from those of a conversion, wherever they stand.
+// The program's own flags are told apart from a conversion's, wherever they are.
 func TestSplit(t *testing.T) {
 	f := newSubmitCommand().Flags()
 	for _, test := range []struct{ all, own, others string }{

@@ -6,7 +6,7 @@ import (
 	"retime/flow"
 )
 
-// weights has the weights of absolute differences.
+// weights holds the weight of each absolute difference.
 var weights = func() (w [maxDifference + 1]int32) {
 	for d := range w {
 		w[d] = Weight(d)
@@ -66,13 +66,14 @@ func mean(sum, weight int64) int32 {
 	return int32(math.RoundToEven(float64(float32(sum) / float32(weight))))
 }
 
-// settleHalved sets dst to the canonical form of the vectors of two rows, or of one row
-// given twice, halved as flow.Halve does. The limit is at most 2^28.
+// settleHalved sets dst to the canonical form of the vectors of two rows, halved as flow.Halve
+// does; upper and lower may be the same row. The limit is at most 2^28.
 func settleHalved(dst []flow.Vec, upper, lower []vector, limit int32) {
 	last := len(upper) - 1
 	for i := range dst {
 		left, right := 2*i, min(2*i+1, last)
-		// A vector that counts twice does not change the mean of an odd row's or column's.
+		// The last column of an odd width counts twice, like a row given twice; the mean stays the
+		// same.
 		var x, y int32
 		for _, v := range [4]vector{upper[left], upper[right], lower[left], lower[right]} {
 			x += settled(v.x, limit)

@@ -10,7 +10,7 @@ static inline void cell_differences(words d[cell_groups], const place *from, int
 		d[i] = between_rows(upper[i], lower[i], &from->beyond) - a[i];
 }
 
-// weights returns the weights of differences. The quotient is never so near to the middle
+// weights returns the weights of differences. The exact quotient is never so close to halfway
 // between two integers that rounding it to a float matters.
 static inline words weights(words d) {
 	words zero = all(0);
@@ -20,7 +20,7 @@ static inline words weights(words d) {
 	return greater_rows(narrow_rows(nearest_rows(one / (lo * lo)), nearest_rows(one / (hi * hi))), all(1));
 }
 
-// wide sets a cell's vectors if some of them are too far apart for blend.
+// wide sets a cell's vectors if some are too far apart for blend.
 static void wide(const dis_vector *v, int n, const words w[][cell_groups], dis_vector *dst) {
 	enum { held = cell * cell / cell_groups };
 	for (int i = 0; i < cell * cell; i++) {
@@ -56,7 +56,7 @@ static inline void blend(const dis_vector *v, const words w[][cell_groups], dis_
 	}
 }
 
-// alike reports whether all vectors are the same and so short that their mean is, too.
+// alike reports whether all vectors are equal, and so short that their mean is the same vector.
 static inline int alike(const dis_vector *v, int n) {
 	enum { most_length = 1 << 20 };
 	int32_t apart = 0;
@@ -65,8 +65,8 @@ static inline int alike(const dis_vector *v, int n) {
 	return apart == 0 && absolute(v[0].x) < most_length && absolute(v[0].y) < most_length;
 }
 
-// weighted sets a cell's vectors to the weighted means of n. (x, y) is its first pixel, and a
-// the sample there.
+// weighted sets a cell's vectors to the weighted means of n vectors. (x, y) is the cell's first
+// pixel, and a points to the sample there.
 static inline void weighted(const dis_search *s, const uint8_t *a, const uint8_t *b, int x, int y, const dis_vector *v, int n,
 	dis_vector *out) {
 	words samples[cell_groups], w[cell_patches][cell_groups];

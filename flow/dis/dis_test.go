@@ -68,7 +68,7 @@ func compare(t *testing.T, e *Estimator, a, b frame.Image[uint8]) {
 	}
 }
 
-// settings are options that differ from Default's in what the name says.
+// settings are options that differ from Default's as their names say.
 var settings = []struct {
 	name   string
 	change func(*Options)
@@ -87,8 +87,8 @@ var settings = []struct {
 func TestReference(t *testing.T) {
 	for i, s := range scenes {
 		for j, v := range settings {
-			// Three levels once for each scene, two otherwise; each scene with half of
-			// the settings.
+			// Each scene runs with half of the settings: with one of them at three levels, with the
+			// others at two.
 			width, height := 46, 19
 			if i%len(settings) == j {
 				width, height = 91, 33
@@ -114,7 +114,7 @@ func TestReferenceStrides(t *testing.T) {
 	}
 }
 
-// One estimator sees all sizes, so that what is left of a larger picture would show.
+// One estimator meets all sizes, so that remains of a larger picture would show.
 func TestReferenceSizes(t *testing.T) {
 	e := open(t, Default(), 1)
 	for _, size := range [][2]int{
@@ -204,7 +204,7 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// The cost of a patch that matches worst, and the sums on the way, reach their limits.
+// The cost of the worst possible patch, and the sums on the way to it, reach their limits.
 func TestRanges(t *testing.T) {
 	const w, h = 16, 16
 	stripes := func(y, phase int) uint8 { return uint8(255 * ((y + phase) / 2 % 2)) }
@@ -249,7 +249,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// Sides as long as they may be, so that positions are large.
+// The longest sides allowed, so that positions are large.
 func TestLong(t *testing.T) {
 	for _, size := range [][2]int{{maxSide, 8}, {8, maxSide}, {7680, 12}} {
 		const dx, dy = 1.5, -0.75

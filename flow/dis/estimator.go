@@ -19,15 +19,15 @@ type Estimator struct {
 
 	pictures [2]frame.Image[uint8]
 	levels   []level // finest first
-	// The following have an element for each direction; a picture's pyramid is that of the
-	// direction that leads away from it.
+	// The following have an element for each direction. A pyramid belongs to the direction that
+	// leads away from its picture.
 	pyramids [2][]uint8
 	patches  [2]turns[best]
 	dense    [2]turns[vector]
 	fields   [2]*flow.Field
 	halved   bool // whether the fields are to be halved
 
-	// The present step.
+	// The current step.
 	level    int
 	searches [2]search
 	do       func(e *Estimator, direction, row int)
@@ -35,7 +35,7 @@ type Estimator struct {
 	bands    func(y0, y1 int)
 }
 
-// turns is two buffers in turn: a step writes to one and reads what an earlier step
+// turns is a pair of buffers that alternate: a step writes to one and reads what an earlier step
 // wrote to the other.
 type turns[T any] struct{ now, before []T }
 
@@ -64,10 +64,10 @@ func (e *Estimator) Close() error {
 	return nil
 }
 
-// Estimate sets forward to the flow from a to b and backward to the flow from b to a. The
-// pictures are 8-bit luma of one size, from 1x1 up to 32767 pixels in a side. Vectors are
-// canonical. If halved is set, the fields are halved as flow.Halve does. Estimate reuses the
-// fields' memory; after an error their contents are undefined.
+// Estimate sets forward to the flow from a to b and backward to the flow from b to a. The pictures
+// are 8-bit luma of one size, from 1x1 up to 32767 pixels in a side. Vectors are canonical. If
+// halved is set, Estimate halves the fields as flow.Halve does. It reuses the fields' memory; after
+// an error their contents are undefined.
 func (e *Estimator) Estimate(a, b frame.Image[uint8], forward, backward *flow.Field, halved bool) error {
 	if e.closed {
 		return errors.New("flow: dense inverse search: the estimator is closed")
@@ -87,13 +87,13 @@ func (e *Estimator) Estimate(a, b frame.Image[uint8], forward, backward *flow.Fi
 	for e.level = len(e.levels) - 1; e.level >= 0; e.level-- {
 		e.estimateLevel()
 	}
-	// The caller's memory is the caller's again.
+	// Do not keep the caller's memory.
 	e.pictures, e.fields = [2]frame.Image[uint8]{}, [2]*flow.Field{}
 	return nil
 }
 
-// each runs a step: it calls do for each of so many rows of each direction, several at
-// once, and returns after the last call.
+// each runs a step: it calls do for rows 0 to rows-1 of each direction, several at once, and
+// returns after the last call.
 func (e *Estimator) each(rows int, do func(e *Estimator, direction, row int)) {
 	e.do, e.rows = do, rows
 	e.workers.Rows(2*rows, e.bands)
@@ -130,7 +130,7 @@ func (e *Estimator) halve(direction, y int) {
 	e.levels[e.level].halve(e.pyramids[direction], &e.levels[e.level-1], y)
 }
 
-// estimateLevel sets the dense flow of both directions at the present level.
+// estimateLevel sets the dense flow of both directions at the current level.
 func (e *Estimator) estimateLevel() {
 	l := &e.levels[e.level]
 	for d := range 2 {
@@ -150,7 +150,7 @@ func (e *Estimator) estimateLevel() {
 }
 
 func (e *Estimator) first(direction, row int) {
-	below := len(e.levels) - 1 - e.level // how many levels are coarser
+	below := len(e.levels) - 1 - e.level // number of coarser levels
 	var coarser *level
 	var coarse []vector
 	if below > 0 {

@@ -24,7 +24,7 @@ enum {
 static inline int clamp(int v, int least, int most) { return v < least ? least : v > most ? most : v; }
 static inline int absolute(int v) { return v < 0 ? -v : v; }
 
-// place is where b is read for a vector: a sample, and the fraction beyond it.
+// place is where b is read for a vector: a sample, and the fractional position after it.
 typedef struct {
 	const uint8_t *at;
 	fraction beyond;

@@ -48,7 +48,7 @@ import (
 	"retime/flow"
 )
 
-// Both languages see the same memory.
+// Go and C share this memory, so the layouts must match.
 var (
 	_ [C.sizeof_dis_best]struct{}   = [unsafe.Sizeof(best{})]struct{}{}
 	_ [C.sizeof_dis_vector]struct{} = [unsafe.Sizeof(vector{})]struct{}{}

@@ -16,8 +16,8 @@ typedef struct {
 	uint8_t fixed, moved;
 } dis_best;
 
-// dis_search is what all patches of a level have in common. Samples are addressed from
-// sample (0, 0) of the level in a pyramid, and repeat 16 samples beyond each border.
+// dis_search holds what all patches of a level have in common. Sample pointers point to sample (0,
+// 0) of the level in a pyramid, and borders repeat for 16 samples on each side.
 typedef struct {
 	int32_t width, height, pitch;
 	int32_t columns, rows, stride;
@@ -29,8 +29,8 @@ typedef struct {
 		const dis_vector *coarse, int coarse_width, int coarse_height, int reach);
 	void (*propagate)(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_best *dst, int row,
 		const dis_best *own, const dis_best *other);
-	// densify sets rows of the dense flow, from 4*row on and at most four of them. The
-	// stride must be 4. dst has width vectors in a row, from the first of these rows on.
+	// densify sets up to four rows of the dense flow, from row 4*row on. The stride must be 4. dst
+	// has width vectors in a row and begins with the first of these rows.
 	void (*densify)(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_vector *dst, int row,
 		const dis_best *patches);
 	void (*settle)(dis_vector *dst, const dis_vector *src, int n, int32_t limit);

@@ -48,7 +48,7 @@ func newTrial(seed uint64, s scene, width, height, stride int) *trial {
 		r.own = append(r.own, r.best())
 		r.other = append(r.other, r.best())
 		if i > 0 && i%2 == 0 {
-			// Vectors that evaluation can just tell apart, or just not.
+			// Vectors that evaluation can only just tell apart, or only just not.
 			r.own[i].vector = vector{r.own[i-1].x + r.rng.Int32N(17) - 8, r.own[i-1].y + r.rng.Int32N(17) - 8}
 		}
 	}
@@ -59,8 +59,8 @@ func newTrial(seed uint64, s scene, width, height, stride int) *trial {
 	return r
 }
 
-// vector returns a vector that is short, of whole pixels, far away, or next to the bounds
-// of what the steps compare with.
+// vector returns a vector that is short, of whole pixels, long, or next to a bound that the steps
+// compare with.
 func (r *trial) vector(limit int32) vector {
 	component := func() int32 {
 		switch r.rng.IntN(10) {
@@ -80,7 +80,7 @@ func (r *trial) best() best {
 	return best{r.vector(1 << 29), r.rng.Int32N(patchPixels*1<<(4*r.rng.IntN(5))) + 1, uint8(r.rng.IntN(2)), uint8(r.rng.IntN(2))}
 }
 
-// Exact: the portable kernels define the others. Every input and output ends at a page that
+// Exact: the portable kernels define the others. Every input and output first ends at a page that
 // faults, and then begins at one.
 func TestKernels(t *testing.T) {
 	const seed = 11
@@ -134,8 +134,7 @@ func (r *trial) run(t *testing.T, o Options, end bool) {
 	}
 }
 
-// compareDense fails unless every variant of densify sets got to what the portable one
-// makes.
+// compareDense fails unless every variant of densify sets got to what the portable one returns.
 func compareDense(t *testing.T, s *search, got []vector, row int, patches []best) {
 	t.Helper()
 	all := everyVariant()
@@ -152,8 +151,7 @@ func compareDense(t *testing.T, s *search, got []vector, row int, patches []best
 	}
 }
 
-// Steps of hundreds of units, among which a fused product would round some to another
-// integer.
+// Steps of hundreds of units, some of which a fused product would round to another integer.
 func TestKernelRounding(t *testing.T) {
 	r := newTrial(3, moving("", 1.7, 2.2), 300, 200, 1)
 	o := Default()
@@ -172,7 +170,7 @@ func TestKernelRounding(t *testing.T) {
 	}
 }
 
-// Every difference has the weight that the table gives it, in every lane.
+// Every difference gets the weight of the table, in every lane.
 func TestKernelWeights(t *testing.T) {
 	const width = 256
 	o := Default()
@@ -198,7 +196,7 @@ func TestKernelWeights(t *testing.T) {
 	}
 }
 
-// Cells whose patches all have one vector, which may be so long that its mean is another one.
+// Cells whose patches all have one vector, which may be so long that its mean differs from it.
 func TestKernelUniformVectors(t *testing.T) {
 	r := newTrial(5, scenes[0], 31, 22, 4)
 	o := Default()

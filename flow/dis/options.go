@@ -2,16 +2,16 @@ package dis
 
 import "fmt"
 
-// The constants of the search; the package comment has the formulas that they stand in.
+// The constants of the search; the package comment has the formulas that use them.
 const (
 	patchSize   = 8
 	patchPixels = patchSize * patchSize
 	vectorBits  = 10
 	vectorOne   = 1 << vectorBits // a pixel
-	// fractionBits are those of a position that interpolation sees.
+	// fractionBits is how many bits of a position's fraction interpolation uses.
 	fractionBits = 7
 	fractionOne  = 1 << fractionBits
-	// differenceBits are the fractional bits of a difference of samples.
+	// differenceBits is the number of fraction bits of a difference of samples.
 	differenceBits = 4
 	// normalBits is log2 of the number of samples in a patch.
 	normalBits   = 6
@@ -19,13 +19,13 @@ const (
 	damping      = 1024 // added to the diagonal of the structure tensor
 	stepGain     = 512
 	stepLimit    = 8 * vectorOne
-	// reachToll is what step 1 adds for each pixel of length.
+	// reachToll is what step 1 adds to the cost for each pixel of length.
 	reachToll   = 256
 	reachLevels = 2
-	// borderSize is the number of samples that repeat around a picture; reads lie at
-	// most 8 outside, and vector loads at most 15.
+	// borderSize is the number of samples that repeat around a picture; reads go at most 8 outside,
+	// and vector loads at most 15.
 	borderSize = 16
-	// weightLimit is the weight of differences of up to weightFloor.
+	// weightLimit is the weight of differences up to weightFloor.
 	weightLimit   = 4096
 	weightFloor   = 1 << differenceBits
 	maxDifference = 255 << differenceBits
@@ -33,7 +33,7 @@ const (
 	maxSide = 1<<15 - 1
 )
 
-// neighbourX and neighbourY are the order of candidates of steps 2 and 3.
+// neighbourX and neighbourY are the candidates' offsets, in the order of steps 2 and 3.
 var (
 	neighbourX = [9]int{0, 1, -1, 0, 0, 1, -1, 1, -1}
 	neighbourY = [9]int{0, 0, 0, 1, -1, 1, -1, -1, 1}
@@ -46,11 +46,11 @@ type Options struct {
 	// Candidates is the number of vectors of the coarser level that a patch tries, 5
 	// or 9.
 	Candidates int
-	// CandidateDistance is how far from the patch's centre the candidates beyond the
-	// first lie, in pixels, 1 to 64.
+	// CandidateDistance is the distance, in pixels, of the other candidates from the patch's
+	// centre, 1 to 64.
 	CandidateDistance int
-	// Reach is how far the two coarsest levels search in every direction, in pixels, 0
-	// to 16; 0 leaves the step out.
+	// Reach is how far the two coarsest levels search in every direction, in pixels, 0 to 16; 0
+	// skips that step.
 	Reach int
 	// Rounds is the number of rounds of propagation, 0 to 16.
 	Rounds int
@@ -59,8 +59,8 @@ type Options struct {
 	Neighbours int
 	// Iterations bounds the Gauss-Newton steps of each descent, 0 to 64.
 	Iterations int
-	// MeanNormalization takes the mean difference of a patch out of its cost, so that
-	// changes of brightness do no harm.
+	// MeanNormalization subtracts the mean difference of a patch from its cost, so that changes of
+	// brightness do no harm.
 	MeanNormalization bool
 }
 

@@ -2,19 +2,19 @@ package dis
 
 import "retime/frame"
 
-// level is the geometry of a level: its picture's, which the pyramids of both pictures
-// have in common, and its patches'.
+// level is the geometry of a level: of its picture, which is the same in the pyramids of both
+// pictures, and of its patches.
 type level struct {
 	width, height int // of the picture in samples
 	columns, rows int // of the patches
 	stride        int // between patches
-	// Sample (x, y) of a pyramid lies at origin + y*pitch + x, for x and y from
-	// -borderSize to borderSize beyond the last.
+	// Sample (x, y) of a pyramid is at origin + y*pitch + x, for x and y from -borderSize to
+	// borderSize beyond the last.
 	origin, pitch int
 }
 
-// levels appends the levels of a picture of width by height to dst, finest first, and
-// returns them and the size of a pyramid.
+// levels appends the levels of a picture of width by height to dst, finest first, and returns them
+// along with the size of a pyramid.
 func levels(dst []level, width, height, stride int) ([]level, int) {
 	width, height = max(width, patchSize), max(height, patchSize)
 	end := 0
@@ -53,7 +53,7 @@ func (l *level) row(pyramid []uint8, y int) []uint8 {
 	return pyramid[start : start+l.width+2*borderSize]
 }
 
-// fill sets row y of level 0 to that of the picture.
+// fill copies row y of the picture to level 0.
 func (l *level) fill(pyramid []uint8, m frame.Image[uint8], y int) {
 	row := l.row(pyramid, y)
 	n := copy(row[borderSize:], m.Row(min(y, m.Height-1)))
@@ -80,8 +80,7 @@ func (l *level) enclose(pyramid []uint8) {
 	}
 }
 
-// halve sets row y of the level to the filtered samples of the next finer one, whose
-// border must be complete.
+// halve computes row y of the level by filtering the next finer one, whose border must be complete.
 func (l *level) halve(pyramid []uint8, finer *level, y int) {
 	n := 2*l.width + 2
 	above := finer.row(pyramid, 2*y-1)[borderSize-1:][:n]

@@ -7,8 +7,8 @@ import (
 	"retime/frame"
 )
 
-// reference estimates flow as the package comment says, word for word: it evaluates every
-// candidate, one patch and one sample after the other, in 64 bits.
+// reference estimates flow exactly as the package comment says: it evaluates every candidate, one
+// patch and one sample after the other, in 64 bits.
 type reference struct {
 	Options
 	pictures [2][]plane // levels of a and b
@@ -29,7 +29,7 @@ type pair struct{ x, y int64 }
 
 func (v pair) plus(w pair) pair { return pair{v.x + w.x, v.y + w.y} }
 
-// grid is the patches of a level in one direction.
+// grid holds the patches of a level in one direction.
 type grid struct {
 	ws, hs int64
 	v      []pair
@@ -170,8 +170,7 @@ func (p *patchReference) evaluate(v pair) (cost int64, b pair) {
 	return sdd, b
 }
 
-// between interpolates a sample of m, with 4 fractional bits, i and j samples beside
-// place (px, py).
+// between interpolates m, with 4 fraction bits, at i and j samples from position (px, py).
 func between(m plane, px, py, i, j int64) int64 {
 	fx, fy := (px&1023)>>3, (py&1023)>>3
 	x, y := px>>10+i, py>>10+j
@@ -302,7 +301,8 @@ func (r *reference) densify(l, d int, g grid) []pair {
 			var weight int64
 			for row := range g.hs {
 				for column := range g.ws {
-					// The last column and row cover what their nominal places cover.
+					// The patches of the last column and row, moved back to fit, still count only
+					// where their nominal places are.
 					if x < s*column || x >= s*column+8 || y < s*row || y >= s*row+8 {
 						continue
 					}

@@ -13,7 +13,7 @@ type scene struct {
 	draw func(rng *rand.Rand, x, y int, second bool) uint8
 }
 
-// texture is a smooth pattern at a place in pixels.
+// texture is a smooth pattern, at a position in pixels.
 func texture(x, y float64) float64 {
 	return 128 + 50*math.Sin(x/3.1+0.4*math.Sin(y/7)) + 40*math.Sin(y/4.3+x/11) + 30*math.Sin((x-y)/17)
 }

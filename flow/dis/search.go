@@ -17,13 +17,13 @@ func (v vector) negated() vector { return vector{-v.x, -v.y} }
 type best struct {
 	vector
 	cost int32
-	// fixed is 1 if a descent from the vector is known to end there, and moved is 1 if the
-	// vector differs from the one that the round before began with. They only save work: a
-	// vector that the patch has tried before cannot become better than its best one.
+	// fixed is 1 if a descent from the vector is known to end there, and moved is 1 if the vector
+	// differs from the one that the previous round began with. They only save work: a vector that
+	// the patch has already tried cannot beat its best one.
 	fixed, moved uint8
 }
 
-// search is what all patches of one direction of a level have in common.
+// search holds what all patches of one direction of a level have in common.
 type search struct {
 	options *Options
 	level   *level
@@ -35,24 +35,24 @@ type kernels struct {
 	// first sets dst to the best vectors of a row of patches, from the dense flow of the
 	// next coarser level, or from no motion if coarse is empty.
 	first func(s *search, dst []best, row int, coarser *level, coarse []vector, reach bool)
-	// propagate sets dst to the best vectors of a row of patches after one more round. own
-	// and other are all patches of the level, of this direction and of the other one,
-	// after the round before.
+	// propagate sets dst to the best vectors of a row of patches after one more round. own and
+	// other hold all patches of the level after the previous round, for this direction and the
+	// other one.
 	propagate func(s *search, dst []best, row int, own, other []best)
-	// densify sets cellSize rows of the dense flow, or as many as there are, from row
-	// cellSize*row on: weighted means of the vectors of the patches around each pixel. dst
-	// begins with the first of these rows.
+	// densify sets up to cellSize rows of the dense flow, from row cellSize*row on, to weighted
+	// means of the vectors of the patches around each pixel. dst begins with the first of these
+	// rows.
 	densify func(s *search, dst []vector, row int, patches []best)
-	// settle sets dst to the vectors of the result for those of level 0.
+	// settle converts vectors of level 0 into vectors of the result.
 	settle func(dst []flow.Vec, src []vector, limit int32)
-	// settleHalved sets dst to a row of the halved result for two rows of level 0.
+	// settleHalved converts two rows of level 0 into a row of the halved result.
 	settleHalved func(dst []flow.Vec, upper, lower []vector, limit int32)
 }
 
-// cellSize is how many rows a call to densify sets.
+// cellSize is the number of rows that a call to densify sets.
 const cellSize = 4
 
-// portable are the kernels in Go, which define the others.
+// portable is the kernels in Go, which define the others.
 var portable = kernels{(*search).first, (*search).propagate, (*search).densify, settle, settleHalved}
 
 // variant is the kernels for a level of instructions.
@@ -61,7 +61,7 @@ type variant struct {
 	kernels
 }
 
-// variants are the kernels that this processor can run, slowest first, up to a level.
+// variants returns the kernels that this processor can run, slowest first, up to level most.
 func variants(most simd.Level) []variant {
 	all := []variant{{simd.Go, portable}}
 	for _, v := range vectorized() {
@@ -72,7 +72,7 @@ func variants(most simd.Level) []variant {
 	return all
 }
 
-// fastest are the kernels that an estimator uses.
+// fastest is the kernels that an estimator uses.
 var fastest = func() kernels {
 	all := variants(simd.Chosen())
 	return all[len(all)-1].kernels
@@ -95,14 +95,15 @@ func (s *search) patch(column, row int) patch {
 	return patch{search: s, x: patchOrigin(column, l.stride, l.width), y: patchOrigin(row, l.stride, l.height)}
 }
 
-// place returns the sample and the fraction at which b is read for a position of x
-// pixels and v/1024, on a side of size samples, at most outside samples beyond the first.
+// place returns the sample and the fraction at which b is read for position x + v/1024, in pixels,
+// on a side of size samples. The position is clamped to at most outside samples before the first,
+// and to the last.
 func place(x int, v int32, size, outside int) (whole int, fraction int32) {
 	p := min(max(int32(x)*vectorOne+v, int32(-outside*vectorOne)), int32((size-1)*vectorOne))
 	return int(p >> vectorBits), p & (vectorOne - 1) >> unseenBits
 }
 
-// interpolation reads rows of b at a fraction of a sample.
+// interpolation holds the fractions at which it reads between samples of b.
 type interpolation struct{ fx, fy int32 }
 
 func (i interpolation) difference(upper, lower []uint8, x int, a uint8) int32 {
@@ -198,7 +199,7 @@ func (p *patch) prepare() {
 	p.a11, p.a12, p.a22 = float32(yy)*k, -float32(xy)*k, float32(xx)*k
 }
 
-// descend returns the best vector on the way down from v. It does nothing if v is fixed.
+// descend returns the best vector of the descent from v. It does nothing if v is fixed.
 func (p *patch) descend(v best) best {
 	if v.fixed != 0 || p.options.Iterations == 0 {
 		return v
@@ -236,10 +237,10 @@ func step(d float32) int32 {
 
 func far(d int32) bool { return d > stepLimit || d < -stepLimit }
 
-// unseenBits are the bits of a vector that evaluation does not see.
+// unseenBits is the number of low bits of a vector that evaluation ignores.
 const unseenBits = vectorBits - fractionBits
 
-// try replaces v if the cost of the candidate is less.
+// try replaces v if the candidate costs less.
 func (p *patch) try(v *best, candidate vector) {
 	if (candidate.x^v.x)>>unseenBits == 0 && (candidate.y^v.y)>>unseenBits == 0 {
 		return
@@ -249,8 +250,7 @@ func (p *patch) try(v *best, candidate vector) {
 	}
 }
 
-// reach returns the best vector of whole pixels, with the toll on its length in its
-// cost.
+// reach returns the best vector of whole pixels. Its cost includes the toll on its length.
 func (p *patch) reach() best {
 	r := int32(p.options.Reach)
 	found := best{cost: math.MaxInt32}
@@ -285,7 +285,7 @@ func (s *search) first(dst []best, row int, coarser *level, coarse []vector, rea
 	}
 }
 
-// inherit returns the best of the vectors that the coarser level has around the patch.
+// inherit returns the best of the coarser level's vectors around the patch.
 func (p *patch) inherit(coarser *level, coarse []vector) (v best) {
 	for i := range p.options.Candidates {
 		x := p.x + patchSize/2 + neighbourX[i]*p.options.CandidateDistance
@@ -330,8 +330,7 @@ func (s *search) propagate(dst []best, row int, own, other []best) {
 	}
 }
 
-// patchNear returns which of n patches along a side lies nearest to the place where v
-// leads from x.
+// patchNear returns which of n patches along a side is nearest to where v leads from x.
 func (l *level) patchNear(x int, v int32, n int) int {
 	x += int((v + vectorOne/2) >> vectorBits)
 	return min(max((x+l.stride/2)/l.stride, 0), n-1)

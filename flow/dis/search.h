@@ -36,8 +36,8 @@ static inline void fill(patch *p) {
 	p->filled = 1;
 }
 
-// window reads the rows of b that a patch meets, group by group. The last group reads one
-// row more than it needs if it has two; that row lies in the border.
+// window reads the rows of b that a patch needs, group by group. With two rows a group, it reads
+// one row more than it needs at the end, which is within the border.
 typedef struct {
 	place from;
 	int pitch;
@@ -56,7 +56,7 @@ static inline window open_window(const patch *p, dis_vector v) {
 	return w;
 }
 
-// differences returns those of the j-th group.
+// differences returns the differences of the j-th group.
 static inline words differences(window *w, const patch *p, int j) {
 	words following = across(w), lower = one_row_on(w->upper, following);
 	words d = between_rows(w->upper, lower, &w->from.beyond) - p->a[j];
@@ -241,8 +241,7 @@ static void first(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_b
 	}
 }
 
-// near returns which of n patches along a side lies nearest to the place where v leads
-// from x.
+// near returns which of n patches along a side is nearest to where v leads from x.
 static inline int near(int x, int32_t v, int stride, int n) {
 	return clamp((x + ((v + vector_one / 2) >> vector_bits) + stride / 2) / stride, 0, n - 1);
 }

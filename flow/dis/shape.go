@@ -2,13 +2,12 @@ package dis
 
 import "fmt"
 
-// Shape is the geometry of a level, which all backends share: its picture's, and its
-// patches'.
+// Shape is the geometry of a level, of its picture and of its patches, which all backends share.
 type Shape struct {
 	Width, Height int // of the picture in samples
 	Columns, Rows int // of the patches
-	// Sample (x, y) of a picture's pyramid lies at Origin + y*Pitch + x, for x and y
-	// from -16 to 16 beyond the last. Pitch is a multiple of 16, and so is Origin.
+	// Sample (x, y) of a picture's pyramid is at Origin + y*Pitch + x, for x and y from -16 to 16
+	// beyond the last. Origin and Pitch are multiples of 16.
 	Origin, Pitch int
 	// Reach reports whether the level is one of the coarsest, which step 1 of the package
 	// comment searches.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Vectors of 128 bits: GCC's and Clang's own operators, and what those lack.
+// Vectors of 128 bits: GCC's and Clang's own operators, and what they lack.
 
 #include <stdint.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static inline i32x4 dot(i16x8 a, i16x8 b) { return (i32x4)_mm_madd_epi16((__m128
 // narrow returns 32-bit numbers that fit into 16 bits.
 static inline i16x8 narrow(i32x4 lo, i32x4 hi) { return (i16x8)_mm_packs_epi32((__m128i)lo, (__m128i)hi); }
 
-// low, high interleave the lower, the upper halves of a and b.
+// low and high interleave the lower and the upper halves of a and b.
 static inline i16x8 low(i16x8 a, i16x8 b) { return (i16x8)_mm_unpacklo_epi16((__m128i)a, (__m128i)b); }
 static inline i16x8 high(i16x8 a, i16x8 b) { return (i16x8)_mm_unpackhi_epi16((__m128i)a, (__m128i)b); }
 
@@ -43,7 +43,7 @@ static inline i16x8 middle(i16x8 a, i16x8 b) {
 
 static inline i16x8 greater(i16x8 a, i16x8 b) { return (i16x8)_mm_max_epi16((__m128i)a, (__m128i)b); }
 
-// floats4 converts, nearest rounds to the nearest integer, ties to even.
+// floats4 converts to floats; nearest rounds to the nearest integer, ties to even.
 static inline f32x4 floats4(i32x4 v) { return (f32x4)_mm_cvtepi32_ps((__m128i)v); }
 static inline i32x4 nearest(f32x4 v) { return (i32x4)_mm_cvtps_epi32((__m128)v); }
 static inline int32_t nearest1(float v) { return _mm_cvtss_si32(_mm_set_ss(v)); }
@@ -121,14 +121,14 @@ static inline i16x8 all16(int v) {
 	return (i16x8){w, w, w, w, w, w, w, w};
 }
 
-// both16 returns v and w in turn.
+// both16 returns v and w alternating.
 static inline i16x8 both16(int v, int w) {
 	int16_t a = (int16_t)v, b = (int16_t)w;
 	return (i16x8){a, b, a, b, a, b, a, b};
 }
 
-// words and sums are vectors for 16-bit and 32-bit numbers, of as many rows of a patch, of 8
-// samples each, as they hold. For the 4x4 samples of a cell, they hold twice as many rows.
+// words and sums are vectors of 16-bit and 32-bit numbers. They hold as many rows of a patch, of 8
+// samples each, as fit, or twice as many rows of a 4x4 cell.
 #if defined(__AVX2__)
 #include <immintrin.h>
 
@@ -147,7 +147,7 @@ static inline words widen_cell(const uint8_t *p, int pitch) {
 	return (words)_mm256_inserti128_si256(_mm256_castsi128_si256(rows), next, 1);
 }
 
-// one_row_on returns the rows that begin one row after those of a. b follows a.
+// one_row_on returns the rows that begin one row after those in a. b follows a.
 static inline words one_row_on(words a, words b) { return (words)_mm256_permute2x128_si256((__m256i)a, (__m256i)b, 0x21); }
 
 static inline words all(int v) { return (words)_mm256_set1_epi16((int16_t)v); }
@@ -164,8 +164,8 @@ static inline int32_t sum_rows(sums v) {
 	return sum((i32x4)_mm256_castsi256_si128((__m256i)v) + (i32x4)_mm256_extracti128_si256((__m256i)v, 1));
 }
 
-// fraction is the weights of neighbouring samples. Those of columns are negative, because
-// bytes hold -128.
+// fraction holds the weights of neighbouring samples. The column weights are negative, because
+// bytes can hold -128 but not 128.
 typedef struct {
 	__m256i columns;
 	words rows, whole;
@@ -188,7 +188,7 @@ static inline words travelled(words v, const fraction *f) {
 	return (words)_mm256_mulhi_epi16((__m256i)v, (__m256i)f->rows) + (v & f->whole);
 }
 
-// cell_rows sets upper and lower to the means of a cell's rows and of the rows one further.
+// cell_rows sets upper to the means of a cell's rows, and lower to those of the rows one below.
 enum { cell_groups = 1 };
 static inline void cell_rows(words upper[cell_groups], words lower[cell_groups], const uint8_t *p, int pitch, const fraction *f) {
 	const __m256i pairs = _mm256_broadcastsi128_si256(_mm_set_epi8(12, 11, 11, 10, 10, 9, 9, 8, 4, 3, 3, 2, 2, 1, 1, 0));
@@ -212,8 +212,7 @@ static inline floats scaled_rows(sums v, double factor, sums w) {
 	return (floats)_mm256_set_m128(_mm256_cvtpd_ps(hi), _mm256_cvtpd_ps(lo));
 }
 
-// store_pairs stores x[0], y[0], x[1], y[1] and so on of a row to dst, and of the row two
-// further.
+// store_pairs stores x[0], y[0], x[1], y[1] and so on of one row to dst, and of the row two below.
 static inline void store_pairs(int32_t *dst, sums x, sums y) {
 	__m256i lo = _mm256_unpacklo_epi32((__m256i)x, (__m256i)y), hi = _mm256_unpackhi_epi32((__m256i)x, (__m256i)y);
 	_mm256_storeu_si256((__m256i *)dst, _mm256_permute2x128_si256(lo, hi, 0x20));
@@ -290,8 +289,8 @@ static inline void store_pairs(int32_t *dst, sums x, sums y) { pairs(dst, x, y);
 
 #endif
 
-// between_rows returns the weighted means, times 16 and rounded, of rows that across_rows or
-// cell_rows has made. They are (128 upper + (lower - upper) fraction + 512)>>10, in 16 bits.
+// between_rows returns the weighted means, times 16 and rounded, of the rows that across_rows or
+// cell_rows returned: (128 upper + (lower - upper) fraction + 512)>>10, in 16 bits.
 static inline words between_rows(words upper, words lower, const fraction *f) {
 	return (travelled(upper - lower, f) + (4 - upper)) >> 3;
 }

@@ -99,10 +99,9 @@ func (o DISOptions) check() error {
 // maxLevel is the coarsest level that cv::DISOpticalFlow can store.
 const maxLevel = 9
 
-// plan returns the size to pad a picture to and the finest scale to ask for. OpenCV's
-// coarsest level has to exist and be no finer than the finest one; otherwise OpenCV
-// replaces the parameters. The padded size is a multiple of 1<<finest, so that vectors
-// scale by exactly that factor.
+// plan returns the size to pad a picture to and the finest scale to ask for. OpenCV's coarsest
+// level has to exist and be no finer than the finest one; otherwise OpenCV replaces the parameters.
+// The padded size is a multiple of 1<<finest, so that vectors scale by exactly that factor.
 func (o DISOptions) plan(width, height int) (w, h, finest int, err error) {
 	zoom := 1
 	if o.Upsample {
@@ -167,8 +166,8 @@ func (d *DIS) Estimate(a, b frame.Image[uint8], dst *flow.Field) error {
 	return d.estimate(a, b, nil, dst)
 }
 
-// EstimateFrom works as Estimate does, but also tries the vectors of an initial flow,
-// of a's size, for every patch on every level. dst may be the initial flow.
+// EstimateFrom works as Estimate does, but also tries the vectors of an initial flow of a's size
+// for every patch on every level. dst may be the initial flow.
 func (d *DIS) EstimateFrom(a, b frame.Image[uint8], initial flow.Field, dst *flow.Field) error {
 	return d.estimate(a, b, &initial, dst)
 }

@@ -119,7 +119,7 @@ func TestDISKeepsParameters(t *testing.T) {
 }
 
 func TestEstimateFrom(t *testing.T) {
-	// The pyramid of so small a picture does not find a motion this large.
+	// The pyramid of such a small picture is too low for a motion this large.
 	const w, h, dx, dy = 96, 80, 30, -21
 	a, b := texture(w, h, 0, 0), texture(w, h, dx, dy)
 	initial := flow.NewField(w, h)

@@ -67,8 +67,8 @@ type estimator interface {
 
 type variant struct {
 	name string
-	// shift and still are the largest errors in pixels to expect of a texture that
-	// moves as a whole, and of one that does not.
+	// shift and still are the largest errors, in pixels, to expect for a texture that moves as a
+	// whole and for one that does not move.
 	shift, still float64
 	open         func() (estimator, error)
 }
@@ -81,14 +81,14 @@ func dis(name string, p Preset, change func(*DISOptions)) variant {
 	return variant{"DIS " + name, 0.1, 0, func() (estimator, error) { return NewDIS(o) }}
 }
 
-// within sets the error to expect of a shift.
+// within sets the largest error of a shift.
 func (v variant) within(shift float64) variant {
 	v.shift = shift
 	return v
 }
 
-// unpropagated is the error of DIS without propagation. The variational refinement of later
-// versions of OpenCV rounds in another way.
+// unpropagated is the error of DIS without propagation. Later versions of OpenCV round differently
+// in the variational refinement.
 func unpropagated() float64 {
 	if strings.HasPrefix(Version(), "4.6.") {
 		return 0.1

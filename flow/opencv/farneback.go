@@ -20,8 +20,8 @@ type FarnebackOptions struct {
 	// PyramidScale is the size of a pyramid level divided by the size of the next
 	// finer level, above 0 and below 1.
 	PyramidScale float64
-	// Levels counts the pyramid levels besides full size. OpenCV omits levels of less
-	// than 32 pixels in a side.
+	// Levels counts the pyramid levels besides full size. OpenCV omits levels with a side of less
+	// than 32 pixels.
 	Levels int
 	// WindowSize is the side in pixels of the window over which OpenCV averages
 	// displacements, at least 1.

@@ -11,7 +11,7 @@ import (
 	"retime/flow"
 )
 
-// memory returns how many bytes of addresses and of memory the process uses.
+// memory returns how many bytes of address space and of memory the process uses.
 func memory(t *testing.T) (addresses, resident int) {
 	t.Helper()
 	stat, err := os.ReadFile("/proc/self/statm")
@@ -83,9 +83,8 @@ func TestLeaks(t *testing.T) {
 	}
 }
 
-// The test limits the addresses of a second process, so that OpenCV runs out of memory
-// in the middle of an estimate and throws its own exception or C++'s. The process
-// survives.
+// The test limits the address space of a second process, so that OpenCV runs out of memory in the
+// middle of an estimate and throws its own exception or C++'s. The process survives.
 func TestOutOfMemoryBecomesError(t *testing.T) {
 	const env = "RETIME_TEST_MEMORY"
 	if os.Getenv(env) == "" {

@@ -37,10 +37,9 @@ const (
 // Version returns the version of OpenCV, such as "4.6.0".
 func Version() string { return C.GoString(C.flow_opencv_version()) }
 
-// Build returns everything besides an estimator's parameters that determines how the
-// estimator rounds: OpenCV's description of its build and, in the last line, the vector
-// instructions that OpenCV has code for, with a "?" after those that this processor
-// lacks.
+// Build returns everything besides an estimator's parameters that affects how it rounds: OpenCV's
+// description of its build and, in the last line, the vector instructions that OpenCV has code for,
+// with a "?" after the ones that this processor lacks.
 func Build() string { return C.GoString(C.flow_opencv_build()) }
 
 // SetThreads sets the number of threads among which OpenCV divides its loops, in the

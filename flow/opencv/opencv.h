@@ -15,9 +15,8 @@ extern "C" {
 // flow_opencv_version returns OpenCV's version, such as "4.6.0".
 const char *flow_opencv_version(void);
 
-// flow_opencv_build returns OpenCV's description of its build. The last line lists
-// the vector instructions that OpenCV has code for; a "?" marks those that this
-// processor lacks.
+// flow_opencv_build returns OpenCV's description of its build. The last line lists the vector
+// instructions that OpenCV has code for; a "?" marks the ones that this processor lacks.
 const char *flow_opencv_build(void);
 
 // flow_luma describes 8-bit luma with rows stride bytes apart. A function reads it in

@@ -7,8 +7,8 @@ import (
 	"retime/frame"
 )
 
-// Pair estimates the flow both ways between two pictures, by two estimators of one kind
-// that run at once. Only one goroutine at a time may use a Pair.
+// Pair estimates the flow both ways between two pictures, with two estimators of one kind that run
+// at once. Only one goroutine at a time may use a Pair.
 type Pair struct{ forward, backward oneWay }
 
 // oneWay estimates the flow from one picture to another.

@@ -7,7 +7,7 @@ import (
 	"retime/flow"
 )
 
-// A Pair's fields are exactly those of two estimators.
+// A Pair's fields are exactly the fields of two estimators.
 func TestPairIsTwoEstimates(t *testing.T) {
 	o, f := UltraFast.Options(), DefaultFarneback()
 	for name, open := range map[string]func() (*Pair, oneWay, error){

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Processors without loops in C build the functions in Go, with cgo and without.
+// For processors without C loops, the Go functions build with cgo and without it.
 func TestBuildsWithoutLoops(t *testing.T) {
 	for _, cgo := range []string{"0", "1"} {
 		list := exec.Command("go", "list", "-deps", "../../flow/dis", "../../warp/...")

@@ -1,9 +1,9 @@
-// Package simd says which vector instructions the processor has, and which of them the
-// inner loops use.
+// Package simd reports which vector instructions the processor has, and which of them the inner
+// loops use.
 //
-// A loop that has variants is defined by a function in Go. Its variants, in C, give the
-// same bits. They are chosen once, when the program starts: those of the last level that
-// the processor has, or of the level that the environment variable RETIME_SIMD names.
+// A Go function defines each loop; its variants, in C, give the same bits. The program chooses
+// among them once, when it starts: it takes the highest level that the processor has, or the one
+// that the environment variable RETIME_SIMD names.
 package simd
 
 import (
@@ -19,7 +19,7 @@ const Variable = "RETIME_SIMD"
 // Level is a set of instructions.
 type Level int
 
-// The levels. Those of one processor architecture ascend.
+// The levels, in ascending order within each processor architecture.
 const (
 	Go     Level = iota // none: the functions in Go
 	SSE2                // every amd64
@@ -33,8 +33,8 @@ var names = [...]string{Go: "go", SSE2: "sse2", AVX2: "avx2", AVX512: "avx512", 
 // String returns the name by which RETIME_SIMD knows the level.
 func (l Level) String() string { return names[l] }
 
-// Levels returns the levels that this build can use on this processor, the fastest last.
-// The first one is Go.
+// Levels returns the levels that this build can use on this processor, the fastest last. The first
+// is Go.
 func Levels() []Level { return slices.Clone(available) }
 
 var available = append([]Level{Go}, detect()...)
@@ -42,8 +42,8 @@ var available = append([]Level{Go}, detect()...)
 // Chosen returns the level that the loops use.
 func Chosen() Level { return chosen }
 
-// Check returns an error if RETIME_SIMD names no level that can be used here. The loops
-// use the fastest level in this case.
+// Check returns an error if RETIME_SIMD names no level that can be used here. The loops then use
+// the fastest level.
 func Check() error { return wrong }
 
 var chosen, wrong = choose(os.Getenv(Variable), available)

@@ -31,9 +31,9 @@ type Job struct {
 // Resources tells a job what it may use.
 type Resources struct {
 	Threads     int                     // worker threads, 1 or more
-	Slot, Slots int                     // the job's place among the jobs that run at a time, from 0, and the number of places
+	Slot, Slots int                     // the job's place among the jobs that run at once, from 0, and the number of places
 	Overwrite   bool                    // replace an output that exists
-	Keep        []string                // the files of all jobs, which no partial output may replace
+	Keep        []string                // files of all jobs, which no partial output may replace
 	Interrupted bool                    // a killed run may have left unfinished files
 	Log         io.Writer               // receives the job's messages
 	Progress    func(pipeline.Progress) // receives the job's progress
@@ -42,7 +42,7 @@ type Resources struct {
 // Options configure Run.
 type Options struct {
 	Jobs     []Job
-	Dir      string // for the records and the logs; Run creates it if it does not exist
+	Dir      string // directory of the records and the logs; Run creates it if it does not exist
 	Parallel int    // jobs at a time, up to 1024; 0 for one per four threads
 	Threads  int    // worker threads of all jobs together, up to 1024; 0 for one per processor
 	Resume   bool   // go on with the records in Dir, and skip the jobs that are done
@@ -59,7 +59,7 @@ type State string
 // These are the states of a job.
 const (
 	Pending State = "pending" // not done yet
-	Running State = "running" // in work or, if no process works on the batch, interrupted by a kill
+	Running State = "running" // running or, if no process works on the batch, interrupted by a kill
 	Done    State = "done"
 	Failed  State = "failed"
 )
@@ -80,7 +80,7 @@ type Outcome struct {
 	Err     error  // of a failed job
 	Log     string // file name; the log of a skipped job may be gone
 	Frames  int64  // frames written
-	Made    int64  // of those, synthesized frames
+	Made    int64  // synthesized frames among them
 	Elapsed time.Duration
 }
 
@@ -106,10 +106,10 @@ type batch struct {
 	outcomes []Outcome
 }
 
-// Run does all jobs. A job that fails does not stop the others: Run puts its error into
-// the summary and does not return it. A full disk stops all jobs, and so does the end
-// of ctx; Resume goes on from either. Run returns a fault.Usage error, before it
-// begins, if two jobs write the same file or one writes a file that another reads.
+// Run does all jobs. A job that fails does not stop the others: Run puts its error into the summary
+// and does not return it. A full disk stops all jobs, and so does the end of ctx; Resume continues
+// after either. Run returns a fault.Usage error, before it begins, if two jobs write the same file
+// or one writes a file that another reads.
 func Run(ctx context.Context, o Options) (*Summary, error) {
 	began := time.Now()
 	keys, err := o.settle()
@@ -202,8 +202,8 @@ func (b *batch) work(ctx context.Context, slot int) {
 	}
 }
 
-// take removes the next job from the queue and gives it its share of the free threads,
-// which the jobs that may begin beside the running ones divide.
+// take removes the next job from the queue and gives it a share of the free threads, which it
+// divides among the jobs that may still start while the others run.
 func (b *batch) take() (job, threads int, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -258,7 +258,7 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	log := b.store.createLog(key)
 	r.Log = log
 	report, err := job.Convert(ctx, r)
-	heap.Trim() // without it, a batch of many clips keeps a little more after each
+	heap.Trim() // otherwise a batch of many clips keeps a little more memory after each
 	log.finish(err)
 
 	now.Finished = time.Now()
@@ -280,7 +280,7 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 		now.State, now.Error, now.Code = Failed, err.Error(), int(fault.KindOf(err))
 		out.Err = err
 	}
-	if now.State == Done || now.Owned { // else somebody else's may be there
+	if now.State == Done || now.Owned { // otherwise the file there may be somebody else's
 		now.Output, now.Writes = stampOf(job.Output), job.written()
 	}
 	out.State = now.State

@@ -263,7 +263,7 @@ func TestCancel(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	f := newFixture(t, names(6)...)
 	waits := make(chan struct{})
-	f.Jobs[0].Convert = func(ctx context.Context, _ Resources) (*pipeline.Report, error) { // beside the job that fills the disk
+	f.Jobs[0].Convert = func(ctx context.Context, _ Resources) (*pipeline.Report, error) { // runs at the same time as the job that fills the disk
 		f.runs.Add(1)
 		close(waits)
 		<-ctx.Done()
@@ -369,7 +369,7 @@ func TestRunningTwice(t *testing.T) {
 	}
 }
 
-// Processes that ask whether a batch is running do not lock it.
+// Processes that look whether a batch is running do not lock it.
 func TestLooksDoNotLockOut(t *testing.T) {
 	f := newFixture(t, "a")
 	var looking sync.WaitGroup

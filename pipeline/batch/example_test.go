@@ -13,7 +13,7 @@ import (
 	"retime/testdata/scene"
 )
 
-// A batch slows two clips down. With a third clip it runs again, and skips the two that are done.
+// A batch slows two clips down. Run again with a third clip, it skips the two that are done.
 func ExampleRun() {
 	dir, err := os.MkdirTemp("", "retime")
 	if err != nil {

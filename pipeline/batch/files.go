@@ -24,15 +24,15 @@ type stamp struct {
 func stampOf(name string) stamp {
 	info, err := os.Stat(name)
 	if err != nil {
-		if info, err = os.Lstat(name); err != nil { // a link to nowhere exists, too
+		if info, err = os.Lstat(name); err != nil { // a dangling link exists as well
 			return stamp{}
 		}
 	}
 	return stamp{info.Size(), info.ModTime().UTC()}
 }
 
-// written returns the stamps of j.Writes; zero for what holds nothing: devices, pipes and empty
-// directories.
+// written returns the stamps of j.Writes; zero for devices, pipes and empty directories, which hold
+// nothing.
 func (j *Job) written() (list []stamp) {
 	for _, name := range j.Writes {
 		s := stampOf(name)
@@ -52,8 +52,8 @@ func (s stamp) equal(t stamp) bool { return s.Size == t.Size && s.Modified.Equal
 
 var numberVerb = regexp.MustCompile(`%(0\d+)?d`)
 
-// inputs returns a hash of the sizes and times of the files that j reads, which are all
-// pictures of an image sequence.
+// inputs returns a hash of the sizes and times of the files that j reads, including every picture
+// of an image sequence.
 func (j *Job) inputs() string {
 	h := sha256.New()
 	add := func(name string) {
@@ -109,7 +109,7 @@ func canonical(name string) (string, error) {
 	}
 }
 
-// fileID identifies a file by whatever hard link.
+// fileID identifies a file whichever hard link names it.
 type fileID struct{ device, inode uint64 }
 
 func identify(name string) (fileID, bool) {

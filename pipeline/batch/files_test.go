@@ -11,8 +11,8 @@ import (
 	"retime/pipeline/fault"
 )
 
-// Files beside an output that the batch did not write are not replaced, nor is an output that comes
-// while the clip is made.
+// The batch replaces no file that it did not write, neither an output's companions nor an output
+// that appears while the clip is made.
 func TestFilesOfOthersAreKept(t *testing.T) {
 	f := newFixture(t, "a", "b")
 	for i := range f.Jobs {

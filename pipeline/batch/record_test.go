@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A record that is read is one of the job's, in a state that there is.
+// A record that decodes belongs to the job and has a known state.
 func FuzzDecodeRecord(f *testing.F) {
 	good, err := json.Marshal(record{Version: recordVersion, Key: "/out.mp4", State: Done})
 	if err != nil {

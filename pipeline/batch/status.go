@@ -9,11 +9,11 @@ import (
 
 // Status describes a batch from its records.
 type Status struct {
-	Active bool // a process works on the batch
+	Active bool // a process is working on the batch
 	Jobs   []JobStatus
 }
 
-// JobStatus describes a job. Its numbers are those of the job's last run.
+// JobStatus describes a job. Its numbers come from the job's last run.
 type JobStatus struct {
 	State    State
 	Changed  bool // the job is Done, but its input, settings or output have changed, or its output is gone

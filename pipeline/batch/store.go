@@ -26,10 +26,10 @@ type record struct {
 	Key      string    `json:"key"`     // canonical name of the job's output
 	State    State     `json:"state"`
 	Inputs   string    `json:"inputs"`   // Job.inputs at the beginning
-	Settings string    `json:"settings"` // Job.settings
+	Settings string    `json:"settings"` // Job.settings at the beginning
 	Output   stamp     `json:"output"`   // as the batch last wrote it
-	Writes   []stamp   `json:"writes"`   // likewise of Job.Writes
-	Owned    bool      `json:"owned"`    // the batch wrote any file that has one of their names
+	Writes   []stamp   `json:"writes"`   // the same for Job.Writes
+	Owned    bool      `json:"owned"`    // the batch wrote whatever exists under these names
 	Error    string    `json:"error,omitempty"`
 	Code     int       `json:"code,omitempty"` // a fault.Kind
 	Frames   int64     `json:"frames"`
@@ -49,9 +49,9 @@ func (r *record) upToDate(j *Job) bool {
 	return r.State == Done && r.Inputs == j.inputs() && r.Settings == j.settings() && r.Output.equal(stampOf(j.Output))
 }
 
-// foreign returns the name of a file that j writes and that the batch did not write: it is not
-// as the batch left it, nor did it appear while a job ran that was then killed. exist says
-// whether any of j's files is there.
+// foreign returns the name of a file that j writes but the batch did not: a file that has changed
+// since the batch wrote it, and that no killed job can have written. exist reports whether any of
+// j's files exists.
 func (r *record) foreign(j *Job) (name string, exist bool) {
 	was := append([]stamp{r.Output}, r.Writes...)
 	for i, is := range append([]stamp{stampOf(j.Output)}, j.written()...) {
@@ -109,8 +109,8 @@ func openStore(dir string) (*store, error) {
 	return &store{dir: dir, lock: lock}, nil
 }
 
-// locked reports whether a process works on the batch in dir. It takes no lock itself,
-// so that it keeps no process from working.
+// locked reports whether a process is working on the batch in dir. It takes no lock, which would
+// keep other processes from working.
 func locked(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, lockFile))
 	if err != nil {
@@ -123,9 +123,9 @@ func locked(dir string) bool {
 
 func (s *store) close() { s.lock.Close() }
 
-// readRecords returns the records in dir of the jobs with the given keys; jobs that
-// never began have none. It opens each file by name, because a listing of a directory
-// may miss files that are replaced meanwhile.
+// readRecords returns the records in dir of the jobs with the given keys; jobs that never began
+// have none. It opens each file by name, because a directory listing may miss files that are
+// replaced meanwhile.
 func readRecords(dir string, keys []string) (map[string]record, error) {
 	records := map[string]record{}
 	for _, key := range keys {
@@ -168,8 +168,8 @@ func decodeRecord(data []byte, key string) (r record, err error) {
 	return r, fmt.Errorf("the file is damaged: there is no state %q", r.State)
 }
 
-// begin makes sure that the store holds no records, even of other jobs. It removes them
-// if overwrite is set, and fails otherwise.
+// begin makes sure that the store holds no records, not even of other jobs. It removes them if
+// overwrite is set, and fails otherwise.
 func (s *store) begin(overwrite bool) error {
 	entries, err := os.ReadDir(filepath.Join(s.dir, recordDir))
 	if err != nil {
@@ -204,8 +204,7 @@ func recordName(dir, key string) string { return fileName(dir, recordDir, key, "
 
 func logName(dir, key string) string { return fileName(dir, logDir, key, ".log") }
 
-// fileName returns the name of the file about the job called key in the directory sub
-// of the store.
+// fileName returns the name of the file about the job called key in the store's directory sub.
 func fileName(dir, sub, key, suffix string) string {
 	base := filepath.Base(key)
 	for len(base) > 200 { // a file name has at most 255 bytes

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 
 var storeKeys = []string{"/a", "/b", "/" + strings.Repeat("long name ☂", 40)}
 
-// putForever puts records whose Frames count up, and prints each count after the record
-// is saved. The error's text makes records of different lengths.
+// putForever saves records with rising Frames, and prints each number after the record is saved.
+// The error's text makes records of different lengths.
 func putForever(dir string) error {
 	s, err := openStore(dir)
 	if err != nil {
@@ -95,8 +95,7 @@ func TestStoreKilled(t *testing.T) {
 	}
 }
 
-// Other processes always read whole records, each as it was at their first look or
-// later.
+// Other processes always read whole records, each as it was at their first look or later.
 func TestStoreWhileItChanges(t *testing.T) {
 	s, err := openStore(t.TempDir())
 	if err != nil {

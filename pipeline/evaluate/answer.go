@@ -8,13 +8,13 @@ import (
 	"retime/pipeline/media"
 )
 
-// answer is the video that a command makes for a job. It has the clip's rate, so many
-// frames up to the last kept frame, and perhaps a few more.
+// answer is the video that a command makes for a job, at the clip's rate. It must reach the last
+// kept frame and may have a few frames more.
 type answer struct {
 	job     job
 	video   media.Video
-	frames  int64         // wanted up to the last kept frame
-	came    int64         // of these
+	frames  int64         // frames wanted, up to the last kept one
+	came    int64         // frames received so far, of those wanted
 	convert *media.Filter // to the clip's format; nil if the video has it
 	pick    picker
 	source  int64 // time of the newest frame of job's source
@@ -42,10 +42,10 @@ func (a *answer) close() {
 	a.pick.close()
 }
 
-// whole reports whether all wanted frames have come.
+// whole reports whether all wanted frames have been received.
 func (a *answer) whole() bool { return len(a.pick.times) == 0 }
 
-// take takes the next frame of the video. It takes over f.
+// take processes the next frame of the video and takes over f.
 func (a *answer) take(f *frame.Frame) error {
 	at := ticks(a.video, f.PTS-a.video.FirstPTS) // seconds
 	n := new(big.Rat).Mul(at, a.job.clip.rate)   // frames
@@ -89,8 +89,8 @@ func (a *answer) put(f *frame.Frame, at *big.Rat, t int64) error {
 	return a.job.sink.WriteFrame(f, nil, nil)
 }
 
-// farthest is how far a frame may be from the time that it is wanted for, in frames: a
-// half, and what the times of containers are rounded by.
+// farthest is how far a frame may be from the time for which it is wanted, in frames: half a frame,
+// and some more for the rounding of containers' times.
 var farthest = big.NewRat(6, 10)
 
 func (a *answer) missing(t int64) error {
@@ -98,7 +98,7 @@ func (a *answer) missing(t int64) error {
 	return fmt.Errorf("it wrote no frame for %.3f s; want %d frames at %s frames per second", s, a.frames, a.job.clip.rate.RatString())
 }
 
-// end checks, once the video has ended, that it was whole.
+// end checks that the video, which has ended, was complete.
 func (a *answer) end() error {
 	for len(a.pick.times) > 0 {
 		if a.pick.last == nil {

@@ -15,13 +15,13 @@ import (
 // clip is the evaluated part of a video, as scan finds it.
 type clip struct {
 	o *Options
-	// video describes the kept frames as the methods see them: on the grid of a
-	// constant rate if they lie on one, else with the timestamps of the file.
+	// video describes the kept frames as the methods see them: on the grid of a constant rate if
+	// they fit one, else with the file's timestamps.
 	video  media.Video
 	source media.Video // as the file states it
 	rate   *big.Rat    // frames per second; the mean if the rate varies
-	varies bool        // the distances of the frames are not all 1/rate
-	grid   bool        // all frames lie on the grid of video.Rate
+	varies bool        // the frames are not all 1/rate apart
+	grid   bool        // all frames are on the grid of video.Rate
 	frames []clipFrame
 	held   []int // indices of the held-out frames that have both neighbours
 	damage error // the error that ended the part early, or nil
@@ -129,7 +129,7 @@ func (c *clip) settleTimes() {
 	c.video.FirstPTS, c.video.StreamPTS = 0, 0
 }
 
-// maxGridRatio bounds the rate of the grid over the mean rate of the frames.
+// maxGridRatio bounds the ratio of the grid's rate to the frames' mean rate.
 const maxGridRatio = 2
 
 // since returns the time of pts in seconds after the file's start.
@@ -153,11 +153,11 @@ func (c *clip) stamps(n int) []int64 {
 	return s
 }
 
-// acrossCut reports whether there is a cut between the neighbours of frame i.
+// acrossCut reports whether a cut is between the neighbours of frame i.
 func (c *clip) acrossCut(i int) bool { return c.frames[i-1].shot != c.frames[i+1].shot }
 
-// head reads the first kept frames of the part: as many as enclose count held-out
-// frames and fit into limit bytes, but at least two. The caller releases them.
+// head reads the first kept frames of the part: as many as enclose count held-out frames and fit
+// into limit bytes, but at least two. The caller releases them.
 func (c *clip) head(ctx context.Context, count, limit int) (kept []*frame.Frame, held int, err error) {
 	r, err := c.read(ctx)
 	if err != nil {

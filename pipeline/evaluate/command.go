@@ -19,13 +19,13 @@ import (
 	"retime/pipeline/timeline/timebase"
 )
 
-// command makes frames by a command line of the user. The command reads the kept frames
-// from a file, and writes a video at the clip's rate to its standard output.
+// command makes frames by running a user's command line. The command reads the kept frames from a
+// file, and writes a video at the clip's rate to its standard output.
 type command struct {
 	line  string
-	grace time.Duration // for it to end once its output has ended
-	// patience is the time that it has for each frame after the last one that it must
-	// make: by then, nothing more is wanted of it.
+	grace time.Duration // how long it may take to end after its output has ended
+	// patience is how long it may take for each frame after the last one that it must make, when
+	// nothing more is needed from it.
 	patience time.Duration
 	threads  int
 }
@@ -36,7 +36,7 @@ func newCommand(line string, threads int) command {
 
 func (c command) make(ctx context.Context, j job) (time.Duration, error) {
 	name := filepath.Join(os.TempDir(), "retime-peer")
-	_ = atomicfile.Sweep(name) // what stays hinders nobody
+	_ = atomicfile.Sweep(name) // leftovers do no harm
 	dir, err := atomicfile.CreateDir(name)
 	if err != nil {
 		return 0, fault.New(fault.CannotWrite, "%w", err)
@@ -53,7 +53,7 @@ func (c command) make(ctx context.Context, j job) (time.Duration, error) {
 		return 0, err
 	}
 	defer process.Close()
-	process.In.Close() // it reads a file
+	process.In.Close() // it reads a file, not its standard input
 	if err = c.read(ctx, j, process, frames); err == nil {
 		err = process.Failed("after it had written its video", c.grace)
 	}
@@ -65,10 +65,10 @@ func (c command) make(ctx context.Context, j job) (time.Duration, error) {
 	return time.Since(began), err
 }
 
-// why returns what ended the process's output, which gave err: the process's own failure,
-// if it failed.
+// why explains err, the end of the process's output: if the process itself failed, it returns that
+// failure, otherwise err.
 func (c command) why(process *shell.Process, err error) error {
-	const rest = 1 << 26 // more than a process that ends by itself has to say still
+	const rest = 1 << 26 // more than a process that is about to end can still write
 	_ = process.Out.SetReadDeadline(time.Now().Add(c.grace))
 	if n, late := io.Copy(io.Discard, io.LimitReader(process.Out, rest)); late != nil || n == rest {
 		return err
@@ -122,8 +122,8 @@ func writeKept(ctx context.Context, j job, name string) (frames int64, err error
 // ticks returns the length of n units of v's time base in seconds.
 func ticks(v media.Video, n int64) *big.Rat { return new(big.Rat).Mul(v.TimeBase, big.NewRat(n, 1)) }
 
-// read reads the video that the process writes, and gives j's sink the frames that are
-// nearest to the wanted times, counted from the first frame.
+// read reads the video that the process writes, and gives j's sink the frames nearest to the wanted
+// times. Times count from the first frame.
 func (c command) read(ctx context.Context, j job, process *shell.Process, frames int64) error {
 	name, err := descriptor(process.Out)
 	if err != nil {
@@ -174,7 +174,7 @@ func (c command) read(ctx context.Context, j job, process *shell.Process, frames
 	return nil
 }
 
-// descriptor returns the name under which FFmpeg can open a pipe.
+// descriptor returns a name by which FFmpeg can open a pipe.
 func descriptor(f *os.File) (name string, err error) {
 	c, err := f.SyscallConn()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// A command that runs FFmpeg's filter has the figures of the peer that is the filter.
+// A command that runs FFmpeg's filter gets the same figures as the filter itself.
 func TestCommandIsTheFilter(t *testing.T) {
 	const line = `ffmpeg -v error -i "$IN" -vf tpad=stop=3:stop_mode=clone,minterpolate=fps=$RATE -c:v rawvideo -f nut -`
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func TestCommandIsTheFilter(t *testing.T) {
 			if b.Kind != report.Peer || b.Values["command"] != line || b.SecondsPerFrame <= 0 {
 				t.Errorf("the command is reported as %+v", b)
 			}
-			if c.name == "varying rate" { // its times are rounded to milliseconds, and on the way to FFmpeg once more
+			if c.name == "varying rate" { // its times are rounded to milliseconds, and once more on the way to FFmpeg
 				if d := math.Abs(float64(a.Total.PSNRY - b.Total.PSNRY)); d > 0.1 {
 					t.Errorf("the command's PSNR is %f off the filter's", d)
 				}
@@ -53,7 +53,7 @@ func TestCommandIsTheFilter(t *testing.T) {
 	}
 }
 
-// scanned returns a clip that is ready to be held out.
+// scanned returns a scanned clip, ready for methods.
 func scanned(t *testing.T, input string) *clip {
 	t.Helper()
 	o := quick(input)
@@ -67,7 +67,7 @@ func scanned(t *testing.T, input string) *clip {
 	return c
 }
 
-// try lets a command make the frames of a clip.
+// try has a command make the frames of a clip.
 func (c command) try(t *testing.T, of *clip) error {
 	t.Helper()
 	r, err := of.read(t.Context())
@@ -83,8 +83,8 @@ func (c command) try(t *testing.T, of *clip) error {
 	return err
 }
 
-// A command that does not give the frames that it should is an error that says how.
-// Nobody waits for it.
+// If a command does not deliver the frames that it should, the error says what it did. Nothing
+// waits for it.
 func TestCommandPeerFaults(t *testing.T) {
 	input := writeScene(t, 64, 48, 9, 24)
 	clip := scanned(t, input)
@@ -133,8 +133,7 @@ func TestCommandPeerFaults(t *testing.T) {
 	}
 }
 
-// A command gets the source frames alone, and is told the rate and how many frames to
-// write.
+// A command gets only the source frames, along with the rate and the number of frames to write.
 func TestCommandIsTold(t *testing.T) {
 	dir := t.TempDir()
 	input := writeScene(t, 64, 48, 11, 30)
@@ -159,7 +158,7 @@ func TestCommandIsTold(t *testing.T) {
 	}
 }
 
-// The report names a command that fails, and has the others' results.
+// The report names a command that fails, and has the results of the others.
 func TestFailedCommandIsReported(t *testing.T) {
 	o := quick(writeScene(t, 64, 48, 5, 24))
 	o.Peers = []Peer{{Name: "broken", Method: Command, Line: "echo no such model >&2; exit 3"}, {Name: "blend", Method: Blend}}
@@ -172,7 +171,7 @@ func TestFailedCommandIsReported(t *testing.T) {
 	}
 }
 
-// A command ends with the evaluation.
+// Cancelling the evaluation ends a command.
 func TestCommandPeerCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -34,20 +34,18 @@ type Options struct {
 
 	Settings []Setting // of retime; empty for the balanced preset alone
 	Peers    []Peer    // to compare with
-	// Every holds out every n-th frame, from the n-th on; at least 2, or 0 for 2.
+	// Every holds out every n-th frame, starting with the n-th; at least 2, or 0 for 2.
 	Every int
 	Part
 
-	// Worst is the number of frames to show of those that the first setting makes
-	// worst, 0 to MaxWorst.
+	// Worst is how many of the frames that the first setting makes worst to show, 0 to MaxWorst.
 	Worst int
-	// Regions is the number of regions to show of those that the first setting makes
-	// worst, 0 to MaxWorst.
+	// Regions is how many of the regions that the first setting makes worst to show, 0 to MaxWorst.
 	Regions int
 	// NoVIF leaves out visual information fidelity, the slowest measure.
 	NoVIF bool
-	// LPIPS names a file of weights of the network with which LPIPS is measured, as NumPy's
-	// savez writes it; empty to leave LPIPS out.
+	// LPIPS names a file with the weights of the network that measures LPIPS, as NumPy's savez
+	// writes it; empty to leave LPIPS out.
 	LPIPS   string
 	Threads int // worker threads, up to 1024; 0 for one per processor
 
@@ -66,8 +64,7 @@ type Options struct {
 // Part is the part of an input that is evaluated; the zero value is all of it.
 type Part struct {
 	From, To *big.Rat // in seconds; nil for the input's start and end
-	// MaxFrames ends the part after a number of frames, which includes the held-out
-	// ones; 0 for no limit.
+	// MaxFrames ends the part after a number of frames, held-out ones included; 0 for no limit.
 	MaxFrames int
 }
 
@@ -111,9 +108,9 @@ func (o *Options) settle() error {
 
 func (o *Options) workers() frame.Workers { return frame.Workers{N: o.Threads} }
 
-// Run evaluates o.Input and writes the reports into o.Dir. If damage ends the input
-// early, Run writes and returns the report on the frames before the damage, with an
-// error. Every error carries a fault.Kind. If ctx is cancelled, Run writes no report.
+// Run evaluates o.Input and writes the reports into o.Dir. If damage ends the input early, Run
+// writes and returns the report on the frames before the damage, together with an error. Every
+// error carries a fault.Kind. If ctx is cancelled, Run writes no report.
 func Run(ctx context.Context, o Options) (*report.Report, error) {
 	r, err := run(ctx, o)
 	if err != nil && ctx.Err() != nil && r == nil {
@@ -145,7 +142,7 @@ func run(ctx context.Context, o Options) (*report.Report, error) {
 		return nil, err
 	}
 	defer e.close()
-	// Timing comes first, because it meets the errors of any method soonest.
+	// Timing comes first, because it reveals the errors of every method soonest.
 	if err := e.timeAll(ctx); err != nil {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ func TestMethodsCompare(t *testing.T) {
 	}
 }
 
-// Every method makes a still clip without error, minterpolate even at the end.
+// Every method makes a still clip without error, even minterpolate at the end.
 func TestStillClip(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "still.mkv")
 	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24:d=0.05", "-vf", "loop=loop=8:size=1,setpts=N/24/TB", "-r", "24", "-c:v", "ffv1", "-pix_fmt", "yuv420p", clip)
@@ -225,7 +225,7 @@ func TestShots(t *testing.T) {
 	}
 }
 
-// The report holds retime's own confidence in each frame.
+// The report has retime's own confidence in each frame.
 func TestConfidence(t *testing.T) {
 	o := Options{Input: writeCut(t, 160, 96, 11, 6), NoVIF: true, Peers: []Peer{{Name: "blend", Method: Blend}}}
 	r := mustRun(t, o)
@@ -247,7 +247,7 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// Frames of a varying rate are made for their own times.
+// At a varying rate, each frame is made for its own time.
 func TestVariableRate(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "vfr.mkv")
 	// Frames at 0, 1, 3, 4, 6, 7, ... 24ths: the second of two gaps is twice as long.
@@ -312,7 +312,7 @@ func TestSameReportWhateverTheThreads(t *testing.T) {
 	}
 }
 
-// The report shows each region as the truth, the source frames and all methods have it.
+// The report shows each region of the truth, of the source frames and of every method's frame.
 func TestWorstRegions(t *testing.T) {
 	o := quick(writeCut(t, 160, 96, 21, 12))
 	o.Regions, o.Peers = 4, []Peer{{Name: "nearest", Method: Nearest}, {Name: "truth", Method: Command, Line: "cat \"$CLIP\""}}

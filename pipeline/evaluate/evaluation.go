@@ -27,10 +27,10 @@ type evaluation struct {
 	gallery *exhibit.Gallery
 	regions *exhibit.Regions
 
-	failed  []report.Failure // the peers that are left out
+	failed  []report.Failure // the peers that were left out
 	timings []timing
 	scores  [][]score           // by method and held-out frame
-	records [][]pipeline.Record // likewise, for the methods that record
+	records [][]pipeline.Record // the same, for the methods that record
 	done    int64               // frames made so far, for progress
 	total   int64
 }
@@ -82,8 +82,8 @@ const (
 	timedBytes  = 128 << 20
 )
 
-// timing is the time in which a method made frames whose neighbours were decoded in
-// advance, without comparing the results.
+// timing is how long a method took for frames whose neighbours were already decoded, without
+// comparing the results.
 type timing struct {
 	frames  int
 	elapsed time.Duration
@@ -132,14 +132,14 @@ func (e *evaluation) each(ctx context.Context, try func(method) error) error {
 	return nil
 }
 
-// leaveOut removes method i, which may have failed anywhere.
+// leaveOut removes method i, which may have failed at any point.
 func (e *evaluation) leaveOut(i int) {
 	e.methods = slices.Delete(e.methods, i, i+1)
 	e.total -= int64(len(e.clip.held))
 	if i < len(e.timings) {
 		e.timings = slices.Delete(e.timings, i, i+1)
 	} else {
-		e.total -= int64(e.timings[0].frames) // the first method is no peer
+		e.total -= int64(e.timings[0].frames) // the first method is never a peer
 	}
 	e.gallery.KeepViews(i)
 	e.regions.KeepViews(i)

@@ -9,8 +9,8 @@ import (
 	"retime/pipeline/evaluate"
 )
 
-// The evaluation leaves out every second frame of the clip's beginning and makes it again, by
-// optical flow and, to compare, by a cross-fade.
+// The evaluation leaves out every second frame at the beginning of the clip and makes it again, by
+// optical flow and, for comparison, by a cross-fade.
 func ExampleRun() {
 	report, err := evaluate.Run(context.Background(), evaluate.Options{
 		Input: "../../testdata/demo.mp4",

@@ -142,8 +142,8 @@ func (f failing) make(ctx context.Context, j job) (time.Duration, error) {
 	return 0, errors.New("out of luck")
 }
 
-// A peer that fails, be it early or late, is left out. The other methods have all that
-// they have without it.
+// A peer that fails, early or late, is left out. The other methods get the same results as without
+// it.
 func TestFailingPeer(t *testing.T) {
 	for _, at := range []int{1, 2} {
 		o := quick(writeScene(t, 64, 48, 25, 24))

@@ -13,7 +13,7 @@ import (
 	"retime/warp"
 )
 
-// The figures equal the ones that FFmpeg's filters give for the same pairs of frames.
+// The figures equal what FFmpeg's filters compute for the same pairs of frames.
 func TestFiguresAreFFmpegs(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, format string }{
@@ -89,7 +89,7 @@ func TestFiguresAreFFmpegs(t *testing.T) {
 	}
 }
 
-// speckle returns the share of a made picture that is false speckle, by the definition.
+// speckle computes the share of a made picture that is false speckle, straight from the definition.
 func speckle(truth, made []byte, width, height int) float64 {
 	off := func(p []byte, at int) int {
 		around := slices.Concat(p[at-width-1:at-width+2], p[at-1:at+2], p[at+width-1:at+width+2])
@@ -107,8 +107,7 @@ func speckle(truth, made []byte, width, height int) float64 {
 	return float64(n) / float64((width-2)*(height-2))
 }
 
-// Flicker is an error of change, and errors that stay are none. The first frame of a shot
-// has no change.
+// Flicker is an error of change; a constant error is not. The first frame of a shot has no change.
 func TestChange(t *testing.T) {
 	o := quick(writeCut(t, 64, 48, 11, 6))
 	f := mustRun(t, o).Methods[0].Frames

@@ -14,7 +14,7 @@ import (
 // Setting is a set of options with which retime makes frames.
 type Setting struct {
 	Name string
-	// Convert holds the options, of which those that pipeline.Convert heeds matter.
+	// Convert holds the options. Only those that pipeline.Convert uses matter.
 	Convert pipeline.Options
 	// Values shows the options in the report, by name.
 	Values map[string]string
@@ -28,11 +28,11 @@ type Peer struct {
 	// Filter holds options for minterpolate in FFmpeg's notation, such as
 	// "mc_mode=aobmc:vsbmc=1"; empty for the filter's defaults.
 	Filter string
-	// Line is the line of a Command, which /bin/sh runs twice. The variable IN names a
-	// video of the source frames without the held-out ones, RATE is the frame rate of the
-	// clip, such as 30000/1001, and FRAMES is the number of frames that the clip has up to
-	// the last source frame. The command writes a video of this rate, which begins with the
-	// first source frame, to its standard output, in a container that FFmpeg reads.
+	// Line is the command line of a Command, which /bin/sh runs twice. The variable IN names a
+	// video of the source frames without the held-out ones, RATE is the clip's frame rate, such as
+	// 30000/1001, and FRAMES is the number of frames of the clip up to the last source frame. The
+	// command writes a video of this rate, which begins with the first source frame, to its
+	// standard output, in a container that FFmpeg reads.
 	Line string
 }
 
@@ -47,9 +47,9 @@ const (
 	Command      PeerMethod = "command"
 )
 
-// ParsePeer reads a method, which becomes the peer's name: blend, nearest, or
-// minterpolate with options of the filter after an equals sign; or NAME=LINE for a
-// command of another name. It returns a fault.Usage error for anything else.
+// ParsePeer reads a method, which becomes the peer's name: blend, nearest, or minterpolate,
+// optionally followed by = and options of the filter; or NAME=LINE for a command with another name.
+// It returns a fault.Usage error for anything else.
 func ParsePeer(s string) (Peer, error) {
 	name, rest, given := strings.Cut(s, "=")
 	method := PeerMethod(name)
@@ -70,8 +70,8 @@ func ParsePeer(s string) (Peer, error) {
 	return Peer{Name: name, Method: Command, Line: rest}, nil
 }
 
-// maker writes one frame to the job's sink for each of its times, and returns how long
-// that took.
+// maker writes one frame to the job's sink for each of the job's times, and returns how long that
+// took.
 type maker interface {
 	make(ctx context.Context, j job) (time.Duration, error)
 }
@@ -155,7 +155,7 @@ func (o *Options) convert(p pipeline.Options) pipeline.Options {
 // conversion makes frames with pipeline.Convert.
 type conversion struct{ options pipeline.Options }
 
-// recorder is a sink that keeps the records of the frames.
+// recorder is a sink that keeps the records of frames.
 type recorder interface{ record(pipeline.Record) }
 
 func (c conversion) make(ctx context.Context, j job) (time.Duration, error) {

@@ -13,14 +13,14 @@ import (
 	"retime/pipeline/media"
 )
 
-// minterpolate makes frames with FFmpeg's filter of that name.
+// minterpolate makes frames with FFmpeg's filter of the same name.
 type minterpolate struct {
 	options string
 	threads int
 }
 
-// padding is the largest number of clones of the last frame to send after it: the
-// filter looks ahead and would lose the end.
+// padding is how many clones of the last frame to send after it, at most: the filter looks ahead
+// and would lose the end.
 const padding = 3
 
 func (m minterpolate) make(ctx context.Context, j job) (time.Duration, error) {
@@ -74,7 +74,7 @@ func (m minterpolate) filter(ctx context.Context, j job) error {
 	return s.finish()
 }
 
-// check returns an error if the filter refuses its options whatever the clip.
+// check returns an error if the filter refuses its options for any clip.
 func (m minterpolate) check() error {
 	v := media.Video{Format: frame.Format{Name: "yuv420p"}, Width: 64, Height: 64, TimeBase: big.NewRat(1, 25), Average: big.NewRat(25, 1)}
 	filter, err := media.NewFilter(m.graph(v), 1, v, 1)
@@ -84,8 +84,8 @@ func (m minterpolate) check() error {
 	return err
 }
 
-// graph returns a filter graph that interpolates to the clip's rate and converts back
-// to the clip's sample format, because minterpolate's eight bits may be fewer.
+// graph returns a filter graph that interpolates to the clip's rate and converts back to the clip's
+// sample format, because minterpolate's output has eight bits.
 func (m minterpolate) graph(v media.Video) string {
 	options := "fps=" + v.Average.RatString()
 	if m.options != "" {
@@ -123,7 +123,7 @@ func (s *filtered) drain() error {
 	}
 }
 
-// finish ends the filter's input and lets the last frame stand for each remaining time.
+// finish ends the filter's input and uses the last frame for each remaining time.
 func (s *filtered) finish() error {
 	p := &s.pick
 	if len(p.times) == 0 {
@@ -146,7 +146,7 @@ func (s *filtered) finish() error {
 	return nil
 }
 
-// picker puts out, for each of some times, the frame nearest to it.
+// picker passes on, for each of its times, the nearest frame.
 type picker struct {
 	times []int64
 	put   func(f *frame.Frame, at *big.Rat, t int64) error // f's time is at
@@ -154,7 +154,7 @@ type picker struct {
 	at    *big.Rat // time of last
 }
 
-// take puts out a frame for each time up to at, which is f's. It takes over f.
+// take passes f on for each time up to at, its own time, to which it is nearest. It takes over f.
 func (p *picker) take(f *frame.Frame, at *big.Rat) error {
 	for len(p.times) > 0 {
 		t := big.NewRat(p.times[0], 1)

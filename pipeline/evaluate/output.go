@@ -12,13 +12,13 @@ import (
 	"retime/pipeline/fault"
 )
 
-// These are the files of a report.
+// The files of a report.
 const (
 	pageName = "report.html"
 	dataName = "report.json"
 )
 
-// Files are the names of the files of a report.
+// Files lists the names of a report's files.
 var Files = []string{pageName, dataName}
 
 // output is the directory for the reports; its zero value writes nothing.
@@ -28,7 +28,7 @@ type output struct {
 	fresh     bool // newOutput made dir
 }
 
-// newOutput makes sure, before the work begins, that dir can take a report.
+// newOutput makes sure, before the work begins, that dir can hold a report.
 func newOutput(dir string, overwrite bool) (output, error) {
 	if dir == "" {
 		return output{}, nil

@@ -22,8 +22,8 @@ import (
 	"retime/pipeline/internal/chromium"
 )
 
-// browser opens a page in headless Chromium. It fails the test for every error on the
-// console and every request that leaves the machine.
+// browser opens a page in headless Chromium. It fails the test on every console error and on every
+// request that leaves the machine.
 func browser(t *testing.T, page string) context.Context {
 	t.Helper()
 	ctx := chromium.Start(t, 1200, 1000, 6*time.Minute)
@@ -249,7 +249,7 @@ func TestPageInBrowser(t *testing.T) {
 	})
 }
 
-// brokenWords lists the words of the page that are spread over several lines.
+// brokenWords lists the words of the page that are broken across lines.
 const brokenWords = `(() => {
 	const words = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	while (texts.nextNode()) {
@@ -265,8 +265,8 @@ const brokenWords = `(() => {
 	return words;
 })()`
 
-// On a phone and on a desk, the page is as wide as the screen, tables scroll in boxes of
-// their own, and no word is broken.
+// On a phone and on a desktop, the page is as wide as the screen, tables scroll in boxes of their
+// own, and no word is broken.
 func TestPageOnScreens(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{
@@ -306,7 +306,7 @@ func TestPageOnScreens(t *testing.T) {
 	}
 }
 
-// The page works without pictures, peers or VIF, and with names that are markup.
+// The page works without pictures, peers or VIF, and with names that contain markup.
 func TestPageOfLittle(t *testing.T) {
 	dir := t.TempDir()
 	const name = `</script><b>&"'`

@@ -12,20 +12,20 @@ import (
 	"retime/pipeline/media"
 )
 
-// reading is one pass over the clip. As a pipeline.Source it delivers the kept frames;
-// it queues the held-out ones for take. Different goroutines may call Read and take.
+// reading is one pass over the clip. As a pipeline.Source it delivers the kept frames, and it
+// queues the held-out ones for take. Read and take may run in different goroutines.
 type reading struct {
 	clip   *clip
 	reader *media.Reader
 	next   int // index of the next frame to read
-	passed int // held-out frames passed whose neighbours both exist
+	passed int // held-out frames passed, of those with both neighbours
 
 	mu    sync.Mutex
 	last  *frame.Frame // the newest kept frame
 	queue []heldOut
 }
 
-// heldOut is a frame that a method must make, with the kept frames around it.
+// heldOut is a frame that a method must make, and the kept frames around it.
 type heldOut struct {
 	index int
 	exhibit.Scene
@@ -78,8 +78,8 @@ func (r *reading) Read() (*frame.Frame, error) {
 	return nil, io.EOF
 }
 
-// sort keeps f or queues it as held out. If it keeps f, the caller keeps a reference,
-// too.
+// sort keeps f as the newest kept frame, with a reference of its own, or takes it over and queues
+// it as held out. It reports whether it kept f.
 func (r *reading) sort(i int, f *frame.Frame) (kept bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,8 +100,8 @@ func (r *reading) sort(i int, f *frame.Frame) (kept bool) {
 	return true
 }
 
-// take removes the earliest held-out frame from the queue. It fails if one of the
-// frame's neighbours has not been read. The caller releases the frames.
+// take removes the earliest held-out frame from the queue. It fails if one of the frame's
+// neighbours has not been read. The caller releases the frames.
 func (r *reading) take() (heldOut, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

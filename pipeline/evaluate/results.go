@@ -92,14 +92,14 @@ func (c *clip) describe() report.Clip {
 	return d
 }
 
-// maxDecibel limits the level that one frame contributes to a mean, which is infinite
-// for a frame without error.
+// maxDecibel limits what one frame contributes to a mean level; without it, a frame without error
+// would contribute infinity.
 const maxDecibel = 100
 
 func psnr(mse float64, peak int) report.Decibel { return report.Decibel(measure.PSNR(mse, peak)) }
 
 func summarise(scores []score, peak int) report.Summary {
-	n := float64(len(scores)) // no frames make every figure NaN but the least PSNR
+	n := float64(len(scores)) // 0 makes every mean NaN; the lowest PSNR starts as NaN
 	s := report.Summary{Frames: len(scores), PSNRYMin: report.Decibel(math.NaN())}
 	var sum measure.Score
 	var change, changes, mean, detail float64

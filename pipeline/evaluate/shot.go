@@ -5,15 +5,15 @@ import (
 	"retime/pipeline"
 )
 
-// cutFinder finds scene cuts, which divide the frames into shots. It judges frames that
-// follow each other in the file by the default threshold and the fastest flow, whatever
-// the settings under evaluation say about cuts.
+// cutFinder finds scene cuts, which divide the frames into shots. It judges successive frames of
+// the file by the default threshold and the fastest flow, whatever the settings under evaluation
+// say about cuts.
 type cutFinder struct {
 	threads int
 	last    *frame.Frame
 }
 
-// before reports whether there is a cut between the last frame and f.
+// before reports whether a cut is between the last frame and f.
 func (c *cutFinder) before(f *frame.Frame) (bool, error) {
 	last := c.last
 	c.last = f.Retain()

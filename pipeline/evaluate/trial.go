@@ -30,10 +30,10 @@ func (e *evaluation) tryAll(ctx context.Context) error {
 // score compares a made frame with the truth.
 type score struct {
 	measure.Score
-	// change is the mean squared error of the change since the held-out frame before; NaN
-	// for the first one of a shot.
+	// change is the mean squared error of the change since the previous held-out frame; NaN for the
+	// first one of a shot.
 	change float64
-	detail float64 // kept of the source frames'
+	detail float64 // share of the source frames' detail that is kept
 }
 
 // trial is one method's pass over the clip. As a pipeline.Sink, it compares the frames
@@ -110,8 +110,7 @@ func (t *trial) keep(p measure.Pair) {
 // record keeps the record of the last frame.
 func (t *trial) record(r pipeline.Record) { t.records = append(t.records, r) }
 
-// show draws the frame if it is among the worst of the first method, and its worst
-// regions.
+// show draws the frame if it is among the first method's worst, and does the same for its regions.
 func (t *trial) show(h heldOut, made *frame.Frame, s score) error {
 	k, flow := len(t.scores), t.e.methods[t.method].flow
 	if t.method > 0 {

@@ -23,26 +23,24 @@ import (
 	"retime/warp"
 )
 
-// Cache keeps the flow between two pictures in files of a directory, named after the
-// method with its parameters and the pictures. A field is read as it was written, bit
-// for bit. A file that cannot be read is estimated and written again, one that cannot be
-// written is not kept; a warning names the first file of either kind. A Cache serves any
-// number of goroutines. A nil Cache keeps nothing.
+// Cache keeps the flow between two pictures in files of a directory, named by a hash of the method,
+// its parameters and the pictures. A field is read exactly as it was written. If a file cannot be
+// read, its flow is estimated and written again; if it cannot be written, the flow is not kept. A
+// warning names the first file of either kind. Any number of goroutines may use a Cache. A nil
+// Cache keeps nothing.
 type Cache struct {
 	dir string
 	log *slog.Logger
 
-	opened             func() error // does it once
+	opened             func() error // calls prepare once
 	unreadable, unkept sync.Once
 }
 
-// cacheVersion is part of the files' names. It is to be raised when from the same
-// pictures, with the same parameters of the estimators, other fields come out: with
-// changes to the estimators, to warp.Luma and warp.Halve, and to KeepStill of package flow.
+// cacheVersion is part of what names a file. Raise it when the same pictures and parameters give
+// other fields: with changes to the estimators, warp.Luma, warp.Halve or flow.KeepStill.
 const cacheVersion = 3
 
-// NewCache returns the cache in dir, which the first estimator opens; nil if dir is
-// empty.
+// NewCache returns the cache in dir, which the first estimator opens, or nil if dir is empty.
 func NewCache(dir string, log *slog.Logger) *Cache {
 	if dir == "" {
 		return nil
@@ -52,7 +50,7 @@ func NewCache(dir string, log *slog.Logger) *Cache {
 	return c
 }
 
-// open is called by each user before its first fields.
+// open must be called before the cache is used; only the first call does anything.
 func (c *Cache) open() error {
 	if c == nil {
 		return nil
@@ -60,8 +58,8 @@ func (c *Cache) open() error {
 	return c.opened()
 }
 
-// prepare makes the directory if it is not there, and removes what killed runs have
-// left in it of files that they were writing.
+// prepare makes the directory if it does not exist, and removes the unfinished files of killed
+// runs.
 func (c *Cache) prepare() error {
 	if err := os.MkdirAll(c.dir, 0o777); errors.Is(err, syscall.ENOTDIR) {
 		return fault.New(fault.Usage, "Synthesis.FlowCache %q: %w; name a directory", c.dir, err)
@@ -74,9 +72,8 @@ func (c *Cache) prepare() error {
 	return nil
 }
 
-// flow returns the flow between a and b that the method makes, which estimate does if it
-// is not kept. Between b and a it is the same, the other way round. If the method has no
-// name, its flow is not kept.
+// flow returns the method's flow between a and b, and calls estimate if it is not kept. From b to a
+// it is the same flow with its fields swapped. The flow of a method without a name is not kept.
 func (c *Cache) flow(method string, a, b Guide, estimate func() (Flow, error)) (Flow, error) {
 	if c == nil || method == "" {
 		return estimate()
@@ -118,7 +115,7 @@ func (c *Cache) flow(method string, a, b Guide, estimate func() (Flow, error)) (
 	return f, nil
 }
 
-// name returns the file for two pictures.
+// name returns the name of the file for two pictures.
 func (c *Cache) name(method string, a, b Guide) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %s\n", cacheVersion, method)
@@ -141,7 +138,7 @@ func readFields(name string, like frame.Image[uint8]) ([]flow.Field, error) {
 	return flow.ReadFields(f, 2, like.Width, like.Height)
 }
 
-// writeFields writes a file that is whole, and on disk, as soon as it has its name.
+// writeFields writes a file that appears under its name only once it is complete and on disk.
 func writeFields(name string, fields []flow.Field) error {
 	return atomicfile.Replace(name, func(w io.Writer) error { return flow.WriteFields(w, fields...) })
 }

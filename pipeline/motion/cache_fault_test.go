@@ -20,7 +20,7 @@ import (
 	"retime/warp"
 )
 
-// saidCache opens a cache, and keeps what it says.
+// saidCache opens a cache and returns what it logs.
 func saidCache(t testing.TB, dir string) (*Cache, *bytes.Buffer) {
 	t.Helper()
 	said := new(bytes.Buffer)
@@ -31,7 +31,7 @@ func saidCache(t testing.TB, dir string) (*Cache, *bytes.Buffer) {
 	return c, said
 }
 
-// wantWarnings says that there is one for each of the texts and no other.
+// wantWarnings checks that there is one warning with each of the texts, and no other.
 func wantWarnings(t testing.TB, what, said string, texts ...string) {
 	t.Helper()
 	if n := strings.Count(said, "level=WARN"); n != len(texts) {
@@ -51,8 +51,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// An entry that is not what was written is estimated again and replaced, and the
-// first of them is named.
+// An entry that differs from what was written is estimated again and replaced, and a warning names
+// the first such entry.
 func TestFlowCacheDamage(t *testing.T) {
 	dir := t.TempDir()
 	a, b := grey(7, 5, 1), grey(7, 5, 2)
@@ -107,7 +107,7 @@ func TestFlowCacheDamage(t *testing.T) {
 	wantFiles(t, dir, len(methods))
 }
 
-// What keeps a cache from being read or written does not end a run.
+// A cache that cannot be read or written does not end a run.
 func TestFlowCacheFaults(t *testing.T) {
 	a, b := grey(7, 5, 1), grey(7, 5, 2)
 	var fresh warp.FlowPair
@@ -189,7 +189,7 @@ func TestFlowCacheDirectory(t *testing.T) {
 	must(t, os.Symlink(filepath.Join(dir, "nowhere"), link))
 	for name, want := range map[string]fault.Kind{file: fault.Usage, filepath.Join(file, "flows"): fault.Usage, link: fault.CannotWrite} {
 		cache := NewCache(name, slog.New(slog.DiscardHandler))
-		for range 2 { // as two workers do
+		for range 2 { // like two workers
 			e, err := NewEstimator(t.Context(), Params{Method: DIS, Cache: cache})
 			if err == nil {
 				e.Close()
@@ -221,8 +221,8 @@ func TestFlowCachePermissions(t *testing.T) {
 	}
 }
 
-// A method's name in the cache tells what its flow depends on: OpenCV's build for its
-// methods, and nothing of the machine for our own.
+// A method's name in the cache covers what its flow depends on: OpenCV's build for OpenCV's
+// methods, and nothing about the machine for our own.
 func TestNamesOfMethods(t *testing.T) {
 	seen := map[string]Method{}
 	for _, c := range []struct {
@@ -244,8 +244,8 @@ func TestNamesOfMethods(t *testing.T) {
 	}
 }
 
-// Opening a cache removes what a killed run was writing, and leaves alone what one
-// that lives is.
+// Opening a cache removes the file that a killed run was writing, but not the file that a live one
+// is writing.
 func TestFlowCacheLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	a := grey(7, 5, 1)

@@ -18,13 +18,13 @@ import (
 	"retime/warp"
 )
 
-// countingEstimate makes fields that tell their pictures, and counts them.
+// countingEstimate makes fields that depend on the pictures, and counts its calls.
 type countingEstimate struct{ calls int }
 
 func (e *countingEstimate) field(a, b Guide, dst *flow.Field) {
 	*dst = flow.NewField(a.picture().Width, a.picture().Height)
 	for i := range dst.Pix {
-		// Up to the limit of so small a field.
+		// The limit of such a small field allows no more.
 		dst.Pix[i] = flow.Vec{X: int32(a.picture().Pix[0])*100 + int32(i), Y: -int32(b.picture().Pix[0])*7 - int32(i)}
 	}
 }
@@ -44,12 +44,12 @@ func grey(width, height int, v uint8) Guide {
 	return there(m)
 }
 
-// there is the Guide of a picture whose guide is m.
+// there returns a Guide that already is m.
 func there(m frame.Image[uint8]) Guide {
 	return GuideOf(func() frame.Image[uint8] { return m })
 }
 
-// mustCache opens a cache that must have nothing to say.
+// mustCache opens a cache that must log nothing.
 func mustCache(t testing.TB, dir string) *Cache {
 	t.Helper()
 	c, said := saidCache(t, dir)
@@ -109,7 +109,7 @@ func wantFiles(t *testing.T, dir string, want int) {
 	}
 }
 
-// The flows between two pictures are kept once, for either order of them.
+// The flow between two pictures is kept once for both orders.
 func TestFlowCacheOrder(t *testing.T) {
 	dir := t.TempDir()
 	a, b := grey(7, 5, 1), grey(7, 5, 2)
@@ -128,7 +128,7 @@ func TestFlowCacheOrder(t *testing.T) {
 	wantFiles(t, dir, 2)
 }
 
-// A picture's digest is that of its rows and its size.
+// A picture's digest depends on its rows and its size alone.
 func TestViewDigest(t *testing.T) {
 	wide := frame.NewImage[uint8](9, 3)
 	for i := range wide.Pix {
@@ -154,7 +154,7 @@ func TestViewDigest(t *testing.T) {
 	}
 }
 
-// Several write the same entries at once, as workers and processes do.
+// Several workers or processes write the same entries at once.
 func TestFlowCacheShared(t *testing.T) {
 	dir := t.TempDir()
 	a, b := grey(64, 48, 1), grey(64, 48, 2)
@@ -181,13 +181,13 @@ func TestFlowCacheShared(t *testing.T) {
 // cacheEnv names the directory of the cache that a second process works on.
 const cacheEnv = "RETIME_TEST_FLOW_CACHE"
 
-// replaceAndRead writes entries that are there anew, and reads them all the while,
-// which always finds them whole.
+// replaceAndRead keeps replacing existing entries and reads them at the same time. It must always
+// find them whole.
 func replaceAndRead(t *testing.T, dir string) {
 	c := mustCache(t, dir)
 	a, b := grey(64, 48, 1), grey(64, 48, 2)
 	if da, db := a.digest(), b.digest(); bytes.Compare(da[:], db[:]) > 0 {
-		a, b = b, a // as they are kept
+		a, b = b, a // the order in which they are kept
 	}
 	var want warp.FlowPair
 	must(t, (&countingEstimate{}).pair(a, b, &want)())
@@ -206,7 +206,7 @@ func replaceAndRead(t *testing.T, dir string) {
 	}
 }
 
-// Two processes share a cache, each replacing what the other reads.
+// Two processes share a cache, and each replaces what the other reads.
 func TestFlowCacheOfTwoProcesses(t *testing.T) {
 	if dir := os.Getenv(cacheEnv); dir != "" {
 		for range 50 {
@@ -236,15 +236,15 @@ func TestFlowCacheOfTwoProcesses(t *testing.T) {
 	wantFiles(t, dir, 4)
 }
 
-// Kept flows are those that are estimated, by every method, also where time runs
-// backward; and nothing is estimated then.
+// Kept flows equal the estimates of every method, also where time runs backward, and reading them
+// estimates nothing.
 func TestKeptFlowIsTheEstimate(t *testing.T) {
 	guides := make([]frame.Image[uint8], 4)
 	for i := range guides {
 		m := scene.Draw(118, 74, float64(i)/24).Y
 		guides[i] = frame.Image[uint8]{Width: 118, Height: 74, Stride: 118, Pix: m}
 		for y := range 30 {
-			clear(guides[i].Row(y)[:40]) // stands still
+			clear(guides[i].Row(y)[:40]) // does not move
 		}
 	}
 	for _, method := range []Method{DIS, OpenCVDIS, Farneback} {
@@ -278,7 +278,7 @@ func estimated(t testing.TB, e *Estimator, a, b Guide) warp.FlowPair {
 	return p
 }
 
-// pair sets dst to the flow between a and b, which estimate does if it is not kept.
+// pair sets dst to the flow between a and b, and calls estimate if it is not kept.
 func (c *Cache) pair(method string, a, b Guide, dst *warp.FlowPair, estimate func() error) error {
 	f, err := c.flow(method, a, b, func() (Flow, error) {
 		if err := estimate(); err != nil {
@@ -292,8 +292,8 @@ func (c *Cache) pair(method string, a, b Guide, dst *warp.FlowPair, estimate fun
 	return err
 }
 
-// keptFields are the flows between four pictures, by an estimator that may be closed
-// beforehand.
+// keptFields returns the flows between four pictures. If closed is set, it closes the estimator
+// first, so that only the cache can answer.
 func keptFields(t *testing.T, pictures []frame.Image[uint8], p Params, closed bool) (fields []flow.Field) {
 	t.Helper()
 	p.Workers.N = 2
@@ -316,7 +316,7 @@ func keptFields(t *testing.T, pictures []frame.Image[uint8], p Params, closed bo
 	return fields
 }
 
-// The flow of 1080p at balanced, read with one picture that was not seen before.
+// Reads the flow of 1080p at balanced, with one picture that was not seen before.
 func BenchmarkFlowCacheRead(b *testing.B) {
 	const width, height = 960, 540
 	var guides [2]frame.Image[uint8]
@@ -340,14 +340,14 @@ func BenchmarkFlowCacheRead(b *testing.B) {
 	}
 }
 
-// The flow depends on no number of threads, and between two pictures it is the same in
-// either order. Where the pictures are the same, it is zero.
+// The flow does not depend on the number of threads, and is the same for either order of the
+// pictures. Where the pictures are equal, it is zero.
 func TestFlowOfEitherOrderAndAnyThreads(t *testing.T) {
 	var g [2]Guide
 	for i := range g {
 		m := frame.Image[uint8]{Width: 118, Height: 74, Stride: 118, Pix: scene.Draw(118, 74, float64(i)/12).Y}
 		for y := range 30 {
-			clear(m.Row(y)[:40]) // stands still
+			clear(m.Row(y)[:40]) // does not move
 		}
 		g[i] = there(m)
 	}

@@ -7,23 +7,23 @@ import (
 	"retime/warp"
 )
 
-// Change is how much differs between two neighbouring pictures, from 0 to 1.
+// Change is how much two neighbouring pictures differ, from 0 to 1.
 type Change struct {
-	unlike float64 // 1 less the correlation along the flow, or without it if that is more
+	unlike float64 // 1 minus the correlation along the flow, or in place if that is higher
 	Lost   float64 // share of pixels whose forward and backward flows disagree
 }
 
-// CutScore is how surely the pictures belong to different scenes: the lesser
-// of how unlike they are and how much of the flow is lost. Either alone is high
-// without a cut, the first in a flash, the second in a crowd. Histograms are
-// left out: they change more in a flash or a fade than at many a cut.
+// CutScore is how likely the pictures belong to different scenes: the lesser of how unlike they are
+// and how much of the flow is lost. Without a cut, either may still be high, the first in a flash,
+// the second in a crowd. It leaves out histograms: they change more in a flash or a fade than at
+// many a cut.
 func (c Change) CutScore() float64 { return min(c.unlike, c.Lost) }
 
-// CutThreshold lies between the scores of flashes and fast motion and those of cuts;
+// CutThreshold is above the scores of flashes and fast motion, and below the scores of cuts;
 // docs/quality.md has the figures.
 const CutThreshold = 0.36
 
-// The parts are taken from every changeStep-th pixel of every changeStep-th row.
+// Changes are measured on every changeStep-th pixel of every changeStep-th row.
 const changeStep = 3
 
 // strayed is how far, in 1/256 pixel of the guides, forward and backward flow may
@@ -33,7 +33,7 @@ const strayed = flow.One
 // Measure compares two guides along the flow between them.
 func Measure(a, b Guide, f warp.FlowPair) Change {
 	pa, pb := a.picture(), b.picture()
-	var along, still, outside correlation // outside has no b
+	var along, still, outside correlation // outside has no samples of b
 	lost := 0
 	for y := 0; y < pa.Height; y += changeStep {
 		ra := pa.Row(y)
@@ -69,13 +69,13 @@ func Measure(a, b Guide, f warp.FlowPair) Change {
 	return changeOf(still, along, lost)
 }
 
-// Sums are of n pairs of samples a and b, of their squares and of their products.
+// Sums are over N pairs of samples a and b, of their squares and of their products.
 type Sums struct{ N, A, B, AA, BB, AB int64 }
 
-// ChangeOf returns the change that sums tell, over every third pixel of every third row: of
-// the pixels and those in the same places of the other guide; of the pixels and those where
-// the flow leads, except for pixels from which it leads outside; and of the pixels from which
-// the flow there and back ends more than a pixel away in x or y.
+// ChangeOf returns the change that sums over every third pixel of every third row describe. still
+// pairs each pixel with the pixel in the same place of the other guide, and along with the pixel
+// that the flow leads to; along leaves out pixels that move outside. lost counts the pixels that
+// the flow there and back misses by more than a pixel in x or y.
 func ChangeOf(still, along Sums, lost int64) Change {
 	of := func(s Sums) correlation {
 		return correlation{int(s.N), int(s.A), int(s.B), int(s.AA), int(s.BB), int(s.AB)}
@@ -90,7 +90,7 @@ func changeOf(still, along correlation, lost int) Change {
 	}
 }
 
-// correlation is Pearson's coefficient of pairs of grey levels.
+// correlation accumulates pairs of grey levels for Pearson's coefficient.
 type correlation struct{ n, a, b, aa, bb, ab int }
 
 func (c *correlation) add(a, b int) {
@@ -104,7 +104,7 @@ func (c *correlation) join(d correlation) {
 	c.aa, c.bb, c.ab = c.aa+d.aa, c.bb+d.bb, c.ab+d.ab
 }
 
-// value is 1 if both pictures are flat, and 0 if one alone is.
+// value is the coefficient; it is 1 if both pictures are flat, and 0 if only one is.
 func (c *correlation) value() float64 {
 	va, vb := c.n*c.aa-c.a*c.a, c.n*c.bb-c.b*c.b
 	if va == 0 || vb == 0 {
@@ -116,8 +116,8 @@ func (c *correlation) value() float64 {
 	return float64(c.n*c.ab-c.a*c.b) / (math.Sqrt(float64(va)) * math.Sqrt(float64(vb)))
 }
 
-// Likeness is the correlation of two guides without motion, from 0 to 1: Measure takes no
-// less.
+// Likeness is the correlation of two guides in place, from 0 to 1. The correlation that Measure
+// uses is never less.
 func Likeness(a, b Guide) float64 {
 	pa, pb := a.picture(), b.picture()
 	var still correlation

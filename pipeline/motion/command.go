@@ -12,13 +12,13 @@ import (
 	"retime/warp"
 )
 
-// command estimates flow by a process, which starts with the first estimate. It reads two
-// pictures in the PGM format from its standard input, writes the flow from the first to
-// the second in the .flo format to its standard output, and so on until its input ends.
+// command estimates flow by a process, which it starts with the first estimate. The process reads
+// two pictures in the PGM format from its standard input, writes the flow from the first to the
+// second in the .flo format to its standard output, and repeats this until its input ends.
 type command struct {
 	ctx     context.Context
 	line    string
-	grace   time.Duration // for the process to end once its input or its output has ended
+	grace   time.Duration // how long the process may take to end after its input or its output has ended
 	running *process      // nil before the start
 	failed  error         // what ended the process
 }
@@ -41,7 +41,7 @@ func (c *command) estimate(a, b Guide, dst *warp.FlowPair) error {
 	return nil
 }
 
-// field sets dst to the flow from a to b. After an error there are no further fields.
+// field sets dst to the flow from a to b. After an error it fails for good.
 func (c *command) field(a, b frame.Image[uint8], dst *flow.Field) (err error) {
 	if c.failed != nil {
 		return c.failed
@@ -66,7 +66,7 @@ func (c *command) field(a, b frame.Image[uint8], dst *flow.Field) (err error) {
 	return err
 }
 
-// close ends the process. There are no further fields.
+// close ends the process. field must not be called again.
 func (c *command) close() {
 	if c.running != nil {
 		c.running.End(c.grace)

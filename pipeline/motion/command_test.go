@@ -20,7 +20,7 @@ import (
 	"retime/warp"
 )
 
-// example returns the line that runs the example of docs/flow.md, which needs Python.
+// example returns the command line of the example in docs/flow.md, which needs Python.
 func example(t *testing.T) string {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -42,7 +42,7 @@ func example(t *testing.T) string {
 	return python + " " + name
 }
 
-// moved returns a view of a fixed noise that has moved by (dx, dy) pixels.
+// moved returns the guide of fixed noise that has moved by (dx, dy) pixels.
 func moved(width, height, dx, dy int) Guide {
 	const margin = 8
 	r := rand.New(rand.NewPCG(11, 0))
@@ -57,7 +57,7 @@ func moved(width, height, dx, dy int) Guide {
 	return there(m)
 }
 
-// The example of the documentation answers with the motion of the whole picture.
+// The documentation's example answers with the motion of the whole picture.
 func TestExampleCommand(t *testing.T) {
 	e, err := NewEstimator(t.Context(), Params{Method: FromCommand + Method(example(t))})
 	must(t, err)
@@ -74,7 +74,7 @@ func TestExampleCommand(t *testing.T) {
 	}
 }
 
-// answers returns the name of a file with n answers about pictures of a size.
+// answers returns the name of a file with n answers about pictures of the given size.
 func answers(t *testing.T, width, height, n int) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "answers")
@@ -87,10 +87,9 @@ func answers(t *testing.T, width, height, n int) string {
 	return name
 }
 
-// A process that does not answer as it should is an error that says how. Nobody waits for
-// it.
+// If a process does not answer properly, the error says what it did. Nothing waits for it.
 func TestCommandFaults(t *testing.T) {
-	// The pictures are larger than what a pipe holds.
+	// The pictures are larger than a pipe's buffer.
 	a, b := moved(400, 300, 0, 0), moved(400, 300, 1, 0)
 	request := 2 * (len("P5\n400 300\n255\n") + 400*300)
 	good := answers(t, 400, 300, 50)
@@ -127,7 +126,7 @@ func TestCommandFaults(t *testing.T) {
 				e.grace = time.Millisecond
 			}
 			var dst warp.FlowPair
-			for range 2 { // the second time, there is no process
+			for range 2 { // the second time, no process is running
 				err := e.estimate(a, b, &dst)
 				if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.line) || fault.KindOf(err) != fault.BadData {
 					t.Errorf("error %v, want %q", err, c.says)
@@ -137,7 +136,7 @@ func TestCommandFaults(t *testing.T) {
 	}
 }
 
-// A process that dies between two requests is an error of the second one.
+// If a process dies between two requests, the second one fails.
 func TestCommandKilled(t *testing.T) {
 	good := answers(t, 61, 47, 1)
 	a := moved(61, 47, 0, 0)
@@ -152,7 +151,7 @@ func TestCommandKilled(t *testing.T) {
 	}
 }
 
-// A process that never answers ends with the conversion.
+// Cancelling the conversion ends a process that never answers.
 func TestCommandCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	e := newCommand(ctx, "kill -USR1 "+fmt.Sprint(os.Getpid())+"; sleep 1000")
@@ -172,7 +171,7 @@ func TestCommandCancelled(t *testing.T) {
 	<-e.running.Ended()
 }
 
-// A process reads until the estimator is closed, and ends then.
+// A process reads until the estimator is closed, and then ends.
 func TestCommandCloses(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "ended")
 	good := answers(t, 61, 47, 1)

@@ -12,29 +12,28 @@ import (
 
 // Device estimates flow by package dis, for one goroutine.
 type Device interface {
-	// Estimate returns the flows between a and b, which the device keeps, with the flow of
-	// what stands still set to zero. It reports false if the processor is to estimate them
-	// instead.
+	// Estimate returns the flows between a and b, which stay on the device, with the flow of still
+	// pixels set to zero. done is false if the processor should estimate them instead.
 	Estimate(a, b Guide) (f DeviceFlow, done bool, err error)
 	Close()
 }
 
 // DeviceFlow is a pair of flows on a device. Any goroutine may call its methods.
 type DeviceFlow interface {
-	// Pair returns fields without samples, by which the device knows the flows.
+	// Pair returns fields without samples, which identify the flows to the device.
 	Pair() warp.FlowPair
 	Change() Change
-	// Download sets dst, whose fields have the guides' size, to the flows. It reports false
-	// if the device has lost them.
+	// Download copies the flows to dst, whose fields have the guides' size. done is false if the
+	// device has lost them.
 	Download(dst warp.FlowPair) (done bool, err error)
 	Release()
 }
 
-// DeviceOptions are the options of the estimators that devices are to have.
+// DeviceOptions returns the options that devices must give their estimators.
 func DeviceOptions() dis.Options { return ownOptions() }
 
-// NewDeviceEstimator is NewEstimator for an estimator that works on a device. It closes d,
-// also after an error. If the method is not DIS, d is not used.
+// NewDeviceEstimator is NewEstimator for an estimator that works on a device. It takes over d, even
+// if it fails, and closes it at once if the method is not DIS.
 func NewDeviceEstimator(ctx context.Context, p Params, d Device) (*Estimator, error) {
 	e, err := NewEstimator(ctx, p)
 	if err != nil || p.Method != DIS {
@@ -45,14 +44,14 @@ func NewDeviceEstimator(ctx context.Context, p Params, d Device) (*Estimator, er
 	return e, nil
 }
 
-// onDevice estimates on a device, and on the processor whatever the device leaves.
+// onDevice estimates on a device, and on the processor whatever the device declines.
 type onDevice struct {
 	device    Device
 	processor estimator
 	workers   frame.Workers
 }
 
-// name is the processor's, because the flow is the same.
+// name is the processor's, because both give the same flow.
 func (e *onDevice) name() string { return e.processor.name() }
 
 func (e *onDevice) estimate(a, b Guide) (Flow, error) {
@@ -83,7 +82,7 @@ func (e *onDevice) close() {
 type resident struct {
 	DeviceFlow
 	fields func() (warp.FlowPair, error)
-	frames [2]*frame.Frame // of the guides, from which the flow can be estimated again
+	frames [2]*frame.Frame // the guides' frames, from which the flow can be estimated again
 	refs   atomic.Int32
 }
 

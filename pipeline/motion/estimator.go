@@ -12,8 +12,8 @@ import (
 // Params describe how flow is estimated.
 type Params struct {
 	Method  Method
-	Workers frame.Workers // what one Estimator has of them; estimates do not depend on it
-	Cache   *Cache        // nil to estimate always
+	Workers frame.Workers // for one Estimator; estimates do not depend on their number
+	Cache   *Cache        // nil to estimate every time
 	Log     *slog.Logger
 }
 
@@ -23,27 +23,26 @@ type Estimator struct {
 	estimate estimator
 }
 
-// estimator makes the flow between two guides, and sets the flow of what stands still to
-// zero.
+// estimator makes the flow between two guides, and sets the flow of still pixels to zero.
 type estimator interface {
-	// name identifies the method and all its parameters: whatever the flows depend on
-	// besides the guides. It is empty if the flows are not to be cached.
+	// name identifies the method and everything else besides the guides that the flows depend on.
+	// It is empty if the flows must not be cached.
 	name() string
 	estimate(a, b Guide) (Flow, error)
 	close()
 }
 
-// estimate makes the flows between two guides in the host's memory.
+// estimate makes the flows between two guides in host memory.
 type estimate interface {
-	name() string // as an estimator's
-	// estimate sets dst to the flows between a and b, of the guides' size. If a and b
-	// change places, the flows do.
+	name() string // like an estimator's
+	// estimate sets dst to the flows between a and b, in the guides' size. Swapping a and b swaps
+	// the flows.
 	estimate(a, b Guide, dst *warp.FlowPair) error
 	close()
 }
 
-// NewEstimator returns an estimator, which the caller closes, and which works until ctx
-// ends. Errors carry a fault.Kind if they are about the method or the cache's directory.
+// NewEstimator returns an estimator, which the caller closes, and which works until ctx ends.
+// Errors about the method or the cache's directory carry a fault.Kind.
 func NewEstimator(ctx context.Context, p Params) (*Estimator, error) {
 	if err := p.Cache.open(); err != nil {
 		return nil, err
@@ -79,9 +78,9 @@ func newEstimate(ctx context.Context, p Params) (estimate, error) {
 // Close frees the estimator.
 func (e *Estimator) Close() { e.estimate.close() }
 
-// Estimate returns the flow between a and b, with a reference that the caller releases.
-// Between b and a it is the same, the other way round. The guides' frames must stay until
-// the flow is released.
+// Estimate returns the flow between a and b with a reference, which the caller releases. From b to
+// a it is the same flow with its fields swapped. The guides' frames must stay until the flow is
+// released.
 func (e *Estimator) Estimate(a, b Guide) (Flow, error) {
 	return e.cache.flow(e.estimate.name(), a, b, func() (Flow, error) { return e.estimate.estimate(a, b) })
 }

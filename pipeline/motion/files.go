@@ -15,16 +15,16 @@ import (
 	"retime/warp"
 )
 
-// fromFiles reads the flow between a picture and the next one from files. What the files
-// do not tell is estimated: the flow back if there is no file for it, unknown vectors, and
-// the flow between other pictures.
+// fromFiles reads the flow between a picture and the next one from files. It estimates what the
+// files lack: the flow back if there is no file for it, unknown vectors, and the flow between
+// pictures that are not neighbours.
 type fromFiles struct {
 	pattern string
 	own     estimate
 	log     *slog.Logger
 }
 
-// name is empty because the files are there already.
+// name is empty: what is in files needs no cache.
 func (e *fromFiles) name() string { return "" }
 
 func (e *fromFiles) estimate(a, b Guide, dst *warp.FlowPair) error {
@@ -41,7 +41,7 @@ func (e *fromFiles) estimate(a, b Guide, dst *warp.FlowPair) error {
 	return e.own.estimate(a, b, dst)
 }
 
-// read sets dst to the flows between a and b, the next picture.
+// read sets dst to the flows between a and the next picture, b.
 func (e *fromFiles) read(a, b Guide, dst *warp.FlowPair) error {
 	there := fmt.Sprintf(e.pattern, a.number)
 	var err error
@@ -71,14 +71,14 @@ func (e *fromFiles) read(a, b Guide, dst *warp.FlowPair) error {
 
 func (e *fromFiles) close() { e.own.close() }
 
-// backName returns the name of the file with the flow back, 00001.back.flo beside
-// 00001.flo.
+// backName returns the name of the file with the flow back: 00001.back.flo for 00001.flo.
 func backName(name string) string {
 	ext := filepath.Ext(name)
 	return strings.TrimSuffix(name, ext) + ".back" + ext
 }
 
-// readFlo reads the flow of a picture whose guide is like.
+// readFlo reads the flow of a picture whose guide is like. A flow of the whole picture is halved
+// until it fits.
 func readFlo(name string, like frame.Image[uint8]) (flow.Field, error) {
 	file, err := plainfile.Open(name, plainfile.Unlimited) // its size follows from its header
 	if err != nil {
@@ -112,7 +112,7 @@ func known(f flow.Field) bool {
 	return true
 }
 
-// fill replaces the unknown vectors of f by those of from.
+// fill replaces the unknown vectors of f with vectors of from.
 func fill(f, from flow.Field) {
 	for y := range f.Height {
 		row, other := f.Row(y), from.Row(y)

@@ -33,7 +33,7 @@ func uniform(width, height int, v flow.Vec) flow.Field {
 	return f
 }
 
-// ramp fills in fields that name their pictures' numbers.
+// ramp makes fields that depend on the pictures' numbers.
 type ramp struct{ calls int }
 
 func (*ramp) name() string { return "ramp" }
@@ -47,8 +47,7 @@ func (e *ramp) estimate(a, b Guide, dst *warp.FlowPair) error {
 	return nil
 }
 
-// Files tell the flow of pictures that follow each other, in either order; what they do
-// not tell is estimated.
+// Files provide the flow between consecutive pictures, in either order; the rest is estimated.
 func TestFlowFromFiles(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -56,7 +55,7 @@ func TestFlowFromFiles(t *testing.T) {
 	three, back := flow.Vec{X: 3, Y: 4}, flow.Vec{X: -5, Y: 6}
 	writeFlo(t, at("0003.flo"), uniform(w, h, three))
 	writeFlo(t, at("0003.back.flo"), uniform(w, h, back))
-	writeFlo(t, at("0004.flo"), uniform(2*w, 2*h-1, flow.Vec{X: 6, Y: 8})) // of the whole picture
+	writeFlo(t, at("0004.flo"), uniform(2*w, 2*h-1, flow.Vec{X: 6, Y: 8})) // flow of the whole picture
 	holes := uniform(w, h, three)
 	holes.Pix[9] = flow.Unknown
 	writeFlo(t, at("0005.flo"), holes)

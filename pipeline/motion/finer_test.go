@@ -15,7 +15,7 @@ import (
 
 var finer = Scale{Level: 1, Finer: true}
 
-// sceneFrame draws a scene at a time in seconds.
+// sceneFrame draws the scene at a time in seconds.
 func sceneFrame(t *testing.T, width, height int, at float64) *frame.Frame {
 	t.Helper()
 	f := frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, width, height)
@@ -24,8 +24,8 @@ func sceneFrame(t *testing.T, width, height int, at float64) *frame.Frame {
 	return f
 }
 
-// Flow that was estimated on finer pictures is that of the finer pictures, halved, and zero
-// where the guides stand still. Exact.
+// Flow that was estimated on finer pictures equals the flow between them, halved, and is zero where
+// the guides do not move. Exact.
 func TestFinerFlow(t *testing.T) {
 	for _, size := range [][2]int{{73, 51}, {72, 50}, {1, 1}, {1, 40}} {
 		width, height := size[0], size[1]
@@ -75,7 +75,7 @@ func TestFinerFlow(t *testing.T) {
 	}
 }
 
-// The finer picture is the frame's own luma, and the guide is made of it once.
+// The finer picture is the frame's own luma, and the guide is made from it once.
 func TestFinerGuide(t *testing.T) {
 	f := sceneFrame(t, 73, 51, 0)
 	g := NewGuide(f, finer)
@@ -98,8 +98,8 @@ func TestFinerGuide(t *testing.T) {
 	}
 }
 
-// Flow that was halved is kept beside flow that was not, also if both were estimated on the
-// same pictures, and either is read again as it was.
+// Halved flow is kept apart from flow that was not halved, even if both were estimated on the same
+// pictures, and both are read back unchanged.
 func TestFinerFlowIsKeptApart(t *testing.T) {
 	dir := t.TempDir()
 	a, b := sceneFrame(t, 46, 33, 0), sceneFrame(t, 46, 33, 0.1)

@@ -7,25 +7,24 @@ import (
 	"retime/warp"
 )
 
-// Flow is the flow between two guides, a and b, both ways, with the flow of what stands
-// still set to zero. It is in the host's memory or on a device. Any goroutine may call
-// its methods.
+// Flow is the flow between two guides, a and b, both ways, with the flow of still pixels set to
+// zero. It is in host memory or on a device. Any goroutine may call its methods.
 type Flow interface {
 	// Change compares the guides along the flow from a.
 	Change() Change
-	// Pair returns the fields by which the device that has the flow knows it, which have no
-	// samples then; or else the fields in the host's memory.
+	// Pair returns the fields in host memory or, for flow on a device, fields without samples that
+	// identify the flow to the device.
 	Pair() warp.FlowPair
-	// Fields returns the fields in the host's memory, where it brings them first if it
-	// must. An error ends the job.
+	// Fields returns the fields in host memory, and downloads them first if necessary. An error
+	// ends the job.
 	Fields() (warp.FlowPair, error)
-	// Retain adds a reference and returns the flow, and Release drops one. With the last
-	// one goes the flow.
+	// Retain adds a reference and returns the flow, and Release drops one. The last Release frees
+	// the flow.
 	Retain() Flow
 	Release()
 }
 
-// hosted is a Flow in the host's memory, which needs no references.
+// hosted is a Flow in host memory, which needs no references.
 type hosted struct {
 	pair   warp.FlowPair
 	change func() Change
@@ -41,7 +40,7 @@ func (f *hosted) Fields() (warp.FlowPair, error) { return f.pair, nil }
 func (f *hosted) Retain() Flow                   { return f }
 func (f *hosted) Release()                       {}
 
-// newPair returns fields of the size of a guide.
+// newPair returns fields of a guide's size.
 func newPair(width, height int) warp.FlowPair {
 	return warp.FlowPair{Forward: flow.NewField(width, height), Backward: flow.NewField(width, height)}
 }

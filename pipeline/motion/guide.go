@@ -1,6 +1,6 @@
-// Package motion tells how the picture moves between two source frames: it estimates
-// optical flow on guides, keeps flow in a cache, and measures how much of a picture the
-// flow explains, by which scene cuts are found.
+// Package motion finds how the picture moves between two source frames: it estimates optical flow
+// on guides, keeps flow in a cache, and measures how much of a picture the flow explains, from
+// which scene cuts are detected.
 package motion
 
 import (
@@ -13,17 +13,16 @@ import (
 	"retime/warp"
 )
 
-// Guide is the picture that the motion of a frame is known on: its luma in 8 bits, halved
-// so many times. The motion is estimated on the guide itself, or on the finer picture that
-// was halved last. Each is computed at its first use, which may come from any goroutine
-// that holds the frame.
+// Guide is the picture on which the motion of a frame is known: its luma in 8 bits, halved as often
+// as Scale.Level says. The motion is estimated on the guide itself, or on the finer picture before
+// the last halving. Each is computed when it is first used, by any goroutine that holds the frame.
 type Guide struct {
-	picture, searched func() frame.Image[uint8] // searched is what flow is estimated on
-	digest            func() pictureDigest      // of what is searched
-	number            int64                     // of the picture in its clip, from 0; unnumbered for none
+	picture, searched func() frame.Image[uint8] // searched is the picture that flow is estimated on
+	digest            func() pictureDigest      // of the searched picture
+	number            int64                     // of the picture in its clip, from 0; or unnumbered
 	source            *frame.Frame
 	scale             Scale
-	// These stand for the picture, and for a finer one, where a device makes them.
+	// These represent the guide and the finer picture where a device makes them.
 	absent, absentFiner frame.Image[uint8]
 }
 
@@ -31,7 +30,7 @@ const unnumbered = -1
 
 type pictureDigest [sha256.Size]byte
 
-// NewGuide returns the guide of f at a scale.
+// NewGuide returns the guide of f at scale s.
 func NewGuide(f *frame.Frame, s Scale) Guide {
 	s.Finer = s.Finer && s.Level > 0
 	searched := s.Level
@@ -58,7 +57,7 @@ func NewGuide(f *frame.Frame, s Scale) Guide {
 	return g
 }
 
-// GuideOf returns a guide that picture computes, and on which flow is estimated.
+// GuideOf returns a guide that picture computes. Flow is estimated on the guide itself.
 func GuideOf(picture func() frame.Image[uint8]) Guide {
 	picture = sync.OnceValue(picture)
 	return Guide{
@@ -69,19 +68,19 @@ func GuideOf(picture func() frame.Image[uint8]) Guide {
 	}
 }
 
-// Numbered returns g as the guide of its clip's picture n, from 0, by which files of flow
-// are found.
+// Numbered returns g with the number of its picture in the clip, from 0, which files of flow are
+// named after.
 func (g Guide) Numbered(n int64) Guide {
 	g.number = n
 	return g
 }
 
-// Source returns the frame that NewGuide made g of, and the scale; or nil if another
-// function made g.
+// Source returns the frame that NewGuide made g from, and the scale; or nil if another function
+// made g.
 func (g Guide) Source() (f *frame.Frame, s Scale) { return g.source, g.scale }
 
-// OnDevice returns the guide for a device, which makes it from its source if there is one:
-// then it is frame.Absent. All copies of a guide return the same image.
+// OnDevice returns the guide for a device. If the guide has a source, this is a frame.Absent, and
+// the device makes the samples. All copies of a guide return the same image.
 func (g Guide) OnDevice() frame.Image[uint8] {
 	if g.source == nil {
 		return g.picture()
@@ -89,11 +88,11 @@ func (g Guide) OnDevice() frame.Image[uint8] {
 	return g.absent
 }
 
-// FinerOnDevice is OnDevice for the finer picture that flow is estimated on; it is empty if
-// flow is estimated on the guide.
+// FinerOnDevice is OnDevice for the finer picture that flow is estimated on; it is empty if flow is
+// estimated on the guide.
 func (g Guide) FinerOnDevice() frame.Image[uint8] { return g.absentFiner }
 
-// fit halves flow that was estimated on a finer picture than the guide.
+// fit halves flow that was estimated on a picture finer than the guide.
 func (g Guide) fit(f *flow.Field) {
 	if g.scale.Finer {
 		*f = flow.Halve(*f)

@@ -7,8 +7,8 @@ import (
 	"retime/pipeline/fault"
 )
 
-// Method names what tells the optical flow: an estimator, or the prefix FromFiles or
-// FromCommand with what follows it.
+// Method names the source of optical flow: an estimator, or the prefix FromFiles or FromCommand
+// followed by a pattern or a command line.
 type Method string
 
 // The estimators.
@@ -18,16 +18,16 @@ const (
 	Farneback Method = "farneback"  // OpenCV's polynomial expansion
 )
 
-// The prefixes of flow from elsewhere. A pattern of files, such as flow/%05d.flo, follows
-// FromFiles: for n from 0, a file holds the flow from picture n to picture n+1, in the
-// .flo format. A line for /bin/sh follows FromCommand: it starts a process that estimates
-// flow. docs/flow.md describes both.
+// The prefixes for flow from elsewhere. After FromFiles comes a pattern of file names, such as
+// flow/%05d.flo: for n from 0, a file holds the flow from picture n to picture n+1 in the .flo
+// format. After FromCommand comes a line for /bin/sh that starts a process to estimate flow.
+// docs/flow.md describes both.
 const (
 	FromFiles   = "files="
 	FromCommand = "command="
 )
 
-// Check returns a fault.Usage error if m names nothing that tells the flow.
+// Check returns a fault.Usage error if m names no source of flow.
 func (m Method) Check() error {
 	pattern, files := m.Files()
 	line, command := m.Command()
@@ -45,8 +45,8 @@ func (m Method) Check() error {
 // patterns matches names with one number.
 var patterns = regexp.MustCompile(`^[^%]*%(0[1-9])?d[^%]*$`)
 
-// Files returns the pattern of the files that hold the flow, if files do.
+// Files returns the pattern of the files that hold the flow; ok is false for other methods.
 func (m Method) Files() (pattern string, ok bool) { return strings.CutPrefix(string(m), FromFiles) }
 
-// Command returns the line that starts the process that estimates the flow, if one does.
+// Command returns the line that starts the estimating process; ok is false for other methods.
 func (m Method) Command() (line string, ok bool) { return strings.CutPrefix(string(m), FromCommand) }

@@ -7,7 +7,7 @@ import (
 	"retime/warp"
 )
 
-// fromOpenCV estimates flow by OpenCV. Its build, too, determines the flow.
+// fromOpenCV estimates flow by OpenCV. The flow depends on OpenCV's build as well.
 type fromOpenCV struct {
 	*opencv.Pair
 	method string
@@ -22,8 +22,7 @@ func newOpenCV(m Method) (estimate, error) {
 		options = o
 		e, err = opencv.NewFarnebackPair(o)
 	} else {
-		// Variational refinement is left out: a finer grid of patches gives as much in half
-		// the time.
+		// No variational refinement: a finer grid of patches gains as much in half the time.
 		o := opencv.UltraFast.Options()
 		o.FinestScale = 0
 		options = o

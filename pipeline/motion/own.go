@@ -14,7 +14,7 @@ type own struct {
 	options dis.Options
 }
 
-// ownOptions are those of every preset: the presets differ in their guides.
+// ownOptions are the same for every preset: the presets differ in their guides.
 func ownOptions() dis.Options { return dis.Default() }
 
 func newOwn(workers frame.Workers) (estimate, error) {

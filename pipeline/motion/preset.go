@@ -12,11 +12,11 @@ const (
 	Best     Preset = "best"
 )
 
-// Scale describes how small the guides are.
+// Scale is how small the guides are.
 type Scale struct {
 	Level int // how often they are halved
-	// Finer says that the flow is estimated on pictures halved once less, which is more
-	// precise, and then halved itself. At level 0 there are none, and it changes nothing.
+	// Finer estimates the flow on pictures halved once less, which is more precise, and then halves
+	// it. At level 0 it changes nothing.
 	Finer bool
 }
 
@@ -32,12 +32,12 @@ func (p Preset) Scale(width, height int) Scale {
 	return s
 }
 
-// largePicture is the size in pixels above which guides are halved once more: half-way
-// between 1920x1080 and 3840x2160. Larger pictures have larger motion in pixels, not
-// finer, and would need more memory than a machine can be expected to have.
+// largePicture is the size in pixels above which guides are halved once more: half-way between
+// 1920x1080 and 3840x2160. Larger pictures have larger motion in pixels, not finer motion, and
+// would need more memory than most machines have.
 const largePicture = 4 << 20
 
-// smallPicture is the size in pixels below which Balanced and Best leave guides whole.
-// There, the estimator's patches are too coarse for halved guides, and whole ones cost no
-// more than those of 1920x1080 do halved.
+// smallPicture is the size in pixels below which Balanced and Best do not halve guides. The
+// estimator's patches are too coarse for halved guides of such pictures, and whole ones cost no
+// more than halved ones at 1920x1080.
 const smallPicture = 960 * 540

@@ -15,13 +15,13 @@ import (
 	"retime/pipeline/internal/shell"
 )
 
-// process is a command that answers with flow.
+// process is a running command that answers with flow.
 type process struct {
 	*shell.Process
 	answer *bufio.Reader
 }
 
-// startProcess starts a process that ctx kills when it ends.
+// startProcess starts a process, which the end of ctx kills.
 func startProcess(ctx context.Context, line string) (*process, error) {
 	p, err := shell.Start(ctx, line)
 	if err != nil {
@@ -30,8 +30,8 @@ func startProcess(ctx context.Context, line string) (*process, error) {
 	return &process{p, bufio.NewReaderSize(p.Out, 1<<16)}, nil
 }
 
-// ask sends two pictures and returns the flow that the process answers. After an error
-// the process has ended.
+// ask sends two pictures and returns the flow that the process answers. After an error the process
+// has ended.
 func (p *process) ask(a, b frame.Image[uint8], grace time.Duration) (flow.Field, error) {
 	_ = p.In.SetWriteDeadline(time.Time{})
 	sent := make(chan error, 1)
@@ -46,8 +46,8 @@ func (p *process) ask(a, b frame.Image[uint8], grace time.Duration) (flow.Field,
 		sent <- err
 	}()
 	_, err := p.answer.Peek(1)
-	// By now the process has ended or has read all that it was sent. If send still waits,
-	// it waits in vain.
+	// By now the process has ended or has read everything it was sent. If send still waits, nothing
+	// will read the rest.
 	_ = p.In.SetWriteDeadline(time.Now())
 	unread := <-sent
 	if err != nil {
@@ -81,9 +81,9 @@ func send(w io.Writer, pictures ...frame.Image[uint8]) error {
 	return to.Flush()
 }
 
-// read reads an answer about pictures of like's size.
+// read reads the answer to pictures of like's size.
 func (p *process) read(like frame.Image[uint8]) (flow.Field, error) {
-	// The size comes first, so that nobody waits for the vectors of a wrong one.
+	// Check the size first, so that nothing waits for the vectors of a wrong size.
 	const tag, header = "PIEH", 12
 	if h, err := p.answer.Peek(header); err == nil && string(h[:len(tag)]) == tag {
 		w, h := binary.LittleEndian.Uint32(h[4:]), binary.LittleEndian.Uint32(h[8:])

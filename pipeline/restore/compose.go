@@ -2,9 +2,9 @@ package restore
 
 import "retime/frame"
 
-// compose fills dst with a where mask is 0, with b where mask is 255, and with a
-// proportional mixture, rounded to nearest, in between. A chroma sample has the mean
-// weight of the pixels that it covers.
+// compose fills dst with a where mask is 0, with b where mask is 255, and in between with a
+// proportional mixture, rounded to nearest. A chroma sample has the mean weight of the pixels that
+// it covers.
 func compose(workers frame.Workers, dst, a, b *frame.Frame, mask frame.Image[uint8]) {
 	if dst.Format.Bytes() == 2 {
 		composeSamples[uint16](workers, dst, a, b, mask)

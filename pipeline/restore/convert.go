@@ -10,7 +10,7 @@ import (
 	"retime/pipeline/synth"
 )
 
-// restoration is a clip with the repairs to make in it.
+// restoration is a clip along with the repairs to make in it.
 type restoration struct {
 	clip    *pipeline.Clip
 	repairs *repairs

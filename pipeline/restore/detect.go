@@ -12,7 +12,7 @@ type detector struct {
 	limit   int // the most spoilt frames in a row
 	workers frame.Workers
 	window  []numbered // the last sound frames, and the frames not judged yet
-	moved   distance   // between the frame before the window and the window's first
+	moved   distance   // from the frame before the window to the window's first
 	last    frame.Image[uint8]
 	changes []float32       // mean difference between each frame and the one before, in grey levels
 	flat    []bool          // frames that show nothing, and therefore no motion
@@ -63,9 +63,9 @@ func (d *detector) add(f *frame.Frame) error {
 	return d.jumps.add(now)
 }
 
-// judge looks beyond the first frame of the window for the shortest run of spoilt
-// frames between frames that are alike, and takes the run out of the window. If there
-// is none, it takes out the first frame.
+// judge looks beyond the first frame of the window for the shortest run of spoilt frames between
+// frames that are alike, and takes the run out of the window. If it finds none, it takes out the
+// first frame.
 func (d *detector) judge() {
 	for n := 2; n < len(d.window); n++ {
 		if d.spoils(n) {
@@ -77,8 +77,8 @@ func (d *detector) judge() {
 	d.window = slices.Delete(d.window, 0, 1)
 }
 
-// spoils records the frames between the window's first and its n-th as spoilt, if they
-// are.
+// spoils records the frames between the window's first and its n-th as spoilt, if they are, and
+// reports whether they are.
 func (d *detector) spoils(n int) bool {
 	before, after := d.window[0].signature, d.window[n].signature
 	var scores []float64
@@ -167,8 +167,8 @@ func (d *detector) spoiltNear(n, reach int) bool {
 	return false
 }
 
-// jumped returns the jumps in motion that neither damage nor timestamps explain, nor a
-// cadence, because some conversions drop every n-th frame.
+// jumped returns the jumps in motion that nothing else explains: neither damage nor timestamps, nor
+// a cadence, because some conversions drop every n-th frame.
 func (d *detector) jumped(stamps []int64) []Finding {
 	var found []Finding
 	runs := make([][2]int, len(d.jumps.found))
@@ -185,8 +185,7 @@ func (d *detector) jumped(stamps []int64) []Finding {
 	return found
 }
 
-// evenly reports whether the frames of a jump's window around frame n last equally
-// long.
+// evenly reports whether all frames of a jump's window around frame n have the same duration.
 func evenly(stamps []int64, n int) bool {
 	step := stamps[n] - stamps[n-1]
 	for i := max(n-jumpWindow/2, 1); i <= min(n+jumpWindow/2, len(stamps)-1); i++ {
@@ -197,10 +196,10 @@ func evenly(stamps []int64, n int) bool {
 	return true
 }
 
-// A run of frames repeats the one before it, in the midst of motion, if its frames
-// change by much less than the frames around them, which change by at least moving grey
-// levels, and if the missed motion appears after the run. If coding noise blurs the
-// first repeat, the motion must stop all at once and its reappearance be plain.
+// A run of frames repeats the frame before it, in the midst of motion, if its frames change by much
+// less than the frames around them, if those change by at least moving grey levels, and if the
+// missed motion appears after the run. If coding noise blurs the first repeat, the motion must stop
+// at once and reappear plainly.
 const (
 	nearby       = 24   // frames on either side to compare with
 	moving       = 0.2  // grey levels, at least
@@ -214,7 +213,7 @@ const (
 
 // repeats records the repeated frames.
 func (d *detector) repeats() {
-	var runs [][2]int // the first frame and the one after the last
+	var runs [][2]int // the first frame, and the one after the last
 	for n := 1; n < len(d.changes); {
 		next := n + 1
 		for _, share := range []float32{barely, still, nearlyStill} { // slow motion may precede repeats
@@ -247,8 +246,8 @@ func (d *detector) isStill(n int, share float32) bool {
 	return !d.flat[n] && !d.spoiltAt(n) && !d.spoiltAt(n-1) && usual >= moving && d.changes[n] < share*usual
 }
 
-// skipsMotion reports whether the frames from n to before end, which are still, lack
-// motion that the others have.
+// skipsMotion reports whether the still frames from n up to end lack motion that their neighbours
+// have.
 func (d *detector) skipsMotion(n, end int) bool {
 	usual, most := d.usual(n), slices.Max(d.changes[n:end])
 	if d.spoiltAt(end) {
@@ -270,8 +269,8 @@ func (d *detector) spoiltAt(n int) bool {
 	return k != "" && k != DecodeError && k != Repeated
 }
 
-// usual returns how much the frames around n change: the 70th percentile, so that
-// neither repeats nor cuts matter.
+// usual returns how much the frames around n change: the 70th percentile, which neither repeats nor
+// cuts affect.
 func (d *detector) usual(n int) float32 {
 	var near [2*nearby + 1]float32
 	k := 0
@@ -288,9 +287,9 @@ func (d *detector) usual(n int) float32 {
 	return near[k*7/10]
 }
 
-// Animation is drawn on twos or threes, and some conversions repeat every n-th frame.
-// Repeats are therefore no damage if they come at equal distances of at most maxCadence
-// frames, cadence times in a row, or if they make up more than a third of the frames.
+// Animation is drawn on twos or threes, and some conversions repeat every n-th frame. So repeats
+// are not damage if they come at equal distances of at most maxCadence frames, cadence times in a
+// row, or if they make up more than a third of the frames.
 const (
 	maxCadence = 30
 	cadence    = 3
@@ -318,15 +317,15 @@ func inCadence(runs [][2]int, k, count int) bool {
 	return 3*repeats > to-from
 }
 
-// Timestamps have a gap if a frame lasts gapSteps times as long as the median or, if
-// the rate varies, gapVariable times.
+// Timestamps have a gap if a frame lasts more than gapSteps times as long as the median or, if the
+// rate varies, gapVariable times.
 const (
 	gapSteps     = 1.5
 	gapVariable  = 4.0
-	variableFrom = 0.2 // share of frames that last longer, from which the rate varies
+	variableFrom = 0.2 // share of longer frames at which the rate counts as variable
 )
 
-// gaps finds missing frames by the timestamps.
+// gaps finds missing frames from the timestamps.
 func gaps(stamps []int64) []Finding {
 	if len(stamps) < 3 {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"retime/testdata/scene"
 )
 
-// writeClip writes pictures of the scene, each at a time in frames, after spoiling
-// some.
+// writeClip writes pictures of the scene at the given times, in frames, and first spoils some of
+// them.
 func writeClip(t *testing.T, width, height int, times []float64, spoil map[int]func(*scene.Picture)) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "clip.y4m")

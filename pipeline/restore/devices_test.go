@@ -35,7 +35,7 @@ func (s *samplesSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
 	return nil
 }
 
-// repaired makes the frames of a clip with repairs.
+// repaired makes the repaired frames of a clip.
 func repaired(t *testing.T, o pipeline.Options, r *repairs, open func(*pipeline.Options) (synth.Synthesizer, error)) *samplesSink {
 	t.Helper()
 	clip, err := pipeline.Open(t.Context(), o)
@@ -57,8 +57,8 @@ func repaired(t *testing.T, o pipeline.Options, r *repairs, open func(*pipeline.
 	return sink
 }
 
-// Devices make the same repairs as the CPU: between frames, in parts of frames and
-// beyond the clip's ends.
+// Devices make the same repairs as the CPU: whole frames, parts of frames, and frames beyond the
+// clip's ends.
 func TestDevicesMakeTheRepairsOfTheCPU(t *testing.T) {
 	const width, height = 72, 50
 	mask, whole := frame.NewImage[uint8](width, height), frame.Image[uint8]{}

@@ -33,8 +33,8 @@ func writeClip(name string, black int) error {
 	return f.Close()
 }
 
-// Frame 7 is known to be damaged. Run makes it anew from its neighbours and leaves all other
-// frames as they are.
+// Frame 7 is known to be damaged. Run makes it again from its neighbours and leaves all other
+// frames unchanged.
 func ExampleRun() {
 	dir, err := os.MkdirTemp("", "retime")
 	if err != nil {

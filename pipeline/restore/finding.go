@@ -23,14 +23,14 @@ const (
 	Garbled     Kind = "garbled"      // unlike the frames on either side, which are alike
 	Flash       Kind = "flash"        // much brighter or darker than the frames on either side
 	DecodeError Kind = "decode-error" // decoded with errors
-	Gap         Kind = "gap"          // too long until the next frame: frames are missing
+	Gap         Kind = "gap"          // lasts too long: frames are missing after it
 	Jump        Kind = "jump"         // too much motion to the next frame: frames are missing
 )
 
 var kinds = []Kind{Listed, Repeated, Black, White, Garbled, Flash, DecodeError, Gap, Jump}
 
-// Place names a frame by its number, from 0, by a time at which it is shown, in
-// seconds, or by a timecode.
+// Place names a frame by its number, from 0, by a time, in seconds, at which it is shown, or by a
+// timecode.
 type Place struct {
 	Number   int64
 	Time     *big.Rat  // nil for a number or a timecode
@@ -56,7 +56,7 @@ func ParsePlace(s string) (Place, error) {
 	return Place{Number: n}, nil
 }
 
-// maxNumber bounds frame numbers to a thousand years of video.
+// maxNumber bounds frame numbers, to a thousand years of video.
 const maxNumber = 1 << 42
 
 func (p Place) String() string {
@@ -69,7 +69,7 @@ func (p Place) String() string {
 	return strconv.FormatInt(p.Number, 10)
 }
 
-// Finding is damage to one or several successive frames.
+// Finding is damage to one frame or to successive frames.
 type Finding struct {
 	First, Last Place
 	Kind        Kind
@@ -119,8 +119,8 @@ func ParseFrames(s string) ([]Finding, error) {
 	return all, nil
 }
 
-// ParseInsert reads "120:2", which inserts two frames behind frame 120, or a list of
-// such. The frame may be a time. Errors are of kind fault.Usage.
+// ParseInsert reads "120:2", which inserts two frames after frame 120, or a list of such entries.
+// The frame may be given as a time. Errors are of kind fault.Usage.
 func ParseInsert(s string) ([]Finding, error) {
 	var all []Finding
 	for part := range strings.SplitSeq(s, ",") {

@@ -9,7 +9,7 @@ import (
 	"retime/warp"
 )
 
-// Motion is compared by its means in a coarse grid of cells.
+// Motion is compared by its mean in each cell of a coarse grid.
 const (
 	motionX = 16
 	motionY = 9
@@ -21,8 +21,8 @@ const (
 // reduced picture.
 type motion [motionX * motionY][2]float64
 
-// jumps finds frames that are missing although the timestamps have no gap: at such a
-// place, motion is a multiple of the motion right before and after.
+// jumps finds frames that are missing although the timestamps have no gap: there, the motion is a
+// multiple of the motion just before and after.
 type jumps struct {
 	estimator *opencv.DIS
 	last      frame.Image[uint8]
@@ -32,7 +32,7 @@ type jumps struct {
 	found     []jump
 }
 
-// jump is a frame that others are missing before.
+// jump is a frame before which others are missing.
 type jump struct {
 	number  int
 	missing int
@@ -93,13 +93,13 @@ func cellMeans(f flow.Field) (m motion) {
 	return m
 }
 
-// jumpWindow is the number of motions to compare: the jump's, and two on either side.
+// jumpWindow is the number of motions to compare: the jump and two on either side.
 const jumpWindow = 5
 
-// Motion jumps if, in most of the cells in which it is steady before and after, it is
-// a multiple of that steady motion in between. There must be at least jumpCells steady
-// cells, and the median multiple must be at least jumpLeast. A cell is steady if each
-// of its four motions differs from their mean by at most jumpSteady times the mean.
+// Motion jumps if, in most of the cells in which it is steady before and after, it is a multiple of
+// that steady motion in between. There must be at least jumpCells steady cells, and the median
+// multiple must be at least jumpLeast. A cell is steady if each of the four motions around differs
+// from their mean by at most jumpSteady times the mean.
 const (
 	jumpCells  = 8
 	jumpLeast  = 1.5

@@ -17,7 +17,7 @@ const ListHeader = `# frames    kind         score  time      and perhaps region
 # Nothing is inserted after a jump unless the # before insert= is deleted.
 `
 
-// WriteList writes findings, one a line, in the format that ParseList reads.
+// WriteList writes findings, one per line, in the format that ParseList reads.
 func WriteList(w io.Writer, findings []Finding) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprint(b, ListHeader) // Flush returns the first error
@@ -38,11 +38,10 @@ const maxFindings = 1 << 20
 //	0:06.25    garbled                    region=10,20,100,50
 //	200        gap       1.000  8.333333  insert=2
 //
-// The first column names a frame, or the first and the last of several, by number from
-// 0, time or timecode; the others may be left out. Score and time are for the reader
-// only. With insert, frames are inserted after the named one, which stays. Gaps and
-// jumps without insert are not repaired. Blank lines and comments after # are skipped.
-// An error is of kind fault.BadData and names the line.
+// The first column names a frame, or the first and the last of several, by number from 0, time or
+// timecode; the others are optional. Score and time only inform the reader. With insert, frames are
+// inserted after the named one, which stays. Gaps and jumps without insert are not repaired. Blank
+// lines and comments after # are skipped. Errors are of kind fault.BadData and name the line.
 func ParseList(r io.Reader) ([]Finding, error) {
 	var all []Finding
 	lines := bufio.NewScanner(r)

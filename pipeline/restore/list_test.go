@@ -48,7 +48,7 @@ func TestListFaults(t *testing.T) {
 	}
 }
 
-// WriteList writes what ParseList reads, so that it reads the same again.
+// What WriteList writes, ParseList reads back unchanged.
 func FuzzParseList(f *testing.F) {
 	f.Add("120\n133-135 repeated 0.5 1.25 # x\n0:01.5 garbled region=1,2,3,4\n7 gap insert=2\n00:01:02:03-00:01:02;05\n")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -20,7 +20,7 @@ type Region struct {
 // seam is the width in pixels of the transition around a region.
 const seam = 8
 
-// check returns a fault.Usage error if the region does not fit pictures of a size.
+// check returns a fault.Usage error if the region does not fit pictures of the given size.
 func (r *Region) check(width, height int) error {
 	switch {
 	case r.Mask.Width > 0 && (r.Mask.Width != width || r.Mask.Height != height):
@@ -34,10 +34,10 @@ func (r *Region) check(width, height int) error {
 // masks draws the regions of frames. Frames with the same regions share a mask.
 type masks struct {
 	width, height int
-	drawn         map[string]frame.Image[uint8] // by the regions in it
+	drawn         map[string]frame.Image[uint8] // by the names of the regions in it
 }
 
-// of returns the mask of regions that fit.
+// of returns the mask of regions that have passed check.
 func (m *masks) of(regions []*Region) frame.Image[uint8] {
 	var names []string
 	for _, r := range regions {
@@ -56,7 +56,7 @@ func (m *masks) of(regions []*Region) frame.Image[uint8] {
 	return mask
 }
 
-// addTo adds the region, with a soft seam around it, to mask, which it fits.
+// addTo adds the region to mask, with a soft seam around it.
 func (r *Region) addTo(mask frame.Image[uint8]) {
 	part := frame.NewImage[uint8](mask.Width, mask.Height)
 	if r.Mask.Width > 0 {
@@ -80,8 +80,7 @@ func (r *Region) addTo(mask frame.Image[uint8]) {
 	}
 }
 
-// soften lets weights fall off around them, by an equal step for each pixel to the
-// side, up or down.
+// soften lets weights fall off around them, by the same step for each pixel sideways, up or down.
 func soften(m frame.Image[uint8]) {
 	const step = (255 + seam) / (seam + 1)
 	lift := func(row []uint8, x int, from uint8) {

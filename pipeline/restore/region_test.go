@@ -45,7 +45,7 @@ func TestRegion(t *testing.T) {
 	}
 }
 
-// A frame that cannot be trusted gives way to the nearer one in a region, too.
+// In a region, a made frame that cannot be trusted also gives way to the nearer source frame.
 func TestRegionOfAFrameThatFails(t *testing.T) {
 	const width, height = 97, 61
 	input := blacken(t, writeScene(t, width, height, 9), width, height, 4)

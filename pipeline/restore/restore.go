@@ -21,9 +21,8 @@ const DefaultMaxRun = 6
 
 // Options configure Run.
 type Options struct {
-	// Convert names input and output, and says how frames are made and written. Options
-	// that change the timing are refused. The default preset is pipeline.Best, because
-	// few frames are made.
+	// Convert names input and output, and how frames are made and written. Run refuses options that
+	// change the timing. The default preset is pipeline.Best, because few frames are made.
 	Convert pipeline.Options
 	// Damage lists known damage. Detect searches for more.
 	Damage []Finding
@@ -38,8 +37,8 @@ type Options struct {
 	// frames that are made. It is a fault.Usage error if the input or the output does
 	// not allow that.
 	SmartCopy bool
-	// Found is called with all findings before anything is written; if it returns an
-	// error, Run does, too. nil for no call.
+	// Found is called with all findings before anything is written; Run returns its error. nil for
+	// no call.
 	Found func([]Finding) error
 	// DryRun ends Run after the call of Found.
 	DryRun bool
@@ -52,13 +51,13 @@ type Options struct {
 type Report struct {
 	Findings []Finding
 	Frames   int64     // of the input
-	TooLong  []Finding // runs that are longer than MaxRun and stayed unchanged
+	TooLong  []Finding // runs longer than MaxRun, which stayed unchanged
 	Made     int64     // frames made, in whole or in part; after a dry run, those to make
 	// Conversion is nil after a dry run.
 	Conversion *pipeline.Report
 }
 
-// Entry tells how a frame was made.
+// Entry describes how a frame was made.
 type Entry struct {
 	Frame  int64   `json:"frame"`  // number in the output, from 0
 	Source int64   `json:"source"` // number in the input of the replaced frame, -1 for an inserted one
@@ -66,8 +65,7 @@ type Entry struct {
 	Kind   Kind    `json:"kind"`
 	Score  float64 `json:"score"`  // the finding's
 	Region bool    `json:"region"` // only a part was replaced
-	// The fields below are those of pipeline.Record; Neighbours are numbers in the
-	// input.
+	// The fields below are as in pipeline.Record; Neighbours are numbers in the input.
 	Neighbours []int64         `json:"neighbours"`
 	Phase      float64         `json:"phase"`
 	Method     pipeline.Method `json:"method"`
@@ -279,8 +277,8 @@ func (p *repairPlan) dropLong(bad, inserts map[int64]Finding, limit int) {
 	}
 }
 
-// span returns the numbers of the first and the last frame of f, and writes these and
-// their time into f.
+// span returns the numbers of the first and the last frame of f, and stores them and their time in
+// f.
 func (s *inputScan) span(f *Finding) (first, last int64, err error) {
 	if first, err = s.number(f.First); err != nil {
 		return first, last, err
@@ -295,7 +293,7 @@ func (s *inputScan) span(f *Finding) (first, last int64, err error) {
 	return first, last, nil
 }
 
-// slack is how much earlier than its frame a written time may be, in seconds.
+// slack is how much, in seconds, a written time may precede its frame.
 var slack = big.NewRat(1, 2000)
 
 // number returns the number of the frame at p.

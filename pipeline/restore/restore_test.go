@@ -31,7 +31,7 @@ func writeScene(t testing.TB, width, height, frames int) string {
 	return name
 }
 
-// blacken makes frames of a YUV4MPEG2 file of 4:2:0 black.
+// blacken makes frames of a 4:2:0 YUV4MPEG2 file black.
 func blacken(t testing.TB, name string, width, height int, frames ...int) string {
 	t.Helper()
 	data, err := os.ReadFile(name)
@@ -160,7 +160,7 @@ func TestListedFrames(t *testing.T) {
 	}
 }
 
-// Motion that bends on either side of a gap bends inside it, too.
+// Motion that bends on either side of a gap also bends inside it.
 func TestMotionThroughAGap(t *testing.T) {
 	const width, height = 192, 108
 	times := steady(20)
@@ -175,7 +175,7 @@ func TestMotionThroughAGap(t *testing.T) {
 		gain float64 // dB over straight motion
 	}{{"5", []int{5}, 1}, {"4-6,14-15", []int{4, 5, 6, 14, 15}, 2}} {
 		var db [2]float64
-		for k, preset := range []pipeline.Preset{pipeline.Fast, pipeline.Balanced} { // the first preset makes straight motion
+		for k, preset := range []pipeline.Preset{pipeline.Fast, pipeline.Balanced} { // the first preset makes motion straight
 			o := options(t, input)
 			o.Convert.Synthesis.Preset, o.Damage = preset, frames(t, c.list)
 			mustRun(t, o)
@@ -191,7 +191,7 @@ func TestMotionThroughAGap(t *testing.T) {
 	}
 }
 
-// At a scene cut in the gap each side shows its own scene.
+// At a scene cut in the gap, each side shows its own scene.
 func TestGapOverACut(t *testing.T) {
 	const width, height = 160, 96
 	name := filepath.Join(t.TempDir(), "cut.y4m")
@@ -224,7 +224,7 @@ func TestGapOverACut(t *testing.T) {
 	}
 }
 
-// Inserted frames lie evenly in the gap.
+// Inserted frames are evenly spaced in the gap.
 func TestInsert(t *testing.T) {
 	whole := writeScene(t, 96, 64, 12)
 	gappy := filepath.Join(t.TempDir(), "gap.nut")
@@ -258,7 +258,7 @@ func TestInsert(t *testing.T) {
 	}
 }
 
-// Variable timestamps stay as they are, to the tick.
+// Variable timestamps stay the same, to the tick.
 func TestTimestampsStay(t *testing.T) {
 	vfr := filepath.Join(t.TempDir(), "vfr.mkv")
 	ffmpeg(t, "-i", writeScene(t, 96, 64, 14), "-vf", "setpts='(N*N*3+40*N)*1001/30000/50/TB'", "-fps_mode", "passthrough", "-enc_time_base", "1/1000", "-c:v", "ffv1", vfr)
@@ -297,7 +297,7 @@ func TestLongRunsStay(t *testing.T) {
 	}
 }
 
-// A capture whose container does not state the shape of its pixels keeps it in another codec.
+// If the container does not state the pixels' shape, it is still kept in another codec.
 func TestPixelAspectStays(t *testing.T) {
 	input := filepath.Join(t.TempDir(), "in.vob")
 	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=88x72:r=25", "-frames:v", "6", "-vf", "setsar=16/11", "-c:v", "mpeg4", input)
@@ -354,7 +354,7 @@ func each(t testing.TB, name string, use func(*frame.Frame)) {
 	}
 }
 
-// Fields are to be taken apart first: restore refuses them, as conversions do.
+// Interlaced video has to be deinterlaced first: restore refuses it, as conversions do.
 func TestInterlacedIsRefused(t *testing.T) {
 	for _, filter := range []string{"tinterlace=mode=interleave_top,setfield=tff", "telecine=pattern=23,setfield=tff"} {
 		in := film(t, "in.mkv", "-vf", filter, "-c:v", "ffv1", "-flags", "+ildct+ilme", "-field_order", "tt")

@@ -12,7 +12,7 @@ import (
 	"retime/pipeline/media"
 )
 
-// inputScan is the result of the first reading of the input.
+// inputScan is the result of the first pass over the input.
 type inputScan struct {
 	video    media.Video
 	stamps   []int64 // timestamps of the frames
@@ -49,7 +49,7 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	for {
 		f, err := r.Read()
 		if errors.Is(err, io.EOF) || fault.KindOf(err) == fault.BadData && len(s.stamps) > 0 {
-			break // the second reading reports damage that ends the input
+			break // the second pass reports damage that ends the input
 		} else if err != nil {
 			return nil, err
 		}
@@ -63,8 +63,8 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 			return nil, err
 		}
 	}
-	// A picture that cannot be decoded is missing, too. Timestamps count from the first
-	// file's number.
+	// A picture that cannot be decoded is missing as well. Timestamps count from the first file's
+	// number.
 	if first := s.numbers; first != nil {
 		s.numbers = make([]int, len(s.stamps))
 		for i, t := range s.stamps {
@@ -76,7 +76,7 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	}
 	if d != nil {
 		for _, f := range d.finish(s.stamps) {
-			if f.Kind != Gap || !o.MissingFromNumbering { // the numbers tell of the gaps
+			if f.Kind != Gap || !o.MissingFromNumbering { // the numbers already show the gaps
 				s.findings = append(s.findings, f)
 			}
 		}
@@ -95,9 +95,9 @@ func missing(numbers []int) (found []Finding) {
 	return found
 }
 
-// outputNumbers returns the numbers of the output's files if the input is an image
-// sequence, else nil. The frames of the input keep their numbers and the inserted ones
-// take the numbers between them; if these are not free, all count on from the first.
+// outputNumbers returns the numbers of the output's files if the input is an image sequence, else
+// nil. The frames of the input keep their numbers and the inserted ones take free numbers in
+// between; if there are too few, all frames count on from the first.
 func (s *inputScan) outputNumbers(inserts map[int64]Finding) (out []int) {
 	for i, n := range s.numbers {
 		out = append(out, n)
@@ -122,12 +122,12 @@ func (s *inputScan) outputNumbers(inserts map[int64]Finding) (out []int) {
 // time returns the time of frame n, in seconds after the file's start.
 func (s *inputScan) time(n int64) *big.Rat { return s.moment(s.stamps[n]) }
 
-// timecode returns the time of t, in seconds after the file's start. It counts from the
-// timecode that the file states for its first frame, or from 0.
+// timecode returns the time of t, in seconds after the file's start. It counts from the timecode
+// that the file states for its first frame, or from 0.
 func (s *inputScan) timecode(t Timecode) (*big.Rat, error) {
 	rate := s.video.Rate
 	if a := s.video.Average; rate == nil || a != nil && rate.Cmp(new(big.Rat).Add(a, a)) > 0 {
-		rate = a // the times of the frames lie on no grid
+		rate = a // the times of the frames are on no grid
 	}
 	if rate == nil {
 		return nil, fault.New(fault.Usage, "timecode %v: the video states no frame rate; give numbers or times", t)

@@ -11,16 +11,16 @@ import (
 	"retime/warp"
 )
 
-// repairs names the frames to synthesize from the nearest sound frames on either side.
-// At the clip's ends, motion continues from the two nearest. If a scene begins between
-// the two, the nearer one is shown.
+// repairs names the frames to synthesize from the nearest sound frames on either side. At the
+// clip's ends, motion continues from the two nearest. If a scene begins between those two, the
+// nearer one is shown.
 type repairs struct {
-	// frames holds the frames to replace, by timestamp in the stream's time base. The
-	// mask has the picture's size and weighs each pixel from 0, which stays, to 255,
-	// which is replaced; an empty mask replaces the whole picture.
+	// frames holds the frames to replace, by timestamp in the stream's time base. The mask has the
+	// picture's size and weighs each pixel from 0, which stays, to 255, which is replaced; an empty
+	// mask replaces the whole picture.
 	frames map[int64]frame.Image[uint8]
-	// insert is the number of frames to insert, evenly spread, between the frame of
-	// that timestamp and the next.
+	// insert is the number of frames to insert, evenly spaced, between the frame with that
+	// timestamp and the next.
 	insert map[int64]int
 	// numbers are the numbers of the output's files, if the output is an image
 	// sequence; nil to count from 1.
@@ -33,7 +33,7 @@ func (r *repairs) bad(stamp int64) bool {
 	return bad
 }
 
-// check refuses masks of another size than the video's.
+// check refuses masks whose size differs from the video's.
 func (r *repairs) check(v media.Video) error {
 	for _, m := range r.frames {
 		if m.Width != 0 && (m.Width != v.Width || m.Height != v.Height) {
@@ -53,14 +53,14 @@ type schedule struct {
 	bends   bool  // motion may bend
 	next    int64 // number of the next frame of the output
 
-	// For dropDamaged: the last picture, of which only the time counts, the last sound
-	// one, and the frames lost before the first sound one.
+	// For dropDamaged: the last picture's times, the last sound picture, and the frames lost before
+	// the first sound one.
 	began bool
 	stamp int64
 	at    *big.Rat
 	held  *anchor
 	early []lost
-	// For addContext: the last anchor that it returned, and the anchors that wait.
+	// For addContext: the last anchor that it returned, and the waiting anchors.
 	before *stages.Picture
 	ahead  []*anchor
 	// For pair.
@@ -71,7 +71,7 @@ type schedule struct {
 type anchor struct {
 	*stages.Picture
 	lost    []lost
-	leading bool // the picture stands in for the time before the first sound one
+	leading bool // the picture also covers the time before the first sound one
 	around  []stages.ContextPicture
 	extend  *stages.Picture
 }
@@ -91,8 +91,8 @@ func (a *anchor) release() {
 
 // lost is a frame to synthesize.
 type lost struct {
-	at, from *big.Rat           // when it is shown: on the clock's grid, for motion, and exactly as in the source
-	picture  *stages.Picture    // the damaged frame, if part of it stays; else nil
+	at, from *big.Rat           // when it is shown: on the clock's grid, for motion, and exactly
+	picture  *stages.Picture    // the damaged frame if part of it stays, else nil
 	mask     frame.Image[uint8] // as in repairs.frames
 }
 
@@ -141,7 +141,7 @@ func (s *schedule) Close() {
 	}
 }
 
-// pass adds the context of a and returns the intervals that are complete then.
+// pass queues a and returns the intervals that this completes.
 func (s *schedule) pass(a *anchor) (list []*stages.Interval) {
 	if !s.motion {
 		return s.pair(a)
@@ -153,8 +153,8 @@ func (s *schedule) pass(a *anchor) (list []*stages.Interval) {
 	return list
 }
 
-// dropDamaged takes over p and returns the sound picture before it, once all that was
-// lost between them is known.
+// dropDamaged takes over p. Once all that was lost between p and the sound picture before it is
+// known, it returns that picture.
 func (s *schedule) dropDamaged(p *stages.Picture) *anchor {
 	stamp := p.Frame.PTS
 	if s.began {
@@ -203,15 +203,15 @@ func (s *schedule) inserted(next int64, at *big.Rat) (between []lost) {
 	return between
 }
 
-// interpolate returns the time at a share of the way from a to b.
+// interpolate returns the time share of the way from a to b.
 func interpolate(a, b, share *big.Rat) *big.Rat {
 	v := new(big.Rat).Sub(b, a)
 	return v.Add(v.Mul(v, share), a)
 }
 
-// addContext returns the first anchor that waits. If frames were lost after it, the
-// anchor gets the pictures around the gap: the motion right before and right after the
-// gap shows how the motion bends inside.
+// addContext returns the first waiting anchor. If frames were lost after it, the anchor gets the
+// pictures around the gap: the motion just before and just after the gap shows how the motion bends
+// inside.
 func (s *schedule) addContext() *anchor {
 	a := s.ahead[0]
 	s.ahead = s.ahead[1:]
@@ -233,8 +233,8 @@ func (s *schedule) addContext() *anchor {
 	return a
 }
 
-// surround adds the pictures on either side of the gap after a, if both exist and are
-// no further off than the gap is long.
+// surround adds the pictures on either side of the gap after a, if both exist and are no further
+// away than the gap is long.
 func (s *schedule) surround(a *anchor) {
 	if a.leading || s.before == nil || len(s.ahead) < 2 {
 		return
@@ -252,7 +252,7 @@ func (s *schedule) surround(a *anchor) {
 	}
 }
 
-// pair takes over the next anchor and returns the interval before it.
+// pair takes over the next anchor and returns the interval before it, if there is one.
 func (s *schedule) pair(b *anchor) []*stages.Interval {
 	a := s.last
 	s.last = b
@@ -263,8 +263,8 @@ func (s *schedule) pair(b *anchor) []*stages.Interval {
 	return []*stages.Interval{s.interval(a, b, b.At, s.clock.Exact(b.Frame.PTS))}
 }
 
-// interval returns the interval of a and the frames lost after it. It ends at end on
-// the clock's grid, which is exact in the source. b is nil after the last anchor.
+// interval returns the interval from a with the frames lost after it. It ends at end on the clock's
+// grid, and at exact in the source. b is nil after the last anchor.
 func (s *schedule) interval(a, b *anchor, end, exact *big.Rat) *stages.Interval {
 	var second *stages.Picture
 	if b != nil {
@@ -324,12 +324,12 @@ func (s *schedule) targets(a *anchor, end, exact *big.Rat) []*stages.Target {
 	return targets
 }
 
-// maxExtrapolation bounds how far motion continues beyond a clip's ends, in distances
-// of the two pictures that the motion is from; there it stops.
+// maxExtrapolation bounds how far motion continues beyond a clip's ends, in distances between the
+// two pictures that the motion comes from; there it stops.
 const maxExtrapolation = 2 * warp.PhaseOne
 
-// extrapolation returns how far at lies beyond the picture at near, in distances from
-// near to the picture at far.
+// extrapolation returns how far at is beyond the picture at near, in distances from near to the
+// picture at far.
 func extrapolation(far, near, at *big.Rat) warp.Phase {
 	length := new(big.Rat).Sub(far, near)
 	d := new(big.Rat).Sub(near, at)

@@ -14,8 +14,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// writeSequence writes pictures of the scene, numbered from 37, but leaves some numbers
-// out.
+// writeSequence writes pictures of the scene, numbered from 37, and leaves some numbers out.
 func writeSequence(t *testing.T, ext, format string, missing ...int) (pattern string) {
 	t.Helper()
 	pattern = filepath.Join(t.TempDir(), "f%04d."+ext)
@@ -40,8 +39,8 @@ func names(t *testing.T, pattern string) (list []string) {
 	return list
 }
 
-// Pictures whose numbers are missing are made under those numbers; all other pictures
-// stay unchanged, whatever their depth.
+// Pictures with missing numbers are made under those numbers; all others stay unchanged, whatever
+// their depth.
 func TestMissingFromNumbering(t *testing.T) {
 	for _, c := range []struct {
 		ext, format string

@@ -23,8 +23,8 @@ const (
 	channels
 )
 
-// signature describes a picture in little: for each cell and channel, the value and the
-// range of the values in the cell and its neighbours; and the reduced luma.
+// signature summarizes a picture: for each cell and channel, the value and the range of the values
+// in the cell and its neighbours; and the reduced luma.
 type signature struct {
 	value, low, high [channels][cellsY][cellsX]uint8
 	small            frame.Image[uint8]
@@ -91,8 +91,8 @@ func measureLuma(l *signature, m frame.Image[uint8]) {
 	}, 0)
 }
 
-// measureCells sets each cell to the mean of the rows in it, of which the function of
-// returns the sum and the count.
+// measureCells sets each cell to the mean of the rows in it; the function of returns their sum and
+// count.
 func measureCells[T frame.Sample](to *[cellsY][cellsX]uint8, m frame.Image[T], of func(row []T) (sum, n int), shift int) {
 	for cy := range cellsY {
 		y0, y1 := cell(cy, cellsY, m.Height)
@@ -108,7 +108,7 @@ func measureCells[T frame.Sample](to *[cellsY][cellsX]uint8, m frame.Image[T], o
 	}
 }
 
-// cell returns the range of samples of cell i of n, which is at least one sample.
+// cell returns the range of samples in cell i of n, at least one sample.
 func cell(i, n, size int) (from, to int) {
 	from = min(i*size/n, size-1)
 	return from, max((i+1)*size/n, from+1)
@@ -121,21 +121,20 @@ func abs(v int) int {
 	return v
 }
 
-// A cell strays if a value misses the ranges of both neighbours by more than odd
-// levels, or if its pixels differ from both neighbours' by more than odd levels and
-// more than timesApart times as much as the neighbours' from each other. A picture is
-// spoilt if at least this share of its cells strays.
+// A cell strays if a value misses the ranges of both neighbours by more than odd levels, or if its
+// pixels differ from both neighbours' pixels by more than odd levels and more than timesApart times
+// as much as the neighbours' pixels from each other. A picture is spoilt if at least this share of
+// its cells strays.
 const (
 	odd        = 10
 	timesApart = 2.5
 	spoilt     = 0.06
 )
 
-// strays returns the share of cells in which f fits neither a nor b although these fit
-// each other.
+// strays returns the share of cells in which f fits neither a nor b although those fit each other.
 //
-// moved is how much the cells before a differed, so that a shaking camera that comes
-// back does not matter.
+// moved is how much the cells before a differed. It keeps a shaking camera that comes back from
+// counting.
 func strays(a, f, b *signature, moved *distance) float64 {
 	n := 0
 	fa, fb, ab := distances(f.small, a.small), distances(f.small, b.small), distances(a.small, b.small)
@@ -180,7 +179,7 @@ func distances(a, b frame.Image[uint8]) *distance {
 	return &d
 }
 
-// outside returns how far l's value lies outside the range of a at x, y.
+// outside returns how far l's value is outside the range of a at x, y.
 func (l *signature) outside(a *signature, c, x, y int) int {
 	v := int(l.value[c][y][x])
 	return max(v-int(a.high[c][y][x]), int(a.low[c][y][x])-v, 0)

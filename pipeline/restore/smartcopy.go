@@ -41,7 +41,7 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 	}
 	options := r.writerOptions(s)
 	encoding := options
-	encoding.Unit, encoding.Curve = nil, nil // frames count in place of times
+	encoding.Unit, encoding.Curve = nil, nil // times are frame numbers
 	output, source := r.clip.Options.Output.File, r.clip.Source
 	var err error
 	grouping := smartcopy.Grouping{Reorder: c.plan.Reorder, Longest: smartcopy.LongestGroup(c.index)}
@@ -133,8 +133,8 @@ func (s *smartCopy) progress() {
 	}
 }
 
-// margin is the number of sound frames to read on either side of a range: the synthesis
-// uses the motion of the next interval, too.
+// margin is the number of sound frames to read on either side of a range: the synthesis uses the
+// motion of the next interval as well.
 const margin = 2
 
 // encodeRange encodes the frames of t and skips the packets that they replace.
@@ -150,7 +150,7 @@ func (s *smartCopy) encodeRange(ctx context.Context, t *smartcopy.Range) error {
 			return fault.New(fault.Usage, "Options.SmartCopy: the encoder reorders more frames than the input's decoding times allow; set fewer B-frames with Output.VideoOptions")
 		}
 		encoded++
-		for s.at < t.End && s.index[s.at].DTS <= p.DTS { // so that sound is copied along the way
+		for s.at < t.End && s.index[s.at].DTS <= p.DTS { // copies sound along the way
 			if _, err := s.next(); err != nil {
 				return err
 			}
@@ -192,7 +192,7 @@ func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *
 		return err
 	}
 	defer reader.Close()
-	base := 0 // number in the output of the first frame to read
+	base := 0 // number, in the output, of the first frame to read
 	for s.plan.Shown[base].Source != first {
 		base++
 	}
@@ -228,7 +228,7 @@ func (s *smartCopy) inputRange(t *smartcopy.Range) (first, last int) {
 	sound := func(n int) bool {
 		return !s.repairs.bad(s.stamps[n])
 	}
-	// An inserted frame counts as the frames beside it.
+	// An inserted frame counts as the frames next to it.
 	first, last = len(s.stamps), -1
 	for k := max(t.From-1, 0); k < min(t.To+1, len(s.plan.Shown)); k++ {
 		if n := s.plan.Shown[k].Source; n >= 0 {
@@ -271,8 +271,7 @@ func (s *frameRange) Read() (*frame.Frame, error) {
 	return nil, io.EOF
 }
 
-// rangeSink encodes the frames that belong to a range. They have numbers in place of
-// times.
+// rangeSink encodes the frames that belong to a range, with their numbers in place of times.
 type rangeSink struct {
 	pipeline.Sink
 	at   int // number in the output

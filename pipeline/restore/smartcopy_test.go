@@ -19,7 +19,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// film makes four seconds of picture and sound.
+// film makes four seconds of video with sound.
 func film(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), name)
@@ -40,8 +40,7 @@ func output(t testing.TB, program string, args ...string) string {
 	return string(out)
 }
 
-// packets returns the hashes of the video's packets by their timestamps in microseconds
-// after the first.
+// packets returns the hash of each video packet by its timestamp, in microseconds after the first.
 func packets(t testing.TB, name string) map[int64]string {
 	t.Helper()
 	list := map[int64]string{}
@@ -69,8 +68,8 @@ func packets(t testing.TB, name string) map[int64]string {
 	return rest
 }
 
-// decoded returns the hashes of a file's pictures by their timestamps in microseconds,
-// as ffmpeg decodes them from a time on.
+// decoded returns the hash of each picture of a file by its timestamp in microseconds, as ffmpeg
+// decodes the file from the given time on.
 func decoded(t testing.TB, name, from string) map[int64]string {
 	t.Helper()
 	list := map[int64]string{}
@@ -87,8 +86,8 @@ func decoded(t testing.TB, name, from string) map[int64]string {
 	return list
 }
 
-// Packets that no repair changes are copied and decode as before, wherever decoding
-// begins; the others keep their places and hold the pictures of a full restoration.
+// Packets that no repair changes are copied and decode as before, wherever decoding begins; the
+// others keep their places and hold the pictures of a full restoration.
 func TestSmartCopy(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -169,7 +168,7 @@ func checkCopied(t testing.TB, input, name string, want int) {
 	}
 }
 
-// In a lossless codec all frames equal those of a restoration that copies nothing.
+// In a lossless codec, all frames equal the frames of a restoration that copies nothing.
 func TestSmartCopyMakesTheSameFrames(t *testing.T) {
 	for _, list := range []string{"0", "1,99", "0-2,40,42,50-53", "98-99"} {
 		t.Run(list, func(t *testing.T) {
@@ -251,7 +250,7 @@ func TestSmartCopyTwice(t *testing.T) {
 	}
 }
 
-// From a file that ends early, the complete frames are kept under another name.
+// If the input ends early, its complete frames are kept under another name.
 func TestSmartCopyOfATruncatedFile(t *testing.T) {
 	for _, args := range [][]string{{"-c:v", "ffv1", "-g", "1"}, {"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p"}} {
 		whole := film(t, "a.mkv", args...)
@@ -286,7 +285,7 @@ func TestSmartCopyOfATruncatedFile(t *testing.T) {
 	}
 }
 
-// In an image sequence, all files but the damaged ones stay the same bytes.
+// In an image sequence, all files but the damaged ones stay the same, byte for byte.
 func TestSmartCopyOfSequences(t *testing.T) {
 	for _, c := range []struct{ ext, format string }{
 		{"png", "rgb24"}, {"tiff", "rgb48le"}, {"dpx", "gbrp10le"}, {"exr", "gbrpf32le"}, {"bmp", "bgr24"}, {"jpg", "yuvj444p"},
@@ -344,7 +343,7 @@ func TestSmartCopyRefuses(t *testing.T) {
 	}
 }
 
-// Packets are not copied of streams that change, jump or have no timestamps.
+// Packets are not copied from streams that change, jump or have no timestamps.
 func TestSmartCopyOfUnevenStreams(t *testing.T) {
 	h264 := []string{"-an", "-c:v", "libx264", "-g", "10", "-bf", "0"}
 	join := func(header int, a, b string) string {

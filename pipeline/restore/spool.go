@@ -13,7 +13,7 @@ import (
 	"retime/pipeline/media"
 )
 
-// standardInput is the name under which standard input can be opened again.
+// standardInput is a name by which standard input can be opened again.
 const standardInput = "/dev/stdin"
 
 // spool returns the name of a file that holds standard input and can be read twice. If
@@ -22,7 +22,7 @@ func spool(ctx context.Context, log *slog.Logger) (name string, remove func(), e
 	if media.Seekable(standardInput) {
 		return standardInput, func() {}, nil
 	}
-	// Reads from a pipe that is opened again can be interrupted.
+	// Reads from a pipe can be interrupted only if it is opened again.
 	in, err := os.Open(standardInput)
 	if err != nil {
 		in = os.Stdin
@@ -33,7 +33,7 @@ func spool(ctx context.Context, log *slog.Logger) (name string, remove func(), e
 	_ = atomicfile.Sweep(part)
 	to, err := atomicfile.Create(part)
 	if err == nil {
-		err = to.Chmod(0o600) // others may look into the directory
+		err = to.Chmod(0o600) // other users may see the directory
 	}
 	if err != nil {
 		return "", nil, fault.New(fault.CannotWrite, "keep standard input: %w", err)

@@ -41,7 +41,7 @@ func ParseTimecode(s string) (Timecode, error) {
 	return t, nil
 }
 
-// maxPerSecond bounds the frames of a second.
+// maxPerSecond bounds the frames in a second.
 const maxPerSecond = 1000
 
 func (t Timecode) String() string {
@@ -65,7 +65,7 @@ func (t Timecode) count(base int64) (int64, error) {
 	if base%30 != 0 {
 		return 0, fault.New(fault.Usage, "timecode %v: frames are dropped at 29.97 frames a second and multiples of it; the video counts %d: write it with a colon", t, base)
 	}
-	dropped := base / 15 // in every minute but each tenth
+	dropped := base / 15 // in every minute except each tenth
 	if t.Seconds == 0 && int64(t.Frames) < dropped && t.Minutes%10 != 0 {
 		return 0, fault.New(fault.Usage, "timecode %v: that number is dropped; the next is %v", t, Timecode{t.Hours, t.Minutes, 0, int(dropped), true})
 	}

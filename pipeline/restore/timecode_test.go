@@ -9,7 +9,7 @@ import (
 	"retime/pipeline/fault"
 )
 
-// Drop-frame timecodes counted one by one.
+// Drop-frame timecodes, counted one by one.
 func TestTimecodeCount(t *testing.T) {
 	for _, base := range []int{30, 60} {
 		n := int64(0)
@@ -82,7 +82,7 @@ func TestTimecodeAfter(t *testing.T) {
 	}
 }
 
-// Timecodes count from the one that the file begins with, and include missing frames.
+// Timecodes count from the file's first one, and include missing frames.
 func TestTimecodesNameFrames(t *testing.T) {
 	whole := writeScene(t, 64, 48, 30)
 	stated, gappy := filepath.Join(t.TempDir(), "stated.mov"), filepath.Join(t.TempDir(), "gap.nut")

@@ -8,11 +8,10 @@ import (
 	"testing"
 )
 
-// Find returns the clips whose names match a pattern of filepath.Match, in the
-// directory that the environment variable RETIME_CLIPS names, or else in
-// ../shared/clips beside the repository. A relative name counts from the
-// repository's top. Find skips the test if there are none, but a directory that
-// RETIME_CLIPS names must exist.
+// Find returns the clips whose names match a filepath.Match pattern. It looks in the directory that
+// the environment variable RETIME_CLIPS names, or else in ../shared/clips next to the repository. A
+// relative name is relative to the repository's top. Find skips the test if no clip matches, but a
+// directory that RETIME_CLIPS names must exist.
 func Find(t testing.TB, pattern string) []string {
 	t.Helper()
 	dir := os.Getenv("RETIME_CLIPS")
@@ -36,7 +35,7 @@ func Find(t testing.TB, pattern string) []string {
 	return names
 }
 
-// top returns the directory of go.mod above the one that the test runs in.
+// top returns the nearest directory above the test's that has a go.mod.
 func top(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -94,7 +94,7 @@ func lattice(i, j, seed int) float64 {
 	return float64(h) / (1 << 32)
 }
 
-// WriteY4M writes frames of the scene as YUV4MPEG2 at num/den frames per second.
+// WriteY4M writes the first frames pictures of the scene as YUV4MPEG2 at num/den a second.
 func WriteY4M(w io.Writer, width, height, frames, num, den int) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 C420jpeg\n", width, height, num, den)
@@ -110,7 +110,7 @@ func WriteY4M(w io.Writer, width, height, frames, num, den int) error {
 	return b.Flush()
 }
 
-// CreateY4M writes WriteY4M's frames to a new file.
+// CreateY4M writes what WriteY4M writes to a new file.
 func CreateY4M(name string, width, height, frames, num, den int) error {
 	f, err := os.Create(name)
 	if err != nil {
@@ -120,8 +120,7 @@ func CreateY4M(name string, width, height, frames, num, den int) error {
 	return WriteY4M(f, width, height, frames, num, den)
 }
 
-// CreateCutY4M writes a file of frames whose second half is another picture, at 24 frames
-// a second.
+// CreateCutY4M writes a YUV4MPEG2 file at 24 frames a second with a scene cut in the middle.
 func CreateCutY4M(name string, width, height, frames int) error {
 	f, err := os.Create(name)
 	if err != nil {
@@ -132,7 +131,7 @@ func CreateCutY4M(name string, width, height, frames int) error {
 	for k := range frames {
 		t := float64(k) / 24
 		if k >= frames/2 {
-			t += 100 // the ground has moved on by many pictures
+			t += 100 // far enough that the ground shows other texture
 		}
 		p := Draw(width, height, t)
 		if _, err := fmt.Fprintf(f, "FRAME\n%s%s%s", p.Y, p.U, p.V); err != nil {

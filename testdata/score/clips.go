@@ -14,9 +14,8 @@ import (
 	"strings"
 )
 
-// truth is the part of a clip that is measured on: raw frames 0 to n-1 at a constant
-// rate, whatever the clip's timestamps are. n is odd, so that each odd frame lies
-// between two even ones.
+// truth is the part of a clip that is measured on: raw frames 0 to n-1 at a constant rate, whatever
+// the clip's timestamps are. n is odd, so that every odd frame is between two even ones.
 type truth struct {
 	name, format string
 	rate         *big.Rat
@@ -25,18 +24,18 @@ type truth struct {
 	even         string // file of the even frames at their times, and clones of the last
 }
 
-// raw is how ffmpeg writes frames in units of 1/rate.
+// raw returns the ffmpeg options that write frames with timestamps in units of 1/rate.
 func (t *truth) raw(filter, name string) []string {
 	return []string{"-vf", filter, "-fps_mode", "passthrough", "-enc_time_base", t.tick(), "-c:v", "rawvideo", "-f", "nut", name}
 }
 
-// tick is the duration of a frame in ffmpeg's form.
+// tick is the duration of a frame, in seconds, as ffmpeg writes fractions.
 func (t *truth) tick() string { return new(big.Rat).Inv(t.rate).String() }
 
 // result is what a peer made of a clip. PSNR is in dB, over the luma of all odd frames.
 type result struct {
 	psnr, ssim float64
-	even       float64 // PSNR of the even frames, which should come back as they were: +Inf
+	even       float64 // PSNR of the even frames, which should come back unchanged: +Inf
 	frames     int     // different output times in the range of the truth
 	effort     effort
 }
@@ -123,7 +122,7 @@ func (s *score) prepare(clip string) (*truth, error) {
 	return t, err
 }
 
-// measure lets a peer make the odd frames and compares all that it makes.
+// measure has a peer make the odd frames, and compares all frames of its output.
 func (s *score) measure(t *truth, peer string) (r result, err error) {
 	made := filepath.Join(s.scratch, "made.nut")
 	if s.keep != "" {
@@ -148,7 +147,7 @@ func (s *score) measure(t *truth, peer string) (r result, err error) {
 	return r, err
 }
 
-// present counts the truth's frames that have one of the same time in a file.
+// present counts the truth's frames whose time a frame of the file has.
 func (t *truth) present(name string) (int, error) {
 	times, err := probe(name, "-show_entries", "packet=pts_time")
 	if err != nil {
@@ -173,9 +172,8 @@ var (
 	lumaSSIM = regexp.MustCompile(`SSIM Y:([0-9.]+)`)
 )
 
-// compare returns the PSNR and the SSIM of the luma of the frames that a select
-// expression chooses by their time, in units of 1/rate. Frames of the same time face
-// each other, whatever their order in the file is.
+// compare returns the PSNR and the SSIM of the luma of the frames that a select expression chooses
+// by their time, in units of 1/rate. It pairs frames by time, whatever their order in the file.
 func (t *truth) compare(name, which string) (psnr, ssim float64, err error) {
 	chosen := fmt.Sprintf("settb=%s,select='%s',select='lt(pts,%d)',settb=1/25,setpts=N", t.tick(), which, t.n)
 	cmd := exec.Command("ffmpeg", "-nostdin", "-i", name, "-i", t.all, "-filter_complex",

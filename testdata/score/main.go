@@ -1,6 +1,5 @@
-// Command score makes the figures of docs/quality.md: it leaves frames out, lets
-// retime and FFmpeg's minterpolate make them again, and compares these with the
-// frames that were shot.
+// Command score produces the figures of docs/quality.md: it leaves frames out, has retime and
+// FFmpeg's minterpolate make them again, and compares the results with the frames that were shot.
 //
 //	go run ./testdata/score clips DIR
 //	go run ./testdata/score triplets DIR
@@ -60,7 +59,7 @@ func main() {
 	}
 }
 
-// score says what is measured.
+// score holds the programs to measure and where to put their output.
 type score struct {
 	program string
 	before  string // an older program
@@ -70,7 +69,7 @@ type score struct {
 	scratch string
 }
 
-// effort is what a peer needed.
+// effort is the time that a peer took.
 type effort struct{ wall, cpu time.Duration }
 
 // retime runs the program with a peer's flags.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// fault is a place where made frames were seen to be wrong, for docs/quality.md.
+// fault is a place where made frames looked wrong, for docs/quality.md.
 type fault struct {
 	name   string // of the picture
 	clip   string // beginning of the clip's name
@@ -17,7 +17,7 @@ type fault struct {
 	preset string
 }
 
-// faults are those of release 0.1.0.
+// faults are known faults of release 0.1.0.
 var faults = []fault{
 	{"ball", "d03", 13, "160:300:710:335", 2, "balanced"},
 	{"shoe", "d03", 11, "140:180:740:500", 2, "balanced"},
@@ -29,9 +29,8 @@ var faults = []fault{
 	{"glass", "d07", 27, "320:320:530:620", 1, "best"},
 }
 
-// pictures writes a picture of each fault to the directory out: the truth, then what the
-// program before, the program and minterpolate made of it, side by side. clips is the
-// directory of the clips.
+// pictures writes a picture of each fault to the directory out. Side by side, it shows the truth,
+// then what the older program, the program and minterpolate made. clips is the clips' directory.
 func (s *score) pictures(clips, out string) error {
 	var t *truth
 	var shown []string
@@ -49,13 +48,13 @@ func (s *score) pictures(clips, out string) error {
 	return nil
 }
 
-// sameFrame reports whether f and g are places in one made frame.
+// sameFrame reports whether f and g are places in the same made frame.
 func (f fault) sameFrame(g fault) bool {
 	return f.clip == g.clip && f.frame == g.frame && f.preset == g.preset
 }
 
-// makeAround lets the programs make the frames around a fault. It returns the truth, and
-// its file and those of the programs.
+// makeAround has the programs make the frames around a fault. It returns the truth and the files to
+// show: the truth's, then each program's.
 func (s *score) makeAround(f fault, clips string) (t *truth, shown []string, err error) {
 	if t, err = s.around(f, clips); err != nil {
 		return nil, nil, err
@@ -76,12 +75,12 @@ func (s *score) makeAround(f fault, clips string) (t *truth, shown []string, err
 	return t, append(shown, made), nil
 }
 
-// reach is how many frames before and after a made one count: its two neighbours, and
-// the frames beyond these.
+// reach is how many frames on either side of a made one it depends on: up to the second source
+// frame on each side.
 const reach = 3
 
-// around writes the part of a fault's clip that its frame depends on, as the frames 0 to
-// 2*reach of a truth.
+// around writes the part of a fault's clip that its frame depends on, as frames 0 to 2*reach of a
+// truth.
 func (s *score) around(f fault, clips string) (*truth, error) {
 	names, err := filepath.Glob(filepath.Join(clips, f.clip+"*"))
 	if err != nil || len(names) != 1 {
@@ -106,7 +105,7 @@ func (s *score) around(f fault, clips string) (*truth, error) {
 	return t, err
 }
 
-// beside puts a fault's place in the middle frames of videos side by side.
+// beside crops a fault's place from the middle frame of each video and puts the crops side by side.
 func (t *truth) beside(videos []string, f fault, name string) error {
 	args := []string{"-v", "error", "-nostdin", "-y"}
 	graph, ends := "", ""

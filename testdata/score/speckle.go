@@ -9,17 +9,17 @@ import (
 	"strconv"
 )
 
-// A pixel of a made frame is speckle if it differs from the median of its 3x3 by more
-// than speckleMade grey levels, and that of the true frame by less than speckleTrue.
-// PSNR hardly sees such pixels; an eye does.
+// A pixel of a made frame is speckle if it differs from the median of its 3x3 block by more than
+// speckleMade grey levels, and the same pixel of the true frame by less than speckleTrue. PSNR
+// hardly sees such pixels; an eye does.
 const (
 	speckleMade   = 12
 	speckleTrue   = 4
 	speckleFrames = 41
 )
 
-// speckle prints the share of speckle in the odd frames of files, in parts per
-// million of the luma's pixels. The frames face those of truth in their order.
+// speckle prints the share of speckle in the odd frames of files, in parts per million of the
+// luma's pixels. It compares frames with those of truth by their order.
 func speckle(truth string, made []string) error {
 	reference, width, err := deviations(truth)
 	if err != nil {
@@ -47,8 +47,8 @@ func speckle(truth string, made []string) error {
 	return nil
 }
 
-// deviations returns, for each odd frame of a file, how far its pixels are from the
-// median of their 3x3, without the outermost rows and columns.
+// deviations returns, for each odd frame of a file, how far its pixels are from the median of their
+// 3x3 blocks, without the outermost rows and columns.
 func deviations(name string) (odd [][]uint8, width int, err error) {
 	shown, err := probe(name, "-show_entries", "stream=width,height")
 	if err != nil {
@@ -83,7 +83,7 @@ func deviations(name string) (odd [][]uint8, width int, err error) {
 	return odd, width, cmd.Wait()
 }
 
-// deviation returns how far the inner pixels are from the median of their 3x3.
+// deviation returns how far the inner pixels are from the median of their 3x3 blocks.
 func deviation(p []uint8, width, height int) []uint8 {
 	var out []uint8
 	for y := 1; y < height-1; y++ {

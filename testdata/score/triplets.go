@@ -62,9 +62,9 @@ func (s *score) triplets(dir string) error {
 	return nil
 }
 
-// triplet lets a peer make the middle frame of the triplet in a directory.
+// triplet has a peer make the middle frame of the triplet in a directory.
 func (s *score) triplet(dir, peer string) (likeness, error) {
-	// minterpolate needs frames behind the second.
+	// minterpolate needs frames after the second.
 	for i, name := range []string{"frame0.png", "frame1.png", "frame1.png", "frame1.png", "frame1.png"} {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err == nil {

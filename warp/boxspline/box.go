@@ -9,7 +9,7 @@ import (
 // maxDirections is the largest number of distinct directions of a spline.
 const maxDirections = 8
 
-// powers says how often each direction of a family occurs.
+// powers counts how often each direction of a family occurs.
 type powers [maxDirections]uint8
 
 func (m powers) total() int {
@@ -20,25 +20,25 @@ func (m powers) total() int {
 	return n
 }
 
-// A Term is a box spline of a Spline: Weight times the box spline whose directions are those
-// of the spline, direction i taken Times[i] times, with its centre at Centre.
+// A Term is a box spline of a Spline: Weight times the box spline, centred at Centre, whose
+// direction matrix has direction i of the spline Times[i] times.
 type Term struct {
 	Weight exact.Rat
 	Times  powers
 	Centre exact.Vec
 }
 
-// Spline is a sum of box splines over one set of directions, a piecewise polynomial of
-// compact support. A box spline has the integral 1. Splines are immutable.
+// Spline is a sum of box splines over one set of directions, a piecewise polynomial of compact
+// support. The integral of a box spline is 1. Splines are immutable.
 type Spline struct {
 	dim        int
-	directions []exact.Vec // pairwise independent, each with its first component other than zero positive
+	directions []exact.Vec // pairwise independent, each with a positive first nonzero component
 	terms      []Term
 }
 
-// NewBox returns weight times the box spline of the direction matrix with these columns,
-// centred at the origin. Its sign does not matter to a direction. NewBox returns an error
-// if the directions do not span their space, whose dimension is 2 or 3.
+// NewBox returns weight times the box spline of the direction matrix with these columns, centred at
+// the origin. The sign of a direction does not matter. NewBox returns an error if the directions do
+// not span their space, whose dimension is 2 or 3.
 func NewBox(weight exact.Rat, directions exact.Matrix) (*Spline, error) {
 	if len(directions) == 0 || len(directions[0]) < 2 || len(directions[0]) > exact.MaxVars {
 		return nil, fmt.Errorf("boxspline: want directions in 2 or 3 dimensions")
@@ -59,7 +59,7 @@ func NewBox(weight exact.Rat, directions exact.Matrix) (*Spline, error) {
 	return s, nil
 }
 
-// index returns the index of the direction v or -v, which it adds if it is new.
+// index returns the index of the direction v or -v, and adds it if it is new.
 func (s *Spline) index(v exact.Vec) (int, error) {
 	if v.IsZero() {
 		return 0, fmt.Errorf("boxspline: a direction is zero")
@@ -77,8 +77,8 @@ func (s *Spline) index(v exact.Vec) (int, error) {
 	return len(s.directions) - 1, nil
 }
 
-// positive returns v or -v, with the first component other than zero positive. All such
-// vectors lie on one side of a plane.
+// positive returns v or -v, whichever has a positive first nonzero component. All such vectors are
+// on one side of a plane.
 func positive(v exact.Vec) exact.Vec {
 	for _, a := range v {
 		if a.Sign() != 0 {
@@ -88,7 +88,7 @@ func positive(v exact.Vec) exact.Vec {
 	return v
 }
 
-// mustBox is NewBox for directions that are known to be right.
+// mustBox is NewBox for directions that are known to be valid.
 func mustBox(weight exact.Rat, directions exact.Matrix) *Spline {
 	s, err := NewBox(weight, directions)
 	if err != nil {
@@ -100,10 +100,10 @@ func mustBox(weight exact.Rat, directions exact.Matrix) *Spline {
 // Dim returns the number of coordinates, 2 or 3.
 func (s *Spline) Dim() int { return s.dim }
 
-// Directions returns the distinct directions, and Terms the box splines.
+// Directions returns the distinct directions of the box splines.
 func (s *Spline) Directions() []exact.Vec { return s.directions }
 
-// Terms returns the box splines that s is the sum of.
+// Terms returns the box splines whose sum is s.
 func (s *Spline) Terms() []Term { return s.terms }
 
 // Degree returns the largest total degree of a piece.
@@ -115,9 +115,9 @@ func (s *Spline) Degree() int {
 	return d
 }
 
-// Smoothness returns a k such that every box spline of s has continuous derivatives up to
-// order k, -1 standing for jumps: k+2 is the least number of directions that must go for
-// the others not to span the space. A sum may be smoother than its terms.
+// Smoothness returns a k such that every box spline of s has continuous derivatives up to order k;
+// -1 means jumps. k+2 is the smallest number of directions whose removal keeps the others from
+// spanning the space. A sum may be smoother than its terms.
 func (s *Spline) Smoothness() int {
 	least := 1 << 10
 	for _, t := range s.terms {
@@ -170,7 +170,7 @@ func (s *Spline) Convolve(t *Spline) (*Spline, error) {
 	return r, nil
 }
 
-// In returns the spline in other coordinates: the y with s at g y.
+// In returns the spline y -> s(g y), which is s in other coordinates.
 func (s *Spline) In(g exact.Matrix) *Spline {
 	inverse, ok := g.Inverse()
 	if !ok {
@@ -179,7 +179,7 @@ func (s *Spline) In(g exact.Matrix) *Spline {
 	r := &Spline{dim: s.dim}
 	scale := exact.Int(1).Div(g.Det().Abs())
 	for _, d := range s.directions {
-		// Independent directions stay independent, so each gets the index that it had.
+		// Independent directions stay independent, so each gets the same index again.
 		if _, err := r.index(inverse.Apply(d)); err != nil {
 			panic(err)
 		}
@@ -190,7 +190,7 @@ func (s *Spline) In(g exact.Matrix) *Spline {
 	return r
 }
 
-// corner returns the point of a term's support from which all its directions lead on.
+// corner returns the point of a term's support from which all its directions lead inwards.
 func (s *Spline) corner(t Term) exact.Vec {
 	c := t.Centre
 	for i, d := range s.directions {
@@ -199,7 +199,7 @@ func (s *Spline) corner(t Term) exact.Vec {
 	return c
 }
 
-// Reach returns, for each coordinate, how far the support reaches from the origin.
+// Reach returns how far the support extends from the origin along each coordinate.
 func (s *Spline) Reach() exact.Vec {
 	reach := make(exact.Vec, s.dim)
 	for _, t := range s.terms {

@@ -13,7 +13,7 @@ func points(rng *rand.Rand, s *Spline, n int) []exact.Vec {
 	list := make([]exact.Vec, n)
 	for k := range list {
 		list[k] = make(exact.Vec, s.Dim())
-		// Half of the points lie on a grid that knot planes meet.
+		// Half of the points are on a grid that knot planes meet.
 		den := []int{2, 60}[k%2]
 		for i, r := range s.Reach() {
 			reach := int(r.Float()*float64(den)) + 2
@@ -70,9 +70,9 @@ func neighbours(e *Element, x exact.Vec) []lattice.Point {
 
 func vec(e *Element, p lattice.Point) exact.Vec { return exact.Ints(p[:e.Dim()]...) }
 
-// Near any point, the shifts weighted by the values of a monomial at the lattice sum to a
-// polynomial whose leading term is the monomial, up to the degree that the element states,
-// and the polynomial is the same everywhere.
+// If the shifts are weighted by a monomial's values at the lattice, up to the degree that the
+// element states, then they sum near any point to a polynomial whose leading term is the monomial,
+// and to the same polynomial everywhere.
 func TestReproducesPolynomials(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, e := range Elements() {

@@ -15,7 +15,7 @@ type Element struct {
 	About   string
 	Lattice *lattice.Lattice
 	*Spline
-	// Reproduces is the total degree up to which sums of shifts make every polynomial, and
+	// Reproduces is the total degree up to which sums of shifts reproduce every polynomial, and
 	// Continuity the order up to which derivatives are continuous.
 	Reproduces, Continuity int
 }
@@ -38,8 +38,8 @@ func Find(name string) (*Element, error) {
 	return nil, fmt.Errorf("boxspline: no element %q; there are %v", name, names)
 }
 
-// elements makes the elements at their first use: making them took longer than everything else
-// before main.
+// elements makes the elements when they are first needed, because making them took longer than
+// everything else before main.
 var elements = sync.OnceValue(func() []*Element {
 	return []*Element{
 		tensor("bilinear", lattice.Square, 1),
@@ -65,13 +65,13 @@ var elements = sync.OnceValue(func() []*Element {
 	}
 })
 
-// box returns the element of a direction matrix, by its rows.
+// box returns the element with a direction matrix, given by its rows.
 func box(name, about string, l *lattice.Lattice, rows [][]int) *Element {
 	s := mustBox(exact.Int(l.Volume()), exact.Rows(rows...))
 	return &Element{name, about, l, s, s.Smoothness() + 1, s.Smoothness()}
 }
 
-// tensor returns the tensor product of B-splines of a degree.
+// tensor returns the tensor product of B-splines of the given degree.
 func tensor(name string, l *lattice.Lattice, degree int) *Element {
 	var m exact.Matrix
 	for range degree + 1 {
@@ -106,9 +106,9 @@ func voronoi(name, about string, times int) *Element {
 	return &Element{name, about, l, s, times, times - 1}
 }
 
-// zonotope returns the indicator function of the sums of t_i d_i with |t_i| at most 1/4,
-// three-dimensional, by a tiling with parallelepipeds: lifted to heights in a fourth
-// dimension, the sums of the d_i have an upper side, whose faces fall on the tiles.
+// zonotope returns the indicator function of the three-dimensional set of sums of t_i d_i with
+// t_i| at most 1/4, by a tiling with parallelepipeds: lifted to heights in a fourth
+// dimension, the sums of the d_i have an upper side, whose faces project to the tiles.
 func zonotope(d exact.Matrix) *Spline {
 	half := exact.Frac(1, 2)
 	s := &Spline{dim: 3}

@@ -4,15 +4,14 @@ import (
 	"retime/warp/boxspline/exact"
 )
 
-// greens is a sum of Green's functions of products of directional derivatives: each key
-// names independent directions and how often the derivative along each is taken.
+// greens is a sum of Green's functions of products of directional derivatives: each key names
+// independent directions and how often the derivative along each is taken.
 type greens map[powers]exact.Rat
 
-// decompose writes the Green's function of the product of the derivatives along the
-// directions, direction i taken m[i] times, as a sum of those of independent directions.
-// With z_i the derivative along direction i, a relation Σ ν_i z_i = 0 gives
-// 1 = -Σ (ν_i/ν_k) z_i/z_k over i != k: it takes a z_i away for a z_k with k < i, until no
-// relation is left.
+// decompose writes the Green's function of the product of the derivatives along the directions,
+// where direction i occurs m[i] times, as a sum of Green's functions of independent directions.
+// With z_i the derivative along direction i, a relation Σ ν_i z_i = 0 gives 1 = -Σ (ν_i/ν_k)
+// z_i/z_k over i != k: it replaces a z_i by a z_k with k < i, until no relation is left.
 func (s *Spline) decompose(m powers) greens {
 	done, open := greens{}, greens{m: exact.Int(1)}
 	for len(open) > 0 {
@@ -40,8 +39,8 @@ func (s *Spline) decompose(m powers) greens {
 	return done
 }
 
-// relation returns coefficients of a vanishing sum of the directions that m names, and the
-// index of the first that counts, or nil if the directions are independent.
+// relation returns the coefficients of a vanishing sum of the directions that m names, and the
+// index of the first with a nonzero one, or nil if the directions are independent.
 func (s *Spline) relation(m powers) (exact.Vec, int) {
 	var basis exact.Matrix
 	var of []int
@@ -53,7 +52,7 @@ func (s *Spline) relation(m powers) (exact.Vec, int) {
 			basis, of = next, append(of, i)
 			continue
 		}
-		// Directions after i span direction i, so i is the first of the relation.
+		// Directions after i span direction i, so i is the first in the relation.
 		r := make(exact.Vec, len(s.directions))
 		r[i] = exact.Int(-1)
 		for j, a := range combine(basis, s.directions[i]) {
@@ -66,7 +65,7 @@ func (s *Spline) relation(m powers) (exact.Vec, int) {
 
 // combine returns the coefficients of v in terms of independent vectors that span it.
 func combine(basis exact.Matrix, v exact.Vec) exact.Vec {
-	// The normal equations have a solution, which is exact.
+	// The normal equations have an exact solution.
 	gram, right := make(exact.Matrix, len(basis)), make(exact.Vec, len(basis))
 	for j := range basis {
 		gram[j] = make(exact.Vec, len(basis))
@@ -103,8 +102,8 @@ type shift struct {
 	weight exact.Rat
 }
 
-// differences returns the terms of the product of (1 - the shift by a direction) over all
-// directions.
+// differences returns the terms of the product, over all directions, of (1 - the shift by the
+// direction).
 func (s *Spline) differences(m powers) []shift {
 	list := []shift{{make(exact.Vec, s.dim), exact.Int(1)}}
 	for i, d := range s.directions {

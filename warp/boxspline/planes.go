@@ -9,11 +9,11 @@ import (
 // Planes is a family of parallel planes (lines in two dimensions) a·x = b, on which the
 // polynomials of a spline may change.
 type Planes struct {
-	Normal  exact.Vec   // integers without a common divisor, the first other than zero positive
+	Normal  exact.Vec   // integers without a common divisor; the first nonzero one is positive
 	Offsets []exact.Rat // the values of b, ascending
 }
 
-// Planes returns the knot planes of s: those that directions span, through sums of
+// Planes returns the knot planes of s: the planes that directions span, shifted by sums of
 // directions.
 func (s *Spline) Planes() []Planes {
 	var list []Planes
@@ -35,7 +35,7 @@ func (s *Spline) Planes() []Planes {
 	return list
 }
 
-// offsets returns the a·v over the sums v of directions that m names.
+// offsets returns a·v for all sums v of directions that m names.
 func (s *Spline) offsets(m powers, a exact.Vec) []exact.Rat {
 	list := map[string]exact.Rat{"0": {}}
 	for i, d := range s.directions {
@@ -83,8 +83,8 @@ func (s *Spline) normals() []exact.Vec {
 	return list
 }
 
-// primitive returns the multiple of a whose components are integers without a common
-// divisor, the first other than zero positive.
+// primitive returns the multiple of a whose components are integers without a common divisor, the
+// first nonzero one positive.
 func primitive(a exact.Vec) exact.Vec {
 	common := int64(1)
 	for _, c := range a {
@@ -110,8 +110,8 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// crossings returns 0, 1 and the t between them, ascending, at which x - t·along lies on a
-// knot plane of the box spline whose directions m names and whose corner is the origin.
+// crossings returns 0, 1 and, in between, the t at which x - t·along is on a knot plane of the box
+// spline whose directions m names and whose corner is the origin, ascending.
 func (s *Spline) crossings(m powers, x, along exact.Vec) []exact.Rat {
 	cuts := []exact.Rat{{}, exact.Int(1)}
 	for _, a := range s.normals() {
@@ -130,8 +130,8 @@ func (s *Spline) crossings(m powers, x, along exact.Vec) []exact.Rat {
 	return slices.CompactFunc(cuts, func(a, b exact.Rat) bool { return a.Cmp(b) == 0 })
 }
 
-// openWeights returns the weights of the values at k/(degree+2), k from 1 to degree+1,
-// that integrate polynomials of the degree over [0, 1].
+// openWeights returns the weights of the values at k/(degree+2), k from 1 to degree+1, that
+// integrate polynomials of the degree over [0, 1].
 func openWeights(degree int) []exact.Rat {
 	w := make([]exact.Rat, degree+1)
 	for k := range w {

@@ -18,13 +18,13 @@ type pieceKey struct {
 	at    string
 }
 
-// Near returns the pieces of s at x. On a plane between two pieces they are those in the
+// Near returns the pieces of s at x. On a plane between two pieces it takes the piece in the
 // direction (1, ε, ε²).
 func (s *Spline) Near(x exact.Vec) *Pieces {
 	return &Pieces{s, x, map[pieceKey]exact.Poly{}}
 }
 
-// Shifted returns the polynomial in x that equals the spline at x - by near the point.
+// Shifted returns the polynomial in x that equals the spline at x - by, near the point.
 func (p *Pieces) Shifted(by exact.Vec) exact.Poly {
 	sum := exact.Poly{}
 	for _, t := range p.of.terms {
@@ -38,10 +38,10 @@ func (s *Spline) At(x exact.Vec) exact.Rat {
 	return s.Near(x).Shifted(make(exact.Vec, s.dim)).At(x)
 }
 
-// box returns the piece of the box spline with its corner at q, by the recurrence of de
-// Boor and Höllig, which follows from the convolutions: with x - q = Σ t_ξ ξ and n
-// directions in s dimensions, (n-s) M(x-q) is the sum over all directions ξ of t_ξ times
-// the box spline without ξ at x-q and (1 - t_ξ) times that at x-q-ξ.
+// box returns the piece of the box spline with its corner at q, by the recurrence of de Boor and
+// Höllig, which follows from the convolutions: with x - q = Σ t_ξ ξ and n directions in s
+// dimensions, (n-s) M(x-q) is the sum, over all directions ξ, of t_ξ times the box spline without ξ
+// at x-q plus (1 - t_ξ) times the same box spline at x-q-ξ.
 func (p *Pieces) box(m powers, q exact.Vec) exact.Poly {
 	s := p.of
 	if !p.mayReach(m, q) {
@@ -74,7 +74,7 @@ func (p *Pieces) reduce(m powers, q exact.Vec, inverse exact.Matrix, of []int) e
 		less := m
 		less[i]--
 		here, there := p.box(less, q), p.box(less, q.Add(d))
-		// One of the m[i] copies has the coordinate t, the others have none.
+		// One of the m[i] copies has the coordinate t, the others have 0.
 		t := exact.Poly{}
 		for j, k := range of {
 			if k == i {
@@ -101,8 +101,8 @@ func (s *Spline) basis(m powers) (basis exact.Matrix, of []int) {
 	return basis, of
 }
 
-// parallelepiped returns 1/|det basis| if the point lies in the parallelepiped of the
-// basis at q.
+// parallelepiped returns 1/|det basis| if the point is in the parallelepiped of the basis at q,
+// else 0.
 func (p *Pieces) parallelepiped(basis, inverse exact.Matrix, q exact.Vec) exact.Poly {
 	from := p.near.Sub(q)
 	for i := range inverse {
@@ -115,7 +115,7 @@ func (p *Pieces) parallelepiped(basis, inverse exact.Matrix, q exact.Vec) exact.
 	return exact.Constant(exact.Int(1).Div(basis.Det().Abs()))
 }
 
-// mayReach reports whether the point lies in the bounding box of the box spline at q.
+// mayReach reports whether the point is in the bounding box of the box spline at q.
 func (p *Pieces) mayReach(m powers, q exact.Vec) bool {
 	for k := range q {
 		low, high := q[k], q[k]
@@ -134,10 +134,9 @@ func (p *Pieces) mayReach(m powers, q exact.Vec) bool {
 	return true
 }
 
-// Convolved returns s(x) by the definition of box splines, M_Ξ(x) = ∫ M_(Ξ\ξ)(x - tξ) dt
-// from 0 to 1, one direction after the other. The integrals are exact: along a line, a box
-// spline is a polynomial between its knot planes. The time grows exponentially in the
-// number of directions.
+// Convolved returns s(x) by the definition of box splines, M_Ξ(x) = ∫ M_(Ξ\ξ)(x - tξ) dt from 0 to
+// 1, one direction after the other. The integrals are exact: along a line, a box spline is a
+// polynomial between its knot planes. The time grows exponentially with the number of directions.
 func (s *Spline) Convolved(x exact.Vec) exact.Rat {
 	var sum exact.Rat
 	for _, t := range s.terms {
@@ -154,7 +153,7 @@ func (s *Spline) convolved(m powers, x exact.Vec) exact.Rat {
 		inverse, _ := basis.Inverse()
 		return at.parallelepiped(basis, inverse, make(exact.Vec, s.dim)).At(x)
 	}
-	// The last direction that the others can do without goes.
+	// Remove the last direction that the others can do without.
 	var less powers
 	var along exact.Vec
 	for i, d := range s.directions {

@@ -2,8 +2,7 @@ package bspline
 
 import "fmt"
 
-// Boundary is a rule by which a picture continues beyond its edges (Briand and Davy,
-// table 2).
+// Boundary is a rule for continuing a picture beyond its edges (Briand and Davy, table 2).
 type Boundary int
 
 // The comments show how the samples abcde continue.
@@ -42,9 +41,8 @@ func ParseBoundary(s string) (Boundary, error) {
 	return 0, fmt.Errorf("bspline: boundary %q: want half, whole, periodic or constant", s)
 }
 
-// Index returns the index in [0, n) of the sample that stands at i in a
-// boundary-extended signal of n samples, n at least 1. It repeats the extension as
-// often as needed.
+// Index returns the index in [0, n) of the sample at position i of a boundary-extended signal of n
+// samples, n at least 1. It repeats the extension as often as needed.
 func (b Boundary) Index(i, n int) int {
 	if uint(i) < uint(n) {
 		return i

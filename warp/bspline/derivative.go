@@ -11,7 +11,7 @@ func DerivativeWeights[T Float](o Order, t T, w []T) {
 	w = w[:o.Support()]
 	switch o {
 	case CatmullRom:
-		// In u = 1 - t the last two equal the first two, except for the sign.
+		// In u = 1 - t the last two equal the first two except for the sign.
 		u := 1 - t
 		w[0] = T(u * (T(3*t) - 1))
 		w[1] = T(t * (T(9*t) - 10))

@@ -34,7 +34,7 @@ func TestGradientIsTheLimitOfDifferences(t *testing.T) {
 				if value != s.At(x, y) {
 					t.Fatalf("order %v: value %v, want %v", s.Order(), value, s.At(x, y))
 				}
-				// Splines of orders up to 2 have kinks, which a difference must not
+				// Splines of orders up to 2 have kinks, which a difference quotient must not
 				// straddle.
 				const h = 1e-5
 				if n := s.Order(); n >= 0 && n < 3 && (kink(n, x, h) || kink(n, y, h)) {

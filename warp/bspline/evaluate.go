@@ -89,8 +89,7 @@ func (s *Spline[T]) sumAcross(x0, y0 int, wx, wy []T) T {
 	return T(value * s.gain)
 }
 
-// dot returns the sum of the products of w and as many elements of c, from the first
-// on.
+// dot returns the sum of the products of w and the first len(w) elements of c.
 func dot[T Float](c, w []T) T {
 	c = c[:len(w)]
 	var sum T
@@ -115,8 +114,8 @@ func dot4[T Float](pix []T, stride int, w []T) (d0, d1, d2, d3 T) {
 	return d0, d1, d2, d3
 }
 
-// split returns the integer part of x, rounded down, and the fraction. The result has
-// no meaning unless x is inRange.
+// split returns the integer part of x, rounded down, and the fraction. The result is meaningless
+// unless x is inRange.
 func split(x float64) (int, float64) {
 	i := int(x)
 	f := float64(i)
@@ -127,7 +126,7 @@ func split(x float64) (int, float64) {
 	return i, x - f
 }
 
-// cubicRow computes Row for the orders with four coefficients along an axis.
+// cubicRow computes Row for orders with four coefficients along an axis.
 func (s *Spline[T]) cubicRow(dst []T, xs, ys []float64) {
 	xs, ys = xs[:len(dst)], ys[:len(dst)]
 	pix, stride := s.coeff.Pix, s.coeff.Stride

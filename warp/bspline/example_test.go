@@ -9,8 +9,8 @@ import (
 	"retime/warp/bspline"
 )
 
-// A picture whose rows are parabolas is enlarged by two around its middle. A cubic spline holds a
-// parabola exactly, so every second value lies on it between two samples.
+// A picture whose rows are parabolas is enlarged by two around its middle. A cubic spline
+// reproduces a parabola exactly, so every second value is on it, between two samples.
 func Example() {
 	img := frame.NewImage[float64](33, 33)
 	for y := range img.Height {
@@ -38,7 +38,7 @@ func Example() {
 	// Output: 5.000 3.250 2.000 1.250 1.000 1.250 2.000 3.250 5.000
 }
 
-// A program with a sampler of its own, as on a GPU, takes the coefficients, which replace the
+// A program with its own sampler, for example on a GPU, takes the coefficients, which replace the
 // samples, and weighs them itself. Here it reads the picture 10x + y at x = 15.25, y = 16.5.
 func ExamplePrefilter() {
 	img := frame.NewImage[float32](32, 32)

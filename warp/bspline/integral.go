@@ -8,9 +8,8 @@ import "fmt"
 // height. Swapped bounds change the sign. Integral returns an error if a bound is
 // farther from the picture than the picture's size.
 //
-// Every coefficient counts with the integral of its own B-spline (Ruijters, ter Haar
-// Romeny and Suetens, equation 4), in float64 for every T. The time is proportional to
-// the area.
+// Every coefficient contributes the integral of its own B-spline (Ruijters, ter Haar Romeny and
+// Suetens, equation 4), in float64 for every T. The time is proportional to the area.
 func (s *Spline[T]) Integral(x0, y0, x1, y1 float64) (float64, error) {
 	fx, wx, err := s.integralWeights(x0, x1, s.width)
 	if err != nil {
@@ -37,8 +36,8 @@ func (s *Spline[T]) Integral(x0, y0, x1, y1 float64) (float64, error) {
 	return float64(total * float64(gain*gain)), nil
 }
 
-// integralWeights returns the integrals over [a, b] of the kernels of unit
-// integral at first, first+1 and so on, up to the last that is not zero.
+// integralWeights returns the integrals over [a, b] of the kernels of unit integral at first,
+// first+1 and so on, up to the last that is not zero.
 func (s *Spline[T]) integralWeights(a, b float64, size int) (first int, w []float64, err error) {
 	limit := float64(size)
 	for _, x := range []float64{a, b} {
@@ -56,8 +55,8 @@ func (s *Spline[T]) integralWeights(a, b float64, size int) (first int, w []floa
 	return first, w, nil
 }
 
-// below returns c[k] of cumulative, or 1 for kernels wholly below and 0 for kernels
-// wholly above.
+// below returns c[k] of cumulative, or 1 for kernels entirely below and 0 for kernels entirely
+// above.
 func below(c []float64, k int) float64 {
 	switch {
 	case k < 0:
@@ -68,9 +67,9 @@ func below(c []float64, k int) float64 {
 	return c[k]
 }
 
-// cumulative returns the integrals from -∞ to x of the kernels of unit integral at
-// first, first+1 and so on. The kernels before first lie wholly below x, with an
-// integral of 1, and those after the last wholly above.
+// cumulative returns the integrals from -∞ to x of the kernels of unit integral at first, first+1
+// and so on. The kernels before first are entirely below x, with an integral of 1, and the kernels
+// after the last are entirely above.
 func cumulative(o Order, x float64) (first int, c []float64) {
 	if o == CatmullRom {
 		first, t := o.Locate(x)

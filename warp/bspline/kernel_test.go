@@ -6,10 +6,9 @@ import (
 	"testing"
 )
 
-// The test compares each pole with its neighbours among the float64 numbers: between
-// them, the polynomial of the B-spline's samples, in exact rational arithmetic, must
-// change its sign. The samples come from the recurrence in the order, not from the
-// closed sum.
+// The test evaluates the polynomial of the B-spline's samples at each pole's neighbours among the
+// float64 numbers, in exact rational arithmetic: its sign must change between them. The samples
+// come from the recurrence in the order, not from the closed sum.
 func TestPolesAreRootsToTheLastBit(t *testing.T) {
 	value := func(p []*big.Rat, z float64) int {
 		x := new(big.Rat).SetFloat64(z)

@@ -9,7 +9,7 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-// Subregions do not depend on each other, so several of them hide the latency of one.
+// Subregions are independent, so running several at once hides the latency of one.
 #if defined(__AVX2__)
 enum { width = 8, at_once = 4 };
 typedef float floats __attribute__((vector_size(32)));
@@ -23,16 +23,16 @@ typedef float anywhere __attribute__((vector_size(16), aligned(4), may_alias));
 enum { tile_lanes = 16, region = 256, vectors = tile_lanes / width };
 
 static inline floats load(const float *p) { return *(const anywhere *)p; }
-// memcpy of an array's element would keep the array in memory.
+// With memcpy to an array's element, the compiler would keep the array in memory.
 static inline void store(float *p, floats v) { *(anywhere *)p = v; }
 
-// The loops over r and k must vanish, so that c lies in registers.
+// The loops over r and k must be unrolled completely, to keep c in registers.
 #define EACH(i, n) _Pragma("GCC unroll 8") for (int i = 0; i < (n); i++)
 
-// recur runs a recursion over n samples of some subregions in lockstep, and writes the
-// outputs if asked to. It reads the same sample of every subregion before it writes one: the
-// subregions lie a multiple of 4096 bytes apart, where processors take a read for one of
-// what has just been written.
+// recur runs a recursion over n samples of some subregions in lockstep, and writes the outputs if
+// asked to. It reads the same sample of every subregion before it writes one: the subregions are a
+// multiple of 4096 bytes apart, a distance at which processors mistake a read for one of what has
+// just been written.
 static inline __attribute__((always_inline)) void recur(float *pix, floats c[at_once][vectors], float z, int count, int n, int back, int write) {
 	for (int i = 0; i < n; i++) {
 		float *p = pix + (back ? n - 1 - i : i) * tile_lanes;
@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void recur(float *pix, floats c[at_
 	}
 }
 
-// regions runs the recursion from the carries on.
+// regions runs the recursion, starting with the carries.
 static inline __attribute__((always_inline)) void regions(float *pix, const float *carry, float z, int count, int n, int back) {
 	floats c[at_once][vectors];
 	EACH(r, count) EACH(k, vectors) c[r][k] = load(carry + r * tile_lanes + k * width);
@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) void every_region(float *pix, const
 	}
 }
 
-// starts sets the carries to what the recursion makes of n samples from zero on.
+// starts sets the carries to the output of the recursion over n samples, starting with zero.
 static inline __attribute__((always_inline)) void starts(float *pix, float *carry, float z, int count, int n, int back) {
 	floats c[at_once][vectors];
 	EACH(r, count) EACH(k, vectors) c[r][k] = (floats){0};
@@ -139,8 +139,8 @@ static void transpose_out(const float *lanes, float *rows, int64_t stride, int64
 			rows[j * stride + x] = lanes[x * tile_lanes + j];
 }
 
-// add_taps adds to the sums of four columns the products of some taps, at most four, from
-// the addresses on.
+// add_taps adds the products of up to four taps, from the given addresses on, to the sums of four
+// columns.
 static inline __attribute__((always_inline)) f32x4 add_taps(f32x4 sum, const float *const row[4], const float *weights, int apart, int taps, int first) {
 	f32x4 p[4];
 	for (int j = 0; j < 4; j++) {
@@ -162,7 +162,7 @@ static inline __attribute__((always_inline)) f32x4 add_taps(f32x4 sum, const flo
 	return sum;
 }
 
-// across reads taps as whole vectors, so the last columns go one at a time.
+// across reads taps as whole vectors, so it handles the last columns one at a time.
 static inline __attribute__((always_inline)) void across_n(float *sums, const float *row, int64_t length, const int64_t *first, const float *weights, int64_t count, int n) {
 	const int whole = (n + 3) / 4 * 4;
 	int64_t i = 0;

@@ -5,25 +5,25 @@ import (
 	"retime/frame/simd"
 )
 
-// loopTable is the inner loops for float32 that have variants for vector instructions.
+// loopTable holds the inner loops for float32 that have variants for vector instructions.
 type loopTable struct {
-	// causal and anticausal run over every subregion; samples from end on stay.
+	// causal and anticausal run over every subregion; samples from end on do not change.
 	causal     func(t *tile[float32, float32], z float32)
 	anticausal func(t *tile[float32, float32], z float32, end int)
-	// startCausal computes the outputs before every subregion but the first, from n samples,
-	// and startAnticausal those after the first count subregions.
+	// startCausal computes the output before every subregion but the first from n samples, and
+	// startAnticausal the output after each of the first count subregions.
 	startCausal     func(t *tile[float32, float32], z float32, n int)
 	startAnticausal func(t *tile[float32, float32], z float32, n, count int)
 	transposeIn     func(d []float32, img frame.Image[float32], y, x0, x1 int)
 	transposeOut    func(d []float32, img frame.Image[float32], y, x0, x1 int)
-	// across sets each of sums to the sum of n weighted coefficients of row from its element
-	// of first on. down sets out to the weighted sums of the rows of sums, which follow each
-	// other in a ring from row first on.
+	// across sets each of sums to the weighted sum of n coefficients of row, starting with the
+	// element that first names. down sets out to the weighted sums of the rows of sums, which form
+	// a ring that starts with row first.
 	across func(sums, row []float32, first []int, weights []float32, n int)
 	down   func(out []float32, sums frame.Image[float32], first int, weights []float32)
 }
 
-// portable are the functions that define the loops.
+// portable holds the functions that define the loops.
 var portable = loopTable{
 	everyCausal[float32, float32], everyAnticausal[float32, float32],
 	startCausal[float32, float32], startAnticausal[float32, float32],
@@ -31,7 +31,7 @@ var portable = loopTable{
 	across[float32], down[float32],
 }
 
-// loops are those in use.
+// loops are the loops in use.
 var loops = variant(simd.Chosen())
 
 func everyCausal[S, C Float](t *tile[S, C], z C) {

@@ -13,7 +13,7 @@ import (
 	"retime/frame/simd/simdtest"
 )
 
-// guardedTile returns a tile of random samples, also denormal ones, between pages that fault.
+// guardedTile returns a tile of random samples, some denormal, between pages that fault.
 func guardedTile(t testing.TB, r *rand.Rand, length int, end bool) *tile[float32, float32] {
 	regions := (length + Region - 1) / Region
 	m := &tile[float32, float32]{simdtest.Guarded[float32](t, length*lanes, end), simdtest.Guarded[[lanes]float32](t, regions, end)}
@@ -85,7 +85,8 @@ func TestLoopsTranspose(t *testing.T) {
 		}
 		for _, level := range simd.Levels()[1:] {
 			l := variant(level)
-			// The lanes begin at the first or the ninth, and end with the tile.
+			// The group of lanes begins at the first or the ninth, and the memory ends with the
+			// tile.
 			first := half * (n % 2)
 			want, got := simdtest.Guarded[float32](t, n*lanes, end), simdtest.Guarded[float32](t, n*lanes, end)
 			portable.transposeIn(want[first:], img, 0, 0, n)
@@ -114,7 +115,7 @@ func TestLoopsWeightedSums(t *testing.T) {
 	for taps := 1; taps <= maxSupport; taps++ {
 		for count := 1; count < 72; count += 1 + count/9 {
 			end := count%2 == 0
-			// The columns ascend by single steps, by uneven ones, and descend.
+			// The columns ascend by one, ascend by uneven steps, or descend.
 			for step := range 3 {
 				row := values(count+taps+2*step, end)
 				first := make([]int, count)
@@ -145,7 +146,7 @@ func TestLoopsWeightedSums(t *testing.T) {
 	}
 }
 
-// compareBits tells 0 from -0.
+// compareBits distinguishes 0 from -0.
 func compareBits(t *testing.T, name string, got, want []float32) {
 	t.Helper()
 	for i := range want {

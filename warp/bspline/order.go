@@ -8,10 +8,10 @@ import (
 // Order is the degree of a B-spline, 0 to MaxOrder, or CatmullRom.
 type Order int
 
-// The orders that have a name.
+// Orders that have names.
 const (
-	// CatmullRom is the cubic Catmull-Rom kernel. It is no B-spline, but every function
-	// accepts it as an Order: it interpolates the samples without a prefilter.
+	// CatmullRom is the cubic Catmull-Rom kernel. It is not a B-spline, but every function accepts
+	// it as an Order: it interpolates the samples without a prefilter.
 	CatmullRom Order = -1
 
 	Nearest Order = 0 // the B-spline of order 0
@@ -51,7 +51,7 @@ func ParseOrder(s string) (Order, error) {
 	return Order(n), nil
 }
 
-// Support returns the number of coefficients along an axis that a value depends on.
+// Support returns the number of coefficients along an axis that determine a value.
 func (o Order) Support() int {
 	if o == CatmullRom {
 		return 4

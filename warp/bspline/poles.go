@@ -57,9 +57,8 @@ func samplePolynomial(n Order) []*big.Float {
 	return p
 }
 
-// exact is a precision in bits at which a polynomial of degree MaxOrder with these
-// coefficients has an exact value at every number of 54 bits above 2^-52. The
-// magnitudes of the poles are larger than that.
+// exact is a precision, in bits, at which a polynomial of degree MaxOrder with these coefficients
+// is exact at every number of 54 bits above 2^-52. All poles are larger than that.
 const exact = 2048
 
 // sign returns the sign of the polynomial p at x.
@@ -95,9 +94,9 @@ func bisect(p []*big.Float, lo, hi float64) float64 {
 	return hi
 }
 
-// truncation returns, for each pole, the truncation index with which the prefilter
-// reaches the given precision, relative to the largest absolute sample of the picture
-// (Briand and Davy, equations 21 to 23, at the ε' = ερ/2 of theorem 2).
+// truncation returns, for each pole, the truncation index with which the prefilter reaches the
+// given precision, relative to the largest absolute sample of the picture (Briand and Davy,
+// equations 21 to 23, at the ε' = ερ/2 of theorem 2).
 func truncation(poles []float64, precision float64) []int {
 	// mu is the μ of equation 21; the sum runs over the poles before the k-th.
 	mu := make([]float64, len(poles))

@@ -17,9 +17,9 @@ const Region = 256
 // Prefilter turns samples of type T into B-spline coefficients, computing in T.
 type Prefilter[T Float] = MixedPrefilter[T, T]
 
-// MixedPrefilter is a prefilter that stores its coefficients, between its passes too,
-// in S and computes its recursions in C. The two types differ only in studies of the
-// cost of rounding; use [Prefilter] otherwise.
+// MixedPrefilter is a prefilter that stores coefficients, even between its passes, in S and
+// computes its recursions in C. The two types differ only in studies of the cost of rounding; use
+// [Prefilter] otherwise.
 //
 // Several goroutines may use a MixedPrefilter at once.
 type MixedPrefilter[S, C Float] struct {
@@ -45,12 +45,11 @@ type PoleFilter[C Float] struct {
 // finest is the finest precision that makes a difference.
 const finest = 1e-20
 
-// NewPrefilter returns the prefilter of a B-spline of the given order, at most
-// MaxOrder, under the given boundary, or an error if an argument is out of range. The
-// coefficients define an image within precision of the exact spline, relative to the
-// largest absolute sample, as far as T can hold it. precision must be positive; values
-// below 1e-20, far below the rounding of float64, count as 1e-20. Orders 0 and 1 and
-// CatmullRom need no filtering.
+// NewPrefilter returns the prefilter of a B-spline of the given order, at most MaxOrder, under the
+// given boundary, or an error if an argument is out of range. The coefficients define an image
+// within precision of the exact spline, relative to the largest absolute sample, as far as T can
+// hold it. precision must be positive; values below 1e-20, far below the rounding of float64, count
+// as 1e-20. Orders 0 and 1 and CatmullRom need no filtering.
 func NewPrefilter[T Float](order Order, boundary Boundary, precision float64) (*Prefilter[T], error) {
 	return NewMixedPrefilter[T, T](order, boundary, precision)
 }
@@ -220,7 +219,7 @@ func (p *MixedPrefilter[S, C]) filterShared(workers frame.Workers, t *tile[S, C]
 	}
 }
 
-// tile returns a tile of the given length, a used one if there is one.
+// tile returns a tile of the given length, and reuses one if it can.
 func (p *MixedPrefilter[S, C]) tile(length int) *tile[S, C] {
 	p.mu.Lock()
 	defer p.mu.Unlock()

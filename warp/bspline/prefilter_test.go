@@ -25,15 +25,15 @@ func epsilon[T Float]() float64 {
 	return float64(e)
 }
 
-// floor returns a bound on the relative error that rounding alone causes. A picture
-// that alternates from sample to sample has coefficients that are larger by 1/ρ in each
-// direction, and summing them loses as much.
+// floor returns a bound on the relative error that rounding alone causes. The coefficients of a
+// picture that alternates from sample to sample are larger than its samples by a factor of 1/ρ in
+// each direction, and summing them loses as much precision.
 func floor[T Float](order Order) float64 {
 	rho := stability(Poles(order))
 	return epsilon[T]() * (4 + 1.5/float64(rho*rho))
 }
 
-// coefficients returns the prefiltered copy of img and its margin.
+// coefficients prefilters a copy of img, and returns it and its margin.
 func coefficients[T Float](t *testing.T, workers int, img frame.Image[T], order Order, b Boundary, precision float64) (frame.Image[T], int) {
 	t.Helper()
 	p, err := NewPrefilter[T](order, b, precision)
@@ -48,8 +48,8 @@ func coefficients[T Float](t *testing.T, workers int, img frame.Image[T], order 
 	return c, p.Margin()
 }
 
-// Within the given precision, because the truncated initialisations leave an error of
-// that size; the reference's own are exact.
+// Within the given precision, because the truncated initialisations leave an error of that size;
+// the reference's initialisations are exact.
 func TestPrefilterIsTheReferenceWithinPrecision(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, size := range sizes {

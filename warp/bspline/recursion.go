@@ -1,8 +1,8 @@
 package bspline
 
-// initCausal computes the output before subregion r: Σ z^i s(a-1-i) over as many terms
-// as the truncation index says, with a the first sample of the subregion (Briand and
-// Davy, equation 19). It sums from the far end, by the recursion itself.
+// initCausal computes the output before subregion r: Σ z^i s(a-1-i), where a is the first sample of
+// the subregion and the truncation index limits the number of terms (Briand and Davy, equation 19).
+// It sums from the far end, by the recursion itself.
 func (t *tile[S, C]) initCausal(q PoleFilter[C], b Boundary, r int) {
 	t.carry[r] = [lanes]C{}
 	c := &t.carry[r]
@@ -38,11 +38,10 @@ func (t *tile[S, C]) everyCausal(q PoleFilter[C]) {
 	everyCausal(t, q.Z)
 }
 
-// initAnticausal computes the output after subregion r. Inside the signal, it runs the
-// recursion over as many samples as the truncation index says, starting from zero
-// (equation 20, in terms of the causal filter's output). If those samples would reach
-// beyond the end, the recursion starts from the exact value at the end. The last
-// subregion gets its own last output.
+// initAnticausal computes the output after subregion r. Inside the signal, it runs the recursion
+// over as many samples as the truncation index says, starting from zero (equation 20, in terms of
+// the causal filter's output). If those samples would reach beyond the end, the recursion starts
+// from the exact value at the end. The last subregion gets its own last output.
 func (t *tile[S, C]) initAnticausal(q PoleFilter[C], b Boundary, r int) {
 	t.carry[r] = [lanes]C{}
 	c := &t.carry[r]
@@ -59,7 +58,7 @@ func (t *tile[S, C]) initAnticausal(q PoleFilter[C], b Boundary, r int) {
 
 // initEveryAnticausal runs initAnticausal for all subregions.
 func (t *tile[S, C]) initEveryAnticausal(q PoleFilter[C], b Boundary) {
-	// So many subregions start from samples within the signal alone.
+	// This many subregions start from samples inside the signal.
 	inside := max(0, t.length()-q.N-1) / Region
 	for r := inside; r < len(t.carry); r++ {
 		t.initAnticausal(q, b, r)
@@ -108,8 +107,7 @@ func (t *tile[S, C]) anticausal(q PoleFilter[C], r int) {
 	anticausal(t.samples(r*Region, end), q.Z, &t.carry[r])
 }
 
-// setLast sets the last sample to the output that its subregion has been given, and returns
-// its index.
+// setLast sets the last sample to the output given for its subregion, and returns its index.
 func (t *tile[S, C]) setLast() int {
 	end := t.length() - 1
 	for j, h := range t.carry[len(t.carry)-1] {
@@ -128,8 +126,8 @@ func (t *tile[S, C]) everyAnticausal(q PoleFilter[C]) {
 	everyAnticausal(t, q.Z, end)
 }
 
-// The functions below run the recursions over consecutive samples of every lane, eight
-// lanes at a time in registers. follow and followBack compute the last output alone.
+// The functions below run the recursions over consecutive samples of every lane, eight lanes at a
+// time in registers. follow and followBack compute only the last output.
 
 // causal replaces s(i) by s(i) + z s(i-1); c is the sample before the first.
 func causal[S, C Float](s []S, z C, c *[lanes]C) {

@@ -7,12 +7,12 @@ import (
 	"retime/frame"
 )
 
-// The reference computes everything the plain way: one sample at a time, in float64,
-// with whole columns and rows (algorithm 6), initialisations of so many terms that
-// their truncation is below rounding, and kernels from their definition.
+// The reference computes everything the plain way: one sample at a time, in float64, with whole
+// columns and rows (algorithm 6), initialisations with enough terms to push their truncation below
+// rounding, and kernels from their definition.
 
-// referenceTerms is the number of terms of an initialisation. The pole nearest to -1 of
-// any order, raised to that power, is below 2^-60.
+// referenceTerms is the number of terms of an initialisation. For any order, the pole nearest to -1
+// raised to that power is below 2^-60.
 const referenceTerms = 400
 
 // referencePrefilter returns normalised coefficients of a signal.
@@ -20,7 +20,7 @@ func referencePrefilter(order Order, b Boundary, f []float64) []float64 {
 	n := len(f)
 	margin := 0
 	if b == Constant {
-		// The extended domain is so large that samples beyond it do not matter.
+		// The extended domain is large enough that samples beyond it do not matter.
 		margin = referenceTerms
 		e := make([]float64, n+2*margin)
 		for i := range e {

@@ -6,8 +6,7 @@ import (
 	"retime/frame"
 )
 
-// columns holds the positions of an output row's values along x, which are the same in
-// every row.
+// columns holds the x positions of an output row's values, which are the same in every row.
 type columns[T Float] struct {
 	first   []int // index of the first coefficient of each column
 	weights []T   // weights of each column in turn
@@ -16,8 +15,8 @@ type columns[T Float] struct {
 	inside, outside int
 }
 
-// columns locates the columns of an output of the given width. The positions ascend or
-// descend, so the columns that do not meet a boundary are neighbours.
+// columns locates the columns of an output of the given width. The positions ascend or descend, so
+// the columns that do not meet a boundary are contiguous.
 func (s *Spline[T]) columns(width int, p Projective, limit float64) columns[T] {
 	n := s.order.Support()
 	xs, ys := make([]float64, width), make([]float64, width)
@@ -40,9 +39,9 @@ func (s *Spline[T]) columns(width int, p Projective, limit float64) columns[T] {
 	return c
 }
 
-// warpSeparable does the work of Warp if columns map to columns and rows to rows. It
-// sums each row of coefficients along x once, for every output row that needs it. The
-// additions are those of Spline.sum, in the same order.
+// warpSeparable does the work of Warp if columns map to columns and rows to rows. It sums each row
+// of coefficients along x once, for all output rows that need it. It adds in the same order as
+// Spline.sum.
 func (s *Spline[T]) warpSeparable(workers frame.Workers, dst frame.Image[T], p Projective, outside Outside[T]) {
 	n := s.order.Support()
 	width, height := s.limits(outside)
@@ -67,8 +66,7 @@ func (s *Spline[T]) warpSeparable(workers frame.Workers, dst frame.Image[T], p P
 			first, t := s.order.Locate(y[0] + float64(s.margin))
 			Weights(s.order, T(t), w[:n])
 			for l := range n {
-				// The gain is a power of two, so multiplying by it first changes no
-				// bit.
+				// The gain is a power of two, so multiplying by it early changes no bits.
 				w[l] = T(w[l] * s.gain)
 				slot := mod(first+l, n)
 				if !present[slot] || held[slot] != first+l {
@@ -137,8 +135,8 @@ func (s *Spline[T]) sumColumn(row []T, first int, w []T) T {
 	return sum
 }
 
-// combine sets out to the weighted sums of the rows of sums, which follow each other in a
-// ring from row first on.
+// combine sets out to the weighted sums of the rows of sums, which form a ring that starts with row
+// first.
 func combine[T Float](out []T, sums frame.Image[T], first int, w []T) {
 	if out, ok := any(out).([]float32); ok {
 		loops.down(out, any(sums).(frame.Image[float32]), first, any(w).([]float32))

@@ -42,9 +42,8 @@ func New[T Float](workers frame.Workers, img frame.Image[T], order Order, bounda
 	return FromCoefficients(coeff, order, boundary, p.Margin())
 }
 
-// FromCoefficients returns the spline with the un-normalised coefficients coeff from a
-// [Prefilter] of the same order, boundary and margin. The spline keeps coeff and does
-// not copy it.
+// FromCoefficients returns the spline with the un-normalised coefficients coeff from a [Prefilter]
+// of the same order, boundary and margin. The spline keeps coeff without copying it.
 func FromCoefficients[T Float](coeff frame.Image[T], order Order, boundary Boundary, margin int) (*Spline[T], error) {
 	if err := order.Check(); err != nil {
 		return nil, err
@@ -63,8 +62,8 @@ func FromCoefficients[T Float](coeff frame.Image[T], order Order, boundary Bound
 	return s, nil
 }
 
-// Extend returns a copy of img with margin more samples on each side, continued by the
-// Constant boundary.
+// Extend returns a copy of img with margin more samples on each side, filled by the Constant
+// boundary.
 func Extend[T Float](workers frame.Workers, img frame.Image[T], margin int) frame.Image[T] {
 	margin = max(0, margin)
 	out := frame.NewImage[T](img.Width+2*margin, img.Height+2*margin)

@@ -9,8 +9,8 @@ import (
 	"retime/frame"
 )
 
-// patterns returns images that reveal different faults: every frequency at once, none,
-// each edge, and the frequency that the prefilter amplifies most.
+// patterns returns images that reveal different faults: all frequencies at once, none, each edge,
+// and the frequency that the prefilter amplifies most.
 func patterns[T Float](rng *rand.Rand, width, height int) map[string]frame.Image[T] {
 	constant := frame.NewImage[T](width, height)
 	impulse := frame.NewImage[T](width, height)
@@ -72,8 +72,8 @@ func testInterpolationCondition[T Float](t *testing.T) {
 	}
 }
 
-// Away from the border, a spline of order n is exact for polynomials of degree n. The
-// border is as far away as the prefilter's memory reaches.
+// Away from the border, a spline of order n is exact for polynomials of degree n. The border
+// effects end where the prefilter's memory ends.
 func TestPolynomialReproduction(t *testing.T) {
 	const size, middle = 301, 150
 	for order := Order(0); order <= 11; order++ {

@@ -2,8 +2,8 @@ package bspline
 
 import "retime/frame"
 
-// lanes is the number of lines that are filtered side by side. Sixteen hide the latency
-// of the recursion and, as float32, fill a cache line.
+// lanes is the number of lines that are filtered side by side. Sixteen hide the latency of the
+// recursion and, as float32, fill a cache line.
 const lanes = 16
 
 // tile is a group of lines laid out so that sample i of lane j is pix[i*lanes+j]: the
@@ -81,7 +81,7 @@ func (t *tile[S, C]) scatterRows(img frame.Image[S], y, n, x0, x1 int) {
 	}
 }
 
-// moveIn and moveOut are transposeIn and transposeOut, by the loops in use.
+// moveIn and moveOut are transposeIn and transposeOut by the loops in use.
 func moveIn[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
 	if d, ok := any(d).([]float32); ok {
 		loops.transposeIn(d, any(img).(frame.Image[float32]), y, x0, x1)

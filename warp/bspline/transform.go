@@ -10,15 +10,15 @@ import (
 // Transform is a geometric transformation φ of a picture, given by its inverse: the
 // output sample at (x, y) is the value of the input at φ⁻¹(x, y).
 type Transform interface {
-	// Positions sets (xs[i], ys[i]) to φ⁻¹(x+i, y) for every i. xs and ys have one
-	// length. Several goroutines may call it at once.
+	// Positions sets (xs[i], ys[i]) to φ⁻¹(x+i, y) for every i. xs and ys have the same length.
+	// Several goroutines may call it at once.
 	Positions(x, y int, xs, ys []float64)
 }
 
 // Projective is a shift, zoom, rotation, affine map or homography. The zero value has
 // no finite positions; Shift, Zoom, Rotation, Affine and Homography return useful ones.
 type Projective struct {
-	// inverse maps homogeneous output coordinates to those of the input.
+	// inverse maps homogeneous output coordinates to input coordinates.
 	inverse [3][3]float64
 }
 
@@ -60,9 +60,9 @@ func Affine(a, b, c, d, e, f float64) (Projective, error) {
 	return Homography([9]float64{a, b, c, d, e, f, 0, 0, 1})
 }
 
-// Homography returns the map that moves the point (x, y) to (X/Z, Y/Z), with (X, Y, Z)
-// the product of the matrix with the rows h[0:3], h[3:6] and h[6:9] and the vector (x,
-// y, 1). It returns an error if the matrix is singular, up to the precision of float64.
+// Homography returns the map that moves the point (x, y) to (X/Z, Y/Z), where (X, Y, Z) is the
+// product of the matrix with the rows h[0:3], h[3:6] and h[6:9] and the vector (x, y, 1). It
+// returns an error if the matrix is singular, up to the precision of float64.
 func Homography(h [9]float64) (Projective, error) {
 	// The inverse is the adjugate; the scale of a homography's matrix does not matter.
 	inverse := [3][3]float64{
@@ -99,7 +99,7 @@ func minor(h [9]float64, a, b, c, d int) float64 {
 	return float64(h[a]*h[b]) - float64(h[c]*h[d])
 }
 
-// Then returns p followed by q.
+// Then returns the map that applies p, then q.
 func (p Projective) Then(q Projective) Projective {
 	var r Projective
 	for i := range 3 {

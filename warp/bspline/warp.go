@@ -6,8 +6,7 @@ import (
 	"retime/frame"
 )
 
-// Outside gives a value to positions off the picture, which otherwise follow the
-// boundary.
+// Outside gives positions off the picture a value; without it they follow the boundary.
 type Outside[T Float] struct {
 	// X and Y select the coordinates that count: a position is off the picture if a
 	// selected one is less than -1/2 or greater than the size less 1/2.

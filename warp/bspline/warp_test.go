@@ -57,8 +57,7 @@ func transforms(t testing.TB, width, height int) []namedTransform {
 
 func same[T Float](a, b T) bool { return a == b || a != a && b != b }
 
-// Exact: rows, separable sums and the paths without boundary handling are faster forms
-// of At.
+// Exact: rows, separable sums and the paths without boundary handling are faster forms of At.
 func TestWarpIsAt(t *testing.T) {
 	t.Run("float32", testWarpIsAt[float32])
 	t.Run("float64", testWarpIsAt[float64])
@@ -129,8 +128,8 @@ func TestAtIsTheReference(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The coefficients are those of the picture and of more samples around it
-			// than a kernel is wide.
+			// The coefficients belong to the picture extended on each side by more samples than a
+			// kernel is wide.
 			const around = 50
 			big := frame.NewImage[float64](img.Width+2*around, img.Height+2*around)
 			for y := range big.Height {

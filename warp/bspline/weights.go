@@ -2,8 +2,7 @@ package bspline
 
 import "math"
 
-// maxSupport is the largest number of weights: those of the integral of a spline of
-// order MaxOrder.
+// maxSupport is the largest number of weights: the integral of a spline of order MaxOrder needs it.
 const maxSupport = int(MaxOrder) + 2
 
 // Locate returns the index of the first coefficient that the value at x depends on, x0
@@ -52,9 +51,8 @@ func Weights[T Float](o Order, t T, w []T) {
 	}
 }
 
-// climb raises the weights of order 3 in w[:4] to order len(w)-1 by the recurrence of
-// B-splines, in which nothing cancels: w_k(m) = (k+1-t) w_k(m-1) + (m-k+t)
-// w_(k-1)(m-1).
+// climb raises the weights of order 3 in w[:4] to order len(w)-1 by the recurrence of B-splines, in
+// which nothing cancels: w_k(m) = (k+1-t) w_k(m-1) + (m-k+t) w_(k-1)(m-1).
 func climb[T Float](t T, w []T) {
 	// fall[k] is k+1-t and rise[k] is k+t.
 	var fall, rise [maxSupport]T

@@ -1,6 +1,6 @@
-// Command simulate tells how long a film takes on 1 to 256 machines that fail now and then.
-// Its machines get the shares that the farm gives out, and take for a range the time that a
-// measured one took.
+// Command simulate computes how long a film takes on 1 to 256 machines that fail now and then. Its
+// machines get the shares that the farm would hand out, and take as long for a range as a measured
+// one took.
 //
 //	go run ./simulate [--hours 2] [--segment-seconds 5] [--between 4h] [--times testdata/segments.txt]
 package main
@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// read reads numbers, a line each; a line may be a comment.
+// read reads numbers, one per line, and skips comment lines.
 func read(name string) (all []float64, err error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// At 64 machines, a film of two hours loses less than a tenth to shares, stragglers and
-// failures.
+// On 64 machines, a film of two hours loses less than a tenth to shares, stragglers and failures.
 func TestEfficiency(t *testing.T) {
 	times, err := read("../testdata/segments.txt")
 	if err != nil {

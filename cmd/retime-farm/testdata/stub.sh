@@ -1,8 +1,7 @@
 #!/bin/sh
-# Stands in for retime in tests of the farm. STUB_RANGES is the number of a plan's ranges,
-# STUB_SECONDS the time that each takes. STUB_CALLS names a file that gets a line for each
-# call. If STUB_HANG names a file that does not exist, the first segment makes it and then
-# hangs.
+# Replaces retime in tests of the farm. STUB_RANGES is the number of a plan's ranges, and
+# STUB_SECONDS the time that each takes. STUB_CALLS names a file that gets a line for each call. If
+# STUB_HANG names a file that does not exist, the first segment creates it and then hangs.
 for a; do
 	case $a in
 	--plan=*) plan=${a#*=} ;;

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// Guarded returns n elements that end directly before a page that faults or, unless end,
-// begin directly after one. They lie in memory that is the test's alone.
+// Guarded returns n elements that end directly before a page that faults or, unless end is set,
+// begin directly after one. No other code uses their memory.
 func Guarded[E any](t testing.TB, n int, end bool) []E {
 	t.Helper()
 	var zero E

@@ -1,5 +1,5 @@
-// Package exhibit keeps pictures of the frames and of the regions that a method makes
-// worst, as several methods make them.
+// Package exhibit keeps pictures of the frames and the regions that a method makes worst, as
+// several methods make them.
 package exhibit
 
 import (
@@ -12,34 +12,33 @@ import (
 	"retime/pipeline/media"
 )
 
-// Scene is a held-out frame with the source frames around it.
+// Scene is a held-out frame and the source frames around it.
 type Scene struct{ Truth, Before, After *frame.Frame }
 
-// Gallery keeps pictures of the frames that the first method makes worst. The first
-// method makes all frames, then Settle chooses, and the other methods follow.
+// Gallery keeps pictures of the frames that the first method makes worst. First the first method
+// makes all frames, then Settle chooses, then the other methods follow.
 type Gallery struct {
 	size     int
-	exhibits []*exhibit // the worst first
+	exhibits []*exhibit // worst first
 	painter  *painter   // nil if size is 0
 }
 
-// exhibit is a held-out frame with the pictures that the methods made of it.
+// exhibit is a held-out frame and the pictures that the methods made of it.
 type exhibit struct {
 	held     int // index among the held-out frames
 	mse      float64
 	pictures report.Exhibit
 }
 
-// spacing is the least distance of two exhibits, in held-out frames: bad frames come in
-// groups, and one of a group is enough. While frames come in, the gallery keeps the
-// worst of every spacing frames as a candidate, up to candidates times the wanted
-// number.
+// spacing is the minimum distance between two exhibits, in held-out frames: bad frames come in
+// groups, and one of each group is enough. Until Settle, the gallery keeps the worst of every
+// spacing frames as a candidate, up to candidates times the wanted number.
 const (
 	spacing    = 4
 	candidates = 2
 )
 
-// NewGallery returns a Gallery of so many frames like v's. Call Close after use.
+// NewGallery returns a Gallery of size frames like v's. Call Close after use.
 func NewGallery(size int, v media.Video, threads int) (*Gallery, error) {
 	g := &Gallery{size: size}
 	if size == 0 {
@@ -57,8 +56,8 @@ func (g *Gallery) Close() {
 	}
 }
 
-// First draws held-out frame k if it is among the worst. options estimate the flow that
-// made it; nil if it was made without flow. mse is its error.
+// First draws held-out frame k if it is among the worst. options estimate the flow from which it
+// was made, and are nil if it was made without flow. mse is its error.
 func (g *Gallery) First(k int, s Scene, made *frame.Frame, mse float64, options *pipeline.Options) error {
 	if !g.wants(k, mse) {
 		return nil
@@ -84,8 +83,7 @@ func (g *Gallery) Next(k int, s Scene, made *frame.Frame, options *pipeline.Opti
 	return err
 }
 
-// Worst returns the frames, by number among the held-out ones, and their pictures, the
-// worst first.
+// Worst returns the frames, as indices among the held-out ones, and their pictures, worst first.
 func (g *Gallery) Worst() (frames []int, pictures []report.Exhibit) {
 	frames = []int{}
 	for _, x := range g.exhibits {
@@ -107,7 +105,7 @@ func (g *Gallery) wants(k int, mse float64) bool {
 	return len(g.exhibits) < candidates*g.size || g.exhibits[len(g.exhibits)-1].mse < mse
 }
 
-// hang adds x, a candidate, in place of its neighbour or of the least bad exhibit.
+// hang adds candidate x in place of its neighbour or of the least bad exhibit.
 func (g *Gallery) hang(x *exhibit) {
 	g.exhibits = slices.DeleteFunc(g.exhibits, func(y *exhibit) bool { return y.held/spacing == x.held/spacing })
 	if len(g.exhibits) == candidates*g.size {
@@ -117,7 +115,7 @@ func (g *Gallery) hang(x *exhibit) {
 	slices.SortStableFunc(g.exhibits, func(a, b *exhibit) int { return cmp.Compare(b.mse, a.mse) })
 }
 
-// Settle drops the exhibits that are closer to a worse one than spacing, or too many.
+// Settle drops exhibits closer than spacing to a worse one, and those beyond the wanted number.
 func (g *Gallery) Settle() {
 	var kept []*exhibit
 	for _, x := range g.exhibits {

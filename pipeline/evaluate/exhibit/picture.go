@@ -43,7 +43,7 @@ type colours struct {
 	frames int64
 }
 
-// newColours returns colours of frames like v's, after a filter in FFmpeg's notation.
+// newColours returns colours for frames like v's, after a filter in FFmpeg's notation.
 func newColours(filter string, v media.Video, threads int) (*colours, error) {
 	f, err := media.NewFilter("[in0]"+filter+",format=gbrp[out]", 1, v, threads)
 	return &colours{filter: f}, err
@@ -74,7 +74,7 @@ func fit(v media.Video, width int) image.Rectangle {
 
 func (p *painter) close() { p.colours.close() }
 
-// jpeg returns f in colour as JPEG.
+// jpeg returns f in colour, as JPEG.
 func (p *painter) jpeg(f *frame.Frame) ([]byte, error) {
 	m, err := p.colours.draw(f)
 	if err != nil {
@@ -132,7 +132,7 @@ func drawError(a, b frame.Image[uint8], size image.Rectangle) image.Image {
 	return m
 }
 
-// heat is the palette of errors, brighter from black over violet and orange to white.
+// heat is the palette of errors: black, violet, orange, white.
 var heat = func() color.Palette {
 	stops := []color.RGBA{{0, 0, 0, 255}, {74, 12, 107, 255}, {187, 55, 84, 255}, {249, 142, 9, 255}, {255, 255, 230, 255}}
 	p := make(color.Palette, 256)

@@ -92,8 +92,7 @@ func TestHeatBrightens(t *testing.T) {
 	}
 }
 
-// The gallery shows the worst frames, one of each neighbourhood, in whatever order they
-// come in.
+// The gallery shows the worst frames, one from each neighbourhood, in whatever order they arrive.
 func TestGallery(t *testing.T) {
 	for _, c := range []struct {
 		size int

@@ -12,14 +12,14 @@ import (
 	"retime/pipeline/media"
 )
 
-// Regions keeps the regions that the first method makes worst, with pictures of what the
-// methods made of them. The first method makes all frames, then Settle chooses, and the
-// other methods follow.
+// Regions keeps the regions that the first method makes worst, with pictures of what the methods
+// made of them. First the first method makes all frames, then Settle chooses, then the other
+// methods follow.
 type Regions struct {
 	size    int // number wanted
 	picture image.Rectangle
-	side    image.Point // of a region; whole blocks, or the side of a smaller picture
-	list    []*region   // the worst first
+	side    image.Point // of a region: whole blocks, or less in a smaller picture
+	list    []*region   // worst first
 	colours *colours    // nil if size is 0
 }
 
@@ -27,20 +27,20 @@ type Regions struct {
 type region struct {
 	held     int             // index among the held-out frames
 	at       image.Rectangle // in pixels
-	errors   uint64          // squared errors of the first method's first plane in the region's blocks
+	errors   uint64          // the first method's squared errors of the first plane in the region's blocks
 	mse      []float64       // by method
 	pictures report.RegionPictures
 }
 
-// The side of a region is a sixth of the picture's height, in whole blocks and within
-// these limits. A frame gives at most regionsPerFrame.
+// The side of a region is a sixth of the picture's height, in whole blocks and within these limits.
+// A frame contributes at most regionsPerFrame.
 const (
 	minRegion       = 4 * measure.BlockSide
 	maxRegion       = 16 * measure.BlockSide
 	regionsPerFrame = 3
 )
 
-// NewRegions returns so many Regions of frames like v's. Call Close after use.
+// NewRegions returns Regions that keep size regions of frames like v's. Call Close after use.
 func NewRegions(size int, v media.Video, threads int) (*Regions, error) {
 	side := min(max(v.Height/6/measure.BlockSide*measure.BlockSide, minRegion), maxRegion)
 	g := &Regions{size: size, picture: image.Rect(0, 0, v.Width, v.Height), side: image.Pt(min(side, v.Width), min(side, v.Height))}
@@ -59,7 +59,7 @@ func (g *Regions) Close() {
 	}
 }
 
-// find returns the worst regions of frame k, the worst first. They do not overlap.
+// find returns the worst regions of frame k, worst first. They do not overlap.
 func (g *Regions) find(k int, blocks frame.Image[uint64]) (found []*region) {
 	wide := (g.side.X + measure.BlockSide - 1) / measure.BlockSide
 	high := (g.side.Y + measure.BlockSide - 1) / measure.BlockSide
@@ -91,8 +91,8 @@ func (g *Regions) find(k int, blocks frame.Image[uint64]) (found []*region) {
 	return found
 }
 
-// hang adds r, a candidate, if it is among the worst. Among the same places of spacing
-// frames, one is a candidate. hang reports whether it has added r.
+// hang adds candidate r if it is among the worst, and reports whether it did. Of overlapping
+// regions within spacing frames, only the worst is a candidate.
 func (g *Regions) hang(r *region) bool {
 	same := func(o *region) bool { return o.held/spacing == r.held/spacing && o.at.Overlaps(r.at) }
 	if slices.ContainsFunc(g.list, func(o *region) bool { return same(o) && o.errors >= r.errors }) {
@@ -108,7 +108,8 @@ func (g *Regions) hang(r *region) bool {
 	return at < len(g.list)
 }
 
-// Settle drops the regions that are a worse one in a neighbouring frame, or too many.
+// Settle drops regions that overlap a worse one in a nearby frame, and those beyond the wanted
+// number.
 func (g *Regions) Settle() {
 	var kept []*region
 	for _, r := range g.list {
@@ -129,8 +130,8 @@ func (g *Regions) KeepViews(count int) {
 	}
 }
 
-// First looks for the worst regions of held-out frame k, and draws them. blocks are the
-// squared errors of made, as measure.Meter has them.
+// First finds the worst regions of held-out frame k and draws them. blocks are the squared errors
+// of made, as measure.Meter.Blocks returns them.
 func (g *Regions) First(k int, s Scene, made *frame.Frame, blocks frame.Image[uint64]) error {
 	if g.size == 0 {
 		return nil
@@ -194,8 +195,7 @@ func (g *Regions) draw(list []*region, f *frame.Frame, to func(*region) *[]byte)
 	return nil
 }
 
-// Worst returns the regions and their pictures, the worst first. peak is the largest
-// sample value.
+// Worst returns the regions and their pictures, worst first. peak is the largest sample value.
 func (g *Regions) Worst(peak int) (list []report.Region, pictures []report.RegionPictures) {
 	list = []report.Region{}
 	for _, r := range g.list {

@@ -10,7 +10,7 @@ import (
 	"retime/pipeline/media"
 )
 
-// sized returns regions, without pictures, of a picture of a size.
+// sized returns Regions for pictures of the given size, without drawing.
 func sized(t *testing.T, count, width, height int) *Regions {
 	t.Helper()
 	g, err := NewRegions(0, media.Video{Width: width, Height: height, TimeBase: big.NewRat(1, 25)}, 1)
@@ -27,7 +27,7 @@ func TestRegionsFind(t *testing.T) {
 			t.Errorf("%dx%d: regions of %v, want %d", c.width, c.height, g.side, c.side)
 		}
 	}
-	// Of 19 by 6 blocks, the last column and row are cut off.
+	// The last of 19 columns and the last of 6 rows of blocks are cut off.
 	g := sized(t, 4, 300, 90)
 	blocks := frame.NewImage[uint64](19, 6)
 	if found := g.find(0, blocks); len(found) != 0 {
@@ -52,7 +52,7 @@ func TestRegionsFind(t *testing.T) {
 			}
 		}
 	}
-	// A picture smaller than a region is one.
+	// A picture smaller than a region is one region.
 	small := sized(t, 1, 20, 100)
 	narrow := frame.NewImage[uint64](2, 7)
 	narrow.Row(6)[1] = 1

@@ -29,9 +29,8 @@ func blockErrors[T frame.Sample](sums *frame.Image[uint64], workers frame.Worker
 	})
 }
 
-// worstTenth returns the mean squared error of the tenth of blocks with the largest
-// sums, at least one block, of a plane of the given size. It sorts in scratch, which it
-// returns.
+// worstTenth returns the mean squared error of the tenth of blocks with the largest sums, at least
+// one block, in a plane of the given size. It sorts in scratch, which it returns.
 func worstTenth(sums frame.Image[uint64], scratch []uint64, width, height int) (float64, []uint64) {
 	scratch = append(scratch[:0], sums.Pix...)
 	slices.Sort(scratch)
@@ -45,8 +44,8 @@ func worstTenth(sums frame.Image[uint64], scratch []uint64, width, height int) (
 	return float64(total) / float64(len(worst)*area), scratch
 }
 
-// RegionMSE returns the mean squared error of the first plane in a region, which must
-// lie in it.
+// RegionMSE returns the mean squared error of the first plane in a region, which must be inside the
+// plane.
 func RegionMSE(truth, made *frame.Frame, region image.Rectangle) float64 {
 	if truth.Format.Bytes() == 1 {
 		return regionMSE(frame.Samples[uint8](truth.Planes[0]), frame.Samples[uint8](made.Planes[0]), region)

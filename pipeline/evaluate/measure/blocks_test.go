@@ -66,7 +66,7 @@ func TestRegionMSE(t *testing.T) {
 	}
 }
 
-// An error that stays counts nothing; one that comes or goes counts.
+// A constant error counts nothing; one that comes or goes counts.
 func TestChangeMSE(t *testing.T) {
 	for _, depth := range []int{8, 10} {
 		format := frame.Format{Name: "gray", Depth: depth, Planes: 1}

@@ -6,12 +6,12 @@ import (
 	"retime/frame"
 )
 
-// Pair is a made frame with the true one.
+// Pair is a made frame and the true one.
 type Pair struct{ Truth, Made *frame.Frame }
 
-// ChangeMSE compares how the made frames change from one pair to the next with how the
-// true ones do: the mean squared difference of the two differences in the first plane.
-// An error that stays where it is counts nothing, and one that flickers counts twice.
+// ChangeMSE compares how the made frames and the true ones change from one pair to the next: it is
+// the mean squared difference of the two changes in the first plane. A constant error counts
+// nothing, and one that flickers counts twice.
 func (m *Meter) ChangeMSE(from, to Pair) float64 {
 	p := to.Truth.Planes[0]
 	sum := changeError[uint8]

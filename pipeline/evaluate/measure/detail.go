@@ -2,9 +2,10 @@ package measure
 
 import "retime/frame"
 
-// Detail returns how much of the fine detail of the source frames before and after a made frame
-// it keeps: the energy of its first plane less the plane blurred by the binomial kernel
-// (1 4 6 4 1)/16 in both directions, over the mean of theirs. It is NaN if they have none.
+// Detail returns how much of the fine detail of the source frames before and after it a made frame
+// keeps: its energy over the mean of theirs, where energy is what the first plane loses when
+// blurred by the binomial kernel (1 4 6 4 1)/16 in both directions. It is NaN if the source frames
+// have no detail.
 func (m *Meter) Detail(before, after, made *frame.Frame) float64 {
 	return 2 * m.energy(made) / (m.energy(before) + m.energy(after))
 }
@@ -16,10 +17,10 @@ func (m *Meter) energy(f *frame.Frame) float64 {
 	return fineEnergy(m.workers, frame.Samples[uint16](f.Planes[0]))
 }
 
-// fineEnergy returns the sum of the squares of fine detail, in squared sample values; edges repeat.
+// fineEnergy returns the sum of squares of fine detail, in squared sample values; edges repeat.
 func fineEnergy[T frame.Sample](workers frame.Workers, p frame.Image[T]) float64 {
 	taps := [5]int64{1, 4, 6, 4, 1}
-	rows := make([]int64, p.Height) // of 256 times the detail, squared and shifted right, which no row overflows
+	rows := make([]int64, p.Height) // of 256 times the detail, squared and shifted right so that no row overflows
 	workers.Rows(p.Height, func(y0, y1 int) {
 		down := make([]int64, p.Width)
 		for y := y0; y < y1; y++ {

@@ -8,7 +8,7 @@ import (
 	"retime/frame"
 )
 
-// Detail is kept if the made frame is one of the others, and lost if it is flat.
+// A made frame that equals the source frames keeps all detail, and a flat one keeps none.
 func TestDetail(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	m := &Meter{workers: frame.Workers{N: 2}}

@@ -18,20 +18,20 @@ type lpips struct {
 	layers []layer
 }
 
-// layer is a convolution, followed by a rectifier, and what differences of its features count.
+// layer is a convolution with a rectifier, and the weights of differences in its features.
 type layer struct {
 	weights      array // by row, column, channel of the input, channel of the output
 	biases       array
 	counts       array
 	stride, edge int
-	pool         bool // of the output, before the next layer
+	pool         bool // pools the output before the next layer
 }
 
-// lpipsSide is the smallest picture side of which the last layer has features.
+// lpipsSide is the smallest picture side for which the last layer has features.
 const lpipsSide = 31
 
-// newLPIPS returns a measure with the weights of an .npz file: w0 to w4 and b0 to b4 of the
-// network, and l0 to l4 that weight the channels' differences.
+// newLPIPS returns a measure with the weights in an .npz file: w0 to w4 and b0 to b4 are the
+// network's, and l0 to l4 weight the channels' differences.
 func newLPIPS(v media.Video, file string, threads int) (*lpips, error) {
 	if v.Width < lpipsSide || v.Height < lpipsSide {
 		return nil, fault.New(fault.Usage, "pictures of %dx%d are too small for LPIPS", v.Width, v.Height)
@@ -91,7 +91,7 @@ func (l *lpips) measure(workers frame.Workers, truth, made *frame.Frame) (float6
 	return sum, nil
 }
 
-// maps are the features of a picture: by row, column and channel.
+// maps holds the features of a picture by row, column and channel.
 type maps struct {
 	width, height, channels int
 	values                  []float32
@@ -130,7 +130,7 @@ func (c *layer) convolve(workers frame.Workers, in maps) maps {
 				left, top := x*c.stride-c.edge, y*c.stride-c.edge
 				from, to := max(left, 0), min(left+side, in.width)
 				for j := max(top, 0); j < min(top+side, in.height); j++ {
-					// A row of the window lies in one piece, as do its weights.
+					// A row of the window is contiguous, and so are its weights.
 					window := in.values[(j*in.width+from)*in.channels : (j*in.width+to)*in.channels]
 					addProducts(sums, window, c.weights.values[((j-top)*side+from-left)*in.channels*channels:])
 				}
@@ -143,7 +143,7 @@ func (c *layer) convolve(workers frame.Workers, in maps) maps {
 	return out
 }
 
-// addProducts adds to each sum the product of values and its weights, one in each row of weights.
+// addProducts adds to each sum the products of values and its weights, one in each row of weights.
 func addProducts(sums, values, weights []float32) {
 	n := len(sums)
 	for ; len(values) >= 4; values, weights = values[4:], weights[4*n:] {
@@ -165,8 +165,8 @@ func addProducts(sums, values, weights []float32) {
 	}
 }
 
-// distance returns the mean over all places of the counted differences, squared, between
-// features of length 1.
+// distance returns the mean over all places of the weighted squared differences between features
+// normalized to length 1.
 func (c *layer) distance(a, b maps) float64 {
 	var sum float64
 	for i := 0; i < len(a.values); i += a.channels {
@@ -188,7 +188,7 @@ func length(v []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// pooled returns the largest of 3 by 3 features, at every other row and column.
+// pooled returns the maximum of each 3 by 3 features, at every other row and column.
 func pooled(in maps) maps {
 	out := newMaps((in.width-3)/2+1, (in.height-3)/2+1, in.channels)
 	for y := range out.height {

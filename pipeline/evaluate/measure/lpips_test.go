@@ -18,7 +18,7 @@ import (
 	"retime/pipeline/media"
 )
 
-// npy returns an array as NumPy writes it.
+// npy encodes an array as NumPy does.
 func npy(shape []int, values []float32) []byte {
 	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]")
 	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%s,), }", list)
@@ -69,7 +69,7 @@ func network(t *testing.T, r *rand.Rand) (file string, arrays map[string]array) 
 // picture is a picture's features by channel, then row, then column.
 type picture [][][]float64
 
-// convolved does what a layer does, as the paper's authors have it: a rectified convolution.
+// convolved computes a layer as the paper's authors define it: a rectified convolution.
 func (p picture) convolved(w, b array, stride, edge int) (out picture) {
 	side, channels := w.shape[0], w.shape[3]
 	height, width := (len(p[0])+2*edge-side)/stride+1, (len(p[0][0])+2*edge-side)/stride+1
@@ -155,7 +155,7 @@ func naiveLPIPS(arrays map[string]array, a, b *frame.Frame) (sum float64) {
 	return sum
 }
 
-// LPIPS is the definition's, up to the rounding of floats of 32 bits.
+// LPIPS equals its definition, up to the rounding of 32-bit floats.
 func TestLPIPS(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	file, arrays := network(t, r)
@@ -207,8 +207,8 @@ func FuzzReadNPY(f *testing.F) {
 	})
 }
 
-// A file of weights may hold anything: what it states it must hold, and no more counts than the
-// arrays that are asked for.
+// A weights file may contain anything. Only the requested arrays are read, and no more numbers than
+// the limit.
 func FuzzNPZ(f *testing.F) {
 	pack := func(names []string, data []byte) []byte {
 		var b bytes.Buffer

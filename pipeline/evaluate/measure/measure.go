@@ -1,6 +1,6 @@
-// Package measure compares made frames with the true ones: by PSNR, structural
-// similarity, visual information fidelity, LPIPS, false speckle, fine detail, the worst blocks, and
-// how both change from frame to frame.
+// Package measure compares made frames with the true ones: by PSNR, structural similarity, visual
+// information fidelity, LPIPS, false speckle, fine detail, the worst blocks, and how well the
+// change from frame to frame matches.
 package measure
 
 import (
@@ -14,9 +14,8 @@ import (
 // Score compares a made frame with the truth. Its first plane is luma, or green if the
 // clip is RGB.
 type Score struct {
-	// MSEY and MSE are the mean squared errors of the first plane and of the samples of
-	// all planes, in squared sample values. MSEWorst is that of the first plane in its
-	// worst tenth of blocks.
+	// MSEY and MSE are the mean squared errors of the first plane and of the samples of all planes,
+	// in squared sample values. MSEWorst covers the worst tenth of the first plane's blocks.
 	MSEY, MSE, MSEWorst float64
 	// SSIMY and SSIM are the structural similarities, at most 1, of the first plane and
 	// of all planes weighted by their sizes.
@@ -26,8 +25,8 @@ type Score struct {
 	VIF float64
 	// LPIPS is how different the frames look, 0 if they are equal; NaN if it was not measured.
 	LPIPS float64
-	// Speckle is the share of brightness that is false speckle, from 0 to 1; NaN if a
-	// side has less than 3 pixels.
+	// Speckle is the share of pixels that are false speckle, from 0 to 1; NaN if a side has less
+	// than 3 pixels.
 	Speckle float64
 }
 
@@ -42,7 +41,7 @@ type Meter struct {
 	lpips   *lpips // nil for scores without LPIPS
 }
 
-// NewMeter returns a Meter of frames like v's, without VIF and LPIPS. Call Close after use.
+// NewMeter returns a Meter for frames like v's, without VIF and LPIPS. Call Close after use.
 func NewMeter(v media.Video, workers frame.Workers) (*Meter, error) {
 	s, err := newSpeckle(v, workers.N)
 	return &Meter{workers: workers, speckle: s}, err
@@ -54,8 +53,8 @@ func (m *Meter) MeasureVIF(v media.Video) (err error) {
 	return err
 }
 
-// MeasureLPIPS adds LPIPS to the scores, with the weights of a file in NumPy's format .npz. It fails
-// if they are not those of AlexNet, or if v's frames are too small.
+// MeasureLPIPS adds LPIPS to the scores, with weights from a file in NumPy's .npz format. It fails
+// if they do not fit AlexNet, or if v's frames are too small.
 func (m *Meter) MeasureLPIPS(v media.Video, weights string) (err error) {
 	m.lpips, err = newLPIPS(v, weights, m.workers.N)
 	return err

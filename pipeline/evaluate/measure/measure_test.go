@@ -37,7 +37,7 @@ func TestSquaredError(t *testing.T) {
 			}
 		}
 	}
-	// The largest picture of the largest errors does not overflow.
+	// The largest errors in the largest picture do not overflow.
 	white, black := frame.NewImage[uint16](4096, 16), frame.NewImage[uint16](4096, 16)
 	for i := range white.Pix {
 		white.Pix[i] = 65535

@@ -17,20 +17,20 @@ import (
 	"retime/pipeline/plainfile"
 )
 
-// array is an array of NumPy's, in C's order.
+// array is a NumPy array, in C order.
 type array struct {
 	shape  []int
 	values []float32
 }
 
-// These bound the bytes of a file, and the numbers of all its arrays.
+// Bounds on the bytes of a file and on the numbers in all its arrays.
 const (
 	mostBytes   = 1 << 28
 	mostNumbers = 1 << 24
 )
 
-// readNPZ reads the arrays of 32-bit floats of the given names in a file that NumPy's savez wrote.
-// Errors are fault.NoInput and fault.BadData.
+// readNPZ reads the named arrays of 32-bit floats from a file that NumPy's savez wrote. Errors are
+// of kind fault.NoInput or fault.BadData.
 func readNPZ(file string, names []string) (map[string]array, error) {
 	f, err := plainfile.Open(file, mostBytes)
 	if err != nil {
@@ -64,7 +64,7 @@ func readNPZ(file string, names []string) (map[string]array, error) {
 
 var shapeOfArray = regexp.MustCompile(`'shape': \(([0-9, ]*)\)`)
 
-// readNPY reads an array of up to most numbers in NumPy's format 1 to 3.
+// readNPY reads an array of up to most numbers in NumPy's format, version 1 to 3.
 func readNPY(r io.Reader, most int) (a array, err error) {
 	var begin [8]byte // the signature and the version
 	if _, err := io.ReadFull(r, begin[:]); err != nil || string(begin[:6]) != "\x93NUMPY" {

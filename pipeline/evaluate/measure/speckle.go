@@ -10,16 +10,15 @@ import (
 	"retime/pipeline/media"
 )
 
-// A pixel is false speckle if the made frame differs there from the median of its 3 by 3
-// pixels by more than speckleMade grey levels, and the true frame by less than
-// speckleTrue. PSNR hardly sees such pixels; an eye does.
+// A pixel is false speckle if it differs in the made frame from the median of its 3 by 3 pixels by
+// more than speckleMade grey levels, and in the true frame by less than speckleTrue. PSNR hardly
+// sees such pixels; an eye does.
 const (
 	speckleMade = 12
 	speckleTrue = 4
 )
 
-// speckle counts false speckle in brightness of 8 bits and full range, as FFmpeg
-// converts frames to it.
+// speckle counts false speckle in luma of 8 bits and full range, to which FFmpeg converts frames.
 type speckle struct {
 	filter *media.Filter
 	frames int64
@@ -71,7 +70,7 @@ func countSpeckle(workers frame.Workers, truth, made frame.Image[uint8]) int64 {
 			top, row, bottom := made.Row(y-1), made.Row(y), made.Row(y+1)
 			top, bottom = top[:len(row)], bottom[:len(row)]
 			for x := 1; x < len(row)-1; x++ {
-				// The median is seldom far from the pixel, so most are told by the extremes.
+				// The median is seldom far from the pixel, so the extremes settle most cases.
 				v := row[x]
 				low := min(top[x-1], top[x], top[x+1], row[x-1], row[x+1], bottom[x-1], bottom[x], bottom[x+1])
 				high := max(top[x-1], top[x], top[x+1], row[x-1], row[x+1], bottom[x-1], bottom[x], bottom[x+1])
@@ -88,7 +87,7 @@ func countSpeckle(workers frame.Workers, truth, made frame.Image[uint8]) int64 {
 	return total.Load()
 }
 
-// fromMedian returns how far the pixel at (x, y) is from the median of its 3 by 3.
+// fromMedian returns how far the pixel at (x, y) is from the median of its 3 by 3 pixels.
 func fromMedian(m frame.Image[uint8], x, y int) uint8 {
 	var around [9]uint8
 	for i := range 3 {

@@ -45,7 +45,7 @@ func TestCountSpeckle(t *testing.T) {
 			}
 		}
 	}
-	// A lone pixel, on both sides of either limit.
+	// A lone pixel on both sides of either limit.
 	for _, c := range []struct {
 		made, truth uint8
 		want        int64

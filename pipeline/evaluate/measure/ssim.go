@@ -2,18 +2,18 @@ package measure
 
 import "retime/frame"
 
-// ssim measures structural similarity (Wang, Bovik, Sheikh and Simoncelli, "Image
-// Quality Assessment: From Error Visibility to Structural Similarity", IEEE TIP 2004,
-// equation 13) as FFmpeg's ssim filter does. It averages unweighted windows of 8 by 8
-// samples, one at every fourth column and row; up to 3 samples at the right and lower
-// edges lie in no window. It keeps scratch memory between calls.
+// ssim measures structural similarity (Wang, Bovik, Sheikh and Simoncelli, "Image Quality
+// Assessment: From Error Visibility to Structural Similarity", IEEE TIP 2004, equation 13) as
+// FFmpeg's ssim filter does. It averages unweighted windows of 8 by 8 samples, one at every fourth
+// column and row; up to 3 samples at the right and lower edges are in no window. It keeps scratch
+// memory between calls.
 type ssim struct {
 	sums frame.Image[moments]
 	rows []float64
 }
 
-// moments holds sums over a block: of the samples of both pictures, of all their
-// squares, and of their products.
+// moments holds sums over a block: of each picture's samples, of the squares of both, and of the
+// products.
 type moments struct{ a, b, squares, products int64 }
 
 func (m moments) plus(o moments) moments {
@@ -22,8 +22,8 @@ func (m moments) plus(o moments) moments {
 
 const ssimBlock = 4 // half a window
 
-// similar returns the mean similarity; 1 if a and b are equal. A picture smaller than a
-// window is a window of its own.
+// similar returns the mean similarity; 1 if a and b are equal. A picture smaller than a window
+// counts as one window.
 func similar[T frame.Sample](s *ssim, workers frame.Workers, a, b frame.Image[T], peak int) float64 {
 	bw, bh := a.Width/ssimBlock, a.Height/ssimBlock
 	if bw < 2 || bh < 2 {

@@ -9,9 +9,9 @@ import (
 	"retime/pipeline/media"
 )
 
-// vif measures visual information fidelity (Sheikh and Bovik, "Image Information and
-// Visual Quality", IEEE TIP 2006) of the first plane in the pixel domain, as the mean
-// of the four scales of FFmpeg's vif filter.
+// vif measures visual information fidelity (Sheikh and Bovik, "Image Information and Visual
+// Quality", IEEE TIP 2006) of the first plane in the pixel domain, as the mean of the four scales
+// of FFmpeg's vif filter.
 type vif struct {
 	filter *media.Filter
 	pairs  int64

@@ -46,7 +46,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	},
 }).Parse(pageHTML))
 
-// parts cuts a file's name after the signs after which a line may break.
+// parts splits a file name after the characters after which a line may break.
 func parts(name string) (list []string) {
 	for name != "" {
 		i := strings.IndexAny(name, "_.-") + 1
@@ -61,7 +61,7 @@ func parts(name string) (list []string) {
 // colours is the number of colours that the page has for methods.
 const colours = 8
 
-// figure formats v for the page: NaN means that it was not measured.
+// figure formats v for the page; NaN stands for a figure that was not measured.
 func figure(v float64, decimals int) string {
 	switch {
 	case math.IsNaN(v):
@@ -80,7 +80,7 @@ func describeValues(values map[string]string) string {
 	return strings.Join(parts, ", ")
 }
 
-// pageData fills in the template of the page.
+// pageData fills in the page's template.
 type pageData struct {
 	*Report
 	Best           columns

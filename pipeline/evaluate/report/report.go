@@ -1,5 +1,4 @@
-// Package report holds the result of an evaluation, and writes it as JSON and as a page
-// to look at.
+// Package report holds the result of an evaluation, and writes it as JSON and as an HTML page.
 package report
 
 import (
@@ -14,23 +13,23 @@ import (
 // Schema is the version of the format of report.json, which docs/evaluate.md describes.
 const Schema = 1
 
-// Report is the result of an evaluation. WriteJSON writes it as report.json, WriteHTML
-// as report.html with pictures.
+// Report is the result of an evaluation. WriteJSON writes it as report.json, WriteHTML as
+// report.html, with pictures.
 type Report struct {
 	Schema  int      `json:"schema"`
 	Made    string   `json:"made"` // in UTC, as in RFC 3339
 	Note    string   `json:"note"`
 	Verdict []string `json:"verdict"` // a sentence for each setting
 	Clip    Clip     `json:"clip"`
-	Every   int      `json:"every"` // every so many frames, one is held out
+	Every   int      `json:"every"` // one frame in this many is held out
 	Threads int      `json:"threads"`
 	Methods []Method `json:"methods"` // the settings, then the peers
-	// Failed are the peers that are left out because they failed.
+	// Failed lists the peers that were left out because they failed.
 	Failed  []Failure `json:"failed,omitempty"`
 	Shots   []Shot    `json:"shots"`
 	Frames  []Frame   `json:"frames"`  // the held-out frames
-	Worst   []int     `json:"worst"`   // indices into Frames, from the frame that the first method makes worst
-	Regions []Region  `json:"regions"` // from the region that the first method makes worst
+	Worst   []int     `json:"worst"`   // indices into Frames, starting with the frame that the first method makes worst
+	Regions []Region  `json:"regions"` // starting with the region that the first method makes worst
 
 	Pictures Pictures `json:"-"`
 }
@@ -93,7 +92,7 @@ type Frame struct {
 	Index     int     `json:"index"` // in the part, from 0
 	Time      Seconds `json:"time"`
 	Shot      int     `json:"shot"`
-	AcrossCut bool    `json:"across_cut"` // a cut lies between the frame's neighbours
+	AcrossCut bool    `json:"across_cut"` // a cut is between the frame's neighbours
 }
 
 // Region is a part of a held-out frame, in pixels.
@@ -106,23 +105,23 @@ type Region struct {
 	PSNRY  []Decibel `json:"psnr_y"` // by index in Report.Methods
 }
 
-// Summary holds a method's figures over several frames. PSNRY, PSNR, PSNRYWorst and
-// PSNRYChange pool the squared errors as FFmpeg's psnr filter does; PSNRYMin is the least
-// of the frames, and the others are means over the frames.
+// Summary holds a method's figures over several frames. PSNRY, PSNR, PSNRYWorst and PSNRYChange
+// pool the squared errors as FFmpeg's psnr filter does; PSNRYMin is the lowest of any frame, and
+// the others are means over the frames.
 type Summary struct {
 	Frames      int     `json:"frames"`
 	PSNRY       Decibel `json:"psnr_y"`
 	PSNR        Decibel `json:"psnr"`
 	PSNRYMean   Decibel `json:"psnr_y_mean"` // each frame counts for at most 100 dB
 	PSNRYMin    Decibel `json:"psnr_y_min"`
-	PSNRYWorst  Decibel `json:"psnr_y_worst_tenth"` // of each frame's blocks
+	PSNRYWorst  Decibel `json:"psnr_y_worst_tenth"` // over each frame's worst tenth of blocks
 	PSNRYChange Decibel `json:"psnr_y_change"`      // from one held-out frame to the next
 	SSIMY       Ratio   `json:"ssim_y"`
 	SSIM        Ratio   `json:"ssim"`
 	VIF         Ratio   `json:"vif"`
 	Speckle     Million `json:"false_speckle"`
 	LPIPS       Ratio   `json:"lpips"`
-	Detail      Ratio   `json:"detail"` // kept of the source frames'
+	Detail      Ratio   `json:"detail"` // share of the source frames' detail that is kept
 }
 
 // Series holds a method's figures for each frame.
@@ -130,8 +129,8 @@ type Series struct {
 	PSNRY      []Decibel `json:"psnr_y"`
 	PSNR       []Decibel `json:"psnr"`
 	PSNRYWorst []Decibel `json:"psnr_y_worst_tenth"`
-	// PSNRYChange compares the change since the held-out frame before; it is NaN for the
-	// first frame of a shot.
+	// PSNRYChange compares the change since the previous held-out frame; it is NaN for the first
+	// frame of a shot.
 	PSNRYChange []Decibel `json:"psnr_y_change"`
 	SSIMY       []Ratio   `json:"ssim_y"`
 	SSIM        []Ratio   `json:"ssim"`
@@ -139,20 +138,19 @@ type Series struct {
 	Speckle     []Million `json:"false_speckle"`
 	LPIPS       []Ratio   `json:"lpips"`
 	Detail      []Ratio   `json:"detail"`
-	// Confidence is retime's own expectation for each frame, from 0 to 1, and How is
-	// the method of its pipeline.Record. Settings that estimate no optical flow have
-	// neither.
+	// Confidence is how sure retime is of each frame, from 0 to 1, and How is the method in its
+	// pipeline.Record. Settings that estimate no optical flow have neither.
 	Confidence []Ratio           `json:"confidence,omitempty"`
 	How        []pipeline.Method `json:"how,omitempty"`
 }
 
-// Pictures are the pictures that the page shows.
+// Pictures holds the pictures that the page shows.
 type Pictures struct {
 	Worst   []Exhibit        `json:"worst"`   // by index in Report.Worst
 	Regions []RegionPictures `json:"regions"` // by index in Report.Regions
 }
 
-// Exhibit is a held-out frame with the pictures that the methods made of it.
+// Exhibit is a held-out frame and the pictures that the methods made of it.
 type Exhibit struct {
 	Truth []byte `json:"truth"` // JPEG
 	Views []View `json:"views"` // by index in Report.Methods
@@ -163,7 +161,7 @@ type View struct {
 	Made    []byte  `json:"made"`
 	Error   []byte  `json:"error"`
 	Flow    []byte  `json:"flow,omitempty"`    // nil if the method uses no flow
-	Longest float64 `json:"longest,omitempty"` // length of the motion in full colour, in pixels of the frame
+	Longest float64 `json:"longest,omitempty"` // length, in pixels of the frame, of the motion drawn in full colour
 }
 
 // RegionPictures holds the PNG pictures of one region.
@@ -174,19 +172,18 @@ type RegionPictures struct {
 	Made   [][]byte `json:"made"`   // by index in Report.Methods
 }
 
-// Decibel is a level in dB. JSON has three decimals, and null for an infinite level and
-// for NaN.
+// Decibel is a level in dB. In JSON it has three decimals, and is null if infinite or NaN.
 type Decibel float64
 
-// Ratio is a number without unit. JSON has five decimals, and null for one that was not
+// Ratio is a number without a unit. In JSON it has five decimals, and is null if it was not
 // measured.
 type Ratio float64
 
-// Million is a share in parts per million. JSON has one decimal, and null for one that
-// was not measured.
+// Million is a share in parts per million. In JSON it has one decimal, and is null if it was not
+// measured.
 type Million float64
 
-// Seconds is a time. JSON has six decimals.
+// Seconds is a time. In JSON it has six decimals.
 type Seconds float64
 
 // MarshalJSON writes d as JSON.

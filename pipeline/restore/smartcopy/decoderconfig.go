@@ -12,7 +12,7 @@ type decoderConfig struct {
 	hevc   bool
 	length int      // bytes in the length before each NAL unit; 0 for start codes
 	head   []byte   // the record before the sets; empty for start codes
-	sets   [][]byte // parameter sets; for HEVC other NAL units, too
+	sets   [][]byte // parameter sets; for HEVC, other NAL units as well
 	flags  []byte   // for HEVC, the first byte of the list that each set is in
 	tail   []byte   // for H.264, the record after the sets
 }
@@ -136,7 +136,7 @@ func (c *decoderConfig) appendLists(out []byte, added [][]byte) ([]byte, error) 
 		add(set, c.flags[i])
 	}
 	for _, set := range added {
-		add(set, 1<<7|byte(nalKind(true, set))) // the flag that all sets of the kind are in the list
+		add(set, 1<<7|byte(nalKind(true, set))) // with the flag that the list has all sets of this kind
 	}
 	out = append(out, byte(len(lists)))
 	for _, l := range lists {
@@ -152,22 +152,22 @@ func appendSets(out []byte, sets [][]byte) []byte {
 	return out
 }
 
-// cover raises the level in a record's head to the level of an unescaped sequence
-// parameter set. It fails if the set's profile is higher than the record's.
+// cover raises the level in a record's head to the level of an unescaped sequence parameter set. It
+// fails if the set's profile is higher than the record's.
 func (c *decoderConfig) cover(head, set []byte) error {
 	var have, joins, level byte
 	var at int // of the level in the head
 	switch k := nalKind(c.hevc, set); {
 	case c.hevc && k == hevcSPS && len(set) > 15:
 		have, joins, level, at = head[1]&31, set[3]&31, set[14], 12
-		// Set the fields on parallel decoding to unknown.
+		// Set the fields about parallel decoding to unknown.
 		head[13], head[14], head[15] = 0xf0, 0, 0xfc
 	case !c.hevc && k == avcSPS && len(set) > 4:
 		have, joins, level, at = head[1], set[1], set[3], 3
 	default:
 		return nil
 	}
-	if joins > have { // among the profiles in use, a higher number allows more
+	if joins > have { // of the profiles in use, a higher number allows more
 		return errors.New("the encoder's profile is beyond the input's")
 	}
 	head[at] = max(head[at], level)

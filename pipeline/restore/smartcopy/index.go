@@ -21,9 +21,9 @@ type PacketTime struct {
 	Key, Restart       bool
 }
 
-// Index reads all packets of a source that was opened with ReaderOptions.Packets. If the
-// source ends too early, damage is the fault.BadData error that says where. If its
-// packets cannot be copied, err is a fault.Usage error.
+// Index reads all packets of a source opened with ReaderOptions.Packets. If the source ends too
+// early, damage is the fault.BadData error that says where. If its packets cannot be copied, err is
+// a fault.Usage error.
 func Index(source *media.Reader) (index []PacketTime, damage, err error) {
 	restart, err := restarting(source.Source())
 	if err != nil {
@@ -54,9 +54,9 @@ func Index(source *media.Reader) (index []PacketTime, damage, err error) {
 	return index, damage, nil
 }
 
-// restarting returns a function that reports whether decoding can restart at a packet: no
-// later packet in decoding order refers to an earlier one. It fails if the package cannot
-// tell for the codec.
+// restarting returns a function that reports whether decoding can restart at a packet: whether no
+// later packet in decoding order refers to an earlier one. It fails if the package cannot tell for
+// the codec.
 func restarting(source *media.Source) (func(media.Packet) bool, error) {
 	p := source.Codec()
 	switch id := p.CodecID(); {
@@ -79,6 +79,6 @@ func restarting(source *media.Source) (func(media.Packet) bool, error) {
 // isNAL reports whether a codec's packets are NAL units with parameter sets.
 func isNAL(id astiav.CodecID) bool { return id == astiav.CodecIDH264 || id == astiav.CodecIDHevc }
 
-// stills are the image codecs. Each picture stands alone, but FFmpeg does not mark them
-// so.
+// stills are the image codecs. Each picture decodes on its own, but FFmpeg does not mark them as
+// intra-only.
 var stills = []astiav.CodecID{astiav.CodecIDPng, astiav.CodecIDTiff, astiav.CodecIDDpx, astiav.CodecIDExr, astiav.CodecIDBmp}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// bitString returns bytes as a text of ones and zeros. pack is its inverse.
+// bitString returns b as a string of ones and zeros. pack is its inverse.
 func bitString(b []byte) string {
 	var s strings.Builder
 	for _, v := range b {
@@ -148,7 +148,7 @@ func TestJoinSets(t *testing.T) {
 	}
 }
 
-// A configuration with added sets has these and all of its own.
+// A configuration with added sets has the added sets and all of its own.
 func TestDecoderConfig(t *testing.T) {
 	sps, pps := []byte{0x67, 100, 0, 30, 0xac}, []byte{0x68, 0xee}
 	avc := append(appendSets([]byte{1, 100, 0, 30, 0xff, 0xe1}, [][]byte{sps}), appendSets([]byte{1}, [][]byte{pps})...)

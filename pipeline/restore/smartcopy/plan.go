@@ -27,17 +27,16 @@ type Range struct {
 type Plan struct {
 	Shown  []Shown // all frames of the output, in presentation order
 	Ranges []Range
-	// Reorder is the most packets by which the encoder may delay a frame.
+	// Reorder is the maximum number of packets by which the encoder may delay a frame.
 	Reorder int
 }
 
-// NewPlan replaces the frames for which bad is true and inserts insert[stamp] frames
-// after the frame at stamp, encoding as few packets as possible again. stamps are the
-// timestamps of all frames of the input, in ascending order. A range begins at a packet
-// before which all decoded pictures were also shown, so nothing before it refers to the
-// range. It ends where decoding restarts. If packets in index lack decoding times,
-// NewPlan fills in all of them. It fails if two packets share a timestamp, if a frame has
-// no packet, or if there is no time for the inserted frames.
+// NewPlan replaces the frames for which bad is true and inserts insert[stamp] frames after the
+// frame at stamp, re-encoding as few packets as possible. stamps are the timestamps of all frames
+// of the input, in ascending order. A range begins at a packet before which all decoded pictures
+// were also shown, so nothing before it refers to the range. It ends where decoding restarts. If
+// packets in index lack decoding times, NewPlan fills in all of them. It fails if two packets share
+// a timestamp, if a frame has no packet, or if there is no time for the inserted frames.
 func NewPlan(index []PacketTime, stamps []int64, bad func(stamp int64) bool, insert map[int64]int) (*Plan, error) {
 	order := make([]int64, len(index)) // the packets' timestamps, ascending
 	for i, p := range index {
@@ -129,7 +128,7 @@ func (s *Plan) merge() {
 	s.Ranges = out
 }
 
-// place assigns frames and decoding times to the ranges. delay is the most packets by
+// place assigns frames and decoding times to the ranges. delay is the maximum number of packets by
 // which the source delays a frame.
 func (s *Plan) place(index []PacketTime, order []int64, delay int) error {
 	k := 0
@@ -157,9 +156,9 @@ func (s *Plan) place(index []PacketTime, order []int64, delay int) error {
 	return errors.New("the decoding times leave no room for the frames that are put in")
 }
 
-// decode finds decoding times for the packets of t. They rise from the packet before t to
-// the packet after it, and none is later than its packet's timestamp. It returns false if
-// there is no room for them.
+// decode finds decoding times for the packets of t. They rise from the packet before t to the
+// packet after it, and none is later than its packet's timestamp. It returns false if they do not
+// fit.
 func (s *Plan) decode(t *Range, index []PacketTime) bool {
 	n, old := t.To-t.From, index[t.First:t.End]
 	t.Decoding = make([]int64, n)
@@ -188,7 +187,7 @@ func (s *Plan) decode(t *Range, index []PacketTime) bool {
 	return true
 }
 
-// delay returns the most packets by which a packet is decoded after its place in
+// delay returns the maximum number of packets by which a packet is decoded after its place in
 // presentation order.
 func delay(index []PacketTime, order []int64) (n int) {
 	for i, p := range index {
@@ -198,12 +197,11 @@ func delay(index []PacketTime, order []int64) (n int) {
 	return n
 }
 
-// usualGroup is the longest distance of key frames that encoders use by default, in
-// frames.
+// usualGroup is the maximum distance between key frames, in frames, that encoders use by default.
 const usualGroup = 250
 
-// LongestGroup returns the most packets from one key frame to the next, but at most 250,
-// so that players can seek in the new packets as well as in the old ones.
+// LongestGroup returns the maximum number of packets from one key frame to the next, but at most
+// 250, so that players can seek in the new packets as well as in the old ones.
 func LongestGroup(index []PacketTime) int {
 	longest, last := 1, 0
 	for i, p := range index {

@@ -10,9 +10,8 @@ import (
 	"retime/pipeline/media"
 )
 
-// packetsOf returns packets with the given timestamps in decoding order, 10 ticks apart;
-// R marks a restart. Decoding times run late ticks ahead: 10 for each packet by which the
-// source reorders.
+// packetsOf returns packets with the given timestamps in decoding order, 10 ticks apart; R marks a
+// restart. Decoding times run late ticks ahead: 10 for each packet by which the source reorders.
 func packetsOf(text string, late int64) (index []PacketTime, stamps []int64) {
 	for i, field := range strings.Fields(text) {
 		pts, restart := strings.CutSuffix(field, "R")
@@ -27,7 +26,7 @@ func packetsOf(text string, late int64) (index []PacketTime, stamps []int64) {
 	return index, stamps
 }
 
-// changes are the changes that a plan is made for.
+// changes are what a plan must change.
 type changes struct {
 	bad    map[int64]bool
 	insert map[int64]int
@@ -108,8 +107,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Ranges contain everything that must change, end where decoding restarts, and have
-// rising decoding times, in random groups with random changes.
+// In random groups with random changes, ranges contain everything that must change, end where
+// decoding restarts, and have rising decoding times.
 func TestPlanOfRandomGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 4))
 	for round := range 2000 {
@@ -123,7 +122,7 @@ func TestPlanOfRandomGroups(t *testing.T) {
 			first := int64(len(index))
 			size := 1 + random.Int64N(9)
 			order := []int64{}
-			for at := int64(0); at < size; { // a key frame or P-frame, and B-frames that are shown before it
+			for at := int64(0); at < size; { // a key frame or P-frame, and the B-frames shown before it
 				run := int64(0)
 				if at > 0 && late > 0 {
 					run = min(random.Int64N(late/10+1), size-1-at)

@@ -51,8 +51,8 @@ func (s *Splicer) candidates(g Grouping) []map[string]string {
 	return []map[string]string{set}
 }
 
-// smartCRF is libx265's constant rate factor if the options give none. libx265's own
-// default is too coarse for frames between copied ones.
+// smartCRF is the constant rate factor for libx265 if the options set none. libx265's own default
+// is too coarse for frames between copied ones.
 const smartCRF = 18
 
 // dnxhd returns options with the stated profile or, if that is 0, with bit rates to try:

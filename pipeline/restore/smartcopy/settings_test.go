@@ -7,8 +7,8 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// The frames between copied ones are of good quality unless the options say otherwise; libx264's
-// default is that of any conversion.
+// Frames between copied ones have good quality unless the options say otherwise; for libx264 the
+// default is the same as for any conversion.
 func TestQualityOfEncodedFrames(t *testing.T) {
 	r, err := media.Open(t.Context(), "../../../testdata/demo.mp4", media.ReaderOptions{})
 	if err != nil {

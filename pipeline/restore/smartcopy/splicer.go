@@ -17,8 +17,8 @@ import (
 	"retime/pipeline/media"
 )
 
-// Splicer makes packets that can be mixed with a source's packets. They have the source's
-// codec, size and pixel format, and one decoder configuration is valid for both.
+// Splicer makes packets that can be mixed with a source's packets. They have the source's codec,
+// size and pixel format, and one decoder configuration serves both.
 type Splicer struct {
 	name   string
 	source *media.Reader
@@ -32,8 +32,8 @@ type Splicer struct {
 	sets   [][]byte       // the encoder's parameter sets with their new numbers
 }
 
-// unsuited turns err into a fault.Usage error that says why packets cannot be copied. It
-// leaves cancellation and write errors as they are.
+// unsuited turns err into a fault.Usage error that says why packets cannot be copied. It returns
+// cancellation and write errors unchanged.
 func unsuited(err error) error {
 	if k := fault.KindOf(err); k == fault.Cancelled || k == fault.CannotWrite {
 		return err
@@ -43,8 +43,8 @@ func unsuited(err error) error {
 
 // Grouping describes how frames may depend on each other.
 type Grouping struct {
-	Reorder int // most packets by which the encoder may delay a frame
-	Longest int // most frames from one key frame to the next
+	Reorder int // maximum number of packets by which the encoder may delay a frame
+	Longest int // maximum number of frames from one key frame to the next
 }
 
 // NewSplicer finds an encoder and settings whose packets can be mixed with the source's
@@ -106,8 +106,7 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 	return err
 }
 
-// selfDescribing are the codecs in which every picture contains everything that a decoder
-// needs.
+// selfDescribing are the codecs in which every picture contains everything that a decoder needs.
 var selfDescribing = []astiav.CodecID{astiav.CodecIDProres, astiav.CodecIDDnxhd, astiav.CodecIDMjpeg}
 
 // try opens the encoder and compares its header with the source's.
@@ -164,8 +163,8 @@ func (s *Splicer) Encode(ctx context.Context, put func(media.Packet) error) (*me
 	return e, err
 }
 
-// Create opens the file as media.CreateCopy does, for packets of the source and of the
-// encoder. WritePacket takes these packets, with times in the source's time base.
+// Create opens the file as media.CreateCopy does, for the packets of the source and the encoder.
+// WritePacket takes these packets with times in the source's time base.
 func (s *Splicer) Create(ctx context.Context, opt media.WriterOptions) (*media.Output, error) {
 	o, err := media.CreateCopy(ctx, s.name, s.source, opt, s.codec.Name(), s.header)
 	if e := (*media.CodecError)(nil); errors.As(err, &e) {
@@ -174,8 +173,8 @@ func (s *Splicer) Create(ctx context.Context, opt media.WriterOptions) (*media.O
 	return o, err
 }
 
-// adopt gives the encoder's packet the source's form: its framing of NAL units and the
-// new numbers of parameter sets.
+// adopt converts the encoder's packet to the source's NAL unit framing and the new numbers of
+// parameter sets.
 func (s *Splicer) adopt(p *media.Packet) error {
 	var nals [][]byte
 	if p.IsKey() && s.config.length == 0 {

@@ -35,10 +35,10 @@ func main() {
 const (
 	goDir    = "warp/boxspline/fast"
 	document = "docs/boxspline.md"
-	// generic is the element that package generic evaluates: its code would be longer than
-	// that of all others together.
+	// generic is the element that package generic evaluates: its code would be longer than all the
+	// others' together.
 	generic = "bcc-voronoi-2"
-	// sampled is the element that conversions sample frames by.
+	// sampled is the element with which conversions sample frames.
 	sampled = "zp"
 )
 
@@ -97,8 +97,8 @@ func compileAll() ([]emit.Program, error) {
 
 func fileName(element string) string { return strings.ReplaceAll(element, "-", "_") }
 
-// compile returns the program of the way to store the lattice that takes the fewest
-// operations. In three dimensions lattices are stored as their cosets.
+// compile returns the program for an element, with the lattice stored in the way that takes the
+// fewest operations. In three dimensions that is always as cosets.
 func compile(e *boxspline.Element) (*code.Program, error) {
 	targets := []plan.Target{plan.Cosets(e)}
 	if e.Dim() == 2 && len(e.Lattice.Offsets) > 1 {
@@ -121,7 +121,7 @@ func compile(e *boxspline.Element) (*code.Program, error) {
 	return best, nil
 }
 
-// put writes text to a file or, with check, returns an error unless the file holds text.
+// put writes text to a file or, if check is set, returns an error unless the file holds text.
 func put(name string, text []byte, check bool) error {
 	now, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

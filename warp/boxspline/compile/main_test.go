@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What the compiler wrote is current. A program of its own has no race detector, with which
-// compiling takes four times as long.
+// The generated files are current. The compiler runs as a separate program, without the race
+// detector, which would make it four times slower.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	if out, err := exec.Command("go", "run", ".", "-root", "../../..", "-check").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

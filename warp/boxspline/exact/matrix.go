@@ -74,7 +74,7 @@ func (v Vec) IsInt() bool {
 	return true
 }
 
-// Key returns a text that is the same for equal vectors only.
+// Key returns a text that is equal only for equal vectors.
 func (v Vec) Key() string {
 	var b []byte
 	for _, a := range v {
@@ -92,7 +92,7 @@ func (v Vec) Floats() []float64 {
 	return f
 }
 
-// Matrix is a matrix by its columns.
+// Matrix is a matrix, stored by columns.
 type Matrix []Vec
 
 // Rows returns the matrix with these rows of integers.
@@ -156,7 +156,7 @@ func (m Matrix) Inverse() (Matrix, bool) {
 	return inverse, det.Sign() != 0
 }
 
-// eliminate is Gauss and Jordan's algorithm on columns.
+// eliminate is Gauss-Jordan elimination on columns.
 func (m Matrix) eliminate() (Matrix, Rat) {
 	n := len(m)
 	a, inverse, det := make(Matrix, n), Identity(n), Int(1)

@@ -20,8 +20,8 @@ func (m Monomial) Degree() int {
 	return d
 }
 
-// Poly is a polynomial: the coefficient of each monomial that has one other than zero.
-// The functions of this package change no operand but Accumulate's.
+// Poly is a polynomial: the coefficient of each monomial with a nonzero one. Apart from Accumulate,
+// the functions of this package change no operand.
 type Poly map[Monomial]Rat
 
 // Constant returns the polynomial a.
@@ -63,7 +63,7 @@ func (p Poly) Add(q Poly, s Rat) Poly {
 	return r
 }
 
-// Accumulate adds s q to p, which nobody else may hold.
+// Accumulate adds s q to p, which must not be shared.
 func (p Poly) Accumulate(q Poly, s Rat) {
 	for m, a := range q {
 		p.accumulate(m, a.Mul(s))
@@ -123,7 +123,7 @@ func (p Poly) Monomials() []Monomial {
 	return list
 }
 
-// Substitute returns p(a x + b), with a by its columns.
+// Substitute returns p(a x + b), where a is given by its columns.
 func (p Poly) Substitute(a Matrix, b Vec) Poly {
 	var powers [MaxVars][]Poly
 	for i := range b {
@@ -170,8 +170,8 @@ func (p Poly) At(x Vec) Rat {
 	return s
 }
 
-// AtBig sets z to p(x) with z's precision and returns z. It serves as a reference whose
-// rounding errors lie far below those of float64.
+// AtBig sets z to p(x) with z's precision and returns z. It serves as a reference whose rounding
+// errors are far below float64's.
 func (p Poly) AtBig(z *big.Float, x []*big.Float) *big.Float {
 	prec := z.Prec()
 	z.SetInt64(0)
@@ -188,7 +188,7 @@ func (p Poly) AtBig(z *big.Float, x []*big.Float) *big.Float {
 	return z
 }
 
-// Content returns the rational number by which p is a polynomial of integers without a
+// Content returns the rational number by which p is a multiple of an integer polynomial without a
 // common divisor, with the sign of the last monomial's coefficient. The content of the zero
 // polynomial is 1.
 func (p Poly) Content() Rat {
@@ -209,9 +209,9 @@ func (p Poly) Content() Rat {
 	return narrow(new(big.Rat).SetFrac(num, den))
 }
 
-// DivideLinear returns p/f, f of degree 1, and true, or false if f does not divide p.
+// DivideLinear returns p/f, where f has degree 1, and true, or false if f does not divide p.
 func (p Poly) DivideLinear(f Poly) (Poly, bool) {
-	// f = a (x_v + g), with g free of x_v: synthetic division by powers of x_v.
+	// f = a (x_v + g), where g is free of x_v: synthetic division by powers of x_v.
 	v := -1
 	for i := range MaxVars {
 		var m Monomial
@@ -253,15 +253,14 @@ func (p Poly) DivideLinear(f Poly) (Poly, bool) {
 	return quotient, len(carry) == 0
 }
 
-// Separated is a product of polynomials of one variable each: Scale times all Parts, each
-// with the content 1.
+// Separated is a product of polynomials in one variable each: Scale times all Parts, each with
+// content 1.
 type Separated struct {
 	Scale Rat
 	Parts [MaxVars]Poly
 }
 
-// Separate returns p as a product of polynomials of one variable each, or false if it is
-// none.
+// Separate returns p as a product of polynomials in one variable each, or false if it is not one.
 func (p Poly) Separate() (Separated, bool) {
 	if len(p) == 0 {
 		return Separated{}, false
@@ -293,7 +292,7 @@ func unitPower(i int, e uint8) Monomial {
 	return m
 }
 
-// OnlyVariable returns the variable of a polynomial that depends on one alone, or -1.
+// OnlyVariable returns the variable of a polynomial that depends on a single one, or -1.
 func (p Poly) OnlyVariable() int {
 	v := -1
 	for m := range p {
@@ -309,8 +308,8 @@ func (p Poly) OnlyVariable() int {
 	return v
 }
 
-// InTermsOf returns the polynomial q with p = q(f) for p and f in variable v alone, f of
-// degree 1.
+// InTermsOf returns the polynomial q with p = q(f), for p and f in variable v only and f of degree
+// 1.
 func (p Poly) InTermsOf(f Poly, v int) Poly {
 	var unit Monomial
 	unit[v] = 1

@@ -9,11 +9,11 @@ import (
 	"strconv"
 )
 
-// Rat is a rational number. The zero value is 0. A Rat is immutable; operators such as ==
-// do not compare Rats, [Rat.Cmp] does.
+// Rat is a rational number. The zero value is 0. A Rat is immutable. Compare Rats with [Rat.Cmp]:
+// == and other operators do not.
 type Rat struct {
-	num, den int64    // in lowest terms, den 0 standing for 1, if wide is nil
-	wide     *big.Rat // the number if it does not fit
+	num, den int64    // if wide is nil; in lowest terms, where den 0 means 1
+	wide     *big.Rat // the number if it does not fit in num and den
 }
 
 // Int returns n.
@@ -31,11 +31,11 @@ func FromFloat(x float64) Rat {
 	return narrow(r)
 }
 
-// FromBig returns r, which must not change later.
+// FromBig returns r, which must not change afterwards.
 func FromBig(r *big.Rat) Rat { return narrow(r) }
 
-// limit bounds the numbers of the quick paths, whose products and sums of products then
-// fit into 64 bits.
+// limit bounds the numbers in the quick paths; their products and sums of products then fit into 64
+// bits.
 const limit = 1 << 30
 
 func (a Rat) small() bool {
@@ -52,7 +52,7 @@ func (a Rat) Big() *big.Rat {
 	return big.NewRat(a.num, a.d())
 }
 
-// narrow returns r, which it keeps.
+// narrow returns r, which it may keep.
 func narrow(r *big.Rat) Rat {
 	if r.Num().IsInt64() && r.Denom().IsInt64() {
 		return Rat{num: r.Num().Int64(), den: r.Denom().Int64()}
@@ -192,7 +192,7 @@ func (a Rat) Fraction() (num, den int64) {
 	return a.num, a.d()
 }
 
-// String returns a as in "-3/4".
+// String returns a in the form "-3/4".
 func (a Rat) String() string {
 	switch {
 	case a.wide != nil:

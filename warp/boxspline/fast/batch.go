@@ -7,23 +7,23 @@ import (
 	"retime/frame/simd"
 )
 
-// element numbers the functions, as they stand in Functions.
+// element numbers the functions, in the order of Functions.
 type element int
 
-// batchSize is the number of positions that a function works on together.
+// batchSize is the number of positions that a function processes together.
 const batchSize = 64
 
-// batch holds the places of positions in an array: for each the index of a coefficient, and
-// the position relative to it.
+// batch holds the places of positions in an array: for each the index of a coefficient and the
+// position relative to it.
 type batch[T Float] struct {
 	at      [batchSize]int
 	u       [3][batchSize]T
 	folded  [3][batchSize]float64
-	invalid uint64 // a bit for each position at which the spline has no value
+	invalid uint64 // bit mask of the positions at which the spline has no value
 }
 
-// read returns as many of the first positions as a batch holds, folded into the box. zs is
-// nil in two dimensions.
+// read reads up to a batch of the first positions, folded into the box. zs is nil in two
+// dimensions.
 func (b *batch[T]) read(g *Grid[T], xs, ys, zs []float64) (n int, x [3][]float64) {
 	n = min(len(xs), batchSize)
 	b.invalid = 0
@@ -57,7 +57,7 @@ func (b *batch[T]) read(g *Grid[T], xs, ys, zs []float64) (n int, x [3][]float64
 	return n, x
 }
 
-// inside reports whether positions lie in the box.
+// inside reports whether all positions are in the box.
 func (g *Grid[T]) inside(x *[3][]float64) bool {
 	for k, limit := range g.limit[:g.dim] {
 		for _, v := range x[k] {
@@ -69,8 +69,8 @@ func (g *Grid[T]) inside(x *[3][]float64) bool {
 	return true
 }
 
-// place sets the places of n positions in an array. up is what to add to a position in the
-// array before it is rounded down.
+// place sets the places of n positions in an array. up is added to a position in the array before
+// it is rounded down.
 func (b *batch[T]) place(g *Grid[T], x *[3][]float64, array, n int, up *[3]float64) {
 	scale, o := g.scale, &g.offsets[array]
 	xs, ys := x[0][:n], x[1][:n]
@@ -109,12 +109,12 @@ func floor(x float64) int {
 	return n
 }
 
-// chosen is the loops in use.
+// chosen holds the loops in use.
 var chosen = variant(simd.Chosen())
 
-// native evaluates an element by the loops in C at as many of the first positions as they
-// can, and returns the number of these, and of those after which to try C again: Go has to
-// evaluate the ones between.
+// native evaluates an element by the C loops, at as many of the first positions as they can. done
+// is the number of these; C is worth trying again after next positions, and Go has to evaluate
+// those in between.
 func native[T Float](g *Grid[T], e element, dst []T, xs, ys, zs []float64) (done, next int) {
 	done, ok := run(chosen, e, g, dst, xs, ys, zs)
 	if !ok {

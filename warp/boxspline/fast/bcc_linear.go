@@ -13,7 +13,7 @@ package fast
 // Arrays: 2. Subregions: 24 under 64 indices. Polynomials: 1.
 // Polynomial 0: 2 coefficients, polynomial, 2 multiplications, 4 additions; 1 linear look-ups.
 
-// turnsBCCLinear has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
+// turnsBCCLinear holds, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
 var turnsBCCLinear = [...][13]int32{
 	{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0},
 	{1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0},

@@ -19,7 +19,7 @@ package fast
 // Polynomial 3: 4 coefficients, weights, 48 multiplications, 54 additions; 2 linear look-ups.
 // Polynomial 4: 4 coefficients, polynomial, 24 multiplications, 26 additions; 2 linear look-ups.
 
-// turnsBCCVoronoi1 has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
+// turnsBCCVoronoi1 holds, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
 var turnsBCCVoronoi1 = [...][13]int32{
 	{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0},
 	{-1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0},

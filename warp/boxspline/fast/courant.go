@@ -12,7 +12,7 @@ package fast
 // Arrays: 1. Subregions: 2 under 2 indices. Polynomials: 1.
 // Polynomial 0: 3 coefficients, polynomial, 2 multiplications, 4 additions; 2 linear look-ups.
 
-// turnsCourant has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
+// turnsCourant holds, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
 var turnsCourant = [...][7]int32{
 	{1, 0, 0, 1, 0, 0, 0},
 	{0, 1, 1, 0, 0, 0, 0},

@@ -70,9 +70,8 @@ func mirrored(x, n float64) float64 {
 	return x
 }
 
-// Every function agrees with the reference, within 1e-13 of the largest coefficient in
-// float64 and 2e-6 in float32, in the middle of subregions and on knot planes, inside the
-// box and outside.
+// Every function agrees with the reference, within 1e-13 of the largest coefficient in float64 and
+// 2e-6 in float32, in the middle of subregions and on knot planes, inside the box and outside.
 func TestAgreesWithReference(t *testing.T) {
 	for _, f := range Functions {
 		e, err := boxspline.Find(f.Element)
@@ -93,7 +92,7 @@ func TestAgreesWithReference(t *testing.T) {
 				for k := range x {
 					side := float64(s.Size[k] * e.Lattice.Step)
 					x[k] = (rng.Float64()*1.6 - 0.3) * side
-					// Some positions lie where knot planes meet, or near there.
+					// Some positions are where knot planes meet, or near there.
 					switch i % 5 {
 					case 3:
 						x[k] = math.Round(2*x[k]) / 2
@@ -105,8 +104,8 @@ func TestAgreesWithReference(t *testing.T) {
 				}
 				at := x
 				if f.Element == "courant" && b == lattice.WholeSymmetric {
-					// Courant's triangles have no mirror image, so the reference follows
-					// the rule of the grid: what is outside is the spline's mirror image.
+					// Courant's triangles have no mirror image, so the reference follows the grid's
+					// rule: outside is the mirror image of the spline.
 					at = []float64{mirrored(x[0], 4), mirrored(x[1], 3)}
 				}
 				want := reference(e, s, at)

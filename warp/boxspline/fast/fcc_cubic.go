@@ -17,7 +17,7 @@ package fast
 // Polynomial 1: 4 coefficients, weights, 32 multiplications, 31 additions; 3 linear look-ups.
 // Polynomial 2: 4 coefficients, polynomial, 15 multiplications, 9 additions; 3 linear look-ups.
 
-// turnsFCCCubic has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
+// turnsFCCCubic holds, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
 var turnsFCCCubic = [...][13]int32{
 	{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0},
 	{0, 0, 1, -1, 0, 0, 0, 1, 0, -1, 0, 0, 0},

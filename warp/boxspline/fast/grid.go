@@ -1,9 +1,9 @@
-// Package fast evaluates splines of box-spline elements at many positions, by code that
+// Package fast evaluates splines of box-spline elements at many positions, with code that
 // warp/boxspline/compile generates: one function for each element.
 //
-// Results depend on the input alone: an explicit conversion rounds every product, so that
-// no platform may fuse it with a sum. The functions in Go define the results; loops in C for
-// vector instructions (native.h) have the same bits.
+// Results depend on the input alone: an explicit conversion rounds every product, so that no
+// platform may fuse it with a sum. The Go functions define the results; C loops for vector
+// instructions (native.h) give the same bits.
 package fast
 
 import (
@@ -16,38 +16,38 @@ import (
 // Float is the type of coefficients and values.
 type Float interface{ float32 | float64 }
 
-// Grid holds the coefficients of a spline as the generated functions read them: an array for
-// each coset, continued by the boundary as far as an element reaches. Positions are those of
-// the lattice, with the box's first point at the origin. Outside the box the spline is its
-// mirror image or its repetition, by the boundary.
+// Grid holds the coefficients of a spline as the generated functions read them: an array for each
+// coset, continued by the boundary as far as an element reaches. Positions are in the lattice's
+// coordinates, with the box's first point at the origin. Outside the box the spline is mirrored or
+// repeated, depending on the boundary.
 type Grid[T Float] struct {
 	lattice  *lattice.Lattice
 	boundary lattice.Boundary
 	cosets   [][]T
 	shape    lattice.Point // of an array
-	base     lattice.Point // the index that an array's first coefficient has on the lattice
+	base     lattice.Point // index on the lattice of an array's first coefficient
 	layout
 }
 
-// layout says how arrays lie on the lattice and in memory, in numbers alone: C reads it, as
-// boxspline_layout.
+// layout describes, in plain numbers, how arrays are placed on the lattice and in memory. C reads
+// it as boxspline_layout.
 type layout struct {
 	dim, arrays int
 	along       int // 1 for one array along the lattice's basis
-	origin      int // where index (0, 0, 0) is in an array
+	origin      int // position of index (0, 0, 0) in an array
 	stride      int
 	slice       int
-	limit       [3]float64 // positions from 0 to it are inside
-	scale       float64    // from distances on the lattice to those in an array
+	limit       [3]float64 // positions from 0 to limit are inside
+	scale       float64    // from distances on the lattice to distances in an array
 	offsets     [4][3]float64
 }
 
 // reach is how many coefficients beyond the box the arrays hold. No element reaches farther.
 const reach = 4
 
-// NewGrid returns a grid of the samples. If along is set, it is one array along the
-// lattice's basis; otherwise it has an array for each coset. An element's entry in
-// Functions says what its function wants.
+// NewGrid returns a grid of the samples. If along is set, it is one array along the lattice's
+// basis; otherwise it has an array for each coset. An element's entry in Functions says which its
+// function needs.
 func NewGrid[T Float](s *lattice.Samples, along bool) *Grid[T] {
 	l := s.Lattice
 	g := &Grid[T]{lattice: l, boundary: s.Boundary}
@@ -69,7 +69,7 @@ func NewGrid[T Float](s *lattice.Samples, along bool) *Grid[T] {
 	}
 	if along {
 		offsets, g.along = []lattice.Point{{}}, 1
-		// The plane's box, turned, lies in a larger one.
+		// The plane's box, turned, is inside a larger one.
 		w, h := s.Size[0]*l.Step, s.Size[1]*l.Step
 		half := (w + h) / 2
 		g.base = lattice.Point{-reach, -w/2 - reach}
@@ -100,7 +100,7 @@ func NewGrid[T Float](s *lattice.Samples, along bool) *Grid[T] {
 	return g
 }
 
-// Arrays returns the number of arrays: of cosets, or 1 along the basis.
+// Arrays returns the number of arrays: one for each coset, or 1 along the basis.
 func (g *Grid[T]) Arrays() int { return len(g.cosets) }
 
 // Array returns the coefficients of a coset, the shape of all arrays, and the index on the
@@ -109,8 +109,8 @@ func (g *Grid[T]) Array(coset int) (c []T, shape, base lattice.Point) {
 	return g.cosets[coset], g.shape, g.base
 }
 
-// fold returns the position inside the box at which the spline has the same value, or a
-// first coordinate of NaN if one is not finite or too large to have a fraction.
+// fold returns the position inside the box at which the spline has the same value. Its first
+// coordinate is NaN if one of x, y and z is not finite or too large to have a fraction.
 func (g *Grid[T]) fold(x, y, z float64) (float64, float64, float64) {
 	p := [3]float64{x, y, z}
 	for i, v := range p[:g.dim] {
@@ -120,7 +120,7 @@ func (g *Grid[T]) fold(x, y, z float64) (float64, float64, float64) {
 			return math.NaN(), 0, 0
 		case v >= 0 && v <= limit:
 		case g.boundary == lattice.HalfSymmetric:
-			// The mirrors stand at -1/2 and limit+1/2.
+			// The mirrors are at -1/2 and limit+1/2.
 			v = math.Abs(v+0.5) - 0.5
 			n := limit + 1
 			v -= float64(2 * n * math.Floor((v+0.5)/(2*n)))
@@ -141,11 +141,11 @@ func (g *Grid[T]) fold(x, y, z float64) (float64, float64, float64) {
 // Function is a generated function for one type of coefficients.
 type Function struct {
 	Element string
-	Along   bool // whether it wants a Grid of one array along the lattice's basis
-	// Plane and Volume evaluate elements of two and three dimensions; the other is nil.
+	Along   bool // whether it needs a Grid of one array along the lattice's basis
+	// Plane evaluates two-dimensional elements and Volume three-dimensional ones; the other is nil.
 	Plane  func(g *Grid[float64], dst, xs, ys []float64)
 	Volume func(g *Grid[float64], dst, xs, ys, zs []float64)
-	// Plane32 and Volume32 do so in float32.
+	// Plane32 and Volume32 are the same in float32.
 	Plane32  func(g *Grid[float32], dst []float32, xs, ys []float64)
 	Volume32 func(g *Grid[float32], dst []float32, xs, ys, zs []float64)
 }

@@ -42,7 +42,7 @@ static inline f32x4 row22(const float *p, const float *q) {
 	return (f32x4)(f64x2){a, b};
 }
 
-// D and L have as many doubles and integers as a vector holds.
+// D and L hold as many doubles and integers as fit into a vector.
 typedef double D __attribute__((vector_size(vector_bytes)));
 typedef int64_t L __attribute__((vector_size(vector_bytes)));
 typedef float H __attribute__((vector_size(vector_bytes / 2)));
@@ -64,7 +64,7 @@ static inline D below(D v) {
 	return m - (D)((L)(m > v) & (L)all(1));
 #endif
 }
-// integers returns integers from 0 to 2^52 as such.
+// integers converts whole numbers from 0 to 2^52 to integers.
 static inline L integers(D v) { return (L)(v + 0x1p52) - (L)all(0x1p52); }
 
 static inline void store_doubles_f32(float *p, D v) {
@@ -73,7 +73,7 @@ static inline void store_doubles_f32(float *p, D v) {
 }
 static inline void store_doubles_f64(double *p, D v) { memcpy(p, &v, sizeof v); }
 
-// inside reports whether n positions are from 0 to limit.
+// inside reports whether n positions are all from 0 to limit.
 static int inside(const double *x, double limit, int64_t n) {
 	L in = ~(L){0};
 	for (int64_t i = 0; i < n; i += doubles) in &= (row(x + i) >= 0) & (row(x + i) <= limit);
@@ -82,7 +82,7 @@ static int inside(const double *x, double limit, int64_t n) {
 	return all != 0;
 }
 
-// padded copies n positions and repeats the last, up to whole vectors.
+// padded copies n positions and repeats the last one to fill whole vectors.
 static const double *padded(double *copy, const double *x, int64_t n) {
 	memcpy(copy, x, n * sizeof *x);
 	for (int64_t i = n; i % most_lanes; i++) copy[i] = x[n - 1];
@@ -94,8 +94,8 @@ static const double *padded(double *copy, const double *x, int64_t n) {
 typedef float V_f32 __attribute__((vector_size(vector_bytes)));
 typedef int32_t I_f32 __attribute__((vector_size(vector_bytes)));
 
-// two sets v[k] to element k of the rows at p, one for each lane; four does so for rows of
-// four.
+// two sets v[k] to element k of the rows at p, one row for each lane; four does the same for rows
+// of four.
 #if defined(__AVX2__)
 static inline void two_f32(V_f32 *v, const float *const *p) {
 	__m256 a = _mm256_insertf128_ps(_mm256_castps128_ps256((__m128)row22(p[0], p[1])), (__m128)row22(p[4], p[5]), 1);

@@ -32,8 +32,8 @@ func call[T Float](f Function, g *Grid[T], dst []T, x [3][]float64) {
 	}
 }
 
-// Exact: the functions in Go define the loops in C, for batches whole and cut, inside the
-// box, outside and without a value. Everything stands between pages that fault.
+// Exact: the Go functions define the C loops, for whole and partial batches, inside the box,
+// outside it and without a value. All memory is between pages that fault.
 func TestLoops(t *testing.T) {
 	for _, f := range Functions {
 		e, err := boxspline.Find(f.Element)
@@ -90,7 +90,7 @@ func compareLoops[T Float](t *testing.T, f Function, s *lattice.Samples, n int) 
 	}
 }
 
-// A grid that the element is not for does in C what it does in Go, where it may panic.
+// With a grid that does not fit the element, C behaves like Go, which may panic.
 func TestLoopsWrongGrid(t *testing.T) {
 	defer func(before loops) { chosen = before }(chosen)
 	const n = 13
@@ -128,9 +128,9 @@ func TestLoopsWrongGrid(t *testing.T) {
 	}
 }
 
-// On coefficients that are a monomial of the degree that an element reproduces, the spline
-// is a polynomial with this leading term: as many differences as the degree, in any
-// direction, are the monomial's.
+// On coefficients that are a monomial of a degree that an element reproduces, the spline is a
+// polynomial with this leading term: its differences of that order, in any direction, equal the
+// monomial's.
 func TestReproducesMonomials(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	for _, f := range Functions {
@@ -158,7 +158,7 @@ func TestReproducesMonomials(t *testing.T) {
 			}
 			s.Each(func(p lattice.Point) { s.Set(p, value([3]float64{float64(p[0]), float64(p[1]), float64(p[2])})) })
 			g := NewGrid[float64](s, f.Along)
-			// The places of a difference along a random direction, away from the edges.
+			// The positions for a difference along a random direction, away from the edges.
 			var from, step [3]float64
 			for k := range e.Dim() {
 				from[k], step[k] = float64(middle)+2*rng.Float64()-1, (2*rng.Float64()-1)/float64(degree+1)

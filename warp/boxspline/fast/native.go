@@ -31,13 +31,13 @@ import (
 	"retime/frame/simd"
 )
 
-// The layouts are the same in C; either line fails to compile if one is larger.
+// The layouts are the same in C; a line fails to compile if one of them is larger.
 var (
 	_ [unsafe.Sizeof(layout{}) - unsafe.Sizeof(C.boxspline_layout{})]byte
 	_ [unsafe.Sizeof(C.boxspline_layout{}) - unsafe.Sizeof(layout{})]byte
 )
 
-// loops is the loops in C for a level of instructions, nil if there are none.
+// loops holds the C loops for a level of instructions, or nil if there are none.
 type loops struct{ in *C.boxspline_loops }
 
 func variant(l simd.Level) loops { return loops{loopsOf(l)} }
@@ -45,14 +45,14 @@ func variant(l simd.Level) loops { return loops{loopsOf(l)} }
 func doubles(s []float64) *C.double { return (*C.double)(unsafe.Pointer(unsafe.SliceData(s))) }
 func floats(s []float32) *C.float   { return (*C.float)(unsafe.Pointer(unsafe.SliceData(s))) }
 
-// run evaluates an element at the first positions and returns their number, or false if C
-// has no code for the element or the grid is not for it.
+// run evaluates an element at the first positions and returns their number, or false if C has no
+// code for the element or the grid does not fit it.
 func run[T Float](l loops, e element, g *Grid[T], dst []T, xs, ys, zs []float64) (int, bool) {
 	if l.in == nil {
 		return 0, false
 	}
 	var n C.int64_t
-	// A copy, because the grid also has pointers.
+	// Pass a copy, because the grid also contains pointers.
 	about := g.layout
 	switch dst := any(dst).(type) {
 	case []float32:
@@ -67,7 +67,7 @@ func run[T Float](l loops, e element, g *Grid[T], dst []T, xs, ys, zs []float64)
 	return max(int(n), 0), n >= 0
 }
 
-// array returns array i, nil if there are fewer.
+// array returns array i, or nil if there are fewer.
 func array[T Float](c [][]T, i int) []T {
 	if i < len(c) {
 		return c[i]

@@ -2,9 +2,9 @@
 
 #include <stdint.h>
 
-// The loops of package fast in C, with the same results as its functions in Go.
+// The loops of package fast in C, with the same results as the Go functions.
 
-// How arrays lie on the lattice and in memory: layout in grid.go.
+// boxspline_layout describes how arrays are placed on the lattice and in memory: layout in grid.go.
 typedef struct {
 	int64_t dim, arrays, along;
 	int64_t origin, stride, slice;
@@ -13,9 +13,9 @@ typedef struct {
 	double offsets[4][3];
 } boxspline_layout;
 
-// A loop evaluates an element at the first of n positions and returns their number: it
-// stops before the first batch with a position outside the box. It returns -1 if C has no
-// code for the element, or the grid is not for it.
+// A loop evaluates an element at the first of n positions and returns their number: it stops before
+// the first batch that has a position outside the box. It returns -1 if C has no code for the
+// element, or the grid does not fit it.
 typedef struct {
 	int64_t (*f32)(int64_t element, const float *const *arrays, const boxspline_layout *g, float *dst,
 		const double *const *x, int64_t n);

@@ -4,7 +4,7 @@ package fast
 
 import "retime/frame/simd"
 
-// loops is the loops in C for a level of instructions: this build has none.
+// loops holds the C loops for a level of instructions: this build has none.
 type loops struct{}
 
 func variant(simd.Level) loops { return loops{} }

@@ -1,4 +1,4 @@
-// The loops for one type of coefficients: T, with V and I vectors of it and of integers.
+// The loops for one type of coefficients: T, and its vectors V and the vectors I of integers.
 
 #define V NAME(V)
 #define I NAME(I)
@@ -7,7 +7,7 @@
 enum { NAME(lanes) = vector_bytes / sizeof(T) };
 #define lanes NAME(lanes)
 
-// As batch in batch.go.
+// The same as batch in batch.go.
 typedef struct {
 	int64_t at[batch_size];
 	T u[3][batch_size];
@@ -30,8 +30,8 @@ static inline void NAME(store)(T *p, V v, int64_t n) {
 }
 #define store NAME(store)
 
-// row2 to row4 set v[k] to the coefficients k after those at c + at[j] in each lane j. row3
-// sets v[3], too: arrays go on beyond what an element reads.
+// row2 to row4 set v[k] to the coefficient k after the one at c + at[j], in each lane j. row3 also
+// sets v[3]: arrays extend beyond what an element reads.
 static inline __attribute__((always_inline)) void NAME(row2)(V *v, const T *c, const int64_t *at) {
 	const T *p[most_lanes];
 	for (int j = 0; j < lanes; j++) p[j] = c + at[j];
@@ -47,10 +47,10 @@ static inline __attribute__((always_inline)) void NAME(row4)(V *v, const T *c, c
 #define ROW3(v, from) NAME(row4)(v, c + (from), at)
 #define ROW4(v, from) NAME(row4)(v, c + (from), at)
 
-// turns2 and turns3 set turn[k] to the row of the turn's matrix, and in 2 or 3 the shift, by
-// which coordinate k follows from u; s[k] to the steps along the turned axes; and p to the
-// coefficients that sites are relative to. A table's entry has the matrix by rows, the shift
-// and the class; values has the rows as numbers.
+// turns2 and turns3 set turn[k] to the row of the turn's matrix, and in 2 or 3 the shift, by which
+// coordinate k follows from u; s[k] to the steps along the turned axes; and p to the index of the
+// coefficient that sites are relative to. A table's entry holds the matrix by rows, the shift and
+// the class; values holds the rows as numbers.
 static inline __attribute__((always_inline)) void NAME(turns2)(V (*turn)[4], int64_t (*s)[most_lanes], int64_t *p, I index,
 	const int64_t *at, const boxspline_layout *g, const int8_t (*table)[7], const T (*values)[2][4]) {
 	for (int k = 0; k < 2; k++) {
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) void NAME(turns3)(V (*turn)[4], int
 	}
 }
 
-// GATHER returns the coefficients at c + where, an expression of the lane j.
+// GATHER returns the coefficients at c + where; where is an expression in the lane j.
 #define GATHER(where) \
 	({ \
 		V v; \
@@ -87,15 +87,15 @@ static inline __attribute__((always_inline)) void NAME(turns3)(V (*turn)[4], int
 		v; \
 	})
 
-// A part evaluates an element at the n places of a batch in the array c, and sets or adds to
-// dst.
+// A part evaluates an element at the n places of a batch in the array c, and stores the values in
+// dst or adds them to it.
 typedef void NAME(part)(const T *c, const boxspline_layout *g, const NAME(batch) *b, T *dst, int64_t n);
 #define PART(name) static void NAME(name)(const T *c, const boxspline_layout *g, const NAME(batch) *b, T *dst, int64_t n)
 
 #include "elements.h"
 
-// place sets n places in an array, n a multiple of most_lanes. dim and scaled are constants
-// where it is called; if scaled is 0, the array's coordinates are those of the lattice.
+// place sets n places in an array, n a multiple of most_lanes. Callers pass constants for dim and
+// scaled; if scaled is 0, the array's coordinates equal the lattice's.
 static inline __attribute__((always_inline)) void NAME(place)(NAME(batch) *b, const boxspline_layout *g, const double *const *x,
 	const double *offset, const double *up, int64_t n, const int dim, const int scaled) {
 	const int64_t step[3] = {1, g->stride, g->slice};

@@ -16,7 +16,7 @@ package fast
 // Arrays: 1. Subregions: 24 under 64 indices. Polynomials: 1.
 // Polynomial 0: 53 coefficients, polynomial, 97 multiplications, 707 additions; 27 linear look-ups.
 
-// turnsSeven has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
+// turnsSeven holds, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
 var turnsSeven = [...][13]int32{
 	{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0},
 	{1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0},

@@ -13,7 +13,7 @@ package fast
 // Arrays: 1. Subregions: 4 under 4 indices. Polynomials: 1.
 // Polynomial 0: 7 coefficients, polynomial, 14 multiplications, 24 additions; 4 linear look-ups.
 
-// turnsZP has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
+// turnsZP holds, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.
 var turnsZP = [...][7]int32{
 	{1, 0, 0, 1, 0, 0, 0},
 	{0, 1, 1, 0, 0, 0, 0},

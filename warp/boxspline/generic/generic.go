@@ -1,5 +1,5 @@
-// Package generic evaluates the sum of shifts of any basis function over any lattice. It is
-// slow, and the reference for the code that warp/boxspline/compile generates.
+// Package generic evaluates the sum of shifts of any basis function over any lattice. It is slow,
+// and is the reference for the code that warp/boxspline/compile generates.
 package generic
 
 import (
@@ -22,8 +22,8 @@ type Lattice interface {
 
 // Basis is a function of compact support. Several goroutines may use it at once.
 type Basis interface {
-	// Support returns, for each coordinate, how many integers from the origin the function
-	// reaches.
+	// Support returns how many integers away from the origin the function reaches, along each
+	// coordinate.
 	Support() lattice.Point
 	// At returns the value at x.
 	At(x []float64) float64
@@ -55,7 +55,7 @@ func Gradient(l Lattice, b Basis, x, dst []float64) {
 	})
 }
 
-// each calls f with x - n and the value at n for each point n that may count.
+// each calls f with x - n and the value at n for each point n that may contribute.
 func each(l Lattice, b Basis, x []float64, f func(at []float64, c float64)) {
 	nearest, support := l.Nearest(x), b.Support()
 	var buffer [lattice.MaxDim]float64
@@ -92,8 +92,7 @@ type term struct {
 	factor    float64
 }
 
-// Spline is the basis of an element. It computes a piece exactly when a position first needs
-// it.
+// Spline is the basis of an element. It computes a piece exactly when a position first needs it.
 type Spline struct {
 	of      *boxspline.Element
 	reach   []float64
@@ -138,8 +137,7 @@ func (b *Spline) Gradient(x, dst []float64) {
 	}
 }
 
-// Piece returns the polynomial at x, nil outside the support. The caller must not change
-// it.
+// Piece returns the polynomial at x, or nil outside the support. The caller must not change it.
 func (b *Spline) Piece(x []float64) exact.Poly {
 	if p := b.piece(x); p != nil {
 		return p.exact

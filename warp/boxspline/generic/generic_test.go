@@ -10,8 +10,8 @@ import (
 	"retime/warp/boxspline/lattice"
 )
 
-// The generic sum and the generated code agree, and the gradient is the limit of
-// differences. Elements without generated code sum to 1.
+// The generic sum and the generated code agree, and the gradient is the limit of differences.
+// Elements without generated code sum to 1.
 func TestEvaluate(t *testing.T) {
 	for _, e := range boxspline.Elements() {
 		if len(e.Terms()) > 300 {
@@ -33,7 +33,7 @@ func TestEvaluate(t *testing.T) {
 		b, g := New(e), fast.NewGrid[float64](s, f.Along)
 		dst := make([]float64, 1)
 		for range 4 - e.Dim() {
-			// Few digits keep the exact arithmetic quick.
+			// Few digits keep the exact arithmetic fast.
 			x := []float64{float64(rng.IntN(256)) / 64, float64(rng.IntN(192)) / 64, float64(rng.IntN(192)) / 64}[:e.Dim()]
 			for i := range x {
 				x[i] += 1. / 256 // off the knot planes

@@ -1,5 +1,5 @@
-// Package lattice describes the point lattices that box splines stand on: their points,
-// their cosets, on which samples are stored as ordinary arrays, and their boundaries.
+// Package lattice describes the point lattices under box splines: their points, their cosets, on
+// which samples are stored as ordinary arrays, and their boundaries.
 package lattice
 
 import (
@@ -21,18 +21,18 @@ func (p Point) Add(q Point) Point {
 	return p
 }
 
-// Lattice is a lattice of integer points, as the union of its cosets: the points Step m +
+// Lattice is a lattice of integer points, given as the union of its cosets: the points Step m +
 // Offsets[i] for all points m with integer coordinates.
 type Lattice struct {
 	Name    string
 	Dim     int     // 2 or 3
-	Basis   []Point // vectors whose integer combinations are the lattice
+	Basis   []Point // vectors whose integer combinations form the lattice
 	Step    int
 	Offsets []Point
 }
 
-// The lattices. BCC has the points whose coordinates are all even or all odd, FCC and
-// Quincunx those whose coordinates have an even sum.
+// The lattices. BCC holds the points whose coordinates are all even or all odd; FCC and Quincunx
+// hold the points whose coordinates have an even sum.
 var (
 	Square   = &Lattice{"square", 2, []Point{{1, 0}, {0, 1}}, 1, []Point{{}}}
 	Quincunx = &Lattice{"quincunx", 2, []Point{{1, 1}, {-1, 1}}, 2, []Point{{}, {1, 1}}}
@@ -54,8 +54,8 @@ func (l *Lattice) Volume() int {
 	return v / len(l.Offsets)
 }
 
-// Coset returns the number of the coset that p belongs to, and p's index in it; the number
-// is -1 if p is no point of the lattice.
+// Coset returns the number of the coset that contains p, and p's index in it; the number is -1 if p
+// is not a point of the lattice.
 func (l *Lattice) Coset(p Point) (int, Point) {
 	for c, o := range l.Offsets {
 		var m Point
@@ -78,7 +78,7 @@ func (l *Lattice) Contains(p Point) bool {
 	return c >= 0
 }
 
-// Nearest returns a point of the lattice than which none is nearer to x.
+// Nearest returns a point of the lattice nearest to x.
 func (l *Lattice) Nearest(x []float64) Point {
 	var best Point
 	least := math.Inf(1)
@@ -105,8 +105,8 @@ func floorDiv(a, b int) int {
 	return q
 }
 
-// Boundary is a rule by which samples continue beyond the edges of their box. Lattices of
-// several cosets have those rules only that map the lattice to itself.
+// Boundary is a rule for continuing samples beyond the edges of their box. Lattices with several
+// cosets support only the rules that map the lattice to itself.
 type Boundary int
 
 // The comments show how the sites abcde along an axis continue.
@@ -116,7 +116,7 @@ const (
 	HalfSymmetric                  // cba|abcde|edc, on square and cube
 )
 
-// Index returns the coordinate in [0, n) of the site that stands at i, n at least 1.
+// Index returns the coordinate in [0, n) of the site at position i, n at least 1.
 func (b Boundary) Index(i, n int) int {
 	if uint(i) < uint(n) {
 		return i
@@ -136,8 +136,8 @@ func (b Boundary) Index(i, n int) int {
 	return min(i, period-i)
 }
 
-// Samples holds a value at each point of a lattice in the box of points with coordinates in
-// [0, Step·Size[i]). Each coset is an array of Size, the first coordinate running fastest.
+// Samples holds a value at each point of a lattice in the box of points with coordinates in [0,
+// Step·Size[i]). Each coset is an array of Size; the first coordinate varies fastest.
 type Samples struct {
 	Lattice  *Lattice
 	Boundary Boundary
@@ -189,7 +189,7 @@ func (s *Samples) Set(p Point, v float64) {
 	s.Cosets[c][i] = v
 }
 
-// Each calls f with each point of the box, a coset after the other.
+// Each calls f with each point of the box, one coset after the other.
 func (s *Samples) Each(f func(p Point)) {
 	for _, o := range s.Lattice.Offsets {
 		for z := range s.Size[2] {
@@ -209,5 +209,5 @@ func (s *Samples) Each(f func(p Point)) {
 // Contains reports whether p is a point of the lattice.
 func (s *Samples) Contains(p Point) bool { return s.Lattice.Contains(p) }
 
-// Nearest returns a point of the lattice than which none is nearer to x.
+// Nearest returns a point of the lattice nearest to x.
 func (s *Samples) Nearest(x []float64) Point { return s.Lattice.Nearest(x) }

@@ -1,5 +1,5 @@
-// Package plane samples pictures by splines of the elements of package boxspline that stand
-// on the square lattice, as package bspline does by its splines.
+// Package plane samples pictures with splines of those elements of package boxspline that are on
+// the square lattice, as package bspline does with its own splines.
 package plane
 
 import (
@@ -15,10 +15,10 @@ import (
 	"retime/warp/bspline"
 )
 
-// Kernel is an element under the name that pictures know it by.
+// Kernel is an element, under its name for pictures.
 type Kernel string
 
-// The kernels. ZwartPowell does not interpolate: it shows a quasi-interpolant.
+// The kernels. ZwartPowell does not interpolate but shows a quasi-interpolant.
 const (
 	Linear      Kernel = "linear"
 	Quadratic   Kernel = "quadratic"
@@ -36,7 +36,7 @@ var elements = map[Kernel]struct {
 	degree int
 }{Linear: {"bilinear", 1}, Quadratic: {"biquadratic", 2}, Cubic: {"bicubic", 3}, Courant: {"courant", 0}, ZwartPowell: {"zp", 0}}
 
-// ParseKernel returns the kernel of a name, or an error that lists the names.
+// ParseKernel returns the kernel with the given name, or an error that lists the names.
 func ParseKernel(name string) (Kernel, error) {
 	if _, ok := elements[Kernel(name)]; ok {
 		return Kernel(name), nil
@@ -48,12 +48,12 @@ func ParseKernel(name string) (Kernel, error) {
 	return "", fmt.Errorf("plane: kernel %q: want %s", name, strings.Join(names, ", "))
 }
 
-// quasiPowers is the number of powers of the quasi-interpolant of ZwartPowell: the least with
-// which pictures keep as much as by Quadratic (docs/boxspline.md has the figures).
+// quasiPowers is the number of powers of ZwartPowell's quasi-interpolant: the smallest that
+// preserves as much of a picture as Quadratic does (docs/boxspline.md has the figures).
 const quasiPowers = 5
 
-// border is by how many samples a picture with a constant boundary is extended to all sides
-// before it is filtered; farther out it shows the value at the border.
+// border is the number of samples by which a picture with a constant boundary is extended on all
+// sides before it is filtered; farther out it has the value at the border.
 const border = 24
 
 // Spline is a picture's spline. Several goroutines may use it at once.
@@ -64,8 +64,8 @@ type Spline[T fast.Float] struct {
 	border        int
 }
 
-// New returns the spline of a picture, to within precision times its largest sample. It
-// returns an error if the picture is empty or not well-formed, or precision not positive.
+// New returns the spline of a picture, to within precision times its largest sample. It returns an
+// error if the picture is empty or malformed, or precision is not positive.
 func New[T fast.Float](workers frame.Workers, img frame.Image[T], k Kernel, b bspline.Boundary, precision float64) (*Spline[T], error) {
 	e, ok := elements[k]
 	if !ok {
@@ -124,8 +124,8 @@ func New[T fast.Float](workers frame.Workers, img frame.Image[T], k Kernel, b bs
 	return s, nil
 }
 
-// Row sets dst[i] to the value at (xs[i], ys[i]), NaN where a coordinate is not finite or
-// too large to have a fraction. It may overwrite xs and ys.
+// Row sets dst[i] to the value at (xs[i], ys[i]), or NaN if a coordinate is not finite or too large
+// to have a fraction. It may overwrite xs and ys.
 func (s *Spline[T]) Row(dst []T, xs, ys []float64) {
 	if s.border > 0 {
 		within(xs[:len(dst)], s.width)
@@ -143,8 +143,8 @@ func within(xs []float64, n int) {
 	}
 }
 
-// WarpWithin fills dst with the picture transformed by tr, and gives outside's value to
-// positions off the picture and to those that are not finite.
+// WarpWithin fills dst with the picture transformed by tr, and gives outside's value to positions
+// that are off the picture or not finite.
 func (s *Spline[T]) WarpWithin(workers frame.Workers, dst frame.Image[T], tr bspline.Transform, outside bspline.Outside[T]) error {
 	if dst.Stride < dst.Width || dst.Height > 0 && len(dst.Pix) < (dst.Height-1)*dst.Stride+dst.Width {
 		return fmt.Errorf("plane: an output of %dx%d, stride %d, with %d samples is not well-formed", dst.Width, dst.Height, dst.Stride, len(dst.Pix))

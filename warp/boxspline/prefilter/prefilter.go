@@ -1,12 +1,12 @@
-// Package prefilter turns samples on a lattice into the coefficients of a spline: of the
-// one that goes through the samples where an element has such, to a stated bound, or of a
+// Package prefilter turns samples on a lattice into the coefficients of a spline: of one that
+// passes through the samples, to a stated bound, if the element has such splines, or of a
 // quasi-interpolant, which reproduces polynomials of low degree and is cheap.
 //
-// An element's values at the points of its lattice, the filter p, take coefficients to
-// samples. The inverse of p is recursive for tensor products. For other elements it is a
-// sum of powers of r = δ - w p, which is w (δ + r + r * r + ...). Stopped after k powers, p
-// times the coefficients differs from the samples f by r^(k+1) * f, so by no more than the
-// sum of the absolute values of r^(k+1) times the largest sample.
+// An element's values at the points of its lattice, the filter p, turn coefficients into samples.
+// For tensor products, the inverse of p is recursive. For other elements it is a sum of powers of r
+// = δ - w p, namely w (δ + r + r * r + ...). Stopped after k powers, p times the coefficients
+// differs from the samples f by r^(k+1) * f, so by no more than the sum of the absolute values of
+// r^(k+1) times the largest sample.
 package prefilter
 
 import (
@@ -57,7 +57,7 @@ func (f filter) convolve(g filter) filter {
 	return r
 }
 
-// norm returns the sum of the absolute values, with room for rounding.
+// norm returns the sum of the absolute values, with some reserve for rounding.
 func (f filter) norm() float64 {
 	s := 0.0
 	for _, v := range f {
@@ -75,9 +75,8 @@ func (f filter) remainder(w float64) filter {
 	return r
 }
 
-// least returns the least value of the transform of p, a real function, on a grid of
-// frequencies, and where it is, in cycles for each unit of length. The transform has period 1
-// in 1/Step.
+// least returns the minimum of the transform of p, a real function, on a grid of frequencies, and
+// its frequency, in cycles per unit of length. The transform has period 1 in 1/Step.
 func (f filter) least(l *lattice.Lattice) (least float64, at []float64) {
 	const n = 24
 	least = math.Inf(1)
@@ -94,7 +93,7 @@ func (f filter) least(l *lattice.Lattice) (least float64, at []float64) {
 					phase := float64(q[0]*a+q[1]*b+q[2]*c) / n
 					s += v * math.Cos(2*math.Pi*phase)
 				}
-				// Rounding does not choose among equal ones.
+				// Keep rounding from choosing among equal ones.
 				if s < least-1e-12 {
 					least, at = s, []float64{float64(a) / n, float64(b) / n, float64(c) / n}[:l.Dim]
 				}
@@ -115,10 +114,9 @@ type Series struct {
 // maxTerms bounds the number of powers.
 const maxTerms = 2000
 
-// Interpolating returns the series whose coefficients make a spline through the samples, to
-// within precision times the largest sample. It returns an error if the element has no
-// such series: then there are samples that no spline or more than one goes through, or the
-// filter is too close to that.
+// Interpolating returns the series whose coefficients give a spline through the samples, to within
+// precision times the largest sample. It returns an error if the element has no such series: then
+// some samples have no spline or several, or the filter is too close to that.
 func Interpolating(e *boxspline.Element, precision float64) (*Series, error) {
 	if !(precision > 0) {
 		return nil, fmt.Errorf("prefilter: precision %v: want a positive number", precision)
@@ -130,8 +128,8 @@ func Interpolating(e *boxspline.Element, precision float64) (*Series, error) {
 	}
 	w := 2 / (1 + least)
 	r := p.remainder(w)
-	// The norm of a power is at most the product of those of its factors; short powers of
-	// r may have norms above 1, longer ones have not.
+	// The norm of a power is at most the product of its factors' norms; short powers of r may have
+	// norms above 1, longer ones do not.
 	power, length := r, 1
 	for power.norm() >= 0.9 && length < 32 {
 		power = power.convolve(power)
@@ -148,9 +146,9 @@ func Interpolating(e *boxspline.Element, precision float64) (*Series, error) {
 	return &Series{p, w, n - 1, math.Pow(norm, float64(n/length))}, nil
 }
 
-// Quasi returns the series with a number of powers of δ - p, at least 0, whose spline
-// reproduces the polynomials that the element reproduces, up to degree 2 powers + 1. It
-// smooths the highest frequencies.
+// Quasi returns the series with the given number of powers of δ - p, at least 0, whose spline
+// reproduces the polynomials that the element reproduces, up to degree 2 powers + 1. It smooths the
+// highest frequencies.
 func Quasi(e *boxspline.Element, powers int) *Series {
 	p := values(e)
 	power := p.remainder(1)
@@ -193,9 +191,9 @@ func (s *Series) Apply(f *lattice.Samples) {
 	}
 }
 
-// Tensor replaces samples on the square or cubic lattice by the coefficients of the tensor
-// product of B-splines of a degree, by recursion along each axis (Unser). A line is
-// continued by the boundary until its end has no influence beyond the precision.
+// Tensor replaces samples on the square or cubic lattice by the coefficients of the tensor product
+// of B-splines of the given degree, by recursion along each axis (Unser). The boundary extends each
+// line until its end has no influence beyond the precision.
 func Tensor(f *lattice.Samples, degree int, precision float64) {
 	poles := bspline.Poles(bspline.Order(degree))
 	if len(poles) == 0 {

@@ -22,7 +22,7 @@ func samples(t *testing.T, l *lattice.Lattice, b lattice.Boundary) *lattice.Samp
 	return s
 }
 
-// evaluate returns the spline of coefficients at a point of the lattice.
+// evaluate returns the values at lattice points of the spline with coefficients c.
 func evaluate(t *testing.T, element string, c *lattice.Samples, at []lattice.Point) []float64 {
 	t.Helper()
 	f, err := fast.Find(element)
@@ -44,7 +44,7 @@ func evaluate(t *testing.T, element string, c *lattice.Samples, at []lattice.Poi
 	return dst
 }
 
-// difference returns the largest difference between the samples and the spline of coefficients.
+// difference returns the largest difference between the samples want and the spline of c.
 func difference(t *testing.T, element string, c, want *lattice.Samples) float64 {
 	var at []lattice.Point
 	want.Each(func(p lattice.Point) { at = append(at, p) })
@@ -55,12 +55,12 @@ func difference(t *testing.T, element string, c, want *lattice.Samples) float64 
 	return worst
 }
 
-// Elements that interpolate do so within the bound; the others say why they do not.
+// Elements that interpolate stay within the bound; for the others, the error says why.
 func TestInterpolatingKeepsItsBound(t *testing.T) {
 	for _, c := range []struct {
 		element      string
 		interpolates bool
-		zero         string // the frequency that the filter does not pass
+		zero         string // the frequency that the filter removes
 	}{
 		{"courant", true, ""}, {"zp", false, "[0.5 0.5]"}, {"quincunx-linear", false, "[0 0.5]"}, {"quincunx-voronoi-1", true, ""},
 		{"quincunx-voronoi-2", true, ""}, {"seven", false, "[0.5 0.5 0.5]"}, {"bcc-linear", true, ""}, {"bcc-quintic", true, ""},
@@ -121,7 +121,7 @@ func TestTensorInterpolates(t *testing.T) {
 func TestQuasiReproducesPolynomials(t *testing.T) {
 	for _, e := range boxspline.Elements() {
 		if len(e.Terms()) > 300 {
-			continue // the values at the lattice's points take long
+			continue // its values at the lattice's points take long to compute
 		}
 		s, err := lattice.NewSamples(e.Lattice, lattice.WholeSymmetric, lattice.Point{12, 12, 12})
 		if err != nil {

@@ -6,13 +6,13 @@ import (
 	"retime/warp/boxspline/lattice"
 )
 
-// tap is a value of a filter.
+// tap is a point of a filter and its value.
 type tap struct {
 	at     lattice.Point
 	weight float64
 }
 
-// sortTaps gives taps a fixed order, so that sums have one.
+// sortTaps gives taps a fixed order, to make the order of sums fixed.
 func sortTaps(taps []tap) {
 	slices.SortFunc(taps, func(a, b tap) int { return slices.Compare(a.at[:], b.at[:]) })
 }

@@ -16,7 +16,7 @@ import (
 type ErrorRow struct {
 	Element         string
 	Double, Float   float64
-	Points, Subject int // positions, and coefficients in the box
+	Points, Subject int // number of positions, and of coefficients in the box
 }
 
 // Errors compares an element's function with its exact polynomials at random positions.
@@ -58,7 +58,7 @@ func noise(l *lattice.Lattice, size lattice.Point) (*lattice.Samples, error) {
 	return s, nil
 }
 
-// fine is the number of positions in a unit: few digits keep exact arithmetic quick.
+// fine is the number of positions in a unit: few digits keep exact arithmetic fast.
 const (
 	fineBits = 12
 	fine     = 1 << fineBits
@@ -80,7 +80,7 @@ func positions(e *boxspline.Element, s *lattice.Samples, n int) (x [3][]float64)
 	return x
 }
 
-// evaluate calls f's function for the type of the grid.
+// evaluate calls f's function for the grid's type.
 func evaluate[T fast.Float](f fast.Function, g *fast.Grid[T], dst []T, x [3][]float64) {
 	switch g := any(g).(type) {
 	case *fast.Grid[float64]:

@@ -12,8 +12,8 @@ import (
 //go:embed peers.py
 var peersProgram []byte
 
-// Peers returns lines with the times of SciPy and OpenCV on one thread, on the positions of
-// Ours and Speed, as far as the Python interpreter has them.
+// Peers returns lines with the times of SciPy and OpenCV on one thread, at the positions of Ours
+// and Speed. It leaves out what the Python interpreter lacks.
 func Peers(ctx context.Context, python string, size, points, repeat int) (string, error) {
 	cmd := exec.CommandContext(ctx, python, "-", strconv.Itoa(size), strconv.Itoa(points), strconv.Itoa(repeat))
 	var stderr bytes.Buffer

@@ -10,16 +10,15 @@ import (
 	"retime/warp/boxspline/lattice"
 )
 
-// reference evaluates an element's spline exactly, in integers: a position is a multiple of
-// 1/fine, a sample one of 2^-sampleBits, and the polynomials of a cell have a common
-// denominator.
+// reference evaluates an element's spline exactly, in integers: positions are multiples of 1/fine,
+// samples are multiples of 2^-sampleBits, and the polynomials of a cell have a common denominator.
 type reference struct {
 	element *boxspline.Element
 	samples *lattice.Samples
 	planes  []knots
 	cells   map[string]*cell
-	// fold says that the element has the symmetries of the cube, as the sums of box splines
-	// have: then a 48th of the cells, whose polynomials take long to compute, does.
+	// fold is set if the element has the symmetries of the cube, as sums of box splines do: then a
+	// 48th of the cells is enough, which saves time computing polynomials.
 	fold bool
 }
 
@@ -34,9 +33,8 @@ type knots struct {
 	scale   int64
 }
 
-// cell holds the sites whose weights are not zero between the same knot planes of all
-// shifts, and the weights there: for each site the factors of the monomials, times
-// denominator.
+// cell holds the sites with nonzero weights between the same knot planes of all shifts, and their
+// weights: for each site the factors of the monomials, times denominator.
 type cell struct {
 	sites       []lattice.Point
 	monomials   []exact.Monomial
@@ -129,7 +127,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// compute returns the cell that u lies in, by the recurrence.
+// compute computes the cell that contains u, by the recurrence.
 func (r *reference) compute(u [lattice.MaxDim]int64) *cell {
 	dim := r.element.Dim()
 	at := make(exact.Vec, dim)

@@ -8,7 +8,7 @@ import (
 	"retime/warp/boxspline/lattice"
 )
 
-// The reference is the sum over all sites of the element's values in rational numbers, also
+// The reference equals the sum, over all sites, of the element's values in rational numbers, even
 // on knot planes and where it folds positions.
 func TestReference(t *testing.T) {
 	for _, name := range []string{"courant", "zp", "quincunx-linear", "bcc-linear", "fcc-cubic", "bcc-voronoi-1"} {

@@ -12,15 +12,15 @@ import (
 	"retime/warp/bspline"
 )
 
-// SpeedRow holds nanoseconds for a value, on one thread: of the generated code at the
-// positions of a turned picture or volume in float32 and float64, at random positions in
-// float64, and of the generic sum.
+// SpeedRow holds nanoseconds per value, on one thread: for the generated code at the positions of a
+// turned picture or volume in float32 and float64, at random positions in float64, and for the
+// generic sum.
 type SpeedRow struct {
 	Element                        string
 	Float, Double, Random, Generic float64
 }
 
-// best returns the least time of repeat runs of f, in nanoseconds for each of n values.
+// best returns the shortest time of repeat runs of f, in nanoseconds per value for n values.
 func best(repeat, n int, f func()) float64 {
 	least := math.Inf(1)
 	for range repeat {
@@ -61,8 +61,8 @@ func Speed(f fast.Function, size, points, repeat int) (SpeedRow, error) {
 	return row, nil
 }
 
-// turned returns the positions of a picture, or of the planes of a volume, turned by 30
-// degrees around the middle, that lie in [0, limit].
+// turned returns the positions in [0, limit] of a picture, or of the planes of a volume, turned by
+// 30 degrees around the middle.
 func turned(dim int, limit float64, n int) (x [3][]float64) {
 	for k := range x {
 		x[k] = make([]float64, n)
@@ -84,8 +84,8 @@ func turned(dim int, limit float64, n int) (x [3][]float64) {
 	return x
 }
 
-// OursRow compares package bspline with the generated code of the same order, in
-// nanoseconds for a value in float32 and float64.
+// OursRow compares package bspline with the generated code of the same order, in nanoseconds per
+// value in float32 and float64.
 type OursRow struct {
 	Order                            bspline.Order
 	BSpline32, Fast32, BSpline, Fast float64
@@ -110,7 +110,7 @@ func Ours(order bspline.Order, element string, size, points, repeat int) (OursRo
 	return row, err
 }
 
-// pair measures both in turns.
+// pair measures both alternately.
 func pair[T fast.Float](f fast.Function, s *lattice.Samples, order bspline.Order, x [3][]float64, repeat int) (ours, generated float64, err error) {
 	img := frame.NewImage[T](s.Size[0], s.Size[1])
 	for i, v := range s.Cosets[0] {

@@ -1,7 +1,6 @@
-// Package gpu measures splines on a device: B-splines of every order, box splines and
-// look-ups in textures, with kernels of its own.
-// Every figure stands beside the bandwidth of a copy on the same device in the same
-// run.
+// Package gpu measures splines on a device: B-splines of every order, box splines and texture
+// look-ups, with kernels of its own. It compares every figure with the bandwidth of a copy on the
+// same device in the same run.
 package gpu
 
 import (
@@ -33,7 +32,7 @@ type Bench struct {
 	Device  *Device
 	Stream  *cuda.Stream
 	Out     io.Writer
-	// Repeat is the least number of measurements for each figure.
+	// Repeat is the minimum number of measurements for each figure.
 	Repeat int
 
 	// Copy is the bandwidth of a copy in bytes per second, read and written. Launch is
@@ -77,15 +76,14 @@ func (b *Bench) Printf(format string, args ...any) { fmt.Fprintf(b.Out, format, 
 
 const (
 	warmUps = 3
-	// sampleTime is the least length of a timed sample in seconds, much longer than the
-	// events' resolution of half a microsecond.
+	// sampleTime is the minimum length of a timed sample in seconds, far above the events'
+	// resolution of half a microsecond.
 	sampleTime = 200e-6
 	maxBatch   = 256
 )
 
-// Time returns the median time in seconds that the device takes for the work that queue
-// puts on b.Stream. Time queues short work several times between two events, and
-// divides.
+// Time returns the median time in seconds that the device takes for the work that queue puts on
+// b.Stream. It queues short work several times between two events, and divides.
 func (b *Bench) Time(queue func() error) (float64, error) {
 	for range warmUps {
 		if _, err := b.sample(1, queue); err != nil {
@@ -111,7 +109,7 @@ func (b *Bench) Time(queue func() error) (float64, error) {
 	return median(times), nil
 }
 
-// sample returns the mean time of n pieces of work in a row.
+// sample returns the mean time of n repetitions of the work.
 func (b *Bench) sample(n int, queue func() error) (float64, error) {
 	if err := b.Stream.Record(b.from); err != nil {
 		return 0, err
@@ -192,9 +190,8 @@ func (b *Bench) timeCopy(bytes int64) (float64, error) {
 	})
 }
 
-// Table prints rows of times. Each row also shows the throughput, computed from the
-// bytes that the work must at least read and write, and the ratio of the throughput to
-// the bandwidth of a copy.
+// Table prints rows of times. Each row also shows the throughput, computed from the bytes that the
+// work must at least read and write, and the ratio of the throughput to the bandwidth of a copy.
 type Table struct {
 	b     *Bench
 	label int
@@ -212,8 +209,8 @@ func (b *Bench) NewTable(title string, label int, extra ...string) *Table {
 	return &Table{b, label, extra}
 }
 
-// Row prints the time in seconds of work that moves bytes, or 0 bytes if the work has
-// no such measure. Extra cells are printed as they are.
+// Row prints the time in seconds of work that moves bytes; 0 bytes means that the work has no such
+// measure. Extra cells are printed unchanged.
 func (t *Table) Row(label string, seconds float64, bytes int64, extra ...string) {
 	rate, ratio := "-", "-"
 	if bytes > 0 {

@@ -12,7 +12,7 @@ import (
 	"retime/cuda"
 )
 
-// The run works on the emulator, too; the times there mean nothing.
+// A run also works on the emulator, where the times mean nothing.
 func TestDeviceIsMeasured(t *testing.T) {
 	e := kernels.NewEmulator()
 	e.Memory = 1 << 20

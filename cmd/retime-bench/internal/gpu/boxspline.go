@@ -9,19 +9,19 @@ import (
 	"retime/warp/boxspline/lattice"
 )
 
-// Positions says where a BoxSpline is evaluated: at Width by Height by Depth positions. The
-// zero value is not valid.
+// Positions says where to evaluate a BoxSpline: at Width by Height by Depth positions. The zero
+// value is not valid.
 type Positions struct {
 	Width, Height, Depth int
-	// Listed holds the coordinates of every position; if it has none, positions are Random
-	// ones below Extent, or those of a slightly turned picture or volume whose samples are
-	// Extent apart.
+	// Listed holds the coordinates of every position. If it is empty, positions are random, below
+	// Extent, if Random is set, and otherwise come from a slightly turned picture or volume with
+	// samples Extent apart.
 	Listed [3]cuda.Buffer[float64]
 	Random bool
 	Extent [3]float64
 }
 
-// Numbers of PositionMode in boxspline_kernels.cuh.
+// The values of PositionMode in boxspline_kernels.cuh.
 const (
 	positionsListed = iota
 	positionsCoherent
@@ -42,8 +42,8 @@ func (p Positions) args() []cuda.Arg {
 	}
 }
 
-// BoxSpline holds the coefficients of a box spline on a device, the arrays of its cosets
-// one after the other.
+// BoxSpline holds the coefficients of a box spline on a device: the arrays of its cosets, one after
+// the other.
 type BoxSpline[T float32 | float64] struct {
 	Element string // as in package boxspline
 	device  *Device
@@ -54,7 +54,7 @@ type BoxSpline[T float32 | float64] struct {
 	arrays  cuda.Buffer[T]
 }
 
-// NewBoxSpline returns a spline with arrays of a shape and undefined coefficients. base is
+// NewBoxSpline returns a spline with arrays of the given shape and undefined coefficients. base is
 // the index of an array's first coefficient.
 func NewBoxSpline[T float32 | float64](d *Device, element string, dim, cosets int, shape, base lattice.Point) (*BoxSpline[T], error) {
 	b := &BoxSpline[T]{Element: element, device: d, dim: dim, cosets: cosets, shape: shape}
@@ -70,8 +70,8 @@ func (b *BoxSpline[T]) Upload(s *cuda.Stream, arrays []T) error { return b.array
 // Free releases the device memory.
 func (b *BoxSpline[T]) Free() { b.arrays.Free() }
 
-// Evaluate queues dst[i] = the value at the i-th position. variant is "f32" or "f64" after
-// T, or for float32 "branching" or "soft": linear look-ups with interpolation by software.
+// Evaluate queues dst[i] = the value at the i-th position. variant is "f32" or "f64", to match T,
+// or for float32 "branching" or "soft": linear look-ups with interpolation by software.
 func (b *BoxSpline[T]) Evaluate(s *cuda.Stream, dst cuda.Buffer[T], variant string, p Positions) error {
 	slice := b.shape[0] * b.shape[1]
 	if b.dim == 2 {

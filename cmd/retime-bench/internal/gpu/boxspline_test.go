@@ -16,7 +16,7 @@ import (
 	"retime/warp/boxspline/lattice"
 )
 
-// needBoxSplines skips a test if the kernels of box splines have not been written.
+// needBoxSplines skips a test if the box splines' kernels have not been generated.
 func needBoxSplines(t *testing.T) {
 	if _, err := kernels.Sources.Open("boxspline.cu"); err != nil {
 		t.Skip("no kernels of box splines; make test and make generate write them")
@@ -32,7 +32,7 @@ func boxSamples(t *testing.T, e *boxspline.Element) *lattice.Samples {
 	return s
 }
 
-// boxPositions returns positions in the box, in 1/1024 and some on knot planes.
+// boxPositions returns positions in the box, in 1/1024, some of them on knot planes.
 func boxPositions(s *lattice.Samples, n int) (p [3][]float64) {
 	rng := rand.New(rand.NewPCG(33, 34))
 	for k := range p {
@@ -109,9 +109,9 @@ func onGPU[T fast.Float](t *testing.T, d *gpu.Device, s *cuda.Stream, f fast.Fun
 	return got
 }
 
-// The kernels have the bits of package fast in float32 and float64, with and without
-// branches. Linear look-ups come within 5e-6 of the largest coefficient if software
-// interpolates, because quotients round; within 1/64 with the textures' 8-bit fractions.
+// The kernels give the same bits as package fast in float32 and float64, with and without branches.
+// Linear look-ups come within 5e-6 of the largest coefficient if software interpolates, because
+// quotients round, and within 1/64 with the textures' 8-bit fractions.
 func TestBoxSplines(t *testing.T) {
 	needBoxSplines(t)
 	onDevices(t, func(t *testing.T, d *gpu.Device) {

@@ -65,13 +65,12 @@ import (
 	"retime/cuda"
 )
 
-// fatbins holds the kernels of this package, a file for each kernels/MODULE.cu.
+// fatbins holds the kernels of this package, one file for each kernels/MODULE.cu.
 //
 //go:embed fatbin/*.fatbin
 var fatbins embed.FS
 
-// nvidia is package cuda's driver, extended by the kernels of this package and by
-// textures.
+// nvidia is package cuda's driver, extended with the kernels of this package and with textures.
 type nvidia struct {
 	cuda.Driver
 
@@ -155,7 +154,7 @@ func (n *nvidia) DestroyTexture(texture any) error {
 		result("cuArrayDestroy", C.cuArrayDestroy(t.array)))
 }
 
-// result turns a driver's code into an error.
+// result turns a driver's result code into an error.
 func result(call string, r C.CUresult) error {
 	if r == C.CUDA_SUCCESS {
 		return nil

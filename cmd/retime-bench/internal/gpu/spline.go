@@ -20,9 +20,8 @@ type Spline[T bspline.Float] struct {
 	separable, scattered *cuda.Kernel
 }
 
-// NewSpline returns the spline with the un-normalised coefficients coeff from a
-// Prefilter of the same order, boundary and margin. The spline keeps coeff and does not
-// copy it.
+// NewSpline returns the spline with the un-normalised coefficients coeff from a Prefilter of the
+// same order, boundary and margin. The spline keeps coeff without copying it.
 func NewSpline[T bspline.Float](d *cuda.Device, coeff cuda.Image[T], order bspline.Order, boundary bspline.Boundary, margin int) (*Spline[T], error) {
 	if err := order.Check(); err != nil {
 		return nil, err
@@ -74,14 +73,14 @@ func (s *Spline[T]) WarpFlowWithin(on *cuda.Stream, dst cuda.Image[T], f Flow, o
 	return s.launch(on, s.scattered, cuda.Cover(dst.Width, dst.Height, scatteredTile), scatteredBlock, dst, [3][3]float64{}, f, outside)
 }
 
-// These are the blocks of evaluate.cu, and the samples that each block makes: a thread
-// takes several samples of a column.
+// The blocks of evaluate.cu, and the samples that each block makes: a thread takes several samples
+// of a column.
 var (
 	separableBlock, separableTile = cuda.Dim{X: 128, Y: 1, Z: 1}, cuda.Dim{X: 128, Y: 64, Z: 1}
 	scatteredBlock, scatteredTile = cuda.Dim{X: 32, Y: 8, Z: 1}, cuda.Dim{X: 32, Y: 32, Z: 1}
 )
 
-// suffix returns the end of the names of kernels for T.
+// suffix returns the suffix of kernel names for T.
 func suffix[T bspline.Float]() string {
 	if _, double := any(T(0)).(float64); double {
 		return "f64"

@@ -38,7 +38,8 @@ func TestSpline(t *testing.T) {
 			for order := bspline.CatmullRom; order <= bspline.MaxOrder; order++ {
 				subtest(t, d, fmt.Sprintf("%v/%v", b, order), func(t *testing.T) {
 					for i, s := range []struct{ width, height int }{{1, 1}, {2, 7}, {5, 3}, {37, 41}, {140, 35}} {
-						// Each order and boundary takes two or three of the shapes.
+						// Each combination of order and boundary is tested with two or three of the
+						// shapes.
 						if (i+int(order)+int(b))%2 != 0 {
 							continue
 						}

@@ -10,7 +10,7 @@ import (
 	"retime/warp/boxspline/lattice"
 )
 
-// The sizes of the study: a picture of 4K, and a volume.
+// The sizes of the study: a 4K picture, and a volume.
 const (
 	boxWidth, boxHeight = 3840, 2160
 	boxSide             = 512
@@ -41,7 +41,7 @@ func boxSplineTable(b *Bench, width, height, side int) error {
 		}
 		t := b.NewTable(title, 44, "Gvalues/s")
 		row := func(label string, seconds float64) {
-			// The coefficients are read once and the values written.
+			// The coefficients are read once and the values written once.
 			t.Row(label, seconds, int64(8*count), fmt.Sprintf("%.2f", float64(count)/seconds/1e9))
 		}
 		if err := boxCopy(b, count, row); err != nil {
@@ -95,8 +95,8 @@ func boxCopy(b *Bench, count int, row func(string, float64)) error {
 	return err
 }
 
-// boxRows times an element on arrays that hold, together, about as many coefficients as the
-// shape. Positions are as dense as the coefficients.
+// boxRows times an element on arrays that together hold about as many coefficients as the shape.
+// Positions are as dense as the coefficients.
 func boxRows(b *Bench, f fast.Function, e *boxspline.Element, shape lattice.Point, count int, row func(string, float64)) error {
 	cosets := len(e.Lattice.Offsets)
 	if f.Along {

@@ -10,7 +10,7 @@ import (
 	"retime/warp/bspline"
 )
 
-// Briand and Davy's tables 6 to 8 use a picture of this size.
+// The size of the picture in tables 6 to 8 of Briand and Davy.
 const splineWidth, splineHeight = 4608, 3456
 
 // splineTables times the shift of a picture by (0.5, 0.5), half-symmetric, to a
@@ -23,9 +23,8 @@ func splineTables(b *Bench) error {
 	return splineTable[float64](b, splineWidth, splineHeight)
 }
 
-// splineTable prints the rows of one type. The columns after the total are
-// milliseconds; the last is the ratio of the total to the time of copying the picture
-// three times.
+// splineTable prints the rows for one type. The columns after the total are in milliseconds, except
+// the last, which is the ratio of the total to the time of copying the picture three times.
 func splineTable[T bspline.Float](b *Bench, width, height int) error {
 	const precision, orders = 1e-6, 12
 	var sample T

@@ -9,10 +9,10 @@ import (
 	"retime/warp/bspline"
 )
 
-// textures prints table 1 of Ruijters, ter Haar Romeny and Suetens, "Accuracy of
-// GPU-based B-spline Evaluation" (2008): the errors of cubic interpolation against
-// float64 on the CPU, for samples from 0 to 1 and 256 by 256 values. The paper has
-// 7.68e-4 with a table of weights and 5.83e-4 without. The times are for more values.
+// textures prints table 1 of Ruijters, ter Haar Romeny and Suetens, "Accuracy of GPU-based B-spline
+// Evaluation" (2008): the errors of cubic interpolation against float64 on the CPU, for samples
+// from 0 to 1 and 256 by 256 values. The paper reports 7.68e-4 with a table of weights and 5.83e-4
+// without. The times are for more values.
 func textures(b *Bench) error { return textureTable(b, splineWidth, splineHeight) }
 
 // textureTable times the interpolation of width by height values.

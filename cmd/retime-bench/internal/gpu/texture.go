@@ -10,7 +10,7 @@ import (
 	"retime/warp/bspline"
 )
 
-// AddressMode is a rule by which a texture continues beyond its edges.
+// AddressMode is a rule for continuing a texture beyond its edges.
 type AddressMode int
 
 // The comments show how the texels abcde continue.
@@ -54,15 +54,15 @@ type TextureLayout struct {
 	Depth         int // layers of a volume; 0 for a picture
 	Texel         Texel
 	Address       AddressMode
-	Linear        bool // interpolates between texels, with fractions of 8 bits; otherwise reads the nearest
+	Linear        bool // interpolates between texels, with 8-bit fractions; otherwise reads the nearest
 	Normalized    bool // coordinates run from 0 to 1; wrap and mirror need it
 }
 
 // Driver is a cuda.Driver with textures.
 type Driver interface {
 	cuda.Driver
-	// NewTexture copies l.Height rows of texels of each layer, stride bytes apart in the
-	// host's memory, to a texture. It returns the texture and the object that kernels take.
+	// NewTexture copies l.Height rows of texels of each layer, stride bytes apart in host memory,
+	// to a texture. It returns the texture and the object that kernels take.
 	NewTexture(l TextureLayout, texels unsafe.Pointer, stride int) (texture any, object uint64, err error)
 	DestroyTexture(texture any) error
 }
@@ -94,8 +94,8 @@ type Texture struct {
 	object uint64
 }
 
-// NewTexture copies img to a texture that continues by address. If linear is set,
-// kernels interpolate between its texels; otherwise they read the nearest.
+// NewTexture copies img to a texture that continues as address says. If linear is set, kernels
+// interpolate between its texels; otherwise they read the nearest.
 func NewTexture(d *Device, img frame.Image[float32], address AddressMode, linear bool) (*Texture, error) {
 	if int(address) >= len(addressNames) || address < 0 {
 		return nil, fmt.Errorf("address mode %d: want clamp, border, wrap or mirror", int(address))
@@ -178,9 +178,8 @@ func weightTable() [][4]uint16 {
 // Close frees the sampler's memory. No stream may still use it.
 func (p *TextureSampler) Close() error { return p.table.Close() }
 
-// Warp queues dst(x, y) = the value of t at tr's position for (x, y). tr must be
-// affine. t must be linear for look-ups in pairs, and nearest for look-ups of sixteen
-// texels.
+// Warp queues dst(x, y) = the value of t at tr's position for (x, y). tr must be affine. t must be
+// linear for look-ups in pairs, and nearest for look-ups of sixteen texels.
 func (p *TextureSampler) Warp(s *cuda.Stream, dst cuda.Image[float32], t *Texture, by LookUp, tr bspline.Projective) error {
 	if by < 0 || by > LookUpCatmullRom {
 		return fmt.Errorf("look-up %d is out of range", int(by))

@@ -54,8 +54,8 @@ func TestTexture(t *testing.T) {
 				{gpu.LookUpCatmullRom, false, bspline.CatmullRom, 1e-5},
 			} {
 				what := fmt.Sprintf("%v, look-up %d, order %v", address.mode, by.look, by.order)
-				// The texture holds the coefficients of a picture, in float64, with a
-				// margin of zeros if the texture continues with zeros.
+				// The texture holds the coefficients of a picture, in float64, with a margin of
+				// zeros if it continues with zeros.
 				coeff, margin := samples, 0
 				if by.order == bspline.Cubic {
 					coeff = frame.Image[float64]{Width: width, Height: height, Stride: width, Pix: append([]float64(nil), samples.Pix...)}

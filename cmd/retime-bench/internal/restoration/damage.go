@@ -82,7 +82,7 @@ func (d *damaged) write(w *media.Writer, r *media.Reader, random *rand.Rand, cou
 		}
 		put := f
 		if k, bad := d.kinds[n]; bad {
-			d.truth[n] = f // kept for the comparison
+			d.truth[n] = f // for the comparison
 			if put = last.Retain(); k != restore.Repeated {
 				put.Release()
 				if put, err = spoilFrame(w, random, f, k); err != nil {
@@ -105,8 +105,8 @@ func (d *damaged) write(w *media.Writer, r *media.Reader, random *rand.Rand, cou
 	return nil
 }
 
-// choose chooses one in ten of count frames to spoil: single ones, pairs and threes,
-// with at least two sound frames between them.
+// choose chooses one in ten of count frames to spoil: single frames, pairs and triples, with at
+// least two sound frames between them.
 func (d *damaged) choose(random *rand.Rand, count int) {
 	const edge = 3
 	d.kinds = map[int]restore.Kind{}

@@ -17,8 +17,8 @@ import (
 // frame.
 const jumpRounds = 4
 
-// jumps leaves out frames of the clips, closes the gaps in the timestamps, and prints
-// how many of the gaps are found as jumps, and how many other places.
+// jumps leaves out frames of the clips, closes the gaps in the timestamps, and prints how many gaps
+// are found as jumps, and how many other places.
 func (s *study) jumps(ctx context.Context, clips []string) error {
 	var dropped, right, wrong int
 	for _, clip := range clips {
@@ -52,10 +52,10 @@ func (s *study) jumps(ctx context.Context, clips []string) error {
 	return nil
 }
 
-// leaveOut writes the clip without some of its frames, and returns the numbers of the
-// frames right before the gaps.
+// leaveOut writes the clip without some of its frames, and returns the numbers of the frames just
+// before the gaps.
 func (s *study) leaveOut(ctx context.Context, clip string, round uint64) (name string, places map[int64]bool, err error) {
-	const apart = 7 // the least distance of two gaps, in frames
+	const apart = 7 // minimum distance between two gaps, in frames
 	random := rand.New(rand.NewPCG(s.Seed, round))
 	missing := map[int]bool{}
 	for n := apart; round > 0 && n < 200; n += apart + random.IntN(2*apart) {

@@ -20,7 +20,7 @@ func mean(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// soundHash returns the hash of the sound's packets; empty if there is no sound.
+// soundHash returns the hash of the sound's packets, or "" if there is no sound.
 func soundHash(ctx context.Context, name string) string {
 	out, err := exec.CommandContext(ctx, "ffmpeg", "-v", "error", "-i", name, "-map", "0:a", "-c", "copy", "-f", "streamhash", "-").Output()
 	if err != nil {
@@ -39,7 +39,7 @@ func each(ctx context.Context, name string, use func(*frame.Frame) error) error 
 	return frames(r, use)
 }
 
-// frames calls use with every frame that r has left.
+// frames calls use with every remaining frame of r.
 func frames(r *media.Reader, use func(*frame.Frame) error) error {
 	for {
 		f, err := r.Read()

@@ -1,5 +1,5 @@
-// Package restoration measures the restoration of damaged frames on real clips, beside
-// FFmpeg's minterpolate.
+// Package restoration measures the restoration of damaged frames on real clips, and compares it
+// with FFmpeg's minterpolate.
 package restoration
 
 import (
@@ -20,9 +20,9 @@ import (
 // Options configure Run.
 type Options struct {
 	Clips   string // a pattern of file names, as for path/filepath.Match
-	Keep    string // a directory that keeps damaged clips and minterpolate's figures for later runs; "" for none
+	Keep    string // a directory to keep damaged clips and minterpolate's figures in for later runs; "" for none
 	Seed    uint64 // decides which frames are damaged, and how
-	Rival   string // further options of minterpolate, such as :scd=none
+	Rival   string // more options for minterpolate, such as :scd=none
 	Preset  pipeline.Preset
 	Verbose bool // print each frame
 }
@@ -43,10 +43,9 @@ func (s *study) note(format string, args ...any) {
 	}
 }
 
-// Run spoils one frame in ten of each clip, has them found and restored, and prints the
-// table of docs/restoration.md. It then leaves frames out and counts how many of the
-// gaps are found. It returns a fault.Mismatch error if the figures are worse than the
-// limits.
+// Run spoils one frame in ten of each clip, has the damage found and repaired, and prints the table
+// of docs/restoration.md. It then leaves frames out and counts how many of the gaps are found. It
+// returns a fault.Mismatch error if the figures are worse than the limits.
 func Run(ctx context.Context, out io.Writer, o Options) error {
 	clips, err := filepath.Glob(o.Clips)
 	if err != nil {

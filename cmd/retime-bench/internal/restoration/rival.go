@@ -16,8 +16,8 @@ import (
 	"retime/pipeline/media"
 )
 
-// rival returns the PSNR of the frames that minterpolate makes in place of the spoilt
-// ones. further holds options of minterpolate; work is a directory for its output.
+// rival returns the PSNR of the frames that minterpolate makes in place of the spoilt frames.
+// further holds options of minterpolate; work is a directory for its output.
 func (d *damaged) rival(ctx context.Context, further, work string) (db []float64, err error) {
 	cache := d.name + ".minterpolate" + further + ".json"
 	if data, err := os.ReadFile(cache); err == nil && json.Unmarshal(data, &db) == nil {
@@ -43,7 +43,7 @@ func (d *damaged) rival(ctx context.Context, further, work string) (db []float64
 	return db, os.WriteFile(cache, data, 0o666)
 }
 
-// qualityOf returns the PSNR of a file's frames at the times of the spoilt ones.
+// qualityOf returns the PSNR of a file's frames at the times of the spoilt frames.
 func (d *damaged) qualityOf(ctx context.Context, name string) (db []float64, err error) {
 	rate, _ := new(big.Rat).SetString(d.rate)
 	r, err := media.Open(ctx, name, media.ReaderOptions{})

@@ -20,8 +20,8 @@ type AccuracyRow struct {
 	Errors []float64
 }
 
-// configurations lists the rows of tables 4 and 5: everything in float32, then
-// everything in float64 but for one part.
+// configurations lists the rows of tables 4 and 5: everything in float32, then everything but one
+// part in float64.
 var configurations = []struct {
 	name  string
 	shift func(frame.Workers, frame.Image[float64], bspline.Order, float64) (frame.Image[float64], error)

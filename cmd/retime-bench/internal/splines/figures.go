@@ -47,7 +47,7 @@ func kernels() (chart, error) {
 				w := make([]float64, n.Support())
 				first, t := n.Locate(x)
 				bspline.Weights(n, t, w)
-				// Index -first of w is the coefficient at 0.
+				// w[-first] is the weight of the coefficient at 0.
 				if first > 0 || first+len(w) <= 0 {
 					return 0
 				}
@@ -58,8 +58,7 @@ func kernels() (chart, error) {
 	return c, nil
 }
 
-// impulse returns the spline that is 1 at the middle sample of a row and 0 at all
-// others.
+// impulse returns the spline that is 1 at the middle sample of a row and 0 at all others.
 func impulse(n bspline.Order) (s *bspline.Spline[float64], middle float64, err error) {
 	img := frame.NewImage[float64](201, 1)
 	img.Pix[100] = 1
@@ -113,8 +112,8 @@ func response() (chart, error) {
 			return c, err
 		}
 		c.series = append(c.series, series{name: label(n), points: sample(0, 1.5, 300, func(f float64) float64 {
-			// B-splines have a closed form: sinc^(n+1) over its sum of aliases, the
-			// inverse of the prefilter. Catmull-Rom is integrated by the midpoint rule.
+			// B-splines have a closed form: sinc^(n+1) over the sum of its aliases, the inverse of
+			// the prefilter. Catmull-Rom is integrated by the midpoint rule.
 			var gain float64
 			if n == bspline.CatmullRom {
 				const steps = 4000

@@ -18,9 +18,9 @@ import (
 //go:embed peers.py
 var peersProgram []byte
 
-// Peers makes the rows of Rotate with SciPy's map_coordinates (orders 3 and 5) and
-// OpenCV's remap (cubic), as far as the Python interpreter called python has them. Both
-// get positions that are computed in advance; SciPy uses one thread.
+// Peers makes the rows of Rotate with SciPy's map_coordinates (orders 3 and 5) and OpenCV's remap
+// (cubic), if the Python interpreter called python has them. Both get precomputed positions; SciPy
+// uses one thread.
 func Peers(ctx context.Context, python string, img frame.Image[float64]) ([]Rotation, error) {
 	f, err := os.CreateTemp("", "retime-peers-*.f32")
 	if err != nil {

@@ -19,7 +19,7 @@ def main():
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
     cx, cy = (width - 1) / 2, (height - 1) / 2
     inside = np.hypot(x - cx, y - cy) <= max(1, min(cx, cy) - rim)
-    # The inverse map, as retime has it.
+    # The inverse map, as in retime.
     cos, sin = np.cos(2 * np.pi / TURNS), np.sin(2 * np.pi / TURNS)
     from_x = (cos * (x - cx) + sin * (y - cy) + cx).astype(np.float32)
     from_y = (-sin * (x - cx) + cos * (y - cy) + cy).astype(np.float32)

@@ -12,11 +12,11 @@ const (
 	Height = 3456
 )
 
-// Picture draws a picture with flat areas, textures of several scales and sharp edges.
-// Its samples are whole numbers from 0 to 255, the same ones each time.
+// Picture draws a picture with flat areas, textures of several scales and sharp edges. Its samples
+// are whole numbers from 0 to 255, the same every time.
 func Picture(width, height int) frame.Image[float64] {
 	img := frame.NewImage[float64](width, height)
-	// The picture is a grid of cells, each with a content of its own.
+	// The picture is a grid of cells with different contents.
 	const cell = 192
 	for y := range height {
 		row := img.Row(y)
@@ -48,8 +48,8 @@ func Picture(width, height int) frame.Image[float64] {
 	return img
 }
 
-// edge returns the share of a pixel that an object covers whose edge is d from the
-// pixel's centre, positive inside.
+// edge returns the share of a pixel that an object covers. The object's edge is d from the pixel's
+// centre, positive inside.
 func edge(d float64) float64 { return min(max(d+0.5, 0), 1) }
 
 // hash returns a pseudo-random number for a pair of coordinates.

@@ -7,9 +7,9 @@ import (
 	"retime/warp/bspline"
 )
 
-// shifted returns img shifted by half a sample in x and y, half-symmetric, by the plain
-// algorithms 1 to 5 in float64: it processes whole columns, then whole rows, with a
-// precision of 1e-20. It shares nothing with warp/bspline but the poles.
+// shifted returns img shifted by half a sample in x and y, half-symmetric, by the plain algorithms
+// 1 to 5 in float64: it processes whole columns, then whole rows, with a precision of 1e-20. It
+// shares only the poles with warp/bspline.
 func shifted(workers frame.Workers, img frame.Image[float64], order bspline.Order) frame.Image[float64] {
 	c := convert[float64](img)
 	workers.Rows(c.Width, func(x0, x1 int) {
@@ -65,8 +65,8 @@ func filter(s []float64, order bspline.Order) {
 	const precision = 1e-20
 	last := len(s) - 1
 	for _, z := range bspline.Poles(order) {
-		// The sum has terms until they are below the precision, with room for the gain
-		// of the other poles and of the normalisation.
+		// The sum has terms until they are below the precision, with some reserve for the gain of
+		// the other poles and of the normalisation.
 		terms := int(math.Log(precision*1e-6) / math.Log(-z))
 		var sum float64
 		for i := terms; i >= 0; i-- {

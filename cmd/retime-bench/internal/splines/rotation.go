@@ -21,8 +21,8 @@ type Rotation struct {
 
 const (
 	turns = 10
-	// rim is the distance from the circle's edge in samples that PSNR leaves out, so
-	// that the boundary does not matter.
+	// rim is the width of the ring, in samples, at the circle's edge that PSNR leaves out, so that
+	// the boundary does not matter.
 	rim = 32
 )
 

@@ -11,7 +11,7 @@ import (
 	"retime/warp/bspline"
 )
 
-// Errors are below the target until they reach the limit of the least precise type.
+// Errors stay below the target until the least precise type reaches its limit.
 func TestAccuracyTables(t *testing.T) {
 	img := Picture(420, 400)
 	for _, test := range []struct {

@@ -20,8 +20,8 @@ type Timing struct {
 	Prefilter     time.Duration
 	// Evaluation is the time to evaluate a shift, whose weights rows and columns share.
 	Evaluation time.Duration
-	// Scattered is the time to evaluate the same positions one by one, as a homography
-	// or a flow needs (algorithm 8).
+	// Scattered is the time to evaluate the same positions one by one, which a homography or a flow
+	// needs (algorithm 8).
 	Scattered time.Duration
 }
 

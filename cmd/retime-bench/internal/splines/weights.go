@@ -7,8 +7,7 @@ import (
 	"retime/warp/bspline"
 )
 
-// WeightError is a way to obtain the weights of a cubic B-spline, with its sum of
-// squared errors.
+// WeightError is a way to obtain the weights of a cubic B-spline, and its sum of squared errors.
 type WeightError struct {
 	Method          string
 	SumSquaredError float64
@@ -20,10 +19,9 @@ type WeightError struct {
 // result with float64. The weights are computed on the fly or read from a table of 128
 // entries of 16 bits with linear interpolation.
 //
-// The paper takes every value as four bilinear look-ups, which graphics hardware does
-// with fractions of 8 bits; the first two rows do the same by the paper's equation 9.
-// The last two rows sum sixteen weighted coefficients, as warp/bspline does, so that
-// only the weights differ.
+// The paper computes every value from four bilinear look-ups, which graphics hardware does with
+// 8-bit fractions; the first two rows do the same by the paper's equation 9. The last two rows sum
+// sixteen weighted coefficients, as warp/bspline does, so that only the weights differ.
 func Weights(workers frame.Workers) ([]WeightError, error) {
 	const size = 256
 	img := Picture(size, size)
@@ -53,7 +51,7 @@ func Weights(workers frame.Workers) ([]WeightError, error) {
 		{Method: "on the fly"},
 		{Method: "table"},
 	}
-	// The positions have many fractions, because they are at an angle and zoomed.
+	// The positions are turned and zoomed, so they have many different fractions.
 	tr := bspline.Func(func(x, y float64) (float64, float64) {
 		return 40 + 0.59*x + 0.07*y, 30 - 0.07*x + 0.59*y
 	})

@@ -9,8 +9,8 @@ import (
 	"retime/warp"
 )
 
-// sample is a Synthesizer that makes no frames. It keeps the first intervals with their
-// frames and the phases of the wanted frames.
+// sample is a Synthesizer that makes no frames. It keeps the first intervals with their frames and
+// the phases of the wanted frames.
 type sample struct {
 	seen      int64 // number of intervals so far
 	intervals []warp.Interval

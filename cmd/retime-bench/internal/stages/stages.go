@@ -22,15 +22,15 @@ import (
 	"retime/warp"
 )
 
-// Time is the duration of a part of a conversion if nothing else runs.
+// Time is how long a part of a conversion takes when nothing else runs.
 type Time struct {
 	Name    string
 	Elapsed time.Duration // for the whole clip
 }
 
-// Report holds the durations of the stages of a conversion, without their start.
+// Report holds the durations of the stages of a conversion, without their startup.
 type Report struct {
-	Frames, Made int64 // frames of the output, and synthesized ones of them
+	Frames, Made int64 // frames of the output, and how many of them were synthesized
 	Alone        []Time
 	// Flow is the time to estimate the flow with all workers.
 	Flow    time.Duration
@@ -39,7 +39,7 @@ type Report struct {
 	Devices []string
 }
 
-// Slowest returns the stage that takes longest alone.
+// Slowest returns the stage that takes longest on its own.
 func (r *Report) Slowest() Time {
 	return slices.MaxFunc(r.Alone, func(a, b Time) int { return int(a.Elapsed - b.Elapsed) })
 }
@@ -47,10 +47,10 @@ func (r *Report) Slowest() Time {
 // sampled is the number of intervals that the measured stages process in memory.
 const sampled = 48
 
-// Measure converts o.Input, drops the frames, and measures the stages. It estimates the
-// flow once into o.Synthesis.FlowCache, which must be set, and reads it there in the
-// measured runs. o must make frames by motion. Unless watch is nil, Measure calls it
-// before the last run of all stages, and stop after that run.
+// Measure converts o.Input, drops the frames, and measures the stages. It estimates the flow once
+// into o.Synthesis.FlowCache, which must be set, and reads it from there in the measured runs. o
+// must make frames by motion. Unless watch is nil, Measure calls it before the last run of all
+// stages, and stop after that run.
 func Measure(ctx context.Context, o pipeline.Options, watch func() (stop func() error, err error)) (*Report, error) {
 	o.Output = pipeline.Output{File: "-", Format: "null", VideoCodec: "rawvideo", NoVerify: true}
 	if err := o.Settle(); err != nil {
@@ -84,7 +84,7 @@ func measure(ctx context.Context, o *pipeline.Options, s synth.Synthesizer, watc
 	return &m.Report, nil
 }
 
-// measurement is a Report in the making.
+// measurement is a Report being made.
 type measurement struct {
 	Report
 	o      *pipeline.Options
@@ -200,8 +200,8 @@ func (m *measurement) decode(ctx context.Context) error {
 	return nil
 }
 
-// flow makes the guides and reads the flow of the sampled intervals, with as many
-// workers as a run has.
+// flow makes the guides and reads the flow of the sampled intervals, with as many workers as in a
+// run.
 func (m *measurement) flow(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var opened []*motion.Estimator

@@ -23,7 +23,7 @@ func clip(t *testing.T, width, height, frames int) string {
 	return name
 }
 
-// Each stage of either backend is measured.
+// Each stage of both backends is measured.
 func TestMeasure(t *testing.T) {
 	o := pipeline.Options{
 		Input:     pipeline.Input{File: clip(t, 72, 50, 5)},

@@ -9,8 +9,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// RunBatch is the workflow Batch, which converts clips, some at a time. A clip that fails
-// does not stop the others. If clips fail, the error's details hold the Report.
+// RunBatch is the workflow Batch, which converts clips, several at a time. A clip that fails does
+// not stop the others. If any fails, the error's details hold the Report.
 func RunBatch(ctx workflow.Context, b *Batch) (*Report, error) {
 	report := &Report{Clips: make([]ClipReport, len(b.Clips))}
 	for i, c := range b.Clips {
@@ -46,7 +46,7 @@ func RunBatch(ctx workflow.Context, b *Batch) (*Report, error) {
 	return report, nil
 }
 
-// ClipsFailed is the type of the error of a batch with clips that failed.
+// ClipsFailed is the type of the error of a batch in which clips failed.
 const ClipsFailed = "clips failed"
 
 // end sets the clip's final state.
@@ -87,7 +87,7 @@ func convertClip(ctx workflow.Context, c Clip, s Settings, r *ClipReport) error 
 		WaitForCancellation:   true,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}), ConvertWorkflow, &Conversion{Clip: c, Planned: p, Settings: s}).Get(ctx, nil)
-	if temporal.IsWorkflowExecutionAlreadyStartedError(err) { // by another batch
+	if temporal.IsWorkflowExecutionAlreadyStartedError(err) { // another batch converts it
 		return workflow.ExecuteActivity(aside(ctx, s), FollowActivity, p.ID).Get(ctx, nil)
 	}
 	return err

@@ -7,8 +7,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// These are the names of the workflows and activities, and of the query that the workflows
-// Batch and Make answer.
+// The names of the workflows and activities, and of the query that the workflows Batch and Make
+// answer.
 const (
 	BatchWorkflow   = "Batch"
 	ConvertWorkflow = "Convert"
@@ -25,9 +25,9 @@ const (
 	ProgressQuery = "progress"
 )
 
-// Convert is the workflow that converts a planned clip. The join begins at once and waits
-// for each segment. If a part fails, or somebody cancels the workflow, it waits until
-// nobody works on the clip and then removes all that was made.
+// Convert is the workflow that converts a planned clip. The join begins at once and waits for each
+// segment. If a part fails or the workflow is cancelled, it waits until no worker works on the clip
+// and then removes everything that was made.
 func Convert(ctx workflow.Context, c *Conversion) error {
 	work, stop := workflow.WithCancel(ctx)
 	defer stop()
@@ -59,7 +59,7 @@ func Convert(ctx workflow.Context, c *Conversion) error {
 	for pending > 0 {
 		parts.Select(ctx)
 	}
-	// Whoever cancels from here on comes too late, or waits until nothing is left.
+	// From here on a cancellation is too late; whoever cancels waits for the end.
 	last, _ := workflow.NewDisconnectedContext(ctx)
 	last = aside(last, c.Settings)
 	if failure == nil {
@@ -73,9 +73,9 @@ func Convert(ctx workflow.Context, c *Conversion) error {
 	return failure
 }
 
-// onSlot returns options for activities that take a slot of a worker. A worker that dies
-// costs an attempt, and so does a full disk: the number of attempts has no limit, and
-// package work gives up by itself where trying again is of no use.
+// onSlot returns options for activities that take a slot of a worker. A dead worker or a full disk
+// costs an attempt, so the number of attempts has no limit; package work gives up by itself when
+// another attempt is useless.
 func onSlot(ctx workflow.Context, s Settings) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:           SegmentQueue(s.Queue, s.GPU),
@@ -92,7 +92,8 @@ func aside(ctx workflow.Context, s Settings) workflow.Context {
 	return workflow.WithTaskQueue(ctx, s.Queue)
 }
 
-// forever is a time that no activity takes: heartbeats tell what is dead.
+// forever is longer than any activity takes: missing heartbeats, not time limits, reveal dead
+// workers.
 const forever = 30 * 24 * time.Hour
 
 var retries = &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute}

@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// Clip asks for the conversion of one clip. All names lie on storage that every worker
-// sees under the same path.
+// Clip asks for the conversion of one clip. All names are on storage that every worker sees under
+// the same path.
 type Clip struct {
 	Input     string   `json:"input"`     // as the user gave it, for messages
 	Output    string   `json:"output"`    // absolute
-	Dir       string   `json:"dir"`       // directory from which relative names in Arguments start, absolute
-	Arguments []string `json:"arguments"` // of retime plan: the input and the flags of the conversion
+	Dir       string   `json:"dir"`       // absolute; relative names in Arguments start from here
+	Arguments []string `json:"arguments"` // for retime plan: the input and the flags of the conversion
 	Format    string   `json:"format,omitempty"`
 	Overwrite bool     `json:"overwrite,omitempty"`
-	// Before holds the input's mark if an earlier run of the batch converted the clip.
-	// If neither the input nor the output is gone or changed, the clip is done.
+	// Before holds the input's mark if an earlier run of the batch converted the clip. If the
+	// output exists and the input has not changed, the clip is done.
 	Before *Mark `json:"before,omitempty"`
 }
 
-// Mark tells whether a file is the one that it was.
+// Mark identifies a version of a file.
 type Mark struct {
 	Size     int64     `json:"size"`
 	Modified time.Time `json:"modified"`
@@ -35,16 +35,16 @@ type Mark struct {
 
 // Settings say how the farm works on a batch.
 type Settings struct {
-	Queue     string        `json:"queue"`     // name of the task queue that workers of one version of retime share
+	Queue     string        `json:"queue"`     // name of the task queue that all workers with one version of retime share
 	GPU       bool          `json:"gpu"`       // make frames on the workers' GPUs
-	Parallel  int           `json:"parallel"`  // clips at a time
+	Parallel  int           `json:"parallel"`  // clips converted at the same time
 	Sample    int           `json:"sample"`    // frames of each clip to make again and compare, or Thousandth
-	Stall     time.Duration `json:"stall"`     // a segment that finishes no frame for so long is made elsewhere
-	Heartbeat time.Duration `json:"heartbeat"` // a worker that is silent for so long is dead
-	Share     time.Duration `json:"share"`     // time that a worker should take for its share
+	Stall     time.Duration `json:"stall"`     // a segment that finishes no frame for this long is made elsewhere
+	Heartbeat time.Duration `json:"heartbeat"` // a worker that is silent for this long is dead
+	Share     time.Duration `json:"share"`     // how long a worker should take for a share
 }
 
-// Thousandth stands for a sample of one frame in a thousand: one at least, 16 at most.
+// Thousandth requests a sample of one frame in a thousand, at least one and at most 16.
 const Thousandth = math.MinInt32
 
 // Sample returns the number of frames of a clip to make again and compare.
@@ -55,7 +55,7 @@ func Sample(wanted int, frames int64) int {
 	return wanted
 }
 
-// Batch is the input of the workflow of this name.
+// Batch is the input of the workflow Batch.
 type Batch struct {
 	Clips    []Clip   `json:"clips"`
 	Settings Settings `json:"settings"`
@@ -64,18 +64,18 @@ type Batch struct {
 // MaxClips bounds a batch, so that its history stays below 10,000 events.
 const MaxClips = 500
 
-// Planned is what the farm must know of a clip's plan.
+// Planned is what the farm needs to know about a clip's plan.
 type Planned struct {
 	ID     string `json:"id"` // hash of the plan and the output's name
 	Ranges int    `json:"ranges"`
 	Frames int64  `json:"frames"`
 	Mark   Mark   `json:"mark"` // of the input
-	Done   bool   `json:"done"` // an earlier run made the output, so there is no plan
-	// Slots are the slots of the workers that asked for such work lately, by name.
+	Done   bool   `json:"done"` // an earlier run made the output, so no plan was made
+	// Slots counts the slots of each worker that recently asked for such work, by name.
 	Slots map[string]int `json:"slots,omitempty"`
 }
 
-// Conversion is the input of the workflow of this name, a clip with its plan.
+// Conversion is the input of the workflow Convert: a clip with its plan.
 type Conversion struct {
 	Clip     Clip     `json:"clip"`
 	Planned  Planned  `json:"planned"`
@@ -95,7 +95,7 @@ const (
 	Cancelled  State = "cancelled"
 )
 
-// ClipReport says how far a clip is.
+// ClipReport describes how far a clip is.
 type ClipReport struct {
 	Input  string `json:"input"`
 	Output string `json:"output"`
@@ -103,13 +103,13 @@ type ClipReport struct {
 	ID     string `json:"id,omitempty"` // of the workflow that converts the clip
 	Frames int64  `json:"frames,omitempty"`
 	Ranges int    `json:"ranges,omitempty"`
-	Made   int    `json:"made"` // ranges that are made
+	Made   int    `json:"made"` // number of finished ranges
 	Error  string `json:"error,omitempty"`
-	Code   int    `json:"code,omitempty"` // exit code that retime gave, of a failed clip
+	Code   int    `json:"code,omitempty"` // retime's exit code if the clip failed
 	Mark   *Mark  `json:"mark,omitempty"` // of the input
 }
 
-// Report says how far a batch is.
+// Report describes how far a batch is.
 type Report struct {
 	Clips []ClipReport `json:"clips"`
 }
@@ -124,8 +124,8 @@ func (r *Report) Count(s State) (n int) {
 	return n
 }
 
-// Work returns the directory in which the farm keeps the clip's plan and segments. It lies
-// beside the output, and each request has its own.
+// Work returns the directory in which the farm keeps the clip's plan and segments. It is next to
+// the output, and each request has its own.
 func (c Clip) Work() string {
 	c.Before = nil
 	return filepath.Join(filepath.Dir(c.Output), "."+filepath.Base(c.Output)+".farm-"+hash(c)[:12])
@@ -137,7 +137,7 @@ func (c Clip) Plan() string { return filepath.Join(c.Work(), "plan.json") }
 // Joined returns the name of the joined file before it becomes the output.
 func (c Clip) Joined() string { return filepath.Join(c.Work(), "joined"+filepath.Ext(c.Output)) }
 
-// ID returns the name of the batch's workflow, the same for the same clips.
+// ID returns the name of the batch's workflow, which depends only on the clips.
 func (b Batch) ID() string {
 	all := make([]Clip, len(b.Clips))
 	for i, c := range b.Clips {
@@ -153,14 +153,14 @@ func MakeID(conversion string) string { return conversion + "-make" }
 func hash(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // every field has JSON
+		panic(err) // every field can be marshalled
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// Queue returns the name of the task queue for workers whose retime has this version.
-// Plans are tied to a version, so each has workers of its own.
+// Queue returns the name of the task queue for workers whose retime has this version. Plans depend
+// on the version, so each version has workers of its own.
 func Queue(prefix, version string) string { return prefix + " " + version }
 
 // SegmentQueue returns the name of the queue for work that takes a slot: a GPU, or a share
@@ -172,14 +172,14 @@ func SegmentQueue(queue string, gpu bool) string {
 	return queue + " cpu"
 }
 
-// containers maps the extensions of outputs to the formats for which retime plans.
+// containers maps the extensions of outputs to the formats that retime plans for.
 var containers = map[string]string{
 	".avi": "avi", ".m4v": "mp4", ".mkv": "matroska", ".mov": "mov", ".mp4": "mp4", ".mts": "mpegts",
 	".mxf": "mxf", ".nut": "nut", ".ts": "mpegts", ".m2ts": "mpegts", ".webm": "webm",
 }
 
-// Container returns the container to plan for: the one that the user chose, or the one that
-// the output's extension tells; empty to leave it to retime.
+// Container returns the container to plan for: the user's choice, or what the output's extension
+// implies; empty to leave it to retime.
 func (c Clip) Container() string {
 	if c.Format != "" {
 		return c.Format

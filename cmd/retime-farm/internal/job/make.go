@@ -14,13 +14,13 @@ type Share struct {
 	First int           `json:"first"`
 	Count int           `json:"count"`
 	Stall time.Duration `json:"stall"`
-	// Limit is the time after which the worker ends the share with the range that it is at,
-	// if the ranges behind that one would take as long again; 0 for no limit.
+	// Limit is the time after which the worker ends the share when its current range is finished,
+	// unless the rest would take less than Limit; 0 for no limit.
 	Limit time.Duration `json:"limit,omitempty"`
 }
 
-// Enough reports whether a share that has a limit has taken its time, when a worker has made
-// some ranges of it in the time took and so many are left.
+// Enough reports whether a share with a limit has taken its time. The worker has made some ranges
+// of it in the time took, and left ranges remain.
 func (s *Share) Enough(took time.Duration, made, left int) bool {
 	if s.Limit == 0 || took < s.Limit || made == 0 {
 		return false
@@ -28,28 +28,28 @@ func (s *Share) Enough(took time.Duration, made, left int) bool {
 	return took.Seconds()*float64(left) >= s.Limit.Seconds()*float64(made)
 }
 
-// Progress is what a heartbeat tells of a program.
+// Progress is what a heartbeat reports about a program.
 type Progress struct {
 	Frames int64 `json:"frames"` // finished
 	Total  int64 `json:"total"`
-	Ranges int   `json:"ranges,omitempty"` // of its share that are made
+	Ranges int   `json:"ranges,omitempty"` // finished ranges of its share
 }
 
-// Made reports a share.
+// Made is the result of a share.
 type Made struct {
 	Worker  string  `json:"worker"`
-	Slots   int     `json:"slots"`   // of that worker
-	Seconds float64 `json:"seconds"` // that the share took
-	Count   int     `json:"count"`   // ranges that are there, from the share's first on
-	New     int     `json:"new"`     // those of them that were not there before
+	Slots   int     `json:"slots"`   // number of that worker's slots
+	Seconds float64 `json:"seconds"` // time that the share took
+	Count   int     `json:"count"`   // finished ranges, from the share's first on
+	New     int     `json:"new"`     // those that this share finished
 	Log     string  `json:"log,omitempty"`
 }
 
-// Making is the input of the workflow Make, and its state when it goes on in another run.
+// Making is the input of the workflow Make, and its state when it continues in a new run.
 type Making struct {
 	Conversion Conversion `json:"conversion"`
-	Next       int        `json:"next"` // first range that has not been given out
-	Made       int        `json:"made"` // ranges that are made
+	Next       int        `json:"next"` // first range that has not been handed out
+	Made       int        `json:"made"` // number of finished ranges
 	Sharing    Sharing    `json:"sharing"`
 }
 
@@ -59,9 +59,9 @@ const (
 	eventsPerShare = 6
 )
 
-// Make is the workflow that has all ranges of a conversion made. After an error or a
-// cancellation it waits until no worker is at work on the conversion. When its history
-// grows long, it goes on in a new run.
+// Make is the workflow that has all ranges of a conversion made. After an error or a cancellation
+// it waits until no worker works on the conversion. When its history grows long, it continues in a
+// new run.
 func Make(ctx workflow.Context, m *Making) error {
 	if err := workflow.SetQueryHandler(ctx, ProgressQuery, func() (*Making, error) { return m, nil }); err != nil {
 		return err
@@ -96,7 +96,7 @@ func Make(ctx workflow.Context, m *Making) error {
 				return
 			}
 			m.Made += made.Count
-			if s.Limit > 0 && made.Count < s.Count { // all ranges behind a share with a limit are left
+			if s.Limit > 0 && made.Count < s.Count { // all ranges after a share with a limit are still left
 				m.Next = s.First + made.Count
 			}
 			m.Sharing.Finished(made)

@@ -16,15 +16,15 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// makers stand in for all workers.
+// makers plays the part of all workers.
 type makers struct {
 	mu     sync.Mutex
 	now    int           // shares under way
 	most   int           // shares that were under way at once
 	made   []int         // how often each range was made
-	fail   int           // number of the range that fails; -1 for none
-	failed chan struct{} // closed once it has failed
-	many   chan struct{} // closed once more shares are under way than a run begins with
+	fail   int           // index of the range that fails; -1 for none
+	failed chan struct{} // closed when that range has failed
+	many   chan struct{} // closed when more shares are under way than a run begins with
 	events int           // in the history of the run
 }
 
@@ -36,13 +36,13 @@ func (m *makers) make(ctx context.Context, s Share) (Made, error) {
 	}
 	m.most = max(m.most, m.now)
 	m.mu.Unlock()
-	if s.First > 0 { // the first share tells how many slots there are
+	if s.First > 0 { // wait until the first share has revealed the number of slots
 		select {
 		case <-m.many:
 		case <-ctx.Done():
 		}
 	}
-	if m.fail >= 0 && s.First > m.fail+MaxOutstanding { // lest all are made before it fails
+	if m.fail >= 0 && s.First > m.fail+MaxOutstanding { // not everything may be finished before it fails
 		<-m.failed
 	}
 	m.mu.Lock()
@@ -87,7 +87,7 @@ func making(ranges int) (*makers, *Making) {
 	}}
 }
 
-// A long plan goes on in further runs, whose histories stay short; each range is made once.
+// A long plan continues in further runs with short histories; each range is made once.
 func TestLongPlansGoOnInOtherRuns(t *testing.T) {
 	m, in := making(4000)
 	runs := 0
@@ -119,7 +119,8 @@ func TestLongPlansGoOnInOtherRuns(t *testing.T) {
 	}
 }
 
-// A single slot gets all ranges at first, and what its worker gives back it gets by its speed.
+// A single slot gets all ranges first. When its worker gives some back, it gets shares according to
+// its speed.
 func TestRangesThatComeBack(t *testing.T) {
 	in := &Making{Conversion: Conversion{
 		Planned:  Planned{Ranges: 1000, Slots: map[string]int{"w": 1}},
@@ -164,7 +165,7 @@ func TestRangesThatComeBack(t *testing.T) {
 	}
 }
 
-// A range that cannot be made ends the workflow once nobody is at work.
+// A range that cannot be made ends the workflow once no worker is busy.
 func TestFailureDrains(t *testing.T) {
 	m, in := making(3000)
 	m.fail = 40
@@ -182,8 +183,8 @@ func TestFailureDrains(t *testing.T) {
 	}
 }
 
-// A cancelled workflow ends as cancelled, not as failed. That it waits until nobody is at
-// work shows TestCancel of the program; this test's server does not wait.
+// A cancelled workflow ends as cancelled, not as failed. This test's server does not wait until no
+// worker is busy; the program's TestCancel covers that.
 func TestCancellation(t *testing.T) {
 	m, in := making(3000)
 	err := m.run(t, in, func(env *testsuite.TestWorkflowEnvironment) {

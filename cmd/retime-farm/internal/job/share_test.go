@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Shares are single ranges while nobody is known to work, as long as the target says in the
-// middle, and single ranges again at the end.
+// Shares are single ranges while no worker is known, as long as the target says in the middle, and
+// single ranges again at the end.
 func TestShares(t *testing.T) {
 	s := Sharing{Target: 60}
 	if n, _ := s.Next(1000); n != 1 {
@@ -32,7 +32,7 @@ func TestShares(t *testing.T) {
 	if n, _ := s.Next(0); n != 0 {
 		t.Errorf("nothing is left, and a share has %d ranges", n)
 	}
-	// What others had made does not count as speed.
+	// Ranges that others had made do not count as speed.
 	before := s.Seconds
 	s.Finished(Made{Worker: "e", Slots: 2, Seconds: 0.1})
 	if s.Seconds != before {
@@ -48,8 +48,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// Workers that are known get a few ranges at first, a single slot all that fits the target,
-// and no share is too brief to be worth a program's start.
+// At first, known workers get a few ranges and a single slot gets all, and no share is too brief to
+// be worth starting a program.
 func TestSharesForWorkersThatAreKnown(t *testing.T) {
 	s := Sharing{Target: 60, Slots: map[string]int{"a": 2}}
 	if n, open := s.Next(20); n != few || open || s.Outstanding() != 4 {
@@ -77,7 +77,7 @@ func TestSharesForWorkersThatAreKnown(t *testing.T) {
 	}
 }
 
-// A share ends when it has taken its time, unless its rest takes less than that.
+// A share ends when its time is up, unless the rest takes less than that.
 func TestEnough(t *testing.T) {
 	s := Share{Limit: time.Minute}
 	for _, c := range []struct {
@@ -89,7 +89,7 @@ func TestEnough(t *testing.T) {
 		{time.Minute, 5, 5, true},
 		{time.Minute, 5, 4, false},
 		{10 * time.Minute, 10, 1, true},
-		{10 * time.Minute, 0, 100, false}, // others had made all so far
+		{10 * time.Minute, 0, 100, false}, // others had made everything so far
 		{10 * time.Minute, 10, 0, false},
 	} {
 		if got := s.Enough(c.took, c.made, c.left); got != c.want {

@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// DieWithParent has cmd ended by SIGTERM when this process dies, even by SIGKILL. Linux
-// sends the signal when the thread ends that started cmd; Go ends no thread unless a
-// goroutine that is locked to it ends, and this program locks none.
+// DieWithParent has cmd terminated by SIGTERM when this process dies, even by SIGKILL. Linux sends
+// the signal when the thread that started cmd ends; Go ends a thread only if a goroutine locked to
+// it ends, and this program locks none.
 func DieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 }

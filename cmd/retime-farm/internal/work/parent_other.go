@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// DieWithParent does nothing: a program outlives a worker that is killed, and what it makes
-// is used or made again.
+// DieWithParent does nothing: a program outlives its killed worker, and what it makes is used or
+// made again.
 func DieWithParent(*exec.Cmd) {}
 
 // Terminate asks cmd to end, as SIGTERM does.

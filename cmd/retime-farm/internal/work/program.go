@@ -19,20 +19,20 @@ import (
 	"retime/cmd/retime-farm/internal/job"
 )
 
-// These are retime's exit codes after which trying again is of no use: usage, bad data, no
+// giveUp holds the exit codes of retime after which another attempt is useless: usage, bad data, no
 // input, and an output that fails its check.
 var giveUp = []int{2, 65, 66, 76}
 
-// These are the codes after which it may help for as long as it takes: no room to write,
-// something short, and a signal.
+// tryAgain holds the codes after which to retry without limit: no room to write, a shortage, and a
+// signal.
 var tryAgain = []int{73, 75, 130}
 
-// attempts bounds how often the farm tries what fails in any other way, such as a program
-// that something kills.
+// attempts bounds how often the farm tries what fails in any other way, for example if something
+// kills the program.
 const attempts = 20
 
-// These are the types of the errors that retime's ends become. The details of the first
-// hold the exit code.
+// The types of the errors that report how retime ended. The details of the first hold the exit
+// code.
 const (
 	errGaveUp  = "retime gave up"
 	errAgain   = "retime may do it next time"
@@ -44,17 +44,17 @@ const (
 type program struct {
 	args  []string
 	dir   string        // working directory; empty for the worker's
-	stall time.Duration // without a finished frame for so long the program is dead; 0 for no limit
-	final []int         // further codes after which to give up
-	// made returns the number of ranges that the program has made, and whether these are
-	// enough, so that it has to end; nil for a program that makes none.
+	stall time.Duration // a program that finishes no frame for this long is dead; 0 for no limit
+	final []int         // further exit codes after which to give up
+	// made returns the number of ranges that the program has made, and whether they are enough, so
+	// that it must stop; nil for a program that makes none.
 	made func() (ranges int, enough bool)
 }
 
-// beat is the time between two heartbeats, by which cancellations reach a worker.
+// beat is the interval between heartbeats, whose answers bring cancellations to a worker.
 const beat = time.Second
 
-// ending is the time that a cancelled program has to clean up before it is killed.
+// ending is how long a cancelled program may clean up before it is killed.
 const ending = 2 * time.Second
 
 var (
@@ -63,9 +63,8 @@ var (
 	errEnough = errors.New("enough")
 )
 
-// run runs retime to its end, and heartbeats as long as it is alive: until its frames stop
-// coming, if p.stall is set. It returns what retime had to say. The error is errEnough if
-// p.made said so.
+// run runs retime to its end, and heartbeats while it is alive; if p.stall is set, that means while
+// it finishes frames. It returns retime's messages. The error is errEnough if p.made ended the run.
 func (w *Worker) run(ctx context.Context, p program) (log string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -108,7 +107,7 @@ func (p *program) watch(ctx context.Context, frames <-chan job.Progress, cancel 
 			}
 		case <-tick.C:
 			if p.stall > 0 && time.Since(alive) > p.stall {
-				cancel(errStall) // and no heartbeat, lest the program ends no more
+				cancel(errStall) // without a heartbeat the server gives up even if the program does not end
 			} else {
 				activity.RecordHeartbeat(ctx, at)
 			}
@@ -121,10 +120,11 @@ func (p *program) watch(ctx context.Context, frames <-chan job.Progress, cancel 
 	}
 }
 
-// maxLog bounds what is kept of a program's messages, in bytes. They travel to the server.
+// maxLog bounds how many bytes of a program's messages are kept. They are sent to the server.
 const maxLog = 2000
 
-// read sends the lines of retime's --progress json in r, and returns the last of the other lines.
+// read parses the progress lines in r, sends them to frames, and returns the last of the other
+// lines.
 func read(ctx context.Context, r io.Reader, frames chan<- job.Progress) string {
 	var rest []byte
 	lines := bufio.NewReader(r)
@@ -145,8 +145,8 @@ func read(ctx context.Context, r io.Reader, frames chan<- job.Progress) string {
 	}
 }
 
-// judge returns the error for the end of a program. Temporal tries again unless the error
-// says that this is of no use.
+// judge returns the error for the end of a program. Temporal retries unless the error says that
+// this is useless.
 func (w *Worker) judge(ctx context.Context, p program, log string, err error) error {
 	if err == nil {
 		return nil
@@ -192,7 +192,7 @@ func Version(ctx context.Context, retime string) (string, error) {
 	return v, nil
 }
 
-// Find returns the path of a program that lies beside this one or in PATH.
+// Find returns the path of a program next to this one or in PATH.
 func Find(self, name string) (string, error) {
 	beside := filepath.Join(filepath.Dir(self), name)
 	if _, err := exec.LookPath(beside); err == nil {

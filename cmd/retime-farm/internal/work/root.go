@@ -10,7 +10,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// Root is the directory outside which a worker reads and writes nothing.
+// Root is the only directory in which a worker reads and writes.
 type Root struct {
 	dir string
 	*os.Root
@@ -26,8 +26,8 @@ func OpenRoot(dir string) (Root, error) {
 	return Root{dir, r}, err
 }
 
-// rel returns the name from the root of the file with an absolute name, and refuses one
-// outside. Methods of os.Root take it, and follow no link out of the root, either.
+// rel makes an absolute name relative to the root, and refuses names outside it. The result is for
+// the methods of os.Root, which follow no link out of the root.
 func (r Root) rel(name string) (string, error) {
 	rel, err := filepath.Rel(r.dir, name)
 	inside := err == nil && filepath.IsAbs(name) && filepath.IsLocal(rel)
@@ -40,7 +40,7 @@ func (r Root) rel(name string) (string, error) {
 	return rel, nil
 }
 
-// leadsOut reports whether a directory, which exists, lies elsewhere than its name says.
+// leadsOut reports whether links take dir, an existing directory, out of the root.
 func (r Root) leadsOut(dir string) bool {
 	root, err := filepath.EvalSymlinks(r.dir)
 	if err != nil {
@@ -53,7 +53,7 @@ func (r Root) leadsOut(dir string) bool {
 	return err != nil || !filepath.IsLocal(rel)
 }
 
-// confine returns the flags by which retime keeps to the root.
+// confine returns the flags that keep retime inside the root.
 func (r Root) confine() []string {
 	if r.dir == "/" {
 		return nil
@@ -70,7 +70,7 @@ func (r Root) move(from, to string, overwrite bool) error {
 		case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
 			return err
 		}
-		// The file system has no links: whoever creates the name owns it.
+		// The file system has no hard links: create the name to claim it.
 		f, err := r.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"retime/cmd/retime-farm/internal/job"
 )
 
-// A file that is there is replaced only by those who overwrite.
+// Only those who overwrite replace an existing file.
 func TestMove(t *testing.T) {
 	dir := t.TempDir()
 	r, err := OpenRoot(dir)
@@ -39,7 +39,7 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// The output is never the input, nor a file that a flag names.
+// The output must not be the input or a file that a flag names.
 func TestOutputIsRead(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"in", "curve", "out"} {

@@ -8,18 +8,18 @@ import (
 	"retime/cmd/retime-farm/internal/job"
 )
 
-// follower follows a share while a program makes it, by the manifests that lie in the
-// directory of the segments.
+// follower watches a share while a program makes it, by looking for the manifests in the segments'
+// directory.
 type follower struct {
 	root  Root
 	dir   string
 	share job.Share
 	began time.Time
-	was   []bool // ranges of the share that were there at first
-	done  int    // ranges that are there, from the share's first on
+	was   []bool // ranges of the share that existed at the start
+	done  int    // existing ranges, from the share's first on
 }
 
-// follow returns a follower of a share that begins now.
+// follow returns a follower for a share that begins now.
 func (w *Worker) follow(s job.Share) (*follower, error) {
 	dir, err := w.Root.rel(filepath.Join(s.Clip.Work(), "plan.segments"))
 	if err != nil {
@@ -38,8 +38,8 @@ func (f *follower) there(i int) bool {
 	return err == nil
 }
 
-// look returns the number of ranges that are there, and whether the share ends here: it has
-// taken its time, and the program has just begun another range.
+// look returns the number of existing ranges, and whether the share ends here because it has taken
+// its time and a range has just been finished.
 func (f *follower) look() (done int, enough bool) {
 	before := f.done
 	for f.done < len(f.was) && f.there(f.done) {
@@ -48,7 +48,7 @@ func (f *follower) look() (done int, enough bool) {
 	return f.done, f.done > before && f.share.Enough(time.Since(f.began), f.fresh(f.done), len(f.was)-f.done)
 }
 
-// fresh returns how many of the share's first n ranges were not there at first.
+// fresh returns how many of the share's first n ranges did not exist at the start.
 func (f *follower) fresh(n int) (fresh int) {
 	for _, was := range f.was[:n] {
 		if !was {

@@ -15,7 +15,7 @@ import (
 	"retime/cmd/retime-farm/internal/job"
 )
 
-// share returns a share of ten ranges that lie in a new directory, and a worker that sees it.
+// share returns a share of ten ranges in a new directory, and a worker that sees it.
 func share(t *testing.T) (*Worker, job.Share) {
 	t.Helper()
 	dir := t.TempDir()
@@ -42,8 +42,8 @@ func write(t *testing.T, s job.Share, ranges ...int) {
 	}
 }
 
-// A follower counts ranges in their order, and lets a share end behind one that is made, but
-// not in the middle of the next.
+// A follower counts ranges in order, and lets a share end after a finished range but not in the
+// middle of one.
 func TestFollower(t *testing.T) {
 	w, s := share(t)
 	write(t, s, 6, 9)
@@ -71,7 +71,7 @@ func TestFollower(t *testing.T) {
 	}
 }
 
-// A program that has made enough is stopped, and that is no failure.
+// A program that has made enough is stopped, which is not a failure.
 func TestEnoughStopsTheProgram(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()

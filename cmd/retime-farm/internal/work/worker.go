@@ -1,4 +1,4 @@
-// Package work has the activities of the farm: what a worker does for a conversion, by
+// Package work implements the activities of the farm: what a worker does for a conversion, by
 // running retime and by moving files.
 package work
 
@@ -26,14 +26,14 @@ import (
 	"retime/cmd/retime-farm/internal/job"
 )
 
-// Worker has the activities. Each of its exported methods that takes a context is one.
+// Worker implements the activities: each exported method that takes a context is one.
 type Worker struct {
 	Name   string // in messages
 	Retime string // path of the program
 	Root   Root
 	Client client.Client
-	// Machine holds, for each slot, the flags by which retime uses that slot's share of
-	// the machine.
+	// Machine holds, for each free slot, the flags by which retime uses that slot's share of the
+	// machine.
 	Machine chan []string
 }
 
@@ -46,13 +46,13 @@ func Slots(flags [][]string) chan []string {
 	return slots
 }
 
-// evenly is the length of a range in seconds of the output, unless the user chooses
-// another. Ranges of one length need no search for scenes, for which one machine would
-// decode the whole input.
+// evenly sets the length of a range, in seconds of the output, unless the user chooses another.
+// Ranges of equal length need no search for scenes, for which one machine would have to decode the
+// whole input.
 var evenly = []string{"--segment-seconds=5", "--even"}
 
-// PlanArguments returns the arguments with which retime plans a clip. The clip's own go
-// behind them: they take precedence, and none of them can take one of these for its value.
+// PlanArguments returns the arguments with which retime plans a clip. The clip's own arguments
+// follow them: they take precedence, and none of them can take one of these as its value.
 func PlanArguments(c job.Clip) []string {
 	args := append([]string{"plan", "--progress=json", "-q", "--overwrite", "--output=" + c.Plan()}, evenly...)
 	if f := c.Container(); f != "" {
@@ -61,7 +61,7 @@ func PlanArguments(c job.Clip) []string {
 	return args
 }
 
-// OutputIsRead reports whether the clip's output is a file that one of its arguments names.
+// OutputIsRead reports whether one of the clip's arguments names its output.
 func OutputIsRead(c job.Clip) bool {
 	output, err := os.Stat(c.Output)
 	return err == nil && slices.ContainsFunc(c.Arguments, func(a string) bool {
@@ -115,12 +115,12 @@ func (w *Worker) Plan(ctx context.Context, c job.Clip) (p job.Planned, err error
 	return p, err
 }
 
-// slots returns the slots of all workers that ask for work of this activity's queue, by the
-// workers' names; nil if the server does not tell.
+// slots returns the number of slots of each worker that polls this activity's queue, by name; nil
+// if the server does not tell.
 func (w *Worker) slots(ctx context.Context) map[string]int {
 	d, err := w.Client.DescribeTaskQueue(ctx, activity.GetInfo(ctx).TaskQueue, enums.TASK_QUEUE_TYPE_ACTIVITY)
 	if err != nil {
-		return nil // shares are single ranges until workers have shown themselves
+		return nil // shares are single ranges until workers are known
 	}
 	all := map[string]int{}
 	for _, p := range d.GetPollers() {
@@ -131,7 +131,7 @@ func (w *Worker) slots(ctx context.Context) map[string]int {
 	return all
 }
 
-// unchanged reports whether the clip's input is what it was when it was converted.
+// unchanged reports whether the clip's input is the same as when it was converted.
 func (w *Worker) unchanged(c job.Clip) bool {
 	input := c.Input
 	if !filepath.IsAbs(input) {
@@ -145,7 +145,7 @@ func (w *Worker) unchanged(c job.Clip) bool {
 	return err == nil && info.Size() == c.Before.Size && info.ModTime().Equal(c.Before.Modified)
 }
 
-// readPlan reads what the farm must know of the plan in a file.
+// readPlan reads what the farm needs to know about the plan in a file.
 func (w *Worker) readPlan(name, output string) (p job.Planned, err error) {
 	f, err := w.Root.Open(name)
 	if err != nil {
@@ -172,7 +172,7 @@ func (w *Worker) Make(ctx context.Context, s job.Share) (made job.Made, err erro
 	if err := w.seesPlan(s.Clip); err != nil {
 		return made, err
 	}
-	slot := <-w.Machine // there is one for each activity that Temporal lets run
+	slot := <-w.Machine // Temporal runs no more activities than there are slots
 	defer func() { w.Machine <- slot }()
 	f, err := w.follow(s)
 	if err != nil {
@@ -183,17 +183,17 @@ func (w *Worker) Make(ctx context.Context, s job.Share) (made job.Made, err erro
 	made = job.Made{Worker: w.Name, Slots: cap(w.Machine), Seconds: time.Since(f.began).Seconds(), Count: s.Count, Log: log}
 	if errors.Is(err, errEnough) {
 		made.Count, err = f.done, nil
-		made.Log = strings.TrimSpace(log[:strings.LastIndexByte(log, '\n')+1]) // the last line says that it was stopped
+		made.Log = strings.TrimSpace(log[:strings.LastIndexByte(log, '\n')+1]) // the last line reports the stop
 	}
 	made.New = f.fresh(made.Count)
 	if err != nil && w.seesPlan(s.Clip) != nil {
-		_ = w.Clean(ctx, s.Clip) // the job has ended, and this worker did not hear of it
+		_ = w.Clean(ctx, s.Clip) // the job has ended without this worker's notice
 	}
 	return made, err
 }
 
-// seesPlan returns an error if the clip's plan is not there: the shared directory is not
-// mounted on this machine, or the job has ended.
+// seesPlan returns an error if the clip's plan does not exist: the shared directory is not mounted
+// on this machine, or the job has ended.
 func (w *Worker) seesPlan(c job.Clip) error {
 	plan, err := w.Root.rel(c.Plan())
 	if err != nil {
@@ -205,8 +205,8 @@ func (w *Worker) seesPlan(c job.Clip) error {
 	return nil
 }
 
-// Verify makes a sample of the frames again and compares them. All segments are made, so
-// one that is missing now will not come.
+// Verify makes a sample of the frames again and compares them. All segments have been made, so
+// waiting for a missing one is useless.
 func (w *Worker) Verify(ctx context.Context, c *job.Conversion) (log string, err error) {
 	if err := w.seesPlan(c.Clip); err != nil {
 		return "", err
@@ -217,7 +217,7 @@ func (w *Worker) Verify(ctx context.Context, c *job.Conversion) (log string, err
 	return w.run(ctx, program{args: slices.Concat(args, w.Root.confine(), slot), final: []int{75}})
 }
 
-// Join joins the segments while others still make them.
+// Join joins the segments while others are still being made.
 func (w *Worker) Join(ctx context.Context, c *job.Conversion) (log string, err error) {
 	if err := w.seesPlan(c.Clip); err != nil {
 		return "", err
@@ -229,8 +229,8 @@ func (w *Worker) Join(ctx context.Context, c *job.Conversion) (log string, err e
 	return w.run(ctx, program{args: append(args, w.Root.confine()...)})
 }
 
-// Deliver gives the joined file the output's name, and removes all else. It may run again
-// at any point.
+// Deliver gives the joined file the output's name, and removes everything else. It may run again at
+// any point.
 func (w *Worker) Deliver(ctx context.Context, c job.Clip) error {
 	joined, err := w.Root.rel(c.Joined())
 	if err != nil {
@@ -242,19 +242,19 @@ func (w *Worker) Deliver(ctx context.Context, c job.Clip) error {
 	}
 	if made, err := w.Root.Stat(joined); err == nil {
 		err := w.Root.move(joined, output, c.Overwrite)
-		if there, e := w.Root.Stat(output); errors.Is(err, fs.ErrExist) && (e != nil || !os.SameFile(made, there)) { // else moved before
+		if there, e := w.Root.Stat(output); errors.Is(err, fs.ErrExist) && (e != nil || !os.SameFile(made, there)) { // unless an earlier attempt moved it
 			return temporal.NewNonRetryableApplicationError(fmt.Sprintf("output %q exists; -y overwrites it", c.Output), errGaveUp, nil, 73)
 		} else if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-	} else if _, there := w.Root.Stat(output); there != nil { // neither is there
+	} else if _, there := w.Root.Stat(output); there != nil { // neither exists
 		return fmt.Errorf("%s does not see the joined file; is the shared directory mounted there? %w", w.Name, err)
 	}
 	return w.Clean(ctx, c)
 }
 
-// Clean removes all that was made for a clip. The plan goes first: without it, nobody
-// makes anything.
+// Clean removes everything that was made for a clip. It removes the plan first: without it, no
+// worker makes anything.
 func (w *Worker) Clean(_ context.Context, c job.Clip) error {
 	work, err := w.Root.rel(c.Work())
 	if err != nil {
@@ -266,7 +266,7 @@ func (w *Worker) Clean(_ context.Context, c job.Clip) error {
 	return w.Root.RemoveAll(work)
 }
 
-// Follow waits for a conversion that another batch began.
+// Follow waits for a conversion that another batch started.
 func (w *Worker) Follow(ctx context.Context, id string) error {
 	ended := make(chan error, 1)
 	go func() { ended <- w.Client.GetWorkflow(ctx, id, "").Get(ctx, nil) }()

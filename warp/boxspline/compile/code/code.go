@@ -1,6 +1,5 @@
-// Package code turns a plan into expressions: a graph for each class that evaluates its
-// polynomial from single coefficients, and one that computes the places and weights of its
-// linear look-ups.
+// Package code turns a plan into expressions: for each class a graph that evaluates its polynomial
+// from single coefficients, and one that computes the positions and weights of its linear look-ups.
 package code
 
 import (
@@ -33,33 +32,33 @@ type Exact struct {
 	Graph  *expr.Graph
 	Root   expr.ID
 	Cost   expr.Cost
-	Greedy int // multiplications of the polynomial in the coordinates by the greedy form alone
+	Greedy int // multiplications that the greedy form alone would take for the polynomial in the coordinates
 }
 
-// Linear evaluates a class by linear look-ups, in their order.
+// Linear evaluates a class by linear look-ups, in this order.
 type Linear struct {
 	Graph   *expr.Graph
 	LookUps []LookUp
-	Least   bool // whether fewer look-ups are proven not to do
+	Least   bool // whether it is proven that fewer look-ups do not suffice
 	Cost    expr.Cost
 }
 
-// LookUp is a look-up with the nodes of its weight and of its fractions, -1 along axes that
-// it does not span.
+// LookUp is a look-up with the nodes of its weight and of its fractions; -1 for axes that it does
+// not span.
 type LookUp struct {
 	plan.LookUp
 	Weight    expr.ID
 	Fractions [3]expr.ID
 }
 
-// Method is a way to order the arithmetic of a class.
+// Method is an order for the arithmetic of a class.
 type Method string
 
-// The methods. The compiler takes the one with the fewest operations.
+// The methods. The compiler chooses the one with the fewest operations.
 const (
-	// Separable sums along the axes one after the other.
+	// Separable sums along one axis after the other.
 	Separable Method = "separable"
-	// Polynomial evaluates the polynomial whose coefficients are sums of the lattice's.
+	// Polynomial evaluates the polynomial in the coordinates, after summing its coefficients.
 	Polynomial Method = "polynomial"
 	// Weights evaluates the weight of each coefficient.
 	Weights Method = "weights"
@@ -91,8 +90,7 @@ func variables(g *expr.Graph, dim int) []expr.ID {
 
 func coefficient(g *expr.Graph, site int) expr.ID { return g.Var(fmt.Sprint("c", site)) }
 
-// Denominator returns the least positive integer that makes every weight a polynomial of
-// integers.
+// Denominator returns the smallest positive integer that gives every weight integer coefficients.
 func Denominator(weights []exact.Poly) exact.Rat {
 	all := exact.Poly{}
 	for i, w := range weights {
@@ -156,8 +154,8 @@ func polynomial(p *plan.Plan, c *plan.Class) Exact {
 	return best
 }
 
-// linearForm returns the sum of coefficients with integer factors, those with factors of
-// one size together.
+// linearForm returns the sum of coefficients with integer factors. It adds up coefficients with
+// factors of equal size first.
 func linearForm(g *expr.Graph, form map[int]exact.Rat, sites int) expr.ID {
 	var sizes []exact.Rat
 	sums := map[string]expr.ID{}
@@ -199,8 +197,8 @@ func weights(p *plan.Plan, c *plan.Class, sides []exact.Poly) Exact {
 	return finish(Weights, g, g.Sum(sum), exact.Int(1).Div(d))
 }
 
-// separable is possible if the sites form a box and each weight is a product of a
-// polynomial for each coordinate of its site.
+// separable succeeds if the sites form a box and each weight is a product of a polynomial for each
+// coordinate of its site.
 func separable(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Exact, bool) {
 	type side struct {
 		weight exact.Poly
@@ -221,7 +219,7 @@ func separable(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Exact, bool) {
 			}
 		}
 	}
-	// The weights are positive inside, so those along an axis all have one sign.
+	// The weights are positive inside, so all along an axis have the same sign.
 	for k := range axes {
 		if first.Parts[k].At(c.At).Sign() < 0 {
 			first.Scale = first.Scale.Neg()
@@ -279,7 +277,7 @@ func separable(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Exact, bool) {
 	return finish(Separable, g, g.Sum(outer), scale), true
 }
 
-// Tiny is the name of a variable: a number that changes no denominator but zero.
+// Tiny is the name of a variable: a number so small that it changes no denominator except zero.
 const Tiny = "tiny"
 
 func linearCode(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Linear, error) {
@@ -289,7 +287,7 @@ func linearCode(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Linear, error)
 	order := plan.Order(len(chosen), func(a, b int) int {
 		d := 0
 		for k := range p.Dim {
-			// The caches of textures hold squares or cubes of texels.
+			// Texture caches hold squares or cubes of texels.
 			e := 2*chosen[a].Site[k] + chosen[a].Span[k] - 2*chosen[b].Site[k] - chosen[b].Span[k]
 			d += e * e
 		}
@@ -332,7 +330,7 @@ func linearCode(p *plan.Plan, c *plan.Class, sides []exact.Poly) (Linear, error)
 	return l, nil
 }
 
-// Operations returns the operations of a value, in the costliest class, over all cosets.
+// Operations returns the number of operations for a value, in the costliest class, over all cosets.
 func (p *Program) Operations() int {
 	most := 0
 	for _, c := range p.Classes {
@@ -341,7 +339,7 @@ func (p *Program) Operations() int {
 	return most * len(p.Offsets)
 }
 
-// Along reports whether the program wants one array along the lattice's basis.
+// Along reports whether the program needs one array along the lattice's basis.
 func (p *Program) Along() bool { return len(p.Offsets) < len(p.Element.Lattice.Offsets) }
 
 // Roots returns the nodes of the weights and fractions of all look-ups.

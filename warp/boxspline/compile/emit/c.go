@@ -11,21 +11,20 @@ import (
 
 func cTimes(a, b string) string { return fmt.Sprintf("%s * %s", a, b) }
 
-// inC reports whether the loops in C have the program: all lanes of a vector evaluate one
-// polynomial.
+// inC reports whether there is a C loop for the program, which requires that all lanes of a vector
+// evaluate the same polynomial.
 func (p program) inC() bool { return len(p.Classes) == 1 }
 
-// C returns the header with the loops in C of the programs, which run.h includes for each
-// type.
+// C returns the header with the programs' C loops, which run.h includes once for each type.
 func C(programs []Program) []byte {
 	var b strings.Builder
-	b.WriteString(notice + "\n// What T, V, I, K and NAME are, run.h says.\n\n")
+	b.WriteString(notice + "\n// run.h defines T, V, I, K and NAME.\n\n")
 	for _, of := range programs {
 		if p := (program{of}); p.inC() {
 			p.cPart(&b)
 		}
 	}
-	b.WriteString("static const struct {\n\tNAME(part) *part;\n\tint64_t dim, arrays; // of the grids that it takes\n\tdouble up[3];\n} NAME(elements)[] = {\n")
+	b.WriteString("static const struct {\n\tNAME(part) *part;\n\tint64_t dim, arrays; // of the grids that it accepts\n\tdouble up[3];\n} NAME(elements)[] = {\n")
 	for _, of := range programs {
 		p := program{of}
 		part := "0"
@@ -38,7 +37,7 @@ func C(programs []Program) []byte {
 	return []byte(b.String())
 }
 
-// cPart prints the function of a program, after its table.
+// cPart prints a program's function and, before it, its table.
 func (p program) cPart(b *strings.Builder) {
 	name := CUDAName(p.Element.Name)
 	if p.turned() && p.Turns == p.Element.Name {
@@ -69,8 +68,8 @@ func (p program) cPart(b *strings.Builder) {
 	b.WriteString(indented(body.String()) + "}\n\n")
 }
 
-// cTable prints the tables of the subregions: of small integers, and of the turns' rows with
-// the shifts as numbers.
+// cTable prints the tables of the subregions: one of small integers, and one of the turns' rows and
+// shifts as numbers of the type.
 func (p program) cTable(b *strings.Builder, name string) {
 	fmt.Fprintf(b, "static const int8_t NAME(%s_table)[][%d] = {\n", name, p.class()+1)
 	for _, s := range p.Subregions {
@@ -90,7 +89,7 @@ func (p program) cTable(b *strings.Builder, name string) {
 	b.WriteString("};\n\n")
 }
 
-// cTurn prints the index of the subregion and what it turns.
+// cTurn prints the computation of the subregion's index and of what it turns.
 func (p program) cTurn(b *strings.Builder) {
 	b.WriteString("I index = {0};\n")
 	for _, c := range p.Planes {
@@ -140,8 +139,8 @@ func (p program) cClass(b *strings.Builder, c *code.Class) string {
 	return text.value(c.Exact.Root)
 }
 
-// cRows prints the rows of coefficients of a class whose sites form a box, each before its
-// first use.
+// cRows prints the rows of coefficients of a class whose sites form a box, each before it is first
+// used.
 func (p program) cRows(text *printer, c *code.Class) {
 	low, high := c.Sites[0][0], c.Sites[0][0]
 	for _, m := range c.Sites {

@@ -64,8 +64,8 @@ func indented(text string) string {
 	return "\t" + strings.Join(lines, "\n\t") + "\n"
 }
 
-// cudaSubregion prints the table of the subregions and the function that finds an index,
-// unless another program has them.
+// cudaSubregion prints the table of the subregions and the function that finds an index, unless the
+// program shares another's.
 func (p program) cudaSubregion(b *strings.Builder) {
 	if !p.turned() || p.Turns != p.Element.Name {
 		return
@@ -90,7 +90,7 @@ func (p program) cudaSubregion(b *strings.Builder) {
 	b.WriteString("\treturn index;\n}\n\n")
 }
 
-// cudaIndex adds up the index of a position among cuts.
+// cudaIndex prints the code that computes a position's index among cuts.
 func cudaIndex(b *strings.Builder, cuts []plan.Cut, coordinate string) {
 	for _, c := range cuts {
 		for _, o := range c.Offsets {
@@ -110,7 +110,7 @@ func (p program) cudaClasses(b *strings.Builder, name string) {
 	fmt.Fprintf(b, "\treturn %s_classes[index];\n}\n\n", name)
 }
 
-// cudaClass returns the text of the class's number.
+// cudaClass returns an expression for the number of the class.
 func (p program) cudaClass(name string) string {
 	if p.Inner != nil {
 		return fmt.Sprintf("%s_class<T>(%s)", name, strings.Join(p.names("v"), ", "))
@@ -118,7 +118,7 @@ func (p program) cudaClass(name string) string {
 	return fmt.Sprintf("e[%d]", p.class())
 }
 
-// cudaPlace prints the place in the array and the index of the subregion.
+// cudaPlace prints the position in the array and the index of the subregion.
 func (p program) cudaPlace(b *strings.Builder) {
 	for k := range p.Dim {
 		fmt.Fprintf(b, "const P f%d = lower(%s);\nconst int n%d = (int)f%d;\nconst T u%d = T(y%d - f%d);\n",
@@ -129,7 +129,7 @@ func (p program) cudaPlace(b *strings.Builder) {
 	}
 }
 
-// cudaTurn prints the coordinates v and steps s of the subregion.
+// cudaTurn prints the coordinates v and the steps s of the subregion.
 func (p program) cudaTurn(b *strings.Builder, needed func(k int) bool) {
 	fmt.Fprintf(b, "const signed char *e = %s_table[index];\n", CUDAName(p.Turns))
 	for k := range p.Dim {
@@ -176,7 +176,7 @@ func three(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// cudaArray prints the function of one array.
+// cudaArray prints the function for one array.
 func (p program) cudaArray(b *strings.Builder, name string) {
 	fmt.Fprintf(b, "template <typename T, typename P>\nBOXSPLINE T %s_array(const T *c, const Grid &g, %s) {\n", name, arguments(p.names("y")))
 	var body strings.Builder
@@ -212,7 +212,7 @@ func (p program) cudaArray(b *strings.Builder, name string) {
 
 func arguments(names []string) string { return "P " + strings.Join(names, ", P ") }
 
-// cudaBranching prints the function of one array that branches to each subregion.
+// cudaBranching prints the function for one array that branches to each subregion.
 func (p program) cudaBranching(b *strings.Builder, name string) {
 	fmt.Fprintf(b, "template <typename T, typename P>\nBOXSPLINE T %s_branching_array(const T *c, const Grid &g, %s) {\n", name, arguments(p.names("y")))
 	var body strings.Builder
@@ -243,7 +243,7 @@ func (p program) cudaBranching(b *strings.Builder, name string) {
 		}
 		fmt.Fprintf(&body, "case %d: return %s_polynomial%d<T>(%s, %s, %s);\n", i, name, s.Class, at, three(steps), three(v))
 	}
-	// Rounding may lead to an index without points.
+	// Rounding may lead to an index that no point has.
 	fmt.Fprintf(&body, "}\nreturn %s_array<T, P>(first, g, %s);\n", name, strings.Join(p.names("y"), ", "))
 	b.WriteString(indented(body.String()))
 	b.WriteString("}\n\n")
@@ -281,7 +281,7 @@ func (p program) cudaWhole(b *strings.Builder, name, suffix, template, result, s
 	b.WriteString("\treturn sum;\n}\n\n")
 }
 
-// cudaLinear prints the function of one array by linear look-ups.
+// cudaLinear prints the function for one array by linear look-ups.
 func (p program) cudaLinear(b *strings.Builder, name string) {
 	fmt.Fprintf(b, "template <typename Fetch, typename P>\nBOXSPLINE float %s_linear_array(const Fetch &fetch, int array, %s) {\n", name, arguments(p.names("y")))
 	var body strings.Builder
@@ -334,7 +334,7 @@ func (p program) cudaLookUps(b *strings.Builder, c *code.Class) {
 	text := newPrinter(cudaDialect, c.Linear.Graph, names, c.Linear.Roots(), b)
 	for _, l := range c.Linear.LookUps {
 		weight := text.tight(l.Weight)
-		// The place in the class's coordinates, whose unit steps are the array's, turned.
+		// The position in the class's coordinates, whose unit steps are the array's, turned.
 		var q []string
 		var columns []int
 		for k := range p.Dim {

@@ -11,9 +11,9 @@ import (
 	"retime/warp/boxspline/lattice"
 )
 
-// Fixed returns the Go file and the CUDA header of package warp's weights of a program: at
-// positions in fixed point, exact, for coefficients in the order of the sites. The element
-// must stand in the plane and have one array, one polynomial and turns without shifts.
+// Fixed returns, for package warp, the Go file and the CUDA header with a program's weights: at
+// fixed-point positions, exact, for coefficients in the order of the sites. The element must be
+// two-dimensional and have one array, one polynomial and turns without shifts.
 func Fixed(of Program) (golang, cuda []byte, err error) {
 	p := program{of}
 	if p.Dim != 2 || len(p.Offsets) != 1 || len(p.Classes) != 1 || !p.turned() {
@@ -90,7 +90,7 @@ func (p program) cudaFixed() []byte {
 	return []byte(b.String())
 }
 
-// fixedPlaces returns the texts of the indices of the coefficients.
+// fixedPlaces returns expressions for the indices of the coefficients.
 func (p program) fixedPlaces() (places []string) {
 	for _, m := range p.Classes[0].Sites {
 		places = append(places, placed("o", p.names("s"), m))
@@ -98,8 +98,8 @@ func (p program) fixedPlaces() (places []string) {
 	return places
 }
 
-// fixedWeights returns the texts of the weights times unit, as polynomials of integers in
-// v0, v1 and one.
+// fixedWeights returns expressions for the weights times unit, as integer polynomials in v0, v1 and
+// one.
 func (p program) fixedWeights() (weights []string, unit string) {
 	c := p.Classes[0]
 	d, degree := code.Denominator(c.Weights), 0

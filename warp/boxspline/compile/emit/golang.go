@@ -25,7 +25,7 @@ func GoName(element string) string {
 	return b.String()
 }
 
-// stepTimes prints an entry of the table times a step, which may be 1.
+// stepTimes returns the product of a table entry and a step, which may be 1.
 func stepTimes(a, b string) string {
 	if b == "1" {
 		return a
@@ -57,7 +57,7 @@ func Go(of Program) ([]byte, error) {
 	fmt.Fprintf(&b, "dst, %s = dst[next:], %s\n}\n}\n\n", xs, cut(axes, "next:"))
 
 	fmt.Fprintf(&b, "func %s[T Float](g *Grid[T], dst []T, %s []float64) {\nvar b batch[T]\n", row, xs)
-	// Locals, because the compiler must take dst for memory that may change g.
+	// Local variables, because the compiler must assume that dst may alias g.
 	b.WriteString("stride := g.stride\n")
 	if p.Dim == 3 {
 		b.WriteString("slice := g.slice\n")
@@ -104,7 +104,7 @@ func Go(of Program) ([]byte, error) {
 	return text, nil
 }
 
-// cut prints parts of the slices of a list.
+// cut applies part, a slice expression, to each name of a list.
 func cut(names []string, part string) string {
 	var list []string
 	for _, n := range names {
@@ -113,7 +113,7 @@ func cut(names []string, part string) string {
 	return strings.Join(list, ", ")
 }
 
-// up prints what to add to a position before it is rounded down.
+// up returns what to add to a position before it is rounded down.
 func (p program) up() string {
 	list := []string{"0", "0", "0"}
 	for k, v := range p.Low {
@@ -122,14 +122,14 @@ func (p program) up() string {
 	return strings.Join(list, ", ")
 }
 
-// goSubregion prints the table of the subregions and the function that finds an entry,
-// unless another program has them.
+// goSubregion prints the table of the subregions and the function that finds an entry, unless the
+// program shares another's.
 func (p program) goSubregion(b *strings.Builder) {
 	if !p.turned() || p.Turns != p.Element.Name {
 		return
 	}
 	name := GoName(p.Turns)
-	fmt.Fprintf(b, "// turns%s has, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.\n", name)
+	fmt.Fprintf(b, "// turns%s holds, for each index of a subregion, the turn's matrix by rows, the shift and the polynomial.\n", name)
 	fmt.Fprintf(b, "var turns%s = [...][%d]int32{\n", name, p.class()+1)
 	for _, s := range p.Subregions {
 		fmt.Fprintf(b, "{%s},\n", list(p.entry(s)))
@@ -149,7 +149,7 @@ func (p program) goSubregion(b *strings.Builder) {
 	fmt.Fprintf(b, "return &turns%s[index]\n}\n\n", name)
 }
 
-// goIndex adds up the index of a position among cuts.
+// goIndex prints the code that computes a position's index among cuts.
 func goIndex(b *strings.Builder, cuts []plan.Cut, coordinate string) {
 	for _, c := range cuts {
 		for _, o := range c.Offsets {
@@ -168,7 +168,7 @@ func (p program) goClasses(b *strings.Builder) {
 	fmt.Fprintf(b, "return classes%s[index]\n}\n\n", name)
 }
 
-// lines prints numbers, some of them a line.
+// lines prints numbers, several per line.
 func lines(v []int) string {
 	var b strings.Builder
 	for len(v) > 0 {
@@ -183,7 +183,7 @@ func list(v []int) string {
 	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(v), "[]")), ", ")
 }
 
-// goTurn prints the place in the array, and how the subregion turns it.
+// goTurn prints the position in the array and how the subregion turns it.
 func (p program) goTurn(b *strings.Builder) {
 	for k := range p.Dim {
 		fmt.Fprintf(b, "u%d := b.u[%d][i]\n", k, k)

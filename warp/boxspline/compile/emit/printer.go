@@ -1,5 +1,5 @@
-// Package emit prints programs as Go and as CUDA C++, with the same operations in the same
-// order, and reports what they cost.
+// Package emit prints programs as Go, C and CUDA C++, with the same operations in the same order,
+// and reports what they cost.
 package emit
 
 import (
@@ -10,7 +10,7 @@ import (
 	"retime/warp/boxspline/exact"
 )
 
-// dialect is what differs between the languages' expressions.
+// dialect is how a language's expressions differ from the others'.
 type dialect struct {
 	product  string // format of a rounded product
 	quotient string
@@ -35,7 +35,7 @@ var cudaDialect = dialect{
 		if num, den := v.Fraction(); den == 1 {
 			return fmt.Sprintf("T(%d)", num)
 		}
-		// The compiler of CUDA rounds to double before it rounds to float.
+		// The CUDA compiler rounds to double before it rounds to float.
 		if direct, _ := v.Big().Float32(); direct != float32(v.Float()) {
 			panic(fmt.Sprintf("emit: %v rounds twice", v))
 		}
@@ -50,14 +50,14 @@ var cDialect = dialect{
 	},
 }
 
-// width is the length from which an expression gets a variable of its own.
+// width is the length at which an expression gets a variable of its own.
 const width = 88
 
 // printer prints the nodes that roots need.
 type printer struct {
 	dialect
 	graph *expr.Graph
-	names map[string]string // what variables are called
+	names map[string]string // names of variables
 	uses  map[expr.ID]int
 	text  map[expr.ID]string
 	loose map[expr.ID]bool // whether the text is a sum
@@ -72,7 +72,7 @@ func newPrinter(d dialect, g *expr.Graph, names map[string]string, roots []expr.
 	return &printer{dialect: d, graph: g, names: names, uses: uses, text: map[expr.ID]string{}, loose: map[expr.ID]bool{}, out: out, before: func(string) {}}
 }
 
-// value returns the text of a node, after it has printed the variables that it needs.
+// value returns the expression of a node, after printing the variables that it needs.
 func (p *printer) value(id expr.ID) string {
 	if t, ok := p.text[id]; ok {
 		return t
@@ -118,7 +118,7 @@ func (p *printer) value(id expr.ID) string {
 	return t
 }
 
-// tight returns the text of a node for use as a factor.
+// tight returns the expression of a node for use as a factor.
 func (p *printer) tight(id expr.ID) string {
 	t := p.value(id)
 	if p.loose[id] {

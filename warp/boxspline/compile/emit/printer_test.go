@@ -8,7 +8,7 @@ import (
 	"retime/warp/boxspline/exact"
 )
 
-// A product as a factor is computed first in every language, as rounding depends on it.
+// A product that is a factor is computed first in every language, because rounding depends on it.
 func TestProductOfProducts(t *testing.T) {
 	g := expr.New()
 	a, b := g.Var("a"), g.Var("b")

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// The report stands between these lines of a document.
+// The report is between these lines of a document.
 const (
 	reportBegins = "<!-- The compiler writes this table. -->\n"
 	reportEnds   = "<!-- End of the table. -->\n"
 )
 
-// Report returns a document with the table of what the programs cost in the place for it.
+// Report returns the document with the table of the programs' costs in its place.
 func Report(document []byte, programs []Program) ([]byte, error) {
 	before, rest, ok := bytes.Cut(document, []byte(reportBegins))
 	_, after, ends := bytes.Cut(rest, []byte(reportEnds))

@@ -1,6 +1,6 @@
-// Package expr holds arithmetic expressions as graphs in which equal subexpressions are one
-// node, turns polynomials into such graphs by Horner forms of several variables, and counts
-// what a graph costs.
+// Package expr represents arithmetic expressions as graphs in which equal subexpressions share one
+// node, turns polynomials into such graphs by Horner forms in several variables, and counts what a
+// graph costs.
 package expr
 
 import (
@@ -35,11 +35,11 @@ type Node struct {
 	Name  string    // of a variable
 }
 
-// Graph is a set of expressions. A node comes after the nodes that it needs.
+// Graph is a set of expressions. A node follows the nodes that it needs.
 type Graph struct {
 	Nodes []Node
 	index map[string]ID
-	forms map[string]*Form // that Search found, by the texts of monomials
+	forms map[string]*Form // results of Search, by the texts of monomials
 }
 
 // New returns an empty graph.
@@ -59,7 +59,7 @@ func (g *Graph) node(n Node) ID {
 // Const returns the constant v.
 func (g *Graph) Const(v exact.Rat) ID { return g.node(Node{Op: Const, Value: v}) }
 
-// Var returns the variable of a name.
+// Var returns the variable with the given name.
 func (g *Graph) Var(name string) ID { return g.node(Node{Op: Var, Name: name}) }
 
 func (g *Graph) is(a ID, n int) bool {
@@ -153,8 +153,8 @@ func (n Node) needs() []ID {
 	return []ID{n.A, n.B}
 }
 
-// Reach returns the nodes that the roots need, in the order of the graph, and how often each
-// is used; a root is used once more.
+// Reach returns the nodes that the roots need, in the order of the graph, and how often each is
+// used; being a root counts as one use.
 func (g *Graph) Reach(roots []ID) (order []ID, uses map[ID]int) {
 	uses = map[ID]int{}
 	var visit func(id ID)
@@ -174,8 +174,8 @@ func (g *Graph) Reach(roots []ID) (order []ID, uses map[ID]int) {
 	return order, uses
 }
 
-// Cost counts the operations that the roots take, and the largest number of values that are
-// alive at once in the order of the graph.
+// Cost counts the operations for the roots, and the largest number of values that are alive at once
+// in the order of the graph.
 type Cost struct{ Mul, Add, Live int }
 
 // Total returns the number of operations.

@@ -9,9 +9,9 @@ import (
 // Terms is a polynomial whose coefficients are nodes of a graph.
 type Terms map[exact.Monomial]ID
 
-// A Form says how Horner's method factors a polynomial of several variables: P = v Q + R,
-// with v a variable, Q a Form of the terms that v divides, divided by v, and R one of the
-// others. A Form of a constant has no variable.
+// A Form is how Horner's method factors a polynomial in several variables: P = v Q + R, where v is
+// a variable, Q a Form of the terms that v divides, divided by v, and R a Form of the others. A
+// Form of a constant has no variable.
 type Form struct {
 	Variable int // -1 if the polynomial is constant or zero
 	Q, R     *Form
@@ -50,9 +50,8 @@ func split(monomials []exact.Monomial, v int) (q, r []exact.Monomial) {
 	return q, r
 }
 
-// Search returns a form with the fewest multiplications and, among these, the fewest values
-// alive at once, out of all forms; after it has looked at budget sets of terms, it takes
-// Greedy's choice for those that are left.
+// Search returns the form, out of all, with the fewest multiplications and, among those, the fewest
+// values alive at once. After budget sets of terms it takes Greedy's choice for the rest.
 func Search(monomials []exact.Monomial, budget int) *Form {
 	s := searcher{budget, map[string]searched{}}
 	return s.best(monomials).form
@@ -63,7 +62,7 @@ type searcher struct {
 	memo   map[string]searched
 }
 
-// text returns a text that is the same for equal lists only.
+// text returns a text that is equal only for equal lists.
 func text(monomials []exact.Monomial) string {
 	b := make([]byte, 0, exact.MaxVars*len(monomials))
 	for _, m := range monomials {
@@ -108,7 +107,7 @@ func (s *searcher) best(monomials []exact.Monomial) searched {
 	return result
 }
 
-// cost returns the multiplications by variables that a form takes, and its live values.
+// cost returns the number of multiplications by variables in a form, and of its live values.
 func cost(f *Form) (mul, live int) {
 	if f.Variable < 0 {
 		return 0, 1
@@ -135,13 +134,13 @@ func (g *Graph) Horner(p Terms, variables []ID, f *Form) ID {
 			r[m] = c
 		}
 	}
-	// R first, as a Neg in it turns a sum into a difference.
+	// R comes first, because a Neg in it turns a sum into a difference.
 	rest := g.Horner(r, variables, f.R)
 	return g.Add(g.Mul(variables[f.Variable], g.Horner(q, variables, f.Q)), rest)
 }
 
-// Poly evaluates a polynomial with rational coefficients: factors of linear polynomials
-// first, each to its power, then the rest by the cheapest of Greedy's and Search's forms.
+// Poly evaluates a polynomial with rational coefficients: first factors of linear polynomials, each
+// to its power, then the rest by the cheaper of Greedy's and Search's forms.
 func (g *Graph) Poly(p exact.Poly, variables []ID, factors []exact.Poly) ID {
 	if len(p) == 0 {
 		return g.Const(exact.Int(0))
@@ -167,9 +166,9 @@ func (g *Graph) Poly(p exact.Poly, variables []ID, factors []exact.Poly) ID {
 	return g.Mul(g.Const(content), g.Mul(result, rest))
 }
 
-// sparse evaluates p. A polynomial of one variable it writes in that variable or in one of
-// the factors, whichever takes the fewest terms, and takes the least power out, which other
-// polynomials may share.
+// sparse evaluates p. If p has one variable, it writes p in that variable or in one of the factors,
+// whichever takes the fewest terms, and factors out the lowest power, which other polynomials may
+// share.
 func (g *Graph) sparse(p exact.Poly, variables []ID, factors []exact.Poly) ID {
 	v := p.OnlyVariable()
 	if v < 0 {
@@ -206,7 +205,7 @@ func (g *Graph) sparse(p exact.Poly, variables []ID, factors []exact.Poly) ID {
 	return g.Add(g.Mul(g.power(x, least), g.plain(quotient, one)), constant)
 }
 
-// power returns the n-th power of a by squares.
+// power returns the n-th power of a by repeated squaring.
 func (g *Graph) power(a ID, n int) ID {
 	switch {
 	case n == 1:

@@ -8,15 +8,14 @@ import (
 	"retime/warp/boxspline/exact"
 )
 
-// lowerBound is a lower bound that is not negative, or says that none is proven.
+// lowerBound is a non-negative lower bound; proven is false if there is none.
 type lowerBound struct {
 	least  exact.Rat
 	proven bool
 }
 
-// bound returns a lower bound of p in the polytope that is not negative, by the Bernstein
-// coefficients over its simplices in the degree of p or in one of some higher degrees, or
-// false if those prove nothing.
+// bound returns a non-negative lower bound of p in the polytope, from the Bernstein coefficients
+// over its simplices in the degree of p or in some higher degrees, or false if those prove nothing.
 func (t *polytope) bound(p exact.Poly) (exact.Rat, bool) {
 	if p.Degree() <= 0 {
 		return p[exact.Monomial{}], len(p) > 0
@@ -49,7 +48,7 @@ func (t *polytope) search(p exact.Poly) lowerBound {
 
 // simplex has coordinates along the edges from its first corner.
 type simplex struct {
-	sides  []exact.Poly // the coordinates of space, linear in those of the simplex
+	sides  []exact.Poly // the coordinates of space, linear in the simplex's
 	images map[exact.Monomial]exact.Poly
 }
 
@@ -81,8 +80,8 @@ func (s *simplex) image(m exact.Monomial) exact.Poly {
 	return p
 }
 
-// bound returns the least Bernstein coefficient of p over the simplex in the first degree in
-// which none is negative.
+// bound returns the least Bernstein coefficient of p over the simplex, in the first degree in which
+// none is negative.
 func (s *simplex) bound(p exact.Poly) (exact.Rat, bool) {
 	q := exact.Poly{}
 	for m, a := range p {
@@ -96,9 +95,9 @@ func (s *simplex) bound(p exact.Poly) (exact.Rat, bool) {
 	return exact.Rat{}, false
 }
 
-// leastCoefficient returns the least Bernstein coefficient of q, a polynomial of n variables,
-// in degree d. That of the exponents a is the sum over the terms c x^b of c (d-|b|)!/d! times
-// the products of a_i!/(a_i-b_i)!, here in integers and one variable after the other.
+// leastCoefficient returns the least Bernstein coefficient of q, a polynomial in n variables, in
+// degree d. The coefficient for exponents a is the sum over the terms c x^b of c (d-|b|)!/d! times
+// the product of a_i!/(a_i-b_i)!, computed here in integers, one variable after the other.
 func leastCoefficient(q exact.Poly, n, d int) exact.Rat {
 	scale := exact.Int(1).Div(q.Content().Abs())
 	sums := map[exact.Monomial]*big.Int{}

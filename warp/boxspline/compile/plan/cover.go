@@ -5,9 +5,9 @@ import "slices"
 // coverBudget bounds the nodes that Cover visits for one number of look-ups.
 const coverBudget = 200000
 
-// Cover returns the fewest look-ups that cover each of n sites once, by Knuth's Algorithm X
-// with a growing bound on their number. least reports whether it is proven that fewer do
-// not; the search gives up on a number after coverBudget nodes.
+// Cover returns the fewest look-ups that cover each of n sites exactly once, by Knuth's Algorithm X
+// with a growing bound on their number. least reports whether fewer are proven not to suffice; the
+// search gives up on a number after coverBudget nodes.
 func Cover(all []LookUp, n int) (chosen []LookUp, least bool) {
 	c := coverer{all: all, having: make([][]int, n), covered: make([]bool, n)}
 	for i, l := range all {
@@ -31,20 +31,20 @@ func Cover(all []LookUp, n int) (chosen []LookUp, least bool) {
 
 type coverer struct {
 	all     []LookUp
-	having  [][]int // the look-ups that have a site
+	having  [][]int // the look-ups that include a site
 	covered []bool
 	largest int
 	picked  []int
 	budget  int
 }
 
-// free reports whether a look-up covers no site that is covered.
+// free reports whether a look-up includes no covered site.
 func (c *coverer) free(i int) bool {
 	return !slices.ContainsFunc(c.all[i].Members, func(m int) bool { return c.covered[m] })
 }
 
-// search covers the open sites with at most k look-ups, the site with the fewest
-// possibilities first.
+// search covers the open sites with at most k look-ups, starting with the site that has the fewest
+// possibilities.
 func (c *coverer) search(k, open int) bool {
 	if open == 0 {
 		return true
@@ -87,13 +87,12 @@ func (c *coverer) search(k, open int) bool {
 	return false
 }
 
-// exactPath is the largest number of look-ups for which Order is proven to be shortest.
+// exactPath is the largest number of look-ups for which Order is provably shortest.
 const exactPath = 13
 
-// Order returns the order of look-ups that makes the way from the first to the last
-// shortest: a shortest Hamiltonian path, by dynamic programming over sets for up to
-// exactPath of them, else by improvement of the nearest neighbour's path. distance is that
-// between two look-ups' caches.
+// Order returns the order of look-ups that makes the path from the first to the last shortest: a
+// shortest Hamiltonian path, by dynamic programming over sets for up to exactPath of them, and
+// beyond that by improving the nearest-neighbour path. distance is measured between two look-ups.
 func Order(n int, distance func(a, b int) int) []int {
 	if n > exactPath {
 		return improvedPath(n, distance)
@@ -143,8 +142,8 @@ func Order(n int, distance func(a, b int) int) []int {
 	return path
 }
 
-// improvedPath goes to the nearest that is left, then reverses parts while that shortens
-// the path.
+// improvedPath always goes to the nearest look-up left, then reverses parts of the path while that
+// shortens it.
 func improvedPath(n int, distance func(a, b int) int) []int {
 	path, left := []int{0}, map[int]bool{}
 	for i := 1; i < n; i++ {

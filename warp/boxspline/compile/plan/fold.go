@@ -8,14 +8,14 @@ import (
 	"retime/warp/boxspline/exact"
 )
 
-// A folded plan is one for an element with the symmetries of the cube whose knot planes make
-// too many indices for a table. The region is the cube around a site. Signs and order of the
-// coordinates, as an index, choose the turn that makes them descend and not negative; the
-// knot planes that cross this 48th of the cube then make an index of the class.
+// A folded plan is for an element with the symmetries of the cube whose knot planes make too many
+// indices for a table. The region is the cube around a site. The signs and the order of the
+// coordinates form an index that selects the turn that makes them non-negative and descending; the
+// knot planes that cross this 48th of the cube then form an index of the class.
 
-// FoldPairs has the coordinates a < b whose absolute values a folded plan compares: bit k of
-// an index says that coordinate k is negative, bit 3+i that the absolute value of coordinate
-// FoldPairs[i][0] is less than that of FoldPairs[i][1].
+// FoldPairs lists the coordinates a < b whose absolute values a folded plan compares: bit k of an
+// index is set if coordinate k is negative, and bit 3+i if the absolute value of coordinate
+// FoldPairs[i][0] is less than the absolute value of FoldPairs[i][1].
 var FoldPairs = [][2]int{{0, 1}, {0, 2}, {1, 2}}
 
 // fold makes a folded plan.
@@ -64,7 +64,7 @@ func (p *Plan) fold(families []boxspline.Planes) error {
 	return nil
 }
 
-// descending returns the turn of an index; those that no coordinates have get any.
+// descending returns the turn of an index. For indices that no coordinates have, any turn will do.
 func descending(index int) Turn {
 	axes := []int{0, 1, 2}
 	var above [3]int // how many coordinates are larger
@@ -79,15 +79,15 @@ func descending(index int) Turn {
 	return t
 }
 
-// innerPoints returns, for each index among the inner cuts, the point of the folded region
-// that is farthest from the planes, nil if there is none.
+// innerPoints returns, for each index among the inner cuts, the point of the folded region that is
+// farthest from the planes, or nil if the index has no points.
 func (p *Plan) innerPoints() []exact.Vec {
 	const side = 2 * 36
 	points, best := make([]exact.Vec, len(p.InnerClass)), make([]exact.Rat, len(p.InnerClass))
 	for a := range side {
 		for b := range a {
 			for c := range b {
-				// No plane with small numbers goes through these.
+				// No plane with small coefficients goes through these points.
 				v := exact.Vec{exact.Frac(7*a+3, 1009), exact.Frac(7*b+2, 1009), exact.Frac(7*c+1, 1009)}
 				i := indexOf(p.Inner, v)
 				distance := exact.Int(1)
@@ -108,7 +108,7 @@ func (p *Plan) innerPoints() []exact.Vec {
 	return points
 }
 
-// merge returns the number of the class that has c's polynomials, c's own if it is new.
+// merge returns the number of the class with c's polynomials, after adding c if there is none.
 func (p *Plan) merge(c *Class) int {
 	for i, o := range p.Classes {
 		if slices.Equal(o.Sites, c.Sites) && slices.EqualFunc(o.Weights, c.Weights, exact.Poly.Equal) {

@@ -14,17 +14,15 @@ type LookUp struct {
 	Members      []int // sites of the class
 	Site, Span   lattice.Point
 	Weight       exact.Poly
-	Above, Below [3]exact.Poly // without common factors as far as they are known
-	// Positive says, for each axis of the span, that Above + Below is proven to be above
-	// zero in the whole subregion. Otherwise both may vanish at its border, where the
-	// weight vanishes, too.
+	Above, Below [3]exact.Poly // without common factors, as far as known
+	// Positive is set, for each axis of the span, if Above + Below is proven to be positive in the
+	// whole subregion. Otherwise both may vanish at its border, where the weight vanishes as well.
 	Positive [3]bool
 }
 
-// LookUps returns every look-up that a class allows: single coefficients, and the pairs,
-// squares and cubes whose weights have the form of an interpolation and for which the
-// Bernstein coefficients of Above and Below over the class's cells prove that h lies in
-// [0, 1].
+// LookUps returns every look-up that a class allows: single coefficients, and the pairs, squares
+// and cubes whose weights have the form of an interpolation and for which the Bernstein
+// coefficients of Above and Below over the class's cells prove that h is in [0, 1].
 func (p *Plan) LookUps(c *Class) []LookUp {
 	var cells []*polytope
 	for _, at := range append([]exact.Vec{c.At}, c.Others...) {
@@ -54,8 +52,8 @@ func (p *Plan) LookUps(c *Class) []LookUp {
 	return list
 }
 
-// cornersOf returns the sites at m plus each part of the span, in the order of the bits, or
-// false if one is missing.
+// cornersOf returns the sites at m plus each part of the span, in the order of the bits, or false
+// if one is missing.
 func cornersOf(at map[lattice.Point]int, m, span lattice.Point) ([]int, bool) {
 	var list []int
 	for bits := range 8 {
@@ -78,7 +76,7 @@ func cornersOf(at map[lattice.Point]int, m, span lattice.Point) ([]int, bool) {
 	return list, true
 }
 
-// lookUp returns the look-up of corners, or false if it is not one or not bounded.
+// lookUp returns the look-up with these corners, or false if they form none or it is not bounded.
 func (p *Plan) lookUp(c *Class, cells []*polytope, corners []int, span lattice.Point) (LookUp, bool) {
 	l := LookUp{Members: corners, Span: span, Weight: exact.Poly{}}
 	w := make([]exact.Poly, len(corners))
@@ -86,7 +84,7 @@ func (p *Plan) lookUp(c *Class, cells []*polytope, corners []int, span lattice.P
 		w[i] = c.Weights[m]
 		l.Weight = l.Weight.Add(w[i], exact.Int(1))
 	}
-	// The weights are those of an interpolation if their array has rank 1.
+	// The weights form an interpolation if their array has rank 1.
 	for e := range w {
 		if low := e & -e; e != low && !w[0].Mul(w[e]).Equal(w[low].Mul(w[e^low])) {
 			return l, false
@@ -117,9 +115,9 @@ func (p *Plan) lookUp(c *Class, cells []*polytope, corners []int, span lattice.P
 	return l, true
 }
 
-// cancel divides p and q, which are not negative in the cell, by common factors: those of
-// one variable each if both are products of such, and the linear polynomials that vanish on
-// sides of the cell.
+// cancel divides p and q, which are not negative in the cell, by common factors: factors of one
+// variable if both polynomials are products of those, and linear polynomials that vanish on sides
+// of the cell.
 func cancel(cell *polytope, a, b exact.Poly) (exact.Poly, exact.Poly) {
 	fa, okA := a.Separate()
 	fb, okB := b.Separate()
@@ -147,16 +145,16 @@ func cancel(cell *polytope, a, b exact.Poly) (exact.Poly, exact.Poly) {
 	return a, b
 }
 
-// Sides returns linear polynomials that vanish on the sides of a class's cell and are
-// positive inside it, after those of the same direction beyond the cell. Weights often are
-// products of their powers.
+// Sides returns linear polynomials that vanish on the sides of a class's cell and are positive
+// inside it, preceded by parallel ones from beyond the cell. Weights often are products of their
+// powers.
 func (p *Plan) Sides(c *Class) []exact.Poly { return newPolytope(p.Spline.Planes(), c.At).sides }
 
-// polytope is the cell of an arrangement of planes that a point lies in.
+// polytope is the cell, in an arrangement of planes, that contains a point.
 type polytope struct {
 	sides     []exact.Poly // linear, positive inside
 	simplices []*simplex
-	bounds    map[string]lowerBound // of polynomials by their texts
+	bounds    map[string]lowerBound // of polynomials, by their texts
 }
 
 func newPolytope(families []boxspline.Planes, at exact.Vec) *polytope {
@@ -192,7 +190,7 @@ func newPolytope(families []boxspline.Planes, at exact.Vec) *polytope {
 	var vertices []vertex
 	seen := map[string]bool{}
 	choose(len(planes), dim, func(pick []int) {
-		// The rows of the system are normals; exact matrices hold columns.
+		// The rows of the system are normals, but exact matrices are stored by columns.
 		m, right := make(exact.Matrix, dim), make(exact.Vec, dim)
 		for j := range m {
 			m[j] = make(exact.Vec, dim)
@@ -234,8 +232,8 @@ func newPolytope(families []boxspline.Planes, at exact.Vec) *polytope {
 		all = append(all, v.at)
 	}
 	middle := mean(all)
-	// Simplices have the middle, in three dimensions the middle of a side, and an edge,
-	// whose ends share dim-1 independent planes.
+	// A simplex consists of the middle of the polytope, in three dimensions the middle of a side,
+	// and an edge, whose ends share dim-1 independent planes.
 	for k := range planes {
 		var on []vertex
 		var points []exact.Vec

@@ -7,8 +7,8 @@ import (
 	"retime/warp/boxspline"
 )
 
-// The plans of these elements are known: the subregions, the classes' sites, and the least
-// look-ups.
+// For these elements, the number of subregions, the classes' sites and the minimum numbers of
+// look-ups are known.
 func TestPlans(t *testing.T) {
 	for _, c := range []struct {
 		element    string
@@ -22,7 +22,7 @@ func TestPlans(t *testing.T) {
 		{"zp", 4, []int{7}, []int{4}},
 		{"trilinear", 1, []int{8}, []int{1}},
 		{"bcc-linear", 24, []int{2}, []int{1}},
-		// Folded: the subregions of a 48th of the region.
+		// Folded: counts the subregions of a 48th of the region.
 		{"bcc-voronoi-1", 14, []int{4, 4, 4, 4, 4}, []int{3, 3, 2, 2, 2}},
 	} {
 		e, err := boxspline.Find(c.element)

@@ -1,11 +1,11 @@
-// Package plan finds, for an element on a lattice, how a program evaluates its spline
-// without branches: the region of evaluation, the subregions that knot planes cut it into,
-// the few polynomials that all subregions share under the element's symmetries, the
-// coefficients that each reads, groups of coefficients for which one linear look-up does,
-// and the order of the look-ups.
+// Package plan finds, for an element on a lattice, how a program evaluates its spline without
+// branches: the region of evaluation, the subregions into which knot planes cut it, the few
+// polynomials that all subregions share under the element's symmetries, the coefficients that each
+// reads, groups of coefficients that a single linear look-up can read, and the order of the
+// look-ups.
 //
-// A lattice is the union of cosets, each an array. A coset's sum over an array is a sum over
-// all integer points, in the array's coordinates, so the plan is that of one array.
+// A lattice is the union of cosets, each an array. In the array's coordinates, a coset's sum is a
+// sum over all integer points, so one plan for an array serves all.
 package plan
 
 import (
@@ -17,16 +17,15 @@ import (
 	"retime/warp/boxspline/lattice"
 )
 
-// Target is an element and the way in which its lattice is stored.
+// Target is an element and a way to store its lattice.
 type Target struct {
 	Element *boxspline.Element
-	// Grid maps an array's coordinates to those of the lattice, but for the coset's offset.
+	// Grid maps an array's coordinates to the lattice's, without the coset's offset.
 	Grid    exact.Matrix
 	Offsets []lattice.Point
 }
 
-// Cosets returns the target that stores the lattice as its cosets, and OneCoset the one that
-// stores it as a single array along the lattice's basis.
+// Cosets returns the target that stores the lattice as its cosets.
 func Cosets(e *boxspline.Element) Target {
 	g := exact.Identity(e.Dim())
 	for i := range g {
@@ -35,7 +34,7 @@ func Cosets(e *boxspline.Element) Target {
 	return Target{e, g, e.Lattice.Offsets}
 }
 
-// OneCoset is described at Cosets.
+// OneCoset returns the target that stores the lattice as a single array along its basis.
 func OneCoset(e *boxspline.Element) Target {
 	var g exact.Matrix
 	for _, b := range e.Lattice.Basis {
@@ -44,28 +43,28 @@ func OneCoset(e *boxspline.Element) Target {
 	return Target{e, g, []lattice.Point{{}}}
 }
 
-// Plan is the plan of a target. All its coordinates are an array's.
+// Plan is the plan for a target. All its coordinates are an array's.
 type Plan struct {
 	Target
 	Dim    int
 	Spline *boxspline.Spline // in the array's coordinates
-	// Low is the corner of the region of evaluation, a cube of side 1: with n the point of
-	// integers for which u = y - n lies in it, sites and polynomials are relative to n.
+	// Low is the corner of the region of evaluation, a cube of side 1. Sites and polynomials are
+	// relative to n, the integer point for which u = y - n is in the region.
 	Low    exact.Vec
 	Planes []Cut
-	// Subregions has an entry for each index, the sum of the cuts' strides times the number
-	// of their planes at or below u. In a folded plan its entries are turns alone.
+	// Subregions has an entry for each index, the sum of the cuts' strides times the number of
+	// their planes at or below u. In a folded plan its entries are turns only.
 	Subregions []Subregion
-	// Inner has the cuts of a folded plan, in v, and InnerClass the class of each index; both
-	// are nil in other plans.
+	// Inner holds the cuts of a folded plan, in v, and InnerClass the class of each index; both are
+	// nil in other plans.
 	Inner      []Cut
 	InnerClass []int
-	InnerUsed  int // the number of indices that points have
+	InnerUsed  int // number of indices that have points
 	Classes    []*Class
 }
 
-// maxIndices is the largest number of indices for which a plan has a table of subregions. A
-// plan with more of them is folded.
+// maxIndices is the largest number of indices for which a plan has a table of subregions. With
+// more, a plan is folded.
 const maxIndices = 4096
 
 // Cut is a family of knot planes Normal·u = Offsets[k] that cross the region.
@@ -75,24 +74,23 @@ type Cut struct {
 	Stride  int
 }
 
-// Subregion is a part of the region without a knot plane in it. With v = Turn u + Shift,
-// its function is that of its class at v, site m of the class being the site
-// Turn⁻¹ (m - Shift).
+// Subregion is a part of the region that no knot plane crosses. With v = Turn u + Shift, its
+// function is its class's at v, and site m of the class is the site Turn⁻¹ (m - Shift).
 type Subregion struct {
 	Class int
 	Turn  Turn
 	Shift lattice.Point
-	Empty bool // an index that no point has but by rounding; it repeats a neighbour
+	Empty bool // an index that no point has except by rounding; it repeats a neighbour
 	inner exact.Vec
 }
 
-// Class is a polynomial psi* that several subregions share: the sum of the coefficients at
-// the sites times the weights, polynomials in v.
+// Class is a polynomial psi* that several subregions share: the sum of the coefficients at the
+// sites times the weights, which are polynomials in v.
 type Class struct {
 	Sites   []lattice.Point
 	Weights []exact.Poly
 	At      exact.Vec   // a point inside
-	Others  []exact.Vec // a point of each other cell with the same polynomial
+	Others  []exact.Vec // a point in each other cell with the same polynomial
 }
 
 // New returns the plan of a target.
@@ -116,8 +114,7 @@ func New(t Target) (*Plan, error) {
 	return p, nil
 }
 
-// chooseRegion takes the cube with corners at integers or halves that the fewest planes
-// cross.
+// chooseRegion chooses the cube, with corners at integers or halves, that the fewest planes cross.
 func (p *Plan) chooseRegion(families []boxspline.Planes) {
 	least := -1
 	for bits := range 1 << p.Dim {
@@ -151,8 +148,8 @@ func number(cuts []Cut) int {
 	return stride
 }
 
-// cutsOf returns the planes, shifted by all integer points, that cross the polytope with
-// these corners, and their number.
+// cutsOf returns the planes, shifted by all integer points, that cross the polytope with these
+// corners, and their number.
 func cutsOf(families []boxspline.Planes, corners exact.Matrix) (cuts []Cut, n int) {
 	for _, f := range families {
 		from := f.Normal.Dot(corners[0])
@@ -179,7 +176,7 @@ func cutsOf(families []boxspline.Planes, corners exact.Matrix) (cuts []Cut, n in
 	return cuts, n
 }
 
-// residues returns the offsets modulo 1, by which shifts to all integer points repeat.
+// residues returns the offsets modulo 1, because shifts by integer points repeat them.
 func residues(f boxspline.Planes) []exact.Rat {
 	var list []exact.Rat
 	for _, b := range f.Offsets {
@@ -206,13 +203,13 @@ func indexOf(cuts []Cut, u exact.Vec) int {
 	return index
 }
 
-// fineness is the number of points along an axis with which subdivide looks for
-// subregions. A subregion that it missed would repeat a neighbour, and tests compare with
-// the reference everywhere.
+// fineness is the number of points along an axis at which subdivide looks for subregions. A
+// subregion that it missed would repeat a neighbour; tests, which compare with the reference
+// everywhere, would notice.
 const fineness = 36
 
-// subdivide finds the subregions that are not empty, and the point of each that is farthest
-// from the planes.
+// subdivide finds the subregions that are not empty, and in each the point that is farthest from
+// the planes.
 func (p *Plan) subdivide() error {
 	type best struct {
 		distance float64
@@ -267,15 +264,15 @@ func (p *Plan) subdivide() error {
 	return nil
 }
 
-// samplePlace returns the place of sample i along axis k; no plane with small numbers goes
+// samplePlace returns the position of sample i along axis k; no plane with small coefficients goes
 // through the samples.
 func samplePlace(i, k int) exact.Rat {
 	return exact.Frac(i, fineness).Add(exact.Frac([]int{7, 11, 13}[k], 997))
 }
 
-// fillEmpty lets indices without points repeat the nearest that has some: where planes
-// meet, a rounded u may seem to lie on impossible sides of them, and by continuity any
-// polynomial from around there serves.
+// fillEmpty makes indices without points repeat the nearest that has some: where planes meet, a
+// rounded u may seem to be on an impossible combination of sides, and by continuity any polynomial
+// from nearby will do.
 func (p *Plan) fillEmpty() {
 	for i := range p.Subregions {
 		if p.Subregions[i].Empty {

@@ -21,7 +21,7 @@ func (t Turn) Apply(v exact.Vec) exact.Vec {
 	return r
 }
 
-// After returns the turn by b and then by t.
+// After returns the turn b followed by t.
 func (t Turn) After(b Turn) Turn {
 	var r Turn
 	for k, a := range t.Axis {
@@ -58,8 +58,8 @@ func turns(dim int) []Turn {
 	return list
 }
 
-// symmetries returns the turns that map the spline to itself: those that map its directions
-// to each other and keep its values at points in general position.
+// symmetries returns the turns that map the spline to itself: those that permute its directions and
+// keep its values at points in general position.
 func symmetries(s *boxspline.Spline) []Turn {
 	var list []Turn
 	keys := map[string]bool{}
@@ -88,7 +88,7 @@ func symmetries(s *boxspline.Spline) []Turn {
 		}
 		return true
 	}
-	// What the turns found so far make together needs no look.
+	// Products of the turns found so far need no check.
 	known := map[Turn]bool{}
 	for _, t := range turns(s.Dim()) {
 		if !known[t] {
@@ -103,7 +103,7 @@ func symmetries(s *boxspline.Spline) []Turn {
 	return list
 }
 
-// generate adds the products of turns to them.
+// generate adds all products of turns to known.
 func generate(known map[Turn]bool) {
 	for n := 0; n < len(known); {
 		n = len(known)
@@ -142,7 +142,7 @@ func (p *Plan) classify(families []boxspline.Planes) error {
 	return nil
 }
 
-// match looks for a class that holds for s, with the smallest shift.
+// match looks for a class that fits s, with the smallest shift.
 func (p *Plan) match(s *Subregion, group []Turn, shifts []lattice.Point, families []boxspline.Planes, byCell map[string]int) bool {
 	for _, shift := range shifts {
 		for _, t := range group {
@@ -156,8 +156,8 @@ func (p *Plan) match(s *Subregion, group []Turn, shifts []lattice.Point, familie
 	return false
 }
 
-// cell returns a text that is the same for points with no plane of all shifts of the
-// families between them.
+// cell returns a text that is equal for points with no plane between them, of all shifts of the
+// families.
 func cell(families []boxspline.Planes, v exact.Vec) string {
 	var b []byte
 	for _, f := range families {
@@ -168,8 +168,8 @@ func cell(families []boxspline.Planes, v exact.Vec) string {
 	return string(b)
 }
 
-// around returns the points with coordinates from -1 to 1, the origin first, those with
-// many zeros before others.
+// around returns the points with coordinates from -1 to 1, the origin first and points with many
+// zeros before others.
 func around(dim int) []lattice.Point {
 	var list []lattice.Point
 	for zeros := dim; zeros >= 0; zeros-- {
@@ -212,7 +212,7 @@ func (p *Plan) class(at exact.Vec) (*Class, error) {
 			}
 		}
 	}
-	// The cosets' sums make 1 together; each alone may vary.
+	// The cosets' sums add up to 1; each by itself may vary.
 	if one := exact.Constant(exact.Int(1)); len(p.Offsets) == 1 && !sum.Equal(one) {
 		return nil, fmt.Errorf("the weights at %v sum to %v", at, sum)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// ball writes a volume of the distances from its middle.
+// ball writes a volume of distances from its middle.
 func ball(t *testing.T, name string, n int) {
 	t.Helper()
 	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, %d), }", n, n, n)

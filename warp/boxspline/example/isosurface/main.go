@@ -81,7 +81,7 @@ func run(o options, input string, stdout io.Writer) error {
 	return create(o.png, func(w io.Writer) error { return png.Encode(w, render(m, o.size)) })
 }
 
-// create writes a file, unless it has no name.
+// create writes a file, unless name is empty.
 func create(name string, write func(io.Writer) error) error {
 	if name == "" {
 		return nil
@@ -97,8 +97,9 @@ func create(name string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-// samples returns the coefficients of the element's spline through the volume's values on
-// its lattice, of a quasi-interpolant if there is none, or the values themselves if plain.
+// samples returns the coefficients of the element's spline through the volume's values on its
+// lattice, of a quasi-interpolant if no such spline exists, or the values themselves if plain is
+// set.
 func samples(e *boxspline.Element, v volume, plain bool) (*lattice.Samples, error) {
 	var size lattice.Point
 	for i, n := range v.size {

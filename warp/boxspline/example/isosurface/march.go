@@ -9,26 +9,25 @@ func (a vec) cross(b vec) vec {
 	return vec{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
-// mesh is a surface of triangles. Sides that face larger values see their corners
-// clockwise.
+// mesh is a surface of triangles. Seen from the side of larger values, their corners run clockwise.
 type mesh struct {
 	vertices  []vec
 	triangles [][3]int
 }
 
-// A cube's corner i lies at the bits of i. The corners of its faces go counter-clockwise,
-// seen from outside.
+// The bits of i are the coordinates of a cube's corner i. The corners of its faces run
+// counter-clockwise, seen from outside.
 var faces = [6][4]int{{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}}
 
-// edge is a cube's edge by its corners, the smaller first.
+// edge is a cube's edge, given by its corners, the smaller first.
 type edge [2]int
 
 func edgeOf(a, b int) edge { return edge{min(a, b), max(a, b)} }
 
-// loops returns, for corners whose bits in inside are set, the polygons that separate them
-// from the others, by the edges that they cross. On each face a segment cuts off each run
-// of inside corners, so that neighbouring cubes agree on their common face, and the
-// segments of all faces join to loops.
+// loops returns the polygons that separate the corners whose bits are set in inside from the
+// others, given by the edges that they cross. On each face, a segment cuts off each run of inside
+// corners, so that neighbouring cubes agree on their common face, and the segments of all faces
+// join into loops.
 func loops(inside int) [][]edge {
 	next := map[edge]edge{}
 	for _, f := range faces {
@@ -69,9 +68,9 @@ func loops(inside int) [][]edge {
 	return list
 }
 
-// march returns the surface on which a function has the value iso, by marching cubes
-// (Lorensen and Cline, 1987) over its values on a grid of n points whose steps are h.
-// layer sets dst to the values of the layer z.
+// march returns the surface on which a function has the value iso, by marching cubes (Lorensen and
+// Cline, 1987) over its values on a grid of n points with steps of h. layer sets dst to the values
+// of layer z.
 func march(n [3]int, h, iso float64, layer func(z int, dst []float64)) mesh {
 	var table [256][][]edge
 	for i := range table {
@@ -81,7 +80,7 @@ func march(n [3]int, h, iso float64, layer func(z int, dst []float64)) mesh {
 	size := n[0] * n[1]
 	values := [2][]float64{make([]float64, size), make([]float64, size)}
 	layer(0, values[0])
-	known := map[[2]int]int{} // the vertices on edges, by the numbers of their grid points
+	known := map[[2]int]int{} // the vertices on edges, by the numbers of the edges' grid points
 	for z := range n[2] - 1 {
 		layer(z+1, values[1])
 		for y := range n[1] - 1 {

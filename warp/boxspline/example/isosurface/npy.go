@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// volume is an array of values, x running fastest.
+// volume is an array of values; x varies fastest.
 type volume struct {
 	size   [3]int // along x, y and z
 	values []float64
@@ -25,8 +25,8 @@ var (
 // maxValues bounds the size of a volume.
 const maxValues = 1 << 30
 
-// readNPY reads a three-dimensional .npy array of unsigned integers of 8 or 16 bits or of
-// floats, whose last index is x.
+// readNPY reads a three-dimensional .npy array of 8-bit or 16-bit unsigned integers or of floats.
+// The last index is x.
 func readNPY(name string) (volume, error) {
 	var v volume
 	data, err := os.ReadFile(name)

@@ -9,7 +9,7 @@ import (
 	"math"
 )
 
-// writeOBJ writes the mesh in Wavefront's format.
+// writeOBJ writes the mesh in the Wavefront OBJ format.
 func writeOBJ(w io.Writer, m mesh) error {
 	b := bufio.NewWriter(w)
 	for _, v := range m.vertices {
@@ -21,13 +21,13 @@ func writeOBJ(w io.Writer, m mesh) error {
 	return b.Flush()
 }
 
-// render draws the mesh, seen from a corner, lit from the eye, in a square of size pixels.
+// render draws the mesh in a square of size pixels, seen from a corner and lit from the eye.
 func render(m mesh, size int) image.Image {
 	out := image.NewRGBA(image.Rect(0, 0, size, size))
 	for i := range out.Pix {
 		out.Pix[i] = 255
 	}
-	// The rows are the picture's right, down and away.
+	// The rows are the picture's directions right, down and away.
 	s2, s3, s6 := math.Sqrt(2), math.Sqrt(3), math.Sqrt(6)
 	view := [3]vec{{1 / s2, -1 / s2, 0}, {1 / s6, 1 / s6, -2 / s6}, {-1 / s3, -1 / s3, -1 / s3}}
 	turned := make([]vec, len(m.vertices))
@@ -55,7 +55,7 @@ func render(m mesh, size int) image.Image {
 	return out
 }
 
-// fill draws a triangle over what lies behind it.
+// fill draws a triangle in front of what is further away.
 func fill(out *image.RGBA, depth []float64, size int, a, b, c vec) {
 	n := b.sub(a).cross(c.sub(a))
 	length := math.Sqrt(n[0]*n[0] + n[1]*n[1] + n[2]*n[2])

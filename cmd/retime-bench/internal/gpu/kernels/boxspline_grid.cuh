@@ -5,8 +5,8 @@
 
 #define BOXSPLINE __device__ __forceinline__
 
-// A Grid is the layout of the arrays of the cosets: a coefficient's index is n0 + n1 stride
-// + n2 slice, and coset is the distance between two arrays.
+// Grid is the layout of the arrays of the cosets: a coefficient's index is n0 + n1 stride + n2
+// slice, and coset is the distance between two arrays.
 struct Grid {
 	int stride, slice;
 	long long coset;

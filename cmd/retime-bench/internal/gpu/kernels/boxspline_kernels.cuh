@@ -3,14 +3,14 @@
 
 #include "boxspline_grid.cuh"
 
-// Positions says where thread (a, b, c), number i, evaluates: at the i-th position of lists,
-// at a position of a slightly turned and magnified picture or volume, or at random.
+// Positions says where thread (a, b, c), number i, evaluates: at the i-th position of lists, at a
+// position of a slightly turned and magnified picture or volume, or at random.
 enum PositionMode { kListed, kCoherent, kRandom };
 
 struct Positions {
 	int mode;
 	const double *x, *y, *z;
-	double ex, ey, ez;  // random positions lie below these; others are so far apart
+	double ex, ey, ez;  // random positions are below these; otherwise positions are this far apart
 };
 
 // scramble mixes the bits of an index (Wellons' lowbias32).
@@ -58,7 +58,7 @@ struct Texels {
 	}
 };
 
-// Soft interpolates as a texture does, but with the whole fraction.
+// Soft interpolates like a texture, but with the full fraction.
 struct Soft {
 	const float *c;
 	Grid g;
@@ -73,7 +73,7 @@ struct Soft {
 	}
 };
 
-// Threads lie as the output does, width by height by the blocks along z.
+// Threads are arranged like the output: width by height by the blocks along z.
 #define BOXSPLINE_POSITIONS \
 	int mode, const double *xs, const double *ys, const double *zs, int width, int height, double ex, double ey, double ez
 #define BOXSPLINE_BEGIN(P) \
@@ -107,7 +107,7 @@ struct Soft {
 		dst[i] = FUNCTION<Texels<DIM>, float>(fetch, g, x, y, z); \
 	}
 
-// The bandwidth of reading the coefficients once and writing as many values.
+// Measures the bandwidth of reading the coefficients once and writing as many values.
 extern "C" __global__ void boxspline_copy(float *dst, const float *src, long long count) {
 	long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
 	if (i < count) dst[i] = src[i];

@@ -1,4 +1,4 @@
-// Copies of memory as fast as the device allows, to compare other kernels with.
+// Memory copies as fast as the device allows, as a yardstick for other kernels.
 
 #include "host_device.cuh"
 

@@ -1,6 +1,5 @@
-// Package kernels holds the CUDA kernels of package gpu, and an emulator that runs them
-// on the CPU. The kernels include headers that they share with the product's from
-// cuda/kernels.
+// Package kernels holds the CUDA kernels of package gpu, and an emulator that runs them on the CPU.
+// The kernels share headers with the product's kernels in cuda/kernels.
 package kernels
 
 /*
@@ -26,10 +25,10 @@ import (
 //go:embed *.cu *.cuh
 var Sources embed.FS
 
-// Emulator is the emulator of retime/cuda/kernels, extended by textures.
+// Emulator is the emulator of retime/cuda/kernels, with textures added.
 type Emulator struct{ *kernels.Emulator }
 
-// NewEmulator returns an emulator with the memory sizes of retime/cuda/kernels's.
+// NewEmulator returns an emulator with the same memory sizes as retime/cuda/kernels's.
 func NewEmulator() *Emulator { return &Emulator{kernels.NewEmulator()} }
 
 // NewTexture copies the texels to a texture.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The lists name the kernels of the files.
+// The generated lists name all kernels of the files.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	const shared = "../../../../../cuda/kernels"
 	out, err := exec.Command("go", "run", shared+"/generate", "-emulator", "emulator_texture.h", "-include", shared, "-check").CombinedOutput()
@@ -14,7 +14,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 	}
 }
 
-// The emulator has the kernels of this package and those of the product.
+// The emulator has the kernels of this package and the product's kernels.
 func TestKernels(t *testing.T) {
 	e := NewEmulator()
 	for _, k := range [][2]string{{"evaluate", "separable_3_f32"}, {"texture", "pairs"}, {"prefilter", "columns_f32"}} {

@@ -7,7 +7,7 @@ namespace {
 
 enum { clamp, border, wrap, mirror };
 
-// place returns the index of the texel that stands at i, or -1 for a zero.
+// place returns the index of the texel at position i, or -1 if the value there is zero.
 int place(int address, int i, int n) {
 	if (i >= 0 && i < n) return i;
 	switch (address) {
@@ -50,7 +50,7 @@ float texture_channel(const retime_texture &t, float x, float y, int channel) {
 }
 
 float texture_volume(const retime_texture &t, float x, float y, float z) {
-	// A layer is a texture of its own.
+	// Read the layer as a texture of its own.
 	retime_texture layer = t;
 	float c = 0;
 	int k = t.linear ? split(z - 0.5f, c) : (int)floorf(z);

@@ -7,7 +7,7 @@
 // It sums each row of coefficients once, for all the samples that need it.
 const int kColumns = 128, kRows = 64;
 
-// Row holds the data about an output row that the threads of a block share.
+// Row holds the data about an output row that all threads of a block use.
 template <int N, typename T>
 struct Row {
 	__align__(16) T weights[N]; // weights times the gain
@@ -39,7 +39,7 @@ __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int 
 	const int N = Support<ORDER>::value;
 	const bool kZero = N != 1 && N != 2 && N != 4;
 	__shared__ Row<N, T> all[kRows];
-	__shared__ int coeff_rows[kRows + N - 1]; // rows of coefficients from the first row's first on
+	__shared__ int coeff_rows[kRows + N - 1]; // rows of coefficients, starting with the first row's first
 	int top = blockIdx.y * kRows, rows = min(kRows, height - top), i = threadIdx.x;
 	T w[Support<ORDER>::room];
 	double px, py, t = 0, first = 0;
@@ -89,14 +89,14 @@ __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int 
 	}
 
 	T sums[N] = {};
-	int64_t held = INT64_MIN / 2; // first of the rows of coefficients in sums
+	int64_t held = INT64_MIN / 2; // first of the coefficient rows whose sums are in sums
 #pragma unroll 1
 	for (i = 0; i < rows; i++, dst += dst_stride) {
 		if (!valid || !all[i].valid) {
 			*dst = outside;
 			continue;
 		}
-		// Of the N rows from y on, sums lacks the last missing ones.
+		// sums lacks the last missing of the N rows from y on.
 		int64_t y = all[i].first, missing = held <= y && y < held + N ? y - held : N;
 #pragma unroll 1
 		for (int l = N - (int)missing; l < N; l++) {
@@ -111,8 +111,8 @@ __device__ void separable(const Coefficients<T> &c, T *dst, int dst_stride, int 
 	}
 }
 
-// For other transforms, a thread takes kDown samples of a column that is kTile high.
-// The samples between them belong to other threads of the block.
+// For other transforms, a thread takes kDown samples in a column that is kTile high. Other threads
+// of the block take the samples between them.
 const int kDown = 4, kTile = 32;
 
 template <int ORDER, typename T>
@@ -130,8 +130,8 @@ __device__ void scattered(const Coefficients<T> &c, T *dst, int dst_stride, int 
 	}
 }
 
-// The bounds leave registers for this many blocks on a multiprocessor, so that enough
-// loads are under way. The lower orders need few registers.
+// The bounds leave enough registers for this many blocks on a multiprocessor, to keep enough loads
+// in flight. The lower orders need few registers.
 #define EVALUATE(KIND, NAME, ORDER, T) \
 	extern "C" __global__ void __launch_bounds__(KIND##_threads, KIND##_blocks(ORDER, sizeof(T))) KIND##_##NAME(const T *__restrict__ coeff, int stride, int coeff_width, int coeff_height, int margin, \
 		int boundary, T gain, T *__restrict__ dst, int dst_stride, int width, int height, double m0, double m1, double m2, double m3, \

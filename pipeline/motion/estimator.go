@@ -15,6 +15,8 @@ type Params struct {
 	Workers frame.Workers // what one Estimator has of them; estimates do not depend on it
 	Cache   *Cache        // nil to estimate always
 	Log     *slog.Logger
+	// OpenCV opens the estimators of OpenCVDIS and Farneback; nil if there are none.
+	OpenCV func(Method) (Foreign, error)
 }
 
 // Estimator estimates the flow between guides, for one goroutine.
@@ -73,7 +75,7 @@ func newEstimate(ctx context.Context, p Params) (estimate, error) {
 	case p.Method == DIS:
 		return newOwn(p.Workers)
 	}
-	return newOpenCV(p.Method)
+	return newForeign(p)
 }
 
 // Close frees the estimator.

@@ -105,11 +105,9 @@ func (o *Options) FlowWorkers() int {
 	if _, command := o.Synthesis.Flow.Command(); command {
 		return 1
 	}
-	return max(1, min(o.workers().Count()/2, maxFlowWorkers))
+	n, _ := stages.ShareFlow(o.workers())
+	return n
 }
-
-// maxFlowWorkers bounds the memory that estimators take.
-const maxFlowWorkers = 8
 
 func (o *Options) workers() frame.Workers { return o.Compute.Workers() }
 

@@ -196,7 +196,7 @@ func sample(t *testing.T, list []*trial, n int, f func(t *testing.T, c *trial)) 
 // A clip's frames, in any order and from several goroutines, are those of a conversion, and each
 // needs no picture but those that it names. Exact.
 func TestClip(t *testing.T) {
-	sample(t, trials(), 18, func(t *testing.T, c *trial) {
+	sample(t, trials(), 12, func(t *testing.T, c *trial) {
 		want, records := c.converted(t)
 		v, err := interpolate.NewClip(c.options, pictures)
 		if err != nil {
@@ -270,7 +270,7 @@ func TestStream(t *testing.T) {
 	for i, c := range list {
 		c.options.Synthesis.DropRepeats = i%2 == 0
 	}
-	sample(t, list, 12, func(t *testing.T, c *trial) {
+	sample(t, list, 6, func(t *testing.T, c *trial) {
 		want, _ := c.converted(t)
 		s, err := interpolate.NewStream(c.options)
 		if err != nil {

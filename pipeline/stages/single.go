@@ -167,10 +167,14 @@ func (s *Single) Make(ctx context.Context, dst *frame.Frame, k int64, pictures P
 	if t == nil {
 		return Record{}, fault.New(fault.Usage, "there is no frame %d, or too many lie between two pictures", k)
 	}
-	if t.Phase != 0 {
-		if err := s.prepare(ctx, b, pictures); err != nil {
+	if b.B != nil {
+		ready := s.estimate(ctx, b)
+		if ready == nil && t.Phase != 0 {
+			ready = s.prepare(ctx, b, pictures)
+		}
+		if ready != nil {
 			s.drop(b) // the next call tries again
-			return Record{}, err
+			return Record{}, ready
 		}
 	}
 	t.method = s.run.method(b.Interval, t)
@@ -191,9 +195,6 @@ func (s *Single) Make(ctx context.Context, dst *frame.Frame, k int64, pictures P
 // around returns the interval of frame k, which lies at or after picture n, with a reference. Its
 // second picture is left out if it does not matter.
 func (s *Single) around(k, n int64, pictures Pictures) (*between, error) {
-	if b := s.find(n); b != nil {
-		return b, nil
-	}
 	if first, last := s.Needs(k); first != last {
 		return s.get(n, pictures)
 	}
@@ -323,14 +324,11 @@ func (s *Single) estimator(ctx context.Context) (*motion.Estimator, error) {
 	return s.run.params.Flow.Estimator(context.WithoutCancel(ctx))
 }
 
-// prepare estimates what the frames of b are made from, and announces b to the synthesizer unless no
-// frame is made in it.
+// prepare announces b, whose flow is known, to the synthesizer, with the flow of its neighbours,
+// unless no frame is made in it.
 func (s *Single) prepare(ctx context.Context, b *between, pictures Pictures) error {
 	return b.prepared.do(func() error {
 		ctx := context.WithoutCancel(ctx) // others wait for it, too
-		if err := s.estimate(ctx, b); err != nil {
-			return err
-		}
 		if s.run.method(b.Interval, &Target{Slot: timeline.Slot{Phase: 1}}) != decision.Interpolated {
 			return nil
 		}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 
+	"retime/flow/opencv"
 	"retime/frame"
 	"retime/pipeline/motion"
 	"retime/pipeline/stages"
@@ -71,8 +72,11 @@ func (o *Options) DeviceEstimator(ctx context.Context, device synth.FlowSource) 
 }
 
 func (o *Options) motionParams() motion.Params {
-	return motion.Params{Method: o.Synthesis.Flow, Workers: o.sharedWorkers(), Cache: o.flowCache, Log: o.Hooks.Log}
+	return motion.Params{Method: o.Synthesis.Flow, Workers: o.sharedWorkers(), Cache: o.flowCache, Log: o.Hooks.Log, OpenCV: openCV}
 }
+
+// openCV opens the estimator of a method of OpenCV.
+func openCV(m motion.Method) (motion.Foreign, error) { return opencv.NewNamed(string(m)) }
 
 // flowDevice is a synthesizer's estimator for package motion.
 type flowDevice struct{ *synth.FlowEstimator }
@@ -101,11 +105,9 @@ func (o *Options) FlowWorkers() int {
 	if _, command := o.Synthesis.Flow.Command(); command {
 		return 1
 	}
-	return max(1, min(o.workers().Count()/2, maxFlowWorkers))
+	n, _ := stages.ShareFlow(o.workers())
+	return n
 }
-
-// maxFlowWorkers bounds the memory that estimators take.
-const maxFlowWorkers = 8
 
 func (o *Options) workers() frame.Workers { return o.Compute.Workers() }
 

@@ -267,12 +267,10 @@ const (
 // DefaultSceneThreshold is the score from which two frames belong to different scenes.
 const DefaultSceneThreshold = motion.CutThreshold
 
-// The confidences below which a frame is made in another way: cross-faded where motion
-// cannot be trusted, or replaced by the nearer source frame. docs/quality.md has the
-// figures.
+// The confidences below which a frame is made in another way.
 const (
-	DefaultBlendBelow   = 0.25
-	DefaultNearestBelow = 0.03
+	DefaultBlendBelow   = stages.DefaultBlendBelow
+	DefaultNearestBelow = stages.DefaultNearestBelow
 )
 
 // Workers are the threads that share the work on a frame.

@@ -14,6 +14,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/media/pixel"
 	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
@@ -25,8 +26,6 @@ type (
 	Source = stages.Source
 	// Sink takes the frames of an output.
 	Sink = stages.Sink
-	// Discard is a Sink that drops the frames.
-	Discard = stages.Discard
 	// Progress is how far a run has come.
 	Progress = stages.Progress
 	// Record describes how one output frame was made.
@@ -51,6 +50,15 @@ func (s encoderSink) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
 	}
 	return s.WriteFrameAt(f, from, to)
 }
+
+// Discard is a Sink that drops the frames.
+type Discard struct{}
+
+// NewFrame returns a frame like like.
+func (Discard) NewFrame(like *frame.Frame) (*frame.Frame, error) { return pixel.NewFrame(like) }
+
+// WriteFrame does nothing.
+func (Discard) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error { return nil }
 
 // Report is what a run did.
 type Report struct {

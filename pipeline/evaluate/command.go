@@ -16,7 +16,7 @@ import (
 	"retime/pipeline/internal/shell"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline/curve"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/timeline/rational"
 )
 
 // command makes frames by running a user's command line. The command reads the kept frames from a
@@ -116,7 +116,7 @@ func writeKept(ctx context.Context, j job, name string) (frames int64, err error
 	if _, err := w.Finish(false); err != nil {
 		return 0, err
 	}
-	return timebase.Nearest(new(big.Rat).Mul(ticks(v, last-first), j.clip.rate)) + 1, nil
+	return rational.Nearest(new(big.Rat).Mul(ticks(v, last-first), j.clip.rate)) + 1, nil
 }
 
 // ticks returns the length of n units of v's time base in seconds.

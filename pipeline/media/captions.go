@@ -8,7 +8,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/timeline/rational"
 )
 
 // captions are the closed captions (CEA-608 and 708, as ATSC A/53 part 4 puts them beside pictures) of
@@ -186,7 +186,7 @@ func (e *Encoder) caption(picture *astiav.Frame, before, now *big.Rat) error {
 	av.RemoveFrameSideData(picture, av.FrameCaptions)
 	length := new(big.Rat).Sub(now, before)
 	length.Mul(length, big.NewRat(tripletsPerSecond, 1))
-	count := timebase.Floor(length.Add(length, big.NewRat(1, 2)))
+	count := rational.Floor(length.Add(length, big.NewRat(1, 2)))
 	data, crowded := e.captions.take(e.moment(before), e.moment(now), int(min(count, 31)))
 	if crowded {
 		e.log.Warn("closed captions are left out: more come at once than a picture may have", "output", e.file)

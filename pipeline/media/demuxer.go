@@ -14,7 +14,7 @@ import (
 
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
 )
 
 // demuxer reads the packets of a file and knows which stream is the video. Only one

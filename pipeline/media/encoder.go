@@ -14,7 +14,7 @@ import (
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
 	"retime/pipeline/media/pixel"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
 )
 
 // Encoder encodes frames to packets. Only one goroutine may use it, except for NewFrame.

@@ -7,7 +7,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/fault"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/timeline/rational"
 )
 
 // FieldMode says what to do with interlaced pictures.
@@ -62,7 +62,7 @@ func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Fr
 	}
 	ratio := new(big.Rat).Quo(v.TimeBase, filter.TimeBase())
 	ticks := func(t int64) int64 {
-		return timebase.Floor(new(big.Rat).Mul(big.NewRat(t, 1), ratio))
+		return rational.Floor(new(big.Rat).Mul(big.NewRat(t, 1), ratio))
 	}
 	v.FirstPTS, v.StreamPTS, v.TimeBase = ticks(v.FirstPTS), ticks(v.StreamPTS), filter.TimeBase()
 	for _, r := range []**big.Rat{&v.Rate, &v.Average} {
@@ -70,10 +70,10 @@ func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Fr
 			*r = new(big.Rat).Mul(*r, rate)
 		}
 	}
-	if v.Grid = v.Grid.times(rate); how == Telecine {
+	if v.Grid = denser(v.Grid, rate); how == Telecine {
 		v.Grid = nil
 	}
-	v.Frames = timebase.Floor(new(big.Rat).Mul(big.NewRat(v.Frames, 1), rate))
+	v.Frames = rational.Floor(new(big.Rat).Mul(big.NewRat(v.Frames, 1), rate))
 	v.Interlaced = false
 	f := &fieldFilter{next: next, filter: filter, ratio: ratio.Quo(ratio, rate)}
 	if how == Telecine {
@@ -117,7 +117,7 @@ func (f *fieldFilter) feed() error {
 	defer in.Release()
 	f.like = &frame.Frame{
 		Transfer: in.Transfer, FullRange: in.FullRange,
-		Duration: max(1, timebase.Floor(new(big.Rat).Mul(big.NewRat(in.Duration, 1), f.ratio))),
+		Duration: max(1, rational.Floor(new(big.Rat).Mul(big.NewRat(in.Duration, 1), f.ratio))),
 	}
 	return f.filter.Send(0, in, in.PTS)
 }

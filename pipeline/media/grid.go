@@ -4,27 +4,9 @@ import (
 	"math/big"
 	"slices"
 
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/timeline"
+	"retime/pipeline/timeline/rational"
 )
-
-// Grid is the even spacing at which a camera shot, which its timestamps are near to: containers
-// round them, and the clocks of cameras jitter and drift.
-type Grid struct {
-	// Rate is the nominal rate, in frames per second, and Mean the rate at which the camera's
-	// clock really ran. Where they differ, pictures keep to the grid of Rate, and leave out or
-	// repeat a place whenever the camera is half a frame ahead or behind.
-	Rate, Mean *big.Rat
-	// First is when the first picture stands, in seconds of the stream's clock: at its
-	// timestamp, or if FFmpeg has lengthened it, a whole number of frames before the second.
-	First *big.Rat
-	// Middle is how far the middle of the jitter lies after the place of a picture, and
-	// Tolerance how far from this middle a picture may lie to be meant for the place, both in
-	// seconds.
-	Middle, Tolerance *big.Rat
-	// Jitter is the largest distance from the middle among the pictures examined that are
-	// within Tolerance, in seconds.
-	Jitter *big.Rat
-}
 
 // The tolerance is an eighth of a frame, which is 4 ms at 30 frames per second; the clips of phones at
 // hand jitter by up to 0.2 ms. Where frames are so short that rounding to
@@ -59,14 +41,10 @@ type line struct {
 // regular says what the timestamps of a video, which ascend, say of the rate at which it was
 // shot, given the rates that its container states.
 type regular struct {
-	rate   *big.Rat // in frames per second; nil if they are not regular
-	steady bool     // no place of the grid is left out
-	grid   *Grid    // nil if they are not regular, or frames too short to tell a grid from rounding
+	rate   *big.Rat       // in frames per second; nil if they are not regular
+	steady bool           // no place of the grid is left out
+	grid   *timeline.Grid // nil if they are not regular, or frames too short to tell a grid from rounding
 }
-
-// minTicks is how many ticks a frame must last for its grid to be told from the time base's own
-// rounding.
-const minTicks = 4
 
 // regularity examines times, in units of base seconds. stated are the rates that the container
 // states, the likeliest first; unknown ones are nil.
@@ -91,7 +69,7 @@ func regularity(times []int64, base *big.Rat, stated ...*big.Rat) regular {
 		return regular{}
 	}
 	r := l.regular(stated)
-	if r.grid == nil || !r.grid.begin(times, base, from) {
+	if r.grid == nil || !begin(r.grid, times, base, from) {
 		return regular{}
 	}
 	if even, ok := rounded(times, base, r.rate); ok {
@@ -107,21 +85,11 @@ func rounded(times []int64, base, rate *big.Rat) (regular, bool) {
 	if !ok {
 		return regular{}, false
 	}
-	grid := RoundedGrid(rate, base, new(big.Rat).Mul(base, big.NewRat(times[0], 1)))
+	grid := timeline.RoundedGrid(rate, base, new(big.Rat).Mul(base, big.NewRat(times[0], 1)))
 	if l, ok := newLine(times, base); ok && grid != nil && l.drifts(rate) {
 		return regular{}, false
 	}
 	return regular{rate: rate, steady: steady, grid: grid}, true
-}
-
-// RoundedGrid returns the grid of a rate, in frames per second, whose timestamps only a container rounds,
-// to multiples of base, and whose first picture stands at first; both are in seconds. It returns nil if a
-// frame lasts too few ticks.
-func RoundedGrid(rate, base, first *big.Rat) *Grid {
-	if ticks := new(big.Rat).Inv(new(big.Rat).Mul(rate, base)); ticks.Cmp(big.NewRat(minTicks, 1)) < 0 {
-		return nil
-	}
-	return &Grid{Rate: rate, Mean: rate, First: first, Middle: new(big.Rat), Tolerance: base, Jitter: new(big.Rat)}
 }
 
 // exact reports whether all times lie within a tick of the grid of rate through the first, and
@@ -209,7 +177,7 @@ func (l *line) period() *big.Rat {
 // residuals returns how far the times lie from places at multiples of a period, sorted, in
 // fractions of a tick.
 func (l *line) residuals(period *big.Rat) []int64 {
-	p := timebase.Nearest(new(big.Rat).Mul(period, big.NewRat(fraction, 1)))
+	p := rational.Nearest(new(big.Rat).Mul(period, big.NewRat(fraction, 1)))
 	list := make([]int64, len(l.times))
 	for i, t := range l.times {
 		list[i] = t*fraction - l.places[i]*p
@@ -245,7 +213,7 @@ func (l *line) regular(stated []*big.Rat) regular {
 	}
 	mean := new(big.Rat).Inv(new(big.Rat).Mul(period, l.base))
 	rate := l.nominal(period, mean, stated)
-	g := &Grid{Rate: rate, Mean: rate}
+	g := &timeline.Grid{Rate: rate, Mean: rate}
 	if nearest := nearestKnown(mean); rate == nil && nearest != nil {
 		g.Rate, g.Mean = nearest, measured(mean)
 	} else if rate == nil {
@@ -256,7 +224,7 @@ func (l *line) regular(stated []*big.Rat) regular {
 	}
 	ticks := new(big.Rat).Inv(new(big.Rat).Mul(g.Mean, l.base))
 	g.Tolerance = tolerance(g.Rate, l.base)
-	limit := timebase.Nearest(new(big.Rat).Mul(new(big.Rat).Quo(g.Tolerance, l.base), big.NewRat(fraction, 1)))
+	limit := rational.Nearest(new(big.Rat).Mul(new(big.Rat).Quo(g.Tolerance, l.base), big.NewRat(fraction, 1)))
 	all := l.residuals(ticks)
 	middle := all[len(all)/2]
 	outside, jitter := 0, int64(0)
@@ -291,14 +259,14 @@ func (l *line) nominal(period, mean *big.Rat, stated []*big.Rat) *big.Rat {
 	if r := nearestKnown(mean); r != nil && fits(r) {
 		return r
 	}
-	whole := big.NewRat(timebase.Nearest(mean), 1)
+	whole := big.NewRat(rational.Nearest(mean), 1)
 	if fits(whole) {
 		return whole
 	}
 	if nearestKnown(mean) != nil {
 		return nil // the camera's clock is a little off
 	}
-	ticks := big.NewRat(max(timebase.Nearest(period), 1), 1)
+	ticks := big.NewRat(max(rational.Nearest(period), 1), 1)
 	if r := ticks.Inv(ticks.Mul(ticks, l.base)); fits(r) {
 		return r
 	}
@@ -336,7 +304,7 @@ func distance(a, b *big.Rat) *big.Rat {
 // measured returns a measured rate with the digits that a measurement has.
 func measured(rate *big.Rat) *big.Rat {
 	const digits = 1_000_000
-	return big.NewRat(max(timebase.Nearest(new(big.Rat).Mul(rate, big.NewRat(digits, 1))), 1), digits)
+	return big.NewRat(max(rational.Nearest(new(big.Rat).Mul(rate, big.NewRat(digits, 1))), 1), digits)
 }
 
 // tolerance returns that of a grid, in seconds, for timestamps in units of base.
@@ -356,7 +324,7 @@ func tolerance(rate, base *big.Rat) *big.Rat {
 
 // begin sets where the grid begins: its Middle counts from times[from] so far. It reports false if
 // the first picture lies on no place, and too late to be moved to one.
-func (g *Grid) begin(times []int64, base *big.Rat, from int) bool {
+func begin(g *timeline.Grid, times []int64, base *big.Rat, from int) bool {
 	at := func(t int64) *big.Rat { return new(big.Rat).Mul(base, big.NewRat(t, 1)) }
 	g.First = at(times[0])
 	if from == 0 {
@@ -365,14 +333,14 @@ func (g *Grid) begin(times []int64, base *big.Rat, from int) bool {
 	length := at(times[from] - times[0])
 	period := new(big.Rat).Inv(g.Mean)
 	frames := new(big.Rat).Quo(new(big.Rat).Add(length, g.Middle), period)
-	k := timebase.Nearest(frames)
+	k := rational.Nearest(frames)
 	// How far the first lies after its place in the middle of the jitter.
 	off := new(big.Rat).Sub(new(big.Rat).Mul(period, big.NewRat(k, 1)), new(big.Rat).Add(length, g.Middle))
 	if k >= 1 && new(big.Rat).Abs(off).Cmp(g.Tolerance) <= 0 {
 		g.Middle = off.Neg(off)
 		return true
 	}
-	if k = timebase.Floor(frames); k < 1 {
+	if k = rational.Floor(frames); k < 1 {
 		return false
 	}
 	g.First = at(times[from])
@@ -380,34 +348,12 @@ func (g *Grid) begin(times []int64, base *big.Rat, from int) bool {
 	return true
 }
 
-// times returns the grid of so many times the pictures.
-func (g *Grid) times(n *big.Rat) *Grid {
+// denser returns the grid of so many times the pictures.
+func denser(g *timeline.Grid, n *big.Rat) *timeline.Grid {
 	if g == nil {
 		return nil
 	}
 	more := *g
 	more.Rate, more.Mean = new(big.Rat).Mul(g.Rate, n), new(big.Rat).Mul(g.Mean, n)
 	return &more
-}
-
-// Place returns the time that t is meant for, both in seconds of the stream's clock: a place of the
-// grid, if t is near enough to one.
-func (g *Grid) Place(t *big.Rat) *big.Rat {
-	at := new(big.Rat).Sub(t, g.First)
-	at.Sub(at, g.Middle)
-	k := nearest(new(big.Rat).Mul(at, g.Mean))
-	off := new(big.Rat).Sub(at, new(big.Rat).Quo(k, g.Mean))
-	if off.Abs(off).Cmp(g.Tolerance) > 0 {
-		return new(big.Rat).Set(t)
-	}
-	if g.Mean.Cmp(g.Rate) != 0 {
-		k = nearest(k.Mul(k, new(big.Rat).Quo(g.Rate, g.Mean)))
-	}
-	return k.Add(k.Quo(k, g.Rate), g.First)
-}
-
-// nearest rounds v to a whole number, and up from the middle.
-func nearest(v *big.Rat) *big.Rat {
-	v.Add(v, big.NewRat(1, 2))
-	return v.SetInt(new(big.Int).Div(v.Num(), v.Denom()))
 }

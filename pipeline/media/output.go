@@ -14,8 +14,8 @@ import (
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
 	"retime/pipeline/media/streams"
+	"retime/pipeline/media/timebase"
 	"retime/pipeline/media/verify"
-	"retime/pipeline/timeline/timebase"
 )
 
 // Output is a file under construction: the video's packets and the other streams of the

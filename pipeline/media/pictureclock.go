@@ -8,7 +8,8 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/rational"
 )
 
 // pictureClock determines the times of decoded pictures, in the video's time base.
@@ -105,7 +106,7 @@ func (c *pictureClock) leaps(gap int64, damage Damage) bool {
 // so is shown for the mean time, or until the stream's stated end if that is near.
 func (c *pictureClock) length(f *astiav.Frame) int64 {
 	if rate := c.demuxer.paced; rate != nil {
-		k := timebase.Nearest(new(big.Rat).Mul(timebase.Seconds(f.Pts(), c.unit), rate))
+		k := rational.Nearest(new(big.Rat).Mul(timebase.Seconds(f.Pts(), c.unit), rate))
 		return c.paced(k+1) - f.Pts()
 	}
 	if d := av.FrameDuration(f); d > 0 && timebase.Microseconds(d, c.unit) <= longestUnknown {

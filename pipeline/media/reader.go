@@ -17,7 +17,7 @@ import (
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/pixel"
 	"retime/pipeline/media/streams"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
 )
 
 // Reader decodes the best video stream of a file. Only one goroutine may use it.
@@ -192,7 +192,7 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 	if v.Duration != nil && v.Duration.Sign() <= 0 {
 		v.Duration = nil
 	}
-	v.completeDuration()
+	completeDuration(&v)
 	v.Timecode = d.timecode(&v)
 	if d.numbers.list != nil {
 		v.Duration = new(big.Rat).Mul(big.NewRat(d.numbers.span(), 1), v.TimeBase)
@@ -222,7 +222,7 @@ func (d *demuxer) statedRates() (rate, average *big.Rat) {
 // completeDuration adds the duration of the last frame if the container leaves it out, as
 // FFmpeg's MP4 muxer does for a frame whose encoder states none; the container's mean rate
 // is then too high.
-func (v *Video) completeDuration() {
+func completeDuration(v *Video) {
 	if v.Frames < 2 || v.Rate == nil || v.Average == nil || v.Duration == nil {
 		return
 	}

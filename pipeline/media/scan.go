@@ -9,7 +9,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
 )
 
 // This file reads packets without decoding them.

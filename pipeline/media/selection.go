@@ -12,7 +12,7 @@ import (
 
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
 )
 
 // choice is one rule for the selection of streams, with the syntax of ffmpeg's -map.

@@ -12,7 +12,8 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/rational"
 )
 
 // Spacing says how far apart the frames of a video stand, judging by the first of them.
@@ -257,11 +258,11 @@ func (m *Measured) endOnGrid(v *Video) {
 	start := new(big.Rat).Mul(v.TimeBase, big.NewRat(v.StreamPTS, 1))
 	frames := new(big.Rat).Add(start, v.Duration)
 	frames.Mul(frames.Sub(frames, first), v.Rate)
-	n := timebase.Nearest(frames)
+	n := rational.Nearest(frames)
 	if within(frames, big.NewRat(n, 1), big.NewRat(1, toleranceShare)) {
 		return
 	}
-	if n = timebase.Floor(frames); m.frames > 0 {
+	if n = rational.Floor(frames); m.frames > 0 {
 		n = m.frames
 	}
 	if n > 0 {

@@ -7,7 +7,8 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/rational"
 )
 
 // This file reads what a container states of the times of its streams.
@@ -104,7 +105,7 @@ func (d *demuxer) lengthAt(rate *big.Rat) int64 {
 	if rate == nil || tb == nil {
 		return 1
 	}
-	return max(1, timebase.Nearest(new(big.Rat).Inv(tb.Mul(tb, rate))))
+	return max(1, rational.Nearest(new(big.Rat).Inv(tb.Mul(tb, rate))))
 }
 
 // statedEnd returns when the video ends, in its time base, if the container states that of

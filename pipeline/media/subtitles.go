@@ -7,7 +7,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
 )
 
 // earlierSubtitles are subtitles that lie before the place that a demuxer has sought and last

@@ -12,7 +12,8 @@ import (
 
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline/rational"
 )
 
 // timecode returns the container's timecode of the first frame.
@@ -29,7 +30,7 @@ func (d *demuxer) timecode(v *Video) Timecode {
 			}
 		}
 	}
-	return Timecode{code, rate}
+	return Timecode{Text: code, Rate: rate}
 }
 
 // timecode returns the timecode of the output's first frame, empty if the source has none.
@@ -64,18 +65,18 @@ const mostTimecodeFrames = 255
 // part of a second. If frames are dropped, they are dropped at the new rate, too, unless
 // it is no multiple of 29.97.
 func convertTimecode(code string, from, to, after *big.Rat) (string, error) {
-	counted, nominal := timebase.Nearest(from), timebase.Nearest(to)
+	counted, nominal := rational.Nearest(from), rational.Nearest(to)
 	if nominal < 1 || nominal > mostTimecodeFrames {
 		return "", fmt.Errorf("timecodes count 1 to %d frames a second", mostTimecodeFrames)
 	}
 	position := new(big.Rat).Mul(after, from)
-	if whole := big.NewRat(timebase.Nearest(position), 1); within(whole, position, big.NewRat(1, 10)) { // timestamps are rounded
+	if whole := big.NewRat(rational.Nearest(position), 1); within(whole, position, big.NewRat(1, 10)) { // timestamps are rounded
 		position = whole
 	}
 	if position.Sign() < 0 {
 		position = new(big.Rat)
 	}
-	frames := timebase.Floor(position)
+	frames := rational.Floor(position)
 	if !from.Num().IsInt64() || frames > 1<<30 {
 		return "", errors.New("the frame rate or the time is too large")
 	}
@@ -89,7 +90,7 @@ func convertTimecode(code string, from, to, after *big.Rat) (string, error) {
 		return "", err
 	}
 	part := position.Sub(position, big.NewRat(frames-count, 1)) // of the second, in frames of the source
-	count = timebase.Floor(part.Mul(part, big.NewRat(nominal, counted)))
+	count = rational.Floor(part.Mul(part, big.NewRat(nominal, counted)))
 	separator := ":"
 	if first[at] == ';' && to.Cmp(big.NewRat(nominal*1000, 1001)) == 0 && nominal%30 == 0 {
 		separator = ";"

@@ -8,7 +8,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
 )
 
 // In microseconds of decoding time: a stream that falls back by more than maxFallback has

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"retime/pipeline/fault"
+	"retime/pipeline/media/timebase"
 	"retime/pipeline/media/verify"
 	"retime/pipeline/timeline/curve"
-	"retime/pipeline/timeline/timebase"
 )
 
 // copyDemo encodes the demo clip again with its sound. tamper may change what the writer

@@ -230,7 +230,7 @@ func TestNamesOfMethods(t *testing.T) {
 		build  bool
 		kept   bool
 	}{{DIS, false, true}, {OpenCVDIS, true, true}, {Farneback, true, true}, {"command=cat", false, true}, {"command=dog", false, true}, {"files=%d.flo", false, false}} {
-		e, err := NewEstimator(t.Context(), Params{Method: c.method})
+		e, err := NewEstimator(t.Context(), Params{Method: c.method, OpenCV: openCV})
 		must(t, err)
 		defer e.Close()
 		name := e.estimate.name()

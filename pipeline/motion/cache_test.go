@@ -249,9 +249,9 @@ func TestKeptFlowIsTheEstimate(t *testing.T) {
 	}
 	for _, method := range []Method{DIS, OpenCVDIS, Farneback} {
 		dir := t.TempDir()
-		want := keptFields(t, guides, Params{Method: method}, false)
+		want := keptFields(t, guides, Params{Method: method, OpenCV: openCV}, false)
 		for pass, closed := range []bool{false, true} {
-			got := keptFields(t, guides, Params{Method: method, Cache: mustCache(t, dir)}, closed)
+			got := keptFields(t, guides, Params{Method: method, OpenCV: openCV, Cache: mustCache(t, dir)}, closed)
 			for i := range want {
 				for y := range want[i].Height {
 					if !slices.Equal(got[i].Row(y), want[i].Row(y)) {

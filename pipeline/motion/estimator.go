@@ -15,6 +15,8 @@ type Params struct {
 	Workers frame.Workers // for one Estimator; estimates do not depend on their number
 	Cache   *Cache        // nil to estimate every time
 	Log     *slog.Logger
+	// OpenCV opens the estimators of OpenCVDIS and Farneback; nil if there are none.
+	OpenCV func(Method) (Foreign, error)
 }
 
 // Estimator estimates the flow between guides, for one goroutine.
@@ -72,7 +74,7 @@ func newEstimate(ctx context.Context, p Params) (estimate, error) {
 	case p.Method == DIS:
 		return newOwn(p.Workers)
 	}
-	return newOpenCV(p.Method)
+	return newForeign(p)
 }
 
 // Close frees the estimator.

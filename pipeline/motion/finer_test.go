@@ -8,12 +8,16 @@ import (
 	"testing"
 
 	"retime/flow"
+	"retime/flow/opencv"
 	"retime/frame"
 	"retime/testdata/scene"
 	"retime/warp"
 )
 
 var finer = Scale{Level: 1, Finer: true}
+
+// openCV opens the estimator of a method of OpenCV.
+func openCV(m Method) (Foreign, error) { return opencv.NewNamed(string(m)) }
 
 // sceneFrame draws the scene at a time in seconds.
 func sceneFrame(t *testing.T, width, height int, at float64) *frame.Frame {
@@ -51,7 +55,7 @@ func TestFinerFlow(t *testing.T) {
 				if m == FromCommand {
 					m += Method(example(t))
 				}
-				e, err := newEstimate(t.Context(), Params{Method: m, Log: slog.New(slog.DiscardHandler)})
+				e, err := newEstimate(t.Context(), Params{Method: m, Log: slog.New(slog.DiscardHandler), OpenCV: openCV})
 				must(t, err)
 				defer e.close()
 				var want warp.FlowPair
@@ -60,7 +64,7 @@ func TestFinerFlow(t *testing.T) {
 				a, b := warp.Halve(warp.Luma(frames[0])), warp.Halve(warp.Luma(frames[1]))
 				must(t, flow.KeepStill(a, b, frame.Workers{}, want.Forward, want.Backward))
 
-				whole, err := NewEstimator(t.Context(), Params{Method: m, Log: slog.New(slog.DiscardHandler)})
+				whole, err := NewEstimator(t.Context(), Params{Method: m, Log: slog.New(slog.DiscardHandler), OpenCV: openCV})
 				must(t, err)
 				defer whole.Close()
 				got := estimated(t, whole, guides[0], guides[1])

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"retime/pipeline/fault"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/timeline/rational"
 )
 
 // Timecode is an address of SMPTE ST 12-1: hours, minutes, seconds and frames of the
@@ -76,7 +76,7 @@ func (t Timecode) count(base int64) (int64, error) {
 // first drops numbers, so does t.
 func (t Timecode) after(first Timecode, rate *big.Rat) (*big.Rat, error) {
 	t.Drop = first.Drop
-	perSecond := timebase.Nearest(rate)
+	perSecond := rational.Nearest(rate)
 	n, err := t.count(perSecond)
 	if err != nil {
 		return nil, err

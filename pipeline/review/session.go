@@ -21,7 +21,7 @@ import (
 	"retime/pipeline/review/edits"
 	"retime/pipeline/review/frames"
 	"retime/pipeline/timeline"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/timeline/rational"
 )
 
 // session is a clip that is open, in any number of tabs.
@@ -309,7 +309,7 @@ func (c *session) state() state {
 // momentAt returns the source's time, in seconds, at a place among the frames that may lie
 // between two.
 func momentAt(p *timeline.Plan, place *big.Rat) float64 {
-	k := timebase.Floor(place)
+	k := rational.Floor(place)
 	part, _ := new(big.Rat).Sub(place, big.NewRat(k, 1)).Float64()
 	a, _ := frames.Moment(p, k).Float64()
 	if part == 0 || k+1 >= p.Total {

@@ -9,7 +9,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/timeline/rational"
 )
 
 // decode reads the source to its end, or to the pass's. Damage ends it early without an
@@ -53,5 +53,5 @@ func (r *run) guide(f *frame.Frame) motion.Guide {
 		return g
 	}
 	at := new(big.Rat).Sub(r.plan.Clock.At(f.PTS), r.plan.Clock.At(r.video.StreamPTS))
-	return g.Numbered(timebase.Nearest(at.Mul(at, r.video.Rate)))
+	return g.Numbered(rational.Nearest(at.Mul(at, r.video.Rate)))
 }

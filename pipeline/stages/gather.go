@@ -8,13 +8,12 @@ import (
 	"sync/atomic"
 
 	"retime/pipeline/decision"
-	"retime/pipeline/media"
 	"retime/pipeline/timeline"
 )
 
 // newRuns returns the runs that make a range of frames: the conversion's own, and one for each
 // other way that decisions choose for a frame of the range. The caller passes them to closeBeside.
-func (l *Line) newRuns(pass *timeline.Pass, want Range, v media.Video) (runs []*run, err error) {
+func (l *Line) newRuns(pass *timeline.Pass, want Range, v timeline.Video) (runs []*run, err error) {
 	w, err := decision.NewWays(l.params.Way, l.params.Decisions)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,6 @@ import (
 	"retime/frame"
 	"retime/pipeline/decision"
 	"retime/pipeline/fault"
-	"retime/pipeline/media"
 	"retime/pipeline/motion"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
@@ -175,7 +174,7 @@ type run struct {
 	ways     *decision.Ways
 	pass     *timeline.Pass
 	want     Range              // counts slots of the pass's layout
-	video    media.Video        // of the source
+	video    timeline.Video     // of the source
 	scale    motion.Scale       // of the guides
 	still    frame.Image[uint8] // 255 where nothing ever moves, on the guides' grid; may be empty
 	assessor assessor
@@ -197,7 +196,7 @@ func (r *run) owns(index int64) bool { return r.ways.Number(r.frame(index)) == r
 func (r *run) holds(index int64) bool { return r.want.holds(index) && r.owns(index) }
 
 // newRun returns a run that makes a range of frames with a preset.
-func (l *Line) newRun(preset motion.Preset, pass *timeline.Pass, want Range, v media.Video) (*run, error) {
+func (l *Line) newRun(preset motion.Preset, pass *timeline.Pass, want Range, v timeline.Video) (*run, error) {
 	r := &run{Line: l, pass: pass, want: want, video: v, scale: preset.Scale(v.Width, v.Height)}
 	r.assessor.Workers = l.params.Workers
 	if method := l.params.Flow.Method; v.Rate == nil {

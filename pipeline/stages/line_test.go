@@ -12,7 +12,6 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/decision"
-	"retime/pipeline/media"
 	"retime/pipeline/motion"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
@@ -26,8 +25,8 @@ type levels struct {
 	made      []uint8
 }
 
-func (s *levels) Video() media.Video {
-	return media.Video{Width: 16, Height: 16, TimeBase: big.NewRat(1, 100), Start: new(big.Rat)}
+func (s *levels) Video() timeline.Video {
+	return timeline.Video{Width: 16, Height: 16, TimeBase: big.NewRat(1, 100), Start: new(big.Rat)}
 }
 
 func (s *levels) Read() (*frame.Frame, error) {
@@ -43,7 +42,9 @@ func (s *levels) Read() (*frame.Frame, error) {
 	return f, nil
 }
 
-func (s *levels) NewFrame(like *frame.Frame) (*frame.Frame, error) { return Discard{}.NewFrame(like) }
+func (s *levels) NewFrame(like *frame.Frame) (*frame.Frame, error) {
+	return frame.New(like.Format, like.Width, like.Height), nil
+}
 
 func (s *levels) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
 	s.made = append(s.made, f.Planes[0].Pix[0])
@@ -148,7 +149,7 @@ func TestStagesEnd(t *testing.T) {
 
 // A cell belongs to an outline if its centre lies inside, by the even-odd rule.
 func TestCells(t *testing.T) {
-	r := &run{video: media.Video{Width: 9, Height: 4}, scale: motion.Scale{Level: 1}}
+	r := &run{video: timeline.Video{Width: 9, Height: 4}, scale: motion.Scale{Level: 1}}
 	outlines := [][][2]float64{{{2, 0}, {4, 0}, {4, 2}, {2, 2}}, {{6, 0}, {10, 0}, {10, 4}, {6, 4}}}
 	for _, outside := range []bool{false, true} {
 		m := r.cells(outlines, outside)

@@ -44,6 +44,24 @@ type Flow struct {
 	DeviceEstimator func(ctx context.Context, device synth.FlowSource) (*motion.Estimator, error)
 }
 
+// ShareFlow returns how many intervals' flows workers estimate at once, one for every two of them,
+// and what each of these has of the workers.
+func ShareFlow(w frame.Workers) (intervals int, share frame.Workers) {
+	intervals = max(1, min(w.Count()/2, maxFlowWorkers))
+	return intervals, frame.Workers{N: max(1, w.Count()/intervals)}
+}
+
+// maxFlowWorkers bounds the memory that estimators take.
+const maxFlowWorkers = 8
+
+// The confidences below which a frame is made in another way: cross-faded where motion
+// cannot be trusted, or replaced by the nearer source frame. docs/quality.md has the
+// figures.
+const (
+	DefaultBlendBelow   = 0.25
+	DefaultNearestBelow = 0.03
+)
+
 // Hooks are called while a conversion runs, each from one goroutine; nil for none.
 type Hooks struct {
 	// Log receives warnings and details.

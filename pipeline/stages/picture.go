@@ -144,6 +144,10 @@ func (v *Interval) Rest() {
 // explained reports whether v's flow was estimated and means something.
 func (v *Interval) explained() bool { return len(v.found.flows) > 0 && !v.cut }
 
+// meets reports whether v ends with the picture that w begins with: there may be pictures between
+// two intervals in which no frame lies.
+func (v *Interval) meets(w *Interval) bool { return v.B.Number == w.A.Number }
+
 // asLong reports whether two intervals differ in length by no more than an eighth.
 func asLong(a, b *Interval) bool {
 	x, y := a.length(), b.length()

@@ -108,11 +108,11 @@ func (r *run) describe(w *window) *material {
 		in.outer = v.found.outward
 		return in
 	}
-	if b := w.before; b != nil && b.A != v.A && b.explained() && asLong(b, v) {
+	if b := w.before; b != nil && b.explained() && b.meets(v) && asLong(b, v) {
 		in.outer[0] = v.beside(b.A, b.found.flows[0])
 		in.outer[0].back = true
 	}
-	if a := w.after; a != nil && a.A != v.A && a.explained() && asLong(a, v) {
+	if a := w.after; a != nil && a.explained() && v.meets(a) && asLong(a, v) {
 		in.outer[1] = v.beside(a.B, a.found.flows[0])
 	}
 	return in

@@ -162,10 +162,7 @@ func (r *run) schedule(s Schedule, from <-chan *Picture) stage[*Interval] {
 		defer s.Close()
 		part := func(list []*Interval) error {
 			for i, v := range list {
-				if v.B != nil && v.makes() && frame.Equal(v.A.Frame, v.B.Frame) {
-					v.Rest()
-				}
-				v.moves = v.makes() && !v.Gap && r.params.Mode.UsesFlow()
+				r.settleMotion(v)
 				if err := emit(v); err != nil {
 					for _, left := range list[i+1:] {
 						left.Release()
@@ -190,6 +187,14 @@ func (r *run) schedule(s Schedule, from <-chan *Picture) stage[*Interval] {
 		}
 		return pass(s.End())
 	}
+}
+
+// settleMotion says whether v's flow is wanted: not between pictures that are the same.
+func (r *run) settleMotion(v *Interval) {
+	if v.B != nil && v.makes() && frame.Equal(v.A.Frame, v.B.Frame) {
+		v.Rest()
+	}
+	v.moves = v.makes() && !v.Gap && r.params.Mode.UsesFlow()
 }
 
 // crop passes on the intervals in which frames of the run lie, and for each of them the one

@@ -4,8 +4,7 @@ import (
 	"math/big"
 
 	"retime/frame"
-	"retime/pipeline/media"
-	"retime/pipeline/media/pixel"
+	"retime/pipeline/timeline"
 )
 
 // Source delivers the frames of a video, of one size and format, in presentation order. One
@@ -20,7 +19,7 @@ import (
 // After the last frame Read returns io.EOF. If the rest of the input is lost, it returns a
 // fault.BadData error, and the frames before that count; any other error ends the conversion.
 type Source interface {
-	Video() media.Video
+	Video() timeline.Video
 	Read() (*frame.Frame, error)
 }
 
@@ -38,12 +37,3 @@ type Sink interface {
 	NewFrame(like *frame.Frame) (*frame.Frame, error)
 	WriteFrame(f *frame.Frame, from, to *big.Rat) error
 }
-
-// Discard is a Sink that drops the frames.
-type Discard struct{}
-
-// NewFrame returns a frame like like.
-func (Discard) NewFrame(like *frame.Frame) (*frame.Frame, error) { return pixel.NewFrame(like) }
-
-// WriteFrame does nothing.
-func (Discard) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error { return nil }

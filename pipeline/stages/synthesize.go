@@ -25,7 +25,7 @@ func (r *run) synthesize(from <-chan *Interval) stage[*Target] {
 
 func (r *run) startAll(ctx context.Context, v *Interval, emit func(*Target) error) error {
 	for _, t := range v.Targets {
-		if err := r.startTarget(ctx, v, t); err != nil {
+		if err := r.startTarget(ctx, v, t, r.sink.NewFrame); err != nil {
 			return err
 		}
 		t.scene = v.scene
@@ -41,24 +41,27 @@ func (r *run) startAll(ctx context.Context, v *Interval, emit func(*Target) erro
 	return nil
 }
 
+// newFrame returns the frame to be filled, which is like another.
+type newFrame func(like *frame.Frame) (*frame.Frame, error)
+
 // startTarget begins to make the frame of t, or takes it from v's pictures.
-func (r *run) startTarget(ctx context.Context, v *Interval, t *Target) (err error) {
+func (r *run) startTarget(ctx context.Context, v *Interval, t *Target, to newFrame) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	t.record = v.record(t, r.pass.Layout.Shown(t.Slot))
 	switch t.method {
 	case decision.Extrapolated:
-		err = r.extrapolate(v, t)
+		err = r.extrapolate(v, t, to)
 	case decision.FromSource:
 		t.take(v.A)
 	case decision.Nearest:
 		t.take(v.nearest(t.Phase))
 	default:
-		err = r.startMade(ctx, v, t)
+		err = r.startMade(ctx, v, t, to)
 	}
 	if err == nil && t.Compose != nil {
-		err = r.compose(t)
+		err = r.compose(t, to)
 	}
 	return err
 }
@@ -69,8 +72,8 @@ func (t *Target) take(p *Picture) {
 }
 
 // startMade has the synthesizer begin to make the frame.
-func (r *run) startMade(ctx context.Context, v *Interval, t *Target) error {
-	f, err := r.sink.NewFrame(v.A.Frame)
+func (r *run) startMade(ctx context.Context, v *Interval, t *Target, to newFrame) error {
+	f, err := to(v.A.Frame)
 	if err != nil {
 		return err
 	}
@@ -92,9 +95,9 @@ func (r *run) startMade(ctx context.Context, v *Interval, t *Target) error {
 }
 
 // compose replaces t's frame by the one that Compose makes from it.
-func (r *run) compose(t *Target) error {
+func (r *run) compose(t *Target, to newFrame) error {
 	made, finish := t.frame, t.finish
-	f, err := r.sink.NewFrame(made)
+	f, err := to(made)
 	if err != nil {
 		_ = t.complete()
 		made.Release()
@@ -114,9 +117,9 @@ func (r *run) compose(t *Target) error {
 }
 
 // extrapolate makes the frame of t, beyond the clip's end.
-func (r *run) extrapolate(v *Interval, t *Target) error {
+func (r *run) extrapolate(v *Interval, t *Target, to newFrame) error {
 	defer r.times.synthesis.start()()
-	f, err := r.sink.NewFrame(v.A.Frame)
+	f, err := to(v.A.Frame)
 	if err != nil {
 		return err
 	}

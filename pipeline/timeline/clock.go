@@ -2,34 +2,32 @@ package timeline
 
 import (
 	"math/big"
-
-	"retime/pipeline/media"
 )
 
 // Clock turns timestamps into exact times. Containers with a coarse time base round the times
 // of a constant rate, and the clocks of cameras jitter; if the grid of the source's rate lies
 // near a timestamp, the grid is what was meant.
 type Clock struct {
-	base  *big.Rat    // seconds per tick
-	zero  *big.Rat    // subtracted from every time
-	grid  *media.Grid // before zero is subtracted; nil for none
-	first *big.Rat    // earlier times, before zero is subtracted, count as this one; nil for none
+	base  *big.Rat // seconds per tick
+	zero  *big.Rat // subtracted from every time
+	grid  *Grid    // before zero is subtracted; nil for none
+	first *big.Rat // earlier times, before zero is subtracted, count as this one; nil for none
 }
 
 // NewClock returns the clock of a video.
-func NewClock(v media.Video) *Clock {
+func NewClock(v Video) *Clock {
 	c := &Clock{base: v.TimeBase, zero: v.Start, grid: v.Grid}
 	if v.Grid != nil {
 		c.first = v.Grid.First
 	} else if v.Rate != nil {
-		c.grid = media.RoundedGrid(v.Rate, v.TimeBase, c.ticks(v.FirstPTS))
+		c.grid = RoundedGrid(v.Rate, v.TimeBase, c.ticks(v.FirstPTS))
 	}
 	return c
 }
 
 // NewStatedClock returns the clock of a video whose timestamps are meant as they are, except for
 // the rounding of its time base.
-func NewStatedClock(v media.Video) *Clock {
+func NewStatedClock(v Video) *Clock {
 	if g := v.Grid; g != nil && g.Tolerance.Cmp(v.TimeBase) > 0 {
 		v.Grid = nil
 	}
@@ -85,7 +83,7 @@ func (c *Clock) Moved(pts int64) float64 {
 
 // End returns when the video v, which the clock is of, ends by what its container states;
 // nil if it states nothing.
-func (c *Clock) End(v media.Video) *big.Rat {
+func (c *Clock) End(v Video) *big.Rat {
 	if v.Duration == nil {
 		return nil
 	}

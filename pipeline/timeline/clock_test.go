@@ -4,8 +4,7 @@ import (
 	"math/big"
 	"testing"
 
-	"retime/pipeline/media"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/timeline/rational"
 )
 
 // The places of a camera whose clock is off stay within half a frame of its timestamps, however
@@ -13,9 +12,9 @@ import (
 func TestLongDriftIsFollowed(t *testing.T) {
 	const frames = 100_000
 	for _, mean := range []*big.Rat{big.NewRat(30_004, 1000), big.NewRat(29_997, 1000), big.NewRat(30, 1)} {
-		v := media.Video{
+		v := Video{
 			TimeBase: big.NewRat(1, 90000), Start: new(big.Rat), Rate: big.NewRat(30, 1),
-			Grid: &media.Grid{Rate: big.NewRat(30, 1), Mean: mean, First: new(big.Rat), Middle: new(big.Rat), Tolerance: big.NewRat(1, 240)},
+			Grid: &Grid{Rate: big.NewRat(30, 1), Mean: mean, First: new(big.Rat), Middle: new(big.Rat), Tolerance: big.NewRat(1, 240)},
 		}
 		c := NewClock(v)
 		half := big.NewRat(1, 60)
@@ -23,7 +22,7 @@ func TestLongDriftIsFollowed(t *testing.T) {
 		last := int64(-1)
 		for k := int64(0); k < frames; k += 37 {
 			jitter := (k*k*7919)%361 - 180 // 2 ms
-			pts := timebase.Floor(new(big.Rat).Quo(big.NewRat(k*90000, 1), mean)) + max(jitter, -k)
+			pts := rational.Floor(new(big.Rat).Quo(big.NewRat(k*90000, 1), mean)) + max(jitter, -k)
 			place := new(big.Rat).Mul(c.At(pts), v.Rate)
 			if !place.IsInt() {
 				t.Fatalf("mean %s: frame %d stands at place %s", mean.RatString(), k, place.RatString())

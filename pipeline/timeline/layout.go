@@ -8,7 +8,7 @@ import (
 	"sort"
 
 	"retime/pipeline/timeline/curve"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/timeline/rational"
 	"retime/warp"
 )
 
@@ -315,7 +315,7 @@ func (g Given) After(k, placed int64, a, end *big.Rat) []Slot { return g.Between
 func Quantise(x *big.Rat) warp.Phase {
 	v := x.Mul(x, big.NewRat(warp.PhaseOne, 1))
 	v.Add(v, big.NewRat(1, 2))
-	p := timebase.Floor(v)
+	p := rational.Floor(v)
 	return warp.Phase(min(max(p, 1), warp.PhaseOne-1))
 }
 

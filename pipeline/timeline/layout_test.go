@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"testing"
 
-	"retime/pipeline/media"
 	"retime/pipeline/timeline/curve"
 	"retime/warp"
 )
@@ -110,7 +109,7 @@ func TestPhaseNeverReachesANeighbour(t *testing.T) {
 }
 
 func TestClockSnapsToTheGridOfAConstantRate(t *testing.T) {
-	v := media.Video{TimeBase: big.NewRat(1, 1000), Rate: big.NewRat(24, 1), Start: new(big.Rat)}
+	v := Video{TimeBase: big.NewRat(1, 1000), Rate: big.NewRat(24, 1), Start: new(big.Rat)}
 	c := NewClock(v)
 	for i, pts := range []int64{0, 42, 83, 125, 167, 208, 250} {
 		if got := c.At(pts); got.Cmp(big.NewRat(int64(i), 24)) != 0 {
@@ -136,7 +135,7 @@ func TestClockSnapsToTheGridOfAConstantRate(t *testing.T) {
 // Pictures that are a tick apart keep their order where both snap to one point of the grid,
 // in either direction.
 func TestClockKeepsTheOrder(t *testing.T) {
-	c := NewClock(media.Video{TimeBase: big.NewRat(1, 1000), Rate: big.NewRat(24, 1), Start: new(big.Rat)})
+	c := NewClock(Video{TimeBase: big.NewRat(1, 1000), Rate: big.NewRat(24, 1), Start: new(big.Rat)})
 	stamps := []int64{1583, 1584, 1624, 1625, 1626, 1627, 1667}
 	if c.At(1624).Cmp(c.At(1625)) != 0 {
 		t.Fatal("the two do not snap together")

@@ -3,7 +3,6 @@ package timeline
 import (
 	"math/big"
 
-	"retime/pipeline/media"
 	"retime/pipeline/timeline/curve"
 )
 
@@ -155,7 +154,7 @@ func timestampUnit(base, slow *big.Rat) *big.Rat {
 }
 
 // NewPlanAt returns the plan of frames at timestamps of the source, which ascend.
-func NewPlanAt(v media.Video, timestamps []int64) *Plan {
+func NewPlanAt(v Video, timestamps []int64) *Plan {
 	p := &Plan{Clock: NewClock(v), Total: int64(len(timestamps))}
 	times := make(Given, len(timestamps))
 	for i, t := range timestamps {

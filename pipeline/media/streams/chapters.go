@@ -8,7 +8,7 @@ import (
 
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
 )
 
 // nanosecond is the time base of the output's chapters.

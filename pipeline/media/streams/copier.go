@@ -9,8 +9,8 @@ import (
 
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
+	"retime/pipeline/media/timebase"
 	"retime/pipeline/timeline/curve"
-	"retime/pipeline/timeline/timebase"
 )
 
 // track is a stream of the source and its counterpart in the output. The types for the

@@ -14,8 +14,8 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
+	"retime/pipeline/media/timebase"
 	"retime/pipeline/timeline/curve"
-	"retime/pipeline/timeline/timebase"
 )
 
 // Source is the file whose streams are carried.

@@ -7,7 +7,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
 )
 
 // soundDecoder decodes sound packets to planar floats.

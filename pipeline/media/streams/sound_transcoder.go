@@ -9,9 +9,9 @@ import (
 
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
+	"retime/pipeline/media/timebase"
 	"retime/pipeline/media/timestretch"
 	"retime/pipeline/timeline/curve"
-	"retime/pipeline/timeline/timebase"
 )
 
 // soundTranscoder decodes sound, stretches it and encodes it again. A position counts

@@ -9,8 +9,8 @@ import (
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
 	"retime/pipeline/media/subtitle"
+	"retime/pipeline/media/timebase"
 	"retime/pipeline/timeline/curve"
-	"retime/pipeline/timeline/timebase"
 )
 
 // subtitleCopier copies subtitles at another speed. It shows each while the output shows

@@ -11,7 +11,7 @@ import (
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/container"
 	"retime/pipeline/media/subtitle"
-	"retime/pipeline/timeline/timebase"
+	"retime/pipeline/media/timebase"
 )
 
 // textCodecs are the subtitle codecs whose packets are complete texts.

@@ -8,6 +8,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
+	"retime/pipeline/timeline/rational"
 )
 
 // Rat returns r as a fraction, or nil for 0/x and x/0, FFmpeg's values for unknown.
@@ -26,7 +27,7 @@ func Rate(r astiav.Rational) *big.Rat {
 	if rate == nil {
 		return nil
 	}
-	ntsc := big.NewRat(Nearest(new(big.Rat).Mul(rate, big.NewRat(1001, 1000)))*1000, 1001)
+	ntsc := big.NewRat(rational.Nearest(new(big.Rat).Mul(rate, big.NewRat(1001, 1000)))*1000, 1001)
 	off := new(big.Rat).Sub(rate, ntsc)
 	if off.Abs(off).Cmp(new(big.Rat).Mul(ntsc, big.NewRat(1, 1e6))) < 0 {
 		return ntsc
@@ -51,14 +52,8 @@ func Ticks(t *big.Rat, tb astiav.Rational) int64 {
 
 // TicksBefore converts t from seconds to ticks of tb and rounds down.
 func TicksBefore(t *big.Rat, tb astiav.Rational) int64 {
-	return Floor(new(big.Rat).Mul(t, big.NewRat(int64(tb.Den()), int64(tb.Num()))))
+	return rational.Floor(new(big.Rat).Mul(t, big.NewRat(int64(tb.Den()), int64(tb.Num()))))
 }
-
-// Floor rounds v, which is in the range of int64, down.
-func Floor(v *big.Rat) int64 { return new(big.Int).Div(v.Num(), v.Denom()).Int64() }
-
-// Nearest rounds v, which is in the range of int64, to nearest, and up from the middle.
-func Nearest(v *big.Rat) int64 { return Floor(new(big.Rat).Add(v, big.NewRat(1, 2))) }
 
 // Microseconds converts t from ticks of tb to microseconds, rounds to nearest and clamps
 // to the range of int64. It returns 0 if tb's denominator is 0.

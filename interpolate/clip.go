@@ -1,0 +1,143 @@
+package interpolate
+
+import (
+	"context"
+	"sync"
+
+	"retime/frame"
+	"retime/pipeline/fault"
+	"retime/pipeline/stages"
+	"retime/pipeline/synth"
+	"retime/pipeline/timeline"
+)
+
+// Clip gives any frame of a video in any order. Any number of goroutines may use it at once, and the
+// more there are, up to Options.Threads, the faster it is. It keeps the pictures and the motion that
+// were used last.
+type Clip struct {
+	options Options
+	layout  timeline.Layout
+	single  *stages.Single
+	synth   synth.Synthesizer
+
+	mu   sync.Mutex
+	kept []*frame.Frame // by number in PTS; those used last come last
+	room int
+}
+
+// Source copies picture n of the video into dst. It is called from the goroutine that asks for a
+// frame, for pictures that Needs has named.
+type Source func(dst *frame.Frame, n int64) error
+
+// NewClip returns a Clip of a video with a number of pictures. Errors are fault.Usage.
+func NewClip(o Options, pictures int64) (*Clip, error) {
+	if err := o.settle(); err != nil {
+		return nil, err
+	}
+	switch {
+	case pictures < 1 || pictures >= 1<<40:
+		return nil, fault.New(fault.Usage, "%d pictures: want one at least", pictures)
+	case o.Synthesis.DropRepeats:
+		return nil, fault.New(fault.Usage, "repeats are known only by all pictures before them; pass the pictures to a stream, one after the other")
+	}
+	s, err := o.synthesizer()
+	if err != nil {
+		return nil, err
+	}
+	atOnce := o.workers().Count()
+	layout := o.plan().Passes[0].Layout
+	single, err := stages.NewSingle(o.params(), layout, o.video(), pictures, atOnce+4, s)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return &Clip{options: o, layout: layout, single: single, synth: s, room: atOnce + 8}, nil
+}
+
+// Close frees what the clip keeps. No frame may be in the making.
+func (c *Clip) Close() {
+	c.single.Close()
+	for _, f := range c.kept {
+		f.Release()
+	}
+	c.synth.Close()
+}
+
+// Frames returns how many frames there are.
+func (c *Clip) Frames() int64 { return c.single.Frames() }
+
+// Needs returns the numbers of the first and the last of the pictures that frame k is made from: one
+// for a picture at its time; or the two around the frame and, if frames are made there, too, the one
+// before them and the one after, which tell how the motion changes.
+func (c *Clip) Needs(k int64) (first, last int64, err error) {
+	if err := c.check(k); err != nil {
+		return 0, 0, err
+	}
+	first, last = c.single.Needs(k)
+	return first, last, nil
+}
+
+func (c *Clip) check(k int64) error {
+	if n := c.Frames(); k < 0 || k >= n {
+		return fault.New(fault.Usage, "frame %d: there are %d", k, n)
+	}
+	return nil
+}
+
+// Make fills dst, which has the pictures' format and size, with frame k.
+func (c *Clip) Make(ctx context.Context, dst *frame.Frame, k int64, source Source) (Info, error) {
+	if err := c.check(k); err != nil {
+		return Info{}, err
+	}
+	r, err := c.single.Make(ctx, dst, k, func(n int64) (*frame.Frame, error) { return c.picture(n, source) })
+	if err != nil {
+		return Info{}, err
+	}
+	return infoOf(&r, c.single.OnTime(k)), nil
+}
+
+// picture returns picture n, with a reference.
+func (c *Clip) picture(n int64, source Source) (*frame.Frame, error) {
+	if f := c.find(n, nil); f != nil {
+		return f, nil
+	}
+	f := c.options.newFrame(n)
+	if err := source(f, n); err != nil {
+		f.Release()
+		return nil, err
+	}
+	return c.find(n, f), nil
+}
+
+// find returns picture n if it is kept. Otherwise it keeps and returns f, if that is not nil.
+func (c *Clip) find(n int64, f *frame.Frame) *frame.Frame {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, k := range c.kept {
+		if k.PTS == n {
+			copy(c.kept[i:], c.kept[i+1:])
+			c.kept[len(c.kept)-1] = k
+			if f != nil {
+				f.Release()
+			}
+			return k.Retain()
+		}
+	}
+	if f == nil {
+		return nil
+	}
+	if len(c.kept) >= c.room {
+		c.kept[0].Release()
+		c.kept = c.kept[1:]
+	}
+	c.kept = append(c.kept, f)
+	return f.Retain()
+}
+
+// newFrame returns picture n, without samples.
+func (o *Options) newFrame(n int64) *frame.Frame {
+	f := frame.New(o.Format, o.Width, o.Height)
+	f.Transfer, f.FullRange = o.Light.Transfer, o.Light.FullRange
+	f.PTS, f.Duration = n, 1
+	return f
+}

@@ -171,7 +171,10 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 		"mask":     {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{StaticMask: mask}}},
 		"cut":      {cut, Options{Timing: Timing{Rate: triple}}},
 		"repeats":  {twos, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Duplicates: RetimeDuplicates}}},
-		"doubted":  {twos, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{BlendBelow: new(1.0), NearestBelow: new(0.5)}}},
+		"drawn": {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Decisions: []Decision{{
+			Frame: 4, Line: 1, Regions: []Region{{Method: DrawnMotion, Outline: [][2]float64{{10, 10}, {40, 12}, {25, 35}}, Arrows: [][4]float64{{20, 20, 30, 24}, {25, 30, 37, 33}}}},
+		}}}}},
+		"doubted": {twos, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{BlendBelow: new(1.0), NearestBelow: new(0.5)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clip, o := c.clip, c.Options

@@ -253,6 +253,7 @@ const (
 	Extrapolated = decision.Extrapolated
 	Exposed      = decision.Exposed
 	Nearest      = decision.Nearest
+	DrawnMotion  = decision.Drawn
 )
 
 // Duplicates describes what becomes of repeated frames.

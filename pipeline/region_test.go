@@ -12,6 +12,7 @@ import (
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
 	"retime/testdata/scene"
+	"retime/warp"
 )
 
 // regionFrames converts a small clip to twice its rate and returns frame 5, which is made.
@@ -102,12 +103,71 @@ func TestRegions(t *testing.T) {
 	}
 }
 
+// What lies in the outline goes as the arrow says, whatever the rest of the frame is.
+func TestDrawnMotion(t *testing.T) {
+	input := filepath.Join(t.TempDir(), "clip.y4m")
+	if err := scene.CreateY4M(input, 96, 64, 8, 24, 1); err != nil {
+		t.Fatal(err)
+	}
+	const region = `{"method":"motion","outline":[[20,16],[44,16],[44,48],[20,48]],"arrows":[[30,30,50,30]]}`
+	source, _ := regionFrames(t, input, `{"frame":5,"method":"source"}`)
+	nearest, _ := regionFrames(t, input, `{"frame":5,"method":"nearest"}`)
+	a, b := frame.Samples[uint8](source.Planes[0]), frame.Samples[uint8](nearest.Planes[0])
+	for _, line := range []string{
+		`{"frame":5,"regions":[` + region + `]}`,
+		`{"frame":5,"method":"nearest","regions":[` + region + `]}`,
+		`{"frame":5,"regions":[{"method":"source","outline":[[0,0],[96,0],[96,64],[0,64]]},` + region + `]}`,
+	} {
+		got, _ := regionFrames(t, input, line)
+		m := frame.Samples[uint8](got.Planes[0])
+		for y := 20; y < 44; y++ {
+			for x := 34; x < 50; x++ { // half of the way from 24 to 44
+				if v, want := int(m.Row(y)[x]), (int(a.Row(y)[x-10])+int(b.Row(y)[x+10])+1)/2; max(v-want, want-v) > 1 {
+					t.Fatalf("%s: pixel %d, %d is %d, want %d", line, x, y, v, want)
+				}
+			}
+		}
+	}
+	if _, err := decision.Read(strings.NewReader(`{"frame":5,"regions":[` + region + `]}`)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A frame between two that no motion joins has none that somebody could draw.
+func TestDrawnMotionNeedsFlow(t *testing.T) {
+	input := filepath.Join(t.TempDir(), "clip.y4m")
+	if err := scene.CreateY4M(input, 96, 64, 8, 24, 1); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Input: Input{File: input}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(t.TempDir(), "o.nut"), VideoCodec: "rawvideo"}}
+	var err error
+	if o.Timing.Rate, err = timeline.ParseRate("2x"); err != nil {
+		t.Fatal(err)
+	}
+	if o.Synthesis.Decisions, err = decision.Read(strings.NewReader(`{"frame":5,"regions":[{"method":"motion","outline":[[0,0],[9,0],[0,9]],"arrows":[[1,1,2,2]]}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "cannot be motion: no motion is estimated there") {
+		t.Error(err)
+	}
+}
+
 func TestRegionsAreChecked(t *testing.T) {
+	motion := func(method, arrows string) string {
+		return `{"frame":1,"regions":[{"method":"` + method + `","outline":[[0,0],[1,0],[1,1]],"arrows":` + arrows + `}]}`
+	}
 	for _, c := range []struct{ text, want string }{
-		{`{"frame":1,"regions":[{"method":"magic","outline":[[0,0],[1,0],[1,1]]}]}`, `no method "magic" of a region`},
+		{`{"frame":1,"regions":[{"method":"magic","outline":[[0,0],[1,0],[1,1]]}]}`, `has no method "magic"`},
 		{`{"frame":1,"regions":[{"method":"nearest","outline":[[0,0],[1,0]]}]}`, "has 2 corners"},
 		{`{"frame":1,"regions":[{"method":"nearest","outline":[[0,0],[1e9,0],[1,1]]}]}`, "want pixels"},
 		{`{"frame":1,"regions":{}}`, `"regions" cannot be a object`},
+		{motion("nearest", `[[1,1,2,2]]`), "has arrows, and the method nearest; arrows go with motion"},
+		{motion("motion", "[]"), "has 0 arrows; want 1 to 16"},
+		{motion("motion", `[[1,1,2,1e6]]`), "has an arrow from 1, 1 to 2, 1e+06; want pixels"},
+		{motion("motion", `[[1,1,2,2],[1,1,3,2]]`), "has no motion: all arrows begin at one place"},
+		{motion("motion", `[[1,1,2,2],[4,1,2,2]]`), "has no motion: the arrows change the size too much"},
+		{motion("motion", `[{"x":1}]`), "cannot be a object"},
+		{`{"frame":1,"method":"motion"}`, `no method "motion"`},
 	} {
 		if _, err := decision.Read(strings.NewReader(c.text)); fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.text, err, c.want)

@@ -42,7 +42,7 @@ func newSoftening(r *trial, width, height, level int) *calm {
 	}
 	columns, lines := calmCells(width, height, 0)
 	some := false
-	c.strengths = image(r, columns, lines, func() uint16 {
+	c.strengths = randomImage(r, columns, lines, func() uint16 {
 		if r.IntN(8) == 0 {
 			some = !some
 		}

@@ -50,10 +50,10 @@ func TestLoopsChoice(t *testing.T) {
 			energies := [2]frame.Image[int16]{}
 			motions := [2]frame.Image[flow.Vec]{}
 			for i := range energies {
-				energies[i] = image(r, columns*n, rows, func() int16 { return 0 })
-				motions[i] = image(r, columns*n, rows, func() flow.Vec { return flow.Vec{} })
+				energies[i] = randomImage(r, columns*n, rows, func() int16 { return 0 })
+				motions[i] = randomImage(r, columns*n, rows, func() flow.Vec { return flow.Vec{} })
 			}
-			sums := image(r, columns*n, rows, func() int16 { return int16(r.below(4*mostPenalty + 1)) })
+			sums := randomImage(r, columns*n, rows, func() int16 { return int16(r.below(4*mostPenalty + 1)) })
 			portable.cellMeans(h, energies[0].Pix, motions[0].Pix, 0, rows)
 			portable.share(h, sums.Pix, columns, rows, 0, height)
 			var want [][]uint16
@@ -83,11 +83,11 @@ func TestLoopsFollow(t *testing.T) {
 			zero := func() int16 { return 0 }
 			c := &chooser{
 				labels:   n,
-				energies: image(r, width*n, height, func() int16 { return int16(r.below(mostEnergy-leastOnly+1) + leastOnly) }).Pix,
-				motions:  image(r, width*n, height, r.vector).Pix,
-				guide:    image(r, width, height, func() uint8 { return uint8(r.below(256)) }),
+				energies: randomImage(r, width*n, height, func() int16 { return int16(r.below(mostEnergy-leastOnly+1) + leastOnly) }).Pix,
+				motions:  randomImage(r, width*n, height, r.vector).Pix,
+				guide:    randomImage(r, width, height, func() uint8 { return uint8(r.below(256)) }),
 			}
-			want, got := image(r, width*n, height, zero).Pix, image(r, width*n, height, zero).Pix
+			want, got := randomImage(r, width*n, height, zero).Pix, randomImage(r, width*n, height, zero).Pix
 			run := func(l loopTable, sums []int16) {
 				c.sums = sums
 				clear(sums)

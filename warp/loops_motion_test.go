@@ -14,10 +14,10 @@ import (
 
 func TestLoopsFloats(t *testing.T) {
 	eachSize(t, func(t *testing.T, r *trial, width, height int) {
-		src8 := image(r, width, 1, func() uint8 { return uint8(r.below(256)) })
+		src8 := randomImage(r, width, 1, func() uint8 { return uint8(r.below(256)) })
 		src16 := r.words(width, 1, 1<<16)
 		zero := func() float32 { return 0 }
-		want, got := image(r, width, 1, zero), image(r, width, 1, zero)
+		want, got := randomImage(r, width, 1, zero), randomImage(r, width, 1, zero)
 		levels(t, func(name string, l loopTable) {
 			portable.floats8(want.Pix, src8.Pix)
 			l.floats8(got.Pix, src8.Pix)
@@ -71,7 +71,7 @@ func TestLoopsStoreVectors(t *testing.T) {
 	eachSize(t, func(t *testing.T, r *trial, width, height int) {
 		sums := simdtest.Guarded[vectorSum](t, width, r.end)
 		want, got := r.field(width, 1), r.field(width, 1)
-		masks := [2]frame.Image[uint8]{image(r, width, 1, func() uint8 { return 1 }), image(r, width, 1, func() uint8 { return 1 })}
+		masks := [2]frame.Image[uint8]{randomImage(r, width, 1, func() uint8 { return 1 }), randomImage(r, width, 1, func() uint8 { return 1 })}
 		for range 4 * height {
 			for i := range sums {
 				sums[i] = r.vectorSum()
@@ -115,7 +115,7 @@ func TestLoopsAccelerations(t *testing.T) {
 			size := cellSize >> r.IntN(MaxLevel+1)
 			short := func() flow.Vec { return flow.Vec{X: int32(r.IntN(1 << 13)), Y: -int32(r.IntN(1 << 13))} }
 			e := &evidence{
-				inner: flow.Field{Image: image(r, width, height, short)}, outer: r.field(width, height),
+				inner: flow.Field{Image: randomImage(r, width, height, short)}, outer: r.field(width, height),
 				innerError: r.words(width, height, len(creditTable)+9), outerError: r.words(width, height, 1<<16),
 				innerFactor: how[0], outerFactor: how[1], limit: largestChange << positionBits, size: size,
 			}
@@ -130,7 +130,7 @@ func TestLoopsAccelerations(t *testing.T) {
 			}
 			columns, rows := (width+size-1)/size, (height+size-1)/size
 			side := func() *changes {
-				return &changes{cells: image(r, columns, rows, func() change { return change{} }), motion: flow.Field{Image: image(r, columns, rows, r.vector)}}
+				return &changes{cells: randomImage(r, columns, rows, func() change { return change{} }), motion: flow.Field{Image: randomImage(r, columns, rows, r.vector)}}
 			}
 			want, got := side(), side()
 			portable.accelerations(want, e, 0, rows)
@@ -148,7 +148,7 @@ func TestLoopsSpread(t *testing.T) {
 	eachSize(t, func(t *testing.T, r *trial, width, height int) {
 		for level := range MaxLevel + 1 {
 			size := cellSize >> level
-			cells := image(r, (width+size-1)/size, (height+size-1)/size, func() [2]float32 {
+			cells := randomImage(r, (width+size-1)/size, (height+size-1)/size, func() [2]float32 {
 				if r.IntN(3) == 0 {
 					return [2]float32{float32(r.IntN(17)-8) / 8, 0}
 				}
@@ -170,7 +170,7 @@ func TestChunks(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {9, 2}, {8, 15}, {12, 16}, {9, 17}, {10, 33}, {17, 130}} {
 		r := newTrial(t, uint64(size[1]), false)
 		width, height := size[0], size[1]
-		src, once := flow.Field{Image: image(r, width, height, r.vector)}, flow.NewField(width, height)
+		src, once := flow.Field{Image: randomImage(r, width, height, r.vector)}, flow.NewField(width, height)
 		got, want := flow.NewField(width, height), flow.NewField(width, height)
 		weights := r.words(width, height, 4097)
 		var blurred, across, smoothed frame.Image[uint16]
@@ -192,9 +192,9 @@ func TestChunks(t *testing.T) {
 
 func TestLoopsExtents(t *testing.T) {
 	eachSize(t, func(t *testing.T, r *trial, width, _ int) {
-		row := image(r, width, 1, r.vector).Pix
+		row := randomImage(r, width, 1, r.vector).Pix
 		columns := (width + cellWidth - 1) / cellWidth
-		cells := func() []span { return image(r, columns, 1, func() span { return span{} }).Pix }
+		cells := func() []span { return randomImage(r, columns, 1, func() span { return span{} }).Pix }
 		want, got := cells(), cells()
 		portable.extents(want, row)
 		levels(t, func(name string, l loopTable) {

@@ -85,7 +85,7 @@ func newScene[T frame.Sample](r *trial, n, level int, chroma [2]int, width, heig
 	}
 	s.calm = &calm{guides: [2]frame.Image[uint8]{r.guide(grid(width), grid(height)), r.guide(grid(width), grid(height))}, level: level}
 	columns, lines := calmCells(grid(width), grid(height), level)
-	s.calm.means, s.calm.errors = image(r, columns, lines, r.Uint32), image(r, columns, lines, r.Uint32)
+	s.calm.means, s.calm.errors = randomImage(r, columns, lines, r.Uint32), randomImage(r, columns, lines, r.Uint32)
 	var layers []layer[T]
 	add := func(sx, sy, planes int) {
 		l := layer[T]{geometry: newGeometry(level, sx, sy)}
@@ -96,12 +96,12 @@ func newScene[T frame.Sample](r *trial, n, level int, chroma [2]int, width, heig
 		for range planes {
 			l.dst, l.a, l.b = append(l.dst, samples()), append(l.a, samples()), append(l.b, samples())
 			for _, c := range []*[]*coefficients{&l.ca, &l.cb} {
-				*c = append(*c, &coefficients{image(r, w+2*margin, h+2*margin, func() float32 {
+				*c = append(*c, &coefficients{randomImage(r, w+2*margin, h+2*margin, func() float32 {
 					return (r.Float32()*1.4 - 0.2) * float32(limit)
 				}), w, h, BSpline})
 			}
 		}
-		l.mask = image(r, w, h, func() uint8 { return 0 })
+		l.mask = randomImage(r, w, h, func() uint8 { return 0 })
 		layers = append(layers, l)
 	}
 	if chroma == [2]int{} {
@@ -121,7 +121,7 @@ func TestLoopsWholeFrames(t *testing.T) {
 		in := between(noiseFrame(1, format, 131, 77), noiseFrame(2, format, 131, 77), i%3, 3, 1)
 		w, h := in.GuideA.Width, in.GuideA.Height
 		small := func() flow.Field {
-			return flow.Field{Image: image(r, w, h, func() flow.Vec { return flow.Vec{X: r.Int32N(999), Y: r.Int32N(999)} })}
+			return flow.Field{Image: randomImage(r, w, h, func() flow.Vec { return flow.Vec{X: r.Int32N(999), Y: r.Int32N(999)} })}
 		}
 		in.Flows = []FlowPair{{small(), small()}, {small(), small()}}
 		in.Before, in.After = &Outer{Guide: r.guide(w, h), Flow: small()}, &Outer{Guide: r.guide(w, h), Flow: small()}

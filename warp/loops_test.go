@@ -33,12 +33,12 @@ func guarded[E any](t *trial, width, height, stride int, f func() E) frame.Image
 	return m
 }
 
-func image[E any](t *trial, width, height int, f func() E) frame.Image[E] {
+func randomImage[E any](t *trial, width, height int, f func() E) frame.Image[E] {
 	return guarded(t, width, height, width, f)
 }
 
 func (t *trial) words(width, height, limit int) frame.Image[uint16] {
-	return image(t, width, height, func() uint16 { return uint16(t.below(limit)) })
+	return randomImage(t, width, height, func() uint16 { return uint16(t.below(limit)) })
 }
 
 // below returns a number below n, often one of the ends.
@@ -70,7 +70,7 @@ func (t *trial) vector() flow.Vec {
 
 func (t *trial) field(width, height int) flow.Field {
 	var last flow.Vec
-	return flow.Field{Image: image(t, width, height, func() flow.Vec {
+	return flow.Field{Image: randomImage(t, width, height, func() flow.Vec {
 		if t.IntN(3) == 0 {
 			last = t.vector()
 		}
@@ -104,9 +104,9 @@ func (t *trial) hypotheses(n, width, height int) []*hypothesis {
 				h.motion.Row(y)[x] = v
 			}
 		}
-		h.energy = image(t, width, height, func() int16 { return int16(t.below(covering-leastOnly+1) + leastOnly) })
+		h.energy = randomImage(t, width, height, func() int16 { return int16(t.below(covering-leastOnly+1) + leastOnly) })
 		sparse := t.IntN(3)
-		h.weight = image(t, width, height, func() uint16 {
+		h.weight = randomImage(t, width, height, func() uint16 {
 			if t.IntN(3) < sparse {
 				return 0
 			}
@@ -194,8 +194,8 @@ func TestLoopsBoxMean(t *testing.T) {
 func TestLoopsHalve(t *testing.T) {
 	eachSize(t, func(t *testing.T, r *trial, width, _ int) {
 		byteOf := func() uint8 { return uint8(r.below(256)) }
-		a, b := image(r, 2*width, 1, byteOf), image(r, 2*width, 1, byteOf)
-		want, got := image(r, width, 1, byteOf), image(r, width, 1, byteOf)
+		a, b := randomImage(r, 2*width, 1, byteOf), randomImage(r, 2*width, 1, byteOf)
+		want, got := randomImage(r, width, 1, byteOf), randomImage(r, width, 1, byteOf)
 		portable.halve(want.Pix, a.Pix, b.Pix)
 		levels(t, func(name string, l loopTable) {
 			clear(got.Pix)
@@ -207,7 +207,7 @@ func TestLoopsHalve(t *testing.T) {
 
 func TestLoopsMedian(t *testing.T) {
 	eachSize(t, func(t *testing.T, r *trial, width, height int) {
-		src := flow.Field{Image: image(r, width, height, r.vector)}
+		src := flow.Field{Image: randomImage(r, width, height, r.vector)}
 		want, got := r.field(width, height), r.field(width, height)
 		for _, sign := range []int32{1, -1} {
 			portable.median(want, src, sign, 0, height)

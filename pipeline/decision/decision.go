@@ -5,11 +5,14 @@ package decision
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
 
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
 	"retime/pipeline/timeline"
+	"retime/warp"
 )
 
 // Method is how an output frame was made, or is to be made.
@@ -23,6 +26,7 @@ const (
 	Extrapolated Method = "extrapolated" // moved on from the nearest source frame, beyond the clip's end
 	Exposed      Method = "exposed"      // the mean of what is shown while the shutter is open
 	Nearest      Method = "nearest"      // the nearer source frame, in place of a made one
+	Drawn        Method = "motion"       // of a region alone: along a motion that somebody has drawn
 )
 
 // Made reports whether a frame that came about by m was never shot.
@@ -50,17 +54,32 @@ type Decision struct {
 // Region is a part of a frame that is made in a way of its own.
 type Region struct {
 	// Method is FromSource, for the earlier source frame, Nearest, Blended, for a
-	// cross-fade of all of the region, or Interpolated.
+	// cross-fade of all of the region, Interpolated, or Drawn.
 	Method Method `json:"method"`
 	// Outline has the corners of a polygon, x and y in pixels from the picture's upper left
-	// corner. Its edges come out soft.
+	// corner. Its edges come out soft. For Drawn, it lies around the thing that moves in the source
+	// frame shown before.
 	Outline [][2]float64 `json:"outline"`
+	// Arrows tell where the thing of a Drawn region goes: each has a place of it in the source frame
+	// shown before, x and y, and the same place of it in the one after. One arrow makes a shift,
+	// several make the similarity that fits them best.
+	Arrows [][4]float64 `json:"arrows,omitempty"`
+}
+
+// Motion returns the motion of a Drawn region, which is checked.
+func (r *Region) Motion() warp.Drawn {
+	s, err := warp.NewSimilarity(r.Arrows)
+	if err != nil {
+		panic(err)
+	}
+	return warp.Drawn{Outline: r.Outline, Motion: s}
 }
 
 // These bound what a decision says.
 const (
 	maxRegions = 64
 	maxCorners = 1024
+	maxArrows  = 16
 	maxFrame   = 1 << 40 // so that its subframes can be counted, too
 )
 
@@ -94,20 +113,48 @@ func (d *Decision) checkRegions() error {
 	if len(d.Regions) > maxRegions {
 		return fault.New(fault.BadData, "frame %d has %d regions; want at most %d", d.Frame, len(d.Regions), maxRegions)
 	}
-	for _, r := range d.Regions {
-		switch r.Method {
-		case FromSource, Interpolated, Blended, Nearest:
-		default:
-			return fault.New(fault.BadData, "no method %q of a region; choose from %s, %s, %s, %s", r.Method, Interpolated, Blended, Nearest, FromSource)
-		}
-		if n := len(r.Outline); n < 3 || n > maxCorners {
-			return fault.New(fault.BadData, "a region of frame %d has %d corners; want 3 to %d", d.Frame, n, maxCorners)
-		}
-		for _, c := range r.Outline {
-			if !(math.Abs(c[0]) <= 1<<16 && math.Abs(c[1]) <= 1<<16) {
-				return fault.New(fault.BadData, "a region of frame %d has a corner at %g, %g; want pixels", d.Frame, c[0], c[1])
-			}
+	for i := range d.Regions {
+		if err := d.Regions[i].check(); err != nil {
+			return fault.New(fault.BadData, "a region of frame %d %w", d.Frame, err)
 		}
 	}
 	return nil
+}
+
+// check returns what is wrong with r, for "a region ...".
+func (r *Region) check() error {
+	switch r.Method {
+	case FromSource, Interpolated, Blended, Nearest, Drawn:
+	default:
+		return fmt.Errorf("has no method %q; choose from %s, %s, %s, %s, %s", r.Method, Interpolated, Blended, Nearest, FromSource, Drawn)
+	}
+	if n := len(r.Outline); n < 3 || n > maxCorners {
+		return fmt.Errorf("has %d corners; want 3 to %d", n, maxCorners)
+	}
+	for _, c := range r.Outline {
+		if !pixels(c[:]) {
+			return fmt.Errorf("has a corner at %g, %g; want pixels", c[0], c[1])
+		}
+	}
+	if n := len(r.Arrows); r.Method != Drawn && n > 0 {
+		return fmt.Errorf("has arrows, and the method %s; arrows go with %s", r.Method, Drawn)
+	} else if r.Method == Drawn && (n < 1 || n > maxArrows) {
+		return fmt.Errorf("has %d arrows; want 1 to %d for the method %s", n, maxArrows, Drawn)
+	} else if n == 0 {
+		return nil
+	}
+	for _, a := range r.Arrows {
+		if !pixels(a[:]) {
+			return fmt.Errorf("has an arrow from %g, %g to %g, %g; want pixels", a[0], a[1], a[2], a[3])
+		}
+	}
+	if _, err := warp.NewSimilarity(r.Arrows); err != nil {
+		return fmt.Errorf("has no motion: %w", err)
+	}
+	return nil
+}
+
+// pixels reports whether all positions can be meant.
+func pixels(list []float64) bool {
+	return !slices.ContainsFunc(list, func(v float64) bool { return !(math.Abs(v) <= 1<<16) })
 }

@@ -57,6 +57,7 @@ func TestRead(t *testing.T) {
 func FuzzReadDecisions(f *testing.F) {
 	f.Add([]byte(`{"frame":3,"time":0.125,"method":"nearest","cut":true}`))
 	f.Add([]byte("{\"frame\":0}\n\n{\"frame\":1e3,\"cut\":null}"))
+	f.Add([]byte(`{"frame":5,"regions":[{"method":"motion","outline":[[1,2],[9,2],[5,8]],"arrows":[[4,4,9.5,6],[6,5,2e1,7]]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		list, err := Read(bytes.NewReader(data))
 		if err != nil && (list != nil || fault.KindOf(err) != fault.BadData) {
@@ -65,6 +66,11 @@ func FuzzReadDecisions(f *testing.F) {
 		for _, d := range list {
 			if d.Frame < 0 || d.Line < 1 {
 				t.Errorf("%+v", d)
+			}
+			for _, r := range d.Regions {
+				if r.Method == Drawn {
+					r.Motion()
+				}
 			}
 		}
 	})
@@ -86,7 +92,8 @@ func TestJSON(t *testing.T) {
 	cut := true
 	want := []Decision{
 		{Frame: 1, Preset: motion.Fast, Shutter: "90.25", Cut: &cut, Line: 1},
-		{Frame: 2, Method: Nearest, Regions: []Region{{Blended, [][2]float64{{0, 0}, {4, 0}, {0, 4}}}}, Line: 2},
+		{Frame: 2, Method: Nearest, Regions: []Region{{Method: Blended, Outline: [][2]float64{{0, 0}, {4, 0}, {0, 4}}}}, Line: 2},
+		{Frame: 3, Regions: []Region{{Method: Drawn, Outline: [][2]float64{{0, 0}, {4, 0}, {0, 4}}, Arrows: [][4]float64{{1, 1, 7.5, -3}}}}, Line: 3},
 	}
 	var b bytes.Buffer
 	for _, d := range want {

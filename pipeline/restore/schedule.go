@@ -317,7 +317,10 @@ func (s *schedule) targets(a *anchor, end, exact *big.Rat) []*stages.Target {
 			t.Beyond = extrapolation(a.extend.At, near, l.at)
 		}
 		if l.picture != nil {
-			t.Compose = func(dst, made *frame.Frame) { compose(s.workers, dst, l.picture.Frame, made, l.mask) }
+			t.Compose = func(dst, made *frame.Frame) error {
+				compose(s.workers, dst, l.picture.Frame, made, l.mask)
+				return nil
+			}
 		}
 		targets[i] = t
 	}

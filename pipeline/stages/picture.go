@@ -184,7 +184,7 @@ type Target struct {
 	Beyond warp.Phase
 	// Compose, if it is not nil, makes the frame that is shown, dst, from the one that
 	// was made.
-	Compose func(dst, made *frame.Frame)
+	Compose func(dst, made *frame.Frame) error
 
 	wish   decision.Method // how the caller wants it made; empty for no wish
 	method decision.Method // how it is made

@@ -17,14 +17,15 @@ func (r *run) composeRegions(v *Interval) error {
 		base, motion := t.wish, false
 		for _, g := range line.Regions {
 			motion = motion || g.Method == decision.Interpolated
-			if v.Gap && (g.Method == decision.Interpolated || g.Method == decision.Blended) || g.Method == decision.Interpolated && !r.params.Mode.UsesFlow() {
+			flows := g.Method == decision.Interpolated || g.Method == decision.Drawn
+			if v.Gap && (flows || g.Method == decision.Blended) || flows && !r.params.Mode.UsesFlow() {
 				return fault.New(fault.Usage, "Synthesis.Decisions: line %d: a region of frame %d cannot be %s: no motion is estimated there", line.Line, t.Index, g.Method)
 			}
 		}
 		if motion {
 			t.wish = decision.Interpolated
 		}
-		t.Compose = func(dst, made *frame.Frame) {
+		t.Compose = func(dst, made *frame.Frame) error {
 			frame.Copy(dst, made)
 			if motion && base != "" && base != decision.Interpolated {
 				var inner [][][2]float64
@@ -35,14 +36,35 @@ func (r *run) composeRegions(v *Interval) error {
 				}
 				r.fill(dst, v, t.Phase, base, r.cells(inner, true))
 			}
-			for _, g := range line.Regions {
-				if g.Method != decision.Interpolated {
+			for i := 0; i < len(line.Regions); i++ {
+				switch g := &line.Regions[i]; g.Method {
+				case decision.Interpolated:
+				case decision.Drawn: // those that follow each other count as one
+					var list []warp.Drawn
+					for ; i < len(line.Regions) && line.Regions[i].Method == decision.Drawn; i++ {
+						list = append(list, line.Regions[i].Motion())
+					}
+					i--
+					if err := r.follow(dst, v, t.Phase, list); err != nil {
+						return err
+					}
+				default:
 					r.fill(dst, v, t.Phase, g.Method, r.cells([][][2]float64{g.Outline}, false))
 				}
 			}
+			return nil
 		}
 	}
 	return nil
+}
+
+// follow shows in dst what moves as somebody has drawn.
+func (r *run) follow(dst *frame.Frame, v *Interval, phase warp.Phase, list []warp.Drawn) error {
+	flows, err := v.found.flows[0].Fields()
+	if err != nil {
+		return err
+	}
+	return warp.FollowDrawn(r.params.Workers, dst, v.A.Frame, v.B.Frame, flows.Forward, r.scale.Level, phase, list)
 }
 
 // fill replaces what cells marks by 0 in dst.
@@ -70,32 +92,16 @@ func (r *run) cells(outlines [][][2]float64, outside bool) frame.Image[uint8] {
 	if outside {
 		in, out = out, in
 	}
+	for i := range m.Pix {
+		m.Pix[i] = out
+	}
 	side := float64(int(1) << r.scale.Level)
-	for y := range h {
-		row := m.Row(y)
-		for x := range row {
-			row[x] = out
-			for _, o := range outlines {
-				if within(o, (float64(x)+0.5)*side, (float64(y)+0.5)*side) {
-					row[x] = in
-				}
-			}
+	for _, o := range outlines {
+		corners := make([][2]float64, len(o))
+		for i, c := range o {
+			corners[i] = [2]float64{c[0] / side, c[1] / side}
 		}
+		frame.FillPolygon(m, corners, in)
 	}
 	return m
-}
-
-// within reports whether a point lies in a polygon, by the even-odd rule.
-func within(outline [][2]float64, x, y float64) bool {
-	odd := false
-	last := outline[len(outline)-1]
-	for _, c := range outline {
-		if (c[1] > y) != (last[1] > y) {
-			if cross := float64((last[0]-c[0])*(y-c[1]))/(last[1]-c[1]) + c[0]; x < cross {
-				odd = !odd
-			}
-		}
-		last = c
-	}
-	return odd
 }

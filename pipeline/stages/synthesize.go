@@ -108,7 +108,7 @@ func (r *run) compose(t *Target, to newFrame) error {
 		err := finish()
 		if err == nil {
 			defer r.times.synthesis.start()()
-			t.Compose(f, made)
+			err = t.Compose(f, made)
 		}
 		made.Release()
 		return err

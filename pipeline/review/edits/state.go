@@ -265,33 +265,12 @@ func (s State) PaintMask(width, height int, outline [][2]float64, still bool) (S
 	if still {
 		value = 255
 	}
-	fill(m, outline, value)
+	frame.FillPolygon(m, outline, value)
 	s.Mask = m
 	if !slices.ContainsFunc(m.Pix, func(v uint8) bool { return v != 0 }) {
 		s.Mask = frame.Image[uint8]{}
 	}
 	return s, nil
-}
-
-// fill sets the pixels whose centres lie in a polygon, by the even-odd rule.
-func fill(m frame.Image[uint8], outline [][2]float64, value uint8) {
-	for y := range m.Height {
-		var crossings []float64
-		at, last := float64(y)+0.5, outline[len(outline)-1]
-		for _, c := range outline {
-			if (c[1] > at) != (last[1] > at) {
-				crossings = append(crossings, c[0]+(at-c[1])*(last[0]-c[0])/(last[1]-c[1]))
-			}
-			last = c
-		}
-		slices.Sort(crossings)
-		row := m.Row(y)
-		for i := 0; i+1 < len(crossings); i += 2 {
-			for x := max(int(crossings[i]+0.5), 0); x < len(row) && float64(x)+0.5 < crossings[i+1]; x++ {
-				row[x] = value
-			}
-		}
-	}
 }
 
 func (s State) maskFile() ([]byte, error) {

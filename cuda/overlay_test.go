@@ -44,7 +44,12 @@ func covered(rng *rand.Rand, width, height, level int, before, after bool) warp.
 	if after {
 		in.After = &warp.Outer{Guide: picture(), Flow: motions[1].field(rng, w, h, 1)}
 	}
-	// Some of the surroundings stand still, and some move out of the picture.
+	// Some of the surroundings stand still, there or beyond, and some move out of the picture.
+	for _, o := range []*warp.Outer{in.Before, in.After} {
+		for i := 0; o != nil && i < len(o.Flow.Pix); i += 1 + rng.IntN(4) {
+			o.Flow.Pix[i] = flow.Vec{}
+		}
+	}
 	f := in.Flows[0].Forward
 	for i := range f.Pix {
 		switch rng.IntN(8) {

@@ -22,7 +22,8 @@ type overlayFinder struct {
 // A pixel belongs to an overlay if it has structure, does not change over at least
 // three of the four frames around the made one, and does not fit the motion of its
 // surroundings. Edges along that motion, and periodic patterns, look still as well, but
-// they fit the motion.
+// they fit the motion. Ground that something passes by does not; but text and logos are
+// made to stand out from it.
 const (
 	overlayFrames   = 3
 	overlayContrast = 24           // least grey levels between the darkest and the brightest of the pixel and eight others
@@ -33,6 +34,7 @@ const (
 	overlayMotion   = flow.One / 2 // least motion of a probe, on the guides
 	overlayMisfit   = 8            // grey levels
 	overlayVotes    = 2            // surplus of misfitting over fitting probes
+	overlayBold     = 80           // contrast from which what moves between A and B alone is a probe, too
 )
 
 // The mask is the share of marked pixels in a square around each pixel, less
@@ -103,9 +105,11 @@ func (o *overlayFinder) detect(in *Interval) bool {
 				if atLeast(mostChange*eachLane, change) == 0 {
 					continue
 				}
-				for still := stillEdges(columns.contrast(x), change); still != 0; still &= still - 1 {
+				contrast := columns.contrast(x)
+				bold := atLeast(contrast, overlayBold*eachLane)
+				for still := stillEdges(contrast, change); still != 0; still &= still - 1 {
 					at := x + bits.TrailingZeros64(still)/8
-					if at < width && near[at/size] && probes.misfit(in, at, y) {
+					if at < width && near[at/size] && probes.misfit(in, at, y, bold&still&-still != 0) {
 						out[at] = 255
 						any.Store(true)
 					}
@@ -230,8 +234,8 @@ func newProbes(level int) probes {
 }
 
 // misfit reports whether the pixel of GuideA at (x, y) does not follow the motion of
-// its surroundings.
-func (p *probes) misfit(in *Interval, x, y int) bool {
+// its surroundings. bold tells whether it has much contrast.
+func (p *probes) misfit(in *Interval, x, y int, bold bool) bool {
 	here := uint32(in.GuideA.Row(y)[x]) << 16
 	votes := 0
 	for i, o := range p {
@@ -240,7 +244,7 @@ func (p *probes) misfit(in *Interval, x, y int) bool {
 		}
 		px, py := min(max(x+o[0], 0), in.GuideA.Width-1), min(max(y+o[1], 0), in.GuideA.Height-1)
 		v := in.Flows[0].Forward.Row(py)[px]
-		if !movesProbe(v) || !in.movesBeyond(px, py) {
+		if !movesProbe(v) || !bold && !in.movesBeyond(px, py) {
 			continue
 		}
 		tx, ty := int32(x)<<positionBits+v.X, int32(y)<<positionBits+v.Y

@@ -38,6 +38,7 @@ const int overlay_reach = 32;
 const int overlay_motion = 128;
 const int overlay_misfit = 8;
 const int overlay_votes = 2;
+const int overlay_bold = 80;
 const int overlay_square = 4;
 const int overlay_least_square = 2;
 const int overlay_stray = 32;

@@ -29,7 +29,8 @@ extern "C" __global__ void overlay_mask(uint8_t *mask, const uint8_t *given, con
 	for (int hy = threadIdx.y; hy < down; hy += rows)
 		for (int hx = threadIdx.x; hx < across; hx += tile_width) {
 			int x = left + hx, y = top + hy;
-			bool marked = x >= 0 && y >= 0 && x < width && y < height && still_edge(g, x, y) && misfit(g, x, y);
+			int contrast = x >= 0 && y >= 0 && x < width && y < height ? still_contrast(g, x, y) : 0;
+			bool marked = contrast > 0 && misfit(g, x, y, contrast);
 			marks[hy][hx] = marked ? 255 : 0;
 			any |= marked;
 		}

@@ -27,7 +27,7 @@ var shared = []struct{ directory, names string }{
 		projected neighbour stationary onlyFirst onlySecond maxHypotheses weightOne costRadius
 		leastOnly mostEnergy jumpBits choiceBits
 		leastShare sameMotion shiftRadius insideFactor outsideFactor aroundCount:places_around
-		overlayContrast overlaySpan overlayNoise overlayCoding overlayReach overlayMotion overlayMisfit overlayVotes
+		overlayContrast overlaySpan overlayNoise overlayCoding overlayReach overlayMotion overlayMisfit overlayVotes overlayBold
 		overlaySquare overlayLeastSquare overlayStray overlayGain
 		bendDoubt bendNoise
 		calmBits calmRadius calmNoise calmGain calmOne calmStill

@@ -164,8 +164,12 @@ func (e *Encoder) openCaptions(opt *WriterOptions) {
 	switch {
 	case c == nil || opt.Curve == nil:
 	case !carriesCaptions(e.codec) || opt.Passes:
+		why := "the encoder does not carry them"
+		if opt.Passes {
+			why = "they cannot follow a curve that turns"
+		}
 		c.refuse(func() {
-			e.log.Warn("closed captions are left out: the encoder does not carry them, or the time turns; "+
+			e.log.Warn("closed captions are left out: "+why+"; "+
 				`Output.VideoCodec libx264 and mpeg2video do, and ffmpeg -f lavfi -i "movie=IN[out0+subcc]" -map 0:s OUT.srt saves them`, "encoder", e.codec.Name())
 		})
 	default:

@@ -77,7 +77,7 @@ import (
 
 const maxSharedMemoryOptin = cu.DeviceAttribute(C.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
 
-// result turns a driver's code into an error.
+// result turns a driver's result code into an error.
 func result(name string, r C.CUresult) error {
 	switch r {
 	case C.CUDA_SUCCESS:
@@ -111,7 +111,7 @@ func allowSharedMemory(f cu.Function, bytes int) error {
 	return result("cuFuncSetAttribute", C.allow_shared(handle(f), C.int(bytes)))
 }
 
-// launchKernel launches f by one call of C; the binding's Launch takes five.
+// launchKernel launches f with one call into C; the binding's Launch takes five.
 func launchKernel(f cu.Function, grid, block Dim, shared int, stream cu.Stream, args []uint64) error {
 	return result("cuLaunchKernel", C.launch(handle(f), C.uint(grid.X), C.uint(grid.Y), C.uint(grid.Z),
 		C.uint(block.X), C.uint(block.Y), C.uint(block.Z), C.uint(shared), handle(stream),

@@ -44,7 +44,7 @@ static CUresult copy_on_device(CUdeviceptr dst, size_t dst_pitch, CUdeviceptr sr
 	return copy(CU_MEMORYTYPE_DEVICE, dst, dst_pitch, CU_MEMORYTYPE_DEVICE, src, src_pitch, width, height, stream);
 }
 
-// launch starts a kernel whose parameters lie one after the other, padded to 8 bytes each.
+// launch starts a kernel whose parameters are stored one after the other, padded to 8 bytes each.
 static CUresult launch(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 	unsigned shared, void *stream, unsigned long long *args, int n) {
 	void *at[512]; // a kernel has 4 KiB of parameters at most
